@@ -10,16 +10,19 @@ TAGS := $(shell for f in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1;
 # The commit that trtui version names, and with it every result measured by the program.
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)$(shell git diff --quiet HEAD -- . ':!results' ':!docs/gpu.md' 2>/dev/null || echo -dirty)
 
-.PHONY: run build gpu-kit rehearse test bench emulated sim-full sim-apart ptxas assemble ptxas-full generate lint cross fuzz clean
+.PHONY: run build man gpu-kit rehearse test bench emulated sim-full sim-apart ptxas assemble ptxas-full generate lint cross fuzz torture torture-sample clean
 
 run: build                 ## open the workbench on the embedded model
 	./$(BIN)
 
 build:                     ## build bin/trtui
-	CGO_ENABLED=0 $(GO) build $(TAGS) -ldflags "-X main.revision=$(COMMIT)" -o $(BIN) ./cmd/trtui
+	CGO_ENABLED=0 $(GO) build $(TAGS) -ldflags "-X github.com/trtui/trtui/program.revision=$(COMMIT)" -o $(BIN) ./cmd/trtui
+
+man: build                 ## the manual page, in bin/
+	./$(BIN) man >bin/trtui.1
 
 gpu-kit:                   ## all that scripts/gpu.sh needs on a machine without Go, small, in bin/
-	CGO_ENABLED=0 $(GO) build $(TAGS) -trimpath -ldflags "-s -w -X main.revision=$(COMMIT)" -o $(BIN) ./cmd/trtui
+	CGO_ENABLED=0 $(GO) build $(TAGS) -trimpath -ldflags "-s -w -X github.com/trtui/trtui/program.revision=$(COMMIT)" -o $(BIN) ./cmd/trtui
 	CGO_ENABLED=0 $(GO) test -c $(TAGS) -trimpath -ldflags "-s -w" -o bin/driver.test ./kernels/cuda/driver
 	CGO_ENABLED=0 $(GO) test -c $(TAGS) -trimpath -ldflags "-s -w" -o bin/simulator.test ./kernels/cuda/simulator
 	@du -ch bin/trtui bin/driver.test bin/simulator.test
@@ -76,6 +79,14 @@ fuzz:                      ## every fuzz target for FUZZTIME
 	@for pkg in $$($(GO) list ./...); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; done; done
+
+TORTURE ?= --for 4h
+torture: build             ## hunt for defects for hours, on from where the last hunt stopped; TORTURE='--for 1h --seed 7' says otherwise
+	$(GO) run $(TAGS) ./scripts/torture $(TORTURE)
+
+torture-sample: build      ## the same few minutes of it each time
+	@dir=$$(mktemp -d) && $(GO) run $(TAGS) ./scripts/torture --sample --seed 1 --for 15m --out $$dir; code=$$?; \
+	  [ $$code != 0 ] || rm -rf $$dir; exit $$code
 
 clean:
 	rm -rf bin

@@ -87,7 +87,11 @@ func (o *Options) build(ctx context.Context, n *Network, b Backend) (*Engine, er
 	if o.KeepSource {
 		e.Source = n
 	}
-	return load(ctx, e, b, o.progress)
+	built, err := load(ctx, e, b, o.progress)
+	if err == nil {
+		built.passes = slices.Concat(opt.Steps, low.Steps)
+	}
+	return built, err
 }
 
 // quantised reports whether the network brings quantisation of its own.

@@ -1,10 +1,12 @@
 package trtui_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +17,7 @@ const module = "github.com/trtui/trtui/"
 // allowed is a statement of policy: which packages of this module each may import, test files aside. A package that is
 // not listed may import none. Change it only together with ARCHITECTURE.md.
 var allowed = map[string][]string{
-	".": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu"},
+	".": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "core/host", "kernels", "kernels/cpu"},
 
 	"core/graph":       {"core/host"},
 	"core/graph/onnx":  {"core/graph"},
@@ -24,11 +26,11 @@ var allowed = map[string][]string{
 	"core/run":         {"core/graph", "kernels"},
 	"core/run/suite":   {"core/graph", "core/run", "kernels"},
 	"core/run/runtest": {"core/graph", "core/run", "core/run/suite", "kernels"},
-	"core/build":       {"core/graph", "core/graph/pass", "core/quant", "core/run", "kernels"},
-	"core/conformance": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/run", "core/build"},
+	"core/build":       {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/host", "kernels"},
+	"core/conformance": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/run", "core/build", "core/host"},
 
 	"kernels":                  {"core/graph"},
-	"kernels/cpu":              {"core/graph", "core/run", "core/host", "kernels", "kernels/cpu/asm", "kernels/cpu/convolutions", "kernels/cpu/poolings", "kernels/cpu/products", "kernels/cpu/programs", "kernels/cpu/work"},
+	"kernels/cpu":              {"core/graph", "core/run", "core/host", "kernels", "kernels/cpu/asm", "kernels/cpu/convolutions", "kernels/cpu/moves", "kernels/cpu/pointwise", "kernels/cpu/poolings", "kernels/cpu/products", "kernels/cpu/reductions", "kernels/cpu/work"},
 	"kernels/cpu/work":         {"core/graph", "kernels", "kernels/cpu/asm"},
 	"kernels/cpu/programs":     {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/work"},
 	"kernels/cpu/quantised":    {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
@@ -36,6 +38,9 @@ var allowed = map[string][]string{
 	"kernels/cpu/products":     {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/quantised", "kernels/cpu/work"},
 	"kernels/cpu/convolutions": {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/products", "kernels/cpu/programs", "kernels/cpu/quantised", "kernels/cpu/windows", "kernels/cpu/work"},
 	"kernels/cpu/poolings":     {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/quantised", "kernels/cpu/windows", "kernels/cpu/work"},
+	"kernels/cpu/reductions":   {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
+	"kernels/cpu/pointwise":    {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
+	"kernels/cpu/moves":        {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
 
 	"kernels/cuda":            {"core/graph", "core/run", "kernels", "kernels/cuda/driver", "kernels/cuda/emit", "kernels/cuda/moves", "kernels/cuda/pointwise", "kernels/cuda/products", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim", "kernels/cuda/reductions", "kernels/cuda/simulator"},
 	"kernels/cuda/emit":       {"core/graph", "kernels", "kernels/cuda/ptx"},
@@ -48,17 +53,22 @@ var allowed = map[string][]string{
 	"kernels/cuda/simulator":  {"kernels/cuda/driver", "kernels/cuda/ptx", "kernels/cuda/ptxsim"},
 	"kernels/cuda/supervisor": {"core/run/suite", "kernels/cuda/bringup"},
 
-	"sessions/dataset":   {"core/graph", "core/graph/onnx"},
+	"sessions/dataset":   {"core/graph", "core/graph/onnx", "core/host"},
 	"sessions/report":    {"sessions/config"},
 	"sessions/recording": {"core/graph", "core/run", "sessions/config", "sessions/report"},
 	"sessions/compare":   {"core/graph", "core/quant", "core/run", "sessions/report"},
-	"sessions/config":    {"core/graph", "core/graph/pass", "core/quant"},
-	"sessions":           {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions/compare", "sessions/config", "sessions/recording", "sessions/report"},
-	"views":              {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions", "sessions/config", "sessions/recording", "sessions/report", "ui"},
-	"cmd/trtui":          {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "core/conformance", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report", "ui", "views", "testdata"},
+	"sessions/config":    {"core/graph", "core/graph/pass", "core/quant", "core/host"},
+	"sessions":           {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "core/host", "kernels", "sessions/compare", "sessions/config", "sessions/recording", "sessions/report"},
+	"views":              {"sessions/config", "sessions/report", "ui"},
+	"cmd/trtui":          {"core/host", "program"},
 
-	"internal/torture/networks": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu", "internal/torture"},
-	"scripts/torture":           {"internal/torture", "internal/torture/networks"},
+	"internal/torture/networks": {"core/build", "core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "internal/torture", "kernels", "kernels/cpu", "kernels/cuda"},
+	"internal/torture/crash":    {"internal/torture", "internal/torture/networks"},
+	"internal/torture/soak":     {"internal/torture", "internal/torture/networks", "internal/torture/screen"},
+	"internal/torture/files":    {"core/graph", "internal/torture", "internal/torture/networks"},
+	"internal/torture/screen":   {"internal/torture", "internal/torture/networks"},
+	"scripts/torture":           {"internal/torture", "internal/torture/crash", "internal/torture/files", "internal/torture/networks", "internal/torture/screen", "internal/torture/soak"},
+	"program":                   {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "core/host", "core/conformance", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report", "ui", "views", "testdata"},
 
 	// for tests
 	"kernels/cpu/cputest":            {"kernels/cpu/asm", "kernels/cpu/quantised", "kernels/cpu/windows", "kernels/cpu/work"},
@@ -89,6 +99,35 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s: package %s may not import %s", path, pkg, name)
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// commandWords are flags, keys and commands, of which sessions know nothing: cmd adds them to errors, and views the keys.
+// The flags of other tools follow a name in the same text.
+var commandWords = regexp.MustCompile(`(^|[ (])--[a-z]|\bctrl-|\bthe key \w\b|\btrtui (build|bench|run|eval|inspect|calibrate|record|replay)\b`)
+
+// TestSessionsNameNoFlags checks the strings of what is below the command line and the screen.
+func TestSessionsNameNoFlags(t *testing.T) {
+	err := filepath.WalkDir("sessions", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			text, ok := n.(*ast.BasicLit)
+			foreign := ok && (strings.Contains(text.Value, "tf2onnx") || strings.HasPrefix(text.Value, `" with --`)) // another tool's
+			if ok && text.Kind == token.STRING && !foreign && commandWords.MatchString(strings.Trim(text.Value, "\"`")) {
+				t.Errorf("%s: %s", path, text.Value)
+			}
+			return true
+		})
 		return nil
 	})
 	if err != nil {

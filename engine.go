@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -22,6 +22,7 @@ type Engine struct {
 	backend   Backend
 	owned     bool // the backend is closed with the engine
 	replanned string
+	passes    []Step
 }
 
 // load binds the engine's plan.
@@ -56,6 +57,10 @@ func (e *Engine) ports(list []*graph.Tensor) []Port {
 // not be changed.
 func (e *Engine) Plan() *run.Plan { return e.plan }
 
+// Passes returns what each pass of the build did, what it did not and why, and the ledger that accounts for every layer of the
+// source; nil for an engine that was opened.
+func (e *Engine) Passes() []Step { return e.passes }
+
 // Replanned says why an engine that was opened does not run the plan in its file but one that was made anew, by the device's
 // guess of tactics: it was built for another device, or by another version. It is empty where it runs that plan. Such an
 // engine computes the same, but is best built again.
@@ -87,7 +92,7 @@ type OpenOptions struct {
 // OpenEngine opens an engine file. A file that is damaged or of another format version is an error. One whose plan is for
 // another device than this one, of which tactics are missing, is planned anew; see [Engine.Replanned].
 func OpenEngine(ctx context.Context, path string, o OpenOptions) (*Engine, error) {
-	data, err := os.ReadFile(path)
+	data, err := host.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

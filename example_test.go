@@ -136,3 +136,29 @@ func ExampleSession_RunInto() {
 	// [1.5 0.25]
 	// [2.5 0.25]
 }
+
+// A network that is defined in Go is written as ONNX.
+func ExampleExport() {
+	d := trtui.Define("classifier")
+	x := d.Input("x", trtui.F32, trtui.Symbol("batch"), trtui.Const(2))
+	d.Output("y", d.Softmax(d.FullyConnected(x, d.Weights("w", []float32{1, 0, 0, 1}, 2, 2), nil), 1))
+	net, err := d.Network()
+	if err != nil {
+		log.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := trtui.Export(&file, net); err != nil {
+		log.Fatal(err)
+	}
+	back, err := trtui.Parse("classifier.onnx", file.Bytes())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(back)
+	// Output:
+	// network classifier
+	// input  x f32[batch,2]
+	// Gemm: Gemm f32[batch,2] = Gemm(x, w f32[2,2]) alpha=1 beta=1 transB=true
+	// Softmax: y f32[batch,2] = Softmax(Gemm) axis=1
+	// output y
+}

@@ -1,6 +1,9 @@
 package trtui
 
 import (
+	"errors"
+	"io"
+
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 )
@@ -13,6 +16,9 @@ type (
 	Definition = graph.Definition
 	// Op is a kind of layer. A program's own are values of this type: with Infer and Eval they run at once.
 	Op = graph.Op
+	// Layer and Tensor are what a network has, as ops, passes and kernels see them.
+	Layer  = graph.Layer
+	Tensor = graph.Tensor
 	// Dim is an extent of a network's tensor: a number or an expression of symbols.
 	Dim = graph.Dim
 	// DataType is the type of a tensor's elements.
@@ -75,5 +81,22 @@ func Parse(name string, data []byte, ops ...*Op) (*Network, error) {
 //	net, err := d.Network()
 func Define(name string) *Definition { return graph.Define(name) }
 
+// NewOp returns an op of a program's own, which infer and eval are enough for: infer sets the types and dims of a layer's
+// outputs from its inputs, and eval computes their elements, in Go, on any device of the host. A faster kernel comes with
+// [Options.Kernels]. Set Onnx ("domain:Name") to import it from models, and Attrs, Import and Export where it has attributes.
+func NewOp(name string, infer func(l *Layer) error, eval func(l *Layer, in, out []Value) error) *Op {
+	return graph.NewOp(name, infer, eval)
+}
+
 // opSet returns the built-in ops and those of a program.
 func opSet(ops []*Op) (graph.OpSet, error) { return graph.Ops().Plus(ops...) }
+
+// Export writes a network as an ONNX model, of operator set 21 or the newest that a layer needs, with the weights inside. Every
+// layer that has no form in ONNX is named in the error, an *onnx.ExportError; an op of a program's own has one if it has an
+// Export.
+func Export(w io.Writer, n *Network) error {
+	if n == nil {
+		return errors.New("there is no network to export; look at the error of what was to make it")
+	}
+	return onnx.Export(w, n)
+}

@@ -29,100 +29,129 @@ func (s *stages) fp32(cfg config.Config) config.Config {
 	return config.Config{Precision: config.FP32, Batch: cfg.Batch, Shapes: cfg.Shapes}
 }
 
-// referenceOutputs runs the FP32 engine over the data, once for each set of shapes.
-func (s *stages) referenceOutputs(ctx context.Context, cfg config.Config) (*reference, error) {
+// prepareReference builds the FP32 engine.
+func (s *stages) prepareReference(ctx context.Context, cfg config.Config) error {
 	if err := s.model.needsSource("comparing with FP32"); err != nil {
-		return nil, err
-	}
-	base := s.fp32(cfg)
-	var loaded *run.Loaded
-	err := s.asOne("built the FP32 reference", func() (err error) {
-		loaded, err = s.loadReference(ctx, base)
 		return err
-	})
-	if err != nil {
-		return nil, err
 	}
-	return s.reference.get(key(base), func() (*reference, error) {
-		r := &reference{}
-		err := s.forEach(ctx, cfg, loaded, "running FP32", func(_ int, out map[string]graph.Value) bool {
-			r.outputs = append(r.outputs, out)
-			for _, v := range out {
-				r.bytes += len(v.Data)
-			}
-			return r.bytes < maxReferenceBytes
-		})
-		return r, err
+	return s.log.asOne("built the FP32 reference", func() error {
+		_, err := s.loadReference(ctx, s.fp32(cfg))
+		return err
 	})
 }
 
-// loadReference returns the FP32 engine, on the host where the device is another one: there it is planned by the host's
-// best guess, since nobody asks how fast it is.
+// makeReference runs the FP32 engine over the data.
+func (s *stages) makeReference(ctx context.Context, in referring) (*reference, error) {
+	engines := s.loaded
+	if s.Host != nil {
+		engines = s.onHost
+	}
+	loaded, err := engines.of(ctx, in.Of)
+	if err != nil {
+		return nil, err
+	}
+	r := &reference{}
+	err = s.forEach(ctx, in.Batch, loaded, "running FP32", func(_ int, out map[string]graph.Value) bool {
+		r.outputs = append(r.outputs, out)
+		for _, v := range out {
+			r.bytes += len(v.Data)
+		}
+		return r.bytes < maxReferenceBytes
+	})
+	return r, err
+}
+
+// loadReference returns the FP32 engine, on the host where the device is another one.
 func (s *stages) loadReference(ctx context.Context, base config.Config) (*run.Loaded, error) {
 	if s.Host == nil {
 		return s.load(ctx, base)
 	}
-	l, err := s.lower(ctx, base)
+	if _, err := s.lower(ctx, base); err != nil {
+		return nil, err
+	}
+	in, err := s.planning(base)
 	if err != nil {
 		return nil, err
 	}
-	env, err := s.env(base)
+	return s.onHost.of(ctx, in)
+}
+
+// makeOnHost plans by the host's best guess: nobody asks how fast it is.
+func (s *stages) makeOnHost(ctx context.Context, in planning) (*run.Loaded, error) {
+	l, err := s.lowered.of(ctx, in.Of)
 	if err != nil {
 		return nil, err
 	}
-	s.onHost.drop = (*run.Loaded).Close
-	return s.onHost.get(key(base), func() (*run.Loaded, error) {
-		s.progress(report.Progress{Phase: "preparing FP32"})
-		p, err := build.Plan(ctx, l.Network, env, s.Host, build.PlanConfig{Untimed: true})
-		if err != nil {
-			return nil, err
-		}
-		return run.LoadTelling(ctx, p, s.Host, func(done, total int, layer string) {
-			s.progress(report.Progress{Phase: "preparing FP32", Item: layer, Done: done, Total: total})
-		})
+	s.progress(report.Progress{Phase: "preparing FP32"})
+	p, err := build.Plan(ctx, l.Network, in.symbols(), s.Host, build.PlanConfig{Untimed: true})
+	if err != nil {
+		return nil, err
+	}
+	return run.LoadTelling(ctx, p, s.Host, func(done, total int, layer string) {
+		s.progress(report.Progress{Phase: "preparing FP32", Item: layer, Done: done, Total: total})
 	})
 }
 
 // accuracy compares the configuration's engine with FP32: outputs and labels over all data, layers over a few items.
 func (s *stages) accuracy(ctx context.Context, cfg config.Config, perLayer bool) (*report.Accuracy, error) {
-	pc, err := s.passConfig(cfg)
+	in, err := s.examining(cfg, perLayer)
 	if err != nil {
 		return nil, err
 	}
-	return s.accuracies.get(key(s.planKey(cfg, pc), perLayer), func() (*report.Accuracy, error) {
-		begin := time.Now()
-		r, err := s.compare(ctx, cfg, perLayer)
-		if err == nil {
-			s.logAccuracy(r, begin)
-		}
-		return r, err
-	})
+	if r, ok := s.accuracies.known(in); ok {
+		return r, nil
+	}
+	if err := s.prepareReference(ctx, cfg); err != nil {
+		return nil, err
+	}
+	if _, err := s.load(ctx, cfg); err != nil {
+		return nil, err
+	}
+	if in, err = s.examining(cfg, perLayer); err != nil { // a plan in the engine file may have turned out to be stale
+		return nil, err
+	}
+	return s.accuracies.of(ctx, in)
 }
 
-func (s *stages) compare(ctx context.Context, cfg config.Config, perLayer bool) (*report.Accuracy, error) {
-	ref, err := s.referenceOutputs(ctx, cfg)
+func (s *stages) makeAccuracy(ctx context.Context, in examining) (*report.Accuracy, error) {
+	begin := time.Now()
+	ref, err := s.references.of(ctx, in.Reference)
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := s.load(ctx, cfg)
+	loaded, err := s.loaded.of(ctx, in.Of)
 	if err != nil {
 		return nil, err
 	}
-	r := &report.Accuracy{Precision: string(cfg.Precision), Tolerance: layerTolerance, Random: s.Data.Random()}
-	if s.needsCalibration(cfg) {
-		r.Calibrator, r.Ranges, r.RandomRanges = cfg.Calibrator, s.rangesFrom(cfg), s.randomCalibration(cfg)
+	r := &report.Accuracy{Precision: string(in.Of.Of.Precision), Tolerance: layerTolerance, Random: s.Data.Random()}
+	if ranges := in.Of.Of.Ranges; ranges != nil {
+		r.Calibrator, r.Ranges, r.RandomRanges = in.Calibrator, s.rangesFrom(ranges.Calibrator), s.randomRanges(ranges.Calibrator)
 	}
+	if err := s.compareOutputs(ctx, in, loaded, ref, r); err != nil {
+		return nil, err
+	}
+	if in.Layers {
+		if err := s.layerErrors(ctx, in, loaded, r); err != nil {
+			return nil, err
+		}
+	}
+	s.log.accuracy(r, begin)
+	return r, nil
+}
+
+// compareOutputs compares an engine's outputs with FP32's over all data, and both with the labels.
+func (s *stages) compareOutputs(ctx context.Context, in examining, loaded *run.Loaded, ref *reference, r *report.Accuracy) error {
 	errs := make([]quant.ErrorAccumulator, len(s.model.Network.Outputs))
-	all, err := s.batches(cfg, 0)
+	all, err := s.batches(in.Reference.Batch, in.Shapes, 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	score := newScore(s, cfg)
+	score := newScore(s, in.Reference.Batch)
 	if err := score.checkLabels(ref.outputs[0]); err != nil {
-		return nil, err
+		return err
 	}
 	var differs error
-	err = s.forEach(ctx, cfg, loaded, "comparing outputs", func(b int, out map[string]graph.Value) bool {
+	err = s.forEach(ctx, in.Reference.Batch, loaded, "comparing outputs", func(b int, out map[string]graph.Value) bool {
 		want, got := all.At(b).Outputs(ref.outputs[b]), all.At(b).Outputs(out)
 		for i, t := range s.model.Network.Outputs {
 			if e := errs[i].Add(want[t.Name].Floats(), got[t.Name].Floats()); e != nil {
@@ -134,18 +163,13 @@ func (s *stages) compare(ctx context.Context, cfg config.Config, perLayer bool) 
 		return b+1 < len(ref.outputs)
 	})
 	if err = cmp.Or(err, differs); err != nil {
-		return nil, err
+		return err
 	}
 	for i, t := range s.model.Network.Outputs {
 		r.Outputs = append(r.Outputs, report.OutputError{Name: t.Name, Errors: compare.ErrorsOf(errs[i].Errors())})
 	}
 	r.Labels, r.Items = score.result()
-	if perLayer {
-		if err := s.layerErrors(ctx, cfg, loaded, r); err != nil {
-			return nil, err
-		}
-	}
-	return r, nil
+	return nil
 }
 
 // layerTolerance is the SQNR in dB under which a layer counts as bad: noise of a hundredth of the signal's power.
@@ -154,13 +178,9 @@ const layerTolerance = 20
 // layerErrors compares every engine layer's output with the source network's FP32 tensor of that name. The engine
 // stays as it is: what is compared is read where the fused layers leave it. A layer's accumulated error is that of the
 // engine as it runs, its local error that of the layer alone on FP32's inputs.
-func (s *stages) layerErrors(ctx context.Context, cfg config.Config, l *run.Loaded, r *report.Accuracy) error {
+func (s *stages) layerErrors(ctx context.Context, in examining, l *run.Loaded, r *report.Accuracy) error {
 	s.device.Lock()
 	defer s.device.Unlock()
-	env, err := s.env(cfg)
-	if err != nil {
-		return err
-	}
 	engine, err := l.NewContext()
 	if err != nil {
 		return err
@@ -172,7 +192,7 @@ func (s *stages) layerErrors(ctx context.Context, cfg config.Config, l *run.Load
 	if items <= 0 {
 		items = 8
 	}
-	all, err := s.batches(cfg, items)
+	all, err := s.batches(in.Reference.Batch, in.Shapes, items)
 	if err != nil {
 		return err
 	}
@@ -184,11 +204,11 @@ func (s *stages) layerErrors(ctx context.Context, cfg config.Config, l *run.Load
 	for b := range all.Count() {
 		s.progress(now())
 		batch := all.At(b)
-		in, err := batch.Inputs()
+		inputs, err := batch.Inputs()
 		if err != nil {
 			return err
 		}
-		want, err := s.referenceTensors(ctx, env, b, in)
+		want, err := s.referenceTensors(ctx, in.Of.symbols(), b, inputs)
 		if err != nil {
 			return err
 		}
@@ -196,7 +216,7 @@ func (s *stages) layerErrors(ctx context.Context, cfg config.Config, l *run.Load
 			of    []stepErrors
 			alone bool
 		}{{acc, false}, {local, true}} {
-			if err := engine.SetInputs(in); err != nil {
+			if err := engine.SetInputs(inputs); err != nil {
 				return err
 			}
 			if err := tap(ctx, engine, l.Plan, batch, want, errs.of, errs.alone); err != nil {

@@ -5,9 +5,11 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 )
 
-// batches returns the batches of the first items of the data under a configuration; all of them where items is 0.
-func (s *stages) batches(cfg config.Config, items int) (b compare.Batches, err error) {
-	count, size := s.Data.Len(), max(1, cfg.Batch)
+// batches returns the batches of the first items of the data at a configuration's batch and shapes; all of them where items
+// is 0.
+func (s *stages) batches(batch int, shapes map[string][]int, items int) (b compare.Batches, err error) {
+	cfg := config.Config{Batch: batch, Shapes: shapes}
+	count, size := s.Data.Len(), max(1, batch)
 	if items > 0 {
 		count = min(items, count)
 	}

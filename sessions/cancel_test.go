@@ -39,6 +39,19 @@ func TestCancel(t *testing.T) {
 	})
 }
 
+// TestCancelTiming stops the timing of tactics when some are timed.
+func TestCancelTiming(t *testing.T) {
+	s := open(t, config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1})
+	await(t, s, func(snap *report.Snapshot) bool {
+		return snap.Busy != nil && snap.Busy.Phase == "timing tactics" && snap.Busy.Done > 2
+	})
+	s.Cancel()
+	snap := await(t, s, func(snap *report.Snapshot) bool { return snap.Busy == nil })
+	if !snap.Stopped || snap.Err != "" {
+		t.Errorf("stopped %v, error %q", snap.Stopped, snap.Err)
+	}
+}
+
 // TestCancelMeasuring stops the measurement itself: its times stay, and are not taken for those of one that was over.
 func TestCancelMeasuring(t *testing.T) {
 	s := open(t, config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1})

@@ -37,7 +37,7 @@ func compareOnce(ctx context.Context, m *Model, w Workplace, cfg config.Config, 
 	if first.needsCalibration(cfg) {
 		r.Calibrator = cfg.Calibrator
 	}
-	all, err := first.batches(cfg, 0)
+	all, err := first.batches(cfg.Batch, cfg.Shapes, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func compareOnce(ctx context.Context, m *Model, w Workplace, cfg config.Config, 
 // firstStages returns the stages of the first backend. Where there are several, tactics that one has are unknown to
 // another, and that is a warning.
 func firstStages(m *Model, w Workplace, on []Contender, progress func(report.Progress)) *stages {
-	s := &stages{Workplace: w, model: m, progress: progress}
+	s := newStages(m, w, progress)
 	backends := 0
 	for _, c := range on {
 		if c.Backend == nil {
@@ -118,8 +118,8 @@ func (s *stages) contestants(ctx context.Context, cfg config.Config, on []Conten
 		default:
 			engine := s
 			if c.Backend != s.Backend {
-				engine = &stages{Workplace: s.Workplace, model: s.model, progress: s.progress, hist: s.hist, ranges: s.ranges, unknown: s.unknown}
-				engine.Backend = c.Backend
+				engine = newStages(s.model, s.Workplace, s.progress)
+				engine.Backend, engine.hist, engine.ranges, engine.unknown = c.Backend, s.hist, s.ranges, s.unknown
 			}
 			err = engine.contest(ctx, cfg, one)
 		}

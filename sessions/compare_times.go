@@ -157,7 +157,7 @@ func (s *stages) sumUp(lanes []*compare.Lane, all []*timings, begin time.Time) (
 	reports, speeds := make([]*report.Timings, len(lanes)), make([]*report.Speed, len(lanes))
 	for i, l := range lanes {
 		reports[i] = all[i].report(false, s.Backend.Info().Estimated)
-		s.logTimings(reports[i], begin)
+		s.log.timings(reports[i], begin)
 		if i == 0 {
 			continue
 		}

@@ -29,7 +29,7 @@ const mostUnmet = 20
 func warnUnmet(list []report.UnmetPrecision, warn func(layer, text string)) {
 	for i, u := range list {
 		if i == mostUnmet {
-			warn("", fmt.Sprintf("and %d more layers whose precision is not met; trtui inspect passes lists them", len(list)-i))
+			warn("", fmt.Sprintf("and %d more layers whose precision is not met, which the report of the passes lists", len(list)-i))
 			return
 		}
 		warn(u.Layer, u.String())

@@ -37,7 +37,7 @@ func (s *stages) engineReport(ctx context.Context, cfg config.Config) (json.RawM
 		if r.Ranges, err = s.rangesFor(ctx, cfg); err != nil {
 			return nil, err
 		}
-		r.Data, r.Random = s.calibrationData(cfg), s.randomCalibration(cfg)
+		r.Data, r.Random = s.calibrationData(cfg.Calibrator), s.randomRanges(cfg.Calibrator)
 	}
 	return graph.MarshalStored(r)
 }
@@ -135,32 +135,31 @@ func (m *Model) described() engineReport {
 
 // randomCalibration reports whether the ranges that a configuration uses come from random input.
 func (s *stages) randomCalibration(cfg config.Config) bool {
-	if !s.needsCalibration(cfg) {
-		return false
-	}
-	if s.storedRanges(cfg.Calibrator) != nil {
+	return s.needsCalibration(cfg) && s.randomRanges(cfg.Calibrator)
+}
+
+// randomRanges reports whether the ranges of a calibrator come from random input.
+func (s *stages) randomRanges(calibrator string) bool {
+	if s.storedRanges(calibrator) != nil {
 		r, _ := s.model.report()
 		return r.Random
 	}
 	return s.CalData.Random()
 }
 
-// calibrationData names what the ranges that a configuration uses come from.
-func (s *stages) calibrationData(cfg config.Config) string {
-	if s.storedRanges(cfg.Calibrator) != nil {
+// calibrationData names what the ranges of a calibrator come from.
+func (s *stages) calibrationData(calibrator string) string {
+	if s.storedRanges(calibrator) != nil {
 		r, _ := s.model.report()
 		return r.Data
 	}
 	return s.CalData.Name()
 }
 
-// rangesFrom says where the ranges that a configuration uses come from; "" where it uses none or the model's own.
-func (s *stages) rangesFrom(cfg config.Config) string {
-	if !s.needsCalibration(cfg) {
-		return ""
-	}
-	from := s.calibrationData(cfg)
-	if s.storedRanges(cfg.Calibrator) != nil {
+// rangesFrom says where the ranges of a calibrator come from.
+func (s *stages) rangesFrom(calibrator string) string {
+	from := s.calibrationData(calibrator)
+	if s.storedRanges(calibrator) != nil {
 		return "the engine's own, found on " + from
 	}
 	return "found on " + from
@@ -168,10 +167,11 @@ func (s *stages) rangesFrom(cfg config.Config) string {
 
 // rangesFor returns the ranges that lowering uses: those of an engine file, or what its calibrator finds.
 func (s *stages) rangesFor(ctx context.Context, cfg config.Config) (map[string]graph.Range, error) {
-	if r := s.storedRanges(cfg.Calibrator); r != nil {
-		return r, nil
+	in, err := s.ranging(cfg, cfg.Calibrator)
+	if err != nil {
+		return nil, err
 	}
-	return s.calibrate(ctx, cfg, cfg.Calibrator)
+	return s.ranges.of(ctx, in)
 }
 
 // stored returns the plan that an engine file has for a configuration, or nil: what it was built with, on a backend
@@ -185,7 +185,12 @@ func (s *stages) stored(cfg config.Config) *run.Plan {
 	if err != nil || key(built) != key(cfg) || s.outdated || s.recalibrated(cfg) {
 		return nil
 	}
-	p, _ := e.PlanFor(s.Backend.Info().Fingerprint, nil) // nil: there is none for this backend
+	return s.storedPlan()
+}
+
+// storedPlan returns the plan that the engine file has for the backend; nil if there is none.
+func (s *stages) storedPlan() *run.Plan {
+	p, _ := s.model.Engine.PlanFor(s.Backend.Info().Fingerprint, nil) // nil with an error
 	return p
 }
 
@@ -201,7 +206,7 @@ func (s *stages) replanned(cfg config.Config) string {
 	}
 	switch target := s.Backend.Info().Fingerprint; {
 	case s.recalibrated(cfg) && s.Recalibrate:
-		return fmt.Sprintf("the engine was calibrated anew on %s and its tactics chosen again, as was asked for", s.CalData.Name())
+		return fmt.Sprintf("the engine was recalibrated on %s and its tactics were chosen again, as requested", s.CalData.Name())
 	case s.recalibrated(cfg):
 		return fmt.Sprintf("the engine was calibrated on random input: it was calibrated on %s and its tactics chosen again", s.CalData.Name())
 	case !slices.ContainsFunc(e.Plans, func(p *run.Plan) bool { return p.Target == target }):

@@ -8,18 +8,17 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
-	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // forEach runs an engine over the data, a batch at a time, and gives each batch's outputs, in order, to use until it says
 // no. Batches run at the same time, each on a context of its own: that is faster than sharing the kernels of one small
 // batch among the workers, and nothing is timed here.
-func (s *stages) forEach(ctx context.Context, cfg config.Config, l *run.Loaded, phase string, use func(b int, out map[string]graph.Value) bool) error {
+func (s *stages) forEach(ctx context.Context, batch int, l *run.Loaded, phase string, use func(b int, out map[string]graph.Value) bool) error {
 	s.device.Lock()
 	defer s.device.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
-	size := max(1, cfg.Batch)
+	size := max(1, batch)
 	total := (s.Data.Len() + size - 1) / size
 	workers := max(1, min(total, l.Backend().Info().Threads))
 	lanes := make([]chan result, workers) // worker w has batches w, w+workers, ...

@@ -4,25 +4,52 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"strings"
 )
 
 // foreign is a kind of file that people take for a model that can be opened, and what to do with it instead.
 type foreign struct{ kind, instead string }
 
+// Foreign is the error that a file is no model but of another kind.
+type Foreign struct {
+	Path, Kind string
+	Use        FileUse
+	instead    string // what to do with it
+}
+
+// FileUse says what the program does take a file for that is no model.
+type FileUse uint8
+
 const (
-	exportTorch      = "export it with torch.onnx.export"
-	convertKeras     = "convert it with tf2onnx (python -m tf2onnx.convert --keras)"
-	convertTensor    = "convert it with tf2onnx (python -m tf2onnx.convert)"
-	weightsAlone     = "it has weights but no graph; export the model that they belong to as ONNX"
-	exportOpenVINO   = "it is made of an ONNX or another model: open that one"
-	fetchAgain       = "the file itself was not fetched: git lfs pull"
-	rebuildEngine    = "it runs on TensorRT alone: open the ONNX model that it was built from"
-	unpack           = "unpack it and open the model that is in it"
-	asRecording      = "trtui replay opens it"
-	asData           = "it holds data, which --data takes"
-	writtenInFull    = "it may not have been written to its end"
-	openAsConfigFlag = "--config takes it, beside a model"
+	NoUse FileUse = iota
+	AsData
+	AsRecording
+	AsConfig
+)
+
+func (f *Foreign) Error() string {
+	return fmt.Sprintf("%s is %s, not an ONNX model or an engine: %s", f.Path, f.Kind, f.instead)
+}
+
+// error returns the error that the file at path is one of these.
+func (f foreign) error(path string) error {
+	return &Foreign{path, f.kind, map[string]FileUse{asRecording: AsRecording, asData: AsData, asConfig: AsConfig}[f.instead], f.instead}
+}
+
+const (
+	exportTorch    = "export it with torch.onnx.export"
+	convertKeras   = "convert it with tf2onnx (python -m tf2onnx.convert --keras)"
+	convertTensor  = "convert it with tf2onnx (python -m tf2onnx.convert)"
+	weightsAlone   = "it has weights but no graph; export the model that they belong to as ONNX"
+	exportOpenVINO = "it is made of an ONNX or another model: open that one"
+	fetchAgain     = "the file itself was not fetched: git lfs pull"
+	rebuildEngine  = "it runs on TensorRT alone: open the ONNX model that it was built from"
+	unpack         = "unpack it and open the model that is in it"
+	asRecording    = "if it is a recording, it is opened as one"
+	asData         = "it holds data to run a model on"
+	writtenInFull  = "it may not have been written to its end"
+	asConfig       = "if it is a saved configuration, it is used with a model"
 )
 
 // foreignOf tells a file of another tool, or of ours that is no model, by its first bytes, and of an archive by the names in
@@ -60,7 +87,7 @@ func foreignOf(path string, head []byte, size int64) (f foreign, ok bool) {
 	case strings.HasPrefix(text, "<"):
 		return foreign{"a web page", "what was to be fetched was not: look at the address"}, true
 	case strings.HasPrefix(text, "{"):
-		return foreign{"JSON", openAsConfigFlag + ", if the workbench wrote it"}, true
+		return foreign{"JSON", asConfig}, true
 	case len(head) > 8 && head[8] == '{' && binary.LittleEndian.Uint64(head) < uint64(size):
 		return foreign{"a file of safetensors", weightsAlone}, true
 	case len(head) > 2 && head[0] == 0x0a && (strings.HasSuffix(path, ".pb") || bytes.Contains(head, []byte("Const"))):

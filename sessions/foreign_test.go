@@ -33,7 +33,7 @@ func TestForeignFiles(t *testing.T) {
 		{"script.pt", archive("m/data.pkl", "m/code/a.py", "m/constants.pkl"), "TorchScript"},
 		{"state.pt", archive("m/data.pkl", "m/data/0"), "PyTorch file"},
 		{"a.keras", archive("config.json", "model.weights.h5"), "Keras model"},
-		{"a.npz", archive("x.npy"), "--data"},
+		{"a.npz", archive("x.npy"), "it holds data"},
 		{"cut.pt", archive("m/data.pkl")[:40], "damaged zip"},
 		{"old.pt", "\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.", "PyTorch file"},
 		{"a.gguf", "GGUF\x03\x00\x00\x00", "GGUF"},
@@ -43,7 +43,7 @@ func TestForeignFiles(t *testing.T) {
 		{"page.onnx", "<!DOCTYPE html><html>", "web page"},
 		{"a.xml", "<?xml version=\"1.0\"?><net name=\"a\">", "OpenVINO"},
 		{"empty.trtui", "", "an empty file"},
-		{"a.json", "{\"precision\":\"int8\"}", "--config"},
+		{"a.json", "{\"precision\":\"int8\"}", "if it is a saved configuration"},
 		{"graph.pb", "\n\x1e\n\x05input\x12\x0bPlaceholder", "TensorFlow graph"},
 		{"noise.onnx", "\xff\xff\xff\xff\xff\xff", "neither an ONNX model nor an engine"},
 	} {

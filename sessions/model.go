@@ -13,6 +13,8 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -31,6 +33,7 @@ type Model struct {
 	Opened    time.Duration // what reading it took
 	// Refused is why a model that was opened to be looked at cannot be run; nil where it can.
 	Refused *onnx.ImportError
+	Passes  []pass.Pass // of the program's own, that it is built with beside the standard ones
 
 	changed func() string // returns the file that is not what was read, or ""
 }
@@ -54,7 +57,7 @@ func openModel(ops graph.OpSet, path string, open func(onnx.Importer, string) (*
 	}
 	m := &Model{Path: path}
 	if run.IsEngine(head) {
-		data, err := os.ReadFile(path)
+		data, err := host.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +79,7 @@ func openModel(ops graph.OpSet, path string, open func(onnx.Importer, string) (*
 		f, err := open(onnx.Importer{Ops: ops}, path)
 		if none := new(onnx.NotModelError); errors.As(err, &none) {
 			if f, ok := foreignOf(path, head, info.Size()); ok {
-				return nil, fmt.Errorf("%s is %s, not an ONNX model or an engine: %s", path, f.kind, f.instead)
+				return nil, f.error(path)
 			}
 			return nil, fmt.Errorf("%s is neither an ONNX model nor an engine, or is damaged; as a model: %w", path, none.Err)
 		}
@@ -99,6 +102,11 @@ func ParseModel(ops graph.OpSet, name string, data []byte) (*Model, error) {
 	}
 	sum := sha256.Sum256(data)
 	return &Model{Network: n, Path: name, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), Quantized: isQuantized(n), Opened: time.Since(begin)}, nil
+}
+
+// DefinedModel returns the model of a network that is in memory, as one that was defined in Go.
+func DefinedModel(n *graph.Network) *Model {
+	return &Model{Network: n, Quantized: isQuantized(n)}
 }
 
 // Name returns what a person calls the model: its file's name, and of the model in the program that of its graph.
@@ -133,7 +141,7 @@ func changedSince(path string, then fs.FileInfo) bool {
 
 // peek returns the first bytes of a file and what it is.
 func peek(path string) ([]byte, fs.FileInfo, error) {
-	f, err := os.Open(path)
+	f, err := host.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}

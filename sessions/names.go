@@ -19,14 +19,14 @@ import (
 // tactics of the engine are checked when it is built.
 func (m *Model) CheckConfig(cfg config.Config) error {
 	_, err := m.values(cfg)
-	return errors.Join(m.checkDisabled(cfg), err)
+	return errors.Join(m.checkDisabled(cfg.Disable), err)
 }
 
 // checkDisabled returns an error that names every rule that no pass has and every place whose layers the model lacks.
-func (m *Model) checkDisabled(cfg config.Config) error {
-	rules, layers := config.RuleNames(), layerNames(m.Network)
+func (m *Model) checkDisabled(disabled []string) error {
+	rules, layers := config.RuleNames(m.Passes...), layerNames(m.Network)
 	var unknown []string
-	for _, text := range cfg.Disable {
+	for _, text := range disabled {
 		site, err := pass.ParseSite(text)
 		if err != nil {
 			site.Rule = text
@@ -67,7 +67,7 @@ func (m *Model) checkShapes(cfg config.Config) error {
 // checkLayerPrecisions returns an error that names every rule that is for no layer.
 func (s *stages) checkLayerPrecisions(cfg config.Config, o *build.Optimized) error {
 	rules, err := cfg.Rules()
-	if err != nil || cfg.Constraints == config.Ignore {
+	if err != nil {
 		return err
 	}
 	var unknown []string
@@ -129,7 +129,7 @@ func (c *tacticNames) check(what, name, tactic string) {
 		if i := slices.IndexFunc(c.parts, func(p part) bool { return p.source == name }); i >= 0 {
 			text += fmt.Sprintf(": it is a part of %q", c.parts[i].engine)
 		} else {
-			text += cmp.Or(config.DidYouMean(name, c.names), "; trtui inspect tactics lists its layers")
+			text += config.DidYouMean(name, c.names)
 		}
 		c.unknown = append(c.unknown, text)
 		return

@@ -19,7 +19,7 @@ func (s *stages) surviving(ctx context.Context, cfg config.Config, warn func(str
 	if err == nil || !ok || !device.Lost(err) {
 		return err
 	}
-	warn(fmt.Sprintf("%s was lost and is started anew: %v", s.Backend.Info().Name, err))
+	warn(fmt.Sprintf("%s was lost and is restarted: %v", s.Backend.Info().Name, err))
 	if e := s.recover(device); e != nil {
 		return fmt.Errorf("%w; %w", err, e)
 	}
@@ -45,12 +45,8 @@ func (s *stages) recover(device run.Recoverer) error {
 
 // release closes the engines that are loaded. They are loaded anew when they are needed.
 func (s *stages) release() {
-	for _, m := range []*memo[*run.Loaded]{&s.loaded, &s.onHost} {
-		for _, k := range m.keys {
-			m.values[k].Close()
-		}
-		m.keys, m.values = nil, nil
-	}
+	s.loaded.kept.shrink(0)
+	s.onHost.kept.shrink(0)
 }
 
 // stepwise runs the configuration's engine once, waiting for every step.
@@ -87,7 +83,7 @@ func Compare(ctx context.Context, m *Model, w Workplace, cfg config.Config, on [
 	}
 	for _, one := range on {
 		if _, ok := one.Backend.(run.Recoverer); ok {
-			s := &stages{Workplace: w, model: m, progress: progress}
+			s := newStages(m, w, progress)
 			s.Backend = one.Backend
 			defer s.release()
 			once := work

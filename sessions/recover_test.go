@@ -97,7 +97,7 @@ func TestLostDevice(t *testing.T) {
 			}
 			warned := false
 			for _, l := range snap.Log {
-				warned = warned || l.Level == "warning" && strings.Contains(l.Text, "started anew: ")
+				warned = warned || l.Level == "warning" && strings.Contains(l.Text, "restarted: ")
 			}
 			if !warned {
 				t.Errorf("the log says nothing: %v", snap.Log)
@@ -153,7 +153,7 @@ func TestCompareSurvives(t *testing.T) {
 				t.Errorf("after %d recoveries: %v", d.recoveries, err)
 			case always && (err == nil || !strings.Contains(err.Error(), "layer softmax/Softmax: tactic ") || d.recoveries != 2):
 				t.Errorf("after %d recoveries: %v", d.recoveries, err)
-			case len(warned) == 0 || !strings.Contains(warned[0], "started anew: "):
+			case len(warned) == 0 || !strings.Contains(warned[0], "restarted: "):
 				t.Errorf("warned of %q", warned)
 			}
 		})

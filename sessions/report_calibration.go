@@ -16,35 +16,33 @@ const histogramBins = 160
 
 // calibration compares every calibrator on every tensor that a quantised build could quantise.
 func (s *stages) calibration(ctx context.Context, cfg config.Config) (*report.Calibration, error) {
-	pc, err := s.passConfig(cfg)
+	in, err := s.surveying(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return s.calibrations.get(key(s.loweredKey(cfg, pc, cfg.Calibrator)), func() (*report.Calibration, error) {
-		return s.compareCalibrators(ctx, cfg)
-	})
+	return s.surveys.of(ctx, in)
 }
 
-func (s *stages) compareCalibrators(ctx context.Context, cfg config.Config) (*report.Calibration, error) {
+func (s *stages) makeSurvey(ctx context.Context, in surveying) (*report.Calibration, error) {
 	start := time.Now()
-	hist, err := s.histograms(ctx, cfg)
+	hist, err := s.hist.of(ctx, in.Collecting)
 	if err != nil {
 		return nil, err
 	}
-	r := &report.Calibration{Active: config.FullCalibrator(cfg.Calibrator), Batches: s.calibrationItems(), Random: s.CalData.Random()}
+	r := &report.Calibration{Active: config.FullCalibrator(in.Calibrator), Batches: s.calibrationItems(), Random: s.CalData.Random()}
 	var names []string
 	for _, m := range quant.Calibrators() {
 		names = append(names, m.New(m.Value, quant.Scheme{}).String())
 	}
-	if active, err := quant.ParseCalibrator(cfg.Calibrator, quant.Scheme{}); err == nil && !contains(names, active.String()) {
+	if active, err := quant.ParseCalibrator(in.Calibrator, quant.Scheme{}); err == nil && !contains(names, active.String()) {
 		names = append(names, active.String())
 	}
 	r.Calibrators = names
-	if r.Weights, err = s.weights(ctx, cfg); err != nil {
+	if r.Weights, err = s.weights.of(ctx, in.Of.Of); err != nil {
 		return nil, err
 	}
 	used := map[string]bool{}
-	if l, err := s.lower(ctx, cfg); err == nil {
+	if l, err := s.lowered.of(ctx, in.Of); err == nil {
 		r.Weights = markUsed(r.Weights, l.Network)
 		for _, layer := range l.Network.Layers {
 			for _, t := range layer.Inputs {
@@ -56,7 +54,7 @@ func (s *stages) compareCalibrators(ctx context.Context, cfg config.Config) (*re
 	}
 	ranges := make([]map[string]graph.Range, len(names))
 	for i, name := range names {
-		if ranges[i], err = s.calibrate(ctx, cfg, name); err != nil {
+		if ranges[i], err = s.ranges.of(ctx, ranging{in.Collecting, name}); err != nil {
 			return nil, err
 		}
 	}

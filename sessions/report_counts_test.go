@@ -13,6 +13,13 @@ import (
 	"github.com/trtui/trtui/testdata"
 )
 
+// TestInMemory has one name for the steps that launch nothing, in plans and in reports.
+func TestInMemory(t *testing.T) {
+	if report.InMemory != run.InMemory {
+		t.Errorf("reports say %q, plans %q", report.InMemory, run.InMemory)
+	}
+}
+
 // TestCountsAddUp compares the counts with what every report lists, which is where a person counts again.
 func TestCountsAddUp(t *testing.T) {
 	sessions.NotUnderRace(t)
@@ -35,7 +42,7 @@ func TestCountsAddUp(t *testing.T) {
 		c, p := snap.Overview.Counts, snap.Passes
 		launched, moved := 0, 0
 		for _, l := range snap.Timings.Layers {
-			if l.Tactic != run.InMemory {
+			if l.Tactic != report.InMemory {
 				launched++
 			}
 			if l.Reformat {

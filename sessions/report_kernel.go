@@ -43,7 +43,7 @@ func (s *stages) kernel(ctx context.Context, cfg config.Config, layer, tactic st
 			return nil, err
 		}
 		if got := p.Steps[i].Tactic; got != tactic {
-			return nil, fmt.Errorf("layer %s: tactic %s does not compute it here, which has %s; trtui inspect tactics says why", name, tactic, got)
+			return nil, &TacticError{name, tactic, got}
 		}
 	}
 	l, err := s.load(ctx, cfg)
@@ -94,4 +94,11 @@ func findStep(p *run.Plan, name string) (int, error) {
 		names = append(names, "  "+st.Name)
 	}
 	return 0, fmt.Errorf("%q names no one layer of the engine, which has\n%s", name, strings.Join(names, "\n"))
+}
+
+// TacticError is the error that a tactic does not compute a layer, which has another one.
+type TacticError struct{ Layer, Tactic, Has string }
+
+func (e *TacticError) Error() string {
+	return fmt.Sprintf("layer %s: tactic %s does not compute it here, which has %s", e.Layer, e.Tactic, e.Has)
 }

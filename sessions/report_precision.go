@@ -40,16 +40,12 @@ func (s *stages) unchanged(cfg config.Config, o *build.Optimized, l *build.Lower
 
 // unchangedBy says why the precision of a configuration that has been lowered changes no layer.
 func (s *stages) unchangedBy(cfg config.Config) string {
-	pc, err := s.passConfig(cfg)
+	in, err := s.lowering(cfg)
 	if err != nil {
 		return ""
 	}
-	calibrator := ""
-	if s.needsCalibration(cfg) {
-		calibrator = cfg.Calibrator
-	}
-	o, optimized := s.optimized.values[s.optimizedKey(cfg, pc)]
-	l, lowered := s.lowered.values[s.loweredKey(cfg, pc, calibrator)]
+	o, optimized := s.optimized.known(in.Of)
+	l, lowered := s.lowered.known(in)
 	if !optimized || !lowered {
 		return ""
 	}

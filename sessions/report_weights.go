@@ -7,7 +7,6 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
-	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -17,32 +16,25 @@ const (
 	maxDeadChannels = 256
 )
 
-// weights assesses the weights of every layer that multiplies by constants. The lists are those of the optimised network:
+// makeWeights assesses the weights of every layer that multiplies by constants. The lists are those of the optimised network:
 // batch normalisation is folded into them, as it is when they are quantised.
-func (s *stages) weights(ctx context.Context, cfg config.Config) ([]report.WeightCalibration, error) {
-	pc, err := s.passConfig(cfg)
-	if err != nil {
-		return nil, err
-	}
+func (s *stages) makeWeights(ctx context.Context, in rewriting) (list []report.WeightCalibration, err error) {
 	if err := s.model.needsSource("what 8 bits do to weights"); err != nil {
 		return nil, err
 	}
-	o, err := s.optimize(ctx, cfg)
+	o, err := s.optimized.of(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	return s.weightCalibrations.get(key(cfg.Disable, cfg.Until, pc.Shapes), func() ([]report.WeightCalibration, error) {
-		var list []report.WeightCalibration
-		for _, l := range o.Network.Layers {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			if q, ok := quant.AssessWeights(l); ok {
-				list = append(list, weightCalibration(l, q))
-			}
+	for _, l := range o.Network.Layers {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		return list, nil
-	})
+		if q, ok := quant.AssessWeights(l); ok {
+			list = append(list, weightCalibration(l, q))
+		}
+	}
+	return list, nil
 }
 
 func weightCalibration(l *graph.Layer, q quant.WeightQuality) report.WeightCalibration {

@@ -74,24 +74,25 @@ func (s *Session) logRetimed(p *run.Plan, layer string) {
 // retime measures the tactics of a layer again, and makes the plan of the configuration anew. What was made with the old
 // plan is forgotten.
 func (s *stages) retime(ctx context.Context, cfg config.Config, layer string) error {
-	l, err := s.lower(ctx, cfg)
+	if _, err := s.lower(ctx, cfg); err != nil {
+		return err
+	}
+	in, err := s.planning(cfg)
 	if err != nil {
 		return err
 	}
-	pc, err := s.passConfig(cfg)
+	p, err := s.tune(ctx, in, []string{layer})
 	if err != nil {
 		return err
 	}
-	p, err := s.tune(ctx, cfg, l, pc.Shapes, []string{layer})
-	if err != nil {
-		return err
-	}
-	k := s.planKey(cfg, pc)
-	s.plans.forget(k)
-	s.plans.keep(k, p)
-	s.loaded.forget(k)
+	s.plans.replace(in, p)
+	s.loaded.forget(in)
 	for _, perLayer := range []bool{true, false} {
-		s.accuracies.forget(key(k, perLayer))
+		examined, err := s.examining(cfg, perLayer)
+		if err != nil {
+			return err
+		}
+		s.accuracies.forget(examined)
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ type Runner struct{ stages *stages }
 
 // NewRunner returns a runner; progress, if not nil, is told what is being done.
 func NewRunner(m *Model, w Workplace, progress func(report.Progress)) *Runner {
-	s := &stages{Workplace: w, model: m, progress: forecasting(progress)}
-	s.logModel()
+	s := newStages(m, w, forecasting(progress))
+	s.log.opened(m)
 	return &Runner{s}
 }
 
@@ -122,7 +122,7 @@ func (s *stages) identity(ctx context.Context, cfg config.Config) (string, error
 	if err != nil {
 		return "", err
 	}
-	pc, err := s.passConfig(cfg)
+	in, err := s.planning(cfg)
 	if err != nil {
 		return "", err
 	}
@@ -139,8 +139,7 @@ func (s *stages) identity(ctx context.Context, cfg config.Config) (string, error
 		return "", err
 	}
 	h.Write(text)
-	stored := s.stored(cfg) != nil // of an engine file, whose plan is not made anew
-	fmt.Fprint(h, key(sizes, pc.Shapes, cfg.Pin, cfg.Forbid, stored))
+	fmt.Fprint(h, key(sizes, in.symbols(), in.Pin, in.Forbid, in.Stored)) // the plan of an engine file is not made anew
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
@@ -159,7 +158,7 @@ func (s *stages) time(ctx context.Context, l *run.Loaded, t *timings, p run.Prof
 	err = c.Profile(ctx, s.profiling(p), t.add)
 	r := t.report(false, s.Backend.Info().Estimated)
 	if err == nil {
-		s.logTimings(r, begin)
+		s.log.timings(r, begin)
 	}
 	return r, err
 }
@@ -236,7 +235,7 @@ func (r *Runner) origin(cfg config.Config) run.Provenance {
 		Program: s.Program, Model: s.model.Name(), ModelHash: s.model.SHA256, Config: s.nameOf(cfg), Backend: info.Name, Device: info.Device,
 	}
 	if s.needsCalibration(cfg) {
-		o.Data = s.calibrationData(cfg)
+		o.Data = s.calibrationData(cfg.Calibrator)
 	}
 	if s.model.Engine != nil && s.model.Stripped { // the model is that one's
 		from := s.model.Engine.Origin
@@ -261,7 +260,7 @@ func (s *stages) warnOfSimulation(p *run.Plan) {
 		flops += graph.FLOPs(st.Layer, p.Env())
 	}
 	if d := time.Duration(float64(flops) / simulatedFLOPs * 1e9); d > longSimulation {
-		s.Warn(fmt.Sprintf("an inference is %.1f GFLOP, for which %s takes about %s; a smaller batch takes less (ctrl-c ends it)",
+		s.Warn(fmt.Sprintf("an inference is %.1f GFLOP, for which %s takes about %s; a smaller batch takes less",
 			float64(flops)/1e9, s.Backend.Info().Name, d.Round(time.Second)))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -20,8 +19,8 @@ type score struct {
 	below, above      int // items whose label is the class before or after FP32's
 }
 
-func newScore(s *stages, cfg config.Config) *score {
-	sc := &score{stages: s, batch: max(1, cfg.Batch)}
+func newScore(s *stages, batch int) *score {
+	sc := &score{stages: s, batch: max(1, batch)}
 	for _, t := range s.model.Network.Outputs {
 		if t.RealType().IsFloat() {
 			sc.output = t.Name
@@ -42,7 +41,7 @@ func (sc *score) checkLabels(out map[string]graph.Value) error {
 	}
 	for i := range sc.Data.Len() {
 		if label, ok := sc.Data.Label(i); ok && (label < 0 || label >= classes) {
-			return fmt.Errorf("%s: item %d has label %d, but output %s has %d classes, from 0; mend the labels, or shift them with --label-offset", sc.Data.Name(), i, label, sc.output, classes)
+			return &LabelError{sc.Data.Name(), i, label, sc.output, classes}
 		}
 	}
 	return nil
@@ -138,4 +137,17 @@ func (sc *score) offset() int {
 		}
 	}
 	return 0
+}
+
+// LabelError is the error that an item's label is none of an output's classes.
+type LabelError struct {
+	Data        string
+	Item, Label int
+	Output      string
+	Classes     int
+}
+
+func (e *LabelError) Error() string {
+	return fmt.Sprintf("%s: item %d has label %d, but output %s has %d classes, from 0; correct the labels, or shift them all",
+		e.Data, e.Item, e.Label, e.Output, e.Classes)
 }

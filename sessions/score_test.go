@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/sessions/config"
 )
 
 // labelled is data of labels alone.
@@ -25,7 +24,7 @@ func (d labelled) Random() bool { return false }
 func newTestScore(labels ...int) *score {
 	n := graph.NewNetwork("n")
 	n.MarkOutput(n.NewTensor("y", graph.F32, []graph.Dim{graph.Const(1), graph.Const(3)}))
-	return newScore(&stages{Workplace: Workplace{Data: labelled(labels)}, model: &Model{Network: n}}, config.Config{})
+	return newScore(&stages{Workplace: Workplace{Data: labelled(labels)}, model: &Model{Network: n}}, 1)
 }
 
 func outputs(v ...float32) map[string]graph.Value {

@@ -18,9 +18,10 @@ import (
 // Session is an opened model under a configuration that can be changed at any time. Its methods may be called from
 // several goroutines; none of them waits for a stage.
 type Session struct {
-	stages   *stages
-	events   chan *report.Snapshot
-	recorder atomic.Pointer[recording.Recorder] // nil while nothing is recorded
+	stages    *stages
+	events    chan *report.Snapshot
+	recorder  atomic.Pointer[recording.Recorder] // nil while nothing is recorded
+	unwritten atomic.Pointer[error]              // why the last recording ended by itself, until it is told
 
 	mu     sync.Mutex
 	snap   report.Snapshot    // the newest state; copied when it is published
@@ -39,6 +40,8 @@ type Session struct {
 
 	building string // the configuration that the log speaks of; only the loop reads it
 
+	saidOfCache string // what the log has of the timing cache; only the loop uses it
+
 	watching sync.WaitGroup // for the end of telemetry
 }
 
@@ -56,11 +59,11 @@ const (
 func Open(m *Model, w Workplace, cfg config.Config) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Session{
-		stages: &stages{Workplace: w, model: m},
+		stages: newStages(m, w, nil),
 		events: make(chan *report.Snapshot, 1), wake: make(chan struct{}, 1), done: make(chan struct{}),
 		want: cfg, todo: todo{build: true}, close: cancel,
 	}
-	s.stages.progress, s.stages.Log = s.progressed(), s.keepLine
+	s.stages.progress, s.stages.log.write = s.progressed(), s.keepLine
 	begun := key(cfg)
 	s.stages.unknown = func(cfg config.Config, err error) error {
 		if key(cfg) == begun { // as a file or flags have it; later ones are what toggles leave of it

@@ -32,7 +32,7 @@ func (s *Session) logError(err error) {
 		s.log("error", "", "%v", err)
 		return
 	}
-	s.log("error", "", "no tactic of %s computes %d layers; trtui inspect tactics --backend %[1]s tells all reasons", missing.Backend, len(missing.Layers))
+	s.log("error", "", "no tactic of %s computes %d layers", missing.Backend, len(missing.Layers))
 	const most = 200 // the report of tactics has them all
 	for i, l := range missing.Layers {
 		if i == most {

@@ -49,7 +49,7 @@ func (s *Session) measure(ctx context.Context, cfg config.Config, l *run.Loaded,
 	if err == nil {
 		show(false)
 		if s.measured = p.Duration > 0 || s.stages.Backend.Info().Estimated; s.measured { // the first impression is for the eye alone
-			s.stages.logTimings(t.report(false, s.stages.Backend.Info().Estimated), begin)
+			s.stages.log.timings(t.report(false, s.stages.Backend.Info().Estimated), begin)
 		}
 	}
 	return err
@@ -99,11 +99,12 @@ func (s *Session) alternate(ctx context.Context, cfg config.Config, own *compare
 
 // kept returns the engine of a configuration if it is loaded, else nil.
 func (s *stages) kept(cfg config.Config) *run.Loaded {
-	pc, err := s.passConfig(cfg)
+	in, err := s.planning(cfg)
 	if err != nil {
 		return nil
 	}
-	return s.loaded.values[s.planKey(cfg, pc)]
+	l, _ := s.loaded.known(in)
+	return l
 }
 
 // ready returns a context with the first items of the data as its inputs, whose inferences ctx ends.

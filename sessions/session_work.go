@@ -49,7 +49,7 @@ func (s *Session) announce(cfg config.Config, once todo) error {
 	}
 	if name := st.nameOf(cfg); name != s.building {
 		if s.building == "" {
-			st.logModel()
+			st.log.opened(st.model)
 			s.logRefused()
 		}
 		s.building = name
@@ -101,8 +101,9 @@ func (s *Session) build(ctx context.Context, cfg config.Config, retime string) (
 	}
 	tactics, memory := st.tacticsReport(cfg, p), memoryReport(p)
 	s.publish(report.PartTactics|report.PartMemory, func(snap *report.Snapshot) { snap.Tactics, snap.Memory = tactics, memory })
-	if tactics.CacheError != "" {
-		s.log("warning", "", "%s", tactics.CacheError)
+	if why := tactics.CacheError; why != "" && why != s.saidOfCache { // each build finds it again
+		s.log("warning", "", "%s", why)
+		s.saidOfCache = why
 	}
 	loaded, err := st.load(ctx, cfg)
 	if err != nil {

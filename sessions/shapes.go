@@ -75,7 +75,7 @@ func (m *Model) checkExtents(env map[string]int) error {
 		for _, t := range m.Network.Inputs {
 			shapes = append(shapes, t.Name+":"+timesText(graph.EvalDims(t.Dims, env)))
 		}
-		return fmt.Errorf("%w; the model cannot take inputs of %s; give others with --shapes, --batch or --data", err, strings.Join(shapes, ","))
+		return &ShapesError{err, strings.Join(shapes, ",")}
 	}
 	return nil
 }
@@ -125,13 +125,34 @@ func (m *Model) known(cfg config.Config) map[string]int {
 	return known
 }
 
+// ShapesError is the error that the layers of a model do not fit together where its inputs have some shapes.
+type ShapesError struct {
+	Err    error
+	Shapes string // of the inputs, as in x:1x4,y:1x3
+}
+
+func (e *ShapesError) Error() string {
+	return fmt.Sprintf("%v; the model cannot take inputs of %s; give other shapes, another batch or other data", e.Err, e.Shapes)
+}
+
+func (e *ShapesError) Unwrap() error { return e.Err }
+
 // UnboundShapes is the error that axes of inputs have no extent.
 type UnboundShapes struct {
 	Inputs []*graph.Tensor // with such axes
 }
 
+// Example is a choice of shapes that closes the axes, as in x:1x3x64x64.
+func (u *UnboundShapes) Example() string {
+	var examples []string
+	for _, t := range u.Inputs {
+		examples = append(examples, exampleShape(t))
+	}
+	return strings.Join(examples, ",")
+}
+
 func (u *UnboundShapes) Error() string {
-	var open, examples []string
+	var open []string
 	for _, t := range u.Inputs {
 		var axes []string
 		for i, d := range t.Dims {
@@ -144,9 +165,8 @@ func (u *UnboundShapes) Error() string {
 			verb = "have"
 		}
 		open = append(open, fmt.Sprintf("input %s is %s, where %s %s no value", t.Name, t.TypeString(), strings.Join(axes, " and "), verb))
-		examples = append(examples, exampleShape(t))
 	}
-	return fmt.Sprintf("%s: give shapes, as in --shapes %s, or --data that has them", strings.Join(open, "; "), strings.Join(examples, ","))
+	return fmt.Sprintf("%s: give shapes, as in %s, or data that has them", strings.Join(open, "; "), u.Example())
 }
 
 // Shaped returns the configuration with its batch in the first axis of its shapes, where that is a symbol.

@@ -45,7 +45,7 @@ func TestOpenAxes(t *testing.T) {
 	r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}, nil)
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
 	_, err = r.Report(t.Context(), cfg, report.PartTimings, run.Profiling{Iterations: 1})
-	if err == nil || !strings.Contains(err.Error(), "have no value: give shapes, as in --shapes x:1x3x64x64") {
+	if err == nil || !strings.Contains(err.Error(), "have no value: give shapes, as in x:1x3x64x64") {
 		t.Errorf("without shapes: %v", err)
 	}
 	snap, err := r.Report(t.Context(), cfg, report.PartModel, run.Profiling{})
@@ -154,7 +154,7 @@ func TestExtentsThatDoNotFit(t *testing.T) {
 	}
 	cfg.Shapes = map[string][]int{"x": {1, 4}, "y": {1, 3}}
 	_, err = r.Report(t.Context(), cfg, report.PartMemory, run.Profiling{})
-	if err == nil || strings.Count(err.Error(), "sum") != 1 || !strings.HasSuffix(err.Error(), "the model cannot take inputs of x:1x4,y:1x3; give others with --shapes, --batch or --data") {
+	if err == nil || strings.Count(err.Error(), "sum") != 1 || !strings.HasSuffix(err.Error(), "the model cannot take inputs of x:1x4,y:1x3; give other shapes, another batch or other data") {
 		t.Errorf("%v", err)
 	}
 }

@@ -3,7 +3,6 @@ package sessions
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
@@ -42,47 +40,53 @@ type Workplace struct {
 	Program     string // that recordings name as their writer, with its version
 }
 
-// stages computes what a configuration asks for and remembers it. Each stage is a pure function of the model and of
-// the part of the configuration in its key; so a toggle repeats only the stages that read what it changed.
+// stages computes what a configuration asks for and remembers it, by stages of which each sees its part of the
+// configuration (orders.go); so a toggle repeats only those that read what it changed.
 type stages struct {
 	Workplace
 	model    *Model
 	progress func(report.Progress)
-	hushed   *int // counts the lines that are left out of the log; nil: none is
+	log      *journal
 
 	device  sync.Mutex // one measurement at a time
 	unsaved error      // why the timing cache could not be written
 	unfiled error      // why compiled code cannot be kept in files, once that was said
 	// unknown decides on a configuration whose tactics name layers or tactics that there are not; nil: that is an error.
-	unknown   func(config.Config, error) error
-	outdated  bool // the engine file's plan names tactics that the backend has no more
-	optimized memo[*build.Optimized]
-	hist      memo[map[string]*quant.Histogram]
-	ranges    memo[map[string]graph.Range]
-	lowered   memo[*build.Lowered]
-	plans     memo[*run.Plan]
-	loaded    memo[*run.Loaded]
-	reference memo[*reference]
-	onHost    memo[*run.Loaded] // FP32, where the device is not the host
+	unknown  func(config.Config, error) error
+	outdated bool // the engine file's plan names tactics that the backend has no more
 
-	tensors      memo[map[string]graph.Value] // FP32's, by batch
-	accuracies   memo[*report.Accuracy]
-	calibrations memo[*report.Calibration]
+	optimized *stage[rewriting, *build.Optimized]
+	hist      *stage[collecting, map[string]*quant.Histogram]
+	ranges    *stage[ranging, map[string]graph.Range]
+	lowered   *stage[lowering, *build.Lowered]
+	plans     *stage[planning, *run.Plan]
+	loaded    *stage[planning, *run.Loaded]
 
-	weightCalibrations memo[[]report.WeightCalibration]
+	onHost     *stage[planning, *run.Loaded] // FP32, where the device is not the host
+	references *stage[referring, *reference]
+	accuracies *stage[examining, *report.Accuracy]
+	weights    *stage[rewriting, []report.WeightCalibration]
+	surveys    *stage[surveying, *report.Calibration]
+
+	tensors memo[map[string]graph.Value] // FP32's, by batch
+}
+
+// newStages returns the stages of a model at a workplace; progress is told what is being done.
+func newStages(m *Model, w Workplace, progress func(report.Progress)) *stages {
+	s := &stages{Workplace: w, model: m, log: &journal{write: w.Log}, progress: progress}
+	s.optimized, s.hist, s.ranges = newStage(s.makeOptimized), newStage(s.makeHistograms), newStage(s.makeRanges)
+	s.lowered, s.plans, s.loaded, s.onHost = newStage(s.makeLowered), newStage(s.makePlan), newStage(s.makeLoaded), newStage(s.makeOnHost)
+	s.references, s.accuracies = newStage(s.makeReference), newStage(s.makeAccuracy)
+	s.weights, s.surveys = newStage(s.makeWeights), newStage(s.makeSurvey)
+	s.loaded.kept.drop, s.onHost.kept.drop = (*run.Loaded).Close, (*run.Loaded).Close
+	return s
 }
 
 // memoSize is how many results of a stage are kept: enough to toggle to and fro among precisions and calibrators.
 const memoSize = 12
 
-// key makes a memo's key of anything that JSON can write; maps are written in order.
-func key(parts ...any) string {
-	b, err := json.Marshal(parts)
-	if err != nil {
-		panic("sessions: key: " + err.Error())
-	}
-	return string(b)
-}
+// nameOf names a configuration.
+func (s *stages) nameOf(cfg config.Config) string { return cfg.Label(s.model.Quantized) }
 
 // program names the writer of recordings.
 func (s *stages) program() string { return cmp.Or(s.Program, "unknown") }
@@ -100,89 +104,58 @@ func (s *stages) env(cfg config.Config) (map[string]int, error) {
 	return s.model.values(cfg)
 }
 
-// passConfig translates the toggles of rules and sites.
-func (s *stages) passConfig(cfg config.Config) (pass.Config, error) {
-	env, err := s.env(cfg)
-	if err != nil {
-		return pass.Config{}, err
-	}
-	pc := pass.Config{Until: cfg.Until, Shapes: env}
-	for _, d := range cfg.Disable {
-		if site, err := pass.ParseSite(d); err == nil {
-			pc.DisableSites = append(pc.DisableSites, site)
-		} else {
-			pc.DisableRules = append(pc.DisableRules, d)
-		}
-	}
-	return pc, nil
-}
-
 func (s *stages) optimize(ctx context.Context, cfg config.Config) (*build.Optimized, error) {
-	pc, err := s.passConfig(cfg)
+	in, err := s.rewriting(cfg)
 	if err != nil {
 		return nil, err
 	}
-	if s.model.planned(cfg) != nil || s.model.Stripped {
+	return s.optimized.of(ctx, in)
+}
+
+func (s *stages) makeOptimized(ctx context.Context, in rewriting) (*build.Optimized, error) {
+	if s.model.Stripped {
 		return &build.Optimized{Network: s.model.Network}, nil // passes left no trace in it
 	}
-	return s.optimized.get(s.optimizedKey(cfg, pc), func() (*build.Optimized, error) {
-		s.progress(report.Progress{Phase: "optimising"})
-		if err := s.model.checkDisabled(cfg); err != nil {
+	s.progress(report.Progress{Phase: "optimising"})
+	if err := s.model.checkDisabled(in.Disable); err != nil {
+		return nil, err
+	}
+	if s.model.Refused == nil { // otherwise shapes are what the model says, and symbols that are not known count as 1
+		if err := s.model.checkExtents(in.Symbols); err != nil {
 			return nil, err
 		}
-		if s.model.Refused == nil { // else shapes are what the model says, and symbols that are not known count as 1
-			if err := s.model.checkExtents(pc.Shapes); err != nil {
-				return nil, err
-			}
-		}
-		begin := time.Now()
-		o, err := build.Optimize(ctx, s.model.Network, pc)
-		if err == nil {
-			s.logPasses("optimised", len(s.model.Network.Layers), o.Steps, begin)
-		}
-		return o, err
-	})
+	}
+	begin := time.Now()
+	o, err := build.Optimize(ctx, s.model.Network, in.passes(s.model.Passes))
+	if err == nil {
+		s.log.passes("optimised", len(s.model.Network.Layers), o.Steps, begin)
+	}
+	return o, err
 }
 
-func (s *stages) optimizedKey(cfg config.Config, pc pass.Config) string {
-	return key(cfg.Disable, cfg.Until, pc.Shapes)
-}
-
-// histograms collects activations of the unfused network. Nothing that is toggled changes them.
-func (s *stages) histograms(ctx context.Context, cfg config.Config) (map[string]*quant.Histogram, error) {
-	if err := s.runnable(); err != nil {
+func (s *stages) makeHistograms(ctx context.Context, in collecting) (map[string]*quant.Histogram, error) {
+	if err := cmp.Or(s.runnable(), s.model.needsSource("calibration")); err != nil {
 		return nil, err
 	}
-	if err := s.model.needsSource("calibration"); err != nil {
-		return nil, err
-	}
-	one := cfg
-	one.Batch = 1
-	env, err := s.env(s.model.Shaped(one))
-	if err != nil {
-		return nil, err
-	}
-	return s.hist.get(key(env), func() (map[string]*quant.Histogram, error) {
-		s.device.Lock()
-		defer s.device.Unlock()
-		n := s.calibrationItems()
-		s.progress(report.Progress{Phase: "collecting activations", Total: n})
-		batches := func(yield func(map[string]graph.Value, error) bool) {
-			for i := range n {
-				if !yield(s.CalData.Inputs(i)) {
-					return
-				}
+	s.device.Lock()
+	defer s.device.Unlock()
+	n := s.calibrationItems()
+	s.progress(report.Progress{Phase: "collecting activations", Total: n})
+	batches := func(yield func(map[string]graph.Value, error) bool) {
+		for i := range n {
+			if !yield(s.CalData.Inputs(i)) {
+				return
 			}
 		}
-		begin := time.Now()
-		hist, err := build.Collect(ctx, s.model.Network, env, s.host(), batches, func(done int) {
-			s.progress(report.Progress{Phase: "collecting activations", Done: done, Total: n})
-		})
-		if err == nil {
-			s.logCollected(hist, n, begin)
-		}
-		return hist, err
+	}
+	begin := time.Now()
+	hist, err := build.Collect(ctx, s.model.Network, in.Symbols, s.host(), batches, func(done int) {
+		s.progress(report.Progress{Phase: "collecting activations", Done: done, Total: n})
 	})
+	if err == nil {
+		s.log.collected(hist, n, s.CalData.Name(), begin)
+	}
+	return hist, err
 }
 
 func (s *stages) calibrationItems() int {
@@ -193,23 +166,23 @@ func (s *stages) calibrationItems() int {
 	return n
 }
 
-// calibrate returns the ranges that a calibrator finds.
-func (s *stages) calibrate(ctx context.Context, cfg config.Config, calibrator string) (map[string]graph.Range, error) {
-	c, err := quant.ParseCalibrator(calibrator, quant.Scheme{})
+func (s *stages) makeRanges(ctx context.Context, in ranging) (map[string]graph.Range, error) {
+	if r := s.storedRanges(in.Calibrator); r != nil {
+		return r, nil
+	}
+	c, err := quant.ParseCalibrator(in.Calibrator, quant.Scheme{})
 	if err != nil {
 		return nil, err
 	}
-	hist, err := s.histograms(ctx, cfg)
+	hist, err := s.hist.of(ctx, in.Of)
 	if err != nil {
 		return nil, err
 	}
-	return s.ranges.get(key(c.String(), cfg.Shapes), func() (map[string]graph.Range, error) {
-		s.progress(report.Progress{Phase: "calibrating", Item: calibrator})
-		begin := time.Now()
-		ranges := build.Ranges(hist, c)
-		s.say("info", "", "calibrated with %s: %s in %s", calibrator, config.CountOf(len(ranges), "range", "ranges"), took(begin))
-		return ranges, nil
-	})
+	s.progress(report.Progress{Phase: "calibrating", Item: in.Calibrator})
+	begin := time.Now()
+	ranges := build.Ranges(hist, c)
+	s.log.say("info", "", "calibrated with %s: %s in %s", in.Calibrator, config.CountOf(len(ranges), "range", "ranges"), took(begin))
+	return ranges, nil
 }
 
 // needsCalibration reports whether lowering reads ranges: where layers may run in 8 bits, unless the model brings its
@@ -227,66 +200,78 @@ func (s *stages) lower(ctx context.Context, cfg config.Config) (*build.Lowered, 
 	if _, ok := cfg.Precision.DataType(); !ok {
 		return nil, fmt.Errorf("precision %q is unknown; use fp32, fp16 or int8", cfg.Precision)
 	}
-	lowest, rules, err := cfg.Lowering()
-	if err != nil {
-		return nil, err
-	}
-	if n := s.model.planned(cfg); n != nil {
-		return &build.Lowered{Network: n}, nil
-	}
-	if err := s.model.needsSource("another configuration than it was built with"); err != nil {
+	if _, _, err := cfg.Lowering(); err != nil {
 		return nil, err
 	}
 	o, err := s.optimize(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	lc := build.LowerConfig{Precision: lowest, Policy: quant.Policy{Rules: rules}}
-	if lc.Pass, err = s.passConfig(cfg); err != nil {
+	in, err := s.lowering(cfg)
+	if err != nil {
 		return nil, err
 	}
-	calibrator := ""
-	if s.needsCalibration(cfg) {
-		calibrator = cfg.Calibrator
-		if lc.Ranges, err = s.rangesFor(ctx, cfg); err != nil {
-			return nil, err
-		}
+	_, known := s.lowered.known(in)
+	l, err := s.lowered.of(ctx, in)
+	if err != nil {
+		return nil, err
 	}
-	l, err := s.lowered.get(s.loweredKey(cfg, lc.Pass, calibrator), func() (*build.Lowered, error) {
-		s.progress(report.Progress{Phase: "lowering to " + string(cfg.Precision)})
-		if err := s.checkLayerPrecisions(cfg, o); err != nil {
-			return nil, err
-		}
-		if text := ignored(cfg); text != "" && s.Warn != nil {
-			s.Warn(text)
-		}
-		begin := time.Now()
-		l, err := build.Lower(ctx, o, lc, run.Supports(s.Backend, lc.Pass.Shapes))
-		if err == nil {
-			s.logLowering(cfg, o, l, begin)
-		}
-		if err == nil && cfg.Constraints != config.Obey && s.Warn != nil {
-			warnUnmet(unmet(cfg, o, l), func(_, text string) { s.Warn(text) })
-		}
-		if err == nil && s.Warn != nil {
-			if text := s.unchanged(cfg, o, l); text != "" {
-				s.Warn(text)
-			}
-		}
-		return l, err
-	})
-	if err == nil && cfg.Constraints == config.Obey {
+	if !known {
+		s.warnOfLowering(cfg, o, l)
+	}
+	if cfg.Constraints == config.Obey {
 		err = obeyed(unmet(cfg, o, l))
 	}
 	return l, err
 }
 
-func (s *stages) loweredKey(cfg config.Config, pc pass.Config, calibrator string) string {
-	layers := cfg.LayerPrecisions
-	if cfg.Constraints == config.Ignore {
-		layers = nil
+func (s *stages) makeLowered(ctx context.Context, in lowering) (*build.Lowered, error) {
+	if in.Engine {
+		return &build.Lowered{Network: s.model.Engine.Any().Network}, nil
 	}
-	return key(cfg.Precision, calibrator, layers, cfg.Disable, cfg.Until, pc.Shapes)
+	if err := s.model.needsSource("another configuration than it was built with"); err != nil {
+		return nil, err
+	}
+	o, err := s.optimized.of(ctx, in.Of)
+	if err != nil {
+		return nil, err
+	}
+	lowest, rules, err := in.config().Lowering()
+	if err != nil {
+		return nil, err
+	}
+	lc := build.LowerConfig{Precision: lowest, Policy: quant.Policy{Rules: rules}, Pass: in.Of.passes(s.model.Passes)}
+	if in.Ranges != nil {
+		if lc.Ranges, err = s.ranges.of(ctx, *in.Ranges); err != nil {
+			return nil, err
+		}
+	}
+	s.progress(report.Progress{Phase: "lowering to " + string(in.Precision)})
+	if err := s.checkLayerPrecisions(in.config(), o); err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	l, err := build.Lower(ctx, o, lc, run.Supports(s.Backend, lc.Pass.Shapes))
+	if err == nil {
+		s.log.lowering(in.Precision, o, l, begin)
+	}
+	return l, err
+}
+
+// warnOfLowering tells what a person who asked for a configuration should know of its lowering.
+func (s *stages) warnOfLowering(cfg config.Config, o *build.Optimized, l *build.Lowered) {
+	if s.Warn == nil {
+		return
+	}
+	if text := ignored(cfg); text != "" {
+		s.Warn(text)
+	}
+	if cfg.Constraints != config.Obey {
+		warnUnmet(unmet(cfg, o, l), func(_, text string) { s.Warn(text) })
+	}
+	if text := s.unchanged(cfg, o, l); text != "" {
+		s.Warn(text)
+	}
 }
 
 // plan chooses tactics and lays out memory.
@@ -295,19 +280,24 @@ func (s *stages) plan(ctx context.Context, cfg config.Config) (*run.Plan, error)
 	if err != nil {
 		return nil, err
 	}
-	pc, err := s.passConfig(cfg)
+	in, err := s.planning(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return s.plans.get(s.planKey(cfg, pc), func() (*run.Plan, error) {
-		if err := s.knownTactics(cfg, l); err != nil {
-			return nil, err
-		}
-		if p := s.stored(cfg); p != nil {
-			return p, nil
-		}
-		return s.tune(ctx, cfg, l, pc.Shapes, nil)
-	})
+	if p, ok := s.plans.known(in); ok {
+		return p, nil
+	}
+	if err := s.knownTactics(cfg, l); err != nil {
+		return nil, err
+	}
+	return s.plans.of(ctx, in)
+}
+
+func (s *stages) makePlan(ctx context.Context, in planning) (*run.Plan, error) {
+	if in.Stored {
+		return s.storedPlan(), nil
+	}
+	return s.tune(ctx, in, nil)
 }
 
 // knownTactics returns an error for layers and tactics that a configuration names and that there are not, unless unknown
@@ -328,7 +318,11 @@ func (s *stages) knownTactics(cfg config.Config, l *build.Lowered) error {
 const saveEvery = 10 * time.Second
 
 // tune chooses tactics and lays out memory, and saves what was measured for that.
-func (s *stages) tune(ctx context.Context, cfg config.Config, l *build.Lowered, env map[string]int, remeasure []string) (*run.Plan, error) {
+func (s *stages) tune(ctx context.Context, in planning, remeasure []string) (*run.Plan, error) {
+	l, err := s.lowered.of(ctx, in.Of)
+	if err != nil {
+		return nil, err
+	}
 	s.device.Lock()
 	defer s.device.Unlock()
 	s.progress(report.Progress{Phase: "choosing tactics"})
@@ -337,8 +331,8 @@ func (s *stages) tune(ctx context.Context, cfg config.Config, l *build.Lowered, 
 	before, _ := s.Cache.Stats()
 	code := s.codeUse()
 	defer func() { s.logCode(code) }()
-	p, err := build.Plan(ctx, l.Network, env, s.Backend, build.PlanConfig{
-		Cache: s.Cache, Choices: build.TacticChoices{Pin: cfg.Pin, Forbid: cfg.Forbid}, Remeasure: remeasure,
+	p, err := build.Plan(ctx, l.Network, in.symbols(), s.Backend, build.PlanConfig{
+		Cache: s.Cache, Choices: build.TacticChoices{Pin: in.Pin, Forbid: in.Forbid}, Remeasure: remeasure,
 		Progress: func(m build.Timing) {
 			timed[m.Layer+"\x00"+m.Tactic] = true
 			phase := "timing tactics"
@@ -357,9 +351,11 @@ func (s *stages) tune(ctx context.Context, cfg config.Config, l *build.Lowered, 
 	})
 	if err == nil || len(timed) > 0 { // what was timed before it was stopped need not be timed again
 		s.saveCache()
+	}
+	if err == nil {
 		hits, _ := s.Cache.Stats()
-		s.logTactics(p, hits-before, len(timed), begin)
-		s.logPlan(p)
+		s.log.tactics(p, s.Backend.Info().Estimated, hits-before, len(timed), begin)
+		s.log.planned(p)
 	}
 	return p, err
 }
@@ -373,14 +369,6 @@ func (s *stages) saveCache() {
 	}
 }
 
-func (s *stages) planKey(cfg config.Config, pc pass.Config) string {
-	calibrator := ""
-	if s.needsCalibration(cfg) {
-		calibrator = cfg.Calibrator
-	}
-	return key(s.loweredKey(cfg, pc, calibrator), cfg.Pin, cfg.Forbid)
-}
-
 // packing says how many of a plan's kernels are bound.
 func packing(done, total int, layer string) report.Progress {
 	return report.Progress{Phase: "packing weights", Item: layer, Done: done, Total: total}
@@ -388,32 +376,36 @@ func packing(done, total int, layer string) report.Progress {
 
 // load binds the plan's kernels.
 func (s *stages) load(ctx context.Context, cfg config.Config) (*run.Loaded, error) {
-	p, err := s.plan(ctx, cfg)
+	if _, err := s.plan(ctx, cfg); err != nil {
+		return nil, err
+	}
+	in, err := s.planning(cfg)
 	if err != nil {
 		return nil, err
 	}
-	pc, err := s.passConfig(cfg)
-	if err != nil {
-		return nil, err
-	}
-	s.loaded.drop = (*run.Loaded).Close
-	l, err := s.loaded.get(s.planKey(cfg, pc), func() (*run.Loaded, error) {
-		s.progress(packing(0, len(p.Steps), ""))
-		tell := func(done, total int, layer string) { s.progress(packing(done, total, layer)) }
-		begin, code := time.Now(), s.codeUse()
-		defer func() { s.logCode(code) }()
-		l, err := run.LoadTelling(ctx, p, s.Backend, tell)
-		if errors.As(err, new(*run.NoRoom)) && s.loaded.shrink(1) { // older engines take what is missing
-			l, err = run.LoadTelling(ctx, p, s.Backend, tell)
-		}
-		if err == nil {
-			s.say("info", "", "loaded the engine in %s: weights %s", took(begin), size(p.Memory.Weights))
-		}
-		return l, err
-	})
-	if errors.Is(err, run.ErrStale) && p == s.stored(cfg) {
-		s.outdated, s.plans = true, memo[*run.Plan]{}
+	l, err := s.loaded.of(ctx, in)
+	if errors.Is(err, run.ErrStale) && in.Stored {
+		s.outdated = true
 		return s.load(ctx, cfg)
+	}
+	return l, err
+}
+
+func (s *stages) makeLoaded(ctx context.Context, in planning) (*run.Loaded, error) {
+	p, err := s.plans.of(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	s.progress(packing(0, len(p.Steps), ""))
+	tell := func(done, total int, layer string) { s.progress(packing(done, total, layer)) }
+	begin, code := time.Now(), s.codeUse()
+	defer func() { s.logCode(code) }()
+	l, err := run.LoadTelling(ctx, p, s.Backend, tell)
+	if errors.As(err, new(*run.NoRoom)) && s.loaded.kept.shrink(1) { // older engines take what is missing
+		l, err = run.LoadTelling(ctx, p, s.Backend, tell)
+	}
+	if err == nil {
+		s.log.say("info", "", "loaded the engine in %s: weights %s", took(begin), size(p.Memory.Weights))
 	}
 	return l, err
 }

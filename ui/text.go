@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -35,6 +36,47 @@ func glyphWidth(r rune) int {
 		}
 	}
 	return 0
+}
+
+// Visible returns text for a terminal or a log in which all that would act on a terminal is spelled out, as \x1b and \u202e:
+// control characters but for the end of a line and a tab, characters that turn the direction of writing, and bytes that are
+// no text. Names in a user's file may hold any of them.
+func Visible(s string) string {
+	if !strings.ContainsFunc(s, acts) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n > 1: // the character of that meaning
+			b.WriteString(s[i : i+n])
+		case r == utf8.RuneError, r < 0x80 && acts(r):
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case acts(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// VisibleName is [Visible] for a name in a line, which ends no line either.
+func VisibleName(s string) string {
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(Visible(s))
+}
+
+// acts reports whether a terminal does something on r, or might where it is not text at all.
+func acts(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r == utf8.RuneError: // perhaps a byte that is no text
+		return true
+	}
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }
 
 // Width returns the number of cells that s takes on a [Canvas].

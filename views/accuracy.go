@@ -13,11 +13,11 @@ import (
 )
 
 // accuracyScreen shows how far the engine is from FP32: at every layer, at the outputs and in what it predicts.
-func accuracyScreen(d *desk) *ui.Screen {
-	v := newErrorsView(d)
+func accuracyScreen(look *ui.Look, d desk) *ui.Screen {
+	v := newErrorsView(look, d)
 	p := ui.Pane
 	return &ui.Screen{
-		Key: "6", Name: "Accuracy", Views: []ui.View{v, &labelsView{d.pane(report.PartAccuracy)}, newOutputsView(d), &heatView{errorsView: v}},
+		Key: "6", Name: "Accuracy", Views: []ui.View{v, &labelsView{in: newInput(look, report.PartAccuracy)}, newOutputsView(look), &heatView{of: v}},
 		Layouts: []ui.Box{
 			ui.Stack(p(0), p(3).Lines(10), ui.Beside(p(1).Share(2), p(2).Share(3)).Lines(8)),
 			ui.Beside(p(0).Share(2), ui.Stack(p(3).Share(2), p(1), p(2))),
@@ -48,16 +48,17 @@ var metrics = []metric{
 
 // errorsView lists the layers with the error that each makes by itself, and the error that has piled up by then.
 type errorsView struct {
-	pane
+	in        input
+	desk      desk
 	table     ui.Table
 	metric    int
 	tolerance float64 // dB; 0: the report's
 	own       bool    // the strip below is of the layer's own error, not of the accumulated one
 }
 
-func newErrorsView(d *desk) *errorsView {
-	v := &errorsView{pane: d.pane(report.PartAccuracy)}
-	at := func(r int) *report.LayerError { return &v.snap.Accuracy.Layers[r] }
+func newErrorsView(look *ui.Look, d desk) *errorsView {
+	v := &errorsView{in: newInput(look, report.PartAccuracy), desk: d}
+	at := func(r int) *report.LayerError { return &v.in.snap.Accuracy.Layers[r] }
 	column := func(title string, of func(*report.LayerError) *report.Errors) []ui.Column {
 		value := func(r int) float64 { return v.by().value(of(at(r))) }
 		return []ui.Column{
@@ -75,7 +76,7 @@ func newErrorsView(d *desk) *errorsView {
 	}
 	v.table.Columns = []ui.Column{
 		{Title: "layer", Name: true, Width: 20, Flex: 3, Cell: func(r int) ui.Cell {
-			return v.layerCell(at(r).Name, at(r).From, at(r).Precision, ui.Plain)
+			return rulesOf(v.desk, v.in.snap).cell(at(r).Name, at(r).From, at(r).Precision, ui.Plain)
 		}},
 		{Title: "type", Width: 5, Priority: 2, Cell: func(r int) ui.Cell {
 			return ui.Cell{Text: at(r).Precision, Style: precisionStyle(at(r).Precision)}
@@ -102,7 +103,7 @@ func (v *errorsView) limit() float64 {
 	if v.tolerance > 0 {
 		return v.tolerance
 	}
-	if a := v.snap.Accuracy; a != nil {
+	if a := v.in.snap.Accuracy; a != nil {
 		return a.Tolerance
 	}
 	return 0
@@ -136,8 +137,8 @@ func (v *errorsView) bar(e *report.Errors) ui.Cell {
 		}
 		return ui.Cell{Bar: b}
 	}
-	for i := range v.snap.Accuracy.Layers {
-		l := &v.snap.Accuracy.Layers[i]
+	for i := range v.in.snap.Accuracy.Layers {
+		l := &v.in.snap.Accuracy.Layers[i]
 		b.Max = max(b.Max, m.value(&l.Local), m.value(&l.Accumulated))
 	}
 	return ui.Cell{Bar: b}
@@ -150,7 +151,7 @@ func (v *errorsView) retitle() {
 func (v *errorsView) Title() string { return "Layers: error against FP32" }
 
 func (v *errorsView) Note() (string, ui.Style) {
-	a := v.snap.Accuracy
+	a := v.in.snap.Accuracy
 	if a == nil {
 		return "", ui.Muted
 	}
@@ -161,7 +162,7 @@ func (v *errorsView) Note() (string, ui.Style) {
 		}
 	}
 	text := fmt.Sprintf("%d of %s under %.0f dB on %s", bad, plural(len(a.Layers), "layer"), v.limit(), plural(a.TapItems, "item"))
-	return v.note(text)
+	return v.in.note(text)
 }
 
 func (v *errorsView) Keys() []ui.Key {
@@ -169,28 +170,28 @@ func (v *errorsView) Keys() []ui.Key {
 		ui.K("s", "metric", "SQNR, absolute and relative errors, L2, cosine, PSNR"),
 		ui.K("F", "first bad", "first layer whose accumulated error is over the tolerance"),
 		{Keys: []string{"<", ">"}, Short: "tolerance", Long: "tolerance lower / higher by 5 dB"},
-		v.precisionKey(),
-		v.strip(),
+		precisionKey(v.desk),
+		stripKey(),
 	}, v.table.Keys()...)
 }
 
 func (v *errorsView) Update(msg tea.Msg) tea.Cmd {
 	var was *report.LayerError
-	if a, r := v.snap.Accuracy, v.table.Row(); a != nil && r >= 0 && r < len(a.Layers) {
+	if a, r := v.in.snap.Accuracy, v.table.Row(); a != nil && r >= 0 && r < len(a.Layers) {
 		was = &a.Layers[r]
 	}
-	if v.take(msg) {
+	if v.in.take(msg) {
 		v.table.Rows = 0
-		if a := v.snap.Accuracy; a != nil {
+		if a := v.in.snap.Accuracy; a != nil {
 			v.table.Rows = len(a.Layers)
 		}
 		v.table.Refresh()
-		if a := v.snap.Accuracy; a != nil && was != nil {
+		if a := v.in.snap.Accuracy; a != nil && was != nil {
 			follow(&v.table, was.Name, was.From, len(a.Layers), func(i int) (string, []string) { return a.Layers[i].Name, a.Layers[i].From })
 		}
 		return nil
 	}
-	if v.snap.Accuracy == nil || v.table.Update(msg) {
+	if v.in.snap.Accuracy == nil || v.table.Update(msg) {
 		return nil
 	}
 	switch {
@@ -204,7 +205,7 @@ func (v *errorsView) Update(msg tea.Msg) tea.Cmd {
 		return v.firstBad()
 	case isKey(msg, "P"):
 		if r := v.table.Row(); r >= 0 {
-			return v.setPrecision(v.snap.Accuracy.Layers[r].Name, v.snap.Accuracy.Layers[r].From)
+			return choosePrecision(v.desk, v.in.snap, v.in.snap.Accuracy.Layers[r].Name, v.in.snap.Accuracy.Layers[r].From)
 		}
 	case isKey(msg, "<"):
 		v.tolerance = max(v.limit()-5, 5)
@@ -215,10 +216,10 @@ func (v *errorsView) Update(msg tea.Msg) tea.Cmd {
 }
 
 func (v *errorsView) firstBad() tea.Cmd {
-	for i := range v.snap.Accuracy.Layers {
-		if v.snap.Accuracy.Layers[i].Accumulated.SQNR < v.limit() {
+	for i := range v.in.snap.Accuracy.Layers {
+		if v.in.snap.Accuracy.Layers[i].Accumulated.SQNR < v.limit() {
 			if !v.table.Select(i) {
-				return say(ui.Warn, v.snap.Accuracy.Layers[i].Name+" is hidden by the filter")
+				return say(ui.Warn, v.in.snap.Accuracy.Layers[i].Name+" is hidden by the filter")
 			}
 			return nil
 		}
@@ -227,9 +228,9 @@ func (v *errorsView) firstBad() tea.Cmd {
 }
 
 func (v *errorsView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.snap.Accuracy == nil {
-			v.wait(c, "comparison with FP32")
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		if v.in.snap.Accuracy == nil {
+			v.in.wait(c, "comparison with FP32")
 			return
 		}
 		v.table.Draw(c)
@@ -237,30 +238,30 @@ func (v *errorsView) Render(w, h int) string {
 }
 
 // labelsView states how often the engine is right, and how often it agrees with FP32.
-type labelsView struct{ pane }
+type labelsView struct{ in input }
 
 func (v *labelsView) Title() string { return "Predictions" }
 
 func (v *labelsView) Keys() []ui.Key { return nil }
 
-func (v *labelsView) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
+func (v *labelsView) Update(msg tea.Msg) tea.Cmd { v.in.take(msg); return nil }
 
 func (v *labelsView) Note() (string, ui.Style) {
-	a := v.snap.Accuracy
+	a := v.in.snap.Accuracy
 	if a == nil {
 		return "", ui.Muted
 	}
 	if off := a.Labels.Offset; off != 0 {
 		return fmt.Sprintf("labels off by one? --label-offset %d", off), ui.Warn
 	}
-	return v.note(plural(a.Items, "item"))
+	return v.in.note(plural(a.Items, "item"))
 }
 
 func (v *labelsView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		a := v.snap.Accuracy
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		a := v.in.snap.Accuracy
 		if a == nil {
-			v.wait(c, "predictions")
+			v.in.wait(c, "predictions")
 			return
 		}
 		name := strings.ToUpper(a.Precision)
@@ -291,32 +292,34 @@ func (v *labelsView) Render(w, h int) string {
 
 // outputsView compares the network's outputs.
 type outputsView struct {
-	pane
+	in    input
 	table ui.Table
 }
 
-func newOutputsView(d *desk) *outputsView {
-	v := &outputsView{pane: d.pane(report.PartAccuracy)}
-	v.table.Columns = []ui.Column{{Title: "output", Name: true, Width: 10, Flex: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.snap.Accuracy.Outputs[r].Name} }}}
+func newOutputsView(look *ui.Look) *outputsView {
+	v := &outputsView{in: newInput(look, report.PartAccuracy)}
+	v.table.Columns = []ui.Column{{Title: "output", Name: true, Width: 10, Flex: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.in.snap.Accuracy.Outputs[r].Name} }}}
 	for i := range metrics {
 		m := &metrics[i]
 		v.table.Columns = append(v.table.Columns, ui.Column{Title: m.name, Width: max(8, len(m.name)), Align: ui.AlignRight, Priority: []int{0, 1, 2, 5, 3, 6, 7, 4, 8}[i],
-			Cell: func(r int) ui.Cell { return ui.Cell{Text: m.write(m.value(&v.snap.Accuracy.Outputs[r].Errors))} }})
+			Cell: func(r int) ui.Cell { return ui.Cell{Text: m.write(m.value(&v.in.snap.Accuracy.Outputs[r].Errors))} }})
 	}
 	return v
 }
 
 func (v *outputsView) Title() string { return "Outputs against FP32" }
 
+func (v *outputsView) Note() (string, ui.Style) { return v.in.note("") }
+
 func (v *outputsView) Keys() []ui.Key { return ui.FilterKeys() }
 
 func (v *outputsView) Update(msg tea.Msg) tea.Cmd {
-	if !v.take(msg) {
+	if !v.in.take(msg) {
 		v.table.Update(msg)
 		return nil
 	}
 	v.table.Rows = 0
-	if a := v.snap.Accuracy; a != nil {
+	if a := v.in.snap.Accuracy; a != nil {
 		v.table.Rows = len(a.Outputs)
 	}
 	v.table.Refresh()
@@ -324,9 +327,9 @@ func (v *outputsView) Update(msg tea.Msg) tea.Cmd {
 }
 
 func (v *outputsView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.snap.Accuracy == nil {
-			v.wait(c, "outputs")
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		if v.in.snap.Accuracy == nil {
+			v.in.wait(c, "outputs")
 			return
 		}
 		v.table.Draw(c)

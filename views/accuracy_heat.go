@@ -9,22 +9,22 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// strip is the key that chooses the error in the strip of heat.
-func (v *errorsView) strip() ui.Key {
+// stripKey is the key that chooses the error in the strip of heat.
+func stripKey() ui.Key {
 	return ui.K("e", "own/accumulated", "the strip: the layer's own error / the accumulated one")
 }
 
 // heatView draws where in the output of the layer under the cursor the error sits: channels down, positions across.
-type heatView struct{ *errorsView }
+type heatView struct{ of *errorsView }
 
 // selected returns the layer under the cursor with the error that is drawn, and its map; nil where there is none.
 func (v *heatView) selected() (*report.LayerError, *report.Errors, *report.ErrorMap) {
-	a, r := v.snap.Accuracy, v.table.Row()
+	a, r := v.of.in.snap.Accuracy, v.of.table.Row()
 	if a == nil || r < 0 || r >= len(a.Layers) {
 		return nil, nil, nil
 	}
 	l := &a.Layers[r]
-	if v.own {
+	if v.of.own {
 		return l, &l.Local, l.LocalMap
 	}
 	return l, &l.Accumulated, l.AccumulatedMap
@@ -39,30 +39,30 @@ func (v *heatView) Title() string {
 
 func (v *heatView) Note() (string, ui.Style) {
 	which := "accumulated"
-	if v.own {
+	if v.of.own {
 		which = "by itself"
 	}
 	if _, e, _ := v.selected(); e != nil {
 		which += ", " + ratioText(e.SQNR)
 	}
-	return v.note(which)
+	return v.of.in.note(which)
 }
 
-func (v *heatView) Keys() []ui.Key { return []ui.Key{v.strip()} }
+func (v *heatView) Keys() []ui.Key { return []ui.Key{stripKey()} }
 
 func (v *heatView) Update(msg tea.Msg) tea.Cmd {
 	if isKey(msg, "e") {
-		v.own = !v.own
+		v.of.own = !v.of.own
 	}
 	return nil
 }
 
 func (v *heatView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
+	return v.of.in.look.Render(w, h, func(c *ui.Canvas) {
 		l, _, m := v.selected()
 		switch {
 		case l == nil:
-			v.wait(c, "comparison with FP32")
+			v.of.in.wait(c, "comparison with FP32")
 		case m == nil || !whole(m):
 			c.Fit(1, 0, w-2, ui.Muted, "not known of this layer: the recording is older than the report")
 		default:

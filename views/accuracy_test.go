@@ -62,7 +62,7 @@ func TestErrorText(t *testing.T) {
 
 // TestErrorBarsCompare draws the bars of both columns to one scale.
 func TestErrorBarsCompare(t *testing.T) {
-	v := newErrorsView(&desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true})}, snap: &report.Snapshot{}})
+	v := newErrorsView(ui.NewLook(ui.Options{NoColor: true}), &fakeDesk{})
 	v.Update(&report.Snapshot{Seq: 1, Accuracy: &report.Accuracy{Layers: []report.LayerError{
 		{Name: "a", Local: report.Errors{MaxAbs: 1, SQNR: 40}, Accumulated: report.Errors{MaxAbs: 2, SQNR: 35}},
 		{Name: "b", Local: report.Errors{MaxAbs: 2, SQNR: 38}, Accumulated: report.Errors{MaxAbs: 8, SQNR: 20}},

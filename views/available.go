@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
-// need is what a key's work needs. Whether that is there is decided in one place, [desk.lacks]: keys that lack something
+// need is what a key's work needs. Whether that is there is decided in one place, [available.lacks]: keys that lack something
 // are in no footer and no help, and pressing one tells why.
 type need int
 
@@ -34,69 +35,99 @@ const (
 	inFrontReplay = "a replay shows what was recorded: esc leads back to the live session"
 )
 
+// available is what decides which keys do something.
+type available struct {
+	snap       *report.Snapshot // the newest
+	want       config.Config
+	timeline   Timeline // nil for a session
+	front      bool     // a replay in front of a live session
+	recordable bool
+	undo, redo bool // there is something to undo, or redo
+}
+
 // lacks says what the state at hand lacks of what a key needs; "" where the key works.
-func (d *desk) lacks(n need) string {
-	replay := d.snap.Replay != "" || d.Timeline != nil
+func (a available) lacks(n need) string {
+	replay := a.snap.Replay != "" || a.timeline != nil
 	switch {
-	case n == needsRecorder && d.Live != nil:
+	case n == needsRecorder && a.front:
 		return "this is a recording already: esc leads back to the live session, which can be recorded"
-	case n == needsRecorder && d.Recorder == nil:
+	case n == needsRecorder && !a.recordable:
 		return "this is a recording already: open the model to record another"
-	case d.snap.Refused() && slices.Contains([]need{needsRun, needsDevice, needsChoice, needsPrecision, needsCalibrator, needsPercentile}, n):
-		return "the model is not runnable: " + d.snap.Model.NotRunnable
-	case n == needsPast && len(d.past) == 0:
+	case a.snap.Refused() && slices.Contains([]need{needsRun, needsDevice, needsChoice, needsPrecision, needsCalibrator, needsPercentile}, n):
+		return "the model is not runnable: " + a.snap.Model.NotRunnable
+	case n == needsPast && !a.undo:
 		return "nothing to undo"
-	case n == needsFuture && len(d.future) == 0:
+	case n == needsFuture && !a.redo:
 		return "nothing to redo"
 	case n == needsPrecision && replay:
-		return d.onlyRecorded("in "+string(d.want.Precision), func(c config.Config) bool { return c.Precision != d.want.Precision })
-	case n == needsCalibrator && ownRanges(d.snap):
+		return a.onlyRecorded("in "+string(a.want.Precision), func(c config.Config) bool { return c.Precision != a.want.Precision })
+	case n == needsCalibrator && ownRanges(a.snap):
 		return "the model brings its own quantisation: no calibrator has a say"
-	case n == needsCalibrator && replay && !d.want.Quantizes():
+	case n == needsCalibrator && replay && !a.want.Quantizes():
 		return "calibrators matter for INT8 only; press f to get there"
 	case n == needsCalibrator && replay:
-		return d.onlyRecorded("with "+snapshotLabel(d.snap), d.otherCalibrator)
-	case n == needsChoice && ownRanges(d.snap):
+		return a.onlyRecorded("with "+snapshotLabel(a.snap), func(c config.Config) bool { return otherCalibrator(c, a.want) })
+	case n == needsChoice && ownRanges(a.snap):
 		return "the model brings its own quantisation: its layers keep the precision that it gives them"
-	case n == needsJob && d.Live == nil && !d.working():
+	case n == needsJob && !a.front && !working(a.snap):
 		return "nothing is running that could be stopped"
-	case replay && d.Live != nil && slices.Contains([]need{needsModel, needsRun, needsDevice, needsChoice, needsPercentile}, n):
+	case replay && a.front && slices.Contains([]need{needsModel, needsRun, needsDevice, needsChoice, needsPercentile}, n):
 		return inFrontReplay
 	case replay && slices.Contains([]need{needsModel, needsRun, needsDevice, needsChoice, needsPercentile}, n):
 		return inReplay
-	case n == needsDevice && d.snap.Device.Estimated:
+	case n == needsDevice && a.snap.Device.Estimated:
 		return "this backend has no device: times are a cost model's, and there is nothing to measure"
-	case n == needsPercentile && !strings.HasPrefix(d.want.Calibrator, "percentile"):
-		return "the active calibrator is " + d.want.Calibrator + "; press c for the percentile calibrator"
+	case n == needsPercentile && !strings.HasPrefix(a.want.Calibrator, "percentile"):
+		return "the active calibrator is " + a.want.Calibrator + "; press c for the percentile calibrator"
 	}
 	return ""
 }
 
+// onlyRecorded says that no recorded configuration is of the kind that is wanted.
+func (a available) onlyRecorded(what string, wanted func(config.Config) bool) string {
+	if slices.ContainsFunc(recordedConfigs(a.timeline), wanted) {
+		return ""
+	}
+	return "the model was recorded " + what + " only"
+}
+
+// working reports whether something is being done that can be stopped.
+func working(s *report.Snapshot) bool { return s.Busy != nil && s.Replay == "" }
+
 // when returns the key with what the state at hand lacks for it.
-func (d *desk) when(n need, k ui.Key) ui.Key {
-	k.Off = d.lacks(n)
+func when(d desk, n need, k ui.Key) ui.Key {
+	k.Off = d.Lacks(n)
 	return k
 }
 
-// lacksFor is lacks for the keys of the whole program.
-func (d *desk) lacksFor(i ui.Intent) string {
-	needs := map[ui.Intent]need{
-		ui.NextPrecision: needsPrecision, ui.NextCalibrator: needsCalibrator, ui.Rerun: needsRun, ui.Rebuild: needsRun,
-		ui.Undo: needsPast, ui.Redo: needsFuture, ui.Record: needsRecorder, ui.Cancel: needsJob,
+// intentNeeds are the needs of the keys of the whole program.
+func intentNeeds(i ui.Intent) (need, bool) {
+	switch i {
+	case ui.NextPrecision:
+		return needsPrecision, true
+	case ui.NextCalibrator:
+		return needsCalibrator, true
+	case ui.Rerun, ui.Rebuild:
+		return needsRun, true
+	case ui.Undo:
+		return needsPast, true
+	case ui.Redo:
+		return needsFuture, true
+	case ui.Record:
+		return needsRecorder, true
+	case ui.Cancel:
+		return needsJob, true
 	}
-	if n, ok := needs[i]; ok {
-		return d.lacks(n)
-	}
-	return ""
+	return 0, false
 }
 
-// recorded returns the configurations that a replay has, newest first, each once.
-func (d *desk) recorded() []config.Config {
-	if d.Timeline == nil {
+// recordedConfigs returns the configurations that a replay has, newest first, each once.
+func recordedConfigs(t Timeline) []config.Config {
+	if t == nil {
 		return nil
 	}
 	var list []config.Config
-	for _, s := range slices.Backward(d.Timeline.Steps()) {
+	for _, s := range slices.Backward(t.Steps()) {
 		if !slices.ContainsFunc(list, func(c config.Config) bool { return reflect.DeepEqual(c, s.Config) }) {
 			list = append(list, s.Config)
 		}
@@ -104,31 +135,23 @@ func (d *desk) recorded() []config.Config {
 	return list
 }
 
-// onlyRecorded says that no recorded configuration is of the kind that is wanted.
-func (d *desk) onlyRecorded(what string, wanted func(config.Config) bool) string {
-	if slices.ContainsFunc(d.recorded(), wanted) {
-		return ""
-	}
-	return "the model was recorded " + what + " only"
-}
-
 // otherCalibrator reports whether a configuration differs from the one that is asked for by its calibrator.
-func (d *desk) otherCalibrator(c config.Config) bool {
-	return c.Quantizes() && c.Precision == d.want.Precision && c.Calibrator != d.want.Calibrator
+func otherCalibrator(c, want config.Config) bool {
+	return c.Quantizes() && c.Precision == want.Precision && c.Calibrator != want.Calibrator
 }
 
-// nextRecorded returns the recorded configuration for which of gives what follows what it gives now, in the order of all;
-// one that is otherwise as it is now, if there is one, or else the newest.
-func (d *desk) nextRecorded(all []string, of func(config.Config) string, among func(config.Config) bool) (config.Config, bool) {
-	at := slices.Index(all, of(d.want))
+// nextRecorded returns the recorded configuration for which of gives what follows what it gives for the one that is asked
+// for, in the order of all; one that is otherwise alike, if there is one, and the newest otherwise.
+func nextRecorded(recorded []config.Config, want config.Config, all []string, of func(config.Config) string, among func(config.Config) bool) (config.Config, bool) {
+	at := slices.Index(all, of(want))
 	for k := range all {
 		name := all[(at+1+k+len(all))%len(all)]
 		best, found := config.Config{}, false
-		for _, c := range d.recorded() {
+		for _, c := range recorded {
 			if of(c) != name || !among(c) {
 				continue
 			}
-			if !found || alike(c, d.want) > alike(best, d.want) {
+			if !found || alike(c, want) > alike(best, want) {
 				best, found = c, true
 			}
 		}

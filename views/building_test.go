@@ -121,8 +121,7 @@ func TestMidBuild(t *testing.T) {
 	} {
 		snap := fixture(t)
 		snap.Replay, snap.Stale, snap.Busy = "session.trtui", c.stale, c.busy
-		d := &desk{Options: Options{Timeline: &timeline{c.at, c.cut}}, snap: snap}
-		if got := d.midBuild(); got != c.want {
+		if got := midBuild(snap, &timeline{c.at, c.cut}); got != c.want {
 			t.Errorf("%s: mid-build %v", c.name, got)
 		}
 	}

@@ -19,14 +19,14 @@ const calibrationKey = "5"
 
 // calibrationScreen compares the calibrators tensor by tensor, and draws the thresholds that they find over the
 // histogram of the tensor under the cursor; or, on its other side, shows the weights of the layers by channel.
-func calibrationScreen(d *desk) *ui.Screen {
-	v, w := newTensorsView(d), newWeightsView(d)
-	v.sides = &sides{tensors: v, layers: w}
-	side := func(activations, weights ui.View) ui.View { return &sideView{v, activations, weights} }
+func calibrationScreen(look *ui.Look, d desk, replay bool) *ui.Screen {
+	v, w := newTensorsView(look, d, replay), newWeightsView(look)
+	s := &sides{tensors: v, layers: w}
+	side := func(activations, weights ui.View) ui.View { return &sideView{s, activations, weights} }
 	p := ui.Pane
 	return &ui.Screen{
 		Key: calibrationKey, Name: "Calibration", Views: []ui.View{
-			side(v, w), side(newRangesView(v), &weightFactsView{w}), side(&histogramView{tensorsView: v}, &channelsView{w}),
+			side(v, w), side(newRangesView(v), &weightFactsView{w}), side(&histogramView{of: v}, &channelsView{w}),
 		},
 		Layouts: []ui.Box{
 			ui.Stack(p(0).Share(3), ui.Beside(p(2).Share(4), p(1).Share(3)).Share(3)),
@@ -92,16 +92,17 @@ func (m *measure) best(t *report.TensorCalibration) map[int]bool {
 
 // tensorsView lists the tensors with one column for each calibrator.
 type tensorsView struct {
-	pane
+	in      input
+	desk    desk
+	replay  bool
 	table   ui.Table
 	measure int
 	report  *report.Calibration // that the columns are made for
 	log     bool                // of the histogram
-	sides   *sides
 }
 
-func newTensorsView(d *desk) *tensorsView {
-	v := &tensorsView{pane: d.pane(report.PartCalibration), log: true}
+func newTensorsView(look *ui.Look, d desk, replay bool) *tensorsView {
+	v := &tensorsView{in: newInput(look, report.PartCalibration), desk: d, replay: replay, log: true}
 	v.table.Empty = "no tensors were observed"
 	return v
 }
@@ -119,7 +120,7 @@ func (v *tensorsView) Note() (string, ui.Style) {
 	if r.Random {
 		text = "random data, " + text
 	}
-	return v.note(text)
+	return v.in.note(text)
 }
 
 // shared are the keys of all panes of the screen. In a replay, which has only what was recorded, comma and
@@ -129,8 +130,8 @@ func (v *tensorsView) shared() []ui.Key {
 		ui.K("C", "measure", "compare by SQNR, KL, share clipped, amax, scale"),
 		ui.K("L", "log", "histogram on a logarithmic / linear scale"),
 	}
-	if v.Timeline == nil {
-		keys = append(keys, v.when(needsPercentile, ui.Key{Keys: []string{",", "."}, Short: "percentile", Long: "lower / higher percentile of that calibrator"}))
+	if !v.replay {
+		keys = append(keys, when(v.desk, needsPercentile, ui.Key{Keys: []string{",", "."}, Short: "percentile", Long: "lower / higher percentile of that calibrator"}))
 	}
 	return keys
 }
@@ -138,7 +139,7 @@ func (v *tensorsView) shared() []ui.Key {
 func (v *tensorsView) Keys() []ui.Key { return append(v.shared(), v.table.Keys()...) }
 
 func (v *tensorsView) Update(msg tea.Msg) tea.Cmd {
-	if v.take(msg) {
+	if v.in.take(msg) {
 		v.build()
 		return nil
 	}
@@ -168,7 +169,7 @@ func (v *tensorsView) press(msg tea.Msg) tea.Cmd {
 var percentiles = []float64{90, 95, 98, 99, 99.5, 99.9, 99.95, 99.99, 99.995, 99.999, 99.9995, 99.9999, 100}
 
 func (v *tensorsView) percentile(by int) tea.Cmd {
-	text, ok := strings.CutPrefix(v.want.Calibrator, "percentile:")
+	text, ok := strings.CutPrefix(v.desk.Want().Calibrator, "percentile:")
 	if !ok {
 		return nil
 	}
@@ -186,16 +187,16 @@ func (v *tensorsView) percentile(by int) tea.Cmd {
 			next = p
 		}
 	}
-	return v.change(func(c *config.Config) {
+	return v.desk.Change(func(c *config.Config) {
 		c.Calibrator = "percentile:" + strconv.FormatFloat(next, 'g', -1, 64)
 	})
 }
 
 func (v *tensorsView) build() {
-	if v.report == v.snap.Calibration {
+	if v.report == v.in.snap.Calibration {
 		return
 	}
-	v.report = v.snap.Calibration
+	v.report = v.in.snap.Calibration
 	v.table.Rows = 0
 	if v.report != nil {
 		v.table.Rows = len(v.report.Tensors)
@@ -219,7 +220,7 @@ func (v *tensorsView) columns() {
 		}},
 		{Title: "int8", Width: 4, Priority: 2, Cell: func(r int) ui.Cell {
 			if at(r).Used {
-				return ui.Cell{Text: string(v.Look.Glyphs.Good), Style: ui.Good}
+				return ui.Cell{Text: string(v.in.look.Glyphs.Good), Style: ui.Good}
 			}
 			return ui.Cell{}
 		}},
@@ -254,7 +255,7 @@ func (v *tensorsView) cell(m *measure, t *report.TensorCalibration, i int) ui.Ce
 	}
 	c := ui.Cell{Text: m.write(m.value(&t.By[i])) + " "}
 	if m.best(t)[i] {
-		c.Text = strings.TrimSuffix(c.Text, " ") + string(v.Look.Glyphs.Good)
+		c.Text = strings.TrimSuffix(c.Text, " ") + string(v.in.look.Glyphs.Good)
 		c.Style = ui.Good
 	}
 	if v.report.Calibrators[i] == v.report.Active {
@@ -281,9 +282,9 @@ func logs(values []float64) []float64 {
 }
 
 func (v *tensorsView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
 		if v.report == nil {
-			v.wait(c, "comparison of calibrators")
+			v.in.wait(c, "comparison of calibrators")
 			return
 		}
 		v.table.Draw(c)

@@ -13,10 +13,10 @@ import (
 
 // channelsView draws the largest weight of every output channel of the layer under the cursor, and below each what one
 // scale for all costs it.
-type channelsView struct{ *weightsView }
+type channelsView struct{ of *weightsView }
 
 func (v *channelsView) Title() string {
-	if l := v.layer(); l != nil {
+	if l := v.of.layer(); l != nil {
 		return "Channels of " + shortName(l.Layer)
 	}
 	return "Channels"
@@ -24,16 +24,16 @@ func (v *channelsView) Title() string {
 
 func (v *channelsView) Note() (string, ui.Style) {
 	text := "by number"
-	if v.sorted {
+	if v.of.sorted {
 		text = "largest first"
 	}
-	if v.log {
+	if v.of.log {
 		text += ", log scale"
 	}
-	return v.note(fmt.Sprintf("%d %s", len(v.order), text))
+	return v.of.in.note(fmt.Sprintf("%d %s", len(v.of.order), text))
 }
 
-func (v *channelsView) Keys() []ui.Key { return v.shared() }
+func (v *channelsView) Keys() []ui.Key { return v.of.shared() }
 
 func (v *channelsView) Update(msg tea.Msg) tea.Cmd {
 	k, ok := msg.(tea.KeyPressMsg)
@@ -42,40 +42,40 @@ func (v *channelsView) Update(msg tea.Msg) tea.Cmd {
 	}
 	switch k.String() {
 	case "left", "h", "up", "k":
-		v.channel--
+		v.of.channel--
 	case "right", "l", "down", "j":
-		v.channel++
+		v.of.channel++
 	case "pgup", "ctrl+u":
-		v.channel -= 16
+		v.of.channel -= 16
 	case "pgdown", "ctrl+d":
-		v.channel += 16
+		v.of.channel += 16
 	case "g", "home":
-		v.channel = 0
+		v.of.channel = 0
 	case "G", "end":
-		v.channel = len(v.order)
+		v.of.channel = len(v.of.order)
 	default:
-		v.press(msg)
+		v.of.press(msg)
 	}
-	v.channel = max(min(v.channel, len(v.order)-1), 0)
+	v.of.channel = max(min(v.of.channel, len(v.of.order)-1), 0)
 	return nil
 }
 
 func (v *channelsView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		l := v.layer()
-		if l == nil || len(v.order) == 0 || len(v.order) != len(l.Amax) {
-			v.wait(c, "weights")
+	return v.of.in.look.Render(w, h, func(c *ui.Canvas) {
+		l := v.of.layer()
+		if l == nil || len(v.of.order) == 0 || len(v.of.order) != len(l.Amax) {
+			v.of.in.wait(c, "weights")
 			return
 		}
-		c.FitClauses(1, 0, w-2, ui.Plain, channelText(l, v.order[v.channel]))
+		c.FitClauses(1, 0, w-2, ui.Plain, channelText(l, v.of.order[v.of.channel]))
 		median := medianOf(l.Amax)
-		cols := ui.Columns{Cursor: v.channel, Log: v.log, Line: float64(median), Style: func(i int) ui.Style {
-			if l.Amax[v.order[i]] < median/100 {
+		cols := ui.Columns{Cursor: v.of.channel, Log: v.of.log, Line: float64(median), Style: func(i int) ui.Style {
+			if l.Amax[v.of.order[i]] < median/100 {
 				return ui.Warn
 			}
 			return ui.Series1
 		}}
-		for _, ch := range v.order {
+		for _, ch := range v.of.order {
 			cols.Values = append(cols.Values, float64(l.Amax[ch]))
 			cols.Foot = append(cols.Foot, channelLoss(l, ch)/(2*twoBits))
 		}
@@ -113,29 +113,29 @@ func medianOf(values []float32) float32 {
 }
 
 // weightFactsView sums up the weights of the layer under the cursor.
-type weightFactsView struct{ *weightsView }
+type weightFactsView struct{ of *weightsView }
 
 func (v *weightFactsView) Title() string {
-	if l := v.layer(); l != nil {
+	if l := v.of.layer(); l != nil {
 		return "Weights of " + shortName(l.Layer)
 	}
 	return "Weights"
 }
 
-func (v *weightFactsView) Note() (string, ui.Style) { return v.note("") }
+func (v *weightFactsView) Note() (string, ui.Style) { return v.of.in.note("") }
 
-func (v *weightFactsView) Keys() []ui.Key { return v.shared() }
+func (v *weightFactsView) Keys() []ui.Key { return v.of.shared() }
 
 func (v *weightFactsView) Update(msg tea.Msg) tea.Cmd {
-	v.press(msg)
+	v.of.press(msg)
 	return nil
 }
 
 func (v *weightFactsView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		l := v.layer()
+	return v.of.in.look.Render(w, h, func(c *ui.Canvas) {
+		l := v.of.layer()
 		if l == nil || len(l.Amax) == 0 {
-			v.wait(c, "weights")
+			v.of.in.wait(c, "weights")
 			return
 		}
 		weightFacts(l).Draw(c)

@@ -12,12 +12,12 @@ import (
 
 // rangesView shows all that each calibrator makes of the tensor under the cursor.
 type rangesView struct {
-	*tensorsView
+	of    *tensorsView
 	table ui.Table
 }
 
 func newRangesView(t *tensorsView) *rangesView {
-	v := &rangesView{tensorsView: t}
+	v := &rangesView{of: t}
 	columns := []ui.Column{{Title: "calibrator", Name: true, Width: 12, Flex: 2, Cell: func(r int) ui.Cell {
 		name := t.report.Calibrators[r]
 		if name == t.report.Active {
@@ -45,20 +45,20 @@ func newRangesView(t *tensorsView) *rangesView {
 }
 
 func (v *rangesView) Title() string {
-	if t := v.tensor(); t != nil {
+	if t := v.of.tensor(); t != nil {
 		return "Ranges of " + t.Tensor
 	}
 	return "Ranges"
 }
 
-func (v *rangesView) Note() (string, ui.Style) { return v.note("bars: SQNR") }
+func (v *rangesView) Note() (string, ui.Style) { return v.of.in.note("bars: SQNR") }
 
 func (v *rangesView) Keys() []ui.Key {
-	return append(v.shared(), ui.K("enter", "use", "use the calibrator under the cursor"))
+	return append(v.of.shared(), ui.K("enter", "use", "use the calibrator under the cursor"))
 }
 
 func (v *rangesView) Update(msg tea.Msg) tea.Cmd {
-	t := v.tensor()
+	t := v.of.tensor()
 	if t == nil {
 		return nil
 	}
@@ -66,21 +66,21 @@ func (v *rangesView) Update(msg tea.Msg) tea.Cmd {
 	v.table.Refresh()
 	if isKey(msg, "enter") {
 		if r := v.table.Row(); r >= 0 {
-			return v.change(func(c *config.Config) { c.Calibrator = v.report.Calibrators[r] })
+			return v.of.desk.Change(func(c *config.Config) { c.Calibrator = v.of.report.Calibrators[r] })
 		}
 	}
 	if k, ok := msg.(tea.KeyPressMsg); ok && has(ui.MotionKeys(), k.String()) {
 		v.table.Update(msg)
 		return nil
 	}
-	return v.press(msg)
+	return v.of.press(msg)
 }
 
 func (v *rangesView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		t := v.tensor()
+	return v.of.in.look.Render(w, h, func(c *ui.Canvas) {
+		t := v.of.tensor()
 		if t == nil {
-			v.wait(c, "ranges")
+			v.of.in.wait(c, "ranges")
 			return
 		}
 		v.table.Rows = len(t.By)
@@ -92,47 +92,47 @@ func (v *rangesView) Render(w, h int) string {
 func thresholdStyle(i int) ui.Style { return ui.Series(i + 1) }
 
 // histogramView draws the values of the tensor under the cursor with the thresholds of every calibrator.
-type histogramView struct{ *tensorsView }
+type histogramView struct{ of *tensorsView }
 
 func (v *histogramView) Title() string {
-	if t := v.tensor(); t != nil {
+	if t := v.of.tensor(); t != nil {
 		return "Values of " + t.Tensor
 	}
 	return "Values"
 }
 
 func (v *histogramView) Note() (string, ui.Style) {
-	t := v.tensor()
+	t := v.of.tensor()
 	if t == nil {
 		return "", ui.Muted
 	}
 	scale := "linear counts"
-	if v.log {
+	if v.of.log {
 		scale = "log counts"
 	}
-	return v.note(fmt.Sprintf("%s of %s values", scale, ui.Number(float64(t.Count))))
+	return v.of.in.note(fmt.Sprintf("%s of %s values", scale, ui.Number(float64(t.Count))))
 }
 
-func (v *histogramView) Keys() []ui.Key { return v.shared() }
+func (v *histogramView) Keys() []ui.Key { return v.of.shared() }
 
-func (v *histogramView) Update(msg tea.Msg) tea.Cmd { return v.press(msg) }
+func (v *histogramView) Update(msg tea.Msg) tea.Cmd { return v.of.press(msg) }
 
 func (v *histogramView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		t := v.tensor()
+	return v.of.in.look.Render(w, h, func(c *ui.Canvas) {
+		t := v.of.tensor()
 		if t == nil {
-			v.wait(c, "histograms")
+			v.of.in.wait(c, "histograms")
 			return
 		}
 		text := fmt.Sprintf("min %s  max %s  mean %s  std %s  zeros %s", ui.Number(float64(t.Min)), ui.Number(float64(t.Max)),
 			ui.Number(t.Mean), ui.Number(t.Std), percent(t.Zeros))
 		c.FitClauses(1, 0, w-2, ui.Muted, text)
-		h := ui.Histogram{Lo: float64(t.Histogram.Low), Hi: float64(t.Histogram.High), Log: v.log, Style: ui.Series1}
+		h := ui.Histogram{Lo: float64(t.Histogram.Low), Hi: float64(t.Histogram.High), Log: v.of.log, Style: ui.Series1}
 		for _, n := range t.Histogram.Counts {
 			h.Counts = append(h.Counts, float64(n))
 		}
 		for i, by := range t.By {
-			h.Thresholds = append(h.Thresholds, ui.Threshold{Name: v.report.Calibrators[i], Value: threshold(t, by), Style: thresholdStyle(i)})
+			h.Thresholds = append(h.Thresholds, ui.Threshold{Name: v.of.report.Calibrators[i], Value: threshold(t, by), Style: thresholdStyle(i)})
 		}
 		h.Draw(c.Sub(ui.Rect{Y: 1, W: c.W, H: c.H - 1}))
 	})

@@ -13,12 +13,12 @@ import (
 
 // sideView is a place of the calibration screen: it shows activations, or the weights of their layers.
 type sideView struct {
-	of                   *tensorsView
+	sides                *sides
 	activations, weights ui.View
 }
 
 func (v *sideView) shown() ui.View {
-	if v.of.sides.weights {
+	if v.sides.weights {
 		return v.weights
 	}
 	return v.activations
@@ -30,7 +30,7 @@ func (v *sideView) Note() (string, ui.Style) { return v.shown().(ui.Noter).Note(
 
 func (v *sideView) Keys() []ui.Key {
 	swap := ui.K("v", "weights", "the weights of the tensor's layer, channel by channel")
-	if v.of.sides.weights {
+	if v.sides.weights {
 		swap = ui.K("v", "values", "the values that the layer gives")
 	}
 	return append([]ui.Key{swap}, v.shown().Keys()...)
@@ -38,7 +38,7 @@ func (v *sideView) Keys() []ui.Key {
 
 func (v *sideView) Update(msg tea.Msg) tea.Cmd {
 	if isKey(msg, "v") {
-		return v.of.sides.swap()
+		return v.sides.swap()
 	}
 	if _, ok := msg.(*report.Snapshot); ok {
 		return tea.Batch(v.activations.Update(msg), v.weights.Update(msg))
@@ -97,7 +97,7 @@ func (s *sides) toWeights(r *report.Calibration) tea.Cmd {
 
 // weightsView lists the layers with weights, and what 8 bits make of them with a scale for each channel or one for all.
 type weightsView struct {
-	pane
+	in      input
 	table   ui.Table
 	list    []report.WeightCalibration
 	chosen  int   // layer that order is of
@@ -107,8 +107,8 @@ type weightsView struct {
 	channel int // place in order under the cursor
 }
 
-func newWeightsView(d *desk) *weightsView {
-	v := &weightsView{pane: d.pane(report.PartCalibration)}
+func newWeightsView(look *ui.Look) *weightsView {
+	v := &weightsView{in: newInput(look, report.PartCalibration)}
 	at := func(r int) *report.WeightCalibration { return &v.list[r] }
 	number := func(title string, width, priority int, value func(*report.WeightCalibration) float64, cell func(*report.WeightCalibration) ui.Cell) ui.Column {
 		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight, Down: true,
@@ -124,7 +124,7 @@ func newWeightsView(d *desk) *weightsView {
 		}},
 		{Title: "int8", Width: 4, Priority: 3, Cell: func(r int) ui.Cell {
 			if at(r).Used {
-				return ui.Cell{Text: string(v.Look.Glyphs.Good), Style: ui.Good}
+				return ui.Cell{Text: string(v.in.look.Glyphs.Good), Style: ui.Good}
 			}
 			return ui.Cell{}
 		}},
@@ -209,7 +209,7 @@ func (v *weightsView) Note() (string, ui.Style) {
 	if len(v.list) == 0 {
 		return "", ui.Muted
 	}
-	return v.note(plural(len(v.list), "layer"))
+	return v.in.note(plural(len(v.list), "layer"))
 }
 
 // shared are the keys of all panes of this side.
@@ -223,9 +223,9 @@ func (v *weightsView) shared() []ui.Key {
 func (v *weightsView) Keys() []ui.Key { return append(v.shared(), v.table.Keys()...) }
 
 func (v *weightsView) Update(msg tea.Msg) tea.Cmd {
-	if v.take(msg) {
+	if v.in.take(msg) {
 		v.list = nil
-		if r := v.snap.Calibration; r != nil {
+		if r := v.in.snap.Calibration; r != nil {
 			v.list = r.Weights
 		}
 		v.table.Rows = len(v.list)
@@ -284,9 +284,9 @@ func (v *weightsView) arrange() {
 }
 
 func (v *weightsView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.snap.Calibration == nil {
-			v.wait(c, "comparison of calibrators")
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		if v.in.snap.Calibration == nil {
+			v.in.wait(c, "comparison of calibrators")
 			return
 		}
 		v.table.Draw(c)

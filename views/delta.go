@@ -11,11 +11,9 @@ import (
 )
 
 // delta compares a snapshot with what another configuration took: "int8/entropy: 1.92 ms, 2.10x faster than fp32 (4.03 ms), agreement with FP32 99.8%".
-// Shorter ways to say it follow, the longest first: all of them have the ratio and what it is a ratio to. write writes a
-// latency of a configuration.
-func delta(was config.Config, a report.Latency, now *report.Snapshot, speed report.Speed, write func(config.Config, report.Latency) string) []string {
-	b := now.Timings.EndToEnd
-	before, after := write(was, a), write(now.Config, b)
+// Shorter ways to say it follow, the longest first: all of them have the ratio and what it is a ratio to. before and after
+// are the two latencies as text.
+func delta(was config.Config, before string, now *report.Snapshot, after string, speed report.Speed) []string {
 	names := config.Labels([]config.Config{was, now.Config}, ownRanges(now))
 	long, short := [2]string{names[0], names[1]}, [2]string{}
 	for i, name := range names {
@@ -46,15 +44,16 @@ func delta(was config.Config, a report.Latency, now *report.Snapshot, speed repo
 	}
 }
 
-// medianOf writes the median of a latency, and of how many runs it is where it is not what came of the configuration in the
-// end, as in states of a replay that were recorded early in a measurement.
-func (d *desk) medianOf(cfg config.Config, l report.Latency) string {
+// medianText writes the median of a latency, and of how many runs it is where it is not what came of the configuration in the
+// end, as in states of a replay that were recorded early in a measurement. own is as
+// ownRanges says.
+func medianText(t Timeline, own bool, cfg config.Config, l report.Latency) string {
 	text := ui.Duration(l.Median)
-	if d.Timeline == nil {
+	if t == nil {
 		return text
 	}
-	for _, c := range d.Timeline.Tried() {
-		if c.Config.SameEngine(cfg, ownRanges(d.snap)) && c.Median != nil && *c.Median != l.Median {
+	for _, c := range t.Tried() {
+		if c.Config.SameEngine(cfg, own) && c.Median != nil && *c.Median != l.Median {
 			return text + " after " + plural(l.Count, "run")
 		}
 	}

@@ -1,7 +1,8 @@
 // Package views holds the panes of the workbench, one file a screen, and the workbench itself.
 //
 // Everything that a pane shows comes from a [report.Snapshot], which never changes: a newer one takes its place. A
-// pane keeps only where its cursor is, how it sorts and what it toggles. What a person changes goes as a new
-// [config.Config] to the [Controller], which is a session or a replay of a recording. Start with workbench.go, then
-// pane.go for what all panes have in common, then any screen.
+// pane keeps only where its cursor is, how it sorts and what it toggles. What a person changes, a pane asks of its desk
+// (pane.go), as an edit of the [config.Config]; behind that the workbench passes it on to the [Controller], which is a
+// session or a replay of a recording. Panes hold what they need as fields, the pane whose cursor they follow included,
+// and none knows of the workbench. Start with pane.go and any screen, then workbench.go.
 package views

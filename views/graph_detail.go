@@ -14,7 +14,7 @@ import (
 
 // detailView tells what is known about the layer under the cursor, or about the pass.
 type detailView struct {
-	*graphLink
+	g     *graphs
 	list  ui.List
 	lines []detailLine
 	width int // that was drawn last: facts are wrapped to it
@@ -26,32 +26,32 @@ type detailLine struct {
 	site *site
 }
 
-func newDetailView(l *graphLink) *detailView {
-	v := &detailView{graphLink: l}
+func newDetailView(g *graphs) *detailView {
+	v := &detailView{g: g}
 	v.list = ui.List{Line: func(i int) ui.ListLine { return v.lines[i].ListLine }, Empty: "no layer here"}
 	return v
 }
 
 func (v *detailView) Title() string {
-	if v.ofPass {
-		if v.step == engineStep {
+	if v.g.state.ofPass {
+		if v.g.state.step == engineStep {
 			return "Rules"
 		}
-		return "Pass " + v.snap.Passes.Steps[v.step].Pass
+		return "Pass " + v.g.snap().Passes.Steps[v.g.state.step].Pass
 	}
-	if l := v.lists[v.side].layer(); l != nil {
+	if l := v.g.lists[v.g.state.side].layer(); l != nil {
 		return "Layer " + shortName(l.Name)
 	}
 	return "Layer"
 }
 
-func (v *detailView) Note() (string, ui.Style) { return v.note("") }
+func (v *detailView) Note() (string, ui.Style) { return v.g.state.in.note("") }
 
-func (v *detailView) Keys() []ui.Key { return append(v.keys(), v.list.Keys()...) }
+func (v *detailView) Keys() []ui.Key { return append(v.g.keys(), v.list.Keys()...) }
 
 func (v *detailView) Update(msg tea.Msg) tea.Cmd {
 	if s, ok := msg.(*report.Snapshot); ok {
-		v.take(s)
+		v.g.state.take(s)
 		return nil
 	}
 	v.build()
@@ -63,15 +63,15 @@ func (v *detailView) Update(msg tea.Msg) tea.Cmd {
 		return nil
 	}
 	if at := v.list.At(); k.String() == "x" && at >= 0 && v.lines[at].site != nil {
-		return v.toggle([]site{*v.lines[at].site})
+		return v.g.toggle([]site{*v.lines[at].site})
 	}
-	return v.key(k.String())
+	return v.g.key(k.String())
 }
 
 func (v *detailView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.snap.Passes == nil {
-			v.wait(c, "what the passes did")
+	return v.g.look().Render(w, h, func(c *ui.Canvas) {
+		if v.g.snap().Passes == nil {
+			v.g.state.in.wait(c, "what the passes did")
 			return
 		}
 		v.width = w
@@ -83,11 +83,11 @@ func (v *detailView) Render(w, h int) string {
 // build makes the lines of what the cursor is on.
 func (v *detailView) build() {
 	v.lines = v.lines[:0]
-	if v.snap.Passes != nil {
+	if v.g.snap().Passes != nil {
 		switch {
-		case v.ofPass && v.step != engineStep:
-			v.buildPass(&v.snap.Passes.Steps[v.step])
-		case v.ofPass:
+		case v.g.state.ofPass && v.g.state.step != engineStep:
+			v.buildPass(&v.g.snap().Passes.Steps[v.g.state.step])
+		case v.g.state.ofPass:
 			v.buildRules()
 		default:
 			v.buildLayer()
@@ -122,7 +122,7 @@ func (v *detailView) factIn(style ui.Style, name, text string) {
 
 // buildLayer describes a layer: what it is, what became of it, and which rules fitted it or did not.
 func (v *detailView) buildLayer() {
-	l := v.lists[v.side].layer()
+	l := v.g.lists[v.g.state.side].layer()
 	if l == nil {
 		return
 	}
@@ -146,34 +146,34 @@ func (v *detailView) buildLayer() {
 	case l.Unsupported != "":
 		v.warn("unsupported", l.Unsupported)
 	}
-	if v.side == sourceSide {
-		v.fact("fate", fateText(v.lists[sourceSide].fates[l.Name]))
+	if v.g.state.side == sourceSide {
+		v.fact("fate", fateText(v.g.lists[sourceSide].fates[l.Name]))
 	} else {
 		v.fact("members", joinLayers(l.From))
-		if t, ok := v.lists[engineSide].times[l.Name]; ok {
+		if t, ok := v.g.lists[engineSide].times[l.Name]; ok {
 			v.fact("time", fmt.Sprintf("%s, %s of the layers, tactic %s", ui.Duration(t.Median), percent(t.Share), t.Tactic))
 		}
 	}
-	if v.side == sourceSide { // it is what it is computed in that counts
-		v.fact("set to", v.setText(l.Name, []string{l.Name}, ""))
+	if v.g.state.side == sourceSide { // it is what it is computed in that counts
+		v.fact("set to", rulesOf(v.g.desk, v.g.snap()).text(l.Name, []string{l.Name}, ""))
 	} else {
-		v.fact("set to", v.setText(l.Name, l.From, l.Precision))
+		v.fact("set to", rulesOf(v.g.desk, v.g.snap()).text(l.Name, l.From, l.Precision))
 	}
 	v.addUnlowered(l)
 	v.fact("attributes", l.Attrs)
 	v.fact("epilogue", l.Epilogue)
-	v.addSites(v.sites())
+	v.addSites(v.g.sites())
 }
 
 // addUnlowered says why a layer, or a member of it, was left in another precision than the one asked for.
 func (v *detailView) addUnlowered(l *report.Layer) {
 	members := l.From
-	if v.side == sourceSide {
+	if v.g.state.side == sourceSide {
 		members = []string{l.Name}
 	}
-	for _, u := range v.snap.Passes.Unlowered {
+	for _, u := range v.g.snap().Passes.Unlowered {
 		if slices.ContainsFunc(u.From, func(name string) bool { return slices.Contains(members, name) }) {
-			v.fact("not "+string(v.snap.Config.Precision), u.Precision+": "+u.Reason)
+			v.fact("not "+string(v.g.snap().Config.Precision), u.Precision+": "+u.Reason)
 			return
 		}
 	}
@@ -184,13 +184,13 @@ func (v *detailView) addSites(sites []site) {
 	for i := range sites {
 		s := &sites[i]
 		line := detailLine{site: s}
-		g := v.Look.Glyphs
+		g := v.g.look().Glyphs
 		layers := joinLayers(s.layers)
 		switch s.reason {
 		case "":
 			line.Mark, line.Style = g.Good, ui.Good
 			pass := " "
-			if !v.ofPass { // else the title names it
+			if !v.g.state.ofPass { // else the title names it
 				pass = fmt.Sprintf(" pass %d ", s.pass+1)
 			}
 			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: pass, Style: ui.Muted}, {Text: layers, Name: true}}
@@ -216,15 +216,15 @@ func (v *detailView) addSites(sites []site) {
 
 // buildPass describes a pass: what it did and did not, and the lines of the network that it changed.
 func (v *detailView) buildPass(st *report.PassStep) {
-	now, before := v.network()
-	for _, r := range v.snap.Passes.Rules {
+	now, before := v.g.state.network()
+	for _, r := range v.g.snap().Passes.Rules {
 		if r.Name == st.Pass || len(st.Fired) > 0 && r.Name == st.Fired[0].Rule {
 			v.fact("does", r.Doc)
 			break
 		}
 	}
 	v.fact("layers", fmt.Sprintf("%d before, %d after, in %s", len(before), st.Layers, ui.Duration(st.Elapsed)))
-	v.addSites(v.sites())
+	v.addSites(v.g.sites())
 	changes := diffLayers(before, now)
 	if len(changes) == 0 {
 		v.add(ui.Span{Text: "the network stays as it was", Style: ui.Muted})
@@ -242,7 +242,7 @@ func (v *detailView) buildPass(st *report.PassStep) {
 
 // buildRules lists all rules with how often they did something, and which are switched off.
 func (v *detailView) buildRules() {
-	p := v.snap.Passes
+	p := v.g.snap().Passes
 	done, missed := map[string]int{}, map[string]int{}
 	for _, st := range p.Steps {
 		for _, f := range st.Fired {
@@ -266,9 +266,9 @@ func (v *detailView) buildRules() {
 		}
 		seen[r.Name] = true
 		line := detailLine{site: &site{rule: r.Name}}
-		line.Mark, line.Style = v.Look.Glyphs.Good, ui.Good
+		line.Mark, line.Style = v.g.look().Glyphs.Good, ui.Good
 		if off[r.Name] {
-			line.Mark, line.Style = v.Look.Glyphs.Bad, ui.Warn
+			line.Mark, line.Style = v.g.look().Glyphs.Bad, ui.Warn
 		}
 		line.Spans = []ui.Span{{Text: pad(r.Name, 24), Style: ui.Accent}, {Text: fmt.Sprintf("%4d done %4d not  ", done[r.Name], missed[r.Name])}, {Text: r.Doc, Style: ui.Muted}}
 		v.lines = append(v.lines, line)

@@ -8,25 +8,15 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// label is what a filter looks at: what is unfolded stays with its layer.
-func (v *graphList) label(i int) string {
-	l := &v.layers[v.lines[i].layer]
-	text := l.Name + " " + l.Op + " " + l.Precision + " " + v.dims(l)
-	if l.Unsupported != "" {
-		text += " unsupported"
-	}
-	return text
-}
-
 // line draws one line of the list for w cells; 0: with all that there is.
-func (v *graphList) line(i, w int) ui.ListLine {
-	line := v.lines[i]
-	l := &v.layers[line.layer]
+func (v *networkView) line(i, w int) ui.ListLine {
+	line := v.net.lines[i]
+	l := &v.net.layers[line.layer]
 	out := ui.ListLine{}
-	if v.graphLink.side != v.side && v.belongs(l, v.selected()) {
+	if v.g.state.side != v.net.side && v.net.belongs(l, v.g.selected()) {
 		out.Ground = ui.Selected
 	}
-	g := v.Look.Glyphs
+	g := v.g.look().Glyphs
 	if line.text != "" {
 		out.Prefix = "  " + g.Branch + " "
 		if line.last {
@@ -43,12 +33,12 @@ func (v *graphList) line(i, w int) ui.ListLine {
 		out.Spans = v.spans(l, w)
 		return out
 	}
-	if off := v.off[l.Name]; v.side == sourceSide && len(off) > 0 {
+	if off := v.g.state.off[l.Name]; v.net.side == sourceSide && len(off) > 0 {
 		out.Mark, out.Style = g.Pause, ui.Warn
 		out.Spans = append(v.spans(l, 0)[:1], ui.Span{Text: "  off: " + strings.Join(off, ", "), Style: ui.Warn})
 		return out
-	} else if v.side == sourceSide {
-		out.Mark, out.Style = fateMark(g, v.fates[l.Name].Fate)
+	} else if v.net.side == sourceSide {
+		out.Mark, out.Style = fateMark(g, v.net.fates[l.Name].Fate)
 	} else {
 		out.Mark, out.Style = g.Dot, ui.Faint
 		switch {
@@ -64,12 +54,12 @@ func (v *graphList) line(i, w int) ui.ListLine {
 
 // columns says which columns have room beside the name in w cells, and how many cells are left for the name. The same
 // holds for all lines, so that columns stay columns.
-func (v *graphList) columns(w int) (name int, time, shape, op bool) {
+func (v *networkView) columns(w int) (name int, time, shape, op bool) {
 	if w == 0 {
-		return v.names, v.times != nil, true, true
+		return v.net.names, v.net.times != nil, true, true
 	}
 	name = w
-	if v.side == engineSide {
+	if v.net.side == engineSide {
 		name -= 4
 	}
 	take := func(n, least int) bool {
@@ -79,20 +69,21 @@ func (v *graphList) columns(w int) (name int, time, shape, op bool) {
 		name -= n
 		return true
 	}
-	time = v.times != nil && take(listTime, min(leastName, v.names))
-	shape = take(2+v.shapes, min(leastName+6, v.names))
-	op = shape && take(2+v.ops, v.names)
-	return min(name, v.names), time, shape, op
+	time = v.net.times != nil && take(listTime, min(leastName, v.net.names))
+	shape = take(2+v.net.shapes, min(leastName+6, v.net.names))
+	op = shape && take(2+v.net.ops, v.net.names)
+	return min(name, v.net.names), time, shape, op
 }
 
 // spans are the columns of a layer's line that have room in w cells; 0: all.
-func (v *graphList) spans(l *report.Layer, w int) []ui.Span {
+func (v *networkView) spans(l *report.Layer, w int) []ui.Span {
 	name, time, shape, op := v.columns(w)
-	g := v.Look.Glyphs
+	g := v.g.look().Glyphs
 	var spans []ui.Span
-	set, _ := v.want.LayerPrecision(l.Name, l.From)
-	if v.side == engineSide {
-		mark, refused := v.setMark(l.Name, l.From, l.Precision)
+	rules := rulesOf(v.g.desk, v.g.snap())
+	set, _ := rules.want.LayerPrecision(l.Name, l.From)
+	if v.net.side == engineSide {
+		mark, refused := rules.mark(l.Name, l.From, l.Precision)
 		style := precisionStyle(l.Precision)
 		if refused {
 			style = ui.Warn
@@ -100,7 +91,7 @@ func (v *graphList) spans(l *report.Layer, w int) []ui.Span {
 		spans = append(spans, ui.Span{Text: pad(l.Precision+mark, 4), Style: style})
 	}
 	mark := ""
-	if v.side == sourceSide && set != "" {
+	if v.net.side == sourceSide && set != "" {
 		mark = " " + string(set) + precisionMark
 	}
 	spans = append(spans, ui.Span{Text: fit(g, shortName(l.Name), max(name-ui.Width(mark), 1)), Name: true})
@@ -109,25 +100,18 @@ func (v *graphList) spans(l *report.Layer, w int) []ui.Span {
 	}
 	if time {
 		text := ""
-		if t, ok := v.times[l.Name]; ok {
+		if t, ok := v.net.times[l.Name]; ok {
 			text = ui.Duration(t.Median)
 		}
 		spans = append(spans, ui.Span{Text: fmt.Sprintf(" %9s", text)})
 	}
 	if shape {
-		spans = append(spans, ui.Span{Text: "  " + fit(g, v.dims(l), v.shapes), Style: ui.Muted})
+		spans = append(spans, ui.Span{Text: "  " + fit(g, v.net.dims(l), v.net.shapes), Style: ui.Muted})
 	}
 	if op {
 		spans = append(spans, ui.Span{Text: "  " + l.Op, Style: ui.Muted})
 	}
 	return spans
-}
-
-func (v *graphList) dims(l *report.Layer) string {
-	if len(l.Outputs) == 0 {
-		return ""
-	}
-	return l.Outputs[0].Dims
 }
 
 // fateMark is the sign of what became of a source layer.

@@ -10,15 +10,12 @@ import (
 )
 
 // passesView lists the passes; its cursor chooses the network that the right side shows.
-type passesView struct {
-	*graphLink
-	table ui.Table
-}
+type passesView struct{ g *graphs }
 
-func newPassesView(l *graphLink) *passesView {
-	v := &passesView{graphLink: l}
+func newPassesView(g *graphs) *passesView {
+	v := &passesView{g}
 	step := func(r int) *report.PassStep {
-		if s := l.snap.Passes.Steps; r < len(s) {
+		if s := g.snap().Passes.Steps; r < len(s) {
 			return &s[r]
 		}
 		return nil
@@ -36,13 +33,13 @@ func newPassesView(l *graphLink) *passesView {
 			return ui.Cell{Text: text}
 		}}
 	}
-	v.table = ui.Table{
+	g.passes = ui.Table{
 		Columns: []ui.Column{
 			{Title: "pass", Width: 25, Flex: 2, Cell: func(r int) ui.Cell {
 				st := step(r)
 				if st == nil {
 					text := "   engine as planned"
-					if v.snap.Refused() {
+					if v.g.snap().Refused() {
 						text = "   after all passes"
 					}
 					return ui.Cell{Text: text, Style: ui.Bold}
@@ -82,7 +79,7 @@ func newPassesView(l *graphLink) *passesView {
 // most returns the largest number of rewrites of one pass.
 func (v *passesView) most() float64 {
 	n := 1
-	for _, s := range v.snap.Passes.Steps {
+	for _, s := range v.g.snap().Passes.Steps {
 		n = max(n, len(s.Fired))
 	}
 	return float64(n)
@@ -91,55 +88,55 @@ func (v *passesView) most() float64 {
 func (v *passesView) Title() string { return "Passes" }
 
 func (v *passesView) Keys() []ui.Key {
-	return append(v.keys(), ui.FilterKeys()...)
+	return append(v.g.keys(), ui.FilterKeys()...)
 }
 
 func (v *passesView) Note() (string, ui.Style) {
-	p := v.snap.Passes
+	p := v.g.snap().Passes
 	if p == nil {
 		return "", ui.Muted
 	}
-	return v.note(ledgerText(p))
+	return v.g.state.in.note(ledgerText(p))
 }
 
 func (v *passesView) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case *report.Snapshot:
-		v.take(msg)
-		if p := msg.Passes; p != nil && v.table.Rows != len(p.Steps)+1 {
-			v.table.Rows = len(p.Steps) + 1
-			v.table.Refresh()
-			at := v.step
+		v.g.state.take(msg)
+		if p := msg.Passes; p != nil && v.g.passes.Rows != len(p.Steps)+1 {
+			v.g.passes.Rows = len(p.Steps) + 1
+			v.g.passes.Refresh()
+			at := v.g.state.step
 			if at == engineStep {
 				at = len(p.Steps)
 			}
-			v.table.Select(at)
+			v.g.passes.Select(at)
 		}
 	case tea.KeyPressMsg:
-		if name := msg.String(); !has(v.keys(), name) && v.table.Update(msg) {
+		if name := msg.String(); !has(v.g.keys(), name) && v.g.passes.Update(msg) {
 			v.choose()
 		} else {
-			return v.key(name)
+			return v.g.key(name)
 		}
 	case ui.FilterMsg, ui.MatchMsg:
-		v.table.Update(msg)
+		v.g.passes.Update(msg)
 		v.choose()
 	}
 	return nil
 }
 
 func (v *passesView) choose() {
-	if r := v.table.Row(); r >= 0 && v.snap.Passes != nil {
-		v.show(r)
+	if r := v.g.passes.Row(); r >= 0 && v.g.snap().Passes != nil {
+		v.g.show(r)
 	}
 }
 
 func (v *passesView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.snap.Passes == nil {
-			v.wait(c, "passes")
+	return v.g.look().Render(w, h, func(c *ui.Canvas) {
+		if v.g.snap().Passes == nil {
+			v.g.state.in.wait(c, "passes")
 			return
 		}
-		v.table.Draw(c)
+		v.g.passes.Draw(c)
 	})
 }

@@ -34,35 +34,34 @@ func TestRules(t *testing.T) {
 
 // TestLinked moves the cursor of the other graph along, and jumps to it.
 func TestLinked(t *testing.T) {
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{})}, snap: &report.Snapshot{}}
-	s := graphScreen(d)
+	s := graphScreen(ui.NewLook(ui.Options{}), &fakeDesk{})
 	snap := fixture(t)
 	for _, v := range s.Views {
 		v.Update(snap)
 	}
-	source, engine := s.Views[0].(*graphList), s.Views[1].(*graphList)
+	source, engine := s.Views[0].(*networkView), s.Views[1].(*networkView)
 	for range 5 {
 		source.Update(key("down"))
 	}
-	if !slices.Contains(engine.layer().From, source.layer().Name) {
-		t.Errorf("source at %s, engine at %s", source.layer().Name, engine.layer().Name)
+	if !slices.Contains(engine.net.layer().From, source.net.layer().Name) {
+		t.Errorf("source at %s, engine at %s", source.net.layer().Name, engine.net.layer().Name)
 	}
 	cmd := source.Update(key(";"))
 	if m, ok := cmd().(ui.GotoMsg); !ok || m.View != 2 {
 		t.Errorf("; gives %v", cmd())
 	}
 	engine.Update(key("down"))
-	if !slices.Contains(engine.layer().From, source.layer().Name) {
-		t.Errorf("engine at %s, source at %s", engine.layer().Name, source.layer().Name)
+	if !slices.Contains(engine.net.layer().From, source.net.layer().Name) {
+		t.Errorf("engine at %s, source at %s", engine.net.layer().Name, source.net.layer().Name)
 	}
 	marked := 0
-	for i := range source.list.Lines {
+	for i := range source.net.list.Lines {
 		if source.line(i, 0).Ground == ui.Selected {
 			marked++
 		}
 	}
-	if marked != len(engine.layer().From) {
-		t.Errorf("%d layers marked for %d members", marked, len(engine.layer().From))
+	if marked != len(engine.net.layer().From) {
+		t.Errorf("%d layers marked for %d members", marked, len(engine.net.layer().From))
 	}
 }
 
@@ -95,20 +94,19 @@ func TestSwitchedOff(t *testing.T) {
 
 // TestPasses walks back through the passes: the number of layers is that of the steps, and what changed is found.
 func TestPasses(t *testing.T) {
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{})}, snap: &report.Snapshot{}}
-	s := graphScreen(d)
+	s := graphScreen(ui.NewLook(ui.Options{}), &fakeDesk{})
 	snap := fixture(t)
 	for _, v := range s.Views {
 		v.Update(snap)
 	}
-	engine := s.Views[1].(*graphList)
+	engine := s.Views[1].(*networkView)
 	for i := len(snap.Passes.Steps) - 1; i >= 0; i-- {
 		engine.Update(key("["))
 		st := snap.Passes.Steps[i]
-		if engine.step != i || len(engine.layers) != st.Layers {
-			t.Fatalf("step %d shows %d layers, want %d after pass %d", engine.step, len(engine.layers), st.Layers, i)
+		if engine.g.state.step != i || len(engine.net.layers) != st.Layers {
+			t.Fatalf("step %d shows %d layers, want %d after pass %d", engine.g.state.step, len(engine.net.layers), st.Layers, i)
 		}
-		now, before := engine.network()
+		now, before := engine.g.state.network()
 		changed := len(diffLayers(before, now)) > 0
 		if changed != (len(st.After) > 0) {
 			t.Errorf("pass %d %s: changed is %v", i, st.Pass, changed)

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -14,16 +13,16 @@ import (
 
 var precisions = []config.Precision{config.FP32, config.FP16, config.INT8}
 
-// header returns what the top lines show: the newest snapshot, and the configuration that is asked for.
-func (d *desk) header() ui.Header {
-	s := d.snap
+// header returns what the top lines show: the newest snapshot, and the configuration that is asked for; midBuild is as the
+// function of that name says.
+func header(s *report.Snapshot, want config.Config, job *ui.Job, midBuild bool) ui.Header {
 	h := ui.Header{
 		Backend:   s.Device.Backend,
-		Precision: slices.Index(precisions, d.want.Precision),
-		Profile:   fmt.Sprintf("batch %d", max(1, d.want.Batch)),
+		Precision: slices.Index(precisions, want.Precision),
+		Profile:   fmt.Sprintf("batch %d", max(1, want.Batch)),
 		Recording: s.Recording != "",
 		Stale:     s.Stale&made(s) != 0,
-		Job:       d.job(),
+		Job:       job,
 	}
 	if s.Device.Threads > 0 {
 		h.Backend += fmt.Sprintf("x%d", s.Device.Threads)
@@ -31,8 +30,8 @@ func (d *desk) header() ui.Header {
 	for _, p := range precisions {
 		h.Precisions = append(h.Precisions, strings.ToUpper(string(p)))
 	}
-	if d.want.Quantizes() && !ownRanges(s) {
-		h.Calibrator = d.want.Calibrator
+	if want.Quantizes() && !ownRanges(s) {
+		h.Calibrator = want.Calibrator
 	}
 	if s.Model != nil {
 		h.Model = modelName(s.Model)
@@ -44,7 +43,7 @@ func (d *desk) header() ui.Header {
 		h.Iterations = 0
 	}
 	h.Gauges = gauges(s.Telemetry)
-	h.Badges = d.badges()
+	h.Badges = badges(s, len(want.LayerPrecisions), midBuild)
 	return h
 }
 
@@ -75,9 +74,8 @@ func randomRanges(s *report.Snapshot) bool {
 	return s.Model != nil && s.Model.Random && !ownRanges(s)
 }
 
-// badges returns the lasting remarks.
-func (d *desk) badges() []ui.Badge {
-	s := d.snap
+// badges returns the lasting remarks; set is how many layers have a precision of their own.
+func badges(s *report.Snapshot, set int, midBuild bool) []ui.Badge {
 	var badges []ui.Badge
 	if s.Err != "" {
 		badges = append(badges, ui.Badge{Text: "ERROR", Style: ui.Bad | ui.Bold})
@@ -85,8 +83,8 @@ func (d *desk) badges() []ui.Badge {
 	if randomRanges(s) {
 		badges = append(badges, ui.Badge{Text: "random calibration", Style: ui.Warn})
 	}
-	if n := len(d.want.LayerPrecisions); n > 0 {
-		badges = append(badges, ui.Badge{Text: plural(n, "layer") + " set", Style: ui.Accent})
+	if set > 0 {
+		badges = append(badges, ui.Badge{Text: plural(set, "layer") + " set", Style: ui.Accent})
 	}
 	if s.Device.Estimated {
 		badges = append(badges, ui.Badge{Text: "estimated", Style: ui.Warn})
@@ -98,7 +96,7 @@ func (d *desk) badges() []ui.Badge {
 		badges = append(badges, ui.Badge{Text: "stopped after " + plural(n, "run"), Style: ui.Warn})
 	}
 	if s.Replay != "" {
-		if d.midBuild() {
+		if midBuild {
 			badges = append(badges, ui.Badge{Text: "mid-build", Style: ui.Warn})
 		}
 		badges = append(badges, ui.Badge{Text: replayBadge(s.At), Style: ui.Chip})
@@ -108,27 +106,11 @@ func (d *desk) badges() []ui.Badge {
 
 // midBuild reports whether the recorded state is one of a build that was not over: reports are missing or stale, or the
 // recording breaks off there. One that was ended while times were still getting better is whole.
-func (d *desk) midBuild() bool {
-	if d.snap.Busy == nil || d.snap.Settled() && d.Timeline == nil {
+func midBuild(s *report.Snapshot, t Timeline) bool {
+	if s.Busy == nil || s.Settled() && t == nil {
 		return false
 	}
-	return !d.snap.Settled() || d.Timeline.CutShort() && d.Timeline.Position() == len(d.Timeline.Steps())-1
-}
-
-// job returns what is being done, with the time when it was asked for. In a replay nothing is being done, whatever was
-// when a state was recorded.
-func (d *desk) job() *ui.Job {
-	b := d.snap.Busy
-	if b == nil || d.snap.Replay != "" {
-		if !d.asked {
-			d.jobStart = time.Time{}
-		}
-		return nil
-	}
-	if d.jobStart.IsZero() {
-		d.jobStart = d.Now()
-	}
-	return &ui.Job{Phase: b.Counted(), Item: b.Item, Done: b.Fraction(), Start: d.jobStart, Left: b.Left}
+	return !s.Settled() || t.CutShort() && t.Position() == len(t.Steps())-1
 }
 
 // modelName names a model as a person would: by its file.

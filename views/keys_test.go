@@ -18,12 +18,12 @@ import (
 
 // TestKeymap reports keys with two meanings on any screen.
 func TestKeymap(t *testing.T) {
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{}), Open: func(string) tea.Cmd { return nil }}, snap: &report.Snapshot{}}
-	if err := ui.CheckKeys(screens(d), ui.Intents()); err != nil {
+	w := &workbench{o: Options{Look: ui.NewLook(ui.Options{}), Open: func(string) tea.Cmd { return nil }}, snap: &report.Snapshot{}}
+	if err := ui.CheckKeys(w.screens(), ui.Intents()); err != nil {
 		t.Error(err)
 	}
-	d.Timeline = &timeline{}
-	if err := ui.CheckKeys(screens(d), append(ui.Intents(), scrubKeys()...)); err != nil {
+	w.o.Timeline = &timeline{}
+	if err := ui.CheckKeys(w.screens(), append(ui.Intents(), scrubKeys()...)); err != nil {
 		t.Error(err)
 	}
 }
@@ -34,9 +34,9 @@ type timeline struct {
 	cut bool
 }
 
-func (l *timeline) Steps() []recording.Step {
+func (l *timeline) Steps() []report.Step {
 	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
-	return []recording.Step{
+	return []report.Step{
 		{Time: start, Config: config.Config{Precision: config.FP32}},
 		{Time: start.Add(time.Second), After: time.Second, Config: config.Config{Precision: config.FP32}, Settled: true},
 		{Time: start.Add(2 * time.Second), After: 2 * time.Second, Config: config.Config{Precision: config.INT8, Calibrator: "mse"}},
@@ -55,8 +55,7 @@ func (l *timeline) Tried() []report.RecordedConfig { return nil }
 // TestScrub goes back and forth in a recording.
 func TestScrub(t *testing.T) {
 	l := &timeline{at: 3}
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l}, snap: &report.Snapshot{}}
-	v := newStatesView(d)
+	v := newStatesView(ui.NewLook(ui.Options{NoColor: true}), l)
 	v.table.Select(2)
 	v.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
 	if l.at != 2 {
@@ -155,7 +154,10 @@ func TestDeltaShort(t *testing.T) {
 	was.Config = config.Config{Precision: config.INT8, Calibrator: "percentile:99.99", Batch: 1, Disable: []string{"fuse-activation"}}
 	was.Timings = &timings
 	timings.EndToEnd.Median *= 2
-	lines := delta(was.Config, was.Timings.EndToEnd, now, now.Timings.Measured(now.Config).Over(was.Timings.Measured(was.Config), false), (&desk{}).medianOf)
+	say := func() []string {
+		return delta(was.Config, ui.Duration(was.Timings.EndToEnd.Median), now, ui.Duration(now.Timings.EndToEnd.Median), now.Timings.Measured(now.Config).Over(was.Timings.Measured(was.Config), false))
+	}
+	lines := say()
 	for i, line := range lines {
 		for _, want := range []string{"2.00x faster than int8/percentile:99.99"} {
 			if !strings.Contains(line, want) {
@@ -171,7 +173,7 @@ func TestDeltaShort(t *testing.T) {
 	}
 	was.Config, now.Config.LayerPrecisions = now.Config, []string{"c:fp32"}
 	was.Config.LayerPrecisions = nil
-	if lines := delta(was.Config, was.Timings.EndToEnd, now, now.Timings.Measured(now.Config).Over(was.Timings.Measured(was.Config), false), (&desk{}).medianOf); !strings.Contains(lines[0], "mse, 1 layer in fp32: ") || !strings.Contains(lines[0], "faster than int8/mse (") || !strings.Contains(lines[4], "int8/mse: ") || !strings.Contains(lines[4], "faster than before (") {
+	if lines := say(); !strings.Contains(lines[0], "mse, 1 layer in fp32: ") || !strings.Contains(lines[0], "faster than int8/mse (") || !strings.Contains(lines[4], "int8/mse: ") || !strings.Contains(lines[4], "faster than before (") {
 		t.Errorf("%q", lines)
 	}
 }
@@ -239,13 +241,13 @@ func (r *recorder) StopRecording() error { return r.err }
 // TestRecord starts a recording named after model and time, and tells why one cannot be started.
 func TestRecord(t *testing.T) {
 	r := &recorder{}
-	d := &desk{Options: Options{Recorder: r, Recordings: t.TempDir(), Now: (&bench{}).clock}, snap: fixture(t)}
-	msg := d.record()().(ui.StatusMsg)
+	w := &workbench{o: Options{Recorder: r, Recordings: recording.Folder(t.TempDir()), Now: (&bench{}).clock}, snap: fixture(t)}
+	msg := w.record()().(ui.StatusMsg)
 	if msg.Style != ui.Good || !strings.HasSuffix(r.path, "embedded-00010101-000000.trtui") {
 		t.Errorf("%v, %s", msg, r.path)
 	}
 	r.err = errors.New("disk full")
-	if msg := d.record()().(ui.StatusMsg); msg.Style != ui.Bad || !strings.Contains(msg.Text, "disk full") {
+	if msg := w.record()().(ui.StatusMsg); msg.Style != ui.Bad || !strings.Contains(msg.Text, "disk full") {
 		t.Errorf("%v", msg)
 	}
 }
@@ -256,7 +258,7 @@ func TestSaveConfig(t *testing.T) {
 	var failure error
 	save := func(c config.Config) (string, error) { saved = c; return "there/net.config.json", failure }
 	ctl := &fake{}
-	d := &desk{Options: Options{SaveConfig: save}, ctl: ctl, snap: fixture(t)}
+	w := &workbench{o: Options{SaveConfig: save}, ctl: ctl, snap: fixture(t)}
 	int8 := config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1, Pin: map[string]string{"a": "b"}}
 	for _, c := range []struct {
 		cfg  config.Config
@@ -266,9 +268,9 @@ func TestSaveConfig(t *testing.T) {
 		{int8, "int8/mse, 1 pin saved again, overwritten: "},
 		{config.Config{Precision: config.FP32}, "fp32 saved, overwriting int8/mse, 1 pin: "},
 	} {
-		d.want = c.cfg
-		msg := d.intent(ui.SaveConfig)().(ui.StatusMsg)
-		if msg.Style != ui.Good || msg.Text != c.want+"build it with --config there/net.config.json" || !reflect.DeepEqual(saved, d.want) {
+		w.config.want = c.cfg
+		msg := w.intent(ui.SaveConfig)().(ui.StatusMsg)
+		if msg.Style != ui.Good || msg.Text != c.want+"build it with --config there/net.config.json" || !reflect.DeepEqual(saved, w.config.want) {
 			t.Errorf("%v, %+v", msg, saved)
 		}
 		if got := ctl.notes[len(ctl.notes)-1]; got != c.want+"there/net.config.json" {
@@ -276,7 +278,7 @@ func TestSaveConfig(t *testing.T) {
 		}
 	}
 	failure = errors.New("disk full")
-	if msg := d.intent(ui.SaveConfig)().(ui.StatusMsg); msg.Style != ui.Bad || !strings.Contains(msg.Text, "disk full") || len(ctl.notes) != 3 {
+	if msg := w.intent(ui.SaveConfig)().(ui.StatusMsg); msg.Style != ui.Bad || !strings.Contains(msg.Text, "disk full") || len(ctl.notes) != 3 {
 		t.Errorf("%v, %q", msg, ctl.notes)
 	}
 }

@@ -11,14 +11,14 @@ import (
 )
 
 // logScreen shows the messages of builds and runs.
-func logScreen(d *desk) *ui.Screen {
-	return &ui.Screen{Key: "0", Name: "Log", Views: []ui.View{newLogView(d)}}
+func logScreen(look *ui.Look) *ui.Screen {
+	return &ui.Screen{Key: "0", Name: "Log", Views: []ui.View{newLogView(look)}}
 }
 
 // logView follows the newest line until the cursor moves up. What a message says over several lines is shown as such, and
 // from a line that names a layer one gets to it.
 type logView struct {
-	pane
+	in    input
 	list  ui.List
 	lines []logLine
 	width int // that lines are wrapped to: the one drawn last
@@ -29,15 +29,15 @@ type logLine struct {
 	first bool // of the message
 }
 
-func newLogView(d *desk) *logView {
-	v := &logView{pane: d.pane(0)}
+func newLogView(look *ui.Look) *logView {
+	v := &logView{in: newInput(look, 0)}
 	v.list = ui.List{Line: v.line, Follow: true, Empty: "nothing to report yet"}
 	return v
 }
 
 func (v *logView) Title() string { return "Log" }
 
-func (v *logView) Note() (string, ui.Style) { return plural(len(v.snap.Log), "message"), ui.Muted }
+func (v *logView) Note() (string, ui.Style) { return plural(len(v.in.snap.Log), "message"), ui.Muted }
 
 func (v *logView) Keys() []ui.Key {
 	k := ui.K("enter", "layer", "show the layer that the line is about, on the graph")
@@ -51,7 +51,7 @@ func (v *logView) Update(msg tea.Msg) tea.Cmd {
 	if isKey(msg, "enter") {
 		return v.jump(v.lines[v.list.At()].Layer)
 	}
-	if !v.take(msg) {
+	if !v.in.take(msg) {
 		v.list.Update(msg)
 		return nil
 	}
@@ -62,7 +62,7 @@ func (v *logView) Update(msg tea.Msg) tea.Cmd {
 // jump goes to a layer on the graph, if it is there.
 func (v *logView) jump(layer string) tea.Cmd {
 	named := func(l report.Layer) bool { return l.Name == layer }
-	if p := v.snap.Passes; p == nil || !slices.ContainsFunc(p.Engine, named) && !slices.ContainsFunc(p.Source, named) {
+	if p := v.in.snap.Passes; p == nil || !slices.ContainsFunc(p.Engine, named) && !slices.ContainsFunc(p.Source, named) {
 		return say(ui.Warn, shortName(layer)+" is not in the networks that are shown now")
 	}
 	return showLayer(layer)
@@ -77,7 +77,7 @@ const (
 // build makes the lines: a message's own, wrapped where they are too long.
 func (v *logView) build() {
 	v.lines = v.lines[:0]
-	for _, l := range v.snap.Log {
+	for _, l := range v.in.snap.Log {
 		room := max(v.width-logMargin-logTime, 40)
 		before := 0
 		if l.Layer != "" {
@@ -102,7 +102,7 @@ func (v *logView) build() {
 
 func (v *logView) line(i int) ui.ListLine {
 	l := v.lines[i]
-	g := v.Look.Glyphs
+	g := v.in.look.Glyphs
 	out := ui.ListLine{Mark: g.Dot, Style: ui.Faint}
 	style := ui.Plain
 	switch l.Level {
@@ -132,5 +132,5 @@ func (v *logView) Render(w, h int) string {
 		v.width = w
 		v.build()
 	}
-	return v.Look.Render(w, h, v.list.Draw)
+	return v.in.look.Render(w, h, v.list.Draw)
 }

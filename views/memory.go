@@ -10,9 +10,9 @@ import (
 )
 
 // memoryScreen shows how the arena is shared out over the steps of the plan.
-func memoryScreen(d *desk) *ui.Screen {
-	m := &mapView{pane: d.pane(report.PartMemory)}
-	views := []ui.View{m, newLiveView(m), newSlotsView(m), &footprintDetail{pane: d.pane(report.PartMemory)}}
+func memoryScreen(look *ui.Look) *ui.Screen {
+	m := &mapView{in: newInput(look, report.PartMemory)}
+	views := []ui.View{m, newLiveView(m), newSlotsView(m), &footprintDetail{in: newInput(look, report.PartMemory)}}
 	p := ui.Pane
 	return &ui.Screen{
 		Key: "4", Name: "Memory", Views: views,
@@ -28,7 +28,7 @@ func memoryScreen(d *desk) *ui.Screen {
 // mapView draws the arena: offsets upwards, steps to the right, and below them the bytes live at each step. Its cursor
 // is a step.
 type mapView struct {
-	pane
+	in     input
 	report *report.Memory
 	places []slotInfo // of report
 	step   int
@@ -38,7 +38,7 @@ type mapView struct {
 func (v *mapView) Title() string { return "Arena by step" }
 
 func (v *mapView) Note() (string, ui.Style) {
-	m := v.snap.Memory
+	m := v.in.snap.Memory
 	if m == nil || v.step >= len(m.Steps) {
 		return "", ui.Muted
 	}
@@ -46,7 +46,7 @@ func (v *mapView) Note() (string, ui.Style) {
 	if v.step == m.PeakStep {
 		text += ", the peak"
 	}
-	return v.note(text)
+	return v.in.note(text)
 }
 
 func (v *mapView) Keys() []ui.Key {
@@ -57,8 +57,8 @@ func (v *mapView) Keys() []ui.Key {
 }
 
 func (v *mapView) Update(msg tea.Msg) tea.Cmd {
-	if v.take(msg) {
-		if m := v.snap.Memory; m != nil && len(m.Steps) > 0 {
+	if v.in.take(msg) {
+		if m := v.in.snap.Memory; m != nil && len(m.Steps) > 0 {
 			if v.report == nil || v.report != m && v.step == v.report.PeakStep {
 				v.step = m.PeakStep // the cursor stays at the peak until it is moved away
 			}
@@ -78,7 +78,7 @@ func (v *mapView) Update(msg tea.Msg) tea.Cmd {
 
 // key handles the keys of the map; it reports whether the name was one.
 func (v *mapView) key(name string) bool {
-	m := v.snap.Memory
+	m := v.in.snap.Memory
 	if m == nil {
 		return false
 	}
@@ -122,10 +122,10 @@ func (v *mapView) markLive() {
 }
 
 func (v *mapView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		m := v.snap.Memory
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		m := v.in.snap.Memory
 		if m == nil {
-			v.wait(c, "memory plan")
+			v.in.wait(c, "memory plan")
 			return
 		}
 		profile := min(max(h/5, 2), 6)
@@ -217,20 +217,22 @@ func drawProfile(c *ui.Canvas, m *report.Memory, step int) {
 }
 
 // footprintDetail states the planner's numbers.
-type footprintDetail struct{ pane }
+type footprintDetail struct{ in input }
 
 func (v *footprintDetail) Title() string { return "Arena memory" }
 
+func (v *footprintDetail) Note() (string, ui.Style) { return v.in.note("") }
+
 func (v *footprintDetail) Keys() []ui.Key { return nil }
 
-func (v *footprintDetail) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
+func (v *footprintDetail) Update(msg tea.Msg) tea.Cmd { v.in.take(msg); return nil }
 
 func (v *footprintDetail) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.snap.Memory == nil {
-			v.wait(c, "memory plan")
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		if v.in.snap.Memory == nil {
+			v.in.wait(c, "memory plan")
 			return
 		}
-		footprintBars(v.snap.Memory.MemoryNumbers, w).Draw(c)
+		footprintBars(v.in.snap.Memory.MemoryNumbers, w).Draw(c)
 	})
 }

@@ -13,21 +13,21 @@ import (
 // slotTable is a table of tensors in the arena.
 type slotTable struct {
 	table ui.Table
-	slots []slotInfo
+	rows  []slotInfo
 }
 
-// slotColumns are the columns that both tables of tensors have.
+// columns are the columns that both tables of tensors have.
 func (t *slotTable) columns(of *mapView) []ui.Column {
 	number := func(title string, width, priority int, value func(*slotInfo) int, write func(*slotInfo) string) ui.Column {
 		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight, Down: true,
-			Cell:  func(r int) ui.Cell { return ui.Cell{Text: write(&t.slots[r])} },
-			Order: func(a, b int) int { return cmp.Compare(value(&t.slots[a]), value(&t.slots[b])) }}
+			Cell:  func(r int) ui.Cell { return ui.Cell{Text: write(&t.rows[r])} },
+			Order: func(a, b int) int { return cmp.Compare(value(&t.rows[a]), value(&t.rows[b])) }}
 	}
 	return []ui.Column{
-		{Title: "tensor", Name: true, Width: 12, Flex: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: tensorName(t.slots[r].Tensor)} },
-			Order: func(a, b int) int { return cmp.Compare(t.slots[a].Tensor, t.slots[b].Tensor) }},
+		{Title: "tensor", Name: true, Width: 12, Flex: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: tensorName(t.rows[r].Tensor)} },
+			Order: func(a, b int) int { return cmp.Compare(t.rows[a].Tensor, t.rows[b].Tensor) }},
 		{Width: 6, Flex: 2, Priority: 2, Cell: func(r int) ui.Cell {
-			s := t.slots[r]
+			s := t.rows[r]
 			b := &ui.Bar{Value: float64(s.Bytes), Max: float64(of.largest()), Style: ui.Series(s.series)}
 			if s.Of != "" {
 				b.Style = ui.Faint
@@ -42,9 +42,9 @@ func (t *slotTable) columns(of *mapView) []ui.Column {
 			return fmt.Sprintf("%#x", s.Offset)
 		}),
 		number("steps", 9, 3, func(s *slotInfo) int { return s.First }, func(s *slotInfo) string { return of.lifetime(s) }),
-		{Title: "kind", Width: 8, Priority: 4, Cell: func(r int) ui.Cell { return kindCell(&t.slots[r]) },
-			Order: func(a, b int) int { return cmp.Compare(t.slots[a].Kind, t.slots[b].Kind) }},
-		{Title: "form", Name: true, Width: 16, Flex: 1, Priority: 5, Cell: func(r int) ui.Cell { return ui.Cell{Text: t.slots[r].Desc, Style: ui.Muted} }},
+		{Title: "kind", Width: 8, Priority: 4, Cell: func(r int) ui.Cell { return kindCell(&t.rows[r]) },
+			Order: func(a, b int) int { return cmp.Compare(t.rows[a].Kind, t.rows[b].Kind) }},
+		{Title: "form", Name: true, Width: 16, Flex: 1, Priority: 5, Cell: func(r int) ui.Cell { return ui.Cell{Text: t.rows[r].Desc, Style: ui.Muted} }},
 	}
 }
 
@@ -66,7 +66,7 @@ func (v *mapView) lifetime(s *slotInfo) string {
 	if s.First < 0 {
 		from = "in"
 	}
-	if v.snap.Memory != nil && s.Last >= len(v.snap.Memory.Steps) {
+	if v.in.snap.Memory != nil && s.Last >= len(v.in.snap.Memory.Steps) {
 		to = "out"
 	}
 	return from + " to " + to
@@ -75,8 +75,8 @@ func (v *mapView) lifetime(s *slotInfo) string {
 // largest returns the size of the largest tensor.
 func (v *mapView) largest() int {
 	n := 1
-	if v.snap.Memory != nil {
-		for _, s := range v.snap.Memory.Slots {
+	if v.in.snap.Memory != nil {
+		for _, s := range v.in.snap.Memory.Slots {
 			n = max(n, s.Bytes)
 		}
 	}
@@ -85,48 +85,48 @@ func (v *mapView) largest() int {
 
 // set shows the slots of the map for which want holds.
 func (t *slotTable) set(of *mapView, want func(*slotInfo) bool) {
-	t.slots = nil
+	t.rows = nil
 	for i := range of.places {
 		if want(&of.places[i]) {
-			t.slots = append(t.slots, of.places[i])
+			t.rows = append(t.rows, of.places[i])
 		}
 	}
-	t.table.Rows = len(t.slots)
+	t.table.Rows = len(t.rows)
 	t.table.Refresh()
 }
 
 // liveView lists what is alive at the step under the cursor.
 type liveView struct {
-	*mapView
-	slotTable
+	of    *mapView
+	slots slotTable
 }
 
 func newLiveView(m *mapView) *liveView {
-	v := &liveView{mapView: m}
+	v := &liveView{of: m}
 	letter := ui.Column{Width: 1, Cell: func(r int) ui.Cell {
-		if s := &v.slots[r]; s.mark != 0 {
+		if s := &v.slots.rows[r]; s.mark != 0 {
 			return ui.Cell{Text: string(s.mark), Style: ui.Series(s.series) | ui.Bold}
 		}
 		return ui.Cell{}
 	}}
-	v.table = ui.Table{Columns: append([]ui.Column{letter}, v.columns(m)...), Empty: "nothing is alive here"}
-	v.table.SortBy(3, true)
+	v.slots.table = ui.Table{Columns: append([]ui.Column{letter}, v.slots.columns(m)...), Empty: "nothing is alive here"}
+	v.slots.table.SortBy(3, true)
 	return v
 }
 
-func (v *liveView) Title() string { return fmt.Sprintf("Live at step %d", v.step) }
+func (v *liveView) Title() string { return fmt.Sprintf("Live at step %d", v.of.step) }
 
 func (v *liveView) Note() (string, ui.Style) {
-	m := v.snap.Memory
-	if m == nil || v.step >= len(m.Live) {
+	m := v.of.in.snap.Memory
+	if m == nil || v.of.step >= len(m.Live) {
 		return "", ui.Muted
 	}
-	return v.note(fmt.Sprintf("%s of %s", ui.Bytes(int64(m.Live[v.step])), ui.Bytes(int64(m.Peak))))
+	return v.of.in.note(fmt.Sprintf("%s of %s", ui.Bytes(int64(m.Live[v.of.step])), ui.Bytes(int64(m.Peak))))
 }
 
-func (v *liveView) Keys() []ui.Key { return append(v.table.Keys(), v.mapView.Keys()...) }
+func (v *liveView) Keys() []ui.Key { return append(v.slots.table.Keys(), v.of.Keys()...) }
 
-func (v *liveView) Update(msg tea.Msg) tea.Cmd { return v.update(&v.table, msg) }
+func (v *liveView) Update(msg tea.Msg) tea.Cmd { return v.of.update(&v.slots.table, msg) }
 
 // update handles a message for one of the tables: left and right are the map's.
 func (v *mapView) update(t *ui.Table, msg tea.Msg) tea.Cmd {
@@ -142,33 +142,33 @@ func (v *mapView) update(t *ui.Table, msg tea.Msg) tea.Cmd {
 }
 
 func (v *liveView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		m := v.snap.Memory
+	return v.of.in.look.Render(w, h, func(c *ui.Canvas) {
+		m := v.of.in.snap.Memory
 		if m == nil {
-			v.wait(c, "memory plan")
+			v.of.in.wait(c, "memory plan")
 			return
 		}
-		v.set(v.mapView, func(s *slotInfo) bool {
-			return s.First <= v.step && v.step <= s.Last && (v.withIO || !s.IO)
+		v.slots.set(v.of, func(s *slotInfo) bool {
+			return s.First <= v.of.step && v.of.step <= s.Last && (v.of.withIO || !s.IO)
 		})
-		v.table.Draw(c)
+		v.slots.table.Draw(c)
 	})
 }
 
 // slotsView lists every allocation of the plan.
 type slotsView struct {
-	*mapView
-	slotTable
+	of    *mapView
+	slots slotTable
 }
 
 func newSlotsView(m *mapView) *slotsView {
-	v := &slotsView{mapView: m}
-	v.table = ui.Table{Columns: v.columns(m), Empty: "the arena is empty"}
-	v.table.Columns = append(v.table.Columns, ui.Column{Title: "in the memory of", Name: true, Width: 16, Priority: 6, Cell: func(r int) ui.Cell {
-		return ui.Cell{Text: tensorName(v.slots[r].Of), Style: ui.Muted}
+	v := &slotsView{of: m}
+	v.slots.table = ui.Table{Columns: v.slots.columns(m), Empty: "the arena is empty"}
+	v.slots.table.Columns = append(v.slots.table.Columns, ui.Column{Title: "in the memory of", Name: true, Width: 16, Priority: 6, Cell: func(r int) ui.Cell {
+		return ui.Cell{Text: tensorName(v.slots.rows[r].Of), Style: ui.Muted}
 	}})
-	v.table.Ground = func(r int) ui.Style {
-		if s := &v.slots[r]; s.First <= v.step && v.step <= s.Last {
+	v.slots.table.Ground = func(r int) ui.Style {
+		if s := &v.slots.rows[r]; s.First <= v.of.step && v.of.step <= s.Last {
 			return ui.Selected
 		}
 		return ui.Plain
@@ -179,7 +179,7 @@ func newSlotsView(m *mapView) *slotsView {
 func (v *slotsView) Title() string { return "Allocations" }
 
 func (v *slotsView) Note() (string, ui.Style) {
-	m := v.snap.Memory
+	m := v.of.in.snap.Memory
 	if m == nil {
 		return "", ui.Muted
 	}
@@ -198,22 +198,22 @@ func (v *slotsView) Note() (string, ui.Style) {
 			text += ", " + shared.text
 		}
 	}
-	return v.note(text)
+	return v.of.in.note(text)
 }
 
-func (v *slotsView) Keys() []ui.Key { return append(v.table.Keys(), v.mapView.Keys()...) }
+func (v *slotsView) Keys() []ui.Key { return append(v.slots.table.Keys(), v.of.Keys()...) }
 
-func (v *slotsView) Update(msg tea.Msg) tea.Cmd { return v.update(&v.table, msg) }
+func (v *slotsView) Update(msg tea.Msg) tea.Cmd { return v.of.update(&v.slots.table, msg) }
 
 func (v *slotsView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		m := v.snap.Memory
+	return v.of.in.look.Render(w, h, func(c *ui.Canvas) {
+		m := v.of.in.snap.Memory
 		if m == nil {
-			v.wait(c, "memory plan")
+			v.of.in.wait(c, "memory plan")
 			return
 		}
-		v.set(v.mapView, func(s *slotInfo) bool { return v.withIO || !s.IO })
-		v.table.Draw(c)
+		v.slots.set(v.of, func(s *slotInfo) bool { return v.of.withIO || !s.IO })
+		v.slots.table.Draw(c)
 	})
 }
 

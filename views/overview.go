@@ -13,59 +13,61 @@ import (
 
 // overviewScreen sums the engine up: how fast, where the time goes, what became of the layers, what it needs and how
 // well it predicts; and how the configurations tried so far compare.
-func overviewScreen(d *desk) *ui.Screen {
+func overviewScreen(look *ui.Look, d desk, tried *trials) *ui.Screen {
 	all := report.PartOverview | report.PartTimings
 	views := []ui.View{
-		&summaryView{d.pane(all)},
-		&slowestView{d.pane(all)},
-		&compositionView{d.pane(report.PartOverview | report.PartPasses)},
-		&footprintView{d.pane(report.PartMemory)},
-		newTriedView(d),
-		&latencyView{d.pane(report.PartTimings)},
+		&summaryView{in: newInput(look, all)},
+		&slowestView{in: newInput(look, all)},
+		&compositionView{in: newInput(look, report.PartOverview|report.PartPasses)},
+		&footprintView{in: newInput(look, report.PartMemory)},
+		newTriedView(look, d, tried),
+		&latencyView{in: newInput(look, report.PartTimings)},
 	}
-	const summary, slowest, composition, footprint, tried, latency = 0, 1, 2, 3, 4, 5
+	const summary, slowest, composition, footprint, configurations, latency = 0, 1, 2, 3, 4, 5
 	p := ui.Pane
 	return &ui.Screen{
 		Key: "1", Name: "Overview", Views: views,
 		Layouts: []ui.Box{
 			ui.Beside(
-				ui.Stack(p(summary).Share(3), p(composition).Lines(8), p(footprint).Lines(7), p(tried).Share(2)),
+				ui.Stack(p(summary).Share(3), p(composition).Lines(8), p(footprint).Lines(7), p(configurations).Share(2)),
 				ui.Stack(p(slowest).Share(3), p(latency).Share(2))),
 			ui.Beside(
-				ui.Stack(p(summary), p(tried)),
+				ui.Stack(p(summary), p(configurations)),
 				ui.Stack(p(slowest).Share(2), p(latency))),
 		},
 		Medium: box(ui.Stack(
 			ui.Beside(p(summary), p(slowest)),
 			ui.Beside(p(composition), p(footprint)).Lines(7),
-			p(tried).Lines(8))),
+			p(configurations).Lines(8))),
 		Narrow: box(ui.Stack(
 			ui.Beside(p(summary), p(slowest)).Share(1),
 			ui.Beside(p(composition), p(footprint)).Lines(6),
-			p(tried).Lines(5))),
+			p(configurations).Lines(5))),
 	}
 }
 
 // slowestView shows the layers that take the most time.
-type slowestView struct{ pane }
+type slowestView struct{ in input }
 
 func (v *slowestView) Title() string { return "Slowest layers" }
+
+func (v *slowestView) Note() (string, ui.Style) { return v.in.note("") }
 
 func (v *slowestView) Keys() []ui.Key {
 	return []ui.Key{ui.K("enter", "timings", "open the timings")}
 }
 
 func (v *slowestView) Update(msg tea.Msg) tea.Cmd {
-	if !v.take(msg) && isKey(msg, "enter") {
+	if !v.in.take(msg) && isKey(msg, "enter") {
 		return ui.Goto("3")
 	}
 	return nil
 }
 
 func (v *slowestView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.snap.Timings == nil {
-			v.wait(c, "layer times")
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		if v.in.snap.Timings == nil {
+			v.in.wait(c, "layer times")
 			return
 		}
 		value := func(l *report.LayerTiming) string {
@@ -74,7 +76,7 @@ func (v *slowestView) Render(w, h int) string {
 			}
 			return fmt.Sprintf("%s %6s", ui.Duration(l.Median), percent(l.Share))
 		}
-		layers := slices.Clone(v.snap.Timings.Layers)
+		layers := slices.Clone(v.in.snap.Timings.Layers)
 		slices.SortStableFunc(layers, func(a, b report.LayerTiming) int { return cmp.Compare(b.Median, a.Median) })
 		var bars ui.Bars
 		for _, l := range layers[:min(len(layers), h)] {
@@ -88,26 +90,28 @@ func (v *slowestView) Render(w, h int) string {
 }
 
 // compositionView splits the time by number format, and the source layers by what became of them.
-type compositionView struct{ pane }
+type compositionView struct{ in input }
 
 func (v *compositionView) Title() string { return "Composition" }
+
+func (v *compositionView) Note() (string, ui.Style) { return v.in.note("") }
 
 func (v *compositionView) Keys() []ui.Key {
 	return []ui.Key{ui.K("enter", "graph", "open the graph")}
 }
 
 func (v *compositionView) Update(msg tea.Msg) tea.Cmd {
-	if !v.take(msg) && isKey(msg, "enter") {
+	if !v.in.take(msg) && isKey(msg, "enter") {
 		return ui.Goto("2")
 	}
 	return nil
 }
 
 func (v *compositionView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		o, p := v.snap.Overview, v.snap.Passes
-		if p == nil || o == nil && !v.snap.Refused() {
-			v.wait(c, "fusion")
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		o, p := v.in.snap.Overview, v.in.snap.Passes
+		if p == nil || o == nil && !v.in.snap.Refused() {
+			v.in.wait(c, "fusion")
 			return
 		}
 		y := 0
@@ -165,28 +169,30 @@ func ledgerText(p *report.Passes) string {
 }
 
 // footprintView compares the arena's size with what no reuse would need and with what is the least possible.
-type footprintView struct{ pane }
+type footprintView struct{ in input }
 
 func (v *footprintView) Title() string { return "Arena memory" }
+
+func (v *footprintView) Note() (string, ui.Style) { return v.in.note("") }
 
 func (v *footprintView) Keys() []ui.Key {
 	return []ui.Key{ui.K("enter", "memory", "open the memory plan")}
 }
 
 func (v *footprintView) Update(msg tea.Msg) tea.Cmd {
-	if !v.take(msg) && isKey(msg, "enter") {
+	if !v.in.take(msg) && isKey(msg, "enter") {
 		return ui.Goto("4")
 	}
 	return nil
 }
 
 func (v *footprintView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.snap.Memory == nil {
-			v.wait(c, "memory plan")
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		if v.in.snap.Memory == nil {
+			v.in.wait(c, "memory plan")
 			return
 		}
-		footprintBars(v.snap.Memory.MemoryNumbers, w).Draw(c)
+		footprintBars(v.in.snap.Memory.MemoryNumbers, w).Draw(c)
 	})
 }
 
@@ -216,26 +222,26 @@ func footprintBars(m report.MemoryNumbers, w int) ui.Bars {
 }
 
 // latencyView shows the newest latencies as they come in.
-type latencyView struct{ pane }
+type latencyView struct{ in input }
 
 func (v *latencyView) Title() string { return "Latency, newest runs" }
 
 func (v *latencyView) Keys() []ui.Key { return nil }
 
-func (v *latencyView) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
+func (v *latencyView) Update(msg tea.Msg) tea.Cmd { v.in.take(msg); return nil }
 
 func (v *latencyView) Note() (string, ui.Style) {
-	if live(v.snap) {
-		return v.note("LIVE")
+	if live(v.in.snap) {
+		return v.in.note("LIVE")
 	}
-	return v.note("")
+	return v.in.note("")
 }
 
 func (v *latencyView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		t := v.snap.Timings
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		t := v.in.snap.Timings
 		if t == nil || len(t.RecentE2E) == 0 {
-			v.wait(c, "latency")
+			v.in.wait(c, "latency")
 			return
 		}
 		latencyChart(t).Draw(c)

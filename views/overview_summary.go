@@ -11,32 +11,34 @@ import (
 )
 
 // summaryView states the numbers that an engine is judged by.
-type summaryView struct{ pane }
+type summaryView struct{ in input }
 
 func (v *summaryView) Title() string { return "Summary" }
 
+func (v *summaryView) Note() (string, ui.Style) { return v.in.note("") }
+
 func (v *summaryView) Keys() []ui.Key { return nil }
 
-func (v *summaryView) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
+func (v *summaryView) Update(msg tea.Msg) tea.Cmd { v.in.take(msg); return nil }
 
 func (v *summaryView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.snap.Refused() {
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		if v.in.snap.Refused() {
 			v.drawRefused(c)
 			return
 		}
-		if v.snap.Overview == nil || v.snap.Timings == nil {
-			v.wait(c, "latency")
+		if v.in.snap.Overview == nil || v.in.snap.Timings == nil {
+			v.in.wait(c, "latency")
 			return
 		}
-		summaryFacts(v.snap).Draw(c)
+		summaryFacts(v.in.snap).Draw(c)
 	})
 }
 
 // drawRefused says why there is nothing but a graph, and what is known of the model all the same.
 func (v *summaryView) drawRefused(c *ui.Canvas) {
-	m := v.snap.Model
-	y := v.whyRefused(c, 0, ui.Bad, string(c.Glyphs().Warn)+" not runnable: "+m.NotRunnable)
+	m := v.in.snap.Model
+	y := whyRefused(c, 0, ui.Bad, string(c.Glyphs().Warn)+" not runnable: "+m.NotRunnable)
 	facts := ui.Facts{{Name: "layers", Value: ui.Count(len(m.Layers)), Note: blockedNote(m)}}
 	if m.FLOPs > 0 {
 		facts = append(facts, ui.Fact{Name: "arithmetic", Value: ui.Quantity(float64(m.FLOPs), "FLOP"), Note: "an inference, of the layers that are known"})

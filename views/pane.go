@@ -8,24 +8,35 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
-// pane is what every view starts from: the desk that it may ask for changes, and the newest snapshot.
-type pane struct {
-	*desk
+// desk is what a pane may ask of the workbench. A pane that changes nothing has none.
+type desk interface {
+	// Want returns the configuration that is asked for; that of snapshots follows.
+	Want() config.Config
+	// Change asks for the configuration that edit makes of that one.
+	Change(edit func(*config.Config)) tea.Cmd
+	// Lacks says what the state at hand lacks of what a key needs; "" where the key works.
+	Lacks(need) string
+}
+
+// input is what a pane draws: the reports of the newest snapshot, in the look of the program.
+type input struct {
+	look    *ui.Look
 	snap    *report.Snapshot // never nil
-	part    report.Parts     // the reports it shows
+	part    report.Parts     // the reports that the pane shows
 	untimed string           // what its times are where nothing is measured
 }
 
-func (d *desk) pane(part report.Parts) pane {
-	return pane{desk: d, snap: &report.Snapshot{}, part: part}
+func newInput(look *ui.Look, part report.Parts) input {
+	return input{look: look, snap: &report.Snapshot{}, part: part}
 }
 
 // take keeps a snapshot; it reports whether the message was one.
-func (p *pane) take(msg tea.Msg) bool {
+func (p *input) take(msg tea.Msg) bool {
 	snap, ok := msg.(*report.Snapshot)
 	if ok {
 		p.snap = snap
@@ -33,11 +44,8 @@ func (p *pane) take(msg tea.Msg) bool {
 	return ok
 }
 
-// Note says so where what the pane shows is of an older configuration.
-func (p *pane) Note() (string, ui.Style) { return p.note("") }
-
 // note returns text, and before it that the pane is stale if it is, and that its times are estimates if they are.
-func (p *pane) note(text string) (string, ui.Style) {
+func (p *input) note(text string) (string, ui.Style) {
 	var notes []string
 	if p.snap.Stale&p.part&made(p.snap) != 0 {
 		notes = append(notes, "stale")
@@ -54,7 +62,7 @@ func (p *pane) note(text string) (string, ui.Style) {
 	if text != "" {
 		notes = append(notes, text)
 	}
-	return strings.Join(notes, " "+string(p.Look.Glyphs.Dot)+" "), ui.Warn
+	return strings.Join(notes, " "+string(p.look.Glyphs.Dot)+" "), ui.Warn
 }
 
 // made returns the reports that a snapshot has, fitting its configuration or not.
@@ -89,7 +97,7 @@ func cutShort(s *report.Snapshot) int {
 }
 
 // wait draws what is shown in place of a report that has not been made yet: what is awaited and what is being done.
-func (p *pane) wait(c *ui.Canvas, what string) {
+func (p *input) wait(c *ui.Canvas, what string) {
 	if c.W < 4 || c.H < 1 {
 		return
 	}
@@ -105,7 +113,7 @@ func (p *pane) wait(c *ui.Canvas, what string) {
 		}
 	case p.snap.Refused() && p.part&^(report.PartModel|report.PartPasses) != 0:
 		c.Fit(1, y, c.W-2, ui.Muted, "no "+what+": the model is not runnable")
-		p.whyRefused(c, y+1, ui.Plain, p.snap.Model.NotRunnable)
+		whyRefused(c, y+1, ui.Plain, p.snap.Model.NotRunnable)
 	case b != nil && p.snap.Replay != "":
 		c.Fit(1, y, c.W-2, ui.Muted, what+": not made yet when this was recorded, in the midst of")
 		c.Fit(1, y+1, c.W-2, ui.Plain, b.String())
@@ -123,7 +131,7 @@ func (p *pane) wait(c *ui.Canvas, what string) {
 }
 
 // whyRefused draws a text on why the model cannot be run, and where there is more to see; it returns the line behind that.
-func (p *pane) whyRefused(c *ui.Canvas, y int, style ui.Style, text string) int {
+func whyRefused(c *ui.Canvas, y int, style ui.Style, text string) int {
 	for _, line := range ui.Wrap(text, c.W-2) {
 		c.Fit(1, y, c.W-2, style, line)
 		y++

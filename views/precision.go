@@ -13,36 +13,37 @@ import (
 )
 
 // precisionKey is the key of every pane with a layer under its cursor that sets that layer's precision.
-func (d *desk) precisionKey() ui.Key {
-	return d.when(needsChoice, ui.K("P", "set type", "precision of the layer: fp32, fp16, int8, or as the builder chooses"))
+func precisionKey(d desk) ui.Key {
+	return when(d, needsChoice, ui.K("P", "set type", "precision of the layer: fp32, fp16, int8, or as the builder chooses"))
 }
 
-// setPrecision asks which precision a layer is to have: a layer of either graph, by its name and source layers.
-func (d *desk) setPrecision(name string, from []string) tea.Cmd {
-	source := d.anchor(from)
+// choosePrecision asks which precision a layer is to have: a layer of either graph, by its name and source layers.
+func choosePrecision(d desk, snap *report.Snapshot, name string, from []string) tea.Cmd {
+	source := anchor(snap.Passes, from)
 	if source == "" {
 		return say(ui.Warn, shortName(name)+" is no layer of the model's own: it follows its neighbours")
 	}
+	want := d.Want()
 	choices := append(slices.Clone(precisions), "")
 	var items []string
 	for _, p := range precisions {
 		items = append(items, string(p))
 	}
-	items = append(items, "auto: as the builder chooses for "+strings.ToUpper(string(d.want.Precision)))
-	set, rule := d.want.LayerPrecision(name, from)
+	items = append(items, "auto: as the builder chooses for "+strings.ToUpper(string(want.Precision)))
+	set, rule := want.LayerPrecision(name, from)
 	if strings.Contains(rule, "*") {
 		items[len(items)-1] += ", or a rule says: now " + rule
 	}
 	constraints, says := config.Obey, "obey: from now on a precision that cannot be had is an error, not a warning"
-	if d.want.Constraints == config.Obey {
+	if want.Constraints == config.Obey {
 		constraints, says = "", "prefer: from now on a precision that cannot be had is a warning, not an error"
 	}
 	items = append(items, says)
-	if n := len(d.want.LayerPrecisions); n > 0 {
+	if n := len(want.LayerPrecisions); n > 0 {
 		items = append(items, fmt.Sprintf("reset: forget the precision of all layers (%s set)", plural(n, "rule")))
 	}
 	return ui.Open(&ui.Choice{Name: "Precision of " + shortName(name), Items: items, Active: slices.Index(choices, set), Pick: func(i int) tea.Cmd {
-		return d.change(func(c *config.Config) {
+		return d.Change(func(c *config.Config) {
 			switch i - len(choices) {
 			case 0:
 				c.Constraints = constraints
@@ -57,8 +58,7 @@ func (d *desk) setPrecision(name string, from []string) tea.Cmd {
 
 // anchor returns the one of a layer's source layers that the layer is known by: that with the most arithmetic. It is
 // empty where the layer has none, or none that is left after the passes.
-func (d *desk) anchor(from []string) string {
-	p := d.snap.Passes
+func anchor(p *report.Passes, from []string) string {
 	if p == nil {
 		return ""
 	}
@@ -81,39 +81,47 @@ func (d *desk) anchor(from []string) string {
 // precisionMark stands by a layer whose precision was set.
 const precisionMark = "*"
 
-// setMark returns the mark of a layer whose precision was set, and whether it was built with another one in spite of that.
-func (d *desk) setMark(name string, from []string, precision string) (mark string, refused bool) {
-	set, _ := d.want.LayerPrecision(name, from)
+// precisionRules are the precisions that were set for layers, beside what the layers of a snapshot have.
+type precisionRules struct {
+	want config.Config
+	snap *report.Snapshot
+}
+
+func rulesOf(d desk, snap *report.Snapshot) precisionRules { return precisionRules{d.Want(), snap} }
+
+// mark returns the mark of a layer whose precision was set, and whether it was built with another one in spite of that.
+func (r precisionRules) mark(name string, from []string, precision string) (mark string, refused bool) {
+	set, _ := r.want.LayerPrecision(name, from)
 	if set == "" {
 		return "", false
 	}
-	built := d.snap.Stale&report.PartPasses == 0 && slices.Equal(d.snap.Config.LayerPrecisions, d.want.LayerPrecisions)
+	built := r.snap.Stale&report.PartPasses == 0 && slices.Equal(r.snap.Config.LayerPrecisions, r.want.LayerPrecisions)
 	return precisionMark, built && precisionStyle(precision) != precisionStyle(string(set))
 }
 
-// layerCell writes a layer's name, with a mark where its precision was set.
-func (d *desk) layerCell(name string, from []string, precision string, style ui.Style) ui.Cell {
-	mark, refused := d.setMark(name, from, precision)
+// cell writes a layer's name, with a mark where its precision was set.
+func (r precisionRules) cell(name string, from []string, precision string, style ui.Style) ui.Cell {
+	mark, refused := r.mark(name, from, precision)
 	if refused {
 		style = ui.Warn
 	}
 	return ui.Cell{Text: mark + shortName(name), Style: style}
 }
 
-// setText says which precision was set for a layer and by which rule, and that the layer has another one if it does; it
+// text says which precision was set for a layer and by which rule, and that the layer has another one if it does; it
 // is empty where none was set.
-func (d *desk) setText(name string, from []string, precision string) string {
-	set, rule := d.want.LayerPrecision(name, from)
+func (r precisionRules) text(name string, from []string, precision string) string {
+	set, rule := r.want.LayerPrecision(name, from)
 	if set == "" {
 		return ""
 	}
 	text := fmt.Sprintf("%s by %s", set, rule)
-	if _, refused := d.setMark(name, from, precision); refused && precision != "" {
+	if _, refused := r.mark(name, from, precision); refused && precision != "" {
 		why := "it has no such form here"
-		if u := d.unmet(name); u != nil {
+		if u := unmet(r.snap.Passes, name); u != nil {
 			why = u.Reason
 		}
-		if d.want.Constraints == config.Ignore {
+		if r.want.Constraints == config.Ignore {
 			why = "precision constraints are none"
 		}
 		text += ", but it runs in " + precision + ": " + why
@@ -122,8 +130,8 @@ func (d *desk) setText(name string, from []string, precision string) string {
 }
 
 // unmet returns what is known of a layer of the engine whose precision is not the one that was set, nil where it is.
-func (d *desk) unmet(name string) *report.UnmetPrecision {
-	if p := d.snap.Passes; p != nil {
+func unmet(p *report.Passes, name string) *report.UnmetPrecision {
+	if p != nil {
 		if i := slices.IndexFunc(p.Unmet, func(u report.UnmetPrecision) bool { return u.Layer == name }); i >= 0 {
 			return &p.Unmet[i]
 		}

@@ -2,26 +2,42 @@ package views
 
 import (
 	"cmp"
-	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // recordingsScreen lists the recordings that there are, and opens one. In a replay it first lists the states of the one
 // that is shown, and where that was opened from a live session the way back to it.
-func recordingsScreen(d *desk) *ui.Screen {
-	s := &ui.Screen{Key: "9", Name: "Recordings", Views: []ui.View{newRecordingsView(d)}}
-	if d.Timeline != nil {
-		s.Views = append([]ui.View{newStatesView(d)}, s.Views...)
+func recordingsScreen(look *ui.Look, t Timeline, others shelf) *ui.Screen {
+	s := &ui.Screen{Key: "9", Name: "Recordings", Views: []ui.View{newRecordingsView(look, others)}}
+	if t != nil {
+		s.Views = append([]ui.View{newStatesView(look, t)}, s.Views...)
 		s.Layouts = []ui.Box{ui.Stack(ui.Pane(0).Share(3), ui.Pane(1).Share(2))}
 	}
 	return s
+}
+
+// Folder is where recordings are kept.
+type Folder interface {
+	String() string
+	// List sums the recordings up, newest first.
+	List() ([]*report.Recording, error)
+	// New returns the path of a new recording, named after its model and when it begins.
+	New(model string, begins time.Time) (path string, err error)
+}
+
+// shelf is what a workbench can show besides what it shows.
+type shelf struct {
+	folder     Folder // nil: none
+	live       *Live  // nil: no session is behind this one
+	open       func(path string) tea.Cmd
+	recordable bool // what is shown can be recorded
 }
 
 // recordingsMsg brings the list of recordings, newest first, or the reason why there is none.
@@ -31,37 +47,38 @@ type recordingsMsg struct {
 }
 
 // listRecordings sums up what is in the folder.
-func listRecordings(folder string) tea.Cmd {
-	if folder == "" {
+func listRecordings(folder Folder) tea.Cmd {
+	if folder == nil {
 		return nil
 	}
 	return func() tea.Msg {
-		list, err := recording.List(folder)
+		list, err := folder.List()
 		return recordingsMsg{list, err}
 	}
 }
 
 // record starts or stops writing a recording.
-func (d *desk) record() tea.Cmd {
-	if d.snap.Recording != "" {
-		path := d.snap.Recording
+func (w *workbench) record() tea.Cmd {
+	if w.snap.Recording != "" {
+		path := w.snap.Recording
 		return func() tea.Msg {
-			if err := d.Recorder.StopRecording(); err != nil {
+			if err := w.o.Recorder.StopRecording(); err != nil {
 				return ui.StatusMsg{Text: "stop recording: " + err.Error(), Style: ui.Bad}
 			}
 			return ui.StatusMsg{Text: "recorded " + path, Style: ui.Good}
 		}
 	}
 	name := "session"
-	if d.snap.Model != nil {
-		name = strings.TrimSuffix(filepath.Base(d.snap.Model.Path), filepath.Ext(d.snap.Model.Path))
+	if w.snap.Model != nil {
+		name = strings.TrimSuffix(filepath.Base(w.snap.Model.Path), filepath.Ext(w.snap.Model.Path))
 	}
-	path := filepath.Join(d.Recordings, name+d.Now().Format("-20060102-150405")+recording.Extension)
+	now := w.o.Now()
 	return func() tea.Msg {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		path, err := w.o.Recordings.New(name, now)
+		if err != nil {
 			return ui.StatusMsg{Text: "record: " + err.Error(), Style: ui.Bad}
 		}
-		if err := d.Recorder.Record(path); err != nil {
+		if err := w.o.Recorder.Record(path); err != nil {
 			return ui.StatusMsg{Text: "record: " + err.Error(), Style: ui.Bad}
 		}
 		return ui.StatusMsg{Text: "recording to " + path, Style: ui.Good}
@@ -70,14 +87,15 @@ func (d *desk) record() tea.Cmd {
 
 // recordingsView lists the recordings.
 type recordingsView struct {
-	pane
-	table ui.Table
-	list  []*report.Recording
-	err   error
+	in     input
+	others shelf
+	table  ui.Table
+	list   []*report.Recording
+	err    error
 }
 
-func newRecordingsView(d *desk) *recordingsView {
-	v := &recordingsView{pane: d.pane(0)}
+func newRecordingsView(look *ui.Look, others shelf) *recordingsView {
+	v := &recordingsView{in: newInput(look, 0), others: others}
 	v.table.Rows = v.before()
 	at := v.at
 	v.table.Columns = []ui.Column{
@@ -86,8 +104,8 @@ func newRecordingsView(d *desk) *recordingsView {
 				return ui.Cell{Text: "live session", Style: ui.Good}
 			}
 			name := filepath.Base(at(r).Path)
-			if at(r).Path == v.snap.Recording {
-				return ui.Cell{Text: string(v.Look.Glyphs.Record) + " " + name, Style: ui.Bad}
+			if at(r).Path == v.in.snap.Recording {
+				return ui.Cell{Text: string(v.in.look.Glyphs.Record) + " " + name, Style: ui.Bad}
 			}
 			return ui.Cell{Text: name}
 		}, Order: func(a, b int) int { return cmp.Compare(at(a).Path, at(b).Path) }},
@@ -103,7 +121,7 @@ func newRecordingsView(d *desk) *recordingsView {
 			switch {
 			case v.live(r):
 				return ui.Cell{Text: "live", Style: ui.Good}
-			case at(r).Path == v.snap.Recording:
+			case at(r).Path == v.in.snap.Recording:
 				return ui.Cell{Text: "recording", Style: ui.Bad}
 			case at(r).Err != "":
 				return ui.Cell{Text: "damaged", Style: ui.Bad}
@@ -133,7 +151,7 @@ func newRecordingsView(d *desk) *recordingsView {
 
 // before is how many rows come before the recordings: the live session's, where there is one to return to.
 func (v *recordingsView) before() int {
-	if v.Live != nil {
+	if v.others.live != nil {
 		return 1
 	}
 	return 0
@@ -147,7 +165,7 @@ func (v *recordingsView) at(r int) *report.Recording {
 	if !v.live(r) {
 		return v.list[r-v.before()]
 	}
-	s := v.Live.Snapshot()
+	s := v.others.live.Snapshot()
 	report := &report.Recording{Configs: []report.RecordedConfig{{Name: snapshotLabel(s)}}}
 	if s.Model != nil {
 		report.Model = s.Model.Name
@@ -168,17 +186,25 @@ func (v *recordingsView) Title() string { return "Recordings" }
 
 func (v *recordingsView) Note() (string, ui.Style) {
 	switch {
-	case v.snap.Recording != "":
-		return "recording to " + v.snap.Recording, ui.Bad
-	case v.snap.Replay != "":
-		return "showing " + v.snap.Replay, ui.Muted
+	case v.in.snap.Recording != "":
+		return "recording to " + v.in.snap.Recording, ui.Bad
+	case v.in.snap.Replay != "":
+		return "showing " + v.in.snap.Replay, ui.Muted
 	}
-	return v.Recordings, ui.Muted
+	return v.folder(), ui.Muted
+}
+
+// folder names where the recordings are.
+func (v *recordingsView) folder() string {
+	if v.others.folder == nil {
+		return ""
+	}
+	return v.others.folder.String()
 }
 
 func (v *recordingsView) Keys() []ui.Key {
 	keys := v.table.Keys()
-	if v.Open != nil {
+	if v.others.open != nil {
 		keys = append(keys, ui.K("enter", "open", "open the recording: panes show it without the model"))
 	}
 	return keys
@@ -187,17 +213,17 @@ func (v *recordingsView) Keys() []ui.Key {
 func (v *recordingsView) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case *report.Snapshot:
-		v.take(msg)
+		v.in.take(msg)
 	case recordingsMsg:
 		v.list, v.err = msg.list, msg.err
 		v.table.Rows = v.before() + len(v.list)
 		v.table.Refresh()
 	default:
-		if r := v.table.Row(); isKey(msg, "enter") && r >= 0 && v.Open != nil {
+		if r := v.table.Row(); isKey(msg, "enter") && r >= 0 && v.others.open != nil {
 			if v.live(r) {
-				return v.Live.Return
+				return v.others.live.Return
 			}
-			return v.Open(v.at(r).Path)
+			return v.others.open(v.at(r).Path)
 		}
 		v.table.Update(msg)
 	}
@@ -205,18 +231,18 @@ func (v *recordingsView) Update(msg tea.Msg) tea.Cmd {
 }
 
 func (v *recordingsView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
 		switch {
 		case v.err != nil:
 			c.Fit(1, 1, w-2, ui.Bad, v.err.Error())
-		case v.Live != nil:
+		case v.others.live != nil:
 			v.table.Draw(c)
-		case len(v.list) == 0 && v.Recordings == "":
+		case len(v.list) == 0 && v.others.folder == nil:
 			c.Fit(1, 1, w-2, ui.Muted, "there is no folder for recordings here")
-		case len(v.list) == 0 && v.Recorder == nil:
-			c.Fit(1, 1, w-2, ui.Muted, "no recordings in "+v.Recordings)
+		case len(v.list) == 0 && !v.others.recordable:
+			c.Fit(1, 1, w-2, ui.Muted, "no recordings in "+v.folder())
 		case len(v.list) == 0:
-			c.Fit(1, 1, w-2, ui.Muted, "no recordings in "+v.Recordings+": press w to record this session")
+			c.Fit(1, 1, w-2, ui.Muted, "no recordings in "+v.folder()+": press w to record this session")
 		default:
 			v.table.Draw(c)
 		}

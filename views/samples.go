@@ -15,7 +15,7 @@ var plots = []string{"histogram", "trace"}
 
 // samplesView shows the samples of the row under the cursor: all of them in bins, the newest as a trace.
 type samplesView struct {
-	pane
+	in input
 	of *timingsView
 }
 
@@ -26,14 +26,14 @@ func (v *samplesView) Title() string {
 	return "Samples"
 }
 
-func (v *samplesView) Note() (string, ui.Style) { return v.note(plots[v.of.plot]) }
+func (v *samplesView) Note() (string, ui.Style) { return v.in.note(plots[v.of.plot]) }
 
 func (v *samplesView) Keys() []ui.Key {
 	return []ui.Key{ui.K("v", "plot", "histogram, trace")}
 }
 
 func (v *samplesView) Update(msg tea.Msg) tea.Cmd {
-	if !v.take(msg) && isKey(msg, "v") {
+	if !v.in.take(msg) && isKey(msg, "v") {
 		v.of.plot = (v.of.plot + 1) % len(plots)
 	}
 	return nil
@@ -47,17 +47,17 @@ func (v *samplesView) layer() *report.LayerTiming {
 }
 
 func (v *samplesView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
 		l := v.layer()
 		if l == nil && len(v.of.rows) > 0 {
 			c.Fit(1, min(1, h-1), w-2, ui.Muted, "the filter hides all rows: no samples to show")
 			return
 		}
 		if l == nil || len(l.Recent) == 0 {
-			v.wait(c, "samples")
+			v.in.wait(c, "samples")
 			return
 		}
-		if v.snap.Timings.Estimated {
+		if v.in.snap.Timings.Estimated {
 			c.FitClauses(1, 0, w-2, ui.Muted, ui.Duration(l.Median)+", estimated from what the simulator counted; an estimate has no samples")
 			c.FitClauses(1, 1, w-2, ui.Muted, workText(l))
 			return

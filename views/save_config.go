@@ -18,14 +18,14 @@ type saves struct {
 
 // saveConfig writes the configuration that is asked for to a file and says, also in the log, where that is and what it
 // takes the place of.
-func (d *desk) saveConfig() tea.Cmd {
-	cfg, label := d.want.Clone(), d.want.Label(ownRanges(d.snap))
+func (w *workbench) saveConfig() tea.Cmd {
+	cfg, label := w.config.want.Clone(), w.config.want.Label(ownRanges(w.snap))
 	return func() tea.Msg {
-		path, what, err := d.saves.write(d.SaveConfig, cfg, label)
+		path, what, err := w.saves.write(w.o.SaveConfig, cfg, label)
 		if err != nil {
 			return ui.StatusMsg{Text: "save the configuration: " + err.Error(), Style: ui.Bad}
 		}
-		d.ctl.Note(what + ": " + path)
+		w.ctl.Note(what + ": " + path)
 		return ui.StatusMsg{Text: what + ": build it with --config " + path, Style: ui.Good,
 			Shorter: []string{what + ": " + path, what + ": " + filepath.Base(path)}}
 	}

@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
@@ -32,8 +31,8 @@ func scrubKeys() []ui.IntentKey {
 }
 
 // scrub shows another state of the recording, counted from the one that is shown or on its way.
-func (d *desk) scrub(by int) tea.Cmd {
-	now := d.Timeline.Moment(d.Timeline.Position())
+func (w *workbench) scrub(by int) tea.Cmd {
+	now := w.o.Timeline.Moment(w.o.Timeline.Position())
 	to := min(max(now.State+by, 1), now.States)
 	if to == now.State {
 		edge := "first"
@@ -42,20 +41,20 @@ func (d *desk) scrub(by int) tea.Cmd {
 		}
 		return say(ui.Plain, now.String()+": the "+edge+" that was recorded")
 	}
-	d.scrubTo, d.asked = to, false
-	d.Timeline.Seek(to - 1)
+	w.scrubTo, w.work.asked = to, false
+	w.o.Timeline.Seek(to - 1)
 	return nil
 }
 
 // scrubbed says which state is shown, once it is the one that was asked for last.
-func (d *desk) scrubbed() tea.Cmd {
-	at := d.snap.At
-	if at == nil || at.State != d.scrubTo {
+func (w *workbench) scrubbed() tea.Cmd {
+	at := w.snap.At
+	if at == nil || at.State != w.scrubTo {
 		return nil
 	}
-	d.scrubTo, d.failed = 0, d.snap.Err
-	text, style := recordedState(d.snap)
-	what := ": " + snapshotLabel(d.snap)
+	w.scrubTo, w.work.failed = 0, w.snap.Err
+	text, style := recordedState(w.snap)
+	what := ": " + snapshotLabel(w.snap)
 	if text != "" {
 		what += ", " + text
 	}
@@ -89,7 +88,7 @@ func replayBadge(at *report.Moment) string {
 
 // drawWhen draws when the states of a recording were, in two lines: an axis from its start to its last state with a column
 // wherever there is a state, high where one has all reports, and below it a mark at the state that is shown.
-func drawWhen(c *ui.Canvas, steps []recording.Step, at report.Moment) {
+func drawWhen(c *ui.Canvas, steps []report.Step, at report.Moment) {
 	var total time.Duration
 	for _, s := range steps {
 		total = max(total, s.After)

@@ -11,7 +11,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/trtui/trtui/sessions/config"
-	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
@@ -27,14 +26,14 @@ type film struct {
 	snap *report.Snapshot
 }
 
-func (l *film) Steps() []recording.Step {
-	steps := make([]recording.Step, 24)
+func (l *film) Steps() []report.Step {
+	steps := make([]report.Step, 24)
 	for i := range steps {
 		cfg := config.Config{Precision: config.FP32}
 		if i >= 12 {
 			cfg = config.Config{Precision: config.INT8, Calibrator: "mse"}
 		}
-		steps[i] = recording.Step{Time: l.Moment(i).Time, After: l.Moment(i).After, Config: cfg, Settled: i%3 == 2}
+		steps[i] = report.Step{Time: l.Moment(i).Time, After: l.Moment(i).After, Config: cfg, Settled: i%3 == 2}
 	}
 	return steps
 }
@@ -125,8 +124,7 @@ func TestScrubTells(t *testing.T) {
 func TestStates(t *testing.T) {
 	for _, o := range []ui.Options{{NoColor: true}, {NoColor: true, ASCII: true}} {
 		l := &film{timeline: timeline{at: 23}, snap: fixture(t)}
-		d := &desk{Options: Options{Look: ui.NewLook(o), Timeline: l}, snap: &report.Snapshot{}}
-		v := newStatesView(d)
+		v := newStatesView(ui.NewLook(o), l)
 		v.Update(l.state())
 		l.Seek(11)
 		v.Update(l.state())
@@ -149,10 +147,10 @@ func TestStates(t *testing.T) {
 			t.Errorf("state, axis or times are missing in\n%s", out)
 		}
 		// The mark stands below the column of the state that is shown: 61 cells for 11.5 s, of which 1 s is the sixth.
-		if at := slices.Index([]rune(lines[2]), v.Look.Glyphs.Up); at != 9+5 {
+		if at := slices.Index([]rune(lines[2]), v.in.look.Glyphs.Up); at != 9+5 {
 			t.Errorf("the mark is at %d in\n%s", at, out)
 		}
-		if got, want := []rune(lines[1])[14], v.Look.Glyphs.Columns[8]; got != want {
+		if got, want := []rune(lines[1])[14], v.in.look.Glyphs.Columns[8]; got != want {
 			t.Errorf("state 3 is drawn as %c, want %c in\n%s", got, want, out)
 		}
 		for _, size := range [][2]int{{1, 1}, {10, 3}, {20, 12}, {200, 7}, {0, 0}} {
@@ -164,7 +162,7 @@ func TestStates(t *testing.T) {
 // TestWhenAtOnce draws states of one moment, and states that a clock set back has put before the first.
 func TestWhenAtOnce(t *testing.T) {
 	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
-	for _, steps := range [][]recording.Step{
+	for _, steps := range [][]report.Step{
 		{{Time: start}},
 		{{Time: start}, {Time: start.Add(-time.Hour), Settled: true}},
 	} {

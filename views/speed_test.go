@@ -41,8 +41,8 @@ func TestSpeedIsNotNoise(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			snap := fixture(t)
 			fp32 := report.Timings{EndToEnd: around(us(800), 2000), MedianLow: us(790), MedianHigh: us(810)}
-			d := &desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true})}, snap: snap}
-			v := newTriedView(d)
+			tried := &trials{}
+			v := newTriedView(ui.NewLook(ui.Options{NoColor: true}), &fakeDesk{}, tried)
 			for _, r := range []struct {
 				precision  config.Precision
 				calibrator string
@@ -57,7 +57,7 @@ func TestSpeedIsNotNoise(t *testing.T) {
 				}
 				r.report.Samples = r.report.EndToEnd.Count
 				s.Timings = &r.report
-				d.try(&s)
+				tried.add(&s)
 				v.Update(&s)
 			}
 			if got := v.speedText(&v.trials[2]) + " "; !strings.HasPrefix(got, c.cell) {
@@ -70,9 +70,9 @@ func TestSpeedIsNotNoise(t *testing.T) {
 			was, now := *snap, *snap
 			was.Config, now.Config = v.trials[1].config, v.trials[2].config
 			was.Timings, now.Timings = &c.was, &c.now
-			latency, measured := d.took(&was, &now)
+			latency, measured := tried.took(&was, &now)
 			speed := v.trials[2].measured.Over(measured, false)
-			if line := delta(was.Config, latency, &now, speed, d.medianOf)[0]; !strings.Contains(line, c.words) {
+			if line := delta(was.Config, ui.Duration(latency.Median), &now, ui.Duration(c.now.EndToEnd.Median), speed)[0]; !strings.Contains(line, c.words) {
 				t.Errorf("the status line is %q, want %q in it", line, c.words)
 			}
 		})

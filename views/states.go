@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
@@ -14,7 +13,7 @@ import (
 // return at once.
 type Timeline interface {
 	// Steps returns the states that there are, in order.
-	Steps() []recording.Step
+	Steps() []report.Step
 	// Position returns which of them is shown.
 	Position() int
 	// CutShort reports whether the last state is not one at which somebody stopped.
@@ -29,13 +28,14 @@ type Timeline interface {
 
 // statesView lists the states of a recording; the other screens show the one that was chosen.
 type statesView struct {
-	pane
-	table ui.Table
-	steps []recording.Step
+	in       input
+	timeline Timeline
+	table    ui.Table
+	steps    []report.Step
 }
 
-func newStatesView(d *desk) *statesView {
-	v := &statesView{pane: d.pane(0), steps: d.Timeline.Steps()}
+func newStatesView(look *ui.Look, t Timeline) *statesView {
+	v := &statesView{in: newInput(look, 0), timeline: t, steps: t.Steps()}
 	right := func(title string, width, priority int, text func(r int) string) ui.Column {
 		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight,
 			Cell: func(r int) ui.Cell { return ui.Cell{Text: text(r), Style: ui.Muted} }}
@@ -47,7 +47,7 @@ func newStatesView(d *desk) *statesView {
 			right("after", 9, 0, func(r int) string { return report.Clock(v.steps[r].After) }),
 			{Title: "configuration", Width: 18, Flex: 1, Cell: func(r int) ui.Cell {
 				c := v.steps[r].Config
-				return ui.Cell{Text: c.Label(ownRanges(v.snap)), Style: precisionStyle(string(c.Precision))}
+				return ui.Cell{Text: c.Label(ownRanges(v.in.snap)), Style: precisionStyle(string(c.Precision))}
 			}},
 			{Title: "reports", Width: 8, Cell: func(r int) ui.Cell {
 				if v.steps[r].Settled {
@@ -70,17 +70,17 @@ func newStatesView(d *desk) *statesView {
 
 // shown returns which state the panes show.
 func (v *statesView) shown() report.Moment {
-	if v.snap.At != nil {
-		return *v.snap.At
+	if v.in.snap.At != nil {
+		return *v.in.snap.At
 	}
-	return v.Timeline.Moment(v.Timeline.Position())
+	return v.timeline.Moment(v.timeline.Position())
 }
 
 func (v *statesView) Title() string { return "States" }
 
 func (v *statesView) Note() (string, ui.Style) {
-	all, _ := whenMark(v.Look.Glyphs, true)
-	some, _ := whenMark(v.Look.Glyphs, false)
+	all, _ := whenMark(v.in.look.Glyphs, true)
+	some, _ := whenMark(v.in.look.Glyphs, false)
 	return fmt.Sprintf("%c all reports  %c some", all, some), ui.Muted
 }
 
@@ -91,14 +91,14 @@ func (v *statesView) Keys() []ui.Key {
 func (v *statesView) Update(msg tea.Msg) tea.Cmd {
 	before := v.shown().State
 	switch {
-	case v.take(msg):
+	case v.in.take(msg):
 		v.table.Refresh()
 		if now := v.shown().State; now != before {
 			v.table.Select(now - 1)
 		}
 	case isKey(msg, "enter"):
 		if r := v.table.Row(); r >= 0 {
-			v.Timeline.Seek(r)
+			v.timeline.Seek(r)
 		}
 	default:
 		v.table.Update(msg)
@@ -107,7 +107,7 @@ func (v *statesView) Update(msg tea.Msg) tea.Cmd {
 }
 
 func (v *statesView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
 		const least = 6 // lines of the table, which goes first where it is low
 		y := 0
 		if c.H > least {
@@ -125,10 +125,10 @@ func (v *statesView) Render(w, h int) string {
 // drawShown draws a line that says which state is shown, when it was, and what was being done.
 func (v *statesView) drawShown(c *ui.Canvas) {
 	x := c.Fit(1, 0, c.W-2, ui.Bold, v.shown().String())
-	if v.snap.At == nil {
+	if v.in.snap.At == nil {
 		return
 	}
-	if text, style := recordedState(v.snap); text != "" && x+4 < c.W {
+	if text, style := recordedState(v.in.snap); text != "" && x+4 < c.W {
 		c.Fit(x+2, 0, c.W-x-3, style, text)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -12,12 +13,21 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
+// tacticsDesk is a desk whose tactics can be measured again.
+type tacticsDesk interface {
+	desk
+	// Retime has the tactics of a layer timed again, or ends that.
+	Retime(layer string) tea.Cmd
+	// DropTimings has the timing cache forget what it has of other devices and builds, or all that it has.
+	DropTimings(all bool) tea.Cmd
+}
+
 // tacticsScreen shows every candidate of every layer with its time, or the reason why it cannot be, and the timing cache.
-func tacticsScreen(d *desk) *ui.Screen {
-	v := newChosenView(d)
+func tacticsScreen(look *ui.Look, d tacticsDesk, now func() time.Time) *ui.Screen {
+	v := newChosenView(look, d)
 	p := ui.Pane
 	return &ui.Screen{
-		Key: "7", Name: "Tactics", Views: []ui.View{v, newCandidatesView(v), newCacheView(d)},
+		Key: "7", Name: "Tactics", Views: []ui.View{v, newCandidatesView(v), newCacheView(look, d, now)},
 		Layouts: []ui.Box{
 			ui.Beside(p(0).Share(4), ui.Stack(p(1).Share(3), p(2).Share(2)).Share(5)),
 			ui.Stack(p(0), p(1), p(2)),
@@ -29,14 +39,15 @@ func tacticsScreen(d *desk) *ui.Screen {
 
 // chosenView lists the layers with the tactic of each.
 type chosenView struct {
-	pane
+	in    input
+	desk  tacticsDesk
 	table ui.Table
 }
 
-func newChosenView(d *desk) *chosenView {
-	v := &chosenView{pane: d.pane(report.PartTactics)}
-	v.untimed = "cost model's prices"
-	at := func(r int) *report.LayerTactics { return &v.snap.Tactics.Layers[r] }
+func newChosenView(look *ui.Look, d tacticsDesk) *chosenView {
+	v := &chosenView{in: newInput(look, report.PartTactics), desk: d}
+	v.in.untimed = "cost model's prices"
+	at := func(r int) *report.LayerTactics { return &v.in.snap.Tactics.Layers[r] }
 	duration := func(r int) float64 { return float64(chosen(at(r)).Time) }
 	v.table.Columns = []ui.Column{
 		{Title: "layer", Name: true, Width: 16, Flex: 4, Cell: func(r int) ui.Cell { return ui.Cell{Text: shortName(at(r).Layer)} }},
@@ -68,8 +79,8 @@ func newChosenView(d *desk) *chosenView {
 
 // tactic writes the chosen tactic; a pinned one is marked.
 func (v *chosenView) tactic(l *report.LayerTactics) ui.Cell {
-	if v.want.Pin[l.Layer] != "" {
-		return ui.Cell{Text: string(v.Look.Glyphs.Point) + l.Chosen, Style: ui.Accent | ui.Bold}
+	if v.desk.Want().Pin[l.Layer] != "" {
+		return ui.Cell{Text: string(v.in.look.Glyphs.Point) + l.Chosen, Style: ui.Accent | ui.Bold}
 	}
 	return ui.Cell{Text: l.Chosen}
 }
@@ -100,8 +111,8 @@ func timeCell(c *report.Candidate) ui.Cell {
 
 func (v *chosenView) longest() float64 {
 	top := 1.0
-	for i := range v.snap.Tactics.Layers {
-		if c := chosen(&v.snap.Tactics.Layers[i]); priced(c) {
+	for i := range v.in.snap.Tactics.Layers {
+		if c := chosen(&v.in.snap.Tactics.Layers[i]); priced(c) {
 			top = max(top, float64(c.Time))
 		}
 	}
@@ -112,51 +123,41 @@ func (v *chosenView) Title() string { return "Layers and their tactics" }
 
 func (v *chosenView) Note() (string, ui.Style) {
 	text := ""
-	if n := len(v.want.Pin); n > 0 {
+	if n := len(v.desk.Want().Pin); n > 0 {
 		text = fmt.Sprintf("%d pinned", n)
 	}
-	if v.snap.Retiming != "" {
+	if v.in.snap.Retiming != "" {
 		return "re-timing one", ui.Accent
 	}
-	return v.note(text)
+	return v.in.note(text)
 }
 
 func (v *chosenView) Keys() []ui.Key {
-	return append(v.table.Keys(), v.unpinKey(), v.retimeKey())
+	return append(v.table.Keys(), v.unpinKey(), retimeKey(v.desk))
 }
 
-func (d *desk) retimeKey() ui.Key {
-	return d.when(needsDevice, ui.K("t", "re-time", "measure all tactics of this layer again; once more, or esc, stops that"))
+func retimeKey(d desk) ui.Key {
+	return when(d, needsDevice, ui.K("t", "re-time", "measure all tactics of this layer again; once more, or esc, stops that"))
 }
 
 // unpinKey lets the builder choose for the layer under the cursor, where it is pinned.
 func (v *chosenView) unpinKey() ui.Key {
-	k := v.when(needsModel, ui.K("p", "unpin", "let the builder choose for this layer again"))
-	if l := v.layer(); k.Off == "" && (l == nil || v.want.Pin[l.Layer] == "") {
+	k := when(v.desk, needsModel, ui.K("p", "unpin", "let the builder choose for this layer again"))
+	if l := v.layer(); k.Off == "" && (l == nil || v.desk.Want().Pin[l.Layer] == "") {
 		k.Off = "not pinned; choose a candidate in the next pane (tab) and press p there"
 	}
 	return k
 }
 
-// retime has the tactics of a layer timed again, or ends that.
-func (v *chosenView) retime(layer string) tea.Cmd {
-	if v.desk.snap.Retiming != "" {
-		return v.endRetiming()
-	}
-	v.before = v.settled
-	v.ctl.Retime(layer)
-	return v.begin("timing the tactics of " + shortName(layer) + " again; esc or t stops")
-}
-
 func (v *chosenView) Update(msg tea.Msg) tea.Cmd {
 	was := v.layer()
-	if v.take(msg) {
+	if v.in.take(msg) {
 		v.table.Rows = 0
-		if t := v.snap.Tactics; t != nil {
+		if t := v.in.snap.Tactics; t != nil {
 			v.table.Rows = len(t.Layers)
 		}
 		v.table.Refresh()
-		if t := v.snap.Tactics; t != nil && was != nil {
+		if t := v.in.snap.Tactics; t != nil && was != nil {
 			sources := func(name string) []string { return strings.Split(name, report.MemberSeparator) }
 			follow(&v.table, was.Layer, sources(was.Layer), len(t.Layers), func(i int) (string, []string) {
 				return t.Layers[i].Layer, sources(t.Layers[i].Layer)
@@ -168,28 +169,28 @@ func (v *chosenView) Update(msg tea.Msg) tea.Cmd {
 		return nil
 	}
 	if l := v.layer(); isKey(msg, "t") && l != nil {
-		return v.retime(l.Layer)
+		return v.desk.Retime(l.Layer)
 	}
 	if l := v.layer(); isKey(msg, "p") && l != nil {
-		return v.change(func(c *config.Config) { c.Unpin(l.Layer) })
+		return v.desk.Change(func(c *config.Config) { c.Unpin(l.Layer) })
 	}
 	return nil
 }
 
 func (v *chosenView) layer() *report.LayerTactics {
-	if v.snap.Tactics == nil {
+	if v.in.snap.Tactics == nil {
 		return nil
 	}
-	if r := v.table.Row(); r >= 0 && r < len(v.snap.Tactics.Layers) {
-		return &v.snap.Tactics.Layers[r]
+	if r := v.table.Row(); r >= 0 && r < len(v.in.snap.Tactics.Layers) {
+		return &v.in.snap.Tactics.Layers[r]
 	}
 	return nil
 }
 
 func (v *chosenView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.snap.Tactics == nil {
-			v.wait(c, "choice of tactics")
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		if v.in.snap.Tactics == nil {
+			v.in.wait(c, "choice of tactics")
 			return
 		}
 		v.table.Draw(c)

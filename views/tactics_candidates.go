@@ -9,7 +9,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
@@ -17,7 +16,7 @@ import (
 
 // candidatesView lists the candidates of the layer under the cursor.
 type candidatesView struct {
-	*chosenView
+	of    *chosenView
 	table ui.Table
 	rows  []candidateRow
 	shown struct{ layer, tactic string } // what the cursor is on
@@ -42,7 +41,7 @@ func (r candidateRow) label() string {
 }
 
 func newCandidatesView(of *chosenView) *candidatesView {
-	v := &candidatesView{chosenView: of, open: map[string]bool{}}
+	v := &candidatesView{of: of, open: map[string]bool{}}
 	// of a family's row there is but a name and a reason
 	cell := func(of func(c *report.Candidate) ui.Cell) func(int) ui.Cell {
 		return func(r int) ui.Cell {
@@ -71,7 +70,7 @@ func newCandidatesView(of *chosenView) *candidatesView {
 }
 
 func (v *candidatesView) name(r candidateRow) ui.Cell {
-	g, c := v.Look.Glyphs, r.Candidate
+	g, c := v.of.in.look.Glyphs, r.Candidate
 	switch {
 	case r.folder() && v.open[r.family.Name]:
 		return ui.Cell{Text: "- " + r.family.Name, Style: ui.Muted}
@@ -91,7 +90,7 @@ func (v *candidatesView) name(r candidateRow) ui.Cell {
 
 // out is the style of a candidate that was kept out by a pin or forbidden: muted, though its time is known.
 func (v *candidatesView) out(c *report.Candidate) ui.Style {
-	t, layer := v.snap.Tactics, v.layer().Layer
+	t, layer := v.of.in.snap.Tactics, v.of.layer().Layer
 	if !c.Chosen && (t.Pinned[layer] != "" || slices.Contains(t.Forbidden[layer], c.Tactic)) {
 		return ui.Muted
 	}
@@ -105,13 +104,13 @@ func (v *candidatesView) time(c *report.Candidate) ui.Cell {
 }
 
 func (v *candidatesView) forbidden(tactic string) bool {
-	l := v.layer()
-	return l != nil && slices.Contains(v.want.Forbid[l.Layer], tactic)
+	l := v.of.layer()
+	return l != nil && slices.Contains(v.of.desk.Want().Forbid[l.Layer], tactic)
 }
 
 func (v *candidatesView) bar(c *report.Candidate) ui.Cell {
 	top := 1.0
-	for _, o := range v.layer().Candidates {
+	for _, o := range v.of.layer().Candidates {
 		top = max(top, o.Ratio)
 	}
 	b := &ui.Bar{Value: c.Ratio, Max: top, Style: ui.Series8}
@@ -122,11 +121,11 @@ func (v *candidatesView) bar(c *report.Candidate) ui.Cell {
 }
 
 func (v *candidatesView) why(r candidateRow) ui.Cell {
-	l, c := v.layer(), r.Candidate
+	l, c := v.of.layer(), r.Candidate
 	switch {
 	case r.folder():
 		return ui.Cell{Text: r.family.String(), Style: ui.Muted}
-	case l != nil && v.want.Pin[l.Layer] == c.Tactic:
+	case l != nil && v.of.desk.Want().Pin[l.Layer] == c.Tactic:
 		return ui.Cell{Text: "pinned", Style: ui.Accent}
 	case v.forbidden(c.Tactic):
 		return ui.Cell{Text: "forbidden", Style: ui.Warn}
@@ -137,22 +136,22 @@ func (v *candidatesView) why(r candidateRow) ui.Cell {
 }
 
 func (v *candidatesView) Title() string {
-	if l := v.layer(); l != nil {
+	if l := v.of.layer(); l != nil {
 		return "Candidates for " + shortName(l.Layer)
 	}
 	return "Candidates"
 }
 
 func (v *candidatesView) Note() (string, ui.Style) {
-	switch l := v.layer(); {
-	case l != nil && l.Layer == v.snap.Retiming:
+	switch l := v.of.layer(); {
+	case l != nil && l.Layer == v.of.in.snap.Retiming:
 		return "re-timing, esc stops", ui.Accent
 	case l != nil && l.Tried() != "":
-		return v.note(l.Op + ": " + l.Tried())
+		return v.of.in.note(l.Op + ": " + l.Tried())
 	case l != nil:
-		return v.note(l.Op)
+		return v.of.in.note(l.Op)
 	}
-	return v.note("")
+	return v.of.in.note("")
 }
 
 func (v *candidatesView) Keys() []ui.Key {
@@ -161,14 +160,14 @@ func (v *candidatesView) Keys() []ui.Key {
 		fold.Off = "not a family of tactics that cannot compute the layer"
 	}
 	return []ui.Key{
-		v.when(needsModel, ui.K("p", "pin", "pin this tactic to the layer, or let the builder choose again")),
-		v.when(needsModel, ui.K("x", "forbid", "forbid this tactic for the layer, or allow it again")),
-		v.retimeKey(), fold,
+		when(v.of.desk, needsModel, ui.K("p", "pin", "pin this tactic to the layer, or let the builder choose again")),
+		when(v.of.desk, needsModel, ui.K("x", "forbid", "forbid this tactic for the layer, or allow it again")),
+		retimeKey(v.of.desk), fold,
 	}
 }
 
 func (v *candidatesView) Update(msg tea.Msg) tea.Cmd {
-	l := v.layer()
+	l := v.of.layer()
 	if _, ok := msg.(*report.Snapshot); ok || l == nil {
 		return nil
 	}
@@ -182,7 +181,7 @@ func (v *candidatesView) Update(msg tea.Msg) tea.Cmd {
 		v.fold(l, r.family)
 		return nil
 	case isKey(msg, "t"):
-		return v.retime(l.Layer)
+		return v.of.desk.Retime(l.Layer)
 	case r.folder() && (isKey(msg, "p") || isKey(msg, "x")):
 		return say(ui.Warn, "none of these computes the layer; enter lists them")
 	case isKey(msg, "p"):
@@ -259,27 +258,27 @@ func (r candidateRow) rank() float64 {
 // cannot compute the layer is refused.
 func (v *candidatesView) pin(l *report.LayerTactics, candidate *report.Candidate) tea.Cmd {
 	tactic := candidate.Tactic
-	if v.want.Pin[l.Layer] != tactic {
+	if v.of.desk.Want().Pin[l.Layer] != tactic {
 		switch {
 		case candidate.Unfit:
 			return say(ui.Warn, tactic+" cannot be pinned: "+candidate.Reason)
-		case l.Chosen == run.InMemory:
+		case l.Chosen == report.InMemory:
 			return say(ui.Warn, tactic+" cannot be pinned: "+shortName(l.Layer)+" only arranges memory and launches nothing")
 		}
 	}
-	return v.change(func(c *config.Config) { c.FlipPin(l.Layer, tactic) })
+	return v.of.desk.Change(func(c *config.Config) { c.FlipPin(l.Layer, tactic) })
 }
 
 // forbid forbids a tactic for the layer, which unpins it; or allows it again.
 func (v *candidatesView) forbid(l *report.LayerTactics, tactic string) tea.Cmd {
-	return v.change(func(c *config.Config) { c.FlipForbid(l.Layer, tactic) })
+	return v.of.desk.Change(func(c *config.Config) { c.FlipForbid(l.Layer, tactic) })
 }
 
 func (v *candidatesView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		l := v.layer()
+	return v.of.in.look.Render(w, h, func(c *ui.Canvas) {
+		l := v.of.layer()
 		if l == nil {
-			v.wait(c, "candidates")
+			v.of.in.wait(c, "candidates")
 			return
 		}
 		v.fit(l)

@@ -26,7 +26,7 @@ func OverviewText(s *report.Snapshot, width int) string {
 	if width > 0 {
 		box = max(40, min(width, 120))
 	}
-	title := headingStyle.Render(modelName(s.Model)) + "  " + snapshotLabel(s) + mutedStyle.Render("  "+threadsText(s.Device.Backend, s.Device.Threads))
+	title := headingStyle.Render(ui.VisibleName(modelName(s.Model))) + "  " + ui.VisibleName(snapshotLabel(s)) + mutedStyle.Render("  "+threadsText(s.Device.Backend, s.Device.Threads))
 	blocks := []string{title, boxStyle.Width(box).Render(factsText(summaryFacts(s))), slowestText(s, width), footprintText(s)}
 	if s.Overview.Unchanged != "" {
 		blocks = append(blocks, noteText("! "+s.Overview.Unchanged, width))
@@ -43,6 +43,7 @@ func OverviewText(s *report.Snapshot, width int) string {
 
 // noteText breaks a sentence between words for a terminal of so many cells; 0 is any number.
 func noteText(text string, width int) string {
+	text = ui.VisibleName(text)
 	if width <= 0 {
 		return text
 	}
@@ -53,7 +54,7 @@ func noteText(text string, width int) string {
 func factsText(facts ui.Facts) string {
 	names, values, notes := make([]string, len(facts)), make([]string, len(facts)), make([]string, len(facts))
 	for i, f := range facts {
-		names[i], values[i], notes[i] = mutedStyle.Render(f.Name), f.Value, mutedStyle.Render(f.Note)
+		names[i], values[i], notes[i] = mutedStyle.Render(f.Name), ui.VisibleName(f.Value), mutedStyle.Render(ui.VisibleName(f.Note))
 	}
 	column := func(lines []string) string { return cellStyle.Render(strings.Join(lines, "\n")) }
 	return lipgloss.JoinHorizontal(lipgloss.Top, column(names), column(values), strings.Join(notes, "\n"))
@@ -96,7 +97,7 @@ func slowestTable(s *report.Snapshot, headers []string) string {
 	for _, top := range s.Overview.Top {
 		for _, l := range s.Timings.Layers {
 			if l.Name == top.Name {
-				row := []string{shortName(l.Name), ui.Duration(l.Median), percent(l.Share), ui.Duration(l.P99), percent(l.CV), l.Precision, l.Tactic}
+				row := []string{ui.VisibleName(shortName(l.Name)), ui.Duration(l.Median), percent(l.Share), ui.Duration(l.P99), percent(l.CV), l.Precision, l.Tactic}
 				if s.Timings.Estimated {
 					row = slices.Delete(row, 3, 5)
 				}

@@ -15,17 +15,19 @@ import (
 
 // cacheView shows the timing cache: how often it answered, and what is in it.
 type cacheView struct {
-	pane
+	in    input
+	desk  tacticsDesk
+	now   func() time.Time
 	table ui.Table
 }
 
-func newCacheView(d *desk) *cacheView {
-	v := &cacheView{pane: d.pane(report.PartTactics)}
-	at := func(r int) *report.CacheEntry { return &v.snap.Tactics.Cache[r] }
+func newCacheView(look *ui.Look, d tacticsDesk, now func() time.Time) *cacheView {
+	v := &cacheView{in: newInput(look, report.PartTactics), desk: d, now: now}
+	at := func(r int) *report.CacheEntry { return &v.in.snap.Tactics.Cache[r] }
 	v.table.Columns = []ui.Column{
 		{Title: "tactic", Name: true, Width: 18, Flex: 1, Cell: func(r int) ui.Cell {
 			if at(r).Stale {
-				return ui.Cell{Text: string(v.Look.Glyphs.Bad) + " " + at(r).Tactic, Style: ui.Muted}
+				return ui.Cell{Text: string(v.in.look.Glyphs.Bad) + " " + at(r).Tactic, Style: ui.Muted}
 			}
 			return ui.Cell{Text: at(r).Tactic}
 		}, Order: func(a, b int) int { return cmp.Compare(at(a).Tactic, at(b).Tactic) }},
@@ -55,7 +57,7 @@ func (v *cacheView) age(e *report.CacheEntry) ui.Cell {
 	if e.Measured.IsZero() {
 		return ui.Cell{Text: "·", Style: ui.Faint}
 	}
-	return ui.Cell{Text: ageText(v.Now().Sub(e.Measured)), Style: ui.Muted}
+	return ui.Cell{Text: ageText(v.now().Sub(e.Measured)), Style: ui.Muted}
 }
 
 // spread writes by how much the best time of a tactic was missed on the next best occasion; where that is much, the machine
@@ -63,7 +65,7 @@ func (v *cacheView) age(e *report.CacheEntry) ui.Cell {
 func (v *cacheView) spread(e *report.CacheEntry) ui.Cell {
 	switch {
 	case e.Disturbed:
-		return ui.Cell{Text: string(v.Look.Glyphs.Warn) + fmt.Sprintf("%.0f%%", 100*e.Spread), Style: ui.Warn}
+		return ui.Cell{Text: string(v.in.look.Glyphs.Warn) + fmt.Sprintf("%.0f%%", 100*e.Spread), Style: ui.Warn}
 	case e.Measured.IsZero():
 		return ui.Cell{Text: "·", Style: ui.Faint}
 	}
@@ -86,7 +88,7 @@ func ageText(d time.Duration) string {
 func (v *cacheView) Title() string { return "Timing cache" }
 
 func (v *cacheView) Note() (string, ui.Style) {
-	t := v.snap.Tactics
+	t := v.in.snap.Tactics
 	if t == nil {
 		return "", ui.Muted
 	}
@@ -103,13 +105,13 @@ func (v *cacheView) Note() (string, ui.Style) {
 	if t.CachePath != "" {
 		text += ", " + filepath.Base(t.CachePath)
 	}
-	return v.note(text)
+	return v.in.note(text)
 }
 
 // stale counts the entries of other devices and builds.
 func (v *cacheView) stale() int {
 	n := 0
-	for _, e := range v.snap.Tactics.Cache {
+	for _, e := range v.in.snap.Tactics.Cache {
 		if e.Stale {
 			n++
 		}
@@ -118,12 +120,12 @@ func (v *cacheView) stale() int {
 }
 
 func (v *cacheView) Keys() []ui.Key {
-	return append(v.table.Keys(), v.when(needsModel, ui.K("D", "drop", "drop entries: those of other devices and builds, or all")))
+	return append(v.table.Keys(), when(v.desk, needsModel, ui.K("D", "drop", "drop entries: those of other devices and builds, or all")))
 }
 
 // drop asks which entries to drop.
 func (v *cacheView) drop() tea.Cmd {
-	t := v.snap.Tactics
+	t := v.in.snap.Tactics
 	if t == nil || len(t.Cache) == 0 {
 		return say(ui.Plain, "the timing cache is empty")
 	}
@@ -136,9 +138,7 @@ func (v *cacheView) drop() tea.Cmd {
 		if i == 0 {
 			return nil
 		}
-		v.before = nil
-		v.ctl.DropTimings(all[i])
-		return v.begin("dropping entries of the timing cache")
+		return v.desk.DropTimings(all[i])
 	}})
 }
 
@@ -146,11 +146,11 @@ func (v *cacheView) Update(msg tea.Msg) tea.Cmd {
 	if isKey(msg, "D") {
 		return v.drop()
 	}
-	if !v.take(msg) {
+	if !v.in.take(msg) {
 		v.table.Update(msg)
 		return nil
 	}
-	if t := v.snap.Tactics; t != nil && v.table.Rows != len(t.Cache) {
+	if t := v.in.snap.Tactics; t != nil && v.table.Rows != len(t.Cache) {
 		v.table.Rows = len(t.Cache)
 		v.table.Refresh()
 	}
@@ -158,9 +158,9 @@ func (v *cacheView) Update(msg tea.Msg) tea.Cmd {
 }
 
 func (v *cacheView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.snap.Tactics == nil {
-			v.wait(c, "timing cache")
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		if v.in.snap.Tactics == nil {
+			v.in.wait(c, "timing cache")
 			return
 		}
 		v.table.Draw(c)

@@ -13,11 +13,11 @@ import (
 )
 
 // timingsScreen shows the time of every layer, live while it is measured, and the samples of the layer under the cursor.
-func timingsScreen(d *desk) *ui.Screen {
-	v := newTimingsView(d)
+func timingsScreen(look *ui.Look, d desk) *ui.Screen {
+	v := newTimingsView(look, d)
 	p := ui.Pane
 	return &ui.Screen{
-		Key: "3", Name: "Timings", Views: []ui.View{v, &samplesView{pane: d.pane(report.PartTimings), of: v}},
+		Key: "3", Name: "Timings", Views: []ui.View{v, &samplesView{in: newInput(look, report.PartTimings), of: v}},
 		Layouts: []ui.Box{ui.Stack(p(0).Share(3), p(1).Lines(13)), ui.Beside(p(0).Share(2), p(1))},
 		Narrow:  box(ui.Stack(p(0).Share(3), p(1).Lines(7))),
 	}
@@ -31,7 +31,8 @@ var units = []string{"auto", "µs", "ms"}
 
 // timingsView is a table with a bar for each layer, or for each group of layers.
 type timingsView struct {
-	pane
+	in    input
+	desk  desk
 	table ui.Table
 	rows  []report.LayerTiming // layers, or sums of them
 	count []int                // layers in each row
@@ -43,8 +44,8 @@ type timingsView struct {
 	plot  int // what the samples are shown as
 }
 
-func newTimingsView(d *desk) *timingsView {
-	v := &timingsView{pane: d.pane(report.PartTimings)}
+func newTimingsView(look *ui.Look, d desk) *timingsView {
+	v := &timingsView{in: newInput(look, report.PartTimings), desk: d}
 	v.table.Empty = "nothing was measured"
 	v.table.Label = func(r int) string {
 		l := v.rows[r]
@@ -83,7 +84,7 @@ func (v *timingsView) columns() []ui.Column {
 			if l.Reformat {
 				style = ui.Muted
 			}
-			c := v.layerCell(l.Name, l.From, l.Precision, style)
+			c := rulesOf(v.desk, v.in.snap).cell(l.Name, l.From, l.Precision, style)
 			return c.Text, c.Style
 		}),
 		{Title: v.legend(), Width: 16, Flex: 5, Cell: v.bar},
@@ -148,7 +149,7 @@ func (v *timingsView) legend() string {
 	if v.guess {
 		return "estimate"
 	}
-	g := v.Look.Glyphs
+	g := v.in.look.Glyphs
 	return fmt.Sprintf("median %cavg %cp99", g.Mark, g.Tail)
 }
 
@@ -159,7 +160,7 @@ func (v *timingsView) bar(r int) ui.Cell {
 	for i := range v.rows {
 		top = max(top, 1.25*float64(v.rows[i].Median))
 	}
-	g := v.Look.Glyphs
+	g := v.in.look.Glyphs
 	b := &ui.Bar{Value: float64(l.Median), Max: top, Log: v.log, Style: precisionStyle(l.Precision)}
 	if v.groupBy() == "type" || v.groupBy() == "tactic" {
 		b.Style = ui.Series1
@@ -200,7 +201,7 @@ func (v *timingsView) Title() string {
 }
 
 func (v *timingsView) Note() (string, ui.Style) {
-	t := v.snap.Timings
+	t := v.in.snap.Timings
 	if t == nil {
 		return "", ui.Muted
 	}
@@ -208,16 +209,16 @@ func (v *timingsView) Note() (string, ui.Style) {
 	if !t.Estimated {
 		text += ", " + plural(t.Samples, "sample")
 	}
-	if n := cutShort(v.snap); n > 0 {
+	if n := cutShort(v.in.snap); n > 0 {
 		text = plural(len(t.Layers), "step") + ", stopped after " + plural(n, "run")
 	}
 	if v.log {
 		text = "log scale " + text
 	}
-	if live(v.snap) {
-		return string(v.Look.Glyphs.Record) + " LIVE " + text, ui.Good
+	if live(v.in.snap) {
+		return string(v.in.look.Glyphs.Record) + " LIVE " + text, ui.Good
 	}
-	return v.note(text)
+	return v.in.note(text)
 }
 
 func (v *timingsView) Keys() []ui.Key {
@@ -227,11 +228,11 @@ func (v *timingsView) Keys() []ui.Key {
 		ui.K("%", "share", "share of the layers / time"),
 		ui.K("t", "unit", "unit of times: automatic, µs, ms"),
 		ui.K("L", "log", "bars on a logarithmic / linear scale"),
-		v.precisionKey())
+		precisionKey(v.desk))
 }
 
 func (v *timingsView) Update(msg tea.Msg) tea.Cmd {
-	if v.take(msg) {
+	if v.in.take(msg) {
 		v.build()
 		return nil
 	}
@@ -251,7 +252,7 @@ func (v *timingsView) Update(msg tea.Msg) tea.Cmd {
 		v.log = !v.log
 	case isKey(msg, "P"):
 		if r := v.table.Row(); r >= 0 && v.groupBy() == "layer" {
-			return v.setPrecision(v.rows[r].Name, v.rows[r].From)
+			return choosePrecision(v.desk, v.in.snap, v.rows[r].Name, v.rows[r].From)
 		}
 		return say(ui.Warn, "a precision is set for a layer: press a until the rows are layers")
 	case isKey(msg, "v"):
@@ -267,7 +268,7 @@ func (v *timingsView) build() {
 		was = v.rows[r]
 	}
 	v.rows, v.count = nil, nil
-	if t := v.snap.Timings; t != nil {
+	if t := v.in.snap.Timings; t != nil {
 		v.rows, v.count = groupLayers(t.Layers, v.groupBy())
 		if v.guess != t.Estimated {
 			v.guess = t.Estimated
@@ -289,10 +290,10 @@ func floats(list []time.Duration) []float64 {
 }
 
 func (v *timingsView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		t := v.snap.Timings
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		t := v.in.snap.Timings
 		if t == nil {
-			v.wait(c, "layer times")
+			v.in.wait(c, "layer times")
 			return
 		}
 		drawGap(c.Sub(ui.Rect{W: w, H: 2}), t)

@@ -80,30 +80,30 @@ func recordedTrial(c report.RecordedConfig) trial {
 // triedView compares the configurations that were tried: in a session those of which all is known, in a replay all that
 // the recording has, with what came of them in the end wherever in it one is.
 type triedView struct {
-	pane
+	in     input
+	desk   desk
+	tried  *trials // the workbench adds to them
 	table  ui.Table
-	trials []trial
+	trials []trial // as they were with the snapshot that is shown
 }
 
-func newTriedView(d *desk) *triedView {
-	v := &triedView{pane: d.pane(0)}
+func newTriedView(look *ui.Look, d desk, tried *trials) *triedView {
+	empty := "each configuration that you try gets a row: press f for another precision, c for another calibrator"
+	if tried.recorded {
+		empty = "no configuration was recorded"
+	}
+	v := &triedView{in: newInput(look, 0), desk: d, tried: tried}
 	v.table = ui.Table{
-		Empty:   "each configuration that you try gets a row: press f for another precision, c for another calibrator",
+		Empty:   empty,
 		Columns: v.columns(),
 		Ground: func(r int) ui.Style {
-			if v.trials[r].config.SameEngine(v.snap.Config, ownRanges(v.desk.snap)) {
+			if v.trials[r].config.SameEngine(v.in.snap.Config, ownRanges(v.in.snap)) {
 				return ui.Selected
 			}
 			return ui.Plain
 		},
 	}
-	if d.Timeline != nil {
-		v.table.Empty = "no configuration was recorded"
-		for _, c := range d.Timeline.Tried() {
-			v.trials = keep(v.trials, recordedTrial(c), false, ownRanges(d.snap))
-		}
-		v.name()
-	}
+	v.name()
 	return v
 }
 
@@ -156,7 +156,7 @@ func (v *triedView) speed(t *trial) report.Speed {
 	if i < 0 || t.median == 0 {
 		return report.Speed{Ratio: math.NaN(), SideBySide: true}
 	}
-	return t.measured.Over(v.trials[i].measured, ownRanges(v.desk.snap))
+	return t.measured.Over(v.trials[i].measured, ownRanges(v.in.snap))
 }
 
 // speedText writes a speed: none where the difference is noise, and marked where it is of different times.
@@ -183,7 +183,7 @@ func (v *triedView) Keys() []ui.Key {
 
 func (v *triedView) Note() (string, ui.Style) {
 	estimated := ""
-	if v.snap.Device.Estimated {
+	if v.in.snap.Device.Estimated {
 		estimated = "estimated"
 	}
 	if len(v.trials) < 2 {
@@ -198,18 +198,15 @@ func (v *triedView) Note() (string, ui.Style) {
 
 func (v *triedView) Update(msg tea.Msg) tea.Cmd {
 	switch {
-	case v.take(msg):
-		if v.Timeline == nil {
-			v.trials = slices.Clone(v.tried)
-		}
-		if v.snap.Refused() {
+	case v.in.take(msg):
+		if v.in.snap.Refused() {
 			v.table.Empty = "none: the model is not runnable"
 		}
 		v.name()
 	case isKey(msg, "enter"):
 		if r := v.table.Row(); r >= 0 {
 			cfg := v.trials[r].config.Clone()
-			return v.change(func(c *config.Config) { *c = cfg })
+			return v.desk.Change(func(c *config.Config) { *c = cfg })
 		}
 	default:
 		v.table.Update(msg)
@@ -217,23 +214,38 @@ func (v *triedView) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// try remembers what came of the configuration of a settled snapshot: what the table shows, and what later ones are
+// trials are the configurations that were tried, the oldest first.
+type trials struct {
+	list     []trial
+	recorded bool // a recording's: there will be no others
+}
+
+// recordedTrials are those that a recording has; own is as ownRanges says.
+func recordedTrials(list []report.RecordedConfig, own bool) *trials {
+	t := &trials{recorded: true}
+	for _, c := range list {
+		t.list = keep(t.list, recordedTrial(c), false, own)
+	}
+	return t
+}
+
+// add remembers what came of the configuration of a settled snapshot: what the table shows, and what later ones are
 // compared with.
-func (d *desk) try(s *report.Snapshot) {
-	if d.Timeline == nil && s.Settled() && s.Memory != nil && s.Timings.EndToEnd.Median > 0 {
-		d.tried = keep(d.tried, snapshotTrial(s), s.Busy == nil && cutShort(s) == 0, ownRanges(s))
+func (t *trials) add(s *report.Snapshot) {
+	if s.Settled() && s.Memory != nil && s.Timings.EndToEnd.Median > 0 {
+		t.list = keep(t.list, snapshotTrial(s), s.Busy == nil && cutShort(s) == 0, ownRanges(s))
 	}
 }
 
-// took returns the latency of a configuration, and what it is compared by, as the table has it, or that of the snapshot where the table has none or
-// has by now what is compared with it.
-func (d *desk) took(was, now *report.Snapshot) (report.Latency, report.Measured) {
+// took returns the latency of a configuration, and what it is compared by, as the table has it, or that of the snapshot
+// where the table has none or has by now what is compared with it.
+func (t *trials) took(was, now *report.Snapshot) (report.Latency, report.Measured) {
 	own := ownRanges(now)
-	i := slices.IndexFunc(d.tried, func(t trial) bool { return t.config.SameEngine(was.Config, own) })
+	i := slices.IndexFunc(t.list, func(t trial) bool { return t.config.SameEngine(was.Config, own) })
 	if i < 0 || was.Config.SameEngine(now.Config, own) {
 		return was.Timings.EndToEnd, was.Timings.Measured(was.Config)
 	}
-	return d.tried[i].latency, d.tried[i].measured
+	return t.list[i].latency, t.list[i].measured
 }
 
 // keep adds a trial. It takes the place of an earlier one of the same engine, unless that was measured better and this
@@ -251,13 +263,14 @@ func keep(trials []trial, t trial, final, own bool) []trial {
 	return append(trials[max(0, len(trials)-most+1):], t)
 }
 
-// name labels the rows, so that no two of them read alike.
+// name takes the trials over and labels the rows, so that no two of them read alike.
 func (v *triedView) name() {
+	v.trials = slices.Clone(v.tried.list)
 	var list []config.Config
 	for _, t := range v.trials {
 		list = append(list, t.config)
 	}
-	for i, label := range config.Labels(list, ownRanges(v.desk.snap)) {
+	for i, label := range config.Labels(list, ownRanges(v.in.snap)) {
 		v.trials[i].label = label
 	}
 	v.table.Rows = len(v.trials)
@@ -272,4 +285,4 @@ func (v *triedView) slowest() float64 {
 	return top
 }
 
-func (v *triedView) Render(w, h int) string { return v.Look.Render(w, h, v.table.Draw) }
+func (v *triedView) Render(w, h int) string { return v.in.look.Render(w, h, v.table.Draw) }

@@ -56,8 +56,8 @@ func TestTriedInReplay(t *testing.T) {
 		recorded(int8, 1000, 350*time.Microsecond),
 		recorded(config.Config{Precision: config.INT8, Calibrator: "minmax"}, 0, 0),
 	}}
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l}, snap: &report.Snapshot{}}
-	v := newTriedView(d)
+	look := ui.NewLook(ui.Options{NoColor: true})
+	v := newTriedView(look, &fakeDesk{}, recordedTrials(l.tried, false))
 	want := []string{"fp32 ", "int8/mse ", "int8/minmax, not finished "}
 	for _, at := range []int{23, 2, 0, 14} {
 		l.Seek(at)
@@ -78,16 +78,15 @@ func TestTriedInReplay(t *testing.T) {
 			t.Errorf("state %d: row %d is marked, want %d", at+1, marked, wants)
 		}
 	}
-	l.tried = nil
-	if out := ansi.Strip(newTriedView(d).Render(80, 5)); !strings.Contains(out, "no configuration was recorded") || strings.Contains(out, "press") {
+	if out := ansi.Strip(newTriedView(look, &fakeDesk{}, recordedTrials(nil, false)).Render(80, 5)); !strings.Contains(out, "no configuration was recorded") || strings.Contains(out, "press") {
 		t.Errorf("nothing was recorded:\n%s", out)
 	}
 }
 
 // TestTriedInSession keeps one row for each engine: the better measurement, until a newer one is over.
 func TestTriedInSession(t *testing.T) {
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true})}, snap: &report.Snapshot{}}
-	v := newTriedView(d)
+	tried := &trials{}
+	v := newTriedView(ui.NewLook(ui.Options{NoColor: true}), &fakeDesk{}, tried)
 	show := func(cfg config.Config, samples int, median time.Duration, over bool) {
 		s, timings := *fixture(t), report.Timings{Samples: samples}
 		timings.EndToEnd.Median = median
@@ -95,7 +94,7 @@ func TestTriedInSession(t *testing.T) {
 		if !over {
 			s.Busy = &report.Progress{Phase: "measuring"}
 		}
-		d.try(&s)
+		tried.add(&s)
 		v.Update(&s)
 	}
 	wants := func(what string, texts ...string) {
@@ -197,9 +196,8 @@ func TestFilteredSamples(t *testing.T) {
 
 // TestRunsOfAState names the runs behind a median that is not what came of its configuration in the end.
 func TestRunsOfAState(t *testing.T) {
-	snap := fixture(t)
 	cfg, whole := config.Config{Precision: config.FP32}, 2*time.Millisecond
-	d := &desk{snap: snap, Options: Options{Timeline: &recordedFilm{tried: []report.RecordedConfig{{Config: cfg, Median: &whole, Runs: 400}}}}}
+	replay := &recordedFilm{tried: []report.RecordedConfig{{Config: cfg, Median: &whole, Runs: 400}}}
 	for _, c := range []struct {
 		latency report.Latency
 		want    string
@@ -207,12 +205,11 @@ func TestRunsOfAState(t *testing.T) {
 		{report.Latency{Count: 400, Median: whole}, "2.00 ms"},
 		{report.Latency{Count: 20, Median: 3 * time.Millisecond}, "3.00 ms after 20 runs"},
 	} {
-		if got := d.medianOf(cfg, c.latency); got != c.want {
+		if got := medianText(replay, false, cfg, c.latency); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	d.Timeline = nil
-	if got := d.medianOf(cfg, report.Latency{Count: 20, Median: 3 * time.Millisecond}); got != "3.00 ms" {
+	if got := medianText(nil, false, cfg, report.Latency{Count: 20, Median: 3 * time.Millisecond}); got != "3.00 ms" {
 		t.Errorf("%q in a session", got)
 	}
 }

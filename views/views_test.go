@@ -43,6 +43,15 @@ func (f *fake) Note(text string) { f.notes = append(f.notes, text) }
 
 func (f *fake) DropTimings(all bool) { f.asked = append(f.asked, fmt.Sprint("drop all ", all)) }
 
+// fakeDesk is a desk in front of no workbench: everything works, and it keeps what it is asked for.
+type fakeDesk struct{ want config.Config }
+
+func (d *fakeDesk) Want() config.Config { return d.want }
+
+func (d *fakeDesk) Change(edit func(*config.Config)) tea.Cmd { edit(&d.want); return nil }
+
+func (d *fakeDesk) Lacks(need) string { return "" }
+
 // bench is a workbench in front of a fake controller.
 type bench struct {
 	t   testing.TB

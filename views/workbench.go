@@ -1,9 +1,6 @@
 package views
 
 import (
-	"cmp"
-	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -51,8 +48,8 @@ type Options struct {
 	Recorder Recorder
 	// SaveConfig writes a configuration to a file and returns its path; nil where none can be written.
 	SaveConfig func(config.Config) (string, error)
-	// Recordings is the folder of recordings: where new ones are written and screen 9 looks for them. Empty: none.
-	Recordings string
+	// Recordings is where new recordings are written and screen 9 looks for them; nil: nowhere.
+	Recordings Folder
 	// Open opens a recording; nil where that cannot be done.
 	Open func(path string) tea.Cmd
 	// Live is the session in front of which a recording is shown; nil: there is none.
@@ -78,13 +75,13 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	d := &desk{Options: o, ctl: ctl, snap: ctl.Snapshot()}
-	d.want = d.snap.Config
+	w := &workbench{o: o, ctl: ctl, snap: ctl.Snapshot()}
+	w.config.want = w.snap.Config
 	return ui.New(ui.Config{
-		Look: o.Look, Screens: screens(d), Intents: d.intents(),
-		OnIntent: d.intent, Lacks: d.lacksFor, OnEvent: d.event, Header: d.header(), Now: o.Now, After: o.After,
+		Look: o.Look, Screens: w.screens(), Intents: w.intents(),
+		OnIntent: w.intent, Lacks: w.lacksFor, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After,
 		OnScreen: func(digit string) {
-			if digit == calibrationKey && d.lacks(needsModel) == "" {
+			if digit == calibrationKey && w.Lacks(needsModel) == "" {
 				ctl.Calibrate()
 			}
 		},
@@ -98,273 +95,178 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	})
 }
 
-// desk is what the workbench keeps besides its panes: which configuration is asked for, and how it came to that.
-type desk struct {
-	Options
+// workbench drives a controller for its panes, which see it as a [desk], and says what comes of what they ask for.
+type workbench struct {
+	o   Options
 	ctl Controller
 
-	snap   *report.Snapshot // the newest, even while the panes are frozen
-	want   config.Config    // asked for; snap.Config follows
-	past   []config.Config
-	future []config.Config
-
+	snap    *report.Snapshot // the newest, even while the panes are frozen
 	settled *report.Snapshot // the newest whose reports all fit its configuration
-	before  *report.Snapshot // what settled was when another configuration was asked for
-	tried   []trial          // what came of each configuration so far
-	asked   bool             // work that is not over yet was asked for
-	told    bool             // what came of it is in the status line
-	failed  string           // the error last reported
-
-	saves saves
-
+	config  history          // snap.Config follows what it wants
+	work    work
+	tried   trials
+	saves   saves
 	scrubTo int // the state of a recording that was asked for and is not shown yet; 0: none
+}
 
-	jobStart time.Time // of the work that was asked for or is being done; zero: none
+// screens returns the screens with their layouts: side by side where the terminal is wide, fewer and denser panes where it
+// is not. Panes that a layout leaves out are reached with tab. Each gets what it needs and no more.
+func (w *workbench) screens() []*ui.Screen {
+	look, tried := w.o.Look, &w.tried
+	if w.o.Timeline != nil {
+		tried = recordedTrials(w.o.Timeline.Tried(), ownRanges(w.snap))
+	}
+	return []*ui.Screen{
+		overviewScreen(look, w, tried),
+		graphScreen(look, w),
+		timingsScreen(look, w),
+		memoryScreen(look),
+		calibrationScreen(look, w, w.o.Timeline != nil),
+		accuracyScreen(look, w),
+		tacticsScreen(look, w, w.o.Now),
+		recordingsScreen(look, w.o.Timeline, shelf{w.o.Recordings, w.o.Live, w.o.Open, w.o.Recorder != nil}),
+		logScreen(look),
+	}
 }
 
 // intents returns the keys of the whole program that the workbench serves.
-func (d *desk) intents() []ui.IntentKey {
+func (w *workbench) intents() []ui.IntentKey {
 	serves := map[ui.Intent]bool{
 		ui.NextPrecision: true, ui.NextCalibrator: true, ui.Rerun: true, ui.Rebuild: true, ui.Undo: true, ui.Redo: true,
-		ui.Record: true, ui.SaveConfig: d.SaveConfig != nil,
+		ui.Record: true, ui.SaveConfig: w.o.SaveConfig != nil,
 	}
 	list := slices.DeleteFunc(ui.Intents(), func(k ui.IntentKey) bool { return !serves[k.Intent] })
-	if d.Timeline != nil {
+	if w.o.Timeline != nil {
 		list = append(list, scrubKeys()...)
 	}
-	if d.Live != nil {
+	if w.o.Live != nil {
 		list = append(list, ui.IntentKey{Intent: ui.Cancel, Key: ui.K("esc", "live", "back to the live session, which is as it was left")})
 	}
 	return list
 }
 
 // intent fulfils a wish that is not one pane's.
-func (d *desk) intent(i ui.Intent) tea.Cmd {
+func (w *workbench) intent(i ui.Intent) tea.Cmd {
 	switch i {
 	case ui.NextPrecision:
-		return d.nextPrecision()
+		return w.nextPrecision()
 	case ui.NextCalibrator:
-		return d.nextCalibrator()
+		return w.nextCalibrator()
 	case ui.Rerun, ui.Rebuild:
-		d.before = nil
-		d.ctl.Rerun()
-		return d.begin(d.measuring() + " again")
+		w.work.before = nil
+		w.ctl.Rerun()
+		return w.begin(measuring(w.snap) + " again")
 	case ui.Cancel:
-		return d.cancel()
+		return w.cancel()
 	case ui.Undo:
-		return d.step(&d.past, &d.future, "nothing to undo")
+		return w.step(w.config.undo, "nothing to undo")
 	case ui.Redo:
-		return d.step(&d.future, &d.past, "nothing to redo")
+		return w.step(w.config.redo, "nothing to redo")
 	case ui.Record:
-		return d.record()
+		return w.record()
 	case ui.SaveConfig:
-		return d.saveConfig()
+		return w.saveConfig()
 	case stateBefore:
-		return d.scrub(-1)
+		return w.scrub(-1)
 	case stateAfter:
-		return d.scrub(1)
+		return w.scrub(1)
 	case statesBefore:
-		return d.scrub(-statesAtATime)
+		return w.scrub(-statesAtATime)
 	case statesAfter:
-		return d.scrub(statesAtATime)
+		return w.scrub(statesAtATime)
 	}
 	return nil
 }
 
-// calibrators are what c cycles through, unless the report says which there are.
-var calibrators = []string{"minmax", "entropy", "percentile:99.99", "mse"}
-
-func (d *desk) nextPrecision() tea.Cmd {
-	if d.Timeline == nil {
-		return d.change(func(c *config.Config) { c.Precision = c.Precision.Next() })
+// available returns what decides which keys do something.
+func (w *workbench) available() available {
+	return available{
+		snap: w.snap, want: w.config.want, timeline: w.o.Timeline, front: w.o.Live != nil, recordable: w.o.Recorder != nil,
+		undo: len(w.config.past) > 0, redo: len(w.config.future) > 0,
 	}
-	var all []string
-	for _, p := range precisions {
-		all = append(all, string(p))
-	}
-	precision := func(c config.Config) string { return string(c.Precision) }
-	return d.showRecorded(all, precision, func(config.Config) bool { return true })
 }
 
-// showRecorded shows the recorded configuration that is the next one by what of gives.
-func (d *desk) showRecorded(all []string, of func(config.Config) string, among func(config.Config) bool) tea.Cmd {
-	next, ok := d.nextRecorded(all, of, among)
-	if !ok {
-		return nil
+// Lacks says what the state at hand lacks of what a key needs; "" where the key works.
+func (w *workbench) Lacks(n need) string { return w.available().lacks(n) }
+
+// lacksFor is Lacks for the keys of the whole program.
+func (w *workbench) lacksFor(i ui.Intent) string {
+	if n, ok := intentNeeds(i); ok {
+		return w.Lacks(n)
 	}
-	return d.change(func(c *config.Config) { *c = next.Clone() })
+	return ""
 }
 
-func (d *desk) nextCalibrator() tea.Cmd {
-	list := calibrators
-	if r := d.snap.Calibration; r != nil && len(r.Calibrators) > 0 {
-		list = r.Calibrators
+// cancel stops what is being done, or leaves a replay for the live session behind it. Tactics that were being timed again
+// are left for the engine as it was.
+func (w *workbench) cancel() tea.Cmd {
+	if w.o.Live != nil {
+		return w.o.Live.Return
 	}
-	if d.Timeline != nil {
-		return d.showRecorded(list, func(c config.Config) string { return c.Calibrator }, d.otherCalibrator)
+	if w.snap.Retiming != "" {
+		return w.endRetiming()
 	}
-	at := slices.Index(list, d.want.Calibrator)
-	return d.change(func(c *config.Config) { c.Calibrator = list[(at+1)%len(list)] })
-}
-
-// working reports whether something is being done that can be stopped.
-func (d *desk) working() bool { return d.snap.Busy != nil && d.snap.Replay == "" }
-
-// cancel stops what is being done, or leaves a replay for the live session behind it. Tactics that were being timed again are left for the engine as it was.
-func (d *desk) cancel() tea.Cmd {
-	if d.Live != nil {
-		return d.Live.Return
-	}
-	if d.snap.Retiming != "" {
-		return d.endRetiming()
-	}
-	d.ctl.Cancel()
-	d.asked = false
+	w.ctl.Cancel()
+	w.work.asked = false
 	what := "r starts it again"
-	if len(d.past) > 0 && !d.snap.Settled() {
+	if len(w.config.past) > 0 && !w.snap.Settled() {
 		what += ", u takes the last change back"
 	}
 	return say(ui.Warn, "stopped: "+what)
 }
 
+// Retime has the tactics of a layer timed again, or ends that.
+func (w *workbench) Retime(layer string) tea.Cmd {
+	if w.snap.Retiming != "" {
+		return w.endRetiming()
+	}
+	w.work.before = w.settled
+	w.ctl.Retime(layer)
+	return w.begin("timing the tactics of " + shortName(layer) + " again; esc or t stops")
+}
+
 // endRetiming ends the timing of a layer's tactics.
-func (d *desk) endRetiming() tea.Cmd {
-	layer := d.snap.Retiming
-	d.ctl.Rerun()
-	return d.begin("re-timing of " + shortName(layer) + " is cancelled")
+func (w *workbench) endRetiming() tea.Cmd {
+	layer := w.snap.Retiming
+	w.ctl.Rerun()
+	return w.begin("re-timing of " + shortName(layer) + " is cancelled")
 }
 
-// measuring says what is done to get times: on a backend without a device they are a cost model's.
-func (d *desk) measuring() string {
-	if d.snap.Device.Estimated {
-		return "estimating"
-	}
-	return "measuring"
+// DropTimings has the timing cache forget what it has of other devices and builds, or all that it has.
+func (w *workbench) DropTimings(all bool) tea.Cmd {
+	w.work.before = nil
+	w.ctl.DropTimings(all)
+	return w.begin("dropping entries of the timing cache")
 }
 
-// change asks for the configuration that edit makes of the present one.
-func (d *desk) change(edit func(*config.Config)) tea.Cmd {
-	cfg := d.want.Clone()
-	edit(&cfg)
-	if reflect.DeepEqual(cfg, d.want) {
-		return nil
-	}
-	const depth = 200
-	d.past = append(d.past[max(0, len(d.past)-depth):], d.want)
-	d.future = nil
-	return d.set(cfg)
-}
-
-// step goes back or forth in the history of configurations.
-func (d *desk) step(from, to *[]config.Config, nothing string) tea.Cmd {
-	n := len(*from)
-	if n == 0 {
-		return say(ui.Plain, nothing)
-	}
-	cfg := (*from)[n-1]
-	*from = (*from)[:n-1]
-	*to = append(*to, d.want)
-	return d.set(cfg)
-}
-
-// set asks for a configuration. One that builds the same engine, which is there or being made, begins no work.
-func (d *desk) set(cfg config.Config) tea.Cmd {
-	was, own := d.want, ownRanges(d.snap)
-	d.want = cfg
-	d.ctl.Set(cfg)
-	if d.snap.Replay == "" && d.snap.Err == "" && !d.snap.Stopped && cfg.SameEngine(was, own) {
-		h := d.header()
-		return tea.Batch(func() tea.Msg { return h }, say(ui.Warn, withoutSay(was, cfg)))
-	}
-	d.before = d.settled
-	return d.begin(cfg.Label(own) + ": rebuilding; esc stops")
-}
-
-// withoutSay says why a change of the configuration changes no engine.
-func withoutSay(was, cfg config.Config) string {
-	switch {
-	case was.Calibrator != cfg.Calibrator:
-		return cfg.Calibrator + ": calibrators matter for INT8 only; press f to get there"
-	case was.Constraints != cfg.Constraints:
-		return string(cmp.Or(cfg.Constraints, config.Prefer)) + ": it matters where the precision of a layer is set; nothing is to be rebuilt"
-	}
-	return "the engine stays the same: nothing is to be rebuilt"
-}
-
-// begin says what work has been asked for; the line goes away when the work is over. A replay does none.
-func (d *desk) begin(what string) tea.Cmd {
-	d.asked, d.told, d.failed, d.jobStart = true, false, "", d.Now()
-	h := d.header()
-	header := func() tea.Msg { return h }
-	if d.snap.Replay != "" {
-		return header
-	}
-	return tea.Batch(header, func() tea.Msg { return ui.StatusMsg{Text: what, Job: true} })
+// header returns what the top lines show now.
+func (w *workbench) header() ui.Header {
+	return header(w.snap, w.config.want, w.work.job(w.snap, w.o.Now), midBuild(w.snap, w.o.Timeline))
 }
 
 // event looks at a snapshot as it arrives, even while the panes are frozen.
-func (d *desk) event(e any, h *ui.Header) tea.Cmd {
+func (w *workbench) event(e any, h *ui.Header) tea.Cmd {
 	snap, ok := e.(*report.Snapshot)
 	if !ok {
 		return nil
 	}
-	recorded := d.snap.Recording
-	d.snap = snap
+	recorded := w.snap.Recording
+	w.snap = snap
 	if snap.Replay != "" {
-		d.want = snap.Config
+		w.config.want = snap.Config
 	}
-	*h = d.header()
-	d.try(snap)
+	*h = w.header()
+	if w.o.Timeline == nil {
+		w.tried.add(snap)
+	}
 	var cmds []tea.Cmd
 	if snap.Recording != recorded {
-		cmds = append(cmds, listRecordings(d.Recordings))
+		cmds = append(cmds, listRecordings(w.o.Recordings))
 	}
-	if d.scrubTo > 0 {
-		cmds = append(cmds, d.scrubbed())
+	if w.scrubTo > 0 {
+		cmds = append(cmds, w.scrubbed())
 	}
-	if !reflect.DeepEqual(snap.Config, d.want) {
-		return tea.Batch(cmds...)
-	}
-	if snap.Err != d.failed {
-		if d.failed = snap.Err; snap.Err != "" {
-			cmds = append(cmds, news(ui.Bad, snap.Err))
-		}
-	}
-	settled := snap.Settled() && snap.Retiming == ""
-	if settled {
-		d.settled = snap
-		cmds = append(cmds, d.tell())
-	}
-	if d.asked && snap.Busy == nil && (settled || snap.Refused() || snap.Err != "" && snap.Retiming == "") {
-		d.asked, d.jobStart = false, time.Time{}
-		cmds = append(cmds, func() tea.Msg { return ui.IdleMsg{} })
-	}
-	return tea.Batch(cmds...)
-}
-
-// tell states what the last change of the configuration made of latency and agreement, once and when the measurement is
-// over: until then medians still move, and what is said would not be what the table of configurations comes to show. In a
-// replay nothing moves.
-func (d *desk) tell() tea.Cmd {
-	now, was := d.settled, d.before
-	if !d.asked || d.told || now.Timings.EndToEnd.Median == 0 || now.Busy != nil && now.Replay == "" {
-		return nil
-	}
-	d.told = true
-	if p := now.Passes; p != nil && p.Unchanged != "" && (was == nil || was.Config.Precision != now.Config.Precision) {
-		return news(ui.Warn, p.Unchanged)
-	}
-	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 {
-		return news(ui.Good, snapshotLabel(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
-	}
-	latency, measured := d.took(was, now)
-	if sameKernels(was, now) {
-		return news(ui.Good, fmt.Sprintf("%s: the same kernels as before; %s, before %s", snapshotLabel(now),
-			d.medianOf(now.Config, now.Timings.EndToEnd), d.medianOf(was.Config, latency)))
-	}
-	speed := now.Timings.Measured(now.Config).Over(measured, ownRanges(now))
-	lines := delta(was.Config, latency, now, speed, d.medianOf)
-	return news(ui.Good, lines[0], lines[1:]...)
+	return tea.Batch(append(cmds, w.follow(snap)...)...)
 }
 
 // say answers a key.
@@ -378,3 +280,5 @@ func news(s ui.Style, text string, shorter ...string) tea.Cmd {
 	line, _, _ := strings.Cut(text, "\n")
 	return func() tea.Msg { return ui.StatusMsg{Text: line, Shorter: shorter, Style: s, News: true} }
 }
+
+func box(b ui.Box) *ui.Box { return &b }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/trtui/trtui/core/host"
 )
 
 // TimingCache remembers how long tactics took, so that a second build of the same layers measures nothing: TensorRT's
@@ -68,7 +70,7 @@ func NewTimingCache() *TimingCache {
 // OpenTimingCache reads a cache file; one that does not exist gives an empty cache, and one of another version too,
 // since measuring anew mends it.
 func OpenTimingCache(path string) (*TimingCache, error) {
-	f, err := os.Open(path)
+	f, err := host.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return NewTimingCache(), nil
 	}
@@ -84,7 +86,7 @@ func OpenTimingCache(path string) (*TimingCache, error) {
 	case errors.Is(err, errNotCache):
 		return nil, fmt.Errorf("timing cache %s: %w; name another file", path, err)
 	case err != nil:
-		return nil, fmt.Errorf("timing cache %s: %w; delete it to measure anew", path, err)
+		return nil, fmt.Errorf("timing cache %s: %w; delete it to measure again", path, err)
 	}
 	return c, nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/host"
 )
 
 // Case is a model with the outputs that are expected for some inputs.
@@ -123,7 +124,7 @@ func fileCase(file string) (Case, error) {
 	}}
 	data, err := filepath.Glob(filepath.Join(escapeGlob(dir), "test_data_set*", "*.pb"))
 	for _, file := range data {
-		c.add(filepath.Base(filepath.Dir(file)), filepath.Base(file), func() ([]byte, error) { return os.ReadFile(file) })
+		c.add(filepath.Base(filepath.Dir(file)), filepath.Base(file), func() ([]byte, error) { return host.ReadFile(file) })
 	}
 	return c, err
 }
@@ -157,7 +158,7 @@ func escapeGlob(s string) string {
 
 // archiveCases returns the cases of a .tar.gz, reading it once into memory.
 func archiveCases(name string) ([]Case, error) {
-	f, err := os.Open(name)
+	f, err := host.Open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -19,6 +18,7 @@ type Network struct {
 
 	tensors map[string]*Tensor // every tensor by name
 	layers  map[string]*Layer  // every layer by name
+	removed int                // the index of the layer that was removed last
 }
 
 // Layer is one step of computation: TensorRT's ILayer.
@@ -218,18 +218,29 @@ func (l *Layer) addOutput(t *Tensor) {
 	t.Producer = l
 }
 
+// removeUser leaves the list as it was to those who go through it, and takes the first user, which is whom passes that
+// go through the network in order come to, out of a long list as out of a short one.
 func (t *Tensor) removeUser(l *Layer) {
-	if i := slices.Index(t.Users, l); i >= 0 {
+	switch i := slices.Index(t.Users, l); {
+	case i == 0:
+		t.Users = t.Users[1:]
+	case i > 0:
 		t.Users = slices.Delete(slices.Clone(t.Users), i, i+1)
 	}
 }
 
 // Redirect makes every user of old use new instead. It does not change which tensors are outputs.
 func (n *Network) Redirect(old, new *Tensor) {
-	for _, l := range slices.Clone(old.Users) {
+	if old == new {
+		return
+	}
+	users := old.Users
+	old.Users = nil
+	for _, l := range users { // a layer that uses it twice is there twice, and done the first time
 		for i, in := range l.Inputs {
 			if in == old {
-				l.SetInput(i, new)
+				l.Inputs[i] = new
+				new.Users = append(new.Users, l)
 			}
 		}
 	}
@@ -247,8 +258,11 @@ func (n *Network) Remove(l *Layer) {
 	if n.layers[l.Name] == l {
 		delete(n.layers, l.Name)
 	}
-	if i := slices.Index(n.Layers, l); i >= 0 {
+	if i := n.place(l); i >= 0 {
 		n.Layers = slices.Delete(n.Layers, i, i+1)
+		if i < len(n.Layers)-16 {
+			n.removed = i
+		}
 	}
 }
 
@@ -287,46 +301,6 @@ func (n *Network) Consts() []*Tensor {
 		add(t)
 	}
 	return list
-}
-
-// Sort brings the layers into a topological order that keeps their present order where it can; a cycle is an error
-// that names a layer on it.
-func (n *Network) Sort() error {
-	const visiting, done = 1, 2
-	state := make(map[*Layer]int, len(n.Layers))
-	order := make([]*Layer, 0, len(n.Layers))
-	type frame struct {
-		l    *Layer
-		next int
-	}
-	for _, root := range n.Layers {
-		if state[root] != 0 {
-			continue
-		}
-		stack := []frame{{l: root}}
-		state[root] = visiting
-		for len(stack) > 0 {
-			f := &stack[len(stack)-1]
-			if f.next == len(f.l.Inputs) {
-				state[f.l] = done
-				order = append(order, f.l)
-				stack = stack[:len(stack)-1]
-				continue
-			}
-			t := f.l.Inputs[f.next]
-			f.next++
-			if t == nil || t.Producer == nil || state[t.Producer] == done {
-				continue
-			}
-			if state[t.Producer] == visiting {
-				return fmt.Errorf("layer %s is part of a cycle", t.Producer.Name)
-			}
-			state[t.Producer] = visiting
-			stack = append(stack, frame{l: t.Producer})
-		}
-	}
-	n.Layers = order
-	return nil
 }
 
 // Clone returns a copy of the structure; weights' bytes and attributes are shared, since neither changes in place.

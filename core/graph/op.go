@@ -54,6 +54,10 @@ type Op struct {
 	// Import makes the layer's attributes and chooses its inputs. Nil if the op has no attributes and takes the node's
 	// inputs as they are.
 	Import func(n *Node) (attrs any, inputs []*Tensor, err error)
+
+	// Export makes the ONNX nodes of a layer: what Import reads. Nil if the op has no attributes and a node of the first of
+	// Onnx takes the layer's inputs as they are.
+	Export func(e *Exporter) error
 }
 
 // RealMode says in which form an op's Eval sees real numbers that are stored as quantised integers, F16 or BF16.

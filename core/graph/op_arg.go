@@ -62,6 +62,10 @@ func argOp(name string, sign int) *Op {
 			})
 			return nil
 		},
+		Export: func(e *Exporter) error {
+			a := e.Layer.Attrs.(ArgAttrs)
+			return e.Node(name, Attributes{"axis": a.Axis, "keepdims": a.KeepDims, "select_last_index": a.Last})
+		},
 		Import: func(n *Node) (any, []*Tensor, error) {
 			rank, err := n.rank(0)
 			if err != nil {
@@ -156,6 +160,10 @@ var TopK = &Op{
 			}
 		})
 		return nil
+	},
+	Export: func(e *Exporter) error {
+		a := e.Layer.Attrs.(TopKAttrs)
+		return e.Node("TopK", Attributes{"axis": a.Axis, "largest": !a.Smallest}, e.Input(0), e.list("k", []int{a.K}))
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		rank, err := n.rank(0)

@@ -65,6 +65,13 @@ func bitwise(name string, arity int, f func(l *Layer, x, y int64) int64) *Op {
 		return op
 	}
 	op.Attrs = ShiftAttrs{}
+	op.Export = func(e *Exporter) error {
+		direction := "RIGHT"
+		if e.Layer.Attrs.(ShiftAttrs).Left {
+			direction = "LEFT"
+		}
+		return e.Node("BitShift", Attributes{"direction": direction})
+	}
 	op.Import = func(n *Node) (any, []*Tensor, error) {
 		switch d := n.String("direction", ""); d {
 		case "LEFT", "RIGHT":

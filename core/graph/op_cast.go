@@ -45,6 +45,10 @@ var Cast = &Op{
 		castTo(out[0], in[0])
 		return nil
 	},
+	Export: func(e *Exporter) error {
+		a := e.Layer.Attrs.(CastAttrs)
+		return e.Node("Cast", Attributes{"to": a.To, "saturate": !a.Overflow})
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		overflow := !n.Flag("saturate", true)
 		n.String("round_mode", "up")
@@ -250,6 +254,16 @@ var Identity = &Op{
 			}
 		}
 		return nil
+	},
+	Export: func(e *Exporter) error {
+		if len(e.outputs) > 1 { // Dropout's mask
+			yes := Values(Bool, []uint8{1}, 1)
+			shape := e.Step("Shape", nil, e.Input(0))
+			if err := e.add(OldestExport, "ConstantOfShape", Attributes{"value": yes}, []string{shape}, e.outputs[1:]); err != nil {
+				return err
+			}
+		}
+		return e.add(OldestExport, "Identity", nil, e.Inputs(), e.outputs[:1])
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		if _, err := n.rank(0); err != nil || n.OpType != "Dropout" {

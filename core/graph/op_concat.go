@@ -34,6 +34,9 @@ var Concat = &Op{
 		}
 		return nil
 	},
+	Export: func(e *Exporter) error {
+		return e.Node("Concat", Attributes{"axis": e.Layer.Attrs.(ConcatAttrs).Axis})
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		rank, err := n.rank(0)
 		if err != nil {
@@ -130,6 +133,13 @@ var Split = &Op{
 			at += n
 		}
 		return nil
+	},
+	Export: func(e *Exporter) error {
+		a := e.Layer.Attrs.(SplitAttrs)
+		if a.Sizes == nil {
+			return e.Node("Split", Attributes{"axis": a.Axis, "num_outputs": len(e.Layer.Outputs)})
+		}
+		return e.Node("Split", Attributes{"axis": a.Axis}, e.Input(0), e.list("split", a.Sizes))
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		rank, err := n.rank(0)

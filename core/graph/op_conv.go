@@ -48,8 +48,9 @@ var Conv = &Op{
 		Axes:   func(l *Layer) (out, in int) { return 0, 1 },
 		Groups: func(l *Layer) int { return l.Attrs.(ConvAttrs).Group },
 	},
-	Infer: inferConv,
-	Eval:  evalConv,
+	Infer:  inferConv,
+	Eval:   evalConv,
+	Export: func(e *Exporter) error { return e.Node("Conv", e.Layer.Attrs.(ConvAttrs).onnx()) },
 	Import: func(n *Node) (any, []*Tensor, error) {
 		w := n.Input(1)
 		if w == nil {
@@ -58,6 +59,24 @@ var Conv = &Op{
 		a, err := importConv(n, w)
 		return a, n.Inputs, err
 	},
+}
+
+// onnx returns the attributes of ONNX's convolutions.
+func (a ConvAttrs) onnx() Attributes {
+	return exportPads(Attributes{"strides": a.Strides, "dilations": a.Dilations, "group": a.Group}, a.Pads, a.AutoPad)
+}
+
+// exportPads adds what importPads reads.
+func exportPads(attrs Attributes, pads []int, auto AutoPad) Attributes {
+	switch auto {
+	case AutoPadSameUpper:
+		attrs["auto_pad"] = "SAME_UPPER"
+	case AutoPadSameLower:
+		attrs["auto_pad"] = "SAME_LOWER"
+	default:
+		attrs["pads"] = pads
+	}
+	return attrs
 }
 
 // importConv reads the attributes of a convolution with weights w.

@@ -39,6 +39,11 @@ var ConvTranspose = &Op{
 	},
 	Infer: inferConvTranspose,
 	Eval:  evalConvTranspose,
+	Export: func(e *Exporter) error {
+		a := e.Layer.Attrs.(ConvTransposeAttrs)
+		attrs := Attributes{"strides": a.Strides, "dilations": a.Dilations, "group": a.Group, "output_padding": a.OutputPadding, "output_shape": a.OutputShape}
+		return e.Node("ConvTranspose", exportPads(attrs, a.Pads, a.AutoPad))
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		w := n.Input(1)
 		if w == nil {

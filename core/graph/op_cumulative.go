@@ -53,6 +53,16 @@ func cumulative(name string, start int, reals func(a, b float64) float64, ints f
 			out[0].setInts(dst, in[0].Type == U64)
 			return err
 		},
+		Export: func(e *Exporter) error {
+			a, axis, since := e.Layer.Attrs.(CumAttrs), e.Input(1), OldestExport
+			if axis == "" {
+				axis = e.scalar("axis", a.Axis)
+			}
+			if name == "CumProd" {
+				since = 26
+			}
+			return e.NodeSince(since, name, Attributes{"exclusive": a.Exclusive, "reverse": a.Reverse}, e.Input(0), axis)
+		},
 		Import: func(n *Node) (any, []*Tensor, error) {
 			a := CumAttrs{Exclusive: n.Flag("exclusive", false), Reverse: n.Flag("reverse", false)}
 			rank, err := n.rank(0)
@@ -137,6 +147,13 @@ var Trilu = &Op{
 			copy(out[0].Data[begin:end], x.Data[begin:end])
 		}
 		return nil
+	},
+	Export: func(e *Exporter) error {
+		a, k := e.Layer.Attrs.(TriluAttrs), e.Input(1)
+		if k == "" && a.K != 0 {
+			k = e.scalar("k", a.K)
+		}
+		return e.Node("Trilu", Attributes{"upper": a.Upper}, e.Input(0), k)
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		a := TriluAttrs{Upper: n.Flag("upper", true)}

@@ -16,7 +16,7 @@ func elementwiseOp(name string) *Op {
 	return &Op{Name: name, Attrs: Elementwise{}, Class: ClassElementwise, Inputs: []Role{Data}, Memory: Written,
 		Moves: computed,
 		FLOPs: programFLOPs,
-		Infer: inferElementwise, Eval: evalElementwise}
+		Infer: inferElementwise, Eval: evalElementwise, Export: exportElementwise}
 }
 
 // ProgramOf returns the program of a layer whose op is element-wise over real numbers.

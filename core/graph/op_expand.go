@@ -108,6 +108,9 @@ var Tile = &Op{
 		move(out[0], x, tables)
 		return nil
 	},
+	Export: func(e *Exporter) error {
+		return e.Node("Tile", nil, e.Input(0), e.list("repeats", e.Layer.Attrs.(TileAttrs).Repeats))
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		if _, err := n.rank(0); err != nil {
 			return nil, nil, err

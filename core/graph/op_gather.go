@@ -60,6 +60,7 @@ var Gather = &Op{
 		return nil
 	},
 	Import: importGather,
+	Export: exportGather,
 }
 
 // gatherExtents returns the extent of the axis that indices choose along.
@@ -87,6 +88,10 @@ func importGather(n *Node) (any, []*Tensor, error) {
 	}
 	axis, err := axisIn(n.Int("axis", 0), rank)
 	return GatherAttrs{axis}, n.Inputs, err
+}
+
+func exportGather(e *Exporter) error {
+	return e.Node(e.Layer.Op.Name, Attributes{"axis": e.Layer.Attrs.(GatherAttrs).Axis})
 }
 
 // needIndexed returns inputs 0 and 1, data and integer indices, and the axis in the attributes.
@@ -159,6 +164,7 @@ var GatherElements = &Op{
 		})
 	},
 	Import: importGather,
+	Export: exportGather,
 }
 
 // checkElementIndices checks that indices have x's rank and no more than x's extent on other axes than the given one.
@@ -244,6 +250,9 @@ var GatherND = &Op{
 			}
 			copy(out[0].Data[row*size:(row+1)*size], x.Data[from:])
 		})
+	},
+	Export: func(e *Exporter) error {
+		return e.Node("GatherND", Attributes{"batch_dims": e.Layer.Attrs.(GatherNDAttrs).BatchDims})
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		return GatherNDAttrs{n.Int("batch_dims", 0)}, n.Inputs, nil

@@ -29,6 +29,10 @@ var Gemm = &Op{
 	Product: &Product{Axes: gemmAxes, Groups: oneGroup},
 	Infer:   inferGemm,
 	Eval:    evalGemm,
+	Export: func(e *Exporter) error {
+		a := e.Layer.Attrs.(GemmAttrs)
+		return e.Node("Gemm", Attributes{"alpha": a.Alpha, "beta": a.Beta, "transA": a.TransA, "transB": a.TransB})
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		return GemmAttrs{
 			Alpha: n.Float("alpha", 1), Beta: n.Float("beta", 1),

@@ -17,6 +17,9 @@ var BatchNorm = &Op{
 	FLOPs: batchNormFLOPs,
 	Infer: func(l *Layer) error { return inferPerChannel(l, 1, 2, 3, 4) },
 	Eval:  evalBatchNorm,
+	Export: func(e *Exporter) error {
+		return e.Node("BatchNormalization", Attributes{"epsilon": e.Layer.Attrs.(BatchNormAttrs).Epsilon})
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		n.Float("momentum", 0.9) // of training
 		switch {
@@ -45,6 +48,9 @@ var InstanceNorm = &Op{
 	FLOPs: instanceNormFLOPs,
 	Infer: func(l *Layer) error { return inferPerChannel(l, 1, 2) },
 	Eval:  evalInstanceNorm,
+	Export: func(e *Exporter) error {
+		return e.Node("InstanceNormalization", Attributes{"epsilon": e.Layer.Attrs.(InstanceNormAttrs).Epsilon})
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		return InstanceNormAttrs{Epsilon: n.Float("epsilon", 1e-5)}, n.Inputs, nil
 	},
@@ -64,10 +70,11 @@ var GroupNorm = &Op{
 	Attrs: GroupNormAttrs{},
 	Onnx:  []string{"GroupNormalization"},
 	Class: ClassNorm, Inputs: []Role{Data, Coefficients}, Memory: Written,
-	Moves: computed,
-	FLOPs: groupNormFLOPs,
-	Infer: inferGroupNorm,
-	Eval:  evalGroupNorm,
+	Moves:  computed,
+	FLOPs:  groupNormFLOPs,
+	Infer:  inferGroupNorm,
+	Eval:   evalGroupNorm,
+	Export: exportGroupNorm,
 	Import: func(n *Node) (any, []*Tensor, error) {
 		n.Int("stash_type", 1) // Eval computes in float64, whatever the type asked for
 		a := GroupNormAttrs{Epsilon: n.Float("epsilon", 1e-5), Groups: n.Int("num_groups", 0), PerGroup: n.Version < 21}
@@ -94,6 +101,7 @@ var LayerNorm = &Op{
 	Infer:  inferLayerNorm,
 	Eval:   func(l *Layer, in, out []Value) error { return evalLayerNorm(l, in, out, true) },
 	Import: importLayerNorm,
+	Export: exportLayerNorm,
 }
 
 // RMSNorm is y = x / sqrt(mean(x*x) + epsilon) * scale with the mean over all axes from Axis on.
@@ -107,6 +115,32 @@ var RMSNorm = &Op{
 	Infer:  inferLayerNorm,
 	Eval:   func(l *Layer, in, out []Value) error { return evalLayerNorm(l, in, out, false) },
 	Import: importLayerNorm,
+	Export: exportLayerNorm,
+}
+
+func exportLayerNorm(e *Exporter) error {
+	a, since := e.Layer.Attrs.(LayerNormAttrs), OldestExport
+	if e.Layer.Op.Name == "RMSNormalization" {
+		since = 23
+	}
+	return e.NodeSince(since, e.Layer.Op.Name, Attributes{"axis": a.Axis, "epsilon": a.Epsilon})
+}
+
+// exportGroupNorm repeats scales and biases of groups for their channels, as operator sets from 21 on have them.
+func exportGroupNorm(e *Exporter) error {
+	a, inputs := e.Layer.Attrs.(GroupNormAttrs), e.Inputs()
+	if a.PerGroup {
+		channels, ok := e.Layer.Inputs[0].Dims[1].IsConst()
+		if !ok {
+			return fmt.Errorf("a scale for each group of an unknown number of channels")
+		}
+		for i := 1; i < len(inputs); i++ {
+			column := e.Step("Reshape", nil, inputs[i], e.list("column", []int{a.Groups, 1}))
+			wide := e.Step("Expand", nil, column, e.list("groups", []int{a.Groups, channels / a.Groups}))
+			inputs[i] = e.Step("Reshape", nil, wide, e.list("channels", []int{channels}))
+		}
+	}
+	return e.Node("GroupNormalization", Attributes{"epsilon": a.Epsilon, "num_groups": a.Groups}, inputs...)
 }
 
 func importLayerNorm(n *Node) (any, []*Tensor, error) {
@@ -136,6 +170,10 @@ var LRN = &Op{
 		return inferPerChannel(l)
 	},
 	Eval: evalLRN,
+	Export: func(e *Exporter) error {
+		a := e.Layer.Attrs.(LRNAttrs)
+		return e.Node("LRN", Attributes{"size": a.Size, "alpha": a.Alpha, "beta": a.Beta, "bias": a.Bias})
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		a := LRNAttrs{Size: n.Int("size", 0), Alpha: n.Float("alpha", 1e-4), Beta: n.Float("beta", 0.75), Bias: n.Float("bias", 1)}
 		return a, n.Inputs, nil
@@ -164,6 +202,10 @@ var LpNorm = &Op{
 		return inferAlong(l, a.Axis)
 	},
 	Eval: evalLpNorm,
+	Export: func(e *Exporter) error {
+		a := e.Layer.Attrs.(LpNormAttrs)
+		return e.Node("LpNormalization", Attributes{"axis": a.Axis, "p": a.P})
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		return LpNormAttrs{Axis: n.Int("axis", -1), P: n.Int("p", 2)}, n.Inputs, nil
 	},
@@ -191,6 +233,9 @@ var MeanVarianceNorm = &Op{
 		return inferSame(l)
 	},
 	Eval: evalMeanVarianceNorm,
+	Export: func(e *Exporter) error {
+		return e.Node("MeanVarianceNormalization", Attributes{"axes": e.Layer.Attrs.(MeanVarianceNormAttrs).Axes})
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		a := MeanVarianceNormAttrs{Axes: n.Ints("axes")}
 		if !n.Has("axes") {

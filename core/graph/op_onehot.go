@@ -64,6 +64,10 @@ var OneHot = &Op{
 		}
 		return nil
 	},
+	Export: func(e *Exporter) error {
+		a := e.Layer.Attrs.(OneHotAttrs)
+		return e.Node("OneHot", Attributes{"axis": a.Axis}, e.Input(0), e.scalar("depth", a.Depth), e.Input(1))
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		rank, err := n.rank(0)
 		if err != nil {

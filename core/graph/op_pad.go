@@ -59,6 +59,23 @@ var Pad = &Op{
 	},
 	Eval:   evalPad,
 	Import: importPad,
+	Export: func(e *Exporter) (err error) {
+		a, x, fill := e.Layer.Attrs.(PadAttrs), e.Layer.Inputs[0], e.Input(1)
+		switch {
+		case fill != "" || a.Mode != "constant":
+		case x.Quantized() && x.Range.PerChannel():
+			return fmt.Errorf("a value for %s, which has a scale for each channel", x)
+		case x.Quantized():
+			v := NewValue(x.Type)
+			x.Range.Quantize(v, []float32{a.Value})
+			fill = e.Constant("value", v)
+		case a.Value != 0:
+			if fill, err = e.number("value", x.Type, float64(a.Value)); err != nil {
+				return err
+			}
+		}
+		return e.Node("Pad", Attributes{"mode": a.Mode}, e.Input(0), e.list("pads", a.Pads), fill)
+	},
 }
 
 // checkPads returns an error where an axis of extent n is too short for the padding.

@@ -33,6 +33,7 @@ var MaxPool = &Op{
 	Infer:  inferPool,
 	Eval:   evalMaxPool,
 	Import: importPool,
+	Export: exportPool,
 }
 
 // AveragePool is the mean of x [N,C,D1,...] over a window that slides over the spatial axes. Not supported of ONNX's
@@ -47,6 +48,7 @@ var AveragePool = &Op{
 	Infer:  inferPool,
 	Eval:   evalAveragePool,
 	Import: importPool,
+	Export: exportPool,
 }
 
 // isUnit reports whether a pooling looks at one element at a time, all of them in turn.
@@ -77,6 +79,29 @@ func importPool(n *Node) (any, []*Tensor, error) {
 	var err error
 	a.Pads, a.AutoPad, err = importPads(n)
 	return a, n.Inputs, err
+}
+
+func exportPool(e *Exporter) error {
+	a, name := e.Layer.Attrs.(PoolAttrs), e.Layer.Op.Name
+	if a.Global && len(e.Layer.Outputs) == 1 {
+		return e.Node("Global"+name, nil)
+	}
+	if a.Global {
+		for _, d := range e.Layer.Inputs[0].Dims[2:] {
+			n, ok := d.IsConst()
+			if !ok {
+				return fmt.Errorf("the places of the largest elements of %s, whose extents are open", e.Layer.Inputs[0])
+			}
+			a.Kernel = append(a.Kernel, n)
+		}
+	}
+	attrs := Attributes{"kernel_shape": a.Kernel, "strides": a.Strides, "dilations": a.Dilations, "ceil_mode": a.CeilMode}
+	if name == "MaxPool" {
+		attrs["storage_order"] = a.ColumnMajor
+	} else {
+		attrs["count_include_pad"] = a.CountIncludePad
+	}
+	return e.Node(name, exportPads(attrs, a.Pads, a.AutoPad))
 }
 
 // Windows returns the geometry on each spatial axis for the spatial extents of an actual input.

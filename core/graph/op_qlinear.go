@@ -15,7 +15,7 @@ import (
 //
 //	y = saturate(round(float32(sum of (x-zx)*(w-zw) + bias) * (sx*sw/sy)) + zy)
 var QLinearConv = &Op{
-	Name: "QLinearConv", Attrs: ConvAttrs{}, Reals: AsStored, Onnx: []string{"QLinearConv"}, Import: importIntConv(3),
+	Name: "QLinearConv", Attrs: ConvAttrs{}, Reals: AsStored, Onnx: []string{"QLinearConv"}, Import: importIntConv(3), Export: exportIntConv,
 	Class: ClassIntegers, Inputs: []Role{Data, Parameter, Parameter, Weights, Parameter, Parameter, Parameter, Parameter, Bias}, Memory: Written,
 	Moves: computed,
 	FLOPs: convFLOPs,
@@ -53,7 +53,7 @@ var QLinearConv = &Op{
 // ConvInteger is the I32 sum of (x-zx)*(w-zw) of a convolution of 8-bit integers; inputs 2 and 3, the zero points, are
 // optional.
 var ConvInteger = &Op{
-	Name: "ConvInteger", Attrs: ConvAttrs{}, Reals: AsStored, Onnx: []string{"ConvInteger"}, Import: importIntConv(1),
+	Name: "ConvInteger", Attrs: ConvAttrs{}, Reals: AsStored, Onnx: []string{"ConvInteger"}, Import: importIntConv(1), Export: exportIntConv,
 	Class: ClassIntegers, Inputs: []Role{Data, Weights, Parameter}, Memory: Written,
 	Moves: computed,
 	FLOPs: convFLOPs,
@@ -138,6 +138,10 @@ func importIntConv(weights int) func(n *Node) (any, []*Tensor, error) {
 		a, err := importConv(n, w)
 		return a, n.Inputs, err
 	}
+}
+
+func exportIntConv(e *Exporter) error {
+	return e.Node(e.Layer.Op.Name, e.Layer.Attrs.(ConvAttrs).onnx())
 }
 
 // need8 returns inputs 0 and second, checked to be 8-bit integers, whatever range they have of those that made them, with at

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // QuantAttrs are the attributes of Quantize and Dequantize.
@@ -44,6 +45,7 @@ var Quantize = &Op{
 		r.Quantize(out[0], in[0].Floats())
 		return nil
 	},
+	Export: exportQuantize,
 	Import: func(n *Node) (any, []*Tensor, error) {
 		to := U8
 		if zero := n.Input(2); zero != nil {
@@ -102,6 +104,7 @@ var Dequantize = &Op{
 		FromReal(out[0], x, Range{})
 		return nil
 	},
+	Export: exportDequantize,
 	Import: func(n *Node) (any, []*Tensor, error) {
 		to := F32
 		if scale := n.Input(1); scale != nil {
@@ -151,6 +154,68 @@ func importQuant(n *Node, to DataType) (any, []*Tensor, error) {
 	r, err := newRange(s, zero, a.Range.Axis)
 	a.Range = r
 	return a, n.Inputs[:1], err
+}
+
+// exportQuantize writes reals of 16 bits whose scales are not as F32, from which they are quantised anyway.
+func exportQuantize(e *Exporter) error {
+	a, x := e.Layer.Attrs.(QuantAttrs), e.Input(0)
+	if a.Type == I32 {
+		return fmt.Errorf("ONNX does not quantise to i32")
+	}
+	if !a.Range.IsSet() {
+		return e.Node("QuantizeLinear", Attributes{"axis": a.Range.Axis})
+	}
+	real := scaleType(a.Range, e.Layer.Inputs[0].RealType())
+	if real != e.Layer.Inputs[0].Type {
+		x = e.Step("Cast", Attributes{"to": real}, x)
+	}
+	scale, zero := e.scales(a.Range, real, a.Type)
+	return e.Node("QuantizeLinear", Attributes{"axis": a.Range.Axis}, x, scale, zero)
+}
+
+func exportDequantize(e *Exporter) error {
+	a := e.Layer.Attrs.(QuantAttrs)
+	if !a.Range.IsSet() {
+		return e.Node("DequantizeLinear", Attributes{"axis": a.Range.Axis})
+	}
+	real := scaleType(a.Range, a.Type)
+	scale, zero := e.scales(a.Range, real, e.Layer.Inputs[0].Type)
+	attrs, inputs := Attributes{"axis": a.Range.Axis}, []string{e.Input(0), scale, zero}
+	if real == a.Type {
+		return e.Node("DequantizeLinear", attrs, inputs...)
+	}
+	return e.Node("Cast", Attributes{"to": a.Type}, e.Step("DequantizeLinear", attrs, inputs...))
+}
+
+// scaleType returns the type in which scales are written for real numbers of type t, which ONNX wants to be t: F32 where that
+// does not hold them, and for types that they are not written in.
+func scaleType(r Range, t DataType) DataType {
+	if t != F16 && t != BF16 {
+		return F32
+	}
+	v := NewValue(t, len(r.Scale))
+	FromReal(v, r.Scale, Range{})
+	if !slices.Equal(v.Floats(), r.Scale) {
+		return F32
+	}
+	return t
+}
+
+// scales adds the scales of a range in the type of the real numbers, and the zero points in that of the integers, from which
+// importers know it.
+func (e *Exporter) scales(r Range, real, integer DataType) (scale, zero string) {
+	var dims []int
+	if r.PerChannel() {
+		dims = []int{len(r.Scale)}
+	}
+	scales, zeros := NewValue(real, dims...), NewValue(integer, dims...)
+	FromReal(scales, r.Scale, Range{})
+	list := make([]int64, len(r.Scale))
+	for i := range list {
+		list[i] = int64(r.ZeroAt(i))
+	}
+	zeros.setInts(list, false)
+	return e.Constant("scale", scales), e.Constant("zero_point", zeros)
 }
 
 // newRange returns the range of given scales and zero points (a zero Value for none).

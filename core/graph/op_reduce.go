@@ -117,6 +117,13 @@ func reduction(name string, class Class, flops func(n int) int, f func(x []float
 			return nil
 		},
 		Import: importReduce,
+		Export: func(e *Exporter) error {
+			a, axes := e.Layer.Attrs.(ReduceAttrs), ""
+			if len(a.Axes) > 0 {
+				axes = e.list("axes", a.Axes)
+			}
+			return e.Node(name, Attributes{"keepdims": a.KeepDims, "noop_with_empty_axes": a.NoopEmpty}, e.Input(0), axes)
+		},
 	}
 }
 

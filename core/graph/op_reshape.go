@@ -47,6 +47,9 @@ var Reshape = &Op{
 		return l.inferReshaped(x, dims)
 	},
 	Eval: copyElements,
+	Export: func(e *Exporter) error {
+		return e.Node("Reshape", Attributes{"allowzero": e.Layer.Attrs.(ReshapeAttrs).AllowZero})
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		return ReshapeAttrs{n.Flag("allowzero", false)}, n.Inputs, nil
 	},
@@ -166,6 +169,9 @@ var Flatten = &Op{
 		return l.inferReshaped(x, []Dim{productOf(x.Dims[:axis]), productOf(x.Dims[axis:])})
 	},
 	Eval: copyElements,
+	Export: func(e *Exporter) error {
+		return e.Node("Flatten", Attributes{"axis": e.Layer.Attrs.(FlattenAttrs).Axis})
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		return FlattenAttrs{n.Int("axis", 1)}, n.Inputs, nil
 	},
@@ -208,6 +214,13 @@ var Squeeze = &Op{
 		return l.inferReshaped(x, dims)
 	},
 	Eval: copyElements,
+	Export: func(e *Exporter) error {
+		axes := ""
+		if list := e.Layer.Attrs.(SqueezeAttrs).Axes; len(list) > 0 {
+			axes = e.list("axes", list)
+		}
+		return e.Node("Squeeze", nil, e.Input(0), axes)
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		axes, err := importAxes(n)
 		if err != nil {
@@ -267,6 +280,9 @@ var Unsqueeze = &Op{
 		return l.inferReshaped(x, dims)
 	},
 	Eval: copyElements,
+	Export: func(e *Exporter) error {
+		return e.Node("Unsqueeze", nil, e.Input(0), e.list("axes", e.Layer.Attrs.(UnsqueezeAttrs).Axes))
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		axes, err := importAxes(n)
 		if err != nil {

@@ -33,6 +33,7 @@ var Resize = &Op{
 	Infer:  inferResize,
 	Eval:   evalResize,
 	Import: importResize,
+	Export: exportResize,
 }
 
 var resizeCoordinates = []string{

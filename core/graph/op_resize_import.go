@@ -67,6 +67,33 @@ func importResize(n *Node) (any, []*Tensor, error) {
 	return n.importSizes(a, n.Inputs[sizes], policy, axes)
 }
 
+// exportResize writes what importResize reads. Where both scales and sizes are given, as a policy on the aspect ratio makes
+// them, the scales alone are written if they give the sizes, and otherwise there is no form for it.
+func exportResize(e *Exporter) error {
+	a, x := e.Layer.Attrs.(ResizeAttrs), e.Layer.Inputs[0]
+	attrs := Attributes{
+		"mode": a.Mode, "coordinate_transformation_mode": a.Coordinates, "nearest_mode": a.Nearest, "cubic_coeff_a": a.CubicA,
+		"exclude_outside": a.ExcludeOutside, "antialias": a.Antialias, "extrapolation_value": a.Extrapolation,
+	}
+	region, scales, sizes := "", "", e.Input(1)
+	if a.Region != nil {
+		region = e.Constant("roi", Values(F32, a.Region, len(a.Region)))
+	}
+	if a.Sizes != nil {
+		sizes = e.list("sizes", a.Sizes)
+	}
+	if a.Scales != nil {
+		scales, sizes = e.Constant("scales", Values(F32, a.Scales, len(a.Scales))), ""
+	}
+	for i, want := range a.Sizes {
+		n, ok := x.Dims[i].IsConst()
+		if a.Scales != nil && (!ok || int(float64(n)*float64(a.Scales[i])) != want) {
+			return fmt.Errorf("scale %v makes another extent of axis %d of %s than %d", a.Scales[i], i, x, want)
+		}
+	}
+	return e.Node("Resize", attrs, e.Input(0), region, scales, sizes)
+}
+
 // importSizes reads t, the input that says the extents of the given axes.
 func (n *Node) importSizes(a ResizeAttrs, t *Tensor, policy string, axes []int) (any, []*Tensor, error) {
 	x := n.Inputs[0]

@@ -49,6 +49,7 @@ var ScatterElements = &Op{
 		return eachIndexed(l, in[0], in[1], func(i, at int) { put(at, i) })
 	},
 	Import: importScatter,
+	Export: exportScatter,
 }
 
 // ScatterND returns data [d...] with the slices that the rows of indices [i..., k] name replaced by those of updates.
@@ -88,6 +89,7 @@ var ScatterND = &Op{
 		})
 	},
 	Import: importScatter,
+	Export: exportScatter,
 }
 
 func importScatter(n *Node) (any, []*Tensor, error) {
@@ -101,6 +103,15 @@ func importScatter(n *Node) (any, []*Tensor, error) {
 	}
 	a.Axis, err = axisIn(n.Int("axis", 0), rank)
 	return a, n.Inputs, err
+}
+
+func exportScatter(e *Exporter) error {
+	a := e.Layer.Attrs.(ScatterAttrs)
+	attrs := Attributes{"reduction": a.Reduction}
+	if e.Layer.Op.Name == "ScatterElements" {
+		attrs["axis"] = a.Axis
+	}
+	return e.Node(e.Layer.Op.Name, attrs)
 }
 
 // needScattered returns the data, the integer indices and the updates of a scattering op.

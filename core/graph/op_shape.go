@@ -41,6 +41,10 @@ var ShapeOf = &Op{
 		}
 		return nil
 	},
+	Export: func(e *Exporter) error {
+		a := e.Layer.Attrs.(ShapeAttrs)
+		return e.Node("Shape", Attributes{"start": a.Start, "end": a.End})
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		rank, err := n.rank(0)
 		if err != nil {
@@ -122,6 +126,12 @@ var ConstantOfShape = &Op{
 			copy(out[0].Data[i:], a.Value)
 		}
 		return nil
+	},
+	Export: func(e *Exporter) error {
+		a := e.Layer.Attrs.(FillAttrs)
+		v := NewValue(a.Type, 1)
+		copy(v.Data, a.Value)
+		return e.Node("ConstantOfShape", Attributes{"value": v})
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		v, ok := n.Tensor("value")
@@ -252,6 +262,10 @@ var EyeLike = &Op{
 		}
 		out[0].setInts(x, false)
 		return nil
+	},
+	Export: func(e *Exporter) error {
+		a := e.Layer.Attrs.(EyeAttrs)
+		return e.Node("EyeLike", Attributes{"dtype": a.Type, "k": a.K})
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		if _, err := n.rank(0); err != nil {

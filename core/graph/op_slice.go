@@ -52,12 +52,28 @@ var Slice = &Op{
 		return nil
 	},
 	Import: importSlice,
+	Export: exportSlice,
 }
 
 // sliceMovement: a slice as long as its axis is all of it, unless it runs backwards.
 func sliceMovement(l *Layer) Movement {
 	back := slices.ContainsFunc(l.Attrs.(SliceAttrs).Steps, func(s int) bool { return s < 0 })
 	return keptIf(len(l.OpInputs()) == 1 && !back, Moved)
+}
+
+func exportSlice(e *Exporter) error {
+	a := e.Layer.Attrs.(SliceAttrs)
+	if len(e.Layer.OpInputs()) > 1 {
+		return e.Node("Slice", nil)
+	}
+	axes, steps := "", ""
+	if a.Axes != nil {
+		axes = e.list("axes", a.Axes)
+	}
+	if a.Steps != nil {
+		steps = e.list("steps", a.Steps)
+	}
+	return e.Node("Slice", nil, e.Input(0), e.list("starts", a.Starts), e.list("ends", a.Ends), axes, steps)
 }
 
 func importSlice(n *Node) (any, []*Tensor, error) {

@@ -20,6 +20,13 @@ var Softmax = &Op{
 	FLOPs: softmaxFLOPs,
 	Infer: func(l *Layer) error { return inferAlong(l, l.Attrs.(SoftmaxAttrs).Axis) },
 	Eval:  evalSoftmax,
+	Export: func(e *Exporter) error {
+		a := e.Layer.Attrs.(SoftmaxAttrs)
+		if a.Log {
+			return e.along("LogSoftmax", a.Axis, a.Flatten)
+		}
+		return e.along("Softmax", a.Axis, a.Flatten)
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		a := importAlong(n)
 		a.Log = n.OpType == "LogSoftmax"
@@ -43,6 +50,10 @@ var Hardmax = &Op{
 	FLOPs: hardmaxFLOPs,
 	Infer: func(l *Layer) error { return inferAlong(l, l.Attrs.(HardmaxAttrs).Axis) },
 	Eval:  evalHardmax,
+	Export: func(e *Exporter) error {
+		a := e.Layer.Attrs.(HardmaxAttrs)
+		return e.along("Hardmax", a.Axis, a.Flatten)
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		a := importAlong(n)
 		return HardmaxAttrs{Axis: a.Axis, Flatten: a.Flatten}, n.Inputs, nil
@@ -64,6 +75,18 @@ func importAlong(n *Node) SoftmaxAttrs {
 		}
 	}
 	return a
+}
+
+// along writes an op along an axis; where it is over all axes from that on, those are made one and apart again.
+func (e *Exporter) along(op string, axis int, flatten bool) error {
+	if !flatten {
+		return e.Node(op, Attributes{"axis": axis})
+	}
+	if axis < 0 {
+		axis += len(e.Layer.Inputs[0].Dims)
+	}
+	flat := e.Step(op, Attributes{"axis": 1}, e.Step("Flatten", Attributes{"axis": axis}, e.Input(0)))
+	return e.Node("Reshape", Attributes{"allowzero": 1}, flat, e.Step("Shape", nil, e.Input(0)))
 }
 
 func inferAlong(l *Layer, axis int) error {

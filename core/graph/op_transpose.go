@@ -46,6 +46,9 @@ var Transpose = &Op{
 		permute(out[0], in[0], perm)
 		return nil
 	},
+	Export: func(e *Exporter) error {
+		return e.Node("Transpose", Attributes{"perm": e.Layer.Attrs.(TransposeAttrs).Perm})
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		rank, err := n.rank(0)
 		if err != nil {
@@ -120,6 +123,13 @@ var DepthToSpace = &Op{
 		permute(y, split, perm)
 		return nil
 	},
+	Export: func(e *Exporter) error {
+		a, mode := e.Layer.Attrs.(BlockAttrs), "DCR"
+		if a.CRD {
+			mode = "CRD"
+		}
+		return e.Node("DepthToSpace", Attributes{"blocksize": a.Size, "mode": mode})
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		switch mode := n.String("mode", "DCR"); mode {
 		case "DCR", "CRD":
@@ -149,6 +159,9 @@ var SpaceToDepth = &Op{
 		h, w := y.Dims[2], y.Dims[3]
 		permute(y, Value{x.Type, []int{x.Dims[0], x.Dims[1], h, b, w, b}, x.Data}, []int{0, 3, 5, 1, 2, 4})
 		return nil
+	},
+	Export: func(e *Exporter) error {
+		return e.Node("SpaceToDepth", Attributes{"blocksize": e.Layer.Attrs.(BlockAttrs).Size})
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		n.String("mode", "DCR")

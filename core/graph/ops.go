@@ -86,6 +86,7 @@ var Reformat = &Op{
 		copy(out[0].Data, in[0].Data)
 		return nil
 	},
+	Export: func(e *Exporter) error { return e.Node("Identity", nil) },
 }
 
 // inferSame gives the first output the real type and the dims of the first input.

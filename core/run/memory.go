@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 )
@@ -72,30 +73,51 @@ func sorted(spans []span, key func(span) int) []int {
 
 // contended orders the spans by the most contended step at which they live, the largest of a step first.
 func contended(spans []span) []int {
-	live := liveBytes(spans)
+	live, b := maxima(liveBytes(spans)), base(spans)
 	worst := make([]int, len(spans))
 	for i, s := range spans {
-		for t := s.first; t <= s.last; t++ {
-			worst[i] = max(worst[i], live[t-base(spans)])
-		}
+		worst[i] = live.of(s.first-b, s.last-b)
 	}
 	order := sorted(spans, func(s span) int { return -s.size })
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worst[b], worst[a]) })
 	return order
 }
 
+// largest answers which is the largest of some numbers that follow one another: row k has those of 2^k numbers each.
+type largest [][]int
+
+func maxima(list []int) largest {
+	rows := largest{list}
+	for n := 1; 2*n <= len(list); n *= 2 {
+		below := rows[len(rows)-1]
+		row := make([]int, len(list)-2*n+1)
+		for i := range row {
+			row[i] = max(below[i], below[i+n])
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// of returns the largest number from index first to last, both included; 0 if there is none.
+func (r largest) of(first, last int) int {
+	if last < first {
+		return 0
+	}
+	k := bits.Len(uint(last-first+1)) - 1
+	return max(0, r[k][first], r[k][last+1-1<<k])
+}
+
 // fit puts the spans, in the given order, into the tightest gaps.
 func fit(spans []span, order []int) (offsets []int, peak int) {
 	offsets = make([]int, len(spans))
-	type block struct{ begin, end, first, last int }
-	var placed []block // by begin
+	placed := newShelf(spans)
+	var beside []block
 	for _, i := range order {
 		s := spans[i]
+		beside = placed.alive(beside[:0], s)
 		at, tightest, floor := -1, -1, 0
-		for _, b := range placed {
-			if b.last < s.first || s.last < b.first {
-				continue
-			}
+		for _, b := range beside {
 			if gap := b.begin - floor; gap >= s.size && (at < 0 || gap < tightest) {
 				at, tightest = floor, gap
 			}
@@ -106,11 +128,58 @@ func fit(spans []span, order []int) (offsets []int, peak int) {
 		}
 		offsets[i] = at
 		peak = max(peak, at+s.size)
-		b := block{at, at + s.size, s.first, s.last}
-		j, _ := slices.BinarySearchFunc(placed, b.begin, func(x block, begin int) int { return cmp.Compare(x.begin, begin) })
-		placed = slices.Insert(placed, j, b)
+		placed.add(block{at, at + s.size, s.first, s.last})
 	}
 	return offsets, peak
+}
+
+// block is a span in its place.
+type block struct{ begin, end, first, last int }
+
+// shelf finds the blocks that live at the same time as a span, however many others there are: it has a list for each
+// stretch of steps, of the blocks that live in it, by where they begin. There are few stretches, since blocks are in all
+// lists that they live through; one alone in a network of the usual size.
+type shelf struct {
+	base, steps int // the first step of all, and how many a stretch has
+	blocks      [][]block
+}
+
+const (
+	maxStretches = 256
+	leastStretch = 128
+)
+
+func newShelf(spans []span) *shelf {
+	b, end := base(spans), 0
+	for _, s := range spans {
+		end = max(end, s.last)
+	}
+	steps := max(leastStretch, (end-b)/maxStretches+1)
+	return &shelf{b, steps, make([][]block, (end-b)/steps+1)}
+}
+
+func (h *shelf) add(b block) {
+	for k := (b.first - h.base) / h.steps; k <= (b.last-h.base)/h.steps; k++ {
+		at, _ := slices.BinarySearchFunc(h.blocks[k], b.begin, func(x block, begin int) int { return cmp.Compare(x.begin, begin) })
+		h.blocks[k] = slices.Insert(h.blocks[k], at, b)
+	}
+}
+
+// alive appends the blocks that live at a step of s, by where they begin.
+func (h *shelf) alive(list []block, s span) []block {
+	from, to := (s.first-h.base)/h.steps, (s.last-h.base)/h.steps
+	for k := from; k <= to; k++ {
+		for _, b := range h.blocks[k] {
+			if b.last < s.first || s.last < b.first || k > max(from, (b.first-h.base)/h.steps) { // seen before
+				continue
+			}
+			list = append(list, b)
+		}
+	}
+	if to > from {
+		slices.SortFunc(list, func(x, y block) int { return cmp.Compare(x.begin, y.begin) })
+	}
+	return list
 }
 
 // base returns the first step of all.
@@ -128,13 +197,17 @@ func liveBytes(spans []span) []int {
 	for _, s := range spans {
 		end = max(end, s.last)
 	}
-	live := make([]int, end-b+1)
+	live := make([]int, end-b+2)
 	for _, s := range spans {
-		for t := s.first; t <= s.last; t++ {
-			live[t-b] += s.size
+		if s.first <= s.last {
+			live[s.first-b] += s.size
+			live[s.last+1-b] -= s.size
 		}
 	}
-	return live
+	for t := 1; t < len(live); t++ {
+		live[t] += live[t-1]
+	}
+	return live[:end-b+1]
 }
 
 // lowerBound returns the most bytes that live at one step, and that step.

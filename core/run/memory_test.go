@@ -1,7 +1,9 @@
 package run
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -58,5 +60,82 @@ func TestPackIsDeterministic(t *testing.T) {
 		if a[i] != b[i] {
 			t.Fatal("two runs differ")
 		}
+	}
+}
+
+// fitAll is fit by its definition: every block is looked at for every span.
+func fitAll(spans []span, order []int) (offsets []int, peak int) {
+	offsets = make([]int, len(spans))
+	var placed []block // by where they begin
+	for _, i := range order {
+		s := spans[i]
+		at, tightest, floor := -1, -1, 0
+		for _, b := range placed {
+			if b.last < s.first || s.last < b.first {
+				continue
+			}
+			if gap := b.begin - floor; gap >= s.size && (at < 0 || gap < tightest) {
+				at, tightest = floor, gap
+			}
+			floor = max(floor, b.end)
+		}
+		if at < 0 {
+			at = floor
+		}
+		offsets[i], peak = at, max(peak, at+s.size)
+		j, _ := slices.BinarySearchFunc(placed, at, func(x block, begin int) int { return cmp.Compare(x.begin, begin) })
+		placed = slices.Insert(placed, j, block{at, at + s.size, s.first, s.last})
+	}
+	return offsets, peak
+}
+
+// TestFit: stretches of steps change nothing, and a span is only compared with what lives beside it.
+func TestFit(t *testing.T) {
+	spansOf := func(n, life int) []span {
+		rnd := rand.New(rand.NewPCG(uint64(n), uint64(life)))
+		spans := make([]span, n)
+		for i := range spans {
+			spans[i] = span{Align * (1 + rnd.IntN(90)), i - 1, min(n, i+rnd.IntN(life))}
+		}
+		return spans
+	}
+	for _, n := range []int{1, 5, 60, 300, 3000} {
+		for _, life := range []int{1, 3, 30, n} {
+			spans := spansOf(n, life)
+			order := sorted(spans, func(s span) int { return -s.size })
+			got, peak := fit(spans, order)
+			want, wantPeak := fitAll(spans, order)
+			if peak != wantPeak || !slices.Equal(got, want) {
+				t.Errorf("%d spans, life %d: another result, peak %d, want %d", n, life, peak, wantPeak)
+			}
+			live, worst := liveBytes(spans), 0
+			for i, at := range []int{0, n / 3, n} {
+				sum := 0
+				for _, s := range spans {
+					if s.first < at && at <= s.last+1 {
+						sum += s.size
+					}
+				}
+				if live[at] != sum {
+					t.Errorf("%d spans, life %d: %d bytes live at step %d, want %d", n, life, live[at], at-1, sum)
+				}
+				if worst = max(worst, sum); i == 0 && maxima(live).of(0, 0) != sum {
+					t.Errorf("%d spans, life %d: the largest of one", n, life)
+				}
+			}
+			if largest := maxima(live).of(0, len(live)-1); largest != slices.Max(live) || largest < worst {
+				t.Errorf("%d spans, life %d: at most %d bytes live, want %d", n, life, largest, slices.Max(live))
+			}
+		}
+	}
+	h, compared := newShelf(spansOf(50000, 4)), 0
+	for _, s := range spansOf(50000, 4) {
+		for k := (s.first - h.base) / h.steps; k <= (s.last-h.base)/h.steps; k++ {
+			compared += len(h.blocks[k])
+		}
+		h.add(block{0, s.size, s.first, s.last})
+	}
+	if compared > 200*50000 {
+		t.Errorf("%d spans are compared with %d others", 50000, compared)
 	}
 }

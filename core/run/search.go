@@ -14,6 +14,7 @@ type Choice struct {
 	*Candidates
 	options  map[*graph.Layer][]option
 	pick     map[*graph.Layer]int
+	hubs     hubs // by what is picked
 	launches map[conversion]term
 	scratch  []term
 }
@@ -43,10 +44,11 @@ func (c *Choice) search() {
 		func(o option) bool { return o.out == kernels.Linear },
 		func(o option) bool { return o.out != kernels.Linear },
 	} {
-		c.pick = map[*graph.Layer]int{}
+		pick := map[*graph.Layer]int{}
 		for _, l := range c.network.Layers {
-			c.pick[l] = fastest(c.options[l], prefer)
+			pick[l] = fastest(c.options[l], prefer)
 		}
+		c.start(pick)
 		for range 20 {
 			if !c.improve() {
 				break
@@ -56,7 +58,47 @@ func (c *Choice) search() {
 			best, bestTime = c.pick, t
 		}
 	}
-	c.pick = best
+	c.start(best)
+}
+
+// hubs are tensors that many layers read: of how many it is wanted in each format is counted, so that a change of one of them
+// does not ask all others.
+type hubs map[*graph.Tensor]map[kernels.Format]int
+
+// manyReaders is from how many readers on a tensor is a hub.
+const manyReaders = 16
+
+// start makes choices for all layers.
+func (c *Choice) start(pick map[*graph.Layer]int) {
+	c.pick, c.hubs = pick, hubs{}
+	for _, l := range c.network.Layers {
+		for _, t := range l.Inputs {
+			if t != nil && len(t.Users) >= manyReaders && c.hubs[t] == nil {
+				c.hubs[t] = map[kernels.Format]int{}
+			}
+		}
+		c.count(l, 1)
+	}
+}
+
+// take makes the choice for a layer.
+func (c *Choice) take(l *graph.Layer, i int) {
+	c.count(l, -1)
+	c.pick[l] = i
+	c.count(l, 1)
+}
+
+// count adds n for every input of l that is a hub, to the format that it is wanted in.
+func (c *Choice) count(l *graph.Layer, n int) {
+	if len(c.hubs) == 0 {
+		return
+	}
+	for i, t := range l.Inputs {
+		if hub := c.hubs[t]; hub != nil {
+			o := c.chosen(l)
+			hub[formatOf(l, i, o.in, o.out)] += n
+		}
+	}
 }
 
 // fastest returns the index of the fastest option among the preferred ones, or among all if none is.
@@ -90,7 +132,7 @@ func (c *Choice) improve() bool {
 func (c *Choice) set(layers []*graph.Layer, picks []int) (before []int) {
 	for k, l := range layers {
 		before = append(before, c.pick[l])
-		c.pick[l] = picks[k]
+		c.take(l, picks[k])
 	}
 	return before
 }
@@ -179,18 +221,45 @@ type term struct {
 // terms appends the launches of some layers and of the reformats of every tensor that they read or write: as many terms,
 // in the same order, whatever the choices are.
 func (c *Choice) terms(list []term, layers []*graph.Layer) []term {
-	var seen []*graph.Tensor
+	var seen tensorSet
 	for _, l := range layers {
 		list = append(list, term{option: c.chosen(l), rank: c.pick[l]})
 		for _, t := range slices.Concat(l.Inputs, l.Outputs) {
-			if t == nil || t.IsConst() || slices.Contains(seen, t) {
+			if t == nil || t.IsConst() || !seen.add(t) {
 				continue
 			}
-			seen = append(seen, t)
 			list = c.reformatsOf(list, t)
 		}
 	}
 	return list
+}
+
+// tensorSet is a set that is mostly of a few tensors, and at times of all.
+type tensorSet struct {
+	few  []*graph.Tensor
+	many map[*graph.Tensor]bool
+}
+
+// add reports whether t was not in the set.
+func (s *tensorSet) add(t *graph.Tensor) bool {
+	const few = 16
+	switch {
+	case s.many != nil:
+		if s.many[t] {
+			return false
+		}
+		s.many[t] = true
+		return true
+	case slices.Contains(s.few, t):
+		return false
+	}
+	if s.few = append(s.few, t); len(s.few) > few {
+		s.many = map[*graph.Tensor]bool{}
+		for _, x := range s.few {
+			s.many[x] = true
+		}
+	}
+	return true
 }
 
 // reformatsOf appends a term for every format: the reformat that brings t into it for those who want it so.
@@ -213,6 +282,9 @@ func (c *Choice) reformatsOf(list []term, t *graph.Tensor) []term {
 func (c *Choice) wanted(t *graph.Tensor, f kernels.Format) bool {
 	if f == kernels.Linear && t.Producer != nil && c.network.IsOutput(t) {
 		return true
+	}
+	if hub := c.hubs[t]; hub != nil {
+		return hub[f] > 0
 	}
 	for _, u := range t.Users {
 		o := c.chosen(u)

@@ -40,7 +40,7 @@ func (s *settler) try(layers []*graph.Layer, picks []int) bool {
 		return false
 	}
 	for _, l := range layers {
-		s.pick[l] = s.fastest[l]
+		s.take(l, s.fastest[l])
 	}
 	s.best = s.terms(s.best[:0], layers)
 	if !asFast(s.then, s.best) {

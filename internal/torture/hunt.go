@@ -13,6 +13,7 @@ import (
 type Hunt struct {
 	Name, Doc string
 	Share     int           // of the time, beside the other hunts
+	Sample    int           // so many tries are a sample of it
 	Limit     time.Duration // for one try; what takes longer hangs
 	Memory    int64         // bytes that a worker may hold
 	// Start makes a worker ready.

@@ -1,3 +1,5 @@
+//go:build linux
+
 package torture
 
 import (
@@ -20,12 +22,14 @@ type Supervisor struct {
 	Jobs  int           // workers at a time
 	For   time.Duration // in all
 	Only  []uint64      // the only numbers to try, in each hunt; nil: on from the state
-	Out   io.Writer     // for a person
+	// Sample tries the first numbers of each hunt, as many as it says.
+	Sample bool
+	Out    io.Writer // for a person
 	// Command returns the process that serves a hunt with files in the given folder; see [Hunt.Serve].
 	Command func(ctx context.Context, hunt Hunt, dir string) *exec.Cmd
 
 	mu    sync.Mutex
-	left  map[string][]uint64 // of Only
+	left  map[string][]uint64 // of Only and Sample; nil: on from the state
 	found int
 }
 
@@ -36,10 +40,7 @@ const slice = 30 * time.Second
 func (s *Supervisor) Run(ctx context.Context) (int, error) {
 	ctx, stop := context.WithTimeout(ctx, s.For)
 	defer stop()
-	s.left = map[string][]uint64{}
-	for _, h := range s.Hunts {
-		s.left[h.Name] = s.Only
-	}
+	s.list()
 	var wait sync.WaitGroup
 	errs := make([]error, s.Jobs)
 	for i := range s.Jobs {
@@ -65,13 +66,27 @@ func (s *Supervisor) Run(ctx context.Context) (int, error) {
 	return s.found, nil
 }
 
+// list makes the numbers that are to be tried, where there is an end of them.
+func (s *Supervisor) list() {
+	if s.Only == nil && !s.Sample {
+		return
+	}
+	s.left = map[string][]uint64{}
+	for _, h := range s.Hunts {
+		s.left[h.Name] = s.Only
+		for i := 0; s.Sample && i < h.Sample; i++ {
+			s.left[h.Name] = append(s.left[h.Name], uint64(i))
+		}
+	}
+}
+
 // choose returns the hunt that has had the least of its share, and counts the coming slice to it.
 func (s *Supervisor) choose() (best Hunt, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	least := 0.0
 	for _, h := range s.Hunts {
-		if s.Only != nil && len(s.left[h.Name]) == 0 {
+		if s.left != nil && len(s.left[h.Name]) == 0 {
 			continue
 		}
 		if had := s.State.of(h.Name).Spent.Seconds() / float64(h.Share); !ok || had < least {
@@ -88,7 +103,7 @@ func (s *Supervisor) choose() (best Hunt, ok bool) {
 func (s *Supervisor) take(hunt string) (uint64, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.Only != nil {
+	if s.left != nil {
 		if len(s.left[hunt]) == 0 {
 			return 0, false
 		}

@@ -8,8 +8,11 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/convolutions"
+	"github.com/trtui/trtui/kernels/cpu/moves"
+	"github.com/trtui/trtui/kernels/cpu/pointwise"
 	"github.com/trtui/trtui/kernels/cpu/poolings"
 	"github.com/trtui/trtui/kernels/cpu/products"
+	"github.com/trtui/trtui/kernels/cpu/reductions"
 )
 
 // table returns the tactics for a processor with the features, on a pool of so many workers: for each op the best guess
@@ -70,7 +73,7 @@ type family struct {
 
 // f32Tactics are the kernels in float32 for one instruction set, which half precision is computed by too.
 func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
-	return slices.Concat(products.TacticsF32(isa, workers), convolutions.TacticsF32(isa, workers), poolings.TacticsF32(isa, workers), reductionTactics(isa))
+	return slices.Concat(products.TacticsF32(isa, workers), convolutions.TacticsF32(isa, workers), poolings.TacticsF32(isa, workers), reductions.Tactics(isa))
 }
 
 func families(workers int) []family {
@@ -82,12 +85,12 @@ func families(workers int) []family {
 		}},
 		{float, func(isa asm.Features) []kernels.Tactic { return f32Tactics(isa, workers) }},
 		{float, func(isa asm.Features) []kernels.Tactic { return halfTactics(isa, workers) }},
-		{float, pointwiseTactics},
-		{float, reformatTactics},
-		{float, concatTactics},
+		{float, pointwise.Tactics},
+		{float, moves.Reformats},
+		{float, moves.ConcatBlocks},
 		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic {
-			return slices.Concat(moveTactics(), castTactics(), nearestTactics(workers))
+			return slices.Concat(moves.Tactics(), pointwise.Casts(), moves.Nearest(workers))
 		}},
-		{float, func(isa asm.Features) []kernels.Tactic { return resizeTactics(isa, workers) }},
+		{float, func(isa asm.Features) []kernels.Tactic { return moves.Resizes(isa, workers) }},
 	}
 }

@@ -155,10 +155,11 @@ func TestReductions(t *testing.T) {
 			if nan {
 				x[len(x)/2] = float32(math.NaN())
 			}
-			for _, red := range reductionsF32 {
+			for _, op := range []*graph.Op{graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.ReduceMin, graph.ReduceProd,
+				graph.ReduceL1, graph.ReduceL2, graph.ReduceSumSquare} {
 				in := []graph.Value{graph.Values(graph.F32, x, c.dims...)}
-				l := layerOf(t, red.op, graph.ReduceAttrs{Axes: c.axes}, in)
-				want, scale := naiveReduction(red.op, x, c.dims, c.axes)
+				l := layerOf(t, op, graph.ReduceAttrs{Axes: c.axes}, in)
+				want, scale := naiveReduction(op, x, c.dims, c.axes)
 				if onEveryTactic(t, "reduce", l, in, func(name string, y graph.Value, err error) {
 					for i, got := range y.F32() {
 						if d := math.Abs(float64(got) - want[i]); err != nil || (got != got) != (want[i] != want[i]) || d > 2e-5*scale[i] {
@@ -262,7 +263,7 @@ func TestIntegerComparisons(t *testing.T) {
 			l := layerOf(t, graph.Pointwise, graph.Elementwise{Program: graph.Binary(op)}, in, 1)
 			n := onEveryTactic(t, "pointwise", l, in, func(name string, y graph.Value, err error) {
 				for i, v := range x {
-					if err != nil || y.Data[i] != truthOf(holds(v)) {
+					if err != nil || (y.Data[i] != 0) != holds(v) {
 						t.Errorf("%s: %d %s %d is %d (%v)", name, v, op, c, y.Data[i], err)
 					}
 				}

@@ -49,8 +49,16 @@ func TestExtremeWindows(t *testing.T) {
 		return true
 	})
 	for _, c := range suite.Extreme() {
-		if !used[c.Name] && (strings.Contains(c.Name, "Pool_f32") || c.Name == "conv_f32_large_0") {
+		if !used[c.Name] && (strings.Contains(c.Name, "Pool_") || strings.HasPrefix(c.Name, "conv_i8") || strings.HasPrefix(c.Name, "conv_u8") || c.Name == "conv_f32_large_0") {
 			t.Errorf("no kernel computes %s", c.Name)
 		}
 	}
+}
+
+// TestNotNumbers: NaN among numbers that are compared.
+func TestNotNumbers(t *testing.T) {
+	b := Open(2)
+	defer b.Close()
+	b.tactics = everyTactic(b.features, 2)
+	runtest.NotNumbers(t, b, func(string) bool { return true })
 }

@@ -225,6 +225,11 @@ func TestSaturation(t *testing.T) {
 	runtest.Saturation(t, simulated(t), func(tactic string) bool { return !tiled[tactic] })
 }
 
+// TestNotNumbers: NaN among numbers that are compared.
+func TestNotNumbers(t *testing.T) {
+	runtest.NotNumbers(t, simulated(t), func(string) bool { return true })
+}
+
 // TestNetworks runs whole networks.
 func TestNetworks(t *testing.T) { runtest.Networks(t, simulated(t)) }
 

@@ -73,8 +73,8 @@ stage_driver() {
   fi
   return $status
 }
-# bringup_steps are those that the program has.
-bringup_steps() { timeout 20 "$trtui" gpu bringup --help 2>/dev/null </dev/null | sed -n 's/^ *--steps strings *only these of //p' | tr -d ','; }
+# bringup_steps are those that the program has, as it completes them for a shell.
+bringup_steps() { timeout 20 "$trtui" __completeNoDesc gpu bringup --steps '' 2>/dev/null </dev/null | grep -v '^:'; }
 # missing are the steps of bringup of which there are no rows, by comma.
 missing() {
   local step list=''

@@ -75,7 +75,7 @@ func TestScriptBringupGoesOn(t *testing.T) {
 	program := filepath.Join(tools, "trtui")
 	write(t, program, `#!/bin/sh
 case "$*" in
-  *--help) echo '      --steps strings       only these of device, launch, graph, event, copy, peak, cubin, gemm, read, chain, early, bulk, wgmma-f16, wgmma-e4m3, wgmma-s8, jit' ;;
+  __complete*) printf '%s\n' device launch graph event copy peak cubin gemm read chain early bulk wgmma-f16 wgmma-e4m3 wgmma-s8 jit :4 ;;
   *"--steps device,launch,graph,event,copy,peak,cubin,gemm,read,chain,early,bulk,wgmma-f16,wgmma-e4m3,wgmma-s8,jit") for s in device launch graph event copy; do echo '{"check":"'$s'","ok":true}'; done
     echo '{"check":"peak","ok":false,"error":"it hangs"}'; echo '{"summary":"bringup","complete":false}' ;;
   *"--steps cubin,gemm,read,chain,early,bulk,wgmma-f16,wgmma-e4m3,wgmma-s8,jit") for s in cubin gemm read chain early bulk wgmma-f16 wgmma-e4m3 wgmma-s8 jit; do echo '{"check":"'$s'","ok":true}'; done

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command torture hunts for defects until its time is up: see internal/torture. It goes on where it was when it is started
 // again with the same folder; --seed begins with other networks, files and keys.
 package main
@@ -19,11 +21,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/trtui/trtui/internal/torture"
+	"github.com/trtui/trtui/internal/torture/crash"
+	"github.com/trtui/trtui/internal/torture/files"
 	"github.com/trtui/trtui/internal/torture/networks"
+	"github.com/trtui/trtui/internal/torture/screen"
+	"github.com/trtui/trtui/internal/torture/soak"
 )
 
 // hunts are all there are.
-var hunts = []torture.Hunt{networks.Hunt}
+var hunts = []torture.Hunt{networks.Hunt, files.Hunt, screen.Hunt, crash.Hunt, soak.Hunt}
 
 // options are the command line.
 type options struct {
@@ -32,6 +38,7 @@ type options struct {
 	budget                      time.Duration
 	jobs                        int
 	only                        []uint
+	sample                      bool
 
 	serve, dir, planted, raced string // of a worker
 }
@@ -48,6 +55,7 @@ func main() {
 	pflag.StringVar(&o.python, "python", "", "a Python that has onnx and onnxruntime; found by itself if it is named python3")
 	pflag.StringVar(&o.program, "program", "bin/trtui", "the program that files and keys are given to")
 	pflag.UintSliceVar(&o.only, "only", nil, "the numbers of tries to repeat")
+	pflag.BoolVar(&o.sample, "sample", false, "a few minutes' worth: the first tries of each hunt, the same ones each time")
 	for name, p := range map[string]*string{"serve": &o.serve, "dir": &o.dir, "planted": &o.planted, "raced": &o.raced} {
 		pflag.StringVar(p, name, "", "for the workers")
 		_ = pflag.CommandLine.MarkHidden(name)
@@ -73,12 +81,13 @@ func listed() string {
 func (o options) run(ctx context.Context, args []string) (int, error) {
 	switch {
 	case o.serve != "":
-		i := slices.IndexFunc(hunts, func(h torture.Hunt) bool { return h.Name == o.serve })
+		all := append(slices.Clone(hunts), networks.Contexts)
+		i := slices.IndexFunc(all, func(h torture.Hunt) bool { return h.Name == o.serve })
 		if i < 0 {
 			return 2, fmt.Errorf("there is no hunt %q", o.serve)
 		}
 		p := torture.Place{Program: o.program, Raced: o.raced, Python: o.python, Dir: o.dir, Planted: o.planted}
-		return 0, hunts[i].Serve(ctx, p, os.Stdin, os.Stdout)
+		return 0, all[i].Serve(ctx, p, os.Stdin, os.Stdout)
 	case len(args) == 2 && args[0] == "show":
 		if err := networks.Show(ctx, args[1], o.python); err != nil {
 			fmt.Println(err)
@@ -106,6 +115,11 @@ func (o options) hunt(ctx context.Context) (int, error) {
 	if o.python == "" {
 		o.python = findPython()
 	}
+	if slices.ContainsFunc(chosen, func(h torture.Hunt) bool { return h.Name == soak.Hunt.Name }) {
+		if o.raced, err = buildRaced(ctx, o.out); err != nil {
+			fmt.Println("without the race detector:", err)
+		}
+	}
 	state, err := torture.OpenState(o.out, o.seed)
 	if err != nil {
 		return 2, err
@@ -114,7 +128,7 @@ func (o options) hunt(ctx context.Context) (int, error) {
 	if err != nil {
 		return 2, err
 	}
-	s := torture.Supervisor{Hunts: chosen, State: state, Jobs: o.jobs, For: o.budget, Out: os.Stdout,
+	s := torture.Supervisor{Hunts: chosen, State: state, Jobs: o.jobs, For: o.budget, Out: os.Stdout, Sample: o.sample,
 		Command: func(ctx context.Context, h torture.Hunt, dir string) *exec.Cmd {
 			return exec.CommandContext(ctx, self, "--serve", h.Name, "--dir", dir, "--program", o.program, "--python", o.python, "--planted", o.planted, "--raced", o.raced)
 		}}
@@ -148,6 +162,23 @@ func (o options) chosen() ([]torture.Hunt, error) {
 		list = append(list, hunts[i])
 	}
 	return list, nil
+}
+
+// buildRaced builds this command with the race detector, where there is a C compiler for that.
+func buildRaced(ctx context.Context, dir string) (string, error) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		return "", err
+	}
+	program, err := filepath.Abs(filepath.Join(dir, "raced"))
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-race", "-o", program, "./scripts/torture")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return program, nil
 }
 
 // findPython returns python3 where it has onnxruntime.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/core/quant"
 )
 
@@ -62,13 +63,13 @@ const maxBytes = 16 << 20
 // ReadFile reads a configuration file. An error names the file and what is wrong in it; which layers, tactics and
 // rules a model has is checked when it is built.
 func ReadFile(path string) (*File, error) {
-	f, err := os.Open(path)
+	f, err := host.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("configuration %s is a directory; name the file, as the workbench's W writes it", path)
+		return nil, fmt.Errorf("configuration %s is a directory; name the file", path)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
 	if err != nil {
@@ -87,7 +88,7 @@ func ReadFile(path string) (*File, error) {
 func (f *File) parse(data []byte) error {
 	var names map[string]json.RawMessage
 	if err := json.Unmarshal(data, &names); err != nil {
-		return fmt.Errorf("%w: want a JSON object as the workbench's W writes it", at(data, err))
+		return fmt.Errorf("%w: want a JSON object, as a saved configuration is", at(data, err))
 	}
 	known := fieldNames(reflect.TypeFor[fields]())
 	var unknown []string

@@ -120,7 +120,7 @@ func TestFileErrors(t *testing.T) {
 		}
 	}
 	folder := t.TempDir()
-	if _, err := config.ReadFile(folder); err == nil || err.Error() != "configuration "+folder+" is a directory; name the file, as the workbench's W writes it" {
+	if _, err := config.ReadFile(folder); err == nil || err.Error() != "configuration "+folder+" is a directory; name the file" {
 		t.Errorf("a directory: %v", err)
 	}
 }

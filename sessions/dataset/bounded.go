@@ -11,6 +11,8 @@ import (
 	"hash"
 	"io"
 	"os"
+
+	"github.com/trtui/trtui/core/host"
 )
 
 // maxBytes bounds what a set keeps in memory, however well its file is compressed.
@@ -59,7 +61,7 @@ type stream struct {
 }
 
 func openStream(path string) (*stream, error) {
-	f, err := os.Open(path)
+	f, err := host.Open(path)
 	if err != nil {
 		return nil, err
 	}

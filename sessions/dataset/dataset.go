@@ -169,7 +169,7 @@ func (s *Set) checkFinite(v graph.Value, first, n int) error {
 		return nil
 	}
 	each := max(1, v.Len()/n)
-	return fmt.Errorf("item %d: element %d is %g as %s; mend the data, or take it as it is with --allow-not-finite", first+at/each, at%each, what, v.Type)
+	return &NotFiniteError{first + at/each, at % each, what, v.Type}
 }
 
 // notFinite returns the index of the first element that is NaN or infinite, and the element; -1 where all are numbers.
@@ -307,4 +307,15 @@ func fitDims(have []int, want []graph.Dim) ([]int, bool) {
 // longAxes returns the extents other than 1.
 func longAxes(dims []int) []int {
 	return slices.DeleteFunc(slices.Clone(dims), func(d int) bool { return d == 1 })
+}
+
+// NotFiniteError is the error that an element of data is NaN or infinite.
+type NotFiniteError struct {
+	Item, Element int
+	Value         float64
+	Type          graph.DataType
+}
+
+func (e *NotFiniteError) Error() string {
+	return fmt.Sprintf("item %d: element %d is %g as %s; correct the data, or allow such values", e.Item, e.Element, e.Value, e.Type)
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/host"
 )
 
 // maxPixels bounds one image.
@@ -43,7 +44,7 @@ func openImages(dir string, o Options) (*Set, error) {
 	if longer := max(o.Size.Height, o.Size.Width); !o.Resize.Stretch && o.Resize.Shorter == 0 {
 		o.Resize.Shorter = longer * 256 / 224
 	} else if !o.Resize.Stretch && o.Resize.Shorter < longer && !o.Pad {
-		return nil, fmt.Errorf("images whose shorter side is %d may be smaller than %s, which is to be cut from them", o.Resize.Shorter, o.Size)
+		return nil, fmt.Errorf("images whose shorter side is %d may be smaller than %s, to which they are cropped", o.Resize.Shorter, o.Size)
 	}
 	l, err := newLayout(o, 3, o.Size.Height, o.Size.Width)
 	if err != nil {
@@ -79,7 +80,7 @@ func isImage(name string) bool {
 
 // listImages returns the images of a folder and their labels.
 func listImages(dir string) (files []string, labels []int, err error) {
-	f, err := os.Open(filepath.Join(dir, "labels.tsv"))
+	f, err := host.Open(filepath.Join(dir, "labels.tsv"))
 	if os.IsNotExist(err) {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
@@ -140,7 +141,7 @@ func imagesIdentity(dir string, files []string, labels []int, o Options) (Identi
 
 // readImage decodes a file to RGB; transparency is ignored.
 func readImage(path string) (picture, error) {
-	f, err := os.Open(path)
+	f, err := host.Open(path)
 	if err != nil {
 		return picture{}, err
 	}

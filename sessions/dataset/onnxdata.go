@@ -12,6 +12,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/host"
 )
 
 var (
@@ -198,7 +199,7 @@ func (s *Set) readTensor(path string, h interface{ Write([]byte) (int, error) })
 	if info.Size() > maxBytes {
 		return "", graph.Value{}, errTooLarge
 	}
-	b, err := os.ReadFile(path)
+	b, err := host.ReadFile(path)
 	if err != nil {
 		return "", graph.Value{}, err
 	}

@@ -40,7 +40,7 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 			ranges[k] = integersOf(t, env)
 			s.Identity.Hash += fmt.Sprintf(" %d to %d", ranges[k].low, ranges[k].high)
 		}
-		if len(t.Dims) == 0 || !t.Dims[0].Equal(inputs[0].Dims[0]) || fixedBatch(t.Dims[0]) {
+		if len(t.Dims) == 0 || len(inputs[0].Dims) == 0 || !t.Dims[0].Equal(inputs[0].Dims[0]) || fixedBatch(t.Dims[0]) {
 			s.Whole = true
 		}
 	}
@@ -85,8 +85,7 @@ func checkRandom(t *graph.Tensor, dims []int, n int, item *float64) error {
 	case *item > maxBytes:
 		return fmt.Errorf("random data: with input %s of shape %v an item has %.4g bytes, and the limit is %d; give %s", t.Name, dims, *item, maxBytes, instead)
 	case *item*float64(n) > maxRandomBytes:
-		return fmt.Errorf("random data: with input %s of shape %v %d items have %.4g bytes, and the limit is %d; give fewer items (--random-items %d)",
-			t.Name, dims, n, *item*float64(n), maxRandomBytes, int(maxRandomBytes / *item))
+		return &TooManyItems{t.Name, dims, n, int(maxRandomBytes / *item), *item * float64(n)}
 	}
 	return nil
 }
@@ -133,4 +132,17 @@ func fill(v graph.Value, r *rand.Rand) {
 			v.Data[i] = byte(r.IntN(10))
 		}
 	}
+}
+
+// TooManyItems is the error that items of random data need more memory than they may.
+type TooManyItems struct {
+	Input      string
+	Shape      []int
+	Items, Fit int // how many there are, and how many there may be
+	Bytes      float64
+}
+
+func (e *TooManyItems) Error() string {
+	return fmt.Sprintf("random data: with input %s of shape %v %d items have %.4g bytes, and the limit is %d; give %d items or fewer",
+		e.Input, e.Shape, e.Items, e.Bytes, maxRandomBytes, e.Fit)
 }

@@ -36,6 +36,12 @@ func TestRandom(t *testing.T) {
 	if v, err := w.Feed(n.Inputs, 1, 1); err != nil || v["x"].Dims[0] != 4 || len(v["s"].Dims) != 0 {
 		t.Errorf("%v %v", v, err)
 	}
+	first := graph.NewNetwork("first")
+	first.AddInput("s", graph.F32)
+	first.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Const(3))
+	if w, err := Random(first.Inputs, map[string]int{"batch": 4}, 2, 1); err != nil || !w.Whole || w.Inputs[1].Dims[0] != 4 {
+		t.Errorf("an input without axes before others: %+v %v", w, err)
+	}
 	fixed := graph.NewNetwork("fixed")
 	fixed.AddInput("x", graph.F32, graph.Const(2), graph.Const(4))
 	f, err := Random(fixed.Inputs, nil, 3, 1)
@@ -59,7 +65,7 @@ func TestRandomTooLarge(t *testing.T) {
 		{"the most", graph.Shape(1, 1<<28), 16, ""},
 		{"an item", graph.Shape(1, 1<<28+1), 1, "input x of shape [1 268435457] an item has 1.074e+09 bytes, and the limit is 1073741824; give a model whose input is smaller"},
 		{"overflow", []graph.Dim{graph.Symbol("batch"), graph.Symbol("wide"), graph.Const(1 << 40), graph.Const(1 << 40)}, 1, "give smaller shapes"},
-		{"items", graph.Shape(1, 1<<28), 17, "17 items have 1.825e+10 bytes, and the limit is 17179869184; give fewer items (--random-items 16)"},
+		{"items", graph.Shape(1, 1<<28), 17, "17 items have 1.825e+10 bytes, and the limit is 17179869184; give 16 items or fewer"},
 		{"empty", graph.Shape(0, 1<<40), 1, ""},
 		{"negative", []graph.Dim{graph.Const(1), graph.Symbol("n").AddN(-4)}, 1, "has extent -3 on axis 1"},
 	} {

@@ -75,8 +75,8 @@ func (f *file) Close() error {
 	return f.db.Close()
 }
 
-// errNotRecording is the reason why a file is not shown.
-var errNotRecording = errors.New("not a recording of trtui; trtui record and the key w make recordings")
+// ErrNotRecording is the reason why a file is not shown.
+var ErrNotRecording = errors.New("not a recording of trtui")
 
 // checkHeader looks at the first bytes before anything else does, and returns the version of the tables.
 func checkHeader(path string) (version uint32, err error) {
@@ -97,10 +97,10 @@ func checkHeader(path string) (version uint32, err error) {
 		if n == 0 {
 			return 0, errors.New("the file is empty: it was cut short before anything was written")
 		}
-		return 0, errNotRecording
+		return 0, ErrNotRecording
 	}
 	if !bytes.HasPrefix(head, []byte("SQLite format 3\x00")) || binary.BigEndian.Uint32(head[68:]) != magic {
-		return 0, errNotRecording
+		return 0, ErrNotRecording
 	}
 	if version = binary.BigEndian.Uint32(head[60:]); version < 1 || version > Version {
 		return 0, fmt.Errorf("it has version %d, this program reads versions 1 to %d; use the program that wrote it", version, Version)

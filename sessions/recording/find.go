@@ -35,7 +35,7 @@ func (r *Replay) Find(text string) (int, error) {
 		return 0, fmt.Errorf("%q is neither a state's number nor a time after the start, as 00:14 or 14s", text)
 	}
 	if length := r.length(); began(text, after) > length {
-		return 0, fmt.Errorf("recording %s: %s is behind its end: it is %s long, with states 1 to %d", r.file.path, text, report.Clock(length), len(r.steps))
+		return 0, fmt.Errorf("recording %s: %s is past its end: it is %s long, with states 1 to %d", r.file.path, text, report.Clock(length), len(r.steps))
 	}
 	later := sort.Search(len(r.steps), func(i int) bool { return r.Moment(i).After > after })
 	return max(0, later-1), nil

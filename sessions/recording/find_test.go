@@ -17,7 +17,7 @@ func TestFind(t *testing.T) {
 	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
 	r := &Replay{file: &file{path: "a.trtui"}}
 	for _, after := range []time.Duration{0, 1200 * time.Millisecond, 1230 * time.Millisecond, 65 * time.Second} {
-		r.steps = append(r.steps, Step{Time: start.Add(after), After: after})
+		r.steps = append(r.steps, step{Step: report.Step{Time: start.Add(after), After: after}})
 	}
 	for _, c := range []struct {
 		text string
@@ -31,7 +31,7 @@ func TestFind(t *testing.T) {
 	}
 	for _, c := range []struct{ text, says string }{
 		{"0", "no state 0; it has 1 to 4"}, {"5", "no state 5"}, {"-1", "no state -1"}, {"soon", "neither a state's number nor a time"},
-		{"9:00:00", "recording a.trtui: 9:00:00 is behind its end: it is 01:05.0 long, with states 1 to 4"}, {"01:05.1", "is behind its end"}, {"66s", "is behind its end"},
+		{"9:00:00", "recording a.trtui: 9:00:00 is past its end: it is 01:05.0 long, with states 1 to 4"}, {"01:05.1", "is past its end"}, {"66s", "is past its end"},
 	} {
 		if i, err := r.Find(c.text); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s is state %d, %v", c.text, i, err)
@@ -99,5 +99,20 @@ func TestTimesCountFromTheStart(t *testing.T) {
 	}
 	if rep, err := p.Report(); err != nil || rep.Program != "trtui 1234" {
 		t.Errorf("the report is %+v, %v", rep, err)
+	}
+}
+
+// TestFolderNew names a recording after its model and when it begins, in a folder that is made for it.
+func TestFolderNew(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	path, err := Folder(dir).New("net", time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC))
+	if want := filepath.Join(dir, "net-20250304-050607.trtui"); path != want || err != nil {
+		t.Errorf("%q, %v; want %q", path, err, want)
+	}
+	if list, err := Folder(dir).List(); len(list) != 0 || err != nil {
+		t.Errorf("%v, %v", list, err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		t.Error("there is no folder for it")
 	}
 }

@@ -18,7 +18,7 @@ import (
 // model nor the device is needed. Its methods may be called from several goroutines, and none but At waits for the file.
 type Replay struct {
 	file    *file
-	steps   []Step
+	steps   []step
 	configs map[int64]config.Config
 	tried   []report.RecordedConfig
 	cut     bool
@@ -45,14 +45,10 @@ type readReport struct {
 	report any
 }
 
-// Step is one state of a recording.
-type Step struct {
-	Seq     int
-	Time    time.Time
-	After   time.Duration // after the recording began; not negative, whatever the clock did
-	Config  config.Config
-	Settled bool // every report fits the configuration
-	config  int64
+// step is one state with the row of its configuration.
+type step struct {
+	report.Step
+	config int64
 }
 
 // Open opens a recording and shows its last state. It reads what is there, even if the recording was cut short.
@@ -106,7 +102,7 @@ func (r *Replay) index(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.steps, err = scanAll(rows, func(scan func(...any) error) (s Step, err error) {
+	r.steps, err = scanAll(rows, func(scan func(...any) error) (s step, err error) {
 		var at string
 		if err = scan(&s.Seq, &at, &s.config, &s.Settled); err != nil {
 			return s, err
@@ -183,7 +179,13 @@ func (r *Replay) CutShort() bool { return r.cut }
 func (r *Replay) Path() string { return r.file.path }
 
 // Steps returns the states that were recorded, in order.
-func (r *Replay) Steps() []Step { return slices.Clone(r.steps) }
+func (r *Replay) Steps() []report.Step {
+	list := make([]report.Step, len(r.steps))
+	for i, s := range r.steps {
+		list[i] = s.Step
+	}
+	return list
+}
 
 // At reads state i, counted from 0. The snapshot is the one that was recorded, with Replay and At set.
 func (r *Replay) At(i int) (*report.Snapshot, error) {

@@ -55,11 +55,24 @@ func (f *file) report(ctx context.Context) (*report.Recording, error) {
 	if r.Started, err = time.Parse(time.RFC3339Nano, started); err != nil {
 		return nil, err
 	}
+	if r.Unfinished, err = f.unfinished(ctx); err != nil {
+		return nil, err
+	}
 	if ended != "" {
 		r.Complete = true
 		r.Ended, err = time.Parse(time.RFC3339Nano, ended)
 	}
 	return r, err
+}
+
+// unfinished returns why not all was done that the recording was begun for, "" where nothing is known to be left. Files of
+// older versions do not say.
+func (f *file) unfinished(ctx context.Context) (why string, err error) {
+	if f.version < since["unfinished"] {
+		return "", nil
+	}
+	err = f.conn.QueryRowContext(ctx, "SELECT coalesce(max(substr(why, 1, 4096)), '') FROM unfinished").Scan(&why)
+	return why, err
 }
 
 // configs reads the configurations and their results; quantized is as for [config.Config.Effective].
@@ -113,6 +126,23 @@ func duration(n sql.NullInt64) *time.Duration {
 	}
 	d := time.Duration(n.Int64)
 	return &d
+}
+
+// Folder is a folder of recordings.
+type Folder string
+
+func (f Folder) String() string { return string(f) }
+
+// List sums up the recordings in the folder, as the function of that name.
+func (f Folder) List() ([]*report.Recording, error) { return List(string(f)) }
+
+// New returns the path of a new recording, named after its model and when it begins. It makes the folder where there is
+// none.
+func (f Folder) New(model string, begins time.Time) (path string, err error) {
+	if err := os.MkdirAll(string(f), 0o755); err != nil {
+		return "", err
+	}
+	return filepath.Join(string(f), model+begins.Format("-20060102-150405")+Extension), nil
 }
 
 // List sums up the recordings in a folder, newest first. One that cannot be read has Err set. A folder that

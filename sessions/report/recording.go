@@ -16,8 +16,9 @@ type Recording struct {
 	Started     time.Time
 	Ended       time.Time `json:",omitzero"` // zero: still being written, or cut short
 	Complete    bool      // the file was closed
-	Stopped     bool      // it was, before the last configuration was done, as by Ctrl-C
-	Model       string    `output:"-"` // the head has these
+	Stopped     bool      // it was, before all was done that it was begun for, as by Ctrl-C
+	Unfinished  string    `json:",omitempty"` // why not all was done, where the program that wrote it said so
+	Model       string    `output:"-"`        // the head has these
 	ModelPath   string    `output:"-"`
 	ModelKind   string    `output:"-"`
 	ModelBytes  int64     `output:"-"`
@@ -52,6 +53,15 @@ type RecordedConfig struct {
 	Weights    *int `unit:"bytes"`
 }
 
+// Step is one state of a recording.
+type Step struct {
+	Seq     int
+	Time    time.Time
+	After   time.Duration // after the recording began; not negative, whatever the clock did
+	Config  config.Config
+	Settled bool // every report fits the configuration
+}
+
 // Measured returns what the recording says of the configuration's times.
 func (c *RecordedConfig) Measured() Measured {
 	if c.Timings != nil && c.Median != nil && c.Timings.EndToEnd.Median == *c.Median {
@@ -68,5 +78,5 @@ func (c *RecordedConfig) Measured() Measured {
 func (r *Recording) SetConfigs(list []RecordedConfig) {
 	n := len(list)
 	done := n > 0 && (list[n-1].Settled || list[n-1].Err != "")
-	r.Configs, r.Stopped = list, r.Complete && !done
+	r.Configs, r.Stopped = list, r.Complete && (!done || r.Unfinished != "")
 }

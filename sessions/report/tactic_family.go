@@ -8,7 +8,7 @@ import (
 
 // PriceNote says what the times of tactics are where nothing is measured: there are two estimates, and this is the one before
 // there is code.
-const PriceNote = "untimed: the cost model chose by its prices (~), made before there is code; times of layers are of what the simulator counted"
+const PriceNote = "untimed: the cost model chose by its estimates (~), made before there is code; layer times come from what the simulator counted"
 
 // TacticFamily is tactics of a layer that cannot compute it and that differ in their tile alone.
 type TacticFamily struct {

@@ -14,6 +14,9 @@ type Tactics struct {
 	Forbidden   map[string][]string `entry:"layer,tactics"`
 }
 
+// InMemory is the tactic of a step that only arranges memory and launches nothing.
+const InMemory = "in_memory"
+
 // LayerTactics is one step with its candidates.
 type LayerTactics struct {
 	Layer      string

@@ -108,7 +108,7 @@ func (e *externalFiles) openFile(location string) (*source, error) {
 	case errors.Is(err, errNotRegular):
 		return nil, fmt.Errorf("its external data file %q is not a regular file", location)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("its external data file %q is missing; put it beside the model", location)
+		return nil, fmt.Errorf("its external data file %q is missing; put it next to the model", location)
 	case err != nil:
 		return nil, fmt.Errorf("its external data file %q cannot be opened inside the model's directory: %w", location, err)
 	}

@@ -105,7 +105,7 @@ func (im *importer) model(m *model) {
 		im.opsets[""] = 1 // files from before opset_import
 	}
 	if v, ok := im.opsets[""]; ok && (v < oldestOpset || v > newestOpset) {
-		im.report(&Problem{Reason: fmt.Sprintf("operator set %d is outside %d to %d, which are supported; convert the model with onnx.version_converter or export it anew", v, oldestOpset, newestOpset)})
+		im.report(&Problem{Reason: fmt.Sprintf("operator set %d is outside %d to %d, which are supported; convert the model with onnx.version_converter or export it again", v, oldestOpset, newestOpset)})
 		if im.look == nil {
 			return
 		}

@@ -51,13 +51,15 @@ func ReadTensor(b []byte) (name string, v graph.Value, err error) {
 
 // WriteTensor encodes a TensorProto. It panics if v has no valid type.
 func WriteTensor(name string, v graph.Value) []byte {
-	number := 0
-	for i, t := range dataTypes {
-		if t.typ == v.Type && v.Type != graph.Invalid {
-			number = i
-		}
-	}
-	if number == 0 {
+	b := tensorHead(name, v)
+	b = protowire.AppendTag(b, 9, protowire.BytesType)
+	return protowire.AppendBytes(b, v.Data)
+}
+
+// tensorHead encodes a TensorProto but for its elements.
+func tensorHead(name string, v graph.Value) []byte {
+	element := number(v.Type)
+	if element == 0 {
 		panic("onnx: write a tensor of type " + v.Type.String())
 	}
 	var b []byte
@@ -66,11 +68,9 @@ func WriteTensor(name string, v graph.Value) []byte {
 		b = protowire.AppendVarint(b, uint64(d))
 	}
 	b = protowire.AppendTag(b, 2, protowire.VarintType)
-	b = protowire.AppendVarint(b, uint64(number))
+	b = protowire.AppendVarint(b, uint64(element))
 	b = protowire.AppendTag(b, 8, protowire.BytesType)
-	b = protowire.AppendString(b, name)
-	b = protowire.AppendTag(b, 9, protowire.BytesType)
-	return protowire.AppendBytes(b, v.Data)
+	return protowire.AppendString(b, name)
 }
 
 // maxElements bounds the elements of one tensor, so that its bytes can be counted.

@@ -64,7 +64,7 @@ func (c *candidate) cancel(inner, l *graph.Layer) bool {
 	}
 	r := c.r
 	if !r.bypass(l, inner.Inputs[0]) {
-		return c.miss(NetworkOutput, "%s ties an output to an input", l.Name)
+		return c.miss(NetworkOutput, "%s connects an output to an input", l.Name)
 	}
 	r.drop(l, Eliminated, nil)
 	if r.used(inner) {

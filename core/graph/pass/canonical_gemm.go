@@ -57,14 +57,14 @@ func (r *rewrite) gemmFactors(l *graph.Layer) bool {
 	c := r.candidate("gemm-factors", l)
 	w, ok := reals(l.Inputs[1])
 	if !ok && g.Alpha != 1 {
-		return c.miss(NotConstant, "%s is no constant of a floating type", l.Inputs[1].Name)
+		return c.miss(NotConstant, "%s is not a floating-point constant", l.Inputs[1].Name)
 	}
 	b, ok := []float64(nil), true
 	if bias != nil {
 		b, ok = reals(bias)
 	}
 	if !ok && g.Beta != 1 {
-		return c.miss(NotConstant, "%s is no constant of a floating type", bias.Name)
+		return c.miss(NotConstant, "%s is not a floating-point constant", bias.Name)
 	}
 	if !c.enabled() {
 		return false

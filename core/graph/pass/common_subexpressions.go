@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
+	"strings"
 
 	"github.com/trtui/trtui/core/graph"
 )
@@ -16,7 +17,7 @@ import (
 //	y = Add(a, b)        y = Add(a, a)
 var commonSubexpressions = Pass{
 	Name:  "common-subexpressions",
-	Doc:   "compute once what several layers compute alike",
+	Doc:   "compute once what several layers compute",
 	Rules: []string{"duplicate-layer"},
 	run: func(r *rewrite) {
 		r.mergeConstants()
@@ -37,18 +38,19 @@ var commonSubexpressions = Pass{
 
 // expression returns a text that is equal for two layers only if they compute the same from the same tensors.
 func expression(l *graph.Layer) string {
-	s := fmt.Sprintf("%s %#v %#v %d", l.Op.Name, l.Attrs, l.Epilogue, len(l.Outputs))
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s %#v %#v %d", l.Op.Name, l.Attrs, l.Epilogue, len(l.Outputs))
 	for _, t := range l.Inputs {
 		if t == nil {
-			s += " -"
+			s.WriteString(" -")
 		} else {
-			s += fmt.Sprintf(" %q", t.Name)
+			fmt.Fprintf(&s, " %q", t.Name)
 		}
 	}
 	for _, t := range l.Outputs {
-		s += fmt.Sprintf(" %s %v", t.Type, t.Range)
+		fmt.Fprintf(&s, " %s %v", t.Type, t.Range)
 	}
-	return s
+	return s.String()
 }
 
 func (r *rewrite) mergeDuplicate(first, l *graph.Layer) bool {

@@ -21,7 +21,7 @@ var deadCode = Pass{
 // lateDeadCode removes what the passes before it have left without use.
 var lateDeadCode = Pass{
 	Name:  "late-dead-code",
-	Doc:   "remove layers that the passes before have left without use",
+	Doc:   "remove layers that earlier passes have left without use",
 	Rules: []string{"dead-layer"},
 	run:   removeDead,
 }

@@ -49,7 +49,7 @@ func (c *candidate) affineOf(l *graph.Layer) (a, b []float64, ok bool) {
 	var in [4][]float64
 	for i := range in {
 		if in[i], ok = reals(l.Inputs[i+1]); !ok {
-			return nil, nil, c.miss(NotConstant, "%s is no constant of a floating type", l.Inputs[i+1].Name)
+			return nil, nil, c.miss(NotConstant, "%s is not a floating-point constant", l.Inputs[i+1].Name)
 		}
 	}
 	scale, bias, mean, variance := in[0], in[1], in[2], in[3]
@@ -60,7 +60,7 @@ func (c *candidate) affineOf(l *graph.Layer) (a, b []float64, ok bool) {
 		b[i] = bias[i] - a[i]*mean[i]
 	}
 	if slices.ContainsFunc(a, isNotFinite) || slices.ContainsFunc(b, isNotFinite) {
-		return nil, nil, c.miss(WrongAttribute, "its variance makes a factor that is not finite")
+		return nil, nil, c.miss(WrongAttribute, "its variance gives a factor that is not finite")
 	}
 	return a, b, true
 }

@@ -16,7 +16,7 @@ import (
 //	y = Mul(t, gate)    ->   y = Conv(x, w, gate) | mul($0, $1)
 var fuseEpilogue = Pass{
 	Name:  "fuse-epilogue",
-	Doc:   "fuse activations and broadcast operations into the layer before",
+	Doc:   "fuse activations and broadcast operations into the preceding layer",
 	Rules: []string{"fuse-activation", "fuse-broadcast"},
 	run:   func(r *rewrite) { r.each(r.fuseFollower) },
 }
@@ -32,7 +32,7 @@ var fuseEpilogue = Pass{
 // No cycle can come of it: the tensor that is fused away has no other user, so the other operand cannot depend on it.
 var fuseResidual = Pass{
 	Name:  "fuse-residual",
-	Doc:   "fuse residual additions and what follows them into the layer before",
+	Doc:   "fuse residual additions and what follows them into the preceding layer",
 	Rules: []string{"fuse-residual", "fuse-activation", "fuse-broadcast"},
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool { return r.fuseFollower(l) || r.fuseResidual(l) })
@@ -65,7 +65,7 @@ func (r *rewrite) fuseResidual(l *graph.Layer) bool {
 	if len(full) < 2 {
 		return false
 	}
-	place := func(at int) int { return slices.Index(r.net.Layers, e.inputs[at].Producer) }
+	place := func(at int) int { return r.place(e.inputs[at].Producer) }
 	slices.SortStableFunc(full, func(a, b int) int { return place(b) - place(a) })
 	for _, at := range full {
 		if isAnchor(e.inputs[at].Producer) && r.fuse("fuse-residual", l, e, at) {

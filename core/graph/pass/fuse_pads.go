@@ -15,7 +15,7 @@ import (
 //	y = Conv(t, w)                    ->
 var fusePads = Pass{
 	Name:  "fuse-pads",
-	Doc:   "move padding into the convolution or pooling behind it",
+	Doc:   "move padding into the convolution or pooling after it",
 	Rules: []string{"pad-into-convolution", "pad-into-pooling"},
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {
@@ -45,10 +45,10 @@ func (c *candidate) spatialPads(l, user *graph.Layer) ([]int, bool) {
 		return nil, c.miss(WrongAttribute, "mode %s", a.Mode)
 	}
 	if l.Input(1) != nil {
-		return nil, c.miss(NotConstant, "the value %s is no attribute", l.Input(1).Name)
+		return nil, c.miss(NotConstant, "the value %s is not an attribute", l.Input(1).Name)
 	}
 	if slices.ContainsFunc(a.Pads, func(p int) bool { return p < 0 }) {
-		return nil, c.miss(WrongAttribute, "it takes elements away")
+		return nil, c.miss(WrongAttribute, "it removes elements")
 	}
 	if rank < 3 || a.Pads[0] != 0 || a.Pads[1] != 0 || a.Pads[rank] != 0 || a.Pads[rank+1] != 0 {
 		return nil, c.miss(WrongAttribute, "it pads more than spatial axes")
@@ -128,7 +128,7 @@ func (r *rewrite) padIntoPool(l, pool *graph.Layer) bool {
 			return c.miss(WrongAttribute, "%s has padding of its own", pool.Name)
 		}
 		if !everyWindowInside(a, pads) {
-			return c.miss(WrongAttribute, "a window may lie in the padding altogether")
+			return c.miss(WrongAttribute, "a window may lie entirely in the padding")
 		}
 	}
 	if a.Pads, ok = c.sumPads(pads, a.Pads, a.AutoPad); !ok || !c.enabled() {

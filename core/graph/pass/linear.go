@@ -35,7 +35,7 @@ func (c *candidate) linear(l *graph.Layer) (linear, bool) {
 	}
 	var ok bool
 	if x.w, ok = reals(l.Inputs[1]); !ok {
-		return x, c.miss(NotConstant, "weights %s are no constant of a floating type", l.Inputs[1].Name)
+		return x, c.miss(NotConstant, "weights %s are not a floating-point constant", l.Inputs[1].Name)
 	}
 	x.dims, _ = constDims(l.Inputs[1].Dims)
 	x.channels()
@@ -46,7 +46,7 @@ func (c *candidate) linear(l *graph.Layer) (linear, bool) {
 	}
 	list, ok := perChannel(b, 2, 1, x.n)
 	if !ok {
-		return x, c.miss(NotConstant, "bias %s is no constant with one value per channel", b)
+		return x, c.miss(NotConstant, "bias %s is not a constant with one value per channel", b)
 	}
 	beta := 1.0
 	if g, ok := l.Attrs.(graph.GemmAttrs); ok {

@@ -45,7 +45,7 @@ func (r *rewrite) cancelPair(q *graph.Layer) bool {
 			return false
 		}
 		if !r.bypass(q, p) {
-			return c.miss(NetworkOutput, "it is all that ties %s to %s", y.Name, p.Name)
+			return c.miss(NetworkOutput, "it alone connects %s to %s", y.Name, p.Name)
 		}
 		if y.Producer != nil {
 			y.Range = b.Range

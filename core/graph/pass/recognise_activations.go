@@ -19,7 +19,7 @@ import (
 // clip(a*x+b, 0, h)/h (HardSigmoid) and chains of Relu, Min, Max and Clip by constants (one clamp).
 var recogniseActivations = Pass{
 	Name:  "recognise-activations",
-	Doc:   "find activations that are spelled out in several layers",
+	Doc:   "recognise activations that are written as several layers",
 	Rules: []string{"gelu", "gelu-tanh", "silu", "hard-swish", "hard-sigmoid", "clamp"},
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {

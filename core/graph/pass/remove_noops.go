@@ -29,7 +29,7 @@ var removeNoOps = Pass{
 			}
 			into := x.Producer
 			if !r.bypass(l, x) {
-				return c.miss(NetworkOutput, "it is all that ties %s to %s", l.Outputs[0].Name, x.Name)
+				return c.miss(NetworkOutput, "it alone connects %s to %s", l.Outputs[0].Name, x.Name)
 			}
 			r.drop(l, Eliminated, into)
 			c.instead = into

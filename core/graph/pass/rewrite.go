@@ -26,12 +26,13 @@ type rewrite struct {
 	failed  error
 	fired   []*candidate
 	missed  []Missed
-	missAt  map[string]int // index into missed, by the site's text
+	missAt  map[string]int       // index into missed, by the site's text
+	places  map[*graph.Layer]int // of the layers that each began its round with
 }
 
 func newRewrite(ctx context.Context, n *graph.Network, cfg *Config) *rewrite {
 	r := &rewrite{ctx: ctx, net: n.Clone(), snapshot: n, cfg: cfg, ledger: cfg.Ledger,
-		order: map[string]int{}, ops: map[string]string{}, classes: map[string]graph.Class{}, drops: map[string]drop{}, disabled: map[string]bool{}}
+		order: map[string]int{}, ops: map[string]string{}, classes: map[string]graph.Class{}, drops: map[string]drop{}, disabled: map[string]bool{}, places: map[*graph.Layer]int{}}
 	if r.ledger == nil {
 		r.ledger = newLedger(n)
 	}
@@ -71,7 +72,12 @@ func (r *rewrite) each(f func(l *graph.Layer) bool) {
 			return
 		}
 		again := false
-		for _, l := range slices.Clone(r.net.Layers) {
+		layers := slices.Clone(r.net.Layers)
+		clear(r.places)
+		for i, l := range layers {
+			r.places[l] = i
+		}
+		for _, l := range layers {
 			if r.ctx.Err() != nil {
 				r.failed = r.ctx.Err()
 				return
@@ -88,6 +94,15 @@ func (r *rewrite) each(f func(l *graph.Layer) bool) {
 			return
 		}
 	}
+}
+
+// place returns a number by which layers are in the order of the network while each calls: those that were inserted meanwhile
+// are at the end of it.
+func (r *rewrite) place(l *graph.Layer) int {
+	if i, ok := r.places[l]; ok {
+		return i
+	}
+	return len(r.places) + slices.Index(r.net.Layers, l)
 }
 
 // candidate is a place where a rule may apply. A pass makes one when it has found the pattern's shape, then says why
@@ -204,13 +219,10 @@ func (c *candidate) fire(into ...*graph.Layer) bool {
 		into[0].From = c.members
 		r.net.Rename(into[0], r.name(into[0]))
 	}
-	if i, ok := r.missAt[c.site.String()]; ok {
-		r.missed = slices.Delete(r.missed, i, i+1)
-		delete(r.missAt, c.site.String())
-		for text, j := range r.missAt {
-			if j > i {
-				r.missAt[text] = j - 1
-			}
+	if text := c.site.String(); len(r.missAt) > 0 {
+		if i, ok := r.missAt[text]; ok { // the gap is left out of what misses returns
+			r.missed[i] = Missed{}
+			delete(r.missAt, text)
 		}
 	}
 	r.fired = append(r.fired, c)
@@ -231,12 +243,29 @@ func (r *rewrite) drop(l *graph.Layer, fate Fate, instead *graph.Layer) {
 // record returns the pass's rewrites with the names that layers have now.
 func (r *rewrite) record() []Fired {
 	var list []Fired
+	holders := map[string]string{} // by source layer, the name of the first layer that stands for it
+	if len(r.fired) > 0 {
+		for _, l := range r.net.Layers {
+			for _, name := range l.From {
+				if holders[name] == "" {
+					holders[name] = l.Name
+				}
+			}
+		}
+	}
+	// holder returns the name of l, or of the layer that l has become part of.
+	holder := func(l *graph.Layer) string {
+		if r.net.Layer(l.Name) == l {
+			return l.Name
+		}
+		return holders[l.From[0]]
+	}
 	for _, c := range r.fired {
 		f := Fired{Site: c.site, Members: c.members, KernelsSaved: len(c.layers) - len(c.into), BytesSaved: c.saved}
 		if len(c.into) > 0 {
-			f.Into = r.holder(c.into[0])
+			f.Into = holder(c.into[0])
 		} else if c.instead != nil {
-			f.Into = r.holder(c.instead)
+			f.Into = holder(c.instead)
 		}
 		list = append(list, f)
 	}
@@ -252,23 +281,13 @@ func (r *rewrite) misses() []Missed {
 		}
 	}
 	return slices.DeleteFunc(r.missed, func(m Missed) bool {
+		if m.Reason == "" {
+			return true
+		}
 		list := m.Site.Layers
 		together := func(name string) bool { return holder[name] != "" && holder[name] == holder[list[0]] }
 		return len(list) > 1 && !slices.ContainsFunc(list, func(name string) bool { return !together(name) })
 	})
-}
-
-// holder returns the name of l, or of the layer that l has become part of.
-func (r *rewrite) holder(l *graph.Layer) string {
-	if r.net.Layer(l.Name) == l {
-		return l.Name
-	}
-	for _, m := range r.net.Layers {
-		if slices.Contains(m.From, l.From[0]) {
-			return m.Name
-		}
-	}
-	return ""
 }
 
 // traffic returns the bytes of activations that the layers read and write.

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/trtui/trtui/core/graph"
@@ -52,10 +53,17 @@ func (m *maker) largeConvolutions() {
 		{graph.ConvAttrs{Group: 1}, []int{1, 3, 25, 26}, []int{17, 3, 23, 23}},
 		{graph.ConvAttrs{Group: 5}, []int{1, 5, 25, 26}, []int{5, 1, 23, 23}},
 		{graph.ConvAttrs{Group: 1}, []int{1, 2, 10, 10, 10}, []int{3, 2, 9, 9, 9}},
+		{graph.ConvAttrs{Strides: []int{700}, Group: 1}, []int{1, 1, 7000}, []int{18, 1, 5000}},
 	} {
 		x := m.tensor(graph.F32, graph.Range{}, c.x...)
 		w := m.constant(graph.F32, graph.Range{}, graph.Count(c.w[1:]), c.w...)
 		m.add(fmt.Sprintf("conv_f32_large_%d", i), m.layer(graph.Conv, c.attrs, x, w), Tolerance{Real: 1e-4})
+		for j, t := range []graph.DataType{graph.I8, graph.U8} {
+			x, w := m.tensor(t, graph.PerTensor(0.1, int32(3+100*j)), c.x...), m.constant(graph.I8, graph.PerTensor(0.01, 0), 1, c.w...)
+			l := m.layer(graph.Conv, c.attrs, x, w)
+			l.Outputs[0].Type, l.Outputs[0].Range = t, graph.PerTensor(float32(4*math.Sqrt(float64(graph.Count(c.w[1:])))), int32(7+100*j))
+			m.add(fmt.Sprintf("conv_%s_large_%d", t, i), l, Tolerance{Step: 1})
+		}
 	}
 	for i, w := range [][]int{{1, 1, 1024}, {3, 2, 600}} {
 		x := m.tensor(graph.F32, graph.Range{}, 1, w[0], 20)

@@ -177,6 +177,40 @@ func (s Saturated) Group() string {
 	return fmt.Sprint(l.Op.Name, l.Inputs[0].Type, l.Outputs[0].Type, biasOf(l) >= 0, s.special)
 }
 
+// Saturate adds pairs with layers whose quantised outputs have ranges that hold few of the numbers, in turn: for each group of
+// layers one with each tactic, or, if few, with one tactic of each family, on the smallest layer that it computes.
+func (s *Sweep) Saturate(keep func(layer, tactic string) bool, few bool) {
+	seen := map[[2]string]bool{}
+	names := map[string]bool{}
+	for _, p := range s.pairs {
+		names[p.tactic.Name] = true
+	}
+	for _, l := range SaturatedLayers() {
+		kind, ranges := l.Group(), l.Ranges()
+		for _, tac := range s.backend.Tactics(l.Layer.Op) {
+			key := [2]string{tac.Name, kind}
+			if few && tac.Variant.Family != "" {
+				key[0] = tac.Variant.Family
+			}
+			if seen[key] || tac.Reference {
+				continue
+			}
+			for i := range min(2, len(ranges)) { // outputs with a sign and without
+				c := ranges[(len(seen)+i)%len(ranges)]
+				c.Name = "saturated_" + c.Name
+				if !c.Matches(tac) || keep != nil && !keep(c.Name, tac.Name) {
+					continue
+				}
+				binding, _ := Bind(c.Layer, tac, 0)
+				s.pairs = append(s.pairs, pair{&group{Case: c.Case, draw: c.Reference, left: 1}, tac, binding})
+				seen[key], names[tac.Name] = true, true
+				break
+			}
+		}
+	}
+	s.tactics = len(names)
+}
+
 // Matches reports whether a tactic computes the layer.
 func (s Saturated) Matches(tac kernels.Tactic) bool {
 	b, ok := Bind(s.Layer, tac, 0)

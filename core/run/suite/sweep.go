@@ -41,7 +41,8 @@ type pair struct {
 // group are pairs in a row on one layer, which share its references.
 type group struct {
 	Case
-	left int // pairs to come
+	draw func(*rand.Rand) (Reference, error) // nil: as NewReference does
+	left int                                 // pairs to come
 	once sync.Once
 	refs []Reference
 	err  error
@@ -160,7 +161,7 @@ func (s *Sweep) regroup() {
 	for i := range s.pairs {
 		p := &s.pairs[i]
 		if p.group != from {
-			from, to = p.group, &group{Case: p.group.Case}
+			from, to = p.group, &group{Case: p.group.Case, draw: p.group.draw}
 		}
 		to.left++
 		p.group = to
@@ -272,8 +273,12 @@ func (s *Sweep) bind(ctx context.Context, p pair, repetitions int) bound {
 	}
 	g := p.group
 	g.once.Do(func() {
+		draw := g.draw
+		if draw == nil {
+			draw = func(rnd *rand.Rand) (Reference, error) { return NewReference(g.Layer, rnd) }
+		}
 		for i := range repetitions {
-			r, err := NewReference(g.Layer, rand.New(rand.NewPCG(hash(g.Name), uint64(i))))
+			r, err := draw(rand.New(rand.NewPCG(hash(g.Name), uint64(i))))
 			if err != nil {
 				g.err = fmt.Errorf("the layer's own Eval: %w", err)
 				return

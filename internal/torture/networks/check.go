@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/kernels/cuda"
 )
 
 // Failure is what is wrong. Kind is the same for all models on which the same thing is wrong, as far as that can be told.
@@ -29,26 +32,34 @@ func (f *Failure) Error() string { return f.Kind + ": " + f.Text }
 type Bench struct {
 	Oracle  *Oracle // nil: none
 	Planted string  // a defect that is planted, see planted.go
+	// Contexts is how many run at once.
+	Contexts int
 
-	open     map[string]run.Backend
-	Figures  Figures
-	backends func(features string, threads int) (run.Backend, error)
+	open    map[string]run.Backend
+	look    func(*run.Plan) // for a test: sees what is built
+	Figures Figures
 }
 
 // Figures count what was checked.
 type Figures struct {
-	Models, Builds, Compared, Refused int // Refused: by onnxruntime
-	Elements, Undecided               int // of outputs; undecided are those that rounding decides
+	Builds, Compared, Refused int // Refused: by onnxruntime
+	Elements, Undecided       int // of outputs; undecided are those that rounding decides
 }
 
-// NewBench returns a bench of the CPU.
+// NewBench returns a bench.
 func NewBench(oracle *Oracle) *Bench {
-	return &Bench{Oracle: oracle, open: map[string]run.Backend{}, backends: func(features string, threads int) (run.Backend, error) {
-		if features == "" {
-			return cpu.Open(threads), nil
-		}
-		return cpu.OpenLimited(threads, features)
-	}}
+	return &Bench{Oracle: oracle, Contexts: 2, open: map[string]run.Backend{}}
+}
+
+// open opens the device of a setup.
+func open(s Setup) (run.Backend, error) {
+	switch {
+	case s.Simulated != "":
+		return cuda.OpenSimulated(slices.Index(gpus, s.Simulated))
+	case s.Features != "":
+		return cpu.OpenLimited(s.Threads, s.Features)
+	}
+	return cpu.Open(s.Threads), nil
 }
 
 // FeatureSets returns the sets of vector instructions that this processor can be limited to, "" for all.
@@ -73,11 +84,11 @@ func (b *Bench) Close() {
 }
 
 func (b *Bench) backend(s Setup) (run.Backend, error) {
-	key := fmt.Sprint(s.Features, s.Threads)
+	key := fmt.Sprint(s.Simulated, s.Features, s.Threads)
 	if o, ok := b.open[key]; ok {
 		return o, nil
 	}
-	o, err := b.backends(s.Features, s.Threads)
+	o, err := open(s)
 	if err == nil {
 		b.open[key] = o
 	}
@@ -96,18 +107,36 @@ func (b *Bench) Check(ctx context.Context, m *Model, s Setup) (f *Failure) {
 	if err != nil {
 		return &Failure{"import", err.Error()}
 	}
+	if s.Extents != 0 {
+		m = m.closed(s.Extents)
+	}
 	stage = "eval"
 	c := &check{bench: b, ctx: ctx, model: m, setup: s, network: n, stage: &stage}
 	if c.env, err = n.Bind(m.Feeds()); err != nil {
 		return &Failure{"bind", err.Error()}
 	}
-	if c.meaning, err = meaningOf(n, m.Feeds()); err != nil {
+	if c.meaning, err = meaningOf(n, m.Feeds()); err != nil && s.Extents != 0 {
+		return c.senseless(err)
+	} else if err != nil {
 		return &Failure{"eval", err.Error()}
 	}
 	if s.Onnxruntime {
 		return c.oracle()
 	}
 	return c.engine()
+}
+
+// senseless checks that what has no meaning at these extents gives no result, but an error.
+func (c *check) senseless(why error) *Failure {
+	c.meaning = &meaning{runs: moreRuns} // with which all agrees
+	f := c.engine()
+	if f == nil {
+		return &Failure{"an engine computes what has no meaning", why.Error()}
+	}
+	if strings.HasPrefix(f.Kind, "panic") || strings.Contains(f.Text, "panic") {
+		return f
+	}
+	return nil
 }
 
 // check is one Check.
@@ -166,11 +195,7 @@ func (c *check) engine() *Failure {
 	if err != nil {
 		return &Failure{"optimise", err.Error()}
 	}
-	optimised, err := o.Network.Eval(context.Background(), c.model.Feeds(), nil)
-	if err != nil {
-		return &Failure{"optimised eval", err.Error()}
-	}
-	if f := c.compare("optimised network differs", c.meaning, optimised); f != nil {
+	if f := c.evaluated("optimised", o.Network); f != nil {
 		return f
 	}
 	*c.stage = "lowering " + c.setup.Precision
@@ -180,11 +205,7 @@ func (c *check) engine() *Failure {
 	}
 	m := c.meaning
 	if c.setup.Precision == "fp32" {
-		lowered, err := l.Network.Eval(context.Background(), c.model.Feeds(), nil)
-		if err != nil {
-			return &Failure{"lowered eval", err.Error()}
-		}
-		if f := c.compare("lowered network differs", c.meaning, lowered); f != nil {
+		if f := c.evaluated("lowered", l.Network); f != nil {
 			return f
 		}
 	} else {
@@ -194,10 +215,16 @@ func (c *check) engine() *Failure {
 	}
 	*c.stage = "planning " + c.setup.Precision
 	p, err := run.NewPlan(c.ctx, l.Network, c.env, b, c.cost())
+	if errors.As(err, new(*run.Unsupported)) && c.setup.Simulated != "" {
+		return nil // not all layers have kernels for GPUs
+	}
 	if err != nil {
 		return &Failure{"plan " + c.setup.Precision, err.Error()}
 	}
 	c.bench.Figures.Builds++
+	if c.bench.look != nil {
+		c.bench.look(p)
+	}
 	if c.setup.File {
 		*c.stage = "engine file"
 		if p, err = c.reread(p); err != nil {
@@ -206,6 +233,18 @@ func (c *check) engine() *Failure {
 	}
 	*c.stage = "running " + c.setup.Precision
 	return c.execute(p, b, m)
+}
+
+// evaluated compares what a network made of the model's means.
+func (c *check) evaluated(what string, n *graph.Network) *Failure {
+	if c.meaning.want == nil {
+		return nil
+	}
+	got, err := n.Eval(c.ctx, c.model.Feeds(), nil)
+	if err != nil {
+		return &Failure{what + " eval", err.Error()}
+	}
+	return c.compare(what+" network differs", c.meaning, got)
 }
 
 func (c *check) lower(b run.Backend, o *build.Optimized, cfg pass.Config) (*build.Lowered, error) {
@@ -266,10 +305,12 @@ func (c *check) execute(p *run.Plan, b run.Backend, m *meaning) *Failure {
 	if err != nil {
 		return &Failure{"load " + c.setup.Precision, err.Error()}
 	}
-	defer loaded.Close()
-	const contexts, rounds = 2, 3
-	var first [contexts]map[string]graph.Value
-	var errs [contexts]error
+	if c.bench.Planted != Leak {
+		defer loaded.Close()
+	}
+	const rounds = 3
+	contexts := c.bench.Contexts
+	first, errs := make([]map[string]graph.Value, contexts), make([]error, contexts)
 	var wait sync.WaitGroup
 	for i := range contexts {
 		wait.Go(func() {
@@ -282,7 +323,7 @@ func (c *check) execute(p *run.Plan, b run.Backend, m *meaning) *Failure {
 		})
 	}
 	wait.Wait()
-	if err := errors.Join(errs[:]...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return &Failure{"run " + c.setup.Precision, err.Error()}
 	}
 	for i := range contexts {
@@ -290,9 +331,11 @@ func (c *check) execute(p *run.Plan, b run.Backend, m *meaning) *Failure {
 			return f
 		}
 	}
-	for name, v := range first[0] {
-		if !equal(v, first[1][name]) {
-			return &Failure{"contexts differ", fmt.Sprintf("output %s of two contexts on the same inputs has other bits", name)}
+	for _, other := range first[1:] {
+		for name, v := range first[0] {
+			if !equal(v, other[name]) {
+				return &Failure{"contexts differ", fmt.Sprintf("output %s of two contexts on the same inputs has other bits", name)}
+			}
 		}
 	}
 	return nil
@@ -304,7 +347,9 @@ func (c *check) repeat(loaded *run.Loaded, rounds int) (first map[string]graph.V
 	if err != nil {
 		return nil, err
 	}
-	defer x.Close()
+	if c.bench.Planted != Leak {
+		defer x.Close()
+	}
 	for round := range rounds {
 		if err := x.SetInputs(c.model.Feeds()); err != nil {
 			return nil, err

@@ -242,3 +242,32 @@ func (m *Model) prune() {
 	m.Inputs = slices.DeleteFunc(m.Inputs, func(in Input) bool { return !read[in.Name] })
 	m.Consts = slices.DeleteFunc(m.Consts, func(c Const) bool { return !read[c.Name] })
 }
+
+// Convolutions returns a model of a few convolutions, which have many tactics, and which is built in a moment.
+func Convolutions(seed uint64) *Model {
+	g := &generator{
+		rnd: rand.New(rand.NewPCG(seed, 15)), network: graph.NewNetwork("torture"), ops: graph.Ops(),
+		values: map[string]tensor{}, symbols: map[string]int{}, model: &Model{Opset: 17},
+	}
+	x := g.input(graph.F32, 1, 8, 12, 12)
+	for i := range g.model.Inputs[0].Open {
+		g.model.Inputs[0].Open[i] = ""
+	}
+	for i := range 3 {
+		channels := 8 + 4*i
+		w := g.weights(9*x.dims()[1], channels, x.dims()[1], 3, 3)
+		for _, n := range []*Node{node(attrs{"pads": intsOf(1, 1, 1, 1)}, x.Name, w), node(nil, "")} {
+			op := "Conv"
+			if n.In[0] == "" {
+				op, n.In[0] = "Relu", g.pool[len(g.pool)-1].Name
+			}
+			g.add(op, n)
+		}
+		x = g.pool[len(g.pool)-1]
+	}
+	if len(g.model.Nodes) < 6 { // its values led nowhere
+		return Convolutions(seed + 1<<40)
+	}
+	g.finish()
+	return g.model
+}

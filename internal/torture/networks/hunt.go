@@ -16,7 +16,29 @@ import (
 // Hunt is the hunt of random networks.
 var Hunt = torture.Hunt{
 	Name: "networks", Doc: "random networks of every op, through built engines, onnxruntime and the layers' definition",
-	Share: 5, Limit: 2 * time.Minute, Memory: 3 << 30, Start: start,
+	Share: 5, Sample: 600, Limit: 2 * time.Minute, Memory: 3 << 30, Start: start,
+}
+
+// Contexts is the hunt of the same networks in many contexts at once, for a process under the race detector: small ones, and
+// nothing is shrunk.
+var Contexts = torture.Hunt{
+	Name: "contexts", Limit: 5 * time.Minute, Memory: 6 << 30,
+	Start: func(p torture.Place) (*torture.Worker, error) {
+		b := NewBench(nil)
+		b.Contexts, b.Planted = 8, p.Planted
+		return &torture.Worker{
+			Try: func(ctx context.Context, seed uint64) (found []torture.Finding) {
+				m := Generate(seed)
+				for _, s := range RandomSetups(seed, FeatureSets())[1:] {
+					if f := b.Check(ctx, m, s); f != nil && ctx.Err() == nil {
+						found = append(found, finding(m, s, f))
+					}
+				}
+				return found
+			},
+			Close: b.Close,
+		}, nil
+	},
 }
 
 // shrinkTime bounds the shrinking of one failure.

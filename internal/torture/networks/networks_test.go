@@ -2,12 +2,17 @@ package networks
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/torture"
 )
 
 // madeByBuilder are the ops that no model has: passes and planner make them.
@@ -97,4 +102,75 @@ func TestNetworks(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", b.Figures)
+}
+
+// TestTileEdge: the hunt finds elements behind the last whole tile that are not computed, and shrinks what shows it.
+func TestTileEdge(t *testing.T) {
+	w, err := start(torture.Place{Planted: TileEdge})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for seed := range uint64(50) {
+		if found := w.Try(context.Background(), seed); len(found) > 0 {
+			f := found[0]
+			var c Case
+			if err := json.Unmarshal(f.Files["case.json"], &c); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(f.Kind, "engine differs") || len(c.Model.Nodes) > 2 {
+				t.Errorf("%s: %d nodes are left", f.Kind, len(c.Model.Nodes))
+			}
+			t.Logf("found by try %d: %s", seed, f.Kind)
+			return
+		}
+	}
+	t.Error("a wrong tile edge is not found")
+}
+
+// TestNoise: what is compared has room for rounding alone.
+func TestNoise(t *testing.T) {
+	n := graph.NewNetwork("n")
+	x := n.AddInput("x", graph.F32, graph.Const(1), graph.Const(64))
+	w := n.AddConst("w", graph.Values(graph.F32, slices.Repeat([]float32{0.5}, 64*8), 64, 8))
+	l, err := n.Add("y", graph.MatMul, nil, []*graph.Tensor{x, w}, "y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.MarkOutput(l.Outputs[0])
+	m, err := meaningOf(n, map[string]graph.Value{"x": graph.Values(graph.F32, slices.Repeat([]float32{1}, 64), 1, 64)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		factor float32
+		agree  bool
+	}{{1, true}, {1 + 1e-6, true}, {1 + 1e-4, false}, {63. / 64, false}} {
+		got := graph.Values(graph.F32, slices.Repeat([]float32{32 * tt.factor}, 8), 1, 8)
+		if _, err := m.agree(map[string]graph.Value{"y": got}); (err == nil) != tt.agree {
+			t.Errorf("times %v: %v", tt.factor, err)
+		}
+	}
+}
+
+// TestBuilderOps: the ops that only passes and planner make are in what is built.
+func TestBuilderOps(t *testing.T) {
+	b := bench(t)
+	seen := map[string]bool{}
+	b.look = func(p *run.Plan) {
+		for _, s := range p.Steps {
+			seen[s.Layer.Op.Name] = true
+		}
+	}
+	for seed := range uint64(60) {
+		m := Generate(seed)
+		for _, s := range RandomSetups(seed, FeatureSets())[1:] {
+			_ = b.Check(context.Background(), m, s)
+		}
+	}
+	for name := range madeByBuilder {
+		if !seen[name] {
+			t.Errorf("no engine has a layer of %s", name)
+		}
+	}
 }

@@ -2,8 +2,11 @@ package networks
 
 import "github.com/trtui/trtui/core/graph"
 
-// TileEdge is the planted defect of this hunt: the elements behind the last whole tile of a row are not computed.
-const TileEdge = "tile-edge"
+// The planted defects of this package.
+const (
+	TileEdge = "tile-edge" // the elements behind the last whole tile of a row are not computed
+	Leak     = "leak"      // arenas are not freed
+)
 
 // plant makes a result wrong where a test wants to see that it is found.
 func (c *check) plant(out map[string]graph.Value) {

@@ -2,7 +2,7 @@ package asm
 
 // PoolCall is a field of tiles of a pooling in one block of 16 channels: Rows rows of Tiles times p output
 // pixels. For row y, pixel x and lane l, over the taps t of In[y*InRow + Taps[t].Offset + 16*x + l],
-// Out[y*OutRow + 16*x + l] is the maximum, or the sum times Factors[y*FactorRow + x].
+// Out[y*OutRow + 16*x + l] is the maximum, NaN being the greatest, or the sum times Factors[y*FactorRow + x].
 type PoolCall struct {
 	In          []float32
 	InRow       int

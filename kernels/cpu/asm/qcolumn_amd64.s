@@ -130,16 +130,13 @@ p1outer:
 	JMP          p1done
 
 p1bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
 
 p1done:
 	MOVQ    inColumn+32(FP), R8
@@ -251,23 +248,18 @@ p2outer:
 	JMP          p2done
 
 p2bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
 
 p2done:
 	MOVQ    inColumn+32(FP), R8
@@ -401,30 +393,23 @@ p3outer:
 	JMP          p3done
 
 p3bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
 
 p3done:
 	MOVQ    inColumn+32(FP), R8
@@ -580,37 +565,28 @@ p4outer:
 	JMP          p4done
 
 p4bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
 
 p4done:
 	MOVQ    inColumn+32(FP), R8
@@ -788,44 +764,33 @@ p5outer:
 	JMP          p5done
 
 p5bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z4, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z4, (R8)
+	ADDQ             R9, R8
 
 p5done:
 	MOVQ    inColumn+32(FP), R8
@@ -1025,51 +990,38 @@ p6outer:
 	JMP          p6done
 
 p6bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VDIVPS             Z8, Z5, Z5
-	VCMPPS             $0x07, Z5, Z5, K1
-	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
-	VPADDD             Z9, Z5, Z5
-	VPMAXSD            Z10, Z5, Z5
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z4, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z5, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
+	VCVTPS2DQ.RN_SAE Z5, Z5
+	VPADDD           Z9, Z5, Z5
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z4, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z5, (R8)
+	ADDQ             R9, R8
 
 p6done:
 	MOVQ    inColumn+32(FP), R8
@@ -1291,58 +1243,43 @@ p7outer:
 	JMP          p7done
 
 p7bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VDIVPS             Z8, Z5, Z5
-	VCMPPS             $0x07, Z5, Z5, K1
-	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
-	VPADDD             Z9, Z5, Z5
-	VPMAXSD            Z10, Z5, Z5
-	VDIVPS             Z8, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z9, Z6, Z6
-	VPMAXSD            Z10, Z6, Z6
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z4, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z5, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z6, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
+	VCVTPS2DQ.RN_SAE Z5, Z5
+	VPADDD           Z9, Z5, Z5
+	VDIVPS           Z8, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z9, Z6, Z6
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z4, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z5, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z6, (R8)
+	ADDQ             R9, R8
 
 p7done:
 	MOVQ    inColumn+32(FP), R8
@@ -1586,65 +1523,48 @@ p8outer:
 	JMP          p8done
 
 p8bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VDIVPS             Z8, Z5, Z5
-	VCMPPS             $0x07, Z5, Z5, K1
-	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
-	VPADDD             Z9, Z5, Z5
-	VPMAXSD            Z10, Z5, Z5
-	VDIVPS             Z8, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z9, Z6, Z6
-	VPMAXSD            Z10, Z6, Z6
-	VDIVPS             Z8, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z9, Z7, Z7
-	VPMAXSD            Z10, Z7, Z7
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z4, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z5, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z6, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z7, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
+	VCVTPS2DQ.RN_SAE Z5, Z5
+	VPADDD           Z9, Z5, Z5
+	VDIVPS           Z8, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z9, Z6, Z6
+	VDIVPS           Z8, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z9, Z7, Z7
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z4, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z5, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z6, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z7, (R8)
+	ADDQ             R9, R8
 
 p8done:
 	MOVQ    inColumn+32(FP), R8
@@ -1753,16 +1673,13 @@ p1outer:
 	JMP          p1done
 
 p1bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
 
 p1done:
 	MOVQ    inColumn+32(FP), R8
@@ -1877,23 +1794,18 @@ p2outer:
 	JMP          p2done
 
 p2bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
 
 p2done:
 	MOVQ    inColumn+32(FP), R8
@@ -2033,30 +1945,23 @@ p3outer:
 	JMP          p3done
 
 p3bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
 
 p3done:
 	MOVQ    inColumn+32(FP), R8
@@ -2221,37 +2126,28 @@ p4outer:
 	JMP          p4done
 
 p4bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
 
 p4done:
 	MOVQ    inColumn+32(FP), R8
@@ -2441,44 +2337,33 @@ p5outer:
 	JMP          p5done
 
 p5bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z4, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z4, (R8)
+	ADDQ             R9, R8
 
 p5done:
 	MOVQ    inColumn+32(FP), R8
@@ -2693,51 +2578,38 @@ p6outer:
 	JMP          p6done
 
 p6bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VDIVPS             Z8, Z5, Z5
-	VCMPPS             $0x07, Z5, Z5, K1
-	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
-	VPADDD             Z9, Z5, Z5
-	VPMAXSD            Z10, Z5, Z5
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z4, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z5, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
+	VCVTPS2DQ.RN_SAE Z5, Z5
+	VPADDD           Z9, Z5, Z5
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z4, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z5, (R8)
+	ADDQ             R9, R8
 
 p6done:
 	MOVQ    inColumn+32(FP), R8
@@ -2977,58 +2849,43 @@ p7outer:
 	JMP          p7done
 
 p7bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VDIVPS             Z8, Z5, Z5
-	VCMPPS             $0x07, Z5, Z5, K1
-	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
-	VPADDD             Z9, Z5, Z5
-	VPMAXSD            Z10, Z5, Z5
-	VDIVPS             Z8, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z9, Z6, Z6
-	VPMAXSD            Z10, Z6, Z6
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z4, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z5, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z6, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
+	VCVTPS2DQ.RN_SAE Z5, Z5
+	VPADDD           Z9, Z5, Z5
+	VDIVPS           Z8, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z9, Z6, Z6
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z4, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z5, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z6, (R8)
+	ADDQ             R9, R8
 
 p7done:
 	MOVQ    inColumn+32(FP), R8
@@ -3293,65 +3150,48 @@ p8outer:
 	JMP          p8done
 
 p8bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VDIVPS             Z8, Z5, Z5
-	VCMPPS             $0x07, Z5, Z5, K1
-	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
-	VPADDD             Z9, Z5, Z5
-	VPMAXSD            Z10, Z5, Z5
-	VDIVPS             Z8, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z9, Z6, Z6
-	VPMAXSD            Z10, Z6, Z6
-	VDIVPS             Z8, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z9, Z7, Z7
-	VPMAXSD            Z10, Z7, Z7
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z4, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z5, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z6, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z7, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
+	VCVTPS2DQ.RN_SAE Z5, Z5
+	VPADDD           Z9, Z5, Z5
+	VDIVPS           Z8, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z9, Z6, Z6
+	VDIVPS           Z8, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z9, Z7, Z7
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z4, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z5, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z6, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z7, (R8)
+	ADDQ             R9, R8
 
 p8done:
 	MOVQ    inColumn+32(FP), R8
@@ -3490,16 +3330,13 @@ p1outer:
 	JMP          p1done
 
 p1bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
 
 p1done:
 	MOVQ    inColumn+32(FP), R8
@@ -3650,23 +3487,18 @@ p2outer:
 	JMP          p2done
 
 p2bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
 
 p2done:
 	MOVQ    inColumn+32(FP), R8
@@ -3848,30 +3680,23 @@ p3outer:
 	JMP          p3done
 
 p3bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
 
 p3done:
 	MOVQ    inColumn+32(FP), R8
@@ -4084,37 +3909,28 @@ p4outer:
 	JMP          p4done
 
 p4bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
 
 p4done:
 	MOVQ    inColumn+32(FP), R8
@@ -4358,44 +4174,33 @@ p5outer:
 	JMP          p5done
 
 p5bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z4, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z4, (R8)
+	ADDQ             R9, R8
 
 p5done:
 	MOVQ    inColumn+32(FP), R8
@@ -4670,51 +4475,38 @@ p6outer:
 	JMP          p6done
 
 p6bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VDIVPS             Z8, Z5, Z5
-	VCMPPS             $0x07, Z5, Z5, K1
-	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
-	VPADDD             Z9, Z5, Z5
-	VPMAXSD            Z10, Z5, Z5
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z4, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z5, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
+	VCVTPS2DQ.RN_SAE Z5, Z5
+	VPADDD           Z9, Z5, Z5
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z4, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z5, (R8)
+	ADDQ             R9, R8
 
 p6done:
 	MOVQ    inColumn+32(FP), R8
@@ -5020,58 +4812,43 @@ p7outer:
 	JMP          p7done
 
 p7bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VDIVPS             Z8, Z5, Z5
-	VCMPPS             $0x07, Z5, Z5, K1
-	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
-	VPADDD             Z9, Z5, Z5
-	VPMAXSD            Z10, Z5, Z5
-	VDIVPS             Z8, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z9, Z6, Z6
-	VPMAXSD            Z10, Z6, Z6
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z4, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z5, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z6, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
+	VCVTPS2DQ.RN_SAE Z5, Z5
+	VPADDD           Z9, Z5, Z5
+	VDIVPS           Z8, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z9, Z6, Z6
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z4, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z5, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z6, (R8)
+	ADDQ             R9, R8
 
 p7done:
 	MOVQ    inColumn+32(FP), R8
@@ -5408,65 +5185,48 @@ p8outer:
 	JMP          p8done
 
 p8bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VDIVPS             Z8, Z5, Z5
-	VCMPPS             $0x07, Z5, Z5, K1
-	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
-	VPADDD             Z9, Z5, Z5
-	VPMAXSD            Z10, Z5, Z5
-	VDIVPS             Z8, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z9, Z6, Z6
-	VPMAXSD            Z10, Z6, Z6
-	VDIVPS             Z8, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z9, Z7, Z7
-	VPMAXSD            Z10, Z7, Z7
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z4, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z5, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z6, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z7, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
+	VCVTPS2DQ.RN_SAE Z5, Z5
+	VPADDD           Z9, Z5, Z5
+	VDIVPS           Z8, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z9, Z6, Z6
+	VDIVPS           Z8, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z9, Z7, Z7
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z4, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z5, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z6, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z7, (R8)
+	ADDQ             R9, R8
 
 p8done:
 	MOVQ    inColumn+32(FP), R8
@@ -5605,16 +5365,13 @@ p1outer:
 	JMP          p1done
 
 p1bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
 
 p1done:
 	MOVQ    inColumn+32(FP), R8
@@ -5770,23 +5527,18 @@ p2outer:
 	JMP          p2done
 
 p2bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
 
 p2done:
 	MOVQ    inColumn+32(FP), R8
@@ -5978,30 +5730,23 @@ p3outer:
 	JMP          p3done
 
 p3bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
 
 p3done:
 	MOVQ    inColumn+32(FP), R8
@@ -6229,37 +5974,28 @@ p4outer:
 	JMP          p4done
 
 p4bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
 
 p4done:
 	MOVQ    inColumn+32(FP), R8
@@ -6523,44 +6259,33 @@ p5outer:
 	JMP          p5done
 
 p5bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z4, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z4, (R8)
+	ADDQ             R9, R8
 
 p5done:
 	MOVQ    inColumn+32(FP), R8
@@ -6860,51 +6585,38 @@ p6outer:
 	JMP          p6done
 
 p6bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VDIVPS             Z8, Z5, Z5
-	VCMPPS             $0x07, Z5, Z5, K1
-	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
-	VPADDD             Z9, Z5, Z5
-	VPMAXSD            Z10, Z5, Z5
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z4, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z5, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
+	VCVTPS2DQ.RN_SAE Z5, Z5
+	VPADDD           Z9, Z5, Z5
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z4, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z5, (R8)
+	ADDQ             R9, R8
 
 p6done:
 	MOVQ    inColumn+32(FP), R8
@@ -7240,58 +6952,43 @@ p7outer:
 	JMP          p7done
 
 p7bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VDIVPS             Z8, Z5, Z5
-	VCMPPS             $0x07, Z5, Z5, K1
-	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
-	VPADDD             Z9, Z5, Z5
-	VPMAXSD            Z10, Z5, Z5
-	VDIVPS             Z8, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z9, Z6, Z6
-	VPMAXSD            Z10, Z6, Z6
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z4, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z5, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z6, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
+	VCVTPS2DQ.RN_SAE Z5, Z5
+	VPADDD           Z9, Z5, Z5
+	VDIVPS           Z8, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z9, Z6, Z6
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z4, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z5, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z6, (R8)
+	ADDQ             R9, R8
 
 p7done:
 	MOVQ    inColumn+32(FP), R8
@@ -7663,65 +7360,48 @@ p8outer:
 	JMP          p8done
 
 p8bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VDIVPS             Z8, Z5, Z5
-	VCMPPS             $0x07, Z5, Z5, K1
-	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
-	VPADDD             Z9, Z5, Z5
-	VPMAXSD            Z10, Z5, Z5
-	VDIVPS             Z8, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z9, Z6, Z6
-	VPMAXSD            Z10, Z6, Z6
-	VDIVPS             Z8, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z9, Z7, Z7
-	VPMAXSD            Z10, Z7, Z7
-	VPMOVUSDB          Z0, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z1, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z2, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z3, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z4, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z5, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z6, (R8)
-	ADDQ               R9, R8
-	VPMOVUSDB          Z7, (R8)
-	ADDQ               R9, R8
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
+	VCVTPS2DQ.RN_SAE Z5, Z5
+	VPADDD           Z9, Z5, Z5
+	VDIVPS           Z8, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z9, Z6, Z6
+	VDIVPS           Z8, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z9, Z7, Z7
+	VPMOVDB          Z0, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z4, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z5, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z6, (R8)
+	ADDQ             R9, R8
+	VPMOVDB          Z7, (R8)
+	ADDQ             R9, R8
 
 p8done:
 	MOVQ    inColumn+32(FP), R8

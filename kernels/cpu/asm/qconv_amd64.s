@@ -129,22 +129,17 @@ p1outer:
 	JMP          p1done
 
 p1bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VPMOVUSDB          Z10, (SI)
-	VPMOVUSDB          Z11, (SI)(R9*1)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VPMOVDB          Z10, (SI)
+	VPMOVDB          Z11, (SI)(R9*1)
+	ADDQ             R8, SI
 
 p1done:
 	ADDQ $0x00000004, DX
@@ -298,35 +293,26 @@ p2outer:
 	JMP          p2done
 
 p2bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VDIVPS             Z0, Z12, Z12
-	VCMPPS             $0x07, Z12, Z12, K1
-	VCVTPS2DQ.RN_SAE.Z Z12, K1, Z12
-	VPADDD             Z1, Z12, Z12
-	VPMAXSD            Z2, Z12, Z12
-	VDIVPS             Z0, Z13, Z13
-	VCMPPS             $0x07, Z13, Z13, K1
-	VCVTPS2DQ.RN_SAE.Z Z13, K1, Z13
-	VPADDD             Z1, Z13, Z13
-	VPMAXSD            Z2, Z13, Z13
-	VPMOVUSDB          Z10, (SI)
-	VPMOVUSDB          Z11, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z12, (SI)
-	VPMOVUSDB          Z13, (SI)(R9*1)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VDIVPS           Z0, Z12, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z1, Z12, Z12
+	VDIVPS           Z0, Z13, Z13
+	VCVTPS2DQ.RN_SAE Z13, Z13
+	VPADDD           Z1, Z13, Z13
+	VPMOVDB          Z10, (SI)
+	VPMOVDB          Z11, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z12, (SI)
+	VPMOVDB          Z13, (SI)(R9*1)
+	ADDQ             R8, SI
 
 p2done:
 	ADDQ $0x00000008, DX
@@ -523,48 +509,35 @@ p3outer:
 	JMP          p3done
 
 p3bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VDIVPS             Z0, Z12, Z12
-	VCMPPS             $0x07, Z12, Z12, K1
-	VCVTPS2DQ.RN_SAE.Z Z12, K1, Z12
-	VPADDD             Z1, Z12, Z12
-	VPMAXSD            Z2, Z12, Z12
-	VDIVPS             Z0, Z13, Z13
-	VCMPPS             $0x07, Z13, Z13, K1
-	VCVTPS2DQ.RN_SAE.Z Z13, K1, Z13
-	VPADDD             Z1, Z13, Z13
-	VPMAXSD            Z2, Z13, Z13
-	VDIVPS             Z0, Z14, Z14
-	VCMPPS             $0x07, Z14, Z14, K1
-	VCVTPS2DQ.RN_SAE.Z Z14, K1, Z14
-	VPADDD             Z1, Z14, Z14
-	VPMAXSD            Z2, Z14, Z14
-	VDIVPS             Z0, Z15, Z15
-	VCMPPS             $0x07, Z15, Z15, K1
-	VCVTPS2DQ.RN_SAE.Z Z15, K1, Z15
-	VPADDD             Z1, Z15, Z15
-	VPMAXSD            Z2, Z15, Z15
-	VPMOVUSDB          Z10, (SI)
-	VPMOVUSDB          Z11, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z12, (SI)
-	VPMOVUSDB          Z13, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z14, (SI)
-	VPMOVUSDB          Z15, (SI)(R9*1)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VDIVPS           Z0, Z12, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z1, Z12, Z12
+	VDIVPS           Z0, Z13, Z13
+	VCVTPS2DQ.RN_SAE Z13, Z13
+	VPADDD           Z1, Z13, Z13
+	VDIVPS           Z0, Z14, Z14
+	VCVTPS2DQ.RN_SAE Z14, Z14
+	VPADDD           Z1, Z14, Z14
+	VDIVPS           Z0, Z15, Z15
+	VCVTPS2DQ.RN_SAE Z15, Z15
+	VPADDD           Z1, Z15, Z15
+	VPMOVDB          Z10, (SI)
+	VPMOVDB          Z11, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z12, (SI)
+	VPMOVDB          Z13, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z14, (SI)
+	VPMOVDB          Z15, (SI)(R9*1)
+	ADDQ             R8, SI
 
 p3done:
 	ADDQ $0x0000000c, DX
@@ -804,61 +777,44 @@ p4outer:
 	JMP          p4done
 
 p4bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VDIVPS             Z0, Z12, Z12
-	VCMPPS             $0x07, Z12, Z12, K1
-	VCVTPS2DQ.RN_SAE.Z Z12, K1, Z12
-	VPADDD             Z1, Z12, Z12
-	VPMAXSD            Z2, Z12, Z12
-	VDIVPS             Z0, Z13, Z13
-	VCMPPS             $0x07, Z13, Z13, K1
-	VCVTPS2DQ.RN_SAE.Z Z13, K1, Z13
-	VPADDD             Z1, Z13, Z13
-	VPMAXSD            Z2, Z13, Z13
-	VDIVPS             Z0, Z14, Z14
-	VCMPPS             $0x07, Z14, Z14, K1
-	VCVTPS2DQ.RN_SAE.Z Z14, K1, Z14
-	VPADDD             Z1, Z14, Z14
-	VPMAXSD            Z2, Z14, Z14
-	VDIVPS             Z0, Z15, Z15
-	VCMPPS             $0x07, Z15, Z15, K1
-	VCVTPS2DQ.RN_SAE.Z Z15, K1, Z15
-	VPADDD             Z1, Z15, Z15
-	VPMAXSD            Z2, Z15, Z15
-	VDIVPS             Z0, Z16, Z16
-	VCMPPS             $0x07, Z16, Z16, K1
-	VCVTPS2DQ.RN_SAE.Z Z16, K1, Z16
-	VPADDD             Z1, Z16, Z16
-	VPMAXSD            Z2, Z16, Z16
-	VDIVPS             Z0, Z17, Z17
-	VCMPPS             $0x07, Z17, Z17, K1
-	VCVTPS2DQ.RN_SAE.Z Z17, K1, Z17
-	VPADDD             Z1, Z17, Z17
-	VPMAXSD            Z2, Z17, Z17
-	VPMOVUSDB          Z10, (SI)
-	VPMOVUSDB          Z11, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z12, (SI)
-	VPMOVUSDB          Z13, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z14, (SI)
-	VPMOVUSDB          Z15, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z16, (SI)
-	VPMOVUSDB          Z17, (SI)(R9*1)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VDIVPS           Z0, Z12, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z1, Z12, Z12
+	VDIVPS           Z0, Z13, Z13
+	VCVTPS2DQ.RN_SAE Z13, Z13
+	VPADDD           Z1, Z13, Z13
+	VDIVPS           Z0, Z14, Z14
+	VCVTPS2DQ.RN_SAE Z14, Z14
+	VPADDD           Z1, Z14, Z14
+	VDIVPS           Z0, Z15, Z15
+	VCVTPS2DQ.RN_SAE Z15, Z15
+	VPADDD           Z1, Z15, Z15
+	VDIVPS           Z0, Z16, Z16
+	VCVTPS2DQ.RN_SAE Z16, Z16
+	VPADDD           Z1, Z16, Z16
+	VDIVPS           Z0, Z17, Z17
+	VCVTPS2DQ.RN_SAE Z17, Z17
+	VPADDD           Z1, Z17, Z17
+	VPMOVDB          Z10, (SI)
+	VPMOVDB          Z11, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z12, (SI)
+	VPMOVDB          Z13, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z14, (SI)
+	VPMOVDB          Z15, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z16, (SI)
+	VPMOVDB          Z17, (SI)(R9*1)
+	ADDQ             R8, SI
 
 p4done:
 	ADDQ $0x00000010, DX
@@ -1141,74 +1097,53 @@ p5outer:
 	JMP          p5done
 
 p5bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VDIVPS             Z0, Z12, Z12
-	VCMPPS             $0x07, Z12, Z12, K1
-	VCVTPS2DQ.RN_SAE.Z Z12, K1, Z12
-	VPADDD             Z1, Z12, Z12
-	VPMAXSD            Z2, Z12, Z12
-	VDIVPS             Z0, Z13, Z13
-	VCMPPS             $0x07, Z13, Z13, K1
-	VCVTPS2DQ.RN_SAE.Z Z13, K1, Z13
-	VPADDD             Z1, Z13, Z13
-	VPMAXSD            Z2, Z13, Z13
-	VDIVPS             Z0, Z14, Z14
-	VCMPPS             $0x07, Z14, Z14, K1
-	VCVTPS2DQ.RN_SAE.Z Z14, K1, Z14
-	VPADDD             Z1, Z14, Z14
-	VPMAXSD            Z2, Z14, Z14
-	VDIVPS             Z0, Z15, Z15
-	VCMPPS             $0x07, Z15, Z15, K1
-	VCVTPS2DQ.RN_SAE.Z Z15, K1, Z15
-	VPADDD             Z1, Z15, Z15
-	VPMAXSD            Z2, Z15, Z15
-	VDIVPS             Z0, Z16, Z16
-	VCMPPS             $0x07, Z16, Z16, K1
-	VCVTPS2DQ.RN_SAE.Z Z16, K1, Z16
-	VPADDD             Z1, Z16, Z16
-	VPMAXSD            Z2, Z16, Z16
-	VDIVPS             Z0, Z17, Z17
-	VCMPPS             $0x07, Z17, Z17, K1
-	VCVTPS2DQ.RN_SAE.Z Z17, K1, Z17
-	VPADDD             Z1, Z17, Z17
-	VPMAXSD            Z2, Z17, Z17
-	VDIVPS             Z0, Z18, Z18
-	VCMPPS             $0x07, Z18, Z18, K1
-	VCVTPS2DQ.RN_SAE.Z Z18, K1, Z18
-	VPADDD             Z1, Z18, Z18
-	VPMAXSD            Z2, Z18, Z18
-	VDIVPS             Z0, Z19, Z19
-	VCMPPS             $0x07, Z19, Z19, K1
-	VCVTPS2DQ.RN_SAE.Z Z19, K1, Z19
-	VPADDD             Z1, Z19, Z19
-	VPMAXSD            Z2, Z19, Z19
-	VPMOVUSDB          Z10, (SI)
-	VPMOVUSDB          Z11, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z12, (SI)
-	VPMOVUSDB          Z13, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z14, (SI)
-	VPMOVUSDB          Z15, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z16, (SI)
-	VPMOVUSDB          Z17, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z18, (SI)
-	VPMOVUSDB          Z19, (SI)(R9*1)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VDIVPS           Z0, Z12, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z1, Z12, Z12
+	VDIVPS           Z0, Z13, Z13
+	VCVTPS2DQ.RN_SAE Z13, Z13
+	VPADDD           Z1, Z13, Z13
+	VDIVPS           Z0, Z14, Z14
+	VCVTPS2DQ.RN_SAE Z14, Z14
+	VPADDD           Z1, Z14, Z14
+	VDIVPS           Z0, Z15, Z15
+	VCVTPS2DQ.RN_SAE Z15, Z15
+	VPADDD           Z1, Z15, Z15
+	VDIVPS           Z0, Z16, Z16
+	VCVTPS2DQ.RN_SAE Z16, Z16
+	VPADDD           Z1, Z16, Z16
+	VDIVPS           Z0, Z17, Z17
+	VCVTPS2DQ.RN_SAE Z17, Z17
+	VPADDD           Z1, Z17, Z17
+	VDIVPS           Z0, Z18, Z18
+	VCVTPS2DQ.RN_SAE Z18, Z18
+	VPADDD           Z1, Z18, Z18
+	VDIVPS           Z0, Z19, Z19
+	VCVTPS2DQ.RN_SAE Z19, Z19
+	VPADDD           Z1, Z19, Z19
+	VPMOVDB          Z10, (SI)
+	VPMOVDB          Z11, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z12, (SI)
+	VPMOVDB          Z13, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z14, (SI)
+	VPMOVDB          Z15, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z16, (SI)
+	VPMOVDB          Z17, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z18, (SI)
+	VPMOVDB          Z19, (SI)(R9*1)
+	ADDQ             R8, SI
 
 p5done:
 	ADDQ $0x00000014, DX
@@ -1534,87 +1469,62 @@ p6outer:
 	JMP          p6done
 
 p6bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VDIVPS             Z0, Z12, Z12
-	VCMPPS             $0x07, Z12, Z12, K1
-	VCVTPS2DQ.RN_SAE.Z Z12, K1, Z12
-	VPADDD             Z1, Z12, Z12
-	VPMAXSD            Z2, Z12, Z12
-	VDIVPS             Z0, Z13, Z13
-	VCMPPS             $0x07, Z13, Z13, K1
-	VCVTPS2DQ.RN_SAE.Z Z13, K1, Z13
-	VPADDD             Z1, Z13, Z13
-	VPMAXSD            Z2, Z13, Z13
-	VDIVPS             Z0, Z14, Z14
-	VCMPPS             $0x07, Z14, Z14, K1
-	VCVTPS2DQ.RN_SAE.Z Z14, K1, Z14
-	VPADDD             Z1, Z14, Z14
-	VPMAXSD            Z2, Z14, Z14
-	VDIVPS             Z0, Z15, Z15
-	VCMPPS             $0x07, Z15, Z15, K1
-	VCVTPS2DQ.RN_SAE.Z Z15, K1, Z15
-	VPADDD             Z1, Z15, Z15
-	VPMAXSD            Z2, Z15, Z15
-	VDIVPS             Z0, Z16, Z16
-	VCMPPS             $0x07, Z16, Z16, K1
-	VCVTPS2DQ.RN_SAE.Z Z16, K1, Z16
-	VPADDD             Z1, Z16, Z16
-	VPMAXSD            Z2, Z16, Z16
-	VDIVPS             Z0, Z17, Z17
-	VCMPPS             $0x07, Z17, Z17, K1
-	VCVTPS2DQ.RN_SAE.Z Z17, K1, Z17
-	VPADDD             Z1, Z17, Z17
-	VPMAXSD            Z2, Z17, Z17
-	VDIVPS             Z0, Z18, Z18
-	VCMPPS             $0x07, Z18, Z18, K1
-	VCVTPS2DQ.RN_SAE.Z Z18, K1, Z18
-	VPADDD             Z1, Z18, Z18
-	VPMAXSD            Z2, Z18, Z18
-	VDIVPS             Z0, Z19, Z19
-	VCMPPS             $0x07, Z19, Z19, K1
-	VCVTPS2DQ.RN_SAE.Z Z19, K1, Z19
-	VPADDD             Z1, Z19, Z19
-	VPMAXSD            Z2, Z19, Z19
-	VDIVPS             Z0, Z20, Z20
-	VCMPPS             $0x07, Z20, Z20, K1
-	VCVTPS2DQ.RN_SAE.Z Z20, K1, Z20
-	VPADDD             Z1, Z20, Z20
-	VPMAXSD            Z2, Z20, Z20
-	VDIVPS             Z0, Z21, Z21
-	VCMPPS             $0x07, Z21, Z21, K1
-	VCVTPS2DQ.RN_SAE.Z Z21, K1, Z21
-	VPADDD             Z1, Z21, Z21
-	VPMAXSD            Z2, Z21, Z21
-	VPMOVUSDB          Z10, (SI)
-	VPMOVUSDB          Z11, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z12, (SI)
-	VPMOVUSDB          Z13, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z14, (SI)
-	VPMOVUSDB          Z15, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z16, (SI)
-	VPMOVUSDB          Z17, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z18, (SI)
-	VPMOVUSDB          Z19, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z20, (SI)
-	VPMOVUSDB          Z21, (SI)(R9*1)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VDIVPS           Z0, Z12, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z1, Z12, Z12
+	VDIVPS           Z0, Z13, Z13
+	VCVTPS2DQ.RN_SAE Z13, Z13
+	VPADDD           Z1, Z13, Z13
+	VDIVPS           Z0, Z14, Z14
+	VCVTPS2DQ.RN_SAE Z14, Z14
+	VPADDD           Z1, Z14, Z14
+	VDIVPS           Z0, Z15, Z15
+	VCVTPS2DQ.RN_SAE Z15, Z15
+	VPADDD           Z1, Z15, Z15
+	VDIVPS           Z0, Z16, Z16
+	VCVTPS2DQ.RN_SAE Z16, Z16
+	VPADDD           Z1, Z16, Z16
+	VDIVPS           Z0, Z17, Z17
+	VCVTPS2DQ.RN_SAE Z17, Z17
+	VPADDD           Z1, Z17, Z17
+	VDIVPS           Z0, Z18, Z18
+	VCVTPS2DQ.RN_SAE Z18, Z18
+	VPADDD           Z1, Z18, Z18
+	VDIVPS           Z0, Z19, Z19
+	VCVTPS2DQ.RN_SAE Z19, Z19
+	VPADDD           Z1, Z19, Z19
+	VDIVPS           Z0, Z20, Z20
+	VCVTPS2DQ.RN_SAE Z20, Z20
+	VPADDD           Z1, Z20, Z20
+	VDIVPS           Z0, Z21, Z21
+	VCVTPS2DQ.RN_SAE Z21, Z21
+	VPADDD           Z1, Z21, Z21
+	VPMOVDB          Z10, (SI)
+	VPMOVDB          Z11, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z12, (SI)
+	VPMOVDB          Z13, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z14, (SI)
+	VPMOVDB          Z15, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z16, (SI)
+	VPMOVDB          Z17, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z18, (SI)
+	VPMOVDB          Z19, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z20, (SI)
+	VPMOVDB          Z21, (SI)(R9*1)
+	ADDQ             R8, SI
 
 p6done:
 	ADDQ $0x00000018, DX
@@ -1983,100 +1893,71 @@ p7outer:
 	JMP          p7done
 
 p7bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VDIVPS             Z0, Z12, Z12
-	VCMPPS             $0x07, Z12, Z12, K1
-	VCVTPS2DQ.RN_SAE.Z Z12, K1, Z12
-	VPADDD             Z1, Z12, Z12
-	VPMAXSD            Z2, Z12, Z12
-	VDIVPS             Z0, Z13, Z13
-	VCMPPS             $0x07, Z13, Z13, K1
-	VCVTPS2DQ.RN_SAE.Z Z13, K1, Z13
-	VPADDD             Z1, Z13, Z13
-	VPMAXSD            Z2, Z13, Z13
-	VDIVPS             Z0, Z14, Z14
-	VCMPPS             $0x07, Z14, Z14, K1
-	VCVTPS2DQ.RN_SAE.Z Z14, K1, Z14
-	VPADDD             Z1, Z14, Z14
-	VPMAXSD            Z2, Z14, Z14
-	VDIVPS             Z0, Z15, Z15
-	VCMPPS             $0x07, Z15, Z15, K1
-	VCVTPS2DQ.RN_SAE.Z Z15, K1, Z15
-	VPADDD             Z1, Z15, Z15
-	VPMAXSD            Z2, Z15, Z15
-	VDIVPS             Z0, Z16, Z16
-	VCMPPS             $0x07, Z16, Z16, K1
-	VCVTPS2DQ.RN_SAE.Z Z16, K1, Z16
-	VPADDD             Z1, Z16, Z16
-	VPMAXSD            Z2, Z16, Z16
-	VDIVPS             Z0, Z17, Z17
-	VCMPPS             $0x07, Z17, Z17, K1
-	VCVTPS2DQ.RN_SAE.Z Z17, K1, Z17
-	VPADDD             Z1, Z17, Z17
-	VPMAXSD            Z2, Z17, Z17
-	VDIVPS             Z0, Z18, Z18
-	VCMPPS             $0x07, Z18, Z18, K1
-	VCVTPS2DQ.RN_SAE.Z Z18, K1, Z18
-	VPADDD             Z1, Z18, Z18
-	VPMAXSD            Z2, Z18, Z18
-	VDIVPS             Z0, Z19, Z19
-	VCMPPS             $0x07, Z19, Z19, K1
-	VCVTPS2DQ.RN_SAE.Z Z19, K1, Z19
-	VPADDD             Z1, Z19, Z19
-	VPMAXSD            Z2, Z19, Z19
-	VDIVPS             Z0, Z20, Z20
-	VCMPPS             $0x07, Z20, Z20, K1
-	VCVTPS2DQ.RN_SAE.Z Z20, K1, Z20
-	VPADDD             Z1, Z20, Z20
-	VPMAXSD            Z2, Z20, Z20
-	VDIVPS             Z0, Z21, Z21
-	VCMPPS             $0x07, Z21, Z21, K1
-	VCVTPS2DQ.RN_SAE.Z Z21, K1, Z21
-	VPADDD             Z1, Z21, Z21
-	VPMAXSD            Z2, Z21, Z21
-	VDIVPS             Z0, Z22, Z22
-	VCMPPS             $0x07, Z22, Z22, K1
-	VCVTPS2DQ.RN_SAE.Z Z22, K1, Z22
-	VPADDD             Z1, Z22, Z22
-	VPMAXSD            Z2, Z22, Z22
-	VDIVPS             Z0, Z23, Z23
-	VCMPPS             $0x07, Z23, Z23, K1
-	VCVTPS2DQ.RN_SAE.Z Z23, K1, Z23
-	VPADDD             Z1, Z23, Z23
-	VPMAXSD            Z2, Z23, Z23
-	VPMOVUSDB          Z10, (SI)
-	VPMOVUSDB          Z11, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z12, (SI)
-	VPMOVUSDB          Z13, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z14, (SI)
-	VPMOVUSDB          Z15, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z16, (SI)
-	VPMOVUSDB          Z17, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z18, (SI)
-	VPMOVUSDB          Z19, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z20, (SI)
-	VPMOVUSDB          Z21, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z22, (SI)
-	VPMOVUSDB          Z23, (SI)(R9*1)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VDIVPS           Z0, Z12, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z1, Z12, Z12
+	VDIVPS           Z0, Z13, Z13
+	VCVTPS2DQ.RN_SAE Z13, Z13
+	VPADDD           Z1, Z13, Z13
+	VDIVPS           Z0, Z14, Z14
+	VCVTPS2DQ.RN_SAE Z14, Z14
+	VPADDD           Z1, Z14, Z14
+	VDIVPS           Z0, Z15, Z15
+	VCVTPS2DQ.RN_SAE Z15, Z15
+	VPADDD           Z1, Z15, Z15
+	VDIVPS           Z0, Z16, Z16
+	VCVTPS2DQ.RN_SAE Z16, Z16
+	VPADDD           Z1, Z16, Z16
+	VDIVPS           Z0, Z17, Z17
+	VCVTPS2DQ.RN_SAE Z17, Z17
+	VPADDD           Z1, Z17, Z17
+	VDIVPS           Z0, Z18, Z18
+	VCVTPS2DQ.RN_SAE Z18, Z18
+	VPADDD           Z1, Z18, Z18
+	VDIVPS           Z0, Z19, Z19
+	VCVTPS2DQ.RN_SAE Z19, Z19
+	VPADDD           Z1, Z19, Z19
+	VDIVPS           Z0, Z20, Z20
+	VCVTPS2DQ.RN_SAE Z20, Z20
+	VPADDD           Z1, Z20, Z20
+	VDIVPS           Z0, Z21, Z21
+	VCVTPS2DQ.RN_SAE Z21, Z21
+	VPADDD           Z1, Z21, Z21
+	VDIVPS           Z0, Z22, Z22
+	VCVTPS2DQ.RN_SAE Z22, Z22
+	VPADDD           Z1, Z22, Z22
+	VDIVPS           Z0, Z23, Z23
+	VCVTPS2DQ.RN_SAE Z23, Z23
+	VPADDD           Z1, Z23, Z23
+	VPMOVDB          Z10, (SI)
+	VPMOVDB          Z11, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z12, (SI)
+	VPMOVDB          Z13, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z14, (SI)
+	VPMOVDB          Z15, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z16, (SI)
+	VPMOVDB          Z17, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z18, (SI)
+	VPMOVDB          Z19, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z20, (SI)
+	VPMOVDB          Z21, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z22, (SI)
+	VPMOVDB          Z23, (SI)(R9*1)
+	ADDQ             R8, SI
 
 p7done:
 	ADDQ $0x0000001c, DX
@@ -2488,113 +2369,80 @@ p8outer:
 	JMP          p8done
 
 p8bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VDIVPS             Z0, Z12, Z12
-	VCMPPS             $0x07, Z12, Z12, K1
-	VCVTPS2DQ.RN_SAE.Z Z12, K1, Z12
-	VPADDD             Z1, Z12, Z12
-	VPMAXSD            Z2, Z12, Z12
-	VDIVPS             Z0, Z13, Z13
-	VCMPPS             $0x07, Z13, Z13, K1
-	VCVTPS2DQ.RN_SAE.Z Z13, K1, Z13
-	VPADDD             Z1, Z13, Z13
-	VPMAXSD            Z2, Z13, Z13
-	VDIVPS             Z0, Z14, Z14
-	VCMPPS             $0x07, Z14, Z14, K1
-	VCVTPS2DQ.RN_SAE.Z Z14, K1, Z14
-	VPADDD             Z1, Z14, Z14
-	VPMAXSD            Z2, Z14, Z14
-	VDIVPS             Z0, Z15, Z15
-	VCMPPS             $0x07, Z15, Z15, K1
-	VCVTPS2DQ.RN_SAE.Z Z15, K1, Z15
-	VPADDD             Z1, Z15, Z15
-	VPMAXSD            Z2, Z15, Z15
-	VDIVPS             Z0, Z16, Z16
-	VCMPPS             $0x07, Z16, Z16, K1
-	VCVTPS2DQ.RN_SAE.Z Z16, K1, Z16
-	VPADDD             Z1, Z16, Z16
-	VPMAXSD            Z2, Z16, Z16
-	VDIVPS             Z0, Z17, Z17
-	VCMPPS             $0x07, Z17, Z17, K1
-	VCVTPS2DQ.RN_SAE.Z Z17, K1, Z17
-	VPADDD             Z1, Z17, Z17
-	VPMAXSD            Z2, Z17, Z17
-	VDIVPS             Z0, Z18, Z18
-	VCMPPS             $0x07, Z18, Z18, K1
-	VCVTPS2DQ.RN_SAE.Z Z18, K1, Z18
-	VPADDD             Z1, Z18, Z18
-	VPMAXSD            Z2, Z18, Z18
-	VDIVPS             Z0, Z19, Z19
-	VCMPPS             $0x07, Z19, Z19, K1
-	VCVTPS2DQ.RN_SAE.Z Z19, K1, Z19
-	VPADDD             Z1, Z19, Z19
-	VPMAXSD            Z2, Z19, Z19
-	VDIVPS             Z0, Z20, Z20
-	VCMPPS             $0x07, Z20, Z20, K1
-	VCVTPS2DQ.RN_SAE.Z Z20, K1, Z20
-	VPADDD             Z1, Z20, Z20
-	VPMAXSD            Z2, Z20, Z20
-	VDIVPS             Z0, Z21, Z21
-	VCMPPS             $0x07, Z21, Z21, K1
-	VCVTPS2DQ.RN_SAE.Z Z21, K1, Z21
-	VPADDD             Z1, Z21, Z21
-	VPMAXSD            Z2, Z21, Z21
-	VDIVPS             Z0, Z22, Z22
-	VCMPPS             $0x07, Z22, Z22, K1
-	VCVTPS2DQ.RN_SAE.Z Z22, K1, Z22
-	VPADDD             Z1, Z22, Z22
-	VPMAXSD            Z2, Z22, Z22
-	VDIVPS             Z0, Z23, Z23
-	VCMPPS             $0x07, Z23, Z23, K1
-	VCVTPS2DQ.RN_SAE.Z Z23, K1, Z23
-	VPADDD             Z1, Z23, Z23
-	VPMAXSD            Z2, Z23, Z23
-	VDIVPS             Z0, Z24, Z24
-	VCMPPS             $0x07, Z24, Z24, K1
-	VCVTPS2DQ.RN_SAE.Z Z24, K1, Z24
-	VPADDD             Z1, Z24, Z24
-	VPMAXSD            Z2, Z24, Z24
-	VDIVPS             Z0, Z25, Z25
-	VCMPPS             $0x07, Z25, Z25, K1
-	VCVTPS2DQ.RN_SAE.Z Z25, K1, Z25
-	VPADDD             Z1, Z25, Z25
-	VPMAXSD            Z2, Z25, Z25
-	VPMOVUSDB          Z10, (SI)
-	VPMOVUSDB          Z11, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z12, (SI)
-	VPMOVUSDB          Z13, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z14, (SI)
-	VPMOVUSDB          Z15, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z16, (SI)
-	VPMOVUSDB          Z17, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z18, (SI)
-	VPMOVUSDB          Z19, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z20, (SI)
-	VPMOVUSDB          Z21, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z22, (SI)
-	VPMOVUSDB          Z23, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z24, (SI)
-	VPMOVUSDB          Z25, (SI)(R9*1)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VDIVPS           Z0, Z12, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z1, Z12, Z12
+	VDIVPS           Z0, Z13, Z13
+	VCVTPS2DQ.RN_SAE Z13, Z13
+	VPADDD           Z1, Z13, Z13
+	VDIVPS           Z0, Z14, Z14
+	VCVTPS2DQ.RN_SAE Z14, Z14
+	VPADDD           Z1, Z14, Z14
+	VDIVPS           Z0, Z15, Z15
+	VCVTPS2DQ.RN_SAE Z15, Z15
+	VPADDD           Z1, Z15, Z15
+	VDIVPS           Z0, Z16, Z16
+	VCVTPS2DQ.RN_SAE Z16, Z16
+	VPADDD           Z1, Z16, Z16
+	VDIVPS           Z0, Z17, Z17
+	VCVTPS2DQ.RN_SAE Z17, Z17
+	VPADDD           Z1, Z17, Z17
+	VDIVPS           Z0, Z18, Z18
+	VCVTPS2DQ.RN_SAE Z18, Z18
+	VPADDD           Z1, Z18, Z18
+	VDIVPS           Z0, Z19, Z19
+	VCVTPS2DQ.RN_SAE Z19, Z19
+	VPADDD           Z1, Z19, Z19
+	VDIVPS           Z0, Z20, Z20
+	VCVTPS2DQ.RN_SAE Z20, Z20
+	VPADDD           Z1, Z20, Z20
+	VDIVPS           Z0, Z21, Z21
+	VCVTPS2DQ.RN_SAE Z21, Z21
+	VPADDD           Z1, Z21, Z21
+	VDIVPS           Z0, Z22, Z22
+	VCVTPS2DQ.RN_SAE Z22, Z22
+	VPADDD           Z1, Z22, Z22
+	VDIVPS           Z0, Z23, Z23
+	VCVTPS2DQ.RN_SAE Z23, Z23
+	VPADDD           Z1, Z23, Z23
+	VDIVPS           Z0, Z24, Z24
+	VCVTPS2DQ.RN_SAE Z24, Z24
+	VPADDD           Z1, Z24, Z24
+	VDIVPS           Z0, Z25, Z25
+	VCVTPS2DQ.RN_SAE Z25, Z25
+	VPADDD           Z1, Z25, Z25
+	VPMOVDB          Z10, (SI)
+	VPMOVDB          Z11, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z12, (SI)
+	VPMOVDB          Z13, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z14, (SI)
+	VPMOVDB          Z15, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z16, (SI)
+	VPMOVDB          Z17, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z18, (SI)
+	VPMOVDB          Z19, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z20, (SI)
+	VPMOVDB          Z21, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z22, (SI)
+	VPMOVDB          Z23, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z24, (SI)
+	VPMOVDB          Z25, (SI)(R9*1)
+	ADDQ             R8, SI
 
 p8done:
 	ADDQ $0x00000020, DX
@@ -3049,126 +2897,89 @@ p9outer:
 	JMP          p9done
 
 p9bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VDIVPS             Z0, Z12, Z12
-	VCMPPS             $0x07, Z12, Z12, K1
-	VCVTPS2DQ.RN_SAE.Z Z12, K1, Z12
-	VPADDD             Z1, Z12, Z12
-	VPMAXSD            Z2, Z12, Z12
-	VDIVPS             Z0, Z13, Z13
-	VCMPPS             $0x07, Z13, Z13, K1
-	VCVTPS2DQ.RN_SAE.Z Z13, K1, Z13
-	VPADDD             Z1, Z13, Z13
-	VPMAXSD            Z2, Z13, Z13
-	VDIVPS             Z0, Z14, Z14
-	VCMPPS             $0x07, Z14, Z14, K1
-	VCVTPS2DQ.RN_SAE.Z Z14, K1, Z14
-	VPADDD             Z1, Z14, Z14
-	VPMAXSD            Z2, Z14, Z14
-	VDIVPS             Z0, Z15, Z15
-	VCMPPS             $0x07, Z15, Z15, K1
-	VCVTPS2DQ.RN_SAE.Z Z15, K1, Z15
-	VPADDD             Z1, Z15, Z15
-	VPMAXSD            Z2, Z15, Z15
-	VDIVPS             Z0, Z16, Z16
-	VCMPPS             $0x07, Z16, Z16, K1
-	VCVTPS2DQ.RN_SAE.Z Z16, K1, Z16
-	VPADDD             Z1, Z16, Z16
-	VPMAXSD            Z2, Z16, Z16
-	VDIVPS             Z0, Z17, Z17
-	VCMPPS             $0x07, Z17, Z17, K1
-	VCVTPS2DQ.RN_SAE.Z Z17, K1, Z17
-	VPADDD             Z1, Z17, Z17
-	VPMAXSD            Z2, Z17, Z17
-	VDIVPS             Z0, Z18, Z18
-	VCMPPS             $0x07, Z18, Z18, K1
-	VCVTPS2DQ.RN_SAE.Z Z18, K1, Z18
-	VPADDD             Z1, Z18, Z18
-	VPMAXSD            Z2, Z18, Z18
-	VDIVPS             Z0, Z19, Z19
-	VCMPPS             $0x07, Z19, Z19, K1
-	VCVTPS2DQ.RN_SAE.Z Z19, K1, Z19
-	VPADDD             Z1, Z19, Z19
-	VPMAXSD            Z2, Z19, Z19
-	VDIVPS             Z0, Z20, Z20
-	VCMPPS             $0x07, Z20, Z20, K1
-	VCVTPS2DQ.RN_SAE.Z Z20, K1, Z20
-	VPADDD             Z1, Z20, Z20
-	VPMAXSD            Z2, Z20, Z20
-	VDIVPS             Z0, Z21, Z21
-	VCMPPS             $0x07, Z21, Z21, K1
-	VCVTPS2DQ.RN_SAE.Z Z21, K1, Z21
-	VPADDD             Z1, Z21, Z21
-	VPMAXSD            Z2, Z21, Z21
-	VDIVPS             Z0, Z22, Z22
-	VCMPPS             $0x07, Z22, Z22, K1
-	VCVTPS2DQ.RN_SAE.Z Z22, K1, Z22
-	VPADDD             Z1, Z22, Z22
-	VPMAXSD            Z2, Z22, Z22
-	VDIVPS             Z0, Z23, Z23
-	VCMPPS             $0x07, Z23, Z23, K1
-	VCVTPS2DQ.RN_SAE.Z Z23, K1, Z23
-	VPADDD             Z1, Z23, Z23
-	VPMAXSD            Z2, Z23, Z23
-	VDIVPS             Z0, Z24, Z24
-	VCMPPS             $0x07, Z24, Z24, K1
-	VCVTPS2DQ.RN_SAE.Z Z24, K1, Z24
-	VPADDD             Z1, Z24, Z24
-	VPMAXSD            Z2, Z24, Z24
-	VDIVPS             Z0, Z25, Z25
-	VCMPPS             $0x07, Z25, Z25, K1
-	VCVTPS2DQ.RN_SAE.Z Z25, K1, Z25
-	VPADDD             Z1, Z25, Z25
-	VPMAXSD            Z2, Z25, Z25
-	VDIVPS             Z0, Z26, Z26
-	VCMPPS             $0x07, Z26, Z26, K1
-	VCVTPS2DQ.RN_SAE.Z Z26, K1, Z26
-	VPADDD             Z1, Z26, Z26
-	VPMAXSD            Z2, Z26, Z26
-	VDIVPS             Z0, Z27, Z27
-	VCMPPS             $0x07, Z27, Z27, K1
-	VCVTPS2DQ.RN_SAE.Z Z27, K1, Z27
-	VPADDD             Z1, Z27, Z27
-	VPMAXSD            Z2, Z27, Z27
-	VPMOVUSDB          Z10, (SI)
-	VPMOVUSDB          Z11, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z12, (SI)
-	VPMOVUSDB          Z13, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z14, (SI)
-	VPMOVUSDB          Z15, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z16, (SI)
-	VPMOVUSDB          Z17, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z18, (SI)
-	VPMOVUSDB          Z19, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z20, (SI)
-	VPMOVUSDB          Z21, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z22, (SI)
-	VPMOVUSDB          Z23, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z24, (SI)
-	VPMOVUSDB          Z25, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z26, (SI)
-	VPMOVUSDB          Z27, (SI)(R9*1)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VDIVPS           Z0, Z12, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z1, Z12, Z12
+	VDIVPS           Z0, Z13, Z13
+	VCVTPS2DQ.RN_SAE Z13, Z13
+	VPADDD           Z1, Z13, Z13
+	VDIVPS           Z0, Z14, Z14
+	VCVTPS2DQ.RN_SAE Z14, Z14
+	VPADDD           Z1, Z14, Z14
+	VDIVPS           Z0, Z15, Z15
+	VCVTPS2DQ.RN_SAE Z15, Z15
+	VPADDD           Z1, Z15, Z15
+	VDIVPS           Z0, Z16, Z16
+	VCVTPS2DQ.RN_SAE Z16, Z16
+	VPADDD           Z1, Z16, Z16
+	VDIVPS           Z0, Z17, Z17
+	VCVTPS2DQ.RN_SAE Z17, Z17
+	VPADDD           Z1, Z17, Z17
+	VDIVPS           Z0, Z18, Z18
+	VCVTPS2DQ.RN_SAE Z18, Z18
+	VPADDD           Z1, Z18, Z18
+	VDIVPS           Z0, Z19, Z19
+	VCVTPS2DQ.RN_SAE Z19, Z19
+	VPADDD           Z1, Z19, Z19
+	VDIVPS           Z0, Z20, Z20
+	VCVTPS2DQ.RN_SAE Z20, Z20
+	VPADDD           Z1, Z20, Z20
+	VDIVPS           Z0, Z21, Z21
+	VCVTPS2DQ.RN_SAE Z21, Z21
+	VPADDD           Z1, Z21, Z21
+	VDIVPS           Z0, Z22, Z22
+	VCVTPS2DQ.RN_SAE Z22, Z22
+	VPADDD           Z1, Z22, Z22
+	VDIVPS           Z0, Z23, Z23
+	VCVTPS2DQ.RN_SAE Z23, Z23
+	VPADDD           Z1, Z23, Z23
+	VDIVPS           Z0, Z24, Z24
+	VCVTPS2DQ.RN_SAE Z24, Z24
+	VPADDD           Z1, Z24, Z24
+	VDIVPS           Z0, Z25, Z25
+	VCVTPS2DQ.RN_SAE Z25, Z25
+	VPADDD           Z1, Z25, Z25
+	VDIVPS           Z0, Z26, Z26
+	VCVTPS2DQ.RN_SAE Z26, Z26
+	VPADDD           Z1, Z26, Z26
+	VDIVPS           Z0, Z27, Z27
+	VCVTPS2DQ.RN_SAE Z27, Z27
+	VPADDD           Z1, Z27, Z27
+	VPMOVDB          Z10, (SI)
+	VPMOVDB          Z11, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z12, (SI)
+	VPMOVDB          Z13, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z14, (SI)
+	VPMOVDB          Z15, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z16, (SI)
+	VPMOVDB          Z17, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z18, (SI)
+	VPMOVDB          Z19, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z20, (SI)
+	VPMOVDB          Z21, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z22, (SI)
+	VPMOVDB          Z23, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z24, (SI)
+	VPMOVDB          Z25, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z26, (SI)
+	VPMOVDB          Z27, (SI)(R9*1)
+	ADDQ             R8, SI
 
 p9done:
 	ADDQ $0x00000024, DX
@@ -3666,139 +3477,98 @@ p10outer:
 	JMP          p10done
 
 p10bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VDIVPS             Z0, Z12, Z12
-	VCMPPS             $0x07, Z12, Z12, K1
-	VCVTPS2DQ.RN_SAE.Z Z12, K1, Z12
-	VPADDD             Z1, Z12, Z12
-	VPMAXSD            Z2, Z12, Z12
-	VDIVPS             Z0, Z13, Z13
-	VCMPPS             $0x07, Z13, Z13, K1
-	VCVTPS2DQ.RN_SAE.Z Z13, K1, Z13
-	VPADDD             Z1, Z13, Z13
-	VPMAXSD            Z2, Z13, Z13
-	VDIVPS             Z0, Z14, Z14
-	VCMPPS             $0x07, Z14, Z14, K1
-	VCVTPS2DQ.RN_SAE.Z Z14, K1, Z14
-	VPADDD             Z1, Z14, Z14
-	VPMAXSD            Z2, Z14, Z14
-	VDIVPS             Z0, Z15, Z15
-	VCMPPS             $0x07, Z15, Z15, K1
-	VCVTPS2DQ.RN_SAE.Z Z15, K1, Z15
-	VPADDD             Z1, Z15, Z15
-	VPMAXSD            Z2, Z15, Z15
-	VDIVPS             Z0, Z16, Z16
-	VCMPPS             $0x07, Z16, Z16, K1
-	VCVTPS2DQ.RN_SAE.Z Z16, K1, Z16
-	VPADDD             Z1, Z16, Z16
-	VPMAXSD            Z2, Z16, Z16
-	VDIVPS             Z0, Z17, Z17
-	VCMPPS             $0x07, Z17, Z17, K1
-	VCVTPS2DQ.RN_SAE.Z Z17, K1, Z17
-	VPADDD             Z1, Z17, Z17
-	VPMAXSD            Z2, Z17, Z17
-	VDIVPS             Z0, Z18, Z18
-	VCMPPS             $0x07, Z18, Z18, K1
-	VCVTPS2DQ.RN_SAE.Z Z18, K1, Z18
-	VPADDD             Z1, Z18, Z18
-	VPMAXSD            Z2, Z18, Z18
-	VDIVPS             Z0, Z19, Z19
-	VCMPPS             $0x07, Z19, Z19, K1
-	VCVTPS2DQ.RN_SAE.Z Z19, K1, Z19
-	VPADDD             Z1, Z19, Z19
-	VPMAXSD            Z2, Z19, Z19
-	VDIVPS             Z0, Z20, Z20
-	VCMPPS             $0x07, Z20, Z20, K1
-	VCVTPS2DQ.RN_SAE.Z Z20, K1, Z20
-	VPADDD             Z1, Z20, Z20
-	VPMAXSD            Z2, Z20, Z20
-	VDIVPS             Z0, Z21, Z21
-	VCMPPS             $0x07, Z21, Z21, K1
-	VCVTPS2DQ.RN_SAE.Z Z21, K1, Z21
-	VPADDD             Z1, Z21, Z21
-	VPMAXSD            Z2, Z21, Z21
-	VDIVPS             Z0, Z22, Z22
-	VCMPPS             $0x07, Z22, Z22, K1
-	VCVTPS2DQ.RN_SAE.Z Z22, K1, Z22
-	VPADDD             Z1, Z22, Z22
-	VPMAXSD            Z2, Z22, Z22
-	VDIVPS             Z0, Z23, Z23
-	VCMPPS             $0x07, Z23, Z23, K1
-	VCVTPS2DQ.RN_SAE.Z Z23, K1, Z23
-	VPADDD             Z1, Z23, Z23
-	VPMAXSD            Z2, Z23, Z23
-	VDIVPS             Z0, Z24, Z24
-	VCMPPS             $0x07, Z24, Z24, K1
-	VCVTPS2DQ.RN_SAE.Z Z24, K1, Z24
-	VPADDD             Z1, Z24, Z24
-	VPMAXSD            Z2, Z24, Z24
-	VDIVPS             Z0, Z25, Z25
-	VCMPPS             $0x07, Z25, Z25, K1
-	VCVTPS2DQ.RN_SAE.Z Z25, K1, Z25
-	VPADDD             Z1, Z25, Z25
-	VPMAXSD            Z2, Z25, Z25
-	VDIVPS             Z0, Z26, Z26
-	VCMPPS             $0x07, Z26, Z26, K1
-	VCVTPS2DQ.RN_SAE.Z Z26, K1, Z26
-	VPADDD             Z1, Z26, Z26
-	VPMAXSD            Z2, Z26, Z26
-	VDIVPS             Z0, Z27, Z27
-	VCMPPS             $0x07, Z27, Z27, K1
-	VCVTPS2DQ.RN_SAE.Z Z27, K1, Z27
-	VPADDD             Z1, Z27, Z27
-	VPMAXSD            Z2, Z27, Z27
-	VDIVPS             Z0, Z28, Z28
-	VCMPPS             $0x07, Z28, Z28, K1
-	VCVTPS2DQ.RN_SAE.Z Z28, K1, Z28
-	VPADDD             Z1, Z28, Z28
-	VPMAXSD            Z2, Z28, Z28
-	VDIVPS             Z0, Z29, Z29
-	VCMPPS             $0x07, Z29, Z29, K1
-	VCVTPS2DQ.RN_SAE.Z Z29, K1, Z29
-	VPADDD             Z1, Z29, Z29
-	VPMAXSD            Z2, Z29, Z29
-	VPMOVUSDB          Z10, (SI)
-	VPMOVUSDB          Z11, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z12, (SI)
-	VPMOVUSDB          Z13, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z14, (SI)
-	VPMOVUSDB          Z15, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z16, (SI)
-	VPMOVUSDB          Z17, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z18, (SI)
-	VPMOVUSDB          Z19, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z20, (SI)
-	VPMOVUSDB          Z21, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z22, (SI)
-	VPMOVUSDB          Z23, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z24, (SI)
-	VPMOVUSDB          Z25, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z26, (SI)
-	VPMOVUSDB          Z27, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z28, (SI)
-	VPMOVUSDB          Z29, (SI)(R9*1)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VDIVPS           Z0, Z12, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z1, Z12, Z12
+	VDIVPS           Z0, Z13, Z13
+	VCVTPS2DQ.RN_SAE Z13, Z13
+	VPADDD           Z1, Z13, Z13
+	VDIVPS           Z0, Z14, Z14
+	VCVTPS2DQ.RN_SAE Z14, Z14
+	VPADDD           Z1, Z14, Z14
+	VDIVPS           Z0, Z15, Z15
+	VCVTPS2DQ.RN_SAE Z15, Z15
+	VPADDD           Z1, Z15, Z15
+	VDIVPS           Z0, Z16, Z16
+	VCVTPS2DQ.RN_SAE Z16, Z16
+	VPADDD           Z1, Z16, Z16
+	VDIVPS           Z0, Z17, Z17
+	VCVTPS2DQ.RN_SAE Z17, Z17
+	VPADDD           Z1, Z17, Z17
+	VDIVPS           Z0, Z18, Z18
+	VCVTPS2DQ.RN_SAE Z18, Z18
+	VPADDD           Z1, Z18, Z18
+	VDIVPS           Z0, Z19, Z19
+	VCVTPS2DQ.RN_SAE Z19, Z19
+	VPADDD           Z1, Z19, Z19
+	VDIVPS           Z0, Z20, Z20
+	VCVTPS2DQ.RN_SAE Z20, Z20
+	VPADDD           Z1, Z20, Z20
+	VDIVPS           Z0, Z21, Z21
+	VCVTPS2DQ.RN_SAE Z21, Z21
+	VPADDD           Z1, Z21, Z21
+	VDIVPS           Z0, Z22, Z22
+	VCVTPS2DQ.RN_SAE Z22, Z22
+	VPADDD           Z1, Z22, Z22
+	VDIVPS           Z0, Z23, Z23
+	VCVTPS2DQ.RN_SAE Z23, Z23
+	VPADDD           Z1, Z23, Z23
+	VDIVPS           Z0, Z24, Z24
+	VCVTPS2DQ.RN_SAE Z24, Z24
+	VPADDD           Z1, Z24, Z24
+	VDIVPS           Z0, Z25, Z25
+	VCVTPS2DQ.RN_SAE Z25, Z25
+	VPADDD           Z1, Z25, Z25
+	VDIVPS           Z0, Z26, Z26
+	VCVTPS2DQ.RN_SAE Z26, Z26
+	VPADDD           Z1, Z26, Z26
+	VDIVPS           Z0, Z27, Z27
+	VCVTPS2DQ.RN_SAE Z27, Z27
+	VPADDD           Z1, Z27, Z27
+	VDIVPS           Z0, Z28, Z28
+	VCVTPS2DQ.RN_SAE Z28, Z28
+	VPADDD           Z1, Z28, Z28
+	VDIVPS           Z0, Z29, Z29
+	VCVTPS2DQ.RN_SAE Z29, Z29
+	VPADDD           Z1, Z29, Z29
+	VPMOVDB          Z10, (SI)
+	VPMOVDB          Z11, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z12, (SI)
+	VPMOVDB          Z13, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z14, (SI)
+	VPMOVDB          Z15, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z16, (SI)
+	VPMOVDB          Z17, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z18, (SI)
+	VPMOVDB          Z19, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z20, (SI)
+	VPMOVDB          Z21, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z22, (SI)
+	VPMOVDB          Z23, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z24, (SI)
+	VPMOVDB          Z25, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z26, (SI)
+	VPMOVDB          Z27, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z28, (SI)
+	VPMOVDB          Z29, (SI)(R9*1)
+	ADDQ             R8, SI
 
 p10done:
 	ADDQ $0x00000028, DX
@@ -4339,152 +4109,107 @@ p11outer:
 	JMP          p11done
 
 p11bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VDIVPS             Z0, Z12, Z12
-	VCMPPS             $0x07, Z12, Z12, K1
-	VCVTPS2DQ.RN_SAE.Z Z12, K1, Z12
-	VPADDD             Z1, Z12, Z12
-	VPMAXSD            Z2, Z12, Z12
-	VDIVPS             Z0, Z13, Z13
-	VCMPPS             $0x07, Z13, Z13, K1
-	VCVTPS2DQ.RN_SAE.Z Z13, K1, Z13
-	VPADDD             Z1, Z13, Z13
-	VPMAXSD            Z2, Z13, Z13
-	VDIVPS             Z0, Z14, Z14
-	VCMPPS             $0x07, Z14, Z14, K1
-	VCVTPS2DQ.RN_SAE.Z Z14, K1, Z14
-	VPADDD             Z1, Z14, Z14
-	VPMAXSD            Z2, Z14, Z14
-	VDIVPS             Z0, Z15, Z15
-	VCMPPS             $0x07, Z15, Z15, K1
-	VCVTPS2DQ.RN_SAE.Z Z15, K1, Z15
-	VPADDD             Z1, Z15, Z15
-	VPMAXSD            Z2, Z15, Z15
-	VDIVPS             Z0, Z16, Z16
-	VCMPPS             $0x07, Z16, Z16, K1
-	VCVTPS2DQ.RN_SAE.Z Z16, K1, Z16
-	VPADDD             Z1, Z16, Z16
-	VPMAXSD            Z2, Z16, Z16
-	VDIVPS             Z0, Z17, Z17
-	VCMPPS             $0x07, Z17, Z17, K1
-	VCVTPS2DQ.RN_SAE.Z Z17, K1, Z17
-	VPADDD             Z1, Z17, Z17
-	VPMAXSD            Z2, Z17, Z17
-	VDIVPS             Z0, Z18, Z18
-	VCMPPS             $0x07, Z18, Z18, K1
-	VCVTPS2DQ.RN_SAE.Z Z18, K1, Z18
-	VPADDD             Z1, Z18, Z18
-	VPMAXSD            Z2, Z18, Z18
-	VDIVPS             Z0, Z19, Z19
-	VCMPPS             $0x07, Z19, Z19, K1
-	VCVTPS2DQ.RN_SAE.Z Z19, K1, Z19
-	VPADDD             Z1, Z19, Z19
-	VPMAXSD            Z2, Z19, Z19
-	VDIVPS             Z0, Z20, Z20
-	VCMPPS             $0x07, Z20, Z20, K1
-	VCVTPS2DQ.RN_SAE.Z Z20, K1, Z20
-	VPADDD             Z1, Z20, Z20
-	VPMAXSD            Z2, Z20, Z20
-	VDIVPS             Z0, Z21, Z21
-	VCMPPS             $0x07, Z21, Z21, K1
-	VCVTPS2DQ.RN_SAE.Z Z21, K1, Z21
-	VPADDD             Z1, Z21, Z21
-	VPMAXSD            Z2, Z21, Z21
-	VDIVPS             Z0, Z22, Z22
-	VCMPPS             $0x07, Z22, Z22, K1
-	VCVTPS2DQ.RN_SAE.Z Z22, K1, Z22
-	VPADDD             Z1, Z22, Z22
-	VPMAXSD            Z2, Z22, Z22
-	VDIVPS             Z0, Z23, Z23
-	VCMPPS             $0x07, Z23, Z23, K1
-	VCVTPS2DQ.RN_SAE.Z Z23, K1, Z23
-	VPADDD             Z1, Z23, Z23
-	VPMAXSD            Z2, Z23, Z23
-	VDIVPS             Z0, Z24, Z24
-	VCMPPS             $0x07, Z24, Z24, K1
-	VCVTPS2DQ.RN_SAE.Z Z24, K1, Z24
-	VPADDD             Z1, Z24, Z24
-	VPMAXSD            Z2, Z24, Z24
-	VDIVPS             Z0, Z25, Z25
-	VCMPPS             $0x07, Z25, Z25, K1
-	VCVTPS2DQ.RN_SAE.Z Z25, K1, Z25
-	VPADDD             Z1, Z25, Z25
-	VPMAXSD            Z2, Z25, Z25
-	VDIVPS             Z0, Z26, Z26
-	VCMPPS             $0x07, Z26, Z26, K1
-	VCVTPS2DQ.RN_SAE.Z Z26, K1, Z26
-	VPADDD             Z1, Z26, Z26
-	VPMAXSD            Z2, Z26, Z26
-	VDIVPS             Z0, Z27, Z27
-	VCMPPS             $0x07, Z27, Z27, K1
-	VCVTPS2DQ.RN_SAE.Z Z27, K1, Z27
-	VPADDD             Z1, Z27, Z27
-	VPMAXSD            Z2, Z27, Z27
-	VDIVPS             Z0, Z28, Z28
-	VCMPPS             $0x07, Z28, Z28, K1
-	VCVTPS2DQ.RN_SAE.Z Z28, K1, Z28
-	VPADDD             Z1, Z28, Z28
-	VPMAXSD            Z2, Z28, Z28
-	VDIVPS             Z0, Z29, Z29
-	VCMPPS             $0x07, Z29, Z29, K1
-	VCVTPS2DQ.RN_SAE.Z Z29, K1, Z29
-	VPADDD             Z1, Z29, Z29
-	VPMAXSD            Z2, Z29, Z29
-	VDIVPS             Z0, Z30, Z30
-	VCMPPS             $0x07, Z30, Z30, K1
-	VCVTPS2DQ.RN_SAE.Z Z30, K1, Z30
-	VPADDD             Z1, Z30, Z30
-	VPMAXSD            Z2, Z30, Z30
-	VDIVPS             Z0, Z31, Z31
-	VCMPPS             $0x07, Z31, Z31, K1
-	VCVTPS2DQ.RN_SAE.Z Z31, K1, Z31
-	VPADDD             Z1, Z31, Z31
-	VPMAXSD            Z2, Z31, Z31
-	VPMOVUSDB          Z10, (SI)
-	VPMOVUSDB          Z11, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z12, (SI)
-	VPMOVUSDB          Z13, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z14, (SI)
-	VPMOVUSDB          Z15, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z16, (SI)
-	VPMOVUSDB          Z17, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z18, (SI)
-	VPMOVUSDB          Z19, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z20, (SI)
-	VPMOVUSDB          Z21, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z22, (SI)
-	VPMOVUSDB          Z23, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z24, (SI)
-	VPMOVUSDB          Z25, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z26, (SI)
-	VPMOVUSDB          Z27, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z28, (SI)
-	VPMOVUSDB          Z29, (SI)(R9*1)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z30, (SI)
-	VPMOVUSDB          Z31, (SI)(R9*1)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VDIVPS           Z0, Z12, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z1, Z12, Z12
+	VDIVPS           Z0, Z13, Z13
+	VCVTPS2DQ.RN_SAE Z13, Z13
+	VPADDD           Z1, Z13, Z13
+	VDIVPS           Z0, Z14, Z14
+	VCVTPS2DQ.RN_SAE Z14, Z14
+	VPADDD           Z1, Z14, Z14
+	VDIVPS           Z0, Z15, Z15
+	VCVTPS2DQ.RN_SAE Z15, Z15
+	VPADDD           Z1, Z15, Z15
+	VDIVPS           Z0, Z16, Z16
+	VCVTPS2DQ.RN_SAE Z16, Z16
+	VPADDD           Z1, Z16, Z16
+	VDIVPS           Z0, Z17, Z17
+	VCVTPS2DQ.RN_SAE Z17, Z17
+	VPADDD           Z1, Z17, Z17
+	VDIVPS           Z0, Z18, Z18
+	VCVTPS2DQ.RN_SAE Z18, Z18
+	VPADDD           Z1, Z18, Z18
+	VDIVPS           Z0, Z19, Z19
+	VCVTPS2DQ.RN_SAE Z19, Z19
+	VPADDD           Z1, Z19, Z19
+	VDIVPS           Z0, Z20, Z20
+	VCVTPS2DQ.RN_SAE Z20, Z20
+	VPADDD           Z1, Z20, Z20
+	VDIVPS           Z0, Z21, Z21
+	VCVTPS2DQ.RN_SAE Z21, Z21
+	VPADDD           Z1, Z21, Z21
+	VDIVPS           Z0, Z22, Z22
+	VCVTPS2DQ.RN_SAE Z22, Z22
+	VPADDD           Z1, Z22, Z22
+	VDIVPS           Z0, Z23, Z23
+	VCVTPS2DQ.RN_SAE Z23, Z23
+	VPADDD           Z1, Z23, Z23
+	VDIVPS           Z0, Z24, Z24
+	VCVTPS2DQ.RN_SAE Z24, Z24
+	VPADDD           Z1, Z24, Z24
+	VDIVPS           Z0, Z25, Z25
+	VCVTPS2DQ.RN_SAE Z25, Z25
+	VPADDD           Z1, Z25, Z25
+	VDIVPS           Z0, Z26, Z26
+	VCVTPS2DQ.RN_SAE Z26, Z26
+	VPADDD           Z1, Z26, Z26
+	VDIVPS           Z0, Z27, Z27
+	VCVTPS2DQ.RN_SAE Z27, Z27
+	VPADDD           Z1, Z27, Z27
+	VDIVPS           Z0, Z28, Z28
+	VCVTPS2DQ.RN_SAE Z28, Z28
+	VPADDD           Z1, Z28, Z28
+	VDIVPS           Z0, Z29, Z29
+	VCVTPS2DQ.RN_SAE Z29, Z29
+	VPADDD           Z1, Z29, Z29
+	VDIVPS           Z0, Z30, Z30
+	VCVTPS2DQ.RN_SAE Z30, Z30
+	VPADDD           Z1, Z30, Z30
+	VDIVPS           Z0, Z31, Z31
+	VCVTPS2DQ.RN_SAE Z31, Z31
+	VPADDD           Z1, Z31, Z31
+	VPMOVDB          Z10, (SI)
+	VPMOVDB          Z11, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z12, (SI)
+	VPMOVDB          Z13, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z14, (SI)
+	VPMOVDB          Z15, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z16, (SI)
+	VPMOVDB          Z17, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z18, (SI)
+	VPMOVDB          Z19, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z20, (SI)
+	VPMOVDB          Z21, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z22, (SI)
+	VPMOVDB          Z23, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z24, (SI)
+	VPMOVDB          Z25, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z26, (SI)
+	VPMOVDB          Z27, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z28, (SI)
+	VPMOVDB          Z29, (SI)(R9*1)
+	ADDQ             R8, SI
+	VPMOVDB          Z30, (SI)
+	VPMOVDB          Z31, (SI)(R9*1)
+	ADDQ             R8, SI
 
 p11done:
 	ADDQ $0x0000002c, DX
@@ -4596,16 +4321,13 @@ p1outer:
 	JMP          p1done
 
 p1bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z1, Z6, Z6
-	VPMAXSD            Z2, Z6, Z6
-	VPMOVUSDB          Z6, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z1, Z6, Z6
+	VPMOVDB          Z6, (SI)
+	ADDQ             R8, SI
 
 p1done:
 	ADDQ $0x00000004, DX
@@ -4717,23 +4439,18 @@ p2outer:
 	JMP          p2done
 
 p2bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z1, Z6, Z6
-	VPMAXSD            Z2, Z6, Z6
-	VDIVPS             Z0, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z1, Z7, Z7
-	VPMAXSD            Z2, Z7, Z7
-	VPMOVUSDB          Z6, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z7, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z1, Z6, Z6
+	VDIVPS           Z0, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z1, Z7, Z7
+	VPMOVDB          Z6, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z7, (SI)
+	ADDQ             R8, SI
 
 p2done:
 	ADDQ $0x00000008, DX
@@ -4870,30 +4587,23 @@ p3outer:
 	JMP          p3done
 
 p3bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z1, Z6, Z6
-	VPMAXSD            Z2, Z6, Z6
-	VDIVPS             Z0, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z1, Z7, Z7
-	VPMAXSD            Z2, Z7, Z7
-	VDIVPS             Z0, Z8, Z8
-	VCMPPS             $0x07, Z8, Z8, K1
-	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
-	VPADDD             Z1, Z8, Z8
-	VPMAXSD            Z2, Z8, Z8
-	VPMOVUSDB          Z6, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z7, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z8, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z1, Z6, Z6
+	VDIVPS           Z0, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z1, Z7, Z7
+	VDIVPS           Z0, Z8, Z8
+	VCVTPS2DQ.RN_SAE Z8, Z8
+	VPADDD           Z1, Z8, Z8
+	VPMOVDB          Z6, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z7, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z8, (SI)
+	ADDQ             R8, SI
 
 p3done:
 	ADDQ $0x0000000c, DX
@@ -5055,37 +4765,28 @@ p4outer:
 	JMP          p4done
 
 p4bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z1, Z6, Z6
-	VPMAXSD            Z2, Z6, Z6
-	VDIVPS             Z0, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z1, Z7, Z7
-	VPMAXSD            Z2, Z7, Z7
-	VDIVPS             Z0, Z8, Z8
-	VCMPPS             $0x07, Z8, Z8, K1
-	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
-	VPADDD             Z1, Z8, Z8
-	VPMAXSD            Z2, Z8, Z8
-	VDIVPS             Z0, Z9, Z9
-	VCMPPS             $0x07, Z9, Z9, K1
-	VCVTPS2DQ.RN_SAE.Z Z9, K1, Z9
-	VPADDD             Z1, Z9, Z9
-	VPMAXSD            Z2, Z9, Z9
-	VPMOVUSDB          Z6, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z7, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z8, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z9, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z1, Z6, Z6
+	VDIVPS           Z0, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z1, Z7, Z7
+	VDIVPS           Z0, Z8, Z8
+	VCVTPS2DQ.RN_SAE Z8, Z8
+	VPADDD           Z1, Z8, Z8
+	VDIVPS           Z0, Z9, Z9
+	VCVTPS2DQ.RN_SAE Z9, Z9
+	VPADDD           Z1, Z9, Z9
+	VPMOVDB          Z6, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z7, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z8, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z9, (SI)
+	ADDQ             R8, SI
 
 p4done:
 	ADDQ $0x00000010, DX
@@ -5272,44 +4973,33 @@ p5outer:
 	JMP          p5done
 
 p5bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z1, Z6, Z6
-	VPMAXSD            Z2, Z6, Z6
-	VDIVPS             Z0, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z1, Z7, Z7
-	VPMAXSD            Z2, Z7, Z7
-	VDIVPS             Z0, Z8, Z8
-	VCMPPS             $0x07, Z8, Z8, K1
-	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
-	VPADDD             Z1, Z8, Z8
-	VPMAXSD            Z2, Z8, Z8
-	VDIVPS             Z0, Z9, Z9
-	VCMPPS             $0x07, Z9, Z9, K1
-	VCVTPS2DQ.RN_SAE.Z Z9, K1, Z9
-	VPADDD             Z1, Z9, Z9
-	VPMAXSD            Z2, Z9, Z9
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VPMOVUSDB          Z6, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z7, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z8, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z9, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z10, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z1, Z6, Z6
+	VDIVPS           Z0, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z1, Z7, Z7
+	VDIVPS           Z0, Z8, Z8
+	VCVTPS2DQ.RN_SAE Z8, Z8
+	VPADDD           Z1, Z8, Z8
+	VDIVPS           Z0, Z9, Z9
+	VCVTPS2DQ.RN_SAE Z9, Z9
+	VPADDD           Z1, Z9, Z9
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VPMOVDB          Z6, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z7, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z8, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z9, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z10, (SI)
+	ADDQ             R8, SI
 
 p5done:
 	ADDQ $0x00000014, DX
@@ -5521,51 +5211,38 @@ p6outer:
 	JMP          p6done
 
 p6bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z1, Z6, Z6
-	VPMAXSD            Z2, Z6, Z6
-	VDIVPS             Z0, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z1, Z7, Z7
-	VPMAXSD            Z2, Z7, Z7
-	VDIVPS             Z0, Z8, Z8
-	VCMPPS             $0x07, Z8, Z8, K1
-	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
-	VPADDD             Z1, Z8, Z8
-	VPMAXSD            Z2, Z8, Z8
-	VDIVPS             Z0, Z9, Z9
-	VCMPPS             $0x07, Z9, Z9, K1
-	VCVTPS2DQ.RN_SAE.Z Z9, K1, Z9
-	VPADDD             Z1, Z9, Z9
-	VPMAXSD            Z2, Z9, Z9
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VPMOVUSDB          Z6, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z7, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z8, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z9, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z10, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z11, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z1, Z6, Z6
+	VDIVPS           Z0, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z1, Z7, Z7
+	VDIVPS           Z0, Z8, Z8
+	VCVTPS2DQ.RN_SAE Z8, Z8
+	VPADDD           Z1, Z8, Z8
+	VDIVPS           Z0, Z9, Z9
+	VCVTPS2DQ.RN_SAE Z9, Z9
+	VPADDD           Z1, Z9, Z9
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VPMOVDB          Z6, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z7, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z8, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z9, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z10, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z11, (SI)
+	ADDQ             R8, SI
 
 p6done:
 	ADDQ $0x00000018, DX
@@ -5802,58 +5479,43 @@ p7outer:
 	JMP          p7done
 
 p7bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z1, Z6, Z6
-	VPMAXSD            Z2, Z6, Z6
-	VDIVPS             Z0, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z1, Z7, Z7
-	VPMAXSD            Z2, Z7, Z7
-	VDIVPS             Z0, Z8, Z8
-	VCMPPS             $0x07, Z8, Z8, K1
-	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
-	VPADDD             Z1, Z8, Z8
-	VPMAXSD            Z2, Z8, Z8
-	VDIVPS             Z0, Z9, Z9
-	VCMPPS             $0x07, Z9, Z9, K1
-	VCVTPS2DQ.RN_SAE.Z Z9, K1, Z9
-	VPADDD             Z1, Z9, Z9
-	VPMAXSD            Z2, Z9, Z9
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VDIVPS             Z0, Z12, Z12
-	VCMPPS             $0x07, Z12, Z12, K1
-	VCVTPS2DQ.RN_SAE.Z Z12, K1, Z12
-	VPADDD             Z1, Z12, Z12
-	VPMAXSD            Z2, Z12, Z12
-	VPMOVUSDB          Z6, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z7, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z8, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z9, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z10, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z11, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z12, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z1, Z6, Z6
+	VDIVPS           Z0, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z1, Z7, Z7
+	VDIVPS           Z0, Z8, Z8
+	VCVTPS2DQ.RN_SAE Z8, Z8
+	VPADDD           Z1, Z8, Z8
+	VDIVPS           Z0, Z9, Z9
+	VCVTPS2DQ.RN_SAE Z9, Z9
+	VPADDD           Z1, Z9, Z9
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VDIVPS           Z0, Z12, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z1, Z12, Z12
+	VPMOVDB          Z6, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z7, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z8, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z9, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z10, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z11, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z12, (SI)
+	ADDQ             R8, SI
 
 p7done:
 	ADDQ $0x0000001c, DX
@@ -6115,65 +5777,48 @@ p8outer:
 	JMP          p8done
 
 p8bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z1, Z6, Z6
-	VPMAXSD            Z2, Z6, Z6
-	VDIVPS             Z0, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z1, Z7, Z7
-	VPMAXSD            Z2, Z7, Z7
-	VDIVPS             Z0, Z8, Z8
-	VCMPPS             $0x07, Z8, Z8, K1
-	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
-	VPADDD             Z1, Z8, Z8
-	VPMAXSD            Z2, Z8, Z8
-	VDIVPS             Z0, Z9, Z9
-	VCMPPS             $0x07, Z9, Z9, K1
-	VCVTPS2DQ.RN_SAE.Z Z9, K1, Z9
-	VPADDD             Z1, Z9, Z9
-	VPMAXSD            Z2, Z9, Z9
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VDIVPS             Z0, Z12, Z12
-	VCMPPS             $0x07, Z12, Z12, K1
-	VCVTPS2DQ.RN_SAE.Z Z12, K1, Z12
-	VPADDD             Z1, Z12, Z12
-	VPMAXSD            Z2, Z12, Z12
-	VDIVPS             Z0, Z13, Z13
-	VCMPPS             $0x07, Z13, Z13, K1
-	VCVTPS2DQ.RN_SAE.Z Z13, K1, Z13
-	VPADDD             Z1, Z13, Z13
-	VPMAXSD            Z2, Z13, Z13
-	VPMOVUSDB          Z6, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z7, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z8, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z9, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z10, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z11, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z12, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z13, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z1, Z6, Z6
+	VDIVPS           Z0, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z1, Z7, Z7
+	VDIVPS           Z0, Z8, Z8
+	VCVTPS2DQ.RN_SAE Z8, Z8
+	VPADDD           Z1, Z8, Z8
+	VDIVPS           Z0, Z9, Z9
+	VCVTPS2DQ.RN_SAE Z9, Z9
+	VPADDD           Z1, Z9, Z9
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VDIVPS           Z0, Z12, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z1, Z12, Z12
+	VDIVPS           Z0, Z13, Z13
+	VCVTPS2DQ.RN_SAE Z13, Z13
+	VPADDD           Z1, Z13, Z13
+	VPMOVDB          Z6, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z7, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z8, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z9, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z10, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z11, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z12, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z13, (SI)
+	ADDQ             R8, SI
 
 p8done:
 	ADDQ $0x00000020, DX
@@ -6460,72 +6105,53 @@ p9outer:
 	JMP          p9done
 
 p9bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z1, Z6, Z6
-	VPMAXSD            Z2, Z6, Z6
-	VDIVPS             Z0, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z1, Z7, Z7
-	VPMAXSD            Z2, Z7, Z7
-	VDIVPS             Z0, Z8, Z8
-	VCMPPS             $0x07, Z8, Z8, K1
-	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
-	VPADDD             Z1, Z8, Z8
-	VPMAXSD            Z2, Z8, Z8
-	VDIVPS             Z0, Z9, Z9
-	VCMPPS             $0x07, Z9, Z9, K1
-	VCVTPS2DQ.RN_SAE.Z Z9, K1, Z9
-	VPADDD             Z1, Z9, Z9
-	VPMAXSD            Z2, Z9, Z9
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VDIVPS             Z0, Z12, Z12
-	VCMPPS             $0x07, Z12, Z12, K1
-	VCVTPS2DQ.RN_SAE.Z Z12, K1, Z12
-	VPADDD             Z1, Z12, Z12
-	VPMAXSD            Z2, Z12, Z12
-	VDIVPS             Z0, Z13, Z13
-	VCMPPS             $0x07, Z13, Z13, K1
-	VCVTPS2DQ.RN_SAE.Z Z13, K1, Z13
-	VPADDD             Z1, Z13, Z13
-	VPMAXSD            Z2, Z13, Z13
-	VDIVPS             Z0, Z14, Z14
-	VCMPPS             $0x07, Z14, Z14, K1
-	VCVTPS2DQ.RN_SAE.Z Z14, K1, Z14
-	VPADDD             Z1, Z14, Z14
-	VPMAXSD            Z2, Z14, Z14
-	VPMOVUSDB          Z6, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z7, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z8, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z9, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z10, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z11, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z12, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z13, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z14, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z1, Z6, Z6
+	VDIVPS           Z0, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z1, Z7, Z7
+	VDIVPS           Z0, Z8, Z8
+	VCVTPS2DQ.RN_SAE Z8, Z8
+	VPADDD           Z1, Z8, Z8
+	VDIVPS           Z0, Z9, Z9
+	VCVTPS2DQ.RN_SAE Z9, Z9
+	VPADDD           Z1, Z9, Z9
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VDIVPS           Z0, Z12, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z1, Z12, Z12
+	VDIVPS           Z0, Z13, Z13
+	VCVTPS2DQ.RN_SAE Z13, Z13
+	VPADDD           Z1, Z13, Z13
+	VDIVPS           Z0, Z14, Z14
+	VCVTPS2DQ.RN_SAE Z14, Z14
+	VPADDD           Z1, Z14, Z14
+	VPMOVDB          Z6, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z7, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z8, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z9, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z10, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z11, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z12, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z13, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z14, (SI)
+	ADDQ             R8, SI
 
 p9done:
 	ADDQ $0x00000024, DX
@@ -6837,79 +6463,58 @@ p10outer:
 	JMP          p10done
 
 p10bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z1, Z6, Z6
-	VPMAXSD            Z2, Z6, Z6
-	VDIVPS             Z0, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z1, Z7, Z7
-	VPMAXSD            Z2, Z7, Z7
-	VDIVPS             Z0, Z8, Z8
-	VCMPPS             $0x07, Z8, Z8, K1
-	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
-	VPADDD             Z1, Z8, Z8
-	VPMAXSD            Z2, Z8, Z8
-	VDIVPS             Z0, Z9, Z9
-	VCMPPS             $0x07, Z9, Z9, K1
-	VCVTPS2DQ.RN_SAE.Z Z9, K1, Z9
-	VPADDD             Z1, Z9, Z9
-	VPMAXSD            Z2, Z9, Z9
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VDIVPS             Z0, Z12, Z12
-	VCMPPS             $0x07, Z12, Z12, K1
-	VCVTPS2DQ.RN_SAE.Z Z12, K1, Z12
-	VPADDD             Z1, Z12, Z12
-	VPMAXSD            Z2, Z12, Z12
-	VDIVPS             Z0, Z13, Z13
-	VCMPPS             $0x07, Z13, Z13, K1
-	VCVTPS2DQ.RN_SAE.Z Z13, K1, Z13
-	VPADDD             Z1, Z13, Z13
-	VPMAXSD            Z2, Z13, Z13
-	VDIVPS             Z0, Z14, Z14
-	VCMPPS             $0x07, Z14, Z14, K1
-	VCVTPS2DQ.RN_SAE.Z Z14, K1, Z14
-	VPADDD             Z1, Z14, Z14
-	VPMAXSD            Z2, Z14, Z14
-	VDIVPS             Z0, Z15, Z15
-	VCMPPS             $0x07, Z15, Z15, K1
-	VCVTPS2DQ.RN_SAE.Z Z15, K1, Z15
-	VPADDD             Z1, Z15, Z15
-	VPMAXSD            Z2, Z15, Z15
-	VPMOVUSDB          Z6, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z7, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z8, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z9, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z10, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z11, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z12, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z13, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z14, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z15, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z1, Z6, Z6
+	VDIVPS           Z0, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z1, Z7, Z7
+	VDIVPS           Z0, Z8, Z8
+	VCVTPS2DQ.RN_SAE Z8, Z8
+	VPADDD           Z1, Z8, Z8
+	VDIVPS           Z0, Z9, Z9
+	VCVTPS2DQ.RN_SAE Z9, Z9
+	VPADDD           Z1, Z9, Z9
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VDIVPS           Z0, Z12, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z1, Z12, Z12
+	VDIVPS           Z0, Z13, Z13
+	VCVTPS2DQ.RN_SAE Z13, Z13
+	VPADDD           Z1, Z13, Z13
+	VDIVPS           Z0, Z14, Z14
+	VCVTPS2DQ.RN_SAE Z14, Z14
+	VPADDD           Z1, Z14, Z14
+	VDIVPS           Z0, Z15, Z15
+	VCVTPS2DQ.RN_SAE Z15, Z15
+	VPADDD           Z1, Z15, Z15
+	VPMOVDB          Z6, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z7, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z8, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z9, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z10, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z11, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z12, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z13, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z14, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z15, (SI)
+	ADDQ             R8, SI
 
 p10done:
 	ADDQ $0x00000028, DX
@@ -7246,86 +6851,63 @@ p11outer:
 	JMP          p11done
 
 p11bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z1, Z6, Z6
-	VPMAXSD            Z2, Z6, Z6
-	VDIVPS             Z0, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z1, Z7, Z7
-	VPMAXSD            Z2, Z7, Z7
-	VDIVPS             Z0, Z8, Z8
-	VCMPPS             $0x07, Z8, Z8, K1
-	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
-	VPADDD             Z1, Z8, Z8
-	VPMAXSD            Z2, Z8, Z8
-	VDIVPS             Z0, Z9, Z9
-	VCMPPS             $0x07, Z9, Z9, K1
-	VCVTPS2DQ.RN_SAE.Z Z9, K1, Z9
-	VPADDD             Z1, Z9, Z9
-	VPMAXSD            Z2, Z9, Z9
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VDIVPS             Z0, Z12, Z12
-	VCMPPS             $0x07, Z12, Z12, K1
-	VCVTPS2DQ.RN_SAE.Z Z12, K1, Z12
-	VPADDD             Z1, Z12, Z12
-	VPMAXSD            Z2, Z12, Z12
-	VDIVPS             Z0, Z13, Z13
-	VCMPPS             $0x07, Z13, Z13, K1
-	VCVTPS2DQ.RN_SAE.Z Z13, K1, Z13
-	VPADDD             Z1, Z13, Z13
-	VPMAXSD            Z2, Z13, Z13
-	VDIVPS             Z0, Z14, Z14
-	VCMPPS             $0x07, Z14, Z14, K1
-	VCVTPS2DQ.RN_SAE.Z Z14, K1, Z14
-	VPADDD             Z1, Z14, Z14
-	VPMAXSD            Z2, Z14, Z14
-	VDIVPS             Z0, Z15, Z15
-	VCMPPS             $0x07, Z15, Z15, K1
-	VCVTPS2DQ.RN_SAE.Z Z15, K1, Z15
-	VPADDD             Z1, Z15, Z15
-	VPMAXSD            Z2, Z15, Z15
-	VDIVPS             Z0, Z16, Z16
-	VCMPPS             $0x07, Z16, Z16, K1
-	VCVTPS2DQ.RN_SAE.Z Z16, K1, Z16
-	VPADDD             Z1, Z16, Z16
-	VPMAXSD            Z2, Z16, Z16
-	VPMOVUSDB          Z6, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z7, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z8, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z9, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z10, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z11, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z12, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z13, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z14, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z15, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z16, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z1, Z6, Z6
+	VDIVPS           Z0, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z1, Z7, Z7
+	VDIVPS           Z0, Z8, Z8
+	VCVTPS2DQ.RN_SAE Z8, Z8
+	VPADDD           Z1, Z8, Z8
+	VDIVPS           Z0, Z9, Z9
+	VCVTPS2DQ.RN_SAE Z9, Z9
+	VPADDD           Z1, Z9, Z9
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VDIVPS           Z0, Z12, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z1, Z12, Z12
+	VDIVPS           Z0, Z13, Z13
+	VCVTPS2DQ.RN_SAE Z13, Z13
+	VPADDD           Z1, Z13, Z13
+	VDIVPS           Z0, Z14, Z14
+	VCVTPS2DQ.RN_SAE Z14, Z14
+	VPADDD           Z1, Z14, Z14
+	VDIVPS           Z0, Z15, Z15
+	VCVTPS2DQ.RN_SAE Z15, Z15
+	VPADDD           Z1, Z15, Z15
+	VDIVPS           Z0, Z16, Z16
+	VCVTPS2DQ.RN_SAE Z16, Z16
+	VPADDD           Z1, Z16, Z16
+	VPMOVDB          Z6, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z7, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z8, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z9, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z10, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z11, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z12, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z13, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z14, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z15, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z16, (SI)
+	ADDQ             R8, SI
 
 p11done:
 	ADDQ $0x0000002c, DX
@@ -7687,93 +7269,68 @@ p12outer:
 	JMP          p12done
 
 p12bytes:
-	VBROADCASTSS       88(BX), Z0
-	VPBROADCASTD       92(BX), Z1
-	VPXORD             Z2, Z2, Z2
-	VDIVPS             Z0, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z1, Z6, Z6
-	VPMAXSD            Z2, Z6, Z6
-	VDIVPS             Z0, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z1, Z7, Z7
-	VPMAXSD            Z2, Z7, Z7
-	VDIVPS             Z0, Z8, Z8
-	VCMPPS             $0x07, Z8, Z8, K1
-	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
-	VPADDD             Z1, Z8, Z8
-	VPMAXSD            Z2, Z8, Z8
-	VDIVPS             Z0, Z9, Z9
-	VCMPPS             $0x07, Z9, Z9, K1
-	VCVTPS2DQ.RN_SAE.Z Z9, K1, Z9
-	VPADDD             Z1, Z9, Z9
-	VPMAXSD            Z2, Z9, Z9
-	VDIVPS             Z0, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z1, Z10, Z10
-	VPMAXSD            Z2, Z10, Z10
-	VDIVPS             Z0, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z1, Z11, Z11
-	VPMAXSD            Z2, Z11, Z11
-	VDIVPS             Z0, Z12, Z12
-	VCMPPS             $0x07, Z12, Z12, K1
-	VCVTPS2DQ.RN_SAE.Z Z12, K1, Z12
-	VPADDD             Z1, Z12, Z12
-	VPMAXSD            Z2, Z12, Z12
-	VDIVPS             Z0, Z13, Z13
-	VCMPPS             $0x07, Z13, Z13, K1
-	VCVTPS2DQ.RN_SAE.Z Z13, K1, Z13
-	VPADDD             Z1, Z13, Z13
-	VPMAXSD            Z2, Z13, Z13
-	VDIVPS             Z0, Z14, Z14
-	VCMPPS             $0x07, Z14, Z14, K1
-	VCVTPS2DQ.RN_SAE.Z Z14, K1, Z14
-	VPADDD             Z1, Z14, Z14
-	VPMAXSD            Z2, Z14, Z14
-	VDIVPS             Z0, Z15, Z15
-	VCMPPS             $0x07, Z15, Z15, K1
-	VCVTPS2DQ.RN_SAE.Z Z15, K1, Z15
-	VPADDD             Z1, Z15, Z15
-	VPMAXSD            Z2, Z15, Z15
-	VDIVPS             Z0, Z16, Z16
-	VCMPPS             $0x07, Z16, Z16, K1
-	VCVTPS2DQ.RN_SAE.Z Z16, K1, Z16
-	VPADDD             Z1, Z16, Z16
-	VPMAXSD            Z2, Z16, Z16
-	VDIVPS             Z0, Z17, Z17
-	VCMPPS             $0x07, Z17, Z17, K1
-	VCVTPS2DQ.RN_SAE.Z Z17, K1, Z17
-	VPADDD             Z1, Z17, Z17
-	VPMAXSD            Z2, Z17, Z17
-	VPMOVUSDB          Z6, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z7, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z8, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z9, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z10, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z11, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z12, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z13, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z14, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z15, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z16, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z17, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z0
+	VPBROADCASTD     92(BX), Z1
+	VDIVPS           Z0, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z1, Z6, Z6
+	VDIVPS           Z0, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z1, Z7, Z7
+	VDIVPS           Z0, Z8, Z8
+	VCVTPS2DQ.RN_SAE Z8, Z8
+	VPADDD           Z1, Z8, Z8
+	VDIVPS           Z0, Z9, Z9
+	VCVTPS2DQ.RN_SAE Z9, Z9
+	VPADDD           Z1, Z9, Z9
+	VDIVPS           Z0, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z1, Z10, Z10
+	VDIVPS           Z0, Z11, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z1, Z11, Z11
+	VDIVPS           Z0, Z12, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z1, Z12, Z12
+	VDIVPS           Z0, Z13, Z13
+	VCVTPS2DQ.RN_SAE Z13, Z13
+	VPADDD           Z1, Z13, Z13
+	VDIVPS           Z0, Z14, Z14
+	VCVTPS2DQ.RN_SAE Z14, Z14
+	VPADDD           Z1, Z14, Z14
+	VDIVPS           Z0, Z15, Z15
+	VCVTPS2DQ.RN_SAE Z15, Z15
+	VPADDD           Z1, Z15, Z15
+	VDIVPS           Z0, Z16, Z16
+	VCVTPS2DQ.RN_SAE Z16, Z16
+	VPADDD           Z1, Z16, Z16
+	VDIVPS           Z0, Z17, Z17
+	VCVTPS2DQ.RN_SAE Z17, Z17
+	VPADDD           Z1, Z17, Z17
+	VPMOVDB          Z6, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z7, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z8, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z9, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z10, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z11, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z12, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z13, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z14, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z15, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z16, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z17, (SI)
+	ADDQ             R8, SI
 
 p12done:
 	ADDQ $0x00000030, DX
@@ -7943,21 +7500,20 @@ p1outer:
 
 p1bytes:
 	VBROADCASTSS 88(BX), Y2
-	VPBROADCASTD 92(BX), Y3
+	VPBROADCASTW 92(BX), Y3
+	VPCMPEQD     Y4, Y4, Y4
+	VPSRLD       $0x10, Y4, Y4
 	VDIVPS       Y2, Y0, Y0
-	VCMPPS       $0x07, Y0, Y0, Y4
-	VANDPS       Y4, Y0, Y0
 	VCVTPS2DQ    Y0, Y0
-	VPADDD       Y3, Y0, Y0
+	VPAND        Y4, Y0, Y0
 	VDIVPS       Y2, Y1, Y1
-	VCMPPS       $0x07, Y1, Y1, Y4
-	VANDPS       Y4, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
-	VPADDD       Y3, Y1, Y1
+	VPAND        Y4, Y1, Y1
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X4
-	VPACKUSWB    X4, X0, X0
+	VPADDW       Y3, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 
@@ -8166,37 +7722,33 @@ p2outer:
 
 p2bytes:
 	VBROADCASTSS 88(BX), Y4
-	VPBROADCASTD 92(BX), Y5
+	VPBROADCASTW 92(BX), Y5
+	VPCMPEQD     Y6, Y6, Y6
+	VPSRLD       $0x10, Y6, Y6
 	VDIVPS       Y4, Y0, Y0
-	VCMPPS       $0x07, Y0, Y0, Y6
-	VANDPS       Y6, Y0, Y0
 	VCVTPS2DQ    Y0, Y0
-	VPADDD       Y5, Y0, Y0
+	VPAND        Y6, Y0, Y0
 	VDIVPS       Y4, Y1, Y1
-	VCMPPS       $0x07, Y1, Y1, Y6
-	VANDPS       Y6, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
-	VPADDD       Y5, Y1, Y1
+	VPAND        Y6, Y1, Y1
 	VDIVPS       Y4, Y2, Y2
-	VCMPPS       $0x07, Y2, Y2, Y6
-	VANDPS       Y6, Y2, Y2
 	VCVTPS2DQ    Y2, Y2
-	VPADDD       Y5, Y2, Y2
+	VPAND        Y6, Y2, Y2
 	VDIVPS       Y4, Y3, Y3
-	VCMPPS       $0x07, Y3, Y3, Y6
-	VANDPS       Y6, Y3, Y3
 	VCVTPS2DQ    Y3, Y3
-	VPADDD       Y5, Y3, Y3
+	VPAND        Y6, Y3, Y3
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X6
-	VPACKUSWB    X6, X0, X0
+	VPADDW       Y5, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y3, Y2, Y2
 	VPERMQ       $0xd8, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X6
-	VPACKUSWB    X6, X2, X2
+	VPADDW       Y5, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKUSWB    X3, X2, X2
 	VMOVDQU      X2, (DX)
 	ADDQ         SI, DX
 
@@ -8473,53 +8025,46 @@ p3outer:
 
 p3bytes:
 	VBROADCASTSS 88(BX), Y6
-	VPBROADCASTD 92(BX), Y7
+	VPBROADCASTW 92(BX), Y7
+	VPCMPEQD     Y8, Y8, Y8
+	VPSRLD       $0x10, Y8, Y8
 	VDIVPS       Y6, Y0, Y0
-	VCMPPS       $0x07, Y0, Y0, Y8
-	VANDPS       Y8, Y0, Y0
 	VCVTPS2DQ    Y0, Y0
-	VPADDD       Y7, Y0, Y0
+	VPAND        Y8, Y0, Y0
 	VDIVPS       Y6, Y1, Y1
-	VCMPPS       $0x07, Y1, Y1, Y8
-	VANDPS       Y8, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
-	VPADDD       Y7, Y1, Y1
+	VPAND        Y8, Y1, Y1
 	VDIVPS       Y6, Y2, Y2
-	VCMPPS       $0x07, Y2, Y2, Y8
-	VANDPS       Y8, Y2, Y2
 	VCVTPS2DQ    Y2, Y2
-	VPADDD       Y7, Y2, Y2
+	VPAND        Y8, Y2, Y2
 	VDIVPS       Y6, Y3, Y3
-	VCMPPS       $0x07, Y3, Y3, Y8
-	VANDPS       Y8, Y3, Y3
 	VCVTPS2DQ    Y3, Y3
-	VPADDD       Y7, Y3, Y3
+	VPAND        Y8, Y3, Y3
 	VDIVPS       Y6, Y4, Y4
-	VCMPPS       $0x07, Y4, Y4, Y8
-	VANDPS       Y8, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VPADDD       Y7, Y4, Y4
+	VPAND        Y8, Y4, Y4
 	VDIVPS       Y6, Y5, Y5
-	VCMPPS       $0x07, Y5, Y5, Y8
-	VANDPS       Y8, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VPADDD       Y7, Y5, Y5
+	VPAND        Y8, Y5, Y5
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X8
-	VPACKUSWB    X8, X0, X0
+	VPADDW       Y7, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y3, Y2, Y2
 	VPERMQ       $0xd8, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X8
-	VPACKUSWB    X8, X2, X2
+	VPADDW       Y7, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKUSWB    X3, X2, X2
 	VMOVDQU      X2, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y5, Y4, Y4
 	VPERMQ       $0xd8, Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKUSWB    X8, X4, X4
+	VPADDW       Y7, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSWB    X5, X4, X4
 	VMOVDQU      X4, (DX)
 	ADDQ         SI, DX
 
@@ -8864,69 +8409,59 @@ p4outer:
 
 p4bytes:
 	VBROADCASTSS 88(BX), Y8
-	VPBROADCASTD 92(BX), Y9
+	VPBROADCASTW 92(BX), Y9
+	VPCMPEQD     Y10, Y10, Y10
+	VPSRLD       $0x10, Y10, Y10
 	VDIVPS       Y8, Y0, Y0
-	VCMPPS       $0x07, Y0, Y0, Y10
-	VANDPS       Y10, Y0, Y0
 	VCVTPS2DQ    Y0, Y0
-	VPADDD       Y9, Y0, Y0
+	VPAND        Y10, Y0, Y0
 	VDIVPS       Y8, Y1, Y1
-	VCMPPS       $0x07, Y1, Y1, Y10
-	VANDPS       Y10, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
-	VPADDD       Y9, Y1, Y1
+	VPAND        Y10, Y1, Y1
 	VDIVPS       Y8, Y2, Y2
-	VCMPPS       $0x07, Y2, Y2, Y10
-	VANDPS       Y10, Y2, Y2
 	VCVTPS2DQ    Y2, Y2
-	VPADDD       Y9, Y2, Y2
+	VPAND        Y10, Y2, Y2
 	VDIVPS       Y8, Y3, Y3
-	VCMPPS       $0x07, Y3, Y3, Y10
-	VANDPS       Y10, Y3, Y3
 	VCVTPS2DQ    Y3, Y3
-	VPADDD       Y9, Y3, Y3
+	VPAND        Y10, Y3, Y3
 	VDIVPS       Y8, Y4, Y4
-	VCMPPS       $0x07, Y4, Y4, Y10
-	VANDPS       Y10, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VPADDD       Y9, Y4, Y4
+	VPAND        Y10, Y4, Y4
 	VDIVPS       Y8, Y5, Y5
-	VCMPPS       $0x07, Y5, Y5, Y10
-	VANDPS       Y10, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VPADDD       Y9, Y5, Y5
+	VPAND        Y10, Y5, Y5
 	VDIVPS       Y8, Y6, Y6
-	VCMPPS       $0x07, Y6, Y6, Y10
-	VANDPS       Y10, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VPADDD       Y9, Y6, Y6
+	VPAND        Y10, Y6, Y6
 	VDIVPS       Y8, Y7, Y7
-	VCMPPS       $0x07, Y7, Y7, Y10
-	VANDPS       Y10, Y7, Y7
 	VCVTPS2DQ    Y7, Y7
-	VPADDD       Y9, Y7, Y7
+	VPAND        Y10, Y7, Y7
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X10
-	VPACKUSWB    X10, X0, X0
+	VPADDW       Y9, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y3, Y2, Y2
 	VPERMQ       $0xd8, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X10
-	VPACKUSWB    X10, X2, X2
+	VPADDW       Y9, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKUSWB    X3, X2, X2
 	VMOVDQU      X2, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y5, Y4, Y4
 	VPERMQ       $0xd8, Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X10
-	VPACKUSWB    X10, X4, X4
+	VPADDW       Y9, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSWB    X5, X4, X4
 	VMOVDQU      X4, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y7, Y6, Y6
 	VPERMQ       $0xd8, Y6, Y6
-	VEXTRACTI128 $0x01, Y6, X10
-	VPACKUSWB    X10, X6, X6
+	VPADDW       Y9, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X7
+	VPACKUSWB    X7, X6, X6
 	VMOVDQU      X6, (DX)
 	ADDQ         SI, DX
 
@@ -9339,85 +8874,72 @@ p5outer:
 
 p5bytes:
 	VBROADCASTSS 88(BX), Y10
-	VPBROADCASTD 92(BX), Y11
+	VPBROADCASTW 92(BX), Y11
+	VPCMPEQD     Y12, Y12, Y12
+	VPSRLD       $0x10, Y12, Y12
 	VDIVPS       Y10, Y0, Y0
-	VCMPPS       $0x07, Y0, Y0, Y12
-	VANDPS       Y12, Y0, Y0
 	VCVTPS2DQ    Y0, Y0
-	VPADDD       Y11, Y0, Y0
+	VPAND        Y12, Y0, Y0
 	VDIVPS       Y10, Y1, Y1
-	VCMPPS       $0x07, Y1, Y1, Y12
-	VANDPS       Y12, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
-	VPADDD       Y11, Y1, Y1
+	VPAND        Y12, Y1, Y1
 	VDIVPS       Y10, Y2, Y2
-	VCMPPS       $0x07, Y2, Y2, Y12
-	VANDPS       Y12, Y2, Y2
 	VCVTPS2DQ    Y2, Y2
-	VPADDD       Y11, Y2, Y2
+	VPAND        Y12, Y2, Y2
 	VDIVPS       Y10, Y3, Y3
-	VCMPPS       $0x07, Y3, Y3, Y12
-	VANDPS       Y12, Y3, Y3
 	VCVTPS2DQ    Y3, Y3
-	VPADDD       Y11, Y3, Y3
+	VPAND        Y12, Y3, Y3
 	VDIVPS       Y10, Y4, Y4
-	VCMPPS       $0x07, Y4, Y4, Y12
-	VANDPS       Y12, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VPADDD       Y11, Y4, Y4
+	VPAND        Y12, Y4, Y4
 	VDIVPS       Y10, Y5, Y5
-	VCMPPS       $0x07, Y5, Y5, Y12
-	VANDPS       Y12, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VPADDD       Y11, Y5, Y5
+	VPAND        Y12, Y5, Y5
 	VDIVPS       Y10, Y6, Y6
-	VCMPPS       $0x07, Y6, Y6, Y12
-	VANDPS       Y12, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VPADDD       Y11, Y6, Y6
+	VPAND        Y12, Y6, Y6
 	VDIVPS       Y10, Y7, Y7
-	VCMPPS       $0x07, Y7, Y7, Y12
-	VANDPS       Y12, Y7, Y7
 	VCVTPS2DQ    Y7, Y7
-	VPADDD       Y11, Y7, Y7
+	VPAND        Y12, Y7, Y7
 	VDIVPS       Y10, Y8, Y8
-	VCMPPS       $0x07, Y8, Y8, Y12
-	VANDPS       Y12, Y8, Y8
 	VCVTPS2DQ    Y8, Y8
-	VPADDD       Y11, Y8, Y8
+	VPAND        Y12, Y8, Y8
 	VDIVPS       Y10, Y9, Y9
-	VCMPPS       $0x07, Y9, Y9, Y12
-	VANDPS       Y12, Y9, Y9
 	VCVTPS2DQ    Y9, Y9
-	VPADDD       Y11, Y9, Y9
+	VPAND        Y12, Y9, Y9
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X12
-	VPACKUSWB    X12, X0, X0
+	VPADDW       Y11, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y3, Y2, Y2
 	VPERMQ       $0xd8, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X12
-	VPACKUSWB    X12, X2, X2
+	VPADDW       Y11, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKUSWB    X3, X2, X2
 	VMOVDQU      X2, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y5, Y4, Y4
 	VPERMQ       $0xd8, Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X12
-	VPACKUSWB    X12, X4, X4
+	VPADDW       Y11, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSWB    X5, X4, X4
 	VMOVDQU      X4, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y7, Y6, Y6
 	VPERMQ       $0xd8, Y6, Y6
-	VEXTRACTI128 $0x01, Y6, X12
-	VPACKUSWB    X12, X6, X6
+	VPADDW       Y11, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X7
+	VPACKUSWB    X7, X6, X6
 	VMOVDQU      X6, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y9, Y8, Y8
 	VPERMQ       $0xd8, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X12
-	VPACKUSWB    X12, X8, X8
+	VPADDW       Y11, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VPACKUSWB    X9, X8, X8
 	VMOVDQU      X8, (DX)
 	ADDQ         SI, DX
 
@@ -9898,101 +9420,85 @@ p6outer:
 
 p6bytes:
 	VBROADCASTSS 88(BX), Y12
-	VPBROADCASTD 92(BX), Y13
+	VPBROADCASTW 92(BX), Y13
+	VPCMPEQD     Y14, Y14, Y14
+	VPSRLD       $0x10, Y14, Y14
 	VDIVPS       Y12, Y0, Y0
-	VCMPPS       $0x07, Y0, Y0, Y14
-	VANDPS       Y14, Y0, Y0
 	VCVTPS2DQ    Y0, Y0
-	VPADDD       Y13, Y0, Y0
+	VPAND        Y14, Y0, Y0
 	VDIVPS       Y12, Y1, Y1
-	VCMPPS       $0x07, Y1, Y1, Y14
-	VANDPS       Y14, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
-	VPADDD       Y13, Y1, Y1
+	VPAND        Y14, Y1, Y1
 	VDIVPS       Y12, Y2, Y2
-	VCMPPS       $0x07, Y2, Y2, Y14
-	VANDPS       Y14, Y2, Y2
 	VCVTPS2DQ    Y2, Y2
-	VPADDD       Y13, Y2, Y2
+	VPAND        Y14, Y2, Y2
 	VDIVPS       Y12, Y3, Y3
-	VCMPPS       $0x07, Y3, Y3, Y14
-	VANDPS       Y14, Y3, Y3
 	VCVTPS2DQ    Y3, Y3
-	VPADDD       Y13, Y3, Y3
+	VPAND        Y14, Y3, Y3
 	VDIVPS       Y12, Y4, Y4
-	VCMPPS       $0x07, Y4, Y4, Y14
-	VANDPS       Y14, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VPADDD       Y13, Y4, Y4
+	VPAND        Y14, Y4, Y4
 	VDIVPS       Y12, Y5, Y5
-	VCMPPS       $0x07, Y5, Y5, Y14
-	VANDPS       Y14, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VPADDD       Y13, Y5, Y5
+	VPAND        Y14, Y5, Y5
 	VDIVPS       Y12, Y6, Y6
-	VCMPPS       $0x07, Y6, Y6, Y14
-	VANDPS       Y14, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VPADDD       Y13, Y6, Y6
+	VPAND        Y14, Y6, Y6
 	VDIVPS       Y12, Y7, Y7
-	VCMPPS       $0x07, Y7, Y7, Y14
-	VANDPS       Y14, Y7, Y7
 	VCVTPS2DQ    Y7, Y7
-	VPADDD       Y13, Y7, Y7
+	VPAND        Y14, Y7, Y7
 	VDIVPS       Y12, Y8, Y8
-	VCMPPS       $0x07, Y8, Y8, Y14
-	VANDPS       Y14, Y8, Y8
 	VCVTPS2DQ    Y8, Y8
-	VPADDD       Y13, Y8, Y8
+	VPAND        Y14, Y8, Y8
 	VDIVPS       Y12, Y9, Y9
-	VCMPPS       $0x07, Y9, Y9, Y14
-	VANDPS       Y14, Y9, Y9
 	VCVTPS2DQ    Y9, Y9
-	VPADDD       Y13, Y9, Y9
+	VPAND        Y14, Y9, Y9
 	VDIVPS       Y12, Y10, Y10
-	VCMPPS       $0x07, Y10, Y10, Y14
-	VANDPS       Y14, Y10, Y10
 	VCVTPS2DQ    Y10, Y10
-	VPADDD       Y13, Y10, Y10
+	VPAND        Y14, Y10, Y10
 	VDIVPS       Y12, Y11, Y11
-	VCMPPS       $0x07, Y11, Y11, Y14
-	VANDPS       Y14, Y11, Y11
 	VCVTPS2DQ    Y11, Y11
-	VPADDD       Y13, Y11, Y11
+	VPAND        Y14, Y11, Y11
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X14
-	VPACKUSWB    X14, X0, X0
+	VPADDW       Y13, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y3, Y2, Y2
 	VPERMQ       $0xd8, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X14
-	VPACKUSWB    X14, X2, X2
+	VPADDW       Y13, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKUSWB    X3, X2, X2
 	VMOVDQU      X2, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y5, Y4, Y4
 	VPERMQ       $0xd8, Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X14
-	VPACKUSWB    X14, X4, X4
+	VPADDW       Y13, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSWB    X5, X4, X4
 	VMOVDQU      X4, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y7, Y6, Y6
 	VPERMQ       $0xd8, Y6, Y6
-	VEXTRACTI128 $0x01, Y6, X14
-	VPACKUSWB    X14, X6, X6
+	VPADDW       Y13, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X7
+	VPACKUSWB    X7, X6, X6
 	VMOVDQU      X6, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y9, Y8, Y8
 	VPERMQ       $0xd8, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X14
-	VPACKUSWB    X14, X8, X8
+	VPADDW       Y13, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VPACKUSWB    X9, X8, X8
 	VMOVDQU      X8, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y11, Y10, Y10
 	VPERMQ       $0xd8, Y10, Y10
-	VEXTRACTI128 $0x01, Y10, X14
-	VPACKUSWB    X14, X10, X10
+	VPADDW       Y13, Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X11
+	VPACKUSWB    X11, X10, X10
 	VMOVDQU      X10, (DX)
 	ADDQ         SI, DX
 
@@ -10174,21 +9680,20 @@ p1outer:
 
 p1bytes:
 	VBROADCASTSS 88(BX), Y2
-	VPBROADCASTD 92(BX), Y3
+	VPBROADCASTW 92(BX), Y3
+	VPCMPEQD     Y4, Y4, Y4
+	VPSRLD       $0x10, Y4, Y4
 	VDIVPS       Y2, Y0, Y0
-	VCMPPS       $0x07, Y0, Y0, Y4
-	VANDPS       Y4, Y0, Y0
 	VCVTPS2DQ    Y0, Y0
-	VPADDD       Y3, Y0, Y0
+	VPAND        Y4, Y0, Y0
 	VDIVPS       Y2, Y1, Y1
-	VCMPPS       $0x07, Y1, Y1, Y4
-	VANDPS       Y4, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
-	VPADDD       Y3, Y1, Y1
+	VPAND        Y4, Y1, Y1
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X4
-	VPACKUSWB    X4, X0, X0
+	VPADDW       Y3, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 
@@ -10437,37 +9942,33 @@ p2outer:
 
 p2bytes:
 	VBROADCASTSS 88(BX), Y4
-	VPBROADCASTD 92(BX), Y5
+	VPBROADCASTW 92(BX), Y5
+	VPCMPEQD     Y6, Y6, Y6
+	VPSRLD       $0x10, Y6, Y6
 	VDIVPS       Y4, Y0, Y0
-	VCMPPS       $0x07, Y0, Y0, Y6
-	VANDPS       Y6, Y0, Y0
 	VCVTPS2DQ    Y0, Y0
-	VPADDD       Y5, Y0, Y0
+	VPAND        Y6, Y0, Y0
 	VDIVPS       Y4, Y1, Y1
-	VCMPPS       $0x07, Y1, Y1, Y6
-	VANDPS       Y6, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
-	VPADDD       Y5, Y1, Y1
+	VPAND        Y6, Y1, Y1
 	VDIVPS       Y4, Y2, Y2
-	VCMPPS       $0x07, Y2, Y2, Y6
-	VANDPS       Y6, Y2, Y2
 	VCVTPS2DQ    Y2, Y2
-	VPADDD       Y5, Y2, Y2
+	VPAND        Y6, Y2, Y2
 	VDIVPS       Y4, Y3, Y3
-	VCMPPS       $0x07, Y3, Y3, Y6
-	VANDPS       Y6, Y3, Y3
 	VCVTPS2DQ    Y3, Y3
-	VPADDD       Y5, Y3, Y3
+	VPAND        Y6, Y3, Y3
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X6
-	VPACKUSWB    X6, X0, X0
+	VPADDW       Y5, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y3, Y2, Y2
 	VPERMQ       $0xd8, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X6
-	VPACKUSWB    X6, X2, X2
+	VPADDW       Y5, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKUSWB    X3, X2, X2
 	VMOVDQU      X2, (DX)
 	ADDQ         SI, DX
 
@@ -10792,53 +10293,46 @@ p3outer:
 
 p3bytes:
 	VBROADCASTSS 88(BX), Y6
-	VPBROADCASTD 92(BX), Y7
+	VPBROADCASTW 92(BX), Y7
+	VPCMPEQD     Y8, Y8, Y8
+	VPSRLD       $0x10, Y8, Y8
 	VDIVPS       Y6, Y0, Y0
-	VCMPPS       $0x07, Y0, Y0, Y8
-	VANDPS       Y8, Y0, Y0
 	VCVTPS2DQ    Y0, Y0
-	VPADDD       Y7, Y0, Y0
+	VPAND        Y8, Y0, Y0
 	VDIVPS       Y6, Y1, Y1
-	VCMPPS       $0x07, Y1, Y1, Y8
-	VANDPS       Y8, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
-	VPADDD       Y7, Y1, Y1
+	VPAND        Y8, Y1, Y1
 	VDIVPS       Y6, Y2, Y2
-	VCMPPS       $0x07, Y2, Y2, Y8
-	VANDPS       Y8, Y2, Y2
 	VCVTPS2DQ    Y2, Y2
-	VPADDD       Y7, Y2, Y2
+	VPAND        Y8, Y2, Y2
 	VDIVPS       Y6, Y3, Y3
-	VCMPPS       $0x07, Y3, Y3, Y8
-	VANDPS       Y8, Y3, Y3
 	VCVTPS2DQ    Y3, Y3
-	VPADDD       Y7, Y3, Y3
+	VPAND        Y8, Y3, Y3
 	VDIVPS       Y6, Y4, Y4
-	VCMPPS       $0x07, Y4, Y4, Y8
-	VANDPS       Y8, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VPADDD       Y7, Y4, Y4
+	VPAND        Y8, Y4, Y4
 	VDIVPS       Y6, Y5, Y5
-	VCMPPS       $0x07, Y5, Y5, Y8
-	VANDPS       Y8, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VPADDD       Y7, Y5, Y5
+	VPAND        Y8, Y5, Y5
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X8
-	VPACKUSWB    X8, X0, X0
+	VPADDW       Y7, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y3, Y2, Y2
 	VPERMQ       $0xd8, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X8
-	VPACKUSWB    X8, X2, X2
+	VPADDW       Y7, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKUSWB    X3, X2, X2
 	VMOVDQU      X2, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y5, Y4, Y4
 	VPERMQ       $0xd8, Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKUSWB    X8, X4, X4
+	VPADDW       Y7, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSWB    X5, X4, X4
 	VMOVDQU      X4, (DX)
 	ADDQ         SI, DX
 
@@ -11239,69 +10733,59 @@ p4outer:
 
 p4bytes:
 	VBROADCASTSS 88(BX), Y8
-	VPBROADCASTD 92(BX), Y9
+	VPBROADCASTW 92(BX), Y9
+	VPCMPEQD     Y10, Y10, Y10
+	VPSRLD       $0x10, Y10, Y10
 	VDIVPS       Y8, Y0, Y0
-	VCMPPS       $0x07, Y0, Y0, Y10
-	VANDPS       Y10, Y0, Y0
 	VCVTPS2DQ    Y0, Y0
-	VPADDD       Y9, Y0, Y0
+	VPAND        Y10, Y0, Y0
 	VDIVPS       Y8, Y1, Y1
-	VCMPPS       $0x07, Y1, Y1, Y10
-	VANDPS       Y10, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
-	VPADDD       Y9, Y1, Y1
+	VPAND        Y10, Y1, Y1
 	VDIVPS       Y8, Y2, Y2
-	VCMPPS       $0x07, Y2, Y2, Y10
-	VANDPS       Y10, Y2, Y2
 	VCVTPS2DQ    Y2, Y2
-	VPADDD       Y9, Y2, Y2
+	VPAND        Y10, Y2, Y2
 	VDIVPS       Y8, Y3, Y3
-	VCMPPS       $0x07, Y3, Y3, Y10
-	VANDPS       Y10, Y3, Y3
 	VCVTPS2DQ    Y3, Y3
-	VPADDD       Y9, Y3, Y3
+	VPAND        Y10, Y3, Y3
 	VDIVPS       Y8, Y4, Y4
-	VCMPPS       $0x07, Y4, Y4, Y10
-	VANDPS       Y10, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VPADDD       Y9, Y4, Y4
+	VPAND        Y10, Y4, Y4
 	VDIVPS       Y8, Y5, Y5
-	VCMPPS       $0x07, Y5, Y5, Y10
-	VANDPS       Y10, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VPADDD       Y9, Y5, Y5
+	VPAND        Y10, Y5, Y5
 	VDIVPS       Y8, Y6, Y6
-	VCMPPS       $0x07, Y6, Y6, Y10
-	VANDPS       Y10, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VPADDD       Y9, Y6, Y6
+	VPAND        Y10, Y6, Y6
 	VDIVPS       Y8, Y7, Y7
-	VCMPPS       $0x07, Y7, Y7, Y10
-	VANDPS       Y10, Y7, Y7
 	VCVTPS2DQ    Y7, Y7
-	VPADDD       Y9, Y7, Y7
+	VPAND        Y10, Y7, Y7
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X10
-	VPACKUSWB    X10, X0, X0
+	VPADDW       Y9, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y3, Y2, Y2
 	VPERMQ       $0xd8, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X10
-	VPACKUSWB    X10, X2, X2
+	VPADDW       Y9, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKUSWB    X3, X2, X2
 	VMOVDQU      X2, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y5, Y4, Y4
 	VPERMQ       $0xd8, Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X10
-	VPACKUSWB    X10, X4, X4
+	VPADDW       Y9, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSWB    X5, X4, X4
 	VMOVDQU      X4, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y7, Y6, Y6
 	VPERMQ       $0xd8, Y6, Y6
-	VEXTRACTI128 $0x01, Y6, X10
-	VPACKUSWB    X10, X6, X6
+	VPADDW       Y9, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X7
+	VPACKUSWB    X7, X6, X6
 	VMOVDQU      X6, (DX)
 	ADDQ         SI, DX
 

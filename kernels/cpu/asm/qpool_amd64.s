@@ -88,16 +88,13 @@ p1outer:
 	JMP          p1done
 
 p1bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VPMOVUSDB          Z0, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VPMOVDB          Z0, (SI)
+	ADDQ             R8, SI
 
 p1done:
 	ADDQ $0x00000004, DX
@@ -192,23 +189,18 @@ p2outer:
 	JMP          p2done
 
 p2bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VPMOVUSDB          Z0, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z1, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VPMOVDB          Z0, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z1, (SI)
+	ADDQ             R8, SI
 
 p2done:
 	ADDQ $0x00000008, DX
@@ -322,30 +314,23 @@ p3outer:
 	JMP          p3done
 
 p3bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VPMOVUSDB          Z0, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z1, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z2, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VPMOVDB          Z0, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z1, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z2, (SI)
+	ADDQ             R8, SI
 
 p3done:
 	ADDQ $0x0000000c, DX
@@ -478,37 +463,28 @@ p4outer:
 	JMP          p4done
 
 p4bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VPMOVUSDB          Z0, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z1, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z2, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z3, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VPMOVDB          Z0, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z1, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z2, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z3, (SI)
+	ADDQ             R8, SI
 
 p4done:
 	ADDQ $0x00000010, DX
@@ -660,44 +636,33 @@ p5outer:
 	JMP          p5done
 
 p5bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VPMOVUSDB          Z0, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z1, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z2, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z3, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z4, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VPMOVDB          Z0, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z1, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z2, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z3, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z4, (SI)
+	ADDQ             R8, SI
 
 p5done:
 	ADDQ $0x00000014, DX
@@ -868,51 +833,38 @@ p6outer:
 	JMP          p6done
 
 p6bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VDIVPS             Z8, Z5, Z5
-	VCMPPS             $0x07, Z5, Z5, K1
-	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
-	VPADDD             Z9, Z5, Z5
-	VPMAXSD            Z10, Z5, Z5
-	VPMOVUSDB          Z0, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z1, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z2, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z3, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z4, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z5, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
+	VCVTPS2DQ.RN_SAE Z5, Z5
+	VPADDD           Z9, Z5, Z5
+	VPMOVDB          Z0, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z1, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z2, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z3, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z4, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z5, (SI)
+	ADDQ             R8, SI
 
 p6done:
 	ADDQ $0x00000018, DX
@@ -1102,58 +1054,43 @@ p7outer:
 	JMP          p7done
 
 p7bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VDIVPS             Z8, Z5, Z5
-	VCMPPS             $0x07, Z5, Z5, K1
-	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
-	VPADDD             Z9, Z5, Z5
-	VPMAXSD            Z10, Z5, Z5
-	VDIVPS             Z8, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z9, Z6, Z6
-	VPMAXSD            Z10, Z6, Z6
-	VPMOVUSDB          Z0, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z1, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z2, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z3, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z4, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z5, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z6, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
+	VCVTPS2DQ.RN_SAE Z5, Z5
+	VPADDD           Z9, Z5, Z5
+	VDIVPS           Z8, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z9, Z6, Z6
+	VPMOVDB          Z0, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z1, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z2, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z3, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z4, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z5, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z6, (SI)
+	ADDQ             R8, SI
 
 p7done:
 	ADDQ $0x0000001c, DX
@@ -1362,65 +1299,48 @@ p8outer:
 	JMP          p8done
 
 p8bytes:
-	VBROADCASTSS       88(BX), Z8
-	VPBROADCASTD       92(BX), Z9
-	VPXORD             Z10, Z10, Z10
-	VDIVPS             Z8, Z0, Z0
-	VCMPPS             $0x07, Z0, Z0, K1
-	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
-	VPADDD             Z9, Z0, Z0
-	VPMAXSD            Z10, Z0, Z0
-	VDIVPS             Z8, Z1, Z1
-	VCMPPS             $0x07, Z1, Z1, K1
-	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
-	VPADDD             Z9, Z1, Z1
-	VPMAXSD            Z10, Z1, Z1
-	VDIVPS             Z8, Z2, Z2
-	VCMPPS             $0x07, Z2, Z2, K1
-	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
-	VPADDD             Z9, Z2, Z2
-	VPMAXSD            Z10, Z2, Z2
-	VDIVPS             Z8, Z3, Z3
-	VCMPPS             $0x07, Z3, Z3, K1
-	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
-	VPADDD             Z9, Z3, Z3
-	VPMAXSD            Z10, Z3, Z3
-	VDIVPS             Z8, Z4, Z4
-	VCMPPS             $0x07, Z4, Z4, K1
-	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
-	VPADDD             Z9, Z4, Z4
-	VPMAXSD            Z10, Z4, Z4
-	VDIVPS             Z8, Z5, Z5
-	VCMPPS             $0x07, Z5, Z5, K1
-	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
-	VPADDD             Z9, Z5, Z5
-	VPMAXSD            Z10, Z5, Z5
-	VDIVPS             Z8, Z6, Z6
-	VCMPPS             $0x07, Z6, Z6, K1
-	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
-	VPADDD             Z9, Z6, Z6
-	VPMAXSD            Z10, Z6, Z6
-	VDIVPS             Z8, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z9, Z7, Z7
-	VPMAXSD            Z10, Z7, Z7
-	VPMOVUSDB          Z0, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z1, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z2, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z3, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z4, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z5, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z6, (SI)
-	ADDQ               R8, SI
-	VPMOVUSDB          Z7, (SI)
-	ADDQ               R8, SI
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VDIVPS           Z8, Z0, Z0
+	VCVTPS2DQ.RN_SAE Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
+	VCVTPS2DQ.RN_SAE Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
+	VCVTPS2DQ.RN_SAE Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
+	VCVTPS2DQ.RN_SAE Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
+	VCVTPS2DQ.RN_SAE Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
+	VCVTPS2DQ.RN_SAE Z5, Z5
+	VPADDD           Z9, Z5, Z5
+	VDIVPS           Z8, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z9, Z6, Z6
+	VDIVPS           Z8, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z9, Z7, Z7
+	VPMOVDB          Z0, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z1, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z2, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z3, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z4, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z5, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z6, (SI)
+	ADDQ             R8, SI
+	VPMOVDB          Z7, (SI)
+	ADDQ             R8, SI
 
 p8done:
 	ADDQ $0x00000020, DX
@@ -1520,21 +1440,20 @@ p1outer:
 
 p1bytes:
 	VBROADCASTSS 88(BX), Y8
-	VPBROADCASTD 92(BX), Y9
+	VPBROADCASTW 92(BX), Y9
+	VPCMPEQD     Y10, Y10, Y10
+	VPSRLD       $0x10, Y10, Y10
 	VDIVPS       Y8, Y0, Y0
-	VCMPPS       $0x07, Y0, Y0, Y10
-	VANDPS       Y10, Y0, Y0
 	VCVTPS2DQ    Y0, Y0
-	VPADDD       Y9, Y0, Y0
+	VPAND        Y10, Y0, Y0
 	VDIVPS       Y8, Y1, Y1
-	VCMPPS       $0x07, Y1, Y1, Y10
-	VANDPS       Y10, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
-	VPADDD       Y9, Y1, Y1
+	VPAND        Y10, Y1, Y1
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X10
-	VPACKUSWB    X10, X0, X0
+	VPADDW       Y9, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
 	VMOVDQU      X0, (SI)
 	ADDQ         R8, SI
 
@@ -1662,37 +1581,33 @@ p2outer:
 
 p2bytes:
 	VBROADCASTSS 88(BX), Y8
-	VPBROADCASTD 92(BX), Y9
+	VPBROADCASTW 92(BX), Y9
+	VPCMPEQD     Y10, Y10, Y10
+	VPSRLD       $0x10, Y10, Y10
 	VDIVPS       Y8, Y0, Y0
-	VCMPPS       $0x07, Y0, Y0, Y10
-	VANDPS       Y10, Y0, Y0
 	VCVTPS2DQ    Y0, Y0
-	VPADDD       Y9, Y0, Y0
+	VPAND        Y10, Y0, Y0
 	VDIVPS       Y8, Y1, Y1
-	VCMPPS       $0x07, Y1, Y1, Y10
-	VANDPS       Y10, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
-	VPADDD       Y9, Y1, Y1
+	VPAND        Y10, Y1, Y1
 	VDIVPS       Y8, Y2, Y2
-	VCMPPS       $0x07, Y2, Y2, Y10
-	VANDPS       Y10, Y2, Y2
 	VCVTPS2DQ    Y2, Y2
-	VPADDD       Y9, Y2, Y2
+	VPAND        Y10, Y2, Y2
 	VDIVPS       Y8, Y3, Y3
-	VCMPPS       $0x07, Y3, Y3, Y10
-	VANDPS       Y10, Y3, Y3
 	VCVTPS2DQ    Y3, Y3
-	VPADDD       Y9, Y3, Y3
+	VPAND        Y10, Y3, Y3
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X10
-	VPACKUSWB    X10, X0, X0
+	VPADDW       Y9, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
 	VMOVDQU      X0, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y3, Y2, Y2
 	VPERMQ       $0xd8, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X10
-	VPACKUSWB    X10, X2, X2
+	VPADDW       Y9, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKUSWB    X3, X2, X2
 	VMOVDQU      X2, (SI)
 	ADDQ         R8, SI
 
@@ -1855,53 +1770,46 @@ p3outer:
 
 p3bytes:
 	VBROADCASTSS 88(BX), Y8
-	VPBROADCASTD 92(BX), Y9
+	VPBROADCASTW 92(BX), Y9
+	VPCMPEQD     Y10, Y10, Y10
+	VPSRLD       $0x10, Y10, Y10
 	VDIVPS       Y8, Y0, Y0
-	VCMPPS       $0x07, Y0, Y0, Y10
-	VANDPS       Y10, Y0, Y0
 	VCVTPS2DQ    Y0, Y0
-	VPADDD       Y9, Y0, Y0
+	VPAND        Y10, Y0, Y0
 	VDIVPS       Y8, Y1, Y1
-	VCMPPS       $0x07, Y1, Y1, Y10
-	VANDPS       Y10, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
-	VPADDD       Y9, Y1, Y1
+	VPAND        Y10, Y1, Y1
 	VDIVPS       Y8, Y2, Y2
-	VCMPPS       $0x07, Y2, Y2, Y10
-	VANDPS       Y10, Y2, Y2
 	VCVTPS2DQ    Y2, Y2
-	VPADDD       Y9, Y2, Y2
+	VPAND        Y10, Y2, Y2
 	VDIVPS       Y8, Y3, Y3
-	VCMPPS       $0x07, Y3, Y3, Y10
-	VANDPS       Y10, Y3, Y3
 	VCVTPS2DQ    Y3, Y3
-	VPADDD       Y9, Y3, Y3
+	VPAND        Y10, Y3, Y3
 	VDIVPS       Y8, Y4, Y4
-	VCMPPS       $0x07, Y4, Y4, Y10
-	VANDPS       Y10, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VPADDD       Y9, Y4, Y4
+	VPAND        Y10, Y4, Y4
 	VDIVPS       Y8, Y5, Y5
-	VCMPPS       $0x07, Y5, Y5, Y10
-	VANDPS       Y10, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VPADDD       Y9, Y5, Y5
+	VPAND        Y10, Y5, Y5
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X10
-	VPACKUSWB    X10, X0, X0
+	VPADDW       Y9, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
 	VMOVDQU      X0, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y3, Y2, Y2
 	VPERMQ       $0xd8, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X10
-	VPACKUSWB    X10, X2, X2
+	VPADDW       Y9, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKUSWB    X3, X2, X2
 	VMOVDQU      X2, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y5, Y4, Y4
 	VPERMQ       $0xd8, Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X10
-	VPACKUSWB    X10, X4, X4
+	VPADDW       Y9, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSWB    X5, X4, X4
 	VMOVDQU      X4, (SI)
 	ADDQ         R8, SI
 
@@ -2099,69 +2007,59 @@ p4outer:
 
 p4bytes:
 	VBROADCASTSS 88(BX), Y8
-	VPBROADCASTD 92(BX), Y9
+	VPBROADCASTW 92(BX), Y9
+	VPCMPEQD     Y10, Y10, Y10
+	VPSRLD       $0x10, Y10, Y10
 	VDIVPS       Y8, Y0, Y0
-	VCMPPS       $0x07, Y0, Y0, Y10
-	VANDPS       Y10, Y0, Y0
 	VCVTPS2DQ    Y0, Y0
-	VPADDD       Y9, Y0, Y0
+	VPAND        Y10, Y0, Y0
 	VDIVPS       Y8, Y1, Y1
-	VCMPPS       $0x07, Y1, Y1, Y10
-	VANDPS       Y10, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
-	VPADDD       Y9, Y1, Y1
+	VPAND        Y10, Y1, Y1
 	VDIVPS       Y8, Y2, Y2
-	VCMPPS       $0x07, Y2, Y2, Y10
-	VANDPS       Y10, Y2, Y2
 	VCVTPS2DQ    Y2, Y2
-	VPADDD       Y9, Y2, Y2
+	VPAND        Y10, Y2, Y2
 	VDIVPS       Y8, Y3, Y3
-	VCMPPS       $0x07, Y3, Y3, Y10
-	VANDPS       Y10, Y3, Y3
 	VCVTPS2DQ    Y3, Y3
-	VPADDD       Y9, Y3, Y3
+	VPAND        Y10, Y3, Y3
 	VDIVPS       Y8, Y4, Y4
-	VCMPPS       $0x07, Y4, Y4, Y10
-	VANDPS       Y10, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VPADDD       Y9, Y4, Y4
+	VPAND        Y10, Y4, Y4
 	VDIVPS       Y8, Y5, Y5
-	VCMPPS       $0x07, Y5, Y5, Y10
-	VANDPS       Y10, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VPADDD       Y9, Y5, Y5
+	VPAND        Y10, Y5, Y5
 	VDIVPS       Y8, Y6, Y6
-	VCMPPS       $0x07, Y6, Y6, Y10
-	VANDPS       Y10, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VPADDD       Y9, Y6, Y6
+	VPAND        Y10, Y6, Y6
 	VDIVPS       Y8, Y7, Y7
-	VCMPPS       $0x07, Y7, Y7, Y10
-	VANDPS       Y10, Y7, Y7
 	VCVTPS2DQ    Y7, Y7
-	VPADDD       Y9, Y7, Y7
+	VPAND        Y10, Y7, Y7
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X10
-	VPACKUSWB    X10, X0, X0
+	VPADDW       Y9, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
 	VMOVDQU      X0, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y3, Y2, Y2
 	VPERMQ       $0xd8, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X10
-	VPACKUSWB    X10, X2, X2
+	VPADDW       Y9, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKUSWB    X3, X2, X2
 	VMOVDQU      X2, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y5, Y4, Y4
 	VPERMQ       $0xd8, Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X10
-	VPACKUSWB    X10, X4, X4
+	VPADDW       Y9, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSWB    X5, X4, X4
 	VMOVDQU      X4, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y7, Y6, Y6
 	VPERMQ       $0xd8, Y6, Y6
-	VEXTRACTI128 $0x01, Y6, X10
-	VPACKUSWB    X10, X6, X6
+	VPADDW       Y9, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X7
+	VPACKUSWB    X7, X6, X6
 	VMOVDQU      X6, (SI)
 	ADDQ         R8, SI
 

@@ -47,8 +47,9 @@ func (a *quantArgs) fromB(q Quantization) {
 }
 
 func (a *quantArgs) to(q Quantization, limits [2]float32) {
-	a.low, a.high = limits[0], min(limits[1], highest(q.Scale))
 	a.scale, a.zero, a.flip = q.Scale, q.unsigned().Zero, uint32(q.flip())
+	limits = within(limits, a.scale, a.zero)
+	a.low, a.high = limits[0], limits[1]
 }
 
 var unlimited = [2]float32{negInf, posInf}

@@ -16,32 +16,28 @@ TEXT ·quantizeAVX512(SB), NOSPLIT, $0-32
 	VPBROADCASTD 8(AX), Z0
 	VPBROADCASTD 12(AX), Z0
 	VPBROADCASTD 16(AX), Z0
-	VPBROADCASTD 20(AX), Z3
-	VPBROADCASTD 24(AX), Z4
-	VPBROADCASTD 28(AX), Z5
-	VPBROADCASTD 32(AX), Z6
-	VPBROADCASTD 36(AX), Z6
-	VPBROADCASTD 40(AX), Z6
-	VPXORD       Z1, Z1, Z1
-	VPTERNLOGD   $0xff, Z2, Z2, Z2
-	VPSRLD       $0x18, Z2, Z2
+	VPBROADCASTD 20(AX), Z2
+	VPBROADCASTD 24(AX), Z3
+	VPBROADCASTD 28(AX), Z4
+	VPBROADCASTD 32(AX), Z5
+	VPBROADCASTD 36(AX), Z5
+	VPBROADCASTD 40(AX), Z5
+	VPTERNLOGD   $0xff, Z1, Z1, Z1
+	VPSRLD       $0x18, Z1, Z1
 	XORQ         AX, AX
 
 loop:
-	VMOVUPS            (BX)(AX*4), Z7
-	VMAXPS             Z7, Z0, Z7
-	VMINPS             Z7, Z3, Z7
-	VDIVPS             Z4, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z5, Z7, Z7
-	VPMAXSD            Z1, Z7, Z7
-	VPMINSD            Z2, Z7, Z7
-	VPXORD             Z6, Z7, Z7
-	VPMOVDB            Z7, (DX)(AX*1)
-	ADDQ               $0x10, AX
-	CMPQ               AX, CX
-	JLT                loop
+	VMOVUPS          (BX)(AX*4), Z6
+	VMAXPS           Z6, Z0, Z6
+	VMINPS           Z6, Z2, Z6
+	VDIVPS           Z3, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z4, Z6, Z6
+	VPTERNLOGD       $0x6a, Z5, Z1, Z6
+	VPMOVDB          Z6, (DX)(AX*1)
+	ADDQ             $0x10, AX
+	CMPQ             AX, CX
+	JLT              loop
 	VZEROUPPER
 	RET
 
@@ -61,11 +57,10 @@ TEXT ·dequantizeAVX512(SB), NOSPLIT, $0-32
 	VPBROADCASTD 24(AX), Z2
 	VPBROADCASTD 28(AX), Z2
 	VPBROADCASTD 32(AX), Z2
-	VPBROADCASTD 36(AX), Z5
-	VPBROADCASTD 40(AX), Z5
-	VPXORD       Z3, Z3, Z3
-	VPTERNLOGD   $0xff, Z4, Z4, Z4
-	VPSRLD       $0x18, Z4, Z4
+	VPBROADCASTD 36(AX), Z4
+	VPBROADCASTD 40(AX), Z4
+	VPTERNLOGD   $0xff, Z3, Z3, Z3
+	VPSRLD       $0x18, Z3, Z3
 	XORQ         AX, AX
 
 loop:
@@ -93,36 +88,32 @@ TEXT ·requantizeAVX512(SB), NOSPLIT, $0-32
 	VPBROADCASTD 8(AX), Z2
 	VPBROADCASTD 12(AX), Z2
 	VPBROADCASTD 16(AX), Z2
-	VPBROADCASTD 20(AX), Z5
-	VPBROADCASTD 24(AX), Z6
-	VPBROADCASTD 28(AX), Z7
-	VPBROADCASTD 32(AX), Z8
-	VPBROADCASTD 36(AX), Z9
-	VPBROADCASTD 40(AX), Z9
-	VPXORD       Z3, Z3, Z3
-	VPTERNLOGD   $0xff, Z4, Z4, Z4
-	VPSRLD       $0x18, Z4, Z4
+	VPBROADCASTD 20(AX), Z4
+	VPBROADCASTD 24(AX), Z5
+	VPBROADCASTD 28(AX), Z6
+	VPBROADCASTD 32(AX), Z7
+	VPBROADCASTD 36(AX), Z8
+	VPBROADCASTD 40(AX), Z8
+	VPTERNLOGD   $0xff, Z3, Z3, Z3
+	VPSRLD       $0x18, Z3, Z3
 	XORQ         AX, AX
 
 loop:
-	VPMOVZXBD          (BX)(AX*1), Z10
-	VPXORD             Z8, Z10, Z10
-	VCVTDQ2PS          Z10, Z10
-	VSUBPS             Z1, Z10, Z10
-	VMULPS             Z0, Z10, Z10
-	VMAXPS             Z10, Z2, Z10
-	VMINPS             Z10, Z5, Z10
-	VDIVPS             Z6, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z7, Z10, Z10
-	VPMAXSD            Z3, Z10, Z10
-	VPMINSD            Z4, Z10, Z10
-	VPXORD             Z9, Z10, Z10
-	VPMOVDB            Z10, (DX)(AX*1)
-	ADDQ               $0x10, AX
-	CMPQ               AX, CX
-	JLT                loop
+	VPMOVZXBD        (BX)(AX*1), Z9
+	VPXORD           Z7, Z9, Z9
+	VCVTDQ2PS        Z9, Z9
+	VSUBPS           Z1, Z9, Z9
+	VMULPS           Z0, Z9, Z9
+	VMAXPS           Z9, Z2, Z9
+	VMINPS           Z9, Z4, Z9
+	VDIVPS           Z5, Z9, Z9
+	VCVTPS2DQ.RN_SAE Z9, Z9
+	VPADDD           Z6, Z9, Z9
+	VPTERNLOGD       $0x6a, Z8, Z3, Z9
+	VPMOVDB          Z9, (DX)(AX*1)
+	ADDQ             $0x10, AX
+	CMPQ             AX, CX
+	JLT              loop
 	VZEROUPPER
 	RET
 
@@ -145,36 +136,32 @@ TEXT ·addBytesAVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTD 32(AX), Z8
 	VPBROADCASTD 36(AX), Z9
 	VPBROADCASTD 40(AX), Z10
-	VPXORD       Z11, Z11, Z11
-	VPTERNLOGD   $0xff, Z12, Z12, Z12
-	VPSRLD       $0x18, Z12, Z12
+	VPTERNLOGD   $0xff, Z11, Z11, Z11
+	VPSRLD       $0x18, Z11, Z11
 	XORQ         AX, AX
 
 loop:
-	VPMOVZXBD          (BX)(AX*1), Z13
-	VPXORD             Z8, Z13, Z13
-	VPMOVZXBD          (SI)(AX*1), Z14
-	VPXORD             Z9, Z14, Z14
-	VCVTDQ2PS          Z13, Z13
-	VSUBPS             Z1, Z13, Z13
-	VMULPS             Z0, Z13, Z13
-	VCVTDQ2PS          Z14, Z14
-	VSUBPS             Z3, Z14, Z14
-	VMULPS             Z2, Z14, Z14
-	VADDPS             Z14, Z13, Z13
-	VMAXPS             Z13, Z4, Z13
-	VMINPS             Z13, Z5, Z13
-	VDIVPS             Z6, Z13, Z13
-	VCMPPS             $0x07, Z13, Z13, K1
-	VCVTPS2DQ.RN_SAE.Z Z13, K1, Z13
-	VPADDD             Z7, Z13, Z13
-	VPMAXSD            Z11, Z13, Z13
-	VPMINSD            Z12, Z13, Z13
-	VPXORD             Z10, Z13, Z13
-	VPMOVDB            Z13, (DX)(AX*1)
-	ADDQ               $0x10, AX
-	CMPQ               AX, CX
-	JLT                loop
+	VPMOVZXBD        (BX)(AX*1), Z12
+	VPXORD           Z8, Z12, Z12
+	VPMOVZXBD        (SI)(AX*1), Z13
+	VPXORD           Z9, Z13, Z13
+	VCVTDQ2PS        Z12, Z12
+	VSUBPS           Z1, Z12, Z12
+	VMULPS           Z0, Z12, Z12
+	VCVTDQ2PS        Z13, Z13
+	VSUBPS           Z3, Z13, Z13
+	VMULPS           Z2, Z13, Z13
+	VADDPS           Z13, Z12, Z12
+	VMAXPS           Z12, Z4, Z12
+	VMINPS           Z12, Z5, Z12
+	VDIVPS           Z6, Z12, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z7, Z12, Z12
+	VPTERNLOGD       $0x6a, Z10, Z11, Z12
+	VPMOVDB          Z12, (DX)(AX*1)
+	ADDQ             $0x10, AX
+	CMPQ             AX, CX
+	JLT              loop
 	VZEROUPPER
 	RET
 
@@ -190,84 +177,71 @@ TEXT ·quantizePixelsAVX512(SB), NOSPLIT, $0-48
 	VPBROADCASTD 8(AX), Z0
 	VPBROADCASTD 12(AX), Z0
 	VPBROADCASTD 16(AX), Z0
-	VPBROADCASTD 20(AX), Z3
-	VPBROADCASTD 24(AX), Z4
-	VPBROADCASTD 28(AX), Z5
-	VPBROADCASTD 32(AX), Z6
-	VPBROADCASTD 36(AX), Z6
-	VPBROADCASTD 40(AX), Z6
-	VPXORD       Z1, Z1, Z1
-	VPTERNLOGD   $0xff, Z2, Z2, Z2
-	VPSRLD       $0x18, Z2, Z2
+	VPBROADCASTD 20(AX), Z2
+	VPBROADCASTD 24(AX), Z3
+	VPBROADCASTD 28(AX), Z4
+	VPBROADCASTD 32(AX), Z5
+	VPBROADCASTD 36(AX), Z5
+	VPBROADCASTD 40(AX), Z5
+	VPTERNLOGD   $0xff, Z1, Z1, Z1
+	VPSRLD       $0x18, Z1, Z1
 	XORQ         AX, AX
 	MOVQ         plane+16(FP), SI
 	MOVQ         channels+24(FP), DI
 
 loop:
-	LEAQ               (BX)(AX*4), R8
-	MOVQ               DI, R10
-	VMOVUPS            (R8), Z7
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z7, Z0, Z7
-	VMINPS             Z7, Z3, Z7
-	VDIVPS             Z4, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z5, Z7, Z7
-	VPMAXSD            Z1, Z7, Z7
-	VPMINSD            Z2, Z7, Z7
-	VPXORD             Z6, Z7, Z7
-	VMOVUPS            (R8), Z8
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z8, Z0, Z8
-	VMINPS             Z8, Z3, Z8
-	VDIVPS             Z4, Z8, Z8
-	VCMPPS             $0x07, Z8, Z8, K1
-	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
-	VPADDD             Z5, Z8, Z8
-	VPMAXSD            Z1, Z8, Z8
-	VPMINSD            Z2, Z8, Z8
-	VPXORD             Z6, Z8, Z8
-	VPSLLD             $0x08, Z8, Z8
-	VPORD              Z8, Z7, Z7
-	VMOVUPS            (R8), Z8
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z8, Z0, Z8
-	VMINPS             Z8, Z3, Z8
-	VDIVPS             Z4, Z8, Z8
-	VCMPPS             $0x07, Z8, Z8, K1
-	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
-	VPADDD             Z5, Z8, Z8
-	VPMAXSD            Z1, Z8, Z8
-	VPMINSD            Z2, Z8, Z8
-	VPXORD             Z6, Z8, Z8
-	VPSLLD             $0x10, Z8, Z8
-	VPORD              Z8, Z7, Z7
-	VMOVUPS            (R8), Z8
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z8, Z0, Z8
-	VMINPS             Z8, Z3, Z8
-	VDIVPS             Z4, Z8, Z8
-	VCMPPS             $0x07, Z8, Z8, K1
-	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
-	VPADDD             Z5, Z8, Z8
-	VPMAXSD            Z1, Z8, Z8
-	VPMINSD            Z2, Z8, Z8
-	VPXORD             Z6, Z8, Z8
-	VPSLLD             $0x18, Z8, Z8
-	VPORD              Z8, Z7, Z7
-	VMOVUPS            Z7, (DX)(AX*4)
-	ADDQ               $0x10, AX
-	CMPQ               AX, CX
-	JLT                loop
+	LEAQ             (BX)(AX*4), R8
+	MOVQ             DI, R10
+	VMOVUPS          (R8), Z6
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z6, Z0, Z6
+	VMINPS           Z6, Z2, Z6
+	VDIVPS           Z3, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z4, Z6, Z6
+	VPTERNLOGD       $0x6a, Z5, Z1, Z6
+	VMOVUPS          (R8), Z7
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z7, Z0, Z7
+	VMINPS           Z7, Z2, Z7
+	VDIVPS           Z3, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z4, Z7, Z7
+	VPTERNLOGD       $0x6a, Z5, Z1, Z7
+	VPSLLD           $0x08, Z7, Z7
+	VPORD            Z7, Z6, Z6
+	VMOVUPS          (R8), Z7
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z7, Z0, Z7
+	VMINPS           Z7, Z2, Z7
+	VDIVPS           Z3, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z4, Z7, Z7
+	VPTERNLOGD       $0x6a, Z5, Z1, Z7
+	VPSLLD           $0x10, Z7, Z7
+	VPORD            Z7, Z6, Z6
+	VMOVUPS          (R8), Z7
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z7, Z0, Z7
+	VMINPS           Z7, Z2, Z7
+	VDIVPS           Z3, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z4, Z7, Z7
+	VPTERNLOGD       $0x6a, Z5, Z1, Z7
+	VPSLLD           $0x18, Z7, Z7
+	VPORD            Z7, Z6, Z6
+	VMOVUPS          Z6, (DX)(AX*4)
+	ADDQ             $0x10, AX
+	CMPQ             AX, CX
+	JLT              loop
 	VZEROUPPER
 	RET
 
@@ -329,282 +303,233 @@ TEXT ·quantizeBlockAVX512(SB), NOSPLIT, $0-48
 	VPBROADCASTD 8(AX), Z0
 	VPBROADCASTD 12(AX), Z0
 	VPBROADCASTD 16(AX), Z0
-	VPBROADCASTD 20(AX), Z3
-	VPBROADCASTD 24(AX), Z4
-	VPBROADCASTD 28(AX), Z5
-	VPBROADCASTD 32(AX), Z6
-	VPBROADCASTD 36(AX), Z6
-	VPBROADCASTD 40(AX), Z6
-	VPXORD       Z1, Z1, Z1
-	VPTERNLOGD   $0xff, Z2, Z2, Z2
-	VPSRLD       $0x18, Z2, Z2
+	VPBROADCASTD 20(AX), Z2
+	VPBROADCASTD 24(AX), Z3
+	VPBROADCASTD 28(AX), Z4
+	VPBROADCASTD 32(AX), Z5
+	VPBROADCASTD 36(AX), Z5
+	VPBROADCASTD 40(AX), Z5
+	VPTERNLOGD   $0xff, Z1, Z1, Z1
+	VPSRLD       $0x18, Z1, Z1
 	XORQ         AX, AX
 	MOVQ         plane+16(FP), SI
 	MOVQ         channels+24(FP), DI
 
 loop:
-	LEAQ               (BX)(AX*4), R8
-	MOVQ               DI, R10
-	VMOVUPS            (R8), Z7
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z7, Z0, Z7
-	VMINPS             Z7, Z3, Z7
-	VDIVPS             Z4, Z7, Z7
-	VCMPPS             $0x07, Z7, Z7, K1
-	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
-	VPADDD             Z5, Z7, Z7
-	VPMAXSD            Z1, Z7, Z7
-	VPMINSD            Z2, Z7, Z7
-	VPXORD             Z6, Z7, Z7
-	VMOVUPS            (R8), Z8
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z8, Z0, Z8
-	VMINPS             Z8, Z3, Z8
-	VDIVPS             Z4, Z8, Z8
-	VCMPPS             $0x07, Z8, Z8, K1
-	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
-	VPADDD             Z5, Z8, Z8
-	VPMAXSD            Z1, Z8, Z8
-	VPMINSD            Z2, Z8, Z8
-	VPXORD             Z6, Z8, Z8
-	VPSLLD             $0x08, Z8, Z8
-	VPORD              Z8, Z7, Z7
-	VMOVUPS            (R8), Z8
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z8, Z0, Z8
-	VMINPS             Z8, Z3, Z8
-	VDIVPS             Z4, Z8, Z8
-	VCMPPS             $0x07, Z8, Z8, K1
-	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
-	VPADDD             Z5, Z8, Z8
-	VPMAXSD            Z1, Z8, Z8
-	VPMINSD            Z2, Z8, Z8
-	VPXORD             Z6, Z8, Z8
-	VPSLLD             $0x10, Z8, Z8
-	VPORD              Z8, Z7, Z7
-	VMOVUPS            (R8), Z8
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z8, Z0, Z8
-	VMINPS             Z8, Z3, Z8
-	VDIVPS             Z4, Z8, Z8
-	VCMPPS             $0x07, Z8, Z8, K1
-	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
-	VPADDD             Z5, Z8, Z8
-	VPMAXSD            Z1, Z8, Z8
-	VPMINSD            Z2, Z8, Z8
-	VPXORD             Z6, Z8, Z8
-	VPSLLD             $0x18, Z8, Z8
-	VPORD              Z8, Z7, Z7
-	VMOVUPS            (R8), Z8
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z8, Z0, Z8
-	VMINPS             Z8, Z3, Z8
-	VDIVPS             Z4, Z8, Z8
-	VCMPPS             $0x07, Z8, Z8, K1
-	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
-	VPADDD             Z5, Z8, Z8
-	VPMAXSD            Z1, Z8, Z8
-	VPMINSD            Z2, Z8, Z8
-	VPXORD             Z6, Z8, Z8
-	VMOVUPS            (R8), Z9
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z9, Z0, Z9
-	VMINPS             Z9, Z3, Z9
-	VDIVPS             Z4, Z9, Z9
-	VCMPPS             $0x07, Z9, Z9, K1
-	VCVTPS2DQ.RN_SAE.Z Z9, K1, Z9
-	VPADDD             Z5, Z9, Z9
-	VPMAXSD            Z1, Z9, Z9
-	VPMINSD            Z2, Z9, Z9
-	VPXORD             Z6, Z9, Z9
-	VPSLLD             $0x08, Z9, Z9
-	VPORD              Z9, Z8, Z8
-	VMOVUPS            (R8), Z9
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z9, Z0, Z9
-	VMINPS             Z9, Z3, Z9
-	VDIVPS             Z4, Z9, Z9
-	VCMPPS             $0x07, Z9, Z9, K1
-	VCVTPS2DQ.RN_SAE.Z Z9, K1, Z9
-	VPADDD             Z5, Z9, Z9
-	VPMAXSD            Z1, Z9, Z9
-	VPMINSD            Z2, Z9, Z9
-	VPXORD             Z6, Z9, Z9
-	VPSLLD             $0x10, Z9, Z9
-	VPORD              Z9, Z8, Z8
-	VMOVUPS            (R8), Z9
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z9, Z0, Z9
-	VMINPS             Z9, Z3, Z9
-	VDIVPS             Z4, Z9, Z9
-	VCMPPS             $0x07, Z9, Z9, K1
-	VCVTPS2DQ.RN_SAE.Z Z9, K1, Z9
-	VPADDD             Z5, Z9, Z9
-	VPMAXSD            Z1, Z9, Z9
-	VPMINSD            Z2, Z9, Z9
-	VPXORD             Z6, Z9, Z9
-	VPSLLD             $0x18, Z9, Z9
-	VPORD              Z9, Z8, Z8
-	VMOVUPS            (R8), Z9
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z9, Z0, Z9
-	VMINPS             Z9, Z3, Z9
-	VDIVPS             Z4, Z9, Z9
-	VCMPPS             $0x07, Z9, Z9, K1
-	VCVTPS2DQ.RN_SAE.Z Z9, K1, Z9
-	VPADDD             Z5, Z9, Z9
-	VPMAXSD            Z1, Z9, Z9
-	VPMINSD            Z2, Z9, Z9
-	VPXORD             Z6, Z9, Z9
-	VMOVUPS            (R8), Z10
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z10, Z0, Z10
-	VMINPS             Z10, Z3, Z10
-	VDIVPS             Z4, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z5, Z10, Z10
-	VPMAXSD            Z1, Z10, Z10
-	VPMINSD            Z2, Z10, Z10
-	VPXORD             Z6, Z10, Z10
-	VPSLLD             $0x08, Z10, Z10
-	VPORD              Z10, Z9, Z9
-	VMOVUPS            (R8), Z10
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z10, Z0, Z10
-	VMINPS             Z10, Z3, Z10
-	VDIVPS             Z4, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z5, Z10, Z10
-	VPMAXSD            Z1, Z10, Z10
-	VPMINSD            Z2, Z10, Z10
-	VPXORD             Z6, Z10, Z10
-	VPSLLD             $0x10, Z10, Z10
-	VPORD              Z10, Z9, Z9
-	VMOVUPS            (R8), Z10
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z10, Z0, Z10
-	VMINPS             Z10, Z3, Z10
-	VDIVPS             Z4, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z5, Z10, Z10
-	VPMAXSD            Z1, Z10, Z10
-	VPMINSD            Z2, Z10, Z10
-	VPXORD             Z6, Z10, Z10
-	VPSLLD             $0x18, Z10, Z10
-	VPORD              Z10, Z9, Z9
-	VMOVUPS            (R8), Z10
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z10, Z0, Z10
-	VMINPS             Z10, Z3, Z10
-	VDIVPS             Z4, Z10, Z10
-	VCMPPS             $0x07, Z10, Z10, K1
-	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
-	VPADDD             Z5, Z10, Z10
-	VPMAXSD            Z1, Z10, Z10
-	VPMINSD            Z2, Z10, Z10
-	VPXORD             Z6, Z10, Z10
-	VMOVUPS            (R8), Z11
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z11, Z0, Z11
-	VMINPS             Z11, Z3, Z11
-	VDIVPS             Z4, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z5, Z11, Z11
-	VPMAXSD            Z1, Z11, Z11
-	VPMINSD            Z2, Z11, Z11
-	VPXORD             Z6, Z11, Z11
-	VPSLLD             $0x08, Z11, Z11
-	VPORD              Z11, Z10, Z10
-	VMOVUPS            (R8), Z11
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z11, Z0, Z11
-	VMINPS             Z11, Z3, Z11
-	VDIVPS             Z4, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z5, Z11, Z11
-	VPMAXSD            Z1, Z11, Z11
-	VPMINSD            Z2, Z11, Z11
-	VPXORD             Z6, Z11, Z11
-	VPSLLD             $0x10, Z11, Z11
-	VPORD              Z11, Z10, Z10
-	VMOVUPS            (R8), Z11
-	LEAQ               (R8)(SI*4), R9
-	SUBQ               $0x01, R10
-	CMOVQGT            R9, R8
-	VMAXPS             Z11, Z0, Z11
-	VMINPS             Z11, Z3, Z11
-	VDIVPS             Z4, Z11, Z11
-	VCMPPS             $0x07, Z11, Z11, K1
-	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
-	VPADDD             Z5, Z11, Z11
-	VPMAXSD            Z1, Z11, Z11
-	VPMINSD            Z2, Z11, Z11
-	VPXORD             Z6, Z11, Z11
-	VPSLLD             $0x18, Z11, Z11
-	VPORD              Z11, Z10, Z10
-	VPUNPCKLDQ         Z8, Z7, Z11
-	VPUNPCKHDQ         Z8, Z7, Z7
-	VPUNPCKLDQ         Z10, Z9, Z8
-	VPUNPCKHDQ         Z10, Z9, Z10
-	VPUNPCKLQDQ        Z8, Z11, Z9
-	VPUNPCKHQDQ        Z8, Z11, Z8
-	VPUNPCKLQDQ        Z10, Z7, Z11
-	VPUNPCKHQDQ        Z10, Z7, Z7
-	VMOVUPS            X9, (DX)
-	VEXTRACTI32X4      $0x01, Z9, 64(DX)
-	VEXTRACTI32X4      $0x02, Z9, 128(DX)
-	VEXTRACTI32X4      $0x03, Z9, 192(DX)
-	VMOVUPS            X8, 16(DX)
-	VEXTRACTI32X4      $0x01, Z8, 80(DX)
-	VEXTRACTI32X4      $0x02, Z8, 144(DX)
-	VEXTRACTI32X4      $0x03, Z8, 208(DX)
-	VMOVUPS            X11, 32(DX)
-	VEXTRACTI32X4      $0x01, Z11, 96(DX)
-	VEXTRACTI32X4      $0x02, Z11, 160(DX)
-	VEXTRACTI32X4      $0x03, Z11, 224(DX)
-	VMOVUPS            X7, 48(DX)
-	VEXTRACTI32X4      $0x01, Z7, 112(DX)
-	VEXTRACTI32X4      $0x02, Z7, 176(DX)
-	VEXTRACTI32X4      $0x03, Z7, 240(DX)
-	ADDQ               $0x00000100, DX
-	ADDQ               $0x10, AX
-	CMPQ               AX, CX
-	JLT                loop
+	LEAQ             (BX)(AX*4), R8
+	MOVQ             DI, R10
+	VMOVUPS          (R8), Z6
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z6, Z0, Z6
+	VMINPS           Z6, Z2, Z6
+	VDIVPS           Z3, Z6, Z6
+	VCVTPS2DQ.RN_SAE Z6, Z6
+	VPADDD           Z4, Z6, Z6
+	VPTERNLOGD       $0x6a, Z5, Z1, Z6
+	VMOVUPS          (R8), Z7
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z7, Z0, Z7
+	VMINPS           Z7, Z2, Z7
+	VDIVPS           Z3, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z4, Z7, Z7
+	VPTERNLOGD       $0x6a, Z5, Z1, Z7
+	VPSLLD           $0x08, Z7, Z7
+	VPORD            Z7, Z6, Z6
+	VMOVUPS          (R8), Z7
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z7, Z0, Z7
+	VMINPS           Z7, Z2, Z7
+	VDIVPS           Z3, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z4, Z7, Z7
+	VPTERNLOGD       $0x6a, Z5, Z1, Z7
+	VPSLLD           $0x10, Z7, Z7
+	VPORD            Z7, Z6, Z6
+	VMOVUPS          (R8), Z7
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z7, Z0, Z7
+	VMINPS           Z7, Z2, Z7
+	VDIVPS           Z3, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z4, Z7, Z7
+	VPTERNLOGD       $0x6a, Z5, Z1, Z7
+	VPSLLD           $0x18, Z7, Z7
+	VPORD            Z7, Z6, Z6
+	VMOVUPS          (R8), Z7
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z7, Z0, Z7
+	VMINPS           Z7, Z2, Z7
+	VDIVPS           Z3, Z7, Z7
+	VCVTPS2DQ.RN_SAE Z7, Z7
+	VPADDD           Z4, Z7, Z7
+	VPTERNLOGD       $0x6a, Z5, Z1, Z7
+	VMOVUPS          (R8), Z8
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z8, Z0, Z8
+	VMINPS           Z8, Z2, Z8
+	VDIVPS           Z3, Z8, Z8
+	VCVTPS2DQ.RN_SAE Z8, Z8
+	VPADDD           Z4, Z8, Z8
+	VPTERNLOGD       $0x6a, Z5, Z1, Z8
+	VPSLLD           $0x08, Z8, Z8
+	VPORD            Z8, Z7, Z7
+	VMOVUPS          (R8), Z8
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z8, Z0, Z8
+	VMINPS           Z8, Z2, Z8
+	VDIVPS           Z3, Z8, Z8
+	VCVTPS2DQ.RN_SAE Z8, Z8
+	VPADDD           Z4, Z8, Z8
+	VPTERNLOGD       $0x6a, Z5, Z1, Z8
+	VPSLLD           $0x10, Z8, Z8
+	VPORD            Z8, Z7, Z7
+	VMOVUPS          (R8), Z8
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z8, Z0, Z8
+	VMINPS           Z8, Z2, Z8
+	VDIVPS           Z3, Z8, Z8
+	VCVTPS2DQ.RN_SAE Z8, Z8
+	VPADDD           Z4, Z8, Z8
+	VPTERNLOGD       $0x6a, Z5, Z1, Z8
+	VPSLLD           $0x18, Z8, Z8
+	VPORD            Z8, Z7, Z7
+	VMOVUPS          (R8), Z8
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z8, Z0, Z8
+	VMINPS           Z8, Z2, Z8
+	VDIVPS           Z3, Z8, Z8
+	VCVTPS2DQ.RN_SAE Z8, Z8
+	VPADDD           Z4, Z8, Z8
+	VPTERNLOGD       $0x6a, Z5, Z1, Z8
+	VMOVUPS          (R8), Z9
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z9, Z0, Z9
+	VMINPS           Z9, Z2, Z9
+	VDIVPS           Z3, Z9, Z9
+	VCVTPS2DQ.RN_SAE Z9, Z9
+	VPADDD           Z4, Z9, Z9
+	VPTERNLOGD       $0x6a, Z5, Z1, Z9
+	VPSLLD           $0x08, Z9, Z9
+	VPORD            Z9, Z8, Z8
+	VMOVUPS          (R8), Z9
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z9, Z0, Z9
+	VMINPS           Z9, Z2, Z9
+	VDIVPS           Z3, Z9, Z9
+	VCVTPS2DQ.RN_SAE Z9, Z9
+	VPADDD           Z4, Z9, Z9
+	VPTERNLOGD       $0x6a, Z5, Z1, Z9
+	VPSLLD           $0x10, Z9, Z9
+	VPORD            Z9, Z8, Z8
+	VMOVUPS          (R8), Z9
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z9, Z0, Z9
+	VMINPS           Z9, Z2, Z9
+	VDIVPS           Z3, Z9, Z9
+	VCVTPS2DQ.RN_SAE Z9, Z9
+	VPADDD           Z4, Z9, Z9
+	VPTERNLOGD       $0x6a, Z5, Z1, Z9
+	VPSLLD           $0x18, Z9, Z9
+	VPORD            Z9, Z8, Z8
+	VMOVUPS          (R8), Z9
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z9, Z0, Z9
+	VMINPS           Z9, Z2, Z9
+	VDIVPS           Z3, Z9, Z9
+	VCVTPS2DQ.RN_SAE Z9, Z9
+	VPADDD           Z4, Z9, Z9
+	VPTERNLOGD       $0x6a, Z5, Z1, Z9
+	VMOVUPS          (R8), Z10
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z10, Z0, Z10
+	VMINPS           Z10, Z2, Z10
+	VDIVPS           Z3, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z4, Z10, Z10
+	VPTERNLOGD       $0x6a, Z5, Z1, Z10
+	VPSLLD           $0x08, Z10, Z10
+	VPORD            Z10, Z9, Z9
+	VMOVUPS          (R8), Z10
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z10, Z0, Z10
+	VMINPS           Z10, Z2, Z10
+	VDIVPS           Z3, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z4, Z10, Z10
+	VPTERNLOGD       $0x6a, Z5, Z1, Z10
+	VPSLLD           $0x10, Z10, Z10
+	VPORD            Z10, Z9, Z9
+	VMOVUPS          (R8), Z10
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z10, Z0, Z10
+	VMINPS           Z10, Z2, Z10
+	VDIVPS           Z3, Z10, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z4, Z10, Z10
+	VPTERNLOGD       $0x6a, Z5, Z1, Z10
+	VPSLLD           $0x18, Z10, Z10
+	VPORD            Z10, Z9, Z9
+	VPUNPCKLDQ       Z7, Z6, Z10
+	VPUNPCKHDQ       Z7, Z6, Z6
+	VPUNPCKLDQ       Z9, Z8, Z7
+	VPUNPCKHDQ       Z9, Z8, Z9
+	VPUNPCKLQDQ      Z7, Z10, Z8
+	VPUNPCKHQDQ      Z7, Z10, Z7
+	VPUNPCKLQDQ      Z9, Z6, Z10
+	VPUNPCKHQDQ      Z9, Z6, Z6
+	VMOVUPS          X8, (DX)
+	VEXTRACTI32X4    $0x01, Z8, 64(DX)
+	VEXTRACTI32X4    $0x02, Z8, 128(DX)
+	VEXTRACTI32X4    $0x03, Z8, 192(DX)
+	VMOVUPS          X7, 16(DX)
+	VEXTRACTI32X4    $0x01, Z7, 80(DX)
+	VEXTRACTI32X4    $0x02, Z7, 144(DX)
+	VEXTRACTI32X4    $0x03, Z7, 208(DX)
+	VMOVUPS          X10, 32(DX)
+	VEXTRACTI32X4    $0x01, Z10, 96(DX)
+	VEXTRACTI32X4    $0x02, Z10, 160(DX)
+	VEXTRACTI32X4    $0x03, Z10, 224(DX)
+	VMOVUPS          X6, 48(DX)
+	VEXTRACTI32X4    $0x01, Z6, 112(DX)
+	VEXTRACTI32X4    $0x02, Z6, 176(DX)
+	VEXTRACTI32X4    $0x03, Z6, 240(DX)
+	ADDQ             $0x00000100, DX
+	ADDQ             $0x10, AX
+	CMPQ             AX, CX
+	JLT              loop
 	VZEROUPPER
 	RET
 
@@ -624,44 +549,43 @@ TEXT ·dequantizeBlockAVX512(SB), NOSPLIT, $0-48
 	VPBROADCASTD 24(AX), Z2
 	VPBROADCASTD 28(AX), Z2
 	VPBROADCASTD 32(AX), Z2
-	VPBROADCASTD 36(AX), Z9
-	VPBROADCASTD 40(AX), Z9
-	VPXORD       Z3, Z3, Z3
-	VPTERNLOGD   $0xff, Z4, Z4, Z4
-	VPSRLD       $0x18, Z4, Z4
+	VPBROADCASTD 36(AX), Z8
+	VPBROADCASTD 40(AX), Z8
+	VPTERNLOGD   $0xff, Z3, Z3, Z3
+	VPSRLD       $0x18, Z3, Z3
 	XORQ         AX, AX
 	MOVQ         plane+16(FP), SI
 	MOVQ         channels+24(FP), DI
 
 loop:
-	VMOVUPS      (BX), X5
-	VINSERTI32X4 $0x01, 64(BX), Z5, Z5
-	VINSERTI32X4 $0x02, 128(BX), Z5, Z5
-	VINSERTI32X4 $0x03, 192(BX), Z5, Z5
-	VMOVUPS      16(BX), X6
-	VINSERTI32X4 $0x01, 80(BX), Z6, Z6
-	VINSERTI32X4 $0x02, 144(BX), Z6, Z6
-	VINSERTI32X4 $0x03, 208(BX), Z6, Z6
-	VMOVUPS      32(BX), X7
-	VINSERTI32X4 $0x01, 96(BX), Z7, Z7
-	VINSERTI32X4 $0x02, 160(BX), Z7, Z7
-	VINSERTI32X4 $0x03, 224(BX), Z7, Z7
-	VMOVUPS      48(BX), X8
-	VINSERTI32X4 $0x01, 112(BX), Z8, Z8
-	VINSERTI32X4 $0x02, 176(BX), Z8, Z8
-	VINSERTI32X4 $0x03, 240(BX), Z8, Z8
+	VMOVUPS      (BX), X4
+	VINSERTI32X4 $0x01, 64(BX), Z4, Z4
+	VINSERTI32X4 $0x02, 128(BX), Z4, Z4
+	VINSERTI32X4 $0x03, 192(BX), Z4, Z4
+	VMOVUPS      16(BX), X5
+	VINSERTI32X4 $0x01, 80(BX), Z5, Z5
+	VINSERTI32X4 $0x02, 144(BX), Z5, Z5
+	VINSERTI32X4 $0x03, 208(BX), Z5, Z5
+	VMOVUPS      32(BX), X6
+	VINSERTI32X4 $0x01, 96(BX), Z6, Z6
+	VINSERTI32X4 $0x02, 160(BX), Z6, Z6
+	VINSERTI32X4 $0x03, 224(BX), Z6, Z6
+	VMOVUPS      48(BX), X7
+	VINSERTI32X4 $0x01, 112(BX), Z7, Z7
+	VINSERTI32X4 $0x02, 176(BX), Z7, Z7
+	VINSERTI32X4 $0x03, 240(BX), Z7, Z7
 	LEAQ         (DX)(AX*4), R8
 	MOVQ         DI, R10
-	VPUNPCKLDQ   Z6, Z5, Z3
-	VPUNPCKHDQ   Z6, Z5, Z10
-	VPUNPCKLDQ   Z8, Z7, Z11
-	VPUNPCKHDQ   Z8, Z7, Z12
-	VPUNPCKLQDQ  Z11, Z3, Z9
-	VPUNPCKHQDQ  Z11, Z3, Z3
+	VPUNPCKLDQ   Z5, Z4, Z8
+	VPUNPCKHDQ   Z5, Z4, Z10
+	VPUNPCKLDQ   Z7, Z6, Z11
+	VPUNPCKHDQ   Z7, Z6, Z12
+	VPUNPCKLQDQ  Z11, Z8, Z9
+	VPUNPCKHQDQ  Z11, Z8, Z8
 	VPUNPCKLQDQ  Z12, Z10, Z11
 	VPUNPCKHQDQ  Z12, Z10, Z10
 	VPSRLD       $0x00, Z9, Z12
-	VANDPS       Z4, Z12, Z12
+	VANDPS       Z3, Z12, Z12
 	VPXORD       Z2, Z12, Z12
 	VCVTDQ2PS    Z12, Z12
 	VSUBPS       Z1, Z12, Z12
@@ -672,7 +596,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x08, Z9, Z12
-	VANDPS       Z4, Z12, Z12
+	VANDPS       Z3, Z12, Z12
 	VPXORD       Z2, Z12, Z12
 	VCVTDQ2PS    Z12, Z12
 	VSUBPS       Z1, Z12, Z12
@@ -683,7 +607,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x10, Z9, Z12
-	VANDPS       Z4, Z12, Z12
+	VANDPS       Z3, Z12, Z12
 	VPXORD       Z2, Z12, Z12
 	VCVTDQ2PS    Z12, Z12
 	VSUBPS       Z1, Z12, Z12
@@ -694,7 +618,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x18, Z9, Z9
-	VANDPS       Z4, Z9, Z9
+	VANDPS       Z3, Z9, Z9
 	VPXORD       Z2, Z9, Z9
 	VCVTDQ2PS    Z9, Z9
 	VSUBPS       Z1, Z9, Z9
@@ -704,8 +628,8 @@ loop:
 	SUBQ         $0x01, R10
 	CMOVQGT      R9, R8
 	JLE          stored
-	VPSRLD       $0x00, Z3, Z9
-	VANDPS       Z4, Z9, Z9
+	VPSRLD       $0x00, Z8, Z9
+	VANDPS       Z3, Z9, Z9
 	VPXORD       Z2, Z9, Z9
 	VCVTDQ2PS    Z9, Z9
 	VSUBPS       Z1, Z9, Z9
@@ -715,8 +639,8 @@ loop:
 	SUBQ         $0x01, R10
 	CMOVQGT      R9, R8
 	JLE          stored
-	VPSRLD       $0x08, Z3, Z9
-	VANDPS       Z4, Z9, Z9
+	VPSRLD       $0x08, Z8, Z9
+	VANDPS       Z3, Z9, Z9
 	VPXORD       Z2, Z9, Z9
 	VCVTDQ2PS    Z9, Z9
 	VSUBPS       Z1, Z9, Z9
@@ -726,8 +650,8 @@ loop:
 	SUBQ         $0x01, R10
 	CMOVQGT      R9, R8
 	JLE          stored
-	VPSRLD       $0x10, Z3, Z9
-	VANDPS       Z4, Z9, Z9
+	VPSRLD       $0x10, Z8, Z9
+	VANDPS       Z3, Z9, Z9
 	VPXORD       Z2, Z9, Z9
 	VCVTDQ2PS    Z9, Z9
 	VSUBPS       Z1, Z9, Z9
@@ -737,101 +661,101 @@ loop:
 	SUBQ         $0x01, R10
 	CMOVQGT      R9, R8
 	JLE          stored
-	VPSRLD       $0x18, Z3, Z3
-	VANDPS       Z4, Z3, Z3
-	VPXORD       Z2, Z3, Z3
-	VCVTDQ2PS    Z3, Z3
-	VSUBPS       Z1, Z3, Z3
-	VMULPS       Z0, Z3, Z3
-	VMOVUPS      Z3, (R8)
+	VPSRLD       $0x18, Z8, Z8
+	VANDPS       Z3, Z8, Z8
+	VPXORD       Z2, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VSUBPS       Z1, Z8, Z8
+	VMULPS       Z0, Z8, Z8
+	VMOVUPS      Z8, (R8)
 	LEAQ         (R8)(SI*4), R9
 	SUBQ         $0x01, R10
 	CMOVQGT      R9, R8
 	JLE          stored
-	VPSRLD       $0x00, Z11, Z3
-	VANDPS       Z4, Z3, Z3
-	VPXORD       Z2, Z3, Z3
-	VCVTDQ2PS    Z3, Z3
-	VSUBPS       Z1, Z3, Z3
-	VMULPS       Z0, Z3, Z3
-	VMOVUPS      Z3, (R8)
+	VPSRLD       $0x00, Z11, Z8
+	VANDPS       Z3, Z8, Z8
+	VPXORD       Z2, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VSUBPS       Z1, Z8, Z8
+	VMULPS       Z0, Z8, Z8
+	VMOVUPS      Z8, (R8)
 	LEAQ         (R8)(SI*4), R9
 	SUBQ         $0x01, R10
 	CMOVQGT      R9, R8
 	JLE          stored
-	VPSRLD       $0x08, Z11, Z3
-	VANDPS       Z4, Z3, Z3
-	VPXORD       Z2, Z3, Z3
-	VCVTDQ2PS    Z3, Z3
-	VSUBPS       Z1, Z3, Z3
-	VMULPS       Z0, Z3, Z3
-	VMOVUPS      Z3, (R8)
+	VPSRLD       $0x08, Z11, Z8
+	VANDPS       Z3, Z8, Z8
+	VPXORD       Z2, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VSUBPS       Z1, Z8, Z8
+	VMULPS       Z0, Z8, Z8
+	VMOVUPS      Z8, (R8)
 	LEAQ         (R8)(SI*4), R9
 	SUBQ         $0x01, R10
 	CMOVQGT      R9, R8
 	JLE          stored
-	VPSRLD       $0x10, Z11, Z3
-	VANDPS       Z4, Z3, Z3
-	VPXORD       Z2, Z3, Z3
-	VCVTDQ2PS    Z3, Z3
-	VSUBPS       Z1, Z3, Z3
-	VMULPS       Z0, Z3, Z3
-	VMOVUPS      Z3, (R8)
+	VPSRLD       $0x10, Z11, Z8
+	VANDPS       Z3, Z8, Z8
+	VPXORD       Z2, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VSUBPS       Z1, Z8, Z8
+	VMULPS       Z0, Z8, Z8
+	VMOVUPS      Z8, (R8)
 	LEAQ         (R8)(SI*4), R9
 	SUBQ         $0x01, R10
 	CMOVQGT      R9, R8
 	JLE          stored
-	VPSRLD       $0x18, Z11, Z3
-	VANDPS       Z4, Z3, Z3
-	VPXORD       Z2, Z3, Z3
-	VCVTDQ2PS    Z3, Z3
-	VSUBPS       Z1, Z3, Z3
-	VMULPS       Z0, Z3, Z3
-	VMOVUPS      Z3, (R8)
+	VPSRLD       $0x18, Z11, Z8
+	VANDPS       Z3, Z8, Z8
+	VPXORD       Z2, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VSUBPS       Z1, Z8, Z8
+	VMULPS       Z0, Z8, Z8
+	VMOVUPS      Z8, (R8)
 	LEAQ         (R8)(SI*4), R9
 	SUBQ         $0x01, R10
 	CMOVQGT      R9, R8
 	JLE          stored
-	VPSRLD       $0x00, Z10, Z3
-	VANDPS       Z4, Z3, Z3
-	VPXORD       Z2, Z3, Z3
-	VCVTDQ2PS    Z3, Z3
-	VSUBPS       Z1, Z3, Z3
-	VMULPS       Z0, Z3, Z3
-	VMOVUPS      Z3, (R8)
+	VPSRLD       $0x00, Z10, Z8
+	VANDPS       Z3, Z8, Z8
+	VPXORD       Z2, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VSUBPS       Z1, Z8, Z8
+	VMULPS       Z0, Z8, Z8
+	VMOVUPS      Z8, (R8)
 	LEAQ         (R8)(SI*4), R9
 	SUBQ         $0x01, R10
 	CMOVQGT      R9, R8
 	JLE          stored
-	VPSRLD       $0x08, Z10, Z3
-	VANDPS       Z4, Z3, Z3
-	VPXORD       Z2, Z3, Z3
-	VCVTDQ2PS    Z3, Z3
-	VSUBPS       Z1, Z3, Z3
-	VMULPS       Z0, Z3, Z3
-	VMOVUPS      Z3, (R8)
+	VPSRLD       $0x08, Z10, Z8
+	VANDPS       Z3, Z8, Z8
+	VPXORD       Z2, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VSUBPS       Z1, Z8, Z8
+	VMULPS       Z0, Z8, Z8
+	VMOVUPS      Z8, (R8)
 	LEAQ         (R8)(SI*4), R9
 	SUBQ         $0x01, R10
 	CMOVQGT      R9, R8
 	JLE          stored
-	VPSRLD       $0x10, Z10, Z3
-	VANDPS       Z4, Z3, Z3
-	VPXORD       Z2, Z3, Z3
-	VCVTDQ2PS    Z3, Z3
-	VSUBPS       Z1, Z3, Z3
-	VMULPS       Z0, Z3, Z3
-	VMOVUPS      Z3, (R8)
+	VPSRLD       $0x10, Z10, Z8
+	VANDPS       Z3, Z8, Z8
+	VPXORD       Z2, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VSUBPS       Z1, Z8, Z8
+	VMULPS       Z0, Z8, Z8
+	VMOVUPS      Z8, (R8)
 	LEAQ         (R8)(SI*4), R9
 	SUBQ         $0x01, R10
 	CMOVQGT      R9, R8
 	JLE          stored
-	VPSRLD       $0x18, Z10, Z3
-	VANDPS       Z4, Z3, Z3
-	VPXORD       Z2, Z3, Z3
-	VCVTDQ2PS    Z3, Z3
-	VSUBPS       Z1, Z3, Z3
-	VMULPS       Z0, Z3, Z3
-	VMOVUPS      Z3, (R8)
+	VPSRLD       $0x18, Z10, Z8
+	VANDPS       Z3, Z8, Z8
+	VPXORD       Z2, Z8, Z8
+	VCVTDQ2PS    Z8, Z8
+	VSUBPS       Z1, Z8, Z8
+	VMULPS       Z0, Z8, Z8
+	VMOVUPS      Z8, (R8)
 
 stored:
 	ADDQ $0x00000100, BX
@@ -859,25 +783,21 @@ TEXT ·quantizeAVX2(SB), NOSPLIT, $0-32
 	VPBROADCASTD 32(AX), Y4
 	VPBROADCASTD 36(AX), Y4
 	VPBROADCASTD 40(AX), Y4
-	VXORPS       Y5, Y5, Y5
-	VPCMPEQD     Y6, Y6, Y6
-	VPSRLD       $0x18, Y6, Y6
+	VPCMPEQD     Y5, Y5, Y5
+	VPSRLD       $0x18, Y5, Y5
 	XORQ         AX, AX
 
 loop:
-	VMOVUPS      (BX)(AX*4), Y8
-	VMAXPS       Y8, Y0, Y8
-	VMINPS       Y8, Y1, Y8
-	VDIVPS       Y2, Y8, Y8
-	VCMPPS       $0x07, Y8, Y8, Y7
-	VANDPS       Y7, Y8, Y8
-	VCVTPS2DQ    Y8, Y8
-	VPADDD       Y3, Y8, Y8
-	VPMAXSD      Y5, Y8, Y8
-	VPMINSD      Y6, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X7
-	VPACKUSDW    X7, X8, X7
+	VMOVUPS      (BX)(AX*4), Y6
+	VMAXPS       Y6, Y0, Y6
+	VMINPS       Y6, Y1, Y6
+	VDIVPS       Y2, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VPADDD       Y3, Y6, Y6
+	VPAND        Y5, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X7
+	VPACKUSDW    X7, X6, X7
 	VPACKUSWB    X7, X7, X7
 	VMOVQ        X7, (DX)(AX*1)
 	ADDQ         $0x08, AX
@@ -904,7 +824,6 @@ TEXT ·dequantizeAVX2(SB), NOSPLIT, $0-32
 	VPBROADCASTD 32(AX), Y2
 	VPBROADCASTD 36(AX), Y3
 	VPBROADCASTD 40(AX), Y3
-	VXORPS       Y3, Y3, Y3
 	VPCMPEQD     Y3, Y3, Y3
 	VPSRLD       $0x18, Y3, Y3
 	XORQ         AX, AX
@@ -940,29 +859,25 @@ TEXT ·requantizeAVX2(SB), NOSPLIT, $0-32
 	VPBROADCASTD 32(AX), Y6
 	VPBROADCASTD 36(AX), Y7
 	VPBROADCASTD 40(AX), Y7
-	VXORPS       Y8, Y8, Y8
-	VPCMPEQD     Y9, Y9, Y9
-	VPSRLD       $0x18, Y9, Y9
+	VPCMPEQD     Y8, Y8, Y8
+	VPSRLD       $0x18, Y8, Y8
 	XORQ         AX, AX
 
 loop:
-	VPMOVZXBD    (BX)(AX*1), Y11
-	VPXOR        Y6, Y11, Y11
-	VCVTDQ2PS    Y11, Y11
-	VSUBPS       Y1, Y11, Y11
-	VMULPS       Y0, Y11, Y11
-	VMAXPS       Y11, Y2, Y11
-	VMINPS       Y11, Y3, Y11
-	VDIVPS       Y4, Y11, Y11
-	VCMPPS       $0x07, Y11, Y11, Y10
-	VANDPS       Y10, Y11, Y11
-	VCVTPS2DQ    Y11, Y11
-	VPADDD       Y5, Y11, Y11
-	VPMAXSD      Y8, Y11, Y11
-	VPMINSD      Y9, Y11, Y11
-	VPXOR        Y7, Y11, Y11
-	VEXTRACTI128 $0x01, Y11, X10
-	VPACKUSDW    X10, X11, X10
+	VPMOVZXBD    (BX)(AX*1), Y9
+	VPXOR        Y6, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VSUBPS       Y1, Y9, Y9
+	VMULPS       Y0, Y9, Y9
+	VMAXPS       Y9, Y2, Y9
+	VMINPS       Y9, Y3, Y9
+	VDIVPS       Y4, Y9, Y9
+	VCVTPS2DQ    Y9, Y9
+	VPADDD       Y5, Y9, Y9
+	VPAND        Y8, Y9, Y9
+	VPXOR        Y7, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VPACKUSDW    X10, X9, X10
 	VPACKUSWB    X10, X10, X10
 	VMOVQ        X10, (DX)(AX*1)
 	ADDQ         $0x08, AX
@@ -990,35 +905,31 @@ TEXT ·addBytesAVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTD 32(AX), Y8
 	VPBROADCASTD 36(AX), Y9
 	VPBROADCASTD 40(AX), Y10
-	VXORPS       Y11, Y11, Y11
-	VPCMPEQD     Y12, Y12, Y12
-	VPSRLD       $0x18, Y12, Y12
+	VPCMPEQD     Y11, Y11, Y11
+	VPSRLD       $0x18, Y11, Y11
 	XORQ         AX, AX
 
 loop:
-	VPMOVZXBD    (BX)(AX*1), Y14
-	VPXOR        Y8, Y14, Y14
+	VPMOVZXBD    (BX)(AX*1), Y12
+	VPXOR        Y8, Y12, Y12
 	VPMOVZXBD    (SI)(AX*1), Y13
 	VPXOR        Y9, Y13, Y13
-	VCVTDQ2PS    Y14, Y14
-	VSUBPS       Y1, Y14, Y14
-	VMULPS       Y0, Y14, Y14
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y1, Y12, Y12
+	VMULPS       Y0, Y12, Y12
 	VCVTDQ2PS    Y13, Y13
 	VSUBPS       Y3, Y13, Y13
 	VMULPS       Y2, Y13, Y13
-	VADDPS       Y13, Y14, Y14
-	VMAXPS       Y14, Y4, Y14
-	VMINPS       Y14, Y5, Y14
-	VDIVPS       Y6, Y14, Y14
-	VCMPPS       $0x07, Y14, Y14, Y13
-	VANDPS       Y13, Y14, Y14
-	VCVTPS2DQ    Y14, Y14
-	VPADDD       Y7, Y14, Y14
-	VPMAXSD      Y11, Y14, Y14
-	VPMINSD      Y12, Y14, Y14
-	VPXOR        Y10, Y14, Y14
-	VEXTRACTI128 $0x01, Y14, X13
-	VPACKUSDW    X13, X14, X13
+	VADDPS       Y13, Y12, Y12
+	VMAXPS       Y12, Y4, Y12
+	VMINPS       Y12, Y5, Y12
+	VDIVPS       Y6, Y12, Y12
+	VCVTPS2DQ    Y12, Y12
+	VPADDD       Y7, Y12, Y12
+	VPAND        Y11, Y12, Y12
+	VPXOR        Y10, Y12, Y12
+	VEXTRACTI128 $0x01, Y12, X13
+	VPACKUSDW    X13, X12, X13
 	VPACKUSWB    X13, X13, X13
 	VMOVQ        X13, (DX)(AX*1)
 	ADDQ         $0x08, AX
@@ -1045,9 +956,8 @@ TEXT ·quantizePixelsAVX2(SB), NOSPLIT, $0-48
 	VPBROADCASTD 32(AX), Y4
 	VPBROADCASTD 36(AX), Y4
 	VPBROADCASTD 40(AX), Y4
-	VXORPS       Y5, Y5, Y5
-	VPCMPEQD     Y6, Y6, Y6
-	VPSRLD       $0x18, Y6, Y6
+	VPCMPEQD     Y5, Y5, Y5
+	VPSRLD       $0x18, Y5, Y5
 	XORQ         AX, AX
 	MOVQ         plane+16(FP), SI
 	MOVQ         channels+24(FP), DI
@@ -1055,69 +965,57 @@ TEXT ·quantizePixelsAVX2(SB), NOSPLIT, $0-48
 loop:
 	LEAQ      (BX)(AX*4), R8
 	MOVQ      DI, R10
-	VMOVUPS   (R8), Y8
+	VMOVUPS   (R8), Y6
 	LEAQ      (R8)(SI*4), R9
 	SUBQ      $0x01, R10
 	CMOVQGT   R9, R8
-	VMAXPS    Y8, Y0, Y8
-	VMINPS    Y8, Y1, Y8
-	VDIVPS    Y2, Y8, Y8
-	VCMPPS    $0x07, Y8, Y8, Y7
-	VANDPS    Y7, Y8, Y8
-	VCVTPS2DQ Y8, Y8
-	VPADDD    Y3, Y8, Y8
-	VPMAXSD   Y5, Y8, Y8
-	VPMINSD   Y6, Y8, Y8
-	VPXOR     Y4, Y8, Y8
-	VMOVUPS   (R8), Y9
+	VMAXPS    Y6, Y0, Y6
+	VMINPS    Y6, Y1, Y6
+	VDIVPS    Y2, Y6, Y6
+	VCVTPS2DQ Y6, Y6
+	VPADDD    Y3, Y6, Y6
+	VPAND     Y5, Y6, Y6
+	VPXOR     Y4, Y6, Y6
+	VMOVUPS   (R8), Y7
 	LEAQ      (R8)(SI*4), R9
 	SUBQ      $0x01, R10
 	CMOVQGT   R9, R8
-	VMAXPS    Y9, Y0, Y9
-	VMINPS    Y9, Y1, Y9
-	VDIVPS    Y2, Y9, Y9
-	VCMPPS    $0x07, Y9, Y9, Y7
-	VANDPS    Y7, Y9, Y9
-	VCVTPS2DQ Y9, Y9
-	VPADDD    Y3, Y9, Y9
-	VPMAXSD   Y5, Y9, Y9
-	VPMINSD   Y6, Y9, Y9
-	VPXOR     Y4, Y9, Y9
-	VPSLLD    $0x08, Y9, Y9
-	VPOR      Y9, Y8, Y8
-	VMOVUPS   (R8), Y9
+	VMAXPS    Y7, Y0, Y7
+	VMINPS    Y7, Y1, Y7
+	VDIVPS    Y2, Y7, Y7
+	VCVTPS2DQ Y7, Y7
+	VPADDD    Y3, Y7, Y7
+	VPAND     Y5, Y7, Y7
+	VPXOR     Y4, Y7, Y7
+	VPSLLD    $0x08, Y7, Y7
+	VPOR      Y7, Y6, Y6
+	VMOVUPS   (R8), Y7
 	LEAQ      (R8)(SI*4), R9
 	SUBQ      $0x01, R10
 	CMOVQGT   R9, R8
-	VMAXPS    Y9, Y0, Y9
-	VMINPS    Y9, Y1, Y9
-	VDIVPS    Y2, Y9, Y9
-	VCMPPS    $0x07, Y9, Y9, Y7
-	VANDPS    Y7, Y9, Y9
-	VCVTPS2DQ Y9, Y9
-	VPADDD    Y3, Y9, Y9
-	VPMAXSD   Y5, Y9, Y9
-	VPMINSD   Y6, Y9, Y9
-	VPXOR     Y4, Y9, Y9
-	VPSLLD    $0x10, Y9, Y9
-	VPOR      Y9, Y8, Y8
-	VMOVUPS   (R8), Y9
+	VMAXPS    Y7, Y0, Y7
+	VMINPS    Y7, Y1, Y7
+	VDIVPS    Y2, Y7, Y7
+	VCVTPS2DQ Y7, Y7
+	VPADDD    Y3, Y7, Y7
+	VPAND     Y5, Y7, Y7
+	VPXOR     Y4, Y7, Y7
+	VPSLLD    $0x10, Y7, Y7
+	VPOR      Y7, Y6, Y6
+	VMOVUPS   (R8), Y7
 	LEAQ      (R8)(SI*4), R9
 	SUBQ      $0x01, R10
 	CMOVQGT   R9, R8
-	VMAXPS    Y9, Y0, Y9
-	VMINPS    Y9, Y1, Y9
-	VDIVPS    Y2, Y9, Y9
-	VCMPPS    $0x07, Y9, Y9, Y7
-	VANDPS    Y7, Y9, Y9
-	VCVTPS2DQ Y9, Y9
-	VPADDD    Y3, Y9, Y9
-	VPMAXSD   Y5, Y9, Y9
-	VPMINSD   Y6, Y9, Y9
-	VPXOR     Y4, Y9, Y9
-	VPSLLD    $0x18, Y9, Y9
-	VPOR      Y9, Y8, Y8
-	VMOVUPS   Y8, (DX)(AX*4)
+	VMAXPS    Y7, Y0, Y7
+	VMINPS    Y7, Y1, Y7
+	VDIVPS    Y2, Y7, Y7
+	VCVTPS2DQ Y7, Y7
+	VPADDD    Y3, Y7, Y7
+	VPAND     Y5, Y7, Y7
+	VPXOR     Y4, Y7, Y7
+	VPSLLD    $0x18, Y7, Y7
+	VPOR      Y7, Y6, Y6
+	VMOVUPS   Y6, (DX)(AX*4)
 	ADDQ      $0x08, AX
 	CMPQ      AX, CX
 	JLT       loop
@@ -1188,9 +1086,8 @@ TEXT ·quantizeBlockAVX2(SB), NOSPLIT, $0-48
 	VPBROADCASTD 32(AX), Y4
 	VPBROADCASTD 36(AX), Y4
 	VPBROADCASTD 40(AX), Y4
-	VXORPS       Y5, Y5, Y5
-	VPCMPEQD     Y6, Y6, Y6
-	VPSRLD       $0x18, Y6, Y6
+	VPCMPEQD     Y5, Y5, Y5
+	VPSRLD       $0x18, Y5, Y5
 	XORQ         AX, AX
 	MOVQ         plane+16(FP), SI
 	MOVQ         channels+24(FP), DI
@@ -1198,6 +1095,67 @@ TEXT ·quantizeBlockAVX2(SB), NOSPLIT, $0-48
 loop:
 	LEAQ         (BX)(AX*4), R8
 	MOVQ         DI, R10
+	VMOVUPS      (R8), Y6
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y6, Y0, Y6
+	VMINPS       Y6, Y1, Y6
+	VDIVPS       Y2, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VPADDD       Y3, Y6, Y6
+	VPAND        Y5, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VMOVUPS      (R8), Y7
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y7, Y0, Y7
+	VMINPS       Y7, Y1, Y7
+	VDIVPS       Y2, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VPADDD       Y3, Y7, Y7
+	VPAND        Y5, Y7, Y7
+	VPXOR        Y4, Y7, Y7
+	VPSLLD       $0x08, Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVUPS      (R8), Y7
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y7, Y0, Y7
+	VMINPS       Y7, Y1, Y7
+	VDIVPS       Y2, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VPADDD       Y3, Y7, Y7
+	VPAND        Y5, Y7, Y7
+	VPXOR        Y4, Y7, Y7
+	VPSLLD       $0x10, Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVUPS      (R8), Y7
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y7, Y0, Y7
+	VMINPS       Y7, Y1, Y7
+	VDIVPS       Y2, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VPADDD       Y3, Y7, Y7
+	VPAND        Y5, Y7, Y7
+	VPXOR        Y4, Y7, Y7
+	VPSLLD       $0x18, Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVUPS      (R8), Y7
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y7, Y0, Y7
+	VMINPS       Y7, Y1, Y7
+	VDIVPS       Y2, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VPADDD       Y3, Y7, Y7
+	VPAND        Y5, Y7, Y7
+	VPXOR        Y4, Y7, Y7
 	VMOVUPS      (R8), Y8
 	LEAQ         (R8)(SI*4), R9
 	SUBQ         $0x01, R10
@@ -1205,12 +1163,48 @@ loop:
 	VMAXPS       Y8, Y0, Y8
 	VMINPS       Y8, Y1, Y8
 	VDIVPS       Y2, Y8, Y8
-	VCMPPS       $0x07, Y8, Y8, Y7
-	VANDPS       Y7, Y8, Y8
 	VCVTPS2DQ    Y8, Y8
 	VPADDD       Y3, Y8, Y8
-	VPMAXSD      Y5, Y8, Y8
-	VPMINSD      Y6, Y8, Y8
+	VPAND        Y5, Y8, Y8
+	VPXOR        Y4, Y8, Y8
+	VPSLLD       $0x08, Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVUPS      (R8), Y8
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y8, Y0, Y8
+	VMINPS       Y8, Y1, Y8
+	VDIVPS       Y2, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y3, Y8, Y8
+	VPAND        Y5, Y8, Y8
+	VPXOR        Y4, Y8, Y8
+	VPSLLD       $0x10, Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVUPS      (R8), Y8
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y8, Y0, Y8
+	VMINPS       Y8, Y1, Y8
+	VDIVPS       Y2, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y3, Y8, Y8
+	VPAND        Y5, Y8, Y8
+	VPXOR        Y4, Y8, Y8
+	VPSLLD       $0x18, Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVUPS      (R8), Y8
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y8, Y0, Y8
+	VMINPS       Y8, Y1, Y8
+	VDIVPS       Y2, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y3, Y8, Y8
+	VPAND        Y5, Y8, Y8
 	VPXOR        Y4, Y8, Y8
 	VMOVUPS      (R8), Y9
 	LEAQ         (R8)(SI*4), R9
@@ -1219,12 +1213,9 @@ loop:
 	VMAXPS       Y9, Y0, Y9
 	VMINPS       Y9, Y1, Y9
 	VDIVPS       Y2, Y9, Y9
-	VCMPPS       $0x07, Y9, Y9, Y7
-	VANDPS       Y7, Y9, Y9
 	VCVTPS2DQ    Y9, Y9
 	VPADDD       Y3, Y9, Y9
-	VPMAXSD      Y5, Y9, Y9
-	VPMINSD      Y6, Y9, Y9
+	VPAND        Y5, Y9, Y9
 	VPXOR        Y4, Y9, Y9
 	VPSLLD       $0x08, Y9, Y9
 	VPOR         Y9, Y8, Y8
@@ -1235,12 +1226,9 @@ loop:
 	VMAXPS       Y9, Y0, Y9
 	VMINPS       Y9, Y1, Y9
 	VDIVPS       Y2, Y9, Y9
-	VCMPPS       $0x07, Y9, Y9, Y7
-	VANDPS       Y7, Y9, Y9
 	VCVTPS2DQ    Y9, Y9
 	VPADDD       Y3, Y9, Y9
-	VPMAXSD      Y5, Y9, Y9
-	VPMINSD      Y6, Y9, Y9
+	VPAND        Y5, Y9, Y9
 	VPXOR        Y4, Y9, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VPOR         Y9, Y8, Y8
@@ -1251,12 +1239,9 @@ loop:
 	VMAXPS       Y9, Y0, Y9
 	VMINPS       Y9, Y1, Y9
 	VDIVPS       Y2, Y9, Y9
-	VCMPPS       $0x07, Y9, Y9, Y7
-	VANDPS       Y7, Y9, Y9
 	VCVTPS2DQ    Y9, Y9
 	VPADDD       Y3, Y9, Y9
-	VPMAXSD      Y5, Y9, Y9
-	VPMINSD      Y6, Y9, Y9
+	VPAND        Y5, Y9, Y9
 	VPXOR        Y4, Y9, Y9
 	VPSLLD       $0x18, Y9, Y9
 	VPOR         Y9, Y8, Y8
@@ -1267,12 +1252,9 @@ loop:
 	VMAXPS       Y9, Y0, Y9
 	VMINPS       Y9, Y1, Y9
 	VDIVPS       Y2, Y9, Y9
-	VCMPPS       $0x07, Y9, Y9, Y7
-	VANDPS       Y7, Y9, Y9
 	VCVTPS2DQ    Y9, Y9
 	VPADDD       Y3, Y9, Y9
-	VPMAXSD      Y5, Y9, Y9
-	VPMINSD      Y6, Y9, Y9
+	VPAND        Y5, Y9, Y9
 	VPXOR        Y4, Y9, Y9
 	VMOVUPS      (R8), Y10
 	LEAQ         (R8)(SI*4), R9
@@ -1281,12 +1263,9 @@ loop:
 	VMAXPS       Y10, Y0, Y10
 	VMINPS       Y10, Y1, Y10
 	VDIVPS       Y2, Y10, Y10
-	VCMPPS       $0x07, Y10, Y10, Y7
-	VANDPS       Y7, Y10, Y10
 	VCVTPS2DQ    Y10, Y10
 	VPADDD       Y3, Y10, Y10
-	VPMAXSD      Y5, Y10, Y10
-	VPMINSD      Y6, Y10, Y10
+	VPAND        Y5, Y10, Y10
 	VPXOR        Y4, Y10, Y10
 	VPSLLD       $0x08, Y10, Y10
 	VPOR         Y10, Y9, Y9
@@ -1297,12 +1276,9 @@ loop:
 	VMAXPS       Y10, Y0, Y10
 	VMINPS       Y10, Y1, Y10
 	VDIVPS       Y2, Y10, Y10
-	VCMPPS       $0x07, Y10, Y10, Y7
-	VANDPS       Y7, Y10, Y10
 	VCVTPS2DQ    Y10, Y10
 	VPADDD       Y3, Y10, Y10
-	VPMAXSD      Y5, Y10, Y10
-	VPMINSD      Y6, Y10, Y10
+	VPAND        Y5, Y10, Y10
 	VPXOR        Y4, Y10, Y10
 	VPSLLD       $0x10, Y10, Y10
 	VPOR         Y10, Y9, Y9
@@ -1313,155 +1289,28 @@ loop:
 	VMAXPS       Y10, Y0, Y10
 	VMINPS       Y10, Y1, Y10
 	VDIVPS       Y2, Y10, Y10
-	VCMPPS       $0x07, Y10, Y10, Y7
-	VANDPS       Y7, Y10, Y10
 	VCVTPS2DQ    Y10, Y10
 	VPADDD       Y3, Y10, Y10
-	VPMAXSD      Y5, Y10, Y10
-	VPMINSD      Y6, Y10, Y10
+	VPAND        Y5, Y10, Y10
 	VPXOR        Y4, Y10, Y10
 	VPSLLD       $0x18, Y10, Y10
 	VPOR         Y10, Y9, Y9
-	VMOVUPS      (R8), Y10
-	LEAQ         (R8)(SI*4), R9
-	SUBQ         $0x01, R10
-	CMOVQGT      R9, R8
-	VMAXPS       Y10, Y0, Y10
-	VMINPS       Y10, Y1, Y10
-	VDIVPS       Y2, Y10, Y10
-	VCMPPS       $0x07, Y10, Y10, Y7
-	VANDPS       Y7, Y10, Y10
-	VCVTPS2DQ    Y10, Y10
-	VPADDD       Y3, Y10, Y10
-	VPMAXSD      Y5, Y10, Y10
-	VPMINSD      Y6, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VMOVUPS      (R8), Y11
-	LEAQ         (R8)(SI*4), R9
-	SUBQ         $0x01, R10
-	CMOVQGT      R9, R8
-	VMAXPS       Y11, Y0, Y11
-	VMINPS       Y11, Y1, Y11
-	VDIVPS       Y2, Y11, Y11
-	VCMPPS       $0x07, Y11, Y11, Y7
-	VANDPS       Y7, Y11, Y11
-	VCVTPS2DQ    Y11, Y11
-	VPADDD       Y3, Y11, Y11
-	VPMAXSD      Y5, Y11, Y11
-	VPMINSD      Y6, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPSLLD       $0x08, Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VMOVUPS      (R8), Y11
-	LEAQ         (R8)(SI*4), R9
-	SUBQ         $0x01, R10
-	CMOVQGT      R9, R8
-	VMAXPS       Y11, Y0, Y11
-	VMINPS       Y11, Y1, Y11
-	VDIVPS       Y2, Y11, Y11
-	VCMPPS       $0x07, Y11, Y11, Y7
-	VANDPS       Y7, Y11, Y11
-	VCVTPS2DQ    Y11, Y11
-	VPADDD       Y3, Y11, Y11
-	VPMAXSD      Y5, Y11, Y11
-	VPMINSD      Y6, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPSLLD       $0x10, Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VMOVUPS      (R8), Y11
-	LEAQ         (R8)(SI*4), R9
-	SUBQ         $0x01, R10
-	CMOVQGT      R9, R8
-	VMAXPS       Y11, Y0, Y11
-	VMINPS       Y11, Y1, Y11
-	VDIVPS       Y2, Y11, Y11
-	VCMPPS       $0x07, Y11, Y11, Y7
-	VANDPS       Y7, Y11, Y11
-	VCVTPS2DQ    Y11, Y11
-	VPADDD       Y3, Y11, Y11
-	VPMAXSD      Y5, Y11, Y11
-	VPMINSD      Y6, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPSLLD       $0x18, Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VMOVUPS      (R8), Y11
-	LEAQ         (R8)(SI*4), R9
-	SUBQ         $0x01, R10
-	CMOVQGT      R9, R8
-	VMAXPS       Y11, Y0, Y11
-	VMINPS       Y11, Y1, Y11
-	VDIVPS       Y2, Y11, Y11
-	VCMPPS       $0x07, Y11, Y11, Y7
-	VANDPS       Y7, Y11, Y11
-	VCVTPS2DQ    Y11, Y11
-	VPADDD       Y3, Y11, Y11
-	VPMAXSD      Y5, Y11, Y11
-	VPMINSD      Y6, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VMOVUPS      (R8), Y12
-	LEAQ         (R8)(SI*4), R9
-	SUBQ         $0x01, R10
-	CMOVQGT      R9, R8
-	VMAXPS       Y12, Y0, Y12
-	VMINPS       Y12, Y1, Y12
-	VDIVPS       Y2, Y12, Y12
-	VCMPPS       $0x07, Y12, Y12, Y7
-	VANDPS       Y7, Y12, Y12
-	VCVTPS2DQ    Y12, Y12
-	VPADDD       Y3, Y12, Y12
-	VPMAXSD      Y5, Y12, Y12
-	VPMINSD      Y6, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPSLLD       $0x08, Y12, Y12
-	VPOR         Y12, Y11, Y11
-	VMOVUPS      (R8), Y12
-	LEAQ         (R8)(SI*4), R9
-	SUBQ         $0x01, R10
-	CMOVQGT      R9, R8
-	VMAXPS       Y12, Y0, Y12
-	VMINPS       Y12, Y1, Y12
-	VDIVPS       Y2, Y12, Y12
-	VCMPPS       $0x07, Y12, Y12, Y7
-	VANDPS       Y7, Y12, Y12
-	VCVTPS2DQ    Y12, Y12
-	VPADDD       Y3, Y12, Y12
-	VPMAXSD      Y5, Y12, Y12
-	VPMINSD      Y6, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VPOR         Y12, Y11, Y11
-	VMOVUPS      (R8), Y12
-	LEAQ         (R8)(SI*4), R9
-	SUBQ         $0x01, R10
-	CMOVQGT      R9, R8
-	VMAXPS       Y12, Y0, Y12
-	VMINPS       Y12, Y1, Y12
-	VDIVPS       Y2, Y12, Y12
-	VCMPPS       $0x07, Y12, Y12, Y7
-	VANDPS       Y7, Y12, Y12
-	VCVTPS2DQ    Y12, Y12
-	VPADDD       Y3, Y12, Y12
-	VPMAXSD      Y5, Y12, Y12
-	VPMINSD      Y6, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPSLLD       $0x18, Y12, Y12
-	VPOR         Y12, Y11, Y11
+	VPUNPCKLDQ   Y7, Y6, Y10
+	VPUNPCKHDQ   Y7, Y6, Y6
 	VPUNPCKLDQ   Y9, Y8, Y7
-	VPUNPCKHDQ   Y9, Y8, Y8
-	VPUNPCKLDQ   Y11, Y10, Y9
-	VPUNPCKHDQ   Y11, Y10, Y11
-	VPUNPCKLQDQ  Y9, Y7, Y10
-	VPUNPCKHQDQ  Y9, Y7, Y7
-	VPUNPCKLQDQ  Y11, Y8, Y9
-	VPUNPCKHQDQ  Y11, Y8, Y8
-	VMOVUPS      X10, (DX)
-	VEXTRACTI128 $0x01, Y10, 64(DX)
+	VPUNPCKHDQ   Y9, Y8, Y9
+	VPUNPCKLQDQ  Y7, Y10, Y8
+	VPUNPCKHQDQ  Y7, Y10, Y7
+	VPUNPCKLQDQ  Y9, Y6, Y10
+	VPUNPCKHQDQ  Y9, Y6, Y6
+	VMOVUPS      X8, (DX)
+	VEXTRACTI128 $0x01, Y8, 64(DX)
 	VMOVUPS      X7, 16(DX)
 	VEXTRACTI128 $0x01, Y7, 80(DX)
-	VMOVUPS      X9, 32(DX)
-	VEXTRACTI128 $0x01, Y9, 96(DX)
-	VMOVUPS      X8, 48(DX)
-	VEXTRACTI128 $0x01, Y8, 112(DX)
+	VMOVUPS      X10, 32(DX)
+	VEXTRACTI128 $0x01, Y10, 96(DX)
+	VMOVUPS      X6, 48(DX)
+	VEXTRACTI128 $0x01, Y6, 112(DX)
 	ADDQ         $0x00000080, DX
 	ADDQ         $0x08, AX
 	CMPQ         AX, CX
@@ -1487,7 +1336,6 @@ TEXT ·dequantizeBlockAVX2(SB), NOSPLIT, $0-48
 	VPBROADCASTD 32(AX), Y2
 	VPBROADCASTD 36(AX), Y7
 	VPBROADCASTD 40(AX), Y7
-	VXORPS       Y7, Y7, Y7
 	VPCMPEQD     Y7, Y7, Y7
 	VPSRLD       $0x18, Y7, Y7
 	XORQ         AX, AX

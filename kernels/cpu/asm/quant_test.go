@@ -50,7 +50,8 @@ func realNaive(b byte, q Quantization) float32 {
 }
 
 func TestQuantKernels(t *testing.T) {
-	quantizations := []Quantization{{0.1, 0, true}, {0.037, -5, true}, {1, 128, false}, {0.7, 3, false}, {1e-3, 255, false}, {1e30, 0, false}}
+	quantizations := []Quantization{{0.1, 0, true}, {0.037, -5, true}, {1, 128, false}, {0.7, 3, false}, {1e-3, 255, false}, {1e30, 0, false},
+		{1e-44, 100, false}, {3e-40, -17, true}, {1.2e-38, 128, false}, {3.3e29, 77, false}}
 	for _, k := range QuantKernels() {
 		t.Run(k.Name, func(t *testing.T) {
 			runnable(t, k.Needs)

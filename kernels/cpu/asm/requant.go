@@ -61,8 +61,12 @@ func (r *Requant) store(sums []int32, x, b int) {
 	}
 }
 
-// highest returns a value that every zero point saturates to 255, and whose quotient fits an int32.
-func highest(scale float32) float32 { return 512 * scale }
+// within returns limits as far as they are within what bytes of a scale and zero point stand for: what is beyond saturates
+// to the byte of the nearer end.
+func within(limits [2]float32, scale float32, zero int32) [2]float32 {
+	ends := [2]float32{float32(-zero) * scale, float32(255-zero) * scale}
+	return [2]float32{clamp(limits[0], ends), clamp(limits[1], ends)}
+}
 
 // quantise is ONNX QuantizeLinear to unsigned bytes; NaN becomes the zero point.
 func quantise(f, scale float32, zero int32) byte {

@@ -33,10 +33,8 @@ func (r *Requant) args(n, blocks int) requantArgs {
 		_ = r.Out[last]
 		a.out = unsafe.Pointer(&r.Out[0])
 	}
-	// The conversion to int32 turns what is too large into the smallest integer: cut where the byte is 255
-	// whatever the zero point.
 	if r.Float == nil {
-		a.outer[1] = min(a.outer[1], highest(r.OutScale))
+		a.outer = within(r.Outer, r.OutScale, r.OutZero)
 	}
 	if r.ClampInner {
 		a.clampInner = 1

@@ -1,6 +1,8 @@
 package convolutions
 
 import (
+	"fmt"
+
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
@@ -46,12 +48,42 @@ func depthwiseInt8(b kernels.Binding, cfg ConfigInt8, full bool) (quantised.Comp
 	}
 	cfg.InZero = quantised.Offset(b.Layer.Inputs[0])
 	if !full {
-		var w windows.FieldInt8
-		err := w.Init(s, byte(cfg.InZero), cfg.Workers)
-		return quantised.Computation{Workspace: w.Workers * w.Scratch}, err
+		d, err := planDepthwiseInt8(s, cfg)
+		if err != nil {
+			return quantised.Computation{}, err
+		}
+		return quantised.Computation{Workspace: d.Workspace()}, nil
 	}
 	weights, scale := int8Weights(b, s.Filters)
 	c, err := NewDepthwiseInt8(s, weights, scale, work.RealConst(b, 2), cfg)
+	if err != nil {
+		return quantised.Computation{}, err
+	}
+	return quantised.Computation{Workspace: c.Workspace(), Run: c.Run}, nil
+}
+
+// columnsInt8 is a convolution from plain rows with a window that is too large for others, or of a volume.
+func columnsInt8(b kernels.Binding, cfg ConfigInt8, full bool) (quantised.Computation, error) {
+	s, d, err := convVolume(b)
+	if err == nil {
+		err = quantised.ConstantWeights(b, 0)
+	}
+	if err == nil && d == (windows.Depth{}) && s.Check() == nil {
+		err = fmt.Errorf("the kernel is for volumes and for windows of more than %d taps", windows.MaxTaps)
+	}
+	if err != nil {
+		return quantised.Computation{}, err
+	}
+	cfg.InZero, cfg.Signed = quantised.Offset(b.Layer.Inputs[0]), b.In[0].Type == graph.I8
+	if !full {
+		c, err := planColumnsInt8(s, d, cfg)
+		if err != nil {
+			return quantised.Computation{}, err
+		}
+		return quantised.Computation{Workspace: c.Workspace()}, nil
+	}
+	weights, scale := int8Weights(b, s.Filters)
+	c, err := NewColumnsInt8(s, d, weights, scale, work.RealConst(b, 2), cfg)
 	if err != nil {
 		return quantised.Computation{}, err
 	}

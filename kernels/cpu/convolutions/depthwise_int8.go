@@ -22,20 +22,14 @@ type DepthwiseInt8 struct {
 	job     *work.Job[depthwiseInt8Run]
 }
 
-// NewDepthwiseInt8 packs weights [Channels][1][KernelH][KernelW]; the arguments are those of NewConvInt8.
+// NewDepthwiseInt8 packs weights [Channels][1][KernelH][KernelW]; the arguments are those of NewDirectInt8.
 // Channels, Filters and Groups of the shape must be equal.
 func NewDepthwiseInt8(s windows.Shape, weights []int16, scale, bias []float32, cfg ConfigInt8) (*DepthwiseInt8, error) {
-	if err := s.Check(); err != nil {
+	d, err := planDepthwiseInt8(s, cfg)
+	if err != nil {
 		return nil, err
-	}
-	if s.Groups != s.Channels || s.Filters != s.Channels {
-		return nil, fmt.Errorf("%d channels to %d in %d groups is not depthwise with one filter a channel", s.Channels, s.Filters, s.Groups)
 	}
 	if err := quantised.Check(s.Filters, s.Channels*s.KernelH*s.KernelW, weights, scale, bias, cfg.InZero); err != nil {
-		return nil, err
-	}
-	d := &DepthwiseInt8{}
-	if err := d.window.Init(s, byte(cfg.InZero), cfg.Workers); err != nil {
 		return nil, err
 	}
 	for _, k := range asm.QDepthwiseKernels() {
@@ -51,6 +45,18 @@ func NewDepthwiseInt8(s windows.Shape, weights []int16, scale, bias []float32, c
 	}
 	d.job = work.NewJob((*depthwiseInt8Run).do)
 	return d, nil
+}
+
+// planDepthwiseInt8 returns a convolution without weights: what its workspace follows from.
+func planDepthwiseInt8(s windows.Shape, cfg ConfigInt8) (*DepthwiseInt8, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if s.Groups != s.Channels || s.Filters != s.Channels {
+		return nil, fmt.Errorf("%d channels to %d in %d groups is not depthwise with one filter a channel", s.Channels, s.Filters, s.Groups)
+	}
+	d := &DepthwiseInt8{}
+	return d, d.window.Init(s, byte(cfg.InZero), cfg.Workers)
 }
 
 // columnKernel returns the kernel of an instruction set that computes whole columns, if there is one for the shape; it

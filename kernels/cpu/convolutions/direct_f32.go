@@ -63,7 +63,7 @@ type convChunk struct {
 // convUnit is a range of the panels of a section.
 type convUnit struct{ section, first, last int }
 
-// ConfigF32 chooses how a ConvF32 is built.
+// ConfigF32 chooses how a DirectF32 is built.
 type ConfigF32 struct {
 	Planar   bool          // input is NCHW
 	Depth    windows.Depth // of volumes
@@ -130,7 +130,7 @@ type convRun struct {
 	call CallF32
 }
 
-// Run computes the convolution. Several runs of one ConvF32 may go on at the same time.
+// Run computes the convolution. Several runs of one DirectF32 may go on at the same time.
 func (c *DirectF32) Run(parallel work.Parallel, call *CallF32) {
 	c.job.Run(parallel, c.workers, c.images()*c.rowBlocks()*len(c.units), convRun{c, *call})
 }

@@ -33,10 +33,10 @@ type DirectInt8 struct {
 	job     *work.Job[convInt8Run]
 }
 
-// ConfigInt8 chooses how a ConvInt8 is built.
+// ConfigInt8 chooses how a DirectInt8 is built.
 type ConfigInt8 struct {
 	InZero   int32        // zero point of the input bytes, 0 to 255
-	Stem     bool         // input is NCHW of at most four channels: see ConvInt8Call
+	Stem     bool         // input is NCHW of at most four channels: see quantised.Call
 	Signed   bool         // a stem's NCHW bytes are two's complement, not offset binary
 	InPlane  int          // bytes between the channel blocks of the input of Run; 0 for dense
 	Planar   bool         // the output is NCHW of at most 16 channels, as float32 without a residual: transposed convolutions alone
@@ -85,7 +85,7 @@ type convInt8Run struct {
 	call quantised.Call
 }
 
-// Run computes the convolution. Several runs of one ConvInt8 may go on at the same time.
+// Run computes the convolution. Several runs of one DirectInt8 may go on at the same time.
 func (c *DirectInt8) Run(parallel work.Parallel, call *quantised.Call) {
 	if !c.area.Copied && call.In.Plane != c.area.Plane {
 		panic(fmt.Sprintf("cpu: input planes are %d bytes apart, the convolution was built for %d", call.In.Plane, c.area.Plane))

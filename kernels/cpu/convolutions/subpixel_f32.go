@@ -16,7 +16,7 @@ import (
 // Each unit of work is a block of rows of all phases times a range of output channel panels. Where taps reach beyond the
 // input, the unit first copies the input rows that its phases read, with zeros around them: one copy serves every tap of
 // every phase. A phase is then so many rows of an ordinary convolution, whose kernels write their pixels StrideW apart. The
-// reduction is cut into chunks as that of ConvF32 is.
+// reduction is cut into chunks as that of DirectF32 is.
 //
 // In a transposed convolution of volumes each output slice is an image of its own, and each tap in depth has chunks of its
 // own, which read the input slice under it.

@@ -14,7 +14,7 @@ import (
 // TransposedInt8 is a transposed convolution of bytes with int32 sums by sub-pixel decomposition, weights packed, ready to
 // run. Input and output are NCHWc16, the output as bytes or as float32.
 //
-// Each unit of work is a block of rows of all phases times a range of output channel panels, as those of ConvInt8 are. Where
+// Each unit of work is a block of rows of all phases times a range of output channel panels, as those of DirectInt8 are. Where
 // taps reach beyond the input, the unit first copies the input rows that its phases read, with zero points around them. A
 // planar output's rows are computed as a block of channels in the workspace, of which the unit stores those there are.
 type TransposedInt8 struct {

@@ -81,7 +81,7 @@ func convVolume(b kernels.Binding) (windows.Shape, windows.Depth, error) {
 	s.Filters, s.Groups = w[0], a.Group
 	s.KernelH, s.StrideH, s.DilationH, s.PadTop, s.PadBottom = win[0].Kernel, win[0].Stride, win[0].Dilation, win[0].PadBegin, win[0].PadEnd
 	s.KernelW, s.StrideW, s.DilationW, s.PadLeft, s.PadRight = win[1].Kernel, win[1].Stride, win[1].Dilation, win[1].PadBegin, win[1].PadEnd
-	return s, d, s.CheckTaps(windows.MaxPlanarTaps)
+	return s, d, s.CheckTaps(maxColumn)
 }
 
 // planarChannels is the most input channels that are worth reading one by one: where it saves a reformat.

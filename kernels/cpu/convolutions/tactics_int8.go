@@ -22,11 +22,14 @@ func TacticsInt8(isa asm.Features, workers int) []kernels.Tactic {
 		}
 		return t
 	}
+	columns := tactic("conv", "_columns", graph.Conv, columnsInt8, cfg)
+	columns.In = kernels.Linear
 	return []kernels.Tactic{
 		tactic("conv_transposed", "_subpixel_planar", graph.ConvTranspose, transposedInt8, rows),
 		tactic("conv", "_depthwise", graph.Conv, depthwiseInt8, cfg),
 		tactic("conv", "_direct", graph.Conv, directInt8, cfg),
 		tactic("conv", "_stem", graph.Conv, directInt8, stem),
+		columns,
 		tactic("conv_transposed", "_subpixel", graph.ConvTranspose, transposedInt8, cfg),
 		tactic("gemm", "_pointwise", graph.Gemm, productInt8, cfg),
 	}

@@ -25,6 +25,18 @@ type PoolShape struct {
 	PadBack int           // pad at the end of the depth
 }
 
+// windows returns the geometry of the depthwise convolution, whose images are output slices.
+func (p *PoolShape) windows() (windows.Shape, windows.Depth, error) {
+	depth := p.Depth.OrNone()
+	s := windows.Shape{Batch: p.Batch * depth.Out, Channels: p.Channels, Height: p.Height, Width: p.Width, Filters: p.Channels, Groups: p.Channels,
+		KernelH: p.KernelH, KernelW: p.KernelW, StrideH: p.StrideH, StrideW: p.StrideW, DilationH: p.DilationH, DilationW: p.DilationW,
+		PadTop: p.PadTop, PadLeft: p.PadLeft, PadBottom: p.PadBottom + p.ExtraBottom, PadRight: p.PadRight + p.ExtraRight}
+	if p.ExtraBottom < 0 || p.ExtraRight < 0 {
+		return s, depth, fmt.Errorf("negative extra rows or columns %d %d", p.ExtraBottom, p.ExtraRight)
+	}
+	return s, depth, cmp.Or(depth.Check(), s.CheckTaps(windows.MaxPoolTaps), s.FewTaps(depth.Kernel, windows.MaxPoolTaps))
+}
+
 // PoolMode is what a pooling makes of a window.
 type PoolMode int
 
@@ -55,17 +67,8 @@ func poolKernel(features asm.Features) asm.PoolKernel {
 
 // NewPoolF32 plans a pooling for up to workers goroutines.
 func NewPoolF32(p PoolShape, mode PoolMode, features asm.Features, workers int) (*PoolF32, error) {
-	if p.ExtraBottom < 0 || p.ExtraRight < 0 {
-		return nil, fmt.Errorf("negative extra rows or columns %d %d", p.ExtraBottom, p.ExtraRight)
-	}
-	depth := p.Depth.OrNone()
-	if err := depth.Check(); err != nil {
-		return nil, err
-	}
-	s := windows.Shape{Batch: p.Batch * depth.Out, Channels: p.Channels, Height: p.Height, Width: p.Width, Filters: p.Channels, Groups: p.Channels,
-		KernelH: p.KernelH, KernelW: p.KernelW, StrideH: p.StrideH, StrideW: p.StrideW, DilationH: p.DilationH, DilationW: p.DilationW,
-		PadTop: p.PadTop, PadLeft: p.PadLeft, PadBottom: p.PadBottom + p.ExtraBottom, PadRight: p.PadRight + p.ExtraRight}
-	if err := cmp.Or(s.CheckTaps(windows.MaxPoolTaps), s.FewTaps(depth.Kernel, windows.MaxPoolTaps)); err != nil {
+	s, depth, err := p.windows()
+	if err != nil {
 		return nil, err
 	}
 	l := &PoolF32{depth: depth, mode: mode, kernel: poolKernel(features)}

@@ -16,38 +16,27 @@ import (
 // quantisation.
 type PoolInt8 struct {
 	window windows.FieldInt8
+	depth  windows.Depth
 	mode   PoolMode
 	kernel asm.QPoolKernel
 	steps  []int32
-	zero   int32
-	counts []int32                        // [oh][ow] elements that a window divides by
+	counts [][]int32                      // of an average: of each output slice [oh][ow] elements that a window divides by
 	scales map[int32]*[work.Lanes]float32 // by count
 	bias   [work.Lanes]float32
-	start  [work.Lanes]int32
+	start  [][work.Lanes]int32 // by the slices of a window that meet the input
 	job    *work.Job[poolInt8Run]
 }
 
 // NewPoolInt8 plans a pooling of input bytes of scale and zero for up to workers goroutines.
 func NewPoolInt8(p PoolShape, mode PoolMode, scale float32, zero int32, features asm.Features, workers int) (*PoolInt8, error) {
-	if p.ExtraBottom < 0 || p.ExtraRight < 0 {
-		return nil, fmt.Errorf("negative extra rows or columns %d %d", p.ExtraBottom, p.ExtraRight)
-	}
-	s := windows.Shape{Batch: p.Batch, Channels: p.Channels, Height: p.Height, Width: p.Width, Filters: p.Channels, Groups: p.Channels,
-		KernelH: p.KernelH, KernelW: p.KernelW, StrideH: p.StrideH, StrideW: p.StrideW, DilationH: p.DilationH, DilationW: p.DilationW,
-		PadTop: p.PadTop, PadLeft: p.PadLeft, PadBottom: p.PadBottom + p.ExtraBottom, PadRight: p.PadRight + p.ExtraRight}
-	if err := s.CheckTaps(windows.MaxPoolTaps); err != nil {
+	s, depth, err := p.windows()
+	if err != nil {
 		return nil, err
 	}
 	if zero < 0 || zero > 255 {
 		return nil, fmt.Errorf("input zero point %d, want 0 to 255", zero)
 	}
-	l := &PoolInt8{mode: mode, zero: zero}
-	for _, k := range asm.QPoolKernels() {
-		if features.Has(k.Needs) {
-			l.kernel = k
-			break
-		}
-	}
+	l := &PoolInt8{depth: depth, mode: mode, kernel: qpoolKernel(features)}
 	pad := byte(zero)
 	if mode == MaxPool {
 		pad = 0 // below everything
@@ -55,9 +44,16 @@ func NewPoolInt8(p PoolShape, mode PoolMode, scale float32, zero int32, features
 	if err := l.window.Init(s, pad, workers); err != nil {
 		return nil, err
 	}
-	l.steps = l.window.Taps()
-	for i := range l.start {
-		l.start[i] = -zero * int32(len(l.steps))
+	if l.window.Scratch > 4*windows.MaxScratch/depth.Kernel {
+		return nil, fmt.Errorf("%d slices of %d columns are more than a worker's cache has place for", depth.Kernel, s.Width)
+	}
+	l.steps = l.window.Taps(depth.Kernel)
+	for slices := range depth.Kernel + 1 {
+		var start [work.Lanes]int32
+		for i := range start {
+			start[i] = -zero * int32(slices*s.KernelH*s.KernelW)
+		}
+		l.start = append(l.start, start)
 	}
 	if mode != MaxPool {
 		l.tabulate(&p, scale)
@@ -66,26 +62,49 @@ func NewPoolInt8(p PoolShape, mode PoolMode, scale float32, zero int32, features
 	return l, nil
 }
 
-// tabulate counts the elements of every window.
+func qpoolKernel(features asm.Features) asm.QPoolKernel {
+	for _, k := range asm.QPoolKernels() {
+		if features.Has(k.Needs) {
+			return k
+		}
+	}
+	panic("cpu: no pooling kernel of bytes without features")
+}
+
+// tabulate counts the elements of every window; slices that count as many share a table.
 func (l *PoolInt8) tabulate(p *PoolShape, scale float32) {
-	h, w, top, left := p.Height, p.Width, 0, 0
+	h, w, d, top, left, front := p.Height, p.Width, l.depth.In, 0, 0, 0
 	if l.mode == AveragePoolIncludingPad {
-		h, w, top, left = h+p.PadTop+p.PadBottom, w+p.PadLeft+p.PadRight, p.PadTop, p.PadLeft
+		top, left, front = p.PadTop, p.PadLeft, l.depth.PadFront
+		h, w, d = h+p.PadTop+p.PadBottom, w+p.PadLeft+p.PadRight, d+front+p.PadBack
 	}
 	s := &l.window.Shape
 	l.scales = map[int32]*[work.Lanes]float32{}
-	for y := range s.OutHeight() {
-		rows := inRange(y*s.StrideH-p.PadTop+top, s.KernelH, s.DilationH, h)
-		for x := range s.OutWidth() {
-			n := int32(max(1, rows*inRange(x*s.StrideW-p.PadLeft+left, s.KernelW, s.DilationW, w)))
-			l.counts = append(l.counts, n)
-			if l.scales[n] == nil {
-				l.scales[n] = new([work.Lanes]float32)
-				for i := range l.scales[n] {
-					l.scales[n][i] = scale / float32(n)
+	tables := make([][]int32, l.depth.Kernel+1)
+	for z := range l.depth.Out {
+		slices := inRange(l.depth.Slice(z, 0)+front, l.depth.Kernel, l.depth.Dilation, d)
+		if tables[slices] == nil {
+			for y := range s.OutHeight() {
+				rows := slices * inRange(y*s.StrideH-p.PadTop+top, s.KernelH, s.DilationH, h)
+				for x := range s.OutWidth() {
+					n := int32(max(1, rows*inRange(x*s.StrideW-p.PadLeft+left, s.KernelW, s.DilationW, w)))
+					tables[slices] = append(tables[slices], n)
+					l.share(n, scale)
 				}
 			}
 		}
+		l.counts = append(l.counts, tables[slices])
+	}
+}
+
+// share makes the scales of sums of n elements.
+func (l *PoolInt8) share(n int32, scale float32) {
+	if l.scales[n] != nil {
+		return
+	}
+	l.scales[n] = new([work.Lanes]float32)
+	for i := range l.scales[n] {
+		l.scales[n][i] = scale / float32(n)
 	}
 }
 
@@ -100,7 +119,10 @@ func inRange(start, kernel, dilation, size int) (n int) {
 }
 
 // Workspace returns the bytes that Run needs.
-func (l *PoolInt8) Workspace() int { return l.window.Workers * l.window.Scratch }
+func (l *PoolInt8) Workspace() int { return l.window.Workers * l.scratch() }
+
+// scratch returns the bytes of one worker's copies of slices.
+func (l *PoolInt8) scratch() int { return l.depth.Kernel * l.window.Scratch }
 
 // poolInt8Run is the state of one Run.
 type poolInt8Run struct {
@@ -113,37 +135,44 @@ func (l *PoolInt8) Run(parallel work.Parallel, call *quantised.Call) {
 	l.job.Run(parallel, l.window.Workers, l.window.Units(), poolInt8Run{l, *call})
 }
 
+// do computes a unit.
 func (r *poolInt8Run) do(u, worker int) {
 	l, w := r.pool, &r.pool.window
-	scratch := r.call.Workspace[worker*w.Scratch:][:w.Scratch]
-	image, block, first, last := w.Load(scratch, r.call.In, u)
-	width := w.Shape.OutWidth()
+	scratch := r.call.Workspace[worker*l.scratch():][:l.scratch()]
+	image, block, first, last := w.Unit(u)
+	image, slice := l.depth.Split(image)
+	low, high := w.LoadSlices(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, &l.depth, slice, block, first, last)
+	plane, width := w.Shape.KernelH*w.Shape.KernelW, w.Shape.OutWidth()
+	at := (slice*w.Shape.OutHeight() + first) * width
 	pixels := w.Pixels[:(last-first)*width]
+	call := asm.QConvCall{In: scratch, Steps: l.steps[low*plane : high*plane], Start: l.start[high-low][:]}
 	if l.mode == MaxPool {
-		requant := r.call.Epilogue.Requant(image, block, first*width, work.Lanes)
-		call := asm.QConvCall{In: scratch, Steps: l.steps, Requant: &requant}
-		for most := quantised.PieceOf(len(l.steps), 1, 8); len(pixels) > 0; {
-			n := min(most, len(pixels))
-			call.Pixels, pixels = pixels[:n], pixels[n:]
-			l.kernel.Max(&call)
-			requant = quantised.After(requant, n)
-		}
+		requant := r.call.Epilogue.Requant(image, block, at, work.Lanes)
+		l.windows(call, requant, pixels)
 		return
 	}
-	counts := l.counts[first*width:][:len(pixels)]
+	counts := l.counts[slice][first*width:][:len(pixels)]
 	for from, to := 0, 0; from < len(pixels); from = to { // runs of windows with the same count
 		for to < len(pixels) && counts[to] == counts[from] {
 			to++
 		}
-		requant := r.call.Epilogue.Requant(image, block, first*width+from, work.Lanes)
+		requant := r.call.Epilogue.Requant(image, block, at+from, work.Lanes)
 		requant.Scale, requant.Bias = l.scales[counts[from]][:], l.bias[:]
-		call := asm.QConvCall{In: scratch, Steps: l.steps, Start: l.start[:], Requant: &requant}
-		pixels := pixels[from:to]
-		for most := quantised.PieceOf(len(l.steps), 1, 8); len(pixels) > 0; {
-			n := min(most, len(pixels))
-			call.Pixels, pixels = pixels[:n], pixels[n:]
+		l.windows(call, requant, pixels[from:to])
+	}
+}
+
+// windows computes those at the given places, some at a time.
+func (l *PoolInt8) windows(call asm.QConvCall, requant asm.Requant, pixels []int32) {
+	call.Requant = &requant
+	for most := quantised.PieceOf(len(call.Steps), 1, 8); len(pixels) > 0; {
+		n := min(most, len(pixels))
+		call.Pixels, pixels = pixels[:n], pixels[n:]
+		if l.mode == MaxPool {
+			l.kernel.Max(&call)
+		} else {
 			l.kernel.Average(&call)
-			requant = quantised.After(requant, n)
 		}
+		requant = quantised.After(requant, n)
 	}
 }

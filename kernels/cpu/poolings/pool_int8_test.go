@@ -78,10 +78,10 @@ func windowNaive(s *windows.Shape, p *PoolShape, mode PoolMode, plane []byte, ze
 	return sum, max(count, 1), largest
 }
 
-func TestGlobalAverageInt8(t *testing.T) {
+func TestGlobalInt8(t *testing.T) {
 	for _, features := range cputest.FeatureSets() {
 		const batch, channels, h, w, scale, zero = 2, 21, 33, 40, 0.05, 99
-		g, err := NewGlobalAverageInt8(batch, channels, h, w, scale, zero, features, 2)
+		g, err := NewGlobalInt8(AveragePool, batch, channels, h, w, scale, zero, features, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,15 +11,6 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
-// poolShape returns a pooling's geometry on two spatial axes.
-func poolShape(b kernels.Binding) (PoolShape, PoolMode, error) {
-	s, mode, err := poolVolume(b)
-	if err == nil && s.Depth != (windows.Depth{}) {
-		err = windows.ErrVolume
-	}
-	return s, mode, err
-}
-
 // poolVolume returns a pooling's geometry on up to three spatial axes.
 func poolVolume(b kernels.Binding) (PoolShape, PoolMode, error) {
 	a := b.Layer.Attrs.(graph.PoolAttrs)
@@ -28,6 +19,9 @@ func poolVolume(b kernels.Binding) (PoolShape, PoolMode, error) {
 		return s, 0, fmt.Errorf("indices are asked for")
 	}
 	x, out := b.In[0], b.Out[0].Dims[2:]
+	if graph.Count(x.Dims[2:]) == 0 {
+		return s, 0, fmt.Errorf("the planes of %v have no elements", x)
+	}
 	kernel := a.Kernel
 	if a.Global {
 		kernel = x.Dims[2:]

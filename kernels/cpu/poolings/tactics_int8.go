@@ -23,7 +23,7 @@ func TacticsInt8(isa asm.Features, workers int) []kernels.Tactic {
 
 // poolInt8 is a pooling. A maximum keeps its input's scale; an average may change it.
 func poolInt8(b kernels.Binding, isa asm.Features, workers int) (quantised.Computation, error) {
-	s, mode, err := poolShape(b)
+	s, mode, err := poolVolume(b)
 	if err != nil {
 		return quantised.Computation{}, err
 	}
@@ -32,8 +32,8 @@ func poolInt8(b kernels.Binding, isa asm.Features, workers int) (quantised.Compu
 		return quantised.Computation{}, fmt.Errorf("the maximum keeps type and scale, and has no epilogue")
 	}
 	scale, zero := x.Range.ScaleAt(0), quantised.Offset(x)
-	if mode != MaxPool && global(s) {
-		return globalInt8(s.Batch, s.Channels, s.Height, s.Width, scale, zero, isa, workers)
+	if global(s) {
+		return globalInt8(mode, s.Batch, s.Channels, s.Depth.OrNone().In*s.Height, s.Width, scale, zero, isa, workers)
 	}
 	p, err := NewPoolInt8(s, mode, scale, zero, isa, workers)
 	if err != nil {
@@ -42,8 +42,8 @@ func poolInt8(b kernels.Binding, isa asm.Features, workers int) (quantised.Compu
 	return quantised.Computation{Workspace: p.Workspace(), Run: p.Run}, nil
 }
 
-func globalInt8(batch, channels, h, w int, scale float32, zero int32, isa asm.Features, workers int) (quantised.Computation, error) {
-	g, err := NewGlobalAverageInt8(batch, channels, h, w, scale, zero, isa, workers)
+func globalInt8(mode PoolMode, batch, channels, h, w int, scale float32, zero int32, isa asm.Features, workers int) (quantised.Computation, error) {
+	g, err := NewGlobalInt8(mode, batch, channels, h, w, scale, zero, isa, workers)
 	if err != nil {
 		return quantised.Computation{}, err
 	}
@@ -57,7 +57,7 @@ func meanInt8(b kernels.Binding, isa asm.Features, workers int) (quantised.Compu
 		return quantised.Computation{}, err
 	}
 	x := b.Layer.Inputs[0]
-	return globalInt8(n, c, 1, pixels, x.Range.ScaleAt(0), quantised.Offset(x), isa, workers)
+	return globalInt8(AveragePool, n, c, 1, pixels, x.Range.ScaleAt(0), quantised.Offset(x), isa, workers)
 }
 
 // spatialMean returns the geometry of a mean over exactly the spatial axes.

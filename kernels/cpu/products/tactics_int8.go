@@ -1,7 +1,6 @@
 package products
 
 import (
-	"encoding/binary"
 	"fmt"
 	"sync"
 
@@ -130,13 +129,13 @@ func (k *gemmInt8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws ker
 	call := k.calls.Get().(*GemmInt8Call)
 	*call = GemmInt8Call{A: in[0].Host[:k.M*k.K], Epilogue: k.Registers, Workspace: w}
 	if l.input > 0 {
-		flipSigns(input, call.A)
+		quantised.FlipSigns(input, call.A)
 		call.A = input[:k.M*k.K]
 	}
 	if k.Residual >= 0 {
 		r := in[k.Residual].Host[:k.M*k.N]
 		if l.residual > 0 {
-			flipSigns(residual, r)
+			quantised.FlipSigns(residual, r)
 			r = residual
 		}
 		call.Epilogue.Residual = work.Bytes4{Data: r, Image: k.N}
@@ -156,18 +155,7 @@ func (k *gemmInt8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws ker
 	case k.Program != nil:
 		k.Program.Launch(work.Loop(st), floats, in, out[0])
 	case k.b.Out[0].Type == graph.I8:
-		flipSigns(out[0].Host[:k.M*k.N], out[0].Host[:k.M*k.N])
+		quantised.FlipSigns(out[0].Host[:k.M*k.N], out[0].Host[:k.M*k.N])
 	}
 	return nil
-}
-
-// flipSigns turns bytes in two's complement into offset binary and back.
-func flipSigns(dst, src []byte) {
-	i := 0
-	for ; i+8 <= len(src); i += 8 {
-		binary.LittleEndian.PutUint64(dst[i:], binary.LittleEndian.Uint64(src[i:])^0x8080808080808080)
-	}
-	for ; i < len(src); i++ {
-		dst[i] = src[i] ^ 0x80
-	}
 }

@@ -1,6 +1,7 @@
 package quantised
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
@@ -98,4 +99,15 @@ func Constants(filters int, weights []int16, scale, bias []float32, zero int32) 
 		start[f] = -zero * sum
 	}
 	return start, scales, biases
+}
+
+// FlipSigns turns bytes in two's complement into offset binary and back.
+func FlipSigns(dst, src []byte) {
+	i := 0
+	for ; i+8 <= len(src); i += 8 {
+		binary.LittleEndian.PutUint64(dst[i:], binary.LittleEndian.Uint64(src[i:])^0x8080808080808080)
+	}
+	for ; i < len(src); i++ {
+		dst[i] = src[i] ^ 0x80
+	}
 }

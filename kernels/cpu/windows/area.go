@@ -74,12 +74,12 @@ func (a *Area) Gather(dst, image []byte, planeStride, b0, b1, first, last int) {
 		a.eachRow(first, last, func(row, y int) {
 			to := dst[((b-b0)*a.Height+row)*a.Width*work.Lanes:][:a.Width*work.Lanes]
 			if y < 0 {
-				fillBytes(to, a.Zero)
+				FillBytes(to, a.Zero)
 				return
 			}
-			fillBytes(to[:low*work.Lanes], a.Zero)
+			FillBytes(to[:low*work.Lanes], a.Zero)
 			copy(to[low*work.Lanes:high*work.Lanes], plane[(y*a.Shape.Width+from)*work.Lanes:])
-			fillBytes(to[high*work.Lanes:], a.Zero)
+			FillBytes(to[high*work.Lanes:], a.Zero)
 		})
 	}
 }
@@ -115,16 +115,16 @@ func (a *Area) QuantiseStem(dst []byte, image []float32, planeStride, first, las
 func (a *Area) stemRow(dst []byte, row, y, low, high int) []byte {
 	to := dst[row*a.Width*4:][:a.Width*4]
 	if y < 0 {
-		fillBytes(to, a.Zero)
+		FillBytes(to, a.Zero)
 		return nil
 	}
-	fillBytes(to[:low*4], a.Zero)
-	fillBytes(to[high*4:], a.Zero)
+	FillBytes(to[:low*4], a.Zero)
+	FillBytes(to[high*4:], a.Zero)
 	return to[low*4 : high*4]
 }
 
-// fillBytes sets every byte of s to v, eight at a time.
-func fillBytes(s []byte, v byte) {
+// FillBytes sets every byte of s to v, eight at a time.
+func FillBytes(s []byte, v byte) {
 	word := uint64(v) * 0x0101010101010101
 	for len(s) >= 8 {
 		binary.LittleEndian.PutUint64(s, word)

@@ -40,12 +40,14 @@ func (w *FieldInt8) Init(s Shape, pad byte, workers int) error {
 	return nil
 }
 
-// Taps returns the offset of every element of a window.
-func (w *FieldInt8) Taps() []int32 {
+// Taps returns the offset of every element of a window of so many slices, whose copies follow each other.
+func (w *FieldInt8) Taps(slices int) []int32 {
 	var steps []int32
-	for kh := range w.Shape.KernelH {
-		for kw := range w.Shape.KernelW {
-			steps = append(steps, int32(w.Area.Offset(0, kh, kw)))
+	for k := range slices {
+		for kh := range w.Shape.KernelH {
+			for kw := range w.Shape.KernelW {
+				steps = append(steps, int32(k*w.Scratch+w.Area.Offset(0, kh, kw)))
+			}
 		}
 	}
 	return steps
@@ -53,14 +55,30 @@ func (w *FieldInt8) Taps() []int32 {
 
 func (w *FieldInt8) rowBlocks() int { return (w.Shape.OutHeight() + w.rows - 1) / w.rows }
 
+// Units returns the number of units of a run.
 func (w *FieldInt8) Units() int { return w.Shape.Batch * w.Blocks * w.rowBlocks() }
+
+// Unit returns the image, channel block and output rows [first, last) of unit u.
+func (w *FieldInt8) Unit(u int) (image, block, first, last int) {
+	first = u % w.rowBlocks() * w.rows
+	u /= w.rowBlocks()
+	return u / w.Blocks, u % w.Blocks, first, min(first+w.rows, w.Shape.OutHeight())
+}
 
 // Load copies the input of unit u and says which part of the output it is.
 func (w *FieldInt8) Load(scratch []byte, in work.Bytes4, u int) (image, block, first, last int) {
-	first = u % w.rowBlocks() * w.rows
-	last = min(first+w.rows, w.Shape.OutHeight())
-	u /= w.rowBlocks()
-	image, block = u/w.Blocks, u%w.Blocks
+	image, block, first, last = w.Unit(u)
 	w.Area.Gather(scratch, in.Data[image*in.Image:], in.Plane, block, block+1, first, last)
 	return image, block, first, last
+}
+
+// LoadSlices copies what rows [first, last) of an output slice read of a channel block of a volume, a copy for each slice of the
+// input, and returns the range of taps in depth that meet one.
+func (w *FieldInt8) LoadSlices(scratch, volume []byte, plane int, depth *Depth, slice, block, first, last int) (low, high int) {
+	low, high = depth.Taps(slice)
+	for k := low; k < high; k++ {
+		from := volume[depth.Slice(slice, k)*w.Shape.Height*w.Shape.Width*work.Lanes:]
+		w.Area.Gather(scratch[k*w.Scratch:], from, plane, block, block+1, first, last)
+	}
+	return low, high
 }

@@ -122,8 +122,8 @@ func (g *Gather) copyRows(dst, plane []float32, first, last int) []float32 {
 // value outside.
 func (g *Gather) lines(dst, plane []float32, n, y, step, start int) {
 	s := g.shape
-	top, bottom := inside(y, step, n, s.Height)
-	low, high := inside(start, s.StrideW, g.width, s.Width)
+	top, bottom := Inside(y, step, n, s.Height)
+	low, high := Inside(start, s.StrideW, g.width, s.Width)
 	if low == high {
 		bottom = top
 	}
@@ -172,8 +172,8 @@ func (g *Gather) scalars(dst, src []float32, low, high int) {
 	}
 }
 
-// inside returns the range of x in [0, n) for which start + x*stride lies in [0, size).
-func inside(start, stride, n, size int) (low, high int) {
+// Inside returns the range of x in [0, n) for which start + x*stride lies in [0, size).
+func Inside(start, stride, n, size int) (low, high int) {
 	if start < 0 {
 		low = (-start + stride - 1) / stride
 	}

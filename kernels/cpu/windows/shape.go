@@ -78,7 +78,7 @@ func (d *Depth) Taps(out int) (first, last int) {
 	if d.In == 1 && d.Kernel == 1 {
 		return 0, 1
 	}
-	return inside(out*d.Stride-d.PadFront, d.Dilation, d.Kernel, d.In)
+	return Inside(out*d.Stride-d.PadFront, d.Dilation, d.Kernel, d.In)
 }
 
 // Bounds of the taps of a window: a tile of one channel block must stay a short call. A tap is as many steps as a block has

@@ -100,8 +100,8 @@ func (p *batched) emit() (*emit.Work, error) {
 		return nil, err
 	}
 	k := w.Module.Kernel("batched", t.threads())
-	if t.threads() < 256 { // of larger blocks two leave 128 registers to a thread, which spills
-		k.Resident(t.resident())
+	if t.threads() < 256 { // of larger blocks two leave 128 registers to a thread, which spills, as three of the smaller ones do
+		k.Resident(min(2, t.resident()))
 	}
 	l := emit.Launch{Kernel: "batched", Block: [3]int{t.threads(), 1, 1}, Shared: t.shared(p.steps(), true)}
 	for _, o := range []*operand{&p.left, &p.right} {

@@ -94,15 +94,15 @@ func (b *block) unrolled(count ptx.Uint, s source, e slicer) {
 		b.circles(count, s, e)
 	case int(n) <= stages:
 		b.fill(count, s, 0)
-		b.first(e, 0)
+		b.first(e, ptx.U(0))
 		for i := range int(n) {
 			var copies []func()
 			if i+stages-1 < int(n) {
 				copies = s.copies(b.stage(i+stages-1), i, nil)
 			}
-			b.step(i, e, copies)
+			b.step(b.stage(i), e, copies)
 			if i+1 < int(n) {
-				b.next(i, e)
+				b.next(b.stage(i+1), e)
 			}
 		}
 		e.multiply(e.slices()-1, nil, nil)
@@ -118,7 +118,7 @@ func (b *block) wholeCircles(n int, s source, e slicer) {
 	begin := (stages - n%stages) % stages
 	b.fill(ptx.U(n), s, begin)
 	s.advance(-begin)
-	b.first(e, begin)
+	b.first(e, b.stage(begin))
 	left := b.Var(ptx.U(n + begin))
 	b.LoopInto(begin > 0, func(enter func()) ptx.Cond {
 		for i := range stages {
@@ -130,8 +130,8 @@ func (b *block) wholeCircles(n int, s source, e slicer) {
 				c := b.Gt(left, ptx.U(stages))
 				more = &c
 			}
-			b.step(i, e, s.copies(b.stage(i+stages-1), i, more))
-			b.next(i, e) // behind the last one nothing of it is used
+			b.step(b.stage(i), e, s.copies(b.stage(i+stages-1), i, more))
+			b.next(b.stage(i+1), e) // behind the last one nothing of it is used
 		}
 		s.advance(stages)
 		b.Set(left, b.Sub(left, ptx.U(stages)))
@@ -144,14 +144,14 @@ func (b *block) circles(count ptx.Uint, s source, e slicer) {
 	stages := b.t.Stages
 	b.fill(count, s, 0)
 	b.If(b.Gt(count, ptx.U(0)), func() {
-		b.first(e, 0)
+		b.first(e, ptx.U(0))
 		left := b.Var(count)
 		b.Loop(func(leave func(ptx.Cond)) {
 			for i := range stages {
 				more := b.Gt(left, ptx.U(i+stages-1))
-				b.step(i, e, s.copies(b.stage(i+stages-1), i, &more))
+				b.step(b.stage(i), e, s.copies(b.stage(i+stages-1), i, &more))
 				leave(b.Le(left, ptx.U(i+1)))
-				b.next(i, e)
+				b.next(b.stage(i+1), e)
 			}
 			s.advance(stages)
 			b.Set(left, b.Sub(left, ptx.U(stages)))
@@ -160,25 +160,52 @@ func (b *block) circles(count ptx.Uint, s source, e slicer) {
 	})
 }
 
-// first waits for the first stage and reads its first slice.
-func (b *block) first(e slicer, stage int) {
-	b.arrive()
-	e.read(slice{b.stage(stage), 0})
+// stepwise multiplies count steps, one in a turn of its loop, with the places of stages in registers. Copies and reads are where
+// unrolled has them; the last step is behind the loop, since it reads no further stage.
+func (b *block) stepwise(count ptx.Uint, s source, e slicer) {
+	ahead := b.t.Stages - 1
+	b.fill(count, s, 0)
+	reading, writing := b.Var(ptx.U(0)), b.Var(ptx.U(ahead*b.t.stageBytes()))
+	body := func() {
+		b.first(e, reading)
+		b.ForRolled(ptx.U(1), count, ptx.U(1), func(step ptx.Uint) {
+			more := b.Le(b.Add(step, ptx.U(ahead)), count)
+			b.step(reading, e, s.copies(writing, 0, &more))
+			s.advance(1)
+			b.Set(writing, reading) // it is free when all threads are behind the next barrier
+			next := b.Add(reading, ptx.U(b.t.stageBytes()))
+			b.Set(reading, b.Select(b.Eq(next, ptx.U(b.t.ringBytes())), ptx.U(0), next))
+			b.next(reading, e)
+		})
+		b.step(reading, e, nil)
+		e.multiply(e.slices()-1, nil, nil)
+	}
+	if n, known := count.Constant(); known && n > 0 {
+		body()
+	} else {
+		b.If(b.Gt(count, ptx.U(0)), body)
+	}
 }
 
-// step multiplies the i-th stage but for its last slice, with copies beside.
-func (b *block) step(i int, e slicer, copies []func()) {
+// first waits for the first stage and reads its first slice.
+func (b *block) first(e slicer, stage ptx.Uint) {
+	b.arrive()
+	e.read(slice{stage, 0})
+}
+
+// step multiplies a stage but for its last slice, with copies beside.
+func (b *block) step(stage ptx.Uint, e slicer, copies []func()) {
 	last := e.slices() - 1
 	for of := range last {
-		e.multiply(of, &slice{b.stage(i), of + 1}, part(copies, of, min(2, last)))
+		e.multiply(of, &slice{stage, of + 1}, part(copies, of, min(2, last)))
 	}
 	b.CommitGroup()
 }
 
-// next waits for the stage behind the i-th, and reads its first slice beside the products of the last one.
-func (b *block) next(i int, e slicer) {
+// next waits for the next stage, and reads its first slice beside the products of the last one.
+func (b *block) next(stage ptx.Uint, e slicer) {
 	b.arrive()
-	e.multiply(e.slices()-1, &slice{b.stage(i + 1), 0}, nil)
+	e.multiply(e.slices()-1, &slice{stage, 0}, nil)
 }
 
 // all does what a list has.

@@ -122,22 +122,10 @@ func (e *tensor) registers(n int) [][4]ptx.Word {
 
 func (e *tensor) run(count ptx.Uint, s source) {
 	if e.tight {
-		e.rolled(count, s, e.stage)
+		e.stepwise(count, s, e)
 		return
 	}
 	e.unrolled(count, s, e)
-}
-
-// stage adds the products of a stage, none of whose slices was read.
-func (e *tensor) stage(stage ptx.Uint) {
-	e.read(slice{stage, 0})
-	for i := range e.slices() {
-		var next *slice
-		if i+1 < e.slices() {
-			next = &slice{stage, i + 1}
-		}
-		e.multiply(i, next, nil)
-	}
 }
 
 func (e *tensor) slices() int { return e.t.BK / mmaBytes }

@@ -65,9 +65,8 @@ type quantiser struct {
 	args, n   reg.GPVirtual
 	pointers  map[string]reg.GPVirtual
 	constants map[int]reg.VecVirtual
-	none, top reg.VecVirtual
-	spare     reg.VecVirtual
-	at        reg.GPVirtual // elements done
+	top       reg.VecVirtual // the low byte of each 32-bit lane
+	at        reg.GPVirtual  // elements done
 }
 
 // quantLoop emits a function whose body handles one register of elements.
@@ -95,8 +94,7 @@ func newQuantiser(c *build.Context, set *isa, signature string) *quantiser {
 		c.VPBROADCASTD(operand.Mem{Base: q.args, Disp: offset}, v)
 		q.constants[offset] = v
 	}
-	q.none, q.top, q.spare = q.register(), q.register(), q.register()
-	set.zero(c, q.none)
+	q.top = q.register()
 	if set == avx512 {
 		c.VPTERNLOGD(operand.Imm(0xff), q.top, q.top, q.top)
 	} else {
@@ -143,16 +141,21 @@ func (q *quantiser) dequantise(v reg.VecVirtual, scale, zero int) {
 	q.c.VMULPS(q.constants[scale], v, v)
 }
 
-// quantise turns real values into the destination's bytes, one in each 32-bit lane.
+// quantise turns real values into the destination's bytes, one in each 32-bit lane. The limits are within what bytes stand for,
+// so that the low bits of the integer are the byte. NaN becomes an integer whose low bits are 0, and so the zero point.
 func (q *quantiser) quantise(v reg.VecVirtual) {
 	c := q.c
 	c.VMAXPS(v, q.constants[aLow], v)
 	c.VMINPS(v, q.constants[aHigh], v)
 	c.VDIVPS(q.constants[aScale], v, v)
-	toInteger(c, q.isa, v, q.spare)
+	toInteger(c, q.isa, v)
 	c.VPADDD(q.constants[aZero], v, v)
-	c.VPMAXSD(q.none, v, v)
-	c.VPMINSD(q.top, v, v)
+	if q.isa == avx512 {
+		const lowFlipped = 0x6a // v and the second, exclusive or the third
+		c.VPTERNLOGD(operand.Imm(lowFlipped), q.constants[aFlip], q.top, v)
+		return
+	}
+	c.VPAND(q.top, v, v)
 	q.flip(aFlip, v)
 }
 

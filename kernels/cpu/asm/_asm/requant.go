@@ -119,7 +119,8 @@ func (e *requantTile) at(base, block reg.GPVirtual, vector, size int) operand.Me
 	return m
 }
 
-// store writes float32, or divides, rounds to even, adds the zero point and saturates to bytes.
+// store writes float32, or divides, rounds to even and adds the zero point: rOuter is within what bytes stand for, so that
+// the low bits of the integer are the byte. NaN becomes an integer whose low bits are 0, and so the zero point.
 func (e *requantTile) store() {
 	c := e.c
 	pixel, block := e.field(rOutPixel), e.field(rOutBlock)
@@ -133,26 +134,33 @@ func (e *requantTile) store() {
 	}
 	c.JMP(operand.LabelRef(e.label("done")))
 	c.Label(e.label("bytes"))
-	scale, zero, none := e.spare[0], e.spare[1], e.spare[2]
+	scale, zero := e.spare[0], e.spare[1]
 	e.broadcast(rOutScale, scale)
-	c.VPBROADCASTD(operand.Mem{Base: e.args, Disp: rOutZero}, zero)
-	if e.isa == avx512 {
-		c.VPXORD(none, none, none)
+	at := operand.Mem{Base: e.args, Disp: rOutZero}
+	if e.isa == avx2 {
+		words := e.spare[2]
+		c.VPBROADCASTW(at, zero)
+		c.VPCMPEQD(words, words, words)
+		c.VPSRLD(operand.Imm(16), words, words)
+		e.each(func(_ int, a reg.VecPhysical) {
+			c.VDIVPS(scale, a, a)
+			toInteger(c, e.isa, a)
+			c.VPAND(words, a, a)
+		})
+	} else {
+		c.VPBROADCASTD(at, zero)
+		e.each(func(_ int, a reg.VecPhysical) {
+			c.VDIVPS(scale, a, a)
+			toInteger(c, e.isa, a)
+			c.VPADDD(zero, a, a)
+		})
 	}
-	e.each(func(_ int, a reg.VecPhysical) {
-		c.VDIVPS(scale, a, a)
-		toInteger(c, e.isa, a, e.spare[2])
-		c.VPADDD(zero, a, a)
-		if e.isa == avx512 {
-			c.VPMAXSD(none, a, a)
-		}
-	})
 	for _, row := range e.acc {
 		if e.isa == avx2 {
-			storeSaturated16(c, row[0], row[1], e.spare[2], operand.Mem{Base: e.out})
+			storeWords16(c, row[0], row[1], zero, operand.Mem{Base: e.out})
 		} else {
 			for v, a := range row {
-				c.VPMOVUSDB(a, e.at(e.out, block, v, 1))
+				c.VPMOVDB(a, e.at(e.out, block, v, 1))
 			}
 		}
 		c.ADDQ(pixel, e.out)
@@ -160,26 +168,22 @@ func (e *requantTile) store() {
 	c.Label(e.label("done"))
 }
 
-// toInteger rounds to even; NaN becomes 0. Without AVX-512 it rounds by the mode that Go never changes, and overwrites spare.
-func toInteger(c *build.Context, set *isa, a, spare reg.Register) {
-	const ordered = 7 // both are numbers
+// toInteger rounds to even; NaN becomes the least integer. Without AVX-512 it rounds by the mode that Go never changes.
+func toInteger(c *build.Context, set *isa, a reg.Register) {
 	if set == avx512 {
-		numbers := c.K()
-		c.VCMPPS(operand.Imm(ordered), a, a, numbers)
-		c.VCVTPS2DQ_RN_SAE_Z(a, numbers, a)
-		return
+		c.VCVTPS2DQ_RN_SAE(a, a)
+	} else {
+		c.VCVTPS2DQ(a, a)
 	}
-	c.VCMPPS(operand.Imm(ordered), a, a, spare)
-	c.VANDPS(spare, a, a)
-	c.VCVTPS2DQ(a, a)
 }
 
-// storeSaturated16 stores 16 int32, below 2^15, as unsigned bytes; low, high and spare are overwritten.
-func storeSaturated16(c *build.Context, low, high, spare reg.VecPhysical, to operand.Mem) {
+// storeWords16 adds zero to 16 words, each in 32 bits, and stores the sums, which are bytes; low and high are overwritten.
+func storeWords16(c *build.Context, low, high, zero reg.VecPhysical, to operand.Mem) {
 	c.VPACKUSDW(high, low, low) // in each half of both
 	c.VPERMQ(operand.Imm(0xd8), low, low)
-	c.VEXTRACTI128(operand.Imm(1), low, spare.AsX())
-	c.VPACKUSWB(spare.AsX(), low.AsX(), low.AsX())
+	c.VPADDW(zero, low, low)
+	c.VEXTRACTI128(operand.Imm(1), low, high.AsX())
+	c.VPACKUSWB(high.AsX(), low.AsX(), low.AsX())
 	c.VMOVDQU(low.AsX(), to)
 }
 

@@ -90,6 +90,11 @@ func (t *windowTile) emit() {
 		broadcastParam(c, "lo", t.lo)
 		broadcastParam(c, "hi", t.hi)
 	}
+	if t.op == opMax && t.isa == avx512 {
+		table := c.GP32()
+		c.MOVL(operand.U32(keepNaNTable), table)
+		c.VPBROADCASTD(table, t.lo)
+	}
 	rows := t.gp("rows")
 	walks := []walk{{row: t.gp("in"), step: "inRow"}, {row: t.gp("out"), step: "outRow"}}
 	switch t.op {
@@ -171,7 +176,7 @@ func (t *windowTile) taps(in reg.GPVirtual) {
 		case opDepthwise:
 			c.VFMADD231PS(m, t.weight[i%len(t.weight)], a)
 		case opMax:
-			c.VMAXPS(m, a, a)
+			t.maximum(m, a, t.weight[i%len(t.weight)])
 		case opAverage:
 			c.VADDPS(m, a, a)
 		}
@@ -179,6 +184,23 @@ func (t *windowTile) taps(in reg.GPVirtual) {
 	c.SUBQ(operand.Imm(1), n)
 	c.JNE(operand.LabelRef(t.label("tap")))
 	c.Label(t.label("reduced"))
+}
+
+// keepNaNTable is VFIXUPIMMPS's for each element: what is NaN, quiet or not, replaces the destination, made quiet.
+const keepNaNTable = 0x22
+
+// maximum makes a the greater of a and the elements at m, NaN being the greatest; x is overwritten. NaN in a stays, since it is
+// VMAXPS's second source.
+func (t *windowTile) maximum(m operand.Mem, a, x reg.VecPhysical) {
+	c := t.c
+	c.VMOVUPS(m, x)
+	c.VMAXPS(a, x, a)
+	if t.isa == avx512 {
+		c.VFIXUPIMMPS(operand.Imm(0), t.lo, x, a)
+		return
+	}
+	c.VCMPPS(operand.Imm(compareUnordered), x, x, x)
+	c.VORPS(x, a, a)
 }
 
 // finish stores the tile, after the residual and clamp, or the factors, and leaves out and those at the next tile.

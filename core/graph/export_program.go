@@ -1,0 +1,227 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// programArg is an argument of a program that is exported: its name and the type that it has in the program.
+type programArg struct {
+	name string
+	typ  DataType
+}
+
+// program adds the nodes of an element-wise program: one for each instruction, with casts where ONNX does not convert. It may
+// change args.
+func (e *Exporter) program(p Program, args []programArg, output string, outType DataType) error {
+	var types []DataType
+	for i, a := range args {
+		if len(p.Code) > 1 && (a.typ == F16 || a.typ == BF16) { // what comes in between is not rounded to 16 bits
+			args[i] = programArg{e.Step("Cast", Attributes{"to": F32}, a.name), F32}
+		}
+		types = append(types, args[i].typ)
+	}
+	types, err := p.Types(types)
+	if err != nil {
+		return err
+	}
+	x := &programExport{e: e, p: p, types: types, names: make([]string, p.Args+len(p.Code))}
+	for i, a := range args {
+		x.names[i] = a.name
+	}
+	for k := range p.Code {
+		if err := x.instruction(k); err != nil {
+			return err
+		}
+	}
+	last, err := x.operand(p.Result(), outType)
+	if err != nil {
+		return err
+	}
+	// The last node writes the output, unless it is a value that is not the program's own.
+	if n := len(e.Nodes); n > 0 && len(p.Code) > 0 && e.Nodes[n-1].Outputs[0] == last {
+		e.Nodes[n-1].Outputs[0] = output
+		return nil
+	}
+	return e.add(OldestExport, "Identity", nil, []string{last}, []string{output})
+}
+
+// programExport is the state of one program.
+type programExport struct {
+	e     *Exporter
+	p     Program
+	types []DataType
+	names []string // of the values; "" for constants, which are made for each use
+}
+
+// operand returns the name of a value, converted to type t.
+func (x *programExport) operand(value int, t DataType) (string, error) {
+	have := x.types[value]
+	if have == Invalid { // a constant, or what only constants make
+		if value >= x.p.Args && x.p.Code[value-x.p.Args].Op == EltConst {
+			return x.e.number("const", t, float64(x.p.Code[value-x.p.Args].Imm[0]))
+		}
+		have = F32
+	}
+	if have == t {
+		return x.names[value], nil
+	}
+	return x.e.Step("Cast", Attributes{"to": t}, x.names[value]), nil
+}
+
+// instruction adds the nodes of instruction k.
+func (x *programExport) instruction(k int) error {
+	in := x.p.Code[k]
+	if in.Op == EltConst {
+		return nil
+	}
+	arity := in.Op.Info().Arity
+	var operands []DataType
+	for _, a := range in.Arg[:arity] {
+		operands = append(operands, x.types[a])
+	}
+	want, err := operandTypes(in.Op, operands)
+	if err != nil {
+		return err
+	}
+	var args []string
+	for i, a := range in.Arg[:arity] {
+		name, err := x.operand(a, want[i])
+		if err != nil {
+			return err
+		}
+		args = append(args, name)
+	}
+	name, err := x.e.operation(in, want[arity-1], args)
+	if result := x.types[x.p.Args+k]; in.Op == EltPow && want[0] != result && result != Invalid {
+		name = x.e.Step("Cast", Attributes{"to": result}, name)
+	}
+	x.names[x.p.Args+k] = name
+	return err
+}
+
+// operandTypes returns the types in which ONNX's operator takes operands of the given types; Invalid is a constant's.
+func operandTypes(op EltOp, have []DataType) ([]DataType, error) {
+	want := make([]DataType, len(have))
+	join := func(list []DataType) (DataType, error) {
+		t, err := joinTypes(list)
+		if t == Invalid {
+			t = F32
+		}
+		return t, err
+	}
+	switch {
+	case op == EltAnd || op == EltOr || op == EltXor || op == EltNot:
+		for i := range want {
+			want[i] = Bool
+		}
+		return want, nil
+	case op == EltPow: // the exponent may be of another type
+		for i, t := range have {
+			if want[i] = t; t == Invalid {
+				want[i] = F32
+			}
+		}
+		if have[0] != Invalid && have[1] == Invalid {
+			want[1] = have[0]
+			if !have[0].IsFloat() {
+				want[1] = F32
+			}
+		}
+		want[0], _ = wider("Pow", want[0])
+		return want, nil
+	case op == EltSelect:
+		t, err := join(have[1:])
+		return []DataType{Bool, t, t}, err
+	}
+	t, err := join(have)
+	if t == Bool && op != EltEqual { // order is of numbers
+		t = I32
+	}
+	for i := range want {
+		want[i] = t
+	}
+	return want, err
+}
+
+// operation adds the nodes of one operation on operands of type t, and returns the name of the result.
+func (e *Exporter) operation(in Instr, t DataType, args []string) (string, error) {
+	switch in.Op {
+	case EltMax:
+		return e.Step("Max", nil, args...), nil
+	case EltMin:
+		return e.Step("Min", nil, args...), nil
+	case EltMod:
+		return e.Step("Mod", Attributes{"fmod": 1}, args...), nil
+	case EltSilu:
+		return e.Step("Mul", nil, args[0], e.Step("Sigmoid", nil, args[0])), nil
+	case EltGelu:
+		return e.Step("Gelu", nil, args...), nil
+	case EltGeluTanh:
+		return e.Step("Gelu", Attributes{"approximate": "tanh"}, args...), nil
+	case EltClamp:
+		lo, err := e.number("min", t, float64(in.Imm[0]))
+		if err != nil {
+			return "", err
+		}
+		hi, err := e.number("max", t, float64(in.Imm[1]))
+		return e.Step("Clip", nil, args[0], lo, hi), err
+	case EltPRelu: // ONNX's broadcasts to the first tensor's shape alone
+		zero, err := e.number("zero", t, 0)
+		return e.Step("Where", nil, e.Step("GreaterOrEqual", nil, args[0], zero), args[0], e.Step("Mul", nil, args...)), err
+	case EltRelu:
+		if t.IsInteger() && !t.Signed() {
+			return args[0], nil
+		}
+	case EltNeg:
+		if t == U8 || t == U16 || t == U32 || t == U64 {
+			zero, err := e.number("zero", t, 0)
+			return e.Step("Sub", nil, zero, args[0]), err
+		}
+	}
+	for _, row := range elementwise {
+		if row.op != in.Op {
+			continue
+		}
+		var attrs Attributes
+		for i, m := range row.imms {
+			if attrs == nil {
+				attrs = Attributes{}
+			}
+			attrs[m.name] = in.Imm[i]
+		}
+		return e.Step(row.name, attrs, args...), nil
+	}
+	return "", fmt.Errorf("%s has no form in ONNX", in.Op)
+}
+
+func sameProgram(p, q Program) bool { return p.Args == q.Args && slices.Equal(p.Code, q.Code) }
+
+// exportElementwise writes an element-wise layer as the operator that it was imported from where that gives its program, and
+// otherwise as one node for each operation.
+func exportElementwise(e *Exporter) error {
+	l := e.Layer
+	p := l.Attrs.(Elementwise).Program
+	if len(l.Op.Onnx) > 0 && (len(p.Code) != 1 || p.Code[0].Op == EltMod) {
+		for _, fmod := range []int64{0, 1} {
+			node := &Node{Name: l.Name, OpType: l.Op.Onnx[0], Version: OldestExport, Inputs: l.OpInputs(), Outputs: 1, Attrs: map[string]Attr{}}
+			var attrs Attributes
+			if l.Op.Name == "Mod" {
+				node.Attrs["fmod"] = Attr{Kind: AttrInt, Int: fmod}
+				attrs = Attributes{"fmod": int(fmod)}
+			}
+			made, _, err := l.Op.Import(node)
+			if err == nil && sameProgram(made.(Elementwise).Program, p) && l.Op.Name != "Swish" {
+				return e.Node(l.Op.Onnx[0], attrs)
+			}
+		}
+	}
+	if x := l.Inputs[0]; l.Op.Name == "PRelu" && x.Type.IsFloat() && x.Type == l.Inputs[1].Type && EqualDims(x.Dims, l.Outputs[0].Dims) {
+		return e.Node("PRelu", nil)
+	}
+	var args []programArg
+	for _, t := range l.OpInputs() {
+		args = append(args, programArg{t.Name, t.RealType()})
+	}
+	return e.program(p, args, e.outputs[0], l.Outputs[0].Type)
+}

@@ -1,0 +1,237 @@
+package onnx
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// Export writes a network as an ONNX model, of operator set 21 or the newest that a layer needs, with the weights inside. What
+// has no form in ONNX is one *[ExportError], which names every such layer: of a network that is lowered most layers that
+// compute with integers. A fused layer becomes the nodes of its op and its epilogue.
+//
+// Import of the result gives a network that computes the same; its layers need not be these.
+func Export(w io.Writer, n *graph.Network) error {
+	x := &exporter{net: n, unique: n.UniqueNames(), opsets: map[string]int{"": graph.OldestExport}}
+	x.graph()
+	if len(x.problems) > 0 {
+		return &ExportError{Network: n.Name, Problems: x.problems}
+	}
+	return x.write(w)
+}
+
+// ExportError says everything that keeps a network from being written as ONNX.
+type ExportError struct {
+	Network  string
+	Problems []error // each names a layer, an input or an output
+}
+
+func (e *ExportError) Error() string {
+	text := fmt.Sprintf("network %s cannot be written as ONNX: %v", cut(e.Network), e.Problems[0])
+	if n := len(e.Problems) - 1; n > 0 {
+		text += fmt.Sprintf("; and %d more", n)
+		for i, p := range e.Problems[1:min(len(e.Problems), maxReasons)] {
+			text += []string{": ", "; "}[min(i, 1)] + cut(p.Error())
+		}
+	}
+	return text
+}
+
+// Unwrap returns the problems.
+func (e *ExportError) Unwrap() []error { return e.Problems }
+
+// exporter collects the parts of a GraphProto, in order.
+type exporter struct {
+	net      *graph.Network
+	unique   func(string) string
+	opsets   map[string]int
+	parts    [][]byte // that follow each other; weights among them are the network's own bytes
+	problems []error
+}
+
+// graph makes all parts.
+func (x *exporter) graph() {
+	for _, l := range x.net.Layers {
+		e, err := l.ExportOnnx(x.unique)
+		if err != nil {
+			x.problems = append(x.problems, err)
+			continue
+		}
+		for _, c := range e.Constants {
+			x.initializer(c.Name, c.Value)
+		}
+		for i, n := range e.Nodes {
+			name := l.Name
+			if i < len(e.Nodes)-1 {
+				name = fmt.Sprintf("%s_%d", l.Name, i)
+			}
+			x.opsets[n.Domain] = max(x.opsets[n.Domain], n.Since)
+			if err := x.node(name, n); err != nil {
+				x.problems = append(x.problems, fmt.Errorf("layer %s (%s): %w", l.Name, l.Op.Name, err))
+			}
+		}
+	}
+	x.parts = append(x.parts, text(nil, 2, x.net.Name))
+	for _, t := range x.net.Consts() {
+		if v, ok := t.Const(); ok {
+			x.initializer(t.Name, v)
+		}
+	}
+	for _, t := range x.net.Inputs {
+		x.value(11, "input", t)
+	}
+	for _, t := range x.net.Outputs {
+		x.value(12, "output", t)
+	}
+}
+
+// write writes the ModelProto.
+func (x *exporter) write(w io.Writer) error {
+	var head []byte
+	head = varint(head, 1, irVersion)
+	head = text(head, 2, "trtui")
+	for _, domain := range slices.Sorted(maps.Keys(x.opsets)) {
+		head = message(head, 8, varint(text(nil, 1, domain), 2, uint64(x.opsets[domain])))
+	}
+	size := 0
+	for _, p := range x.parts {
+		size += len(p)
+	}
+	if size > maxModel-len(head)-32 {
+		return fmt.Errorf("network %s has %d bytes of weights and nodes, but an ONNX model has at most %d", x.net.Name, size, maxModel)
+	}
+	head = protowire.AppendVarint(protowire.AppendTag(head, 7, protowire.BytesType), uint64(size))
+	for _, p := range append([][]byte{head}, x.parts...) {
+		if _, err := w.Write(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// irVersion is that of the files: what goes with operator set 21.
+const irVersion = 10
+
+// node adds a NodeProto.
+func (x *exporter) node(name string, n graph.OnnxNode) error {
+	var b []byte
+	for _, in := range n.Inputs {
+		b = text(b, 1, in)
+	}
+	for _, out := range n.Outputs {
+		b = text(b, 2, out)
+	}
+	b = text(text(b, 3, name), 4, n.Op)
+	for _, key := range slices.Sorted(maps.Keys(n.Attrs)) {
+		a, ok, err := n.Attrs.Attr(key)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		m, err := attributeBytes(key, a)
+		if err != nil {
+			return err
+		}
+		b = message(b, 5, m)
+	}
+	if n.Domain != "" {
+		b = text(b, 7, n.Domain)
+	}
+	x.parts = append(x.parts, message(nil, 1, b))
+	return nil
+}
+
+// attributeBytes returns an AttributeProto.
+func attributeBytes(name string, a graph.Attr) ([]byte, error) {
+	b := text(nil, 1, name)
+	kind := 0
+	switch a.Kind {
+	case graph.AttrInt:
+		kind, b = kindInt, varint(b, 3, uint64(a.Int))
+	case graph.AttrFloat:
+		kind = kindFloat
+		b = protowire.AppendFixed32(protowire.AppendTag(b, 2, protowire.Fixed32Type), math.Float32bits(a.Float))
+	case graph.AttrString:
+		kind, b = kindString, text(b, 4, a.String)
+	case graph.AttrInts:
+		kind = kindInts
+		for _, v := range a.Ints {
+			b = varint(b, 8, uint64(v))
+		}
+	case graph.AttrFloats:
+		kind = kindFloats
+		for _, v := range a.Floats {
+			b = protowire.AppendFixed32(protowire.AppendTag(b, 7, protowire.Fixed32Type), math.Float32bits(v))
+		}
+	case graph.AttrTensor:
+		if number(a.Tensor.Type) == 0 {
+			return nil, fmt.Errorf("attribute %s is of type %s", name, a.Tensor.Type)
+		}
+		kind, b = kindTensor, message(b, 5, WriteTensor("", a.Tensor))
+	default:
+		return nil, fmt.Errorf("attribute %s is of a kind that nodes do not have", name)
+	}
+	return varint(b, 20, uint64(kind)), nil
+}
+
+// initializer adds a TensorProto whose bytes are not copied.
+func (x *exporter) initializer(name string, v graph.Value) {
+	if number(v.Type) == 0 {
+		x.problems = append(x.problems, fmt.Errorf("constant %s is of type %s", name, v.Type))
+		return
+	}
+	h := tensorHead(name, v)
+	h = protowire.AppendVarint(protowire.AppendTag(h, 9, protowire.BytesType), uint64(len(v.Data)))
+	head := protowire.AppendVarint(protowire.AppendTag(nil, 5, protowire.BytesType), uint64(len(h)+len(v.Data)))
+	x.parts = append(x.parts, append(head, h...), v.Data)
+}
+
+// value adds a ValueInfoProto of an input or output. An extent that is no number and no symbol is left open.
+func (x *exporter) value(field protowire.Number, kind string, t *graph.Tensor) {
+	if number(t.Type) == 0 {
+		x.problems = append(x.problems, fmt.Errorf("%s %s is of type %s", kind, t.Name, t.Type))
+		return
+	}
+	var shape []byte
+	for _, d := range t.Dims {
+		var dim []byte
+		if n, ok := d.IsConst(); ok {
+			dim = varint(nil, 1, uint64(n))
+		} else if s, ok := d.SymbolName(); ok {
+			dim = text(nil, 2, s)
+		}
+		shape = message(shape, 1, dim)
+	}
+	tensorType := message(varint(nil, 1, uint64(number(t.Type))), 2, shape)
+	x.parts = append(x.parts, message(nil, field, message(text(nil, 1, t.Name), 2, message(nil, 1, tensorType))))
+}
+
+// number returns a type's number in TensorProto.DataType; 0 for one that there is not.
+func number(t graph.DataType) int {
+	for i, d := range dataTypes {
+		if d.typ == t && t != graph.Invalid {
+			return i
+		}
+	}
+	return 0
+}
+
+func message(b []byte, field protowire.Number, body []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), body)
+}
+
+func text(b []byte, field protowire.Number, s string) []byte {
+	return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), s)
+}
+
+func varint(b []byte, field protowire.Number, v uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), v)
+}

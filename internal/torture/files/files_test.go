@@ -1,0 +1,92 @@
+//go:build linux
+
+package files
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/internal/torture"
+)
+
+// roleVar makes the test's program a trtui that reads files without looking at their lengths.
+const roleVar = "TRTUI_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(roleVar) == "careless" {
+		os.Exit(careless(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// careless is a program with a planted defect: a bound is missing. It does what the hunt asks for before it begins, and
+// takes some of what it reads for a length.
+func careless(args []string) int {
+	if i := slices.Index(args, "-o"); i >= 0 {
+		if err := os.WriteFile(args[i+1], []byte(`{"a": 1, "b": [2, 30]}`), 0o644); err != nil {
+			return 2
+		}
+	}
+	if i := slices.Index(args, "--timing-cache"); i >= 0 {
+		_ = os.WriteFile(args[i+1], []byte("{}\n"), 0o644)
+	}
+	for _, name := range args {
+		data, err := os.ReadFile(name)
+		if err != nil || strings.HasPrefix(filepath.Base(name), "sound") || len(data) < 8 {
+			continue
+		}
+		n := int(binary.LittleEndian.Uint16(data[4:]))
+		fmt.Println(len(data[6 : 6+n])) // beyond the end of some files
+	}
+	return 0
+}
+
+// TestMissingBound: the hunt finds a missing bound within some tries, and nothing wrong with sound answers.
+func TestMissingBound(t *testing.T) {
+	t.Setenv(roleVar, "careless")
+	w, err := start(torture.Place{Program: os.Args[0], Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(200) {
+		if found := w.Try(context.Background(), seed); len(found) > 0 {
+			f := found[0]
+			if !strings.Contains(f.Kind, "panic") && !strings.Contains(f.Kind, "runtime error") {
+				t.Fatalf("%d: %s\n%s", seed, f.Kind, f.Text)
+			}
+			t.Logf("found by try %d: %s", seed, f.Kind)
+			return
+		}
+	}
+	t.Error("a missing bound is not found")
+}
+
+// TestWrong judges answers by hand.
+func TestWrong(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		c    torture.Child
+		want string
+	}{
+		{"done", torture.Child{Stdout: "fine\n"}, ""},
+		{"refused", torture.Child{Code: 2, Stderr: "trtui: model.onnx: bad\n"}, ""},
+		{"panic", torture.Child{Code: 2, Stderr: "panic: oh\n\ngoroutine 1 [running]:\n"}, "says panic:"},
+		{"killed", torture.Child{Code: -1, Signal: "killed"}, "ended by killed"},
+		{"hangs", torture.Child{Hung: true}, "hangs"},
+		{"large", torture.Child{Large: true}, "takes more"},
+		{"dumb", torture.Child{Code: 2, Stderr: "bad\n"}, "an error without a message"},
+		{"nameless", torture.Child{Code: 2, Stderr: "trtui: bad\n"}, "does not name"},
+		{"code", torture.Child{Code: 3}, "exit code 3"},
+		{"escape", torture.Child{Stdout: "\x1b[31m"}, "escape"},
+	} {
+		if got := wrong(tt.c, "model.onnx"); tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

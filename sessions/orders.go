@@ -1,0 +1,158 @@
+package sessions
+
+import (
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions/config"
+)
+
+// What stages are asked for: their part of a configuration, and with it the order for the stage whose result they go on from.
+// All fields are exported, since an order as JSON is the key of its result.
+type (
+	// rewriting asks for the network after the passes that depend on neither target nor precision.
+	rewriting struct {
+		Disable []string // rules, and places of rules
+		Until   int
+		Symbols map[string]int // values of the network's symbols
+	}
+
+	// collecting asks for histograms of the activations of the unfused network. Nothing that is toggled changes them.
+	collecting struct {
+		Symbols map[string]int // at a batch of 1
+	}
+
+	// ranging asks for the ranges that a calibrator finds.
+	ranging struct {
+		Of         collecting
+		Calibrator string // in full
+	}
+
+	// lowering asks for the network in a precision.
+	lowering struct {
+		Of        rewriting
+		Precision config.Precision
+		Layers    []string // precisions by layer, as config.Config has them
+		Ranges    *ranging // that lowering reads; nil: none
+		Engine    bool     // it is in the engine file, as its plan has it
+	}
+
+	// planning asks for a plan, and for its engine.
+	planning struct {
+		Of     lowering
+		Pin    map[string]string
+		Forbid map[string][]string
+		Stored bool // in the engine file
+	}
+
+	// referring asks for the outputs of FP32's engine.
+	referring struct {
+		Of    planning
+		Batch int
+	}
+
+	// examining asks how an engine compares with FP32.
+	examining struct {
+		Of         planning
+		Reference  referring
+		Shapes     map[string][]int // of a configuration
+		Calibrator string           // as a person names it
+		Layers     bool             // one by one
+	}
+
+	// surveying asks how calibrators compare, on activations and on weights.
+	surveying struct {
+		Of         lowering
+		Collecting collecting
+		Calibrator string // the one that is set
+	}
+)
+
+func (in planning) symbols() map[string]int { return in.Of.Of.Symbols }
+
+// passes translates the toggles of rules and places; own are the program's passes beside the standard ones.
+func (in rewriting) passes(own []pass.Pass) pass.Config {
+	pc := pass.Config{Until: in.Until, Shapes: in.Symbols, Extra: own}
+	for _, d := range in.Disable {
+		if site, err := pass.ParseSite(d); err == nil {
+			pc.DisableSites = append(pc.DisableSites, site)
+		} else {
+			pc.DisableRules = append(pc.DisableRules, d)
+		}
+	}
+	return pc
+}
+
+// config returns the part of a configuration that says what layers compute in.
+func (in lowering) config() config.Config {
+	return config.Config{Precision: in.Precision, LayerPrecisions: in.Layers}
+}
+
+// rewriting returns what a configuration asks of the first stage.
+func (s *stages) rewriting(cfg config.Config) (rewriting, error) {
+	env, err := s.env(cfg)
+	return rewriting{cfg.Disable, cfg.Until, env}, err
+}
+
+func (s *stages) collecting(cfg config.Config) (collecting, error) {
+	cfg.Batch = 1
+	env, err := s.env(s.model.Shaped(cfg))
+	return collecting{env}, err
+}
+
+// ranging returns what a calibrator is asked for; its name may be one that there is not, which calibrating tells.
+func (s *stages) ranging(cfg config.Config, calibrator string) (ranging, error) {
+	if c, err := quant.ParseCalibrator(calibrator, quant.Scheme{}); err == nil {
+		calibrator = c.String()
+	}
+	if s.storedRanges(calibrator) != nil { // what they were collected at does not matter
+		return ranging{Calibrator: calibrator}, nil
+	}
+	of, err := s.collecting(cfg)
+	return ranging{of, calibrator}, err
+}
+
+func (s *stages) lowering(cfg config.Config) (lowering, error) {
+	of, err := s.rewriting(cfg)
+	if err != nil {
+		return lowering{}, err
+	}
+	in := lowering{Of: of, Precision: cfg.Precision, Layers: cfg.LayerPrecisions, Engine: s.model.planned(cfg) != nil}
+	if cfg.Constraints == config.Ignore {
+		in.Layers = nil
+	}
+	if s.needsCalibration(cfg) {
+		ranges, err := s.ranging(cfg, cfg.Calibrator)
+		if err != nil {
+			return lowering{}, err
+		}
+		in.Ranges = &ranges
+	}
+	return in, nil
+}
+
+func (s *stages) planning(cfg config.Config) (planning, error) {
+	of, err := s.lowering(cfg)
+	return planning{of, cfg.Pin, cfg.Forbid, s.stored(cfg) != nil}, err
+}
+
+func (s *stages) examining(cfg config.Config, perLayer bool) (in examining, err error) {
+	in = examining{Shapes: cfg.Shapes, Calibrator: cfg.Calibrator, Layers: perLayer}
+	if in.Of, err = s.planning(cfg); err != nil {
+		return in, err
+	}
+	in.Reference, err = s.referring(cfg)
+	return in, err
+}
+
+func (s *stages) referring(cfg config.Config) (referring, error) {
+	of, err := s.planning(s.fp32(cfg))
+	return referring{of, cfg.Batch}, err
+}
+
+func (s *stages) surveying(cfg config.Config) (in surveying, err error) {
+	in.Calibrator = cfg.Calibrator
+	if in.Of, err = s.lowering(cfg); err == nil {
+		in.Collecting, err = s.collecting(cfg)
+	}
+	return in, err
+}

@@ -1,0 +1,149 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+)
+
+// networkView shows one of the networks.
+type networkView struct {
+	g   *graphs
+	net *networkList
+}
+
+func newNetworkView(g *graphs, side int) *networkView {
+	v := &networkView{g: g, net: g.lists[side]}
+	v.net.list.Line, v.net.list.Fit = func(i int) ui.ListLine { return v.line(i, 0) }, v.line
+	return v
+}
+
+func (v *networkView) Title() string {
+	if v.net.side == sourceSide {
+		return "Source"
+	}
+	return v.g.state.passTitle()
+}
+
+func (v *networkView) Note() (string, ui.Style) {
+	if v.g.snap().Passes == nil {
+		return "", ui.Muted
+	}
+	text := plural(len(v.net.layers), "layer")
+	if v.g.state.affected {
+		text = "affected of " + text
+	}
+	if v.net.filter != nil {
+		text = fmt.Sprintf("%d of %s", v.net.matching(), text)
+	}
+	if n := len(v.g.state.off); n > 0 && v.net.side == sourceSide {
+		text += fmt.Sprintf(", %d with a rule off", n)
+	}
+	return v.g.state.in.note(text)
+}
+
+func (v *networkView) Keys() []ui.Key {
+	return append(append(v.g.keys(),
+		ui.K(";", "other side", "jump to the other side"),
+		ui.K("i", "members", "members of the layer, below it"),
+		ui.K("e", "expand", "attributes and epilogue program of the layer, below it")),
+		v.net.list.Keys()...)
+}
+
+func (v *networkView) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case *report.Snapshot:
+		v.g.state.take(msg)
+		v.net.build()
+	case tea.KeyPressMsg:
+		switch name := msg.String(); name {
+		case ";":
+			return v.jump()
+		case "i", "e":
+			v.unfold(name)
+		case "P":
+			v.g.state.side = v.net.side
+			return v.g.key(name)
+		default:
+			if v.net.list.Update(msg) {
+				v.g.moved(v.net.side)
+				return nil
+			}
+			return v.g.key(name)
+		}
+	case showLayerMsg:
+		return v.showLayer(msg.layer)
+	case ui.FilterMsg:
+		v.net.filter = msg.Filter
+		v.move(msg)
+	case ui.MatchMsg:
+		v.move(msg)
+	}
+	return nil
+}
+
+// showLayerMsg asks the graph to put the cursor on a layer of either network.
+type showLayerMsg struct{ layer string }
+
+// showLayer returns a command that goes to a layer on the graph.
+func showLayer(layer string) tea.Cmd {
+	return func() tea.Msg { return showLayerMsg{layer} }
+}
+
+// showLayer goes to a layer and puts the cursor on it: on this side if it has one of that name, the engine's side first.
+func (v *networkView) showLayer(name string) tea.Cmd {
+	named := func(l graphLine, layers []report.Layer) bool { return layers[l.layer].Name == name }
+	if v.net.side == engineSide && v.g.state.step != engineStep && v.g.snap().Passes != nil {
+		v.g.show(len(v.g.snap().Passes.Steps))
+	}
+	at := slices.IndexFunc(v.net.lines, func(l graphLine) bool { return named(l, v.net.layers) })
+	if at < 0 {
+		return nil
+	}
+	if engine := v.g.lists[engineSide]; v.net.side == sourceSide && slices.ContainsFunc(engine.lines, func(l graphLine) bool { return named(l, engine.layers) }) {
+		return nil // it is the engine's too
+	}
+	v.net.list.Select(at)
+	v.g.moved(v.net.side)
+	return func() tea.Msg { return ui.GotoMsg{Screen: "2", View: v.net.side + 1} }
+}
+
+// move gives the list a message that may move its cursor, and takes the other side along.
+func (v *networkView) move(msg tea.Msg) {
+	v.net.list.Update(msg)
+	v.g.moved(v.net.side)
+}
+
+// unfold shows or hides something below the layer under the cursor.
+func (v *networkView) unfold(what string) {
+	if l := v.net.layer(); l != nil {
+		key := unfold{v.net.side, l.Name, what}
+		v.g.state.unfolded[key] = !v.g.state.unfolded[key]
+		v.net.build()
+	}
+}
+
+func (v *networkView) jump() tea.Cmd {
+	v.g.state.side = 1 - v.net.side
+	return func() tea.Msg { return ui.GotoMsg{Screen: "2", View: 2 - v.net.side} }
+}
+
+// The cells of a time in a list, and what a name may be cut to so that time and shape have room.
+const (
+	listTime  = 10
+	leastName = 20
+)
+
+func (v *networkView) Render(w, h int) string {
+	return v.g.look().Render(w, h, func(c *ui.Canvas) {
+		if v.g.snap().Passes == nil {
+			v.g.state.in.wait(c, "graph")
+			return
+		}
+		v.net.list.Draw(c)
+	})
+}
