@@ -31,6 +31,9 @@ func (s *stages) fp32(cfg config.Config) config.Config {
 
 // prepareReference builds the FP32 engine.
 func (s *stages) prepareReference(ctx context.Context, cfg config.Config) error {
+	if err := s.model.needsSource("comparing with FP32"); err != nil {
+		return err
+	}
 	return s.log.asOne("built the FP32 reference", func() error {
 		_, err := s.loadReference(ctx, s.fp32(cfg))
 		return err

@@ -134,10 +134,7 @@ func (s *stages) makeOptimized(ctx context.Context, in rewriting) (*build.Optimi
 }
 
 func (s *stages) makeHistograms(ctx context.Context, in collecting) (map[string]*quant.Histogram, error) {
-	if err := s.runnable(); err != nil {
-		return nil, err
-	}
-	if err := s.model.needsSource("calibration"); err != nil {
+	if err := cmp.Or(s.runnable(), s.model.needsSource("calibration")); err != nil {
 		return nil, err
 	}
 	s.device.Lock()
