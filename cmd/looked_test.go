@@ -11,7 +11,7 @@ import (
 // TestUnsupportedModel gives every command a model with unsupported operators: those that look at it do, and the others
 // refuse it by node before they do anything.
 func TestUnsupportedModel(t *testing.T) {
-	const model = "../../sessions/testdata/unsupported.onnx"
+	const model = "../sessions/testdata/unsupported.onnx"
 	const refusal = "trtui: unsupported.onnx cannot be imported: com.example:Sift (2 nodes: sift1, sift2): operator is not supported; com.example:Weave (node weave): operator is not supported\n"
 	engine := filepath.Join(t.TempDir(), "e.engine")
 	for _, command := range []string{"build -o " + engine, "bench", "eval", "run", "calibrate", "inspect engine", "inspect memory", "inspect tactics", ""} {
