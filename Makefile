@@ -16,13 +16,13 @@ run: build                 ## open the workbench on the embedded model
 	./$(BIN)
 
 build:                     ## build bin/trtui
-	CGO_ENABLED=0 $(GO) build $(TAGS) -ldflags "-X main.revision=$(COMMIT)" -o $(BIN) ./cmd/trtui
+	CGO_ENABLED=0 $(GO) build $(TAGS) -ldflags "-X github.com/trtui/trtui/program.revision=$(COMMIT)" -o $(BIN) ./cmd/trtui
 
 man: build                 ## the manual page, in bin/
 	./$(BIN) man >bin/trtui.1
 
 gpu-kit:                   ## all that scripts/gpu.sh needs on a machine without Go, small, in bin/
-	CGO_ENABLED=0 $(GO) build $(TAGS) -trimpath -ldflags "-s -w -X main.revision=$(COMMIT)" -o $(BIN) ./cmd/trtui
+	CGO_ENABLED=0 $(GO) build $(TAGS) -trimpath -ldflags "-s -w -X github.com/trtui/trtui/program.revision=$(COMMIT)" -o $(BIN) ./cmd/trtui
 	CGO_ENABLED=0 $(GO) test -c $(TAGS) -trimpath -ldflags "-s -w" -o bin/driver.test ./kernels/cuda/driver
 	CGO_ENABLED=0 $(GO) test -c $(TAGS) -trimpath -ldflags "-s -w" -o bin/simulator.test ./kernels/cuda/simulator
 	@du -ch bin/trtui bin/driver.test bin/simulator.test

@@ -22,11 +22,15 @@ type Engine struct {
 	backend   Backend
 	owned     bool // the backend is closed with the engine
 	replanned string
+	passes    []Step
 }
 
 // load binds the engine's plan.
 func load(ctx context.Context, e *run.Engine, b Backend, progress func(stage string, done, total int)) (*Engine, error) {
-	p := e.Plans[0]
+	p, err := e.PlanFor(b.Info().Fingerprint, nil)
+	if err != nil {
+		p = e.Any() // this device may have its tactics all the same
+	}
 	l, err := run.LoadTelling(ctx, p, b, func(done, total int, _ string) { progress("packing weights", done, total) })
 	if err != nil {
 		return nil, err
@@ -52,6 +56,10 @@ func (e *Engine) ports(list []*graph.Tensor) []Port {
 // Plan returns the steps that the engine runs, with the tactic and the time of each, and how its memory is laid out. It must
 // not be changed.
 func (e *Engine) Plan() *run.Plan { return e.plan }
+
+// Passes returns what each pass of the build did, what it did not and why, and the ledger that accounts for every layer of the
+// source; nil for an engine that was opened.
+func (e *Engine) Passes() []Step { return e.passes }
 
 // Replanned says why an engine that was opened does not run the plan in its file but one that was made anew, by the device's
 // guess of tactics: it was built for another device, or by another version. It is empty where it runs that plan. Such an
@@ -137,7 +145,7 @@ func (o *OpenOptions) open(ctx context.Context, data []byte) (*Engine, error) {
 
 // replan plans an engine's lowered network anew for a device that its plan is not for.
 func replan(ctx context.Context, file *run.Engine, b Backend, stale error) (*Engine, error) {
-	old := file.Plans[0]
+	old := file.Any()
 	p, err := build.Plan(ctx, old.Network, old.Env(), b, build.PlanConfig{Untimed: true})
 	if err != nil {
 		return nil, fmt.Errorf("%w; planned anew: %w", stale, err)

@@ -16,6 +16,9 @@ type (
 	Definition = graph.Definition
 	// Op is a kind of layer. A program's own are values of this type: with Infer and Eval they run at once.
 	Op = graph.Op
+	// Layer and Tensor are what a network has, as ops, passes and kernels see them.
+	Layer  = graph.Layer
+	Tensor = graph.Tensor
 	// Dim is an extent of a network's tensor: a number or an expression of symbols.
 	Dim = graph.Dim
 	// DataType is the type of a tensor's elements.
@@ -77,6 +80,13 @@ func Parse(name string, data []byte, ops ...*Op) (*Network, error) {
 //	d.Output("scores", x)
 //	net, err := d.Network()
 func Define(name string) *Definition { return graph.Define(name) }
+
+// NewOp returns an op of a program's own, which infer and eval are enough for: infer sets the types and dims of a layer's
+// outputs from its inputs, and eval computes their elements, in Go, on any device of the host. A faster kernel comes with
+// [Options.Kernels]. Set Onnx ("domain:Name") to import it from models, and Attrs, Import and Export where it has attributes.
+func NewOp(name string, infer func(l *Layer) error, eval func(l *Layer, in, out []Value) error) *Op {
+	return graph.NewOp(name, infer, eval)
+}
 
 // opSet returns the built-in ops and those of a program.
 func opSet(ops []*Op) (graph.OpSet, error) { return graph.Ops().Plus(ops...) }

@@ -48,9 +48,25 @@ type (
 	TimingCache = build.TimingCache
 	// Tactic is one way to compute an op on a device.
 	Tactic = kernels.Tactic
-	// Pass rewrites a network: pass.New makes one.
-	Pass = pass.Pass
+	// Kernel is a tactic bound to a layer and shape; Binding, Mem and Stream are what it is bound to, reads and writes, and
+	// runs on. On the CPU, cpu.Loop gives it the session's threads.
+	Kernel  = kernels.Kernel
+	Binding = kernels.Binding
+	Mem     = kernels.Mem
+	Stream  = kernels.Stream
+	// Pass rewrites a network, and Rewrite is what it works on; Step is the record of one. See [NewPass].
+	Pass    = pass.Pass
+	Rewrite = pass.Rewrite
+	Step    = pass.Step
 )
+
+// NewPass returns a pass of a program's own. It runs before the standard pass, or pass of lowering, of the given name; "" is
+// before all, on the network as it was imported. rules are what it calls its candidates: they stand in [Engine.Passes], and
+// Options.Disable switches them off. A network that computes something else afterwards is the pass's fault; one that is
+// inconsistent is found, and the build fails.
+func NewPass(name, doc, before string, rules []string, run func(*Rewrite)) Pass {
+	return pass.New(name, doc, before, rules, run)
+}
 
 // Options say what engine [Build] makes. The zero value is FP32 on all processors of this machine, with an extent of 1
 // wherever the network leaves one open.
@@ -91,6 +107,13 @@ type Options struct {
 	Passes []Pass
 	// Kernels are a program's own tactics, tried before the device's. A device must know how to take them: the CPU does.
 	Kernels []Tactic
+
+	// KeepSource has the engine's file hold the network, too, with which the commands of trtui compare it, calibrate and build
+	// anew. Running needs none of it.
+	KeepSource bool
+	// Origin is what the engine's file tells of its making beside the model's name, the precision and the device: the program,
+	// its version, the date.
+	Origin run.Provenance
 
 	// Progress, if not nil, is told what is being done and how much of it: batches collected, tactics timed, kernels bound.
 	// total is 0 where it is not known.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/core/run"
 )
@@ -28,9 +29,11 @@ type Model struct {
 	Bytes     int64
 	SHA256    string
 	Quantized bool          // the model brings quantisation of its own
+	Stripped  bool          // it is an engine without the network that it was made of: Network is its plan's, lowered
 	Opened    time.Duration // what reading it took
 	// Refused is why a model that was opened to be looked at cannot be run; nil where it can.
 	Refused *onnx.ImportError
+	Passes  []pass.Pass // of the program's own, that it is built with beside the standard ones
 
 	changed func() string // returns the file that is not what was read, or ""
 }
@@ -69,6 +72,9 @@ func openModel(ops graph.OpSet, path string, open func(onnx.Importer, string) (*
 		}
 		sum := sha256.Sum256(data)
 		m.Network, m.SHA256, m.Bytes = m.Engine.Source, hex.EncodeToString(sum[:]), int64(len(data))
+		if m.Stripped = m.Network == nil; m.Stripped {
+			m.Network = m.Engine.Any().Network
+		}
 	} else {
 		f, err := open(onnx.Importer{Ops: ops}, path)
 		if none := new(onnx.NotModelError); errors.As(err, &none) {
@@ -83,7 +89,7 @@ func openModel(ops graph.OpSet, path string, open func(onnx.Importer, string) (*
 		m.Network, m.Refused, m.changed = f.Network, f.Refused, f.Changed
 		m.SHA256, m.Bytes = hex.EncodeToString(f.SHA256[:]), f.Bytes
 	}
-	m.Quantized, m.Opened = isQuantized(m.Network), time.Since(begin)
+	m.Quantized, m.Opened = !m.Stripped && isQuantized(m.Network), time.Since(begin)
 	return m, nil
 }
 
@@ -96,6 +102,11 @@ func ParseModel(ops graph.OpSet, name string, data []byte) (*Model, error) {
 	}
 	sum := sha256.Sum256(data)
 	return &Model{Network: n, Path: name, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), Quantized: isQuantized(n), Opened: time.Since(begin)}, nil
+}
+
+// DefinedModel returns the model of a network that is in memory, as one that was defined in Go.
+func DefinedModel(n *graph.Network) *Model {
+	return &Model{Network: n, Quantized: isQuantized(n)}
 }
 
 // Name returns what a person calls the model: its file's name, and of the model in the program that of its graph.

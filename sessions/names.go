@@ -24,7 +24,7 @@ func (m *Model) CheckConfig(cfg config.Config) error {
 
 // checkDisabled returns an error that names every rule that no pass has and every place whose layers the model lacks.
 func (m *Model) checkDisabled(disabled []string) error {
-	rules, layers := config.RuleNames(), layerNames(m.Network)
+	rules, layers := config.RuleNames(m.Passes...), layerNames(m.Network)
 	var unknown []string
 	for _, text := range disabled {
 		site, err := pass.ParseSite(text)

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
@@ -123,7 +124,7 @@ func (s *stages) passesReport(cfg config.Config, o *build.Optimized, l *build.Lo
 		asked, _ := cfg.Precision.DataType()
 		r.Unlowered, r.Unchanged = unlowered(asked, o, l.Decisions), s.unchanged(cfg, o, l)
 	}
-	for _, p := range append(pass.Standard(), pass.Lowering()...) {
+	for _, p := range slices.Concat(pass.Standard(), pass.Lowering(), s.model.Passes) {
 		for _, rule := range p.Rules {
 			r.Rules = append(r.Rules, report.Rule{Name: rule, Doc: p.Doc})
 		}

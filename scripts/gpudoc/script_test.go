@@ -258,7 +258,7 @@ func TestScriptSimulated(t *testing.T) {
 	needScript(t)
 	dir := t.TempDir()
 	program := filepath.Join(dir, "trtui")
-	build := exec.Command("go", "build", "-ldflags", "-X main.revision=0123456789ab", "-o", program, "./cmd/trtui")
+	build := exec.Command("go", "build", "-ldflags", "-X github.com/trtui/trtui/program.revision=0123456789ab", "-o", program, "./cmd/trtui")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)

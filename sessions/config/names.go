@@ -12,10 +12,11 @@ import (
 // lastPass returns how many passes there are.
 func lastPass() int { return len(pass.Standard()) + len(pass.Lowering()) }
 
-// RuleNames returns what Config.Disable can name as a whole: passes, and the rules of each behind it.
-func RuleNames() []string {
+// RuleNames returns what Config.Disable can name as a whole: passes, and the rules of each behind it; own are a program's
+// passes beside the standard ones.
+func RuleNames(own ...pass.Pass) []string {
 	var names []string
-	for _, p := range append(pass.Standard(), pass.Lowering()...) {
+	for _, p := range slices.Concat(pass.Standard(), pass.Lowering(), own) {
 		for _, name := range append([]string{p.Name}, p.Rules...) {
 			if !slices.Contains(names, name) {
 				names = append(names, name)

@@ -1,0 +1,24 @@
+package onnx_test
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/onnx"
+)
+
+// What keeps a network from being written is named at once, by layer.
+func ExampleExport() {
+	d := graph.Define("integers")
+	x := d.Input("x", graph.F32, graph.Const(4))
+	d.Output("y", d.Named("wide").Quantize(x, graph.PerTensor(0.5, 0), graph.I32))
+	n, err := d.Network()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(onnx.Export(&bytes.Buffer{}, n))
+	// Output:
+	// network integers cannot be written as ONNX: layer wide (QuantizeLinear): ONNX does not quantise to i32
+}

@@ -1,0 +1,193 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// How long the commands measure.
+const (
+	warmUp   = 200 * time.Millisecond
+	evalTime = 300 * time.Millisecond
+)
+
+func benchCommand(t tables) *cobra.Command {
+	o := onBackends(t)
+	var perLayer bool
+	var iterations int
+	var duration, warm time.Duration
+	c := &cobra.Command{
+		Use:   "bench [MODEL|ENGINE]",
+		Short: "Measure latency and throughput, and with --per-layer the time of every layer",
+		Long: "Measure latency and throughput, and with --per-layer the time of every layer. Inputs and outputs stay in the device's\n" +
+			"memory. On a GPU a sample is the mean of as many consecutive inferences as take 5 ms. The split is of separate inferences,\n" +
+			"whose inputs and outputs are copied from and to the caller's memory.",
+		Example: examples("latency of a model in INT8, calibrated on images", "trtui bench model.onnx --precision int8 --data images/",
+			"the time of every layer of an engine, for a script", "trtui bench model.engine --per-layer --format json",
+			"on the second GPU, for ten seconds at least", "trtui bench model.onnx --backend cuda:1 --duration 10s"),
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case iterations < 1:
+				return usageError{fmt.Errorf("--iterations %d: want at least 1", iterations)}
+			case duration < 0:
+				return usageError{fmt.Errorf("--duration %s: want a time of 0 or more", duration)}
+			case warm < 0:
+				return usageError{fmt.Errorf("--warm-up %s: want a time of 0 or more", warm)}
+			}
+			p := run.Profiling{WarmUp: warm, Iterations: iterations, Duration: duration, PerStep: perLayer}
+			return bench(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
+		},
+	}
+	o.register(c, takeAll&^takeLabels)
+	c.Flags().BoolVar(&perLayer, "per-layer", false, "time every layer as well, in runs that alternate with whole ones")
+	c.Flags().IntVar(&iterations, "iterations", 50, "minimum number of samples")
+	c.Flags().DurationVar(&duration, "duration", 2*time.Second, "minimum time to measure")
+	c.Flags().DurationVar(&warm, "warm-up", warmUp, "time to run before measuring")
+	under(c, "Measurement", "per-layer", "iterations", "duration", "warm-up")
+	return c
+}
+
+// benchOutput is the JSON of trtui bench.
+type benchOutput struct {
+	Precision  config.Precision
+	Batch      int
+	Latency    report.Latency
+	Throughput float64                `unit:"items_per_s"`
+	Gap        *time.Duration         `json:",omitempty"` // where layers were timed
+	Inference  *report.InferenceSplit `json:",omitempty"`
+	Memory     report.MemoryNumbers
+	Badges     []report.Badge
+	Unchanged  string               `json:",omitempty"` // why the precision changes no layer
+	Layers     []report.LayerTiming `json:",omitempty"`
+}
+
+func bench(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, p run.Profiling) error {
+	snap, err := o.report(ctx, stderr, path, report.PartOverview|report.PartTimings, p)
+	if err != nil {
+		return err
+	}
+	t, v := snap.Timings, snap.Overview
+	if o.output.json() {
+		out := benchOutput{
+			Precision: snap.Config.Precision, Batch: v.Batch, Unchanged: v.Unchanged, Badges: v.Badges,
+			Latency: t.EndToEnd, Throughput: v.Throughput, Inference: t.Inference, Memory: snap.Memory.MemoryNumbers,
+		}
+		if p.PerStep {
+			out.Layers, out.Gap = t.Layers, &t.Gap
+		}
+		return writeReport(stdout, snap.Head(), out)
+	}
+	writeLatency(stdout, snap)
+	if !p.PerStep {
+		return nil
+	}
+	writeLayerTimes(stdout, t)
+	return nil
+}
+
+// writeLayerTimes prints the time of every layer; of times that were estimated, which do not vary, the one that there is.
+func writeLayerTimes(w io.Writer, t *report.Timings) {
+	header := []string{"layer", "type", "tactic", ">mean µs", ">median", ">p99", ">CV %", ">share %", "~", ">GFLOP/s"}
+	if t.Estimated {
+		fmt.Fprintf(w, "\nestimated sum of layers %s ms\n\n", ms(t.SumMedian))
+		header = []string{"layer", "type", "tactic", ">estimated µs", ">share %", "~", ">GFLOP/s"}
+	} else {
+		fmt.Fprintf(w, "\nsum of layers %s ms, gap to end-to-end %s ms (%d samples)\n\n", ms(t.SumMedian), ms(t.Gap), t.Samples)
+	}
+	var rows [][]string
+	for _, l := range t.Layers {
+		gflops := ""
+		if l.GFLOPS > 0 {
+			gflops = fmt.Sprintf("%.0f", l.GFLOPS)
+		}
+		row := []string{short(l.Name), l.Precision, l.Tactic, us(l.Median)}
+		if !t.Estimated {
+			row = []string{row[0], row[1], row[2], us(l.Mean), us(l.Median), us(l.P99), fmt.Sprintf("%.1f", 100*l.CV)}
+		}
+		rows = append(rows, append(row, fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/maxShare(t.Layers), 20), gflops))
+	}
+	writeTable(w, header, rows)
+}
+
+func maxShare(layers []report.LayerTiming) float64 {
+	m := 1e-9
+	for _, l := range layers {
+		m = max(m, l.Share)
+	}
+	return m
+}
+
+// estimatedMark is what stands before times that were not measured.
+func estimatedMark(estimated bool) string {
+	if estimated {
+		return "estimated "
+	}
+	return ""
+}
+
+// writeHeading prints which model this is about, under which configuration, and on what.
+func writeHeading(w io.Writer, snap *report.Snapshot) {
+	device := snap.Device.Device
+	if n := snap.Device.Threads; n > 0 {
+		device += ", " + count(n, "thread")
+	}
+	cfg := snap.Config
+	fmt.Fprintf(w, "%s, %s, batch %d, on %s (%s)\n", snap.Model.Name, cfg.Precision, max(1, cfg.Batch), snap.Device.Backend, device)
+}
+
+// writeLatency prints what was measured end to end.
+func writeLatency(w io.Writer, snap *report.Snapshot) {
+	t, v := snap.Timings, snap.Overview
+	writeHeading(w, snap)
+	if t.Estimated {
+		fmt.Fprintf(w, "estimated latency ms: %s, computed from what the simulator counted; nothing was measured\n", ms(t.EndToEnd.Median))
+	} else {
+		fmt.Fprintf(w, "latency ms: median %s, mean %s, min %s, p90 %s, p99 %s, max %s, CV %.1f %%, %d inferences\n", ms(t.EndToEnd.Median), ms(t.EndToEnd.Mean), ms(t.EndToEnd.Min), ms(t.EndToEnd.P90), ms(t.EndToEnd.P99), ms(t.EndToEnd.Max), 100*t.EndToEnd.CV, t.EndToEnd.Count)
+	}
+	fmt.Fprintf(w, "%sthroughput: %.1f items/s\n", estimatedMark(t.Estimated), v.Throughput)
+	if s := t.Inference; s != nil {
+		fmt.Fprintf(w, "split µs: %s\n", splitText(s))
+	}
+	if v.Unchanged != "" {
+		writeNote(w, "%s", v.Unchanged)
+	}
+	for _, b := range v.Badges {
+		writeNote(w, "%s: %s", b.Text, b.Why)
+	}
+}
+
+// splitText writes where the time of an inference goes with its copies.
+func splitText(s *report.InferenceSplit) string {
+	enqueue := us(s.Enqueue)
+	if s.InPlace {
+		enqueue = "n/a (CPU backend)"
+	}
+	return fmt.Sprintf("enqueue %s; H2D %s (%d bytes), compute %s, D2H %s (%d bytes)", enqueue,
+		us(s.H2D), s.InputBytes, us(s.Compute), us(s.D2H), s.OutputBytes)
+}
+
+// report opens the model and makes parts of a snapshot.
+func (o *modelFlags) report(ctx context.Context, stderr io.Writer, path string, parts report.Parts, profiling run.Profiling) (snap *report.Snapshot, err error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	err = o.with(path, stderr, func(p *place, r *sessions.Runner) error {
+		cfg, err := o.configFor(p.model)
+		if err != nil {
+			return err
+		}
+		snap, err = r.Report(ctx, cfg, parts, profiling)
+		return err
+	})
+	return snap, err
+}

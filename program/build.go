@@ -1,0 +1,128 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+func buildCommand(t tables) *cobra.Command {
+	o := onBackends(t)
+	var output string
+	var keepSource bool
+	c := &cobra.Command{
+		Use:   "build [MODEL] -o FILE",
+		Short: "Build an engine and write it to a file, which every other command opens",
+		Example: examples("an INT8 engine, calibrated on images", "trtui build model.onnx --precision int8 --data images/ -o model.engine",
+			"what the workbench saved with W", "trtui build model.onnx --config model.config.json -o model.engine",
+			"for a GPU, in FP16, with batch 8", "trtui build model.onnx --backend cuda --precision fp16 --batch 8 -o m.engine"),
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if output == "" {
+				return usageError{errors.New("-o FILE is missing")}
+			}
+			return buildEngine(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), output, keepSource)
+		},
+	}
+	o.register(c, takeAll&^takeLabels)
+	c.Flags().StringVarP(&output, "output", "o", "", "the engine `FILE` to write")
+	c.Flags().BoolVar(&keepSource, "keep-source", false, "keep the model in the engine, with which it can be compared, calibrated and built with another configuration; the file is larger by the model's size")
+	under(c, outputHeading, "output", "keep-source")
+	return c
+}
+
+// buildOutput is the JSON of trtui build.
+type buildOutput struct {
+	File         string
+	Bytes        int64
+	Steps        int
+	Target       string
+	ArenaBytes   int
+	WeightsBytes int
+	Contents     *report.File
+	Unchanged    string `json:",omitempty"` // why the precision changes no layer
+}
+
+func buildEngine(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, output string, keepSource bool) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
+		cfg, err := o.configFor(p.model)
+		if err != nil {
+			return err
+		}
+		e, err := r.Engine(ctx, cfg, keepSource)
+		if err != nil {
+			return err
+		}
+		e.Origin.Commit, e.Origin.Built = ownCommit(), buildDate()
+		size, err := writeFile(output, e.WriteTo)
+		if err != nil {
+			return err
+		}
+		_, unchanged, err := r.Identity(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		built := e.Plans[len(e.Plans)-1] // the only one that is made
+		m := built.Memory
+		if o.output.json() {
+			return writeReport(stdout, r.Head(&cfg), buildOutput{output, size, len(built.Steps), built.Target, m.Peak, m.Weights, sessions.NewFileReport(e.Contents), unchanged})
+		}
+		fmt.Fprintf(stdout, "%s: %s, %s, %s, arena %s KiB, weights %s KiB\n", output, p.model.Name(), cfg.Precision, count(len(built.Steps), "step"), kib(m.Peak), kib(m.Weights))
+		writeFileNumbers(stdout, sessions.NewFileReport(e.Contents))
+		if unchanged != "" {
+			writeNote(stdout, "%s", unchanged)
+		}
+		return nil
+	})
+}
+
+// buildDate returns the present time, or that of SOURCE_DATE_EPOCH, with which a build gives the same bytes again.
+func buildDate() string {
+	now := time.Now()
+	if n, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+		now = time.Unix(n, 0)
+	}
+	return now.UTC().Format(time.RFC3339)
+}
+
+// writeFile writes a file beside its place and moves it there when it is whole. What is there and is no regular file, as
+// a pipe or a device, is written to as it is.
+func writeFile(path string, write func(io.Writer) (int64, error)) (int64, error) {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return 0, fmt.Errorf("%s is a directory; name a file", path)
+	case err == nil && !info.Mode().IsRegular():
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return 0, err
+		}
+		n, err := write(f)
+		return n, errors.Join(err, f.Close())
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return 0, fmt.Errorf("write %s: %w", path, errors.Unwrap(err))
+	}
+	defer os.Remove(f.Name())
+	n, err := write(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return n, fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := os.Chmod(f.Name(), 0o644); err != nil {
+		return n, err
+	}
+	return n, os.Rename(f.Name(), path)
+}

@@ -1,0 +1,274 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// evalRow is one configuration's result in the JSON of trtui eval.
+type evalRow struct {
+	Precision    string
+	Calibrator   string
+	Top1         *float64 // percent; null without labels
+	Agreement    *float64 // percent of items whose first class is FP32's; null without classes
+	SQNR         float64  `unit:"db" exact:"exact"` // of the first output
+	Latency      time.Duration
+	LatencyP99   time.Duration
+	Speed        *report.Speed // beside the first row; null for that, and for the same engine as another row's
+	WeightsBytes int
+	ArenaBytes   int
+	Ranges       string `json:",omitempty"` // of activations: where they come from
+	Random       bool   `json:",omitempty" output:"random_data"`
+	RandomRanges bool   `json:",omitempty"`
+	Estimated    bool   `json:",omitempty"` // latencies are a cost model's
+	NotFinite    uint64 `json:",omitempty"` // elements of the first output, over all items, that are NaN or infinite here or in FP32
+	SameAs       string `json:",omitempty"` // the row of the same engine, whose numbers these are
+	Unchanged    string `json:",omitempty"` // why the precision changes no layer
+	Config       config.Config
+
+	offset int // by how much the labels seem to be off
+}
+
+func evalCommand(t tables) *cobra.Command {
+	o := onBackends(t)
+	var perLayer bool
+	c := &cobra.Command{
+		Use:   "eval [MODEL]",
+		Short: "Compare precisions and calibrators: label accuracy, agreement with FP32, SQNR, latency, memory",
+		Long: "Compare precisions and calibrators: label accuracy, agreement with FP32, SQNR, latency, memory.\n\n" +
+			"An engine is compared with FP32 as it is, with the ranges that it was built with. New ranges are found if\n" +
+			"--calib-data names data for that, if --calibrator lists several, which are compared on the same data, or\n" +
+			"if its own come from random input and --data is given. The output says where ranges come from.\n\n" +
+			"A configuration of --config, too, is compared only with FP32, unless --precision or --calibrator list others.",
+		Example: examples("precisions and calibrators on labelled data", "trtui eval model.onnx --data test.npz --calib-data calib.npz",
+			"two calibrators of INT8", "trtui eval model.onnx --precision int8 --calibrator entropy,mse",
+			"where an engine loses accuracy", "trtui eval model.engine --data test.npz --per-layer"),
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return eval(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), perLayer)
+		},
+	}
+	o.register(c, takeAll)
+	o.config.several("compare")
+	c.Flags().BoolVar(&perLayer, "per-layer", false, "own error and accumulated error of every layer, for the last configuration named; default: int8, entropy")
+	under(c, "Report", "per-layer")
+	return c
+}
+
+// eval prints a row for each precision and, for int8, each calibrator.
+func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, perLayer bool) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	o.anew = o.config.comparesCalibrators()
+	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
+		precisions, calibrators := o.config.listed(p.model)
+		alone := !o.config.changed("precision") && precisions[0] != string(config.FP32)
+		if alone {
+			precisions = append([]string{string(config.FP32)}, precisions...)
+		}
+		configs, err := o.config.eachFor(p.model, o.data.shapes, precisions, calibrators)
+		if err == nil && alone {
+			configs[0].LayerPrecisions = nil // what the configuration is compared with
+		}
+		if err != nil {
+			return err
+		}
+		if perLayer {
+			return evalLayers(ctx, o, stdout, r, o.config.layered(p.model, configs))
+		}
+		rows, offset, err := evalConfigs(ctx, r, p, configs)
+		if err != nil {
+			return err
+		}
+		if offset != 0 {
+			writeNote(stderr, "trtui: hint: with %d added to every label FP32 is right far more often: the model may have a background class; pass --label-offset %d", offset, o.data.labelOffset+offset)
+		}
+		if o.output.json() {
+			return writeReport(stdout, r.Head(nil), struct{ Rows []evalRow }{rows})
+		}
+		return writeEval(stdout, p, rows)
+	})
+}
+
+// evalConfigs returns a row for each configuration, and by how much the labels seem to be off. Engines are measured side by
+// side; one that two configurations have in common is measured once: what differed would be noise.
+func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []config.Config) (rows []evalRow, offset int, err error) {
+	var distinct []config.Config
+	engines, of := map[string]int{}, make([]int, len(configs)) // by identity, and by row: the place in distinct
+	unchanged := make([]string, len(configs))
+	for i, cfg := range configs {
+		var id string
+		if id, unchanged[i], err = r.Identity(ctx, cfg); err != nil {
+			return nil, 0, err
+		}
+		if _, known := engines[id]; !known {
+			engines[id] = len(distinct)
+			distinct = append(distinct, cfg)
+		}
+		of[i] = engines[id]
+	}
+	profiling := run.Profiling{WarmUp: warmUp, Iterations: 50, Duration: evalTime}
+	compared, err := r.Compare(ctx, distinct, report.PartOverview|report.PartScore, profiling)
+	if err != nil {
+		return nil, 0, err
+	}
+	first := map[int]string{} // what the first row of each engine is called
+	for i, cfg := range configs {
+		row := newEvalRow(compared[of[i]])
+		row.Precision, row.Calibrator, row.Config, row.Unchanged = string(cfg.Precision), p.calibrator(cfg), cfg, unchanged[i]
+		if same, known := first[of[i]]; known {
+			row.SameAs, row.Speed = same, nil
+		} else {
+			first[of[i]] = strings.TrimSpace(row.Precision + " " + row.Calibrator)
+		}
+		rows, offset = append(rows, row), row.offset
+	}
+	return rows, offset, nil
+}
+
+// calibrator names what gives a configuration its ranges; "" where nothing does.
+func (p *place) calibrator(cfg config.Config) string {
+	switch {
+	case p.model.Quantized && cfg.Precision == config.INT8:
+		return "the model's"
+	case cfg.Quantizes() && !p.model.Quantized:
+		return cfg.Calibrator
+	}
+	return ""
+}
+
+func newEvalRow(c sessions.Compared) evalRow {
+	acc := c.Accuracy
+	row := evalRow{
+		Ranges: acc.Ranges, Latency: c.Overview.Latency.Median, LatencyP99: c.Overview.Latency.P99, Speed: c.Speed,
+		WeightsBytes: c.Memory.Weights, ArenaBytes: c.Memory.Peak, Random: acc.Random, RandomRanges: acc.RandomRanges,
+		Estimated: c.Timings.Estimated, offset: acc.Labels.Offset,
+		Top1: percentage(acc.Labels.Top1), Agreement: percentage(acc.Labels.Agreement),
+	}
+	if len(acc.Outputs) > 0 {
+		row.SQNR, row.NotFinite = acc.Outputs[0].SQNR, acc.Outputs[0].NotFinite
+	}
+	return row
+}
+
+// percentage returns a share in percent, nil where there is none.
+func percentage(share float64) *float64 {
+	if share < 0 {
+		return nil
+	}
+	share *= 100
+	return &share
+}
+
+func writeEval(w io.Writer, p *place, rows []evalRow) error {
+	fmt.Fprintf(w, "%s on %s: %s\n", p.model.Name(), p.work.Data.Name(), count(p.work.Data.Len(), "item"))
+	if p.work.Data.Random() {
+		writeNote(w, "random input: accuracy is not meaningful, only agreement is")
+	}
+	if slices.ContainsFunc(rows, func(r evalRow) bool { return r.RandomRanges }) {
+		writeNote(w, "random calibration: ranges come from random input and say nothing about real inputs")
+	}
+	said := ""
+	for _, r := range rows {
+		if r.Ranges != said && r.Ranges != "" {
+			said = r.Ranges
+			writeNote(w, "ranges of %s: %s", r.Calibrator, said)
+		}
+	}
+	if rows[0].Estimated {
+		fmt.Fprintln(w, "estimated: latencies are computed from what the simulator counted, not measured")
+	}
+	said = ""
+	for _, r := range rows {
+		if r.Unchanged != said && r.Unchanged != "" {
+			said = r.Unchanged
+			writeNote(w, "%s", said)
+		}
+	}
+	fmt.Fprintln(w)
+	var lines [][]string
+	for _, r := range rows {
+		median, p99, speed, remark := ms(r.Latency), ms(r.LatencyP99), "1.00×", ""
+		if r.Speed != nil {
+			speed, remark = speedText(*r.Speed)
+		}
+		if r.SameAs != "" {
+			median, p99, speed, remark = "-", "-", "-", "same engine as "+r.SameAs
+		}
+		if r.NotFinite > 0 {
+			remark = strings.TrimSuffix(count(int(r.NotFinite), "element")+" NaN or infinite; "+remark, "; ")
+		}
+		lines = append(lines, []string{
+			r.Precision, r.Calibrator, known(r.Top1, hundredths), known(r.Agreement, hundredths), decibels(r.SQNR),
+			median, p99, speed, kib(r.WeightsBytes), kib(r.ArenaBytes), remark,
+		})
+	}
+	writeTable(w, []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">median ms", "~>p99 ms", "~>speed", "~>weights KiB", ">arena KiB", ""}, lines)
+	return nil
+}
+
+// speedText prints how many times as fast as the first row one is, with a remark where that says little. A difference within
+// the noise is none.
+func speedText(s report.Speed) (speed, remark string) {
+	speed = fmt.Sprintf("%.2f×", s.Ratio)
+	if !s.Significant {
+		speed, remark = "~1.00×", "within noise; "
+	}
+	if !s.SideBySide {
+		remark += "not measured side by side; "
+	}
+	return speed, strings.TrimSuffix(remark, "; ")
+}
+
+// hundredths prints a number with two digits behind the point.
+func hundredths(v float64) string { return fmt.Sprintf("%.2f", v) }
+
+// layered returns the configuration whose layers are looked at: the last one, and where a model was given and nothing asked
+// for INT8 with the calibrator that every command begins with.
+func (g *configFlags) layered(m *sessions.Model, configs []config.Config) config.Config {
+	cfg := configs[len(configs)-1]
+	if m.Engine == nil && g.file == nil && !g.changed("precision", "calibrator") {
+		cfg.Calibrator = "entropy"
+	}
+	return cfg
+}
+
+// evalLayers prints the errors of every layer of one configuration.
+func evalLayers(ctx context.Context, o *modelFlags, w io.Writer, r *sessions.Runner, cfg config.Config) error {
+	snap, err := r.Report(ctx, cfg, report.PartAccuracy, run.Profiling{})
+	if err != nil {
+		return err
+	}
+	a := snap.Accuracy
+	if o.output.json() {
+		return writeReport(w, snap.Head(), a)
+	}
+	fmt.Fprintf(w, "%s, %s: error of each layer against FP32, on %s\n\n", snap.Model.Name, strings.TrimSpace(a.Precision+" "+a.Calibrator), count(a.TapItems, "item"))
+	var rows [][]string
+	for _, l := range a.Layers {
+		mark := ""
+		if l.Name == a.FirstBad {
+			mark = fmt.Sprintf("first under %.0f dB", a.Tolerance)
+		}
+		rows = append(rows, []string{
+			short(l.Name), l.Precision, decibels(l.Local.SQNR), decibels(l.Accumulated.SQNR), bar(min(1, max(0, l.Accumulated.SQNR/60)), 20),
+			fmt.Sprintf("%.4g", l.Accumulated.MaxAbs), fmt.Sprintf("%.4g", l.Accumulated.MeanAbs), fmt.Sprintf("%.6f", l.Accumulated.Cosine), mark,
+		})
+	}
+	writeTable(w, []string{"layer", "type", ">own error dB", ">accumulated dB", "~", ">max abs", ">mean abs", ">cosine", ""}, rows)
+	fmt.Fprintln(w)
+	writeScore(w, a)
+	return nil
+}

@@ -1,0 +1,236 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+)
+
+// configFlags say how a model is built: they make a configuration.
+type configFlags struct {
+	group
+	own         []pass.Pass // of the program
+	precision   string
+	precisions  []string // of a command that takes several
+	calibrator  string
+	calibrators []string
+	batch       int
+	shapes      string
+	layers      []string
+	constraints string
+	disable     []string
+	until       int
+	pins, bans  []string // of tactics
+	path        string
+	file        *config.File // that is at path, once it was read
+}
+
+func (g *configFlags) define() {
+	g.heading = configHeading
+	f := g.part(takePrecision)
+	f.StringVar(&g.precision, "precision", "fp32", "fp32, fp16 or int8; if it is not given, an engine keeps its own and a quantised model is int8")
+	f.StringSliceVar(&g.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32,Conv_3:int8'; later ones win")
+	f.StringVar(&g.constraints, "precision-constraints", string(config.Prefer), "where a layer cannot have the precision set for it: prefer (a warning), obey (an error) or none (the set precisions are ignored)")
+	g.part(takeCalibrator).StringVar(&g.calibrator, "calibrator", "entropy", "minmax, entropy, percentile[:P] or mse")
+	f = g.part(takeShapes)
+	f.IntVar(&g.batch, "batch", 1, "batch size of a model whose batch axis is open")
+	f.StringVar(&g.shapes, "shapes", "", "`SHAPES` of inputs whose axes are symbols, as in x:1x3x640x640; default: those of the data")
+	f.StringVar(&g.path, "config", "", "configuration `FILE`, as W in the workbench writes it: precisions, calibrator, rules, tactics, shapes; flags override it")
+	f = g.part(takePasses)
+	f.StringArrayVar(&g.disable, "disable", nil, "`RULES`, or places as rule:layer,layer, to switch off, comma separated; trtui inspect passes lists them")
+	f.IntVar(&g.until, "passes-until", 0, "stop after so many passes; 0: all")
+	f = g.part(takeTactics)
+	f.StringArrayVar(&g.pins, "tactic", nil, "the only tactic that a layer may have, as `LAYER=TACTIC`; may be repeated; trtui inspect tactics lists both")
+	f.StringArrayVar(&g.bans, "forbid-tactic", nil, "a `TACTIC` that no layer may have, or that LAYER may not, as LAYER=TACTIC; @FILE names a file of them, one per line; may be repeated")
+}
+
+// several makes --precision and --calibrator lists, to try each with each.
+func (g *configFlags) several(what string) {
+	g.precisions, g.calibrators = []string{"fp32", "int8"}, []string{"minmax", "entropy", "percentile", "mse"}
+	replaceList(g.lookup("precision"), &g.precisions, "precisions to "+what+": fp32, fp16, int8")
+	replaceList(g.lookup("calibrator"), &g.calibrators, "calibrators to "+what+" for int8: minmax, entropy, percentile[:P], mse")
+}
+
+// replaceList makes a flag of a single value one of a comma-separated list.
+func replaceList(f *pflag.Flag, list *[]string, usage string) {
+	f.Usage, f.DefValue, f.Value = usage+"; comma separated", strings.Join(*list, ","), &listValue{list}
+}
+
+// listValue is a pflag.Value of comma-separated words.
+type listValue struct{ list *[]string }
+
+func (v *listValue) String() string { return strings.Join(*v.list, ",") }
+func (v *listValue) Type() string   { return "strings" }
+
+func (v *listValue) Set(s string) error {
+	*v.list = nil
+	for word := range strings.SplitSeq(s, ",") {
+		word = strings.TrimSpace(word)
+		if word == "" {
+			return errors.New("the list has an empty item")
+		}
+		*v.list = append(*v.list, word)
+	}
+	return nil
+}
+
+// check refuses values that cannot have been meant, by the name of their flag.
+func (g *configFlags) check() error {
+	if g.precisions != nil {
+		_, err := g.each(g.precisions, g.calibrators)
+		return err
+	}
+	_, err := g.asked()
+	return err
+}
+
+// readFile reads the file of --config.
+func (g *configFlags) readFile() (err error) {
+	if g.path != "" && g.file == nil {
+		g.file, err = config.ReadFile(g.path)
+	}
+	return err
+}
+
+// asked returns the configuration that the flags and their defaults ask for.
+func (g *configFlags) asked() (config.Config, error) {
+	cfg := config.Config{
+		Precision: config.Precision(g.precision), Calibrator: g.calibrator, Batch: g.batch,
+		Disable: splitDisabled(g.disable, g.own...), Until: g.until, LayerPrecisions: g.layers,
+	}
+	if err := g.checkValues(); err != nil {
+		return cfg, usageError{err}
+	}
+	if c := config.Constraints(g.constraints); c != config.Prefer { // the zero Config says so
+		cfg.Constraints = c
+	}
+	var err error
+	if cfg.Pin, cfg.Forbid, err = g.tactics(); err != nil {
+		return cfg, usageError{err}
+	}
+	if cfg.Shapes, err = parseShapes(g.shapes); err != nil {
+		return cfg, usageError{err}
+	}
+	return cfg, nil
+}
+
+func (g *configFlags) checkValues() error {
+	switch config.Precision(g.precision) {
+	case config.FP32, config.FP16, config.INT8:
+	default:
+		return fmt.Errorf("--precision %q: want fp32, fp16 or int8", g.precision)
+	}
+	if g.batch < 1 || g.batch > config.MaxBatch {
+		return fmt.Errorf("--batch %d: want 1 to %d", g.batch, config.MaxBatch)
+	}
+	if last := len(pass.Standard()) + len(pass.Lowering()); g.until < 0 || g.until > last {
+		return fmt.Errorf("--passes-until %d: want 1 to %d, or 0 for all passes", g.until, last)
+	}
+	if _, err := quant.ParseCalibrator(g.calibrator, quant.Scheme{}); err != nil {
+		return fmt.Errorf("--calibrator: %w", err)
+	}
+	if _, err := quant.ParseRules(strings.Join(g.layers, ",")); err != nil {
+		return fmt.Errorf("--layer-precisions: %w", err)
+	}
+	switch c := config.Constraints(g.constraints); c {
+	case "", config.Prefer, config.Obey, config.Ignore:
+	default:
+		return fmt.Errorf("--precision-constraints %q: want prefer, obey or none", g.constraints)
+	}
+	return nil
+}
+
+// forModel returns the configuration for a model: what an engine was built with, int8 for a model that brings its own
+// quantisation, over that what the file of --config says, and over that what flags were given for. shapes are those that the
+// data has.
+func (g *configFlags) forModel(m *sessions.Model, shapes map[string][]int) (config.Config, error) {
+	asked, err := g.asked()
+	if err == nil {
+		err = g.readFile()
+	}
+	if err != nil {
+		return asked, err
+	}
+	return g.shaped(m, g.over(g.base(m, asked), asked), shapes)
+}
+
+// base returns what the flags that were given are applied to.
+func (g *configFlags) base(m *sessions.Model, asked config.Config) config.Config {
+	base := asked
+	if built, err := m.BuiltWith(); err == nil {
+		base = built
+	} else if m.Quantized && m.Refused == nil && !g.changed("precision") {
+		base.Precision = config.INT8
+	}
+	if g.file != nil {
+		base = g.file.Over(base)
+	}
+	return base
+}
+
+// over returns base, which an engine was built with or a file says, changed by the flags that were given, whose values are
+// in asked. Tactics by layer and shapes of inputs count only where the flags leave precision and batch alone.
+func (g *configFlags) over(base, asked config.Config) config.Config {
+	cfg := base
+	given(g, "precision", &cfg.Precision, asked.Precision)
+	if cfg.Precision != base.Precision {
+		cfg.Pin, cfg.Forbid = nil, nil
+	}
+	given(g, "calibrator", &cfg.Calibrator, asked.Calibrator)
+	given(g, "batch", &cfg.Batch, asked.Batch)
+	if cfg.Batch != base.Batch {
+		cfg.Shapes = nil
+	}
+	given(g, "shapes", &cfg.Shapes, asked.Shapes)
+	given(g, "disable", &cfg.Disable, asked.Disable)
+	given(g, "passes-until", &cfg.Until, asked.Until)
+	given(g, "layer-precisions", &cfg.LayerPrecisions, asked.LayerPrecisions)
+	given(g, "precision-constraints", &cfg.Constraints, asked.Constraints)
+	given(g, "tactic", &cfg.Pin, asked.Pin)
+	given(g, "forbid-tactic", &cfg.Forbid, asked.Forbid)
+	return cfg
+}
+
+// given sets what a flag is for, if it was given.
+func given[T any](g *configFlags, flag string, to *T, value T) {
+	if g.changed(flag) {
+		*to = value
+	}
+}
+
+// shaped gives inputs without a name in --shapes theirs, and where no shapes were given but a model needs them those that
+// the data has.
+func (g *configFlags) shaped(m *sessions.Model, cfg config.Config, ofData map[string][]int) (config.Config, error) {
+	if dims, ok := cfg.Shapes[""]; ok {
+		if m.Network == nil || len(m.Network.Inputs) != 1 || len(cfg.Shapes) > 1 {
+			return cfg, usageError{errors.New("--shapes: name the inputs, as in x:1x3x224x224: the model has several")}
+		}
+		cfg.Shapes = map[string][]int{m.Network.Inputs[0].Name: dims}
+	}
+	if fixed, ok := m.FixedBatch(); ok {
+		if g.changed("batch") && cfg.Batch > 1 && cfg.Batch != fixed {
+			return cfg, usageError{fmt.Errorf("--batch %d: the model's inputs have a batch of %d; a model with an open first axis takes any", cfg.Batch, fixed)}
+		}
+		cfg.Batch = 1 // items are what the inputs take, whatever their first axis is
+	}
+	batch, given := m.BatchOfShapes(cfg.Shapes)
+	switch {
+	case given && (batch < 1 || batch > config.MaxBatch):
+		return cfg, usageError{fmt.Errorf("shapes: the batch is %d: want 1 to %d", batch, config.MaxBatch)}
+	case given && g.changed("batch") && batch != cfg.Batch:
+		return cfg, usageError{fmt.Errorf("--batch %d, but the shapes have a batch of %d; give one of the two", cfg.Batch, batch)}
+	case given:
+		cfg.Batch = batch
+	}
+	if cfg.Shapes == nil {
+		cfg.Shapes = ofData
+	}
+	return m.Shaped(cfg), nil
+}

@@ -1,0 +1,73 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/recording"
+)
+
+// hintOn says which flag or command helps with an error, which states the facts alone; "" where none does.
+func hintOn(err error) string {
+	if hint := hintOnData(err); hint != "" {
+		return hint
+	}
+	if errors.Is(err, run.ErrNoSource) {
+		return "trtui build --keep-source keeps the model in the engine"
+	}
+	var room *run.NoRoom
+	var memory *graph.NoMemory
+	if errors.As(err, &room) && room.Limit > 0 || errors.As(err, &memory) && memory.Given {
+		return "--max-memory sets the limit"
+	}
+	if e := new(onnx.ImportError); errors.As(err, &e) && !e.Damaged {
+		return "trtui inspect model MODEL, inspect passes and the workbench show the rest of it, which parts are not supported, and why"
+	}
+	if e := new(sessions.Foreign); errors.As(err, &e) {
+		return map[sessions.FileUse]string{
+			sessions.AsRecording: "trtui replay opens a recording", sessions.AsData: "--data takes it, next to a model",
+			sessions.AsConfig: "--config takes a configuration, next to a model",
+		}[e.Use]
+	}
+	switch {
+	case errors.Is(err, recording.ErrNotRecording):
+		return "trtui record makes recordings, and so does the key w in the workbench"
+	case errors.As(err, new(*sessions.TacticError)):
+		return "trtui inspect tactics says why"
+	}
+	var missing *run.Unsupported
+	if !errors.As(err, &missing) {
+		return ""
+	}
+	text := fmt.Sprintf("trtui inspect tactics [MODEL] --backend %s shows what every tactic says of these layers", missing.Backend)
+	if host := backends[0].name; missing.Backend != host {
+		text += fmt.Sprintf("; --backend %s computes every layer", host)
+	}
+	return text
+}
+
+// hintOnData says which flag helps where a model and its data do not fit; "" for other errors.
+func hintOnData(err error) string {
+	if e := new(sessions.UnboundShapes); errors.As(err, &e) {
+		return fmt.Sprintf("--shapes %s gives shapes; --data names data that has them", e.Example())
+	}
+	if e := new(dataset.TooManyItems); errors.As(err, &e) {
+		return fmt.Sprintf("--random-items %d makes as many as there may be", e.Fit)
+	}
+	switch {
+	case errors.As(err, new(*graph.IndexError)):
+		return "an input gives an index that is out of range; --data names inputs that fit"
+	case errors.As(err, new(*sessions.ShapesError)):
+		return "--shapes, --batch and --data choose the shapes"
+	case errors.As(err, new(*sessions.LabelError)):
+		return "--label-offset is added to every label"
+	case errors.As(err, new(*dataset.NotFiniteError)):
+		return "--allow-not-finite takes the data as it is"
+	}
+	return ""
+}

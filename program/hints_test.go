@@ -1,0 +1,49 @@
+package program
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/recording"
+)
+
+// TestHints: the errors of sessions, which state facts, get the flag or command that helps.
+func TestHints(t *testing.T) {
+	open := &graph.Tensor{Name: "x", Type: graph.F32, Dims: []graph.Dim{graph.Symbol("n"), graph.Const(3), graph.Symbol("h")}}
+	for want, err := range map[string]error{
+		"--shapes x:1x3x":       &sessions.UnboundShapes{Inputs: []*graph.Tensor{open}},
+		"--random-items 16 ":    &dataset.TooManyItems{Items: 32, Fit: 16},
+		"--label-offset":        &sessions.LabelError{},
+		"--allow-not-finite":    &dataset.NotFiniteError{},
+		"--shapes, --batch":     &sessions.ShapesError{Err: fmt.Errorf("no")},
+		"trtui inspect tactics": &sessions.TacticError{},
+		"the key w":             recording.ErrNotRecording,
+		"--data takes it":       &sessions.Foreign{Use: sessions.AsData},
+		"trtui replay opens":    &sessions.Foreign{Use: sessions.AsRecording},
+		"--config takes":        &sessions.Foreign{Use: sessions.AsConfig},
+	} {
+		if got := hintOn(fmt.Errorf("wrapped: %w", err)); !strings.Contains(got, want) {
+			t.Errorf("%T: %q, want %q", err, got, want)
+		}
+	}
+	if got := hintOn(&sessions.Foreign{}); got != "" {
+		t.Errorf("a file of no use has the hint %q", got)
+	}
+}
+
+// TestForeignFileHint: the command line says what takes a file that is no model.
+func TestForeignFileHint(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.json")
+	if err := os.WriteFile(path, []byte(`{"precision": "int8"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs := command(t, exitFailure, "bench", path); !strings.Contains(errs, "--config takes a configuration") {
+		t.Error(errs)
+	}
+}

@@ -1,0 +1,365 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+)
+
+func inspectCommand(t tables) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "inspect",
+		Short: "Look at a model, its passes, engine, memory, tactics and kernels, or at a recording",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("inspect has no subcommand %q; name one of %s", args[0], strings.Join(subcommands(c), ", "))
+			}
+			return nil
+		},
+		Example: examples("the graph of a model", "trtui inspect model model.onnx",
+			"why layers were not fused", "trtui inspect passes model.onnx --precision int8",
+			"what a recording holds", "trtui inspect recording session.trtui"),
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	device := deviceFlags{table: t.backends}
+	c.AddCommand(
+		inspectPart(&modelFlags{device: device, own: t.own, lookOnly: true, partly: true}, takeInputs|takeRandom|takeShapes|takeOutput, "model", "the graph as imported", report.PartModel, writeModel),
+		inspectPart(&modelFlags{device: device, own: t.own, partly: true}, takeAll&^(takeLabels|takeTactics|takeTimings|takeCode), "passes", "what every pass applied, what it rejected and why, and what became of every source layer", report.PartPasses, writePasses),
+		inspectEngine(t),
+		inspectPart(onBackends(t), takeAll&^takeLabels, "memory", "where every tensor is in the arena, and when", report.PartMemory, writeMemory),
+		inspectPart(onBackends(t), takeAll&^takeLabels, "tactics", "every tactic considered for every layer; those that cannot compute it by family, or with --verbose one by one", report.PartTactics, writeTactics),
+		inspectKernelCommand(t),
+		inspectRecordingCommand(),
+	)
+	return c
+}
+
+func inspectEngine(t tables) *cobra.Command {
+	return inspectPart(onBackends(t), takeAll, "engine", "a summary: latency, slowest layers, precisions, memory, fusion, and the contents of an engine file",
+		report.PartOverview|report.PartPasses|report.PartScore, writeEngine)
+}
+
+// subcommands returns the names of a command's subcommands.
+func subcommands(c *cobra.Command) []string {
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	return names
+}
+
+// inspectExamples are those of the parts, by name.
+var inspectExamples = map[string]string{
+	"model": examples("layers, shapes and parameters", "trtui inspect model model.onnx",
+		"with the axes that it leaves open", "trtui inspect model model.onnx --shapes x:1x3x640x640"),
+	"passes": examples("what was fused and what was not", "trtui inspect passes model.onnx",
+		"without one rule", "trtui inspect passes model.onnx --disable fuse-residual",
+		"which layers stay out of INT8", "trtui inspect passes model.onnx --precision int8"),
+	"engine": examples("a summary of an engine file", "trtui inspect engine model.engine",
+		"the same of a model in FP16, for a script", "trtui inspect engine model.onnx --precision fp16 --format json"),
+	"memory": examples("the arena at batch 8", "trtui inspect memory model.onnx --batch 8"),
+	"tactics": examples("the candidates of every layer with their times", "trtui inspect tactics model.onnx",
+		"what a simulated GPU would choose", "trtui inspect tactics model.onnx --backend cudasim --device h100"),
+}
+
+// inspectPart is one subcommand of inspect: a part of a snapshot, as text or JSON.
+func inspectPart(o *modelFlags, takes part, name, doc string, parts report.Parts, write func(io.Writer, *report.Snapshot)) *cobra.Command {
+	c := &cobra.Command{
+		Use:     name + " [MODEL|ENGINE]",
+		Short:   "Show " + doc,
+		Example: inspectExamples[name],
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return inspect(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), parts, write)
+		},
+	}
+	o.register(c, takes)
+	return c
+}
+
+func inspect(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, parts report.Parts, write func(io.Writer, *report.Snapshot)) error {
+	snap, err := o.report(ctx, stderr, path, parts, run.Profiling{WarmUp: warmUp, Iterations: 50, PerStep: true})
+	var missing *run.Unsupported
+	if parts == report.PartTactics && errors.As(err, &missing) {
+		return errors.Join(writeUnsupported(stdout, &o.output, snap.Head(), missing), errNo)
+	}
+	if err != nil {
+		return err
+	}
+	if snap.Tactics != nil && !o.output.verbose {
+		snap.Tactics = snap.Tactics.Fold()
+	}
+	if !o.output.json() {
+		write(stdout, snap)
+		return nil
+	}
+	var document any = engineDocument(snap)
+	switch parts {
+	case report.PartModel:
+		document = snap.Model
+	case report.PartPasses:
+		document = snap.Passes
+	case report.PartMemory:
+		document = snap.Memory
+	case report.PartTactics:
+		document = snap.Tactics
+	}
+	return writeReport(stdout, snap.Head(), document)
+}
+
+// engineOutput is the JSON of trtui inspect engine, and of trtui itself where there is no terminal.
+type engineOutput struct {
+	report.Overview
+	Ledger   ledgerOutput
+	Accuracy *accuracyOutput
+}
+
+// ledgerOutput counts what became of the source layers.
+type ledgerOutput struct {
+	Kept, Fused, Folded, Eliminated int
+	LayersSaved                     int
+	BytesSaved                      int64 `output:"saved_bytes"`
+}
+
+// accuracyOutput is how an engine compares with FP32.
+type accuracyOutput struct {
+	Items      int
+	Calibrator string               `json:",omitempty"`
+	Ranges     string               `json:",omitempty"`
+	Labels     report.LabelAccuracy // shares are -1 without labels
+	Outputs    []report.OutputError
+}
+
+func engineDocument(s *report.Snapshot) engineOutput {
+	var out engineOutput
+	if s.Overview != nil {
+		out.Overview = *s.Overview
+	}
+	if p := s.Passes; p != nil {
+		out.Ledger = ledgerOutput{p.Kept, p.Fused, p.Folded, p.Eliminated, p.KernelsSaved, p.BytesSaved}
+	}
+	if a := s.Accuracy; a != nil {
+		out.Accuracy = &accuracyOutput{a.Items, a.Calibrator, a.Ranges, a.Labels, a.Outputs}
+	}
+	return out
+}
+
+func writeModel(w io.Writer, s *report.Snapshot) {
+	m := s.Model
+	fmt.Fprintf(w, "%s (%s, %s, %s KiB, sha256 %.12s; graph %q)\n", m.Name, m.Path, m.Kind, kib(int(m.Bytes)), m.SHA256, m.Graph)
+	fmt.Fprintf(w, "%s, %d parameters", count(len(m.Layers), "layer"), m.Params)
+	if m.FLOPs > 0 {
+		fmt.Fprintf(w, ", %s an inference", ui.Quantity(float64(m.FLOPs), "FLOP"))
+	}
+	fmt.Fprintln(w)
+	if m.NotRunnable != "" {
+		fmt.Fprintf(w, "not runnable: %s\n", m.NotRunnable)
+	}
+	for _, t := range m.Inputs {
+		fmt.Fprintf(w, "input  %s %s%s\n", t.Name, t.Type, t.Dims)
+	}
+	for _, t := range m.Outputs {
+		fmt.Fprintf(w, "output %s %s%s\n", t.Name, t.Type, t.Dims)
+	}
+	fmt.Fprintln(w)
+	for _, l := range m.Layers {
+		fmt.Fprintln(w, l.Text)
+	}
+	writeUnimported(w, m.Unsupported)
+}
+
+// writeUnimported lists the layers that stand for nodes that cannot be imported.
+func writeUnimported(w io.Writer, list []report.UnsupportedLayer) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	var rows [][]string
+	for _, l := range list {
+		op := l.Op
+		if l.Domain != "" {
+			op = l.Domain + ":" + op
+		}
+		rows = append(rows, []string{short(l.Layer), op, l.Reason})
+	}
+	writeTable(w, []string{"not imported", "op", "reason"}, rows)
+}
+
+func writeEngine(w io.Writer, s *report.Snapshot) {
+	writeLatency(w, s)
+	v := s.Overview
+	fmt.Fprintf(w, "%s, of %d source layers\n", v.Counts.Text(), v.Source)
+	writeLedger(w, s.Passes)
+	writeMemoryNumbers(w, v.Memory)
+	writeFileNumbers(w, v.Contents)
+	writeOrigin(w, v.Origin)
+	writeScore(w, s.Accuracy)
+	fmt.Fprintln(w)
+	var rows [][]string
+	for _, e := range v.Split {
+		rows = append(rows, []string{e.Precision, fmt.Sprint(e.Layers), us(e.Time), bar(float64(e.Time)/float64(max(1, s.Timings.SumMedian)), 30)})
+	}
+	writeTable(w, []string{"precision", ">steps", ">" + estimatedMark(s.Timings.Estimated) + "µs", "~"}, rows)
+	fmt.Fprintln(w)
+	rows = nil
+	for _, l := range v.Top {
+		row := []string{short(l.Name), us(l.Time), fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/max(1e-9, v.Top[0].Share), 20)}
+		if !s.Timings.Estimated {
+			row = append(row, us(l.P99), fmt.Sprintf("%.1f", 100*l.CV))
+		}
+		rows = append(rows, append(row, l.Precision, l.Tactic))
+	}
+	header := []string{"slowest layers", ">median µs", ">%", "~", "~>p99", "~>CV %", "type", "~tactic"}
+	if s.Timings.Estimated { // estimates do not vary
+		header = []string{"slowest layers", ">estimated µs", ">%", "~", "type", "~tactic"}
+	}
+	writeTable(w, header, rows)
+}
+
+// writeOrigin prints what an engine file says of its making.
+func writeOrigin(w io.Writer, o *report.Origin) {
+	if o == nil {
+		return
+	}
+	var parts []string
+	for _, p := range []struct{ what, text string }{
+		{"of", o.Model}, {"sha256", fmt.Sprintf("%.12s", o.ModelHash)}, {"as", o.Config}, {"ranges found on", o.Data}, {"for", o.Device}, {"on", o.Built},
+		{"by", o.Program}, {"commit", o.Commit},
+	} {
+		if p.text != "" {
+			parts = append(parts, p.what+" "+p.text)
+		}
+	}
+	if len(parts) > 0 {
+		fmt.Fprintln(w, "built "+strings.Join(parts, ", "))
+	}
+	if !o.Source {
+		fmt.Fprintln(w, "the model is not in the file: it runs as it is, and is not compared with FP32; trtui build --keep-source keeps the model")
+	}
+}
+
+// writeScore prints how an engine compares with FP32.
+func writeScore(w io.Writer, a *report.Accuracy) {
+	if a == nil {
+		return
+	}
+	if a.Calibrator != "" {
+		fmt.Fprintf(w, "ranges of %s: %s\n", a.Calibrator, a.Ranges)
+	}
+	for _, out := range a.Outputs {
+		fmt.Fprintf(w, "output %s: SQNR %s, max abs %.4g, cosine %.6f", out.Name, ratio(out.SQNR), out.MaxAbs, out.Cosine)
+		if out.NotFinite > 0 {
+			fmt.Fprintf(w, "; %s NaN or infinite", count(int(out.NotFinite), "element"))
+		}
+		fmt.Fprintln(w)
+	}
+	labels, agreement := "no labels", ""
+	if a.Labels.Top1 >= 0 {
+		labels = fmt.Sprintf("labels: top-1 %s %% (FP32 %s %%)", percent(a.Labels.Top1), percent(a.Labels.FP32Top1))
+	}
+	if a.Labels.Agreement >= 0 {
+		agreement = fmt.Sprintf(", agreement with FP32 %s %% of %s", percent(a.Labels.Agreement), count(a.Items, "item"))
+	}
+	fmt.Fprintln(w, labels+agreement)
+}
+
+func writeMemoryNumbers(w io.Writer, m report.MemoryNumbers) {
+	fmt.Fprintf(w, "arena: peak %s KiB, lower bound %s KiB, without reuse %s KiB; workspace %s KiB, inputs and outputs %s KiB, weights %s KiB\n",
+		kib(m.Peak), kib(m.LowerBound), kib(m.Naive), kib(m.Workspace), kib(m.IO), kib(m.Weights))
+}
+
+// writeFileNumbers prints of what an engine file consists.
+func writeFileNumbers(w io.Writer, f *report.File) {
+	if f != nil {
+		source := ""
+		if f.Source > 0 {
+			source = fmt.Sprintf("source weights %s KiB, which it can be compared with and rebuilt from; ", kib(f.Source))
+		}
+		fmt.Fprintf(w, "file %s KiB: %sthe plan's own weights %s KiB; kernels %s KiB; description %s KiB\n",
+			kib(f.Bytes), source, kib(f.Plans), kib(f.Code), kib(f.Description))
+	}
+}
+
+func writeMemory(w io.Writer, s *report.Snapshot) {
+	m := s.Memory
+	writeHeading(w, s)
+	writeMemoryNumbers(w, m.MemoryNumbers)
+	if m.PeakStep >= 0 && m.PeakStep < len(m.Steps) {
+		fmt.Fprintf(w, "most bytes are live at step %d, %s\n", m.PeakStep, m.Steps[m.PeakStep])
+	}
+	fmt.Fprintln(w)
+	var rows [][]string
+	for _, sl := range m.Slots {
+		kind, offset := sl.Kind, fmt.Sprint(sl.Offset)
+		if sl.Of != "" {
+			kind += " of " + sl.Of
+		}
+		if sl.IO {
+			kind, offset = kind+", outside the arena", "-"
+		}
+		rows = append(rows, []string{short(sl.Tensor), sl.Desc, fmt.Sprint(sl.Bytes), offset, fmt.Sprintf("%d..%d", sl.First, sl.Last), lifeLine(sl, len(m.Steps), 40), kind})
+	}
+	writeTable(w, []string{"tensor", "form", ">bytes", ">offset", "steps", "~life", "kind"}, rows)
+	fmt.Fprintln(w)
+	rows = nil
+	for i, name := range m.Steps {
+		rows = append(rows, []string{fmt.Sprint(i), short(name), kib(m.Live[i]), bar(float64(m.Live[i])/float64(max(1, m.LowerBound)), 40)})
+	}
+	writeTable(w, []string{">step", "layer", ">live KiB", "~"}, rows)
+}
+
+// lifeLine draws from which to which step a slot is needed.
+func lifeLine(s report.Slot, steps, cells int) string {
+	at := func(step int) int { return max(0, min(cells-1, step*cells/max(1, steps))) }
+	from, to := at(s.First), at(s.Last)
+	return strings.Repeat("·", from) + strings.Repeat("█", to-from+1) + strings.Repeat("·", cells-1-to)
+}
+
+func writeTactics(w io.Writer, s *report.Snapshot) {
+	t := s.Tactics
+	writeHeading(w, s)
+	fmt.Fprintf(w, "timing cache: %d hits, %d misses, %d entries\n", t.CacheHits, t.CacheMisses, len(t.Cache))
+	if s.Device.Estimated {
+		fmt.Fprintln(w, report.PriceNote)
+	}
+	fmt.Fprintln(w)
+	for _, l := range t.Layers {
+		fmt.Fprintf(w, "%s (%s)", l.Layer, l.Op)
+		if tried := l.Tried(); tried != "" {
+			fmt.Fprintf(w, ": %s", tried)
+		}
+		fmt.Fprintln(w)
+		var rows [][]string
+		for _, c := range l.Candidates {
+			mark, timed, ratio := " ", "-", ""
+			if c.Chosen {
+				mark = "*"
+			}
+			if c.Timed {
+				timed = us(c.Time)
+			} else if c.Ratio > 0 {
+				timed = "~" + us(c.Time)
+			}
+			if c.Ratio > 0 {
+				ratio = fmt.Sprintf("%.2f×", c.Ratio)
+			}
+			rows = append(rows, []string{mark, c.Tactic, c.Format, timed, ratio, c.Remark()})
+		}
+		for _, f := range l.Unfit {
+			rows = append(rows, []string{" ", f.Name + "_…", "", "", "", f.String()})
+		}
+		if len(rows) == 0 {
+			rows = append(rows, []string{"*", l.Chosen, "", "", "", ""})
+		}
+		writeTable(w, []string{" ", "tactic", "format", ">µs", ">ratio", "why not"}, rows)
+		fmt.Fprintln(w)
+	}
+}

@@ -1,0 +1,117 @@
+package program
+
+import (
+	"encoding/json"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// jsonCommands are the commands that print JSON, but record, replay and conformance.
+var jsonCommands = []struct {
+	args []string
+	has  []string // keys that must be somewhere in the output
+}{
+	{[]string{"inspect", "model"}, []string{"parameters", "flops", "sha256"}},
+	{[]string{"inspect", "passes"}, []string{"ledger", "layers_saved", "elapsed_ms"}},
+	{[]string{"inspect", "engine"}, []string{"latency", "median_ms", "throughput_items_per_s", "peak_bytes", "ledger", "accuracy", "agreement_share", "tactic"}},
+	{[]string{"inspect", "memory"}, []string{"lower_bound_bytes", "live_bytes", "first_step"}},
+	{[]string{"inspect", "tactics"}, []string{"candidates", "time_ms", "cache_hits"}},
+	{[]string{"inspect", "kernel", "softmax", "--backend", "cudasim"}, []string{"tactic", "launches", "registers", "shared_bytes", "time_ms", "text"}},
+	{[]string{"calibrate", "--compare"}, []string{"clip_share", "kl_nats", "sqnr_db"}},
+	{[]string{"calibrate", "--weights"}, []string{"weights", "spread_ratio", "per_tensor_sqnr_db", "nearly_dead"}},
+	{[]string{"bench", "--per-layer", "--duration", "10ms", "--iterations", "5"}, []string{"latency", "median_ms", "p99_ms", "gap_ms", "mean_ms", "gflop_per_s"}},
+	{[]string{"eval", "--precision", "fp32"}, []string{"rows", "top1", "agreement", "latency_ms", "latency_p99_ms", "arena_bytes", "sqnr_db", "exact"}},
+	{[]string{"eval", "--per-layer", "--precision", "int8"}, []string{"accumulated", "tap_items", "agreement_share"}},
+	{[]string{"build"}, []string{"arena_bytes", "file", "config"}},
+	{[]string{"export"}, []string{"file", "bytes", "layers"}},
+	{[]string{"run", "--items", "2"}, []string{"classes", "min_at", "not_finite"}},
+	{[]string{"run", "--backends", "cpu,eval", "--items", "2", "--per-layer"}, []string{"tolerance", "pairs", "passed", "max_abs", "sqnr_db", "exact", "histogram"}},
+	{nil, []string{"latency", "build_time_ms"}},
+}
+
+// TestJSONKeys walks the JSON of every command: keys are in snake case and the schema is the output's.
+func TestJSONKeys(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the embedded model for each command")
+	}
+	dir := t.TempDir()
+	cache := filepath.Join(dir, "cache.jsonl")
+	for _, c := range jsonCommands {
+		t.Run(strings.Join(c.args, "_"), func(t *testing.T) {
+			args := withCache(append(append([]string{}, c.args...), "--format", "json"), cache)
+			if len(c.args) > 0 && (c.args[0] == "build" || c.args[0] == "export") {
+				args = append(args, "-o", filepath.Join(dir, "digits.engine"))
+			}
+			out, _ := command(t, 0, args...)
+			keys := checkJSON(t, out)
+			for _, k := range c.has {
+				if !keys[k] {
+					t.Errorf("the output has no %q", k)
+				}
+			}
+		})
+	}
+}
+
+// withCache adds --timing-cache to the arguments of a command that has one.
+func withCache(args []string, cache string) []string {
+	c, _, err := rootCommand(tables{backends: backends}).Find(args)
+	if err != nil || c.Flags().Lookup("timing-cache") == nil {
+		return args
+	}
+	return append(args, "--timing-cache", cache)
+}
+
+// checkJSON checks the keys of one JSON document and returns them.
+func checkJSON(t *testing.T, text string) map[string]bool {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	var v map[string]any
+	if err := d.Decode(&v); err != nil {
+		t.Fatalf("%v in %.200s", err, text)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		t.Errorf("there is more than one document: %v", err)
+	}
+	if v["schema"] != float64(report.OutputSchema) {
+		t.Errorf("the schema is %v, want %d", v["schema"], report.OutputSchema)
+	}
+	for _, name := range []string{"model", "device", "config", "data"} {
+		if _, ok := v[name]; !ok {
+			t.Errorf("the head has no %q", name)
+		}
+	}
+	if m, ok := v["model"].(map[string]any); ok && (m["name"] != "digits" || m["sha256"] == "") {
+		t.Errorf("the model is %v", m)
+	}
+	keys := map[string]bool{}
+	walkKeys(v, "", func(path, key string, value any) {
+		keys[key] = true
+		if strings.ContainsFunc(key, func(r rune) bool { return r != '_' && !unicode.IsLower(r) && !unicode.IsDigit(r) }) {
+			t.Errorf("key %q in %s is not in snake case", key, path)
+		}
+		if db, ok := value.(float64); ok && strings.HasSuffix(key, "_db") && (db >= 200 || db <= -200) {
+			t.Errorf("%s in %s is %g dB, which stands for no ratio", key, path, db)
+		}
+	})
+	return keys
+}
+
+func walkKeys(v any, path string, see func(path, key string, value any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			see(path, k, e)
+			walkKeys(e, path+"/"+k, see)
+		}
+	case []any:
+		for _, e := range v {
+			walkKeys(e, path, see)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package program
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+)
+
+// writeReport writes a report in the form for scripts, behind the schema's version and the head of all documents.
+func writeReport(w io.Writer, head report.Head, document any) error {
+	head.Commit = ownCommit()
+	data, err := report.MarshalOutput(head, document)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, json.RawMessage(data))
+}
+
+// writeJSON writes a value as indented JSON.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(underlying(w))
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// writeTable writes rows under a header, without colours. Columns are as wide as they need; where w is a terminal that is
+// too narrow for that, the columns whose header begins with "~" are left out, the last first, and then the widest texts
+// cut. A header that begins with ">", behind that, heads a column of numbers, which is aligned to the right.
+func writeTable(w io.Writer, header []string, rows [][]string) {
+	rows = slices.Clone(rows)
+	for i, r := range rows {
+		rows[i] = slices.Clone(r)
+		for j, cell := range r {
+			rows[i][j] = ui.VisibleName(cell)
+		}
+	}
+	columns := make([]tableColumn, len(header))
+	for i, h := range header {
+		var c tableColumn
+		c.name, c.optional = strings.CutPrefix(h, "~")
+		c.name, c.number = strings.CutPrefix(c.name, ">")
+		c.width = lipgloss.Width(c.name)
+		for _, r := range rows {
+			c.width = max(c.width, lipgloss.Width(r[i]))
+		}
+		columns[i] = c
+	}
+	fitColumns(columns, terminalWidth(w))
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	writeRow(w, columns, names)
+	for _, r := range rows {
+		writeRow(w, columns, r)
+	}
+}
+
+// tableColumn is a column of a printed table.
+type tableColumn struct {
+	name             string
+	number, optional bool
+	width            int // 0: left out
+}
+
+// The least width to which a text is cut, and the space behind each column.
+const (
+	leastText   = 12
+	columnSpace = 2
+)
+
+// fitColumns makes columns narrower until they fit into so many cells, as far as that goes; 0 is any number of cells.
+func fitColumns(columns []tableColumn, cells int) {
+	if cells == 0 {
+		return
+	}
+	over := -columnSpace - cells
+	for _, c := range columns {
+		over += c.width + columnSpace
+	}
+	for i := len(columns) - 1; i >= 0; i-- {
+		if c := &columns[i]; over > 0 && c.optional {
+			over -= c.width + columnSpace
+			c.width = 0
+		}
+	}
+	for over > 0 {
+		widest := -1
+		for i, c := range columns {
+			if !c.number && c.width > leastText && (widest < 0 || c.width > columns[widest].width) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		columns[widest].width--
+		over--
+	}
+}
+
+func writeRow(w io.Writer, columns []tableColumn, cells []string) {
+	var b strings.Builder
+	for i, c := range columns {
+		if c.width == 0 {
+			continue
+		}
+		text := ui.Middle(cells[i], c.width, '…') // names of layers, tensors and tactics
+		if i == len(columns)-1 {
+			text = ui.Truncate(cells[i], c.width, '…') // the last column may be a sentence
+		}
+		space := strings.Repeat(" ", c.width-lipgloss.Width(text))
+		if c.number {
+			text = space + text
+		} else {
+			text += space
+		}
+		b.WriteString(text + strings.Repeat(" ", columnSpace))
+	}
+	fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+}
+
+// short returns a layer's name for a column of text: a fused layer's is that of its principal member and the number of the
+// others, in at most 44 cells.
+func short(name string) string {
+	first, more := report.Principal(name)
+	if keep := 44 - len(more); len(first) > keep {
+		first = first[:keep/2-1] + "…" + first[len(first)-keep/2:]
+	}
+	return first + more
+}
+
+// bar draws a share from 0 to 1 over so many cells.
+func bar(share float64, cells int) string {
+	n := int(share*float64(cells) + 0.5)
+	return strings.Repeat("█", max(0, min(cells, n)))
+}
+
+// ms prints a time in milliseconds.
+func ms(d time.Duration) string { return fmt.Sprintf("%.3f", float64(d)/1e6) }
+
+// us prints a time in microseconds.
+func us(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/1e3) }
+
+// percent prints a share from 0 to 1, "-" where there is none.
+func percent(share float64) string {
+	if share < 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", 100*share)
+}
+
+// decibels prints a signal-to-noise ratio; what is equal has none.
+func decibels(db float64) string {
+	switch {
+	case db >= quant.MaxDB:
+		return "exact"
+	case db <= -quant.MaxDB: // nothing is left, or it is not finite
+		return "none"
+	}
+	return fmt.Sprintf("%.1f", db)
+}
+
+// ratio prints a signal-to-noise ratio with its unit.
+func ratio(db float64) string {
+	if math.Abs(db) >= quant.MaxDB {
+		return decibels(db)
+	}
+	return decibels(db) + " dB"
+}
+
+// kib prints bytes in KiB.
+func kib(n int) string { return fmt.Sprintf("%.1f", float64(n)/1024) }

@@ -1,0 +1,62 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels"
+)
+
+// Own is what a program has beside the built-in: models may use its ops, its kernels are tried on the CPU before the others,
+// and its passes run, are shown and are switched off like the standard ones.
+type Own struct {
+	Ops     []*graph.Op
+	Kernels []kernels.Tactic
+	Passes  []pass.Pass
+}
+
+// tables are what commands choose from.
+type tables struct {
+	backends []backend
+	own      Own
+}
+
+// tables returns the tables of the program with what it has of its own; the error names what cannot be had.
+func (o Own) tables(rows []backend) (tables, error) {
+	if _, err := graph.Ops().Plus(o.Ops...); err != nil {
+		return tables{}, err
+	}
+	if _, err := (&pass.Config{Extra: o.Passes}).Extend(pass.Standard()); err != nil {
+		return tables{}, err
+	}
+	rows = slices.Clone(rows)
+	for i := range rows {
+		if open := rows[i].open; rows[i].name == "cpu" && len(o.Kernels) > 0 {
+			rows[i].open = func(device, threads int) (run.Backend, error) {
+				b, err := open(device, threads)
+				if err != nil {
+					return nil, err
+				}
+				return o.with(b)
+			}
+		}
+	}
+	return tables{rows, o}, nil
+}
+
+// with returns a backend with the program's kernels.
+func (o Own) with(b run.Backend) (run.Backend, error) {
+	taker, ok := b.(interface {
+		With(...kernels.Tactic) (run.Backend, error)
+	})
+	if !ok {
+		return nil, fmt.Errorf("it takes no kernels beside its own")
+	}
+	return taker.With(o.Kernels...)
+}
+
+// ops returns the built-in ops and the program's own, which tables has checked.
+func (o Own) ops() graph.OpSet { return graph.Ops().With(o.Ops...) }

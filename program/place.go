@@ -1,0 +1,170 @@
+package program
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/testdata"
+)
+
+// place is an opened model with what is needed to work on it.
+type place struct {
+	model *sessions.Model
+	work  sessions.Workplace
+	close func()
+}
+
+// open opens the model at path, or the embedded one where path is empty, and its data.
+func (f *modelFlags) open(path string) (*place, error) {
+	read := f.openModel
+	if f.partly && path != "" {
+		read = f.lookAtModel
+	}
+	m, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	own := ""
+	if !f.lookOnly {
+		own = f.device.own(m)
+	}
+	if own != "" {
+		f.device.backend = own
+	}
+	p, err := f.equip(m, path == "")
+	if err != nil && own != "" {
+		err = fmt.Errorf("%s was built for %s: %w; --backend %s chooses its tactics again for another device", m.Name(), own, err, f.device.table[0].name)
+	}
+	return p, err
+}
+
+// openModel opens a model or an engine; no path names the embedded model.
+func (f *modelFlags) openModel(path string) (*sessions.Model, error) {
+	if path == "" {
+		return f.equipped(sessions.ParseModel(f.own.ops(), sessions.Embedded, testdata.Model()))
+	}
+	return f.equipped(sessions.OpenModel(f.own.ops(), path))
+}
+
+// lookAtModel opens a model that need not be run.
+func (f *modelFlags) lookAtModel(path string) (*sessions.Model, error) {
+	return f.equipped(sessions.LookAtModel(f.own.ops(), path))
+}
+
+// equipped gives a model the program's own passes.
+func (f *modelFlags) equipped(m *sessions.Model, err error) (*sessions.Model, error) {
+	if err == nil {
+		m.Passes = f.own.Passes
+	}
+	return m, err
+}
+
+// equip opens what a model is worked on with: timing cache, data, backend.
+func (f *modelFlags) equip(m *sessions.Model, embedded bool) (*place, error) {
+	w := sessions.Workplace{Program: programName(), Recalibrate: f.anew || f.data.changed("calib-data")}
+	w.Cache, w.SaveTo, w.CacheError = f.device.timingCache()
+	var err error
+	if m.Refused == nil { // otherwise nothing is run
+		if w.Data, w.CalData, err = f.datasets(m, embedded); err != nil {
+			return nil, err
+		}
+	}
+	var closeDevices func()
+	if w.Backend, w.Host, closeDevices, err = f.device.openWithHost(); err != nil {
+		return nil, err
+	}
+	few := f.few
+	if w.Backend.Info().Estimated {
+		few, w.TapItems = fewItems, fewTaps
+	}
+	if f.data.items == "" && few > 0 && w.Data != nil {
+		if w.Data, err = sessions.Subset(w.Data, 0, min(few, w.Data.Len())); err != nil {
+			closeDevices()
+			return nil, err
+		}
+	}
+	return &place{m, w, closeDevices}, nil
+}
+
+// datasets opens the data to evaluate and to calibrate on: the embedded model's own, what the flags name, or random
+// input. Both are nil where a model is only looked at and needs shapes.
+func (f *modelFlags) datasets(m *sessions.Model, embedded bool) (data, cal sessions.Data, err error) {
+	given, err := parseShapes(f.config.shapes)
+	if err != nil {
+		return nil, nil, usageError{err}
+	}
+	if data, cal, err = f.data.open(m, embedded, given); err != nil {
+		return nil, nil, err
+	}
+	if shaped := cmp.Or(data, cal); shaped != nil && !embedded {
+		if f.data.shapes, err = m.DataShapes(shaped); err != nil {
+			return nil, nil, err
+		}
+	}
+	if data == nil {
+		env, err := f.symbols(m)
+		if f.lookOnly && errors.As(err, new(*sessions.UnboundShapes)) {
+			return nil, nil, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if data, err = f.data.random(m, env); err != nil && f.lookOnly {
+			return nil, nil, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	if cal == nil {
+		cal = data
+	}
+	data, err = f.data.chosen(data)
+	return data, cal, err
+}
+
+// symbols returns the values of dimension symbols of which random input is made, one item at a time.
+func (f *modelFlags) symbols(m *sessions.Model) (map[string]int, error) {
+	cfg, err := f.configFor(m)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Batch = 1
+	return m.Symbols(m.Shaped(cfg))
+}
+
+// warn writes warnings to w: that the timing cache cannot be read, and those of a build.
+func (p *place) warn(w io.Writer) {
+	p.work.Warn = warner(w)
+	if p.work.CacheError != nil {
+		p.work.Warn(p.work.CacheError.Error())
+	}
+}
+
+// with opens the model at path, hands it to use with a runner that reports its progress to stderr, and closes it.
+func (f *modelFlags) with(path string, stderr io.Writer, use func(*place, *sessions.Runner) error) error {
+	p, err := f.open(path)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	p.warn(stderr)
+	if f.output.verbose {
+		p.work.Log = func(l report.LogLine) { fmt.Fprintln(stderr, l) }
+	}
+	report, stop := f.output.reporter(stderr)
+	defer stop()
+	return use(p, sessions.NewRunner(p.model, p.work, report))
+}
+
+// modelArg returns the command's model argument, "" where there is none.
+func modelArg(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}

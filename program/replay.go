@@ -1,0 +1,113 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views"
+)
+
+// replayFlags say which recorded state to show, and how.
+type replayFlags struct {
+	look   ui.Options
+	at     string
+	format string
+}
+
+func replayCommand(tables) *cobra.Command {
+	f := &replayFlags{}
+	c := &cobra.Command{
+		Use:   "replay FILE",
+		Short: "Show a recording in the workbench, without its model or device; as text if there is no terminal",
+		Example: examples("in the workbench, from its end", "trtui replay session.trtui",
+			"the state after 14 seconds, as text", "trtui replay session.trtui --at 00:14 --format text"),
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			f.look.ASCII = asked(c, "ascii")
+			return f.replay(c.Context(), c.OutOrStdout(), args[0])
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.at, "at", "", "the recorded `STATE` to show: its number, from 1, or a time after the start, as 00:14 or 14s; default: the last")
+	flags.StringVar(&f.format, "format", "", "text or json: print the state instead of opening the workbench")
+	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also with NO_COLOR set)")
+	flags.StringVar(&f.look.Theme, "theme", "", "dark or light; the default follows the terminal")
+	under(c, screenHeading, "no-color", "theme")
+	under(c, outputHeading, "at", "format")
+	return c
+}
+
+func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string) error {
+	if f.format != "" {
+		if err := checkFormat(f.format); err != nil {
+			return err
+		}
+	}
+	if f.look.Theme != "" && f.look.Theme != "dark" && f.look.Theme != "light" {
+		return usageError{fmt.Errorf("--theme %q: want dark or light", f.look.Theme)}
+	}
+	r, err := recording.Open(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	state := len(r.Steps()) - 1
+	if f.at != "" {
+		if state, err = r.Find(f.at); err != nil {
+			return fmt.Errorf("--at: %w", err)
+		}
+	}
+	snap, err := r.At(state)
+	if err != nil {
+		return err
+	}
+	if f.format == "" {
+		look, err := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))
+		if err == nil {
+			r.Seek(state)
+			ctx, stop := guardTerminal(ctx)
+			defer stop()
+			return terminal{look: look, recordings: filepath.Dir(r.Path()), configs: replayConfigs(r)}.show(ctx, r, nil)
+		}
+	}
+	if f.format == "json" {
+		return writeReport(stdout, snap.Head(), snap)
+	}
+	return writeReplay(stdout, r, snap)
+}
+
+// writeReplay prints what was recorded and the overview of one state.
+func writeReplay(w io.Writer, r *recording.Replay, snap *report.Snapshot) error {
+	rep, err := r.Report()
+	if err != nil {
+		return err
+	}
+	writeRecording(w, rep)
+	fmt.Fprintf(w, "\n%s\n", snap.At)
+	if snap.Settled() && snap.Overview != nil && snap.Passes != nil {
+		return writeStyled(w, views.OverviewText(snap, terminalWidth(w)))
+	}
+	fmt.Fprintf(w, "%s: this state is not complete", snap.Config.Precision)
+	if snap.Busy != nil {
+		fmt.Fprintf(w, "; it was recorded while %s %s", snap.Busy.Phase, snap.Busy.Item)
+	}
+	if snap.Err != "" {
+		fmt.Fprintf(w, ": %s", snap.Err)
+	}
+	fmt.Fprintln(w)
+	for i, l := range snap.Log {
+		if i >= len(snap.Log)-10 {
+			fmt.Fprintf(w, "%s %s: %s\n", l.Time.Format("15:04:05.000"), l.Level, l.Text)
+		}
+	}
+	return nil
+}

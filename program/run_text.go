@@ -1,0 +1,255 @@
+package program
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// writeComparison prints what trtui run found.
+func writeComparison(w io.Writer, r *report.Comparison) {
+	precision := r.Precision
+	if r.Calibrator != "" {
+		precision += " (" + r.Calibrator + ")"
+	}
+	fmt.Fprintf(w, "%s, %s, %s: %s\n", r.Model, precision, count(r.Items, "item"), r.Data)
+	if len(r.Pairs) > 0 {
+		writeTolerance(w, r)
+	}
+	fmt.Fprintln(w)
+	for _, one := range r.Runs {
+		writeRun(w, one)
+	}
+	if len(r.Pairs) == 0 && len(r.Runs) > 0 {
+		writeClasses(w, r.Runs[0].Classes)
+	}
+	for _, p := range r.Pairs {
+		writePair(w, p)
+	}
+}
+
+// writeTolerance says when elements agree.
+func writeTolerance(w io.Writer, r *report.Comparison) {
+	if f := r.Rounding; f != nil {
+		fmt.Fprintf(w, "tolerance: what rounding explains, measured against FP32 on the same items: |a - b| up to %s the\n"+
+			"  largest difference from FP32, RMS up to %s its RMS; --atol and --rtol set a fixed one\n", times(f.Peak), times(f.RMS))
+		return
+	}
+	unit := ""
+	if r.Scaled {
+		unit = " RMS(b)"
+	}
+	fmt.Fprintf(w, "tolerance: |a - b| <= %g%s + %g |b|", r.Tolerance.Abs, unit, r.Tolerance.Rel)
+	if r.Half != r.Tolerance && hasHalf(r.Pairs) {
+		fmt.Fprintf(w, ", of tensors in f16 and bf16 %g%s + %g |b|", r.Half.Abs, unit, r.Half.Rel)
+	}
+	fmt.Fprintln(w)
+}
+
+// hasHalf reports whether tensors in 16 bits were compared.
+func hasHalf(pairs []report.Pair) bool {
+	half := func(d report.TensorDifference) bool {
+		types := []string{d.Type, d.SecondType}
+		return slices.Contains(types, graph.F16.String()) || slices.Contains(types, graph.BF16.String())
+	}
+	return slices.ContainsFunc(pairs, func(p report.Pair) bool {
+		return slices.ContainsFunc(p.Outputs, half) || slices.ContainsFunc(p.Layers, half)
+	})
+}
+
+// count writes a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "ch") {
+		noun += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// writeRun prints one run's backend and what its outputs are like.
+func writeRun(w io.Writer, r report.BackendRun) {
+	fmt.Fprintf(w, "%s: %s, %s\n", r.Name, r.Device.Device, count(r.Launches, "launch"))
+	if r.Replanned != "" {
+		fmt.Fprintf(w, "  planned again: %s\n", r.Replanned)
+	}
+	for _, o := range r.Outputs {
+		fmt.Fprintf(w, "  %s %s%v: mean %.6g, std %.6g, min %.6g at %s, max %.6g at %s", o.Name, o.Type, o.Shape, o.Mean, o.Std, o.Min, where(o.MinAt), o.Max, where(o.MaxAt))
+		if o.NotFinite > 0 {
+			fmt.Fprintf(w, ", %s of %d not finite", count(o.NotFinite, "element"), o.Count)
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintln(w)
+}
+
+// where prints an element's place: its item and its index.
+func where(p report.Position) string {
+	return fmt.Sprintf("item %d %s", p.Item, strings.ReplaceAll(fmt.Sprint(p.Index), " ", ","))
+}
+
+// writeClasses prints the highest scores of each item.
+func writeClasses(w io.Writer, items []report.ItemClasses) {
+	if len(items) == 0 {
+		return
+	}
+	var rows [][]string
+	for _, it := range items {
+		label := "-"
+		if it.Label >= 0 {
+			label = fmt.Sprint(it.Label)
+		}
+		row := []string{fmt.Sprint(it.Item), label}
+		for _, c := range it.Top {
+			row = append(row, fmt.Sprintf("%d: %.4g", c.Class, c.Score))
+		}
+		rows = append(rows, row)
+	}
+	header := []string{">item", ">label"}
+	for i := range items[0].Top {
+		header = append(header, fmt.Sprintf("top %d", i+1))
+	}
+	writeTable(w, header, rows)
+}
+
+// writePair prints how two runs differ.
+func writePair(w io.Writer, p report.Pair) {
+	fmt.Fprintf(w, "%s (a) against %s (b)\n", p.First, p.Second)
+	failed := 0
+	for _, o := range p.Outputs {
+		fmt.Fprintf(w, "  output %s %s%v\n", o.Name, o.Type, o.Shape)
+		writeDifference(w, p, o)
+		if !o.Passed {
+			failed++
+		}
+	}
+	if len(p.Layers) > 0 {
+		writeLayers(w, p)
+	}
+	verdict := "PASSED: the outputs agree"
+	if text := bothNotFinite(p.Outputs); text != "" {
+		verdict = "PASSED, but " + text
+	}
+	if failed > 0 {
+		verdict = fmt.Sprintf("FAILED: %d of %s over the tolerance", failed, count(len(p.Outputs), "output"))
+	}
+	fmt.Fprintf(w, "%s\n\n", verdict)
+}
+
+// bothNotFinite says how many elements agree only as NaN and infinities do; "" where none does.
+func bothNotFinite(outputs []report.TensorDifference) string {
+	var texts []string
+	for _, o := range outputs {
+		if o.BothNotFinite > 0 {
+			verb := "are"
+			if o.BothNotFinite == 1 {
+				verb = "is"
+			}
+			texts = append(texts, fmt.Sprintf("%d of %s of output %s %s NaN or infinite on both sides", o.BothNotFinite, count(o.Count, "element"), o.Name, verb))
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+// writeRounding prints how far two runs are from FP32, and by how much they may therefore differ.
+func writeRounding(w io.Writer, p report.Pair, r *report.Rounding) {
+	fmt.Fprintf(w, "    from FP32: %s %s, %s %s; allowed: |a - b| %.4g, RMS %.4g, which is %.4g\n",
+		p.First, ratio(r.First), p.Second, ratio(r.Second), r.MaxAbs, r.RMS, r.RMSE)
+}
+
+// writeDifference prints how an output of two runs differs.
+func writeDifference(w io.Writer, p report.Pair, d report.TensorDifference) {
+	verdict := "passed"
+	if !d.Passed {
+		verdict = "FAILED"
+	}
+	fmt.Fprintf(w, "    %s: %d of %s over %.4g + %g |b|, %d differ at all\n", verdict, d.Over, count(d.Count, "element"), d.Tolerance.Abs, d.Tolerance.Rel, d.Differ)
+	if d.Rounding != nil {
+		writeRounding(w, p, d.Rounding)
+	}
+	if d.Differ == 0 {
+		return
+	}
+	fmt.Fprintf(w, "    |a - b|        max %.4g at %s, mean %.4g, median %.4g\n", d.MaxAbs, where(d.MaxAt), d.MeanAbs, d.MedianAbs)
+	fmt.Fprintf(w, "    |a - b| / |b|  max %.4g, mean %.4g; SQNR %s\n", d.MaxRel, d.MeanRel, ratio(d.SQNR))
+	alone := ""
+	if d.RelToPass > 0 {
+		alone = fmt.Sprintf(", or --atol 0 --rtol %.3g,", above(d.RelToPass))
+	}
+	fmt.Fprintf(w, "    --atol %.3g --rtol 0%s would pass\n\n", above(d.MaxAbs), alone)
+	most := 1
+	for _, b := range d.Histogram {
+		most = max(most, b.Count)
+	}
+	var rows [][]string
+	for _, b := range d.Histogram {
+		rows = append(rows, []string{"   ", binName(b), fmt.Sprint(b.Count), bar(float64(b.Count)/float64(most), 40)})
+	}
+	writeTable(w, []string{"   ", "|a - b|", ">elements", ""}, rows)
+	fmt.Fprintln(w)
+	rows = nil
+	for _, e := range d.Worst {
+		rows = append(rows, []string{"   ", where(e.Position), fmt.Sprintf("%.7g", e.First), fmt.Sprintf("%.7g", e.Second), fmt.Sprintf("%.3g", e.Abs), relative(e.Rel)})
+	}
+	writeTable(w, []string{"   ", "worst elements", ">a", ">b", ">|a - b|", ">relative"}, rows)
+	fmt.Fprintln(w)
+}
+
+// relative writes an element's relative difference; a b of 0 has none.
+func relative(v float64) string {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return "-"
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// above returns a number that is still not less than x when it is written with three digits.
+func above(x float64) float64 { return 1.005 * x }
+
+// binName names a range of differences.
+func binName(b report.DifferenceBin) string {
+	switch {
+	case b.To == 0:
+		return "equal"
+	case b.From == math.MaxFloat64:
+		return "not finite"
+	case b.From == 0:
+		return fmt.Sprintf("below %.0e", b.To)
+	case b.To == math.MaxFloat64:
+		return fmt.Sprintf("from %.0e", b.From)
+	}
+	return fmt.Sprintf("%.0e to %.0e", b.From, b.To)
+}
+
+// writeLayers prints a line for every layer that both runs have.
+func writeLayers(w io.Writer, p report.Pair) {
+	var rows [][]string
+	for _, l := range p.Layers {
+		mark := ""
+		switch {
+		case l.Layer == p.FirstBad:
+			mark = "first over the tolerance"
+		case !l.Passed:
+			mark = "over"
+		}
+		typ := l.Type
+		if l.SecondType != l.Type {
+			typ += "/" + l.SecondType
+		}
+		rows = append(rows, []string{
+			" ", short(l.Layer), typ, fmt.Sprint(l.Count), fmt.Sprint(l.Over), fmt.Sprintf("%.3g", l.MaxAbs), fmt.Sprintf("%.3g", l.MeanAbs),
+			fmt.Sprintf("%.3g", l.MaxRel), decibels(l.SQNR), mark,
+		})
+	}
+	writeTable(w, []string{" ", "layer", "type", ">elements", ">over", ">max abs", ">mean abs", ">max rel", ">SQNR dB", ""}, rows)
+	if p.Unmatched > 0 {
+		fmt.Fprintf(w, "  %s of %s that %s does not have under that name\n", count(p.Unmatched, "tensor"), p.First, p.Second)
+	}
+	fmt.Fprintln(w)
+}

@@ -1,0 +1,107 @@
+//go:build unix
+
+package program
+
+import (
+	"io"
+	"os"
+	"os/signal"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"golang.org/x/sys/unix"
+)
+
+// endSignals ask every command to end; quitSignals ask the workbench, too, and have a command print its stacks.
+var (
+	endSignals  = []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP}
+	quitSignals = []os.Signal{unix.SIGQUIT}
+)
+
+// jobs stops and continues a program of the workbench as a shell asks for it.
+type jobs struct {
+	stop, cont chan os.Signal
+	quit       chan struct{}
+}
+
+// newJobs catches the signals of job control until end is called.
+func newJobs() *jobs {
+	j := &jobs{make(chan os.Signal, 1), make(chan os.Signal, 1), make(chan struct{})}
+	signal.Notify(j.stop, unix.SIGTSTP)
+	signal.Notify(j.cont, unix.SIGCONT)
+	return j
+}
+
+// forward has the program suspend itself where it is asked to stop, and paint anew where it goes on after a SIGSTOP, which
+// left it no time to give the terminal back.
+func (j *jobs) forward(p *tea.Program) {
+	for {
+		select {
+		case <-j.quit:
+			return
+		case <-j.stop:
+			p.Send(tea.SuspendMsg{})
+		case <-j.cont:
+			p.Send(repaintMsg{})
+		}
+	}
+}
+
+func (j *jobs) end() {
+	signal.Stop(j.stop)
+	signal.Stop(j.cont)
+	close(j.quit)
+}
+
+// repaintMsg asks for the terminal's modes to be set and everything to be painted again.
+type repaintMsg struct{}
+
+// filter does what suspends a program in its own way: Bubble Tea's waits for SIGCONT without end where the system stops no
+// process, as in a session without a shell.
+func (j *jobs) filter(_ tea.Model, msg tea.Msg) tea.Msg {
+	switch msg.(type) {
+	case tea.SuspendMsg:
+		return tea.Exec(pause(j.suspend), resumed)()
+	case repaintMsg:
+		return tea.Exec(pause(func() {}), resumed)()
+	}
+	return msg
+}
+
+func resumed(error) tea.Msg { return tea.ResumeMsg{} }
+
+// stopTakes is how long a process may run on after it stopped itself. Where there is no shell that could continue it, the
+// system does not stop it.
+const stopTakes = 200 * time.Millisecond
+
+// suspend stops the job and returns when it goes on. A Go program that has caught SIGTSTP once is not stopped by it any
+// more; SIGTTIN does the same, and like it nothing where there is no shell, which SIGSTOP would.
+func (j *jobs) suspend() {
+	drain(j.cont)
+	_ = unix.Kill(0, unix.SIGTTIN) // cannot fail: it is our own group
+	select {
+	case <-j.cont:
+	case <-time.After(stopTakes):
+		drain(j.cont)
+	}
+	drain(j.stop)
+}
+
+func drain(signals chan os.Signal) {
+	select {
+	case <-signals:
+	default:
+	}
+}
+
+// pause is what runs while the program has given the terminal back.
+type pause func()
+
+func (p pause) Run() error {
+	p()
+	return nil
+}
+
+func (pause) SetStdin(io.Reader)  {}
+func (pause) SetStdout(io.Writer) {}
+func (pause) SetStderr(io.Writer) {}

@@ -1,0 +1,186 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views"
+)
+
+// terminal is where the workbench is shown.
+type terminal struct {
+	look       ui.Options
+	recordings string // folder
+	configs    *config.Saver
+	program    func() []tea.ProgramOption // of each program; nil: a person's terminal
+}
+
+// show shows the workbench on a session or a replay until a person quits it. A recording that is opened meanwhile is
+// shown in front of it; leaving that leads back to where it was. rec is nil where nothing can be recorded; what it records
+// ends here.
+func (t terminal) show(ctx context.Context, ctl views.Controller, rec views.Recorder) (err error) {
+	if rec != nil {
+		defer func() {
+			if ctl.Snapshot().Recording != "" {
+				err = errors.Join(err, rec.StopRecording())
+			}
+		}()
+	}
+	home, err := t.window(ctl, views.Options{Recorder: rec, SaveConfig: t.configs.Save})
+	if err != nil {
+		return err
+	}
+	var live *views.Live
+	if rec != nil {
+		live = &views.Live{Snapshot: ctl.Snapshot, Return: tea.Quit}
+	}
+	for {
+		opened, err := home.run(ctx)
+		if opened == nil {
+			return quit(ctx, err)
+		}
+		for opened != nil && err == nil {
+			opened, err = t.replay(ctx, opened, live)
+		}
+		if err != nil {
+			return quit(ctx, err)
+		}
+	}
+}
+
+// quit returns the error with which a program ended, nil where a person or a signal ended it.
+func quit(ctx context.Context, err error) error {
+	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// replay shows a recording until it is left, and closes it; live is the session that it is shown in front of, if any. It
+// returns the recording that was opened in its place.
+func (t terminal) replay(ctx context.Context, r *recording.Replay, live *views.Live) (*recording.Replay, error) {
+	// configurations are saved beside the recording that they are in
+	w, err := t.window(r, views.Options{Live: live, SaveConfig: replayConfigs(r).Save})
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	next, err := w.run(ctx)
+	if closing := r.Close(); err == nil {
+		err = closing
+	}
+	return next, err
+}
+
+// replayConfigs saves configurations beside the recording that they are in.
+func replayConfigs(r *recording.Replay) *config.Saver {
+	return config.NewSaver(filepath.Dir(r.Path()), r.Path())
+}
+
+// window is the workbench on one session or replay. It keeps what it shows while another one is in front of it.
+type window struct {
+	app     *ui.App
+	events  *relay
+	next    chan *recording.Replay
+	program func() []tea.ProgramOption
+}
+
+// window makes the workbench for a controller; o says what it can do besides.
+func (t terminal) window(ctl views.Controller, o views.Options) (*window, error) {
+	w := &window{events: &relay{Controller: ctl}, next: make(chan *recording.Replay, 1), program: t.program}
+	o.Look, o.Open = ui.NewLook(t.look), w.open
+	if t.recordings != "" {
+		o.Recordings = recording.Folder(t.recordings)
+	}
+	o.Timeline, _ = ctl.(views.Timeline) // nil for a session
+	var err error
+	w.app, err = views.NewWorkbench(w.events, o)
+	return w, err
+}
+
+// open opens a recording and ends the program, for the recording to be shown.
+func (w *window) open(path string) tea.Cmd {
+	return func() tea.Msg {
+		r, err := recording.Open(path)
+		if err != nil {
+			return ui.StatusMsg{Text: err.Error(), Style: ui.Bad}
+		}
+		select {
+		case w.next <- r:
+			return tea.Quit()
+		default: // another one is being opened
+			r.Close()
+			return nil
+		}
+	}
+}
+
+// run shows the window until it is left; it returns the recording that is to be shown next, if there is one.
+func (w *window) run(ctx context.Context) (*recording.Replay, error) {
+	w.events.start()
+	defer w.events.stop()
+	options := []tea.ProgramOption{tea.WithContext(ctx)}
+	if w.program != nil {
+		options = append(options, w.program()...)
+	}
+	jobs := newJobs()
+	defer jobs.end()
+	program := tea.NewProgram(w.app, append(options, tea.WithoutSignalHandler(), tea.WithFilter(jobs.filter))...)
+	go jobs.forward(program)
+	_, err := program.Run()
+	select {
+	case r := <-w.next:
+		if err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+		return r, nil
+	default:
+		return nil, err
+	}
+}
+
+// relay passes a controller's events on to one program at a time: what still listens when that has ended takes none from
+// the next, which begins with the newest.
+type relay struct {
+	views.Controller
+	events chan *report.Snapshot
+	quit   chan struct{}
+	done   chan struct{}
+}
+
+// start begins to pass events on to a new program.
+func (r *relay) start() {
+	r.events, r.quit, r.done = make(chan *report.Snapshot, 1), make(chan struct{}), make(chan struct{})
+	r.events <- r.Controller.Snapshot()
+	go r.forward()
+}
+
+func (r *relay) Events() <-chan *report.Snapshot { return r.events }
+
+// forward keeps the newest event for a program that is slow.
+func (r *relay) forward() {
+	defer close(r.done)
+	for {
+		select {
+		case <-r.quit:
+			return
+		case s := <-r.Controller.Events():
+			select {
+			case <-r.events:
+			default:
+			}
+			r.events <- s
+		}
+	}
+}
+
+func (r *relay) stop() {
+	close(r.quit)
+	<-r.done
+}

@@ -1,0 +1,72 @@
+package program
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// revision is the commit where make built the program: the linker sets it.
+var revision string
+
+func versionCommand(tables) *cobra.Command {
+	o := &outputFlags{}
+	c := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the commit that this program was built from",
+		Example: examples("commit, Go version and platform, for a script", "trtui version --format json"),
+		Args:    cobra.NoArgs,
+		PreRunE: func(*cobra.Command, []string) error { return o.check() },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if o.json() {
+				return writeReport(c.OutOrStdout(), report.Head{}, versionReport{runtime.Version(), runtime.GOOS, runtime.GOARCH})
+			}
+			_, err := fmt.Fprintf(c.OutOrStdout(), "%s, %s, %s/%s\n", programName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+	o.define()
+	o.addTo(c, takeFormat)
+	return c
+}
+
+// versionReport is what the program was built with and for, beside its commit, which is in every document's head.
+type versionReport struct{ Go, OS, Arch string }
+
+// programName names the program with the commit that it was built from.
+func programName() string { return "trtui, commit " + ownCommit() }
+
+// ownCommit returns the commit of this program.
+func ownCommit() string {
+	info, _ := debug.ReadBuildInfo()
+	return commit(revision, info)
+}
+
+// commit returns the first 12 digits of the commit that the program was built from, with "-dirty" behind them where its
+// tree had changes: revision, or what go build noted; "unknown" where it was not built in a clone of the repository.
+func commit(revision string, info *debug.BuildInfo) string {
+	if id, _, _ := strings.Cut(revision, "-"); id != "" {
+		return revision
+	}
+	id, dirty := "unknown", ""
+	if info == nil {
+		return id
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && len(s.Value) >= 12:
+			id = s.Value[:12]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "-dirty"
+		}
+	}
+	if id == "unknown" {
+		return id
+	}
+	return id + dirty
+}

@@ -1,0 +1,71 @@
+package program
+
+import (
+	"encoding/json"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/sessions/report"
+)
+
+func TestCommit(t *testing.T) {
+	settings := func(pairs ...string) *debug.BuildInfo {
+		i := &debug.BuildInfo{}
+		for ; len(pairs) > 0; pairs = pairs[2:] {
+			i.Settings = append(i.Settings, debug.BuildSetting{Key: pairs[0], Value: pairs[1]})
+		}
+		return i
+	}
+	const id = "0123456789abcdef0123456789abcdef01234567"
+	for _, c := range []struct {
+		revision string
+		info     *debug.BuildInfo
+		want     string
+	}{
+		{"", nil, "unknown"},
+		{"-dirty", nil, "unknown"}, // built by make, outside of a clone
+		{"", settings(), "unknown"},
+		{"", settings("vcs.modified", "true"), "unknown"},
+		{"", settings("vcs.revision", id, "vcs.modified", "false"), "0123456789ab"},
+		{"", settings("vcs.modified", "true", "vcs.revision", id), "0123456789ab-dirty"},
+		{"fedcba987654-dirty", settings("vcs.revision", id), "fedcba987654-dirty"},
+	} {
+		if got := commit(c.revision, c.info); got != c.want {
+			t.Errorf("%q, %v: %s, want %s", c.revision, c.info, got, c.want)
+		}
+	}
+}
+
+// The version as JSON is a document like the others.
+func TestVersionJSON(t *testing.T) {
+	out, _ := command(t, 0, "version", "--format", "json")
+	var v struct {
+		Schema               int
+		Commit, Go, OS, Arch string
+	}
+	if err := json.Unmarshal([]byte(out), &v); err != nil || v.Schema != report.OutputSchema || v.Commit != ownCommit() || v.OS != runtime.GOOS {
+		t.Errorf("%s: %v", out, err)
+	}
+	command(t, exitFailure, "version", "--format", "xml")
+}
+
+// What is mistyped is answered with what is spelt alike.
+func TestMistyped(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"bnech"}, `did you mean "bench"?`},
+		{[]string{"bench", "--percision", "int8"}, `did you mean "--precision"`},
+		{[]string{"gpu", "selftest", "--budgt", "3"}, `did you mean "--budget"?`},
+		{[]string{"bench", "--recordings", "x"}, "bench has no --recordings; the workbench has\n"},
+		{[]string{"inspect", "model", "--tactic", "x"}, "inspect model has no --tactic; the workbench, bench, build and 7 other commands have\n"},
+		{[]string{"bench", "--xyzzyplugh"}, "unknown flag: --xyzzyplugh\nusage:"},
+	} {
+		if _, got := command(t, exitFailure, c.args...); !strings.Contains(got, c.want) {
+			t.Errorf("%v: %s", c.args, got)
+		}
+	}
+}

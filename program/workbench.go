@@ -1,0 +1,183 @@
+package program
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views"
+)
+
+// workbenchFlags are the flags of the command without a subcommand.
+type workbenchFlags struct {
+	modelFlags
+	look      ui.Options
+	recording string
+}
+
+// workbench makes root, called without a subcommand, open the workbench on a model: the embedded one, or the file that
+// is named.
+func workbench(root *cobra.Command, t tables) {
+	f := &workbenchFlags{modelFlags: *onBackends(t)}
+	f.partly = true
+	root.Use = "trtui [MODEL|ENGINE]"
+	root.Long = "Explore, optimise and run neural networks in the terminal.\n\n" +
+		"Without a command, trtui opens the workbench on a model, or on the built-in digit classifier. If there is\n" +
+		"no terminal it prints the overview as text. Unless --precision is given, a model that brings its own\n" +
+		"quantisation starts in int8, and an engine as it was built."
+	root.Example = examples("the built-in digit classifier", "trtui",
+		"a model on images, in the workbench", "trtui model.onnx --data images/ --size 224 --mean 0.485,0.456,0.406",
+		"an INT8 engine, and its speed", "trtui build model.onnx --precision int8 --data images/ -o m.engine",
+		"its layers one by one", "trtui bench m.engine --per-layer")
+	root.Args = f.checkArgs
+	f.register(root, takeAll)
+	flags := root.Flags()
+	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also with NO_COLOR set)")
+	flags.StringVar(&f.look.Theme, "theme", "", "dark or light; the default follows the terminal")
+	flags.StringVar(&f.recording, "recordings", ".", "`FOLDER` of recordings")
+	under(root, screenHeading, "no-color", "theme", "recordings")
+	root.RunE = func(cmd *cobra.Command, args []string) error { return f.show(cmd, args) }
+}
+
+// check refuses what cannot have been meant before anything is opened.
+func (f *workbenchFlags) checkArgs(cmd *cobra.Command, args []string) error {
+	if err := cobra.MaximumNArgs(1)(cmd, args); err != nil {
+		return err
+	}
+	if len(args) == 1 && !strings.ContainsAny(args[0], `./\`) {
+		if _, err := os.Stat(args[0]); errors.Is(err, fs.ErrNotExist) {
+			var names []string
+			for _, c := range cmd.Commands() {
+				names = append(names, c.Name())
+			}
+			return fmt.Errorf("%q is neither a command nor a file%s", args[0], config.DidYouMean(args[0], names))
+		}
+	}
+	if f.look.Theme != "" && f.look.Theme != "dark" && f.look.Theme != "light" {
+		return fmt.Errorf("--theme %q: want dark or light", f.look.Theme)
+	}
+	return f.modelFlags.check()
+}
+
+// begin returns the configuration to begin with; a calibrator that was asked for is written as reports write it.
+func (f *workbenchFlags) begin(m *sessions.Model) (config.Config, error) {
+	cfg, err := f.configFor(m)
+	if err != nil || m.Engine != nil && !f.config.changed("calibrator", "config") {
+		return cfg, err
+	}
+	if err := m.CheckConfig(cfg); err != nil {
+		return cfg, err
+	}
+	calibrator, err := quant.ParseCalibrator(cfg.Calibrator, quant.Scheme{})
+	if err != nil {
+		return cfg, fmt.Errorf("--calibrator: %w", err)
+	}
+	cfg.Calibrator = calibrator.String()
+	return cfg, nil
+}
+
+// show opens the model and shows it.
+func (f *workbenchFlags) show(cmd *cobra.Command, args []string) error {
+	ctx, stop := guardTerminal(cmd.Context())
+	defer stop()
+	p, err := f.modelFlags.open(modelArg(args))
+	if err != nil {
+		return err
+	}
+	cfg, err := f.begin(p.model)
+	if err != nil {
+		p.close()
+		return err
+	}
+	f.look.ASCII = asked(cmd, "ascii")
+	look, noScreen := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))
+	if noScreen != nil && p.model.Refused != nil { // the overview is of times
+		p.close()
+		return p.model.Refused
+	}
+	session := sessions.Open(p.model, p.work, cfg)
+	defer closeSoon(func() {
+		session.Close()
+		p.close()
+	})
+	if noScreen != nil {
+		return f.printOverview(ctx, session, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	if f.recording, err = filepath.Abs(f.recording); err != nil {
+		return err
+	}
+	return terminal{look: look, recordings: f.recording, configs: saver(modelArg(args))}.show(ctx, session, session)
+}
+
+// saver saves configurations to the folder in which the program was started, named after the model.
+func saver(model string) *config.Saver {
+	folder, err := filepath.Abs(".")
+	if err != nil {
+		folder = "."
+	}
+	return config.NewSaver(folder, cmp.Or(model, "embedded"))
+}
+
+// closeSoon waits for release, but not for long: one inference of a large model cannot be interrupted, and the end of the
+// program frees everything.
+func closeSoon(release func()) {
+	done := make(chan struct{})
+	go func() {
+		release()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(300 * time.Millisecond):
+	}
+}
+
+// printOverview waits until every report is there and prints the overview.
+func (f *workbenchFlags) printOverview(ctx context.Context, session *sessions.Session, out, errs io.Writer) error {
+	report, stop := f.output.reporter(errs)
+	snap, err := awaitSettled(ctx, session, report)
+	stop()
+	if err != nil {
+		return err
+	}
+	if f.output.json() {
+		return writeReport(out, snap.Head(), engineDocument(snap))
+	}
+	return writeStyled(out, views.OverviewText(snap, terminalWidth(out)))
+}
+
+// awaitSettled returns the first snapshot whose reports all fit its configuration; report, if not nil, is told what is being
+// done until then.
+func awaitSettled(ctx context.Context, session *sessions.Session, report func(report.Progress)) (*report.Snapshot, error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case snap := <-session.Events():
+			if snap.Err != "" {
+				return nil, errors.New(snap.Err)
+			}
+			if snap.Settled() {
+				return snap, nil
+			}
+			if snap.Busy != nil && report != nil {
+				report(*snap.Busy)
+			}
+		}
+	}
+}
