@@ -1,6 +1,7 @@
 package trtui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +80,13 @@ func (o *Options) build(ctx context.Context, n *Network, b Backend) (*Engine, er
 	for _, t := range n.Inputs {
 		shapes[t.Name] = graph.EvalDims(t.Dims, env)
 	}
-	e := &run.Engine{Source: n, Profiles: []run.Profile{{Name: "default", Shapes: shapes}}, Plans: []*run.Plan{plan}}
+	info := b.Info()
+	e := &run.Engine{Profiles: []run.Profile{{Name: "default", Shapes: shapes}}, Plans: []*run.Plan{plan}, Origin: o.Origin}
+	e.Origin.Model, e.Origin.Config = cmp.Or(e.Origin.Model, n.Name), cmp.Or(e.Origin.Config, o.Precision.String())
+	e.Origin.Backend, e.Origin.Device = info.Name, info.Device
+	if o.KeepSource {
+		e.Source = n
+	}
 	built, err := load(ctx, e, b, o.progress)
 	if err == nil {
 		built.passes = slices.Concat(opt.Steps, low.Steps)

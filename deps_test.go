@@ -61,14 +61,14 @@ var allowed = map[string][]string{
 	"sessions":           {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "core/host", "kernels", "sessions/compare", "sessions/config", "sessions/recording", "sessions/report"},
 	"views":              {"sessions/config", "sessions/report", "ui"},
 	"cmd/trtui":          {"program"},
-	"program":            {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "core/conformance", "core/host", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report", "ui", "views", "testdata"},
 
-	"internal/torture/networks": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu", "internal/torture"},
+	"internal/torture/networks": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "internal/torture"},
 	"internal/torture/crash":    {"internal/torture", "internal/torture/networks"},
 	"internal/torture/soak":     {"internal/torture", "internal/torture/networks", "internal/torture/screen"},
 	"internal/torture/files":    {"core/graph", "internal/torture", "internal/torture/networks"},
 	"internal/torture/screen":   {"internal/torture", "internal/torture/networks"},
 	"scripts/torture":           {"internal/torture", "internal/torture/crash", "internal/torture/files", "internal/torture/networks", "internal/torture/screen", "internal/torture/soak"},
+	"program":                   {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "core/conformance", "core/host", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report", "ui", "views", "testdata"},
 
 	// for tests
 	"kernels/cpu/cputest":            {"kernels/cpu/asm", "kernels/cpu/quantised", "kernels/cpu/windows", "kernels/cpu/work"},

@@ -27,7 +27,10 @@ type Engine struct {
 
 // load binds the engine's plan.
 func load(ctx context.Context, e *run.Engine, b Backend, progress func(stage string, done, total int)) (*Engine, error) {
-	p := e.Plans[0]
+	p, err := e.PlanFor(b.Info().Fingerprint, nil)
+	if err != nil {
+		p = e.Any() // this device may have its tactics all the same
+	}
 	l, err := run.LoadTelling(ctx, p, b, func(done, total int, _ string) { progress("packing weights", done, total) })
 	if err != nil {
 		return nil, err
@@ -142,7 +145,7 @@ func (o *OpenOptions) open(ctx context.Context, data []byte) (*Engine, error) {
 
 // replan plans an engine's lowered network anew for a device that its plan is not for.
 func replan(ctx context.Context, file *run.Engine, b Backend, stale error) (*Engine, error) {
-	old := file.Plans[0]
+	old := file.Any()
 	p, err := build.Plan(ctx, old.Network, old.Env(), b, build.PlanConfig{Untimed: true})
 	if err != nil {
 		return nil, fmt.Errorf("%w; planned anew: %w", stale, err)

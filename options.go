@@ -108,6 +108,13 @@ type Options struct {
 	// Kernels are a program's own tactics, tried before the device's. A device must know how to take them: the CPU does.
 	Kernels []Tactic
 
+	// KeepSource has the engine's file hold the network, too, with which the commands of trtui compare it, calibrate and build
+	// anew. Running needs none of it.
+	KeepSource bool
+	// Origin is what the engine's file tells of its making beside the model's name, the precision and the device: the program,
+	// its version, the date.
+	Origin run.Provenance
+
 	// Progress, if not nil, is told what is being done and how much of it: batches collected, tactics timed, kernels bound.
 	// total is 0 where it is not known.
 	Progress func(stage string, done, total int)

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +19,7 @@ import (
 func buildCommand(t tables) *cobra.Command {
 	o := onBackends(t)
 	var output string
+	var keepSource bool
 	c := &cobra.Command{
 		Use:   "build [MODEL] -o FILE",
 		Short: "Build an engine and write it to a file, which every other command opens",
@@ -28,12 +31,13 @@ func buildCommand(t tables) *cobra.Command {
 			if output == "" {
 				return usageError{errors.New("-o FILE is missing")}
 			}
-			return buildEngine(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), output)
+			return buildEngine(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), output, keepSource)
 		},
 	}
 	o.register(c, takeAll&^takeLabels)
 	c.Flags().StringVarP(&output, "output", "o", "", "the engine `FILE` to write")
-	under(c, outputHeading, "output")
+	c.Flags().BoolVar(&keepSource, "keep-source", false, "keep the model in the engine, with which it can be compared, calibrated and built with another configuration; the file is larger by the model's size")
+	under(c, outputHeading, "output", "keep-source")
 	return c
 }
 
@@ -49,7 +53,7 @@ type buildOutput struct {
 	Unchanged    string `json:",omitempty"` // why the precision changes no layer
 }
 
-func buildEngine(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, output string) error {
+func buildEngine(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, output string, keepSource bool) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -58,10 +62,11 @@ func buildEngine(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, p
 		if err != nil {
 			return err
 		}
-		e, err := r.Engine(ctx, cfg)
+		e, err := r.Engine(ctx, cfg, keepSource)
 		if err != nil {
 			return err
 		}
+		e.Origin.Commit, e.Origin.Built = ownCommit(), buildDate()
 		size, err := writeFile(output, e.WriteTo)
 		if err != nil {
 			return err
@@ -70,17 +75,27 @@ func buildEngine(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, p
 		if err != nil {
 			return err
 		}
-		m := e.Plans[0].Memory
+		built := e.Plans[len(e.Plans)-1] // the only one that is made
+		m := built.Memory
 		if o.output.json() {
-			return writeReport(stdout, r.Head(&cfg), buildOutput{output, size, len(e.Plans[0].Steps), e.Plans[0].Target, m.Peak, m.Weights, sessions.NewFileReport(e.Contents), unchanged})
+			return writeReport(stdout, r.Head(&cfg), buildOutput{output, size, len(built.Steps), built.Target, m.Peak, m.Weights, sessions.NewFileReport(e.Contents), unchanged})
 		}
-		fmt.Fprintf(stdout, "%s: %s, %s, %s, arena %s KiB, weights %s KiB\n", output, p.model.Name(), cfg.Precision, count(len(e.Plans[0].Steps), "step"), kib(m.Peak), kib(m.Weights))
+		fmt.Fprintf(stdout, "%s: %s, %s, %s, arena %s KiB, weights %s KiB\n", output, p.model.Name(), cfg.Precision, count(len(built.Steps), "step"), kib(m.Peak), kib(m.Weights))
 		writeFileNumbers(stdout, sessions.NewFileReport(e.Contents))
 		if unchanged != "" {
 			writeNote(stdout, "%s", unchanged)
 		}
 		return nil
 	})
+}
+
+// buildDate returns the present time, or that of SOURCE_DATE_EPOCH, with which a build gives the same bytes again.
+func buildDate() string {
+	now := time.Now()
+	if n, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+		now = time.Unix(n, 0)
+	}
+	return now.UTC().Format(time.RFC3339)
 }
 
 // writeFile writes a file beside its place and moves it there when it is whole. What is there and is no regular file, as

@@ -191,9 +191,9 @@ func TestEngineStaysInt8(t *testing.T) {
 	dir := t.TempDir()
 	file, again := filepath.Join(dir, "a.engine"), filepath.Join(dir, "b.engine")
 	common := []string{"--timing-cache", filepath.Join(dir, "cache.jsonl"), "--format", "json"}
-	command(t, 0, append(common, "build", "--precision", "int8", "--calibrator", "minmax", "-o", file)...)
+	command(t, 0, append(common, "build", "--precision", "int8", "--calibrator", "minmax", "--keep-source", "-o", file)...)
 	for _, args := range [][]string{
-		{"build", file, "-o", again},
+		{"build", file, "--keep-source", "-o", again},
 		{"bench", file, "--batch", "1", "--iterations", "1", "--duration", "1ms"},
 		{"bench", again, "--calibrator", "mse", "--iterations", "1", "--duration", "1ms"},
 		{"run", file, "--backends", "cpu,eval", "--batch", "1"},
@@ -210,6 +210,7 @@ func TestSavedConfigBuildsTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the embedded model")
 	}
+	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
 	dir := t.TempDir()
 	cache := filepath.Join(dir, "cache.jsonl")
 	build := func(file string, args ...string) []byte {

@@ -11,7 +11,7 @@ import (
 func TestEngineKeepsItsBackend(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "digits.engine")
 	table := testTable()
-	out, err := call(t, buildCommand(tables{backends: table}), "--backend", "sim", "--precision", "fp16", "-o", file)
+	out, err := call(t, buildCommand(tables{backends: table}), "--backend", "sim", "--precision", "fp16", "--keep-source", "-o", file)
 	if err != nil || !strings.Contains(out, "source weights") || !strings.Contains(out, "the plan's own weights") {
 		t.Fatalf("%v\n%s", err, out)
 	}

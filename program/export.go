@@ -24,8 +24,8 @@ func exportCommand(t tables) *cobra.Command {
 		Long: `Write a network as an ONNX model: as it was imported, or with --optimized as the passes leave it that depend on neither
 device nor precision. Fused layers become the operators that they are made of. A layer that has no form in ONNX is an error
 that names it.`,
-		Example: examples("what an engine was built from", "trtui export model.engine -o model.onnx",
-			"the network as the passes leave it", "trtui export model.onnx --optimized -o fused.onnx"),
+		Example: examples("what the passes make of a model", "trtui export model.onnx --optimized -o optimized.onnx",
+			"the built-in digit classifier", "trtui export -o digits.onnx"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if output == "" {

@@ -17,6 +17,9 @@ func hintOn(err error) string {
 	if hint := hintOnData(err); hint != "" {
 		return hint
 	}
+	if errors.Is(err, run.ErrNoSource) {
+		return "trtui build --keep-source keeps the model in the engine"
+	}
 	var room *run.NoRoom
 	var memory *graph.NoMemory
 	if errors.As(err, &room) && room.Limit > 0 || errors.As(err, &memory) && memory.Given {

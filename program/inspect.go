@@ -200,6 +200,7 @@ func writeEngine(w io.Writer, s *report.Snapshot) {
 	writeLedger(w, s.Passes)
 	writeMemoryNumbers(w, v.Memory)
 	writeFileNumbers(w, v.Contents)
+	writeOrigin(w, v.Origin)
 	writeScore(w, s.Accuracy)
 	fmt.Fprintln(w)
 	var rows [][]string
@@ -221,6 +222,28 @@ func writeEngine(w io.Writer, s *report.Snapshot) {
 		header = []string{"slowest layers", ">estimated µs", ">%", "~", "type", "~tactic"}
 	}
 	writeTable(w, header, rows)
+}
+
+// writeOrigin prints what an engine file says of its making.
+func writeOrigin(w io.Writer, o *report.Origin) {
+	if o == nil {
+		return
+	}
+	var parts []string
+	for _, p := range []struct{ what, text string }{
+		{"of", o.Model}, {"sha256", fmt.Sprintf("%.12s", o.ModelHash)}, {"as", o.Config}, {"ranges found on", o.Data}, {"for", o.Device}, {"on", o.Built},
+		{"by", o.Program}, {"commit", o.Commit},
+	} {
+		if p.text != "" {
+			parts = append(parts, p.what+" "+p.text)
+		}
+	}
+	if len(parts) > 0 {
+		fmt.Fprintln(w, "built "+strings.Join(parts, ", "))
+	}
+	if !o.Source {
+		fmt.Fprintln(w, "the model is not in the file: it runs as it is, and is not compared with FP32; trtui build --keep-source keeps the model")
+	}
 }
 
 // writeScore prints how an engine compares with FP32.
@@ -256,8 +279,12 @@ func writeMemoryNumbers(w io.Writer, m report.MemoryNumbers) {
 // writeFileNumbers prints of what an engine file consists.
 func writeFileNumbers(w io.Writer, f *report.File) {
 	if f != nil {
-		fmt.Fprintf(w, "file %s KiB: source weights %s KiB, which it can be compared with and rebuilt from; the plan's own weights %s KiB; kernels %s KiB; description %s KiB\n",
-			kib(f.Bytes), kib(f.Source), kib(f.Plans), kib(f.Code), kib(f.Description))
+		source := ""
+		if f.Source > 0 {
+			source = fmt.Sprintf("source weights %s KiB, which it can be compared with and rebuilt from; ", kib(f.Source))
+		}
+		fmt.Fprintf(w, "file %s KiB: %sthe plan's own weights %s KiB; kernels %s KiB; description %s KiB\n",
+			kib(f.Bytes), source, kib(f.Plans), kib(f.Code), kib(f.Description))
 	}
 }
 

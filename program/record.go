@@ -62,7 +62,14 @@ func record(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, 
 		if err := s.Record(output); err != nil {
 			return err
 		}
-		return errors.Join(runConfigs(ctx, &o.output, s, configs, stderr), s.StopRecording())
+		err = runConfigs(ctx, &o.output, s, configs, stderr)
+		if unwritten := s.RecordingError(); unwritten != nil {
+			return unwritten
+		}
+		if err != nil {
+			s.Unfinished(err.Error())
+		}
+		return errors.Join(err, s.StopRecording())
 	})
 	if err != nil {
 		return err
@@ -84,10 +91,10 @@ func (g *configFlags) recorded(m *sessions.Model, shapes map[string][]int) ([]co
 func runConfigs(ctx context.Context, o *outputFlags, s *sessions.Session, configs []config.Config, stderr io.Writer) error {
 	report, stop := o.reporter(stderr)
 	defer stop()
-	for _, cfg := range configs {
+	for i, cfg := range configs {
 		s.Set(cfg)
 		if err := awaitIdle(ctx, o, s, cfg, report, stderr); err != nil {
-			return err
+			return fmt.Errorf("configuration %d of %d: %w", i+1, len(configs), err)
 		}
 	}
 	return nil
@@ -106,6 +113,9 @@ func awaitIdle(ctx context.Context, o *outputFlags, s *sessions.Session, cfg con
 					fmt.Fprintln(stderr, l)
 				}
 				logged = len(snap.Log)
+			}
+			if err := s.RecordingError(); err != nil {
+				return err
 			}
 			if !reflect.DeepEqual(snap.Config, cfg) {
 				continue

@@ -98,6 +98,9 @@ func (s *stages) accuracy(ctx context.Context, cfg config.Config, perLayer bool)
 	if r, ok := s.accuracies.known(in); ok {
 		return r, nil
 	}
+	if err := s.model.needsSource("comparing with FP32"); err != nil {
+		return nil, err
+	}
 	if err := s.prepareReference(ctx, cfg); err != nil {
 		return nil, err
 	}

@@ -103,6 +103,9 @@ func (s *stages) contestants(ctx context.Context, cfg config.Config, on []Conten
 		switch {
 		case c.Backend == nil && lowest == graph.F32:
 			one.Network, one.MaxMemory = s.model.Network, run.MemoryLimit(s.host())
+			if err = s.model.needsSource("the definition of the model"); err != nil {
+				break
+			}
 			env, e := s.env(cfg)
 			if err = e; err == nil {
 				err = s.model.checkExtents(env)

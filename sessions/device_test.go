@@ -134,7 +134,7 @@ func TestEngineIsPlannedAgain(t *testing.T) {
 	defer host.Close()
 	w := workplace(t, host)
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
-	e, err := sessions.NewRunner(embedded(t), w, nil).Engine(context.Background(), cfg)
+	e, err := sessions.NewRunner(embedded(t), w, nil).Engine(context.Background(), cfg, true)
 	if err != nil {
 		t.Fatal(err)
 	}

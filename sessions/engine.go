@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
@@ -26,6 +29,9 @@ type engineReport struct {
 // engineReport returns the report part of an engine file.
 func (s *stages) engineReport(ctx context.Context, cfg config.Config) (json.RawMessage, error) {
 	r := engineReport{Schema: report.Schema, Config: cfg, Backend: s.Backend.Info().Name}
+	if s.model.Stripped {
+		return s.model.Engine.Report, nil // its ranges and data, which are not found anew
+	}
 	if s.needsCalibration(cfg) {
 		var err error
 		if r.Ranges, err = s.rangesFor(ctx, cfg); err != nil {
@@ -43,6 +49,32 @@ func (m *Model) BuiltWith() (config.Config, error) {
 	}
 	r, err := m.report()
 	return r.Config, err
+}
+
+// needsSource returns an error that wraps [run.ErrNoSource] where the model is an engine without its source: what says what
+// needs that.
+func (m *Model) needsSource(what string) error {
+	if !m.Stripped {
+		return nil
+	}
+	return fmt.Errorf("%s: %s needs the source network: %w", m.Path, what, run.ErrNoSource)
+}
+
+// planned returns the lowered network that an engine has for a configuration, whatever its batch, shapes and tactics are; nil
+// where it has none and the configuration must be built from the source.
+func (m *Model) planned(cfg config.Config) *graph.Network {
+	if m.Engine == nil || !m.Stripped && len(m.Engine.Report) > 0 {
+		return nil
+	}
+	built, err := m.BuiltWith()
+	if err != nil {
+		return nil
+	}
+	cfg.Batch, cfg.Shapes, cfg.Pin, cfg.Forbid = built.Batch, built.Shapes, built.Pin, built.Forbid
+	if key(built) != key(cfg) {
+		return nil
+	}
+	return m.Engine.Any().Network
 }
 
 // BuiltOn returns the name of the backend that an engine file's plan is for; "" for a model, and where the file does not
@@ -64,10 +96,44 @@ func (m *Model) report() (engineReport, error) {
 		return reportOfPlan(m.Engine), nil
 	}
 	var r engineReport
+	if len(m.Engine.Report) == 0 {
+		return m.described(), nil
+	}
 	if err := graph.UnmarshalStored(m.Engine.Report, &r); err != nil {
 		return r, fmt.Errorf("engine %s: report: %w", m.Path, err)
 	}
 	return r, nil
+}
+
+// described returns what an engine that tells nothing of its making tells by its plan: its precision, batch and shapes.
+func (m *Model) described() engineReport {
+	p := m.Engine.Any()
+	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
+	for _, s := range p.Steps {
+		switch build.PrecisionOf(s.Layer) {
+		case graph.I8, graph.U8:
+			cfg.Precision = config.INT8
+		case graph.F16:
+			if cfg.Precision != config.INT8 {
+				cfg.Precision = config.FP16
+			}
+		}
+	}
+	env := p.Env()
+	for _, t := range p.Network.Inputs {
+		if compare.IsBatched(t) {
+			cfg.Batch = t.Dims[0].Eval(env)
+		}
+	}
+	for _, t := range m.free(nil) {
+		if cfg.Shapes == nil {
+			cfg.Shapes = map[string][]int{}
+		}
+		cfg.Shapes[t.Name] = graph.EvalDims(t.Dims, env)
+	}
+	r := engineReport{Schema: report.Schema, Config: cfg}
+	r.Backend, _, _ = strings.Cut(p.Target, " ")
+	return r
 }
 
 // randomCalibration reports whether the ranges that a configuration uses come from random input.
@@ -119,14 +185,17 @@ func (s *stages) stored(cfg config.Config) *run.Plan {
 		return nil
 	}
 	built, err := s.model.BuiltWith()
-	if err != nil || key(built) != key(cfg) || e.Plans[0].Target != s.Backend.Info().Fingerprint || s.outdated || s.recalibrated(cfg) {
+	if err != nil || key(built) != key(cfg) || s.outdated || s.recalibrated(cfg) {
 		return nil
 	}
 	return s.storedPlan()
 }
 
-// storedPlan returns the plan of the engine file.
-func (s *stages) storedPlan() *run.Plan { return s.model.Engine.Plans[0] }
+// storedPlan returns the plan that the engine file has for the backend, or nil.
+func (s *stages) storedPlan() *run.Plan {
+	p, _ := s.model.Engine.PlanFor(s.Backend.Info().Fingerprint, nil) // nil: there is none for this backend
+	return p
+}
 
 // replanned tells why the plan that an engine file has for a configuration is not the one in use; "" where it is, and where
 // there is none.
@@ -143,8 +212,8 @@ func (s *stages) replanned(cfg config.Config) string {
 		return fmt.Sprintf("the engine was recalibrated on %s and its tactics were chosen again, as requested", s.CalData.Name())
 	case s.recalibrated(cfg):
 		return fmt.Sprintf("the engine was calibrated on random input: it was calibrated on %s and its tactics chosen again", s.CalData.Name())
-	case e.Plans[0].Target != target:
-		return fmt.Sprintf("the engine was built for %s: its tactics were chosen again for %s", e.Plans[0].Target, target)
+	case !slices.ContainsFunc(e.Plans, func(p *run.Plan) bool { return p.Target == target }):
+		return fmt.Sprintf("the engine was built for %s: its tactics were chosen again for %s", e.Targets(), target)
 	case s.outdated:
 		return "the engine was built by another version of the program: its tactics were chosen again"
 	}

@@ -65,7 +65,7 @@ func TestRangesOfEngines(t *testing.T) {
 	} {
 		w := workplace(t, host)
 		w.CalData = c.built
-		e, err := sessions.NewRunner(embedded(t), w, nil).Engine(t.Context(), cfg)
+		e, err := sessions.NewRunner(embedded(t), w, nil).Engine(t.Context(), cfg, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestRangesOfEngines(t *testing.T) {
 		if got, want := snap.Overview.Throughput*snap.Overview.Latency.Mean.Seconds(), 2.0; math.Abs(got-want) > 1e-6 {
 			t.Errorf("%s: %g items in the mean latency, want %g", c.name, got, want)
 		}
-		second, err := r.Engine(t.Context(), cfg)
+		second, err := r.Engine(t.Context(), cfg, true)
 		if err != nil {
 			t.Fatal(err)
 		}

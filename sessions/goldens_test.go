@@ -60,7 +60,7 @@ func TestEnginesMatchGoldens(t *testing.T) {
 			batch := in[m.Network.Inputs[0].Name].Dims[0]
 			cfg := config.Config{Precision: g.precision, Calibrator: "entropy", Batch: batch}
 			r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Cache: cache}, nil)
-			e, err := r.Engine(context.Background(), cfg)
+			e, err := r.Engine(context.Background(), cfg, true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,6 +29,7 @@ type Model struct {
 	Bytes     int64
 	SHA256    string
 	Quantized bool          // the model brings quantisation of its own
+	Stripped  bool          // it is an engine without the network that it was made of: Network is its plan's, lowered
 	Opened    time.Duration // what reading it took
 	// Refused is why a model that was opened to be looked at cannot be run; nil where it can.
 	Refused *onnx.ImportError
@@ -71,6 +72,9 @@ func openModel(ops graph.OpSet, path string, open func(onnx.Importer, string) (*
 		}
 		sum := sha256.Sum256(data)
 		m.Network, m.SHA256, m.Bytes = m.Engine.Source, hex.EncodeToString(sum[:]), int64(len(data))
+		if m.Stripped = m.Network == nil; m.Stripped {
+			m.Network = m.Engine.Any().Network
+		}
 	} else {
 		f, err := open(onnx.Importer{Ops: ops}, path)
 		if none := new(onnx.NotModelError); errors.As(err, &none) {
@@ -85,7 +89,7 @@ func openModel(ops graph.OpSet, path string, open func(onnx.Importer, string) (*
 		m.Network, m.Refused, m.changed = f.Network, f.Refused, f.Changed
 		m.SHA256, m.Bytes = hex.EncodeToString(f.SHA256[:]), f.Bytes
 	}
-	m.Quantized, m.Opened = isQuantized(m.Network), time.Since(begin)
+	m.Quantized, m.Opened = !m.Stripped && isQuantized(m.Network), time.Since(begin)
 	return m, nil
 }
 

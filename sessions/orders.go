@@ -14,6 +14,7 @@ type (
 		Disable []string // rules, and places of rules
 		Until   int
 		Symbols map[string]int // values of the network's symbols
+		Planned bool           // an engine has what became of it: there is nothing to rewrite
 	}
 
 	// collecting asks for histograms of the activations of the unfused network. Nothing that is toggled changes them.
@@ -33,6 +34,7 @@ type (
 		Precision config.Precision
 		Layers    []string // precisions by layer, as config.Config has them
 		Ranges    *ranging // that lowering reads; nil: none
+		Planned   bool     // an engine has it
 	}
 
 	// planning asks for a plan, and for its engine.
@@ -89,7 +91,7 @@ func (in lowering) config() config.Config {
 // rewriting returns what a configuration asks of the first stage.
 func (s *stages) rewriting(cfg config.Config) (rewriting, error) {
 	env, err := s.env(cfg)
-	return rewriting{cfg.Disable, cfg.Until, env}, err
+	return rewriting{cfg.Disable, cfg.Until, env, s.model.Stripped || s.model.planned(cfg) != nil}, err
 }
 
 func (s *stages) collecting(cfg config.Config) (collecting, error) {
@@ -115,7 +117,7 @@ func (s *stages) lowering(cfg config.Config) (lowering, error) {
 	if err != nil {
 		return lowering{}, err
 	}
-	in := lowering{Of: of, Precision: cfg.Precision, Layers: cfg.LayerPrecisions}
+	in := lowering{Of: of, Precision: cfg.Precision, Layers: cfg.LayerPrecisions, Planned: s.model.planned(cfg) != nil}
 	if cfg.Constraints == config.Ignore {
 		in.Layers = nil
 	}

@@ -207,7 +207,7 @@ func (s *stages) overview(cfg config.Config, p *run.Plan, t *report.Timings) *re
 	}
 	r.Unchanged = s.unchangedBy(cfg)
 	if s.model.Engine != nil {
-		r.Contents = NewFileReport(s.model.Engine.Contents)
+		r.Contents, r.Origin = NewFileReport(s.model.Engine.Contents), originOf(s.model)
 	}
 	if t.EndToEnd.CV > unstableCV {
 		r.Badges = append(r.Badges, report.Badge{Text: "unstable", Why: "the latency's coefficient of variation is over 2.5 %: other work on the machine, or a changing clock"})

@@ -19,6 +19,9 @@ const (
 // makeWeights assesses the weights of every layer that multiplies by constants. The lists are those of the optimised network:
 // batch normalisation is folded into them, as it is when they are quantised.
 func (s *stages) makeWeights(ctx context.Context, in rewriting) (list []report.WeightCalibration, err error) {
+	if err := s.model.needsSource("what 8 bits do to weights"); err != nil {
+		return nil, err
+	}
 	o, err := s.optimized.of(ctx, in)
 	if err != nil {
 		return nil, err

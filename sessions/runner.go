@@ -101,7 +101,7 @@ func (r *Runner) report(ctx context.Context, cfg config.Config, parts report.Par
 	if m, ok := s.Backend.(run.Monitor); ok && parts.Has(report.PartTimings|report.PartOverview) {
 		snap.Telemetry, _ = telemetry(m) // what cannot be told is left out
 	}
-	if parts.Has(report.PartAccuracy | report.PartScore) {
+	if parts.Has(report.PartAccuracy|report.PartScore) && !(s.model.Stripped && parts.Has(report.PartOverview)) { // which says so
 		snap.Accuracy, err = s.accuracy(ctx, cfg, parts.Has(report.PartAccuracy))
 	}
 	return snap, err
@@ -179,16 +179,22 @@ func (s *stages) measuring() string {
 	return "measuring"
 }
 
-// Engine builds the engine of a configuration, to be written to a file.
-func (r *Runner) Engine(ctx context.Context, cfg config.Config) (e *run.Engine, err error) {
+// Engine builds the engine of a configuration, to be written to a file. It holds what running needs, and with keepSource the
+// network that it was made of, with which it can be compared and built anew.
+func (r *Runner) Engine(ctx context.Context, cfg config.Config, keepSource bool) (e *run.Engine, err error) {
 	err = r.surviving(ctx, cfg, func() error {
-		e, err = r.engine(ctx, cfg)
+		e, err = r.engine(ctx, cfg, keepSource)
 		return err
 	})
 	return e, err
 }
 
-func (r *Runner) engine(ctx context.Context, cfg config.Config) (*run.Engine, error) {
+func (r *Runner) engine(ctx context.Context, cfg config.Config, keepSource bool) (*run.Engine, error) {
+	if keepSource {
+		if err := r.stages.model.needsSource("keeping it"); err != nil {
+			return nil, err
+		}
+	}
 	s := r.stages
 	p, err := s.plan(ctx, cfg)
 	if err != nil {
@@ -212,9 +218,30 @@ func (r *Runner) engine(ctx context.Context, cfg config.Config) (*run.Engine, er
 		shapes[t.Name] = dims
 	}
 	report, err := s.engineReport(ctx, cfg)
-	return &run.Engine{
-		Source: s.model.Network, Profiles: []run.Profile{{Name: "default", Shapes: shapes}}, Plans: []*run.Plan{p}, Report: report,
-	}, err
+	if err != nil {
+		return nil, err
+	}
+	e := &run.Engine{Profiles: []run.Profile{{Name: "default", Shapes: shapes}}, Plans: []*run.Plan{p}, Report: report, Origin: r.origin(cfg)}
+	if keepSource {
+		e.Source = s.model.Network
+	}
+	return e, nil
+}
+
+// origin says what an engine is made of, and by whom. The date is for the caller to say.
+func (r *Runner) origin(cfg config.Config) run.Provenance {
+	s, info := r.stages, r.stages.Backend.Info()
+	o := run.Provenance{
+		Program: s.Program, Model: s.model.Name(), ModelHash: s.model.SHA256, Config: s.nameOf(cfg), Backend: info.Name, Device: info.Device,
+	}
+	if s.needsCalibration(cfg) {
+		o.Data = s.calibrationData(cfg.Calibrator)
+	}
+	if s.model.Engine != nil && s.model.Stripped { // the model is that one's
+		from := s.model.Engine.Origin
+		o.Model, o.ModelHash, o.Data = from.Model, from.ModelHash, from.Data
+	}
+	return o
 }
 
 // What a simulated device does in a second, about, and how much of it is worth a word before it begins.

@@ -18,9 +18,10 @@ import (
 // Session is an opened model under a configuration that can be changed at any time. Its methods may be called from
 // several goroutines; none of them waits for a stage.
 type Session struct {
-	stages   *stages
-	events   chan *report.Snapshot
-	recorder atomic.Pointer[recording.Recorder] // nil while nothing is recorded
+	stages    *stages
+	events    chan *report.Snapshot
+	recorder  atomic.Pointer[recording.Recorder] // nil while nothing is recorded
+	unwritten atomic.Pointer[error]              // why the last recording ended by itself, until it is told
 
 	mu     sync.Mutex
 	snap   report.Snapshot    // the newest state; copied when it is published
@@ -38,6 +39,8 @@ type Session struct {
 	measured  bool           // the newest times are of a measurement that came to its end; only the loop uses it
 
 	building string // the configuration that the log speaks of; only the loop reads it
+
+	saidOfCache string // what the log has of the timing cache; only the loop uses it
 
 	watching sync.WaitGroup // for the end of telemetry
 }

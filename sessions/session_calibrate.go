@@ -15,5 +15,5 @@ func (s *Session) Calibrate() {
 func (s *Session) calibrates() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.stages.CalData != nil && (s.asked || !s.stages.model.Quantized)
+	return s.stages.CalData != nil && !s.stages.model.Stripped && (s.asked || !s.stages.model.Quantized)
 }

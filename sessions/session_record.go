@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -19,6 +20,7 @@ func (s *Session) Record(path string) error {
 	if err != nil {
 		return err
 	}
+	s.unwritten.Store(nil)
 	r.OnFailure(func(err error) { s.recordingFailed(r, err) })
 	if !s.startRecorder(r) {
 		return errors.Join(errors.New("already recording"), r.Close())
@@ -32,15 +34,31 @@ func (s *Session) Record(path string) error {
 func (s *Session) StopRecording() error {
 	r := s.recorder.Swap(nil)
 	if r == nil {
-		return errors.New("nothing is being recorded")
+		return cmp.Or(s.RecordingError(), errors.New("nothing is being recorded"))
 	}
 	err := r.Close()
 	s.update(func(snap *report.Snapshot) { snap.Recording = "" })
 	return err
 }
 
+// Unfinished notes in the recording, if there is one, why not all was done that it was begun for.
+func (s *Session) Unfinished(why string) {
+	if r := s.recorder.Load(); r != nil {
+		r.Unfinished(why)
+	}
+}
+
+// RecordingError returns why the last recording ended by itself, nil where it did not.
+func (s *Session) RecordingError() error {
+	if err := s.unwritten.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
 // recordingFailed ends a recording that cannot be written.
 func (s *Session) recordingFailed(r *recording.Recorder, err error) {
+	s.unwritten.Store(&err)
 	if s.recorder.CompareAndSwap(r, nil) {
 		s.update(func(snap *report.Snapshot) { snap.Recording = "" })
 	}

@@ -101,8 +101,9 @@ func (s *Session) build(ctx context.Context, cfg config.Config, retime string) (
 	}
 	tactics, memory := st.tacticsReport(cfg, p), memoryReport(p)
 	s.publish(report.PartTactics|report.PartMemory, func(snap *report.Snapshot) { snap.Tactics, snap.Memory = tactics, memory })
-	if tactics.CacheError != "" {
-		s.log("warning", "", "%s", tactics.CacheError)
+	if why := tactics.CacheError; why != "" && why != s.saidOfCache { // each build finds it again
+		s.log("warning", "", "%s", why)
+		s.saidOfCache = why
 	}
 	loaded, err := st.load(ctx, cfg)
 	if err != nil {
@@ -121,7 +122,10 @@ func (s *Session) examine(ctx context.Context, cfg config.Config, loaded *run.Lo
 	if err := s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
 		return err
 	}
-	if st.Data != nil {
+	if err := st.model.needsSource("its accuracy"); err != nil {
+		s.log("warning", "", "%s", err)
+		s.publish(report.PartAccuracy, func(snap *report.Snapshot) { snap.Accuracy = nil })
+	} else if st.Data != nil {
 		accuracy, err := st.accuracy(ctx, cfg, true)
 		if err != nil {
 			return err

@@ -113,6 +113,9 @@ func (s *stages) optimize(ctx context.Context, cfg config.Config) (*build.Optimi
 }
 
 func (s *stages) makeOptimized(ctx context.Context, in rewriting) (*build.Optimized, error) {
+	if in.Planned {
+		return &build.Optimized{Network: s.model.Network}, nil // passes left no trace in it
+	}
 	s.progress(report.Progress{Phase: "optimising"})
 	if err := s.model.checkDisabled(in.Disable); err != nil {
 		return nil, err
@@ -132,6 +135,9 @@ func (s *stages) makeOptimized(ctx context.Context, in rewriting) (*build.Optimi
 
 func (s *stages) makeHistograms(ctx context.Context, in collecting) (map[string]*quant.Histogram, error) {
 	if err := s.runnable(); err != nil {
+		return nil, err
+	}
+	if err := s.model.needsSource("calibration"); err != nil {
 		return nil, err
 	}
 	s.device.Lock()
@@ -185,7 +191,7 @@ func (s *stages) makeRanges(ctx context.Context, in ranging) (map[string]graph.R
 // needsCalibration reports whether lowering reads ranges: where layers may run in 8 bits, unless the model brings its
 // own quantisation.
 func (s *stages) needsCalibration(cfg config.Config) bool {
-	return cfg.Quantizes() && !s.model.Quantized
+	return cfg.Quantizes() && !s.model.Quantized && s.model.planned(cfg) == nil
 }
 
 // lower brings the network to the configuration's precision. Where layers cannot have theirs, which must be obeyed, it
@@ -200,11 +206,17 @@ func (s *stages) lower(ctx context.Context, cfg config.Config) (*build.Lowered, 
 	if _, _, err := cfg.Lowering(); err != nil {
 		return nil, err
 	}
-	o, err := s.optimize(ctx, cfg)
+	in, err := s.lowering(cfg)
 	if err != nil {
 		return nil, err
 	}
-	in, err := s.lowering(cfg)
+	if in.Planned {
+		return s.lowered.of(ctx, in)
+	}
+	if err := s.model.needsSource("another configuration than it was built with"); err != nil {
+		return nil, err
+	}
+	o, err := s.optimize(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -223,6 +235,9 @@ func (s *stages) lower(ctx context.Context, cfg config.Config) (*build.Lowered, 
 }
 
 func (s *stages) makeLowered(ctx context.Context, in lowering) (*build.Lowered, error) {
+	if in.Planned {
+		return &build.Lowered{Network: s.model.Engine.Any().Network}, nil
+	}
 	o, err := s.optimized.of(ctx, in.Of)
 	if err != nil {
 		return nil, err

@@ -122,7 +122,7 @@ func TestLookAtRefuses(t *testing.T) {
 		_, err := r.Report(context.Background(), cfg, part, run.Profiling{Iterations: 1})
 		refused("report", err)
 	}
-	_, err := r.Engine(context.Background(), cfg)
+	_, err := r.Engine(context.Background(), cfg, true)
 	refused("engine", err)
 	_, _, err = r.Identity(context.Background(), cfg)
 	refused("identity", err)

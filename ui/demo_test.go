@@ -237,7 +237,7 @@ func (v *demoMap) Render(w, h int) string {
 
 type demoText struct {
 	look *Look
-	text Text
+	text List
 }
 
 func newDemoText(look *Look) *demoText {
@@ -246,7 +246,7 @@ func newDemoText(look *Look) *demoText {
 	for i := range 50 {
 		lines = append(lines, fmt.Sprintf("%%%d = Conv(%%%d) {kernel: [3 3], pads: [1 1 1 1]} : f32[1 16 28 28]", i+1, i))
 	}
-	v.text.SetLines(lines)
+	v.text = List{Lines: len(lines), Label: func(i int) string { return lines[i] }, Line: func(i int) ListLine { return ListLine{Spans: []Span{{Text: lines[i]}}} }}
 	return v
 }
 

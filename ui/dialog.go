@@ -61,59 +61,6 @@ func (d *Confirm) Update(msg tea.Msg) (bool, tea.Cmd) {
 	return false, nil
 }
 
-// Prompt asks for a line of text.
-type Prompt struct {
-	Name, Label string
-	Line        Line
-	Check       func(string) error // nil, or why enter is refused
-	OK          func(string) tea.Cmd
-	problem     string
-}
-
-// Title implements Dialog.
-func (d *Prompt) Title() string { return d.Name }
-
-// Keys implements Dialog.
-func (d *Prompt) Keys() []Key {
-	return []Key{K("enter", "ok", "take it"), K("esc", "cancel", "cancel")}
-}
-
-// Size implements Dialog.
-func (d *Prompt) Size(w, _ int) (int, int) {
-	w = min(w, max(Width(d.Label), 60))
-	return w, len(Wrap(d.Label, w)) + 4
-}
-
-// Draw implements Dialog.
-func (d *Prompt) Draw(c *Canvas) {
-	y := drawWrapped(c, 0, Muted, d.Label)
-	c.Set(0, y, c.Glyphs().Point, Accent)
-	d.Line.Draw(c, 2, y, c.W-2)
-	c.Fit(0, y+1, c.W, Bad, d.problem)
-	drawKeys(c.Sub(Rect{0, y + 3, c.W, 1}), d.Keys()[:1], d.Keys()[1])
-}
-
-// Update implements Dialog.
-func (d *Prompt) Update(msg tea.Msg) (bool, tea.Cmd) {
-	if keyOf(msg) != "enter" {
-		if d.Line.Update(msg) {
-			d.problem = ""
-		}
-		return false, nil
-	}
-	text := d.Line.String()
-	if d.Check != nil {
-		if err := d.Check(text); err != nil {
-			d.problem = err.Error()
-			return false, nil
-		}
-	}
-	if d.OK == nil {
-		return true, nil
-	}
-	return true, d.OK(text)
-}
-
 // Choice asks for one of several items.
 type Choice struct {
 	Name     string

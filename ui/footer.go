@@ -56,7 +56,7 @@ func (a *App) drawFooter(c *Canvas) {
 		}
 		text := a.status.line(c.W - x - 1)
 		if a.inbox.frozen && a.status.Job {
-			text += " (frozen: space shows what comes of it)"
+			text += " (frozen: press space to see the result)"
 		}
 		c.Fit(x, 0, c.W-x-1, a.status.Style, text)
 	case a.dialog() != nil:

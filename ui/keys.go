@@ -14,16 +14,12 @@ type Intent string
 const (
 	NextPrecision  Intent = "next precision"     // f
 	NextCalibrator Intent = "next calibrator"    // c
-	NextProfile    Intent = "next profile"       // ctrl+p
-	NextBackend    Intent = "next backend"       // b
 	Rerun          Intent = "re-run"             // r
 	Rebuild        Intent = "rebuild"            // R
 	Record         Intent = "record"             // w
 	SaveConfig     Intent = "save configuration" // W
 	Undo           Intent = "undo"               // u
 	Redo           Intent = "redo"               // ctrl+r
-	Copy           Intent = "copy"               // y
-	Export         Intent = "export"             // ctrl+s
 
 	// Cancel is what esc means where it has nothing to go back from: stop what is running, unless the owner says otherwise by
 	// a key of its own.
@@ -42,16 +38,12 @@ func Intents() []IntentKey {
 	return []IntentKey{
 		{NextPrecision, K("f", "precision", "next precision: FP32, FP16, INT8")},
 		{NextCalibrator, K("c", "calibrator", "next calibrator")},
-		{NextProfile, K("ctrl+p", "", "next optimisation profile")},
-		{NextBackend, K("b", "", "next backend")},
 		{Rerun, K("r", "run", "run the inference again")},
 		{Rebuild, K("R", "", "rebuild the engine")},
 		{Record, K("w", "", "start or stop recording")},
 		{SaveConfig, K("W", "", "save the configuration to a file, for --config")},
 		{Undo, K("u", "", "undo the last change of the configuration")},
-		{Redo, K("ctrl+r", "", "redo it")},
-		{Copy, K("y", "", "copy what is under the cursor")},
-		{Export, K("ctrl+s", "", "export this view to a file")},
+		{Redo, K("ctrl+r", "", "redo the change that was undone")},
 	}
 }
 
@@ -59,16 +51,16 @@ func Intents() []IntentKey {
 func frameKeys(s *Screen) []Key {
 	keys := []Key{
 		K("?", "help", "this help"),
-		K("esc", "", "back: close, leave zoom, clear the filter; else stop what is running"),
+		K("esc", "", "back: close, leave zoom, clear the filter; otherwise stop what is running"),
 		K("q", "quit", "quit"),
 		K("ctrl+c", "", "quit at once"),
-		K("ctrl+z", "", "suspend, where the shell can"),
-		K("space", "freeze", "freeze and unfreeze what is shown"),
-		K("T", "", "light or dark theme"),
+		K("ctrl+z", "", "suspend, where the shell supports it"),
+		K("space", "freeze", "freeze or unfreeze the screen"),
+		K("T", "", "switch between the light and the dark theme"),
 	}
 	if len(s.Views) > 1 {
 		keys = append(keys, Key{Keys: []string{"tab", "shift+tab"}, Short: "pane", Long: "next / previous pane"},
-			K("z", "zoom", "the focused pane alone, or all again"))
+			K("z", "zoom", "show the focused pane alone, or all panes"))
 	}
 	if len(s.Layouts) > 1 {
 		keys = append(keys, Key{Keys: []string{"+", "_"}, Short: "", Long: "next / previous layout"})

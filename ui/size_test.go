@@ -66,8 +66,6 @@ func widgets(look *Look, name func(int) string, value func(int) float64) map[str
 	}}
 	list.Update(FilterMsg{ParseFilter("名")})
 	list.key("right")
-	text := &Text{}
-	text.SetLines(hostile)
 	var bars Bars
 	var facts Facts
 	parts := Proportions{Unit: " ms"}
@@ -84,7 +82,7 @@ func widgets(look *Look, name func(int) string, value func(int) float64) map[str
 		x, y = append(x, value(i)), append(y, value(i*3))
 	}
 	return map[string]func(*Canvas){
-		"table": table.Draw, "list": list.Draw, "text": text.Draw, "bars": bars.Draw, "facts": facts.Draw,
+		"table": table.Draw, "list": list.Draw, "bars": bars.Draw, "facts": facts.Draw,
 		"proportions": parts.Draw, "histogram": histogram.Draw, "map": memory.Draw,
 		"chart":    Chart{Lines: []Line2D{{Name: name(3), X: x, Y: y}, {X: y, Y: x, Points: true}}}.Draw,
 		"spark":    Spark{Values: y}.Draw,
@@ -94,7 +92,7 @@ func widgets(look *Look, name func(int) string, value func(int) float64) map[str
 		"columns":  Columns{Values: y, Foot: y, Cursor: 3, Line: 2}.Draw,
 		"heat":     HeatMap{Rows: 7, Columns: 9, Value: func(r, c int) float64 { return value(r * c) }}.Draw,
 		"confirm":  func(c *Canvas) { drawDialog(c, &Confirm{Name: name(12), Question: name(12)}) },
-		"prompt":   func(c *Canvas) { drawDialog(c, &Prompt{Name: name(3), Label: name(12), Line: NewLine(name(4))}) },
+		"line":     func(c *Canvas) { line := NewLine(name(4)); line.Draw(c, 2, 0, c.W-2) },
 		"choice":   func(c *Canvas) { drawDialog(c, &Choice{Name: name(3), Items: hostile, Active: 5}) },
 	}
 }

@@ -157,7 +157,7 @@ func TestLine(t *testing.T) {
 		}
 	}
 	l.Update(tea.PasteMsg{Content: "a\nb\x1b[m"})
-	if l.String() != "ab[m" {
+	if l.String() != "a b[m" { // one line, of what can be shown
 		t.Errorf("pasted %q", l.String())
 	}
 }

@@ -82,7 +82,7 @@ func newErrorsView(look *ui.Look, d desk) *errorsView {
 			return ui.Cell{Text: at(r).Precision, Style: precisionStyle(at(r).Precision)}
 		}, Order: func(a, b int) int { return cmp.Compare(at(a).Precision, at(b).Precision) }},
 	}
-	v.table.Columns = append(v.table.Columns, column("by itself", func(l *report.LayerError) *report.Errors { return &l.Local })...)
+	v.table.Columns = append(v.table.Columns, column("own error", func(l *report.LayerError) *report.Errors { return &l.Local })...)
 	v.table.Columns = append(v.table.Columns, column("accumulated", func(l *report.LayerError) *report.Errors { return &l.Accumulated })...)
 	v.table.Columns = append(v.table.Columns,
 		ui.Column{Title: "max abs", Width: 8, Priority: 5, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Number(at(r).Accumulated.MaxAbs), Style: ui.Muted} }},
@@ -161,14 +161,14 @@ func (v *errorsView) Note() (string, ui.Style) {
 			bad++
 		}
 	}
-	text := fmt.Sprintf("%d of %s under %.0f dB on %s", bad, plural(len(a.Layers), "layer"), v.limit(), plural(a.TapItems, "item"))
+	text := fmt.Sprintf("%d of %s below %.0f dB on %s", bad, plural(len(a.Layers), "layer"), v.limit(), plural(a.TapItems, "item"))
 	return v.in.note(text)
 }
 
 func (v *errorsView) Keys() []ui.Key {
 	return append([]ui.Key{
 		ui.K("s", "metric", "SQNR, absolute and relative errors, L2, cosine, PSNR"),
-		ui.K("F", "first bad", "first layer whose accumulated error is over the tolerance"),
+		ui.K("F", "first bad", "first layer whose accumulated SQNR is below the tolerance"),
 		{Keys: []string{"<", ">"}, Short: "tolerance", Long: "tolerance lower / higher by 5 dB"},
 		precisionKey(v.desk),
 		stripKey(),
@@ -224,7 +224,7 @@ func (v *errorsView) firstBad() tea.Cmd {
 			return nil
 		}
 	}
-	return say(ui.Good, fmt.Sprintf("no layer is under %.0f dB", v.limit()))
+	return say(ui.Good, fmt.Sprintf("no layer is below %.0f dB", v.limit()))
 }
 
 func (v *errorsView) Render(w, h int) string {
@@ -283,7 +283,7 @@ func (v *labelsView) Render(w, h int) string {
 		add("top-5 "+name, l.Top5, precisionStyle(a.Precision))
 		bars.Draw(c)
 		if y := len(bars) + 1; y < h && a.Random {
-			c.Fit(1, y, w-2, ui.Warn, "random data: only agreement says anything")
+			c.Fit(1, y, w-2, ui.Warn, "random input: accuracy is not meaningful, only agreement is")
 		} else if y < h && l.Top1 < 0 {
 			c.Fit(1, y, w-2, ui.Muted, "the data has no labels")
 		}

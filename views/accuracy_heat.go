@@ -11,7 +11,7 @@ import (
 
 // stripKey is the key that chooses the error in the strip of heat.
 func stripKey() ui.Key {
-	return ui.K("e", "own/accumulated", "the strip: the layer's own error / the accumulated one")
+	return ui.K("e", "own/accumulated", "error map below: own error / accumulated error")
 }
 
 // heatView draws where in the output of the layer under the cursor the error sits: channels down, positions across.
@@ -38,9 +38,9 @@ func (v *heatView) Title() string {
 }
 
 func (v *heatView) Note() (string, ui.Style) {
-	which := "accumulated"
+	which := "accumulated error"
 	if v.of.own {
-		which = "by itself"
+		which = "own error"
 	}
 	if _, e, _ := v.selected(); e != nil {
 		which += ", " + ratioText(e.SQNR)
@@ -64,7 +64,7 @@ func (v *heatView) Render(w, h int) string {
 		case l == nil:
 			v.of.in.wait(c, "comparison with FP32")
 		case m == nil || !whole(m):
-			c.Fit(1, 0, w-2, ui.Muted, "not known of this layer: the recording is older than the report")
+			c.Fit(1, 0, w-2, ui.Muted, "not available for this layer: the recording predates this report")
 		default:
 			drawErrorMap(c, m)
 		}
@@ -118,10 +118,10 @@ func drawHeatScale(c *ui.Canvas, x, y int, top float32) {
 // errorText names the cell with the largest error and the channel with the least ratio.
 func errorText(m *report.ErrorMap, top float32) string {
 	if top == 0 {
-		return "equal everywhere"
+		return "identical everywhere"
 	}
 	c0, c1, p0, p1 := m.Worst()
-	text := "most: " + span("channel", c0, c1)
+	text := "largest: " + span("channel", c0, c1)
 	if m.Positions > 1 {
 		text += ", " + span("position", p0, p1)
 	}
@@ -135,7 +135,7 @@ func errorText(m *report.ErrorMap, top float32) string {
 	if worst < 0 || m.Group < 1 {
 		return text
 	}
-	return text + fmt.Sprintf("; least SQNR: %s, %s", span("channel", worst*m.Group, min((worst+1)*m.Group, m.Channels)-1), ratioText(m.SQNR[worst]))
+	return text + fmt.Sprintf("; lowest SQNR: %s, %s", span("channel", worst*m.Group, min((worst+1)*m.Group, m.Channels)-1), ratioText(m.SQNR[worst]))
 }
 
 func span(what string, first, last int) string {

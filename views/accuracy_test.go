@@ -17,9 +17,9 @@ func TestErrorStrip(t *testing.T) {
 	b.size(120, 40)
 	b.press("6", "down", "down", "down")
 	l := layers[3]
-	b.wants("Error in "+tensorName(l.Tensor), "accumulated, "+decibels(l.Accumulated.SQNR)+" dB", errorText(l.AccumulatedMap, slices.Max(l.AccumulatedMap.RMS)))
+	b.wants("Error in "+tensorName(l.Tensor), "accumulated error, "+decibels(l.Accumulated.SQNR)+" dB", errorText(l.AccumulatedMap, slices.Max(l.AccumulatedMap.RMS)))
 	b.press("e")
-	b.wants("by itself, "+decibels(l.Local.SQNR)+" dB", errorText(l.LocalMap, slices.Max(l.LocalMap.RMS)))
+	b.wants("own error, "+decibels(l.Local.SQNR)+" dB", errorText(l.LocalMap, slices.Max(l.LocalMap.RMS)))
 
 	old := *snap
 	accuracy := *snap.Accuracy
@@ -29,7 +29,7 @@ func TestErrorStrip(t *testing.T) {
 	}
 	old.Accuracy, old.Seq = &accuracy, snap.Seq+1
 	b.publish(&old)
-	b.wants("not known of this layer")
+	b.wants("not available for this layer")
 }
 
 // TestLabelHint says what to do about labels that are off by one.
@@ -48,11 +48,11 @@ func TestErrorText(t *testing.T) {
 		m    report.ErrorMap
 		want string
 	}{
-		{report.ErrorMap{Channels: 1, Positions: 1, Rows: 1, Columns: 1, RMS: []float32{0}}, "equal everywhere"},
+		{report.ErrorMap{Channels: 1, Positions: 1, Rows: 1, Columns: 1, RMS: []float32{0}}, "identical everywhere"},
 		{report.ErrorMap{Channels: 10, Positions: 1, Rows: 10, Columns: 1, Group: 1, RMS: []float32{0, 0, 2, 0, 0, 0, 0, 0, 0, 0}, SQNR: []float64{200, 50, 30, 200, 200, 200, 200, 200, 200, 200}},
-			"most: channel 2, rms 2; least SQNR: channel 2, 30.0 dB"},
+			"largest: channel 2, rms 2; lowest SQNR: channel 2, 30.0 dB"},
 		{report.ErrorMap{Channels: 5, Positions: 100, Rows: 2, Columns: 2, Group: 3, RMS: []float32{0, 1, 3, 2}, SQNR: []float64{9, 4}},
-			"most: channels 3-4, positions 0-49, rms 3; least SQNR: channels 3-4, 4.0 dB"},
+			"largest: channels 3-4, positions 0-49, rms 3; lowest SQNR: channels 3-4, 4.0 dB"},
 	} {
 		if got := errorText(&c.m, slices.Max(c.m.RMS)); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)

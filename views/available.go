@@ -62,21 +62,21 @@ func (a available) lacks(n need) string {
 	case n == needsPrecision && replay:
 		return a.onlyRecorded("in "+string(a.want.Precision), func(c config.Config) bool { return c.Precision != a.want.Precision })
 	case n == needsCalibrator && ownRanges(a.snap):
-		return "the model brings its own quantisation: no calibrator has a say"
+		return "the model is already quantised: calibrators do not apply"
 	case n == needsCalibrator && replay && !a.want.Quantizes():
-		return "calibrators matter for INT8 only; press f to get there"
+		return "calibrators apply to INT8 only; press f to switch to it"
 	case n == needsCalibrator && replay:
 		return a.onlyRecorded("with "+snapshotLabel(a.snap), func(c config.Config) bool { return otherCalibrator(c, a.want) })
 	case n == needsChoice && ownRanges(a.snap):
-		return "the model brings its own quantisation: its layers keep the precision that it gives them"
+		return "the model is already quantised: its layers keep their precision"
 	case n == needsJob && !a.front && !working(a.snap):
-		return "nothing is running that could be stopped"
+		return "nothing is running"
 	case replay && a.front && slices.Contains([]need{needsModel, needsRun, needsDevice, needsChoice, needsPercentile}, n):
 		return inFrontReplay
 	case replay && slices.Contains([]need{needsModel, needsRun, needsDevice, needsChoice, needsPercentile}, n):
 		return inReplay
 	case n == needsDevice && a.snap.Device.Estimated:
-		return "this backend has no device: times are a cost model's, and there is nothing to measure"
+		return "this backend has no device: times come from a cost model, and there is nothing to measure"
 	case n == needsPercentile && !strings.HasPrefix(a.want.Calibrator, "percentile"):
 		return "the active calibrator is " + a.want.Calibrator + "; press c for the percentile calibrator"
 	}

@@ -18,7 +18,7 @@ func TestReplayOffersWhatWorks(t *testing.T) {
 	for _, screen := range []string{"1", "2", "3", "4", "5", "6", "7", "9", "0"} {
 		b.press(screen, "?")
 		for _, gone := range []string{"rebuild the engine", "run the inference again", "start or stop recording", "precision of the layer",
-			"pin this tactic", "measure all tactics", "drop entries", "switch a rule", "next calibrator", "undo the last", "redo it"} {
+			"pin this tactic", "measure all tactics", "drop entries", "switch a rule", "next calibrator", "undo the last", "redo the change that was undone"} {
 			if strings.Contains(b.screen(), gone) {
 				t.Errorf("screen %s: the help offers %q", screen, gone)
 			}
@@ -83,8 +83,8 @@ func TestKeysOfTheState(t *testing.T) {
 		{"pin", snap, []string{"7", "p"}, "not pinned; choose a candidate", false, "let the builder choose for this layer again"},
 		{"percentile", snap, []string{"5", ","}, "press c for the percentile calibrator", false, "higher percentile"},
 		{"calibrator", snap, []string{"1"}, "", true, "next calibrator"},
-		{"calibrator of its own", &own, []string{"1", "c"}, "no calibrator has a say", false, "next calibrator"},
-		{"precision of its own", &own, []string{"2", "P"}, "its layers keep the precision", false, "precision of the layer"},
+		{"calibrator of its own", &own, []string{"1", "c"}, "calibrators do not apply", false, "next calibrator"},
+		{"precision of its own", &own, []string{"2", "P"}, "its layers keep their precision", false, "precision of the layer"},
 		{"re-time", snap, []string{"7"}, "", true, "measure all tactics"},
 		{"re-time an estimate", &estimated, []string{"7", "t"}, "there is nothing to measure", false, "measure all tactics"},
 		{"record", snap, []string{"1", "w"}, "this is a recording already", false, "start or stop recording"},
@@ -124,7 +124,7 @@ func TestEscStops(t *testing.T) {
 	if !slices.Equal(b.ctl.asked, []string{"cancel"}) {
 		t.Errorf("esc asks for %q", b.ctl.asked)
 	}
-	b.wants("stopped: r starts it again, u takes the last change back")
+	b.wants("stopped: press r to start it again, u to undo the last change")
 	stopped := busy
 	stopped.Busy, stopped.Stopped = nil, true
 	b.publish(&stopped)
@@ -132,7 +132,7 @@ func TestEscStops(t *testing.T) {
 	stopped.Timings, stopped.Overview = nil, nil
 	b.publish(&stopped)
 	b.press("3")
-	b.wants("layer times: stopped before it was made", "r goes on")
+	b.wants("layer times: stopped before it was available", "press r to continue")
 }
 
 // TestCutShort says of times from a measurement that was stopped that they are, and after how many runs, in a recording too.

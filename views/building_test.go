@@ -91,7 +91,7 @@ func TestRecordedMidBuild(t *testing.T) {
 		}
 	}
 	b.press("6")
-	b.wants("comparison with FP32: not made yet when this was recorded, in the midst of", "collecting activations 12/300")
+	b.wants("comparison with FP32: not available yet when this was recorded, during", "collecting activations 12/300")
 	if s := strings.Split(b.screen(), "\n"); strings.Contains(s[1], "collecting") {
 		t.Errorf("a job runs in a replay:\n%s", s[1])
 	}

@@ -118,7 +118,7 @@ func (v *tensorsView) Note() (string, ui.Style) {
 	}
 	text := fmt.Sprintf("%s of data", plural(r.Batches, "item"))
 	if r.Random {
-		text = "random data, " + text
+		text = "random input, " + text
 	}
 	return v.in.note(text)
 }

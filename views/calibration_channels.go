@@ -80,7 +80,7 @@ func (v *channelsView) Render(w, h int) string {
 			cols.Foot = append(cols.Foot, channelLoss(l, ch)/(2*twoBits))
 		}
 		cols.Draw(c.Sub(ui.Rect{Y: 1, W: w, H: h - 2}))
-		c.Fit(1, h-1, w-2, ui.Muted, "strip: what one scale for all costs, up to 4 bits; dots: median")
+		c.Fit(1, h-1, w-2, ui.Muted, "strip: loss of one scale per tensor, up to 4 bits; dots: median")
 	})
 }
 
@@ -95,7 +95,7 @@ func channelText(l *report.WeightCalibration, c int) string {
 	if l.Group > 1 {
 		name = fmt.Sprintf("channels %d to %d", c*l.Group, min((c+1)*l.Group, l.Channels)-1)
 	}
-	return fmt.Sprintf("%s: amax %s, scale %s, %s; one scale %s", name,
+	return fmt.Sprintf("%s: amax %s, scale %s, %s; per tensor %s", name,
 		ui.Number(float64(l.Amax[c])), ui.Number(float64(l.Amax[c])/127), ratioText(l.SQNR[c]), ratioText(l.Shared[c]))
 }
 
@@ -145,11 +145,11 @@ func (v *weightFactsView) Render(w, h int) string {
 func weightFacts(l *report.WeightCalibration) ui.Facts {
 	loss := weightLoss(l)
 	facts := ui.Facts{
-		{Name: "spread", Value: fmt.Sprintf("%.2fx", l.Spread), Style: spreadStyle(l.Spread), Note: "largest amax over the median one"},
-		{Name: "own scales", Value: ratioText(l.PerChannel), Note: plural(l.Channels, "scale")},
-		{Name: "one scale", Value: ratioText(l.PerTensor), Note: fmt.Sprintf("%.1f dB less, %.1f bits", loss, loss/oneBit), Style: lossStyle(loss)},
+		{Name: "spread", Value: fmt.Sprintf("%.2fx", l.Spread), Style: spreadStyle(l.Spread), Note: "largest amax over the median"},
+		{Name: "per channel", Value: ratioText(l.PerChannel), Note: plural(l.Channels, "scale")},
+		{Name: "per tensor", Value: ratioText(l.PerTensor), Note: fmt.Sprintf("%.1f dB less, %.1f bits", loss, loss/oneBit), Style: lossStyle(loss)},
 		{Name: "nearly dead", Value: deadText(l), Note: "amax under 1% of the median"},
-		{Name: "in use", Value: "not in 8 bits"},
+		{Name: "in use", Value: "not INT8"},
 		{Name: "amax", Value: ui.Number(float64(slices.Min(l.Amax))) + " to " + ui.Number(float64(slices.Max(l.Amax)))},
 		{Name: "tensor", Value: strings.Trim(fmt.Sprint(l.Dims), "[]"), Note: l.Tensor},
 	}
@@ -158,7 +158,7 @@ func weightFacts(l *report.WeightCalibration) ui.Facts {
 		facts[4].Value = "the model's own integers"
 	case l.Used:
 		facts[4].Value, facts[4].Style = "i8", ui.Good
-		facts[4].Note = "a scale for each channel"
+		facts[4].Note = "one scale per channel"
 	}
 	return facts
 }

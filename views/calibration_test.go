@@ -13,7 +13,7 @@ func TestWeightsSide(t *testing.T) {
 	b := newBench(t, ui.Options{NoColor: true}, snap)
 	b.size(120, 40)
 	b.press("5", "v") // the input has no weights
-	b.wants("image does not come from a layer with weights", "own scales", "19 layers")
+	b.wants("image does not come from a layer with weights", "per channel", "19 layers")
 	b.press("v", "down", "down", "down", "v")
 	b.wants("Weights of block1/first/conv/Conv +2", "channel 0:")
 	b.press("down", "tab", "tab", "right", "right", "right")
@@ -37,7 +37,7 @@ func TestWeightsSide(t *testing.T) {
 	old.Calibration, old.Seq = &calibration, snap.Seq+1
 	b.publish(&old)
 	b.press("v")
-	b.wants("no layer multiplies by constant weights", "Values of")
+	b.wants("no layer has constant weights", "Values of")
 }
 
 func TestWeightTexts(t *testing.T) {
@@ -45,7 +45,7 @@ func TestWeightTexts(t *testing.T) {
 		Layer: "fc", Tensor: "w", Dims: []int{10000, 8}, Channels: 10000, Group: 3, Amax: []float32{1, 0.001, 2, 0.5}, SQNR: []float64{40, 200, 41, 42}, Shared: []float64{34, 1, 41, 30},
 		PerChannel: 41, PerTensor: 28, Spread: 20, Dead: []int{1, 4, 5, 6, 7, 8, 9}, DeadCount: 300,
 	}
-	if got, want := channelText(&w, 3), "channels 9 to 11: amax 0.5, scale 0.00394, 42.0 dB; one scale 30.0 dB"; got != want {
+	if got, want := channelText(&w, 3), "channels 9 to 11: amax 0.5, scale 0.00394, 42.0 dB; per tensor 30.0 dB"; got != want {
 		t.Errorf("got %q", got)
 	}
 	if got, want := deadText(&w), "300: 1, 4, 5, 6, 7, 8, ..."; got != want {

@@ -31,7 +31,7 @@ func (v *sideView) Note() (string, ui.Style) { return v.shown().(ui.Noter).Note(
 func (v *sideView) Keys() []ui.Key {
 	swap := ui.K("v", "weights", "the weights of the tensor's layer, channel by channel")
 	if v.sides.weights {
-		swap = ui.K("v", "values", "the values that the layer gives")
+		swap = ui.K("v", "values", "the values that the layer produces")
 	}
 	return append([]ui.Key{swap}, v.shown().Keys()...)
 }
@@ -59,10 +59,10 @@ type sides struct {
 func (s *sides) swap() tea.Cmd {
 	r := s.tensors.report
 	if r == nil {
-		return say(ui.Plain, "the weights will follow with the comparison of calibrators")
+		return say(ui.Plain, "the weights are shown once the calibrators have been compared")
 	}
 	if len(r.Weights) == 0 {
-		return say(ui.Warn, "no layer multiplies by constant weights, or the recording is older than their report")
+		return say(ui.Warn, "no layer has constant weights, or the recording predates this report")
 	}
 	s.weights = !s.weights
 	if s.weights {
@@ -95,7 +95,7 @@ func (s *sides) toWeights(r *report.Calibration) tea.Cmd {
 	return nil
 }
 
-// weightsView lists the layers with weights, and what 8 bits make of them with a scale for each channel or one for all.
+// weightsView lists the layers with weights, and what 8 bits make of them with one scale per channel or one for all.
 type weightsView struct {
 	in      input
 	table   ui.Table
@@ -139,16 +139,16 @@ func newWeightsView(look *ui.Look) *weightsView {
 			}),
 		number("dead", 5, 1, func(w *report.WeightCalibration) float64 { return float64(w.DeadCount) },
 			func(w *report.WeightCalibration) ui.Cell { return deadCell(w.DeadCount) }),
-		number("own scales", 10, 0, func(w *report.WeightCalibration) float64 { return w.PerChannel },
+		number("per channel", 11, 0, func(w *report.WeightCalibration) float64 { return w.PerChannel },
 			func(w *report.WeightCalibration) ui.Cell { return ui.Cell{Text: decibels(w.PerChannel)} }),
-		number("one scale", 9, 0, func(w *report.WeightCalibration) float64 { return w.PerTensor },
+		number("per tensor", 10, 0, func(w *report.WeightCalibration) float64 { return w.PerTensor },
 			func(w *report.WeightCalibration) ui.Cell { return ui.Cell{Text: decibels(w.PerTensor)} }),
 		number("loss dB", 7, 0, weightLoss, func(w *report.WeightCalibration) ui.Cell {
 			return ui.Cell{Text: fmt.Sprintf("%.1f", weightLoss(w)), Style: lossStyle(weightLoss(w))}
 		}),
 	}
 	v.table.Label = func(r int) string { return at(r).Layer + " " + at(r).Op }
-	v.table.Empty = "no layer multiplies by constant weights"
+	v.table.Empty = "no layer has constant weights"
 	return v
 }
 
@@ -203,7 +203,9 @@ func largest(values []float32, n int) []float64 {
 	return out
 }
 
-func (v *weightsView) Title() string { return "Weights: SQNR dB with scales by channel, and with one" }
+func (v *weightsView) Title() string {
+	return "Weights: SQNR dB with one scale per channel, and per tensor"
+}
 
 func (v *weightsView) Note() (string, ui.Style) {
 	if len(v.list) == 0 {

@@ -19,7 +19,7 @@ func graphScreen(look *ui.Look, d desk) *ui.Screen {
 	return &ui.Screen{
 		Key: "2", Name: "Graph", Views: []ui.View{newNetworkView(g, sourceSide), newNetworkView(g, engineSide), newPassesView(g), newDetailView(g)},
 		Layouts: []ui.Box{
-			ui.Stack(ui.Beside(p(0), p(1)).Share(3), ui.Beside(p(2).Share(4), p(3).Share(5)).Share(2)),
+			ui.Stack(ui.Beside(p(0), p(1)).Share(3), ui.Beside(p(2), p(3)).Share(2)),
 			ui.Beside(p(0), p(1), p(3)),
 			ui.Beside(p(2).Share(2), ui.Stack(p(1), p(3)).Share(3)),
 		},
@@ -62,9 +62,9 @@ func (g *graphs) selected() []string {
 // keys are the keys that mean the same in every pane of the screen.
 func (g *graphs) keys() []ui.Key {
 	return []ui.Key{
-		{Keys: []string{"[", "]"}, Short: "pass", Long: "the network after the previous / next pass"},
-		when(g.desk, needsModel, ui.K("x", "on/off", "switch a rule off or on: here or everywhere")),
-		ui.K("a", "affected", "only layers that something happened to / all"),
+		{Keys: []string{"[", "]"}, Short: "pass", Long: "show the network after the previous / next pass"},
+		when(g.desk, needsModel, ui.K("x", "on/off", "switch a rule off or on, here or everywhere")),
+		ui.K("a", "affected", "only layers that the passes changed / all"),
 		precisionKey(g.desk),
 	}
 }
@@ -192,7 +192,7 @@ func (g *graphs) toggle(sites []site) tea.Cmd {
 		add(target, target)
 	}
 	if len(items) == 0 {
-		return say(ui.Warn, "no rule did anything here")
+		return say(ui.Warn, "no rule applies here")
 	}
 	return ui.Open(&ui.Choice{Name: "Rules", Items: items, Active: -1, Pick: func(i int) tea.Cmd {
 		target := targets[i]

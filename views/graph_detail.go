@@ -205,7 +205,7 @@ func (v *detailView) addSites(sites []site) {
 			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " off ", Style: ui.Warn}, {Text: layers, Name: true}, {Text: ", " + s.detail, Style: ui.Muted}}
 		default:
 			line.Mark, line.Style = g.Bad, ui.Warn
-			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " not: ", Style: ui.Muted}, {Text: s.reason, Style: ui.Warn}, {Text: " " + layers, Name: true}}
+			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " rejected: ", Style: ui.Muted}, {Text: s.reason, Style: ui.Warn}, {Text: " " + layers, Name: true}}
 			if s.detail != "" {
 				line.Spans = append(line.Spans, ui.Span{Text: ", " + s.detail, Style: ui.Muted})
 			}
@@ -227,7 +227,7 @@ func (v *detailView) buildPass(st *report.PassStep) {
 	v.addSites(v.g.sites())
 	changes := diffLayers(before, now)
 	if len(changes) == 0 {
-		v.add(ui.Span{Text: "the network stays as it was", Style: ui.Muted})
+		v.add(ui.Span{Text: "the network is unchanged", Style: ui.Muted})
 		return
 	}
 	v.add(ui.Span{Text: "changes", Style: ui.Bold})
@@ -270,9 +270,21 @@ func (v *detailView) buildRules() {
 		if off[r.Name] {
 			line.Mark, line.Style = v.g.look().Glyphs.Bad, ui.Warn
 		}
-		line.Spans = []ui.Span{{Text: pad(r.Name, 24), Style: ui.Accent}, {Text: fmt.Sprintf("%4d done %4d not  ", done[r.Name], missed[r.Name])}, {Text: r.Doc, Style: ui.Muted}}
+		line.Spans = []ui.Span{{Text: pad(r.Name, 24), Style: ui.Accent}, {Text: timesText(done[r.Name], missed[r.Name])}, {Text: r.Doc, Style: ui.Muted}}
 		v.lines = append(v.lines, line)
 	}
+}
+
+// timesText says how often a rule was applied and rejected; of one that fitted nowhere there is nothing to say.
+func timesText(applied, rejected int) string {
+	text := ""
+	if applied > 0 {
+		text = fmt.Sprintf("%d applied  ", applied)
+	}
+	if rejected > 0 {
+		text += fmt.Sprintf("%d rejected  ", rejected)
+	}
+	return text
 }
 
 // layerChange is a line of a network that a pass removed or wrote.

@@ -33,7 +33,7 @@ type graphLine struct {
 
 func newNetworkList(state *graphState, side int) *networkList {
 	n := &networkList{state: state, side: side}
-	n.list = ui.List{Label: n.label, Empty: "no layers that anything happened to: press a for all"}
+	n.list = ui.List{Label: n.label, Empty: "no layer was changed: press a for all"}
 	return n
 }
 

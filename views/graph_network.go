@@ -41,7 +41,7 @@ func (v *networkView) Note() (string, ui.Style) {
 		text = fmt.Sprintf("%d of %s", v.net.matching(), text)
 	}
 	if n := len(v.g.state.off); n > 0 && v.net.side == sourceSide {
-		text += fmt.Sprintf(", %d with a rule off", n)
+		text += fmt.Sprintf(", %d with a rule switched off", n)
 	}
 	return v.g.state.in.note(text)
 }

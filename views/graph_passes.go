@@ -66,8 +66,8 @@ func newPassesView(g *graphs) *passesView {
 				}
 				return ui.Cell{Bar: &ui.Bar{Value: float64(len(st.Fired)), Max: v.most(), Style: ui.Series1}}
 			}},
-			number("done", 5, 0, func(s *report.PassStep) string { return fmt.Sprint(len(s.Fired)) }),
-			number("not", 4, 2, func(s *report.PassStep) string { return fmt.Sprint(len(s.Missed)) }),
+			number("applied", 7, 0, func(s *report.PassStep) string { return fmt.Sprint(len(s.Fired)) }),
+			number("rejected", 8, 2, func(s *report.PassStep) string { return fmt.Sprint(len(s.Missed)) }),
 			number("layers", 6, 0, func(s *report.PassStep) string { return fmt.Sprint(s.Layers) }),
 			number("time", 8, 3, func(s *report.PassStep) string { return ui.Duration(s.Elapsed) }),
 		},

@@ -89,7 +89,7 @@ func TestSwitchedOff(t *testing.T) {
 	b := newBench(t, ui.Options{NoColor: true, ASCII: true}, snap)
 	b.size(160, 50)
 	b.press("2", "down", "down")
-	b.wants("1 with a rule off", "off: fuse-activation", "= fuse-activation off "+name+", this place is switched off", passes.Steps[11].Pass+", 1 off")
+	b.wants("1 with a rule switched off", "off: fuse-activation", "= fuse-activation off "+name+", this place is switched off", passes.Steps[11].Pass+", 1 off")
 }
 
 // TestPasses walks back through the passes: the number of layers is that of the steps, and what changed is found.

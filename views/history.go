@@ -86,11 +86,11 @@ func (w *workbench) set(was config.Config) tea.Cmd {
 func withoutSay(was, cfg config.Config) string {
 	switch {
 	case was.Calibrator != cfg.Calibrator:
-		return cfg.Calibrator + ": calibrators matter for INT8 only; press f to get there"
+		return cfg.Calibrator + ": calibrators apply to INT8 only; press f to switch to it"
 	case was.Constraints != cfg.Constraints:
-		return string(cmp.Or(cfg.Constraints, config.Prefer)) + ": it matters where the precision of a layer is set; nothing is to be rebuilt"
+		return string(cmp.Or(cfg.Constraints, config.Prefer)) + ": it applies where the precision of a layer is set; nothing to rebuild"
 	}
-	return "the engine stays the same: nothing is to be rebuilt"
+	return "the engine stays the same: nothing to rebuild"
 }
 
 func (w *workbench) nextPrecision() tea.Cmd {

@@ -223,7 +223,7 @@ func TestFrozen(t *testing.T) {
 	b.publish(&later)
 	b.wants("200 runs", "FROZEN", "median of 200")
 	b.press("f")
-	b.wants("INT8   mse", "fp32: rebuilding; esc stops (frozen: space shows what comes of it)")
+	b.wants("INT8   mse", "fp32: rebuilding; esc stops (frozen: press space to see the result)")
 	b.press("space")
 	b.wants("4,321 runs", "median of 4,321")
 }

@@ -52,7 +52,7 @@ func (v *mapView) Note() (string, ui.Style) {
 func (v *mapView) Keys() []ui.Key {
 	return []ui.Key{
 		ui.K("p", "peak", "jump to the step with the most live bytes"),
-		ui.K("i", "inputs/outputs", "inputs and outputs in the tables or not"),
+		ui.K("i", "inputs/outputs", "show or hide inputs and outputs in the tables"),
 	}
 }
 

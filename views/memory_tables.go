@@ -109,7 +109,7 @@ func newLiveView(m *mapView) *liveView {
 		}
 		return ui.Cell{}
 	}}
-	v.slots.table = ui.Table{Columns: append([]ui.Column{letter}, v.slots.columns(m)...), Empty: "nothing is alive here"}
+	v.slots.table = ui.Table{Columns: append([]ui.Column{letter}, v.slots.columns(m)...), Empty: "nothing is live here"}
 	v.slots.table.SortBy(3, true)
 	return v
 }
@@ -164,7 +164,7 @@ type slotsView struct {
 func newSlotsView(m *mapView) *slotsView {
 	v := &slotsView{of: m}
 	v.slots.table = ui.Table{Columns: v.slots.columns(m), Empty: "the arena is empty"}
-	v.slots.table.Columns = append(v.slots.table.Columns, ui.Column{Title: "in the memory of", Name: true, Width: 16, Priority: 6, Cell: func(r int) ui.Cell {
+	v.slots.table.Columns = append(v.slots.table.Columns, ui.Column{Title: "shares memory of", Name: true, Width: 16, Priority: 6, Cell: func(r int) ui.Cell {
 		return ui.Cell{Text: tensorName(v.slots.rows[r].Of), Style: ui.Muted}
 	}})
 	v.slots.table.Ground = func(r int) ui.Style {

@@ -41,7 +41,7 @@ func (v *summaryView) drawRefused(c *ui.Canvas) {
 	y := whyRefused(c, 0, ui.Bad, string(c.Glyphs().Warn)+" not runnable: "+m.NotRunnable)
 	facts := ui.Facts{{Name: "layers", Value: ui.Count(len(m.Layers)), Note: blockedNote(m)}}
 	if m.FLOPs > 0 {
-		facts = append(facts, ui.Fact{Name: "arithmetic", Value: ui.Quantity(float64(m.FLOPs), "FLOP"), Note: "an inference, of the layers that are known"})
+		facts = append(facts, ui.Fact{Name: "arithmetic", Value: ui.Quantity(float64(m.FLOPs), "FLOP"), Note: "per inference, for the layers with known shapes"})
 	}
 	facts = append(facts,
 		ui.Fact{Name: "weights", Value: ui.Count(int(m.Params)), Note: "parameters"},
@@ -60,7 +60,7 @@ func blockedNote(m *report.Model) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d blocked behind unsupported ones", n)
+	return fmt.Sprintf("%d blocked by unsupported layers", n)
 }
 
 // summaryFacts lists what matters most first, since a small pane shows only the first few.
@@ -86,7 +86,7 @@ func summaryFacts(s *report.Snapshot) ui.Facts {
 	if m := s.Model; m != nil {
 		if e.Median > 0 && m.FLOPs > 0 {
 			facts = append(facts, ui.Fact{Name: "arithmetic", Value: ui.Quantity(float64(m.FLOPs)/e.Median.Seconds(), "FLOP/s"),
-				Note: ui.Quantity(float64(m.FLOPs), "FLOP an inference")})
+				Note: ui.Quantity(float64(m.FLOPs), "FLOP per inference")})
 		}
 		facts = append(facts, ui.Fact{Name: "weights", Value: ui.Bytes(int64(o.Memory.Weights)), Note: ui.Count(int(m.Params)) + " parameters"})
 	}
@@ -130,10 +130,10 @@ func splitFacts(s *report.InferenceSplit) ui.Facts {
 	if s == nil {
 		return nil
 	}
-	enqueue := ui.Fact{Name: "enqueue", Value: "none", Note: "the host computes"}
+	enqueue := ui.Fact{Name: "enqueue", Value: "n/a", Note: "(CPU backend)"}
 	if !s.InPlace {
 		share := float64(s.Enqueue) / float64(max(s.Compute, 1))
-		enqueue = ui.Fact{Name: "enqueue", Value: ui.Duration(s.Enqueue), Note: percent(share) + " of computing"}
+		enqueue = ui.Fact{Name: "enqueue", Value: ui.Duration(s.Enqueue), Note: percent(share) + " of compute time"}
 		if share > report.EnqueueBound {
 			enqueue.Style, enqueue.Note = ui.Warn, enqueue.Note+": over 80%"
 		}
@@ -218,7 +218,7 @@ func dataFact(m *report.Model) ui.Fact {
 	case m.Data == "":
 		f.Value = "none"
 	case m.Random:
-		f.Note += ": accuracy is agreement only"
+		f.Note += ": accuracy is not meaningful, only agreement is"
 	default:
 		f.Note += fmt.Sprintf(", %d others for calibration", m.CalItems)
 	}

@@ -115,14 +115,14 @@ func (p *input) wait(c *ui.Canvas, what string) {
 		c.Fit(1, y, c.W-2, ui.Muted, "no "+what+": the model is not runnable")
 		whyRefused(c, y+1, ui.Plain, p.snap.Model.NotRunnable)
 	case b != nil && p.snap.Replay != "":
-		c.Fit(1, y, c.W-2, ui.Muted, what+": not made yet when this was recorded, in the midst of")
+		c.Fit(1, y, c.W-2, ui.Muted, what+": not available yet when this was recorded, during")
 		c.Fit(1, y+1, c.W-2, ui.Plain, b.String())
 	case b != nil:
 		c.Fit(1, y, c.W-2, ui.Muted, what+" will follow")
 		c.Fit(1, y+1, c.W-2, ui.Plain, b.String())
 	case p.snap.Stopped:
-		c.Fit(1, y, c.W-2, ui.Muted, what+": stopped before it was made")
-		c.Fit(1, y+1, c.W-2, ui.Plain, "r goes on")
+		c.Fit(1, y, c.W-2, ui.Muted, what+": stopped before it was available")
+		c.Fit(1, y+1, c.W-2, ui.Plain, "press r to continue")
 	case p.snap.Seq == 0:
 		c.Fit(1, y, c.W-2, ui.Muted, "opening the model")
 	default:
@@ -190,7 +190,7 @@ func plural(n int, noun string) string {
 // snapshotLabel names the configuration of a snapshot.
 func snapshotLabel(s *report.Snapshot) string { return s.Config.Label(ownRanges(s)) }
 
-// ownRanges reports whether the model brings its own quantisation, so that no calibrator has a say.
+// ownRanges reports whether the model brings its own quantisation, so that calibrators do not apply.
 func ownRanges(s *report.Snapshot) bool {
 	return s.Model != nil && s.Model.Ops["QuantizeLinear"]+s.Model.Ops["DequantizeLinear"] > 0
 }

@@ -21,7 +21,7 @@ func precisionKey(d desk) ui.Key {
 func choosePrecision(d desk, snap *report.Snapshot, name string, from []string) tea.Cmd {
 	source := anchor(snap.Passes, from)
 	if source == "" {
-		return say(ui.Warn, shortName(name)+" is no layer of the model's own: it follows its neighbours")
+		return say(ui.Warn, shortName(name)+" is not one of the model's own layers: it follows its neighbours")
 	}
 	want := d.Want()
 	choices := append(slices.Clone(precisions), "")
@@ -34,13 +34,13 @@ func choosePrecision(d desk, snap *report.Snapshot, name string, from []string) 
 	if strings.Contains(rule, "*") {
 		items[len(items)-1] += ", or a rule says: now " + rule
 	}
-	constraints, says := config.Obey, "obey: from now on a precision that cannot be had is an error, not a warning"
+	constraints, says := config.Obey, "obey: a precision that is not available becomes an error, not a warning"
 	if want.Constraints == config.Obey {
-		constraints, says = "", "prefer: from now on a precision that cannot be had is a warning, not an error"
+		constraints, says = "", "prefer: a precision that is not available becomes a warning, not an error"
 	}
 	items = append(items, says)
 	if n := len(want.LayerPrecisions); n > 0 {
-		items = append(items, fmt.Sprintf("reset: forget the precision of all layers (%s set)", plural(n, "rule")))
+		items = append(items, fmt.Sprintf("reset: clear the precision of all layers (%s set)", plural(n, "rule")))
 	}
 	return ui.Open(&ui.Choice{Name: "Precision of " + shortName(name), Items: items, Active: slices.Index(choices, set), Pick: func(i int) tea.Cmd {
 		return d.Change(func(c *config.Config) {
@@ -117,7 +117,7 @@ func (r precisionRules) text(name string, from []string, precision string) strin
 	}
 	text := fmt.Sprintf("%s by %s", set, rule)
 	if _, refused := r.mark(name, from, precision); refused && precision != "" {
-		why := "it has no such form here"
+		why := "no kernel for it is available here"
 		if u := unmet(r.snap.Passes, name); u != nil {
 			why = u.Reason
 		}

@@ -31,7 +31,7 @@ func TestLayerPrecision(t *testing.T) {
 	b.press("tab", "P", "g", "down", "enter")
 	want("stem/conv/Conv:fp16") // of the members, the one with the most arithmetic
 	b.press("3", "g", "down", "P")
-	b.wants("reset: forget the precision of all layers (1 rule set)")
+	b.wants("reset: clear the precision of all layers (1 rule set)")
 	b.press("g", "enter")
 	want("stem/conv/Conv:fp32")
 	b.wants("*stem/conv/Conv +2")
@@ -43,7 +43,7 @@ func TestLayerPrecision(t *testing.T) {
 	b.press("P", "G", "enter")
 	want()
 	b.press("3", "g", "P") // the first layer of the engine was put there by quantisation
-	b.wants("Quantize_image is no layer of the model's own")
+	b.wants("Quantize_image is not one of the model's own layers")
 	b.press("a", "P")
 	b.wants("press a until the rows are layers")
 	if len(snap.Config.LayerPrecisions) != 0 {
@@ -55,7 +55,7 @@ func TestLayerPrecision(t *testing.T) {
 	own.Model = &model
 	b = newBench(t, ui.Options{}, &own)
 	b.press("2", "P")
-	b.wants("the model brings its own quantisation")
+	b.wants("the model is already quantised")
 }
 
 // TestUnmetLayerPrecision says on the Graph why a layer does not have the precision that was set for it, and chooses
@@ -70,16 +70,16 @@ func TestUnmetLayerPrecision(t *testing.T) {
 	b := newBench(t, ui.Options{NoColor: true, ASCII: true}, snap)
 	b.size(160, 50)
 	b.press("2", "tab", "G")
-	b.wants("f32*", "int8 by "+rule+", but it runs in f32: Softmax has no 8-bit")
+	b.wants("f32*", "int8 by "+rule+", but it runs in f32: Softmax has no")
 	b.press("P")
-	b.wants("obey: from now on a precision that cannot be had is an error")
+	b.wants("obey: a precision that is not available becomes an error")
 	b.press("G", "up", "enter")
 	if got := b.last(); got.Constraints != config.Obey || !slices.Equal(got.LayerPrecisions, []string{rule}) {
 		t.Errorf("asked for %+v", got)
 	}
 	b.wants("1 layer in int8, obey")
 	b.press("P")
-	b.wants("prefer: from now on a precision that cannot be had is a warning")
+	b.wants("prefer: a precision that is not available becomes a warning")
 	b.press("G", "up", "enter")
 	if got := b.last().Constraints; got != "" {
 		t.Errorf("asked for constraints %q", got)

@@ -139,7 +139,7 @@ func newRecordingsView(look *ui.Look, others shelf) *recordingsView {
 			return ui.Cell{Text: ui.Bytes(at(r).Bytes)}
 		},
 			Order: func(a, b int) int { return cmp.Compare(at(a).Bytes, at(b).Bytes) }},
-		{Title: "begun", Width: 16, Cell: func(r int) ui.Cell {
+		{Title: "started", Width: 16, Cell: func(r int) ui.Cell {
 			if v.live(r) {
 				return ui.Cell{}
 			}
@@ -205,7 +205,7 @@ func (v *recordingsView) folder() string {
 func (v *recordingsView) Keys() []ui.Key {
 	keys := v.table.Keys()
 	if v.others.open != nil {
-		keys = append(keys, ui.K("enter", "open", "open the recording: panes show it without the model"))
+		keys = append(keys, ui.K("enter", "open", "open the recording: the panes show it without the model"))
 	}
 	return keys
 }

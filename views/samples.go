@@ -88,7 +88,7 @@ func (v *samplesView) shown(l *report.LayerTiming) string {
 	case plots[v.of.plot] == "trace" || l.Bins == nil:
 		return fmt.Sprintf("newest %d of %s", len(l.Recent), ui.Count(l.Count))
 	case l.Bins.Above > 0:
-		return fmt.Sprintf("all %s samples, %s off the scale", ui.Count(l.Count), ui.Count(l.Bins.Above))
+		return fmt.Sprintf("all %s samples, %s beyond the scale", ui.Count(l.Count), ui.Count(l.Bins.Above))
 	}
 	return fmt.Sprintf("all %s samples", ui.Count(l.Count))
 }

@@ -75,7 +75,7 @@ func recordedState(s *report.Snapshot) (string, ui.Style) {
 	case s.Busy != nil:
 		return "mid-build: " + s.Busy.Phase, ui.Warn
 	}
-	return "not all reports were made", ui.Warn
+	return "not all reports are available", ui.Warn
 }
 
 // replayBadge says that a recording is shown, and which of its states.

@@ -64,7 +64,7 @@ func TestSpeedIsNotNoise(t *testing.T) {
 				t.Errorf("the table says %q, want %q", got, c.cell)
 			}
 			note, _ := v.Note()
-			if strings.Contains(note, "not side by side") != (c.name == "at different times") {
+			if strings.Contains(note, "not measured side by side") != (c.name == "at different times") {
 				t.Errorf("the table's note is %q", note)
 			}
 			was, now := *snap, *snap

@@ -137,7 +137,7 @@ func (v *chosenView) Keys() []ui.Key {
 }
 
 func retimeKey(d desk) ui.Key {
-	return when(d, needsDevice, ui.K("t", "re-time", "measure all tactics of this layer again; once more, or esc, stops that"))
+	return when(d, needsDevice, ui.K("t", "re-time", "measure all tactics of this layer again; t again, or esc, stops"))
 }
 
 // unpinKey lets the builder choose for the layer under the cursor, where it is pinned.

@@ -183,7 +183,7 @@ func (v *candidatesView) Update(msg tea.Msg) tea.Cmd {
 	case isKey(msg, "t"):
 		return v.of.desk.Retime(l.Layer)
 	case r.folder() && (isKey(msg, "p") || isKey(msg, "x")):
-		return say(ui.Warn, "none of these computes the layer; enter lists them")
+		return say(ui.Warn, "none of these can compute the layer; press enter to list them")
 	case isKey(msg, "p"):
 		return v.pin(l, r.Candidate)
 	case isKey(msg, "x"):

@@ -87,7 +87,7 @@ func TestDropTimings(t *testing.T) {
 	b := newBench(t, ui.Options{}, snap)
 	b.size(160, 50)
 	b.press("7", "tab", "tab", "D")
-	b.wants("keep all", "drop what is of other devices and builds: 3 of 20", "drop all 20: ")
+	b.wants("keep all", "drop entries of other devices and builds: 3 of 20", "drop all 20: ")
 	b.press("enter")
 	if len(b.ctl.asked) != 0 {
 		t.Errorf("enter alone asks for %q", b.ctl.asked)
@@ -191,7 +191,7 @@ func TestFamiliesFold(t *testing.T) {
 		t.Errorf("the family is not folded:\n%s", s)
 	}
 	b.press("p", "x")
-	b.wants("none of these computes the layer")
+	b.wants("none of these can compute the layer")
 	if len(b.ctl.set) != 0 {
 		t.Errorf("a family was pinned or forbidden: %v", b.last())
 	}

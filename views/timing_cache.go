@@ -131,9 +131,9 @@ func (v *cacheView) drop() tea.Cmd {
 	}
 	items, all := []string{"keep all"}, []bool{false}
 	if n := v.stale(); n > 0 {
-		items, all = append(items, fmt.Sprintf("drop what is of other devices and builds: %d of %d", n, len(t.Cache))), append(all, false)
+		items, all = append(items, fmt.Sprintf("drop entries of other devices and builds: %d of %d", n, len(t.Cache))), append(all, false)
 	}
-	items, all = append(items, fmt.Sprintf("drop all %d: layers that are built from now on are measured again", len(t.Cache))), append(all, true)
+	items, all = append(items, fmt.Sprintf("drop all %d: layers are measured again when they are next built", len(t.Cache))), append(all, true)
 	return ui.Open(&ui.Choice{Name: "Timing cache", Items: items, Active: 0, Pick: func(i int) tea.Cmd {
 		if i == 0 {
 			return nil

@@ -254,7 +254,7 @@ func (v *timingsView) Update(msg tea.Msg) tea.Cmd {
 		if r := v.table.Row(); r >= 0 && v.groupBy() == "layer" {
 			return choosePrecision(v.desk, v.in.snap, v.rows[r].Name, v.rows[r].From)
 		}
-		return say(ui.Warn, "a precision is set for a layer: press a until the rows are layers")
+		return say(ui.Warn, "precisions are set per layer: press a until the rows are layers")
 	case isKey(msg, "v"):
 		v.plot = (v.plot + 1) % len(plots)
 	}
@@ -303,8 +303,8 @@ func (v *timingsView) Render(w, h int) string {
 
 // belowZero says how the layers can take longer than all of them from end to end.
 const (
-	belowZero      = "layers are timed in runs of their own"
-	belowZeroShort = "timed apart" // where there is no room
+	belowZero      = "layers are timed in separate runs"
+	belowZeroShort = "separate runs" // where there is no room
 )
 
 // drawGap states how the sum of the layers' medians compares with the latency from end to end, as a line and as a bar.

@@ -88,7 +88,7 @@ type triedView struct {
 }
 
 func newTriedView(look *ui.Look, d desk, tried *trials) *triedView {
-	empty := "each configuration that you try gets a row: press f for another precision, c for another calibrator"
+	empty := "each configuration that you try is listed here: press f for another precision, c for another calibrator"
 	if tried.recorded {
 		empty = "no configuration was recorded"
 	}
@@ -189,9 +189,9 @@ func (v *triedView) Note() (string, ui.Style) {
 	if len(v.trials) < 2 {
 		return estimated, ui.Muted
 	}
-	note := strings.TrimSpace(estimated + " speed over the first")
+	note := strings.TrimSpace(estimated + " speed relative to the first")
 	if slices.ContainsFunc(v.trials, func(t trial) bool { return !v.speed(&t).SideBySide }) {
-		note += ", * not side by side"
+		note += ", * not measured side by side"
 	}
 	return note, ui.Muted
 }

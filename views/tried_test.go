@@ -135,8 +135,8 @@ func TestWithoutSay(t *testing.T) {
 		keys []string
 		want string
 	}{
-		{[]string{"c"}, "minmax: calibrators matter for INT8 only; press f to get there"},
-		{[]string{"2", "down", "P", "G", "enter"}, "obey: it matters where the precision of a layer is set"},
+		{[]string{"c"}, "minmax: calibrators apply to INT8 only; press f to switch to it"},
+		{[]string{"2", "down", "P", "G", "enter"}, "obey: it applies where the precision of a layer is set"},
 	} {
 		b := newBench(t, ui.Options{NoColor: true}, snap)
 		b.size(120, 40)

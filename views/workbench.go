@@ -140,7 +140,7 @@ func (w *workbench) intents() []ui.IntentKey {
 		list = append(list, scrubKeys()...)
 	}
 	if w.o.Live != nil {
-		list = append(list, ui.IntentKey{Intent: ui.Cancel, Key: ui.K("esc", "live", "back to the live session, which is as it was left")})
+		list = append(list, ui.IntentKey{Intent: ui.Cancel, Key: ui.K("esc", "live", "back to the live session, as it was left")})
 	}
 	return list
 }
@@ -208,9 +208,9 @@ func (w *workbench) cancel() tea.Cmd {
 	}
 	w.ctl.Cancel()
 	w.work.asked = false
-	what := "r starts it again"
+	what := "press r to start it again"
 	if len(w.config.past) > 0 && !w.snap.Settled() {
-		what += ", u takes the last change back"
+		what += ", u to undo the last change"
 	}
 	return say(ui.Warn, "stopped: "+what)
 }

@@ -46,7 +46,7 @@ func checkShapes(n *graph.Network, cfg pass.Config) error {
 // LowerConfig says how to lower.
 type LowerConfig struct {
 	Precision graph.DataType         // F32, F16 or I8: what the layers may compute in; for I8 rules of Policy may ask for F16
-	Ranges    map[string]graph.Range // of tensors, for I8; a layer without stays in F32
+	Ranges    map[string]graph.Range // of tensors: for I8, where a layer without stays in F32; what they show F16 not to hold stays so, too
 	Policy    quant.Policy
 	Pass      pass.Config // as for Optimize; Ledger and Supports are Lower's own
 }
@@ -70,6 +70,9 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 	}
 	n := o.Network.Clone()
 	l := &Lowered{}
+	if cfg.Policy.Peaks == nil {
+		cfg.Policy.Peaks = quant.PeaksOf(cfg.Ranges)
+	}
 	var err error
 	switch cfg.Precision {
 	case graph.I8:

@@ -47,10 +47,6 @@ func (g given) i(list []int64, dims ...int) *Tensor {
 
 func (g given) q(data *Tensor) Quantised { return Quantised{data, g.w(), g.b()} }
 
-func unaryCase(method string, f func(d *Definition, x *Tensor) *Tensor) defineCase {
-	return defineCase{method, func(d *Definition, g given) *Tensor { return f(d, g.x) }}
-}
-
 // defineCases has a call for every op: see TestDefinitionHasEveryOp.
 var defineCases = func() map[string]defineCase {
 	m := map[string]defineCase{

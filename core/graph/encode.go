@@ -372,20 +372,6 @@ func isSymbolByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '.' || c == '$'
 }
 
-// SymbolName makes a valid name for a symbol out of any string: other characters become underscores.
-func SymbolName(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if !isSymbolByte(c) {
-			b[i] = '_'
-		}
-	}
-	if len(b) == 0 || b[0] >= '0' && b[0] <= '9' {
-		b = append([]byte{'_'}, b...)
-	}
-	return string(b)
-}
-
 // SymbolNames returns the sorted names of all symbols in the network's shapes.
 func (n *Network) SymbolNames() []string {
 	set := map[string]bool{}

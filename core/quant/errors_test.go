@@ -108,36 +108,6 @@ func TestErrorsStream(t *testing.T) {
 	}
 }
 
-func TestScore(t *testing.T) {
-	nan := float32(math.NaN())
-	out := []float32{
-		.1, .7, .2, 0, 0, 0,
-		.3, .1, .2, .15, .12, .13,
-		nan, 1, 2, 3, 4, 5,
-	}
-	ref := slices.Clone(out)
-	ref[0] = 1
-	var s Score
-	if err := s.Add(out, 6, []int{1, 1, -1}, ref); err != nil {
-		t.Fatal(err)
-	}
-	if s != (Score{Items: 3, Labeled: 2, Top1: 1, Top5: 1, Paired: 3, Agree: 2}) {
-		t.Errorf("%+v", s)
-	}
-	near(t, "agreement", s.Agreement(), 200.0/3, 1e-12)
-	if got := TopK(out[12:], 6); !slices.Equal(got, []int{5, 4, 3, 2, 1, 0}) {
-		t.Errorf("top %v", got)
-	}
-	if got := TopK([]float32{2, 1, 2, 3}, 3); !slices.Equal(got, []int{3, 0, 2}) {
-		t.Errorf("top %v", got)
-	}
-	for _, err := range []error{s.Add(out, 4, nil, nil), s.Add(out, 6, []int{1}, nil), s.Add(out, 6, []int{1, 6, 0}, nil), s.Add(out, 6, nil, ref[1:])} {
-		if err == nil {
-			t.Error("no error")
-		}
-	}
-}
-
 func TestErrorsAbove(t *testing.T) {
 	var a ErrorAccumulator
 	inf := math.Inf(1)

@@ -102,6 +102,15 @@ func isDequantized(t *graph.Tensor) bool {
 	return t != nil && t.Producer != nil && t.Producer.Op == graph.Dequantize
 }
 
+// PeaksOf returns the largest magnitudes that ranges of calibration tell of, by tensor name.
+func PeaksOf(ranges map[string]graph.Range) map[string]float32 {
+	peaks := make(map[string]float32, len(ranges))
+	for name, r := range ranges {
+		peaks[name] = float32(AMax(r))
+	}
+	return peaks
+}
+
 // halvable returns why l cannot be stored as F16, or nothing.
 func halvable(n *graph.Network, l *graph.Layer, peaks map[string]float32) string {
 	if l.Op.Class == graph.ClassConversion {
@@ -112,8 +121,8 @@ func halvable(n *graph.Network, l *graph.Layer, peaks map[string]float32) string
 		return "it does not compute with real numbers"
 	}
 	for _, t := range l.Outputs {
-		if real(t) && !(peaks[t.Name] <= maxHalf) {
-			return fmt.Sprintf("tensor %s reaches %g, more than F16 holds", t.Name, peaks[t.Name])
+		if peak := peaks[SourceTensor(t.Name)]; real(t) && !(peak <= maxHalf) {
+			return fmt.Sprintf("tensor %s reaches %g, more than F16 holds", SourceTensor(t.Name), peak)
 		}
 	}
 	for i, t := range l.Inputs {

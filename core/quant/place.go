@@ -153,7 +153,7 @@ func (p *placer) decide(layers []*graph.Layer) {
 			d.Reason = "the last layer is kept in floating point"
 		case sums[l] == scaling:
 			d.Reason = "it scales by the root of a sum of squares, as a normalisation does"
-		case sums[l] != apart:
+		case sums[l] != apart && kindOf(l) != weighted:
 			d.Reason = "a sum of squares needs more digits than 8 bits have"
 		default:
 			inputs, reason := p.quantizable(l)

@@ -72,20 +72,8 @@ func (c cell) above(t float64) float64 {
 
 // Bars returns the counts of n equal intervals from lo to hi, for drawing; a bin that spans several intervals is shared
 // between them. Zeros are left out, and so is what lies outside.
-func (h *Histogram) Bars(lo, hi float64, n int) []float64 { return bars(h.cells(), lo, hi, n) }
-
-// AbsBars returns the counts of the magnitudes in n equal intervals from 0 to hi, as Bars does.
-func (h *Histogram) AbsBars(hi float64, n int) []float64 {
+func (h *Histogram) Bars(lo, hi float64, n int) []float64 {
 	cells := h.cells()
-	for i, c := range cells {
-		if c.hi <= 0 {
-			cells[i].lo, cells[i].hi = -c.hi, -c.lo
-		}
-	}
-	return bars(cells, 0, hi, n)
-}
-
-func bars(cells []cell, lo, hi float64, n int) []float64 {
 	counts := make([]float64, max(0, n))
 	if n <= 0 || !(hi > lo) {
 		return counts

@@ -40,7 +40,7 @@ func summingLayers(n *graph.Network, decided func(*graph.Layer) bool) map[*graph
 			return slices.ContainsFunc(l.Inputs, func(t *graph.Tensor) bool { return set[t] })
 		}
 		switch moves := kindOf(l) == moving && l.DataInputs() == 1; {
-		case elementwise && squares(l, p) && summed(y), l.Op == graph.ReduceSumSquare:
+		case elementwise && squares(l, p) && summed(y), l.Op == graph.ReduceSumSquare, l.Epilogue.Args == 1 && squares(l, l.Epilogue) && summed(y):
 			list[l], large[y] = wide, true
 		case l.Op == graph.ReduceL2, reads(roots) && moves:
 			roots[y] = true

@@ -167,3 +167,52 @@ func TestPlaceSumsOfSquares(t *testing.T) {
 		t.Errorf("a rule does not count:\n%s", decisionText(list))
 	}
 }
+
+// TestFP16SquaresBehindProducts: squares that are fused into a product stay in F32 where they go to a sum, and the product
+// may be 8-bit all the same.
+func TestFP16SquaresBehindProducts(t *testing.T) {
+	b := newNet(t, "energy")
+	x := b.n.AddInput("x", graph.F32, graph.Const(4), graph.Const(64))
+	y := b.add("product", graph.MatMul, nil, x, b.random("w", 64, 64))
+	square := graph.Program{Args: 1, Code: []graph.Instr{{Op: graph.EltMul, Arg: [3]int{0, 0}}}}
+	y.Producer.Fuse(square, 0)
+	b.n.MarkOutput(b.add("mean", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{1}}, y))
+	half := b.n.Clone()
+	list, err := PlaceFP16(half, Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range list {
+		if d.Precision != graph.F32 {
+			t.Errorf("%s is %v: %s", d.Layer, d.Precision, d.Reason)
+		}
+	}
+	if err := half.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	if _, list = place(t, b.n, MinMax{}, Policy{}); list[0].Precision != graph.I8 {
+		t.Errorf("the product is %v: %s", list[0].Precision, list[0].Reason)
+	}
+}
+
+// TestMixFP16Peaks: a layer that a rule wants in F16 stays in F32 where calibration saw more than F16 holds.
+func TestMixFP16Peaks(t *testing.T) {
+	n := sampleNet(t)
+	rules, err := ParseRules("softmax:fp16,fc:fp16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranges := calibrate(t, n, MinMax{})
+	ranges["fc_out"] = graph.PerTensor(1000, 0)
+	policy := Policy{Rules: rules, Peaks: PeaksOf(ranges)}
+	list, err := Place(n, ranges, policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := MixFP16(n, list, policy); err != nil {
+		t.Fatal(err)
+	}
+	if text := decisionText(list); !strings.Contains(text, "fc         fp32  tensor fc_out reaches 127000, more than F16 holds") || !strings.Contains(text, "softmax    fp16") {
+		t.Error(text)
+	}
+}

@@ -15,10 +15,11 @@ import (
 
 // Engine is a built network: TensorRT's ICudaEngine. It is what an engine file holds.
 type Engine struct {
-	Source   *graph.Network  // as imported, so that it can be looked at, compared with and built anew
+	Source   *graph.Network  // as imported, so that it can be looked at, compared with and built anew; nil where it was left out
 	Profiles []Profile       // the shapes that plans were made for
 	Plans    []*Plan         // one for each profile
 	Report   json.RawMessage // what the builder has to tell: its own format, not needed to run
+	Origin   Provenance      // of what it was made, and by whom
 	Contents Contents        // of its file, once that was read or written
 }
 
@@ -41,7 +42,8 @@ type Profile struct {
 // one section, in which each constant is at a multiple of 64 and equal constants are stored once.
 const (
 	engineMagic   = "trtuiEng"
-	engineVersion = 2
+	engineVersion = 3
+	oldestVersion = 2 // which always has the source and no provenance
 	headerSize    = 64
 	entrySize     = 24
 	sectionAlign  = 64
@@ -62,7 +64,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 type (
 	manifest struct {
-		Source   json.RawMessage
+		Source   json.RawMessage `json:",omitempty"`
+		Origin   *Provenance     `json:",omitempty"`
 		Profiles []Profile
 		Plans    []storedPlan
 	}
@@ -130,8 +133,13 @@ func (e *Engine) WriteTo(w io.Writer) (int64, error) {
 		Weights [][2]int // offset and length of each constant
 	}{manifest: manifest{Profiles: e.Profiles}}
 	var err error
-	if m.Source, err = e.Source.Encode(into(&tally.Source)); err != nil {
-		return 0, err
+	if e.Source != nil {
+		if m.Source, err = e.Source.Encode(into(&tally.Source)); err != nil {
+			return 0, err
+		}
+	}
+	if e.Origin != (Provenance{}) {
+		m.Origin = &e.Origin
 	}
 	for _, p := range e.Plans {
 		sp := storedPlan{Target: p.Target, Profile: p.Profile, Symbols: p.Symbols, Memory: p.Memory}
@@ -219,8 +227,13 @@ func ReadEngine(ops graph.OpSet, data []byte) (e *Engine, err error) {
 		}
 	}
 	e = &Engine{Profiles: m.Profiles, Report: sections[sectionReport]}
-	if e.Source, err = graph.DecodeNetwork(ops, m.Source, from(&tally.Source)); err != nil {
-		return nil, fmt.Errorf("source network: %w", err)
+	if m.Origin != nil {
+		e.Origin = *m.Origin
+	}
+	if len(m.Source) > 0 {
+		if e.Source, err = graph.DecodeNetwork(ops, m.Source, from(&tally.Source)); err != nil {
+			return nil, fmt.Errorf("source network: %w", err)
+		}
 	}
 	for i, sp := range m.Plans {
 		p, err := sp.decode(ops, from(&tally.Plans), from(&tally.Code))

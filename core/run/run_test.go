@@ -3,7 +3,10 @@ package run_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
+	"strings"
 	"sync"
 	"testing"
 
@@ -184,4 +187,68 @@ func TestContextsRunAtTheSameTime(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// An engine file holds the source where it is given, what it was made of, and several plans, of which one is chosen by target and
+// shapes.
+func TestEngineWithoutSource(t *testing.T) {
+	b := cpu.Open(1)
+	defer b.Close()
+	n := residual(t)
+	var plans []*run.Plan
+	for i, batch := range []int{1, 4} {
+		p, err := run.NewPlan(t.Context(), n, map[string]int{"batch": batch}, b, run.BestGuess)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Profile = i
+		plans = append(plans, p)
+	}
+	shapes := func(batch int) map[string][]int { return map[string][]int{"x": {batch, 3}} }
+	e := &run.Engine{Profiles: []run.Profile{{Name: "one", Shapes: shapes(1)}, {Name: "four", Shapes: shapes(4)}}, Plans: plans,
+		Origin: run.Provenance{Program: "p 1", Commit: "c", Built: "2024-01-02T03:04:05Z", Model: "m.onnx", ModelHash: "h", Config: "fp32", Data: "d", Backend: "cpu", Device: "x"}}
+	var stripped, full bytes.Buffer
+	if _, err := e.WriteTo(&stripped); err != nil {
+		t.Fatal(err)
+	}
+	back, err := run.ReadEngine(graph.Ops(), stripped.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Source != nil || back.Origin != e.Origin || len(back.Plans) != 2 || back.Contents.Source != 0 {
+		t.Errorf("read %+v", back)
+	}
+	target := b.Info().Fingerprint
+	if p, err := back.PlanFor(target, shapes(4)); err != nil || p.Env()["batch"] != 4 {
+		t.Errorf("plan for batch 4: %v, %v", p, err)
+	}
+	if p, err := back.PlanFor(target, nil); err != nil || p.Env()["batch"] != 1 {
+		t.Errorf("plan for %s: %v, %v", target, p, err)
+	}
+	for _, ask := range []struct {
+		target string
+		shapes map[string][]int
+	}{{"cuda sm_90", nil}, {target, shapes(2)}} {
+		_, err := back.PlanFor(ask.target, ask.shapes)
+		if !errors.Is(err, run.ErrStale) || !strings.Contains(err.Error(), "profile four, x [4 3]") || !strings.Contains(err.Error(), target) {
+			t.Errorf("%v: %v", ask, err)
+		}
+	}
+	e.Source, e.Origin = n, run.Provenance{}
+	if _, err := e.WriteTo(&full); err != nil {
+		t.Fatal(err)
+	}
+	// A file of the format before has the source and no provenance, and is read.
+	old := full.Bytes()
+	old[8] = 2
+	binary.LittleEndian.PutUint32(old[16:], 0)
+	head := 64 + 24*int(binary.LittleEndian.Uint32(old[12:]))
+	binary.LittleEndian.PutUint32(old[16:], crc32.Checksum(old[:head], crc32.MakeTable(crc32.Castagnoli)))
+	if back, err := run.ReadEngine(graph.Ops(), old); err != nil || back.Source == nil {
+		t.Errorf("version 2: %v", err)
+	}
+	old[8] = 1
+	if _, err := run.ReadEngine(graph.Ops(), old); !errors.Is(err, run.ErrStale) || !strings.Contains(err.Error(), "reads 2 to 3") {
+		t.Errorf("version 1: %v", err)
+	}
 }

@@ -57,8 +57,8 @@ func readSections(data []byte) (map[uint32][]byte, error) {
 	if !IsEngine(data) || len(data) < headerSize {
 		return nil, fmt.Errorf("not an engine file")
 	}
-	if v := binary.LittleEndian.Uint32(data[8:]); v != engineVersion {
-		return nil, fmt.Errorf("format version %d, this program reads %d: %w", v, engineVersion, ErrStale)
+	if v := binary.LittleEndian.Uint32(data[8:]); v < oldestVersion || v > engineVersion {
+		return nil, fmt.Errorf("format version %d, this program reads %d to %d: %w", v, oldestVersion, engineVersion, ErrStale)
 	}
 	count := int(binary.LittleEndian.Uint32(data[12:]))
 	if count > maxSections || len(data) < headerSize+entrySize*count {

@@ -133,7 +133,7 @@ func TestForeignFilesAreNoRecordings(t *testing.T) {
 		{"text", "not a recording", []byte("hello\n")},
 		{"long text", "not a recording", bytes.Repeat([]byte("hello "), 1000)},
 		{"another database", "not a recording", foreign},
-		{"newer", "version 3", newer},
+		{"newer", "version 4", newer},
 		{"half", "truncated", data[:len(data)/2]},
 		{"other tables", "damaged", altered},
 	} {

@@ -30,10 +30,11 @@ type Recorder struct {
 
 	quantized bool // the model brings quantisation of its own
 
-	mu      sync.Mutex
-	pending pending
-	dead    bool        // the writer gave up: what comes is dropped
-	failed  func(error) // told once, by the writing goroutine, when it gives up
+	mu         sync.Mutex
+	pending    pending
+	unfinished string      // why not all was done; empty: it was, or nobody knows what is all
+	dead       bool        // the writer gave up: what comes is dropped
+	failed     func(error) // told once, by the writing goroutine, when it gives up
 
 	closing chan struct{}
 	done    chan struct{}
@@ -50,6 +51,8 @@ type pending struct {
 	samples  int
 
 	telemetry []deviceState
+
+	unfinished string
 }
 
 // The bounds on what waits.
@@ -95,7 +98,7 @@ func Create(path, program string, quantized bool) (*Recorder, error) {
 	w, err := openWriter(path, program)
 	if err != nil {
 		os.Remove(path)
-		return nil, fmt.Errorf("recording %s: %w", path, err)
+		return nil, fmt.Errorf("recording %s: %w", path, describeWriteError(err))
 	}
 	r := &Recorder{path: path, quantized: quantized, writer: w, closing: make(chan struct{}), done: make(chan struct{})}
 	go r.loop()
@@ -181,6 +184,13 @@ func (r *Recorder) Telemetry(cfg config.Config, t *report.Telemetry) {
 	}
 }
 
+// Unfinished notes why not all was done that the recording was begun for. It is written when the recorder is closed.
+func (r *Recorder) Unfinished(why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unfinished = why
+}
+
 // Close writes what is left, marks the recording as complete and closes the file.
 func (r *Recorder) Close() error {
 	r.once.Do(func() { close(r.closing) })
@@ -230,6 +240,7 @@ func (r *Recorder) flush(last bool) error {
 	r.mu.Lock()
 	p := r.pending
 	r.pending = pending{}
+	p.unfinished = r.unfinished
 	r.mu.Unlock()
 	if p.progress != nil {
 		p.settled = append(p.settled, *p.progress)
@@ -242,8 +253,9 @@ func (r *Recorder) flush(last bool) error {
 
 // The primary result codes of SQLite that are looked at.
 const (
-	sqliteBusy = 5
-	sqliteFull = 13
+	sqliteBusy    = 5
+	sqliteIOError = 10
+	sqliteFull    = 13
 )
 
 func sqliteCode(err error) int {
@@ -256,8 +268,11 @@ func sqliteCode(err error) int {
 
 // describeWriteError says what a person can do about an error of the database.
 func describeWriteError(err error) error {
-	if sqliteCode(err) == sqliteFull {
+	switch sqliteCode(err) {
+	case sqliteFull:
 		return fmt.Errorf("the disk is full or the recording has reached 1 GiB; what was written until now is kept: %w", err)
+	case sqliteIOError:
+		return fmt.Errorf("the disk cannot be written to; what was written until now is kept: %w", err)
 	}
 	return err
 }

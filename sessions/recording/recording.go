@@ -15,7 +15,7 @@ import (
 // A recording is one SQLite file. docs/recording.md describes it for those who query it.
 const (
 	// Version is the version of the tables, in PRAGMA user_version.
-	Version = 2
+	Version = 3
 	// Extension is how the names of recordings end.
 	Extension = ".trtui"
 
@@ -23,7 +23,7 @@ const (
 )
 
 // since has the tables that a version added; those of version 1 are not in it. A reader takes older files.
-var since = map[string]uint32{"telemetry": 2}
+var since = map[string]uint32{"telemetry": 2, "unfinished": 3}
 
 //go:embed recording.sql
 var tables string

@@ -1,4 +1,4 @@
--- A recording, version 2 (PRAGMA user_version). Times of day are RFC 3339 text; columns that end in _ns are nanoseconds.
+-- A recording, version 3 (PRAGMA user_version). Times of day are RFC 3339 text; columns that end in _ns are nanoseconds.
 
 CREATE TABLE session (           -- one row: what was recorded
   program           TEXT NOT NULL, -- version of the program that wrote the file
@@ -192,6 +192,10 @@ CREATE TABLE log (               -- messages of build and run
   level TEXT NOT NULL,             -- info, warning, error
   layer TEXT,
   text  TEXT NOT NULL
+);
+
+CREATE TABLE unfinished (        -- a row where the recording was closed before all was done that it was begun for
+  why TEXT NOT NULL
 );
 
 CREATE TABLE reports (           -- what the panes show, stored once however many snapshots share it

@@ -55,11 +55,24 @@ func (f *file) report(ctx context.Context) (*report.Recording, error) {
 	if r.Started, err = time.Parse(time.RFC3339Nano, started); err != nil {
 		return nil, err
 	}
+	if r.Unfinished, err = f.unfinished(ctx); err != nil {
+		return nil, err
+	}
 	if ended != "" {
 		r.Complete = true
 		r.Ended, err = time.Parse(time.RFC3339Nano, ended)
 	}
 	return r, err
+}
+
+// unfinished returns why not all was done that the recording was begun for, "" where nothing is known to be left. Files of
+// older versions do not say.
+func (f *file) unfinished(ctx context.Context) (why string, err error) {
+	if f.version < since["unfinished"] {
+		return "", nil
+	}
+	err = f.conn.QueryRowContext(ctx, "SELECT coalesce(max(substr(why, 1, 4096)), '') FROM unfinished").Scan(&why)
+	return why, err
 }
 
 // configs reads the configurations and their results; quantized is as for [config.Config.Effective].

@@ -127,6 +127,11 @@ func (w *writer) write(p pending, last bool) (err error) {
 		if err := w.exec("UPDATE session SET ended = ?", stamp(time.Now())); err != nil {
 			return err
 		}
+		if p.unfinished != "" {
+			if err := w.insert("unfinished", p.unfinished); err != nil {
+				return err
+			}
+		}
 	}
 	for start := time.Now(); ; {
 		err := w.exec("COMMIT")

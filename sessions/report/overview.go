@@ -16,6 +16,21 @@ type Overview struct {
 	Inference *InferenceSplit `json:",omitempty"` // of Timings
 	Unchanged string          `json:",omitempty"` // why the configuration's precision changes no layer
 	Contents  *File           `json:",omitempty"` // of an engine file
+	Origin    *Origin         `json:",omitempty"` // of an engine file
+}
+
+// Origin says of what an engine file was made, and by whom, as far as it tells.
+type Origin struct {
+	Program   string `json:",omitempty"`
+	Commit    string `json:",omitempty"`
+	Built     string `json:",omitempty"` // date and time, as in RFC 3339
+	Model     string `json:",omitempty"`
+	ModelHash string `json:",omitempty" output:"model_sha256"`
+	Config    string `json:",omitempty"`
+	Data      string `json:",omitempty"` // that ranges were found on
+	Backend   string `json:",omitempty"`
+	Device    string `json:",omitempty"`
+	Source    bool   `output:"source_kept"` // the source network is in it
 }
 
 // Latency holds the statistics of repeated measurements.

@@ -16,8 +16,9 @@ type Recording struct {
 	Started     time.Time
 	Ended       time.Time `json:",omitzero"` // zero: still being written, or cut short
 	Complete    bool      // the file was closed
-	Stopped     bool      // it was, before the last configuration was done, as by Ctrl-C
-	Model       string    `output:"-"` // the head has these
+	Stopped     bool      // it was, before all was done that it was begun for, as by Ctrl-C
+	Unfinished  string    `json:",omitempty"` // why not all was done, where the program that wrote it said so
+	Model       string    `output:"-"`        // the head has these
 	ModelPath   string    `output:"-"`
 	ModelKind   string    `output:"-"`
 	ModelBytes  int64     `output:"-"`
@@ -77,5 +78,5 @@ func (c *RecordedConfig) Measured() Measured {
 func (r *Recording) SetConfigs(list []RecordedConfig) {
 	n := len(list)
 	done := n > 0 && (list[n-1].Settled || list[n-1].Err != "")
-	r.Configs, r.Stopped = list, r.Complete && !done
+	r.Configs, r.Stopped = list, r.Complete && (!done || r.Unfinished != "")
 }

@@ -58,9 +58,3 @@ const (
 	NoTactic       Reason = "no tactic on target" // the target cannot compute the fused layer
 	EvalFailed     Reason = "evaluation failed"   // a constant subexpression has no value
 )
-
-// Reasons lists the reason codes.
-func Reasons() []Reason {
-	return []Reason{SecondConsumer, NetworkOutput, WrongType, WrongShape, NotConstant, WrongAttribute, Disabled,
-		EpilogueTaken, TooLarge, WouldCycle, RangesDiffer, NotQuantized, NoTactic, EvalFailed}
-}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/kernels/cuda"
 )
 
 // Failure is what is wrong. Kind is the same for all models on which the same thing is wrong, as far as that can be told.
@@ -32,10 +35,9 @@ type Bench struct {
 	// Contexts is how many run at once.
 	Contexts int
 
-	open     map[string]run.Backend
-	look     func(*run.Plan) // for a test: sees what is built
-	Figures  Figures
-	backends func(features string, threads int) (run.Backend, error)
+	open    map[string]run.Backend
+	look    func(*run.Plan) // for a test: sees what is built
+	Figures Figures
 }
 
 // Figures count what was checked.
@@ -44,14 +46,20 @@ type Figures struct {
 	Elements, Undecided       int // of outputs; undecided are those that rounding decides
 }
 
-// NewBench returns a bench of the CPU.
+// NewBench returns a bench.
 func NewBench(oracle *Oracle) *Bench {
-	return &Bench{Oracle: oracle, Contexts: 2, open: map[string]run.Backend{}, backends: func(features string, threads int) (run.Backend, error) {
-		if features == "" {
-			return cpu.Open(threads), nil
-		}
-		return cpu.OpenLimited(threads, features)
-	}}
+	return &Bench{Oracle: oracle, Contexts: 2, open: map[string]run.Backend{}}
+}
+
+// open opens the device of a setup.
+func open(s Setup) (run.Backend, error) {
+	switch {
+	case s.Simulated != "":
+		return cuda.OpenSimulated(slices.Index(gpus, s.Simulated))
+	case s.Features != "":
+		return cpu.OpenLimited(s.Threads, s.Features)
+	}
+	return cpu.Open(s.Threads), nil
 }
 
 // FeatureSets returns the sets of vector instructions that this processor can be limited to, "" for all.
@@ -76,11 +84,11 @@ func (b *Bench) Close() {
 }
 
 func (b *Bench) backend(s Setup) (run.Backend, error) {
-	key := fmt.Sprint(s.Features, s.Threads)
+	key := fmt.Sprint(s.Simulated, s.Features, s.Threads)
 	if o, ok := b.open[key]; ok {
 		return o, nil
 	}
-	o, err := b.backends(s.Features, s.Threads)
+	o, err := open(s)
 	if err == nil {
 		b.open[key] = o
 	}
@@ -99,18 +107,36 @@ func (b *Bench) Check(ctx context.Context, m *Model, s Setup) (f *Failure) {
 	if err != nil {
 		return &Failure{"import", err.Error()}
 	}
+	if s.Extents != 0 {
+		m = m.closed(s.Extents)
+	}
 	stage = "eval"
 	c := &check{bench: b, ctx: ctx, model: m, setup: s, network: n, stage: &stage}
 	if c.env, err = n.Bind(m.Feeds()); err != nil {
 		return &Failure{"bind", err.Error()}
 	}
-	if c.meaning, err = meaningOf(n, m.Feeds()); err != nil {
+	if c.meaning, err = meaningOf(n, m.Feeds()); err != nil && s.Extents != 0 {
+		return c.senseless(err)
+	} else if err != nil {
 		return &Failure{"eval", err.Error()}
 	}
 	if s.Onnxruntime {
 		return c.oracle()
 	}
 	return c.engine()
+}
+
+// senseless checks that what has no meaning at these extents gives no result, but an error.
+func (c *check) senseless(why error) *Failure {
+	c.meaning = &meaning{runs: moreRuns} // with which all agrees
+	f := c.engine()
+	if f == nil {
+		return &Failure{"an engine computes what has no meaning", why.Error()}
+	}
+	if strings.HasPrefix(f.Kind, "panic") || strings.Contains(f.Text, "panic") {
+		return f
+	}
+	return nil
 }
 
 // check is one Check.
@@ -169,11 +195,7 @@ func (c *check) engine() *Failure {
 	if err != nil {
 		return &Failure{"optimise", err.Error()}
 	}
-	optimised, err := o.Network.Eval(context.Background(), c.model.Feeds(), nil)
-	if err != nil {
-		return &Failure{"optimised eval", err.Error()}
-	}
-	if f := c.compare("optimised network differs", c.meaning, optimised); f != nil {
+	if f := c.evaluated("optimised", o.Network); f != nil {
 		return f
 	}
 	*c.stage = "lowering " + c.setup.Precision
@@ -183,11 +205,7 @@ func (c *check) engine() *Failure {
 	}
 	m := c.meaning
 	if c.setup.Precision == "fp32" {
-		lowered, err := l.Network.Eval(context.Background(), c.model.Feeds(), nil)
-		if err != nil {
-			return &Failure{"lowered eval", err.Error()}
-		}
-		if f := c.compare("lowered network differs", c.meaning, lowered); f != nil {
+		if f := c.evaluated("lowered", l.Network); f != nil {
 			return f
 		}
 	} else {
@@ -197,6 +215,9 @@ func (c *check) engine() *Failure {
 	}
 	*c.stage = "planning " + c.setup.Precision
 	p, err := run.NewPlan(c.ctx, l.Network, c.env, b, c.cost())
+	if errors.As(err, new(*run.Unsupported)) && c.setup.Simulated != "" {
+		return nil // not all layers have kernels for GPUs
+	}
 	if err != nil {
 		return &Failure{"plan " + c.setup.Precision, err.Error()}
 	}
@@ -212,6 +233,18 @@ func (c *check) engine() *Failure {
 	}
 	*c.stage = "running " + c.setup.Precision
 	return c.execute(p, b, m)
+}
+
+// evaluated compares what a network made of the model's means.
+func (c *check) evaluated(what string, n *graph.Network) *Failure {
+	if c.meaning.want == nil {
+		return nil
+	}
+	got, err := n.Eval(c.ctx, c.model.Feeds(), nil)
+	if err != nil {
+		return &Failure{what + " eval", err.Error()}
+	}
+	return c.compare(what+" network differs", c.meaning, got)
 }
 
 func (c *check) lower(b run.Backend, o *build.Optimized, cfg pass.Config) (*build.Lowered, error) {

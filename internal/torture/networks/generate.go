@@ -265,6 +265,9 @@ func Convolutions(seed uint64) *Model {
 		}
 		x = g.pool[len(g.pool)-1]
 	}
+	if len(g.model.Nodes) < 6 { // its values led nowhere
+		return Convolutions(seed + 1<<40)
+	}
 	g.finish()
 	return g.model
 }

@@ -3,6 +3,7 @@ package networks
 import (
 	"bytes"
 	"maps"
+	"math/rand/v2"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -58,6 +59,36 @@ func (m *Model) Feeds() map[string]graph.Value {
 		feeds[in.Name] = in.Feed
 	}
 	return feeds
+}
+
+// closed returns the model with other extents where it leaves them open: one for each symbol, whatever the layers take for
+// granted of them. Elements are repeated.
+func (m *Model) closed(seed uint64) *Model {
+	rnd := rand.New(rand.NewPCG(seed, 16))
+	was := m
+	m = m.clone()
+	extents := map[string]int{}
+	for i, in := range m.Inputs {
+		dims := slices.Clone(in.Feed.Dims)
+		for axis, symbol := range in.Open {
+			if symbol == "" {
+				continue
+			}
+			if _, ok := extents[symbol]; !ok {
+				extents[symbol] = []int{0, 1, 2, 3, 4, 7, 8, 9, dims[axis]}[rnd.IntN(9)]
+			}
+			dims[axis] = extents[symbol]
+		}
+		if graph.Count(dims) > 2*maxElements {
+			return was
+		}
+		v := graph.NewValue(in.Feed.Type, dims...)
+		for at := 0; at < len(v.Data) && len(in.Feed.Data) > 0; {
+			at += copy(v.Data[at:], in.Feed.Data)
+		}
+		m.Inputs[i].Feed = v
+	}
+	return m
 }
 
 // Encode returns the model as the bytes of an ONNX file.

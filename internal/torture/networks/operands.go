@@ -171,7 +171,7 @@ func (g *generator) random(t graph.DataType, dims ...int) graph.Value {
 }
 
 // specials are reals at which definitions and kernels part.
-var specials = []float64{0, 1, -1, 0.5, 1e-30, 1e15, -1e4, 100}
+var specials = []float64{0, 1, -1, 0.5, 1e-15, 1e15, -1e4, 100}
 
 // dims returns a tensor's actual extents.
 func (t tensor) dims() []int { return slices.Clone(t.value.Dims) }

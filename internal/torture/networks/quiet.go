@@ -14,7 +14,7 @@ func quiet(m *Model, n *graph.Network) string {
 	look := func(v graph.Value) {
 		empty = empty || v.Len() == 0
 		finite = finite && !(v.Type.IsFloat() && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f-f != 0 }))
-		large = large || slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f > 1e6 || f < -1e6 })
+		large = large || slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f > 100 || f < -100 })
 		fractions = fractions || v.Type.IsFloat()
 		negative = negative || v.Type.Signed() && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 0 })
 	}
@@ -41,15 +41,15 @@ func quiet(m *Model, n *graph.Network) string {
 		}
 	}
 	for _, node := range m.Nodes {
-		if why := open(m, node, fractions && negative); why != "" {
+		if why := undefined(m, node, fractions && negative); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// open returns what ONNX does not say of a node; negative says that there are reals below 0 somewhere.
-func open(m *Model, node Node, negative bool) string {
+// undefined returns what ONNX does not say of a node; negative says that there are reals below 0 somewhere.
+func undefined(m *Model, node Node, negative bool) string {
 	switch node.Op {
 	case "Cast", "CastLike":
 		if negative {

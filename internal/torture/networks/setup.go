@@ -5,12 +5,14 @@ import (
 
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/kernels/cuda"
 )
 
 // Setup says what becomes of a model in one check.
 type Setup struct {
 	// Onnxruntime compares the layers' definition with onnxruntime's result; nothing is built, and the other fields are unused.
 	Onnxruntime bool     `json:",omitempty"`
+	Simulated   string   `json:",omitempty"` // the simulated GPU that it runs on; "" for the processor
 	Features    string   `json:",omitempty"` // the processor's vector instructions; "" for all that it has
 	Threads     int      `json:",omitempty"`
 	Precision   string   `json:",omitempty"` // fp32, fp16, int8
@@ -18,6 +20,7 @@ type Setup struct {
 	Disable     []string `json:",omitempty"` // rules and passes
 	Tactics     uint64   `json:",omitempty"` // seed of the prices by which tactics are chosen; 0 is the best guess
 	File        bool     `json:",omitempty"` // the engine is written and read between
+	Extents     uint64   `json:",omitempty"` // seed of other values of the open axes, which may contradict each other; 0: the model's
 }
 
 // RandomSetups returns what a model of that seed goes through.
@@ -44,9 +47,24 @@ func RandomSetups(seed uint64, features []string) []Setup {
 			}
 		}
 		list = append(list, s)
+		if rnd.IntN(simulated) == 0 {
+			s.Simulated, s.Features = gpus[rnd.IntN(len(gpus))], ""
+			list = append(list, s)
+			s.Simulated = ""
+		}
+		if p == "fp32" {
+			s.Extents = 1 + rnd.Uint64N(1<<30)
+			list = append(list, s)
+		}
 	}
 	return list
 }
+
+// simulated says that one of so many engines is built for a simulated GPU, too, where a launch takes long.
+const simulated = 12
+
+// gpus are the devices that are simulated.
+var gpus = cuda.SimulatedDevices()
 
 // rules returns the names of all passes and rules that can be switched off.
 func rules() []string {

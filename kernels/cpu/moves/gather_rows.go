@@ -52,6 +52,9 @@ func newGatherKernel(b kernels.Binding) (*gatherKernel, error) {
 	if k.extent > maxGathered {
 		return nil, fmt.Errorf("axis %d has %d indices", axis, k.extent)
 	}
+	if graph.Count(y.Dims) == 0 {
+		k.n, k.slice = 0, 0 // as by the definition, no index is looked at where there is nothing to copy
+	}
 	if b.Consts[1] != nil {
 		k.index = make([]int32, k.n)
 		if err := k.resolve(k.index, b.Consts[1]); err != nil {

@@ -2,7 +2,6 @@ package poolings
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
@@ -45,8 +44,8 @@ func NewPoolInt8(p PoolShape, mode PoolMode, scale float32, zero int32, features
 	if err := l.window.Init(s, pad, workers); err != nil {
 		return nil, err
 	}
-	if l.window.Scratch > math.MaxInt32/depth.Kernel {
-		return nil, fmt.Errorf("%d slices of %d columns are beyond 2 GiB", depth.Kernel, s.Width)
+	if l.window.Scratch > 4*windows.MaxScratch/depth.Kernel {
+		return nil, fmt.Errorf("%d slices of %d columns are more than a worker's cache has place for", depth.Kernel, s.Width)
 	}
 	l.steps = l.window.Taps(depth.Kernel)
 	for slices := range depth.Kernel + 1 {

@@ -19,6 +19,9 @@ func poolVolume(b kernels.Binding) (PoolShape, PoolMode, error) {
 		return s, 0, fmt.Errorf("indices are asked for")
 	}
 	x, out := b.In[0], b.Out[0].Dims[2:]
+	if graph.Count(x.Dims[2:]) == 0 {
+		return s, 0, fmt.Errorf("the planes of %v have no elements", x)
+	}
 	kernel := a.Kernel
 	if a.Global {
 		kernel = x.Dims[2:]

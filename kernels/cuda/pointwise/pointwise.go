@@ -28,6 +28,9 @@ func pointwiseTactics() []emit.Tactic {
 					if x, y := b.Layer.Inputs[0], b.Layer.Outputs[0]; op == graph.Cast && (x.Range.IsSet() || y.Type == graph.Bool) {
 						return fmt.Errorf("a cast from %s to %s is not of real numbers", x.TypeString(), y.TypeString())
 					}
+					if a, ok := b.Layer.Attrs.(graph.QuantAttrs); ok && op == graph.Dequantize && !a.Range.Equal(b.Layer.Inputs[0].Range) {
+						return fmt.Errorf("the layer takes %s for other numbers", b.Layer.Inputs[0].TypeString())
+					}
 					return emit.CheckArguments(b, emit.Identity(), 0)
 				},
 				Emit: func(b kernels.Binding) (*emit.Work, error) { return emitPointwise(b, emit.Identity()) },
