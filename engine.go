@@ -85,6 +85,7 @@ func (e *Engine) Close() error {
 type OpenOptions struct {
 	Backend Backend  // the device; nil is this machine's processors, which the engine opens and closes itself
 	Threads int      // how many workers the processors have where Backend is nil; 0 is one for each
+	Memory  int64    // how many bytes the engine may take; 0 is all that are free; see [Options]
 	Ops     []*Op    // that the engine uses beside the built-in ones
 	Kernels []Tactic // that it was built with; see [Options]
 }
@@ -124,7 +125,7 @@ func (o *OpenOptions) open(ctx context.Context, data []byte) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	device := Options{Backend: o.Backend, Threads: o.Threads, Kernels: o.Kernels}
+	device := Options{Backend: o.Backend, Threads: o.Threads, Memory: o.Memory, Kernels: o.Kernels}
 	b, owned, err := device.device()
 	if err != nil {
 		return nil, err

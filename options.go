@@ -42,6 +42,8 @@ type (
 	Calibrator = quant.Calibrator
 	// Range is what the integers of a quantised tensor stand for: real = (integer - zero) * scale.
 	Range = graph.Range
+	// NoRoom is the error of an engine that needs more memory than there is, or than Options.Memory allows.
+	NoRoom = run.NoRoom
 	// Policy says which layers may compute in which precision.
 	Policy = quant.Policy
 	// TimingCache remembers how long tactics took, so that another build need not time them: build.OpenTimingCache.
@@ -93,6 +95,10 @@ type Options struct {
 	// Threads is how many workers tactics are chosen for where Backend is nil; 0 is one for each processor. An engine for
 	// sessions of one thread is best built with 1.
 	Threads int
+	// Memory is how many bytes the engine may take, on the processors those of Go's heap included; 0 is all that are free. What
+	// would take more is refused with a [NoRoom]. A Backend that is given keeps to it until it is told otherwise, if it can be
+	// limited, and is as it was where Memory is 0.
+	Memory int64
 
 	// Cache has the times of tactics that were timed before, and gets the new ones; nil times all of them.
 	Cache *TimingCache
@@ -135,11 +141,33 @@ func (o *Options) device() (b Backend, owned bool, err error) {
 		}
 		b, owned = cpu.Open(o.Threads), true
 	}
+	if err := o.limit(b); err != nil {
+		if owned {
+			b.Close()
+		}
+		return nil, false, err
+	}
 	with, err := withKernels(b, o.Kernels)
 	if err != nil && owned {
 		b.Close()
 	}
 	return with, owned, err
+}
+
+// limit keeps the device to Memory.
+func (o *Options) limit(b Backend) error {
+	if o.Memory < 0 {
+		return fmt.Errorf("a limit of %d bytes of memory; give a number from 1 on, or 0 for all that are free", o.Memory)
+	}
+	if o.Memory == 0 {
+		return nil
+	}
+	l, ok := b.(run.Limited)
+	if !ok {
+		return fmt.Errorf("the memory of backend %s cannot be limited; leave Memory out", b.Info().Name)
+	}
+	l.LimitMemory(o.Memory)
+	return nil
 }
 
 // withKernels returns the backend with further tactics.

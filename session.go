@@ -38,7 +38,7 @@ type started struct {
 	err  error
 }
 
-// NewSession allocates what a session needs; where the device has not the memory, the error is a *run.NoRoom.
+// NewSession allocates what a session needs; where the device has not the memory, the error is a [*NoRoom].
 func (e *Engine) NewSession(o SessionOptions) (*Session, error) {
 	if o.Threads < 0 {
 		return nil, fmt.Errorf("%d threads; give a number from 1 on, or 0 for those of the device", o.Threads)

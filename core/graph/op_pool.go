@@ -36,8 +36,8 @@ var MaxPool = &Op{
 	Export: exportPool,
 }
 
-// AveragePool is the mean of x [N,C,D1,...] over a window that slides over the spatial axes. Not supported of ONNX's
-// AveragePool and GlobalAveragePool: F64.
+// AveragePool is the mean of x [N,C,D1,...] over a window that slides over the spatial axes: 0, as in onnxruntime, where all of
+// the window is padding, and NaN over planes of no elements. Not supported of ONNX's AveragePool and GlobalAveragePool: F64.
 var AveragePool = &Op{
 	Name:  "AveragePool",
 	Attrs: PoolAttrs{},
@@ -243,6 +243,9 @@ func evalAveragePool(l *Layer, in, out []Value) error {
 		count := len(inside)
 		if a.CountIncludePad {
 			count = windowPadded(ws, x.Dims[2:], y.Dims[2:], e)
+		}
+		if plane > 0 {
+			count = max(count, 1)
 		}
 		for p := range x.Dims[0] * x.Dims[1] {
 			sum := 0.0

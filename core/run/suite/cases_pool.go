@@ -28,6 +28,7 @@ func (m *maker) morePools() {
 				m.add(fmt.Sprintf("%s_%s_3d_%d", op.Name, t, j), l, Tolerance{Real: 1e-5, Step: 1})
 			}
 		}
+		m.paddedPools(t)
 		for _, column := range []bool{false, true} {
 			a := graph.PoolAttrs{Kernel: []int{3, 2}, Strides: []int{1, 2}, Pads: []int{1, 1, 1, 0}, ColumnMajor: column}
 			m.add(fmt.Sprintf("maxpool_indices_%s_%v", t, column), m.pairOf(graph.MaxPool, a, m.tensor(t, graph.Range{}, 2, 3, 5, 7)), Tolerance{})
@@ -36,5 +37,26 @@ func (m *maker) morePools() {
 			a := graph.PoolAttrs{Kernel: []int{3, 3}, Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}}
 			m.add(fmt.Sprintf("maxpool_plain_%s", t), m.layer(graph.MaxPool, a, m.tensor(t, graph.Range{}, 2, 17, 9, 8)), Tolerance{})
 		}
+	}
+}
+
+// paddedPools are averages over windows of which some lie wholly in the padding: beyond a corner, an edge, and with both of its
+// taps on either side of the input.
+func (m *maker) paddedPools(t graph.DataType) {
+	r := graph.Range{}
+	if t.IsInteger() {
+		r = graph.PerTensor(0.1, 3)
+	}
+	for i, c := range []struct {
+		attrs graph.PoolAttrs
+		dims  []int
+	}{
+		{graph.PoolAttrs{Kernel: []int{2, 2}, Pads: []int{3, 2, 2, 3}}, []int{2, 17, 3, 4}},
+		{graph.PoolAttrs{Kernel: []int{2}, Dilations: []int{2}, Pads: []int{1, 1}}, []int{1, 3, 1}},
+		{graph.PoolAttrs{Kernel: []int{1, 2, 1}, Pads: []int{1, 2, 0, 0, 1, 1}}, []int{1, 2, 2, 3, 2}},
+	} {
+		l := m.layer(graph.AveragePool, c.attrs, m.tensor(t, r, c.dims...))
+		l.Outputs[0].Type, l.Outputs[0].Range = t, r
+		m.add(fmt.Sprintf("averagepool_%s_padded_%d", t, i), l, Tolerance{Real: 1e-5, Step: 1})
 	}
 }

@@ -230,15 +230,6 @@ func softplus(k *ptx.K, x ptx.Float) ptx.Float {
 	return k.AddF(k.MaxNaN(x, ptx.F(0)), Log(k, k.AddF(ptx.F(1), Exp(k, k.NegF(k.AbsF(x))))))
 }
 
-// angle is x less whole turns, between -pi and pi, with 2 pi in three parts (Cody and Waite).
-func angle(k *ptx.K, x ptx.Float) ptx.Float {
-	turns := k.Round(k.MulF(x, ptx.F(1/(2*math.Pi))))
-	for _, part := range []float32{-6.28125, -0.0019350051879882812, -3.0199159819e-07} {
-		x = k.Fma(turns, ptx.F(part), x)
-	}
-	return x
-}
-
 // Power is |x|^y by logarithms, negative where x is and y is odd, NaN where y is not whole.
 func Power(k *ptx.K, x, y ptx.Float) ptx.Float {
 	z := k.Ex2(k.MulF(y, k.Lg2(k.AbsF(x))))

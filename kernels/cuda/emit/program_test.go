@@ -72,6 +72,36 @@ func TestActivations(t *testing.T) {
 	}
 }
 
+// TestAngles compares sines, cosines and tangents with their definition for numbers of all magnitudes, those beside multiples
+// of pi / 2 among them.
+func TestAngles(t *testing.T) {
+	var x []float32
+	for e := 0; e < 255; e++ {
+		for _, m := range []uint32{0, 0x123456, 0x48d159, 0x490fdb, 0x7fffff} { // 0x490fdb: that of pi
+			v := math.Float32frombits(uint32(e)<<23 | m)
+			x = append(x, v, -v)
+		}
+	}
+	for i := -2000; i <= 2000; i++ {
+		x = append(x, float32(float64(i)*1021*math.Pi/2), float32(i*33))
+	}
+	x = append(x, 1e15, 16367173*(1<<36)*(1<<36), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())) // the second is 6e-9 beside a multiple of pi / 2
+	for _, op := range []graph.EltOp{graph.EltSin, graph.EltCos, graph.EltTan} {
+		got := simulateActivation(t, op, x, ptxsim.Options{})
+		for i, v := range x {
+			want := float64(graph.Instr{Op: op}.Eval(v, 0, 0))
+			tol := 4e-7 // of the angle
+			if op == graph.EltTan {
+				tol *= 1 + want*want
+			}
+			d := math.Abs(float64(got[i]) - want)
+			if !(d <= tol) && !(math.IsNaN(want) && math.IsNaN(float64(got[i]))) && tol < math.Abs(want)+1 {
+				t.Errorf("%s of %g is %g, want %g", graph.Unary(op), v, got[i], want)
+			}
+		}
+	}
+}
+
 func simulateActivation(t *testing.T, op graph.EltOp, x []float32, o ptxsim.Options) []float32 {
 	t.Helper()
 	m := activationModule(op, len(x))

@@ -11,6 +11,47 @@ func tan(k *ptx.K, x ptx.Float) ptx.Float {
 	return k.DivF(k.SinApprox(x), k.CosApprox(x))
 }
 
+// nearAngle is up to where 2 pi in three parts is enough.
+const nearAngle = 1 << 16
+
+// angle is x less whole turns, between -pi and pi: with 2 pi in three parts (Cody and Waite), of large numbers by the bits of
+// 1 / (2 pi).
+func angle(k *ptx.K, x ptx.Float) ptx.Float {
+	turns, y := k.Round(k.MulF(x, ptx.F(1/(2*math.Pi)))), x
+	for _, part := range []float32{-6.28125, -0.0019350051879882812, -3.0199159819e-07} {
+		y = k.Fma(turns, ptx.F(part), y)
+	}
+	near, a := k.VarF(ptx.F(0)), k.AbsF(x)
+	k.SetF(near, y)
+	k.If(k.Both(k.GtF(a, ptx.F(nearAngle)), k.LtF(a, ptx.F(float32(math.Inf(1))))), func() { k.SetF(near, farAngle(k, x)) })
+	return near
+}
+
+// inverseTurn is 1 / (2 pi) in words, the first of which is its whole part: as many as float32's largest number needs.
+var inverseTurn = [...]uint32{0, 0x28BE60DB, 0x9391054A, 0x7F09D5F4, 0x7D4D3770, 0x36D8A566, 0x4F10E410}
+
+// farAngle is angle for finite numbers from 1 on (Payne and Hanek). A magnitude is m 2^e of 24 bits m, and of the product with
+// 1 / (2 pi) whole turns are left out: the bits of 1 / (2 pi) before the e-th behind the point, and of m times the 64 after
+// those, what is beyond 64 bits. The rest in two's complement is the part of a turn, from -1/2 to 1/2, within 2^-40.
+func farAngle(k *ptx.K, x ptx.Float) ptx.Float {
+	bits := k.Bits(x)
+	m := k.Or(k.Bfe(bits, 0, 23), ptx.U(1<<23))
+	at := k.Sub(k.Bfe(bits, 23, 8), ptx.U(150-32)) // in inverseTurn: e and the whole part
+	shift, first := k.And(at, ptx.U(31)), k.Shr(at, 5)
+	word := func(behind int) ptx.Long {
+		w := ptx.W(inverseTurn[behind]).Uint()
+		for i := 1; i+2 < len(inverseTurn); i++ {
+			w = k.Select(k.Eq(first, ptx.U(i)), ptx.W(inverseTurn[i+behind]).Uint(), w)
+		}
+		return k.LongOfUint(w)
+	}
+	window := k.OrL(k.ShlL(word(0), ptx.U(32)), word(1))
+	window = k.OrL(k.ShlL(window, shift), k.ShrL(k.ShlL(word(2), shift), ptx.U(32), false))
+	part := k.LongToFloat(k.MulL(k.LongOfUint(m), window), true)
+	y := k.MulF(part, ptx.F(2*math.Pi/(1<<32)/(1<<32)))
+	return k.SelectF(k.LtF(x, ptx.F(0)), k.NegF(y), y)
+}
+
 // atan is Abramowitz and Stegun's 4.4.49 up to 1, whose error is below 2e-8, and pi/2 less that of the reciprocal above.
 func atan(k *ptx.K, x ptx.Float) ptx.Float {
 	a := k.AbsF(x)

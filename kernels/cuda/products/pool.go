@@ -318,7 +318,8 @@ func (p *pooling) counts(axis int) []byte {
 	return windowCounts(p.windows[axis], in, out, p.counted)
 }
 
-// windowCounts returns, for each place along an axis, the taps on the input, or on the padded input, as words.
+// windowCounts returns, for each place along an axis, the taps on the input, or on the padded input, as words; 1 where there are
+// none, since the average of a window that lies wholly in the padding is 0.
 func windowCounts(w graph.Window, in, out int, padded bool) []byte {
 	list := make([]uint32, out)
 	for o := range list {
@@ -331,6 +332,7 @@ func windowCounts(w graph.Window, in, out int, padded bool) []byte {
 				list[o]++
 			}
 		}
+		list[o] = max(list[o], 1)
 	}
 	return graph.Bytes(list)
 }

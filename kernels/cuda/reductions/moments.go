@@ -59,6 +59,11 @@ func momentsOf(b kernels.Binding) (*moments, error) {
 	if b.Consts[0] != nil || emit.Storable(in) != nil || in.Type == graph.Bool {
 		return nil, fmt.Errorf("%s is %s, the kernel takes f32, f16 and bytes quantised by one scale", in.Name, in.Type)
 	}
+	for _, t := range b.Layer.Outputs[1:] {
+		if err := emit.Storable(t); err != nil {
+			return nil, err
+		}
+	}
 	x := b.In[0].Dims
 	if graph.Count(x) == 0 {
 		return nil, fmt.Errorf("the tensor is empty")
@@ -221,9 +226,9 @@ func (m *moments) emit() (*emit.Work, error) {
 	k, l := w.Threads("normalize", m.outer*share.threads)
 	m.x.Base = l.Input(k, 0)
 	out.Parameters(k, l)
-	var stats []ptx.GlobalPtr
-	for i := 1; i < len(m.binding.Out); i++ {
-		stats = append(stats, l.Output(k, i))
+	var stats []emit.Storage
+	for i, t := range m.binding.Layer.Outputs[1:] {
+		stats = append(stats, emit.Storage{Type: t.Type, Range: t.Range, Base: l.Output(k, i+1)})
 	}
 	line := &momentLine{moments: m, rowLine: newRowLine(k, share, m.x, m.outer)}
 	if line.begin(k.Mul(line.row, ptx.U(m.length))); m.axes != nil {
@@ -248,8 +253,8 @@ func (m *moments) emit() (*emit.Work, error) {
 	if len(stats) > 0 {
 		line.where(func() {
 			k.If(k.Eq(line.lane, ptx.U(0)), func() {
-				for i, p := range stats {
-					k.StoreF(k.Offset(p, line.row, 4), []ptx.Float{mean, factor}[i])
+				for i, s := range stats {
+					s.Store(k, line.row, []ptx.Float{[]ptx.Float{mean, factor}[i]})
 				}
 			})
 		})
