@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -22,11 +23,15 @@ var (
 type jobs struct {
 	stop, cont chan os.Signal
 	quit       chan struct{}
+	suspended  atomic.Bool   // suspend waits for continued, and paints what there is to paint
+	continued  chan struct{} // to suspend, from forward: one alone takes what cont has
 }
 
 // newJobs catches the signals of job control until end is called.
 func newJobs() *jobs {
-	j := &jobs{make(chan os.Signal, 1), make(chan os.Signal, 1), make(chan struct{})}
+	j := &jobs{
+		stop: make(chan os.Signal, 1), cont: make(chan os.Signal, 1), quit: make(chan struct{}), continued: make(chan struct{}, 1),
+	}
 	signal.Notify(j.stop, unix.SIGTSTP)
 	signal.Notify(j.cont, unix.SIGCONT)
 	return j
@@ -42,7 +47,14 @@ func (j *jobs) forward(p *tea.Program) {
 		case <-j.stop:
 			p.Send(tea.SuspendMsg{})
 		case <-j.cont:
-			p.Send(repaintMsg{})
+			if j.suspended.Load() {
+				select {
+				case j.continued <- struct{}{}:
+				default:
+				}
+			} else {
+				p.Send(repaintMsg{})
+			}
 		}
 	}
 }
@@ -70,26 +82,34 @@ func (j *jobs) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 
 func resumed(error) tea.Msg { return tea.ResumeMsg{} }
 
-// stopTakes is how long a process may run on after it stopped itself. Where there is no shell that could continue it, the
-// system does not stop it.
-const stopTakes = 200 * time.Millisecond
+// How long a process may run on after it stopped itself, in ticks that pass while it runs. Where there is no shell that could
+// continue it, the system does not stop it.
+const (
+	stopTick  = 20 * time.Millisecond
+	stopTicks = 10
+)
 
 // suspend stops the job and returns when it goes on. A Go program that has caught SIGTSTP once is not stopped by it any
 // more; SIGTTIN does the same, and like it nothing where there is no shell, which SIGSTOP would.
 func (j *jobs) suspend() {
-	drain(j.cont)
-	_ = unix.Kill(0, unix.SIGTTIN) // cannot fail: it is our own group
+	j.suspended.Store(true)
+	defer j.suspended.Store(false)
 	select {
-	case <-j.cont:
-	case <-time.After(stopTakes):
-		drain(j.cont)
+	case <-j.continued: // by an earlier one
+	default:
 	}
-	drain(j.stop)
-}
-
-func drain(signals chan os.Signal) {
+	_ = unix.Kill(0, unix.SIGTTIN) // cannot fail: it is our own group
+	tick := time.NewTicker(stopTick)
+	defer tick.Stop()
+	for on, ticks := false, 0; !on && ticks < stopTicks; ticks++ {
+		select {
+		case <-j.continued:
+			on = true
+		case <-tick.C:
+		}
+	}
 	select {
-	case <-signals:
+	case <-j.stop: // asked for twice
 	default:
 	}
 }
@@ -97,8 +117,13 @@ func drain(signals chan os.Signal) {
 // pause is what runs while the program has given the terminal back.
 type pause func()
 
+// settle is how long the renderer that was stopped has to come to its end. Bubble Tea does not wait for that: the ticker,
+// which the old renderer stops last, may be the one that the new renderer has just started, and nothing is painted any more.
+const settle = 30 * time.Millisecond
+
 func (p pause) Run() error {
 	p()
+	time.Sleep(settle)
 	return nil
 }
 
