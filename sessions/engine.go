@@ -92,9 +92,6 @@ func (m *Model) BuiltOn() string {
 
 // report reads what the engine file tells of its making.
 func (m *Model) report() (engineReport, error) {
-	if len(m.Engine.Report) == 0 {
-		return reportOfPlan(m.Engine), nil
-	}
 	var r engineReport
 	if len(m.Engine.Report) == 0 {
 		return m.described(), nil

@@ -77,7 +77,7 @@ func (r *Runner) report(ctx context.Context, cfg config.Config, parts report.Par
 			return snap, err
 		}
 	}
-	if parts&(report.PartTactics|report.PartMemory|report.PartTimings|report.PartOverview|report.PartAccuracy|report.PartScore) == 0 {
+	if parts&^(report.PartModel|report.PartPasses|report.PartCalibration) == 0 { // the others need a plan
 		return snap, nil
 	}
 	plan, err := s.plan(ctx, cfg)

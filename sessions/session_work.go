@@ -38,7 +38,7 @@ func (s *Session) announce(cfg config.Config, once todo) error {
 		return err
 	}
 	s.update(func(snap *report.Snapshot) {
-		snap.Stale = report.PartPasses | report.PartOverview | report.PartTimings | report.PartMemory | report.PartAccuracy | report.PartTactics | report.PartCalibration
+		snap.Stale = report.Derived()
 		snap.Config, snap.Model, snap.Err, snap.Busy = s.named(cfg), model, "", &report.Progress{Phase: "rebuilding"}
 		snap.Retiming, snap.Stopped = once.retime, false
 	})

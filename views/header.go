@@ -21,7 +21,7 @@ func header(s *report.Snapshot, want config.Config, job *ui.Job, midBuild bool) 
 		Precision: slices.Index(precisions, want.Precision),
 		Profile:   fmt.Sprintf("batch %d", max(1, want.Batch)),
 		Recording: s.Recording != "",
-		Stale:     s.Stale&made(s) != 0,
+		Stale:     s.Stale&s.Made() != 0,
 		Job:       job,
 	}
 	if s.Device.Threads > 0 {

@@ -47,7 +47,7 @@ func (p *input) take(msg tea.Msg) bool {
 // note returns text, and before it that the pane is stale if it is, and that its times are estimates if they are.
 func (p *input) note(text string) (string, ui.Style) {
 	var notes []string
-	if p.snap.Stale&p.part&made(p.snap) != 0 {
+	if p.snap.Stale&p.part&p.snap.Made() != 0 {
 		notes = append(notes, "stale")
 	}
 	if p.snap.Device.Estimated && p.part.Has(report.PartTimings|report.PartOverview) {
@@ -63,23 +63,6 @@ func (p *input) note(text string) (string, ui.Style) {
 		notes = append(notes, text)
 	}
 	return strings.Join(notes, " "+string(p.look.Glyphs.Dot)+" "), ui.Warn
-}
-
-// made returns the reports that a snapshot has, fitting its configuration or not.
-func made(s *report.Snapshot) (parts report.Parts) {
-	for _, e := range []struct {
-		part report.Part
-		made bool
-	}{
-		{report.PartModel, s.Model != nil}, {report.PartPasses, s.Passes != nil}, {report.PartOverview, s.Overview != nil},
-		{report.PartTimings, s.Timings != nil}, {report.PartMemory, s.Memory != nil}, {report.PartCalibration, s.Calibration != nil},
-		{report.PartAccuracy, s.Accuracy != nil}, {report.PartTactics, s.Tactics != nil},
-	} {
-		if e.made {
-			parts |= e.part
-		}
-	}
-	return parts
 }
 
 // live reports whether the times of a snapshot are being measured now.

@@ -248,7 +248,7 @@ func (r *Replay) find(cfg config.Config) int {
 func (r *Replay) missing(cfg config.Config) *report.Snapshot {
 	c := *r.Snapshot()
 	c.Config, c.Busy = cfg, nil
-	c.Stale = report.PartPasses | report.PartOverview | report.PartTimings | report.PartMemory | report.PartAccuracy | report.PartTactics | report.PartCalibration
+	c.Stale = report.Derived()
 	c.Err = fmt.Sprintf("%s was not recorded; the recording has %s", cfg.Label(r.own), strings.Join(r.names(), "; "))
 	return &c
 }

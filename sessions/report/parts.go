@@ -28,6 +28,24 @@ const NumKinds = len(kinds)
 // Kinds returns the reports that a snapshot can have.
 func Kinds() []Kind { return kinds[:] }
 
+// Derived returns the reports that follow from a configuration: all but that of the model.
+func Derived() (parts Parts) {
+	for _, k := range kinds {
+		parts |= k.Part
+	}
+	return parts &^ PartModel
+}
+
+// Made returns the reports that a snapshot has, fitting its configuration or not.
+func (s *Snapshot) Made() (parts Parts) {
+	for _, k := range kinds {
+		if k.Get(s) != nil {
+			parts |= k.Part
+		}
+	}
+	return parts
+}
+
 // kind declares the report that stands in a field of snapshots.
 func kind[T any](p Part, name string, field func(*Snapshot) **T) Kind {
 	return Kind{
