@@ -67,27 +67,57 @@ func (f *modelFlags) equipped(m *sessions.Model, err error) (*sessions.Model, er
 func (f *modelFlags) equip(m *sessions.Model, embedded bool) (*place, error) {
 	w := sessions.Workplace{Program: programName(), Recalibrate: f.anew || f.data.changed("calib-data")}
 	w.Cache, w.SaveTo, w.CacheError = f.device.timingCache()
-	var err error
-	if m.Refused == nil { // otherwise nothing is run
-		if w.Data, w.CalData, err = f.datasets(m, embedded); err != nil {
-			return nil, err
-		}
+	data, cal, err := f.runData(m, embedded)
+	if err != nil {
+		return nil, err
 	}
 	var closeDevices func()
 	if w.Backend, w.Host, closeDevices, err = f.device.openWithHost(); err != nil {
 		return nil, err
 	}
+	if err := f.feed(&w, data, cal); err != nil {
+		closeDevices()
+		return nil, err
+	}
+	return &place{m, w, closeDevices}, nil
+}
+
+// runData is datasets for a model that can be run, and nothing for another.
+func (f *modelFlags) runData(m *sessions.Model, embedded bool) (data, cal sessions.Data, err error) {
+	if m.Refused != nil {
+		return nil, nil, nil
+	}
+	return f.datasets(m, embedded)
+}
+
+// feed gives a workplace its data: of what is to be evaluated, as much as the backend is quick enough for.
+func (f *modelFlags) feed(w *sessions.Workplace, data, cal sessions.Data) (err error) {
+	w.Data, w.CalData = data, cal
 	few := f.few
 	if w.Backend.Info().Estimated {
 		few, w.TapItems = fewItems, fewTaps
 	}
 	if f.data.items == "" && few > 0 && w.Data != nil {
-		if w.Data, err = sessions.Subset(w.Data, 0, min(few, w.Data.Len())); err != nil {
-			closeDevices()
-			return nil, err
-		}
+		w.Data, err = sessions.Subset(w.Data, 0, min(few, w.Data.Len()))
 	}
-	return &place{m, w, closeDevices}, nil
+	return err
+}
+
+// reopen opens the model at path anew, on the devices of a place.
+func (f *modelFlags) reopen(p *place, path string) (*place, error) {
+	m, err := f.lookAtModel(path)
+	if err != nil {
+		return nil, err
+	}
+	data, cal, err := f.runData(m, false)
+	if err != nil {
+		return nil, err
+	}
+	w := p.work
+	if err := f.feed(&w, data, cal); err != nil {
+		return nil, err
+	}
+	return &place{m, w, p.close}, nil
 }
 
 // datasets opens the data to evaluate and to calibrate on: the embedded model's own, what the flags name, or random

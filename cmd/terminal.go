@@ -19,6 +19,7 @@ type terminal struct {
 	look       ui.Options
 	recordings string // folder
 	configs    *config.Saver
+	reload     func(config.Config) error  // gets the model as it is now ready, to be shown when this is over; nil: it cannot
 	program    func() []tea.ProgramOption // of each program; nil: a person's terminal
 }
 
@@ -33,7 +34,11 @@ func (t terminal) show(ctx context.Context, ctl views.Controller, rec views.Reco
 			}
 		}()
 	}
-	home, err := t.window(ctl, views.Options{Recorder: rec, SaveConfig: t.configs.Save})
+	o := views.Options{Recorder: rec, SaveConfig: t.configs.Save}
+	if t.reload != nil {
+		o.Reload = t.reloads
+	}
+	home, err := t.window(ctl, o)
 	if err != nil {
 		return err
 	}
@@ -81,6 +86,16 @@ func (t terminal) replay(ctx context.Context, r *recording.Replay, live *views.L
 // replayConfigs saves configurations beside the recording that they are in.
 func replayConfigs(r *recording.Replay) *config.Saver {
 	return config.NewSaver(filepath.Dir(r.Path()), r.Path())
+}
+
+// reloads ends the program for the model to be shown as it is now, where it can be opened.
+func (t terminal) reloads(cfg config.Config) tea.Cmd {
+	return func() tea.Msg {
+		if err := t.reload(cfg); err != nil {
+			return ui.StatusMsg{Text: err.Error(), Style: ui.Bad}
+		}
+		return tea.Quit()
+	}
 }
 
 // window is the workbench on one session or replay. It keeps what it shows while another one is in front of it.

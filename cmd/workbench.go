@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/charmbracelet/x/term"
@@ -110,18 +111,61 @@ func (f *workbenchFlags) show(cmd *cobra.Command, args []string) error {
 		p.close()
 		return p.model.Refused
 	}
-	session := sessions.Open(p.model, p.work, cfg)
-	defer closeSoon(func() {
-		session.Close()
-		p.close()
-	})
 	if noScreen != nil {
+		session := sessions.Open(p.model, p.work, cfg)
+		defer closeSoon(func() {
+			session.Close()
+			p.close()
+		})
 		return f.printOverview(ctx, session, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	if f.recording, err = filepath.Abs(f.recording); err != nil {
+		p.close()
 		return err
 	}
-	return terminal{look: look, recordings: f.recording, configs: saver(modelArg(args))}.show(ctx, session, session)
+	return f.screen(ctx, p, cfg, modelArg(args), terminal{look: look, recordings: f.recording, configs: saver(modelArg(args))})
+}
+
+// screen shows sessions on a model, one after the other: the next where its file changed and a person asks for the new one. It
+// closes the place.
+func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config, path string, t terminal) error {
+	type opened struct {
+		place  *place
+		config config.Config
+	}
+	next := make(chan opened, 1)
+	var one sync.Mutex
+	if path != "" {
+		t.reload = func(cfg config.Config) error {
+			one.Lock()
+			defer one.Unlock()
+			if len(next) > 0 {
+				return nil
+			}
+			anew, err := f.reopen(p, path)
+			if err == nil {
+				next <- opened{anew, cfg}
+			}
+			return err
+		}
+	}
+	for {
+		session := sessions.Open(p.model, p.work, cfg)
+		err := t.show(ctx, session, session)
+		if err == nil && ctx.Err() == nil && len(next) > 0 {
+			session.Close()
+			one.Lock()
+			o := <-next
+			p, cfg = o.place, o.config
+			one.Unlock()
+			continue
+		}
+		closeSoon(func() {
+			session.Close()
+			p.close()
+		})
+		return err
+	}
 }
 
 // saver saves configurations to the folder in which the program was started, named after the model.

@@ -3,6 +3,8 @@ package sessions
 import (
 	"context"
 	"time"
+
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // changedInterval is how often a session looks at the files of its model.
@@ -19,7 +21,8 @@ func (s *Session) watchFiles(ctx context.Context) {
 			return
 		case <-tick.C:
 			if path := s.stages.model.Changed(); path != "" {
-				s.log("warning", "", "%s changed on disk; this is the model as it was read before: quit and open it again for the new one", path)
+				s.update(func(snap *report.Snapshot) { snap.Changed = path })
+				s.log("warning", "", "%s changed on disk; this is the model as it was read before: ctrl+o in the workbench opens the new one", path)
 				return
 			}
 		}

@@ -39,6 +39,9 @@ func TestFileChanges(t *testing.T) {
 			told = told || l.Level == "warning" && strings.HasPrefix(l.Text, path+" changed on disk")
 		}
 		if told && snap.Settled() {
+			if snap.Changed != path {
+				t.Errorf("the snapshot says that %q changed, want %s", snap.Changed, path)
+			}
 			return
 		}
 	}

@@ -26,6 +26,7 @@ const (
 	needsPrecision  // another precision to go to
 	needsCalibrator // another calibrator to go to
 	needsPercentile // the calibrator with that parameter
+	needsChanged    // a model whose files are not any more what was read
 	needsJob        // something that runs and can be stopped, or that can be left
 )
 
@@ -69,6 +70,8 @@ func (a available) lacks(n need) string {
 		return a.onlyRecorded("with "+snapshotLabel(a.snap), func(c config.Config) bool { return otherCalibrator(c, a.want) })
 	case n == needsChoice && ownRanges(a.snap):
 		return "the model is already quantised: its layers keep their precision"
+	case n == needsChanged && a.snap.Changed == "":
+		return "the model is as it was read: its files have not changed"
 	case n == needsJob && !a.front && !working(a.snap):
 		return "nothing is running"
 	case replay && a.front && slices.Contains([]need{needsModel, needsRun, needsDevice, needsChoice, needsPercentile}, n):
@@ -115,6 +118,8 @@ func intentNeeds(i ui.Intent) (need, bool) {
 		return needsFuture, true
 	case ui.Record:
 		return needsRecorder, true
+	case reload:
+		return needsChanged, true
 	case ui.Cancel:
 		return needsJob, true
 	}

@@ -48,6 +48,8 @@ type Options struct {
 	Recorder Recorder
 	// SaveConfig writes a configuration to a file and returns its path; nil where none can be written.
 	SaveConfig func(config.Config) (string, error)
+	// Reload opens the model anew with a configuration and shows it in place of this one; nil where that cannot be done.
+	Reload func(config.Config) tea.Cmd
 	// Recordings is where new recordings are written and screen 9 looks for them; nil: nowhere.
 	Recordings Folder
 	// Open opens a recording; nil where that cannot be done.
@@ -136,6 +138,9 @@ func (w *workbench) intents() []ui.IntentKey {
 		ui.Record: true, ui.SaveConfig: w.o.SaveConfig != nil,
 	}
 	list := slices.DeleteFunc(ui.Intents(), func(k ui.IntentKey) bool { return !serves[k.Intent] })
+	if w.o.Reload != nil {
+		list = append(list, reloadKeys()...)
+	}
 	if w.o.Timeline != nil {
 		list = append(list, scrubKeys()...)
 	}
@@ -166,6 +171,8 @@ func (w *workbench) intent(i ui.Intent) tea.Cmd {
 		return w.record()
 	case ui.SaveConfig:
 		return w.saveConfig()
+	case reload:
+		return tea.Batch(say(ui.Plain, "opening the model anew"), w.o.Reload(w.config.want))
 	case stateBefore:
 		return w.scrub(-1)
 	case stateAfter:
@@ -250,7 +257,7 @@ func (w *workbench) event(e any, h *ui.Header) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	recorded := w.snap.Recording
+	recorded, changed := w.snap.Recording, w.changedOnDisk(w.snap, snap)
 	w.snap = snap
 	if snap.Replay != "" {
 		w.config.want = snap.Config
@@ -259,7 +266,7 @@ func (w *workbench) event(e any, h *ui.Header) tea.Cmd {
 	if w.o.Timeline == nil {
 		w.tried.add(snap)
 	}
-	var cmds []tea.Cmd
+	cmds := []tea.Cmd{changed}
 	if snap.Recording != recorded {
 		cmds = append(cmds, listRecordings(w.o.Recordings))
 	}

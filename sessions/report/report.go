@@ -37,6 +37,7 @@ type Snapshot struct {
 	Stopped     bool      `json:",omitempty"`                // by a person: Stale reports are not on their way
 	Retiming    string    `json:",omitempty"`                // the layer whose tactics are being timed again
 	Log         []LogLine `json:",omitempty"`                // the newest lines
+	Changed     string    `json:"-" output:"-"`              // the model's file that is not any more what was read
 	Recording   string    `json:",omitempty"`                // the file being written
 	Replay      string    `json:",omitempty"`                // the file being shown
 	At          *Moment   `json:",omitempty"`                // which of its states
