@@ -229,17 +229,20 @@ func (o *RowOutput) complete(k *ptx.K, pixel, channel ptx.Uint, x []ptx.Float, v
 	o.Y.Store(k, k.Mad(pixel, ptx.U(o.Pitch), channel), x)
 }
 
-// RowsTogether returns of how many vectors of n elements a thread reads the arguments before it computes one.
-func (o *RowOutput) RowsTogether(n int) int {
+// RowsTogether returns of how many vectors of n elements a thread with so many registers for it, no more than [ReadRegisters],
+// reads the arguments before it computes one.
+func (o *RowOutput) RowsTogether(n, registers int) int {
 	reads := 0
 	for _, a := range o.args {
 		if a.Input >= 0 {
 			reads++
 		}
 	}
-	const registers = 32
-	return max(1, min(8, registers/(max(1, reads)*n)))
+	return max(1, min(8, min(ReadRegisters, registers)/(max(1, reads)*n)))
 }
+
+// ReadRegisters is the most elements of arguments that a thread has before it computes.
+const ReadRegisters = 32
 
 // elementwiseInputs returns a layer's inputs from first on that a program reads.
 func elementwiseInputs(b kernels.Binding, first int) []int {

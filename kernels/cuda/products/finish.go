@@ -20,7 +20,7 @@ func (m *block) finish(out *emit.RowOutput, channels int, pixelOf pixelOfRow) {
 	column := m.Mul(piece, ptx.U(n))
 	sums := m.OffsetShared(m.ring, m.Mad(row, ptx.U(m.t.sumPitch()), m.sumPlace(column)), 4)
 	step := threads / perRow // rows
-	m.finishRows(out, m.vectorPlace(out, channels, column), n, emit.CeilDiv(m.t.BM, step), pixelOf, func(i int) (ptx.Uint, func() []ptx.Word) {
+	m.finishRows(out, m.vectorPlace(out, channels, column), n, emit.CeilDiv(m.t.BM, step), emit.ReadRegisters, pixelOf, func(i int) (ptx.Uint, func() []ptx.Word) {
 		return m.Add(row, ptx.U(i*step)), func() []ptx.Word { return m.loadSums(sums.At(4*i*step*m.t.sumPitch()), n) }
 	})
 }
@@ -28,11 +28,13 @@ func (m *block) finish(out *emit.RowOutput, channels int, pixelOf pixelOfRow) {
 // finish computes the outputs of the tile from the sums in registers. Of each of its rows a lane has a vector of channels in every
 // so many.
 func (e *tensor) finish(out *emit.RowOutput, channels int, pixelOf pixelOfRow) {
+	const others = 120 // registers: tables, addresses, what computes
 	per, n := e.vector/2, e.vector
+	free := e.t.mostRegisters() - e.t.BM*e.t.BN/e.t.threads() - others
 	row := e.Add(e.row, e.Shr(e.lane, 2))
 	first := e.firstColumn()
 	for j := 0; j < e.columns/8; j += per {
-		e.finishRows(out, e.vectorPlace(out, channels, e.Add(first, ptx.U(e.columnOf(j)))), n, 2*len(e.acc), pixelOf, func(i int) (ptx.Uint, func() []ptx.Word) {
+		e.finishRows(out, e.vectorPlace(out, channels, e.Add(first, ptx.U(e.columnOf(j)))), n, 2*len(e.acc), free, pixelOf, func(i int) (ptx.Uint, func() []ptx.Word) {
 			return e.Add(row, ptx.U(8*i)), func() (sums []ptx.Word) {
 				for _, c := range e.acc[i/2][j : j+per] {
 					sums = append(sums, c[i%2*2:i%2*2+2]...)
@@ -55,11 +57,11 @@ func (m *block) vectorPlace(out *emit.RowOutput, channels int, column ptx.Uint) 
 }
 
 // finishRows computes vectors of n channels in so many rows; rowOf returns a row and what reads its sums. Where other tensors are
-// read, those of several rows are asked for before the first is computed: as many bytes are under way as the memory's latency
-// needs.
-func (m *block) finishRows(out *emit.RowOutput, place rowPlace, n, rows int, pixelOf pixelOfRow, rowOf func(i int) (ptx.Uint, func() []ptx.Word)) {
+// read, those of several rows are asked for before the first is computed, as there are registers: as many bytes are under way as the
+// memory's latency needs.
+func (m *block) finishRows(out *emit.RowOutput, place rowPlace, n, rows, registers int, pixelOf pixelOfRow, rowOf func(i int) (ptx.Uint, func() []ptx.Word)) {
 	tables := out.Tables(m.K, place.channel, n)
-	together := out.RowsTogether(n)
+	together := out.RowsTogether(n, registers)
 	for first := 0; first < rows; first += together {
 		var list []outputRow
 		for i := first; i < min(rows, first+together); i++ {

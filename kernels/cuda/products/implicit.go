@@ -181,6 +181,7 @@ func (m *implicit) newEngine(o operands, lane int) (engine, finisher) {
 	// not known, for both what lies in the image and what does not.
 	large := e.rows*e.columns >= 64*64
 	e.tight = m.t.tight() || large && (o.zeros != nil || m.p.zeroX != 0 && m.t.Split > 1)
+	e.apart = large || m.t.Unit == emit.TensorI8 // whose epilogue takes more
 	if lane == 0 {
 		return e, m.finish
 	}

@@ -64,7 +64,7 @@ func (m *block) addParts(sums []ptx.Word, from ptx.GlobalPtr, together int) {
 func (t Tile) joinsTogether() (vectors, parts int) {
 	const others = 40 // registers
 	sums := t.BM * t.BN / t.threads()
-	free := (min(255, emit.RegistersPerSM/(t.threads()*t.resident())) - sums - others) / 4
+	free := (t.mostRegisters() - sums - others) / 4
 	for vectors = sums / 4; vectors > max(1, free); {
 		vectors /= 2
 	}

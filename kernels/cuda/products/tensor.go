@@ -29,6 +29,7 @@ type tensor struct {
 	warpTile
 	operands
 	tight       bool // there are registers for the addresses of one stage
+	apart       bool // and none for what is read of the next before the barrier
 	vector      int  // channels that a lane has side by side, 2 or as the weights are packed
 	left, right fragments
 	leftRead    [][4]ptx.Word    // fragments of a slice: variables
@@ -121,11 +122,27 @@ func (e *tensor) registers(n int) [][4]ptx.Word {
 }
 
 func (e *tensor) run(count ptx.Uint, s source) {
-	if e.tight {
+	switch {
+	case e.tight && e.apart:
+		e.rolled(count, s, e.stage)
+		return
+	case e.tight:
 		e.stepwise(count, s, e)
 		return
 	}
 	e.unrolled(count, s, e)
+}
+
+// stage adds the products of a stage, none of whose slices was read.
+func (e *tensor) stage(stage ptx.Uint) {
+	e.read(slice{stage, 0})
+	for i := range e.slices() {
+		var next *slice
+		if i+1 < e.slices() {
+			next = &slice{stage, i + 1}
+		}
+		e.multiply(i, next, nil)
+	}
 }
 
 func (e *tensor) slices() int { return e.t.BK / mmaBytes }

@@ -81,6 +81,9 @@ func (t Tile) laneVectorOf(b kernels.Binding, p *product) int {
 	if err != nil {
 		return 0 // so the layer is refused
 	}
+	if p.weightsHaveZeros() { // beside the largest sums there are no registers for what 16 channels add to them
+		vector = min(vector, 8)
+	}
 	return t.laneVector(vector, b.Out[0].Type.Size())
 }
 
@@ -211,18 +214,21 @@ func (t Tile) resident() int {
 
 const joinRegisters = 160
 
+// mostRegisters returns how many registers a thread may have where as many blocks as are to share an SM do.
+func (t Tile) mostRegisters() int { return min(255, emit.RegistersPerSM/(t.threads()*t.resident())) }
+
 // tight reports whether as many blocks as are to share an SM leave a thread too few registers for its sums, two sets of
 // operands, and the addresses of all stages.
 func (t Tile) tight() bool {
 	const others = 80
-	return emit.RegistersPerSM/(t.threads()*t.resident()) < t.BM*t.BN/t.threads()+others
+	return t.mostRegisters() < t.BM*t.BN/t.threads()+others
 }
 
 // registers estimates what the assembler gives a thread: its sums, two sets of operands, addresses; no more than the blocks that
 // are to share an SM leave it.
 func (t Tile) registers() int {
 	sums := t.BM * t.BN / t.threads()
-	most := min(255, emit.RegistersPerSM/(t.threads()*t.resident()))
+	most := t.mostRegisters()
 	switch {
 	case t.Unit == emit.SimtF32 && t.resident() == 1:
 		return 255 // it is given more operands at a time
