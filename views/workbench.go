@@ -172,7 +172,7 @@ func (w *workbench) intent(i ui.Intent) tea.Cmd {
 	case ui.SaveConfig:
 		return w.saveConfig()
 	case reload:
-		return tea.Batch(say(ui.Plain, "opening the model anew"), w.o.Reload(w.config.want))
+		return tea.Sequence(say(ui.Plain, "opening the model anew"), w.o.Reload(w.config.want)) // what came of it is said last
 	case stateBefore:
 		return w.scrub(-1)
 	case stateAfter:
