@@ -229,10 +229,14 @@ func writeOrigin(w io.Writer, o *report.Origin) {
 	if o == nil {
 		return
 	}
+	commit := o.Commit
+	if strings.Contains(o.Program, commit) { // named already
+		commit = ""
+	}
 	var parts []string
 	for _, p := range []struct{ what, text string }{
-		{"of", o.Model}, {"sha256", fmt.Sprintf("%.12s", o.ModelHash)}, {"as", o.Config}, {"ranges found on", o.Data}, {"for", o.Device}, {"on", o.Built},
-		{"by", o.Program}, {"commit", o.Commit},
+		{"from", o.Model}, {"sha256", fmt.Sprintf("%.12s", o.ModelHash)}, {"as", o.Config}, {"ranges found on", o.Data}, {"for", o.Device}, {"on", o.Built},
+		{"by", o.Program}, {"commit", commit},
 	} {
 		if p.text != "" {
 			parts = append(parts, p.what+" "+p.text)

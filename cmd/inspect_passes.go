@@ -68,6 +68,9 @@ func writeUnlowered(w io.Writer, s *report.Snapshot) {
 }
 
 func writeLedger(w io.Writer, p *report.Passes) {
+	if len(p.Ledger) == 0 { // of an engine without its source
+		return
+	}
 	fmt.Fprintf(w, "%s: %d kept, %d fused, %d folded, %d eliminated; %s and %s KiB of traffic saved\n",
 		count(len(p.Ledger), "source layer"), p.Kept, p.Fused, p.Folded, p.Eliminated, count(p.KernelsSaved, "layer"), kib(int(p.BytesSaved)))
 }

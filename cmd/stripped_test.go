@@ -27,9 +27,14 @@ func TestStrippedEngine(t *testing.T) {
 	}
 	none := []string{"--timing-cache", "none"}
 	out, _ := command(t, 0, append(none, "inspect", "engine", file)...)
-	for _, want := range []string{"int8", "built of ", "as int8", "on 2023-11-14T22:13:20Z", "the model is not in the file"} {
+	for _, want := range []string{"int8", "built from ", "as int8", "on 2023-11-14T22:13:20Z", "the model is not in the file"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	for _, wrong := range []string{"changes nothing", "0 source layers"} {
+		if strings.Contains(out, wrong) {
+			t.Errorf("%q, though nobody knows the source, in\n%s", wrong, out)
 		}
 	}
 	out, _ = command(t, 0, append(none, "inspect", "engine", "--format", "json", file)...)

@@ -78,7 +78,7 @@ func (s *stages) modelReport(cfg config.Config) (*report.Model, error) {
 func (s *stages) modelReportAt(env map[string]int) *report.Model {
 	n := s.model.Network
 	r := &report.Model{
-		Name: s.model.Name(), Graph: n.Name, Path: s.model.Path, Bytes: s.model.Bytes, SHA256: s.model.SHA256, Kind: s.model.kind(),
+		Name: s.model.Name(), Graph: n.Name, Path: s.model.Path, Bytes: s.model.Bytes, SHA256: s.model.SHA256, Kind: s.model.kind(), Stripped: s.model.Stripped,
 		Layers: layerInfos(n, env), Ops: map[string]int{}, Unsupported: unsupportedLayers(n),
 	}
 	r.NotRunnable = notRunnable(s.model.Refused, r.Unsupported, len(n.Layers))

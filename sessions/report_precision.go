@@ -29,7 +29,7 @@ func unlowered(asked graph.DataType, o *build.Optimized, decisions []quant.Decis
 // to be changed, and where layers were given precisions of their own.
 func (s *stages) unchanged(cfg config.Config, o *build.Optimized, l *build.Lowered) string {
 	asked, _ := cfg.Precision.DataType()
-	if cfg.Constraints != config.Ignore && len(cfg.LayerPrecisions) > 0 {
+	if cfg.Constraints != config.Ignore && len(cfg.LayerPrecisions) > 0 || s.model.planned(cfg) != nil {
 		return ""
 	}
 	if asked == graph.F32 || s.model.Quantized || cfg.Until != 0 || countPrecision(l.Network, asked) > countPrecision(o.Network, asked) {

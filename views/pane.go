@@ -108,6 +108,11 @@ func (p *input) wait(c *ui.Canvas, what string) {
 		c.Fit(1, y+1, c.W-2, ui.Plain, "press r to continue")
 	case p.snap.Seq == 0:
 		c.Fit(1, y, c.W-2, ui.Muted, "opening the model")
+	case p.snap.Model != nil && p.snap.Model.Stripped && p.part.Has(report.PartAccuracy|report.PartCalibration):
+		c.Fit(1, y, c.W-2, ui.Muted, "no "+what+": the engine does not hold its source model")
+		for i, line := range ui.Wrap("Open that model instead, or build the engine again with its source kept.", c.W-4) {
+			c.Text(3, y+1+i, ui.Plain, line)
+		}
 	default:
 		c.Fit(1, y, c.W-2, ui.Muted, "no "+what+" for this model")
 	}

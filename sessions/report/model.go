@@ -24,6 +24,8 @@ type Model struct {
 	Items    int            `output:"-"`          // of evaluation data
 	CalItems int            `output:"-"`          // of calibration data
 	Labelled bool           `output:"-"`
+	// Stripped says that it is an engine without the model that it was built from: there is nothing to compare or calibrate.
+	Stripped bool `json:",omitempty" output:"-"`
 	// NotRunnable says in a line why the model can only be looked at: there are no reports but this one and of passes.
 	NotRunnable string             `json:",omitempty"`
 	Unsupported []UnsupportedLayer // its layers that cannot be imported
