@@ -3,6 +3,8 @@ package onnx
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/trtui/trtui/core/graph"
 )
 
 // sortNodes returns the nodes so that each comes after those that it reads from, otherwise in the file's order. An
@@ -20,38 +22,11 @@ func sortNodes(nodes []*node) ([]*node, *Problem) {
 			producer[out] = n
 		}
 	}
-	const visiting, done = 1, 2
-	state := make(map[*node]int, len(nodes))
-	order := make([]*node, 0, len(nodes))
-	type frame struct {
-		n    *node
-		next int
-	}
-	for _, root := range nodes {
-		if state[root] != 0 {
-			continue
-		}
-		stack := []frame{{n: root}}
-		state[root] = visiting
-		for len(stack) > 0 {
-			f := &stack[len(stack)-1]
-			if f.next == len(f.n.inputs) {
-				state[f.n] = done
-				order = append(order, f.n)
-				stack = stack[:len(stack)-1]
-				continue
-			}
-			p := producer[f.n.inputs[f.next]]
-			f.next++
-			if p == nil || state[p] == done {
-				continue
-			}
-			if state[p] == visiting {
-				return nil, p.problem("it is part of a cycle: its input depends on its output")
-			}
-			state[p] = visiting
-			stack = append(stack, frame{n: p})
-		}
+	order, cycle := graph.TopologicalOrder(nodes, func(n *node) int { return len(n.inputs) }, func(n *node, i int) *node {
+		return producer[n.inputs[i]]
+	})
+	if cycle != nil {
+		return nil, cycle.problem("it is part of a cycle: its input depends on its output")
 	}
 	return order, nil
 }
