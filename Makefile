@@ -37,10 +37,10 @@ bench:                     ## benchmarks of the kernels and the screen
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./kernels/cpu/... ./ui/... ./views/...
 
 emulated:                  ## the CPU kernels' tests on a processor without AVX-512, emulated by qemu-user
-	CGO_ENABLED=0 $(GO) test -exec 'qemu-x86_64 -cpu Haswell' -skip TestFenced ./kernels/cpu/asm  # its masked loads read whole vectors
+	CGO_ENABLED=0 $(GO) test -exec 'qemu-x86_64 -cpu Haswell' -skip TestFenced ./kernels/cpu/internal/asm  # its masked loads read whole vectors
 
 sim-full:                  ## every GPU kernel on every layer of the suite, on the simulator, where the tests take a covering array: long
-	TRTUI_SIM=full $(GO) test $(TAGS) -timeout 4h -run 'TestTactics|TestProduct' ./kernels/cuda ./kernels/cuda/products
+	TRTUI_SIM=full $(GO) test $(TAGS) -timeout 4h -run 'TestTactics|TestProduct' ./kernels/cuda ./kernels/cuda/internal/products
 
 sim-apart:                 ## the GPU kernels' tests on the simulator, the lanes of its warps staying apart for as long as the ISA lets them
 	TRTUI_SIM=apart $(GO) test $(TAGS) -timeout 1h -run 'TestTactics|TestProducts|TestNetworks' ./kernels/cuda
@@ -57,8 +57,8 @@ ptxas-full:                ## the same of many more kernels: all triples of what
 	TRTUI_SIM=full $(MAKE) assemble
 
 generate:                  ## make the assembly and docs/gpu.md anew; a clean tree must stay clean
-	rm -f kernels/cpu/asm/*_amd64.s kernels/cpu/asm/z*_amd64.go
-	$(GO) generate ./kernels/cpu/asm
+	rm -f kernels/cpu/internal/asm/*_amd64.s kernels/cpu/internal/asm/z*_amd64.go
+	$(GO) generate ./kernels/cpu/internal/asm
 	$(GO) run ./scripts/gpudoc
 
 lint:                      ## vet, format, staticcheck

@@ -9,8 +9,8 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/host"
 )
 
 // Engine is a network built for one device, one precision and one set of input shapes, with its weights packed. It is

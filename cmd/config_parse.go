@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph/pass"
-	"github.com/trtui/trtui/core/host"
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/config"
 )
 

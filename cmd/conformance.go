@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trtui/trtui/core/conformance"
+	"github.com/trtui/trtui/internal/conformance"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/report"
 )

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trtui/trtui/core/conformance"
+	"github.com/trtui/trtui/internal/conformance"
 )
 
 // conformanceCases are three: one passes, one fails and one is unsupported.
-const conformanceCases = "../core/conformance/testdata"
+const conformanceCases = "../internal/conformance/testdata"
 
 const wantText = `failed       test_abs: test_data_set_0: output y: element 0 is 1, want 0
 unsupported  test_odd: model.onnx cannot be imported: Odd (node #0): operator is not supported

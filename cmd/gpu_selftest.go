@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trtui/trtui/core/host"
-	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/internal/host"
+	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels/cuda/supervisor"
 	"github.com/trtui/trtui/sessions/report"
 )

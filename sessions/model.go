@@ -14,8 +14,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
-	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/host"
 )
 
 // Embedded is the path of the model in the program.

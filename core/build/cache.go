@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/trtui/trtui/core/host"
+	"github.com/trtui/trtui/internal/host"
 )
 
 // TimingCache remembers how long tactics took, so that a second build of the same layers measures nothing: TensorRT's

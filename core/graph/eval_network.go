@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/trtui/trtui/core/host"
+	"github.com/trtui/trtui/internal/host"
 )
 
 // Eval computes the network's outputs, by name, from its inputs, by name. Tap, if not nil, is given every layer's outputs as

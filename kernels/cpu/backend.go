@@ -10,8 +10,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
-	"github.com/trtui/trtui/kernels/cpu/asm"
-	"github.com/trtui/trtui/kernels/cpu/work"
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
 
 // Backend is the CPU. Open makes one.

@@ -10,9 +10,9 @@ import (
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
-	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels/cpu"
-	"github.com/trtui/trtui/kernels/cpu/cputest"
+	"github.com/trtui/trtui/kernels/cpu/internal/cputest"
 	"github.com/trtui/trtui/testdata"
 )
 

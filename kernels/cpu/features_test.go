@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trtui/trtui/core/run/runtest"
-	"github.com/trtui/trtui/core/run/suite"
-	"github.com/trtui/trtui/kernels/cpu/asm"
-	"github.com/trtui/trtui/kernels/cpu/cputest"
+	"github.com/trtui/trtui/internal/runtest"
+	"github.com/trtui/trtui/internal/suite"
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/cputest"
 )
 
 // TestLimited runs the conformance suite as processors with fewer instructions would: networks on each, single layers,

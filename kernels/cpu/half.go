@@ -8,8 +8,8 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
-	"github.com/trtui/trtui/kernels/cpu/asm"
-	"github.com/trtui/trtui/kernels/cpu/work"
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
 
 // halfTactics are those tactics in float32 that also compute on tensors stored in half precision: the inputs are

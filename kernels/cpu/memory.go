@@ -5,8 +5,8 @@ import (
 	"runtime/metrics"
 	"sync/atomic"
 
-	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/kernels"
 )
 

@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/trtui/trtui/kernels/cpu/asm"
-	"github.com/trtui/trtui/kernels/cpu/convolutions"
-	"github.com/trtui/trtui/kernels/cpu/cputest"
-	"github.com/trtui/trtui/kernels/cpu/poolings"
-	"github.com/trtui/trtui/kernels/cpu/products"
-	"github.com/trtui/trtui/kernels/cpu/programs"
-	"github.com/trtui/trtui/kernels/cpu/windows"
-	"github.com/trtui/trtui/kernels/cpu/work"
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/convolutions"
+	"github.com/trtui/trtui/kernels/cpu/internal/cputest"
+	"github.com/trtui/trtui/kernels/cpu/internal/poolings"
+	"github.com/trtui/trtui/kernels/cpu/internal/products"
+	"github.com/trtui/trtui/kernels/cpu/internal/programs"
+	"github.com/trtui/trtui/kernels/cpu/internal/windows"
+	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
 
 // chain is a network written out as a list of kernel runs on buffers that are reused once their last reader

@@ -6,13 +6,13 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
-	"github.com/trtui/trtui/kernels/cpu/asm"
-	"github.com/trtui/trtui/kernels/cpu/convolutions"
-	"github.com/trtui/trtui/kernels/cpu/moves"
-	"github.com/trtui/trtui/kernels/cpu/pointwise"
-	"github.com/trtui/trtui/kernels/cpu/poolings"
-	"github.com/trtui/trtui/kernels/cpu/products"
-	"github.com/trtui/trtui/kernels/cpu/reductions"
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/convolutions"
+	"github.com/trtui/trtui/kernels/cpu/internal/moves"
+	"github.com/trtui/trtui/kernels/cpu/internal/pointwise"
+	"github.com/trtui/trtui/kernels/cpu/internal/poolings"
+	"github.com/trtui/trtui/kernels/cpu/internal/products"
+	"github.com/trtui/trtui/kernels/cpu/internal/reductions"
 )
 
 // table returns the tactics for a processor with the features, on a pool of so many workers: for each op the best guess

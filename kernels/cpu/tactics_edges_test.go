@@ -10,8 +10,8 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
-	"github.com/trtui/trtui/kernels/cpu/cputest"
-	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/internal/cputest"
+	"github.com/trtui/trtui/kernels/cpu/internal/programs"
 )
 
 // layerOf returns a layer of its own over inputs of the given values, which become constants where constant says so.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trtui/trtui/core/run/runtest"
-	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/internal/runtest"
+	"github.com/trtui/trtui/internal/suite"
 )
 
 func TestTactics(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/kernels/cuda/emit/emittest"
-	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptxsim"
 )
 
 // kernelCase is a kernel on a layer whose rows are as wide as a warp's accesses.

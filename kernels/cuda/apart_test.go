@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/trtui/trtui/core/run/runtest"
-	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/internal/runtest"
+	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
 

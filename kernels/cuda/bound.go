@@ -6,7 +6,7 @@ import (
 
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
-	"github.com/trtui/trtui/kernels/cuda/emit"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 )
 
 // bound is a work that was compiled.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cuda/driver"
-	"github.com/trtui/trtui/kernels/cuda/emit"
-	"github.com/trtui/trtui/kernels/cuda/ptx"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
 
 // code is one module in the driver.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
-	"github.com/trtui/trtui/kernels/cuda/emit"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 )
 
 // launchOverhead is what a dependent kernel costs in a captured graph, however small it is. It is an assumption until it

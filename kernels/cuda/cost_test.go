@@ -10,10 +10,10 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
-	"github.com/trtui/trtui/kernels/cuda/emit"
-	"github.com/trtui/trtui/kernels/cuda/emit/emittest"
-	"github.com/trtui/trtui/kernels/cuda/products"
-	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
+	"github.com/trtui/trtui/kernels/cuda/internal/products"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptxsim"
 )
 
 // board is a GPU with the peak rates that its maker publishes, dense, in units of 1e12 operations a second, and the clock for

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
-	"github.com/trtui/trtui/kernels/cuda/emit/emittest"
-	"github.com/trtui/trtui/kernels/cuda/products"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
+	"github.com/trtui/trtui/kernels/cuda/internal/products"
 )
 
 // productRuns are the runs of the covering array: of all pairs of levels; where TRTUI_SIM is "full", of all triples.

@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/kernels/cuda/emit"
-	"github.com/trtui/trtui/kernels/cuda/products"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit"
+	"github.com/trtui/trtui/kernels/cuda/internal/products"
 )
 
 // windowed returns the shapes of input and weights of a convolution with so many output rows and columns; in one spatial

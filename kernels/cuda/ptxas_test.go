@@ -12,13 +12,13 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
-	"github.com/trtui/trtui/kernels/cuda/emit"
-	"github.com/trtui/trtui/kernels/cuda/emit/emittest"
-	"github.com/trtui/trtui/kernels/cuda/products"
-	"github.com/trtui/trtui/kernels/cuda/ptx"
-	"github.com/trtui/trtui/kernels/cuda/ptxas"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
+	"github.com/trtui/trtui/kernels/cuda/internal/products"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptxas"
 )
 
 // targets are what kernels are assembled for: the oldest GPUs that have what they need, and newer ones.

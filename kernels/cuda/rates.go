@@ -1,6 +1,6 @@
 package cuda
 
-import "github.com/trtui/trtui/kernels/cuda/emit"
+import "github.com/trtui/trtui/kernels/cuda/internal/emit"
 
 // rates is how fast one SM of a compute capability multiplies: multiply-adds in a cycle, by unit. It is what the instructions
 // that our kernels use can reach, dense, with sums of 32 bits. Both estimates read this table: the cost model's, which chooses

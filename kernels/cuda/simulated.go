@@ -8,10 +8,10 @@ import (
 
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
-	"github.com/trtui/trtui/kernels/cuda/emit"
-	"github.com/trtui/trtui/kernels/cuda/ptx"
-	"github.com/trtui/trtui/kernels/cuda/ptxas"
-	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptxas"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptxsim"
 	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
 

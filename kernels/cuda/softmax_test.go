@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
 )
 

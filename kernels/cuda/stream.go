@@ -8,7 +8,7 @@ import (
 
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
-	"github.com/trtui/trtui/kernels/cuda/emit"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 )
 
 // Stream is a queue of the device's, with memory of the host through which copies go. It has one user at a time.

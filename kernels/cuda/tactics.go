@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/kernels"
-	"github.com/trtui/trtui/kernels/cuda/emit"
-	"github.com/trtui/trtui/kernels/cuda/moves"
-	"github.com/trtui/trtui/kernels/cuda/pointwise"
-	"github.com/trtui/trtui/kernels/cuda/products"
-	"github.com/trtui/trtui/kernels/cuda/reductions"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit"
+	"github.com/trtui/trtui/kernels/cuda/internal/moves"
+	"github.com/trtui/trtui/kernels/cuda/internal/pointwise"
+	"github.com/trtui/trtui/kernels/cuda/internal/products"
+	"github.com/trtui/trtui/kernels/cuda/internal/reductions"
 )
 
 // Tactics returns the families of kernels, for each op what needs none, then the best guess first. To add a kernel is to add

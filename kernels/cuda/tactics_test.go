@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/run/runtest"
-	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/internal/runtest"
+	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
-	"github.com/trtui/trtui/kernels/cuda/products"
-	"github.com/trtui/trtui/kernels/cuda/ptx"
+	"github.com/trtui/trtui/kernels/cuda/internal/products"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
 

@@ -9,10 +9,10 @@ import (
 
 	"github.com/charmbracelet/x/exp/golden"
 
-	"github.com/trtui/trtui/core/run/suite"
-	"github.com/trtui/trtui/kernels/cuda/emit"
-	"github.com/trtui/trtui/kernels/cuda/emit/emittest"
-	"github.com/trtui/trtui/kernels/cuda/ptx"
+	"github.com/trtui/trtui/internal/suite"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
 
 // TestTexts holds what every tactic emits: a line with the hash of the texts, launches and constants for the layers of the

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels"
-	"github.com/trtui/trtui/kernels/cuda/products"
+	"github.com/trtui/trtui/kernels/cuda/internal/products"
 )
 
 // TestVariants: the names of a family's tactics begin with its name and their tile, the products on tiles are all of a family, and

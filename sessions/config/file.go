@@ -15,8 +15,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/internal/host"
 )
 
 // Version is the version of configuration files. It grows when a field changes its name or its meaning or goes away.

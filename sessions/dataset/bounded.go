@@ -12,7 +12,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/trtui/trtui/core/host"
+	"github.com/trtui/trtui/internal/host"
 )
 
 // maxBytes bounds what a set keeps in memory, however well its file is compressed.

@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/host"
+	"github.com/trtui/trtui/internal/host"
 )
 
 // maxPixels bounds one image.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
-	"github.com/trtui/trtui/core/host"
+	"github.com/trtui/trtui/internal/host"
 )
 
 var (

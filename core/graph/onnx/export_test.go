@@ -23,7 +23,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
-	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/internal/suite"
 )
 
 // networkOf returns a network of one layer that is in none.

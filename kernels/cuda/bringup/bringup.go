@@ -15,7 +15,7 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda"
 	"github.com/trtui/trtui/kernels/cuda/driver"
-	"github.com/trtui/trtui/kernels/cuda/emit"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 )
 
 // Finding is something that Run saw or measured. What does not apply is zero.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
-	"github.com/trtui/trtui/kernels/cuda/emit"
-	"github.com/trtui/trtui/kernels/cuda/ptx"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
 
 // A peak kernel multiplies what it holds in registers, again and again. Each lane reads peakWords words, the same in each

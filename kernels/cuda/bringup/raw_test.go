@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/trtui/trtui/kernels/cuda/emit/emittest"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
 )
 
 // TestRawTexts gives the texts written by hand to NVIDIA's assembler, which must spill nothing and warn of nothing, of products

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/kernels"
-	"github.com/trtui/trtui/kernels/cuda/emit"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 )
 
 // empty returns a kernel that does nothing with the address it gets.

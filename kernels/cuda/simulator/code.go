@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
-	"github.com/trtui/trtui/kernels/cuda/ptx"
-	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptxsim"
 )
 
 // programCache keeps decoded programs by their text, the newest ones: they have no state but their module variables, so

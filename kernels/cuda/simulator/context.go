@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
-	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptxsim"
 )
 
 // Context is a driver's context of a simulated device.

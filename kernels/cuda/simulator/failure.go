@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
-	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptxsim"
 )
 
 // failure is why a context is lost: work went wrong after the call that enqueued it, or a call did what leaves a device's

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
-	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptxsim"
 )
 
 // unfilled is what page-locked memory holds from the moment that a copy to it is enqueued until the copy is done: whoever

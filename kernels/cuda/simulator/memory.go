@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
-	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptxsim"
 )
 
 func (s *Context) MemGetInfo() (free, total uint64, err error) {

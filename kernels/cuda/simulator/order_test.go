@@ -11,7 +11,7 @@ import (
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/driver/drivertest"
-	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptxsim"
 	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
 

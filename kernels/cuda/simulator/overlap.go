@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+	"github.com/trtui/trtui/kernels/cuda/internal/ptxsim"
 )
 
 // Work of several streams that uses the same memory, one piece of it writing, must be ordered: by the stream, by an event that

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/internal/suite"
 )
 
 // Event is what happens in a sweep: one of these. A worker writes them, an object a line.

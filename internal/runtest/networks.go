@@ -1,0 +1,215 @@
+package runtest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/suite"
+)
+
+// Networks runs whole small networks on the backend, from plan to output: two contexts of one loaded plan in turn, each
+// twice, whole and stepped, and compares with the networks' Eval.
+func Networks(t *testing.T, b run.Backend) {
+	for _, define := range []func() (*graph.Network, error){residual, branches, slices, padding, oddParts, manyTerms, wideImage} {
+		n, err := define()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(n.Name, func(t *testing.T) {
+			if err := runNetwork(b, n); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// runNetwork plans, loads and runs a network.
+func runNetwork(b run.Backend, n *graph.Network) error {
+	ctx := context.Background()
+	p, err := run.NewPlan(ctx, n, map[string]int{"batch": 2}, b, run.BestGuess)
+	if err != nil {
+		return err
+	}
+	l, err := run.Load(ctx, p, b)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for user := range uint64(2) {
+		c, err := l.NewContext()
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		for round := range uint64(2) {
+			if err := runOnce(c, n, p, rand.New(rand.NewPCG(user, round))); err != nil {
+				return fmt.Errorf("context %d, round %d: %w", user, round, err)
+			}
+		}
+	}
+	return nil
+}
+
+// runOnce compares one inference, whole and stepped, with Eval.
+func runOnce(c *run.ExecutionContext, n *graph.Network, p *run.Plan, rnd *rand.Rand) error {
+	in := map[string]graph.Value{}
+	for _, t := range n.Inputs {
+		bound := *t
+		bound.Dims = graph.Shape(graph.EvalDims(t.Dims, p.Env())...)
+		in[t.Name] = suite.Random(rnd, &bound)
+	}
+	want, err := n.Eval(context.Background(), in, nil)
+	if err != nil {
+		return err
+	}
+	if err := c.SetInputs(in); err != nil {
+		return err
+	}
+	for _, execute := range []func() error{c.Execute, func() error {
+		_, err := c.ExecuteTimed(make([]time.Duration, len(p.Steps)))
+		return err
+	}} {
+		if err := execute(); err != nil {
+			return err
+		}
+		got, err := c.Outputs()
+		if err != nil {
+			return err
+		}
+		for name, w := range want {
+			if err := suite.Near(got[name], w, graph.Range{}, suite.Tolerance{Real: 1e-4}); err != nil {
+				return fmt.Errorf("output %s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// definition is a Definition with random weights.
+type definition struct {
+	*graph.Definition
+	rnd    *rand.Rand
+	consts int
+}
+
+func define(name string) *definition {
+	return &definition{graph.Define(name), rand.New(rand.NewPCG(3, 4)), 0}
+}
+
+// weights returns a constant of reals of deviation 1/fan.
+func (d *definition) weights(fan float32, dims ...int) *graph.Tensor {
+	data := make([]float32, graph.Count(dims))
+	for i := range data {
+		data[i] = float32(d.rnd.NormFloat64()) / fan
+	}
+	d.consts++
+	return d.Weights(fmt.Sprintf("w%d", d.consts), data, dims...)
+}
+
+// conv is a convolution of square kernels that keeps the extents, or halves them with stride 2.
+func (d *definition) conv(x *graph.Tensor, from, to, kernel, stride, group int) *graph.Tensor {
+	pad := kernel / 2
+	return d.Conv(x, d.weights(float32(kernel), to, from/group, kernel, kernel), d.weights(1, to), graph.ConvAttrs{
+		Strides: []int{stride, stride}, Pads: []int{pad, pad, pad, pad}, Group: group,
+	})
+}
+
+// residual is a small residual network: stem, block, depthwise separable block, pooling, classifier.
+func residual() (*graph.Network, error) {
+	d := define("residual")
+	x := d.Input("image", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(13), graph.Const(11))
+	x = d.Relu(d.conv(x, 3, 20, 3, 1, 1))
+	y := d.Relu(d.conv(x, 20, 20, 3, 1, 1))
+	x = d.Relu(d.ElementWise(graph.EltAdd, x, d.conv(y, 20, 20, 3, 1, 1)))
+	x = d.Clip(d.conv(x, 20, 20, 3, 2, 20), 0, 6)
+	x = d.conv(x, 20, 33, 1, 1, 1)
+	x = d.Reduce(graph.ReduceMean, x, false, 2, 3)
+	x = d.FullyConnected(x, d.weights(6, 10, 33), d.weights(1, 10))
+	d.Output("probabilities", d.Softmax(x, 1))
+	return d.Network()
+}
+
+// branches is what inception and squeeze-and-excite are made of: concatenation, pooling, a gate by channel, and an
+// intermediate tensor that is an output too.
+func branches() (*graph.Network, error) {
+	d := define("branches")
+	x := d.Input("image", graph.F32, graph.Symbol("batch"), graph.Const(16), graph.Const(8), graph.Const(9))
+	a := d.Relu(d.conv(x, 16, 32, 1, 1, 1))
+	b := d.conv(x, 16, 16, 3, 1, 1)
+	pool := graph.PoolAttrs{Kernel: []int{3, 3}, Strides: []int{1, 1}, Pads: []int{1, 1, 1, 1}}
+	y := d.Concat(1, a, b, d.MaxPool(x, pool))
+	gate := d.Sigmoid(d.conv(d.Reduce(graph.ReduceMean, y, true, 2, 3), 64, 64, 1, 1, 1))
+	y = d.ElementWise(graph.EltMul, y, gate)
+	d.Output("gated", y)
+	y = d.AveragePool(y, graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}})
+	d.Output("features", d.Activation(graph.EltGelu, d.conv(y, 64, 24, 1, 1, 1)))
+	return d.Network()
+}
+
+// slices is a concatenation of a convolution, a depthwise one, a pooling and a sum, whose parts are read
+// besides; the last fills no block.
+func slices() (*graph.Network, error) {
+	d := define("slices")
+	x := d.Input("image", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(8), graph.Const(9))
+	x = d.Relu(d.conv(x, 3, 16, 3, 1, 1))
+	a := d.Relu(d.conv(x, 16, 32, 1, 1, 1))
+	b := d.Clip(d.conv(a, 32, 32, 3, 1, 32), 0, 6)
+	c := d.MaxPool(a, graph.PoolAttrs{Kernel: []int{3, 3}, Strides: []int{1, 1}, Pads: []int{1, 1, 1, 1}})
+	e := d.ElementWise(graph.EltAdd, d.Activation(graph.EltTanh, a), b)
+	f := d.conv(a, 32, 21, 1, 1, 1)
+	d.Output("mean", d.Reduce(graph.ReduceMean, b, false, 2, 3))
+	d.Output("y", d.conv(d.Concat(1, a, b, c, e, f), 149, 8, 3, 1, 1))
+	return d.Network()
+}
+
+// padding is a convolution of what is not finite for zeros: formats that pad 21 channels must not let that through.
+func padding() (*graph.Network, error) {
+	d := define("padding")
+	x := d.Input("image", graph.F32, graph.Symbol("batch"), graph.Const(8), graph.Const(6), graph.Const(5))
+	x = d.conv(x, 8, 21, 1, 1, 1)
+	y := d.ElementWise(graph.EltDiv, x, d.Activation(graph.EltAbs, x)) // signs, 0/0 behind the last channel
+	z := d.Activation(graph.EltLog, d.ElementWise(graph.EltAdd, d.Activation(graph.EltAbs, x), d.Weights("one", []float32{1e-2}, 1)))
+	d.Output("sums", d.conv(d.ElementWise(graph.EltAdd, y, z), 21, 16, 3, 1, 1))
+	return d.Network()
+}
+
+// oddParts is a concatenation whose parts begin at odd places.
+func oddParts() (*graph.Network, error) {
+	d := define("odd parts")
+	x := d.Input("x", graph.F32, graph.Const(1), graph.Const(8))
+	a := d.FullyConnected(x, d.weights(3, 5, 8), d.weights(1, 5))
+	b := d.FullyConnected(x, d.weights(3, 12, 8), d.weights(1, 12))
+	d.Output("y", d.Tanh(d.Concat(1, d.Activation(graph.EltExp, a), d.Relu(b))))
+	return d.Network()
+}
+
+// manyTerms is a program of more arguments than there are letters.
+func manyTerms() (*graph.Network, error) {
+	d := define("many terms")
+	x := d.Input("x", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(7))
+	var args []*graph.Tensor
+	sum := graph.Program{Args: 30}
+	last := 0
+	for i := range 30 {
+		args = append(args, d.ElementWise(graph.EltAdd, x, d.weights(1, 3, 7)))
+		if i > 0 {
+			sum.Code = append(sum.Code, graph.Instr{Op: graph.EltAdd, Arg: [3]int{last, i}})
+			last = 30 + i - 1
+		}
+	}
+	d.Output("y", d.Program(sum, args...))
+	return d.Network()
+}
+
+// wideImage is longer than kernels with 16 bits for a coordinate reach.
+func wideImage() (*graph.Network, error) {
+	d := define("wide image")
+	x := d.Input("x", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(1), graph.Const(40000))
+	d.Output("y", d.Conv(x, d.weights(5, 5, 3, 1, 11), nil, graph.ConvAttrs{Strides: []int{1, 16}, Pads: []int{0, 5, 0, 5}, Group: 1}))
+	return d.Network()
+}

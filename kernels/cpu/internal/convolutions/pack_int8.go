@@ -1,0 +1,133 @@
+package convolutions
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/quantised"
+	"github.com/trtui/trtui/kernels/cpu/internal/windows"
+	"github.com/trtui/trtui/kernels/cpu/internal/work"
+)
+
+// split chooses the block of rows and the ranges of panels of a unit.
+func (c *DirectInt8) split() {
+	s := &c.shape
+	c.panels = int8Panels(s, c.cfg.Features)
+	// Rows first: panels of one block of rows share its copy. Few rows a block would reload all weights for
+	// each.
+	c.rows = s.OutHeight()
+	bytes := func() int {
+		a := c.area
+		a.Copied = true
+		a.Fit(c.rows)
+		return a.Plane * work.BlocksOf(s.Channels)
+	}
+	for c.rows > 1 && bytes() > windows.CopyBytes {
+		c.rows = (c.rows + 1) / 2
+	}
+	units := func() int { return s.Batch * ((s.OutHeight() + c.rows - 1) / c.rows) }
+	want := 1
+	if c.cfg.Workers > 1 {
+		want = 4 * c.cfg.Workers
+	}
+	for c.rows >= 8 && units() < want {
+		c.rows = (c.rows + 1) / 2
+	}
+	c.groups = min(len(c.panels), (want+units()-1)/units())
+	c.area.Fit(c.rows)
+	if c.area.Copied {
+		planes := work.BlocksOf(s.Channels)
+		c.scratch = (c.area.Plane*planes + windows.Overread + 63) &^ 63
+	}
+}
+
+// int8Panels divides the output channels into panels of two blocks, where the features have such kernels, or one.
+func int8Panels(s *windows.Shape, features asm.Features) []quantised.Panel {
+	wide, narrow := quantised.ConvKernel(features, 2), quantised.ConvKernel(features, 1)
+	filters := work.BlocksOf(s.Filters)
+	var panels []quantised.Panel
+	for b := 0; b < filters; {
+		p := quantised.Panel{Kernel: wide, Block: b}
+		if filters-b < wide.Blocks {
+			p.Kernel = narrow
+		}
+		p.First = b * work.Lanes / (s.Filters / s.Groups) * (s.Channels / s.Groups) / work.Lanes
+		b += p.Kernel.Blocks
+		panels = append(panels, p)
+	}
+	return panels
+}
+
+// tabulate makes the table of pixel offsets.
+func (c *DirectInt8) tabulate() error {
+	s := &c.shape
+	planes := work.BlocksOf(s.Channels)
+	if c.cfg.Stem {
+		planes = 1
+	}
+	end := c.area.Offset(planes, s.KernelH, s.KernelW) + c.area.Window(c.rows, s.OutWidth())
+	if end < 0 || end > math.MaxInt32 {
+		return fmt.Errorf("input of %dx%dx%d is beyond 2 GiB", s.Channels, s.Height, s.Width)
+	}
+	c.pixels = c.area.Pixels(c.rows)
+	return nil
+}
+
+// pack lays out weights, steps and the epilogue's constants.
+func (c *DirectInt8) pack(weights []int16, scale, bias []float32) {
+	s := &c.shape
+	c.start, c.scale, c.bias = quantised.Constants(s.Filters, weights, scale, bias, c.cfg.InZero)
+	for i := range c.panels {
+		p := &c.panels[i]
+		p.Weights = len(c.weights)
+		steps := c.blockedSteps(p, weights)
+		if c.cfg.Stem {
+			steps = c.stemSteps(weights)
+		}
+		c.weights, p.Steps = quantised.Pack(c.weights, steps, p.Block*work.Lanes, min(s.Filters, (p.Block+p.Kernel.Blocks)*work.Lanes), p.Kernel.Blocks)
+	}
+}
+
+// blockedSteps returns a step for each input channel block and tap that the panel reads.
+func (c *DirectInt8) blockedSteps(p *quantised.Panel, weights []int16) []quantised.Step {
+	if c.cfg.Stem {
+		return nil
+	}
+	s := &c.shape
+	perGroup, filters := s.Channels/s.Groups, s.Filters/s.Groups
+	_, end := int8Span(s, []quantised.Panel{*p})
+	var steps []quantised.Step
+	for b := p.First; b < end; b++ {
+		for kh := range s.KernelH {
+			for kw := range s.KernelW {
+				steps = append(steps, quantised.Step{Offset: int32(c.area.Offset(b-p.First, kh, kw)), Weight: func(f, i int) int16 {
+					channel := b*work.Lanes + i - f/filters*perGroup
+					if channel < 0 || channel >= perGroup {
+						return 0
+					}
+					return weights[((f*perGroup+channel)*s.KernelH+kh)*s.KernelW+kw]
+				}})
+			}
+		}
+	}
+	return steps
+}
+
+// stemSteps returns a step for each kernel row and four of its columns, four bytes each.
+func (c *DirectInt8) stemSteps(weights []int16) []quantised.Step {
+	s := &c.shape
+	var steps []quantised.Step
+	for kh := range s.KernelH {
+		for first := 0; first < s.KernelW; first += 4 {
+			steps = append(steps, quantised.Step{Offset: int32(c.area.Offset(0, kh, first)), Weight: func(f, i int) int16 {
+				kw, channel := first+i/4, i%4
+				if kw >= s.KernelW || channel >= s.Channels {
+					return 0
+				}
+				return weights[((f*s.Channels+channel)*s.KernelH+kh)*s.KernelW+kw]
+			}})
+		}
+	}
+	return steps
+}

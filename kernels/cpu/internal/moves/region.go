@@ -1,0 +1,260 @@
+package moves
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/internal/work"
+)
+
+// region is a box of elements with steps of its own in source and destination: what transposing, slicing and padding
+// copy.
+type region struct {
+	dims     []int
+	from, to []int // steps, in elements
+	src, dst int   // places of the first element
+}
+
+// rowSteps returns the steps of a dense tensor.
+func rowSteps(dims []int) []int {
+	steps := make([]int, len(dims))
+	n := 1
+	for i := len(dims) - 1; i >= 0; i-- {
+		steps[i] = n
+		n *= dims[i]
+	}
+	return steps
+}
+
+// simplify joins axes that are one in both, and drops those of extent 1.
+func (r region) simplify() region {
+	s := region{src: r.src, dst: r.dst}
+	for i, n := range r.dims {
+		last := len(s.dims) - 1
+		switch {
+		case n == 1:
+		case last >= 0 && s.from[last] == r.from[i]*n && s.to[last] == r.to[i]*n:
+			s.dims[last], s.from[last], s.to[last] = s.dims[last]*n, r.from[i], r.to[i]
+		default:
+			s.dims, s.from, s.to = append(s.dims, n), append(s.from, r.from[i]), append(s.to, r.to[i])
+		}
+	}
+	if len(s.dims) == 0 {
+		s.dims, s.from, s.to = []int{1}, []int{1}, []int{1}
+	}
+	return s
+}
+
+// transposed, sliced and padded return what a layer copies; fill is what lies around it, nil for nothing.
+func transposed(b kernels.Binding) (r region, fill []byte, err error) {
+	perm, err := b.Layer.Attrs.(graph.TransposeAttrs).Resolve(len(b.In[0].Dims))
+	if err != nil {
+		return r, nil, err
+	}
+	steps := rowSteps(b.In[0].Dims)
+	r = region{dims: b.Out[0].Dims, to: rowSteps(b.Out[0].Dims)}
+	for _, p := range perm {
+		r.from = append(r.from, steps[p])
+	}
+	return r, nil, nil
+}
+
+func sliced(b kernels.Binding) (r region, fill []byte, err error) {
+	a, x := b.Layer.Attrs.(graph.SliceAttrs), b.In[0].Dims
+	if len(b.Layer.OpInputs()) != 1 {
+		return r, nil, fmt.Errorf("bounds are not constant")
+	}
+	r = region{dims: b.Out[0].Dims, from: rowSteps(x), to: rowSteps(b.Out[0].Dims)}
+	for i, axis := range a.Axes {
+		if axis < 0 {
+			axis += len(x)
+		}
+		n, step := x[axis], 1
+		if a.Steps != nil {
+			step = a.Steps[i]
+		}
+		start := a.Starts[i]
+		if start < 0 {
+			start += n
+		}
+		if start = max(0, start); step < 0 {
+			start = min(start, n-1)
+		}
+		r.src += start * r.from[axis]
+		r.from[axis] *= step
+	}
+	return r, nil, nil
+}
+
+func padded(b kernels.Binding) (r region, fill []byte, err error) {
+	a, x, t := b.Layer.Attrs.(graph.PadAttrs), b.In[0].Dims, b.Layer.Inputs[0]
+	if a.Mode != "constant" || len(b.Layer.OpInputs()) != 1 {
+		return r, nil, fmt.Errorf("mode %s, or a value that is an input", a.Mode)
+	}
+	v := graph.NewValue(t.Type, 1)
+	switch {
+	case t.Quantized() && !t.Range.PerChannel(), t.Type == graph.F32, t.Type == graph.F16:
+		graph.FromReal(v, []float32{a.Value}, t.Range)
+	case a.Value != 0:
+		return r, nil, fmt.Errorf("padding of %s with %v", t.Type, a.Value)
+	}
+	r = region{from: rowSteps(x), to: rowSteps(b.Out[0].Dims)}
+	for i, n := range x {
+		first, last := max(0, a.Pads[i]), min(b.Out[0].Dims[i], a.Pads[i]+n)
+		r.dims = append(r.dims, max(0, last-first))
+		r.src += (first - a.Pads[i]) * r.from[i]
+		r.dst += first * r.to[i]
+	}
+	return r, v.Data, nil
+}
+
+// blocked is the move of DepthToSpace and SpaceToDepth. On both sides an element is named by batch, channel, row and place
+// in the block; that of the image with more pixels steps by the block's size.
+func blocked(b kernels.Binding) (r region, fill []byte, err error) {
+	a := b.Layer.Attrs.(graph.BlockAttrs)
+	deep, wide := b.In[0].Dims, b.Out[0].Dims
+	back := b.Layer.Op == graph.SpaceToDepth
+	if back {
+		deep, wide = wide, deep
+	}
+	if b.In[0].Format != kernels.Linear || !b.Layer.Inputs[0].Range.Equal(b.Layer.Outputs[0].Range) {
+		return r, nil, fmt.Errorf("from %v to %v, the kernel keeps range and order", b.In[0], b.Out[0])
+	}
+	s, n, c := a.Size, deep[0], wide[1]
+	plane := deep[2] * deep[3]
+	row, column, channel := s*c*plane, c*plane, plane // of the deep side: a step within the block, or to the next channel
+	if a.CRD {
+		row, column, channel = s*plane, plane, s*s*plane
+	}
+	r = region{
+		dims: []int{n, c, deep[2], s, s, deep[3]},
+		from: []int{c * s * s * plane, channel, deep[3], row, column, 1},
+		to:   []int{c * s * s * plane, s * s * plane, s * s * deep[3], s * deep[3], 1, s},
+	}
+	if back {
+		r.from, r.to = r.to, r.from
+	}
+	return r, nil, nil
+}
+
+// regionTactic returns the tactic of an op that copies a region, on any type, linear.
+func regionTactic(name string, op *graph.Op, plan func(kernels.Binding) (region, []byte, error)) kernels.Tactic {
+	return kernels.Tactic{
+		Name: name, Op: op,
+		Match: func(b kernels.Binding) error {
+			if len(b.Out) != 1 || b.Consts[0] != nil || b.In[0].Type != b.Out[0].Type || b.Layer.Epilogue.Args > 0 {
+				return fmt.Errorf("from %v to %v with epilogue %s, the kernel copies activations", b.In[0], b.Out[0], b.Layer.Epilogue)
+			}
+			if graph.Count(b.Out[0].Dims) == 0 || graph.Count(b.In[0].Dims) == 0 {
+				return fmt.Errorf("a tensor is empty")
+			}
+			_, _, err := plan(b)
+			return err
+		},
+		Bind: func(b kernels.Binding) (kernels.Kernel, error) {
+			r, fill, err := plan(b)
+			if err != nil {
+				return nil, err
+			}
+			k := &regionKernel{region: r.simplify(), size: b.Out[0].Type.Size(), fill: fill, bytes: b.Out[0].Bytes()}
+			if graph.Count(r.dims) == 0 {
+				k.dims = []int{0}
+			}
+			k.job = work.NewJob((*regionLaunch).do)
+			return k, nil
+		},
+	}
+}
+
+// regionKernel copies a region.
+type regionKernel struct {
+	region
+	size  int // bytes of an element
+	fill  []byte
+	bytes int // of the output
+	job   *work.Job[regionLaunch]
+}
+
+// regionLaunch is the state of one launch.
+type regionLaunch struct {
+	kernel   *regionKernel
+	dst, src []byte
+}
+
+// Launch fills and copies.
+func (k *regionKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
+	l := regionLaunch{k, out[0].Host[:k.bytes], in[0].Host}
+	if k.fill != nil {
+		for n := copy(l.dst, k.fill); n < len(l.dst); n *= 2 {
+			copy(l.dst[n:], l.dst[:n])
+		}
+	}
+	n := k.dims[0]
+	if len(k.dims) == 1 {
+		n = 1
+	}
+	k.job.Each(work.LoopOver(st, k.bytes), n, l)
+	return nil
+}
+
+func (l *regionLaunch) do(u, _ int) {
+	switch k := l.kernel; k.size {
+	case 1:
+		copyRegion(&k.region, l.dst, l.src, u)
+	case 2:
+		copyRegion(&k.region, graph.View[uint16](l.dst), graph.View[uint16](l.src), u)
+	case 4:
+		copyRegion(&k.region, graph.View[uint32](l.dst), graph.View[uint32](l.src), u)
+	default:
+		copyRegion(&k.region, graph.View[uint64](l.dst), graph.View[uint64](l.src), u)
+	}
+}
+
+// copyRegion copies index u of the first axis, or all if there is but one.
+func copyRegion[T graph.Element](r *region, dst, src []T, u int) {
+	first := min(1, len(r.dims)-1)
+	from, to := r.src, r.dst
+	if first == 1 {
+		from, to = from+u*r.from[0], to+u*r.to[0]
+	}
+	copyAxes(r, dst, src, from, to, first)
+}
+
+// copyAxes copies the axes from the given one on.
+func copyAxes[T graph.Element](r *region, dst, src []T, from, to, axis int) {
+	n, a, b := r.dims[axis], r.from[axis], r.to[axis]
+	left := len(r.dims) - axis
+	switch {
+	case left == 1 && a == 1 && b == 1:
+		copy(dst[to:to+n], src[from:from+n])
+	case left == 1:
+		for range n {
+			dst[to] = src[from]
+			from, to = from+a, to+b
+		}
+	case left == 2 && r.from[axis+1] != 1:
+		copyTiles(dst, src, from, to, [2]int{n, r.dims[axis+1]}, [2]int{a, r.from[axis+1]}, [2]int{b, r.to[axis+1]})
+	default:
+		for range n {
+			copyAxes(r, dst, src, from, to, axis+1)
+			from, to = from+a, to+b
+		}
+	}
+}
+
+// copyTiles copies a matrix in tiles, so that both sides' cache lines are used whole.
+func copyTiles[T graph.Element](dst, src []T, from, to int, dims, a, b [2]int) {
+	const tile = 16
+	for y := 0; y < dims[0]; y += tile {
+		for x := 0; x < dims[1]; x += tile {
+			for i := y; i < min(y+tile, dims[0]); i++ {
+				f, t := from+i*a[0]+x*a[1], to+i*b[0]+x*b[1]
+				for range min(tile, dims[1]-x) {
+					dst[t] = src[f]
+					f, t = f+a[1], t+b[1]
+				}
+			}
+		}
+	}
+}

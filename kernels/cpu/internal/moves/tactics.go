@@ -1,0 +1,107 @@
+package moves
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/internal/work"
+)
+
+// Tactics only move elements, of any type.
+func Tactics() []kernels.Tactic {
+	var list []kernels.Tactic
+	for _, f := range []kernels.Format{kernels.Linear, kernels.C16} {
+		list = append(list, kernels.Tactic{
+			Name: "concat_copy_" + f.String(), Op: graph.Concat, In: f, Out: f, Strided: true,
+			Match: matchConcat, Bind: bindConcat,
+		})
+	}
+	return append(list,
+		regionTactic("transpose_copy", graph.Transpose, transposed),
+		regionTactic("slice_copy", graph.Slice, sliced),
+		regionTactic("pad_copy", graph.Pad, padded),
+		regionTactic("depth_to_space_copy", graph.DepthToSpace, blocked),
+		regionTactic("space_to_depth_copy", graph.SpaceToDepth, blocked),
+		gatherTactic,
+	)
+}
+
+// concatAxis returns the axis from the front.
+func concatAxis(b kernels.Binding) int {
+	axis := b.Layer.Attrs.(graph.ConcatAttrs).Axis
+	if axis < 0 {
+		axis += len(b.Out[0].Dims)
+	}
+	return axis
+}
+
+func matchConcat(b kernels.Binding) error {
+	axis, out := concatAxis(b), b.Out[0]
+	if out.Format != kernels.Linear && axis != 1 {
+		return fmt.Errorf("blocks of channels are concatenated along channels only, not along axis %d", axis)
+	}
+	if axis == 0 && !out.Dense() {
+		return fmt.Errorf("slices along the batch")
+	}
+	for i, d := range b.In {
+		t := b.Layer.Inputs[i]
+		if t.Type != out.Type || !t.Range.Equal(b.Layer.Outputs[0].Range) {
+			return fmt.Errorf("input %s has another type or range", t.Name)
+		}
+		if b.Consts[i] != nil && out.Format != kernels.Linear {
+			return fmt.Errorf("input %s is a constant", t.Name)
+		}
+		if block := out.Block(); i < len(b.In)-1 && d.Dims[1%len(d.Dims)]%block != 0 {
+			return fmt.Errorf("input %s has %d channels, not whole blocks of %d", t.Name, d.Dims[1], block)
+		}
+	}
+	return nil
+}
+
+// bindConcat copies, for every index of the axes before the concatenated one, each input's elements behind the last's.
+func bindConcat(b kernels.Binding) (kernels.Kernel, error) {
+	axis, out := concatAxis(b), b.Out[0]
+	size := out.Type.Size()
+	if axis == 0 {
+		return work.Launcher(func(_ kernels.Stream, in, dst []kernels.Mem, _ kernels.Mem) error {
+			at := 0
+			for i, d := range b.In {
+				at += copy(dst[0].Host[at:], source(b, in, i)[:d.Bytes()])
+			}
+			return nil
+		}), nil
+	}
+	inner := graph.Count(out.Dims[1:axis]) // copies of one batch index
+	return work.Launcher(func(s kernels.Stream, in, dst []kernels.Mem, _ kernels.Mem) error {
+		work.Loop(s)(out.Dims[0]*inner, func(u int) {
+			n, k := u/inner, u%inner
+			row := rowBytes(out, axis)
+			to := dst[0].Host[n*out.BatchStride()*size+k*row:]
+			for i, d := range b.In {
+				r := rowBytes(d, axis)
+				from := source(b, in, i)[n*d.BatchStride()*size+k*r:]
+				to = to[copy(to, from[:r]):]
+			}
+		})
+		return nil
+	}), nil
+}
+
+// source returns the bytes of input i, a constant's too.
+func source(b kernels.Binding, in []kernels.Mem, i int) []byte {
+	if b.Consts[i] != nil {
+		return b.Consts[i]
+	}
+	return in[i].Host
+}
+
+// rowBytes returns the bytes of all elements from the given axis on.
+func rowBytes(d kernels.Desc, axis int) int {
+	n := graph.Count(d.Dims[axis+1:])
+	c := d.Dims[axis]
+	if block := d.Block(); axis == 1 {
+		c = (c + block - 1) / block * block
+	}
+	return n * c * d.Type.Size()
+}

@@ -1,0 +1,226 @@
+package products
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/programs"
+	"github.com/trtui/trtui/kernels/cpu/internal/work"
+)
+
+// Sizes of a unit of a matrix product.
+const (
+	panelColumns = 32   // most columns of a full panel
+	MaxDepth     = 2048 // most of k in one chunk: 256 KiB of a panel
+	gemmRows     = 112  // most rows of a unit when there are several
+)
+
+// PackedB is the right-hand matrix of a product, [K][N], in panels of 32 columns (the last one of 16, if that is
+// enough) or, where the kernels have so many registers only, of 16, each panel's values of one k adjacent.
+type PackedB struct {
+	K, N    int
+	data    []float32
+	panel   int                // columns of a full panel
+	kernels [2]*asm.GemmKernel // by the number of blocks less one: those of one instruction set
+	layout  asm.LayoutKernel
+}
+
+// NewPackedB returns room for a matrix of k rows and n columns, for kernels that features allow.
+func NewPackedB(k, n int, features asm.Features) (*PackedB, error) {
+	if k < 1 || n < 1 {
+		return nil, fmt.Errorf("matrix of %d rows and %d columns is empty", k, n)
+	}
+	b := &PackedB{K: k, N: n, data: work.AlignedFloats(k * work.BlocksOf(n) * work.Lanes), layout: work.LayoutKernel(features)}
+	b.kernels = Kernels(features)
+	for _, kernel := range b.kernels {
+		if kernel != nil {
+			b.panel = max(b.panel, kernel.Blocks*work.Lanes)
+		}
+	}
+	return b, nil
+}
+
+// Kernels returns the kernels that features allow, by their number of blocks less one: those of the best instruction
+// set alone, one block always among them.
+func Kernels(features asm.Features) [2]*asm.GemmKernel {
+	var found [2]*asm.GemmKernel
+	kernels := asm.GemmKernels()
+	var best *asm.GemmKernel
+	for i := range kernels {
+		kernel := &kernels[i]
+		if !features.Has(kernel.Needs) {
+			continue
+		}
+		if best == nil {
+			best = kernel
+		}
+		if kernel.Needs == best.Needs {
+			found[kernel.Blocks-1] = kernel
+		}
+	}
+	return found
+}
+
+// Pack stores the matrix whose element (k, n) is src[k*stride+n], or src[n*stride+k] when it is transposed.
+func (b *PackedB) Pack(src []float32, stride int, transposed bool) {
+	for n := 0; n < b.N; n += b.panel {
+		width := b.width(n)
+		panel := b.data[n*b.K:]
+		columns := min(b.N-n, width)
+		if !transposed {
+			for k := range b.K {
+				row := panel[k*width : (k+1)*width]
+				copy(row, src[k*stride+n:][:columns])
+				clear(row[columns:])
+			}
+			continue
+		}
+		for at := 0; at < width; at += work.Lanes {
+			rows := min(max(columns-at, 0), work.Lanes)
+			from := src
+			if rows > 0 {
+				from = src[(n+at)*stride:]
+			}
+			b.layout.Interleave(panel[at:], width, from, stride, rows, b.K)
+		}
+	}
+}
+
+// width returns the columns, padding included, of the panel that begins at column n.
+func (b *PackedB) width(n int) int { return min(b.panel, (b.N-n+work.Lanes-1)/work.Lanes*work.Lanes) }
+
+// GemmF32Call is the operands of one product: Out = clamp(A*B + Bias + Residual).
+type GemmF32Call struct {
+	M              int
+	A              []float32 // [M][K], rows AStride apart
+	AStride        int
+	B              *PackedB
+	Bias           []float32 // a value for each column; nil for none
+	Out            []float32 // [M][N], rows OutStride apart
+	OutStride      int
+	Residual       []float32 // [M][N], rows ResidualStride apart; nil for none
+	ResidualStride int
+	Limits         [2]float32 // the clamp of the result; see NoLimits
+	Workers        int        // goroutines to use, at least 1
+	// After, if set, is called with the first row and column of each finished piece and its size, for activations
+	// that the kernel does not know. Pieces do not overlap.
+	After func(row, column, rows, columns int)
+}
+
+// gemmRun is the state of one product.
+type gemmRun struct {
+	call        GemmF32Call
+	rows        int // rows of a unit
+	panels      int // panels of a unit
+	rowBlocks   int
+	panelBlocks int
+	lastBias    [panelColumns]float32 // bias of the last panel, padded
+}
+
+var gemmJob = work.NewJob((*gemmRun).do)
+
+// Gemm computes a product.
+func Gemm(parallel work.Parallel, call *GemmF32Call) {
+	if call.M == 0 {
+		return
+	}
+	r := gemmRun{call: *call}
+	if call.Bias != nil {
+		copy(r.lastBias[:], call.Bias[(call.B.N-1)/call.B.panel*call.B.panel:])
+	}
+	r.cut()
+	gemmJob.Run(parallel, max(1, call.Workers), r.rowBlocks*r.panelBlocks, r)
+}
+
+// cut chooses the rows and panels of a unit: rows that keep A in the L2 cache while the panels pass, and, for
+// several workers, about four units for each. Panels are divided before rows: dividing rows makes every
+// worker read all of B.
+func (r *gemmRun) cut() {
+	c := &r.call
+	panels := (c.B.N + c.B.panel - 1) / c.B.panel
+	r.rows = work.Evenly(c.M, min(c.M, gemmRows))
+	r.rowBlocks = (c.M + r.rows - 1) / r.rows
+	r.panels = panels
+	if c.Workers > 1 {
+		parts := min(panels, max(1, (4*c.Workers+r.rowBlocks-1)/r.rowBlocks))
+		r.panels = (panels + parts - 1) / parts
+		if units := r.rowBlocks * ((panels + r.panels - 1) / r.panels); units < 2*c.Workers && c.M >= 2*work.Lanes {
+			r.rows = max(work.Lanes, work.Evenly(c.M, r.rows/2))
+			r.rowBlocks = (c.M + r.rows - 1) / r.rows
+		}
+	}
+	r.panelBlocks = (panels + r.panels - 1) / r.panels
+}
+
+// do computes unit u. Units of the same panels follow each other.
+func (r *gemmRun) do(u, _ int) {
+	width := r.panels * r.call.B.panel
+	row, column := u%r.rowBlocks*r.rows, u/r.rowBlocks*width
+	rows, columns := min(r.rows, r.call.M-row), min(width, r.call.B.N-column)
+	r.unit(row, column, rows, columns)
+	if r.call.After != nil {
+		r.call.After(row, column, rows, columns)
+	}
+}
+
+// noBias is the bias of a panel without one.
+var noBias [panelColumns]float32
+
+// unit computes rows x columns of the result from (row, column) on.
+func (r *gemmRun) unit(row, column, rows, columns int) {
+	c := &r.call
+	depth := work.Evenly(c.B.K, min(c.B.K, MaxDepth))
+	for k := 0; k < c.B.K; k += depth {
+		for n := column; n < column+columns; n += c.B.panel {
+			width := c.B.width(n)
+			call := asm.GemmCall{
+				A: c.A[row*c.AStride+k:], AStride: c.AStride, K: min(depth, c.B.K-k),
+				B:    c.B.data[n*c.B.K+k*width:],
+				Bias: noBias[:],
+				Out:  c.Out[row*c.OutStride+n:], OutStride: c.OutStride,
+				Limits:  programs.NoLimits(),
+				Columns: min(width, c.B.N-n), Accumulate: k > 0,
+			}
+			switch {
+			case c.Bias == nil:
+			case width > call.Columns:
+				call.Bias = r.lastBias[:]
+			default:
+				call.Bias = c.Bias[n:]
+			}
+			if k+depth >= c.B.K {
+				call.Limits = c.Limits
+				if c.Residual != nil {
+					call.Residual, call.ResidualStride = c.Residual[row*c.ResidualStride+n:], c.ResidualStride
+				}
+			}
+			Strip(&call, c.B.kernels[width/work.Lanes-1], rows)
+		}
+	}
+}
+
+// Strip computes rows consecutive rows of one panel in tiles of nearly equal size.
+func Strip(call *asm.GemmCall, k *asm.GemmKernel, rows int) {
+	tiles := (rows + k.Rows - 1) / k.Rows
+	small := rows / tiles
+	big := rows - small*tiles // tiles of one row more
+	for tiles > 0 {
+		p, n := small, tiles
+		if big > 0 {
+			p, n = small+1, big
+		}
+		n = min(n, max(1, work.CallSteps/(call.K*p*k.Blocks)))
+		call.Tiles = n
+		k.Run(p, *call)
+		tiles -= n
+		big = max(0, big-n)
+		if tiles == 0 {
+			return
+		}
+		call.A = call.A[n*p*call.AStride:]
+		call.Out = call.Out[n*p*call.OutStride:]
+		if call.Residual != nil {
+			call.Residual = call.Residual[n*p*call.ResidualStride:]
+		}
+	}
+}

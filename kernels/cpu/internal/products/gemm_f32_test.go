@@ -1,0 +1,92 @@
+package products
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/cputest"
+	"github.com/trtui/trtui/kernels/cpu/internal/programs"
+	"github.com/trtui/trtui/kernels/cpu/internal/work"
+)
+
+func TestGemm(t *testing.T) {
+	shapes := [][3]int{{1, 1, 1}, {1, 10, 64}, {3, 31, 5}, {4, 33, 17}, {13, 48, 100}, {15, 16, 3}, {29, 65, 33}, {128, 96, 64},
+		{250, 40, 7}, {5, 70, 4100}, {0, 3, 3}}
+	for _, shape := range shapes {
+		for _, features := range cputest.FeatureSets() {
+			for _, transposed := range []bool{false, true} {
+				for _, workers := range cputest.WorkerCounts() {
+					name := fmt.Sprintf("%dx%dx%d/%v/transposed=%v/%d", shape[0], shape[1], shape[2], features, transposed, workers)
+					t.Run(name, func(t *testing.T) { testGemm(t, shape[0], shape[1], shape[2], features, transposed, workers) })
+				}
+			}
+		}
+	}
+}
+
+func testGemm(t *testing.T, m, n, k int, features asm.Features, transposed bool, workers int) {
+	r := rand.New(rand.NewPCG(1, uint64(m)))
+	b, err := NewPackedB(k, n, features)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, stride := k, n+1
+	if transposed {
+		rows, stride = n, k+1
+	}
+	right := cputest.Normals(r, rows*stride)
+	b.Pack(right, stride, transposed)
+	call := GemmF32Call{M: m, A: cputest.Normals(r, m*(k+2)), AStride: k + 2, B: b, Bias: cputest.Normals(r, n), Out: make([]float32, m*(n+3)),
+		OutStride: n + 3, Residual: cputest.Normals(r, m*n), ResidualStride: n, Limits: [2]float32{-50, 70}, Workers: workers}
+	pieces := 0
+	if workers == 1 {
+		call.After = func(row, column, rows, columns int) { pieces += rows * columns }
+	}
+	Gemm(cputest.Serial, &call)
+	if workers == 1 && pieces != m*n {
+		t.Errorf("After saw %d of %d elements", pieces, m*n)
+	}
+	for i := range m {
+		for j := range n {
+			want := float64(call.Bias[j])
+			scale := math.Abs(want)
+			for l := range k {
+				at := l*stride + j
+				if transposed {
+					at = j*stride + l
+				}
+				term := float64(call.A[i*call.AStride+l]) * float64(right[at])
+				want, scale = want+term, scale+math.Abs(term)
+			}
+			want = min(max(want+float64(call.Residual[i*n+j]), -50), 70)
+			if got := float64(call.Out[i*call.OutStride+j]); !(math.Abs(got-want) <= 1e-6*(1+scale)) {
+				t.Fatalf("row %d column %d = %g, want %g", i, j, got, want)
+			}
+		}
+	}
+}
+
+func BenchmarkGemm(b *testing.B) {
+	for _, s := range [][3]int{{128, 768, 768}, {128, 3072, 768}, {128, 768, 3072}, {128, 128, 64}, {1024, 1024, 1024}, {1, 1000, 2048},
+		{4, 1000, 2048}, {1, 3072, 768}} {
+		for _, workers := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%dx%dx%d/w%d", s[0], s[1], s[2], workers), func(b *testing.B) {
+				m, n, k := s[0], s[1], s[2]
+				r := rand.New(rand.NewPCG(1, 1))
+				packed, err := NewPackedB(k, n, asm.HostFeatures())
+				if err != nil {
+					b.Fatal(err)
+				}
+				packed.Pack(cputest.Normals(r, k*n), n, false)
+				call := GemmF32Call{M: m, A: cputest.Normals(r, m*k), AStride: k, B: packed, Out: work.AlignedFloats(m * n), OutStride: n,
+					Limits: programs.NoLimits(), Workers: workers}
+				parallel, stop := cputest.Workers(workers)
+				defer stop()
+				cputest.Time(b, 2*m*n*k, workers, func() { Gemm(parallel, &call) })
+			})
+		}
+	}
+}

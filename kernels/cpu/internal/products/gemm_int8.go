@@ -1,0 +1,236 @@
+package products
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/quantised"
+	"github.com/trtui/trtui/kernels/cpu/internal/work"
+)
+
+// GemmInt8 is a matrix product of M rows of bytes with a constant matrix of signed bytes, packed, and the
+// epilogue of quantised layers, ready to run. It is a convolution to the inner kernel: a row is a pixel,
+// 16 of K a step.
+type GemmInt8 struct {
+	m, n, k int
+	cfg     GemmInt8Config
+	panels  []quantised.Panel
+	pixels  []int32
+	weights []int8
+	start   []int32
+	scale   []float32
+	bias    []float32
+	rows    int // rows of a unit
+	groups  int // ranges of panels
+	depth   int // K rounded up to a step
+	copied  bool
+	job     *work.Job[gemmInt8Run]
+}
+
+// GemmInt8Config chooses how a GemmInt8 is built.
+type GemmInt8Config struct {
+	InZero     int32 // zero point of the input bytes, 0 to 255
+	AStride    int   // elements between rows of A; 0 for K
+	Transposed bool  // weights are [N][K], else [K][N]
+	Features   asm.Features
+	Workers    int
+}
+
+// gemmInt8Rows is the most rows of a unit: a multiple of the tile.
+const gemmInt8Rows = 11 * 16
+
+// NewGemmInt8 packs a matrix of integer weights minus their zero point, between -255 and 255; scale [N],
+// input scale times weight scale; bias [N] as real values (nil for none).
+func NewGemmInt8(m, n, k int, weights []int16, scale, bias []float32, cfg GemmInt8Config) (*GemmInt8, error) {
+	if m < 1 || n < 1 || k < 1 {
+		return nil, fmt.Errorf("matrix product of %dx%d by %dx%d is empty", m, k, k, n)
+	}
+	if err := quantised.Check(n, n*k, weights, scale, bias, cfg.InZero); err != nil {
+		return nil, err
+	}
+	cfg.Workers = max(1, cfg.Workers)
+	if cfg.AStride == 0 {
+		cfg.AStride = k
+	}
+	g := &GemmInt8{m: m, n: n, k: k, cfg: cfg, depth: (k + 15) &^ 15, rows: min(m, gemmInt8Rows)}
+	g.copied = g.depth != k
+	stride := cfg.AStride
+	if g.copied {
+		stride = g.depth
+	}
+	if stride > math.MaxInt32/gemmInt8Rows {
+		return nil, fmt.Errorf("rows of %d bytes are beyond 2 GiB", stride)
+	}
+	for row := range g.rows {
+		g.pixels = append(g.pixels, int32(row*stride))
+	}
+	g.pack(weights, scale, bias)
+	want := 1
+	if cfg.Workers > 1 {
+		want = 4 * cfg.Workers
+	}
+	blocks := g.rowBlocks()
+	g.groups = min(len(g.panels), (want+blocks-1)/blocks)
+	g.job = work.NewJob((*gemmInt8Run).do)
+	return g, nil
+}
+
+// pack lays out weights and the epilogue's constants.
+func (g *GemmInt8) pack(weights []int16, scale, bias []float32) {
+	at := func(n, k int) int16 { return weights[k*g.n+n] }
+	if g.cfg.Transposed {
+		at = func(n, k int) int16 { return weights[n*g.k+k] }
+	}
+	columns := make([]int16, 0, len(weights))
+	for n := range g.n {
+		for k := range g.k {
+			columns = append(columns, at(n, k))
+		}
+	}
+	g.start, g.scale, g.bias = quantised.Constants(g.n, columns, scale, bias, g.cfg.InZero)
+	var steps []quantised.Step
+	for first := 0; first < g.k; first += 16 {
+		steps = append(steps, quantised.Step{Offset: int32(first), Weight: func(n, i int) int16 {
+			if first+i >= g.k {
+				return 0
+			}
+			return columns[n*g.k+first+i]
+		}})
+	}
+	for b := 0; b < work.BlocksOf(g.n); {
+		p := quantised.Panel{Kernel: quantised.ConvKernel(g.cfg.Features, min(2, work.BlocksOf(g.n)-b)), Block: b, Weights: len(g.weights)}
+		g.weights, p.Steps = quantised.Pack(g.weights, steps, b*work.Lanes, min(g.n, (b+p.Kernel.Blocks)*work.Lanes), p.Kernel.Blocks)
+		b += p.Kernel.Blocks
+		g.panels = append(g.panels, p)
+	}
+}
+
+func (g *GemmInt8) rowBlocks() int { return (g.m + g.rows - 1) / g.rows }
+
+// tailBytes is the room for one unit's part of a panel that ends beyond N: bytes or float32, and residual.
+const tailBytes = gemmInt8Rows * 2 * work.Lanes
+
+// Workspace returns the bytes that Run needs.
+func (g *GemmInt8) Workspace() int { return g.cfg.Workers * g.scratch() }
+
+func (g *GemmInt8) scratch() int {
+	n := 0
+	if g.copied {
+		n = g.rows * g.depth
+	}
+	return n + 2*tailBytes
+}
+
+// GemmInt8Call is the operands of one product.
+type GemmInt8Call struct {
+	A []byte // [M][K], rows AStride apart
+	// Epilogue's tensors are matrices [M][N] here: Image is the elements between rows, Plane is not used.
+	Epilogue  quantised.Epilogue
+	Workspace []byte
+}
+
+// gemmInt8Run is the state of one Run.
+type gemmInt8Run struct {
+	gemm *GemmInt8
+	call GemmInt8Call
+}
+
+// Run computes the product. Several runs of one GemmInt8 may go on at the same time.
+func (g *GemmInt8) Run(parallel work.Parallel, call *GemmInt8Call) {
+	g.job.Run(parallel, g.cfg.Workers, g.rowBlocks()*g.groups, gemmInt8Run{g, *call})
+}
+
+func (r *gemmInt8Run) do(u, worker int) {
+	g := r.gemm
+	scratch := r.call.Workspace[worker*g.scratch():][:g.scratch()]
+	group, first := u%g.groups, u/g.groups*g.rows
+	rows := min(g.rows, g.m-first)
+	a := r.call.A[first*g.cfg.AStride:]
+	if g.copied {
+		for i := range rows {
+			copy(scratch[i*g.depth:], a[i*g.cfg.AStride:][:g.k])
+		}
+		a, scratch = scratch[:rows*g.depth], scratch[g.rows*g.depth:]
+	}
+	for i := group * len(g.panels) / g.groups; i < (group+1)*len(g.panels)/g.groups; i++ {
+		p := &g.panels[i]
+		if (p.Block+p.Kernel.Blocks)*work.Lanes > g.n {
+			r.tail(p, a, first, rows, scratch)
+			continue
+		}
+		requant := r.requant(p, first)
+		r.panel(p, a, rows, requant)
+	}
+}
+
+// requant returns the epilogue of a panel from a row on.
+func (r *gemmInt8Run) requant(p *quantised.Panel, row int) asm.Requant {
+	e := &r.call.Epilogue
+	q := asm.Requant{ClampInner: e.ClampInner, Inner: e.Inner, Outer: e.Outer, OutScale: e.OutScale, OutZero: e.OutZero,
+		OutBlock: work.Lanes, Scale: r.gemm.scale[p.Block*work.Lanes:], Bias: r.gemm.bias[p.Block*work.Lanes:]}
+	column := p.Block * work.Lanes
+	if e.Residual.Data != nil {
+		q.Residual, q.ResidualPixel, q.ResidualBlock = e.Residual.Data[row*e.Residual.Image+column:], e.Residual.Image, work.Lanes
+		q.ResidualScale, q.ResidualZero = e.ResidualScale, float32(e.ResidualZero)
+	}
+	if e.Float.Data != nil {
+		q.Float, q.OutPixel = e.Float.Data[row*e.Float.Image+column:], e.Float.Image
+	} else {
+		q.Out, q.OutPixel = e.Out.Data[row*e.Out.Image+column:], e.Out.Image
+	}
+	return q
+}
+
+func (r *gemmInt8Run) panel(p *quantised.Panel, a []byte, rows int, requant asm.Requant) {
+	g, o := r.gemm, p.Block*work.Lanes
+	call := asm.QConvCall{In: a, Steps: p.Steps, Weights: g.weights[p.Weights:], Start: g.start[o:], Requant: &requant}
+	pixels := g.pixels[:rows]
+	for most := quantised.PieceOf(len(p.Steps), 4*p.Kernel.Blocks, p.Kernel.Pixels); len(pixels) > 0; {
+		n := min(most, len(pixels))
+		call.Pixels, pixels = pixels[:n], pixels[n:]
+		p.Kernel.Run(&call)
+		requant = quantised.After(requant, n)
+	}
+}
+
+// tail computes the panel that ends beyond N a few rows at a time into scratch, since the kernel writes whole
+// panels, and copies the columns that there are.
+func (r *gemmInt8Run) tail(p *quantised.Panel, a []byte, first, rows int, scratch []byte) {
+	g := r.gemm
+	width := p.Kernel.Blocks * work.Lanes
+	columns := g.n - p.Block*work.Lanes
+	whole := r.requant(p, first)
+	stride := g.cfg.AStride
+	if g.copied {
+		stride = g.depth
+	}
+	var floats [11 * 2 * work.Lanes]float32
+	most := len(floats) / width
+	out, residual := scratch[:tailBytes], scratch[tailBytes:]
+	for row := 0; row < rows; row += most {
+		n := min(most, rows-row)
+		part := whole
+		part.OutPixel = width
+		if whole.Residual != nil {
+			for i := range n {
+				copy(residual[i*width:][:columns], whole.Residual[(row+i)*whole.ResidualPixel:])
+			}
+			part.Residual, part.ResidualPixel = residual, width
+		}
+		if whole.Float != nil {
+			part.Float = floats[:]
+		} else {
+			part.Out = out
+		}
+		r.panel(p, a[row*stride:], n, part)
+		for i := range n {
+			at := (row + i) * whole.OutPixel
+			if whole.Float != nil {
+				copy(whole.Float[at:][:columns], floats[i*width:])
+			} else {
+				copy(whole.Out[at:][:columns], out[i*width:])
+			}
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package products
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/programs"
+	"github.com/trtui/trtui/kernels/cpu/internal/work"
+)
+
+// TacticsF32 are the matrix products in float32 for one instruction set.
+func TacticsF32(isa asm.Features, workers int) []kernels.Tactic {
+	var list []kernels.Tactic
+	for _, t := range []struct {
+		name, shape string
+		op          *graph.Op
+		match       func(kernels.Binding) error
+		bind        func(kernels.Binding, asm.Features, int) (kernels.Kernel, error)
+	}{
+		{"gemm", "", graph.Gemm, matchGemmF32, bindGemmF32},
+		{"matmul", "", graph.MatMul, matchGemmF32, bindGemmF32},
+		{"matmul", "_dynamic", graph.MatMul, matchMatMul, bindMatMul},
+	} {
+		list = append(list, kernels.Tactic{
+			Name: t.name + "_f32_" + work.ISAName(isa) + t.shape, Op: t.op, Needs: kernels.Feature(isa), Match: t.match,
+			Bind: func(b kernels.Binding) (kernels.Kernel, error) { return t.bind(b, isa, workers) },
+		})
+	}
+	return list
+}
+
+// Product is the geometry of A[M,K] * B[K,N].
+type Product struct {
+	M, K, N     int
+	bT          bool
+	Alpha, beta float32
+}
+
+// Of returns the geometry of a Gemm, or of a MatMul by a constant matrix.
+func Of(b kernels.Binding) (Product, error) {
+	p := Product{Alpha: 1, beta: 1}
+	x, w := b.In[0].Dims, b.In[1].Dims
+	if a, ok := b.Layer.Attrs.(graph.GemmAttrs); ok {
+		if a.TransA {
+			return p, fmt.Errorf("the left side is transposed")
+		}
+		p.bT, p.Alpha, p.beta = a.TransB, a.Alpha, a.Beta
+	}
+	if b.Consts[1] == nil || len(w) != 2 {
+		return p, fmt.Errorf("the right side is not a constant matrix")
+	}
+	if len(x) < 2 {
+		return p, fmt.Errorf("the left side has %d axes", len(x))
+	}
+	p.K, p.N = w[0], w[1]
+	if p.bT {
+		p.K, p.N = p.N, p.K
+	}
+	p.M = graph.Count(x) / max(1, p.K)
+	if p.K == 0 || p.N == 0 || p.M == 0 {
+		return p, fmt.Errorf("a matrix is empty")
+	}
+	if bias := b.Layer.Input(2); bias != nil {
+		n := graph.Count(b.In[2].Dims)
+		if b.Consts[2] == nil || n != p.N && n != 1 || n > 1 && b.In[2].Dims[len(b.In[2].Dims)-1] != p.N {
+			return p, fmt.Errorf("bias %v is not a constant row", b.In[2])
+		}
+	}
+	return p, nil
+}
+
+// ColumnAxis returns the weights' axis of output columns.
+func (p Product) ColumnAxis() int {
+	if p.bT {
+		return 0
+	}
+	return 1
+}
+
+// Row returns the constant bias as a row of n elements times beta, or nil.
+func (p Product) Row(b kernels.Binding) []float32 {
+	c := work.RealConst(b, 2)
+	if c == nil {
+		return nil
+	}
+	row := make([]float32, p.N)
+	for i := range row {
+		row[i] = p.beta * c[i%len(c)]
+	}
+	return row
+}
+
+func matchGemmF32(b kernels.Binding) error {
+	if err := b.Only(graph.F32); err != nil {
+		return err
+	}
+	if _, err := Of(b); err != nil {
+		return err
+	}
+	return programs.Match(b)
+}
+
+// gemmKernel is a product with a constant matrix in float32, bound to a layer.
+type gemmKernel struct {
+	Product
+	programs.Epilogue
+	weights *PackedB
+	bias    []float32
+	workers int
+}
+
+func bindGemmF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kernel, error) {
+	k := &gemmKernel{workers: workers}
+	var err error
+	if k.Product, err = Of(b); err != nil {
+		return nil, err
+	}
+	if k.Epilogue, err = programs.NewEpilogue(b, isa); err != nil {
+		return nil, err
+	}
+	if k.weights, err = NewPackedB(k.K, k.N, isa); err != nil {
+		return nil, err
+	}
+	stride := k.N
+	if k.bT {
+		stride = k.K
+	}
+	k.weights.Pack(k.Scaled(work.RealConst(b, 1)), stride, k.bT)
+	k.bias = k.Row(b)
+	return k, nil
+}
+
+// Launch computes the product and what of the epilogue is not in registers.
+func (k *gemmKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
+	call := GemmF32Call{
+		M: k.M, A: graph.View[float32](in[0].Host), AStride: k.K, B: k.weights, Bias: k.bias,
+		Out: graph.View[float32](out[0].Host), OutStride: k.N, Limits: k.Limits, Workers: k.workers,
+	}
+	if k.Residual >= 0 {
+		call.Residual, call.ResidualStride = graph.View[float32](in[k.Residual].Host), k.N
+	}
+	Gemm(work.Loop(st), &call)
+	if k.Program != nil {
+		k.Program.Launch(work.Loop(st), out[0], in, out[0])
+	}
+	return nil
+}
+
+// ByFilter returns the matrix [N][K] of elements that lie as the product has them.
+func ByFilter[T int16 | float32](p Product, w []T) []T {
+	if p.bT {
+		return w
+	}
+	out := make([]T, len(w))
+	for k := range p.K {
+		for n := range p.N {
+			out[n*p.K+k] = w[k*p.N+n]
+		}
+	}
+	return out
+}
+
+// Scaled returns w times alpha.
+func (p Product) Scaled(w []float32) []float32 {
+	if p.Alpha == 1 {
+		return w
+	}
+	out := make([]float32, len(w))
+	for i, v := range w {
+		out[i] = p.Alpha * v
+	}
+	return out
+}

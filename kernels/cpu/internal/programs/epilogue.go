@@ -1,0 +1,93 @@
+package programs
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+)
+
+// NoLimits clamps nothing.
+func NoLimits() [2]float32 {
+	return [2]float32{float32(math.Inf(-1)), float32(math.Inf(1))}
+}
+
+// registers is an epilogue as convolutions and matrix products compute it on their results in registers: an optional
+// residual of the output's shape, then a clamp.
+type registers struct {
+	Residual int // index among the layer's inputs; -1 for none
+	Limits   [2]float32
+}
+
+// inRegisters reads the layer's epilogue as such; the error says which operation does not fit.
+func inRegisters(b kernels.Binding) (registers, error) {
+	l := b.Layer
+	e := registers{Residual: -1, Limits: NoLimits()}
+	p := l.Epilogue
+	first := len(l.OpInputs()) - 1 // argument a of the program is input first+a
+	clamped := false
+	for i, in := range p.Code {
+		last := 0
+		if i > 0 {
+			last = p.Args + i - 1
+		}
+		switch {
+		case in.Op == graph.EltAdd && (in.Arg[0] == last || in.Arg[1] == last):
+			arg := in.Arg[0] + in.Arg[1] - last
+			switch {
+			case clamped:
+				return e, fmt.Errorf("a residual is added after the activation")
+			case e.Residual >= 0 || arg == 0 || arg >= p.Args:
+				return e, fmt.Errorf("epilogue %s adds more than one residual", p)
+			}
+			e.Residual = first + arg
+			if d := b.In[e.Residual]; b.Consts[e.Residual] != nil || d.Type != graph.F32 || graph.Count(d.Dims) != graph.Count(b.Out[0].Dims) {
+				return e, fmt.Errorf("residual %v is not an activation of the output's shape", d)
+			}
+		case in.Op == graph.EltRelu && in.Arg[0] == last:
+			e.Limits, clamped = Intersect(e.Limits, 0, float32(math.Inf(1))), true
+		case in.Op == graph.EltClamp && in.Arg[0] == last:
+			e.Limits, clamped = Intersect(e.Limits, in.Imm[0], in.Imm[1]), true
+		default:
+			return e, fmt.Errorf("the kernel has no %s in registers", in.Op)
+		}
+	}
+	return e, nil
+}
+
+// Intersect returns the clamp to limits followed by the clamp to lo and hi.
+func Intersect(limits [2]float32, lo, hi float32) [2]float32 {
+	return [2]float32{max(lo, min(hi, limits[0])), max(lo, min(hi, limits[1]))}
+}
+
+// Epilogue is how a layer's epilogue is computed in float32: in registers, or else by a program over the result.
+type Epilogue struct {
+	registers
+	Program *Program
+}
+
+// Match returns why a layer's epilogue cannot be computed.
+func Match(b kernels.Binding) error {
+	_, err := NewEpilogue(b, 0)
+	return err
+}
+
+func NewEpilogue(b kernels.Binding, isa asm.Features) (Epilogue, error) {
+	r, err := inRegisters(b)
+	if err == nil {
+		return Epilogue{registers: r}, nil
+	}
+	e := Epilogue{registers: registers{Residual: -1, Limits: NoLimits()}}
+	e.Program, err = Trailing(b, isa)
+	return e, err
+}
+
+// Trailing returns the layer's epilogue as a program over its float32 output; nil if it has none.
+func Trailing(b kernels.Binding, isa asm.Features) (*Program, error) {
+	if b.Layer.Epilogue.Args == 0 {
+		return nil, nil
+	}
+	return New(b, b.Layer.Epilogue, len(b.Layer.OpInputs()), &Own{Desc: b.Out[0]}, isa)
+}

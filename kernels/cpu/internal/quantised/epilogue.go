@@ -1,0 +1,108 @@
+package quantised
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/programs"
+	"github.com/trtui/trtui/kernels/cpu/internal/work"
+)
+
+// Epilogue is what becomes of the int32 sums of a quantised layer: see asm.Requant, which it is but for
+// the per-channel scales and bias. One of Out and Float has its Data set.
+type Epilogue struct {
+	ClampInner    bool
+	Inner         [2]float32  // before the residual
+	Residual      work.Bytes4 // added where Data is set; of the output's shape and format
+	ResidualScale float32
+	ResidualZero  int32
+	Outer         [2]float32 // after the residual; see NoLimits
+	Out           work.Bytes4
+	OutScale      float32
+	OutZero       int32 // 0 to 255
+	Float         work.Tensor4
+}
+
+// Requant returns the epilogue of a panel of blocks beginning at element offset within image, pixels and
+// blocks of an output pixel being pixel elements apart.
+func (e *Epilogue) Requant(image, block, first, pixel int) asm.Requant {
+	r := asm.Requant{ClampInner: e.ClampInner, Inner: e.Inner, Outer: e.Outer,
+		OutScale: e.OutScale, OutZero: e.OutZero, OutPixel: pixel}
+	if e.Residual.Data != nil {
+		r.Residual = e.Residual.Data[image*e.Residual.Image+block*e.Residual.Plane+first*pixel:]
+		r.ResidualPixel, r.ResidualBlock = pixel, e.Residual.Plane
+		r.ResidualScale, r.ResidualZero = e.ResidualScale, float32(e.ResidualZero)
+	}
+	if e.Float.Data != nil {
+		r.Float, r.OutBlock = e.Float.Data[image*e.Float.Image+block*e.Float.Plane+first*pixel:], e.Float.Plane
+	} else {
+		r.Out, r.OutBlock = e.Out.Data[image*e.Out.Image+block*e.Out.Plane+first*pixel:], e.Out.Plane
+	}
+	return r
+}
+
+// PieceOf returns how many pixels of a call keep it short enough for the scheduler: a multiple of the
+// kernel's tile, which takes weight vector instructions for each step of a pixel.
+func PieceOf(steps, weight, tile int) int {
+	const work = 1 << 17 // vector instructions: 20 to 60 microseconds
+	return max(1, work/(steps*weight*tile)) * tile
+}
+
+// After returns the epilogue of what follows n pixels. (By value: a pointer to what the loops over pieces
+// keep on the stack would send it to the heap.)
+func After(r asm.Requant, n int) asm.Requant {
+	r.Residual = r.Residual[min(n*r.ResidualPixel, len(r.Residual)):]
+	r.Float = r.Float[min(n*r.OutPixel, len(r.Float)):]
+	r.Out = r.Out[min(n*r.OutPixel, len(r.Out)):]
+	return r
+}
+
+// EpilogueOf reads the layer's epilogue as the kernels compute it: a clamp, a residual, a clamp. It returns the
+// residual's index among the layer's inputs, -1 for none.
+func EpilogueOf(b kernels.Binding) (Epilogue, int, error) {
+	l := b.Layer
+	e := Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits()}
+	residual := -1
+	first := len(l.OpInputs()) - 1
+	for i, in := range l.Epilogue.Code {
+		last := 0
+		if i > 0 {
+			last = l.Epilogue.Args + i - 1
+		}
+		lo, hi := float32(0), float32(math.Inf(1))
+		switch {
+		case in.Op == graph.EltClamp && in.Arg[0] == last:
+			lo, hi = in.Imm[0], in.Imm[1]
+			fallthrough
+		case in.Op == graph.EltRelu && in.Arg[0] == last:
+			if residual < 0 {
+				e.ClampInner, e.Inner = true, programs.Intersect(e.Inner, lo, hi)
+			} else {
+				e.Outer = programs.Intersect(e.Outer, lo, hi)
+			}
+		case in.Op == graph.EltAdd && residual < 0 && (in.Arg[0] == last || in.Arg[1] == last):
+			arg := in.Arg[0] + in.Arg[1] - last
+			if arg == 0 || arg >= l.Epilogue.Args {
+				return e, -1, fmt.Errorf("epilogue %s adds no second tensor", l.Epilogue)
+			}
+			residual = first + arg
+			t := l.Inputs[residual]
+			if err := OneScale(t); err != nil {
+				return e, -1, fmt.Errorf("residual %w", err)
+			}
+			if b.Consts[residual] != nil || b.In[residual].Format != b.Out[0].Format || graph.Count(b.In[residual].Dims) != graph.Count(b.Out[0].Dims) {
+				return e, -1, fmt.Errorf("residual %s is not an activation of the output's shape", t.Name)
+			}
+			e.ResidualScale, e.ResidualZero = t.Range.ScaleAt(0), Offset(t)
+		default:
+			return e, -1, fmt.Errorf("the kernel has no %s in registers", in.Op)
+		}
+	}
+	if y := l.Outputs[0]; y.Quantized() {
+		e.OutScale, e.OutZero = y.Range.ScaleAt(0), Offset(y)
+	}
+	return e, residual, nil
+}

@@ -1,0 +1,85 @@
+package quantised
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/programs"
+)
+
+// Offset returns the zero point of a tensor's bytes as the kernels see them, unsigned.
+func Offset(t *graph.Tensor) int32 {
+	z := t.Range.ZeroAt(0)
+	if t.Type == graph.I8 {
+		z += 128
+	}
+	return z
+}
+
+// OneScale returns an error unless t has 8-bit elements with one scale for all.
+func OneScale(t *graph.Tensor) error {
+	if t.Type != graph.I8 && t.Type != graph.U8 || !t.Quantized() || t.Range.PerChannel() {
+		return fmt.Errorf("%s is not 8-bit with one scale", t.Name)
+	}
+	return nil
+}
+
+// Output is what becomes of the sums of a layer on bytes: all of it in registers, or float32 and then a program.
+type Output struct {
+	Registers Epilogue
+	Residual  int // index among the layer's inputs; -1 for none
+	Program   *programs.Program
+	floats    kernels.Desc // what the program reads: an output of float32 itself, else as many in the workspace
+	InPlace   bool         // the former
+}
+
+// NewOutput reads the layer's epilogue.
+func NewOutput(b kernels.Binding, isa asm.Features) (Output, error) {
+	l := b.Layer
+	if err := OneScale(l.Inputs[0]); err != nil {
+		return Output{}, fmt.Errorf("input %w", err)
+	}
+	y := l.Outputs[0]
+	if y.Type != graph.F32 && y.Type != graph.F16 {
+		if err := OneScale(y); err != nil {
+			return Output{}, fmt.Errorf("output %w", err)
+		}
+	}
+	e, residual, err := EpilogueOf(b)
+	if err == nil && y.Type != graph.F16 {
+		return Output{Registers: e, Residual: residual}, nil
+	}
+	o := Output{Registers: Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits()}, Residual: -1}
+	o.floats = kernels.Desc{Type: graph.F32, Dims: b.Out[0].Dims, Format: b.Out[0].Format}
+	if o.InPlace = y.Type == graph.F32; o.InPlace {
+		o.floats = b.Out[0]
+	}
+	p := l.Epilogue
+	if p.Args == 0 {
+		p = programs.Identity
+	}
+	o.Program, err = programs.New(b, p, len(l.OpInputs()), &programs.Own{Desc: o.floats}, isa)
+	return o, err
+}
+
+// Workspace returns the bytes of the float32 that a program reads there.
+func (o *Output) Workspace() int {
+	if o.InPlace {
+		return 0
+	}
+	return o.floats.Bytes()
+}
+
+// ConstantWeights checks that a product's weights are bytes, with one scale or one for each index of the given axis.
+func ConstantWeights(b kernels.Binding, axis int) error {
+	w := b.Layer.Inputs[1]
+	if w.Range.PerChannel() && w.Range.Axis != axis {
+		return fmt.Errorf("scales of %s are along axis %d, not %d", w.Name, w.Range.Axis, axis)
+	}
+	if b.Consts[1] == nil || w.Type != graph.I8 && w.Type != graph.U8 || !w.Quantized() {
+		return fmt.Errorf("weights %s are not 8-bit constants", w.Name)
+	}
+	return nil
+}

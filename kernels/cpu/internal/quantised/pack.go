@@ -1,0 +1,113 @@
+package quantised
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/work"
+)
+
+// Panel is 16*Blocks output channels and the steps that reach their inputs.
+type Panel struct {
+	Kernel  asm.QConvKernel
+	Block   int // first output channel block
+	First   int // first input channel block read
+	Steps   []int32
+	Weights int // where its weights begin
+}
+
+// Check checks the constants of a quantised layer.
+func Check(filters, count int, weights []int16, scale, bias []float32, zero int32) error {
+	if len(weights) != count {
+		return fmt.Errorf("%d weights, want %d", len(weights), count)
+	}
+	for i, w := range weights {
+		if w < -255 || w > 255 {
+			return fmt.Errorf("weight %d minus its zero point is %d, want -255 to 255", i, w)
+		}
+	}
+	if len(scale) != filters || bias != nil && len(bias) != filters {
+		return fmt.Errorf("%d scales and %d bias values, want %d", len(scale), len(bias), filters)
+	}
+	if zero < 0 || zero > 255 {
+		return fmt.Errorf("input zero point %d, want 0 to 255", zero)
+	}
+	return nil
+}
+
+// ConvKernel returns the first kernel of the table that the features allow and that has no more than so many blocks.
+func ConvKernel(have asm.Features, blocks int) asm.QConvKernel {
+	for _, k := range asm.QConvKernels() {
+		if k.Blocks <= blocks && have.Has(k.Needs) {
+			return k
+		}
+	}
+	panic("cpu: no generic INT8 convolution kernel")
+}
+
+// Step is 16 bytes of the reduction: Weight returns the weight of byte i for a filter.
+type Step struct {
+	Offset int32
+	Weight func(filter, i int) int16
+}
+
+// Pack appends the weights of filters [first, last) as asm.QConvCall has them, and returns the step
+// offsets. VPDPBUSD takes signed bytes; a step with weights beyond them (asymmetric uint8 weights minus
+// their zero point) is followed by others, at the same input, with what is left.
+func Pack(packed []int8, steps []Step, first, last, blocks int) ([]int8, []int32) {
+	var offsets []int32
+	rest := make([]int16, 16*(last-first))
+	for _, s := range steps {
+		some := false
+		for j := range rest {
+			rest[j] = s.Weight(first+j/16, j%16)
+			some = some || rest[j] != 0
+		}
+		for some {
+			tile := make([]int8, 256*blocks)
+			some = false
+			for j, w := range rest {
+				low := max(-128, min(127, w))
+				f, i := j/16, j%16
+				tile[((i/4)*16*blocks+f)*4+i%4] = int8(low)
+				rest[j] -= low
+				some = some || rest[j] != 0
+			}
+			packed, offsets = append(packed, tile...), append(offsets, s.Offset)
+		}
+	}
+	if len(offsets) == 0 { // all weights are zero
+		return append(packed, make([]int8, 256*blocks)...), []int32{steps[0].Offset}
+	}
+	return packed, offsets
+}
+
+// Constants pads the epilogue's constants to whole channel blocks and folds the input's zero point into
+// what the sums start from.
+func Constants(filters int, weights []int16, scale, bias []float32, zero int32) (start []int32, scales, biases []float32) {
+	n := work.BlocksOf(filters) * work.Lanes
+	start, scales, biases = make([]int32, n), make([]float32, n), make([]float32, n)
+	copy(scales, scale)
+	copy(biases, bias)
+	perFilter := len(weights) / filters
+	for f := range filters {
+		sum := int32(0)
+		for _, w := range weights[f*perFilter:][:perFilter] {
+			sum += int32(w)
+		}
+		start[f] = -zero * sum
+	}
+	return start, scales, biases
+}
+
+// FlipSigns turns bytes in two's complement into offset binary and back.
+func FlipSigns(dst, src []byte) {
+	i := 0
+	for ; i+8 <= len(src); i += 8 {
+		binary.LittleEndian.PutUint64(dst[i:], binary.LittleEndian.Uint64(src[i:])^0x8080808080808080)
+	}
+	for ; i < len(src); i++ {
+		dst[i] = src[i] ^ 0x80
+	}
+}

@@ -1,0 +1,65 @@
+package reductions
+
+import (
+	"sync"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/programs"
+	"github.com/trtui/trtui/kernels/cpu/internal/work"
+)
+
+// room is what one worker keeps partial results in.
+type room struct{ floats []float32 }
+
+var rooms = sync.Pool{New: func() any { return &room{} }}
+
+// takeRoom returns room for at least n elements, to be put back.
+func takeRoom(n int) *room {
+	r := rooms.Get().(*room)
+	if len(r.floats) < n {
+		r.floats = work.AlignedFloats(n)
+	}
+	return r
+}
+
+// rowKernel computes rows of float32 that do not depend on each other, and then the layer's program over all of them.
+type rowKernel struct {
+	rows, size int                         // of a row: elements, as many of the input as of the output
+	cost       int                         // bytes that computing an element is as much work as
+	row        func(u int, y, x []float32) // computes row u; several at a time
+	program    *programs.Program
+	job        *work.Job[rowLaunch]
+}
+
+// rowLaunch is the state of one launch.
+type rowLaunch struct {
+	kernel *rowKernel
+	x, y   []float32
+}
+
+// bindRows completes a kernel with the layer's program.
+func bindRows(b kernels.Binding, isa asm.Features, k *rowKernel) (kernels.Kernel, error) {
+	var err error
+	k.program, err = programs.Trailing(b, isa)
+	k.job = work.NewJob((*rowLaunch).do)
+	return k, err
+}
+
+// do computes a row.
+func (l *rowLaunch) do(u, _ int) {
+	k := l.kernel
+	k.row(u, l.y[u*k.size:][:k.size], l.x[u*k.size:][:k.size])
+}
+
+// Launch computes all rows.
+func (k *rowKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
+	if x := graph.View[float32](in[0].Host); k.size > 0 {
+		k.job.Each(work.LoopOver(st, k.cost*len(x)), k.rows, rowLaunch{k, x, graph.View[float32](out[0].Host)})
+	}
+	if k.program != nil {
+		k.program.Launch(work.Loop(st), out[0], in, out[0])
+	}
+	return nil
+}

@@ -1,0 +1,20 @@
+package reductions
+
+import (
+	"slices"
+
+	"github.com/trtui/trtui/kernels/cuda/internal/emit"
+)
+
+// Tactics returns the kernels of the family, for each op the best guess first.
+func Tactics() []emit.Tactic {
+	return slices.Concat(
+		integerReduceTactics(),
+		reduceTactics(),
+		softmaxTactics(),
+		momentTactics(),
+		responseTactics(),
+		orderTactics(),
+		cumulateTactics(),
+	)
+}
