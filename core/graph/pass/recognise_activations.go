@@ -67,20 +67,8 @@ func (r *rewrite) recognise(rule string, root *graph.Layer, m *pattern, x *graph
 // between them.
 func (c *candidate) become(root, by *graph.Layer) bool {
 	r := c.r
-	for _, l := range c.layers {
-		for _, t := range l.Outputs {
-			if l == root {
-				continue
-			}
-			if r.net.IsOutput(t) {
-				return c.miss(NetworkOutput, "%s is an output of the network", t.Name)
-			}
-			for _, u := range t.Users {
-				if !slices.Contains(c.layers, u) {
-					return c.miss(SecondConsumer, "%s is also used by %s", t.Name, u.Name)
-				}
-			}
-		}
+	if !c.closed(root) {
+		return false
 	}
 	by.Name, by.Outputs, by.From = root.Name, root.Outputs, c.members
 	if !c.supported(by) || !c.enabled() {
@@ -95,6 +83,27 @@ func (c *candidate) become(root, by *graph.Layer) bool {
 		}
 	}
 	return c.fire(by)
+}
+
+// closed reports whether nothing but the candidate's layers needs what they compute, root's result aside; if not, that is
+// recorded as a miss.
+func (c *candidate) closed(root *graph.Layer) bool {
+	for _, l := range c.layers {
+		for _, t := range l.Outputs {
+			if l == root {
+				continue
+			}
+			if c.r.net.IsOutput(t) {
+				return c.miss(NetworkOutput, "%s is an output of the network", t.Name)
+			}
+			for _, u := range t.Users {
+				if !slices.Contains(c.layers, u) {
+					return c.miss(SecondConsumer, "%s is also used by %s", t.Name, u.Name)
+				}
+			}
+		}
+	}
+	return true
 }
 
 // gelu matches c*x*(a*erf(x/sqrt 2) + a) with c*a = 1/2.
