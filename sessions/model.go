@@ -133,6 +133,14 @@ func (m *Model) Changed() string {
 	return m.changed()
 }
 
+// runnable returns the error of a model that cannot be run.
+func (m *Model) runnable() error {
+	if m.Refused != nil {
+		return m.Refused
+	}
+	return nil
+}
+
 // changedSince reports whether there is another file at path than once, or the file was written to.
 func changedSince(path string, then fs.FileInfo) bool {
 	now, err := os.Stat(path)
