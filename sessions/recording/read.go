@@ -2,11 +2,9 @@ package recording
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/trtui/trtui/sessions/report"
@@ -16,15 +14,8 @@ import (
 func (r *Replay) read(ctx context.Context, seq int) (*report.Snapshot, error) {
 	var text string
 	var logged int64
-	var ids [report.NumKinds]sql.NullInt64
-	into := []any{&text, &logged}
-	var columns []string
-	for i, p := range report.Kinds() {
-		columns = append(columns, p.Name)
-		into = append(into, &ids[i])
-	}
-	query := "SELECT substr(state, 1, ?), log, " + strings.Join(columns, ", ") + " FROM snapshots WHERE seq = ?"
-	if err := r.file.conn.QueryRowContext(ctx, query, maxStateBytes, seq).Scan(into...); err != nil {
+	query := "SELECT substr(state, 1, ?), log FROM snapshots WHERE seq = ?"
+	if err := r.file.conn.QueryRowContext(ctx, query, maxStateBytes, seq).Scan(&text, &logged); err != nil {
 		return nil, err
 	}
 	if err := checkReport([]byte(text)); err != nil {
@@ -38,19 +29,41 @@ func (r *Replay) read(ctx context.Context, seq int) (*report.Snapshot, error) {
 		Seq: s.Seq, Schema: s.Schema, Config: s.Config, Device: s.Device, Stale: s.Stale, Busy: s.Busy, Err: s.Err,
 		Telemetry: s.Telemetry, Replay: r.file.path,
 	}
+	ids, err := r.shown(ctx, seq)
+	if err != nil {
+		return nil, err
+	}
 	for i, p := range report.Kinds() {
-		if !ids[i].Valid {
+		id, ok := ids[p.Name]
+		if !ok {
 			continue
 		}
-		report, err := r.report(ctx, i, ids[i].Int64)
+		report, err := r.report(ctx, i, id)
 		if err != nil {
 			return nil, fmt.Errorf("%s report: %w", p.Name, err)
 		}
 		p.Set(snap, report)
 	}
-	var err error
 	snap.Log, err = r.log(ctx, logged)
 	return snap, err
+}
+
+// shown returns the rows of a snapshot's reports by their names. Names that this program does not have are those of parts that
+// another one knows.
+func (r *Replay) shown(ctx context.Context, seq int) (map[string]int64, error) {
+	rows, err := r.file.conn.QueryContext(ctx, "SELECT substr(part, 1, 64), report FROM shown WHERE seq = ? LIMIT ?", seq, maxParts)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[string]int64{}
+	_, err = scanAll(rows, func(scan func(...any) error) (struct{}, error) {
+		var name string
+		var id int64
+		err := scan(&name, &id)
+		ids[name] = id
+		return struct{}{}, err
+	})
+	return ids, err
 }
 
 // report reads a report, or returns the one that was read last.

@@ -124,7 +124,7 @@ func openWriter(path, program string) (*writer, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	begin := fmt.Sprintf("BEGIN IMMEDIATE; PRAGMA application_id=%d; PRAGMA user_version=%d;", magic, Version)
-	_, err = conn.ExecContext(ctx, begin+tables)
+	_, err = conn.ExecContext(ctx, begin+tables+reportTables())
 	if err == nil {
 		_, err = conn.ExecContext(ctx, "INSERT INTO session (program, schema, started) VALUES (?, ?, ?); COMMIT", program, report.Schema, stamp(time.Now()))
 	}

@@ -36,7 +36,7 @@ type Replay struct {
 	seq  int                     // of published snapshots
 
 	readMu  sync.Mutex
-	reports [report.NumKinds]readReport // the newest of each part, as most snapshots share them
+	reports []readReport // the newest of each part, as most snapshots share them
 }
 
 // readReport is a decoded report with its row.
@@ -57,7 +57,7 @@ func Open(path string) (*Replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Replay{file: f, events: make(chan *report.Snapshot, 1), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	r := &Replay{file: f, reports: make([]readReport, len(report.Kinds())), events: make(chan *report.Snapshot, 1), wake: make(chan struct{}, 1), done: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	r.close = cancel
 	err = r.index(ctx)
@@ -138,7 +138,7 @@ func (r *Replay) timings(ctx context.Context) error {
 	for i := range r.tried[:min(len(r.tried), maxTimingsRead)] {
 		c := &r.tried[i]
 		var id int64
-		err := r.file.conn.QueryRowContext(ctx, "SELECT timings FROM snapshots WHERE config = ? AND settled AND timings IS NOT NULL ORDER BY seq DESC LIMIT 1", c.ID).Scan(&id)
+		err := r.file.conn.QueryRowContext(ctx, "SELECT report FROM shown JOIN snapshots USING (seq) WHERE config = ? AND settled AND part = ? ORDER BY seq DESC LIMIT 1", c.ID, report.Kinds()[part].Name).Scan(&id)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -8,7 +8,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,8 +26,8 @@ type writer struct {
 	configs map[string]*writtenConfig
 	reports map[[sha256.Size]byte]int64 // rows of reports by the hash of part and JSON
 	hashes  map[int64][sha256.Size]byte
-	uses    map[int64]int // snapshots that refer to a report
-	newest  [report.NumKinds]writtenReport
+	uses    map[int64]int   // snapshots that refer to a report
+	newest  []writtenReport // of each part
 	last    *writtenSnapshot
 	model   string // the hash of the model in the session's row
 	line    report.LogLine
@@ -41,7 +40,7 @@ type writtenConfig struct {
 	id      int64
 	runs    int
 	samples int
-	tables  [report.NumKinds]int64 // the report from which each part's tables were filled
+	tables  []int64 // the report from which each part's tables were filled
 	settled bool
 	err     string
 }
@@ -58,13 +57,13 @@ type writtenSnapshot struct {
 	config int64
 	stale  report.Parts
 	done   bool
-	ids    [report.NumKinds]int64
+	ids    []int64 // of each part's report, 0 for none
 }
 
 func newWriter(db *sql.DB, conn *sql.Conn) *writer {
 	return &writer{
 		db: db, conn: conn, stmts: map[string]*sql.Stmt{}, configs: map[string]*writtenConfig{},
-		reports: map[[sha256.Size]byte]int64{}, hashes: map[int64][sha256.Size]byte{}, uses: map[int64]int{},
+		reports: map[[sha256.Size]byte]int64{}, hashes: map[int64][sha256.Size]byte{}, uses: map[int64]int{}, newest: make([]writtenReport, len(report.Kinds())),
 	}
 }
 
@@ -150,7 +149,7 @@ func (w *writer) config(cfg config.Config, key string, first time.Time) (*writte
 	if err != nil {
 		return nil, err
 	}
-	c := &writtenConfig{id: int64(len(w.configs) + 1)}
+	c := &writtenConfig{id: int64(len(w.configs) + 1), tables: make([]int64, len(report.Kinds()))}
 	w.configs[key] = c
 	return c, w.insert("configs", c.id, cfg.Precision, cfg.Calibrator, cfg.Batch, string(text), stamp(first), nil, nil)
 }
@@ -162,8 +161,8 @@ func (w *writer) telemetry(t deviceState) error {
 		return err
 	}
 	w.states++
-	return w.insert("telemetry", stamp(t.Time), c.id, null(t.Clock), null(t.MemoryClock), null(t.Power), null(t.Temperature),
-		null(t.MemoryUsed), null(t.MemoryTotal), null(t.Utilization), null(strings.Join(t.Throttle, ",")))
+	return w.insert("telemetry", stamp(t.Time), c.id, report.OrNull(t.Clock), report.OrNull(t.MemoryClock), report.OrNull(t.Power), report.OrNull(t.Temperature),
+		report.OrNull(t.MemoryUsed), report.OrNull(t.MemoryTotal), report.OrNull(t.Utilization), report.OrNull(strings.Join(t.Throttle, ",")))
 }
 
 // run writes one timed inference.
@@ -199,17 +198,15 @@ func (w *writer) snapshot(s stamped) error {
 	if err := w.log(s.Log); err != nil {
 		return err
 	}
-	row := &writtenSnapshot{seq: s.Seq, config: c.id, stale: s.Stale, done: s.done}
-	values := []any{s.Seq, stamp(s.time), c.id, s.Settled(), nil, nil}
+	row := &writtenSnapshot{seq: s.Seq, config: c.id, stale: s.Stale, done: s.done, ids: make([]int64, len(report.Kinds()))}
 	for i, p := range report.Kinds() {
 		id, err := w.report(i, p.Get(s.Snapshot))
 		if err != nil {
 			return err
 		}
 		row.ids[i] = id
-		values = append(values, null(id))
 		if id != 0 && c.tables[i] != id && !s.Stale.Has(p.Part) {
-			if err := w.fill(c.id, p.Part, s.Snapshot); err != nil {
+			if err := w.fill(c.id, p, s.Snapshot); err != nil {
 				return fmt.Errorf("table of %s: %w", p.Name, err)
 			}
 			c.tables[i] = id
@@ -219,7 +216,6 @@ func (w *writer) snapshot(s stamped) error {
 	if err != nil {
 		return err
 	}
-	values[4], values[5] = w.lines, string(state)
 	for _, id := range row.ids {
 		w.uses[id]++
 	}
@@ -227,8 +223,16 @@ func (w *writer) snapshot(s stamped) error {
 		return err
 	}
 	w.last = row
-	if err := w.insert("snapshots", values...); err != nil {
+	if err := w.insert("snapshots", s.Seq, stamp(s.time), c.id, s.Settled(), w.lines, string(state)); err != nil {
 		return err
+	}
+	for i, id := range row.ids {
+		if id == 0 {
+			continue
+		}
+		if err := w.insert("shown", s.Seq, report.Kinds()[i].Name, id); err != nil {
+			return err
+		}
 	}
 	return w.outcome(c, s)
 }
@@ -245,7 +249,7 @@ func (w *writer) outcome(c *writtenConfig, s stamped) error {
 		return nil
 	}
 	c.err = s.Err
-	return w.exec("UPDATE configs SET error = ? WHERE id = ?", null(s.Err), c.id)
+	return w.exec("UPDATE configs SET error = ? WHERE id = ?", report.OrNull(s.Err), c.id)
 }
 
 // replaceLast removes the newest snapshot if it was one on the way to the given one, with the live timings that only it
@@ -283,6 +287,9 @@ func (w *writer) drop(l *writtenSnapshot) error {
 		if err := w.exec("DELETE FROM reports WHERE id = ?", id); err != nil {
 			return err
 		}
+	}
+	if err := w.exec("DELETE FROM shown WHERE seq = ?", l.seq); err != nil {
+		return err
 	}
 	return w.exec("DELETE FROM snapshots WHERE seq = ?", l.seq)
 }
@@ -326,23 +333,17 @@ func (w *writer) report(i int, one any) (int64, error) {
 	return id, nil
 }
 
-// encodeReport returns a report's JSON, within what a reader accepts. Where the graph after every pass would be too
-// much, only the passes' sites are kept.
+// encodeReport returns a report's JSON, within what a reader accepts: in short where all of it would be too much.
 func encodeReport(one any) ([]byte, error) {
 	text, err := json.Marshal(one)
 	if err == nil {
 		err = checkReport(text)
 	}
-	p, ok := one.(*report.Passes)
+	long, ok := one.(interface{ Short() any })
 	if err == nil || !ok {
 		return text, err
 	}
-	short := *p
-	short.Steps = slices.Clone(p.Steps)
-	for i := range short.Steps {
-		short.Steps[i].After, short.Steps[i].Text = nil, ""
-	}
-	if text, err = json.Marshal(&short); err == nil {
+	if text, err = json.Marshal(long.Short()); err == nil {
 		err = checkReport(text)
 	}
 	return text, err
@@ -368,19 +369,10 @@ func (w *writer) log(lines []report.LogLine) error {
 
 func (w *writer) writeLine(l report.LogLine) error {
 	w.lines++
-	return w.insert("log", w.lines, stamp(l.Time), l.Level, null(l.Layer), l.Text)
+	return w.insert("log", w.lines, stamp(l.Time), l.Level, report.OrNull(l.Layer), l.Text)
 }
 
 // warn writes a line of the recorder's own.
 func (w *writer) warn(text string) error {
 	return w.writeLine(report.LogLine{Time: time.Now(), Level: "warning", Text: text})
-}
-
-// null returns nil in place of the zero value.
-func null[T comparable](v T) any {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return v
 }

@@ -60,3 +60,33 @@ type CacheEntry struct {
 	Spread    float64   `json:",omitempty" unit:"share"` // by what share the second best of its occasions was longer; 0: not known
 	Disturbed bool      `json:",omitempty"`              // the machine did something else while it was measured
 }
+
+// tacticsTables are what queries find of the report beside its JSON.
+const tacticsTables = `
+CREATE TABLE tactics (           -- every candidate of every engine layer
+  config  INTEGER NOT NULL REFERENCES configs(id),
+  layer   TEXT NOT NULL,
+  op      TEXT NOT NULL,
+  tactic  TEXT NOT NULL,
+  format  TEXT,
+  time_ns INTEGER,                 -- NULL: not timed
+  chosen  INTEGER NOT NULL,
+  reason  TEXT                     -- why it is not chosen, or cannot be
+);
+`
+
+// rows are what queries find.
+func (t *Tactics) rows(add AddRow) error {
+	for _, l := range t.Layers {
+		for _, c := range l.Candidates {
+			var timed any
+			if c.Timed {
+				timed = int64(c.Time)
+			}
+			if err := add("tactics", l.Layer, l.Op, c.Tactic, OrNull(c.Format), timed, c.Chosen, OrNull(c.Remark())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -57,3 +57,47 @@ type TimeBins struct {
 	Counts    []int
 	Above     int // samples longer than High
 }
+
+// timingsTables are what queries find of the report beside its JSON.
+const timingsTables = `
+CREATE TABLE timings (           -- statistics of the newest measurement
+  config    INTEGER NOT NULL REFERENCES configs(id),
+  step      INTEGER NOT NULL,      -- in order of execution, from 0; -1: end to end
+  layer     TEXT NOT NULL,         -- 'end to end' for step -1
+  op        TEXT,
+  precision TEXT,
+  tactic    TEXT,
+  reformat  INTEGER,
+  samples   INTEGER NOT NULL,
+  mean_ns   INTEGER NOT NULL,
+  median_ns INTEGER NOT NULL,
+  min_ns    INTEGER NOT NULL,
+  max_ns    INTEGER NOT NULL,
+  p90_ns    INTEGER NOT NULL,
+  p95_ns    INTEGER NOT NULL,
+  p99_ns    INTEGER NOT NULL,
+  cv        REAL NOT NULL,         -- standard deviation over mean
+  share     REAL,                  -- of the sum of the layers' medians
+  flops     INTEGER,
+  bytes     INTEGER,               -- read and written, weights included
+  PRIMARY KEY (config, step)
+) WITHOUT ROWID;
+`
+
+// rows are one for the whole and one for each step.
+func (t *Timings) rows(add AddRow) error {
+	row := func(step int, layer string, op, precision, tactic, reformat any, l Latency, share, flops, bytes any) error {
+		return add("timings", step, layer, op, precision, tactic, reformat, l.Count,
+			int64(l.Mean), int64(l.Median), int64(l.Min), int64(l.Max), int64(l.P90), int64(l.P95), int64(l.P99), l.CV,
+			share, flops, bytes)
+	}
+	if err := row(-1, "end to end", nil, nil, nil, nil, t.EndToEnd, nil, nil, nil); err != nil {
+		return err
+	}
+	for i, l := range t.Layers {
+		if err := row(i, l.Name, l.Op, l.Precision, l.Tactic, l.Reformat, l.Latency, l.Share, l.FLOPs, l.Bytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
