@@ -75,7 +75,7 @@ func (c *calibration) find(ctx context.Context, in ranging) (map[string]graph.Ra
 	if r := c.orders.stored.ranges(in.Calibrator); r != nil {
 		return r, nil
 	}
-	calibrator, err := quant.ParseCalibrator(in.Calibrator, quant.Scheme{})
+	calibrator, err := c.model.calibrators().Parse(in.Calibrator, quant.Scheme{})
 	if err != nil {
 		return nil, err
 	}

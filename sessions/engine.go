@@ -120,11 +120,11 @@ func (m *Model) needsCalibration(cfg config.Config) bool {
 }
 
 // sameCalibrator reports whether two texts name one calibrator, as "percentile" and "percentile:99.99" do.
-func sameCalibrator(a, b string) bool {
-	x, err := quant.ParseCalibrator(a, quant.Scheme{})
+func sameCalibrator(all quant.Methods, a, b string) bool {
+	x, err := all.Parse(a, quant.Scheme{})
 	if err != nil {
 		return a == b
 	}
-	y, err := quant.ParseCalibrator(b, quant.Scheme{})
+	y, err := all.Parse(b, quant.Scheme{})
 	return err == nil && x.String() == y.String()
 }

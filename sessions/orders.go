@@ -113,7 +113,7 @@ func (o *orders) collecting(cfg config.Config) (collecting, error) {
 
 // ranging returns what a calibrator is asked for; its name may be one that there is not, which calibrating tells.
 func (o *orders) ranging(cfg config.Config, calibrator string) (ranging, error) {
-	if c, err := quant.ParseCalibrator(calibrator, quant.Scheme{}); err == nil {
+	if c, err := o.model.calibrators().Parse(calibrator, quant.Scheme{}); err == nil {
 		calibrator = c.String()
 	}
 	if o.stored.ranges(calibrator) != nil { // what they were collected at does not matter

@@ -10,15 +10,6 @@ import (
 // histogramBins is how many bins a report's histogram has.
 const histogramBins = 160
 
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
-}
-
 func tensorCalibration(name, layer string, h *quant.Histogram) report.TensorCalibration {
 	mean := h.Mean()
 	n := int64(h.Count())

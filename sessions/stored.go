@@ -68,7 +68,7 @@ func (s *stored) ranges(calibrator string) map[string]graph.Range {
 		return nil
 	}
 	r, err := s.model.report()
-	if err != nil || !sameCalibrator(r.Config.Calibrator, calibrator) || s.anew(r) {
+	if err != nil || !sameCalibrator(s.model.calibrators(), r.Config.Calibrator, calibrator) || s.anew(r) {
 		return nil
 	}
 	return r.Ranges

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
@@ -43,13 +44,15 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 	if err != nil {
 		return nil, err
 	}
-	r := &report.Calibration{Active: config.FullCalibrator(in.Calibrator), Batches: s.calibration.items(), Random: s.calibration.data.Random()}
+	r := &report.Calibration{Active: in.Calibrator, Batches: s.calibration.items(), Random: s.calibration.data.Random()}
 	var names []string
-	for _, m := range quant.Calibrators() {
+	for _, m := range s.model.calibrators() {
 		names = append(names, m.New(m.Value, quant.Scheme{}).String())
 	}
-	if active, err := quant.ParseCalibrator(in.Calibrator, quant.Scheme{}); err == nil && !contains(names, active.String()) {
-		names = append(names, active.String())
+	if active, err := s.model.calibrators().Parse(in.Calibrator, quant.Scheme{}); err == nil {
+		if r.Active = active.String(); !slices.Contains(names, r.Active) {
+			names = append(names, r.Active)
+		}
 	}
 	r.Calibrators = names
 	if r.Weights, err = s.weights.of(ctx, in.Of.Of); err != nil {
