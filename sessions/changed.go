@@ -21,7 +21,7 @@ func watchFiles(ctx context.Context, b *board, m *Model) {
 		case <-tick.C:
 			if path := m.Changed(); path != "" {
 				b.update(func(snap *report.Snapshot) { snap.Changed = path })
-				b.log("warning", "", "%s changed on disk; this is the model as it was read before: ctrl+o in the workbench opens the new one", path)
+				b.log("warning", "", "%s changed on disk; this is the model as it was read before, until it is opened anew", path)
 				return
 			}
 		}

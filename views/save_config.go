@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"path/filepath"
 	"sync"
 
@@ -26,7 +27,7 @@ func (w *workbench) saveConfig() tea.Cmd {
 			return ui.StatusMsg{Text: "save the configuration: " + err.Error(), Style: ui.Bad}
 		}
 		w.ctl.Note(what + ": " + path)
-		return ui.StatusMsg{Text: what + ": build it with --config " + path, Style: ui.Good,
+		return ui.StatusMsg{Text: what + ": " + cmp.Or(w.o.hint(ConfigSaved{path}), path), Style: ui.Good,
 			Shorter: []string{what + ": " + path, what + ": " + filepath.Base(path)}}
 	}
 }

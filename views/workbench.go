@@ -58,6 +58,8 @@ type Options struct {
 	Live *Live
 	// Timeline is the controller of a replay, which has states to choose from; nil for a session.
 	Timeline Timeline
+	// Hint says which flag or command helps with a fact, "" where none does; nil: none ever.
+	Hint func(Fact) string
 	// Now is the clock, and After gives a message after a time; nil: the system's.
 	Now   func() time.Time
 	After func(time.Duration, tea.Msg) tea.Cmd
@@ -124,7 +126,7 @@ func (w *workbench) screens() []*ui.Screen {
 		timingsScreen(look, w),
 		memoryScreen(look),
 		calibrationScreen(look, w, w.o.Timeline != nil),
-		accuracyScreen(look, w),
+		accuracyScreen(look, w, w.o.hint),
 		tacticsScreen(look, w, w.o.Now),
 		recordingsScreen(look, w.o.Timeline, shelf{w.o.Recordings, w.o.Live, w.o.Open, w.o.Recorder != nil}),
 		logScreen(look),
