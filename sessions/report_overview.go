@@ -10,9 +10,12 @@ import (
 
 // overview sums an engine up; unchanged says why its precision changes nothing.
 func overview(s *stored, cfg config.Config, p *run.Plan, t *report.Timings, unchanged string) *report.Overview {
-	m := p.Memory
+	m, source := p.Memory, len(s.model.Network.Layers)
+	if s.model.Stripped { // the network is the plan's
+		source = 0
+	}
 	r := &report.Overview{
-		Latency: t.EndToEnd, Inference: t.Inference, Batch: t.BatchItems, Counts: countSteps(p, len(s.model.Network.Layers)),
+		Latency: t.EndToEnd, Inference: t.Inference, Batch: t.BatchItems, Counts: countSteps(p, source),
 		Memory: report.MemoryNumbers{Peak: m.Peak, Naive: m.Naive, LowerBound: m.LowerBound, IO: m.IO, Workspace: m.Workspace, Weights: m.Weights},
 	}
 	if t.EndToEnd.Mean > 0 {
