@@ -4,8 +4,6 @@ package recording
 
 import (
 	_ "embed"
-	"net/url"
-	"path/filepath"
 	"strings"
 
 	"github.com/trtui/trtui/sessions/config"
@@ -62,15 +60,11 @@ type state struct {
 	Telemetry *report.Telemetry `json:",omitempty"`
 }
 
-// sqliteURI returns the URI of a database file, whatever characters its path has.
-func sqliteURI(path string, query url.Values) (string, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
+// reportTables returns the statements that make the tables of all parts.
+func reportTables() string {
+	var all strings.Builder
+	for _, k := range report.Kinds() {
+		all.WriteString(k.Tables)
 	}
-	p := filepath.ToSlash(abs)
-	if !strings.HasPrefix(p, "/") {
-		p = "/" + p
-	}
-	return "file://" + (&url.URL{Path: p}).EscapedPath() + "?" + query.Encode(), nil
+	return all.String()
 }

@@ -2,7 +2,6 @@ package recording
 
 import (
 	"regexp"
-	"strings"
 
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -19,15 +18,6 @@ func (w *writer) describe(s *report.Snapshot) error {
 		backend = ?, device = ?, threads = ?, fingerprint = ?, estimated = ?`,
 		m.Name, m.Path, m.Kind, m.Bytes, m.SHA256, m.Data, m.Items, m.Labelled, m.Random, m.CalItems,
 		d.Backend, d.Device, d.Threads, d.Fingerprint, d.Estimated)
-}
-
-// reportTables returns the statements that make the tables of all parts.
-func reportTables() string {
-	var all strings.Builder
-	for _, k := range report.Kinds() {
-		all.WriteString(k.Tables)
-	}
-	return all.String()
 }
 
 // tableNames returns the names of the tables of a part.

@@ -1,6 +1,9 @@
 package report
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Tactics has every candidate of every step (trtui inspect tactics).
 type Tactics struct {
@@ -89,4 +92,22 @@ func (t *Tactics) rows(add AddRow) error {
 		}
 	}
 	return nil
+}
+
+// TacticFamily is tactics of a layer that cannot compute it and that differ in their tile alone.
+type TacticFamily struct {
+	Name    string // what their names begin with, as in "conv_f16_mma"
+	Tactics int
+	Reason  string // the one that most of them have; of two the one that comes first
+	Same    int    // tactics with that reason
+
+	Candidates []int `json:"-"` // of the layer
+}
+
+// String is the family in one line, as in "180 kernels, 174 of them: elements are f32, the kernel multiplies f16".
+func (f TacticFamily) String() string {
+	if f.Same == f.Tactics {
+		return fmt.Sprintf("%d kernels: %s", f.Tactics, f.Reason)
+	}
+	return fmt.Sprintf("%d kernels, %d of them: %s", f.Tactics, f.Same, f.Reason)
 }

@@ -1,6 +1,10 @@
 package report
 
-import "time"
+import (
+	"time"
+
+	"github.com/trtui/trtui/sessions/config"
+)
 
 // Timings has the times of every step of the plan (trtui bench --per-layer).
 type Timings struct {
@@ -19,19 +23,6 @@ type Timings struct {
 	// too few samples to tell, and in recordings of older programs.
 	MedianLow, MedianHigh time.Duration `json:",omitempty"`
 	Beside                *Beside       `json:",omitempty"` // nil where no other configuration was measured in the same rounds
-}
-
-// InferenceSplit is where the time of an inference goes whose data comes from and returns to the caller's own memory: medians
-// of inferences apart from those of EndToEnd, which leave the data where it is.
-type InferenceSplit struct {
-	Samples     int
-	Enqueue     time.Duration // of the host, to hand the work to the device
-	InPlace     bool          `output:"enqueue_in_place"` // the host does the work itself: nothing is enqueued, and copies stay in its memory
-	H2D         time.Duration `output:"h2d"`
-	Compute     time.Duration
-	D2H         time.Duration `output:"d2h"`
-	InputBytes  int64         // copied in
-	OutputBytes int64         // copied out
 }
 
 // LayerTiming is one step's times.
@@ -100,4 +91,9 @@ func (t *Timings) rows(add AddRow) error {
 		}
 	}
 	return nil
+}
+
+// Measured returns what a report says of its configuration.
+func (r *Timings) Measured(cfg config.Config) Measured {
+	return Measured{cfg, r.EndToEnd.Median, r.MedianLow, r.MedianHigh, r.Beside, r.Estimated}
 }
