@@ -14,16 +14,17 @@ import (
 	"testing"
 )
 
-// oneWay are the packages in which no file depends on one that depends on it, so that each can be read from below.
-var oneWay = []string{"sessions", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report"}
-
-// maxMethods bounds what one type does.
-const maxMethods = 20
+// oneWay are the packages in which no file depends on one that depends on it, so that each can be read from below, and how many
+// methods a type has there at most: one of more is passed through by everything.
+var oneWay = map[string]int{
+	"sessions": 20, "sessions/compare": 20, "sessions/config": 20, "sessions/dataset": 20, "sessions/recording": 20, "sessions/report": 20,
+	"views": 27, // of the workbench, which serves every key of the program
+}
 
 // TestArrows checks that arrows between the files of a package run one way, and that no type has grown to be passed through by
 // everything.
 func TestArrows(t *testing.T) {
-	for _, dir := range oneWay {
+	for _, dir := range slices.Sorted(maps.Keys(oneWay)) {
 		p := readPackage(t, dir)
 		for _, circle := range p.circles() {
 			t.Errorf("%s: arrows in a circle: %s", dir, strings.Join(circle, " -> "))
@@ -32,8 +33,8 @@ func TestArrows(t *testing.T) {
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(p.methods)) {
-			if n := p.methods[name]; n > maxMethods {
-				t.Errorf("%s: %s has %d methods, more than %d: divide it by what it is about", dir, name, n, maxMethods)
+			if n := p.methods[name]; n > oneWay[dir] {
+				t.Errorf("%s: %s has %d methods, more than %d: divide it by what it is about", dir, name, n, oneWay[dir])
 			}
 		}
 		if len(p.arrows) < 3 {

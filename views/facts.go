@@ -10,13 +10,6 @@ type (
 	ConfigSaved struct{ Path string }
 )
 
-func (LabelsOff) fact()   {}
-func (ConfigSaved) fact() {}
+func (LabelsOff) fact() {}
 
-// hint says what helps with a fact; "" where nothing is known.
-func (o *Options) hint(f Fact) string {
-	if o.Hint == nil {
-		return ""
-	}
-	return o.Hint(f)
-}
+func (ConfigSaved) fact() {}
