@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/sessions/config"
@@ -65,42 +64,4 @@ func notRunnable(refused *onnx.ImportError, unsupported []report.UnsupportedLaye
 		what = "has an unsupported operator"
 	}
 	return fmt.Sprintf("%d of %s %s (%s)", n, config.CountOf(layers, "layer", "layers"), what, strings.Join(ops, ", "))
-}
-
-// runnable returns the error of a model that cannot be run.
-func (s *stages) runnable() error {
-	if r := s.model.Refused; r != nil {
-		return r
-	}
-	return nil
-}
-
-// unloweredNetwork stands for the lowered network of a model that cannot be run: nothing is computed in any precision.
-func unloweredNetwork(o *build.Optimized) *build.Lowered { return &build.Lowered{Network: o.Network} }
-
-// logRefused adds to the log why the model cannot be run: a line for each layer to blame.
-func (s *Session) logRefused() {
-	m := s.stages.model
-	if m.Refused == nil {
-		return
-	}
-	list := unsupportedLayers(m.Network)
-	s.log("warning", "", "not runnable: %s; graph and passes are there to be seen", notRunnable(m.Refused, list, len(m.Network.Layers)))
-	for _, p := range m.Refused.Problems {
-		if p.Node == "" {
-			s.log("warning", "", "%s", p.Reason)
-		}
-	}
-	const most = 200 // the graph marks them all
-	n := 0
-	for _, l := range list {
-		if l.Behind != "" {
-			continue
-		}
-		if n++; n > most {
-			s.log("warning", "", "and more; the graph marks them all")
-			return
-		}
-		s.log("warning", l.Layer, "%s: %s", l.Op, l.Reason)
-	}
 }

@@ -18,14 +18,15 @@ import (
 func (r *Runner) Kernel(ctx context.Context, cfg config.Config, layer, tactic string) (*report.Kernel, error) {
 	var report *report.Kernel
 	err := r.surviving(ctx, cfg, func() (err error) {
-		report, err = r.stages.kernel(ctx, cfg, layer, tactic)
+		report, err = explain(ctx, r.stages, cfg, layer, tactic)
 		return err
 	})
 	return report, err
 }
 
-func (s *stages) kernel(ctx context.Context, cfg config.Config, layer, tactic string) (*report.Kernel, error) {
-	p, err := s.plan(ctx, cfg)
+// explain shows the code of a layer of an engine.
+func explain(ctx context.Context, s *stages, cfg config.Config, layer, tactic string) (*report.Kernel, error) {
+	p, err := s.tuning.plan(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +37,7 @@ func (s *stages) kernel(ctx context.Context, cfg config.Config, layer, tactic st
 	if tactic != "" && p.Steps[i].Tactic != tactic {
 		name := p.Steps[i].Name
 		cfg.Pin = map[string]string{name: tactic}
-		if p, err = s.plan(ctx, cfg); err != nil {
+		if p, err = s.tuning.plan(ctx, cfg); err != nil {
 			return nil, err
 		}
 		if i, err = findStep(p, name); err != nil {
@@ -46,7 +47,7 @@ func (s *stages) kernel(ctx context.Context, cfg config.Config, layer, tactic st
 			return nil, &TacticError{name, tactic, got}
 		}
 	}
-	l, err := s.load(ctx, cfg)
+	l, err := s.engines.load(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
