@@ -39,6 +39,9 @@ func quiet(m *Model, n *graph.Network) string {
 		if large && l.Op.Class == graph.ClassNorm {
 			return "onnxruntime normalises by differences of large products"
 		}
+		if large && l.Op == graph.ReduceProd {
+			return "onnxruntime's products overflow before they meet a zero"
+		}
 	}
 	for _, node := range m.Nodes {
 		if why := undefined(m, node, fractions && negative); why != "" {
