@@ -153,8 +153,10 @@ func TestExtentsThatDoNotFit(t *testing.T) {
 		t.Error(err)
 	}
 	cfg.Shapes = map[string][]int{"x": {1, 4}, "y": {1, 3}}
-	_, err = r.Report(t.Context(), cfg, report.PartMemory, run.Profiling{})
-	if err == nil || strings.Count(err.Error(), "sum") != 1 || !strings.HasSuffix(err.Error(), "the model cannot take inputs of x:1x4,y:1x3; give other shapes, another batch or other data") {
-		t.Errorf("%v", err)
+	for _, cfg.Precision = range []config.Precision{config.FP32, config.INT8} {
+		_, err = r.Report(t.Context(), cfg, report.PartMemory, run.Profiling{})
+		if err == nil || strings.Count(err.Error(), "sum") != 1 || !strings.HasSuffix(err.Error(), "the model cannot take inputs of x:1x4,y:1x3; give other shapes, another batch or other data") {
+			t.Errorf("%s: %v", cfg.Precision, err)
+		}
 	}
 }

@@ -120,10 +120,8 @@ func (s *stages) makeOptimized(ctx context.Context, in rewriting) (*build.Optimi
 	if err := s.model.checkDisabled(in.Disable); err != nil {
 		return nil, err
 	}
-	if s.model.Refused == nil { // otherwise shapes are what the model says, and symbols that are not known count as 1
-		if err := s.model.checkExtents(in.Symbols); err != nil {
-			return nil, err
-		}
+	if err := s.model.checkExtents(in.Symbols); err != nil {
+		return nil, err
 	}
 	begin := time.Now()
 	o, err := build.Optimize(ctx, s.model.Network, in.passes(s.model.Passes))
@@ -134,7 +132,7 @@ func (s *stages) makeOptimized(ctx context.Context, in rewriting) (*build.Optimi
 }
 
 func (s *stages) makeHistograms(ctx context.Context, in collecting) (map[string]*quant.Histogram, error) {
-	if err := cmp.Or(s.runnable(), s.model.needsSource("calibration")); err != nil {
+	if err := cmp.Or(s.runnable(), s.model.needsSource("calibration"), s.model.checkExtents(in.Symbols)); err != nil {
 		return nil, err
 	}
 	s.device.Lock()
