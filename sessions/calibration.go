@@ -34,7 +34,7 @@ func newCalibration(m *Model, w Workplace, o *orders, told *audience, d *device)
 
 // collect runs the network in FP32 on the data.
 func (c *calibration) collect(ctx context.Context, in collecting) (map[string]*quant.Histogram, error) {
-	if err := cmp.Or(c.model.runnable(), c.model.needsSource("calibration")); err != nil {
+	if err := cmp.Or(c.model.runnable(), c.model.needsSource("calibration"), checkExtents(c.model, in.Symbols)); err != nil {
 		return nil, err
 	}
 	c.device.busy.Lock()

@@ -137,7 +137,7 @@ func contestants(ctx context.Context, s *stages, cfg config.Config, on []Contend
 			}
 			env, e := s.model.values(cfg)
 			if err = e; err == nil {
-				err = checkExtents(s.model.Network, env)
+				err = checkExtents(s.model, env)
 			}
 		case c.Backend == nil:
 			lowered, e := s.precisions.lower(ctx, cfg)

@@ -41,10 +41,8 @@ func (p *passes) make(ctx context.Context, in rewriting) (*build.Optimized, erro
 	if err := checkDisabled(p.model, in.Disable); err != nil {
 		return nil, err
 	}
-	if p.model.Refused == nil { // otherwise shapes are what the model says, and symbols that are not known count as 1
-		if err := checkExtents(p.model.Network, in.Symbols); err != nil {
-			return nil, err
-		}
+	if err := checkExtents(p.model, in.Symbols); err != nil {
+		return nil, err
 	}
 	begin := time.Now()
 	o, err := build.Optimize(ctx, p.model.Network, in.passes(p.model.Passes))
