@@ -54,13 +54,14 @@ var allowed = map[string][]string{
 	"kernels/cuda/supervisor":          {"internal/suite", "kernels/cuda/bringup"},
 
 	"sessions/dataset":   {"core/graph", "core/graph/onnx", "internal/host"},
+	"sessions/generate":  {"core/graph", "core/run"},
 	"sessions/report":    {"sessions/config"},
 	"sessions/recording": {"core/graph", "core/run", "sessions/config", "sessions/report"},
 	"sessions/compare":   {"core/graph", "core/quant", "core/run", "sessions/report"},
 	"sessions/config":    {"core/graph", "core/graph/pass", "core/quant", "internal/host"},
 	"sessions":           {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "internal/host", "kernels", "sessions/compare", "sessions/config", "sessions/recording", "sessions/report"},
 	"views":              {"sessions/config", "sessions/report", "ui"},
-	"cmd":                {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "internal/suite", "core/build", "internal/conformance", "internal/host", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report", "ui", "views", "testdata"},
+	"cmd":                {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "internal/suite", "core/build", "internal/conformance", "internal/host", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/generate", "sessions/recording", "sessions/report", "sessions/tokenizer", "ui", "views", "testdata"},
 	"cmd/trtui":          {"cmd"},
 
 	"internal/torture/networks": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "internal/torture"},

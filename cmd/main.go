@@ -45,6 +45,7 @@ var commands = []func(tables) *cobra.Command{
 	calibrateCommand,
 	recordCommand,
 	replayCommand,
+	generateCommand,
 	conformanceCommand,
 	gpuCommand,
 	versionCommand,

@@ -28,6 +28,7 @@ type runFlags struct {
 	modelFlags
 	atol, rtol float64
 	perLayer   bool
+	save       string                     // file for the outputs of the first backend
 	changed    func(flags ...string) bool // whether one of them was given
 }
 
@@ -67,6 +68,8 @@ func (o *runFlags) command() *cobra.Command {
 	f.Float64Var(&o.rtol, "rtol", -1, "relative tolerance; if only --atol is given 1e-4, in fp16 and for 16-bit tensors 1e-2")
 	f.Lookup("atol").DefValue, f.Lookup("rtol").DefValue = "0", "0" // -1 stands for none; zero is not printed
 	f.BoolVar(&o.perLayer, "per-layer", false, "compare the output of every engine layer that both have, and name the first one that exceeds the tolerance")
+	f.StringVar(&o.save, "save-outputs", "", "write the outputs for all items, of the first backend, to `FILE` as .npz, which numpy opens")
+	under(c, outputHeading, "save-outputs")
 	under(c, "Comparison", "backends", "atol", "rtol", "per-layer")
 	f.Lookup("items").Usage = fmt.Sprintf("which items of the data, as in 500-1999 or 100; the first %d by default", fewItems)
 	o.changed = func(flags ...string) bool { return slices.ContainsFunc(flags, f.Changed) }
@@ -156,8 +159,15 @@ func (o *runFlags) run(ctx context.Context, stdout, stderr io.Writer, path strin
 		return err
 	}
 	report, stop := o.output.reporter(stderr)
-	r, err := sessions.Compare(ctx, p.model, p.work, cfg, contenders, o.comparing(cfg.Precision), report)
+	how, saved := o.comparing(cfg.Precision), savedOutputs{}
+	if o.save != "" {
+		how.Outputs = saved.add
+	}
+	r, err := sessions.Compare(ctx, p.model, p.work, cfg, contenders, how, report)
 	stop()
+	if err == nil && o.save != "" {
+		err = saved.write(o.save)
+	}
 	if err != nil {
 		return err
 	}

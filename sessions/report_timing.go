@@ -95,7 +95,8 @@ func (t *timings) inference() *report.InferenceSplit {
 	return &r
 }
 
-func latencyOf(samples []time.Duration) report.Latency {
+// LatencyOf sums samples up.
+func LatencyOf(samples []time.Duration) report.Latency {
 	s := run.Summarize(samples)
 	return report.Latency{Count: s.Count, Mean: s.Mean, Median: s.Median, Min: s.Min, Max: s.Max, P90: s.P90, P95: s.P95, P99: s.P99, CV: s.CV}
 }
@@ -128,7 +129,7 @@ func binTimes(samples []time.Duration, l report.Latency) *report.TimeBins {
 // report sums the samples up.
 func (t *timings) report(live, estimated bool) *report.Timings {
 	r := &report.Timings{
-		Samples: len(t.latency), EndToEnd: latencyOf(t.latency), Live: live, RecentE2E: recent(t.latency),
+		Samples: len(t.latency), EndToEnd: LatencyOf(t.latency), Live: live, RecentE2E: recent(t.latency),
 		Estimated: estimated, BatchItems: t.batch, Inference: t.inference(),
 	}
 	if i := compare.IntervalOf(t.latency); !estimated {
@@ -138,7 +139,7 @@ func (t *timings) report(live, estimated bool) *report.Timings {
 	for i, st := range t.plan.Steps {
 		lt := report.LayerTiming{
 			Name: st.Name, Op: st.Layer.Op.Name, Precision: precisionOf(st.Layer), Tactic: st.Tactic, From: st.From,
-			Reformat: st.Reformat, Latency: latencyOf(t.steps[i]), Recent: recent(t.steps[i]),
+			Reformat: st.Reformat, Latency: LatencyOf(t.steps[i]), Recent: recent(t.steps[i]),
 			FLOPs: graph.FLOPs(st.Layer, env), Bytes: stepBytes(t.plan, st),
 		}
 		lt.Bins = binTimes(t.steps[i], lt.Latency)

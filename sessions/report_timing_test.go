@@ -32,7 +32,7 @@ func TestBinTimes(t *testing.T) {
 		{"hours", series(3, func(i int) time.Duration { return time.Duration(i) * 10 * time.Hour }), 0, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := binTimes(c.samples, latencyOf(c.samples))
+			b := binTimes(c.samples, LatencyOf(c.samples))
 			if len(c.samples) == 0 {
 				if b != nil {
 					t.Errorf("no samples gave %+v", b)

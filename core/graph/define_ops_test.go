@@ -77,9 +77,12 @@ var defineCases = func() map[string]defineCase {
 		"MaxPool":       {"MaxPool", func(d *Definition, g given) *Tensor { return d.MaxPool(g.x, PoolAttrs{Kernel: []int{2, 2}}) }},
 		"AveragePool":   {"AveragePool", func(d *Definition, g given) *Tensor { return d.AveragePool(g.x, PoolAttrs{Global: true}) }},
 
-		"BatchNormalization":        {"BatchNorm", func(d *Definition, g given) *Tensor { return d.BatchNorm(g.x, g.w(4), g.w(4), g.w(4), g.w(4), 1e-5) }},
-		"InstanceNormalization":     {"InstanceNorm", func(d *Definition, g given) *Tensor { return d.InstanceNorm(g.x, g.w(4), g.w(4), 1e-5) }},
-		"GroupNormalization":        {"GroupNorm", func(d *Definition, g given) *Tensor { return d.GroupNorm(g.x, g.w(4), g.w(4), 2, 1e-5) }},
+		"BatchNormalization":    {"BatchNorm", func(d *Definition, g given) *Tensor { return d.BatchNorm(g.x, g.w(4), g.w(4), g.w(4), g.w(4), 1e-5) }},
+		"InstanceNormalization": {"InstanceNorm", func(d *Definition, g given) *Tensor { return d.InstanceNorm(g.x, g.w(4), g.w(4), 1e-5) }},
+		"GroupNormalization":    {"GroupNorm", func(d *Definition, g given) *Tensor { return d.GroupNorm(g.x, g.w(4), g.w(4), 2, 1e-5) }},
+		"Attention": {"Attention", func(d *Definition, g given) *Tensor {
+			return d.Attention(g.x, g.w(2, 4, 5, 6), g.w(2, 5, 8), g.w(6, 5), AttentionAttrs{KVHeads: 4})
+		}},
 		"LayerNormalization":        {"LayerNorm", func(d *Definition, g given) *Tensor { return d.LayerNorm(g.matrix, g.w(6), nil, -1, 1e-5) }},
 		"RMSNormalization":          {"RMSNorm", func(d *Definition, g given) *Tensor { return d.RMSNorm(g.matrix, g.w(6), -1, 1e-5) }},
 		"LRN":                       {"LRN", func(d *Definition, g given) *Tensor { return d.LRN(g.x, LRNAttrs{3, 1e-4, 0.75, 1}) }},

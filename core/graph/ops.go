@@ -7,6 +7,7 @@ func Ops() OpSet {
 	return NewOpSet(elementwiseOps()...).With(reductions...).With(
 		ArgMax,
 		ArgMin,
+		Attention,
 		AveragePool,
 		BatchNorm,
 		BitShift,

@@ -64,6 +64,7 @@ func Layers() []Case {
 	m.scalings()
 	m.casts8()
 	m.powers()
+	m.attentions()
 	m.givenAxes()
 	return m.cases
 }

@@ -19,6 +19,9 @@ type Options struct {
 	// be equal. What is lowered to FP16 or INT8 is then compared by what its rounding explains, which is measured.
 	Scaled   bool
 	PerLayer bool // tensors of layers too
+	// Outputs, if it is there, is given what the first run makes of each batch: the outputs of the items that count, from item
+	// first on. Where runs are repeated, because a device was lost, it begins again with item 0.
+	Outputs func(first int, values map[string]graph.Value) error
 }
 
 // tolerance returns the tolerance for a tensor that the two runs store in these types.
@@ -40,7 +43,7 @@ func Run(ctx context.Context, r *report.Comparison, all Batches, runs []*Contest
 	}
 	for i := range all.Count() {
 		b := all.At(i)
-		if err := compareBatch(ctx, b, runs, pairs, fp32, c.PerLayer, progress); err != nil {
+		if err := compareBatch(ctx, b, runs, pairs, fp32, c, progress); err != nil {
 			return err
 		}
 		r.Items += b.Count
@@ -56,7 +59,7 @@ func Run(ctx context.Context, r *report.Comparison, all Batches, runs []*Contest
 }
 
 // compareBatch runs a batch on all, and on FP32 where it is there, and compares what they make of it.
-func compareBatch(ctx context.Context, b Batch, runs []*Contestant, pairs []*pair, fp32 *Reference, perLayer bool, progress func(report.Progress)) error {
+func compareBatch(ctx context.Context, b Batch, runs []*Contestant, pairs []*pair, fp32 *Reference, c Options, progress func(report.Progress)) error {
 	in, err := b.Inputs()
 	if err != nil {
 		return err
@@ -64,8 +67,13 @@ func compareBatch(ctx context.Context, b Batch, runs []*Contestant, pairs []*pai
 	for _, one := range runs {
 		one.now, one.batch = report.Progress{Phase: "running on " + one.name, Done: b.first, Total: b.items}, b
 		progress(one.now)
-		if err := one.run(ctx, in, perLayer); err != nil {
+		if err := one.run(ctx, in, c.PerLayer); err != nil {
 			return fmt.Errorf("%s: %w", one.name, err)
+		}
+	}
+	if c.Outputs != nil {
+		if err := c.Outputs(b.first, runs[0].outputs); err != nil {
+			return err
 		}
 	}
 	if fp32 != nil {

@@ -321,7 +321,21 @@ def resizes():
     case("Upsample", x, np.array([1, 1, 2, 3], np.float32), const=(1,), version=9, expect=[x.repeat(2, axis=2).repeat(3, axis=3)])
 
 
-for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes]:
+def attentions():
+    q, k, v = f32(2, 4, 3, 5), f32(2, 2, 6, 5), f32(2, 2, 6, 7)
+    case("Attention", q, k, v, version=23)
+    case("Attention", q, k, v, f32(3, 6), version=23, softcap=0.7, scale=0.3)
+    case("Attention", q, k, v, f32(2, 1, 3, 4) < 0.5, version=23)
+    case("Attention", q, k, v, np.array([[False] * 6, [True] * 6, [False, True] * 3]), version=23, is_causal=1)
+    case("Attention", f32(2, 3, 20), f32(2, 6, 10), f32(2, 6, 14), version=23, q_num_heads=4, kv_num_heads=2, is_causal=1)
+    for mode in range(4):
+        case("Attention", q, k, v, f32(1, 4, 3, 8), f32(2, 2, 2, 5), f32(2, 2, 2, 7), outputs=4, version=23, is_causal=1, qk_matmul_output_mode=mode)
+    case("Attention", q, k, v, None, None, None, i64(6, 4), version=24, is_causal=1)
+    case("Attention", q, k, v, None, None, None, i64(2, 0), version=24, is_causal=1)
+    case("Attention", q, f32(2, 4, 6, 5), f32(2, 4, 6, 5), version=25, left_window_size=1, right_window_size=2)
+
+
+for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions]:
     group()
 for i, c in enumerate(cases):
     sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c))

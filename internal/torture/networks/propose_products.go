@@ -243,6 +243,16 @@ func norms() map[string]proposal {
 			return n
 		}},
 		"RMSNormalization": {since: 23, make: func(g *generator) *Node { return g.rowNorm() }},
+		"Attention": {since: 23, make: func(g *generator) *Node {
+			x := g.real(3, 3)
+			d := x.dims()
+			heads := g.group(d[2])
+			a := attrs{"q_num_heads": intOf(heads), "kv_num_heads": intOf(heads), "is_causal": intOf(g.rnd.IntN(2))}
+			if g.flip() {
+				return node(a, x.Name, x.Name, x.Name, g.weights(1, d[1], d[1]))
+			}
+			return node(a, x.Name, x.Name, x.Name)
+		}},
 		"LRN": {make: func(g *generator) *Node {
 			a := attrs{"size": intOf(1 + 2*g.rnd.IntN(4))}
 			if g.flip() {

@@ -1,0 +1,266 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/generate"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/tokenizer"
+)
+
+// generateFlags are the flags of trtui generate.
+type generateFlags struct {
+	modelFlags
+	tokenizer, prompt string
+	ids               []int
+	tokens, length    int
+	sampling          generate.Sampling
+	ignoreEnd         bool
+}
+
+// maxPrompt bounds a prompt from standard input.
+const maxPrompt = 16 << 20
+
+func generateCommand(t tables) *cobra.Command {
+	o := &generateFlags{modelFlags: *onBackends(t)}
+	c := &cobra.Command{
+		Use:   "generate MODEL",
+		Short: "Continue a text with a language model, and measure it token by token",
+		Long: "Continue a text with a language model, and measure it token by token.\n\n" +
+			"A model that takes past keys and values, as exports for decoding do, computes new tokens alone and keeps the state of\n" +
+			"earlier ones in place; it needs an attention mask and positions as inputs. Another one computes the whole text again\n" +
+			"for each token. The tokenizer is tokenizer.json beside the model, or that of --tokenizer.\n\n" +
+			"The time to the first token is that of the whole prompt; the time per token is that of the tokens behind the first.\n" +
+			"What it takes to build engines is in neither.",
+		Example: examples("the best continuation", "trtui generate model.onnx --prompt 'Once upon a time'",
+			"a text that is drawn, another with each seed", "trtui generate model.onnx --prompt 'The dog' --temperature 0.8 --seed 7",
+			"figures alone, for a script", "trtui generate model.onnx --ids 1,403,407 --format json"),
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return o.run(c.Context(), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr(), args[0])
+		},
+	}
+	o.register(c, takePrecision|takePasses|takeTactics|takeBackend|takeThreads|takeTimings|takeCode|takeOutput)
+	f := c.Flags()
+	f.StringVar(&o.tokenizer, "tokenizer", "", "tokenizer.json, its `FOLDER`, or a tokenizer of llama2.c; default: tokenizer.json beside the model")
+	f.StringVar(&o.prompt, "prompt", "", "the `TEXT` to continue; - reads it from standard input")
+	f.IntSliceVar(&o.ids, "ids", nil, "the `TOKENS` to continue, in place of a text; no tokenizer is needed then")
+	f.IntVar(&o.tokens, "tokens", 128, "how many new tokens at most")
+	f.IntVar(&o.length, "length", 0, "room for so many tokens, of prompt and text; default: what both need")
+	f.BoolVar(&o.ignoreEnd, "ignore-end", false, "go on behind a token that ends the text")
+	under(c, "Text", "tokenizer", "prompt", "ids", "tokens", "length", "ignore-end")
+	f.Float64Var(&o.sampling.Temperature, "temperature", 0, "how freely tokens are drawn: 1 by the model's probabilities, 0 takes the best")
+	f.IntVar(&o.sampling.TopK, "top-k", 0, "draw of so many of the best tokens alone; 0: of all")
+	f.Float64Var(&o.sampling.TopP, "top-p", 0, "draw of the best tokens that have this probability together; 0: of all")
+	f.Uint64Var(&o.sampling.Seed, "seed", 1, "the same seed draws the same text")
+	under(c, "Sampling", "temperature", "top-k", "top-p", "seed")
+	return c
+}
+
+func (o *generateFlags) check() error {
+	if err := o.modelFlags.check(); err != nil {
+		return err
+	}
+	switch {
+	case len(o.ids) > 0 && (o.prompt != "" || o.tokenizer != ""):
+		return usageError{errors.New("--ids takes the place of --prompt and --tokenizer; give one or the other")}
+	case o.tokens < 1:
+		return usageError{fmt.Errorf("--tokens %d: want at least 1", o.tokens)}
+	case o.length < 0:
+		return usageError{fmt.Errorf("--length %d: want 0 or more", o.length)}
+	case !(o.sampling.Temperature >= 0) || o.sampling.TopK < 0 || !(o.sampling.TopP >= 0 && o.sampling.TopP <= 1):
+		return usageError{errors.New("--temperature and --top-k are 0 or more, --top-p is 0 to 1")}
+	}
+	return nil
+}
+
+// encoded returns the prompt's text and tokens, and the tokenizer, nil where tokens were given.
+func (o *generateFlags) encoded(stdin io.Reader, model string) (text string, ids []int, tok *tokenizer.Tokenizer, err error) {
+	if len(o.ids) > 0 {
+		return "", o.ids, nil, nil
+	}
+	if text = o.prompt; text == "-" {
+		data, err := io.ReadAll(io.LimitReader(stdin, maxPrompt))
+		if err != nil {
+			return "", nil, nil, err
+		}
+		text = strings.TrimSuffix(string(data), "\n")
+	}
+	path := o.tokenizer
+	if path == "" {
+		path = filepath.Dir(model)
+		if _, err := os.Stat(filepath.Join(path, "tokenizer.json")); err != nil {
+			return "", nil, nil, usageError{fmt.Errorf("there is no tokenizer.json beside %s; name one by --tokenizer, or give tokens by --ids", model)}
+		}
+	}
+	if tok, err = tokenizer.Open(path); err != nil {
+		return "", nil, nil, err
+	}
+	ids, err = tok.Encode(text)
+	return text, ids, tok, err
+}
+
+func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, path string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	text, ids, tok, err := o.encoded(stdin, path)
+	if err != nil {
+		return err
+	}
+	m, err := o.openModel(path)
+	if err != nil {
+		return err
+	}
+	if m.Engine != nil {
+		return fmt.Errorf("%s is an engine, which is for one length of text; give the ONNX model that it was built of", path)
+	}
+	p, err := o.workshop(m)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	p.warn(stderr)
+	cfg, err := o.config.forModel(m, nil)
+	if err != nil {
+		return err
+	}
+	if cfg.Precision == config.INT8 && !m.Quantized {
+		return usageError{errors.New("--precision int8: a language model gets no ranges here yet; give a model that brings its quantisation (Q/DQ), or use fp32 or fp16")}
+	}
+	show, stop := o.output.reporter(stderr)
+	stop = sync.OnceFunc(stop)
+	defer stop()
+	begun := false // progress is shown until the text is
+	tell := func(now report.Progress) {
+		if show != nil && !begun {
+			show(now)
+		}
+	}
+	language, err := generate.New(m.Network, len(ids), max(o.length, len(ids)+o.tokens), p.work.Backend, o.builder(p, cfg, tell))
+	if err != nil {
+		return err
+	}
+	defer language.Close()
+	q := generate.Request{Prompt: ids, Most: o.tokens, Sampling: o.sampling}
+	if tok != nil && !o.ignoreEnd {
+		q.Ends = tok.Ends()
+	}
+	w := newTextWriter(stdout, tok, ids, o.output.json())
+	times, err := language.Generate(ctx, q, func(token int) error {
+		begun = true
+		stop()
+		return w.add(token)
+	})
+	if err != nil {
+		return err
+	}
+	g := o.generation(text, w, times, language.Cached())
+	if o.output.json() {
+		return writeReport(stdout, sessions.NewRunner(m, p.work, nil).Head(&cfg), g)
+	}
+	writeGeneration(stdout, &g)
+	return nil
+}
+
+// workshop is a place without data: what a language model reads is its prompt.
+func (o *generateFlags) workshop(m *sessions.Model) (*place, error) {
+	w := sessions.Workplace{Program: programName()}
+	w.Cache, w.SaveTo, w.CacheError = o.device.timingCache()
+	var err error
+	p := &place{model: m}
+	w.Backend, w.Host, p.close, err = o.device.openWithHost()
+	p.work = w
+	return p, err
+}
+
+// builder builds engines of the model, or of a network made of it, with what the flags say.
+func (o *generateFlags) builder(p *place, cfg config.Config, tell func(report.Progress)) generate.Builder {
+	return func(ctx context.Context, n *graph.Network, shapes map[string][]int) (*run.Engine, error) {
+		m := *p.model
+		m.Network = n
+		shaped := cfg.Clone()
+		shaped.Shapes = shapes
+		return sessions.NewRunner(&m, p.work, tell).Engine(ctx, shaped, false)
+	}
+}
+
+func (o *generateFlags) generation(prompt string, w *textWriter, t *generate.Times, cached bool) report.Generation {
+	g := report.Generation{Prompt: prompt, Text: w.text(), PromptTokens: t.Prompt, Tokens: w.ids[t.Prompt:], Ended: t.Ended, Cached: cached, First: t.First}
+	if t.First > 0 {
+		g.PromptRate = float64(t.Prompt) / t.First.Seconds()
+	}
+	if behind := t.Tokens[min(1, len(t.Tokens)):]; len(behind) > 0 {
+		g.PerToken = sessions.LatencyOf(behind)
+		g.Rate = 1 / g.PerToken.Mean.Seconds()
+	}
+	return g
+}
+
+// writeGeneration prints the figures below the text.
+func writeGeneration(w io.Writer, g *report.Generation) {
+	how := "the whole text again for each token"
+	if g.Cached {
+		how = "earlier tokens kept"
+	}
+	fmt.Fprintf(w, "\n\nprompt %s, first token after %s ms (%.0f tokens/s); %s\n", count(g.PromptTokens, "token"), ms(g.First), g.PromptRate, how)
+	if g.PerToken.Count > 0 {
+		fmt.Fprintf(w, "%s, %.1f tokens/s, per token p50 %s ms, p99 %s ms; ended by %s\n", count(len(g.Tokens), "new token"), g.Rate, ms(g.PerToken.Median), ms(g.PerToken.P99), g.Ended)
+	}
+}
+
+// textWriter shows a text as it grows: what is whole of it, since a letter may be several tokens.
+type textWriter struct {
+	out    *bufio.Writer
+	tok    *tokenizer.Tokenizer
+	ids    []int
+	prompt int
+	shown  string
+	quiet  bool
+}
+
+func newTextWriter(w io.Writer, tok *tokenizer.Tokenizer, prompt []int, quiet bool) *textWriter {
+	return &textWriter{out: bufio.NewWriter(w), tok: tok, ids: append([]int{}, prompt...), prompt: len(prompt), quiet: quiet}
+}
+
+// text returns the prompt as the tokenizer has it and what was written behind it; of tokens alone, nothing.
+func (w *textWriter) text() string {
+	if w.tok == nil {
+		return ""
+	}
+	return w.tok.Decode(w.ids)
+}
+
+func (w *textWriter) add(token int) error {
+	w.ids = append(w.ids, token)
+	if w.quiet {
+		return nil
+	}
+	if w.tok == nil {
+		w.out.WriteString(strconv.Itoa(token) + " ")
+		return w.out.Flush()
+	}
+	now := w.text()
+	whole := strings.TrimRight(now, string(utf8.RuneError))
+	if rest, ok := strings.CutPrefix(whole, w.shown); ok {
+		w.out.WriteString(rest)
+		w.shown = whole
+	}
+	return w.out.Flush()
+}

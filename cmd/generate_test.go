@@ -1,0 +1,95 @@
+package cmd
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// story is what a trained model wrote elsewhere, always with the best token.
+type story struct {
+	Prompt string
+	IDs    []int `json:"prompt_ids"`
+	Greedy []int `json:"greedy_ids"`
+}
+
+// stories returns the folder of the model and what it is to write.
+func stories(t *testing.T) (folder string, all []story) {
+	t.Helper()
+	data := os.Getenv("TRTUI_DATA")
+	if data == "" {
+		t.Skip("TRTUI_DATA names no folder with models")
+	}
+	folder = filepath.Join(data, "models", "stories260K-llama")
+	text, err := os.ReadFile(filepath.Join(folder, "greedy_golden.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil || len(all) == 0 {
+		t.Fatal(err)
+	}
+	return folder, all
+}
+
+// A trained model writes its goldens, token by token; on the simulated GPU the beginning of one.
+func TestGenerateGoldens(t *testing.T) {
+	folder, all := stories(t)
+	model := filepath.Join(folder, "stories260K_dyn.onnx")
+	for i, s := range all {
+		for _, backend := range []string{"cpu", "cudasim"} {
+			want := s.Greedy[len(s.IDs):]
+			if backend == "cudasim" {
+				if want = want[:2]; i != 1 || testing.Short() {
+					continue
+				}
+			}
+			out, _ := command(t, 0, "generate", model, "--tokenizer", filepath.Join(folder, "tok512.bin"), "--prompt", s.Prompt,
+				"--tokens", strconv.Itoa(len(want)), "--backend", backend, "--format", "json", "-q")
+			var got struct {
+				Text         string
+				PromptTokens int `json:"prompt_tokens"`
+				Tokens       []int
+			}
+			if err := json.Unmarshal([]byte(out), &got); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Tokens, want) || got.PromptTokens != len(s.IDs) || !strings.HasPrefix(got.Text, s.Prompt) {
+				t.Errorf("%s: %q goes on with %v, want %v: %q", backend, s.Prompt, got.Tokens, want, got.Text)
+			}
+		}
+	}
+}
+
+// A model of a fixed length says when it is full, and what is missing or wrong is named.
+func TestGenerateErrors(t *testing.T) {
+	folder, _ := stories(t)
+	fixed, tokens := filepath.Join(folder, "stories260K_seq64.onnx"), filepath.Join(folder, "tok512.bin")
+	out, _ := command(t, 0, "generate", fixed, "--tokenizer", tokens, "--prompt", "The dog was", "--tokens", "100", "-q")
+	if !strings.Contains(out, "The dog was a big, red ball.") || !strings.Contains(out, "60 new tokens") || !strings.Contains(out, "takes no more tokens") {
+		t.Errorf("it writes %q", out)
+	}
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"there is no tokenizer.json beside", []string{fixed, "--prompt", "x"}},
+		{"give one or the other", []string{fixed, "--prompt", "x", "--ids", "1"}},
+		{"the prompt has no tokens", []string{fixed, "--tokenizer", filepath.Join("..", "sessions", "tokenizer", "testdata", "gpt2.json")}},
+		{"token 600: the model has 512", []string{fixed, "--ids", "600"}},
+		{"token -1: the model has 512", []string{fixed, "--ids", "-1"}},
+		{"the prompt has 70 tokens, there is room for 64", []string{fixed, "--ids", strings.Repeat("1,", 69) + "1"}},
+		{"--tokens 0", []string{fixed, "--ids", "1", "--tokens", "0"}},
+		{"is 0 to 1", []string{fixed, "--ids", "1", "--top-p", "2"}},
+		{"gets no ranges", []string{fixed, "--ids", "1", "--precision", "int8"}},
+		{"what it is for is not known", []string{filepath.Join("..", "testdata", "digits.onnx"), "--ids", "1"}},
+		{"no such file", []string{"nothing.onnx", "--ids", "1"}},
+	} {
+		if _, text := command(t, exitFailure, append([]string{"generate"}, c.args...)...); !strings.Contains(text, c.want) {
+			t.Errorf("trtui generate %v says %q, want %q", c.args, text, c.want)
+		}
+	}
+}

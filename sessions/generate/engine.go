@@ -1,0 +1,160 @@
+package generate
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+)
+
+// engine is a network for one length of its sequence, ready to run.
+type engine struct {
+	loaded  *run.Loaded
+	context *run.ExecutionContext
+	inputs  map[string]graph.Value // of which next fills tokens, mask and positions
+	length  int                    // tokens that it is given at once
+}
+
+// newEngine builds a network whose open extents have these values: of a single text, of so many new tokens, and of so many
+// earlier ones, which the mask covers as well.
+func (m *Model) newEngine(ctx context.Context, n *graph.Network, length, past int) (*engine, error) {
+	shapes, r := map[string][]int{}, m.roles
+	for _, t := range n.Inputs {
+		want := []int{1, length}
+		if r.mask != nil && t.Name == r.mask.Name {
+			want = []int{1, past + length}
+		}
+		for _, c := range r.cache {
+			if t.Name == c.past.Name {
+				want = []int{1, -1, past, -1}
+			}
+		}
+		dims, err := fixed(t, want)
+		if err == nil && len(dims) == 2 && !fillable(t.Type) {
+			err = fmt.Errorf("input %s, %s: want integers", t.Name, t.TypeString())
+		}
+		if err != nil {
+			return nil, err
+		}
+		shapes[t.Name] = dims
+	}
+	n, err := closed(n, shapes)
+	if err != nil {
+		return nil, err
+	}
+	built, err := m.build(ctx, n, shapes)
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{length: length, inputs: map[string]graph.Value{}}
+	if e.loaded, err = run.Load(ctx, built.Any(), m.backend); err != nil {
+		return nil, err
+	}
+	if e.context, err = e.loaded.NewContext(); err != nil {
+		e.loaded.Close()
+		return nil, err
+	}
+	for _, t := range n.Inputs {
+		e.inputs[t.Name] = aligned(t.Type, shapes[t.Name])
+	}
+	if err := e.run(ctx); err != nil { // the first run is slower than those behind it
+		e.close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// closed returns the network for these shapes of its inputs alone: what is computed of shapes becomes constant.
+func closed(n *graph.Network, shapes map[string][]int) (*graph.Network, error) {
+	if _, err := n.BindShapes(shapes); err != nil {
+		return nil, err
+	}
+	n = n.Clone()
+	for _, t := range n.Inputs {
+		t.Dims = make([]graph.Dim, len(shapes[t.Name]))
+		for i, d := range shapes[t.Name] {
+			t.Dims[i] = graph.Const(d)
+		}
+	}
+	return n, n.Infer()
+}
+
+// fixed returns the input's shape where open extents are those wanted; -1 wants none but what the model says.
+func fixed(t *graph.Tensor, want []int) ([]int, error) {
+	if len(t.Dims) != len(want) {
+		return nil, fmt.Errorf("input %s, %s: want %d axes", t.Name, t.TypeString(), len(want))
+	}
+	dims := make([]int, len(want))
+	for i, d := range t.Dims {
+		n, known := d.IsConst()
+		switch {
+		case !known && want[i] < 0:
+			return nil, fmt.Errorf("input %s, %s: axis %d is open, and nothing says what it is", t.Name, t.TypeString(), i)
+		case !known:
+			n = want[i]
+		case want[i] >= 0 && n != want[i]:
+			return nil, fmt.Errorf("input %s, %s: axis %d is %d, this text needs %d; export the model with that axis open", t.Name, t.TypeString(), i, n, want[i])
+		}
+		dims[i] = n
+	}
+	return dims, nil
+}
+
+// run runs the engine on its inputs.
+func (e *engine) run(ctx context.Context) error {
+	for name, v := range e.inputs {
+		if err := e.context.SetInput(name, v); err != nil {
+			return err
+		}
+	}
+	return e.context.ExecuteUntil(ctx)
+}
+
+// scores returns those behind token i, which has to be read before the next run.
+func (e *engine) scores(logits string, i int) ([]float32, error) {
+	v, err := e.context.Output(logits)
+	if err != nil {
+		return nil, err
+	}
+	all, size := v.Floats(), v.Dims[2]
+	return all[i*size : (i+1)*size], nil
+}
+
+func (e *engine) close() {
+	e.context.Close()
+	e.loaded.Close()
+}
+
+// fill writes integers to an input's elements, in the type that it has.
+func fill(v graph.Value, at func(i int) int) {
+	for i := range v.Len() {
+		switch n := at(i); v.Type {
+		case graph.I64:
+			v.I64()[i] = int64(n)
+		case graph.I32:
+			v.I32()[i] = int32(n)
+		case graph.F32:
+			v.F32()[i] = float32(n)
+		default: // of one byte; newEngine has checked it
+			v.Data[i] = byte(n)
+		}
+	}
+}
+
+// fillable reports whether fill knows the type.
+func fillable(t graph.DataType) bool {
+	return t == graph.I64 || t == graph.I32 || t == graph.F32 || t.Size() == 1
+}
+
+// alignment is what memory must have that kernels of the CPU are to work in.
+const alignment = 64
+
+// aligned returns zeros in memory that kernels may read in place.
+func aligned(t graph.DataType, dims []int) graph.Value {
+	size := graph.Count(dims) * t.Size()
+	data := make([]byte, size+alignment)
+	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(data))) & (alignment - 1))
+	return graph.Value{Type: t, Dims: dims, Data: data[skip : skip+size : skip+size]}
+}

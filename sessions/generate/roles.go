@@ -1,0 +1,103 @@
+package generate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// roles says what the inputs and outputs of a language model are for, as the common exports name and type them.
+type roles struct {
+	tokens    *graph.Tensor // [batch, sequence], integers
+	mask      *graph.Tensor // [batch, past and sequence]: which positions are there; nil if there is none
+	positions *graph.Tensor // [batch, sequence]: counted from the text's first token; nil if there is none
+	zeros     []*graph.Tensor
+	cache     []cached
+	logits    *graph.Tensor // [batch, sequence, vocabulary]
+}
+
+// cached is the state of one layer's keys or values: what an input reads of earlier tokens, [batch, heads, past, size], and the
+// output with those of this run behind them.
+type cached struct{ past, present *graph.Tensor }
+
+// The beginnings of names that exporters give.
+var (
+	tokenNames    = []string{"input_ids", "tokens", "input", "ids"}
+	pastPrefix    = []string{"past"}
+	presentPrefix = []string{"present", "updated", "new_past"}
+)
+
+// findRoles looks at a model's inputs and outputs. The error says which of them it cannot serve.
+func findRoles(n *graph.Network) (*roles, error) {
+	r := &roles{}
+	var pasts, presents []*graph.Tensor
+	for _, t := range n.Inputs {
+		name := strings.ToLower(t.Name)
+		switch {
+		case hasPrefix(name, pastPrefix):
+			pasts = append(pasts, t)
+		case strings.Contains(name, "attention_mask"):
+			r.mask = t
+		case strings.Contains(name, "position"):
+			r.positions = t
+		case strings.Contains(name, "token_type"):
+			r.zeros = append(r.zeros, t)
+		case r.tokens == nil && isTokens(t):
+			r.tokens = t
+		default:
+			return nil, fmt.Errorf("input %s, %s: what it is for is not known; a language model has tokens, and may have an attention mask, positions and past keys and values", t.Name, t.TypeString())
+		}
+	}
+	if r.tokens == nil {
+		return nil, fmt.Errorf("the model has no input of tokens: integers of [batch, sequence]")
+	}
+	for _, t := range n.Outputs {
+		switch {
+		case hasPrefix(strings.ToLower(t.Name), presentPrefix):
+			presents = append(presents, t)
+		case r.logits == nil && t.Type.IsFloat() && len(t.Dims) == 3:
+			r.logits = t
+		}
+	}
+	if r.logits == nil {
+		return nil, fmt.Errorf("the model has no output of scores: real numbers of [batch, sequence, vocabulary]")
+	}
+	return r, r.pair(pasts, presents)
+}
+
+func hasPrefix(name string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+func isTokens(t *graph.Tensor) bool {
+	return len(t.Dims) == 2 && (t.Type == graph.I64 || t.Type == graph.I32)
+}
+
+// pair finds the output of each input of earlier keys and values: by their names without what stands before them, or by their
+// order where names say nothing.
+func (r *roles) pair(pasts, presents []*graph.Tensor) error {
+	if len(pasts) != len(presents) {
+		return fmt.Errorf("the model has %d inputs of past keys and values and %d outputs of present ones", len(pasts), len(presents))
+	}
+	for i, in := range pasts {
+		if len(in.Dims) != 4 || !in.Type.IsFloat() {
+			return fmt.Errorf("input %s, %s: want past keys or values, [batch, heads, past, size]", in.Name, in.TypeString())
+		}
+		k := slices.IndexFunc(presents, func(t *graph.Tensor) bool { return rest(t.Name) == rest(in.Name) })
+		if k < 0 {
+			k = i
+		}
+		r.cache = append(r.cache, cached{in, presents[k]})
+	}
+	return nil
+}
+
+// rest returns what follows the first word of a name: "past_key_values.0.key" and "present.0.key" are of one layer.
+func rest(name string) string {
+	if k := strings.IndexAny(name, "0123456789"); k >= 0 {
+		return name[k:]
+	}
+	return name
+}

@@ -1,0 +1,16 @@
+package report
+
+import "time"
+
+// Generation is a text that a language model wrote, and how long it took.
+type Generation struct {
+	Prompt, Text string // "" where tokens were given, and not text
+	PromptTokens int
+	Tokens       []int `output:"tokens"` // new ones
+	Ended        string
+	Cached       bool          // the model keeps what it computed of earlier tokens
+	First        time.Duration // from the prompt to the first token
+	PerToken     Latency       // of those behind the first
+	Rate         float64       `unit:"tokens_per_s"` // of those behind the first
+	PromptRate   float64       `unit:"tokens_per_s"` // of the prompt's tokens up to the first new one
+}
