@@ -303,3 +303,14 @@ func TestFencedAttention(t *testing.T) {
 		})
 	}
 }
+
+// What measures memory reads all of it but an end shorter than its steps, and nothing beyond.
+func TestReadAllStaysInside(t *testing.T) {
+	for _, n := range []int{0, 1, 255, 256, 257, 1024, 4096 + 300} {
+		for _, last := range []bool{false, true} {
+			if ok, want := ReadAll(fenced(t, make([]byte, n), last)), HostFeatures().Has(AVX2); ok != want {
+				t.Fatalf("ReadAll() = %v with features %v", ok, HostFeatures())
+			}
+		}
+	}
+}

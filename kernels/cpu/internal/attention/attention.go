@@ -52,6 +52,9 @@ func New(s Shape, isa asm.Features, workers int) (*Attention, error) {
 	if s.Heads%s.KVHeads != 0 {
 		return nil, fmt.Errorf("%d heads of queries do not share %d of keys evenly", s.Heads, s.KVHeads)
 	}
+	if s.Reach > s.Keys+s.Queries {
+		s.Reach = 0 // sees all of them; its sums with places would overflow
+	}
 	a := &Attention{Shape: s, rows: s.rowsOf(), workers: max(1, workers), gemm: products.Kernels(isa),
 		attend: attendKernel(isa), vec: work.VecKernel(isa), layout: work.LayoutKernel(isa)}
 	a.few = a.rows.sets*a.rows.rows <= fewRows

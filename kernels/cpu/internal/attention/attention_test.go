@@ -30,7 +30,7 @@ func defineQuery(s *Shape, c *Call, out []float64, batch, head, i int) {
 	q := s.Q.of(c.Q, batch, head)[i*s.Q.Row:]
 	p, high := map[int]float64{}, math.Inf(-1)
 	for j := range keys {
-		if at := place + i; s.Reach > 0 && j >= at+s.Reach || s.Back > 0 && j <= at-s.Back {
+		if at := place + i; s.Reach > 0 && j-at >= s.Reach || s.Back > 0 && at-j >= s.Back {
 			continue
 		}
 		row, _, _ := k.at(j, 1)
@@ -229,6 +229,9 @@ func shapes() map[string]Shape {
 		}
 		list["mask few "+axes] = few
 	}
+	endless := list["past"]
+	endless.Reach, endless.Back = math.MaxInt, math.MaxInt
+	list["endless"] = endless
 	short := shape(1, 2, 2, 20, 40, 16, 16).dense(true, 0).masked("qk", false)
 	short.Mask.Keys, short.Mask.Row = 33, 33
 	list["mask short"] = short
