@@ -344,13 +344,25 @@ func (c *check) inPlace(r Reference) error {
 	return nil
 }
 
-// poisoned lays elements out in the form d, with what is between those of f32 poisoned by large numbers.
+// poisoned lays elements out in the form d, with what is between the batches of f32 poisoned by large numbers, and the lanes of
+// real numbers behind the last channel by NaN, which kernels leave there where channels are NaN.
 func poisoned(d kernels.Desc, linear []byte) []byte {
 	stored := make([]byte, d.Span())
 	if d.Type == graph.F32 {
 		for i := range graph.View[float32](stored) {
 			graph.View[float32](stored)[i] = 1e6
 		}
+	}
+	if d.Format != kernels.Linear && (d.Type == graph.F32 || d.Type == graph.F16) {
+		lanes := bytes.Repeat([]byte{0xff}, len(stored))
+		d.FromLinear(lanes, bytes.Repeat([]byte{0xff}, len(linear)))
+		d.FromLinear(stored, linear)
+		for i, b := range lanes {
+			if b == 0 {
+				stored[i] = 0xff
+			}
+		}
+		return stored
 	}
 	d.FromLinear(stored, linear)
 	return stored

@@ -230,6 +230,15 @@ func TestNotNumbers(t *testing.T) {
 	runtest.NotNumbers(t, simulated(t), func(string) bool { return true })
 }
 
+// TestTainted: NaN and infinities stay within what depends on them. Of the tiles of one family it takes one.
+func TestTainted(t *testing.T) {
+	tiled := map[string]bool{}
+	for _, e := range products.Tiled() {
+		tiled[e.Name] = !strings.HasSuffix(e.Name, "_64x64x64_s3")
+	}
+	runtest.Tainted(t, simulated(t), func(tactic string) bool { return !tiled[tactic] })
+}
+
 // TestNetworks runs whole networks.
 func TestNetworks(t *testing.T) { runtest.Networks(t, simulated(t)) }
 
