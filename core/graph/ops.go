@@ -71,7 +71,7 @@ func Ops() OpSet {
 		Transpose,
 		Trilu,
 		Unsqueeze,
-	)
+	).WithComposites(Composites()...)
 }
 
 // Reformat copies its input to a tensor of another type, range or memory format: what a builder puts between two
