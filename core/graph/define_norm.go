@@ -58,6 +58,12 @@ func (d *Definition) AttentionWithPast(q, k, v, mask, pastK, pastV *Tensor, a At
 	return out[0], out[1], out[2]
 }
 
+// Rotary turns the pairs of components of each head of x by angles of the given cosines and sines; positions, which choose among
+// them, may be nil.
+func (d *Definition) Rotary(x, cos, sin, positions *Tensor, a RotaryAttrs) *Tensor {
+	return d.Layer(Rotary, a, x, cos, sin, positions)
+}
+
 // LRN adds the local response normalisation across channels.
 func (d *Definition) LRN(x *Tensor, a LRNAttrs) *Tensor { return d.Layer(LRN, a, x) }
 

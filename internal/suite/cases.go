@@ -66,6 +66,8 @@ func Layers() []Case {
 	m.powers()
 	m.attentions()
 	m.givenAxes()
+	m.rotations()
+	m.tensorScatters()
 	return m.cases
 }
 

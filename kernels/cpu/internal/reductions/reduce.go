@@ -50,7 +50,7 @@ func Tactics(isa asm.Features) []kernels.Tactic {
 		Match: matchSoftmax,
 		Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindSoftmax(b, isa) },
 	}
-	return slices.Concat(normTactics(isa), argTactics(isa), []kernels.Tactic{softmax}, reduceTactics(isa))
+	return slices.Concat(normTactics(isa), argTactics(isa), []kernels.Tactic{softmax, rotaryTactic(isa)}, reduceTactics(isa))
 }
 
 // reduceTactics are the reductions in float32 for one instruction set.
