@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/internal/host"
 )
 
 func exportCommand(t tables) *cobra.Command {
@@ -66,7 +67,7 @@ func exportModel(ctx context.Context, o *modelFlags, stdout io.Writer, path, out
 			return err
 		}
 	}
-	size, err := writeFile(output, func(w io.Writer) (int64, error) {
+	size, err := host.Replace(output, 0o644, func(w io.Writer) (int64, error) {
 		counted := &countingWriter{w: w}
 		err := onnx.Export(counted, n)
 		return counted.n, err

@@ -298,7 +298,8 @@ func (s *Saver) Save(c Config) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.path != "" {
-		return s.path, os.WriteFile(s.path, data, 0o644)
+		_, err := host.Replace(s.path, 0o644, bytes.NewReader(data).WriteTo)
+		return s.path, err
 	}
 	const most = 1000
 	for n := 1; n <= most; n++ {
@@ -307,7 +308,7 @@ func (s *Saver) Save(c Config) (string, error) {
 			number = "-" + strconv.Itoa(n)
 		}
 		path := filepath.Join(s.folder, s.name+".config"+number+".json")
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		_, err := host.Create(path, 0o644, bytes.NewReader(data).WriteTo)
 		if errors.Is(err, os.ErrExist) {
 			continue
 		}
@@ -315,8 +316,7 @@ func (s *Saver) Save(c Config) (string, error) {
 			return "", err
 		}
 		s.path = path
-		_, err = f.Write(data)
-		return path, errors.Join(err, f.Close())
+		return path, nil
 	}
 	return "", fmt.Errorf("%s has %d configurations of %s already", s.folder, most, s.name)
 }
