@@ -41,6 +41,9 @@ func embedLayerNorm(d *Definition, n *Node) ([]*Tensor, error) {
 	if err := n.needs(0, 2, 3, 5, 6); err != nil {
 		return nil, err
 	}
+	if err := n.ranked(axes{0, []int{2}}); err != nil {
+		return nil, err
+	}
 	ids, segments := n.Input(0), n.Input(1)
 	if (segments == nil) != (n.Input(4) == nil) {
 		return nil, fmt.Errorf("segment_ids and segment_embedding come together, and one is missing")
