@@ -276,3 +276,15 @@ func TestFencedLayout(t *testing.T) {
 		})
 	}
 }
+
+// TestFencedRotary holds rotary embeddings to their operands.
+func TestFencedRotary(t *testing.T) {
+	for _, k := range RotaryKernels() {
+		bothEnds(t, k.Name, k.Needs, func(t *testing.T, r *rand.Rand, last bool) {
+			for _, c := range rotaryCases {
+				dst, src := fenced(t, make([]float32, c.heads*c.size), last), fenced(t, normals(r, c.heads*c.size), last)
+				k.Turn(dst, src, fenced(t, normals(r, c.half), last), fenced(t, normals(r, c.half), last), c.size, c.heads)
+			}
+		})
+	}
+}

@@ -40,6 +40,7 @@ var families = []family{
 	{"qdepthwise", qdepthwise},
 	{"qpool", qpool},
 	{"quant", quant},
+	{"rotary", rotary},
 	{"vec", vec},
 }
 
