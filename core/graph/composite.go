@@ -28,8 +28,15 @@ func (c *Composite) Add(net *Network, ops OpSet, n *Node, outputs []string, take
 	d := &Definition{definition: &definition{net: net, ops: ops, broken: map[*Tensor]bool{}, importing: &importing{n.Name, taken}}}
 	before := len(net.Layers)
 	defer func() {
-		if v := recover(); v != nil {
-			errs = append(errs, fmt.Errorf("internal error, please report it: %v", v))
+		switch v := recover(); {
+		case v == nil:
+		case len(d.errs) > 0: // what failed has no shape to go on with
+			errs = d.errs
+		default:
+			errs = []error{fmt.Errorf("internal error, please report it: %v", v)}
+		}
+		if len(errs) > 0 {
+			list = nil
 		}
 		for len(errs) > 0 && len(net.Layers) > before {
 			net.Remove(net.Layers[len(net.Layers)-1])
@@ -85,6 +92,22 @@ func (n *Node) needs(inputs ...int) error {
 	for _, i := range inputs {
 		if n.Input(i) == nil {
 			return fmt.Errorf("input %d is missing", i)
+		}
+	}
+	return nil
+}
+
+// axes are the numbers of axes that an input may have.
+type axes struct {
+	input int
+	ranks []int
+}
+
+// ranked returns an error for the first input that is there and has another number of axes than it may have.
+func (n *Node) ranked(list ...axes) error {
+	for _, a := range list {
+		if t := n.Input(a.input); t != nil && !slices.Contains(a.ranks, len(t.Dims)) {
+			return fmt.Errorf("input %d is %s, want one of %v axes", a.input, t.TypeString(), a.ranks)
 		}
 	}
 	return nil

@@ -17,6 +17,9 @@ func multiHeadAttention(d *Definition, n *Node) ([]*Tensor, error) {
 	if err := n.needs(0); err != nil {
 		return nil, err
 	}
+	if err := n.ranked(axes{0, []int{3, 5}}, axes{1, []int{3, 4, 5}}, axes{2, []int{3, 4}}, axes{6, []int{4}}, axes{7, []int{4}}); err != nil {
+		return nil, err
+	}
 	if err := n.lacks("buffers that are shared, and beams", 8, 9); err != nil {
 		return nil, err
 	}
@@ -148,6 +151,12 @@ func quantisedAttention(d *Definition, n *Node) ([]*Tensor, error) {
 }
 
 func (d *Definition) packedAttention(n *Node, x, w, bias, mask, past, scores *Tensor) ([]*Tensor, error) {
+	if err := n.ranked(axes{0, []int{3}}, axes{1, []int{2}}); err != nil {
+		return nil, err
+	}
+	if past != nil && len(past.Dims) != 5 {
+		return nil, fmt.Errorf("the past is %s, want five axes", past.TypeString())
+	}
 	for _, name := range []string{"do_rotary", "past_present_share_buffer"} {
 		if n.Flag(name, false) {
 			return nil, fmt.Errorf("%s 1 is not supported", name)

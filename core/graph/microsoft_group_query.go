@@ -10,6 +10,9 @@ func groupQueryAttention(d *Definition, n *Node) ([]*Tensor, error) {
 	if err := n.needs(0, 5, 6); err != nil {
 		return nil, err
 	}
+	if err := n.ranked(axes{0, []int{3}}, axes{1, []int{3}}, axes{2, []int{3}}, axes{3, []int{4}}, axes{4, []int{4}}); err != nil {
+		return nil, err
+	}
 	a, err := n.groupQueryAttrs()
 	if err != nil {
 		return nil, err
@@ -97,6 +100,9 @@ func (d *Definition) written(past, x, places *Tensor, heads int) *Tensor {
 // microsoftRotary is a rotary embedding, by angles of a table, at the given places or at those from a given one on.
 func microsoftRotary(d *Definition, n *Node) ([]*Tensor, error) {
 	if err := n.needs(0, 1, 2, 3); err != nil {
+		return nil, err
+	}
+	if err := n.ranked(axes{0, []int{3, 4}}, axes{1, []int{1, 2}}, axes{2, []int{2}}, axes{3, []int{2}}); err != nil {
 		return nil, err
 	}
 	if s := n.Float("scale", 1); s != 1 {

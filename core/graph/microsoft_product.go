@@ -3,12 +3,13 @@ package graph
 import "fmt"
 
 var microsoftProducts = map[string]func(*Definition, *Node) ([]*Tensor, error){
-	"com.microsoft:FusedConv":       fusedConv,
-	"com.microsoft:FusedGemm":       fusedGemm,
-	"com.microsoft:FusedMatMul":     fusedMatMul,
-	"com.microsoft:TransposeMatMul": fusedMatMul,
-	"com.microsoft:GemmFastGelu":    gemmFastGelu,
-	"com.microsoft:MatMulNBits":     matMulNBits,
+	"com.microsoft:GatherBlockQuantized": gatherBlocks,
+	"com.microsoft:FusedConv":            fusedConv,
+	"com.microsoft:FusedGemm":            fusedGemm,
+	"com.microsoft:FusedMatMul":          fusedMatMul,
+	"com.microsoft:TransposeMatMul":      fusedMatMul,
+	"com.microsoft:GemmFastGelu":         gemmFastGelu,
+	"com.microsoft:MatMulNBits":          matMulNBits,
 }
 
 // fusedConv is a convolution, a sum and an activation.

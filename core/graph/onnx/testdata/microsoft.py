@@ -217,6 +217,44 @@ def group_queries():
     gqa("not causal", 4, 0, [4, 4], causal=0)
 
 
+def states():
+    for k, past, bias in ((4, True, True), (3, False, True), (2, True, False), (1, False, False)):
+        add(f"causal conv {k} {past}", "CausalConvWithState",
+            [real(2, 3, 5), real(3, 1, k), real(3) if bias else None, real(2, 3, k - 1) if past else None], 2, activation="silu" if k > 2 else "none")
+    add("causal conv dilated", "CausalConvWithState", [real(2, 3, 5), real(3, 1, 3), None, real(2, 3, 4)], 2, dilation=2)
+
+
+def images():
+    x, g, b = real(2, 2, 3, 8), real(8), real(8)
+    skip, shift = real(2, 8), real(8)
+    for name, inputs, s in (("GroupNorm", [x, g, b], x), ("SkipGroupNorm", [x, g, b, skip, shift], x + skip[:, None, None] + shift)):
+        parts = s.reshape(2, 6, 2, 4).astype(np.float64)
+        y = (parts - parts.mean((1, 3), keepdims=True)) / np.sqrt(parts.var((1, 3), keepdims=True) + 1e-5)
+        y = y.reshape(x.shape) * g + b
+        add(name, name, inputs, groups=2, activation=0, expect=y)
+        add(name + " silu", name, inputs, groups=2, activation=1, expect=y / (1 + np.exp(-y)))
+    x, w, z = real(1, 3, 4, 2), real(3, 2, 2, 2), real(1, 2, 3, 3)
+    y = sum(np.einsum("nijc,oc->nijo", x[:, i:i + 2, j:j + 3], w[:, :, i, j]) for i in range(2) for j in range(2))
+    add("NhwcConv", "NhwcConv", [x, w], expect=y)
+    add("NhwcFusedConv", "NhwcFusedConv", [x, w, None, z], activation="Relu", expect=np.maximum(y + z, 0))
+
+
+def tables():
+    for bits, size in ((4, 16), (8, 16), (2, 16), (4, 32)):
+        data, scales = whole(np.uint8, 0, 255, 7, 64 * bits // 8), real(7, 64 // size)
+        zeros = whole(np.uint8, 0, 255, 7, (64 // size * bits + 7) // 8)
+        options = {"bits": bits, "block_size": size, "quantize_axis": 1, "gather_axis": 0}
+        add(f"gather {bits} bits", "GatherBlockQuantized", [data, i64([0, 6, 3], [1, 1, 2]), scales], consts=(0, 2), **options)
+        add(f"gather {bits} bits zeros", "GatherBlockQuantized", [data, i64(5, 0), scales, zeros], consts=(0, 2, 3), **options)
+    ids, segments, mask = whole(np.int32, 0, 8, 2, 5), whole(np.int32, 0, 1, 2, 5), i32([1, 1, 1, 0, 0], [1, 1, 1, 1, 1])
+    u8 = lambda *dims: whole(np.uint8, 0, 255, *dims)
+    scales, zeros = [scalar(x / 64) for x in (1, 2, 3, 2, 1)], [scalar(x, np.uint8) for x in (120, 130, 100, 90, 128)]
+    add("quantised embeddings", "QEmbedLayerNormalization", [ids, segments, u8(9, 8), u8(7, 8), u8(2, 8), u8(8), u8(8), mask, *scales, *zeros],
+        2, consts=(2, 3, 4, 5, 6, *range(8, 18)))
+    for kind in ("silu", "sigmoid"):
+        add("gated norm " + kind, "GatedRMSNorm", [real(2, 3, 8), real(4), real(2, 3, 8)], activation=kind, epsilon=1e-3)
+
+
 def rotations():
     cos, sin = np.cos(real(9, 4)).astype(np.float32), np.sin(real(9, 4)).astype(np.float32)
     rot = lambda name, x, places, *tables, **attrs: add("rotary " + name, "RotaryEmbedding", [x, places, *(tables or (cos, sin))], **attrs)
@@ -254,7 +292,7 @@ def quantised():
     add("integer matmul without zeros", "MatMulIntegerToFloat", [i8(3, 4), i8(4, 5), scalar(0.02), scalar(0.03)])
 
 
-for family in [norms, activations, products, attentions, group_queries, rotations, quantised]:
+for family in [norms, activations, products, attentions, group_queries, rotations, quantised, states, images, tables]:
     family()
 for i, c in enumerate(cases):
     sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c, separators=(",", ":")))

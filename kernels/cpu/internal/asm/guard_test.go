@@ -304,6 +304,18 @@ func TestFencedAttention(t *testing.T) {
 	}
 }
 
+// TestFencedRotary holds rotary embeddings to their operands.
+func TestFencedRotary(t *testing.T) {
+	for _, k := range RotaryKernels() {
+		bothEnds(t, k.Name, k.Needs, func(t *testing.T, r *rand.Rand, last bool) {
+			for _, c := range rotaryCases {
+				dst, src := fenced(t, make([]float32, c.heads*c.size), last), fenced(t, normals(r, c.heads*c.size), last)
+				k.Turn(dst, src, fenced(t, normals(r, c.half), last), fenced(t, normals(r, c.half), last), c.size, c.heads)
+			}
+		})
+	}
+}
+
 // What measures memory reads all of it but an end shorter than its steps, and nothing beyond.
 func TestReadAllStaysInside(t *testing.T) {
 	for _, n := range []int{0, 1, 255, 256, 257, 1024, 4096 + 300} {

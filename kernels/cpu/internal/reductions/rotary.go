@@ -32,7 +32,7 @@ type rotaryKernel struct {
 	cos, sin    []float32 // of constants
 	indices     sync.Pool // *[]int32, where positions are given
 	program     *programs.Program
-	vec         asm.VecKernel
+	halves      asm.RotaryKernel // for pairs that are not side by side
 	job         *work.Job[rotaryLaunch]
 }
 
@@ -62,7 +62,7 @@ func newRotaryKernel(b kernels.Binding, isa asm.Features) (*rotaryKernel, error)
 		return nil, err
 	}
 	k.cos, k.sin = work.RealConst(b, graph.RotaryCos), work.RealConst(b, graph.RotarySin)
-	k.vec, k.job = work.VecKernel(isa), work.NewJob((*rotaryLaunch).do)
+	k.halves, k.job = work.RotaryKernel(isa), work.NewJob((*rotaryLaunch).do)
 	return k, nil
 }
 
@@ -119,41 +119,40 @@ func (k *rotaryKernel) resolve(index []int32, in []kernels.Mem) error {
 // do turns the heads of a unit.
 func (l *rotaryLaunch) do(u, _ int) {
 	k := l.kernel
-	room := takeRoom(k.Turned / 2)
-	defer rooms.Put(room)
-	if k.Split {
-		for i := range k.Length {
-			l.head((u*k.Length+i)*k.Size, u/k.Heads, i, room.floats)
-		}
+	if !k.Split {
+		l.turn(u*k.Heads*k.Size, k.Heads, u/k.Length, u%k.Length)
 		return
 	}
-	for h := range k.Heads {
-		l.head((u*k.Heads+h)*k.Size, u/k.Length, u%k.Length, room.floats)
+	for i := range k.Length {
+		l.turn((u*k.Length+i)*k.Size, 1, u/k.Heads, i)
 	}
 }
 
-// head turns the head at an offset, of element i of the sequence of an item.
-func (l *rotaryLaunch) head(at, item, i int, room []float32) {
+// turn turns so many heads from an offset on, of element i of the sequence of an item.
+func (l *rotaryLaunch) turn(at, heads, item, i int) {
 	k, half := l.kernel, l.kernel.Turned/2
 	place := min(item, k.Angles-1)*k.Length + i
 	if l.index != nil {
 		place = int(l.index[place])
 	}
-	x, y := l.x[at:at+k.Size], l.y[at:at+k.Size]
+	x, y := l.x[at:at+heads*k.Size], l.y[at:at+heads*k.Size]
 	c, s := l.cos[place*half:][:half], l.sin[place*half:][:half]
-	copy(y[k.Turned:], x[k.Turned:])
-	if k.interleaved {
-		for j, c := range c {
-			a, b := x[2*j], x[2*j+1]
-			y[2*j], y[2*j+1] = float32(a*c)-float32(b*s[j]), float32(a*s[j])+float32(b*c)
-		}
+	if !k.interleaved {
+		k.halves.Turn(y, x, c, s, k.Size, heads)
 		return
 	}
-	t, a, b, first, second := room[:half], x[:half], x[half:k.Turned], y[:half], y[half:k.Turned]
-	k.vec.Binary(asm.Mul, t, b, s)
-	k.vec.Binary(asm.Mul, first, a, c)
-	k.vec.Binary(asm.Sub, first, first, t)
-	k.vec.Binary(asm.Mul, t, a, s)
-	k.vec.Binary(asm.Mul, second, b, c)
-	k.vec.Binary(asm.Add, second, second, t)
+	for h := 0; h < len(x); h += k.Size {
+		turnNeighbours(y[h:h+k.Size], x[h:h+k.Size], c, s)
+	}
+}
+
+// turnNeighbours turns the pairs of a head that lie side by side.
+func turnNeighbours(y, x, cos, sin []float32) {
+	sin = sin[:len(cos)]
+	copy(y[2*len(cos):], x[2*len(cos):])
+	for j, c := range cos {
+		p, q, s := x[2*j:][:2], y[2*j:][:2], sin[j]
+		a, b := p[0], p[1]
+		q[0], q[1] = float32(a*c)-float32(b*s), float32(a*s)+float32(b*c)
+	}
 }

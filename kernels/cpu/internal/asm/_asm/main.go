@@ -41,6 +41,7 @@ var families = []family{
 	{"qdepthwise", qdepthwise},
 	{"qpool", qpool},
 	{"quant", quant},
+	{"rotary", rotary},
 	{"vec", vec},
 }
 
