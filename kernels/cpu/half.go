@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/products"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
 
@@ -16,7 +17,7 @@ import (
 // widened into the workspace, and the result is narrowed from there. Arithmetic is float32's throughout.
 func halfTactics(isa asm.Features, workers int) []kernels.Tactic {
 	var list []kernels.Tactic
-	for _, t := range f32Tactics(isa, workers) {
+	for _, t := range append(f32Tactics(isa, workers), products.TacticsHalf(isa, workers)...) {
 		list = append(list, half(t, isa))
 	}
 	return list

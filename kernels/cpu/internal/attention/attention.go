@@ -56,7 +56,7 @@ func New(s Shape, isa asm.Features, workers int) (*Attention, error) {
 		s.Reach = 0 // sees all of them; its sums with places would overflow
 	}
 	a := &Attention{Shape: s, rows: s.rowsOf(), workers: max(1, workers), gemm: products.Kernels(isa),
-		attend: attendKernel(isa), vec: work.VecKernel(isa), layout: work.LayoutKernel(isa)}
+		attend: work.AttendKernel(isa), vec: work.VecKernel(isa), layout: work.LayoutKernel(isa)}
 	a.few = a.rows.sets*a.rows.rows <= fewRows
 	strip := 0
 	for _, k := range a.gemm {
@@ -73,16 +73,6 @@ func New(s Shape, isa asm.Features, workers int) (*Attention, error) {
 		a.gain = 1
 	}
 	return a, nil
-}
-
-// attendKernel returns the first kernel that features allow.
-func attendKernel(features asm.Features) asm.AttendKernel {
-	for _, k := range asm.AttendKernels() {
-		if features.Has(k.Needs) {
-			return k
-		}
-	}
-	panic("cpu: no attention kernel without features")
 }
 
 // cut chooses blocks, tiles and units. Tiles are whole strips of nearly equal size, fewer of them where each row sees

@@ -58,39 +58,46 @@ func BenchmarkGemmCold(b *testing.B) {
 // decoded are columns and depth of the products of one token in GPT-2, but for its last, which comes once.
 var decoded = [][2]int{{2304, 768}, {768, 768}, {3072, 768}, {768, 3072}}
 
-// BenchmarkDecode is all products of some tokens, side by side, in a network of the size of GPT-2.
+// BenchmarkDecode is all products of some tokens, side by side, in a network of the size of GPT-2, with weights in float32 and in
+// half precision.
 func BenchmarkDecode(b *testing.B) {
-	var layers []*PackedB
-	elements := 0
+	for _, half := range []bool{false, true} {
+		layers, bytes := decoding(b, half)
+		for _, m := range []int{1, 2, 4, 8, 16, 128} {
+			for _, workers := range []int{1, 2} {
+				b.Run(fmt.Sprintf("%d/half=%v/w%d", m, half, workers), func(b *testing.B) {
+					a, out, room := work.AlignedFloats(m*3072), work.AlignedFloats(m*50257), work.AlignedFloats(RoomF32(m, 768, 3072, 3072))
+					parallel, stop := cputest.Workers(workers)
+					defer stop()
+					coldTime(b, 2*m*bytes/4*layers[0].packed, bytes, 1, workers, func() {
+						for _, l := range layers {
+							Gemm(parallel, &GemmF32Call{M: m, A: a, AStride: l.K, B: l, Out: out, OutStride: l.N, Limits: programs.NoLimits(),
+								Workers: workers, Room: room[:RoomF32(m, l.N, l.K, l.K)]})
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// decoding returns the matrices, and their bytes.
+func decoding(b *testing.B, half bool) (layers []*PackedB, bytes int) {
 	for i := range 12*len(decoded) + 1 {
 		n, k := decoded[i%len(decoded)][0], decoded[i%len(decoded)][1]
 		if i == 12*len(decoded) {
 			n, k = 50257, 768
 		}
-		p, err := NewPackedB(k, n, asm.HostFeatures())
+		p, err := newPackedB(k, n, asm.HostFeatures(), half)
 		if err != nil {
 			b.Fatal(err)
 		}
 		for i := range p.data {
 			p.data[i] = float32(i%7) - 3
 		}
-		layers, elements = append(layers, p), elements+k*n
+		layers, bytes = append(layers, p), bytes+4*k*n/p.packed
 	}
-	for _, m := range []int{1, 2, 4, 8, 16} {
-		for _, workers := range []int{1, 2} {
-			b.Run(fmt.Sprintf("%d/w%d", m, workers), func(b *testing.B) {
-				a, out := work.AlignedFloats(m*3072), work.AlignedFloats(m*50257)
-				parallel, stop := cputest.Workers(workers)
-				defer stop()
-				coldTime(b, 2*m*elements, 4*elements, 1, workers, func() {
-					for _, l := range layers {
-						Gemm(parallel, &GemmF32Call{M: m, A: a, AStride: l.K, B: l, Out: out, OutStride: l.N, Limits: programs.NoLimits(),
-							Workers: workers, Room: work.AlignedFloats(RoomF32(m, l.N, l.K, l.K))})
-					}
-				})
-			})
-		}
-	}
+	return layers, bytes
 }
 
 // BenchmarkMemory is what the memory gives at most: bytes that are read, and bytes that are copied, which are counted twice.

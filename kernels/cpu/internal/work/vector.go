@@ -42,6 +42,16 @@ func RotaryKernel(features asm.Features) asm.RotaryKernel {
 	panic("cpu: no rotary embedding without features")
 }
 
+// AttendKernel returns the first kernel for attention, and products of few rows, that features allow.
+func AttendKernel(features asm.Features) asm.AttendKernel {
+	for _, k := range asm.AttendKernels() {
+		if features.Has(k.Needs) {
+			return k
+		}
+	}
+	panic("cpu: no attention kernel without features")
+}
+
 // LayoutKernel returns the first layout kernel that features allow.
 func LayoutKernel(features asm.Features) asm.LayoutKernel {
 	for _, k := range asm.LayoutKernels() {
