@@ -195,7 +195,7 @@ func shorten(spans []Span, w int, mark rune) []Span {
 			break
 		}
 		was := Width(spans[longest].Text)
-		spans[longest].Text = Middle(spans[longest].Text, max(least, was-over), mark)
+		spans[longest].Text = Name(spans[longest].Text, max(least, was-over), mark)
 		spans[longest].Name = false
 		over -= was - Width(spans[longest].Text)
 	}
