@@ -10,7 +10,7 @@ import (
 type Span struct {
 	Text  string
 	Style Style
-	Name  bool // a name, which is cut in its middle where the line is too long
+	Name  bool // a name, which is shortened where the line is too long
 }
 
 // ListLine is a line of a list: a mark in front, a tree prefix, and pieces of text.
