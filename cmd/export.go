@@ -12,7 +12,6 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
-	"github.com/trtui/trtui/internal/host"
 )
 
 func exportCommand(t tables) *cobra.Command {
@@ -67,7 +66,7 @@ func exportModel(ctx context.Context, o *modelFlags, stdout io.Writer, path, out
 			return err
 		}
 	}
-	size, err := host.Replace(output, 0o644, func(w io.Writer) (int64, error) {
+	size, err := writeFile(output, func(w io.Writer) (int64, error) {
 		counted := &countingWriter{w: w}
 		err := onnx.Export(counted, n)
 		return counted.n, err

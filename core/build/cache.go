@@ -190,8 +190,16 @@ func writeCache(path string, entries []CacheEntry) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	_, err := host.Replace(path, 0o600, b.WriteTo)
-	return err
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".timing-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(b.Bytes())
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
 }
 
 // Has reports whether there is a measurement of what e names.

@@ -298,8 +298,7 @@ func (s *Saver) Save(c Config) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.path != "" {
-		_, err := host.Replace(s.path, 0o644, bytes.NewReader(data).WriteTo)
-		return s.path, err
+		return s.path, os.WriteFile(s.path, data, 0o644)
 	}
 	const most = 1000
 	for n := 1; n <= most; n++ {
@@ -308,7 +307,7 @@ func (s *Saver) Save(c Config) (string, error) {
 			number = "-" + strconv.Itoa(n)
 		}
 		path := filepath.Join(s.folder, s.name+".config"+number+".json")
-		_, err := host.Create(path, 0o644, bytes.NewReader(data).WriteTo)
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if errors.Is(err, os.ErrExist) {
 			continue
 		}
@@ -316,7 +315,8 @@ func (s *Saver) Save(c Config) (string, error) {
 			return "", err
 		}
 		s.path = path
-		return path, nil
+		_, err = f.Write(data)
+		return path, errors.Join(err, f.Close())
 	}
 	return "", fmt.Errorf("%s has %d configurations of %s already", s.folder, most, s.name)
 }

@@ -31,7 +31,7 @@ type trial struct {
 }
 
 var trials = []trial{
-	{"killed while a file is written", killedWriting},
+	{"killed while an engine is written", killedBuild},
 	{"killed while tactics are timed", killedTiming},
 	{"killed while it records", killedRecording},
 	{"a full disk", fullDisk},
@@ -93,7 +93,7 @@ func (t *test) command(args ...string) *exec.Cmd {
 	t.commands = append(t.commands, "trtui "+strings.Join(args, " "))
 	cmd := exec.CommandContext(t.ctx, t.place.Program, args...)
 	cmd.Dir = t.dir
-	cmd.Env = append(os.Environ(), "HOME="+t.dir, "XDG_CACHE_HOME="+t.path("cache"), "GOTRACEBACK=all", "SOURCE_DATE_EPOCH=0")
+	cmd.Env = append(os.Environ(), "HOME="+t.dir, "XDG_CACHE_HOME="+t.path("cache"), "GOTRACEBACK=all")
 	return cmd
 }
 

@@ -14,32 +14,17 @@ import (
 	"github.com/trtui/trtui/internal/torture"
 )
 
-// writers returns a command for each kind of file that a command replaces, without the file's name at its end.
-func (t *test) writers() [][]string {
-	return [][]string{
-		{"build", t.model, "-q", "--timing-cache", t.path("timing"), "-o"},
-		{"export", t.model, "--optimized", "-o"},
-		{"run", t.model, "-q", "--items", "1", "--timing-cache", t.path("timing"), "--save-outputs"},
-	}
-}
-
-// killedWriting: a file that is written over another is the old one or the new one.
-func killedWriting(t *test) {
-	all := t.writers()
-	args := all[t.rnd.IntN(len(all))]
-	whole, out := t.path("whole"), t.path("out")
-	t.well(append(args, whole)...) // now the timing cache knows the tactics, and the same are chosen again
-	began := time.Now()
-	t.well(append(args, whole)...)
-	lasts := time.Since(began)
-	if err := os.WriteFile(out, []byte("sound"), 0o644); err != nil {
-		t.errorf(torture.Child{}, "cannot begin: %v", err)
+// killedBuild: an engine that is built over another is the old one or the new one.
+func killedBuild(t *test) {
+	out, timing := t.path("model.engine"), t.path("timing")
+	t.well("build", t.model, "-q", "-o", out, "--timing-cache", timing)
+	old := t.read(out)
+	t.killed(400*time.Millisecond, t.command("build", t.model, "-q", "-o", out, "--timing-cache", timing, "--precision", "fp16"))
+	if len(t.read(out)) == 0 {
+		t.errorf(torture.Child{}, "the engine is gone (it had %d bytes)", len(old))
 		return
 	}
-	t.killed(lasts*5/4, t.command(append(args, out)...))
-	if got := t.read(out); !bytes.Equal(got, []byte("sound")) && !bytes.Equal(got, t.read(whole)) {
-		t.errorf(torture.Child{}, "after %s the file has %d bytes and is neither the old nor the new one", args[0], len(got))
-	}
+	t.well("run", out, "-q", "--items", "1", "--timing-cache", "none")
 }
 
 // killedTiming: what a timing cache knew it still knows, and it can be read.
@@ -104,15 +89,11 @@ func fullDisk(t *test) {
 			return
 		}
 	}
-	all := [][]string{
+	args := [][]string{
+		{"build", t.model, "-q", "-o", disk + "/old", "--timing-cache", "none"},
 		{"record", t.model, "-q", "-o", disk + "/new.trtui", "--timing-cache", "none"},
 		{"run", t.model, "-q", "--items", "1", "--timing-cache", disk + "/timing"},
-	}
-	for _, args := range t.writers() {
-		all = append(all, append(args, disk+"/old"))
-	}
-	args := all[t.rnd.IntN(len(all))]
-	keeps := args[len(args)-1] == disk+"/timing" // a cache, which is not what was asked for
+	}[t.rnd.IntN(3)]
 	size := []int{16, 24, 32, 48, 64, 128}[t.rnd.IntN(6)]
 	script := fmt.Sprintf("mount -t tmpfs -o size=%dk none %s || exit 77; printf sound >%s/old; %q \"$@\"; code=$?; cp -r %s/. %s/; exit $code", size, disk, disk, t.place.Program, disk, saved)
 	cmd := t.command(args...)
@@ -127,24 +108,25 @@ func fullDisk(t *test) {
 	}
 	old := t.read(saved + "/old")
 	switch {
-	case c.Code == 0 && strings.HasSuffix(args[len(args)-1], "/old"):
-		t.same(c, args, old)
+	case args[0] == "build" && c.Code == 0:
+		t.engine(c, old)
 	case !bytes.Equal(old, []byte("sound")):
 		t.errorf(c, "the file that was there is lost")
-	case !keeps && c.Code == 2 && !strings.Contains(c.Stderr, "space") && !strings.Contains(c.Stderr, "full"):
+	case args[0] != "run" && c.Code == 2 && !strings.Contains(c.Stderr, "space") && !strings.Contains(c.Stderr, "full"):
 		t.errorf(c, "the error does not tell of the disk: %s", general(c.Stderr))
-	case keeps && c.Code != 0:
+	case args[0] == "run" && c.Code != 0:
 		t.errorf(c, "no room for the timing cache ends it")
 	}
 }
 
-// same checks that what a command wrote is what it writes where there is room.
-func (t *test) same(c torture.Child, args []string, got []byte) {
-	whole := t.path("whole")
-	t.well(append(args[:len(args)-1:len(args)-1], whole)...)
-	if !bytes.Equal(got, t.read(whole)) {
-		t.errorf(c, "%s ends well and its file of %d bytes is another than where there is room", args[0], len(got))
+// engine checks that an engine is whole.
+func (t *test) engine(c torture.Child, data []byte) {
+	file := t.path("copy")
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		t.errorf(c, "cannot write: %v", err)
+		return
 	}
+	t.well("run", file, "-q", "--items", "1", "--timing-cache", "none")
 }
 
 // noHome: where nothing can be kept the program works without.
