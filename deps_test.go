@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 	"kernels/cpu/internal/pointwise":    {"core/graph", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/programs", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/moves":        {"core/graph", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/programs", "kernels/cpu/internal/work"},
 
-	"kernels/cuda":                     {"core/graph", "core/run", "kernels", "kernels/cuda/driver", "kernels/cuda/internal/attention", "kernels/cuda/internal/emit", "kernels/cuda/internal/moves", "kernels/cuda/internal/pointwise", "kernels/cuda/internal/products", "kernels/cuda/internal/ptx", "kernels/cuda/internal/ptxas", "kernels/cuda/internal/ptxsim", "kernels/cuda/internal/reductions", "kernels/cuda/simulator"},
+	"kernels/cuda":                     {"core/graph", "core/run", "internal/host", "kernels", "kernels/cuda/driver", "kernels/cuda/internal/attention", "kernels/cuda/internal/emit", "kernels/cuda/internal/moves", "kernels/cuda/internal/pointwise", "kernels/cuda/internal/products", "kernels/cuda/internal/ptx", "kernels/cuda/internal/ptxas", "kernels/cuda/internal/ptxsim", "kernels/cuda/internal/reductions", "kernels/cuda/simulator"},
 	"kernels/cuda/internal/emit":       {"core/graph", "kernels", "kernels/cuda/internal/ptx"},
 	"kernels/cuda/internal/products":   {"core/graph", "kernels", "kernels/cuda/internal/emit", "kernels/cuda/internal/ptx"},
 	"kernels/cuda/internal/attention":  {"core/graph", "kernels", "kernels/cuda/internal/emit", "kernels/cuda/internal/ptx"},
@@ -66,8 +66,9 @@ var allowed = map[string][]string{
 	"cmd":                {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "internal/suite", "core/build", "internal/conformance", "internal/host", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/generate", "sessions/recording", "sessions/report", "sessions/tokenizer", "ui", "views", "testdata"},
 	"cmd/trtui":          {"cmd"},
 
+	"internal/torture":          {"internal/host"},
 	"internal/torture/networks": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "internal/torture"},
-	"internal/torture/crash":    {"internal/torture", "internal/torture/networks"},
+	"internal/torture/crash":    {"internal/host", "internal/torture", "internal/torture/networks"},
 	"internal/torture/soak":     {"internal/torture", "internal/torture/networks", "internal/torture/screen"},
 	"internal/torture/files":    {"core/graph", "internal/torture", "internal/torture/networks"},
 	"internal/torture/screen":   {"internal/torture", "internal/torture/networks"},

@@ -21,7 +21,7 @@ func NewPlan(ctx context.Context, n *graph.Network, env map[string]int, b Backen
 	if err := c.Price(ctx, cost); err != nil {
 		return nil, err
 	}
-	choice, err := c.Choose()
+	choice, err := c.Choose(ctx)
 	if err != nil {
 		return nil, err
 	}
