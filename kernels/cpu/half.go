@@ -14,7 +14,8 @@ import (
 )
 
 // halfTactics are those tactics in float32 that also compute on tensors stored in half precision: the inputs are
-// widened into the workspace, and the result is narrowed from there. Arithmetic is float32's throughout.
+// widened into the workspace, and the result is narrowed from there. Arithmetic is float32's throughout. Weights are widened
+// once, when a kernel is bound, or, of some products, in registers.
 func halfTactics(isa asm.Features, workers int) []kernels.Tactic {
 	var list []kernels.Tactic
 	for _, t := range append(f32Tactics(isa, workers), products.TacticsHalf(isa, workers)...) {
