@@ -27,6 +27,25 @@ func (m *maker) rotations() {
 	}
 }
 
+// linearAttentions have states that grow, fade and are corrected.
+func (m *maker) linearAttentions() {
+	for _, t := range []graph.DataType{graph.F32, graph.F16} {
+		x := func(dims ...int) *graph.Tensor { return m.tensor(t, graph.Range{}, dims...) }
+		q, k, v, past := x(2, 5, 24), x(2, 5, 12), x(2, 5, 10), x(2, 2, 6, 5)
+		for _, a := range []graph.LinearAttentionAttrs{{}, {Gated: true}, {Delta: true, Scale: 0.3}} {
+			a.Heads, a.KVHeads = 4, 2
+			in := []*graph.Tensor{q, k, v, past}
+			if a.Gated {
+				in = append(in, m.constant(graph.F32, graph.Range{}, 4, 2, 5, 12))
+			}
+			if a.Delta {
+				in = append(in, nil, m.constant(graph.F32, graph.Range{}, 20, 2, 5, 1))
+			}
+			m.add(fmt.Sprintf("linear_attention_%s_%v", t, a), m.layer(graph.LinearAttention, a, in...), Tolerance{Real: 1e-5})
+		}
+	}
+}
+
 // tensorScatters write over a part of each item, from constant places and given ones.
 func (m *maker) tensorScatters() {
 	for _, t := range []graph.DataType{graph.F32, graph.F16, graph.U8} {
