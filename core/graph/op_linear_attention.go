@@ -39,6 +39,9 @@ var LinearAttention = &Op{
 		if a.Scale != 0 {
 			attrs["scale"] = a.Scale
 		}
+		for len(e.outputs) < 2 { // ONNX's has both
+			e.outputs = append(e.outputs, e.unique(e.Layer.Name+"_state"))
+		}
 		return e.NodeSince(27, "LinearAttention", attrs)
 	},
 }
