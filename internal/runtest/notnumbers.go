@@ -46,22 +46,25 @@ func NotNumbers(t *testing.T, b run.Backend, take func(tactic string) bool) {
 }
 
 // Tainted runs every tactic on the layers of the suite that it matches and that sum reals up, on inputs of which one element or
-// channel is NaN or infinite: results that do not depend on it are what they are without. take is that of NotNumbers.
-func Tainted(t *testing.T, b run.Backend, take func(tactic string) bool) {
+// channel is NaN or infinite: results that do not depend on it are what they are without. take is told how many layers the
+// tactic was run on before, and says whether it runs on another.
+func Tainted(t *testing.T, b run.Backend, take func(tactic string, before int) bool) {
 	s, err := b.NewStream()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	ran := map[string]int{}
 	for _, c := range suite.TaintedLayers() {
 		references := sync.OnceValues(func() ([]suite.Reference, error) {
 			return c.References(rand.New(rand.NewPCG(17, uint64(len(c.Name)))))
 		})
 		for _, tac := range b.Tactics(c.Layer.Op) {
 			binding, ok := suite.Bind(c.Layer, tac, 0)
-			if !ok || tac.Reference || tac.Match(binding) != nil || !take(tac.Name) {
+			if !ok || tac.Reference || tac.Match(binding) != nil || !take(tac.Name, ran[tac.Name]) {
 				continue
 			}
+			ran[tac.Name]++
 			t.Run(c.Name+"/"+tac.Name, func(t *testing.T) {
 				refs, err := references()
 				if err != nil {

@@ -68,5 +68,5 @@ func TestTainted(t *testing.T) {
 	b := Open(2)
 	defer b.Close()
 	b.tactics = everyTactic(b.features, 2)
-	runtest.Tainted(t, b, func(string) bool { return true })
+	runtest.Tainted(t, b, func(string, int) bool { return true })
 }
