@@ -8,6 +8,7 @@ var onnxComposites = map[string]func(*Definition, *Node) ([]*Tensor, error){
 	"SimplifiedLayerNormalization":      simplifiedLayerNorm, // which ONNX does not have, and ONNX Runtime writes as if it had
 	"SwiGLU":                            importSwiGLU,
 	"com.microsoft:CausalConvWithState": causalConv,
+	"com.microsoft:LinearAttention":     microsoftLinearAttention,
 }
 
 // causalConv is a convolution of each channel of x [B,C,L] with its own weights [C,1,k], of places up to its own; in front of the
@@ -52,4 +53,19 @@ func causalConv(d *Definition, n *Node) ([]*Tensor, error) {
 		last.Starts[0], last.Ends[0] = 0, 0
 	}
 	return []*Tensor{y, d.Slice(x, last)}, nil
+}
+
+// microsoftLinearAttention is ONNX's operator, which it was before.
+func microsoftLinearAttention(d *Definition, n *Node) ([]*Tensor, error) {
+	if err := n.needs(0, 1, 2); err != nil {
+		return nil, err
+	}
+	if w := n.Int("state_window", 0); w != 0 {
+		return nil, fmt.Errorf("state_window %d is not supported", w)
+	}
+	a, inputs, err := importLinearAttention(n)
+	if err != nil {
+		return nil, err
+	}
+	return d.Layers(LinearAttention, a, max(1, min(2, n.Outputs)), inputs...), nil
 }

@@ -85,6 +85,10 @@ var defineCases = func() map[string]defineCase {
 		}},
 		"LayerNormalization": {"LayerNorm", func(d *Definition, g given) *Tensor { return d.LayerNorm(g.matrix, g.w(6), nil, -1, 1e-5) }},
 		"RMSNormalization":   {"RMSNorm", func(d *Definition, g given) *Tensor { return d.RMSNorm(g.matrix, g.w(6), -1, 1e-5) }},
+		"LinearAttention": {"LinearAttention", func(d *Definition, g given) *Tensor {
+			y, _ := d.LinearAttention(g.w(2, 3, 8), g.w(2, 3, 4), g.w(2, 3, 6), nil, nil, nil, LinearAttentionAttrs{Heads: 4, KVHeads: 2})
+			return y
+		}},
 		"RotaryEmbedding": {"Rotary", func(d *Definition, g given) *Tensor {
 			return d.Rotary(g.x, g.w(2, 6, 3), g.w(2, 6, 3), nil, RotaryAttrs{})
 		}},

@@ -36,14 +36,34 @@ var Rotary = &Op{
 		}
 		return a, n.Inputs, nil
 	},
-	Export: func(e *Exporter) error {
-		a := e.Layer.Attrs.(RotaryAttrs)
-		attrs := Attributes{"rotary_embedding_dim": a.Size, "interleaved": a.Interleaved}
-		if a.Heads > 0 {
-			attrs["num_heads"] = a.Heads
+	Export: exportRotary,
+}
+
+// exportRotary repeats angles, or positions, that serve all items, since ONNX has those of each.
+func exportRotary(e *Exporter) error {
+	l, inputs := e.Layer, e.Inputs()
+	a, x := l.Attrs.(RotaryAttrs), l.Inputs[RotaryX]
+	mixed := l.Inputs[RotaryCos].Type != x.Type || l.Inputs[RotarySin].Type != x.Type
+	own := []int{RotaryCos, RotarySin}
+	if l.Input(RotaryPositions) != nil {
+		own = []int{RotaryPositions}
+	}
+	for _, i := range own {
+		t := l.Inputs[i]
+		if !t.Dims[0].Is(1) || x.Dims[0].Is(1) {
+			continue
 		}
-		return e.NodeSince(23, "RotaryEmbedding", attrs)
-	},
+		items, rest := e.Step("Shape", Attributes{"start": 0, "end": 1}, inputs[RotaryX]), e.Step("Shape", Attributes{"start": 1}, inputs[i])
+		inputs[i] = e.Step("Expand", nil, inputs[i], e.Step("Concat", Attributes{"axis": 0}, items, rest))
+		if mixed && t.Type.IsFloat() && t.Type != F32 { // as the others are, then
+			inputs[i] = e.Step("Cast", Attributes{"to": F32}, inputs[i])
+		}
+	}
+	attrs := Attributes{"rotary_embedding_dim": a.Size, "interleaved": a.Interleaved}
+	if a.Heads > 0 {
+		attrs["num_heads"] = a.Heads
+	}
+	return e.NodeSince(23, "RotaryEmbedding", attrs, inputs...)
 }
 
 func inferRotary(l *Layer) error {

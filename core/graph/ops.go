@@ -38,6 +38,7 @@ func Ops() OpSet {
 		Identity,
 		InstanceNorm,
 		LayerNorm,
+		LinearAttention,
 		LpNorm,
 		LRN,
 		MatMul,

@@ -68,6 +68,7 @@ func Layers() []Case {
 	m.givenAxes()
 	m.rotations()
 	m.tensorScatters()
+	m.linearAttentions()
 	return m.cases
 }
 

@@ -348,7 +348,17 @@ def rotations():
     case("TensorScatter", ints(np.int8, 2, 4, 3), ints(np.int8, 2, 3, 3), i64(3, 2), version=24, axis=1, mode="circular")
 
 
-for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations]:
+def states():
+    q, k, v = f32(2, 3, 16), f32(2, 3, 8), f32(2, 3, 6)
+    past, decay, beta = f32(2, 2, 4, 3), -np.abs(f32(2, 3, 2)), np.abs(f32(2, 3, 2))
+    heads = {"q_num_heads": 4, "kv_num_heads": 2}
+    case("LinearAttention", q, k, v, version=27, update_rule="linear", outputs=2, **heads)
+    case("LinearAttention", q, k, v, past, decay, version=27, update_rule="gated", scale=0.5, outputs=2, **heads)
+    case("LinearAttention", q, k, v, None, None, beta, version=27, update_rule="delta", outputs=2, **heads)
+    case("LinearAttention", q, k, v, past, -np.abs(f32(2, 3, 8)), beta[..., :1], version=27, outputs=2, **heads)
+
+
+for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states]:
     group()
 for i, c in enumerate(cases):
     sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c))

@@ -253,6 +253,13 @@ func norms() map[string]proposal {
 			}
 			return node(a, x.Name, x.Name, x.Name)
 		}},
+		"LinearAttention": {since: 27, make: func(g *generator) *Node {
+			kv, size, b, t := 1+g.rnd.IntN(2), 1+g.rnd.IntN(4), 1+g.rnd.IntN(2), g.extent()
+			heads := kv * (1 + g.rnd.IntN(2))
+			a := attrs{"q_num_heads": intOf(heads), "kv_num_heads": intOf(kv), "update_rule": stringOf("linear")}
+			k := g.input(graph.F32, b, t, kv*size).Name
+			return node(a, g.input(graph.F32, b, t, heads*size).Name, k, k)
+		}},
 		"RotaryEmbedding": {since: 23, make: func(g *generator) *Node { return g.rotary() }},
 		"LRN": {make: func(g *generator) *Node {
 			a := attrs{"size": intOf(1 + 2*g.rnd.IntN(4))}

@@ -224,6 +224,12 @@ def states():
     add("causal conv dilated", "CausalConvWithState", [real(2, 3, 5), real(3, 1, 3), None, real(2, 3, 4)], 2, dilation=2)
 
 
+    q, k, v = real(2, 3, 16), real(2, 3, 8) / 4, real(2, 3, 6)
+    past, decay, beta = real(2, 2, 4, 3), -np.abs(real(2, 3, 8)), np.abs(real(2, 3, 2))
+    for rule, more in (("linear", []), ("gated", [past, decay]), ("delta", [None, None, beta]), ("gated_delta", [past, decay[..., :2], beta])):
+        add("linear attention " + rule, "LinearAttention", [q, k, v, *more], 2, update_rule=rule, q_num_heads=4, kv_num_heads=2)
+
+
 def images():
     x, g, b = real(2, 2, 3, 8), real(8), real(8)
     skip, shift = real(2, 8), real(8)
