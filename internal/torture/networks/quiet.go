@@ -10,7 +10,7 @@ import (
 // quiet returns why a model is not compared with onnxruntime: ONNX leaves open what it means, or onnxruntime is known to be
 // wrong; "" where it is compared.
 func quiet(m *Model, n *graph.Network) string {
-	finite, empty, fractions, negative, large := true, false, false, false, false
+	finite, empty, fractions, negative, large, faint := true, false, false, false, false, false
 	look := func(v graph.Value) {
 		empty = empty || v.Len() == 0
 		finite = finite && !(v.Type.IsFloat() && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f-f != 0 }))
@@ -21,9 +21,10 @@ func quiet(m *Model, n *graph.Network) string {
 	for _, v := range m.data() {
 		look(*v)
 	}
-	_, err := n.Eval(context.Background(), m.Feeds(), func(_ *graph.Layer, out []graph.Value) error {
+	_, err := n.Eval(context.Background(), m.Feeds(), func(l *graph.Layer, out []graph.Value) error {
 		for _, v := range out {
 			look(v)
+			faint = faint || sigmoid(l) && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 1e-3 })
 		}
 		return nil
 	})
@@ -32,6 +33,8 @@ func quiet(m *Model, n *graph.Network) string {
 		return "it has no meaning"
 	case empty:
 		return "means of nothing are open, and onnxruntime leaves integer products over nothing as they are in memory"
+	case faint:
+		return "onnxruntime's sigmoid is exact to a share of 1, not of itself"
 	case !finite:
 		return "what integers and extremes are made of NaN and infinities is open"
 	}
@@ -52,6 +55,12 @@ func quiet(m *Model, n *graph.Network) string {
 		}
 	}
 	return ""
+}
+
+// sigmoid reports whether a layer computes one.
+func sigmoid(l *graph.Layer) bool {
+	e, _ := l.Attrs.(graph.Elementwise)
+	return slices.ContainsFunc(e.Program.Code, func(in graph.Instr) bool { return in.Op == graph.EltSigmoid })
 }
 
 // undefined returns what ONNX does not say of a node; negative says that there are reals below 0 somewhere.
