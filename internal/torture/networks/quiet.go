@@ -2,6 +2,8 @@ package networks
 
 import (
 	"context"
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -21,8 +23,13 @@ func quiet(m *Model, n *graph.Network) string {
 	for _, v := range m.data() {
 		look(*v)
 	}
+	far, known := false, maps.Clone(m.Feeds())
 	_, err := n.Eval(context.Background(), m.Feeds(), func(l *graph.Layer, out []graph.Value) error {
-		for _, v := range out {
+		if l.Op == graph.ReduceProd {
+			far = far || strays(known[l.Inputs[0].Name])
+		}
+		for i, v := range out {
+			known[l.Outputs[i].Name] = v
 			look(v)
 			faint = faint || sigmoid(l) && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 1e-3 })
 		}
@@ -42,8 +49,8 @@ func quiet(m *Model, n *graph.Network) string {
 		if large && l.Op.Class == graph.ClassNorm {
 			return "onnxruntime normalises by differences of large products"
 		}
-		if large && l.Op == graph.ReduceProd {
-			return "onnxruntime's products overflow before they meet a zero"
+		if (large || far) && l.Op == graph.ReduceProd {
+			return "onnxruntime's products leave the range of float32 before they come back to it or meet a zero"
 		}
 	}
 	for _, node := range m.Nodes {
@@ -61,6 +68,19 @@ func quiet(m *Model, n *graph.Network) string {
 func sigmoid(l *graph.Layer) bool {
 	e, _ := l.Attrs.(graph.Elementwise)
 	return slices.ContainsFunc(e.Program.Code, func(in graph.Instr) bool { return in.Op == graph.EltSigmoid })
+}
+
+// strays reports whether products of some of the elements are near an end of float32's range.
+func strays(v graph.Value) bool {
+	small, large := 0.0, 0.0
+	for _, f := range v.Float64s() {
+		if e := math.Log2(math.Abs(f)); e < 0 {
+			small += e
+		} else {
+			large += e
+		}
+	}
+	return small < -100 || large > 100
 }
 
 // undefined returns what ONNX does not say of a node; negative says that there are reals below 0 somewhere.
