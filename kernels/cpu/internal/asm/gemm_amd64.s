@@ -91,6 +91,7 @@ r1started:
 	JEQ  r1ones
 
 r1quad:
+	PREFETCHT1       8192(DI)
 	VMOVUPS          (DI), Z4
 	VFMADD231PS.BCST (SI), Z4, Z0
 	VMOVUPS          64(DI), Z4
@@ -109,6 +110,7 @@ r1ones:
 	JEQ   r1sum
 
 r1one:
+	PREFETCHT1       8192(DI)
 	VMOVUPS          (DI), Z4
 	VFMADD231PS.BCST (SI), Z4, Z0
 	ADDQ             $0x04, SI
@@ -183,6 +185,7 @@ r2started:
 	JEQ  r2ones
 
 r2quad:
+	PREFETCHT1       8192(DI)
 	VMOVUPS          (DI), Z8
 	VFMADD231PS.BCST (SI), Z8, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z8, Z1
@@ -205,6 +208,7 @@ r2ones:
 	JEQ   r2sum
 
 r2one:
+	PREFETCHT1       8192(DI)
 	VMOVUPS          (DI), Z8
 	VFMADD231PS.BCST (SI), Z8, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z8, Z1
@@ -297,6 +301,7 @@ r3started:
 	JEQ  r3ones
 
 r3quad:
+	PREFETCHT1       8192(DI)
 	VMOVUPS          (DI), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -323,6 +328,7 @@ r3ones:
 	JEQ   r3sum
 
 r3one:
+	PREFETCHT1       8192(DI)
 	VMOVUPS          (DI), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -431,6 +437,7 @@ r4started:
 	JEQ  r4ones
 
 r4quad:
+	PREFETCHT1       8192(R8)
 	VMOVUPS          (R8), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -462,6 +469,7 @@ r4ones:
 	JEQ   r4sum
 
 r4one:
+	PREFETCHT1       8192(R8)
 	VMOVUPS          (R8), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -579,6 +587,7 @@ r5started:
 	JEQ  r5ones
 
 r5quad:
+	PREFETCHT1       8192(R8)
 	VMOVUPS          (R8), Z10
 	VFMADD231PS.BCST (SI), Z10, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z10, Z1
@@ -614,6 +623,7 @@ r5ones:
 	JEQ   r5sum
 
 r5one:
+	PREFETCHT1       8192(R8)
 	VMOVUPS          (R8), Z10
 	VFMADD231PS.BCST (SI), Z10, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z10, Z1
@@ -741,6 +751,7 @@ r6started:
 	JEQ  r6ones
 
 r6quad:
+	PREFETCHT1       8192(R8)
 	VMOVUPS          (R8), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -780,6 +791,7 @@ r6ones:
 	JEQ   r6sum
 
 r6one:
+	PREFETCHT1       8192(R8)
 	VMOVUPS          (R8), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -916,6 +928,7 @@ r7started:
 	JEQ  r7ones
 
 r7quad:
+	PREFETCHT1       8192(R9)
 	VMOVUPS          (R9), Z7
 	VFMADD231PS.BCST (SI), Z7, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z7, Z1
@@ -960,6 +973,7 @@ r7ones:
 	JEQ   r7sum
 
 r7one:
+	PREFETCHT1       8192(R9)
 	VMOVUPS          (R9), Z7
 	VFMADD231PS.BCST (SI), Z7, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z7, Z1
@@ -2939,6 +2953,8 @@ r1started:
 	JEQ  r1ones
 
 r1quad:
+	PREFETCHT1   8192(DI)
+	PREFETCHT1   8448(DI)
 	VMOVUPS      (DI), Z8
 	VMOVUPS      64(DI), Z9
 	VBROADCASTSS (SI), Z10
@@ -2969,6 +2985,7 @@ r1ones:
 	JEQ   r1sum
 
 r1one:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Z8
 	VMOVUPS      64(DI), Z9
 	VBROADCASTSS (SI), Z10
@@ -3060,6 +3077,8 @@ r2started:
 	JEQ  r2ones
 
 r2quad:
+	PREFETCHT1   8192(DI)
+	PREFETCHT1   8448(DI)
 	VMOVUPS      (DI), Z12
 	VMOVUPS      64(DI), Z13
 	VBROADCASTSS (SI), Z14
@@ -3102,6 +3121,7 @@ r2ones:
 	JEQ   r2sum
 
 r2one:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Z12
 	VMOVUPS      64(DI), Z13
 	VBROADCASTSS (SI), Z14
@@ -3214,6 +3234,8 @@ r3started:
 	JEQ  r3ones
 
 r3quad:
+	PREFETCHT1   8192(DI)
+	PREFETCHT1   8448(DI)
 	VMOVUPS      (DI), Z12
 	VMOVUPS      64(DI), Z13
 	VBROADCASTSS (SI), Z14
@@ -3268,6 +3290,7 @@ r3ones:
 	JEQ   r3sum
 
 r3one:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Z12
 	VMOVUPS      64(DI), Z13
 	VBROADCASTSS (SI), Z14
@@ -3395,6 +3418,8 @@ r4started:
 	JEQ  r4ones
 
 r4quad:
+	PREFETCHT1   8192(R8)
+	PREFETCHT1   8448(R8)
 	VMOVUPS      (R8), Z8
 	VMOVUPS      64(R8), Z9
 	VBROADCASTSS (SI), Z10
@@ -3462,6 +3487,7 @@ r4ones:
 	JEQ   r4sum
 
 r4one:
+	PREFETCHT1   8192(R8)
 	VMOVUPS      (R8), Z8
 	VMOVUPS      64(R8), Z9
 	VBROADCASTSS (SI), Z10
@@ -3605,6 +3631,8 @@ r5started:
 	JEQ  r5ones
 
 r5quad:
+	PREFETCHT1   8192(R8)
+	PREFETCHT1   8448(R8)
 	VMOVUPS      (R8), Z10
 	VMOVUPS      64(R8), Z11
 	VBROADCASTSS (SI), Z12
@@ -3684,6 +3712,7 @@ r5ones:
 	JEQ   r5sum
 
 r5one:
+	PREFETCHT1   8192(R8)
 	VMOVUPS      (R8), Z10
 	VMOVUPS      64(R8), Z11
 	VBROADCASTSS (SI), Z12
@@ -3848,6 +3877,8 @@ r6started:
 	JEQ  r6ones
 
 r6quad:
+	PREFETCHT1   8192(R8)
+	PREFETCHT1   8448(R8)
 	VMOVUPS      (R8), Z12
 	VMOVUPS      64(R8), Z13
 	VBROADCASTSS (SI), Z14
@@ -3939,6 +3970,7 @@ r6ones:
 	JEQ   r6sum
 
 r6one:
+	PREFETCHT1   8192(R8)
 	VMOVUPS      (R8), Z12
 	VMOVUPS      64(R8), Z13
 	VBROADCASTSS (SI), Z14
@@ -4126,6 +4158,8 @@ r7started:
 	JEQ  r7ones
 
 r7quad:
+	PREFETCHT1   8192(R9)
+	PREFETCHT1   8448(R9)
 	VMOVUPS      (R9), Z14
 	VMOVUPS      64(R9), Z15
 	VBROADCASTSS (SI), Z16
@@ -4230,6 +4264,7 @@ r7ones:
 	JEQ   r7sum
 
 r7one:
+	PREFETCHT1   8192(R9)
 	VMOVUPS      (R9), Z14
 	VMOVUPS      64(R9), Z15
 	VBROADCASTSS (SI), Z16
@@ -7645,6 +7680,7 @@ r1started:
 	JEQ  r1ones
 
 r1quad:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Y8
 	VMOVUPS      32(DI), Y9
 	VBROADCASTSS (SI), Y10
@@ -7675,6 +7711,7 @@ r1ones:
 	JEQ   r1sum
 
 r1one:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Y8
 	VMOVUPS      32(DI), Y9
 	VBROADCASTSS (SI), Y10
@@ -7800,6 +7837,7 @@ r2started:
 	JEQ  r2ones
 
 r2quad:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Y12
 	VMOVUPS      32(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -7842,6 +7880,7 @@ r2ones:
 	JEQ   r2sum
 
 r2one:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Y12
 	VMOVUPS      32(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -7995,6 +8034,7 @@ r3started:
 	JEQ  r3ones
 
 r3quad:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Y12
 	VMOVUPS      32(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -8049,6 +8089,7 @@ r3ones:
 	JEQ   r3sum
 
 r3one:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Y12
 	VMOVUPS      32(DI), Y13
 	VBROADCASTSS (SI), Y14

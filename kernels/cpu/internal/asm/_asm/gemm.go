@@ -190,6 +190,9 @@ func (t *gemmTile) multiply() {
 	}
 	w, k, quads, aheadStep := t.gp("b"), t.gp("k"), c.GP64(), t.gp("aheadStep")
 	steps := func(n int) {
+		for at := 0; t.lookAhead() == 0 && at < n*t.shape.blocks*lane; at += fetched {
+			c.PREFETCHT1(operand.Mem{Base: w, Disp: fetchAhead + at})
+		}
 		for i := range n {
 			for range t.lookAhead() * n / 4 {
 				c.PREFETCHT1(operand.Mem{Base: t.ahead})
@@ -221,7 +224,14 @@ func (t *gemmTile) multiply() {
 	addSets(c, t.acc)
 }
 
-// lookAhead is how often a step of k asks for a line ahead. Few rows wait for b alone, which processors fetch by themselves.
+// What products of few rows ask for of b besides what processors fetch by themselves: a line of every four, two pages ahead. More
+// lines, or nearer ones, or by another instruction, make it slower.
+const (
+	fetchAhead = 8192
+	fetched    = 256
+)
+
+// lookAhead is how often a step of k asks for a line of the next panel. Few rows wait for b alone, and ask for lines of that.
 func (t *gemmTile) lookAhead() int {
 	if 2*t.p <= t.shape.rows {
 		return 0

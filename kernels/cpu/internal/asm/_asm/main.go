@@ -28,6 +28,7 @@ type family struct {
 }
 
 var families = []family{
+	{"attend", attend},
 	{"conv", conv},
 	{"depthwise", depthwise},
 	{"gemm", gemm},
