@@ -66,6 +66,7 @@ func Layers() []Case {
 	m.powers()
 	m.attentions()
 	m.givenAxes()
+	m.splits()
 	return m.cases
 }
 
