@@ -69,6 +69,7 @@ func Layers() []Case {
 	m.rotations()
 	m.tensorScatters()
 	m.linearAttentions()
+	m.splits()
 	return m.cases
 }
 

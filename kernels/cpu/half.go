@@ -27,7 +27,7 @@ func halfTactics(isa asm.Features, workers int) []kernels.Tactic {
 // half returns the tactic that runs t on tensors of which some are stored in half precision.
 func half(t kernels.Tactic, isa asm.Features) kernels.Tactic {
 	h := t
-	h.Name, h.Strided, h.InPlace = strings.Replace(t.Name, "_f32_", "_f16_", 1), false, false
+	h.Name, h.Strided, h.Rows, h.InPlace = strings.Replace(t.Name, "_f32_", "_f16_", 1), false, false, false
 	h.Match = func(b kernels.Binding) error {
 		w := widened(b)
 		if w.size == 0 {

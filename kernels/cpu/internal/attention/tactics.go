@@ -14,7 +14,7 @@ import (
 // Tactics are the attentions in float32 for one instruction set.
 func Tactics(isa asm.Features, workers int) []kernels.Tactic {
 	return []kernels.Tactic{{
-		Name: "attention_f32_" + work.ISAName(isa), Op: graph.Attention, Needs: kernels.Feature(isa), Strided: true,
+		Name: "attention_f32_" + work.ISAName(isa), Op: graph.Attention, Needs: kernels.Feature(isa), Strided: true, Rows: true,
 		Match: match,
 		Workspace: func(b kernels.Binding) int {
 			a, err := bound(b, isa, workers)
@@ -67,9 +67,9 @@ func given(b kernels.Binding, i int) bool { return b.Layer.Input(i) != nil }
 // stridesOf returns the strides of an operand with its heads in an axis of their own, or in the last one.
 func stridesOf(d kernels.Desc, heads int) Strides {
 	if n := d.Dims; len(n) == 4 {
-		return Strides{d.BatchStride(), n[2] * n[3], n[3]}
+		return Strides{d.BatchStride(), n[2] * d.RowPitch(), d.RowPitch()}
 	}
-	return Strides{d.BatchStride(), d.Dims[2] / heads, d.Dims[2]}
+	return Strides{d.BatchStride(), d.Dims[2] / heads, d.RowPitch()}
 }
 
 // extents returns the heads, rows and elements of a row of such an operand.
@@ -126,8 +126,11 @@ func maskOf(d kernels.Desc, keys int) Mask {
 			break
 		}
 		n := d.Dims[at]
-		if at == 0 && d.Batch > 0 {
+		switch {
+		case at == 0 && d.Batch > 0:
 			stride = d.Batch
+		case i == 1 && len(d.Dims) > 2:
+			stride = d.RowPitch()
 		}
 		if n > 1 {
 			*to = stride
