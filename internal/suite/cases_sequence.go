@@ -11,7 +11,7 @@ func (m *maker) rotations() {
 	for _, t := range []graph.DataType{graph.F32, graph.F16} {
 		add := func(a graph.RotaryAttrs, in ...*graph.Tensor) {
 			l := m.layer(graph.Rotary, a, in...)
-			m.add(fmt.Sprintf("rotary_%s_%v_%v_%d_%s", t, a, in[0].Dims, len(in), in[1].Type), l, Tolerance{Real: 1e-6})
+			m.add(fmt.Sprintf("rotary_%s_%v_%v_%d_%v", t, a, in[0].Dims, len(in), in[1].IsConst()), l, Tolerance{Real: 1e-6})
 		}
 		x := func(dims ...int) *graph.Tensor { return m.tensor(t, graph.Range{}, dims...) }
 		for _, interleaved := range []bool{false, true} {
