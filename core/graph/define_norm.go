@@ -46,6 +46,31 @@ func (d *Definition) RMSNorm(x, scale *Tensor, axis int, epsilon float32) *Tenso
 	return d.Layer(RMSNorm, LayerNormAttrs{axis, epsilon}, x, scale)
 }
 
+// Attention adds the softmax-weighted sums of v, for each head; see [Attention] for the forms of q, k and v. mask may be nil.
+func (d *Definition) Attention(q, k, v, mask *Tensor, a AttentionAttrs) *Tensor {
+	return d.Layer(Attention, a, q, k, v, mask)
+}
+
+// AttentionWithPast adds an attention to keys and values [B,KVHeads,P,D] in front of k and v as well, and returns what follows
+// for the next one: all keys and all values.
+func (d *Definition) AttentionWithPast(q, k, v, mask, pastK, pastV *Tensor, a AttentionAttrs) (y, presentK, presentV *Tensor) {
+	out := d.Layers(Attention, a, 3, q, k, v, mask, pastK, pastV)
+	return out[0], out[1], out[2]
+}
+
+// Rotary turns the pairs of components of each head of x by angles of the given cosines and sines; positions, which choose among
+// them, may be nil.
+func (d *Definition) Rotary(x, cos, sin, positions *Tensor, a RotaryAttrs) *Tensor {
+	return d.Layer(Rotary, a, x, cos, sin, positions)
+}
+
+// LinearAttention adds, for each head, the products of queries with a state to which keys and values are added; see
+// [LinearAttention]. It returns the last state, too; past, decay and beta may be nil.
+func (d *Definition) LinearAttention(q, k, v, past, decay, beta *Tensor, a LinearAttentionAttrs) (y, present *Tensor) {
+	out := d.Layers(LinearAttention, a, 2, q, k, v, past, decay, beta)
+	return out[0], out[1]
+}
+
 // LRN adds the local response normalisation across channels.
 func (d *Definition) LRN(x *Tensor, a LRNAttrs) *Tensor { return d.Layer(LRN, a, x) }
 

@@ -2,6 +2,7 @@ package pass
 
 import (
 	"math"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 )
@@ -56,42 +57,53 @@ var activations = []struct {
 // recognise replaces the layers of a pattern, of which root is the last, by one that applies p to x.
 func (r *rewrite) recognise(rule string, root *graph.Layer, m *pattern, x *graph.Tensor, p graph.Program) bool {
 	c := r.candidate(rule, m.inner...)
-	member := map[*graph.Layer]bool{}
-	for _, l := range m.inner {
-		member[l] = true
-	}
-	for _, l := range m.inner {
-		t := l.Outputs[0]
-		if l == root {
-			continue
-		}
-		if r.net.IsOutput(t) {
-			return c.miss(NetworkOutput, "%s is an output of the network", t.Name)
-		}
-		for _, u := range t.Users {
-			if !member[u] {
-				return c.miss(SecondConsumer, "%s is also used by %s", t.Name, u.Name)
-			}
-		}
-	}
-	y := root.Outputs[0]
-	if !graph.EqualDims(x.Dims, y.Dims) || x.Type != y.Type {
+	if y := root.Outputs[0]; !graph.EqualDims(x.Dims, y.Dims) || x.Type != y.Type {
 		return c.miss(WrongShape, "%s becomes %s", x, y)
 	}
-	by := &graph.Layer{Name: root.Name, Op: graph.Pointwise, Attrs: graph.Elementwise{Program: p},
-		Inputs: []*graph.Tensor{x}, Outputs: []*graph.Tensor{y}, From: c.members}
+	return c.become(root, &graph.Layer{Op: graph.Pointwise, Attrs: graph.Elementwise{Program: p}, Inputs: []*graph.Tensor{x}})
+}
+
+// become replaces the candidate's layers, of which root is the last, by one that computes the same, if nobody needs what lies
+// between them.
+func (c *candidate) become(root, by *graph.Layer) bool {
+	r := c.r
+	if !c.closed(root) {
+		return false
+	}
+	by.Name, by.Outputs, by.From = root.Name, root.Outputs, c.members
 	if !c.supported(by) || !c.enabled() {
 		return false
 	}
 	by = r.replace(root, by)
-	for left := len(m.inner) - 1; left > 0; left-- { // users go before what they use
-		for _, l := range m.inner {
-			if r.net.Layer(l.Name) == l && l != by && len(l.Outputs[0].Users) == 0 {
+	for left := len(c.layers) - 1; left > 0; left-- { // users go before what they use
+		for _, l := range c.layers {
+			if r.net.Layer(l.Name) == l && l != by && !r.used(l) {
 				r.net.Remove(l)
 			}
 		}
 	}
 	return c.fire(by)
+}
+
+// closed reports whether nothing but the candidate's layers needs what they compute, root's result aside; if not, that is
+// recorded as a miss.
+func (c *candidate) closed(root *graph.Layer) bool {
+	for _, l := range c.layers {
+		for _, t := range l.Outputs {
+			if l == root {
+				continue
+			}
+			if c.r.net.IsOutput(t) {
+				return c.miss(NetworkOutput, "%s is an output of the network", t.Name)
+			}
+			for _, u := range t.Users {
+				if !slices.Contains(c.layers, u) {
+					return c.miss(SecondConsumer, "%s is also used by %s", t.Name, u.Name)
+				}
+			}
+		}
+	}
+	return true
 }
 
 // gelu matches c*x*(a*erf(x/sqrt 2) + a) with c*a = 1/2.
