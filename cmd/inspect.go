@@ -32,7 +32,7 @@ func inspectCommand(t tables) *cobra.Command {
 	device := deviceFlags{table: t.backends}
 	c.AddCommand(
 		inspectPart(&modelFlags{device: device, own: t.own, lookOnly: true, partly: true}, takeInputs|takeRandom|takeShapes|takeOutput, "model", "the graph as imported", report.PartModel, writeModel),
-		inspectPart(&modelFlags{device: device, own: t.own, partly: true}, takeAll&^(takeLabels|takeTactics|takeTimings|takeCode), "passes", "what every pass applied, what it rejected and why, and what became of every source layer", report.PartPasses, writePasses),
+		inspectPasses(&modelFlags{device: device, own: t.own, partly: true}),
 		inspectEngine(t),
 		inspectPart(onBackends(t), takeAll&^takeLabels, "memory", "where every tensor is in the arena, and when", report.PartMemory, writeMemory),
 		inspectPart(onBackends(t), takeAll&^takeLabels, "tactics", "every tactic considered for every layer; those that cannot compute it by family, or with --verbose one by one", report.PartTactics, writeTactics),
@@ -40,6 +40,12 @@ func inspectCommand(t tables) *cobra.Command {
 		inspectRecordingCommand(),
 	)
 	return c
+}
+
+func inspectPasses(o *modelFlags) *cobra.Command {
+	return inspectPart(o, takeAll&^(takeLabels|takeTactics|takeTimings|takeCode), "passes",
+		"what every pass applied, what it rejected and why, with --verbose place by place, and what became of every source layer",
+		report.PartPasses, func(w io.Writer, s *report.Snapshot) { writePasses(w, s, o.output.verbose) })
 }
 
 func inspectEngine(t tables) *cobra.Command {

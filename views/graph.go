@@ -20,7 +20,7 @@ type graphs struct {
 }
 
 func newGraphs(look *ui.Look, d desk) *graphs {
-	g := &graphs{desk: d, state: graphState{in: newInput(look, report.PartPasses), step: engineStep, unfolded: map[unfold]bool{}}}
+	g := &graphs{desk: d, state: graphState{in: newInput(look, report.PartPasses), step: engineStep, unfolded: map[unfold]bool{}, causes: map[siteCause]bool{}}}
 	for side := range g.lists {
 		g.lists[side] = newNetworkList(&g.state, side)
 	}
@@ -112,6 +112,7 @@ type site struct {
 	bytes      int64
 	reason     string // why not; empty if it was done
 	detail     string
+	cause      string // the same at all sites that were left for one cause
 }
 
 // sites returns what concerns the cursor: the sites of the pass, or those of the layer.
@@ -139,7 +140,7 @@ func (g *graphs) find(want func(site) bool) []site {
 			}
 		}
 		for _, m := range st.Missed {
-			s := site{rule: m.Rule, text: m.Site, layers: m.Layers, pass: i, reason: m.Reason, detail: m.Detail}
+			s := site{rule: m.Rule, text: m.Site, layers: m.Layers, pass: i, reason: m.Reason, detail: m.Detail, cause: m.CauseOf()}
 			if want(s) {
 				missed = append(missed, s)
 			}
