@@ -33,14 +33,20 @@ func (g *graphs) look() *ui.Look { return g.state.in.look }
 
 // selected returns the names of the source layers that the cursor is on: one on the left side, members on the right.
 func (g *graphs) selected() []string {
-	layer := g.lists[g.state.side].layer()
-	switch {
-	case layer == nil:
+	list := g.lists[g.state.side]
+	line := list.line()
+	if line == nil {
 		return nil
-	case g.state.side == sourceSide:
-		return []string{layer.Name}
 	}
-	return layer.From
+	var names []string
+	for _, l := range list.of(line) {
+		if g.state.side == sourceSide {
+			names = append(names, l.Name)
+		} else {
+			names = append(names, l.From...)
+		}
+	}
+	return names
 }
 
 // keys are the keys that mean the same in every pane of the screen.
@@ -205,9 +211,13 @@ func savings(kernels int, bytes int64) string {
 func (g *graphs) moved(side int) {
 	g.state.side, g.state.ofPass = side, false
 	other, names := g.lists[1-side], g.selected()
-	for i, line := range other.lines {
-		if other.belongs(&other.layers[line.layer], names) && other.list.Select(i) {
+	if g.lists[side].line() != nil && g.lists[side].line().blocks > 1 {
+		if i := slices.IndexFunc(other.lines, func(l graphLine) bool { return l.blocks > 1 && other.belongs(&other.layers[l.layer], names) }); i >= 0 {
+			other.list.Select(i)
 			return
 		}
+	}
+	if i := other.find(func(l *report.Layer) bool { return other.belongs(l, names) }); i >= 0 {
+		other.list.Select(i)
 	}
 }

@@ -3,8 +3,10 @@ package views
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -33,8 +35,12 @@ func (v *detailView) Title() string {
 		}
 		return "Pass " + v.g.snap().Passes.Steps[v.g.state.step].Pass
 	}
-	if l := v.g.lists[v.g.state.side].layer(); l != nil {
+	list := v.g.lists[v.g.state.side]
+	if l := list.layer(); l != nil {
 		return "Layer " + shortName(l.Name)
+	}
+	if line := list.line(); line != nil {
+		return strings.TrimSpace(list.blockText(line))
 	}
 	return "Layer"
 }
@@ -92,6 +98,8 @@ func (v *detailView) build() {
 			v.buildPass(&v.g.snap().Passes.Steps[v.g.state.step])
 		case v.g.state.ofPass:
 			v.buildRules()
+		case v.g.lists[v.g.state.side].layer() == nil:
+			v.buildBlocks(v.g.lists[v.g.state.side])
 		default:
 			v.buildLayer()
 		}
@@ -120,6 +128,51 @@ func (v *detailView) factIn(style ui.Style, name, text string) {
 	for _, line := range ui.Wrap(text, max(v.width-column-margins, 24)) {
 		v.add(ui.Span{Text: pad(name, column), Style: ui.Muted}, ui.Span{Text: line, Style: style})
 		name = ""
+	}
+}
+
+// buildBlocks describes the blocks under the cursor: of what one consists, and what they take.
+func (v *detailView) buildBlocks(n *networkList) {
+	line := n.line()
+	if line == nil {
+		return
+	}
+	layers, size := n.of(line), line.layers/line.blocks
+	if line.blocks > 1 {
+		v.fact("blocks", fmt.Sprintf("%d of %s, %d in all", line.blocks, plural(size, "layer"), line.layers))
+	}
+	var ops []string
+	count := map[string]int{}
+	flops, weights := int64(0), 0
+	for i, l := range layers {
+		flops, weights = flops+l.FLOPs, weights+l.Weights
+		if i >= size {
+			continue
+		}
+		if count[l.Op]++; count[l.Op] == 1 {
+			ops = append(ops, l.Op)
+		}
+	}
+	for i, op := range ops {
+		ops[i] = fmt.Sprintf("%d %s", count[op], op)
+	}
+	v.fact("one has", strings.Join(ops, ", "))
+	v.fact("work", ui.Quantity(float64(flops), "FLOP")+", weights "+ui.Bytes(int64(weights)))
+	if n.times == nil {
+		return
+	}
+	share := 0.0
+	for _, l := range layers {
+		share += n.times[l.Name].Share
+	}
+	v.fact("time", fmt.Sprintf("%s, %s of the layers", ui.Duration(n.timeOf(line)), percent(share)))
+	if line.blocks > 1 {
+		least, most := time.Duration(math.MaxInt64), time.Duration(0)
+		for first := line.layer; first < line.layer+line.layers; first += size {
+			t := n.timeOf(&graphLine{layer: first, layers: size, blocks: 1})
+			least, most = min(least, t), max(most, t)
+		}
+		v.fact("of a block", ui.Duration(least)+" to "+ui.Duration(most))
 	}
 }
 

@@ -177,6 +177,17 @@ func (b *bench) wants(texts ...string) {
 	}
 }
 
+func (b *bench) lacks(texts ...string) {
+	b.t.Helper()
+	screen := b.screen()
+	for _, text := range texts {
+		if strings.Contains(screen, text) {
+			b.t.Errorf("the screen shows %q:\n%s", text, screen)
+			return
+		}
+	}
+}
+
 // last returns the configuration that was asked for last.
 func (b *bench) last() config.Config {
 	b.t.Helper()
