@@ -216,6 +216,13 @@ func (v *detailView) buildLayer() {
 		v.fact("set to", rulesOf(v.g.desk, v.g.snap()).text(l.Name, l.From, l.Precision))
 	}
 	v.addUnlowered(l)
+	for _, d := range l.Details {
+		text := d.Text
+		if d.Size > 0 {
+			text = ui.Bytes(d.Size) + " " + text
+		}
+		v.fact(d.Name, text)
+	}
 	v.fact("attributes", l.Attrs)
 	v.fact("epilogue", l.Epilogue)
 	v.lines = append(v.lines, siteLines(v.g, v.g.sites())...)
