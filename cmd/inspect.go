@@ -275,6 +275,10 @@ func writeScore(w io.Writer, a *report.Accuracy) {
 	if a.Labels.Top1 >= 0 {
 		labels = fmt.Sprintf("labels: top-1 %s %% (FP32 %s %%)", percent(a.Labels.Top1), percent(a.Labels.FP32Top1))
 	}
+	if a.Labels.Tokens > 0 {
+		labels = fmt.Sprintf("next tokens: perplexity %s (FP32 %s), top-1 %s %% (FP32 %s %%) of %d", known(a.Labels.Perplexity, hundredths),
+			known(a.Labels.FP32Perplexity, hundredths), percent(a.Labels.Top1), percent(a.Labels.FP32Top1), a.Labels.Tokens)
+	}
 	if a.Labels.Agreement >= 0 {
 		agreement = fmt.Sprintf(", agreement with FP32 %s %% of %s", percent(a.Labels.Agreement), count(a.Items, "item"))
 	}
