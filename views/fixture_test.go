@@ -139,6 +139,7 @@ func settleTimes(s *report.Snapshot) {
 	t.Samples = 200
 	t.EndToEnd = around(t.SumMedian*27/25, 200)
 	t.Gap = t.EndToEnd.Median - t.SumMedian
+	t.MedianLow, t.MedianHigh, t.Beside = 0, 0, nil // as of too few samples
 	t.RecentE2E = samples("end to end", t.EndToEnd.Median)
 	t.Inference = &report.InferenceSplit{Samples: 50, InPlace: true, H2D: 900 * time.Nanosecond, Compute: t.EndToEnd.Median,
 		D2H: 100 * time.Nanosecond, InputBytes: 4096, OutputBytes: 40}
