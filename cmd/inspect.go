@@ -108,15 +108,10 @@ func inspect(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path 
 		return nil
 	}
 	var document any = engineDocument(snap)
-	switch parts {
-	case report.PartModel:
-		document = snap.Model
-	case report.PartPasses:
-		document = snap.Passes
-	case report.PartMemory:
-		document = snap.Memory
-	case report.PartTactics:
-		document = snap.Tactics
+	for _, k := range report.Kinds() {
+		if parts == k.Part {
+			document = k.Get(snap)
+		}
 	}
 	return writeReport(stdout, snap.Head(), document)
 }
