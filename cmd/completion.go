@@ -15,13 +15,13 @@ import (
 )
 
 // choices are the values of flags that take one of a few, by name.
-func choices(table []backend) map[string][]string {
+func choices(t tables) map[string][]string {
 	var names, devices []string
-	for _, b := range table {
+	for _, b := range t.backends {
 		names, devices = append(names, b.name), append(devices, b.devices...)
 	}
 	return map[string][]string{
-		"precision": {"fp32", "fp16", "int8"}, "calibrator": {"minmax", "entropy", "percentile", "mse"},
+		"precision": {"fp32", "fp16", "int8"}, "calibrator": t.own.calibrators().Names(),
 		"precision-constraints": {"prefer", "obey", "none"}, "disable": config.RuleNames(),
 		"backend": names, "backends": append(slices.Clone(names), evaluation), "device": devices,
 		"format": {"text", "json"}, "theme": {"dark", "light"}, "layout": {"nchw", "nhwc"}, "channel-order": {"rgb", "bgr"},
@@ -56,10 +56,10 @@ func setCompletionText(root *cobra.Command) {
 }
 
 // completeValues lets a shell complete the values of flags and the models, engines and recordings of all commands.
-func completeValues(c *cobra.Command, table []backend) {
-	values := choices(table)
+func completeValues(c *cobra.Command, t tables) {
+	values := choices(t)
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if complete := completer(c, f, values, table); complete != nil {
+		if complete := completer(c, f, values, t.backends); complete != nil {
 			_ = c.RegisterFlagCompletionFunc(f.Name, complete) // it has none yet
 		}
 	})
@@ -67,7 +67,7 @@ func completeValues(c *cobra.Command, table []backend) {
 		c.ValidArgsFunction = argumentCompleter(c)
 	}
 	for _, sub := range c.Commands() {
-		completeValues(sub, table)
+		completeValues(sub, t)
 	}
 }
 

@@ -132,7 +132,7 @@ func onBackends(t tables) *modelFlags {
 
 // register gives a command the flags that it takes.
 func (f *modelFlags) register(c *cobra.Command, takes part) {
-	f.config.own = f.own.Passes
+	f.config.own = f.own
 	f.data.define()
 	f.config.define()
 	f.device.define()

@@ -16,7 +16,7 @@ import (
 // configFlags say how a model is built: they make a configuration.
 type configFlags struct {
 	group
-	own         []pass.Pass // of the program
+	own         Own // what the program has beside the built-in
 	precision   string
 	precisions  []string // of a command that takes several
 	calibrator  string
@@ -38,7 +38,7 @@ func (g *configFlags) define() {
 	f.StringVar(&g.precision, "precision", "fp32", "fp32, fp16 or int8; if it is not given, an engine keeps its own and a quantised model is int8")
 	f.StringSliceVar(&g.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32,Conv_3:int8'; later ones win")
 	f.StringVar(&g.constraints, "precision-constraints", string(config.Prefer), "where a layer cannot have the precision set for it: prefer (a warning), obey (an error) or none (the set precisions are ignored)")
-	g.part(takeCalibrator).StringVar(&g.calibrator, "calibrator", "entropy", "minmax, entropy, percentile[:P] or mse")
+	g.part(takeCalibrator).StringVar(&g.calibrator, "calibrator", "entropy", orList(g.calibratorUsage()))
 	f = g.part(takeShapes)
 	f.IntVar(&g.batch, "batch", 1, "batch size of a model whose batch axis is open")
 	f.StringVar(&g.shapes, "shapes", "", "`SHAPES` of inputs whose axes are symbols, as in x:1x3x640x640; default: those of the data")
@@ -53,9 +53,26 @@ func (g *configFlags) define() {
 
 // several makes --precision and --calibrator lists, to try each with each.
 func (g *configFlags) several(what string) {
-	g.precisions, g.calibrators = []string{"fp32", "int8"}, []string{"minmax", "entropy", "percentile", "mse"}
+	g.precisions, g.calibrators = []string{"fp32", "int8"}, g.own.calibrators().Names()
 	replaceList(g.lookup("precision"), &g.precisions, "precisions to "+what+": fp32, fp16, int8")
-	replaceList(g.lookup("calibrator"), &g.calibrators, "calibrators to "+what+" for int8: minmax, entropy, percentile[:P], mse")
+	replaceList(g.lookup("calibrator"), &g.calibrators, "calibrators to "+what+" for int8: "+strings.Join(g.calibratorUsage(), ", "))
+}
+
+// calibratorUsage is what --calibrator may be: names, with a letter for a parameter.
+func (g *configFlags) calibratorUsage() (list []string) {
+	for _, m := range g.own.calibrators() {
+		if m.Param != "" {
+			m.Name += "[:" + strings.ToUpper(m.Param[:1]) + "]"
+		}
+		list = append(list, m.Name)
+	}
+	return list
+}
+
+// orList writes a list of which one is chosen.
+func orList(list []string) string {
+	last := len(list) - 1
+	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
 // replaceList makes a flag of a single value one of a comma-separated list.
@@ -94,7 +111,7 @@ func (g *configFlags) check() error {
 // readFile reads the file of --config.
 func (g *configFlags) readFile() (err error) {
 	if g.path != "" && g.file == nil {
-		g.file, err = config.ReadFile(g.path)
+		g.file, err = config.ReadFile(g.path, g.own.Calibrators...)
 	}
 	return err
 }
@@ -103,7 +120,7 @@ func (g *configFlags) readFile() (err error) {
 func (g *configFlags) asked() (config.Config, error) {
 	cfg := config.Config{
 		Precision: config.Precision(g.precision), Calibrator: g.calibrator, Batch: g.batch,
-		Disable: splitDisabled(g.disable, g.own...), Until: g.until, LayerPrecisions: g.layers,
+		Disable: splitDisabled(g.disable, g.own.Passes...), Until: g.until, LayerPrecisions: g.layers,
 	}
 	if err := g.checkValues(); err != nil {
 		return cfg, usageError{err}
@@ -133,7 +150,7 @@ func (g *configFlags) checkValues() error {
 	if last := len(pass.Standard()) + len(pass.Lowering()); g.until < 0 || g.until > last {
 		return fmt.Errorf("--passes-until %d: want 1 to %d, or 0 for all passes", g.until, last)
 	}
-	if _, err := quant.ParseCalibrator(g.calibrator, quant.Scheme{}); err != nil {
+	if _, err := g.own.calibrators().Parse(g.calibrator, quant.Scheme{}); err != nil {
 		return fmt.Errorf("--calibrator: %w", err)
 	}
 	if _, err := quant.ParseRules(strings.Join(g.layers, ",")); err != nil {

@@ -3,6 +3,7 @@ package cmd
 import (
 	"bytes"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -66,7 +67,7 @@ func TestExamples(t *testing.T) {
 			t.Errorf("%s has no examples", c.CommandPath())
 		}
 		for _, line := range lines {
-			words := strings.Fields(line)
+			words := shellWords(line)
 			if len(words) == 0 || words[0] != "trtui" {
 				continue
 			}
@@ -86,6 +87,15 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
+}
+
+// shellWords divides a line as a shell does, where quotes are single ones about whole words.
+func shellWords(line string) []string {
+	words := regexp.MustCompile(`'[^']*'|\S+`).FindAllString(line, -1)
+	for i, w := range words {
+		words[i] = strings.Trim(w, "'")
+	}
+	return words
 }
 
 // TestCompletion completes values of flags and kinds of files. The number behind the colon is what cobra tells the shell: 4 for

@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/views"
 )
 
 // hintOn says which flag or command helps with an error, which states the facts alone; "" where none does.
@@ -49,6 +50,17 @@ func hintOn(err error) string {
 		text += fmt.Sprintf("; --backend %s computes every layer", host)
 	}
 	return text
+}
+
+// hintOnFact says which flag helps with what a pane of the workbench states.
+func hintOnFact(fact views.Fact) string {
+	switch f := fact.(type) {
+	case views.LabelsOff:
+		return fmt.Sprintf("--label-offset %d", f.By)
+	case views.ConfigSaved:
+		return "build it with --config " + f.Path
+	}
+	return ""
 }
 
 // hintOnData says which flag helps where a model and its data do not fit; "" for other errors.

@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/views"
 )
 
 // TestHints: the errors of sessions, which state facts, get the flag or command that helps.
@@ -34,6 +35,18 @@ func TestHints(t *testing.T) {
 	}
 	if got := hintOn(&sessions.Foreign{}); got != "" {
 		t.Errorf("a file of no use has the hint %q", got)
+	}
+}
+
+// TestFactHints: so do the facts that panes state.
+func TestFactHints(t *testing.T) {
+	for want, fact := range map[string]views.Fact{
+		"--label-offset -1":             views.LabelsOff{By: -1},
+		"build it with --config a.json": views.ConfigSaved{Path: "a.json"},
+	} {
+		if got := hintOnFact(fact); got != want {
+			t.Errorf("%+v: %q, want %q", fact, got, want)
+		}
 	}
 }
 

@@ -196,7 +196,7 @@ func writeUnimported(w io.Writer, list []report.UnsupportedLayer) {
 func writeEngine(w io.Writer, s *report.Snapshot) {
 	writeLatency(w, s)
 	v := s.Overview
-	fmt.Fprintf(w, "%s, of %d source layers\n", v.Counts.Text(), v.Source)
+	fmt.Fprintf(w, "%s, %s\n", v.Counts.Text(), v.Counts.Of())
 	writeLedger(w, s.Passes)
 	writeMemoryNumbers(w, v.Memory)
 	writeFileNumbers(w, v.Contents)

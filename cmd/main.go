@@ -1,5 +1,5 @@
 // Package cmd is trtui as a program: the workbench, and the subcommands, which are headless and each one file here. [Main]
-// is all that cmd/trtui calls, and all that a program with ops, kernels and passes of its own calls:
+// is all that cmd/trtui calls, and all that a program with ops, kernels, passes and calibrators of its own calls:
 //
 //	package main
 //
@@ -92,7 +92,7 @@ func rootCommand(t tables) *cobra.Command {
 	root.AddCommand(manCommand())
 	root.InitDefaultCompletionCmd()
 	setCompletionText(root)
-	completeValues(root, t.backends)
+	completeValues(root, t)
 	root.SetHelpFunc(showHelp)
 	root.SetFlagErrorFunc(unknownFlag)
 	return root

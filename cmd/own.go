@@ -6,16 +6,18 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 )
 
 // Own is what a program has beside the built-in: models may use its ops, its kernels are tried on the CPU before the others,
-// and its passes run, are shown and are switched off like the standard ones.
+// its passes run, are shown and are switched off like the standard ones, and its calibrators are chosen and compared like them.
 type Own struct {
-	Ops     []*graph.Op
-	Kernels []kernels.Tactic
-	Passes  []pass.Pass
+	Ops         []*graph.Op
+	Kernels     []kernels.Tactic
+	Passes      []pass.Pass
+	Calibrators []quant.Method
 }
 
 // tables are what commands choose from.
@@ -30,6 +32,9 @@ func (o Own) tables(rows []backend) (tables, error) {
 		return tables{}, err
 	}
 	if _, err := (&pass.Config{Extra: o.Passes}).Extend(pass.Standard()); err != nil {
+		return tables{}, err
+	}
+	if _, err := quant.Calibrators().Plus(o.Calibrators...); err != nil {
 		return tables{}, err
 	}
 	rows = slices.Clone(rows)
@@ -57,6 +62,9 @@ func (o Own) with(b run.Backend) (run.Backend, error) {
 	}
 	return taker.With(o.Kernels...)
 }
+
+// calibrators returns the built-in calibrators and the program's own, which tables has checked.
+func (o Own) calibrators() quant.Methods { return append(quant.Calibrators(), o.Calibrators...) }
 
 // ops returns the built-in ops and the program's own, which tables has checked.
 func (o Own) ops() graph.OpSet { return graph.Ops().With(o.Ops...) }

@@ -3,15 +3,20 @@ package cmd
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // sameShape infers an output like the input.
@@ -47,6 +52,81 @@ func mine() Own {
 				return false
 			})
 		})},
+	}
+}
+
+// share is a calibrator that clips at a share of the largest magnitude that was seen.
+type share struct {
+	of     float64
+	scheme quant.Scheme
+}
+
+func (s share) String() string { return fmt.Sprintf("share:%g", s.of) }
+
+func (s share) Range(h *quant.Histogram) graph.Range {
+	return s.scheme.Range(-s.of*float64(h.AMax()), s.of*float64(h.AMax()))
+}
+
+var shares = quant.Method{
+	Name: "share", Doc: "a share of the largest magnitude", Param: "share", Value: 0.5, Min: 0.01, Max: 1,
+	New: func(of float64, s quant.Scheme) quant.Calibrator { return share{of, s} },
+}
+
+// A program's own calibrator is a value of --calibrator, in files of configurations too, and is compared with the others.
+func TestOwnCalibrator(t *testing.T) {
+	own := Own{Calibrators: []quant.Method{shares}}
+	on, err := own.tables(backends)
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved, err := config.Marshal(config.Config{Precision: config.INT8, Calibrator: "share:0.25", Batch: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "a.json")
+	if err := os.WriteFile(file, saved, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		on   tables
+		args string
+		want []string
+	}{
+		{on, "calibrate --compare --calibrator share:0.75 -q", []string{"share:0.5", "share:0.75", "mse"}},
+		{on, "eval --items 0-3 --precision int8 --calibrator share,minmax -q --timing-cache none", []string{"share", "minmax"}},
+		{on, "inspect passes --format json -q --config " + file, []string{`"calibrator": "share:0.25"`}},
+		{on, "eval --help", []string{"mse, share[:S]", "entropy,percentile,mse,share"}},
+		{on, "build --help", []string{"minmax, entropy, percentile[:P], mse or share[:S]"}},
+		{on, "__complete calibrate --calibrator sh", []string{"share"}},
+		{on, "calibrate --calibrator share:2", []string{"share must be a number from 0.01 to 1"}},
+		{tables{backends: backends}, "calibrate --calibrator share", []string{"minmax, entropy, percentile, mse"}}, // which has it not
+	} {
+		var out bytes.Buffer
+		executeOn(t.Context(), c.on, strings.Fields(c.args), &out, &out)
+		for _, want := range c.want {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("trtui %s prints %q, want %q", c.args, out.String(), want)
+			}
+		}
+	}
+	if _, err := (Own{Calibrators: []quant.Method{shares, shares}}).tables(backends); err == nil {
+		t.Error("a calibrator was taken twice")
+	}
+}
+
+// TestOwnCalibratorInWorkbench begins with a program's own calibrator, and leaves it for the next one.
+func TestOwnCalibratorInWorkbench(t *testing.T) {
+	f := &workbenchFlags{modelFlags: modelFlags{own: Own{Calibrators: []quant.Method{shares}}, device: deviceFlags{table: backends}}}
+	f.register(&cobra.Command{}, takeAll)
+	f.config.precision, f.config.calibrator = "int8", "share"
+	p, err := f.open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	cfg, err := f.begin(p.model)
+	if err != nil || cfg.Calibrator != "share:0.5" {
+		t.Fatalf("it begins with %+v, %v", cfg, err)
 	}
 }
 

@@ -55,10 +55,10 @@ func (f *modelFlags) lookAtModel(path string) (*sessions.Model, error) {
 	return f.equipped(sessions.LookAtModel(f.own.ops(), path))
 }
 
-// equipped gives a model the program's own passes.
+// equipped gives a model the program's own passes and calibrators.
 func (f *modelFlags) equipped(m *sessions.Model, err error) (*sessions.Model, error) {
 	if err == nil {
-		m.Passes = f.own.Passes
+		m.Passes, m.Calibrators = f.own.Passes, f.own.Calibrators
 	}
 	return m, err
 }

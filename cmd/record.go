@@ -42,7 +42,7 @@ func recordCommand(t tables) *cobra.Command {
 // record runs a session through every configuration while it is recorded.
 func record(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, output string) error {
 	for i, name := range o.config.calibrators { // written in full, as the workbench does, so that a replay finds them
-		c, err := quant.ParseCalibrator(name, quant.Scheme{})
+		c, err := o.own.calibrators().Parse(name, quant.Scheme{})
 		if err != nil {
 			return usageError{fmt.Errorf("--calibrator: %w", err)}
 		}

@@ -27,12 +27,12 @@ func TestStrippedEngine(t *testing.T) {
 	}
 	none := []string{"--timing-cache", "none"}
 	out, _ := command(t, 0, append(none, "inspect", "engine", file)...)
-	for _, want := range []string{"int8", "built from ", "as int8", "on 2023-11-14T22:13:20Z", "the model is not in the file"} {
+	for _, want := range []string{"int8", "built from ", "as int8", "on 2023-11-14T22:13:20Z", "the model is not in the file", "of source layers that are not in the engine"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	for _, wrong := range []string{"changes nothing", "0 source layers"} {
+	for _, wrong := range []string{"changes nothing", "0 source layers", "7 source layers"} {
 		if strings.Contains(out, wrong) {
 			t.Errorf("%q, though nobody knows the source, in\n%s", wrong, out)
 		}
@@ -60,6 +60,9 @@ func TestStrippedEngine(t *testing.T) {
 		}
 	}
 	command(t, 0, append(none, "eval", kept)...)
+	if out, _ = command(t, 0, append(none, "inspect", "engine", kept)...); !strings.Contains(out, "of 65 source layers") {
+		t.Errorf("with the model, no source layers in\n%s", out)
+	}
 }
 
 func fileSize(t *testing.T, path string) int64 {

@@ -84,7 +84,7 @@ func (f *workbenchFlags) begin(m *sessions.Model) (config.Config, error) {
 	if err := m.CheckConfig(cfg); err != nil {
 		return cfg, err
 	}
-	calibrator, err := quant.ParseCalibrator(cfg.Calibrator, quant.Scheme{})
+	calibrator, err := f.own.calibrators().Parse(cfg.Calibrator, quant.Scheme{})
 	if err != nil {
 		return cfg, fmt.Errorf("--calibrator: %w", err)
 	}

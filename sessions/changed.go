@@ -11,8 +11,7 @@ import (
 const changedInterval = time.Second
 
 // watchFiles says once that a file of the model is not any more what was read.
-func (s *Session) watchFiles(ctx context.Context) {
-	defer s.watching.Done()
+func watchFiles(ctx context.Context, b *board, m *Model) {
 	tick := time.NewTicker(changedInterval)
 	defer tick.Stop()
 	for {
@@ -20,9 +19,9 @@ func (s *Session) watchFiles(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if path := s.stages.model.Changed(); path != "" {
-				s.update(func(snap *report.Snapshot) { snap.Changed = path })
-				s.log("warning", "", "%s changed on disk; this is the model as it was read before: ctrl+o in the workbench opens the new one", path)
+			if path := m.Changed(); path != "" {
+				b.update(func(snap *report.Snapshot) { snap.Changed = path })
+				b.log("warning", "", "%s changed on disk; this is the model as it was read before, until it is opened anew", path)
 				return
 			}
 		}

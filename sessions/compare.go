@@ -19,10 +19,39 @@ type Contender struct {
 	Backend run.Backend
 }
 
+// Compare runs a configuration over the data on every contender, item by item, and compares the first one's outputs with
+// each of the others'. All of them share the ranges of one calibration, so that INT8 means the same integers. Where a device
+// is lost it is started anew and all is done once more; an error names the layer at fault if it is one.
+func Compare(ctx context.Context, m *Model, w Workplace, cfg config.Config, on []Contender, c compare.Options, progress func(report.Progress)) (*report.Comparison, error) {
+	progress = forecasting(progress)
+	var r *report.Comparison
+	work := func() (err error) {
+		r, err = compareOnce(ctx, m, w, cfg, on, c, progress)
+		return err
+	}
+	warn := func(text string) {
+		progress(report.Progress{Phase: "device lost", Item: text})
+		if w.Warn != nil {
+			w.Warn(text)
+		}
+	}
+	for _, one := range on {
+		if _, ok := one.Backend.(run.Recoverer); ok {
+			own := w
+			own.Backend = one.Backend
+			s := newStages(m, own, w.told(progress))
+			defer s.release()
+			once := work
+			work = func() error { return s.surviving(ctx, cfg, warn, once) }
+		}
+	}
+	return r, work()
+}
+
 // compareOnce is Compare where no device is lost.
 func compareOnce(ctx context.Context, m *Model, w Workplace, cfg config.Config, on []Contender, c compare.Options, progress func(report.Progress)) (*report.Comparison, error) {
 	first := firstStages(m, w, on, progress)
-	runs, err := first.contestants(ctx, cfg, on)
+	runs, err := contestants(ctx, first, cfg, on)
 	defer func() {
 		for _, r := range runs {
 			r.Close()
@@ -34,20 +63,20 @@ func compareOnce(ctx context.Context, m *Model, w Workplace, cfg config.Config, 
 	r := &report.Comparison{
 		Model: m.Name(), Precision: string(cfg.Precision), Data: w.Data.Name(), Random: w.Data.Random(), Tolerance: c.Tolerance, Half: c.Half, Scaled: c.Scaled, Passed: true,
 	}
-	if first.needsCalibration(cfg) {
+	if m.needsCalibration(cfg) {
 		r.Calibrator = cfg.Calibrator
 	}
-	all, err := first.batches(cfg.Batch, cfg.Shapes, 0)
+	all, err := first.inferences.batches(cfg.Batch, cfg.Shapes, 0)
 	if err != nil {
 		return nil, err
 	}
 	var fp32 *compare.Reference
 	if c.Scaled && len(runs) > 1 {
-		r.Rounding = m.rounding(cfg)
+		r.Rounding = rounding(m.Network, cfg)
 	}
 	if r.Rounding != nil {
 		var end func()
-		fp32, end, err = first.newReference32(ctx, cfg, c.PerLayer)
+		fp32, end, err = first.references.beside(ctx, cfg, c.PerLayer)
 		defer end()
 		if err != nil {
 			return nil, fmt.Errorf("FP32, which shows what rounding explains: %w", err)
@@ -63,18 +92,18 @@ func compareOnce(ctx context.Context, m *Model, w Workplace, cfg config.Config, 
 // firstStages returns the stages of the first backend. Where there are several, tactics that one has are unknown to
 // another, and that is a warning.
 func firstStages(m *Model, w Workplace, on []Contender, progress func(report.Progress)) *stages {
-	s := newStages(m, w, progress)
 	backends := 0
 	for _, c := range on {
 		if c.Backend == nil {
 			continue
 		}
 		if backends++; backends == 1 {
-			s.Backend = c.Backend
+			w.Backend = c.Backend
 		}
 	}
+	s := newStages(m, w, w.told(progress))
 	if backends > 1 {
-		s.unknown = func(_ config.Config, err error) error {
+		s.tuning.unknown = func(_ config.Config, err error) error {
 			if w.Warn != nil {
 				w.Warn(err.Error())
 			}
@@ -85,43 +114,42 @@ func firstStages(m *Model, w Workplace, on []Contender, progress func(report.Pro
 }
 
 // contestants builds an engine for every contender. Calibration is done once, by the first of them.
-func (s *stages) contestants(ctx context.Context, cfg config.Config, on []Contender) ([]*compare.Contestant, error) {
+func contestants(ctx context.Context, s *stages, cfg config.Config, on []Contender) ([]*compare.Contestant, error) {
 	var runs []*compare.Contestant
 	lowest, _, err := cfg.Lowering()
 	if err != nil {
 		return nil, err
 	}
-	if s.needsCalibration(cfg) {
-		if _, err := s.rangesFor(ctx, cfg); err != nil {
+	if s.model.needsCalibration(cfg) {
+		if _, err := s.calibration.of(ctx, cfg); err != nil {
 			return nil, err
 		}
 	}
 	for _, c := range on {
-		one := compare.NewContestant(c.Name, s.model.Network.Outputs, s.progress)
+		one := compare.NewContestant(c.Name, s.model.Network.Outputs, s.told.progress)
 		runs = append(runs, one)
 		var err error
 		switch {
 		case c.Backend == nil && lowest == graph.F32:
-			one.Network, one.MaxMemory = s.model.Network, run.MemoryLimit(s.host())
+			one.Network, one.MaxMemory = s.model.Network, run.MemoryLimit(s.place.host())
 			if err = s.model.needsSource("the definition of the model"); err != nil {
 				break
 			}
-			env, e := s.env(cfg)
+			env, e := s.model.values(cfg)
 			if err = e; err == nil {
-				err = s.model.checkExtents(env)
+				err = checkExtents(s.model, env)
 			}
 		case c.Backend == nil:
-			lowered, e := s.lower(ctx, cfg)
+			lowered, e := s.precisions.lower(ctx, cfg)
 			if err = e; e == nil {
-				one.Network, one.MaxMemory = lowered.Network, run.MemoryLimit(s.host())
+				one.Network, one.MaxMemory = lowered.Network, run.MemoryLimit(s.place.host())
 			}
 		default:
 			engine := s
-			if c.Backend != s.Backend {
-				engine = newStages(s.model, s.Workplace, s.progress)
-				engine.Backend, engine.hist, engine.ranges, engine.unknown = c.Backend, s.hist, s.ranges, s.unknown
+			if c.Backend != s.place.Backend {
+				engine = s.beside(c.Backend)
 			}
-			err = engine.contest(ctx, cfg, one)
+			err = contest(ctx, engine, cfg, one)
 		}
 		if one.Network != nil {
 			one.Device, one.Launches = definition(c.Name), len(one.Network.Layers)
@@ -134,14 +162,14 @@ func (s *stages) contestants(ctx context.Context, cfg config.Config, on []Conten
 }
 
 // contest loads the engine of a contestant and makes a context for it.
-func (s *stages) contest(ctx context.Context, cfg config.Config, c *compare.Contestant) (err error) {
-	if c.Loaded, err = s.load(ctx, cfg); err != nil {
+func contest(ctx context.Context, s *stages, cfg config.Config, c *compare.Contestant) (err error) {
+	if c.Loaded, err = s.engines.load(ctx, cfg); err != nil {
 		return err
 	}
 	if c.Context, err = c.Loaded.NewContext(); err != nil {
 		return err
 	}
-	c.Device, c.Launches, c.Replanned = deviceReport(s.Backend), countSteps(c.Loaded.Plan, 0).Launches, s.replanned(cfg)
-	s.watch(ctx, c.Context, c.At)
+	c.Device, c.Launches, c.Replanned = deviceReport(s.place.Backend), countSteps(c.Loaded.Plan, 0).Launches, s.orders.stored.replanned(cfg)
+	s.inferences.watch(ctx, c.Context, c.At)
 	return nil
 }

@@ -34,18 +34,18 @@ func TestLanesAlternate(t *testing.T) {
 	var order []int
 	var lanes []*compare.Lane
 	for i, cfg := range configs {
-		l, err := s.load(t.Context(), cfg)
+		l, err := s.engines.load(t.Context(), cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := s.ready(t.Context(), l)
+		c, err := s.inferences.ready(t.Context(), l)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
 		lanes = append(lanes, &compare.Lane{Context: c, Turn: run.Profiling{Iterations: 2}, Each: func(run.Sample) { order = append(order, i) }})
 	}
-	if err := compare.Alternate(t.Context(), lanes, s.rounds()); err != nil {
+	if err := compare.Alternate(t.Context(), lanes, s.device.rounds()); err != nil {
 		t.Fatal(err)
 	}
 	if len(order) != 4*compare.Rounds || len(lanes[0].Medians) != compare.Rounds || len(lanes[1].Medians) != compare.Rounds {
@@ -84,7 +84,7 @@ func TestCompare(t *testing.T) {
 	for i := range many {
 		many[i] = configs[i%2]
 	}
-	reports, speeds, err := r.stages.timeAll(t.Context(), many, p)
+	reports, speeds, err := r.stages.timing.all(t.Context(), many, p)
 	if err != nil || len(reports) != len(many) || speeds[0] != nil {
 		t.Fatalf("%d reports, %v", len(reports), err)
 	}

@@ -21,11 +21,11 @@ type Data interface {
 }
 
 // outOfRange adds to the error of a layer that refuses an index which random data made up what that is.
-func (s *stages) outOfRange(err error) error {
-	if s.Data == nil || !s.Data.Random() || !errors.As(err, new(*graph.IndexError)) {
+func outOfRange(d Data, err error) error {
+	if d == nil || !d.Random() || !errors.As(err, new(*graph.IndexError)) {
 		return err
 	}
-	return fmt.Errorf("%w: the data is %s, and the graph does not tell which integers fit", err, s.Data.Name())
+	return fmt.Errorf("%w: the data is %s, and the graph does not tell which integers fit", err, d.Name())
 }
 
 // Subset returns n items of d from item first on; all that follow where n is 0.

@@ -106,6 +106,9 @@ func ratio(signal, noise float64) float64 {
 	return round(max(-quant.MaxDB, min(quant.MaxDB, 10*math.Log10(signal/noise))))
 }
 
+// round returns a ratio in dB with two decimals: reports are stored as text.
+func round(db float64) float64 { return math.Round(db*100) / 100 }
+
 // threeDigits returns the nearest number of three decimal digits: reports are stored as text.
 func threeDigits(v float64) float32 {
 	var digits [32]byte

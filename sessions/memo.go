@@ -1,6 +1,11 @@
 package sessions
 
-import "slices"
+import (
+	"slices"
+)
+
+// memoSize is how many results of a stage are kept: enough to toggle to and fro among precisions and calibrators.
+const memoSize = 12
 
 // memo keeps the results of one stage by key, the newest few.
 type memo[T any] struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/host"
 )
@@ -34,6 +35,8 @@ type Model struct {
 	// Refused is why a model that was opened to be looked at cannot be run; nil where it can.
 	Refused *onnx.ImportError
 	Passes  []pass.Pass // of the program's own, that it is built with beside the standard ones
+	// Calibrators are the program's own, that one may choose beside the standard ones.
+	Calibrators []quant.Method
 
 	changed func() string // returns the file that is not what was read, or ""
 }
@@ -117,6 +120,9 @@ func (m *Model) Name() string {
 	return filepath.Base(m.Path)
 }
 
+// calibrators returns the kinds of calibrator that one may choose.
+func (m *Model) calibrators() quant.Methods { return append(quant.Calibrators(), m.Calibrators...) }
+
 // kind says from what the model was read.
 func (m *Model) kind() string {
 	if m.Engine != nil {
@@ -131,6 +137,14 @@ func (m *Model) Changed() string {
 		return ""
 	}
 	return m.changed()
+}
+
+// runnable returns the error of a model that cannot be run.
+func (m *Model) runnable() error {
+	if m.Refused != nil {
+		return m.Refused
+	}
+	return nil
 }
 
 // changedSince reports whether there is another file at path than once, or the file was written to.

@@ -88,41 +88,52 @@ func (in lowering) config() config.Config {
 	return config.Config{Precision: in.Precision, LayerPrecisions: in.Layers}
 }
 
-// rewriting returns what a configuration asks of the first stage.
-func (s *stages) rewriting(cfg config.Config) (rewriting, error) {
-	env, err := s.env(cfg)
-	return rewriting{cfg.Disable, cfg.Until, env, s.model.Stripped || s.model.planned(cfg) != nil}, err
+// fp32 returns the configuration whose engine is the reference: everything fused as by default, nothing lowered.
+func fp32(cfg config.Config) config.Config {
+	return config.Config{Precision: config.FP32, Batch: cfg.Batch, Shapes: cfg.Shapes}
 }
 
-func (s *stages) collecting(cfg config.Config) (collecting, error) {
+// orders makes of configurations what the stages are asked for, which depends on the model and on what its engine file brings.
+type orders struct {
+	model  *Model
+	stored *stored
+}
+
+// rewriting returns what a configuration asks of the first stage.
+func (o *orders) rewriting(cfg config.Config) (rewriting, error) {
+	env, err := o.model.values(cfg)
+	return rewriting{cfg.Disable, cfg.Until, env, o.model.Stripped || o.model.planned(cfg) != nil}, err
+}
+
+func (o *orders) collecting(cfg config.Config) (collecting, error) {
 	cfg.Batch = 1
-	env, err := s.env(s.model.Shaped(cfg))
+	env, err := o.model.values(o.model.Shaped(cfg))
 	return collecting{env}, err
 }
 
 // ranging returns what a calibrator is asked for; its name may be one that there is not, which calibrating tells.
-func (s *stages) ranging(cfg config.Config, calibrator string) (ranging, error) {
-	if c, err := quant.ParseCalibrator(calibrator, quant.Scheme{}); err == nil {
+func (o *orders) ranging(cfg config.Config, calibrator string) (ranging, error) {
+	if c, err := o.model.calibrators().Parse(calibrator, quant.Scheme{}); err == nil {
 		calibrator = c.String()
 	}
-	if s.storedRanges(calibrator) != nil { // what they were collected at does not matter
+	if o.stored.ranges(calibrator) != nil { // what they were collected at does not matter
 		return ranging{Calibrator: calibrator}, nil
 	}
-	of, err := s.collecting(cfg)
+	of, err := o.collecting(cfg)
 	return ranging{of, calibrator}, err
 }
 
-func (s *stages) lowering(cfg config.Config) (lowering, error) {
-	of, err := s.rewriting(cfg)
+func (o *orders) lowering(cfg config.Config) (lowering, error) {
+	of, err := o.rewriting(cfg)
 	if err != nil {
 		return lowering{}, err
 	}
-	in := lowering{Of: of, Precision: cfg.Precision, Layers: cfg.LayerPrecisions, Planned: s.model.planned(cfg) != nil}
+	in := lowering{Of: of, Precision: cfg.Precision, Layers: cfg.LayerPrecisions, Planned: o.model.planned(cfg) != nil}
 	if cfg.Constraints == config.Ignore {
 		in.Layers = nil
 	}
-	if s.needsCalibration(cfg) {
-		ranges, err := s.ranging(cfg, cfg.Calibrator)
+	if o.model.needsCalibration(cfg) {
+		ranges, err := o.ranging(cfg, cfg.Calibrator)
 		if err != nil {
 			return lowering{}, err
 		}
@@ -131,29 +142,29 @@ func (s *stages) lowering(cfg config.Config) (lowering, error) {
 	return in, nil
 }
 
-func (s *stages) planning(cfg config.Config) (planning, error) {
-	of, err := s.lowering(cfg)
-	return planning{of, cfg.Pin, cfg.Forbid, s.stored(cfg) != nil}, err
+func (o *orders) planning(cfg config.Config) (planning, error) {
+	of, err := o.lowering(cfg)
+	return planning{of, cfg.Pin, cfg.Forbid, o.stored.plan(cfg) != nil}, err
 }
 
-func (s *stages) examining(cfg config.Config, perLayer bool) (in examining, err error) {
+func (o *orders) examining(cfg config.Config, perLayer bool) (in examining, err error) {
 	in = examining{Shapes: cfg.Shapes, Calibrator: cfg.Calibrator, Layers: perLayer}
-	if in.Of, err = s.planning(cfg); err != nil {
+	if in.Of, err = o.planning(cfg); err != nil {
 		return in, err
 	}
-	in.Reference, err = s.referring(cfg)
+	in.Reference, err = o.referring(cfg)
 	return in, err
 }
 
-func (s *stages) referring(cfg config.Config) (referring, error) {
-	of, err := s.planning(s.fp32(cfg))
+func (o *orders) referring(cfg config.Config) (referring, error) {
+	of, err := o.planning(fp32(cfg))
 	return referring{of, cfg.Batch}, err
 }
 
-func (s *stages) surveying(cfg config.Config) (in surveying, err error) {
+func (o *orders) surveying(cfg config.Config) (in surveying, err error) {
 	in.Calibrator = cfg.Calibrator
-	if in.Of, err = s.lowering(cfg); err == nil {
-		in.Collecting, err = s.collecting(cfg)
+	if in.Of, err = o.lowering(cfg); err == nil {
+		in.Collecting, err = o.collecting(cfg)
 	}
 	return in, err
 }

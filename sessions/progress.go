@@ -1,12 +1,9 @@
 package sessions
 
 import (
-	"context"
-	"fmt"
 	"math"
 	"time"
 
-	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -75,23 +72,4 @@ func forecasting(progress func(report.Progress)) func(report.Progress) {
 		p.Left = f.left(p, time.Now())
 		progress(p)
 	}
-}
-
-// watch tells how far the inferences of a context are and ends them with ctx, where the device is slow enough for that to
-// matter. now returns what an inference is a part of, whose next so many items it computes; without a total it is all of it.
-func (s *stages) watch(ctx context.Context, c *run.ExecutionContext, now func() (p report.Progress, items int)) {
-	c.Watch(ctx, func(w run.Progress) {
-		p, items := now()
-		member, others := report.Principal(w.Layer)
-		where := member + others
-		if w.Grid > 0 {
-			where = fmt.Sprintf("block %d of %d, %s", w.Blocks, w.Grid, where)
-		}
-		if p.Total == 0 {
-			p.Done, p.Total, p.Item, p.Share = w.Launch, w.Launches, where, w.Share
-		} else {
-			p = p.Within(items, w.Share, fmt.Sprintf("launch %d of %d, %s", w.Launch, w.Launches, where))
-		}
-		s.progress(p)
-	})
 }

@@ -27,29 +27,15 @@ func unlowered(asked graph.DataType, o *build.Optimized, decisions []quant.Decis
 
 // unchanged says why a precision changes no layer of a network; it is empty where it changes one, where nothing was asked
 // to be changed, and where layers were given precisions of their own.
-func (s *stages) unchanged(cfg config.Config, o *build.Optimized, l *build.Lowered) string {
+func unchanged(m *Model, cfg config.Config, o *build.Optimized, l *build.Lowered) string {
 	asked, _ := cfg.Precision.DataType()
-	if cfg.Constraints != config.Ignore && len(cfg.LayerPrecisions) > 0 || s.model.planned(cfg) != nil {
+	if cfg.Constraints != config.Ignore && len(cfg.LayerPrecisions) > 0 || m.planned(cfg) != nil {
 		return ""
 	}
-	if asked == graph.F32 || s.model.Quantized || cfg.Until != 0 || countPrecision(l.Network, asked) > countPrecision(o.Network, asked) {
+	if asked == graph.F32 || m.Quantized || cfg.Until != 0 || countPrecision(l.Network, asked) > countPrecision(o.Network, asked) {
 		return ""
 	}
 	return fmt.Sprintf("%s changes nothing here: %s", cfg.Precision, mainReason(asked, o, l.Decisions))
-}
-
-// unchangedBy says why the precision of a configuration that has been lowered changes no layer.
-func (s *stages) unchangedBy(cfg config.Config) string {
-	in, err := s.lowering(cfg)
-	if err != nil {
-		return ""
-	}
-	o, optimized := s.optimized.known(in.Of)
-	l, lowered := s.lowered.known(in)
-	if !optimized || !lowered {
-		return ""
-	}
-	return s.unchanged(cfg, o, l)
 }
 
 // countPrecision returns how many layers compute in a precision.

@@ -8,7 +8,6 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
-	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -181,53 +180,3 @@ func stepBytes(p *run.Plan, st run.Step) int64 {
 
 // unstableCV is the coefficient of variation over which a latency is called unstable, as trtexec does.
 const unstableCV = 0.025
-
-// overview sums an engine up.
-func (s *stages) overview(cfg config.Config, p *run.Plan, t *report.Timings) *report.Overview {
-	m := p.Memory
-	r := &report.Overview{
-		Latency: t.EndToEnd, Inference: t.Inference, Batch: t.BatchItems, Counts: countSteps(p, len(s.model.Network.Layers)),
-		Memory: report.MemoryNumbers{Peak: m.Peak, Naive: m.Naive, LowerBound: m.LowerBound, IO: m.IO, Workspace: m.Workspace, Weights: m.Weights},
-	}
-	if t.EndToEnd.Mean > 0 {
-		r.Throughput = float64(t.BatchItems) / t.EndToEnd.Mean.Seconds()
-	}
-	byTime := slices.Clone(t.Layers)
-	slices.SortStableFunc(byTime, func(a, b report.LayerTiming) int { return int(b.Median - a.Median) })
-	for _, l := range byTime[:min(10, len(byTime))] {
-		r.Top = append(r.Top, report.TopLayer{Name: l.Name, Time: l.Median, Share: l.Share, P99: l.P99, CV: l.CV, Precision: l.Precision, Tactic: l.Tactic})
-	}
-	for _, l := range t.Layers {
-		i := slices.IndexFunc(r.Split, func(e report.SplitEntry) bool { return e.Precision == l.Precision })
-		if i < 0 {
-			i = len(r.Split)
-			r.Split = append(r.Split, report.SplitEntry{Precision: l.Precision})
-		}
-		r.Split[i].Layers++
-		r.Split[i].Time += l.Median
-	}
-	r.Unchanged = s.unchangedBy(cfg)
-	if s.model.Engine != nil {
-		r.Contents, r.Origin = NewFileReport(s.model.Engine.Contents), originOf(s.model)
-	}
-	if t.EndToEnd.CV > unstableCV {
-		r.Badges = append(r.Badges, report.Badge{Text: "unstable", Why: "the latency's coefficient of variation is over 2.5 %: other work on the machine, or a changing clock"})
-	}
-	if i := t.Inference; i != nil && float64(i.Enqueue) > report.EnqueueBound*float64(i.Compute) {
-		r.Badges = append(r.Badges, report.Badge{Text: "enqueue bound", Why: "handing the work to the device takes the host over 0.8 of the time that the device computes: more work an inference, such as a larger batch, would keep it busy"})
-	}
-	if s.CalData != nil && s.randomCalibration(cfg) {
-		why := "no data was given: ranges come from random input and accuracy is agreement with FP32 only"
-		if s.storedRanges(cfg.Calibrator) != nil {
-			why = "the engine was built without data: its ranges come from random input"
-		}
-		r.Badges = append(r.Badges, report.Badge{Text: "random calibration", Why: why})
-	}
-	if why := s.replanned(cfg); why != "" {
-		r.Badges = append(r.Badges, report.Badge{Text: "planned again", Why: why})
-	}
-	if t.Estimated {
-		r.Badges = append(r.Badges, report.Badge{Text: "estimated", Why: "times are estimated from what the simulator counted; tactics are untimed, chosen by the cost model's prices: this backend has no device to measure on"})
-	}
-	return r
-}

@@ -1,8 +1,6 @@
 package sessions
 
 import (
-	"context"
-	"math"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -15,27 +13,6 @@ const (
 	maxWeightBars   = 4096
 	maxDeadChannels = 256
 )
-
-// makeWeights assesses the weights of every layer that multiplies by constants. The lists are those of the optimised network:
-// batch normalisation is folded into them, as it is when they are quantised.
-func (s *stages) makeWeights(ctx context.Context, in rewriting) (list []report.WeightCalibration, err error) {
-	if err := s.model.needsSource("what 8 bits do to weights"); err != nil {
-		return nil, err
-	}
-	o, err := s.optimized.of(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range o.Network.Layers {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if q, ok := quant.AssessWeights(l); ok {
-			list = append(list, weightCalibration(l, q))
-		}
-	}
-	return list, nil
-}
 
 func weightCalibration(l *graph.Layer, q quant.WeightQuality) report.WeightCalibration {
 	n := len(q.Channels)
@@ -72,6 +49,3 @@ func markUsed(list []report.WeightCalibration, n *graph.Network) []report.Weight
 	}
 	return list
 }
-
-// round returns a ratio in dB with two decimals: reports are stored as text.
-func round(db float64) float64 { return math.Round(db*100) / 100 }

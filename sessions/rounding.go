@@ -1,13 +1,10 @@
 package sessions
 
 import (
-	"context"
 	"slices"
 
-	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
-	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -23,12 +20,12 @@ var (
 
 // rounding returns the factors of a configuration that lowers an FP32 network, so that FP32 shows what its rounding does;
 // nil for others.
-func (m *Model) rounding(cfg config.Config) *report.RoundingFactors {
+func rounding(n *graph.Network, cfg config.Config) *report.RoundingFactors {
 	lowest, rules, err := cfg.Lowering()
 	if err != nil || lowest == graph.F32 {
 		return nil
 	}
-	for _, l := range m.Network.Layers {
+	for _, l := range n.Layers {
 		for _, t := range l.Outputs {
 			if t.Type == graph.F16 || t.Type == graph.BF16 {
 				return nil
@@ -40,32 +37,4 @@ func (m *Model) rounding(cfg config.Config) *report.RoundingFactors {
 		return &halfRounding
 	}
 	return &byteRounding
-}
-
-// newReference32 prepares FP32 for the batches of a configuration; close ends it, whether there is an error or not.
-func (s *stages) newReference32(ctx context.Context, cfg config.Config, perLayer bool) (r *compare.Reference, close func(), err error) {
-	close = func() {}
-	base := s.fp32(cfg)
-	loaded, err := s.loadReference(ctx, base)
-	if err != nil {
-		return nil, close, err
-	}
-	r = &compare.Reference{}
-	if r.Context, err = loaded.NewContext(); err != nil {
-		return r, close, err
-	}
-	close = r.Context.Close
-	if !perLayer {
-		return r, close, nil
-	}
-	env, err := s.env(base)
-	if err != nil {
-		return r, close, err
-	}
-	all, err := build.NewReference(ctx, s.model.Network, env, s.host())
-	if err != nil {
-		return r, close, err
-	}
-	r.Tensors = all.Tensors
-	return r, func() { r.Context.Close(); all.Close() }, nil
 }

@@ -10,7 +10,7 @@ import (
 // score counts how often the first classes are right, and how often they are FP32's. The output that counts is the
 // first one of floating type.
 type score struct {
-	*stages
+	data              Data
 	batch             int
 	output            string
 	items, labelled   int
@@ -19,9 +19,9 @@ type score struct {
 	below, above      int // items whose label is the class before or after FP32's
 }
 
-func newScore(s *stages, batch int) *score {
-	sc := &score{stages: s, batch: max(1, batch)}
-	for _, t := range s.model.Network.Outputs {
+func newScore(n *graph.Network, d Data, batch int) *score {
+	sc := &score{data: d, batch: max(1, batch)}
+	for _, t := range n.Outputs {
 		if t.RealType().IsFloat() {
 			sc.output = t.Name
 			break
@@ -39,9 +39,9 @@ func (sc *score) checkLabels(out map[string]graph.Value) error {
 	if classes < 2 {
 		return nil
 	}
-	for i := range sc.Data.Len() {
-		if label, ok := sc.Data.Label(i); ok && (label < 0 || label >= classes) {
-			return &LabelError{sc.Data.Name(), i, label, sc.output, classes}
+	for i := range sc.data.Len() {
+		if label, ok := sc.data.Label(i); ok && (label < 0 || label >= classes) {
+			return &LabelError{sc.data.Name(), i, label, sc.output, classes}
 		}
 	}
 	return nil
@@ -55,7 +55,7 @@ func (sc *score) add(b int, ref, got map[string]graph.Value) {
 	each := len(g) / sc.batch
 	for k := range sc.batch {
 		item := b*sc.batch + k
-		if item >= sc.Data.Len() || each == 0 {
+		if item >= sc.data.Len() || each == 0 {
 			break
 		}
 		x, y := r[k*each:(k+1)*each], g[k*each:(k+1)*each]
@@ -64,7 +64,7 @@ func (sc *score) add(b int, ref, got map[string]graph.Value) {
 		if rank(x, first) == 0 && rank(y, first) == 0 {
 			sc.agree++
 		}
-		class, ok := sc.Data.Label(item)
+		class, ok := sc.data.Label(item)
 		if !ok || class < 0 || class >= each { // only where there are no classes: checkLabels
 			continue
 		}

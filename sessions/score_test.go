@@ -24,7 +24,7 @@ func (d labelled) Random() bool { return false }
 func newTestScore(labels ...int) *score {
 	n := graph.NewNetwork("n")
 	n.MarkOutput(n.NewTensor("y", graph.F32, []graph.Dim{graph.Const(1), graph.Const(3)}))
-	return newScore(&stages{Workplace: Workplace{Data: labelled(labels)}, model: &Model{Network: n}}, 1)
+	return newScore(n, labelled(labels), 1)
 }
 
 func outputs(v ...float32) map[string]graph.Value {

@@ -2,278 +2,144 @@ package sessions
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"runtime/debug"
 	"sync"
-	"sync/atomic"
-	"time"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
-	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // Session is an opened model under a configuration that can be changed at any time. Its methods may be called from
 // several goroutines; none of them waits for a stage.
 type Session struct {
-	stages    *stages
-	events    chan *report.Snapshot
-	recorder  atomic.Pointer[recording.Recorder] // nil while nothing is recorded
-	unwritten atomic.Pointer[error]              // why the last recording ended by itself, until it is told
+	stages *stages
+	board  *board
+	wishes *wishes
+	tape   *tape
 
-	mu     sync.Mutex
-	snap   report.Snapshot    // the newest state; copied when it is published
-	want   config.Config      // the configuration to work on
-	todo   todo               // what to do besides, once
-	asked  bool               // calibration was asked for
-	timed  timed              // what was measured last, for a recording that begins later
-	cancel context.CancelFunc // of the present work
-	halted bool               // the present work was stopped, and nothing takes its place
-	wake   chan struct{}      // there is something new to do
-	close  context.CancelFunc
-	done   chan struct{}
-
-	reference *config.Config // the first that was measured to the end, beside which others are; only the loop uses it
-	measured  bool           // the newest times are of a measurement that came to its end; only the loop uses it
-
-	building string // the configuration that the log speaks of; only the loop reads it
-
-	saidOfCache string // what the log has of the timing cache; only the loop uses it
-
-	watching sync.WaitGroup // for the end of telemetry
+	close   context.CancelFunc
+	working sync.WaitGroup // for the end of the loop and of what watches
 }
-
-// progressInterval is how often progress and live timings are published at most: ten times a second.
-const progressInterval = 100 * time.Millisecond
-
-// Live measurement after a change ends when the sample is large enough.
-const (
-	quickIterations = 20
-	liveDuration    = 3 * time.Second
-	liveIterations  = 200
-)
 
 // Open starts a session; it begins to work on the configuration at once. Close ends it.
 func Open(m *Model, w Workplace, cfg config.Config) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
+	b := &board{events: make(chan *report.Snapshot, 1), snap: report.Snapshot{Schema: report.Schema, Config: cfg, Device: deviceReport(w.Backend)}}
 	s := &Session{
-		stages: newStages(m, w, nil),
-		events: make(chan *report.Snapshot, 1), wake: make(chan struct{}, 1), done: make(chan struct{}),
-		want: cfg, todo: todo{build: true}, close: cancel,
+		stages: newStages(m, w, &audience{b.progressed(), w.Warn, &journal{write: b.keepLine}}),
+		board:  b,
+		wishes: &wishes{board: b, quantized: m.Quantized, config: cfg, todo: todo{build: true}, wake: make(chan struct{}, 1)},
+		tape:   &tape{board: b, program: w.program(), quantized: m.Quantized},
+		close:  cancel,
 	}
-	s.stages.progress, s.stages.log.write = s.progressed(), s.keepLine
 	begun := key(cfg)
-	s.stages.unknown = func(cfg config.Config, err error) error {
+	s.stages.tuning.unknown = func(cfg config.Config, err error) error {
 		if key(cfg) == begun { // as a file or flags have it; later ones are what toggles leave of it
 			return err
 		}
-		s.log("warning", "", "%v", err)
+		b.log("warning", "", "%v", err)
 		return nil
 	}
-	s.snap = report.Snapshot{Schema: report.Schema, Config: cfg, Device: deviceReport(w.Backend)}
-	s.wake <- struct{}{}
-	go s.loop(ctx)
-	if m, ok := w.Backend.(run.Monitor); ok {
-		s.watching.Add(1)
-		go s.watch(ctx, m)
+	s.wishes.wake <- struct{}{}
+	work := &worker{stages: s.stages, board: b, wishes: s.wishes, tape: s.tape}
+	s.working.Go(func() { work.loop(ctx) })
+	if device, ok := w.Backend.(run.Monitor); ok {
+		s.working.Go(func() { watchDevice(ctx, b, device) })
 	}
 	if m.changed != nil {
-		s.watching.Add(1)
-		go s.watchFiles(ctx)
+		s.working.Go(func() { watchFiles(ctx, b, m) })
 	}
 	return s
 }
 
 // Events delivers snapshots as they are published. Each is whole, so a reader who is slow gets the newest and misses
 // those in between; the newest is never lost.
-func (s *Session) Events() <-chan *report.Snapshot { return s.events }
+func (s *Session) Events() <-chan *report.Snapshot { return s.board.events }
 
 // Snapshot returns the newest state.
-func (s *Session) Snapshot() *report.Snapshot {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.snap
-	return &c
+func (s *Session) Snapshot() *report.Snapshot { return s.board.newest() }
+
+// Set changes the configuration: work on the old one is cancelled. Where the new one builds the same engine, what there is
+// and what is being done stay.
+func (s *Session) Set(cfg config.Config) {
+	s.board.mu.Lock()
+	defer s.board.mu.Unlock()
+	if s.board.snap.Err == "" && !s.wishes.halted && s.wishes.sameEngine(cfg, s.wishes.config) {
+		s.wishes.rename(cfg)
+		return
+	}
+	s.wishes.config, s.wishes.todo.retime = cfg, ""
+	s.wishes.interrupt()
 }
 
 // Rerun measures again with the configuration as it is. It ends a re-timing.
 func (s *Session) Rerun() {
-	s.mu.Lock()
-	s.todo.retime = ""
-	s.interrupt()
-	s.mu.Unlock()
+	s.board.mu.Lock()
+	s.wishes.todo.retime = ""
+	s.wishes.interrupt()
+	s.board.mu.Unlock()
 }
 
 // Cancel stops what is being done. What has been made stays, and what has not stays stale until the configuration is set
 // or Rerun begins again.
-func (s *Session) Cancel() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.snap.Busy == nil || s.cancel == nil {
-		return
-	}
-	s.halted, s.todo.retime = true, ""
-	s.cancel()
-}
+func (s *Session) Cancel() { s.wishes.halt() }
 
-// stopped says that work was stopped, unless something else is to be done instead. Times of a measurement that is not over
-// stay live, as they are from one impression to the next.
-func (s *Session) stopped() {
-	s.mu.Lock()
-	halted := s.halted
-	s.mu.Unlock()
-	if !halted {
-		return
-	}
-	s.update(func(snap *report.Snapshot) {
-		snap.Busy, snap.Retiming, snap.Stopped = nil, "", true
-		if snap.Timings != nil && !snap.Stale.Has(report.PartTimings) && !s.measured {
-			t := *snap.Timings
-			t.Live = true
-			snap.Timings = &t
-		}
+// Retime measures every tactic of a layer again, whatever the timing cache knows of them, and chooses anew. What was
+// measured when it is cancelled, by Set or Rerun, is kept; the engine is then as it was.
+func (s *Session) Retime(layer string) {
+	s.board.update(func(snap *report.Snapshot) {
+		snap.Retiming, s.wishes.todo.retime = layer, layer
+		s.wishes.interrupt()
 	})
-	s.log("info", "", "stopped; what is stale belongs to an older configuration")
 }
 
-// interrupt makes the loop look at what is wanted; s.mu is held.
-func (s *Session) interrupt() {
-	s.halted, s.todo.build = false, true
-	if s.cancel != nil {
-		s.cancel()
-	}
-	s.awake()
+// DropTimings forgets the timing cache's entries of other devices and builds, or all entries; so does the file.
+// Engines that are in memory stay as they are.
+func (s *Session) DropTimings(all bool) {
+	target := s.stages.device.backend.Info().Fingerprint
+	s.board.mu.Lock()
+	s.wishes.todo.drop = func(e build.CacheEntry) bool { return all || e.Target != target }
+	s.wishes.interrupt()
+	s.board.mu.Unlock()
 }
 
-// awake makes the loop look for what is to be done.
-func (s *Session) awake() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
+// Calibrate asks for the report of calibration, from now on with every configuration. A model that brings its own
+// quantisation has none otherwise: nothing but that report needs its activations.
+func (s *Session) Calibrate() {
+	s.board.mu.Lock()
+	defer s.board.mu.Unlock()
+	if w := s.wishes; !w.asked && w.quantized {
+		w.asked, w.todo.retime = true, s.board.snap.Retiming // which goes on
+		w.interrupt()
 	}
 }
+
+// Note adds what a person did besides to the log.
+func (s *Session) Note(text string) { s.board.log("info", "", "%s", text) }
+
+// Record begins to write what the session does to a new file, from the present state on.
+func (s *Session) Record(path string) error { return s.tape.begin(path) }
+
+// StopRecording writes what is left and closes the file; it waits for that.
+func (s *Session) StopRecording() error { return s.tape.end() }
+
+// Unfinished notes in the recording, if there is one, why not all was done that it was begun for.
+func (s *Session) Unfinished(why string) {
+	if r := s.board.recorder.Load(); r != nil {
+		r.Unfinished(why)
+	}
+}
+
+// RecordingError returns why the last recording ended by itself, nil where it did not.
+func (s *Session) RecordingError() error { return s.tape.err() }
 
 // Close stops the work and waits for it and for a recording to end.
 func (s *Session) Close() {
 	s.close()
-	<-s.done
-	s.watching.Wait()
+	s.working.Wait()
 	s.stages.release()
-	if s.recorder.Load() != nil {
+	if s.board.recorder.Load() != nil {
 		_ = s.StopRecording() // an error has been logged
 	}
-}
-
-// update changes the state and publishes it.
-func (s *Session) update(change func(*report.Snapshot)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	change(&s.snap)
-	s.record(s.deliver())
-}
-
-// record hands a snapshot to the recording, if there is one.
-func (s *Session) record(c *report.Snapshot) {
-	if r := s.recorder.Load(); r != nil {
-		r.Snapshot(c)
-	}
-}
-
-// deliver publishes a copy of the state, which it returns; s.mu is held.
-func (s *Session) deliver() *report.Snapshot {
-	s.snap.Seq++
-	c := s.snap
-	select {
-	case <-s.events: // what nobody took is older
-	default:
-	}
-	s.events <- &c
-	return &c
-}
-
-// progressed returns the stages' progress function: at most one event in progressInterval, but each new phase at once.
-func (s *Session) progressed() func(report.Progress) {
-	var last time.Time
-	var phase string
-	left := forecast{}
-	return func(p report.Progress) {
-		p.Left = left.left(p, time.Now())
-		if p.Phase == phase && time.Since(last) < progressInterval {
-			return
-		}
-		last, phase = time.Now(), p.Phase
-		s.update(func(snap *report.Snapshot) { snap.Busy = &p })
-	}
-}
-
-// loop works on what is wanted until the session is closed.
-func (s *Session) loop(ctx context.Context) {
-	defer close(s.done)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.wake:
-		}
-		s.mu.Lock()
-		select {
-		case <-s.wake: // what woke the loop once more is seen to here
-		default:
-		}
-		cfg, once := s.want, s.todo
-		s.todo = todo{}
-		if !once.build && (s.snap.Err != "" || s.halted) { // there is nothing that calibrators could be compared beside
-			s.mu.Unlock()
-			continue
-		}
-		work, cancel := context.WithCancel(ctx)
-		s.cancel = cancel
-		s.mu.Unlock()
-		err := s.guarded(work, cfg, once)
-		cancel()
-		if errors.Is(err, context.Canceled) {
-			s.stopped()
-			continue
-		}
-		if err != nil {
-			s.logError(err)
-		}
-		s.update(func(snap *report.Snapshot) {
-			snap.Config, snap.Busy, snap.Err = s.named(cfg), nil, ""
-			switch {
-			case err != nil:
-				snap.Err = err.Error()
-			case s.todo.calibrators:
-				snap.Stale = report.PartCalibration
-			default:
-				snap.Stale = 0 // what the model has no data for is not awaited
-			}
-		})
-	}
-}
-
-// guarded turns a panic, which is an error in the program, into an error that the log shows.
-func (s *Session) guarded(ctx context.Context, cfg config.Config, once todo) (err error) {
-	defer func() {
-		if e := recover(); e != nil {
-			err = fmt.Errorf("internal error: %v\n%s", e, debug.Stack())
-		}
-	}()
-	warn := func(text string) { s.log("warning", "", "%s", text) }
-	return s.stages.surviving(ctx, cfg, warn, func() error {
-		if !once.build {
-			return s.compareCalibrators(ctx, cfg)
-		}
-		return s.work(ctx, cfg, once)
-	})
-}
-
-// publish replaces reports that are up to date again.
-func (s *Session) publish(parts report.Part, change func(*report.Snapshot)) {
-	s.update(func(snap *report.Snapshot) {
-		change(snap)
-		snap.Stale &^= parts
-	})
 }

@@ -1,13 +1,14 @@
 package sessions
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 )
 
@@ -15,24 +16,24 @@ import (
 // that has none there the batch for a first axis that is a symbol. Where other symbols have no value the error says how to
 // give them one: an [UnboundShapes].
 func (m *Model) Symbols(cfg config.Config) (map[string]int, error) {
-	if err := m.checkShapes(cfg); err != nil {
+	if err := checkShapes(m.Network, cfg); err != nil {
 		return nil, err
 	}
-	if free := m.free(cfg.Shapes); len(free) > 0 {
+	if free := free(m.Network, cfg.Shapes); len(free) > 0 {
 		return nil, &UnboundShapes{free}
 	}
-	known := m.known(cfg)
+	given := known(m.Network, cfg)
 	shapes := map[string][]int{}
 	for _, t := range m.Network.Inputs {
-		if given, ok := cfg.Shapes[t.Name]; ok {
-			shapes[t.Name] = given
+		if dims, ok := cfg.Shapes[t.Name]; ok {
+			shapes[t.Name] = dims
 			continue
 		}
-		shapes[t.Name] = graph.EvalDims(t.Dims, known)
+		shapes[t.Name] = graph.EvalDims(t.Dims, given)
 	}
 	env, err := m.Network.BindShapes(shapes)
 	if err == nil {
-		err = m.checkEmpty(shapes, env)
+		err = checkEmpty(m.Network, shapes, env)
 	}
 	return env, err
 }
@@ -46,19 +47,39 @@ func (m *Model) values(cfg config.Config) (map[string]int, error) {
 	return env, err
 }
 
+// checkShapes returns an error that names every input that the model lacks, and every shape that its input cannot have.
+func checkShapes(n *graph.Network, cfg config.Config) error {
+	var inputs, typed, wrong []string
+	for _, t := range n.Inputs {
+		inputs, typed = append(inputs, t.Name), append(typed, t.String())
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Shapes)) {
+		i := slices.Index(inputs, name)
+		if i < 0 {
+			has := cmp.Or(config.DidYouMean(name, inputs), "; it has "+strings.Join(typed[:min(len(typed), 8)], ", "))
+			wrong = append(wrong, fmt.Sprintf("the model has no input %q%s", name, has))
+			continue
+		}
+		if text := misfit(n.Inputs[i], cfg.Shapes[name]); text != "" {
+			wrong = append(wrong, fmt.Sprintf("%s %s: %s", name, timesText(cfg.Shapes[name]), text))
+		}
+	}
+	return unknownError("shapes", wrong)
+}
+
 // checkEmpty returns an error where nothing would be computed: no input or no output has an element. One input among several
 // may be empty, as a cache of which nothing is used yet.
-func (m *Model) checkEmpty(shapes map[string][]int, env map[string]int) error {
+func checkEmpty(n *graph.Network, shapes map[string][]int, env map[string]int) error {
 	empty := ""
-	fed, made := false, len(m.Network.Outputs) == 0
-	for _, t := range m.Network.Inputs {
+	fed, made := false, len(n.Outputs) == 0
+	for _, t := range n.Inputs {
 		if !slices.Contains(shapes[t.Name], 0) {
 			fed = true
 		} else if empty == "" {
 			empty = fmt.Sprintf("input %s of shape %s", t.Name, timesText(shapes[t.Name]))
 		}
 	}
-	for _, t := range m.Network.Outputs {
+	for _, t := range n.Outputs {
 		made = made || !slices.Contains(graph.EvalDims(t.Dims, env), 0)
 	}
 	if empty == "" || fed && made {
@@ -68,8 +89,11 @@ func (m *Model) checkEmpty(shapes map[string][]int, env map[string]int) error {
 }
 
 // checkExtents returns an error where layers do not fit together at the values of symbols: a model may take the inputs to be
-// multiples of its strides without saying so.
-func (m *Model) checkExtents(env map[string]int) error {
+// multiples of its strides without saying so. A model that can only be looked at may leave symbols open, which count as 1.
+func checkExtents(m *Model, env map[string]int) error {
+	if m.Refused != nil && len(m.Network.Unbound(env)) > 0 {
+		return nil
+	}
 	if err := m.Network.CheckShapes(env); err != nil {
 		var shapes []string
 		for _, t := range m.Network.Inputs {
@@ -101,9 +125,9 @@ func timesText(dims []int) string {
 
 // known returns the values of symbols that are an axis of an input: those of the shapes, and the batch for the first axes of
 // other inputs.
-func (m *Model) known(cfg config.Config) map[string]int {
+func known(net *graph.Network, cfg config.Config) map[string]int {
 	known := map[string]int{}
-	for _, t := range m.Network.Inputs {
+	for _, t := range net.Inputs {
 		for i, n := range cfg.Shapes[t.Name] {
 			if i < len(t.Dims) {
 				if name, symbol := t.Dims[i].SymbolName(); symbol {
@@ -112,7 +136,7 @@ func (m *Model) known(cfg config.Config) map[string]int {
 			}
 		}
 	}
-	for _, t := range m.Network.Inputs {
+	for _, t := range net.Inputs {
 		if len(t.Dims) == 0 {
 			continue
 		}
@@ -169,88 +193,6 @@ func (u *UnboundShapes) Error() string {
 	return fmt.Sprintf("%s: give shapes, as in %s, or data that has them", strings.Join(open, "; "), u.Example())
 }
 
-// Shaped returns the configuration with its batch in the first axis of its shapes, where that is a symbol.
-func (m *Model) Shaped(cfg config.Config) config.Config {
-	if len(cfg.Shapes) == 0 || m.Network == nil {
-		return cfg
-	}
-	shapes := map[string][]int{}
-	for name, dims := range cfg.Shapes {
-		shapes[name] = slices.Clone(dims)
-	}
-	for _, t := range m.Network.Inputs {
-		if dims := shapes[t.Name]; compare.IsBatched(t) && len(dims) > 0 {
-			dims[0] = max(1, cfg.Batch)
-		}
-	}
-	cfg.Shapes = shapes
-	return cfg
-}
-
-// FixedBatch returns the extent of the first axis of inputs where it is no symbol, so that no batch can be chosen; ok is false
-// where it can, and where a model is not there.
-func (m *Model) FixedBatch() (batch int, ok bool) {
-	if m.Network == nil || slices.ContainsFunc(m.Network.Inputs, compare.IsBatched) {
-		return 0, false
-	}
-	for _, t := range m.Network.Inputs {
-		if len(t.Dims) > 0 {
-			return t.Dims[0].IsConst()
-		}
-	}
-	return 1, true
-}
-
-// BatchOfShapes returns the extent that shapes give to the first axis of inputs where that is a symbol; ok is false
-// where they give none.
-func (m *Model) BatchOfShapes(shapes map[string][]int) (batch int, ok bool) {
-	if m.Network == nil {
-		return 0, false
-	}
-	for _, t := range m.Network.Inputs {
-		if dims := shapes[t.Name]; compare.IsBatched(t) && len(dims) > 0 {
-			return dims[0], true
-		}
-	}
-	return 0, false
-}
-
-// DataShapes returns the shapes of inputs that the first item of data has, for a model of whose inputs other axes than a
-// first one are symbols; nil for every other model.
-func (m *Model) DataShapes(d Data) (map[string][]int, error) {
-	if m.Network == nil || len(m.free(nil)) == 0 {
-		return nil, nil
-	}
-	item, err := d.Inputs(0)
-	if err != nil {
-		return nil, err
-	}
-	shapes := map[string][]int{}
-	for _, t := range m.Network.Inputs {
-		if v, ok := item[t.Name]; ok {
-			shapes[t.Name] = slices.Clone(v.Dims)
-		}
-	}
-	return shapes, nil
-}
-
-// free returns the inputs that have symbols in other axes than a first one, to which neither the shapes nor a batch give a
-// value.
-func (m *Model) free(shapes map[string][]int) []*graph.Tensor {
-	known := m.known(config.Config{Shapes: shapes})
-	var list []*graph.Tensor
-	for _, t := range m.Network.Inputs {
-		for i, d := range t.Dims {
-			name, symbol := d.SymbolName()
-			if _, ok := known[name]; symbol && !ok && i > 0 {
-				list = append(list, t)
-				break
-			}
-		}
-	}
-	return list
-}
-
 // exampleShape writes a shape for an input as --shapes takes it.
 func exampleShape(t *graph.Tensor) string {
 	var dims []string
@@ -266,4 +208,21 @@ func exampleShape(t *graph.Tensor) string {
 		dims = append(dims, fmt.Sprint(n))
 	}
 	return t.Name + ":" + strings.Join(dims, "x")
+}
+
+// free returns the inputs that have symbols in other axes than a first one, to which neither the shapes nor a batch give a
+// value.
+func free(n *graph.Network, shapes map[string][]int) []*graph.Tensor {
+	given := known(n, config.Config{Shapes: shapes})
+	var list []*graph.Tensor
+	for _, t := range n.Inputs {
+		for i, d := range t.Dims {
+			name, symbol := d.SymbolName()
+			if _, ok := given[name]; symbol && !ok && i > 0 {
+				list = append(list, t)
+				break
+			}
+		}
+	}
+	return list
 }

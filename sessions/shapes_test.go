@@ -1,6 +1,7 @@
 package sessions_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -147,14 +148,19 @@ func TestExtentsThatDoNotFit(t *testing.T) {
 	}
 	b := cpu.Open(0)
 	defer b.Close()
-	r := sessions.NewRunner(&sessions.Model{Network: n}, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}, nil)
+	r := sessions.NewRunner(&sessions.Model{Network: n}, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), CalData: noise{}}, nil)
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1, Shapes: map[string][]int{"x": {1, 4}, "y": {1, 4}}}
 	if _, err := r.Report(t.Context(), cfg, report.PartMemory, run.Profiling{}); err != nil {
 		t.Error(err)
 	}
 	cfg.Shapes = map[string][]int{"x": {1, 4}, "y": {1, 3}}
-	_, err = r.Report(t.Context(), cfg, report.PartMemory, run.Profiling{})
-	if err == nil || strings.Count(err.Error(), "sum") != 1 || !strings.HasSuffix(err.Error(), "the model cannot take inputs of x:1x4,y:1x3; give other shapes, another batch or other data") {
-		t.Errorf("%v", err)
+	for _, cfg.Precision = range []config.Precision{config.FP32, config.INT8} {
+		_, err = r.Report(t.Context(), cfg, report.PartMemory, run.Profiling{})
+		if err == nil || strings.Count(err.Error(), "sum") != 1 || !strings.HasSuffix(err.Error(), "the model cannot take inputs of x:1x4,y:1x3; give other shapes, another batch or other data") {
+			t.Errorf("%s: %v", cfg.Precision, err)
+		}
+	}
+	if _, err := r.Engine(t.Context(), cfg, false); !errors.As(err, new(*sessions.ShapesError)) {
+		t.Errorf("%s: %v", cfg.Precision, err)
 	}
 }

@@ -13,9 +13,8 @@ import (
 // telemetryInterval is how often the device is asked.
 const telemetryInterval = time.Second
 
-// watch asks the device how it is doing until the session is closed. What fails is not asked for any less, but said once.
-func (s *Session) watch(ctx context.Context, m run.Monitor) {
-	defer s.watching.Done()
+// watchDevice asks a device how it is doing until ctx ends. What fails is not asked for any less, but said once.
+func watchDevice(ctx context.Context, b *board, m run.Monitor) {
 	tick := time.NewTicker(telemetryInterval)
 	defer tick.Stop()
 	failing := false
@@ -25,10 +24,10 @@ func (s *Session) watch(ctx context.Context, m run.Monitor) {
 			return
 		}
 		if err != nil && !failing {
-			s.log("warning", "", "device telemetry: %v", err)
+			b.log("warning", "", "device telemetry: %v", err)
 		}
 		if err == nil || !failing {
-			s.observed(t)
+			b.observed(t)
 		}
 		failing = err != nil
 		select {
@@ -54,16 +53,4 @@ func telemetry(m run.Monitor) (state *report.Telemetry, err error) {
 		Time: time.Now(), Clock: t.Clock, MemoryClock: t.MemoryClock, Power: t.Power, Temperature: t.Temperature,
 		MemoryUsed: t.MemoryUsed, MemoryTotal: t.MemoryTotal, Utilization: t.Utilization, Throttle: t.Throttle,
 	}, nil
-}
-
-// observed publishes the device's state. A recording keeps it in a table of its own: it is no state of the work that a
-// replay would step through.
-func (s *Session) observed(t *report.Telemetry) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.snap.Telemetry = t
-	s.deliver()
-	if r := s.recorder.Load(); r != nil && t != nil {
-		r.Telemetry(s.snap.Config, t)
-	}
 }

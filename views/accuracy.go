@@ -12,18 +12,9 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// accuracyScreen shows how far the engine is from FP32: at every layer, at the outputs and in what it predicts.
-func accuracyScreen(look *ui.Look, d desk) *ui.Screen {
-	v := newErrorsView(look, d)
-	p := ui.Pane
-	return &ui.Screen{
-		Key: "6", Name: "Accuracy", Views: []ui.View{v, &labelsView{in: newInput(look, report.PartAccuracy)}, newOutputsView(look), &heatView{of: v}},
-		Layouts: []ui.Box{
-			ui.Stack(p(0), p(3).Lines(10), ui.Beside(p(1).Share(2), p(2).Share(3)).Lines(8)),
-			ui.Beside(p(0).Share(2), ui.Stack(p(3).Share(2), p(1), p(2))),
-		},
-		Narrow: box(ui.Stack(p(0), p(3).Lines(7), p(1).Lines(4))),
-	}
+// stripKey is the key that chooses the error in the strip of heat.
+func stripKey() ui.Key {
+	return ui.K("e", "own/accumulated", "error map below: own error / accumulated error")
 }
 
 // metric is a measure of the difference between two tensors.
@@ -238,7 +229,10 @@ func (v *errorsView) Render(w, h int) string {
 }
 
 // labelsView states how often the engine is right, and how often it agrees with FP32.
-type labelsView struct{ in input }
+type labelsView struct {
+	in   input
+	hint func(Fact) string
+}
 
 func (v *labelsView) Title() string { return "Predictions" }
 
@@ -252,7 +246,7 @@ func (v *labelsView) Note() (string, ui.Style) {
 		return "", ui.Muted
 	}
 	if off := a.Labels.Offset; off != 0 {
-		return fmt.Sprintf("labels off by one? --label-offset %d", off), ui.Warn
+		return strings.TrimSpace("labels off by one? " + v.hint(LabelsOff{off})), ui.Warn
 	}
 	return v.in.note(plural(a.Items, "item"))
 }

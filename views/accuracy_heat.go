@@ -9,11 +9,6 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// stripKey is the key that chooses the error in the strip of heat.
-func stripKey() ui.Key {
-	return ui.K("e", "own/accumulated", "error map below: own error / accumulated error")
-}
-
 // heatView draws where in the output of the layer under the cursor the error sits: channels down, positions across.
 type heatView struct{ of *errorsView }
 

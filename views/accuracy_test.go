@@ -32,7 +32,7 @@ func TestErrorStrip(t *testing.T) {
 	b.wants("not available for this layer")
 }
 
-// TestLabelHint says what to do about labels that are off by one.
+// TestLabelHint asks what to do about labels that are off by one, and says it.
 func TestLabelHint(t *testing.T) {
 	snap := *fixture(t)
 	accuracy := *snap.Accuracy
@@ -40,7 +40,7 @@ func TestLabelHint(t *testing.T) {
 	snap.Accuracy = &accuracy
 	b := newBench(t, ui.Options{NoColor: true}, &snap)
 	b.press("6")
-	b.wants("labels off by one? --label-offset 1")
+	b.wants("labels off by one? LabelsOff{By:1}")
 }
 
 func TestErrorText(t *testing.T) {

@@ -10,26 +10,6 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// need is what a key's work needs. Whether that is there is decided in one place, [available.lacks]: keys that lack something
-// are in no footer and no help, and pressing one tells why.
-type need int
-
-// The needs.
-const (
-	needsModel  need = iota // to change what is built from the model, or to measure it
-	needsRun                // to run it anew
-	needsDevice             // to measure: estimates do not get better
-	needsChoice             // of the precision of layers: the model must leave one
-	needsRecorder
-	needsPast
-	needsFuture
-	needsPrecision  // another precision to go to
-	needsCalibrator // another calibrator to go to
-	needsPercentile // the calibrator with that parameter
-	needsChanged    // a model whose files are not any more what was read
-	needsJob        // something that runs and can be stopped, or that can be left
-)
-
 // What says why a replay does nothing of that kind: one alone, and one in front of a live session.
 const (
 	inReplay      = "a replay shows what was recorded: open the model to change or measure it"

@@ -4,5 +4,5 @@
 // pane keeps only where its cursor is, how it sorts and what it toggles. What a person changes, a pane asks of its desk
 // (pane.go), as an edit of the [config.Config]; behind that the workbench passes it on to the [Controller], which is a
 // session or a replay of a recording. Panes hold what they need as fields, the pane whose cursor they follow included,
-// and none knows of the workbench. Start with pane.go and any screen, then workbench.go.
+// and none knows of the workbench. Start with pane.go and any screen, then workbench.go; start.go connects them.
 package views

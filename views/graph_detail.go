@@ -325,15 +325,3 @@ func diffLayers(before, now []report.Layer) []layerChange {
 	drop(len(before))
 	return out
 }
-
-// has reports whether one of keys is named name.
-func has(keys []ui.Key, name string) bool {
-	for _, k := range keys {
-		for _, n := range k.Keys {
-			if n == name {
-				return true
-			}
-		}
-	}
-	return false
-}

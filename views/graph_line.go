@@ -8,6 +8,18 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
+// networkView shows one of the networks.
+type networkView struct {
+	g   *graphs
+	net *networkList
+}
+
+// The cells of a time in a list, and what a name may be cut to so that time and shape have room.
+const (
+	listTime  = 10
+	leastName = 20
+)
+
 // line draws one line of the list for w cells; 0: with all that there is.
 func (v *networkView) line(i, w int) ui.ListLine {
 	line := v.net.lines[i]
@@ -112,29 +124,4 @@ func (v *networkView) spans(l *report.Layer, w int) []ui.Span {
 		spans = append(spans, ui.Span{Text: "  " + l.Op, Style: ui.Muted})
 	}
 	return spans
-}
-
-// fateMark is the sign of what became of a source layer.
-func fateMark(g *ui.Glyphs, fate string) (rune, ui.Style) {
-	switch fate {
-	case "fused":
-		return g.Point, ui.Accent
-	case "folded":
-		return g.Down, ui.Good
-	case "eliminated":
-		return g.Bad, ui.Warn
-	}
-	return g.Dot, ui.Faint
-}
-
-// fateText tells what became of a source layer.
-func fateText(e report.LedgerEntry) string {
-	text := e.Fate
-	if e.Fate == "fused" && e.Into != "" {
-		text += " into " + shortName(e.Into)
-	}
-	if e.Pass != "" {
-		text += " by " + e.Pass
-	}
-	return text
 }

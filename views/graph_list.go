@@ -179,3 +179,28 @@ func (n *networkList) dims(l *report.Layer) string {
 	}
 	return l.Outputs[0].Dims
 }
+
+// fateMark is the sign of what became of a source layer.
+func fateMark(g *ui.Glyphs, fate string) (rune, ui.Style) {
+	switch fate {
+	case "fused":
+		return g.Point, ui.Accent
+	case "folded":
+		return g.Down, ui.Good
+	case "eliminated":
+		return g.Bad, ui.Warn
+	}
+	return g.Dot, ui.Faint
+}
+
+// fateText tells what became of a source layer.
+func fateText(e report.LedgerEntry) string {
+	text := e.Fate
+	if e.Fate == "fused" && e.Into != "" {
+		text += " into " + shortName(e.Into)
+	}
+	if e.Pass != "" {
+		text += " by " + e.Pass
+	}
+	return text
+}

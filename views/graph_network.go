@@ -10,12 +10,6 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// networkView shows one of the networks.
-type networkView struct {
-	g   *graphs
-	net *networkList
-}
-
 func newNetworkView(g *graphs, side int) *networkView {
 	v := &networkView{g: g, net: g.lists[side]}
 	v.net.list.Line, v.net.list.Fit = func(i int) ui.ListLine { return v.line(i, 0) }, v.line
@@ -131,12 +125,6 @@ func (v *networkView) jump() tea.Cmd {
 	v.g.state.side = 1 - v.net.side
 	return func() tea.Msg { return ui.GotoMsg{Screen: "2", View: 2 - v.net.side} }
 }
-
-// The cells of a time in a list, and what a name may be cut to so that time and shape have room.
-const (
-	listTime  = 10
-	leastName = 20
-)
 
 func (v *networkView) Render(w, h int) string {
 	return v.g.look().Render(w, h, func(c *ui.Canvas) {

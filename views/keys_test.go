@@ -258,7 +258,7 @@ func TestSaveConfig(t *testing.T) {
 	var failure error
 	save := func(c config.Config) (string, error) { saved = c; return "there/net.config.json", failure }
 	ctl := &fake{}
-	w := &workbench{o: Options{SaveConfig: save}, ctl: ctl, snap: fixture(t)}
+	w := &workbench{o: Options{SaveConfig: save, Hint: hinted}, ctl: ctl, snap: fixture(t)}
 	int8 := config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1, Pin: map[string]string{"a": "b"}}
 	for _, c := range []struct {
 		cfg  config.Config
@@ -270,7 +270,7 @@ func TestSaveConfig(t *testing.T) {
 	} {
 		w.config.want = c.cfg
 		msg := w.intent(ui.SaveConfig)().(ui.StatusMsg)
-		if msg.Style != ui.Good || msg.Text != c.want+"build it with --config there/net.config.json" || !reflect.DeepEqual(saved, w.config.want) {
+		if msg.Style != ui.Good || msg.Text != c.want+`ConfigSaved{Path:"there/net.config.json"}` || !reflect.DeepEqual(saved, w.config.want) {
 			t.Errorf("%v, %+v", msg, saved)
 		}
 		if got := ctl.notes[len(ctl.notes)-1]; got != c.want+"there/net.config.json" {

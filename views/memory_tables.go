@@ -3,7 +3,6 @@ package views
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -216,6 +215,3 @@ func (v *slotsView) Render(w, h int) string {
 		v.slots.table.Draw(c)
 	})
 }
-
-// tensorName drops the ending that exporters give the first output of every layer.
-func tensorName(name string) string { return strings.TrimSuffix(name, "_output_0") }

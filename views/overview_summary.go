@@ -118,7 +118,7 @@ func fileNote(f *report.File) string {
 
 // countsNote tells what the launches are made of.
 func countsNote(c report.Counts) string {
-	note := fmt.Sprintf("of %d source layers", c.Source)
+	note := c.Of()
 	if sum := c.Sum(); sum != "" {
 		note += ", " + sum
 	}

@@ -13,6 +13,26 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
+// need is what a key's work needs. Whether that is there is decided in one place, [available.lacks]: keys that lack something
+// are in no footer and no help, and pressing one tells why.
+type need int
+
+// The needs.
+const (
+	needsModel  need = iota // to change what is built from the model, or to measure it
+	needsRun                // to run it anew
+	needsDevice             // to measure: estimates do not get better
+	needsChoice             // of the precision of layers: the model must leave one
+	needsRecorder
+	needsPast
+	needsFuture
+	needsPrecision  // another precision to go to
+	needsCalibrator // another calibrator to go to
+	needsPercentile // the calibrator with that parameter
+	needsChanged    // a model whose files are not any more what was read
+	needsJob        // something that runs and can be stopped, or that can be left
+)
+
 // desk is what a pane may ask of the workbench. A pane that changes nothing has none.
 type desk interface {
 	// Want returns the configuration that is asked for; that of snapshots follows.
@@ -234,3 +254,20 @@ func fit(g *ui.Glyphs, s string, n int) string { return pad(ui.Middle(s, n, g.El
 func pad(s string, n int) string {
 	return s + strings.Repeat(" ", max(n-ui.Width(s), 0))
 }
+
+func box(b ui.Box) *ui.Box { return &b }
+
+// has reports whether one of keys is named name.
+func has(keys []ui.Key, name string) bool {
+	for _, k := range keys {
+		for _, n := range k.Keys {
+			if n == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tensorName drops the ending that exporters give the first output of every layer.
+func tensorName(name string) string { return strings.TrimSuffix(name, "_output_0") }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path/filepath"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -21,15 +20,6 @@ func recordingsScreen(look *ui.Look, t Timeline, others shelf) *ui.Screen {
 		s.Layouts = []ui.Box{ui.Stack(ui.Pane(0).Share(3), ui.Pane(1).Share(2))}
 	}
 	return s
-}
-
-// Folder is where recordings are kept.
-type Folder interface {
-	String() string
-	// List sums the recordings up, newest first.
-	List() ([]*report.Recording, error)
-	// New returns the path of a new recording, named after its model and when it begins.
-	New(model string, begins time.Time) (path string, err error)
 }
 
 // shelf is what a workbench can show besides what it shows.
@@ -54,34 +44,6 @@ func listRecordings(folder Folder) tea.Cmd {
 	return func() tea.Msg {
 		list, err := folder.List()
 		return recordingsMsg{list, err}
-	}
-}
-
-// record starts or stops writing a recording.
-func (w *workbench) record() tea.Cmd {
-	if w.snap.Recording != "" {
-		path := w.snap.Recording
-		return func() tea.Msg {
-			if err := w.o.Recorder.StopRecording(); err != nil {
-				return ui.StatusMsg{Text: "stop recording: " + err.Error(), Style: ui.Bad}
-			}
-			return ui.StatusMsg{Text: "recorded " + path, Style: ui.Good}
-		}
-	}
-	name := "session"
-	if w.snap.Model != nil {
-		name = strings.TrimSuffix(filepath.Base(w.snap.Model.Path), filepath.Ext(w.snap.Model.Path))
-	}
-	now := w.o.Now()
-	return func() tea.Msg {
-		path, err := w.o.Recordings.New(name, now)
-		if err != nil {
-			return ui.StatusMsg{Text: "record: " + err.Error(), Style: ui.Bad}
-		}
-		if err := w.o.Recorder.Record(path); err != nil {
-			return ui.StatusMsg{Text: "record: " + err.Error(), Style: ui.Bad}
-		}
-		return ui.StatusMsg{Text: "recording to " + path, Style: ui.Good}
 	}
 }
 

@@ -10,9 +10,6 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// The ways in which samples are shown, in the order in which v goes through them.
-var plots = []string{"histogram", "trace"}
-
 // samplesView shows the samples of the row under the cursor: all of them in bins, the newest as a trace.
 type samplesView struct {
 	in input

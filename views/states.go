@@ -9,23 +9,6 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// Timeline is a controller that can go back and forth in time, as a replay can. States count from 0. Its methods
-// return at once.
-type Timeline interface {
-	// Steps returns the states that there are, in order.
-	Steps() []report.Step
-	// Position returns which of them is shown.
-	Position() int
-	// CutShort reports whether the last state is not one at which somebody stopped.
-	CutShort() bool
-	// Seek shows state i, or the nearest there is.
-	Seek(i int)
-	// Moment describes state i.
-	Moment(i int) report.Moment
-	// Tried returns the configurations that there are with what came of each in the end.
-	Tried() []report.RecordedConfig
-}
-
 // statesView lists the states of a recording; the other screens show the one that was chosen.
 type statesView struct {
 	in       input

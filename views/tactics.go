@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -20,21 +19,6 @@ type tacticsDesk interface {
 	Retime(layer string) tea.Cmd
 	// DropTimings has the timing cache forget what it has of other devices and builds, or all that it has.
 	DropTimings(all bool) tea.Cmd
-}
-
-// tacticsScreen shows every candidate of every layer with its time, or the reason why it cannot be, and the timing cache.
-func tacticsScreen(look *ui.Look, d tacticsDesk, now func() time.Time) *ui.Screen {
-	v := newChosenView(look, d)
-	p := ui.Pane
-	return &ui.Screen{
-		Key: "7", Name: "Tactics", Views: []ui.View{v, newCandidatesView(v), newCacheView(look, d, now)},
-		Layouts: []ui.Box{
-			ui.Beside(p(0).Share(4), ui.Stack(p(1).Share(3), p(2).Share(2)).Share(5)),
-			ui.Stack(p(0), p(1), p(2)),
-		},
-		Medium: box(ui.Stack(p(0).Share(3), p(1).Share(2), p(2).Lines(7))),
-		Narrow: box(ui.Stack(p(0).Share(3), p(1).Share(2), p(2).Lines(4))),
-	}
 }
 
 // chosenView lists the layers with the tactic of each.

@@ -12,17 +12,6 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// timingsScreen shows the time of every layer, live while it is measured, and the samples of the layer under the cursor.
-func timingsScreen(look *ui.Look, d desk) *ui.Screen {
-	v := newTimingsView(look, d)
-	p := ui.Pane
-	return &ui.Screen{
-		Key: "3", Name: "Timings", Views: []ui.View{v, &samplesView{in: newInput(look, report.PartTimings), of: v}},
-		Layouts: []ui.Box{ui.Stack(p(0).Share(3), p(1).Lines(13)), ui.Beside(p(0).Share(2), p(1))},
-		Narrow:  box(ui.Stack(p(0).Share(3), p(1).Lines(7))),
-	}
-}
-
 // The ways in which rows can be grouped, in the order in which a goes through them.
 var groupings = []string{"layer", "type", "precision", "tactic"}
 
@@ -43,6 +32,9 @@ type timingsView struct {
 	log   bool
 	plot  int // what the samples are shown as
 }
+
+// The ways in which samples are shown, in the order in which v goes through them.
+var plots = []string{"histogram", "trace"}
 
 func newTimingsView(look *ui.Look, d desk) *timingsView {
 	v := &timingsView{in: newInput(look, report.PartTimings), desk: d}

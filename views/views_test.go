@@ -70,7 +70,7 @@ type reminder struct {
 func newBench(t testing.TB, o ui.Options, snap *report.Snapshot) *bench {
 	t.Helper()
 	b := &bench{t: t, ctl: &fake{snap: snap}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(o), Now: b.clock, After: b.after})
+	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(o), Hint: hinted, Now: b.clock, After: b.after})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,6 +79,9 @@ func newBench(t testing.TB, o ui.Options, snap *report.Snapshot) *bench {
 	b.publish(snap)
 	return b
 }
+
+// hinted names a fact in place of what helps with it.
+func hinted(f Fact) string { return strings.TrimPrefix(fmt.Sprintf("%#v", f), "views.") }
 
 // publish sends a snapshot the way a session does: over a channel that the workbench listens on.
 func (b *bench) publish(snap *report.Snapshot) {

@@ -1,12 +1,8 @@
 package views
 
 import (
-	"reflect"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
-	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
@@ -42,67 +38,4 @@ func measuring(s *report.Snapshot) string {
 		return "estimating"
 	}
 	return "measuring"
-}
-
-// begin says what work has been asked for; the line goes away when the work is over. A replay does none.
-func (w *workbench) begin(what string) tea.Cmd {
-	k := &w.work
-	k.asked, k.told, k.failed, k.start = true, false, "", w.o.Now()
-	h := w.header()
-	header := func() tea.Msg { return h }
-	if w.snap.Replay != "" {
-		return header
-	}
-	return tea.Batch(header, func() tea.Msg { return ui.StatusMsg{Text: what, Job: true} })
-}
-
-// follow says what has come of the work that was asked for by now.
-func (w *workbench) follow(snap *report.Snapshot) (cmds []tea.Cmd) {
-	if !reflect.DeepEqual(snap.Config, w.config.want) {
-		return nil
-	}
-	k := &w.work
-	if snap.Err != k.failed {
-		if k.failed = snap.Err; snap.Err != "" {
-			cmds = append(cmds, news(ui.Bad, snap.Err))
-		}
-	}
-	settled := snap.Settled() && snap.Retiming == ""
-	if settled {
-		w.settled = snap
-		cmds = append(cmds, w.tell())
-	}
-	if k.asked && snap.Busy == nil && (settled || snap.Refused() || snap.Err != "" && snap.Retiming == "") {
-		k.asked, k.start = false, time.Time{}
-		cmds = append(cmds, func() tea.Msg { return ui.IdleMsg{} })
-	}
-	return cmds
-}
-
-// tell states what the last change of the configuration made of latency and agreement, once and when the measurement is
-// over: until then medians still move, and what is said would not be what the table of configurations comes to show. In a
-// replay nothing moves.
-func (w *workbench) tell() tea.Cmd {
-	now, was := w.settled, w.work.before
-	if !w.work.asked || w.work.told || now.Timings.EndToEnd.Median == 0 || now.Busy != nil && now.Replay == "" {
-		return nil
-	}
-	w.work.told = true
-	if p := now.Passes; p != nil && p.Unchanged != "" && (was == nil || was.Config.Precision != now.Config.Precision) {
-		return news(ui.Warn, p.Unchanged)
-	}
-	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 {
-		return news(ui.Good, snapshotLabel(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
-	}
-	latency, measured := w.tried.took(was, now)
-	median := func(cfg config.Config, l report.Latency) string {
-		return medianText(w.o.Timeline, ownRanges(now), cfg, l)
-	}
-	before, after := median(was.Config, latency), median(now.Config, now.Timings.EndToEnd)
-	if sameKernels(was, now) {
-		return news(ui.Good, snapshotLabel(now)+": the same kernels as before; "+after+", before "+before)
-	}
-	speed := now.Timings.Measured(now.Config).Over(measured, ownRanges(now))
-	lines := delta(was.Config, before, now, after, speed)
-	return news(ui.Good, lines[0], lines[1:]...)
 }

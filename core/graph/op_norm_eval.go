@@ -113,11 +113,16 @@ func moments(x []float32) (mean, variance float64) {
 		mean += float64(v)
 	}
 	mean /= float64(len(x))
+	return mean, meanSquare(x, mean)
+}
+
+// meanSquare returns the mean of the squares of what the elements are above a number.
+func meanSquare(x []float32, above float64) (mean float64) {
 	for _, v := range x {
-		d := float64(v) - mean
-		variance += d * d
+		d := float64(v) - above
+		mean += d * d
 	}
-	return mean, variance / float64(len(x))
+	return mean / float64(len(x))
 }
 
 func evalInstanceNorm(l *Layer, in, out []Value) error {
@@ -185,11 +190,11 @@ func evalLayerNorm(l *Layer, in, out []Value, centred bool) error {
 	}
 	size := Count(in[0].Dims[axis:])
 	for row := range len(x) / size {
-		mean, variance := moments(x[row*size : (row+1)*size])
-		if !centred {
-			mean, variance = 0, variance+mean*mean
+		mean, square := 0.0, meanSquare(x[row*size:(row+1)*size], 0)
+		if centred {
+			mean, square = moments(x[row*size : (row+1)*size])
 		}
-		inv := 1 / math.Sqrt(variance+float64(a.Epsilon))
+		inv := 1 / math.Sqrt(square+float64(a.Epsilon))
 		for i := row * size; i < (row+1)*size; i++ {
 			v := (float64(x[i]) - mean) * inv * float64(scale[scaleAt.At(i)])
 			if bias != nil {

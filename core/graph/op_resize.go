@@ -13,7 +13,7 @@ type ResizeAttrs struct {
 	Sizes          []int     // output extents
 	Mode           string    // nearest, linear or cubic
 	Coordinates    string    // how an output index maps to an input coordinate: ONNX's coordinate_transformation_mode
-	Nearest        string    // how a coordinate rounds to an index: ONNX's nearest_mode
+	Nearest        string    // how a coordinate rounds to an index: ONNX's nearest_mode, or ByDirection
 	CubicA         float32   // cubic_coeff_a
 	ExcludeOutside bool      // weights of indices outside count 0, and the others are normalised
 	Antialias      bool      // when it shrinks, the filter widens
@@ -35,6 +35,9 @@ var Resize = &Op{
 	Import: importResize,
 	Export: exportResize,
 }
+
+// ByDirection rounds down along axes that grow and up along those that shrink, as Resize of opset 10 does.
+const ByDirection = "by_direction"
 
 var resizeCoordinates = []string{
 	"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn",
@@ -59,7 +62,7 @@ func inferResize(l *Layer) error {
 		return fmt.Errorf("mode %q is unknown", a.Mode)
 	case !slices.Contains(resizeCoordinates, a.Coordinates):
 		return fmt.Errorf("coordinate_transformation_mode %q is unknown", a.Coordinates)
-	case a.Mode == "nearest" && !slices.Contains([]string{"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}, a.Nearest):
+	case a.Mode == "nearest" && !slices.Contains([]string{"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", ByDirection}, a.Nearest):
 		return fmt.Errorf("nearest_mode %q is unknown", a.Nearest)
 	case a.Coordinates == "tf_crop_and_resize" && len(a.Region) != 2*rank:
 		return fmt.Errorf("roi has %d elements, want 2 for each of %d axes", len(a.Region), rank)
@@ -240,7 +243,7 @@ func (r resampler) coordinate(i float64) float64 {
 		}
 		return i * (in - 1) / (length - 1)
 	case "asymmetric":
-		return i / r.scale
+		return float64(float32(i / r.scale)) // scales of F32 are rarely what was meant: 3/0.6 is 5
 	case "tf_crop_and_resize":
 		if length == 1 {
 			return (r.begin + r.end) * (in - 1) / 2
@@ -260,12 +263,12 @@ func (r resampler) coordinate(i float64) float64 {
 
 // round returns the index that is nearest to x.
 func (r resampler) round(x float64) int {
-	switch r.Nearest {
-	case "round_prefer_ceil":
+	switch mode := r.Nearest; {
+	case mode == "round_prefer_ceil":
 		x = math.Floor(x + 0.5)
-	case "floor":
+	case mode == "floor", mode == ByDirection && r.scale >= 1:
 		x = math.Floor(x)
-	case "ceil":
+	case mode == "ceil", mode == ByDirection:
 		x = math.Ceil(x)
 	default:
 		x = math.Ceil(x - 0.5)

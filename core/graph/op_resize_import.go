@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 )
@@ -59,12 +60,27 @@ func importResize(n *Node) (any, []*Tensor, error) {
 		a.Scales = onAxes(list, axes, slices.Repeat([]float32{1}, rank))
 	}
 	if a.Scales != nil {
+		if n.OpType == "Resize" && n.Version < 11 {
+			a.Nearest = a.byDirection()
+		}
 		return a, n.Inputs[:1], nil
 	}
 	if sizes < 0 || n.Input(sizes) == nil {
 		return nil, nil, fmt.Errorf("there are neither scales nor sizes")
 	}
 	return n.importSizes(a, n.Inputs[sizes], policy, axes)
+}
+
+// byDirection returns ByDirection, or the nearest_mode that is the same for the scales: where the axes that do not stay all grow
+// or all shrink.
+func (a ResizeAttrs) byDirection() string {
+	switch {
+	case slices.Max(a.Scales) <= 1:
+		return "ceil"
+	case slices.Min(a.Scales) >= 1:
+		return "floor"
+	}
+	return ByDirection
 }
 
 // exportResize writes what importResize reads. Where both scales and sizes are given, as a policy on the aspect ratio makes
@@ -74,6 +90,9 @@ func exportResize(e *Exporter) error {
 	attrs := Attributes{
 		"mode": a.Mode, "coordinate_transformation_mode": a.Coordinates, "nearest_mode": a.Nearest, "cubic_coeff_a": a.CubicA,
 		"exclude_outside": a.ExcludeOutside, "antialias": a.Antialias, "extrapolation_value": a.Extrapolation,
+	}
+	if a.Mode == "nearest" && a.Nearest == ByDirection {
+		return e.resizeByDirection(a, attrs)
 	}
 	region, scales, sizes := "", "", e.Input(1)
 	if a.Region != nil {
@@ -92,6 +111,22 @@ func exportResize(e *Exporter) error {
 		}
 	}
 	return e.Node("Resize", attrs, e.Input(0), region, scales, sizes)
+}
+
+// resizeByDirection writes two nodes, as the newer Resize rounds alike on all axes: one for those that shrink, then one for those
+// that grow.
+func (e *Exporter) resizeByDirection(a ResizeAttrs, attrs Attributes) error {
+	if a.Scales == nil || a.Sizes != nil || a.Coordinates == "tf_crop_and_resize" {
+		return fmt.Errorf("nearest_mode %s has no form but with scales alone", a.Nearest)
+	}
+	parts := [2][]float32{}
+	for _, s := range a.Scales {
+		parts[0], parts[1] = append(parts[0], min(s, 1)), append(parts[1], max(s, 1))
+	}
+	ceil := maps.Clone(attrs)
+	ceil["nearest_mode"], attrs["nearest_mode"] = "ceil", "floor"
+	less := e.Step("Resize", ceil, e.Input(0), "", e.Constant("scales", Values(F32, parts[0], len(parts[0]))))
+	return e.Node("Resize", attrs, less, "", e.Constant("scales", Values(F32, parts[1], len(parts[1]))))
 }
 
 // importSizes reads t, the input that says the extents of the given axes.

@@ -1,6 +1,9 @@
 package graph
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // SoftmaxAttrs are the attributes of a softmax.
 type SoftmaxAttrs struct {
@@ -148,7 +151,7 @@ func evalHardmax(l *Layer, in, out []Value) error {
 	along(in[0].Dims, a.Axis, a.Flatten, func(first, step, n int) {
 		best := first
 		for i := range n {
-			if at := first + i*step; x[at] > x[best] {
+			if at := first + i*step; cmp.Compare(x[at], x[best]) > 0 { // NaN is smaller than all else, as for ArgMax
 				best = at
 			}
 		}

@@ -3,6 +3,7 @@ package quant
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 
 // Calibrator chooses the range of a tensor from the histogram of its values: TensorRT's IInt8Calibrator without the
 // running. The range is unset where the histogram has no finite value. A calibrator is a comparable value, and its
-// String is the text from which [ParseCalibrator] makes it.
+// String is the text from which [Methods.Parse] makes it.
 type Calibrator interface {
 	Range(h *Histogram) graph.Range
 	String() string
@@ -28,9 +29,12 @@ type Method struct {
 	New   func(param float64, s Scheme) Calibrator
 }
 
-// Calibrators returns the kinds of calibrator.
-func Calibrators() []Method {
-	return []Method{
+// Methods are kinds of calibrator that one may choose from.
+type Methods []Method
+
+// Calibrators returns the kinds of calibrator that there are.
+func Calibrators() Methods {
+	return Methods{
 		{Name: "minmax", Doc: "the least and largest value seen: nothing is clipped",
 			New: func(_ float64, s Scheme) Calibrator { return MinMax{s} }},
 		{Name: "entropy", Doc: "least Kullback-Leibler divergence of the quantised distribution from the real one",
@@ -42,15 +46,47 @@ func Calibrators() []Method {
 	}
 }
 
+// Plus returns the methods and further ones. The error names one that cannot be chosen by its name: it has none, or that of
+// another one, or what it makes is not called so.
+func (all Methods) Plus(more ...Method) (Methods, error) {
+	all = slices.Clone(all)
+	for _, m := range more {
+		switch {
+		case m.Name == "" || strings.ContainsAny(m.Name, ":, "):
+			return nil, fmt.Errorf("calibrator %q: want a name of one word", m.Name)
+		case m.New == nil:
+			return nil, fmt.Errorf("calibrator %s has no New", m.Name)
+		case slices.Contains(all.Names(), m.Name):
+			return nil, fmt.Errorf("the calibrator %s stands twice in a list of calibrators", m.Name)
+		}
+		all = append(all, m)
+		text := m.New(m.Value, Scheme{}).String()
+		if c, err := all.Parse(text, Scheme{}); err != nil || c.String() != text || !strings.HasPrefix(text+":", m.Name+":") {
+			return nil, fmt.Errorf("calibrator %s calls itself %q, by which it is not found", m.Name, text)
+		}
+	}
+	return all, nil
+}
+
+// Names returns the names of the methods.
+func (all Methods) Names() []string {
+	names := make([]string, len(all))
+	for i, m := range all {
+		names[i] = m.Name
+	}
+	return names
+}
+
 // ParseCalibrator returns the calibrator that a text such as "entropy" or "percentile:99.9" names.
-func ParseCalibrator(text string, s Scheme) (Calibrator, error) {
+func ParseCalibrator(text string, s Scheme) (Calibrator, error) { return Calibrators().Parse(text, s) }
+
+// Parse returns the calibrator that a text names.
+func (all Methods) Parse(text string, s Scheme) (Calibrator, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	name, param, hasParam := strings.Cut(text, ":")
-	var names []string
-	for _, m := range Calibrators() {
-		names = append(names, m.Name)
+	for _, m := range all {
 		if m.Name != name {
 			continue
 		}
@@ -67,7 +103,7 @@ func ParseCalibrator(text string, s Scheme) (Calibrator, error) {
 		}
 		return m.New(value, s), nil
 	}
-	return nil, fmt.Errorf("calibrator %q is unknown; there are %s", text, strings.Join(names, ", "))
+	return nil, fmt.Errorf("calibrator %q is unknown; there are %s", text, strings.Join(all.Names(), ", "))
 }
 
 // MinMax clips nothing: TensorRT's IInt8MinMaxCalibrator.

@@ -325,6 +325,31 @@ func TestParseCalibrator(t *testing.T) {
 	}
 }
 
+// TestMethodsPlus adds a method, and refuses those that could not be found by their names.
+func TestMethodsPlus(t *testing.T) {
+	make := func(_ float64, s Scheme) Calibrator { return Percentile{99, s} }
+	percent := Method{Name: "percentile2", New: make}
+	for _, m := range []Method{{New: make}, {Name: "a:b", New: make}, {Name: "a"}, {Name: "mse", New: make}, percent} {
+		if _, err := Calibrators().Plus(m); err == nil {
+			t.Errorf("%+v was taken", m)
+		}
+	}
+	all, err := Calibrators().Plus(Method{Name: "widest", New: func(_ float64, s Scheme) Calibrator { return widest{MinMax{s}} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := all.Parse("widest", Scheme{}); err != nil || c.String() != "widest" {
+		t.Errorf("%v, %v", c, err)
+	}
+	if _, err := Calibrators().Parse("widest", Scheme{}); err == nil {
+		t.Error("it is one of the others, too")
+	}
+}
+
+type widest struct{ MinMax }
+
+func (widest) String() string { return "widest" }
+
 func TestBars(t *testing.T) {
 	h := histogram(samples("gaussian"))
 	for _, n := range []int{1, 7, 64, 5000} {

@@ -311,6 +311,9 @@ func (p *Plan) check() error {
 			return fmt.Errorf("slot %d (%s): %w", i, s.Tensor.Name, err)
 		}
 	}
+	if err := p.checkOutputs(); err != nil {
+		return err
+	}
 	for i, s := range p.Steps {
 		if !s.Reformat {
 			if err := s.Layer.CheckShapes(p.Env()); err != nil {
@@ -330,6 +333,20 @@ func (p *Plan) check() error {
 			if out < 0 || out >= len(p.Slots) || p.Slots[out].Tensor != s.Layer.Outputs[j] {
 				return fmt.Errorf("step %d: output %d has slot %d", i, j, out)
 			}
+		}
+	}
+	return nil
+}
+
+// checkOutputs returns an error where an output is in no slot: neither written as such, nor an input or a constant.
+func (p *Plan) checkOutputs() error {
+	for _, t := range p.Network.Outputs {
+		if _, ok := t.Const(); ok {
+			continue
+		}
+		there := func(s Slot) bool { return s.Tensor == t && s.Region == IO && s.Desc.Format == kernels.Linear }
+		if !slices.ContainsFunc(p.Slots, there) {
+			return fmt.Errorf("output %s has no slot", t.Name)
 		}
 	}
 	return nil

@@ -137,6 +137,27 @@ func TestDamagedEngineIsRefused(t *testing.T) {
 	}
 }
 
+// TestOutputWithoutSlot: an engine whose plan does not write an output is refused as it is read.
+func TestOutputWithoutSlot(t *testing.T) {
+	n, b := residual(t), cpu.Open(1)
+	p, err := run.NewPlan(context.Background(), n, map[string]int{"batch": 1}, b, run.BestGuess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range p.Slots {
+		if s.Tensor != nil && s.Tensor.Name == "conv1" {
+			p.Network.MarkOutput(s.Tensor)
+		}
+	}
+	var file bytes.Buffer
+	if _, err := (&run.Engine{Source: residual(t), Profiles: []run.Profile{{Name: "default"}}, Plans: []*run.Plan{p}}).WriteTo(&file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.ReadEngine(graph.Ops(), file.Bytes()); err == nil || !strings.Contains(err.Error(), "output conv1 has no slot") {
+		t.Errorf("it is read: %v", err)
+	}
+}
+
 // TestContextsRunAtTheSameTime: contexts of one loaded engine share kernels and the backend's workers, nothing else.
 func TestContextsRunAtTheSameTime(t *testing.T) {
 	ctx := context.Background()

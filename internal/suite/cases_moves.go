@@ -109,6 +109,7 @@ func (m *maker) resizes() {
 			{Mode: "linear", Sizes: []int{2, 17, 10, 12}, Coordinates: "half_pixel", Nearest: "floor"},
 			{Mode: "linear", Scales: []float32{1, 1, 0.6, 3}, Coordinates: "align_corners", Nearest: "floor"},
 			{Mode: "cubic", Scales: []float32{1, 1, 2, 1.5}, Coordinates: "pytorch_half_pixel", Nearest: "floor", CubicA: -0.75},
+			{Mode: "nearest", Scales: []float32{1, 1, 0.6, 2.5}, Coordinates: "asymmetric", Nearest: graph.ByDirection},
 		} {
 			l := m.layer(graph.Resize, a, m.tensor(t, r, 2, 17, 5, 6))
 			if t == graph.I8 {

@@ -344,14 +344,29 @@ func (c *check) inPlace(r Reference) error {
 	return nil
 }
 
-// poisoned lays elements out in the form d, with what is between those of f32 poisoned by large numbers.
+// poisoned lays elements out in the form d, with what is between those of f32 poisoned by large numbers, and the lanes of real
+// numbers behind the last channel, which the contract has finite, by the largest.
 func poisoned(d kernels.Desc, linear []byte) []byte {
 	stored := make([]byte, d.Span())
 	if d.Type == graph.F32 {
-		for i := range graph.View[float32](stored) {
+		for i := range len(stored) / 4 {
 			graph.View[float32](stored)[i] = 1e6
 		}
 	}
 	d.FromLinear(stored, linear)
+	if d.Format == kernels.Linear || d.Type != graph.F32 && d.Type != graph.F16 {
+		return stored
+	}
+	lanes := bytes.Repeat([]byte{0xff}, len(stored))
+	d.FromLinear(lanes, bytes.Repeat([]byte{0xff}, len(linear)))
+	largest := []byte{0xff, 0xff, 0x7f, 0x7f}
+	if d.Type == graph.F16 {
+		largest = []byte{0xff, 0x7b}
+	}
+	for i, b := range lanes {
+		if b == 0 {
+			stored[i] = largest[i%len(largest)]
+		}
+	}
 	return stored
 }

@@ -62,3 +62,11 @@ func TestNotNumbers(t *testing.T) {
 	b.tactics = everyTactic(b.features, 2)
 	runtest.NotNumbers(t, b, func(string) bool { return true })
 }
+
+// TestTainted: NaN and infinities stay within what depends on them.
+func TestTainted(t *testing.T) {
+	b := Open(2)
+	defer b.Close()
+	b.tactics = everyTactic(b.features, 2)
+	runtest.Tainted(t, b, func(string, int) bool { return true })
+}

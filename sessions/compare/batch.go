@@ -161,3 +161,12 @@ func IsBatched(t *graph.Tensor) bool {
 	_, ok := t.Dims[0].SymbolName()
 	return ok
 }
+
+// index returns the coordinates of element i.
+func index(i int, dims []int) []int {
+	at := make([]int, len(dims))
+	for k := len(dims) - 1; k >= 0; k-- {
+		at[k], i = i%dims[k], i/dims[k]
+	}
+	return at
+}

@@ -231,33 +231,6 @@ func (d *difference) find(r *report.TensorDifference) {
 	r.Passed = r.Passed && over == 0
 }
 
-// index returns the coordinates of element i.
-func index(i int, dims []int) []int {
-	at := make([]int, len(dims))
-	for k := len(dims) - 1; k >= 0; k-- {
-		at[k], i = i%dims[k], i/dims[k]
-	}
-	return at
-}
-
-// float64s returns the elements of a value as numbers; those of F64 and integers are exact up to 2^53.
-func float64s(v graph.Value) []float64 {
-	if v.Type == graph.F64 {
-		return graph.View[float64](v.Data)
-	}
-	out := make([]float64, v.Len())
-	if v.Type.IsFloat() {
-		for i, f := range v.Floats() {
-			out[i] = float64(f)
-		}
-		return out
-	}
-	for i, n := range v.Ints() {
-		out[i] = float64(n)
-	}
-	return out
-}
-
 // outputStats gathers what OutputStats tells.
 type outputStats struct {
 	r            report.OutputStats

@@ -113,3 +113,21 @@ func (r *rounding) report() *report.Rounding {
 func within(bound, signal, least float64) float64 {
 	return min(max(bound, least*signal), mostRounding*signal)
 }
+
+// float64s returns the elements of a value as numbers; those of F64 and integers are exact up to 2^53.
+func float64s(v graph.Value) []float64 {
+	if v.Type == graph.F64 {
+		return graph.View[float64](v.Data)
+	}
+	out := make([]float64, v.Len())
+	if v.Type.IsFloat() {
+		for i, f := range v.Floats() {
+			out[i] = float64(f)
+		}
+		return out
+	}
+	for i, n := range v.Ints() {
+		out[i] = float64(n)
+	}
+	return out
+}

@@ -19,7 +19,7 @@ func (c Config) Effective(quantized bool) Config {
 	if quantized || !c.Quantizes() {
 		c.Calibrator = ""
 	}
-	c.LayerPrecisions = c.effectiveRules()
+	c.LayerPrecisions = effectiveRules(c)
 	if lowest, _, err := c.Lowering(); err == nil && (c.Constraints == Ignore || lowest == graph.F32 && c.Constraints != Obey) {
 		c.LayerPrecisions = nil
 	}
@@ -50,7 +50,7 @@ func (c Config) SameEngine(o Config, quantized bool) bool {
 
 // effectiveRules returns the layers' precisions as rules are written, without those that a later one overrules wherever
 // they match.
-func (c Config) effectiveRules() []string {
+func effectiveRules(c Config) []string {
 	rules, err := c.Rules()
 	if err != nil {
 		return c.LayerPrecisions // a build says what is wrong with them

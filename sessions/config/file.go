@@ -61,8 +61,8 @@ const anyLayer = "*"
 const maxBytes = 16 << 20
 
 // ReadFile reads a configuration file. An error names the file and what is wrong in it; which layers, tactics and
-// rules a model has is checked when it is built.
-func ReadFile(path string) (*File, error) {
+// rules a model has is checked when it is built. own are as for [Config.Check].
+func ReadFile(path string, own ...quant.Method) (*File, error) {
 	f, err := host.Open(path)
 	if err != nil {
 		return nil, err
@@ -79,13 +79,13 @@ func ReadFile(path string) (*File, error) {
 		return nil, fmt.Errorf("configuration %s: more than %d MiB", path, maxBytes>>20)
 	}
 	c := &File{path: path}
-	if err := c.parse(data); err != nil {
+	if err := c.parse(data, own); err != nil {
 		return nil, fmt.Errorf("configuration %s: %w", path, err)
 	}
 	return c, nil
 }
 
-func (f *File) parse(data []byte) error {
+func (f *File) parse(data []byte, own quant.Methods) error {
 	var names map[string]json.RawMessage
 	if err := json.Unmarshal(data, &names); err != nil {
 		return fmt.Errorf("%w: want a JSON object, as a saved configuration is", at(data, err))
@@ -107,7 +107,7 @@ func (f *File) parse(data []byte) error {
 	if v := f.fields.Version; v != nil && *v != Version {
 		return fmt.Errorf("version %d is not known: this program reads %d", *v, Version)
 	}
-	return f.Over(Config{Precision: FP32, Calibrator: "entropy", Batch: 1}).Check()
+	return f.Over(Config{Precision: FP32, Calibrator: "entropy", Batch: 1}).Check(own...)
 }
 
 // fieldNames returns the names of a struct's fields in JSON.
@@ -235,14 +235,15 @@ func Marshal(c Config) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Check returns an error for what no model can be built with, by the names that files and flags have for it.
-func (c Config) Check() error {
+// Check returns an error for what no model can be built with, by the names that files and flags have for it; own are the
+// program's calibrators beside those that there are.
+func (c Config) Check(own ...quant.Method) error {
 	switch c.Precision {
 	case FP32, FP16, INT8:
 	default:
 		return fmt.Errorf("precision %q: want fp32, fp16 or int8", c.Precision)
 	}
-	if _, err := quant.ParseCalibrator(c.Calibrator, quant.Scheme{}); err != nil {
+	if _, err := append(quant.Calibrators(), own...).Parse(c.Calibrator, quant.Scheme{}); err != nil {
 		return fmt.Errorf("calibrator: %w", err)
 	}
 	if c.Batch < 1 || c.Batch > MaxBatch {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
+
 	"github.com/trtui/trtui/core/graph/pass"
 )
 
@@ -35,10 +37,10 @@ func DidYouMean(name string, names []string) string {
 	}
 	var list []candidate
 	for _, n := range names {
-		typed, there := strings.ToLower(name), strings.ToLower(n)
-		d := editDistance(typed, there)
+		typed, there := start(strings.ToLower(name)), start(strings.ToLower(n))
+		d := levenshtein.ComputeDistance(typed, there)
 		if len(there) > len(typed) { // a longer name may be meant by its beginning
-			d = min(d, 1+editDistance(typed, there[:len(typed)]))
+			d = min(d, 1+levenshtein.ComputeDistance(typed, there[:len(typed)]))
 		}
 		if d <= max(2, len(name)/3) {
 			list = append(list, candidate{n, d})
@@ -59,27 +61,5 @@ func DidYouMean(name string, names []string) string {
 	}
 }
 
-// editDistance returns how many bytes are to be inserted, deleted or replaced to make b of a (Levenshtein); of long names
-// only the beginnings count.
-func editDistance(a, b string) int {
-	const most = 200
-	a, b = a[:min(len(a), most)], b[:min(len(b), most)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			next := min(row[j], row[j+1]) + 1
-			if a[i] == b[j] {
-				next = min(next, diagonal)
-			} else {
-				next = min(next, diagonal+1)
-			}
-			diagonal, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
-}
+// start returns what counts of a name, whose length a model's file decides.
+func start(name string) string { return name[:min(len(name), 200)] }

@@ -19,9 +19,6 @@ import (
 	"github.com/trtui/trtui/internal/host"
 )
 
-// maxPixels bounds one image.
-const maxPixels = 100 << 20
-
 // openImages returns a set of the JPEG and PNG files of a folder. With a labels.tsv (columns: file, class index; a
 // heading is skipped) the items are those that it names, in its order; else all files by name, without labels. An image
 // is decoded when it is fed, and brought to Size as Resize says, bilinear and antialiased.

@@ -96,20 +96,6 @@ func fixedBatch(d graph.Dim) bool {
 	return ok && n != 1
 }
 
-// extent evaluates a dim; what env does not name is 1.
-func extent(d graph.Dim, env map[string]int) int {
-	names := map[string]bool{}
-	d.Symbols(names)
-	all := map[string]int{}
-	for name := range names {
-		all[name] = 1
-		if v, ok := env[name]; ok {
-			all[name] = v
-		}
-	}
-	return d.Eval(all)
-}
-
 // fill makes up elements for a value of real numbers or booleans, and small ones of 8 bits.
 func fill(v graph.Value, r *rand.Rand) {
 	switch {

@@ -109,3 +109,17 @@ func describe(inputs []*graph.Tensor, ranges []integers) string {
 	}
 	return " (" + strings.Join(list, ", ") + ")"
 }
+
+// extent evaluates a dim; what env does not name is 1.
+func extent(d graph.Dim, env map[string]int) int {
+	names := map[string]bool{}
+	d.Symbols(names)
+	all := map[string]int{}
+	for name := range names {
+		all[name] = 1
+		if v, ok := env[name]; ok {
+			all[name] = v
+		}
+	}
+	return d.Eval(all)
+}

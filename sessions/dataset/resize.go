@@ -5,6 +5,9 @@ import (
 	"math"
 )
 
+// maxPixels bounds one image.
+const maxPixels = 100 << 20
+
 // fit brings the picture to a size; one that is smaller than what is to be cut from it stays smaller.
 func (p picture) fit(s Size, how Resize) (picture, error) {
 	if how.Stretch {

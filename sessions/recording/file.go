@@ -141,25 +141,70 @@ func (f *file) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", ":memory:")
+	core, optional, err := f.expected(ctx)
 	if err != nil {
 		return err
+	}
+	for _, t := range core {
+		if !slices.Contains(got, t) && f.version >= since[nameOf(t)] {
+			return f.altered()
+		}
+	}
+	for _, t := range optional { // a program that had not this part made none of its tables
+		named := func(other string) bool { return nameOf(other) == nameOf(t) }
+		if !slices.Contains(got, t) && slices.ContainsFunc(got, named) {
+			return f.altered()
+		}
+	}
+	if f.version < since["shown"] {
+		return f.showAsNow(ctx)
+	}
+	return nil
+}
+
+// altered is the error of tables that no program made.
+func (f *file) altered() error {
+	return fmt.Errorf("the file is damaged or was altered: its tables are not those of version %d", f.version)
+}
+
+// nameOf returns the name in a statement of tableTexts.
+func nameOf(text string) string { return strings.Fields(text)[1] }
+
+// showAsNow lets an older file be read as one of this version: for this connection it has the table that came later.
+func (f *file) showAsNow(ctx context.Context) error {
+	var columns []string
+	for _, c := range version3 {
+		columns = append(columns, fmt.Sprintf("SELECT seq, '%s' AS part, %s AS report FROM main.snapshots WHERE %s IS NOT NULL", c, c, c))
+	}
+	_, err := f.conn.ExecContext(ctx, "CREATE TEMP VIEW shown AS "+strings.Join(columns, " UNION ALL "))
+	return err
+}
+
+// expected returns the statements that make the tables of the file's version: those that it must have, and those that it has
+// if its writer had the part that they are of.
+func (f *file) expected(ctx context.Context) (core, optional []string, err error) {
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return nil, nil, err
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(ctx, tables); err != nil {
-		return err
+	statements := tables
+	if f.version < since["shown"] {
+		statements += "DROP TABLE shown; DROP TABLE snapshots; DROP TABLE reports;" + tables3
 	}
-	want, err := tableTexts(ctx, db)
-	if err != nil {
-		return err
+	if _, err := db.ExecContext(ctx, statements); err != nil {
+		return nil, nil, err
 	}
-	for _, t := range want {
-		if name := strings.Fields(t)[1]; !slices.Contains(got, t) && f.version >= since[name] {
-			return fmt.Errorf("the file is damaged or was altered: its tables are not those of version %d", f.version)
-		}
+	if core, err = tableTexts(ctx, db); err != nil {
+		return nil, nil, err
 	}
-	return nil
+	if _, err := db.ExecContext(ctx, reportTables()); err != nil {
+		return nil, nil, err
+	}
+	all, err := tableTexts(ctx, db)
+	optional = slices.DeleteFunc(all, func(t string) bool { return slices.Contains(core, t) })
+	return core, optional, err
 }
 
 // tableTexts returns the statements that made a database's tables, views and the like.

@@ -15,7 +15,7 @@ import (
 // TestFind looks states up by number and by time.
 func TestFind(t *testing.T) {
 	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
-	r := &Replay{file: &file{path: "a.trtui"}}
+	r := &film{file: &file{path: "a.trtui"}}
 	for _, after := range []time.Duration{0, 1200 * time.Millisecond, 1230 * time.Millisecond, 65 * time.Second} {
 		r.steps = append(r.steps, step{Step: report.Step{Time: start.Add(after), After: after}})
 	}

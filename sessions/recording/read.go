@@ -2,29 +2,20 @@ package recording
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// read reads a snapshot; r.readMu is held.
-func (r *Replay) read(ctx context.Context, seq int) (*report.Snapshot, error) {
+// read reads a snapshot; f.readMu is held.
+func (f *film) read(ctx context.Context, seq int) (*report.Snapshot, error) {
 	var text string
 	var logged int64
-	var ids [report.NumKinds]sql.NullInt64
-	into := []any{&text, &logged}
-	var columns []string
-	for i, p := range report.Kinds() {
-		columns = append(columns, p.Name)
-		into = append(into, &ids[i])
-	}
-	query := "SELECT substr(state, 1, ?), log, " + strings.Join(columns, ", ") + " FROM snapshots WHERE seq = ?"
-	if err := r.file.conn.QueryRowContext(ctx, query, maxStateBytes, seq).Scan(into...); err != nil {
+	query := "SELECT substr(state, 1, ?), log FROM snapshots WHERE seq = ?"
+	if err := f.file.conn.QueryRowContext(ctx, query, maxStateBytes, seq).Scan(&text, &logged); err != nil {
 		return nil, err
 	}
 	if err := checkReport([]byte(text)); err != nil {
@@ -36,43 +27,65 @@ func (r *Replay) read(ctx context.Context, seq int) (*report.Snapshot, error) {
 	}
 	snap := &report.Snapshot{
 		Seq: s.Seq, Schema: s.Schema, Config: s.Config, Device: s.Device, Stale: s.Stale, Busy: s.Busy, Err: s.Err,
-		Telemetry: s.Telemetry, Replay: r.file.path,
+		Telemetry: s.Telemetry, Replay: f.file.path,
+	}
+	ids, err := f.shown(ctx, seq)
+	if err != nil {
+		return nil, err
 	}
 	for i, p := range report.Kinds() {
-		if !ids[i].Valid {
+		id, ok := ids[p.Name]
+		if !ok {
 			continue
 		}
-		report, err := r.report(ctx, i, ids[i].Int64)
+		report, err := f.report(ctx, i, id)
 		if err != nil {
 			return nil, fmt.Errorf("%s report: %w", p.Name, err)
 		}
 		p.Set(snap, report)
 	}
-	var err error
-	snap.Log, err = r.log(ctx, logged)
+	snap.Log, err = f.log(ctx, logged)
 	return snap, err
 }
 
+// shown returns the rows of a snapshot's reports by their names. Names that this program does not have are those of parts that
+// another one knows.
+func (f *film) shown(ctx context.Context, seq int) (map[string]int64, error) {
+	rows, err := f.file.conn.QueryContext(ctx, "SELECT substr(part, 1, 64), report FROM shown WHERE seq = ? LIMIT ?", seq, maxParts)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[string]int64{}
+	_, err = scanAll(rows, func(scan func(...any) error) (struct{}, error) {
+		var name string
+		var id int64
+		err := scan(&name, &id)
+		ids[name] = id
+		return struct{}{}, err
+	})
+	return ids, err
+}
+
 // report reads a report, or returns the one that was read last.
-func (r *Replay) report(ctx context.Context, i int, id int64) (any, error) {
-	if r.reports[i].id == id && r.reports[i].report != nil {
-		return r.reports[i].report, nil
+func (f *film) report(ctx context.Context, i int, id int64) (any, error) {
+	if f.reports[i].id == id && f.reports[i].report != nil {
+		return f.reports[i].report, nil
 	}
 	var packed []byte
-	if err := r.file.conn.QueryRowContext(ctx, "SELECT json FROM reports WHERE id = ? AND part = ?", id, report.Kinds()[i].Name).Scan(&packed); err != nil {
+	if err := f.file.conn.QueryRowContext(ctx, "SELECT json FROM reports WHERE id = ? AND part = ?", id, report.Kinds()[i].Name).Scan(&packed); err != nil {
 		return nil, err
 	}
 	report := report.Kinds()[i].New()
 	if err := decodeReport(packed, report); err != nil {
 		return nil, err
 	}
-	r.reports[i] = readReport{id, report}
+	f.reports[i] = readReport{id, report}
 	return report, nil
 }
 
 // log reads the lines that a snapshot shows, which end with the given one.
-func (r *Replay) log(ctx context.Context, last int64) ([]report.LogLine, error) {
-	rows, err := r.file.conn.QueryContext(ctx, `SELECT substr(time, 1, 64), substr(level, 1, 64), coalesce(substr(layer, 1, 4096), ''), substr(text, 1, 65536)
+func (f *film) log(ctx context.Context, last int64) ([]report.LogLine, error) {
+	rows, err := f.file.conn.QueryContext(ctx, `SELECT substr(time, 1, 64), substr(level, 1, 64), coalesce(substr(layer, 1, 4096), ''), substr(text, 1, 65536)
 		FROM log WHERE id <= ? ORDER BY id DESC LIMIT ?`, last, maxLogLines)
 	if err != nil {
 		return nil, err

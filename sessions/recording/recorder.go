@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"modernc.org/sqlite"
-
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -42,47 +40,11 @@ type Recorder struct {
 	err     error // valid after done
 }
 
-// pending is what has not been written yet. It is bounded: of the states on the way only the newest is kept, of the
-// settled ones the newest of each configuration, and of samples maxPendingSamples.
-type pending struct {
-	settled  []stamped
-	progress *stamped
-	runs     []timedRun
-	samples  int
-
-	telemetry []deviceState
-
-	unfinished string
-}
-
 // The bounds on what waits.
 const (
 	maxPendingSamples   = 1 << 20
 	maxPendingTelemetry = 1000
 )
-
-// stamped is a snapshot with the time at which it was published.
-type stamped struct {
-	*report.Snapshot
-	time time.Time
-	key  string // of its configuration
-	done bool   // not on the way to another: settled, failed or idle
-}
-
-// timedRun is one timed inference.
-type timedRun struct {
-	cfg   config.Config
-	key   string
-	ns    time.Duration
-	steps []time.Duration
-}
-
-// deviceState is the device's state under a configuration.
-type deviceState struct {
-	cfg config.Config
-	key string
-	*report.Telemetry
-}
 
 // Create begins a recording in a new file, which names the program that writes it; quantized says that the model brings
 // quantisation of its own. It fails if the file exists.
@@ -124,7 +86,7 @@ func openWriter(path, program string) (*writer, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	begin := fmt.Sprintf("BEGIN IMMEDIATE; PRAGMA application_id=%d; PRAGMA user_version=%d;", magic, Version)
-	_, err = conn.ExecContext(ctx, begin+tables)
+	_, err = conn.ExecContext(ctx, begin+tables+reportTables())
 	if err == nil {
 		_, err = conn.ExecContext(ctx, "INSERT INTO session (program, schema, started) VALUES (?, ?, ?); COMMIT", program, report.Schema, stamp(time.Now()))
 	}
@@ -133,8 +95,6 @@ func openWriter(path, program string) (*writer, error) {
 	}
 	return newWriter(db, conn), nil
 }
-
-func stamp(t time.Time) string { return t.Format(time.RFC3339Nano) }
 
 // Path returns the name of the file.
 func (r *Recorder) Path() string { return r.path }
@@ -249,21 +209,6 @@ func (r *Recorder) flush(last bool) error {
 		return nil
 	}
 	return r.writer.write(p, last)
-}
-
-// The primary result codes of SQLite that are looked at.
-const (
-	sqliteBusy    = 5
-	sqliteIOError = 10
-	sqliteFull    = 13
-)
-
-func sqliteCode(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
-		return e.Code() & 0xff
-	}
-	return 0
 }
 
 // describeWriteError says what a person can do about an error of the database.

@@ -4,8 +4,6 @@ package recording
 
 import (
 	_ "embed"
-	"net/url"
-	"path/filepath"
 	"strings"
 
 	"github.com/trtui/trtui/sessions/config"
@@ -15,7 +13,7 @@ import (
 // A recording is one SQLite file. docs/recording.md describes it for those who query it.
 const (
 	// Version is the version of the tables, in PRAGMA user_version.
-	Version = 3
+	Version = 4
 	// Extension is how the names of recordings end.
 	Extension = ".trtui"
 
@@ -23,10 +21,16 @@ const (
 )
 
 // since has the tables that a version added; those of version 1 are not in it. A reader takes older files.
-var since = map[string]uint32{"telemetry": 2, "unfinished": 3}
+var since = map[string]uint32{"telemetry": 2, "unfinished": 3, "shown": 4}
 
 //go:embed recording.sql
 var tables string
+
+//go:embed version3.sql
+var tables3 string
+
+// version3 has the columns that snapshots had in versions 1 to 3 in place of the table shown: one for each report.
+var version3 = []string{"model", "passes", "overview", "timings", "memory", "calibration", "accuracy", "tactics"}
 
 // The bounds on what a recording holds. The reader refuses what the writer does not write.
 const (
@@ -35,6 +39,7 @@ const (
 	maxReportElements   = 1 << 20  // of all arrays in it
 	maxStateBytes       = 1 << 20
 	maxConfigs          = 1000
+	maxParts            = 1000 // of a snapshot
 	maxStates           = 100_000
 	maxRunsPerConfig    = 20_000
 	maxSamplesPerConfig = 400_000 // of layers; runs behind that are recorded as a whole only
@@ -55,15 +60,11 @@ type state struct {
 	Telemetry *report.Telemetry `json:",omitempty"`
 }
 
-// sqliteURI returns the URI of a database file, whatever characters its path has.
-func sqliteURI(path string, query url.Values) (string, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
+// reportTables returns the statements that make the tables of all parts.
+func reportTables() string {
+	var all strings.Builder
+	for _, k := range report.Kinds() {
+		all.WriteString(k.Tables)
 	}
-	p := filepath.ToSlash(abs)
-	if !strings.HasPrefix(p, "/") {
-		p = "/" + p
-	}
-	return "file://" + (&url.URL{Path: p}).EscapedPath() + "?" + query.Encode(), nil
+	return all.String()
 }

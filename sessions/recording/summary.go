@@ -19,16 +19,16 @@ import (
 )
 
 // Report sums the recording up.
-func (r *Replay) Report() (*report.Recording, error) {
+func (f *film) Report() (*report.Recording, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
-	rep, err := r.file.report(ctx)
+	rep, err := f.file.report(ctx)
 	if err == nil {
-		rep.States = len(r.steps)
-		rep.SetConfigs(r.Tried())
+		rep.States = len(f.steps)
+		rep.SetConfigs(f.Tried())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("recording %s: %w", r.file.path, damaged(err))
+		return nil, fmt.Errorf("recording %s: %w", f.file.path, damaged(err))
 	}
 	return rep, nil
 }

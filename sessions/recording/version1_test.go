@@ -2,6 +2,7 @@ package recording_test
 
 import (
 	"database/sql"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,6 +35,19 @@ func TestRecordingOfVersion1(t *testing.T) {
 		return err
 	}
 	defer db.Close()
+	if change("DROP TABLE shown") == nil {
+		t.Error("version 4 without its table is opened")
+	}
+	if change("PRAGMA user_version = 3") == nil {
+		t.Error("version 3 with the states of version 4 is opened")
+	}
+	then, err := os.ReadFile("version3.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := change("DROP TABLE snapshots; DROP TABLE reports;" + string(then)); err == nil || !strings.Contains(err.Error(), "before anything was recorded") {
+		t.Errorf("version 3: %v", err)
+	}
 	if change("DROP TABLE unfinished") == nil {
 		t.Error("version 3 without its table is opened")
 	}

@@ -57,3 +57,59 @@ type LabelAccuracy struct {
 	// class for the background before those of the labels; else 0.
 	Offset int `json:",omitempty" output:"suggested_label_offset"`
 }
+
+// accuracyTables are what queries find of the report beside its JSON.
+const accuracyTables = `
+CREATE TABLE accuracy (          -- labels: shares from 0 to 1, NULL without labels
+  config    INTEGER PRIMARY KEY REFERENCES configs(id),
+  items     INTEGER NOT NULL,
+  top1      REAL, top5 REAL, fp32_top1 REAL, fp32_top5 REAL,
+  agreement REAL,                  -- share of items whose first class is FP32's
+  tolerance_db REAL,
+  first_bad TEXT                   -- the first layer under the tolerance
+);
+
+CREATE TABLE errors (            -- differences from FP32
+  config   INTEGER NOT NULL REFERENCES configs(id),
+  kind     TEXT NOT NULL,          -- output, accumulated (a layer in the engine), local (a layer alone)
+  name     TEXT NOT NULL,          -- of the output or the layer
+  precision TEXT, tensor TEXT,
+  max_abs  REAL, mean_abs REAL, median_abs REAL, max_rel REAL, mean_rel REAL,
+  l2       REAL, cosine REAL, sqnr_db REAL, psnr_db REAL,
+  PRIMARY KEY (config, kind, name)
+) WITHOUT ROWID;
+`
+
+// rows are what queries find.
+func (a *Accuracy) rows(add AddRow) error {
+	share := func(v float64) any {
+		if v < 0 {
+			return nil
+		}
+		return v
+	}
+	l := a.Labels
+	err := add("accuracy", a.Items, share(l.Top1), share(l.Top5), share(l.FP32Top1), share(l.FP32Top5),
+		share(l.Agreement), a.Tolerance, OrNull(a.FirstBad))
+	if err != nil {
+		return err
+	}
+	row := func(kind, name string, precision, tensor any, e Errors) error {
+		return add("errors", kind, name, precision, tensor,
+			e.MaxAbs, e.MeanAbs, e.MedianAbs, e.MaxRel, e.MeanRel, e.L2, e.Cosine, e.SQNR, e.PSNR)
+	}
+	for _, o := range a.Outputs {
+		if err := row("output", o.Name, nil, o.Name, o.Errors); err != nil {
+			return err
+		}
+	}
+	for _, e := range a.Layers {
+		if err := row("accumulated", e.Name, e.Precision, e.Tensor, e.Accumulated); err != nil {
+			return err
+		}
+		if err := row("local", e.Name, e.Precision, e.Tensor, e.Local); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -64,3 +64,34 @@ type WeightCalibration struct {
 	Given      bool      // the model brings them in integers, which are used as they are
 	Used       bool      // the engine multiplies with them in 8 bits
 }
+
+// calibrationTables are what queries find of the report beside its JSON.
+const calibrationTables = `
+CREATE TABLE ranges (            -- what every calibrator makes of every tensor
+  config     INTEGER NOT NULL REFERENCES configs(id),
+  tensor     TEXT NOT NULL,
+  layer      TEXT,                 -- its producer; NULL for an input of the network
+  calibrator TEXT NOT NULL,
+  used       INTEGER NOT NULL,     -- 1: the engine quantises this tensor
+  min        REAL, max REAL, mean REAL, std REAL,
+  amax       REAL, scale REAL, zero INTEGER,
+  clip       REAL,                 -- share of elements outside
+  kl         REAL,                 -- divergence, in nats
+  sqnr_db    REAL,
+  PRIMARY KEY (config, tensor, calibrator)
+) WITHOUT ROWID;
+`
+
+// rows are what queries find.
+func (c *Calibration) rows(add AddRow) error {
+	for _, t := range c.Tensors {
+		for i, r := range t.By {
+			err := add("ranges", t.Tensor, OrNull(t.Layer), c.Calibrators[i], t.Used, t.Min, t.Max, t.Mean, t.Std,
+				r.Amax, r.Scale, r.Zero, r.Clip, r.KL, r.SQNR)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

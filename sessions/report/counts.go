@@ -19,7 +19,7 @@ import (
 //     launch, as two kernels for a product whose depth is split, is the tactic's business.
 type Counts struct {
 	Launches  int `json:"Layers"`
-	Source    int `output:"source_layers"`
+	Source    int `output:"source_layers"` // 0 of an engine that does not hold its source network
 	Engine    int `output:"engine_layers"` // with the following, 0 in recordings of older programs
 	Reformats int
 	Steps     int
@@ -33,6 +33,14 @@ func (c Counts) Text() string {
 		text += " = " + sum
 	}
 	return text
+}
+
+// Of tells of how many layers the launches are what passes and plan made: "of 65 source layers".
+func (c Counts) Of() string {
+	if c.Source == 0 && c.Engine > 0 {
+		return "of source layers that are not in the engine"
+	}
+	return "of " + config.CountOf(c.Source, "source layer", "source layers")
 }
 
 // Sum is what the launches are made of: "26 engine layers + 4 reformats - 2 in memory"; empty where that is not known.

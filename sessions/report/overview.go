@@ -33,13 +33,6 @@ type Origin struct {
 	Source    bool   `output:"source_kept"` // the source network is in it
 }
 
-// Latency holds the statistics of repeated measurements.
-type Latency struct {
-	Count                                 int
-	Mean, Median, Min, Max, P90, P95, P99 time.Duration
-	CV                                    float64 // standard deviation over mean
-}
-
 // SplitEntry is a precision's share.
 type SplitEntry struct {
 	Precision string

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trtui/trtui/sessions/config"
@@ -93,4 +94,74 @@ type LedgerEntry struct {
 	Fate  string // "kept", "fused", "folded", "eliminated"
 	Into  string // the engine layer that computes it, if any
 	Pass  string // that decided it
+}
+
+// passesTables are what queries find of the report beside its JSON.
+const passesTables = `
+CREATE TABLE passes (            -- the passes over the graph, in order
+  config     INTEGER NOT NULL REFERENCES configs(id),
+  step       INTEGER NOT NULL,     -- from 1
+  pass       TEXT NOT NULL,
+  layers     INTEGER NOT NULL,     -- after it
+  elapsed_ns INTEGER NOT NULL,
+  PRIMARY KEY (config, step)
+) WITHOUT ROWID;
+
+CREATE TABLE sites (             -- what a pass rewrote, and what it looked at and left
+  config        INTEGER NOT NULL REFERENCES configs(id),
+  step          INTEGER NOT NULL,
+  rule          TEXT NOT NULL,
+  site          TEXT NOT NULL,     -- rule(layer,layer...), as --disable takes it
+  fired         INTEGER NOT NULL,  -- 1: rewritten, 0: missed
+  into_layer    TEXT,              -- the layer that came of it
+  kernels_saved INTEGER,
+  bytes_saved   INTEGER,
+  reason        TEXT,              -- why it was missed
+  detail        TEXT
+);
+
+CREATE TABLE ledger (            -- what became of every source layer
+  config     INTEGER NOT NULL REFERENCES configs(id),
+  layer      TEXT NOT NULL,
+  op         TEXT NOT NULL,
+  fate       TEXT NOT NULL,        -- kept, fused, folded, eliminated
+  into_layer TEXT,                 -- the engine layer that computes it
+  pass       TEXT,
+  PRIMARY KEY (config, layer)
+) WITHOUT ROWID;
+`
+
+// rows are what queries find.
+func (p *Passes) rows(add AddRow) error {
+	for i, st := range p.Steps {
+		if err := add("passes", i+1, st.Pass, st.Layers, int64(st.Elapsed)); err != nil {
+			return err
+		}
+		for _, f := range st.Fired {
+			if err := add("sites", i+1, f.Rule, f.Site, 1, OrNull(f.Into), f.KernelsSaved, f.BytesSaved, nil, nil); err != nil {
+				return err
+			}
+		}
+		for _, m := range st.Missed {
+			if err := add("sites", i+1, m.Rule, m.Site, 0, nil, nil, nil, m.Reason, OrNull(m.Detail)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, e := range p.Ledger {
+		if err := add("ledger", e.Layer, e.Op, e.Fate, OrNull(e.Into), OrNull(e.Pass)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Short leaves out the graph after every pass, for recordings in which all of them would be too much.
+func (p *Passes) Short() any {
+	short := *p
+	short.Steps = slices.Clone(p.Steps)
+	for i := range short.Steps {
+		short.Steps[i].After, short.Steps[i].Text = nil, ""
+	}
+	return &short
 }

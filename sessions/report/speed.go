@@ -50,11 +50,6 @@ type Measured struct {
 	Estimated bool
 }
 
-// Measured returns what a report says of its configuration.
-func (r *Timings) Measured(cfg config.Config) Measured {
-	return Measured{cfg, r.EndToEnd.Median, r.MedianLow, r.MedianHigh, r.Beside, r.Estimated}
-}
-
 // Over compares m with a reference: by the rounds that both were measured in, or each beside a third one, and else by each
 // one's own samples. quantized is as for [config.Config.Effective].
 func (m Measured) Over(reference Measured, quantized bool) Speed {

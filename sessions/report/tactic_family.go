@@ -10,24 +10,6 @@ import (
 // there is code.
 const PriceNote = "untimed: the cost model chose by its estimates (~), made before there is code; layer times come from what the simulator counted"
 
-// TacticFamily is tactics of a layer that cannot compute it and that differ in their tile alone.
-type TacticFamily struct {
-	Name    string // what their names begin with, as in "conv_f16_mma"
-	Tactics int
-	Reason  string // the one that most of them have; of two the one that comes first
-	Same    int    // tactics with that reason
-
-	Candidates []int `json:"-"` // of the layer
-}
-
-// String is the family in one line, as in "180 kernels, 174 of them: elements are f32, the kernel multiplies f16".
-func (f TacticFamily) String() string {
-	if f.Same == f.Tactics {
-		return fmt.Sprintf("%d kernels: %s", f.Tactics, f.Reason)
-	}
-	return fmt.Sprintf("%d kernels, %d of them: %s", f.Tactics, f.Same, f.Reason)
-}
-
 // Tried says how many candidates have a time or a price, and how many predictions left out; it is empty where they left out none.
 func (l *LayerTactics) Tried() string {
 	timed, priced, left, twins := 0, 0, 0, 0

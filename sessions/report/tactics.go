@@ -1,6 +1,9 @@
 package report
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Tactics has every candidate of every step (trtui inspect tactics).
 type Tactics struct {
@@ -59,4 +62,52 @@ type CacheEntry struct {
 	Measured  time.Time `json:",omitzero"`               // zero: not known
 	Spread    float64   `json:",omitempty" unit:"share"` // by what share the second best of its occasions was longer; 0: not known
 	Disturbed bool      `json:",omitempty"`              // the machine did something else while it was measured
+}
+
+// tacticsTables are what queries find of the report beside its JSON.
+const tacticsTables = `
+CREATE TABLE tactics (           -- every candidate of every engine layer
+  config  INTEGER NOT NULL REFERENCES configs(id),
+  layer   TEXT NOT NULL,
+  op      TEXT NOT NULL,
+  tactic  TEXT NOT NULL,
+  format  TEXT,
+  time_ns INTEGER,                 -- NULL: not timed
+  chosen  INTEGER NOT NULL,
+  reason  TEXT                     -- why it is not chosen, or cannot be
+);
+`
+
+// rows are what queries find.
+func (t *Tactics) rows(add AddRow) error {
+	for _, l := range t.Layers {
+		for _, c := range l.Candidates {
+			var timed any
+			if c.Timed {
+				timed = int64(c.Time)
+			}
+			if err := add("tactics", l.Layer, l.Op, c.Tactic, OrNull(c.Format), timed, c.Chosen, OrNull(c.Remark())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// TacticFamily is tactics of a layer that cannot compute it and that differ in their tile alone.
+type TacticFamily struct {
+	Name    string // what their names begin with, as in "conv_f16_mma"
+	Tactics int
+	Reason  string // the one that most of them have; of two the one that comes first
+	Same    int    // tactics with that reason
+
+	Candidates []int `json:"-"` // of the layer
+}
+
+// String is the family in one line, as in "180 kernels, 174 of them: elements are f32, the kernel multiplies f16".
+func (f TacticFamily) String() string {
+	if f.Same == f.Tactics {
+		return fmt.Sprintf("%d kernels: %s", f.Tactics, f.Reason)
+	}
+	return fmt.Sprintf("%d kernels, %d of them: %s", f.Tactics, f.Same, f.Reason)
 }

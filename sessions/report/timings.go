@@ -1,6 +1,10 @@
 package report
 
-import "time"
+import (
+	"time"
+
+	"github.com/trtui/trtui/sessions/config"
+)
 
 // Timings has the times of every step of the plan (trtui bench --per-layer).
 type Timings struct {
@@ -19,19 +23,6 @@ type Timings struct {
 	// too few samples to tell, and in recordings of older programs.
 	MedianLow, MedianHigh time.Duration `json:",omitempty"`
 	Beside                *Beside       `json:",omitempty"` // nil where no other configuration was measured in the same rounds
-}
-
-// InferenceSplit is where the time of an inference goes whose data comes from and returns to the caller's own memory: medians
-// of inferences apart from those of EndToEnd, which leave the data where it is.
-type InferenceSplit struct {
-	Samples     int
-	Enqueue     time.Duration // of the host, to hand the work to the device
-	InPlace     bool          `output:"enqueue_in_place"` // the host does the work itself: nothing is enqueued, and copies stay in its memory
-	H2D         time.Duration `output:"h2d"`
-	Compute     time.Duration
-	D2H         time.Duration `output:"d2h"`
-	InputBytes  int64         // copied in
-	OutputBytes int64         // copied out
 }
 
 // LayerTiming is one step's times.
@@ -56,4 +47,53 @@ type TimeBins struct {
 	Low, High time.Duration
 	Counts    []int
 	Above     int // samples longer than High
+}
+
+// timingsTables are what queries find of the report beside its JSON.
+const timingsTables = `
+CREATE TABLE timings (           -- statistics of the newest measurement
+  config    INTEGER NOT NULL REFERENCES configs(id),
+  step      INTEGER NOT NULL,      -- in order of execution, from 0; -1: end to end
+  layer     TEXT NOT NULL,         -- 'end to end' for step -1
+  op        TEXT,
+  precision TEXT,
+  tactic    TEXT,
+  reformat  INTEGER,
+  samples   INTEGER NOT NULL,
+  mean_ns   INTEGER NOT NULL,
+  median_ns INTEGER NOT NULL,
+  min_ns    INTEGER NOT NULL,
+  max_ns    INTEGER NOT NULL,
+  p90_ns    INTEGER NOT NULL,
+  p95_ns    INTEGER NOT NULL,
+  p99_ns    INTEGER NOT NULL,
+  cv        REAL NOT NULL,         -- standard deviation over mean
+  share     REAL,                  -- of the sum of the layers' medians
+  flops     INTEGER,
+  bytes     INTEGER,               -- read and written, weights included
+  PRIMARY KEY (config, step)
+) WITHOUT ROWID;
+`
+
+// rows are one for the whole and one for each step.
+func (t *Timings) rows(add AddRow) error {
+	row := func(step int, layer string, op, precision, tactic, reformat any, l Latency, share, flops, bytes any) error {
+		return add("timings", step, layer, op, precision, tactic, reformat, l.Count,
+			int64(l.Mean), int64(l.Median), int64(l.Min), int64(l.Max), int64(l.P90), int64(l.P95), int64(l.P99), l.CV,
+			share, flops, bytes)
+	}
+	if err := row(-1, "end to end", nil, nil, nil, nil, t.EndToEnd, nil, nil, nil); err != nil {
+		return err
+	}
+	for i, l := range t.Layers {
+		if err := row(i, l.Name, l.Op, l.Precision, l.Tactic, l.Reformat, l.Latency, l.Share, l.FLOPs, l.Bytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Measured returns what a report says of its configuration.
+func (r *Timings) Measured(cfg config.Config) Measured {
+	return Measured{cfg, r.EndToEnd.Median, r.MedianLow, r.MedianHigh, r.Beside, r.Estimated}
 }

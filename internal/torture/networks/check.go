@@ -255,7 +255,11 @@ func (c *check) lower(b run.Backend, o *build.Optimized, cfg pass.Config) (*buil
 	case "int8":
 		lc.Precision = graph.I8
 		feeds := func(yield func(map[string]graph.Value, error) bool) { yield(c.model.Feeds(), nil) }
-		hist, err := build.Collect(c.ctx, c.network, c.env, b, feeds, nil)
+		host, err := c.bench.backend(Setup{Threads: c.setup.Threads}) // which collects for every device
+		if err != nil {
+			return nil, err
+		}
+		hist, err := build.Collect(c.ctx, c.network, c.env, host, feeds, nil)
 		if err != nil {
 			return nil, fmt.Errorf("collect: %w", err)
 		}

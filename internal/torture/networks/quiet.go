@@ -39,8 +39,14 @@ func quiet(m *Model, n *graph.Network) string {
 		if large && l.Op.Class == graph.ClassNorm {
 			return "onnxruntime normalises by differences of large products"
 		}
+		if large && l.Op == graph.ReduceProd {
+			return "onnxruntime's products overflow before they meet a zero"
+		}
 	}
 	for _, node := range m.Nodes {
+		if node.Op == "QLinearConv" && largeBias(m, node) {
+			return "sums beyond int32 wrap around in onnxruntime"
+		}
 		if why := undefined(m, node, fractions && negative); why != "" {
 			return why
 		}
@@ -85,4 +91,11 @@ func undefined(m *Model, node Node, negative bool) string {
 		}
 	}
 	return ""
+}
+
+// largeBias reports whether a quantised convolution's bias is near an end of int32.
+func largeBias(m *Model, node Node) bool {
+	return len(node.In) > 8 && slices.ContainsFunc(m.Consts, func(c Const) bool {
+		return c.Name == node.In[8] && slices.ContainsFunc(c.Value.Ints(), func(n int64) bool { return n > 1<<30 || n < -1<<30 })
+	})
 }

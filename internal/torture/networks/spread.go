@@ -52,7 +52,7 @@ func (m *meaning) disturb(runs int) {
 		rnd := rand.New(rand.NewPCG(uint64(m.runs), 13))
 		known := maps.Clone(m.inputs)
 		got, err := m.network.Eval(context.Background(), m.inputs, func(l *graph.Layer, out []graph.Value) error {
-			if sums(l.Op.Class) {
+			if sums(l.Op.Class) || programs(l) {
 				recompute(rnd, l, known, out)
 			}
 			for i, v := range out {
@@ -84,7 +84,7 @@ func sums(c graph.Class) bool {
 	return false
 }
 
-// recompute computes a layer anew of inputs whose last bits differ.
+// recompute computes a layer anew, sums of inputs whose last bits differ, and programs with noise in between.
 func recompute(rnd *rand.Rand, l *graph.Layer, known map[string]graph.Value, out []graph.Value) {
 	var in []graph.Value
 	for i, t := range l.Inputs {
@@ -95,13 +95,16 @@ func recompute(rnd *rand.Rand, l *graph.Layer, known map[string]graph.Value, out
 				v = known[t.Name]
 			}
 		}
-		if i == 0 && v.Type == graph.F32 {
+		if i == 0 && v.Type == graph.F32 && sums(l.Op.Class) {
 			v.Data = bytes.Clone(v.Data)
 			for j, f := range v.F32() {
 				v.F32()[j] = f * float32(1+noise32/2*(2*rnd.Float64()-1))
 			}
 		}
 		in = append(in, v)
+	}
+	if programs(l) {
+		l = noisy(rnd, l)
 	}
 	_ = l.Eval(in, out) // it went well before
 }

@@ -123,4 +123,7 @@ add("qlinear matmul", "QLinearMatMul", [whole(u8, 0, 255, 2, 3, 4), scale(0.05),
 add("matmul integer", "MatMulInteger", [whole(u8, 0, 255, 3, 4), whole(i8, -128, 127, 4, 5), zero(u8, 7), zero(i8, -3)])
 add("matmul integer by column", "MatMulInteger", [whole(u8, 0, 255, 3, 4), whole(i8, -128, 127, 4, 2), zero(u8, 7), zero(i8, -3, 5)], consts=(1, 3))
 
+for name, factors in {"smaller": (1, 1, 0.6, 0.75), "larger": (1, 1, 1.6, 2), "smaller and larger": (1, 1, 3, 0.75), "larger and smaller": (1, 1, 0.6, 1.25)}.items():
+    add("resize 10 to the nearest, " + name, "Resize", [real(1, 2, 6, 10), np.array(factors, np.float32)], 10, consts=(1,), mode="nearest")
+
 print("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]")

@@ -16,8 +16,7 @@ type Tap struct {
 // adjacent: In[t.Offset + x]. Weights holds 16*B values for each channel of each tap, in that order. start
 // is Bias[o], or the old content of Out when Accumulate is set.
 //
-// Input lanes beyond the tensor's channels must be finite where their weights are zero; output lanes
-// beyond it get what zero weights and bias make of them.
+// Input that is not finite makes NaN of outputs whose weights for it are zero; see [ConvKernel.Within].
 type ConvCall struct {
 	In            []float32
 	Taps          []Tap // at least one
@@ -50,13 +49,25 @@ func convGeneric(name string, blocks, pixels int, planar bool) ConvKernel {
 	return ConvKernel{Name: name, Blocks: blocks, Pixels: pixels, Planar: planar,
 		Run: func(p int, c ConvCall) {
 			for x := range p * c.Tiles {
-				convPixelGeneric(&c, x, blocks, planar)
+				convPixelGeneric(&c, x, blocks, planar, nil)
 			}
 		}}
 }
 
-// convPixelGeneric computes all channels of output pixel x.
-func convPixelGeneric(c *ConvCall, x, blocks int, planar bool) {
+// Within returns a kernel of the shape of k, in plain Go, that leaves out products: channel c of tap t counts for the output
+// channels [low, high) of lanes(t, c) alone.
+func (k ConvKernel) Within(lanes func(tap, channel int) (low, high int)) ConvKernel {
+	within := convGeneric(k.Name, k.Blocks, k.Pixels, k.Planar)
+	within.Run = func(p int, c ConvCall) {
+		for x := range p * c.Tiles {
+			convPixelGeneric(&c, x, k.Blocks, k.Planar, lanes)
+		}
+	}
+	return within
+}
+
+// convPixelGeneric computes all channels of output pixel x, of the products that lanes leaves; nil for all.
+func convPixelGeneric(c *ConvCall, x, blocks int, planar bool, lanes func(tap, channel int) (low, high int)) {
 	var room [4 * 16]float32
 	acc := room[:16*blocks]
 	copy(acc, c.Bias)
@@ -66,14 +77,19 @@ func convPixelGeneric(c *ConvCall, x, blocks int, planar bool) {
 		}
 	}
 	w := c.Weights
-	for _, t := range c.Taps {
+	low, high := 0, len(acc)
+	for i, t := range c.Taps {
 		at, channels := int(t.Offset)+16*x, 4*int(t.Quads)
 		if planar {
 			at, channels = int(t.Offset)+x, 1
 		}
-		for _, v := range c.In[at : at+channels] {
-			for i, wi := range w[:len(acc)] {
-				acc[i] += v * wi
+		for ch, v := range c.In[at : at+channels] {
+			if lanes != nil {
+				low, high = lanes(i, ch)
+			}
+			sums := acc[low:high]
+			for i, wi := range w[low:high] {
+				sums[i] += v * wi
 			}
 			w = w[len(acc):]
 		}

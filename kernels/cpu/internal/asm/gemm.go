@@ -22,6 +22,7 @@ type GemmCall struct {
 	Columns        int        // 1 to 16*B: what is read of Residual and written
 	Tiles          int
 	Accumulate     bool
+	Ahead          []float32 // read soon after the call: kernels may fetch it, evenly over the tiles; nil for none
 }
 
 // GemmKernel is one implementation of GemmCall.

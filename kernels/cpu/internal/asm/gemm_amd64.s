@@ -22,11 +22,11 @@ DATA gemmBits<>+56(SB)/4, $0x00004000
 DATA gemmBits<>+60(SB)/4, $0x00008000
 GLOBL gemmBits<>(SB), RODATA|NOPTR, $64
 
-// func gemm16AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, lo float32, hi float32, mask uint32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·gemm16AVX512(SB), NOSPLIT, $0-101
+// func gemm16AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm16AVX512(SB), NOSPLIT, $0-117
 	MOVQ  rows+0(FP), AX
-	MOVL  mask+96(FP), CX
+	MOVL  mask+112(FP), CX
 	KMOVW CX, K1
 	SHRL  $0x10, CX
 	KMOVW CX, K2
@@ -56,97 +56,98 @@ TEXT ·gemm16AVX512(SB), NOSPLIT, $0-101
 	JEQ   r3
 	CMPQ  AX, $0x00000002
 	JEQ   r2
-	MOVQ  tiles+8(FP), AX
-	MOVQ  a+16(FP), CX
-	MOVQ  lda+24(FP), DX
-	MOVQ  out+56(FP), BX
-	MOVQ  res+72(FP), SI
-	SHLQ  $0x02, DX
+	MOVQ  a+16(FP), AX
+	MOVQ  lda+24(FP), CX
+	MOVQ  out+56(FP), DX
+	MOVQ  res+72(FP), BX
+	MOVQ  ahead+88(FP), SI
+	SHLQ  $0x02, CX
 
 r1tile:
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
 	VPXORD  Z3, Z3, Z3
-	MOVB    accumulate+100(FP), DI
-	TESTB   DI, DI
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
 	JNE     r1more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
 	JMP     r1started
 
 r1more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	LEAQ      (SI)(DI*4), SI
 
 r1started:
-	MOVQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
 	JEQ  r1ones
 
 r1quad:
-	VMOVUPS          (R8), Z4
-	VFMADD231PS.BCST (DI), Z4, Z0
-	VMOVUPS          64(R8), Z4
-	VFMADD231PS.BCST 4(DI), Z4, Z1
-	VMOVUPS          128(R8), Z4
-	VFMADD231PS.BCST 8(DI), Z4, Z2
-	VMOVUPS          192(R8), Z4
-	VFMADD231PS.BCST 12(DI), Z4, Z3
-	ADDQ             $0x10, DI
-	ADDQ             $0x00000100, R8
-	SUBQ             $0x01, R10
+	VMOVUPS          (DI), Z4
+	VFMADD231PS.BCST (SI), Z4, Z0
+	VMOVUPS          64(DI), Z4
+	VFMADD231PS.BCST 4(SI), Z4, Z1
+	VMOVUPS          128(DI), Z4
+	VFMADD231PS.BCST 8(SI), Z4, Z2
+	VMOVUPS          192(DI), Z4
+	VFMADD231PS.BCST 12(SI), Z4, Z3
+	ADDQ             $0x10, SI
+	ADDQ             $0x00000100, DI
+	SUBQ             $0x01, R9
 	JNE              r1quad
 
 r1ones:
-	TESTQ R9, R9
+	TESTQ R8, R8
 	JEQ   r1sum
 
 r1one:
-	VMOVUPS          (R8), Z4
-	VFMADD231PS.BCST (DI), Z4, Z0
-	ADDQ             $0x04, DI
-	ADDQ             $0x00000040, R8
-	SUBQ             $0x01, R9
+	VMOVUPS          (DI), Z4
+	VFMADD231PS.BCST (SI), Z4, Z0
+	ADDQ             $0x04, SI
+	ADDQ             $0x00000040, DI
+	SUBQ             $0x01, R8
 	JNE              r1one
 
 r1sum:
 	VADDPS    Z1, Z0, Z0
 	VADDPS    Z2, Z0, Z0
 	VADDPS    Z3, Z0, Z0
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r1clamp
-	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z5
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z5
 	VADDPS    Z5, Z0, Z0
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(SI*4), BX
 
 r1clamp:
-	VBROADCASTSS lo+88(FP), Z5
-	VBROADCASTSS hi+92(FP), Z6
-	MOVQ         ldout+64(FP), DI
+	VBROADCASTSS lo+104(FP), Z5
+	VBROADCASTSS hi+108(FP), Z6
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Z0, Z5, Z0
 	VMINPS       Z0, Z6, Z0
-	VMOVUPS      Z0, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r1tile
 	VZEROUPPER
 	RET
 
 r2:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r2tile:
 	VPXORD  Z2, Z2, Z2
@@ -155,60 +156,61 @@ r2tile:
 	VPXORD  Z5, Z5, Z5
 	VPXORD  Z6, Z6, Z6
 	VPXORD  Z7, Z7, Z7
-	MOVB    accumulate+100(FP), DI
-	TESTB   DI, DI
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
 	JNE     r2more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	JMP     r2started
 
 r2more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z1
+	LEAQ      (SI)(DI*4), SI
 
 r2started:
-	MOVQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
 	JEQ  r2ones
 
 r2quad:
-	VMOVUPS          (R8), Z8
-	VFMADD231PS.BCST (DI), Z8, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z8, Z1
-	VMOVUPS          64(R8), Z8
-	VFMADD231PS.BCST 4(DI), Z8, Z2
-	VFMADD231PS.BCST 4(DI)(DX*1), Z8, Z3
-	VMOVUPS          128(R8), Z8
-	VFMADD231PS.BCST 8(DI), Z8, Z4
-	VFMADD231PS.BCST 8(DI)(DX*1), Z8, Z5
-	VMOVUPS          192(R8), Z8
-	VFMADD231PS.BCST 12(DI), Z8, Z6
-	VFMADD231PS.BCST 12(DI)(DX*1), Z8, Z7
-	ADDQ             $0x10, DI
-	ADDQ             $0x00000100, R8
-	SUBQ             $0x01, R10
+	VMOVUPS          (DI), Z8
+	VFMADD231PS.BCST (SI), Z8, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z8, Z1
+	VMOVUPS          64(DI), Z8
+	VFMADD231PS.BCST 4(SI), Z8, Z2
+	VFMADD231PS.BCST 4(SI)(CX*1), Z8, Z3
+	VMOVUPS          128(DI), Z8
+	VFMADD231PS.BCST 8(SI), Z8, Z4
+	VFMADD231PS.BCST 8(SI)(CX*1), Z8, Z5
+	VMOVUPS          192(DI), Z8
+	VFMADD231PS.BCST 12(SI), Z8, Z6
+	VFMADD231PS.BCST 12(SI)(CX*1), Z8, Z7
+	ADDQ             $0x10, SI
+	ADDQ             $0x00000100, DI
+	SUBQ             $0x01, R9
 	JNE              r2quad
 
 r2ones:
-	TESTQ R9, R9
+	TESTQ R8, R8
 	JEQ   r2sum
 
 r2one:
-	VMOVUPS          (R8), Z8
-	VFMADD231PS.BCST (DI), Z8, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z8, Z1
-	ADDQ             $0x04, DI
-	ADDQ             $0x00000040, R8
-	SUBQ             $0x01, R9
+	VMOVUPS          (DI), Z8
+	VFMADD231PS.BCST (SI), Z8, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z8, Z1
+	ADDQ             $0x04, SI
+	ADDQ             $0x00000040, DI
+	SUBQ             $0x01, R8
 	JNE              r2one
 
 r2sum:
@@ -218,42 +220,42 @@ r2sum:
 	VADDPS    Z5, Z1, Z1
 	VADDPS    Z6, Z0, Z0
 	VADDPS    Z7, Z1, Z1
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r2clamp
-	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z9
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z9
 	VADDPS    Z9, Z0, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z9
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z9
 	VADDPS    Z9, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(SI*4), BX
 
 r2clamp:
-	VBROADCASTSS lo+88(FP), Z9
-	VBROADCASTSS hi+92(FP), Z10
-	MOVQ         ldout+64(FP), DI
+	VBROADCASTSS lo+104(FP), Z9
+	VBROADCASTSS hi+108(FP), Z10
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Z0, Z9, Z0
 	VMINPS       Z0, Z10, Z0
-	VMOVUPS      Z0, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z9, Z1
 	VMINPS       Z1, Z10, Z1
-	VMOVUPS      Z1, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r2tile
 	VZEROUPPER
 	RET
 
 r3:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r3tile:
 	VPXORD  Z3, Z3, Z3
@@ -265,68 +267,69 @@ r3tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+100(FP), DI
-	TESTB   DI, DI
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
 	JNE     r3more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	JMP     r3started
 
 r3more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	LEAQ      (SI)(DI*4), SI
 
 r3started:
-	MOVQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
 	JEQ  r3ones
 
 r3quad:
-	VMOVUPS          (R8), Z12
-	VFMADD231PS.BCST (DI), Z12, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z12, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z12, Z2
-	VMOVUPS          64(R8), Z12
-	VFMADD231PS.BCST 4(DI), Z12, Z3
-	VFMADD231PS.BCST 4(DI)(DX*1), Z12, Z4
-	VFMADD231PS.BCST 4(DI)(DX*2), Z12, Z5
-	VMOVUPS          128(R8), Z12
-	VFMADD231PS.BCST 8(DI), Z12, Z6
-	VFMADD231PS.BCST 8(DI)(DX*1), Z12, Z7
-	VFMADD231PS.BCST 8(DI)(DX*2), Z12, Z8
-	VMOVUPS          192(R8), Z12
-	VFMADD231PS.BCST 12(DI), Z12, Z9
-	VFMADD231PS.BCST 12(DI)(DX*1), Z12, Z10
-	VFMADD231PS.BCST 12(DI)(DX*2), Z12, Z11
-	ADDQ             $0x10, DI
-	ADDQ             $0x00000100, R8
-	SUBQ             $0x01, R10
+	VMOVUPS          (DI), Z12
+	VFMADD231PS.BCST (SI), Z12, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z12, Z2
+	VMOVUPS          64(DI), Z12
+	VFMADD231PS.BCST 4(SI), Z12, Z3
+	VFMADD231PS.BCST 4(SI)(CX*1), Z12, Z4
+	VFMADD231PS.BCST 4(SI)(CX*2), Z12, Z5
+	VMOVUPS          128(DI), Z12
+	VFMADD231PS.BCST 8(SI), Z12, Z6
+	VFMADD231PS.BCST 8(SI)(CX*1), Z12, Z7
+	VFMADD231PS.BCST 8(SI)(CX*2), Z12, Z8
+	VMOVUPS          192(DI), Z12
+	VFMADD231PS.BCST 12(SI), Z12, Z9
+	VFMADD231PS.BCST 12(SI)(CX*1), Z12, Z10
+	VFMADD231PS.BCST 12(SI)(CX*2), Z12, Z11
+	ADDQ             $0x10, SI
+	ADDQ             $0x00000100, DI
+	SUBQ             $0x01, R9
 	JNE              r3quad
 
 r3ones:
-	TESTQ R9, R9
+	TESTQ R8, R8
 	JEQ   r3sum
 
 r3one:
-	VMOVUPS          (R8), Z12
-	VFMADD231PS.BCST (DI), Z12, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z12, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z12, Z2
-	ADDQ             $0x04, DI
-	ADDQ             $0x00000040, R8
-	SUBQ             $0x01, R9
+	VMOVUPS          (DI), Z12
+	VFMADD231PS.BCST (SI), Z12, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z12, Z2
+	ADDQ             $0x04, SI
+	ADDQ             $0x00000040, DI
+	SUBQ             $0x01, R8
 	JNE              r3one
 
 r3sum:
@@ -339,50 +342,50 @@ r3sum:
 	VADDPS    Z9, Z0, Z0
 	VADDPS    Z10, Z1, Z1
 	VADDPS    Z11, Z2, Z2
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r3clamp
-	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z13
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z0, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z2, Z2
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(SI*4), BX
 
 r3clamp:
-	VBROADCASTSS lo+88(FP), Z13
-	VBROADCASTSS hi+92(FP), Z14
-	MOVQ         ldout+64(FP), DI
+	VBROADCASTSS lo+104(FP), Z13
+	VBROADCASTSS hi+108(FP), Z14
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Z0, Z13, Z0
 	VMINPS       Z0, Z14, Z0
-	VMOVUPS      Z0, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z13, Z1
 	VMINPS       Z1, Z14, Z1
-	VMOVUPS      Z1, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z13, Z2
 	VMINPS       Z2, Z14, Z2
-	VMOVUPS      Z2, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r3tile
 	VZEROUPPER
 	RET
 
 r4:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r4tile:
 	VPXORD  Z4, Z4, Z4
@@ -393,80 +396,81 @@ r4tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+100(FP), DI
-	TESTB   DI, DI
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
 	JNE     r4more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	JMP     r4started
 
 r4more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z3
+	LEAQ      (SI)(DI*4), SI
 
 r4started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	MOVQ b+40(FP), R9
-	MOVQ k+32(FP), R10
-	MOVQ R10, R11
-	ANDQ $0x03, R10
-	SHRQ $0x02, R11
+	MOVQ AX, SI
+	LEAQ (SI)(CX*2), DI
+	ADDQ CX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+32(FP), R9
+	MOVQ aheadStep+96(FP), R10
+	MOVQ R9, R10
+	ANDQ $0x03, R9
+	SHRQ $0x02, R10
 	JEQ  r4ones
 
 r4quad:
-	VMOVUPS          (R9), Z12
-	VFMADD231PS.BCST (DI), Z12, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z12, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z12, Z2
-	VFMADD231PS.BCST (R8), Z12, Z3
-	VMOVUPS          64(R9), Z12
-	VFMADD231PS.BCST 4(DI), Z12, Z4
-	VFMADD231PS.BCST 4(DI)(DX*1), Z12, Z5
-	VFMADD231PS.BCST 4(DI)(DX*2), Z12, Z6
-	VFMADD231PS.BCST 4(R8), Z12, Z7
-	VMOVUPS          128(R9), Z12
-	VFMADD231PS.BCST 8(DI), Z12, Z8
-	VFMADD231PS.BCST 8(DI)(DX*1), Z12, Z9
-	VFMADD231PS.BCST 8(DI)(DX*2), Z12, Z10
-	VFMADD231PS.BCST 8(R8), Z12, Z11
-	VMOVUPS          192(R9), Z12
-	VFMADD231PS.BCST 12(DI), Z12, Z0
-	VFMADD231PS.BCST 12(DI)(DX*1), Z12, Z1
-	VFMADD231PS.BCST 12(DI)(DX*2), Z12, Z2
-	VFMADD231PS.BCST 12(R8), Z12, Z3
+	VMOVUPS          (R8), Z12
+	VFMADD231PS.BCST (SI), Z12, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z12, Z2
+	VFMADD231PS.BCST (DI), Z12, Z3
+	VMOVUPS          64(R8), Z12
+	VFMADD231PS.BCST 4(SI), Z12, Z4
+	VFMADD231PS.BCST 4(SI)(CX*1), Z12, Z5
+	VFMADD231PS.BCST 4(SI)(CX*2), Z12, Z6
+	VFMADD231PS.BCST 4(DI), Z12, Z7
+	VMOVUPS          128(R8), Z12
+	VFMADD231PS.BCST 8(SI), Z12, Z8
+	VFMADD231PS.BCST 8(SI)(CX*1), Z12, Z9
+	VFMADD231PS.BCST 8(SI)(CX*2), Z12, Z10
+	VFMADD231PS.BCST 8(DI), Z12, Z11
+	VMOVUPS          192(R8), Z12
+	VFMADD231PS.BCST 12(SI), Z12, Z0
+	VFMADD231PS.BCST 12(SI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST 12(SI)(CX*2), Z12, Z2
+	VFMADD231PS.BCST 12(DI), Z12, Z3
+	ADDQ             $0x10, SI
 	ADDQ             $0x10, DI
-	ADDQ             $0x10, R8
-	ADDQ             $0x00000100, R9
-	SUBQ             $0x01, R11
+	ADDQ             $0x00000100, R8
+	SUBQ             $0x01, R10
 	JNE              r4quad
 
 r4ones:
-	TESTQ R10, R10
+	TESTQ R9, R9
 	JEQ   r4sum
 
 r4one:
-	VMOVUPS          (R9), Z12
-	VFMADD231PS.BCST (DI), Z12, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z12, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z12, Z2
-	VFMADD231PS.BCST (R8), Z12, Z3
+	VMOVUPS          (R8), Z12
+	VFMADD231PS.BCST (SI), Z12, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z12, Z2
+	VFMADD231PS.BCST (DI), Z12, Z3
+	ADDQ             $0x04, SI
 	ADDQ             $0x04, DI
-	ADDQ             $0x04, R8
-	ADDQ             $0x00000040, R9
-	SUBQ             $0x01, R10
+	ADDQ             $0x00000040, R8
+	SUBQ             $0x01, R9
 	JNE              r4one
 
 r4sum:
@@ -478,58 +482,58 @@ r4sum:
 	VADDPS    Z9, Z1, Z1
 	VADDPS    Z10, Z2, Z2
 	VADDPS    Z11, Z3, Z3
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r4clamp
-	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z13
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z0, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z2, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(SI*4), BX
 
 r4clamp:
-	VBROADCASTSS lo+88(FP), Z13
-	VBROADCASTSS hi+92(FP), Z14
-	MOVQ         ldout+64(FP), DI
+	VBROADCASTSS lo+104(FP), Z13
+	VBROADCASTSS hi+108(FP), Z14
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Z0, Z13, Z0
 	VMINPS       Z0, Z14, Z0
-	VMOVUPS      Z0, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z13, Z1
 	VMINPS       Z1, Z14, Z1
-	VMOVUPS      Z1, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z13, Z2
 	VMINPS       Z2, Z14, Z2
-	VMOVUPS      Z2, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z3, Z13, Z3
 	VMINPS       Z3, Z14, Z3
-	VMOVUPS      Z3, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r4tile
 	VZEROUPPER
 	RET
 
 r5:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r5tile:
 	VPXORD  Z5, Z5, Z5
@@ -537,11 +541,11 @@ r5tile:
 	VPXORD  Z7, Z7, Z7
 	VPXORD  Z8, Z8, Z8
 	VPXORD  Z9, Z9, Z9
-	MOVB    accumulate+100(FP), DI
-	TESTB   DI, DI
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
 	JNE     r5more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
@@ -549,76 +553,77 @@ r5tile:
 	JMP     r5started
 
 r5more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	LEAQ      (DI)(R8*4), DI
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z3
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z4
+	LEAQ      (SI)(DI*4), SI
 
 r5started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	MOVQ b+40(FP), R9
-	MOVQ k+32(FP), R10
-	MOVQ R10, R11
-	ANDQ $0x03, R10
-	SHRQ $0x02, R11
+	MOVQ AX, SI
+	LEAQ (SI)(CX*2), DI
+	ADDQ CX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+32(FP), R9
+	MOVQ aheadStep+96(FP), R10
+	MOVQ R9, R10
+	ANDQ $0x03, R9
+	SHRQ $0x02, R10
 	JEQ  r5ones
 
 r5quad:
-	VMOVUPS          (R9), Z10
-	VFMADD231PS.BCST (DI), Z10, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z10, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z10, Z2
-	VFMADD231PS.BCST (R8), Z10, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z10, Z4
-	VMOVUPS          64(R9), Z10
-	VFMADD231PS.BCST 4(DI), Z10, Z5
-	VFMADD231PS.BCST 4(DI)(DX*1), Z10, Z6
-	VFMADD231PS.BCST 4(DI)(DX*2), Z10, Z7
-	VFMADD231PS.BCST 4(R8), Z10, Z8
-	VFMADD231PS.BCST 4(R8)(DX*1), Z10, Z9
-	VMOVUPS          128(R9), Z10
-	VFMADD231PS.BCST 8(DI), Z10, Z0
-	VFMADD231PS.BCST 8(DI)(DX*1), Z10, Z1
-	VFMADD231PS.BCST 8(DI)(DX*2), Z10, Z2
-	VFMADD231PS.BCST 8(R8), Z10, Z3
-	VFMADD231PS.BCST 8(R8)(DX*1), Z10, Z4
-	VMOVUPS          192(R9), Z10
-	VFMADD231PS.BCST 12(DI), Z10, Z5
-	VFMADD231PS.BCST 12(DI)(DX*1), Z10, Z6
-	VFMADD231PS.BCST 12(DI)(DX*2), Z10, Z7
-	VFMADD231PS.BCST 12(R8), Z10, Z8
-	VFMADD231PS.BCST 12(R8)(DX*1), Z10, Z9
+	VMOVUPS          (R8), Z10
+	VFMADD231PS.BCST (SI), Z10, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z10, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z10, Z2
+	VFMADD231PS.BCST (DI), Z10, Z3
+	VFMADD231PS.BCST (DI)(CX*1), Z10, Z4
+	VMOVUPS          64(R8), Z10
+	VFMADD231PS.BCST 4(SI), Z10, Z5
+	VFMADD231PS.BCST 4(SI)(CX*1), Z10, Z6
+	VFMADD231PS.BCST 4(SI)(CX*2), Z10, Z7
+	VFMADD231PS.BCST 4(DI), Z10, Z8
+	VFMADD231PS.BCST 4(DI)(CX*1), Z10, Z9
+	VMOVUPS          128(R8), Z10
+	VFMADD231PS.BCST 8(SI), Z10, Z0
+	VFMADD231PS.BCST 8(SI)(CX*1), Z10, Z1
+	VFMADD231PS.BCST 8(SI)(CX*2), Z10, Z2
+	VFMADD231PS.BCST 8(DI), Z10, Z3
+	VFMADD231PS.BCST 8(DI)(CX*1), Z10, Z4
+	VMOVUPS          192(R8), Z10
+	VFMADD231PS.BCST 12(SI), Z10, Z5
+	VFMADD231PS.BCST 12(SI)(CX*1), Z10, Z6
+	VFMADD231PS.BCST 12(SI)(CX*2), Z10, Z7
+	VFMADD231PS.BCST 12(DI), Z10, Z8
+	VFMADD231PS.BCST 12(DI)(CX*1), Z10, Z9
+	ADDQ             $0x10, SI
 	ADDQ             $0x10, DI
-	ADDQ             $0x10, R8
-	ADDQ             $0x00000100, R9
-	SUBQ             $0x01, R11
+	ADDQ             $0x00000100, R8
+	SUBQ             $0x01, R10
 	JNE              r5quad
 
 r5ones:
-	TESTQ R10, R10
+	TESTQ R9, R9
 	JEQ   r5sum
 
 r5one:
-	VMOVUPS          (R9), Z10
-	VFMADD231PS.BCST (DI), Z10, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z10, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z10, Z2
-	VFMADD231PS.BCST (R8), Z10, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z10, Z4
+	VMOVUPS          (R8), Z10
+	VFMADD231PS.BCST (SI), Z10, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z10, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z10, Z2
+	VFMADD231PS.BCST (DI), Z10, Z3
+	VFMADD231PS.BCST (DI)(CX*1), Z10, Z4
+	ADDQ             $0x04, SI
 	ADDQ             $0x04, DI
-	ADDQ             $0x04, R8
-	ADDQ             $0x00000040, R9
-	SUBQ             $0x01, R10
+	ADDQ             $0x00000040, R8
+	SUBQ             $0x01, R9
 	JNE              r5one
 
 r5sum:
@@ -627,66 +632,66 @@ r5sum:
 	VADDPS    Z7, Z2, Z2
 	VADDPS    Z8, Z3, Z3
 	VADDPS    Z9, Z4, Z4
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r5clamp
-	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z11
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z11
 	VADDPS    Z11, Z0, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z11
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
 	VADDPS    Z11, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z11
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
 	VADDPS    Z11, Z2, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z11
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
 	VADDPS    Z11, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z11
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
 	VADDPS    Z11, Z4, Z4
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(SI*4), BX
 
 r5clamp:
-	VBROADCASTSS lo+88(FP), Z11
-	VBROADCASTSS hi+92(FP), Z12
-	MOVQ         ldout+64(FP), DI
+	VBROADCASTSS lo+104(FP), Z11
+	VBROADCASTSS hi+108(FP), Z12
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Z0, Z11, Z0
 	VMINPS       Z0, Z12, Z0
-	VMOVUPS      Z0, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z11, Z1
 	VMINPS       Z1, Z12, Z1
-	VMOVUPS      Z1, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z11, Z2
 	VMINPS       Z2, Z12, Z2
-	VMOVUPS      Z2, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z3, Z11, Z3
 	VMINPS       Z3, Z12, Z3
-	VMOVUPS      Z3, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z11, Z4
 	VMINPS       Z4, Z12, Z4
-	VMOVUPS      Z4, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r5tile
 	VZEROUPPER
 	RET
 
 r6:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r6tile:
 	VPXORD  Z6, Z6, Z6
@@ -695,11 +700,11 @@ r6tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+100(FP), DI
-	TESTB   DI, DI
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
 	JNE     r6more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
@@ -708,83 +713,84 @@ r6tile:
 	JMP     r6started
 
 r6more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z5
-	LEAQ      (DI)(R8*4), DI
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z3
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z4
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z5
+	LEAQ      (SI)(DI*4), SI
 
 r6started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	MOVQ b+40(FP), R9
-	MOVQ k+32(FP), R10
-	MOVQ R10, R11
-	ANDQ $0x03, R10
-	SHRQ $0x02, R11
+	MOVQ AX, SI
+	LEAQ (SI)(CX*2), DI
+	ADDQ CX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+32(FP), R9
+	MOVQ aheadStep+96(FP), R10
+	MOVQ R9, R10
+	ANDQ $0x03, R9
+	SHRQ $0x02, R10
 	JEQ  r6ones
 
 r6quad:
-	VMOVUPS          (R9), Z12
-	VFMADD231PS.BCST (DI), Z12, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z12, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z12, Z2
-	VFMADD231PS.BCST (R8), Z12, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z12, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z12, Z5
-	VMOVUPS          64(R9), Z12
-	VFMADD231PS.BCST 4(DI), Z12, Z6
-	VFMADD231PS.BCST 4(DI)(DX*1), Z12, Z7
-	VFMADD231PS.BCST 4(DI)(DX*2), Z12, Z8
-	VFMADD231PS.BCST 4(R8), Z12, Z9
-	VFMADD231PS.BCST 4(R8)(DX*1), Z12, Z10
-	VFMADD231PS.BCST 4(R8)(DX*2), Z12, Z11
-	VMOVUPS          128(R9), Z12
-	VFMADD231PS.BCST 8(DI), Z12, Z0
-	VFMADD231PS.BCST 8(DI)(DX*1), Z12, Z1
-	VFMADD231PS.BCST 8(DI)(DX*2), Z12, Z2
-	VFMADD231PS.BCST 8(R8), Z12, Z3
-	VFMADD231PS.BCST 8(R8)(DX*1), Z12, Z4
-	VFMADD231PS.BCST 8(R8)(DX*2), Z12, Z5
-	VMOVUPS          192(R9), Z12
-	VFMADD231PS.BCST 12(DI), Z12, Z6
-	VFMADD231PS.BCST 12(DI)(DX*1), Z12, Z7
-	VFMADD231PS.BCST 12(DI)(DX*2), Z12, Z8
-	VFMADD231PS.BCST 12(R8), Z12, Z9
-	VFMADD231PS.BCST 12(R8)(DX*1), Z12, Z10
-	VFMADD231PS.BCST 12(R8)(DX*2), Z12, Z11
+	VMOVUPS          (R8), Z12
+	VFMADD231PS.BCST (SI), Z12, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z12, Z2
+	VFMADD231PS.BCST (DI), Z12, Z3
+	VFMADD231PS.BCST (DI)(CX*1), Z12, Z4
+	VFMADD231PS.BCST (DI)(CX*2), Z12, Z5
+	VMOVUPS          64(R8), Z12
+	VFMADD231PS.BCST 4(SI), Z12, Z6
+	VFMADD231PS.BCST 4(SI)(CX*1), Z12, Z7
+	VFMADD231PS.BCST 4(SI)(CX*2), Z12, Z8
+	VFMADD231PS.BCST 4(DI), Z12, Z9
+	VFMADD231PS.BCST 4(DI)(CX*1), Z12, Z10
+	VFMADD231PS.BCST 4(DI)(CX*2), Z12, Z11
+	VMOVUPS          128(R8), Z12
+	VFMADD231PS.BCST 8(SI), Z12, Z0
+	VFMADD231PS.BCST 8(SI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST 8(SI)(CX*2), Z12, Z2
+	VFMADD231PS.BCST 8(DI), Z12, Z3
+	VFMADD231PS.BCST 8(DI)(CX*1), Z12, Z4
+	VFMADD231PS.BCST 8(DI)(CX*2), Z12, Z5
+	VMOVUPS          192(R8), Z12
+	VFMADD231PS.BCST 12(SI), Z12, Z6
+	VFMADD231PS.BCST 12(SI)(CX*1), Z12, Z7
+	VFMADD231PS.BCST 12(SI)(CX*2), Z12, Z8
+	VFMADD231PS.BCST 12(DI), Z12, Z9
+	VFMADD231PS.BCST 12(DI)(CX*1), Z12, Z10
+	VFMADD231PS.BCST 12(DI)(CX*2), Z12, Z11
+	ADDQ             $0x10, SI
 	ADDQ             $0x10, DI
-	ADDQ             $0x10, R8
-	ADDQ             $0x00000100, R9
-	SUBQ             $0x01, R11
+	ADDQ             $0x00000100, R8
+	SUBQ             $0x01, R10
 	JNE              r6quad
 
 r6ones:
-	TESTQ R10, R10
+	TESTQ R9, R9
 	JEQ   r6sum
 
 r6one:
-	VMOVUPS          (R9), Z12
-	VFMADD231PS.BCST (DI), Z12, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z12, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z12, Z2
-	VFMADD231PS.BCST (R8), Z12, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z12, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z12, Z5
+	VMOVUPS          (R8), Z12
+	VFMADD231PS.BCST (SI), Z12, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z12, Z2
+	VFMADD231PS.BCST (DI), Z12, Z3
+	VFMADD231PS.BCST (DI)(CX*1), Z12, Z4
+	VFMADD231PS.BCST (DI)(CX*2), Z12, Z5
+	ADDQ             $0x04, SI
 	ADDQ             $0x04, DI
-	ADDQ             $0x04, R8
-	ADDQ             $0x00000040, R9
-	SUBQ             $0x01, R10
+	ADDQ             $0x00000040, R8
+	SUBQ             $0x01, R9
 	JNE              r6one
 
 r6sum:
@@ -794,81 +800,81 @@ r6sum:
 	VADDPS    Z9, Z3, Z3
 	VADDPS    Z10, Z4, Z4
 	VADDPS    Z11, Z5, Z5
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r6clamp
-	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z13
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z0, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z2, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z4, Z4
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(SI*4), BX
 
 r6clamp:
-	VBROADCASTSS lo+88(FP), Z13
-	VBROADCASTSS hi+92(FP), Z14
-	MOVQ         ldout+64(FP), DI
+	VBROADCASTSS lo+104(FP), Z13
+	VBROADCASTSS hi+108(FP), Z14
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Z0, Z13, Z0
 	VMINPS       Z0, Z14, Z0
-	VMOVUPS      Z0, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z13, Z1
 	VMINPS       Z1, Z14, Z1
-	VMOVUPS      Z1, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z13, Z2
 	VMINPS       Z2, Z14, Z2
-	VMOVUPS      Z2, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z3, Z13, Z3
 	VMINPS       Z3, Z14, Z3
-	VMOVUPS      Z3, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z13, Z4
 	VMINPS       Z4, Z14, Z4
-	VMOVUPS      Z4, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z5, Z13, Z5
 	VMINPS       Z5, Z14, Z5
-	VMOVUPS      Z5, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r6tile
 	VZEROUPPER
 	RET
 
 r7:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r7tile:
-	MOVB    accumulate+100(FP), DI
-	TESTB   DI, DI
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
 	JNE     r7more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
@@ -878,176 +884,177 @@ r7tile:
 	JMP     r7started
 
 r7more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	LEAQ      (DI)(R8*4), DI
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z3
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z4
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z5
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z6
+	LEAQ      (SI)(DI*4), SI
 
 r7started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	LEAQ (R8)(DX*2), R9
-	ADDQ DX, R9
-	MOVQ b+40(FP), R10
-	MOVQ k+32(FP), R11
-	MOVQ R11, R12
-	ANDQ $0x03, R11
-	SHRQ $0x02, R12
+	MOVQ AX, SI
+	LEAQ (SI)(CX*2), DI
+	ADDQ CX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+32(FP), R10
+	MOVQ aheadStep+96(FP), R11
+	MOVQ R10, R11
+	ANDQ $0x03, R10
+	SHRQ $0x02, R11
 	JEQ  r7ones
 
 r7quad:
-	VMOVUPS          (R10), Z7
-	VFMADD231PS.BCST (DI), Z7, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z7, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z7, Z2
-	VFMADD231PS.BCST (R8), Z7, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z7, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z7, Z5
-	VFMADD231PS.BCST (R9), Z7, Z6
-	VMOVUPS          64(R10), Z7
-	VFMADD231PS.BCST 4(DI), Z7, Z0
-	VFMADD231PS.BCST 4(DI)(DX*1), Z7, Z1
-	VFMADD231PS.BCST 4(DI)(DX*2), Z7, Z2
-	VFMADD231PS.BCST 4(R8), Z7, Z3
-	VFMADD231PS.BCST 4(R8)(DX*1), Z7, Z4
-	VFMADD231PS.BCST 4(R8)(DX*2), Z7, Z5
-	VFMADD231PS.BCST 4(R9), Z7, Z6
-	VMOVUPS          128(R10), Z7
-	VFMADD231PS.BCST 8(DI), Z7, Z0
-	VFMADD231PS.BCST 8(DI)(DX*1), Z7, Z1
-	VFMADD231PS.BCST 8(DI)(DX*2), Z7, Z2
-	VFMADD231PS.BCST 8(R8), Z7, Z3
-	VFMADD231PS.BCST 8(R8)(DX*1), Z7, Z4
-	VFMADD231PS.BCST 8(R8)(DX*2), Z7, Z5
-	VFMADD231PS.BCST 8(R9), Z7, Z6
-	VMOVUPS          192(R10), Z7
-	VFMADD231PS.BCST 12(DI), Z7, Z0
-	VFMADD231PS.BCST 12(DI)(DX*1), Z7, Z1
-	VFMADD231PS.BCST 12(DI)(DX*2), Z7, Z2
-	VFMADD231PS.BCST 12(R8), Z7, Z3
-	VFMADD231PS.BCST 12(R8)(DX*1), Z7, Z4
-	VFMADD231PS.BCST 12(R8)(DX*2), Z7, Z5
-	VFMADD231PS.BCST 12(R9), Z7, Z6
+	VMOVUPS          (R9), Z7
+	VFMADD231PS.BCST (SI), Z7, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z7, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z7, Z2
+	VFMADD231PS.BCST (DI), Z7, Z3
+	VFMADD231PS.BCST (DI)(CX*1), Z7, Z4
+	VFMADD231PS.BCST (DI)(CX*2), Z7, Z5
+	VFMADD231PS.BCST (R8), Z7, Z6
+	VMOVUPS          64(R9), Z7
+	VFMADD231PS.BCST 4(SI), Z7, Z0
+	VFMADD231PS.BCST 4(SI)(CX*1), Z7, Z1
+	VFMADD231PS.BCST 4(SI)(CX*2), Z7, Z2
+	VFMADD231PS.BCST 4(DI), Z7, Z3
+	VFMADD231PS.BCST 4(DI)(CX*1), Z7, Z4
+	VFMADD231PS.BCST 4(DI)(CX*2), Z7, Z5
+	VFMADD231PS.BCST 4(R8), Z7, Z6
+	VMOVUPS          128(R9), Z7
+	VFMADD231PS.BCST 8(SI), Z7, Z0
+	VFMADD231PS.BCST 8(SI)(CX*1), Z7, Z1
+	VFMADD231PS.BCST 8(SI)(CX*2), Z7, Z2
+	VFMADD231PS.BCST 8(DI), Z7, Z3
+	VFMADD231PS.BCST 8(DI)(CX*1), Z7, Z4
+	VFMADD231PS.BCST 8(DI)(CX*2), Z7, Z5
+	VFMADD231PS.BCST 8(R8), Z7, Z6
+	VMOVUPS          192(R9), Z7
+	VFMADD231PS.BCST 12(SI), Z7, Z0
+	VFMADD231PS.BCST 12(SI)(CX*1), Z7, Z1
+	VFMADD231PS.BCST 12(SI)(CX*2), Z7, Z2
+	VFMADD231PS.BCST 12(DI), Z7, Z3
+	VFMADD231PS.BCST 12(DI)(CX*1), Z7, Z4
+	VFMADD231PS.BCST 12(DI)(CX*2), Z7, Z5
+	VFMADD231PS.BCST 12(R8), Z7, Z6
+	ADDQ             $0x10, SI
 	ADDQ             $0x10, DI
 	ADDQ             $0x10, R8
-	ADDQ             $0x10, R9
-	ADDQ             $0x00000100, R10
-	SUBQ             $0x01, R12
+	ADDQ             $0x00000100, R9
+	SUBQ             $0x01, R11
 	JNE              r7quad
 
 r7ones:
-	TESTQ R11, R11
+	TESTQ R10, R10
 	JEQ   r7sum
 
 r7one:
-	VMOVUPS          (R10), Z7
-	VFMADD231PS.BCST (DI), Z7, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z7, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z7, Z2
-	VFMADD231PS.BCST (R8), Z7, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z7, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z7, Z5
-	VFMADD231PS.BCST (R9), Z7, Z6
+	VMOVUPS          (R9), Z7
+	VFMADD231PS.BCST (SI), Z7, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z7, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z7, Z2
+	VFMADD231PS.BCST (DI), Z7, Z3
+	VFMADD231PS.BCST (DI)(CX*1), Z7, Z4
+	VFMADD231PS.BCST (DI)(CX*2), Z7, Z5
+	VFMADD231PS.BCST (R8), Z7, Z6
+	ADDQ             $0x04, SI
 	ADDQ             $0x04, DI
 	ADDQ             $0x04, R8
-	ADDQ             $0x04, R9
-	ADDQ             $0x00000040, R10
-	SUBQ             $0x01, R11
+	ADDQ             $0x00000040, R9
+	SUBQ             $0x01, R10
 	JNE              r7one
 
 r7sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r7clamp
-	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z8
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z8
 	VADDPS    Z8, Z0, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z8
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z8
 	VADDPS    Z8, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z8
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z8
 	VADDPS    Z8, Z2, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z8
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z8
 	VADDPS    Z8, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z8
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z8
 	VADDPS    Z8, Z4, Z4
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z8
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z8
 	VADDPS    Z8, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z8
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z8
 	VADDPS    Z8, Z6, Z6
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(SI*4), BX
 
 r7clamp:
-	VBROADCASTSS lo+88(FP), Z8
-	VBROADCASTSS hi+92(FP), Z9
-	MOVQ         ldout+64(FP), DI
+	VBROADCASTSS lo+104(FP), Z8
+	VBROADCASTSS hi+108(FP), Z9
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Z0, Z8, Z0
 	VMINPS       Z0, Z9, Z0
-	VMOVUPS      Z0, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z8, Z1
 	VMINPS       Z1, Z9, Z1
-	VMOVUPS      Z1, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z8, Z2
 	VMINPS       Z2, Z9, Z2
-	VMOVUPS      Z2, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z3, Z8, Z3
 	VMINPS       Z3, Z9, Z3
-	VMOVUPS      Z3, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z8, Z4
 	VMINPS       Z4, Z9, Z4
-	VMOVUPS      Z4, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z5, Z8, Z5
 	VMINPS       Z5, Z9, Z5
-	VMOVUPS      Z5, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z6, Z8, Z6
 	VMINPS       Z6, Z9, Z6
-	VMOVUPS      Z6, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z6, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r7tile
 	VZEROUPPER
 	RET
 
 r8:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r8tile:
-	MOVB    accumulate+100(FP), DI
+	MOVB    accumulate+116(FP), DI
 	TESTB   DI, DI
 	JNE     r8more
 	MOVQ    bias+48(FP), DI
@@ -1063,7 +1070,7 @@ r8tile:
 
 r8more:
 	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
+	MOVQ      DX, DI
 	VMOVUPS.Z (DI), K1, Z0
 	LEAQ      (DI)(R8*4), DI
 	VMOVUPS.Z (DI), K1, Z1
@@ -1082,55 +1089,64 @@ r8more:
 	LEAQ      (DI)(R8*4), DI
 
 r8started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	LEAQ (R8)(DX*2), R9
-	ADDQ DX, R9
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
 	MOVQ b+40(FP), R10
 	MOVQ k+32(FP), R11
+	MOVQ aheadStep+96(FP), R13
 	MOVQ R11, R12
 	ANDQ $0x03, R11
 	SHRQ $0x02, R12
 	JEQ  r8ones
 
 r8quad:
+	PREFETCHT1       (SI)
+	ADDQ             R13, SI
 	VMOVUPS          (R10), Z8
 	VFMADD231PS.BCST (DI), Z8, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z8, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z8, Z2
+	VFMADD231PS.BCST (DI)(CX*1), Z8, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z8, Z2
 	VFMADD231PS.BCST (R8), Z8, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z8, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z8, Z5
+	VFMADD231PS.BCST (R8)(CX*1), Z8, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z8, Z5
 	VFMADD231PS.BCST (R9), Z8, Z6
-	VFMADD231PS.BCST (R9)(DX*1), Z8, Z7
+	VFMADD231PS.BCST (R9)(CX*1), Z8, Z7
+	PREFETCHT1       (SI)
+	ADDQ             R13, SI
 	VMOVUPS          64(R10), Z8
 	VFMADD231PS.BCST 4(DI), Z8, Z0
-	VFMADD231PS.BCST 4(DI)(DX*1), Z8, Z1
-	VFMADD231PS.BCST 4(DI)(DX*2), Z8, Z2
+	VFMADD231PS.BCST 4(DI)(CX*1), Z8, Z1
+	VFMADD231PS.BCST 4(DI)(CX*2), Z8, Z2
 	VFMADD231PS.BCST 4(R8), Z8, Z3
-	VFMADD231PS.BCST 4(R8)(DX*1), Z8, Z4
-	VFMADD231PS.BCST 4(R8)(DX*2), Z8, Z5
+	VFMADD231PS.BCST 4(R8)(CX*1), Z8, Z4
+	VFMADD231PS.BCST 4(R8)(CX*2), Z8, Z5
 	VFMADD231PS.BCST 4(R9), Z8, Z6
-	VFMADD231PS.BCST 4(R9)(DX*1), Z8, Z7
+	VFMADD231PS.BCST 4(R9)(CX*1), Z8, Z7
+	PREFETCHT1       (SI)
+	ADDQ             R13, SI
 	VMOVUPS          128(R10), Z8
 	VFMADD231PS.BCST 8(DI), Z8, Z0
-	VFMADD231PS.BCST 8(DI)(DX*1), Z8, Z1
-	VFMADD231PS.BCST 8(DI)(DX*2), Z8, Z2
+	VFMADD231PS.BCST 8(DI)(CX*1), Z8, Z1
+	VFMADD231PS.BCST 8(DI)(CX*2), Z8, Z2
 	VFMADD231PS.BCST 8(R8), Z8, Z3
-	VFMADD231PS.BCST 8(R8)(DX*1), Z8, Z4
-	VFMADD231PS.BCST 8(R8)(DX*2), Z8, Z5
+	VFMADD231PS.BCST 8(R8)(CX*1), Z8, Z4
+	VFMADD231PS.BCST 8(R8)(CX*2), Z8, Z5
 	VFMADD231PS.BCST 8(R9), Z8, Z6
-	VFMADD231PS.BCST 8(R9)(DX*1), Z8, Z7
+	VFMADD231PS.BCST 8(R9)(CX*1), Z8, Z7
+	PREFETCHT1       (SI)
+	ADDQ             R13, SI
 	VMOVUPS          192(R10), Z8
 	VFMADD231PS.BCST 12(DI), Z8, Z0
-	VFMADD231PS.BCST 12(DI)(DX*1), Z8, Z1
-	VFMADD231PS.BCST 12(DI)(DX*2), Z8, Z2
+	VFMADD231PS.BCST 12(DI)(CX*1), Z8, Z1
+	VFMADD231PS.BCST 12(DI)(CX*2), Z8, Z2
 	VFMADD231PS.BCST 12(R8), Z8, Z3
-	VFMADD231PS.BCST 12(R8)(DX*1), Z8, Z4
-	VFMADD231PS.BCST 12(R8)(DX*2), Z8, Z5
+	VFMADD231PS.BCST 12(R8)(CX*1), Z8, Z4
+	VFMADD231PS.BCST 12(R8)(CX*2), Z8, Z5
 	VFMADD231PS.BCST 12(R9), Z8, Z6
-	VFMADD231PS.BCST 12(R9)(DX*1), Z8, Z7
+	VFMADD231PS.BCST 12(R9)(CX*1), Z8, Z7
 	ADDQ             $0x10, DI
 	ADDQ             $0x10, R8
 	ADDQ             $0x10, R9
@@ -1145,13 +1161,13 @@ r8ones:
 r8one:
 	VMOVUPS          (R10), Z8
 	VFMADD231PS.BCST (DI), Z8, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z8, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z8, Z2
+	VFMADD231PS.BCST (DI)(CX*1), Z8, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z8, Z2
 	VFMADD231PS.BCST (R8), Z8, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z8, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z8, Z5
+	VFMADD231PS.BCST (R8)(CX*1), Z8, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z8, Z5
 	VFMADD231PS.BCST (R9), Z8, Z6
-	VFMADD231PS.BCST (R9)(DX*1), Z8, Z7
+	VFMADD231PS.BCST (R9)(CX*1), Z8, Z7
 	ADDQ             $0x04, DI
 	ADDQ             $0x04, R8
 	ADDQ             $0x04, R9
@@ -1160,93 +1176,93 @@ r8one:
 	JNE              r8one
 
 r8sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r8clamp
 	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z9
+	VMOVUPS.Z (BX), K1, Z9
 	VADDPS    Z9, Z0, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z9
 	VADDPS    Z9, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z9
 	VADDPS    Z9, Z2, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z9
 	VADDPS    Z9, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z9
 	VADDPS    Z9, Z4, Z4
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z9
 	VADDPS    Z9, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z9
 	VADDPS    Z9, Z6, Z6
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z9
 	VADDPS    Z9, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(DI*4), BX
 
 r8clamp:
-	VBROADCASTSS lo+88(FP), Z9
-	VBROADCASTSS hi+92(FP), Z10
+	VBROADCASTSS lo+104(FP), Z9
+	VBROADCASTSS hi+108(FP), Z10
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z9, Z0
 	VMINPS       Z0, Z10, Z0
-	VMOVUPS      Z0, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z1, Z9, Z1
 	VMINPS       Z1, Z10, Z1
-	VMOVUPS      Z1, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z2, Z9, Z2
 	VMINPS       Z2, Z10, Z2
-	VMOVUPS      Z2, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z3, Z9, Z3
 	VMINPS       Z3, Z10, Z3
-	VMOVUPS      Z3, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z4, Z9, Z4
 	VMINPS       Z4, Z10, Z4
-	VMOVUPS      Z4, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z5, Z9, Z5
 	VMINPS       Z5, Z10, Z5
-	VMOVUPS      Z5, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z6, Z9, Z6
 	VMINPS       Z6, Z10, Z6
-	VMOVUPS      Z6, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z6, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z7, Z9, Z7
 	VMINPS       Z7, Z10, Z7
-	VMOVUPS      Z7, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z7, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r8tile
 	VZEROUPPER
 	RET
 
 r9:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r9tile:
-	MOVB    accumulate+100(FP), DI
+	MOVB    accumulate+116(FP), DI
 	TESTB   DI, DI
 	JNE     r9more
 	MOVQ    bias+48(FP), DI
@@ -1263,7 +1279,7 @@ r9tile:
 
 r9more:
 	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
+	MOVQ      DX, DI
 	VMOVUPS.Z (DI), K1, Z0
 	LEAQ      (DI)(R8*4), DI
 	VMOVUPS.Z (DI), K1, Z1
@@ -1284,59 +1300,68 @@ r9more:
 	LEAQ      (DI)(R8*4), DI
 
 r9started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	LEAQ (R8)(DX*2), R9
-	ADDQ DX, R9
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
 	MOVQ b+40(FP), R10
 	MOVQ k+32(FP), R11
+	MOVQ aheadStep+96(FP), R13
 	MOVQ R11, R12
 	ANDQ $0x03, R11
 	SHRQ $0x02, R12
 	JEQ  r9ones
 
 r9quad:
+	PREFETCHT1       (SI)
+	ADDQ             R13, SI
 	VMOVUPS          (R10), Z9
 	VFMADD231PS.BCST (DI), Z9, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z9, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z9, Z2
+	VFMADD231PS.BCST (DI)(CX*1), Z9, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z9, Z2
 	VFMADD231PS.BCST (R8), Z9, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z9, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z9, Z5
+	VFMADD231PS.BCST (R8)(CX*1), Z9, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z9, Z5
 	VFMADD231PS.BCST (R9), Z9, Z6
-	VFMADD231PS.BCST (R9)(DX*1), Z9, Z7
-	VFMADD231PS.BCST (R9)(DX*2), Z9, Z8
+	VFMADD231PS.BCST (R9)(CX*1), Z9, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z9, Z8
+	PREFETCHT1       (SI)
+	ADDQ             R13, SI
 	VMOVUPS          64(R10), Z9
 	VFMADD231PS.BCST 4(DI), Z9, Z0
-	VFMADD231PS.BCST 4(DI)(DX*1), Z9, Z1
-	VFMADD231PS.BCST 4(DI)(DX*2), Z9, Z2
+	VFMADD231PS.BCST 4(DI)(CX*1), Z9, Z1
+	VFMADD231PS.BCST 4(DI)(CX*2), Z9, Z2
 	VFMADD231PS.BCST 4(R8), Z9, Z3
-	VFMADD231PS.BCST 4(R8)(DX*1), Z9, Z4
-	VFMADD231PS.BCST 4(R8)(DX*2), Z9, Z5
+	VFMADD231PS.BCST 4(R8)(CX*1), Z9, Z4
+	VFMADD231PS.BCST 4(R8)(CX*2), Z9, Z5
 	VFMADD231PS.BCST 4(R9), Z9, Z6
-	VFMADD231PS.BCST 4(R9)(DX*1), Z9, Z7
-	VFMADD231PS.BCST 4(R9)(DX*2), Z9, Z8
+	VFMADD231PS.BCST 4(R9)(CX*1), Z9, Z7
+	VFMADD231PS.BCST 4(R9)(CX*2), Z9, Z8
+	PREFETCHT1       (SI)
+	ADDQ             R13, SI
 	VMOVUPS          128(R10), Z9
 	VFMADD231PS.BCST 8(DI), Z9, Z0
-	VFMADD231PS.BCST 8(DI)(DX*1), Z9, Z1
-	VFMADD231PS.BCST 8(DI)(DX*2), Z9, Z2
+	VFMADD231PS.BCST 8(DI)(CX*1), Z9, Z1
+	VFMADD231PS.BCST 8(DI)(CX*2), Z9, Z2
 	VFMADD231PS.BCST 8(R8), Z9, Z3
-	VFMADD231PS.BCST 8(R8)(DX*1), Z9, Z4
-	VFMADD231PS.BCST 8(R8)(DX*2), Z9, Z5
+	VFMADD231PS.BCST 8(R8)(CX*1), Z9, Z4
+	VFMADD231PS.BCST 8(R8)(CX*2), Z9, Z5
 	VFMADD231PS.BCST 8(R9), Z9, Z6
-	VFMADD231PS.BCST 8(R9)(DX*1), Z9, Z7
-	VFMADD231PS.BCST 8(R9)(DX*2), Z9, Z8
+	VFMADD231PS.BCST 8(R9)(CX*1), Z9, Z7
+	VFMADD231PS.BCST 8(R9)(CX*2), Z9, Z8
+	PREFETCHT1       (SI)
+	ADDQ             R13, SI
 	VMOVUPS          192(R10), Z9
 	VFMADD231PS.BCST 12(DI), Z9, Z0
-	VFMADD231PS.BCST 12(DI)(DX*1), Z9, Z1
-	VFMADD231PS.BCST 12(DI)(DX*2), Z9, Z2
+	VFMADD231PS.BCST 12(DI)(CX*1), Z9, Z1
+	VFMADD231PS.BCST 12(DI)(CX*2), Z9, Z2
 	VFMADD231PS.BCST 12(R8), Z9, Z3
-	VFMADD231PS.BCST 12(R8)(DX*1), Z9, Z4
-	VFMADD231PS.BCST 12(R8)(DX*2), Z9, Z5
+	VFMADD231PS.BCST 12(R8)(CX*1), Z9, Z4
+	VFMADD231PS.BCST 12(R8)(CX*2), Z9, Z5
 	VFMADD231PS.BCST 12(R9), Z9, Z6
-	VFMADD231PS.BCST 12(R9)(DX*1), Z9, Z7
-	VFMADD231PS.BCST 12(R9)(DX*2), Z9, Z8
+	VFMADD231PS.BCST 12(R9)(CX*1), Z9, Z7
+	VFMADD231PS.BCST 12(R9)(CX*2), Z9, Z8
 	ADDQ             $0x10, DI
 	ADDQ             $0x10, R8
 	ADDQ             $0x10, R9
@@ -1351,14 +1376,14 @@ r9ones:
 r9one:
 	VMOVUPS          (R10), Z9
 	VFMADD231PS.BCST (DI), Z9, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z9, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z9, Z2
+	VFMADD231PS.BCST (DI)(CX*1), Z9, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z9, Z2
 	VFMADD231PS.BCST (R8), Z9, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z9, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z9, Z5
+	VFMADD231PS.BCST (R8)(CX*1), Z9, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z9, Z5
 	VFMADD231PS.BCST (R9), Z9, Z6
-	VFMADD231PS.BCST (R9)(DX*1), Z9, Z7
-	VFMADD231PS.BCST (R9)(DX*2), Z9, Z8
+	VFMADD231PS.BCST (R9)(CX*1), Z9, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z9, Z8
 	ADDQ             $0x04, DI
 	ADDQ             $0x04, R8
 	ADDQ             $0x04, R9
@@ -1367,101 +1392,101 @@ r9one:
 	JNE              r9one
 
 r9sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r9clamp
 	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z10
+	VMOVUPS.Z (BX), K1, Z10
 	VADDPS    Z10, Z0, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z10
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
 	VADDPS    Z10, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z10
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
 	VADDPS    Z10, Z2, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z10
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
 	VADDPS    Z10, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z10
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
 	VADDPS    Z10, Z4, Z4
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z10
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
 	VADDPS    Z10, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z10
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
 	VADDPS    Z10, Z6, Z6
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z10
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
 	VADDPS    Z10, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z10
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
 	VADDPS    Z10, Z8, Z8
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(DI*4), BX
 
 r9clamp:
-	VBROADCASTSS lo+88(FP), Z10
-	VBROADCASTSS hi+92(FP), Z11
+	VBROADCASTSS lo+104(FP), Z10
+	VBROADCASTSS hi+108(FP), Z11
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z10, Z0
 	VMINPS       Z0, Z11, Z0
-	VMOVUPS      Z0, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z1, Z10, Z1
 	VMINPS       Z1, Z11, Z1
-	VMOVUPS      Z1, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z2, Z10, Z2
 	VMINPS       Z2, Z11, Z2
-	VMOVUPS      Z2, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z3, Z10, Z3
 	VMINPS       Z3, Z11, Z3
-	VMOVUPS      Z3, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z4, Z10, Z4
 	VMINPS       Z4, Z11, Z4
-	VMOVUPS      Z4, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z5, Z10, Z5
 	VMINPS       Z5, Z11, Z5
-	VMOVUPS      Z5, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z6, Z10, Z6
 	VMINPS       Z6, Z11, Z6
-	VMOVUPS      Z6, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z6, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z7, Z10, Z7
 	VMINPS       Z7, Z11, Z7
-	VMOVUPS      Z7, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z7, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z8, Z10, Z8
 	VMINPS       Z8, Z11, Z8
-	VMOVUPS      Z8, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z8, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r9tile
 	VZEROUPPER
 	RET
 
 r10:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r10tile:
-	MOVB    accumulate+100(FP), DI
+	MOVB    accumulate+116(FP), DI
 	TESTB   DI, DI
 	JNE     r10more
 	MOVQ    bias+48(FP), DI
@@ -1479,7 +1504,7 @@ r10tile:
 
 r10more:
 	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
+	MOVQ      DX, DI
 	VMOVUPS.Z (DI), K1, Z0
 	LEAQ      (DI)(R8*4), DI
 	VMOVUPS.Z (DI), K1, Z1
@@ -1502,64 +1527,73 @@ r10more:
 	LEAQ      (DI)(R8*4), DI
 
 r10started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	LEAQ (R8)(DX*2), R9
-	ADDQ DX, R9
-	LEAQ (R9)(DX*2), R10
-	ADDQ DX, R10
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
 	MOVQ b+40(FP), R11
 	MOVQ k+32(FP), R12
+	MOVQ aheadStep+96(FP), R14
 	MOVQ R12, R13
 	ANDQ $0x03, R12
 	SHRQ $0x02, R13
 	JEQ  r10ones
 
 r10quad:
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
 	VMOVUPS          (R11), Z10
 	VFMADD231PS.BCST (DI), Z10, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z10, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z10, Z2
+	VFMADD231PS.BCST (DI)(CX*1), Z10, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z10, Z2
 	VFMADD231PS.BCST (R8), Z10, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z10, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z10, Z5
+	VFMADD231PS.BCST (R8)(CX*1), Z10, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z10, Z5
 	VFMADD231PS.BCST (R9), Z10, Z6
-	VFMADD231PS.BCST (R9)(DX*1), Z10, Z7
-	VFMADD231PS.BCST (R9)(DX*2), Z10, Z8
+	VFMADD231PS.BCST (R9)(CX*1), Z10, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z10, Z8
 	VFMADD231PS.BCST (R10), Z10, Z9
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
 	VMOVUPS          64(R11), Z10
 	VFMADD231PS.BCST 4(DI), Z10, Z0
-	VFMADD231PS.BCST 4(DI)(DX*1), Z10, Z1
-	VFMADD231PS.BCST 4(DI)(DX*2), Z10, Z2
+	VFMADD231PS.BCST 4(DI)(CX*1), Z10, Z1
+	VFMADD231PS.BCST 4(DI)(CX*2), Z10, Z2
 	VFMADD231PS.BCST 4(R8), Z10, Z3
-	VFMADD231PS.BCST 4(R8)(DX*1), Z10, Z4
-	VFMADD231PS.BCST 4(R8)(DX*2), Z10, Z5
+	VFMADD231PS.BCST 4(R8)(CX*1), Z10, Z4
+	VFMADD231PS.BCST 4(R8)(CX*2), Z10, Z5
 	VFMADD231PS.BCST 4(R9), Z10, Z6
-	VFMADD231PS.BCST 4(R9)(DX*1), Z10, Z7
-	VFMADD231PS.BCST 4(R9)(DX*2), Z10, Z8
+	VFMADD231PS.BCST 4(R9)(CX*1), Z10, Z7
+	VFMADD231PS.BCST 4(R9)(CX*2), Z10, Z8
 	VFMADD231PS.BCST 4(R10), Z10, Z9
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
 	VMOVUPS          128(R11), Z10
 	VFMADD231PS.BCST 8(DI), Z10, Z0
-	VFMADD231PS.BCST 8(DI)(DX*1), Z10, Z1
-	VFMADD231PS.BCST 8(DI)(DX*2), Z10, Z2
+	VFMADD231PS.BCST 8(DI)(CX*1), Z10, Z1
+	VFMADD231PS.BCST 8(DI)(CX*2), Z10, Z2
 	VFMADD231PS.BCST 8(R8), Z10, Z3
-	VFMADD231PS.BCST 8(R8)(DX*1), Z10, Z4
-	VFMADD231PS.BCST 8(R8)(DX*2), Z10, Z5
+	VFMADD231PS.BCST 8(R8)(CX*1), Z10, Z4
+	VFMADD231PS.BCST 8(R8)(CX*2), Z10, Z5
 	VFMADD231PS.BCST 8(R9), Z10, Z6
-	VFMADD231PS.BCST 8(R9)(DX*1), Z10, Z7
-	VFMADD231PS.BCST 8(R9)(DX*2), Z10, Z8
+	VFMADD231PS.BCST 8(R9)(CX*1), Z10, Z7
+	VFMADD231PS.BCST 8(R9)(CX*2), Z10, Z8
 	VFMADD231PS.BCST 8(R10), Z10, Z9
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
 	VMOVUPS          192(R11), Z10
 	VFMADD231PS.BCST 12(DI), Z10, Z0
-	VFMADD231PS.BCST 12(DI)(DX*1), Z10, Z1
-	VFMADD231PS.BCST 12(DI)(DX*2), Z10, Z2
+	VFMADD231PS.BCST 12(DI)(CX*1), Z10, Z1
+	VFMADD231PS.BCST 12(DI)(CX*2), Z10, Z2
 	VFMADD231PS.BCST 12(R8), Z10, Z3
-	VFMADD231PS.BCST 12(R8)(DX*1), Z10, Z4
-	VFMADD231PS.BCST 12(R8)(DX*2), Z10, Z5
+	VFMADD231PS.BCST 12(R8)(CX*1), Z10, Z4
+	VFMADD231PS.BCST 12(R8)(CX*2), Z10, Z5
 	VFMADD231PS.BCST 12(R9), Z10, Z6
-	VFMADD231PS.BCST 12(R9)(DX*1), Z10, Z7
-	VFMADD231PS.BCST 12(R9)(DX*2), Z10, Z8
+	VFMADD231PS.BCST 12(R9)(CX*1), Z10, Z7
+	VFMADD231PS.BCST 12(R9)(CX*2), Z10, Z8
 	VFMADD231PS.BCST 12(R10), Z10, Z9
 	ADDQ             $0x10, DI
 	ADDQ             $0x10, R8
@@ -1576,14 +1610,14 @@ r10ones:
 r10one:
 	VMOVUPS          (R11), Z10
 	VFMADD231PS.BCST (DI), Z10, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z10, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z10, Z2
+	VFMADD231PS.BCST (DI)(CX*1), Z10, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z10, Z2
 	VFMADD231PS.BCST (R8), Z10, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z10, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z10, Z5
+	VFMADD231PS.BCST (R8)(CX*1), Z10, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z10, Z5
 	VFMADD231PS.BCST (R9), Z10, Z6
-	VFMADD231PS.BCST (R9)(DX*1), Z10, Z7
-	VFMADD231PS.BCST (R9)(DX*2), Z10, Z8
+	VFMADD231PS.BCST (R9)(CX*1), Z10, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z10, Z8
 	VFMADD231PS.BCST (R10), Z10, Z9
 	ADDQ             $0x04, DI
 	ADDQ             $0x04, R8
@@ -1594,109 +1628,109 @@ r10one:
 	JNE              r10one
 
 r10sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r10clamp
 	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z11
+	VMOVUPS.Z (BX), K1, Z11
 	VADDPS    Z11, Z0, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
 	VADDPS    Z11, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
 	VADDPS    Z11, Z2, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
 	VADDPS    Z11, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
 	VADDPS    Z11, Z4, Z4
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
 	VADDPS    Z11, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
 	VADDPS    Z11, Z6, Z6
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
 	VADDPS    Z11, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
 	VADDPS    Z11, Z8, Z8
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
 	VADDPS    Z11, Z9, Z9
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(DI*4), BX
 
 r10clamp:
-	VBROADCASTSS lo+88(FP), Z11
-	VBROADCASTSS hi+92(FP), Z12
+	VBROADCASTSS lo+104(FP), Z11
+	VBROADCASTSS hi+108(FP), Z12
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z11, Z0
 	VMINPS       Z0, Z12, Z0
-	VMOVUPS      Z0, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z1, Z11, Z1
 	VMINPS       Z1, Z12, Z1
-	VMOVUPS      Z1, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z2, Z11, Z2
 	VMINPS       Z2, Z12, Z2
-	VMOVUPS      Z2, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z3, Z11, Z3
 	VMINPS       Z3, Z12, Z3
-	VMOVUPS      Z3, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z4, Z11, Z4
 	VMINPS       Z4, Z12, Z4
-	VMOVUPS      Z4, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z5, Z11, Z5
 	VMINPS       Z5, Z12, Z5
-	VMOVUPS      Z5, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z6, Z11, Z6
 	VMINPS       Z6, Z12, Z6
-	VMOVUPS      Z6, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z6, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z7, Z11, Z7
 	VMINPS       Z7, Z12, Z7
-	VMOVUPS      Z7, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z7, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z8, Z11, Z8
 	VMINPS       Z8, Z12, Z8
-	VMOVUPS      Z8, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z8, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z9, Z11, Z9
 	VMINPS       Z9, Z12, Z9
-	VMOVUPS      Z9, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z9, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r10tile
 	VZEROUPPER
 	RET
 
 r11:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r11tile:
-	MOVB    accumulate+100(FP), DI
+	MOVB    accumulate+116(FP), DI
 	TESTB   DI, DI
 	JNE     r11more
 	MOVQ    bias+48(FP), DI
@@ -1715,7 +1749,7 @@ r11tile:
 
 r11more:
 	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
+	MOVQ      DX, DI
 	VMOVUPS.Z (DI), K1, Z0
 	LEAQ      (DI)(R8*4), DI
 	VMOVUPS.Z (DI), K1, Z1
@@ -1740,69 +1774,78 @@ r11more:
 	LEAQ      (DI)(R8*4), DI
 
 r11started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	LEAQ (R8)(DX*2), R9
-	ADDQ DX, R9
-	LEAQ (R9)(DX*2), R10
-	ADDQ DX, R10
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
 	MOVQ b+40(FP), R11
 	MOVQ k+32(FP), R12
+	MOVQ aheadStep+96(FP), R14
 	MOVQ R12, R13
 	ANDQ $0x03, R12
 	SHRQ $0x02, R13
 	JEQ  r11ones
 
 r11quad:
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
 	VMOVUPS          (R11), Z11
 	VFMADD231PS.BCST (DI), Z11, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z11, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z11, Z2
+	VFMADD231PS.BCST (DI)(CX*1), Z11, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z11, Z2
 	VFMADD231PS.BCST (R8), Z11, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z11, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z11, Z5
+	VFMADD231PS.BCST (R8)(CX*1), Z11, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z11, Z5
 	VFMADD231PS.BCST (R9), Z11, Z6
-	VFMADD231PS.BCST (R9)(DX*1), Z11, Z7
-	VFMADD231PS.BCST (R9)(DX*2), Z11, Z8
+	VFMADD231PS.BCST (R9)(CX*1), Z11, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z11, Z8
 	VFMADD231PS.BCST (R10), Z11, Z9
-	VFMADD231PS.BCST (R10)(DX*1), Z11, Z10
+	VFMADD231PS.BCST (R10)(CX*1), Z11, Z10
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
 	VMOVUPS          64(R11), Z11
 	VFMADD231PS.BCST 4(DI), Z11, Z0
-	VFMADD231PS.BCST 4(DI)(DX*1), Z11, Z1
-	VFMADD231PS.BCST 4(DI)(DX*2), Z11, Z2
+	VFMADD231PS.BCST 4(DI)(CX*1), Z11, Z1
+	VFMADD231PS.BCST 4(DI)(CX*2), Z11, Z2
 	VFMADD231PS.BCST 4(R8), Z11, Z3
-	VFMADD231PS.BCST 4(R8)(DX*1), Z11, Z4
-	VFMADD231PS.BCST 4(R8)(DX*2), Z11, Z5
+	VFMADD231PS.BCST 4(R8)(CX*1), Z11, Z4
+	VFMADD231PS.BCST 4(R8)(CX*2), Z11, Z5
 	VFMADD231PS.BCST 4(R9), Z11, Z6
-	VFMADD231PS.BCST 4(R9)(DX*1), Z11, Z7
-	VFMADD231PS.BCST 4(R9)(DX*2), Z11, Z8
+	VFMADD231PS.BCST 4(R9)(CX*1), Z11, Z7
+	VFMADD231PS.BCST 4(R9)(CX*2), Z11, Z8
 	VFMADD231PS.BCST 4(R10), Z11, Z9
-	VFMADD231PS.BCST 4(R10)(DX*1), Z11, Z10
+	VFMADD231PS.BCST 4(R10)(CX*1), Z11, Z10
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
 	VMOVUPS          128(R11), Z11
 	VFMADD231PS.BCST 8(DI), Z11, Z0
-	VFMADD231PS.BCST 8(DI)(DX*1), Z11, Z1
-	VFMADD231PS.BCST 8(DI)(DX*2), Z11, Z2
+	VFMADD231PS.BCST 8(DI)(CX*1), Z11, Z1
+	VFMADD231PS.BCST 8(DI)(CX*2), Z11, Z2
 	VFMADD231PS.BCST 8(R8), Z11, Z3
-	VFMADD231PS.BCST 8(R8)(DX*1), Z11, Z4
-	VFMADD231PS.BCST 8(R8)(DX*2), Z11, Z5
+	VFMADD231PS.BCST 8(R8)(CX*1), Z11, Z4
+	VFMADD231PS.BCST 8(R8)(CX*2), Z11, Z5
 	VFMADD231PS.BCST 8(R9), Z11, Z6
-	VFMADD231PS.BCST 8(R9)(DX*1), Z11, Z7
-	VFMADD231PS.BCST 8(R9)(DX*2), Z11, Z8
+	VFMADD231PS.BCST 8(R9)(CX*1), Z11, Z7
+	VFMADD231PS.BCST 8(R9)(CX*2), Z11, Z8
 	VFMADD231PS.BCST 8(R10), Z11, Z9
-	VFMADD231PS.BCST 8(R10)(DX*1), Z11, Z10
+	VFMADD231PS.BCST 8(R10)(CX*1), Z11, Z10
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
 	VMOVUPS          192(R11), Z11
 	VFMADD231PS.BCST 12(DI), Z11, Z0
-	VFMADD231PS.BCST 12(DI)(DX*1), Z11, Z1
-	VFMADD231PS.BCST 12(DI)(DX*2), Z11, Z2
+	VFMADD231PS.BCST 12(DI)(CX*1), Z11, Z1
+	VFMADD231PS.BCST 12(DI)(CX*2), Z11, Z2
 	VFMADD231PS.BCST 12(R8), Z11, Z3
-	VFMADD231PS.BCST 12(R8)(DX*1), Z11, Z4
-	VFMADD231PS.BCST 12(R8)(DX*2), Z11, Z5
+	VFMADD231PS.BCST 12(R8)(CX*1), Z11, Z4
+	VFMADD231PS.BCST 12(R8)(CX*2), Z11, Z5
 	VFMADD231PS.BCST 12(R9), Z11, Z6
-	VFMADD231PS.BCST 12(R9)(DX*1), Z11, Z7
-	VFMADD231PS.BCST 12(R9)(DX*2), Z11, Z8
+	VFMADD231PS.BCST 12(R9)(CX*1), Z11, Z7
+	VFMADD231PS.BCST 12(R9)(CX*2), Z11, Z8
 	VFMADD231PS.BCST 12(R10), Z11, Z9
-	VFMADD231PS.BCST 12(R10)(DX*1), Z11, Z10
+	VFMADD231PS.BCST 12(R10)(CX*1), Z11, Z10
 	ADDQ             $0x10, DI
 	ADDQ             $0x10, R8
 	ADDQ             $0x10, R9
@@ -1818,16 +1861,16 @@ r11ones:
 r11one:
 	VMOVUPS          (R11), Z11
 	VFMADD231PS.BCST (DI), Z11, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z11, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z11, Z2
+	VFMADD231PS.BCST (DI)(CX*1), Z11, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z11, Z2
 	VFMADD231PS.BCST (R8), Z11, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z11, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z11, Z5
+	VFMADD231PS.BCST (R8)(CX*1), Z11, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z11, Z5
 	VFMADD231PS.BCST (R9), Z11, Z6
-	VFMADD231PS.BCST (R9)(DX*1), Z11, Z7
-	VFMADD231PS.BCST (R9)(DX*2), Z11, Z8
+	VFMADD231PS.BCST (R9)(CX*1), Z11, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z11, Z8
 	VFMADD231PS.BCST (R10), Z11, Z9
-	VFMADD231PS.BCST (R10)(DX*1), Z11, Z10
+	VFMADD231PS.BCST (R10)(CX*1), Z11, Z10
 	ADDQ             $0x04, DI
 	ADDQ             $0x04, R8
 	ADDQ             $0x04, R9
@@ -1837,117 +1880,117 @@ r11one:
 	JNE              r11one
 
 r11sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r11clamp
 	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z12
+	VMOVUPS.Z (BX), K1, Z12
 	VADDPS    Z12, Z0, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z12
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
 	VADDPS    Z12, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z12
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
 	VADDPS    Z12, Z2, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z12
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
 	VADDPS    Z12, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z12
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
 	VADDPS    Z12, Z4, Z4
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z12
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
 	VADDPS    Z12, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z12
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
 	VADDPS    Z12, Z6, Z6
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z12
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
 	VADDPS    Z12, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z12
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
 	VADDPS    Z12, Z8, Z8
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z12
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
 	VADDPS    Z12, Z9, Z9
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z12
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
 	VADDPS    Z12, Z10, Z10
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(DI*4), BX
 
 r11clamp:
-	VBROADCASTSS lo+88(FP), Z12
-	VBROADCASTSS hi+92(FP), Z13
+	VBROADCASTSS lo+104(FP), Z12
+	VBROADCASTSS hi+108(FP), Z13
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z13, Z0
-	VMOVUPS      Z0, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z1, Z12, Z1
 	VMINPS       Z1, Z13, Z1
-	VMOVUPS      Z1, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z2, Z12, Z2
 	VMINPS       Z2, Z13, Z2
-	VMOVUPS      Z2, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z3, Z12, Z3
 	VMINPS       Z3, Z13, Z3
-	VMOVUPS      Z3, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z4, Z12, Z4
 	VMINPS       Z4, Z13, Z4
-	VMOVUPS      Z4, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z5, Z12, Z5
 	VMINPS       Z5, Z13, Z5
-	VMOVUPS      Z5, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z6, Z12, Z6
 	VMINPS       Z6, Z13, Z6
-	VMOVUPS      Z6, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z6, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z7, Z12, Z7
 	VMINPS       Z7, Z13, Z7
-	VMOVUPS      Z7, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z7, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z8, Z12, Z8
 	VMINPS       Z8, Z13, Z8
-	VMOVUPS      Z8, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z8, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z9, Z12, Z9
 	VMINPS       Z9, Z13, Z9
-	VMOVUPS      Z9, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z9, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z10, Z12, Z10
 	VMINPS       Z10, Z13, Z10
-	VMOVUPS      Z10, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z10, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r11tile
 	VZEROUPPER
 	RET
 
 r12:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r12tile:
-	MOVB    accumulate+100(FP), DI
+	MOVB    accumulate+116(FP), DI
 	TESTB   DI, DI
 	JNE     r12more
 	MOVQ    bias+48(FP), DI
@@ -1967,7 +2010,7 @@ r12tile:
 
 r12more:
 	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
+	MOVQ      DX, DI
 	VMOVUPS.Z (DI), K1, Z0
 	LEAQ      (DI)(R8*4), DI
 	VMOVUPS.Z (DI), K1, Z1
@@ -1994,73 +2037,82 @@ r12more:
 	LEAQ      (DI)(R8*4), DI
 
 r12started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	LEAQ (R8)(DX*2), R9
-	ADDQ DX, R9
-	LEAQ (R9)(DX*2), R10
-	ADDQ DX, R10
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
 	MOVQ b+40(FP), R11
 	MOVQ k+32(FP), R12
+	MOVQ aheadStep+96(FP), R14
 	MOVQ R12, R13
 	ANDQ $0x03, R12
 	SHRQ $0x02, R13
 	JEQ  r12ones
 
 r12quad:
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
 	VMOVUPS          (R11), Z12
 	VFMADD231PS.BCST (DI), Z12, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z12, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z12, Z2
+	VFMADD231PS.BCST (DI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z12, Z2
 	VFMADD231PS.BCST (R8), Z12, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z12, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z12, Z5
+	VFMADD231PS.BCST (R8)(CX*1), Z12, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z12, Z5
 	VFMADD231PS.BCST (R9), Z12, Z6
-	VFMADD231PS.BCST (R9)(DX*1), Z12, Z7
-	VFMADD231PS.BCST (R9)(DX*2), Z12, Z8
+	VFMADD231PS.BCST (R9)(CX*1), Z12, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z12, Z8
 	VFMADD231PS.BCST (R10), Z12, Z9
-	VFMADD231PS.BCST (R10)(DX*1), Z12, Z10
-	VFMADD231PS.BCST (R10)(DX*2), Z12, Z11
+	VFMADD231PS.BCST (R10)(CX*1), Z12, Z10
+	VFMADD231PS.BCST (R10)(CX*2), Z12, Z11
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
 	VMOVUPS          64(R11), Z12
 	VFMADD231PS.BCST 4(DI), Z12, Z0
-	VFMADD231PS.BCST 4(DI)(DX*1), Z12, Z1
-	VFMADD231PS.BCST 4(DI)(DX*2), Z12, Z2
+	VFMADD231PS.BCST 4(DI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST 4(DI)(CX*2), Z12, Z2
 	VFMADD231PS.BCST 4(R8), Z12, Z3
-	VFMADD231PS.BCST 4(R8)(DX*1), Z12, Z4
-	VFMADD231PS.BCST 4(R8)(DX*2), Z12, Z5
+	VFMADD231PS.BCST 4(R8)(CX*1), Z12, Z4
+	VFMADD231PS.BCST 4(R8)(CX*2), Z12, Z5
 	VFMADD231PS.BCST 4(R9), Z12, Z6
-	VFMADD231PS.BCST 4(R9)(DX*1), Z12, Z7
-	VFMADD231PS.BCST 4(R9)(DX*2), Z12, Z8
+	VFMADD231PS.BCST 4(R9)(CX*1), Z12, Z7
+	VFMADD231PS.BCST 4(R9)(CX*2), Z12, Z8
 	VFMADD231PS.BCST 4(R10), Z12, Z9
-	VFMADD231PS.BCST 4(R10)(DX*1), Z12, Z10
-	VFMADD231PS.BCST 4(R10)(DX*2), Z12, Z11
+	VFMADD231PS.BCST 4(R10)(CX*1), Z12, Z10
+	VFMADD231PS.BCST 4(R10)(CX*2), Z12, Z11
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
 	VMOVUPS          128(R11), Z12
 	VFMADD231PS.BCST 8(DI), Z12, Z0
-	VFMADD231PS.BCST 8(DI)(DX*1), Z12, Z1
-	VFMADD231PS.BCST 8(DI)(DX*2), Z12, Z2
+	VFMADD231PS.BCST 8(DI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST 8(DI)(CX*2), Z12, Z2
 	VFMADD231PS.BCST 8(R8), Z12, Z3
-	VFMADD231PS.BCST 8(R8)(DX*1), Z12, Z4
-	VFMADD231PS.BCST 8(R8)(DX*2), Z12, Z5
+	VFMADD231PS.BCST 8(R8)(CX*1), Z12, Z4
+	VFMADD231PS.BCST 8(R8)(CX*2), Z12, Z5
 	VFMADD231PS.BCST 8(R9), Z12, Z6
-	VFMADD231PS.BCST 8(R9)(DX*1), Z12, Z7
-	VFMADD231PS.BCST 8(R9)(DX*2), Z12, Z8
+	VFMADD231PS.BCST 8(R9)(CX*1), Z12, Z7
+	VFMADD231PS.BCST 8(R9)(CX*2), Z12, Z8
 	VFMADD231PS.BCST 8(R10), Z12, Z9
-	VFMADD231PS.BCST 8(R10)(DX*1), Z12, Z10
-	VFMADD231PS.BCST 8(R10)(DX*2), Z12, Z11
+	VFMADD231PS.BCST 8(R10)(CX*1), Z12, Z10
+	VFMADD231PS.BCST 8(R10)(CX*2), Z12, Z11
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
 	VMOVUPS          192(R11), Z12
 	VFMADD231PS.BCST 12(DI), Z12, Z0
-	VFMADD231PS.BCST 12(DI)(DX*1), Z12, Z1
-	VFMADD231PS.BCST 12(DI)(DX*2), Z12, Z2
+	VFMADD231PS.BCST 12(DI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST 12(DI)(CX*2), Z12, Z2
 	VFMADD231PS.BCST 12(R8), Z12, Z3
-	VFMADD231PS.BCST 12(R8)(DX*1), Z12, Z4
-	VFMADD231PS.BCST 12(R8)(DX*2), Z12, Z5
+	VFMADD231PS.BCST 12(R8)(CX*1), Z12, Z4
+	VFMADD231PS.BCST 12(R8)(CX*2), Z12, Z5
 	VFMADD231PS.BCST 12(R9), Z12, Z6
-	VFMADD231PS.BCST 12(R9)(DX*1), Z12, Z7
-	VFMADD231PS.BCST 12(R9)(DX*2), Z12, Z8
+	VFMADD231PS.BCST 12(R9)(CX*1), Z12, Z7
+	VFMADD231PS.BCST 12(R9)(CX*2), Z12, Z8
 	VFMADD231PS.BCST 12(R10), Z12, Z9
-	VFMADD231PS.BCST 12(R10)(DX*1), Z12, Z10
-	VFMADD231PS.BCST 12(R10)(DX*2), Z12, Z11
+	VFMADD231PS.BCST 12(R10)(CX*1), Z12, Z10
+	VFMADD231PS.BCST 12(R10)(CX*2), Z12, Z11
 	ADDQ             $0x10, DI
 	ADDQ             $0x10, R8
 	ADDQ             $0x10, R9
@@ -2076,17 +2128,17 @@ r12ones:
 r12one:
 	VMOVUPS          (R11), Z12
 	VFMADD231PS.BCST (DI), Z12, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z12, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z12, Z2
+	VFMADD231PS.BCST (DI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z12, Z2
 	VFMADD231PS.BCST (R8), Z12, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z12, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z12, Z5
+	VFMADD231PS.BCST (R8)(CX*1), Z12, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z12, Z5
 	VFMADD231PS.BCST (R9), Z12, Z6
-	VFMADD231PS.BCST (R9)(DX*1), Z12, Z7
-	VFMADD231PS.BCST (R9)(DX*2), Z12, Z8
+	VFMADD231PS.BCST (R9)(CX*1), Z12, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z12, Z8
 	VFMADD231PS.BCST (R10), Z12, Z9
-	VFMADD231PS.BCST (R10)(DX*1), Z12, Z10
-	VFMADD231PS.BCST (R10)(DX*2), Z12, Z11
+	VFMADD231PS.BCST (R10)(CX*1), Z12, Z10
+	VFMADD231PS.BCST (R10)(CX*2), Z12, Z11
 	ADDQ             $0x04, DI
 	ADDQ             $0x04, R8
 	ADDQ             $0x04, R9
@@ -2096,125 +2148,125 @@ r12one:
 	JNE              r12one
 
 r12sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r12clamp
 	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z13
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z0, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z2, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z4, Z4
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z6, Z6
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z8, Z8
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z9, Z9
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z10, Z10
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
 	VADDPS    Z13, Z11, Z11
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(DI*4), BX
 
 r12clamp:
-	VBROADCASTSS lo+88(FP), Z13
-	VBROADCASTSS hi+92(FP), Z14
+	VBROADCASTSS lo+104(FP), Z13
+	VBROADCASTSS hi+108(FP), Z14
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z13, Z0
 	VMINPS       Z0, Z14, Z0
-	VMOVUPS      Z0, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z1, Z13, Z1
 	VMINPS       Z1, Z14, Z1
-	VMOVUPS      Z1, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z2, Z13, Z2
 	VMINPS       Z2, Z14, Z2
-	VMOVUPS      Z2, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z3, Z13, Z3
 	VMINPS       Z3, Z14, Z3
-	VMOVUPS      Z3, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z4, Z13, Z4
 	VMINPS       Z4, Z14, Z4
-	VMOVUPS      Z4, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z5, Z13, Z5
 	VMINPS       Z5, Z14, Z5
-	VMOVUPS      Z5, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z6, Z13, Z6
 	VMINPS       Z6, Z14, Z6
-	VMOVUPS      Z6, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z6, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z7, Z13, Z7
 	VMINPS       Z7, Z14, Z7
-	VMOVUPS      Z7, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z7, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z8, Z13, Z8
 	VMINPS       Z8, Z14, Z8
-	VMOVUPS      Z8, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z8, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z9, Z13, Z9
 	VMINPS       Z9, Z14, Z9
-	VMOVUPS      Z9, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z9, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z10, Z13, Z10
 	VMINPS       Z10, Z14, Z10
-	VMOVUPS      Z10, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z10, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z11, Z13, Z11
 	VMINPS       Z11, Z14, Z11
-	VMOVUPS      Z11, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z11, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r12tile
 	VZEROUPPER
 	RET
 
 r13:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r13tile:
-	MOVB    accumulate+100(FP), DI
+	MOVB    accumulate+116(FP), DI
 	TESTB   DI, DI
 	JNE     r13more
 	MOVQ    bias+48(FP), DI
@@ -2235,7 +2287,7 @@ r13tile:
 
 r13more:
 	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
+	MOVQ      DX, DI
 	VMOVUPS.Z (DI), K1, Z0
 	LEAQ      (DI)(R8*4), DI
 	VMOVUPS.Z (DI), K1, Z1
@@ -2264,78 +2316,87 @@ r13more:
 	LEAQ      (DI)(R8*4), DI
 
 r13started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	LEAQ (R8)(DX*2), R9
-	ADDQ DX, R9
-	LEAQ (R9)(DX*2), R10
-	ADDQ DX, R10
-	LEAQ (R10)(DX*2), R11
-	ADDQ DX, R11
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+	LEAQ (R10)(CX*2), R11
+	ADDQ CX, R11
 	MOVQ b+40(FP), R12
 	MOVQ k+32(FP), R13
+	MOVQ aheadStep+96(FP), R15
 	MOVQ R13, R14
 	ANDQ $0x03, R13
 	SHRQ $0x02, R14
 	JEQ  r13ones
 
 r13quad:
+	PREFETCHT1       (SI)
+	ADDQ             R15, SI
 	VMOVUPS          (R12), Z13
 	VFMADD231PS.BCST (DI), Z13, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z13, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z13, Z2
+	VFMADD231PS.BCST (DI)(CX*1), Z13, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z13, Z2
 	VFMADD231PS.BCST (R8), Z13, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z13, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z13, Z5
+	VFMADD231PS.BCST (R8)(CX*1), Z13, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z13, Z5
 	VFMADD231PS.BCST (R9), Z13, Z6
-	VFMADD231PS.BCST (R9)(DX*1), Z13, Z7
-	VFMADD231PS.BCST (R9)(DX*2), Z13, Z8
+	VFMADD231PS.BCST (R9)(CX*1), Z13, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z13, Z8
 	VFMADD231PS.BCST (R10), Z13, Z9
-	VFMADD231PS.BCST (R10)(DX*1), Z13, Z10
-	VFMADD231PS.BCST (R10)(DX*2), Z13, Z11
+	VFMADD231PS.BCST (R10)(CX*1), Z13, Z10
+	VFMADD231PS.BCST (R10)(CX*2), Z13, Z11
 	VFMADD231PS.BCST (R11), Z13, Z12
+	PREFETCHT1       (SI)
+	ADDQ             R15, SI
 	VMOVUPS          64(R12), Z13
 	VFMADD231PS.BCST 4(DI), Z13, Z0
-	VFMADD231PS.BCST 4(DI)(DX*1), Z13, Z1
-	VFMADD231PS.BCST 4(DI)(DX*2), Z13, Z2
+	VFMADD231PS.BCST 4(DI)(CX*1), Z13, Z1
+	VFMADD231PS.BCST 4(DI)(CX*2), Z13, Z2
 	VFMADD231PS.BCST 4(R8), Z13, Z3
-	VFMADD231PS.BCST 4(R8)(DX*1), Z13, Z4
-	VFMADD231PS.BCST 4(R8)(DX*2), Z13, Z5
+	VFMADD231PS.BCST 4(R8)(CX*1), Z13, Z4
+	VFMADD231PS.BCST 4(R8)(CX*2), Z13, Z5
 	VFMADD231PS.BCST 4(R9), Z13, Z6
-	VFMADD231PS.BCST 4(R9)(DX*1), Z13, Z7
-	VFMADD231PS.BCST 4(R9)(DX*2), Z13, Z8
+	VFMADD231PS.BCST 4(R9)(CX*1), Z13, Z7
+	VFMADD231PS.BCST 4(R9)(CX*2), Z13, Z8
 	VFMADD231PS.BCST 4(R10), Z13, Z9
-	VFMADD231PS.BCST 4(R10)(DX*1), Z13, Z10
-	VFMADD231PS.BCST 4(R10)(DX*2), Z13, Z11
+	VFMADD231PS.BCST 4(R10)(CX*1), Z13, Z10
+	VFMADD231PS.BCST 4(R10)(CX*2), Z13, Z11
 	VFMADD231PS.BCST 4(R11), Z13, Z12
+	PREFETCHT1       (SI)
+	ADDQ             R15, SI
 	VMOVUPS          128(R12), Z13
 	VFMADD231PS.BCST 8(DI), Z13, Z0
-	VFMADD231PS.BCST 8(DI)(DX*1), Z13, Z1
-	VFMADD231PS.BCST 8(DI)(DX*2), Z13, Z2
+	VFMADD231PS.BCST 8(DI)(CX*1), Z13, Z1
+	VFMADD231PS.BCST 8(DI)(CX*2), Z13, Z2
 	VFMADD231PS.BCST 8(R8), Z13, Z3
-	VFMADD231PS.BCST 8(R8)(DX*1), Z13, Z4
-	VFMADD231PS.BCST 8(R8)(DX*2), Z13, Z5
+	VFMADD231PS.BCST 8(R8)(CX*1), Z13, Z4
+	VFMADD231PS.BCST 8(R8)(CX*2), Z13, Z5
 	VFMADD231PS.BCST 8(R9), Z13, Z6
-	VFMADD231PS.BCST 8(R9)(DX*1), Z13, Z7
-	VFMADD231PS.BCST 8(R9)(DX*2), Z13, Z8
+	VFMADD231PS.BCST 8(R9)(CX*1), Z13, Z7
+	VFMADD231PS.BCST 8(R9)(CX*2), Z13, Z8
 	VFMADD231PS.BCST 8(R10), Z13, Z9
-	VFMADD231PS.BCST 8(R10)(DX*1), Z13, Z10
-	VFMADD231PS.BCST 8(R10)(DX*2), Z13, Z11
+	VFMADD231PS.BCST 8(R10)(CX*1), Z13, Z10
+	VFMADD231PS.BCST 8(R10)(CX*2), Z13, Z11
 	VFMADD231PS.BCST 8(R11), Z13, Z12
+	PREFETCHT1       (SI)
+	ADDQ             R15, SI
 	VMOVUPS          192(R12), Z13
 	VFMADD231PS.BCST 12(DI), Z13, Z0
-	VFMADD231PS.BCST 12(DI)(DX*1), Z13, Z1
-	VFMADD231PS.BCST 12(DI)(DX*2), Z13, Z2
+	VFMADD231PS.BCST 12(DI)(CX*1), Z13, Z1
+	VFMADD231PS.BCST 12(DI)(CX*2), Z13, Z2
 	VFMADD231PS.BCST 12(R8), Z13, Z3
-	VFMADD231PS.BCST 12(R8)(DX*1), Z13, Z4
-	VFMADD231PS.BCST 12(R8)(DX*2), Z13, Z5
+	VFMADD231PS.BCST 12(R8)(CX*1), Z13, Z4
+	VFMADD231PS.BCST 12(R8)(CX*2), Z13, Z5
 	VFMADD231PS.BCST 12(R9), Z13, Z6
-	VFMADD231PS.BCST 12(R9)(DX*1), Z13, Z7
-	VFMADD231PS.BCST 12(R9)(DX*2), Z13, Z8
+	VFMADD231PS.BCST 12(R9)(CX*1), Z13, Z7
+	VFMADD231PS.BCST 12(R9)(CX*2), Z13, Z8
 	VFMADD231PS.BCST 12(R10), Z13, Z9
-	VFMADD231PS.BCST 12(R10)(DX*1), Z13, Z10
-	VFMADD231PS.BCST 12(R10)(DX*2), Z13, Z11
+	VFMADD231PS.BCST 12(R10)(CX*1), Z13, Z10
+	VFMADD231PS.BCST 12(R10)(CX*2), Z13, Z11
 	VFMADD231PS.BCST 12(R11), Z13, Z12
 	ADDQ             $0x10, DI
 	ADDQ             $0x10, R8
@@ -2353,17 +2414,17 @@ r13ones:
 r13one:
 	VMOVUPS          (R12), Z13
 	VFMADD231PS.BCST (DI), Z13, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z13, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z13, Z2
+	VFMADD231PS.BCST (DI)(CX*1), Z13, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z13, Z2
 	VFMADD231PS.BCST (R8), Z13, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z13, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z13, Z5
+	VFMADD231PS.BCST (R8)(CX*1), Z13, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z13, Z5
 	VFMADD231PS.BCST (R9), Z13, Z6
-	VFMADD231PS.BCST (R9)(DX*1), Z13, Z7
-	VFMADD231PS.BCST (R9)(DX*2), Z13, Z8
+	VFMADD231PS.BCST (R9)(CX*1), Z13, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z13, Z8
 	VFMADD231PS.BCST (R10), Z13, Z9
-	VFMADD231PS.BCST (R10)(DX*1), Z13, Z10
-	VFMADD231PS.BCST (R10)(DX*2), Z13, Z11
+	VFMADD231PS.BCST (R10)(CX*1), Z13, Z10
+	VFMADD231PS.BCST (R10)(CX*2), Z13, Z11
 	VFMADD231PS.BCST (R11), Z13, Z12
 	ADDQ             $0x04, DI
 	ADDQ             $0x04, R8
@@ -2375,133 +2436,133 @@ r13one:
 	JNE              r13one
 
 r13sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r13clamp
 	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z14
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z0, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z2, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z4, Z4
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z6, Z6
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z8, Z8
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z9, Z9
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z10, Z10
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z11, Z11
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z12, Z12
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(DI*4), BX
 
 r13clamp:
-	VBROADCASTSS lo+88(FP), Z14
-	VBROADCASTSS hi+92(FP), Z15
+	VBROADCASTSS lo+104(FP), Z14
+	VBROADCASTSS hi+108(FP), Z15
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z14, Z0
 	VMINPS       Z0, Z15, Z0
-	VMOVUPS      Z0, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z1, Z14, Z1
 	VMINPS       Z1, Z15, Z1
-	VMOVUPS      Z1, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z2, Z14, Z2
 	VMINPS       Z2, Z15, Z2
-	VMOVUPS      Z2, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z3, Z14, Z3
 	VMINPS       Z3, Z15, Z3
-	VMOVUPS      Z3, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z4, Z14, Z4
 	VMINPS       Z4, Z15, Z4
-	VMOVUPS      Z4, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z5, Z14, Z5
 	VMINPS       Z5, Z15, Z5
-	VMOVUPS      Z5, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z6, Z14, Z6
 	VMINPS       Z6, Z15, Z6
-	VMOVUPS      Z6, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z6, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z7, Z14, Z7
 	VMINPS       Z7, Z15, Z7
-	VMOVUPS      Z7, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z7, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z8, Z14, Z8
 	VMINPS       Z8, Z15, Z8
-	VMOVUPS      Z8, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z8, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z9, Z14, Z9
 	VMINPS       Z9, Z15, Z9
-	VMOVUPS      Z9, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z9, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z10, Z14, Z10
 	VMINPS       Z10, Z15, Z10
-	VMOVUPS      Z10, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z10, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z11, Z14, Z11
 	VMINPS       Z11, Z15, Z11
-	VMOVUPS      Z11, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z11, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z12, Z14, Z12
 	VMINPS       Z12, Z15, Z12
-	VMOVUPS      Z12, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z12, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r13tile
 	VZEROUPPER
 	RET
 
 r14:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r14tile:
-	MOVB    accumulate+100(FP), DI
+	MOVB    accumulate+116(FP), DI
 	TESTB   DI, DI
 	JNE     r14more
 	MOVQ    bias+48(FP), DI
@@ -2523,7 +2584,7 @@ r14tile:
 
 r14more:
 	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
+	MOVQ      DX, DI
 	VMOVUPS.Z (DI), K1, Z0
 	LEAQ      (DI)(R8*4), DI
 	VMOVUPS.Z (DI), K1, Z1
@@ -2554,83 +2615,92 @@ r14more:
 	LEAQ      (DI)(R8*4), DI
 
 r14started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	LEAQ (R8)(DX*2), R9
-	ADDQ DX, R9
-	LEAQ (R9)(DX*2), R10
-	ADDQ DX, R10
-	LEAQ (R10)(DX*2), R11
-	ADDQ DX, R11
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+	LEAQ (R10)(CX*2), R11
+	ADDQ CX, R11
 	MOVQ b+40(FP), R12
 	MOVQ k+32(FP), R13
+	MOVQ aheadStep+96(FP), R15
 	MOVQ R13, R14
 	ANDQ $0x03, R13
 	SHRQ $0x02, R14
 	JEQ  r14ones
 
 r14quad:
+	PREFETCHT1       (SI)
+	ADDQ             R15, SI
 	VMOVUPS          (R12), Z14
 	VFMADD231PS.BCST (DI), Z14, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z14, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z14, Z2
+	VFMADD231PS.BCST (DI)(CX*1), Z14, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z14, Z2
 	VFMADD231PS.BCST (R8), Z14, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z14, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z14, Z5
+	VFMADD231PS.BCST (R8)(CX*1), Z14, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z14, Z5
 	VFMADD231PS.BCST (R9), Z14, Z6
-	VFMADD231PS.BCST (R9)(DX*1), Z14, Z7
-	VFMADD231PS.BCST (R9)(DX*2), Z14, Z8
+	VFMADD231PS.BCST (R9)(CX*1), Z14, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z14, Z8
 	VFMADD231PS.BCST (R10), Z14, Z9
-	VFMADD231PS.BCST (R10)(DX*1), Z14, Z10
-	VFMADD231PS.BCST (R10)(DX*2), Z14, Z11
+	VFMADD231PS.BCST (R10)(CX*1), Z14, Z10
+	VFMADD231PS.BCST (R10)(CX*2), Z14, Z11
 	VFMADD231PS.BCST (R11), Z14, Z12
-	VFMADD231PS.BCST (R11)(DX*1), Z14, Z13
+	VFMADD231PS.BCST (R11)(CX*1), Z14, Z13
+	PREFETCHT1       (SI)
+	ADDQ             R15, SI
 	VMOVUPS          64(R12), Z14
 	VFMADD231PS.BCST 4(DI), Z14, Z0
-	VFMADD231PS.BCST 4(DI)(DX*1), Z14, Z1
-	VFMADD231PS.BCST 4(DI)(DX*2), Z14, Z2
+	VFMADD231PS.BCST 4(DI)(CX*1), Z14, Z1
+	VFMADD231PS.BCST 4(DI)(CX*2), Z14, Z2
 	VFMADD231PS.BCST 4(R8), Z14, Z3
-	VFMADD231PS.BCST 4(R8)(DX*1), Z14, Z4
-	VFMADD231PS.BCST 4(R8)(DX*2), Z14, Z5
+	VFMADD231PS.BCST 4(R8)(CX*1), Z14, Z4
+	VFMADD231PS.BCST 4(R8)(CX*2), Z14, Z5
 	VFMADD231PS.BCST 4(R9), Z14, Z6
-	VFMADD231PS.BCST 4(R9)(DX*1), Z14, Z7
-	VFMADD231PS.BCST 4(R9)(DX*2), Z14, Z8
+	VFMADD231PS.BCST 4(R9)(CX*1), Z14, Z7
+	VFMADD231PS.BCST 4(R9)(CX*2), Z14, Z8
 	VFMADD231PS.BCST 4(R10), Z14, Z9
-	VFMADD231PS.BCST 4(R10)(DX*1), Z14, Z10
-	VFMADD231PS.BCST 4(R10)(DX*2), Z14, Z11
+	VFMADD231PS.BCST 4(R10)(CX*1), Z14, Z10
+	VFMADD231PS.BCST 4(R10)(CX*2), Z14, Z11
 	VFMADD231PS.BCST 4(R11), Z14, Z12
-	VFMADD231PS.BCST 4(R11)(DX*1), Z14, Z13
+	VFMADD231PS.BCST 4(R11)(CX*1), Z14, Z13
+	PREFETCHT1       (SI)
+	ADDQ             R15, SI
 	VMOVUPS          128(R12), Z14
 	VFMADD231PS.BCST 8(DI), Z14, Z0
-	VFMADD231PS.BCST 8(DI)(DX*1), Z14, Z1
-	VFMADD231PS.BCST 8(DI)(DX*2), Z14, Z2
+	VFMADD231PS.BCST 8(DI)(CX*1), Z14, Z1
+	VFMADD231PS.BCST 8(DI)(CX*2), Z14, Z2
 	VFMADD231PS.BCST 8(R8), Z14, Z3
-	VFMADD231PS.BCST 8(R8)(DX*1), Z14, Z4
-	VFMADD231PS.BCST 8(R8)(DX*2), Z14, Z5
+	VFMADD231PS.BCST 8(R8)(CX*1), Z14, Z4
+	VFMADD231PS.BCST 8(R8)(CX*2), Z14, Z5
 	VFMADD231PS.BCST 8(R9), Z14, Z6
-	VFMADD231PS.BCST 8(R9)(DX*1), Z14, Z7
-	VFMADD231PS.BCST 8(R9)(DX*2), Z14, Z8
+	VFMADD231PS.BCST 8(R9)(CX*1), Z14, Z7
+	VFMADD231PS.BCST 8(R9)(CX*2), Z14, Z8
 	VFMADD231PS.BCST 8(R10), Z14, Z9
-	VFMADD231PS.BCST 8(R10)(DX*1), Z14, Z10
-	VFMADD231PS.BCST 8(R10)(DX*2), Z14, Z11
+	VFMADD231PS.BCST 8(R10)(CX*1), Z14, Z10
+	VFMADD231PS.BCST 8(R10)(CX*2), Z14, Z11
 	VFMADD231PS.BCST 8(R11), Z14, Z12
-	VFMADD231PS.BCST 8(R11)(DX*1), Z14, Z13
+	VFMADD231PS.BCST 8(R11)(CX*1), Z14, Z13
+	PREFETCHT1       (SI)
+	ADDQ             R15, SI
 	VMOVUPS          192(R12), Z14
 	VFMADD231PS.BCST 12(DI), Z14, Z0
-	VFMADD231PS.BCST 12(DI)(DX*1), Z14, Z1
-	VFMADD231PS.BCST 12(DI)(DX*2), Z14, Z2
+	VFMADD231PS.BCST 12(DI)(CX*1), Z14, Z1
+	VFMADD231PS.BCST 12(DI)(CX*2), Z14, Z2
 	VFMADD231PS.BCST 12(R8), Z14, Z3
-	VFMADD231PS.BCST 12(R8)(DX*1), Z14, Z4
-	VFMADD231PS.BCST 12(R8)(DX*2), Z14, Z5
+	VFMADD231PS.BCST 12(R8)(CX*1), Z14, Z4
+	VFMADD231PS.BCST 12(R8)(CX*2), Z14, Z5
 	VFMADD231PS.BCST 12(R9), Z14, Z6
-	VFMADD231PS.BCST 12(R9)(DX*1), Z14, Z7
-	VFMADD231PS.BCST 12(R9)(DX*2), Z14, Z8
+	VFMADD231PS.BCST 12(R9)(CX*1), Z14, Z7
+	VFMADD231PS.BCST 12(R9)(CX*2), Z14, Z8
 	VFMADD231PS.BCST 12(R10), Z14, Z9
-	VFMADD231PS.BCST 12(R10)(DX*1), Z14, Z10
-	VFMADD231PS.BCST 12(R10)(DX*2), Z14, Z11
+	VFMADD231PS.BCST 12(R10)(CX*1), Z14, Z10
+	VFMADD231PS.BCST 12(R10)(CX*2), Z14, Z11
 	VFMADD231PS.BCST 12(R11), Z14, Z12
-	VFMADD231PS.BCST 12(R11)(DX*1), Z14, Z13
+	VFMADD231PS.BCST 12(R11)(CX*1), Z14, Z13
 	ADDQ             $0x10, DI
 	ADDQ             $0x10, R8
 	ADDQ             $0x10, R9
@@ -2647,19 +2717,19 @@ r14ones:
 r14one:
 	VMOVUPS          (R12), Z14
 	VFMADD231PS.BCST (DI), Z14, Z0
-	VFMADD231PS.BCST (DI)(DX*1), Z14, Z1
-	VFMADD231PS.BCST (DI)(DX*2), Z14, Z2
+	VFMADD231PS.BCST (DI)(CX*1), Z14, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z14, Z2
 	VFMADD231PS.BCST (R8), Z14, Z3
-	VFMADD231PS.BCST (R8)(DX*1), Z14, Z4
-	VFMADD231PS.BCST (R8)(DX*2), Z14, Z5
+	VFMADD231PS.BCST (R8)(CX*1), Z14, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z14, Z5
 	VFMADD231PS.BCST (R9), Z14, Z6
-	VFMADD231PS.BCST (R9)(DX*1), Z14, Z7
-	VFMADD231PS.BCST (R9)(DX*2), Z14, Z8
+	VFMADD231PS.BCST (R9)(CX*1), Z14, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z14, Z8
 	VFMADD231PS.BCST (R10), Z14, Z9
-	VFMADD231PS.BCST (R10)(DX*1), Z14, Z10
-	VFMADD231PS.BCST (R10)(DX*2), Z14, Z11
+	VFMADD231PS.BCST (R10)(CX*1), Z14, Z10
+	VFMADD231PS.BCST (R10)(CX*2), Z14, Z11
 	VFMADD231PS.BCST (R11), Z14, Z12
-	VFMADD231PS.BCST (R11)(DX*1), Z14, Z13
+	VFMADD231PS.BCST (R11)(CX*1), Z14, Z13
 	ADDQ             $0x04, DI
 	ADDQ             $0x04, R8
 	ADDQ             $0x04, R9
@@ -2670,136 +2740,136 @@ r14one:
 	JNE              r14one
 
 r14sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r14clamp
 	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z15
+	VMOVUPS.Z (BX), K1, Z15
 	VADDPS    Z15, Z0, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
 	VADDPS    Z15, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
 	VADDPS    Z15, Z2, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
 	VADDPS    Z15, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
 	VADDPS    Z15, Z4, Z4
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
 	VADDPS    Z15, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
 	VADDPS    Z15, Z6, Z6
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
 	VADDPS    Z15, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
 	VADDPS    Z15, Z8, Z8
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
 	VADDPS    Z15, Z9, Z9
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
 	VADDPS    Z15, Z10, Z10
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
 	VADDPS    Z15, Z11, Z11
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
 	VADDPS    Z15, Z12, Z12
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
 	VADDPS    Z15, Z13, Z13
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(DI*4), BX
 
 r14clamp:
-	VBROADCASTSS lo+88(FP), Z15
-	VBROADCASTSS hi+92(FP), Z16
+	VBROADCASTSS lo+104(FP), Z15
+	VBROADCASTSS hi+108(FP), Z16
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z15, Z0
 	VMINPS       Z0, Z16, Z0
-	VMOVUPS      Z0, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z1, Z15, Z1
 	VMINPS       Z1, Z16, Z1
-	VMOVUPS      Z1, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z2, Z15, Z2
 	VMINPS       Z2, Z16, Z2
-	VMOVUPS      Z2, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z3, Z15, Z3
 	VMINPS       Z3, Z16, Z3
-	VMOVUPS      Z3, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z4, Z15, Z4
 	VMINPS       Z4, Z16, Z4
-	VMOVUPS      Z4, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z5, Z15, Z5
 	VMINPS       Z5, Z16, Z5
-	VMOVUPS      Z5, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z6, Z15, Z6
 	VMINPS       Z6, Z16, Z6
-	VMOVUPS      Z6, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z6, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z7, Z15, Z7
 	VMINPS       Z7, Z16, Z7
-	VMOVUPS      Z7, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z7, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z8, Z15, Z8
 	VMINPS       Z8, Z16, Z8
-	VMOVUPS      Z8, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z8, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z9, Z15, Z9
 	VMINPS       Z9, Z16, Z9
-	VMOVUPS      Z9, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z9, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z10, Z15, Z10
 	VMINPS       Z10, Z16, Z10
-	VMOVUPS      Z10, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z10, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z11, Z15, Z11
 	VMINPS       Z11, Z16, Z11
-	VMOVUPS      Z11, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z11, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z12, Z15, Z12
 	VMINPS       Z12, Z16, Z12
-	VMOVUPS      Z12, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z12, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z13, Z15, Z13
 	VMINPS       Z13, Z16, Z13
-	VMOVUPS      Z13, K1, (BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z13, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r14tile
 	VZEROUPPER
 	RET
 
-// func gemm32AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, lo float32, hi float32, mask uint32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·gemm32AVX512(SB), NOSPLIT, $0-101
+// func gemm32AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm32AVX512(SB), NOSPLIT, $0-117
 	MOVQ  rows+0(FP), AX
-	MOVL  mask+96(FP), CX
+	MOVL  mask+112(FP), CX
 	KMOVW CX, K1
 	SHRL  $0x10, CX
 	KMOVW CX, K2
@@ -2829,12 +2899,12 @@ TEXT ·gemm32AVX512(SB), NOSPLIT, $0-101
 	JEQ   r3
 	CMPQ  AX, $0x00000002
 	JEQ   r2
-	MOVQ  tiles+8(FP), AX
-	MOVQ  a+16(FP), CX
-	MOVQ  lda+24(FP), DX
-	MOVQ  out+56(FP), BX
-	MOVQ  res+72(FP), SI
-	SHLQ  $0x02, DX
+	MOVQ  a+16(FP), AX
+	MOVQ  lda+24(FP), CX
+	MOVQ  out+56(FP), DX
+	MOVQ  res+72(FP), BX
+	MOVQ  ahead+88(FP), SI
+	SHLQ  $0x02, CX
 
 r1tile:
 	VPXORD  Z2, Z2, Z2
@@ -2843,69 +2913,70 @@ r1tile:
 	VPXORD  Z5, Z5, Z5
 	VPXORD  Z6, Z6, Z6
 	VPXORD  Z7, Z7, Z7
-	MOVB    accumulate+100(FP), DI
-	TESTB   DI, DI
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
 	JNE     r1more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
 	JMP     r1started
 
 r1more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z 64(SI), K2, Z1
+	LEAQ      (SI)(DI*4), SI
 
 r1started:
-	MOVQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
 	JEQ  r1ones
 
 r1quad:
-	VMOVUPS      (R8), Z8
-	VMOVUPS      64(R8), Z9
-	VBROADCASTSS (DI), Z10
+	VMOVUPS      (DI), Z8
+	VMOVUPS      64(DI), Z9
+	VBROADCASTSS (SI), Z10
 	VFMADD231PS  Z10, Z8, Z0
 	VFMADD231PS  Z10, Z9, Z1
-	VMOVUPS      128(R8), Z8
-	VMOVUPS      192(R8), Z9
-	VBROADCASTSS 4(DI), Z10
+	VMOVUPS      128(DI), Z8
+	VMOVUPS      192(DI), Z9
+	VBROADCASTSS 4(SI), Z10
 	VFMADD231PS  Z10, Z8, Z2
 	VFMADD231PS  Z10, Z9, Z3
-	VMOVUPS      256(R8), Z8
-	VMOVUPS      320(R8), Z9
-	VBROADCASTSS 8(DI), Z10
+	VMOVUPS      256(DI), Z8
+	VMOVUPS      320(DI), Z9
+	VBROADCASTSS 8(SI), Z10
 	VFMADD231PS  Z10, Z8, Z4
 	VFMADD231PS  Z10, Z9, Z5
-	VMOVUPS      384(R8), Z8
-	VMOVUPS      448(R8), Z9
-	VBROADCASTSS 12(DI), Z10
+	VMOVUPS      384(DI), Z8
+	VMOVUPS      448(DI), Z9
+	VBROADCASTSS 12(SI), Z10
 	VFMADD231PS  Z10, Z8, Z6
 	VFMADD231PS  Z10, Z9, Z7
-	ADDQ         $0x10, DI
-	ADDQ         $0x00000200, R8
-	SUBQ         $0x01, R10
+	ADDQ         $0x10, SI
+	ADDQ         $0x00000200, DI
+	SUBQ         $0x01, R9
 	JNE          r1quad
 
 r1ones:
-	TESTQ R9, R9
+	TESTQ R8, R8
 	JEQ   r1sum
 
 r1one:
-	VMOVUPS      (R8), Z8
-	VMOVUPS      64(R8), Z9
-	VBROADCASTSS (DI), Z10
+	VMOVUPS      (DI), Z8
+	VMOVUPS      64(DI), Z9
+	VBROADCASTSS (SI), Z10
 	VFMADD231PS  Z10, Z8, Z0
 	VFMADD231PS  Z10, Z9, Z1
-	ADDQ         $0x04, DI
-	ADDQ         $0x00000080, R8
-	SUBQ         $0x01, R9
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000080, DI
+	SUBQ         $0x01, R8
 	JNE          r1one
 
 r1sum:
@@ -2915,39 +2986,39 @@ r1sum:
 	VADDPS    Z5, Z1, Z1
 	VADDPS    Z6, Z0, Z0
 	VADDPS    Z7, Z1, Z1
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r1clamp
-	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z10
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z10
 	VADDPS    Z10, Z0, Z0
-	VMOVUPS.Z 64(SI), K2, Z10
+	VMOVUPS.Z 64(BX), K2, Z10
 	VADDPS    Z10, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(SI*4), BX
 
 r1clamp:
-	VBROADCASTSS lo+88(FP), Z10
-	VBROADCASTSS hi+92(FP), Z11
-	MOVQ         ldout+64(FP), DI
+	VBROADCASTSS lo+104(FP), Z10
+	VBROADCASTSS hi+108(FP), Z11
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Z0, Z10, Z0
 	VMINPS       Z0, Z11, Z0
-	VMOVUPS      Z0, K1, (BX)
+	VMOVUPS      Z0, K1, (DX)
 	VMAXPS       Z1, Z10, Z1
 	VMINPS       Z1, Z11, Z1
-	VMOVUPS      Z1, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r1tile
 	VZEROUPPER
 	RET
 
 r2:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r2tile:
 	VPXORD  Z4, Z4, Z4
@@ -2958,89 +3029,90 @@ r2tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+100(FP), DI
-	TESTB   DI, DI
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
 	JNE     r2more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
-	VMOVUPS 64(DI), Z1
+	VMOVUPS 64(SI), Z1
 	VMOVAPS Z1, Z3
 	JMP     r2started
 
 r2more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z 64(SI), K2, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	VMOVUPS.Z 64(SI), K2, Z3
+	LEAQ      (SI)(DI*4), SI
 
 r2started:
-	MOVQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
 	JEQ  r2ones
 
 r2quad:
-	VMOVUPS      (R8), Z12
-	VMOVUPS      64(R8), Z13
-	VBROADCASTSS (DI), Z14
+	VMOVUPS      (DI), Z12
+	VMOVUPS      64(DI), Z13
+	VBROADCASTSS (SI), Z14
 	VFMADD231PS  Z14, Z12, Z0
 	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS (DI)(DX*1), Z15
+	VBROADCASTSS (SI)(CX*1), Z15
 	VFMADD231PS  Z15, Z12, Z2
 	VFMADD231PS  Z15, Z13, Z3
-	VMOVUPS      128(R8), Z12
-	VMOVUPS      192(R8), Z13
-	VBROADCASTSS 4(DI), Z14
+	VMOVUPS      128(DI), Z12
+	VMOVUPS      192(DI), Z13
+	VBROADCASTSS 4(SI), Z14
 	VFMADD231PS  Z14, Z12, Z4
 	VFMADD231PS  Z14, Z13, Z5
-	VBROADCASTSS 4(DI)(DX*1), Z15
+	VBROADCASTSS 4(SI)(CX*1), Z15
 	VFMADD231PS  Z15, Z12, Z6
 	VFMADD231PS  Z15, Z13, Z7
-	VMOVUPS      256(R8), Z12
-	VMOVUPS      320(R8), Z13
-	VBROADCASTSS 8(DI), Z14
+	VMOVUPS      256(DI), Z12
+	VMOVUPS      320(DI), Z13
+	VBROADCASTSS 8(SI), Z14
 	VFMADD231PS  Z14, Z12, Z8
 	VFMADD231PS  Z14, Z13, Z9
-	VBROADCASTSS 8(DI)(DX*1), Z15
+	VBROADCASTSS 8(SI)(CX*1), Z15
 	VFMADD231PS  Z15, Z12, Z10
 	VFMADD231PS  Z15, Z13, Z11
-	VMOVUPS      384(R8), Z12
-	VMOVUPS      448(R8), Z13
-	VBROADCASTSS 12(DI), Z14
+	VMOVUPS      384(DI), Z12
+	VMOVUPS      448(DI), Z13
+	VBROADCASTSS 12(SI), Z14
 	VFMADD231PS  Z14, Z12, Z0
 	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS 12(DI)(DX*1), Z15
+	VBROADCASTSS 12(SI)(CX*1), Z15
 	VFMADD231PS  Z15, Z12, Z2
 	VFMADD231PS  Z15, Z13, Z3
-	ADDQ         $0x10, DI
-	ADDQ         $0x00000200, R8
-	SUBQ         $0x01, R10
+	ADDQ         $0x10, SI
+	ADDQ         $0x00000200, DI
+	SUBQ         $0x01, R9
 	JNE          r2quad
 
 r2ones:
-	TESTQ R9, R9
+	TESTQ R8, R8
 	JEQ   r2sum
 
 r2one:
-	VMOVUPS      (R8), Z12
-	VMOVUPS      64(R8), Z13
-	VBROADCASTSS (DI), Z14
+	VMOVUPS      (DI), Z12
+	VMOVUPS      64(DI), Z13
+	VBROADCASTSS (SI), Z14
 	VFMADD231PS  Z14, Z12, Z0
 	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS (DI)(DX*1), Z15
+	VBROADCASTSS (SI)(CX*1), Z15
 	VFMADD231PS  Z15, Z12, Z2
 	VFMADD231PS  Z15, Z13, Z3
-	ADDQ         $0x04, DI
-	ADDQ         $0x00000080, R8
-	SUBQ         $0x01, R9
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000080, DI
+	SUBQ         $0x01, R8
 	JNE          r2one
 
 r2sum:
@@ -3052,52 +3124,52 @@ r2sum:
 	VADDPS    Z9, Z1, Z1
 	VADDPS    Z10, Z2, Z2
 	VADDPS    Z11, Z3, Z3
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r2clamp
-	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z14
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z0, Z0
-	VMOVUPS.Z 64(SI), K2, Z14
+	VMOVUPS.Z 64(BX), K2, Z14
 	VADDPS    Z14, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z2, Z2
-	VMOVUPS.Z 64(SI), K2, Z14
+	VMOVUPS.Z 64(BX), K2, Z14
 	VADDPS    Z14, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(SI*4), BX
 
 r2clamp:
-	VBROADCASTSS lo+88(FP), Z14
-	VBROADCASTSS hi+92(FP), Z15
-	MOVQ         ldout+64(FP), DI
+	VBROADCASTSS lo+104(FP), Z14
+	VBROADCASTSS hi+108(FP), Z15
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Z0, Z14, Z0
 	VMINPS       Z0, Z15, Z0
-	VMOVUPS      Z0, K1, (BX)
+	VMOVUPS      Z0, K1, (DX)
 	VMAXPS       Z1, Z14, Z1
 	VMINPS       Z1, Z15, Z1
-	VMOVUPS      Z1, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z14, Z2
 	VMINPS       Z2, Z15, Z2
-	VMOVUPS      Z2, K1, (BX)
+	VMOVUPS      Z2, K1, (DX)
 	VMAXPS       Z3, Z14, Z3
 	VMINPS       Z3, Z15, Z3
-	VMOVUPS      Z3, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r2tile
 	VZEROUPPER
 	RET
 
 r3:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r3tile:
 	VPXORD  Z6, Z6, Z6
@@ -3106,109 +3178,110 @@ r3tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+100(FP), DI
-	TESTB   DI, DI
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
 	JNE     r3more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z4
-	VMOVUPS 64(DI), Z1
+	VMOVUPS 64(SI), Z1
 	VMOVAPS Z1, Z3
 	VMOVAPS Z1, Z5
 	JMP     r3started
 
 r3more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z 64(SI), K2, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	VMOVUPS.Z 64(SI), K2, Z3
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z4
+	VMOVUPS.Z 64(SI), K2, Z5
+	LEAQ      (SI)(DI*4), SI
 
 r3started:
-	MOVQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
 	JEQ  r3ones
 
 r3quad:
-	VMOVUPS      (R8), Z12
-	VMOVUPS      64(R8), Z13
-	VBROADCASTSS (DI), Z14
+	VMOVUPS      (DI), Z12
+	VMOVUPS      64(DI), Z13
+	VBROADCASTSS (SI), Z14
 	VFMADD231PS  Z14, Z12, Z0
 	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS (DI)(DX*1), Z15
+	VBROADCASTSS (SI)(CX*1), Z15
 	VFMADD231PS  Z15, Z12, Z2
 	VFMADD231PS  Z15, Z13, Z3
-	VBROADCASTSS (DI)(DX*2), Z14
+	VBROADCASTSS (SI)(CX*2), Z14
 	VFMADD231PS  Z14, Z12, Z4
 	VFMADD231PS  Z14, Z13, Z5
-	VMOVUPS      128(R8), Z12
-	VMOVUPS      192(R8), Z13
-	VBROADCASTSS 4(DI), Z14
+	VMOVUPS      128(DI), Z12
+	VMOVUPS      192(DI), Z13
+	VBROADCASTSS 4(SI), Z14
 	VFMADD231PS  Z14, Z12, Z6
 	VFMADD231PS  Z14, Z13, Z7
-	VBROADCASTSS 4(DI)(DX*1), Z15
+	VBROADCASTSS 4(SI)(CX*1), Z15
 	VFMADD231PS  Z15, Z12, Z8
 	VFMADD231PS  Z15, Z13, Z9
-	VBROADCASTSS 4(DI)(DX*2), Z14
+	VBROADCASTSS 4(SI)(CX*2), Z14
 	VFMADD231PS  Z14, Z12, Z10
 	VFMADD231PS  Z14, Z13, Z11
-	VMOVUPS      256(R8), Z12
-	VMOVUPS      320(R8), Z13
-	VBROADCASTSS 8(DI), Z14
+	VMOVUPS      256(DI), Z12
+	VMOVUPS      320(DI), Z13
+	VBROADCASTSS 8(SI), Z14
 	VFMADD231PS  Z14, Z12, Z0
 	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS 8(DI)(DX*1), Z15
+	VBROADCASTSS 8(SI)(CX*1), Z15
 	VFMADD231PS  Z15, Z12, Z2
 	VFMADD231PS  Z15, Z13, Z3
-	VBROADCASTSS 8(DI)(DX*2), Z14
+	VBROADCASTSS 8(SI)(CX*2), Z14
 	VFMADD231PS  Z14, Z12, Z4
 	VFMADD231PS  Z14, Z13, Z5
-	VMOVUPS      384(R8), Z12
-	VMOVUPS      448(R8), Z13
-	VBROADCASTSS 12(DI), Z14
+	VMOVUPS      384(DI), Z12
+	VMOVUPS      448(DI), Z13
+	VBROADCASTSS 12(SI), Z14
 	VFMADD231PS  Z14, Z12, Z6
 	VFMADD231PS  Z14, Z13, Z7
-	VBROADCASTSS 12(DI)(DX*1), Z15
+	VBROADCASTSS 12(SI)(CX*1), Z15
 	VFMADD231PS  Z15, Z12, Z8
 	VFMADD231PS  Z15, Z13, Z9
-	VBROADCASTSS 12(DI)(DX*2), Z14
+	VBROADCASTSS 12(SI)(CX*2), Z14
 	VFMADD231PS  Z14, Z12, Z10
 	VFMADD231PS  Z14, Z13, Z11
-	ADDQ         $0x10, DI
-	ADDQ         $0x00000200, R8
-	SUBQ         $0x01, R10
+	ADDQ         $0x10, SI
+	ADDQ         $0x00000200, DI
+	SUBQ         $0x01, R9
 	JNE          r3quad
 
 r3ones:
-	TESTQ R9, R9
+	TESTQ R8, R8
 	JEQ   r3sum
 
 r3one:
-	VMOVUPS      (R8), Z12
-	VMOVUPS      64(R8), Z13
-	VBROADCASTSS (DI), Z14
+	VMOVUPS      (DI), Z12
+	VMOVUPS      64(DI), Z13
+	VBROADCASTSS (SI), Z14
 	VFMADD231PS  Z14, Z12, Z0
 	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS (DI)(DX*1), Z15
+	VBROADCASTSS (SI)(CX*1), Z15
 	VFMADD231PS  Z15, Z12, Z2
 	VFMADD231PS  Z15, Z13, Z3
-	VBROADCASTSS (DI)(DX*2), Z14
+	VBROADCASTSS (SI)(CX*2), Z14
 	VFMADD231PS  Z14, Z12, Z4
 	VFMADD231PS  Z14, Z13, Z5
-	ADDQ         $0x04, DI
-	ADDQ         $0x00000080, R8
-	SUBQ         $0x01, R9
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000080, DI
+	SUBQ         $0x01, R8
 	JNE          r3one
 
 r3sum:
@@ -3218,281 +3291,282 @@ r3sum:
 	VADDPS    Z9, Z3, Z3
 	VADDPS    Z10, Z4, Z4
 	VADDPS    Z11, Z5, Z5
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r3clamp
-	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z14
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z0, Z0
-	VMOVUPS.Z 64(SI), K2, Z14
+	VMOVUPS.Z 64(BX), K2, Z14
 	VADDPS    Z14, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z2, Z2
-	VMOVUPS.Z 64(SI), K2, Z14
+	VMOVUPS.Z 64(BX), K2, Z14
 	VADDPS    Z14, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z4, Z4
-	VMOVUPS.Z 64(SI), K2, Z14
+	VMOVUPS.Z 64(BX), K2, Z14
 	VADDPS    Z14, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(SI*4), BX
 
 r3clamp:
-	VBROADCASTSS lo+88(FP), Z14
-	VBROADCASTSS hi+92(FP), Z15
-	MOVQ         ldout+64(FP), DI
+	VBROADCASTSS lo+104(FP), Z14
+	VBROADCASTSS hi+108(FP), Z15
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Z0, Z14, Z0
 	VMINPS       Z0, Z15, Z0
-	VMOVUPS      Z0, K1, (BX)
+	VMOVUPS      Z0, K1, (DX)
 	VMAXPS       Z1, Z14, Z1
 	VMINPS       Z1, Z15, Z1
-	VMOVUPS      Z1, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z14, Z2
 	VMINPS       Z2, Z15, Z2
-	VMOVUPS      Z2, K1, (BX)
+	VMOVUPS      Z2, K1, (DX)
 	VMAXPS       Z3, Z14, Z3
 	VMINPS       Z3, Z15, Z3
-	VMOVUPS      Z3, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z14, Z4
 	VMINPS       Z4, Z15, Z4
-	VMOVUPS      Z4, K1, (BX)
+	VMOVUPS      Z4, K1, (DX)
 	VMAXPS       Z5, Z14, Z5
 	VMINPS       Z5, Z15, Z5
-	VMOVUPS      Z5, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r3tile
 	VZEROUPPER
 	RET
 
 r4:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r4tile:
-	MOVB    accumulate+100(FP), DI
-	TESTB   DI, DI
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
 	JNE     r4more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z6
-	VMOVUPS 64(DI), Z1
+	VMOVUPS 64(SI), Z1
 	VMOVAPS Z1, Z3
 	VMOVAPS Z1, Z5
 	VMOVAPS Z1, Z7
 	JMP     r4started
 
 r4more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z 64(SI), K2, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	VMOVUPS.Z 64(SI), K2, Z3
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z4
+	VMOVUPS.Z 64(SI), K2, Z5
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z6
+	VMOVUPS.Z 64(SI), K2, Z7
+	LEAQ      (SI)(DI*4), SI
 
 r4started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	MOVQ b+40(FP), R9
-	MOVQ k+32(FP), R10
-	MOVQ R10, R11
-	ANDQ $0x03, R10
-	SHRQ $0x02, R11
+	MOVQ AX, SI
+	LEAQ (SI)(CX*2), DI
+	ADDQ CX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+32(FP), R9
+	MOVQ aheadStep+96(FP), R10
+	MOVQ R9, R10
+	ANDQ $0x03, R9
+	SHRQ $0x02, R10
 	JEQ  r4ones
 
 r4quad:
-	VMOVUPS      (R9), Z8
-	VMOVUPS      64(R9), Z9
-	VBROADCASTSS (DI), Z10
+	VMOVUPS      (R8), Z8
+	VMOVUPS      64(R8), Z9
+	VBROADCASTSS (SI), Z10
 	VFMADD231PS  Z10, Z8, Z0
 	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS (DI)(DX*1), Z11
+	VBROADCASTSS (SI)(CX*1), Z11
 	VFMADD231PS  Z11, Z8, Z2
 	VFMADD231PS  Z11, Z9, Z3
-	VBROADCASTSS (DI)(DX*2), Z10
+	VBROADCASTSS (SI)(CX*2), Z10
 	VFMADD231PS  Z10, Z8, Z4
 	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS (R8), Z11
+	VBROADCASTSS (DI), Z11
 	VFMADD231PS  Z11, Z8, Z6
 	VFMADD231PS  Z11, Z9, Z7
-	VMOVUPS      128(R9), Z8
-	VMOVUPS      192(R9), Z9
-	VBROADCASTSS 4(DI), Z10
+	VMOVUPS      128(R8), Z8
+	VMOVUPS      192(R8), Z9
+	VBROADCASTSS 4(SI), Z10
 	VFMADD231PS  Z10, Z8, Z0
 	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS 4(DI)(DX*1), Z11
+	VBROADCASTSS 4(SI)(CX*1), Z11
 	VFMADD231PS  Z11, Z8, Z2
 	VFMADD231PS  Z11, Z9, Z3
-	VBROADCASTSS 4(DI)(DX*2), Z10
+	VBROADCASTSS 4(SI)(CX*2), Z10
 	VFMADD231PS  Z10, Z8, Z4
 	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS 4(R8), Z11
+	VBROADCASTSS 4(DI), Z11
 	VFMADD231PS  Z11, Z8, Z6
 	VFMADD231PS  Z11, Z9, Z7
-	VMOVUPS      256(R9), Z8
-	VMOVUPS      320(R9), Z9
-	VBROADCASTSS 8(DI), Z10
+	VMOVUPS      256(R8), Z8
+	VMOVUPS      320(R8), Z9
+	VBROADCASTSS 8(SI), Z10
 	VFMADD231PS  Z10, Z8, Z0
 	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS 8(DI)(DX*1), Z11
+	VBROADCASTSS 8(SI)(CX*1), Z11
 	VFMADD231PS  Z11, Z8, Z2
 	VFMADD231PS  Z11, Z9, Z3
-	VBROADCASTSS 8(DI)(DX*2), Z10
+	VBROADCASTSS 8(SI)(CX*2), Z10
 	VFMADD231PS  Z10, Z8, Z4
 	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS 8(R8), Z11
+	VBROADCASTSS 8(DI), Z11
 	VFMADD231PS  Z11, Z8, Z6
 	VFMADD231PS  Z11, Z9, Z7
-	VMOVUPS      384(R9), Z8
-	VMOVUPS      448(R9), Z9
-	VBROADCASTSS 12(DI), Z10
+	VMOVUPS      384(R8), Z8
+	VMOVUPS      448(R8), Z9
+	VBROADCASTSS 12(SI), Z10
 	VFMADD231PS  Z10, Z8, Z0
 	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS 12(DI)(DX*1), Z11
+	VBROADCASTSS 12(SI)(CX*1), Z11
 	VFMADD231PS  Z11, Z8, Z2
 	VFMADD231PS  Z11, Z9, Z3
-	VBROADCASTSS 12(DI)(DX*2), Z10
+	VBROADCASTSS 12(SI)(CX*2), Z10
 	VFMADD231PS  Z10, Z8, Z4
 	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS 12(R8), Z11
+	VBROADCASTSS 12(DI), Z11
 	VFMADD231PS  Z11, Z8, Z6
 	VFMADD231PS  Z11, Z9, Z7
+	ADDQ         $0x10, SI
 	ADDQ         $0x10, DI
-	ADDQ         $0x10, R8
-	ADDQ         $0x00000200, R9
-	SUBQ         $0x01, R11
+	ADDQ         $0x00000200, R8
+	SUBQ         $0x01, R10
 	JNE          r4quad
 
 r4ones:
-	TESTQ R10, R10
+	TESTQ R9, R9
 	JEQ   r4sum
 
 r4one:
-	VMOVUPS      (R9), Z8
-	VMOVUPS      64(R9), Z9
-	VBROADCASTSS (DI), Z10
+	VMOVUPS      (R8), Z8
+	VMOVUPS      64(R8), Z9
+	VBROADCASTSS (SI), Z10
 	VFMADD231PS  Z10, Z8, Z0
 	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS (DI)(DX*1), Z11
+	VBROADCASTSS (SI)(CX*1), Z11
 	VFMADD231PS  Z11, Z8, Z2
 	VFMADD231PS  Z11, Z9, Z3
-	VBROADCASTSS (DI)(DX*2), Z10
+	VBROADCASTSS (SI)(CX*2), Z10
 	VFMADD231PS  Z10, Z8, Z4
 	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS (R8), Z11
+	VBROADCASTSS (DI), Z11
 	VFMADD231PS  Z11, Z8, Z6
 	VFMADD231PS  Z11, Z9, Z7
+	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
-	ADDQ         $0x04, R8
-	ADDQ         $0x00000080, R9
-	SUBQ         $0x01, R10
+	ADDQ         $0x00000080, R8
+	SUBQ         $0x01, R9
 	JNE          r4one
 
 r4sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r4clamp
-	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z10
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z10
 	VADDPS    Z10, Z0, Z0
-	VMOVUPS.Z 64(SI), K2, Z10
+	VMOVUPS.Z 64(BX), K2, Z10
 	VADDPS    Z10, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z10
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
 	VADDPS    Z10, Z2, Z2
-	VMOVUPS.Z 64(SI), K2, Z10
+	VMOVUPS.Z 64(BX), K2, Z10
 	VADDPS    Z10, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z10
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
 	VADDPS    Z10, Z4, Z4
-	VMOVUPS.Z 64(SI), K2, Z10
+	VMOVUPS.Z 64(BX), K2, Z10
 	VADDPS    Z10, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z10
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
 	VADDPS    Z10, Z6, Z6
-	VMOVUPS.Z 64(SI), K2, Z10
+	VMOVUPS.Z 64(BX), K2, Z10
 	VADDPS    Z10, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(SI*4), BX
 
 r4clamp:
-	VBROADCASTSS lo+88(FP), Z10
-	VBROADCASTSS hi+92(FP), Z11
-	MOVQ         ldout+64(FP), DI
+	VBROADCASTSS lo+104(FP), Z10
+	VBROADCASTSS hi+108(FP), Z11
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Z0, Z10, Z0
 	VMINPS       Z0, Z11, Z0
-	VMOVUPS      Z0, K1, (BX)
+	VMOVUPS      Z0, K1, (DX)
 	VMAXPS       Z1, Z10, Z1
 	VMINPS       Z1, Z11, Z1
-	VMOVUPS      Z1, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z10, Z2
 	VMINPS       Z2, Z11, Z2
-	VMOVUPS      Z2, K1, (BX)
+	VMOVUPS      Z2, K1, (DX)
 	VMAXPS       Z3, Z10, Z3
 	VMINPS       Z3, Z11, Z3
-	VMOVUPS      Z3, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z10, Z4
 	VMINPS       Z4, Z11, Z4
-	VMOVUPS      Z4, K1, (BX)
+	VMOVUPS      Z4, K1, (DX)
 	VMAXPS       Z5, Z10, Z5
 	VMINPS       Z5, Z11, Z5
-	VMOVUPS      Z5, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z6, Z10, Z6
 	VMINPS       Z6, Z11, Z6
-	VMOVUPS      Z6, K1, (BX)
+	VMOVUPS      Z6, K1, (DX)
 	VMAXPS       Z7, Z10, Z7
 	VMINPS       Z7, Z11, Z7
-	VMOVUPS      Z7, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r4tile
 	VZEROUPPER
 	RET
 
 r5:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r5tile:
-	MOVB    accumulate+100(FP), DI
-	TESTB   DI, DI
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
 	JNE     r5more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z8
-	VMOVUPS 64(DI), Z1
+	VMOVUPS 64(SI), Z1
 	VMOVAPS Z1, Z3
 	VMOVAPS Z1, Z5
 	VMOVAPS Z1, Z7
@@ -3500,237 +3574,238 @@ r5tile:
 	JMP     r5started
 
 r5more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	LEAQ      (DI)(R8*4), DI
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z 64(SI), K2, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	VMOVUPS.Z 64(SI), K2, Z3
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z4
+	VMOVUPS.Z 64(SI), K2, Z5
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z6
+	VMOVUPS.Z 64(SI), K2, Z7
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z8
+	VMOVUPS.Z 64(SI), K2, Z9
+	LEAQ      (SI)(DI*4), SI
 
 r5started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	MOVQ b+40(FP), R9
-	MOVQ k+32(FP), R10
-	MOVQ R10, R11
-	ANDQ $0x03, R10
-	SHRQ $0x02, R11
+	MOVQ AX, SI
+	LEAQ (SI)(CX*2), DI
+	ADDQ CX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+32(FP), R9
+	MOVQ aheadStep+96(FP), R10
+	MOVQ R9, R10
+	ANDQ $0x03, R9
+	SHRQ $0x02, R10
 	JEQ  r5ones
 
 r5quad:
-	VMOVUPS      (R9), Z10
-	VMOVUPS      64(R9), Z11
-	VBROADCASTSS (DI), Z12
+	VMOVUPS      (R8), Z10
+	VMOVUPS      64(R8), Z11
+	VBROADCASTSS (SI), Z12
 	VFMADD231PS  Z12, Z10, Z0
 	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS (DI)(DX*1), Z13
+	VBROADCASTSS (SI)(CX*1), Z13
 	VFMADD231PS  Z13, Z10, Z2
 	VFMADD231PS  Z13, Z11, Z3
-	VBROADCASTSS (DI)(DX*2), Z12
+	VBROADCASTSS (SI)(CX*2), Z12
 	VFMADD231PS  Z12, Z10, Z4
 	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS (R8), Z13
+	VBROADCASTSS (DI), Z13
 	VFMADD231PS  Z13, Z10, Z6
 	VFMADD231PS  Z13, Z11, Z7
-	VBROADCASTSS (R8)(DX*1), Z12
+	VBROADCASTSS (DI)(CX*1), Z12
 	VFMADD231PS  Z12, Z10, Z8
 	VFMADD231PS  Z12, Z11, Z9
-	VMOVUPS      128(R9), Z10
-	VMOVUPS      192(R9), Z11
-	VBROADCASTSS 4(DI), Z12
+	VMOVUPS      128(R8), Z10
+	VMOVUPS      192(R8), Z11
+	VBROADCASTSS 4(SI), Z12
 	VFMADD231PS  Z12, Z10, Z0
 	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS 4(DI)(DX*1), Z13
+	VBROADCASTSS 4(SI)(CX*1), Z13
 	VFMADD231PS  Z13, Z10, Z2
 	VFMADD231PS  Z13, Z11, Z3
-	VBROADCASTSS 4(DI)(DX*2), Z12
+	VBROADCASTSS 4(SI)(CX*2), Z12
 	VFMADD231PS  Z12, Z10, Z4
 	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS 4(R8), Z13
+	VBROADCASTSS 4(DI), Z13
 	VFMADD231PS  Z13, Z10, Z6
 	VFMADD231PS  Z13, Z11, Z7
-	VBROADCASTSS 4(R8)(DX*1), Z12
+	VBROADCASTSS 4(DI)(CX*1), Z12
 	VFMADD231PS  Z12, Z10, Z8
 	VFMADD231PS  Z12, Z11, Z9
-	VMOVUPS      256(R9), Z10
-	VMOVUPS      320(R9), Z11
-	VBROADCASTSS 8(DI), Z12
+	VMOVUPS      256(R8), Z10
+	VMOVUPS      320(R8), Z11
+	VBROADCASTSS 8(SI), Z12
 	VFMADD231PS  Z12, Z10, Z0
 	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS 8(DI)(DX*1), Z13
+	VBROADCASTSS 8(SI)(CX*1), Z13
 	VFMADD231PS  Z13, Z10, Z2
 	VFMADD231PS  Z13, Z11, Z3
-	VBROADCASTSS 8(DI)(DX*2), Z12
+	VBROADCASTSS 8(SI)(CX*2), Z12
 	VFMADD231PS  Z12, Z10, Z4
 	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS 8(R8), Z13
+	VBROADCASTSS 8(DI), Z13
 	VFMADD231PS  Z13, Z10, Z6
 	VFMADD231PS  Z13, Z11, Z7
-	VBROADCASTSS 8(R8)(DX*1), Z12
+	VBROADCASTSS 8(DI)(CX*1), Z12
 	VFMADD231PS  Z12, Z10, Z8
 	VFMADD231PS  Z12, Z11, Z9
-	VMOVUPS      384(R9), Z10
-	VMOVUPS      448(R9), Z11
-	VBROADCASTSS 12(DI), Z12
+	VMOVUPS      384(R8), Z10
+	VMOVUPS      448(R8), Z11
+	VBROADCASTSS 12(SI), Z12
 	VFMADD231PS  Z12, Z10, Z0
 	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS 12(DI)(DX*1), Z13
+	VBROADCASTSS 12(SI)(CX*1), Z13
 	VFMADD231PS  Z13, Z10, Z2
 	VFMADD231PS  Z13, Z11, Z3
-	VBROADCASTSS 12(DI)(DX*2), Z12
+	VBROADCASTSS 12(SI)(CX*2), Z12
 	VFMADD231PS  Z12, Z10, Z4
 	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS 12(R8), Z13
+	VBROADCASTSS 12(DI), Z13
 	VFMADD231PS  Z13, Z10, Z6
 	VFMADD231PS  Z13, Z11, Z7
-	VBROADCASTSS 12(R8)(DX*1), Z12
+	VBROADCASTSS 12(DI)(CX*1), Z12
 	VFMADD231PS  Z12, Z10, Z8
 	VFMADD231PS  Z12, Z11, Z9
+	ADDQ         $0x10, SI
 	ADDQ         $0x10, DI
-	ADDQ         $0x10, R8
-	ADDQ         $0x00000200, R9
-	SUBQ         $0x01, R11
+	ADDQ         $0x00000200, R8
+	SUBQ         $0x01, R10
 	JNE          r5quad
 
 r5ones:
-	TESTQ R10, R10
+	TESTQ R9, R9
 	JEQ   r5sum
 
 r5one:
-	VMOVUPS      (R9), Z10
-	VMOVUPS      64(R9), Z11
-	VBROADCASTSS (DI), Z12
+	VMOVUPS      (R8), Z10
+	VMOVUPS      64(R8), Z11
+	VBROADCASTSS (SI), Z12
 	VFMADD231PS  Z12, Z10, Z0
 	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS (DI)(DX*1), Z13
+	VBROADCASTSS (SI)(CX*1), Z13
 	VFMADD231PS  Z13, Z10, Z2
 	VFMADD231PS  Z13, Z11, Z3
-	VBROADCASTSS (DI)(DX*2), Z12
+	VBROADCASTSS (SI)(CX*2), Z12
 	VFMADD231PS  Z12, Z10, Z4
 	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS (R8), Z13
+	VBROADCASTSS (DI), Z13
 	VFMADD231PS  Z13, Z10, Z6
 	VFMADD231PS  Z13, Z11, Z7
-	VBROADCASTSS (R8)(DX*1), Z12
+	VBROADCASTSS (DI)(CX*1), Z12
 	VFMADD231PS  Z12, Z10, Z8
 	VFMADD231PS  Z12, Z11, Z9
+	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
-	ADDQ         $0x04, R8
-	ADDQ         $0x00000080, R9
-	SUBQ         $0x01, R10
+	ADDQ         $0x00000080, R8
+	SUBQ         $0x01, R9
 	JNE          r5one
 
 r5sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r5clamp
-	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z12
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z12
 	VADDPS    Z12, Z0, Z0
-	VMOVUPS.Z 64(SI), K2, Z12
+	VMOVUPS.Z 64(BX), K2, Z12
 	VADDPS    Z12, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z12
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
 	VADDPS    Z12, Z2, Z2
-	VMOVUPS.Z 64(SI), K2, Z12
+	VMOVUPS.Z 64(BX), K2, Z12
 	VADDPS    Z12, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z12
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
 	VADDPS    Z12, Z4, Z4
-	VMOVUPS.Z 64(SI), K2, Z12
+	VMOVUPS.Z 64(BX), K2, Z12
 	VADDPS    Z12, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z12
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
 	VADDPS    Z12, Z6, Z6
-	VMOVUPS.Z 64(SI), K2, Z12
+	VMOVUPS.Z 64(BX), K2, Z12
 	VADDPS    Z12, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z12
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
 	VADDPS    Z12, Z8, Z8
-	VMOVUPS.Z 64(SI), K2, Z12
+	VMOVUPS.Z 64(BX), K2, Z12
 	VADDPS    Z12, Z9, Z9
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(SI*4), BX
 
 r5clamp:
-	VBROADCASTSS lo+88(FP), Z12
-	VBROADCASTSS hi+92(FP), Z13
-	MOVQ         ldout+64(FP), DI
+	VBROADCASTSS lo+104(FP), Z12
+	VBROADCASTSS hi+108(FP), Z13
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z13, Z0
-	VMOVUPS      Z0, K1, (BX)
+	VMOVUPS      Z0, K1, (DX)
 	VMAXPS       Z1, Z12, Z1
 	VMINPS       Z1, Z13, Z1
-	VMOVUPS      Z1, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z12, Z2
 	VMINPS       Z2, Z13, Z2
-	VMOVUPS      Z2, K1, (BX)
+	VMOVUPS      Z2, K1, (DX)
 	VMAXPS       Z3, Z12, Z3
 	VMINPS       Z3, Z13, Z3
-	VMOVUPS      Z3, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z12, Z4
 	VMINPS       Z4, Z13, Z4
-	VMOVUPS      Z4, K1, (BX)
+	VMOVUPS      Z4, K1, (DX)
 	VMAXPS       Z5, Z12, Z5
 	VMINPS       Z5, Z13, Z5
-	VMOVUPS      Z5, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z6, Z12, Z6
 	VMINPS       Z6, Z13, Z6
-	VMOVUPS      Z6, K1, (BX)
+	VMOVUPS      Z6, K1, (DX)
 	VMAXPS       Z7, Z12, Z7
 	VMINPS       Z7, Z13, Z7
-	VMOVUPS      Z7, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z8, Z12, Z8
 	VMINPS       Z8, Z13, Z8
-	VMOVUPS      Z8, K1, (BX)
+	VMOVUPS      Z8, K1, (DX)
 	VMAXPS       Z9, Z12, Z9
 	VMINPS       Z9, Z13, Z9
-	VMOVUPS      Z9, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r5tile
 	VZEROUPPER
 	RET
 
 r6:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r6tile:
-	MOVB    accumulate+100(FP), DI
-	TESTB   DI, DI
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
 	JNE     r6more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z10
-	VMOVUPS 64(DI), Z1
+	VMOVUPS 64(SI), Z1
 	VMOVAPS Z1, Z3
 	VMOVAPS Z1, Z5
 	VMOVAPS Z1, Z7
@@ -3739,269 +3814,270 @@ r6tile:
 	JMP     r6started
 
 r6more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	LEAQ      (DI)(R8*4), DI
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z 64(SI), K2, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	VMOVUPS.Z 64(SI), K2, Z3
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z4
+	VMOVUPS.Z 64(SI), K2, Z5
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z6
+	VMOVUPS.Z 64(SI), K2, Z7
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z8
+	VMOVUPS.Z 64(SI), K2, Z9
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z10
+	VMOVUPS.Z 64(SI), K2, Z11
+	LEAQ      (SI)(DI*4), SI
 
 r6started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	MOVQ b+40(FP), R9
-	MOVQ k+32(FP), R10
-	MOVQ R10, R11
-	ANDQ $0x03, R10
-	SHRQ $0x02, R11
+	MOVQ AX, SI
+	LEAQ (SI)(CX*2), DI
+	ADDQ CX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+32(FP), R9
+	MOVQ aheadStep+96(FP), R10
+	MOVQ R9, R10
+	ANDQ $0x03, R9
+	SHRQ $0x02, R10
 	JEQ  r6ones
 
 r6quad:
-	VMOVUPS      (R9), Z12
-	VMOVUPS      64(R9), Z13
-	VBROADCASTSS (DI), Z14
+	VMOVUPS      (R8), Z12
+	VMOVUPS      64(R8), Z13
+	VBROADCASTSS (SI), Z14
 	VFMADD231PS  Z14, Z12, Z0
 	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS (DI)(DX*1), Z15
+	VBROADCASTSS (SI)(CX*1), Z15
 	VFMADD231PS  Z15, Z12, Z2
 	VFMADD231PS  Z15, Z13, Z3
-	VBROADCASTSS (DI)(DX*2), Z14
+	VBROADCASTSS (SI)(CX*2), Z14
 	VFMADD231PS  Z14, Z12, Z4
 	VFMADD231PS  Z14, Z13, Z5
-	VBROADCASTSS (R8), Z15
+	VBROADCASTSS (DI), Z15
 	VFMADD231PS  Z15, Z12, Z6
 	VFMADD231PS  Z15, Z13, Z7
-	VBROADCASTSS (R8)(DX*1), Z14
+	VBROADCASTSS (DI)(CX*1), Z14
 	VFMADD231PS  Z14, Z12, Z8
 	VFMADD231PS  Z14, Z13, Z9
-	VBROADCASTSS (R8)(DX*2), Z15
+	VBROADCASTSS (DI)(CX*2), Z15
 	VFMADD231PS  Z15, Z12, Z10
 	VFMADD231PS  Z15, Z13, Z11
-	VMOVUPS      128(R9), Z12
-	VMOVUPS      192(R9), Z13
-	VBROADCASTSS 4(DI), Z14
+	VMOVUPS      128(R8), Z12
+	VMOVUPS      192(R8), Z13
+	VBROADCASTSS 4(SI), Z14
 	VFMADD231PS  Z14, Z12, Z0
 	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS 4(DI)(DX*1), Z15
+	VBROADCASTSS 4(SI)(CX*1), Z15
 	VFMADD231PS  Z15, Z12, Z2
 	VFMADD231PS  Z15, Z13, Z3
-	VBROADCASTSS 4(DI)(DX*2), Z14
+	VBROADCASTSS 4(SI)(CX*2), Z14
 	VFMADD231PS  Z14, Z12, Z4
 	VFMADD231PS  Z14, Z13, Z5
-	VBROADCASTSS 4(R8), Z15
+	VBROADCASTSS 4(DI), Z15
 	VFMADD231PS  Z15, Z12, Z6
 	VFMADD231PS  Z15, Z13, Z7
-	VBROADCASTSS 4(R8)(DX*1), Z14
+	VBROADCASTSS 4(DI)(CX*1), Z14
 	VFMADD231PS  Z14, Z12, Z8
 	VFMADD231PS  Z14, Z13, Z9
-	VBROADCASTSS 4(R8)(DX*2), Z15
+	VBROADCASTSS 4(DI)(CX*2), Z15
 	VFMADD231PS  Z15, Z12, Z10
 	VFMADD231PS  Z15, Z13, Z11
-	VMOVUPS      256(R9), Z12
-	VMOVUPS      320(R9), Z13
-	VBROADCASTSS 8(DI), Z14
+	VMOVUPS      256(R8), Z12
+	VMOVUPS      320(R8), Z13
+	VBROADCASTSS 8(SI), Z14
 	VFMADD231PS  Z14, Z12, Z0
 	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS 8(DI)(DX*1), Z15
+	VBROADCASTSS 8(SI)(CX*1), Z15
 	VFMADD231PS  Z15, Z12, Z2
 	VFMADD231PS  Z15, Z13, Z3
-	VBROADCASTSS 8(DI)(DX*2), Z14
+	VBROADCASTSS 8(SI)(CX*2), Z14
 	VFMADD231PS  Z14, Z12, Z4
 	VFMADD231PS  Z14, Z13, Z5
-	VBROADCASTSS 8(R8), Z15
+	VBROADCASTSS 8(DI), Z15
 	VFMADD231PS  Z15, Z12, Z6
 	VFMADD231PS  Z15, Z13, Z7
-	VBROADCASTSS 8(R8)(DX*1), Z14
+	VBROADCASTSS 8(DI)(CX*1), Z14
 	VFMADD231PS  Z14, Z12, Z8
 	VFMADD231PS  Z14, Z13, Z9
-	VBROADCASTSS 8(R8)(DX*2), Z15
+	VBROADCASTSS 8(DI)(CX*2), Z15
 	VFMADD231PS  Z15, Z12, Z10
 	VFMADD231PS  Z15, Z13, Z11
-	VMOVUPS      384(R9), Z12
-	VMOVUPS      448(R9), Z13
-	VBROADCASTSS 12(DI), Z14
+	VMOVUPS      384(R8), Z12
+	VMOVUPS      448(R8), Z13
+	VBROADCASTSS 12(SI), Z14
 	VFMADD231PS  Z14, Z12, Z0
 	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS 12(DI)(DX*1), Z15
+	VBROADCASTSS 12(SI)(CX*1), Z15
 	VFMADD231PS  Z15, Z12, Z2
 	VFMADD231PS  Z15, Z13, Z3
-	VBROADCASTSS 12(DI)(DX*2), Z14
+	VBROADCASTSS 12(SI)(CX*2), Z14
 	VFMADD231PS  Z14, Z12, Z4
 	VFMADD231PS  Z14, Z13, Z5
-	VBROADCASTSS 12(R8), Z15
+	VBROADCASTSS 12(DI), Z15
 	VFMADD231PS  Z15, Z12, Z6
 	VFMADD231PS  Z15, Z13, Z7
-	VBROADCASTSS 12(R8)(DX*1), Z14
+	VBROADCASTSS 12(DI)(CX*1), Z14
 	VFMADD231PS  Z14, Z12, Z8
 	VFMADD231PS  Z14, Z13, Z9
-	VBROADCASTSS 12(R8)(DX*2), Z15
+	VBROADCASTSS 12(DI)(CX*2), Z15
 	VFMADD231PS  Z15, Z12, Z10
 	VFMADD231PS  Z15, Z13, Z11
+	ADDQ         $0x10, SI
 	ADDQ         $0x10, DI
-	ADDQ         $0x10, R8
-	ADDQ         $0x00000200, R9
-	SUBQ         $0x01, R11
+	ADDQ         $0x00000200, R8
+	SUBQ         $0x01, R10
 	JNE          r6quad
 
 r6ones:
-	TESTQ R10, R10
+	TESTQ R9, R9
 	JEQ   r6sum
 
 r6one:
-	VMOVUPS      (R9), Z12
-	VMOVUPS      64(R9), Z13
-	VBROADCASTSS (DI), Z14
+	VMOVUPS      (R8), Z12
+	VMOVUPS      64(R8), Z13
+	VBROADCASTSS (SI), Z14
 	VFMADD231PS  Z14, Z12, Z0
 	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS (DI)(DX*1), Z15
+	VBROADCASTSS (SI)(CX*1), Z15
 	VFMADD231PS  Z15, Z12, Z2
 	VFMADD231PS  Z15, Z13, Z3
-	VBROADCASTSS (DI)(DX*2), Z14
+	VBROADCASTSS (SI)(CX*2), Z14
 	VFMADD231PS  Z14, Z12, Z4
 	VFMADD231PS  Z14, Z13, Z5
-	VBROADCASTSS (R8), Z15
+	VBROADCASTSS (DI), Z15
 	VFMADD231PS  Z15, Z12, Z6
 	VFMADD231PS  Z15, Z13, Z7
-	VBROADCASTSS (R8)(DX*1), Z14
+	VBROADCASTSS (DI)(CX*1), Z14
 	VFMADD231PS  Z14, Z12, Z8
 	VFMADD231PS  Z14, Z13, Z9
-	VBROADCASTSS (R8)(DX*2), Z15
+	VBROADCASTSS (DI)(CX*2), Z15
 	VFMADD231PS  Z15, Z12, Z10
 	VFMADD231PS  Z15, Z13, Z11
+	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
-	ADDQ         $0x04, R8
-	ADDQ         $0x00000080, R9
-	SUBQ         $0x01, R10
+	ADDQ         $0x00000080, R8
+	SUBQ         $0x01, R9
 	JNE          r6one
 
 r6sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r6clamp
-	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z14
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z0, Z0
-	VMOVUPS.Z 64(SI), K2, Z14
+	VMOVUPS.Z 64(BX), K2, Z14
 	VADDPS    Z14, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z2, Z2
-	VMOVUPS.Z 64(SI), K2, Z14
+	VMOVUPS.Z 64(BX), K2, Z14
 	VADDPS    Z14, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z4, Z4
-	VMOVUPS.Z 64(SI), K2, Z14
+	VMOVUPS.Z 64(BX), K2, Z14
 	VADDPS    Z14, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z6, Z6
-	VMOVUPS.Z 64(SI), K2, Z14
+	VMOVUPS.Z 64(BX), K2, Z14
 	VADDPS    Z14, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z8, Z8
-	VMOVUPS.Z 64(SI), K2, Z14
+	VMOVUPS.Z 64(BX), K2, Z14
 	VADDPS    Z14, Z9, Z9
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z14
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
 	VADDPS    Z14, Z10, Z10
-	VMOVUPS.Z 64(SI), K2, Z14
+	VMOVUPS.Z 64(BX), K2, Z14
 	VADDPS    Z14, Z11, Z11
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(SI*4), BX
 
 r6clamp:
-	VBROADCASTSS lo+88(FP), Z14
-	VBROADCASTSS hi+92(FP), Z15
-	MOVQ         ldout+64(FP), DI
+	VBROADCASTSS lo+104(FP), Z14
+	VBROADCASTSS hi+108(FP), Z15
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Z0, Z14, Z0
 	VMINPS       Z0, Z15, Z0
-	VMOVUPS      Z0, K1, (BX)
+	VMOVUPS      Z0, K1, (DX)
 	VMAXPS       Z1, Z14, Z1
 	VMINPS       Z1, Z15, Z1
-	VMOVUPS      Z1, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z14, Z2
 	VMINPS       Z2, Z15, Z2
-	VMOVUPS      Z2, K1, (BX)
+	VMOVUPS      Z2, K1, (DX)
 	VMAXPS       Z3, Z14, Z3
 	VMINPS       Z3, Z15, Z3
-	VMOVUPS      Z3, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z14, Z4
 	VMINPS       Z4, Z15, Z4
-	VMOVUPS      Z4, K1, (BX)
+	VMOVUPS      Z4, K1, (DX)
 	VMAXPS       Z5, Z14, Z5
 	VMINPS       Z5, Z15, Z5
-	VMOVUPS      Z5, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z6, Z14, Z6
 	VMINPS       Z6, Z15, Z6
-	VMOVUPS      Z6, K1, (BX)
+	VMOVUPS      Z6, K1, (DX)
 	VMAXPS       Z7, Z14, Z7
 	VMINPS       Z7, Z15, Z7
-	VMOVUPS      Z7, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z8, Z14, Z8
 	VMINPS       Z8, Z15, Z8
-	VMOVUPS      Z8, K1, (BX)
+	VMOVUPS      Z8, K1, (DX)
 	VMAXPS       Z9, Z14, Z9
 	VMINPS       Z9, Z15, Z9
-	VMOVUPS      Z9, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z10, Z14, Z10
 	VMINPS       Z10, Z15, Z10
-	VMOVUPS      Z10, K1, (BX)
+	VMOVUPS      Z10, K1, (DX)
 	VMAXPS       Z11, Z14, Z11
 	VMINPS       Z11, Z15, Z11
-	VMOVUPS      Z11, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r6tile
 	VZEROUPPER
 	RET
 
 r7:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r7tile:
-	MOVB    accumulate+100(FP), DI
-	TESTB   DI, DI
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
 	JNE     r7more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z12
-	VMOVUPS 64(DI), Z1
+	VMOVUPS 64(SI), Z1
 	VMOVAPS Z1, Z3
 	VMOVAPS Z1, Z5
 	VMOVAPS Z1, Z7
@@ -4011,293 +4087,294 @@ r7tile:
 	JMP     r7started
 
 r7more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	LEAQ      (DI)(R8*4), DI
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z 64(SI), K2, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	VMOVUPS.Z 64(SI), K2, Z3
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z4
+	VMOVUPS.Z 64(SI), K2, Z5
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z6
+	VMOVUPS.Z 64(SI), K2, Z7
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z8
+	VMOVUPS.Z 64(SI), K2, Z9
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z10
+	VMOVUPS.Z 64(SI), K2, Z11
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z12
+	VMOVUPS.Z 64(SI), K2, Z13
+	LEAQ      (SI)(DI*4), SI
 
 r7started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	LEAQ (R8)(DX*2), R9
-	ADDQ DX, R9
-	MOVQ b+40(FP), R10
-	MOVQ k+32(FP), R11
-	MOVQ R11, R12
-	ANDQ $0x03, R11
-	SHRQ $0x02, R12
+	MOVQ AX, SI
+	LEAQ (SI)(CX*2), DI
+	ADDQ CX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+32(FP), R10
+	MOVQ aheadStep+96(FP), R11
+	MOVQ R10, R11
+	ANDQ $0x03, R10
+	SHRQ $0x02, R11
 	JEQ  r7ones
 
 r7quad:
-	VMOVUPS      (R10), Z14
-	VMOVUPS      64(R10), Z15
-	VBROADCASTSS (DI), Z16
+	VMOVUPS      (R9), Z14
+	VMOVUPS      64(R9), Z15
+	VBROADCASTSS (SI), Z16
 	VFMADD231PS  Z16, Z14, Z0
 	VFMADD231PS  Z16, Z15, Z1
-	VBROADCASTSS (DI)(DX*1), Z17
+	VBROADCASTSS (SI)(CX*1), Z17
 	VFMADD231PS  Z17, Z14, Z2
 	VFMADD231PS  Z17, Z15, Z3
-	VBROADCASTSS (DI)(DX*2), Z16
+	VBROADCASTSS (SI)(CX*2), Z16
 	VFMADD231PS  Z16, Z14, Z4
 	VFMADD231PS  Z16, Z15, Z5
-	VBROADCASTSS (R8), Z17
+	VBROADCASTSS (DI), Z17
 	VFMADD231PS  Z17, Z14, Z6
 	VFMADD231PS  Z17, Z15, Z7
-	VBROADCASTSS (R8)(DX*1), Z16
+	VBROADCASTSS (DI)(CX*1), Z16
 	VFMADD231PS  Z16, Z14, Z8
 	VFMADD231PS  Z16, Z15, Z9
-	VBROADCASTSS (R8)(DX*2), Z17
+	VBROADCASTSS (DI)(CX*2), Z17
 	VFMADD231PS  Z17, Z14, Z10
 	VFMADD231PS  Z17, Z15, Z11
-	VBROADCASTSS (R9), Z16
+	VBROADCASTSS (R8), Z16
 	VFMADD231PS  Z16, Z14, Z12
 	VFMADD231PS  Z16, Z15, Z13
-	VMOVUPS      128(R10), Z14
-	VMOVUPS      192(R10), Z15
-	VBROADCASTSS 4(DI), Z16
+	VMOVUPS      128(R9), Z14
+	VMOVUPS      192(R9), Z15
+	VBROADCASTSS 4(SI), Z16
 	VFMADD231PS  Z16, Z14, Z0
 	VFMADD231PS  Z16, Z15, Z1
-	VBROADCASTSS 4(DI)(DX*1), Z17
+	VBROADCASTSS 4(SI)(CX*1), Z17
 	VFMADD231PS  Z17, Z14, Z2
 	VFMADD231PS  Z17, Z15, Z3
-	VBROADCASTSS 4(DI)(DX*2), Z16
+	VBROADCASTSS 4(SI)(CX*2), Z16
 	VFMADD231PS  Z16, Z14, Z4
 	VFMADD231PS  Z16, Z15, Z5
-	VBROADCASTSS 4(R8), Z17
+	VBROADCASTSS 4(DI), Z17
 	VFMADD231PS  Z17, Z14, Z6
 	VFMADD231PS  Z17, Z15, Z7
-	VBROADCASTSS 4(R8)(DX*1), Z16
+	VBROADCASTSS 4(DI)(CX*1), Z16
 	VFMADD231PS  Z16, Z14, Z8
 	VFMADD231PS  Z16, Z15, Z9
-	VBROADCASTSS 4(R8)(DX*2), Z17
+	VBROADCASTSS 4(DI)(CX*2), Z17
 	VFMADD231PS  Z17, Z14, Z10
 	VFMADD231PS  Z17, Z15, Z11
-	VBROADCASTSS 4(R9), Z16
+	VBROADCASTSS 4(R8), Z16
 	VFMADD231PS  Z16, Z14, Z12
 	VFMADD231PS  Z16, Z15, Z13
-	VMOVUPS      256(R10), Z14
-	VMOVUPS      320(R10), Z15
-	VBROADCASTSS 8(DI), Z16
+	VMOVUPS      256(R9), Z14
+	VMOVUPS      320(R9), Z15
+	VBROADCASTSS 8(SI), Z16
 	VFMADD231PS  Z16, Z14, Z0
 	VFMADD231PS  Z16, Z15, Z1
-	VBROADCASTSS 8(DI)(DX*1), Z17
+	VBROADCASTSS 8(SI)(CX*1), Z17
 	VFMADD231PS  Z17, Z14, Z2
 	VFMADD231PS  Z17, Z15, Z3
-	VBROADCASTSS 8(DI)(DX*2), Z16
+	VBROADCASTSS 8(SI)(CX*2), Z16
 	VFMADD231PS  Z16, Z14, Z4
 	VFMADD231PS  Z16, Z15, Z5
-	VBROADCASTSS 8(R8), Z17
+	VBROADCASTSS 8(DI), Z17
 	VFMADD231PS  Z17, Z14, Z6
 	VFMADD231PS  Z17, Z15, Z7
-	VBROADCASTSS 8(R8)(DX*1), Z16
+	VBROADCASTSS 8(DI)(CX*1), Z16
 	VFMADD231PS  Z16, Z14, Z8
 	VFMADD231PS  Z16, Z15, Z9
-	VBROADCASTSS 8(R8)(DX*2), Z17
+	VBROADCASTSS 8(DI)(CX*2), Z17
 	VFMADD231PS  Z17, Z14, Z10
 	VFMADD231PS  Z17, Z15, Z11
-	VBROADCASTSS 8(R9), Z16
+	VBROADCASTSS 8(R8), Z16
 	VFMADD231PS  Z16, Z14, Z12
 	VFMADD231PS  Z16, Z15, Z13
-	VMOVUPS      384(R10), Z14
-	VMOVUPS      448(R10), Z15
-	VBROADCASTSS 12(DI), Z16
+	VMOVUPS      384(R9), Z14
+	VMOVUPS      448(R9), Z15
+	VBROADCASTSS 12(SI), Z16
 	VFMADD231PS  Z16, Z14, Z0
 	VFMADD231PS  Z16, Z15, Z1
-	VBROADCASTSS 12(DI)(DX*1), Z17
+	VBROADCASTSS 12(SI)(CX*1), Z17
 	VFMADD231PS  Z17, Z14, Z2
 	VFMADD231PS  Z17, Z15, Z3
-	VBROADCASTSS 12(DI)(DX*2), Z16
+	VBROADCASTSS 12(SI)(CX*2), Z16
 	VFMADD231PS  Z16, Z14, Z4
 	VFMADD231PS  Z16, Z15, Z5
-	VBROADCASTSS 12(R8), Z17
+	VBROADCASTSS 12(DI), Z17
 	VFMADD231PS  Z17, Z14, Z6
 	VFMADD231PS  Z17, Z15, Z7
-	VBROADCASTSS 12(R8)(DX*1), Z16
+	VBROADCASTSS 12(DI)(CX*1), Z16
 	VFMADD231PS  Z16, Z14, Z8
 	VFMADD231PS  Z16, Z15, Z9
-	VBROADCASTSS 12(R8)(DX*2), Z17
+	VBROADCASTSS 12(DI)(CX*2), Z17
 	VFMADD231PS  Z17, Z14, Z10
 	VFMADD231PS  Z17, Z15, Z11
-	VBROADCASTSS 12(R9), Z16
+	VBROADCASTSS 12(R8), Z16
 	VFMADD231PS  Z16, Z14, Z12
 	VFMADD231PS  Z16, Z15, Z13
+	ADDQ         $0x10, SI
 	ADDQ         $0x10, DI
 	ADDQ         $0x10, R8
-	ADDQ         $0x10, R9
-	ADDQ         $0x00000200, R10
-	SUBQ         $0x01, R12
+	ADDQ         $0x00000200, R9
+	SUBQ         $0x01, R11
 	JNE          r7quad
 
 r7ones:
-	TESTQ R11, R11
+	TESTQ R10, R10
 	JEQ   r7sum
 
 r7one:
-	VMOVUPS      (R10), Z14
-	VMOVUPS      64(R10), Z15
-	VBROADCASTSS (DI), Z16
+	VMOVUPS      (R9), Z14
+	VMOVUPS      64(R9), Z15
+	VBROADCASTSS (SI), Z16
 	VFMADD231PS  Z16, Z14, Z0
 	VFMADD231PS  Z16, Z15, Z1
-	VBROADCASTSS (DI)(DX*1), Z17
+	VBROADCASTSS (SI)(CX*1), Z17
 	VFMADD231PS  Z17, Z14, Z2
 	VFMADD231PS  Z17, Z15, Z3
-	VBROADCASTSS (DI)(DX*2), Z16
+	VBROADCASTSS (SI)(CX*2), Z16
 	VFMADD231PS  Z16, Z14, Z4
 	VFMADD231PS  Z16, Z15, Z5
-	VBROADCASTSS (R8), Z17
+	VBROADCASTSS (DI), Z17
 	VFMADD231PS  Z17, Z14, Z6
 	VFMADD231PS  Z17, Z15, Z7
-	VBROADCASTSS (R8)(DX*1), Z16
+	VBROADCASTSS (DI)(CX*1), Z16
 	VFMADD231PS  Z16, Z14, Z8
 	VFMADD231PS  Z16, Z15, Z9
-	VBROADCASTSS (R8)(DX*2), Z17
+	VBROADCASTSS (DI)(CX*2), Z17
 	VFMADD231PS  Z17, Z14, Z10
 	VFMADD231PS  Z17, Z15, Z11
-	VBROADCASTSS (R9), Z16
+	VBROADCASTSS (R8), Z16
 	VFMADD231PS  Z16, Z14, Z12
 	VFMADD231PS  Z16, Z15, Z13
+	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	ADDQ         $0x04, R8
-	ADDQ         $0x04, R9
-	ADDQ         $0x00000080, R10
-	SUBQ         $0x01, R11
+	ADDQ         $0x00000080, R9
+	SUBQ         $0x01, R10
 	JNE          r7one
 
 r7sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r7clamp
-	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z16
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z16
 	VADDPS    Z16, Z0, Z0
-	VMOVUPS.Z 64(SI), K2, Z16
+	VMOVUPS.Z 64(BX), K2, Z16
 	VADDPS    Z16, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z16
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z16
 	VADDPS    Z16, Z2, Z2
-	VMOVUPS.Z 64(SI), K2, Z16
+	VMOVUPS.Z 64(BX), K2, Z16
 	VADDPS    Z16, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z16
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z16
 	VADDPS    Z16, Z4, Z4
-	VMOVUPS.Z 64(SI), K2, Z16
+	VMOVUPS.Z 64(BX), K2, Z16
 	VADDPS    Z16, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z16
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z16
 	VADDPS    Z16, Z6, Z6
-	VMOVUPS.Z 64(SI), K2, Z16
+	VMOVUPS.Z 64(BX), K2, Z16
 	VADDPS    Z16, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z16
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z16
 	VADDPS    Z16, Z8, Z8
-	VMOVUPS.Z 64(SI), K2, Z16
+	VMOVUPS.Z 64(BX), K2, Z16
 	VADDPS    Z16, Z9, Z9
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z16
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z16
 	VADDPS    Z16, Z10, Z10
-	VMOVUPS.Z 64(SI), K2, Z16
+	VMOVUPS.Z 64(BX), K2, Z16
 	VADDPS    Z16, Z11, Z11
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z16
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z16
 	VADDPS    Z16, Z12, Z12
-	VMOVUPS.Z 64(SI), K2, Z16
+	VMOVUPS.Z 64(BX), K2, Z16
 	VADDPS    Z16, Z13, Z13
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(SI*4), BX
 
 r7clamp:
-	VBROADCASTSS lo+88(FP), Z16
-	VBROADCASTSS hi+92(FP), Z17
-	MOVQ         ldout+64(FP), DI
+	VBROADCASTSS lo+104(FP), Z16
+	VBROADCASTSS hi+108(FP), Z17
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
-	VMOVUPS      Z0, K1, (BX)
+	VMOVUPS      Z0, K1, (DX)
 	VMAXPS       Z1, Z16, Z1
 	VMINPS       Z1, Z17, Z1
-	VMOVUPS      Z1, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z16, Z2
 	VMINPS       Z2, Z17, Z2
-	VMOVUPS      Z2, K1, (BX)
+	VMOVUPS      Z2, K1, (DX)
 	VMAXPS       Z3, Z16, Z3
 	VMINPS       Z3, Z17, Z3
-	VMOVUPS      Z3, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z16, Z4
 	VMINPS       Z4, Z17, Z4
-	VMOVUPS      Z4, K1, (BX)
+	VMOVUPS      Z4, K1, (DX)
 	VMAXPS       Z5, Z16, Z5
 	VMINPS       Z5, Z17, Z5
-	VMOVUPS      Z5, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z6, Z16, Z6
 	VMINPS       Z6, Z17, Z6
-	VMOVUPS      Z6, K1, (BX)
+	VMOVUPS      Z6, K1, (DX)
 	VMAXPS       Z7, Z16, Z7
 	VMINPS       Z7, Z17, Z7
-	VMOVUPS      Z7, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z8, Z16, Z8
 	VMINPS       Z8, Z17, Z8
-	VMOVUPS      Z8, K1, (BX)
+	VMOVUPS      Z8, K1, (DX)
 	VMAXPS       Z9, Z16, Z9
 	VMINPS       Z9, Z17, Z9
-	VMOVUPS      Z9, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z10, Z16, Z10
 	VMINPS       Z10, Z17, Z10
-	VMOVUPS      Z10, K1, (BX)
+	VMOVUPS      Z10, K1, (DX)
 	VMAXPS       Z11, Z16, Z11
 	VMINPS       Z11, Z17, Z11
-	VMOVUPS      Z11, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z12, Z16, Z12
 	VMINPS       Z12, Z17, Z12
-	VMOVUPS      Z12, K1, (BX)
+	VMOVUPS      Z12, K1, (DX)
 	VMAXPS       Z13, Z16, Z13
 	VMINPS       Z13, Z17, Z13
-	VMOVUPS      Z13, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z13, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r7tile
 	VZEROUPPER
 	RET
 
 r8:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r8tile:
-	MOVB    accumulate+100(FP), DI
+	MOVB    accumulate+116(FP), DI
 	TESTB   DI, DI
 	JNE     r8more
 	MOVQ    bias+48(FP), DI
@@ -4321,7 +4398,7 @@ r8tile:
 
 r8more:
 	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
+	MOVQ      DX, DI
 	VMOVUPS.Z (DI), K1, Z0
 	VMOVUPS.Z 64(DI), K2, Z1
 	LEAQ      (DI)(R8*4), DI
@@ -4348,121 +4425,138 @@ r8more:
 	LEAQ      (DI)(R8*4), DI
 
 r8started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	LEAQ (R8)(DX*2), R9
-	ADDQ DX, R9
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
 	MOVQ b+40(FP), R10
 	MOVQ k+32(FP), R11
+	MOVQ aheadStep+96(FP), R13
 	MOVQ R11, R12
 	ANDQ $0x03, R11
 	SHRQ $0x02, R12
 	JEQ  r8ones
 
 r8quad:
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
 	VMOVUPS      (R10), Z16
 	VMOVUPS      64(R10), Z17
 	VBROADCASTSS (DI), Z18
 	VFMADD231PS  Z18, Z16, Z0
 	VFMADD231PS  Z18, Z17, Z1
-	VBROADCASTSS (DI)(DX*1), Z19
+	VBROADCASTSS (DI)(CX*1), Z19
 	VFMADD231PS  Z19, Z16, Z2
 	VFMADD231PS  Z19, Z17, Z3
-	VBROADCASTSS (DI)(DX*2), Z18
+	VBROADCASTSS (DI)(CX*2), Z18
 	VFMADD231PS  Z18, Z16, Z4
 	VFMADD231PS  Z18, Z17, Z5
 	VBROADCASTSS (R8), Z19
 	VFMADD231PS  Z19, Z16, Z6
 	VFMADD231PS  Z19, Z17, Z7
-	VBROADCASTSS (R8)(DX*1), Z18
+	VBROADCASTSS (R8)(CX*1), Z18
 	VFMADD231PS  Z18, Z16, Z8
 	VFMADD231PS  Z18, Z17, Z9
-	VBROADCASTSS (R8)(DX*2), Z19
+	VBROADCASTSS (R8)(CX*2), Z19
 	VFMADD231PS  Z19, Z16, Z10
 	VFMADD231PS  Z19, Z17, Z11
 	VBROADCASTSS (R9), Z18
 	VFMADD231PS  Z18, Z16, Z12
 	VFMADD231PS  Z18, Z17, Z13
-	VBROADCASTSS (R9)(DX*1), Z19
+	VBROADCASTSS (R9)(CX*1), Z19
 	VFMADD231PS  Z19, Z16, Z14
 	VFMADD231PS  Z19, Z17, Z15
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
 	VMOVUPS      128(R10), Z16
 	VMOVUPS      192(R10), Z17
 	VBROADCASTSS 4(DI), Z18
 	VFMADD231PS  Z18, Z16, Z0
 	VFMADD231PS  Z18, Z17, Z1
-	VBROADCASTSS 4(DI)(DX*1), Z19
+	VBROADCASTSS 4(DI)(CX*1), Z19
 	VFMADD231PS  Z19, Z16, Z2
 	VFMADD231PS  Z19, Z17, Z3
-	VBROADCASTSS 4(DI)(DX*2), Z18
+	VBROADCASTSS 4(DI)(CX*2), Z18
 	VFMADD231PS  Z18, Z16, Z4
 	VFMADD231PS  Z18, Z17, Z5
 	VBROADCASTSS 4(R8), Z19
 	VFMADD231PS  Z19, Z16, Z6
 	VFMADD231PS  Z19, Z17, Z7
-	VBROADCASTSS 4(R8)(DX*1), Z18
+	VBROADCASTSS 4(R8)(CX*1), Z18
 	VFMADD231PS  Z18, Z16, Z8
 	VFMADD231PS  Z18, Z17, Z9
-	VBROADCASTSS 4(R8)(DX*2), Z19
+	VBROADCASTSS 4(R8)(CX*2), Z19
 	VFMADD231PS  Z19, Z16, Z10
 	VFMADD231PS  Z19, Z17, Z11
 	VBROADCASTSS 4(R9), Z18
 	VFMADD231PS  Z18, Z16, Z12
 	VFMADD231PS  Z18, Z17, Z13
-	VBROADCASTSS 4(R9)(DX*1), Z19
+	VBROADCASTSS 4(R9)(CX*1), Z19
 	VFMADD231PS  Z19, Z16, Z14
 	VFMADD231PS  Z19, Z17, Z15
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
 	VMOVUPS      256(R10), Z16
 	VMOVUPS      320(R10), Z17
 	VBROADCASTSS 8(DI), Z18
 	VFMADD231PS  Z18, Z16, Z0
 	VFMADD231PS  Z18, Z17, Z1
-	VBROADCASTSS 8(DI)(DX*1), Z19
+	VBROADCASTSS 8(DI)(CX*1), Z19
 	VFMADD231PS  Z19, Z16, Z2
 	VFMADD231PS  Z19, Z17, Z3
-	VBROADCASTSS 8(DI)(DX*2), Z18
+	VBROADCASTSS 8(DI)(CX*2), Z18
 	VFMADD231PS  Z18, Z16, Z4
 	VFMADD231PS  Z18, Z17, Z5
 	VBROADCASTSS 8(R8), Z19
 	VFMADD231PS  Z19, Z16, Z6
 	VFMADD231PS  Z19, Z17, Z7
-	VBROADCASTSS 8(R8)(DX*1), Z18
+	VBROADCASTSS 8(R8)(CX*1), Z18
 	VFMADD231PS  Z18, Z16, Z8
 	VFMADD231PS  Z18, Z17, Z9
-	VBROADCASTSS 8(R8)(DX*2), Z19
+	VBROADCASTSS 8(R8)(CX*2), Z19
 	VFMADD231PS  Z19, Z16, Z10
 	VFMADD231PS  Z19, Z17, Z11
 	VBROADCASTSS 8(R9), Z18
 	VFMADD231PS  Z18, Z16, Z12
 	VFMADD231PS  Z18, Z17, Z13
-	VBROADCASTSS 8(R9)(DX*1), Z19
+	VBROADCASTSS 8(R9)(CX*1), Z19
 	VFMADD231PS  Z19, Z16, Z14
 	VFMADD231PS  Z19, Z17, Z15
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
 	VMOVUPS      384(R10), Z16
 	VMOVUPS      448(R10), Z17
 	VBROADCASTSS 12(DI), Z18
 	VFMADD231PS  Z18, Z16, Z0
 	VFMADD231PS  Z18, Z17, Z1
-	VBROADCASTSS 12(DI)(DX*1), Z19
+	VBROADCASTSS 12(DI)(CX*1), Z19
 	VFMADD231PS  Z19, Z16, Z2
 	VFMADD231PS  Z19, Z17, Z3
-	VBROADCASTSS 12(DI)(DX*2), Z18
+	VBROADCASTSS 12(DI)(CX*2), Z18
 	VFMADD231PS  Z18, Z16, Z4
 	VFMADD231PS  Z18, Z17, Z5
 	VBROADCASTSS 12(R8), Z19
 	VFMADD231PS  Z19, Z16, Z6
 	VFMADD231PS  Z19, Z17, Z7
-	VBROADCASTSS 12(R8)(DX*1), Z18
+	VBROADCASTSS 12(R8)(CX*1), Z18
 	VFMADD231PS  Z18, Z16, Z8
 	VFMADD231PS  Z18, Z17, Z9
-	VBROADCASTSS 12(R8)(DX*2), Z19
+	VBROADCASTSS 12(R8)(CX*2), Z19
 	VFMADD231PS  Z19, Z16, Z10
 	VFMADD231PS  Z19, Z17, Z11
 	VBROADCASTSS 12(R9), Z18
 	VFMADD231PS  Z18, Z16, Z12
 	VFMADD231PS  Z18, Z17, Z13
-	VBROADCASTSS 12(R9)(DX*1), Z19
+	VBROADCASTSS 12(R9)(CX*1), Z19
 	VFMADD231PS  Z19, Z16, Z14
 	VFMADD231PS  Z19, Z17, Z15
 	ADDQ         $0x10, DI
@@ -4482,25 +4576,25 @@ r8one:
 	VBROADCASTSS (DI), Z18
 	VFMADD231PS  Z18, Z16, Z0
 	VFMADD231PS  Z18, Z17, Z1
-	VBROADCASTSS (DI)(DX*1), Z19
+	VBROADCASTSS (DI)(CX*1), Z19
 	VFMADD231PS  Z19, Z16, Z2
 	VFMADD231PS  Z19, Z17, Z3
-	VBROADCASTSS (DI)(DX*2), Z18
+	VBROADCASTSS (DI)(CX*2), Z18
 	VFMADD231PS  Z18, Z16, Z4
 	VFMADD231PS  Z18, Z17, Z5
 	VBROADCASTSS (R8), Z19
 	VFMADD231PS  Z19, Z16, Z6
 	VFMADD231PS  Z19, Z17, Z7
-	VBROADCASTSS (R8)(DX*1), Z18
+	VBROADCASTSS (R8)(CX*1), Z18
 	VFMADD231PS  Z18, Z16, Z8
 	VFMADD231PS  Z18, Z17, Z9
-	VBROADCASTSS (R8)(DX*2), Z19
+	VBROADCASTSS (R8)(CX*2), Z19
 	VFMADD231PS  Z19, Z16, Z10
 	VFMADD231PS  Z19, Z17, Z11
 	VBROADCASTSS (R9), Z18
 	VFMADD231PS  Z18, Z16, Z12
 	VFMADD231PS  Z18, Z17, Z13
-	VBROADCASTSS (R9)(DX*1), Z19
+	VBROADCASTSS (R9)(CX*1), Z19
 	VFMADD231PS  Z19, Z16, Z14
 	VFMADD231PS  Z19, Z17, Z15
 	ADDQ         $0x04, DI
@@ -4511,133 +4605,133 @@ r8one:
 	JNE          r8one
 
 r8sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r8clamp
 	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z18
+	VMOVUPS.Z (BX), K1, Z18
 	VADDPS    Z18, Z0, Z0
-	VMOVUPS.Z 64(SI), K2, Z18
+	VMOVUPS.Z 64(BX), K2, Z18
 	VADDPS    Z18, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z18
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z18
 	VADDPS    Z18, Z2, Z2
-	VMOVUPS.Z 64(SI), K2, Z18
+	VMOVUPS.Z 64(BX), K2, Z18
 	VADDPS    Z18, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z18
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z18
 	VADDPS    Z18, Z4, Z4
-	VMOVUPS.Z 64(SI), K2, Z18
+	VMOVUPS.Z 64(BX), K2, Z18
 	VADDPS    Z18, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z18
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z18
 	VADDPS    Z18, Z6, Z6
-	VMOVUPS.Z 64(SI), K2, Z18
+	VMOVUPS.Z 64(BX), K2, Z18
 	VADDPS    Z18, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z18
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z18
 	VADDPS    Z18, Z8, Z8
-	VMOVUPS.Z 64(SI), K2, Z18
+	VMOVUPS.Z 64(BX), K2, Z18
 	VADDPS    Z18, Z9, Z9
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z18
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z18
 	VADDPS    Z18, Z10, Z10
-	VMOVUPS.Z 64(SI), K2, Z18
+	VMOVUPS.Z 64(BX), K2, Z18
 	VADDPS    Z18, Z11, Z11
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z18
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z18
 	VADDPS    Z18, Z12, Z12
-	VMOVUPS.Z 64(SI), K2, Z18
+	VMOVUPS.Z 64(BX), K2, Z18
 	VADDPS    Z18, Z13, Z13
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z18
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z18
 	VADDPS    Z18, Z14, Z14
-	VMOVUPS.Z 64(SI), K2, Z18
+	VMOVUPS.Z 64(BX), K2, Z18
 	VADDPS    Z18, Z15, Z15
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(DI*4), BX
 
 r8clamp:
-	VBROADCASTSS lo+88(FP), Z18
-	VBROADCASTSS hi+92(FP), Z19
+	VBROADCASTSS lo+104(FP), Z18
+	VBROADCASTSS hi+108(FP), Z19
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z18, Z0
 	VMINPS       Z0, Z19, Z0
-	VMOVUPS      Z0, K1, (BX)
+	VMOVUPS      Z0, K1, (DX)
 	VMAXPS       Z1, Z18, Z1
 	VMINPS       Z1, Z19, Z1
-	VMOVUPS      Z1, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z2, Z18, Z2
 	VMINPS       Z2, Z19, Z2
-	VMOVUPS      Z2, K1, (BX)
+	VMOVUPS      Z2, K1, (DX)
 	VMAXPS       Z3, Z18, Z3
 	VMINPS       Z3, Z19, Z3
-	VMOVUPS      Z3, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z4, Z18, Z4
 	VMINPS       Z4, Z19, Z4
-	VMOVUPS      Z4, K1, (BX)
+	VMOVUPS      Z4, K1, (DX)
 	VMAXPS       Z5, Z18, Z5
 	VMINPS       Z5, Z19, Z5
-	VMOVUPS      Z5, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z6, Z18, Z6
 	VMINPS       Z6, Z19, Z6
-	VMOVUPS      Z6, K1, (BX)
+	VMOVUPS      Z6, K1, (DX)
 	VMAXPS       Z7, Z18, Z7
 	VMINPS       Z7, Z19, Z7
-	VMOVUPS      Z7, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z8, Z18, Z8
 	VMINPS       Z8, Z19, Z8
-	VMOVUPS      Z8, K1, (BX)
+	VMOVUPS      Z8, K1, (DX)
 	VMAXPS       Z9, Z18, Z9
 	VMINPS       Z9, Z19, Z9
-	VMOVUPS      Z9, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z10, Z18, Z10
 	VMINPS       Z10, Z19, Z10
-	VMOVUPS      Z10, K1, (BX)
+	VMOVUPS      Z10, K1, (DX)
 	VMAXPS       Z11, Z18, Z11
 	VMINPS       Z11, Z19, Z11
-	VMOVUPS      Z11, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z12, Z18, Z12
 	VMINPS       Z12, Z19, Z12
-	VMOVUPS      Z12, K1, (BX)
+	VMOVUPS      Z12, K1, (DX)
 	VMAXPS       Z13, Z18, Z13
 	VMINPS       Z13, Z19, Z13
-	VMOVUPS      Z13, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z13, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z14, Z18, Z14
 	VMINPS       Z14, Z19, Z14
-	VMOVUPS      Z14, K1, (BX)
+	VMOVUPS      Z14, K1, (DX)
 	VMAXPS       Z15, Z18, Z15
 	VMINPS       Z15, Z19, Z15
-	VMOVUPS      Z15, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z15, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r8tile
 	VZEROUPPER
 	RET
 
 r9:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r9tile:
-	MOVB    accumulate+100(FP), DI
+	MOVB    accumulate+116(FP), DI
 	TESTB   DI, DI
 	JNE     r9more
 	MOVQ    bias+48(FP), DI
@@ -4663,7 +4757,7 @@ r9tile:
 
 r9more:
 	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
+	MOVQ      DX, DI
 	VMOVUPS.Z (DI), K1, Z0
 	VMOVUPS.Z 64(DI), K2, Z1
 	LEAQ      (DI)(R8*4), DI
@@ -4693,133 +4787,150 @@ r9more:
 	LEAQ      (DI)(R8*4), DI
 
 r9started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	LEAQ (R8)(DX*2), R9
-	ADDQ DX, R9
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
 	MOVQ b+40(FP), R10
 	MOVQ k+32(FP), R11
+	MOVQ aheadStep+96(FP), R13
 	MOVQ R11, R12
 	ANDQ $0x03, R11
 	SHRQ $0x02, R12
 	JEQ  r9ones
 
 r9quad:
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
 	VMOVUPS      (R10), Z18
 	VMOVUPS      64(R10), Z19
 	VBROADCASTSS (DI), Z20
 	VFMADD231PS  Z20, Z18, Z0
 	VFMADD231PS  Z20, Z19, Z1
-	VBROADCASTSS (DI)(DX*1), Z21
+	VBROADCASTSS (DI)(CX*1), Z21
 	VFMADD231PS  Z21, Z18, Z2
 	VFMADD231PS  Z21, Z19, Z3
-	VBROADCASTSS (DI)(DX*2), Z20
+	VBROADCASTSS (DI)(CX*2), Z20
 	VFMADD231PS  Z20, Z18, Z4
 	VFMADD231PS  Z20, Z19, Z5
 	VBROADCASTSS (R8), Z21
 	VFMADD231PS  Z21, Z18, Z6
 	VFMADD231PS  Z21, Z19, Z7
-	VBROADCASTSS (R8)(DX*1), Z20
+	VBROADCASTSS (R8)(CX*1), Z20
 	VFMADD231PS  Z20, Z18, Z8
 	VFMADD231PS  Z20, Z19, Z9
-	VBROADCASTSS (R8)(DX*2), Z21
+	VBROADCASTSS (R8)(CX*2), Z21
 	VFMADD231PS  Z21, Z18, Z10
 	VFMADD231PS  Z21, Z19, Z11
 	VBROADCASTSS (R9), Z20
 	VFMADD231PS  Z20, Z18, Z12
 	VFMADD231PS  Z20, Z19, Z13
-	VBROADCASTSS (R9)(DX*1), Z21
+	VBROADCASTSS (R9)(CX*1), Z21
 	VFMADD231PS  Z21, Z18, Z14
 	VFMADD231PS  Z21, Z19, Z15
-	VBROADCASTSS (R9)(DX*2), Z20
+	VBROADCASTSS (R9)(CX*2), Z20
 	VFMADD231PS  Z20, Z18, Z16
 	VFMADD231PS  Z20, Z19, Z17
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
 	VMOVUPS      128(R10), Z18
 	VMOVUPS      192(R10), Z19
 	VBROADCASTSS 4(DI), Z20
 	VFMADD231PS  Z20, Z18, Z0
 	VFMADD231PS  Z20, Z19, Z1
-	VBROADCASTSS 4(DI)(DX*1), Z21
+	VBROADCASTSS 4(DI)(CX*1), Z21
 	VFMADD231PS  Z21, Z18, Z2
 	VFMADD231PS  Z21, Z19, Z3
-	VBROADCASTSS 4(DI)(DX*2), Z20
+	VBROADCASTSS 4(DI)(CX*2), Z20
 	VFMADD231PS  Z20, Z18, Z4
 	VFMADD231PS  Z20, Z19, Z5
 	VBROADCASTSS 4(R8), Z21
 	VFMADD231PS  Z21, Z18, Z6
 	VFMADD231PS  Z21, Z19, Z7
-	VBROADCASTSS 4(R8)(DX*1), Z20
+	VBROADCASTSS 4(R8)(CX*1), Z20
 	VFMADD231PS  Z20, Z18, Z8
 	VFMADD231PS  Z20, Z19, Z9
-	VBROADCASTSS 4(R8)(DX*2), Z21
+	VBROADCASTSS 4(R8)(CX*2), Z21
 	VFMADD231PS  Z21, Z18, Z10
 	VFMADD231PS  Z21, Z19, Z11
 	VBROADCASTSS 4(R9), Z20
 	VFMADD231PS  Z20, Z18, Z12
 	VFMADD231PS  Z20, Z19, Z13
-	VBROADCASTSS 4(R9)(DX*1), Z21
+	VBROADCASTSS 4(R9)(CX*1), Z21
 	VFMADD231PS  Z21, Z18, Z14
 	VFMADD231PS  Z21, Z19, Z15
-	VBROADCASTSS 4(R9)(DX*2), Z20
+	VBROADCASTSS 4(R9)(CX*2), Z20
 	VFMADD231PS  Z20, Z18, Z16
 	VFMADD231PS  Z20, Z19, Z17
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
 	VMOVUPS      256(R10), Z18
 	VMOVUPS      320(R10), Z19
 	VBROADCASTSS 8(DI), Z20
 	VFMADD231PS  Z20, Z18, Z0
 	VFMADD231PS  Z20, Z19, Z1
-	VBROADCASTSS 8(DI)(DX*1), Z21
+	VBROADCASTSS 8(DI)(CX*1), Z21
 	VFMADD231PS  Z21, Z18, Z2
 	VFMADD231PS  Z21, Z19, Z3
-	VBROADCASTSS 8(DI)(DX*2), Z20
+	VBROADCASTSS 8(DI)(CX*2), Z20
 	VFMADD231PS  Z20, Z18, Z4
 	VFMADD231PS  Z20, Z19, Z5
 	VBROADCASTSS 8(R8), Z21
 	VFMADD231PS  Z21, Z18, Z6
 	VFMADD231PS  Z21, Z19, Z7
-	VBROADCASTSS 8(R8)(DX*1), Z20
+	VBROADCASTSS 8(R8)(CX*1), Z20
 	VFMADD231PS  Z20, Z18, Z8
 	VFMADD231PS  Z20, Z19, Z9
-	VBROADCASTSS 8(R8)(DX*2), Z21
+	VBROADCASTSS 8(R8)(CX*2), Z21
 	VFMADD231PS  Z21, Z18, Z10
 	VFMADD231PS  Z21, Z19, Z11
 	VBROADCASTSS 8(R9), Z20
 	VFMADD231PS  Z20, Z18, Z12
 	VFMADD231PS  Z20, Z19, Z13
-	VBROADCASTSS 8(R9)(DX*1), Z21
+	VBROADCASTSS 8(R9)(CX*1), Z21
 	VFMADD231PS  Z21, Z18, Z14
 	VFMADD231PS  Z21, Z19, Z15
-	VBROADCASTSS 8(R9)(DX*2), Z20
+	VBROADCASTSS 8(R9)(CX*2), Z20
 	VFMADD231PS  Z20, Z18, Z16
 	VFMADD231PS  Z20, Z19, Z17
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
 	VMOVUPS      384(R10), Z18
 	VMOVUPS      448(R10), Z19
 	VBROADCASTSS 12(DI), Z20
 	VFMADD231PS  Z20, Z18, Z0
 	VFMADD231PS  Z20, Z19, Z1
-	VBROADCASTSS 12(DI)(DX*1), Z21
+	VBROADCASTSS 12(DI)(CX*1), Z21
 	VFMADD231PS  Z21, Z18, Z2
 	VFMADD231PS  Z21, Z19, Z3
-	VBROADCASTSS 12(DI)(DX*2), Z20
+	VBROADCASTSS 12(DI)(CX*2), Z20
 	VFMADD231PS  Z20, Z18, Z4
 	VFMADD231PS  Z20, Z19, Z5
 	VBROADCASTSS 12(R8), Z21
 	VFMADD231PS  Z21, Z18, Z6
 	VFMADD231PS  Z21, Z19, Z7
-	VBROADCASTSS 12(R8)(DX*1), Z20
+	VBROADCASTSS 12(R8)(CX*1), Z20
 	VFMADD231PS  Z20, Z18, Z8
 	VFMADD231PS  Z20, Z19, Z9
-	VBROADCASTSS 12(R8)(DX*2), Z21
+	VBROADCASTSS 12(R8)(CX*2), Z21
 	VFMADD231PS  Z21, Z18, Z10
 	VFMADD231PS  Z21, Z19, Z11
 	VBROADCASTSS 12(R9), Z20
 	VFMADD231PS  Z20, Z18, Z12
 	VFMADD231PS  Z20, Z19, Z13
-	VBROADCASTSS 12(R9)(DX*1), Z21
+	VBROADCASTSS 12(R9)(CX*1), Z21
 	VFMADD231PS  Z21, Z18, Z14
 	VFMADD231PS  Z21, Z19, Z15
-	VBROADCASTSS 12(R9)(DX*2), Z20
+	VBROADCASTSS 12(R9)(CX*2), Z20
 	VFMADD231PS  Z20, Z18, Z16
 	VFMADD231PS  Z20, Z19, Z17
 	ADDQ         $0x10, DI
@@ -4839,28 +4950,28 @@ r9one:
 	VBROADCASTSS (DI), Z20
 	VFMADD231PS  Z20, Z18, Z0
 	VFMADD231PS  Z20, Z19, Z1
-	VBROADCASTSS (DI)(DX*1), Z21
+	VBROADCASTSS (DI)(CX*1), Z21
 	VFMADD231PS  Z21, Z18, Z2
 	VFMADD231PS  Z21, Z19, Z3
-	VBROADCASTSS (DI)(DX*2), Z20
+	VBROADCASTSS (DI)(CX*2), Z20
 	VFMADD231PS  Z20, Z18, Z4
 	VFMADD231PS  Z20, Z19, Z5
 	VBROADCASTSS (R8), Z21
 	VFMADD231PS  Z21, Z18, Z6
 	VFMADD231PS  Z21, Z19, Z7
-	VBROADCASTSS (R8)(DX*1), Z20
+	VBROADCASTSS (R8)(CX*1), Z20
 	VFMADD231PS  Z20, Z18, Z8
 	VFMADD231PS  Z20, Z19, Z9
-	VBROADCASTSS (R8)(DX*2), Z21
+	VBROADCASTSS (R8)(CX*2), Z21
 	VFMADD231PS  Z21, Z18, Z10
 	VFMADD231PS  Z21, Z19, Z11
 	VBROADCASTSS (R9), Z20
 	VFMADD231PS  Z20, Z18, Z12
 	VFMADD231PS  Z20, Z19, Z13
-	VBROADCASTSS (R9)(DX*1), Z21
+	VBROADCASTSS (R9)(CX*1), Z21
 	VFMADD231PS  Z21, Z18, Z14
 	VFMADD231PS  Z21, Z19, Z15
-	VBROADCASTSS (R9)(DX*2), Z20
+	VBROADCASTSS (R9)(CX*2), Z20
 	VFMADD231PS  Z20, Z18, Z16
 	VFMADD231PS  Z20, Z19, Z17
 	ADDQ         $0x04, DI
@@ -4871,146 +4982,146 @@ r9one:
 	JNE          r9one
 
 r9sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r9clamp
 	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z20
+	VMOVUPS.Z (BX), K1, Z20
 	VADDPS    Z20, Z0, Z0
-	VMOVUPS.Z 64(SI), K2, Z20
+	VMOVUPS.Z 64(BX), K2, Z20
 	VADDPS    Z20, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z20
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z20
 	VADDPS    Z20, Z2, Z2
-	VMOVUPS.Z 64(SI), K2, Z20
+	VMOVUPS.Z 64(BX), K2, Z20
 	VADDPS    Z20, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z20
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z20
 	VADDPS    Z20, Z4, Z4
-	VMOVUPS.Z 64(SI), K2, Z20
+	VMOVUPS.Z 64(BX), K2, Z20
 	VADDPS    Z20, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z20
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z20
 	VADDPS    Z20, Z6, Z6
-	VMOVUPS.Z 64(SI), K2, Z20
+	VMOVUPS.Z 64(BX), K2, Z20
 	VADDPS    Z20, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z20
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z20
 	VADDPS    Z20, Z8, Z8
-	VMOVUPS.Z 64(SI), K2, Z20
+	VMOVUPS.Z 64(BX), K2, Z20
 	VADDPS    Z20, Z9, Z9
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z20
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z20
 	VADDPS    Z20, Z10, Z10
-	VMOVUPS.Z 64(SI), K2, Z20
+	VMOVUPS.Z 64(BX), K2, Z20
 	VADDPS    Z20, Z11, Z11
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z20
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z20
 	VADDPS    Z20, Z12, Z12
-	VMOVUPS.Z 64(SI), K2, Z20
+	VMOVUPS.Z 64(BX), K2, Z20
 	VADDPS    Z20, Z13, Z13
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z20
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z20
 	VADDPS    Z20, Z14, Z14
-	VMOVUPS.Z 64(SI), K2, Z20
+	VMOVUPS.Z 64(BX), K2, Z20
 	VADDPS    Z20, Z15, Z15
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z20
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z20
 	VADDPS    Z20, Z16, Z16
-	VMOVUPS.Z 64(SI), K2, Z20
+	VMOVUPS.Z 64(BX), K2, Z20
 	VADDPS    Z20, Z17, Z17
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(DI*4), BX
 
 r9clamp:
-	VBROADCASTSS lo+88(FP), Z20
-	VBROADCASTSS hi+92(FP), Z21
+	VBROADCASTSS lo+104(FP), Z20
+	VBROADCASTSS hi+108(FP), Z21
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z20, Z0
 	VMINPS       Z0, Z21, Z0
-	VMOVUPS      Z0, K1, (BX)
+	VMOVUPS      Z0, K1, (DX)
 	VMAXPS       Z1, Z20, Z1
 	VMINPS       Z1, Z21, Z1
-	VMOVUPS      Z1, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z2, Z20, Z2
 	VMINPS       Z2, Z21, Z2
-	VMOVUPS      Z2, K1, (BX)
+	VMOVUPS      Z2, K1, (DX)
 	VMAXPS       Z3, Z20, Z3
 	VMINPS       Z3, Z21, Z3
-	VMOVUPS      Z3, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z4, Z20, Z4
 	VMINPS       Z4, Z21, Z4
-	VMOVUPS      Z4, K1, (BX)
+	VMOVUPS      Z4, K1, (DX)
 	VMAXPS       Z5, Z20, Z5
 	VMINPS       Z5, Z21, Z5
-	VMOVUPS      Z5, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z6, Z20, Z6
 	VMINPS       Z6, Z21, Z6
-	VMOVUPS      Z6, K1, (BX)
+	VMOVUPS      Z6, K1, (DX)
 	VMAXPS       Z7, Z20, Z7
 	VMINPS       Z7, Z21, Z7
-	VMOVUPS      Z7, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z8, Z20, Z8
 	VMINPS       Z8, Z21, Z8
-	VMOVUPS      Z8, K1, (BX)
+	VMOVUPS      Z8, K1, (DX)
 	VMAXPS       Z9, Z20, Z9
 	VMINPS       Z9, Z21, Z9
-	VMOVUPS      Z9, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z10, Z20, Z10
 	VMINPS       Z10, Z21, Z10
-	VMOVUPS      Z10, K1, (BX)
+	VMOVUPS      Z10, K1, (DX)
 	VMAXPS       Z11, Z20, Z11
 	VMINPS       Z11, Z21, Z11
-	VMOVUPS      Z11, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z12, Z20, Z12
 	VMINPS       Z12, Z21, Z12
-	VMOVUPS      Z12, K1, (BX)
+	VMOVUPS      Z12, K1, (DX)
 	VMAXPS       Z13, Z20, Z13
 	VMINPS       Z13, Z21, Z13
-	VMOVUPS      Z13, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z13, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z14, Z20, Z14
 	VMINPS       Z14, Z21, Z14
-	VMOVUPS      Z14, K1, (BX)
+	VMOVUPS      Z14, K1, (DX)
 	VMAXPS       Z15, Z20, Z15
 	VMINPS       Z15, Z21, Z15
-	VMOVUPS      Z15, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z15, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z16, Z20, Z16
 	VMINPS       Z16, Z21, Z16
-	VMOVUPS      Z16, K1, (BX)
+	VMOVUPS      Z16, K1, (DX)
 	VMAXPS       Z17, Z20, Z17
 	VMINPS       Z17, Z21, Z17
-	VMOVUPS      Z17, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z17, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r9tile
 	VZEROUPPER
 	RET
 
 r10:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r10tile:
-	MOVB    accumulate+100(FP), DI
+	MOVB    accumulate+116(FP), DI
 	TESTB   DI, DI
 	JNE     r10more
 	MOVQ    bias+48(FP), DI
@@ -5038,7 +5149,7 @@ r10tile:
 
 r10more:
 	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
+	MOVQ      DX, DI
 	VMOVUPS.Z (DI), K1, Z0
 	VMOVUPS.Z 64(DI), K2, Z1
 	LEAQ      (DI)(R8*4), DI
@@ -5071,144 +5182,161 @@ r10more:
 	LEAQ      (DI)(R8*4), DI
 
 r10started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	LEAQ (R8)(DX*2), R9
-	ADDQ DX, R9
-	LEAQ (R9)(DX*2), R10
-	ADDQ DX, R10
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
 	MOVQ b+40(FP), R11
 	MOVQ k+32(FP), R12
+	MOVQ aheadStep+96(FP), R14
 	MOVQ R12, R13
 	ANDQ $0x03, R12
 	SHRQ $0x02, R13
 	JEQ  r10ones
 
 r10quad:
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
 	VMOVUPS      (R11), Z20
 	VMOVUPS      64(R11), Z21
 	VBROADCASTSS (DI), Z22
 	VFMADD231PS  Z22, Z20, Z0
 	VFMADD231PS  Z22, Z21, Z1
-	VBROADCASTSS (DI)(DX*1), Z23
+	VBROADCASTSS (DI)(CX*1), Z23
 	VFMADD231PS  Z23, Z20, Z2
 	VFMADD231PS  Z23, Z21, Z3
-	VBROADCASTSS (DI)(DX*2), Z22
+	VBROADCASTSS (DI)(CX*2), Z22
 	VFMADD231PS  Z22, Z20, Z4
 	VFMADD231PS  Z22, Z21, Z5
 	VBROADCASTSS (R8), Z23
 	VFMADD231PS  Z23, Z20, Z6
 	VFMADD231PS  Z23, Z21, Z7
-	VBROADCASTSS (R8)(DX*1), Z22
+	VBROADCASTSS (R8)(CX*1), Z22
 	VFMADD231PS  Z22, Z20, Z8
 	VFMADD231PS  Z22, Z21, Z9
-	VBROADCASTSS (R8)(DX*2), Z23
+	VBROADCASTSS (R8)(CX*2), Z23
 	VFMADD231PS  Z23, Z20, Z10
 	VFMADD231PS  Z23, Z21, Z11
 	VBROADCASTSS (R9), Z22
 	VFMADD231PS  Z22, Z20, Z12
 	VFMADD231PS  Z22, Z21, Z13
-	VBROADCASTSS (R9)(DX*1), Z23
+	VBROADCASTSS (R9)(CX*1), Z23
 	VFMADD231PS  Z23, Z20, Z14
 	VFMADD231PS  Z23, Z21, Z15
-	VBROADCASTSS (R9)(DX*2), Z22
+	VBROADCASTSS (R9)(CX*2), Z22
 	VFMADD231PS  Z22, Z20, Z16
 	VFMADD231PS  Z22, Z21, Z17
 	VBROADCASTSS (R10), Z23
 	VFMADD231PS  Z23, Z20, Z18
 	VFMADD231PS  Z23, Z21, Z19
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
 	VMOVUPS      128(R11), Z20
 	VMOVUPS      192(R11), Z21
 	VBROADCASTSS 4(DI), Z22
 	VFMADD231PS  Z22, Z20, Z0
 	VFMADD231PS  Z22, Z21, Z1
-	VBROADCASTSS 4(DI)(DX*1), Z23
+	VBROADCASTSS 4(DI)(CX*1), Z23
 	VFMADD231PS  Z23, Z20, Z2
 	VFMADD231PS  Z23, Z21, Z3
-	VBROADCASTSS 4(DI)(DX*2), Z22
+	VBROADCASTSS 4(DI)(CX*2), Z22
 	VFMADD231PS  Z22, Z20, Z4
 	VFMADD231PS  Z22, Z21, Z5
 	VBROADCASTSS 4(R8), Z23
 	VFMADD231PS  Z23, Z20, Z6
 	VFMADD231PS  Z23, Z21, Z7
-	VBROADCASTSS 4(R8)(DX*1), Z22
+	VBROADCASTSS 4(R8)(CX*1), Z22
 	VFMADD231PS  Z22, Z20, Z8
 	VFMADD231PS  Z22, Z21, Z9
-	VBROADCASTSS 4(R8)(DX*2), Z23
+	VBROADCASTSS 4(R8)(CX*2), Z23
 	VFMADD231PS  Z23, Z20, Z10
 	VFMADD231PS  Z23, Z21, Z11
 	VBROADCASTSS 4(R9), Z22
 	VFMADD231PS  Z22, Z20, Z12
 	VFMADD231PS  Z22, Z21, Z13
-	VBROADCASTSS 4(R9)(DX*1), Z23
+	VBROADCASTSS 4(R9)(CX*1), Z23
 	VFMADD231PS  Z23, Z20, Z14
 	VFMADD231PS  Z23, Z21, Z15
-	VBROADCASTSS 4(R9)(DX*2), Z22
+	VBROADCASTSS 4(R9)(CX*2), Z22
 	VFMADD231PS  Z22, Z20, Z16
 	VFMADD231PS  Z22, Z21, Z17
 	VBROADCASTSS 4(R10), Z23
 	VFMADD231PS  Z23, Z20, Z18
 	VFMADD231PS  Z23, Z21, Z19
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
 	VMOVUPS      256(R11), Z20
 	VMOVUPS      320(R11), Z21
 	VBROADCASTSS 8(DI), Z22
 	VFMADD231PS  Z22, Z20, Z0
 	VFMADD231PS  Z22, Z21, Z1
-	VBROADCASTSS 8(DI)(DX*1), Z23
+	VBROADCASTSS 8(DI)(CX*1), Z23
 	VFMADD231PS  Z23, Z20, Z2
 	VFMADD231PS  Z23, Z21, Z3
-	VBROADCASTSS 8(DI)(DX*2), Z22
+	VBROADCASTSS 8(DI)(CX*2), Z22
 	VFMADD231PS  Z22, Z20, Z4
 	VFMADD231PS  Z22, Z21, Z5
 	VBROADCASTSS 8(R8), Z23
 	VFMADD231PS  Z23, Z20, Z6
 	VFMADD231PS  Z23, Z21, Z7
-	VBROADCASTSS 8(R8)(DX*1), Z22
+	VBROADCASTSS 8(R8)(CX*1), Z22
 	VFMADD231PS  Z22, Z20, Z8
 	VFMADD231PS  Z22, Z21, Z9
-	VBROADCASTSS 8(R8)(DX*2), Z23
+	VBROADCASTSS 8(R8)(CX*2), Z23
 	VFMADD231PS  Z23, Z20, Z10
 	VFMADD231PS  Z23, Z21, Z11
 	VBROADCASTSS 8(R9), Z22
 	VFMADD231PS  Z22, Z20, Z12
 	VFMADD231PS  Z22, Z21, Z13
-	VBROADCASTSS 8(R9)(DX*1), Z23
+	VBROADCASTSS 8(R9)(CX*1), Z23
 	VFMADD231PS  Z23, Z20, Z14
 	VFMADD231PS  Z23, Z21, Z15
-	VBROADCASTSS 8(R9)(DX*2), Z22
+	VBROADCASTSS 8(R9)(CX*2), Z22
 	VFMADD231PS  Z22, Z20, Z16
 	VFMADD231PS  Z22, Z21, Z17
 	VBROADCASTSS 8(R10), Z23
 	VFMADD231PS  Z23, Z20, Z18
 	VFMADD231PS  Z23, Z21, Z19
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
 	VMOVUPS      384(R11), Z20
 	VMOVUPS      448(R11), Z21
 	VBROADCASTSS 12(DI), Z22
 	VFMADD231PS  Z22, Z20, Z0
 	VFMADD231PS  Z22, Z21, Z1
-	VBROADCASTSS 12(DI)(DX*1), Z23
+	VBROADCASTSS 12(DI)(CX*1), Z23
 	VFMADD231PS  Z23, Z20, Z2
 	VFMADD231PS  Z23, Z21, Z3
-	VBROADCASTSS 12(DI)(DX*2), Z22
+	VBROADCASTSS 12(DI)(CX*2), Z22
 	VFMADD231PS  Z22, Z20, Z4
 	VFMADD231PS  Z22, Z21, Z5
 	VBROADCASTSS 12(R8), Z23
 	VFMADD231PS  Z23, Z20, Z6
 	VFMADD231PS  Z23, Z21, Z7
-	VBROADCASTSS 12(R8)(DX*1), Z22
+	VBROADCASTSS 12(R8)(CX*1), Z22
 	VFMADD231PS  Z22, Z20, Z8
 	VFMADD231PS  Z22, Z21, Z9
-	VBROADCASTSS 12(R8)(DX*2), Z23
+	VBROADCASTSS 12(R8)(CX*2), Z23
 	VFMADD231PS  Z23, Z20, Z10
 	VFMADD231PS  Z23, Z21, Z11
 	VBROADCASTSS 12(R9), Z22
 	VFMADD231PS  Z22, Z20, Z12
 	VFMADD231PS  Z22, Z21, Z13
-	VBROADCASTSS 12(R9)(DX*1), Z23
+	VBROADCASTSS 12(R9)(CX*1), Z23
 	VFMADD231PS  Z23, Z20, Z14
 	VFMADD231PS  Z23, Z21, Z15
-	VBROADCASTSS 12(R9)(DX*2), Z22
+	VBROADCASTSS 12(R9)(CX*2), Z22
 	VFMADD231PS  Z22, Z20, Z16
 	VFMADD231PS  Z22, Z21, Z17
 	VBROADCASTSS 12(R10), Z23
@@ -5232,28 +5360,28 @@ r10one:
 	VBROADCASTSS (DI), Z22
 	VFMADD231PS  Z22, Z20, Z0
 	VFMADD231PS  Z22, Z21, Z1
-	VBROADCASTSS (DI)(DX*1), Z23
+	VBROADCASTSS (DI)(CX*1), Z23
 	VFMADD231PS  Z23, Z20, Z2
 	VFMADD231PS  Z23, Z21, Z3
-	VBROADCASTSS (DI)(DX*2), Z22
+	VBROADCASTSS (DI)(CX*2), Z22
 	VFMADD231PS  Z22, Z20, Z4
 	VFMADD231PS  Z22, Z21, Z5
 	VBROADCASTSS (R8), Z23
 	VFMADD231PS  Z23, Z20, Z6
 	VFMADD231PS  Z23, Z21, Z7
-	VBROADCASTSS (R8)(DX*1), Z22
+	VBROADCASTSS (R8)(CX*1), Z22
 	VFMADD231PS  Z22, Z20, Z8
 	VFMADD231PS  Z22, Z21, Z9
-	VBROADCASTSS (R8)(DX*2), Z23
+	VBROADCASTSS (R8)(CX*2), Z23
 	VFMADD231PS  Z23, Z20, Z10
 	VFMADD231PS  Z23, Z21, Z11
 	VBROADCASTSS (R9), Z22
 	VFMADD231PS  Z22, Z20, Z12
 	VFMADD231PS  Z22, Z21, Z13
-	VBROADCASTSS (R9)(DX*1), Z23
+	VBROADCASTSS (R9)(CX*1), Z23
 	VFMADD231PS  Z23, Z20, Z14
 	VFMADD231PS  Z23, Z21, Z15
-	VBROADCASTSS (R9)(DX*2), Z22
+	VBROADCASTSS (R9)(CX*2), Z22
 	VFMADD231PS  Z22, Z20, Z16
 	VFMADD231PS  Z22, Z21, Z17
 	VBROADCASTSS (R10), Z23
@@ -5268,159 +5396,159 @@ r10one:
 	JNE          r10one
 
 r10sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r10clamp
 	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z22
+	VMOVUPS.Z (BX), K1, Z22
 	VADDPS    Z22, Z0, Z0
-	VMOVUPS.Z 64(SI), K2, Z22
+	VMOVUPS.Z 64(BX), K2, Z22
 	VADDPS    Z22, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z22
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
 	VADDPS    Z22, Z2, Z2
-	VMOVUPS.Z 64(SI), K2, Z22
+	VMOVUPS.Z 64(BX), K2, Z22
 	VADDPS    Z22, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z22
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
 	VADDPS    Z22, Z4, Z4
-	VMOVUPS.Z 64(SI), K2, Z22
+	VMOVUPS.Z 64(BX), K2, Z22
 	VADDPS    Z22, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z22
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
 	VADDPS    Z22, Z6, Z6
-	VMOVUPS.Z 64(SI), K2, Z22
+	VMOVUPS.Z 64(BX), K2, Z22
 	VADDPS    Z22, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z22
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
 	VADDPS    Z22, Z8, Z8
-	VMOVUPS.Z 64(SI), K2, Z22
+	VMOVUPS.Z 64(BX), K2, Z22
 	VADDPS    Z22, Z9, Z9
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z22
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
 	VADDPS    Z22, Z10, Z10
-	VMOVUPS.Z 64(SI), K2, Z22
+	VMOVUPS.Z 64(BX), K2, Z22
 	VADDPS    Z22, Z11, Z11
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z22
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
 	VADDPS    Z22, Z12, Z12
-	VMOVUPS.Z 64(SI), K2, Z22
+	VMOVUPS.Z 64(BX), K2, Z22
 	VADDPS    Z22, Z13, Z13
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z22
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
 	VADDPS    Z22, Z14, Z14
-	VMOVUPS.Z 64(SI), K2, Z22
+	VMOVUPS.Z 64(BX), K2, Z22
 	VADDPS    Z22, Z15, Z15
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z22
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
 	VADDPS    Z22, Z16, Z16
-	VMOVUPS.Z 64(SI), K2, Z22
+	VMOVUPS.Z 64(BX), K2, Z22
 	VADDPS    Z22, Z17, Z17
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z22
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
 	VADDPS    Z22, Z18, Z18
-	VMOVUPS.Z 64(SI), K2, Z22
+	VMOVUPS.Z 64(BX), K2, Z22
 	VADDPS    Z22, Z19, Z19
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(DI*4), BX
 
 r10clamp:
-	VBROADCASTSS lo+88(FP), Z22
-	VBROADCASTSS hi+92(FP), Z23
+	VBROADCASTSS lo+104(FP), Z22
+	VBROADCASTSS hi+108(FP), Z23
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z22, Z0
 	VMINPS       Z0, Z23, Z0
-	VMOVUPS      Z0, K1, (BX)
+	VMOVUPS      Z0, K1, (DX)
 	VMAXPS       Z1, Z22, Z1
 	VMINPS       Z1, Z23, Z1
-	VMOVUPS      Z1, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z2, Z22, Z2
 	VMINPS       Z2, Z23, Z2
-	VMOVUPS      Z2, K1, (BX)
+	VMOVUPS      Z2, K1, (DX)
 	VMAXPS       Z3, Z22, Z3
 	VMINPS       Z3, Z23, Z3
-	VMOVUPS      Z3, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z4, Z22, Z4
 	VMINPS       Z4, Z23, Z4
-	VMOVUPS      Z4, K1, (BX)
+	VMOVUPS      Z4, K1, (DX)
 	VMAXPS       Z5, Z22, Z5
 	VMINPS       Z5, Z23, Z5
-	VMOVUPS      Z5, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z6, Z22, Z6
 	VMINPS       Z6, Z23, Z6
-	VMOVUPS      Z6, K1, (BX)
+	VMOVUPS      Z6, K1, (DX)
 	VMAXPS       Z7, Z22, Z7
 	VMINPS       Z7, Z23, Z7
-	VMOVUPS      Z7, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z8, Z22, Z8
 	VMINPS       Z8, Z23, Z8
-	VMOVUPS      Z8, K1, (BX)
+	VMOVUPS      Z8, K1, (DX)
 	VMAXPS       Z9, Z22, Z9
 	VMINPS       Z9, Z23, Z9
-	VMOVUPS      Z9, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z10, Z22, Z10
 	VMINPS       Z10, Z23, Z10
-	VMOVUPS      Z10, K1, (BX)
+	VMOVUPS      Z10, K1, (DX)
 	VMAXPS       Z11, Z22, Z11
 	VMINPS       Z11, Z23, Z11
-	VMOVUPS      Z11, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z12, Z22, Z12
 	VMINPS       Z12, Z23, Z12
-	VMOVUPS      Z12, K1, (BX)
+	VMOVUPS      Z12, K1, (DX)
 	VMAXPS       Z13, Z22, Z13
 	VMINPS       Z13, Z23, Z13
-	VMOVUPS      Z13, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z13, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z14, Z22, Z14
 	VMINPS       Z14, Z23, Z14
-	VMOVUPS      Z14, K1, (BX)
+	VMOVUPS      Z14, K1, (DX)
 	VMAXPS       Z15, Z22, Z15
 	VMINPS       Z15, Z23, Z15
-	VMOVUPS      Z15, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z15, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z16, Z22, Z16
 	VMINPS       Z16, Z23, Z16
-	VMOVUPS      Z16, K1, (BX)
+	VMOVUPS      Z16, K1, (DX)
 	VMAXPS       Z17, Z22, Z17
 	VMINPS       Z17, Z23, Z17
-	VMOVUPS      Z17, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z17, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z18, Z22, Z18
 	VMINPS       Z18, Z23, Z18
-	VMOVUPS      Z18, K1, (BX)
+	VMOVUPS      Z18, K1, (DX)
 	VMAXPS       Z19, Z22, Z19
 	VMINPS       Z19, Z23, Z19
-	VMOVUPS      Z19, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z19, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r10tile
 	VZEROUPPER
 	RET
 
 r11:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r11tile:
-	MOVB    accumulate+100(FP), DI
+	MOVB    accumulate+116(FP), DI
 	TESTB   DI, DI
 	JNE     r11more
 	MOVQ    bias+48(FP), DI
@@ -5450,7 +5578,7 @@ r11tile:
 
 r11more:
 	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
+	MOVQ      DX, DI
 	VMOVUPS.Z (DI), K1, Z0
 	VMOVUPS.Z 64(DI), K2, Z1
 	LEAQ      (DI)(R8*4), DI
@@ -5486,159 +5614,176 @@ r11more:
 	LEAQ      (DI)(R8*4), DI
 
 r11started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	LEAQ (R8)(DX*2), R9
-	ADDQ DX, R9
-	LEAQ (R9)(DX*2), R10
-	ADDQ DX, R10
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
 	MOVQ b+40(FP), R11
 	MOVQ k+32(FP), R12
+	MOVQ aheadStep+96(FP), R14
 	MOVQ R12, R13
 	ANDQ $0x03, R12
 	SHRQ $0x02, R13
 	JEQ  r11ones
 
 r11quad:
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
 	VMOVUPS      (R11), Z22
 	VMOVUPS      64(R11), Z23
 	VBROADCASTSS (DI), Z24
 	VFMADD231PS  Z24, Z22, Z0
 	VFMADD231PS  Z24, Z23, Z1
-	VBROADCASTSS (DI)(DX*1), Z25
+	VBROADCASTSS (DI)(CX*1), Z25
 	VFMADD231PS  Z25, Z22, Z2
 	VFMADD231PS  Z25, Z23, Z3
-	VBROADCASTSS (DI)(DX*2), Z24
+	VBROADCASTSS (DI)(CX*2), Z24
 	VFMADD231PS  Z24, Z22, Z4
 	VFMADD231PS  Z24, Z23, Z5
 	VBROADCASTSS (R8), Z25
 	VFMADD231PS  Z25, Z22, Z6
 	VFMADD231PS  Z25, Z23, Z7
-	VBROADCASTSS (R8)(DX*1), Z24
+	VBROADCASTSS (R8)(CX*1), Z24
 	VFMADD231PS  Z24, Z22, Z8
 	VFMADD231PS  Z24, Z23, Z9
-	VBROADCASTSS (R8)(DX*2), Z25
+	VBROADCASTSS (R8)(CX*2), Z25
 	VFMADD231PS  Z25, Z22, Z10
 	VFMADD231PS  Z25, Z23, Z11
 	VBROADCASTSS (R9), Z24
 	VFMADD231PS  Z24, Z22, Z12
 	VFMADD231PS  Z24, Z23, Z13
-	VBROADCASTSS (R9)(DX*1), Z25
+	VBROADCASTSS (R9)(CX*1), Z25
 	VFMADD231PS  Z25, Z22, Z14
 	VFMADD231PS  Z25, Z23, Z15
-	VBROADCASTSS (R9)(DX*2), Z24
+	VBROADCASTSS (R9)(CX*2), Z24
 	VFMADD231PS  Z24, Z22, Z16
 	VFMADD231PS  Z24, Z23, Z17
 	VBROADCASTSS (R10), Z25
 	VFMADD231PS  Z25, Z22, Z18
 	VFMADD231PS  Z25, Z23, Z19
-	VBROADCASTSS (R10)(DX*1), Z24
+	VBROADCASTSS (R10)(CX*1), Z24
 	VFMADD231PS  Z24, Z22, Z20
 	VFMADD231PS  Z24, Z23, Z21
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
 	VMOVUPS      128(R11), Z22
 	VMOVUPS      192(R11), Z23
 	VBROADCASTSS 4(DI), Z24
 	VFMADD231PS  Z24, Z22, Z0
 	VFMADD231PS  Z24, Z23, Z1
-	VBROADCASTSS 4(DI)(DX*1), Z25
+	VBROADCASTSS 4(DI)(CX*1), Z25
 	VFMADD231PS  Z25, Z22, Z2
 	VFMADD231PS  Z25, Z23, Z3
-	VBROADCASTSS 4(DI)(DX*2), Z24
+	VBROADCASTSS 4(DI)(CX*2), Z24
 	VFMADD231PS  Z24, Z22, Z4
 	VFMADD231PS  Z24, Z23, Z5
 	VBROADCASTSS 4(R8), Z25
 	VFMADD231PS  Z25, Z22, Z6
 	VFMADD231PS  Z25, Z23, Z7
-	VBROADCASTSS 4(R8)(DX*1), Z24
+	VBROADCASTSS 4(R8)(CX*1), Z24
 	VFMADD231PS  Z24, Z22, Z8
 	VFMADD231PS  Z24, Z23, Z9
-	VBROADCASTSS 4(R8)(DX*2), Z25
+	VBROADCASTSS 4(R8)(CX*2), Z25
 	VFMADD231PS  Z25, Z22, Z10
 	VFMADD231PS  Z25, Z23, Z11
 	VBROADCASTSS 4(R9), Z24
 	VFMADD231PS  Z24, Z22, Z12
 	VFMADD231PS  Z24, Z23, Z13
-	VBROADCASTSS 4(R9)(DX*1), Z25
+	VBROADCASTSS 4(R9)(CX*1), Z25
 	VFMADD231PS  Z25, Z22, Z14
 	VFMADD231PS  Z25, Z23, Z15
-	VBROADCASTSS 4(R9)(DX*2), Z24
+	VBROADCASTSS 4(R9)(CX*2), Z24
 	VFMADD231PS  Z24, Z22, Z16
 	VFMADD231PS  Z24, Z23, Z17
 	VBROADCASTSS 4(R10), Z25
 	VFMADD231PS  Z25, Z22, Z18
 	VFMADD231PS  Z25, Z23, Z19
-	VBROADCASTSS 4(R10)(DX*1), Z24
+	VBROADCASTSS 4(R10)(CX*1), Z24
 	VFMADD231PS  Z24, Z22, Z20
 	VFMADD231PS  Z24, Z23, Z21
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
 	VMOVUPS      256(R11), Z22
 	VMOVUPS      320(R11), Z23
 	VBROADCASTSS 8(DI), Z24
 	VFMADD231PS  Z24, Z22, Z0
 	VFMADD231PS  Z24, Z23, Z1
-	VBROADCASTSS 8(DI)(DX*1), Z25
+	VBROADCASTSS 8(DI)(CX*1), Z25
 	VFMADD231PS  Z25, Z22, Z2
 	VFMADD231PS  Z25, Z23, Z3
-	VBROADCASTSS 8(DI)(DX*2), Z24
+	VBROADCASTSS 8(DI)(CX*2), Z24
 	VFMADD231PS  Z24, Z22, Z4
 	VFMADD231PS  Z24, Z23, Z5
 	VBROADCASTSS 8(R8), Z25
 	VFMADD231PS  Z25, Z22, Z6
 	VFMADD231PS  Z25, Z23, Z7
-	VBROADCASTSS 8(R8)(DX*1), Z24
+	VBROADCASTSS 8(R8)(CX*1), Z24
 	VFMADD231PS  Z24, Z22, Z8
 	VFMADD231PS  Z24, Z23, Z9
-	VBROADCASTSS 8(R8)(DX*2), Z25
+	VBROADCASTSS 8(R8)(CX*2), Z25
 	VFMADD231PS  Z25, Z22, Z10
 	VFMADD231PS  Z25, Z23, Z11
 	VBROADCASTSS 8(R9), Z24
 	VFMADD231PS  Z24, Z22, Z12
 	VFMADD231PS  Z24, Z23, Z13
-	VBROADCASTSS 8(R9)(DX*1), Z25
+	VBROADCASTSS 8(R9)(CX*1), Z25
 	VFMADD231PS  Z25, Z22, Z14
 	VFMADD231PS  Z25, Z23, Z15
-	VBROADCASTSS 8(R9)(DX*2), Z24
+	VBROADCASTSS 8(R9)(CX*2), Z24
 	VFMADD231PS  Z24, Z22, Z16
 	VFMADD231PS  Z24, Z23, Z17
 	VBROADCASTSS 8(R10), Z25
 	VFMADD231PS  Z25, Z22, Z18
 	VFMADD231PS  Z25, Z23, Z19
-	VBROADCASTSS 8(R10)(DX*1), Z24
+	VBROADCASTSS 8(R10)(CX*1), Z24
 	VFMADD231PS  Z24, Z22, Z20
 	VFMADD231PS  Z24, Z23, Z21
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
 	VMOVUPS      384(R11), Z22
 	VMOVUPS      448(R11), Z23
 	VBROADCASTSS 12(DI), Z24
 	VFMADD231PS  Z24, Z22, Z0
 	VFMADD231PS  Z24, Z23, Z1
-	VBROADCASTSS 12(DI)(DX*1), Z25
+	VBROADCASTSS 12(DI)(CX*1), Z25
 	VFMADD231PS  Z25, Z22, Z2
 	VFMADD231PS  Z25, Z23, Z3
-	VBROADCASTSS 12(DI)(DX*2), Z24
+	VBROADCASTSS 12(DI)(CX*2), Z24
 	VFMADD231PS  Z24, Z22, Z4
 	VFMADD231PS  Z24, Z23, Z5
 	VBROADCASTSS 12(R8), Z25
 	VFMADD231PS  Z25, Z22, Z6
 	VFMADD231PS  Z25, Z23, Z7
-	VBROADCASTSS 12(R8)(DX*1), Z24
+	VBROADCASTSS 12(R8)(CX*1), Z24
 	VFMADD231PS  Z24, Z22, Z8
 	VFMADD231PS  Z24, Z23, Z9
-	VBROADCASTSS 12(R8)(DX*2), Z25
+	VBROADCASTSS 12(R8)(CX*2), Z25
 	VFMADD231PS  Z25, Z22, Z10
 	VFMADD231PS  Z25, Z23, Z11
 	VBROADCASTSS 12(R9), Z24
 	VFMADD231PS  Z24, Z22, Z12
 	VFMADD231PS  Z24, Z23, Z13
-	VBROADCASTSS 12(R9)(DX*1), Z25
+	VBROADCASTSS 12(R9)(CX*1), Z25
 	VFMADD231PS  Z25, Z22, Z14
 	VFMADD231PS  Z25, Z23, Z15
-	VBROADCASTSS 12(R9)(DX*2), Z24
+	VBROADCASTSS 12(R9)(CX*2), Z24
 	VFMADD231PS  Z24, Z22, Z16
 	VFMADD231PS  Z24, Z23, Z17
 	VBROADCASTSS 12(R10), Z25
 	VFMADD231PS  Z25, Z22, Z18
 	VFMADD231PS  Z25, Z23, Z19
-	VBROADCASTSS 12(R10)(DX*1), Z24
+	VBROADCASTSS 12(R10)(CX*1), Z24
 	VFMADD231PS  Z24, Z22, Z20
 	VFMADD231PS  Z24, Z23, Z21
 	ADDQ         $0x10, DI
@@ -5659,34 +5804,34 @@ r11one:
 	VBROADCASTSS (DI), Z24
 	VFMADD231PS  Z24, Z22, Z0
 	VFMADD231PS  Z24, Z23, Z1
-	VBROADCASTSS (DI)(DX*1), Z25
+	VBROADCASTSS (DI)(CX*1), Z25
 	VFMADD231PS  Z25, Z22, Z2
 	VFMADD231PS  Z25, Z23, Z3
-	VBROADCASTSS (DI)(DX*2), Z24
+	VBROADCASTSS (DI)(CX*2), Z24
 	VFMADD231PS  Z24, Z22, Z4
 	VFMADD231PS  Z24, Z23, Z5
 	VBROADCASTSS (R8), Z25
 	VFMADD231PS  Z25, Z22, Z6
 	VFMADD231PS  Z25, Z23, Z7
-	VBROADCASTSS (R8)(DX*1), Z24
+	VBROADCASTSS (R8)(CX*1), Z24
 	VFMADD231PS  Z24, Z22, Z8
 	VFMADD231PS  Z24, Z23, Z9
-	VBROADCASTSS (R8)(DX*2), Z25
+	VBROADCASTSS (R8)(CX*2), Z25
 	VFMADD231PS  Z25, Z22, Z10
 	VFMADD231PS  Z25, Z23, Z11
 	VBROADCASTSS (R9), Z24
 	VFMADD231PS  Z24, Z22, Z12
 	VFMADD231PS  Z24, Z23, Z13
-	VBROADCASTSS (R9)(DX*1), Z25
+	VBROADCASTSS (R9)(CX*1), Z25
 	VFMADD231PS  Z25, Z22, Z14
 	VFMADD231PS  Z25, Z23, Z15
-	VBROADCASTSS (R9)(DX*2), Z24
+	VBROADCASTSS (R9)(CX*2), Z24
 	VFMADD231PS  Z24, Z22, Z16
 	VFMADD231PS  Z24, Z23, Z17
 	VBROADCASTSS (R10), Z25
 	VFMADD231PS  Z25, Z22, Z18
 	VFMADD231PS  Z25, Z23, Z19
-	VBROADCASTSS (R10)(DX*1), Z24
+	VBROADCASTSS (R10)(CX*1), Z24
 	VFMADD231PS  Z24, Z22, Z20
 	VFMADD231PS  Z24, Z23, Z21
 	ADDQ         $0x04, DI
@@ -5698,172 +5843,172 @@ r11one:
 	JNE          r11one
 
 r11sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r11clamp
 	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z24
+	VMOVUPS.Z (BX), K1, Z24
 	VADDPS    Z24, Z0, Z0
-	VMOVUPS.Z 64(SI), K2, Z24
+	VMOVUPS.Z 64(BX), K2, Z24
 	VADDPS    Z24, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z24
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
 	VADDPS    Z24, Z2, Z2
-	VMOVUPS.Z 64(SI), K2, Z24
+	VMOVUPS.Z 64(BX), K2, Z24
 	VADDPS    Z24, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z24
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
 	VADDPS    Z24, Z4, Z4
-	VMOVUPS.Z 64(SI), K2, Z24
+	VMOVUPS.Z 64(BX), K2, Z24
 	VADDPS    Z24, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z24
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
 	VADDPS    Z24, Z6, Z6
-	VMOVUPS.Z 64(SI), K2, Z24
+	VMOVUPS.Z 64(BX), K2, Z24
 	VADDPS    Z24, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z24
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
 	VADDPS    Z24, Z8, Z8
-	VMOVUPS.Z 64(SI), K2, Z24
+	VMOVUPS.Z 64(BX), K2, Z24
 	VADDPS    Z24, Z9, Z9
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z24
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
 	VADDPS    Z24, Z10, Z10
-	VMOVUPS.Z 64(SI), K2, Z24
+	VMOVUPS.Z 64(BX), K2, Z24
 	VADDPS    Z24, Z11, Z11
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z24
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
 	VADDPS    Z24, Z12, Z12
-	VMOVUPS.Z 64(SI), K2, Z24
+	VMOVUPS.Z 64(BX), K2, Z24
 	VADDPS    Z24, Z13, Z13
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z24
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
 	VADDPS    Z24, Z14, Z14
-	VMOVUPS.Z 64(SI), K2, Z24
+	VMOVUPS.Z 64(BX), K2, Z24
 	VADDPS    Z24, Z15, Z15
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z24
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
 	VADDPS    Z24, Z16, Z16
-	VMOVUPS.Z 64(SI), K2, Z24
+	VMOVUPS.Z 64(BX), K2, Z24
 	VADDPS    Z24, Z17, Z17
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z24
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
 	VADDPS    Z24, Z18, Z18
-	VMOVUPS.Z 64(SI), K2, Z24
+	VMOVUPS.Z 64(BX), K2, Z24
 	VADDPS    Z24, Z19, Z19
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z24
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
 	VADDPS    Z24, Z20, Z20
-	VMOVUPS.Z 64(SI), K2, Z24
+	VMOVUPS.Z 64(BX), K2, Z24
 	VADDPS    Z24, Z21, Z21
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(DI*4), BX
 
 r11clamp:
-	VBROADCASTSS lo+88(FP), Z24
-	VBROADCASTSS hi+92(FP), Z25
+	VBROADCASTSS lo+104(FP), Z24
+	VBROADCASTSS hi+108(FP), Z25
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z24, Z0
 	VMINPS       Z0, Z25, Z0
-	VMOVUPS      Z0, K1, (BX)
+	VMOVUPS      Z0, K1, (DX)
 	VMAXPS       Z1, Z24, Z1
 	VMINPS       Z1, Z25, Z1
-	VMOVUPS      Z1, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z2, Z24, Z2
 	VMINPS       Z2, Z25, Z2
-	VMOVUPS      Z2, K1, (BX)
+	VMOVUPS      Z2, K1, (DX)
 	VMAXPS       Z3, Z24, Z3
 	VMINPS       Z3, Z25, Z3
-	VMOVUPS      Z3, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z4, Z24, Z4
 	VMINPS       Z4, Z25, Z4
-	VMOVUPS      Z4, K1, (BX)
+	VMOVUPS      Z4, K1, (DX)
 	VMAXPS       Z5, Z24, Z5
 	VMINPS       Z5, Z25, Z5
-	VMOVUPS      Z5, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z6, Z24, Z6
 	VMINPS       Z6, Z25, Z6
-	VMOVUPS      Z6, K1, (BX)
+	VMOVUPS      Z6, K1, (DX)
 	VMAXPS       Z7, Z24, Z7
 	VMINPS       Z7, Z25, Z7
-	VMOVUPS      Z7, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z8, Z24, Z8
 	VMINPS       Z8, Z25, Z8
-	VMOVUPS      Z8, K1, (BX)
+	VMOVUPS      Z8, K1, (DX)
 	VMAXPS       Z9, Z24, Z9
 	VMINPS       Z9, Z25, Z9
-	VMOVUPS      Z9, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z10, Z24, Z10
 	VMINPS       Z10, Z25, Z10
-	VMOVUPS      Z10, K1, (BX)
+	VMOVUPS      Z10, K1, (DX)
 	VMAXPS       Z11, Z24, Z11
 	VMINPS       Z11, Z25, Z11
-	VMOVUPS      Z11, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z12, Z24, Z12
 	VMINPS       Z12, Z25, Z12
-	VMOVUPS      Z12, K1, (BX)
+	VMOVUPS      Z12, K1, (DX)
 	VMAXPS       Z13, Z24, Z13
 	VMINPS       Z13, Z25, Z13
-	VMOVUPS      Z13, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z13, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z14, Z24, Z14
 	VMINPS       Z14, Z25, Z14
-	VMOVUPS      Z14, K1, (BX)
+	VMOVUPS      Z14, K1, (DX)
 	VMAXPS       Z15, Z24, Z15
 	VMINPS       Z15, Z25, Z15
-	VMOVUPS      Z15, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z15, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z16, Z24, Z16
 	VMINPS       Z16, Z25, Z16
-	VMOVUPS      Z16, K1, (BX)
+	VMOVUPS      Z16, K1, (DX)
 	VMAXPS       Z17, Z24, Z17
 	VMINPS       Z17, Z25, Z17
-	VMOVUPS      Z17, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z17, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z18, Z24, Z18
 	VMINPS       Z18, Z25, Z18
-	VMOVUPS      Z18, K1, (BX)
+	VMOVUPS      Z18, K1, (DX)
 	VMAXPS       Z19, Z24, Z19
 	VMINPS       Z19, Z25, Z19
-	VMOVUPS      Z19, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z19, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z20, Z24, Z20
 	VMINPS       Z20, Z25, Z20
-	VMOVUPS      Z20, K1, (BX)
+	VMOVUPS      Z20, K1, (DX)
 	VMAXPS       Z21, Z24, Z21
 	VMINPS       Z21, Z25, Z21
-	VMOVUPS      Z21, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z21, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r11tile
 	VZEROUPPER
 	RET
 
 r12:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r12tile:
-	MOVB    accumulate+100(FP), DI
+	MOVB    accumulate+116(FP), DI
 	TESTB   DI, DI
 	JNE     r12more
 	MOVQ    bias+48(FP), DI
@@ -5895,7 +6040,7 @@ r12tile:
 
 r12more:
 	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
+	MOVQ      DX, DI
 	VMOVUPS.Z (DI), K1, Z0
 	VMOVUPS.Z 64(DI), K2, Z1
 	LEAQ      (DI)(R8*4), DI
@@ -5934,171 +6079,188 @@ r12more:
 	LEAQ      (DI)(R8*4), DI
 
 r12started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	LEAQ (R8)(DX*2), R9
-	ADDQ DX, R9
-	LEAQ (R9)(DX*2), R10
-	ADDQ DX, R10
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
 	MOVQ b+40(FP), R11
 	MOVQ k+32(FP), R12
+	MOVQ aheadStep+96(FP), R14
 	MOVQ R12, R13
 	ANDQ $0x03, R12
 	SHRQ $0x02, R13
 	JEQ  r12ones
 
 r12quad:
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
 	VMOVUPS      (R11), Z24
 	VMOVUPS      64(R11), Z25
 	VBROADCASTSS (DI), Z26
 	VFMADD231PS  Z26, Z24, Z0
 	VFMADD231PS  Z26, Z25, Z1
-	VBROADCASTSS (DI)(DX*1), Z27
+	VBROADCASTSS (DI)(CX*1), Z27
 	VFMADD231PS  Z27, Z24, Z2
 	VFMADD231PS  Z27, Z25, Z3
-	VBROADCASTSS (DI)(DX*2), Z26
+	VBROADCASTSS (DI)(CX*2), Z26
 	VFMADD231PS  Z26, Z24, Z4
 	VFMADD231PS  Z26, Z25, Z5
 	VBROADCASTSS (R8), Z27
 	VFMADD231PS  Z27, Z24, Z6
 	VFMADD231PS  Z27, Z25, Z7
-	VBROADCASTSS (R8)(DX*1), Z26
+	VBROADCASTSS (R8)(CX*1), Z26
 	VFMADD231PS  Z26, Z24, Z8
 	VFMADD231PS  Z26, Z25, Z9
-	VBROADCASTSS (R8)(DX*2), Z27
+	VBROADCASTSS (R8)(CX*2), Z27
 	VFMADD231PS  Z27, Z24, Z10
 	VFMADD231PS  Z27, Z25, Z11
 	VBROADCASTSS (R9), Z26
 	VFMADD231PS  Z26, Z24, Z12
 	VFMADD231PS  Z26, Z25, Z13
-	VBROADCASTSS (R9)(DX*1), Z27
+	VBROADCASTSS (R9)(CX*1), Z27
 	VFMADD231PS  Z27, Z24, Z14
 	VFMADD231PS  Z27, Z25, Z15
-	VBROADCASTSS (R9)(DX*2), Z26
+	VBROADCASTSS (R9)(CX*2), Z26
 	VFMADD231PS  Z26, Z24, Z16
 	VFMADD231PS  Z26, Z25, Z17
 	VBROADCASTSS (R10), Z27
 	VFMADD231PS  Z27, Z24, Z18
 	VFMADD231PS  Z27, Z25, Z19
-	VBROADCASTSS (R10)(DX*1), Z26
+	VBROADCASTSS (R10)(CX*1), Z26
 	VFMADD231PS  Z26, Z24, Z20
 	VFMADD231PS  Z26, Z25, Z21
-	VBROADCASTSS (R10)(DX*2), Z27
+	VBROADCASTSS (R10)(CX*2), Z27
 	VFMADD231PS  Z27, Z24, Z22
 	VFMADD231PS  Z27, Z25, Z23
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
 	VMOVUPS      128(R11), Z24
 	VMOVUPS      192(R11), Z25
 	VBROADCASTSS 4(DI), Z26
 	VFMADD231PS  Z26, Z24, Z0
 	VFMADD231PS  Z26, Z25, Z1
-	VBROADCASTSS 4(DI)(DX*1), Z27
+	VBROADCASTSS 4(DI)(CX*1), Z27
 	VFMADD231PS  Z27, Z24, Z2
 	VFMADD231PS  Z27, Z25, Z3
-	VBROADCASTSS 4(DI)(DX*2), Z26
+	VBROADCASTSS 4(DI)(CX*2), Z26
 	VFMADD231PS  Z26, Z24, Z4
 	VFMADD231PS  Z26, Z25, Z5
 	VBROADCASTSS 4(R8), Z27
 	VFMADD231PS  Z27, Z24, Z6
 	VFMADD231PS  Z27, Z25, Z7
-	VBROADCASTSS 4(R8)(DX*1), Z26
+	VBROADCASTSS 4(R8)(CX*1), Z26
 	VFMADD231PS  Z26, Z24, Z8
 	VFMADD231PS  Z26, Z25, Z9
-	VBROADCASTSS 4(R8)(DX*2), Z27
+	VBROADCASTSS 4(R8)(CX*2), Z27
 	VFMADD231PS  Z27, Z24, Z10
 	VFMADD231PS  Z27, Z25, Z11
 	VBROADCASTSS 4(R9), Z26
 	VFMADD231PS  Z26, Z24, Z12
 	VFMADD231PS  Z26, Z25, Z13
-	VBROADCASTSS 4(R9)(DX*1), Z27
+	VBROADCASTSS 4(R9)(CX*1), Z27
 	VFMADD231PS  Z27, Z24, Z14
 	VFMADD231PS  Z27, Z25, Z15
-	VBROADCASTSS 4(R9)(DX*2), Z26
+	VBROADCASTSS 4(R9)(CX*2), Z26
 	VFMADD231PS  Z26, Z24, Z16
 	VFMADD231PS  Z26, Z25, Z17
 	VBROADCASTSS 4(R10), Z27
 	VFMADD231PS  Z27, Z24, Z18
 	VFMADD231PS  Z27, Z25, Z19
-	VBROADCASTSS 4(R10)(DX*1), Z26
+	VBROADCASTSS 4(R10)(CX*1), Z26
 	VFMADD231PS  Z26, Z24, Z20
 	VFMADD231PS  Z26, Z25, Z21
-	VBROADCASTSS 4(R10)(DX*2), Z27
+	VBROADCASTSS 4(R10)(CX*2), Z27
 	VFMADD231PS  Z27, Z24, Z22
 	VFMADD231PS  Z27, Z25, Z23
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
 	VMOVUPS      256(R11), Z24
 	VMOVUPS      320(R11), Z25
 	VBROADCASTSS 8(DI), Z26
 	VFMADD231PS  Z26, Z24, Z0
 	VFMADD231PS  Z26, Z25, Z1
-	VBROADCASTSS 8(DI)(DX*1), Z27
+	VBROADCASTSS 8(DI)(CX*1), Z27
 	VFMADD231PS  Z27, Z24, Z2
 	VFMADD231PS  Z27, Z25, Z3
-	VBROADCASTSS 8(DI)(DX*2), Z26
+	VBROADCASTSS 8(DI)(CX*2), Z26
 	VFMADD231PS  Z26, Z24, Z4
 	VFMADD231PS  Z26, Z25, Z5
 	VBROADCASTSS 8(R8), Z27
 	VFMADD231PS  Z27, Z24, Z6
 	VFMADD231PS  Z27, Z25, Z7
-	VBROADCASTSS 8(R8)(DX*1), Z26
+	VBROADCASTSS 8(R8)(CX*1), Z26
 	VFMADD231PS  Z26, Z24, Z8
 	VFMADD231PS  Z26, Z25, Z9
-	VBROADCASTSS 8(R8)(DX*2), Z27
+	VBROADCASTSS 8(R8)(CX*2), Z27
 	VFMADD231PS  Z27, Z24, Z10
 	VFMADD231PS  Z27, Z25, Z11
 	VBROADCASTSS 8(R9), Z26
 	VFMADD231PS  Z26, Z24, Z12
 	VFMADD231PS  Z26, Z25, Z13
-	VBROADCASTSS 8(R9)(DX*1), Z27
+	VBROADCASTSS 8(R9)(CX*1), Z27
 	VFMADD231PS  Z27, Z24, Z14
 	VFMADD231PS  Z27, Z25, Z15
-	VBROADCASTSS 8(R9)(DX*2), Z26
+	VBROADCASTSS 8(R9)(CX*2), Z26
 	VFMADD231PS  Z26, Z24, Z16
 	VFMADD231PS  Z26, Z25, Z17
 	VBROADCASTSS 8(R10), Z27
 	VFMADD231PS  Z27, Z24, Z18
 	VFMADD231PS  Z27, Z25, Z19
-	VBROADCASTSS 8(R10)(DX*1), Z26
+	VBROADCASTSS 8(R10)(CX*1), Z26
 	VFMADD231PS  Z26, Z24, Z20
 	VFMADD231PS  Z26, Z25, Z21
-	VBROADCASTSS 8(R10)(DX*2), Z27
+	VBROADCASTSS 8(R10)(CX*2), Z27
 	VFMADD231PS  Z27, Z24, Z22
 	VFMADD231PS  Z27, Z25, Z23
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
 	VMOVUPS      384(R11), Z24
 	VMOVUPS      448(R11), Z25
 	VBROADCASTSS 12(DI), Z26
 	VFMADD231PS  Z26, Z24, Z0
 	VFMADD231PS  Z26, Z25, Z1
-	VBROADCASTSS 12(DI)(DX*1), Z27
+	VBROADCASTSS 12(DI)(CX*1), Z27
 	VFMADD231PS  Z27, Z24, Z2
 	VFMADD231PS  Z27, Z25, Z3
-	VBROADCASTSS 12(DI)(DX*2), Z26
+	VBROADCASTSS 12(DI)(CX*2), Z26
 	VFMADD231PS  Z26, Z24, Z4
 	VFMADD231PS  Z26, Z25, Z5
 	VBROADCASTSS 12(R8), Z27
 	VFMADD231PS  Z27, Z24, Z6
 	VFMADD231PS  Z27, Z25, Z7
-	VBROADCASTSS 12(R8)(DX*1), Z26
+	VBROADCASTSS 12(R8)(CX*1), Z26
 	VFMADD231PS  Z26, Z24, Z8
 	VFMADD231PS  Z26, Z25, Z9
-	VBROADCASTSS 12(R8)(DX*2), Z27
+	VBROADCASTSS 12(R8)(CX*2), Z27
 	VFMADD231PS  Z27, Z24, Z10
 	VFMADD231PS  Z27, Z25, Z11
 	VBROADCASTSS 12(R9), Z26
 	VFMADD231PS  Z26, Z24, Z12
 	VFMADD231PS  Z26, Z25, Z13
-	VBROADCASTSS 12(R9)(DX*1), Z27
+	VBROADCASTSS 12(R9)(CX*1), Z27
 	VFMADD231PS  Z27, Z24, Z14
 	VFMADD231PS  Z27, Z25, Z15
-	VBROADCASTSS 12(R9)(DX*2), Z26
+	VBROADCASTSS 12(R9)(CX*2), Z26
 	VFMADD231PS  Z26, Z24, Z16
 	VFMADD231PS  Z26, Z25, Z17
 	VBROADCASTSS 12(R10), Z27
 	VFMADD231PS  Z27, Z24, Z18
 	VFMADD231PS  Z27, Z25, Z19
-	VBROADCASTSS 12(R10)(DX*1), Z26
+	VBROADCASTSS 12(R10)(CX*1), Z26
 	VFMADD231PS  Z26, Z24, Z20
 	VFMADD231PS  Z26, Z25, Z21
-	VBROADCASTSS 12(R10)(DX*2), Z27
+	VBROADCASTSS 12(R10)(CX*2), Z27
 	VFMADD231PS  Z27, Z24, Z22
 	VFMADD231PS  Z27, Z25, Z23
 	ADDQ         $0x10, DI
@@ -6119,37 +6281,37 @@ r12one:
 	VBROADCASTSS (DI), Z26
 	VFMADD231PS  Z26, Z24, Z0
 	VFMADD231PS  Z26, Z25, Z1
-	VBROADCASTSS (DI)(DX*1), Z27
+	VBROADCASTSS (DI)(CX*1), Z27
 	VFMADD231PS  Z27, Z24, Z2
 	VFMADD231PS  Z27, Z25, Z3
-	VBROADCASTSS (DI)(DX*2), Z26
+	VBROADCASTSS (DI)(CX*2), Z26
 	VFMADD231PS  Z26, Z24, Z4
 	VFMADD231PS  Z26, Z25, Z5
 	VBROADCASTSS (R8), Z27
 	VFMADD231PS  Z27, Z24, Z6
 	VFMADD231PS  Z27, Z25, Z7
-	VBROADCASTSS (R8)(DX*1), Z26
+	VBROADCASTSS (R8)(CX*1), Z26
 	VFMADD231PS  Z26, Z24, Z8
 	VFMADD231PS  Z26, Z25, Z9
-	VBROADCASTSS (R8)(DX*2), Z27
+	VBROADCASTSS (R8)(CX*2), Z27
 	VFMADD231PS  Z27, Z24, Z10
 	VFMADD231PS  Z27, Z25, Z11
 	VBROADCASTSS (R9), Z26
 	VFMADD231PS  Z26, Z24, Z12
 	VFMADD231PS  Z26, Z25, Z13
-	VBROADCASTSS (R9)(DX*1), Z27
+	VBROADCASTSS (R9)(CX*1), Z27
 	VFMADD231PS  Z27, Z24, Z14
 	VFMADD231PS  Z27, Z25, Z15
-	VBROADCASTSS (R9)(DX*2), Z26
+	VBROADCASTSS (R9)(CX*2), Z26
 	VFMADD231PS  Z26, Z24, Z16
 	VFMADD231PS  Z26, Z25, Z17
 	VBROADCASTSS (R10), Z27
 	VFMADD231PS  Z27, Z24, Z18
 	VFMADD231PS  Z27, Z25, Z19
-	VBROADCASTSS (R10)(DX*1), Z26
+	VBROADCASTSS (R10)(CX*1), Z26
 	VFMADD231PS  Z26, Z24, Z20
 	VFMADD231PS  Z26, Z25, Z21
-	VBROADCASTSS (R10)(DX*2), Z27
+	VBROADCASTSS (R10)(CX*2), Z27
 	VFMADD231PS  Z27, Z24, Z22
 	VFMADD231PS  Z27, Z25, Z23
 	ADDQ         $0x04, DI
@@ -6161,185 +6323,185 @@ r12one:
 	JNE          r12one
 
 r12sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r12clamp
 	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z26
+	VMOVUPS.Z (BX), K1, Z26
 	VADDPS    Z26, Z0, Z0
-	VMOVUPS.Z 64(SI), K2, Z26
+	VMOVUPS.Z 64(BX), K2, Z26
 	VADDPS    Z26, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z26
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
 	VADDPS    Z26, Z2, Z2
-	VMOVUPS.Z 64(SI), K2, Z26
+	VMOVUPS.Z 64(BX), K2, Z26
 	VADDPS    Z26, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z26
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
 	VADDPS    Z26, Z4, Z4
-	VMOVUPS.Z 64(SI), K2, Z26
+	VMOVUPS.Z 64(BX), K2, Z26
 	VADDPS    Z26, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z26
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
 	VADDPS    Z26, Z6, Z6
-	VMOVUPS.Z 64(SI), K2, Z26
+	VMOVUPS.Z 64(BX), K2, Z26
 	VADDPS    Z26, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z26
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
 	VADDPS    Z26, Z8, Z8
-	VMOVUPS.Z 64(SI), K2, Z26
+	VMOVUPS.Z 64(BX), K2, Z26
 	VADDPS    Z26, Z9, Z9
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z26
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
 	VADDPS    Z26, Z10, Z10
-	VMOVUPS.Z 64(SI), K2, Z26
+	VMOVUPS.Z 64(BX), K2, Z26
 	VADDPS    Z26, Z11, Z11
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z26
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
 	VADDPS    Z26, Z12, Z12
-	VMOVUPS.Z 64(SI), K2, Z26
+	VMOVUPS.Z 64(BX), K2, Z26
 	VADDPS    Z26, Z13, Z13
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z26
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
 	VADDPS    Z26, Z14, Z14
-	VMOVUPS.Z 64(SI), K2, Z26
+	VMOVUPS.Z 64(BX), K2, Z26
 	VADDPS    Z26, Z15, Z15
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z26
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
 	VADDPS    Z26, Z16, Z16
-	VMOVUPS.Z 64(SI), K2, Z26
+	VMOVUPS.Z 64(BX), K2, Z26
 	VADDPS    Z26, Z17, Z17
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z26
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
 	VADDPS    Z26, Z18, Z18
-	VMOVUPS.Z 64(SI), K2, Z26
+	VMOVUPS.Z 64(BX), K2, Z26
 	VADDPS    Z26, Z19, Z19
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z26
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
 	VADDPS    Z26, Z20, Z20
-	VMOVUPS.Z 64(SI), K2, Z26
+	VMOVUPS.Z 64(BX), K2, Z26
 	VADDPS    Z26, Z21, Z21
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z26
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
 	VADDPS    Z26, Z22, Z22
-	VMOVUPS.Z 64(SI), K2, Z26
+	VMOVUPS.Z 64(BX), K2, Z26
 	VADDPS    Z26, Z23, Z23
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(DI*4), BX
 
 r12clamp:
-	VBROADCASTSS lo+88(FP), Z26
-	VBROADCASTSS hi+92(FP), Z27
+	VBROADCASTSS lo+104(FP), Z26
+	VBROADCASTSS hi+108(FP), Z27
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z26, Z0
 	VMINPS       Z0, Z27, Z0
-	VMOVUPS      Z0, K1, (BX)
+	VMOVUPS      Z0, K1, (DX)
 	VMAXPS       Z1, Z26, Z1
 	VMINPS       Z1, Z27, Z1
-	VMOVUPS      Z1, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z2, Z26, Z2
 	VMINPS       Z2, Z27, Z2
-	VMOVUPS      Z2, K1, (BX)
+	VMOVUPS      Z2, K1, (DX)
 	VMAXPS       Z3, Z26, Z3
 	VMINPS       Z3, Z27, Z3
-	VMOVUPS      Z3, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z4, Z26, Z4
 	VMINPS       Z4, Z27, Z4
-	VMOVUPS      Z4, K1, (BX)
+	VMOVUPS      Z4, K1, (DX)
 	VMAXPS       Z5, Z26, Z5
 	VMINPS       Z5, Z27, Z5
-	VMOVUPS      Z5, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z6, Z26, Z6
 	VMINPS       Z6, Z27, Z6
-	VMOVUPS      Z6, K1, (BX)
+	VMOVUPS      Z6, K1, (DX)
 	VMAXPS       Z7, Z26, Z7
 	VMINPS       Z7, Z27, Z7
-	VMOVUPS      Z7, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z8, Z26, Z8
 	VMINPS       Z8, Z27, Z8
-	VMOVUPS      Z8, K1, (BX)
+	VMOVUPS      Z8, K1, (DX)
 	VMAXPS       Z9, Z26, Z9
 	VMINPS       Z9, Z27, Z9
-	VMOVUPS      Z9, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z10, Z26, Z10
 	VMINPS       Z10, Z27, Z10
-	VMOVUPS      Z10, K1, (BX)
+	VMOVUPS      Z10, K1, (DX)
 	VMAXPS       Z11, Z26, Z11
 	VMINPS       Z11, Z27, Z11
-	VMOVUPS      Z11, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z12, Z26, Z12
 	VMINPS       Z12, Z27, Z12
-	VMOVUPS      Z12, K1, (BX)
+	VMOVUPS      Z12, K1, (DX)
 	VMAXPS       Z13, Z26, Z13
 	VMINPS       Z13, Z27, Z13
-	VMOVUPS      Z13, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z13, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z14, Z26, Z14
 	VMINPS       Z14, Z27, Z14
-	VMOVUPS      Z14, K1, (BX)
+	VMOVUPS      Z14, K1, (DX)
 	VMAXPS       Z15, Z26, Z15
 	VMINPS       Z15, Z27, Z15
-	VMOVUPS      Z15, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z15, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z16, Z26, Z16
 	VMINPS       Z16, Z27, Z16
-	VMOVUPS      Z16, K1, (BX)
+	VMOVUPS      Z16, K1, (DX)
 	VMAXPS       Z17, Z26, Z17
 	VMINPS       Z17, Z27, Z17
-	VMOVUPS      Z17, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z17, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z18, Z26, Z18
 	VMINPS       Z18, Z27, Z18
-	VMOVUPS      Z18, K1, (BX)
+	VMOVUPS      Z18, K1, (DX)
 	VMAXPS       Z19, Z26, Z19
 	VMINPS       Z19, Z27, Z19
-	VMOVUPS      Z19, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z19, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z20, Z26, Z20
 	VMINPS       Z20, Z27, Z20
-	VMOVUPS      Z20, K1, (BX)
+	VMOVUPS      Z20, K1, (DX)
 	VMAXPS       Z21, Z26, Z21
 	VMINPS       Z21, Z27, Z21
-	VMOVUPS      Z21, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z21, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z22, Z26, Z22
 	VMINPS       Z22, Z27, Z22
-	VMOVUPS      Z22, K1, (BX)
+	VMOVUPS      Z22, K1, (DX)
 	VMAXPS       Z23, Z26, Z23
 	VMINPS       Z23, Z27, Z23
-	VMOVUPS      Z23, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z23, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r12tile
 	VZEROUPPER
 	RET
 
 r13:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r13tile:
-	MOVB    accumulate+100(FP), DI
+	MOVB    accumulate+116(FP), DI
 	TESTB   DI, DI
 	JNE     r13more
 	MOVQ    bias+48(FP), DI
@@ -6373,7 +6535,7 @@ r13tile:
 
 r13more:
 	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
+	MOVQ      DX, DI
 	VMOVUPS.Z (DI), K1, Z0
 	VMOVUPS.Z 64(DI), K2, Z1
 	LEAQ      (DI)(R8*4), DI
@@ -6415,182 +6577,199 @@ r13more:
 	LEAQ      (DI)(R8*4), DI
 
 r13started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	LEAQ (R8)(DX*2), R9
-	ADDQ DX, R9
-	LEAQ (R9)(DX*2), R10
-	ADDQ DX, R10
-	LEAQ (R10)(DX*2), R11
-	ADDQ DX, R11
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+	LEAQ (R10)(CX*2), R11
+	ADDQ CX, R11
 	MOVQ b+40(FP), R12
 	MOVQ k+32(FP), R13
+	MOVQ aheadStep+96(FP), R15
 	MOVQ R13, R14
 	ANDQ $0x03, R13
 	SHRQ $0x02, R14
 	JEQ  r13ones
 
 r13quad:
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
 	VMOVUPS      (R12), Z26
 	VMOVUPS      64(R12), Z27
 	VBROADCASTSS (DI), Z28
 	VFMADD231PS  Z28, Z26, Z0
 	VFMADD231PS  Z28, Z27, Z1
-	VBROADCASTSS (DI)(DX*1), Z29
+	VBROADCASTSS (DI)(CX*1), Z29
 	VFMADD231PS  Z29, Z26, Z2
 	VFMADD231PS  Z29, Z27, Z3
-	VBROADCASTSS (DI)(DX*2), Z28
+	VBROADCASTSS (DI)(CX*2), Z28
 	VFMADD231PS  Z28, Z26, Z4
 	VFMADD231PS  Z28, Z27, Z5
 	VBROADCASTSS (R8), Z29
 	VFMADD231PS  Z29, Z26, Z6
 	VFMADD231PS  Z29, Z27, Z7
-	VBROADCASTSS (R8)(DX*1), Z28
+	VBROADCASTSS (R8)(CX*1), Z28
 	VFMADD231PS  Z28, Z26, Z8
 	VFMADD231PS  Z28, Z27, Z9
-	VBROADCASTSS (R8)(DX*2), Z29
+	VBROADCASTSS (R8)(CX*2), Z29
 	VFMADD231PS  Z29, Z26, Z10
 	VFMADD231PS  Z29, Z27, Z11
 	VBROADCASTSS (R9), Z28
 	VFMADD231PS  Z28, Z26, Z12
 	VFMADD231PS  Z28, Z27, Z13
-	VBROADCASTSS (R9)(DX*1), Z29
+	VBROADCASTSS (R9)(CX*1), Z29
 	VFMADD231PS  Z29, Z26, Z14
 	VFMADD231PS  Z29, Z27, Z15
-	VBROADCASTSS (R9)(DX*2), Z28
+	VBROADCASTSS (R9)(CX*2), Z28
 	VFMADD231PS  Z28, Z26, Z16
 	VFMADD231PS  Z28, Z27, Z17
 	VBROADCASTSS (R10), Z29
 	VFMADD231PS  Z29, Z26, Z18
 	VFMADD231PS  Z29, Z27, Z19
-	VBROADCASTSS (R10)(DX*1), Z28
+	VBROADCASTSS (R10)(CX*1), Z28
 	VFMADD231PS  Z28, Z26, Z20
 	VFMADD231PS  Z28, Z27, Z21
-	VBROADCASTSS (R10)(DX*2), Z29
+	VBROADCASTSS (R10)(CX*2), Z29
 	VFMADD231PS  Z29, Z26, Z22
 	VFMADD231PS  Z29, Z27, Z23
 	VBROADCASTSS (R11), Z28
 	VFMADD231PS  Z28, Z26, Z24
 	VFMADD231PS  Z28, Z27, Z25
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
 	VMOVUPS      128(R12), Z26
 	VMOVUPS      192(R12), Z27
 	VBROADCASTSS 4(DI), Z28
 	VFMADD231PS  Z28, Z26, Z0
 	VFMADD231PS  Z28, Z27, Z1
-	VBROADCASTSS 4(DI)(DX*1), Z29
+	VBROADCASTSS 4(DI)(CX*1), Z29
 	VFMADD231PS  Z29, Z26, Z2
 	VFMADD231PS  Z29, Z27, Z3
-	VBROADCASTSS 4(DI)(DX*2), Z28
+	VBROADCASTSS 4(DI)(CX*2), Z28
 	VFMADD231PS  Z28, Z26, Z4
 	VFMADD231PS  Z28, Z27, Z5
 	VBROADCASTSS 4(R8), Z29
 	VFMADD231PS  Z29, Z26, Z6
 	VFMADD231PS  Z29, Z27, Z7
-	VBROADCASTSS 4(R8)(DX*1), Z28
+	VBROADCASTSS 4(R8)(CX*1), Z28
 	VFMADD231PS  Z28, Z26, Z8
 	VFMADD231PS  Z28, Z27, Z9
-	VBROADCASTSS 4(R8)(DX*2), Z29
+	VBROADCASTSS 4(R8)(CX*2), Z29
 	VFMADD231PS  Z29, Z26, Z10
 	VFMADD231PS  Z29, Z27, Z11
 	VBROADCASTSS 4(R9), Z28
 	VFMADD231PS  Z28, Z26, Z12
 	VFMADD231PS  Z28, Z27, Z13
-	VBROADCASTSS 4(R9)(DX*1), Z29
+	VBROADCASTSS 4(R9)(CX*1), Z29
 	VFMADD231PS  Z29, Z26, Z14
 	VFMADD231PS  Z29, Z27, Z15
-	VBROADCASTSS 4(R9)(DX*2), Z28
+	VBROADCASTSS 4(R9)(CX*2), Z28
 	VFMADD231PS  Z28, Z26, Z16
 	VFMADD231PS  Z28, Z27, Z17
 	VBROADCASTSS 4(R10), Z29
 	VFMADD231PS  Z29, Z26, Z18
 	VFMADD231PS  Z29, Z27, Z19
-	VBROADCASTSS 4(R10)(DX*1), Z28
+	VBROADCASTSS 4(R10)(CX*1), Z28
 	VFMADD231PS  Z28, Z26, Z20
 	VFMADD231PS  Z28, Z27, Z21
-	VBROADCASTSS 4(R10)(DX*2), Z29
+	VBROADCASTSS 4(R10)(CX*2), Z29
 	VFMADD231PS  Z29, Z26, Z22
 	VFMADD231PS  Z29, Z27, Z23
 	VBROADCASTSS 4(R11), Z28
 	VFMADD231PS  Z28, Z26, Z24
 	VFMADD231PS  Z28, Z27, Z25
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
 	VMOVUPS      256(R12), Z26
 	VMOVUPS      320(R12), Z27
 	VBROADCASTSS 8(DI), Z28
 	VFMADD231PS  Z28, Z26, Z0
 	VFMADD231PS  Z28, Z27, Z1
-	VBROADCASTSS 8(DI)(DX*1), Z29
+	VBROADCASTSS 8(DI)(CX*1), Z29
 	VFMADD231PS  Z29, Z26, Z2
 	VFMADD231PS  Z29, Z27, Z3
-	VBROADCASTSS 8(DI)(DX*2), Z28
+	VBROADCASTSS 8(DI)(CX*2), Z28
 	VFMADD231PS  Z28, Z26, Z4
 	VFMADD231PS  Z28, Z27, Z5
 	VBROADCASTSS 8(R8), Z29
 	VFMADD231PS  Z29, Z26, Z6
 	VFMADD231PS  Z29, Z27, Z7
-	VBROADCASTSS 8(R8)(DX*1), Z28
+	VBROADCASTSS 8(R8)(CX*1), Z28
 	VFMADD231PS  Z28, Z26, Z8
 	VFMADD231PS  Z28, Z27, Z9
-	VBROADCASTSS 8(R8)(DX*2), Z29
+	VBROADCASTSS 8(R8)(CX*2), Z29
 	VFMADD231PS  Z29, Z26, Z10
 	VFMADD231PS  Z29, Z27, Z11
 	VBROADCASTSS 8(R9), Z28
 	VFMADD231PS  Z28, Z26, Z12
 	VFMADD231PS  Z28, Z27, Z13
-	VBROADCASTSS 8(R9)(DX*1), Z29
+	VBROADCASTSS 8(R9)(CX*1), Z29
 	VFMADD231PS  Z29, Z26, Z14
 	VFMADD231PS  Z29, Z27, Z15
-	VBROADCASTSS 8(R9)(DX*2), Z28
+	VBROADCASTSS 8(R9)(CX*2), Z28
 	VFMADD231PS  Z28, Z26, Z16
 	VFMADD231PS  Z28, Z27, Z17
 	VBROADCASTSS 8(R10), Z29
 	VFMADD231PS  Z29, Z26, Z18
 	VFMADD231PS  Z29, Z27, Z19
-	VBROADCASTSS 8(R10)(DX*1), Z28
+	VBROADCASTSS 8(R10)(CX*1), Z28
 	VFMADD231PS  Z28, Z26, Z20
 	VFMADD231PS  Z28, Z27, Z21
-	VBROADCASTSS 8(R10)(DX*2), Z29
+	VBROADCASTSS 8(R10)(CX*2), Z29
 	VFMADD231PS  Z29, Z26, Z22
 	VFMADD231PS  Z29, Z27, Z23
 	VBROADCASTSS 8(R11), Z28
 	VFMADD231PS  Z28, Z26, Z24
 	VFMADD231PS  Z28, Z27, Z25
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
 	VMOVUPS      384(R12), Z26
 	VMOVUPS      448(R12), Z27
 	VBROADCASTSS 12(DI), Z28
 	VFMADD231PS  Z28, Z26, Z0
 	VFMADD231PS  Z28, Z27, Z1
-	VBROADCASTSS 12(DI)(DX*1), Z29
+	VBROADCASTSS 12(DI)(CX*1), Z29
 	VFMADD231PS  Z29, Z26, Z2
 	VFMADD231PS  Z29, Z27, Z3
-	VBROADCASTSS 12(DI)(DX*2), Z28
+	VBROADCASTSS 12(DI)(CX*2), Z28
 	VFMADD231PS  Z28, Z26, Z4
 	VFMADD231PS  Z28, Z27, Z5
 	VBROADCASTSS 12(R8), Z29
 	VFMADD231PS  Z29, Z26, Z6
 	VFMADD231PS  Z29, Z27, Z7
-	VBROADCASTSS 12(R8)(DX*1), Z28
+	VBROADCASTSS 12(R8)(CX*1), Z28
 	VFMADD231PS  Z28, Z26, Z8
 	VFMADD231PS  Z28, Z27, Z9
-	VBROADCASTSS 12(R8)(DX*2), Z29
+	VBROADCASTSS 12(R8)(CX*2), Z29
 	VFMADD231PS  Z29, Z26, Z10
 	VFMADD231PS  Z29, Z27, Z11
 	VBROADCASTSS 12(R9), Z28
 	VFMADD231PS  Z28, Z26, Z12
 	VFMADD231PS  Z28, Z27, Z13
-	VBROADCASTSS 12(R9)(DX*1), Z29
+	VBROADCASTSS 12(R9)(CX*1), Z29
 	VFMADD231PS  Z29, Z26, Z14
 	VFMADD231PS  Z29, Z27, Z15
-	VBROADCASTSS 12(R9)(DX*2), Z28
+	VBROADCASTSS 12(R9)(CX*2), Z28
 	VFMADD231PS  Z28, Z26, Z16
 	VFMADD231PS  Z28, Z27, Z17
 	VBROADCASTSS 12(R10), Z29
 	VFMADD231PS  Z29, Z26, Z18
 	VFMADD231PS  Z29, Z27, Z19
-	VBROADCASTSS 12(R10)(DX*1), Z28
+	VBROADCASTSS 12(R10)(CX*1), Z28
 	VFMADD231PS  Z28, Z26, Z20
 	VFMADD231PS  Z28, Z27, Z21
-	VBROADCASTSS 12(R10)(DX*2), Z29
+	VBROADCASTSS 12(R10)(CX*2), Z29
 	VFMADD231PS  Z29, Z26, Z22
 	VFMADD231PS  Z29, Z27, Z23
 	VBROADCASTSS 12(R11), Z28
@@ -6615,37 +6794,37 @@ r13one:
 	VBROADCASTSS (DI), Z28
 	VFMADD231PS  Z28, Z26, Z0
 	VFMADD231PS  Z28, Z27, Z1
-	VBROADCASTSS (DI)(DX*1), Z29
+	VBROADCASTSS (DI)(CX*1), Z29
 	VFMADD231PS  Z29, Z26, Z2
 	VFMADD231PS  Z29, Z27, Z3
-	VBROADCASTSS (DI)(DX*2), Z28
+	VBROADCASTSS (DI)(CX*2), Z28
 	VFMADD231PS  Z28, Z26, Z4
 	VFMADD231PS  Z28, Z27, Z5
 	VBROADCASTSS (R8), Z29
 	VFMADD231PS  Z29, Z26, Z6
 	VFMADD231PS  Z29, Z27, Z7
-	VBROADCASTSS (R8)(DX*1), Z28
+	VBROADCASTSS (R8)(CX*1), Z28
 	VFMADD231PS  Z28, Z26, Z8
 	VFMADD231PS  Z28, Z27, Z9
-	VBROADCASTSS (R8)(DX*2), Z29
+	VBROADCASTSS (R8)(CX*2), Z29
 	VFMADD231PS  Z29, Z26, Z10
 	VFMADD231PS  Z29, Z27, Z11
 	VBROADCASTSS (R9), Z28
 	VFMADD231PS  Z28, Z26, Z12
 	VFMADD231PS  Z28, Z27, Z13
-	VBROADCASTSS (R9)(DX*1), Z29
+	VBROADCASTSS (R9)(CX*1), Z29
 	VFMADD231PS  Z29, Z26, Z14
 	VFMADD231PS  Z29, Z27, Z15
-	VBROADCASTSS (R9)(DX*2), Z28
+	VBROADCASTSS (R9)(CX*2), Z28
 	VFMADD231PS  Z28, Z26, Z16
 	VFMADD231PS  Z28, Z27, Z17
 	VBROADCASTSS (R10), Z29
 	VFMADD231PS  Z29, Z26, Z18
 	VFMADD231PS  Z29, Z27, Z19
-	VBROADCASTSS (R10)(DX*1), Z28
+	VBROADCASTSS (R10)(CX*1), Z28
 	VFMADD231PS  Z28, Z26, Z20
 	VFMADD231PS  Z28, Z27, Z21
-	VBROADCASTSS (R10)(DX*2), Z29
+	VBROADCASTSS (R10)(CX*2), Z29
 	VFMADD231PS  Z29, Z26, Z22
 	VFMADD231PS  Z29, Z27, Z23
 	VBROADCASTSS (R11), Z28
@@ -6661,198 +6840,198 @@ r13one:
 	JNE          r13one
 
 r13sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r13clamp
 	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z28
+	VMOVUPS.Z (BX), K1, Z28
 	VADDPS    Z28, Z0, Z0
-	VMOVUPS.Z 64(SI), K2, Z28
+	VMOVUPS.Z 64(BX), K2, Z28
 	VADDPS    Z28, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z28
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
 	VADDPS    Z28, Z2, Z2
-	VMOVUPS.Z 64(SI), K2, Z28
+	VMOVUPS.Z 64(BX), K2, Z28
 	VADDPS    Z28, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z28
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
 	VADDPS    Z28, Z4, Z4
-	VMOVUPS.Z 64(SI), K2, Z28
+	VMOVUPS.Z 64(BX), K2, Z28
 	VADDPS    Z28, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z28
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
 	VADDPS    Z28, Z6, Z6
-	VMOVUPS.Z 64(SI), K2, Z28
+	VMOVUPS.Z 64(BX), K2, Z28
 	VADDPS    Z28, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z28
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
 	VADDPS    Z28, Z8, Z8
-	VMOVUPS.Z 64(SI), K2, Z28
+	VMOVUPS.Z 64(BX), K2, Z28
 	VADDPS    Z28, Z9, Z9
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z28
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
 	VADDPS    Z28, Z10, Z10
-	VMOVUPS.Z 64(SI), K2, Z28
+	VMOVUPS.Z 64(BX), K2, Z28
 	VADDPS    Z28, Z11, Z11
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z28
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
 	VADDPS    Z28, Z12, Z12
-	VMOVUPS.Z 64(SI), K2, Z28
+	VMOVUPS.Z 64(BX), K2, Z28
 	VADDPS    Z28, Z13, Z13
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z28
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
 	VADDPS    Z28, Z14, Z14
-	VMOVUPS.Z 64(SI), K2, Z28
+	VMOVUPS.Z 64(BX), K2, Z28
 	VADDPS    Z28, Z15, Z15
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z28
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
 	VADDPS    Z28, Z16, Z16
-	VMOVUPS.Z 64(SI), K2, Z28
+	VMOVUPS.Z 64(BX), K2, Z28
 	VADDPS    Z28, Z17, Z17
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z28
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
 	VADDPS    Z28, Z18, Z18
-	VMOVUPS.Z 64(SI), K2, Z28
+	VMOVUPS.Z 64(BX), K2, Z28
 	VADDPS    Z28, Z19, Z19
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z28
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
 	VADDPS    Z28, Z20, Z20
-	VMOVUPS.Z 64(SI), K2, Z28
+	VMOVUPS.Z 64(BX), K2, Z28
 	VADDPS    Z28, Z21, Z21
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z28
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
 	VADDPS    Z28, Z22, Z22
-	VMOVUPS.Z 64(SI), K2, Z28
+	VMOVUPS.Z 64(BX), K2, Z28
 	VADDPS    Z28, Z23, Z23
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z28
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
 	VADDPS    Z28, Z24, Z24
-	VMOVUPS.Z 64(SI), K2, Z28
+	VMOVUPS.Z 64(BX), K2, Z28
 	VADDPS    Z28, Z25, Z25
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(DI*4), BX
 
 r13clamp:
-	VBROADCASTSS lo+88(FP), Z28
-	VBROADCASTSS hi+92(FP), Z29
+	VBROADCASTSS lo+104(FP), Z28
+	VBROADCASTSS hi+108(FP), Z29
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z28, Z0
 	VMINPS       Z0, Z29, Z0
-	VMOVUPS      Z0, K1, (BX)
+	VMOVUPS      Z0, K1, (DX)
 	VMAXPS       Z1, Z28, Z1
 	VMINPS       Z1, Z29, Z1
-	VMOVUPS      Z1, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z2, Z28, Z2
 	VMINPS       Z2, Z29, Z2
-	VMOVUPS      Z2, K1, (BX)
+	VMOVUPS      Z2, K1, (DX)
 	VMAXPS       Z3, Z28, Z3
 	VMINPS       Z3, Z29, Z3
-	VMOVUPS      Z3, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z4, Z28, Z4
 	VMINPS       Z4, Z29, Z4
-	VMOVUPS      Z4, K1, (BX)
+	VMOVUPS      Z4, K1, (DX)
 	VMAXPS       Z5, Z28, Z5
 	VMINPS       Z5, Z29, Z5
-	VMOVUPS      Z5, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z6, Z28, Z6
 	VMINPS       Z6, Z29, Z6
-	VMOVUPS      Z6, K1, (BX)
+	VMOVUPS      Z6, K1, (DX)
 	VMAXPS       Z7, Z28, Z7
 	VMINPS       Z7, Z29, Z7
-	VMOVUPS      Z7, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z8, Z28, Z8
 	VMINPS       Z8, Z29, Z8
-	VMOVUPS      Z8, K1, (BX)
+	VMOVUPS      Z8, K1, (DX)
 	VMAXPS       Z9, Z28, Z9
 	VMINPS       Z9, Z29, Z9
-	VMOVUPS      Z9, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z10, Z28, Z10
 	VMINPS       Z10, Z29, Z10
-	VMOVUPS      Z10, K1, (BX)
+	VMOVUPS      Z10, K1, (DX)
 	VMAXPS       Z11, Z28, Z11
 	VMINPS       Z11, Z29, Z11
-	VMOVUPS      Z11, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z12, Z28, Z12
 	VMINPS       Z12, Z29, Z12
-	VMOVUPS      Z12, K1, (BX)
+	VMOVUPS      Z12, K1, (DX)
 	VMAXPS       Z13, Z28, Z13
 	VMINPS       Z13, Z29, Z13
-	VMOVUPS      Z13, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z13, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z14, Z28, Z14
 	VMINPS       Z14, Z29, Z14
-	VMOVUPS      Z14, K1, (BX)
+	VMOVUPS      Z14, K1, (DX)
 	VMAXPS       Z15, Z28, Z15
 	VMINPS       Z15, Z29, Z15
-	VMOVUPS      Z15, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z15, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z16, Z28, Z16
 	VMINPS       Z16, Z29, Z16
-	VMOVUPS      Z16, K1, (BX)
+	VMOVUPS      Z16, K1, (DX)
 	VMAXPS       Z17, Z28, Z17
 	VMINPS       Z17, Z29, Z17
-	VMOVUPS      Z17, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z17, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z18, Z28, Z18
 	VMINPS       Z18, Z29, Z18
-	VMOVUPS      Z18, K1, (BX)
+	VMOVUPS      Z18, K1, (DX)
 	VMAXPS       Z19, Z28, Z19
 	VMINPS       Z19, Z29, Z19
-	VMOVUPS      Z19, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z19, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z20, Z28, Z20
 	VMINPS       Z20, Z29, Z20
-	VMOVUPS      Z20, K1, (BX)
+	VMOVUPS      Z20, K1, (DX)
 	VMAXPS       Z21, Z28, Z21
 	VMINPS       Z21, Z29, Z21
-	VMOVUPS      Z21, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z21, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z22, Z28, Z22
 	VMINPS       Z22, Z29, Z22
-	VMOVUPS      Z22, K1, (BX)
+	VMOVUPS      Z22, K1, (DX)
 	VMAXPS       Z23, Z28, Z23
 	VMINPS       Z23, Z29, Z23
-	VMOVUPS      Z23, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z23, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z24, Z28, Z24
 	VMINPS       Z24, Z29, Z24
-	VMOVUPS      Z24, K1, (BX)
+	VMOVUPS      Z24, K1, (DX)
 	VMAXPS       Z25, Z28, Z25
 	VMINPS       Z25, Z29, Z25
-	VMOVUPS      Z25, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z25, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r13tile
 	VZEROUPPER
 	RET
 
 r14:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r14tile:
-	MOVB    accumulate+100(FP), DI
+	MOVB    accumulate+116(FP), DI
 	TESTB   DI, DI
 	JNE     r14more
 	MOVQ    bias+48(FP), DI
@@ -6888,7 +7067,7 @@ r14tile:
 
 r14more:
 	MOVQ      ldout+64(FP), R8
-	MOVQ      BX, DI
+	MOVQ      DX, DI
 	VMOVUPS.Z (DI), K1, Z0
 	VMOVUPS.Z 64(DI), K2, Z1
 	LEAQ      (DI)(R8*4), DI
@@ -6933,197 +7112,214 @@ r14more:
 	LEAQ      (DI)(R8*4), DI
 
 r14started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
-	LEAQ (R8)(DX*2), R9
-	ADDQ DX, R9
-	LEAQ (R9)(DX*2), R10
-	ADDQ DX, R10
-	LEAQ (R10)(DX*2), R11
-	ADDQ DX, R11
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+	LEAQ (R10)(CX*2), R11
+	ADDQ CX, R11
 	MOVQ b+40(FP), R12
 	MOVQ k+32(FP), R13
+	MOVQ aheadStep+96(FP), R15
 	MOVQ R13, R14
 	ANDQ $0x03, R13
 	SHRQ $0x02, R14
 	JEQ  r14ones
 
 r14quad:
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
 	VMOVUPS      (R12), Z28
 	VMOVUPS      64(R12), Z29
 	VBROADCASTSS (DI), Z30
 	VFMADD231PS  Z30, Z28, Z0
 	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS (DI)(DX*1), Z31
+	VBROADCASTSS (DI)(CX*1), Z31
 	VFMADD231PS  Z31, Z28, Z2
 	VFMADD231PS  Z31, Z29, Z3
-	VBROADCASTSS (DI)(DX*2), Z30
+	VBROADCASTSS (DI)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z4
 	VFMADD231PS  Z30, Z29, Z5
 	VBROADCASTSS (R8), Z31
 	VFMADD231PS  Z31, Z28, Z6
 	VFMADD231PS  Z31, Z29, Z7
-	VBROADCASTSS (R8)(DX*1), Z30
+	VBROADCASTSS (R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z8
 	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS (R8)(DX*2), Z31
+	VBROADCASTSS (R8)(CX*2), Z31
 	VFMADD231PS  Z31, Z28, Z10
 	VFMADD231PS  Z31, Z29, Z11
 	VBROADCASTSS (R9), Z30
 	VFMADD231PS  Z30, Z28, Z12
 	VFMADD231PS  Z30, Z29, Z13
-	VBROADCASTSS (R9)(DX*1), Z31
+	VBROADCASTSS (R9)(CX*1), Z31
 	VFMADD231PS  Z31, Z28, Z14
 	VFMADD231PS  Z31, Z29, Z15
-	VBROADCASTSS (R9)(DX*2), Z30
+	VBROADCASTSS (R9)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z16
 	VFMADD231PS  Z30, Z29, Z17
 	VBROADCASTSS (R10), Z31
 	VFMADD231PS  Z31, Z28, Z18
 	VFMADD231PS  Z31, Z29, Z19
-	VBROADCASTSS (R10)(DX*1), Z30
+	VBROADCASTSS (R10)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z20
 	VFMADD231PS  Z30, Z29, Z21
-	VBROADCASTSS (R10)(DX*2), Z31
+	VBROADCASTSS (R10)(CX*2), Z31
 	VFMADD231PS  Z31, Z28, Z22
 	VFMADD231PS  Z31, Z29, Z23
 	VBROADCASTSS (R11), Z30
 	VFMADD231PS  Z30, Z28, Z24
 	VFMADD231PS  Z30, Z29, Z25
-	VBROADCASTSS (R11)(DX*1), Z31
+	VBROADCASTSS (R11)(CX*1), Z31
 	VFMADD231PS  Z31, Z28, Z26
 	VFMADD231PS  Z31, Z29, Z27
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
 	VMOVUPS      128(R12), Z28
 	VMOVUPS      192(R12), Z29
 	VBROADCASTSS 4(DI), Z30
 	VFMADD231PS  Z30, Z28, Z0
 	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 4(DI)(DX*1), Z31
+	VBROADCASTSS 4(DI)(CX*1), Z31
 	VFMADD231PS  Z31, Z28, Z2
 	VFMADD231PS  Z31, Z29, Z3
-	VBROADCASTSS 4(DI)(DX*2), Z30
+	VBROADCASTSS 4(DI)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z4
 	VFMADD231PS  Z30, Z29, Z5
 	VBROADCASTSS 4(R8), Z31
 	VFMADD231PS  Z31, Z28, Z6
 	VFMADD231PS  Z31, Z29, Z7
-	VBROADCASTSS 4(R8)(DX*1), Z30
+	VBROADCASTSS 4(R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z8
 	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS 4(R8)(DX*2), Z31
+	VBROADCASTSS 4(R8)(CX*2), Z31
 	VFMADD231PS  Z31, Z28, Z10
 	VFMADD231PS  Z31, Z29, Z11
 	VBROADCASTSS 4(R9), Z30
 	VFMADD231PS  Z30, Z28, Z12
 	VFMADD231PS  Z30, Z29, Z13
-	VBROADCASTSS 4(R9)(DX*1), Z31
+	VBROADCASTSS 4(R9)(CX*1), Z31
 	VFMADD231PS  Z31, Z28, Z14
 	VFMADD231PS  Z31, Z29, Z15
-	VBROADCASTSS 4(R9)(DX*2), Z30
+	VBROADCASTSS 4(R9)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z16
 	VFMADD231PS  Z30, Z29, Z17
 	VBROADCASTSS 4(R10), Z31
 	VFMADD231PS  Z31, Z28, Z18
 	VFMADD231PS  Z31, Z29, Z19
-	VBROADCASTSS 4(R10)(DX*1), Z30
+	VBROADCASTSS 4(R10)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z20
 	VFMADD231PS  Z30, Z29, Z21
-	VBROADCASTSS 4(R10)(DX*2), Z31
+	VBROADCASTSS 4(R10)(CX*2), Z31
 	VFMADD231PS  Z31, Z28, Z22
 	VFMADD231PS  Z31, Z29, Z23
 	VBROADCASTSS 4(R11), Z30
 	VFMADD231PS  Z30, Z28, Z24
 	VFMADD231PS  Z30, Z29, Z25
-	VBROADCASTSS 4(R11)(DX*1), Z31
+	VBROADCASTSS 4(R11)(CX*1), Z31
 	VFMADD231PS  Z31, Z28, Z26
 	VFMADD231PS  Z31, Z29, Z27
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
 	VMOVUPS      256(R12), Z28
 	VMOVUPS      320(R12), Z29
 	VBROADCASTSS 8(DI), Z30
 	VFMADD231PS  Z30, Z28, Z0
 	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 8(DI)(DX*1), Z31
+	VBROADCASTSS 8(DI)(CX*1), Z31
 	VFMADD231PS  Z31, Z28, Z2
 	VFMADD231PS  Z31, Z29, Z3
-	VBROADCASTSS 8(DI)(DX*2), Z30
+	VBROADCASTSS 8(DI)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z4
 	VFMADD231PS  Z30, Z29, Z5
 	VBROADCASTSS 8(R8), Z31
 	VFMADD231PS  Z31, Z28, Z6
 	VFMADD231PS  Z31, Z29, Z7
-	VBROADCASTSS 8(R8)(DX*1), Z30
+	VBROADCASTSS 8(R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z8
 	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS 8(R8)(DX*2), Z31
+	VBROADCASTSS 8(R8)(CX*2), Z31
 	VFMADD231PS  Z31, Z28, Z10
 	VFMADD231PS  Z31, Z29, Z11
 	VBROADCASTSS 8(R9), Z30
 	VFMADD231PS  Z30, Z28, Z12
 	VFMADD231PS  Z30, Z29, Z13
-	VBROADCASTSS 8(R9)(DX*1), Z31
+	VBROADCASTSS 8(R9)(CX*1), Z31
 	VFMADD231PS  Z31, Z28, Z14
 	VFMADD231PS  Z31, Z29, Z15
-	VBROADCASTSS 8(R9)(DX*2), Z30
+	VBROADCASTSS 8(R9)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z16
 	VFMADD231PS  Z30, Z29, Z17
 	VBROADCASTSS 8(R10), Z31
 	VFMADD231PS  Z31, Z28, Z18
 	VFMADD231PS  Z31, Z29, Z19
-	VBROADCASTSS 8(R10)(DX*1), Z30
+	VBROADCASTSS 8(R10)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z20
 	VFMADD231PS  Z30, Z29, Z21
-	VBROADCASTSS 8(R10)(DX*2), Z31
+	VBROADCASTSS 8(R10)(CX*2), Z31
 	VFMADD231PS  Z31, Z28, Z22
 	VFMADD231PS  Z31, Z29, Z23
 	VBROADCASTSS 8(R11), Z30
 	VFMADD231PS  Z30, Z28, Z24
 	VFMADD231PS  Z30, Z29, Z25
-	VBROADCASTSS 8(R11)(DX*1), Z31
+	VBROADCASTSS 8(R11)(CX*1), Z31
 	VFMADD231PS  Z31, Z28, Z26
 	VFMADD231PS  Z31, Z29, Z27
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
 	VMOVUPS      384(R12), Z28
 	VMOVUPS      448(R12), Z29
 	VBROADCASTSS 12(DI), Z30
 	VFMADD231PS  Z30, Z28, Z0
 	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 12(DI)(DX*1), Z31
+	VBROADCASTSS 12(DI)(CX*1), Z31
 	VFMADD231PS  Z31, Z28, Z2
 	VFMADD231PS  Z31, Z29, Z3
-	VBROADCASTSS 12(DI)(DX*2), Z30
+	VBROADCASTSS 12(DI)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z4
 	VFMADD231PS  Z30, Z29, Z5
 	VBROADCASTSS 12(R8), Z31
 	VFMADD231PS  Z31, Z28, Z6
 	VFMADD231PS  Z31, Z29, Z7
-	VBROADCASTSS 12(R8)(DX*1), Z30
+	VBROADCASTSS 12(R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z8
 	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS 12(R8)(DX*2), Z31
+	VBROADCASTSS 12(R8)(CX*2), Z31
 	VFMADD231PS  Z31, Z28, Z10
 	VFMADD231PS  Z31, Z29, Z11
 	VBROADCASTSS 12(R9), Z30
 	VFMADD231PS  Z30, Z28, Z12
 	VFMADD231PS  Z30, Z29, Z13
-	VBROADCASTSS 12(R9)(DX*1), Z31
+	VBROADCASTSS 12(R9)(CX*1), Z31
 	VFMADD231PS  Z31, Z28, Z14
 	VFMADD231PS  Z31, Z29, Z15
-	VBROADCASTSS 12(R9)(DX*2), Z30
+	VBROADCASTSS 12(R9)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z16
 	VFMADD231PS  Z30, Z29, Z17
 	VBROADCASTSS 12(R10), Z31
 	VFMADD231PS  Z31, Z28, Z18
 	VFMADD231PS  Z31, Z29, Z19
-	VBROADCASTSS 12(R10)(DX*1), Z30
+	VBROADCASTSS 12(R10)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z20
 	VFMADD231PS  Z30, Z29, Z21
-	VBROADCASTSS 12(R10)(DX*2), Z31
+	VBROADCASTSS 12(R10)(CX*2), Z31
 	VFMADD231PS  Z31, Z28, Z22
 	VFMADD231PS  Z31, Z29, Z23
 	VBROADCASTSS 12(R11), Z30
 	VFMADD231PS  Z30, Z28, Z24
 	VFMADD231PS  Z30, Z29, Z25
-	VBROADCASTSS 12(R11)(DX*1), Z31
+	VBROADCASTSS 12(R11)(CX*1), Z31
 	VFMADD231PS  Z31, Z28, Z26
 	VFMADD231PS  Z31, Z29, Z27
 	ADDQ         $0x10, DI
@@ -7145,43 +7341,43 @@ r14one:
 	VBROADCASTSS (DI), Z30
 	VFMADD231PS  Z30, Z28, Z0
 	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS (DI)(DX*1), Z31
+	VBROADCASTSS (DI)(CX*1), Z31
 	VFMADD231PS  Z31, Z28, Z2
 	VFMADD231PS  Z31, Z29, Z3
-	VBROADCASTSS (DI)(DX*2), Z30
+	VBROADCASTSS (DI)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z4
 	VFMADD231PS  Z30, Z29, Z5
 	VBROADCASTSS (R8), Z31
 	VFMADD231PS  Z31, Z28, Z6
 	VFMADD231PS  Z31, Z29, Z7
-	VBROADCASTSS (R8)(DX*1), Z30
+	VBROADCASTSS (R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z8
 	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS (R8)(DX*2), Z31
+	VBROADCASTSS (R8)(CX*2), Z31
 	VFMADD231PS  Z31, Z28, Z10
 	VFMADD231PS  Z31, Z29, Z11
 	VBROADCASTSS (R9), Z30
 	VFMADD231PS  Z30, Z28, Z12
 	VFMADD231PS  Z30, Z29, Z13
-	VBROADCASTSS (R9)(DX*1), Z31
+	VBROADCASTSS (R9)(CX*1), Z31
 	VFMADD231PS  Z31, Z28, Z14
 	VFMADD231PS  Z31, Z29, Z15
-	VBROADCASTSS (R9)(DX*2), Z30
+	VBROADCASTSS (R9)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z16
 	VFMADD231PS  Z30, Z29, Z17
 	VBROADCASTSS (R10), Z31
 	VFMADD231PS  Z31, Z28, Z18
 	VFMADD231PS  Z31, Z29, Z19
-	VBROADCASTSS (R10)(DX*1), Z30
+	VBROADCASTSS (R10)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z20
 	VFMADD231PS  Z30, Z29, Z21
-	VBROADCASTSS (R10)(DX*2), Z31
+	VBROADCASTSS (R10)(CX*2), Z31
 	VFMADD231PS  Z31, Z28, Z22
 	VFMADD231PS  Z31, Z29, Z23
 	VBROADCASTSS (R11), Z30
 	VFMADD231PS  Z30, Z28, Z24
 	VFMADD231PS  Z30, Z29, Z25
-	VBROADCASTSS (R11)(DX*1), Z31
+	VBROADCASTSS (R11)(CX*1), Z31
 	VFMADD231PS  Z31, Z28, Z26
 	VFMADD231PS  Z31, Z29, Z27
 	ADDQ         $0x04, DI
@@ -7194,204 +7390,204 @@ r14one:
 	JNE          r14one
 
 r14sum:
-	TESTQ     SI, SI
+	TESTQ     BX, BX
 	JEQ       r14clamp
 	MOVQ      ldres+80(FP), DI
-	VMOVUPS.Z (SI), K1, Z30
+	VMOVUPS.Z (BX), K1, Z30
 	VADDPS    Z30, Z0, Z0
-	VMOVUPS.Z 64(SI), K2, Z30
+	VMOVUPS.Z 64(BX), K2, Z30
 	VADDPS    Z30, Z1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z30
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
 	VADDPS    Z30, Z2, Z2
-	VMOVUPS.Z 64(SI), K2, Z30
+	VMOVUPS.Z 64(BX), K2, Z30
 	VADDPS    Z30, Z3, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z30
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
 	VADDPS    Z30, Z4, Z4
-	VMOVUPS.Z 64(SI), K2, Z30
+	VMOVUPS.Z 64(BX), K2, Z30
 	VADDPS    Z30, Z5, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z30
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
 	VADDPS    Z30, Z6, Z6
-	VMOVUPS.Z 64(SI), K2, Z30
+	VMOVUPS.Z 64(BX), K2, Z30
 	VADDPS    Z30, Z7, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z30
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
 	VADDPS    Z30, Z8, Z8
-	VMOVUPS.Z 64(SI), K2, Z30
+	VMOVUPS.Z 64(BX), K2, Z30
 	VADDPS    Z30, Z9, Z9
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z30
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
 	VADDPS    Z30, Z10, Z10
-	VMOVUPS.Z 64(SI), K2, Z30
+	VMOVUPS.Z 64(BX), K2, Z30
 	VADDPS    Z30, Z11, Z11
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z30
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
 	VADDPS    Z30, Z12, Z12
-	VMOVUPS.Z 64(SI), K2, Z30
+	VMOVUPS.Z 64(BX), K2, Z30
 	VADDPS    Z30, Z13, Z13
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z30
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
 	VADDPS    Z30, Z14, Z14
-	VMOVUPS.Z 64(SI), K2, Z30
+	VMOVUPS.Z 64(BX), K2, Z30
 	VADDPS    Z30, Z15, Z15
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z30
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
 	VADDPS    Z30, Z16, Z16
-	VMOVUPS.Z 64(SI), K2, Z30
+	VMOVUPS.Z 64(BX), K2, Z30
 	VADDPS    Z30, Z17, Z17
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z30
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
 	VADDPS    Z30, Z18, Z18
-	VMOVUPS.Z 64(SI), K2, Z30
+	VMOVUPS.Z 64(BX), K2, Z30
 	VADDPS    Z30, Z19, Z19
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z30
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
 	VADDPS    Z30, Z20, Z20
-	VMOVUPS.Z 64(SI), K2, Z30
+	VMOVUPS.Z 64(BX), K2, Z30
 	VADDPS    Z30, Z21, Z21
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z30
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
 	VADDPS    Z30, Z22, Z22
-	VMOVUPS.Z 64(SI), K2, Z30
+	VMOVUPS.Z 64(BX), K2, Z30
 	VADDPS    Z30, Z23, Z23
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z30
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
 	VADDPS    Z30, Z24, Z24
-	VMOVUPS.Z 64(SI), K2, Z30
+	VMOVUPS.Z 64(BX), K2, Z30
 	VADDPS    Z30, Z25, Z25
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z30
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
 	VADDPS    Z30, Z26, Z26
-	VMOVUPS.Z 64(SI), K2, Z30
+	VMOVUPS.Z 64(BX), K2, Z30
 	VADDPS    Z30, Z27, Z27
-	LEAQ      (SI)(DI*4), SI
+	LEAQ      (BX)(DI*4), BX
 
 r14clamp:
-	VBROADCASTSS lo+88(FP), Z30
-	VBROADCASTSS hi+92(FP), Z31
+	VBROADCASTSS lo+104(FP), Z30
+	VBROADCASTSS hi+108(FP), Z31
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z30, Z0
 	VMINPS       Z0, Z31, Z0
-	VMOVUPS      Z0, K1, (BX)
+	VMOVUPS      Z0, K1, (DX)
 	VMAXPS       Z1, Z30, Z1
 	VMINPS       Z1, Z31, Z1
-	VMOVUPS      Z1, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z2, Z30, Z2
 	VMINPS       Z2, Z31, Z2
-	VMOVUPS      Z2, K1, (BX)
+	VMOVUPS      Z2, K1, (DX)
 	VMAXPS       Z3, Z30, Z3
 	VMINPS       Z3, Z31, Z3
-	VMOVUPS      Z3, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z4, Z30, Z4
 	VMINPS       Z4, Z31, Z4
-	VMOVUPS      Z4, K1, (BX)
+	VMOVUPS      Z4, K1, (DX)
 	VMAXPS       Z5, Z30, Z5
 	VMINPS       Z5, Z31, Z5
-	VMOVUPS      Z5, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z6, Z30, Z6
 	VMINPS       Z6, Z31, Z6
-	VMOVUPS      Z6, K1, (BX)
+	VMOVUPS      Z6, K1, (DX)
 	VMAXPS       Z7, Z30, Z7
 	VMINPS       Z7, Z31, Z7
-	VMOVUPS      Z7, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z8, Z30, Z8
 	VMINPS       Z8, Z31, Z8
-	VMOVUPS      Z8, K1, (BX)
+	VMOVUPS      Z8, K1, (DX)
 	VMAXPS       Z9, Z30, Z9
 	VMINPS       Z9, Z31, Z9
-	VMOVUPS      Z9, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z10, Z30, Z10
 	VMINPS       Z10, Z31, Z10
-	VMOVUPS      Z10, K1, (BX)
+	VMOVUPS      Z10, K1, (DX)
 	VMAXPS       Z11, Z30, Z11
 	VMINPS       Z11, Z31, Z11
-	VMOVUPS      Z11, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z12, Z30, Z12
 	VMINPS       Z12, Z31, Z12
-	VMOVUPS      Z12, K1, (BX)
+	VMOVUPS      Z12, K1, (DX)
 	VMAXPS       Z13, Z30, Z13
 	VMINPS       Z13, Z31, Z13
-	VMOVUPS      Z13, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z13, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z14, Z30, Z14
 	VMINPS       Z14, Z31, Z14
-	VMOVUPS      Z14, K1, (BX)
+	VMOVUPS      Z14, K1, (DX)
 	VMAXPS       Z15, Z30, Z15
 	VMINPS       Z15, Z31, Z15
-	VMOVUPS      Z15, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z15, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z16, Z30, Z16
 	VMINPS       Z16, Z31, Z16
-	VMOVUPS      Z16, K1, (BX)
+	VMOVUPS      Z16, K1, (DX)
 	VMAXPS       Z17, Z30, Z17
 	VMINPS       Z17, Z31, Z17
-	VMOVUPS      Z17, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z17, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z18, Z30, Z18
 	VMINPS       Z18, Z31, Z18
-	VMOVUPS      Z18, K1, (BX)
+	VMOVUPS      Z18, K1, (DX)
 	VMAXPS       Z19, Z30, Z19
 	VMINPS       Z19, Z31, Z19
-	VMOVUPS      Z19, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z19, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z20, Z30, Z20
 	VMINPS       Z20, Z31, Z20
-	VMOVUPS      Z20, K1, (BX)
+	VMOVUPS      Z20, K1, (DX)
 	VMAXPS       Z21, Z30, Z21
 	VMINPS       Z21, Z31, Z21
-	VMOVUPS      Z21, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z21, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z22, Z30, Z22
 	VMINPS       Z22, Z31, Z22
-	VMOVUPS      Z22, K1, (BX)
+	VMOVUPS      Z22, K1, (DX)
 	VMAXPS       Z23, Z30, Z23
 	VMINPS       Z23, Z31, Z23
-	VMOVUPS      Z23, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z23, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z24, Z30, Z24
 	VMINPS       Z24, Z31, Z24
-	VMOVUPS      Z24, K1, (BX)
+	VMOVUPS      Z24, K1, (DX)
 	VMAXPS       Z25, Z30, Z25
 	VMINPS       Z25, Z31, Z25
-	VMOVUPS      Z25, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Z25, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Z26, Z30, Z26
 	VMINPS       Z26, Z31, Z26
-	VMOVUPS      Z26, K1, (BX)
+	VMOVUPS      Z26, K1, (DX)
 	VMAXPS       Z27, Z30, Z27
 	VMINPS       Z27, Z31, Z27
-	VMOVUPS      Z27, K2, 64(BX)
-	LEAQ         (BX)(DI*4), BX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	ADDQ         DX, CX
-	SUBQ         $0x01, AX
+	VMOVUPS      Z27, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
 	JNE          r14tile
 	VZEROUPPER
 	RET
 
-// func gemm16AVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, lo float32, hi float32, mask uint32, accumulate bool)
-// Requires: AVX, AVX2, FMA3
-TEXT ·gemm16AVX2(SB), NOSPLIT, $0-101
+// func gemm16AVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemm16AVX2(SB), NOSPLIT, $0-117
 	MOVQ rows+0(FP), AX
 	CMPQ AX, $0x00000006
 	JEQ  r6
@@ -7403,12 +7599,12 @@ TEXT ·gemm16AVX2(SB), NOSPLIT, $0-101
 	JEQ  r3
 	CMPQ AX, $0x00000002
 	JEQ  r2
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r1tile:
 	VXORPS  Y2, Y2, Y2
@@ -7417,75 +7613,76 @@ r1tile:
 	VXORPS  Y5, Y5, Y5
 	VXORPS  Y6, Y6, Y6
 	VXORPS  Y7, Y7, Y7
-	MOVB    accumulate+100(FP), DI
-	TESTB   DI, DI
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
 	JNE     r1more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Y0
-	VMOVUPS 32(DI), Y1
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
 	JMP     r1started
 
 r1more:
-	MOVQ         ldout+64(FP), R8
-	MOVQ         BX, DI
-	VBROADCASTSS mask+96(FP), Y8
+	MOVQ         ldout+64(FP), DI
+	MOVQ         DX, SI
+	VBROADCASTSS mask+112(FP), Y8
 	VPAND        gemmBits<>+0(SB), Y8, Y8
 	VPCMPEQD     gemmBits<>+0(SB), Y8, Y8
-	VBROADCASTSS mask+96(FP), Y9
+	VBROADCASTSS mask+112(FP), Y9
 	VPAND        gemmBits<>+32(SB), Y9, Y9
 	VPCMPEQD     gemmBits<>+32(SB), Y9, Y9
-	VMASKMOVPS   (DI), Y8, Y0
-	VMASKMOVPS   32(DI), Y9, Y1
-	LEAQ         (DI)(R8*4), DI
+	VMASKMOVPS   (SI), Y8, Y0
+	VMASKMOVPS   32(SI), Y9, Y1
+	LEAQ         (SI)(DI*4), SI
 
 r1started:
-	MOVQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
 	JEQ  r1ones
 
 r1quad:
-	VMOVUPS      (R8), Y8
-	VMOVUPS      32(R8), Y9
-	VBROADCASTSS (DI), Y10
+	VMOVUPS      (DI), Y8
+	VMOVUPS      32(DI), Y9
+	VBROADCASTSS (SI), Y10
 	VFMADD231PS  Y10, Y8, Y0
 	VFMADD231PS  Y10, Y9, Y1
-	VMOVUPS      64(R8), Y8
-	VMOVUPS      96(R8), Y9
-	VBROADCASTSS 4(DI), Y10
+	VMOVUPS      64(DI), Y8
+	VMOVUPS      96(DI), Y9
+	VBROADCASTSS 4(SI), Y10
 	VFMADD231PS  Y10, Y8, Y2
 	VFMADD231PS  Y10, Y9, Y3
-	VMOVUPS      128(R8), Y8
-	VMOVUPS      160(R8), Y9
-	VBROADCASTSS 8(DI), Y10
+	VMOVUPS      128(DI), Y8
+	VMOVUPS      160(DI), Y9
+	VBROADCASTSS 8(SI), Y10
 	VFMADD231PS  Y10, Y8, Y4
 	VFMADD231PS  Y10, Y9, Y5
-	VMOVUPS      192(R8), Y8
-	VMOVUPS      224(R8), Y9
-	VBROADCASTSS 12(DI), Y10
+	VMOVUPS      192(DI), Y8
+	VMOVUPS      224(DI), Y9
+	VBROADCASTSS 12(SI), Y10
 	VFMADD231PS  Y10, Y8, Y6
 	VFMADD231PS  Y10, Y9, Y7
-	ADDQ         $0x10, DI
-	ADDQ         $0x00000100, R8
-	SUBQ         $0x01, R10
+	ADDQ         $0x10, SI
+	ADDQ         $0x00000100, DI
+	SUBQ         $0x01, R9
 	JNE          r1quad
 
 r1ones:
-	TESTQ R9, R9
+	TESTQ R8, R8
 	JEQ   r1sum
 
 r1one:
-	VMOVUPS      (R8), Y8
-	VMOVUPS      32(R8), Y9
-	VBROADCASTSS (DI), Y10
+	VMOVUPS      (DI), Y8
+	VMOVUPS      32(DI), Y9
+	VBROADCASTSS (SI), Y10
 	VFMADD231PS  Y10, Y8, Y0
 	VFMADD231PS  Y10, Y9, Y1
-	ADDQ         $0x04, DI
-	ADDQ         $0x00000040, R8
-	SUBQ         $0x01, R9
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000040, DI
+	SUBQ         $0x01, R8
 	JNE          r1one
 
 r1sum:
@@ -7495,67 +7692,67 @@ r1sum:
 	VADDPS       Y5, Y1, Y1
 	VADDPS       Y6, Y0, Y0
 	VADDPS       Y7, Y1, Y1
-	TESTQ        SI, SI
+	TESTQ        BX, BX
 	JEQ          r1clamp
-	VBROADCASTSS mask+96(FP), Y8
+	VBROADCASTSS mask+112(FP), Y8
 	VPAND        gemmBits<>+0(SB), Y8, Y8
 	VPCMPEQD     gemmBits<>+0(SB), Y8, Y8
-	VBROADCASTSS mask+96(FP), Y9
+	VBROADCASTSS mask+112(FP), Y9
 	VPAND        gemmBits<>+32(SB), Y9, Y9
 	VPCMPEQD     gemmBits<>+32(SB), Y9, Y9
-	MOVQ         ldres+80(FP), DI
-	VMASKMOVPS   (SI), Y8, Y10
+	MOVQ         ldres+80(FP), SI
+	VMASKMOVPS   (BX), Y8, Y10
 	VADDPS       Y10, Y0, Y0
-	VMASKMOVPS   32(SI), Y9, Y10
+	VMASKMOVPS   32(BX), Y9, Y10
 	VADDPS       Y10, Y1, Y1
-	LEAQ         (SI)(DI*4), SI
+	LEAQ         (BX)(SI*4), BX
 
 r1clamp:
-	VBROADCASTSS lo+88(FP), Y10
-	VBROADCASTSS hi+92(FP), Y11
-	MOVL         mask+96(FP), DI
-	CMPL         DI, $0x0000ffff
+	VBROADCASTSS lo+104(FP), Y10
+	VBROADCASTSS hi+108(FP), Y11
+	MOVL         mask+112(FP), SI
+	CMPL         SI, $0x0000ffff
 	JNE          r1part
-	MOVQ         ldout+64(FP), DI
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Y0, Y10, Y0
 	VMINPS       Y0, Y11, Y0
-	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y0, (DX)
 	VMAXPS       Y1, Y10, Y1
 	VMINPS       Y1, Y11, Y1
-	VMOVUPS      Y1, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 	JMP          r1stored
 
 r1part:
-	VBROADCASTSS mask+96(FP), Y8
+	VBROADCASTSS mask+112(FP), Y8
 	VPAND        gemmBits<>+0(SB), Y8, Y8
 	VPCMPEQD     gemmBits<>+0(SB), Y8, Y8
-	VBROADCASTSS mask+96(FP), Y9
+	VBROADCASTSS mask+112(FP), Y9
 	VPAND        gemmBits<>+32(SB), Y9, Y9
 	VPCMPEQD     gemmBits<>+32(SB), Y9, Y9
-	MOVQ         ldout+64(FP), DI
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Y0, Y10, Y0
 	VMINPS       Y0, Y11, Y0
-	VMASKMOVPS   Y0, Y8, (BX)
+	VMASKMOVPS   Y0, Y8, (DX)
 	VMAXPS       Y1, Y10, Y1
 	VMINPS       Y1, Y11, Y1
-	VMASKMOVPS   Y1, Y9, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y1, Y9, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 
 r1stored:
-	ADDQ DX, CX
-	SUBQ $0x01, AX
+	ADDQ CX, AX
+	SUBQ $0x01, tiles+8(FP)
 	JNE  r1tile
 	VZEROUPPER
 	RET
 
 r2:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r2tile:
 	VXORPS  Y4, Y4, Y4
@@ -7566,95 +7763,96 @@ r2tile:
 	VXORPS  Y9, Y9, Y9
 	VXORPS  Y10, Y10, Y10
 	VXORPS  Y11, Y11, Y11
-	MOVB    accumulate+100(FP), DI
-	TESTB   DI, DI
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
 	JNE     r2more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Y0
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Y0
 	VMOVAPS Y0, Y2
-	VMOVUPS 32(DI), Y1
+	VMOVUPS 32(SI), Y1
 	VMOVAPS Y1, Y3
 	JMP     r2started
 
 r2more:
-	MOVQ         ldout+64(FP), R8
-	MOVQ         BX, DI
-	VBROADCASTSS mask+96(FP), Y12
+	MOVQ         ldout+64(FP), DI
+	MOVQ         DX, SI
+	VBROADCASTSS mask+112(FP), Y12
 	VPAND        gemmBits<>+0(SB), Y12, Y12
 	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
-	VBROADCASTSS mask+96(FP), Y13
+	VBROADCASTSS mask+112(FP), Y13
 	VPAND        gemmBits<>+32(SB), Y13, Y13
 	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
-	VMASKMOVPS   (DI), Y12, Y0
-	VMASKMOVPS   32(DI), Y13, Y1
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y12, Y2
-	VMASKMOVPS   32(DI), Y13, Y3
-	LEAQ         (DI)(R8*4), DI
+	VMASKMOVPS   (SI), Y12, Y0
+	VMASKMOVPS   32(SI), Y13, Y1
+	LEAQ         (SI)(DI*4), SI
+	VMASKMOVPS   (SI), Y12, Y2
+	VMASKMOVPS   32(SI), Y13, Y3
+	LEAQ         (SI)(DI*4), SI
 
 r2started:
-	MOVQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
 	JEQ  r2ones
 
 r2quad:
-	VMOVUPS      (R8), Y12
-	VMOVUPS      32(R8), Y13
-	VBROADCASTSS (DI), Y14
+	VMOVUPS      (DI), Y12
+	VMOVUPS      32(DI), Y13
+	VBROADCASTSS (SI), Y14
 	VFMADD231PS  Y14, Y12, Y0
 	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS (DI)(DX*1), Y15
+	VBROADCASTSS (SI)(CX*1), Y15
 	VFMADD231PS  Y15, Y12, Y2
 	VFMADD231PS  Y15, Y13, Y3
-	VMOVUPS      64(R8), Y12
-	VMOVUPS      96(R8), Y13
-	VBROADCASTSS 4(DI), Y14
+	VMOVUPS      64(DI), Y12
+	VMOVUPS      96(DI), Y13
+	VBROADCASTSS 4(SI), Y14
 	VFMADD231PS  Y14, Y12, Y4
 	VFMADD231PS  Y14, Y13, Y5
-	VBROADCASTSS 4(DI)(DX*1), Y15
+	VBROADCASTSS 4(SI)(CX*1), Y15
 	VFMADD231PS  Y15, Y12, Y6
 	VFMADD231PS  Y15, Y13, Y7
-	VMOVUPS      128(R8), Y12
-	VMOVUPS      160(R8), Y13
-	VBROADCASTSS 8(DI), Y14
+	VMOVUPS      128(DI), Y12
+	VMOVUPS      160(DI), Y13
+	VBROADCASTSS 8(SI), Y14
 	VFMADD231PS  Y14, Y12, Y8
 	VFMADD231PS  Y14, Y13, Y9
-	VBROADCASTSS 8(DI)(DX*1), Y15
+	VBROADCASTSS 8(SI)(CX*1), Y15
 	VFMADD231PS  Y15, Y12, Y10
 	VFMADD231PS  Y15, Y13, Y11
-	VMOVUPS      192(R8), Y12
-	VMOVUPS      224(R8), Y13
-	VBROADCASTSS 12(DI), Y14
+	VMOVUPS      192(DI), Y12
+	VMOVUPS      224(DI), Y13
+	VBROADCASTSS 12(SI), Y14
 	VFMADD231PS  Y14, Y12, Y0
 	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS 12(DI)(DX*1), Y15
+	VBROADCASTSS 12(SI)(CX*1), Y15
 	VFMADD231PS  Y15, Y12, Y2
 	VFMADD231PS  Y15, Y13, Y3
-	ADDQ         $0x10, DI
-	ADDQ         $0x00000100, R8
-	SUBQ         $0x01, R10
+	ADDQ         $0x10, SI
+	ADDQ         $0x00000100, DI
+	SUBQ         $0x01, R9
 	JNE          r2quad
 
 r2ones:
-	TESTQ R9, R9
+	TESTQ R8, R8
 	JEQ   r2sum
 
 r2one:
-	VMOVUPS      (R8), Y12
-	VMOVUPS      32(R8), Y13
-	VBROADCASTSS (DI), Y14
+	VMOVUPS      (DI), Y12
+	VMOVUPS      32(DI), Y13
+	VBROADCASTSS (SI), Y14
 	VFMADD231PS  Y14, Y12, Y0
 	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS (DI)(DX*1), Y15
+	VBROADCASTSS (SI)(CX*1), Y15
 	VFMADD231PS  Y15, Y12, Y2
 	VFMADD231PS  Y15, Y13, Y3
-	ADDQ         $0x04, DI
-	ADDQ         $0x00000040, R8
-	SUBQ         $0x01, R9
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000040, DI
+	SUBQ         $0x01, R8
 	JNE          r2one
 
 r2sum:
@@ -7666,87 +7864,87 @@ r2sum:
 	VADDPS       Y9, Y1, Y1
 	VADDPS       Y10, Y2, Y2
 	VADDPS       Y11, Y3, Y3
-	TESTQ        SI, SI
+	TESTQ        BX, BX
 	JEQ          r2clamp
-	VBROADCASTSS mask+96(FP), Y12
+	VBROADCASTSS mask+112(FP), Y12
 	VPAND        gemmBits<>+0(SB), Y12, Y12
 	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
-	VBROADCASTSS mask+96(FP), Y13
+	VBROADCASTSS mask+112(FP), Y13
 	VPAND        gemmBits<>+32(SB), Y13, Y13
 	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
-	MOVQ         ldres+80(FP), DI
-	VMASKMOVPS   (SI), Y12, Y14
+	MOVQ         ldres+80(FP), SI
+	VMASKMOVPS   (BX), Y12, Y14
 	VADDPS       Y14, Y0, Y0
-	VMASKMOVPS   32(SI), Y13, Y14
+	VMASKMOVPS   32(BX), Y13, Y14
 	VADDPS       Y14, Y1, Y1
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y12, Y14
+	LEAQ         (BX)(SI*4), BX
+	VMASKMOVPS   (BX), Y12, Y14
 	VADDPS       Y14, Y2, Y2
-	VMASKMOVPS   32(SI), Y13, Y14
+	VMASKMOVPS   32(BX), Y13, Y14
 	VADDPS       Y14, Y3, Y3
-	LEAQ         (SI)(DI*4), SI
+	LEAQ         (BX)(SI*4), BX
 
 r2clamp:
-	VBROADCASTSS lo+88(FP), Y14
-	VBROADCASTSS hi+92(FP), Y15
-	MOVL         mask+96(FP), DI
-	CMPL         DI, $0x0000ffff
+	VBROADCASTSS lo+104(FP), Y14
+	VBROADCASTSS hi+108(FP), Y15
+	MOVL         mask+112(FP), SI
+	CMPL         SI, $0x0000ffff
 	JNE          r2part
-	MOVQ         ldout+64(FP), DI
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Y0, Y14, Y0
 	VMINPS       Y0, Y15, Y0
-	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y0, (DX)
 	VMAXPS       Y1, Y14, Y1
 	VMINPS       Y1, Y15, Y1
-	VMOVUPS      Y1, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Y2, Y14, Y2
 	VMINPS       Y2, Y15, Y2
-	VMOVUPS      Y2, (BX)
+	VMOVUPS      Y2, (DX)
 	VMAXPS       Y3, Y14, Y3
 	VMINPS       Y3, Y15, Y3
-	VMOVUPS      Y3, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 	JMP          r2stored
 
 r2part:
-	VBROADCASTSS mask+96(FP), Y12
+	VBROADCASTSS mask+112(FP), Y12
 	VPAND        gemmBits<>+0(SB), Y12, Y12
 	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
-	VBROADCASTSS mask+96(FP), Y13
+	VBROADCASTSS mask+112(FP), Y13
 	VPAND        gemmBits<>+32(SB), Y13, Y13
 	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
-	MOVQ         ldout+64(FP), DI
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Y0, Y14, Y0
 	VMINPS       Y0, Y15, Y0
-	VMASKMOVPS   Y0, Y12, (BX)
+	VMASKMOVPS   Y0, Y12, (DX)
 	VMAXPS       Y1, Y14, Y1
 	VMINPS       Y1, Y15, Y1
-	VMASKMOVPS   Y1, Y13, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y1, Y13, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Y2, Y14, Y2
 	VMINPS       Y2, Y15, Y2
-	VMASKMOVPS   Y2, Y12, (BX)
+	VMASKMOVPS   Y2, Y12, (DX)
 	VMAXPS       Y3, Y14, Y3
 	VMINPS       Y3, Y15, Y3
-	VMASKMOVPS   Y3, Y13, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y3, Y13, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 
 r2stored:
-	ADDQ DX, CX
-	ADDQ DX, CX
-	SUBQ $0x01, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	SUBQ $0x01, tiles+8(FP)
 	JNE  r2tile
 	VZEROUPPER
 	RET
 
 r3:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r3tile:
 	VXORPS  Y6, Y6, Y6
@@ -7755,115 +7953,116 @@ r3tile:
 	VXORPS  Y9, Y9, Y9
 	VXORPS  Y10, Y10, Y10
 	VXORPS  Y11, Y11, Y11
-	MOVB    accumulate+100(FP), DI
-	TESTB   DI, DI
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
 	JNE     r3more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Y0
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Y0
 	VMOVAPS Y0, Y2
 	VMOVAPS Y0, Y4
-	VMOVUPS 32(DI), Y1
+	VMOVUPS 32(SI), Y1
 	VMOVAPS Y1, Y3
 	VMOVAPS Y1, Y5
 	JMP     r3started
 
 r3more:
-	MOVQ         ldout+64(FP), R8
-	MOVQ         BX, DI
-	VBROADCASTSS mask+96(FP), Y12
+	MOVQ         ldout+64(FP), DI
+	MOVQ         DX, SI
+	VBROADCASTSS mask+112(FP), Y12
 	VPAND        gemmBits<>+0(SB), Y12, Y12
 	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
-	VBROADCASTSS mask+96(FP), Y13
+	VBROADCASTSS mask+112(FP), Y13
 	VPAND        gemmBits<>+32(SB), Y13, Y13
 	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
-	VMASKMOVPS   (DI), Y12, Y0
-	VMASKMOVPS   32(DI), Y13, Y1
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y12, Y2
-	VMASKMOVPS   32(DI), Y13, Y3
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y12, Y4
-	VMASKMOVPS   32(DI), Y13, Y5
-	LEAQ         (DI)(R8*4), DI
+	VMASKMOVPS   (SI), Y12, Y0
+	VMASKMOVPS   32(SI), Y13, Y1
+	LEAQ         (SI)(DI*4), SI
+	VMASKMOVPS   (SI), Y12, Y2
+	VMASKMOVPS   32(SI), Y13, Y3
+	LEAQ         (SI)(DI*4), SI
+	VMASKMOVPS   (SI), Y12, Y4
+	VMASKMOVPS   32(SI), Y13, Y5
+	LEAQ         (SI)(DI*4), SI
 
 r3started:
-	MOVQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
 	JEQ  r3ones
 
 r3quad:
-	VMOVUPS      (R8), Y12
-	VMOVUPS      32(R8), Y13
-	VBROADCASTSS (DI), Y14
+	VMOVUPS      (DI), Y12
+	VMOVUPS      32(DI), Y13
+	VBROADCASTSS (SI), Y14
 	VFMADD231PS  Y14, Y12, Y0
 	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS (DI)(DX*1), Y15
+	VBROADCASTSS (SI)(CX*1), Y15
 	VFMADD231PS  Y15, Y12, Y2
 	VFMADD231PS  Y15, Y13, Y3
-	VBROADCASTSS (DI)(DX*2), Y14
+	VBROADCASTSS (SI)(CX*2), Y14
 	VFMADD231PS  Y14, Y12, Y4
 	VFMADD231PS  Y14, Y13, Y5
-	VMOVUPS      64(R8), Y12
-	VMOVUPS      96(R8), Y13
-	VBROADCASTSS 4(DI), Y14
+	VMOVUPS      64(DI), Y12
+	VMOVUPS      96(DI), Y13
+	VBROADCASTSS 4(SI), Y14
 	VFMADD231PS  Y14, Y12, Y6
 	VFMADD231PS  Y14, Y13, Y7
-	VBROADCASTSS 4(DI)(DX*1), Y15
+	VBROADCASTSS 4(SI)(CX*1), Y15
 	VFMADD231PS  Y15, Y12, Y8
 	VFMADD231PS  Y15, Y13, Y9
-	VBROADCASTSS 4(DI)(DX*2), Y14
+	VBROADCASTSS 4(SI)(CX*2), Y14
 	VFMADD231PS  Y14, Y12, Y10
 	VFMADD231PS  Y14, Y13, Y11
-	VMOVUPS      128(R8), Y12
-	VMOVUPS      160(R8), Y13
-	VBROADCASTSS 8(DI), Y14
+	VMOVUPS      128(DI), Y12
+	VMOVUPS      160(DI), Y13
+	VBROADCASTSS 8(SI), Y14
 	VFMADD231PS  Y14, Y12, Y0
 	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS 8(DI)(DX*1), Y15
+	VBROADCASTSS 8(SI)(CX*1), Y15
 	VFMADD231PS  Y15, Y12, Y2
 	VFMADD231PS  Y15, Y13, Y3
-	VBROADCASTSS 8(DI)(DX*2), Y14
+	VBROADCASTSS 8(SI)(CX*2), Y14
 	VFMADD231PS  Y14, Y12, Y4
 	VFMADD231PS  Y14, Y13, Y5
-	VMOVUPS      192(R8), Y12
-	VMOVUPS      224(R8), Y13
-	VBROADCASTSS 12(DI), Y14
+	VMOVUPS      192(DI), Y12
+	VMOVUPS      224(DI), Y13
+	VBROADCASTSS 12(SI), Y14
 	VFMADD231PS  Y14, Y12, Y6
 	VFMADD231PS  Y14, Y13, Y7
-	VBROADCASTSS 12(DI)(DX*1), Y15
+	VBROADCASTSS 12(SI)(CX*1), Y15
 	VFMADD231PS  Y15, Y12, Y8
 	VFMADD231PS  Y15, Y13, Y9
-	VBROADCASTSS 12(DI)(DX*2), Y14
+	VBROADCASTSS 12(SI)(CX*2), Y14
 	VFMADD231PS  Y14, Y12, Y10
 	VFMADD231PS  Y14, Y13, Y11
-	ADDQ         $0x10, DI
-	ADDQ         $0x00000100, R8
-	SUBQ         $0x01, R10
+	ADDQ         $0x10, SI
+	ADDQ         $0x00000100, DI
+	SUBQ         $0x01, R9
 	JNE          r3quad
 
 r3ones:
-	TESTQ R9, R9
+	TESTQ R8, R8
 	JEQ   r3sum
 
 r3one:
-	VMOVUPS      (R8), Y12
-	VMOVUPS      32(R8), Y13
-	VBROADCASTSS (DI), Y14
+	VMOVUPS      (DI), Y12
+	VMOVUPS      32(DI), Y13
+	VBROADCASTSS (SI), Y14
 	VFMADD231PS  Y14, Y12, Y0
 	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS (DI)(DX*1), Y15
+	VBROADCASTSS (SI)(CX*1), Y15
 	VFMADD231PS  Y15, Y12, Y2
 	VFMADD231PS  Y15, Y13, Y3
-	VBROADCASTSS (DI)(DX*2), Y14
+	VBROADCASTSS (SI)(CX*2), Y14
 	VFMADD231PS  Y14, Y12, Y4
 	VFMADD231PS  Y14, Y13, Y5
-	ADDQ         $0x04, DI
-	ADDQ         $0x00000040, R8
-	SUBQ         $0x01, R9
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000040, DI
+	SUBQ         $0x01, R8
 	JNE          r3one
 
 r3sum:
@@ -7873,110 +8072,110 @@ r3sum:
 	VADDPS       Y9, Y3, Y3
 	VADDPS       Y10, Y4, Y4
 	VADDPS       Y11, Y5, Y5
-	TESTQ        SI, SI
+	TESTQ        BX, BX
 	JEQ          r3clamp
-	VBROADCASTSS mask+96(FP), Y12
+	VBROADCASTSS mask+112(FP), Y12
 	VPAND        gemmBits<>+0(SB), Y12, Y12
 	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
-	VBROADCASTSS mask+96(FP), Y13
+	VBROADCASTSS mask+112(FP), Y13
 	VPAND        gemmBits<>+32(SB), Y13, Y13
 	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
-	MOVQ         ldres+80(FP), DI
-	VMASKMOVPS   (SI), Y12, Y14
+	MOVQ         ldres+80(FP), SI
+	VMASKMOVPS   (BX), Y12, Y14
 	VADDPS       Y14, Y0, Y0
-	VMASKMOVPS   32(SI), Y13, Y14
+	VMASKMOVPS   32(BX), Y13, Y14
 	VADDPS       Y14, Y1, Y1
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y12, Y14
+	LEAQ         (BX)(SI*4), BX
+	VMASKMOVPS   (BX), Y12, Y14
 	VADDPS       Y14, Y2, Y2
-	VMASKMOVPS   32(SI), Y13, Y14
+	VMASKMOVPS   32(BX), Y13, Y14
 	VADDPS       Y14, Y3, Y3
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y12, Y14
+	LEAQ         (BX)(SI*4), BX
+	VMASKMOVPS   (BX), Y12, Y14
 	VADDPS       Y14, Y4, Y4
-	VMASKMOVPS   32(SI), Y13, Y14
+	VMASKMOVPS   32(BX), Y13, Y14
 	VADDPS       Y14, Y5, Y5
-	LEAQ         (SI)(DI*4), SI
+	LEAQ         (BX)(SI*4), BX
 
 r3clamp:
-	VBROADCASTSS lo+88(FP), Y14
-	VBROADCASTSS hi+92(FP), Y15
-	MOVL         mask+96(FP), DI
-	CMPL         DI, $0x0000ffff
+	VBROADCASTSS lo+104(FP), Y14
+	VBROADCASTSS hi+108(FP), Y15
+	MOVL         mask+112(FP), SI
+	CMPL         SI, $0x0000ffff
 	JNE          r3part
-	MOVQ         ldout+64(FP), DI
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Y0, Y14, Y0
 	VMINPS       Y0, Y15, Y0
-	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y0, (DX)
 	VMAXPS       Y1, Y14, Y1
 	VMINPS       Y1, Y15, Y1
-	VMOVUPS      Y1, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Y2, Y14, Y2
 	VMINPS       Y2, Y15, Y2
-	VMOVUPS      Y2, (BX)
+	VMOVUPS      Y2, (DX)
 	VMAXPS       Y3, Y14, Y3
 	VMINPS       Y3, Y15, Y3
-	VMOVUPS      Y3, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Y4, Y14, Y4
 	VMINPS       Y4, Y15, Y4
-	VMOVUPS      Y4, (BX)
+	VMOVUPS      Y4, (DX)
 	VMAXPS       Y5, Y14, Y5
 	VMINPS       Y5, Y15, Y5
-	VMOVUPS      Y5, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y5, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 	JMP          r3stored
 
 r3part:
-	VBROADCASTSS mask+96(FP), Y12
+	VBROADCASTSS mask+112(FP), Y12
 	VPAND        gemmBits<>+0(SB), Y12, Y12
 	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
-	VBROADCASTSS mask+96(FP), Y13
+	VBROADCASTSS mask+112(FP), Y13
 	VPAND        gemmBits<>+32(SB), Y13, Y13
 	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
-	MOVQ         ldout+64(FP), DI
+	MOVQ         ldout+64(FP), SI
 	VMAXPS       Y0, Y14, Y0
 	VMINPS       Y0, Y15, Y0
-	VMASKMOVPS   Y0, Y12, (BX)
+	VMASKMOVPS   Y0, Y12, (DX)
 	VMAXPS       Y1, Y14, Y1
 	VMINPS       Y1, Y15, Y1
-	VMASKMOVPS   Y1, Y13, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y1, Y13, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Y2, Y14, Y2
 	VMINPS       Y2, Y15, Y2
-	VMASKMOVPS   Y2, Y12, (BX)
+	VMASKMOVPS   Y2, Y12, (DX)
 	VMAXPS       Y3, Y14, Y3
 	VMINPS       Y3, Y15, Y3
-	VMASKMOVPS   Y3, Y13, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y3, Y13, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Y4, Y14, Y4
 	VMINPS       Y4, Y15, Y4
-	VMASKMOVPS   Y4, Y12, (BX)
+	VMASKMOVPS   Y4, Y12, (DX)
 	VMAXPS       Y5, Y14, Y5
 	VMINPS       Y5, Y15, Y5
-	VMASKMOVPS   Y5, Y13, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y5, Y13, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 
 r3stored:
-	ADDQ DX, CX
-	ADDQ DX, CX
-	ADDQ DX, CX
-	SUBQ $0x01, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	SUBQ $0x01, tiles+8(FP)
 	JNE  r3tile
 	VZEROUPPER
 	RET
 
 r4:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r4tile:
-	MOVB    accumulate+100(FP), DI
+	MOVB    accumulate+116(FP), DI
 	TESTB   DI, DI
 	JNE     r4more
 	MOVQ    bias+48(FP), DI
@@ -7992,11 +8191,11 @@ r4tile:
 
 r4more:
 	MOVQ         ldout+64(FP), R8
-	MOVQ         BX, DI
-	VBROADCASTSS mask+96(FP), Y8
+	MOVQ         DX, DI
+	VBROADCASTSS mask+112(FP), Y8
 	VPAND        gemmBits<>+0(SB), Y8, Y8
 	VPCMPEQD     gemmBits<>+0(SB), Y8, Y8
-	VBROADCASTSS mask+96(FP), Y9
+	VBROADCASTSS mask+112(FP), Y9
 	VPAND        gemmBits<>+32(SB), Y9, Y9
 	VPCMPEQD     gemmBits<>+32(SB), Y9, Y9
 	VMASKMOVPS   (DI), Y8, Y0
@@ -8013,68 +8212,77 @@ r4more:
 	LEAQ         (DI)(R8*4), DI
 
 r4started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
 	MOVQ b+40(FP), R9
 	MOVQ k+32(FP), R10
+	MOVQ aheadStep+96(FP), R12
 	MOVQ R10, R11
 	ANDQ $0x03, R10
 	SHRQ $0x02, R11
 	JEQ  r4ones
 
 r4quad:
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
 	VMOVUPS      (R9), Y8
 	VMOVUPS      32(R9), Y9
 	VBROADCASTSS (DI), Y10
 	VFMADD231PS  Y10, Y8, Y0
 	VFMADD231PS  Y10, Y9, Y1
-	VBROADCASTSS (DI)(DX*1), Y11
+	VBROADCASTSS (DI)(CX*1), Y11
 	VFMADD231PS  Y11, Y8, Y2
 	VFMADD231PS  Y11, Y9, Y3
-	VBROADCASTSS (DI)(DX*2), Y10
+	VBROADCASTSS (DI)(CX*2), Y10
 	VFMADD231PS  Y10, Y8, Y4
 	VFMADD231PS  Y10, Y9, Y5
 	VBROADCASTSS (R8), Y11
 	VFMADD231PS  Y11, Y8, Y6
 	VFMADD231PS  Y11, Y9, Y7
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
 	VMOVUPS      64(R9), Y8
 	VMOVUPS      96(R9), Y9
 	VBROADCASTSS 4(DI), Y10
 	VFMADD231PS  Y10, Y8, Y0
 	VFMADD231PS  Y10, Y9, Y1
-	VBROADCASTSS 4(DI)(DX*1), Y11
+	VBROADCASTSS 4(DI)(CX*1), Y11
 	VFMADD231PS  Y11, Y8, Y2
 	VFMADD231PS  Y11, Y9, Y3
-	VBROADCASTSS 4(DI)(DX*2), Y10
+	VBROADCASTSS 4(DI)(CX*2), Y10
 	VFMADD231PS  Y10, Y8, Y4
 	VFMADD231PS  Y10, Y9, Y5
 	VBROADCASTSS 4(R8), Y11
 	VFMADD231PS  Y11, Y8, Y6
 	VFMADD231PS  Y11, Y9, Y7
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
 	VMOVUPS      128(R9), Y8
 	VMOVUPS      160(R9), Y9
 	VBROADCASTSS 8(DI), Y10
 	VFMADD231PS  Y10, Y8, Y0
 	VFMADD231PS  Y10, Y9, Y1
-	VBROADCASTSS 8(DI)(DX*1), Y11
+	VBROADCASTSS 8(DI)(CX*1), Y11
 	VFMADD231PS  Y11, Y8, Y2
 	VFMADD231PS  Y11, Y9, Y3
-	VBROADCASTSS 8(DI)(DX*2), Y10
+	VBROADCASTSS 8(DI)(CX*2), Y10
 	VFMADD231PS  Y10, Y8, Y4
 	VFMADD231PS  Y10, Y9, Y5
 	VBROADCASTSS 8(R8), Y11
 	VFMADD231PS  Y11, Y8, Y6
 	VFMADD231PS  Y11, Y9, Y7
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
 	VMOVUPS      192(R9), Y8
 	VMOVUPS      224(R9), Y9
 	VBROADCASTSS 12(DI), Y10
 	VFMADD231PS  Y10, Y8, Y0
 	VFMADD231PS  Y10, Y9, Y1
-	VBROADCASTSS 12(DI)(DX*1), Y11
+	VBROADCASTSS 12(DI)(CX*1), Y11
 	VFMADD231PS  Y11, Y8, Y2
 	VFMADD231PS  Y11, Y9, Y3
-	VBROADCASTSS 12(DI)(DX*2), Y10
+	VBROADCASTSS 12(DI)(CX*2), Y10
 	VFMADD231PS  Y10, Y8, Y4
 	VFMADD231PS  Y10, Y9, Y5
 	VBROADCASTSS 12(R8), Y11
@@ -8096,10 +8304,10 @@ r4one:
 	VBROADCASTSS (DI), Y10
 	VFMADD231PS  Y10, Y8, Y0
 	VFMADD231PS  Y10, Y9, Y1
-	VBROADCASTSS (DI)(DX*1), Y11
+	VBROADCASTSS (DI)(CX*1), Y11
 	VFMADD231PS  Y11, Y8, Y2
 	VFMADD231PS  Y11, Y9, Y3
-	VBROADCASTSS (DI)(DX*2), Y10
+	VBROADCASTSS (DI)(CX*2), Y10
 	VFMADD231PS  Y10, Y8, Y4
 	VFMADD231PS  Y10, Y9, Y5
 	VBROADCASTSS (R8), Y11
@@ -8112,130 +8320,130 @@ r4one:
 	JNE          r4one
 
 r4sum:
-	TESTQ        SI, SI
+	TESTQ        BX, BX
 	JEQ          r4clamp
-	VBROADCASTSS mask+96(FP), Y8
+	VBROADCASTSS mask+112(FP), Y8
 	VPAND        gemmBits<>+0(SB), Y8, Y8
 	VPCMPEQD     gemmBits<>+0(SB), Y8, Y8
-	VBROADCASTSS mask+96(FP), Y9
+	VBROADCASTSS mask+112(FP), Y9
 	VPAND        gemmBits<>+32(SB), Y9, Y9
 	VPCMPEQD     gemmBits<>+32(SB), Y9, Y9
 	MOVQ         ldres+80(FP), DI
-	VMASKMOVPS   (SI), Y8, Y10
+	VMASKMOVPS   (BX), Y8, Y10
 	VADDPS       Y10, Y0, Y0
-	VMASKMOVPS   32(SI), Y9, Y10
+	VMASKMOVPS   32(BX), Y9, Y10
 	VADDPS       Y10, Y1, Y1
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y8, Y10
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y8, Y10
 	VADDPS       Y10, Y2, Y2
-	VMASKMOVPS   32(SI), Y9, Y10
+	VMASKMOVPS   32(BX), Y9, Y10
 	VADDPS       Y10, Y3, Y3
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y8, Y10
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y8, Y10
 	VADDPS       Y10, Y4, Y4
-	VMASKMOVPS   32(SI), Y9, Y10
+	VMASKMOVPS   32(BX), Y9, Y10
 	VADDPS       Y10, Y5, Y5
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y8, Y10
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y8, Y10
 	VADDPS       Y10, Y6, Y6
-	VMASKMOVPS   32(SI), Y9, Y10
+	VMASKMOVPS   32(BX), Y9, Y10
 	VADDPS       Y10, Y7, Y7
-	LEAQ         (SI)(DI*4), SI
+	LEAQ         (BX)(DI*4), BX
 
 r4clamp:
-	VBROADCASTSS lo+88(FP), Y10
-	VBROADCASTSS hi+92(FP), Y11
-	MOVL         mask+96(FP), DI
+	VBROADCASTSS lo+104(FP), Y10
+	VBROADCASTSS hi+108(FP), Y11
+	MOVL         mask+112(FP), DI
 	CMPL         DI, $0x0000ffff
 	JNE          r4part
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Y0, Y10, Y0
 	VMINPS       Y0, Y11, Y0
-	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y0, (DX)
 	VMAXPS       Y1, Y10, Y1
 	VMINPS       Y1, Y11, Y1
-	VMOVUPS      Y1, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y2, Y10, Y2
 	VMINPS       Y2, Y11, Y2
-	VMOVUPS      Y2, (BX)
+	VMOVUPS      Y2, (DX)
 	VMAXPS       Y3, Y10, Y3
 	VMINPS       Y3, Y11, Y3
-	VMOVUPS      Y3, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y4, Y10, Y4
 	VMINPS       Y4, Y11, Y4
-	VMOVUPS      Y4, (BX)
+	VMOVUPS      Y4, (DX)
 	VMAXPS       Y5, Y10, Y5
 	VMINPS       Y5, Y11, Y5
-	VMOVUPS      Y5, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y5, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y6, Y10, Y6
 	VMINPS       Y6, Y11, Y6
-	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y6, (DX)
 	VMAXPS       Y7, Y10, Y7
 	VMINPS       Y7, Y11, Y7
-	VMOVUPS      Y7, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y7, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	JMP          r4stored
 
 r4part:
-	VBROADCASTSS mask+96(FP), Y8
+	VBROADCASTSS mask+112(FP), Y8
 	VPAND        gemmBits<>+0(SB), Y8, Y8
 	VPCMPEQD     gemmBits<>+0(SB), Y8, Y8
-	VBROADCASTSS mask+96(FP), Y9
+	VBROADCASTSS mask+112(FP), Y9
 	VPAND        gemmBits<>+32(SB), Y9, Y9
 	VPCMPEQD     gemmBits<>+32(SB), Y9, Y9
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Y0, Y10, Y0
 	VMINPS       Y0, Y11, Y0
-	VMASKMOVPS   Y0, Y8, (BX)
+	VMASKMOVPS   Y0, Y8, (DX)
 	VMAXPS       Y1, Y10, Y1
 	VMINPS       Y1, Y11, Y1
-	VMASKMOVPS   Y1, Y9, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y1, Y9, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y2, Y10, Y2
 	VMINPS       Y2, Y11, Y2
-	VMASKMOVPS   Y2, Y8, (BX)
+	VMASKMOVPS   Y2, Y8, (DX)
 	VMAXPS       Y3, Y10, Y3
 	VMINPS       Y3, Y11, Y3
-	VMASKMOVPS   Y3, Y9, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y3, Y9, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y4, Y10, Y4
 	VMINPS       Y4, Y11, Y4
-	VMASKMOVPS   Y4, Y8, (BX)
+	VMASKMOVPS   Y4, Y8, (DX)
 	VMAXPS       Y5, Y10, Y5
 	VMINPS       Y5, Y11, Y5
-	VMASKMOVPS   Y5, Y9, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y5, Y9, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y6, Y10, Y6
 	VMINPS       Y6, Y11, Y6
-	VMASKMOVPS   Y6, Y8, (BX)
+	VMASKMOVPS   Y6, Y8, (DX)
 	VMAXPS       Y7, Y10, Y7
 	VMINPS       Y7, Y11, Y7
-	VMASKMOVPS   Y7, Y9, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y7, Y9, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 
 r4stored:
-	ADDQ DX, CX
-	ADDQ DX, CX
-	ADDQ DX, CX
-	ADDQ DX, CX
-	SUBQ $0x01, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	SUBQ $0x01, tiles+8(FP)
 	JNE  r4tile
 	VZEROUPPER
 	RET
 
 r5:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r5tile:
-	MOVB    accumulate+100(FP), DI
+	MOVB    accumulate+116(FP), DI
 	TESTB   DI, DI
 	JNE     r5more
 	MOVQ    bias+48(FP), DI
@@ -8253,11 +8461,11 @@ r5tile:
 
 r5more:
 	MOVQ         ldout+64(FP), R8
-	MOVQ         BX, DI
-	VBROADCASTSS mask+96(FP), Y10
+	MOVQ         DX, DI
+	VBROADCASTSS mask+112(FP), Y10
 	VPAND        gemmBits<>+0(SB), Y10, Y10
 	VPCMPEQD     gemmBits<>+0(SB), Y10, Y10
-	VBROADCASTSS mask+96(FP), Y11
+	VBROADCASTSS mask+112(FP), Y11
 	VPAND        gemmBits<>+32(SB), Y11, Y11
 	VPCMPEQD     gemmBits<>+32(SB), Y11, Y11
 	VMASKMOVPS   (DI), Y10, Y0
@@ -8277,83 +8485,92 @@ r5more:
 	LEAQ         (DI)(R8*4), DI
 
 r5started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
 	MOVQ b+40(FP), R9
 	MOVQ k+32(FP), R10
+	MOVQ aheadStep+96(FP), R12
 	MOVQ R10, R11
 	ANDQ $0x03, R10
 	SHRQ $0x02, R11
 	JEQ  r5ones
 
 r5quad:
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
 	VMOVUPS      (R9), Y10
 	VMOVUPS      32(R9), Y11
 	VBROADCASTSS (DI), Y12
 	VFMADD231PS  Y12, Y10, Y0
 	VFMADD231PS  Y12, Y11, Y1
-	VBROADCASTSS (DI)(DX*1), Y13
+	VBROADCASTSS (DI)(CX*1), Y13
 	VFMADD231PS  Y13, Y10, Y2
 	VFMADD231PS  Y13, Y11, Y3
-	VBROADCASTSS (DI)(DX*2), Y12
+	VBROADCASTSS (DI)(CX*2), Y12
 	VFMADD231PS  Y12, Y10, Y4
 	VFMADD231PS  Y12, Y11, Y5
 	VBROADCASTSS (R8), Y13
 	VFMADD231PS  Y13, Y10, Y6
 	VFMADD231PS  Y13, Y11, Y7
-	VBROADCASTSS (R8)(DX*1), Y12
+	VBROADCASTSS (R8)(CX*1), Y12
 	VFMADD231PS  Y12, Y10, Y8
 	VFMADD231PS  Y12, Y11, Y9
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
 	VMOVUPS      64(R9), Y10
 	VMOVUPS      96(R9), Y11
 	VBROADCASTSS 4(DI), Y12
 	VFMADD231PS  Y12, Y10, Y0
 	VFMADD231PS  Y12, Y11, Y1
-	VBROADCASTSS 4(DI)(DX*1), Y13
+	VBROADCASTSS 4(DI)(CX*1), Y13
 	VFMADD231PS  Y13, Y10, Y2
 	VFMADD231PS  Y13, Y11, Y3
-	VBROADCASTSS 4(DI)(DX*2), Y12
+	VBROADCASTSS 4(DI)(CX*2), Y12
 	VFMADD231PS  Y12, Y10, Y4
 	VFMADD231PS  Y12, Y11, Y5
 	VBROADCASTSS 4(R8), Y13
 	VFMADD231PS  Y13, Y10, Y6
 	VFMADD231PS  Y13, Y11, Y7
-	VBROADCASTSS 4(R8)(DX*1), Y12
+	VBROADCASTSS 4(R8)(CX*1), Y12
 	VFMADD231PS  Y12, Y10, Y8
 	VFMADD231PS  Y12, Y11, Y9
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
 	VMOVUPS      128(R9), Y10
 	VMOVUPS      160(R9), Y11
 	VBROADCASTSS 8(DI), Y12
 	VFMADD231PS  Y12, Y10, Y0
 	VFMADD231PS  Y12, Y11, Y1
-	VBROADCASTSS 8(DI)(DX*1), Y13
+	VBROADCASTSS 8(DI)(CX*1), Y13
 	VFMADD231PS  Y13, Y10, Y2
 	VFMADD231PS  Y13, Y11, Y3
-	VBROADCASTSS 8(DI)(DX*2), Y12
+	VBROADCASTSS 8(DI)(CX*2), Y12
 	VFMADD231PS  Y12, Y10, Y4
 	VFMADD231PS  Y12, Y11, Y5
 	VBROADCASTSS 8(R8), Y13
 	VFMADD231PS  Y13, Y10, Y6
 	VFMADD231PS  Y13, Y11, Y7
-	VBROADCASTSS 8(R8)(DX*1), Y12
+	VBROADCASTSS 8(R8)(CX*1), Y12
 	VFMADD231PS  Y12, Y10, Y8
 	VFMADD231PS  Y12, Y11, Y9
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
 	VMOVUPS      192(R9), Y10
 	VMOVUPS      224(R9), Y11
 	VBROADCASTSS 12(DI), Y12
 	VFMADD231PS  Y12, Y10, Y0
 	VFMADD231PS  Y12, Y11, Y1
-	VBROADCASTSS 12(DI)(DX*1), Y13
+	VBROADCASTSS 12(DI)(CX*1), Y13
 	VFMADD231PS  Y13, Y10, Y2
 	VFMADD231PS  Y13, Y11, Y3
-	VBROADCASTSS 12(DI)(DX*2), Y12
+	VBROADCASTSS 12(DI)(CX*2), Y12
 	VFMADD231PS  Y12, Y10, Y4
 	VFMADD231PS  Y12, Y11, Y5
 	VBROADCASTSS 12(R8), Y13
 	VFMADD231PS  Y13, Y10, Y6
 	VFMADD231PS  Y13, Y11, Y7
-	VBROADCASTSS 12(R8)(DX*1), Y12
+	VBROADCASTSS 12(R8)(CX*1), Y12
 	VFMADD231PS  Y12, Y10, Y8
 	VFMADD231PS  Y12, Y11, Y9
 	ADDQ         $0x10, DI
@@ -8372,16 +8589,16 @@ r5one:
 	VBROADCASTSS (DI), Y12
 	VFMADD231PS  Y12, Y10, Y0
 	VFMADD231PS  Y12, Y11, Y1
-	VBROADCASTSS (DI)(DX*1), Y13
+	VBROADCASTSS (DI)(CX*1), Y13
 	VFMADD231PS  Y13, Y10, Y2
 	VFMADD231PS  Y13, Y11, Y3
-	VBROADCASTSS (DI)(DX*2), Y12
+	VBROADCASTSS (DI)(CX*2), Y12
 	VFMADD231PS  Y12, Y10, Y4
 	VFMADD231PS  Y12, Y11, Y5
 	VBROADCASTSS (R8), Y13
 	VFMADD231PS  Y13, Y10, Y6
 	VFMADD231PS  Y13, Y11, Y7
-	VBROADCASTSS (R8)(DX*1), Y12
+	VBROADCASTSS (R8)(CX*1), Y12
 	VFMADD231PS  Y12, Y10, Y8
 	VFMADD231PS  Y12, Y11, Y9
 	ADDQ         $0x04, DI
@@ -8391,150 +8608,150 @@ r5one:
 	JNE          r5one
 
 r5sum:
-	TESTQ        SI, SI
+	TESTQ        BX, BX
 	JEQ          r5clamp
-	VBROADCASTSS mask+96(FP), Y10
+	VBROADCASTSS mask+112(FP), Y10
 	VPAND        gemmBits<>+0(SB), Y10, Y10
 	VPCMPEQD     gemmBits<>+0(SB), Y10, Y10
-	VBROADCASTSS mask+96(FP), Y11
+	VBROADCASTSS mask+112(FP), Y11
 	VPAND        gemmBits<>+32(SB), Y11, Y11
 	VPCMPEQD     gemmBits<>+32(SB), Y11, Y11
 	MOVQ         ldres+80(FP), DI
-	VMASKMOVPS   (SI), Y10, Y12
+	VMASKMOVPS   (BX), Y10, Y12
 	VADDPS       Y12, Y0, Y0
-	VMASKMOVPS   32(SI), Y11, Y12
+	VMASKMOVPS   32(BX), Y11, Y12
 	VADDPS       Y12, Y1, Y1
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y10, Y12
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y10, Y12
 	VADDPS       Y12, Y2, Y2
-	VMASKMOVPS   32(SI), Y11, Y12
+	VMASKMOVPS   32(BX), Y11, Y12
 	VADDPS       Y12, Y3, Y3
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y10, Y12
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y10, Y12
 	VADDPS       Y12, Y4, Y4
-	VMASKMOVPS   32(SI), Y11, Y12
+	VMASKMOVPS   32(BX), Y11, Y12
 	VADDPS       Y12, Y5, Y5
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y10, Y12
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y10, Y12
 	VADDPS       Y12, Y6, Y6
-	VMASKMOVPS   32(SI), Y11, Y12
+	VMASKMOVPS   32(BX), Y11, Y12
 	VADDPS       Y12, Y7, Y7
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y10, Y12
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y10, Y12
 	VADDPS       Y12, Y8, Y8
-	VMASKMOVPS   32(SI), Y11, Y12
+	VMASKMOVPS   32(BX), Y11, Y12
 	VADDPS       Y12, Y9, Y9
-	LEAQ         (SI)(DI*4), SI
+	LEAQ         (BX)(DI*4), BX
 
 r5clamp:
-	VBROADCASTSS lo+88(FP), Y12
-	VBROADCASTSS hi+92(FP), Y13
-	MOVL         mask+96(FP), DI
+	VBROADCASTSS lo+104(FP), Y12
+	VBROADCASTSS hi+108(FP), Y13
+	MOVL         mask+112(FP), DI
 	CMPL         DI, $0x0000ffff
 	JNE          r5part
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Y0, Y12, Y0
 	VMINPS       Y0, Y13, Y0
-	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y0, (DX)
 	VMAXPS       Y1, Y12, Y1
 	VMINPS       Y1, Y13, Y1
-	VMOVUPS      Y1, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y2, Y12, Y2
 	VMINPS       Y2, Y13, Y2
-	VMOVUPS      Y2, (BX)
+	VMOVUPS      Y2, (DX)
 	VMAXPS       Y3, Y12, Y3
 	VMINPS       Y3, Y13, Y3
-	VMOVUPS      Y3, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y4, Y12, Y4
 	VMINPS       Y4, Y13, Y4
-	VMOVUPS      Y4, (BX)
+	VMOVUPS      Y4, (DX)
 	VMAXPS       Y5, Y12, Y5
 	VMINPS       Y5, Y13, Y5
-	VMOVUPS      Y5, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y5, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y6, Y12, Y6
 	VMINPS       Y6, Y13, Y6
-	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y6, (DX)
 	VMAXPS       Y7, Y12, Y7
 	VMINPS       Y7, Y13, Y7
-	VMOVUPS      Y7, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y7, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y8, Y12, Y8
 	VMINPS       Y8, Y13, Y8
-	VMOVUPS      Y8, (BX)
+	VMOVUPS      Y8, (DX)
 	VMAXPS       Y9, Y12, Y9
 	VMINPS       Y9, Y13, Y9
-	VMOVUPS      Y9, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y9, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	JMP          r5stored
 
 r5part:
-	VBROADCASTSS mask+96(FP), Y10
+	VBROADCASTSS mask+112(FP), Y10
 	VPAND        gemmBits<>+0(SB), Y10, Y10
 	VPCMPEQD     gemmBits<>+0(SB), Y10, Y10
-	VBROADCASTSS mask+96(FP), Y11
+	VBROADCASTSS mask+112(FP), Y11
 	VPAND        gemmBits<>+32(SB), Y11, Y11
 	VPCMPEQD     gemmBits<>+32(SB), Y11, Y11
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Y0, Y12, Y0
 	VMINPS       Y0, Y13, Y0
-	VMASKMOVPS   Y0, Y10, (BX)
+	VMASKMOVPS   Y0, Y10, (DX)
 	VMAXPS       Y1, Y12, Y1
 	VMINPS       Y1, Y13, Y1
-	VMASKMOVPS   Y1, Y11, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y1, Y11, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y2, Y12, Y2
 	VMINPS       Y2, Y13, Y2
-	VMASKMOVPS   Y2, Y10, (BX)
+	VMASKMOVPS   Y2, Y10, (DX)
 	VMAXPS       Y3, Y12, Y3
 	VMINPS       Y3, Y13, Y3
-	VMASKMOVPS   Y3, Y11, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y3, Y11, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y4, Y12, Y4
 	VMINPS       Y4, Y13, Y4
-	VMASKMOVPS   Y4, Y10, (BX)
+	VMASKMOVPS   Y4, Y10, (DX)
 	VMAXPS       Y5, Y12, Y5
 	VMINPS       Y5, Y13, Y5
-	VMASKMOVPS   Y5, Y11, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y5, Y11, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y6, Y12, Y6
 	VMINPS       Y6, Y13, Y6
-	VMASKMOVPS   Y6, Y10, (BX)
+	VMASKMOVPS   Y6, Y10, (DX)
 	VMAXPS       Y7, Y12, Y7
 	VMINPS       Y7, Y13, Y7
-	VMASKMOVPS   Y7, Y11, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y7, Y11, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y8, Y12, Y8
 	VMINPS       Y8, Y13, Y8
-	VMASKMOVPS   Y8, Y10, (BX)
+	VMASKMOVPS   Y8, Y10, (DX)
 	VMAXPS       Y9, Y12, Y9
 	VMINPS       Y9, Y13, Y9
-	VMASKMOVPS   Y9, Y11, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y9, Y11, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 
 r5stored:
-	ADDQ DX, CX
-	ADDQ DX, CX
-	ADDQ DX, CX
-	ADDQ DX, CX
-	ADDQ DX, CX
-	SUBQ $0x01, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	SUBQ $0x01, tiles+8(FP)
 	JNE  r5tile
 	VZEROUPPER
 	RET
 
 r6:
-	MOVQ tiles+8(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ lda+24(FP), DX
-	MOVQ out+56(FP), BX
-	MOVQ res+72(FP), SI
-	SHLQ $0x02, DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
 
 r6tile:
-	MOVB    accumulate+100(FP), DI
+	MOVB    accumulate+116(FP), DI
 	TESTB   DI, DI
 	JNE     r6more
 	MOVQ    bias+48(FP), DI
@@ -8554,11 +8771,11 @@ r6tile:
 
 r6more:
 	MOVQ         ldout+64(FP), R8
-	MOVQ         BX, DI
-	VBROADCASTSS mask+96(FP), Y12
+	MOVQ         DX, DI
+	VBROADCASTSS mask+112(FP), Y12
 	VPAND        gemmBits<>+0(SB), Y12, Y12
 	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
-	VBROADCASTSS mask+96(FP), Y13
+	VBROADCASTSS mask+112(FP), Y13
 	VPAND        gemmBits<>+32(SB), Y13, Y13
 	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
 	VMASKMOVPS   (DI), Y12, Y0
@@ -8581,95 +8798,104 @@ r6more:
 	LEAQ         (DI)(R8*4), DI
 
 r6started:
-	MOVQ CX, DI
-	LEAQ (DI)(DX*2), R8
-	ADDQ DX, R8
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
 	MOVQ b+40(FP), R9
 	MOVQ k+32(FP), R10
+	MOVQ aheadStep+96(FP), R12
 	MOVQ R10, R11
 	ANDQ $0x03, R10
 	SHRQ $0x02, R11
 	JEQ  r6ones
 
 r6quad:
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
 	VMOVUPS      (R9), Y12
 	VMOVUPS      32(R9), Y13
 	VBROADCASTSS (DI), Y14
 	VFMADD231PS  Y14, Y12, Y0
 	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS (DI)(DX*1), Y15
+	VBROADCASTSS (DI)(CX*1), Y15
 	VFMADD231PS  Y15, Y12, Y2
 	VFMADD231PS  Y15, Y13, Y3
-	VBROADCASTSS (DI)(DX*2), Y14
+	VBROADCASTSS (DI)(CX*2), Y14
 	VFMADD231PS  Y14, Y12, Y4
 	VFMADD231PS  Y14, Y13, Y5
 	VBROADCASTSS (R8), Y15
 	VFMADD231PS  Y15, Y12, Y6
 	VFMADD231PS  Y15, Y13, Y7
-	VBROADCASTSS (R8)(DX*1), Y14
+	VBROADCASTSS (R8)(CX*1), Y14
 	VFMADD231PS  Y14, Y12, Y8
 	VFMADD231PS  Y14, Y13, Y9
-	VBROADCASTSS (R8)(DX*2), Y15
+	VBROADCASTSS (R8)(CX*2), Y15
 	VFMADD231PS  Y15, Y12, Y10
 	VFMADD231PS  Y15, Y13, Y11
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
 	VMOVUPS      64(R9), Y12
 	VMOVUPS      96(R9), Y13
 	VBROADCASTSS 4(DI), Y14
 	VFMADD231PS  Y14, Y12, Y0
 	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS 4(DI)(DX*1), Y15
+	VBROADCASTSS 4(DI)(CX*1), Y15
 	VFMADD231PS  Y15, Y12, Y2
 	VFMADD231PS  Y15, Y13, Y3
-	VBROADCASTSS 4(DI)(DX*2), Y14
+	VBROADCASTSS 4(DI)(CX*2), Y14
 	VFMADD231PS  Y14, Y12, Y4
 	VFMADD231PS  Y14, Y13, Y5
 	VBROADCASTSS 4(R8), Y15
 	VFMADD231PS  Y15, Y12, Y6
 	VFMADD231PS  Y15, Y13, Y7
-	VBROADCASTSS 4(R8)(DX*1), Y14
+	VBROADCASTSS 4(R8)(CX*1), Y14
 	VFMADD231PS  Y14, Y12, Y8
 	VFMADD231PS  Y14, Y13, Y9
-	VBROADCASTSS 4(R8)(DX*2), Y15
+	VBROADCASTSS 4(R8)(CX*2), Y15
 	VFMADD231PS  Y15, Y12, Y10
 	VFMADD231PS  Y15, Y13, Y11
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
 	VMOVUPS      128(R9), Y12
 	VMOVUPS      160(R9), Y13
 	VBROADCASTSS 8(DI), Y14
 	VFMADD231PS  Y14, Y12, Y0
 	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS 8(DI)(DX*1), Y15
+	VBROADCASTSS 8(DI)(CX*1), Y15
 	VFMADD231PS  Y15, Y12, Y2
 	VFMADD231PS  Y15, Y13, Y3
-	VBROADCASTSS 8(DI)(DX*2), Y14
+	VBROADCASTSS 8(DI)(CX*2), Y14
 	VFMADD231PS  Y14, Y12, Y4
 	VFMADD231PS  Y14, Y13, Y5
 	VBROADCASTSS 8(R8), Y15
 	VFMADD231PS  Y15, Y12, Y6
 	VFMADD231PS  Y15, Y13, Y7
-	VBROADCASTSS 8(R8)(DX*1), Y14
+	VBROADCASTSS 8(R8)(CX*1), Y14
 	VFMADD231PS  Y14, Y12, Y8
 	VFMADD231PS  Y14, Y13, Y9
-	VBROADCASTSS 8(R8)(DX*2), Y15
+	VBROADCASTSS 8(R8)(CX*2), Y15
 	VFMADD231PS  Y15, Y12, Y10
 	VFMADD231PS  Y15, Y13, Y11
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
 	VMOVUPS      192(R9), Y12
 	VMOVUPS      224(R9), Y13
 	VBROADCASTSS 12(DI), Y14
 	VFMADD231PS  Y14, Y12, Y0
 	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS 12(DI)(DX*1), Y15
+	VBROADCASTSS 12(DI)(CX*1), Y15
 	VFMADD231PS  Y15, Y12, Y2
 	VFMADD231PS  Y15, Y13, Y3
-	VBROADCASTSS 12(DI)(DX*2), Y14
+	VBROADCASTSS 12(DI)(CX*2), Y14
 	VFMADD231PS  Y14, Y12, Y4
 	VFMADD231PS  Y14, Y13, Y5
 	VBROADCASTSS 12(R8), Y15
 	VFMADD231PS  Y15, Y12, Y6
 	VFMADD231PS  Y15, Y13, Y7
-	VBROADCASTSS 12(R8)(DX*1), Y14
+	VBROADCASTSS 12(R8)(CX*1), Y14
 	VFMADD231PS  Y14, Y12, Y8
 	VFMADD231PS  Y14, Y13, Y9
-	VBROADCASTSS 12(R8)(DX*2), Y15
+	VBROADCASTSS 12(R8)(CX*2), Y15
 	VFMADD231PS  Y15, Y12, Y10
 	VFMADD231PS  Y15, Y13, Y11
 	ADDQ         $0x10, DI
@@ -8688,19 +8914,19 @@ r6one:
 	VBROADCASTSS (DI), Y14
 	VFMADD231PS  Y14, Y12, Y0
 	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS (DI)(DX*1), Y15
+	VBROADCASTSS (DI)(CX*1), Y15
 	VFMADD231PS  Y15, Y12, Y2
 	VFMADD231PS  Y15, Y13, Y3
-	VBROADCASTSS (DI)(DX*2), Y14
+	VBROADCASTSS (DI)(CX*2), Y14
 	VFMADD231PS  Y14, Y12, Y4
 	VFMADD231PS  Y14, Y13, Y5
 	VBROADCASTSS (R8), Y15
 	VFMADD231PS  Y15, Y12, Y6
 	VFMADD231PS  Y15, Y13, Y7
-	VBROADCASTSS (R8)(DX*1), Y14
+	VBROADCASTSS (R8)(CX*1), Y14
 	VFMADD231PS  Y14, Y12, Y8
 	VFMADD231PS  Y14, Y13, Y9
-	VBROADCASTSS (R8)(DX*2), Y15
+	VBROADCASTSS (R8)(CX*2), Y15
 	VFMADD231PS  Y15, Y12, Y10
 	VFMADD231PS  Y15, Y13, Y11
 	ADDQ         $0x04, DI
@@ -8710,156 +8936,156 @@ r6one:
 	JNE          r6one
 
 r6sum:
-	TESTQ        SI, SI
+	TESTQ        BX, BX
 	JEQ          r6clamp
-	VBROADCASTSS mask+96(FP), Y12
+	VBROADCASTSS mask+112(FP), Y12
 	VPAND        gemmBits<>+0(SB), Y12, Y12
 	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
-	VBROADCASTSS mask+96(FP), Y13
+	VBROADCASTSS mask+112(FP), Y13
 	VPAND        gemmBits<>+32(SB), Y13, Y13
 	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
 	MOVQ         ldres+80(FP), DI
-	VMASKMOVPS   (SI), Y12, Y14
+	VMASKMOVPS   (BX), Y12, Y14
 	VADDPS       Y14, Y0, Y0
-	VMASKMOVPS   32(SI), Y13, Y14
+	VMASKMOVPS   32(BX), Y13, Y14
 	VADDPS       Y14, Y1, Y1
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y12, Y14
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y12, Y14
 	VADDPS       Y14, Y2, Y2
-	VMASKMOVPS   32(SI), Y13, Y14
+	VMASKMOVPS   32(BX), Y13, Y14
 	VADDPS       Y14, Y3, Y3
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y12, Y14
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y12, Y14
 	VADDPS       Y14, Y4, Y4
-	VMASKMOVPS   32(SI), Y13, Y14
+	VMASKMOVPS   32(BX), Y13, Y14
 	VADDPS       Y14, Y5, Y5
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y12, Y14
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y12, Y14
 	VADDPS       Y14, Y6, Y6
-	VMASKMOVPS   32(SI), Y13, Y14
+	VMASKMOVPS   32(BX), Y13, Y14
 	VADDPS       Y14, Y7, Y7
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y12, Y14
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y12, Y14
 	VADDPS       Y14, Y8, Y8
-	VMASKMOVPS   32(SI), Y13, Y14
+	VMASKMOVPS   32(BX), Y13, Y14
 	VADDPS       Y14, Y9, Y9
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y12, Y14
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y12, Y14
 	VADDPS       Y14, Y10, Y10
-	VMASKMOVPS   32(SI), Y13, Y14
+	VMASKMOVPS   32(BX), Y13, Y14
 	VADDPS       Y14, Y11, Y11
-	LEAQ         (SI)(DI*4), SI
+	LEAQ         (BX)(DI*4), BX
 
 r6clamp:
-	VBROADCASTSS lo+88(FP), Y14
-	VBROADCASTSS hi+92(FP), Y15
-	MOVL         mask+96(FP), DI
+	VBROADCASTSS lo+104(FP), Y14
+	VBROADCASTSS hi+108(FP), Y15
+	MOVL         mask+112(FP), DI
 	CMPL         DI, $0x0000ffff
 	JNE          r6part
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Y0, Y14, Y0
 	VMINPS       Y0, Y15, Y0
-	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y0, (DX)
 	VMAXPS       Y1, Y14, Y1
 	VMINPS       Y1, Y15, Y1
-	VMOVUPS      Y1, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y2, Y14, Y2
 	VMINPS       Y2, Y15, Y2
-	VMOVUPS      Y2, (BX)
+	VMOVUPS      Y2, (DX)
 	VMAXPS       Y3, Y14, Y3
 	VMINPS       Y3, Y15, Y3
-	VMOVUPS      Y3, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y4, Y14, Y4
 	VMINPS       Y4, Y15, Y4
-	VMOVUPS      Y4, (BX)
+	VMOVUPS      Y4, (DX)
 	VMAXPS       Y5, Y14, Y5
 	VMINPS       Y5, Y15, Y5
-	VMOVUPS      Y5, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y5, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y6, Y14, Y6
 	VMINPS       Y6, Y15, Y6
-	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y6, (DX)
 	VMAXPS       Y7, Y14, Y7
 	VMINPS       Y7, Y15, Y7
-	VMOVUPS      Y7, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y7, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y8, Y14, Y8
 	VMINPS       Y8, Y15, Y8
-	VMOVUPS      Y8, (BX)
+	VMOVUPS      Y8, (DX)
 	VMAXPS       Y9, Y14, Y9
 	VMINPS       Y9, Y15, Y9
-	VMOVUPS      Y9, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y9, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y10, Y14, Y10
 	VMINPS       Y10, Y15, Y10
-	VMOVUPS      Y10, (BX)
+	VMOVUPS      Y10, (DX)
 	VMAXPS       Y11, Y14, Y11
 	VMINPS       Y11, Y15, Y11
-	VMOVUPS      Y11, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMOVUPS      Y11, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	JMP          r6stored
 
 r6part:
-	VBROADCASTSS mask+96(FP), Y12
+	VBROADCASTSS mask+112(FP), Y12
 	VPAND        gemmBits<>+0(SB), Y12, Y12
 	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
-	VBROADCASTSS mask+96(FP), Y13
+	VBROADCASTSS mask+112(FP), Y13
 	VPAND        gemmBits<>+32(SB), Y13, Y13
 	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Y0, Y14, Y0
 	VMINPS       Y0, Y15, Y0
-	VMASKMOVPS   Y0, Y12, (BX)
+	VMASKMOVPS   Y0, Y12, (DX)
 	VMAXPS       Y1, Y14, Y1
 	VMINPS       Y1, Y15, Y1
-	VMASKMOVPS   Y1, Y13, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y1, Y13, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y2, Y14, Y2
 	VMINPS       Y2, Y15, Y2
-	VMASKMOVPS   Y2, Y12, (BX)
+	VMASKMOVPS   Y2, Y12, (DX)
 	VMAXPS       Y3, Y14, Y3
 	VMINPS       Y3, Y15, Y3
-	VMASKMOVPS   Y3, Y13, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y3, Y13, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y4, Y14, Y4
 	VMINPS       Y4, Y15, Y4
-	VMASKMOVPS   Y4, Y12, (BX)
+	VMASKMOVPS   Y4, Y12, (DX)
 	VMAXPS       Y5, Y14, Y5
 	VMINPS       Y5, Y15, Y5
-	VMASKMOVPS   Y5, Y13, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y5, Y13, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y6, Y14, Y6
 	VMINPS       Y6, Y15, Y6
-	VMASKMOVPS   Y6, Y12, (BX)
+	VMASKMOVPS   Y6, Y12, (DX)
 	VMAXPS       Y7, Y14, Y7
 	VMINPS       Y7, Y15, Y7
-	VMASKMOVPS   Y7, Y13, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y7, Y13, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y8, Y14, Y8
 	VMINPS       Y8, Y15, Y8
-	VMASKMOVPS   Y8, Y12, (BX)
+	VMASKMOVPS   Y8, Y12, (DX)
 	VMAXPS       Y9, Y14, Y9
 	VMINPS       Y9, Y15, Y9
-	VMASKMOVPS   Y9, Y13, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y9, Y13, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 	VMAXPS       Y10, Y14, Y10
 	VMINPS       Y10, Y15, Y10
-	VMASKMOVPS   Y10, Y12, (BX)
+	VMASKMOVPS   Y10, Y12, (DX)
 	VMAXPS       Y11, Y14, Y11
 	VMINPS       Y11, Y15, Y11
-	VMASKMOVPS   Y11, Y13, 32(BX)
-	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   Y11, Y13, 32(DX)
+	LEAQ         (DX)(DI*4), DX
 
 r6stored:
-	ADDQ DX, CX
-	ADDQ DX, CX
-	ADDQ DX, CX
-	ADDQ DX, CX
-	ADDQ DX, CX
-	ADDQ DX, CX
-	SUBQ $0x01, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	SUBQ $0x01, tiles+8(FP)
 	JNE  r6tile
 	VZEROUPPER
 	RET

@@ -17,6 +17,7 @@ type QConvCall struct {
 	Weights []int8
 	Start   []int32
 	Requant *Requant
+	Ahead   []int8 // weights of a call that follows: kernels may fetch them, evenly over the tiles; nil for none
 }
 
 // reach returns the offset of the last step of pixel n-1: where tables ascend, as those of all drivers do, the

@@ -12,6 +12,8 @@ type qconvArgs struct {
 	weights       *int8
 	start         *int32
 	requant       *requantArgs
+	ahead         *int8
+	aheadStep     int
 }
 
 // Run computes a strip.
@@ -24,15 +26,22 @@ func (k QConvKernel) Run(c *QConvCall) {
 	_ = c.In[c.reach(n)+15]
 	requant := c.Requant.args(n, k.Blocks)
 	_, _ = c.Start[16*k.Blocks-1], c.Weights[len(c.Steps)*256*k.Blocks-1]
-	args := qconvArgs{&c.In[0], &c.Pixels[0], &c.Steps[0], len(c.Steps), &c.Weights[0], &c.Start[0], &requant}
+	args := qconvArgs{&c.In[0], &c.Pixels[0], &c.Steps[0], len(c.Steps), &c.Weights[0], &c.Start[0], &requant, &c.Weights[0], 0}
 	// Tiles of nearly equal size: a short last one would waste the weights it loads.
 	tiles := (n + k.Pixels - 1) / k.Pixels
 	p := (n + tiles - 1) / tiles
 	full := n / p
+	lines := len(c.Steps) * min(p, 4*k.Blocks) // that a tile can ask for
+	if len(c.Ahead) > 0 {
+		args.ahead, args.aheadStep = &c.Ahead[0], min(64, len(c.Ahead)/(tiles*lines)+1)
+	}
 	k.tiles(p, full, &args)
 	if rest := n - full*p; rest > 0 {
 		requant = requant.after(full * p)
 		args.pixels = &c.Pixels[full*p]
+		if done := full * lines * args.aheadStep; done < len(c.Ahead) {
+			args.ahead = &c.Ahead[done]
+		}
 		k.tiles(rest, 1, &args)
 	}
 }

@@ -24,7 +24,8 @@ func (k QDepthwiseKernel) Run(c *QConvCall) {
 	_, _ = c.Weights[64*len(c.Steps)-1], c.Start[15]
 	_ = c.In[c.reach(n)+63]
 	requant := c.Requant.args(n, 1)
-	args := qconvArgs{&c.In[0], &c.Pixels[0], &c.Steps[0], len(c.Steps), &c.Weights[0], &c.Start[0], &requant}
+	args := qconvArgs{in: &c.In[0], pixels: &c.Pixels[0], steps: &c.Steps[0], numSteps: len(c.Steps), weights: &c.Weights[0], start: &c.Start[0],
+		requant: &requant}
 	full := n / k.Pixels
 	if full > 0 {
 		k.tiles(k.Pixels, full, &args)

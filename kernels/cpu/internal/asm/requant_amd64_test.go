@@ -22,6 +22,8 @@ func TestArgumentOffsets(t *testing.T) {
 		{"qWeights", unsafe.Offsetof(q.weights), 32},
 		{"qStart", unsafe.Offsetof(q.start), 40},
 		{"qRequant", unsafe.Offsetof(q.requant), 48},
+		{"qAhead", unsafe.Offsetof(q.ahead), 56},
+		{"qAheadStep", unsafe.Offsetof(q.aheadStep), 64},
 		{"rScale", unsafe.Offsetof(r.scale), 0},
 		{"rBias", unsafe.Offsetof(r.bias), 8},
 		{"rOut", unsafe.Offsetof(r.out), 16},

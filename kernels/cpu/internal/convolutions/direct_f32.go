@@ -27,6 +27,8 @@ type DirectF32 struct {
 	oh, ow   int // output rows and columns; of a pointwise convolution H*W and 1
 	gather   *windows.Gather
 	sections []convSection
+	grouping grouping
+	vec      asm.VecKernel
 	weights  []float32
 	bias     []float32
 
@@ -42,6 +44,7 @@ type DirectF32 struct {
 type convSection struct {
 	panels []convPanel
 	chunks []convChunk
+	mixed  bool // it reads channels that some of its filters are not made of
 }
 
 // convPanel is 16*Blocks output channels.
@@ -106,6 +109,7 @@ func planDirectF32(s windows.Shape, cfg ConfigF32) (*DirectF32, error) {
 		c.oh, c.ow = c.oh*c.ow, 1
 	}
 	c.sections = convSections(s.Channels, s.Filters, s.Groups, cfg.Planar, cfg.Features)
+	c.grouping, c.vec = grouping{s.Channels, s.Filters, s.Groups}, work.VecKernel(cfg.Features)
 	return c, c.tabulate(cfg)
 }
 
@@ -166,6 +170,8 @@ func (r *convRun) unit(unit convUnit, image, first, last int, scratch []float32)
 		chunk := &section.chunks[i]
 		source := in[c.depth.Slice(slice, chunk.slice)*c.sliceSize():]
 		origin := chunk.first * r.call.In.Plane
+		from, to := c.reads(first, last)
+		part.foreign = c.grouping.foreign(&c.vec, section, chunk, c.planar, source, r.call.In.Plane, from, to)
 		if c.gather != nil {
 			c.gather.Copy(scratch, source, r.call.In.Plane, chunk.first, chunk.last, first, last)
 			source, origin = scratch, 0
@@ -181,6 +187,19 @@ func (r *convRun) unit(unit convUnit, image, first, last int, scratch []float32)
 	}
 }
 
+// reads returns the elements of a plane that output rows [first, last) are made of.
+func (c *DirectF32) reads(first, last int) (from, to int) {
+	s, pixel := &c.shape, work.Lanes
+	if c.planar {
+		pixel = 1
+	}
+	if c.gather == nil {
+		return first * pixel, last * pixel
+	}
+	top, end := first*s.StrideH-s.PadTop, (last-1)*s.StrideH-s.PadTop+(s.KernelH-1)*s.DilationH+1
+	return max(0, top) * s.Width * pixel, min(s.Height, end) * s.Width * pixel
+}
+
 // sliceSize returns the elements of a plane of an input slice.
 func (c *DirectF32) sliceSize() int {
 	if c.planar {
@@ -189,19 +208,23 @@ func (c *DirectF32) sliceSize() int {
 	return c.shape.Height * c.shape.Width * work.Lanes
 }
 
-// convPart is rows [first, last) of an image, which begins at an element of each output plane, and whether a chunk is the
-// first or the last of their reduction.
+// convPart is rows [first, last) of an image, which begins at an element of each output plane, whether a chunk is the first or
+// the last of their reduction, and whether it reads what is foreign.
 type convPart struct {
 	image, at    int
 	first, last  int
 	begins, ends bool
+	foreign      bool
 }
 
 // panel runs one chunk of the reduction of one panel over the rows of a unit.
 func (r *convRun) panel(section *convSection, p, chunk int, rows convPart, in []float32) {
 	c := r.conv
 	panel, part := &section.panels[p], &section.chunks[chunk]
-	first, last := rows.first, rows.last
+	first, last, kernel := rows.first, rows.last, panel.kernel
+	if rows.foreign {
+		kernel = c.grouping.within(panel, part, c.shape.KernelH*c.shape.KernelW)
+	}
 	call := asm.ConvCall{
 		Taps:       part.taps,
 		Weights:    c.weights[panel.chunks[chunk]:],
@@ -236,7 +259,7 @@ func (r *convRun) panel(section *convSection, p, chunk int, rows convPart, in []
 		if residual != nil {
 			call.Residual = residual[at*work.Lanes:]
 		}
-		convStrip(&call, panel.kernel, part.depth, length)
+		convStrip(&call, kernel, part.depth, length)
 		if rows.ends && r.call.After != nil {
 			for b := range panel.kernel.Blocks {
 				r.call.After(rows.image, (panel.block+b)*r.call.Out.Plane+rows.at+at*work.Lanes, length*work.Lanes)

@@ -55,18 +55,22 @@ func convSections(channels, filters, groups int, planar bool, features asm.Featu
 		low := b * work.Lanes / perGroup
 		high := (min((b+width)*work.Lanes, filters)-1)/perGroup + 1
 		first, last := low*channels/groups, high*channels/groups
+		mixed := high-low > 1
 		if !planar {
+			mixed = mixed || first%work.Lanes != 0 || last%work.Lanes != 0 && last < channels
 			first, last = first/work.Lanes, work.BlocksOf(last)
 		}
 		panel := convPanel{kernel: kernels[width], block: b}
 		b += width
 		if n := len(sections); n > 0 && sections[n-1].chunks[0].first == first && sections[n-1].chunks[0].last == last {
 			sections[n-1].panels = append(sections[n-1].panels, panel)
+			sections[n-1].mixed = sections[n-1].mixed || mixed
 			continue
 		}
 		sections = append(sections, convSection{
 			panels: []convPanel{panel},
 			chunks: []convChunk{{first: first, last: last}},
+			mixed:  mixed,
 		})
 	}
 	return sections

@@ -25,8 +25,10 @@ type TransposedF32 struct {
 	depth    windows.Depth
 	slices   [][]sliceTap    // of each output slice
 	gather   *windows.Gather // nil where the input is read in place
-	sections []convSection   // whose chunks are, of each tap in depth and part of the reduction, one for every phase
-	weights  []float32       // in the order in which they are read: [section][tap in depth][part][panel][phase]
+	grouping grouping
+	vec      asm.VecKernel
+	sections []convSection // whose chunks are, of each tap in depth and part of the reduction, one for every phase
+	weights  []float32     // in the order in which they are read: [section][tap in depth][part][panel][phase]
 	bias     []float32
 	zeros    []float32 // a row of what phases without taps read
 
@@ -75,6 +77,7 @@ func planTransposedF32(s TransposedShape, depth windows.Depth, features asm.Feat
 		return nil, err
 	}
 	c.sections = convSections(s.Channels, s.Filters, s.Groups, false, features)
+	c.grouping, c.vec = grouping{s.Channels, s.Filters, s.Groups}, work.VecKernel(features)
 	planes, widest := extent(c.sections)
 	kernel := work.LayoutKernel(features)
 	gather := func(rows int) *windows.Gather {
@@ -236,6 +239,8 @@ func (r *transposedRun) unit(unit convUnit, image, first, last int, scratch []fl
 		for i := 0; i < perTap; i += len(c.phases) {
 			chunk := &section.chunks[tap.kernel*perTap+i]
 			in := volume[tap.slice*s.Height*s.Width*work.Lanes:]
+			from, to := c.reads(first, last)
+			rows.foreign = c.grouping.foreign(&c.vec, section, chunk, false, in, r.call.In.Plane, from, to)
 			if c.gather != nil {
 				c.gather.Copy(scratch, in, r.call.In.Plane, chunk.first, chunk.last, first, last)
 				in = scratch
@@ -255,6 +260,12 @@ func (r *transposedRun) unit(unit convUnit, image, first, last int, scratch []fl
 	}
 }
 
+// reads returns the elements of a plane that rows [first, last) of all phases are made of.
+func (c *TransposedF32) reads(first, last int) (from, to int) {
+	row := c.shape.Width * work.Lanes
+	return max(0, first-c.window.PadTop) * row, min(c.shape.Height, last-1-c.window.PadTop+c.window.KernelH) * row
+}
+
 // phase computes the rows, if there are so many, of a phase and a panel from a chunk of the reduction.
 func (r *transposedRun) phase(section *convSection, p, part, index int, rows convPart, in []float32) {
 	c, s := r.conv, &r.conv.shape
@@ -263,7 +274,10 @@ func (r *transposedRun) phase(section *convSection, p, part, index int, rows con
 	if len(chunk.taps) == 0 || first >= last {
 		return
 	}
-	step, reads := s.Width*work.Lanes, len(phase.taps) > 0
+	step, reads, kernel := s.Width*work.Lanes, len(phase.taps) > 0, panel.kernel
+	if rows.foreign && reads {
+		kernel = c.grouping.within(panel, chunk, len(phase.taps))
+	}
 	if c.gather != nil {
 		step = c.gather.Row()
 	}
@@ -294,7 +308,7 @@ func (r *transposedRun) phase(section *convSection, p, part, index int, rows con
 		if residual != nil {
 			call.Residual = residual[at:]
 		}
-		convStrip(&call, panel.kernel, chunk.depth, phase.columns)
+		convStrip(&call, kernel, chunk.depth, phase.columns)
 		ahead = ahead[min(len(ahead)-1, tiles*chunk.depth/4*aheadStep):]
 	}
 }

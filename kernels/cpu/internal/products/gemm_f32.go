@@ -10,9 +10,12 @@ import (
 
 // Sizes of a unit of a matrix product.
 const (
-	panelColumns = 32   // most columns of a full panel
-	MaxDepth     = 2048 // most of k in one chunk: 256 KiB of a panel
-	gemmRows     = 112  // most rows of a unit when there are several
+	panelColumns = 32        // most columns of a full panel
+	MaxDepth     = 2048      // most of k in one chunk: 256 KiB of a panel
+	gemmRows     = 140       // most rows of a unit when there are several
+	minDepth     = 256       // least of k in one chunk, if there is as much
+	gemmBlock    = 128 << 10 // most floats of A in a chunk of a unit: half of an L2 cache of 1 MiB, with panels of B in the rest
+	gemmGroup    = 1 << 20   // floats of B that the blocks of rows take turns with: they stay in the L3 cache
 )
 
 // PackedB is the right-hand matrix of a product, [K][N], in panels of 32 columns (the last one of 16, if that is
@@ -89,6 +92,12 @@ func (b *PackedB) Pack(src []float32, stride int, transposed bool) {
 // width returns the columns, padding included, of the panel that begins at column n.
 func (b *PackedB) width(n int) int { return min(b.panel, (b.N-n+work.Lanes-1)/work.Lanes*work.Lanes) }
 
+// chunk returns what of the panel that begins at column n has so many k from k on, or fewer at its end.
+func (b *PackedB) chunk(n, k, depth int) []float32 {
+	width := b.width(n)
+	return b.data[n*b.K+k*width:][:min(depth, b.K-k)*width]
+}
+
 // GemmF32Call is the operands of one product: Out = clamp(A*B + Bias + Residual).
 type GemmF32Call struct {
 	M              int
@@ -102,6 +111,7 @@ type GemmF32Call struct {
 	ResidualStride int
 	Limits         [2]float32 // the clamp of the result; see NoLimits
 	Workers        int        // goroutines to use, at least 1
+	Room           []float32  // for a copy of A, of as many floats as RoomF32 says; nil for none
 	// After, if set, is called with the first row and column of each finished piece and its size, for activations
 	// that the kernel does not know. Pieces do not overlap.
 	After func(row, column, rows, columns int)
@@ -125,6 +135,10 @@ func Gemm(parallel work.Parallel, call *GemmF32Call) {
 		return
 	}
 	r := gemmRun{call: *call}
+	if len(call.Room) > 0 {
+		r.call.A, r.call.AStride = call.Room, spread(call.B.K)
+		copyJob.Run(parallel, max(1, call.Workers), work.CeilDiv(call.M, copyRows), gemmCopy{*call, r.call.AStride})
+	}
 	if call.Bias != nil {
 		copy(r.lastBias[:], call.Bias[(call.B.N-1)/call.B.panel*call.B.panel:])
 	}
@@ -132,18 +146,21 @@ func Gemm(parallel work.Parallel, call *GemmF32Call) {
 	gemmJob.Run(parallel, max(1, call.Workers), r.rowBlocks*r.panelBlocks, r)
 }
 
-// cut chooses the rows and panels of a unit: rows that keep A in the L2 cache while the panels pass, and, for
-// several workers, about four units for each. Panels are divided before rows: dividing rows makes every
-// worker read all of B.
+// cut chooses the rows and panels of a unit: rows that keep A in the L2 cache while the panels pass, panels that stay in the
+// L3 cache while the rows do, and, for several workers, about four units for each. Panels are divided before rows: dividing
+// rows makes every worker read all of B.
 func (r *gemmRun) cut() {
 	c := &r.call
 	panels := (c.B.N + c.B.panel - 1) / c.B.panel
 	r.rows = work.Evenly(c.M, min(c.M, gemmRows))
 	r.rowBlocks = (c.M + r.rows - 1) / r.rows
 	r.panels = panels
+	if r.rowBlocks > 1 {
+		r.panels = min(panels, max(4, gemmGroup/(c.B.K*c.B.panel)))
+	}
 	if c.Workers > 1 {
 		parts := min(panels, max(1, (4*c.Workers+r.rowBlocks-1)/r.rowBlocks))
-		r.panels = (panels + parts - 1) / parts
+		r.panels = min(r.panels, (panels+parts-1)/parts)
 		if units := r.rowBlocks * ((panels + r.panels - 1) / r.panels); units < 2*c.Workers && c.M >= 2*work.Lanes {
 			r.rows = max(work.Lanes, work.Evenly(c.M, r.rows/2))
 			r.rowBlocks = (c.M + r.rows - 1) / r.rows
@@ -169,17 +186,22 @@ var noBias [panelColumns]float32
 // unit computes rows x columns of the result from (row, column) on.
 func (r *gemmRun) unit(row, column, rows, columns int) {
 	c := &r.call
-	depth := work.Evenly(c.B.K, min(c.B.K, MaxDepth))
+	depth := work.Evenly(c.B.K, min(c.B.K, MaxDepth, max(minDepth, gemmBlock/rows)))
 	for k := 0; k < c.B.K; k += depth {
 		for n := column; n < column+columns; n += c.B.panel {
 			width := c.B.width(n)
 			call := asm.GemmCall{
 				A: c.A[row*c.AStride+k:], AStride: c.AStride, K: min(depth, c.B.K-k),
-				B:    c.B.data[n*c.B.K+k*width:],
+				B:    c.B.chunk(n, k, depth),
 				Bias: noBias[:],
 				Out:  c.Out[row*c.OutStride+n:], OutStride: c.OutStride,
 				Limits:  programs.NoLimits(),
 				Columns: min(width, c.B.N-n), Accumulate: k > 0,
+			}
+			if next := n + c.B.panel; next < column+columns {
+				call.Ahead = c.B.chunk(next, k, depth)
+			} else if k+depth < c.B.K {
+				call.Ahead = c.B.chunk(column, k+depth, depth)
 			}
 			switch {
 			case c.Bias == nil:
@@ -204,14 +226,16 @@ func Strip(call *asm.GemmCall, k *asm.GemmKernel, rows int) {
 	tiles := (rows + k.Rows - 1) / k.Rows
 	small := rows / tiles
 	big := rows - small*tiles // tiles of one row more
+	ahead := call.Ahead
 	for tiles > 0 {
 		p, n := small, tiles
 		if big > 0 {
 			p, n = small+1, big
 		}
 		n = min(n, max(1, work.CallSteps/(call.K*p*k.Blocks)))
-		call.Tiles = n
+		call.Tiles, call.Ahead = n, ahead[:len(ahead)*n/tiles]
 		k.Run(p, *call)
+		ahead = ahead[len(call.Ahead):]
 		tiles -= n
 		big = max(0, big-n)
 		if tiles == 0 {

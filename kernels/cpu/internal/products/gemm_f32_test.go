@@ -14,7 +14,7 @@ import (
 
 func TestGemm(t *testing.T) {
 	shapes := [][3]int{{1, 1, 1}, {1, 10, 64}, {3, 31, 5}, {4, 33, 17}, {13, 48, 100}, {15, 16, 3}, {29, 65, 33}, {128, 96, 64},
-		{250, 40, 7}, {5, 70, 4100}, {0, 3, 3}}
+		{250, 40, 7}, {5, 70, 4100}, {17, 130, 1022}, {150, 140, 510}, {0, 3, 3}}
 	for _, shape := range shapes {
 		for _, features := range cputest.FeatureSets() {
 			for _, transposed := range []bool{false, true} {
@@ -41,6 +41,7 @@ func testGemm(t *testing.T, m, n, k int, features asm.Features, transposed bool,
 	b.Pack(right, stride, transposed)
 	call := GemmF32Call{M: m, A: cputest.Normals(r, m*(k+2)), AStride: k + 2, B: b, Bias: cputest.Normals(r, n), Out: make([]float32, m*(n+3)),
 		OutStride: n + 3, Residual: cputest.Normals(r, m*n), ResidualStride: n, Limits: [2]float32{-50, 70}, Workers: workers}
+	call.Room = make([]float32, RoomF32(m, n, k, call.AStride))
 	pieces := 0
 	if workers == 1 {
 		call.After = func(row, column, rows, columns int) { pieces += rows * columns }
@@ -82,7 +83,7 @@ func BenchmarkGemm(b *testing.B) {
 				}
 				packed.Pack(cputest.Normals(r, k*n), n, false)
 				call := GemmF32Call{M: m, A: cputest.Normals(r, m*k), AStride: k, B: packed, Out: work.AlignedFloats(m * n), OutStride: n,
-					Limits: programs.NoLimits(), Workers: workers}
+					Limits: programs.NoLimits(), Workers: workers, Room: work.AlignedFloats(RoomF32(m, n, k, k))}
 				parallel, stop := cputest.Workers(workers)
 				defer stop()
 				cputest.Time(b, 2*m*n*k, workers, func() { Gemm(parallel, &call) })

@@ -98,6 +98,7 @@ func (g *GemmInt8) pack(weights []int16, scale, bias []float32) {
 			return columns[n*g.k+first+i]
 		}})
 	}
+	g.weights = work.Aligned[int8](g.depth * work.BlocksOf(g.n) * work.Lanes)[:0]
 	for b := 0; b < work.BlocksOf(g.n); {
 		p := quantised.Panel{Kernel: quantised.ConvKernel(g.cfg.Features, min(2, work.BlocksOf(g.n)-b)), Block: b, Weights: len(g.weights)}
 		g.weights, p.Steps = quantised.Pack(g.weights, steps, b*work.Lanes, min(g.n, (b+p.Kernel.Blocks)*work.Lanes), p.Kernel.Blocks)
@@ -184,11 +185,15 @@ func (r *gemmInt8Run) requant(p *quantised.Panel, row int) asm.Requant {
 
 func (r *gemmInt8Run) panel(p *quantised.Panel, a []byte, rows int, requant asm.Requant) {
 	g, o := r.gemm, p.Block*work.Lanes
+	size := len(p.Steps) * 256 * p.Kernel.Blocks
+	next := g.weights[p.Weights+size:]
+	next = next[:min(size, len(next))]
 	call := asm.QConvCall{In: a, Steps: p.Steps, Weights: g.weights[p.Weights:], Start: g.start[o:], Requant: &requant}
 	pixels := g.pixels[:rows]
 	for most := quantised.PieceOf(len(p.Steps), 4*p.Kernel.Blocks, p.Kernel.Pixels); len(pixels) > 0; {
 		n := min(most, len(pixels))
-		call.Pixels, pixels = pixels[:n], pixels[n:]
+		call.Ahead = next[:len(next)*n/len(pixels)]
+		call.Pixels, pixels, next = pixels[:n], pixels[n:], next[len(call.Ahead):]
 		p.Kernel.Run(&call)
 		requant = quantised.After(requant, n)
 	}

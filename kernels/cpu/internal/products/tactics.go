@@ -25,7 +25,8 @@ func TacticsF32(isa asm.Features, workers int) []kernels.Tactic {
 	} {
 		list = append(list, kernels.Tactic{
 			Name: t.name + "_f32_" + work.ISAName(isa) + t.shape, Op: t.op, Needs: kernels.Feature(isa), Match: t.match,
-			Bind: func(b kernels.Binding) (kernels.Kernel, error) { return t.bind(b, isa, workers) },
+			Workspace: roomF32,
+			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return t.bind(b, isa, workers) },
 		})
 	}
 	return list
@@ -102,6 +103,15 @@ func matchGemmF32(b kernels.Binding) error {
 	return programs.Match(b)
 }
 
+// roomF32 returns the bytes of the copy that a product with a constant matrix makes of its rows.
+func roomF32(b kernels.Binding) int {
+	p, err := Of(b)
+	if err != nil {
+		return 0
+	}
+	return 4 * RoomF32(p.M, p.N, p.K, p.K)
+}
+
 // gemmKernel is a product with a constant matrix in float32, bound to a layer.
 type gemmKernel struct {
 	Product
@@ -133,10 +143,11 @@ func bindGemmF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kern
 }
 
 // Launch computes the product and what of the epilogue is not in registers.
-func (k *gemmKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
+func (k *gemmKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
 	call := GemmF32Call{
 		M: k.M, A: graph.View[float32](in[0].Host), AStride: k.K, B: k.weights, Bias: k.bias,
 		Out: graph.View[float32](out[0].Host), OutStride: k.N, Limits: k.Limits, Workers: k.workers,
+		Room: graph.View[float32](ws.Host)[:RoomF32(k.M, k.N, k.K, k.K)],
 	}
 	if k.Residual >= 0 {
 		call.Residual, call.ResidualStride = graph.View[float32](in[k.Residual].Host), k.N

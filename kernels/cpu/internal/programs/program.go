@@ -2,6 +2,7 @@ package programs
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
@@ -135,6 +136,9 @@ func (r *Program) alignRows() {
 		if lengths[a], widths[a] = r.args[a].repeated(); widths[a] > 0 && !r.repeats(a) || lengths[a] < shortestRow {
 			lengths[a] = 0
 		}
+		if widths[a] > 1 && r.out.Format == kernels.Linear && r.trails() {
+			lengths[a] = 0 // parts that begin anywhere, not at a vector's first lane
+		}
 		if n := lengths[a]; n > 0 && widths[a] > 0 && (r.row == 0 || n < r.row) {
 			r.row = n
 		}
@@ -150,6 +154,11 @@ func (r *Program) alignRows() {
 			arg.few = widths[a]
 		}
 	}
+}
+
+// trails reports whether the program follows a computation, whose parts it is run on as they are finished.
+func (r *Program) trails() bool {
+	return slices.ContainsFunc(r.args, func(a Argument) bool { return a.Input < 0 })
 }
 
 // mergeAffine makes one function of a product and a sum, both with one value for a strip, that follow each other.

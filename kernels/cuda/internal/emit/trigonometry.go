@@ -6,9 +6,43 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
 
+// tan is a polynomial of the angle to the nearest multiple of pi/2, or -1 by it where that is an odd one: the quotient of a sine
+// and a cosine, which have an error of their own, would be wrong near the zeros of both.
 func tan(k *ptx.K, x ptx.Float) ptx.Float {
-	x = angle(k, x)
-	return k.DivF(k.SinApprox(x), k.CosApprox(x))
+	rest, quarters := quarterAngle(k, x)
+	z := k.MulF(rest, rest)
+	p := ptx.F(tanSeries[0])
+	for _, c := range tanSeries[1:] {
+		p = k.Fma(p, z, ptx.F(c))
+	}
+	y := k.Fma(k.MulF(p, z), rest, rest)
+	half := k.MulF(quarters, ptx.F(0.5))
+	odd := k.NeF(k.Round(half), half)
+	return k.SelectF(odd, k.NegF(k.Rcp(y)), y)
+}
+
+// tanSeries are coefficients of (tan(y)/y - 1)/y^2 in powers of y^2 up to pi/4, fitted for the least relative error, 2e-8; the
+// highest power first.
+var tanSeries = [...]float32{0.009395734407, 0.003102754243, 0.0244406499, 0.05340839177, 0.1333883405, 0.3333315551}
+
+// halfPi is pi/2 in three parts, the first short enough for its products to be exact.
+var halfPi = [...]float32{1.5703125, 0.0004837512969970703, 7.549790126404332e-08}
+
+// quarterAngle is x less whole quarter turns, and how many these are, less any even number for large x.
+func quarterAngle(k *ptx.K, x ptx.Float) (rest, quarters ptx.Float) {
+	q, y := k.Round(k.MulF(x, ptx.F(2/math.Pi))), x
+	for _, part := range halfPi {
+		y = k.Fma(q, ptx.F(-part), y)
+	}
+	rest, quarters = k.VarF(y), k.VarF(q)
+	k.If(isFar(k, x), func() {
+		part := farTurns(k, x) // of 2^64 to a turn: the two highest bits, rounded, are quarters
+		n := k.ShrL(k.AddL(part, ptx.L(1<<61)), ptx.U(62), false)
+		y := k.MulF(k.LongToFloat(k.SubL(part, k.ShlL(n, ptx.U(62))), true), ptx.F(turn64))
+		k.SetF(rest, k.SelectF(k.LtF(x, ptx.F(0)), k.NegF(y), y))
+		k.SetF(quarters, k.LongToFloat(n, false))
+	})
+	return rest, quarters
 }
 
 // nearAngle is up to where 2 pi in three parts is enough.
@@ -21,19 +55,34 @@ func angle(k *ptx.K, x ptx.Float) ptx.Float {
 	for _, part := range []float32{-6.28125, -0.0019350051879882812, -3.0199159819e-07} {
 		y = k.Fma(turns, ptx.F(part), y)
 	}
-	near, a := k.VarF(ptx.F(0)), k.AbsF(x)
+	near := k.VarF(ptx.F(0))
 	k.SetF(near, y)
-	k.If(k.Both(k.GtF(a, ptx.F(nearAngle)), k.LtF(a, ptx.F(float32(math.Inf(1))))), func() { k.SetF(near, farAngle(k, x)) })
+	k.If(isFar(k, x), func() { k.SetF(near, farAngle(k, x)) })
 	return near
+}
+
+// isFar reports whether a finite angle is beyond nearAngle.
+func isFar(k *ptx.K, x ptx.Float) ptx.Cond {
+	a := k.AbsF(x)
+	return k.Both(k.GtF(a, ptx.F(nearAngle)), k.LtF(a, ptx.F(float32(math.Inf(1)))))
 }
 
 // inverseTurn is 1 / (2 pi) in words, the first of which is its whole part: as many as float32's largest number needs.
 var inverseTurn = [...]uint32{0, 0x28BE60DB, 0x9391054A, 0x7F09D5F4, 0x7D4D3770, 0x36D8A566, 0x4F10E410}
 
-// farAngle is angle for finite numbers from 1 on (Payne and Hanek). A magnitude is m 2^e of 24 bits m, and of the product with
+// farAngle is angle for finite numbers from 1 on.
+func farAngle(k *ptx.K, x ptx.Float) ptx.Float {
+	y := k.MulF(k.LongToFloat(farTurns(k, x), true), ptx.F(turn64))
+	return k.SelectF(k.LtF(x, ptx.F(0)), k.NegF(y), y)
+}
+
+// turn64 is a turn's 2^64th part.
+const turn64 = 2 * math.Pi / (1 << 32) / (1 << 32)
+
+// farTurns is the part of a turn of a finite number's magnitude from 1 on (Payne and Hanek), of 2^64. A magnitude is m 2^e of 24 bits m, and of the product with
 // 1 / (2 pi) whole turns are left out: the bits of 1 / (2 pi) before the e-th behind the point, and of m times the 64 after
 // those, what is beyond 64 bits. The rest in two's complement is the part of a turn, from -1/2 to 1/2, within 2^-40.
-func farAngle(k *ptx.K, x ptx.Float) ptx.Float {
+func farTurns(k *ptx.K, x ptx.Float) ptx.Long {
 	bits := k.Bits(x)
 	m := k.Or(k.Bfe(bits, 0, 23), ptx.U(1<<23))
 	at := k.Sub(k.Bfe(bits, 23, 8), ptx.U(150-32)) // in inverseTurn: e and the whole part
@@ -47,9 +96,7 @@ func farAngle(k *ptx.K, x ptx.Float) ptx.Float {
 	}
 	window := k.OrL(k.ShlL(word(0), ptx.U(32)), word(1))
 	window = k.OrL(k.ShlL(window, shift), k.ShrL(k.ShlL(word(2), shift), ptx.U(32), false))
-	part := k.LongToFloat(k.MulL(k.LongOfUint(m), window), true)
-	y := k.MulF(part, ptx.F(2*math.Pi/(1<<32)/(1<<32)))
-	return k.SelectF(k.LtF(x, ptx.F(0)), k.NegF(y), y)
+	return k.MulL(k.LongOfUint(m), window)
 }
 
 // atan is Abramowitz and Stegun's 4.4.49 up to 1, whose error is below 2e-8, and pi/2 less that of the reciprocal above.

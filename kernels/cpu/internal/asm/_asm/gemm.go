@@ -23,7 +23,7 @@ func gemm(c *build.Context) {
 	for _, s := range gemmShapes {
 		name := fmt.Sprintf("gemm%d%s", 16*s.blocks, s.isa.name)
 		function(c, name,
-			"func(rows, tiles int, a *float32, lda, k int, b, bias, out *float32, ldout int, res *float32, ldres int, lo, hi float32, mask uint32, accumulate bool)",
+			"func(rows, tiles int, a *float32, lda, k int, b, bias, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo, hi float32, mask uint32, accumulate bool)",
 			fmt.Sprintf("%s computes tiles of 1 to %d rows x %d columns; see GemmCall.", name, s.rows, 16*s.blocks))
 		rows := c.Load(c.Param("rows"), c.GP64())
 		if s.isa == avx512 {
@@ -57,6 +57,7 @@ type gemmTile struct {
 	a, lda reg.GPVirtual
 	out    reg.GPVirtual
 	res    reg.GPVirtual
+	ahead  reg.GPVirtual
 }
 
 func (t *gemmTile) label(s string) string { return fmt.Sprintf("r%d%s", t.p, s) }
@@ -80,14 +81,17 @@ func (t *gemmTile) emit() {
 	t.spare = t.shape.isa.regs[next:]
 
 	c.Label(t.label(""))
-	tiles := t.gp("tiles")
-	t.a, t.lda, t.out, t.res = t.gp("a"), t.gp("lda"), t.gp("out"), t.gp("res")
+	tiles, err := c.Param("tiles").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	t.a, t.lda, t.out, t.res, t.ahead = t.gp("a"), t.gp("lda"), t.gp("out"), t.gp("res"), t.gp("ahead")
 	c.SHLQ(operand.Imm(2), t.lda)
 	c.Label(t.label("tile"))
 	t.start()
 	t.multiply()
 	t.finish()
-	c.SUBQ(operand.Imm(1), tiles)
+	c.SUBQ(operand.Imm(1), tiles.Addr)
 	c.JNE(operand.LabelRef(t.label("tile")))
 	c.VZEROUPPER()
 	c.RET()
@@ -162,7 +166,8 @@ func (t *gemmTile) start() {
 	c.Label(t.label("started"))
 }
 
-// multiply runs over k, four steps at a time, then one. Three rows share an address register.
+// multiply runs over k, four steps at a time, then one. Three rows share an address register. Four steps of
+// many rows ask for as many cache lines ahead as they read of b.
 func (t *gemmTile) multiply() {
 	c := t.c
 	var bases []reg.GPVirtual
@@ -183,9 +188,13 @@ func (t *gemmTile) multiply() {
 		}
 		return m
 	}
-	w, k, quads := t.gp("b"), t.gp("k"), c.GP64()
+	w, k, quads, aheadStep := t.gp("b"), t.gp("k"), c.GP64(), t.gp("aheadStep")
 	steps := func(n int) {
 		for i := range n {
+			for range t.lookAhead() * n / 4 {
+				c.PREFETCHT1(operand.Mem{Base: t.ahead})
+				c.ADDQ(aheadStep, t.ahead)
+			}
 			t.step(w, i, func(p int) operand.Mem { return at(p, i) })
 		}
 		for _, base := range bases {
@@ -210,6 +219,14 @@ func (t *gemmTile) multiply() {
 	c.JNE(operand.LabelRef(t.label("one")))
 	c.Label(t.label("sum"))
 	addSets(c, t.acc)
+}
+
+// lookAhead is how often a step of k asks for a line ahead. Few rows wait for b alone, which processors fetch by themselves.
+func (t *gemmTile) lookAhead() int {
+	if 2*t.p <= t.shape.rows {
+		return 0
+	}
+	return t.shape.blocks
 }
 
 // step is the outer product of one k.

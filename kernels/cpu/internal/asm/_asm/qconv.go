@@ -10,7 +10,7 @@ import (
 
 // Byte offsets of the fields of asm.qconvArgs and asm.requantArgs; asm's tests compare them with the structs.
 const (
-	qIn, qPixels, qSteps, qNumSteps, qWeights, qStart, qRequant = 0, 8, 16, 24, 32, 40, 48
+	qIn, qPixels, qSteps, qNumSteps, qWeights, qStart, qRequant, qAhead, qAheadStep = 0, 8, 16, 24, 32, 40, 48, 56, 64
 
 	rScale, rBias, rOut, rOutPixel, rOutBlock     = 0, 8, 16, 24, 32
 	rRes, rResPixel, rResBlock                    = 40, 48, 56
@@ -49,6 +49,7 @@ type qconvTile struct {
 	p     int
 
 	args, pix reg.GPVirtual
+	ahead     reg.GPVirtual
 	acc       [][]reg.VecPhysical // [pixel][block]
 	weight    [][]reg.VecPhysical // [quad][block]
 	spare     []reg.VecPhysical
@@ -72,7 +73,7 @@ func (k *qconvTile) emit() {
 	c.Label(k.label(""))
 	tiles := c.Load(c.Param("tiles"), c.GP64()).(reg.GPVirtual)
 	k.args = c.Load(c.Param("args"), c.GP64()).(reg.GPVirtual)
-	k.pix = loadField(c, k.args, qPixels)
+	k.pix, k.ahead = loadField(c, k.args, qPixels), loadField(c, k.args, qAhead)
 	requant := loadField(c, k.args, qRequant)
 	out := loadField(c, requant, rOut)
 	res := loadField(c, requant, rRes)
@@ -88,6 +89,9 @@ func (k *qconvTile) emit() {
 	c.RET()
 }
 
+// lookAhead says whether a step asks for lines ahead: not with few pixels, which wait for weights alone.
+func (k *qconvTile) lookAhead() bool { return 2*k.p > k.shape.pixels }
+
 // reduce starts the accumulators and runs over the steps: the weights of a step stay in registers while
 // each pixel's 16 bytes are broadcast four at a time. Pixels alternate in pairs to keep chains short.
 func (k *qconvTile) reduce() {
@@ -102,6 +106,7 @@ func (k *qconvTile) reduce() {
 	in, step, n, w := loadField(c, k.args, qIn), loadField(c, k.args, qSteps), loadField(c, k.args, qNumSteps), loadField(c, k.args, qWeights)
 	at := c.GP64().(reg.GPVirtual)
 	window := [2]reg.GPVirtual{c.GP64().(reg.GPVirtual), c.GP64().(reg.GPVirtual)}
+	aheadStep := loadField(c, k.args, qAheadStep)
 
 	c.Label(k.label("step"))
 	c.MOVLQSX(operand.Mem{Base: step}, at)
@@ -113,6 +118,10 @@ func (k *qconvTile) reduce() {
 	}
 	for first := 0; first < k.p; first += 2 {
 		last := min(first+2, k.p)
+		for i := first; i < last && k.lookAhead() && i < 4*blocks; i++ {
+			c.PREFETCHT1(operand.Mem{Base: k.ahead})
+			c.ADDQ(aheadStep, k.ahead)
+		}
 		for p := first; p < last; p++ {
 			c.MOVLQSX(operand.Mem{Base: k.pix, Disp: 4 * p}, window[p-first])
 		}

@@ -1,0 +1,58 @@
+package run_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels/cpu"
+)
+
+// A network is planned, kept as an engine, read again and run: all that a runtime does, without the builder.
+func Example() {
+	ctx := context.Background()
+	d := graph.Define("double")
+	x := d.Input("x", graph.F32, graph.Const(3))
+	d.Output("y", d.Add(x, x))
+	n, err := d.Network()
+	if err != nil {
+		log.Fatal(err)
+	}
+	device := cpu.Open(1)
+	defer device.Close()
+	plan, err := run.NewPlan(ctx, n, nil, device, run.BestGuess)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var file bytes.Buffer
+	if _, err := (&run.Engine{Profiles: make([]run.Profile, 1), Plans: []*run.Plan{plan}}).WriteTo(&file); err != nil {
+		log.Fatal(err)
+	}
+	engine, err := run.ReadEngine(graph.Ops(), file.Bytes())
+	if err != nil {
+		log.Fatal(err)
+	}
+	loaded, err := run.Load(ctx, engine.Plans[0], device)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer loaded.Close()
+	c, err := loaded.NewContext()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.SetInput("x", graph.Values(graph.F32, []float32{1, 2, 3}, 3)); err != nil {
+		log.Fatal(err)
+	}
+	if err := c.Execute(); err != nil {
+		log.Fatal(err)
+	}
+	y, err := c.Output("y")
+	fmt.Println(y.F32(), err)
+	// Output:
+	// [2 4 6] <nil>
+}

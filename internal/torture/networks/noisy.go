@@ -1,0 +1,86 @@
+package networks
+
+import (
+	"math/rand/v2"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// programs reports whether a layer of real numbers has a program that rounds on its way to the result.
+func programs(l *graph.Layer) bool {
+	for _, t := range l.Inputs {
+		if t != nil && t.RealType() != graph.F32 && t.RealType() != graph.F16 {
+			return false
+		}
+	}
+	e, _ := l.Attrs.(graph.Elementwise)
+	return rounds(e.Program) || rounds(l.Epilogue)
+}
+
+func rounds(p graph.Program) bool {
+	return len(p.Code) > 1 || len(p.Code) == 1 && cancels(p.Code[0].Op)
+}
+
+// cancels reports whether an operation's result may be a small difference of numbers of the size of its argument.
+func cancels(op graph.EltOp) bool { return op == graph.EltGelu || op == graph.EltGeluTanh }
+
+// exact reports whether an operation only chooses, compares or moves numbers to integers.
+func exact(op graph.EltOp) bool {
+	switch op {
+	case graph.EltConst, graph.EltMax, graph.EltMin, graph.EltNeg, graph.EltAbs, graph.EltSign, graph.EltRelu, graph.EltClamp,
+		graph.EltFloor, graph.EltCeil, graph.EltRound, graph.EltEqual, graph.EltLess, graph.EltLessEqual, graph.EltGreater,
+		graph.EltGreaterEqual, graph.EltAnd, graph.EltOr, graph.EltXor, graph.EltNot, graph.EltSelect:
+		return true
+	}
+	return false
+}
+
+// noisy returns the layer with noise behind each instruction of its programs: what a kernel rounds there, nobody sees behind
+// the layer.
+func noisy(rnd *rand.Rand, l *graph.Layer) *graph.Layer {
+	c := *l
+	if e, ok := l.Attrs.(graph.Elementwise); ok {
+		e.Program = noisyProgram(rnd, e.Program)
+		c.Attrs = e
+	}
+	c.Epilogue = noisyProgram(rnd, l.Epilogue)
+	return &c
+}
+
+func noisyProgram(rnd *rand.Rand, p graph.Program) graph.Program {
+	if len(p.Code) == 0 {
+		return p
+	}
+	noisy := graph.Program{Args: p.Args}
+	at := make([]int, p.Args, p.Args+len(p.Code)) // each value's place among the noisy ones
+	for i := range at {
+		at[i] = i
+	}
+	add := func(op graph.EltOp, imm float32, args ...int) int {
+		in := graph.Instr{Op: op, Imm: [2]float32{imm}}
+		copy(in.Arg[:], args)
+		noisy.Code = append(noisy.Code, in)
+		return noisy.Result()
+	}
+	noise := func(around float64) int {
+		return add(graph.EltConst, float32(around+noise32*(2*rnd.Float64()-1)))
+	}
+	for _, in := range p.Code {
+		for k := range in.Op.Info().Arity {
+			in.Arg[k] = at[in.Arg[k]]
+		}
+		noisy.Code = append(noisy.Code, in)
+		value := noisy.Result()
+		if !exact(in.Op) {
+			value = add(graph.EltMul, 0, value, noise(1))
+		}
+		if cancels(in.Op) {
+			value = add(graph.EltAdd, 0, value, add(graph.EltMul, 0, in.Arg[0], noise(0)))
+		}
+		at = append(at, value)
+	}
+	if r := at[p.Result()]; r != noisy.Result() {
+		add(graph.EltMax, 0, r, r)
+	}
+	return noisy
+}

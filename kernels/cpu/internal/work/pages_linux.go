@@ -1,0 +1,24 @@
+package work
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	hugePage  = 2 << 20
+	manyBytes = 1 << 18 // from here on huge pages pay
+)
+
+// inHugePages asks for huge pages for n bytes at v if these are many, their neighbours in the first and the last one included: a processor
+// that reads megabytes once a run would look up a page for every few lines otherwise. What is refused is in small pages.
+func inHugePages(v unsafe.Pointer, n int) {
+	if n < manyBytes {
+		return
+	}
+	first := uintptr(v)
+	end := (first + uintptr(n) + hugePage - 1) &^ (hugePage - 1)
+	first &^= hugePage - 1
+	_, _, _ = unix.Syscall(unix.SYS_MADVISE, first, end-first, unix.MADV_HUGEPAGE)
+}

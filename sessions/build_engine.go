@@ -1,0 +1,92 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// Engine builds the engine of a configuration, to be written to a file. It holds what running needs, and with keepSource the
+// network that it was made of, with which it can be compared and built anew.
+func (r *Runner) Engine(ctx context.Context, cfg config.Config, keepSource bool) (e *run.Engine, err error) {
+	err = r.surviving(ctx, cfg, func() error {
+		e, err = r.engine(ctx, cfg, keepSource)
+		return err
+	})
+	return e, err
+}
+
+func (r *Runner) engine(ctx context.Context, cfg config.Config, keepSource bool) (*run.Engine, error) {
+	if keepSource {
+		if err := r.stages.model.needsSource("keeping it"); err != nil {
+			return nil, err
+		}
+	}
+	s := r.stages
+	p, err := s.tuning.plan(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if _, compiles := s.device.backend.(run.Compiler); compiles && p.Code == nil {
+		l, err := s.engines.load(ctx, cfg)
+		if err != nil {
+			return nil, err
+		}
+		with := *p
+		with.Code = l.Code()
+		p = &with
+	}
+	shapes := map[string][]int{}
+	for _, t := range p.Network.Inputs {
+		dims := make([]int, len(t.Dims))
+		for i, d := range t.Dims {
+			dims[i] = d.Eval(p.Env())
+		}
+		shapes[t.Name] = dims
+	}
+	report, err := newEngineReport(ctx, s, cfg)
+	if err != nil {
+		return nil, err
+	}
+	e := &run.Engine{Profiles: []run.Profile{{Name: "default", Shapes: shapes}}, Plans: []*run.Plan{p}, Report: report, Origin: r.origin(cfg)}
+	if keepSource {
+		e.Source = s.model.Network
+	}
+	return e, nil
+}
+
+// newEngineReport returns the report part of an engine file.
+func newEngineReport(ctx context.Context, s *stages, cfg config.Config) (json.RawMessage, error) {
+	r := engineReport{Schema: report.Schema, Config: cfg, Backend: s.device.backend.Info().Name}
+	if s.model.Stripped {
+		return s.model.Engine.Report, nil // its ranges and data, which are not found anew
+	}
+	if s.model.needsCalibration(cfg) {
+		var err error
+		if r.Ranges, err = s.calibration.of(ctx, cfg); err != nil {
+			return nil, err
+		}
+		r.Data, r.Random = s.orders.stored.calibrationData(cfg.Calibrator), s.orders.stored.randomRanges(cfg.Calibrator)
+	}
+	return graph.MarshalStored(r)
+}
+
+// origin says what an engine is made of, and by whom. The date is for the caller to say.
+func (r *Runner) origin(cfg config.Config) run.Provenance {
+	s, info := r.stages, r.stages.device.backend.Info()
+	o := run.Provenance{
+		Program: s.place.Program, Model: s.model.Name(), ModelHash: s.model.SHA256, Config: s.nameOf(cfg), Backend: info.Name, Device: info.Device,
+	}
+	if s.model.needsCalibration(cfg) {
+		o.Data = s.orders.stored.calibrationData(cfg.Calibrator)
+	}
+	if s.model.Engine != nil && s.model.Stripped { // the model is that one's
+		from := s.model.Engine.Origin
+		o.Model, o.ModelHash, o.Data = from.Model, from.ModelHash, from.Data
+	}
+	return o
+}

@@ -1,0 +1,67 @@
+package sessions
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
+)
+
+// device is what engines are timed and run on.
+type device struct {
+	backend run.Backend
+	told    *audience
+	busy    sync.Mutex // one measurement at a time
+	unfiled error      // why compiled code cannot be kept in files, once that was said
+}
+
+// estimated reports whether times are a model's: they do not vary, and nothing is measured.
+func (d *device) estimated() bool { return d.backend.Info().Estimated }
+
+// profiling returns how long to measure: what was asked for, but once where times are estimates, which do not vary.
+func (d *device) profiling(p run.Profiling) run.Profiling {
+	if d.estimated() {
+		return run.Profiling{Iterations: 1, PerStep: p.PerStep}
+	}
+	return p
+}
+
+// rounds returns how many rounds a measurement has: one where times are estimates, which do not vary.
+func (d *device) rounds() int {
+	if d.estimated() {
+		return 1
+	}
+	return compare.Rounds
+}
+
+// measuring names what is done to get times: where there is no device, they are a cost model's.
+func (d *device) measuring() string {
+	if d.estimated() {
+		return "estimating"
+	}
+	return "measuring"
+}
+
+// What a simulated device does in a second, about, and how much of it is worth a word before it begins.
+const (
+	simulatedFLOPs = 3e8
+	longSimulation = 30 * time.Second
+)
+
+// warnOfSimulation says beforehand how long a simulated device will be at work.
+func (d *device) warnOfSimulation(p *run.Plan) {
+	if !d.estimated() || d.told.warned == nil {
+		return
+	}
+	var flops int64
+	for _, st := range p.Steps {
+		flops += graph.FLOPs(st.Layer, p.Env())
+	}
+	if took := time.Duration(float64(flops) / simulatedFLOPs * 1e9); took > longSimulation {
+		d.told.warn(fmt.Sprintf("an inference is %.1f GFLOP, for which %s takes about %s; a smaller batch takes less",
+			float64(flops)/1e9, d.backend.Info().Name, took.Round(time.Second)))
+	}
+}

@@ -1,0 +1,79 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// engines binds the kernels of plans.
+type engines struct {
+	orders *orders
+	told   *audience
+	device *device
+	tuning *tuning
+	kept   *stage[planning, *run.Loaded]
+}
+
+func newEngines(o *orders, told *audience, d *device, t *tuning) *engines {
+	e := &engines{orders: o, told: told, device: d, tuning: t}
+	e.kept = newStage(e.make)
+	e.kept.kept.drop = (*run.Loaded).Close
+	return e
+}
+
+// packing says how many of a plan's kernels are bound.
+func packing(done, total int, layer string) report.Progress {
+	return report.Progress{Phase: "packing weights", Item: layer, Done: done, Total: total}
+}
+
+// load binds the plan's kernels.
+func (e *engines) load(ctx context.Context, cfg config.Config) (*run.Loaded, error) {
+	if _, err := e.tuning.plan(ctx, cfg); err != nil {
+		return nil, err
+	}
+	in, err := e.orders.planning(cfg)
+	if err != nil {
+		return nil, err
+	}
+	l, err := e.kept.of(ctx, in)
+	if errors.Is(err, run.ErrStale) && in.Stored {
+		e.orders.stored.outdated = true
+		return e.load(ctx, cfg)
+	}
+	return l, err
+}
+
+// make loads a plan.
+func (e *engines) make(ctx context.Context, in planning) (*run.Loaded, error) {
+	p, err := e.tuning.kept.of(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	e.told.progress(packing(0, len(p.Steps), ""))
+	tell := func(done, total int, layer string) { e.told.progress(packing(done, total, layer)) }
+	begin, code := time.Now(), e.device.codeUse()
+	defer func() { e.device.logCode(code) }()
+	l, err := run.LoadTelling(ctx, p, e.device.backend, tell)
+	if errors.As(err, new(*run.NoRoom)) && e.kept.kept.shrink(1) { // older engines take what is missing
+		l, err = run.LoadTelling(ctx, p, e.device.backend, tell)
+	}
+	if err == nil {
+		e.told.log.say("info", "", "loaded the engine in %s: weights %s", took(begin), size(p.Memory.Weights))
+	}
+	return l, err
+}
+
+// loaded returns the engine of a configuration if it is loaded, else nil.
+func (e *engines) loaded(cfg config.Config) *run.Loaded {
+	in, err := e.orders.planning(cfg)
+	if err != nil {
+		return nil
+	}
+	l, _ := e.kept.known(in)
+	return l
+}

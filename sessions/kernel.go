@@ -1,0 +1,105 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// Kernel shows the code of a layer, which is named by its name, a part of it that no other has, or a source layer. With a
+// tactic, it is that tactic's.
+func (r *Runner) Kernel(ctx context.Context, cfg config.Config, layer, tactic string) (*report.Kernel, error) {
+	var report *report.Kernel
+	err := r.surviving(ctx, cfg, func() (err error) {
+		report, err = explain(ctx, r.stages, cfg, layer, tactic)
+		return err
+	})
+	return report, err
+}
+
+// explain shows the code of a layer of an engine.
+func explain(ctx context.Context, s *stages, cfg config.Config, layer, tactic string) (*report.Kernel, error) {
+	p, err := s.tuning.plan(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	i, err := findStep(p, layer)
+	if err != nil {
+		return nil, err
+	}
+	if tactic != "" && p.Steps[i].Tactic != tactic {
+		name := p.Steps[i].Name
+		cfg.Pin = map[string]string{name: tactic}
+		if p, err = s.tuning.plan(ctx, cfg); err != nil {
+			return nil, err
+		}
+		if i, err = findStep(p, name); err != nil {
+			return nil, err
+		}
+		if got := p.Steps[i].Tactic; got != tactic {
+			return nil, &TacticError{name, tactic, got}
+		}
+	}
+	l, err := s.engines.load(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	e, err := l.Explain(i)
+	if err != nil {
+		return nil, err
+	}
+	return kernelReport(p, p.Steps[i], e), nil
+}
+
+// kernelReport describes a step and its code.
+func kernelReport(p *run.Plan, st run.Step, e kernels.Explanation) *report.Kernel {
+	r := &report.Kernel{
+		Layer: st.Name, Op: st.Layer.Op.Name, Tactic: st.Tactic, Timed: st.Timed, Time: st.Time, Language: e.Language, Compiler: e.Compiler, Text: e.Text,
+		FLOPs: graph.FLOPs(st.Layer, p.Env()), Bytes: stepBytes(p, st),
+	}
+	for _, n := range e.Launches {
+		r.Launches = append(r.Launches, report.Launch{
+			Function: n.Function, Grid: n.Grid[:], Block: n.Block[:], Registers: n.Registers, Shared: n.SharedBytes,
+			Spill: n.SpillBytes, ResidentBlocks: n.Resident,
+		})
+	}
+	return r
+}
+
+// findStep returns the step that a person means by a name.
+func findStep(p *run.Plan, name string) (int, error) {
+	for _, fits := range []func(run.Step) bool{
+		func(st run.Step) bool { return st.Name == name },
+		func(st run.Step) bool { return slices.Contains(st.From, name) },
+		func(st run.Step) bool { return name != "" && strings.Contains(st.Name, name) },
+	} {
+		var found []int
+		for i, st := range p.Steps {
+			if fits(st) {
+				found = append(found, i)
+			}
+		}
+		if len(found) == 1 {
+			return found[0], nil
+		}
+	}
+	var names []string
+	for _, st := range p.Steps {
+		names = append(names, "  "+st.Name)
+	}
+	return 0, fmt.Errorf("%q names no one layer of the engine, which has\n%s", name, strings.Join(names, "\n"))
+}
+
+// TacticError is the error that a tactic does not compute a layer, which has another one.
+type TacticError struct{ Layer, Tactic, Has string }
+
+func (e *TacticError) Error() string {
+	return fmt.Sprintf("layer %s: tactic %s does not compute it here, which has %s", e.Layer, e.Tactic, e.Has)
+}

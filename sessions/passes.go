@@ -1,0 +1,53 @@
+package sessions
+
+import (
+	"context"
+	"time"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// passes makes of the source network what depends on neither target nor precision.
+type passes struct {
+	model  *Model
+	orders *orders
+	told   *audience
+	kept   *stage[rewriting, *build.Optimized]
+}
+
+func newPasses(m *Model, o *orders, told *audience) *passes {
+	p := &passes{model: m, orders: o, told: told}
+	p.kept = newStage(p.make)
+	return p
+}
+
+// optimize returns the network of a configuration after its passes.
+func (p *passes) optimize(ctx context.Context, cfg config.Config) (*build.Optimized, error) {
+	in, err := p.orders.rewriting(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return p.kept.of(ctx, in)
+}
+
+// make runs the passes.
+func (p *passes) make(ctx context.Context, in rewriting) (*build.Optimized, error) {
+	if in.Planned {
+		return &build.Optimized{Network: p.model.Network}, nil // passes left no trace in it
+	}
+	p.told.progress(report.Progress{Phase: "optimising"})
+	if err := checkDisabled(p.model, in.Disable); err != nil {
+		return nil, err
+	}
+	if err := checkExtents(p.model, in.Symbols); err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	o, err := build.Optimize(ctx, p.model.Network, in.passes(p.model.Passes))
+	if err == nil {
+		p.told.log.passes("optimised", len(p.model.Network.Layers), o.Steps, begin)
+	}
+	return o, err
+}

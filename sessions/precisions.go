@@ -1,0 +1,131 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// precisions makes of the optimised network the one of a precision.
+type precisions struct {
+	model       *Model
+	orders      *orders
+	told        *audience
+	backend     run.Backend
+	passes      *passes
+	calibration *calibration
+	kept        *stage[lowering, *build.Lowered]
+}
+
+func newPrecisions(m *Model, b run.Backend, o *orders, told *audience, from *passes, c *calibration) *precisions {
+	p := &precisions{model: m, orders: o, told: told, backend: b, passes: from, calibration: c}
+	p.kept = newStage(p.make)
+	return p
+}
+
+// lower brings the network to the configuration's precision. Where layers cannot have theirs, which must be obeyed, it
+// returns what there is together with the error.
+func (p *precisions) lower(ctx context.Context, cfg config.Config) (*build.Lowered, error) {
+	if err := p.model.runnable(); err != nil {
+		return nil, err
+	}
+	if _, ok := cfg.Precision.DataType(); !ok {
+		return nil, fmt.Errorf("precision %q is unknown; use fp32, fp16 or int8", cfg.Precision)
+	}
+	if _, _, err := cfg.Lowering(); err != nil {
+		return nil, err
+	}
+	in, err := p.orders.lowering(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if in.Planned {
+		return p.kept.of(ctx, in)
+	}
+	if err := p.model.needsSource("another configuration than it was built with"); err != nil {
+		return nil, err
+	}
+	o, err := p.passes.optimize(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	_, known := p.kept.known(in)
+	l, err := p.kept.of(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		p.warn(cfg, o, l)
+	}
+	if cfg.Constraints == config.Obey {
+		err = obeyed(unmet(cfg, o, l))
+	}
+	return l, err
+}
+
+// make lowers the network.
+func (p *precisions) make(ctx context.Context, in lowering) (*build.Lowered, error) {
+	if in.Planned {
+		return &build.Lowered{Network: p.model.Engine.Any().Network}, nil
+	}
+	o, err := p.passes.kept.of(ctx, in.Of)
+	if err != nil {
+		return nil, err
+	}
+	lowest, rules, err := in.config().Lowering()
+	if err != nil {
+		return nil, err
+	}
+	lc := build.LowerConfig{Precision: lowest, Policy: quant.Policy{Rules: rules}, Pass: in.Of.passes(p.model.Passes)}
+	if in.Ranges != nil {
+		if lc.Ranges, err = p.calibration.ranges.of(ctx, *in.Ranges); err != nil {
+			return nil, err
+		}
+	}
+	p.told.progress(report.Progress{Phase: "lowering to " + string(in.Precision)})
+	if err := checkLayerPrecisions(p.model.Name(), in.config(), o); err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	l, err := build.Lower(ctx, o, lc, run.Supports(p.backend, lc.Pass.Shapes))
+	if err == nil {
+		p.told.log.lowering(in.Precision, o, l, begin)
+	}
+	return l, err
+}
+
+// warn tells what a person who asked for a configuration should know of its lowering.
+func (p *precisions) warn(cfg config.Config, o *build.Optimized, l *build.Lowered) {
+	if p.told.warned == nil {
+		return
+	}
+	if text := ignored(cfg); text != "" {
+		p.told.warn(text)
+	}
+	if cfg.Constraints != config.Obey {
+		warnUnmet(unmet(cfg, o, l), func(_, text string) { p.told.warn(text) })
+	}
+	if text := unchanged(p.model, cfg, o, l); text != "" {
+		p.told.warn(text)
+	}
+}
+
+// unchangedBy says why the precision of a configuration that has been lowered changes no layer.
+func (p *precisions) unchangedBy(cfg config.Config) string {
+	in, err := p.orders.lowering(cfg)
+	if err != nil {
+		return ""
+	}
+	o, optimized := p.passes.kept.known(in.Of)
+	l, lowered := p.kept.known(in)
+	if !optimized || !lowered {
+		return ""
+	}
+	return unchanged(p.model, cfg, o, l)
+}

@@ -1,0 +1,23 @@
+package report
+
+import "time"
+
+// Latency holds the statistics of repeated measurements.
+type Latency struct {
+	Count                                 int
+	Mean, Median, Min, Max, P90, P95, P99 time.Duration
+	CV                                    float64 // standard deviation over mean
+}
+
+// InferenceSplit is where the time of an inference goes whose data comes from and returns to the caller's own memory: medians
+// of inferences apart from those of EndToEnd, which leave the data where it is.
+type InferenceSplit struct {
+	Samples     int
+	Enqueue     time.Duration // of the host, to hand the work to the device
+	InPlace     bool          `output:"enqueue_in_place"` // the host does the work itself: nothing is enqueued, and copies stay in its memory
+	H2D         time.Duration `output:"h2d"`
+	Compute     time.Duration
+	D2H         time.Duration `output:"d2h"`
+	InputBytes  int64         // copied in
+	OutputBytes int64         // copied out
+}

@@ -1,0 +1,64 @@
+package sessions
+
+import (
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// precisionOf returns the type in which a layer computes: that of its first quantised or 16-bit input, else of its
+// output.
+func precisionOf(l *graph.Layer) string { return build.PrecisionOf(l).String() }
+
+// layerInfos describes a network's layers at the given values of its symbols.
+func layerInfos(n *graph.Network, env map[string]int) []report.Layer {
+	list := make([]report.Layer, len(n.Layers))
+	for i, l := range n.Layers {
+		list[i] = layerInfo(l, env)
+	}
+	return list
+}
+
+func layerInfo(l *graph.Layer, env map[string]int) report.Layer {
+	info := report.Layer{
+		Name: l.Name, Op: l.Op.Name, Attrs: graph.FormatAttrs(l.Attrs), From: l.From,
+		Precision: precisionOf(l), Text: l.String(),
+	}
+	if u := l.Unsupported(); u != nil {
+		info.Op, info.Attrs, info.Precision = u.Op, u.Summary, ""
+		info.Unsupported, info.Behind = u.Reason, u.Behind
+	}
+	if env != nil {
+		info.FLOPs = graph.FLOPs(l, env)
+	}
+	if l.Epilogue.Args > 0 {
+		info.Epilogue = l.Epilogue.String()
+	}
+	for _, t := range l.Inputs {
+		switch {
+		case t == nil:
+		case t.IsConst():
+			info.Weights += len(t.Weights)
+		default:
+			info.Inputs = append(info.Inputs, t.Name)
+		}
+	}
+	for _, t := range l.Outputs {
+		info.Outputs = append(info.Outputs, tensorInfo(t, env))
+	}
+	return info
+}
+
+func tensorInfo(t *graph.Tensor, env map[string]int) report.Tensor {
+	if !t.IsKnown() {
+		return report.Tensor{Name: t.Name, Type: "?"}
+	}
+	info := report.Tensor{Name: t.Name, Type: t.Type.String(), Dims: graph.FormatDims(t.Dims)}
+	if env != nil {
+		info.Shape = graph.EvalDims(t.Dims, env)
+	}
+	if t.Range.IsSet() {
+		info.Range = t.Range.String()
+	}
+	return info
+}

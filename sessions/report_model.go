@@ -1,0 +1,35 @@
+package sessions
+
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// modelReport describes the source network at values of its symbols, where there are none without shapes and arithmetic, and
+// the data beside it; calItems are those to calibrate with, 0 where there are none.
+func modelReport(m *Model, d Data, calItems int, env map[string]int) *report.Model {
+	n := m.Network
+	r := &report.Model{
+		Name: m.Name(), Graph: n.Name, Path: m.Path, Bytes: m.Bytes, SHA256: m.SHA256, Kind: m.kind(), Stripped: m.Stripped,
+		Layers: layerInfos(n, env), Ops: map[string]int{}, Unsupported: unsupportedLayers(n), CalItems: calItems,
+	}
+	r.NotRunnable = notRunnable(m.Refused, r.Unsupported, len(n.Layers))
+	if d != nil {
+		_, r.Labelled = d.Label(0)
+		r.Data, r.Random, r.Items = d.Name(), d.Random(), d.Len()
+	}
+	for _, t := range n.Inputs {
+		r.Inputs = append(r.Inputs, tensorInfo(t, env))
+	}
+	for _, t := range n.Outputs {
+		r.Outputs = append(r.Outputs, tensorInfo(t, env))
+	}
+	for _, l := range r.Layers {
+		r.Ops[l.Op]++
+		r.FLOPs += l.FLOPs
+	}
+	for _, t := range n.Consts() {
+		r.Params += int64(graph.Count(graph.EvalDims(t.Dims, nil)))
+	}
+	return r
+}

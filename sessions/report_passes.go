@@ -1,0 +1,74 @@
+package sessions
+
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// passesReport tells how the source network became the engine's, at values of its symbols.
+func passesReport(m *Model, env map[string]int, cfg config.Config, o *build.Optimized, l *build.Lowered) *report.Passes {
+	r := &report.Passes{
+		Precision: cfg.Precision,
+		Source:    layerInfos(m.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable,
+	}
+	if m.Refused != nil {
+		r.Precision = config.FP32
+	} else {
+		r.Unmet = unmet(cfg, o, l)
+	}
+	if r.Precision != config.FP32 {
+		asked, _ := cfg.Precision.DataType()
+		r.Unlowered, r.Unchanged = unlowered(asked, o, l.Decisions), unchanged(m, cfg, o, l)
+	}
+	for _, p := range slices.Concat(pass.Standard(), pass.Lowering(), m.Passes) {
+		for _, rule := range p.Rules {
+			r.Rules = append(r.Rules, report.Rule{Name: rule, Doc: p.Doc})
+		}
+	}
+	steps := append(append([]pass.Step(nil), o.Steps...), l.Steps...)
+	for _, st := range steps {
+		r.Steps = append(r.Steps, passStep(st, env))
+	}
+	if len(steps) == 0 {
+		return r
+	}
+	last := steps[len(steps)-1].Ledger
+	for _, e := range last {
+		r.Ledger = append(r.Ledger, report.LedgerEntry{Layer: e.Layer, Op: e.Op, Fate: e.Fate.String(), Into: e.Into, Pass: e.Pass})
+	}
+	c := last.Counts()
+	r.Kept, r.Fused, r.Folded, r.Eliminated = c.Kept, c.Fused, c.Folded, c.Eliminated
+	r.KernelsSaved = len(r.Source) - len(r.Engine)
+	for _, st := range r.Steps[:len(o.Steps)] { // what lowering saves is of the layers that quantisation put there
+		for _, f := range st.Fired {
+			r.BytesSaved += f.BytesSaved
+		}
+	}
+	return r
+}
+
+func passStep(st pass.Step, env map[string]int) report.PassStep {
+	ps := report.PassStep{Pass: st.Pass, Layers: len(st.After.Layers), Elapsed: st.Elapsed}
+	if st.Before != st.After {
+		ps.After, ps.Text = layerInfos(st.After, env), st.After.String()
+	}
+	for _, f := range st.Fired {
+		ps.Fired = append(ps.Fired, report.FiredSite{
+			Rule: f.Site.Rule, Site: f.Site.String(), Layers: f.Members, Into: f.Into,
+			KernelsSaved: f.KernelsSaved, BytesSaved: int64(f.BytesSaved),
+		})
+	}
+	for _, m := range st.Missed {
+		ps.Missed = append(ps.Missed, report.MissedSite{
+			Rule: m.Site.Rule, Site: m.Site.String(), Layers: m.Site.Layers, Reason: string(m.Reason), Detail: m.Detail,
+		})
+	}
+	return ps
+}
+
+// unloweredNetwork stands for the lowered network of a model that cannot be run: nothing is computed in any precision.
+func unloweredNetwork(o *build.Optimized) *build.Lowered { return &build.Lowered{Network: o.Network} }

@@ -1,0 +1,119 @@
+package sessions
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+)
+
+// stored is what an engine file brings beside its network: its plan and the ranges that it was made with, as long as both
+// fit the backend and the data at hand. Of a model that is no engine it is empty.
+type stored struct {
+	model       *Model
+	backend     run.Backend
+	calData     Data
+	recalibrate bool // the ranges are not to be used
+	outdated    bool // the plan names tactics that the backend has no more
+}
+
+// plan returns the plan that an engine file has for a configuration, or nil: what it was built with, on a backend
+// with the same tactics and with the ranges that are still in use.
+func (s *stored) plan(cfg config.Config) *run.Plan {
+	e := s.model.Engine
+	if e == nil {
+		return nil
+	}
+	built, err := s.model.BuiltWith()
+	if err != nil || key(built) != key(cfg) || s.outdated || s.recalibrated(cfg) {
+		return nil
+	}
+	return s.planHere()
+}
+
+// planHere returns the plan that the engine file has for the backend, or nil.
+func (s *stored) planHere() *run.Plan {
+	p, _ := s.model.Engine.PlanFor(s.backend.Info().Fingerprint, nil) // nil: there is none for this backend
+	return p
+}
+
+// replanned tells why the plan that an engine file has for a configuration is not the one in use; "" where it is, and where
+// there is none.
+func (s *stored) replanned(cfg config.Config) string {
+	e := s.model.Engine
+	if e == nil {
+		return ""
+	}
+	if built, err := s.model.BuiltWith(); err != nil || key(built) != key(cfg) {
+		return ""
+	}
+	switch target := s.backend.Info().Fingerprint; {
+	case s.recalibrated(cfg) && s.recalibrate:
+		return fmt.Sprintf("the engine was recalibrated on %s and its tactics were chosen again, as requested", s.calData.Name())
+	case s.recalibrated(cfg):
+		return fmt.Sprintf("the engine was calibrated on random input: it was calibrated on %s and its tactics chosen again", s.calData.Name())
+	case !slices.ContainsFunc(e.Plans, func(p *run.Plan) bool { return p.Target == target }):
+		return fmt.Sprintf("the engine was built for %s: its tactics were chosen again for %s", e.Targets(), target)
+	case s.outdated:
+		return "the engine was built by another version of the program: its tactics were chosen again"
+	}
+	return ""
+}
+
+// ranges returns the ranges that an engine file brings for a calibrator; nil where they are to be found anew.
+func (s *stored) ranges(calibrator string) map[string]graph.Range {
+	if s.model.Engine == nil {
+		return nil
+	}
+	r, err := s.model.report()
+	if err != nil || !sameCalibrator(s.model.calibrators(), r.Config.Calibrator, calibrator) || s.anew(r) {
+		return nil
+	}
+	return r.Ranges
+}
+
+// anew reports whether the ranges in an engine file are replaced: because that was asked for, or because the data at hand
+// is worth more than the random input that they come from.
+func (s *stored) anew(r engineReport) bool {
+	return s.calData != nil && (s.recalibrate || r.Random && !s.calData.Random())
+}
+
+// recalibrated reports whether the ranges of the engine file's plan are replaced by better ones.
+func (s *stored) recalibrated(cfg config.Config) bool {
+	r, err := s.model.report()
+	return err == nil && s.model.needsCalibration(cfg) && s.anew(r)
+}
+
+// randomCalibration reports whether the ranges that a configuration uses come from random input.
+func (s *stored) randomCalibration(cfg config.Config) bool {
+	return s.model.needsCalibration(cfg) && s.randomRanges(cfg.Calibrator)
+}
+
+// randomRanges reports whether the ranges of a calibrator come from random input.
+func (s *stored) randomRanges(calibrator string) bool {
+	if s.ranges(calibrator) != nil {
+		r, _ := s.model.report()
+		return r.Random
+	}
+	return s.calData.Random()
+}
+
+// calibrationData names what the ranges of a calibrator come from.
+func (s *stored) calibrationData(calibrator string) string {
+	if s.ranges(calibrator) != nil {
+		r, _ := s.model.report()
+		return r.Data
+	}
+	return s.calData.Name()
+}
+
+// rangesFrom says where the ranges of a calibrator come from.
+func (s *stored) rangesFrom(calibrator string) string {
+	from := s.calibrationData(calibrator)
+	if s.ranges(calibrator) != nil {
+		return "the engine's own, found on " + from
+	}
+	return "found on " + from
+}

@@ -1,0 +1,124 @@
+package sessions
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// survey compares calibrators, on activations and on weights.
+type survey struct {
+	model       *Model
+	orders      *orders
+	passes      *passes
+	calibration *calibration
+	precisions  *precisions
+	weights     *stage[rewriting, []report.WeightCalibration]
+	kept        *stage[surveying, *report.Calibration]
+}
+
+func newSurvey(m *Model, o *orders, p *precisions) *survey {
+	s := &survey{model: m, orders: o, passes: p.passes, calibration: p.calibration, precisions: p}
+	s.weights, s.kept = newStage(s.weigh), newStage(s.make)
+	return s
+}
+
+// of compares every calibrator on every tensor that a quantised build could quantise.
+func (s *survey) of(ctx context.Context, cfg config.Config) (*report.Calibration, error) {
+	in, err := s.orders.surveying(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return s.kept.of(ctx, in)
+}
+
+// make compares the calibrators that there are.
+func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, error) {
+	start := time.Now()
+	hist, err := s.calibration.hist.of(ctx, in.Collecting)
+	if err != nil {
+		return nil, err
+	}
+	r := &report.Calibration{Active: in.Calibrator, Batches: s.calibration.items(), Random: s.calibration.data.Random()}
+	var names []string
+	for _, m := range s.model.calibrators() {
+		names = append(names, m.New(m.Value, quant.Scheme{}).String())
+	}
+	if active, err := s.model.calibrators().Parse(in.Calibrator, quant.Scheme{}); err == nil {
+		if r.Active = active.String(); !slices.Contains(names, r.Active) {
+			names = append(names, r.Active)
+		}
+	}
+	r.Calibrators = names
+	if r.Weights, err = s.weights.of(ctx, in.Of.Of); err != nil {
+		return nil, err
+	}
+	used := map[string]bool{}
+	if l, err := s.precisions.kept.of(ctx, in.Of); err == nil {
+		r.Weights = markUsed(r.Weights, l.Network)
+		for _, layer := range l.Network.Layers {
+			for _, t := range layer.Inputs {
+				if t != nil && t.Quantized() {
+					used[t.Name] = true
+				}
+			}
+		}
+	}
+	ranges := make([]map[string]graph.Range, len(names))
+	for i, name := range names {
+		if ranges[i], err = s.calibration.ranges.of(ctx, ranging{in.Collecting, name}); err != nil {
+			return nil, err
+		}
+	}
+	add := func(t *graph.Tensor, layer string) {
+		h := hist[t.Name]
+		if h == nil || h.Count() == 0 {
+			return
+		}
+		tc := tensorCalibration(t.Name, layer, h)
+		tc.Used = used[t.Name]
+		for i := range names {
+			q := quant.Assess(h, ranges[i][t.Name], graph.I8)
+			tc.By = append(tc.By, report.CalibratorResult{
+				Amax: float32(q.AMax), Scale: float32(q.Scale), Zero: int32(q.Zero), Clip: q.Clipped, KL: q.KL, SQNR: q.SQNRdB,
+			})
+		}
+		r.Tensors = append(r.Tensors, tc)
+	}
+	for _, t := range s.model.Network.Inputs {
+		add(t, "")
+	}
+	for _, l := range s.model.Network.Layers {
+		for _, t := range l.Outputs {
+			add(t, l.Name)
+		}
+	}
+	r.Elapsed = time.Since(start)
+	return r, nil
+}
+
+// weigh assesses the weights of every layer that multiplies by constants. The lists are those of the optimised network:
+// batch normalisation is folded into them, as it is when they are quantised.
+func (s *survey) weigh(ctx context.Context, in rewriting) (list []report.WeightCalibration, err error) {
+	if err := s.model.needsSource("what 8 bits do to weights"); err != nil {
+		return nil, err
+	}
+	o, err := s.passes.kept.of(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range o.Network.Layers {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if q, ok := quant.AssessWeights(l); ok {
+			list = append(list, weightCalibration(l, q))
+		}
+	}
+	return list, nil
+}

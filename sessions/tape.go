@@ -1,0 +1,108 @@
+package sessions
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// tape records what a board shows, and the samples beside it.
+type tape struct {
+	board     *board
+	program   string
+	quantized bool                  // the model brings quantisation of its own
+	unwritten atomic.Pointer[error] // why the last recording ended by itself, until it is told
+	timed     timed                 // what was measured last, for a recording that begins later; the board's mutex is for it
+}
+
+// timed is a measurement: its samples and their configuration.
+type timed struct {
+	cfg     config.Config
+	samples *timings
+}
+
+// begin begins to write what the session does to a new file, from the present state on.
+func (t *tape) begin(path string) error {
+	if r := t.board.recorder.Load(); r != nil {
+		return fmt.Errorf("already recording to %s", r.Path())
+	}
+	r, err := recording.Create(path, t.program, t.quantized)
+	if err != nil {
+		return err
+	}
+	t.unwritten.Store(nil)
+	r.OnFailure(func(err error) { t.failed(r, err) })
+	if !t.start(r) {
+		return errors.Join(errors.New("already recording"), r.Close())
+	}
+	t.board.log("info", "", "recording to %s", path)
+	t.board.update(func(snap *report.Snapshot) { snap.Recording = path })
+	return nil
+}
+
+// end writes what is left and closes the file; it waits for that.
+func (t *tape) end() error {
+	r := t.board.recorder.Swap(nil)
+	if r == nil {
+		return cmp.Or(t.err(), errors.New("nothing is being recorded"))
+	}
+	err := r.Close()
+	t.board.update(func(snap *report.Snapshot) { snap.Recording = "" })
+	return err
+}
+
+// err returns why the last recording ended by itself, nil where it did not.
+func (t *tape) err() error {
+	if err := t.unwritten.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// failed ends a recording that cannot be written.
+func (t *tape) failed(r *recording.Recorder, err error) {
+	t.unwritten.Store(&err)
+	if t.board.recorder.CompareAndSwap(r, nil) {
+		t.board.update(func(snap *report.Snapshot) { snap.Recording = "" })
+	}
+	t.board.log("error", "", "%v", err)
+}
+
+// start hands everything over to a recorder from now on, and the samples that the session has. It reports
+// whether there was no other one.
+func (t *tape) start(r *recording.Recorder) bool {
+	t.board.mu.Lock()
+	defer t.board.mu.Unlock()
+	if !t.board.recorder.CompareAndSwap(nil, r) {
+		return false
+	}
+	if t.timed.samples != nil {
+		k := t.timed.cfg.Key(t.quantized)
+		for sample := range t.timed.samples.all() {
+			r.Sample(k, t.timed.cfg, sample)
+		}
+	}
+	return true
+}
+
+// sampler returns what adds a configuration's samples to its timings and, while there is one, to the recording.
+func (t *tape) sampler(cfg config.Config, all *timings) func(run.Sample) {
+	k := cfg.Key(t.quantized)
+	t.board.mu.Lock()
+	t.timed = timed{cfg, all}
+	t.board.mu.Unlock()
+	return func(sample run.Sample) {
+		t.board.mu.Lock()
+		defer t.board.mu.Unlock()
+		all.add(sample)
+		if r := t.board.recorder.Load(); r != nil {
+			r.Sample(k, cfg, sample)
+		}
+	}
+}

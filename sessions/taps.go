@@ -1,0 +1,92 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// stepErrors measures the error at the outputs of a step, and where in the first one it sits.
+type stepErrors struct {
+	quant.ErrorAccumulator
+	where errorMap
+}
+
+// tap runs the engine on a batch step by step and compares each layer's outputs; alone first gives each step FP32's inputs.
+func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compare.Batch, want map[string]graph.Value, errs []stepErrors, alone bool) error {
+	o := run.Observer{After: func(i int) error {
+		if p.Steps[i].Reformat {
+			return nil
+		}
+		for k, out := range p.Steps[i].Out {
+			t := p.Slots[out].Tensor
+			ref, ok := compare.SourceTensor(want, t)
+			if !ok {
+				continue
+			}
+			v, err := c.Read(out)
+			if err != nil {
+				return err
+			}
+			at := batch.Axis(t.Dims)
+			ref = batch.Counted(ref, at)
+			want, got := ref.Floats(), batch.Counted(graph.ToReal(v, t.Range), at).Floats()
+			if err := errs[i].Add(want, got); err != nil {
+				return fmt.Errorf("layer %s: tensor %s: %w", p.Steps[i].Name, t.Name, err)
+			}
+			if k == 0 {
+				errs[i].where.add(want, got, ref.Dims)
+			}
+		}
+		return nil
+	}}
+	if alone {
+		o.Before = func(i int) error {
+			for _, in := range p.Steps[i].In {
+				if in < 0 {
+					continue
+				}
+				t := p.Slots[in].Tensor
+				ref, ok := compare.SourceTensor(want, t)
+				if !ok {
+					continue
+				}
+				d := p.Slots[in].Desc
+				v := graph.NewValue(d.Type, d.Dims...)
+				graph.FromReal(v, ref.Floats(), t.Range)
+				if err := c.Write(in, v); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return c.Observe(ctx, o)
+}
+
+// layerTolerance is the SQNR in dB under which a layer counts as bad: noise of a hundredth of the signal's power.
+const layerTolerance = 20
+
+// layerReport fills in the report's layers, and the first one under the tolerance.
+func layerReport(p *run.Plan, acc, local []stepErrors, r *report.Accuracy) {
+	for i, step := range p.Steps {
+		a := acc[i].Errors()
+		if step.Reformat || a.Count == 0 {
+			continue
+		}
+		e := report.LayerError{
+			Name: step.Name, Op: step.Layer.Op.Name, Precision: precisionOf(step.Layer), From: step.From,
+			Tensor: step.Layer.Outputs[0].Name, Accumulated: compare.ErrorsOf(a), Local: compare.ErrorsOf(local[i].Errors()),
+			AccumulatedMap: acc[i].where.report(), LocalMap: local[i].where.report(),
+		}
+		r.Layers = append(r.Layers, e)
+		if r.FirstBad == "" && e.Accumulated.SQNR < r.Tolerance {
+			r.FirstBad = e.Name
+		}
+	}
+}

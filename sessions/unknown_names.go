@@ -1,0 +1,21 @@
+package sessions
+
+import (
+	"strings"
+)
+
+// unknownNames is the error of a configuration that names what there is not.
+type unknownNames struct {
+	field string
+	texts []string
+}
+
+func (u *unknownNames) Error() string { return u.field + ": " + strings.Join(u.texts, "; ") }
+
+// unknownError joins what is not known to one error.
+func unknownError(field string, unknown []string) error {
+	if len(unknown) == 0 {
+		return nil
+	}
+	return &unknownNames{field, unknown}
+}

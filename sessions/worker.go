@@ -1,0 +1,200 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// worker does the work of a session, in its loop, and shows what comes of it.
+type worker struct {
+	stages *stages
+	board  *board
+	wishes *wishes
+	tape   *tape
+
+	reference   *config.Config // the first that was measured to the end, beside which others are
+	measured    bool           // the newest times are of a measurement that came to its end
+	building    string         // the configuration that the log speaks of
+	saidOfCache string         // what the log has of the timing cache
+}
+
+// announce shows the model, marks every report as older than the configuration, and does to the timing cache what was asked.
+func (w *worker) announce(cfg config.Config, once todo) error {
+	st := w.stages
+	model, err := st.lookAt(cfg)
+	if err != nil {
+		return err
+	}
+	w.board.update(func(snap *report.Snapshot) {
+		snap.Stale = report.Derived()
+		snap.Config, snap.Model, snap.Err, snap.Busy = w.wishes.named(cfg), model, "", &report.Progress{Phase: "rebuilding"}
+		snap.Retiming, snap.Stopped = once.retime, false
+	})
+	if once.drop != nil {
+		n := st.place.Cache.Drop(once.drop)
+		st.tuning.save()
+		w.board.log("info", "", "dropped %d entries of the timing cache: it has %d", n, len(st.place.Cache.Entries()))
+	}
+	if name := st.nameOf(cfg); name != w.building {
+		if w.building == "" {
+			st.told.log.opened(st.model)
+			w.logRefused()
+		}
+		w.building = name
+		if st.model.Refused == nil {
+			w.board.log("info", "", "building %s", name)
+		}
+	}
+	return nil
+}
+
+// logRefused adds to the log why the model cannot be run: a line for each layer to blame.
+func (w *worker) logRefused() {
+	m := w.stages.model
+	if m.Refused == nil {
+		return
+	}
+	list := unsupportedLayers(m.Network)
+	w.board.log("warning", "", "not runnable: %s; graph and passes are there to be seen", notRunnable(m.Refused, list, len(m.Network.Layers)))
+	for _, p := range m.Refused.Problems {
+		if p.Node == "" {
+			w.board.log("warning", "", "%s", p.Reason)
+		}
+	}
+	const most = 200 // the graph marks them all
+	n := 0
+	for _, l := range list {
+		if l.Behind != "" {
+			continue
+		}
+		if n++; n > most {
+			w.board.log("warning", "", "and more; the graph marks them all")
+			return
+		}
+		w.board.log("warning", l.Layer, "%s: %s", l.Op, l.Reason)
+	}
+}
+
+// rewrite optimises the graph and lowers it to the precision.
+func (w *worker) rewrite(ctx context.Context, cfg config.Config) error {
+	st := w.stages
+	o, err := st.passes.optimize(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	var l *build.Lowered
+	var refused error
+	if st.model.Refused != nil {
+		l = unloweredNetwork(o)
+	} else if l, refused = st.precisions.lower(ctx, cfg); l == nil {
+		return refused
+	}
+	passes, err := st.rewritten(cfg, o, l)
+	if err != nil {
+		return err
+	}
+	w.board.publish(report.PartPasses, func(snap *report.Snapshot) { snap.Passes = passes })
+	if passes.Unchanged != "" {
+		w.board.log("warning", "", "%s", passes.Unchanged)
+	}
+	if text := ignored(cfg); text != "" && st.model.Refused == nil {
+		w.board.log("warning", "", "%s", text)
+	}
+	if refused != nil { // by --precision-constraints obey; the graph and the reasons are there to be seen
+		return refused
+	}
+	warnUnmet(passes.Unmet, func(layer, text string) { w.board.log("warning", layer, "%s", text) })
+	return nil
+}
+
+// build chooses the tactics, lays out the memory and loads the engine.
+func (w *worker) build(ctx context.Context, cfg config.Config, retime string) (*run.Loaded, error) {
+	st := w.stages
+	p, err := w.plan(ctx, cfg, retime)
+	if err != nil {
+		return nil, err
+	}
+	tactics, memory := st.tuning.report(cfg, st.place.CacheError, p), memoryReport(p)
+	w.board.publish(report.PartTactics|report.PartMemory, func(snap *report.Snapshot) { snap.Tactics, snap.Memory = tactics, memory })
+	if why := tactics.CacheError; why != "" && why != w.saidOfCache { // each build finds it again
+		w.board.log("warning", "", "%s", why)
+		w.saidOfCache = why
+	}
+	loaded, err := st.engines.load(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if why := st.orders.stored.replanned(cfg); why != "" {
+		w.board.log("warning", "", "%s", why)
+	}
+	return loaded, nil
+}
+
+// plan plans the engine; first it measures the tactics of a layer again if one is named.
+func (w *worker) plan(ctx context.Context, cfg config.Config, retime string) (*run.Plan, error) {
+	if retime != "" {
+		defer func() { w.board.update(func(snap *report.Snapshot) { snap.Retiming = w.wishes.todo.retime }) }()
+		if err := w.stages.retime(ctx, cfg, retime); err != nil {
+			if errors.Is(err, context.Canceled) {
+				w.board.log("info", retime, "re-timing was cancelled")
+			}
+			return nil, err
+		}
+	}
+	p, err := w.stages.tuning.plan(ctx, cfg)
+	if err == nil && retime != "" {
+		w.logRetimed(p, retime)
+	}
+	return p, err
+}
+
+// logRetimed tells what came of measuring a layer's tactics again.
+func (w *worker) logRetimed(p *run.Plan, layer string) {
+	for _, st := range p.Steps {
+		if st.Name != layer {
+			continue
+		}
+		timed := 0
+		for _, c := range st.Candidates {
+			if c.Timed && c.Reason == "" {
+				timed++
+			}
+		}
+		w.board.log("info", layer, "%d tactics timed again: %s takes %v", timed, st.Tactic, st.Time)
+	}
+}
+
+// calibrates reports whether the report of calibration is made.
+func (w *worker) calibrates() bool {
+	w.board.mu.Lock()
+	defer w.board.mu.Unlock()
+	m := w.stages.model
+	return w.stages.place.CalData != nil && !m.Stripped && (w.wishes.asked || !m.Quantized)
+}
+
+// compareCalibrators makes the comparison of calibrators, with the one that is set when it is done.
+func (w *worker) compareCalibrators(ctx context.Context, cfg config.Config) error {
+	for {
+		cfg = w.wishes.current(cfg)
+		c, err := w.stages.survey.of(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		done := false
+		w.board.update(func(snap *report.Snapshot) {
+			if done = w.wishes.named(cfg).Calibrator == cfg.Calibrator; done {
+				snap.Calibration = c
+				snap.Stale &^= report.PartCalibration
+				w.wishes.todo.calibrators = false
+			}
+		})
+		if done {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package sessions
+
+import (
+	"cmp"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// Workplace is what a session works with, beside the model.
+type Workplace struct {
+	Backend run.Backend
+	Host    run.Backend // runs the FP32 reference and collects activations; nil: Backend
+	Cache   *build.TimingCache
+	// Warn is told what a person should know of a build that succeeds: layer precisions that are not met, a precision that
+	// changes nothing. A Session has its log for that; nil tells nobody.
+	Warn func(text string)
+	// Log is told what each stage did. A Session has its log for that; nil tells nobody.
+	Log    func(report.LogLine)
+	SaveTo string // the timing cache's file; empty: nowhere
+	// CacheError says why a timing cache that was there could not be read; work goes on without.
+	CacheError error
+	Data       Data // to measure accuracy on
+	CalData    Data // to calibrate with
+	CalItems   int  // of CalData at most; 0: all
+	TapItems   int  // items on which layers are compared; 0: 8
+	// Recalibrate finds all ranges on CalData, those of an engine file's own calibrator too; else that one keeps the ranges
+	// in the file, unless they come from random input and CalData does not.
+	Recalibrate bool
+	Program     string // that recordings name as their writer, with its version
+}
+
+// program names the writer of recordings.
+func (w *Workplace) program() string { return cmp.Or(w.Program, "unknown") }
+
+// host returns the backend for what is the same whatever the device.
+func (w *Workplace) host() run.Backend {
+	if w.Host != nil {
+		return w.Host
+	}
+	return w.Backend
+}
+
+// told returns who is told of work at the workplace.
+func (w *Workplace) told(progress func(report.Progress)) *audience {
+	return &audience{progress, w.Warn, &journal{write: w.Log}}
+}

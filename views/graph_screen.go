@@ -1,0 +1,19 @@
+package views
+
+import "github.com/trtui/trtui/ui"
+
+// graphScreen shows the source network beside the engine's, linked layer by layer; the passes that led from one to the
+// other; and what is known about the layer or pass under the cursor.
+func graphScreen(look *ui.Look, d desk) *ui.Screen {
+	g := newGraphs(look, d)
+	p := ui.Pane
+	return &ui.Screen{
+		Key: "2", Name: "Graph", Views: []ui.View{newNetworkView(g, sourceSide), newNetworkView(g, engineSide), newPassesView(g), newDetailView(g)},
+		Layouts: []ui.Box{
+			ui.Stack(ui.Beside(p(0), p(1)).Share(3), ui.Beside(p(2), p(3)).Share(2)),
+			ui.Beside(p(0), p(1), p(3)),
+			ui.Beside(p(2).Share(2), ui.Stack(p(1), p(3)).Share(3)),
+		},
+		Narrow: box(ui.Stack(ui.Beside(p(0), p(1)).Share(3), p(3).Share(2))),
+	}
+}

@@ -1,0 +1,138 @@
+package views
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+)
+
+// NewWorkbench returns the workbench for a controller: the only tea.Model of the program.
+func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
+	if o.Look == nil {
+		o.Look = ui.NewLook(ui.Options{})
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	w := &workbench{o: o, ctl: ctl, snap: ctl.Snapshot()}
+	w.config.want = w.snap.Config
+	return ui.New(ui.Config{
+		Look: o.Look, Screens: w.screens(), Intents: w.intents(),
+		OnIntent: w.intent, Lacks: w.lacksFor, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After,
+		OnScreen: func(digit string) {
+			if digit == calibrationKey && w.Lacks(needsModel) == "" {
+				ctl.Calibrate()
+			}
+		},
+		Start: func() tea.Cmd {
+			return tea.Batch(
+				func() tea.Msg { return ctl.Snapshot() },
+				ui.Listen(ctl.Events()),
+				listRecordings(o.Recordings),
+			)
+		},
+	})
+}
+
+// screens returns the screens with their layouts: side by side where the terminal is wide, fewer and denser panes where it
+// is not. Panes that a layout leaves out are reached with tab. Each gets what it needs and no more.
+func (w *workbench) screens() []*ui.Screen {
+	look, tried := w.o.Look, &w.tried
+	if w.o.Timeline != nil {
+		tried = recordedTrials(w.o.Timeline.Tried(), ownRanges(w.snap))
+	}
+	return []*ui.Screen{
+		overviewScreen(look, w, tried),
+		graphScreen(look, w),
+		timingsScreen(look, w),
+		memoryScreen(look),
+		calibrationScreen(look, w, w.o.Timeline != nil),
+		accuracyScreen(look, w, w.o.hint),
+		tacticsScreen(look, w, w.o.Now),
+		recordingsScreen(look, w.o.Timeline, shelf{w.o.Recordings, w.o.Live, w.o.Open, w.o.Recorder != nil}),
+		logScreen(look),
+	}
+}
+
+// intents returns the keys of the whole program that the workbench serves.
+func (w *workbench) intents() []ui.IntentKey {
+	serves := map[ui.Intent]bool{
+		ui.NextPrecision: true, ui.NextCalibrator: true, ui.Rerun: true, ui.Rebuild: true, ui.Undo: true, ui.Redo: true,
+		ui.Record: true, ui.SaveConfig: w.o.SaveConfig != nil,
+	}
+	list := slices.DeleteFunc(ui.Intents(), func(k ui.IntentKey) bool { return !serves[k.Intent] })
+	if w.o.Reload != nil {
+		list = append(list, reloadKeys()...)
+	}
+	if w.o.Timeline != nil {
+		list = append(list, scrubKeys()...)
+	}
+	if w.o.Live != nil {
+		list = append(list, ui.IntentKey{Intent: ui.Cancel, Key: ui.K("esc", "live", "back to the live session, as it was left")})
+	}
+	return list
+}
+
+// intent fulfils a wish that is not one pane's.
+func (w *workbench) intent(i ui.Intent) tea.Cmd {
+	switch i {
+	case ui.NextPrecision:
+		return w.nextPrecision()
+	case ui.NextCalibrator:
+		return w.nextCalibrator()
+	case ui.Rerun, ui.Rebuild:
+		w.work.before = nil
+		w.ctl.Rerun()
+		return w.begin(measuring(w.snap) + " again")
+	case ui.Cancel:
+		return w.cancel()
+	case ui.Undo:
+		return w.step(w.config.undo, "nothing to undo")
+	case ui.Redo:
+		return w.step(w.config.redo, "nothing to redo")
+	case ui.Record:
+		return w.record()
+	case ui.SaveConfig:
+		return w.saveConfig()
+	case reload:
+		return tea.Sequence(say(ui.Plain, "opening the model anew"), w.o.Reload(w.config.want)) // what came of it is said last
+	case stateBefore:
+		return w.scrub(-1)
+	case stateAfter:
+		return w.scrub(1)
+	case statesBefore:
+		return w.scrub(-statesAtATime)
+	case statesAfter:
+		return w.scrub(statesAtATime)
+	}
+	return nil
+}
+
+// event looks at a snapshot as it arrives, even while the panes are frozen.
+func (w *workbench) event(e any, h *ui.Header) tea.Cmd {
+	snap, ok := e.(*report.Snapshot)
+	if !ok {
+		return nil
+	}
+	recorded, changed := w.snap.Recording, w.changedOnDisk(w.snap, snap)
+	w.snap = snap
+	if snap.Replay != "" {
+		w.config.want = snap.Config
+	}
+	*h = w.header()
+	if w.o.Timeline == nil {
+		w.tried.add(snap)
+	}
+	cmds := []tea.Cmd{changed}
+	if snap.Recording != recorded {
+		cmds = append(cmds, listRecordings(w.o.Recordings))
+	}
+	if w.scrubTo > 0 {
+		cmds = append(cmds, w.scrubbed())
+	}
+	return tea.Batch(append(cmds, w.follow(snap)...)...)
+}

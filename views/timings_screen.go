@@ -1,0 +1,17 @@
+package views
+
+import (
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+)
+
+// timingsScreen shows the time of every layer, live while it is measured, and the samples of the layer under the cursor.
+func timingsScreen(look *ui.Look, d desk) *ui.Screen {
+	v := newTimingsView(look, d)
+	p := ui.Pane
+	return &ui.Screen{
+		Key: "3", Name: "Timings", Views: []ui.View{v, &samplesView{in: newInput(look, report.PartTimings), of: v}},
+		Layouts: []ui.Box{ui.Stack(p(0).Share(3), p(1).Lines(13)), ui.Beside(p(0).Share(2), p(1))},
+		Narrow:  box(ui.Stack(p(0).Share(3), p(1).Lines(7))),
+	}
+}
