@@ -62,6 +62,12 @@ func TestRecogniseActivations(t *testing.T) {
 			return mul(n, tanh(n, x, inner), mul(n, x, n.scalar(.5)))
 		}},
 		{"silu", "silu($0)", func(n *net, x *graph.Tensor) *graph.Tensor { return mul(n, unary(n, graph.EltSigmoid, x), x) }},
+		{"quick gelu", "mul($0, sigmoid(mul($0, 1.702)))", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return mul(n, x, unary(n, graph.EltSigmoid, mul(n, n.scalar(1.702), x)))
+		}},
+		{"quick gelu of another tensor", "", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return mul(n, n.input("z", 2, 8), unary(n, graph.EltSigmoid, mul(n, n.scalar(1.702), x)))
+		}},
 		{"silu scaled", "", func(n *net, x *graph.Tensor) *graph.Tensor {
 			return mul(n, mul(n, unary(n, graph.EltSigmoid, x), x), n.scalar(2))
 		}},

@@ -2,16 +2,20 @@ package pass
 
 import "fmt"
 
-// Standard returns the passes that do not depend on target or precision, in order.
+// Standard returns the passes that do not depend on the precision, in order. Of the target they ask one thing, by Config.Target:
+// whether it computes what they would make of several layers.
 func Standard() []Pass {
 	return []Pass{
 		deadCode,
 		foldConstants,
 		staticReshapes,
+		deadShapes,
 		removeNoOps,
 		commonSubexpressions,
+		recogniseNorms,
 		recogniseActivations,
 		cancelReshapes,
+		recogniseAttention,
 		fusePads,
 		canonicalGemm,
 		foldBatchNorm,
@@ -41,9 +45,19 @@ var order = []struct{ first, then, why string }{
 	{"dead-code", "fold-constants", "what nothing needs is not worth computing"},
 	{"fold-constants", "static-reshapes", "shapes computed from constants are constants first"},
 	{"static-reshapes", "remove-no-ops", "a reshape to the same shape is recognised by its static form"},
+	{"static-reshapes", "dead-shapes", "what computed a shape is dead once the shape is static"},
+	{"dead-shapes", "recognise-normalisations", "a shape that nothing needs would be a second user"},
+	{"dead-shapes", "recognise-attention", "a shape that nothing needs would be a second user"},
+	{"dead-shapes", "fuse-epilogue", "a shape that nothing needs would be a second user"},
 	{"static-reshapes", "cancel-reshapes", "only reshapes to known shapes merge"},
 	{"remove-no-ops", "common-subexpressions", "equal expressions differ by no-ops"},
 	{"common-subexpressions", "recognise-activations", "x*sigmoid(x) is one only if both x are one tensor"},
+	{"common-subexpressions", "recognise-normalisations", "x and the mean of x*x are of one x only if both x are one tensor"},
+	{"recognise-normalisations", "fold-scale", "a constant factor may be the scale of a normalisation"},
+	{"recognise-normalisations", "fuse-epilogue", "patterns are of single element-wise layers"},
+	{"cancel-reshapes", "recognise-attention", "heads are cut and joined by one Reshape and one Transpose each"},
+	{"recognise-attention", "fold-scale", "a constant factor may be that of the scores"},
+	{"recognise-attention", "canonical-gemm", "a product of queries and constant keys is a MatMul"},
 	{"recognise-activations", "fuse-epilogue", "patterns are of single element-wise layers"},
 	{"recognise-activations", "fold-scale", "a constant factor may belong to an activation"},
 	{"canonical-gemm", "fold-batch-norm", "a matrix product takes a bias and scale only as Gemm"},

@@ -1,0 +1,392 @@
+package pass
+
+import (
+	"math"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// recogniseAttention finds scaled dot-product attention in its parts:
+//
+//	q = Transpose(Reshape(x0, [B, S, H, D])) perm=[0 2 1 3]
+//	k = Transpose(Reshape(x1, [B, S, H, D])) perm=[0 2 3 1]
+//	v = Transpose(Reshape(x2, [B, S, H, D])) perm=[0 2 1 3]
+//	s = MatMul(q, k)
+//	t = Mul(s, 1/sqrt D)                  ->   y = Attention(x0, x1, x2, mask) heads=H
+//	u = Add(t, mask)
+//	p = Softmax(u)
+//	o = MatMul(p, v)
+//	y = Reshape(Transpose(o) perm=[0 2 1 3], [B, S, H*D])
+//
+// The factor may be before the product, on one operand or both, the mask added or selected by, heads cut and joined by any moves,
+// and keys and values repeated for groups of heads. Operands that no moves lead to from a projection are read as they are. A mask
+// that is exactly the causal one becomes the attribute.
+var recogniseAttention = Pass{
+	Name:  "recognise-attention",
+	Doc:   "recognise attention that is written as several layers",
+	Rules: []string{"attention"},
+	run: func(r *rewrite) {
+		r.each(func(l *graph.Layer) bool {
+			return l.Op == graph.Softmax && l.Epilogue.Args == 0 && r.recogniseAttention(l)
+		})
+	},
+}
+
+// attention is the match of an attention under way.
+type attention struct {
+	r               *rewrite
+	scores, product *graph.Layer
+	softmax         *graph.Layer
+	inner           []*graph.Layer // between them, with them
+	scale, softcap  float64
+	squashed        bool // a tanh has been met
+	masks           []mask
+	fault           string // what keeps the scores from being those of an attention
+	draft           draft
+}
+
+func (r *rewrite) recogniseAttention(l *graph.Layer) bool {
+	a := &attention{r: r, softmax: l, scale: 1, inner: []*graph.Layer{l}}
+	a.draft = draft{r: r, from: l.From}
+	if a.scores = a.before(l.Inputs[0]); a.scores == nil {
+		return false
+	}
+	if a.product = a.after(l.Outputs[0]); a.product == nil {
+		return false
+	}
+	c := r.candidate("attention", a.inner...)
+	rank := len(a.scores.Outputs[0].Dims)
+	s := l.Attrs.(graph.SoftmaxAttrs)
+	last := len(l.Inputs[0].Dims) - 1
+	switch {
+	case s.Log || s.Axis != -1 && s.Axis != last:
+		return c.miss(WrongAttribute, "the softmax is not over the keys")
+	case a.fault != "":
+		return c.miss(WrongAttribute, "%s", a.fault)
+	case rank != 3 && rank != 4 || rank != len(a.product.Inputs[0].Dims) || !sameRanks(a.scores) || !sameRanks(a.product):
+		return c.miss(WrongShape, "the scores have %d dims", rank)
+	case !isFloat(a.scores.Outputs[0]) || a.scores.Outputs[0].Type != a.product.Outputs[0].Type:
+		return c.miss(WrongType, "the scores are %s, the result is %s", a.scores.Outputs[0].Type, a.product.Outputs[0].Type)
+	}
+	if !c.contained(a.product) {
+		return false
+	}
+	h, ok := a.operands()
+	if !ok {
+		return c.miss(WrongShape, "%s, %s and %s do not have the shapes of queries, keys and values",
+			a.scores.Inputs[0], a.scores.Inputs[1], a.product.Inputs[1])
+	}
+	by, ok := a.layer(c, h)
+	if !ok || !c.has(by) || !c.enabled() {
+		return false
+	}
+	a.put(c, h, by)
+	return true
+}
+
+func sameRanks(l *graph.Layer) bool { return len(l.Inputs[0].Dims) == len(l.Inputs[1].Dims) }
+
+func (a *attention) take(l *graph.Layer) {
+	if !slices.Contains(a.inner, l) {
+		a.inner = append(a.inner, l)
+	}
+}
+
+// before returns the product whose result t is, scaled and masked, and notes by what.
+func (a *attention) before(t *graph.Tensor) *graph.Layer {
+	l := t.Producer
+	if l == nil || len(l.Outputs) != 1 || len(a.inner) > maxWalk {
+		return nil
+	}
+	x := l.Inputs[0]
+	switch {
+	case l.Epilogue.Args > 0:
+		return nil
+	case l.Op == graph.MatMul:
+		a.take(l)
+		return l
+	case l.Op == graph.Cast && isFloat(t) && isFloat(x),
+		l.Op.Memory == graph.Viewed && keepsMatrices(x.Dims, t.Dims):
+		return a.through(l, x, func() {})
+	}
+	if x, factor, ok := scaling(l); ok {
+		return a.through(l, x, func() { a.multiply(factor) })
+	}
+	p, ok := graph.ProgramOf(l)
+	if !ok || len(p.Code) != 1 {
+		return nil
+	}
+	in := p.Code[0]
+	var args []*graph.Tensor
+	for _, v := range in.Arg[:in.Op.Info().Arity] {
+		args = append(args, l.Inputs[v])
+	}
+	switch in.Op {
+	case graph.EltTanh:
+		return a.through(l, x, a.squash)
+	case graph.EltAdd:
+		for i := range 2 {
+			if found := a.masked(l, args[i], mask{t: args[1-i]}); found != nil {
+				return found
+			}
+		}
+	case graph.EltSelect:
+		for i := range 2 {
+			if fill, ok := scalar(args[2-i]); ok {
+				if found := a.masked(l, args[1+i], mask{t: args[0], fill: fill, selects: true, negated: i == 1}); found != nil {
+					return found
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// through goes on before l, whose input x has the scores, and notes what l does to them if it finds the product.
+func (a *attention) through(l *graph.Layer, x *graph.Tensor, note func()) *graph.Layer {
+	found := a.before(x)
+	if found != nil {
+		a.take(l)
+		note()
+	}
+	return found
+}
+
+// masked is through for a mask, to which the scores do not broadcast.
+func (a *attention) masked(l *graph.Layer, x *graph.Tensor, m mask) *graph.Layer {
+	if !graph.EqualDims(x.Dims, l.Outputs[0].Dims) {
+		return nil
+	}
+	m.dims = x.Dims
+	return a.through(l, x, func() { a.masks = append(a.masks, m) })
+}
+
+// multiply notes a factor of the scores, which may be that of a tanh.
+func (a *attention) multiply(factor float64) {
+	switch {
+	case len(a.masks) > 0:
+		a.fault = "the masked scores are scaled"
+	case a.squashed && a.softcap == 0 && factor > 0:
+		a.softcap, a.scale = factor, a.scale*factor
+	case a.squashed:
+		a.fault = "the scores are scaled after a tanh"
+	default:
+		a.scale *= factor
+	}
+}
+
+func (a *attention) squash() {
+	if a.squashed || len(a.masks) > 0 {
+		a.fault = "the masked scores go through a tanh"
+	}
+	a.squashed = true
+}
+
+// keepsMatrices reports whether a change of shape leaves the last two axes as they are.
+func keepsMatrices(from, to []graph.Dim) bool {
+	return len(from) >= 2 && len(to) >= 2 && graph.EqualDims(from[len(from)-2:], to[len(to)-2:])
+}
+
+// after returns the product that weighs values by t, the result of the softmax.
+func (a *attention) after(t *graph.Tensor) *graph.Layer {
+	for range maxWalk {
+		if s, isNaN := a.nanToZero(t); s != nil {
+			a.take(isNaN)
+			a.take(s)
+			t = s.Outputs[0]
+			continue
+		}
+		var next *graph.Layer
+		for _, u := range t.Users {
+			fits := u.Op == graph.Cast && isFloat(u.Outputs[0]) || u.Op.Memory == graph.Viewed && keepsMatrices(t.Dims, u.Outputs[0].Dims) || u.Op == graph.MatMul
+			if fits && len(u.Outputs) == 1 && u.Inputs[0] == t && u.Epilogue.Args == 0 {
+				next = u
+				break
+			}
+		}
+		if next == nil {
+			return nil
+		}
+		a.take(next)
+		if next.Op == graph.MatMul {
+			if next.Inputs[1] == t {
+				return nil
+			}
+			return next
+		}
+		t = next.Outputs[0]
+	}
+	return nil
+}
+
+// nanToZero returns the layers that make t's NaN, which are of rows that see no key, zero.
+func (a *attention) nanToZero(t *graph.Tensor) (s, isNaN *graph.Layer) {
+	for _, u := range t.Users {
+		p, ok := graph.ProgramOf(u)
+		if !ok || len(p.Code) != 1 || p.Code[0].Op != graph.EltSelect || u.Epilogue.Args > 0 {
+			continue
+		}
+		in := p.Code[0]
+		zero, ok := scalar(u.Inputs[in.Arg[1]])
+		test := u.Inputs[in.Arg[0]].Producer
+		if !ok || zero != 0 || u.Inputs[in.Arg[2]] != t || test == nil {
+			continue
+		}
+		q, ok := graph.ProgramOf(test)
+		if ok && len(q.Code) == 2 && q.Args == 1 && test.Inputs[0] == t && q.Code[1].Op == graph.EltNot &&
+			q.Code[0].Op == graph.EltEqual && q.Code[0].Arg[0] == 0 && q.Code[0].Arg[1] == 0 {
+			return u, test
+		}
+	}
+	return nil, nil
+}
+
+// operands are what an attention reads and writes, in forms that go together.
+type operands struct {
+	q, k, v, y    form
+	heads, groups int // heads of queries, and of keys and values
+}
+
+// operands chooses forms of queries, keys, values and result, the best first.
+func (a *attention) operands() (operands, bool) {
+	lead := []role{batchRole, headRole}[:len(a.scores.Outputs[0].Dims)-2]
+	roles := func(r ...role) []role { return append(slices.Clone(lead), r...) }
+	q := a.r.operandForms(a.scores.Inputs[0], true, roles(rowRole, depthRole)...)
+	k := a.r.operandForms(a.scores.Inputs[1], true, roles(depthRole, rowRole)...)
+	k = append(k, a.turned(roles)...)
+	v := a.r.operandForms(a.product.Inputs[1], false, roles(rowRole, depthRole)...)
+	y := a.r.resultForms(a.product.Outputs[0], roles(rowRole, depthRole)...)
+	for _, fy := range y {
+		for _, fq := range q {
+			if len(fq.dims) != len(fy.dims) || !sameRows(fq, fy) || !fq.heads.Equal(fy.heads) || !fq.repeats.Is(1) {
+				continue
+			}
+			heads, ok := fq.heads.IsConst()
+			if !ok {
+				continue
+			}
+			for _, fk := range k {
+				if !fk.batch.Equal(fq.batch) || !fk.depth.Equal(fq.depth) || !serves(fk, fq) {
+					continue
+				}
+				for _, fv := range v {
+					if sameRows(fv, fk) && fv.heads.Equal(fk.heads) && serves(fv, fq) && fv.depth.Equal(fy.depth) {
+						groups, _ := fk.heads.IsConst()
+						return operands{fq, fk, fv, fy, heads, groups}, true
+					}
+				}
+			}
+		}
+	}
+	return operands{}, false
+}
+
+// turned returns the forms of the keys' operand with its last axes swapped, for which a layer is needed.
+func (a *attention) turned(roles func(...role) []role) []form {
+	t := a.scores.Inputs[1]
+	v := layoutOf(t, roles(depthRole, rowRole)...)
+	perm := swapped(len(t.Dims))
+	v.permute(perm)
+	dims := make([]graph.Dim, len(perm))
+	for i, p := range perm {
+		dims[i] = t.Dims[p]
+	}
+	list := v.forms(t)
+	for i := range list {
+		list[i].turned = true
+	}
+	return preferred(list)
+}
+
+// swapped returns the permutation that swaps the last two of rank axes.
+func swapped(rank int) []int {
+	perm := make([]int, rank)
+	for i := range perm {
+		perm[i] = i
+	}
+	perm[rank-2], perm[rank-1] = rank-1, rank-2
+	return perm
+}
+
+func sameRows(a, b form) bool { return a.batch.Equal(b.batch) && a.rows.Equal(b.rows) }
+
+// serves reports whether the heads of keys or values are those of the queries, or of groups of them.
+func serves(k, q form) bool {
+	_, ok := k.heads.IsConst()
+	return ok && (k.heads.Mul(k.repeats).Equal(q.heads) || k.heads.Is(1) && k.repeats.Is(1))
+}
+
+// layer returns the attention, whose result is in the form of y.
+func (a *attention) layer(c *candidate, h operands) (*graph.Layer, bool) {
+	inputs := make([]*graph.Tensor, 3)
+	for i, f := range []form{h.q, h.k, h.v} {
+		t := f.t
+		if f.turned {
+			t = a.draft.layer(t.Name+"_turned", graph.Transpose, graph.TransposeAttrs{Perm: swapped(len(t.Dims))}, t)
+		}
+		if inputs[i] = a.draft.reshape(t, f.dims); inputs[i] == nil {
+			return nil, c.miss(WrongShape, "%s cannot be given the shape %s", t, graph.FormatDims(f.dims))
+		}
+	}
+	attrs := graph.AttentionAttrs{Heads: h.heads, KVHeads: h.groups, Scale: float32(a.scale * h.q.scale * h.k.scale), Softcap: float32(a.softcap)}
+	if attrs.Scale == 0 || math.IsInf(float64(attrs.Scale), 0) || attrs.Scale != attrs.Scale {
+		return nil, c.miss(WrongAttribute, "the scores are scaled by %g", attrs.Scale)
+	}
+	m, causal, ok := a.mask(c, h)
+	if !ok {
+		return nil, false
+	}
+	if attrs.Causal = causal; m != nil {
+		inputs = append(inputs, m)
+	}
+	y := &graph.Tensor{Name: h.y.t.Name, Type: a.product.Outputs[0].Type, Dims: h.y.dims}
+	by := &graph.Layer{Name: a.softmax.Name, Op: graph.Attention, Attrs: attrs, Inputs: inputs, Outputs: []*graph.Tensor{y}}
+	if err := by.Infer(); err != nil || !graph.EqualDims(y.Dims, h.y.dims) {
+		return nil, c.miss(WrongShape, "%s, %s and %s do not make %s", inputs[0], inputs[1], inputs[2], graph.FormatDims(h.y.dims))
+	}
+	return by, true
+}
+
+// put makes the attention compute the result in place of its parts.
+func (a *attention) put(c *candidate, h operands, by *graph.Layer) {
+	gone := slices.Clone(a.inner)
+	for _, f := range []form{h.y, h.q, h.k, h.v} {
+		for _, l := range f.layers {
+			if !slices.Contains(gone, l) {
+				gone = append(gone, l)
+			}
+		}
+	}
+	r, z := a.r, h.y.t
+	root := z.Producer
+	traffic := map[*graph.Layer]int{}
+	for _, l := range gone {
+		traffic[l] = r.traffic([]*graph.Layer{l})
+	}
+	a.draft.add(by)
+	if !graph.EqualDims(z.Dims, by.Outputs[0].Dims) {
+		y := r.net.NewTensor(z.Name+"_heads", z.Type, by.Outputs[0].Dims)
+		shape, _ := reshapeTo(y, z.Dims)
+		r.replace(root, r.reshape(y, z.Name+"_shape", shape))
+		by.Outputs, by.From = []*graph.Tensor{y}, c.members
+		by = r.net.Insert(by)
+	} else {
+		by = r.replace(root, by)
+	}
+	r.removeUnused(gone)
+	c.absorb(gone, traffic)
+	c.fire(by)
+}
+
+// absorb counts layers that are gone with the candidate's, and the bytes they moved, though they are not what makes its site.
+func (c *candidate) absorb(layers []*graph.Layer, traffic map[*graph.Layer]int) {
+	members := slices.Clone(c.members)
+	for _, l := range layers {
+		if c.r.net.Layer(l.Name) != l && !slices.Contains(c.layers, l) {
+			c.layers, members = append(c.layers, l), append(members, l.From...)
+			c.traffic += traffic[l]
+		}
+	}
+	c.members = c.r.sources(members)
+}
