@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -67,7 +67,10 @@ func buildEngine(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, p
 			return err
 		}
 		e.Origin.Commit, e.Origin.Built = ownCommit(), buildDate()
-		size, err := writeFile(output, e.WriteTo)
+		size, err := host.WriteFile(output, func(w io.Writer) error {
+			_, err := e.WriteTo(w)
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -96,33 +99,4 @@ func buildDate() string {
 		now = time.Unix(n, 0)
 	}
 	return now.UTC().Format(time.RFC3339)
-}
-
-// writeFile writes a file beside its place and moves it there when it is whole. What is there and is no regular file, as
-// a pipe or a device, is written to as it is.
-func writeFile(path string, write func(io.Writer) (int64, error)) (int64, error) {
-	switch info, err := os.Stat(path); {
-	case err == nil && info.IsDir():
-		return 0, fmt.Errorf("%s is a directory; name a file", path)
-	case err == nil && !info.Mode().IsRegular():
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return 0, err
-		}
-		n, err := write(f)
-		return n, errors.Join(err, f.Close())
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return 0, fmt.Errorf("write %s: %w", path, errors.Unwrap(err))
-	}
-	defer os.Remove(f.Name())
-	n, err := write(f)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return n, fmt.Errorf("write %s: %w", path, err)
-	}
-	if err := os.Chmod(f.Name(), 0o644); err != nil {
-		return n, err
-	}
-	return n, os.Rename(f.Name(), path)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/internal/host"
 )
 
 func exportCommand(t tables) *cobra.Command {
@@ -66,11 +67,7 @@ func exportModel(ctx context.Context, o *modelFlags, stdout io.Writer, path, out
 			return err
 		}
 	}
-	size, err := writeFile(output, func(w io.Writer) (int64, error) {
-		counted := &countingWriter{w: w}
-		err := onnx.Export(counted, n)
-		return counted.n, err
-	})
+	size, err := host.WriteFile(output, func(w io.Writer) error { return onnx.Export(w, n) })
 	if err != nil {
 		return err
 	}
@@ -96,16 +93,4 @@ func (f *modelFlags) optimized(ctx context.Context, n *graph.Network) (*graph.Ne
 		return nil, err
 	}
 	return opt.Network, nil
-}
-
-// countingWriter counts what is written.
-type countingWriter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *countingWriter) Write(b []byte) (int, error) {
-	n, err := c.w.Write(b)
-	c.n += int64(n)
-	return n, err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/dataset"
 )
 
@@ -35,6 +36,6 @@ func (s savedOutputs) add(first int, batch map[string]graph.Value) error {
 
 // write writes them as an archive of numpy arrays.
 func (s savedOutputs) write(path string) error {
-	_, err := writeFile(path, func(w io.Writer) (int64, error) { return 0, dataset.WriteNpz(w, s) })
+	_, err := host.WriteFile(path, func(w io.Writer) error { return dataset.WriteNpz(w, s) })
 	return err
 }

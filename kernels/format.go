@@ -50,13 +50,26 @@ func (d Desc) copy(linear, stored []byte, toLinear bool) {
 		at := n * d.BatchStride() * size
 		lin, st := linear[n*batch:(n+1)*batch], stored[at:at+d.extent()*size]
 		if d.Format == Linear {
-			move(lin, st, toLinear)
+			d.copyRows(lin, st, toLinear)
 			continue
 		}
 		if !toLinear {
 			d.clear(st)
 		}
 		d.copyBlocks(lin, st, toLinear)
+	}
+}
+
+// copyRows moves one batch index of a tensor in Linear.
+func (d Desc) copyRows(linear, stored []byte, toLinear bool) {
+	if d.Pitch == 0 {
+		move(linear, stored, toLinear)
+		return
+	}
+	rows, width := d.rows()
+	pitch, size := d.Pitch*d.Type.Size(), width*d.Type.Size()
+	for i := range rows {
+		move(linear[i*size:(i+1)*size], stored[i*pitch:i*pitch+size], toLinear)
 	}
 }
 

@@ -78,7 +78,8 @@ type Desc struct {
 	// concatenation written in place); 0 means that it is dense. The slice itself starts at the kernel's Mem.
 	Batch int
 	// Pitch is the distance in elements between two pixels where a tensor in NHWC is a slice of the channels of a larger
-	// one; 0 means that its own padded channels follow each other.
+	// one, and between two rows where one in Linear, of three axes or more, is a slice of the last axis of a larger one; 0
+	// means that its own padded channels, or rows, follow each other.
 	Pitch int
 }
 
@@ -113,16 +114,36 @@ func (d Desc) BatchStride() int {
 	case d.Batch > 0:
 		return d.Batch
 	case d.Pitch > 0:
-		return d.Pitch * graph.Count(d.Dims[2:])
+		rows, _ := d.rows()
+		return d.Pitch * rows
 	}
 	return d.perBatch()
+}
+
+// rows returns how many pieces of adjacent elements one index of axis 0 has where there is a Pitch between them, and the
+// elements of each.
+func (d Desc) rows() (n, width int) {
+	if last := len(d.Dims) - 1; d.Format == Linear {
+		return graph.Count(d.Dims[1:last]), d.Dims[last]
+	}
+	return graph.Count(d.Dims[2:]), d.Width()
+}
+
+// RowPitch returns the distance in elements between two rows, the vectors of the last axis, of a tensor in Linear of three
+// axes or more.
+func (d Desc) RowPitch() int {
+	if d.Pitch > 0 {
+		return d.Pitch
+	}
+	return d.Dims[len(d.Dims)-1]
 }
 
 // extent returns the elements from the first of an index of axis 0 to the last, as they lie.
 func (d Desc) extent() int {
 	n := d.perBatch()
 	if d.Pitch > 0 && n > 0 {
-		n = (graph.Count(d.Dims[2:])-1)*d.Pitch + d.Width()
+		rows, width := d.rows()
+		n = (rows-1)*d.Pitch + width
 	}
 	return n
 }
@@ -146,7 +167,12 @@ func (d Desc) Span() int {
 
 // Dense reports whether the tensor is not a slice of a larger one.
 func (d Desc) Dense() bool {
-	return (d.Batch == 0 || d.Batch == d.perBatch()) && (d.Pitch == 0 || d.Pitch == d.Width())
+	if d.Pitch > 0 {
+		if _, width := d.rows(); d.Pitch != width {
+			return false
+		}
+	}
+	return d.Batch == 0 || d.Batch == d.perBatch()
 }
 
 func (d Desc) String() string { return fmt.Sprintf("%s%v %s", d.Type, d.Dims, d.Format) }
@@ -212,6 +238,8 @@ type Tactic struct {
 	Bind func(Binding) (Kernel, error)
 	// Strided says that it accepts a Desc with a Batch of its own, so that it can read and write slices of a larger tensor.
 	Strided bool
+	// Rows says that it reads inputs in Linear whose Desc has a Pitch of its own: slices of the last axis of a larger tensor.
+	Rows bool
 	// InPlace says that output 0 may be given the very memory of any one input whose Desc is equal.
 	InPlace bool
 	// Reference marks a tactic that is correct but slow (Eval): it is used where nothing else matches, and not timed.
@@ -229,6 +257,14 @@ func (t Tactic) Check() error {
 		return fmt.Errorf("tactic %s reads %s and writes %s", t.Name, t.In, t.Out)
 	}
 	return nil
+}
+
+// Reads reports whether it can read an input that lies as d says, as far as slices of larger tensors go.
+func (t Tactic) Reads(d Desc) bool {
+	if d.Format == Linear && d.Pitch > 0 && !d.Dense() {
+		return t.Rows
+	}
+	return d.Dense() || t.Strided
 }
 
 // Variant is one shape of a kernel that is written in several. Tactics of one op, family and tile are twins: what else they

@@ -42,6 +42,8 @@ func sharing(s, of run.Slot) string {
 	switch {
 	case s.Tensor.Producer != nil && of.Tensor.Producer != nil && of.Tensor.Producer.Op.Memory == graph.Joined && usedBy(s.Tensor, of.Tensor.Producer):
 		return "slice"
+	case s.Tensor.Producer != nil && s.Tensor.Producer.Op.Memory == graph.Parted && usedBy(of.Tensor, s.Tensor.Producer):
+		return "slice"
 	case s.Tensor.Producer != nil && s.Tensor.Producer.Op.Memory == graph.Viewed:
 		return "view"
 	}

@@ -102,9 +102,9 @@ func (c *Canvas) Fit(x, y, w int, s Style, text string) int {
 	return c.Text(x, y, s, Truncate(text, w, c.look.Glyphs.Ellipsis))
 }
 
-// FitName is Fit for a name, which is cut in its middle.
+// FitName is Fit for a name, which Name shortens.
 func (c *Canvas) FitName(x, y, w int, s Style, name string) int {
-	return c.Text(x, y, s, Middle(name, w, c.look.Glyphs.Ellipsis))
+	return c.Text(x, y, s, Name(name, w, c.look.Glyphs.Ellipsis))
 }
 
 // FitClauses is Fit for a line of several facts, of which the last are left out whole.

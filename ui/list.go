@@ -10,7 +10,7 @@ import (
 type Span struct {
 	Text  string
 	Style Style
-	Name  bool // a name, which is cut in its middle where the line is too long
+	Name  bool // a name, which is shortened where the line is too long
 }
 
 // ListLine is a line of a list: a mark in front, a tree prefix, and pieces of text.
@@ -195,7 +195,7 @@ func shorten(spans []Span, w int, mark rune) []Span {
 			break
 		}
 		was := Width(spans[longest].Text)
-		spans[longest].Text = Middle(spans[longest].Text, max(least, was-over), mark)
+		spans[longest].Text = Name(spans[longest].Text, max(least, was-over), mark)
 		spans[longest].Name = false
 		over -= was - Width(spans[longest].Text)
 	}

@@ -118,7 +118,7 @@ func (m Map) textStyle(c *Canvas, i int) Style {
 }
 
 // drawName writes a block's name into the longest run of the cells that are the block's own, the middle one of several;
-// a name that is too long is cut in its middle. A cursor in the run would cut the name in two: it ends the run.
+// a name that is too long is shortened. A cursor in the run would cut the name in two: it ends the run.
 func (m Map) drawName(c *Canvas, o owners, i, cursor int) {
 	r := m.cells(m.Blocks[i], c.W, c.H)
 	var best Rect

@@ -20,7 +20,7 @@ func TestMapNames(t *testing.T) {
 		{"alone", []Block{large}, -1, " stem/first/Relu ", nil},
 		{"beside a small block that covers its middle", []Block{large, {Name: "tiny", First: 3, Last: 4, From: 45, To: 55, Series: 1}}, -1, " stem/first/Relu ", nil},
 		{"covered but for four steps", []Block{large, {First: 4, Last: 9, From: 0, To: 99, Series: 1}}, -1, " stem/first/Relu ", nil},
-		{"cut in the middle", []Block{large, {First: 3, Last: 9, From: 0, To: 100, Series: 1}}, -1, "stem/fi…t/Relu", nil},
+		{"shortened", []Block{large, {First: 3, Last: 9, From: 0, To: 100, Series: 1}}, -1, "ste/first/Relu", nil},
 		{"no room", []Block{large, {First: 1, Last: 9, From: 0, To: 100, Series: 1}}, -1, "", []string{"st", "…"}},
 		{"a small block has no room for its name", []Block{large, {Name: "workspace", First: 3, Last: 3, From: 0, To: 100, Series: 1}}, -1, "", []string{"work", "wo…"}},
 		{"right of the cursor", []Block{large}, 4, " stem/first/Relu ", nil},

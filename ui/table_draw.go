@@ -198,7 +198,7 @@ func (t *Table) drawRow(c *Canvas, y, i int, spans []span) {
 func (t *Table) drawLabel(c *Canvas, cell Cell, name bool) {
 	text := cell.Text
 	if name && t.shift == 0 {
-		text = Middle(text, c.W, c.Glyphs().Ellipsis)
+		text = Name(text, c.W, c.Glyphs().Ellipsis)
 	}
 	shift := min(t.shift, max(Width(text)-c.W, 0))
 	c.scrolled(0, 0, shift, cell.Style, text, t.filter)

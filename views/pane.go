@@ -247,8 +247,8 @@ func joinLayers(names []string) string {
 	return out
 }
 
-// fit cuts a name in its middle, or fills it up, to n cells.
-func fit(g *ui.Glyphs, s string, n int) string { return pad(ui.Middle(s, n, g.Ellipsis), n) }
+// fit shortens a name, or fills it up, to n cells.
+func fit(g *ui.Glyphs, s string, n int) string { return pad(ui.Name(s, n, g.Ellipsis), n) }
 
 // pad fills s up to n cells.
 func pad(s string, n int) string {

@@ -173,7 +173,7 @@ func plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backe
 	if err != nil {
 		return nil, err
 	}
-	choice, err := candidates.Choose()
+	choice, err := candidates.Choose(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -190,16 +190,8 @@ func writeCache(path string, entries []CacheEntry) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".timing-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(b.Bytes())
-	if err = errors.Join(err, tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	_, err := host.WriteFile(path, host.Bytes(b.Bytes()))
+	return err
 }
 
 // Has reports whether there is a measurement of what e names.

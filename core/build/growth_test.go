@@ -49,6 +49,25 @@ var largeNetworks = map[string]func(n int) *graph.Network{
 			return binary(b, graph.EltAdd, x, unary(b, graph.EltTanh, input))
 		})
 	},
+	"dense blocks": func(n int) *graph.Network { // each layer reads all before it in its block
+		b := graph.NewNetwork("dense")
+		x := b.AddInput("x", graph.F32, graph.Const(2), graph.Const(8))
+		for len(b.Layers) < n {
+			parts := []*graph.Tensor{x}
+			for range 12 {
+				y := add(b, graph.Concat, graph.ConcatAttrs{Axis: 0}, parts...)
+				parts = append(parts, add(b, graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, slice(b, y)))
+			}
+			x = slice(b, add(b, graph.Concat, graph.ConcatAttrs{Axis: 0}, parts...))
+		}
+		b.MarkOutput(x)
+		return b
+	},
+	"nested": func(n int) *graph.Network { // each reads the one before twice: as an expression it is as long as 2 to the power of n
+		return network(n/2, func(b *graph.Network, i int, x, _ *graph.Tensor) *graph.Tensor {
+			return unary(b, graph.EltTanh, binary(b, graph.EltAdd, x, x))
+		})
+	},
 	"residual blocks": func(n int) *graph.Network {
 		return network(n/3, func(b *graph.Network, i int, x, _ *graph.Tensor) *graph.Tensor {
 			w := b.AddConst(fmt.Sprint("w", i), graph.Values(graph.F32, make([]float32, 64), 8, 8))

@@ -168,8 +168,14 @@ func (t *tuner) launched(b kernels.Binding, tac kernels.Tactic, k kernels.Kernel
 }
 
 // clock returns the time of one call by the fastest round, and by what share of it the median round took longer. With cold it
-// finds constants out of the device's cache.
-func (t *tuner) clock(launch func() error, cold *cold) (fastest time.Duration, spread float64, err error) {
+// finds constants out of the device's cache. When ctx ends nothing more is launched.
+func (t *tuner) clock(kernel func() error, cold *cold) (fastest time.Duration, spread float64, err error) {
+	launch := func() error {
+		if err := t.ctx.Err(); err != nil {
+			return err
+		}
+		return kernel()
+	}
 	timed := func(work func() error) (time.Duration, error) {
 		a := t.stream.Record()
 		if err := work(); err != nil {
@@ -217,9 +223,6 @@ func (t *tuner) clock(launch func() error, cold *cold) (fastest time.Duration, s
 			return 0, 0, err
 		}
 		times = append(times, d/time.Duration(n))
-		if err := t.ctx.Err(); err != nil {
-			return 0, 0, err
-		}
 	}
 	slices.Sort(times)
 	fastest = max(times[0], 1)

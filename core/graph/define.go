@@ -34,6 +34,8 @@ type definition struct {
 	ops    OpSet
 	errs   []error
 	broken map[*Tensor]bool // what failed methods returned
+
+	importing *importing // nil for a definition by a program
 }
 
 // Define starts a network of the given name, with the built-in ops.
@@ -79,7 +81,11 @@ const maxErrors = 100
 
 // fail records an error, with the line of the program that is outside of this file's methods.
 func (d *Definition) fail(err error) {
-	if len(d.errs) < maxErrors {
+	switch {
+	case len(d.errs) >= maxErrors:
+	case d.importing != nil:
+		d.errs = append(d.errs, err)
+	default:
 		d.errs = append(d.errs, fmt.Errorf("%w%s", err, callerLine()))
 	}
 }
@@ -173,9 +179,7 @@ func (d *Definition) Output(name string, t *Tensor) {
 	case t.Name != name && t.Producer == nil:
 		d.fail(fmt.Errorf("output %s: the input or constant %s keeps its name", name, t.Name))
 	default:
-		delete(d.net.tensors, t.Name)
-		t.Name = name
-		d.net.tensors[name] = t
+		d.net.rename(t, name)
 		d.net.MarkOutput(t)
 	}
 }
@@ -198,7 +202,7 @@ func (d *Definition) Layers(op *Op, attrs any, outputs int, inputs ...*Tensor) [
 	}
 	name := d.name
 	if name == "" && op != nil {
-		name = unique(d.net.layers, op.Name)
+		name = d.fresh(op.Name)
 	}
 	err := d.fits(name, op, attrs, outputs, inputs)
 	if err == nil {
@@ -307,11 +311,14 @@ func (d *Definition) list(op, what string, elements []int) *Tensor {
 	for i, n := range elements {
 		list[i] = int64(n)
 	}
-	name := d.name
-	if name == "" {
-		name = op
+	name := d.name + "_" + what
+	switch {
+	case d.importing != nil:
+		name = d.fresh(what)
+	case d.name == "":
+		name = op + "_" + what
 	}
-	return d.Constant(name+"_"+what, Values(I64, list, len(list)))
+	return d.Constant(name, Values(I64, list, len(list)))
 }
 
 // exportOpset is the ONNX operator set in which nodes are made.

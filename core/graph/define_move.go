@@ -143,6 +143,12 @@ func (d *Definition) ScatterND(x, indices, updates *Tensor, a ScatterAttrs) *Ten
 	return d.Layer(ScatterND, a.whole(), x, indices, updates)
 }
 
+// TensorScatter writes update over data along an axis, from the place on that each item of the batch has in places, which may be
+// nil.
+func (d *Definition) TensorScatter(data, update, places *Tensor, a TensorScatterAttrs) *Tensor {
+	return d.Layer(TensorScatter, a, data, update, places)
+}
+
 func (a ScatterAttrs) whole() ScatterAttrs {
 	if a.Reduction == "" {
 		a.Reduction = "none"

@@ -58,6 +58,19 @@ func (d *Definition) AttentionWithPast(q, k, v, mask, pastK, pastV *Tensor, a At
 	return out[0], out[1], out[2]
 }
 
+// Rotary turns the pairs of components of each head of x by angles of the given cosines and sines; positions, which choose among
+// them, may be nil.
+func (d *Definition) Rotary(x, cos, sin, positions *Tensor, a RotaryAttrs) *Tensor {
+	return d.Layer(Rotary, a, x, cos, sin, positions)
+}
+
+// LinearAttention adds, for each head, the products of queries with a state to which keys and values are added; see
+// [LinearAttention]. It returns the last state, too; past, decay and beta may be nil.
+func (d *Definition) LinearAttention(q, k, v, past, decay, beta *Tensor, a LinearAttentionAttrs) (y, present *Tensor) {
+	out := d.Layers(LinearAttention, a, 2, q, k, v, past, decay, beta)
+	return out[0], out[1]
+}
+
 // LRN adds the local response normalisation across channels.
 func (d *Definition) LRN(x *Tensor, a LRNAttrs) *Tensor { return d.Layer(LRN, a, x) }
 

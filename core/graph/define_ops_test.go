@@ -83,8 +83,18 @@ var defineCases = func() map[string]defineCase {
 		"Attention": {"Attention", func(d *Definition, g given) *Tensor {
 			return d.Attention(g.x, g.w(2, 4, 5, 6), g.w(2, 5, 8), g.w(6, 5), AttentionAttrs{KVHeads: 4})
 		}},
-		"LayerNormalization":        {"LayerNorm", func(d *Definition, g given) *Tensor { return d.LayerNorm(g.matrix, g.w(6), nil, -1, 1e-5) }},
-		"RMSNormalization":          {"RMSNorm", func(d *Definition, g given) *Tensor { return d.RMSNorm(g.matrix, g.w(6), -1, 1e-5) }},
+		"LayerNormalization": {"LayerNorm", func(d *Definition, g given) *Tensor { return d.LayerNorm(g.matrix, g.w(6), nil, -1, 1e-5) }},
+		"RMSNormalization":   {"RMSNorm", func(d *Definition, g given) *Tensor { return d.RMSNorm(g.matrix, g.w(6), -1, 1e-5) }},
+		"LinearAttention": {"LinearAttention", func(d *Definition, g given) *Tensor {
+			y, _ := d.LinearAttention(g.w(2, 3, 8), g.w(2, 3, 4), g.w(2, 3, 6), nil, nil, nil, LinearAttentionAttrs{Heads: 4, KVHeads: 2})
+			return y
+		}},
+		"RotaryEmbedding": {"Rotary", func(d *Definition, g given) *Tensor {
+			return d.Rotary(g.x, g.w(2, 6, 3), g.w(2, 6, 3), nil, RotaryAttrs{})
+		}},
+		"TensorScatter": {"TensorScatter", func(d *Definition, g given) *Tensor {
+			return d.TensorScatter(g.x, g.w(2, 4, 2, 6), g.i([]int64{0, 3}, 2), TensorScatterAttrs{Axis: 2})
+		}},
 		"LRN":                       {"LRN", func(d *Definition, g given) *Tensor { return d.LRN(g.x, LRNAttrs{3, 1e-4, 0.75, 1}) }},
 		"LpNormalization":           {"LpNorm", func(d *Definition, g given) *Tensor { return d.LpNorm(g.x, -1, 2) }},
 		"MeanVarianceNormalization": {"MeanVarianceNorm", func(d *Definition, g given) *Tensor { return d.MeanVarianceNorm(g.x, 2, 3) }},

@@ -101,6 +101,13 @@ func (n *Network) NewTensor(name string, t DataType, dims []Dim) *Tensor {
 	return x
 }
 
+// rename gives a tensor a name that is free.
+func (n *Network) rename(t *Tensor, name string) {
+	delete(n.tensors, t.Name)
+	t.Name = name
+	n.tensors[name] = t
+}
+
 // AddInput adds an input: TensorRT's addInput.
 func (n *Network) AddInput(name string, t DataType, dims ...Dim) *Tensor {
 	x := n.NewTensor(name, t, dims)

@@ -113,7 +113,7 @@ var Split = &Op{
 	Attrs: SplitAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"Split"},
-	Class: ClassMove, Inputs: []Role{Data, Parameter}, Memory: Written,
+	Class: ClassMove, Inputs: []Role{Data, Parameter}, Memory: Parted,
 	Moves: func(l *Layer) Movement { return keptIf(len(l.Outputs) == 1, Moved) },
 	FLOPs: noFLOPs,
 	Infer: inferSplit,

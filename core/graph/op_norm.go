@@ -109,6 +109,7 @@ var RMSNorm = &Op{
 	Name:  "RMSNormalization",
 	Attrs: LayerNormAttrs{},
 	Onnx:  []string{"RMSNormalization"},
+
 	Class: ClassNorm, Inputs: []Role{Data, Coefficients}, Memory: Written,
 	Moves:  computed,
 	FLOPs:  layerNormFLOPs(4),

@@ -284,6 +284,14 @@ func checkIndices(t *testing.T, n *Network, l *Layer, inputs map[string]Value, n
 	_, last := evalTable(t, n, l, inputs)
 	fill(1)
 	out, err := n.Eval(context.Background(), inputs, nil)
+	if a, ok := l.Attrs.(TensorScatterAttrs); ok && a.Circular {
+		fill(1 - int64(dims[0]))
+		first, _ := n.Eval(context.Background(), inputs, nil)
+		if y := l.Outputs[0].Name; err != nil || !bytes.Equal(out[y].Data, first[y].Data) {
+			t.Errorf("%s: the place behind the axis is not the first one: %v", l, err)
+		}
+		return
+	}
 	if l.Op != OneHot && err == nil {
 		t.Errorf("%s takes an index past %v", l, dims)
 	}

@@ -38,6 +38,7 @@ func Ops() OpSet {
 		Identity,
 		InstanceNorm,
 		LayerNorm,
+		LinearAttention,
 		LpNorm,
 		LRN,
 		MatMul,
@@ -54,6 +55,7 @@ func Ops() OpSet {
 		Reshape,
 		Resize,
 		RMSNorm,
+		Rotary,
 		ScatterElements,
 		ScatterND,
 		Sequence,
@@ -64,12 +66,13 @@ func Ops() OpSet {
 		SpaceToDepth,
 		Split,
 		Squeeze,
+		TensorScatter,
 		Tile,
 		TopK,
 		Transpose,
 		Trilu,
 		Unsqueeze,
-	)
+	).WithComposites(Composites()...)
 }
 
 // Reformat copies its input to a tensor of another type, range or memory format: what a builder puts between two

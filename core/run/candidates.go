@@ -204,6 +204,12 @@ func (c *Candidates) memoryOptions(l *graph.Layer) (list []option) {
 	switch {
 	case l.Op.Memory == graph.Viewed && viewable(c.network, l):
 		list = append(list, option{memory: true})
+	case l.Op.Memory == graph.Parted:
+		for _, f := range c.formats(l.Op) {
+			if partable(c.network, l, f, c.env) == nil {
+				list = append(list, option{in: f, out: f, memory: true})
+			}
+		}
 	case l.Op.Memory == graph.Joined:
 		for _, f := range c.formats(l.Op) {
 			if sliceable(c.network, l, f, c.env) == nil {

@@ -352,6 +352,17 @@ func (p *Plan) checkOutputs() error {
 	return nil
 }
 
+// pitched reports whether a format and shape may have the pitch that d says.
+func pitched(d kernels.Desc) bool {
+	switch d.Format {
+	case kernels.NHWC:
+		return len(d.Dims) >= 2 && d.Pitch >= d.Width()
+	case kernels.Linear:
+		return len(d.Dims) >= 3 && d.Pitch >= d.Dims[len(d.Dims)-1]
+	}
+	return false
+}
+
 func checkDesc(s Slot, env map[string]int) error {
 	d := s.Desc
 	want := graph.EvalDims(s.Tensor.Dims, env)
@@ -368,7 +379,7 @@ func checkDesc(s Slot, env map[string]int) error {
 		}
 		n *= max(1, e)
 	}
-	if d.Pitch != 0 && (d.Format != kernels.NHWC || len(d.Dims) < 2 || d.Pitch < d.Width() || n > 1<<58/d.Pitch) {
+	if d.Pitch != 0 && (!pitched(d) || n > 1<<58/d.Pitch) {
 		return fmt.Errorf("%v with %d elements from pixel to pixel", d, d.Pitch)
 	}
 	if d.Span() > s.Size {

@@ -21,7 +21,7 @@ func NewPlan(ctx context.Context, n *graph.Network, env map[string]int, b Backen
 	if err := c.Price(ctx, cost); err != nil {
 		return nil, err
 	}
-	choice, err := c.Choose()
+	choice, err := c.Choose(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (y *layout) bring(t *graph.Tensor, from, to kernels.Format, consumer string
 func (y *layout) layer(l *graph.Layer) error {
 	o := y.chosen(l)
 	in, err := y.inputs(l, o)
-	if err == nil && o.memory && l.Op == graph.Concat && !y.sliceable(l, in) {
+	if err == nil && o.memory && (l.Op.Memory == graph.Joined && !y.sliceable(l, in) || l.Op.Memory == graph.Parted && !y.readable(l, in[0])) {
 		o = y.launching(l, o.out)
 		in, err = y.inputs(l, o)
 	}
@@ -165,6 +165,9 @@ func (y *layout) layer(l *graph.Layer) error {
 		}
 		y.scratch(&step, o, bind(l, o.in, o.out, y.env))
 		y.reuse[index] = o.tactic.InPlace
+	case l.Op.Memory == graph.Parted:
+		step.Tactic = InMemory
+		y.parts(&step, index)
 	case l.Op == graph.Concat:
 		step.Tactic, step.Out = InMemory, []int{y.newSlot(l.Outputs[0], desc(l.Outputs[0], o.out, y.env), Arena, index)}
 		y.slices(&step)

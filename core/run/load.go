@@ -205,12 +205,12 @@ func (p *Plan) fits(s Step, t kernels.Tactic, b kernels.Binding) (err error) {
 		if b.Consts[i] != nil || s.Layer.Inputs[i] == nil {
 			continue
 		}
-		if want := formatOf(s.Layer, i, t.In, t.Out); d.Format != want && !t.Reference || !d.Dense() && !t.Strided {
+		if want := formatOf(s.Layer, i, t.In, t.Out); d.Format != want && !t.Reference || !t.Reads(d) {
 			return fmt.Errorf("input %d is %v", i, d)
 		}
 	}
 	for i, d := range b.Out {
-		if d.Format != t.Out && !t.Reference || !d.Dense() && !t.Strided {
+		if d.Format != t.Out && !t.Reference || !d.Dense() && (!t.Strided || d.Format == kernels.Linear && d.Pitch > 0) {
 			return fmt.Errorf("output %d is %v", i, d)
 		}
 	}

@@ -49,8 +49,8 @@ type Step struct {
 	Candidates []Candidate   // what else there was
 }
 
-// InMemory is the tactic of a step that launches nothing: a view of the same bytes, or a concatenation whose inputs were
-// written to their places.
+// InMemory is the tactic of a step that launches nothing: a view of the same bytes, a concatenation whose inputs were
+// written to their places, or a split whose outputs are read where its input lies.
 const InMemory = "in_memory"
 
 // Candidate is one tactic that was considered for a step.
@@ -77,7 +77,7 @@ type Slot struct {
 	Size   int // bytes
 	First  int // the step that writes it; -1 for an input of the network
 	Last   int // the last step that reads it; len(Steps) for an output of the network
-	// Of is the slot whose memory this one shares or is a part of: a view, a slice of a concatenation, a result computed
+	// Of is the slot whose memory this one shares or is a part of: a view, a slice of a concatenation or a split, a result computed
 	// in place. -1 where it has memory of its own.
 	Of int
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"iter"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 // Choice is a way to compute each layer: the second stage of planning.
 type Choice struct {
 	*Candidates
+	ctx      context.Context
 	options  map[*graph.Layer][]option
 	pick     map[*graph.Layer]int
 	hubs     hubs // by what is picked
@@ -21,18 +23,19 @@ type Choice struct {
 
 // Choose settles on a launch for every layer such that the sum of their times and the reformats' is small: it starts from each
 // layer's fastest and from each format throughout, makes changes as long as the sum becomes smaller, and keeps the best
-// result. What differs from that by no more than the noise of the measurements is settled by settle. All prices are known.
-func (c *Candidates) Choose() (*Choice, error) {
+// result. What differs from that by no more than the noise of the measurements is settled by settle. All prices are known. It
+// stops in the midst of a network when ctx ends.
+func (c *Candidates) Choose(ctx context.Context) (*Choice, error) {
 	if err := c.Unsupported(); err != nil {
 		return nil, err
 	}
-	choice := &Choice{Candidates: c, options: map[*graph.Layer][]option{}, launches: map[conversion]term{}}
+	choice := &Choice{ctx: ctx, Candidates: c, options: map[*graph.Layer][]option{}, launches: map[conversion]term{}}
 	for _, lc := range c.layers {
 		choice.options[lc.layer] = lc.options()
 	}
 	choice.search()
 	choice.settle()
-	return choice, nil
+	return choice, ctx.Err()
 }
 
 // search finds the fastest choice.
@@ -117,6 +120,9 @@ func fastest(options []option, prefer func(option) bool) int {
 func (c *Choice) improve() bool {
 	changed := false
 	for layers, picks := range c.changes() {
+		if c.ctx.Err() != nil {
+			return false
+		}
 		now := c.time(layers...)
 		before := c.set(layers, picks)
 		if c.time(layers...) < now {

@@ -19,6 +19,9 @@ func (c *Choice) settle() {
 	for changed := true; changed; {
 		changed = false
 		for layers, picks := range c.changes() {
+			if c.ctx.Err() != nil {
+				return
+			}
 			changed = s.try(layers, picks) || changed
 		}
 	}

@@ -1,4 +1,4 @@
-// Package host tells how much memory this machine has, and opens its files.
+// Package host tells how much memory this machine has, and opens and writes its files.
 package host
 
 import (

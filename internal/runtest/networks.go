@@ -15,7 +15,7 @@ import (
 // Networks runs whole small networks on the backend, from plan to output: two contexts of one loaded plan in turn, each
 // twice, whole and stepped, and compares with the networks' Eval.
 func Networks(t *testing.T, b run.Backend) {
-	for _, define := range []func() (*graph.Network, error){residual, branches, slices, padding, oddParts, manyTerms, wideImage} {
+	for _, define := range []func() (*graph.Network, error){residual, branches, slices, parts, padding, oddParts, manyTerms, wideImage} {
 		n, err := define()
 		if err != nil {
 			t.Fatal(err)
@@ -164,6 +164,24 @@ func slices() (*graph.Network, error) {
 	f := d.conv(a, 32, 21, 1, 1, 1)
 	d.Output("mean", d.Reduce(graph.ReduceMean, b, false, 2, 3))
 	d.Output("y", d.conv(d.Concat(1, a, b, c, e, f), 149, 8, 3, 1, 1))
+	return d.Network()
+}
+
+// parts splits channels, most of which can be read where they lie: by convolutions, a pooling and element-wise layers, whole
+// blocks and the last ones, and a second time; and some that go into a concatenation, or are an output.
+func parts() (*graph.Network, error) {
+	d := define("parts")
+	x := d.Input("image", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(6), graph.Const(7))
+	wide := d.Relu(d.conv(x, 3, 53, 1, 1, 1))
+	p := d.Split(wide, 1, 32, 16, 5)
+	a := d.conv(p[0], 32, 16, 3, 1, 1)
+	b := d.MaxPool(p[1], graph.PoolAttrs{Kernel: []int{3, 3}, Strides: []int{1, 1}, Pads: []int{1, 1, 1, 1}})
+	d.Output("sum", d.ElementWise(graph.EltAdd, d.ElementWise(graph.EltAdd, a, b), d.conv(d.Activation(graph.EltTanh, p[2]), 5, 16, 1, 1, 1)))
+	q := d.Split(d.conv(x, 3, 48, 1, 1, 1), 1, 16, 32)
+	d.Output("part", q[0])
+	d.Output("joined", d.conv(d.Concat(1, q[1], d.Relu(p[0])), 64, 8, 1, 1, 1))
+	r := d.Split(d.Split(wide, 1, 48, 5)[0], 1, 16, 32)
+	d.Output("twice", d.ElementWise(graph.EltMul, r[0], d.conv(r[1], 32, 16, 1, 1, 1)))
 	return d.Network()
 }
 

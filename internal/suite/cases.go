@@ -66,6 +66,10 @@ func Layers() []Case {
 	m.powers()
 	m.attentions()
 	m.givenAxes()
+	m.rotations()
+	m.tensorScatters()
+	m.linearAttentions()
+	m.splits()
 	return m.cases
 }
 
@@ -277,30 +281,6 @@ func (m *maker) products() {
 		m.add(fmt.Sprintf("matmul_f32_dynamic_%v_%s", s, e.name), l, Tolerance{Real: 1e-4})
 		l = m.layer(graph.MatMul, nil, m.tensor(graph.F16, graph.Range{}, 3, 1, s[0], s[1]), m.tensor(graph.F16, graph.Range{}, s[1], s[2]))
 		m.add(fmt.Sprintf("matmul_f16_dynamic_%v", s), l, Tolerance{Real: 1e-4})
-	}
-}
-
-func (m *maker) pooling() {
-	for i, s := range [][4]int{{1, 1, 1, 1}, {1, 16, 7, 7}, {2, 17, 9, 8}, {1, 64, 12, 12}} {
-		for j, a := range []graph.PoolAttrs{
-			{Global: true},
-			{Kernel: []int{2, 2}, Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}},
-			{Kernel: []int{3, 3}, Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}, CountIncludePad: true},
-			{Kernel: []int{3, 3}, Strides: []int{1, 1}, Pads: []int{1, 1, 1, 1}, CeilMode: true},
-		} {
-			for _, op := range []*graph.Op{graph.MaxPool, graph.AveragePool} {
-				l := m.layer(op, a, m.tensor(graph.F32, graph.Range{}, s[:]...))
-				m.add(fmt.Sprintf("%s_f32_%d_%d", op.Name, i, j), l, Tolerance{Real: 1e-5})
-				l = m.layer(op, a, m.tensor(graph.F16, graph.Range{}, s[:]...))
-				m.add(fmt.Sprintf("%s_f16_%d_%d", op.Name, i, j), l, Tolerance{Real: 1e-5})
-				for _, t := range []graph.DataType{graph.I8, graph.U8} {
-					r := graph.PerTensor(0.1, int32(j)*3)
-					l = m.layer(op, a, m.tensor(t, r, s[:]...))
-					l.Outputs[0].Type, l.Outputs[0].Range = t, r
-					m.add(fmt.Sprintf("%s_%s_%d_%d", op.Name, t, i, j), l, Tolerance{Step: 1})
-				}
-			}
-		}
 	}
 }
 

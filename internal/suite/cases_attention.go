@@ -37,7 +37,8 @@ func (m *maker) attentions() {
 		add(n, graph.AttentionAttrs{Softcap: 0.8})
 		add(n, graph.AttentionAttrs{Left: 3, Right: 2})
 		add(n, graph.AttentionAttrs{}, 1, 4, 6, 19)
-		add(n, graph.AttentionAttrs{}, 11) // hides the keys behind its end
+		add(n, graph.AttentionAttrs{}, 11)                                    // hides the keys behind its end
+		add(attention{1, 2, 1, 3, 2100, 16, 8, true}, graph.AttentionAttrs{}) // which blocks of a GPU share
 		m.attentionStates(t)
 	}
 }
@@ -60,5 +61,13 @@ func (m *maker) attentionStates(t graph.DataType) {
 			m.tensor(t, graph.Range{}, n.batch, n.kvHeads, past, n.size), m.tensor(t, graph.Range{}, n.batch, n.kvHeads, past, n.valueSize))
 		a := graph.AttentionAttrs{Heads: n.heads, KVHeads: n.kvHeads, Causal: past > 0}
 		m.add(fmt.Sprintf("attention_%s_past_%d", t, past), m.layer(graph.Attention, a, in...), Tolerance{Real: 2e-5})
+		l := m.layer(graph.Attention, a, in...)
+		for range 2 {
+			l.Outputs = append(l.Outputs, &graph.Tensor{Name: "y", Producer: l})
+		}
+		if err := l.Infer(); err != nil {
+			panic(fmt.Sprintf("suite: %v", err))
+		}
+		m.add(fmt.Sprintf("attention_%s_past_%d_present", t, past), l, Tolerance{Real: 2e-5})
 	}
 }

@@ -54,6 +54,14 @@ func (m *maker) moreMoves() {
 	}
 }
 
+// splits are of channels in whole blocks.
+func (m *maker) splits() {
+	for _, t := range []graph.DataType{graph.F32, graph.F16} {
+		x := m.tensor(t, graph.Range{}, 2, 53, 3, 4)
+		m.add(fmt.Sprintf("split_blocks_%s", t), m.split(graph.SplitAttrs{Axis: 1, Sizes: []int{32, 16, 5}}, x), Tolerance{})
+	}
+}
+
 // split returns a Split layer of as many outputs as it has sizes.
 func (m *maker) split(a graph.SplitAttrs, x *graph.Tensor) *graph.Layer {
 	l := &graph.Layer{Name: "Split", Op: graph.Split, Attrs: a, From: []string{"Split"}}

@@ -13,13 +13,13 @@ import (
 )
 
 // Bind returns a layer's binding in the tactic's formats, and whether there is one; extra elements between two batch
-// indices, or pixels in NHWC, make the tensors slices of larger ones.
+// indices, between pixels in NHWC, or between the rows that a tactic reads apart, make the tensors slices of larger ones.
 func Bind(l *graph.Layer, tac kernels.Tactic, extra int) (kernels.Binding, bool) {
 	if extra > 0 && !tac.Strided {
 		return kernels.Binding{}, false
 	}
 	b := kernels.Binding{Layer: l, Consts: make([][]byte, len(l.Inputs))}
-	form := func(t *graph.Tensor, f kernels.Format) (kernels.Desc, bool) {
+	form := func(t *graph.Tensor, f kernels.Format, rows bool) (kernels.Desc, bool) {
 		d := kernels.Desc{Type: t.Type, Dims: graph.EvalDims(t.Dims, nil), Format: f}
 		if f != kernels.Linear && len(d.Dims) < 2 {
 			return d, false
@@ -28,6 +28,8 @@ func Bind(l *graph.Layer, tac kernels.Tactic, extra int) (kernels.Binding, bool)
 		case extra == 0 || len(d.Dims) < 2:
 		case f == kernels.NHWC:
 			d.Pitch = d.Width() + extra
+		case rows && f == kernels.Linear && len(d.Dims) > 2:
+			d.Pitch = d.RowPitch() + extra
 		case d.Dims[0] > 1:
 			d.Batch = d.BatchStride() + extra
 		}
@@ -42,9 +44,9 @@ func Bind(l *graph.Layer, tac kernels.Tactic, extra int) (kernels.Binding, bool)
 			d = kernels.Desc{Type: t.Type, Dims: graph.EvalDims(t.Dims, nil)}
 			b.Consts[i] = t.Weights
 		case i >= len(l.OpInputs()):
-			d, ok = form(t, tac.Out)
+			d, ok = form(t, tac.Out, false)
 		default:
-			d, ok = form(t, tac.In)
+			d, ok = form(t, tac.In, tac.Rows)
 		}
 		if !ok {
 			return b, false
@@ -52,7 +54,7 @@ func Bind(l *graph.Layer, tac kernels.Tactic, extra int) (kernels.Binding, bool)
 		b.In = append(b.In, d)
 	}
 	for _, t := range l.Outputs {
-		d, ok := form(t, tac.Out)
+		d, ok := form(t, tac.Out, false)
 		if !ok {
 			return b, false
 		}

@@ -22,11 +22,12 @@ type Hunt struct {
 
 // Place is what a worker works with.
 type Place struct {
-	Program string // trtui
-	Raced   string // the command itself, built with the race detector; "" where there is no C compiler for it
-	Python  string // an interpreter that has onnxruntime; "" for none
-	Dir     string // for files, removed afterwards
-	Planted string // a defect that is planted, so that it is found; "" for none
+	Program string        // trtui
+	Raced   string        // the command itself, built with the race detector; "" where there is no C compiler for it
+	Python  string        // an interpreter that has onnxruntime; "" for none
+	Dir     string        // for files, removed afterwards
+	Planted string        // a defect that is planted, so that it is found; "" for none
+	Time    time.Duration // how long one try of a hunt that can goes on; 0: as long as it does beside others
 }
 
 // Worker tries things in this process.

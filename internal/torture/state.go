@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/trtui/trtui/internal/host"
 )
 
 // State is how far a run is: it goes on from there.
@@ -69,11 +71,8 @@ func (s *State) save() error {
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(s.dir, "state.json")
-	if err := os.WriteFile(name+".new", data, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(name+".new", name)
+	_, err = host.WriteFile(filepath.Join(s.dir, "state.json"), host.Bytes(data))
+	return err
 }
 
 // seedOf returns the seed of a hunt's try: hunts of one run, and runs of different seeds, have nothing in common.

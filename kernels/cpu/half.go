@@ -9,14 +9,16 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/products"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
 
 // halfTactics are those tactics in float32 that also compute on tensors stored in half precision: the inputs are
-// widened into the workspace, and the result is narrowed from there. Arithmetic is float32's throughout.
+// widened into the workspace, and the result is narrowed from there. Arithmetic is float32's throughout. Weights are widened
+// once, when a kernel is bound, or, of some products, in registers.
 func halfTactics(isa asm.Features, workers int) []kernels.Tactic {
 	var list []kernels.Tactic
-	for _, t := range f32Tactics(isa, workers) {
+	for _, t := range append(f32Tactics(isa, workers), products.TacticsHalf(isa, workers)...) {
 		list = append(list, half(t, isa))
 	}
 	return list
@@ -25,7 +27,7 @@ func halfTactics(isa asm.Features, workers int) []kernels.Tactic {
 // half returns the tactic that runs t on tensors of which some are stored in half precision.
 func half(t kernels.Tactic, isa asm.Features) kernels.Tactic {
 	h := t
-	h.Name, h.Strided, h.InPlace = strings.Replace(t.Name, "_f32_", "_f16_", 1), false, false
+	h.Name, h.Strided, h.Rows, h.InPlace = strings.Replace(t.Name, "_f32_", "_f16_", 1), false, false, false
 	h.Match = func(b kernels.Binding) error {
 		w := widened(b)
 		if w.size == 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/attention"
 	"github.com/trtui/trtui/kernels/cpu/internal/convolutions"
 	"github.com/trtui/trtui/kernels/cpu/internal/moves"
 	"github.com/trtui/trtui/kernels/cpu/internal/pointwise"
@@ -73,7 +74,7 @@ type family struct {
 
 // f32Tactics are the kernels in float32 for one instruction set, which half precision is computed by too.
 func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
-	return slices.Concat(products.TacticsF32(isa, workers), convolutions.TacticsF32(isa, workers), poolings.TacticsF32(isa, workers), reductions.Tactics(isa))
+	return slices.Concat(products.TacticsF32(isa, workers), convolutions.TacticsF32(isa, workers), poolings.TacticsF32(isa, workers), reductions.Tactics(isa), attention.Tactics(isa, workers))
 }
 
 func families(workers int) []family {

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/trtui/trtui/internal/host"
 )
 
 // codeFiles keeps binaries in a folder, so that no process compiles what another did: a file for each key. Several
@@ -34,11 +36,9 @@ type codeFiles struct {
 const (
 	codeVersion  = "trtui compiled code 1" // begins a file
 	codeSuffix   = ".code"
-	codePartial  = ".partial-" // begins the name of one that is being written
-	maxCodeFiles = 256 << 20   // bytes
+	maxCodeFiles = 256 << 20 // bytes
 	maxCodeFile  = 32 << 20
-	codeBlock    = 4096      // what a file takes at least
-	partialLife  = time.Hour // after which its writer is taken to have ended
+	codeBlock    = 4096 // what a file takes at least
 )
 
 func newCodeFiles(dir string) *codeFiles { return &codeFiles{dir: dir, most: maxCodeFiles} }
@@ -136,17 +136,7 @@ func (c *codeFiles) write(path string, data []byte) error {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(c.dir, codePartial+"*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // trim removes it later
-	}
+	_, err := host.WriteFile(path, host.Bytes(data))
 	return err
 }
 
@@ -164,13 +154,13 @@ func (c *codeFiles) trim() {
 	var total int64
 	for _, e := range entries {
 		code := len(e.Name()) == 2*sha256.Size+len(codeSuffix) && strings.HasSuffix(e.Name(), codeSuffix)
-		partial := strings.HasPrefix(e.Name(), codePartial)
+		partial := strings.HasPrefix(e.Name(), host.PartialPrefix)
 		info, err := e.Info()
 		if err != nil || !info.Mode().IsRegular() || !code && !partial {
 			continue // gone, or not ours
 		}
 		if partial {
-			if time.Since(info.ModTime()) > partialLife {
+			if time.Since(info.ModTime()) > host.PartialLife {
 				_ = os.Remove(filepath.Join(c.dir, e.Name()))
 			}
 			continue

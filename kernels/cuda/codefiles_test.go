@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
@@ -191,8 +192,8 @@ func TestCodeFilesAreBounded(t *testing.T) {
 	c := newCodeFiles(t.TempDir())
 	c.most = 16 * codeBlock
 	code := compiled{cubin: make([]byte, 3*codeBlock)} // 4 blocks with its head
-	old := time.Now().Add(-2 * partialLife)
-	for i, name := range []string{codePartial + "1", codePartial + "2"} {
+	old := time.Now().Add(-2 * host.PartialLife)
+	for i, name := range []string{host.PartialPrefix + "1", host.PartialPrefix + "2"} {
 		path := filepath.Join(c.dir, name)
 		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
@@ -219,7 +220,7 @@ func TestCodeFilesAreBounded(t *testing.T) {
 			t.Errorf("%s is there: %v", key, ok)
 		}
 	}
-	for name, want := range map[string]bool{codePartial + "1": false, codePartial + "2": true} {
+	for name, want := range map[string]bool{host.PartialPrefix + "1": false, host.PartialPrefix + "2": true} {
 		if _, err := os.Stat(filepath.Join(c.dir, name)); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}

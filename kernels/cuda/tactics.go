@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/internal/attention"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/moves"
 	"github.com/trtui/trtui/kernels/cuda/internal/pointwise"
@@ -15,7 +16,7 @@ import (
 // Tactics returns the families of kernels, for each op what needs none, then the best guess first. To add a kernel is to add
 // a line in one of them. Pointwise conversions come before moves to other formats, and windows before reductions over all.
 func Tactics() []emit.Tactic {
-	return slices.Concat(moves.Known(), pointwise.Tactics(), products.Tactics(), reductions.Tactics(), moves.Tactics())
+	return slices.Concat(moves.Known(), pointwise.Tactics(), products.Tactics(), attention.Tactics(), reductions.Tactics(), moves.Tactics())
 }
 
 // table returns the tactics for the backend's device.

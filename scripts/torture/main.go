@@ -41,13 +41,14 @@ type options struct {
 	sample                      bool
 
 	serve, dir, planted, raced string // of a worker
+	time                       time.Duration
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	o := options{}
-	pflag.StringVar(&o.hunts, "hunts", "", "the hunts to go on, separated by commas; all if empty:\n"+listed())
+	pflag.StringVar(&o.hunts, "hunts", "", "the hunts to go on, separated by commas; if empty all but the last three, which are parts of soak:\n"+listed())
 	pflag.DurationVar(&o.budget, "for", 4*time.Hour, "how long")
 	pflag.Uint64Var(&o.seed, "seed", 0, "where to begin; a run that goes on keeps its own")
 	pflag.IntVar(&o.jobs, "jobs", 2, "workers at a time")
@@ -60,6 +61,8 @@ func main() {
 		pflag.StringVar(p, name, "", "for the workers")
 		_ = pflag.CommandLine.MarkHidden(name)
 	}
+	pflag.DurationVar(&o.time, "time", 0, "for the workers")
+	_ = pflag.CommandLine.MarkHidden("time")
 	pflag.Parse()
 	code, err := o.run(ctx, pflag.Args())
 	if err != nil {
@@ -71,7 +74,7 @@ func main() {
 
 func listed() string {
 	var lines []string
-	for _, h := range hunts {
+	for _, h := range append(slices.Clone(hunts), soak.Long...) {
 		lines = append(lines, fmt.Sprintf("  %-9s %s", h.Name, h.Doc))
 	}
 	return strings.Join(lines, "\n")
@@ -81,12 +84,12 @@ func listed() string {
 func (o options) run(ctx context.Context, args []string) (int, error) {
 	switch {
 	case o.serve != "":
-		all := append(slices.Clone(hunts), networks.Contexts)
+		all := append(slices.Concat(hunts, soak.Long), networks.Contexts)
 		i := slices.IndexFunc(all, func(h torture.Hunt) bool { return h.Name == o.serve })
 		if i < 0 {
 			return 2, fmt.Errorf("there is no hunt %q", o.serve)
 		}
-		p := torture.Place{Program: o.program, Raced: o.raced, Python: o.python, Dir: o.dir, Planted: o.planted}
+		p := torture.Place{Program: o.program, Raced: o.raced, Python: o.python, Dir: o.dir, Planted: o.planted, Time: o.time}
 		return 0, all[i].Serve(ctx, p, os.Stdin, os.Stdout)
 	case len(args) == 2 && args[0] == "show":
 		if err := networks.Show(ctx, args[1], o.python); err != nil {
@@ -115,7 +118,7 @@ func (o options) hunt(ctx context.Context) (int, error) {
 	if o.python == "" {
 		o.python = findPython()
 	}
-	if slices.ContainsFunc(chosen, func(h torture.Hunt) bool { return h.Name == soak.Hunt.Name }) {
+	if slices.ContainsFunc(chosen, func(h torture.Hunt) bool { return h.Name == soak.Hunt.Name || h.Name == "races" }) {
 		if o.raced, err = buildRaced(ctx, o.out); err != nil {
 			fmt.Println("without the race detector:", err)
 		}
@@ -130,8 +133,12 @@ func (o options) hunt(ctx context.Context) (int, error) {
 	}
 	s := torture.Supervisor{Hunts: chosen, State: state, Jobs: o.jobs, For: o.budget, Out: os.Stdout, Sample: o.sample,
 		Command: func(ctx context.Context, h torture.Hunt, dir string) *exec.Cmd {
-			return exec.CommandContext(ctx, self, "--serve", h.Name, "--dir", dir, "--program", o.program, "--python", o.python, "--planted", o.planted, "--raced", o.raced)
+			return exec.CommandContext(ctx, self, "--serve", h.Name, "--dir", dir, "--program", o.program, "--python", o.python, "--planted", o.planted, "--raced", o.raced, "--time", o.time.String())
 		}}
+	if slices.ContainsFunc(chosen, isLong) {
+		s.Sample = true // one try of each, as long as there is time, less what it takes to end
+		o.time = o.budget * 9 / 10 / time.Duration((len(chosen)+o.jobs-1)/o.jobs)
+	}
 	for _, n := range o.only {
 		s.Only = append(s.Only, uint64(n))
 	}
@@ -155,13 +162,18 @@ func (o options) chosen() ([]torture.Hunt, error) {
 	}
 	var list []torture.Hunt
 	for _, name := range strings.Split(o.hunts, ",") {
-		i := slices.IndexFunc(hunts, func(h torture.Hunt) bool { return h.Name == name })
+		all := slices.Concat(hunts, soak.Long)
+		i := slices.IndexFunc(all, func(h torture.Hunt) bool { return h.Name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("there is no hunt %q; there are\n%s", name, listed())
 		}
-		list = append(list, hunts[i])
+		list = append(list, all[i])
 	}
 	return list, nil
+}
+
+func isLong(h torture.Hunt) bool {
+	return slices.ContainsFunc(soak.Long, func(l torture.Hunt) bool { return l.Name == h.Name })
 }
 
 // buildRaced builds this command with the race detector, where there is a C compiler for that.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -298,7 +298,8 @@ func (s *Saver) Save(c Config) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.path != "" {
-		return s.path, os.WriteFile(s.path, data, 0o644)
+		_, err := host.WriteFile(s.path, host.Bytes(data))
+		return s.path, err
 	}
 	const most = 1000
 	for n := 1; n <= most; n++ {
@@ -307,16 +308,15 @@ func (s *Saver) Save(c Config) (string, error) {
 			number = "-" + strconv.Itoa(n)
 		}
 		path := filepath.Join(s.folder, s.name+".config"+number+".json")
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		if errors.Is(err, os.ErrExist) {
+		_, err := host.CreateFile(path, host.Bytes(data))
+		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
 		if err != nil {
 			return "", err
 		}
 		s.path = path
-		_, err = f.Write(data)
-		return path, errors.Join(err, f.Close())
+		return path, nil
 	}
 	return "", fmt.Errorf("%s has %d configurations of %s already", s.folder, most, s.name)
 }

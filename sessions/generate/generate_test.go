@@ -168,7 +168,9 @@ func TestRoles(t *testing.T) {
 		make func(d *graph.Definition, ids *graph.Tensor)
 	}{
 		{"no output of scores", func(d *graph.Definition, ids *graph.Tensor) { d.Output("y", d.Cast(ids, graph.F32)) }},
-		{"input pixels", func(d *graph.Definition, ids *graph.Tensor) { d.Output("y", d.Tanh(d.Input("pixels", graph.F32, symbol("n")))) }},
+		{"input pixels", func(d *graph.Definition, ids *graph.Tensor) {
+			d.Output("y", d.Tanh(d.Input("pixels", graph.F32, symbol("n"))))
+		}},
 		{"1 inputs of past keys and values and 0 outputs", func(d *graph.Definition, ids *graph.Tensor) {
 			past := d.Input("past.0", graph.F32, graph.Const(1), graph.Const(2), symbol("p"), graph.Const(4))
 			d.Output("logits", d.Reshape(past, 1, -1, 4))

@@ -4,12 +4,12 @@ import (
 	"archive/tar"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,16 +48,8 @@ func checkLook(t *testing.T, b []byte) {
 // FuzzParse checks that whatever the bytes are, Parse returns an error or a network that prints, is consistent and can
 // be evaluated, without a panic.
 func FuzzParse(f *testing.F) {
-	data, err := os.ReadFile("testdata/nodes.json")
-	if err != nil {
-		f.Fatal(err)
-	}
-	var cases []nodeCase
-	if err := json.Unmarshal(data, &cases); err != nil {
-		f.Fatal(err)
-	}
-	for _, c := range cases {
-		f.Add(c.model(f))
+	for _, c := range slices.Concat(readNodes(f, "testdata/nodes.json"), readNodes(f, "testdata/microsoft.json")) {
+		f.Add(c.model(f, false))
 	}
 	for _, c := range importCases {
 		f.Add(c.model)

@@ -29,6 +29,8 @@ type importer struct {
 	initializers map[string]*tensor
 	sparse       map[string]bool          // sparse initializers
 	values       map[string]*graph.Tensor // by ONNX name; nil for one that could not be made
+	names        map[*node]string         // of layers
+	reserved     map[string]bool          // names of nodes and values, once they are asked for
 	look         *look                    // nil to import a model that is to be run
 	damaged      bool                     // there is nothing that could be looked at
 	symbols      map[string]string        // symbol by dim_param
@@ -137,9 +139,9 @@ func (im *importer) model(m *model) {
 			im.input(in)
 		}
 	}
-	names := layerNames(nodes)
+	im.names = layerNames(nodes)
 	for _, n := range order {
-		im.node(n, names[n])
+		im.node(n, im.names[n])
 	}
 	for _, out := range g.outputs {
 		im.output(out)
@@ -167,8 +169,8 @@ func (im *importer) node(n *node, name string) {
 		im.constant(n, name)
 		return
 	}
-	op := im.Ops.Onnx(n.domain, n.opType)
-	if op == nil {
+	op, composite := im.Ops.Onnx(n.domain, n.opType), im.Ops.Composite(n.domain, n.opType)
+	if op == nil && composite == nil {
 		im.fail(n, name, errNoOp)
 		return
 	}
@@ -177,7 +179,13 @@ func (im *importer) node(n *node, name string) {
 		im.follow(n, name)
 		return
 	}
-	if errs := im.layer(n, name, op, inputs); len(errs) > 0 {
+	var errs []error
+	if op != nil {
+		errs = im.layer(n, name, op, inputs)
+	} else {
+		errs = im.layers(n, name, composite, inputs)
+	}
+	if len(errs) > 0 {
 		im.fail(n, name, errs...)
 	} else if im.look != nil {
 		im.look.pass(n)

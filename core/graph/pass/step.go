@@ -57,4 +57,5 @@ const (
 	NotQuantized   Reason = "not quantised"       // an input is not quantised
 	NoTactic       Reason = "no tactic on target" // the target cannot compute the fused layer
 	EvalFailed     Reason = "evaluation failed"   // a constant subexpression has no value
+	NoGain         Reason = "no gain"             // it would take as long, or longer
 )

@@ -335,7 +335,30 @@ def attentions():
     case("Attention", q, f32(2, 4, 6, 5), f32(2, 4, 6, 5), version=25, left_window_size=1, right_window_size=2)
 
 
-for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions]:
+def rotations():
+    cos, sin = np.cos(f32(2, 3, 4)), np.sin(f32(2, 3, 4))
+    case("RotaryEmbedding", f32(2, 2, 3, 8), cos, sin, version=23)
+    case("RotaryEmbedding", f32(2, 3, 16), cos, sin, version=23, num_heads=2)
+    case("RotaryEmbedding", f32(2, 2, 3, 11), cos, sin, version=23, rotary_embedding_dim=8, interleaved=1)
+    table = f32(7, 2)
+    case("RotaryEmbedding", f32(2, 3, 10), table, f32(7, 2), i64([0, 1, 2], [4, 6, 5]), version=23, num_heads=2, rotary_embedding_dim=4)
+    case("RotaryEmbedding", f32(2, 2, 3, 4), table, f32(7, 2), i64([3, 1, 1], [4, 6, 0]), version=23, interleaved=1)
+    case("TensorScatter", f32(2, 3, 5, 2), f32(2, 3, 2, 2), i64(1, 3), version=24)
+    case("TensorScatter", f32(2, 3, 5, 2), f32(2, 3, 2, 2), version=24)
+    case("TensorScatter", ints(np.int8, 2, 4, 3), ints(np.int8, 2, 3, 3), i64(3, 2), version=24, axis=1, mode="circular")
+
+
+def states():
+    q, k, v = f32(2, 3, 16), f32(2, 3, 8), f32(2, 3, 6)
+    past, decay, beta = f32(2, 2, 4, 3), -np.abs(f32(2, 3, 2)), np.abs(f32(2, 3, 2))
+    heads = {"q_num_heads": 4, "kv_num_heads": 2}
+    case("LinearAttention", q, k, v, version=27, update_rule="linear", outputs=2, **heads)
+    case("LinearAttention", q, k, v, past, decay, version=27, update_rule="gated", scale=0.5, outputs=2, **heads)
+    case("LinearAttention", q, k, v, None, None, beta, version=27, update_rule="delta", outputs=2, **heads)
+    case("LinearAttention", q, k, v, past, -np.abs(f32(2, 3, 8)), beta[..., :1], version=27, outputs=2, **heads)
+
+
+for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states]:
     group()
 for i, c in enumerate(cases):
     sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c))

@@ -31,7 +31,7 @@ type trial struct {
 }
 
 var trials = []trial{
-	{"killed while an engine is written", killedBuild},
+	{"killed while a file is written", killedWriter},
 	{"killed while tactics are timed", killedTiming},
 	{"killed while it records", killedRecording},
 	{"a full disk", fullDisk},

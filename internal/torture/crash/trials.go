@@ -14,19 +14,6 @@ import (
 	"github.com/trtui/trtui/internal/torture"
 )
 
-// killedBuild: an engine that is built over another is the old one or the new one.
-func killedBuild(t *test) {
-	out, timing := t.path("model.engine"), t.path("timing")
-	t.well("build", t.model, "-q", "-o", out, "--timing-cache", timing)
-	old := t.read(out)
-	t.killed(400*time.Millisecond, t.command("build", t.model, "-q", "-o", out, "--timing-cache", timing, "--precision", "fp16"))
-	if len(t.read(out)) == 0 {
-		t.errorf(torture.Child{}, "the engine is gone (it had %d bytes)", len(old))
-		return
-	}
-	t.well("run", out, "-q", "--items", "1", "--timing-cache", "none")
-}
-
 // killedTiming: what a timing cache knew it still knows, and it can be read.
 func killedTiming(t *test) {
 	timing := t.path("timing")
@@ -89,15 +76,15 @@ func fullDisk(t *test) {
 			return
 		}
 	}
-	args := [][]string{
-		{"build", t.model, "-q", "-o", disk + "/old", "--timing-cache", "none"},
-		{"record", t.model, "-q", "-o", disk + "/new.trtui", "--timing-cache", "none"},
-		{"run", t.model, "-q", "--items", "1", "--timing-cache", disk + "/timing"},
-	}[t.rnd.IntN(3)]
+	args := append(t.written(disk+"/old"),
+		[]string{"record", t.model, "-q", "-o", disk + "/new.trtui", "--timing-cache", "none"},
+		[]string{"run", t.model, "-q", "--items", "1", "--timing-cache", disk + "/timing"},
+	)
+	k := t.rnd.IntN(len(args))
 	size := []int{16, 24, 32, 48, 64, 128}[t.rnd.IntN(6)]
 	script := fmt.Sprintf("mount -t tmpfs -o size=%dk none %s || exit 77; printf sound >%s/old; %q \"$@\"; code=$?; cp -r %s/. %s/; exit $code", size, disk, disk, t.place.Program, disk, saved)
-	cmd := t.command(args...)
-	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", script, "sh"}, args...)
+	cmd := t.command(args[k]...)
+	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", script, "sh"}, args[k]...)
 	if !apart(cmd) {
 		return
 	}
@@ -107,26 +94,17 @@ func fullDisk(t *test) {
 		return
 	}
 	old := t.read(saved + "/old")
+	writes := k < len(writers)
 	switch {
-	case args[0] == "build" && c.Code == 0:
-		t.engine(c, old)
+	case writes && c.Code == 0:
+		t.whole(k, saved+"/old")
 	case !bytes.Equal(old, []byte("sound")):
 		t.errorf(c, "the file that was there is lost")
-	case args[0] != "run" && c.Code == 2 && !strings.Contains(c.Stderr, "space") && !strings.Contains(c.Stderr, "full"):
-		t.errorf(c, "the error does not tell of the disk: %s", general(c.Stderr))
-	case args[0] == "run" && c.Code != 0:
+	case k == len(args)-1 && c.Code != 0:
 		t.errorf(c, "no room for the timing cache ends it")
+	case k < len(args)-1 && c.Code == 2 && !strings.Contains(c.Stderr, "space") && !strings.Contains(c.Stderr, "full"):
+		t.errorf(c, "the error does not tell of the disk: %s", general(c.Stderr))
 	}
-}
-
-// engine checks that an engine is whole.
-func (t *test) engine(c torture.Child, data []byte) {
-	file := t.path("copy")
-	if err := os.WriteFile(file, data, 0o644); err != nil {
-		t.errorf(c, "cannot write: %v", err)
-		return
-	}
-	t.well("run", file, "-q", "--items", "1", "--timing-cache", "none")
 }
 
 // noHome: where nothing can be kept the program works without.

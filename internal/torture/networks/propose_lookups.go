@@ -1,11 +1,19 @@
 package networks
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+)
 
 // indices returns indices below an extent, some of them counted from the end.
 func (g *generator) indices(extent int, dims ...int) string {
+	return g.positions(extent, g.rnd.IntN(3) == 0, dims...)
+}
+
+// positions returns places below an extent; where negative, some of them are counted from the end.
+func (g *generator) positions(extent int, negative bool, dims ...int) string {
 	v := graph.NewValue(graph.I64, dims...)
-	negative := g.rnd.IntN(3) == 0
 	for i := range v.I64() {
 		v.I64()[i] = int64(g.rnd.IntN(max(1, extent)))
 		if negative && g.flip() {
@@ -71,6 +79,18 @@ func lookups() map[string]proposal {
 				a["reduction"], count = stringOf(r), 1+g.rnd.IntN(5)
 			}
 			return node(a, x.Name, g.places(x, depth, count), g.input(graph.F32, append([]int{count}, x.dims()[depth:]...)...).Name)
+		}},
+		"TensorScatter": {since: 24, make: func(g *generator) *Node {
+			x := g.real(2, 4)
+			d := x.dims()
+			axis := 1 + g.rnd.IntN(len(d)-1)
+			update := slices.Clone(d)
+			update[axis] = 1 + g.rnd.IntN(d[axis])
+			a := attrs{"axis": intOf(axis)}
+			if g.flip() {
+				return node(a, x.Name, g.input(graph.F32, update...).Name)
+			}
+			return node(a, x.Name, g.input(graph.F32, update...).Name, g.positions(d[axis]-update[axis]+1, false, d[0]))
 		}},
 		"OneHot": {since: 9, make: func(g *generator) *Node {
 			depth := 1 + g.rnd.IntN(9)

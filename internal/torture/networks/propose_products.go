@@ -253,6 +253,14 @@ func norms() map[string]proposal {
 			}
 			return node(a, x.Name, x.Name, x.Name)
 		}},
+		"LinearAttention": {since: 27, make: func(g *generator) *Node {
+			kv, size, b, t := 1+g.rnd.IntN(2), 1+g.rnd.IntN(4), 1+g.rnd.IntN(2), g.extent()
+			heads := kv * (1 + g.rnd.IntN(2))
+			a := attrs{"q_num_heads": intOf(heads), "kv_num_heads": intOf(kv), "update_rule": stringOf("linear")}
+			k := g.input(graph.F32, b, t, kv*size).Name
+			return node(a, g.input(graph.F32, b, t, heads*size).Name, k, k)
+		}},
+		"RotaryEmbedding": {since: 23, make: func(g *generator) *Node { return g.rotary() }},
 		"LRN": {make: func(g *generator) *Node {
 			a := attrs{"size": intOf(1 + 2*g.rnd.IntN(4))}
 			if g.flip() {
@@ -282,6 +290,25 @@ func proposeSoftmax(g *generator) *Node {
 		a["axis"] = intOf(g.axis(len(x.Dims)))
 	}
 	return node(a, x.Name)
+}
+
+// rotary returns a rotary embedding, of heads in an axis of their own or in the last one, with or without positions.
+func (g *generator) rotary() *Node {
+	heads, size, length := 1+g.rnd.IntN(3), 2*(1+g.rnd.IntN(5)), g.extent()
+	x := g.input(graph.F32, 1, heads, length, size)
+	a := attrs{"interleaved": intOf(g.rnd.IntN(2))}
+	if g.flip() {
+		x = g.input(graph.F32, 1, length, heads*size)
+		a["num_heads"] = intOf(heads)
+	}
+	if g.rnd.IntN(3) == 0 {
+		a["rotary_embedding_dim"], a["num_heads"] = intOf(2), intOf(heads)
+		size = 2
+	}
+	if g.flip() {
+		return node(a, x.Name, g.weights(1, 9, size/2), g.weights(1, 9, size/2), g.positions(9, false, 1, length))
+	}
+	return node(a, x.Name, g.weights(1, 1, length, size/2), g.weights(1, 1, length, size/2))
 }
 
 // rowNorm returns a normalisation over the last axes, with a scale.

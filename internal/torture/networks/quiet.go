@@ -2,6 +2,8 @@ package networks
 
 import (
 	"context"
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -10,7 +12,7 @@ import (
 // quiet returns why a model is not compared with onnxruntime: ONNX leaves open what it means, or onnxruntime is known to be
 // wrong; "" where it is compared.
 func quiet(m *Model, n *graph.Network) string {
-	finite, empty, fractions, negative, large := true, false, false, false, false
+	finite, empty, fractions, negative, large, faint := true, false, false, false, false, false
 	look := func(v graph.Value) {
 		empty = empty || v.Len() == 0
 		finite = finite && !(v.Type.IsFloat() && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f-f != 0 }))
@@ -21,9 +23,15 @@ func quiet(m *Model, n *graph.Network) string {
 	for _, v := range m.data() {
 		look(*v)
 	}
-	_, err := n.Eval(context.Background(), m.Feeds(), func(_ *graph.Layer, out []graph.Value) error {
-		for _, v := range out {
+	far, known := false, maps.Clone(m.Feeds())
+	_, err := n.Eval(context.Background(), m.Feeds(), func(l *graph.Layer, out []graph.Value) error {
+		if l.Op == graph.ReduceProd {
+			far = far || strays(known[l.Inputs[0].Name])
+		}
+		for i, v := range out {
+			known[l.Outputs[i].Name] = v
 			look(v)
+			faint = faint || sigmoid(l) && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 1e-3 })
 		}
 		return nil
 	})
@@ -32,6 +40,8 @@ func quiet(m *Model, n *graph.Network) string {
 		return "it has no meaning"
 	case empty:
 		return "means of nothing are open, and onnxruntime leaves integer products over nothing as they are in memory"
+	case faint:
+		return "onnxruntime's sigmoid is exact to a share of 1, not of itself"
 	case !finite:
 		return "what integers and extremes are made of NaN and infinities is open"
 	}
@@ -39,8 +49,8 @@ func quiet(m *Model, n *graph.Network) string {
 		if large && l.Op.Class == graph.ClassNorm {
 			return "onnxruntime normalises by differences of large products"
 		}
-		if large && l.Op == graph.ReduceProd {
-			return "onnxruntime's products overflow before they meet a zero"
+		if (large || far) && l.Op == graph.ReduceProd {
+			return "onnxruntime's products leave the range of float32 before they come back to it or meet a zero"
 		}
 	}
 	for _, node := range m.Nodes {
@@ -52,6 +62,25 @@ func quiet(m *Model, n *graph.Network) string {
 		}
 	}
 	return ""
+}
+
+// sigmoid reports whether a layer computes one.
+func sigmoid(l *graph.Layer) bool {
+	e, _ := l.Attrs.(graph.Elementwise)
+	return slices.ContainsFunc(e.Program.Code, func(in graph.Instr) bool { return in.Op == graph.EltSigmoid })
+}
+
+// strays reports whether products of some of the elements are near an end of float32's range.
+func strays(v graph.Value) bool {
+	small, large := 0.0, 0.0
+	for _, f := range v.Float64s() {
+		if e := math.Log2(math.Abs(f)); e < 0 {
+			small += e
+		} else {
+			large += e
+		}
+	}
+	return small < -100 || large > 100
 }
 
 // undefined returns what ONNX does not say of a node; negative says that there are reals below 0 somewhere.

@@ -24,13 +24,30 @@ import (
 // Hunt is the hunt for leaks and races.
 var Hunt = torture.Hunt{
 	Name: "soak", Doc: "engines built and freed, toggles for a time, 8 contexts under the race detector",
-	Share: 2, Sample: 3, Limit: 6 * time.Minute, Memory: 6 << 30, Start: start,
+	Share: 2, Sample: 3, Limit: 20 * time.Minute, Memory: 6 << 30,
+	Start: func(p torture.Place) (*torture.Worker, error) { return start(p, (*hunter).try) },
+}
+
+// Long are its parts, each of which goes on, in one process, for as long as it is given.
+var Long = []torture.Hunt{
+	long("engines", "engines built and freed for the whole time", (*hunter).build),
+	long("toggles", "one workbench that is toggled for the whole time", (*hunter).toggle),
+	long("races", "8 contexts under the race detector for the whole time", (*hunter).race),
+}
+
+type attempt func(h *hunter, ctx context.Context, seed uint64) []torture.Finding
+
+func long(name, doc string, try attempt) torture.Hunt {
+	return torture.Hunt{
+		Name: name, Doc: doc, Share: 1, Sample: 1, Limit: 24 * time.Hour, Memory: 6 << 30,
+		Start: func(p torture.Place) (*torture.Worker, error) { return start(p, try) },
+	}
 }
 
 // Sizes of one try.
 const (
 	warm    = 40 // engines, before memory is looked at
-	engines = 120
+	engines = 1000
 	growth  = 6 << 20 // bytes by which memory may grow over them
 	toggles = 30 * time.Second
 	grown   = 256 << 20 // bytes by which the workbench may, histories included
@@ -38,13 +55,17 @@ const (
 )
 
 type hunter struct {
-	place torture.Place
-	count map[string]int
+	place   torture.Place
+	engines int // at least so many are built
+	count   map[string]int
 }
 
-func start(p torture.Place) (*torture.Worker, error) {
-	h := &hunter{place: p, count: map[string]int{}}
-	return &torture.Worker{Try: h.try, Count: func() map[string]int { return h.count }}, nil
+func start(p torture.Place, try attempt) (*torture.Worker, error) {
+	h := &hunter{place: p, engines: engines, count: map[string]int{}}
+	return &torture.Worker{
+		Try:   func(ctx context.Context, seed uint64) []torture.Finding { return try(h, ctx, seed) },
+		Count: func() map[string]int { return h.count },
+	}, nil
 }
 
 func (h *hunter) try(ctx context.Context, seed uint64) []torture.Finding {
@@ -64,7 +85,8 @@ func (h *hunter) build(ctx context.Context, seed uint64) []torture.Finding {
 	b.Planted = h.place.Planted
 	m := networks.Convolutions(seed)
 	var before int64
-	for i := range warm + engines {
+	began, built := time.Now(), 0
+	for i := 0; i < warm+h.engines || time.Since(began) < h.place.Time; i++ {
 		if i == warm {
 			before = held()
 		}
@@ -72,12 +94,14 @@ func (h *hunter) build(ctx context.Context, seed uint64) []torture.Finding {
 		if f := b.Check(ctx, m, setup); f != nil || ctx.Err() != nil {
 			return nil // what is wrong with networks is another hunt's
 		}
+		built = i + 1 - warm
 	}
 	after := held()
-	h.count["engines"] += engines
-	h.count["KiB of growth by engines"] += int(max(0, after-before) >> 10)
+	h.count["engines"] += built
+	h.count["KiB held before the engines"] += int(before >> 10)
+	h.count["KiB held after them"] += int(after >> 10)
 	if after-before > growth {
-		return []torture.Finding{{Kind: "engines leak", Text: fmt.Sprintf("%d engines left %d KiB, of %d KiB before", engines, (after-before)>>10, before>>10)}}
+		return []torture.Finding{{Kind: "engines leak", Text: fmt.Sprintf("%d engines left %d KiB, of %d KiB before", built, (after-before)>>10, before>>10)}}
 	}
 	return nil
 }
@@ -96,23 +120,37 @@ func (h *hunter) toggle(ctx context.Context, seed uint64) []torture.Finding {
 		return []torture.Finding{{Kind: "cannot begin", Text: err.Error()}}
 	}
 	defer os.RemoveAll(dir)
-	early, late, err := screen.Toggles(ctx, h.place, seed, dir, toggles)
+	within := max(toggles, h.place.Time)
+	early, late, err := screen.Toggles(ctx, h.place, seed, dir, within)
 	switch {
 	case ctx.Err() != nil:
 		return nil
 	case err != nil:
 		return []torture.Finding{{Kind: "toggles: " + err.Error()}}
 	}
-	h.count["seconds of toggles"] += int(toggles / time.Second)
-	h.count["KiB of growth by toggles"] += int(max(0, late-early) >> 10)
+	h.count["seconds of toggles"] += int(within / time.Second)
+	h.count["KiB at most held in the first third"] += int(early >> 10)
+	h.count["KiB at most held in the last third"] += int(late >> 10)
 	if late-early > grown {
-		return []torture.Finding{{Kind: "toggles leak", Text: fmt.Sprintf("from %d to %d MiB in %v", early>>20, late>>20, toggles)}}
+		return []torture.Finding{{Kind: "toggles leak", Text: fmt.Sprintf("from %d to %d MiB in %v", early>>20, late>>20, within)}}
 	}
 	return nil
 }
 
-// race runs networks in eight contexts, in a process under the race detector.
-func (h *hunter) race(ctx context.Context, seed uint64) []torture.Finding {
+// race runs networks in eight contexts, in processes under the race detector.
+func (h *hunter) race(ctx context.Context, seed uint64) (found []torture.Finding) {
+	if h.place.Raced == "" {
+		return []torture.Finding{{Kind: "there is no program under the race detector"}}
+	}
+	for began := time.Now(); ; seed++ {
+		if found = append(found, h.raceOnce(ctx, seed)...); len(found) > 0 || ctx.Err() != nil || time.Since(began) >= h.place.Time {
+			return found
+		}
+	}
+}
+
+// raceOnce does it in one process.
+func (h *hunter) raceOnce(ctx context.Context, seed uint64) []torture.Finding {
 	cmd := exec.CommandContext(ctx, h.place.Raced, "--serve", networks.Contexts.Name, "--dir", h.place.Dir)
 	var numbers strings.Builder
 	for i := range uint64(raced) {

@@ -16,7 +16,7 @@ func TestLeak(t *testing.T) {
 		planted string
 		found   int
 	}{{"", 0}, {networks.Leak, 1}} {
-		h := &hunter{place: torture.Place{Planted: tt.planted}, count: map[string]int{}}
+		h := &hunter{place: torture.Place{Planted: tt.planted}, engines: 120, count: map[string]int{}}
 		if got := h.build(context.Background(), 3); len(got) != tt.found {
 			t.Errorf("planted %q: found %v", tt.planted, got)
 		}

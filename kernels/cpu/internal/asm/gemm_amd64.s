@@ -91,6 +91,7 @@ r1started:
 	JEQ  r1ones
 
 r1quad:
+	PREFETCHT1       8192(DI)
 	VMOVUPS          (DI), Z4
 	VFMADD231PS.BCST (SI), Z4, Z0
 	VMOVUPS          64(DI), Z4
@@ -109,6 +110,7 @@ r1ones:
 	JEQ   r1sum
 
 r1one:
+	PREFETCHT1       8192(DI)
 	VMOVUPS          (DI), Z4
 	VFMADD231PS.BCST (SI), Z4, Z0
 	ADDQ             $0x04, SI
@@ -183,6 +185,7 @@ r2started:
 	JEQ  r2ones
 
 r2quad:
+	PREFETCHT1       8192(DI)
 	VMOVUPS          (DI), Z8
 	VFMADD231PS.BCST (SI), Z8, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z8, Z1
@@ -205,6 +208,7 @@ r2ones:
 	JEQ   r2sum
 
 r2one:
+	PREFETCHT1       8192(DI)
 	VMOVUPS          (DI), Z8
 	VFMADD231PS.BCST (SI), Z8, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z8, Z1
@@ -297,6 +301,7 @@ r3started:
 	JEQ  r3ones
 
 r3quad:
+	PREFETCHT1       8192(DI)
 	VMOVUPS          (DI), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -323,6 +328,7 @@ r3ones:
 	JEQ   r3sum
 
 r3one:
+	PREFETCHT1       8192(DI)
 	VMOVUPS          (DI), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -431,6 +437,7 @@ r4started:
 	JEQ  r4ones
 
 r4quad:
+	PREFETCHT1       8192(R8)
 	VMOVUPS          (R8), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -462,6 +469,7 @@ r4ones:
 	JEQ   r4sum
 
 r4one:
+	PREFETCHT1       8192(R8)
 	VMOVUPS          (R8), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -579,6 +587,7 @@ r5started:
 	JEQ  r5ones
 
 r5quad:
+	PREFETCHT1       8192(R8)
 	VMOVUPS          (R8), Z10
 	VFMADD231PS.BCST (SI), Z10, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z10, Z1
@@ -614,6 +623,7 @@ r5ones:
 	JEQ   r5sum
 
 r5one:
+	PREFETCHT1       8192(R8)
 	VMOVUPS          (R8), Z10
 	VFMADD231PS.BCST (SI), Z10, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z10, Z1
@@ -741,6 +751,7 @@ r6started:
 	JEQ  r6ones
 
 r6quad:
+	PREFETCHT1       8192(R8)
 	VMOVUPS          (R8), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -780,6 +791,7 @@ r6ones:
 	JEQ   r6sum
 
 r6one:
+	PREFETCHT1       8192(R8)
 	VMOVUPS          (R8), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -916,6 +928,7 @@ r7started:
 	JEQ  r7ones
 
 r7quad:
+	PREFETCHT1       8192(R9)
 	VMOVUPS          (R9), Z7
 	VFMADD231PS.BCST (SI), Z7, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z7, Z1
@@ -960,6 +973,7 @@ r7ones:
 	JEQ   r7sum
 
 r7one:
+	PREFETCHT1       8192(R9)
 	VMOVUPS          (R9), Z7
 	VFMADD231PS.BCST (SI), Z7, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z7, Z1
@@ -2939,6 +2953,8 @@ r1started:
 	JEQ  r1ones
 
 r1quad:
+	PREFETCHT1   8192(DI)
+	PREFETCHT1   8448(DI)
 	VMOVUPS      (DI), Z8
 	VMOVUPS      64(DI), Z9
 	VBROADCASTSS (SI), Z10
@@ -2969,6 +2985,7 @@ r1ones:
 	JEQ   r1sum
 
 r1one:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Z8
 	VMOVUPS      64(DI), Z9
 	VBROADCASTSS (SI), Z10
@@ -3060,6 +3077,8 @@ r2started:
 	JEQ  r2ones
 
 r2quad:
+	PREFETCHT1   8192(DI)
+	PREFETCHT1   8448(DI)
 	VMOVUPS      (DI), Z12
 	VMOVUPS      64(DI), Z13
 	VBROADCASTSS (SI), Z14
@@ -3102,6 +3121,7 @@ r2ones:
 	JEQ   r2sum
 
 r2one:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Z12
 	VMOVUPS      64(DI), Z13
 	VBROADCASTSS (SI), Z14
@@ -3214,6 +3234,8 @@ r3started:
 	JEQ  r3ones
 
 r3quad:
+	PREFETCHT1   8192(DI)
+	PREFETCHT1   8448(DI)
 	VMOVUPS      (DI), Z12
 	VMOVUPS      64(DI), Z13
 	VBROADCASTSS (SI), Z14
@@ -3268,6 +3290,7 @@ r3ones:
 	JEQ   r3sum
 
 r3one:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Z12
 	VMOVUPS      64(DI), Z13
 	VBROADCASTSS (SI), Z14
@@ -3395,6 +3418,8 @@ r4started:
 	JEQ  r4ones
 
 r4quad:
+	PREFETCHT1   8192(R8)
+	PREFETCHT1   8448(R8)
 	VMOVUPS      (R8), Z8
 	VMOVUPS      64(R8), Z9
 	VBROADCASTSS (SI), Z10
@@ -3462,6 +3487,7 @@ r4ones:
 	JEQ   r4sum
 
 r4one:
+	PREFETCHT1   8192(R8)
 	VMOVUPS      (R8), Z8
 	VMOVUPS      64(R8), Z9
 	VBROADCASTSS (SI), Z10
@@ -3605,6 +3631,8 @@ r5started:
 	JEQ  r5ones
 
 r5quad:
+	PREFETCHT1   8192(R8)
+	PREFETCHT1   8448(R8)
 	VMOVUPS      (R8), Z10
 	VMOVUPS      64(R8), Z11
 	VBROADCASTSS (SI), Z12
@@ -3684,6 +3712,7 @@ r5ones:
 	JEQ   r5sum
 
 r5one:
+	PREFETCHT1   8192(R8)
 	VMOVUPS      (R8), Z10
 	VMOVUPS      64(R8), Z11
 	VBROADCASTSS (SI), Z12
@@ -3848,6 +3877,8 @@ r6started:
 	JEQ  r6ones
 
 r6quad:
+	PREFETCHT1   8192(R8)
+	PREFETCHT1   8448(R8)
 	VMOVUPS      (R8), Z12
 	VMOVUPS      64(R8), Z13
 	VBROADCASTSS (SI), Z14
@@ -3939,6 +3970,7 @@ r6ones:
 	JEQ   r6sum
 
 r6one:
+	PREFETCHT1   8192(R8)
 	VMOVUPS      (R8), Z12
 	VMOVUPS      64(R8), Z13
 	VBROADCASTSS (SI), Z14
@@ -4126,6 +4158,8 @@ r7started:
 	JEQ  r7ones
 
 r7quad:
+	PREFETCHT1   8192(R9)
+	PREFETCHT1   8448(R9)
 	VMOVUPS      (R9), Z14
 	VMOVUPS      64(R9), Z15
 	VBROADCASTSS (SI), Z16
@@ -4230,6 +4264,7 @@ r7ones:
 	JEQ   r7sum
 
 r7one:
+	PREFETCHT1   8192(R9)
 	VMOVUPS      (R9), Z14
 	VMOVUPS      64(R9), Z15
 	VBROADCASTSS (SI), Z16
@@ -7645,6 +7680,7 @@ r1started:
 	JEQ  r1ones
 
 r1quad:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Y8
 	VMOVUPS      32(DI), Y9
 	VBROADCASTSS (SI), Y10
@@ -7675,6 +7711,7 @@ r1ones:
 	JEQ   r1sum
 
 r1one:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Y8
 	VMOVUPS      32(DI), Y9
 	VBROADCASTSS (SI), Y10
@@ -7800,6 +7837,7 @@ r2started:
 	JEQ  r2ones
 
 r2quad:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Y12
 	VMOVUPS      32(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -7842,6 +7880,7 @@ r2ones:
 	JEQ   r2sum
 
 r2one:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Y12
 	VMOVUPS      32(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -7995,6 +8034,7 @@ r3started:
 	JEQ  r3ones
 
 r3quad:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Y12
 	VMOVUPS      32(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -8049,6 +8089,7 @@ r3ones:
 	JEQ   r3sum
 
 r3one:
+	PREFETCHT1   8192(DI)
 	VMOVUPS      (DI), Y12
 	VMOVUPS      32(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -8932,6 +8973,9038 @@ r6one:
 	ADDQ         $0x04, DI
 	ADDQ         $0x04, R8
 	ADDQ         $0x00000040, R9
+	SUBQ         $0x01, R10
+	JNE          r6one
+
+r6sum:
+	TESTQ        BX, BX
+	JEQ          r6clamp
+	VBROADCASTSS mask+112(FP), Y12
+	VPAND        gemmBits<>+0(SB), Y12, Y12
+	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
+	VBROADCASTSS mask+112(FP), Y13
+	VPAND        gemmBits<>+32(SB), Y13, Y13
+	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
+	MOVQ         ldres+80(FP), DI
+	VMASKMOVPS   (BX), Y12, Y14
+	VADDPS       Y14, Y0, Y0
+	VMASKMOVPS   32(BX), Y13, Y14
+	VADDPS       Y14, Y1, Y1
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y12, Y14
+	VADDPS       Y14, Y2, Y2
+	VMASKMOVPS   32(BX), Y13, Y14
+	VADDPS       Y14, Y3, Y3
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y12, Y14
+	VADDPS       Y14, Y4, Y4
+	VMASKMOVPS   32(BX), Y13, Y14
+	VADDPS       Y14, Y5, Y5
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y12, Y14
+	VADDPS       Y14, Y6, Y6
+	VMASKMOVPS   32(BX), Y13, Y14
+	VADDPS       Y14, Y7, Y7
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y12, Y14
+	VADDPS       Y14, Y8, Y8
+	VMASKMOVPS   32(BX), Y13, Y14
+	VADDPS       Y14, Y9, Y9
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y12, Y14
+	VADDPS       Y14, Y10, Y10
+	VMASKMOVPS   32(BX), Y13, Y14
+	VADDPS       Y14, Y11, Y11
+	LEAQ         (BX)(DI*4), BX
+
+r6clamp:
+	VBROADCASTSS lo+104(FP), Y14
+	VBROADCASTSS hi+108(FP), Y15
+	MOVL         mask+112(FP), DI
+	CMPL         DI, $0x0000ffff
+	JNE          r6part
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Y0, Y14, Y0
+	VMINPS       Y0, Y15, Y0
+	VMOVUPS      Y0, (DX)
+	VMAXPS       Y1, Y14, Y1
+	VMINPS       Y1, Y15, Y1
+	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y2, Y14, Y2
+	VMINPS       Y2, Y15, Y2
+	VMOVUPS      Y2, (DX)
+	VMAXPS       Y3, Y14, Y3
+	VMINPS       Y3, Y15, Y3
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y4, Y14, Y4
+	VMINPS       Y4, Y15, Y4
+	VMOVUPS      Y4, (DX)
+	VMAXPS       Y5, Y14, Y5
+	VMINPS       Y5, Y15, Y5
+	VMOVUPS      Y5, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y6, Y14, Y6
+	VMINPS       Y6, Y15, Y6
+	VMOVUPS      Y6, (DX)
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y7, Y15, Y7
+	VMOVUPS      Y7, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y8, Y14, Y8
+	VMINPS       Y8, Y15, Y8
+	VMOVUPS      Y8, (DX)
+	VMAXPS       Y9, Y14, Y9
+	VMINPS       Y9, Y15, Y9
+	VMOVUPS      Y9, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y10, Y14, Y10
+	VMINPS       Y10, Y15, Y10
+	VMOVUPS      Y10, (DX)
+	VMAXPS       Y11, Y14, Y11
+	VMINPS       Y11, Y15, Y11
+	VMOVUPS      Y11, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	JMP          r6stored
+
+r6part:
+	VBROADCASTSS mask+112(FP), Y12
+	VPAND        gemmBits<>+0(SB), Y12, Y12
+	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
+	VBROADCASTSS mask+112(FP), Y13
+	VPAND        gemmBits<>+32(SB), Y13, Y13
+	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Y0, Y14, Y0
+	VMINPS       Y0, Y15, Y0
+	VMASKMOVPS   Y0, Y12, (DX)
+	VMAXPS       Y1, Y14, Y1
+	VMINPS       Y1, Y15, Y1
+	VMASKMOVPS   Y1, Y13, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y2, Y14, Y2
+	VMINPS       Y2, Y15, Y2
+	VMASKMOVPS   Y2, Y12, (DX)
+	VMAXPS       Y3, Y14, Y3
+	VMINPS       Y3, Y15, Y3
+	VMASKMOVPS   Y3, Y13, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y4, Y14, Y4
+	VMINPS       Y4, Y15, Y4
+	VMASKMOVPS   Y4, Y12, (DX)
+	VMAXPS       Y5, Y14, Y5
+	VMINPS       Y5, Y15, Y5
+	VMASKMOVPS   Y5, Y13, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y6, Y14, Y6
+	VMINPS       Y6, Y15, Y6
+	VMASKMOVPS   Y6, Y12, (DX)
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y7, Y15, Y7
+	VMASKMOVPS   Y7, Y13, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y8, Y14, Y8
+	VMINPS       Y8, Y15, Y8
+	VMASKMOVPS   Y8, Y12, (DX)
+	VMAXPS       Y9, Y14, Y9
+	VMINPS       Y9, Y15, Y9
+	VMASKMOVPS   Y9, Y13, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y10, Y14, Y10
+	VMINPS       Y10, Y15, Y10
+	VMASKMOVPS   Y10, Y12, (DX)
+	VMAXPS       Y11, Y14, Y11
+	VMINPS       Y11, Y15, Y11
+	VMASKMOVPS   Y11, Y13, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+
+r6stored:
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	SUBQ $0x01, tiles+8(FP)
+	JNE  r6tile
+	VZEROUPPER
+	RET
+
+// func gemm16HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm16HalfAVX512(SB), NOSPLIT, $0-117
+	MOVQ  rows+0(FP), AX
+	MOVL  mask+112(FP), CX
+	KMOVW CX, K1
+	SHRL  $0x10, CX
+	KMOVW CX, K2
+	CMPQ  AX, $0x0000000e
+	JEQ   r14
+	CMPQ  AX, $0x0000000d
+	JEQ   r13
+	CMPQ  AX, $0x0000000c
+	JEQ   r12
+	CMPQ  AX, $0x0000000b
+	JEQ   r11
+	CMPQ  AX, $0x0000000a
+	JEQ   r10
+	CMPQ  AX, $0x00000009
+	JEQ   r9
+	CMPQ  AX, $0x00000008
+	JEQ   r8
+	CMPQ  AX, $0x00000007
+	JEQ   r7
+	CMPQ  AX, $0x00000006
+	JEQ   r6
+	CMPQ  AX, $0x00000005
+	JEQ   r5
+	CMPQ  AX, $0x00000004
+	JEQ   r4
+	CMPQ  AX, $0x00000003
+	JEQ   r3
+	CMPQ  AX, $0x00000002
+	JEQ   r2
+	MOVQ  a+16(FP), AX
+	MOVQ  lda+24(FP), CX
+	MOVQ  out+56(FP), DX
+	MOVQ  res+72(FP), BX
+	MOVQ  ahead+88(FP), SI
+	SHLQ  $0x02, CX
+
+r1tile:
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
+	JNE     r1more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	JMP     r1started
+
+r1more:
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	LEAQ      (SI)(DI*4), SI
+
+r1started:
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
+	JEQ  r1ones
+
+r1quad:
+	PREFETCHT1       8192(DI)
+	VCVTPH2PS        (DI), Z4
+	VFMADD231PS.BCST (SI), Z4, Z0
+	VCVTPH2PS        32(DI), Z4
+	VFMADD231PS.BCST 4(SI), Z4, Z1
+	VCVTPH2PS        64(DI), Z4
+	VFMADD231PS.BCST 8(SI), Z4, Z2
+	VCVTPH2PS        96(DI), Z4
+	VFMADD231PS.BCST 12(SI), Z4, Z3
+	ADDQ             $0x10, SI
+	ADDQ             $0x00000080, DI
+	SUBQ             $0x01, R9
+	JNE              r1quad
+
+r1ones:
+	TESTQ R8, R8
+	JEQ   r1sum
+
+r1one:
+	PREFETCHT1       8192(DI)
+	VCVTPH2PS        (DI), Z4
+	VFMADD231PS.BCST (SI), Z4, Z0
+	ADDQ             $0x04, SI
+	ADDQ             $0x00000020, DI
+	SUBQ             $0x01, R8
+	JNE              r1one
+
+r1sum:
+	VADDPS    Z1, Z0, Z0
+	VADDPS    Z2, Z0, Z0
+	VADDPS    Z3, Z0, Z0
+	TESTQ     BX, BX
+	JEQ       r1clamp
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z5
+	VADDPS    Z5, Z0, Z0
+	LEAQ      (BX)(SI*4), BX
+
+r1clamp:
+	VBROADCASTSS lo+104(FP), Z5
+	VBROADCASTSS hi+108(FP), Z6
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Z0, Z5, Z0
+	VMINPS       Z0, Z6, Z0
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r1tile
+	VZEROUPPER
+	RET
+
+r2:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r2tile:
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
+	JNE     r2more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	JMP     r2started
+
+r2more:
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z1
+	LEAQ      (SI)(DI*4), SI
+
+r2started:
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
+	JEQ  r2ones
+
+r2quad:
+	PREFETCHT1       8192(DI)
+	PREFETCHT1       8256(DI)
+	VCVTPH2PS        (DI), Z8
+	VFMADD231PS.BCST (SI), Z8, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z8, Z1
+	VCVTPH2PS        32(DI), Z8
+	VFMADD231PS.BCST 4(SI), Z8, Z2
+	VFMADD231PS.BCST 4(SI)(CX*1), Z8, Z3
+	VCVTPH2PS        64(DI), Z8
+	VFMADD231PS.BCST 8(SI), Z8, Z4
+	VFMADD231PS.BCST 8(SI)(CX*1), Z8, Z5
+	VCVTPH2PS        96(DI), Z8
+	VFMADD231PS.BCST 12(SI), Z8, Z6
+	VFMADD231PS.BCST 12(SI)(CX*1), Z8, Z7
+	ADDQ             $0x10, SI
+	ADDQ             $0x00000080, DI
+	SUBQ             $0x01, R9
+	JNE              r2quad
+
+r2ones:
+	TESTQ R8, R8
+	JEQ   r2sum
+
+r2one:
+	PREFETCHT1       8192(DI)
+	VCVTPH2PS        (DI), Z8
+	VFMADD231PS.BCST (SI), Z8, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z8, Z1
+	ADDQ             $0x04, SI
+	ADDQ             $0x00000020, DI
+	SUBQ             $0x01, R8
+	JNE              r2one
+
+r2sum:
+	VADDPS    Z2, Z0, Z0
+	VADDPS    Z3, Z1, Z1
+	VADDPS    Z4, Z0, Z0
+	VADDPS    Z5, Z1, Z1
+	VADDPS    Z6, Z0, Z0
+	VADDPS    Z7, Z1, Z1
+	TESTQ     BX, BX
+	JEQ       r2clamp
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z9
+	VADDPS    Z9, Z0, Z0
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z9
+	VADDPS    Z9, Z1, Z1
+	LEAQ      (BX)(SI*4), BX
+
+r2clamp:
+	VBROADCASTSS lo+104(FP), Z9
+	VBROADCASTSS hi+108(FP), Z10
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Z0, Z9, Z0
+	VMINPS       Z0, Z10, Z0
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z1, Z9, Z1
+	VMINPS       Z1, Z10, Z1
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r2tile
+	VZEROUPPER
+	RET
+
+r3:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r3tile:
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
+	JNE     r3more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	JMP     r3started
+
+r3more:
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	LEAQ      (SI)(DI*4), SI
+
+r3started:
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
+	JEQ  r3ones
+
+r3quad:
+	PREFETCHT1       8192(DI)
+	PREFETCHT1       8256(DI)
+	VCVTPH2PS        (DI), Z12
+	VFMADD231PS.BCST (SI), Z12, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z12, Z2
+	VCVTPH2PS        32(DI), Z12
+	VFMADD231PS.BCST 4(SI), Z12, Z3
+	VFMADD231PS.BCST 4(SI)(CX*1), Z12, Z4
+	VFMADD231PS.BCST 4(SI)(CX*2), Z12, Z5
+	VCVTPH2PS        64(DI), Z12
+	VFMADD231PS.BCST 8(SI), Z12, Z6
+	VFMADD231PS.BCST 8(SI)(CX*1), Z12, Z7
+	VFMADD231PS.BCST 8(SI)(CX*2), Z12, Z8
+	VCVTPH2PS        96(DI), Z12
+	VFMADD231PS.BCST 12(SI), Z12, Z9
+	VFMADD231PS.BCST 12(SI)(CX*1), Z12, Z10
+	VFMADD231PS.BCST 12(SI)(CX*2), Z12, Z11
+	ADDQ             $0x10, SI
+	ADDQ             $0x00000080, DI
+	SUBQ             $0x01, R9
+	JNE              r3quad
+
+r3ones:
+	TESTQ R8, R8
+	JEQ   r3sum
+
+r3one:
+	PREFETCHT1       8192(DI)
+	VCVTPH2PS        (DI), Z12
+	VFMADD231PS.BCST (SI), Z12, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z12, Z2
+	ADDQ             $0x04, SI
+	ADDQ             $0x00000020, DI
+	SUBQ             $0x01, R8
+	JNE              r3one
+
+r3sum:
+	VADDPS    Z3, Z0, Z0
+	VADDPS    Z4, Z1, Z1
+	VADDPS    Z5, Z2, Z2
+	VADDPS    Z6, Z0, Z0
+	VADDPS    Z7, Z1, Z1
+	VADDPS    Z8, Z2, Z2
+	VADDPS    Z9, Z0, Z0
+	VADDPS    Z10, Z1, Z1
+	VADDPS    Z11, Z2, Z2
+	TESTQ     BX, BX
+	JEQ       r3clamp
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z0, Z0
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z1, Z1
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z2, Z2
+	LEAQ      (BX)(SI*4), BX
+
+r3clamp:
+	VBROADCASTSS lo+104(FP), Z13
+	VBROADCASTSS hi+108(FP), Z14
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z1, Z13, Z1
+	VMINPS       Z1, Z14, Z1
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z2, Z13, Z2
+	VMINPS       Z2, Z14, Z2
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r3tile
+	VZEROUPPER
+	RET
+
+r4:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r4tile:
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
+	JNE     r4more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	JMP     r4started
+
+r4more:
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z3
+	LEAQ      (SI)(DI*4), SI
+
+r4started:
+	MOVQ AX, SI
+	LEAQ (SI)(CX*2), DI
+	ADDQ CX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+32(FP), R9
+	MOVQ aheadStep+96(FP), R10
+	MOVQ R9, R10
+	ANDQ $0x03, R9
+	SHRQ $0x02, R10
+	JEQ  r4ones
+
+r4quad:
+	PREFETCHT1       8192(R8)
+	PREFETCHT1       8256(R8)
+	VCVTPH2PS        (R8), Z12
+	VFMADD231PS.BCST (SI), Z12, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z12, Z2
+	VFMADD231PS.BCST (DI), Z12, Z3
+	VCVTPH2PS        32(R8), Z12
+	VFMADD231PS.BCST 4(SI), Z12, Z4
+	VFMADD231PS.BCST 4(SI)(CX*1), Z12, Z5
+	VFMADD231PS.BCST 4(SI)(CX*2), Z12, Z6
+	VFMADD231PS.BCST 4(DI), Z12, Z7
+	VCVTPH2PS        64(R8), Z12
+	VFMADD231PS.BCST 8(SI), Z12, Z8
+	VFMADD231PS.BCST 8(SI)(CX*1), Z12, Z9
+	VFMADD231PS.BCST 8(SI)(CX*2), Z12, Z10
+	VFMADD231PS.BCST 8(DI), Z12, Z11
+	VCVTPH2PS        96(R8), Z12
+	VFMADD231PS.BCST 12(SI), Z12, Z0
+	VFMADD231PS.BCST 12(SI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST 12(SI)(CX*2), Z12, Z2
+	VFMADD231PS.BCST 12(DI), Z12, Z3
+	ADDQ             $0x10, SI
+	ADDQ             $0x10, DI
+	ADDQ             $0x00000080, R8
+	SUBQ             $0x01, R10
+	JNE              r4quad
+
+r4ones:
+	TESTQ R9, R9
+	JEQ   r4sum
+
+r4one:
+	PREFETCHT1       8192(R8)
+	VCVTPH2PS        (R8), Z12
+	VFMADD231PS.BCST (SI), Z12, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z12, Z2
+	VFMADD231PS.BCST (DI), Z12, Z3
+	ADDQ             $0x04, SI
+	ADDQ             $0x04, DI
+	ADDQ             $0x00000020, R8
+	SUBQ             $0x01, R9
+	JNE              r4one
+
+r4sum:
+	VADDPS    Z4, Z0, Z0
+	VADDPS    Z5, Z1, Z1
+	VADDPS    Z6, Z2, Z2
+	VADDPS    Z7, Z3, Z3
+	VADDPS    Z8, Z0, Z0
+	VADDPS    Z9, Z1, Z1
+	VADDPS    Z10, Z2, Z2
+	VADDPS    Z11, Z3, Z3
+	TESTQ     BX, BX
+	JEQ       r4clamp
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z0, Z0
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z1, Z1
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z2, Z2
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z3, Z3
+	LEAQ      (BX)(SI*4), BX
+
+r4clamp:
+	VBROADCASTSS lo+104(FP), Z13
+	VBROADCASTSS hi+108(FP), Z14
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z1, Z13, Z1
+	VMINPS       Z1, Z14, Z1
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z2, Z13, Z2
+	VMINPS       Z2, Z14, Z2
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z3, Z13, Z3
+	VMINPS       Z3, Z14, Z3
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r4tile
+	VZEROUPPER
+	RET
+
+r5:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r5tile:
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
+	JNE     r5more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	JMP     r5started
+
+r5more:
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z3
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z4
+	LEAQ      (SI)(DI*4), SI
+
+r5started:
+	MOVQ AX, SI
+	LEAQ (SI)(CX*2), DI
+	ADDQ CX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+32(FP), R9
+	MOVQ aheadStep+96(FP), R10
+	MOVQ R9, R10
+	ANDQ $0x03, R9
+	SHRQ $0x02, R10
+	JEQ  r5ones
+
+r5quad:
+	PREFETCHT1       8192(R8)
+	PREFETCHT1       8256(R8)
+	VCVTPH2PS        (R8), Z10
+	VFMADD231PS.BCST (SI), Z10, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z10, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z10, Z2
+	VFMADD231PS.BCST (DI), Z10, Z3
+	VFMADD231PS.BCST (DI)(CX*1), Z10, Z4
+	VCVTPH2PS        32(R8), Z10
+	VFMADD231PS.BCST 4(SI), Z10, Z5
+	VFMADD231PS.BCST 4(SI)(CX*1), Z10, Z6
+	VFMADD231PS.BCST 4(SI)(CX*2), Z10, Z7
+	VFMADD231PS.BCST 4(DI), Z10, Z8
+	VFMADD231PS.BCST 4(DI)(CX*1), Z10, Z9
+	VCVTPH2PS        64(R8), Z10
+	VFMADD231PS.BCST 8(SI), Z10, Z0
+	VFMADD231PS.BCST 8(SI)(CX*1), Z10, Z1
+	VFMADD231PS.BCST 8(SI)(CX*2), Z10, Z2
+	VFMADD231PS.BCST 8(DI), Z10, Z3
+	VFMADD231PS.BCST 8(DI)(CX*1), Z10, Z4
+	VCVTPH2PS        96(R8), Z10
+	VFMADD231PS.BCST 12(SI), Z10, Z5
+	VFMADD231PS.BCST 12(SI)(CX*1), Z10, Z6
+	VFMADD231PS.BCST 12(SI)(CX*2), Z10, Z7
+	VFMADD231PS.BCST 12(DI), Z10, Z8
+	VFMADD231PS.BCST 12(DI)(CX*1), Z10, Z9
+	ADDQ             $0x10, SI
+	ADDQ             $0x10, DI
+	ADDQ             $0x00000080, R8
+	SUBQ             $0x01, R10
+	JNE              r5quad
+
+r5ones:
+	TESTQ R9, R9
+	JEQ   r5sum
+
+r5one:
+	PREFETCHT1       8192(R8)
+	VCVTPH2PS        (R8), Z10
+	VFMADD231PS.BCST (SI), Z10, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z10, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z10, Z2
+	VFMADD231PS.BCST (DI), Z10, Z3
+	VFMADD231PS.BCST (DI)(CX*1), Z10, Z4
+	ADDQ             $0x04, SI
+	ADDQ             $0x04, DI
+	ADDQ             $0x00000020, R8
+	SUBQ             $0x01, R9
+	JNE              r5one
+
+r5sum:
+	VADDPS    Z5, Z0, Z0
+	VADDPS    Z6, Z1, Z1
+	VADDPS    Z7, Z2, Z2
+	VADDPS    Z8, Z3, Z3
+	VADDPS    Z9, Z4, Z4
+	TESTQ     BX, BX
+	JEQ       r5clamp
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z11
+	VADDPS    Z11, Z0, Z0
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
+	VADDPS    Z11, Z1, Z1
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
+	VADDPS    Z11, Z2, Z2
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
+	VADDPS    Z11, Z3, Z3
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
+	VADDPS    Z11, Z4, Z4
+	LEAQ      (BX)(SI*4), BX
+
+r5clamp:
+	VBROADCASTSS lo+104(FP), Z11
+	VBROADCASTSS hi+108(FP), Z12
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Z0, Z11, Z0
+	VMINPS       Z0, Z12, Z0
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z1, Z11, Z1
+	VMINPS       Z1, Z12, Z1
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z2, Z11, Z2
+	VMINPS       Z2, Z12, Z2
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z3, Z11, Z3
+	VMINPS       Z3, Z12, Z3
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z4, Z11, Z4
+	VMINPS       Z4, Z12, Z4
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r5tile
+	VZEROUPPER
+	RET
+
+r6:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r6tile:
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
+	JNE     r6more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	JMP     r6started
+
+r6more:
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z3
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z4
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z5
+	LEAQ      (SI)(DI*4), SI
+
+r6started:
+	MOVQ AX, SI
+	LEAQ (SI)(CX*2), DI
+	ADDQ CX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+32(FP), R9
+	MOVQ aheadStep+96(FP), R10
+	MOVQ R9, R10
+	ANDQ $0x03, R9
+	SHRQ $0x02, R10
+	JEQ  r6ones
+
+r6quad:
+	PREFETCHT1       8192(R8)
+	PREFETCHT1       8256(R8)
+	VCVTPH2PS        (R8), Z12
+	VFMADD231PS.BCST (SI), Z12, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z12, Z2
+	VFMADD231PS.BCST (DI), Z12, Z3
+	VFMADD231PS.BCST (DI)(CX*1), Z12, Z4
+	VFMADD231PS.BCST (DI)(CX*2), Z12, Z5
+	VCVTPH2PS        32(R8), Z12
+	VFMADD231PS.BCST 4(SI), Z12, Z6
+	VFMADD231PS.BCST 4(SI)(CX*1), Z12, Z7
+	VFMADD231PS.BCST 4(SI)(CX*2), Z12, Z8
+	VFMADD231PS.BCST 4(DI), Z12, Z9
+	VFMADD231PS.BCST 4(DI)(CX*1), Z12, Z10
+	VFMADD231PS.BCST 4(DI)(CX*2), Z12, Z11
+	VCVTPH2PS        64(R8), Z12
+	VFMADD231PS.BCST 8(SI), Z12, Z0
+	VFMADD231PS.BCST 8(SI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST 8(SI)(CX*2), Z12, Z2
+	VFMADD231PS.BCST 8(DI), Z12, Z3
+	VFMADD231PS.BCST 8(DI)(CX*1), Z12, Z4
+	VFMADD231PS.BCST 8(DI)(CX*2), Z12, Z5
+	VCVTPH2PS        96(R8), Z12
+	VFMADD231PS.BCST 12(SI), Z12, Z6
+	VFMADD231PS.BCST 12(SI)(CX*1), Z12, Z7
+	VFMADD231PS.BCST 12(SI)(CX*2), Z12, Z8
+	VFMADD231PS.BCST 12(DI), Z12, Z9
+	VFMADD231PS.BCST 12(DI)(CX*1), Z12, Z10
+	VFMADD231PS.BCST 12(DI)(CX*2), Z12, Z11
+	ADDQ             $0x10, SI
+	ADDQ             $0x10, DI
+	ADDQ             $0x00000080, R8
+	SUBQ             $0x01, R10
+	JNE              r6quad
+
+r6ones:
+	TESTQ R9, R9
+	JEQ   r6sum
+
+r6one:
+	PREFETCHT1       8192(R8)
+	VCVTPH2PS        (R8), Z12
+	VFMADD231PS.BCST (SI), Z12, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z12, Z2
+	VFMADD231PS.BCST (DI), Z12, Z3
+	VFMADD231PS.BCST (DI)(CX*1), Z12, Z4
+	VFMADD231PS.BCST (DI)(CX*2), Z12, Z5
+	ADDQ             $0x04, SI
+	ADDQ             $0x04, DI
+	ADDQ             $0x00000020, R8
+	SUBQ             $0x01, R9
+	JNE              r6one
+
+r6sum:
+	VADDPS    Z6, Z0, Z0
+	VADDPS    Z7, Z1, Z1
+	VADDPS    Z8, Z2, Z2
+	VADDPS    Z9, Z3, Z3
+	VADDPS    Z10, Z4, Z4
+	VADDPS    Z11, Z5, Z5
+	TESTQ     BX, BX
+	JEQ       r6clamp
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z0, Z0
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z1, Z1
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z2, Z2
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z3, Z3
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z4, Z4
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z5, Z5
+	LEAQ      (BX)(SI*4), BX
+
+r6clamp:
+	VBROADCASTSS lo+104(FP), Z13
+	VBROADCASTSS hi+108(FP), Z14
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z1, Z13, Z1
+	VMINPS       Z1, Z14, Z1
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z2, Z13, Z2
+	VMINPS       Z2, Z14, Z2
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z3, Z13, Z3
+	VMINPS       Z3, Z14, Z3
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z4, Z13, Z4
+	VMINPS       Z4, Z14, Z4
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z5, Z13, Z5
+	VMINPS       Z5, Z14, Z5
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r6tile
+	VZEROUPPER
+	RET
+
+r7:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r7tile:
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
+	JNE     r7more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	JMP     r7started
+
+r7more:
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z3
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z4
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z5
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z6
+	LEAQ      (SI)(DI*4), SI
+
+r7started:
+	MOVQ AX, SI
+	LEAQ (SI)(CX*2), DI
+	ADDQ CX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+32(FP), R10
+	MOVQ aheadStep+96(FP), R11
+	MOVQ R10, R11
+	ANDQ $0x03, R10
+	SHRQ $0x02, R11
+	JEQ  r7ones
+
+r7quad:
+	PREFETCHT1       8192(R9)
+	PREFETCHT1       8256(R9)
+	VCVTPH2PS        (R9), Z7
+	VFMADD231PS.BCST (SI), Z7, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z7, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z7, Z2
+	VFMADD231PS.BCST (DI), Z7, Z3
+	VFMADD231PS.BCST (DI)(CX*1), Z7, Z4
+	VFMADD231PS.BCST (DI)(CX*2), Z7, Z5
+	VFMADD231PS.BCST (R8), Z7, Z6
+	VCVTPH2PS        32(R9), Z7
+	VFMADD231PS.BCST 4(SI), Z7, Z0
+	VFMADD231PS.BCST 4(SI)(CX*1), Z7, Z1
+	VFMADD231PS.BCST 4(SI)(CX*2), Z7, Z2
+	VFMADD231PS.BCST 4(DI), Z7, Z3
+	VFMADD231PS.BCST 4(DI)(CX*1), Z7, Z4
+	VFMADD231PS.BCST 4(DI)(CX*2), Z7, Z5
+	VFMADD231PS.BCST 4(R8), Z7, Z6
+	VCVTPH2PS        64(R9), Z7
+	VFMADD231PS.BCST 8(SI), Z7, Z0
+	VFMADD231PS.BCST 8(SI)(CX*1), Z7, Z1
+	VFMADD231PS.BCST 8(SI)(CX*2), Z7, Z2
+	VFMADD231PS.BCST 8(DI), Z7, Z3
+	VFMADD231PS.BCST 8(DI)(CX*1), Z7, Z4
+	VFMADD231PS.BCST 8(DI)(CX*2), Z7, Z5
+	VFMADD231PS.BCST 8(R8), Z7, Z6
+	VCVTPH2PS        96(R9), Z7
+	VFMADD231PS.BCST 12(SI), Z7, Z0
+	VFMADD231PS.BCST 12(SI)(CX*1), Z7, Z1
+	VFMADD231PS.BCST 12(SI)(CX*2), Z7, Z2
+	VFMADD231PS.BCST 12(DI), Z7, Z3
+	VFMADD231PS.BCST 12(DI)(CX*1), Z7, Z4
+	VFMADD231PS.BCST 12(DI)(CX*2), Z7, Z5
+	VFMADD231PS.BCST 12(R8), Z7, Z6
+	ADDQ             $0x10, SI
+	ADDQ             $0x10, DI
+	ADDQ             $0x10, R8
+	ADDQ             $0x00000080, R9
+	SUBQ             $0x01, R11
+	JNE              r7quad
+
+r7ones:
+	TESTQ R10, R10
+	JEQ   r7sum
+
+r7one:
+	PREFETCHT1       8192(R9)
+	VCVTPH2PS        (R9), Z7
+	VFMADD231PS.BCST (SI), Z7, Z0
+	VFMADD231PS.BCST (SI)(CX*1), Z7, Z1
+	VFMADD231PS.BCST (SI)(CX*2), Z7, Z2
+	VFMADD231PS.BCST (DI), Z7, Z3
+	VFMADD231PS.BCST (DI)(CX*1), Z7, Z4
+	VFMADD231PS.BCST (DI)(CX*2), Z7, Z5
+	VFMADD231PS.BCST (R8), Z7, Z6
+	ADDQ             $0x04, SI
+	ADDQ             $0x04, DI
+	ADDQ             $0x04, R8
+	ADDQ             $0x00000020, R9
+	SUBQ             $0x01, R10
+	JNE              r7one
+
+r7sum:
+	TESTQ     BX, BX
+	JEQ       r7clamp
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z8
+	VADDPS    Z8, Z0, Z0
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z8
+	VADDPS    Z8, Z1, Z1
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z8
+	VADDPS    Z8, Z2, Z2
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z8
+	VADDPS    Z8, Z3, Z3
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z8
+	VADDPS    Z8, Z4, Z4
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z8
+	VADDPS    Z8, Z5, Z5
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z8
+	VADDPS    Z8, Z6, Z6
+	LEAQ      (BX)(SI*4), BX
+
+r7clamp:
+	VBROADCASTSS lo+104(FP), Z8
+	VBROADCASTSS hi+108(FP), Z9
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z6, Z8, Z6
+	VMINPS       Z6, Z9, Z6
+	VMOVUPS      Z6, K1, (DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r7tile
+	VZEROUPPER
+	RET
+
+r8:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r8tile:
+	MOVB    accumulate+116(FP), DI
+	TESTB   DI, DI
+	JNE     r8more
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	JMP     r8started
+
+r8more:
+	MOVQ      ldout+64(FP), R8
+	MOVQ      DX, DI
+	VMOVUPS.Z (DI), K1, Z0
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z1
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z2
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z3
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z4
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z5
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z6
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z7
+	LEAQ      (DI)(R8*4), DI
+
+r8started:
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	MOVQ b+40(FP), R10
+	MOVQ k+32(FP), R11
+	MOVQ aheadStep+96(FP), R13
+	MOVQ R11, R12
+	ANDQ $0x03, R11
+	SHRQ $0x02, R12
+	JEQ  r8ones
+
+r8quad:
+	PREFETCHT1       (SI)
+	ADDQ             R13, SI
+	VCVTPH2PS        (R10), Z8
+	VFMADD231PS.BCST (DI), Z8, Z0
+	VFMADD231PS.BCST (DI)(CX*1), Z8, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z8, Z2
+	VFMADD231PS.BCST (R8), Z8, Z3
+	VFMADD231PS.BCST (R8)(CX*1), Z8, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z8, Z5
+	VFMADD231PS.BCST (R9), Z8, Z6
+	VFMADD231PS.BCST (R9)(CX*1), Z8, Z7
+	VCVTPH2PS        32(R10), Z8
+	VFMADD231PS.BCST 4(DI), Z8, Z0
+	VFMADD231PS.BCST 4(DI)(CX*1), Z8, Z1
+	VFMADD231PS.BCST 4(DI)(CX*2), Z8, Z2
+	VFMADD231PS.BCST 4(R8), Z8, Z3
+	VFMADD231PS.BCST 4(R8)(CX*1), Z8, Z4
+	VFMADD231PS.BCST 4(R8)(CX*2), Z8, Z5
+	VFMADD231PS.BCST 4(R9), Z8, Z6
+	VFMADD231PS.BCST 4(R9)(CX*1), Z8, Z7
+	PREFETCHT1       (SI)
+	ADDQ             R13, SI
+	VCVTPH2PS        64(R10), Z8
+	VFMADD231PS.BCST 8(DI), Z8, Z0
+	VFMADD231PS.BCST 8(DI)(CX*1), Z8, Z1
+	VFMADD231PS.BCST 8(DI)(CX*2), Z8, Z2
+	VFMADD231PS.BCST 8(R8), Z8, Z3
+	VFMADD231PS.BCST 8(R8)(CX*1), Z8, Z4
+	VFMADD231PS.BCST 8(R8)(CX*2), Z8, Z5
+	VFMADD231PS.BCST 8(R9), Z8, Z6
+	VFMADD231PS.BCST 8(R9)(CX*1), Z8, Z7
+	VCVTPH2PS        96(R10), Z8
+	VFMADD231PS.BCST 12(DI), Z8, Z0
+	VFMADD231PS.BCST 12(DI)(CX*1), Z8, Z1
+	VFMADD231PS.BCST 12(DI)(CX*2), Z8, Z2
+	VFMADD231PS.BCST 12(R8), Z8, Z3
+	VFMADD231PS.BCST 12(R8)(CX*1), Z8, Z4
+	VFMADD231PS.BCST 12(R8)(CX*2), Z8, Z5
+	VFMADD231PS.BCST 12(R9), Z8, Z6
+	VFMADD231PS.BCST 12(R9)(CX*1), Z8, Z7
+	ADDQ             $0x10, DI
+	ADDQ             $0x10, R8
+	ADDQ             $0x10, R9
+	ADDQ             $0x00000080, R10
+	SUBQ             $0x01, R12
+	JNE              r8quad
+
+r8ones:
+	TESTQ R11, R11
+	JEQ   r8sum
+
+r8one:
+	VCVTPH2PS        (R10), Z8
+	VFMADD231PS.BCST (DI), Z8, Z0
+	VFMADD231PS.BCST (DI)(CX*1), Z8, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z8, Z2
+	VFMADD231PS.BCST (R8), Z8, Z3
+	VFMADD231PS.BCST (R8)(CX*1), Z8, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z8, Z5
+	VFMADD231PS.BCST (R9), Z8, Z6
+	VFMADD231PS.BCST (R9)(CX*1), Z8, Z7
+	ADDQ             $0x04, DI
+	ADDQ             $0x04, R8
+	ADDQ             $0x04, R9
+	ADDQ             $0x00000020, R10
+	SUBQ             $0x01, R11
+	JNE              r8one
+
+r8sum:
+	TESTQ     BX, BX
+	JEQ       r8clamp
+	MOVQ      ldres+80(FP), DI
+	VMOVUPS.Z (BX), K1, Z9
+	VADDPS    Z9, Z0, Z0
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z9
+	VADDPS    Z9, Z1, Z1
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z9
+	VADDPS    Z9, Z2, Z2
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z9
+	VADDPS    Z9, Z3, Z3
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z9
+	VADDPS    Z9, Z4, Z4
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z9
+	VADDPS    Z9, Z5, Z5
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z9
+	VADDPS    Z9, Z6, Z6
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z9
+	VADDPS    Z9, Z7, Z7
+	LEAQ      (BX)(DI*4), BX
+
+r8clamp:
+	VBROADCASTSS lo+104(FP), Z9
+	VBROADCASTSS hi+108(FP), Z10
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Z0, Z9, Z0
+	VMINPS       Z0, Z10, Z0
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z1, Z9, Z1
+	VMINPS       Z1, Z10, Z1
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z9, Z2
+	VMINPS       Z2, Z10, Z2
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z3, Z9, Z3
+	VMINPS       Z3, Z10, Z3
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z9, Z4
+	VMINPS       Z4, Z10, Z4
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z5, Z9, Z5
+	VMINPS       Z5, Z10, Z5
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z9, Z6
+	VMINPS       Z6, Z10, Z6
+	VMOVUPS      Z6, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z7, Z9, Z7
+	VMINPS       Z7, Z10, Z7
+	VMOVUPS      Z7, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r8tile
+	VZEROUPPER
+	RET
+
+r9:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r9tile:
+	MOVB    accumulate+116(FP), DI
+	TESTB   DI, DI
+	JNE     r9more
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	JMP     r9started
+
+r9more:
+	MOVQ      ldout+64(FP), R8
+	MOVQ      DX, DI
+	VMOVUPS.Z (DI), K1, Z0
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z1
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z2
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z3
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z4
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z5
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z6
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z7
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z8
+	LEAQ      (DI)(R8*4), DI
+
+r9started:
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	MOVQ b+40(FP), R10
+	MOVQ k+32(FP), R11
+	MOVQ aheadStep+96(FP), R13
+	MOVQ R11, R12
+	ANDQ $0x03, R11
+	SHRQ $0x02, R12
+	JEQ  r9ones
+
+r9quad:
+	PREFETCHT1       (SI)
+	ADDQ             R13, SI
+	VCVTPH2PS        (R10), Z9
+	VFMADD231PS.BCST (DI), Z9, Z0
+	VFMADD231PS.BCST (DI)(CX*1), Z9, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z9, Z2
+	VFMADD231PS.BCST (R8), Z9, Z3
+	VFMADD231PS.BCST (R8)(CX*1), Z9, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z9, Z5
+	VFMADD231PS.BCST (R9), Z9, Z6
+	VFMADD231PS.BCST (R9)(CX*1), Z9, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z9, Z8
+	VCVTPH2PS        32(R10), Z9
+	VFMADD231PS.BCST 4(DI), Z9, Z0
+	VFMADD231PS.BCST 4(DI)(CX*1), Z9, Z1
+	VFMADD231PS.BCST 4(DI)(CX*2), Z9, Z2
+	VFMADD231PS.BCST 4(R8), Z9, Z3
+	VFMADD231PS.BCST 4(R8)(CX*1), Z9, Z4
+	VFMADD231PS.BCST 4(R8)(CX*2), Z9, Z5
+	VFMADD231PS.BCST 4(R9), Z9, Z6
+	VFMADD231PS.BCST 4(R9)(CX*1), Z9, Z7
+	VFMADD231PS.BCST 4(R9)(CX*2), Z9, Z8
+	PREFETCHT1       (SI)
+	ADDQ             R13, SI
+	VCVTPH2PS        64(R10), Z9
+	VFMADD231PS.BCST 8(DI), Z9, Z0
+	VFMADD231PS.BCST 8(DI)(CX*1), Z9, Z1
+	VFMADD231PS.BCST 8(DI)(CX*2), Z9, Z2
+	VFMADD231PS.BCST 8(R8), Z9, Z3
+	VFMADD231PS.BCST 8(R8)(CX*1), Z9, Z4
+	VFMADD231PS.BCST 8(R8)(CX*2), Z9, Z5
+	VFMADD231PS.BCST 8(R9), Z9, Z6
+	VFMADD231PS.BCST 8(R9)(CX*1), Z9, Z7
+	VFMADD231PS.BCST 8(R9)(CX*2), Z9, Z8
+	VCVTPH2PS        96(R10), Z9
+	VFMADD231PS.BCST 12(DI), Z9, Z0
+	VFMADD231PS.BCST 12(DI)(CX*1), Z9, Z1
+	VFMADD231PS.BCST 12(DI)(CX*2), Z9, Z2
+	VFMADD231PS.BCST 12(R8), Z9, Z3
+	VFMADD231PS.BCST 12(R8)(CX*1), Z9, Z4
+	VFMADD231PS.BCST 12(R8)(CX*2), Z9, Z5
+	VFMADD231PS.BCST 12(R9), Z9, Z6
+	VFMADD231PS.BCST 12(R9)(CX*1), Z9, Z7
+	VFMADD231PS.BCST 12(R9)(CX*2), Z9, Z8
+	ADDQ             $0x10, DI
+	ADDQ             $0x10, R8
+	ADDQ             $0x10, R9
+	ADDQ             $0x00000080, R10
+	SUBQ             $0x01, R12
+	JNE              r9quad
+
+r9ones:
+	TESTQ R11, R11
+	JEQ   r9sum
+
+r9one:
+	VCVTPH2PS        (R10), Z9
+	VFMADD231PS.BCST (DI), Z9, Z0
+	VFMADD231PS.BCST (DI)(CX*1), Z9, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z9, Z2
+	VFMADD231PS.BCST (R8), Z9, Z3
+	VFMADD231PS.BCST (R8)(CX*1), Z9, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z9, Z5
+	VFMADD231PS.BCST (R9), Z9, Z6
+	VFMADD231PS.BCST (R9)(CX*1), Z9, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z9, Z8
+	ADDQ             $0x04, DI
+	ADDQ             $0x04, R8
+	ADDQ             $0x04, R9
+	ADDQ             $0x00000020, R10
+	SUBQ             $0x01, R11
+	JNE              r9one
+
+r9sum:
+	TESTQ     BX, BX
+	JEQ       r9clamp
+	MOVQ      ldres+80(FP), DI
+	VMOVUPS.Z (BX), K1, Z10
+	VADDPS    Z10, Z0, Z0
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
+	VADDPS    Z10, Z1, Z1
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
+	VADDPS    Z10, Z2, Z2
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
+	VADDPS    Z10, Z3, Z3
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
+	VADDPS    Z10, Z4, Z4
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
+	VADDPS    Z10, Z5, Z5
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
+	VADDPS    Z10, Z6, Z6
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
+	VADDPS    Z10, Z7, Z7
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
+	VADDPS    Z10, Z8, Z8
+	LEAQ      (BX)(DI*4), BX
+
+r9clamp:
+	VBROADCASTSS lo+104(FP), Z10
+	VBROADCASTSS hi+108(FP), Z11
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Z0, Z10, Z0
+	VMINPS       Z0, Z11, Z0
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z1, Z10, Z1
+	VMINPS       Z1, Z11, Z1
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z10, Z2
+	VMINPS       Z2, Z11, Z2
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z3, Z10, Z3
+	VMINPS       Z3, Z11, Z3
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z10, Z4
+	VMINPS       Z4, Z11, Z4
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z5, Z10, Z5
+	VMINPS       Z5, Z11, Z5
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z10, Z6
+	VMINPS       Z6, Z11, Z6
+	VMOVUPS      Z6, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z7, Z10, Z7
+	VMINPS       Z7, Z11, Z7
+	VMOVUPS      Z7, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z10, Z8
+	VMINPS       Z8, Z11, Z8
+	VMOVUPS      Z8, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r9tile
+	VZEROUPPER
+	RET
+
+r10:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r10tile:
+	MOVB    accumulate+116(FP), DI
+	TESTB   DI, DI
+	JNE     r10more
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	JMP     r10started
+
+r10more:
+	MOVQ      ldout+64(FP), R8
+	MOVQ      DX, DI
+	VMOVUPS.Z (DI), K1, Z0
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z1
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z2
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z3
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z4
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z5
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z6
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z7
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z8
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z9
+	LEAQ      (DI)(R8*4), DI
+
+r10started:
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+	MOVQ b+40(FP), R11
+	MOVQ k+32(FP), R12
+	MOVQ aheadStep+96(FP), R14
+	MOVQ R12, R13
+	ANDQ $0x03, R12
+	SHRQ $0x02, R13
+	JEQ  r10ones
+
+r10quad:
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
+	VCVTPH2PS        (R11), Z10
+	VFMADD231PS.BCST (DI), Z10, Z0
+	VFMADD231PS.BCST (DI)(CX*1), Z10, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z10, Z2
+	VFMADD231PS.BCST (R8), Z10, Z3
+	VFMADD231PS.BCST (R8)(CX*1), Z10, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z10, Z5
+	VFMADD231PS.BCST (R9), Z10, Z6
+	VFMADD231PS.BCST (R9)(CX*1), Z10, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z10, Z8
+	VFMADD231PS.BCST (R10), Z10, Z9
+	VCVTPH2PS        32(R11), Z10
+	VFMADD231PS.BCST 4(DI), Z10, Z0
+	VFMADD231PS.BCST 4(DI)(CX*1), Z10, Z1
+	VFMADD231PS.BCST 4(DI)(CX*2), Z10, Z2
+	VFMADD231PS.BCST 4(R8), Z10, Z3
+	VFMADD231PS.BCST 4(R8)(CX*1), Z10, Z4
+	VFMADD231PS.BCST 4(R8)(CX*2), Z10, Z5
+	VFMADD231PS.BCST 4(R9), Z10, Z6
+	VFMADD231PS.BCST 4(R9)(CX*1), Z10, Z7
+	VFMADD231PS.BCST 4(R9)(CX*2), Z10, Z8
+	VFMADD231PS.BCST 4(R10), Z10, Z9
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
+	VCVTPH2PS        64(R11), Z10
+	VFMADD231PS.BCST 8(DI), Z10, Z0
+	VFMADD231PS.BCST 8(DI)(CX*1), Z10, Z1
+	VFMADD231PS.BCST 8(DI)(CX*2), Z10, Z2
+	VFMADD231PS.BCST 8(R8), Z10, Z3
+	VFMADD231PS.BCST 8(R8)(CX*1), Z10, Z4
+	VFMADD231PS.BCST 8(R8)(CX*2), Z10, Z5
+	VFMADD231PS.BCST 8(R9), Z10, Z6
+	VFMADD231PS.BCST 8(R9)(CX*1), Z10, Z7
+	VFMADD231PS.BCST 8(R9)(CX*2), Z10, Z8
+	VFMADD231PS.BCST 8(R10), Z10, Z9
+	VCVTPH2PS        96(R11), Z10
+	VFMADD231PS.BCST 12(DI), Z10, Z0
+	VFMADD231PS.BCST 12(DI)(CX*1), Z10, Z1
+	VFMADD231PS.BCST 12(DI)(CX*2), Z10, Z2
+	VFMADD231PS.BCST 12(R8), Z10, Z3
+	VFMADD231PS.BCST 12(R8)(CX*1), Z10, Z4
+	VFMADD231PS.BCST 12(R8)(CX*2), Z10, Z5
+	VFMADD231PS.BCST 12(R9), Z10, Z6
+	VFMADD231PS.BCST 12(R9)(CX*1), Z10, Z7
+	VFMADD231PS.BCST 12(R9)(CX*2), Z10, Z8
+	VFMADD231PS.BCST 12(R10), Z10, Z9
+	ADDQ             $0x10, DI
+	ADDQ             $0x10, R8
+	ADDQ             $0x10, R9
+	ADDQ             $0x10, R10
+	ADDQ             $0x00000080, R11
+	SUBQ             $0x01, R13
+	JNE              r10quad
+
+r10ones:
+	TESTQ R12, R12
+	JEQ   r10sum
+
+r10one:
+	VCVTPH2PS        (R11), Z10
+	VFMADD231PS.BCST (DI), Z10, Z0
+	VFMADD231PS.BCST (DI)(CX*1), Z10, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z10, Z2
+	VFMADD231PS.BCST (R8), Z10, Z3
+	VFMADD231PS.BCST (R8)(CX*1), Z10, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z10, Z5
+	VFMADD231PS.BCST (R9), Z10, Z6
+	VFMADD231PS.BCST (R9)(CX*1), Z10, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z10, Z8
+	VFMADD231PS.BCST (R10), Z10, Z9
+	ADDQ             $0x04, DI
+	ADDQ             $0x04, R8
+	ADDQ             $0x04, R9
+	ADDQ             $0x04, R10
+	ADDQ             $0x00000020, R11
+	SUBQ             $0x01, R12
+	JNE              r10one
+
+r10sum:
+	TESTQ     BX, BX
+	JEQ       r10clamp
+	MOVQ      ldres+80(FP), DI
+	VMOVUPS.Z (BX), K1, Z11
+	VADDPS    Z11, Z0, Z0
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
+	VADDPS    Z11, Z1, Z1
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
+	VADDPS    Z11, Z2, Z2
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
+	VADDPS    Z11, Z3, Z3
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
+	VADDPS    Z11, Z4, Z4
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
+	VADDPS    Z11, Z5, Z5
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
+	VADDPS    Z11, Z6, Z6
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
+	VADDPS    Z11, Z7, Z7
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
+	VADDPS    Z11, Z8, Z8
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z11
+	VADDPS    Z11, Z9, Z9
+	LEAQ      (BX)(DI*4), BX
+
+r10clamp:
+	VBROADCASTSS lo+104(FP), Z11
+	VBROADCASTSS hi+108(FP), Z12
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Z0, Z11, Z0
+	VMINPS       Z0, Z12, Z0
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z1, Z11, Z1
+	VMINPS       Z1, Z12, Z1
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z11, Z2
+	VMINPS       Z2, Z12, Z2
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z3, Z11, Z3
+	VMINPS       Z3, Z12, Z3
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z11, Z4
+	VMINPS       Z4, Z12, Z4
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z5, Z11, Z5
+	VMINPS       Z5, Z12, Z5
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z11, Z6
+	VMINPS       Z6, Z12, Z6
+	VMOVUPS      Z6, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z7, Z11, Z7
+	VMINPS       Z7, Z12, Z7
+	VMOVUPS      Z7, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z11, Z8
+	VMINPS       Z8, Z12, Z8
+	VMOVUPS      Z8, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z9, Z11, Z9
+	VMINPS       Z9, Z12, Z9
+	VMOVUPS      Z9, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r10tile
+	VZEROUPPER
+	RET
+
+r11:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r11tile:
+	MOVB    accumulate+116(FP), DI
+	TESTB   DI, DI
+	JNE     r11more
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	JMP     r11started
+
+r11more:
+	MOVQ      ldout+64(FP), R8
+	MOVQ      DX, DI
+	VMOVUPS.Z (DI), K1, Z0
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z1
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z2
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z3
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z4
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z5
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z6
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z7
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z8
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z9
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z10
+	LEAQ      (DI)(R8*4), DI
+
+r11started:
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+	MOVQ b+40(FP), R11
+	MOVQ k+32(FP), R12
+	MOVQ aheadStep+96(FP), R14
+	MOVQ R12, R13
+	ANDQ $0x03, R12
+	SHRQ $0x02, R13
+	JEQ  r11ones
+
+r11quad:
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
+	VCVTPH2PS        (R11), Z11
+	VFMADD231PS.BCST (DI), Z11, Z0
+	VFMADD231PS.BCST (DI)(CX*1), Z11, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z11, Z2
+	VFMADD231PS.BCST (R8), Z11, Z3
+	VFMADD231PS.BCST (R8)(CX*1), Z11, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z11, Z5
+	VFMADD231PS.BCST (R9), Z11, Z6
+	VFMADD231PS.BCST (R9)(CX*1), Z11, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z11, Z8
+	VFMADD231PS.BCST (R10), Z11, Z9
+	VFMADD231PS.BCST (R10)(CX*1), Z11, Z10
+	VCVTPH2PS        32(R11), Z11
+	VFMADD231PS.BCST 4(DI), Z11, Z0
+	VFMADD231PS.BCST 4(DI)(CX*1), Z11, Z1
+	VFMADD231PS.BCST 4(DI)(CX*2), Z11, Z2
+	VFMADD231PS.BCST 4(R8), Z11, Z3
+	VFMADD231PS.BCST 4(R8)(CX*1), Z11, Z4
+	VFMADD231PS.BCST 4(R8)(CX*2), Z11, Z5
+	VFMADD231PS.BCST 4(R9), Z11, Z6
+	VFMADD231PS.BCST 4(R9)(CX*1), Z11, Z7
+	VFMADD231PS.BCST 4(R9)(CX*2), Z11, Z8
+	VFMADD231PS.BCST 4(R10), Z11, Z9
+	VFMADD231PS.BCST 4(R10)(CX*1), Z11, Z10
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
+	VCVTPH2PS        64(R11), Z11
+	VFMADD231PS.BCST 8(DI), Z11, Z0
+	VFMADD231PS.BCST 8(DI)(CX*1), Z11, Z1
+	VFMADD231PS.BCST 8(DI)(CX*2), Z11, Z2
+	VFMADD231PS.BCST 8(R8), Z11, Z3
+	VFMADD231PS.BCST 8(R8)(CX*1), Z11, Z4
+	VFMADD231PS.BCST 8(R8)(CX*2), Z11, Z5
+	VFMADD231PS.BCST 8(R9), Z11, Z6
+	VFMADD231PS.BCST 8(R9)(CX*1), Z11, Z7
+	VFMADD231PS.BCST 8(R9)(CX*2), Z11, Z8
+	VFMADD231PS.BCST 8(R10), Z11, Z9
+	VFMADD231PS.BCST 8(R10)(CX*1), Z11, Z10
+	VCVTPH2PS        96(R11), Z11
+	VFMADD231PS.BCST 12(DI), Z11, Z0
+	VFMADD231PS.BCST 12(DI)(CX*1), Z11, Z1
+	VFMADD231PS.BCST 12(DI)(CX*2), Z11, Z2
+	VFMADD231PS.BCST 12(R8), Z11, Z3
+	VFMADD231PS.BCST 12(R8)(CX*1), Z11, Z4
+	VFMADD231PS.BCST 12(R8)(CX*2), Z11, Z5
+	VFMADD231PS.BCST 12(R9), Z11, Z6
+	VFMADD231PS.BCST 12(R9)(CX*1), Z11, Z7
+	VFMADD231PS.BCST 12(R9)(CX*2), Z11, Z8
+	VFMADD231PS.BCST 12(R10), Z11, Z9
+	VFMADD231PS.BCST 12(R10)(CX*1), Z11, Z10
+	ADDQ             $0x10, DI
+	ADDQ             $0x10, R8
+	ADDQ             $0x10, R9
+	ADDQ             $0x10, R10
+	ADDQ             $0x00000080, R11
+	SUBQ             $0x01, R13
+	JNE              r11quad
+
+r11ones:
+	TESTQ R12, R12
+	JEQ   r11sum
+
+r11one:
+	VCVTPH2PS        (R11), Z11
+	VFMADD231PS.BCST (DI), Z11, Z0
+	VFMADD231PS.BCST (DI)(CX*1), Z11, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z11, Z2
+	VFMADD231PS.BCST (R8), Z11, Z3
+	VFMADD231PS.BCST (R8)(CX*1), Z11, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z11, Z5
+	VFMADD231PS.BCST (R9), Z11, Z6
+	VFMADD231PS.BCST (R9)(CX*1), Z11, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z11, Z8
+	VFMADD231PS.BCST (R10), Z11, Z9
+	VFMADD231PS.BCST (R10)(CX*1), Z11, Z10
+	ADDQ             $0x04, DI
+	ADDQ             $0x04, R8
+	ADDQ             $0x04, R9
+	ADDQ             $0x04, R10
+	ADDQ             $0x00000020, R11
+	SUBQ             $0x01, R12
+	JNE              r11one
+
+r11sum:
+	TESTQ     BX, BX
+	JEQ       r11clamp
+	MOVQ      ldres+80(FP), DI
+	VMOVUPS.Z (BX), K1, Z12
+	VADDPS    Z12, Z0, Z0
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
+	VADDPS    Z12, Z1, Z1
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
+	VADDPS    Z12, Z2, Z2
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
+	VADDPS    Z12, Z3, Z3
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
+	VADDPS    Z12, Z4, Z4
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
+	VADDPS    Z12, Z5, Z5
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
+	VADDPS    Z12, Z6, Z6
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
+	VADDPS    Z12, Z7, Z7
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
+	VADDPS    Z12, Z8, Z8
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
+	VADDPS    Z12, Z9, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
+	VADDPS    Z12, Z10, Z10
+	LEAQ      (BX)(DI*4), BX
+
+r11clamp:
+	VBROADCASTSS lo+104(FP), Z12
+	VBROADCASTSS hi+108(FP), Z13
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Z0, Z12, Z0
+	VMINPS       Z0, Z13, Z0
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z1, Z12, Z1
+	VMINPS       Z1, Z13, Z1
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z12, Z2
+	VMINPS       Z2, Z13, Z2
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z3, Z12, Z3
+	VMINPS       Z3, Z13, Z3
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z12, Z4
+	VMINPS       Z4, Z13, Z4
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z5, Z12, Z5
+	VMINPS       Z5, Z13, Z5
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z12, Z6
+	VMINPS       Z6, Z13, Z6
+	VMOVUPS      Z6, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z7, Z12, Z7
+	VMINPS       Z7, Z13, Z7
+	VMOVUPS      Z7, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z12, Z8
+	VMINPS       Z8, Z13, Z8
+	VMOVUPS      Z8, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z9, Z12, Z9
+	VMINPS       Z9, Z13, Z9
+	VMOVUPS      Z9, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z12, Z10
+	VMINPS       Z10, Z13, Z10
+	VMOVUPS      Z10, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r11tile
+	VZEROUPPER
+	RET
+
+r12:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r12tile:
+	MOVB    accumulate+116(FP), DI
+	TESTB   DI, DI
+	JNE     r12more
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	JMP     r12started
+
+r12more:
+	MOVQ      ldout+64(FP), R8
+	MOVQ      DX, DI
+	VMOVUPS.Z (DI), K1, Z0
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z1
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z2
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z3
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z4
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z5
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z6
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z7
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z8
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z9
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z10
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z11
+	LEAQ      (DI)(R8*4), DI
+
+r12started:
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+	MOVQ b+40(FP), R11
+	MOVQ k+32(FP), R12
+	MOVQ aheadStep+96(FP), R14
+	MOVQ R12, R13
+	ANDQ $0x03, R12
+	SHRQ $0x02, R13
+	JEQ  r12ones
+
+r12quad:
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
+	VCVTPH2PS        (R11), Z12
+	VFMADD231PS.BCST (DI), Z12, Z0
+	VFMADD231PS.BCST (DI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z12, Z2
+	VFMADD231PS.BCST (R8), Z12, Z3
+	VFMADD231PS.BCST (R8)(CX*1), Z12, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z12, Z5
+	VFMADD231PS.BCST (R9), Z12, Z6
+	VFMADD231PS.BCST (R9)(CX*1), Z12, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z12, Z8
+	VFMADD231PS.BCST (R10), Z12, Z9
+	VFMADD231PS.BCST (R10)(CX*1), Z12, Z10
+	VFMADD231PS.BCST (R10)(CX*2), Z12, Z11
+	VCVTPH2PS        32(R11), Z12
+	VFMADD231PS.BCST 4(DI), Z12, Z0
+	VFMADD231PS.BCST 4(DI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST 4(DI)(CX*2), Z12, Z2
+	VFMADD231PS.BCST 4(R8), Z12, Z3
+	VFMADD231PS.BCST 4(R8)(CX*1), Z12, Z4
+	VFMADD231PS.BCST 4(R8)(CX*2), Z12, Z5
+	VFMADD231PS.BCST 4(R9), Z12, Z6
+	VFMADD231PS.BCST 4(R9)(CX*1), Z12, Z7
+	VFMADD231PS.BCST 4(R9)(CX*2), Z12, Z8
+	VFMADD231PS.BCST 4(R10), Z12, Z9
+	VFMADD231PS.BCST 4(R10)(CX*1), Z12, Z10
+	VFMADD231PS.BCST 4(R10)(CX*2), Z12, Z11
+	PREFETCHT1       (SI)
+	ADDQ             R14, SI
+	VCVTPH2PS        64(R11), Z12
+	VFMADD231PS.BCST 8(DI), Z12, Z0
+	VFMADD231PS.BCST 8(DI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST 8(DI)(CX*2), Z12, Z2
+	VFMADD231PS.BCST 8(R8), Z12, Z3
+	VFMADD231PS.BCST 8(R8)(CX*1), Z12, Z4
+	VFMADD231PS.BCST 8(R8)(CX*2), Z12, Z5
+	VFMADD231PS.BCST 8(R9), Z12, Z6
+	VFMADD231PS.BCST 8(R9)(CX*1), Z12, Z7
+	VFMADD231PS.BCST 8(R9)(CX*2), Z12, Z8
+	VFMADD231PS.BCST 8(R10), Z12, Z9
+	VFMADD231PS.BCST 8(R10)(CX*1), Z12, Z10
+	VFMADD231PS.BCST 8(R10)(CX*2), Z12, Z11
+	VCVTPH2PS        96(R11), Z12
+	VFMADD231PS.BCST 12(DI), Z12, Z0
+	VFMADD231PS.BCST 12(DI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST 12(DI)(CX*2), Z12, Z2
+	VFMADD231PS.BCST 12(R8), Z12, Z3
+	VFMADD231PS.BCST 12(R8)(CX*1), Z12, Z4
+	VFMADD231PS.BCST 12(R8)(CX*2), Z12, Z5
+	VFMADD231PS.BCST 12(R9), Z12, Z6
+	VFMADD231PS.BCST 12(R9)(CX*1), Z12, Z7
+	VFMADD231PS.BCST 12(R9)(CX*2), Z12, Z8
+	VFMADD231PS.BCST 12(R10), Z12, Z9
+	VFMADD231PS.BCST 12(R10)(CX*1), Z12, Z10
+	VFMADD231PS.BCST 12(R10)(CX*2), Z12, Z11
+	ADDQ             $0x10, DI
+	ADDQ             $0x10, R8
+	ADDQ             $0x10, R9
+	ADDQ             $0x10, R10
+	ADDQ             $0x00000080, R11
+	SUBQ             $0x01, R13
+	JNE              r12quad
+
+r12ones:
+	TESTQ R12, R12
+	JEQ   r12sum
+
+r12one:
+	VCVTPH2PS        (R11), Z12
+	VFMADD231PS.BCST (DI), Z12, Z0
+	VFMADD231PS.BCST (DI)(CX*1), Z12, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z12, Z2
+	VFMADD231PS.BCST (R8), Z12, Z3
+	VFMADD231PS.BCST (R8)(CX*1), Z12, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z12, Z5
+	VFMADD231PS.BCST (R9), Z12, Z6
+	VFMADD231PS.BCST (R9)(CX*1), Z12, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z12, Z8
+	VFMADD231PS.BCST (R10), Z12, Z9
+	VFMADD231PS.BCST (R10)(CX*1), Z12, Z10
+	VFMADD231PS.BCST (R10)(CX*2), Z12, Z11
+	ADDQ             $0x04, DI
+	ADDQ             $0x04, R8
+	ADDQ             $0x04, R9
+	ADDQ             $0x04, R10
+	ADDQ             $0x00000020, R11
+	SUBQ             $0x01, R12
+	JNE              r12one
+
+r12sum:
+	TESTQ     BX, BX
+	JEQ       r12clamp
+	MOVQ      ldres+80(FP), DI
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z0, Z0
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z1, Z1
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z2, Z2
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z3, Z3
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z4, Z4
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z5, Z5
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z6, Z6
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z7, Z7
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z8, Z8
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z9, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z10, Z10
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z13
+	VADDPS    Z13, Z11, Z11
+	LEAQ      (BX)(DI*4), BX
+
+r12clamp:
+	VBROADCASTSS lo+104(FP), Z13
+	VBROADCASTSS hi+108(FP), Z14
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z1, Z13, Z1
+	VMINPS       Z1, Z14, Z1
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z13, Z2
+	VMINPS       Z2, Z14, Z2
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z3, Z13, Z3
+	VMINPS       Z3, Z14, Z3
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z13, Z4
+	VMINPS       Z4, Z14, Z4
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z5, Z13, Z5
+	VMINPS       Z5, Z14, Z5
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z13, Z6
+	VMINPS       Z6, Z14, Z6
+	VMOVUPS      Z6, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z7, Z13, Z7
+	VMINPS       Z7, Z14, Z7
+	VMOVUPS      Z7, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z13, Z8
+	VMINPS       Z8, Z14, Z8
+	VMOVUPS      Z8, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z9, Z13, Z9
+	VMINPS       Z9, Z14, Z9
+	VMOVUPS      Z9, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z13, Z10
+	VMINPS       Z10, Z14, Z10
+	VMOVUPS      Z10, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z11, Z13, Z11
+	VMINPS       Z11, Z14, Z11
+	VMOVUPS      Z11, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r12tile
+	VZEROUPPER
+	RET
+
+r13:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r13tile:
+	MOVB    accumulate+116(FP), DI
+	TESTB   DI, DI
+	JNE     r13more
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	JMP     r13started
+
+r13more:
+	MOVQ      ldout+64(FP), R8
+	MOVQ      DX, DI
+	VMOVUPS.Z (DI), K1, Z0
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z1
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z2
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z3
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z4
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z5
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z6
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z7
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z8
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z9
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z10
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z11
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z12
+	LEAQ      (DI)(R8*4), DI
+
+r13started:
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+	LEAQ (R10)(CX*2), R11
+	ADDQ CX, R11
+	MOVQ b+40(FP), R12
+	MOVQ k+32(FP), R13
+	MOVQ aheadStep+96(FP), R15
+	MOVQ R13, R14
+	ANDQ $0x03, R13
+	SHRQ $0x02, R14
+	JEQ  r13ones
+
+r13quad:
+	PREFETCHT1       (SI)
+	ADDQ             R15, SI
+	VCVTPH2PS        (R12), Z13
+	VFMADD231PS.BCST (DI), Z13, Z0
+	VFMADD231PS.BCST (DI)(CX*1), Z13, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z13, Z2
+	VFMADD231PS.BCST (R8), Z13, Z3
+	VFMADD231PS.BCST (R8)(CX*1), Z13, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z13, Z5
+	VFMADD231PS.BCST (R9), Z13, Z6
+	VFMADD231PS.BCST (R9)(CX*1), Z13, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z13, Z8
+	VFMADD231PS.BCST (R10), Z13, Z9
+	VFMADD231PS.BCST (R10)(CX*1), Z13, Z10
+	VFMADD231PS.BCST (R10)(CX*2), Z13, Z11
+	VFMADD231PS.BCST (R11), Z13, Z12
+	VCVTPH2PS        32(R12), Z13
+	VFMADD231PS.BCST 4(DI), Z13, Z0
+	VFMADD231PS.BCST 4(DI)(CX*1), Z13, Z1
+	VFMADD231PS.BCST 4(DI)(CX*2), Z13, Z2
+	VFMADD231PS.BCST 4(R8), Z13, Z3
+	VFMADD231PS.BCST 4(R8)(CX*1), Z13, Z4
+	VFMADD231PS.BCST 4(R8)(CX*2), Z13, Z5
+	VFMADD231PS.BCST 4(R9), Z13, Z6
+	VFMADD231PS.BCST 4(R9)(CX*1), Z13, Z7
+	VFMADD231PS.BCST 4(R9)(CX*2), Z13, Z8
+	VFMADD231PS.BCST 4(R10), Z13, Z9
+	VFMADD231PS.BCST 4(R10)(CX*1), Z13, Z10
+	VFMADD231PS.BCST 4(R10)(CX*2), Z13, Z11
+	VFMADD231PS.BCST 4(R11), Z13, Z12
+	PREFETCHT1       (SI)
+	ADDQ             R15, SI
+	VCVTPH2PS        64(R12), Z13
+	VFMADD231PS.BCST 8(DI), Z13, Z0
+	VFMADD231PS.BCST 8(DI)(CX*1), Z13, Z1
+	VFMADD231PS.BCST 8(DI)(CX*2), Z13, Z2
+	VFMADD231PS.BCST 8(R8), Z13, Z3
+	VFMADD231PS.BCST 8(R8)(CX*1), Z13, Z4
+	VFMADD231PS.BCST 8(R8)(CX*2), Z13, Z5
+	VFMADD231PS.BCST 8(R9), Z13, Z6
+	VFMADD231PS.BCST 8(R9)(CX*1), Z13, Z7
+	VFMADD231PS.BCST 8(R9)(CX*2), Z13, Z8
+	VFMADD231PS.BCST 8(R10), Z13, Z9
+	VFMADD231PS.BCST 8(R10)(CX*1), Z13, Z10
+	VFMADD231PS.BCST 8(R10)(CX*2), Z13, Z11
+	VFMADD231PS.BCST 8(R11), Z13, Z12
+	VCVTPH2PS        96(R12), Z13
+	VFMADD231PS.BCST 12(DI), Z13, Z0
+	VFMADD231PS.BCST 12(DI)(CX*1), Z13, Z1
+	VFMADD231PS.BCST 12(DI)(CX*2), Z13, Z2
+	VFMADD231PS.BCST 12(R8), Z13, Z3
+	VFMADD231PS.BCST 12(R8)(CX*1), Z13, Z4
+	VFMADD231PS.BCST 12(R8)(CX*2), Z13, Z5
+	VFMADD231PS.BCST 12(R9), Z13, Z6
+	VFMADD231PS.BCST 12(R9)(CX*1), Z13, Z7
+	VFMADD231PS.BCST 12(R9)(CX*2), Z13, Z8
+	VFMADD231PS.BCST 12(R10), Z13, Z9
+	VFMADD231PS.BCST 12(R10)(CX*1), Z13, Z10
+	VFMADD231PS.BCST 12(R10)(CX*2), Z13, Z11
+	VFMADD231PS.BCST 12(R11), Z13, Z12
+	ADDQ             $0x10, DI
+	ADDQ             $0x10, R8
+	ADDQ             $0x10, R9
+	ADDQ             $0x10, R10
+	ADDQ             $0x10, R11
+	ADDQ             $0x00000080, R12
+	SUBQ             $0x01, R14
+	JNE              r13quad
+
+r13ones:
+	TESTQ R13, R13
+	JEQ   r13sum
+
+r13one:
+	VCVTPH2PS        (R12), Z13
+	VFMADD231PS.BCST (DI), Z13, Z0
+	VFMADD231PS.BCST (DI)(CX*1), Z13, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z13, Z2
+	VFMADD231PS.BCST (R8), Z13, Z3
+	VFMADD231PS.BCST (R8)(CX*1), Z13, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z13, Z5
+	VFMADD231PS.BCST (R9), Z13, Z6
+	VFMADD231PS.BCST (R9)(CX*1), Z13, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z13, Z8
+	VFMADD231PS.BCST (R10), Z13, Z9
+	VFMADD231PS.BCST (R10)(CX*1), Z13, Z10
+	VFMADD231PS.BCST (R10)(CX*2), Z13, Z11
+	VFMADD231PS.BCST (R11), Z13, Z12
+	ADDQ             $0x04, DI
+	ADDQ             $0x04, R8
+	ADDQ             $0x04, R9
+	ADDQ             $0x04, R10
+	ADDQ             $0x04, R11
+	ADDQ             $0x00000020, R12
+	SUBQ             $0x01, R13
+	JNE              r13one
+
+r13sum:
+	TESTQ     BX, BX
+	JEQ       r13clamp
+	MOVQ      ldres+80(FP), DI
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z0, Z0
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z1, Z1
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z2, Z2
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z3, Z3
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z4, Z4
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z5, Z5
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z6, Z6
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z7, Z7
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z8, Z8
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z9, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z10, Z10
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z11, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z12, Z12
+	LEAQ      (BX)(DI*4), BX
+
+r13clamp:
+	VBROADCASTSS lo+104(FP), Z14
+	VBROADCASTSS hi+108(FP), Z15
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Z0, Z14, Z0
+	VMINPS       Z0, Z15, Z0
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z1, Z14, Z1
+	VMINPS       Z1, Z15, Z1
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z14, Z2
+	VMINPS       Z2, Z15, Z2
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z3, Z14, Z3
+	VMINPS       Z3, Z15, Z3
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z14, Z4
+	VMINPS       Z4, Z15, Z4
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z5, Z14, Z5
+	VMINPS       Z5, Z15, Z5
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z14, Z6
+	VMINPS       Z6, Z15, Z6
+	VMOVUPS      Z6, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z7, Z14, Z7
+	VMINPS       Z7, Z15, Z7
+	VMOVUPS      Z7, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z14, Z8
+	VMINPS       Z8, Z15, Z8
+	VMOVUPS      Z8, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z9, Z14, Z9
+	VMINPS       Z9, Z15, Z9
+	VMOVUPS      Z9, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z14, Z10
+	VMINPS       Z10, Z15, Z10
+	VMOVUPS      Z10, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z11, Z14, Z11
+	VMINPS       Z11, Z15, Z11
+	VMOVUPS      Z11, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z14, Z12
+	VMINPS       Z12, Z15, Z12
+	VMOVUPS      Z12, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r13tile
+	VZEROUPPER
+	RET
+
+r14:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r14tile:
+	MOVB    accumulate+116(FP), DI
+	TESTB   DI, DI
+	JNE     r14more
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	JMP     r14started
+
+r14more:
+	MOVQ      ldout+64(FP), R8
+	MOVQ      DX, DI
+	VMOVUPS.Z (DI), K1, Z0
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z1
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z2
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z3
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z4
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z5
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z6
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z7
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z8
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z9
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z10
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z11
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z12
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z13
+	LEAQ      (DI)(R8*4), DI
+
+r14started:
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+	LEAQ (R10)(CX*2), R11
+	ADDQ CX, R11
+	MOVQ b+40(FP), R12
+	MOVQ k+32(FP), R13
+	MOVQ aheadStep+96(FP), R15
+	MOVQ R13, R14
+	ANDQ $0x03, R13
+	SHRQ $0x02, R14
+	JEQ  r14ones
+
+r14quad:
+	PREFETCHT1       (SI)
+	ADDQ             R15, SI
+	VCVTPH2PS        (R12), Z14
+	VFMADD231PS.BCST (DI), Z14, Z0
+	VFMADD231PS.BCST (DI)(CX*1), Z14, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z14, Z2
+	VFMADD231PS.BCST (R8), Z14, Z3
+	VFMADD231PS.BCST (R8)(CX*1), Z14, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z14, Z5
+	VFMADD231PS.BCST (R9), Z14, Z6
+	VFMADD231PS.BCST (R9)(CX*1), Z14, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z14, Z8
+	VFMADD231PS.BCST (R10), Z14, Z9
+	VFMADD231PS.BCST (R10)(CX*1), Z14, Z10
+	VFMADD231PS.BCST (R10)(CX*2), Z14, Z11
+	VFMADD231PS.BCST (R11), Z14, Z12
+	VFMADD231PS.BCST (R11)(CX*1), Z14, Z13
+	VCVTPH2PS        32(R12), Z14
+	VFMADD231PS.BCST 4(DI), Z14, Z0
+	VFMADD231PS.BCST 4(DI)(CX*1), Z14, Z1
+	VFMADD231PS.BCST 4(DI)(CX*2), Z14, Z2
+	VFMADD231PS.BCST 4(R8), Z14, Z3
+	VFMADD231PS.BCST 4(R8)(CX*1), Z14, Z4
+	VFMADD231PS.BCST 4(R8)(CX*2), Z14, Z5
+	VFMADD231PS.BCST 4(R9), Z14, Z6
+	VFMADD231PS.BCST 4(R9)(CX*1), Z14, Z7
+	VFMADD231PS.BCST 4(R9)(CX*2), Z14, Z8
+	VFMADD231PS.BCST 4(R10), Z14, Z9
+	VFMADD231PS.BCST 4(R10)(CX*1), Z14, Z10
+	VFMADD231PS.BCST 4(R10)(CX*2), Z14, Z11
+	VFMADD231PS.BCST 4(R11), Z14, Z12
+	VFMADD231PS.BCST 4(R11)(CX*1), Z14, Z13
+	PREFETCHT1       (SI)
+	ADDQ             R15, SI
+	VCVTPH2PS        64(R12), Z14
+	VFMADD231PS.BCST 8(DI), Z14, Z0
+	VFMADD231PS.BCST 8(DI)(CX*1), Z14, Z1
+	VFMADD231PS.BCST 8(DI)(CX*2), Z14, Z2
+	VFMADD231PS.BCST 8(R8), Z14, Z3
+	VFMADD231PS.BCST 8(R8)(CX*1), Z14, Z4
+	VFMADD231PS.BCST 8(R8)(CX*2), Z14, Z5
+	VFMADD231PS.BCST 8(R9), Z14, Z6
+	VFMADD231PS.BCST 8(R9)(CX*1), Z14, Z7
+	VFMADD231PS.BCST 8(R9)(CX*2), Z14, Z8
+	VFMADD231PS.BCST 8(R10), Z14, Z9
+	VFMADD231PS.BCST 8(R10)(CX*1), Z14, Z10
+	VFMADD231PS.BCST 8(R10)(CX*2), Z14, Z11
+	VFMADD231PS.BCST 8(R11), Z14, Z12
+	VFMADD231PS.BCST 8(R11)(CX*1), Z14, Z13
+	VCVTPH2PS        96(R12), Z14
+	VFMADD231PS.BCST 12(DI), Z14, Z0
+	VFMADD231PS.BCST 12(DI)(CX*1), Z14, Z1
+	VFMADD231PS.BCST 12(DI)(CX*2), Z14, Z2
+	VFMADD231PS.BCST 12(R8), Z14, Z3
+	VFMADD231PS.BCST 12(R8)(CX*1), Z14, Z4
+	VFMADD231PS.BCST 12(R8)(CX*2), Z14, Z5
+	VFMADD231PS.BCST 12(R9), Z14, Z6
+	VFMADD231PS.BCST 12(R9)(CX*1), Z14, Z7
+	VFMADD231PS.BCST 12(R9)(CX*2), Z14, Z8
+	VFMADD231PS.BCST 12(R10), Z14, Z9
+	VFMADD231PS.BCST 12(R10)(CX*1), Z14, Z10
+	VFMADD231PS.BCST 12(R10)(CX*2), Z14, Z11
+	VFMADD231PS.BCST 12(R11), Z14, Z12
+	VFMADD231PS.BCST 12(R11)(CX*1), Z14, Z13
+	ADDQ             $0x10, DI
+	ADDQ             $0x10, R8
+	ADDQ             $0x10, R9
+	ADDQ             $0x10, R10
+	ADDQ             $0x10, R11
+	ADDQ             $0x00000080, R12
+	SUBQ             $0x01, R14
+	JNE              r14quad
+
+r14ones:
+	TESTQ R13, R13
+	JEQ   r14sum
+
+r14one:
+	VCVTPH2PS        (R12), Z14
+	VFMADD231PS.BCST (DI), Z14, Z0
+	VFMADD231PS.BCST (DI)(CX*1), Z14, Z1
+	VFMADD231PS.BCST (DI)(CX*2), Z14, Z2
+	VFMADD231PS.BCST (R8), Z14, Z3
+	VFMADD231PS.BCST (R8)(CX*1), Z14, Z4
+	VFMADD231PS.BCST (R8)(CX*2), Z14, Z5
+	VFMADD231PS.BCST (R9), Z14, Z6
+	VFMADD231PS.BCST (R9)(CX*1), Z14, Z7
+	VFMADD231PS.BCST (R9)(CX*2), Z14, Z8
+	VFMADD231PS.BCST (R10), Z14, Z9
+	VFMADD231PS.BCST (R10)(CX*1), Z14, Z10
+	VFMADD231PS.BCST (R10)(CX*2), Z14, Z11
+	VFMADD231PS.BCST (R11), Z14, Z12
+	VFMADD231PS.BCST (R11)(CX*1), Z14, Z13
+	ADDQ             $0x04, DI
+	ADDQ             $0x04, R8
+	ADDQ             $0x04, R9
+	ADDQ             $0x04, R10
+	ADDQ             $0x04, R11
+	ADDQ             $0x00000020, R12
+	SUBQ             $0x01, R13
+	JNE              r14one
+
+r14sum:
+	TESTQ     BX, BX
+	JEQ       r14clamp
+	MOVQ      ldres+80(FP), DI
+	VMOVUPS.Z (BX), K1, Z15
+	VADDPS    Z15, Z0, Z0
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
+	VADDPS    Z15, Z1, Z1
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
+	VADDPS    Z15, Z2, Z2
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
+	VADDPS    Z15, Z3, Z3
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
+	VADDPS    Z15, Z4, Z4
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
+	VADDPS    Z15, Z5, Z5
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
+	VADDPS    Z15, Z6, Z6
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
+	VADDPS    Z15, Z7, Z7
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
+	VADDPS    Z15, Z8, Z8
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
+	VADDPS    Z15, Z9, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
+	VADDPS    Z15, Z10, Z10
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
+	VADDPS    Z15, Z11, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
+	VADDPS    Z15, Z12, Z12
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z15
+	VADDPS    Z15, Z13, Z13
+	LEAQ      (BX)(DI*4), BX
+
+r14clamp:
+	VBROADCASTSS lo+104(FP), Z15
+	VBROADCASTSS hi+108(FP), Z16
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Z0, Z15, Z0
+	VMINPS       Z0, Z16, Z0
+	VMOVUPS      Z0, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z1, Z15, Z1
+	VMINPS       Z1, Z16, Z1
+	VMOVUPS      Z1, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z15, Z2
+	VMINPS       Z2, Z16, Z2
+	VMOVUPS      Z2, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z3, Z15, Z3
+	VMINPS       Z3, Z16, Z3
+	VMOVUPS      Z3, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z15, Z4
+	VMINPS       Z4, Z16, Z4
+	VMOVUPS      Z4, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z5, Z15, Z5
+	VMINPS       Z5, Z16, Z5
+	VMOVUPS      Z5, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z15, Z6
+	VMINPS       Z6, Z16, Z6
+	VMOVUPS      Z6, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z7, Z15, Z7
+	VMINPS       Z7, Z16, Z7
+	VMOVUPS      Z7, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z15, Z8
+	VMINPS       Z8, Z16, Z8
+	VMOVUPS      Z8, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z9, Z15, Z9
+	VMINPS       Z9, Z16, Z9
+	VMOVUPS      Z9, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z15, Z10
+	VMINPS       Z10, Z16, Z10
+	VMOVUPS      Z10, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z11, Z15, Z11
+	VMINPS       Z11, Z16, Z11
+	VMOVUPS      Z11, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z15, Z12
+	VMINPS       Z12, Z16, Z12
+	VMOVUPS      Z12, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z13, Z15, Z13
+	VMINPS       Z13, Z16, Z13
+	VMOVUPS      Z13, K1, (DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r14tile
+	VZEROUPPER
+	RET
+
+// func gemm32HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm32HalfAVX512(SB), NOSPLIT, $0-117
+	MOVQ  rows+0(FP), AX
+	MOVL  mask+112(FP), CX
+	KMOVW CX, K1
+	SHRL  $0x10, CX
+	KMOVW CX, K2
+	CMPQ  AX, $0x0000000e
+	JEQ   r14
+	CMPQ  AX, $0x0000000d
+	JEQ   r13
+	CMPQ  AX, $0x0000000c
+	JEQ   r12
+	CMPQ  AX, $0x0000000b
+	JEQ   r11
+	CMPQ  AX, $0x0000000a
+	JEQ   r10
+	CMPQ  AX, $0x00000009
+	JEQ   r9
+	CMPQ  AX, $0x00000008
+	JEQ   r8
+	CMPQ  AX, $0x00000007
+	JEQ   r7
+	CMPQ  AX, $0x00000006
+	JEQ   r6
+	CMPQ  AX, $0x00000005
+	JEQ   r5
+	CMPQ  AX, $0x00000004
+	JEQ   r4
+	CMPQ  AX, $0x00000003
+	JEQ   r3
+	CMPQ  AX, $0x00000002
+	JEQ   r2
+	MOVQ  a+16(FP), AX
+	MOVQ  lda+24(FP), CX
+	MOVQ  out+56(FP), DX
+	MOVQ  res+72(FP), BX
+	MOVQ  ahead+88(FP), SI
+	SHLQ  $0x02, CX
+
+r1tile:
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
+	JNE     r1more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	JMP     r1started
+
+r1more:
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z 64(SI), K2, Z1
+	LEAQ      (SI)(DI*4), SI
+
+r1started:
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
+	JEQ  r1ones
+
+r1quad:
+	PREFETCHT1   8192(DI)
+	VCVTPH2PS    (DI), Z8
+	VCVTPH2PS    32(DI), Z9
+	VBROADCASTSS (SI), Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z1
+	VCVTPH2PS    64(DI), Z8
+	VCVTPH2PS    96(DI), Z9
+	VBROADCASTSS 4(SI), Z10
+	VFMADD231PS  Z10, Z8, Z2
+	VFMADD231PS  Z10, Z9, Z3
+	VCVTPH2PS    128(DI), Z8
+	VCVTPH2PS    160(DI), Z9
+	VBROADCASTSS 8(SI), Z10
+	VFMADD231PS  Z10, Z8, Z4
+	VFMADD231PS  Z10, Z9, Z5
+	VCVTPH2PS    192(DI), Z8
+	VCVTPH2PS    224(DI), Z9
+	VBROADCASTSS 12(SI), Z10
+	VFMADD231PS  Z10, Z8, Z6
+	VFMADD231PS  Z10, Z9, Z7
+	ADDQ         $0x10, SI
+	ADDQ         $0x00000100, DI
+	SUBQ         $0x01, R9
+	JNE          r1quad
+
+r1ones:
+	TESTQ R8, R8
+	JEQ   r1sum
+
+r1one:
+	PREFETCHT1   8192(DI)
+	VCVTPH2PS    (DI), Z8
+	VCVTPH2PS    32(DI), Z9
+	VBROADCASTSS (SI), Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z1
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000040, DI
+	SUBQ         $0x01, R8
+	JNE          r1one
+
+r1sum:
+	VADDPS    Z2, Z0, Z0
+	VADDPS    Z3, Z1, Z1
+	VADDPS    Z4, Z0, Z0
+	VADDPS    Z5, Z1, Z1
+	VADDPS    Z6, Z0, Z0
+	VADDPS    Z7, Z1, Z1
+	TESTQ     BX, BX
+	JEQ       r1clamp
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z10
+	VADDPS    Z10, Z0, Z0
+	VMOVUPS.Z 64(BX), K2, Z10
+	VADDPS    Z10, Z1, Z1
+	LEAQ      (BX)(SI*4), BX
+
+r1clamp:
+	VBROADCASTSS lo+104(FP), Z10
+	VBROADCASTSS hi+108(FP), Z11
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Z0, Z10, Z0
+	VMINPS       Z0, Z11, Z0
+	VMOVUPS      Z0, K1, (DX)
+	VMAXPS       Z1, Z10, Z1
+	VMINPS       Z1, Z11, Z1
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r1tile
+	VZEROUPPER
+	RET
+
+r2:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r2tile:
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
+	JNE     r2more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z2
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z1, Z3
+	JMP     r2started
+
+r2more:
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z 64(SI), K2, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	VMOVUPS.Z 64(SI), K2, Z3
+	LEAQ      (SI)(DI*4), SI
+
+r2started:
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
+	JEQ  r2ones
+
+r2quad:
+	PREFETCHT1   8192(DI)
+	PREFETCHT1   8256(DI)
+	PREFETCHT1   8320(DI)
+	PREFETCHT1   8384(DI)
+	VCVTPH2PS    (DI), Z12
+	VCVTPH2PS    32(DI), Z13
+	VBROADCASTSS (SI), Z14
+	VFMADD231PS  Z14, Z12, Z0
+	VFMADD231PS  Z14, Z13, Z1
+	VBROADCASTSS (SI)(CX*1), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VFMADD231PS  Z15, Z13, Z3
+	VCVTPH2PS    64(DI), Z12
+	VCVTPH2PS    96(DI), Z13
+	VBROADCASTSS 4(SI), Z14
+	VFMADD231PS  Z14, Z12, Z4
+	VFMADD231PS  Z14, Z13, Z5
+	VBROADCASTSS 4(SI)(CX*1), Z15
+	VFMADD231PS  Z15, Z12, Z6
+	VFMADD231PS  Z15, Z13, Z7
+	VCVTPH2PS    128(DI), Z12
+	VCVTPH2PS    160(DI), Z13
+	VBROADCASTSS 8(SI), Z14
+	VFMADD231PS  Z14, Z12, Z8
+	VFMADD231PS  Z14, Z13, Z9
+	VBROADCASTSS 8(SI)(CX*1), Z15
+	VFMADD231PS  Z15, Z12, Z10
+	VFMADD231PS  Z15, Z13, Z11
+	VCVTPH2PS    192(DI), Z12
+	VCVTPH2PS    224(DI), Z13
+	VBROADCASTSS 12(SI), Z14
+	VFMADD231PS  Z14, Z12, Z0
+	VFMADD231PS  Z14, Z13, Z1
+	VBROADCASTSS 12(SI)(CX*1), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VFMADD231PS  Z15, Z13, Z3
+	ADDQ         $0x10, SI
+	ADDQ         $0x00000100, DI
+	SUBQ         $0x01, R9
+	JNE          r2quad
+
+r2ones:
+	TESTQ R8, R8
+	JEQ   r2sum
+
+r2one:
+	PREFETCHT1   8192(DI)
+	VCVTPH2PS    (DI), Z12
+	VCVTPH2PS    32(DI), Z13
+	VBROADCASTSS (SI), Z14
+	VFMADD231PS  Z14, Z12, Z0
+	VFMADD231PS  Z14, Z13, Z1
+	VBROADCASTSS (SI)(CX*1), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VFMADD231PS  Z15, Z13, Z3
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000040, DI
+	SUBQ         $0x01, R8
+	JNE          r2one
+
+r2sum:
+	VADDPS    Z4, Z0, Z0
+	VADDPS    Z5, Z1, Z1
+	VADDPS    Z6, Z2, Z2
+	VADDPS    Z7, Z3, Z3
+	VADDPS    Z8, Z0, Z0
+	VADDPS    Z9, Z1, Z1
+	VADDPS    Z10, Z2, Z2
+	VADDPS    Z11, Z3, Z3
+	TESTQ     BX, BX
+	JEQ       r2clamp
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z0, Z0
+	VMOVUPS.Z 64(BX), K2, Z14
+	VADDPS    Z14, Z1, Z1
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z2, Z2
+	VMOVUPS.Z 64(BX), K2, Z14
+	VADDPS    Z14, Z3, Z3
+	LEAQ      (BX)(SI*4), BX
+
+r2clamp:
+	VBROADCASTSS lo+104(FP), Z14
+	VBROADCASTSS hi+108(FP), Z15
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Z0, Z14, Z0
+	VMINPS       Z0, Z15, Z0
+	VMOVUPS      Z0, K1, (DX)
+	VMAXPS       Z1, Z14, Z1
+	VMINPS       Z1, Z15, Z1
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z2, Z14, Z2
+	VMINPS       Z2, Z15, Z2
+	VMOVUPS      Z2, K1, (DX)
+	VMAXPS       Z3, Z14, Z3
+	VMINPS       Z3, Z15, Z3
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r2tile
+	VZEROUPPER
+	RET
+
+r3:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r3tile:
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
+	JNE     r3more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	JMP     r3started
+
+r3more:
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z 64(SI), K2, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	VMOVUPS.Z 64(SI), K2, Z3
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z4
+	VMOVUPS.Z 64(SI), K2, Z5
+	LEAQ      (SI)(DI*4), SI
+
+r3started:
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
+	JEQ  r3ones
+
+r3quad:
+	PREFETCHT1   8192(DI)
+	PREFETCHT1   8256(DI)
+	PREFETCHT1   8320(DI)
+	PREFETCHT1   8384(DI)
+	VCVTPH2PS    (DI), Z12
+	VCVTPH2PS    32(DI), Z13
+	VBROADCASTSS (SI), Z14
+	VFMADD231PS  Z14, Z12, Z0
+	VFMADD231PS  Z14, Z13, Z1
+	VBROADCASTSS (SI)(CX*1), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VFMADD231PS  Z15, Z13, Z3
+	VBROADCASTSS (SI)(CX*2), Z14
+	VFMADD231PS  Z14, Z12, Z4
+	VFMADD231PS  Z14, Z13, Z5
+	VCVTPH2PS    64(DI), Z12
+	VCVTPH2PS    96(DI), Z13
+	VBROADCASTSS 4(SI), Z14
+	VFMADD231PS  Z14, Z12, Z6
+	VFMADD231PS  Z14, Z13, Z7
+	VBROADCASTSS 4(SI)(CX*1), Z15
+	VFMADD231PS  Z15, Z12, Z8
+	VFMADD231PS  Z15, Z13, Z9
+	VBROADCASTSS 4(SI)(CX*2), Z14
+	VFMADD231PS  Z14, Z12, Z10
+	VFMADD231PS  Z14, Z13, Z11
+	VCVTPH2PS    128(DI), Z12
+	VCVTPH2PS    160(DI), Z13
+	VBROADCASTSS 8(SI), Z14
+	VFMADD231PS  Z14, Z12, Z0
+	VFMADD231PS  Z14, Z13, Z1
+	VBROADCASTSS 8(SI)(CX*1), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VFMADD231PS  Z15, Z13, Z3
+	VBROADCASTSS 8(SI)(CX*2), Z14
+	VFMADD231PS  Z14, Z12, Z4
+	VFMADD231PS  Z14, Z13, Z5
+	VCVTPH2PS    192(DI), Z12
+	VCVTPH2PS    224(DI), Z13
+	VBROADCASTSS 12(SI), Z14
+	VFMADD231PS  Z14, Z12, Z6
+	VFMADD231PS  Z14, Z13, Z7
+	VBROADCASTSS 12(SI)(CX*1), Z15
+	VFMADD231PS  Z15, Z12, Z8
+	VFMADD231PS  Z15, Z13, Z9
+	VBROADCASTSS 12(SI)(CX*2), Z14
+	VFMADD231PS  Z14, Z12, Z10
+	VFMADD231PS  Z14, Z13, Z11
+	ADDQ         $0x10, SI
+	ADDQ         $0x00000100, DI
+	SUBQ         $0x01, R9
+	JNE          r3quad
+
+r3ones:
+	TESTQ R8, R8
+	JEQ   r3sum
+
+r3one:
+	PREFETCHT1   8192(DI)
+	VCVTPH2PS    (DI), Z12
+	VCVTPH2PS    32(DI), Z13
+	VBROADCASTSS (SI), Z14
+	VFMADD231PS  Z14, Z12, Z0
+	VFMADD231PS  Z14, Z13, Z1
+	VBROADCASTSS (SI)(CX*1), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VFMADD231PS  Z15, Z13, Z3
+	VBROADCASTSS (SI)(CX*2), Z14
+	VFMADD231PS  Z14, Z12, Z4
+	VFMADD231PS  Z14, Z13, Z5
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000040, DI
+	SUBQ         $0x01, R8
+	JNE          r3one
+
+r3sum:
+	VADDPS    Z6, Z0, Z0
+	VADDPS    Z7, Z1, Z1
+	VADDPS    Z8, Z2, Z2
+	VADDPS    Z9, Z3, Z3
+	VADDPS    Z10, Z4, Z4
+	VADDPS    Z11, Z5, Z5
+	TESTQ     BX, BX
+	JEQ       r3clamp
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z0, Z0
+	VMOVUPS.Z 64(BX), K2, Z14
+	VADDPS    Z14, Z1, Z1
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z2, Z2
+	VMOVUPS.Z 64(BX), K2, Z14
+	VADDPS    Z14, Z3, Z3
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z4, Z4
+	VMOVUPS.Z 64(BX), K2, Z14
+	VADDPS    Z14, Z5, Z5
+	LEAQ      (BX)(SI*4), BX
+
+r3clamp:
+	VBROADCASTSS lo+104(FP), Z14
+	VBROADCASTSS hi+108(FP), Z15
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Z0, Z14, Z0
+	VMINPS       Z0, Z15, Z0
+	VMOVUPS      Z0, K1, (DX)
+	VMAXPS       Z1, Z14, Z1
+	VMINPS       Z1, Z15, Z1
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z2, Z14, Z2
+	VMINPS       Z2, Z15, Z2
+	VMOVUPS      Z2, K1, (DX)
+	VMAXPS       Z3, Z14, Z3
+	VMINPS       Z3, Z15, Z3
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z4, Z14, Z4
+	VMINPS       Z4, Z15, Z4
+	VMOVUPS      Z4, K1, (DX)
+	VMAXPS       Z5, Z14, Z5
+	VMINPS       Z5, Z15, Z5
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r3tile
+	VZEROUPPER
+	RET
+
+r4:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r4tile:
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
+	JNE     r4more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	JMP     r4started
+
+r4more:
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z 64(SI), K2, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	VMOVUPS.Z 64(SI), K2, Z3
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z4
+	VMOVUPS.Z 64(SI), K2, Z5
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z6
+	VMOVUPS.Z 64(SI), K2, Z7
+	LEAQ      (SI)(DI*4), SI
+
+r4started:
+	MOVQ AX, SI
+	LEAQ (SI)(CX*2), DI
+	ADDQ CX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+32(FP), R9
+	MOVQ aheadStep+96(FP), R10
+	MOVQ R9, R10
+	ANDQ $0x03, R9
+	SHRQ $0x02, R10
+	JEQ  r4ones
+
+r4quad:
+	PREFETCHT1   8192(R8)
+	PREFETCHT1   8256(R8)
+	PREFETCHT1   8320(R8)
+	PREFETCHT1   8384(R8)
+	VCVTPH2PS    (R8), Z8
+	VCVTPH2PS    32(R8), Z9
+	VBROADCASTSS (SI), Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z1
+	VBROADCASTSS (SI)(CX*1), Z11
+	VFMADD231PS  Z11, Z8, Z2
+	VFMADD231PS  Z11, Z9, Z3
+	VBROADCASTSS (SI)(CX*2), Z10
+	VFMADD231PS  Z10, Z8, Z4
+	VFMADD231PS  Z10, Z9, Z5
+	VBROADCASTSS (DI), Z11
+	VFMADD231PS  Z11, Z8, Z6
+	VFMADD231PS  Z11, Z9, Z7
+	VCVTPH2PS    64(R8), Z8
+	VCVTPH2PS    96(R8), Z9
+	VBROADCASTSS 4(SI), Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z1
+	VBROADCASTSS 4(SI)(CX*1), Z11
+	VFMADD231PS  Z11, Z8, Z2
+	VFMADD231PS  Z11, Z9, Z3
+	VBROADCASTSS 4(SI)(CX*2), Z10
+	VFMADD231PS  Z10, Z8, Z4
+	VFMADD231PS  Z10, Z9, Z5
+	VBROADCASTSS 4(DI), Z11
+	VFMADD231PS  Z11, Z8, Z6
+	VFMADD231PS  Z11, Z9, Z7
+	VCVTPH2PS    128(R8), Z8
+	VCVTPH2PS    160(R8), Z9
+	VBROADCASTSS 8(SI), Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z1
+	VBROADCASTSS 8(SI)(CX*1), Z11
+	VFMADD231PS  Z11, Z8, Z2
+	VFMADD231PS  Z11, Z9, Z3
+	VBROADCASTSS 8(SI)(CX*2), Z10
+	VFMADD231PS  Z10, Z8, Z4
+	VFMADD231PS  Z10, Z9, Z5
+	VBROADCASTSS 8(DI), Z11
+	VFMADD231PS  Z11, Z8, Z6
+	VFMADD231PS  Z11, Z9, Z7
+	VCVTPH2PS    192(R8), Z8
+	VCVTPH2PS    224(R8), Z9
+	VBROADCASTSS 12(SI), Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z1
+	VBROADCASTSS 12(SI)(CX*1), Z11
+	VFMADD231PS  Z11, Z8, Z2
+	VFMADD231PS  Z11, Z9, Z3
+	VBROADCASTSS 12(SI)(CX*2), Z10
+	VFMADD231PS  Z10, Z8, Z4
+	VFMADD231PS  Z10, Z9, Z5
+	VBROADCASTSS 12(DI), Z11
+	VFMADD231PS  Z11, Z8, Z6
+	VFMADD231PS  Z11, Z9, Z7
+	ADDQ         $0x10, SI
+	ADDQ         $0x10, DI
+	ADDQ         $0x00000100, R8
+	SUBQ         $0x01, R10
+	JNE          r4quad
+
+r4ones:
+	TESTQ R9, R9
+	JEQ   r4sum
+
+r4one:
+	PREFETCHT1   8192(R8)
+	VCVTPH2PS    (R8), Z8
+	VCVTPH2PS    32(R8), Z9
+	VBROADCASTSS (SI), Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z1
+	VBROADCASTSS (SI)(CX*1), Z11
+	VFMADD231PS  Z11, Z8, Z2
+	VFMADD231PS  Z11, Z9, Z3
+	VBROADCASTSS (SI)(CX*2), Z10
+	VFMADD231PS  Z10, Z8, Z4
+	VFMADD231PS  Z10, Z9, Z5
+	VBROADCASTSS (DI), Z11
+	VFMADD231PS  Z11, Z8, Z6
+	VFMADD231PS  Z11, Z9, Z7
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	ADDQ         $0x00000040, R8
+	SUBQ         $0x01, R9
+	JNE          r4one
+
+r4sum:
+	TESTQ     BX, BX
+	JEQ       r4clamp
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z10
+	VADDPS    Z10, Z0, Z0
+	VMOVUPS.Z 64(BX), K2, Z10
+	VADDPS    Z10, Z1, Z1
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
+	VADDPS    Z10, Z2, Z2
+	VMOVUPS.Z 64(BX), K2, Z10
+	VADDPS    Z10, Z3, Z3
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
+	VADDPS    Z10, Z4, Z4
+	VMOVUPS.Z 64(BX), K2, Z10
+	VADDPS    Z10, Z5, Z5
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z10
+	VADDPS    Z10, Z6, Z6
+	VMOVUPS.Z 64(BX), K2, Z10
+	VADDPS    Z10, Z7, Z7
+	LEAQ      (BX)(SI*4), BX
+
+r4clamp:
+	VBROADCASTSS lo+104(FP), Z10
+	VBROADCASTSS hi+108(FP), Z11
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Z0, Z10, Z0
+	VMINPS       Z0, Z11, Z0
+	VMOVUPS      Z0, K1, (DX)
+	VMAXPS       Z1, Z10, Z1
+	VMINPS       Z1, Z11, Z1
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z2, Z10, Z2
+	VMINPS       Z2, Z11, Z2
+	VMOVUPS      Z2, K1, (DX)
+	VMAXPS       Z3, Z10, Z3
+	VMINPS       Z3, Z11, Z3
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z4, Z10, Z4
+	VMINPS       Z4, Z11, Z4
+	VMOVUPS      Z4, K1, (DX)
+	VMAXPS       Z5, Z10, Z5
+	VMINPS       Z5, Z11, Z5
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z6, Z10, Z6
+	VMINPS       Z6, Z11, Z6
+	VMOVUPS      Z6, K1, (DX)
+	VMAXPS       Z7, Z10, Z7
+	VMINPS       Z7, Z11, Z7
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r4tile
+	VZEROUPPER
+	RET
+
+r5:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r5tile:
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
+	JNE     r5more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	JMP     r5started
+
+r5more:
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z 64(SI), K2, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	VMOVUPS.Z 64(SI), K2, Z3
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z4
+	VMOVUPS.Z 64(SI), K2, Z5
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z6
+	VMOVUPS.Z 64(SI), K2, Z7
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z8
+	VMOVUPS.Z 64(SI), K2, Z9
+	LEAQ      (SI)(DI*4), SI
+
+r5started:
+	MOVQ AX, SI
+	LEAQ (SI)(CX*2), DI
+	ADDQ CX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+32(FP), R9
+	MOVQ aheadStep+96(FP), R10
+	MOVQ R9, R10
+	ANDQ $0x03, R9
+	SHRQ $0x02, R10
+	JEQ  r5ones
+
+r5quad:
+	PREFETCHT1   8192(R8)
+	PREFETCHT1   8256(R8)
+	PREFETCHT1   8320(R8)
+	PREFETCHT1   8384(R8)
+	VCVTPH2PS    (R8), Z10
+	VCVTPH2PS    32(R8), Z11
+	VBROADCASTSS (SI), Z12
+	VFMADD231PS  Z12, Z10, Z0
+	VFMADD231PS  Z12, Z11, Z1
+	VBROADCASTSS (SI)(CX*1), Z13
+	VFMADD231PS  Z13, Z10, Z2
+	VFMADD231PS  Z13, Z11, Z3
+	VBROADCASTSS (SI)(CX*2), Z12
+	VFMADD231PS  Z12, Z10, Z4
+	VFMADD231PS  Z12, Z11, Z5
+	VBROADCASTSS (DI), Z13
+	VFMADD231PS  Z13, Z10, Z6
+	VFMADD231PS  Z13, Z11, Z7
+	VBROADCASTSS (DI)(CX*1), Z12
+	VFMADD231PS  Z12, Z10, Z8
+	VFMADD231PS  Z12, Z11, Z9
+	VCVTPH2PS    64(R8), Z10
+	VCVTPH2PS    96(R8), Z11
+	VBROADCASTSS 4(SI), Z12
+	VFMADD231PS  Z12, Z10, Z0
+	VFMADD231PS  Z12, Z11, Z1
+	VBROADCASTSS 4(SI)(CX*1), Z13
+	VFMADD231PS  Z13, Z10, Z2
+	VFMADD231PS  Z13, Z11, Z3
+	VBROADCASTSS 4(SI)(CX*2), Z12
+	VFMADD231PS  Z12, Z10, Z4
+	VFMADD231PS  Z12, Z11, Z5
+	VBROADCASTSS 4(DI), Z13
+	VFMADD231PS  Z13, Z10, Z6
+	VFMADD231PS  Z13, Z11, Z7
+	VBROADCASTSS 4(DI)(CX*1), Z12
+	VFMADD231PS  Z12, Z10, Z8
+	VFMADD231PS  Z12, Z11, Z9
+	VCVTPH2PS    128(R8), Z10
+	VCVTPH2PS    160(R8), Z11
+	VBROADCASTSS 8(SI), Z12
+	VFMADD231PS  Z12, Z10, Z0
+	VFMADD231PS  Z12, Z11, Z1
+	VBROADCASTSS 8(SI)(CX*1), Z13
+	VFMADD231PS  Z13, Z10, Z2
+	VFMADD231PS  Z13, Z11, Z3
+	VBROADCASTSS 8(SI)(CX*2), Z12
+	VFMADD231PS  Z12, Z10, Z4
+	VFMADD231PS  Z12, Z11, Z5
+	VBROADCASTSS 8(DI), Z13
+	VFMADD231PS  Z13, Z10, Z6
+	VFMADD231PS  Z13, Z11, Z7
+	VBROADCASTSS 8(DI)(CX*1), Z12
+	VFMADD231PS  Z12, Z10, Z8
+	VFMADD231PS  Z12, Z11, Z9
+	VCVTPH2PS    192(R8), Z10
+	VCVTPH2PS    224(R8), Z11
+	VBROADCASTSS 12(SI), Z12
+	VFMADD231PS  Z12, Z10, Z0
+	VFMADD231PS  Z12, Z11, Z1
+	VBROADCASTSS 12(SI)(CX*1), Z13
+	VFMADD231PS  Z13, Z10, Z2
+	VFMADD231PS  Z13, Z11, Z3
+	VBROADCASTSS 12(SI)(CX*2), Z12
+	VFMADD231PS  Z12, Z10, Z4
+	VFMADD231PS  Z12, Z11, Z5
+	VBROADCASTSS 12(DI), Z13
+	VFMADD231PS  Z13, Z10, Z6
+	VFMADD231PS  Z13, Z11, Z7
+	VBROADCASTSS 12(DI)(CX*1), Z12
+	VFMADD231PS  Z12, Z10, Z8
+	VFMADD231PS  Z12, Z11, Z9
+	ADDQ         $0x10, SI
+	ADDQ         $0x10, DI
+	ADDQ         $0x00000100, R8
+	SUBQ         $0x01, R10
+	JNE          r5quad
+
+r5ones:
+	TESTQ R9, R9
+	JEQ   r5sum
+
+r5one:
+	PREFETCHT1   8192(R8)
+	VCVTPH2PS    (R8), Z10
+	VCVTPH2PS    32(R8), Z11
+	VBROADCASTSS (SI), Z12
+	VFMADD231PS  Z12, Z10, Z0
+	VFMADD231PS  Z12, Z11, Z1
+	VBROADCASTSS (SI)(CX*1), Z13
+	VFMADD231PS  Z13, Z10, Z2
+	VFMADD231PS  Z13, Z11, Z3
+	VBROADCASTSS (SI)(CX*2), Z12
+	VFMADD231PS  Z12, Z10, Z4
+	VFMADD231PS  Z12, Z11, Z5
+	VBROADCASTSS (DI), Z13
+	VFMADD231PS  Z13, Z10, Z6
+	VFMADD231PS  Z13, Z11, Z7
+	VBROADCASTSS (DI)(CX*1), Z12
+	VFMADD231PS  Z12, Z10, Z8
+	VFMADD231PS  Z12, Z11, Z9
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	ADDQ         $0x00000040, R8
+	SUBQ         $0x01, R9
+	JNE          r5one
+
+r5sum:
+	TESTQ     BX, BX
+	JEQ       r5clamp
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z12
+	VADDPS    Z12, Z0, Z0
+	VMOVUPS.Z 64(BX), K2, Z12
+	VADDPS    Z12, Z1, Z1
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
+	VADDPS    Z12, Z2, Z2
+	VMOVUPS.Z 64(BX), K2, Z12
+	VADDPS    Z12, Z3, Z3
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
+	VADDPS    Z12, Z4, Z4
+	VMOVUPS.Z 64(BX), K2, Z12
+	VADDPS    Z12, Z5, Z5
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
+	VADDPS    Z12, Z6, Z6
+	VMOVUPS.Z 64(BX), K2, Z12
+	VADDPS    Z12, Z7, Z7
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z12
+	VADDPS    Z12, Z8, Z8
+	VMOVUPS.Z 64(BX), K2, Z12
+	VADDPS    Z12, Z9, Z9
+	LEAQ      (BX)(SI*4), BX
+
+r5clamp:
+	VBROADCASTSS lo+104(FP), Z12
+	VBROADCASTSS hi+108(FP), Z13
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Z0, Z12, Z0
+	VMINPS       Z0, Z13, Z0
+	VMOVUPS      Z0, K1, (DX)
+	VMAXPS       Z1, Z12, Z1
+	VMINPS       Z1, Z13, Z1
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z2, Z12, Z2
+	VMINPS       Z2, Z13, Z2
+	VMOVUPS      Z2, K1, (DX)
+	VMAXPS       Z3, Z12, Z3
+	VMINPS       Z3, Z13, Z3
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z4, Z12, Z4
+	VMINPS       Z4, Z13, Z4
+	VMOVUPS      Z4, K1, (DX)
+	VMAXPS       Z5, Z12, Z5
+	VMINPS       Z5, Z13, Z5
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z6, Z12, Z6
+	VMINPS       Z6, Z13, Z6
+	VMOVUPS      Z6, K1, (DX)
+	VMAXPS       Z7, Z12, Z7
+	VMINPS       Z7, Z13, Z7
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z8, Z12, Z8
+	VMINPS       Z8, Z13, Z8
+	VMOVUPS      Z8, K1, (DX)
+	VMAXPS       Z9, Z12, Z9
+	VMINPS       Z9, Z13, Z9
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r5tile
+	VZEROUPPER
+	RET
+
+r6:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r6tile:
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
+	JNE     r6more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	JMP     r6started
+
+r6more:
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z 64(SI), K2, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	VMOVUPS.Z 64(SI), K2, Z3
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z4
+	VMOVUPS.Z 64(SI), K2, Z5
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z6
+	VMOVUPS.Z 64(SI), K2, Z7
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z8
+	VMOVUPS.Z 64(SI), K2, Z9
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z10
+	VMOVUPS.Z 64(SI), K2, Z11
+	LEAQ      (SI)(DI*4), SI
+
+r6started:
+	MOVQ AX, SI
+	LEAQ (SI)(CX*2), DI
+	ADDQ CX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+32(FP), R9
+	MOVQ aheadStep+96(FP), R10
+	MOVQ R9, R10
+	ANDQ $0x03, R9
+	SHRQ $0x02, R10
+	JEQ  r6ones
+
+r6quad:
+	PREFETCHT1   8192(R8)
+	PREFETCHT1   8256(R8)
+	PREFETCHT1   8320(R8)
+	PREFETCHT1   8384(R8)
+	VCVTPH2PS    (R8), Z12
+	VCVTPH2PS    32(R8), Z13
+	VBROADCASTSS (SI), Z14
+	VFMADD231PS  Z14, Z12, Z0
+	VFMADD231PS  Z14, Z13, Z1
+	VBROADCASTSS (SI)(CX*1), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VFMADD231PS  Z15, Z13, Z3
+	VBROADCASTSS (SI)(CX*2), Z14
+	VFMADD231PS  Z14, Z12, Z4
+	VFMADD231PS  Z14, Z13, Z5
+	VBROADCASTSS (DI), Z15
+	VFMADD231PS  Z15, Z12, Z6
+	VFMADD231PS  Z15, Z13, Z7
+	VBROADCASTSS (DI)(CX*1), Z14
+	VFMADD231PS  Z14, Z12, Z8
+	VFMADD231PS  Z14, Z13, Z9
+	VBROADCASTSS (DI)(CX*2), Z15
+	VFMADD231PS  Z15, Z12, Z10
+	VFMADD231PS  Z15, Z13, Z11
+	VCVTPH2PS    64(R8), Z12
+	VCVTPH2PS    96(R8), Z13
+	VBROADCASTSS 4(SI), Z14
+	VFMADD231PS  Z14, Z12, Z0
+	VFMADD231PS  Z14, Z13, Z1
+	VBROADCASTSS 4(SI)(CX*1), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VFMADD231PS  Z15, Z13, Z3
+	VBROADCASTSS 4(SI)(CX*2), Z14
+	VFMADD231PS  Z14, Z12, Z4
+	VFMADD231PS  Z14, Z13, Z5
+	VBROADCASTSS 4(DI), Z15
+	VFMADD231PS  Z15, Z12, Z6
+	VFMADD231PS  Z15, Z13, Z7
+	VBROADCASTSS 4(DI)(CX*1), Z14
+	VFMADD231PS  Z14, Z12, Z8
+	VFMADD231PS  Z14, Z13, Z9
+	VBROADCASTSS 4(DI)(CX*2), Z15
+	VFMADD231PS  Z15, Z12, Z10
+	VFMADD231PS  Z15, Z13, Z11
+	VCVTPH2PS    128(R8), Z12
+	VCVTPH2PS    160(R8), Z13
+	VBROADCASTSS 8(SI), Z14
+	VFMADD231PS  Z14, Z12, Z0
+	VFMADD231PS  Z14, Z13, Z1
+	VBROADCASTSS 8(SI)(CX*1), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VFMADD231PS  Z15, Z13, Z3
+	VBROADCASTSS 8(SI)(CX*2), Z14
+	VFMADD231PS  Z14, Z12, Z4
+	VFMADD231PS  Z14, Z13, Z5
+	VBROADCASTSS 8(DI), Z15
+	VFMADD231PS  Z15, Z12, Z6
+	VFMADD231PS  Z15, Z13, Z7
+	VBROADCASTSS 8(DI)(CX*1), Z14
+	VFMADD231PS  Z14, Z12, Z8
+	VFMADD231PS  Z14, Z13, Z9
+	VBROADCASTSS 8(DI)(CX*2), Z15
+	VFMADD231PS  Z15, Z12, Z10
+	VFMADD231PS  Z15, Z13, Z11
+	VCVTPH2PS    192(R8), Z12
+	VCVTPH2PS    224(R8), Z13
+	VBROADCASTSS 12(SI), Z14
+	VFMADD231PS  Z14, Z12, Z0
+	VFMADD231PS  Z14, Z13, Z1
+	VBROADCASTSS 12(SI)(CX*1), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VFMADD231PS  Z15, Z13, Z3
+	VBROADCASTSS 12(SI)(CX*2), Z14
+	VFMADD231PS  Z14, Z12, Z4
+	VFMADD231PS  Z14, Z13, Z5
+	VBROADCASTSS 12(DI), Z15
+	VFMADD231PS  Z15, Z12, Z6
+	VFMADD231PS  Z15, Z13, Z7
+	VBROADCASTSS 12(DI)(CX*1), Z14
+	VFMADD231PS  Z14, Z12, Z8
+	VFMADD231PS  Z14, Z13, Z9
+	VBROADCASTSS 12(DI)(CX*2), Z15
+	VFMADD231PS  Z15, Z12, Z10
+	VFMADD231PS  Z15, Z13, Z11
+	ADDQ         $0x10, SI
+	ADDQ         $0x10, DI
+	ADDQ         $0x00000100, R8
+	SUBQ         $0x01, R10
+	JNE          r6quad
+
+r6ones:
+	TESTQ R9, R9
+	JEQ   r6sum
+
+r6one:
+	PREFETCHT1   8192(R8)
+	VCVTPH2PS    (R8), Z12
+	VCVTPH2PS    32(R8), Z13
+	VBROADCASTSS (SI), Z14
+	VFMADD231PS  Z14, Z12, Z0
+	VFMADD231PS  Z14, Z13, Z1
+	VBROADCASTSS (SI)(CX*1), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VFMADD231PS  Z15, Z13, Z3
+	VBROADCASTSS (SI)(CX*2), Z14
+	VFMADD231PS  Z14, Z12, Z4
+	VFMADD231PS  Z14, Z13, Z5
+	VBROADCASTSS (DI), Z15
+	VFMADD231PS  Z15, Z12, Z6
+	VFMADD231PS  Z15, Z13, Z7
+	VBROADCASTSS (DI)(CX*1), Z14
+	VFMADD231PS  Z14, Z12, Z8
+	VFMADD231PS  Z14, Z13, Z9
+	VBROADCASTSS (DI)(CX*2), Z15
+	VFMADD231PS  Z15, Z12, Z10
+	VFMADD231PS  Z15, Z13, Z11
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	ADDQ         $0x00000040, R8
+	SUBQ         $0x01, R9
+	JNE          r6one
+
+r6sum:
+	TESTQ     BX, BX
+	JEQ       r6clamp
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z0, Z0
+	VMOVUPS.Z 64(BX), K2, Z14
+	VADDPS    Z14, Z1, Z1
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z2, Z2
+	VMOVUPS.Z 64(BX), K2, Z14
+	VADDPS    Z14, Z3, Z3
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z4, Z4
+	VMOVUPS.Z 64(BX), K2, Z14
+	VADDPS    Z14, Z5, Z5
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z6, Z6
+	VMOVUPS.Z 64(BX), K2, Z14
+	VADDPS    Z14, Z7, Z7
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z8, Z8
+	VMOVUPS.Z 64(BX), K2, Z14
+	VADDPS    Z14, Z9, Z9
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z14
+	VADDPS    Z14, Z10, Z10
+	VMOVUPS.Z 64(BX), K2, Z14
+	VADDPS    Z14, Z11, Z11
+	LEAQ      (BX)(SI*4), BX
+
+r6clamp:
+	VBROADCASTSS lo+104(FP), Z14
+	VBROADCASTSS hi+108(FP), Z15
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Z0, Z14, Z0
+	VMINPS       Z0, Z15, Z0
+	VMOVUPS      Z0, K1, (DX)
+	VMAXPS       Z1, Z14, Z1
+	VMINPS       Z1, Z15, Z1
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z2, Z14, Z2
+	VMINPS       Z2, Z15, Z2
+	VMOVUPS      Z2, K1, (DX)
+	VMAXPS       Z3, Z14, Z3
+	VMINPS       Z3, Z15, Z3
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z4, Z14, Z4
+	VMINPS       Z4, Z15, Z4
+	VMOVUPS      Z4, K1, (DX)
+	VMAXPS       Z5, Z14, Z5
+	VMINPS       Z5, Z15, Z5
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z6, Z14, Z6
+	VMINPS       Z6, Z15, Z6
+	VMOVUPS      Z6, K1, (DX)
+	VMAXPS       Z7, Z14, Z7
+	VMINPS       Z7, Z15, Z7
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z8, Z14, Z8
+	VMINPS       Z8, Z15, Z8
+	VMOVUPS      Z8, K1, (DX)
+	VMAXPS       Z9, Z14, Z9
+	VMINPS       Z9, Z15, Z9
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z10, Z14, Z10
+	VMINPS       Z10, Z15, Z10
+	VMOVUPS      Z10, K1, (DX)
+	VMAXPS       Z11, Z14, Z11
+	VMINPS       Z11, Z15, Z11
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r6tile
+	VZEROUPPER
+	RET
+
+r7:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r7tile:
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
+	JNE     r7more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	JMP     r7started
+
+r7more:
+	MOVQ      ldout+64(FP), DI
+	MOVQ      DX, SI
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z 64(SI), K2, Z1
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z2
+	VMOVUPS.Z 64(SI), K2, Z3
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z4
+	VMOVUPS.Z 64(SI), K2, Z5
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z6
+	VMOVUPS.Z 64(SI), K2, Z7
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z8
+	VMOVUPS.Z 64(SI), K2, Z9
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z10
+	VMOVUPS.Z 64(SI), K2, Z11
+	LEAQ      (SI)(DI*4), SI
+	VMOVUPS.Z (SI), K1, Z12
+	VMOVUPS.Z 64(SI), K2, Z13
+	LEAQ      (SI)(DI*4), SI
+
+r7started:
+	MOVQ AX, SI
+	LEAQ (SI)(CX*2), DI
+	ADDQ CX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+32(FP), R10
+	MOVQ aheadStep+96(FP), R11
+	MOVQ R10, R11
+	ANDQ $0x03, R10
+	SHRQ $0x02, R11
+	JEQ  r7ones
+
+r7quad:
+	PREFETCHT1   8192(R9)
+	PREFETCHT1   8256(R9)
+	PREFETCHT1   8320(R9)
+	PREFETCHT1   8384(R9)
+	VCVTPH2PS    (R9), Z14
+	VCVTPH2PS    32(R9), Z15
+	VBROADCASTSS (SI), Z16
+	VFMADD231PS  Z16, Z14, Z0
+	VFMADD231PS  Z16, Z15, Z1
+	VBROADCASTSS (SI)(CX*1), Z17
+	VFMADD231PS  Z17, Z14, Z2
+	VFMADD231PS  Z17, Z15, Z3
+	VBROADCASTSS (SI)(CX*2), Z16
+	VFMADD231PS  Z16, Z14, Z4
+	VFMADD231PS  Z16, Z15, Z5
+	VBROADCASTSS (DI), Z17
+	VFMADD231PS  Z17, Z14, Z6
+	VFMADD231PS  Z17, Z15, Z7
+	VBROADCASTSS (DI)(CX*1), Z16
+	VFMADD231PS  Z16, Z14, Z8
+	VFMADD231PS  Z16, Z15, Z9
+	VBROADCASTSS (DI)(CX*2), Z17
+	VFMADD231PS  Z17, Z14, Z10
+	VFMADD231PS  Z17, Z15, Z11
+	VBROADCASTSS (R8), Z16
+	VFMADD231PS  Z16, Z14, Z12
+	VFMADD231PS  Z16, Z15, Z13
+	VCVTPH2PS    64(R9), Z14
+	VCVTPH2PS    96(R9), Z15
+	VBROADCASTSS 4(SI), Z16
+	VFMADD231PS  Z16, Z14, Z0
+	VFMADD231PS  Z16, Z15, Z1
+	VBROADCASTSS 4(SI)(CX*1), Z17
+	VFMADD231PS  Z17, Z14, Z2
+	VFMADD231PS  Z17, Z15, Z3
+	VBROADCASTSS 4(SI)(CX*2), Z16
+	VFMADD231PS  Z16, Z14, Z4
+	VFMADD231PS  Z16, Z15, Z5
+	VBROADCASTSS 4(DI), Z17
+	VFMADD231PS  Z17, Z14, Z6
+	VFMADD231PS  Z17, Z15, Z7
+	VBROADCASTSS 4(DI)(CX*1), Z16
+	VFMADD231PS  Z16, Z14, Z8
+	VFMADD231PS  Z16, Z15, Z9
+	VBROADCASTSS 4(DI)(CX*2), Z17
+	VFMADD231PS  Z17, Z14, Z10
+	VFMADD231PS  Z17, Z15, Z11
+	VBROADCASTSS 4(R8), Z16
+	VFMADD231PS  Z16, Z14, Z12
+	VFMADD231PS  Z16, Z15, Z13
+	VCVTPH2PS    128(R9), Z14
+	VCVTPH2PS    160(R9), Z15
+	VBROADCASTSS 8(SI), Z16
+	VFMADD231PS  Z16, Z14, Z0
+	VFMADD231PS  Z16, Z15, Z1
+	VBROADCASTSS 8(SI)(CX*1), Z17
+	VFMADD231PS  Z17, Z14, Z2
+	VFMADD231PS  Z17, Z15, Z3
+	VBROADCASTSS 8(SI)(CX*2), Z16
+	VFMADD231PS  Z16, Z14, Z4
+	VFMADD231PS  Z16, Z15, Z5
+	VBROADCASTSS 8(DI), Z17
+	VFMADD231PS  Z17, Z14, Z6
+	VFMADD231PS  Z17, Z15, Z7
+	VBROADCASTSS 8(DI)(CX*1), Z16
+	VFMADD231PS  Z16, Z14, Z8
+	VFMADD231PS  Z16, Z15, Z9
+	VBROADCASTSS 8(DI)(CX*2), Z17
+	VFMADD231PS  Z17, Z14, Z10
+	VFMADD231PS  Z17, Z15, Z11
+	VBROADCASTSS 8(R8), Z16
+	VFMADD231PS  Z16, Z14, Z12
+	VFMADD231PS  Z16, Z15, Z13
+	VCVTPH2PS    192(R9), Z14
+	VCVTPH2PS    224(R9), Z15
+	VBROADCASTSS 12(SI), Z16
+	VFMADD231PS  Z16, Z14, Z0
+	VFMADD231PS  Z16, Z15, Z1
+	VBROADCASTSS 12(SI)(CX*1), Z17
+	VFMADD231PS  Z17, Z14, Z2
+	VFMADD231PS  Z17, Z15, Z3
+	VBROADCASTSS 12(SI)(CX*2), Z16
+	VFMADD231PS  Z16, Z14, Z4
+	VFMADD231PS  Z16, Z15, Z5
+	VBROADCASTSS 12(DI), Z17
+	VFMADD231PS  Z17, Z14, Z6
+	VFMADD231PS  Z17, Z15, Z7
+	VBROADCASTSS 12(DI)(CX*1), Z16
+	VFMADD231PS  Z16, Z14, Z8
+	VFMADD231PS  Z16, Z15, Z9
+	VBROADCASTSS 12(DI)(CX*2), Z17
+	VFMADD231PS  Z17, Z14, Z10
+	VFMADD231PS  Z17, Z15, Z11
+	VBROADCASTSS 12(R8), Z16
+	VFMADD231PS  Z16, Z14, Z12
+	VFMADD231PS  Z16, Z15, Z13
+	ADDQ         $0x10, SI
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	ADDQ         $0x00000100, R9
+	SUBQ         $0x01, R11
+	JNE          r7quad
+
+r7ones:
+	TESTQ R10, R10
+	JEQ   r7sum
+
+r7one:
+	PREFETCHT1   8192(R9)
+	VCVTPH2PS    (R9), Z14
+	VCVTPH2PS    32(R9), Z15
+	VBROADCASTSS (SI), Z16
+	VFMADD231PS  Z16, Z14, Z0
+	VFMADD231PS  Z16, Z15, Z1
+	VBROADCASTSS (SI)(CX*1), Z17
+	VFMADD231PS  Z17, Z14, Z2
+	VFMADD231PS  Z17, Z15, Z3
+	VBROADCASTSS (SI)(CX*2), Z16
+	VFMADD231PS  Z16, Z14, Z4
+	VFMADD231PS  Z16, Z15, Z5
+	VBROADCASTSS (DI), Z17
+	VFMADD231PS  Z17, Z14, Z6
+	VFMADD231PS  Z17, Z15, Z7
+	VBROADCASTSS (DI)(CX*1), Z16
+	VFMADD231PS  Z16, Z14, Z8
+	VFMADD231PS  Z16, Z15, Z9
+	VBROADCASTSS (DI)(CX*2), Z17
+	VFMADD231PS  Z17, Z14, Z10
+	VFMADD231PS  Z17, Z15, Z11
+	VBROADCASTSS (R8), Z16
+	VFMADD231PS  Z16, Z14, Z12
+	VFMADD231PS  Z16, Z15, Z13
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	ADDQ         $0x04, R8
+	ADDQ         $0x00000040, R9
+	SUBQ         $0x01, R10
+	JNE          r7one
+
+r7sum:
+	TESTQ     BX, BX
+	JEQ       r7clamp
+	MOVQ      ldres+80(FP), SI
+	VMOVUPS.Z (BX), K1, Z16
+	VADDPS    Z16, Z0, Z0
+	VMOVUPS.Z 64(BX), K2, Z16
+	VADDPS    Z16, Z1, Z1
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z16
+	VADDPS    Z16, Z2, Z2
+	VMOVUPS.Z 64(BX), K2, Z16
+	VADDPS    Z16, Z3, Z3
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z16
+	VADDPS    Z16, Z4, Z4
+	VMOVUPS.Z 64(BX), K2, Z16
+	VADDPS    Z16, Z5, Z5
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z16
+	VADDPS    Z16, Z6, Z6
+	VMOVUPS.Z 64(BX), K2, Z16
+	VADDPS    Z16, Z7, Z7
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z16
+	VADDPS    Z16, Z8, Z8
+	VMOVUPS.Z 64(BX), K2, Z16
+	VADDPS    Z16, Z9, Z9
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z16
+	VADDPS    Z16, Z10, Z10
+	VMOVUPS.Z 64(BX), K2, Z16
+	VADDPS    Z16, Z11, Z11
+	LEAQ      (BX)(SI*4), BX
+	VMOVUPS.Z (BX), K1, Z16
+	VADDPS    Z16, Z12, Z12
+	VMOVUPS.Z 64(BX), K2, Z16
+	VADDPS    Z16, Z13, Z13
+	LEAQ      (BX)(SI*4), BX
+
+r7clamp:
+	VBROADCASTSS lo+104(FP), Z16
+	VBROADCASTSS hi+108(FP), Z17
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Z0, Z16, Z0
+	VMINPS       Z0, Z17, Z0
+	VMOVUPS      Z0, K1, (DX)
+	VMAXPS       Z1, Z16, Z1
+	VMINPS       Z1, Z17, Z1
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z2, Z16, Z2
+	VMINPS       Z2, Z17, Z2
+	VMOVUPS      Z2, K1, (DX)
+	VMAXPS       Z3, Z16, Z3
+	VMINPS       Z3, Z17, Z3
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z4, Z16, Z4
+	VMINPS       Z4, Z17, Z4
+	VMOVUPS      Z4, K1, (DX)
+	VMAXPS       Z5, Z16, Z5
+	VMINPS       Z5, Z17, Z5
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z6, Z16, Z6
+	VMINPS       Z6, Z17, Z6
+	VMOVUPS      Z6, K1, (DX)
+	VMAXPS       Z7, Z16, Z7
+	VMINPS       Z7, Z17, Z7
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z8, Z16, Z8
+	VMINPS       Z8, Z17, Z8
+	VMOVUPS      Z8, K1, (DX)
+	VMAXPS       Z9, Z16, Z9
+	VMINPS       Z9, Z17, Z9
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z10, Z16, Z10
+	VMINPS       Z10, Z17, Z10
+	VMOVUPS      Z10, K1, (DX)
+	VMAXPS       Z11, Z16, Z11
+	VMINPS       Z11, Z17, Z11
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Z12, Z16, Z12
+	VMINPS       Z12, Z17, Z12
+	VMOVUPS      Z12, K1, (DX)
+	VMAXPS       Z13, Z16, Z13
+	VMINPS       Z13, Z17, Z13
+	VMOVUPS      Z13, K2, 64(DX)
+	LEAQ         (DX)(SI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r7tile
+	VZEROUPPER
+	RET
+
+r8:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r8tile:
+	MOVB    accumulate+116(FP), DI
+	TESTB   DI, DI
+	JNE     r8more
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	JMP     r8started
+
+r8more:
+	MOVQ      ldout+64(FP), R8
+	MOVQ      DX, DI
+	VMOVUPS.Z (DI), K1, Z0
+	VMOVUPS.Z 64(DI), K2, Z1
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z2
+	VMOVUPS.Z 64(DI), K2, Z3
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z4
+	VMOVUPS.Z 64(DI), K2, Z5
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z6
+	VMOVUPS.Z 64(DI), K2, Z7
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z8
+	VMOVUPS.Z 64(DI), K2, Z9
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z10
+	VMOVUPS.Z 64(DI), K2, Z11
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z12
+	VMOVUPS.Z 64(DI), K2, Z13
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z14
+	VMOVUPS.Z 64(DI), K2, Z15
+	LEAQ      (DI)(R8*4), DI
+
+r8started:
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	MOVQ b+40(FP), R10
+	MOVQ k+32(FP), R11
+	MOVQ aheadStep+96(FP), R13
+	MOVQ R11, R12
+	ANDQ $0x03, R11
+	SHRQ $0x02, R12
+	JEQ  r8ones
+
+r8quad:
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
+	VCVTPH2PS    (R10), Z16
+	VCVTPH2PS    32(R10), Z17
+	VBROADCASTSS (DI), Z18
+	VFMADD231PS  Z18, Z16, Z0
+	VFMADD231PS  Z18, Z17, Z1
+	VBROADCASTSS (DI)(CX*1), Z19
+	VFMADD231PS  Z19, Z16, Z2
+	VFMADD231PS  Z19, Z17, Z3
+	VBROADCASTSS (DI)(CX*2), Z18
+	VFMADD231PS  Z18, Z16, Z4
+	VFMADD231PS  Z18, Z17, Z5
+	VBROADCASTSS (R8), Z19
+	VFMADD231PS  Z19, Z16, Z6
+	VFMADD231PS  Z19, Z17, Z7
+	VBROADCASTSS (R8)(CX*1), Z18
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z9
+	VBROADCASTSS (R8)(CX*2), Z19
+	VFMADD231PS  Z19, Z16, Z10
+	VFMADD231PS  Z19, Z17, Z11
+	VBROADCASTSS (R9), Z18
+	VFMADD231PS  Z18, Z16, Z12
+	VFMADD231PS  Z18, Z17, Z13
+	VBROADCASTSS (R9)(CX*1), Z19
+	VFMADD231PS  Z19, Z16, Z14
+	VFMADD231PS  Z19, Z17, Z15
+	VCVTPH2PS    64(R10), Z16
+	VCVTPH2PS    96(R10), Z17
+	VBROADCASTSS 4(DI), Z18
+	VFMADD231PS  Z18, Z16, Z0
+	VFMADD231PS  Z18, Z17, Z1
+	VBROADCASTSS 4(DI)(CX*1), Z19
+	VFMADD231PS  Z19, Z16, Z2
+	VFMADD231PS  Z19, Z17, Z3
+	VBROADCASTSS 4(DI)(CX*2), Z18
+	VFMADD231PS  Z18, Z16, Z4
+	VFMADD231PS  Z18, Z17, Z5
+	VBROADCASTSS 4(R8), Z19
+	VFMADD231PS  Z19, Z16, Z6
+	VFMADD231PS  Z19, Z17, Z7
+	VBROADCASTSS 4(R8)(CX*1), Z18
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z9
+	VBROADCASTSS 4(R8)(CX*2), Z19
+	VFMADD231PS  Z19, Z16, Z10
+	VFMADD231PS  Z19, Z17, Z11
+	VBROADCASTSS 4(R9), Z18
+	VFMADD231PS  Z18, Z16, Z12
+	VFMADD231PS  Z18, Z17, Z13
+	VBROADCASTSS 4(R9)(CX*1), Z19
+	VFMADD231PS  Z19, Z16, Z14
+	VFMADD231PS  Z19, Z17, Z15
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
+	VCVTPH2PS    128(R10), Z16
+	VCVTPH2PS    160(R10), Z17
+	VBROADCASTSS 8(DI), Z18
+	VFMADD231PS  Z18, Z16, Z0
+	VFMADD231PS  Z18, Z17, Z1
+	VBROADCASTSS 8(DI)(CX*1), Z19
+	VFMADD231PS  Z19, Z16, Z2
+	VFMADD231PS  Z19, Z17, Z3
+	VBROADCASTSS 8(DI)(CX*2), Z18
+	VFMADD231PS  Z18, Z16, Z4
+	VFMADD231PS  Z18, Z17, Z5
+	VBROADCASTSS 8(R8), Z19
+	VFMADD231PS  Z19, Z16, Z6
+	VFMADD231PS  Z19, Z17, Z7
+	VBROADCASTSS 8(R8)(CX*1), Z18
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z9
+	VBROADCASTSS 8(R8)(CX*2), Z19
+	VFMADD231PS  Z19, Z16, Z10
+	VFMADD231PS  Z19, Z17, Z11
+	VBROADCASTSS 8(R9), Z18
+	VFMADD231PS  Z18, Z16, Z12
+	VFMADD231PS  Z18, Z17, Z13
+	VBROADCASTSS 8(R9)(CX*1), Z19
+	VFMADD231PS  Z19, Z16, Z14
+	VFMADD231PS  Z19, Z17, Z15
+	VCVTPH2PS    192(R10), Z16
+	VCVTPH2PS    224(R10), Z17
+	VBROADCASTSS 12(DI), Z18
+	VFMADD231PS  Z18, Z16, Z0
+	VFMADD231PS  Z18, Z17, Z1
+	VBROADCASTSS 12(DI)(CX*1), Z19
+	VFMADD231PS  Z19, Z16, Z2
+	VFMADD231PS  Z19, Z17, Z3
+	VBROADCASTSS 12(DI)(CX*2), Z18
+	VFMADD231PS  Z18, Z16, Z4
+	VFMADD231PS  Z18, Z17, Z5
+	VBROADCASTSS 12(R8), Z19
+	VFMADD231PS  Z19, Z16, Z6
+	VFMADD231PS  Z19, Z17, Z7
+	VBROADCASTSS 12(R8)(CX*1), Z18
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z9
+	VBROADCASTSS 12(R8)(CX*2), Z19
+	VFMADD231PS  Z19, Z16, Z10
+	VFMADD231PS  Z19, Z17, Z11
+	VBROADCASTSS 12(R9), Z18
+	VFMADD231PS  Z18, Z16, Z12
+	VFMADD231PS  Z18, Z17, Z13
+	VBROADCASTSS 12(R9)(CX*1), Z19
+	VFMADD231PS  Z19, Z16, Z14
+	VFMADD231PS  Z19, Z17, Z15
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	ADDQ         $0x10, R9
+	ADDQ         $0x00000100, R10
+	SUBQ         $0x01, R12
+	JNE          r8quad
+
+r8ones:
+	TESTQ R11, R11
+	JEQ   r8sum
+
+r8one:
+	VCVTPH2PS    (R10), Z16
+	VCVTPH2PS    32(R10), Z17
+	VBROADCASTSS (DI), Z18
+	VFMADD231PS  Z18, Z16, Z0
+	VFMADD231PS  Z18, Z17, Z1
+	VBROADCASTSS (DI)(CX*1), Z19
+	VFMADD231PS  Z19, Z16, Z2
+	VFMADD231PS  Z19, Z17, Z3
+	VBROADCASTSS (DI)(CX*2), Z18
+	VFMADD231PS  Z18, Z16, Z4
+	VFMADD231PS  Z18, Z17, Z5
+	VBROADCASTSS (R8), Z19
+	VFMADD231PS  Z19, Z16, Z6
+	VFMADD231PS  Z19, Z17, Z7
+	VBROADCASTSS (R8)(CX*1), Z18
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z9
+	VBROADCASTSS (R8)(CX*2), Z19
+	VFMADD231PS  Z19, Z16, Z10
+	VFMADD231PS  Z19, Z17, Z11
+	VBROADCASTSS (R9), Z18
+	VFMADD231PS  Z18, Z16, Z12
+	VFMADD231PS  Z18, Z17, Z13
+	VBROADCASTSS (R9)(CX*1), Z19
+	VFMADD231PS  Z19, Z16, Z14
+	VFMADD231PS  Z19, Z17, Z15
+	ADDQ         $0x04, DI
+	ADDQ         $0x04, R8
+	ADDQ         $0x04, R9
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x01, R11
+	JNE          r8one
+
+r8sum:
+	TESTQ     BX, BX
+	JEQ       r8clamp
+	MOVQ      ldres+80(FP), DI
+	VMOVUPS.Z (BX), K1, Z18
+	VADDPS    Z18, Z0, Z0
+	VMOVUPS.Z 64(BX), K2, Z18
+	VADDPS    Z18, Z1, Z1
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z18
+	VADDPS    Z18, Z2, Z2
+	VMOVUPS.Z 64(BX), K2, Z18
+	VADDPS    Z18, Z3, Z3
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z18
+	VADDPS    Z18, Z4, Z4
+	VMOVUPS.Z 64(BX), K2, Z18
+	VADDPS    Z18, Z5, Z5
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z18
+	VADDPS    Z18, Z6, Z6
+	VMOVUPS.Z 64(BX), K2, Z18
+	VADDPS    Z18, Z7, Z7
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z18
+	VADDPS    Z18, Z8, Z8
+	VMOVUPS.Z 64(BX), K2, Z18
+	VADDPS    Z18, Z9, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z18
+	VADDPS    Z18, Z10, Z10
+	VMOVUPS.Z 64(BX), K2, Z18
+	VADDPS    Z18, Z11, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z18
+	VADDPS    Z18, Z12, Z12
+	VMOVUPS.Z 64(BX), K2, Z18
+	VADDPS    Z18, Z13, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z18
+	VADDPS    Z18, Z14, Z14
+	VMOVUPS.Z 64(BX), K2, Z18
+	VADDPS    Z18, Z15, Z15
+	LEAQ      (BX)(DI*4), BX
+
+r8clamp:
+	VBROADCASTSS lo+104(FP), Z18
+	VBROADCASTSS hi+108(FP), Z19
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Z0, Z18, Z0
+	VMINPS       Z0, Z19, Z0
+	VMOVUPS      Z0, K1, (DX)
+	VMAXPS       Z1, Z18, Z1
+	VMINPS       Z1, Z19, Z1
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z18, Z2
+	VMINPS       Z2, Z19, Z2
+	VMOVUPS      Z2, K1, (DX)
+	VMAXPS       Z3, Z18, Z3
+	VMINPS       Z3, Z19, Z3
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z18, Z4
+	VMINPS       Z4, Z19, Z4
+	VMOVUPS      Z4, K1, (DX)
+	VMAXPS       Z5, Z18, Z5
+	VMINPS       Z5, Z19, Z5
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z18, Z6
+	VMINPS       Z6, Z19, Z6
+	VMOVUPS      Z6, K1, (DX)
+	VMAXPS       Z7, Z18, Z7
+	VMINPS       Z7, Z19, Z7
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z18, Z8
+	VMINPS       Z8, Z19, Z8
+	VMOVUPS      Z8, K1, (DX)
+	VMAXPS       Z9, Z18, Z9
+	VMINPS       Z9, Z19, Z9
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z18, Z10
+	VMINPS       Z10, Z19, Z10
+	VMOVUPS      Z10, K1, (DX)
+	VMAXPS       Z11, Z18, Z11
+	VMINPS       Z11, Z19, Z11
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z18, Z12
+	VMINPS       Z12, Z19, Z12
+	VMOVUPS      Z12, K1, (DX)
+	VMAXPS       Z13, Z18, Z13
+	VMINPS       Z13, Z19, Z13
+	VMOVUPS      Z13, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z14, Z18, Z14
+	VMINPS       Z14, Z19, Z14
+	VMOVUPS      Z14, K1, (DX)
+	VMAXPS       Z15, Z18, Z15
+	VMINPS       Z15, Z19, Z15
+	VMOVUPS      Z15, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r8tile
+	VZEROUPPER
+	RET
+
+r9:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r9tile:
+	MOVB    accumulate+116(FP), DI
+	TESTB   DI, DI
+	JNE     r9more
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	JMP     r9started
+
+r9more:
+	MOVQ      ldout+64(FP), R8
+	MOVQ      DX, DI
+	VMOVUPS.Z (DI), K1, Z0
+	VMOVUPS.Z 64(DI), K2, Z1
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z2
+	VMOVUPS.Z 64(DI), K2, Z3
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z4
+	VMOVUPS.Z 64(DI), K2, Z5
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z6
+	VMOVUPS.Z 64(DI), K2, Z7
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z8
+	VMOVUPS.Z 64(DI), K2, Z9
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z10
+	VMOVUPS.Z 64(DI), K2, Z11
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z12
+	VMOVUPS.Z 64(DI), K2, Z13
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z14
+	VMOVUPS.Z 64(DI), K2, Z15
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z16
+	VMOVUPS.Z 64(DI), K2, Z17
+	LEAQ      (DI)(R8*4), DI
+
+r9started:
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	MOVQ b+40(FP), R10
+	MOVQ k+32(FP), R11
+	MOVQ aheadStep+96(FP), R13
+	MOVQ R11, R12
+	ANDQ $0x03, R11
+	SHRQ $0x02, R12
+	JEQ  r9ones
+
+r9quad:
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
+	VCVTPH2PS    (R10), Z18
+	VCVTPH2PS    32(R10), Z19
+	VBROADCASTSS (DI), Z20
+	VFMADD231PS  Z20, Z18, Z0
+	VFMADD231PS  Z20, Z19, Z1
+	VBROADCASTSS (DI)(CX*1), Z21
+	VFMADD231PS  Z21, Z18, Z2
+	VFMADD231PS  Z21, Z19, Z3
+	VBROADCASTSS (DI)(CX*2), Z20
+	VFMADD231PS  Z20, Z18, Z4
+	VFMADD231PS  Z20, Z19, Z5
+	VBROADCASTSS (R8), Z21
+	VFMADD231PS  Z21, Z18, Z6
+	VFMADD231PS  Z21, Z19, Z7
+	VBROADCASTSS (R8)(CX*1), Z20
+	VFMADD231PS  Z20, Z18, Z8
+	VFMADD231PS  Z20, Z19, Z9
+	VBROADCASTSS (R8)(CX*2), Z21
+	VFMADD231PS  Z21, Z18, Z10
+	VFMADD231PS  Z21, Z19, Z11
+	VBROADCASTSS (R9), Z20
+	VFMADD231PS  Z20, Z18, Z12
+	VFMADD231PS  Z20, Z19, Z13
+	VBROADCASTSS (R9)(CX*1), Z21
+	VFMADD231PS  Z21, Z18, Z14
+	VFMADD231PS  Z21, Z19, Z15
+	VBROADCASTSS (R9)(CX*2), Z20
+	VFMADD231PS  Z20, Z18, Z16
+	VFMADD231PS  Z20, Z19, Z17
+	VCVTPH2PS    64(R10), Z18
+	VCVTPH2PS    96(R10), Z19
+	VBROADCASTSS 4(DI), Z20
+	VFMADD231PS  Z20, Z18, Z0
+	VFMADD231PS  Z20, Z19, Z1
+	VBROADCASTSS 4(DI)(CX*1), Z21
+	VFMADD231PS  Z21, Z18, Z2
+	VFMADD231PS  Z21, Z19, Z3
+	VBROADCASTSS 4(DI)(CX*2), Z20
+	VFMADD231PS  Z20, Z18, Z4
+	VFMADD231PS  Z20, Z19, Z5
+	VBROADCASTSS 4(R8), Z21
+	VFMADD231PS  Z21, Z18, Z6
+	VFMADD231PS  Z21, Z19, Z7
+	VBROADCASTSS 4(R8)(CX*1), Z20
+	VFMADD231PS  Z20, Z18, Z8
+	VFMADD231PS  Z20, Z19, Z9
+	VBROADCASTSS 4(R8)(CX*2), Z21
+	VFMADD231PS  Z21, Z18, Z10
+	VFMADD231PS  Z21, Z19, Z11
+	VBROADCASTSS 4(R9), Z20
+	VFMADD231PS  Z20, Z18, Z12
+	VFMADD231PS  Z20, Z19, Z13
+	VBROADCASTSS 4(R9)(CX*1), Z21
+	VFMADD231PS  Z21, Z18, Z14
+	VFMADD231PS  Z21, Z19, Z15
+	VBROADCASTSS 4(R9)(CX*2), Z20
+	VFMADD231PS  Z20, Z18, Z16
+	VFMADD231PS  Z20, Z19, Z17
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
+	PREFETCHT1   (SI)
+	ADDQ         R13, SI
+	VCVTPH2PS    128(R10), Z18
+	VCVTPH2PS    160(R10), Z19
+	VBROADCASTSS 8(DI), Z20
+	VFMADD231PS  Z20, Z18, Z0
+	VFMADD231PS  Z20, Z19, Z1
+	VBROADCASTSS 8(DI)(CX*1), Z21
+	VFMADD231PS  Z21, Z18, Z2
+	VFMADD231PS  Z21, Z19, Z3
+	VBROADCASTSS 8(DI)(CX*2), Z20
+	VFMADD231PS  Z20, Z18, Z4
+	VFMADD231PS  Z20, Z19, Z5
+	VBROADCASTSS 8(R8), Z21
+	VFMADD231PS  Z21, Z18, Z6
+	VFMADD231PS  Z21, Z19, Z7
+	VBROADCASTSS 8(R8)(CX*1), Z20
+	VFMADD231PS  Z20, Z18, Z8
+	VFMADD231PS  Z20, Z19, Z9
+	VBROADCASTSS 8(R8)(CX*2), Z21
+	VFMADD231PS  Z21, Z18, Z10
+	VFMADD231PS  Z21, Z19, Z11
+	VBROADCASTSS 8(R9), Z20
+	VFMADD231PS  Z20, Z18, Z12
+	VFMADD231PS  Z20, Z19, Z13
+	VBROADCASTSS 8(R9)(CX*1), Z21
+	VFMADD231PS  Z21, Z18, Z14
+	VFMADD231PS  Z21, Z19, Z15
+	VBROADCASTSS 8(R9)(CX*2), Z20
+	VFMADD231PS  Z20, Z18, Z16
+	VFMADD231PS  Z20, Z19, Z17
+	VCVTPH2PS    192(R10), Z18
+	VCVTPH2PS    224(R10), Z19
+	VBROADCASTSS 12(DI), Z20
+	VFMADD231PS  Z20, Z18, Z0
+	VFMADD231PS  Z20, Z19, Z1
+	VBROADCASTSS 12(DI)(CX*1), Z21
+	VFMADD231PS  Z21, Z18, Z2
+	VFMADD231PS  Z21, Z19, Z3
+	VBROADCASTSS 12(DI)(CX*2), Z20
+	VFMADD231PS  Z20, Z18, Z4
+	VFMADD231PS  Z20, Z19, Z5
+	VBROADCASTSS 12(R8), Z21
+	VFMADD231PS  Z21, Z18, Z6
+	VFMADD231PS  Z21, Z19, Z7
+	VBROADCASTSS 12(R8)(CX*1), Z20
+	VFMADD231PS  Z20, Z18, Z8
+	VFMADD231PS  Z20, Z19, Z9
+	VBROADCASTSS 12(R8)(CX*2), Z21
+	VFMADD231PS  Z21, Z18, Z10
+	VFMADD231PS  Z21, Z19, Z11
+	VBROADCASTSS 12(R9), Z20
+	VFMADD231PS  Z20, Z18, Z12
+	VFMADD231PS  Z20, Z19, Z13
+	VBROADCASTSS 12(R9)(CX*1), Z21
+	VFMADD231PS  Z21, Z18, Z14
+	VFMADD231PS  Z21, Z19, Z15
+	VBROADCASTSS 12(R9)(CX*2), Z20
+	VFMADD231PS  Z20, Z18, Z16
+	VFMADD231PS  Z20, Z19, Z17
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	ADDQ         $0x10, R9
+	ADDQ         $0x00000100, R10
+	SUBQ         $0x01, R12
+	JNE          r9quad
+
+r9ones:
+	TESTQ R11, R11
+	JEQ   r9sum
+
+r9one:
+	VCVTPH2PS    (R10), Z18
+	VCVTPH2PS    32(R10), Z19
+	VBROADCASTSS (DI), Z20
+	VFMADD231PS  Z20, Z18, Z0
+	VFMADD231PS  Z20, Z19, Z1
+	VBROADCASTSS (DI)(CX*1), Z21
+	VFMADD231PS  Z21, Z18, Z2
+	VFMADD231PS  Z21, Z19, Z3
+	VBROADCASTSS (DI)(CX*2), Z20
+	VFMADD231PS  Z20, Z18, Z4
+	VFMADD231PS  Z20, Z19, Z5
+	VBROADCASTSS (R8), Z21
+	VFMADD231PS  Z21, Z18, Z6
+	VFMADD231PS  Z21, Z19, Z7
+	VBROADCASTSS (R8)(CX*1), Z20
+	VFMADD231PS  Z20, Z18, Z8
+	VFMADD231PS  Z20, Z19, Z9
+	VBROADCASTSS (R8)(CX*2), Z21
+	VFMADD231PS  Z21, Z18, Z10
+	VFMADD231PS  Z21, Z19, Z11
+	VBROADCASTSS (R9), Z20
+	VFMADD231PS  Z20, Z18, Z12
+	VFMADD231PS  Z20, Z19, Z13
+	VBROADCASTSS (R9)(CX*1), Z21
+	VFMADD231PS  Z21, Z18, Z14
+	VFMADD231PS  Z21, Z19, Z15
+	VBROADCASTSS (R9)(CX*2), Z20
+	VFMADD231PS  Z20, Z18, Z16
+	VFMADD231PS  Z20, Z19, Z17
+	ADDQ         $0x04, DI
+	ADDQ         $0x04, R8
+	ADDQ         $0x04, R9
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x01, R11
+	JNE          r9one
+
+r9sum:
+	TESTQ     BX, BX
+	JEQ       r9clamp
+	MOVQ      ldres+80(FP), DI
+	VMOVUPS.Z (BX), K1, Z20
+	VADDPS    Z20, Z0, Z0
+	VMOVUPS.Z 64(BX), K2, Z20
+	VADDPS    Z20, Z1, Z1
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z20
+	VADDPS    Z20, Z2, Z2
+	VMOVUPS.Z 64(BX), K2, Z20
+	VADDPS    Z20, Z3, Z3
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z20
+	VADDPS    Z20, Z4, Z4
+	VMOVUPS.Z 64(BX), K2, Z20
+	VADDPS    Z20, Z5, Z5
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z20
+	VADDPS    Z20, Z6, Z6
+	VMOVUPS.Z 64(BX), K2, Z20
+	VADDPS    Z20, Z7, Z7
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z20
+	VADDPS    Z20, Z8, Z8
+	VMOVUPS.Z 64(BX), K2, Z20
+	VADDPS    Z20, Z9, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z20
+	VADDPS    Z20, Z10, Z10
+	VMOVUPS.Z 64(BX), K2, Z20
+	VADDPS    Z20, Z11, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z20
+	VADDPS    Z20, Z12, Z12
+	VMOVUPS.Z 64(BX), K2, Z20
+	VADDPS    Z20, Z13, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z20
+	VADDPS    Z20, Z14, Z14
+	VMOVUPS.Z 64(BX), K2, Z20
+	VADDPS    Z20, Z15, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z20
+	VADDPS    Z20, Z16, Z16
+	VMOVUPS.Z 64(BX), K2, Z20
+	VADDPS    Z20, Z17, Z17
+	LEAQ      (BX)(DI*4), BX
+
+r9clamp:
+	VBROADCASTSS lo+104(FP), Z20
+	VBROADCASTSS hi+108(FP), Z21
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Z0, Z20, Z0
+	VMINPS       Z0, Z21, Z0
+	VMOVUPS      Z0, K1, (DX)
+	VMAXPS       Z1, Z20, Z1
+	VMINPS       Z1, Z21, Z1
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z20, Z2
+	VMINPS       Z2, Z21, Z2
+	VMOVUPS      Z2, K1, (DX)
+	VMAXPS       Z3, Z20, Z3
+	VMINPS       Z3, Z21, Z3
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z20, Z4
+	VMINPS       Z4, Z21, Z4
+	VMOVUPS      Z4, K1, (DX)
+	VMAXPS       Z5, Z20, Z5
+	VMINPS       Z5, Z21, Z5
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z20, Z6
+	VMINPS       Z6, Z21, Z6
+	VMOVUPS      Z6, K1, (DX)
+	VMAXPS       Z7, Z20, Z7
+	VMINPS       Z7, Z21, Z7
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z20, Z8
+	VMINPS       Z8, Z21, Z8
+	VMOVUPS      Z8, K1, (DX)
+	VMAXPS       Z9, Z20, Z9
+	VMINPS       Z9, Z21, Z9
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z20, Z10
+	VMINPS       Z10, Z21, Z10
+	VMOVUPS      Z10, K1, (DX)
+	VMAXPS       Z11, Z20, Z11
+	VMINPS       Z11, Z21, Z11
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z20, Z12
+	VMINPS       Z12, Z21, Z12
+	VMOVUPS      Z12, K1, (DX)
+	VMAXPS       Z13, Z20, Z13
+	VMINPS       Z13, Z21, Z13
+	VMOVUPS      Z13, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z14, Z20, Z14
+	VMINPS       Z14, Z21, Z14
+	VMOVUPS      Z14, K1, (DX)
+	VMAXPS       Z15, Z20, Z15
+	VMINPS       Z15, Z21, Z15
+	VMOVUPS      Z15, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z16, Z20, Z16
+	VMINPS       Z16, Z21, Z16
+	VMOVUPS      Z16, K1, (DX)
+	VMAXPS       Z17, Z20, Z17
+	VMINPS       Z17, Z21, Z17
+	VMOVUPS      Z17, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r9tile
+	VZEROUPPER
+	RET
+
+r10:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r10tile:
+	MOVB    accumulate+116(FP), DI
+	TESTB   DI, DI
+	JNE     r10more
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z18
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	VMOVAPS Z1, Z19
+	JMP     r10started
+
+r10more:
+	MOVQ      ldout+64(FP), R8
+	MOVQ      DX, DI
+	VMOVUPS.Z (DI), K1, Z0
+	VMOVUPS.Z 64(DI), K2, Z1
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z2
+	VMOVUPS.Z 64(DI), K2, Z3
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z4
+	VMOVUPS.Z 64(DI), K2, Z5
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z6
+	VMOVUPS.Z 64(DI), K2, Z7
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z8
+	VMOVUPS.Z 64(DI), K2, Z9
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z10
+	VMOVUPS.Z 64(DI), K2, Z11
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z12
+	VMOVUPS.Z 64(DI), K2, Z13
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z14
+	VMOVUPS.Z 64(DI), K2, Z15
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z16
+	VMOVUPS.Z 64(DI), K2, Z17
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z18
+	VMOVUPS.Z 64(DI), K2, Z19
+	LEAQ      (DI)(R8*4), DI
+
+r10started:
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+	MOVQ b+40(FP), R11
+	MOVQ k+32(FP), R12
+	MOVQ aheadStep+96(FP), R14
+	MOVQ R12, R13
+	ANDQ $0x03, R12
+	SHRQ $0x02, R13
+	JEQ  r10ones
+
+r10quad:
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	VCVTPH2PS    (R11), Z20
+	VCVTPH2PS    32(R11), Z21
+	VBROADCASTSS (DI), Z22
+	VFMADD231PS  Z22, Z20, Z0
+	VFMADD231PS  Z22, Z21, Z1
+	VBROADCASTSS (DI)(CX*1), Z23
+	VFMADD231PS  Z23, Z20, Z2
+	VFMADD231PS  Z23, Z21, Z3
+	VBROADCASTSS (DI)(CX*2), Z22
+	VFMADD231PS  Z22, Z20, Z4
+	VFMADD231PS  Z22, Z21, Z5
+	VBROADCASTSS (R8), Z23
+	VFMADD231PS  Z23, Z20, Z6
+	VFMADD231PS  Z23, Z21, Z7
+	VBROADCASTSS (R8)(CX*1), Z22
+	VFMADD231PS  Z22, Z20, Z8
+	VFMADD231PS  Z22, Z21, Z9
+	VBROADCASTSS (R8)(CX*2), Z23
+	VFMADD231PS  Z23, Z20, Z10
+	VFMADD231PS  Z23, Z21, Z11
+	VBROADCASTSS (R9), Z22
+	VFMADD231PS  Z22, Z20, Z12
+	VFMADD231PS  Z22, Z21, Z13
+	VBROADCASTSS (R9)(CX*1), Z23
+	VFMADD231PS  Z23, Z20, Z14
+	VFMADD231PS  Z23, Z21, Z15
+	VBROADCASTSS (R9)(CX*2), Z22
+	VFMADD231PS  Z22, Z20, Z16
+	VFMADD231PS  Z22, Z21, Z17
+	VBROADCASTSS (R10), Z23
+	VFMADD231PS  Z23, Z20, Z18
+	VFMADD231PS  Z23, Z21, Z19
+	VCVTPH2PS    64(R11), Z20
+	VCVTPH2PS    96(R11), Z21
+	VBROADCASTSS 4(DI), Z22
+	VFMADD231PS  Z22, Z20, Z0
+	VFMADD231PS  Z22, Z21, Z1
+	VBROADCASTSS 4(DI)(CX*1), Z23
+	VFMADD231PS  Z23, Z20, Z2
+	VFMADD231PS  Z23, Z21, Z3
+	VBROADCASTSS 4(DI)(CX*2), Z22
+	VFMADD231PS  Z22, Z20, Z4
+	VFMADD231PS  Z22, Z21, Z5
+	VBROADCASTSS 4(R8), Z23
+	VFMADD231PS  Z23, Z20, Z6
+	VFMADD231PS  Z23, Z21, Z7
+	VBROADCASTSS 4(R8)(CX*1), Z22
+	VFMADD231PS  Z22, Z20, Z8
+	VFMADD231PS  Z22, Z21, Z9
+	VBROADCASTSS 4(R8)(CX*2), Z23
+	VFMADD231PS  Z23, Z20, Z10
+	VFMADD231PS  Z23, Z21, Z11
+	VBROADCASTSS 4(R9), Z22
+	VFMADD231PS  Z22, Z20, Z12
+	VFMADD231PS  Z22, Z21, Z13
+	VBROADCASTSS 4(R9)(CX*1), Z23
+	VFMADD231PS  Z23, Z20, Z14
+	VFMADD231PS  Z23, Z21, Z15
+	VBROADCASTSS 4(R9)(CX*2), Z22
+	VFMADD231PS  Z22, Z20, Z16
+	VFMADD231PS  Z22, Z21, Z17
+	VBROADCASTSS 4(R10), Z23
+	VFMADD231PS  Z23, Z20, Z18
+	VFMADD231PS  Z23, Z21, Z19
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	VCVTPH2PS    128(R11), Z20
+	VCVTPH2PS    160(R11), Z21
+	VBROADCASTSS 8(DI), Z22
+	VFMADD231PS  Z22, Z20, Z0
+	VFMADD231PS  Z22, Z21, Z1
+	VBROADCASTSS 8(DI)(CX*1), Z23
+	VFMADD231PS  Z23, Z20, Z2
+	VFMADD231PS  Z23, Z21, Z3
+	VBROADCASTSS 8(DI)(CX*2), Z22
+	VFMADD231PS  Z22, Z20, Z4
+	VFMADD231PS  Z22, Z21, Z5
+	VBROADCASTSS 8(R8), Z23
+	VFMADD231PS  Z23, Z20, Z6
+	VFMADD231PS  Z23, Z21, Z7
+	VBROADCASTSS 8(R8)(CX*1), Z22
+	VFMADD231PS  Z22, Z20, Z8
+	VFMADD231PS  Z22, Z21, Z9
+	VBROADCASTSS 8(R8)(CX*2), Z23
+	VFMADD231PS  Z23, Z20, Z10
+	VFMADD231PS  Z23, Z21, Z11
+	VBROADCASTSS 8(R9), Z22
+	VFMADD231PS  Z22, Z20, Z12
+	VFMADD231PS  Z22, Z21, Z13
+	VBROADCASTSS 8(R9)(CX*1), Z23
+	VFMADD231PS  Z23, Z20, Z14
+	VFMADD231PS  Z23, Z21, Z15
+	VBROADCASTSS 8(R9)(CX*2), Z22
+	VFMADD231PS  Z22, Z20, Z16
+	VFMADD231PS  Z22, Z21, Z17
+	VBROADCASTSS 8(R10), Z23
+	VFMADD231PS  Z23, Z20, Z18
+	VFMADD231PS  Z23, Z21, Z19
+	VCVTPH2PS    192(R11), Z20
+	VCVTPH2PS    224(R11), Z21
+	VBROADCASTSS 12(DI), Z22
+	VFMADD231PS  Z22, Z20, Z0
+	VFMADD231PS  Z22, Z21, Z1
+	VBROADCASTSS 12(DI)(CX*1), Z23
+	VFMADD231PS  Z23, Z20, Z2
+	VFMADD231PS  Z23, Z21, Z3
+	VBROADCASTSS 12(DI)(CX*2), Z22
+	VFMADD231PS  Z22, Z20, Z4
+	VFMADD231PS  Z22, Z21, Z5
+	VBROADCASTSS 12(R8), Z23
+	VFMADD231PS  Z23, Z20, Z6
+	VFMADD231PS  Z23, Z21, Z7
+	VBROADCASTSS 12(R8)(CX*1), Z22
+	VFMADD231PS  Z22, Z20, Z8
+	VFMADD231PS  Z22, Z21, Z9
+	VBROADCASTSS 12(R8)(CX*2), Z23
+	VFMADD231PS  Z23, Z20, Z10
+	VFMADD231PS  Z23, Z21, Z11
+	VBROADCASTSS 12(R9), Z22
+	VFMADD231PS  Z22, Z20, Z12
+	VFMADD231PS  Z22, Z21, Z13
+	VBROADCASTSS 12(R9)(CX*1), Z23
+	VFMADD231PS  Z23, Z20, Z14
+	VFMADD231PS  Z23, Z21, Z15
+	VBROADCASTSS 12(R9)(CX*2), Z22
+	VFMADD231PS  Z22, Z20, Z16
+	VFMADD231PS  Z22, Z21, Z17
+	VBROADCASTSS 12(R10), Z23
+	VFMADD231PS  Z23, Z20, Z18
+	VFMADD231PS  Z23, Z21, Z19
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	ADDQ         $0x10, R9
+	ADDQ         $0x10, R10
+	ADDQ         $0x00000100, R11
+	SUBQ         $0x01, R13
+	JNE          r10quad
+
+r10ones:
+	TESTQ R12, R12
+	JEQ   r10sum
+
+r10one:
+	VCVTPH2PS    (R11), Z20
+	VCVTPH2PS    32(R11), Z21
+	VBROADCASTSS (DI), Z22
+	VFMADD231PS  Z22, Z20, Z0
+	VFMADD231PS  Z22, Z21, Z1
+	VBROADCASTSS (DI)(CX*1), Z23
+	VFMADD231PS  Z23, Z20, Z2
+	VFMADD231PS  Z23, Z21, Z3
+	VBROADCASTSS (DI)(CX*2), Z22
+	VFMADD231PS  Z22, Z20, Z4
+	VFMADD231PS  Z22, Z21, Z5
+	VBROADCASTSS (R8), Z23
+	VFMADD231PS  Z23, Z20, Z6
+	VFMADD231PS  Z23, Z21, Z7
+	VBROADCASTSS (R8)(CX*1), Z22
+	VFMADD231PS  Z22, Z20, Z8
+	VFMADD231PS  Z22, Z21, Z9
+	VBROADCASTSS (R8)(CX*2), Z23
+	VFMADD231PS  Z23, Z20, Z10
+	VFMADD231PS  Z23, Z21, Z11
+	VBROADCASTSS (R9), Z22
+	VFMADD231PS  Z22, Z20, Z12
+	VFMADD231PS  Z22, Z21, Z13
+	VBROADCASTSS (R9)(CX*1), Z23
+	VFMADD231PS  Z23, Z20, Z14
+	VFMADD231PS  Z23, Z21, Z15
+	VBROADCASTSS (R9)(CX*2), Z22
+	VFMADD231PS  Z22, Z20, Z16
+	VFMADD231PS  Z22, Z21, Z17
+	VBROADCASTSS (R10), Z23
+	VFMADD231PS  Z23, Z20, Z18
+	VFMADD231PS  Z23, Z21, Z19
+	ADDQ         $0x04, DI
+	ADDQ         $0x04, R8
+	ADDQ         $0x04, R9
+	ADDQ         $0x04, R10
+	ADDQ         $0x00000040, R11
+	SUBQ         $0x01, R12
+	JNE          r10one
+
+r10sum:
+	TESTQ     BX, BX
+	JEQ       r10clamp
+	MOVQ      ldres+80(FP), DI
+	VMOVUPS.Z (BX), K1, Z22
+	VADDPS    Z22, Z0, Z0
+	VMOVUPS.Z 64(BX), K2, Z22
+	VADDPS    Z22, Z1, Z1
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
+	VADDPS    Z22, Z2, Z2
+	VMOVUPS.Z 64(BX), K2, Z22
+	VADDPS    Z22, Z3, Z3
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
+	VADDPS    Z22, Z4, Z4
+	VMOVUPS.Z 64(BX), K2, Z22
+	VADDPS    Z22, Z5, Z5
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
+	VADDPS    Z22, Z6, Z6
+	VMOVUPS.Z 64(BX), K2, Z22
+	VADDPS    Z22, Z7, Z7
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
+	VADDPS    Z22, Z8, Z8
+	VMOVUPS.Z 64(BX), K2, Z22
+	VADDPS    Z22, Z9, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
+	VADDPS    Z22, Z10, Z10
+	VMOVUPS.Z 64(BX), K2, Z22
+	VADDPS    Z22, Z11, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
+	VADDPS    Z22, Z12, Z12
+	VMOVUPS.Z 64(BX), K2, Z22
+	VADDPS    Z22, Z13, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
+	VADDPS    Z22, Z14, Z14
+	VMOVUPS.Z 64(BX), K2, Z22
+	VADDPS    Z22, Z15, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
+	VADDPS    Z22, Z16, Z16
+	VMOVUPS.Z 64(BX), K2, Z22
+	VADDPS    Z22, Z17, Z17
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z22
+	VADDPS    Z22, Z18, Z18
+	VMOVUPS.Z 64(BX), K2, Z22
+	VADDPS    Z22, Z19, Z19
+	LEAQ      (BX)(DI*4), BX
+
+r10clamp:
+	VBROADCASTSS lo+104(FP), Z22
+	VBROADCASTSS hi+108(FP), Z23
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Z0, Z22, Z0
+	VMINPS       Z0, Z23, Z0
+	VMOVUPS      Z0, K1, (DX)
+	VMAXPS       Z1, Z22, Z1
+	VMINPS       Z1, Z23, Z1
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z22, Z2
+	VMINPS       Z2, Z23, Z2
+	VMOVUPS      Z2, K1, (DX)
+	VMAXPS       Z3, Z22, Z3
+	VMINPS       Z3, Z23, Z3
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z22, Z4
+	VMINPS       Z4, Z23, Z4
+	VMOVUPS      Z4, K1, (DX)
+	VMAXPS       Z5, Z22, Z5
+	VMINPS       Z5, Z23, Z5
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z22, Z6
+	VMINPS       Z6, Z23, Z6
+	VMOVUPS      Z6, K1, (DX)
+	VMAXPS       Z7, Z22, Z7
+	VMINPS       Z7, Z23, Z7
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z22, Z8
+	VMINPS       Z8, Z23, Z8
+	VMOVUPS      Z8, K1, (DX)
+	VMAXPS       Z9, Z22, Z9
+	VMINPS       Z9, Z23, Z9
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z22, Z10
+	VMINPS       Z10, Z23, Z10
+	VMOVUPS      Z10, K1, (DX)
+	VMAXPS       Z11, Z22, Z11
+	VMINPS       Z11, Z23, Z11
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z22, Z12
+	VMINPS       Z12, Z23, Z12
+	VMOVUPS      Z12, K1, (DX)
+	VMAXPS       Z13, Z22, Z13
+	VMINPS       Z13, Z23, Z13
+	VMOVUPS      Z13, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z14, Z22, Z14
+	VMINPS       Z14, Z23, Z14
+	VMOVUPS      Z14, K1, (DX)
+	VMAXPS       Z15, Z22, Z15
+	VMINPS       Z15, Z23, Z15
+	VMOVUPS      Z15, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z16, Z22, Z16
+	VMINPS       Z16, Z23, Z16
+	VMOVUPS      Z16, K1, (DX)
+	VMAXPS       Z17, Z22, Z17
+	VMINPS       Z17, Z23, Z17
+	VMOVUPS      Z17, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z18, Z22, Z18
+	VMINPS       Z18, Z23, Z18
+	VMOVUPS      Z18, K1, (DX)
+	VMAXPS       Z19, Z22, Z19
+	VMINPS       Z19, Z23, Z19
+	VMOVUPS      Z19, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r10tile
+	VZEROUPPER
+	RET
+
+r11:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r11tile:
+	MOVB    accumulate+116(FP), DI
+	TESTB   DI, DI
+	JNE     r11more
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z20
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	VMOVAPS Z1, Z19
+	VMOVAPS Z1, Z21
+	JMP     r11started
+
+r11more:
+	MOVQ      ldout+64(FP), R8
+	MOVQ      DX, DI
+	VMOVUPS.Z (DI), K1, Z0
+	VMOVUPS.Z 64(DI), K2, Z1
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z2
+	VMOVUPS.Z 64(DI), K2, Z3
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z4
+	VMOVUPS.Z 64(DI), K2, Z5
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z6
+	VMOVUPS.Z 64(DI), K2, Z7
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z8
+	VMOVUPS.Z 64(DI), K2, Z9
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z10
+	VMOVUPS.Z 64(DI), K2, Z11
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z12
+	VMOVUPS.Z 64(DI), K2, Z13
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z14
+	VMOVUPS.Z 64(DI), K2, Z15
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z16
+	VMOVUPS.Z 64(DI), K2, Z17
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z18
+	VMOVUPS.Z 64(DI), K2, Z19
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z20
+	VMOVUPS.Z 64(DI), K2, Z21
+	LEAQ      (DI)(R8*4), DI
+
+r11started:
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+	MOVQ b+40(FP), R11
+	MOVQ k+32(FP), R12
+	MOVQ aheadStep+96(FP), R14
+	MOVQ R12, R13
+	ANDQ $0x03, R12
+	SHRQ $0x02, R13
+	JEQ  r11ones
+
+r11quad:
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	VCVTPH2PS    (R11), Z22
+	VCVTPH2PS    32(R11), Z23
+	VBROADCASTSS (DI), Z24
+	VFMADD231PS  Z24, Z22, Z0
+	VFMADD231PS  Z24, Z23, Z1
+	VBROADCASTSS (DI)(CX*1), Z25
+	VFMADD231PS  Z25, Z22, Z2
+	VFMADD231PS  Z25, Z23, Z3
+	VBROADCASTSS (DI)(CX*2), Z24
+	VFMADD231PS  Z24, Z22, Z4
+	VFMADD231PS  Z24, Z23, Z5
+	VBROADCASTSS (R8), Z25
+	VFMADD231PS  Z25, Z22, Z6
+	VFMADD231PS  Z25, Z23, Z7
+	VBROADCASTSS (R8)(CX*1), Z24
+	VFMADD231PS  Z24, Z22, Z8
+	VFMADD231PS  Z24, Z23, Z9
+	VBROADCASTSS (R8)(CX*2), Z25
+	VFMADD231PS  Z25, Z22, Z10
+	VFMADD231PS  Z25, Z23, Z11
+	VBROADCASTSS (R9), Z24
+	VFMADD231PS  Z24, Z22, Z12
+	VFMADD231PS  Z24, Z23, Z13
+	VBROADCASTSS (R9)(CX*1), Z25
+	VFMADD231PS  Z25, Z22, Z14
+	VFMADD231PS  Z25, Z23, Z15
+	VBROADCASTSS (R9)(CX*2), Z24
+	VFMADD231PS  Z24, Z22, Z16
+	VFMADD231PS  Z24, Z23, Z17
+	VBROADCASTSS (R10), Z25
+	VFMADD231PS  Z25, Z22, Z18
+	VFMADD231PS  Z25, Z23, Z19
+	VBROADCASTSS (R10)(CX*1), Z24
+	VFMADD231PS  Z24, Z22, Z20
+	VFMADD231PS  Z24, Z23, Z21
+	VCVTPH2PS    64(R11), Z22
+	VCVTPH2PS    96(R11), Z23
+	VBROADCASTSS 4(DI), Z24
+	VFMADD231PS  Z24, Z22, Z0
+	VFMADD231PS  Z24, Z23, Z1
+	VBROADCASTSS 4(DI)(CX*1), Z25
+	VFMADD231PS  Z25, Z22, Z2
+	VFMADD231PS  Z25, Z23, Z3
+	VBROADCASTSS 4(DI)(CX*2), Z24
+	VFMADD231PS  Z24, Z22, Z4
+	VFMADD231PS  Z24, Z23, Z5
+	VBROADCASTSS 4(R8), Z25
+	VFMADD231PS  Z25, Z22, Z6
+	VFMADD231PS  Z25, Z23, Z7
+	VBROADCASTSS 4(R8)(CX*1), Z24
+	VFMADD231PS  Z24, Z22, Z8
+	VFMADD231PS  Z24, Z23, Z9
+	VBROADCASTSS 4(R8)(CX*2), Z25
+	VFMADD231PS  Z25, Z22, Z10
+	VFMADD231PS  Z25, Z23, Z11
+	VBROADCASTSS 4(R9), Z24
+	VFMADD231PS  Z24, Z22, Z12
+	VFMADD231PS  Z24, Z23, Z13
+	VBROADCASTSS 4(R9)(CX*1), Z25
+	VFMADD231PS  Z25, Z22, Z14
+	VFMADD231PS  Z25, Z23, Z15
+	VBROADCASTSS 4(R9)(CX*2), Z24
+	VFMADD231PS  Z24, Z22, Z16
+	VFMADD231PS  Z24, Z23, Z17
+	VBROADCASTSS 4(R10), Z25
+	VFMADD231PS  Z25, Z22, Z18
+	VFMADD231PS  Z25, Z23, Z19
+	VBROADCASTSS 4(R10)(CX*1), Z24
+	VFMADD231PS  Z24, Z22, Z20
+	VFMADD231PS  Z24, Z23, Z21
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	VCVTPH2PS    128(R11), Z22
+	VCVTPH2PS    160(R11), Z23
+	VBROADCASTSS 8(DI), Z24
+	VFMADD231PS  Z24, Z22, Z0
+	VFMADD231PS  Z24, Z23, Z1
+	VBROADCASTSS 8(DI)(CX*1), Z25
+	VFMADD231PS  Z25, Z22, Z2
+	VFMADD231PS  Z25, Z23, Z3
+	VBROADCASTSS 8(DI)(CX*2), Z24
+	VFMADD231PS  Z24, Z22, Z4
+	VFMADD231PS  Z24, Z23, Z5
+	VBROADCASTSS 8(R8), Z25
+	VFMADD231PS  Z25, Z22, Z6
+	VFMADD231PS  Z25, Z23, Z7
+	VBROADCASTSS 8(R8)(CX*1), Z24
+	VFMADD231PS  Z24, Z22, Z8
+	VFMADD231PS  Z24, Z23, Z9
+	VBROADCASTSS 8(R8)(CX*2), Z25
+	VFMADD231PS  Z25, Z22, Z10
+	VFMADD231PS  Z25, Z23, Z11
+	VBROADCASTSS 8(R9), Z24
+	VFMADD231PS  Z24, Z22, Z12
+	VFMADD231PS  Z24, Z23, Z13
+	VBROADCASTSS 8(R9)(CX*1), Z25
+	VFMADD231PS  Z25, Z22, Z14
+	VFMADD231PS  Z25, Z23, Z15
+	VBROADCASTSS 8(R9)(CX*2), Z24
+	VFMADD231PS  Z24, Z22, Z16
+	VFMADD231PS  Z24, Z23, Z17
+	VBROADCASTSS 8(R10), Z25
+	VFMADD231PS  Z25, Z22, Z18
+	VFMADD231PS  Z25, Z23, Z19
+	VBROADCASTSS 8(R10)(CX*1), Z24
+	VFMADD231PS  Z24, Z22, Z20
+	VFMADD231PS  Z24, Z23, Z21
+	VCVTPH2PS    192(R11), Z22
+	VCVTPH2PS    224(R11), Z23
+	VBROADCASTSS 12(DI), Z24
+	VFMADD231PS  Z24, Z22, Z0
+	VFMADD231PS  Z24, Z23, Z1
+	VBROADCASTSS 12(DI)(CX*1), Z25
+	VFMADD231PS  Z25, Z22, Z2
+	VFMADD231PS  Z25, Z23, Z3
+	VBROADCASTSS 12(DI)(CX*2), Z24
+	VFMADD231PS  Z24, Z22, Z4
+	VFMADD231PS  Z24, Z23, Z5
+	VBROADCASTSS 12(R8), Z25
+	VFMADD231PS  Z25, Z22, Z6
+	VFMADD231PS  Z25, Z23, Z7
+	VBROADCASTSS 12(R8)(CX*1), Z24
+	VFMADD231PS  Z24, Z22, Z8
+	VFMADD231PS  Z24, Z23, Z9
+	VBROADCASTSS 12(R8)(CX*2), Z25
+	VFMADD231PS  Z25, Z22, Z10
+	VFMADD231PS  Z25, Z23, Z11
+	VBROADCASTSS 12(R9), Z24
+	VFMADD231PS  Z24, Z22, Z12
+	VFMADD231PS  Z24, Z23, Z13
+	VBROADCASTSS 12(R9)(CX*1), Z25
+	VFMADD231PS  Z25, Z22, Z14
+	VFMADD231PS  Z25, Z23, Z15
+	VBROADCASTSS 12(R9)(CX*2), Z24
+	VFMADD231PS  Z24, Z22, Z16
+	VFMADD231PS  Z24, Z23, Z17
+	VBROADCASTSS 12(R10), Z25
+	VFMADD231PS  Z25, Z22, Z18
+	VFMADD231PS  Z25, Z23, Z19
+	VBROADCASTSS 12(R10)(CX*1), Z24
+	VFMADD231PS  Z24, Z22, Z20
+	VFMADD231PS  Z24, Z23, Z21
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	ADDQ         $0x10, R9
+	ADDQ         $0x10, R10
+	ADDQ         $0x00000100, R11
+	SUBQ         $0x01, R13
+	JNE          r11quad
+
+r11ones:
+	TESTQ R12, R12
+	JEQ   r11sum
+
+r11one:
+	VCVTPH2PS    (R11), Z22
+	VCVTPH2PS    32(R11), Z23
+	VBROADCASTSS (DI), Z24
+	VFMADD231PS  Z24, Z22, Z0
+	VFMADD231PS  Z24, Z23, Z1
+	VBROADCASTSS (DI)(CX*1), Z25
+	VFMADD231PS  Z25, Z22, Z2
+	VFMADD231PS  Z25, Z23, Z3
+	VBROADCASTSS (DI)(CX*2), Z24
+	VFMADD231PS  Z24, Z22, Z4
+	VFMADD231PS  Z24, Z23, Z5
+	VBROADCASTSS (R8), Z25
+	VFMADD231PS  Z25, Z22, Z6
+	VFMADD231PS  Z25, Z23, Z7
+	VBROADCASTSS (R8)(CX*1), Z24
+	VFMADD231PS  Z24, Z22, Z8
+	VFMADD231PS  Z24, Z23, Z9
+	VBROADCASTSS (R8)(CX*2), Z25
+	VFMADD231PS  Z25, Z22, Z10
+	VFMADD231PS  Z25, Z23, Z11
+	VBROADCASTSS (R9), Z24
+	VFMADD231PS  Z24, Z22, Z12
+	VFMADD231PS  Z24, Z23, Z13
+	VBROADCASTSS (R9)(CX*1), Z25
+	VFMADD231PS  Z25, Z22, Z14
+	VFMADD231PS  Z25, Z23, Z15
+	VBROADCASTSS (R9)(CX*2), Z24
+	VFMADD231PS  Z24, Z22, Z16
+	VFMADD231PS  Z24, Z23, Z17
+	VBROADCASTSS (R10), Z25
+	VFMADD231PS  Z25, Z22, Z18
+	VFMADD231PS  Z25, Z23, Z19
+	VBROADCASTSS (R10)(CX*1), Z24
+	VFMADD231PS  Z24, Z22, Z20
+	VFMADD231PS  Z24, Z23, Z21
+	ADDQ         $0x04, DI
+	ADDQ         $0x04, R8
+	ADDQ         $0x04, R9
+	ADDQ         $0x04, R10
+	ADDQ         $0x00000040, R11
+	SUBQ         $0x01, R12
+	JNE          r11one
+
+r11sum:
+	TESTQ     BX, BX
+	JEQ       r11clamp
+	MOVQ      ldres+80(FP), DI
+	VMOVUPS.Z (BX), K1, Z24
+	VADDPS    Z24, Z0, Z0
+	VMOVUPS.Z 64(BX), K2, Z24
+	VADDPS    Z24, Z1, Z1
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
+	VADDPS    Z24, Z2, Z2
+	VMOVUPS.Z 64(BX), K2, Z24
+	VADDPS    Z24, Z3, Z3
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
+	VADDPS    Z24, Z4, Z4
+	VMOVUPS.Z 64(BX), K2, Z24
+	VADDPS    Z24, Z5, Z5
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
+	VADDPS    Z24, Z6, Z6
+	VMOVUPS.Z 64(BX), K2, Z24
+	VADDPS    Z24, Z7, Z7
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
+	VADDPS    Z24, Z8, Z8
+	VMOVUPS.Z 64(BX), K2, Z24
+	VADDPS    Z24, Z9, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
+	VADDPS    Z24, Z10, Z10
+	VMOVUPS.Z 64(BX), K2, Z24
+	VADDPS    Z24, Z11, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
+	VADDPS    Z24, Z12, Z12
+	VMOVUPS.Z 64(BX), K2, Z24
+	VADDPS    Z24, Z13, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
+	VADDPS    Z24, Z14, Z14
+	VMOVUPS.Z 64(BX), K2, Z24
+	VADDPS    Z24, Z15, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
+	VADDPS    Z24, Z16, Z16
+	VMOVUPS.Z 64(BX), K2, Z24
+	VADDPS    Z24, Z17, Z17
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
+	VADDPS    Z24, Z18, Z18
+	VMOVUPS.Z 64(BX), K2, Z24
+	VADDPS    Z24, Z19, Z19
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z24
+	VADDPS    Z24, Z20, Z20
+	VMOVUPS.Z 64(BX), K2, Z24
+	VADDPS    Z24, Z21, Z21
+	LEAQ      (BX)(DI*4), BX
+
+r11clamp:
+	VBROADCASTSS lo+104(FP), Z24
+	VBROADCASTSS hi+108(FP), Z25
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Z0, Z24, Z0
+	VMINPS       Z0, Z25, Z0
+	VMOVUPS      Z0, K1, (DX)
+	VMAXPS       Z1, Z24, Z1
+	VMINPS       Z1, Z25, Z1
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z24, Z2
+	VMINPS       Z2, Z25, Z2
+	VMOVUPS      Z2, K1, (DX)
+	VMAXPS       Z3, Z24, Z3
+	VMINPS       Z3, Z25, Z3
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z24, Z4
+	VMINPS       Z4, Z25, Z4
+	VMOVUPS      Z4, K1, (DX)
+	VMAXPS       Z5, Z24, Z5
+	VMINPS       Z5, Z25, Z5
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z24, Z6
+	VMINPS       Z6, Z25, Z6
+	VMOVUPS      Z6, K1, (DX)
+	VMAXPS       Z7, Z24, Z7
+	VMINPS       Z7, Z25, Z7
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z24, Z8
+	VMINPS       Z8, Z25, Z8
+	VMOVUPS      Z8, K1, (DX)
+	VMAXPS       Z9, Z24, Z9
+	VMINPS       Z9, Z25, Z9
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z24, Z10
+	VMINPS       Z10, Z25, Z10
+	VMOVUPS      Z10, K1, (DX)
+	VMAXPS       Z11, Z24, Z11
+	VMINPS       Z11, Z25, Z11
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z24, Z12
+	VMINPS       Z12, Z25, Z12
+	VMOVUPS      Z12, K1, (DX)
+	VMAXPS       Z13, Z24, Z13
+	VMINPS       Z13, Z25, Z13
+	VMOVUPS      Z13, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z14, Z24, Z14
+	VMINPS       Z14, Z25, Z14
+	VMOVUPS      Z14, K1, (DX)
+	VMAXPS       Z15, Z24, Z15
+	VMINPS       Z15, Z25, Z15
+	VMOVUPS      Z15, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z16, Z24, Z16
+	VMINPS       Z16, Z25, Z16
+	VMOVUPS      Z16, K1, (DX)
+	VMAXPS       Z17, Z24, Z17
+	VMINPS       Z17, Z25, Z17
+	VMOVUPS      Z17, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z18, Z24, Z18
+	VMINPS       Z18, Z25, Z18
+	VMOVUPS      Z18, K1, (DX)
+	VMAXPS       Z19, Z24, Z19
+	VMINPS       Z19, Z25, Z19
+	VMOVUPS      Z19, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z20, Z24, Z20
+	VMINPS       Z20, Z25, Z20
+	VMOVUPS      Z20, K1, (DX)
+	VMAXPS       Z21, Z24, Z21
+	VMINPS       Z21, Z25, Z21
+	VMOVUPS      Z21, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r11tile
+	VZEROUPPER
+	RET
+
+r12:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r12tile:
+	MOVB    accumulate+116(FP), DI
+	TESTB   DI, DI
+	JNE     r12more
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z20
+	VMOVAPS Z0, Z22
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	VMOVAPS Z1, Z19
+	VMOVAPS Z1, Z21
+	VMOVAPS Z1, Z23
+	JMP     r12started
+
+r12more:
+	MOVQ      ldout+64(FP), R8
+	MOVQ      DX, DI
+	VMOVUPS.Z (DI), K1, Z0
+	VMOVUPS.Z 64(DI), K2, Z1
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z2
+	VMOVUPS.Z 64(DI), K2, Z3
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z4
+	VMOVUPS.Z 64(DI), K2, Z5
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z6
+	VMOVUPS.Z 64(DI), K2, Z7
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z8
+	VMOVUPS.Z 64(DI), K2, Z9
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z10
+	VMOVUPS.Z 64(DI), K2, Z11
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z12
+	VMOVUPS.Z 64(DI), K2, Z13
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z14
+	VMOVUPS.Z 64(DI), K2, Z15
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z16
+	VMOVUPS.Z 64(DI), K2, Z17
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z18
+	VMOVUPS.Z 64(DI), K2, Z19
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z20
+	VMOVUPS.Z 64(DI), K2, Z21
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z22
+	VMOVUPS.Z 64(DI), K2, Z23
+	LEAQ      (DI)(R8*4), DI
+
+r12started:
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+	MOVQ b+40(FP), R11
+	MOVQ k+32(FP), R12
+	MOVQ aheadStep+96(FP), R14
+	MOVQ R12, R13
+	ANDQ $0x03, R12
+	SHRQ $0x02, R13
+	JEQ  r12ones
+
+r12quad:
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	VCVTPH2PS    (R11), Z24
+	VCVTPH2PS    32(R11), Z25
+	VBROADCASTSS (DI), Z26
+	VFMADD231PS  Z26, Z24, Z0
+	VFMADD231PS  Z26, Z25, Z1
+	VBROADCASTSS (DI)(CX*1), Z27
+	VFMADD231PS  Z27, Z24, Z2
+	VFMADD231PS  Z27, Z25, Z3
+	VBROADCASTSS (DI)(CX*2), Z26
+	VFMADD231PS  Z26, Z24, Z4
+	VFMADD231PS  Z26, Z25, Z5
+	VBROADCASTSS (R8), Z27
+	VFMADD231PS  Z27, Z24, Z6
+	VFMADD231PS  Z27, Z25, Z7
+	VBROADCASTSS (R8)(CX*1), Z26
+	VFMADD231PS  Z26, Z24, Z8
+	VFMADD231PS  Z26, Z25, Z9
+	VBROADCASTSS (R8)(CX*2), Z27
+	VFMADD231PS  Z27, Z24, Z10
+	VFMADD231PS  Z27, Z25, Z11
+	VBROADCASTSS (R9), Z26
+	VFMADD231PS  Z26, Z24, Z12
+	VFMADD231PS  Z26, Z25, Z13
+	VBROADCASTSS (R9)(CX*1), Z27
+	VFMADD231PS  Z27, Z24, Z14
+	VFMADD231PS  Z27, Z25, Z15
+	VBROADCASTSS (R9)(CX*2), Z26
+	VFMADD231PS  Z26, Z24, Z16
+	VFMADD231PS  Z26, Z25, Z17
+	VBROADCASTSS (R10), Z27
+	VFMADD231PS  Z27, Z24, Z18
+	VFMADD231PS  Z27, Z25, Z19
+	VBROADCASTSS (R10)(CX*1), Z26
+	VFMADD231PS  Z26, Z24, Z20
+	VFMADD231PS  Z26, Z25, Z21
+	VBROADCASTSS (R10)(CX*2), Z27
+	VFMADD231PS  Z27, Z24, Z22
+	VFMADD231PS  Z27, Z25, Z23
+	VCVTPH2PS    64(R11), Z24
+	VCVTPH2PS    96(R11), Z25
+	VBROADCASTSS 4(DI), Z26
+	VFMADD231PS  Z26, Z24, Z0
+	VFMADD231PS  Z26, Z25, Z1
+	VBROADCASTSS 4(DI)(CX*1), Z27
+	VFMADD231PS  Z27, Z24, Z2
+	VFMADD231PS  Z27, Z25, Z3
+	VBROADCASTSS 4(DI)(CX*2), Z26
+	VFMADD231PS  Z26, Z24, Z4
+	VFMADD231PS  Z26, Z25, Z5
+	VBROADCASTSS 4(R8), Z27
+	VFMADD231PS  Z27, Z24, Z6
+	VFMADD231PS  Z27, Z25, Z7
+	VBROADCASTSS 4(R8)(CX*1), Z26
+	VFMADD231PS  Z26, Z24, Z8
+	VFMADD231PS  Z26, Z25, Z9
+	VBROADCASTSS 4(R8)(CX*2), Z27
+	VFMADD231PS  Z27, Z24, Z10
+	VFMADD231PS  Z27, Z25, Z11
+	VBROADCASTSS 4(R9), Z26
+	VFMADD231PS  Z26, Z24, Z12
+	VFMADD231PS  Z26, Z25, Z13
+	VBROADCASTSS 4(R9)(CX*1), Z27
+	VFMADD231PS  Z27, Z24, Z14
+	VFMADD231PS  Z27, Z25, Z15
+	VBROADCASTSS 4(R9)(CX*2), Z26
+	VFMADD231PS  Z26, Z24, Z16
+	VFMADD231PS  Z26, Z25, Z17
+	VBROADCASTSS 4(R10), Z27
+	VFMADD231PS  Z27, Z24, Z18
+	VFMADD231PS  Z27, Z25, Z19
+	VBROADCASTSS 4(R10)(CX*1), Z26
+	VFMADD231PS  Z26, Z24, Z20
+	VFMADD231PS  Z26, Z25, Z21
+	VBROADCASTSS 4(R10)(CX*2), Z27
+	VFMADD231PS  Z27, Z24, Z22
+	VFMADD231PS  Z27, Z25, Z23
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	PREFETCHT1   (SI)
+	ADDQ         R14, SI
+	VCVTPH2PS    128(R11), Z24
+	VCVTPH2PS    160(R11), Z25
+	VBROADCASTSS 8(DI), Z26
+	VFMADD231PS  Z26, Z24, Z0
+	VFMADD231PS  Z26, Z25, Z1
+	VBROADCASTSS 8(DI)(CX*1), Z27
+	VFMADD231PS  Z27, Z24, Z2
+	VFMADD231PS  Z27, Z25, Z3
+	VBROADCASTSS 8(DI)(CX*2), Z26
+	VFMADD231PS  Z26, Z24, Z4
+	VFMADD231PS  Z26, Z25, Z5
+	VBROADCASTSS 8(R8), Z27
+	VFMADD231PS  Z27, Z24, Z6
+	VFMADD231PS  Z27, Z25, Z7
+	VBROADCASTSS 8(R8)(CX*1), Z26
+	VFMADD231PS  Z26, Z24, Z8
+	VFMADD231PS  Z26, Z25, Z9
+	VBROADCASTSS 8(R8)(CX*2), Z27
+	VFMADD231PS  Z27, Z24, Z10
+	VFMADD231PS  Z27, Z25, Z11
+	VBROADCASTSS 8(R9), Z26
+	VFMADD231PS  Z26, Z24, Z12
+	VFMADD231PS  Z26, Z25, Z13
+	VBROADCASTSS 8(R9)(CX*1), Z27
+	VFMADD231PS  Z27, Z24, Z14
+	VFMADD231PS  Z27, Z25, Z15
+	VBROADCASTSS 8(R9)(CX*2), Z26
+	VFMADD231PS  Z26, Z24, Z16
+	VFMADD231PS  Z26, Z25, Z17
+	VBROADCASTSS 8(R10), Z27
+	VFMADD231PS  Z27, Z24, Z18
+	VFMADD231PS  Z27, Z25, Z19
+	VBROADCASTSS 8(R10)(CX*1), Z26
+	VFMADD231PS  Z26, Z24, Z20
+	VFMADD231PS  Z26, Z25, Z21
+	VBROADCASTSS 8(R10)(CX*2), Z27
+	VFMADD231PS  Z27, Z24, Z22
+	VFMADD231PS  Z27, Z25, Z23
+	VCVTPH2PS    192(R11), Z24
+	VCVTPH2PS    224(R11), Z25
+	VBROADCASTSS 12(DI), Z26
+	VFMADD231PS  Z26, Z24, Z0
+	VFMADD231PS  Z26, Z25, Z1
+	VBROADCASTSS 12(DI)(CX*1), Z27
+	VFMADD231PS  Z27, Z24, Z2
+	VFMADD231PS  Z27, Z25, Z3
+	VBROADCASTSS 12(DI)(CX*2), Z26
+	VFMADD231PS  Z26, Z24, Z4
+	VFMADD231PS  Z26, Z25, Z5
+	VBROADCASTSS 12(R8), Z27
+	VFMADD231PS  Z27, Z24, Z6
+	VFMADD231PS  Z27, Z25, Z7
+	VBROADCASTSS 12(R8)(CX*1), Z26
+	VFMADD231PS  Z26, Z24, Z8
+	VFMADD231PS  Z26, Z25, Z9
+	VBROADCASTSS 12(R8)(CX*2), Z27
+	VFMADD231PS  Z27, Z24, Z10
+	VFMADD231PS  Z27, Z25, Z11
+	VBROADCASTSS 12(R9), Z26
+	VFMADD231PS  Z26, Z24, Z12
+	VFMADD231PS  Z26, Z25, Z13
+	VBROADCASTSS 12(R9)(CX*1), Z27
+	VFMADD231PS  Z27, Z24, Z14
+	VFMADD231PS  Z27, Z25, Z15
+	VBROADCASTSS 12(R9)(CX*2), Z26
+	VFMADD231PS  Z26, Z24, Z16
+	VFMADD231PS  Z26, Z25, Z17
+	VBROADCASTSS 12(R10), Z27
+	VFMADD231PS  Z27, Z24, Z18
+	VFMADD231PS  Z27, Z25, Z19
+	VBROADCASTSS 12(R10)(CX*1), Z26
+	VFMADD231PS  Z26, Z24, Z20
+	VFMADD231PS  Z26, Z25, Z21
+	VBROADCASTSS 12(R10)(CX*2), Z27
+	VFMADD231PS  Z27, Z24, Z22
+	VFMADD231PS  Z27, Z25, Z23
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	ADDQ         $0x10, R9
+	ADDQ         $0x10, R10
+	ADDQ         $0x00000100, R11
+	SUBQ         $0x01, R13
+	JNE          r12quad
+
+r12ones:
+	TESTQ R12, R12
+	JEQ   r12sum
+
+r12one:
+	VCVTPH2PS    (R11), Z24
+	VCVTPH2PS    32(R11), Z25
+	VBROADCASTSS (DI), Z26
+	VFMADD231PS  Z26, Z24, Z0
+	VFMADD231PS  Z26, Z25, Z1
+	VBROADCASTSS (DI)(CX*1), Z27
+	VFMADD231PS  Z27, Z24, Z2
+	VFMADD231PS  Z27, Z25, Z3
+	VBROADCASTSS (DI)(CX*2), Z26
+	VFMADD231PS  Z26, Z24, Z4
+	VFMADD231PS  Z26, Z25, Z5
+	VBROADCASTSS (R8), Z27
+	VFMADD231PS  Z27, Z24, Z6
+	VFMADD231PS  Z27, Z25, Z7
+	VBROADCASTSS (R8)(CX*1), Z26
+	VFMADD231PS  Z26, Z24, Z8
+	VFMADD231PS  Z26, Z25, Z9
+	VBROADCASTSS (R8)(CX*2), Z27
+	VFMADD231PS  Z27, Z24, Z10
+	VFMADD231PS  Z27, Z25, Z11
+	VBROADCASTSS (R9), Z26
+	VFMADD231PS  Z26, Z24, Z12
+	VFMADD231PS  Z26, Z25, Z13
+	VBROADCASTSS (R9)(CX*1), Z27
+	VFMADD231PS  Z27, Z24, Z14
+	VFMADD231PS  Z27, Z25, Z15
+	VBROADCASTSS (R9)(CX*2), Z26
+	VFMADD231PS  Z26, Z24, Z16
+	VFMADD231PS  Z26, Z25, Z17
+	VBROADCASTSS (R10), Z27
+	VFMADD231PS  Z27, Z24, Z18
+	VFMADD231PS  Z27, Z25, Z19
+	VBROADCASTSS (R10)(CX*1), Z26
+	VFMADD231PS  Z26, Z24, Z20
+	VFMADD231PS  Z26, Z25, Z21
+	VBROADCASTSS (R10)(CX*2), Z27
+	VFMADD231PS  Z27, Z24, Z22
+	VFMADD231PS  Z27, Z25, Z23
+	ADDQ         $0x04, DI
+	ADDQ         $0x04, R8
+	ADDQ         $0x04, R9
+	ADDQ         $0x04, R10
+	ADDQ         $0x00000040, R11
+	SUBQ         $0x01, R12
+	JNE          r12one
+
+r12sum:
+	TESTQ     BX, BX
+	JEQ       r12clamp
+	MOVQ      ldres+80(FP), DI
+	VMOVUPS.Z (BX), K1, Z26
+	VADDPS    Z26, Z0, Z0
+	VMOVUPS.Z 64(BX), K2, Z26
+	VADDPS    Z26, Z1, Z1
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
+	VADDPS    Z26, Z2, Z2
+	VMOVUPS.Z 64(BX), K2, Z26
+	VADDPS    Z26, Z3, Z3
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
+	VADDPS    Z26, Z4, Z4
+	VMOVUPS.Z 64(BX), K2, Z26
+	VADDPS    Z26, Z5, Z5
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
+	VADDPS    Z26, Z6, Z6
+	VMOVUPS.Z 64(BX), K2, Z26
+	VADDPS    Z26, Z7, Z7
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
+	VADDPS    Z26, Z8, Z8
+	VMOVUPS.Z 64(BX), K2, Z26
+	VADDPS    Z26, Z9, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
+	VADDPS    Z26, Z10, Z10
+	VMOVUPS.Z 64(BX), K2, Z26
+	VADDPS    Z26, Z11, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
+	VADDPS    Z26, Z12, Z12
+	VMOVUPS.Z 64(BX), K2, Z26
+	VADDPS    Z26, Z13, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
+	VADDPS    Z26, Z14, Z14
+	VMOVUPS.Z 64(BX), K2, Z26
+	VADDPS    Z26, Z15, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
+	VADDPS    Z26, Z16, Z16
+	VMOVUPS.Z 64(BX), K2, Z26
+	VADDPS    Z26, Z17, Z17
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
+	VADDPS    Z26, Z18, Z18
+	VMOVUPS.Z 64(BX), K2, Z26
+	VADDPS    Z26, Z19, Z19
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
+	VADDPS    Z26, Z20, Z20
+	VMOVUPS.Z 64(BX), K2, Z26
+	VADDPS    Z26, Z21, Z21
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z26
+	VADDPS    Z26, Z22, Z22
+	VMOVUPS.Z 64(BX), K2, Z26
+	VADDPS    Z26, Z23, Z23
+	LEAQ      (BX)(DI*4), BX
+
+r12clamp:
+	VBROADCASTSS lo+104(FP), Z26
+	VBROADCASTSS hi+108(FP), Z27
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Z0, Z26, Z0
+	VMINPS       Z0, Z27, Z0
+	VMOVUPS      Z0, K1, (DX)
+	VMAXPS       Z1, Z26, Z1
+	VMINPS       Z1, Z27, Z1
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z26, Z2
+	VMINPS       Z2, Z27, Z2
+	VMOVUPS      Z2, K1, (DX)
+	VMAXPS       Z3, Z26, Z3
+	VMINPS       Z3, Z27, Z3
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z26, Z4
+	VMINPS       Z4, Z27, Z4
+	VMOVUPS      Z4, K1, (DX)
+	VMAXPS       Z5, Z26, Z5
+	VMINPS       Z5, Z27, Z5
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z26, Z6
+	VMINPS       Z6, Z27, Z6
+	VMOVUPS      Z6, K1, (DX)
+	VMAXPS       Z7, Z26, Z7
+	VMINPS       Z7, Z27, Z7
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z26, Z8
+	VMINPS       Z8, Z27, Z8
+	VMOVUPS      Z8, K1, (DX)
+	VMAXPS       Z9, Z26, Z9
+	VMINPS       Z9, Z27, Z9
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z26, Z10
+	VMINPS       Z10, Z27, Z10
+	VMOVUPS      Z10, K1, (DX)
+	VMAXPS       Z11, Z26, Z11
+	VMINPS       Z11, Z27, Z11
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z26, Z12
+	VMINPS       Z12, Z27, Z12
+	VMOVUPS      Z12, K1, (DX)
+	VMAXPS       Z13, Z26, Z13
+	VMINPS       Z13, Z27, Z13
+	VMOVUPS      Z13, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z14, Z26, Z14
+	VMINPS       Z14, Z27, Z14
+	VMOVUPS      Z14, K1, (DX)
+	VMAXPS       Z15, Z26, Z15
+	VMINPS       Z15, Z27, Z15
+	VMOVUPS      Z15, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z16, Z26, Z16
+	VMINPS       Z16, Z27, Z16
+	VMOVUPS      Z16, K1, (DX)
+	VMAXPS       Z17, Z26, Z17
+	VMINPS       Z17, Z27, Z17
+	VMOVUPS      Z17, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z18, Z26, Z18
+	VMINPS       Z18, Z27, Z18
+	VMOVUPS      Z18, K1, (DX)
+	VMAXPS       Z19, Z26, Z19
+	VMINPS       Z19, Z27, Z19
+	VMOVUPS      Z19, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z20, Z26, Z20
+	VMINPS       Z20, Z27, Z20
+	VMOVUPS      Z20, K1, (DX)
+	VMAXPS       Z21, Z26, Z21
+	VMINPS       Z21, Z27, Z21
+	VMOVUPS      Z21, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z22, Z26, Z22
+	VMINPS       Z22, Z27, Z22
+	VMOVUPS      Z22, K1, (DX)
+	VMAXPS       Z23, Z26, Z23
+	VMINPS       Z23, Z27, Z23
+	VMOVUPS      Z23, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r12tile
+	VZEROUPPER
+	RET
+
+r13:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r13tile:
+	MOVB    accumulate+116(FP), DI
+	TESTB   DI, DI
+	JNE     r13more
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z20
+	VMOVAPS Z0, Z22
+	VMOVAPS Z0, Z24
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	VMOVAPS Z1, Z19
+	VMOVAPS Z1, Z21
+	VMOVAPS Z1, Z23
+	VMOVAPS Z1, Z25
+	JMP     r13started
+
+r13more:
+	MOVQ      ldout+64(FP), R8
+	MOVQ      DX, DI
+	VMOVUPS.Z (DI), K1, Z0
+	VMOVUPS.Z 64(DI), K2, Z1
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z2
+	VMOVUPS.Z 64(DI), K2, Z3
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z4
+	VMOVUPS.Z 64(DI), K2, Z5
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z6
+	VMOVUPS.Z 64(DI), K2, Z7
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z8
+	VMOVUPS.Z 64(DI), K2, Z9
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z10
+	VMOVUPS.Z 64(DI), K2, Z11
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z12
+	VMOVUPS.Z 64(DI), K2, Z13
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z14
+	VMOVUPS.Z 64(DI), K2, Z15
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z16
+	VMOVUPS.Z 64(DI), K2, Z17
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z18
+	VMOVUPS.Z 64(DI), K2, Z19
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z20
+	VMOVUPS.Z 64(DI), K2, Z21
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z22
+	VMOVUPS.Z 64(DI), K2, Z23
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z24
+	VMOVUPS.Z 64(DI), K2, Z25
+	LEAQ      (DI)(R8*4), DI
+
+r13started:
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+	LEAQ (R10)(CX*2), R11
+	ADDQ CX, R11
+	MOVQ b+40(FP), R12
+	MOVQ k+32(FP), R13
+	MOVQ aheadStep+96(FP), R15
+	MOVQ R13, R14
+	ANDQ $0x03, R13
+	SHRQ $0x02, R14
+	JEQ  r13ones
+
+r13quad:
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
+	VCVTPH2PS    (R12), Z26
+	VCVTPH2PS    32(R12), Z27
+	VBROADCASTSS (DI), Z28
+	VFMADD231PS  Z28, Z26, Z0
+	VFMADD231PS  Z28, Z27, Z1
+	VBROADCASTSS (DI)(CX*1), Z29
+	VFMADD231PS  Z29, Z26, Z2
+	VFMADD231PS  Z29, Z27, Z3
+	VBROADCASTSS (DI)(CX*2), Z28
+	VFMADD231PS  Z28, Z26, Z4
+	VFMADD231PS  Z28, Z27, Z5
+	VBROADCASTSS (R8), Z29
+	VFMADD231PS  Z29, Z26, Z6
+	VFMADD231PS  Z29, Z27, Z7
+	VBROADCASTSS (R8)(CX*1), Z28
+	VFMADD231PS  Z28, Z26, Z8
+	VFMADD231PS  Z28, Z27, Z9
+	VBROADCASTSS (R8)(CX*2), Z29
+	VFMADD231PS  Z29, Z26, Z10
+	VFMADD231PS  Z29, Z27, Z11
+	VBROADCASTSS (R9), Z28
+	VFMADD231PS  Z28, Z26, Z12
+	VFMADD231PS  Z28, Z27, Z13
+	VBROADCASTSS (R9)(CX*1), Z29
+	VFMADD231PS  Z29, Z26, Z14
+	VFMADD231PS  Z29, Z27, Z15
+	VBROADCASTSS (R9)(CX*2), Z28
+	VFMADD231PS  Z28, Z26, Z16
+	VFMADD231PS  Z28, Z27, Z17
+	VBROADCASTSS (R10), Z29
+	VFMADD231PS  Z29, Z26, Z18
+	VFMADD231PS  Z29, Z27, Z19
+	VBROADCASTSS (R10)(CX*1), Z28
+	VFMADD231PS  Z28, Z26, Z20
+	VFMADD231PS  Z28, Z27, Z21
+	VBROADCASTSS (R10)(CX*2), Z29
+	VFMADD231PS  Z29, Z26, Z22
+	VFMADD231PS  Z29, Z27, Z23
+	VBROADCASTSS (R11), Z28
+	VFMADD231PS  Z28, Z26, Z24
+	VFMADD231PS  Z28, Z27, Z25
+	VCVTPH2PS    64(R12), Z26
+	VCVTPH2PS    96(R12), Z27
+	VBROADCASTSS 4(DI), Z28
+	VFMADD231PS  Z28, Z26, Z0
+	VFMADD231PS  Z28, Z27, Z1
+	VBROADCASTSS 4(DI)(CX*1), Z29
+	VFMADD231PS  Z29, Z26, Z2
+	VFMADD231PS  Z29, Z27, Z3
+	VBROADCASTSS 4(DI)(CX*2), Z28
+	VFMADD231PS  Z28, Z26, Z4
+	VFMADD231PS  Z28, Z27, Z5
+	VBROADCASTSS 4(R8), Z29
+	VFMADD231PS  Z29, Z26, Z6
+	VFMADD231PS  Z29, Z27, Z7
+	VBROADCASTSS 4(R8)(CX*1), Z28
+	VFMADD231PS  Z28, Z26, Z8
+	VFMADD231PS  Z28, Z27, Z9
+	VBROADCASTSS 4(R8)(CX*2), Z29
+	VFMADD231PS  Z29, Z26, Z10
+	VFMADD231PS  Z29, Z27, Z11
+	VBROADCASTSS 4(R9), Z28
+	VFMADD231PS  Z28, Z26, Z12
+	VFMADD231PS  Z28, Z27, Z13
+	VBROADCASTSS 4(R9)(CX*1), Z29
+	VFMADD231PS  Z29, Z26, Z14
+	VFMADD231PS  Z29, Z27, Z15
+	VBROADCASTSS 4(R9)(CX*2), Z28
+	VFMADD231PS  Z28, Z26, Z16
+	VFMADD231PS  Z28, Z27, Z17
+	VBROADCASTSS 4(R10), Z29
+	VFMADD231PS  Z29, Z26, Z18
+	VFMADD231PS  Z29, Z27, Z19
+	VBROADCASTSS 4(R10)(CX*1), Z28
+	VFMADD231PS  Z28, Z26, Z20
+	VFMADD231PS  Z28, Z27, Z21
+	VBROADCASTSS 4(R10)(CX*2), Z29
+	VFMADD231PS  Z29, Z26, Z22
+	VFMADD231PS  Z29, Z27, Z23
+	VBROADCASTSS 4(R11), Z28
+	VFMADD231PS  Z28, Z26, Z24
+	VFMADD231PS  Z28, Z27, Z25
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
+	VCVTPH2PS    128(R12), Z26
+	VCVTPH2PS    160(R12), Z27
+	VBROADCASTSS 8(DI), Z28
+	VFMADD231PS  Z28, Z26, Z0
+	VFMADD231PS  Z28, Z27, Z1
+	VBROADCASTSS 8(DI)(CX*1), Z29
+	VFMADD231PS  Z29, Z26, Z2
+	VFMADD231PS  Z29, Z27, Z3
+	VBROADCASTSS 8(DI)(CX*2), Z28
+	VFMADD231PS  Z28, Z26, Z4
+	VFMADD231PS  Z28, Z27, Z5
+	VBROADCASTSS 8(R8), Z29
+	VFMADD231PS  Z29, Z26, Z6
+	VFMADD231PS  Z29, Z27, Z7
+	VBROADCASTSS 8(R8)(CX*1), Z28
+	VFMADD231PS  Z28, Z26, Z8
+	VFMADD231PS  Z28, Z27, Z9
+	VBROADCASTSS 8(R8)(CX*2), Z29
+	VFMADD231PS  Z29, Z26, Z10
+	VFMADD231PS  Z29, Z27, Z11
+	VBROADCASTSS 8(R9), Z28
+	VFMADD231PS  Z28, Z26, Z12
+	VFMADD231PS  Z28, Z27, Z13
+	VBROADCASTSS 8(R9)(CX*1), Z29
+	VFMADD231PS  Z29, Z26, Z14
+	VFMADD231PS  Z29, Z27, Z15
+	VBROADCASTSS 8(R9)(CX*2), Z28
+	VFMADD231PS  Z28, Z26, Z16
+	VFMADD231PS  Z28, Z27, Z17
+	VBROADCASTSS 8(R10), Z29
+	VFMADD231PS  Z29, Z26, Z18
+	VFMADD231PS  Z29, Z27, Z19
+	VBROADCASTSS 8(R10)(CX*1), Z28
+	VFMADD231PS  Z28, Z26, Z20
+	VFMADD231PS  Z28, Z27, Z21
+	VBROADCASTSS 8(R10)(CX*2), Z29
+	VFMADD231PS  Z29, Z26, Z22
+	VFMADD231PS  Z29, Z27, Z23
+	VBROADCASTSS 8(R11), Z28
+	VFMADD231PS  Z28, Z26, Z24
+	VFMADD231PS  Z28, Z27, Z25
+	VCVTPH2PS    192(R12), Z26
+	VCVTPH2PS    224(R12), Z27
+	VBROADCASTSS 12(DI), Z28
+	VFMADD231PS  Z28, Z26, Z0
+	VFMADD231PS  Z28, Z27, Z1
+	VBROADCASTSS 12(DI)(CX*1), Z29
+	VFMADD231PS  Z29, Z26, Z2
+	VFMADD231PS  Z29, Z27, Z3
+	VBROADCASTSS 12(DI)(CX*2), Z28
+	VFMADD231PS  Z28, Z26, Z4
+	VFMADD231PS  Z28, Z27, Z5
+	VBROADCASTSS 12(R8), Z29
+	VFMADD231PS  Z29, Z26, Z6
+	VFMADD231PS  Z29, Z27, Z7
+	VBROADCASTSS 12(R8)(CX*1), Z28
+	VFMADD231PS  Z28, Z26, Z8
+	VFMADD231PS  Z28, Z27, Z9
+	VBROADCASTSS 12(R8)(CX*2), Z29
+	VFMADD231PS  Z29, Z26, Z10
+	VFMADD231PS  Z29, Z27, Z11
+	VBROADCASTSS 12(R9), Z28
+	VFMADD231PS  Z28, Z26, Z12
+	VFMADD231PS  Z28, Z27, Z13
+	VBROADCASTSS 12(R9)(CX*1), Z29
+	VFMADD231PS  Z29, Z26, Z14
+	VFMADD231PS  Z29, Z27, Z15
+	VBROADCASTSS 12(R9)(CX*2), Z28
+	VFMADD231PS  Z28, Z26, Z16
+	VFMADD231PS  Z28, Z27, Z17
+	VBROADCASTSS 12(R10), Z29
+	VFMADD231PS  Z29, Z26, Z18
+	VFMADD231PS  Z29, Z27, Z19
+	VBROADCASTSS 12(R10)(CX*1), Z28
+	VFMADD231PS  Z28, Z26, Z20
+	VFMADD231PS  Z28, Z27, Z21
+	VBROADCASTSS 12(R10)(CX*2), Z29
+	VFMADD231PS  Z29, Z26, Z22
+	VFMADD231PS  Z29, Z27, Z23
+	VBROADCASTSS 12(R11), Z28
+	VFMADD231PS  Z28, Z26, Z24
+	VFMADD231PS  Z28, Z27, Z25
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	ADDQ         $0x10, R9
+	ADDQ         $0x10, R10
+	ADDQ         $0x10, R11
+	ADDQ         $0x00000100, R12
+	SUBQ         $0x01, R14
+	JNE          r13quad
+
+r13ones:
+	TESTQ R13, R13
+	JEQ   r13sum
+
+r13one:
+	VCVTPH2PS    (R12), Z26
+	VCVTPH2PS    32(R12), Z27
+	VBROADCASTSS (DI), Z28
+	VFMADD231PS  Z28, Z26, Z0
+	VFMADD231PS  Z28, Z27, Z1
+	VBROADCASTSS (DI)(CX*1), Z29
+	VFMADD231PS  Z29, Z26, Z2
+	VFMADD231PS  Z29, Z27, Z3
+	VBROADCASTSS (DI)(CX*2), Z28
+	VFMADD231PS  Z28, Z26, Z4
+	VFMADD231PS  Z28, Z27, Z5
+	VBROADCASTSS (R8), Z29
+	VFMADD231PS  Z29, Z26, Z6
+	VFMADD231PS  Z29, Z27, Z7
+	VBROADCASTSS (R8)(CX*1), Z28
+	VFMADD231PS  Z28, Z26, Z8
+	VFMADD231PS  Z28, Z27, Z9
+	VBROADCASTSS (R8)(CX*2), Z29
+	VFMADD231PS  Z29, Z26, Z10
+	VFMADD231PS  Z29, Z27, Z11
+	VBROADCASTSS (R9), Z28
+	VFMADD231PS  Z28, Z26, Z12
+	VFMADD231PS  Z28, Z27, Z13
+	VBROADCASTSS (R9)(CX*1), Z29
+	VFMADD231PS  Z29, Z26, Z14
+	VFMADD231PS  Z29, Z27, Z15
+	VBROADCASTSS (R9)(CX*2), Z28
+	VFMADD231PS  Z28, Z26, Z16
+	VFMADD231PS  Z28, Z27, Z17
+	VBROADCASTSS (R10), Z29
+	VFMADD231PS  Z29, Z26, Z18
+	VFMADD231PS  Z29, Z27, Z19
+	VBROADCASTSS (R10)(CX*1), Z28
+	VFMADD231PS  Z28, Z26, Z20
+	VFMADD231PS  Z28, Z27, Z21
+	VBROADCASTSS (R10)(CX*2), Z29
+	VFMADD231PS  Z29, Z26, Z22
+	VFMADD231PS  Z29, Z27, Z23
+	VBROADCASTSS (R11), Z28
+	VFMADD231PS  Z28, Z26, Z24
+	VFMADD231PS  Z28, Z27, Z25
+	ADDQ         $0x04, DI
+	ADDQ         $0x04, R8
+	ADDQ         $0x04, R9
+	ADDQ         $0x04, R10
+	ADDQ         $0x04, R11
+	ADDQ         $0x00000040, R12
+	SUBQ         $0x01, R13
+	JNE          r13one
+
+r13sum:
+	TESTQ     BX, BX
+	JEQ       r13clamp
+	MOVQ      ldres+80(FP), DI
+	VMOVUPS.Z (BX), K1, Z28
+	VADDPS    Z28, Z0, Z0
+	VMOVUPS.Z 64(BX), K2, Z28
+	VADDPS    Z28, Z1, Z1
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
+	VADDPS    Z28, Z2, Z2
+	VMOVUPS.Z 64(BX), K2, Z28
+	VADDPS    Z28, Z3, Z3
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
+	VADDPS    Z28, Z4, Z4
+	VMOVUPS.Z 64(BX), K2, Z28
+	VADDPS    Z28, Z5, Z5
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
+	VADDPS    Z28, Z6, Z6
+	VMOVUPS.Z 64(BX), K2, Z28
+	VADDPS    Z28, Z7, Z7
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
+	VADDPS    Z28, Z8, Z8
+	VMOVUPS.Z 64(BX), K2, Z28
+	VADDPS    Z28, Z9, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
+	VADDPS    Z28, Z10, Z10
+	VMOVUPS.Z 64(BX), K2, Z28
+	VADDPS    Z28, Z11, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
+	VADDPS    Z28, Z12, Z12
+	VMOVUPS.Z 64(BX), K2, Z28
+	VADDPS    Z28, Z13, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
+	VADDPS    Z28, Z14, Z14
+	VMOVUPS.Z 64(BX), K2, Z28
+	VADDPS    Z28, Z15, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
+	VADDPS    Z28, Z16, Z16
+	VMOVUPS.Z 64(BX), K2, Z28
+	VADDPS    Z28, Z17, Z17
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
+	VADDPS    Z28, Z18, Z18
+	VMOVUPS.Z 64(BX), K2, Z28
+	VADDPS    Z28, Z19, Z19
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
+	VADDPS    Z28, Z20, Z20
+	VMOVUPS.Z 64(BX), K2, Z28
+	VADDPS    Z28, Z21, Z21
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
+	VADDPS    Z28, Z22, Z22
+	VMOVUPS.Z 64(BX), K2, Z28
+	VADDPS    Z28, Z23, Z23
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z28
+	VADDPS    Z28, Z24, Z24
+	VMOVUPS.Z 64(BX), K2, Z28
+	VADDPS    Z28, Z25, Z25
+	LEAQ      (BX)(DI*4), BX
+
+r13clamp:
+	VBROADCASTSS lo+104(FP), Z28
+	VBROADCASTSS hi+108(FP), Z29
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Z0, Z28, Z0
+	VMINPS       Z0, Z29, Z0
+	VMOVUPS      Z0, K1, (DX)
+	VMAXPS       Z1, Z28, Z1
+	VMINPS       Z1, Z29, Z1
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z28, Z2
+	VMINPS       Z2, Z29, Z2
+	VMOVUPS      Z2, K1, (DX)
+	VMAXPS       Z3, Z28, Z3
+	VMINPS       Z3, Z29, Z3
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z28, Z4
+	VMINPS       Z4, Z29, Z4
+	VMOVUPS      Z4, K1, (DX)
+	VMAXPS       Z5, Z28, Z5
+	VMINPS       Z5, Z29, Z5
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z28, Z6
+	VMINPS       Z6, Z29, Z6
+	VMOVUPS      Z6, K1, (DX)
+	VMAXPS       Z7, Z28, Z7
+	VMINPS       Z7, Z29, Z7
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z28, Z8
+	VMINPS       Z8, Z29, Z8
+	VMOVUPS      Z8, K1, (DX)
+	VMAXPS       Z9, Z28, Z9
+	VMINPS       Z9, Z29, Z9
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z28, Z10
+	VMINPS       Z10, Z29, Z10
+	VMOVUPS      Z10, K1, (DX)
+	VMAXPS       Z11, Z28, Z11
+	VMINPS       Z11, Z29, Z11
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z28, Z12
+	VMINPS       Z12, Z29, Z12
+	VMOVUPS      Z12, K1, (DX)
+	VMAXPS       Z13, Z28, Z13
+	VMINPS       Z13, Z29, Z13
+	VMOVUPS      Z13, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z14, Z28, Z14
+	VMINPS       Z14, Z29, Z14
+	VMOVUPS      Z14, K1, (DX)
+	VMAXPS       Z15, Z28, Z15
+	VMINPS       Z15, Z29, Z15
+	VMOVUPS      Z15, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z16, Z28, Z16
+	VMINPS       Z16, Z29, Z16
+	VMOVUPS      Z16, K1, (DX)
+	VMAXPS       Z17, Z28, Z17
+	VMINPS       Z17, Z29, Z17
+	VMOVUPS      Z17, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z18, Z28, Z18
+	VMINPS       Z18, Z29, Z18
+	VMOVUPS      Z18, K1, (DX)
+	VMAXPS       Z19, Z28, Z19
+	VMINPS       Z19, Z29, Z19
+	VMOVUPS      Z19, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z20, Z28, Z20
+	VMINPS       Z20, Z29, Z20
+	VMOVUPS      Z20, K1, (DX)
+	VMAXPS       Z21, Z28, Z21
+	VMINPS       Z21, Z29, Z21
+	VMOVUPS      Z21, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z22, Z28, Z22
+	VMINPS       Z22, Z29, Z22
+	VMOVUPS      Z22, K1, (DX)
+	VMAXPS       Z23, Z28, Z23
+	VMINPS       Z23, Z29, Z23
+	VMOVUPS      Z23, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z24, Z28, Z24
+	VMINPS       Z24, Z29, Z24
+	VMOVUPS      Z24, K1, (DX)
+	VMAXPS       Z25, Z28, Z25
+	VMINPS       Z25, Z29, Z25
+	VMOVUPS      Z25, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r13tile
+	VZEROUPPER
+	RET
+
+r14:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r14tile:
+	MOVB    accumulate+116(FP), DI
+	TESTB   DI, DI
+	JNE     r14more
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z20
+	VMOVAPS Z0, Z22
+	VMOVAPS Z0, Z24
+	VMOVAPS Z0, Z26
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	VMOVAPS Z1, Z19
+	VMOVAPS Z1, Z21
+	VMOVAPS Z1, Z23
+	VMOVAPS Z1, Z25
+	VMOVAPS Z1, Z27
+	JMP     r14started
+
+r14more:
+	MOVQ      ldout+64(FP), R8
+	MOVQ      DX, DI
+	VMOVUPS.Z (DI), K1, Z0
+	VMOVUPS.Z 64(DI), K2, Z1
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z2
+	VMOVUPS.Z 64(DI), K2, Z3
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z4
+	VMOVUPS.Z 64(DI), K2, Z5
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z6
+	VMOVUPS.Z 64(DI), K2, Z7
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z8
+	VMOVUPS.Z 64(DI), K2, Z9
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z10
+	VMOVUPS.Z 64(DI), K2, Z11
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z12
+	VMOVUPS.Z 64(DI), K2, Z13
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z14
+	VMOVUPS.Z 64(DI), K2, Z15
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z16
+	VMOVUPS.Z 64(DI), K2, Z17
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z18
+	VMOVUPS.Z 64(DI), K2, Z19
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z20
+	VMOVUPS.Z 64(DI), K2, Z21
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z22
+	VMOVUPS.Z 64(DI), K2, Z23
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z24
+	VMOVUPS.Z 64(DI), K2, Z25
+	LEAQ      (DI)(R8*4), DI
+	VMOVUPS.Z (DI), K1, Z26
+	VMOVUPS.Z 64(DI), K2, Z27
+	LEAQ      (DI)(R8*4), DI
+
+r14started:
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+	LEAQ (R10)(CX*2), R11
+	ADDQ CX, R11
+	MOVQ b+40(FP), R12
+	MOVQ k+32(FP), R13
+	MOVQ aheadStep+96(FP), R15
+	MOVQ R13, R14
+	ANDQ $0x03, R13
+	SHRQ $0x02, R14
+	JEQ  r14ones
+
+r14quad:
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
+	VCVTPH2PS    (R12), Z28
+	VCVTPH2PS    32(R12), Z29
+	VBROADCASTSS (DI), Z30
+	VFMADD231PS  Z30, Z28, Z0
+	VFMADD231PS  Z30, Z29, Z1
+	VBROADCASTSS (DI)(CX*1), Z31
+	VFMADD231PS  Z31, Z28, Z2
+	VFMADD231PS  Z31, Z29, Z3
+	VBROADCASTSS (DI)(CX*2), Z30
+	VFMADD231PS  Z30, Z28, Z4
+	VFMADD231PS  Z30, Z29, Z5
+	VBROADCASTSS (R8), Z31
+	VFMADD231PS  Z31, Z28, Z6
+	VFMADD231PS  Z31, Z29, Z7
+	VBROADCASTSS (R8)(CX*1), Z30
+	VFMADD231PS  Z30, Z28, Z8
+	VFMADD231PS  Z30, Z29, Z9
+	VBROADCASTSS (R8)(CX*2), Z31
+	VFMADD231PS  Z31, Z28, Z10
+	VFMADD231PS  Z31, Z29, Z11
+	VBROADCASTSS (R9), Z30
+	VFMADD231PS  Z30, Z28, Z12
+	VFMADD231PS  Z30, Z29, Z13
+	VBROADCASTSS (R9)(CX*1), Z31
+	VFMADD231PS  Z31, Z28, Z14
+	VFMADD231PS  Z31, Z29, Z15
+	VBROADCASTSS (R9)(CX*2), Z30
+	VFMADD231PS  Z30, Z28, Z16
+	VFMADD231PS  Z30, Z29, Z17
+	VBROADCASTSS (R10), Z31
+	VFMADD231PS  Z31, Z28, Z18
+	VFMADD231PS  Z31, Z29, Z19
+	VBROADCASTSS (R10)(CX*1), Z30
+	VFMADD231PS  Z30, Z28, Z20
+	VFMADD231PS  Z30, Z29, Z21
+	VBROADCASTSS (R10)(CX*2), Z31
+	VFMADD231PS  Z31, Z28, Z22
+	VFMADD231PS  Z31, Z29, Z23
+	VBROADCASTSS (R11), Z30
+	VFMADD231PS  Z30, Z28, Z24
+	VFMADD231PS  Z30, Z29, Z25
+	VBROADCASTSS (R11)(CX*1), Z31
+	VFMADD231PS  Z31, Z28, Z26
+	VFMADD231PS  Z31, Z29, Z27
+	VCVTPH2PS    64(R12), Z28
+	VCVTPH2PS    96(R12), Z29
+	VBROADCASTSS 4(DI), Z30
+	VFMADD231PS  Z30, Z28, Z0
+	VFMADD231PS  Z30, Z29, Z1
+	VBROADCASTSS 4(DI)(CX*1), Z31
+	VFMADD231PS  Z31, Z28, Z2
+	VFMADD231PS  Z31, Z29, Z3
+	VBROADCASTSS 4(DI)(CX*2), Z30
+	VFMADD231PS  Z30, Z28, Z4
+	VFMADD231PS  Z30, Z29, Z5
+	VBROADCASTSS 4(R8), Z31
+	VFMADD231PS  Z31, Z28, Z6
+	VFMADD231PS  Z31, Z29, Z7
+	VBROADCASTSS 4(R8)(CX*1), Z30
+	VFMADD231PS  Z30, Z28, Z8
+	VFMADD231PS  Z30, Z29, Z9
+	VBROADCASTSS 4(R8)(CX*2), Z31
+	VFMADD231PS  Z31, Z28, Z10
+	VFMADD231PS  Z31, Z29, Z11
+	VBROADCASTSS 4(R9), Z30
+	VFMADD231PS  Z30, Z28, Z12
+	VFMADD231PS  Z30, Z29, Z13
+	VBROADCASTSS 4(R9)(CX*1), Z31
+	VFMADD231PS  Z31, Z28, Z14
+	VFMADD231PS  Z31, Z29, Z15
+	VBROADCASTSS 4(R9)(CX*2), Z30
+	VFMADD231PS  Z30, Z28, Z16
+	VFMADD231PS  Z30, Z29, Z17
+	VBROADCASTSS 4(R10), Z31
+	VFMADD231PS  Z31, Z28, Z18
+	VFMADD231PS  Z31, Z29, Z19
+	VBROADCASTSS 4(R10)(CX*1), Z30
+	VFMADD231PS  Z30, Z28, Z20
+	VFMADD231PS  Z30, Z29, Z21
+	VBROADCASTSS 4(R10)(CX*2), Z31
+	VFMADD231PS  Z31, Z28, Z22
+	VFMADD231PS  Z31, Z29, Z23
+	VBROADCASTSS 4(R11), Z30
+	VFMADD231PS  Z30, Z28, Z24
+	VFMADD231PS  Z30, Z29, Z25
+	VBROADCASTSS 4(R11)(CX*1), Z31
+	VFMADD231PS  Z31, Z28, Z26
+	VFMADD231PS  Z31, Z29, Z27
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
+	PREFETCHT1   (SI)
+	ADDQ         R15, SI
+	VCVTPH2PS    128(R12), Z28
+	VCVTPH2PS    160(R12), Z29
+	VBROADCASTSS 8(DI), Z30
+	VFMADD231PS  Z30, Z28, Z0
+	VFMADD231PS  Z30, Z29, Z1
+	VBROADCASTSS 8(DI)(CX*1), Z31
+	VFMADD231PS  Z31, Z28, Z2
+	VFMADD231PS  Z31, Z29, Z3
+	VBROADCASTSS 8(DI)(CX*2), Z30
+	VFMADD231PS  Z30, Z28, Z4
+	VFMADD231PS  Z30, Z29, Z5
+	VBROADCASTSS 8(R8), Z31
+	VFMADD231PS  Z31, Z28, Z6
+	VFMADD231PS  Z31, Z29, Z7
+	VBROADCASTSS 8(R8)(CX*1), Z30
+	VFMADD231PS  Z30, Z28, Z8
+	VFMADD231PS  Z30, Z29, Z9
+	VBROADCASTSS 8(R8)(CX*2), Z31
+	VFMADD231PS  Z31, Z28, Z10
+	VFMADD231PS  Z31, Z29, Z11
+	VBROADCASTSS 8(R9), Z30
+	VFMADD231PS  Z30, Z28, Z12
+	VFMADD231PS  Z30, Z29, Z13
+	VBROADCASTSS 8(R9)(CX*1), Z31
+	VFMADD231PS  Z31, Z28, Z14
+	VFMADD231PS  Z31, Z29, Z15
+	VBROADCASTSS 8(R9)(CX*2), Z30
+	VFMADD231PS  Z30, Z28, Z16
+	VFMADD231PS  Z30, Z29, Z17
+	VBROADCASTSS 8(R10), Z31
+	VFMADD231PS  Z31, Z28, Z18
+	VFMADD231PS  Z31, Z29, Z19
+	VBROADCASTSS 8(R10)(CX*1), Z30
+	VFMADD231PS  Z30, Z28, Z20
+	VFMADD231PS  Z30, Z29, Z21
+	VBROADCASTSS 8(R10)(CX*2), Z31
+	VFMADD231PS  Z31, Z28, Z22
+	VFMADD231PS  Z31, Z29, Z23
+	VBROADCASTSS 8(R11), Z30
+	VFMADD231PS  Z30, Z28, Z24
+	VFMADD231PS  Z30, Z29, Z25
+	VBROADCASTSS 8(R11)(CX*1), Z31
+	VFMADD231PS  Z31, Z28, Z26
+	VFMADD231PS  Z31, Z29, Z27
+	VCVTPH2PS    192(R12), Z28
+	VCVTPH2PS    224(R12), Z29
+	VBROADCASTSS 12(DI), Z30
+	VFMADD231PS  Z30, Z28, Z0
+	VFMADD231PS  Z30, Z29, Z1
+	VBROADCASTSS 12(DI)(CX*1), Z31
+	VFMADD231PS  Z31, Z28, Z2
+	VFMADD231PS  Z31, Z29, Z3
+	VBROADCASTSS 12(DI)(CX*2), Z30
+	VFMADD231PS  Z30, Z28, Z4
+	VFMADD231PS  Z30, Z29, Z5
+	VBROADCASTSS 12(R8), Z31
+	VFMADD231PS  Z31, Z28, Z6
+	VFMADD231PS  Z31, Z29, Z7
+	VBROADCASTSS 12(R8)(CX*1), Z30
+	VFMADD231PS  Z30, Z28, Z8
+	VFMADD231PS  Z30, Z29, Z9
+	VBROADCASTSS 12(R8)(CX*2), Z31
+	VFMADD231PS  Z31, Z28, Z10
+	VFMADD231PS  Z31, Z29, Z11
+	VBROADCASTSS 12(R9), Z30
+	VFMADD231PS  Z30, Z28, Z12
+	VFMADD231PS  Z30, Z29, Z13
+	VBROADCASTSS 12(R9)(CX*1), Z31
+	VFMADD231PS  Z31, Z28, Z14
+	VFMADD231PS  Z31, Z29, Z15
+	VBROADCASTSS 12(R9)(CX*2), Z30
+	VFMADD231PS  Z30, Z28, Z16
+	VFMADD231PS  Z30, Z29, Z17
+	VBROADCASTSS 12(R10), Z31
+	VFMADD231PS  Z31, Z28, Z18
+	VFMADD231PS  Z31, Z29, Z19
+	VBROADCASTSS 12(R10)(CX*1), Z30
+	VFMADD231PS  Z30, Z28, Z20
+	VFMADD231PS  Z30, Z29, Z21
+	VBROADCASTSS 12(R10)(CX*2), Z31
+	VFMADD231PS  Z31, Z28, Z22
+	VFMADD231PS  Z31, Z29, Z23
+	VBROADCASTSS 12(R11), Z30
+	VFMADD231PS  Z30, Z28, Z24
+	VFMADD231PS  Z30, Z29, Z25
+	VBROADCASTSS 12(R11)(CX*1), Z31
+	VFMADD231PS  Z31, Z28, Z26
+	VFMADD231PS  Z31, Z29, Z27
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	ADDQ         $0x10, R9
+	ADDQ         $0x10, R10
+	ADDQ         $0x10, R11
+	ADDQ         $0x00000100, R12
+	SUBQ         $0x01, R14
+	JNE          r14quad
+
+r14ones:
+	TESTQ R13, R13
+	JEQ   r14sum
+
+r14one:
+	VCVTPH2PS    (R12), Z28
+	VCVTPH2PS    32(R12), Z29
+	VBROADCASTSS (DI), Z30
+	VFMADD231PS  Z30, Z28, Z0
+	VFMADD231PS  Z30, Z29, Z1
+	VBROADCASTSS (DI)(CX*1), Z31
+	VFMADD231PS  Z31, Z28, Z2
+	VFMADD231PS  Z31, Z29, Z3
+	VBROADCASTSS (DI)(CX*2), Z30
+	VFMADD231PS  Z30, Z28, Z4
+	VFMADD231PS  Z30, Z29, Z5
+	VBROADCASTSS (R8), Z31
+	VFMADD231PS  Z31, Z28, Z6
+	VFMADD231PS  Z31, Z29, Z7
+	VBROADCASTSS (R8)(CX*1), Z30
+	VFMADD231PS  Z30, Z28, Z8
+	VFMADD231PS  Z30, Z29, Z9
+	VBROADCASTSS (R8)(CX*2), Z31
+	VFMADD231PS  Z31, Z28, Z10
+	VFMADD231PS  Z31, Z29, Z11
+	VBROADCASTSS (R9), Z30
+	VFMADD231PS  Z30, Z28, Z12
+	VFMADD231PS  Z30, Z29, Z13
+	VBROADCASTSS (R9)(CX*1), Z31
+	VFMADD231PS  Z31, Z28, Z14
+	VFMADD231PS  Z31, Z29, Z15
+	VBROADCASTSS (R9)(CX*2), Z30
+	VFMADD231PS  Z30, Z28, Z16
+	VFMADD231PS  Z30, Z29, Z17
+	VBROADCASTSS (R10), Z31
+	VFMADD231PS  Z31, Z28, Z18
+	VFMADD231PS  Z31, Z29, Z19
+	VBROADCASTSS (R10)(CX*1), Z30
+	VFMADD231PS  Z30, Z28, Z20
+	VFMADD231PS  Z30, Z29, Z21
+	VBROADCASTSS (R10)(CX*2), Z31
+	VFMADD231PS  Z31, Z28, Z22
+	VFMADD231PS  Z31, Z29, Z23
+	VBROADCASTSS (R11), Z30
+	VFMADD231PS  Z30, Z28, Z24
+	VFMADD231PS  Z30, Z29, Z25
+	VBROADCASTSS (R11)(CX*1), Z31
+	VFMADD231PS  Z31, Z28, Z26
+	VFMADD231PS  Z31, Z29, Z27
+	ADDQ         $0x04, DI
+	ADDQ         $0x04, R8
+	ADDQ         $0x04, R9
+	ADDQ         $0x04, R10
+	ADDQ         $0x04, R11
+	ADDQ         $0x00000040, R12
+	SUBQ         $0x01, R13
+	JNE          r14one
+
+r14sum:
+	TESTQ     BX, BX
+	JEQ       r14clamp
+	MOVQ      ldres+80(FP), DI
+	VMOVUPS.Z (BX), K1, Z30
+	VADDPS    Z30, Z0, Z0
+	VMOVUPS.Z 64(BX), K2, Z30
+	VADDPS    Z30, Z1, Z1
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
+	VADDPS    Z30, Z2, Z2
+	VMOVUPS.Z 64(BX), K2, Z30
+	VADDPS    Z30, Z3, Z3
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
+	VADDPS    Z30, Z4, Z4
+	VMOVUPS.Z 64(BX), K2, Z30
+	VADDPS    Z30, Z5, Z5
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
+	VADDPS    Z30, Z6, Z6
+	VMOVUPS.Z 64(BX), K2, Z30
+	VADDPS    Z30, Z7, Z7
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
+	VADDPS    Z30, Z8, Z8
+	VMOVUPS.Z 64(BX), K2, Z30
+	VADDPS    Z30, Z9, Z9
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
+	VADDPS    Z30, Z10, Z10
+	VMOVUPS.Z 64(BX), K2, Z30
+	VADDPS    Z30, Z11, Z11
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
+	VADDPS    Z30, Z12, Z12
+	VMOVUPS.Z 64(BX), K2, Z30
+	VADDPS    Z30, Z13, Z13
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
+	VADDPS    Z30, Z14, Z14
+	VMOVUPS.Z 64(BX), K2, Z30
+	VADDPS    Z30, Z15, Z15
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
+	VADDPS    Z30, Z16, Z16
+	VMOVUPS.Z 64(BX), K2, Z30
+	VADDPS    Z30, Z17, Z17
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
+	VADDPS    Z30, Z18, Z18
+	VMOVUPS.Z 64(BX), K2, Z30
+	VADDPS    Z30, Z19, Z19
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
+	VADDPS    Z30, Z20, Z20
+	VMOVUPS.Z 64(BX), K2, Z30
+	VADDPS    Z30, Z21, Z21
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
+	VADDPS    Z30, Z22, Z22
+	VMOVUPS.Z 64(BX), K2, Z30
+	VADDPS    Z30, Z23, Z23
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
+	VADDPS    Z30, Z24, Z24
+	VMOVUPS.Z 64(BX), K2, Z30
+	VADDPS    Z30, Z25, Z25
+	LEAQ      (BX)(DI*4), BX
+	VMOVUPS.Z (BX), K1, Z30
+	VADDPS    Z30, Z26, Z26
+	VMOVUPS.Z 64(BX), K2, Z30
+	VADDPS    Z30, Z27, Z27
+	LEAQ      (BX)(DI*4), BX
+
+r14clamp:
+	VBROADCASTSS lo+104(FP), Z30
+	VBROADCASTSS hi+108(FP), Z31
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Z0, Z30, Z0
+	VMINPS       Z0, Z31, Z0
+	VMOVUPS      Z0, K1, (DX)
+	VMAXPS       Z1, Z30, Z1
+	VMINPS       Z1, Z31, Z1
+	VMOVUPS      Z1, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z30, Z2
+	VMINPS       Z2, Z31, Z2
+	VMOVUPS      Z2, K1, (DX)
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z3, Z31, Z3
+	VMOVUPS      Z3, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z30, Z4
+	VMINPS       Z4, Z31, Z4
+	VMOVUPS      Z4, K1, (DX)
+	VMAXPS       Z5, Z30, Z5
+	VMINPS       Z5, Z31, Z5
+	VMOVUPS      Z5, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z30, Z6
+	VMINPS       Z6, Z31, Z6
+	VMOVUPS      Z6, K1, (DX)
+	VMAXPS       Z7, Z30, Z7
+	VMINPS       Z7, Z31, Z7
+	VMOVUPS      Z7, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z30, Z8
+	VMINPS       Z8, Z31, Z8
+	VMOVUPS      Z8, K1, (DX)
+	VMAXPS       Z9, Z30, Z9
+	VMINPS       Z9, Z31, Z9
+	VMOVUPS      Z9, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z30, Z10
+	VMINPS       Z10, Z31, Z10
+	VMOVUPS      Z10, K1, (DX)
+	VMAXPS       Z11, Z30, Z11
+	VMINPS       Z11, Z31, Z11
+	VMOVUPS      Z11, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z30, Z12
+	VMINPS       Z12, Z31, Z12
+	VMOVUPS      Z12, K1, (DX)
+	VMAXPS       Z13, Z30, Z13
+	VMINPS       Z13, Z31, Z13
+	VMOVUPS      Z13, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z14, Z30, Z14
+	VMINPS       Z14, Z31, Z14
+	VMOVUPS      Z14, K1, (DX)
+	VMAXPS       Z15, Z30, Z15
+	VMINPS       Z15, Z31, Z15
+	VMOVUPS      Z15, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z16, Z30, Z16
+	VMINPS       Z16, Z31, Z16
+	VMOVUPS      Z16, K1, (DX)
+	VMAXPS       Z17, Z30, Z17
+	VMINPS       Z17, Z31, Z17
+	VMOVUPS      Z17, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z18, Z30, Z18
+	VMINPS       Z18, Z31, Z18
+	VMOVUPS      Z18, K1, (DX)
+	VMAXPS       Z19, Z30, Z19
+	VMINPS       Z19, Z31, Z19
+	VMOVUPS      Z19, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z20, Z30, Z20
+	VMINPS       Z20, Z31, Z20
+	VMOVUPS      Z20, K1, (DX)
+	VMAXPS       Z21, Z30, Z21
+	VMINPS       Z21, Z31, Z21
+	VMOVUPS      Z21, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z22, Z30, Z22
+	VMINPS       Z22, Z31, Z22
+	VMOVUPS      Z22, K1, (DX)
+	VMAXPS       Z23, Z30, Z23
+	VMINPS       Z23, Z31, Z23
+	VMOVUPS      Z23, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z24, Z30, Z24
+	VMINPS       Z24, Z31, Z24
+	VMOVUPS      Z24, K1, (DX)
+	VMAXPS       Z25, Z30, Z25
+	VMINPS       Z25, Z31, Z25
+	VMOVUPS      Z25, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z26, Z30, Z26
+	VMINPS       Z26, Z31, Z26
+	VMOVUPS      Z26, K1, (DX)
+	VMAXPS       Z27, Z30, Z27
+	VMINPS       Z27, Z31, Z27
+	VMOVUPS      Z27, K2, 64(DX)
+	LEAQ         (DX)(DI*4), DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x01, tiles+8(FP)
+	JNE          r14tile
+	VZEROUPPER
+	RET
+
+// func gemm16HalfAVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·gemm16HalfAVX2(SB), NOSPLIT, $0-117
+	MOVQ rows+0(FP), AX
+	CMPQ AX, $0x00000006
+	JEQ  r6
+	CMPQ AX, $0x00000005
+	JEQ  r5
+	CMPQ AX, $0x00000004
+	JEQ  r4
+	CMPQ AX, $0x00000003
+	JEQ  r3
+	CMPQ AX, $0x00000002
+	JEQ  r2
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r1tile:
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
+	JNE     r1more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	JMP     r1started
+
+r1more:
+	MOVQ         ldout+64(FP), DI
+	MOVQ         DX, SI
+	VBROADCASTSS mask+112(FP), Y8
+	VPAND        gemmBits<>+0(SB), Y8, Y8
+	VPCMPEQD     gemmBits<>+0(SB), Y8, Y8
+	VBROADCASTSS mask+112(FP), Y9
+	VPAND        gemmBits<>+32(SB), Y9, Y9
+	VPCMPEQD     gemmBits<>+32(SB), Y9, Y9
+	VMASKMOVPS   (SI), Y8, Y0
+	VMASKMOVPS   32(SI), Y9, Y1
+	LEAQ         (SI)(DI*4), SI
+
+r1started:
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
+	JEQ  r1ones
+
+r1quad:
+	PREFETCHT1   8192(DI)
+	VCVTPH2PS    (DI), Y8
+	VCVTPH2PS    16(DI), Y9
+	VBROADCASTSS (SI), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y1
+	VCVTPH2PS    32(DI), Y8
+	VCVTPH2PS    48(DI), Y9
+	VBROADCASTSS 4(SI), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y3
+	VCVTPH2PS    64(DI), Y8
+	VCVTPH2PS    80(DI), Y9
+	VBROADCASTSS 8(SI), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  Y10, Y9, Y5
+	VCVTPH2PS    96(DI), Y8
+	VCVTPH2PS    112(DI), Y9
+	VBROADCASTSS 12(SI), Y10
+	VFMADD231PS  Y10, Y8, Y6
+	VFMADD231PS  Y10, Y9, Y7
+	ADDQ         $0x10, SI
+	ADDQ         $0x00000080, DI
+	SUBQ         $0x01, R9
+	JNE          r1quad
+
+r1ones:
+	TESTQ R8, R8
+	JEQ   r1sum
+
+r1one:
+	PREFETCHT1   8192(DI)
+	VCVTPH2PS    (DI), Y8
+	VCVTPH2PS    16(DI), Y9
+	VBROADCASTSS (SI), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y1
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000020, DI
+	SUBQ         $0x01, R8
+	JNE          r1one
+
+r1sum:
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y4, Y0, Y0
+	VADDPS       Y5, Y1, Y1
+	VADDPS       Y6, Y0, Y0
+	VADDPS       Y7, Y1, Y1
+	TESTQ        BX, BX
+	JEQ          r1clamp
+	VBROADCASTSS mask+112(FP), Y8
+	VPAND        gemmBits<>+0(SB), Y8, Y8
+	VPCMPEQD     gemmBits<>+0(SB), Y8, Y8
+	VBROADCASTSS mask+112(FP), Y9
+	VPAND        gemmBits<>+32(SB), Y9, Y9
+	VPCMPEQD     gemmBits<>+32(SB), Y9, Y9
+	MOVQ         ldres+80(FP), SI
+	VMASKMOVPS   (BX), Y8, Y10
+	VADDPS       Y10, Y0, Y0
+	VMASKMOVPS   32(BX), Y9, Y10
+	VADDPS       Y10, Y1, Y1
+	LEAQ         (BX)(SI*4), BX
+
+r1clamp:
+	VBROADCASTSS lo+104(FP), Y10
+	VBROADCASTSS hi+108(FP), Y11
+	MOVL         mask+112(FP), SI
+	CMPL         SI, $0x0000ffff
+	JNE          r1part
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Y0, Y10, Y0
+	VMINPS       Y0, Y11, Y0
+	VMOVUPS      Y0, (DX)
+	VMAXPS       Y1, Y10, Y1
+	VMINPS       Y1, Y11, Y1
+	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	JMP          r1stored
+
+r1part:
+	VBROADCASTSS mask+112(FP), Y8
+	VPAND        gemmBits<>+0(SB), Y8, Y8
+	VPCMPEQD     gemmBits<>+0(SB), Y8, Y8
+	VBROADCASTSS mask+112(FP), Y9
+	VPAND        gemmBits<>+32(SB), Y9, Y9
+	VPCMPEQD     gemmBits<>+32(SB), Y9, Y9
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Y0, Y10, Y0
+	VMINPS       Y0, Y11, Y0
+	VMASKMOVPS   Y0, Y8, (DX)
+	VMAXPS       Y1, Y10, Y1
+	VMINPS       Y1, Y11, Y1
+	VMASKMOVPS   Y1, Y9, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+
+r1stored:
+	ADDQ CX, AX
+	SUBQ $0x01, tiles+8(FP)
+	JNE  r1tile
+	VZEROUPPER
+	RET
+
+r2:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r2tile:
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
+	JNE     r2more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Y0
+	VMOVAPS Y0, Y2
+	VMOVUPS 32(SI), Y1
+	VMOVAPS Y1, Y3
+	JMP     r2started
+
+r2more:
+	MOVQ         ldout+64(FP), DI
+	MOVQ         DX, SI
+	VBROADCASTSS mask+112(FP), Y12
+	VPAND        gemmBits<>+0(SB), Y12, Y12
+	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
+	VBROADCASTSS mask+112(FP), Y13
+	VPAND        gemmBits<>+32(SB), Y13, Y13
+	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
+	VMASKMOVPS   (SI), Y12, Y0
+	VMASKMOVPS   32(SI), Y13, Y1
+	LEAQ         (SI)(DI*4), SI
+	VMASKMOVPS   (SI), Y12, Y2
+	VMASKMOVPS   32(SI), Y13, Y3
+	LEAQ         (SI)(DI*4), SI
+
+r2started:
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
+	JEQ  r2ones
+
+r2quad:
+	PREFETCHT1   8192(DI)
+	PREFETCHT1   8256(DI)
+	VCVTPH2PS    (DI), Y12
+	VCVTPH2PS    16(DI), Y13
+	VBROADCASTSS (SI), Y14
+	VFMADD231PS  Y14, Y12, Y0
+	VFMADD231PS  Y14, Y13, Y1
+	VBROADCASTSS (SI)(CX*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y3
+	VCVTPH2PS    32(DI), Y12
+	VCVTPH2PS    48(DI), Y13
+	VBROADCASTSS 4(SI), Y14
+	VFMADD231PS  Y14, Y12, Y4
+	VFMADD231PS  Y14, Y13, Y5
+	VBROADCASTSS 4(SI)(CX*1), Y15
+	VFMADD231PS  Y15, Y12, Y6
+	VFMADD231PS  Y15, Y13, Y7
+	VCVTPH2PS    64(DI), Y12
+	VCVTPH2PS    80(DI), Y13
+	VBROADCASTSS 8(SI), Y14
+	VFMADD231PS  Y14, Y12, Y8
+	VFMADD231PS  Y14, Y13, Y9
+	VBROADCASTSS 8(SI)(CX*1), Y15
+	VFMADD231PS  Y15, Y12, Y10
+	VFMADD231PS  Y15, Y13, Y11
+	VCVTPH2PS    96(DI), Y12
+	VCVTPH2PS    112(DI), Y13
+	VBROADCASTSS 12(SI), Y14
+	VFMADD231PS  Y14, Y12, Y0
+	VFMADD231PS  Y14, Y13, Y1
+	VBROADCASTSS 12(SI)(CX*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y3
+	ADDQ         $0x10, SI
+	ADDQ         $0x00000080, DI
+	SUBQ         $0x01, R9
+	JNE          r2quad
+
+r2ones:
+	TESTQ R8, R8
+	JEQ   r2sum
+
+r2one:
+	PREFETCHT1   8192(DI)
+	VCVTPH2PS    (DI), Y12
+	VCVTPH2PS    16(DI), Y13
+	VBROADCASTSS (SI), Y14
+	VFMADD231PS  Y14, Y12, Y0
+	VFMADD231PS  Y14, Y13, Y1
+	VBROADCASTSS (SI)(CX*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y3
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000020, DI
+	SUBQ         $0x01, R8
+	JNE          r2one
+
+r2sum:
+	VADDPS       Y4, Y0, Y0
+	VADDPS       Y5, Y1, Y1
+	VADDPS       Y6, Y2, Y2
+	VADDPS       Y7, Y3, Y3
+	VADDPS       Y8, Y0, Y0
+	VADDPS       Y9, Y1, Y1
+	VADDPS       Y10, Y2, Y2
+	VADDPS       Y11, Y3, Y3
+	TESTQ        BX, BX
+	JEQ          r2clamp
+	VBROADCASTSS mask+112(FP), Y12
+	VPAND        gemmBits<>+0(SB), Y12, Y12
+	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
+	VBROADCASTSS mask+112(FP), Y13
+	VPAND        gemmBits<>+32(SB), Y13, Y13
+	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
+	MOVQ         ldres+80(FP), SI
+	VMASKMOVPS   (BX), Y12, Y14
+	VADDPS       Y14, Y0, Y0
+	VMASKMOVPS   32(BX), Y13, Y14
+	VADDPS       Y14, Y1, Y1
+	LEAQ         (BX)(SI*4), BX
+	VMASKMOVPS   (BX), Y12, Y14
+	VADDPS       Y14, Y2, Y2
+	VMASKMOVPS   32(BX), Y13, Y14
+	VADDPS       Y14, Y3, Y3
+	LEAQ         (BX)(SI*4), BX
+
+r2clamp:
+	VBROADCASTSS lo+104(FP), Y14
+	VBROADCASTSS hi+108(FP), Y15
+	MOVL         mask+112(FP), SI
+	CMPL         SI, $0x0000ffff
+	JNE          r2part
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Y0, Y14, Y0
+	VMINPS       Y0, Y15, Y0
+	VMOVUPS      Y0, (DX)
+	VMAXPS       Y1, Y14, Y1
+	VMINPS       Y1, Y15, Y1
+	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y2, Y14, Y2
+	VMINPS       Y2, Y15, Y2
+	VMOVUPS      Y2, (DX)
+	VMAXPS       Y3, Y14, Y3
+	VMINPS       Y3, Y15, Y3
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	JMP          r2stored
+
+r2part:
+	VBROADCASTSS mask+112(FP), Y12
+	VPAND        gemmBits<>+0(SB), Y12, Y12
+	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
+	VBROADCASTSS mask+112(FP), Y13
+	VPAND        gemmBits<>+32(SB), Y13, Y13
+	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Y0, Y14, Y0
+	VMINPS       Y0, Y15, Y0
+	VMASKMOVPS   Y0, Y12, (DX)
+	VMAXPS       Y1, Y14, Y1
+	VMINPS       Y1, Y15, Y1
+	VMASKMOVPS   Y1, Y13, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y2, Y14, Y2
+	VMINPS       Y2, Y15, Y2
+	VMASKMOVPS   Y2, Y12, (DX)
+	VMAXPS       Y3, Y14, Y3
+	VMINPS       Y3, Y15, Y3
+	VMASKMOVPS   Y3, Y13, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+
+r2stored:
+	ADDQ CX, AX
+	ADDQ CX, AX
+	SUBQ $0x01, tiles+8(FP)
+	JNE  r2tile
+	VZEROUPPER
+	RET
+
+r3:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r3tile:
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	MOVB    accumulate+116(FP), SI
+	TESTB   SI, SI
+	JNE     r3more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Y0
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y4
+	VMOVUPS 32(SI), Y1
+	VMOVAPS Y1, Y3
+	VMOVAPS Y1, Y5
+	JMP     r3started
+
+r3more:
+	MOVQ         ldout+64(FP), DI
+	MOVQ         DX, SI
+	VBROADCASTSS mask+112(FP), Y12
+	VPAND        gemmBits<>+0(SB), Y12, Y12
+	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
+	VBROADCASTSS mask+112(FP), Y13
+	VPAND        gemmBits<>+32(SB), Y13, Y13
+	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
+	VMASKMOVPS   (SI), Y12, Y0
+	VMASKMOVPS   32(SI), Y13, Y1
+	LEAQ         (SI)(DI*4), SI
+	VMASKMOVPS   (SI), Y12, Y2
+	VMASKMOVPS   32(SI), Y13, Y3
+	LEAQ         (SI)(DI*4), SI
+	VMASKMOVPS   (SI), Y12, Y4
+	VMASKMOVPS   32(SI), Y13, Y5
+	LEAQ         (SI)(DI*4), SI
+
+r3started:
+	MOVQ AX, SI
+	MOVQ b+40(FP), DI
+	MOVQ k+32(FP), R8
+	MOVQ aheadStep+96(FP), R9
+	MOVQ R8, R9
+	ANDQ $0x03, R8
+	SHRQ $0x02, R9
+	JEQ  r3ones
+
+r3quad:
+	PREFETCHT1   8192(DI)
+	PREFETCHT1   8256(DI)
+	VCVTPH2PS    (DI), Y12
+	VCVTPH2PS    16(DI), Y13
+	VBROADCASTSS (SI), Y14
+	VFMADD231PS  Y14, Y12, Y0
+	VFMADD231PS  Y14, Y13, Y1
+	VBROADCASTSS (SI)(CX*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y3
+	VBROADCASTSS (SI)(CX*2), Y14
+	VFMADD231PS  Y14, Y12, Y4
+	VFMADD231PS  Y14, Y13, Y5
+	VCVTPH2PS    32(DI), Y12
+	VCVTPH2PS    48(DI), Y13
+	VBROADCASTSS 4(SI), Y14
+	VFMADD231PS  Y14, Y12, Y6
+	VFMADD231PS  Y14, Y13, Y7
+	VBROADCASTSS 4(SI)(CX*1), Y15
+	VFMADD231PS  Y15, Y12, Y8
+	VFMADD231PS  Y15, Y13, Y9
+	VBROADCASTSS 4(SI)(CX*2), Y14
+	VFMADD231PS  Y14, Y12, Y10
+	VFMADD231PS  Y14, Y13, Y11
+	VCVTPH2PS    64(DI), Y12
+	VCVTPH2PS    80(DI), Y13
+	VBROADCASTSS 8(SI), Y14
+	VFMADD231PS  Y14, Y12, Y0
+	VFMADD231PS  Y14, Y13, Y1
+	VBROADCASTSS 8(SI)(CX*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y3
+	VBROADCASTSS 8(SI)(CX*2), Y14
+	VFMADD231PS  Y14, Y12, Y4
+	VFMADD231PS  Y14, Y13, Y5
+	VCVTPH2PS    96(DI), Y12
+	VCVTPH2PS    112(DI), Y13
+	VBROADCASTSS 12(SI), Y14
+	VFMADD231PS  Y14, Y12, Y6
+	VFMADD231PS  Y14, Y13, Y7
+	VBROADCASTSS 12(SI)(CX*1), Y15
+	VFMADD231PS  Y15, Y12, Y8
+	VFMADD231PS  Y15, Y13, Y9
+	VBROADCASTSS 12(SI)(CX*2), Y14
+	VFMADD231PS  Y14, Y12, Y10
+	VFMADD231PS  Y14, Y13, Y11
+	ADDQ         $0x10, SI
+	ADDQ         $0x00000080, DI
+	SUBQ         $0x01, R9
+	JNE          r3quad
+
+r3ones:
+	TESTQ R8, R8
+	JEQ   r3sum
+
+r3one:
+	PREFETCHT1   8192(DI)
+	VCVTPH2PS    (DI), Y12
+	VCVTPH2PS    16(DI), Y13
+	VBROADCASTSS (SI), Y14
+	VFMADD231PS  Y14, Y12, Y0
+	VFMADD231PS  Y14, Y13, Y1
+	VBROADCASTSS (SI)(CX*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y3
+	VBROADCASTSS (SI)(CX*2), Y14
+	VFMADD231PS  Y14, Y12, Y4
+	VFMADD231PS  Y14, Y13, Y5
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000020, DI
+	SUBQ         $0x01, R8
+	JNE          r3one
+
+r3sum:
+	VADDPS       Y6, Y0, Y0
+	VADDPS       Y7, Y1, Y1
+	VADDPS       Y8, Y2, Y2
+	VADDPS       Y9, Y3, Y3
+	VADDPS       Y10, Y4, Y4
+	VADDPS       Y11, Y5, Y5
+	TESTQ        BX, BX
+	JEQ          r3clamp
+	VBROADCASTSS mask+112(FP), Y12
+	VPAND        gemmBits<>+0(SB), Y12, Y12
+	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
+	VBROADCASTSS mask+112(FP), Y13
+	VPAND        gemmBits<>+32(SB), Y13, Y13
+	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
+	MOVQ         ldres+80(FP), SI
+	VMASKMOVPS   (BX), Y12, Y14
+	VADDPS       Y14, Y0, Y0
+	VMASKMOVPS   32(BX), Y13, Y14
+	VADDPS       Y14, Y1, Y1
+	LEAQ         (BX)(SI*4), BX
+	VMASKMOVPS   (BX), Y12, Y14
+	VADDPS       Y14, Y2, Y2
+	VMASKMOVPS   32(BX), Y13, Y14
+	VADDPS       Y14, Y3, Y3
+	LEAQ         (BX)(SI*4), BX
+	VMASKMOVPS   (BX), Y12, Y14
+	VADDPS       Y14, Y4, Y4
+	VMASKMOVPS   32(BX), Y13, Y14
+	VADDPS       Y14, Y5, Y5
+	LEAQ         (BX)(SI*4), BX
+
+r3clamp:
+	VBROADCASTSS lo+104(FP), Y14
+	VBROADCASTSS hi+108(FP), Y15
+	MOVL         mask+112(FP), SI
+	CMPL         SI, $0x0000ffff
+	JNE          r3part
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Y0, Y14, Y0
+	VMINPS       Y0, Y15, Y0
+	VMOVUPS      Y0, (DX)
+	VMAXPS       Y1, Y14, Y1
+	VMINPS       Y1, Y15, Y1
+	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y2, Y14, Y2
+	VMINPS       Y2, Y15, Y2
+	VMOVUPS      Y2, (DX)
+	VMAXPS       Y3, Y14, Y3
+	VMINPS       Y3, Y15, Y3
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y4, Y14, Y4
+	VMINPS       Y4, Y15, Y4
+	VMOVUPS      Y4, (DX)
+	VMAXPS       Y5, Y14, Y5
+	VMINPS       Y5, Y15, Y5
+	VMOVUPS      Y5, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	JMP          r3stored
+
+r3part:
+	VBROADCASTSS mask+112(FP), Y12
+	VPAND        gemmBits<>+0(SB), Y12, Y12
+	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
+	VBROADCASTSS mask+112(FP), Y13
+	VPAND        gemmBits<>+32(SB), Y13, Y13
+	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
+	MOVQ         ldout+64(FP), SI
+	VMAXPS       Y0, Y14, Y0
+	VMINPS       Y0, Y15, Y0
+	VMASKMOVPS   Y0, Y12, (DX)
+	VMAXPS       Y1, Y14, Y1
+	VMINPS       Y1, Y15, Y1
+	VMASKMOVPS   Y1, Y13, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y2, Y14, Y2
+	VMINPS       Y2, Y15, Y2
+	VMASKMOVPS   Y2, Y12, (DX)
+	VMAXPS       Y3, Y14, Y3
+	VMINPS       Y3, Y15, Y3
+	VMASKMOVPS   Y3, Y13, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y4, Y14, Y4
+	VMINPS       Y4, Y15, Y4
+	VMASKMOVPS   Y4, Y12, (DX)
+	VMAXPS       Y5, Y14, Y5
+	VMINPS       Y5, Y15, Y5
+	VMASKMOVPS   Y5, Y13, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+
+r3stored:
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	SUBQ $0x01, tiles+8(FP)
+	JNE  r3tile
+	VZEROUPPER
+	RET
+
+r4:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r4tile:
+	MOVB    accumulate+116(FP), DI
+	TESTB   DI, DI
+	JNE     r4more
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Y0
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y4
+	VMOVAPS Y0, Y6
+	VMOVUPS 32(DI), Y1
+	VMOVAPS Y1, Y3
+	VMOVAPS Y1, Y5
+	VMOVAPS Y1, Y7
+	JMP     r4started
+
+r4more:
+	MOVQ         ldout+64(FP), R8
+	MOVQ         DX, DI
+	VBROADCASTSS mask+112(FP), Y8
+	VPAND        gemmBits<>+0(SB), Y8, Y8
+	VPCMPEQD     gemmBits<>+0(SB), Y8, Y8
+	VBROADCASTSS mask+112(FP), Y9
+	VPAND        gemmBits<>+32(SB), Y9, Y9
+	VPCMPEQD     gemmBits<>+32(SB), Y9, Y9
+	VMASKMOVPS   (DI), Y8, Y0
+	VMASKMOVPS   32(DI), Y9, Y1
+	LEAQ         (DI)(R8*4), DI
+	VMASKMOVPS   (DI), Y8, Y2
+	VMASKMOVPS   32(DI), Y9, Y3
+	LEAQ         (DI)(R8*4), DI
+	VMASKMOVPS   (DI), Y8, Y4
+	VMASKMOVPS   32(DI), Y9, Y5
+	LEAQ         (DI)(R8*4), DI
+	VMASKMOVPS   (DI), Y8, Y6
+	VMASKMOVPS   32(DI), Y9, Y7
+	LEAQ         (DI)(R8*4), DI
+
+r4started:
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+32(FP), R10
+	MOVQ aheadStep+96(FP), R12
+	MOVQ R10, R11
+	ANDQ $0x03, R10
+	SHRQ $0x02, R11
+	JEQ  r4ones
+
+r4quad:
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
+	VCVTPH2PS    (R9), Y8
+	VCVTPH2PS    16(R9), Y9
+	VBROADCASTSS (DI), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y1
+	VBROADCASTSS (DI)(CX*1), Y11
+	VFMADD231PS  Y11, Y8, Y2
+	VFMADD231PS  Y11, Y9, Y3
+	VBROADCASTSS (DI)(CX*2), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  Y10, Y9, Y5
+	VBROADCASTSS (R8), Y11
+	VFMADD231PS  Y11, Y8, Y6
+	VFMADD231PS  Y11, Y9, Y7
+	VCVTPH2PS    32(R9), Y8
+	VCVTPH2PS    48(R9), Y9
+	VBROADCASTSS 4(DI), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y1
+	VBROADCASTSS 4(DI)(CX*1), Y11
+	VFMADD231PS  Y11, Y8, Y2
+	VFMADD231PS  Y11, Y9, Y3
+	VBROADCASTSS 4(DI)(CX*2), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  Y10, Y9, Y5
+	VBROADCASTSS 4(R8), Y11
+	VFMADD231PS  Y11, Y8, Y6
+	VFMADD231PS  Y11, Y9, Y7
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
+	VCVTPH2PS    64(R9), Y8
+	VCVTPH2PS    80(R9), Y9
+	VBROADCASTSS 8(DI), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y1
+	VBROADCASTSS 8(DI)(CX*1), Y11
+	VFMADD231PS  Y11, Y8, Y2
+	VFMADD231PS  Y11, Y9, Y3
+	VBROADCASTSS 8(DI)(CX*2), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  Y10, Y9, Y5
+	VBROADCASTSS 8(R8), Y11
+	VFMADD231PS  Y11, Y8, Y6
+	VFMADD231PS  Y11, Y9, Y7
+	VCVTPH2PS    96(R9), Y8
+	VCVTPH2PS    112(R9), Y9
+	VBROADCASTSS 12(DI), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y1
+	VBROADCASTSS 12(DI)(CX*1), Y11
+	VFMADD231PS  Y11, Y8, Y2
+	VFMADD231PS  Y11, Y9, Y3
+	VBROADCASTSS 12(DI)(CX*2), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  Y10, Y9, Y5
+	VBROADCASTSS 12(R8), Y11
+	VFMADD231PS  Y11, Y8, Y6
+	VFMADD231PS  Y11, Y9, Y7
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	ADDQ         $0x00000080, R9
+	SUBQ         $0x01, R11
+	JNE          r4quad
+
+r4ones:
+	TESTQ R10, R10
+	JEQ   r4sum
+
+r4one:
+	VCVTPH2PS    (R9), Y8
+	VCVTPH2PS    16(R9), Y9
+	VBROADCASTSS (DI), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y1
+	VBROADCASTSS (DI)(CX*1), Y11
+	VFMADD231PS  Y11, Y8, Y2
+	VFMADD231PS  Y11, Y9, Y3
+	VBROADCASTSS (DI)(CX*2), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  Y10, Y9, Y5
+	VBROADCASTSS (R8), Y11
+	VFMADD231PS  Y11, Y8, Y6
+	VFMADD231PS  Y11, Y9, Y7
+	ADDQ         $0x04, DI
+	ADDQ         $0x04, R8
+	ADDQ         $0x00000020, R9
+	SUBQ         $0x01, R10
+	JNE          r4one
+
+r4sum:
+	TESTQ        BX, BX
+	JEQ          r4clamp
+	VBROADCASTSS mask+112(FP), Y8
+	VPAND        gemmBits<>+0(SB), Y8, Y8
+	VPCMPEQD     gemmBits<>+0(SB), Y8, Y8
+	VBROADCASTSS mask+112(FP), Y9
+	VPAND        gemmBits<>+32(SB), Y9, Y9
+	VPCMPEQD     gemmBits<>+32(SB), Y9, Y9
+	MOVQ         ldres+80(FP), DI
+	VMASKMOVPS   (BX), Y8, Y10
+	VADDPS       Y10, Y0, Y0
+	VMASKMOVPS   32(BX), Y9, Y10
+	VADDPS       Y10, Y1, Y1
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y8, Y10
+	VADDPS       Y10, Y2, Y2
+	VMASKMOVPS   32(BX), Y9, Y10
+	VADDPS       Y10, Y3, Y3
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y8, Y10
+	VADDPS       Y10, Y4, Y4
+	VMASKMOVPS   32(BX), Y9, Y10
+	VADDPS       Y10, Y5, Y5
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y8, Y10
+	VADDPS       Y10, Y6, Y6
+	VMASKMOVPS   32(BX), Y9, Y10
+	VADDPS       Y10, Y7, Y7
+	LEAQ         (BX)(DI*4), BX
+
+r4clamp:
+	VBROADCASTSS lo+104(FP), Y10
+	VBROADCASTSS hi+108(FP), Y11
+	MOVL         mask+112(FP), DI
+	CMPL         DI, $0x0000ffff
+	JNE          r4part
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Y0, Y10, Y0
+	VMINPS       Y0, Y11, Y0
+	VMOVUPS      Y0, (DX)
+	VMAXPS       Y1, Y10, Y1
+	VMINPS       Y1, Y11, Y1
+	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y2, Y10, Y2
+	VMINPS       Y2, Y11, Y2
+	VMOVUPS      Y2, (DX)
+	VMAXPS       Y3, Y10, Y3
+	VMINPS       Y3, Y11, Y3
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y4, Y10, Y4
+	VMINPS       Y4, Y11, Y4
+	VMOVUPS      Y4, (DX)
+	VMAXPS       Y5, Y10, Y5
+	VMINPS       Y5, Y11, Y5
+	VMOVUPS      Y5, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y6, Y10, Y6
+	VMINPS       Y6, Y11, Y6
+	VMOVUPS      Y6, (DX)
+	VMAXPS       Y7, Y10, Y7
+	VMINPS       Y7, Y11, Y7
+	VMOVUPS      Y7, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	JMP          r4stored
+
+r4part:
+	VBROADCASTSS mask+112(FP), Y8
+	VPAND        gemmBits<>+0(SB), Y8, Y8
+	VPCMPEQD     gemmBits<>+0(SB), Y8, Y8
+	VBROADCASTSS mask+112(FP), Y9
+	VPAND        gemmBits<>+32(SB), Y9, Y9
+	VPCMPEQD     gemmBits<>+32(SB), Y9, Y9
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Y0, Y10, Y0
+	VMINPS       Y0, Y11, Y0
+	VMASKMOVPS   Y0, Y8, (DX)
+	VMAXPS       Y1, Y10, Y1
+	VMINPS       Y1, Y11, Y1
+	VMASKMOVPS   Y1, Y9, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y2, Y10, Y2
+	VMINPS       Y2, Y11, Y2
+	VMASKMOVPS   Y2, Y8, (DX)
+	VMAXPS       Y3, Y10, Y3
+	VMINPS       Y3, Y11, Y3
+	VMASKMOVPS   Y3, Y9, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y4, Y10, Y4
+	VMINPS       Y4, Y11, Y4
+	VMASKMOVPS   Y4, Y8, (DX)
+	VMAXPS       Y5, Y10, Y5
+	VMINPS       Y5, Y11, Y5
+	VMASKMOVPS   Y5, Y9, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y6, Y10, Y6
+	VMINPS       Y6, Y11, Y6
+	VMASKMOVPS   Y6, Y8, (DX)
+	VMAXPS       Y7, Y10, Y7
+	VMINPS       Y7, Y11, Y7
+	VMASKMOVPS   Y7, Y9, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+
+r4stored:
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	SUBQ $0x01, tiles+8(FP)
+	JNE  r4tile
+	VZEROUPPER
+	RET
+
+r5:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r5tile:
+	MOVB    accumulate+116(FP), DI
+	TESTB   DI, DI
+	JNE     r5more
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Y0
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y4
+	VMOVAPS Y0, Y6
+	VMOVAPS Y0, Y8
+	VMOVUPS 32(DI), Y1
+	VMOVAPS Y1, Y3
+	VMOVAPS Y1, Y5
+	VMOVAPS Y1, Y7
+	VMOVAPS Y1, Y9
+	JMP     r5started
+
+r5more:
+	MOVQ         ldout+64(FP), R8
+	MOVQ         DX, DI
+	VBROADCASTSS mask+112(FP), Y10
+	VPAND        gemmBits<>+0(SB), Y10, Y10
+	VPCMPEQD     gemmBits<>+0(SB), Y10, Y10
+	VBROADCASTSS mask+112(FP), Y11
+	VPAND        gemmBits<>+32(SB), Y11, Y11
+	VPCMPEQD     gemmBits<>+32(SB), Y11, Y11
+	VMASKMOVPS   (DI), Y10, Y0
+	VMASKMOVPS   32(DI), Y11, Y1
+	LEAQ         (DI)(R8*4), DI
+	VMASKMOVPS   (DI), Y10, Y2
+	VMASKMOVPS   32(DI), Y11, Y3
+	LEAQ         (DI)(R8*4), DI
+	VMASKMOVPS   (DI), Y10, Y4
+	VMASKMOVPS   32(DI), Y11, Y5
+	LEAQ         (DI)(R8*4), DI
+	VMASKMOVPS   (DI), Y10, Y6
+	VMASKMOVPS   32(DI), Y11, Y7
+	LEAQ         (DI)(R8*4), DI
+	VMASKMOVPS   (DI), Y10, Y8
+	VMASKMOVPS   32(DI), Y11, Y9
+	LEAQ         (DI)(R8*4), DI
+
+r5started:
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+32(FP), R10
+	MOVQ aheadStep+96(FP), R12
+	MOVQ R10, R11
+	ANDQ $0x03, R10
+	SHRQ $0x02, R11
+	JEQ  r5ones
+
+r5quad:
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
+	VCVTPH2PS    (R9), Y10
+	VCVTPH2PS    16(R9), Y11
+	VBROADCASTSS (DI), Y12
+	VFMADD231PS  Y12, Y10, Y0
+	VFMADD231PS  Y12, Y11, Y1
+	VBROADCASTSS (DI)(CX*1), Y13
+	VFMADD231PS  Y13, Y10, Y2
+	VFMADD231PS  Y13, Y11, Y3
+	VBROADCASTSS (DI)(CX*2), Y12
+	VFMADD231PS  Y12, Y10, Y4
+	VFMADD231PS  Y12, Y11, Y5
+	VBROADCASTSS (R8), Y13
+	VFMADD231PS  Y13, Y10, Y6
+	VFMADD231PS  Y13, Y11, Y7
+	VBROADCASTSS (R8)(CX*1), Y12
+	VFMADD231PS  Y12, Y10, Y8
+	VFMADD231PS  Y12, Y11, Y9
+	VCVTPH2PS    32(R9), Y10
+	VCVTPH2PS    48(R9), Y11
+	VBROADCASTSS 4(DI), Y12
+	VFMADD231PS  Y12, Y10, Y0
+	VFMADD231PS  Y12, Y11, Y1
+	VBROADCASTSS 4(DI)(CX*1), Y13
+	VFMADD231PS  Y13, Y10, Y2
+	VFMADD231PS  Y13, Y11, Y3
+	VBROADCASTSS 4(DI)(CX*2), Y12
+	VFMADD231PS  Y12, Y10, Y4
+	VFMADD231PS  Y12, Y11, Y5
+	VBROADCASTSS 4(R8), Y13
+	VFMADD231PS  Y13, Y10, Y6
+	VFMADD231PS  Y13, Y11, Y7
+	VBROADCASTSS 4(R8)(CX*1), Y12
+	VFMADD231PS  Y12, Y10, Y8
+	VFMADD231PS  Y12, Y11, Y9
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
+	VCVTPH2PS    64(R9), Y10
+	VCVTPH2PS    80(R9), Y11
+	VBROADCASTSS 8(DI), Y12
+	VFMADD231PS  Y12, Y10, Y0
+	VFMADD231PS  Y12, Y11, Y1
+	VBROADCASTSS 8(DI)(CX*1), Y13
+	VFMADD231PS  Y13, Y10, Y2
+	VFMADD231PS  Y13, Y11, Y3
+	VBROADCASTSS 8(DI)(CX*2), Y12
+	VFMADD231PS  Y12, Y10, Y4
+	VFMADD231PS  Y12, Y11, Y5
+	VBROADCASTSS 8(R8), Y13
+	VFMADD231PS  Y13, Y10, Y6
+	VFMADD231PS  Y13, Y11, Y7
+	VBROADCASTSS 8(R8)(CX*1), Y12
+	VFMADD231PS  Y12, Y10, Y8
+	VFMADD231PS  Y12, Y11, Y9
+	VCVTPH2PS    96(R9), Y10
+	VCVTPH2PS    112(R9), Y11
+	VBROADCASTSS 12(DI), Y12
+	VFMADD231PS  Y12, Y10, Y0
+	VFMADD231PS  Y12, Y11, Y1
+	VBROADCASTSS 12(DI)(CX*1), Y13
+	VFMADD231PS  Y13, Y10, Y2
+	VFMADD231PS  Y13, Y11, Y3
+	VBROADCASTSS 12(DI)(CX*2), Y12
+	VFMADD231PS  Y12, Y10, Y4
+	VFMADD231PS  Y12, Y11, Y5
+	VBROADCASTSS 12(R8), Y13
+	VFMADD231PS  Y13, Y10, Y6
+	VFMADD231PS  Y13, Y11, Y7
+	VBROADCASTSS 12(R8)(CX*1), Y12
+	VFMADD231PS  Y12, Y10, Y8
+	VFMADD231PS  Y12, Y11, Y9
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	ADDQ         $0x00000080, R9
+	SUBQ         $0x01, R11
+	JNE          r5quad
+
+r5ones:
+	TESTQ R10, R10
+	JEQ   r5sum
+
+r5one:
+	VCVTPH2PS    (R9), Y10
+	VCVTPH2PS    16(R9), Y11
+	VBROADCASTSS (DI), Y12
+	VFMADD231PS  Y12, Y10, Y0
+	VFMADD231PS  Y12, Y11, Y1
+	VBROADCASTSS (DI)(CX*1), Y13
+	VFMADD231PS  Y13, Y10, Y2
+	VFMADD231PS  Y13, Y11, Y3
+	VBROADCASTSS (DI)(CX*2), Y12
+	VFMADD231PS  Y12, Y10, Y4
+	VFMADD231PS  Y12, Y11, Y5
+	VBROADCASTSS (R8), Y13
+	VFMADD231PS  Y13, Y10, Y6
+	VFMADD231PS  Y13, Y11, Y7
+	VBROADCASTSS (R8)(CX*1), Y12
+	VFMADD231PS  Y12, Y10, Y8
+	VFMADD231PS  Y12, Y11, Y9
+	ADDQ         $0x04, DI
+	ADDQ         $0x04, R8
+	ADDQ         $0x00000020, R9
+	SUBQ         $0x01, R10
+	JNE          r5one
+
+r5sum:
+	TESTQ        BX, BX
+	JEQ          r5clamp
+	VBROADCASTSS mask+112(FP), Y10
+	VPAND        gemmBits<>+0(SB), Y10, Y10
+	VPCMPEQD     gemmBits<>+0(SB), Y10, Y10
+	VBROADCASTSS mask+112(FP), Y11
+	VPAND        gemmBits<>+32(SB), Y11, Y11
+	VPCMPEQD     gemmBits<>+32(SB), Y11, Y11
+	MOVQ         ldres+80(FP), DI
+	VMASKMOVPS   (BX), Y10, Y12
+	VADDPS       Y12, Y0, Y0
+	VMASKMOVPS   32(BX), Y11, Y12
+	VADDPS       Y12, Y1, Y1
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y10, Y12
+	VADDPS       Y12, Y2, Y2
+	VMASKMOVPS   32(BX), Y11, Y12
+	VADDPS       Y12, Y3, Y3
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y10, Y12
+	VADDPS       Y12, Y4, Y4
+	VMASKMOVPS   32(BX), Y11, Y12
+	VADDPS       Y12, Y5, Y5
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y10, Y12
+	VADDPS       Y12, Y6, Y6
+	VMASKMOVPS   32(BX), Y11, Y12
+	VADDPS       Y12, Y7, Y7
+	LEAQ         (BX)(DI*4), BX
+	VMASKMOVPS   (BX), Y10, Y12
+	VADDPS       Y12, Y8, Y8
+	VMASKMOVPS   32(BX), Y11, Y12
+	VADDPS       Y12, Y9, Y9
+	LEAQ         (BX)(DI*4), BX
+
+r5clamp:
+	VBROADCASTSS lo+104(FP), Y12
+	VBROADCASTSS hi+108(FP), Y13
+	MOVL         mask+112(FP), DI
+	CMPL         DI, $0x0000ffff
+	JNE          r5part
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Y0, Y12, Y0
+	VMINPS       Y0, Y13, Y0
+	VMOVUPS      Y0, (DX)
+	VMAXPS       Y1, Y12, Y1
+	VMINPS       Y1, Y13, Y1
+	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y2, Y12, Y2
+	VMINPS       Y2, Y13, Y2
+	VMOVUPS      Y2, (DX)
+	VMAXPS       Y3, Y12, Y3
+	VMINPS       Y3, Y13, Y3
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y4, Y12, Y4
+	VMINPS       Y4, Y13, Y4
+	VMOVUPS      Y4, (DX)
+	VMAXPS       Y5, Y12, Y5
+	VMINPS       Y5, Y13, Y5
+	VMOVUPS      Y5, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y6, Y12, Y6
+	VMINPS       Y6, Y13, Y6
+	VMOVUPS      Y6, (DX)
+	VMAXPS       Y7, Y12, Y7
+	VMINPS       Y7, Y13, Y7
+	VMOVUPS      Y7, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y8, Y12, Y8
+	VMINPS       Y8, Y13, Y8
+	VMOVUPS      Y8, (DX)
+	VMAXPS       Y9, Y12, Y9
+	VMINPS       Y9, Y13, Y9
+	VMOVUPS      Y9, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	JMP          r5stored
+
+r5part:
+	VBROADCASTSS mask+112(FP), Y10
+	VPAND        gemmBits<>+0(SB), Y10, Y10
+	VPCMPEQD     gemmBits<>+0(SB), Y10, Y10
+	VBROADCASTSS mask+112(FP), Y11
+	VPAND        gemmBits<>+32(SB), Y11, Y11
+	VPCMPEQD     gemmBits<>+32(SB), Y11, Y11
+	MOVQ         ldout+64(FP), DI
+	VMAXPS       Y0, Y12, Y0
+	VMINPS       Y0, Y13, Y0
+	VMASKMOVPS   Y0, Y10, (DX)
+	VMAXPS       Y1, Y12, Y1
+	VMINPS       Y1, Y13, Y1
+	VMASKMOVPS   Y1, Y11, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y2, Y12, Y2
+	VMINPS       Y2, Y13, Y2
+	VMASKMOVPS   Y2, Y10, (DX)
+	VMAXPS       Y3, Y12, Y3
+	VMINPS       Y3, Y13, Y3
+	VMASKMOVPS   Y3, Y11, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y4, Y12, Y4
+	VMINPS       Y4, Y13, Y4
+	VMASKMOVPS   Y4, Y10, (DX)
+	VMAXPS       Y5, Y12, Y5
+	VMINPS       Y5, Y13, Y5
+	VMASKMOVPS   Y5, Y11, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y6, Y12, Y6
+	VMINPS       Y6, Y13, Y6
+	VMASKMOVPS   Y6, Y10, (DX)
+	VMAXPS       Y7, Y12, Y7
+	VMINPS       Y7, Y13, Y7
+	VMASKMOVPS   Y7, Y11, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Y8, Y12, Y8
+	VMINPS       Y8, Y13, Y8
+	VMASKMOVPS   Y8, Y10, (DX)
+	VMAXPS       Y9, Y12, Y9
+	VMINPS       Y9, Y13, Y9
+	VMASKMOVPS   Y9, Y11, 32(DX)
+	LEAQ         (DX)(DI*4), DX
+
+r5stored:
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	ADDQ CX, AX
+	SUBQ $0x01, tiles+8(FP)
+	JNE  r5tile
+	VZEROUPPER
+	RET
+
+r6:
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ res+72(FP), BX
+	MOVQ ahead+88(FP), SI
+	SHLQ $0x02, CX
+
+r6tile:
+	MOVB    accumulate+116(FP), DI
+	TESTB   DI, DI
+	JNE     r6more
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Y0
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y4
+	VMOVAPS Y0, Y6
+	VMOVAPS Y0, Y8
+	VMOVAPS Y0, Y10
+	VMOVUPS 32(DI), Y1
+	VMOVAPS Y1, Y3
+	VMOVAPS Y1, Y5
+	VMOVAPS Y1, Y7
+	VMOVAPS Y1, Y9
+	VMOVAPS Y1, Y11
+	JMP     r6started
+
+r6more:
+	MOVQ         ldout+64(FP), R8
+	MOVQ         DX, DI
+	VBROADCASTSS mask+112(FP), Y12
+	VPAND        gemmBits<>+0(SB), Y12, Y12
+	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
+	VBROADCASTSS mask+112(FP), Y13
+	VPAND        gemmBits<>+32(SB), Y13, Y13
+	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
+	VMASKMOVPS   (DI), Y12, Y0
+	VMASKMOVPS   32(DI), Y13, Y1
+	LEAQ         (DI)(R8*4), DI
+	VMASKMOVPS   (DI), Y12, Y2
+	VMASKMOVPS   32(DI), Y13, Y3
+	LEAQ         (DI)(R8*4), DI
+	VMASKMOVPS   (DI), Y12, Y4
+	VMASKMOVPS   32(DI), Y13, Y5
+	LEAQ         (DI)(R8*4), DI
+	VMASKMOVPS   (DI), Y12, Y6
+	VMASKMOVPS   32(DI), Y13, Y7
+	LEAQ         (DI)(R8*4), DI
+	VMASKMOVPS   (DI), Y12, Y8
+	VMASKMOVPS   32(DI), Y13, Y9
+	LEAQ         (DI)(R8*4), DI
+	VMASKMOVPS   (DI), Y12, Y10
+	VMASKMOVPS   32(DI), Y13, Y11
+	LEAQ         (DI)(R8*4), DI
+
+r6started:
+	MOVQ AX, DI
+	LEAQ (DI)(CX*2), R8
+	ADDQ CX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+32(FP), R10
+	MOVQ aheadStep+96(FP), R12
+	MOVQ R10, R11
+	ANDQ $0x03, R10
+	SHRQ $0x02, R11
+	JEQ  r6ones
+
+r6quad:
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
+	VCVTPH2PS    (R9), Y12
+	VCVTPH2PS    16(R9), Y13
+	VBROADCASTSS (DI), Y14
+	VFMADD231PS  Y14, Y12, Y0
+	VFMADD231PS  Y14, Y13, Y1
+	VBROADCASTSS (DI)(CX*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y3
+	VBROADCASTSS (DI)(CX*2), Y14
+	VFMADD231PS  Y14, Y12, Y4
+	VFMADD231PS  Y14, Y13, Y5
+	VBROADCASTSS (R8), Y15
+	VFMADD231PS  Y15, Y12, Y6
+	VFMADD231PS  Y15, Y13, Y7
+	VBROADCASTSS (R8)(CX*1), Y14
+	VFMADD231PS  Y14, Y12, Y8
+	VFMADD231PS  Y14, Y13, Y9
+	VBROADCASTSS (R8)(CX*2), Y15
+	VFMADD231PS  Y15, Y12, Y10
+	VFMADD231PS  Y15, Y13, Y11
+	VCVTPH2PS    32(R9), Y12
+	VCVTPH2PS    48(R9), Y13
+	VBROADCASTSS 4(DI), Y14
+	VFMADD231PS  Y14, Y12, Y0
+	VFMADD231PS  Y14, Y13, Y1
+	VBROADCASTSS 4(DI)(CX*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y3
+	VBROADCASTSS 4(DI)(CX*2), Y14
+	VFMADD231PS  Y14, Y12, Y4
+	VFMADD231PS  Y14, Y13, Y5
+	VBROADCASTSS 4(R8), Y15
+	VFMADD231PS  Y15, Y12, Y6
+	VFMADD231PS  Y15, Y13, Y7
+	VBROADCASTSS 4(R8)(CX*1), Y14
+	VFMADD231PS  Y14, Y12, Y8
+	VFMADD231PS  Y14, Y13, Y9
+	VBROADCASTSS 4(R8)(CX*2), Y15
+	VFMADD231PS  Y15, Y12, Y10
+	VFMADD231PS  Y15, Y13, Y11
+	PREFETCHT1   (SI)
+	ADDQ         R12, SI
+	VCVTPH2PS    64(R9), Y12
+	VCVTPH2PS    80(R9), Y13
+	VBROADCASTSS 8(DI), Y14
+	VFMADD231PS  Y14, Y12, Y0
+	VFMADD231PS  Y14, Y13, Y1
+	VBROADCASTSS 8(DI)(CX*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y3
+	VBROADCASTSS 8(DI)(CX*2), Y14
+	VFMADD231PS  Y14, Y12, Y4
+	VFMADD231PS  Y14, Y13, Y5
+	VBROADCASTSS 8(R8), Y15
+	VFMADD231PS  Y15, Y12, Y6
+	VFMADD231PS  Y15, Y13, Y7
+	VBROADCASTSS 8(R8)(CX*1), Y14
+	VFMADD231PS  Y14, Y12, Y8
+	VFMADD231PS  Y14, Y13, Y9
+	VBROADCASTSS 8(R8)(CX*2), Y15
+	VFMADD231PS  Y15, Y12, Y10
+	VFMADD231PS  Y15, Y13, Y11
+	VCVTPH2PS    96(R9), Y12
+	VCVTPH2PS    112(R9), Y13
+	VBROADCASTSS 12(DI), Y14
+	VFMADD231PS  Y14, Y12, Y0
+	VFMADD231PS  Y14, Y13, Y1
+	VBROADCASTSS 12(DI)(CX*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y3
+	VBROADCASTSS 12(DI)(CX*2), Y14
+	VFMADD231PS  Y14, Y12, Y4
+	VFMADD231PS  Y14, Y13, Y5
+	VBROADCASTSS 12(R8), Y15
+	VFMADD231PS  Y15, Y12, Y6
+	VFMADD231PS  Y15, Y13, Y7
+	VBROADCASTSS 12(R8)(CX*1), Y14
+	VFMADD231PS  Y14, Y12, Y8
+	VFMADD231PS  Y14, Y13, Y9
+	VBROADCASTSS 12(R8)(CX*2), Y15
+	VFMADD231PS  Y15, Y12, Y10
+	VFMADD231PS  Y15, Y13, Y11
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	ADDQ         $0x00000080, R9
+	SUBQ         $0x01, R11
+	JNE          r6quad
+
+r6ones:
+	TESTQ R10, R10
+	JEQ   r6sum
+
+r6one:
+	VCVTPH2PS    (R9), Y12
+	VCVTPH2PS    16(R9), Y13
+	VBROADCASTSS (DI), Y14
+	VFMADD231PS  Y14, Y12, Y0
+	VFMADD231PS  Y14, Y13, Y1
+	VBROADCASTSS (DI)(CX*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y3
+	VBROADCASTSS (DI)(CX*2), Y14
+	VFMADD231PS  Y14, Y12, Y4
+	VFMADD231PS  Y14, Y13, Y5
+	VBROADCASTSS (R8), Y15
+	VFMADD231PS  Y15, Y12, Y6
+	VFMADD231PS  Y15, Y13, Y7
+	VBROADCASTSS (R8)(CX*1), Y14
+	VFMADD231PS  Y14, Y12, Y8
+	VFMADD231PS  Y14, Y13, Y9
+	VBROADCASTSS (R8)(CX*2), Y15
+	VFMADD231PS  Y15, Y12, Y10
+	VFMADD231PS  Y15, Y13, Y11
+	ADDQ         $0x04, DI
+	ADDQ         $0x04, R8
+	ADDQ         $0x00000020, R9
 	SUBQ         $0x01, R10
 	JNE          r6one
 

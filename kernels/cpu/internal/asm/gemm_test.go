@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -13,12 +14,65 @@ func gemmCase(r *rand.Rand, k GemmKernel, rows, tiles, depth, columns int, resid
 		Limits: [2]float32{-4, 5}, Columns: columns, Tiles: tiles, Accumulate: accumulate}
 	c.A = normals(r, m*c.AStride)
 	c.B = normals(r, depth*16*k.Blocks)
+	if k.Half {
+		c.B = halvesOf(c.B)
+	}
 	c.Bias = normals(r, 16*k.Blocks)
 	c.Out = normals(r, m*c.OutStride)
 	if residual {
 		c.Residual = normals(r, m*c.ResidualStride)
 	}
 	return c
+}
+
+// halvesOf packs numbers in half precision.
+func halvesOf(x []float32) []float32 {
+	y := make([]float32, len(x)/2)
+	for i := range y {
+		y[i] = math.Float32frombits(uint32(narrow(x[2*i])) | uint32(narrow(x[2*i+1]))<<16)
+	}
+	return y
+}
+
+// panelOf returns the numbers of a panel.
+func panelOf(k GemmKernel, b []float32) []float32 {
+	if !k.Half {
+		return b
+	}
+	var x []float32
+	for _, v := range b {
+		bits := math.Float32bits(v)
+		x = append(x, widen(uint16(bits)), widen(uint16(bits>>16)))
+	}
+	return x
+}
+
+// Kernels on halves give the same bits as those on float32.
+func TestGemmHalves(t *testing.T) {
+	kernels := GemmKernels()
+	for _, k := range kernels {
+		if !k.Half {
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			runnable(t, k.Needs)
+			same := kernels[slices.IndexFunc(kernels, func(o GemmKernel) bool { return !o.Half && o.Needs == k.Needs && o.Blocks == k.Blocks })]
+			r := rand.New(rand.NewPCG(3, 2))
+			for rows := 1; rows <= k.Rows; rows++ {
+				c := gemmCase(r, k, rows, 2, 13, 16*k.Blocks-3, rows%2 == 0, rows%3 == 0)
+				c.B[1] = math.Float32frombits(0x83ff_7c00) // an infinity, and a number that is not normal
+				wide := *c
+				wide.B, wide.Out = panelOf(k, c.B), slices.Clone(c.Out)
+				k.Run(rows, *c)
+				same.Run(rows, wide)
+				for i, v := range c.Out {
+					if math.Float32bits(v) != math.Float32bits(wide.Out[i]) {
+						t.Fatalf("%d rows: element %d = %g, on float32 %g", rows, i, v, wide.Out[i])
+					}
+				}
+			}
+		})
+	}
 }
 
 func TestGemmKernels(t *testing.T) {
@@ -41,7 +95,7 @@ func TestGemmKernels(t *testing.T) {
 
 func checkGemm(t *testing.T, k GemmKernel, rows int, c *GemmCall) {
 	t.Helper()
-	before := append([]float32(nil), c.Out...)
+	before, b := append([]float32(nil), c.Out...), panelOf(k, c.B)
 	k.Run(rows, *c)
 	for at, got := range c.Out {
 		i, j := at/c.OutStride, at%c.OutStride
@@ -57,7 +111,7 @@ func checkGemm(t *testing.T, k GemmKernel, rows int, c *GemmCall) {
 		}
 		scale := math.Abs(want)
 		for l := range c.K {
-			term := float64(c.A[i*c.AStride+l]) * float64(c.B[l*16*k.Blocks+j])
+			term := float64(c.A[i*c.AStride+l]) * float64(b[l*16*k.Blocks+j])
 			want, scale = want+term, scale+math.Abs(term)
 		}
 		if c.Residual != nil {
@@ -75,7 +129,7 @@ func BenchmarkGemmKernels(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/rows=%d", k.Name, rows), func(b *testing.B) {
 				runnable(b, k.Needs)
 				c := gemmCase(rand.New(rand.NewPCG(5, 6)), k, rows, 2, 256, 16*k.Blocks, false, false)
-				flops := 2 * rows * c.Tiles * len(c.B)
+				flops := 2 * rows * c.Tiles * c.K * 16 * k.Blocks
 				for b.Loop() {
 					k.Run(rows, *c)
 				}

@@ -276,3 +276,53 @@ func TestFencedLayout(t *testing.T) {
 		})
 	}
 }
+
+// TestFencedAttention does so for the softmax over blocks of keys and the products of few rows.
+func TestFencedAttention(t *testing.T) {
+	for _, k := range AttendKernels() {
+		bothEnds(t, k.Name, k.Needs, func(t *testing.T, r *rand.Rand, last bool) {
+			for _, n := range []int{1, 7, 16, 21, 70} {
+				c := softmaxCase(r, 3, n, n-1, 1, true)
+				c.Scores, c.Mask = fenced(t, c.Scores[:2*c.Stride+n], last), fenced(t, c.Mask[:2*c.MaskStride+n], last)
+				c.High, c.Sum, c.Factor = fenced(t, c.High, last), fenced(t, c.Sum, last), fenced(t, c.Factor, last)
+				k.Softmax(*c)
+				k.Scale(c.Scores, c.Stride, n, c.Factor)
+				k.Mask(fenced(t, normals(r, n), last), fenced(t, make([]byte, n), last))
+				for rows := 1; rows <= k.Rows; rows++ {
+					for _, mix := range []bool{false, true} {
+						c := rowsCase(r, rows, 6, n, mix)
+						c.Out, c.In, c.Keys = fenced(t, c.Out, last), fenced(t, c.In, last), fenced(t, c.Keys, last)
+						if mix {
+							k.Mix(*c)
+						} else {
+							k.Dot(*c)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestFencedRotary holds rotary embeddings to their operands.
+func TestFencedRotary(t *testing.T) {
+	for _, k := range RotaryKernels() {
+		bothEnds(t, k.Name, k.Needs, func(t *testing.T, r *rand.Rand, last bool) {
+			for _, c := range rotaryCases {
+				dst, src := fenced(t, make([]float32, c.heads*c.size), last), fenced(t, normals(r, c.heads*c.size), last)
+				k.Turn(dst, src, fenced(t, normals(r, c.half), last), fenced(t, normals(r, c.half), last), c.size, c.heads)
+			}
+		})
+	}
+}
+
+// What measures memory reads all of it but an end shorter than its steps, and nothing beyond.
+func TestReadAllStaysInside(t *testing.T) {
+	for _, n := range []int{0, 1, 255, 256, 257, 1024, 4096 + 300} {
+		for _, last := range []bool{false, true} {
+			if ok, want := ReadAll(fenced(t, make([]byte, n), last)), HostFeatures().Has(AVX2); ok != want {
+				t.Fatalf("ReadAll() = %v with features %v", ok, HostFeatures())
+			}
+		}
+	}
+}

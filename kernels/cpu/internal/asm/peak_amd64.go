@@ -12,3 +12,14 @@ func fmaLoop() (run func(n int), flops int) {
 	}
 	return nil, 0
 }
+
+// readLoop returns the widest loop that reads four times as many bytes as it is told, which are a multiple of 64.
+func readLoop() func(p *byte, quarter int) {
+	switch have := HostFeatures(); {
+	case have.Has(AVX512):
+		return peakReadAVX512
+	case have.Has(AVX2):
+		return peakReadAVX2
+	}
+	return nil
+}

@@ -101,3 +101,55 @@ loop:
 	JNE         loop
 	VZEROUPPER
 	RET
+
+// func peakReadAVX512(p *byte, quarter int)
+// Requires: AVX, AVX512F
+TEXT ·peakReadAVX512(SB), NOSPLIT, $0-16
+	MOVQ p+0(FP), AX
+	MOVQ quarter+8(FP), CX
+	MOVQ CX, DX
+	LEAQ (AX)(CX*1), BX
+	LEAQ (BX)(CX*1), SI
+	LEAQ (SI)(CX*1), CX
+
+loop:
+	VMOVUPS (AX), Z0
+	ADDQ    $0x40, AX
+	VMOVUPS (BX), Z1
+	ADDQ    $0x40, BX
+	VMOVUPS (SI), Z2
+	ADDQ    $0x40, SI
+	VMOVUPS (CX), Z3
+	ADDQ    $0x40, CX
+	SUBQ    $0x40, DX
+	JNE     loop
+	VZEROUPPER
+	RET
+
+// func peakReadAVX2(p *byte, quarter int)
+// Requires: AVX
+TEXT ·peakReadAVX2(SB), NOSPLIT, $0-16
+	MOVQ p+0(FP), AX
+	MOVQ quarter+8(FP), CX
+	MOVQ CX, DX
+	LEAQ (AX)(CX*1), BX
+	LEAQ (BX)(CX*1), SI
+	LEAQ (SI)(CX*1), CX
+
+loop:
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	ADDQ    $0x40, AX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    $0x40, BX
+	VMOVUPS (SI), Y4
+	VMOVUPS 32(SI), Y5
+	ADDQ    $0x40, SI
+	VMOVUPS (CX), Y6
+	VMOVUPS 32(CX), Y7
+	ADDQ    $0x40, CX
+	SUBQ    $0x40, DX
+	JNE     loop
+	VZEROUPPER
+	RET

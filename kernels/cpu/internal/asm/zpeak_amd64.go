@@ -13,3 +13,13 @@ func peakFMAAVX512(n int)
 //
 //go:noescape
 func peakFMAAVX2(n int)
+
+// peakReadAVX512 reads 4*quarter bytes, a multiple of 4*64.
+//
+//go:noescape
+func peakReadAVX512(p *byte, quarter int)
+
+// peakReadAVX2 reads 4*quarter bytes, a multiple of 4*64.
+//
+//go:noescape
+func peakReadAVX2(p *byte, quarter int)

@@ -63,6 +63,9 @@ func planTransposedInt8(s TransposedShape, cfg ConfigInt8) (*TransposedInt8, err
 	if err := s.check(); err != nil {
 		return nil, err
 	}
+	if s.phaseTaps(s.KernelH, s.StrideH, s.DilationH)*s.phaseTaps(s.KernelW, s.StrideW, s.DilationW) > windows.MaxTaps {
+		return nil, fmt.Errorf("kernel %dx%d has more than %d taps in a phase", s.KernelH, s.KernelW, windows.MaxTaps)
+	}
 	cfg.Workers = max(1, cfg.Workers)
 	if cfg.Planar && s.Filters > work.Lanes {
 		return nil, fmt.Errorf("%d channels, more than a block of %d", s.Filters, work.Lanes)

@@ -95,7 +95,7 @@ func matchConvF32(b kernels.Binding, cfg ConfigF32) error {
 	if err != nil {
 		return err
 	}
-	if cfg.Planar && s.Channels > planarChannels {
+	if cfg.Planar && s.Channels > planarChannels && s.FewTaps(1, windows.MaxTaps) == nil {
 		return fmt.Errorf("%d channels; from %d on, blocks of channels are read faster", s.Channels, planarChannels+1)
 	}
 	cfg.Depth = d

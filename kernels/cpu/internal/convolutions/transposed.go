@@ -39,8 +39,8 @@ func (s *TransposedShape) check() error {
 	if max(phases[0], phases[1]) > maxPhases || phases[0]*phases[1] > maxPhases {
 		return fmt.Errorf("strides %dx%d make more than %d phases", s.StrideH, s.StrideW, maxPhases)
 	}
-	if h, w := s.phaseTaps(s.KernelH, s.StrideH, s.DilationH), s.phaseTaps(s.KernelW, s.StrideW, s.DilationW); h > windows.MaxTaps || w > windows.MaxTaps || h*w > windows.MaxTaps {
-		return fmt.Errorf("kernel %dx%d has more than %d taps in a phase", s.KernelH, s.KernelW, windows.MaxTaps)
+	if h, w := s.phaseTaps(s.KernelH, s.StrideH, s.DilationH), s.phaseTaps(s.KernelW, s.StrideW, s.DilationW); h > windows.MaxPhaseTaps || w > windows.MaxPhaseTaps || h*w > windows.MaxPhaseTaps {
+		return fmt.Errorf("kernel %dx%d has more than %d taps in a phase", s.KernelH, s.KernelW, windows.MaxPhaseTaps)
 	}
 	return nil
 }

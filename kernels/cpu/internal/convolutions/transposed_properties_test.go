@@ -79,7 +79,7 @@ func TestTransposedErrors(t *testing.T) {
 		{"negative pads", func(s *TransposedShape) { s.PadLeft = -1 }, 288, 0},
 		{"do not split into 3 groups", func(s *TransposedShape) { s.Groups = 3 }, 288, 0},
 		{"more than 1024 phases", func(s *TransposedShape) { s.StrideH, s.StrideW, s.OutHeight, s.OutWidth = 40, 40, 200, 200 }, 288, 0},
-		{"more than 512 taps", func(s *TransposedShape) { s.KernelH, s.KernelW, s.StrideH, s.StrideW = 32, 32, 1, 1 }, 288, 0},
+		{"more than 16384 taps", func(s *TransposedShape) { s.KernelH, s.KernelW, s.StrideH, s.StrideW = 130, 130, 1, 1 }, 288, 0},
 		{"287 weights, want 288", func(*TransposedShape) {}, 287, 0},
 		{"3 bias values, want 8", func(*TransposedShape) {}, 288, 3},
 	} {

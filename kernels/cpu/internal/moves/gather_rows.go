@@ -72,23 +72,9 @@ func newGatherKernel(b kernels.Binding) (*gatherKernel, error) {
 // resolve sets dst to the indices, those from the end counted from the front.
 func (k *gatherKernel) resolve(dst []int32, indices []byte) error {
 	if k.b.In[1].Type == graph.I32 {
-		return resolveIndices(dst, graph.View[int32](indices), k.extent)
+		return work.Indices(dst, graph.View[int32](indices), k.extent)
 	}
-	return resolveIndices(dst, graph.View[int64](indices), k.extent)
-}
-
-func resolveIndices[T int32 | int64](dst []int32, indices []T, extent int) error {
-	for i := range dst {
-		at := int(indices[i])
-		if at < 0 {
-			at += extent
-		}
-		if at < 0 || at >= extent {
-			return &graph.IndexError{Index: int64(indices[i]), Extent: extent}
-		}
-		dst[i] = int32(at)
-	}
-	return nil
+	return work.Indices(dst, graph.View[int64](indices), k.extent)
 }
 
 // gatherLaunch is the state of one launch.

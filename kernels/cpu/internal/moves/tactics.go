@@ -17,6 +17,7 @@ func Tactics() []kernels.Tactic {
 			Match: matchConcat, Bind: bindConcat,
 		})
 	}
+	list = append(list, splitTactics()...)
 	return append(list,
 		regionTactic("transpose_copy", graph.Transpose, transposed),
 		regionTactic("slice_copy", graph.Slice, sliced),

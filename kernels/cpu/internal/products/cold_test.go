@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/cputest"
@@ -53,30 +55,122 @@ func BenchmarkGemmCold(b *testing.B) {
 	}
 }
 
-// coldTime runs f, and between its runs the loop that tells the peak, and reports the best and the median.
+// decoded are columns and depth of the products of one token in GPT-2, but for its last, which comes once.
+var decoded = [][2]int{{2304, 768}, {768, 768}, {3072, 768}, {768, 3072}}
+
+// BenchmarkDecode is all products of some tokens, side by side, in a network of the size of GPT-2, with weights in float32 and in
+// half precision.
+func BenchmarkDecode(b *testing.B) {
+	for _, half := range []bool{false, true} {
+		layers, bytes := decoding(b, half)
+		for _, m := range []int{1, 2, 4, 8, 16, 128} {
+			for _, workers := range []int{1, 2} {
+				b.Run(fmt.Sprintf("%d/half=%v/w%d", m, half, workers), func(b *testing.B) {
+					a, out, room := work.AlignedFloats(m*3072), work.AlignedFloats(m*50257), work.AlignedFloats(RoomF32(m, 768, 3072, 3072))
+					parallel, stop := cputest.Workers(workers)
+					defer stop()
+					coldTime(b, 2*m*bytes/4*layers[0].packed, bytes, 1, workers, func() {
+						for _, l := range layers {
+							Gemm(parallel, &GemmF32Call{M: m, A: a, AStride: l.K, B: l, Out: out, OutStride: l.N, Limits: programs.NoLimits(),
+								Workers: workers, Room: room[:RoomF32(m, l.N, l.K, l.K)]})
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// decoding returns the matrices, and their bytes.
+func decoding(b *testing.B, half bool) (layers []*PackedB, bytes int) {
+	for i := range 12*len(decoded) + 1 {
+		n, k := decoded[i%len(decoded)][0], decoded[i%len(decoded)][1]
+		if i == 12*len(decoded) {
+			n, k = 50257, 768
+		}
+		p, err := newPackedB(k, n, asm.HostFeatures(), half)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i := range p.data {
+			p.data[i] = float32(i%7) - 3
+		}
+		layers, bytes = append(layers, p), bytes+4*k*n/p.packed
+	}
+	return layers, bytes
+}
+
+// BenchmarkMemory is what the memory gives at most: bytes that are read, and bytes that are copied, which are counted twice.
+func BenchmarkMemory(b *testing.B) {
+	from, to := work.Aligned[int8](coldBytes), work.Aligned[int8](coldBytes)
+	for i := range from {
+		from[i] = 1
+	}
+	for _, workers := range []int{1, 2} {
+		parallel, stop := cputest.Workers(workers)
+		defer stop()
+		b.Run(fmt.Sprintf("read/w%d", workers), func(b *testing.B) {
+			coldTime(b, 0, coldBytes, 1, workers, func() { readCold(parallel) })
+		})
+		b.Run(fmt.Sprintf("copy/w%d", workers), func(b *testing.B) {
+			coldTime(b, 0, 2*coldBytes, 1, workers, func() {
+				parallel(coldParts, func(i int) { copy(to[i*coldBytes/coldParts:][:coldBytes/coldParts], from[i*coldBytes/coldParts:]) })
+			})
+		})
+	}
+}
+
+const coldParts = 40
+
+var coldMemory = sync.OnceValue(func() []byte {
+	x := work.Aligned[int8](coldBytes)
+	for i := range x {
+		x[i] = 1
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), len(x))
+})
+
+// readCold reads as many bytes as the caches do not hold.
+func readCold(parallel work.Parallel) {
+	x := coldMemory()
+	parallel(coldParts, func(i int) { asm.ReadAll(x[i*coldBytes/coldParts:][:coldBytes/coldParts]) })
+}
+
+// coldTime runs f, and between its runs the loops that tell what is possible at most, and reports the best and the median of
+// its times, their share of the peak of multiply-adds, and what they are of the best and the median of reading memory.
 func coldTime(b *testing.B, flops, bytes int, perFMA float64, workers int, f func()) {
+	parallel, stop := cputest.Workers(workers)
+	defer stop()
 	f()
-	var times []time.Duration
+	readCold(parallel)
+	var times, reads []time.Duration
 	peak, last := asm.FMAPeak(), time.Now()
-	for b.Loop() {
+	timed := func(f func()) time.Duration {
 		start := time.Now()
 		f()
-		times = append(times, time.Since(start))
-		if time.Since(last) > 100*time.Millisecond {
+		return time.Since(start)
+	}
+	for b.Loop() {
+		times = append(times, timed(f))
+		if len(reads) == 0 || time.Since(last) > 50*time.Millisecond {
 			b.StopTimer()
-			peak, last = max(peak, asm.FMAPeak()), time.Now()
+			peak = max(peak, asm.FMAPeak())
+			reads = append(reads, timed(func() { readCold(parallel) }))
+			last = time.Now()
 			b.StartTimer()
 		}
 	}
 	slices.Sort(times)
-	best, median := times[0], times[len(times)/2]
-	share := func(d time.Duration) float64 {
-		return 100 * float64(flops) / float64(d.Nanoseconds()) / (perFMA * peak * float64(workers))
+	slices.Sort(reads)
+	for _, of := range []struct {
+		name       string
+		time, read time.Duration
+	}{{"best", times[0], reads[0]}, {"median", times[len(times)/2], reads[len(reads)/2]}} {
+		rate := float64(bytes) / float64(of.time.Nanoseconds())
+		b.ReportMetric(rate, "GB/s-"+of.name)
+		b.ReportMetric(100*rate*float64(of.read.Nanoseconds())/coldBytes, "%read-"+of.name)
+		b.ReportMetric(100*float64(flops)/float64(of.time.Nanoseconds())/(perFMA*peak*float64(workers)), "%FMA-"+of.name)
 	}
-	b.ReportMetric(float64(best.Nanoseconds())/1e3, "best-us")
-	b.ReportMetric(share(best), "%best")
-	b.ReportMetric(share(median), "%median")
-	b.ReportMetric(float64(bytes)/float64(best.Nanoseconds()), "GB/s")
-	b.ReportMetric(float64(bytes)/float64(median.Nanoseconds()), "GB/s-median")
+	b.ReportMetric(float64(times[0].Nanoseconds())/1e3, "best-us")
 	b.ReportMetric(0, "ns/op")
 }

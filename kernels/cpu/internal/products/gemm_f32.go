@@ -3,6 +3,7 @@ package products
 import (
 	"fmt"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
@@ -19,22 +20,37 @@ const (
 )
 
 // PackedB is the right-hand matrix of a product, [K][N], in panels of 32 columns (the last one of 16, if that is
-// enough) or, where the kernels have so many registers only, of 16, each panel's values of one k adjacent.
+// enough) or, where the kernels have so many registers only, of 16, each panel's values of one k adjacent: float32, or halves,
+// two in the place of one.
 type PackedB struct {
 	K, N    int
 	data    []float32
+	packed  int                // numbers in the place of a float32
 	panel   int                // columns of a full panel
 	kernels [2]*asm.GemmKernel // by the number of blocks less one: those of one instruction set
 	layout  asm.LayoutKernel
+	narrow  asm.HalfKernel
 }
 
 // NewPackedB returns room for a matrix of k rows and n columns, for kernels that features allow.
 func NewPackedB(k, n int, features asm.Features) (*PackedB, error) {
+	return newPackedB(k, n, features, false)
+}
+
+// NewHalfB returns room for a matrix whose numbers half precision has.
+func NewHalfB(k, n int, features asm.Features) (*PackedB, error) {
+	return newPackedB(k, n, features, true)
+}
+
+func newPackedB(k, n int, features asm.Features, half bool) (*PackedB, error) {
 	if k < 1 || n < 1 {
 		return nil, fmt.Errorf("matrix of %d rows and %d columns is empty", k, n)
 	}
-	b := &PackedB{K: k, N: n, data: work.AlignedFloats(k * work.BlocksOf(n) * work.Lanes), layout: work.LayoutKernel(features)}
-	b.kernels = Kernels(features)
+	b := &PackedB{K: k, N: n, packed: 1, layout: work.LayoutKernel(features), narrow: work.HalfKernel(features), kernels: kernelsOf(features, half)}
+	if half {
+		b.packed = 2
+	}
+	b.data = work.AlignedFloats(k * work.BlocksOf(n) * work.Lanes / b.packed)
 	for _, kernel := range b.kernels {
 		if kernel != nil {
 			b.panel = max(b.panel, kernel.Blocks*work.Lanes)
@@ -45,13 +61,15 @@ func NewPackedB(k, n int, features asm.Features) (*PackedB, error) {
 
 // Kernels returns the kernels that features allow, by their number of blocks less one: those of the best instruction
 // set alone, one block always among them.
-func Kernels(features asm.Features) [2]*asm.GemmKernel {
+func Kernels(features asm.Features) [2]*asm.GemmKernel { return kernelsOf(features, false) }
+
+func kernelsOf(features asm.Features, half bool) [2]*asm.GemmKernel {
 	var found [2]*asm.GemmKernel
 	kernels := asm.GemmKernels()
 	var best *asm.GemmKernel
 	for i := range kernels {
 		kernel := &kernels[i]
-		if !features.Has(kernel.Needs) {
+		if kernel.Half != half || !features.Has(kernel.Needs) {
 			continue
 		}
 		if best == nil {
@@ -66,26 +84,40 @@ func Kernels(features asm.Features) [2]*asm.GemmKernel {
 
 // Pack stores the matrix whose element (k, n) is src[k*stride+n], or src[n*stride+k] when it is transposed.
 func (b *PackedB) Pack(src []float32, stride int, transposed bool) {
+	var wide []float32 // a panel before it is narrowed
+	if b.packed > 1 {
+		wide = make([]float32, b.K*b.panel)
+	}
 	for n := 0; n < b.N; n += b.panel {
-		width := b.width(n)
-		panel := b.data[n*b.K:]
-		columns := min(b.N-n, width)
-		if !transposed {
-			for k := range b.K {
-				row := panel[k*width : (k+1)*width]
-				copy(row, src[k*stride+n:][:columns])
-				clear(row[columns:])
-			}
+		panel := b.chunk(n, 0, b.K)
+		if b.packed == 1 {
+			b.packPanel(panel, n, src, stride, transposed)
 			continue
 		}
-		for at := 0; at < width; at += work.Lanes {
-			rows := min(max(columns-at, 0), work.Lanes)
-			from := src
-			if rows > 0 {
-				from = src[(n+at)*stride:]
-			}
-			b.layout.Interleave(panel[at:], width, from, stride, rows, b.K)
+		b.packPanel(wide, n, src, stride, transposed)
+		b.narrow.Narrow(graph.View[uint16](graph.Bytes(panel)), wide[:b.packed*len(panel)])
+	}
+}
+
+// packPanel stores the panel that begins at column n as float32.
+func (b *PackedB) packPanel(panel []float32, n int, src []float32, stride int, transposed bool) {
+	width := b.width(n)
+	columns := min(b.N-n, width)
+	if !transposed {
+		for k := range b.K {
+			row := panel[k*width : (k+1)*width]
+			copy(row, src[k*stride+n:][:columns])
+			clear(row[columns:])
 		}
+		return
+	}
+	for at := 0; at < width; at += work.Lanes {
+		rows := min(max(columns-at, 0), work.Lanes)
+		from := src
+		if rows > 0 {
+			from = src[(n+at)*stride:]
+		}
+		b.layout.Interleave(panel[at:], width, from, stride, rows, b.K)
 	}
 }
 
@@ -95,7 +127,7 @@ func (b *PackedB) width(n int) int { return min(b.panel, (b.N-n+work.Lanes-1)/wo
 // chunk returns what of the panel that begins at column n has so many k from k on, or fewer at its end.
 func (b *PackedB) chunk(n, k, depth int) []float32 {
 	width := b.width(n)
-	return b.data[n*b.K+k*width:][:min(depth, b.K-k)*width]
+	return b.data[(n*b.K+k*width)/b.packed:][:min(depth, b.K-k)*width/b.packed]
 }
 
 // GemmF32Call is the operands of one product: Out = clamp(A*B + Bias + Residual).

@@ -20,16 +20,21 @@ func TestGemm(t *testing.T) {
 			for _, transposed := range []bool{false, true} {
 				for _, workers := range cputest.WorkerCounts() {
 					name := fmt.Sprintf("%dx%dx%d/%v/transposed=%v/%d", shape[0], shape[1], shape[2], features, transposed, workers)
-					t.Run(name, func(t *testing.T) { testGemm(t, shape[0], shape[1], shape[2], features, transposed, workers) })
+					t.Run(name, func(t *testing.T) { testGemm(t, shape[0], shape[1], shape[2], features, transposed, false, workers) })
+					t.Run(name+"/half", func(t *testing.T) { testGemm(t, shape[0], shape[1], shape[2], features, transposed, true, workers) })
 				}
 			}
 		}
 	}
 }
 
-func testGemm(t *testing.T, m, n, k int, features asm.Features, transposed bool, workers int) {
+func testGemm(t *testing.T, m, n, k int, features asm.Features, transposed, half bool, workers int) {
 	r := rand.New(rand.NewPCG(1, uint64(m)))
-	b, err := NewPackedB(k, n, features)
+	room := NewPackedB
+	if half {
+		room = NewHalfB
+	}
+	b, err := room(k, n, features)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,6 +43,11 @@ func testGemm(t *testing.T, m, n, k int, features asm.Features, transposed bool,
 		rows, stride = n, k+1
 	}
 	right := cputest.Normals(r, rows*stride)
+	if half {
+		halves := make([]uint16, len(right))
+		work.HalfKernel(0).Narrow(halves, right)
+		work.HalfKernel(0).Widen(right, halves)
+	}
 	b.Pack(right, stride, transposed)
 	call := GemmF32Call{M: m, A: cputest.Normals(r, m*(k+2)), AStride: k + 2, B: b, Bias: cputest.Normals(r, n), Out: make([]float32, m*(n+3)),
 		OutStride: n + 3, Residual: cputest.Normals(r, m*n), ResidualStride: n, Limits: [2]float32{-50, 70}, Workers: workers}

@@ -12,8 +12,8 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
 
-// matrices is the geometry of a product of two activations: count pairs of A[M,K] and B[K,N], or all with one and the same
-// matrix.
+// matrices is the geometry of a product of two activations: count pairs of A[M,K] and B[K,N], or one and the same A for all.
+// What has one B is a single product.
 type matrices struct {
 	m, k, n, count int
 	a, b           int // elements between the matrices of either side; 0 where there is one
@@ -34,7 +34,7 @@ func matricesOf(b kernels.Binding) (matrices, error) {
 	case slices.Equal(left, right):
 		p.count, p.a, p.b = graph.Count(left), p.m*p.k, p.k*p.n
 	case graph.Count(right) == 1:
-		p.count, p.a = graph.Count(left), p.m*p.k
+		p.count, p.m = 1, graph.Count(left)*p.m
 	case graph.Count(left) == 1:
 		p.count, p.b = graph.Count(right), p.k*p.n
 	default:
@@ -57,13 +57,35 @@ func matchMatMul(b kernels.Binding) error {
 	return err
 }
 
-// matmulKernel multiplies activations: the right side is packed at every launch.
+// How products are computed: few rows by the matrices as they lie, since to pack those would take longer, and matrices that
+// several workers may have packed at a time each by one of them.
+const (
+	matmulFew     = 8
+	matmulDepth   = work.CallSteps / 16 // most of k in a call of the kernel for few rows
+	matmulColumns = 64                  // of a step of this kernel
+	matmulPacked  = 1 << 18             // most elements of a matrix that is packed beside others
+)
+
+// matmulKernel multiplies activations: the right side is packed at every launch, or read as it lies.
 type matmulKernel struct {
 	matrices
 	workers int
+	columns int // of a unit, for few rows
+	rows    asm.AttendKernel
 	program *programs.Program
 	packed  sync.Pool // *PackedB
 }
+
+// matmulRun is one launch.
+type matmulRun struct {
+	*matmulKernel
+	x, y, z []float32
+}
+
+var (
+	matmulJob    = work.NewJob((*matmulRun).one)
+	matmulFewJob = work.NewJob((*matmulRun).few)
+)
 
 func bindMatMul(b kernels.Binding, isa asm.Features, workers int) (kernels.Kernel, error) {
 	p, err := matricesOf(b)
@@ -73,7 +95,9 @@ func bindMatMul(b kernels.Binding, isa asm.Features, workers int) (kernels.Kerne
 	if _, err := NewPackedB(p.k, p.n, isa); err != nil {
 		return nil, err
 	}
-	k := &matmulKernel{matrices: p, workers: workers}
+	k := &matmulKernel{matrices: p, workers: workers, rows: work.AttendKernel(isa)}
+	steps := work.CeilDiv(p.n, matmulColumns)
+	k.columns = work.CeilDiv(steps, min(steps, work.CeilDiv(4*workers, p.count))) * matmulColumns
 	k.packed.New = func() any {
 		packed, _ := NewPackedB(p.k, p.n, isa) // of a shape that was made before
 		return packed
@@ -82,21 +106,52 @@ func bindMatMul(b kernels.Binding, isa asm.Features, workers int) (kernels.Kerne
 	return k, err
 }
 
-// Launch computes one product after the other.
+// Launch shares the products among the workers, or the parts of each where there are fewer.
 func (k *matmulKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	x, y, z := graph.View[float32](in[0].Host), graph.View[float32](in[1].Host), graph.View[float32](out[0].Host)
-	packed := k.packed.Get().(*PackedB)
-	for i := range k.count {
-		if i == 0 || k.b > 0 {
-			packed.Pack(y[i*k.b:], k.n, false)
+	r := matmulRun{k, graph.View[float32](in[0].Host), graph.View[float32](in[1].Host), graph.View[float32](out[0].Host)}
+	loop := work.LoopOver(st, 4*k.count*k.k*k.n)
+	switch {
+	case k.m <= matmulFew && k.k <= matmulDepth:
+		matmulFewJob.Run(loop, k.workers, k.count*work.CeilDiv(k.n, k.columns), r)
+	case k.count >= 2*k.workers && k.k*k.n <= matmulPacked:
+		matmulJob.Run(loop, k.workers, k.count, r)
+	default:
+		for i := range k.count {
+			r.product(work.Loop(st), i, k.workers)
 		}
-		Gemm(work.Loop(st), &GemmF32Call{
-			M: k.m, A: x[i*k.a:], AStride: k.k, B: packed, Out: z[i*k.m*k.n:], OutStride: k.n, Limits: programs.NoLimits(), Workers: k.workers,
-		})
 	}
-	k.packed.Put(packed)
 	if k.program != nil {
 		k.program.Launch(work.Loop(st), out[0], in, out[0])
 	}
 	return nil
+}
+
+// few computes some columns of one product of few rows.
+func (r *matmulRun) few(u, _ int) {
+	i, column := u%r.count, u/r.count*r.columns
+	for row := 0; row < r.m; row += r.rows.Rows {
+		r.rows.Mix(asm.RowsCall{
+			Out: r.z[(i*r.m+row)*r.n+column:], OutStride: r.n, Rows: min(r.rows.Rows, r.m-row),
+			In: r.x[i*r.a+row*r.k:], InStride: r.k,
+			Keys: r.y[i*r.b+column:], KeyStride: r.n, N: r.k, Columns: min(r.columns, r.n-column),
+		})
+	}
+}
+
+// one computes one product by the caller alone.
+func (r *matmulRun) one(i, _ int) {
+	r.product(func(n int, f func(int)) {
+		for u := range n {
+			f(u)
+		}
+	}, i, 1)
+}
+
+func (r *matmulRun) product(loop work.Parallel, i, workers int) {
+	packed := r.packed.Get().(*PackedB)
+	packed.Pack(r.y[i*r.b:], r.n, false)
+	Gemm(loop, &GemmF32Call{
+		M: r.m, A: r.x[i*r.a:], AStride: r.k, B: packed, Out: r.z[i*r.m*r.n:], OutStride: r.n, Limits: programs.NoLimits(), Workers: workers,
+	})
+	r.packed.Put(packed)
 }

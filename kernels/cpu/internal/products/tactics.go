@@ -12,24 +12,27 @@ import (
 
 // TacticsF32 are the matrix products in float32 for one instruction set.
 func TacticsF32(isa asm.Features, workers int) []kernels.Tactic {
-	var list []kernels.Tactic
-	for _, t := range []struct {
-		name, shape string
-		op          *graph.Op
-		match       func(kernels.Binding) error
-		bind        func(kernels.Binding, asm.Features, int) (kernels.Kernel, error)
-	}{
-		{"gemm", "", graph.Gemm, matchGemmF32, bindGemmF32},
-		{"matmul", "", graph.MatMul, matchGemmF32, bindGemmF32},
-		{"matmul", "_dynamic", graph.MatMul, matchMatMul, bindMatMul},
-	} {
-		list = append(list, kernels.Tactic{
-			Name: t.name + "_f32_" + work.ISAName(isa) + t.shape, Op: t.op, Needs: kernels.Feature(isa), Match: t.match,
-			Workspace: roomF32,
-			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return t.bind(b, isa, workers) },
-		})
+	return []kernels.Tactic{
+		tacticF32("gemm", "", graph.Gemm, isa, workers, matchGemmF32, bindGemmF32),
+		tacticF32("matmul", "", graph.MatMul, isa, workers, matchGemmF32, bindGemmF32),
+		tacticF32("matmul", "_dynamic", graph.MatMul, isa, workers, matchMatMul, bindMatMul),
 	}
-	return list
+}
+
+// TacticsHalf are those in float32 that read weights stored in half precision as they are.
+func TacticsHalf(isa asm.Features, workers int) []kernels.Tactic {
+	return []kernels.Tactic{
+		tacticF32("gemm", "_halves", graph.Gemm, isa, workers, matchGemmHalf, bindGemmHalf),
+		tacticF32("matmul", "_halves", graph.MatMul, isa, workers, matchGemmHalf, bindGemmHalf),
+	}
+}
+
+func tacticF32(name, shape string, op *graph.Op, isa asm.Features, workers int, match func(kernels.Binding) error,
+	bind func(kernels.Binding, asm.Features, int) (kernels.Kernel, error)) kernels.Tactic {
+	return kernels.Tactic{
+		Name: name + "_f32_" + work.ISAName(isa) + shape, Op: op, Needs: kernels.Feature(isa), Match: match, Workspace: roomF32,
+		Bind: func(b kernels.Binding) (kernels.Kernel, error) { return bind(b, isa, workers) },
+	}
 }
 
 // Product is the geometry of A[M,K] * B[K,N].
@@ -103,6 +106,20 @@ func matchGemmF32(b kernels.Binding) error {
 	return programs.Match(b)
 }
 
+// matchGemmHalf wants weights in half precision: they are read as such, which few rows wait for.
+func matchGemmHalf(b kernels.Binding) error {
+	if err := matchGemmF32(b); err != nil {
+		return err
+	}
+	if have := b.In[1].Type; have != graph.F16 {
+		return fmt.Errorf("the right side is %s, the kernel reads %s", have, graph.F16)
+	}
+	if p, _ := Of(b); p.Alpha != 1 {
+		return fmt.Errorf("the right side times %g is no %s", p.Alpha, graph.F16)
+	}
+	return nil
+}
+
 // roomF32 returns the bytes of the copy that a product with a constant matrix makes of its rows.
 func roomF32(b kernels.Binding) int {
 	p, err := Of(b)
@@ -122,6 +139,14 @@ type gemmKernel struct {
 }
 
 func bindGemmF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kernel, error) {
+	return bindGemm(b, isa, workers, NewPackedB)
+}
+
+func bindGemmHalf(b kernels.Binding, isa asm.Features, workers int) (kernels.Kernel, error) {
+	return bindGemm(b, isa, workers, NewHalfB)
+}
+
+func bindGemm(b kernels.Binding, isa asm.Features, workers int, room func(k, n int, isa asm.Features) (*PackedB, error)) (kernels.Kernel, error) {
 	k := &gemmKernel{workers: workers}
 	var err error
 	if k.Product, err = Of(b); err != nil {
@@ -130,7 +155,7 @@ func bindGemmF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kern
 	if k.Epilogue, err = programs.NewEpilogue(b, isa); err != nil {
 		return nil, err
 	}
-	if k.weights, err = NewPackedB(k.K, k.N, isa); err != nil {
+	if k.weights, err = room(k.K, k.N, isa); err != nil {
 		return nil, err
 	}
 	stride := k.N

@@ -118,10 +118,14 @@ func (v *vectorInstr) composed(k *asm.VecKernel, dst, x, y, z, room []float32) {
 		k.Binary(asm.Mul, room, room, y)
 		k.Unary(asm.Clamp, dst, x, 0, infinity)
 		k.Binary(asm.Add, dst, dst, room)
-	case graph.EltElu, graph.EltSelu: // max(x, 0) + a*exp(min(x, 0)) - a
+	case graph.EltElu, graph.EltSelu: // max(x, 0) + a*(exp(x)-1) of min(x, 0), which is 2t/(1-t) with t = tanh(x/2), exact near 0
 		k.Unary(asm.Clamp, room, x, -infinity, 0)
-		k.Unary(asm.Exp, room, room, 0, 0)
-		k.Unary(asm.Affine, room, room, v.a, -v.a)
+		k.Unary(asm.Affine, room, room, 0.5, 0)
+		k.Unary(asm.Tanh, room, room, 0, 0)
+		k.Unary(asm.Reciprocal, room, room, 0, 0)
+		k.Unary(asm.Affine, room, room, 0.5, -0.5)
+		k.Unary(asm.Reciprocal, room, room, 0, 0)
+		k.Unary(asm.Affine, room, room, v.a, 0)
 		k.Unary(asm.Clamp, dst, x, 0, infinity)
 		k.Binary(asm.Add, dst, dst, room)
 		if v.in.Op == graph.EltSelu {

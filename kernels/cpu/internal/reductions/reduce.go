@@ -50,7 +50,7 @@ func Tactics(isa asm.Features) []kernels.Tactic {
 		Match: matchSoftmax,
 		Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindSoftmax(b, isa) },
 	}
-	return slices.Concat(normTactics(isa), argTactics(isa), []kernels.Tactic{softmax}, reduceTactics(isa))
+	return slices.Concat(normTactics(isa), argTactics(isa), []kernels.Tactic{softmax, rotaryTactic(isa)}, reduceTactics(isa))
 }
 
 // reduceTactics are the reductions in float32 for one instruction set.
@@ -178,6 +178,8 @@ func (l *reduceLaunch) do(u, _ int) {
 	x, y := l.x[n*k.rows*k.inner*k.row:][:k.rows*k.inner*k.row], l.y[n*k.inner+first:][:last-first]
 	room := takeRoom(transposedRoom)
 	switch {
+	case k.fold == asm.Mul:
+		k.products(y, x, first)
 	case k.row == 1:
 		k.columns(y, x[first:], room.floats)
 	case k.short():
@@ -352,8 +354,6 @@ func foldTwo(op asm.BinaryOp, x, y float32) float32 {
 		return max(x, y)
 	case asm.Min:
 		return min(x, y)
-	case asm.Mul:
-		return x * y
 	}
 	return x + y
 }

@@ -85,8 +85,9 @@ func (d *Depth) Taps(out int) (first, last int) {
 // channels, and in planar input and in poolings a single one.
 const (
 	MaxTaps       = 512
-	MaxPlanarTaps = 1 << 12
+	MaxPlanarTaps = 1 << 16
 	MaxPoolTaps   = 1 << 14
+	MaxPhaseTaps  = 1 << 14 // of transposed convolutions: seldom that many, and then nothing else computes them
 )
 
 // FewTaps returns an error where a window of so many slices has more than most taps.

@@ -32,6 +32,26 @@ func VecKernel(features asm.Features) asm.VecKernel {
 	panic("cpu: no vector kernel without features")
 }
 
+// RotaryKernel returns the first rotary embedding that features allow.
+func RotaryKernel(features asm.Features) asm.RotaryKernel {
+	for _, k := range asm.RotaryKernels() {
+		if features.Has(k.Needs) {
+			return k
+		}
+	}
+	panic("cpu: no rotary embedding without features")
+}
+
+// AttendKernel returns the first kernel for attention, and products of few rows, that features allow.
+func AttendKernel(features asm.Features) asm.AttendKernel {
+	for _, k := range asm.AttendKernels() {
+		if features.Has(k.Needs) {
+			return k
+		}
+	}
+	panic("cpu: no attention kernel without features")
+}
+
 // LayoutKernel returns the first layout kernel that features allow.
 func LayoutKernel(features asm.Features) asm.LayoutKernel {
 	for _, k := range asm.LayoutKernels() {

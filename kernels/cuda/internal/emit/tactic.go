@@ -36,7 +36,7 @@ type Tactic struct {
 func (t Tactic) Matches(b kernels.Binding) error {
 	for _, list := range [][]kernels.Desc{b.In, b.Out} {
 		for _, d := range list {
-			if !d.Dense() && (!t.Strided || d.Format == kernels.NHWC && d.Batch > 0) {
+			if !d.Dense() && (!t.Strided || d.Format == kernels.NHWC && d.Batch > 0 || d.Format == kernels.Linear && d.Pitch > 0) {
 				return fmt.Errorf("slices of larger tensors are not read or written")
 			}
 			switch n := d.Span() / max(1, d.Type.Size()); {

@@ -26,7 +26,7 @@ func scatterTactics() []emit.Tactic {
 			lines := graph.Count(u) / max(1, u[axis])
 			return []emit.Job{emit.ThreadJob(graph.Count(b.Out[0].Dims), 10, emit.Traffic(b)), emit.ThreadJob(lines, 400*u[axis]+40, 0)} // each update waits for the last
 		},
-	}, scatterRowsTactic()}
+	}, scatterRowsTactic(), tensorScatterTactic()}
 }
 
 // meeting is how an update meets what is there.

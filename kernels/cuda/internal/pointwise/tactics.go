@@ -8,5 +8,5 @@ import (
 
 // Tactics returns the kernels of the family, for each op the best guess first.
 func Tactics() []emit.Tactic {
-	return slices.Concat(pointwiseTactics(), integerTactics(), quantizeTactics(), castTactics(), normalizeTactics())
+	return slices.Concat(pointwiseTactics(), integerTactics(), quantizeTactics(), castTactics(), normalizeTactics(), rotaryTactics())
 }

@@ -19,6 +19,7 @@ func Tactics() []emit.Tactic {
 		plainConvTactics(),
 		stemTactics(),
 		Tiled(),
+		skinnyTactics(),
 		depthwiseTactics(),
 		directTactics(),
 		volumeTactics(),

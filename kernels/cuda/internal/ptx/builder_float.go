@@ -56,9 +56,11 @@ func (k *K) Sqrt(a Float) Float { return k.float1("sqrt", "rn.f32", a) }
 func (k *K) Rcp(a Float) Float       { return k.float1("rcp", "rn.f32", a) }
 func (k *K) RcpApprox(a Float) Float { return k.float1("rcp", "approx.f32", a) }
 
-// Ex2 is 2^a within 2 ulp, Lg2 the binary logarithm of a.
-func (k *K) Ex2(a Float) Float { return k.float1("ex2", "approx.f32", a) }
-func (k *K) Lg2(a Float) Float { return k.float1("lg2", "approx.f32", a) }
+// Ex2 is 2^a within 2 ulp, Lg2 the binary logarithm of a. Ex2Flush is Ex2 with zeros for what is smaller than normal numbers
+// are, which the hardware does in one instruction.
+func (k *K) Ex2(a Float) Float      { return k.float1("ex2", "approx.f32", a) }
+func (k *K) Ex2Flush(a Float) Float { return k.float1("ex2", "approx.ftz.f32", a) }
+func (k *K) Lg2(a Float) Float      { return k.float1("lg2", "approx.f32", a) }
 
 // SinApprox and CosApprox are good to 2^-20 between -pi and pi.
 func (k *K) SinApprox(a Float) Float { return k.float1("sin", "approx.f32", a) }

@@ -8,20 +8,27 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// gemmShape is a family of register tiles: up to rows x 16*blocks accumulators.
+// gemmShape is a family of register tiles: up to rows x 16*blocks accumulators, of a panel of elements of so many bytes.
 type gemmShape struct {
-	isa    *isa
-	blocks int
-	rows   int
+	isa     *isa
+	blocks  int
+	rows    int
+	element int
 }
 
-var gemmShapes = []gemmShape{{avx512, 1, 14}, {avx512, 2, 14}, {avx2, 1, 6}}
+var gemmShapes = []gemmShape{{avx512, 1, 14, 4}, {avx512, 2, 14, 4}, {avx2, 1, 6, 4}, {avx512, 1, 14, 2}, {avx512, 2, 14, 2}, {avx2, 1, 6, 2}}
+
+// step is the bytes of a panel for one k.
+func (s gemmShape) step() int { return 16 * s.blocks * s.element }
 
 // gemm emits one function for each shape.
 func gemm(c *build.Context) {
 	bits := dwords(c, "gemmBits", func(i int) uint32 { return 1 << i })
 	for _, s := range gemmShapes {
 		name := fmt.Sprintf("gemm%d%s", 16*s.blocks, s.isa.name)
+		if s.element == 2 {
+			name = fmt.Sprintf("gemm%dHalf%s", 16*s.blocks, s.isa.name)
+		}
 		function(c, name,
 			"func(rows, tiles int, a *float32, lda, k int, b, bias, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo, hi float32, mask uint32, accumulate bool)",
 			fmt.Sprintf("%s computes tiles of 1 to %d rows x %d columns; see GemmCall.", name, s.rows, 16*s.blocks))
@@ -190,8 +197,11 @@ func (t *gemmTile) multiply() {
 	}
 	w, k, quads, aheadStep := t.gp("b"), t.gp("k"), c.GP64(), t.gp("aheadStep")
 	steps := func(n int) {
+		for at := 0; t.few() && at < n*t.shape.step(); at += t.fetched() {
+			c.PREFETCHT1(operand.Mem{Base: w, Disp: fetchAhead + at})
+		}
 		for i := range n {
-			for range t.lookAhead() * n / 4 {
+			for range t.lookAhead(i) * n / 4 {
 				c.PREFETCHT1(operand.Mem{Base: t.ahead})
 				c.ADDQ(aheadStep, t.ahead)
 			}
@@ -200,7 +210,7 @@ func (t *gemmTile) multiply() {
 		for _, base := range bases {
 			c.ADDQ(operand.Imm(uint64(4*n)), base)
 		}
-		c.ADDQ(operand.U32(uint32(n*t.shape.blocks*lane)), w)
+		c.ADDQ(operand.U32(uint32(n*t.shape.step())), w)
 	}
 	c.MOVQ(k, quads)
 	c.ANDQ(operand.Imm(3), k)
@@ -221,9 +231,24 @@ func (t *gemmTile) multiply() {
 	addSets(c, t.acc)
 }
 
-// lookAhead is how often a step of k asks for a line ahead. Few rows wait for b alone, which processors fetch by themselves.
-func (t *gemmTile) lookAhead() int {
-	if 2*t.p <= t.shape.rows {
+// fetchAhead is how far ahead products of few rows ask for lines of b, besides what processors fetch by themselves: two pages.
+const fetchAhead = 8192
+
+// fetched is the bytes of b of which they ask for a line. Where they do little else than wait, a line of every four is best, by
+// just this instruction; halves that several rows use come slower than processors expect.
+func (t *gemmTile) fetched() int {
+	if t.shape.element == 2 && t.p > 1 {
+		return lane
+	}
+	return 4 * lane
+}
+
+// few reports whether the rows wait for b alone: they ask for lines of that. Others ask for the next panel.
+func (t *gemmTile) few() bool { return 2*t.p <= t.shape.rows }
+
+// lookAhead is for how many lines of the next panel step i of four asks.
+func (t *gemmTile) lookAhead(i int) int {
+	if t.few() || i*t.shape.element%4 != 0 {
 		return 0
 	}
 	return t.shape.blocks
@@ -233,7 +258,12 @@ func (t *gemmTile) lookAhead() int {
 func (t *gemmTile) step(w reg.GPVirtual, k int, at func(p int) operand.Mem) {
 	c, vectors := t.c, t.vectors()
 	for v := range vectors {
-		c.VMOVUPS(operand.Mem{Base: w, Disp: (k*vectors + v) * t.shape.isa.width}, t.weight[v])
+		at := operand.Mem{Base: w, Disp: (k*vectors + v) * t.shape.isa.width * t.shape.element / 4}
+		if t.shape.element == 2 {
+			c.VCVTPH2PS(at, t.weight[v])
+		} else {
+			c.VMOVUPS(at, t.weight[v])
+		}
 	}
 	acc := t.acc[k%len(t.acc)]
 	for p := range t.p {

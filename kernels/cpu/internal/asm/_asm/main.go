@@ -28,6 +28,7 @@ type family struct {
 }
 
 var families = []family{
+	{"attend", attend},
 	{"conv", conv},
 	{"depthwise", depthwise},
 	{"gemm", gemm},
@@ -40,6 +41,7 @@ var families = []family{
 	{"qdepthwise", qdepthwise},
 	{"qpool", qpool},
 	{"quant", quant},
+	{"rotary", rotary},
 	{"vec", vec},
 }
 

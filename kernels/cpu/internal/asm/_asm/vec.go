@@ -171,23 +171,28 @@ func vec(c *build.Context) {
 // overVectors emits a loop on 16 elements at a time and a last, masked one: body gets the mask or nil, and how many
 // bytes after the pointers its register's elements begin.
 func (v vector) overVectors(n reg.GPVirtual, body func(mask reg.Register, at int), advance func()) {
+	v.overVectorsOf("", n, body, advance)
+}
+
+// overVectorsOf does so in a function of several loops, whose labels begin differently.
+func (v vector) overVectorsOf(label string, n reg.GPVirtual, body func(mask reg.Register, at int), advance func()) {
 	c := v.c
 	var mask reg.Register
 	if v.isa == avx512 {
 		mask = lastMask(c, n)
 	}
 	c.SUBQ(operand.Imm(16), n)
-	c.JLT(operand.LabelRef("tail"))
-	c.Label("loop")
+	c.JLT(operand.LabelRef(label + "tail"))
+	c.Label(label + "loop")
 	for at := 0; at < lane; at += v.isa.width {
 		body(nil, at)
 	}
 	advance()
 	c.SUBQ(operand.Imm(16), n)
-	c.JGE(operand.LabelRef("loop"))
-	c.Label("tail")
+	c.JGE(operand.LabelRef(label + "loop"))
+	c.Label(label + "tail")
 	c.ADDQ(operand.Imm(16), n)
-	c.JE(operand.LabelRef("done"))
+	c.JE(operand.LabelRef(label + "done"))
 	if v.isa == avx512 {
 		body(mask, 0)
 	} else {
@@ -200,7 +205,7 @@ func (v vector) overVectors(n reg.GPVirtual, body func(mask reg.Register, at int
 			body(part, at)
 		}
 	}
-	c.Label("done")
+	c.Label(label + "done")
 }
 
 // lastMask returns the mask of the n%16 elements of the last vector.

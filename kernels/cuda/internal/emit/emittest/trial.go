@@ -81,7 +81,8 @@ func ConvTrialWith(t *testing.T, e emit.Tactic, op *graph.Op, attrs any, typ gra
 	return NewTrial(t, e, l, rnd)
 }
 
-// LayerTrial emits a kernel, by its tactic's name among several, for a layer with one input that is not a constant.
+// LayerTrial emits a kernel, by its tactic's name among several, for a layer with one input that is not a constant. Constants
+// without elements get random ones; nil is an input that is left out.
 func LayerTrial(t *testing.T, tactics []emit.Tactic, name string, op *graph.Op, attrs any, typ graph.DataType, dims []int, constants ...*graph.Tensor) *Trial {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -90,7 +91,9 @@ func LayerTrial(t *testing.T, tactics []emit.Tactic, name string, op *graph.Op, 
 		x.Range = graph.PerTensor(0.05, 3)
 	}
 	for _, c := range constants {
-		c.Weights = suite.Random(rnd, c).Data
+		if c != nil && c.Weights == nil {
+			c.Weights = suite.Random(rnd, c).Data
+		}
 	}
 	l := LayerOf(t, op, attrs, append([]*graph.Tensor{x}, constants...)...)
 	if y := l.Outputs[0]; typ == graph.I8 && !y.Range.IsSet() {

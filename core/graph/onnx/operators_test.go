@@ -1,0 +1,94 @@
+package onnx
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+var update = flag.Bool("update", false, "write the list of ONNX's operators in docs/operators.md anew")
+
+// The list of ONNX's operators lies between these lines of docs/operators.md.
+const listBegins, listEnds = "<!-- list -->\n", "<!-- end of the list -->\n"
+
+// TestOperatorsDocument compares docs/operators.md with the operators that are imported: its list is of ONNX's, and each row of its
+// table begins with one of com.microsoft's.
+func TestOperatorsDocument(t *testing.T) {
+	const file = "../../../docs/operators.md"
+	doc, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var onnx, microsoft []string
+	add := func(name string) {
+		if s, ok := strings.CutPrefix(name, "com.microsoft:"); ok {
+			microsoft = append(microsoft, s)
+		} else {
+			onnx = append(onnx, name)
+		}
+	}
+	add("Constant") // which makes no layer
+	for _, op := range graph.Ops().All() {
+		for _, name := range op.Onnx {
+			add(name)
+		}
+	}
+	for _, c := range graph.Ops().Composites() {
+		add(c.Onnx)
+	}
+	slices.Sort(onnx)
+	slices.Sort(microsoft)
+	begin, end := bytes.Index(doc, []byte(listBegins)), bytes.Index(doc, []byte(listEnds))
+	if begin < 0 || end < begin {
+		t.Fatal("the lines around the list are missing")
+	}
+	list := wrap(onnx)
+	switch have := string(doc[begin+len(listBegins) : end]); {
+	case have == list:
+	case *update:
+		doc = slices.Concat(doc[:begin+len(listBegins)], []byte(list), doc[end:])
+		if err := os.WriteFile(file, doc, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("the list is not that of the operators; run go test ./core/graph/onnx -run %s -update", t.Name())
+	}
+	var rows []string
+	for line := range strings.Lines(string(doc)) {
+		if s, ok := strings.CutPrefix(line, "| `"); ok {
+			rows = append(rows, s[:strings.Index(s, "`")])
+		}
+	}
+	if !slices.Equal(rows, microsoft) {
+		t.Errorf("the table has %v\nwant %v", rows, microsoft)
+	}
+}
+
+// wrap writes names in lines that are not long.
+func wrap(names []string) string {
+	var b strings.Builder
+	width := 0
+	for i, name := range names {
+		s := name
+		if i < len(names)-1 {
+			s += ","
+		}
+		switch {
+		case width+len(s) > 118:
+			b.WriteByte('\n')
+			width = 0
+		case width > 0:
+			b.WriteByte(' ')
+			width++
+		}
+		fmt.Fprint(&b, s)
+		width += len(s)
+	}
+	return b.String() + "\n"
+}

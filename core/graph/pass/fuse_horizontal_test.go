@@ -1,0 +1,86 @@
+package pass
+
+import (
+	"testing"
+
+	"github.com/charmbracelet/x/exp/golden"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// projections are products of x f32[1,3,4] with matrices of the given numbers of columns, and attention between the first
+// three.
+func projections(n *net, bias []bool, columns ...int) *graph.Network {
+	x := n.input("x", 1, 3, 4)
+	var parts []*graph.Tensor
+	for i, c := range columns {
+		name := string(rune('A' + i))
+		y := n.add(name, graph.MatMul, nil, x, n.weights(name+"_w", -1, 1, 4, c))
+		if bias[i] {
+			y = n.binary(name+"_add", graph.EltAdd, y, n.weights(name+"_b", -1, 1, c))
+		}
+		parts = append(parts, y)
+	}
+	return n.output(n.add("Attention", graph.Attention, graph.AttentionAttrs{Heads: 2, KVHeads: 2}, parts...))
+}
+
+func TestFuseHorizontal(t *testing.T) {
+	table := func(name string, build func(n *net) *graph.Network) {
+		t.Run(name, func(t *testing.T) {
+			n := build(newNet(t, name))
+			got, steps := runPass(t, n, []Pass{canonicalGemm, fuseEpilogue, fuseHorizontal}, Config{})
+			sameMeaning(t, n, got, 1e-5)
+			golden.RequireEqual(t, []byte(report(n, got, steps[2:])))
+		})
+	}
+	table("query-key-value", func(n *net) *graph.Network { return projections(n, []bool{true, true, true}, 8, 8, 6) })
+	table("one-has-no-bias", func(n *net) *graph.Network { return projections(n, []bool{false, true, true}, 8, 8, 4) })
+	table("inception", func(n *net) *graph.Network { // the branch of a concatenation is written to its place instead
+		x := n.input("x", 2, 3, 5, 5)
+		a := n.relu("Relu_a", n.conv("A", x, 8, 1, 0, 1, false))
+		b := n.relu("Relu_b", n.conv("B", x, 5, 1, 0, 1, true))
+		c := n.relu("Relu_c", n.conv("C", x, 16, 1, 0, 1, false))
+		p, q := n.conv("P", b, 4, 3, 1, 1, false), n.conv("Q", c, 4, 3, 1, 1, false)
+		return n.output(n.add("Concat", graph.Concat, graph.ConcatAttrs{Axis: 1}, a, p, q))
+	})
+	table("epilogues-differ", func(n *net) *graph.Network {
+		x := n.input("x", 1, 3, 4)
+		gate := n.elt("Silu", graph.EltSilu, nil, n.add("Gate", graph.MatMul, nil, x, n.weights("wg", -1, 1, 4, 8)))
+		return n.output(n.binary("Mul", graph.EltMul, gate, n.add("Up", graph.MatMul, nil, x, n.weights("wu", -1, 1, 4, 8))))
+	})
+	table("strides-differ", func(n *net) *graph.Network {
+		x := n.input("x", 1, 3, 4, 4)
+		a := n.add("A", graph.Conv, graph.ConvAttrs{Group: 1, Strides: []int{2, 2}}, x, n.weights("wa", -1, 1, 16, 3, 1, 1))
+		return n.output(n.relu("Relu_a", n.relu("R", a)), n.relu("Relu_b", n.relu("S", n.conv("B", x, 16, 1, 0, 1, false))))
+	})
+	table("kernels-differ", func(n *net) *graph.Network {
+		x := n.input("x", 1, 3, 4, 4)
+		a, b := n.conv("A", x, 16, 1, 0, 1, false), n.add("B", graph.Conv, graph.ConvAttrs{Group: 1}, x, n.weights("wb", -1, 1, 16, 3, 3, 1))
+		return n.output(n.add("P", graph.Transpose, graph.TransposeAttrs{Perm: []int{0, 1, 3, 2}}, a), n.add("Q", graph.Transpose, graph.TransposeAttrs{Perm: []int{0, 1, 3, 2}}, b))
+	})
+	table("groups", func(n *net) *graph.Network {
+		x := n.input("x", 1, 4, 4, 4)
+		a, b := n.conv("A", x, 16, 1, 0, 2, false), n.conv("B", x, 16, 1, 0, 2, false)
+		return n.output(n.add("P", graph.Transpose, graph.TransposeAttrs{Perm: []int{0, 1, 3, 2}}, a), n.add("Q", graph.Transpose, graph.TransposeAttrs{Perm: []int{0, 1, 3, 2}}, b))
+	})
+	table("network-output", func(n *net) *graph.Network {
+		x := n.input("x", 1, 3, 4)
+		a, b := n.add("A", graph.MatMul, nil, x, n.weights("wa", -1, 1, 4, 8)), n.add("B", graph.MatMul, nil, x, n.weights("wb", -1, 1, 4, 8))
+		return n.output(a, n.relu("R", n.relu("S", b)))
+	})
+	table("weights-are-computed", func(n *net) *graph.Network {
+		x, w := n.input("x", 1, 3, 4), n.input("w", 4, 8)
+		a, b := n.add("A", graph.MatMul, nil, x, w), n.add("B", graph.MatMul, nil, x, n.weights("wb", -1, 1, 4, 8))
+		return n.output(n.add("P", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, a), n.add("Q", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, b))
+	})
+	table("copies-cost-more", func(n *net) *graph.Network {
+		x := n.input("x", 2, 300, 4)
+		a, b := n.add("A", graph.MatMul, nil, x, n.weights("wa", -1, 1, 4, 64)), n.add("B", graph.MatMul, nil, x, n.weights("wb", -1, 1, 4, 64))
+		return n.output(n.add("P", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, a), n.add("Q", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, b))
+	})
+	table("block-is-not-full", func(n *net) *graph.Network {
+		x := n.input("x", 2, 3, 5, 5)
+		a, b := n.conv("A", x, 5, 1, 0, 1, false), n.conv("B", x, 6, 1, 0, 1, false)
+		return n.output(n.add("P", graph.Transpose, graph.TransposeAttrs{Perm: []int{0, 1, 3, 2}}, a), n.add("Q", graph.Transpose, graph.TransposeAttrs{Perm: []int{0, 1, 3, 2}}, b))
+	})
+}

@@ -1,0 +1,136 @@
+package run
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+)
+
+func splitAxis(l *graph.Layer) int {
+	axis := l.Attrs.(graph.SplitAttrs).Axis
+	if axis < 0 {
+		axis += len(l.Inputs[0].Dims)
+	}
+	return axis
+}
+
+// partable returns why the outputs of a split cannot be read where its input lies.
+func partable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[string]int) error {
+	x, axis := l.Inputs[0], splitAxis(l)
+	if x.IsConst() {
+		return fmt.Errorf("input %s is a constant", x.Name)
+	}
+	if f == kernels.Linear {
+		if err := strides(desc(x, f, env), axis); err != nil {
+			return err
+		}
+	} else if axis != 1 {
+		return fmt.Errorf("axis %d is not that of channels", axis)
+	}
+	for i, y := range l.Outputs {
+		switch {
+		case n.IsOutput(y):
+			return fmt.Errorf("output %s is one of the network", y.Name)
+		case x.Type != y.Type || !x.Range.Equal(y.Range):
+			return fmt.Errorf("output %s has another type or range", y.Name)
+		case f != kernels.Linear && i < len(l.Outputs)-1 && y.Dims[1].Eval(env)%f.Block(x.Type) != 0:
+			return fmt.Errorf("output %s does not fill whole blocks of channels", y.Name)
+		}
+	}
+	return nil
+}
+
+// strides returns why one distance does not say how a part of a tensor in Linear lies: the distance between indices of axis
+// 0, or between rows.
+func strides(d kernels.Desc, axis int) error {
+	if axis <= 1 || axis == len(d.Dims)-1 || graph.Count(d.Dims[1:axis]) == 1 || graph.Count(d.Dims[:axis]) == 1 {
+		return nil
+	}
+	return fmt.Errorf("axis %d is neither the first, nor the second, nor the last", axis)
+}
+
+// part returns the form of an output of a split that lies in its input, and the distance in elements from one index of the
+// axes before the split one to the next: 0 where there is but one, so that the part is dense.
+func part(whole, d kernels.Desc, axis int) (kernels.Desc, int) {
+	switch {
+	case graph.Count(whole.Dims[:axis]) <= 1 && (whole.Format != kernels.NHWC || graph.Count(whole.Dims[2:]) == 1):
+		return d, 0
+	case whole.Format == kernels.NHWC:
+		d.Pitch = whole.PixelPitch()
+		return d, d.Pitch
+	case graph.Count(whole.Dims[1:axis]) == 1:
+		d.Batch = whole.BatchStride()
+		return d, d.Batch
+	}
+	d.Pitch = whole.RowPitch()
+	return d, d.Pitch
+}
+
+// readable reports whether all who read the outputs of a split can do so where its input lies. A concatenation that would
+// have them written to their places in its output goes before.
+func (y *layout) readable(l *graph.Layer, in int) bool {
+	whole, axis := y.plan.Slots[in].Desc, splitAxis(l)
+	if !whole.Dense() {
+		return false
+	}
+	align, offset := y.backend.Info().Align, 0
+	for _, t := range l.Outputs {
+		own := desc(t, whole.Format, y.env)
+		d, distance := part(whole, own, axis)
+		if align > 1 && (offset%align != 0 || distance*d.Type.Size()%align != 0) {
+			return false
+		}
+		for _, u := range t.Users {
+			if !y.readsPart(u, t, d) {
+				return false
+			}
+		}
+		offset += partBytes(whole, own, axis)
+	}
+	return true
+}
+
+// readsPart reports whether layer u can read its input t where that lies as d says.
+func (y *layout) readsPart(u *graph.Layer, t *graph.Tensor, d kernels.Desc) bool {
+	o := y.chosen(u)
+	switch {
+	case o.memory && u.Op.Memory == graph.Joined:
+		return false
+	case d.Dense():
+		return true
+	case o.memory:
+		return false
+	case d.Format == kernels.Linear && d.Pitch > 0:
+		for i, x := range u.Inputs {
+			if x == t && formatOf(u, i, o.in, o.out) != d.Format {
+				return false
+			}
+		}
+		return o.tactic.Reads(d)
+	}
+	return y.readsSlices(u, t, d.Format)
+}
+
+// partBytes returns how far behind the begin of one part of a tensor the next one begins.
+func partBytes(whole, d kernels.Desc, axis int) int {
+	n := graph.Count(whole.Dims[:axis])
+	if whole.Format == kernels.NHWC {
+		n = d.Dims[0] * graph.Count(d.Dims[2:])
+	}
+	return d.Bytes() / max(1, n)
+}
+
+// parts makes the outputs of a split parts of its input.
+func (y *layout) parts(step *Step, index int) {
+	in, axis := step.In[0], splitAxis(step.Layer)
+	y.whole[y.plan.root(in)] = true
+	offset := 0
+	for _, t := range step.Layer.Outputs {
+		whole := y.plan.Slots[in].Desc
+		own := desc(t, whole.Format, y.env)
+		d, _ := part(whole, own, axis)
+		step.Out = append(step.Out, y.share(t, d, in, offset, index))
+		offset += partBytes(whole, own, axis)
+	}
+}

@@ -1,0 +1,143 @@
+package host
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// PartialPrefix begins the name of a file that is being written, beside the place where it will be.
+const PartialPrefix = ".partial-"
+
+// PartialLife is how long a file that is being written may stay as it is before its writer is taken to have ended.
+const PartialLife = time.Hour
+
+// WriteFile makes a file appear as a whole: whenever the program or the machine stops, the path has what was there before, or
+// all that write writes. The file keeps the mode it has, and a symbolic link what it leads to. What is there and is no regular
+// file, as a pipe or a device, is written to as it is. It returns how many bytes write wrote.
+func WriteFile(path string, write func(io.Writer) error) (int64, error) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	mode := fs.FileMode(0)
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return 0, fmt.Errorf("%s is a directory; name a file", path)
+	case err == nil && !info.Mode().IsRegular():
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return 0, err
+		}
+		n, err := fill(f, write)
+		return n, errors.Join(err, f.Close())
+	case err == nil:
+		mode = info.Mode().Perm()
+	}
+	return place(path, mode, write, os.Rename)
+}
+
+// CreateFile is WriteFile of a file that is not there yet. Where there is one the error is fs.ErrExist, and that one stays as
+// it is.
+func CreateFile(path string, write func(io.Writer) error) (int64, error) {
+	if _, err := os.Lstat(path); err == nil {
+		return 0, &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	}
+	return place(path, 0, write, func(from, to string) error {
+		err := os.Link(from, to)
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // a file system without links: the name is taken first
+		if err != nil {
+			return err
+		}
+		f.Close()
+		return os.Rename(from, to)
+	})
+}
+
+// Bytes returns what writes data.
+func Bytes(data []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}
+}
+
+// place writes a partial file beside path, brings it to the disk, moves it to path and brings that to the disk, too. With mode
+// 0 the file has the mode of any new one.
+func place(path string, mode fs.FileMode, write func(io.Writer) error, move func(from, to string) error) (int64, error) {
+	f, err := partial(path)
+	if err != nil {
+		return 0, fmt.Errorf("write %s: %w", path, errors.Unwrap(err))
+	}
+	defer os.Remove(f.Name())
+	n, err := fill(f, write)
+	if err == nil && mode != 0 {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = flush(f)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return n, fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := move(f.Name(), path); err != nil {
+		return n, err
+	}
+	return n, flushFolder(filepath.Dir(path))
+}
+
+// fill writes to a file and returns how many bytes that were.
+func fill(f *os.File, write func(io.Writer) error) (int64, error) {
+	c := &counter{w: f}
+	w := bufio.NewWriterSize(c, 1<<16)
+	err := write(w)
+	if err == nil {
+		err = w.Flush()
+	}
+	return c.n, err
+}
+
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// partial opens a new file beside path, and removes those that writers left there which were killed.
+func partial(path string) (*os.File, error) {
+	dir, base := filepath.Dir(path), filepath.Base(path)
+	prefix := PartialPrefix + base[:min(len(base), 200)] + "-"
+	if left, err := os.ReadDir(dir); err == nil {
+		for _, e := range left {
+			if !strings.HasPrefix(e.Name(), prefix) {
+				continue
+			}
+			if info, err := e.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > PartialLife {
+				_ = os.Remove(filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	for try := 0; ; try++ {
+		name := filepath.Join(dir, fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), time.Now().UnixNano()))
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) || try == 100 {
+			return f, err
+		}
+	}
+}
+
+// flush brings a file to the disk: without, a machine that stops may keep the new name and lose what was to be in it.
+var flush = (*os.File).Sync

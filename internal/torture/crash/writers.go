@@ -1,0 +1,144 @@
+//go:build linux
+
+package crash
+
+import (
+	"archive/zip"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/trtui/trtui/internal/host"
+	"github.com/trtui/trtui/internal/torture"
+)
+
+// writer is a command that writes a file as a whole.
+type writer struct {
+	args  []string // without the model and the file
+	flag  string   // names the file
+	whole func(t *test, file string)
+}
+
+var writers = []writer{
+	{[]string{"build", "-q", "--timing-cache", "none"}, "-o", engineRuns},
+	{[]string{"export"}, "-o", modelRuns},
+	{[]string{"export", "--optimized"}, "-o", modelRuns},
+	{[]string{"run", "-q", "--items", "1", "--timing-cache", "none"}, "--save-outputs", archiveOpens},
+}
+
+// written returns the writers' command lines for a file.
+func (t *test) written(file string) (list [][]string) {
+	for _, w := range writers {
+		list = append(list, append(append([]string{w.args[0], t.model}, w.args[1:]...), w.flag, file))
+	}
+	return list
+}
+
+// whole checks a file of a writer.
+func (t *test) whole(writer int, file string) { writers[writer].whole(t, file) }
+
+func engineRuns(t *test, file string) {
+	t.well("run", t.named(file, "copy.engine"), "-q", "--items", "1", "--timing-cache", "none")
+}
+
+func modelRuns(t *test, file string) {
+	t.well("run", t.named(file, "copy.onnx"), "-q", "--items", "1", "--timing-cache", "none")
+}
+
+// named gives a file another name, for what tells by it what a file is.
+func (t *test) named(file, name string) string {
+	if err := os.WriteFile(t.path(name), t.read(file), 0o644); err != nil {
+		t.errorf(torture.Child{}, "cannot write: %v", err)
+	}
+	return t.path(name)
+}
+
+func archiveOpens(t *test, file string) {
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		t.errorf(torture.Child{}, "the outputs that were saved: %v", err)
+		return
+	}
+	defer z.Close()
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err == nil {
+			_, err = io.Copy(io.Discard, r)
+		}
+		if err != nil {
+			t.errorf(torture.Child{}, "the outputs that were saved: %v", err)
+		}
+	}
+}
+
+// killedWriter: a file that is written over another is the old one or the new one, whole, and no more than one partial file
+// is left, which the next writer removes in time.
+func killedWriter(t *test) {
+	k := t.rnd.IntN(len(writers))
+	dir := t.path("out")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.errorf(torture.Child{}, "cannot begin: %v", err)
+		return
+	}
+	out := filepath.Join(dir, "file")
+	args := t.written(out)[k]
+	t.well(args...)
+	if t.rnd.IntN(2) == 0 {
+		t.killed(600*time.Millisecond, t.command(args...))
+	} else {
+		t.killedIn(dir, args)
+	}
+	if old := t.read(out); len(old) == 0 {
+		t.errorf(torture.Child{}, "the file is gone")
+		return
+	}
+	t.whole(k, out)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.errorf(torture.Child{}, "cannot look: %v", err)
+	}
+	for _, e := range entries {
+		partial := strings.HasPrefix(e.Name(), host.PartialPrefix)
+		if partial {
+			old := time.Now().Add(-2 * host.PartialLife)
+			_ = os.Chtimes(filepath.Join(dir, e.Name()), old, old)
+		}
+		if !partial && e.Name() != "file" || len(entries) > 2 {
+			t.errorf(torture.Child{}, "%s is left", e.Name())
+		}
+	}
+	t.well(args...)
+	if entries, _ = os.ReadDir(dir); len(entries) != 1 {
+		t.errorf(torture.Child{}, "%d files are left when it is written again", len(entries))
+	}
+}
+
+// killedIn kills a command a moment after it began to write a file in a folder.
+func (t *test) killedIn(dir string, args []string) {
+	cmd := t.command(args...)
+	moment := time.Duration(t.rnd.IntN(3000)) * time.Microsecond
+	t.commands = append(t.commands, fmt.Sprintf("(killed %v after it began to write)", moment))
+	if err := cmd.Start(); err != nil {
+		t.errorf(torture.Child{}, "cannot run: %v", err)
+		return
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case <-ended:
+			return // it was faster
+		default:
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, host.PartialPrefix+"*")); len(left) > 0 {
+			time.Sleep(moment)
+			_ = cmd.Process.Kill()
+			<-ended
+			return
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+}

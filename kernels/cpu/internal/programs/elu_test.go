@@ -1,0 +1,28 @@
+package programs
+
+import (
+	"math"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+)
+
+// TestElu: near 0, where exp(x)-1 is a small difference, and at the ends elu is what its definition says.
+func TestElu(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	x := []float32{0, -1e-30, 1e-30, -3e-8, -1e-4, -0.3, -1, -20, -100, -3e38, 3e38, 2, inf, -inf, nan, -0.69}
+	for _, in := range []graph.Instr{{Op: graph.EltElu, Imm: [2]float32{1}}, {Op: graph.EltElu, Imm: [2]float32{0.3}}, {Op: graph.EltSelu, Imm: [2]float32{1.67, 1.05}}} {
+		for _, k := range asm.VecKernels() {
+			v := prepareInstr(in)
+			got, room := make([]float32, len(x)), make([]float32, len(x))
+			v.run(&k, got, x, nil, nil, room)
+			for i, a := range x {
+				want := float64(in.Eval(a, 0, 0))
+				if g := float64(got[i]); g != want && !(math.Abs(g-want) <= 1e-6*math.Abs(want)) && (g == g || want == want) {
+					t.Errorf("%v of %v is %v, want %v", in.Op, a, g, want)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package attention
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit"
+	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
+)
+
+// loopCode is how many instructions a thread has for a tile of keys.
+type loopCode struct{ products, fragments, copies, others int }
+
+// loopCodeOf counts them. A score takes its scaling, largest, exponential and sum, and half a conversion; a sum of values its
+// scaling. Beside them there are the ring, addresses and predicates of copies, and what is done once for a row.
+func loopCodeOf(tl Tile, p *problem) loopCode {
+	keys, values := tl.widths(p)
+	rows := tl.BM / tl.Warps
+	c := loopCode{
+		products:  rows / 16 * (tl.BN/8*keys/tensorDepth + values/8*tl.BN/16),
+		fragments: tl.BN / 16 * (keys + values) / 16,
+		copies:    2 * tl.BN * (keys + values) / 16 / tl.threads(),
+	}
+	if !tl.kept(p) {
+		c.fragments += rows / 16 * keys / tensorDepth
+	}
+	scores, sums := rows*tl.BN/32, rows*values/32
+	c.others = 11*scores/2 + sums + 30 + 12*rows/16 + c.copies
+	return c
+}
+
+// TestMainLoops reads the machine code of every tile's loop: a tile of keys has exactly the products, fragments and copies that it
+// needs, one barrier, and little beside what the softmax takes; nothing is in local memory.
+func TestMainLoops(t *testing.T) {
+	emittest.Assembler(t)
+	for _, tl := range tiles() {
+		for _, size := range []int{64, 128} {
+			if tl.Unit != emit.TensorF16 || size > tl.Most || tl.Split > 1 {
+				continue
+			}
+			t.Run(fmt.Sprint(tl, "/", size), func(t *testing.T) {
+				tr := shape{1, 2, 2, 128, 1024, size, size, true}.trial(t, tl, graph.AttentionAttrs{}, graph.F16)
+				p, err := problemOf(tr.Binding)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := loopCodeOf(tl, p)
+				for _, arch := range []string{"sm_80", "sm_90a"} {
+					c := emittest.Disassemble(t, arch, tr.Work.Module.String())
+					if n := c.Counts(0, len(c.Names)); n["LDL"]+n["STL"] > 0 {
+						t.Errorf("%s: %d loads and %d stores of local memory", arch, n["LDL"], n["STL"])
+					}
+					loop := c.MainLoop("HMMA")
+					for name, count := range map[string]int{"HMMA": want.products, "LDSM": want.fragments, "LDGSTS": want.copies, "BAR": 1} {
+						if n := loop.Count(name); n != count {
+							t.Errorf("%s: %d times %s in the loop, want %d", arch, n, name, count)
+						}
+					}
+					others := len(loop) - want.products - want.fragments - want.copies
+					t.Logf("%s: %d of %d instructions are products, %d fragments, %d copies, %d others, at most %d",
+						arch, want.products, len(loop), want.fragments, want.copies, others, want.others)
+					if others > want.others {
+						t.Errorf("%s: %d instructions are neither products, fragments nor copies, want at most %d", arch, others, want.others)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestCode: no tile spills, whatever its heads' size, masked or not, with grouped queries, past keys, or parts.
+func TestCode(t *testing.T) {
+	tool := emittest.Assembler(t)
+	for i, tl := range tiles() {
+		for j, size := range []int{32, 64, 80, 128, 256} {
+			if size > tl.Most || tl.Split > 2 {
+				continue
+			}
+			t.Run(fmt.Sprint(tl, "/", size), func(t *testing.T) {
+				s := shape{1, 4, 4 >> (j % 2), 128, 1024, size, size, true}
+				var mask *graph.Tensor
+				switch (i + j) % 4 {
+				case 1:
+					mask = &graph.Tensor{Name: "m", Type: graph.F32, Dims: graph.Shape(1, 1, 128, 1024)}
+				case 2:
+					mask = &graph.Tensor{Name: "m", Type: graph.F16, Dims: graph.Shape(1, 1024)}
+				case 3:
+					mask = &graph.Tensor{Name: "m", Type: graph.Bool, Dims: graph.Shape(128, 1023)}
+				}
+				a := graph.AttentionAttrs{Causal: (i+j/2)%2 == 0}
+				if j%3 == 1 {
+					a.Softcap = 30
+				}
+				tr := s.trial(t, tl, a, tl.Unit.Type(), mask)
+				for _, arch := range []string{"sm_80", "sm_90a"} {
+					t.Logf("%s: %d registers", arch, emittest.Registers(t, tool, arch, tr.Work.Module.String()))
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Name shortens a name to at most w cells so that names which differ still do. Names of layers and tensors are paths: what the
+// next part repeats goes first ("/layer4/layer4.2/conv/Conv" is "/layer4.2/Conv"), then parts from the left are abbreviated, but
+// not their numbers ("/bert/encoder/layer.11/attention/query/MatMul" is "/ber/enc/lay.11/att/query/MatMul", and with less room
+// "/b/e/l.11/a/query/MatMul"), and where that is not enough mark stands for the middle.
+func Name(s string, w int, mark rune) string {
+	if len(s) <= w || Width(s) <= w {
+		return s
+	}
+	separator := separatorOf(s)
+	whole := withoutRepeats(strings.Split(s, separator))
+	s = strings.Join(whole, separator)
+	for _, letters := range []int{3, 1} {
+		parts := slices.Clone(whole)
+		for i := 0; i+1 < len(parts) && Width(s) > w; i++ {
+			parts[i] = abbreviate(parts[i], letters)
+			s = strings.Join(parts, separator)
+		}
+	}
+	return Middle(s, w, mark)
+}
+
+// separatorOf returns what stands between the parts of a path.
+func separatorOf(s string) string {
+	if strings.Contains(s, "/") {
+		return "/"
+	}
+	return "."
+}
+
+// withoutRepeats leaves out parts with which the next one begins, as exporters write modules inside of modules.
+func withoutRepeats(parts []string) []string {
+	var out []string
+	for i, p := range parts {
+		if i+1 < len(parts) && p != "" {
+			next, _, _ := strings.Cut(parts[i+1], " ")
+			if strings.EqualFold(p, next) || strings.HasPrefix(next, p+".") {
+				continue
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// abbreviate returns the first letters of a part and its numbers: "layer.11" is "lay.11", "down_blocks.0" "dow.0". What is not
+// a word with a number behind it stays.
+func abbreviate(part string, letters int) string {
+	word := strings.TrimRightFunc(part, func(r rune) bool { return unicode.IsDigit(r) || r == '.' })
+	number := part[len(word):]
+	if strings.ContainsFunc(word, unicode.IsDigit) {
+		return part
+	}
+	for i := range word {
+		if letters--; letters < 0 {
+			return word[:i] + number
+		}
+	}
+	return part
+}
