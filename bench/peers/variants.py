@@ -1,7 +1,8 @@
 """Exports small transformers of random weights in each way that torch offers, to one folder per architecture.
 
-python variants.py FOLDER [ARCHITECTURE ...]: FOLDER/ARCHITECTURE/EXPORTER-ATTENTION-opsetN-AXES.onnx. Recognition must make the same
-layers of all of them: core/graph/pass tests that, with TRTUI_VARIANTS=FOLDER. A variant that torch cannot export is reported.
+python variants.py FOLDER [ARCHITECTURE ...]: FOLDER/ARCHITECTURE/EXPORTER-ATTENTION-opsetN-AXES.onnx, and what onnxruntime's optimiser
+makes of it, with -optimised at its end. Recognition must make the same layers of all of them: core/graph/pass tests that, with
+TRTUI_VARIANTS=FOLDER. A variant that cannot be made is reported.
 """
 
 import pathlib
@@ -11,21 +12,25 @@ import warnings
 import torch
 import transformers
 
+try:
+    from onnxruntime.transformers import optimizer
+except ImportError:
+    optimizer = None
+
 SEQUENCE, VOCABULARY, WIDTH, LAYERS, HEADS = 6, 50, 32, 2, 4
-TORCHSCRIPT_OPSETS, DYNAMO_OPSETS = (14, 17), (18,)
+OPSETS = {"torchscript": (14, 17), "dynamo": (18, 23)}
+AXES = ("fixed", "sequence", "dynamic")  # none has a symbol, the sequence has one, the batch has one, too
 
 
 class Hidden(torch.nn.Module):
-    """The hidden states of a model, from tokens, as its only output."""
+    """The hidden states of a model as its only output."""
 
-    def __init__(self, model):
+    def __init__(self, model, of):
         super().__init__()
-        self.model = model
+        self.model, self.of = model, of
 
-    def forward(self, ids):
-        return self.model(input_ids=ids, return_dict=False, **self.extra)[0]
-
-    extra = {}
+    def forward(self, x):
+        return self.model(**{self.of: x}, return_dict=False)[0]
 
 
 def bert(attention):
@@ -47,21 +52,47 @@ def llama(attention):
     return transformers.LlamaModel(config)
 
 
-ARCHITECTURES = {"bert": bert, "gpt2": gpt2, "llama": llama}
+def vit(attention):
+    config = transformers.ViTConfig(hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=HEADS, intermediate_size=2 * WIDTH,
+                                    image_size=8, patch_size=4, attn_implementation=attention)
+    return transformers.ViTModel(config, add_pooling_layer=False)
 
 
-def export(make, path, exporter, attention, opset, dynamic):
+ARCHITECTURES = {"bert": bert, "gpt2": gpt2, "llama": llama, "vit": vit}
+
+
+def export(name, path, exporter, attention, opset, axes):
     torch.manual_seed(1)
-    model = Hidden(make(attention)).eval()
-    ids = torch.randint(0, VOCABULARY, (1, SEQUENCE))
+    image = name == "vit"
+    model = Hidden(ARCHITECTURES[name](attention), "pixel_values" if image else "input_ids").eval()
+    x = torch.randn(2, 3, 8, 8) if image else torch.randint(0, VOCABULARY, (2 if axes == "dynamic" else 1, SEQUENCE))
+    symbols = {} if axes == "fixed" else {0: "batch"} if image else {1: "sequence"} if axes == "sequence" else {0: "batch", 1: "sequence"}
     if exporter == "dynamo":
-        shapes = {"ids": {1: torch.export.Dim("sequence", min=2, max=16)}} if dynamic else None
-        torch.onnx.export(model, (ids,), path, dynamo=True, opset_version=opset, dynamic_shapes=shapes, external_data=False,
-                          input_names=["ids"], output_names=["hidden"], verbose=False)
+        shapes = {"x": {i: torch.export.Dim(s, min=1 + i, max=16) for i, s in symbols.items()}} if symbols else None
+        torch.onnx.export(model, (x,), path, dynamo=True, opset_version=opset, dynamic_shapes=shapes, external_data=False,
+                          input_names=["x"], output_names=["hidden"], verbose=False)
     else:
-        axes = {"ids": {1: "sequence"}} if dynamic else None
-        torch.onnx.export(model, (ids,), path, dynamo=False, opset_version=opset, dynamic_axes=axes, input_names=["ids"],
-                          output_names=["hidden"])
+        torch.onnx.export(model, (x,), path, dynamo=False, opset_version=opset, dynamic_axes={"x": symbols} if symbols else None,
+                          input_names=["x"], output_names=["hidden"])
+
+
+def variants(name):
+    for exporter, opsets in OPSETS.items():
+        for opset in opsets:
+            for attention in ("eager", "sdpa"):
+                for axes in AXES:
+                    if name != "vit" or axes != "sequence":
+                        yield exporter, attention, opset, axes
+
+
+def attempt(path, make):
+    try:
+        make()
+        print(path, flush=True)
+        return True
+    except Exception as e:  # of torch or onnxruntime, for any reason
+        print(f"{path}: {type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}", flush=True)
+        return False
 
 
 def main():
@@ -70,16 +101,11 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     for name in sys.argv[2:] or ARCHITECTURES:
         (folder / name).mkdir(parents=True, exist_ok=True)
-        kinds = [("torchscript", o) for o in TORCHSCRIPT_OPSETS] + [("dynamo", o) for o in DYNAMO_OPSETS]
-        for exporter, opset in kinds:
-            for attention in ("eager", "sdpa"):
-                for dynamic in (False, True):
-                    path = folder / name / f"{exporter}-{attention}-opset{opset}-{'dynamic' if dynamic else 'fixed'}.onnx"
-                    try:
-                        export(ARCHITECTURES[name], str(path), exporter, attention, opset, dynamic)
-                        print(path, flush=True)
-                    except Exception as e:  # of torch, for any reason
-                        print(f"{path}: {type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}", flush=True)
+        for v in variants(name):
+            path = str(folder / name / "{}-{}-opset{}-{}".format(*v))
+            if attempt(path + ".onnx", lambda: export(name, path + ".onnx", *v)) and optimizer and name != "llama":
+                attempt(path + "-optimised.onnx", lambda: optimizer.optimize_model(
+                    path + ".onnx", model_type=name, num_heads=HEADS, hidden_size=WIDTH).save_model_to_file(path + "-optimised.onnx"))
 
 
 if __name__ == "__main__":

@@ -25,10 +25,16 @@ import (
 var recogniseAttention = Pass{
 	Name:  "recognise-attention",
 	Doc:   "recognise attention that is written as several layers",
-	Rules: []string{"attention"},
+	Rules: []string{"attention", "attention-heads"},
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {
-			return l.Op == graph.Softmax && l.Epilogue.Args == 0 && r.recogniseAttention(l)
+			switch {
+			case l.Epilogue.Args > 0:
+				return false
+			case l.Op == graph.Attention:
+				return r.cutsHeads(l)
+			}
+			return l.Op == graph.Softmax && r.recogniseAttention(l)
 		})
 	},
 }
@@ -242,92 +248,11 @@ func (a *attention) nanToZero(t *graph.Tensor) (s, isNaN *graph.Layer) {
 	return nil, nil
 }
 
-// operands are what an attention reads and writes, in forms that go together.
-type operands struct {
-	q, k, v, y    form
-	heads, groups int // heads of queries, and of keys and values
-}
-
-// operands chooses forms of queries, keys, values and result, the best first.
-func (a *attention) operands() (operands, bool) {
-	lead := []role{batchRole, headRole}[:len(a.scores.Outputs[0].Dims)-2]
-	roles := func(r ...role) []role { return append(slices.Clone(lead), r...) }
-	q := a.r.operandForms(a.scores.Inputs[0], true, roles(rowRole, depthRole)...)
-	k := a.r.operandForms(a.scores.Inputs[1], true, roles(depthRole, rowRole)...)
-	k = append(k, a.turned(roles)...)
-	v := a.r.operandForms(a.product.Inputs[1], false, roles(rowRole, depthRole)...)
-	y := a.r.resultForms(a.product.Outputs[0], roles(rowRole, depthRole)...)
-	for _, fy := range y {
-		for _, fq := range q {
-			if len(fq.dims) != len(fy.dims) || !sameRows(fq, fy) || !fq.heads.Equal(fy.heads) || !fq.repeats.Is(1) {
-				continue
-			}
-			heads, ok := fq.heads.IsConst()
-			if !ok {
-				continue
-			}
-			for _, fk := range k {
-				if !fk.batch.Equal(fq.batch) || !fk.depth.Equal(fq.depth) || !serves(fk, fq) {
-					continue
-				}
-				for _, fv := range v {
-					if sameRows(fv, fk) && fv.heads.Equal(fk.heads) && serves(fv, fq) && fv.depth.Equal(fy.depth) {
-						groups, _ := fk.heads.IsConst()
-						return operands{fq, fk, fv, fy, heads, groups}, true
-					}
-				}
-			}
-		}
-	}
-	return operands{}, false
-}
-
-// turned returns the forms of the keys' operand with its last axes swapped, for which a layer is needed.
-func (a *attention) turned(roles func(...role) []role) []form {
-	t := a.scores.Inputs[1]
-	v := layoutOf(t, roles(depthRole, rowRole)...)
-	perm := swapped(len(t.Dims))
-	v.permute(perm)
-	dims := make([]graph.Dim, len(perm))
-	for i, p := range perm {
-		dims[i] = t.Dims[p]
-	}
-	list := v.forms(t)
-	for i := range list {
-		list[i].turned = true
-	}
-	return preferred(list)
-}
-
-// swapped returns the permutation that swaps the last two of rank axes.
-func swapped(rank int) []int {
-	perm := make([]int, rank)
-	for i := range perm {
-		perm[i] = i
-	}
-	perm[rank-2], perm[rank-1] = rank-1, rank-2
-	return perm
-}
-
-func sameRows(a, b form) bool { return a.batch.Equal(b.batch) && a.rows.Equal(b.rows) }
-
-// serves reports whether the heads of keys or values are those of the queries, or of groups of them.
-func serves(k, q form) bool {
-	_, ok := k.heads.IsConst()
-	return ok && (k.heads.Mul(k.repeats).Equal(q.heads) || k.heads.Is(1) && k.repeats.Is(1))
-}
-
 // layer returns the attention, whose result is in the form of y.
 func (a *attention) layer(c *candidate, h operands) (*graph.Layer, bool) {
-	inputs := make([]*graph.Tensor, 3)
-	for i, f := range []form{h.q, h.k, h.v} {
-		t := f.t
-		if f.turned {
-			t = a.draft.layer(t.Name+"_turned", graph.Transpose, graph.TransposeAttrs{Perm: swapped(len(t.Dims))}, t)
-		}
-		if inputs[i] = a.draft.reshape(t, f.dims); inputs[i] == nil {
-			return nil, c.miss(WrongShape, "%s cannot be given the shape %s", t, graph.FormatDims(f.dims))
-		}
+	inputs, ok := a.inputs(c, h)
+	if !ok {
+		return nil, false
 	}
 	attrs := graph.AttentionAttrs{Heads: h.heads, KVHeads: h.groups, Scale: float32(a.scale * h.q.scale * h.k.scale), Softcap: float32(a.softcap)}
 	if attrs.Scale == 0 || math.IsInf(float64(attrs.Scale), 0) || attrs.Scale != attrs.Scale {
@@ -340,7 +265,27 @@ func (a *attention) layer(c *candidate, h operands) (*graph.Layer, bool) {
 	if attrs.Causal = causal; m != nil {
 		inputs = append(inputs, m)
 	}
-	y := &graph.Tensor{Name: h.y.t.Name, Type: a.product.Outputs[0].Type, Dims: h.y.dims}
+	return a.of(c, h, attrs, inputs)
+}
+
+// inputs returns queries, keys and values in their forms.
+func (a *attention) inputs(c *candidate, h operands) ([]*graph.Tensor, bool) {
+	list := make([]*graph.Tensor, 3)
+	for i, f := range []form{h.q, h.k, h.v} {
+		t := f.t
+		if f.turned {
+			t = a.draft.layer(t.Name+"_turned", graph.Transpose, graph.TransposeAttrs{Perm: swapped(len(t.Dims))}, t)
+		}
+		if list[i] = a.draft.reshape(t, f.dims); list[i] == nil {
+			return nil, c.miss(WrongShape, "%s cannot be given the shape %s", t, graph.FormatDims(f.dims))
+		}
+	}
+	return list, true
+}
+
+// of returns the attention of these inputs.
+func (a *attention) of(c *candidate, h operands, attrs graph.AttentionAttrs, inputs []*graph.Tensor) (*graph.Layer, bool) {
+	y := &graph.Tensor{Name: h.y.t.Name, Type: h.y.t.Type, Dims: h.y.dims}
 	by := &graph.Layer{Name: a.softmax.Name, Op: graph.Attention, Attrs: attrs, Inputs: inputs, Outputs: []*graph.Tensor{y}}
 	if err := by.Infer(); err != nil || !graph.EqualDims(y.Dims, h.y.dims) {
 		return nil, c.miss(WrongShape, "%s, %s and %s do not make %s", inputs[0], inputs[1], inputs[2], graph.FormatDims(h.y.dims))
