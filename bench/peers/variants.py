@@ -23,14 +23,19 @@ AXES = ("fixed", "sequence", "dynamic")  # none has a symbol, the sequence has o
 
 
 class Hidden(torch.nn.Module):
-    """The hidden states of a model as its only output."""
+    """The hidden states of a model as its only output. With triangle the model is given its causal mask, as TorchScript cannot
+    export how it is computed."""
 
-    def __init__(self, model, of):
+    def __init__(self, model, of, triangle):
         super().__init__()
-        self.model, self.of = model, of
+        self.model, self.of, self.triangle = model, of, triangle
 
     def forward(self, x):
-        return self.model(**{self.of: x}, return_dict=False)[0]
+        given = {}
+        if self.triangle:
+            n = x.shape[1]
+            given["attention_mask"] = torch.triu(torch.full((n, n), torch.finfo(torch.float32).min), 1)[None, None]
+        return self.model(**{self.of: x}, return_dict=False, **given)[0]
 
 
 def bert(attention):
@@ -59,12 +64,14 @@ def vit(attention):
 
 
 ARCHITECTURES = {"bert": bert, "gpt2": gpt2, "llama": llama, "vit": vit}
+OPTIMISED_AS = {"bert": "bert", "gpt2": "bert", "llama": "bert", "vit": "vit"}  # gpt2 needs earlier keys and values
 
 
 def export(name, path, exporter, attention, opset, axes):
     torch.manual_seed(1)
     image = name == "vit"
-    model = Hidden(ARCHITECTURES[name](attention), "pixel_values" if image else "input_ids").eval()
+    triangle = exporter == "torchscript" and name in ("gpt2", "llama")
+    model = Hidden(ARCHITECTURES[name](attention), "pixel_values" if image else "input_ids", triangle).eval()
     x = torch.randn(2, 3, 8, 8) if image else torch.randint(0, VOCABULARY, (2 if axes == "dynamic" else 1, SEQUENCE))
     symbols = {} if axes == "fixed" else {0: "batch"} if image else {1: "sequence"} if axes == "sequence" else {0: "batch", 1: "sequence"}
     if exporter == "dynamo":
@@ -103,9 +110,9 @@ def main():
         (folder / name).mkdir(parents=True, exist_ok=True)
         for v in variants(name):
             path = str(folder / name / "{}-{}-opset{}-{}".format(*v))
-            if attempt(path + ".onnx", lambda: export(name, path + ".onnx", *v)) and optimizer and name != "llama":
+            if attempt(path + ".onnx", lambda: export(name, path + ".onnx", *v)) and optimizer:
                 attempt(path + "-optimised.onnx", lambda: optimizer.optimize_model(
-                    path + ".onnx", model_type=name, num_heads=HEADS, hidden_size=WIDTH).save_model_to_file(path + "-optimised.onnx"))
+                    path + ".onnx", model_type=OPTIMISED_AS[name], num_heads=HEADS, hidden_size=WIDTH).save_model_to_file(path + "-optimised.onnx"))
 
 
 if __name__ == "__main__":

@@ -120,3 +120,29 @@ func TestRecogniseActivations(t *testing.T) {
 		}},
 	})
 }
+
+// TestGatedProducts checks that a gate is computed by the products on both sides of it.
+func TestGatedProducts(t *testing.T) {
+	gated := func(n *net) (gate, y *graph.Tensor) {
+		x := n.input("x", 2, 5, 8)
+		gate = n.add("Gate", graph.MatMul, nil, x, n.weights("gate", -1, 1, 8, 12))
+		up := n.add("Up", graph.MatMul, nil, x, n.weights("up", -1, 1, 8, 12))
+		silu := n.binary("Silu", graph.EltMul, gate, n.elt("Sigmoid", graph.EltSigmoid, nil, gate))
+		y = n.binary("Gated", graph.EltMul, silu, up)
+		return gate, n.add("Down", graph.MatMul, nil, y, n.weights("down", -1, 1, 12, 8))
+	}
+	testPasses(t, []Pass{recogniseActivations, fuseEpilogue, fuseResidual}, []passCase{
+		{"gate", func(n *net) *graph.Network {
+			_, y := gated(n)
+			return n.output(y)
+		}},
+		{"gate-is-an-output", func(n *net) *graph.Network {
+			gate, y := gated(n)
+			return n.output(y, gate)
+		}},
+		{"sigmoid-is-an-output", func(n *net) *graph.Network {
+			_, y := gated(n)
+			return n.output(y, n.Layer("Sigmoid").Outputs[0])
+		}},
+	})
+}

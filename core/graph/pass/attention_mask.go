@@ -139,6 +139,32 @@ func (m mask) leavesSome() bool {
 	return true
 }
 
+// seesByPlace leaves out a mask of an attention's that follows from places alone: the causal one, and one that hides nothing.
+func (r *rewrite) seesByPlace(l *graph.Layer) bool {
+	t, q, k := l.Input(graph.AttentionMask), l.Inputs[graph.AttentionQ].Dims, l.Inputs[graph.AttentionK].Dims
+	if t == nil || l.Input(graph.AttentionPastK) != nil || l.Input(graph.AttentionKVLengths) != nil {
+		return false
+	}
+	keys, n := k[len(k)-2], len(t.Dims)
+	if !t.Dims[n-1].Equal(keys) { // keys behind the end of a shorter one are not seen
+		return false
+	}
+	m := mask{t: t, selects: t.Type == graph.Bool, fill: math.Inf(-1), dims: t.Dims}
+	rows := q[len(q)-2]
+	causal := n > 1 && t.Dims[n-2].Equal(rows) && m.isCausal(rows, keys)
+	if !causal && !m.doesNothing() {
+		return false
+	}
+	c := r.candidate("attention-mask", l)
+	attrs := l.Attrs.(graph.AttentionAttrs)
+	attrs.Causal = attrs.Causal || causal
+	by := &graph.Layer{Name: l.Name, Op: l.Op, Attrs: attrs, Inputs: l.Inputs[:graph.AttentionMask:graph.AttentionMask], Outputs: l.Outputs}
+	if len(l.Outputs) != 1 || !c.has(by) || !c.enabled() {
+		return false
+	}
+	return c.fire(r.replace(l, by))
+}
+
 // doesNothing reports whether the mask leaves all scores as they are.
 func (m mask) doesNothing() bool {
 	v, ok := newSurveyor().number(m.t)

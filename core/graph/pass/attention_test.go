@@ -210,6 +210,26 @@ func TestRecogniseAttentionReports(t *testing.T) {
 			x := n.add("Tile", graph.Tile, graph.TileAttrs{Repeats: []int{1, 2, 1, 1, 1}}, n.reshape("Reshape", a.cut("k", 2, 0, 2, 3, 1), 2, 1, 2, 8, 6))
 			return n.output(a.joined(a.matmul(a.softmax(a.matmul(a.q(), n.reshape("Reshape", x, 2, 4, 8, 6))), a.v())))
 		}},
+		{"of-the-model", func(n *net) *graph.Network { // the op, with heads cut beside it
+			a := attnNet{n}
+			repeated := func(name string) *graph.Tensor {
+				x := n.add("Expand", graph.Expand, nil, n.reshape("Reshape", n.input(name, 2, 6, 16), 2, 6, 2, 1, 8), n.ints(2, 6, 2, 2, 8))
+				return n.reshape("Reshape", n.transpose("Transpose", x, 0, 2, 3, 1, 4), 2, 4, 6, 8)
+			}
+			q := a.op("Mul", graph.EltMul, a.q(), n.scalar(0.5))
+			y := n.add("Attention", graph.Attention, graph.AttentionAttrs{Scale: 2}, q, repeated("k"), repeated("v"), a.causal())
+			return n.output(a.joined(y))
+		}},
+		{"masks-of-the-model", func(n *net) *graph.Network {
+			a := attnNet{n}
+			of := func(queries int, mask *graph.Tensor) *graph.Tensor {
+				at := graph.AttentionAttrs{Heads: 4, KVHeads: 4}
+				return n.add("Attention", graph.Attention, at, n.input("q", 2, queries, 32), n.input("k", 2, 6, 32), n.input("v", 2, 6, 32), mask)
+			}
+			zero := n.AddConst("zero", graph.NewValue(graph.F32, 1, 1, 6))
+			short := n.AddConst("short", graph.NewValue(graph.F32, 1, 5))
+			return n.output(of(6, a.triangle(0, inf)), of(6, a.triangle(-1, inf)), of(3, zero), of(6, short))
+		}},
 		{"five-dims", func(n *net) *graph.Network {
 			a := attnNet{n}
 			q, k := n.input("q", 2, 2, 2, 6, 8), n.input("k", 2, 2, 1, 8, 6)

@@ -90,3 +90,45 @@ func (d *draft) add(last *graph.Layer) {
 		n.Insert(l)
 	}
 }
+
+// stand makes the draft and a layer, whose output is z but for its shape, compute z; of the layers that are gone then, those go
+// that nothing else needs.
+func (c *candidate) stand(d *draft, z *graph.Tensor, by *graph.Layer, gone []*graph.Layer) {
+	r := c.r
+	root, moved := z.Producer, r.moved(gone)
+	d.add(by)
+	if !graph.EqualDims(z.Dims, by.Outputs[0].Dims) {
+		y := r.net.NewTensor(z.Name+"_heads", z.Type, by.Outputs[0].Dims)
+		shape, _ := reshapeTo(y, z.Dims)
+		r.replace(root, r.reshape(y, z.Name+"_shape", shape))
+		by.Outputs, by.From = []*graph.Tensor{y}, c.members
+		by = r.net.Insert(by)
+	} else {
+		by = r.replace(root, by)
+	}
+	c.absorb(gone, moved)
+	c.fire(by)
+}
+
+// moved returns the bytes that each of the layers reads and writes.
+func (r *rewrite) moved(layers []*graph.Layer) map[*graph.Layer]int {
+	m := map[*graph.Layer]int{}
+	for _, l := range layers {
+		m[l] = r.traffic([]*graph.Layer{l})
+	}
+	return m
+}
+
+// absorb removes those of the layers that nothing needs any more, and counts them with the candidate's, and the bytes they moved,
+// though they are not what makes its site.
+func (c *candidate) absorb(layers []*graph.Layer, moved map[*graph.Layer]int) {
+	c.r.removeUnused(layers)
+	members := slices.Clone(c.members)
+	for _, l := range layers {
+		if c.r.net.Layer(l.Name) != l && !slices.Contains(c.layers, l) {
+			c.layers, members = append(c.layers, l), append(members, l.From...)
+			c.traffic += moved[l]
+		}
+	}
+	c.members = c.r.sources(members)
+}

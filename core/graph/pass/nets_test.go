@@ -231,11 +231,14 @@ type passCase struct {
 }
 
 // testPass runs one pass on each case, checks meaning and ledger, and compares the report with the golden file.
-func testPass(t *testing.T, p Pass, cases []passCase) {
+func testPass(t *testing.T, p Pass, cases []passCase) { testPasses(t, []Pass{p}, cases) }
+
+// testPasses is testPass for several, one after the other.
+func testPasses(t *testing.T, table []Pass, cases []passCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			n := c.build(newNet(t, c.name))
-			got, steps := runPass(t, n, []Pass{p}, Config{})
+			got, steps := runPass(t, n, table, Config{})
 			sameMeaning(t, n, got, 1e-5)
 			golden.RequireEqual(t, []byte(report(n, got, steps)))
 		})

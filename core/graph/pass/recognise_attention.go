@@ -25,14 +25,14 @@ import (
 var recogniseAttention = Pass{
 	Name:  "recognise-attention",
 	Doc:   "recognise attention that is written as several layers",
-	Rules: []string{"attention", "attention-heads"},
+	Rules: []string{"attention", "attention-heads", "attention-mask"},
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {
 			switch {
 			case l.Epilogue.Args > 0:
 				return false
 			case l.Op == graph.Attention:
-				return r.cutsHeads(l)
+				return r.cutsHeads(l) || r.seesByPlace(l)
 			}
 			return l.Op == graph.Softmax && r.recogniseAttention(l)
 		})
@@ -303,35 +303,5 @@ func (a *attention) put(c *candidate, h operands, by *graph.Layer) {
 			}
 		}
 	}
-	r, z := a.r, h.y.t
-	root := z.Producer
-	traffic := map[*graph.Layer]int{}
-	for _, l := range gone {
-		traffic[l] = r.traffic([]*graph.Layer{l})
-	}
-	a.draft.add(by)
-	if !graph.EqualDims(z.Dims, by.Outputs[0].Dims) {
-		y := r.net.NewTensor(z.Name+"_heads", z.Type, by.Outputs[0].Dims)
-		shape, _ := reshapeTo(y, z.Dims)
-		r.replace(root, r.reshape(y, z.Name+"_shape", shape))
-		by.Outputs, by.From = []*graph.Tensor{y}, c.members
-		by = r.net.Insert(by)
-	} else {
-		by = r.replace(root, by)
-	}
-	r.removeUnused(gone)
-	c.absorb(gone, traffic)
-	c.fire(by)
-}
-
-// absorb counts layers that are gone with the candidate's, and the bytes they moved, though they are not what makes its site.
-func (c *candidate) absorb(layers []*graph.Layer, traffic map[*graph.Layer]int) {
-	members := slices.Clone(c.members)
-	for _, l := range layers {
-		if c.r.net.Layer(l.Name) != l && !slices.Contains(c.layers, l) {
-			c.layers, members = append(c.layers, l), append(members, l.From...)
-			c.traffic += traffic[l]
-		}
-	}
-	c.members = c.r.sources(members)
+	c.stand(&a.draft, h.y.t, by, gone)
 }
