@@ -70,6 +70,7 @@ func Layers() []Case {
 	m.tensorScatters()
 	m.linearAttentions()
 	m.splits()
+	m.castPrograms()
 	return m.cases
 }
 
