@@ -84,7 +84,7 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 	case graph.F16:
 		l.Decisions, err = quant.PlaceFP16(n, cfg.Policy)
 	default:
-		supports = func(*graph.Layer) error { return errors.New("the precision is fp32") }
+		supports = ofReals(supports)
 	}
 	if err != nil {
 		return nil, err
@@ -107,6 +107,21 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 	}
 	l.Network.Lowered = true
 	return l, nil
+}
+
+// ofReals refuses layers of quantised tensors, of whatever the target has kernels for.
+func ofReals(supports func(*graph.Layer) error) func(*graph.Layer) error {
+	return func(l *graph.Layer) error {
+		for _, t := range slices.Concat(l.Inputs, l.Outputs) {
+			if t != nil && t.Quantized() {
+				return errors.New("the precision is fp32")
+			}
+		}
+		if supports == nil {
+			return nil
+		}
+		return supports(l)
+	}
 }
 
 // eightBit returns why a layer of integers has no tactic, in a line, by what supports says.

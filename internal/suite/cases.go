@@ -71,6 +71,8 @@ func Layers() []Case {
 	m.linearAttentions()
 	m.splits()
 	m.castPrograms()
+	m.gated()
+	m.turnedAttentions()
 	return m.cases
 }
 

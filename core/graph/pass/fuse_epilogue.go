@@ -14,11 +14,6 @@ import (
 //
 //	t = Conv(x, w)
 //	y = Mul(t, gate)    ->   y = Conv(x, w, gate) | mul($0, $1)
-//
-// A Cast of integers to real numbers is such a layer, too, where the target has a kernel for it.
-//
-//	t = Cast(mask i64)
-//	y = Sub(1, t)       ->   y = Cast(mask i64) | sub(1, $0)
 var fuseEpilogue = Pass{
 	Name:  "fuse-epilogue",
 	Doc:   "fuse activations and broadcast operations into the preceding layer",
@@ -51,10 +46,7 @@ func (r *rewrite) fuseFollower(l *graph.Layer) bool {
 		return false
 	}
 	full := e.fullSize(l)
-	if len(full) != 1 {
-		return false
-	}
-	if p := e.inputs[full[0]].Producer; !isAnchor(p) && !isConversion(p) {
+	if len(full) != 1 || !isAnchor(e.inputs[full[0]].Producer) {
 		return false
 	}
 	rule := "fuse-activation"

@@ -146,7 +146,7 @@ func TestSinkReshapes(t *testing.T) {
 	table := func(name string, build func(n *net) *graph.Network) {
 		t.Run(name, func(t *testing.T) {
 			n := build(newNet(t, name))
-			got, steps := runPass(t, n, []Pass{cancelReshapes, fuseEpilogue, fusePointwise}, Config{})
+			got, steps := runPass(t, n, []Pass{cancelReshapes, fuseEpilogue, fusePointwise, fuseCasts}, Config{})
 			sameMeaning(t, n, got, 1e-5)
 			golden.RequireEqual(t, []byte(report(n, got, steps)))
 		})

@@ -12,6 +12,7 @@ func Standard() []Pass {
 		commonSubexpressions,
 		recogniseNorms,
 		recogniseActivations,
+		recogniseRotary,
 		recogniseAttention,
 		sliceGathers,
 		cancelReshapes,
@@ -28,7 +29,8 @@ func Standard() []Pass {
 }
 
 // Lowering returns the passes that turn Quantize and Dequantize layers, of the model or placed by the quantiser, into
-// layers that compute with integers, as far as Config.Supports allows. Their result is lowered.
+// layers that compute with integers, as far as Config.Supports allows, and then those that fuse what only some targets have
+// kernels for. Their result is lowered.
 func Lowering() []Pass {
 	return []Pass{
 		propagateQuantization,
@@ -36,6 +38,10 @@ func Lowering() []Pass {
 		cancelQuantization,
 		fuseQuantized,
 		foldDequantize,
+		fuseCasts,
+		fuseRotations,
+		mergeRotations,
+		fuseGates,
 		lateDeadCode,
 	}
 }
@@ -55,6 +61,11 @@ var order = []struct{ first, then, why string }{
 	{"recognise-activations", "fold-scale", "a constant factor may belong to an activation"},
 	{"static-reshapes", "recognise-attention", "heads are split by reshapes to known shapes"},
 	{"recognise-attention", "cancel-reshapes", "merged with others, the transposes of heads are not seen"},
+	{"common-subexpressions", "recognise-rotary", "a component is one tensor only then"},
+	{"static-reshapes", "recognise-rotary", "pairs are split by reshapes to known shapes"},
+	{"recognise-rotary", "recognise-attention", "what is rotated is a view of heads again"},
+	{"recognise-rotary", "slice-gathers", "patterns have gathers"},
+	{"recognise-rotary", "fuse-epilogue", "patterns are of single element-wise layers"},
 	{"recognise-attention", "slice-gathers", "patterns have gathers"},
 	{"slice-gathers", "cancel-reshapes", "a slice of one index is followed by a reshape"},
 	{"recognise-attention", "fuse-epilogue", "scale and mask are layers of their own"},
@@ -65,6 +76,11 @@ var order = []struct{ first, then, why string }{
 	{"fuse-epilogue", "fuse-residual", "the activation before an addition comes before it"},
 	{"fuse-epilogue", "fuse-horizontal", "products are alike with their biases and activations"},
 	{"recognise-attention", "fuse-horizontal", "what reads the results says whether they can be slices"},
+	{"fuse-horizontal", "merge-rotations", "queries and keys are parts of one tensor then"},
+	{"recognise-rotary", "fuse-rotations", "rotations must be known, and attentions"},
+	{"recognise-attention", "fuse-rotations", "rotations must be known, and attentions"},
+	{"fuse-rotations", "merge-rotations", "none is launched where attention turns by itself"},
+	{"recognise-rotary", "merge-rotations", "two are one only where they are known"},
 	{"fuse-horizontal", "fuse-residual", "epilogues that read activations are not alike"},
 	{"fuse-residual", "fuse-pointwise", "an epilogue is better than a layer of its own"},
 	{"propagate-quantization", "quantize-constants", "moved weights are constants when what moves them reads integers"},
@@ -72,6 +88,8 @@ var order = []struct{ first, then, why string }{
 	{"propagate-quantization", "cancel-quantization", "pairs meet by moving"},
 	{"cancel-quantization", "fuse-quantized", "a cancelled pair leaves one integer tensor"},
 	{"fuse-quantized", "fold-dequantize", "what is left computes with real weights"},
+	{"fuse-quantized", "fuse-gates", "products of integers are layers of their own"},
+	{"fold-dequantize", "fuse-gates", "weights must be real constants"},
 }
 
 // checkOrder returns an error for a table whose order breaks a constraint or that has a pass twice.
