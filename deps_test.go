@@ -56,7 +56,7 @@ var allowed = map[string][]string{
 	"kernels/cuda/supervisor":          {"internal/suite", "kernels/cuda/bringup"},
 
 	"sessions/dataset":   {"core/graph", "core/graph/onnx", "internal/host"},
-	"sessions/generate":  {"core/graph", "core/run"},
+	"sessions/generate":  {"core/graph", "core/run", "sessions/dataset"},
 	"sessions/report":    {"sessions/config"},
 	"sessions/recording": {"core/graph", "core/run", "sessions/config", "sessions/report"},
 	"sessions/compare":   {"core/graph", "core/quant", "core/run", "sessions/report"},

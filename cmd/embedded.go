@@ -15,7 +15,7 @@ func (d digits) Inputs(i int) (map[string]graph.Value, error) {
 	return map[string]graph.Value{"image": graph.Values(graph.F32, d.Batch(i, i+1), 1, 1, testdata.Padded, testdata.Padded)}, nil
 }
 
-func (d digits) Label(i int) (int, bool) { return int(d.Labels[i]), true }
+func (d digits) Labels(i int) []int { return d.Images.Labels[i : i+1] }
 
 func (d digits) Name() string { return d.name }
 

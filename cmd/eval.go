@@ -22,6 +22,8 @@ type evalRow struct {
 	Calibrator   string
 	Top1         *float64 // percent; null without labels
 	Agreement    *float64 // percent of items whose first class is FP32's; null without classes
+	Tokens       int      `json:",omitempty"`       // of a text: those that follow another
+	Perplexity   *float64 `json:",omitempty"`       // of them; null where that is no number
 	SQNR         float64  `unit:"db" exact:"exact"` // of the first output
 	Latency      time.Duration
 	LatencyP99   time.Duration
@@ -157,6 +159,7 @@ func newEvalRow(c sessions.Compared) evalRow {
 		Estimated: c.Timings.Estimated, offset: acc.Labels.Offset,
 		Top1: percentage(acc.Labels.Top1), Agreement: percentage(acc.Labels.Agreement),
 	}
+	row.Tokens, row.Perplexity = acc.Labels.Tokens, acc.Labels.Perplexity
 	if len(acc.Outputs) > 0 {
 		row.SQNR, row.NotFinite = acc.Outputs[0].SQNR, acc.Outputs[0].NotFinite
 	}
@@ -199,6 +202,7 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	}
 	fmt.Fprintln(w)
 	var lines [][]string
+	text := rows[0].Tokens > 0
 	for _, r := range rows {
 		median, p99, speed, remark := ms(r.Latency), ms(r.LatencyP99), "1.00×", ""
 		if r.Speed != nil {
@@ -210,12 +214,21 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 		if r.NotFinite > 0 {
 			remark = strings.TrimSuffix(count(int(r.NotFinite), "element")+" NaN or infinite; "+remark, "; ")
 		}
-		lines = append(lines, []string{
+		line := []string{
 			r.Precision, r.Calibrator, known(r.Top1, hundredths), known(r.Agreement, hundredths), decibels(r.SQNR),
 			median, p99, speed, kib(r.WeightsBytes), kib(r.ArenaBytes), remark,
-		})
+		}
+		if text {
+			line = slices.Insert(line, 2, known(r.Perplexity, hundredths))
+		}
+		lines = append(lines, line)
 	}
-	writeTable(w, []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">median ms", "~>p99 ms", "~>speed", "~>weights KiB", ">arena KiB", ""}, lines)
+	head := []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">median ms", "~>p99 ms", "~>speed", "~>weights KiB", ">arena KiB", ""}
+	if text {
+		head = slices.Insert(head, 2, ">perplexity")
+		fmt.Fprintf(w, "of %s that follow another\n", count(rows[0].Tokens, "token"))
+	}
+	writeTable(w, head, lines)
 	return nil
 }
 

@@ -31,6 +31,7 @@ type dataFlags struct {
 	dequantize      []float32
 	labels          string
 	labelOffset     int
+	tokenizer       string // of texts
 	seed            uint64
 	randomItems     int
 
@@ -40,7 +41,7 @@ type dataFlags struct {
 func (d *dataFlags) define() {
 	d.heading = dataHeading
 	f := d.part(takeInputs)
-	f.StringVar(&d.data, "data", "", "evaluation data at `PATH`: .npz, .npy, idx, CIFAR .bin, a folder of images or of ONNX test data")
+	f.StringVar(&d.data, "data", "", "evaluation data at `PATH`: .npz, .npy, idx, CIFAR .bin, a folder of images or of ONNX test data; .txt for a language model")
 	f.StringVar(&d.calData, "calib-data", "", "calibration data at `PATH`, in the same forms; default: the evaluation data")
 	f.StringVar(&d.items, "items", "", "which `ITEMS` of the data, as in 500-1999 or 100; where times are estimated the first "+strconv.Itoa(fewItems)+" by default")
 	f.StringVar(&d.calItems, "calib-items", "", "which `ITEMS` of --calib-data")
@@ -56,6 +57,7 @@ func (d *dataFlags) define() {
 	f.IntSliceVar(&d.shape, "shape", nil, "shape of one item of a raw file, as in 1,49,10")
 	f.StringVar(&d.elements, "type", "", "element type of a raw file: f32, u8, i8, ...")
 	f.Float32SliceVar(&d.dequantize, "dequantize", nil, "scale and zero point of a raw file's integers, as `SCALE,ZERO`")
+	f.StringVar(&d.tokenizer, "tokenizer", "", "of a text: tokenizer.json, its `FOLDER`, or a tokenizer of llama2.c; default: tokenizer.json beside the model")
 	f = d.part(takeLabels)
 	f.StringVar(&d.labels, "labels", "", "`FILE` of labels where the data has none: a byte per item, idx or .npy")
 	f.IntVar(&d.labelOffset, "label-offset", 0, "added to every label: 1 where the model's first class is the background")
@@ -78,7 +80,7 @@ func (d *dataFlags) check() error {
 	if d.calItems != "" && d.calData == "" {
 		return usageError{errors.New("--calib-items chooses from --calib-data, which is missing")}
 	}
-	for _, flag := range []string{"size", "resize", "mean", "std", "scale", "nhwc", "layout", "channel-order", "allow-not-finite", "shape", "type", "dequantize"} {
+	for _, flag := range []string{"size", "resize", "mean", "std", "scale", "nhwc", "layout", "channel-order", "allow-not-finite", "shape", "type", "dequantize", "tokenizer"} {
 		if d.changed(flag) && d.data == "" && d.calData == "" {
 			return usageError{fmt.Errorf("--%s says how --data or --calib-data is read, and both are missing", flag)}
 		}
@@ -161,6 +163,9 @@ func (d *dataFlags) chosen(data sessions.Data) (sessions.Data, error) {
 }
 
 func (d *dataFlags) dataset(m *sessions.Model, path, items string, given map[string][]int) (sessions.Data, error) {
+	if d.isText(path) {
+		return d.text(m, path, items, given)
+	}
 	opt := dataset.Options{Scale: d.scale, Mean: d.mean, Std: d.std, NHWC: d.nhwc || d.layout == "nhwc", BGR: d.order == "bgr", Shape: d.shape, NotFinite: d.notFinite}
 	var err error
 	if opt.Size, opt.Resize, err = d.pictures(); err != nil {

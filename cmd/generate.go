@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,11 +25,12 @@ import (
 // generateFlags are the flags of trtui generate.
 type generateFlags struct {
 	modelFlags
-	tokenizer, prompt string
-	ids               []int
-	tokens, length    int
-	sampling          generate.Sampling
-	ignoreEnd         bool
+	tokenizer      string
+	prompt         string
+	ids            []int
+	tokens, length int
+	sampling       generate.Sampling
+	ignoreEnd      bool
 }
 
 // maxPrompt bounds a prompt from standard input.
@@ -102,14 +101,7 @@ func (o *generateFlags) encoded(stdin io.Reader, model string) (text string, ids
 		}
 		text = strings.TrimSuffix(string(data), "\n")
 	}
-	path := o.tokenizer
-	if path == "" {
-		path = filepath.Dir(model)
-		if _, err := os.Stat(filepath.Join(path, "tokenizer.json")); err != nil {
-			return "", nil, nil, usageError{fmt.Errorf("there is no tokenizer.json beside %s; name one by --tokenizer, or give tokens by --ids", model)}
-		}
-	}
-	if tok, err = tokenizer.Open(path); err != nil {
+	if tok, err = openTokenizer(o.tokenizer, model); err != nil {
 		return "", nil, nil, err
 	}
 	ids, err = tok.Encode(text)

@@ -32,7 +32,7 @@ func inspectCommand(t tables) *cobra.Command {
 	device := deviceFlags{table: t.backends}
 	c.AddCommand(
 		inspectPart(&modelFlags{device: device, own: t.own, lookOnly: true, partly: true}, takeInputs|takeRandom|takeShapes|takeOutput, "model", "the graph as imported", report.PartModel, writeModel),
-		inspectPart(&modelFlags{device: device, own: t.own, partly: true}, takeAll&^(takeLabels|takeTactics|takeTimings|takeCode), "passes", "what every pass applied, what it rejected and why, and what became of every source layer", report.PartPasses, writePasses),
+		inspectPasses(&modelFlags{device: device, own: t.own, partly: true}),
 		inspectEngine(t),
 		inspectPart(onBackends(t), takeAll&^takeLabels, "memory", "where every tensor is in the arena, and when", report.PartMemory, writeMemory),
 		inspectPart(onBackends(t), takeAll&^takeLabels, "tactics", "every tactic considered for every layer; those that cannot compute it by family, or with --verbose one by one", report.PartTactics, writeTactics),
@@ -40,6 +40,12 @@ func inspectCommand(t tables) *cobra.Command {
 		inspectRecordingCommand(),
 	)
 	return c
+}
+
+func inspectPasses(o *modelFlags) *cobra.Command {
+	return inspectPart(o, takeAll&^(takeLabels|takeTactics|takeTimings|takeCode), "passes",
+		"what every pass applied, what it rejected and why, with --verbose place by place, and what became of every source layer",
+		report.PartPasses, func(w io.Writer, s *report.Snapshot) { writePasses(w, s, o.output.verbose) })
 }
 
 func inspectEngine(t tables) *cobra.Command {
@@ -102,15 +108,10 @@ func inspect(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path 
 		return nil
 	}
 	var document any = engineDocument(snap)
-	switch parts {
-	case report.PartModel:
-		document = snap.Model
-	case report.PartPasses:
-		document = snap.Passes
-	case report.PartMemory:
-		document = snap.Memory
-	case report.PartTactics:
-		document = snap.Tactics
+	for _, k := range report.Kinds() {
+		if parts == k.Part {
+			document = k.Get(snap)
+		}
 	}
 	return writeReport(stdout, snap.Head(), document)
 }
@@ -268,6 +269,10 @@ func writeScore(w io.Writer, a *report.Accuracy) {
 	labels, agreement := "no labels", ""
 	if a.Labels.Top1 >= 0 {
 		labels = fmt.Sprintf("labels: top-1 %s %% (FP32 %s %%)", percent(a.Labels.Top1), percent(a.Labels.FP32Top1))
+	}
+	if a.Labels.Tokens > 0 {
+		labels = fmt.Sprintf("next tokens: perplexity %s (FP32 %s), top-1 %s %% (FP32 %s %%) of %d", known(a.Labels.Perplexity, hundredths),
+			known(a.Labels.FP32Perplexity, hundredths), percent(a.Labels.Top1), percent(a.Labels.FP32Top1), a.Labels.Tokens)
 	}
 	if a.Labels.Agreement >= 0 {
 		agreement = fmt.Sprintf(", agreement with FP32 %s %% of %s", percent(a.Labels.Agreement), count(a.Items, "item"))

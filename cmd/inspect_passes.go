@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -10,32 +11,21 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-func writePasses(w io.Writer, s *report.Snapshot) {
+// fewPlaces are as many places of one rule, left for one cause or not, as are listed one by one.
+const fewPlaces = 3
+
+// writePasses writes what each pass did and why not more; all lists places one by one however many there are.
+func writePasses(w io.Writer, s *report.Snapshot, all bool) {
 	p := s.Passes
 	writeHeading(w, s)
 	if s.Refused() {
 		fmt.Fprintf(w, "not runnable: %s; only the passes that do not depend on precision are shown\n", s.Model.NotRunnable)
 	}
+	folded := false
 	for i, st := range p.Steps {
 		fmt.Fprintf(w, "%2d %-24s %3d applied, %3d rejected, %3d layers left, %v\n", i+1, st.Pass, len(st.Fired), len(st.Missed), st.Layers, st.Elapsed.Round(1000))
-		for _, f := range st.Fired {
-			into := f.Into
-			if into == "" {
-				into = "(removed)"
-			}
-			fmt.Fprintf(w, "     + %s -> %s", siteArgument(f.Site), into)
-			if f.KernelsSaved != 0 || f.BytesSaved != 0 {
-				fmt.Fprintf(w, " [%s, %s KiB saved]", count(f.KernelsSaved, "layer"), kib(int(f.BytesSaved)))
-			}
-			fmt.Fprintln(w)
-		}
-		for _, m := range st.Missed {
-			fmt.Fprintf(w, "     - %s: %s", siteArgument(m.Site), m.Reason)
-			if m.Detail != "" {
-				fmt.Fprintf(w, " (%s)", m.Detail)
-			}
-			fmt.Fprintln(w)
-		}
+		folded = writeFired(w, &st, all) || folded
+		folded = writeMissed(w, &st, all) || folded
 	}
 	writeUnlowered(w, s)
 	for _, u := range p.Unmet {
@@ -46,12 +36,66 @@ func writePasses(w io.Writer, s *report.Snapshot) {
 	if slices.ContainsFunc(p.Steps, func(st report.PassStep) bool { return len(st.Fired) > 0 }) {
 		fmt.Fprintln(w, "--disable takes a rule or a place, as shown after + and -")
 	}
+	if folded {
+		fmt.Fprintln(w, "--verbose lists every place")
+	}
 	fmt.Fprintln(w)
 	var rows [][]string
 	for _, e := range p.Ledger {
 		rows = append(rows, []string{short(e.Layer), e.Op, e.Fate, short(e.Into), e.Pass})
 	}
 	writeTable(w, []string{"source layer", "op", "fate", "into", "by"}, rows)
+}
+
+// writeFired lists the places where a pass applied, rule by rule; it reports whether not all were.
+func writeFired(w io.Writer, st *report.PassStep, all bool) (folded bool) {
+	for _, sites := range st.FiredByRule() {
+		if all || len(sites) <= fewPlaces {
+			for _, f := range sites {
+				fmt.Fprintf(w, "     + %s -> %s%s\n", siteArgument(f.Site), cmp.Or(f.Into, "(removed)"), savedText(f.KernelsSaved, f.BytesSaved))
+			}
+			continue
+		}
+		kernels, bytes := 0, int64(0)
+		for _, f := range sites {
+			kernels, bytes = kernels+f.KernelsSaved, bytes+f.BytesSaved
+		}
+		fmt.Fprintf(w, "     + %s at %d places%s; the first is %s\n", sites[0].Rule, len(sites), savedText(kernels, bytes), siteArgument(sites[0].Site))
+		folded = true
+	}
+	return folded
+}
+
+// writeMissed lists the places that a pass rejected, cause by cause; it reports whether not all were.
+func writeMissed(w io.Writer, st *report.PassStep, all bool) (folded bool) {
+	for _, group := range st.Misses() {
+		if all || len(group.Sites) <= fewPlaces {
+			for _, m := range group.Sites {
+				fmt.Fprintf(w, "     - %s: %s\n", siteArgument(m.Site), becauseText(m.Reason, m.Detail))
+			}
+			continue
+		}
+		fmt.Fprintf(w, "     - %s at %d places: %s; the first is %s\n", group.Rule, len(group.Sites),
+			becauseText(group.Reason, group.Cause), siteArgument(group.Sites[0].Site))
+		folded = true
+	}
+	return folded
+}
+
+// savedText tells in brackets what rewrites saved, where they did.
+func savedText(kernels int, bytes int64) string {
+	if kernels == 0 && bytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" [%s, %s KiB saved]", count(kernels, "layer"), kib(int(bytes)))
+}
+
+// becauseText is a reason with what stands in the way.
+func becauseText(reason, detail string) string {
+	if detail == "" {
+		return reason
+	}
+	return fmt.Sprintf("%s (%s)", reason, detail)
 }
 
 // writeUnlowered lists the layers that were left in another precision than the one asked for.

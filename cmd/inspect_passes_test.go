@@ -33,7 +33,7 @@ func TestSiteArgument(t *testing.T) {
 // A place that is printed can be switched off, and only it.
 func TestDisablePrinted(t *testing.T) {
 	passes := func(args ...string) string {
-		out, _ := command(t, 0, append([]string{"inspect", "passes"}, args...)...)
+		out, _ := command(t, 0, append([]string{"inspect", "passes", "--verbose"}, args...)...)
 		return out
 	}
 	before := passes()

@@ -12,8 +12,9 @@ type Data interface {
 	Len() int
 	// Inputs returns the inputs of item i by name, with a batch of one.
 	Inputs(i int) (map[string]graph.Value, error)
-	// Label returns the class of item i; ok is false where there are no labels.
-	Label(i int) (class int, ok bool)
+	// Labels returns the classes of item i: one, or of a text one for each token, by the rows of the output. -1 stands for one
+	// that is not known; nil: there are none.
+	Labels(i int) []int
 	// Name says where the items come from, in a few words.
 	Name() string
 	// Random reports whether the items are made up, so that they say nothing about accuracy.
@@ -53,7 +54,7 @@ func (s subset) Len() int { return s.n }
 
 func (s subset) Inputs(i int) (map[string]graph.Value, error) { return s.Data.Inputs(s.first + i) }
 
-func (s subset) Label(i int) (int, bool) { return s.Data.Label(s.first + i) }
+func (s subset) Labels(i int) []int { return s.Data.Labels(s.first + i) }
 
 func (s subset) Name() string {
 	if s.first == 0 {

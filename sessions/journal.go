@@ -206,6 +206,9 @@ func (j *journal) accuracy(r *report.Accuracy, begin time.Time) {
 	if r.Labels.Top1 >= 0 {
 		text += fmt.Sprintf(", top-1 %.1f%%", 100*r.Labels.Top1)
 	}
+	if p := r.Labels.Perplexity; p != nil {
+		text += fmt.Sprintf(", perplexity %.2f", *p)
+	}
 	j.say("info", "", "%s", text)
 	bad := 0
 	for _, l := range r.Layers {

@@ -47,7 +47,7 @@ func (halves) Inputs(int) (map[string]graph.Value, error) {
 	return map[string]graph.Value{"x": graph.NewValue(graph.F16, 2, 4)}, nil
 }
 
-func (halves) Label(int) (int, bool) { return 0, false }
+func (halves) Labels(int) []int { return nil }
 
 func (halves) Name() string { return "zeros" }
 

@@ -30,6 +30,9 @@ func layerInfo(l *graph.Layer, env map[string]int) report.Layer {
 	}
 	if env != nil {
 		info.FLOPs = graph.FLOPs(l, env)
+		for _, d := range l.Details(env) {
+			info.Details = append(info.Details, report.Detail{Name: d.Name, Text: d.Text, Size: d.Bytes})
+		}
 	}
 	if l.Epilogue.Args > 0 {
 		info.Epilogue = l.Epilogue.String()

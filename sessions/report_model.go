@@ -15,7 +15,7 @@ func modelReport(m *Model, d Data, calItems int, env map[string]int) *report.Mod
 	}
 	r.NotRunnable = notRunnable(m.Refused, r.Unsupported, len(n.Layers))
 	if d != nil {
-		_, r.Labelled = d.Label(0)
+		r.Labelled = d.Labels(0) != nil
 		r.Data, r.Random, r.Items = d.Name(), d.Random(), d.Len()
 	}
 	for _, t := range n.Inputs {

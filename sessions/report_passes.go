@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -63,11 +64,20 @@ func passStep(st pass.Step, env map[string]int) report.PassStep {
 		})
 	}
 	for _, m := range st.Missed {
-		ps.Missed = append(ps.Missed, report.MissedSite{
-			Rule: m.Site.Rule, Site: m.Site.String(), Layers: m.Site.Layers, Reason: string(m.Reason), Detail: m.Detail,
-		})
+		missed := report.MissedSite{Rule: m.Site.Rule, Site: m.Site.String(), Layers: m.Site.Layers, Reason: string(m.Reason), Detail: m.Detail}
+		if cause := report.Unnamed(m.Detail, func(word string) bool { return isName(st, word) }); cause != m.Detail {
+			missed.Cause = cause
+		}
+		ps.Missed = append(ps.Missed, missed)
 	}
 	return ps
+}
+
+// isName reports whether a word is the name of a tensor or layer that a pass saw.
+func isName(st pass.Step, word string) bool {
+	return slices.ContainsFunc([]*graph.Network{st.Before, st.After}, func(n *graph.Network) bool {
+		return n.Tensor(word) != nil || n.Layer(word) != nil
+	})
 }
 
 // unloweredNetwork stands for the lowered network of a model that cannot be run: nothing is computed in any precision.

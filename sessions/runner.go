@@ -118,7 +118,7 @@ func (r *Runner) Head(cfg *config.Config) report.Head {
 	h := report.Head{Model: s.model.head(), Device: &device, Config: cfg}
 	if data := s.place.Data; data != nil {
 		h.Data = &report.DataHead{Name: data.Name(), Random: data.Random(), Items: data.Len()}
-		_, h.Data.Labelled = data.Label(0)
+		h.Data.Labelled = data.Labels(0) != nil
 		h.Data.CalItems = s.calibration.items()
 	}
 	return h

@@ -2,18 +2,23 @@ package sessions
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // score counts how often the first classes are right, and how often they are FP32's. The output that counts is the
-// first one of floating type.
+// first one of floating type. Of a text each token has a row of it, and what is told of the rows is how likely the engine and
+// FP32 hold what follows.
 type score struct {
 	data              Data
 	batch             int
 	output            string
-	items, labelled   int
+	items             int
+	rows, labelled    int // those whose class is known
+	text              bool
+	loss, refLoss     float64 // sums of -log of the likelihood of the rows' classes
 	top1, top5        int
 	ref1, ref5, agree int
 	below, above      int // items whose label is the class before or after FP32's
@@ -32,16 +37,24 @@ func newScore(n *graph.Network, d Data, batch int) *score {
 
 // checkLabels returns an error for a label that is none of the classes of an output; one value for each item is no class.
 func (sc *score) checkLabels(out map[string]graph.Value) error {
-	classes := 0
+	each := 0
 	if v, ok := out[sc.output]; ok {
-		classes = v.Len() / sc.batch
-	}
-	if classes < 2 {
-		return nil
+		each = v.Len() / sc.batch
 	}
 	for i := range sc.data.Len() {
-		if label, ok := sc.data.Label(i); ok && (label < 0 || label >= classes) {
-			return &LabelError{sc.data.Name(), i, label, sc.output, classes}
+		labels := sc.data.Labels(i)
+		if len(labels) > 1 && each%len(labels) != 0 {
+			return fmt.Errorf("%s: item %d is a text of %d tokens, but output %s has %d values for it, no row for each",
+				sc.data.Name(), i, len(labels), sc.output, each)
+		}
+		classes := each / max(len(labels), 1)
+		if classes < 2 {
+			continue
+		}
+		for _, label := range labels {
+			if label >= classes || label < -1 || label < 0 && len(labels) == 1 {
+				return &LabelError{sc.data.Name(), i, label, sc.output, classes}
+			}
 		}
 	}
 	return nil
@@ -58,26 +71,54 @@ func (sc *score) add(b int, ref, got map[string]graph.Value) {
 		if item >= sc.data.Len() || each == 0 {
 			break
 		}
-		x, y := r[k*each:(k+1)*each], g[k*each:(k+1)*each]
-		first := argmax(x)
 		sc.items++
-		if rank(x, first) == 0 && rank(y, first) == 0 {
-			sc.agree++
+		labels := sc.data.Labels(item)
+		rows := max(len(labels), 1)
+		for row := range rows {
+			from, to := k*each+row*(each/rows), k*each+(row+1)*(each/rows)
+			class := -1
+			if row < len(labels) {
+				class = labels[row]
+			}
+			sc.addRow(r[from:to], g[from:to], class, rows > 1)
 		}
-		class, ok := sc.data.Label(item)
-		if !ok || class < 0 || class >= each { // only where there are no classes: checkLabels
-			continue
-		}
-		sc.labelled++
-		switch first - class {
-		case 1:
-			sc.below++
-		case -1:
-			sc.above++
-		}
-		count(&sc.ref1, &sc.ref5, rank(x, class))
-		count(&sc.top1, &sc.top5, rank(y, class))
 	}
+}
+
+// addRow counts a row of scores; class is -1 where it is not known.
+func (sc *score) addRow(ref, got []float32, class int, text bool) {
+	first := argmax(ref)
+	sc.rows++
+	if rank(ref, first) == 0 && rank(got, first) == 0 {
+		sc.agree++
+	}
+	if class < 0 || class >= len(got) { // only where there are no classes: checkLabels
+		return
+	}
+	sc.labelled++
+	if text {
+		sc.text = true
+		sc.loss += surprise(got, class)
+		sc.refLoss += surprise(ref, class)
+	}
+	switch first - class {
+	case 1:
+		sc.below++
+	case -1:
+		sc.above++
+	}
+	count(&sc.ref1, &sc.ref5, rank(ref, class))
+	count(&sc.top1, &sc.top5, rank(got, class))
+}
+
+// surprise returns -log of the softmax of a class.
+func surprise(x []float32, class int) float64 {
+	most := x[argmax(x)]
+	sum := 0.0
+	for _, v := range x {
+		sum += math.Exp(float64(v - most))
+	}
+	return math.Log(sum) - float64(x[class]-most)
 }
 
 func count(first, five *int, rank int) {
@@ -121,11 +162,26 @@ func (sc *score) result() (report.LabelAccuracy, int) {
 		}
 		return float64(n) / float64(of)
 	}
-	return report.LabelAccuracy{
+	l := report.LabelAccuracy{
 		Top1: share(sc.top1, sc.labelled), Top5: share(sc.top5, sc.labelled),
 		FP32Top1: share(sc.ref1, sc.labelled), FP32Top5: share(sc.ref5, sc.labelled),
-		Agreement: share(sc.agree, sc.items), Offset: sc.offset(),
-	}, sc.items
+		Agreement: share(sc.agree, sc.rows),
+	}
+	if sc.text {
+		l.Tokens, l.Perplexity, l.FP32Perplexity = sc.labelled, perplexity(sc.loss, sc.labelled), perplexity(sc.refLoss, sc.labelled)
+	} else {
+		l.Offset = sc.offset()
+	}
+	return l, sc.items
+}
+
+// perplexity is the exponential of the mean of a sum; nil where that is no number.
+func perplexity(sum float64, n int) *float64 {
+	p := math.Exp(sum / float64(n))
+	if math.IsNaN(p) || math.IsInf(p, 0) {
+		return nil
+	}
+	return &p
 }
 
 // offset returns by how much the labels seem to be off: with that, FP32 is right on a fifth of the items at least, and

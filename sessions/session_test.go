@@ -28,7 +28,7 @@ func (p pictures) Inputs(i int) (map[string]graph.Value, error) {
 	return map[string]graph.Value{"image": graph.Values(graph.F32, p.Batch(i, i+1), 1, 1, testdata.Padded, testdata.Padded)}, nil
 }
 
-func (p pictures) Label(i int) (int, bool) { return int(p.Labels[i]), true }
+func (p pictures) Labels(i int) []int { return p.Images.Labels[i : i+1] }
 
 func (p pictures) Name() string { return "embedded digits" }
 

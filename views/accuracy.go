@@ -278,10 +278,23 @@ func (v *labelsView) Render(w, h int) string {
 		bars.Draw(c)
 		if y := len(bars) + 1; y < h && a.Random {
 			c.Fit(1, y, w-2, ui.Warn, "random input: accuracy is not meaningful, only agreement is")
+		} else if y < h && l.Tokens > 0 {
+			c.Fit(1, y, w-2, ui.Plain, perplexityText(&l))
 		} else if y < h && l.Top1 < 0 {
 			c.Fit(1, y, w-2, ui.Muted, "the data has no labels")
 		}
 	})
+}
+
+// perplexityText says how likely a language model holds what follows in a text.
+func perplexityText(l *report.LabelAccuracy) string {
+	number := func(p *float64) string {
+		if p == nil {
+			return "none"
+		}
+		return fmt.Sprintf("%.2f", *p)
+	}
+	return fmt.Sprintf("perplexity %s of %s (FP32 %s)", number(l.Perplexity), plural(l.Tokens, "next token"), number(l.FP32Perplexity))
 }
 
 // outputsView compares the network's outputs.

@@ -15,7 +15,7 @@ import (
 func TestReplayOffersWhatWorks(t *testing.T) {
 	b, l := newReplayBench(t, ui.Options{NoColor: true})
 	b.size(160, 60)
-	for _, screen := range []string{"1", "2", "3", "4", "5", "6", "7", "9", "0"} {
+	for _, screen := range screenKeys() {
 		b.press(screen, "?")
 		for _, gone := range []string{"rebuild the engine", "run the inference again", "start or stop recording", "precision of the layer",
 			"pin this tactic", "measure all tactics", "drop entries", "switch a rule", "next calibrator", "undo the last", "redo the change that was undone"} {

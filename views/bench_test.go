@@ -18,7 +18,7 @@ func BenchmarkKeyPress(b *testing.B) {
 	w := newBench(b, ui.Options{Theme: "dark"}, snap)
 	w.size(200, 60)
 	keys := []tea.KeyPressMsg{key("down"), key("down"), key("k"), key("right")}
-	for _, digit := range []string{"1", "2", "3", "4", "5", "6", "7", "0"} {
+	for _, digit := range screenKeys("9") {
 		b.Run(digit, func(b *testing.B) {
 			w.press(digit)
 			b.ReportAllocs()

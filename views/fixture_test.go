@@ -100,7 +100,7 @@ func (d digits) Inputs(i int) (map[string]graph.Value, error) {
 	return map[string]graph.Value{"image": graph.Values(graph.F32, d.Batch(i, i+1), 1, 1, testdata.Padded, testdata.Padded)}, nil
 }
 
-func (d digits) Label(i int) (int, bool) { return d.Labels[i], true }
+func (d digits) Labels(i int) []int { return d.Images.Labels[i : i+1] }
 
 func (d digits) Name() string { return "embedded digits" }
 
@@ -139,6 +139,7 @@ func settleTimes(s *report.Snapshot) {
 	t.Samples = 200
 	t.EndToEnd = around(t.SumMedian*27/25, 200)
 	t.Gap = t.EndToEnd.Median - t.SumMedian
+	t.MedianLow, t.MedianHigh, t.Beside = 0, 0, nil // as of too few samples
 	t.RecentE2E = samples("end to end", t.EndToEnd.Median)
 	t.Inference = &report.InferenceSplit{Samples: 50, InPlace: true, H2D: 900 * time.Nanosecond, Compute: t.EndToEnd.Median,
 		D2H: 100 * time.Nanosecond, InputBytes: 4096, OutputBytes: 40}

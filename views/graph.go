@@ -20,7 +20,7 @@ type graphs struct {
 }
 
 func newGraphs(look *ui.Look, d desk) *graphs {
-	g := &graphs{desk: d, state: graphState{in: newInput(look, report.PartPasses), step: engineStep, unfolded: map[unfold]bool{}}}
+	g := &graphs{desk: d, state: graphState{in: newInput(look, report.PartPasses), step: engineStep, unfolded: map[unfold]bool{}, causes: map[siteCause]bool{}}}
 	for side := range g.lists {
 		g.lists[side] = newNetworkList(&g.state, side)
 	}
@@ -33,14 +33,20 @@ func (g *graphs) look() *ui.Look { return g.state.in.look }
 
 // selected returns the names of the source layers that the cursor is on: one on the left side, members on the right.
 func (g *graphs) selected() []string {
-	layer := g.lists[g.state.side].layer()
-	switch {
-	case layer == nil:
+	list := g.lists[g.state.side]
+	line := list.line()
+	if line == nil {
 		return nil
-	case g.state.side == sourceSide:
-		return []string{layer.Name}
 	}
-	return layer.From
+	var names []string
+	for _, l := range list.of(line) {
+		if g.state.side == sourceSide {
+			names = append(names, l.Name)
+		} else {
+			names = append(names, l.From...)
+		}
+	}
+	return names
 }
 
 // keys are the keys that mean the same in every pane of the screen.
@@ -112,6 +118,7 @@ type site struct {
 	bytes      int64
 	reason     string // why not; empty if it was done
 	detail     string
+	cause      string // the same at all sites that were left for one cause
 }
 
 // sites returns what concerns the cursor: the sites of the pass, or those of the layer.
@@ -139,7 +146,7 @@ func (g *graphs) find(want func(site) bool) []site {
 			}
 		}
 		for _, m := range st.Missed {
-			s := site{rule: m.Rule, text: m.Site, layers: m.Layers, pass: i, reason: m.Reason, detail: m.Detail}
+			s := site{rule: m.Rule, text: m.Site, layers: m.Layers, pass: i, reason: m.Reason, detail: m.Detail, cause: m.CauseOf()}
 			if want(s) {
 				missed = append(missed, s)
 			}
@@ -204,9 +211,13 @@ func savings(kernels int, bytes int64) string {
 func (g *graphs) moved(side int) {
 	g.state.side, g.state.ofPass = side, false
 	other, names := g.lists[1-side], g.selected()
-	for i, line := range other.lines {
-		if other.belongs(&other.layers[line.layer], names) && other.list.Select(i) {
+	if g.lists[side].line() != nil && g.lists[side].line().blocks > 1 {
+		if i := slices.IndexFunc(other.lines, func(l graphLine) bool { return l.blocks > 1 && other.belongs(&other.layers[l.layer], names) }); i >= 0 {
+			other.list.Select(i)
 			return
 		}
+	}
+	if i := other.find(func(l *report.Layer) bool { return other.belongs(l, names) }); i >= 0 {
+		other.list.Select(i)
 	}
 }

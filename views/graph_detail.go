@@ -3,8 +3,10 @@ package views
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -20,12 +22,6 @@ type detailView struct {
 	width int // that was drawn last: facts are wrapped to it
 }
 
-// detailLine is a line of the detail; on a site's line x is about that site alone.
-type detailLine struct {
-	ui.ListLine
-	site *site
-}
-
 func newDetailView(g *graphs) *detailView {
 	v := &detailView{g: g}
 	v.list = ui.List{Line: func(i int) ui.ListLine { return v.lines[i].ListLine }, Empty: "no layer here"}
@@ -39,15 +35,21 @@ func (v *detailView) Title() string {
 		}
 		return "Pass " + v.g.snap().Passes.Steps[v.g.state.step].Pass
 	}
-	if l := v.g.lists[v.g.state.side].layer(); l != nil {
+	list := v.g.lists[v.g.state.side]
+	if l := list.layer(); l != nil {
 		return "Layer " + shortName(l.Name)
+	}
+	if line := list.line(); line != nil {
+		return strings.TrimSpace(list.blockText(line))
 	}
 	return "Layer"
 }
 
 func (v *detailView) Note() (string, ui.Style) { return v.g.state.in.note("") }
 
-func (v *detailView) Keys() []ui.Key { return append(v.g.keys(), v.list.Keys()...) }
+func (v *detailView) Keys() []ui.Key {
+	return append(append(v.g.keys(), ui.K("enter", "places", "each place of a line that stands for many, below it")), v.list.Keys()...)
+}
 
 func (v *detailView) Update(msg tea.Msg) tea.Cmd {
 	if s, ok := msg.(*report.Snapshot); ok {
@@ -62,8 +64,15 @@ func (v *detailView) Update(msg tea.Msg) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	if at := v.list.At(); k.String() == "x" && at >= 0 && v.lines[at].site != nil {
-		return v.g.toggle([]site{*v.lines[at].site})
+	if at := v.list.At(); at >= 0 {
+		line := &v.lines[at]
+		switch {
+		case k.String() == "x" && line.site != nil:
+			return v.g.toggle([]site{*line.site})
+		case k.String() == "enter" && line.folded != siteCause{}:
+			v.g.state.causes[line.folded] = !v.g.state.causes[line.folded]
+			return nil
+		}
 	}
 	return v.g.key(k.String())
 }
@@ -89,6 +98,8 @@ func (v *detailView) build() {
 			v.buildPass(&v.g.snap().Passes.Steps[v.g.state.step])
 		case v.g.state.ofPass:
 			v.buildRules()
+		case v.g.lists[v.g.state.side].layer() == nil:
+			v.buildBlocks(v.g.lists[v.g.state.side])
 		default:
 			v.buildLayer()
 		}
@@ -117,6 +128,51 @@ func (v *detailView) factIn(style ui.Style, name, text string) {
 	for _, line := range ui.Wrap(text, max(v.width-column-margins, 24)) {
 		v.add(ui.Span{Text: pad(name, column), Style: ui.Muted}, ui.Span{Text: line, Style: style})
 		name = ""
+	}
+}
+
+// buildBlocks describes the blocks under the cursor: of what one consists, and what they take.
+func (v *detailView) buildBlocks(n *networkList) {
+	line := n.line()
+	if line == nil {
+		return
+	}
+	layers, size := n.of(line), line.layers/line.blocks
+	if line.blocks > 1 {
+		v.fact("blocks", fmt.Sprintf("%d of %s, %d in all", line.blocks, plural(size, "layer"), line.layers))
+	}
+	var ops []string
+	count := map[string]int{}
+	flops, weights := int64(0), 0
+	for i, l := range layers {
+		flops, weights = flops+l.FLOPs, weights+l.Weights
+		if i >= size {
+			continue
+		}
+		if count[l.Op]++; count[l.Op] == 1 {
+			ops = append(ops, l.Op)
+		}
+	}
+	for i, op := range ops {
+		ops[i] = fmt.Sprintf("%d %s", count[op], op)
+	}
+	v.fact("one has", strings.Join(ops, ", "))
+	v.fact("work", ui.Quantity(float64(flops), "FLOP")+", weights "+ui.Bytes(int64(weights)))
+	if n.times == nil {
+		return
+	}
+	share := 0.0
+	for _, l := range layers {
+		share += n.times[l.Name].Share
+	}
+	v.fact("time", fmt.Sprintf("%s, %s of the layers", ui.Duration(n.timeOf(line)), percent(share)))
+	if line.blocks > 1 {
+		least, most := time.Duration(math.MaxInt64), time.Duration(0)
+		for first := line.layer; first < line.layer+line.layers; first += size {
+			t := n.timeOf(&graphLine{layer: first, layers: size, blocks: 1})
+			least, most = min(least, t), max(most, t)
+		}
+		v.fact("of a block", ui.Duration(least)+" to "+ui.Duration(most))
 	}
 }
 
@@ -160,9 +216,16 @@ func (v *detailView) buildLayer() {
 		v.fact("set to", rulesOf(v.g.desk, v.g.snap()).text(l.Name, l.From, l.Precision))
 	}
 	v.addUnlowered(l)
+	for _, d := range l.Details {
+		text := d.Text
+		if d.Size > 0 {
+			text = ui.Bytes(d.Size) + " " + text
+		}
+		v.fact(d.Name, text)
+	}
 	v.fact("attributes", l.Attrs)
 	v.fact("epilogue", l.Epilogue)
-	v.addSites(v.g.sites())
+	v.lines = append(v.lines, siteLines(v.g, v.g.sites())...)
 }
 
 // addUnlowered says why a layer, or a member of it, was left in another precision than the one asked for.
@@ -179,41 +242,6 @@ func (v *detailView) addUnlowered(l *report.Layer) {
 	}
 }
 
-// addSites lists rewrites that were done, then those that were not, with the reason.
-func (v *detailView) addSites(sites []site) {
-	for i := range sites {
-		s := &sites[i]
-		line := detailLine{site: s}
-		g := v.g.look().Glyphs
-		layers := joinLayers(s.layers)
-		switch s.reason {
-		case "":
-			line.Mark, line.Style = g.Good, ui.Good
-			pass := " "
-			if !v.g.state.ofPass { // else the title names it
-				pass = fmt.Sprintf(" pass %d ", s.pass+1)
-			}
-			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: pass, Style: ui.Muted}, {Text: layers, Name: true}}
-			if s.into != "" && s.into != strings.Join(s.layers, report.MemberSeparator) {
-				line.Spans = append(line.Spans, ui.Span{Text: " into ", Style: ui.Muted}, ui.Span{Text: shortName(s.into), Style: ui.Muted, Name: true})
-			}
-			if text := savings(s.kernels, s.bytes); text != "" {
-				line.Spans = append(line.Spans, ui.Span{Text: ", " + strings.TrimSuffix(text, " of traffic"), Style: ui.Good})
-			}
-		case disabled:
-			line.Mark, line.Style = g.Pause, ui.Warn
-			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " off ", Style: ui.Warn}, {Text: layers, Name: true}, {Text: ", " + s.detail, Style: ui.Muted}}
-		default:
-			line.Mark, line.Style = g.Bad, ui.Warn
-			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " rejected: ", Style: ui.Muted}, {Text: s.reason, Style: ui.Warn}, {Text: " " + layers, Name: true}}
-			if s.detail != "" {
-				line.Spans = append(line.Spans, ui.Span{Text: ", " + s.detail, Style: ui.Muted})
-			}
-		}
-		v.lines = append(v.lines, line)
-	}
-}
-
 // buildPass describes a pass: what it did and did not, and the lines of the network that it changed.
 func (v *detailView) buildPass(st *report.PassStep) {
 	now, before := v.g.state.network()
@@ -224,7 +252,7 @@ func (v *detailView) buildPass(st *report.PassStep) {
 		}
 	}
 	v.fact("layers", fmt.Sprintf("%d before, %d after, in %s", len(before), st.Layers, ui.Duration(st.Elapsed)))
-	v.addSites(v.g.sites())
+	v.lines = append(v.lines, siteLines(v.g, v.g.sites())...)
 	changes := diffLayers(before, now)
 	if len(changes) == 0 {
 		v.add(ui.Span{Text: "the network is unchanged", Style: ui.Muted})

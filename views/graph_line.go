@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/trtui/trtui/sessions/report"
@@ -25,10 +26,16 @@ func (v *networkView) line(i, w int) ui.ListLine {
 	line := v.net.lines[i]
 	l := &v.net.layers[line.layer]
 	out := ui.ListLine{}
-	if v.g.state.side != v.net.side && v.net.belongs(l, v.g.selected()) {
-		out.Ground = ui.Selected
+	if v.g.state.side != v.net.side {
+		selected := v.g.selected()
+		if slices.ContainsFunc(v.net.of(&line), func(l report.Layer) bool { return v.net.belongs(&l, selected) }) {
+			out.Ground = ui.Selected
+		}
 	}
 	g := v.g.look().Glyphs
+	if line.layers > 0 {
+		return v.blocksLine(out, &line, w)
+	}
 	if line.text != "" {
 		out.Prefix = "  " + g.Branch + " "
 		if line.last {
@@ -61,6 +68,24 @@ func (v *networkView) line(i, w int) ui.ListLine {
 		}
 	}
 	out.Spans = v.spans(l, w)
+	return out
+}
+
+// blocksLine draws a line of blocks: how many of how many layers, and the time of all.
+func (v *networkView) blocksLine(out ui.ListLine, line *graphLine, w int) ui.ListLine {
+	name, time, _, _ := v.columns(w)
+	g := v.g.look().Glyphs
+	out.Mark, out.Style = g.Right, ui.Accent
+	if v.net.isUnfolded(line.layer, line.below()) {
+		out.Mark = g.Down
+	}
+	if v.net.side == engineSide {
+		out.Spans = append(out.Spans, ui.Span{Text: pad("", 4)})
+	}
+	out.Spans = append(out.Spans, ui.Span{Text: fit(g, v.net.blockText(line), name), Style: ui.Bold})
+	if time {
+		out.Spans = append(out.Spans, ui.Span{Text: fmt.Sprintf(" %9s", ui.Duration(v.net.timeOf(line)))})
+	}
 	return out
 }
 

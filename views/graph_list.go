@@ -1,8 +1,11 @@
 package views
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
@@ -14,6 +17,7 @@ type networkList struct {
 	side   int
 	list   ui.List
 	layers []report.Layer
+	blocks []report.Block // of the layers
 	lines  []graphLine
 	fates  map[string]report.LedgerEntry // by source layer
 	times  map[string]report.LayerTiming // by engine layer
@@ -23,12 +27,28 @@ type networkList struct {
 	filter *ui.Filter
 }
 
-// graphLine is a layer, or something that is unfolded below it.
+// graphLine is a layer, something that is unfolded below it, or blocks of layers.
 type graphLine struct {
-	layer   int
+	layer   int    // of blocks the first
+	layers  int    // how many a line of blocks stands for, 0 for one of a layer
+	blocks  int    // how many blocks
 	changed rune   // '+' new, '~' changed by the pass that is shown, 0 neither
 	text    string // of what is unfolded; empty for the layer itself
 	last    bool
+}
+
+// The things of blocks that are unfolded: the line of all of them into one of each, and that of one into its layers.
+const (
+	unfoldBlocks = "blocks"
+	unfoldBlock  = "block"
+)
+
+// below returns what unfolds a line of blocks.
+func (l *graphLine) below() string {
+	if l.blocks > 1 {
+		return unfoldBlocks
+	}
+	return unfoldBlock
 }
 
 func newNetworkList(state *graphState, side int) *networkList {
@@ -37,19 +57,33 @@ func newNetworkList(state *graphState, side int) *networkList {
 	return n
 }
 
-// layer returns the layer under the cursor, or nil.
-func (n *networkList) layer() *report.Layer {
+// line returns the line under the cursor, or nil.
+func (n *networkList) line() *graphLine {
 	if at := n.list.At(); at >= 0 && at < len(n.lines) {
-		return &n.layers[n.lines[at].layer]
+		return &n.lines[at]
 	}
 	return nil
 }
 
+// layer returns the layer under the cursor, or nil.
+func (n *networkList) layer() *report.Layer {
+	if line := n.line(); line != nil && line.layers == 0 {
+		return &n.layers[line.layer]
+	}
+	return nil
+}
+
+// of returns the layers that a line stands for.
+func (n *networkList) of(line *graphLine) []report.Layer {
+	return n.layers[line.layer : line.layer+max(line.layers, 1)]
+}
+
 // build makes the lines anew and keeps the cursor on its layer, or where that is gone on what its first member went to.
 func (n *networkList) build() {
-	name, members := "", []string(nil)
-	if l := n.layer(); l != nil {
-		name, members = l.Name, l.From[:min(1, len(l.From))]
+	name, members, blocks := "", []string(nil), 0
+	if line := n.line(); line != nil {
+		l := &n.layers[line.layer]
+		name, members, blocks = l.Name, l.From[:min(1, len(l.From))], line.blocks
 	}
 	n.lines, n.names, n.shapes, n.ops = n.lines[:0:0], 0, 0, 0
 	before := map[string]string{}
@@ -75,16 +109,109 @@ func (n *networkList) build() {
 			n.times[l.Name] = l
 		}
 	}
-	for i := range n.layers {
-		n.add(i, before)
-	}
+	n.addAll(before)
 	n.list.Lines = len(n.lines)
 	n.list.Refresh()
-	at := slices.IndexFunc(n.lines, func(l graphLine) bool { return n.layers[l.layer].Name == name })
+	at := slices.IndexFunc(n.lines, func(l graphLine) bool { return n.layers[l.layer].Name == name && l.blocks == blocks })
 	if at < 0 {
-		at = slices.IndexFunc(n.lines, func(l graphLine) bool { return n.belongs(&n.layers[l.layer], members) })
+		at = n.find(func(l *report.Layer) bool { return l.Name == name })
+	}
+	if at < 0 {
+		at = n.find(func(l *report.Layer) bool { return n.belongs(l, members) })
 	}
 	n.list.Select(max(0, at))
+}
+
+// find returns the line of the first layer for which want holds, or of the blocks that it is folded into; -1: there is none.
+func (n *networkList) find(want func(*report.Layer) bool) int {
+	found := -1
+	for i := range n.lines {
+		line := &n.lines[i]
+		if line.text != "" {
+			continue
+		}
+		layers := n.of(line)
+		if at := slices.IndexFunc(layers, func(l report.Layer) bool { return want(&l) }); at >= 0 {
+			if found = i; line.layers == 0 {
+				return i
+			}
+		} else if found >= 0 {
+			return found // the line of a block stands behind that of all
+		}
+	}
+	return found
+}
+
+// folds reports whether what repeats is shown as one line: not where a person looks for single layers.
+func (n *networkList) folds() bool {
+	return n.filter == nil && !n.state.affected && (n.side == sourceSide || n.state.step == engineStep)
+}
+
+// addAll appends all layers, blocks of them as they are unfolded.
+func (n *networkList) addAll(before map[string]string) {
+	n.blocks = nil
+	if n.folds() {
+		n.blocks = report.Blocks(n.layers)
+	}
+	next := 0
+	until := func(end int) {
+		for ; next < end; next++ {
+			n.add(next, before)
+		}
+	}
+	for _, b := range n.blocks {
+		until(b.First)
+		n.addLine(graphLine{layer: b.First, layers: b.Size * b.Count, blocks: b.Count})
+		if next += b.Size * b.Count; !n.isUnfolded(b.First, unfoldBlocks) {
+			continue
+		}
+		for first := b.First; first < next; first += b.Size {
+			n.addLine(graphLine{layer: first, layers: b.Size, blocks: 1})
+			if n.isUnfolded(first, unfoldBlock) {
+				for i := range b.Size {
+					n.add(first+i, before)
+				}
+			}
+		}
+	}
+	until(len(n.layers))
+}
+
+func (n *networkList) addLine(line graphLine) {
+	n.lines = append(n.lines, line)
+	n.names = max(n.names, ui.Width(n.blockText(&line)))
+}
+
+func (n *networkList) isUnfolded(layer int, what string) bool {
+	return n.state.unfolded[unfold{n.side, n.layers[layer].Name, what}]
+}
+
+// reveal unfolds the blocks that a layer is in.
+func (n *networkList) reveal(layer string) {
+	for _, b := range n.blocks {
+		for i := range b.Size * b.Count {
+			if n.layers[b.First+i].Name == layer {
+				n.state.unfolded[unfold{n.side, n.layers[b.First].Name, unfoldBlocks}] = true
+				n.state.unfolded[unfold{n.side, n.layers[b.First+i/b.Size*b.Size].Name, unfoldBlock}] = true
+				n.build()
+				return
+			}
+		}
+	}
+}
+
+// blockText is what a line of blocks says: how many they are, and what their layers' names begin with.
+func (n *networkList) blockText(line *graphLine) string {
+	size := line.layers / line.blocks
+	first := report.CommonPath(n.layers[line.layer : line.layer+size])
+	if line.blocks == 1 {
+		return "  " + cmp.Or(first, shortName(n.layers[line.layer].Name)+" …")
+	}
+	text := fmt.Sprintf("%d × block of %s", line.blocks, plural(size, "layer"))
+	if last := line.layer + line.layers - size; first != "" {
+		text += fmt.Sprintf("  %s to %s", first, report.CommonPath(n.layers[last:last+size]))
+	}
+	return text
 }
 
 // add appends layer i and what is unfolded below it.
@@ -108,6 +235,14 @@ func (n *networkList) add(i int, before map[string]string) {
 		n.lines = append(n.lines, graphLine{layer: i, text: text})
 	}
 	n.lines[len(n.lines)-1].last = true
+}
+
+// timeOf sums up the times of the layers that a line stands for.
+func (n *networkList) timeOf(line *graphLine) (sum time.Duration) {
+	for _, l := range n.of(line) {
+		sum += n.times[l.Name].Median
+	}
+	return sum
 }
 
 // isAffected reports whether anything happened to a layer: on the left in all, on the right in the pass that is shown.

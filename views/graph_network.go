@@ -41,8 +41,11 @@ func (v *networkView) Note() (string, ui.Style) {
 }
 
 func (v *networkView) Keys() []ui.Key {
-	return append(append(v.g.keys(),
-		ui.K(";", "other side", "jump to the other side"),
+	keys := append(v.g.keys(), ui.K(";", "other side", "jump to the other side"))
+	if len(v.net.blocks) > 0 {
+		keys = append(keys, ui.K("enter", "unfold", "the blocks, or the layers of a block, below their line"))
+	}
+	return append(append(keys,
 		ui.K("i", "members", "members of the layer, below it"),
 		ui.K("e", "expand", "attributes and epilogue program of the layer, below it")),
 		v.net.list.Keys()...)
@@ -57,7 +60,7 @@ func (v *networkView) Update(msg tea.Msg) tea.Cmd {
 		switch name := msg.String(); name {
 		case ";":
 			return v.jump()
-		case "i", "e":
+		case "i", "e", "enter":
 			v.unfold(name)
 		case "P":
 			v.g.state.side = v.net.side
@@ -73,6 +76,7 @@ func (v *networkView) Update(msg tea.Msg) tea.Cmd {
 		return v.showLayer(msg.layer)
 	case ui.FilterMsg:
 		v.net.filter = msg.Filter
+		v.net.build()
 		v.move(msg)
 	case ui.MatchMsg:
 		v.move(msg)
@@ -90,10 +94,11 @@ func showLayer(layer string) tea.Cmd {
 
 // showLayer goes to a layer and puts the cursor on it: on this side if it has one of that name, the engine's side first.
 func (v *networkView) showLayer(name string) tea.Cmd {
-	named := func(l graphLine, layers []report.Layer) bool { return layers[l.layer].Name == name }
+	named := func(l graphLine, layers []report.Layer) bool { return l.layers == 0 && layers[l.layer].Name == name }
 	if v.net.side == engineSide && v.g.state.step != engineStep && v.g.snap().Passes != nil {
 		v.g.show(len(v.g.snap().Passes.Steps))
 	}
+	v.net.reveal(name)
 	at := slices.IndexFunc(v.net.lines, func(l graphLine) bool { return named(l, v.net.layers) })
 	if at < 0 {
 		return nil
@@ -112,10 +117,14 @@ func (v *networkView) move(msg tea.Msg) {
 	v.g.moved(v.net.side)
 }
 
-// unfold shows or hides something below the layer under the cursor.
+// unfold shows or hides something below the layer under the cursor, or what blocks consist of.
 func (v *networkView) unfold(what string) {
-	if l := v.net.layer(); l != nil {
-		key := unfold{v.net.side, l.Name, what}
+	line := v.net.line()
+	if line != nil && line.layers > 0 {
+		what = line.below()
+	}
+	if line != nil && what != "enter" {
+		key := unfold{v.net.side, v.net.layers[line.layer].Name, what}
 		v.g.state.unfolded[key] = !v.g.state.unfolded[key]
 		v.net.build()
 	}

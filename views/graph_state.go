@@ -24,6 +24,12 @@ type unfold struct {
 	what  string
 }
 
+// siteCause is what sites that are shown as one line have in common.
+type siteCause struct {
+	pass                int
+	rule, reason, cause string
+}
+
 // graphState is what of the networks the panes of the graph screen show.
 type graphState struct {
 	in       input
@@ -32,6 +38,7 @@ type graphState struct {
 	ofPass   bool // the detail is about the pass, not about a layer
 	affected bool // show only layers that something happened to
 	unfolded map[unfold]bool
+	causes   map[siteCause]bool  // whose sites have a line each
 	off      map[string][]string // the rules that would fit a source layer and are switched off, there or everywhere
 }
 

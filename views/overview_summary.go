@@ -156,6 +156,9 @@ func accuracyFacts(s *report.Snapshot) ui.Facts {
 	if l.Top1 >= 0 {
 		facts = append(facts, ui.Fact{Name: "top-1", Value: percent(l.Top1), Style: ui.Bold, Note: "FP32 " + percent(l.FP32Top1)})
 	}
+	if l.Perplexity != nil && l.FP32Perplexity != nil {
+		facts = append(facts, ui.Fact{Name: "perplexity", Value: fmt.Sprintf("%.2f", *l.Perplexity), Note: fmt.Sprintf("FP32 %.2f", *l.FP32Perplexity)})
+	}
 	if l.Agreement >= 0 {
 		facts = append(facts, ui.Fact{Name: "agreement", Value: percent(l.Agreement), Note: fmt.Sprintf("with FP32 on %s", plural(a.Items, "item"))})
 	}

@@ -25,7 +25,7 @@ func TestBackToLive(t *testing.T) {
 	b.app = app
 	b.size(120, 40)
 	b.publish(l.state())
-	for i, screen := range []string{"1", "2", "3", "4", "5", "6", "7", "9", "0"} {
+	for i, screen := range screenKeys() {
 		b.press(screen)
 		if i > 0 && i < 7 {
 			b.press("z", "esc")

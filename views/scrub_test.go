@@ -72,7 +72,7 @@ func newReplayBench(t *testing.T, o ui.Options) (*bench, *film) {
 func TestScrubEverywhere(t *testing.T) {
 	b, l := newReplayBench(t, ui.Options{NoColor: true})
 	b.wants("REPLAY 24/24")
-	for _, screen := range []string{"1", "2", "3", "4", "5", "6", "7", "9", "0"} {
+	for _, screen := range screenKeys() {
 		l.Seek(23)
 		b.publish(l.state())
 		b.press(screen)

@@ -61,14 +61,6 @@ func (d *Definition) extentOf(x *Tensor, axis int) *Tensor {
 	return d.Gather(d.ShapeOf(x), d.number(int64(axis)), 0)
 }
 
-// parts cuts x along an axis into tensors of the given extents, one of which it may be.
-func (d *Definition) parts(x *Tensor, axis int, sizes ...int) []*Tensor {
-	if len(sizes) == 1 {
-		return []*Tensor{x}
-	}
-	return d.Split(x, axis, sizes...)
-}
-
 // activated adds the activation that a fused operator names, with its parameters.
 func (d *Definition) activated(x *Tensor, name string, params ...float32) (*Tensor, error) {
 	switch {

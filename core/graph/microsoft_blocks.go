@@ -58,7 +58,7 @@ func (b *blocks) check() error {
 		return fmt.Errorf("bits is %d; 2, 4 and 8 are supported", b.bits)
 	}
 	if b.rows < 1 || b.inner < 1 || b.size < 1 || b.size > 1<<20 || b.rows > maxExtent/b.inner || b.size*b.bits%8 != 0 {
-		return fmt.Errorf("N %d, K %d and block_size %d are no shape", b.rows, b.inner, b.size)
+		return fmt.Errorf("attributes N %d, K %d and block_size %d are no shape", b.rows, b.inner, b.size)
 	}
 	n := b.perRow()
 	for _, part := range []struct {

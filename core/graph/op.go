@@ -38,6 +38,9 @@ type Op struct {
 	// in turn are the last axis of the indices. Nil for ops without indices.
 	Chosen func(l *Layer) []Dim
 
+	// Details tells of a layer what a person asks of this op and its attributes do not say; nil where they say all.
+	Details func(l *Layer, env map[string]int) []Detail
+
 	// Infer sets the types and dims of l's outputs, and Value where it is known, from its attributes and inputs.
 	// It must not look at the epilogue. A quantised input counts by its RealType.
 	Infer func(l *Layer) error

@@ -55,7 +55,7 @@ var Attention = &Op{
 	Class: ClassNorm, Memory: Written,
 	Inputs: []Role{Data, Data, Data, Coefficients, Data, Data, Parameter, Coefficients},
 	Moves:  computed,
-	FLOPs:  attentionFLOPs,
+	FLOPs:  attentionFLOPs, Details: attentionDetails,
 	Infer:  inferAttention,
 	Eval:   evalAttention,
 	Import: importAttention,

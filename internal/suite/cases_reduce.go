@@ -48,4 +48,8 @@ func (m *maker) moreReductions() {
 	}
 	l := m.layer(graph.ReduceMean, graph.ReduceAttrs{Axes: []int{0, 2, 3}}, m.tensor(graph.F32, graph.Range{}, 4, 9, 11, 3))
 	m.add("mean_by_channel", l, Tolerance{Real: 1e-5})
+	for i, axes := range [][]int{{0}, {1}, {-1}, {0, 2}} { // of sums that have a logarithm: no element is negative
+		l := m.layer(graph.ReduceLogSum, graph.ReduceAttrs{Axes: axes, KeepDims: i%2 == 0}, m.tensor(graph.U8, graph.PerTensor(0.05, 0), 3, 5, 43))
+		m.add(fmt.Sprintf("%s_u8_%v", l.Op.Name, axes), l, Tolerance{Real: 1e-5})
+	}
 }

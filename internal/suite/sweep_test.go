@@ -225,3 +225,17 @@ func TestTimes(t *testing.T) {
 		t.Error("no tactic computes them")
 	}
 }
+
+// TestEveryOp: each op has a layer of its own, on which its kernels and its export are tested, but for those that are an
+// element-wise program, as the layers of Pointwise are.
+func TestEveryOp(t *testing.T) {
+	has := map[string]bool{}
+	for _, c := range suite.Layers() {
+		has[c.Layer.Op.Name] = true
+	}
+	for _, op := range graph.Ops().All() {
+		if op.Class != graph.ClassElementwise && !has[op.Name] {
+			t.Errorf("no layer of the suite is a %s: see cases.go", op.Name)
+		}
+	}
+}

@@ -13,8 +13,8 @@ type Items interface {
 	Len() int
 	// Inputs returns the inputs of item i by name, with a batch of one.
 	Inputs(i int) (map[string]graph.Value, error)
-	// Label returns the class of item i; ok is false where there are no labels.
-	Label(i int) (class int, ok bool)
+	// Labels returns the classes of item i by the rows of the output, -1 for those that are not known.
+	Labels(i int) []int
 }
 
 // Batches cuts data into batches of a network's inputs. Where the number of items is no multiple of the batch, the last

@@ -155,8 +155,8 @@ func (c *Contestant) classify() {
 		for k := 0; k < items && len(c.classes) < maxClassItems; k++ {
 			item := c.batch.first + k
 			one := report.ItemClasses{Item: item, Label: -1, Top: top(scores[k*n : (k+1)*n])}
-			if class, ok := c.batch.data.Label(item); ok {
-				one.Label = class
+			if classes := c.batch.data.Labels(item); len(classes) == 1 {
+				one.Label = classes[0]
 			}
 			c.classes = append(c.classes, one)
 		}

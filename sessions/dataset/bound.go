@@ -36,12 +36,15 @@ func (b *Bound) Len() int { return b.Set.Len() }
 // Inputs returns the inputs of item i by name, with a batch of one unless the set's items are whole.
 func (b *Bound) Inputs(i int) (map[string]graph.Value, error) { return b.Set.Feed(b.inputs, i, 1) }
 
-// Label returns the class of item i; ok is false where there is none.
-func (b *Bound) Label(i int) (class int, ok bool) {
-	if b.Set.Labels == nil || b.Set.Labels[i] < 0 {
-		return 0, false
+// Labels returns the class of item i, or of a text those of its tokens; nil where there is none.
+func (b *Bound) Labels(i int) []int {
+	switch {
+	case b.Set.Next != nil:
+		return b.Set.Next[i]
+	case b.Set.Labels == nil || b.Set.Labels[i] < 0:
+		return nil
 	}
-	return b.Set.Labels[i], true
+	return b.Set.Labels[i : i+1]
 }
 
 // Name says where the items come from.

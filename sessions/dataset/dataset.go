@@ -19,7 +19,8 @@ import (
 type Set struct {
 	Name   string
 	Inputs []Input
-	Labels []int // by item; nil if there are none. -1: this item has none
+	Labels []int   // by item; nil if there are none. -1: this item has none
+	Next   [][]int // of a text, by item: the token that follows each of the item's, -1 where that is not known
 	// Random marks data that is made up: what is calibrated with it is not to be trusted.
 	Random bool
 	// Whole marks data whose items are complete feeds: the first axis of their values is not one of items.

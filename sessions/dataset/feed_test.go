@@ -75,10 +75,10 @@ func TestBind(t *testing.T) {
 	if err != nil || in["x"].F32()[0] != 2 || b.Len() != 2 || b.Name() != "pair" || b.Random() {
 		t.Errorf("%v %v", in, err)
 	}
-	if l, ok := b.Label(0); l != 4 || !ok {
-		t.Errorf("label %d %v", l, ok)
+	if l := b.Labels(0); len(l) != 1 || l[0] != 4 {
+		t.Errorf("labels %d", l)
 	}
-	if _, ok := b.Label(1); ok {
+	if l := b.Labels(1); l != nil {
 		t.Error("an item without label has one")
 	}
 	n.Inputs[0].Dims[1] = graph.Const(2)

@@ -24,7 +24,6 @@ type cached struct{ past, present *graph.Tensor }
 
 // The beginnings of names that exporters give.
 var (
-	tokenNames    = []string{"input_ids", "tokens", "input", "ids"}
 	pastPrefix    = []string{"past"}
 	presentPrefix = []string{"present", "updated", "new_past"}
 )

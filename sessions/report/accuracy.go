@@ -51,7 +51,12 @@ type OutputError struct {
 type LabelAccuracy struct {
 	Top1, Top5         float64 `unit:"share"`
 	FP32Top1, FP32Top5 float64 `unit:"share"`
-	Agreement          float64 `unit:"share"` // of items whose first class is FP32's
+	Agreement          float64 `unit:"share"` // of items, or tokens of a text, whose first class is FP32's
+
+	// Of a text: how many tokens are followed by one that is known, and the perplexity of those, the exponential of the mean of
+	// -log of how likely they are; nil where that is no number.
+	Tokens                     int      `json:",omitempty"`
+	Perplexity, FP32Perplexity *float64 `json:",omitempty"`
 
 	// Offset is 1 or -1 where FP32 is right far more often if that is added to every label, as where the model has a
 	// class for the background before those of the labels; else 0.

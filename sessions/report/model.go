@@ -53,9 +53,17 @@ type Layer struct {
 	Weights   int      `json:",omitempty" unit:"bytes"` // of constants
 	FLOPs     int64    `json:",omitempty" output:"flops"`
 	Text      string   // its line in the network's text form
+	Details   []Detail `json:",omitempty"` // what the attributes do not say
 
 	Unsupported string `json:",omitempty"` // why the layer cannot be imported
 	Behind      string `json:",omitempty"` // the layer to blame for that; empty: this one
+}
+
+// Detail is a fact about a layer: that an attention has 12 heads of 64.
+type Detail struct {
+	Name string
+	Text string
+	Size int64 `json:",omitempty" unit:"bytes"` // of what it is about, if that is memory
 }
 
 // UnsupportedLayer is a layer of the source network that stands for a node that cannot be imported.

@@ -85,6 +85,7 @@ type MissedSite struct {
 	Layers []string
 	Reason string // "second consumer", "dtype", "disabled", ...
 	Detail string `json:",omitempty"`
+	Cause  string `json:",omitempty"` // Detail without names, where it has any
 }
 
 // LedgerEntry tells what became of one source layer.

@@ -2,6 +2,8 @@ package pass
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -31,6 +33,27 @@ func TestOrderOfTables(t *testing.T) {
 	slices.Reverse(backwards)
 	if checkOrder(backwards) == nil || checkOrder([]Pass{deadCode, deadCode}) == nil {
 		t.Error("a wrong order is accepted")
+	}
+}
+
+// TestEveryPass: each pass has a network in testdata on which one of its rules applies.
+func TestEveryPass(t *testing.T) {
+	files, err := filepath.Glob("testdata/*/*.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reports strings.Builder
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reports.Write(text)
+	}
+	for _, p := range append(Standard(), Lowering()...) {
+		if !slices.ContainsFunc(p.Rules, func(r string) bool { return strings.Contains(reports.String(), "\nfired  "+r+":") }) {
+			t.Errorf("no golden file has pass %s apply: write a test of it with testPass, and its files with -update", p.Name)
+		}
 	}
 }
 

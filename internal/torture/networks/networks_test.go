@@ -62,9 +62,9 @@ func reached(name string, op *graph.Op, p proposal) bool {
 	return false
 }
 
-// bench returns a bench with onnxruntime where TORTURE_PYTHON names an interpreter that has it.
+// bench returns a bench with onnxruntime where TRTUI_PYTHON names an interpreter that has it.
 func bench(t testing.TB) *Bench {
-	b, err := newBench(os.Getenv("TORTURE_PYTHON"))
+	b, err := newBench(os.Getenv("TRTUI_PYTHON"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,9 +102,14 @@ func (v *vectorInstr) run(k *asm.VecKernel, dst, x, y, z, room []float32) {
 	}
 }
 
+// What composed operations compare and multiply with.
+var (
+	infinity  = float32(math.Inf(1))
+	zero, one = []float32{0}, []float32{1}
+)
+
 // composed computes operations that are several functions on vectors.
 func (v *vectorInstr) composed(k *asm.VecKernel, dst, x, y, z, room []float32) {
-	infinity := float32(math.Inf(1))
 	switch v.in.Op {
 	case graph.EltConst:
 		dst[0] = v.a
@@ -113,11 +118,10 @@ func (v *vectorInstr) composed(k *asm.VecKernel, dst, x, y, z, room []float32) {
 		k.Pow(dst, x, y)
 	case graph.EltSelect:
 		k.Select(dst, x, y, z)
-	case graph.EltPRelu: // max(x, 0) + y*min(x, 0)
-		k.Unary(asm.Clamp, room, x, -infinity, 0)
-		k.Binary(asm.Mul, room, room, y)
-		k.Unary(asm.Clamp, dst, x, 0, infinity)
-		k.Binary(asm.Add, dst, dst, room)
+	case graph.EltPRelu: // x times 1 or y; a slope that is no number has no say where x is not negative
+		k.Binary(asm.LessOrEqual, room, zero, x)
+		k.Select(room, room, one, y)
+		k.Binary(asm.Mul, dst, x, room)
 	case graph.EltElu, graph.EltSelu: // max(x, 0) + a*(exp(x)-1) of min(x, 0), which is 2t/(1-t) with t = tanh(x/2), exact near 0
 		k.Unary(asm.Clamp, room, x, -infinity, 0)
 		k.Unary(asm.Affine, room, room, 0.5, 0)

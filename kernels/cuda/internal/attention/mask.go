@@ -43,6 +43,9 @@ func (t Tile) fetched(p *problem) int {
 // oneMask reports whether all rows have the same mask.
 func (p *problem) oneMask() bool { return p.mask.row == 0 && (p.mask.head == 0 || p.group() == 1) }
 
+// apart reports whether the masks of two neighbouring keys are not read as one word: rows begin at any element.
+func (m *mask) apart() bool { return m.key != 0 && (m.row|m.head|m.batch|m.length)%2 != 0 }
+
 // fetchMasks reads the masks of the keys from start on, by row, where there are registers for them.
 func (c *block) fetchMasks(start ptx.Uint) (list [][]ptx.Float) {
 	if c.t.fetched(c.problem) == 0 {
@@ -95,7 +98,7 @@ func (c *block) readMask(i int, start ptx.Uint, first, count int) []ptx.Float {
 	left := c.SubS(ptx.I(m.length), c.AddS(start.Int(), c.laneKey.Int())) // keys that it has from the thread's first on
 	var list []ptx.Float
 	n := 1
-	if c.laneKeys[1] == 1 && m.key == 1 && (m.row|m.head|m.batch|m.length)%2 == 0 {
+	if c.laneKeys[1] == 1 && m.key == 1 && !m.apart() {
 		n = 2
 	}
 	for j := 0; j < count; j += n {

@@ -13,7 +13,9 @@ type Tile struct {
 	Unit          emit.Unit
 	BM, BN, Warps int
 	Stages, Split int
-	Most          int // the largest head size, of keys or values, for which there are registers
+	// Most is the largest head size, of keys or values, for which there are registers, and Apart that where masks are read one by
+	// one, which the assembler schedules worse; no more than 64 with parts.
+	Most, Apart int
 }
 
 // String returns the tile as tactics name it: unit, extents, warps and, where blocks share keys, parts.
@@ -40,19 +42,21 @@ func tiles() []Tile {
 		Tile
 		splits []int
 	}{
-		{Tile{Unit: emit.TensorF16, BM: 128, BN: 64, Warps: 4, Stages: 2, Most: 64}, []int{1}},
-		{Tile{Unit: emit.TensorF16, BM: 128, BN: 32, Warps: 4, Stages: 2, Most: 128}, []int{1}},
-		{Tile{Unit: emit.TensorF16, BM: 128, BN: 64, Warps: 8, Stages: 2, Most: 128}, []int{1}},
-		{Tile{Unit: emit.TensorF16, BM: 64, BN: 64, Warps: 4, Stages: 2, Most: 256}, []int{1, 2, 4}},
-		{Tile{Unit: emit.TensorF16, BM: 32, BN: 64, Warps: 2, Stages: 2, Most: 256}, []int{1, 2, 4}},
-		{Tile{Unit: emit.TensorF16, BM: 16, BN: 64, Warps: 1, Stages: 3, Most: 256}, []int{1, 2, 4, 8, 16, 32}},
-		{Tile{Unit: emit.SimtF32, BM: 64, BN: 32, Warps: 4, Stages: 2, Most: 128}, []int{1}},
-		{Tile{Unit: emit.SimtF32, BM: 32, BN: 32, Warps: 4, Stages: 2, Most: 256}, []int{1, 2, 4}},
-		{Tile{Unit: emit.SimtF32, BM: 8, BN: 16, Warps: 2, Stages: 2, Most: 512}, []int{1, 4, 16}},
+		{Tile{Unit: emit.TensorF16, BM: 128, BN: 64, Warps: 4, Stages: 2, Most: 64, Apart: 32}, []int{1}},
+		{Tile{Unit: emit.TensorF16, BM: 128, BN: 32, Warps: 4, Stages: 2, Most: 128, Apart: 64}, []int{1}},
+		{Tile{Unit: emit.TensorF16, BM: 128, BN: 64, Warps: 8, Stages: 2, Most: 128, Apart: 64}, []int{1}},
+		{Tile{Unit: emit.TensorF16, BM: 64, BN: 64, Warps: 4, Stages: 2, Most: 256, Apart: 256}, []int{1, 2, 4}},
+		{Tile{Unit: emit.TensorF16, BM: 32, BN: 64, Warps: 2, Stages: 2, Most: 256, Apart: 64}, []int{1, 2, 4}},
+		{Tile{Unit: emit.TensorF16, BM: 16, BN: 64, Warps: 1, Stages: 3, Most: 256, Apart: 64}, []int{1, 2, 4, 8, 16, 32}},
+		{Tile{Unit: emit.SimtF32, BM: 64, BN: 32, Warps: 4, Stages: 2, Most: 128, Apart: 128}, []int{1}},
+		{Tile{Unit: emit.SimtF32, BM: 32, BN: 32, Warps: 4, Stages: 2, Most: 256, Apart: 256}, []int{1, 2, 4}},
+		{Tile{Unit: emit.SimtF32, BM: 8, BN: 16, Warps: 2, Stages: 2, Most: 512, Apart: 512}, []int{1, 4, 16}},
 	} {
 		for _, split := range s.splits {
 			t := s.Tile
-			t.Split = split
+			if t.Split = split; split > 1 && t.Unit == emit.TensorF16 {
+				t.Apart = min(t.Apart, 64)
+			}
 			list = append(list, t)
 		}
 	}
@@ -108,6 +112,9 @@ func (t Tile) shared(p *problem) int {
 func (t Tile) fits(p *problem) error {
 	if n := max(p.size, p.sizeV); n > t.Most {
 		return fmt.Errorf("heads of %d, the tile has registers for %d", n, t.Most)
+	}
+	if n := max(p.size, p.sizeV); n > t.Apart && p.mask != nil && p.mask.apart() {
+		return fmt.Errorf("heads of %d, the tile has registers for %d beside masks that are read one by one", n, t.Apart)
 	}
 	if t.Split > 1 && p.keyTiles(t) < t.Split {
 		return fmt.Errorf("%d tiles of keys are too few for %d parts", p.keyTiles(t), t.Split)

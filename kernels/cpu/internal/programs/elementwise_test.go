@@ -26,3 +26,27 @@ func TestElu(t *testing.T) {
 		}
 	}
 }
+
+// TestPRelu: what the slope is has no say where x is not negative, though it be infinite or no number.
+func TestPRelu(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	special := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 0.3, -1e-30, 3e38, inf, -inf, nan}
+	in := graph.Instr{Op: graph.EltPRelu, Arg: [3]int{0, 1}}
+	for _, k := range asm.VecKernels() {
+		v := prepareInstr(in)
+		for _, slope := range special {
+			got, room, slopes := make([]float32, len(special)), make([]float32, len(special)), make([]float32, len(special))
+			for i := range slopes {
+				slopes[i] = slope
+			}
+			for _, y := range [][]float32{slopes, slopes[:1]} { // one for each, or one for all
+				v.run(&k, got, special, y, nil, room)
+				for i, x := range special {
+					if g, want := got[i], in.Eval(x, slope, 0); g != want && (g == g || want == want) {
+						t.Errorf("prelu of %v with slope %v is %v, want %v", x, slope, g, want)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package graph
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestAttentionDetails(t *testing.T) {
+	d := Define("attentions")
+	q := d.Input("q", F32, Symbol("n"), Const(12), Const(8*64))
+	k, v := d.Input("k", F32, Symbol("n"), Const(10), Const(2*64)), d.Input("v", F32, Symbol("n"), Const(10), Const(2*32))
+	pastK, pastV := d.Input("pastK", F32, Symbol("n"), Const(2), Const(5), Const(64)), d.Input("pastV", F32, Symbol("n"), Const(2), Const(5), Const(32))
+	mask := d.Input("mask", Bool, Const(12), Const(15))
+	shared, _, _ := d.AttentionWithPast(q, k, v, mask, pastK, pastV, AttentionAttrs{Heads: 8, KVHeads: 2, Causal: true})
+	d.Output("shared", shared)
+	d.Output("plain", d.Attention(q, q, q, nil, AttentionAttrs{Heads: 8, KVHeads: 8}))
+	scores := d.Layers(Attention, AttentionAttrs{Heads: 8, KVHeads: 8, Left: 4}, 4, q, q, q)
+	d.Output("scores", scores[3])
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]Detail{
+		{
+			{Name: "heads", Text: "8 of 64, values of 32, 4 share each of 2 of keys and values"}, {Name: "lengths", Text: "12 queries, 15 keys, 5 of them of the past, 3 times"},
+			{Name: "mask", Text: "causal, bool[12,15] selects"}, {Name: "scores", Text: "never in memory as a whole", Bytes: 4 * 3 * 8 * 12 * 15},
+		},
+		{
+			{Name: "heads", Text: "8 of 64"}, {Name: "lengths", Text: "12 queries, 12 keys, 3 times"},
+			{Name: "mask", Text: "none: every query sees every key"}, {Name: "scores", Text: "never in memory as a whole", Bytes: 4 * 3 * 8 * 12 * 12},
+		},
+		{
+			{Name: "heads", Text: "8 of 64"}, {Name: "lengths", Text: "12 queries, 12 keys, 3 times"},
+			{Name: "mask", Text: "3 keys before a query's place"}, {Name: "scores", Text: "written, as an output", Bytes: 4 * 3 * 8 * 12 * 12},
+		},
+	}
+	for i, l := range n.Layers {
+		if got := l.Details(map[string]int{"n": 3}); !slices.Equal(got, want[i]) {
+			t.Errorf("%s: %+v, want %+v", l.Name, got, want[i])
+		}
+	}
+}

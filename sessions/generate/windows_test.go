@@ -1,0 +1,67 @@
+package generate
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// language defines a model of 10 words on texts of a length, with inputs as exports have them.
+func language(t *testing.T, length graph.Dim, past bool) *graph.Network {
+	d := graph.Define("language")
+	in := func(name string) *graph.Tensor { return d.Input(name, graph.I64, graph.Symbol("n"), length) }
+	ids, mask, positions, types := in("input_ids"), in("attention_mask"), in("position_ids"), in("token_type_ids")
+	sum := d.Add(d.Add(ids, mask), d.Add(positions, types))
+	if past {
+		p := d.Input("past_key_values.0.key", graph.F32, graph.Const(1), graph.Const(2), graph.Symbol("p"), graph.Const(4))
+		d.Output("present.0.key", d.Tanh(p))
+	}
+	d.Output("logits", d.Gather(d.Constant("words", graph.NewValue(graph.F32, 40, 10)), sum, 0))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestWindows: each token but the last is in one item, with the token behind it.
+func TestWindows(t *testing.T) {
+	set, err := Windows(language(t, graph.Const(4), false), "story", []int{1, 2, 3, 4, 5, 6, 7}, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if set.Len() != 2 || !slices.Equal(set.Next[0], []int{2, 3, 4, 5}) || !slices.Equal(set.Next[1], []int{6, 7, -1, -1}) {
+		t.Errorf("%d items, %v", set.Len(), set.Next)
+	}
+	want := map[string][]int64{"input_ids": {5, 6, 0, 0}, "attention_mask": {1, 1, 0, 0}, "position_ids": {0, 1, 2, 3}, "token_type_ids": {0, 0, 0, 0}}
+	values, err := set.Batch(1, 1)
+	if err != nil || len(values) != len(want) {
+		t.Fatal(err, len(values))
+	}
+	for i, v := range values {
+		if name := set.Inputs[i].Name; !slices.Equal(v.I64(), want[name]) {
+			t.Errorf("%s: %d, want %d", name, v.I64(), want[name])
+		}
+	}
+	if set, err = Windows(language(t, graph.Symbol("s"), false), "story", []int{1, 2, 3, 4, 5, 6, 7}, 3); err != nil || set.Len() != 2 || len(set.Next[0]) != 3 {
+		t.Errorf("of open length: %v", err)
+	}
+}
+
+func TestWindowsRefused(t *testing.T) {
+	for _, c := range []struct {
+		n      *graph.Network
+		tokens []int
+		want   string
+	}{
+		{language(t, graph.Const(4), false), []int{1}, "two at least"},
+		{language(t, graph.Const(4), false), []int{1, 10}, "the tokenizer is another model's"},
+		{language(t, graph.Const(4), true), []int{1, 2}, "without past keys and values"},
+	} {
+		if _, err := Windows(c.n, "story", c.tokens, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.tokens, err, c.want)
+		}
+	}
+}
