@@ -85,7 +85,7 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 	case graph.F16:
 		l.Decisions, err = quant.PlaceFP16(n, cfg.Policy)
 	default:
-		supports = func(*graph.Layer) error { return errors.New("the precision is fp32") }
+		supports = ofReals(supports)
 	}
 	if err != nil {
 		return nil, err
@@ -114,6 +114,21 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 // than the reference, at the given values of the symbols.
 func Target(b run.Backend, env map[string]int) func(*graph.Layer) error {
 	return inALine(run.Supports(b, env))
+}
+
+// ofReals refuses layers of quantised tensors, of whatever the target has kernels for.
+func ofReals(supports func(*graph.Layer) error) func(*graph.Layer) error {
+	return func(l *graph.Layer) error {
+		for _, t := range slices.Concat(l.Inputs, l.Outputs) {
+			if t != nil && t.Quantized() {
+				return errors.New("the precision is fp32")
+			}
+		}
+		if supports == nil {
+			return nil
+		}
+		return supports(l)
+	}
 }
 
 // inALine returns why a layer has no tactic, in a line, by what supports says.

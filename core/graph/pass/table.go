@@ -15,10 +15,11 @@ func Standard() []Pass {
 		commonSubexpressions,
 		recogniseNorms,
 		recogniseActivations,
-		cancelReshapes,
 		recogniseRotary,
+		cancelReshapes,
 		recogniseAttention,
 		lateFoldConstants,
+		sliceGathers,
 		fusePads,
 		canonicalGemm,
 		foldBatchNorm,
@@ -32,7 +33,8 @@ func Standard() []Pass {
 }
 
 // Lowering returns the passes that turn Quantize and Dequantize layers, of the model or placed by the quantiser, into
-// layers that compute with integers, as far as Config.Supports allows. Their result is lowered.
+// layers that compute with integers, as far as Config.Supports allows, and then those that fuse what only some targets have
+// kernels for. Their result is lowered.
 func Lowering() []Pass {
 	return []Pass{
 		propagateQuantization,
@@ -40,6 +42,10 @@ func Lowering() []Pass {
 		cancelQuantization,
 		fuseQuantized,
 		foldDequantize,
+		fuseCasts,
+		fuseRotations,
+		mergeRotations,
+		fuseGates,
 		lateDeadCode,
 	}
 }
@@ -72,6 +78,9 @@ var order = []struct{ first, then, why string }{
 	{"recognise-attention", "canonical-gemm", "a product of queries and constant keys is a MatMul"},
 	{"recognise-activations", "fuse-epilogue", "patterns are of single element-wise layers"},
 	{"recognise-activations", "fold-scale", "a constant factor may belong to an activation"},
+	{"recognise-rotary", "cancel-reshapes", "pairs are cut from heads by a Reshape of their own"},
+	{"recognise-rotary", "slice-gathers", "patterns have gathers"},
+	{"recognise-attention", "slice-gathers", "patterns have gathers"},
 	{"recognise-attention", "fuse-epilogue", "scale and mask are layers of their own"},
 	{"canonical-gemm", "fold-batch-norm", "a matrix product takes a bias and scale only as Gemm"},
 	{"fuse-pads", "fold-batch-norm", "a batch normalisation before a padding must not be moved past it"},
@@ -80,6 +89,11 @@ var order = []struct{ first, then, why string }{
 	{"fuse-epilogue", "fuse-residual", "the activation before an addition comes before it"},
 	{"fuse-epilogue", "fuse-horizontal", "products are alike with their biases and activations"},
 	{"recognise-attention", "fuse-horizontal", "what reads the results says whether they can be slices"},
+	{"fuse-horizontal", "merge-rotations", "queries and keys are parts of one tensor then"},
+	{"recognise-rotary", "fuse-rotations", "rotations must be known, and attentions"},
+	{"recognise-attention", "fuse-rotations", "rotations must be known, and attentions"},
+	{"fuse-rotations", "merge-rotations", "none is launched where attention turns by itself"},
+	{"recognise-rotary", "merge-rotations", "two are one only where they are known"},
 	{"fuse-horizontal", "fuse-residual", "epilogues that read activations are not alike"},
 	{"fuse-residual", "fuse-pointwise", "an epilogue is better than a layer of its own"},
 	{"propagate-quantization", "quantize-constants", "moved weights are constants when what moves them reads integers"},
@@ -87,6 +101,8 @@ var order = []struct{ first, then, why string }{
 	{"propagate-quantization", "cancel-quantization", "pairs meet by moving"},
 	{"cancel-quantization", "fuse-quantized", "a cancelled pair leaves one integer tensor"},
 	{"fuse-quantized", "fold-dequantize", "what is left computes with real weights"},
+	{"fuse-quantized", "fuse-gates", "products of integers are layers of their own"},
+	{"fold-dequantize", "fuse-gates", "weights must be real constants"},
 }
 
 // checkOrder returns an error for a table whose order breaks a constraint or that has a pass twice.
