@@ -21,6 +21,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -103,6 +105,18 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return executeOn(ctx, tables{backends: backends}, args, stdout, stderr)
 }
 
+// named says of an error which model it is about, unless it says so, or is about the command line.
+func named(err error, path string) error {
+	name := filepath.Base(path)
+	switch {
+	case err == nil || path == "" || strings.Contains(err.Error(), name):
+		return err
+	case errors.As(err, new(usageError)) || errors.Is(err, errNo) || errors.Is(err, errReported) || errors.Is(err, context.Canceled):
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
 // executeOn runs a command line with the given tables.
 func executeOn(ctx context.Context, t tables, args []string, stdout, stderr io.Writer) int {
 	root, started := rootCommand(t), false
@@ -111,6 +125,9 @@ func executeOn(ctx context.Context, t tables, args []string, stdout, stderr io.W
 	openOutputs(root, stdout, stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	stderr = root.ErrOrStderr()
+	if args := cmd.Flags().Args(); strings.Contains(cmd.Use, "MODEL") {
+		err = named(err, modelArg(args))
+	}
 	if full := failed(root.OutOrStdout()); full != nil && (err == nil || errors.Is(err, errNo)) {
 		err = fmt.Errorf("the output cannot be written: %w", full)
 	}

@@ -304,6 +304,9 @@ func (p *Plan) check() error {
 		if s.Offset < 0 || s.Size < 0 || s.Offset > limit || s.Size > limit-s.Offset || s.Of >= len(p.Slots) || s.Of == i {
 			return fmt.Errorf("slot %d lies outside its region", i)
 		}
+		if s.First < -1 || s.First > s.Last || s.Last > len(p.Steps) {
+			return fmt.Errorf("slot %d is in use from step %d to %d of %d", i, s.First, s.Last, len(p.Steps))
+		}
 		if s.Tensor == nil {
 			continue
 		}

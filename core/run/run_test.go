@@ -158,6 +158,25 @@ func TestOutputWithoutSlot(t *testing.T) {
 	}
 }
 
+// TestSlotOutOfOrder: an engine whose slots are in use from a step to an earlier one, or behind the last, is refused as it is read.
+func TestSlotOutOfOrder(t *testing.T) {
+	for _, spoil := range []func(s *run.Slot){func(s *run.Slot) { s.First = s.Last + 1 }, func(s *run.Slot) { s.Last = 99 }, func(s *run.Slot) { s.First = -2 }} {
+		n, b := residual(t), cpu.Open(1)
+		p, err := run.NewPlan(context.Background(), n, map[string]int{"batch": 1}, b, run.BestGuess)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spoil(&p.Slots[1])
+		var file bytes.Buffer
+		if _, err := (&run.Engine{Source: n, Profiles: []run.Profile{{Name: "default"}}, Plans: []*run.Plan{p}}).WriteTo(&file); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := run.ReadEngine(graph.Ops(), file.Bytes()); err == nil || !strings.Contains(err.Error(), "slot 1 is in use from step") {
+			t.Errorf("it is read: %v", err)
+		}
+	}
+}
+
 // TestContextsRunAtTheSameTime: contexts of one loaded engine share kernels and the backend's workers, nothing else.
 func TestContextsRunAtTheSameTime(t *testing.T) {
 	ctx := context.Background()
