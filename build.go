@@ -55,6 +55,7 @@ func (o *Options) build(ctx context.Context, n *Network, b Backend) (*Engine, er
 		}
 	}
 	o.progress("optimising", 0, 0)
+	lc.Pass.Target = build.Target(b, env)
 	opt, err := build.Optimize(ctx, n, lc.Pass)
 	if err != nil {
 		return nil, err

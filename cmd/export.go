@@ -40,7 +40,7 @@ that names it.`,
 	}
 	o.register(c, takePasses|takeFormat)
 	c.Flags().StringVarP(&output, "output", "o", "", "the ONNX `FILE` to write")
-	c.Flags().BoolVar(&optimized, "optimized", false, "as the passes leave it that depend on neither device nor precision")
+	c.Flags().BoolVar(&optimized, "optimized", false, "as the passes leave it that do not depend on precision")
 	under(c, outputHeading, "output")
 	under(c, configHeading, "optimized")
 	return c
@@ -78,7 +78,7 @@ func exportModel(ctx context.Context, o *modelFlags, stdout io.Writer, path, out
 	return err
 }
 
-// optimized returns the network after the passes that depend on neither device nor precision.
+// optimized returns the network after the passes that do not depend on precision, for a device that computes all they make.
 func (f *modelFlags) optimized(ctx context.Context, n *graph.Network) (*graph.Network, error) {
 	cfg := pass.Config{Until: f.config.until, Extra: f.own.Passes}
 	for _, d := range splitDisabled(f.config.disable, f.own.Passes...) {

@@ -9,7 +9,7 @@ import (
 // What stages are asked for: their part of a configuration, and with it the order for the stage whose result they go on from.
 // All fields are exported, since an order as JSON is the key of its result.
 type (
-	// rewriting asks for the network after the passes that depend on neither target nor precision.
+	// rewriting asks for the network after the passes that do not depend on precision.
 	rewriting struct {
 		Disable []string // rules, and places of rules
 		Until   int

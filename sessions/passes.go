@@ -5,20 +5,22 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// passes makes of the source network what depends on neither target nor precision.
+// passes makes of the source network what does not depend on precision.
 type passes struct {
-	model  *Model
-	orders *orders
-	told   *audience
-	kept   *stage[rewriting, *build.Optimized]
+	model   *Model
+	backend run.Backend
+	orders  *orders
+	told    *audience
+	kept    *stage[rewriting, *build.Optimized]
 }
 
-func newPasses(m *Model, o *orders, told *audience) *passes {
-	p := &passes{model: m, orders: o, told: told}
+func newPasses(m *Model, b run.Backend, o *orders, told *audience) *passes {
+	p := &passes{model: m, backend: b, orders: o, told: told}
 	p.kept = newStage(p.make)
 	return p
 }
@@ -45,7 +47,9 @@ func (p *passes) make(ctx context.Context, in rewriting) (*build.Optimized, erro
 		return nil, err
 	}
 	begin := time.Now()
-	o, err := build.Optimize(ctx, p.model.Network, in.passes(p.model.Passes))
+	cfg := in.passes(p.model.Passes)
+	cfg.Target = build.Target(p.backend, in.Symbols)
+	o, err := build.Optimize(ctx, p.model.Network, cfg)
 	if err == nil {
 		p.told.log.passes("optimised", len(p.model.Network.Layers), o.Steps, begin)
 	}

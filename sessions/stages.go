@@ -39,7 +39,7 @@ func wire(m *Model, w Workplace, told *audience, c *calibration) *stages {
 	s := &stages{place: w, model: m, told: told}
 	s.device = &device{backend: w.Backend, told: told}
 	s.orders = &orders{m, &stored{model: m, backend: w.Backend, calData: w.CalData, recalibrate: w.Recalibrate}}
-	s.passes = newPasses(m, s.orders, told)
+	s.passes = newPasses(m, w.Backend, s.orders, told)
 	if s.calibration = c; c == nil {
 		s.calibration = newCalibration(m, w, s.orders, told, s.device)
 	}

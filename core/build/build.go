@@ -12,14 +12,15 @@ import (
 	"github.com/trtui/trtui/core/run"
 )
 
-// Optimized is a network after the passes that depend on neither target nor precision.
+// Optimized is a network after the passes that do not depend on the precision.
 type Optimized struct {
 	Network *graph.Network
 	Steps   []pass.Step
 	Stopped bool // before the last pass, so that lowering must not go on
 }
 
-// Optimize runs the standard passes.
+// Optimize runs the standard passes. Where the result is to be planned for a backend, the configuration's Target is that
+// backend's.
 func Optimize(ctx context.Context, n *graph.Network, cfg pass.Config) (*Optimized, error) {
 	table, err := cfg.Extend(pass.Standard())
 	if err != nil {
@@ -76,7 +77,7 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 	var err error
 	switch cfg.Precision {
 	case graph.I8:
-		cfg.Policy.Supports, cfg.Policy.Shapes = eightBit(supports), cfg.Pass.Shapes
+		cfg.Policy.Supports, cfg.Policy.Shapes = inALine(supports), cfg.Pass.Shapes
 		l.Decisions, err = quant.Place(n, cfg.Ranges, cfg.Policy)
 		if err == nil && slices.ContainsFunc(l.Decisions, func(d quant.Decision) bool { return d.Precision == graph.F16 }) {
 			err = quant.MixFP16(n, l.Decisions, cfg.Policy)
@@ -84,7 +85,7 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 	case graph.F16:
 		l.Decisions, err = quant.PlaceFP16(n, cfg.Policy)
 	default:
-		supports = func(*graph.Layer) error { return errors.New("the precision is fp32") }
+		supports = ofReals(supports)
 	}
 	if err != nil {
 		return nil, err
@@ -109,8 +110,29 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 	return l, nil
 }
 
-// eightBit returns why a layer of integers has no tactic, in a line, by what supports says.
-func eightBit(supports func(*graph.Layer) error) func(*graph.Layer) error {
+// Target returns what the passes of Optimize ask before they make one layer of many: why a backend has no tactic for it, other
+// than the reference, at the given values of the symbols.
+func Target(b run.Backend, env map[string]int) func(*graph.Layer) error {
+	return inALine(run.Supports(b, env))
+}
+
+// ofReals refuses layers of quantised tensors, of whatever the target has kernels for.
+func ofReals(supports func(*graph.Layer) error) func(*graph.Layer) error {
+	return func(l *graph.Layer) error {
+		for _, t := range slices.Concat(l.Inputs, l.Outputs) {
+			if t != nil && t.Quantized() {
+				return errors.New("the precision is fp32")
+			}
+		}
+		if supports == nil {
+			return nil
+		}
+		return supports(l)
+	}
+}
+
+// inALine returns why a layer has no tactic, in a line, by what supports says.
+func inALine(supports func(*graph.Layer) error) func(*graph.Layer) error {
 	return func(l *graph.Layer) error {
 		if !pass.NeedsTactic(l.Op) {
 			return nil

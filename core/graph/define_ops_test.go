@@ -73,9 +73,12 @@ var defineCases = func() map[string]defineCase {
 		"QLinearMatMul": {"QLinearMatMul", func(d *Definition, g given) *Tensor { return d.QLinearMatMul(g.q(g.bytes), g.q(g.b(6, 5)), g.q(nil)) }},
 		"MatMulInteger": {"MatMulInteger", func(d *Definition, g given) *Tensor { return d.MatMulInteger(g.bytes, g.b(6, 5), nil, nil) }},
 		"Gemm":          {"FullyConnected", func(d *Definition, g given) *Tensor { return d.FullyConnected(g.matrix, g.w(5, 6), g.w(5)) }},
-		"MatMul":        {"MatMul", func(d *Definition, g given) *Tensor { return d.MatMul(g.matrix, g.w(6, 5)) }},
-		"MaxPool":       {"MaxPool", func(d *Definition, g given) *Tensor { return d.MaxPool(g.x, PoolAttrs{Kernel: []int{2, 2}}) }},
-		"AveragePool":   {"AveragePool", func(d *Definition, g given) *Tensor { return d.AveragePool(g.x, PoolAttrs{Global: true}) }},
+		"GatedMatMul": {"GatedMatMul", func(d *Definition, g given) *Tensor {
+			return d.GatedMatMul(g.matrix, g.w(6, 5), g.w(6, 5), EltSilu)
+		}},
+		"MatMul":      {"MatMul", func(d *Definition, g given) *Tensor { return d.MatMul(g.matrix, g.w(6, 5)) }},
+		"MaxPool":     {"MaxPool", func(d *Definition, g given) *Tensor { return d.MaxPool(g.x, PoolAttrs{Kernel: []int{2, 2}}) }},
+		"AveragePool": {"AveragePool", func(d *Definition, g given) *Tensor { return d.AveragePool(g.x, PoolAttrs{Global: true}) }},
 
 		"BatchNormalization":    {"BatchNorm", func(d *Definition, g given) *Tensor { return d.BatchNorm(g.x, g.w(4), g.w(4), g.w(4), g.w(4), 1e-5) }},
 		"InstanceNormalization": {"InstanceNorm", func(d *Definition, g given) *Tensor { return d.InstanceNorm(g.x, g.w(4), g.w(4), 1e-5) }},

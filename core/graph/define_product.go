@@ -38,6 +38,11 @@ func (d *Definition) Gemm(a, b, c *Tensor, attrs GemmAttrs) *Tensor {
 // MatMul adds a matrix product over the last two axes.
 func (d *Definition) MatMul(a, b *Tensor) *Tensor { return d.Layer(MatMul, nil, a, b) }
 
+// GatedMatMul adds [GatedMatMul]: activation(x*w) * (x*v), element by element.
+func (d *Definition) GatedMatMul(x, w, v *Tensor, activation EltOp) *Tensor {
+	return d.Layer(GatedMatMul, GatedAttrs{activation}, x, w, v)
+}
+
 // Scale adds (x*scale + shift) ^ power for x [N,C,...]; each of the constants has one element, one for each channel [C],
 // or a shape that broadcasts to x, and may be nil.
 func (d *Definition) Scale(x, scale, shift, power *Tensor) *Tensor {

@@ -13,6 +13,7 @@ type AttentionAttrs struct {
 	Causal         bool    // a query does not see the keys behind its own place
 	Left, Right    int     // one more than the keys that a query sees in front of and behind its own place; 0: all
 	Scores         ScoreStage
+	Interleaved    bool // queries and keys are turned as RotaryAttrs says
 }
 
 // ScoreStage says how far the scores of output 3 are computed.
@@ -35,6 +36,8 @@ const (
 	AttentionPastK     // optional, with AttentionPastV: keys before those of AttentionK, [B,KVHeads,P,D]
 	AttentionPastV     // [B,KVHeads,P,Dv]
 	AttentionKVLengths // optional, without a past: how many of the keys are there, I64 [B]
+	AttentionCos       // optional, with AttentionSin: queries and keys, not those of the past, are turned first: see [Rotary]
+	AttentionSin       // [B,S,D/2]; a B of 1 serves all items
 )
 
 // Attention is y = softmax(cap(scale * q kT) + mask) v, for each head. Each of q, k and v has its heads in an axis of their
@@ -50,7 +53,7 @@ var Attention = &Op{
 	Attrs: AttentionAttrs{},
 	Onnx:  []string{"Attention"},
 	Class: ClassNorm, Memory: Written,
-	Inputs: []Role{Data, Data, Data, Coefficients, Data, Data, Parameter},
+	Inputs: []Role{Data, Data, Data, Coefficients, Data, Data, Parameter, Coefficients},
 	Moves:  computed,
 	FLOPs:  attentionFLOPs, Details: attentionDetails,
 	Infer:  inferAttention,
@@ -155,6 +158,9 @@ func inferAttention(l *Layer) error {
 	if a.Scores < ScoresRaw || a.Scores > ScoresSoftmax || a.Left < 0 || a.Right < 0 || a.Softcap < 0 {
 		return fmt.Errorf("scores of stage %d, a window of %d and %d keys and a bound of %g: want 0 to 3, and no negative number", a.Scores, a.Left-1, a.Right-1, a.Softcap)
 	}
+	if err := l.checkAttentionAngles(n); err != nil {
+		return err
+	}
 	q, all := l.Inputs[AttentionQ], n.past.Add(n.keys)
 	if err := l.checkAttentionMask(n, all); err != nil {
 		return err
@@ -174,6 +180,34 @@ func inferAttention(l *Layer) error {
 	types := []DataType{q.RealType(), q.RealType(), l.Inputs[AttentionV].RealType(), q.RealType()}
 	for i, out := range l.Outputs {
 		out.Type, out.Dims = types[i], dims[i]
+	}
+	return nil
+}
+
+// checkAttentionAngles checks what queries and keys are turned by.
+func (l *Layer) checkAttentionAngles(n attentionDims) error {
+	if (l.Input(AttentionCos) == nil) != (l.Input(AttentionSin) == nil) {
+		return fmt.Errorf("cosines and sines come together, and one is missing")
+	}
+	if l.Input(AttentionCos) == nil {
+		return nil
+	}
+	size, ok := n.size.IsConst()
+	if ok && size%2 != 0 || conflict(n.queries, n.keys) {
+		return fmt.Errorf("%s queries and %s keys of size %s are turned, want as many of each, of an even size", n.queries, n.keys, n.size)
+	}
+	want := []Dim{n.batch, n.queries, n.size.DivN(2)}
+	for i := AttentionCos; i <= AttentionSin; i++ {
+		t, err := l.needReal(i)
+		if err != nil {
+			return err
+		}
+		if !fitsOnce(t.Dims, want) {
+			return fmt.Errorf("input %d is %s, want %s", i, t.TypeString(), FormatDims(want))
+		}
+	}
+	if c, s := l.Inputs[AttentionCos], l.Inputs[AttentionSin]; !SameShape(c.Dims, s.Dims) {
+		return fmt.Errorf("cosines %s and sines %s differ in shape", c.TypeString(), s.TypeString())
 	}
 	return nil
 }
@@ -224,6 +258,9 @@ func attentionFLOPs(l *Layer, env map[string]int) int64 {
 func importAttention(n *Node) (any, []*Tensor, error) {
 	a := AttentionAttrs{Heads: n.Int("q_num_heads", 0), KVHeads: n.Int("kv_num_heads", 0), Scale: n.Float("scale", 0), Softcap: n.Float("softcap", 0),
 		Causal: n.Flag("is_causal", false), Scores: ScoreStage(n.Int("qk_matmul_output_mode", 0)), Left: n.Int("left_window_size", -1) + 1, Right: n.Int("right_window_size", -1) + 1}
+	if len(n.Inputs) > AttentionCos {
+		return nil, nil, fmt.Errorf("%d inputs, want at most %d", len(n.Inputs), AttentionCos)
+	}
 	n.Int("softmax_precision", 0) // Eval computes in float64, whatever the type asked for
 	if n.Has("scale") && a.Scale == 0 {
 		return nil, nil, fmt.Errorf("a scale of 0 is not supported")
@@ -240,6 +277,16 @@ func importAttention(n *Node) (any, []*Tensor, error) {
 func exportAttention(e *Exporter) error {
 	l := e.Layer
 	a, since, inputs := l.Attrs.(AttentionAttrs), 23, e.Inputs()
+	if l.Input(AttentionCos) != nil {
+		for i, heads := range []int{a.Heads, a.KVHeads} {
+			turn := Attributes{"interleaved": a.Interleaved}
+			if len(l.Inputs[i].Dims) == 3 {
+				turn["num_heads"] = heads
+			}
+			inputs[i] = e.Step("RotaryEmbedding", turn, inputs[i], e.ofAllItems(l.Inputs[i], AttentionCos, inputs), e.ofAllItems(l.Inputs[i], AttentionSin, inputs))
+		}
+		inputs = inputs[:AttentionCos]
+	}
 	rank := len(l.Inputs[AttentionQ].Dims)
 	for _, i := range []int{AttentionK, AttentionV} {
 		switch have := len(l.Inputs[i].Dims); {

@@ -72,6 +72,12 @@ func (m attendedMask) at(place []int) float64 {
 func evalAttention(l *Layer, in, out []Value) error {
 	a := l.Attrs.(AttentionAttrs)
 	given := func(i int) bool { return i < len(in) && in[i].Dims != nil }
+	if given(AttentionCos) {
+		var err error
+		if in, err = turnedOperands(a, in); err != nil {
+			return err
+		}
+	}
 	q := attended(in[AttentionQ], a.Heads)
 	heads, kvHeads := a.Heads, a.KVHeads
 	batch, size := in[AttentionQ].Dims[0], q.length
@@ -122,6 +128,20 @@ func evalAttention(l *Layer, in, out []Value) error {
 		}
 	}
 	return nil
+}
+
+// turnedOperands returns the operands with queries and keys turned.
+func turnedOperands(a AttentionAttrs, in []Value) ([]Value, error) {
+	in = slices.Clone(in)
+	for i, heads := range []int{a.Heads, a.KVHeads} {
+		turned := NewValue(F32, in[i].Dims...)
+		turn := &Layer{Op: Rotary, Attrs: RotaryAttrs{Heads: heads, Interleaved: a.Interleaved}}
+		if err := evalRotary(turn, []Value{in[i], in[AttentionCos], in[AttentionSin]}, []Value{turned}); err != nil {
+			return nil, err
+		}
+		in[i] = turned
+	}
+	return in, nil
 }
 
 // presentRows writes the past and what follows it.

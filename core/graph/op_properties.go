@@ -51,7 +51,7 @@ const (
 	Written          // of its own: a kernel writes it
 	Viewed           // the input's: its elements in the same order under other dims
 	Joined           // around the inputs, one behind the other along an axis: they can be written where it lies
-	Parted           // parts of the input along an axis, in all outputs together: they can be read where it lies
+	Parted           // parts of the input along an axis, one behind the other or a single one: they can be read where it lies
 	Converted        // of its own, in another form than the input's: what a builder inserts, and every backend has
 )
 

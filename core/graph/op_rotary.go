@@ -53,8 +53,7 @@ func exportRotary(e *Exporter) error {
 		if !t.Dims[0].Is(1) || x.Dims[0].Is(1) {
 			continue
 		}
-		items, rest := e.Step("Shape", Attributes{"start": 0, "end": 1}, inputs[RotaryX]), e.Step("Shape", Attributes{"start": 1}, inputs[i])
-		inputs[i] = e.Step("Expand", nil, inputs[i], e.Step("Concat", Attributes{"axis": 0}, items, rest))
+		inputs[i] = e.ofAllItems(x, i, inputs)
 		if mixed && t.Type.IsFloat() && t.Type != F32 { // as the others are, then
 			inputs[i] = e.Step("Cast", Attributes{"to": F32}, inputs[i])
 		}
@@ -64,6 +63,15 @@ func exportRotary(e *Exporter) error {
 		attrs["num_heads"] = a.Heads
 	}
 	return e.NodeSince(23, "RotaryEmbedding", attrs, inputs...)
+}
+
+// ofAllItems returns input i as it is for each item of x, which is among the inputs.
+func (e *Exporter) ofAllItems(x *Tensor, i int, inputs []string) string {
+	if !e.Layer.Inputs[i].Dims[0].Is(1) || x.Dims[0].Is(1) {
+		return inputs[i]
+	}
+	items, rest := e.Step("Shape", Attributes{"start": 0, "end": 1}, x.Name), e.Step("Shape", Attributes{"start": 1}, inputs[i])
+	return e.Step("Expand", nil, inputs[i], e.Step("Concat", Attributes{"axis": 0}, items, rest))
 }
 
 func inferRotary(l *Layer) error {

@@ -21,7 +21,7 @@ var Slice = &Op{
 	Attrs: SliceAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"Slice"},
-	Class: ClassMove, Inputs: []Role{Data, Parameter}, Memory: Written,
+	Class: ClassMove, Inputs: []Role{Data, Parameter}, Memory: Parted,
 	Moves: sliceMovement,
 	FLOPs: noFLOPs,
 	Infer: inferSlice,

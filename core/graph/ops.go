@@ -29,6 +29,7 @@ func Ops() OpSet {
 		Expand,
 		EyeLike,
 		Flatten,
+		GatedMatMul,
 		Gather,
 		GatherElements,
 		GatherND,

@@ -2,31 +2,67 @@ package run
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 )
 
-func splitAxis(l *graph.Layer) int {
-	axis := l.Attrs.(graph.SplitAttrs).Axis
-	if axis < 0 {
-		axis += len(l.Inputs[0].Dims)
+// cut returns the axis along which the outputs of l, a Split or a Slice, are parts of its input, and where the first one
+// begins; an error for a Slice that is no such part.
+func cut(l *graph.Layer, env map[string]int) (axis, first int, err error) {
+	dims := graph.EvalDims(l.Inputs[0].Dims, env)
+	if a, ok := l.Attrs.(graph.SplitAttrs); ok {
+		if axis = a.Axis; axis < 0 {
+			axis += len(dims)
+		}
+		return axis, 0, nil
 	}
-	return axis
+	a, out := l.Attrs.(graph.SliceAttrs), graph.EvalDims(l.Outputs[0].Dims, env)
+	if len(l.OpInputs()) > 1 {
+		return 0, 0, fmt.Errorf("bounds are no constants")
+	}
+	axis = -1
+	for i, start := range a.Starts {
+		at := i
+		if a.Axes != nil {
+			at = a.Axes[i]
+		}
+		if at < 0 {
+			at += len(dims)
+		}
+		switch {
+		case a.Steps != nil && a.Steps[i] != 1 && dims[at] > 1:
+			return 0, 0, fmt.Errorf("steps of %d on axis %d", a.Steps[i], at)
+		case out[at] == dims[at]:
+			continue
+		case axis >= 0:
+			return 0, 0, fmt.Errorf("axes %d and %d are cut", axis, at)
+		}
+		if start < 0 {
+			start += dims[at]
+		}
+		axis, first = at, max(0, start)
+	}
+	return max(0, axis), first, nil
 }
 
-// partable returns why the outputs of a split cannot be read where its input lies.
+// partable returns why the outputs of a Split or Slice cannot be read where its input lies.
 func partable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[string]int) error {
-	x, axis := l.Inputs[0], splitAxis(l)
-	if x.IsConst() {
-		return fmt.Errorf("input %s is a constant", x.Name)
+	x := l.Inputs[0]
+	axis, first, err := cut(l, env)
+	if err != nil {
+		return err
+	}
+	if x.IsConst() || l.Epilogue.Args > 0 {
+		return fmt.Errorf("input %s is a constant, or something is computed", x.Name)
 	}
 	if f == kernels.Linear {
 		if err := strides(desc(x, f, env), axis); err != nil {
 			return err
 		}
-	} else if axis != 1 {
-		return fmt.Errorf("axis %d is not that of channels", axis)
+	} else if axis != 1 || first%f.Block(x.Type) != 0 {
+		return fmt.Errorf("axis %d is not that of channels, or a part begins within a block", axis)
 	}
 	for i, y := range l.Outputs {
 		switch {
@@ -34,6 +70,8 @@ func partable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[string
 			return fmt.Errorf("output %s is one of the network", y.Name)
 		case x.Type != y.Type || !x.Range.Equal(y.Range):
 			return fmt.Errorf("output %s has another type or range", y.Name)
+		case graph.Count(graph.EvalDims(y.Dims, env)) == 0:
+			return fmt.Errorf("output %s is empty", y.Name)
 		case f != kernels.Linear && i < len(l.Outputs)-1 && y.Dims[1].Eval(env)%f.Block(x.Type) != 0:
 			return fmt.Errorf("output %s does not fill whole blocks of channels", y.Name)
 		}
@@ -50,7 +88,7 @@ func strides(d kernels.Desc, axis int) error {
 	return fmt.Errorf("axis %d is neither the first, nor the second, nor the last", axis)
 }
 
-// part returns the form of an output of a split that lies in its input, and the distance in elements from one index of the
+// part returns the form of an output of a Split or Slice that lies in its input, and the distance in elements from one index of the
 // axes before the split one to the next: 0 where there is but one, so that the part is dense.
 func part(whole, d kernels.Desc, axis int) (kernels.Desc, int) {
 	switch {
@@ -67,14 +105,15 @@ func part(whole, d kernels.Desc, axis int) (kernels.Desc, int) {
 	return d, d.Pitch
 }
 
-// readable reports whether all who read the outputs of a split can do so where its input lies. A concatenation that would
+// readable reports whether all who read the outputs of a Split or Slice can do so where its input lies. A concatenation that would
 // have them written to their places in its output goes before.
 func (y *layout) readable(l *graph.Layer, in int) bool {
-	whole, axis := y.plan.Slots[in].Desc, splitAxis(l)
-	if !whole.Dense() {
+	whole := y.plan.Slots[in].Desc
+	axis, first, err := cut(l, y.env)
+	if err != nil || !whole.Dense() {
 		return false
 	}
-	align, offset := y.backend.Info().Align, 0
+	align, offset := y.backend.Info().Align, before(whole, axis, first)
 	for _, t := range l.Outputs {
 		own := desc(t, whole.Format, y.env)
 		d, distance := part(whole, own, axis)
@@ -121,11 +160,23 @@ func partBytes(whole, d kernels.Desc, axis int) int {
 	return d.Bytes() / max(1, n)
 }
 
+// before returns how far behind the begin of a tensor, in bytes, a part of it along an axis begins whose first index is given.
+func before(whole kernels.Desc, axis, first int) int {
+	if first == 0 {
+		return 0
+	}
+	d := whole
+	d.Dims = slices.Clone(whole.Dims)
+	d.Dims[axis] = first
+	return partBytes(whole, d, axis)
+}
+
 // parts makes the outputs of a split parts of its input.
 func (y *layout) parts(step *Step, index int) {
-	in, axis := step.In[0], splitAxis(step.Layer)
+	in := step.In[0]
+	axis, first, _ := cut(step.Layer, y.env) // readable has looked
 	y.whole[y.plan.root(in)] = true
-	offset := 0
+	offset := before(y.plan.Slots[in].Desc, axis, first)
 	for _, t := range step.Layer.Outputs {
 		whole := y.plan.Slots[in].Desc
 		own := desc(t, whole.Format, y.env)

@@ -26,7 +26,7 @@ func Engine(b run.Backend) Executor {
 		if err != nil {
 			return nil, err
 		}
-		cfg := pass.Config{Shapes: env}
+		cfg := pass.Config{Shapes: env, Target: build.Target(b, env)}
 		o, err := build.Optimize(ctx, n, cfg)
 		if err != nil {
 			return nil, err

@@ -15,7 +15,7 @@ import (
 // Networks runs whole small networks on the backend, from plan to output: two contexts of one loaded plan in turn, each
 // twice, whole and stepped, and compares with the networks' Eval.
 func Networks(t *testing.T, b run.Backend) {
-	for _, define := range []func() (*graph.Network, error){residual, branches, slices, parts, padding, oddParts, manyTerms, wideImage} {
+	for _, define := range []func() (*graph.Network, error){residual, branches, slices, parts, cuts, padding, oddParts, manyTerms, wideImage} {
 		n, err := define()
 		if err != nil {
 			t.Fatal(err)
@@ -182,6 +182,28 @@ func parts() (*graph.Network, error) {
 	d.Output("joined", d.conv(d.Concat(1, q[1], d.Relu(p[0])), 64, 8, 1, 1, 1))
 	r := d.Split(d.Split(wide, 1, 48, 5)[0], 1, 16, 32)
 	d.Output("twice", d.ElementWise(graph.EltMul, r[0], d.conv(r[1], 32, 16, 1, 1, 1)))
+	return d.Network()
+}
+
+// cuts are slices: of channels in whole blocks and not, of the first items, of one row of one item, with steps and without an
+// element; of a whole axis; and of slices.
+func cuts() (*graph.Network, error) {
+	d := define("cuts")
+	x := d.Input("image", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(6), graph.Const(7))
+	wide := d.Relu(d.conv(x, 3, 53, 1, 1, 1))
+	cut := func(x *graph.Tensor, axis, from, to, step int) *graph.Tensor {
+		return d.Slice(x, graph.SliceAttrs{Starts: []int{from}, Ends: []int{to}, Axes: []int{axis}, Steps: []int{step}})
+	}
+	d.Output("blocks", d.conv(cut(wide, 1, 16, 48, 1), 32, 16, 3, 1, 1))
+	d.Output("odd", d.Relu(cut(wide, 1, 5, 21, 1)))
+	d.Output("last", d.Relu(cut(wide, 3, -3, 99, 1)))
+	d.Output("steps", d.Relu(cut(wide, 1, 0, 53, 3)))
+	d.Output("nothing", d.Relu(cut(wide, 1, 5, 5, 1)))
+	d.Output("one", cut(wide, 0, 0, 1, 1))
+	item := cut(wide, 0, 1, 2, 1)
+	d.Output("row", d.Relu(cut(item, 1, 7, 8, 1)))
+	d.Output("whole", d.Relu(cut(item, 1, 0, 53, 1)))
+	d.Output("cut twice", d.Softmax(cut(cut(item, 1, 3, 43, 1), 1, 2, 20, 1), -1))
 	return d.Network()
 }
 

@@ -70,6 +70,9 @@ func Layers() []Case {
 	m.tensorScatters()
 	m.linearAttentions()
 	m.splits()
+	m.castPrograms()
+	m.gated()
+	m.turnedAttentions()
 	return m.cases
 }
 

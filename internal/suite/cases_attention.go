@@ -43,6 +43,21 @@ func (m *maker) attentions() {
 	}
 }
 
+// turnedAttentions turn queries and keys first, by angles of each item and of all, beside those of the past.
+func (m *maker) turnedAttentions() {
+	for _, t := range []graph.DataType{graph.F32, graph.F16} {
+		for i, n := range []attention{{1, 1, 1, 1, 1, 2, 1, true}, {2, 4, 2, 5, 5, 6, 3, false}, {1, 2, 1, 33, 33, 64, 64, t == graph.F32}, {2, 2, 2, 9, 9, 40, 16, true}} {
+			angles := m.tensor(t, graph.Range{}, []int{1, n.batch}[i%2], n.queries, n.size/2)
+			a := graph.AttentionAttrs{Heads: n.heads, KVHeads: n.kvHeads, Causal: i > 1, Interleaved: i%2 == 0}
+			in := append(m.attentionOperands(t, n), nil, nil, nil, nil, angles, angles)
+			if i == 3 {
+				in[graph.AttentionPastK], in[graph.AttentionPastV] = m.tensor(t, graph.Range{}, 2, 2, 7, 40), m.tensor(t, graph.Range{}, 2, 2, 7, 16)
+			}
+			m.add(fmt.Sprintf("attention_turned_%s_%v", t, n), m.layer(graph.Attention, a, in...), Tolerance{Real: 2e-5})
+		}
+	}
+}
+
 func (m *maker) attentionOperands(t graph.DataType, n attention) []*graph.Tensor {
 	one := func(heads, length, size int) *graph.Tensor {
 		if n.split {

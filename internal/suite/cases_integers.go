@@ -56,6 +56,17 @@ func (m *maker) casts() {
 	}
 }
 
+// castPrograms are conversions to real numbers with which something is computed.
+func (m *maker) castPrograms() {
+	for _, from := range []graph.DataType{graph.I64, graph.U8, graph.Bool} {
+		for _, dims := range [][]int{{1}, {3, 7, 5}, {2, 8191}} {
+			l := m.layer(graph.Cast, graph.CastAttrs{To: graph.F32}, m.tensor(from, graph.Range{}, dims...))
+			l.Fuse(graph.Binary(graph.EltMul), 0, m.tensor(graph.F32, graph.Range{}, dims[len(dims)-1]))
+			m.add(fmt.Sprintf("cast_program_%s_%v", from, dims), l, Tolerance{Real: 1e-6})
+		}
+	}
+}
+
 // casts8 are conversions from and to 8-bit floats, of numbers about every step of their ranges.
 func (m *maker) casts8() {
 	small := []graph.DataType{graph.F8E4M3FN, graph.F8E4M3FNUZ, graph.F8E5M2, graph.F8E5M2FNUZ}

@@ -6,6 +6,21 @@ import (
 	"github.com/trtui/trtui/core/graph"
 )
 
+// gated are gated products of odd shapes, of few and of many rows, with each activation that they are known with.
+func (m *maker) gated() {
+	for i, s := range [][3]int{{1, 1, 1}, {5, 3, 7}, {7, 64, 172}, {33, 17, 32}, {70, 1024, 130}} {
+		for _, t := range []graph.DataType{graph.F32, graph.F16} {
+			act := []graph.EltOp{graph.EltSilu, graph.EltGelu, graph.EltSigmoid, graph.EltRelu, graph.EltGeluTanh}[i]
+			l := m.layer(graph.GatedMatMul, graph.GatedAttrs{Activation: act}, m.tensor(t, graph.Range{}, 1, s[0], s[1]),
+				m.constant(t, graph.Range{}, s[1], s[1], s[2]), m.constant(t, graph.Range{}, s[1], s[1], s[2]))
+			if i%2 == 1 {
+				m.fuse(l, epilogues[1], t, graph.Range{})
+			}
+			m.add(fmt.Sprintf("gated_%s_%v_%s", t, s, act), l, Tolerance{Real: 1e-4})
+		}
+	}
+}
+
 // quantizedProducts are matrix products of bytes with all kinds of outputs and epilogues.
 func (m *maker) quantizedProducts() {
 	for i, s := range [][3]int{{1, 1, 1}, {1, 64, 10}, {3, 17, 33}, {16, 128, 64}, {7, 96, 40}} {

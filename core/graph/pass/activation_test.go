@@ -62,6 +62,12 @@ func TestRecogniseActivations(t *testing.T) {
 			return mul(n, tanh(n, x, inner), mul(n, x, n.scalar(.5)))
 		}},
 		{"silu", "silu($0)", func(n *net, x *graph.Tensor) *graph.Tensor { return mul(n, unary(n, graph.EltSigmoid, x), x) }},
+		{"quick gelu", "mul($0, sigmoid(mul($0, 1.702)))", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return mul(n, x, unary(n, graph.EltSigmoid, mul(n, n.scalar(1.702), x)))
+		}},
+		{"quick gelu of another tensor", "", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return mul(n, n.input("z", 2, 8), unary(n, graph.EltSigmoid, mul(n, n.scalar(1.702), x)))
+		}},
 		{"silu scaled", "", func(n *net, x *graph.Tensor) *graph.Tensor {
 			return mul(n, mul(n, unary(n, graph.EltSigmoid, x), x), n.scalar(2))
 		}},
@@ -111,6 +117,32 @@ func TestRecogniseActivations(t *testing.T) {
 		{"gelu", func(n *net) *graph.Network {
 			x := n.input("x", 2, 3)
 			return n.output(mul(n, mul(n, x, add(n, erf(n, x), n.scalar(1))), n.scalar(.5)))
+		}},
+	})
+}
+
+// TestGatedProducts checks that a gate is computed by the products on both sides of it.
+func TestGatedProducts(t *testing.T) {
+	gated := func(n *net) (gate, y *graph.Tensor) {
+		x := n.input("x", 2, 5, 8)
+		gate = n.add("Gate", graph.MatMul, nil, x, n.weights("gate", -1, 1, 8, 12))
+		up := n.add("Up", graph.MatMul, nil, x, n.weights("up", -1, 1, 8, 12))
+		silu := n.binary("Silu", graph.EltMul, gate, n.elt("Sigmoid", graph.EltSigmoid, nil, gate))
+		y = n.binary("Gated", graph.EltMul, silu, up)
+		return gate, n.add("Down", graph.MatMul, nil, y, n.weights("down", -1, 1, 12, 8))
+	}
+	testPasses(t, []Pass{recogniseActivations, fuseEpilogue, fuseResidual}, []passCase{
+		{"gate", func(n *net) *graph.Network {
+			_, y := gated(n)
+			return n.output(y)
+		}},
+		{"gate-is-an-output", func(n *net) *graph.Network {
+			gate, y := gated(n)
+			return n.output(y, gate)
+		}},
+		{"sigmoid-is-an-output", func(n *net) *graph.Network {
+			_, y := gated(n)
+			return n.output(y, n.Layer("Sigmoid").Outputs[0])
 		}},
 	})
 }

@@ -15,15 +15,17 @@ import (
 //	y = Transpose(a) perm=[0 2 3 1] ->
 //
 //	y = Transpose(x f32[2,1,5]) perm=[0 2 1]  ->  y = Reshape(x, [2, 5, 1])
+//
+// A Reshape that stands between element-wise layers goes behind them: see sinkReshape.
 var cancelReshapes = Pass{
 	Name:  "cancel-reshapes",
 	Doc:   "merge or cancel neighbouring reshapes and transposes",
-	Rules: []string{"merge-reshapes", "merge-transposes", "transpose-to-reshape"},
+	Rules: []string{"merge-reshapes", "merge-transposes", "transpose-to-reshape", "reshape-behind"},
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {
 			switch l.Op {
 			case graph.Reshape:
-				return r.mergeReshapes(l)
+				return r.mergeReshapes(l) || r.sinkReshape(l)
 			case graph.Transpose:
 				return r.mergeTransposes(l) || r.transposeToReshape(l)
 			}

@@ -18,6 +18,15 @@ var deadCode = Pass{
 	run:   removeDead,
 }
 
+// deadShapes removes what computed shapes that are constants by now: as a user of a tensor it would stand in the way of what fuses
+// that tensor away.
+var deadShapes = Pass{
+	Name:  "dead-shapes",
+	Doc:   "remove what computed shapes that are known by now",
+	Rules: []string{"dead-layer"},
+	run:   removeDead,
+}
+
 // lateDeadCode removes what the passes before it have left without use.
 var lateDeadCode = Pass{
 	Name:  "late-dead-code",

@@ -1,5 +1,5 @@
 // Package pass rewrites networks: it removes what does nothing, folds constants, and fuses layers into others, first
-// in ways that hold for every target and precision ([Standard]), then, on a network with Quantize and Dequantize
+// in ways that hold for every precision ([Standard]), then, on a network with Quantize and Dequantize
 // layers, into layers that compute with integers ([Lowering]).
 //
 // Start with [Run], the driver, and table.go, which lists the passes and says which must come before which. Each pass

@@ -16,10 +16,20 @@ var foldConstants = Pass{
 	Name:  "fold-constants",
 	Doc:   "compute layers whose inputs are constants",
 	Rules: []string{"constant-layer"},
-	run: func(r *rewrite) {
-		grown := 0
-		r.each(func(l *graph.Layer) bool { return r.foldConstant(l, &grown) })
-	},
+	run:   foldAll,
+}
+
+// lateFoldConstants computes what the passes before it have made of constants, such as the angles of pairs.
+var lateFoldConstants = Pass{
+	Name:  "late-fold-constants",
+	Doc:   "compute layers that earlier passes have made of constants",
+	Rules: []string{"constant-layer"},
+	run:   foldAll,
+}
+
+func foldAll(r *rewrite) {
+	grown := 0
+	r.each(func(l *graph.Layer) bool { return r.foldConstant(l, &grown) })
 }
 
 const (

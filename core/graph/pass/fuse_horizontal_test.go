@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/charmbracelet/x/exp/golden"
@@ -82,5 +83,52 @@ func TestFuseHorizontal(t *testing.T) {
 		x := n.input("x", 2, 3, 5, 5)
 		a, b := n.conv("A", x, 5, 1, 0, 1, false), n.conv("B", x, 6, 1, 0, 1, false)
 		return n.output(n.add("P", graph.Transpose, graph.TransposeAttrs{Perm: []int{0, 1, 3, 2}}, a), n.add("Q", graph.Transpose, graph.TransposeAttrs{Perm: []int{0, 1, 3, 2}}, b))
+	})
+}
+
+func TestFuseGates(t *testing.T) {
+	// gated is a gate and its sibling, with what is done to the gate and between both.
+	gated := func(n *net, act, both graph.EltOp, columns int) *graph.Network {
+		x := n.input("x", 2, 3, 4)
+		gate := n.elt("Act", act, nil, n.add("Gate", graph.MatMul, nil, x, n.weights("wg", -1, 1, 4, 8)))
+		up := n.add("Up", graph.MatMul, nil, x, n.weights("wu", -1, 1, 4, columns))
+		return n.output(n.binary("Both", both, gate, up))
+	}
+	for name, build := range map[string]func(n *net) *graph.Network{
+		"silu":         func(n *net) *graph.Network { return gated(n, graph.EltSilu, graph.EltMul, 8) },
+		"sum":          func(n *net) *graph.Network { return gated(n, graph.EltSilu, graph.EltAdd, 8) },
+		"with-a-bound": func(n *net) *graph.Network { return gated(n, graph.EltHardSigmoid, graph.EltMul, 8) },
+		"matrices": func(n *net) *graph.Network {
+			x := n.input("x", 3, 4)
+			gate := n.elt("Act", graph.EltSigmoid, nil, n.add("Gate", graph.MatMul, nil, x, n.weights("wg", -1, 1, 4, 8)))
+			return n.output(n.binary("Both", graph.EltMul, n.add("Up", graph.MatMul, nil, x, n.weights("wu", -1, 1, 4, 8)), gate))
+		},
+		"network-output": func(n *net) *graph.Network {
+			gated(n, graph.EltSilu, graph.EltMul, 8)
+			return n.output(n.Tensor("act"))
+		},
+		"weights-are-computed": func(n *net) *graph.Network {
+			x := n.input("x", 2, 3, 4)
+			gate := n.elt("Act", graph.EltSilu, nil, n.add("Gate", graph.MatMul, nil, x, n.input("wg", 4, 8)))
+			return n.output(n.binary("Both", graph.EltMul, gate, n.add("Up", graph.MatMul, nil, x, n.weights("wu", -1, 1, 4, 8))))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := build(newNet(t, name))
+			got, steps := runPass(t, n, []Pass{canonicalGemm, fuseEpilogue, fuseResidual, fuseGates}, Config{})
+			sameMeaning(t, n, got, 1e-5)
+			golden.RequireEqual(t, []byte(report(n, got, steps[3:])))
+		})
+	}
+	t.Run("no-kernel", func(t *testing.T) {
+		n := gated(newNet(t, "no-kernel"), graph.EltSilu, graph.EltMul, 8)
+		supports := func(l *graph.Layer) error {
+			if l.Op == graph.GatedMatMul {
+				return errors.New("no kernel")
+			}
+			return nil
+		}
+		got, steps := runPass(t, n, []Pass{canonicalGemm, fuseEpilogue, fuseResidual, fuseGates}, Config{Supports: supports})
+		golden.RequireEqual(t, []byte(report(n, got, steps[3:])))
 	})
 }

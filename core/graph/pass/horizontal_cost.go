@@ -54,7 +54,7 @@ func (r *rewrite) readsSlice(u *graph.Layer, y *graph.Tensor, axis int) bool {
 		}
 		return false
 	}
-	return u.Op == graph.Attention
+	return u.Op == graph.Attention || u.Op == graph.Rotary
 }
 
 // pays reports whether the merged product takes less time.

@@ -111,12 +111,17 @@ func randomInputs(n *graph.Network, seed uint64) map[string]graph.Value {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	in := map[string]graph.Value{}
 	for _, t := range n.Inputs {
-		v := graph.NewValue(t.Type, graph.EvalDims(t.Dims, map[string]int{"batch": 2})...)
-		if t.Type == graph.F32 {
+		v := graph.NewValue(t.Type, graph.EvalDims(t.Dims, map[string]int{"batch": 2, "sequence": 5})...)
+		switch t.Type {
+		case graph.F32:
 			for i := range v.F32() {
 				v.F32()[i] = rng.Float32()*6 - 3
 			}
-		} else {
+		case graph.I64: // few enough to choose rows by
+			for i := range v.I64() {
+				v.I64()[i] = rng.Int64N(16)
+			}
+		default:
 			for i := range v.Data {
 				v.Data[i] = byte(rng.IntN(256))
 			}
@@ -226,11 +231,14 @@ type passCase struct {
 }
 
 // testPass runs one pass on each case, checks meaning and ledger, and compares the report with the golden file.
-func testPass(t *testing.T, p Pass, cases []passCase) {
+func testPass(t *testing.T, p Pass, cases []passCase) { testPasses(t, []Pass{p}, cases) }
+
+// testPasses is testPass for several, one after the other.
+func testPasses(t *testing.T, table []Pass, cases []passCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			n := c.build(newNet(t, c.name))
-			got, steps := runPass(t, n, []Pass{p}, Config{})
+			got, steps := runPass(t, n, table, Config{})
 			sameMeaning(t, n, got, 1e-5)
 			golden.RequireEqual(t, []byte(report(n, got, steps)))
 		})

@@ -32,7 +32,10 @@ type Config struct {
 	// Supports says whether the target has a tactic for a layer, evaluation not counted; the error is the reason why
 	// not. The layer is a proposal, not part of the network. Nil: it has one for every layer.
 	Supports func(*graph.Layer) error
-	Extra    []Pass // a program's own passes, beside those of the table: see [New]
+	// Target says the same of the layers that standard passes make of several, such as an attention, whose parts every target
+	// computes: where the target has no tactic for the whole, the parts stay. Nil: it has one for every layer.
+	Target func(*graph.Layer) error
+	Extra  []Pass // a program's own passes, beside those of the table: see [New]
 }
 
 // Run applies the passes of a table, one after the other, to a copy of n, and returns it with a record of each pass
@@ -65,6 +68,14 @@ func Run(ctx context.Context, n *graph.Network, table []Pass, cfg Config) (*grap
 		steps = append(steps, step)
 	}
 	return r.net, steps, nil
+}
+
+// has returns why the target has no tactic for a layer that stands for several; nil if it has one.
+func (c *Config) has(l *graph.Layer) error {
+	if c.Target == nil || !NeedsTactic(l.Op) {
+		return nil
+	}
+	return c.Target(l)
 }
 
 // check returns an error for a rule that no pass has.

@@ -161,3 +161,20 @@ type constError string
 func (e constError) Error() string { return string(e) }
 
 const errNoResidual = constError("epilogue reads a tensor")
+
+// TestTarget checks that what a target does not compute stays in parts.
+func TestTarget(t *testing.T) {
+	m := normNet{newNet(t, "norm")}
+	x := m.input("x", 3, 8, 16)
+	n := m.output(m.op("Div", graph.EltDiv, x, m.deviation(x)))
+	refuse := func(l *graph.Layer) error {
+		if l.Op == graph.RMSNorm {
+			return constError("no normalisations")
+		}
+		return nil
+	}
+	got, steps := runPass(t, n, []Pass{recogniseNorms}, Config{Target: refuse})
+	if m := steps[0].Missed; len(got.Layers) != len(n.Layers) || len(m) != 1 || m[0].Reason != NoTactic || m[0].Detail != "no normalisations" {
+		t.Errorf("missed %v in\n%s", m, got)
+	}
+}

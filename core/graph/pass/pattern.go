@@ -2,6 +2,7 @@ package pass
 
 import (
 	"math"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 )
@@ -43,12 +44,60 @@ func (m *pattern) is(t *graph.Tensor, op graph.EltOp) (*graph.Tensor, bool) {
 }
 
 func (m *pattern) take(t *graph.Tensor) {
-	for _, l := range m.inner {
-		if l == t.Producer {
-			return
+	if !m.has(t.Producer) {
+		m.inner = append(m.inner, t.Producer)
+	}
+}
+
+// has reports whether the match is made of l, among others.
+func (m *pattern) has(l *graph.Layer) bool { return slices.Contains(m.inner, l) }
+
+// contained reports whether nothing but the candidate's layers needs what they compute, root's result aside; if not, that is
+// recorded as a miss.
+func (c *candidate) contained(root *graph.Layer) bool {
+	for _, l := range c.layers {
+		if l == root {
+			continue
+		}
+		for _, t := range l.Outputs {
+			if c.r.net.IsOutput(t) {
+				return c.miss(NetworkOutput, "%s is an output of the network", t.Name)
+			}
+			for _, u := range t.Users {
+				if !slices.Contains(c.layers, u) {
+					return c.miss(SecondConsumer, "%s is also used by %s", t.Name, u.Name)
+				}
+			}
 		}
 	}
-	m.inner = append(m.inner, t.Producer)
+	return true
+}
+
+// substitute puts a layer in the place of the candidate's, of which root makes the result that stays, and fires. Constants
+// that the network does not have are added.
+func (c *candidate) substitute(root, by *graph.Layer) bool {
+	r := c.r
+	for i, t := range by.Inputs {
+		if v, ok := t.Const(); ok && r.net.Tensor(t.Name) != t {
+			by.Inputs[i] = r.net.AddConst(t.Name, v)
+		}
+	}
+	by = r.replace(root, by)
+	r.removeUnused(c.layers)
+	return c.fire(by)
+}
+
+// removeUnused removes those of the layers that nothing needs any more.
+func (r *rewrite) removeUnused(layers []*graph.Layer) {
+	for again := true; again; { // users go before what they use
+		again = false
+		for _, l := range layers {
+			if r.net.Layer(l.Name) == l && !r.used(l) {
+				r.net.Remove(l)
+				again = true
+			}
+		}
+	}
 }
 
 // maxPattern bounds the layers that a match looks at: no activation takes as many.

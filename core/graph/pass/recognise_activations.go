@@ -2,7 +2,6 @@ package pass
 
 import (
 	"math"
-	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 )
@@ -16,12 +15,12 @@ import (
 //	d = Mul(x, c)
 //	y = Mul(d, 0.5)
 //
-// and likewise GELU with tanh, x*sigmoid(x) (SiLU), x*clip(x+3, 0, 6)/6 or x*HardSigmoid(x) (HardSwish),
+// and likewise GELU with tanh, x*sigmoid(x) (SiLU), x*sigmoid(a*x) (Swish; of 1.702, the quick GELU), x*clip(x+3, 0, 6)/6 or x*HardSigmoid(x) (HardSwish),
 // clip(a*x+b, 0, h)/h (HardSigmoid) and chains of Relu, Min, Max and Clip by constants (one clamp).
 var recogniseActivations = Pass{
 	Name:  "recognise-activations",
 	Doc:   "recognise activations that are written as several layers",
-	Rules: []string{"gelu", "gelu-tanh", "silu", "hard-swish", "hard-sigmoid", "clamp"},
+	Rules: []string{"gelu", "gelu-tanh", "silu", "swish", "hard-swish", "hard-sigmoid", "clamp"},
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {
 			if _, ok := elementwiseOf(l); !ok {
@@ -49,6 +48,7 @@ var activations = []struct {
 	{"gelu", (*pattern).gelu},
 	{"gelu-tanh", (*pattern).geluTanh},
 	{"silu", (*pattern).silu},
+	{"swish", (*pattern).swish},
 	{"hard-swish", (*pattern).hardSwish},
 	{"hard-sigmoid", (*pattern).hardSigmoid},
 	{"clamp", (*pattern).clamp},
@@ -57,53 +57,16 @@ var activations = []struct {
 // recognise replaces the layers of a pattern, of which root is the last, by one that applies p to x.
 func (r *rewrite) recognise(rule string, root *graph.Layer, m *pattern, x *graph.Tensor, p graph.Program) bool {
 	c := r.candidate(rule, m.inner...)
-	if y := root.Outputs[0]; !graph.EqualDims(x.Dims, y.Dims) || x.Type != y.Type {
+	if !c.contained(root) {
+		return false
+	}
+	y := root.Outputs[0]
+	if !graph.EqualDims(x.Dims, y.Dims) || x.Type != y.Type {
 		return c.miss(WrongShape, "%s becomes %s", x, y)
 	}
-	return c.become(root, &graph.Layer{Op: graph.Pointwise, Attrs: graph.Elementwise{Program: p}, Inputs: []*graph.Tensor{x}})
-}
-
-// become replaces the candidate's layers, of which root is the last, by one that computes the same, if nobody needs what lies
-// between them.
-func (c *candidate) become(root, by *graph.Layer) bool {
-	r := c.r
-	if !c.closed(root) {
-		return false
-	}
-	by.Name, by.Outputs, by.From = root.Name, root.Outputs, c.members
-	if !c.supported(by) || !c.enabled() {
-		return false
-	}
-	by = r.replace(root, by)
-	for left := len(c.layers) - 1; left > 0; left-- { // users go before what they use
-		for _, l := range c.layers {
-			if r.net.Layer(l.Name) == l && l != by && !r.used(l) {
-				r.net.Remove(l)
-			}
-		}
-	}
-	return c.fire(by)
-}
-
-// closed reports whether nothing but the candidate's layers needs what they compute, root's result aside; if not, that is
-// recorded as a miss.
-func (c *candidate) closed(root *graph.Layer) bool {
-	for _, l := range c.layers {
-		for _, t := range l.Outputs {
-			if l == root {
-				continue
-			}
-			if c.r.net.IsOutput(t) {
-				return c.miss(NetworkOutput, "%s is an output of the network", t.Name)
-			}
-			for _, u := range t.Users {
-				if !slices.Contains(c.layers, u) {
-					return c.miss(SecondConsumer, "%s is also used by %s", t.Name, u.Name)
-				}
-			}
-		}
-	}
-	return true
+	by := &graph.Layer{Name: root.Name, Op: graph.Pointwise, Attrs: graph.Elementwise{Program: p},
+		Inputs: []*graph.Tensor{x}, Outputs: []*graph.Tensor{y}, From: c.members}
+	return c.supported(by) && c.enabled() && c.substitute(root, by)
 }
 
 // gelu matches c*x*(a*erf(x/sqrt 2) + a) with c*a = 1/2.
@@ -194,6 +157,26 @@ func (m *pattern) silu(t *graph.Tensor) (*graph.Tensor, graph.Program, bool) {
 		return ok && u == x && c == 1
 	})
 	return x, graph.Unary(graph.EltSilu), ok
+}
+
+// swish matches x*sigmoid(a*x).
+func (m *pattern) swish(t *graph.Tensor) (*graph.Tensor, graph.Program, bool) {
+	alpha := 0.0
+	x, ok := m.twoFactors(t, func(c float64, x, g *graph.Tensor) bool {
+		v, ok := m.is(g, graph.EltSigmoid)
+		if !ok || c != 1 {
+			return false
+		}
+		u, a, b := m.affine(v)
+		alpha = a
+		return u == x && b == 0 && a != 1
+	})
+	return x, graph.Program{Args: 1, Code: []graph.Instr{
+		{Op: graph.EltConst, Imm: [2]float32{float32(alpha)}},
+		{Op: graph.EltMul, Arg: [3]int{0, 1}},
+		{Op: graph.EltSigmoid, Arg: [3]int{2}},
+		{Op: graph.EltMul, Arg: [3]int{0, 3}},
+	}}, ok
 }
 
 // hardSwish matches c*x*clamp(a*x+b, 0, h) with c*h = 1, c*a = 1/6, c*b = 1/2, and x*HardSigmoid(x) of those factors.

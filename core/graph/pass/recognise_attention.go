@@ -1,315 +1,307 @@
 package pass
 
 import (
+	"math"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 )
 
-// recogniseAttention finds scaled dot-product attention that a model spells out:
+// recogniseAttention finds scaled dot-product attention in its parts:
 //
-//	q = Transpose(Reshape(xq, [B,S,H,D])) perm=[0 2 1 3]
-//	k = Transpose(Reshape(xk, [B,S,H,D])) perm=[0 2 3 1]
-//	v = Transpose(Reshape(xv, [B,S,H,D])) perm=[0 2 1 3]
+//	q = Transpose(Reshape(x0, [B, S, H, D])) perm=[0 2 1 3]
+//	k = Transpose(Reshape(x1, [B, S, H, D])) perm=[0 2 3 1]
+//	v = Transpose(Reshape(x2, [B, S, H, D])) perm=[0 2 1 3]
 //	s = MatMul(q, k)
-//	t = Mul(s, scale)                                     ->   y = Attention(xq, xk, xv, mask) heads=H
-//	m = Add(t, mask)
-//	p = Softmax(m)
+//	t = Mul(s, 1/sqrt D)                  ->   y = Attention(x0, x1, x2, mask) heads=H
+//	u = Add(t, mask)
+//	p = Softmax(u)
 //	o = MatMul(p, v)
-//	y = Reshape(Transpose(o) perm=[0 2 1 3], [B,S,H*D])
+//	y = Reshape(Transpose(o) perm=[0 2 1 3], [B, S, H*D])
 //
-// The scale may stand before the product, on either side; the mask may be selected; a constant triangle is a causal mask; heads
-// of keys and values may be repeated for several of queries. Where heads have an axis of their own and are not split or joined
-// next to it, they keep it.
+// The factor may be before the product, on one operand or both, the mask added or selected by, heads cut and joined by any moves,
+// and keys and values repeated for groups of heads. Operands that no moves lead to from a projection are read as they are. A mask
+// that is exactly the causal one becomes the attribute.
 var recogniseAttention = Pass{
 	Name:  "recognise-attention",
 	Doc:   "recognise attention that is written as several layers",
-	Rules: []string{"attention"},
+	Rules: []string{"attention", "attention-heads", "attention-mask"},
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {
-			if !isProduct(l) || l.Inputs[0].Producer == nil || l.Inputs[0].Producer.Op != graph.Softmax {
+			switch {
+			case l.Epilogue.Args > 0:
 				return false
+			case l.Op == graph.Attention:
+				return r.cutsHeads(l) || r.seesByPlace(l)
 			}
-			m := attentionMatch{r: r, factor: 1}
-			return m.weights(l) && m.recognise(l)
+			return l.Op == graph.Softmax && r.recogniseAttention(l)
 		})
 	},
 }
 
-// isProduct reports whether l is a matrix product of two tensors that are no constants, and nothing more.
-func isProduct(l *graph.Layer) bool {
-	return l.Op == graph.MatMul && l.Epilogue.Args == 0 && !l.Inputs[0].IsConst() && !l.Inputs[1].IsConst() && isFloat(l.Outputs[0])
+// attention is the match of an attention under way.
+type attention struct {
+	r               *rewrite
+	scores, product *graph.Layer
+	softmax         *graph.Layer
+	inner           []*graph.Layer // between them, with them
+	scale, softcap  float64
+	squashed        bool // a tanh has been met
+	masks           []mask
+	fault           string // what keeps the scores from being those of an attention
+	draft           draft
 }
 
-// attentionMatch is a match under way.
-type attentionMatch struct {
-	r       *rewrite
-	inner   []*graph.Layer // that the match is made of, those of operands aside
-	scores  *graph.Layer   // the product of queries and keys
-	factor  float64
-	mask    *graph.Tensor
-	causal  bool
-	problem func(c *candidate) bool // records why it is no attention, though it looks like one
-}
-
-// hidden is a number that, added to a score, leaves the key no weight. Exports have -10000, the lowest number of a type, or
-// -inf; scores of a model that works are far from it.
-const hidden = -1e4
-
-// weights follows the softmax that l multiplies values by to the product that it is of.
-func (m *attentionMatch) weights(l *graph.Layer) bool {
-	softmax := l.Inputs[0].Producer
-	a, rank := softmax.Attrs.(graph.SoftmaxAttrs), len(softmax.Outputs[0].Dims)
-	if a.Log || a.Flatten && a.Axis != rank-1 && a.Axis != -1 || a.Axis != rank-1 && a.Axis != -1 || softmax.Epilogue.Args > 0 {
+func (r *rewrite) recogniseAttention(l *graph.Layer) bool {
+	a := &attention{r: r, softmax: l, scale: 1, inner: []*graph.Layer{l}}
+	a.draft = draft{r: r, from: l.From}
+	if a.scores = a.before(l.Inputs[0]); a.scores == nil {
 		return false
 	}
-	m.inner = []*graph.Layer{l, softmax}
-	for t := softmax.Inputs[0]; ; {
-		p := t.Producer
-		if p == nil {
-			return false
-		}
-		if isProduct(p) {
-			m.scores = p
-			m.inner = append(m.inner, p)
-			return true
-		}
-		next, ok := m.step(p, t)
-		if !ok || len(m.inner) > maxPattern {
-			return false
-		}
-		m.inner = append(m.inner, p)
-		t = next
+	if a.product = a.after(l.Outputs[0]); a.product == nil {
+		return false
+	}
+	c := r.candidate("attention", a.inner...)
+	rank := len(a.scores.Outputs[0].Dims)
+	s := l.Attrs.(graph.SoftmaxAttrs)
+	last := len(l.Inputs[0].Dims) - 1
+	switch {
+	case s.Log || s.Axis != -1 && s.Axis != last:
+		return c.miss(WrongAttribute, "the softmax is not over the keys")
+	case a.fault != "":
+		return c.miss(WrongAttribute, "%s", a.fault)
+	case rank != 3 && rank != 4 || rank != len(a.product.Inputs[0].Dims) || !sameRanks(a.scores) || !sameRanks(a.product):
+		return c.miss(WrongShape, "the scores have %d dims", rank)
+	case !isFloat(a.scores.Outputs[0]) || a.scores.Outputs[0].Type != a.product.Outputs[0].Type:
+		return c.miss(WrongType, "the scores are %s, the result is %s", a.scores.Outputs[0].Type, a.product.Outputs[0].Type)
+	}
+	if !c.contained(a.product) {
+		return false
+	}
+	h, ok := a.operands()
+	if !ok {
+		return c.miss(WrongShape, "%s, %s and %s do not have the shapes of queries, keys and values",
+			a.scores.Inputs[0], a.scores.Inputs[1], a.product.Inputs[1])
+	}
+	by, ok := a.layer(c, h)
+	if !ok || !c.has(by) || !c.enabled() {
+		return false
+	}
+	a.put(c, h, by)
+	return true
+}
+
+func sameRanks(l *graph.Layer) bool { return len(l.Inputs[0].Dims) == len(l.Inputs[1].Dims) }
+
+func (a *attention) take(l *graph.Layer) {
+	if !slices.Contains(a.inner, l) {
+		a.inner = append(a.inner, l)
 	}
 }
 
-// step takes in a layer between product and softmax, whose result is t: a factor or a mask. It returns the scores that it is of.
-func (m *attentionMatch) step(l *graph.Layer, t *graph.Tensor) (*graph.Tensor, bool) {
-	p := pattern{net: m.r.net}
-	in, args, ok := p.op(t)
-	if !ok {
-		return nil, false
+// before returns the product whose result t is, scaled and masked, and notes by what.
+func (a *attention) before(t *graph.Tensor) *graph.Layer {
+	l := t.Producer
+	if l == nil || len(l.Outputs) != 1 || len(a.inner) > maxWalk {
+		return nil
+	}
+	x := l.Inputs[0]
+	switch {
+	case l.Epilogue.Args > 0:
+		return nil
+	case l.Op == graph.MatMul:
+		a.take(l)
+		return l
+	case l.Op == graph.Cast && isFloat(t) && isFloat(x),
+		l.Op.Memory == graph.Viewed && keepsMatrices(x.Dims, t.Dims):
+		return a.through(l, x, func() {})
+	}
+	if x, factor, ok := scaling(l); ok {
+		return a.through(l, x, func() { a.multiply(factor) })
+	}
+	p, ok := graph.ProgramOf(l)
+	if !ok || len(p.Code) != 1 {
+		return nil
+	}
+	in := p.Code[0]
+	var args []*graph.Tensor
+	for _, v := range in.Arg[:in.Op.Info().Arity] {
+		args = append(args, l.Inputs[v])
 	}
 	switch in.Op {
-	case graph.EltMul, graph.EltDiv:
-		for i, x := range args {
-			s, ok := scalar(args[1-i])
-			if !ok || in.Op == graph.EltDiv && i == 1 || s == 0 {
-				continue
-			}
-			if in.Op == graph.EltDiv {
-				s = 1 / s
-			}
-			m.factor *= s
-			return x, true
-		}
+	case graph.EltTanh:
+		return a.through(l, x, a.squash)
 	case graph.EltAdd:
-		for i, x := range args {
-			if m.leads(x) && graph.EqualDims(x.Dims, t.Dims) {
-				return x, m.add(args[1-i])
+		for i := range 2 {
+			if found := a.masked(l, args[i], mask{t: args[1-i]}); found != nil {
+				return found
 			}
 		}
 	case graph.EltSelect:
-		return m.selected(args, t)
+		for i := range 2 {
+			if fill, ok := scalar(args[2-i]); ok {
+				if found := a.masked(l, args[1+i], mask{t: args[0], fill: fill, selects: true, negated: i == 1}); found != nil {
+					return found
+				}
+			}
+		}
 	}
-	return nil, false
+	return nil
 }
 
-// leads reports whether t is made of a product of two tensors by factors and masks.
-func (m *attentionMatch) leads(t *graph.Tensor) bool {
-	for range maxPattern {
-		l := t.Producer
-		if l == nil {
-			return false
-		}
-		if isProduct(l) {
-			return true
-		}
-		p := pattern{net: m.r.net}
-		in, args, ok := p.op(t)
-		if !ok {
-			return false
-		}
-		i := slices.IndexFunc(args, func(x *graph.Tensor) bool {
-			return x.Producer != nil && !x.IsConst() && graph.EqualDims(x.Dims, t.Dims) && x.Type == t.Type
-		})
-		if i < 0 || !slices.Contains([]graph.EltOp{graph.EltMul, graph.EltDiv, graph.EltAdd, graph.EltSelect}, in.Op) {
-			return false
-		}
-		t = args[i]
+// through goes on before l, whose input x has the scores, and notes what l does to them if it finds the product.
+func (a *attention) through(l *graph.Layer, x *graph.Tensor, note func()) *graph.Layer {
+	found := a.before(x)
+	if found != nil {
+		a.take(l)
+		note()
 	}
-	return false
+	return found
 }
 
-// add takes in a mask that is added to scores, behind which there is no factor.
-func (m *attentionMatch) add(mask *graph.Tensor) bool {
+// masked is through for a mask, to which the scores do not broadcast.
+func (a *attention) masked(l *graph.Layer, x *graph.Tensor, m mask) *graph.Layer {
+	if !graph.EqualDims(x.Dims, l.Outputs[0].Dims) {
+		return nil
+	}
+	m.dims = x.Dims
+	return a.through(l, x, func() { a.masks = append(a.masks, m) })
+}
+
+// multiply notes a factor of the scores, which may be that of a tanh.
+func (a *attention) multiply(factor float64) {
 	switch {
-	case m.factor != 1:
-		m.problem = func(c *candidate) bool {
-			return c.miss(WrongAttribute, "the mask %s is added before the scores are scaled", mask.Name)
-		}
-	case isTriangle(mask, func(v float64) bool { return v == 0 }, func(v float64) bool { return v <= hidden }):
-		m.causal = true
-	case m.mask != nil:
-		m.problem = func(c *candidate) bool {
-			return c.miss(WrongAttribute, "there are two masks, %s and %s", m.mask.Name, mask.Name)
-		}
+	case len(a.masks) > 0:
+		a.fault = "the masked scores are scaled"
+	case a.squashed && a.softcap == 0 && factor > 0:
+		a.softcap, a.scale = factor, a.scale*factor
+	case a.squashed:
+		a.fault = "the scores are scaled after a tanh"
 	default:
-		m.mask = mask
+		a.scale *= factor
 	}
-	return true
 }
 
-// selected takes in a mask by which scores or a number are chosen.
-func (m *attentionMatch) selected(args []*graph.Tensor, t *graph.Tensor) (*graph.Tensor, bool) {
-	chosen, x, other := args[0], args[1], args[2]
-	seen := func(v float64) bool { return v != 0 }
-	unseen := func(v float64) bool { return v == 0 }
-	if s, ok := scalar(x); ok && s <= hidden {
-		x, other, seen, unseen = other, x, unseen, seen
+func (a *attention) squash() {
+	if a.squashed || len(a.masks) > 0 {
+		a.fault = "the masked scores go through a tanh"
 	}
-	s, ok := scalar(other)
-	if !ok || s > hidden || !graph.EqualDims(x.Dims, t.Dims) || !m.leads(x) {
+	a.squashed = true
+}
+
+// keepsMatrices reports whether a change of shape leaves the last two axes as they are.
+func keepsMatrices(from, to []graph.Dim) bool {
+	return len(from) >= 2 && len(to) >= 2 && graph.EqualDims(from[len(from)-2:], to[len(to)-2:])
+}
+
+// after returns the product that weighs values by t, the result of the softmax.
+func (a *attention) after(t *graph.Tensor) *graph.Layer {
+	for range maxWalk {
+		if s, isNaN := a.nanToZero(t); s != nil {
+			a.take(isNaN)
+			a.take(s)
+			t = s.Outputs[0]
+			continue
+		}
+		var next *graph.Layer
+		for _, u := range t.Users {
+			fits := u.Op == graph.Cast && isFloat(u.Outputs[0]) || u.Op.Memory == graph.Viewed && keepsMatrices(t.Dims, u.Outputs[0].Dims) || u.Op == graph.MatMul
+			if fits && len(u.Outputs) == 1 && u.Inputs[0] == t && u.Epilogue.Args == 0 {
+				next = u
+				break
+			}
+		}
+		if next == nil {
+			return nil
+		}
+		a.take(next)
+		if next.Op == graph.MatMul {
+			if next.Inputs[1] == t {
+				return nil
+			}
+			return next
+		}
+		t = next.Outputs[0]
+	}
+	return nil
+}
+
+// nanToZero returns the layers that make t's NaN, which are of rows that see no key, zero.
+func (a *attention) nanToZero(t *graph.Tensor) (s, isNaN *graph.Layer) {
+	for _, u := range t.Users {
+		p, ok := graph.ProgramOf(u)
+		if !ok || len(p.Code) != 1 || p.Code[0].Op != graph.EltSelect || u.Epilogue.Args > 0 {
+			continue
+		}
+		in := p.Code[0]
+		zero, ok := scalar(u.Inputs[in.Arg[1]])
+		test := u.Inputs[in.Arg[0]].Producer
+		if !ok || zero != 0 || u.Inputs[in.Arg[2]] != t || test == nil {
+			continue
+		}
+		q, ok := graph.ProgramOf(test)
+		if ok && len(q.Code) == 2 && q.Args == 1 && test.Inputs[0] == t && q.Code[1].Op == graph.EltNot &&
+			q.Code[0].Op == graph.EltEqual && q.Code[0].Arg[0] == 0 && q.Code[0].Arg[1] == 0 {
+			return u, test
+		}
+	}
+	return nil, nil
+}
+
+// layer returns the attention, whose result is in the form of y.
+func (a *attention) layer(c *candidate, h operands) (*graph.Layer, bool) {
+	inputs, ok := a.inputs(c, h)
+	if !ok {
 		return nil, false
 	}
-	switch {
-	case m.factor != 1:
-		m.problem = func(c *candidate) bool {
-			return c.miss(WrongAttribute, "scores are chosen by %s before they are scaled", chosen.Name)
-		}
-	case isTriangle(chosen, seen, unseen):
-		m.causal = true
-	default:
-		m.problem = func(c *candidate) bool {
-			return c.miss(NotConstant, "scores are chosen by %s, which is not known to leave every query a key", chosen.Name)
-		}
+	attrs := graph.AttentionAttrs{Heads: h.heads, KVHeads: h.groups, Scale: float32(a.scale * h.q.scale * h.k.scale), Softcap: float32(a.softcap)}
+	if attrs.Scale == 0 || math.IsInf(float64(attrs.Scale), 0) || attrs.Scale != attrs.Scale {
+		return nil, c.miss(WrongAttribute, "the scores are scaled by %g", attrs.Scale)
 	}
-	return x, true
+	m, causal, ok := a.mask(c, h)
+	if !ok {
+		return nil, false
+	}
+	if attrs.Causal = causal; m != nil {
+		inputs = append(inputs, m)
+	}
+	return a.of(c, h, attrs, inputs)
 }
 
-// isTriangle reports whether a constant hides from each query the keys behind its own place, and no other.
-func isTriangle(t *graph.Tensor, seen, unseen func(float64) bool) bool {
-	v, ok := t.Const()
-	dims, known := constDims(t.Dims)
-	if !ok || !known || len(dims) < 2 {
-		return false
-	}
-	n := dims[len(dims)-1]
-	if n < 1 || dims[len(dims)-2] != n || graph.Count(dims) != n*n {
-		return false
-	}
-	for i, x := range v.Float64s() {
-		if causal := i%n <= i/n; causal && !seen(x) || !causal && !unseen(x) {
-			return false
+// inputs returns queries, keys and values in their forms.
+func (a *attention) inputs(c *candidate, h operands) ([]*graph.Tensor, bool) {
+	list := make([]*graph.Tensor, 3)
+	for i, f := range []form{h.q, h.k, h.v} {
+		t := f.t
+		if f.turned {
+			t = a.draft.layer(t.Name+"_turned", graph.Transpose, graph.TransposeAttrs{Perm: swapped(len(t.Dims))}, t)
+		}
+		if list[i] = a.draft.reshape(t, f.dims); list[i] == nil {
+			return nil, c.miss(WrongShape, "%s cannot be given the shape %s", t, graph.FormatDims(f.dims))
 		}
 	}
-	return true
+	return list, true
 }
 
-// recognise puts one layer in the place of the match, of which l is the product with values.
-func (m *attentionMatch) recognise(l *graph.Layer) bool {
-	c := m.r.candidate("attention", m.inner...)
-	if m.problem != nil {
-		return m.problem(c)
+// of returns the attention of these inputs.
+func (a *attention) of(c *candidate, h operands, attrs graph.AttentionAttrs, inputs []*graph.Tensor) (*graph.Layer, bool) {
+	y := &graph.Tensor{Name: h.y.t.Name, Type: h.y.t.Type, Dims: h.y.dims}
+	by := &graph.Layer{Name: a.softmax.Name, Op: graph.Attention, Attrs: attrs, Inputs: inputs, Outputs: []*graph.Tensor{y}}
+	if err := by.Infer(); err != nil || !graph.EqualDims(y.Dims, h.y.dims) {
+		return nil, c.miss(WrongShape, "%s, %s and %s do not make %s", inputs[0], inputs[1], inputs[2], graph.FormatDims(h.y.dims))
 	}
-	scores, values := m.scores.Outputs[0], l.Inputs[1]
-	if len(scores.Dims) != 4 || len(values.Dims) != 4 || len(m.scores.Inputs[0].Dims) != 4 || len(m.scores.Inputs[1].Dims) != 4 {
-		return c.miss(WrongShape, "scores %s have %d axes, and not those of batch, heads, queries and keys", scores.Name, len(scores.Dims))
-	}
-	if m.mask != nil && (len(m.mask.Dims) > 4 || m.mask.Type != scores.Type) {
-		return c.miss(WrongShape, "the mask is %s, the scores are %s", m.mask, scores)
-	}
-	q, rows := m.operand(m.unscaled(m.scores.Inputs[0]), []int{0, 1, 2, 3})
-	k := m.furthest(m.unscaled(m.scores.Inputs[1]), []int{0, 1, 3, 2})
-	v := m.furthest(values, []int{0, 1, 2, 3})
-	if k.x == nil {
-		return c.miss(WrongShape, "keys %s are not the transpose of what holds one key after the other", m.scores.Inputs[1].Name)
-	}
-	root := l
-	if joined, ok := m.joined(l); ok && rows.x != nil {
-		q, root = rows, joined
-	}
-	a := graph.AttentionAttrs{Heads: q.heads, KVHeads: k.heads, Scale: float32(m.factor), Causal: m.causal}
-	if k.heads != v.heads || k.heads < 1 || q.heads%k.heads != 0 {
-		return c.miss(WrongShape, "%d heads of queries, %d of keys and %d of values", q.heads, k.heads, v.heads)
-	}
-	by := &graph.Layer{Op: graph.Attention, Attrs: a}
-	for _, o := range []attentionOperand{q, k, v} {
-		m.inner = append(m.inner, m.sole(o.path)...)
-	}
-	if root != l {
-		m.inner = append(m.inner, l.Outputs[0].Users[0], root)
-	}
-	if c = m.r.candidate("attention", m.inner...); !c.closed(root) || !c.enabled() {
-		return false
-	}
-	for _, o := range []attentionOperand{q, k, v} {
-		x, ok := m.joinHeads(o, c.members)
-		if !ok {
-			return c.miss(WrongShape, "%s has more than one unknown extent", o.x)
-		}
-		by.Inputs = append(by.Inputs, x)
-	}
-	if m.mask != nil {
-		by.Inputs = append(by.Inputs, m.mask)
-	}
-	return c.become(root, by)
+	return by, true
 }
 
-// unscaled follows a tensor through factors, which it takes in where nothing else needs the result.
-func (m *attentionMatch) unscaled(t *graph.Tensor) *graph.Tensor {
-	p := pattern{net: m.r.net}
-	for len(t.Users) == 1 && !m.r.net.IsOutput(t) {
-		in, args, ok := p.op(t)
-		if !ok || len(args) != 2 || in.Op != graph.EltMul && in.Op != graph.EltDiv {
-			return t
-		}
-		s, constant := scalar(args[1])
-		x := args[0]
-		if !constant && in.Op == graph.EltMul {
-			s, constant = scalar(args[0])
-			x = args[1]
-		}
-		if !constant || s == 0 {
-			return t
-		}
-		if in.Op == graph.EltDiv {
-			s = 1 / s
-		}
-		m.factor *= s
-		m.inner = append(m.inner, t.Producer)
-		t = x
-	}
-	return t
-}
-
-// joined returns the reshape that joins the heads of l's result, behind the transpose that brings them side by side; l where
-// there is none.
-func (m *attentionMatch) joined(l *graph.Layer) (root *graph.Layer, ok bool) {
-	t := l.Outputs[0]
-	for i, op := range []*graph.Op{graph.Transpose, graph.Reshape} {
-		if len(t.Users) != 1 || m.r.net.IsOutput(t) || t.Users[0].Op != op || t.Users[0].Epilogue.Args > 0 {
-			return l, false
-		}
-		if i == 0 && !slices.Equal(permOf(t.Users[0]), []int{0, 2, 1, 3}) {
-			return l, false
-		}
-		t = t.Users[0].Outputs[0]
-	}
-	o := l.Outputs[0].Dims
-	if want := []graph.Dim{o[0], o[2], o[1].Mul(o[3])}; !graph.EqualDims(t.Dims, want) {
-		return l, false
-	}
-	return t.Producer, true
-}
-
-// sole returns the layers of a path, from its end on, that serve this match alone.
-func (m *attentionMatch) sole(path []*graph.Layer) []*graph.Layer {
-	for i, l := range path {
-		t := l.Outputs[0]
-		if m.r.net.IsOutput(t) || slices.ContainsFunc(t.Users, func(u *graph.Layer) bool { return !slices.Contains(m.inner, u) && !slices.Contains(path, u) }) {
-			return path[:i]
+// put makes the attention compute the result in place of its parts.
+func (a *attention) put(c *candidate, h operands, by *graph.Layer) {
+	gone := slices.Clone(a.inner)
+	for _, f := range []form{h.y, h.q, h.k, h.v} {
+		for _, l := range f.layers {
+			if !slices.Contains(gone, l) {
+				gone = append(gone, l)
+			}
 		}
 	}
-	return path
+	c.stand(&a.draft, h.y.t, by, gone)
 }

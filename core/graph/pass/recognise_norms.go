@@ -2,237 +2,383 @@ package pass
 
 import (
 	"math"
-	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 )
 
-// recogniseNorms finds normalisations of rows that a model spells out:
+// recogniseNorms finds normalisations over the last axes that a model spells out:
 //
-//	m = ReduceMean(x) axes=[-1]
+//	m = ReduceMean(x)
 //	d = Sub(x, m)
-//	s = Pow(d, 2)
-//	v = ReduceMean(s) axes=[-1]
-//	e = Add(v, epsilon)           ->   y = LayerNormalization(x, scale, bias)
-//	r = Sqrt(e)
+//	s = Mul(d, d)
+//	v = ReduceMean(s)
+//	a = Add(v, epsilon)   ->   y = LayerNormalization(x, scale, bias)
+//	r = Sqrt(a)
 //	n = Div(d, r)
 //	t = Mul(n, scale)
 //	y = Add(t, bias)
 //
-// and likewise the root-mean-square normalisation, which has no d. The root may be a power or a reciprocal's, the square a
-// product. Scale and bias are taken in where they are constants of the normalised axes.
+// with the square as a power or product, the root as Sqrt, Reciprocal or Pow, the mean as a sum by the number of elements, the
+// variance as mean(x*x) - mean(x)^2, the statistics reshaped and expanded, scale and bias missing or multiplied into the root,
+// as TensorFlow does, and casts around it. Without the mean it is RMSNormalization.
 var recogniseNorms = Pass{
 	Name:  "recognise-normalisations",
 	Doc:   "recognise normalisations that are written as several layers",
 	Rules: []string{"layer-norm", "rms-norm"},
-	run: func(r *rewrite) {
-		r.each(func(l *graph.Layer) bool {
-			if _, ok := elementwiseOf(l); !ok || !isFloat(l.Outputs[0]) {
-				return false
-			}
-			m := pattern{net: r.net, tolerance: 1e-5}
-			n, ok := m.normalised(l.Outputs[0])
-			return ok && r.recogniseNorm(l, &m, n)
-		})
-	},
+	run:   func(r *rewrite) { r.each(r.recogniseNorm) },
 }
 
-// norm is a match: x over the root of its mean square, or of its variance where it is centred.
+// recogniseNorm replaces the normalisation that l multiplies or divides together, if it does.
+func (r *rewrite) recogniseNorm(l *graph.Layer) bool {
+	if len(l.Outputs) != 1 {
+		return false
+	}
+	m := newNorm(r.net)
+	if !m.match(l.Outputs[0]) {
+		return false
+	}
+	m.follow()
+	outer := m.uncast()
+	if outer != nil && r.cfg.has(outer.layer(r)) == nil {
+		m = outer
+	}
+	c := r.candidate(m.rule(), m.inner...)
+	root := m.y.Producer
+	if !m.placed() {
+		return c.miss(WrongShape, "the statistics of %s are not laid out along it", m.x)
+	}
+	if m.axis < 0 {
+		return c.miss(WrongAttribute, "the mean of %s is over axes %v, not over the last ones", m.x, m.axes)
+	}
+	for _, k := range []*graph.Tensor{m.scale, m.bias} {
+		if k != nil && !m.along(k) {
+			return c.miss(WrongShape, "%s is not one value for each of the elements that are normalised", k)
+		}
+	}
+	if !c.contained(root) {
+		return false
+	}
+	if _, ok := constDims(m.x.Dims[m.axis:]); !ok && m.scale == nil {
+		return c.miss(WrongShape, "the extents of %s that are normalised are not known", m.x)
+	}
+	by := m.layer(r)
+	if by.Infer() != nil || !graph.EqualDims(by.Outputs[0].Dims, m.y.Dims) || by.Outputs[0].Type != m.y.Type {
+		return c.miss(WrongShape, "%s becomes %s", m.x, m.y)
+	}
+	if !c.has(by) || !c.enabled() {
+		return false
+	}
+	return c.substitute(root, by)
+}
+
+// norm is the match of a normalisation under way.
 type norm struct {
-	x       *graph.Tensor
-	axis    int // the first normalised one
-	epsilon float64
-	centred bool
+	pattern
+	x, y        *graph.Tensor // what is normalised, and the result so far
+	centred     bool
+	axes        []int // that are normalised
+	axis        int   // the first of them, if they are the last ones; else -1
+	epsilon     float64
+	scale, bias *graph.Tensor // constants, nil where there is none
+
+	square     *graph.Tensor   // what the mean of is the variance, or the mean square
+	statistics []*graph.Tensor // means and what is made of them, which have a value for each row of x
+	spread     []*graph.Tensor // those of them that meet x
 }
 
-// normalised matches t as a normalisation without scale and bias.
-func (m *pattern) normalised(t *graph.Tensor) (n norm, ok bool) {
-	in, args, ok := m.op(t)
-	if !ok || in.Op != graph.EltDiv && in.Op != graph.EltMul {
-		return n, false
-	}
-	for i, u := range args {
-		m.inner = m.inner[:0]
-		m.take(t)
-		other := args[1-i]
-		if in.Op == graph.EltDiv && i == 1 {
-			break
-		}
-		square, inverse, ok := m.root(other)
-		if !ok || inverse != (in.Op == graph.EltMul) {
-			continue
-		}
-		mean, a, b := m.affine(square)
-		if a != 1 || b < 0 {
-			continue
-		}
-		sum, axis, ok := m.mean(mean)
-		if !ok {
-			continue
-		}
-		d, ok := m.square(sum)
-		if !ok || len(d.Dims) != len(t.Dims) {
-			continue
-		}
-		n = norm{d, axis, b, false}
-		if x, from, ok := m.deviation(d); ok && from == axis && (d == u || m.isDeviation(u, x, axis)) {
-			n.x, n.centred = x, true
-			return n, true
-		}
-		if d == u {
-			return n, true
-		}
-	}
-	return n, false
+func newNorm(n *graph.Network) *norm {
+	return &norm{pattern: pattern{net: n, tolerance: 1e-6}}
 }
 
-// root matches t as the square root of v, or as one over it.
-func (m *pattern) root(t *graph.Tensor) (v *graph.Tensor, inverse, ok bool) {
-	in, args, ok := m.op(t)
-	if !ok {
-		return nil, false, false
-	}
-	under := func(t *graph.Tensor) (*graph.Tensor, bool, bool) {
-		v, nested, ok := m.root(t)
-		return v, true, ok && !nested
-	}
-	m.take(t)
-	switch in.Op {
-	case graph.EltSqrt:
-		return args[0], false, true
-	case graph.EltReciprocal:
-		return under(args[0])
-	case graph.EltDiv:
-		if s, ok := scalar(args[0]); ok && s == 1 {
-			return under(args[1])
-		}
-	case graph.EltPow:
-		if s, ok := scalar(args[1]); ok && math.Abs(s) == 0.5 {
-			return args[0], s < 0, true
-		}
-	}
-	return nil, false, false
-}
-
-// mean matches t as a mean over the last axes, from axis on.
-func (m *pattern) mean(t *graph.Tensor) (x *graph.Tensor, axis int, ok bool) {
-	l := t.Producer
-	if l == nil || l.Op != graph.ReduceMean || l.Epilogue.Args > 0 {
-		return nil, 0, false
-	}
-	a, rank := l.Attrs.(graph.ReduceAttrs), len(l.Inputs[0].Dims)
-	axes := slices.Clone(a.Axes)
-	for i := range axes {
-		if axes[i] < 0 {
-			axes[i] += rank
-		}
-	}
-	slices.Sort(axes)
-	if !a.KeepDims || len(axes) == 0 || axes[0] != rank-len(axes) {
-		return nil, 0, false
-	}
-	m.take(t)
-	return l.Inputs[0], axes[0], true
-}
-
-// square matches t as the square of x.
-func (m *pattern) square(t *graph.Tensor) (x *graph.Tensor, ok bool) {
-	in, args, ok := m.op(t)
-	if !ok || len(args) != 2 {
-		return nil, false
-	}
-	m.take(t)
-	if in.Op == graph.EltPow {
-		s, ok := scalar(args[1])
-		return args[0], ok && s == 2
-	}
-	return args[0], in.Op == graph.EltMul && args[0] == args[1]
-}
-
-// deviation matches t as x less its mean.
-func (m *pattern) deviation(t *graph.Tensor) (x *graph.Tensor, axis int, ok bool) {
-	in, args, ok := m.op(t)
-	if !ok || in.Op != graph.EltSub {
-		return nil, 0, false
-	}
-	taken := len(m.inner)
-	m.take(t)
-	of, axis, ok := m.mean(args[1])
-	if !ok || of != args[0] {
-		m.inner = m.inner[:taken]
-		return nil, 0, false
-	}
-	return args[0], axis, true
-}
-
-func (m *pattern) isDeviation(t, x *graph.Tensor, axis int) bool {
-	of, from, ok := m.deviation(t)
-	return ok && of == x && from == axis
-}
-
-// recogniseNorm puts one layer in the place of the match, of which l is the last, and takes in scale and bias behind it.
-func (r *rewrite) recogniseNorm(l *graph.Layer, m *pattern, n norm) bool {
-	extents, known := constDims(n.x.Dims[n.axis:])
-	if !known {
-		return r.candidate(normRule(n), m.inner...).miss(WrongShape, "the normalised extents of %s are not known", n.x)
-	}
-	root := l
-	scale, root := m.vector(root, graph.EltMul, extents)
-	if scale == nil {
-		scale = r.newConst(l.Outputs[0].Name+"_scale", n.x.Type, slices.Repeat([]float64{1}, graph.Count(extents)), extents...)
-	}
-	in := []*graph.Tensor{n.x, r.shaped(scale, extents)}
-	op := graph.RMSNorm
-	if n.centred {
-		op = graph.LayerNorm
-		var bias *graph.Tensor
-		if bias, root = m.vector(root, graph.EltAdd, extents); bias != nil {
-			in = append(in, r.shaped(bias, extents))
-		}
-	}
-	c := r.candidate(normRule(n), m.inner...)
-	return c.become(root, &graph.Layer{Op: op, Attrs: graph.LayerNormAttrs{Axis: n.axis - len(n.x.Dims), Epsilon: float32(n.epsilon)}, Inputs: in})
-}
-
-func normRule(n norm) string {
-	if n.centred {
+func (m *norm) rule() string {
+	if m.centred {
 		return "layer-norm"
 	}
 	return "rms-norm"
 }
 
-// vector returns the constant, of the given extents, that alone is combined with l's result, and the layer that does so, which
-// it takes into the match; nothing and l where there is none.
-func (m *pattern) vector(l *graph.Layer, op graph.EltOp, extents []int) (*graph.Tensor, *graph.Layer) {
-	t := l.Outputs[0]
-	if len(t.Users) != 1 || m.net.IsOutput(t) {
-		return nil, l
+// match takes t as x or its difference to its mean, divided by the root of the mean of the squares.
+func (m *norm) match(t *graph.Tensor) bool {
+	in, args, ok := m.op(t)
+	if !ok || len(args) != 2 || !isFloat(t) {
+		return false
 	}
-	user := t.Users[0]
-	in, args, ok := m.op(user.Outputs[0])
-	if !ok || in.Op != op || len(args) != 2 {
-		return nil, l
+	m.y = t
+	m.take(t)
+	switch in.Op {
+	case graph.EltDiv:
+		return m.try(func() bool { return m.deviation(args[1]) && m.quotient(args[0], args[1]) })
+	case graph.EltMul:
+		for i := range 2 {
+			if m.try(func() bool { return m.inverse(args[i]) && m.quotient(args[1-i], args[i]) }) {
+				return true
+			}
+		}
+	case graph.EltAdd:
+		for i := range 2 {
+			if m.try(func() bool { return m.shifted(args[i], args[1-i]) }) {
+				return true
+			}
+		}
 	}
-	w := args[0]
-	if w == t {
-		w = args[1]
-	}
-	dims, known := constDims(w.Dims)
-	for len(dims) > len(extents) && dims[0] == 1 {
-		dims = dims[1:]
-	}
-	if !known || !w.IsConst() || w.Type != t.Type || !slices.Equal(dims, extents) {
-		return nil, l
-	}
-	m.take(user.Outputs[0])
-	return w, user
+	return false
 }
 
-// shaped returns a constant with other extents.
-func (r *rewrite) shaped(t *graph.Tensor, extents []int) *graph.Tensor {
-	if len(t.Dims) == len(extents) {
-		return t
+// try forgets what f took if f fails.
+func (m *norm) try(f func() bool) bool {
+	before := *m
+	if f() {
+		return true
 	}
-	list, _ := reals(t) // vector has looked
-	return r.newConst(t.Name+"_row", t.Type, list, extents...)
+	*m = before
+	return false
+}
+
+// shifted matches x*inverse + (bias - mean*inverse), as TensorFlow writes a normalisation.
+func (m *norm) shifted(product, rest *graph.Tensor) bool {
+	in, args, ok := m.op(product)
+	sub, parts, ok2 := m.op(rest)
+	if !ok || !ok2 || in.Op != graph.EltMul || sub.Op != graph.EltSub || !parts[0].IsConst() {
+		return false
+	}
+	low, factors, ok := m.op(parts[1])
+	if !ok || low.Op != graph.EltMul {
+		return false
+	}
+	for _, t := range []*graph.Tensor{product, rest, parts[1]} {
+		m.take(t)
+	}
+	m.bias = parts[0]
+	for i := range 2 {
+		x, inv := args[i], args[1-i]
+		for j := range 2 {
+			mean := factors[j]
+			if factors[1-j] == inv && m.try(func() bool { return m.inverse(inv) && m.centre(x, mean) && m.variance(nil, mean, inv) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inverse matches 1 / sqrt(v + epsilon), times a constant or not.
+func (m *norm) inverse(t *graph.Tensor) bool {
+	t = m.narrow(t)
+	in, args, ok := m.op(t)
+	if !ok {
+		return false
+	}
+	m.take(t)
+	switch in.Op {
+	case graph.EltReciprocal:
+		return m.deviation(args[0])
+	case graph.EltDiv:
+		v, ok := scalar(args[0])
+		return ok && v == 1 && m.deviation(args[1])
+	case graph.EltPow:
+		v, ok := scalar(args[1])
+		return ok && v == -0.5 && m.biased(args[0])
+	case graph.EltMul:
+		for i := range 2 {
+			if args[i].IsConst() && m.scale == nil {
+				m.scale = args[i]
+				return m.inverse(args[1-i])
+			}
+		}
+	}
+	return false
+}
+
+// deviation matches sqrt(v + epsilon).
+func (m *norm) deviation(t *graph.Tensor) bool {
+	t = m.narrow(t)
+	in, args, ok := m.op(t)
+	if !ok {
+		return false
+	}
+	m.take(t)
+	if in.Op == graph.EltPow {
+		v, ok := scalar(args[1])
+		return ok && v == 0.5 && m.biased(args[0])
+	}
+	return in.Op == graph.EltSqrt && m.biased(args[0])
+}
+
+// biased matches v + epsilon, or v.
+func (m *norm) biased(t *graph.Tensor) bool {
+	t = m.narrow(t)
+	if in, args, ok := m.op(t); ok && in.Op == graph.EltAdd {
+		for i := range 2 {
+			if e, ok := scalar(args[i]); ok && e >= 0 && !math.IsInf(e, 0) {
+				m.take(t)
+				m.epsilon, m.square = e, m.narrow(args[1-i])
+				return true
+			}
+		}
+		return false
+	}
+	m.square = t
+	return true
+}
+
+// quotient matches what is divided, d, with what it is divided by, which has been matched as far as the variance.
+func (m *norm) quotient(d, by *graph.Tensor) bool {
+	if in, args, ok := m.op(d); ok && in.Op == graph.EltSub {
+		if m.try(func() bool {
+			m.take(d)
+			return m.centre(args[0], args[1]) && m.variance(d, args[1], by)
+		}) {
+			return true
+		}
+	}
+	s, axes, ok := m.mean(m.square)
+	if !ok || !m.isSquare(s, d) {
+		return false
+	}
+	m.x, m.axes = d, axes
+	m.spread = append(m.spread, by)
+	return true
+}
+
+// centre matches t as the mean of x.
+func (m *norm) centre(x, t *graph.Tensor) bool {
+	of, axes, ok := m.mean(m.narrow(t))
+	if !ok || of != x {
+		return false
+	}
+	m.x, m.axes, m.centred = x, axes, true
+	m.spread = append(m.spread, t)
+	return true
+}
+
+// variance matches the variance of x as the mean of the squares of d, which is x without its mean, or as the mean of its
+// squares without the square of its mean.
+func (m *norm) variance(d, mean, by *graph.Tensor) bool {
+	m.spread = append(m.spread, by)
+	if s, axes, ok := m.mean(m.square); ok && sameAxes(axes, m.axes) {
+		if d == nil || !m.isSquare(s, d) {
+			d = m.difference(s, mean)
+		}
+		return d != nil && m.isSquare(s, d)
+	}
+	t := m.square
+	if in, args, ok := m.op(t); ok && in.Op == graph.EltMax { // what rounding may leave below 0
+		for i := range 2 {
+			if v, ok := scalar(args[i]); ok && v == 0 {
+				m.take(t)
+				t = m.narrow(args[1-i])
+				break
+			}
+		}
+	} else if ok && in.Op == graph.EltRelu {
+		m.take(t)
+		t = m.narrow(args[0])
+	}
+	in, args, ok := m.op(t)
+	if !ok || in.Op != graph.EltSub {
+		return false
+	}
+	m.take(t)
+	s, axes, ok := m.mean(m.narrow(args[0]))
+	return ok && sameAxes(axes, m.axes) && m.isSquare(s, m.x) && m.isSquare(m.narrow(args[1]), m.narrow(mean))
+}
+
+// isSquare reports whether s is t*t.
+func (m *norm) isSquare(s, t *graph.Tensor) bool {
+	in, args, ok := m.op(s)
+	if !ok || len(args) != 2 || args[0] != t {
+		return false
+	}
+	m.take(s)
+	if in.Op == graph.EltPow {
+		v, ok := scalar(args[1])
+		return ok && v == 2
+	}
+	return in.Op == graph.EltMul && args[1] == t
+}
+
+// follow takes the constant scale and bias that come after the match.
+func (m *norm) follow() {
+	for {
+		u := m.net.Sole(m.y)
+		if u == nil || len(u.Outputs) != 1 {
+			return
+		}
+		in, args, ok := m.op(u.Outputs[0])
+		if !ok || len(args) != 2 {
+			return
+		}
+		k := args[0]
+		if k == m.y {
+			k = args[1]
+		}
+		switch {
+		case m.bias != nil || !m.along(k):
+			return
+		case in.Op == graph.EltMul && m.scale == nil:
+			m.scale = k
+		case in.Op == graph.EltAdd:
+			m.bias = k
+		default:
+			return
+		}
+		m.y = u.Outputs[0]
+		m.take(m.y)
+	}
+}
+
+// along reports whether k is a constant that varies along the normalised axes alone.
+func (m *norm) along(k *graph.Tensor) bool {
+	return k.IsConst() && isFloat(k) && (len(k.Dims) <= len(m.axes) || len(k.Dims) <= len(m.x.Dims) && allOnes(k.Dims[:len(k.Dims)-len(m.axes)]))
+}
+
+// uncast returns the match without the casts of x to another type and of the result back, with the scale and bias that follow
+// those; nil if there are none.
+func (m *norm) uncast() *norm {
+	in, u := m.x.Producer, m.net.Sole(m.y)
+	if in == nil || in.Op != graph.Cast || u == nil || u.Op != graph.Cast {
+		return nil
+	}
+	x := in.Inputs[0]
+	if !isFloat(x) || x.Type != u.Outputs[0].Type || m.x.Type != graph.F32 {
+		return nil
+	}
+	o := *m
+	o.inner = append(append([]*graph.Layer{}, m.inner...), u)
+	inside := true
+	for _, user := range m.x.Users {
+		inside = inside && o.has(user)
+	}
+	if inside && !m.net.IsOutput(m.x) {
+		o.inner = append(o.inner, in)
+	}
+	o.x, o.y = x, u.Outputs[0]
+	o.follow()
+	return &o
+}
+
+// layer returns the normalisation, with an output of its own that stands for y, for questions about it and to take y's place.
+func (m *norm) layer(r *rewrite) *graph.Layer {
+	scale := m.scale
+	if scale == nil {
+		dims, _ := constDims(m.x.Dims[max(m.axis, 0):])
+		ones := graph.NewValue(m.x.Type, dims...)
+		one := make([]float32, ones.Len())
+		for i := range one {
+			one[i] = 1
+		}
+		graph.FromReal(ones, one, graph.Range{})
+		scale = &graph.Tensor{Name: m.y.Name + "_ones", Type: ones.Type, Dims: graph.Shape(dims...), Weights: ones.Data}
+	}
+	inputs := []*graph.Tensor{m.x, scale}
+	op := graph.RMSNorm
+	if m.centred {
+		op = graph.LayerNorm
+	}
+	if m.bias != nil {
+		inputs = append(inputs, m.bias)
+	}
+	y := &graph.Tensor{Name: m.y.Name, Type: m.y.Type, Dims: m.y.Dims}
+	return &graph.Layer{Name: m.y.Producer.Name, Op: op, Attrs: graph.LayerNormAttrs{Axis: m.axis - len(m.x.Dims), Epsilon: float32(m.epsilon)},
+		Inputs: inputs, Outputs: []*graph.Tensor{y}}
 }

@@ -203,6 +203,14 @@ func (c *candidate) supported(l *graph.Layer) bool {
 	return true
 }
 
+// has asks the target about a layer that stands for several.
+func (c *candidate) has(l *graph.Layer) bool {
+	if err := c.r.cfg.has(l); err != nil {
+		return c.miss(NoTactic, "%v", err)
+	}
+	return true
+}
+
 // NeedsTactic reports whether a backend must be asked about an op: not about what planners lay out in memory without a
 // launch, nor about reformats, which every backend has.
 func NeedsTactic(op *graph.Op) bool { return op.Memory == graph.Written }

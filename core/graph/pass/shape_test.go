@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/charmbracelet/x/exp/golden"
+
 	"github.com/trtui/trtui/core/graph"
 )
 
@@ -136,6 +138,65 @@ func TestFusePads(t *testing.T) {
 		{"maximum-window-outside", func(n *net) *graph.Network {
 			x := n.relu("Relu", n.input("x", 2, 3, 5, 5))
 			return n.output(n.add("MaxPool", graph.MaxPool, pool, n.pad("Pad", x, 0, 2)))
+		}},
+	})
+}
+
+func TestSinkReshapes(t *testing.T) {
+	table := func(name string, build func(n *net) *graph.Network) {
+		t.Run(name, func(t *testing.T) {
+			n := build(newNet(t, name))
+			got, steps := runPass(t, n, []Pass{cancelReshapes, fuseEpilogue, fusePointwise, fuseCasts}, Config{})
+			sameMeaning(t, n, got, 1e-5)
+			golden.RequireEqual(t, []byte(report(n, got, steps)))
+		})
+	}
+	table("mask", func(n *net) *graph.Network { // the Cast takes all that is done to its result
+		m := n.add("Cast", graph.Cast, graph.CastAttrs{To: graph.F32}, n.AddInput("mask", graph.I64, graph.Shape(1, 9)...))
+		a := n.reshape("Reshape", n.binary("Sub", graph.EltSub, n.scalar(1), m), 1, 1, 1, 9)
+		return n.output(n.binary("Mul", graph.EltMul, a, n.weights("far", -9, -8, 1, 1, 1, 1)))
+	})
+	table("product", func(n *net) *graph.Network {
+		x := n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 3, 4), n.weights("w", -1, 1, 4, 8))
+		return n.output(n.relu("Relu", n.reshape("Reshape", x, 2, 3, 2, 4)))
+	})
+	table("not-an-element", func(n *net) *graph.Network {
+		a := n.reshape("Reshape", n.relu("Relu", n.input("x", 2, 6)), 3, 4)
+		return n.output(n.binary("Mul", graph.EltMul, a, n.weights("row", -1, 1, 4)))
+	})
+	table("second-consumer", func(n *net) *graph.Network {
+		a := n.relu("Relu", n.input("x", 2, 6))
+		return n.output(n.elt("Exp", graph.EltExp, nil, n.reshape("Reshape", a, 3, 4)), n.elt("Tanh", graph.EltTanh, nil, a))
+	})
+	table("network-output", func(n *net) *graph.Network {
+		a := n.reshape("Reshape", n.relu("Relu", n.input("x", 2, 6)), 3, 4)
+		return n.output(a, n.elt("Exp", graph.EltExp, nil, a))
+	})
+	table("more-axes", func(n *net) *graph.Network {
+		a := n.reshape("Reshape", n.relu("Relu", n.input("x", 2, 6)), 3, 4)
+		return n.output(n.binary("Mul", graph.EltMul, a, n.weights("one", 2, 3, 1, 1, 1)))
+	})
+}
+
+func TestSliceGathers(t *testing.T) {
+	gather := func(n *net, x *graph.Tensor, axis int, v graph.Value) *graph.Network {
+		return n.output(n.add("Gather", graph.Gather, graph.GatherAttrs{Axis: axis}, x, n.AddConst("index", v)))
+	}
+	testPass(t, sliceGathers, []passCase{
+		{"first-row", func(n *net) *graph.Network {
+			return gather(n, n.input("x", 1, 5, 4), 1, graph.Values(graph.I64, []int64{0}))
+		}},
+		{"last-rows", func(n *net) *graph.Network {
+			return gather(n, n.input("x", 5, 4), 0, graph.Values(graph.I64, []int64{-2, -1}, 2))
+		}},
+		{"not-in-order", func(n *net) *graph.Network {
+			return gather(n, n.input("x", 5, 4), 0, graph.Values(graph.I64, []int64{2, 1}, 2))
+		}},
+		{"indices-are-computed", func(n *net) *graph.Network {
+			return n.output(n.add("Gather", graph.Gather, graph.GatherAttrs{}, n.input("x", 5, 4), n.add("ArgMax", graph.ArgMax, graph.ArgAttrs{}, n.input("z", 5))))
+		}},
+		{"unknown-extent", func(n *net) *graph.Network {
+			return gather(n, n.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Const(4)), 0, graph.Values(graph.I64, []int64{0}))
 		}},
 	})
 }

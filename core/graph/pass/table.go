@@ -2,18 +2,24 @@ package pass
 
 import "fmt"
 
-// Standard returns the passes that do not depend on target or precision, in order.
+// Standard returns the passes that do not depend on the precision, in order. Of the target they ask one thing, by Config.Target:
+// whether it computes what they would make of several layers.
 func Standard() []Pass {
 	return []Pass{
 		deadCode,
 		foldConstants,
 		staticReshapes,
+		unflattenProducts,
+		deadShapes,
 		removeNoOps,
 		commonSubexpressions,
 		recogniseNorms,
 		recogniseActivations,
-		recogniseAttention,
+		recogniseRotary,
 		cancelReshapes,
+		recogniseAttention,
+		lateFoldConstants,
+		sliceGathers,
 		fusePads,
 		canonicalGemm,
 		foldBatchNorm,
@@ -27,7 +33,8 @@ func Standard() []Pass {
 }
 
 // Lowering returns the passes that turn Quantize and Dequantize layers, of the model or placed by the quantiser, into
-// layers that compute with integers, as far as Config.Supports allows. Their result is lowered.
+// layers that compute with integers, as far as Config.Supports allows, and then those that fuse what only some targets have
+// kernels for. Their result is lowered.
 func Lowering() []Pass {
 	return []Pass{
 		propagateQuantization,
@@ -35,6 +42,10 @@ func Lowering() []Pass {
 		cancelQuantization,
 		fuseQuantized,
 		foldDequantize,
+		fuseCasts,
+		fuseRotations,
+		mergeRotations,
+		fuseGates,
 		lateDeadCode,
 	}
 }
@@ -44,16 +55,32 @@ var order = []struct{ first, then, why string }{
 	{"dead-code", "fold-constants", "what nothing needs is not worth computing"},
 	{"fold-constants", "static-reshapes", "shapes computed from constants are constants first"},
 	{"static-reshapes", "remove-no-ops", "a reshape to the same shape is recognised by its static form"},
+	{"static-reshapes", "unflatten-products", "rows are flattened by Reshape, whatever the model has for it"},
+	{"unflatten-products", "dead-shapes", "what computed the shape behind a product is dead once it keeps its axes"},
+	{"static-reshapes", "dead-shapes", "what computed a shape is dead once the shape is static"},
+	{"dead-shapes", "recognise-normalisations", "a shape that nothing needs would be a second user"},
+	{"dead-shapes", "recognise-attention", "a shape that nothing needs would be a second user"},
+	{"dead-shapes", "fuse-epilogue", "a shape that nothing needs would be a second user"},
 	{"static-reshapes", "cancel-reshapes", "only reshapes to known shapes merge"},
 	{"remove-no-ops", "common-subexpressions", "equal expressions differ by no-ops"},
-	{"common-subexpressions", "recognise-normalisations", "x - mean(x) is one tensor only then"},
-	{"recognise-normalisations", "fold-scale", "a scale behind a normalisation belongs to it"},
-	{"recognise-normalisations", "fuse-epilogue", "patterns are of single element-wise layers"},
 	{"common-subexpressions", "recognise-activations", "x*sigmoid(x) is one only if both x are one tensor"},
+	{"common-subexpressions", "recognise-normalisations", "x and the mean of x*x are of one x only if both x are one tensor"},
+	{"recognise-normalisations", "fold-scale", "a constant factor may be the scale of a normalisation"},
+	{"recognise-normalisations", "fuse-epilogue", "patterns are of single element-wise layers"},
+	{"cancel-reshapes", "recognise-attention", "heads are cut and joined by one Reshape and one Transpose each"},
+	{"common-subexpressions", "recognise-rotary", "components and angles are the same only if they are one tensor"},
+	{"recognise-rotary", "recognise-attention", "an attention cuts heads only where no embedding stands between"},
+	{"recognise-rotary", "fold-scale", "constant angles are no scale"},
+	{"recognise-rotary", "fuse-epilogue", "patterns are of single element-wise layers"},
+	{"recognise-attention", "late-fold-constants", "masks and angles may be made of constants"},
+	{"late-fold-constants", "canonical-gemm", "weights that were made are constants"},
+	{"recognise-attention", "fold-scale", "a constant factor may be that of the scores"},
+	{"recognise-attention", "canonical-gemm", "a product of queries and constant keys is a MatMul"},
 	{"recognise-activations", "fuse-epilogue", "patterns are of single element-wise layers"},
 	{"recognise-activations", "fold-scale", "a constant factor may belong to an activation"},
-	{"static-reshapes", "recognise-attention", "heads are split by reshapes to known shapes"},
-	{"recognise-attention", "cancel-reshapes", "merged with others, the transposes of heads are not seen"},
+	{"recognise-rotary", "cancel-reshapes", "pairs are cut from heads by a Reshape of their own"},
+	{"recognise-rotary", "slice-gathers", "patterns have gathers"},
+	{"recognise-attention", "slice-gathers", "patterns have gathers"},
 	{"recognise-attention", "fuse-epilogue", "scale and mask are layers of their own"},
 	{"canonical-gemm", "fold-batch-norm", "a matrix product takes a bias and scale only as Gemm"},
 	{"fuse-pads", "fold-batch-norm", "a batch normalisation before a padding must not be moved past it"},
@@ -62,6 +89,11 @@ var order = []struct{ first, then, why string }{
 	{"fuse-epilogue", "fuse-residual", "the activation before an addition comes before it"},
 	{"fuse-epilogue", "fuse-horizontal", "products are alike with their biases and activations"},
 	{"recognise-attention", "fuse-horizontal", "what reads the results says whether they can be slices"},
+	{"fuse-horizontal", "merge-rotations", "queries and keys are parts of one tensor then"},
+	{"recognise-rotary", "fuse-rotations", "rotations must be known, and attentions"},
+	{"recognise-attention", "fuse-rotations", "rotations must be known, and attentions"},
+	{"fuse-rotations", "merge-rotations", "none is launched where attention turns by itself"},
+	{"recognise-rotary", "merge-rotations", "two are one only where they are known"},
 	{"fuse-horizontal", "fuse-residual", "epilogues that read activations are not alike"},
 	{"fuse-residual", "fuse-pointwise", "an epilogue is better than a layer of its own"},
 	{"propagate-quantization", "quantize-constants", "moved weights are constants when what moves them reads integers"},
@@ -69,6 +101,8 @@ var order = []struct{ first, then, why string }{
 	{"propagate-quantization", "cancel-quantization", "pairs meet by moving"},
 	{"cancel-quantization", "fuse-quantized", "a cancelled pair leaves one integer tensor"},
 	{"fuse-quantized", "fold-dequantize", "what is left computes with real weights"},
+	{"fuse-quantized", "fuse-gates", "products of integers are layers of their own"},
+	{"fold-dequantize", "fuse-gates", "weights must be real constants"},
 }
 
 // checkOrder returns an error for a table whose order breaks a constraint or that has a pass twice.

@@ -57,6 +57,10 @@ func generate(seed uint64, want string, opset int) *Model {
 	}
 	target := 1 + g.rnd.IntN(maxNodes)
 	for tries := 0; len(g.model.Nodes) < target && tries < 6*target && g.broken == nil; tries++ {
+		if g.rnd.IntN(40) == 0 {
+			g.gate()
+			continue
+		}
 		g.attempt(g.choose())
 	}
 	g.finish()

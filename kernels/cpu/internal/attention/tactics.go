@@ -17,11 +17,11 @@ func Tactics(isa asm.Features, workers int) []kernels.Tactic {
 		Name: "attention_f32_" + work.ISAName(isa), Op: graph.Attention, Needs: kernels.Feature(isa), Strided: true, Rows: true,
 		Match: match,
 		Workspace: func(b kernels.Binding) int {
-			a, err := bound(b, isa, workers)
+			a, t, err := bound(b, isa, workers)
 			if err != nil {
 				return 0
 			}
-			return 4 * a.Workspace()
+			return 4 * (t.workspace() + a.Workspace())
 		},
 		Bind: func(b kernels.Binding) (kernels.Kernel, error) { return bind(b, isa, workers) },
 	}}
@@ -45,20 +45,22 @@ func match(b kernels.Binding) error {
 			return fmt.Errorf("output %s is %s, the kernel writes %s", b.Layer.Outputs[i].Name, d.Type, graph.F32)
 		}
 	}
-	if _, err := bound(b, 0, 1); err != nil {
+	if _, _, err := bound(b, 0, 1); err != nil {
 		return err
 	}
 	_, err := programs.Trailing(b, 0)
 	return err
 }
 
-// bound returns the attention of a layer.
-func bound(b kernels.Binding, isa asm.Features, workers int) (*Attention, error) {
+// bound returns the attention of a layer, and what turns its queries and keys; nil for nothing.
+func bound(b kernels.Binding, isa asm.Features, workers int) (*Attention, *turning, error) {
 	s, err := shapeOf(b)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return New(s, isa, workers)
+	t := turningOf(b, &s, isa)
+	a, err := New(s, isa, workers)
+	return a, t, err
 }
 
 // given reports whether there is input i.
@@ -146,16 +148,17 @@ func maskOf(d kernels.Desc, keys int) Mask {
 // kernel is an attention bound to a layer.
 type kernel struct {
 	*Attention
+	turning *turning
 	program *programs.Program
-	consts  [graph.AttentionKVLengths + 1][]byte
+	consts  [graph.AttentionSin + 1][]byte
 }
 
 func bind(b kernels.Binding, isa asm.Features, workers int) (kernels.Kernel, error) {
-	a, err := bound(b, isa, workers)
+	a, t, err := bound(b, isa, workers)
 	if err != nil {
 		return nil, err
 	}
-	k := &kernel{Attention: a}
+	k := &kernel{Attention: a, turning: t}
 	for i := range b.Layer.OpInputs() {
 		if v, ok := b.Const(i); ok {
 			if k.consts[i] = v.Data; v.Type == graph.F16 {
@@ -181,7 +184,7 @@ func (k *kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem
 	floats := func(i int) []float32 { return graph.View[float32](bytes(i)) }
 	call := Call{
 		Q: floats(graph.AttentionQ), K: floats(graph.AttentionK), V: floats(graph.AttentionV), Y: graph.View[float32](out[0].Host),
-		Workspace: graph.View[float32](ws.Host),
+		Workspace: graph.View[float32](ws.Host)[k.turning.workspace():],
 	}
 	if k.Past > 0 {
 		call.PastK, call.PastV = floats(graph.AttentionPastK), floats(graph.AttentionPastV)
@@ -199,6 +202,9 @@ func (k *kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem
 	}
 	if k.WriteV {
 		call.PresentV = graph.View[float32](out[2].Host)
+	}
+	if k.turning != nil {
+		k.turning.run(work.LoopOver(st, 8*k.turning.workspace()), &call, floats(graph.AttentionCos), floats(graph.AttentionSin), graph.View[float32](ws.Host))
 	}
 	k.Run(work.Loop(st), &call)
 	if k.program != nil {

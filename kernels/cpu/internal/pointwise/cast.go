@@ -5,6 +5,8 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/programs"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
 
@@ -20,6 +22,46 @@ func Casts() []kernels.Tactic {
 	}}
 }
 
+// castPrograms convert to float32 and compute an element-wise program of the result.
+func castPrograms(isa asm.Features) kernels.Tactic {
+	return kernels.Tactic{
+		Name: "cast_program_" + work.ISAName(isa), Op: graph.Cast, Needs: kernels.Feature(isa),
+		Match: func(b kernels.Binding) error {
+			_, err := newCastProgram(b, 0)
+			return err
+		},
+		Bind: func(b kernels.Binding) (kernels.Kernel, error) { return newCastProgram(b, isa) },
+	}
+}
+
+// castProgram is a conversion and what follows it.
+type castProgram struct {
+	cast    *castKernel
+	program *programs.Program
+}
+
+func newCastProgram(b kernels.Binding, isa asm.Features) (*castProgram, error) {
+	x, y := b.In[0], b.Out[0]
+	if b.Layer.Epilogue.Args == 0 || y.Type != graph.F32 || b.Layer.Attrs.(graph.CastAttrs).To != graph.F32 {
+		return nil, fmt.Errorf("from %s to %s with epilogue %s", x.Type, y.Type, b.Layer.Epilogue)
+	}
+	c, err := newConversion(b)
+	if err != nil {
+		return nil, err
+	}
+	p, err := programs.Trailing(b, isa)
+	return &castProgram{c, p}, err
+}
+
+// Launch converts all elements, then computes the program.
+func (k *castProgram) Launch(st kernels.Stream, in, out []kernels.Mem, scratch kernels.Mem) error {
+	if err := k.cast.Launch(st, in, out, scratch); err != nil {
+		return err
+	}
+	k.program.Launch(work.Loop(st), out[0], in, out[0])
+	return nil
+}
+
 // castKernel is a conversion bound to a layer.
 type castKernel struct {
 	n        int
@@ -32,10 +74,18 @@ type castKernel struct {
 const castPiece = 8192
 
 func newCastKernel(b kernels.Binding) (*castKernel, error) {
+	if b.Layer.Epilogue.Args > 0 {
+		return nil, fmt.Errorf("there is an epilogue, %s", b.Layer.Epilogue)
+	}
+	return newConversion(b)
+}
+
+// newConversion leaves the layer's epilogue alone.
+func newConversion(b kernels.Binding) (*castKernel, error) {
 	x, y := b.In[0], b.Out[0]
 	k := &castKernel{n: graph.Count(y.Dims), from: x.Type.Size(), to: y.Type.Size(), convert: conversion(x.Type, y.Type)}
-	if k.convert == nil || b.Layer.Epilogue.Args > 0 {
-		return nil, fmt.Errorf("from %s to %s with epilogue %s", x.Type, y.Type, b.Layer.Epilogue)
+	if k.convert == nil {
+		return nil, fmt.Errorf("from %s to %s", x.Type, y.Type)
 	}
 	k.job = work.NewJob((*castLaunch).do)
 	return k, nil

@@ -16,6 +16,7 @@ func TacticsF32(isa asm.Features, workers int) []kernels.Tactic {
 		tacticF32("gemm", "", graph.Gemm, isa, workers, matchGemmF32, bindGemmF32),
 		tacticF32("matmul", "", graph.MatMul, isa, workers, matchGemmF32, bindGemmF32),
 		tacticF32("matmul", "_dynamic", graph.MatMul, isa, workers, matchMatMul, bindMatMul),
+		gatedTactic(isa, workers),
 	}
 }
 

@@ -11,10 +11,22 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
 
+// vectors is where the vectors of the last axis of a tensor begin, which may be a slice of a larger one.
+type vectors struct{ batch, row int }
+
+func vectorsOf(d kernels.Desc) vectors {
+	if len(d.Dims) < 3 {
+		return vectors{row: d.BatchStride()}
+	}
+	return vectors{d.BatchStride(), d.RowPitch()}
+}
+
+func (v vectors) at(batch, row int) int { return batch*v.batch + row*v.row }
+
 // rotaryTactic is the rotary embedding for one instruction set.
 func rotaryTactic(isa asm.Features) kernels.Tactic {
 	return kernels.Tactic{
-		Name: "rotary_f32_" + work.ISAName(isa), Op: graph.Rotary, Needs: kernels.Feature(isa),
+		Name: "rotary_f32_" + work.ISAName(isa), Op: graph.Rotary, Needs: kernels.Feature(isa), Strided: true, Rows: true,
 		Match: func(b kernels.Binding) error {
 			_, err := newRotaryKernel(b, 0)
 			return err
@@ -27,13 +39,14 @@ func rotaryTactic(isa asm.Features) kernels.Tactic {
 // that one head has in x [B,Heads,S,D].
 type rotaryKernel struct {
 	graph.RotaryShape
-	b           kernels.Binding
-	interleaved bool
-	cos, sin    []float32 // of constants
-	indices     sync.Pool // *[]int32, where positions are given
-	program     *programs.Program
-	halves      asm.RotaryKernel // for pairs that are not side by side
-	job         *work.Job[rotaryLaunch]
+	b        kernels.Binding
+	rotation work.Rotation
+	x, y     vectors
+	angles   [2]vectors
+	cos, sin []float32 // of constants
+	indices  sync.Pool // *[]int32, where positions are given
+	program  *programs.Program
+	job      *work.Job[rotaryLaunch]
 }
 
 func newRotaryKernel(b kernels.Binding, isa asm.Features) (*rotaryKernel, error) {
@@ -41,7 +54,7 @@ func newRotaryKernel(b kernels.Binding, isa asm.Features) (*rotaryKernel, error)
 	if b.Layer.Input(graph.RotaryPositions) != nil {
 		own = b.In[graph.RotaryPositions].Dims[0]
 	}
-	k := &rotaryKernel{RotaryShape: a.Shape(b.In[graph.RotaryX].Dims, own), b: b, interleaved: a.Interleaved}
+	k := &rotaryKernel{RotaryShape: a.Shape(b.In[graph.RotaryX].Dims, own), b: b}
 	for i := range graph.RotaryPositions {
 		if b.Consts[i] == nil && b.In[i].Type != graph.F32 || b.Out[0].Type != graph.F32 {
 			return nil, fmt.Errorf("input %d is %s and the result %s, the kernel takes f32", i, b.In[i].Type, b.Out[0].Type)
@@ -57,12 +70,14 @@ func newRotaryKernel(b kernels.Binding, isa asm.Features) (*rotaryKernel, error)
 			return &room
 		}
 	}
+	k.x, k.y = vectorsOf(b.In[graph.RotaryX]), vectorsOf(b.Out[0])
+	k.angles = [2]vectors{vectorsOf(b.In[graph.RotaryCos]), vectorsOf(b.In[graph.RotarySin])}
 	var err error
 	if k.program, err = programs.Trailing(b, isa); err != nil {
 		return nil, err
 	}
 	k.cos, k.sin = work.RealConst(b, graph.RotaryCos), work.RealConst(b, graph.RotarySin)
-	k.halves, k.job = work.RotaryKernel(isa), work.NewJob((*rotaryLaunch).do)
+	k.rotation, k.job = work.NewRotation(k.Size, a.Interleaved, isa), work.NewJob((*rotaryLaunch).do)
 	return k, nil
 }
 
@@ -105,54 +120,49 @@ func (k *rotaryKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernel
 	return nil
 }
 
+// resolve writes which cosines each element of the sequence has.
 func (k *rotaryKernel) resolve(index []int32, in []kernels.Mem) error {
+	d := k.b.In[graph.RotaryPositions]
 	data, extent := k.b.Consts[graph.RotaryPositions], k.b.In[graph.RotaryCos].Dims[0]
+	stride := k.Length
 	if data == nil {
-		data = in[graph.RotaryPositions].Host
+		data, stride = in[graph.RotaryPositions].Host, d.BatchStride()
 	}
-	if k.b.In[graph.RotaryPositions].Type == graph.I32 {
-		return work.Indices(index, graph.View[int32](data), extent)
+	for item := range d.Dims[0] {
+		part, at := index[item*k.Length:][:k.Length], item*stride
+		var err error
+		if d.Type == graph.I32 {
+			err = work.Indices(part, graph.View[int32](data)[at:], extent)
+		} else {
+			err = work.Indices(part, graph.View[int64](data)[at:], extent)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return work.Indices(index, graph.View[int64](data), extent)
+	return nil
 }
 
 // do turns the heads of a unit.
 func (l *rotaryLaunch) do(u, _ int) {
 	k := l.kernel
 	if !k.Split {
-		l.turn(u*k.Heads*k.Size, k.Heads, u/k.Length, u%k.Length)
+		item, i := u/k.Length, u%k.Length
+		l.turn(k.y.at(item, i), k.x.at(item, i), k.Heads, item, i)
 		return
 	}
+	item, head := u/k.Heads, u%k.Heads
 	for i := range k.Length {
-		l.turn((u*k.Length+i)*k.Size, 1, u/k.Heads, i)
+		l.turn(k.y.at(item, head*k.Length+i), k.x.at(item, head*k.Length+i), 1, item, i)
 	}
 }
 
-// turn turns so many heads from an offset on, of element i of the sequence of an item.
-func (l *rotaryLaunch) turn(at, heads, item, i int) {
+// turn turns so many heads, which lie side by side, of element i of the sequence of an item.
+func (l *rotaryLaunch) turn(to, from, heads, item, i int) {
 	k, half := l.kernel, l.kernel.Turned/2
-	place := min(item, k.Angles-1)*k.Length + i
+	item = min(item, k.Angles-1)
 	if l.index != nil {
-		place = int(l.index[place])
+		item, i = 0, int(l.index[item*k.Length+i])
 	}
-	x, y := l.x[at:at+heads*k.Size], l.y[at:at+heads*k.Size]
-	c, s := l.cos[place*half:][:half], l.sin[place*half:][:half]
-	if !k.interleaved {
-		k.halves.Turn(y, x, c, s, k.Size, heads)
-		return
-	}
-	for h := 0; h < len(x); h += k.Size {
-		turnNeighbours(y[h:h+k.Size], x[h:h+k.Size], c, s)
-	}
-}
-
-// turnNeighbours turns the pairs of a head that lie side by side.
-func turnNeighbours(y, x, cos, sin []float32) {
-	sin = sin[:len(cos)]
-	copy(y[2*len(cos):], x[2*len(cos):])
-	for j, c := range cos {
-		p, q, s := x[2*j:][:2], y[2*j:][:2], sin[j]
-		a, b := p[0], p[1]
-		q[0], q[1] = float32(a*c)-float32(b*s), float32(a*s)+float32(b*c)
-	}
+	k.rotation.Turn(l.y[to:], l.x[from:], l.cos[k.angles[0].at(item, i):][:half], l.sin[k.angles[1].at(item, i):][:half], heads)
 }

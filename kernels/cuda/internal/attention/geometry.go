@@ -141,6 +141,9 @@ func (m *matrix) read(b kernels.Binding, i, heads int) error {
 
 // options finds the mask, and which keys count.
 func (p *problem) options(b kernels.Binding) error {
+	if b.Layer.Input(graph.AttentionCos) != nil {
+		return fmt.Errorf("queries and keys are to be turned, which the kernel does not")
+	}
 	if b.Layer.Input(graph.AttentionKVLengths) != nil {
 		p.counts = graph.AttentionKVLengths
 	}

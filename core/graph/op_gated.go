@@ -1,0 +1,79 @@
+package graph
+
+import "fmt"
+
+// GatedAttrs are the attributes of a gated matrix product.
+type GatedAttrs struct {
+	Activation EltOp // of one argument, without parameters
+}
+
+// GatedMatMul is y = activation(x*w) * (x*v), element by element, for x [...,K] and the matrices w and v [K,N]: the first half of
+// the feed-forward part of many transformers. No ONNX operator is like it; passes make it, last of all.
+var GatedMatMul = &Op{
+	Name:  "GatedMatMul",
+	Attrs: GatedAttrs{},
+	Class: ClassMatrix, Inputs: []Role{Data, Weights}, Memory: Written,
+	Moves:   computed,
+	FLOPs:   gatedFLOPs,
+	Product: &Product{Axes: matmulAxes, Groups: oneGroup},
+	Infer:   inferGated,
+	Eval:    evalGated,
+	Export: func(e *Exporter) error {
+		l := e.Layer
+		var args []programArg
+		for i := 1; i <= 2; i++ {
+			args = append(args, programArg{e.Step("MatMul", nil, e.Input(0), e.Input(i)), l.Outputs[0].Type})
+		}
+		return e.program(l.Attrs.(GatedAttrs).Program(), args, e.outputs[0], l.Outputs[0].Type)
+	},
+}
+
+// Program returns what is computed of an element of both products.
+func (a GatedAttrs) Program() Program { return Unary(a.Activation).Then(Binary(EltMul), 0) }
+
+func inferGated(l *Layer) error {
+	p := l.Attrs.(GatedAttrs).Program()
+	if err := p.Check(); err != nil {
+		return err
+	}
+	if info := p.Code[0].Op.Info(); info.Arity != 1 || info.Imms != 0 {
+		return fmt.Errorf("activation %s is not of one argument alone", p.Code[0].Op)
+	}
+	x, err := l.needReal(0)
+	if err != nil {
+		return err
+	}
+	for i := 1; i <= 2; i++ {
+		w, err := l.needReal(i)
+		if err != nil {
+			return err
+		}
+		if len(w.Dims) != 2 || len(x.Dims) < 2 || conflict(w.Dims[1], l.Inputs[1].Dims[1]) {
+			return fmt.Errorf("inputs %s, %s and %s: want rows and two matrices of as many columns", x.TypeString(), l.Inputs[1].TypeString(), w.TypeString())
+		}
+		dims, err := matmulDims(x, w)
+		if err != nil {
+			return err
+		}
+		l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), dims
+	}
+	return nil
+}
+
+func evalGated(l *Layer, in, out []Value) error {
+	var sums []Value
+	for i := 1; i <= 2; i++ {
+		y := NewValue(F32, out[0].Dims...)
+		plain := &Layer{Op: MatMul, Inputs: []*Tensor{{Type: F32}, {Type: F32}}, Outputs: []*Tensor{{Type: F32}}}
+		if err := evalMatMul(plain, []Value{in[0], in[i]}, []Value{y}); err != nil {
+			return err
+		}
+		sums = append(sums, y)
+	}
+	return l.Attrs.(GatedAttrs).Program().Apply(sums, out[0])
+}
+
+// gatedFLOPs counts both products, the activation and the product of the two.
+func gatedFLOPs(l *Layer, env map[string]int) int64 {
+	return 2*matrixFLOPs(l, env) + 2*outputCount(l, env)
+}

@@ -1,0 +1,134 @@
+package pass
+
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// draft is layers that a rewrite would add. They read tensors of the network, and its tensors read them, only once they are
+// added, so that the target can be asked before.
+type draft struct {
+	r      *rewrite
+	from   []string // what the layers stand for that read inputs and constants alone; others stand for what they read
+	layers []*graph.Layer
+}
+
+// layer returns the output of a layer: of one that the network or the draft has, or of a new one; nil if it has no shape.
+func (d *draft) layer(name string, op *graph.Op, attrs any, inputs ...*graph.Tensor) *graph.Tensor {
+	y, from := &graph.Tensor{Name: name}, d.from
+	if p := inputs[0].Producer; p != nil {
+		from = p.From
+	}
+	l := &graph.Layer{Name: name, Op: op, Attrs: attrs, Inputs: inputs, Outputs: []*graph.Tensor{y}, From: from}
+	if l.Infer() != nil {
+		return nil
+	}
+	key := expression(l)
+	for _, u := range slices.Concat(inputs[0].Users, d.layers) {
+		if len(u.Outputs) == 1 && u.Op == op && expression(u) == key {
+			return u.Outputs[0]
+		}
+	}
+	y.Producer = l
+	d.layers = append(d.layers, l)
+	return y
+}
+
+// constant returns a constant that only the draft has.
+func (d *draft) constant(name string, v graph.Value) *graph.Tensor {
+	data := v.Data
+	if data == nil {
+		data = []byte{}
+	}
+	return &graph.Tensor{Name: name, Type: v.Type, Dims: graph.Shape(v.Dims...), Weights: data}
+}
+
+// reshape returns x in the given shape, x itself where it has it; nil where the shape is not known well enough.
+func (d *draft) reshape(x *graph.Tensor, dims []graph.Dim) *graph.Tensor {
+	if graph.EqualDims(x.Dims, dims) {
+		return x
+	}
+	shape, ok := reshapeTo(x, dims)
+	if !ok {
+		return nil
+	}
+	s := d.constant(x.Name+"_shape", graph.Values(graph.I64, shape, len(shape)))
+	for _, u := range x.Users { // one that is there has a shape of another name
+		if u.Op == graph.Reshape && graph.EqualDims(u.Outputs[0].Dims, dims) {
+			return u.Outputs[0]
+		}
+	}
+	return d.layer(x.Name+"_view", graph.Reshape, graph.ReshapeAttrs{}, x, s)
+}
+
+// add adds the layers to the network, and gives last, which is no part of it yet, the tensors that are there now as inputs.
+func (d *draft) add(last *graph.Layer) {
+	n := d.r.net
+	now := map[*graph.Tensor]*graph.Tensor{}
+	for _, l := range append(slices.Clone(d.layers), last) {
+		inputs := slices.Clone(l.Inputs)
+		for i, t := range inputs {
+			if t == nil {
+				continue
+			}
+			if x := now[t]; x != nil {
+				inputs[i] = x
+			} else if v, ok := t.Const(); ok && n.Tensor(t.Name) != t {
+				now[t] = n.AddConst(t.Name, v)
+				inputs[i] = now[t]
+			}
+		}
+		l.Inputs = inputs
+		if l == last {
+			return
+		}
+		y := l.Outputs[0]
+		now[y] = n.NewTensor(y.Name, y.Type, y.Dims)
+		now[y].Value = y.Value
+		l.Outputs = []*graph.Tensor{now[y]}
+		n.Insert(l)
+	}
+}
+
+// stand makes the draft and a layer, whose output is z but for its shape, compute z; of the layers that are gone then, those go
+// that nothing else needs.
+func (c *candidate) stand(d *draft, z *graph.Tensor, by *graph.Layer, gone []*graph.Layer) {
+	r := c.r
+	root, moved := z.Producer, r.moved(gone)
+	d.add(by)
+	if !graph.EqualDims(z.Dims, by.Outputs[0].Dims) {
+		y := r.net.NewTensor(z.Name+"_heads", z.Type, by.Outputs[0].Dims)
+		shape, _ := reshapeTo(y, z.Dims)
+		r.replace(root, r.reshape(y, z.Name+"_shape", shape))
+		by.Outputs, by.From = []*graph.Tensor{y}, c.members
+		by = r.net.Insert(by)
+	} else {
+		by = r.replace(root, by)
+	}
+	c.absorb(gone, moved)
+	c.fire(by)
+}
+
+// moved returns the bytes that each of the layers reads and writes.
+func (r *rewrite) moved(layers []*graph.Layer) map[*graph.Layer]int {
+	m := map[*graph.Layer]int{}
+	for _, l := range layers {
+		m[l] = r.traffic([]*graph.Layer{l})
+	}
+	return m
+}
+
+// absorb removes those of the layers that nothing needs any more, and counts them with the candidate's, and the bytes they moved,
+// though they are not what makes its site.
+func (c *candidate) absorb(layers []*graph.Layer, moved map[*graph.Layer]int) {
+	c.r.removeUnused(layers)
+	members := slices.Clone(c.members)
+	for _, l := range layers {
+		if c.r.net.Layer(l.Name) != l && !slices.Contains(c.layers, l) {
+			c.layers, members = append(c.layers, l), append(members, l.From...)
+			c.traffic += moved[l]
+		}
+	}
+	c.members = c.r.sources(members)
+}

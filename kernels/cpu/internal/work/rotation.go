@@ -1,0 +1,40 @@
+package work
+
+import "github.com/trtui/trtui/kernels/cpu/internal/asm"
+
+// Rotation turns pairs of components of heads, as a rotary embedding does.
+type Rotation struct {
+	Size        int  // components of a head; those behind the pairs are copied
+	Interleaved bool // pairs lie side by side
+	halves      asm.RotaryKernel
+}
+
+// NewRotation returns the rotation of heads of a size for an instruction set.
+func NewRotation(size int, interleaved bool, isa asm.Features) Rotation {
+	return Rotation{size, interleaved, RotaryKernel(isa)}
+}
+
+// Turn turns so many heads that lie one behind the other, by as many angles as there are pairs in each. y and x do not overlap.
+func (r *Rotation) Turn(y, x, cos, sin []float32, heads int) {
+	y, x = y[:heads*r.Size], x[:heads*r.Size]
+	if !r.Interleaved {
+		r.halves.Turn(y, x, cos, sin, r.Size, heads)
+		return
+	}
+	turnNeighbours(y, x, cos, sin[:len(cos)], r.Size)
+}
+
+// turnNeighbours turns the pairs of heads of a size that lie side by side.
+func turnNeighbours(y, x, cos, sin []float32, size int) {
+	for len(x) >= size && size > 0 {
+		p, q := x[:size], y[:size]
+		for j, c := range cos {
+			a, b, s := p[2*j], p[2*j+1], sin[j]
+			q[2*j], q[2*j+1] = float32(a*c)-float32(b*s), float32(a*s)+float32(b*c)
+		}
+		if n := 2 * len(cos); n < size {
+			copy(q[n:], p[n:])
+		}
+		x, y = x[size:], y[size:]
+	}
+}
