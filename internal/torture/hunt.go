@@ -44,6 +44,9 @@ type Finding struct {
 	Text    string
 	Command string            // what shows it, in the folder of Files
 	Files   map[string][]byte // by name
+	// Late: something took too long, as it may where the machine has other work. It counts if it does so again, with nothing
+	// of the hunts beside it.
+	Late bool `json:",omitempty"`
 }
 
 var varying = regexp.MustCompile(`0x[0-9a-f]+|[0-9]+`)

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -28,6 +29,7 @@ type Supervisor struct {
 	// Command returns the process that serves a hunt with files in the given folder; see [Hunt.Serve].
 	Command func(ctx context.Context, hunt Hunt, dir string) *exec.Cmd
 
+	alone sync.RWMutex // held for reading in each try, for writing in one that is to be alone
 	mu    sync.Mutex
 	left  map[string][]uint64 // of Only and Sample; nil: on from the state
 	found int
@@ -140,16 +142,45 @@ func (s *Supervisor) work(ctx context.Context, h Hunt) error {
 		if !ok {
 			return nil
 		}
+		s.alone.RLock()
 		r, died := w.try(ctx, h, s.State.seedOf(number))
-		if ctx.Err() != nil {
-			return nil
-		}
+		s.alone.RUnlock()
 		if died != nil {
 			r.Findings = append(r.Findings, *died)
+		}
+		if slices.ContainsFunc(r.Findings, isLate) {
+			if err := s.again(ctx, h, dir, number, &r); err != nil {
+				return err
+			}
+		}
+		if ctx.Err() != nil {
+			return nil
 		}
 		if err := s.note(h, number, r, counted); err != nil || died != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func isLate(f Finding) bool { return f.Late }
+
+// again repeats a try in which something was late, with nothing beside it: what is not late again was not to blame.
+func (s *Supervisor) again(ctx context.Context, h Hunt, dir string, number uint64, r *result) error {
+	s.alone.Lock()
+	defer s.alone.Unlock()
+	w, err := s.start(ctx, h, dir)
+	if err != nil {
+		return err
+	}
+	defer w.end()
+	second, died := w.try(ctx, h, s.State.seedOf(number))
+	if died != nil {
+		second.Findings = append(second.Findings, *died)
+	}
+	if !slices.ContainsFunc(second.Findings, isLate) {
+		fmt.Fprintf(s.Out, "%s %d: late once, in time when it was tried alone\n", h.Name, number)
+		r.Findings = slices.DeleteFunc(r.Findings, isLate)
 	}
 	return nil
 }
@@ -255,7 +286,9 @@ func (w *worker) try(ctx context.Context, h Hunt, seed uint64) (r result, died *
 		case <-late:
 			_ = w.cmd.Process.Signal(syscall.SIGQUIT)
 			<-lines
-			return r, w.obituary("it hangs")
+			f := w.obituary("it hangs")
+			f.Late = true
+			return r, f
 		case <-tick.C:
 			if m := Memory(w.cmd.Process.Pid); h.Memory > 0 && m > h.Memory {
 				_ = w.cmd.Process.Signal(syscall.SIGQUIT)

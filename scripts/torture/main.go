@@ -143,6 +143,7 @@ func (o options) hunt(ctx context.Context) (int, error) {
 		s.Only = append(s.Only, uint64(n))
 	}
 	fmt.Printf("seed %d, %v, %d workers, onnxruntime of %s\n", state.Seed, o.budget, o.jobs, strconv.Quote(o.python))
+	begin := time.Now()
 	found, err := s.Run(ctx)
 	state.Report(os.Stdout)
 	if err != nil {
@@ -152,7 +153,7 @@ func (o options) hunt(ctx context.Context) (int, error) {
 		fmt.Printf("found: %d, in %s\n", found, filepath.Join(o.out, "found"))
 		return 1, nil
 	}
-	fmt.Println("nothing found")
+	fmt.Printf("nothing found in %v\n", time.Since(begin).Round(time.Second))
 	return 0, nil
 }
 

@@ -151,7 +151,7 @@ func (t *test) killed(within time.Duration, cmd *exec.Cmd) {
 // errorf notes what is wrong, with what the last command said.
 func (t *test) errorf(c torture.Child, format string, args ...any) {
 	t.findings = append(t.findings, torture.Finding{
-		Kind: t.trial + ": " + fmt.Sprintf(format, args...), Command: strings.Join(t.commands, "; "),
+		Kind: t.trial + ": " + fmt.Sprintf(format, args...), Command: strings.Join(t.commands, "; "), Late: c.Hung,
 		Text: fmt.Sprintf("exit code %d %s\nstderr:\n%s\nstdout:\n%s", c.Code, c.Signal, end(c.Stderr), end(c.Stdout)),
 	})
 }

@@ -138,7 +138,7 @@ func (h *hunter) try(ctx context.Context, seed uint64) []torture.Finding {
 		return nil
 	}
 	files := map[string][]byte{k.file: data, "sound.onnx": h.sound["model"]}
-	return []torture.Finding{{Kind: fmt.Sprintf("%s of a %s by %s", what, k.name, words[0]), Text: report(c),
+	return []torture.Finding{{Kind: fmt.Sprintf("%s of a %s by %s", what, k.name, words[0]), Text: report(c), Late: c.Hung,
 		Command: "trtui " + strings.ReplaceAll(strings.Join(args, " "), h.place.Dir+"/", ""), Files: files}}
 }
 

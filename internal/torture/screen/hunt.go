@@ -118,8 +118,15 @@ func (h *hunter) try(ctx context.Context, seed uint64) []torture.Finding {
 		files["model.onnx"] = a.model
 	}
 	return []torture.Finding{{Kind: what, Text: strings.Join(a.typed[max(0, len(a.typed)-30):], "\n") + "\n\n" + a.text(),
-		Command: "trtui " + strings.Join(args, " ") + ", and what typed.txt says", Files: files}}
+		Command: "trtui " + strings.Join(args, " ") + ", and what typed.txt says", Files: files,
+		Late: what == unseen || strings.HasPrefix(what, endless)}}
 }
+
+// What a machine that has other work may be to blame for.
+const (
+	unseen  = "keys do not show"
+	endless = "does not end by "
+)
 
 func tail(s string) string { return s[max(0, len(s)-1<<20):] }
 
@@ -254,7 +261,7 @@ func (a *attempt) alive(ctx context.Context) string {
 		return ""
 	}
 	a.stacks()
-	return "keys do not show"
+	return unseen
 }
 
 // garbled compares the screen, where it stands still, with what a repaint makes of it: what was written outside of its place
@@ -322,6 +329,6 @@ func (a *attempt) end(ctx context.Context) string {
 		return ""
 	case <-time.After(ends):
 		a.stacks()
-		return "does not end by " + name
+		return endless + name
 	}
 }

@@ -167,7 +167,7 @@ func (h *hunter) raceOnce(ctx context.Context, seed uint64) []torture.Finding {
 	case strings.Contains(c.Stderr, "DATA RACE"):
 		return []torture.Finding{{Kind: "a race" + between(c.Stderr), Text: c.Stderr, Command: "echo " + strings.Join(strings.Fields(numbers.String()), " ") + " | torture --serve contexts"}}
 	case c.Hung:
-		return []torture.Finding{{Kind: "contexts hang", Text: c.Stderr}}
+		return []torture.Finding{{Kind: "contexts hang", Text: c.Stderr, Late: true}}
 	case c.Code != 0:
 		return []torture.Finding{{Kind: fmt.Sprintf("contexts end with %d", c.Code), Text: c.Stderr}}
 	}
