@@ -25,7 +25,7 @@ func pointwiseTactics() []emit.Tactic {
 			list = append(list, emit.Tactic{
 				Name: "convert_" + f.String(), Op: op, In: f, Out: f, Strided: f == kernels.NHWC,
 				Match: func(b kernels.Binding) error {
-					if x, y := b.Layer.Inputs[0], b.Layer.Outputs[0]; op == graph.Cast && (x.Range.IsSet() || y.Range.IsSet() || y.Type == graph.Bool) {
+					if x, y := b.Layer.Inputs[0], b.Layer.Outputs[0]; op == graph.Cast && (x.Range.IsSet() || y.Range.IsSet() || x.Type == graph.Bool || y.Type == graph.Bool) {
 						return fmt.Errorf("a cast from %s to %s is not of real numbers", x.TypeString(), y.TypeString())
 					}
 					if a, ok := b.Layer.Attrs.(graph.QuantAttrs); ok && op == graph.Dequantize && !a.Range.Equal(b.Layer.Inputs[0].Range) {
