@@ -78,7 +78,7 @@ func (h *shrinker) outputs() bool {
 	if len(h.best.Outputs) > 1 {
 		names = append(names, h.best.Outputs...)
 	}
-	for _, n := range h.best.Nodes[:len(h.best.Nodes)-1] {
+	for _, n := range h.best.Nodes[:max(0, len(h.best.Nodes)-1)] {
 		names = append(names, n.Out...)
 	}
 	for _, name := range names {
