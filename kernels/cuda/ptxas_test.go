@@ -24,11 +24,12 @@ import (
 // targets are what kernels are assembled for: the oldest GPUs that have what they need, and newer ones.
 var targets = [...]ptx.Target{{SM: 80}, {SM: 89}, {SM: 90, Arch: true}}
 
-// TestAssembler gives kernels to NVIDIA's assembler: the tiles' on runs that have all pairs of what they differ in and on
-// the layers of a residual network, every other tactic's on layers of the suite that have each of their traits. It must take
-// them for each target, within the registers that the kernels leave each other, spill nothing, and tell of no speed that is
-// lost. What they take is in testdata/TestAssembler.golden, as the release that make ptxas installs has it: a line for each
-// tactic, with its kernels and the fewest and most registers for each target; -update brings a change in.
+// TestAssembler gives kernels to NVIDIA's assembler: the tiles' on runs that have all pairs of what they differ in and, each
+// third with another, on the layers of a residual network (with TRTUI_SIM=full all), every other tactic's on layers of the
+// suite that have each of their traits. It must take them for each target, within the registers that the kernels leave each
+// other, spill nothing, and tell of no speed that is lost. What they take is in testdata/TestAssembler.golden, as the release
+// that make ptxas installs has it: a line for each tactic, with its kernels and the fewest and most registers for each target;
+// -update brings a change in.
 func TestAssembler(t *testing.T) {
 	tool := emittest.Assembler(t)
 	ledger, err := emittest.OpenLedger(tool)
@@ -211,7 +212,11 @@ func assemblies(t *testing.T) []productRun {
 		}
 		list = append(list, r)
 	}
-	return slices.Concat(list, residualRuns(t, 1), suiteAssemblies())
+	every := 3
+	if os.Getenv("TRTUI_SIM") == "full" {
+		every = 1
+	}
+	return slices.Concat(list, residualRuns(t, every), suiteAssemblies())
 }
 
 // residualRuns are tiles on the convolutions of a residual network of 50 layers, in turn with each number of stages and parts:
