@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -175,7 +176,19 @@ func (g *configFlags) forModel(m *sessions.Model, shapes map[string][]int) (conf
 	if err != nil {
 		return asked, err
 	}
-	return g.shaped(m, g.over(g.base(m, asked), asked), shapes)
+	cfg, err := g.shaped(m, g.over(g.base(m, asked), asked), shapes)
+	if err == nil && g.file != nil && m.Network != nil && !g.changed("shapes") && !g.changed("disable") {
+		err = g.ofFile(m.CheckConfig(cfg))
+	}
+	return cfg, err
+}
+
+// ofFile adds the name of the file of --config to an error about names that there are not; other errors are not its.
+func (g *configFlags) ofFile(err error) error {
+	if !errors.As(err, new(*sessions.UnknownNames)) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", filepath.Base(g.path), err)
 }
 
 // base returns what the flags that were given are applied to.

@@ -29,12 +29,12 @@ func checkDisabled(m *Model, disabled []string) error {
 			site.Rule = text
 		}
 		if !slices.Contains(rules, site.Rule) {
-			unknown = append(unknown, fmt.Sprintf("no rule or pass is called %q%s", site.Rule, config.DidYouMean(site.Rule, rules)))
+			unknown = append(unknown, fmt.Sprintf("no rule or pass is called %s%s", config.Quoted(site.Rule), config.DidYouMean(site.Rule, rules)))
 			continue
 		}
 		for _, name := range site.Layers {
 			if !slices.Contains(layers, name) {
-				unknown = append(unknown, fmt.Sprintf("%s: the model has no layer %q%s", site.Rule, name, config.DidYouMean(name, layers)))
+				unknown = append(unknown, fmt.Sprintf("%s: the model has no layer %s%s", site.Rule, config.Quoted(name), config.DidYouMean(name, layers)))
 			}
 		}
 	}
@@ -70,7 +70,7 @@ func checkLayerPrecisions(model string, cfg config.Config, o *build.Optimized) e
 		if slices.ContainsFunc(o.Network.Layers, r.Matches) {
 			continue
 		}
-		text := fmt.Sprintf("no layer of %s is called %q", model, r.Pattern)
+		text := fmt.Sprintf("no layer of %s is called %s", model, config.Quoted(r.Pattern))
 		if !strings.Contains(r.Pattern, "*") {
 			text += config.DidYouMean(r.Pattern, sourceNames(o.Network))
 		}

@@ -53,7 +53,7 @@ type part struct{ source, engine string }
 func (c *tacticNames) check(what, name, tactic string) {
 	layer := c.layers[name]
 	if layer == nil && name != "" {
-		text := fmt.Sprintf("%s is %s for layer %q, which the engine does not have", tactic, what, name)
+		text := fmt.Sprintf("%s is %s for layer %s, which the engine does not have", tactic, what, config.Quoted(name))
 		if i := slices.IndexFunc(c.parts, func(p part) bool { return p.source == name }); i >= 0 {
 			text += fmt.Sprintf(": it is a part of %q", c.parts[i].engine)
 		} else {

@@ -57,7 +57,7 @@ func checkShapes(n *graph.Network, cfg config.Config) error {
 		i := slices.Index(inputs, name)
 		if i < 0 {
 			has := cmp.Or(config.DidYouMean(name, inputs), "; it has "+strings.Join(typed[:min(len(typed), 8)], ", "))
-			wrong = append(wrong, fmt.Sprintf("the model has no input %q%s", name, has))
+			wrong = append(wrong, fmt.Sprintf("the model has no input %s%s", config.Quoted(name), has))
 			continue
 		}
 		if text := misfit(n.Inputs[i], cfg.Shapes[name]); text != "" {

@@ -4,18 +4,18 @@ import (
 	"strings"
 )
 
-// unknownNames is the error of a configuration that names what there is not.
-type unknownNames struct {
+// UnknownNames is the error of a configuration that names what there is not.
+type UnknownNames struct {
 	field string
 	texts []string
 }
 
-func (u *unknownNames) Error() string { return u.field + ": " + strings.Join(u.texts, "; ") }
+func (u *UnknownNames) Error() string { return u.field + ": " + strings.Join(u.texts, "; ") }
 
 // unknownError joins what is not known to one error.
 func unknownError(field string, unknown []string) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	return &unknownNames{field, unknown}
+	return &UnknownNames{field, unknown}
 }

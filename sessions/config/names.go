@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -42,7 +43,7 @@ func DidYouMean(name string, names []string) string {
 		if len(there) > len(typed) { // a longer name may be meant by its beginning
 			d = min(d, 1+levenshtein.ComputeDistance(typed, there[:len(typed)]))
 		}
-		if d <= max(2, len(name)/3) {
+		if d <= max(2, len(typed)/3) {
 			list = append(list, candidate{n, d})
 		}
 	}
@@ -59,6 +60,14 @@ func DidYouMean(name string, names []string) string {
 	default:
 		return "; did you mean " + strings.Join(words[:n-1], ", ") + " or " + words[n-1] + "?"
 	}
+}
+
+// Quoted returns a name that does not exist in quotes, its beginning if it is long.
+func Quoted(name string) string {
+	if s := start(name); s != name {
+		return strconv.Quote(s) + "..."
+	}
+	return strconv.Quote(name)
 }
 
 // start returns what counts of a name, whose length a model's file decides.
