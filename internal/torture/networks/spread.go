@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 )
@@ -107,6 +108,33 @@ func recompute(rnd *rand.Rand, l *graph.Layer, known map[string]graph.Value, out
 		l = noisy(rnd, l)
 	}
 	_ = l.Eval(in, out) // it went well before
+	if l.Op == graph.Conv || l.Op == graph.ConvTranspose {
+		padded(in[1], out[0], l.Op == graph.Conv)
+	}
+}
+
+// padded makes NaN what filters with infinite weights compute: a kernel may multiply them by the zeros of a padding, which the
+// definition leaves out.
+func padded(filters, y graph.Value, apart bool) {
+	if filters.Len() == 0 || y.Len() == 0 || y.Type != graph.F32 && y.Type != graph.F16 {
+		return
+	}
+	size, pixels := filters.Len(), y.Len()
+	if apart {
+		size, pixels = filters.Len()/filters.Dims[0], y.Len()/(y.Dims[0]*y.Dims[1])
+	}
+	list := filters.Float64s()
+	for i := range y.Len() {
+		filter := i / pixels % (len(list) / size)
+		if slices.ContainsFunc(list[filter*size:][:size], func(f float64) bool { return math.IsInf(f, 0) || math.IsNaN(f) }) {
+			switch y.Type {
+			case graph.F16:
+				graph.View[uint16](y.Data)[i] = graph.F32ToF16(float32(math.NaN()))
+			default:
+				y.F32()[i] = float32(math.NaN())
+			}
+		}
+	}
 }
 
 // disturb changes a result by noise. Where elements are only moved there is none.
