@@ -13,12 +13,17 @@ import (
 //	t = Conv(x, w)        y = Conv(x, w)
 //	y = Identity(t)   ->
 //	output y              output y
+//
+// Operands of a Concat that have no elements go, too.
 var removeNoOps = Pass{
 	Name:  "remove-no-ops",
 	Doc:   "remove layers that change nothing",
-	Rules: []string{"no-op"},
+	Rules: []string{"no-op", "empty-operand"},
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {
+			if l.Op == graph.Concat && r.withoutEmpty(l) {
+				return true
+			}
 			x := unchanged(l)
 			if x == nil || r.usesFurther(l) {
 				return false
@@ -36,6 +41,25 @@ var removeNoOps = Pass{
 			return c.fire()
 		})
 	},
+}
+
+// withoutEmpty leaves out the operands of a Concat that have no elements.
+//
+//	y = Concat(x f32[2,8], t f32[2,0]) axis=1   ->   y = Concat(x f32[2,8]) axis=1
+func (r *rewrite) withoutEmpty(l *graph.Layer) bool {
+	axis := l.Attrs.(graph.ConcatAttrs).Axis
+	if axis < 0 {
+		axis += len(l.Outputs[0].Dims)
+	}
+	full := slices.DeleteFunc(slices.Clone(l.Inputs), func(t *graph.Tensor) bool { return t.Dims[axis].Is(0) })
+	if len(full) == len(l.Inputs) || len(full) == 0 || l.Epilogue.Args > 0 {
+		return false
+	}
+	c := r.candidate("empty-operand", l)
+	if !c.enabled() {
+		return false
+	}
+	return c.fire(r.replace(l, &graph.Layer{Op: l.Op, Attrs: l.Attrs, Inputs: full}))
 }
 
 // usesFurther reports whether anything needs an output of l other than the first, such as Dropout's mask.

@@ -56,6 +56,12 @@ func TestRemoveNoOps(t *testing.T) {
 			j := n.binary("Sub", graph.EltSub, i, n.scalar(0))
 			return n.output(n.relu("Relu", j))
 		}},
+		{"operands-without-elements", func(n *net) *graph.Network {
+			x := n.input("x", 2, 3)
+			none := n.add("Slice", graph.Slice, graph.SliceAttrs{Starts: []int{3}, Ends: []int{9}, Axes: []int{1}}, x)
+			y := n.add("Concat", graph.Concat, graph.ConcatAttrs{Axis: -1}, n.relu("Relu", x), none)
+			return n.output(n.add("Concat_1", graph.Concat, graph.ConcatAttrs{Axis: 1}, none, y, n.elt("Exp", graph.EltExp, nil, x)))
+		}},
 		{"output-behind-a-layer", func(n *net) *graph.Network {
 			y := n.relu("Relu", n.input("x", 2, 3))
 			return n.output(n.add("Identity", graph.Identity, nil, y), n.elt("Exp", graph.EltExp, nil, y))
