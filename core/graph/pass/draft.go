@@ -50,6 +50,9 @@ func (d *draft) reshape(x *graph.Tensor, dims []graph.Dim) *graph.Tensor {
 		return x
 	}
 	shape, ok := reshapeTo(x, dims)
+	if axes := axesOver(x.Dims, dims); !ok && axes != nil {
+		return d.layer(x.Name+"_view", graph.Squeeze, graph.SqueezeAttrs{Axes: axes}, x)
+	}
 	if !ok {
 		return nil
 	}
@@ -60,6 +63,26 @@ func (d *draft) reshape(x *graph.Tensor, dims []graph.Dim) *graph.Tensor {
 		}
 	}
 	return d.layer(x.Name+"_view", graph.Reshape, graph.ReshapeAttrs{}, x, s)
+}
+
+// axesOver returns the axes of extent 1 without which from is to; nil where there are none.
+func axesOver(from, to []graph.Dim) []int {
+	var axes []int
+	at := 0
+	for i, d := range from {
+		switch {
+		case at < len(to) && d.Equal(to[at]):
+			at++
+		case d.Is(1):
+			axes = append(axes, i)
+		default:
+			return nil
+		}
+	}
+	if at < len(to) {
+		return nil
+	}
+	return axes
 }
 
 // add adds the layers to the network, and gives last, which is no part of it yet, the tensors that are there now as inputs.
