@@ -128,3 +128,33 @@ func (m *norm) difference(s, mean *graph.Tensor) *graph.Tensor {
 	m.spread = append(m.spread, of[1])
 	return args[0]
 }
+
+// centreNorm makes an RMSNormalization of what has lost its mean a LayerNormalization:
+//
+//	m = ReduceMean(x)
+//	d = Sub(x, m)                      ->   y = LayerNormalization(x, scale)
+//	y = RMSNormalization(d, scale)
+func (r *rewrite) centreNorm(l *graph.Layer) bool {
+	attrs, ok := l.Attrs.(graph.LayerNormAttrs)
+	d := l.Inputs[0]
+	m := newNorm(r.net)
+	in, args, found := m.op(d)
+	if !ok || !found || in.Op != graph.EltSub || l.Epilogue.Args > 0 {
+		return false
+	}
+	m.y = l.Outputs[0]
+	m.inner = []*graph.Layer{l, d.Producer}
+	if !m.centre(args[0], args[1]) || !m.placed() || m.axis < 0 || m.axis != (attrs.Axis+len(d.Dims))%len(d.Dims) {
+		return false
+	}
+	c := r.candidate("layer-norm", m.inner...)
+	y := &graph.Tensor{Name: m.y.Name}
+	by := &graph.Layer{Name: l.Name, Op: graph.LayerNorm, Attrs: attrs, Inputs: append([]*graph.Tensor{m.x}, l.Inputs[1:]...), Outputs: []*graph.Tensor{y}}
+	if err := by.Infer(); err != nil || !graph.EqualDims(y.Dims, m.y.Dims) || y.Type != m.y.Type {
+		return c.miss(WrongShape, "%s becomes %s", m.x, m.y)
+	}
+	if !c.contained(l) || !c.has(by) || !c.enabled() {
+		return false
+	}
+	return c.substitute(l, by)
+}

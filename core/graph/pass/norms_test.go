@@ -58,6 +58,9 @@ func TestRecogniseNorms(t *testing.T) {
 			d := n.centred(x)
 			return n.op("Div", graph.EltDiv, d, n.deviation(d))
 		}},
+		{"root mean square of what is centred", layer, func(n normNet, x *graph.Tensor) *graph.Tensor {
+			return n.add("RMS", graph.RMSNorm, graph.LayerNormAttrs{Axis: -1, Epsilon: 1e-5}, n.centred(x), n.weights("scale", .5, 1.5, 16))
+		}},
 		{"scale and bias", layer, func(n normNet, x *graph.Tensor) *graph.Tensor {
 			d := n.centred(x)
 			y := n.op("Mul", graph.EltMul, n.weights("scale", .5, 1.5, 16), n.op("Div", graph.EltDiv, d, n.deviation(d)))

@@ -25,7 +25,14 @@ var recogniseNorms = Pass{
 	Name:  "recognise-normalisations",
 	Doc:   "recognise normalisations that are written as several layers",
 	Rules: []string{"layer-norm", "rms-norm"},
-	run:   func(r *rewrite) { r.each(r.recogniseNorm) },
+	run: func(r *rewrite) {
+		r.each(func(l *graph.Layer) bool {
+			if l.Op == graph.RMSNorm {
+				return r.centreNorm(l)
+			}
+			return r.recogniseNorm(l)
+		})
+	},
 }
 
 // recogniseNorm replaces the normalisation that l multiplies or divides together, if it does.
