@@ -292,6 +292,9 @@ func laneText(t *graph.Tensor, axes, at int) string {
 			return of(rest, laneText(x, axes, at))
 		}
 	}
+	if own, ok := constDims(x.Dims[min(last, len(x.Dims)):]); ok && len(x.Dims) == len(t.Dims) && (l.Op == graph.Expand || l.Op == graph.Tile) {
+		return of(laneText(x, axes, repeatedFrom(own, dims, at)))
+	}
 	if l.Op.Memory != graph.Viewed {
 		return name
 	}
@@ -301,6 +304,16 @@ func laneText(t *graph.Tensor, axes, at int) string {
 		}
 	}
 	return name
+}
+
+// repeatedFrom returns the lane, of extents own, whose copy lane at is once they are repeated to the extents dims.
+func repeatedFrom(own, dims []int, at int) int {
+	from, step := 0, 1
+	for a := len(dims) - 1; a >= 0; a-- {
+		from += at % dims[a] % own[a] * step
+		step, at = step*own[a], at/dims[a]
+	}
+	return from
 }
 
 // constantLane returns the elements of one of n lanes.

@@ -25,14 +25,14 @@ import (
 var recogniseAttention = Pass{
 	Name:  "recognise-attention",
 	Doc:   "recognise attention that is written as several layers",
-	Rules: []string{"attention", "attention-heads", "attention-mask"},
+	Rules: []string{"attention", "attention-heads", "attention-mask", "norm-heads"},
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {
 			switch {
 			case l.Epilogue.Args > 0:
 				return false
 			case l.Op == graph.Attention:
-				return r.cutsHeads(l) || r.seesByPlace(l)
+				return r.normHeads(l.Inputs[graph.AttentionQ]) || r.normHeads(l.Inputs[graph.AttentionK]) || r.cutsHeads(l) || r.seesByPlace(l)
 			}
 			return l.Op == graph.Softmax && r.recogniseAttention(l)
 		})

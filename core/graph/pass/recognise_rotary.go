@@ -16,16 +16,17 @@ import (
 //	y = Add(a, b)
 //
 // whatever layers bring the two components of a pair together: it follows where they go. Pairs may follow each other, angles have
-// a value for each pair or for each component, and components behind those that are turned may stay. A RotaryEmbedding whose
-// heads have an axis of their own is moved before what cuts them, so that an attention behind it can cut them itself.
+// a value for each pair or for each component, and components behind those that are turned may stay, also behind a
+// RotaryEmbedding. One whose heads have an axis of their own is moved before what cuts them, so that an attention behind it can
+// cut them itself.
 var recogniseRotary = Pass{
 	Name:  "recognise-rotary",
 	Doc:   "recognise rotary embeddings that are written as several layers",
-	Rules: []string{"rotary", "rotary-heads"},
+	Rules: []string{"rotary", "rotary-rest", "rotary-heads", "norm-heads"},
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {
 			if l.Op == graph.Rotary {
-				return r.rotaryHeads(l)
+				return r.rotaryRest(l) || r.rotaryHeads(l)
 			}
 			return r.recogniseRotary(l)
 		})
@@ -223,6 +224,46 @@ func (d *draft) angles(a angles, x []graph.Dim, split bool) *graph.Tensor {
 	return d.layer(a.t.Name+"_pairs", graph.Slice, graph.SliceAttrs{Starts: a.at[:1], Ends: []int{end}, Axes: []int{2}, Steps: []int{step}}, t)
 }
 
+// rotaryRest makes an embedding keep the components behind those that it turns, where a Concat puts them there:
+//
+//	t = Slice(x, first n)
+//	g = Slice(x, the rest)
+//	u = RotaryEmbedding(t, cos, sin)   ->   y = RotaryEmbedding(x, cos, sin) size=n
+//	y = Concat(u, g)
+func (r *rewrite) rotaryRest(l *graph.Layer) bool {
+	part, attrs := l.Inputs[0], l.Attrs.(graph.RotaryAttrs)
+	whole := r.net.Sole(l.Outputs[0])
+	if attrs.Size != 0 || attrs.Heads != 0 || part.Producer == nil || len(part.Producer.Inputs) == 0 ||
+		whole == nil || whole.Op != graph.Concat || len(whole.Inputs) != 2 || whole.Epilogue.Args > 0 {
+		return false
+	}
+	x, y := part.Producer.Inputs[0], whole.Outputs[0]
+	if x == nil || !graph.EqualDims(x.Dims, y.Dims) || x.Type != y.Type || len(x.Dims) != 4 {
+		return false
+	}
+	w := newLaneWalk(x)
+	turned, rest := w.of(part), w.of(whole.Inputs[1])
+	list := slices.Concat(turned, rest)
+	if len(turned) == 0 || len(rest) == 0 || len(list) != len(w.known[x]) {
+		return false
+	}
+	for i, own := range list {
+		if len(own) != 1 || own[0] != (laneTerm{from: i}) {
+			return false
+		}
+	}
+	c := r.candidate("rotary-rest", append([]*graph.Layer{l, whole}, w.inner...)...)
+	attrs.Size = len(turned)
+	by := &graph.Layer{Name: whole.Name, Op: l.Op, Attrs: attrs, Inputs: append([]*graph.Tensor{x}, l.Inputs[1:]...), Outputs: []*graph.Tensor{{Name: y.Name}}}
+	if err := by.Infer(); err != nil || !graph.EqualDims(by.Outputs[0].Dims, y.Dims) {
+		return c.miss(WrongShape, "%s cannot be turned with the components that stay", x)
+	}
+	if !c.contained(whole) || !c.has(by) || !c.enabled() {
+		return false
+	}
+	return c.substitute(whole, by)
+}
+
 // rotaryHeads moves an embedding before the moves that give heads an axis of their own:
 //
 //	x = Transpose(Reshape(t, [B, S, H, D])) perm=[0 2 1 3]        u = RotaryEmbedding(t, cos, sin) heads=H
@@ -232,9 +273,12 @@ func (r *rewrite) rotaryHeads(l *graph.Layer) bool {
 	if len(x.Dims) != 4 {
 		return false
 	}
+	if r.normHeads(x) {
+		return true
+	}
 	list := r.operandForms(x, false, batchRole, headRole, rowRole, depthRole)
 	i := slices.IndexFunc(list, func(f form) bool {
-		return len(f.dims) == 3 && f.asIs() && f.repeats.Is(1) && f.batch.Equal(x.Dims[0]) && f.heads.Equal(x.Dims[1])
+		return len(f.dims) == 3 && !f.turned && len(f.layers) > 0 && f.repeats.Is(1) && f.batch.Equal(x.Dims[0]) && f.heads.Equal(x.Dims[1])
 	})
 	heads, ok := x.Dims[1].IsConst()
 	if i < 0 || !ok {
@@ -245,15 +289,28 @@ func (r *rewrite) rotaryHeads(l *graph.Layer) bool {
 	attrs := l.Attrs.(graph.RotaryAttrs)
 	attrs.Heads = heads
 	u := &graph.Tensor{Name: y.Name + "_rows"}
+	rows := &graph.Tensor{Name: f.t.Name, Type: f.t.Type, Dims: f.dims}
 	by := &graph.Layer{Name: l.Name, Op: graph.Rotary, Attrs: attrs, From: l.From, Outputs: []*graph.Tensor{u},
-		Inputs: append([]*graph.Tensor{f.t}, l.Inputs[1:]...)}
+		Inputs: append([]*graph.Tensor{rows}, l.Inputs[1:]...)}
 	if err := by.Infer(); err != nil || !graph.EqualDims(u.Dims, f.dims) {
 		return c.miss(WrongShape, "%s cannot be turned before its heads are cut", f.t)
+	}
+	joined, ok := reshapeTo(f.t, f.dims)
+	if !ok {
+		return c.miss(WrongShape, "%s cannot be given the shape %s", f.t, graph.FormatDims(f.dims))
 	}
 	cut := []graph.Dim{x.Dims[0], x.Dims[2], x.Dims[1], x.Dims[3]}
 	shape, ok := reshapeTo(u, cut)
 	if !ok || !c.has(by) || !c.enabled() {
 		return false
+	}
+	if by.Inputs[0] = f.t; !f.asIs() {
+		flat := r.reshape(f.t, f.t.Name+"_rows_shape", joined)
+		if f.t.Producer != nil {
+			flat.From = f.t.Producer.From
+		}
+		flat.Name, flat.Outputs = f.t.Name+"_rows", []*graph.Tensor{r.net.NewTensor(f.t.Name+"_rows", f.t.Type, f.dims)}
+		by.Inputs[0] = r.net.Insert(flat).Outputs[0]
 	}
 	by.Outputs = []*graph.Tensor{r.net.NewTensor(u.Name, u.Type, u.Dims)}
 	by.Name = u.Name

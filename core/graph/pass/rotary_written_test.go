@@ -97,6 +97,42 @@ func TestRotaryAsWritten(t *testing.T) {
 			e, f := n.turnedPairs(parts[0], parts[1], n.weights("cos", -1, 1, s, d/2), n.weights("sin", -1, 1, s, d/2))
 			return n.output(n.join("Joined", e, f))
 		}},
+		{"rest-behind-an-embedding", func(n *net) *graph.Network {
+			x := n.transpose("Transpose", n.reshape("Heads", n.input("x", b, s, h*d), b, s, h, d), 0, 2, 1, 3)
+			u := n.add("Turned", graph.Rotary, graph.RotaryAttrs{}, n.cut("First", x, 0, d/2, 1), n.weights("cos", -1, 1, 1, s, d/4), n.weights("sin", -1, 1, 1, s, d/4))
+			return n.output(n.relu("Relu", n.join("Joined", u, n.cut("Rest", x, d/2, d, 1))))
+		}},
+		{"other-components-behind-an-embedding", func(n *net) *graph.Network {
+			x := n.input("x", b, h, s, d)
+			u := n.add("Turned", graph.Rotary, graph.RotaryAttrs{}, n.cut("First", x, 0, d/2, 1), n.weights("cos", -1, 1, 1, s, d/4), n.weights("sin", -1, 1, 1, s, d/4))
+			return n.output(n.join("Joined", u, n.cut("First again", x, 0, d/2, 1)))
+		}},
+		{"angles-repeated", func(n *net) *graph.Network {
+			angles := func(name string, op graph.EltOp) *graph.Tensor {
+				all := n.add(name, graph.Expand, nil, n.reshape(name+" pairs", n.input(name+" of pairs", s, d/2), s, d/2, 1), n.ints(s, d/2, 2))
+				return n.elt(name+"s", op, nil, n.reshape(name+" all", all, s, d))
+			}
+			x := n.input("x", b, h, s, d)
+			u, v := n.cut("U", x, 0, d, 2), n.elt("Neg", graph.EltNeg, nil, n.cut("V", x, 1, d, 2))
+			turned := n.reshape("Turned", n.join("Pairs", n.reshape("E", v, b, h, s, d/2, 1), n.reshape("F", u, b, h, s, d/2, 1)), b, h, s, d)
+			cos := angles("Angle", graph.EltCos)
+			sin := n.elt("Sines", graph.EltSin, nil, cos.Producer.Inputs[0])
+			return n.output(n.binary("Add", graph.EltAdd, n.binary("C", graph.EltMul, x, cos), n.binary("S", graph.EltMul, turned, sin)))
+		}},
+		{"norm-of-cut-heads", func(n *net) *graph.Network {
+			x := n.add("Norm", graph.RMSNorm, graph.LayerNormAttrs{Axis: -1}, n.reshape("Heads", n.input("x", b, s, h*d), b, s, h, d), n.weights("scale", -1, 1, d))
+			return n.output(n.relu("Relu", n.halves(n.transpose("Transpose", x, 0, 2, 1, 3), n.twice("cos", s, d), n.twice("sin", s, d))))
+		}},
+		{"norm-of-heads-apart", func(n *net) *graph.Network {
+			x := n.transpose("Transpose", n.reshape("Heads", n.input("x", b, s, h*d), b, s, h, d), 0, 2, 1, 3)
+			y := n.add("Norm", graph.RMSNorm, graph.LayerNormAttrs{Axis: -1}, x, n.weights("scale", -1, 1, d))
+			return n.output(n.relu("Relu", n.halves(y, n.twice("cos", s, d), n.twice("sin", s, d))))
+		}},
+		{"norm-with-a-second-consumer", func(n *net) *graph.Network {
+			x := n.transpose("Transpose", n.reshape("Heads", n.input("x", b, s, h*d), b, s, h, d), 0, 2, 1, 3)
+			y := n.add("Norm", graph.RMSNorm, graph.LayerNormAttrs{Axis: -1}, x, n.weights("scale", -1, 1, d))
+			return n.output(n.halves(y, n.twice("cos", s, d), n.twice("sin", s, d)), n.relu("Relu", x))
+		}},
 		{"components-change-places", func(n *net) *graph.Network {
 			x := n.input("x", b, s, h, d)
 			e, f := n.turnedPairs(n.cut("U", x, 0, d, 2), n.cut("V", x, 1, d, 2), n.weights("cos", -1, 1, s, 1, d/2), n.weights("sin", -1, 1, s, 1, d/2))
