@@ -137,6 +137,9 @@ func (r *rewrite) batchNormToScale(l *graph.Layer) bool {
 	if !isFloat(x) {
 		return c.miss(WrongType, "%s is %s", x.Name, x.Type)
 	}
+	if !graph.EqualDims(x.Dims, l.Outputs[0].Dims) {
+		return c.miss(WrongShape, "the channels of %s are known by the parameters alone", x.Name)
+	}
 	a, b, ok := c.affineOf(l)
 	if !ok || !c.enabled() {
 		return false

@@ -88,6 +88,11 @@ func TestFoldBatchNorm(t *testing.T) {
 			x := n.batchNorm("Bn", n.input("x", 2, 4, 3, 3))
 			return n.output(n.add("Deconv", graph.ConvTranspose, graph.ConvTransposeAttrs{Group: 1}, x, n.weights("w", -1, 1, 4, 3, 2, 2)))
 		}},
+		{"channels-known-by-parameters", func(n *net) *graph.Network {
+			x := n.AddInput("x", graph.F32, graph.Const(1), graph.Symbol("c"), graph.Const(3))
+			return n.output(n.add("Bn", graph.BatchNorm, graph.BatchNormAttrs{}, x,
+				n.weights("s", .5, 1.5, 1), n.weights("b", -1, 1, 1), n.weights("m", -1, 1, 1), n.weights("v", .5, 2, 1)))
+		}},
 		{"too-large-for-half", func(n *net) *graph.Network {
 			half := func(name string, values ...float32) *graph.Tensor {
 				v := graph.NewValue(graph.F16, len(values))
