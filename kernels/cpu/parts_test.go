@@ -66,3 +66,38 @@ func TestParts(t *testing.T) {
 		})
 	}
 }
+
+// TestPartsOfItems checks that parts along the channels, which are read where they lie, are split and joined along the batch.
+func TestPartsOfItems(t *testing.T) {
+	b := cpu.Open(2)
+	defer b.Close()
+	for _, c := range []struct {
+		name string
+		read func(d *graph.Definition, p *graph.Tensor) *graph.Tensor
+	}{
+		{"split", func(d *graph.Definition, p *graph.Tensor) *graph.Tensor { return d.Split(p, 0, 1, 2)[1] }},
+		{"whole", func(d *graph.Definition, p *graph.Tensor) *graph.Tensor { return d.Split(p, 0, 3)[0] }},
+		{"concat", func(d *graph.Definition, p *graph.Tensor) *graph.Tensor {
+			return d.Concat(0, p, d.Weights("c", []float32{7, 8, 9, 10, 11, 12, 13, 14}, 1, 2, 2, 2), p)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := graph.Define("items")
+			x := d.Input("x", graph.F32, graph.Shape(3, 5, 2, 2)...)
+			part := d.Slice(x, graph.SliceAttrs{Starts: []int{2}, Ends: []int{4}, Axes: []int{1}})
+			d.Output("y", c.read(d, part))
+			n, err := d.Network()
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := run.NewPlan(t.Context(), n, nil, b, run.BestGuess)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s := p.Steps[0]; s.Tactic != run.InMemory {
+				t.Errorf("the slice is %s", s.Tactic)
+			}
+			checkEngine(t, b, p, 0)
+		})
+	}
+}

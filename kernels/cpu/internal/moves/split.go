@@ -42,9 +42,6 @@ func matchSplit(b kernels.Binding) error {
 		if d.Type != x.Type || !t.Range.Equal(b.Layer.Inputs[0].Range) {
 			return fmt.Errorf("output %s has another type or range", t.Name)
 		}
-		if axis == 0 && !(d.Dense() && x.Dense()) {
-			return fmt.Errorf("slices along the batch")
-		}
 		if block := d.Block(); i < len(b.Out)-1 && d.Dims[1%len(d.Dims)]%block != 0 {
 			return fmt.Errorf("output %s has %d channels, not whole blocks of %d", t.Name, d.Dims[1], block)
 		}
@@ -87,6 +84,14 @@ func (k *splitKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels
 
 func (l *splitLaunch) do(u, _ int) {
 	k := l.kernel
+	if k.axis == 0 {
+		from := l.in
+		for j, d := range k.outs {
+			copyItems(l.out[j].Host, d, from, k.x)
+			from = from[min(len(from), d.Dims[0]*k.x.BatchStride()*k.x.Type.Size()):]
+		}
+		return
+	}
 	n, i, size := u/k.inner, u%k.inner, k.x.Type.Size()
 	from := l.in[n*k.x.BatchStride()*size+i*rowBytes(k.x, k.axis):]
 	for j, d := range k.outs {

@@ -42,9 +42,6 @@ func matchConcat(b kernels.Binding) error {
 	if out.Format != kernels.Linear && axis != 1 {
 		return fmt.Errorf("blocks of channels are concatenated along channels only, not along axis %d", axis)
 	}
-	if axis == 0 && !out.Dense() {
-		return fmt.Errorf("slices along the batch")
-	}
 	for i, d := range b.In {
 		t := b.Layer.Inputs[i]
 		if t.Type != out.Type || !t.Range.Equal(b.Layer.Outputs[0].Range) {
@@ -66,9 +63,10 @@ func bindConcat(b kernels.Binding) (kernels.Kernel, error) {
 	size := out.Type.Size()
 	if axis == 0 {
 		return work.Launcher(func(_ kernels.Stream, in, dst []kernels.Mem, _ kernels.Mem) error {
-			at := 0
+			to := dst[0].Host
 			for i, d := range b.In {
-				at += copy(dst[0].Host[at:], source(b, in, i)[:d.Bytes()])
+				copyItems(to, out, source(b, in, i), d)
+				to = to[min(len(to), d.Dims[0]*out.BatchStride()*size):]
 			}
 			return nil
 		}), nil
@@ -95,6 +93,19 @@ func source(b kernels.Binding, in []kernels.Mem, i int) []byte {
 		return b.Consts[i]
 	}
 	return in[i].Host
+}
+
+// copyItems copies the batch items that both tensors have from the begin of one to the begin of the other, in Linear format.
+func copyItems(dst []byte, to kernels.Desc, src []byte, from kernels.Desc) {
+	n, size := min(to.Dims[0], from.Dims[0]), to.Type.Size()
+	item := graph.Count(to.Dims[1:]) * size
+	over, under := to.BatchStride()*size, from.BatchStride()*size
+	if over == item && under == item {
+		n, item = min(n, 1), n*item
+	}
+	for i := range n {
+		copy(dst[i*over:][:item], src[i*under:][:item])
+	}
 }
 
 // rowBytes returns the bytes of all elements from the given axis on.
