@@ -72,6 +72,22 @@ func TestActivations(t *testing.T) {
 	}
 }
 
+// TestSoftplusBelowZero holds softplus to a relative error where it is e^x less its square's half, down to what it rounds to 0.
+func TestSoftplusBelowZero(t *testing.T) {
+	var x []float32
+	for i := range 3400 {
+		x = append(x, -float32(i)/40)
+	}
+	for _, rough := range []bool{false, true} {
+		for i, got := range simulateActivation(t, graph.EltSoftplus, x, ptxsim.Options{Rough: rough}) {
+			want := float64(graph.Instr{Op: graph.EltSoftplus}.Eval(x[i], 0, 0))
+			if d := math.Abs(float64(got)-want) / want; !(d <= 4e-6) {
+				t.Errorf("softplus of %g is %g, want %g", x[i], got, want)
+			}
+		}
+	}
+}
+
 // TestAngles compares sines, cosines and tangents with their definition for numbers of all magnitudes, those beside multiples
 // of pi / 2 among them.
 func TestAngles(t *testing.T) {
