@@ -76,6 +76,10 @@ var defineCases = func() map[string]defineCase {
 		"GatedMatMul": {"GatedMatMul", func(d *Definition, g given) *Tensor {
 			return d.GatedMatMul(g.matrix, g.w(6, 5), g.w(6, 5), EltSilu)
 		}},
+		"MatMulNBits": {"MatMulNBits", func(d *Definition, g given) *Tensor {
+			w := d.Constant("few", Value{U8, []int{5, 1, 8}, make([]byte, 40)})
+			return d.MatMulNBits(g.matrix, w, g.w(5, 1), nil, g.w(5), NBitsAttrs{K: 6, Bits: 4, Block: 16})
+		}},
 		"MatMul":      {"MatMul", func(d *Definition, g given) *Tensor { return d.MatMul(g.matrix, g.w(6, 5)) }},
 		"MaxPool":     {"MaxPool", func(d *Definition, g given) *Tensor { return d.MaxPool(g.x, PoolAttrs{Kernel: []int{2, 2}}) }},
 		"AveragePool": {"AveragePool", func(d *Definition, g given) *Tensor { return d.AveragePool(g.x, PoolAttrs{Global: true}) }},

@@ -43,6 +43,11 @@ func (d *Definition) GatedMatMul(x, w, v *Tensor, activation EltOp) *Tensor {
 	return d.Layer(GatedMatMul, GatedAttrs{activation}, x, w, v)
 }
 
+// MatMulNBits adds [MatMulNBits]; zeros and bias may be nil.
+func (d *Definition) MatMulNBits(x, w, scales, zeros, bias *Tensor, a NBitsAttrs) *Tensor {
+	return d.Layer(MatMulNBits, a, x, w, scales, zeros, bias)
+}
+
 // Scale adds (x*scale + shift) ^ power for x [N,C,...]; each of the constants has one element, one for each channel [C],
 // or a shape that broadcasts to x, and may be nil.
 func (d *Definition) Scale(x, scale, shift, power *Tensor) *Tensor {

@@ -88,8 +88,8 @@ func gemmFastGelu(d *Definition, n *Node) ([]*Tensor, error) {
 	return result(d.GeluTanh(d.plus(d.MatMul(n.Input(0), n.Input(1)), n.Input(2))))
 }
 
-// matMulNBits is a matrix product with weights of 2, 4 or 8 bits that have a scale and a zero point for each block of inputs. They
-// must be constants; the network holds them as reals. What accuracy_level says of the input is not done to it.
+// matMulNBits is [MatMulNBits]. The weights and what belongs to them must be constants. What accuracy_level says of the input is
+// not done to it.
 func matMulNBits(d *Definition, n *Node) ([]*Tensor, error) {
 	if err := n.needs(0, 1, 2); err != nil {
 		return nil, err
@@ -101,9 +101,41 @@ func matMulNBits(d *Definition, n *Node) ([]*Tensor, error) {
 	if err := n.lacks("g_idx", 4); err != nil {
 		return nil, err
 	}
-	w, err := n.blockedWeights()
+	a, columns := NBitsAttrs{K: n.Int("K", 0), Bits: n.Int("bits", 4), Block: n.Int("block_size", 0)}, n.Int("N", 0)
+	if a.K < 1 || a.Block < 1 || a.Bits < 1 || columns < 1 || columns > maxExtent/a.K || a.Block > maxExtent {
+		return nil, fmt.Errorf("attributes N %d, K %d, bits %d and block_size %d are no shape", columns, a.K, a.Bits, a.Block)
+	}
+	blocks := (a.K + a.Block - 1) / a.Block
+	shape := func(input int, dims ...int) (*Tensor, error) {
+		t := n.Input(input)
+		v, ok := t.Const()
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("the weights and their scales must be constants; %s is computed", t.Name)
+		case v.Len() != Count(dims):
+			return nil, fmt.Errorf("input %d has %d elements, want %v", input, v.Len(), dims)
+		case EqualDims(t.Dims, Shape(dims...)):
+			return t, nil
+		}
+		return d.Constant(d.fresh(t.Name), Value{v.Type, dims, v.Data}), nil
+	}
+	w, err := shape(1, columns, blocks, a.Block*a.Bits/8)
 	if err != nil {
 		return nil, err
 	}
-	return result(d.plus(d.MatMul(n.Input(0), d.Constant(d.fresh("weights"), w)), n.Input(5)))
+	scales, err := shape(NBitsScales, columns, blocks)
+	if err != nil {
+		return nil, err
+	}
+	zeros := n.Input(NBitsZeros)
+	if zeros != nil {
+		each := blocks
+		if zeros.Type == U8 {
+			each = zeroBytes(blocks, a.Bits)
+		}
+		if zeros, err = shape(NBitsZeros, columns, each); err != nil {
+			return nil, err
+		}
+	}
+	return result(d.MatMulNBits(n.Input(0), w, scales, zeros, n.Input(5), a))
 }

@@ -14,6 +14,7 @@ const (
 	ClassConvolution       // sums of products of windows of the input with weights
 	ClassMatrix            // matrix products
 	ClassIntegers          // convolutions and matrix products of plain integers, whose scales are inputs
+	ClassWeightOnly        // matrix products of real numbers by weights of few bits, whose scales are inputs
 	ClassPooling           // mean, sum or extreme of windows or along axes: within the range of what it reads, or their sum
 	ClassReduction         // other figures of the elements along axes: norms, products, running sums, places of extremes
 	ClassNorm              // normalisations, softmax included
@@ -114,7 +115,7 @@ func (l *Layer) Movement() Movement {
 
 // check returns what a description of an op leaves open.
 func (op *Op) check() error {
-	product := op.IsProduct() || op.Class == ClassIntegers
+	product := op.IsProduct() || op.Class == ClassIntegers || op.Class == ClassWeightOnly
 	for _, open := range []struct {
 		missing bool
 		what    string

@@ -44,6 +44,7 @@ func Ops() OpSet {
 		LRN,
 		MatMul,
 		MatMulInteger,
+		MatMulNBits,
 		MaxPool,
 		MeanVarianceNorm,
 		OneHot,

@@ -72,6 +72,7 @@ func Layers() []Case {
 	m.splits()
 	m.castPrograms()
 	m.gated()
+	m.fewBits()
 	m.turnedAttentions()
 	return m.cases
 }

@@ -21,6 +21,27 @@ func (m *maker) gated() {
 	}
 }
 
+// fewBits are products with weights of few bits: blocks that end within a column and not, with and without zero points, a bias
+// and an epilogue, of few and of many rows.
+func (m *maker) fewBits() {
+	for i, s := range [][4]int{{1, 16, 1, 16}, {1, 64, 40, 32}, {3, 40, 17, 16}, {9, 200, 33, 128}, {33, 96, 70, 64}, {1, 70, 130, 4096}} {
+		for _, bits := range []int{2, 4, 8} {
+			for _, t := range []graph.DataType{graph.F32, graph.F16} {
+				a, e := graph.NBitsAttrs{K: s[1], Bits: bits, Block: s[3]}, epilogues[i%len(epilogues)]
+				blocks := (s[1] + s[3] - 1) / s[3]
+				list := []*graph.Tensor{m.tensor(t, graph.Range{}, 1, s[0], s[1]), m.constant(graph.U8, graph.Range{}, 1, s[2], blocks, s[3]*bits/8),
+					m.constant(t, graph.Range{}, s[1]<<bits, s[2], blocks)}
+				if i%2 == 1 {
+					list = append(list, m.constant(graph.U8, graph.Range{}, 1, s[2], (blocks*bits+7)/8), m.constant(t, graph.Range{}, 1, s[2]))
+				}
+				l := m.layer(graph.MatMulNBits, a, list...)
+				m.fuse(l, e, t, graph.Range{})
+				m.add(fmt.Sprintf("few_bits_%s_%d_%v_%s", t, bits, s, e.name), l, Tolerance{Real: 1e-4})
+			}
+		}
+	}
+}
+
 // quantizedProducts are matrix products of bytes with all kinds of outputs and epilogues.
 func (m *maker) quantizedProducts() {
 	for i, s := range [][3]int{{1, 1, 1}, {1, 64, 10}, {3, 17, 33}, {16, 128, 64}, {7, 96, 40}} {

@@ -39,7 +39,7 @@ type sibling struct {
 
 // mergeSiblings merges l with the later products that read its input.
 func (r *rewrite) mergeSiblings(l *graph.Layer) bool {
-	if !isAnchor(l) || len(l.Inputs[0].Users) < 2 {
+	if !isAnchor(l) || !l.Op.IsProduct() || len(l.Inputs[0].Users) < 2 {
 		return false
 	}
 	var others []*graph.Layer

@@ -21,7 +21,7 @@ type linear struct {
 
 // isAnchor reports whether l is a layer that other layers are fused into: a convolution or matrix product.
 func isAnchor(l *graph.Layer) bool {
-	return l != nil && l.Op.IsProduct() && len(l.Outputs) == 1 && isFloat(l.Outputs[0])
+	return l != nil && (l.Op.IsProduct() || l.Op.Class == graph.ClassWeightOnly) && len(l.Outputs) == 1 && isFloat(l.Outputs[0])
 }
 
 // linear returns l as linear, or records why a candidate cannot scale and shift its channels.

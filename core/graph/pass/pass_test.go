@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/exp/golden"
+
 	"github.com/trtui/trtui/core/graph"
 )
 
@@ -176,5 +178,35 @@ func TestTarget(t *testing.T) {
 	got, steps := runPass(t, n, []Pass{recogniseNorms}, Config{Target: refuse})
 	if m := steps[0].Missed; len(got.Layers) != len(n.Layers) || len(m) != 1 || m[0].Reason != NoTactic || m[0].Detail != "no normalisations" {
 		t.Errorf("missed %v in\n%s", m, got)
+	}
+}
+
+// TestExpandWeights writes what becomes of weights of few bits where the target does not read them, with a bias and without.
+func TestExpandWeights(t *testing.T) {
+	refuse := func(l *graph.Layer) error {
+		if l.Op == graph.MatMulNBits {
+			return constError("no weights of few bits")
+		}
+		return nil
+	}
+	for name, bias := range map[string]bool{"plain": false, "bias": true} {
+		t.Run(name, func(t *testing.T) {
+			m := newNet(t, name)
+			w := graph.NewValue(graph.U8, 5, 2, 8)
+			for i := range w.Data {
+				w.Data[i] = byte(i * 37)
+			}
+			in := []*graph.Tensor{m.input("x", 2, 3, 24), m.AddConst("w", w), m.weights("s", -.1, .1, 5, 2)}
+			if bias {
+				in = append(in, nil, m.weights("b", -1, 1, 5))
+			}
+			n := m.output(m.add("Few", graph.MatMulNBits, graph.NBitsAttrs{K: 24, Bits: 4, Block: 16}, in...))
+			got, steps := runPass(t, n, []Pass{expandWeights}, Config{Target: refuse})
+			sameMeaning(t, n, got, 1e-5)
+			golden.RequireEqual(t, []byte(report(n, got, steps)))
+			if kept, _ := runPass(t, n, []Pass{expandWeights}, Config{}); len(kept.Layers) != 1 || kept.Layers[0].Op != graph.MatMulNBits {
+				t.Errorf("a target that reads them has\n%s", kept)
+			}
+		})
 	}
 }

@@ -7,6 +7,7 @@ import "fmt"
 func Standard() []Pass {
 	return []Pass{
 		deadCode,
+		expandWeights,
 		foldConstants,
 		staticReshapes,
 		unflattenProducts,
@@ -52,6 +53,8 @@ func Lowering() []Pass {
 
 // order says which pass must come before which in a table that has both, and why.
 var order = []struct{ first, then, why string }{
+	{"dead-code", "expand-weights", "what nothing needs stays small"},
+	{"expand-weights", "unflatten-products", "products by real weights are as all others"},
 	{"dead-code", "fold-constants", "what nothing needs is not worth computing"},
 	{"fold-constants", "static-reshapes", "shapes computed from constants are constants first"},
 	{"static-reshapes", "remove-no-ops", "a reshape to the same shape is recognised by its static form"},

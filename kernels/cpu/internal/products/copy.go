@@ -24,16 +24,23 @@ func RoomF32(m, n, k, stride int) int {
 // spread returns the floats from one copied row of k to the next.
 func spread(k int) int { return (work.CeilDiv(k, work.Lanes) | 1) * work.Lanes }
 
-// gemmCopy is the copy of the rows of a product.
+// gemmCopy is the copy of the rows of a matrix of depth k, zeros behind each.
 type gemmCopy struct {
-	call   GemmF32Call
-	stride int
+	to, from             []float32
+	toStride, fromStride int
+	rows, k              int
 }
 
 var copyJob = work.NewJob((*gemmCopy).do)
 
+// run copies the rows.
+func (c *gemmCopy) run(parallel work.Parallel, workers int) {
+	copyJob.Run(parallel, max(1, workers), work.CeilDiv(c.rows, copyRows), *c)
+}
+
 func (c *gemmCopy) do(u, _ int) {
-	for i := u * copyRows; i < min(c.call.M, (u+1)*copyRows); i++ {
-		copy(c.call.Room[i*c.stride:], c.call.A[i*c.call.AStride:][:c.call.B.K])
+	for i := u * copyRows; i < min(c.rows, (u+1)*copyRows); i++ {
+		row := c.to[i*c.toStride:][:c.toStride]
+		clear(row[copy(row, c.from[i*c.fromStride:][:c.k]):])
 	}
 }

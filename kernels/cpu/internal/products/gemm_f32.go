@@ -168,8 +168,9 @@ func Gemm(parallel work.Parallel, call *GemmF32Call) {
 	}
 	r := gemmRun{call: *call}
 	if len(call.Room) > 0 {
-		r.call.A, r.call.AStride = call.Room, spread(call.B.K)
-		copyJob.Run(parallel, max(1, call.Workers), work.CeilDiv(call.M, copyRows), gemmCopy{*call, r.call.AStride})
+		rows := gemmCopy{call.Room, call.A, spread(call.B.K), call.AStride, call.M, call.B.K}
+		rows.run(parallel, call.Workers)
+		r.call.A, r.call.AStride = rows.to, rows.toStride
 	}
 	if call.Bias != nil {
 		copy(r.lastBias[:], call.Bias[(call.B.N-1)/call.B.panel*call.B.panel:])

@@ -17,6 +17,7 @@ func TacticsF32(isa asm.Features, workers int) []kernels.Tactic {
 		tacticF32("matmul", "", graph.MatMul, isa, workers, matchGemmF32, bindGemmF32),
 		tacticF32("matmul", "_dynamic", graph.MatMul, isa, workers, matchMatMul, bindMatMul),
 		gatedTactic(isa, workers),
+		nBitsTactic(isa, workers),
 	}
 }
 

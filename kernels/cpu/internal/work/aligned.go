@@ -6,7 +6,7 @@ import "unsafe"
 func AlignedFloats(n int) []float32 { return Aligned[float32](n) }
 
 // Aligned is AlignedFloats for elements whose size divides a cache line's.
-func Aligned[T int8 | float32](n int) []T {
+func Aligned[T int8 | byte | float32](n int) []T {
 	var element T
 	size := int(unsafe.Sizeof(element))
 	v := make([]T, n+64/size)

@@ -43,6 +43,7 @@ var families = []family{
 	{"quant", quant},
 	{"rotary", rotary},
 	{"vec", vec},
+	{"weights", weights},
 }
 
 func main() {

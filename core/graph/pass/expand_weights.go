@@ -1,0 +1,45 @@
+package pass
+
+import "github.com/trtui/trtui/core/graph"
+
+// expandWeights makes real weights of those of few bits where the target has no kernel that reads them as they are.
+//
+//	y = MatMulNBits(x, w, scales, zeros, bias)   ->   t = MatMul(x, w_real)
+//	                                                  y = t + bias
+var expandWeights = Pass{
+	Name:  "expand-weights",
+	Doc:   "make real numbers of weights of few bits that the target does not read",
+	Rules: []string{"real-weights"},
+	run:   func(r *rewrite) { r.each(r.expandWeights) },
+}
+
+func (r *rewrite) expandWeights(l *graph.Layer) bool {
+	if l.Op != graph.MatMulNBits || r.cfg.has(l) == nil {
+		return false
+	}
+	c := r.candidate("real-weights", l)
+	var values [graph.NBitsBias]graph.Value
+	for i := 1; i < graph.NBitsBias; i++ {
+		if t := l.Input(i); t != nil {
+			v, ok := t.Const()
+			if !ok {
+				return c.miss(NotConstant, "%s is computed", t.Name)
+			}
+			values[i] = v
+		}
+	}
+	if !c.enabled() {
+		return false
+	}
+	w := graph.NewNBitsWeights(l.Attrs.(graph.NBitsAttrs), values[1], values[graph.NBitsScales], values[graph.NBitsZeros])
+	x, y := l.Inputs[0], l.Outputs[0]
+	product := &graph.Layer{Name: l.Name, Op: graph.MatMul, Inputs: []*graph.Tensor{x, r.net.AddConst(l.Name+"_real", w.Real(x.Type))}}
+	bias := l.Input(graph.NBitsBias)
+	if bias == nil {
+		return c.fire(r.replace(l, product))
+	}
+	sum := r.net.NewTensor(y.Name+"_product", y.Type, y.Dims)
+	product.Outputs, product.From = []*graph.Tensor{sum}, l.From
+	by := r.replace(l, &graph.Layer{Op: graph.Pointwise, Attrs: graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, Inputs: []*graph.Tensor{sum, bias}})
+	return c.fire(r.net.Insert(product), by)
+}
