@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"math"
 	"slices"
 	"testing"
 )
@@ -38,5 +39,23 @@ func TestAttentionDetails(t *testing.T) {
 		if got := l.Details(map[string]int{"n": 3}); !slices.Equal(got, want[i]) {
 			t.Errorf("%s: %+v, want %+v", l.Name, got, want[i])
 		}
+	}
+}
+
+// TestAttentionUnseen: a key and a value that a query does not look at may be anything.
+func TestAttentionUnseen(t *testing.T) {
+	inf := float32(math.Inf(1))
+	in := Values(F32, []float32{1, -2, inf, inf}, 1, 2, 2)
+	x := &Tensor{Name: "x", Type: F32, Dims: Shape(1, 2, 2)}
+	l := &Layer{Op: Attention, Attrs: AttentionAttrs{Heads: 1, KVHeads: 1, Scale: 1, Causal: true}, Inputs: []*Tensor{x, x, x}, Outputs: []*Tensor{{Name: "y"}}}
+	if err := l.Infer(); err != nil {
+		t.Fatal(err)
+	}
+	y := NewValue(F32, 1, 2, 2)
+	if err := l.Eval([]Value{in, in, in}, []Value{y}); err != nil {
+		t.Fatal(err)
+	}
+	if got := y.F32()[:2]; got[0] != 1 || got[1] != -2 {
+		t.Errorf("the first query gives %v, want its own value", got)
 	}
 }

@@ -185,7 +185,9 @@ func (e *attentionEval) query(b, h, i int) {
 		e.stage(ScoresCapped, j, s)
 		bias := e.bias(b, h, i, j)
 		seen = seen || !math.IsInf(bias, -1)
-		all[j] = s + bias
+		if all[j] = s + bias; !e.visible(i, j) {
+			all[j] = bias // whatever the key holds
+		}
 		e.stage(ScoresMasked, j, all[j])
 		top = max(top, all[j])
 	}
