@@ -38,10 +38,10 @@ func isDequantize(l *graph.Layer) bool {
 }
 
 // moves reports whether l only moves the elements of its data inputs as they are stored, or takes their maximum. Where an
-// index says which, the elements stay real.
+// index says which, and where the layer names the type of its result, the elements stay real.
 func moves(l *graph.Layer) bool {
 	other := func(y *graph.Tensor) bool { return y.Type != l.Inputs[0].Type } // of another kind, such as the places of maxima
-	return l.Op.Reals == graph.AsStored && l.Op.Class != graph.ClassLookup && l.Movement() >= graph.Filled &&
+	return l.Op.Reals == graph.AsStored && l.Op.Class != graph.ClassLookup && l.Op.Class != graph.ClassConversion && l.Movement() >= graph.Filled &&
 		!slices.ContainsFunc(l.Outputs, other) && given(l, graph.Fill) == nil
 }
 

@@ -178,6 +178,17 @@ func TestLowering(t *testing.T) {
 	}
 }
 
+// TestCastToItsOwnType lowers a Cast that does nothing, which a pass that was switched off would have removed: it names the type of
+// its result, and stays real.
+func TestCastToItsOwnType(t *testing.T) {
+	m := newNet(t, "cast")
+	cast := func(name string, x *graph.Tensor) *graph.Tensor { return m.add(name, graph.Cast, graph.CastAttrs{To: graph.F32}, x) }
+	x := m.qdq("X", cast("Cast_1", m.input("x", 2, 3, 5, 5)), 1.0/32)
+	n := m.output(m.qconv("Conv", cast("Cast_2", x), 4, 3, 1))
+	got, _ := runPass(t, n, Lowering(), Config{})
+	sameOutputs(t, n, got, 1e-6)
+}
+
 // TestLoweringWithoutTactics lowers for targets that lack some or all integer tactics.
 func TestLoweringWithoutTactics(t *testing.T) {
 	targets := map[string]func(*graph.Layer) error{
