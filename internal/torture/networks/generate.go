@@ -58,7 +58,7 @@ func generate(seed uint64, want string, opset int) *Model {
 	target := 1 + g.rnd.IntN(maxNodes)
 	for tries := 0; len(g.model.Nodes) < target && (tries < 6*target || len(g.model.Nodes) == 0) && g.broken == nil; tries++ {
 		if g.rnd.IntN(40) == 0 {
-			g.gate()
+			g.structure()
 			continue
 		}
 		g.attempt(g.choose())
