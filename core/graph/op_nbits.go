@@ -51,7 +51,7 @@ func inferNBits(l *Layer) error {
 		return fmt.Errorf("bits is %d; 2, 4 and 8 are supported", a.Bits)
 	}
 	if a.K < 1 || a.K > maxExtent || a.Block < 1 || a.Block > 1<<20 || a.Block*a.Bits%8 != 0 {
-		return fmt.Errorf("K %d and block_size %d of %d bits are no shape", a.K, a.Block, a.Bits)
+		return fmt.Errorf("attributes K %d and block_size %d of %d bits are no shape", a.K, a.Block, a.Bits)
 	}
 	x, err := l.needReal(0)
 	if err != nil {

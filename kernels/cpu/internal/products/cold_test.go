@@ -81,6 +81,41 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
+// BenchmarkDecodeBits is those products with weights of 8 and 4 bits in blocks of 32, and in 8 bits by columns.
+func BenchmarkDecodeBits(b *testing.B) {
+	for _, c := range []struct{ bits, block int }{{8, 1 << 20}, {8, 32}, {4, 32}, {4, 128}} {
+		var layers []*PackedWeights
+		bytes, cells := 0, 0
+		for i := range 12*len(decoded) + 1 {
+			n, k := decoded[i%len(decoded)][0], decoded[i%len(decoded)][1]
+			if i == 12*len(decoded) {
+				n, k = 50257, 768
+			}
+			block := min(c.block, k)
+			w, err := NewPackedWeights(Integers{K: k, N: n, Bits: c.bits, Group: block, Q: func(k, n int) int { return (k + n) % 13 },
+				Scale: func(int, int) float32 { return .125 }, Zero: func(int, int) int32 { return 1 << (c.bits - 1) }}, asm.HostFeatures())
+			if err != nil {
+				b.Fatal(err)
+			}
+			layers, cells, bytes = append(layers, w), cells+k*n, bytes+k*n*c.bits/8+4*n*(k/block)
+		}
+		for _, m := range []int{1, 2, 4, 8, 16, 128} {
+			for _, workers := range []int{1, 2} {
+				b.Run(fmt.Sprintf("%d/bits=%d/block=%d/w%d", m, c.bits, c.block, workers), func(b *testing.B) {
+					a, out, room := work.AlignedFloats(m*3072), work.AlignedFloats(m*50257), work.AlignedFloats(RoomWeights(m, 768, 3072, 3072, workers))
+					parallel, stop := cputest.Workers(workers)
+					defer stop()
+					coldTime(b, 2*m*cells, bytes, 1, workers, func() {
+						for _, l := range layers {
+							MultiplyWeights(parallel, &WeightsCall{M: m, A: a, AStride: l.K, B: l, Out: out, OutStride: l.N, Workers: workers, Room: room})
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
 // decoding returns the matrices, and their bytes.
 func decoding(b *testing.B, half bool) (layers []*PackedB, bytes int) {
 	for i := range 12*len(decoded) + 1 {
