@@ -48,7 +48,11 @@ type reformatKernel struct{ b kernels.Binding }
 func (k reformatKernel) Launch(_ kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
 	src, dst := k.b.In[0], k.b.Out[0]
 	x, y := graph.NewValue(src.Type, src.Dims...), graph.NewValue(dst.Type, dst.Dims...)
-	src.ToLinear(x.Data, in[0].Host)
+	if v, ok := k.b.Const(0); ok {
+		x = v
+	} else {
+		src.ToLinear(x.Data, in[0].Host)
+	}
 	if src.Type == dst.Type && k.b.Layer.Inputs[0].Range.Equal(k.b.Layer.Outputs[0].Range) {
 		y = x
 	} else if err := k.b.Layer.Eval([]graph.Value{x}, []graph.Value{y}); err != nil {

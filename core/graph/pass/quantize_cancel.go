@@ -40,6 +40,9 @@ func (r *rewrite) cancelPair(q *graph.Layer) bool {
 	if a.Range.PerChannel() || b.Range.PerChannel() {
 		return c.miss(WrongAttribute, "there is a scale per channel")
 	}
+	if p.IsConst() && !equal {
+		return c.miss(NoTactic, "%s is a constant, which no reformat reads", p.Name)
+	}
 	if equal {
 		if !c.enabled() {
 			return false

@@ -11,6 +11,7 @@ import (
 //	q = QuantizeLinear(w f32)              q i8 with its range
 //	b = DequantizeLinear(c i32)       ->   b f32
 //	t = Transpose(k i8)                    t i8
+//	r = QuantizeLinear(DequantizeLinear(k i8))   r i8 with the second range
 //
 // The Dequantize of 8-bit weights stays, to be fused into the layer that multiplies them.
 var quantizeConstants = Pass{
@@ -23,7 +24,7 @@ var quantizeConstants = Pass{
 				return false
 			}
 			switch {
-			case isQuantize(l), moves(l) && l.Inputs[0].Quantized():
+			case isQuantize(l), moves(l) && l.Inputs[0].Quantized(), isDequantize(l) && quantizedAgain(l.Outputs[0]):
 				return r.computeConstant("quantize-weights", l)
 			case isDequantize(l) && l.Inputs[0].Type == graph.I32:
 				return r.computeConstant("dequantize-bias", l)
@@ -31,6 +32,11 @@ var quantizeConstants = Pass{
 			return false
 		})
 	},
+}
+
+// quantizedAgain reports whether t is quantised, and nothing else is done to it.
+func quantizedAgain(t *graph.Tensor) bool {
+	return len(t.Users) > 0 && !slices.ContainsFunc(t.Users, func(u *graph.Layer) bool { return !isQuantize(u) })
 }
 
 // foldDequantize gives layers that stay in floating point their weights in floating point.

@@ -182,11 +182,32 @@ func TestLowering(t *testing.T) {
 // its result, and stays real.
 func TestCastToItsOwnType(t *testing.T) {
 	m := newNet(t, "cast")
-	cast := func(name string, x *graph.Tensor) *graph.Tensor { return m.add(name, graph.Cast, graph.CastAttrs{To: graph.F32}, x) }
+	cast := func(name string, x *graph.Tensor) *graph.Tensor {
+		return m.add(name, graph.Cast, graph.CastAttrs{To: graph.F32}, x)
+	}
 	x := m.qdq("X", cast("Cast_1", m.input("x", 2, 3, 5, 5)), 1.0/32)
 	n := m.output(m.qconv("Conv", cast("Cast_2", x), 4, 3, 1))
 	got, _ := runPass(t, n, Lowering(), Config{})
 	sameOutputs(t, n, got, 1e-6)
+}
+
+// TestConstantQuantizedAgain: a constant that is dequantised and quantised by another range is one.
+func TestConstantQuantizedAgain(t *testing.T) {
+	m := newNet(t, "again")
+	q := m.quantize("Q", m.qweights("w", -1, 2, 3), 1.0/16, 7, graph.U8)
+	n := m.output(m.dequantize("DQ", q, graph.PerTensor(1.0/16, 7)))
+	for _, c := range []struct {
+		off []string
+		has *graph.Op // what is computed anew each time
+	}{{nil, nil}, {[]string{"quantize-weights"}, graph.Quantize}} {
+		got, _ := runPass(t, n, Lowering(), Config{DisableRules: c.off})
+		sameOutputs(t, n, got, 0)
+		for _, l := range got.Layers {
+			if (l.Op == graph.Reformat || l.Op == graph.Quantize) && l.Op != c.has {
+				t.Errorf("without %v there is\n%s", c.off, got)
+			}
+		}
+	}
 }
 
 // TestLoweringWithoutTactics lowers for targets that lack some or all integer tactics.

@@ -17,6 +17,9 @@ func reformatTactics() []emit.Tactic {
 		list = append(list, emit.Tactic{
 			Name: fmt.Sprintf("reformat_%s_%s", f[0], f[1]), Op: graph.Reformat, In: f[0], Out: f[1], Strided: true,
 			Match: func(b kernels.Binding) error {
+				if b.Consts[0] != nil {
+					return fmt.Errorf("the input is a constant")
+				}
 				if size := b.In[0].Type.Size(); size > 4 || len(b.In[0].Dims) < 2 {
 					return fmt.Errorf("%v: the kernel takes elements of 1, 2 and 4 bytes in at least 2 axes", b.In[0])
 				}
