@@ -203,3 +203,50 @@ func (l *Layer) moveKnown(data ...int) {
 		}
 	}
 }
+
+// followed is how many layers of real numbers are followed to where these become integers of a shape.
+const followed = 16
+
+// truncated returns the integers that a Cast makes of x, where few layers compute it from a few constants: exporters write the
+// extents of an image as roots and quotients.
+func truncated(x, y *Tensor) []Dim {
+	left := followed
+	v, ok := x.computed(&left)
+	if !ok {
+		return nil
+	}
+	list := NewValue(y.Type, v.Dims...)
+	castTo(list, v)
+	dims := make([]Dim, list.Len())
+	for i, n := range list.Ints() {
+		dims[i] = Const(int(n))
+	}
+	return dims
+}
+
+// computed returns t's elements where they are few and follow from constants alone, by as many layers as are left.
+func (t *Tensor) computed(left *int) (Value, bool) {
+	if n, ok := countDims(t.Dims); !ok || n > maxKnownValue || t.Type.Size() == 0 {
+		return Value{}, false
+	}
+	if v, ok := t.Const(); ok {
+		return v, true
+	}
+	l := t.Producer
+	if *left--; l == nil || *left < 0 || len(l.Outputs) != 1 || l.Unsupported() != nil {
+		return Value{}, false
+	}
+	var in []Value
+	for _, x := range l.Inputs {
+		var v Value
+		if x != nil {
+			var ok bool
+			if v, ok = x.computed(left); !ok {
+				return Value{}, false
+			}
+		}
+		in = append(in, v)
+	}
+	y := NewValue(t.Type, EvalDims(t.Dims, nil)...)
+	return y, len(in) > 0 && l.Eval(in, []Value{y}) == nil
+}

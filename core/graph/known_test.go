@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -46,6 +47,11 @@ func TestShapeArithmetic(t *testing.T) {
 			reverse := SliceAttrs{Starts: []int{-1}, Ends: []int{-1 << 62}, Steps: []int{-1}}
 			return add(Cast, CastAttrs{To: I64}, add(Slice, reverse, add(Cast, CastAttrs{To: I32}, add(Slice, reverse, shape))))
 		}},
+		{"the root of a constant", "[batch,4,div(3*h*w,4)]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
+			real := func(f float32) *Tensor { return n.AddConst("c", Values(F32, []float32{f}, 1)) }
+			root := add(n.ops("Pow"), Elementwise{Binary(EltPow)}, real(16.5), real(0.5))
+			return add(Concat, ConcatAttrs{}, list(n, 0), add(Cast, CastAttrs{To: I64}, root), list(n, -1))
+		}},
 	} {
 		n := NewNetwork("shapes")
 		x := n.AddInput("x", F32, Symbol("batch"), Const(3), Symbol("h"), Symbol("w"))
@@ -69,6 +75,35 @@ func TestShapeArithmetic(t *testing.T) {
 
 // ops returns a built-in op.
 func (n *Network) ops(name string) *Op { return Ops().Named(name) }
+
+// TestTileBySymbols: repeats that follow from shapes make extents of symbols, and the layer repeats as often as they say.
+func TestTileBySymbols(t *testing.T) {
+	n := NewNetwork("tile")
+	x := n.AddInput("x", F32, Const(1), Symbol("s"))
+	y := n.AddInput("y", F32, Symbol("heads"))
+	add := func(op *Op, attrs any, in ...*Tensor) *Tensor {
+		l, err := n.Add("", op, attrs, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.Outputs[0]
+	}
+	z := add(Tile, TileAttrs{}, x, add(Concat, ConcatAttrs{}, add(ShapeOf, ShapeAttrs{0, 1}, y), list(n, 2)))
+	n.MarkOutput(z)
+	if got := FormatDims(z.Dims); got != "[heads,2*s]" {
+		t.Errorf("the result is %s", got)
+	}
+	out, err := n.Eval(context.Background(), map[string]Value{"x": Values(F32, []float32{1, 2}, 1, 2), "y": NewValue(F32, 3)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := out[z.Name].F32(); !slices.Equal(got, []float32{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2}) {
+		t.Errorf("it has %v", got)
+	}
+	if _, err := n.Add("", Tile, TileAttrs{}, []*Tensor{x, n.AddInput("r", I64, Const(2))}); err == nil || !strings.Contains(err.Error(), "repeats") {
+		t.Errorf("repeats that nobody knows: %v", err)
+	}
+}
 
 func TestSliceDim(t *testing.T) {
 	h := Symbol("h")

@@ -34,6 +34,8 @@ var Cast = &Op{
 		out.Type, out.Dims, out.Range, out.Value = to, x.Dims, Range{}, nil
 		if (to == I64 || to == I32) && (x.Type == I64 || x.Type == I32) {
 			out.Value = x.Value
+		} else if (to == I64 || to == I32) && x.Type.IsFloat() {
+			out.Value = truncated(x, out)
 		}
 		return nil
 	},

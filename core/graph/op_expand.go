@@ -64,10 +64,11 @@ func expandKnown(x, y *Tensor) []Dim {
 
 // TileAttrs are the attributes of Tile.
 type TileAttrs struct {
-	Repeats []int // for each axis
+	Repeats []int // for each axis; nil if they are input 1
 }
 
-// Tile repeats its input along each axis. ONNX's repeats input must be constant.
+// Tile repeats its input along each axis, as often as its attribute says, or the second input, an I64 list that must be known from
+// constants and the inputs' shapes.
 var Tile = &Op{
 	Name:  "Tile",
 	Attrs: TileAttrs{},
@@ -81,16 +82,22 @@ var Tile = &Op{
 		if err != nil {
 			return err
 		}
-		repeats := l.Attrs.(TileAttrs).Repeats
-		if len(repeats) != len(x.Dims) || slices.ContainsFunc(repeats, func(r int) bool { return r < 0 || r > maxExtent }) {
-			return fmt.Errorf("repeats %v do not fit %s", repeats, x)
+		repeats := Shape(l.Attrs.(TileAttrs).Repeats...)
+		if l.Input(1) != nil {
+			if repeats, err = l.knownInput(1, "repeats"); err != nil {
+				return err
+			}
+		}
+		beyond := func(d Dim) bool { r, ok := d.IsConst(); return ok && (r < 0 || r > maxExtent) }
+		if len(repeats) != len(x.Dims) || slices.ContainsFunc(repeats, beyond) {
+			return fmt.Errorf("repeats %s do not fit %s", FormatDims(repeats), x)
 		}
 		dims := make([]Dim, len(repeats))
 		for i, r := range repeats {
-			dims[i] = x.Dims[i].MulN(r)
+			dims[i] = x.Dims[i].Mul(r)
 		}
 		axis := x.Range.Axis
-		if x.Range.PerChannel() && repeats[axis] != 1 {
+		if x.Range.PerChannel() && !repeats[axis].Is(1) {
 			axis = -1
 		}
 		if err := l.inferMoved(0, x, dims, axis); err != nil {
@@ -103,22 +110,27 @@ var Tile = &Op{
 		x := in[0]
 		tables, s := make([][]int, len(x.Dims)), strides(x.Dims)
 		for a, n := range x.Dims {
-			tables[a] = table(out[0].Dims[a], s[a], func(i int) int { return i % n })
+			tables[a] = table(out[0].Dims[a], s[a], func(i int) int { return i % max(1, n) })
 		}
 		move(out[0], x, tables)
 		return nil
 	},
 	Export: func(e *Exporter) error {
-		return e.Node("Tile", nil, e.Input(0), e.list("repeats", e.Layer.Attrs.(TileAttrs).Repeats))
+		if repeats := e.Layer.Attrs.(TileAttrs).Repeats; repeats != nil {
+			return e.Node("Tile", nil, e.Input(0), e.list("repeats", repeats))
+		}
+		return e.Node("Tile", nil)
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		if _, err := n.rank(0); err != nil {
 			return nil, nil, err
 		}
-		repeats, ok, err := n.known(1, "repeats")
-		if !ok {
+		if n.Input(1) == nil {
 			return nil, nil, fmt.Errorf("input 1 (repeats) is missing")
 		}
-		return TileAttrs{repeats}, n.Inputs[:1], err
+		if repeats, ok := n.Input(1).Ints(); ok {
+			return TileAttrs{repeats}, n.Inputs[:1], nil
+		}
+		return TileAttrs{}, n.Inputs, nil
 	},
 }
