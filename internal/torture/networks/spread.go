@@ -111,6 +111,32 @@ func recompute(rnd *rand.Rand, l *graph.Layer, known map[string]graph.Value, out
 	if l.Op == graph.Conv || l.Op == graph.ConvTranspose {
 		padded(in[1], out[0], l.Op == graph.Conv)
 	}
+	if l.Op.Class == graph.ClassNorm {
+		centred(rnd, l, in, out[0])
+	}
+	if l.Op.Name == "ReduceProd" && in[0].Type == graph.F32 && out[0].Type == graph.F32 {
+		reordered(l, in, out[0])
+	}
+}
+
+// reordered makes NaN the products of which in some order a part overflows, and another vanishes or is 0.
+func reordered(l *graph.Layer, in []graph.Value, y graph.Value) {
+	part := func(of func(a float64) bool) []float32 {
+		x, z := graph.NewValue(graph.F32, in[0].Dims...), graph.NewValue(graph.F32, y.Dims...)
+		for i, f := range in[0].F32() {
+			if x.F32()[i] = 1; of(math.Abs(float64(f))) {
+				x.F32()[i] = f
+			}
+		}
+		_ = l.Eval(append([]graph.Value{x}, in[1:]...), []graph.Value{z})
+		return z.F32()
+	}
+	large, small := part(func(a float64) bool { return a > 1 }), part(func(a float64) bool { return a < 1 })
+	for i := range y.F32() {
+		if math.IsInf(float64(large[i]), 0) && math.Abs(float64(small[i])) < 0x1p-126 {
+			y.F32()[i] = float32(math.NaN())
+		}
+	}
 }
 
 // padded makes NaN what filters with infinite weights compute: a kernel may multiply them by the zeros of a padding, which the
