@@ -72,8 +72,9 @@ func Layers() []Case {
 	m.splits()
 	m.castPrograms()
 	m.gated()
-	m.fewBits()
 	m.turnedAttentions()
+	m.fewBits()
+	m.quantizedConstants()
 	return m.cases
 }
 

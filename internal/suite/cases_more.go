@@ -128,14 +128,19 @@ func (m *maker) normalization() {
 func (m *maker) constants() {
 	r := graph.PerTensor(0.1, 3)
 	m.add("dequantize_constant", m.layer(graph.Dequantize, graph.QuantAttrs{Range: r, Type: graph.F32}, m.constant(graph.I8, r, 1, 2, 17, 3, 3)), Tolerance{Real: 1e-7})
-	requantized := m.layer(graph.Reformat, nil, m.constant(graph.I8, r, 1, 2, 17))
-	requantized.Outputs[0].Type, requantized.Outputs[0].Range = graph.U8, graph.PerTensor(0.2, 9)
-	m.add("reformat_constant", requantized, Tolerance{Step: 1})
-	m.add("quantize_constant", m.layer(graph.Quantize, graph.QuantAttrs{Range: r, Type: graph.U8}, m.constant(graph.F32, graph.Range{}, 1, 2, 17, 3, 3)), Tolerance{Step: 1})
 	m.add("relu_constant", m.layer(graph.Pointwise, graph.Elementwise{Program: graph.Unary(graph.EltRelu)}, m.constant(graph.F32, graph.Range{}, 1, 2, 17, 3, 3)), Tolerance{})
 	s := convShapes[5]
 	m.add("conv_constant", m.layer(graph.Conv, s.attrs(), m.constant(graph.F32, graph.Range{}, 1, s.n, s.c, s.h, s.w), m.constant(graph.F32, graph.Range{}, 3, s.m, s.c, s.k, s.k)), Tolerance{Real: 1e-5})
 	m.add("maxpool_constant", m.layer(graph.MaxPool, graph.PoolAttrs{Global: true}, m.constant(graph.F32, graph.Range{}, 1, 1, 3, 4, 4)), Tolerance{})
+}
+
+// quantizedConstants are constants that are quantised, and brought from one range to another.
+func (m *maker) quantizedConstants() {
+	r := graph.PerTensor(0.1, 3)
+	requantized := m.layer(graph.Reformat, nil, m.constant(graph.I8, r, 1, 2, 17))
+	requantized.Outputs[0].Type, requantized.Outputs[0].Range = graph.U8, graph.PerTensor(0.2, 9)
+	m.add("reformat_constant", requantized, Tolerance{Step: 1})
+	m.add("quantize_constant", m.layer(graph.Quantize, graph.QuantAttrs{Range: r, Type: graph.U8}, m.constant(graph.F32, graph.Range{}, 1, 2, 17, 3, 3)), Tolerance{Step: 1})
 }
 
 // moves are layers that move or convert elements.
