@@ -8,8 +8,8 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
 
-// region is a box of elements with steps of its own in source and destination: what transposing, slicing and padding
-// copy.
+// region is a box of elements with steps of its own in source and destination: what transposing, slicing, padding and
+// repeating copy.
 type region struct {
 	dims     []int
 	from, to []int // steps, in elements
@@ -107,6 +107,27 @@ func padded(b kernels.Binding) (r region, fill []byte, err error) {
 		r.dst += first * r.to[i]
 	}
 	return r, v.Data, nil
+}
+
+// expanded and tiled return what a layer repeats: steps of 0 in the source.
+func expanded(b kernels.Binding) (r region, fill []byte, err error) {
+	x, y := b.In[0].Dims, b.Out[0].Dims
+	r = region{dims: y, from: make([]int, len(y)), to: rowSteps(y)}
+	for i, step := range rowSteps(x) {
+		if axis := i + len(y) - len(x); x[i] == y[axis] {
+			r.from[axis] = step
+		}
+	}
+	return r, nil, nil
+}
+
+func tiled(b kernels.Binding) (r region, fill []byte, err error) {
+	from, to := rowSteps(b.In[0].Dims), rowSteps(b.Out[0].Dims)
+	for i, n := range b.In[0].Dims {
+		r.dims = append(r.dims, b.Out[0].Dims[i]/n, n)
+		r.from, r.to = append(r.from, 0, from[i]), append(r.to, n*to[i], to[i])
+	}
+	return r, nil, nil
 }
 
 // blocked is the move of DepthToSpace and SpaceToDepth. On both sides an element is named by batch, channel, row and place

@@ -22,6 +22,8 @@ func Tactics() []kernels.Tactic {
 		regionTactic("transpose_copy", graph.Transpose, transposed),
 		regionTactic("slice_copy", graph.Slice, sliced),
 		regionTactic("pad_copy", graph.Pad, padded),
+		regionTactic("expand_copy", graph.Expand, expanded),
+		regionTactic("tile_copy", graph.Tile, tiled),
 		regionTactic("depth_to_space_copy", graph.DepthToSpace, blocked),
 		regionTactic("space_to_depth_copy", graph.SpaceToDepth, blocked),
 		gatherTactic,
