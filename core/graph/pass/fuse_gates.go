@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"github.com/trtui/trtui/core/graph"
 )
 
@@ -9,11 +11,16 @@ import (
 //
 //	a = MatMul(x, w) | silu($0)
 //	y = MatMul(x, v, a) | mul($0, $1)   ->   y = GatedMatMul(x, w, v) activation=silu
+//
+// The two may be the halves of one:
+//
+//	a, b = Split(MatMul(x, wv), axis -1)
+//	y = mul(silu(a), b)                 ->   y = GatedMatMul(x, w, v) activation=silu
 var fuseGates = Pass{
 	Name:  "fuse-gates",
 	Doc:   "fuse the two products of a gated linear unit",
-	Rules: []string{"gated-product"},
-	run:   func(r *rewrite) { r.each(r.fuseGate) },
+	Rules: []string{"gated-product", "gated-halves"},
+	run:   func(r *rewrite) { r.each(func(l *graph.Layer) bool { return r.fuseGate(l) || r.fuseHalves(l) }) },
 }
 
 func (r *rewrite) fuseGate(l *graph.Layer) bool {
@@ -61,4 +68,120 @@ func isRowProduct(l *graph.Layer) bool {
 		return a == graph.GemmAttrs{Alpha: 1, Beta: 1}
 	}
 	return l.Op == graph.MatMul
+}
+
+// half is a part of the last axis of a tensor.
+type half struct {
+	of       *graph.Tensor
+	by       *graph.Layer
+	first, n int
+}
+
+// halfOf returns what t is a part of.
+func halfOf(t *graph.Tensor) (h half, ok bool) {
+	l := t.Producer
+	if l == nil || l.Op != graph.Split && l.Op != graph.Slice || l.Epilogue.Args > 0 || len(l.OpInputs()) != 1 {
+		return h, false
+	}
+	h = half{of: l.Inputs[0], by: l}
+	last := len(h.of.Dims) - 1
+	isLast := func(axis int) bool { return axis == last || axis == -1 }
+	if h.n, ok = t.Dims[last].IsConst(); !ok {
+		return h, false
+	}
+	switch a := l.Attrs.(type) {
+	case graph.SplitAttrs:
+		for _, y := range l.Outputs[:slices.Index(l.Outputs, t)] {
+			n, _ := y.Dims[last].IsConst()
+			h.first += n
+		}
+		return h, isLast(a.Axis)
+	case graph.SliceAttrs:
+		all, ok := h.of.Dims[last].IsConst()
+		if !ok || len(a.Axes) != 1 || !isLast(a.Axes[0]) || a.Steps != nil && a.Steps[0] != 1 {
+			return h, false
+		}
+		if h.first = a.Starts[0]; h.first < 0 {
+			h.first += all
+		}
+		return h, h.first >= 0 && h.first+h.n <= all
+	}
+	return h, false
+}
+
+// gateOf returns the activation of a program that multiplies it by the other argument, and the activation's argument.
+func gateOf(p graph.Program) (op graph.EltOp, of int, ok bool) {
+	if p.Args != 2 || len(p.Code) != 2 || p.Code[1].Op != graph.EltMul {
+		return 0, 0, false
+	}
+	a, times := p.Code[0], p.Code[1].Arg
+	of = a.Arg[0]
+	info := a.Op.Info()
+	ok = info.Arity == 1 && info.Imms == 0 && of < 2 && (times[0] == 2 && times[1] == 1-of || times[1] == 2 && times[0] == 1-of)
+	return a.Op, of, ok
+}
+
+func (r *rewrite) fuseHalves(l *graph.Layer) bool {
+	p, ok := graph.ProgramOf(l)
+	if !ok || len(l.Inputs) != 2 || l.Epilogue.Args > 0 {
+		return false
+	}
+	op, at, ok := gateOf(p)
+	if !ok {
+		return false
+	}
+	gate, ok := halfOf(l.Inputs[at])
+	other, ok2 := halfOf(l.Inputs[1-at])
+	if !ok || !ok2 || gate.of != other.of || gate.n != other.n || gate.first+other.first != gate.n || gate.first != 0 && other.first != 0 {
+		return false
+	}
+	product := gate.of.Producer
+	if product == nil || !isRowProduct(product) || product.Epilogue.Args > 0 || !gate.of.Dims[len(gate.of.Dims)-1].Is(2*gate.n) {
+		return false
+	}
+	layers := []*graph.Layer{product, gate.by}
+	if other.by != gate.by {
+		layers = append(layers, other.by)
+	}
+	c := r.candidate("gated-halves", append(layers, l)...)
+	for _, t := range l.Inputs {
+		if !c.sole(t, l) {
+			return false
+		}
+	}
+	if len(gate.of.Users) != len(layers)-1 || r.net.IsOutput(gate.of) {
+		return c.miss(SecondConsumer, "%s is used as a whole", gate.of.Name)
+	}
+	w := product.Inputs[1]
+	switch {
+	case !w.IsConst():
+		return c.miss(NotConstant, "weights %s are computed", w.Name)
+	case w.Quantized() || !isFloat(w) || product.Inputs[0].Quantized() || l.Outputs[0].Quantized() || gate.of.Quantized():
+		return c.miss(WrongType, "%s is no product of real numbers of one type", product.Name)
+	}
+	by := &graph.Layer{Name: l.Name, Op: graph.GatedMatMul, Attrs: graph.GatedAttrs{Activation: op}, Outputs: l.Outputs, From: c.members,
+		Inputs: []*graph.Tensor{product.Inputs[0], columnsOf(w, gate.first, gate.n), columnsOf(w, other.first, gate.n)}}
+	if !c.supported(by) || !c.enabled() {
+		return false
+	}
+	for i := 1; i <= 2; i++ {
+		v, _ := by.Inputs[i].Const()
+		by.Inputs[i] = r.net.AddConst(by.Inputs[i].Name, v)
+	}
+	by = r.replace(l, by)
+	for _, gone := range slices.Backward(layers) {
+		r.net.Remove(gone)
+	}
+	return c.fire(by)
+}
+
+// columnsOf returns n columns of a constant matrix, which no network has.
+func columnsOf(w *graph.Tensor, first, n int) *graph.Tensor {
+	v, _ := w.Const()
+	rows, all, size := v.Dims[0], v.Dims[1], v.Type.Size()
+	part := graph.NewValue(v.Type, rows, n)
+	for i := range rows {
+		copy(part.Data[i*n*size:][:n*size], v.Data[(i*all+first)*size:])
+	}
+	return &graph.Tensor{Name: w.Name + "_half", Type: v.Type, Dims: graph.Shape(rows, n), Weights: part.Data}
 }

@@ -132,3 +132,51 @@ func TestFuseGates(t *testing.T) {
 		golden.RequireEqual(t, []byte(report(n, got, steps[3:])))
 	})
 }
+
+// TestFuseHalves writes gated units whose two products are the halves of one.
+func TestFuseHalves(t *testing.T) {
+	halves := func(n *net) (a, b *graph.Tensor) {
+		p := n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 3, 4), n.weights("w", -1, 1, 4, 16))
+		l, err := n.Add("Split", graph.Split, graph.SplitAttrs{Axis: -1}, []*graph.Tensor{p}, "a", "b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.Outputs[0], l.Outputs[1]
+	}
+	for name, build := range map[string]func(n *net) *graph.Network{
+		"split": func(n *net) *graph.Network {
+			a, b := halves(n)
+			return n.output(n.binary("Both", graph.EltMul, n.elt("Act", graph.EltSilu, nil, a), b))
+		},
+		"second-is-gate": func(n *net) *graph.Network {
+			a, b := halves(n)
+			return n.output(n.binary("Both", graph.EltMul, a, n.elt("Act", graph.EltGelu, nil, b)))
+		},
+		"slices": func(n *net) *graph.Network {
+			p := n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 3, 4), n.weights("w", -1, 1, 4, 16))
+			slice := func(name string, from, to int) *graph.Tensor {
+				return n.add(name, graph.Slice, graph.SliceAttrs{Starts: []int{from}, Ends: []int{to}, Axes: []int{2}}, p)
+			}
+			return n.output(n.binary("Both", graph.EltMul, slice("Slice_1", 0, 8), n.elt("Act", graph.EltSigmoid, nil, slice("Slice_2", -8, 1<<40))))
+		},
+		"overlap": func(n *net) *graph.Network {
+			p := n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 3, 4), n.weights("w", -1, 1, 4, 16))
+			slice := func(name string, from, to int) *graph.Tensor {
+				return n.add(name, graph.Slice, graph.SliceAttrs{Starts: []int{from}, Ends: []int{to}, Axes: []int{2}}, p)
+			}
+			return n.output(n.binary("Both", graph.EltMul, slice("Slice_1", 0, 8), n.elt("Act", graph.EltSilu, nil, slice("Slice_2", 4, 12))))
+		},
+		"used-as-a-whole": func(n *net) *graph.Network {
+			a, b := halves(n)
+			y := n.binary("Both", graph.EltMul, n.elt("Act", graph.EltSilu, nil, a), b)
+			return n.output(y, n.relu("Relu", n.Tensor("matmul")))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := build(newNet(t, name))
+			got, steps := runPass(t, n, []Pass{fusePointwise, fuseGates}, Config{})
+			sameMeaning(t, n, got, 1e-5)
+			golden.RequireEqual(t, []byte(report(n, got, steps[1:])))
+		})
+	}
+}
