@@ -105,16 +105,23 @@ p1tile:
 p1residual:
 	TESTQ        R9, R9
 	JEQ          p1outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p1addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z0, Z0
 	ADDQ         R10, R9
+	JMP          p1outer
+
+p1addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
 
 p1outer:
 	VBROADCASTSS 72(BX), Z8
@@ -213,10 +220,12 @@ p2tile:
 p2residual:
 	TESTQ        R9, R9
 	JEQ          p2outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p2addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -229,6 +238,13 @@ p2residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z1, Z1
 	ADDQ         R10, R9
+	JMP          p2outer
+
+p2addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
 
 p2outer:
 	VBROADCASTSS 72(BX), Z8
@@ -348,10 +364,12 @@ p3tile:
 p3residual:
 	TESTQ        R9, R9
 	JEQ          p3outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p3addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -370,6 +388,15 @@ p3residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z2, Z2
 	ADDQ         R10, R9
+	JMP          p3outer
+
+p3addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
 
 p3outer:
 	VBROADCASTSS 72(BX), Z8
@@ -510,10 +537,12 @@ p4tile:
 p4residual:
 	TESTQ        R9, R9
 	JEQ          p4outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p4addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -538,6 +567,17 @@ p4residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z3, Z3
 	ADDQ         R10, R9
+	JMP          p4outer
+
+p4addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
 
 p4outer:
 	VBROADCASTSS 72(BX), Z8
@@ -699,10 +739,12 @@ p5tile:
 p5residual:
 	TESTQ        R9, R9
 	JEQ          p5outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p5addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -733,6 +775,19 @@ p5residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z4, Z4
 	ADDQ         R10, R9
+	JMP          p5outer
+
+p5addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   R10, R9
 
 p5outer:
 	VBROADCASTSS 72(BX), Z8
@@ -915,10 +970,12 @@ p6tile:
 p6residual:
 	TESTQ        R9, R9
 	JEQ          p6outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p6addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -955,6 +1012,21 @@ p6residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z5, Z5
 	ADDQ         R10, R9
+	JMP          p6outer
+
+p6addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   R10, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   R10, R9
 
 p6outer:
 	VBROADCASTSS 72(BX), Z8
@@ -1158,10 +1230,12 @@ p7tile:
 p7residual:
 	TESTQ        R9, R9
 	JEQ          p7outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p7addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -1204,6 +1278,23 @@ p7residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z6, Z6
 	ADDQ         R10, R9
+	JMP          p7outer
+
+p7addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   R10, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   R10, R9
+	VADDPS (R9), Z6, Z6
+	ADDQ   R10, R9
 
 p7outer:
 	VBROADCASTSS 72(BX), Z8
@@ -1428,10 +1519,12 @@ p8tile:
 p8residual:
 	TESTQ        R9, R9
 	JEQ          p8outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p8addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -1480,6 +1573,25 @@ p8residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z7, Z7
 	ADDQ         R10, R9
+	JMP          p8outer
+
+p8addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   R10, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   R10, R9
+	VADDPS (R9), Z6, Z6
+	ADDQ   R10, R9
+	VADDPS (R9), Z7, Z7
+	ADDQ   R10, R9
 
 p8outer:
 	VBROADCASTSS 72(BX), Z8
@@ -1648,16 +1760,23 @@ p1tile:
 p1residual:
 	TESTQ        R9, R9
 	JEQ          p1outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p1addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z0, Z0
 	ADDQ         R10, R9
+	JMP          p1outer
+
+p1addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
 
 p1outer:
 	VBROADCASTSS 72(BX), Z8
@@ -1759,10 +1878,12 @@ p2tile:
 p2residual:
 	TESTQ        R9, R9
 	JEQ          p2outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p2addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -1775,6 +1896,13 @@ p2residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z1, Z1
 	ADDQ         R10, R9
+	JMP          p2outer
+
+p2addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
 
 p2outer:
 	VBROADCASTSS 72(BX), Z8
@@ -1900,10 +2028,12 @@ p3tile:
 p3residual:
 	TESTQ        R9, R9
 	JEQ          p3outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p3addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -1922,6 +2052,15 @@ p3residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z2, Z2
 	ADDQ         R10, R9
+	JMP          p3outer
+
+p3addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
 
 p3outer:
 	VBROADCASTSS 72(BX), Z8
@@ -2071,10 +2210,12 @@ p4tile:
 p4residual:
 	TESTQ        R9, R9
 	JEQ          p4outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p4addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -2099,6 +2240,17 @@ p4residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z3, Z3
 	ADDQ         R10, R9
+	JMP          p4outer
+
+p4addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
 
 p4outer:
 	VBROADCASTSS 72(BX), Z8
@@ -2272,10 +2424,12 @@ p5tile:
 p5residual:
 	TESTQ        R9, R9
 	JEQ          p5outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p5addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -2306,6 +2460,19 @@ p5residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z4, Z4
 	ADDQ         R10, R9
+	JMP          p5outer
+
+p5addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   R10, R9
 
 p5outer:
 	VBROADCASTSS 72(BX), Z8
@@ -2503,10 +2670,12 @@ p6tile:
 p6residual:
 	TESTQ        R9, R9
 	JEQ          p6outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p6addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -2543,6 +2712,21 @@ p6residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z5, Z5
 	ADDQ         R10, R9
+	JMP          p6outer
+
+p6addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   R10, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   R10, R9
 
 p6outer:
 	VBROADCASTSS 72(BX), Z8
@@ -2764,10 +2948,12 @@ p7tile:
 p7residual:
 	TESTQ        R9, R9
 	JEQ          p7outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p7addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -2810,6 +2996,23 @@ p7residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z6, Z6
 	ADDQ         R10, R9
+	JMP          p7outer
+
+p7addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   R10, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   R10, R9
+	VADDPS (R9), Z6, Z6
+	ADDQ   R10, R9
 
 p7outer:
 	VBROADCASTSS 72(BX), Z8
@@ -3055,10 +3258,12 @@ p8tile:
 p8residual:
 	TESTQ        R9, R9
 	JEQ          p8outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p8addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -3107,6 +3312,25 @@ p8residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z7, Z7
 	ADDQ         R10, R9
+	JMP          p8outer
+
+p8addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   R10, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   R10, R9
+	VADDPS (R9), Z6, Z6
+	ADDQ   R10, R9
+	VADDPS (R9), Z7, Z7
+	ADDQ   R10, R9
 
 p8outer:
 	VBROADCASTSS 72(BX), Z8
@@ -3305,16 +3529,23 @@ p1tile:
 p1residual:
 	TESTQ        R9, R9
 	JEQ          p1outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p1addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z0, Z0
 	ADDQ         R10, R9
+	JMP          p1outer
+
+p1addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
 
 p1outer:
 	VBROADCASTSS 72(BX), Z8
@@ -3452,10 +3683,12 @@ p2tile:
 p2residual:
 	TESTQ        R9, R9
 	JEQ          p2outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p2addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -3468,6 +3701,13 @@ p2residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z1, Z1
 	ADDQ         R10, R9
+	JMP          p2outer
+
+p2addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
 
 p2outer:
 	VBROADCASTSS 72(BX), Z8
@@ -3635,10 +3875,12 @@ p3tile:
 p3residual:
 	TESTQ        R9, R9
 	JEQ          p3outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p3addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -3657,6 +3899,15 @@ p3residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z2, Z2
 	ADDQ         R10, R9
+	JMP          p3outer
+
+p3addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
 
 p3outer:
 	VBROADCASTSS 72(BX), Z8
@@ -3854,10 +4105,12 @@ p4tile:
 p4residual:
 	TESTQ        R9, R9
 	JEQ          p4outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p4addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -3882,6 +4135,17 @@ p4residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z3, Z3
 	ADDQ         R10, R9
+	JMP          p4outer
+
+p4addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
 
 p4outer:
 	VBROADCASTSS 72(BX), Z8
@@ -4109,10 +4373,12 @@ p5tile:
 p5residual:
 	TESTQ        R9, R9
 	JEQ          p5outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p5addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -4143,6 +4409,19 @@ p5residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z4, Z4
 	ADDQ         R10, R9
+	JMP          p5outer
+
+p5addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   R10, R9
 
 p5outer:
 	VBROADCASTSS 72(BX), Z8
@@ -4400,10 +4679,12 @@ p6tile:
 p6residual:
 	TESTQ        R9, R9
 	JEQ          p6outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p6addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -4440,6 +4721,21 @@ p6residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z5, Z5
 	ADDQ         R10, R9
+	JMP          p6outer
+
+p6addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   R10, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   R10, R9
 
 p6outer:
 	VBROADCASTSS 72(BX), Z8
@@ -4727,10 +5023,12 @@ p7tile:
 p7residual:
 	TESTQ        R9, R9
 	JEQ          p7outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p7addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -4773,6 +5071,23 @@ p7residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z6, Z6
 	ADDQ         R10, R9
+	JMP          p7outer
+
+p7addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   R10, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   R10, R9
+	VADDPS (R9), Z6, Z6
+	ADDQ   R10, R9
 
 p7outer:
 	VBROADCASTSS 72(BX), Z8
@@ -5090,10 +5405,12 @@ p8tile:
 p8residual:
 	TESTQ        R9, R9
 	JEQ          p8outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p8addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -5142,6 +5459,25 @@ p8residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z7, Z7
 	ADDQ         R10, R9
+	JMP          p8outer
+
+p8addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   R10, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   R10, R9
+	VADDPS (R9), Z6, Z6
+	ADDQ   R10, R9
+	VADDPS (R9), Z7, Z7
+	ADDQ   R10, R9
 
 p8outer:
 	VBROADCASTSS 72(BX), Z8
@@ -5340,16 +5676,23 @@ p1tile:
 p1residual:
 	TESTQ        R9, R9
 	JEQ          p1outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p1addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z0, Z0
 	ADDQ         R10, R9
+	JMP          p1outer
+
+p1addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
 
 p1outer:
 	VBROADCASTSS 72(BX), Z8
@@ -5492,10 +5835,12 @@ p2tile:
 p2residual:
 	TESTQ        R9, R9
 	JEQ          p2outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p2addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -5508,6 +5853,13 @@ p2residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z1, Z1
 	ADDQ         R10, R9
+	JMP          p2outer
+
+p2addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
 
 p2outer:
 	VBROADCASTSS 72(BX), Z8
@@ -5685,10 +6037,12 @@ p3tile:
 p3residual:
 	TESTQ        R9, R9
 	JEQ          p3outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p3addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -5707,6 +6061,15 @@ p3residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z2, Z2
 	ADDQ         R10, R9
+	JMP          p3outer
+
+p3addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
 
 p3outer:
 	VBROADCASTSS 72(BX), Z8
@@ -5919,10 +6282,12 @@ p4tile:
 p4residual:
 	TESTQ        R9, R9
 	JEQ          p4outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p4addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -5947,6 +6312,17 @@ p4residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z3, Z3
 	ADDQ         R10, R9
+	JMP          p4outer
+
+p4addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
 
 p4outer:
 	VBROADCASTSS 72(BX), Z8
@@ -6194,10 +6570,12 @@ p5tile:
 p5residual:
 	TESTQ        R9, R9
 	JEQ          p5outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p5addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -6228,6 +6606,19 @@ p5residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z4, Z4
 	ADDQ         R10, R9
+	JMP          p5outer
+
+p5addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   R10, R9
 
 p5outer:
 	VBROADCASTSS 72(BX), Z8
@@ -6510,10 +6901,12 @@ p6tile:
 p6residual:
 	TESTQ        R9, R9
 	JEQ          p6outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p6addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -6550,6 +6943,21 @@ p6residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z5, Z5
 	ADDQ         R10, R9
+	JMP          p6outer
+
+p6addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   R10, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   R10, R9
 
 p6outer:
 	VBROADCASTSS 72(BX), Z8
@@ -6867,10 +7275,12 @@ p7tile:
 p7residual:
 	TESTQ        R9, R9
 	JEQ          p7outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p7addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -6913,6 +7323,23 @@ p7residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z6, Z6
 	ADDQ         R10, R9
+	JMP          p7outer
+
+p7addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   R10, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   R10, R9
+	VADDPS (R9), Z6, Z6
+	ADDQ   R10, R9
 
 p7outer:
 	VBROADCASTSS 72(BX), Z8
@@ -7265,10 +7692,12 @@ p8tile:
 p8residual:
 	TESTQ        R9, R9
 	JEQ          p8outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R10
 	MOVQ         56(BX), R11
+	CMPL         104(BX), $0x00
+	JNE          p8addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (R9), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -7317,6 +7746,25 @@ p8residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z7, Z7
 	ADDQ         R10, R9
+	JMP          p8outer
+
+p8addend:
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   R10, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   R10, R9
+	VADDPS (R9), Z6, Z6
+	ADDQ   R10, R9
+	VADDPS (R9), Z7, Z7
+	ADDQ   R10, R9
 
 p8outer:
 	VBROADCASTSS 72(BX), Z8

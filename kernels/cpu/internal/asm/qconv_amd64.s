@@ -98,10 +98,12 @@ p1step:
 p1residual:
 	TESTQ        DI, DI
 	JEQ          p1outer
-	VBROADCASTSS 80(BX), Z0
-	VBROADCASTSS 84(BX), Z1
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p1addend
+	VBROADCASTSS 80(BX), Z0
+	VBROADCASTSS 84(BX), Z1
 	VPMOVZXBD    (DI), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -113,6 +115,12 @@ p1residual:
 	VMULPS       Z0, Z3, Z3
 	VADDPS       Z3, Z11, Z11
 	ADDQ         R8, DI
+	JMP          p1outer
+
+p1addend:
+	VADDPS (DI), Z10, Z10
+	VADDPS (DI)(R9*1), Z11, Z11
+	ADDQ   R8, DI
 
 p1outer:
 	VBROADCASTSS 72(BX), Z0
@@ -246,10 +254,12 @@ p2step:
 p2residual:
 	TESTQ        DI, DI
 	JEQ          p2outer
-	VBROADCASTSS 80(BX), Z0
-	VBROADCASTSS 84(BX), Z1
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p2addend
+	VBROADCASTSS 80(BX), Z0
+	VBROADCASTSS 84(BX), Z1
 	VPMOVZXBD    (DI), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -272,6 +282,15 @@ p2residual:
 	VMULPS       Z0, Z3, Z3
 	VADDPS       Z3, Z13, Z13
 	ADDQ         R8, DI
+	JMP          p2outer
+
+p2addend:
+	VADDPS (DI), Z10, Z10
+	VADDPS (DI)(R9*1), Z11, Z11
+	ADDQ   R8, DI
+	VADDPS (DI), Z12, Z12
+	VADDPS (DI)(R9*1), Z13, Z13
+	ADDQ   R8, DI
 
 p2outer:
 	VBROADCASTSS 72(BX), Z0
@@ -446,10 +465,12 @@ p3step:
 p3residual:
 	TESTQ        DI, DI
 	JEQ          p3outer
-	VBROADCASTSS 80(BX), Z0
-	VBROADCASTSS 84(BX), Z1
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p3addend
+	VBROADCASTSS 80(BX), Z0
+	VBROADCASTSS 84(BX), Z1
 	VPMOVZXBD    (DI), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -483,6 +504,18 @@ p3residual:
 	VMULPS       Z0, Z3, Z3
 	VADDPS       Z3, Z15, Z15
 	ADDQ         R8, DI
+	JMP          p3outer
+
+p3addend:
+	VADDPS (DI), Z10, Z10
+	VADDPS (DI)(R9*1), Z11, Z11
+	ADDQ   R8, DI
+	VADDPS (DI), Z12, Z12
+	VADDPS (DI)(R9*1), Z13, Z13
+	ADDQ   R8, DI
+	VADDPS (DI), Z14, Z14
+	VADDPS (DI)(R9*1), Z15, Z15
+	ADDQ   R8, DI
 
 p3outer:
 	VBROADCASTSS 72(BX), Z0
@@ -698,10 +731,12 @@ p4step:
 p4residual:
 	TESTQ        DI, DI
 	JEQ          p4outer
-	VBROADCASTSS 80(BX), Z0
-	VBROADCASTSS 84(BX), Z1
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p4addend
+	VBROADCASTSS 80(BX), Z0
+	VBROADCASTSS 84(BX), Z1
 	VPMOVZXBD    (DI), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -746,6 +781,21 @@ p4residual:
 	VMULPS       Z0, Z3, Z3
 	VADDPS       Z3, Z17, Z17
 	ADDQ         R8, DI
+	JMP          p4outer
+
+p4addend:
+	VADDPS (DI), Z10, Z10
+	VADDPS (DI)(R9*1), Z11, Z11
+	ADDQ   R8, DI
+	VADDPS (DI), Z12, Z12
+	VADDPS (DI)(R9*1), Z13, Z13
+	ADDQ   R8, DI
+	VADDPS (DI), Z14, Z14
+	VADDPS (DI)(R9*1), Z15, Z15
+	ADDQ   R8, DI
+	VADDPS (DI), Z16, Z16
+	VADDPS (DI)(R9*1), Z17, Z17
+	ADDQ   R8, DI
 
 p4outer:
 	VBROADCASTSS 72(BX), Z0
@@ -1002,10 +1052,12 @@ p5step:
 p5residual:
 	TESTQ        DI, DI
 	JEQ          p5outer
-	VBROADCASTSS 80(BX), Z0
-	VBROADCASTSS 84(BX), Z1
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p5addend
+	VBROADCASTSS 80(BX), Z0
+	VBROADCASTSS 84(BX), Z1
 	VPMOVZXBD    (DI), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -1061,6 +1113,24 @@ p5residual:
 	VMULPS       Z0, Z3, Z3
 	VADDPS       Z3, Z19, Z19
 	ADDQ         R8, DI
+	JMP          p5outer
+
+p5addend:
+	VADDPS (DI), Z10, Z10
+	VADDPS (DI)(R9*1), Z11, Z11
+	ADDQ   R8, DI
+	VADDPS (DI), Z12, Z12
+	VADDPS (DI)(R9*1), Z13, Z13
+	ADDQ   R8, DI
+	VADDPS (DI), Z14, Z14
+	VADDPS (DI)(R9*1), Z15, Z15
+	ADDQ   R8, DI
+	VADDPS (DI), Z16, Z16
+	VADDPS (DI)(R9*1), Z17, Z17
+	ADDQ   R8, DI
+	VADDPS (DI), Z18, Z18
+	VADDPS (DI)(R9*1), Z19, Z19
+	ADDQ   R8, DI
 
 p5outer:
 	VBROADCASTSS 72(BX), Z0
@@ -1370,10 +1440,12 @@ p6step:
 p6residual:
 	TESTQ        R8, R8
 	JEQ          p6outer
-	VBROADCASTSS 80(SI), Z0
-	VBROADCASTSS 84(SI), Z1
 	MOVQ         48(SI), R9
 	MOVQ         56(SI), R10
+	CMPL         104(SI), $0x00
+	JNE          p6addend
+	VBROADCASTSS 80(SI), Z0
+	VBROADCASTSS 84(SI), Z1
 	VPMOVZXBD    (R8), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -1440,6 +1512,27 @@ p6residual:
 	VMULPS       Z0, Z3, Z3
 	VADDPS       Z3, Z21, Z21
 	ADDQ         R9, R8
+	JMP          p6outer
+
+p6addend:
+	VADDPS (R8), Z10, Z10
+	VADDPS (R8)(R10*1), Z11, Z11
+	ADDQ   R9, R8
+	VADDPS (R8), Z12, Z12
+	VADDPS (R8)(R10*1), Z13, Z13
+	ADDQ   R9, R8
+	VADDPS (R8), Z14, Z14
+	VADDPS (R8)(R10*1), Z15, Z15
+	ADDQ   R9, R8
+	VADDPS (R8), Z16, Z16
+	VADDPS (R8)(R10*1), Z17, Z17
+	ADDQ   R9, R8
+	VADDPS (R8), Z18, Z18
+	VADDPS (R8)(R10*1), Z19, Z19
+	ADDQ   R9, R8
+	VADDPS (R8), Z20, Z20
+	VADDPS (R8)(R10*1), Z21, Z21
+	ADDQ   R9, R8
 
 p6outer:
 	VBROADCASTSS 72(SI), Z0
@@ -1792,10 +1885,12 @@ p7step:
 p7residual:
 	TESTQ        R8, R8
 	JEQ          p7outer
-	VBROADCASTSS 80(SI), Z0
-	VBROADCASTSS 84(SI), Z1
 	MOVQ         48(SI), R9
 	MOVQ         56(SI), R10
+	CMPL         104(SI), $0x00
+	JNE          p7addend
+	VBROADCASTSS 80(SI), Z0
+	VBROADCASTSS 84(SI), Z1
 	VPMOVZXBD    (R8), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -1873,6 +1968,30 @@ p7residual:
 	VMULPS       Z0, Z3, Z3
 	VADDPS       Z3, Z23, Z23
 	ADDQ         R9, R8
+	JMP          p7outer
+
+p7addend:
+	VADDPS (R8), Z10, Z10
+	VADDPS (R8)(R10*1), Z11, Z11
+	ADDQ   R9, R8
+	VADDPS (R8), Z12, Z12
+	VADDPS (R8)(R10*1), Z13, Z13
+	ADDQ   R9, R8
+	VADDPS (R8), Z14, Z14
+	VADDPS (R8)(R10*1), Z15, Z15
+	ADDQ   R9, R8
+	VADDPS (R8), Z16, Z16
+	VADDPS (R8)(R10*1), Z17, Z17
+	ADDQ   R9, R8
+	VADDPS (R8), Z18, Z18
+	VADDPS (R8)(R10*1), Z19, Z19
+	ADDQ   R9, R8
+	VADDPS (R8), Z20, Z20
+	VADDPS (R8)(R10*1), Z21, Z21
+	ADDQ   R9, R8
+	VADDPS (R8), Z22, Z22
+	VADDPS (R8)(R10*1), Z23, Z23
+	ADDQ   R9, R8
 
 p7outer:
 	VBROADCASTSS 72(SI), Z0
@@ -2268,10 +2387,12 @@ p8step:
 p8residual:
 	TESTQ        R8, R8
 	JEQ          p8outer
-	VBROADCASTSS 80(SI), Z0
-	VBROADCASTSS 84(SI), Z1
 	MOVQ         48(SI), R9
 	MOVQ         56(SI), R10
+	CMPL         104(SI), $0x00
+	JNE          p8addend
+	VBROADCASTSS 80(SI), Z0
+	VBROADCASTSS 84(SI), Z1
 	VPMOVZXBD    (R8), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -2360,6 +2481,33 @@ p8residual:
 	VMULPS       Z0, Z3, Z3
 	VADDPS       Z3, Z25, Z25
 	ADDQ         R9, R8
+	JMP          p8outer
+
+p8addend:
+	VADDPS (R8), Z10, Z10
+	VADDPS (R8)(R10*1), Z11, Z11
+	ADDQ   R9, R8
+	VADDPS (R8), Z12, Z12
+	VADDPS (R8)(R10*1), Z13, Z13
+	ADDQ   R9, R8
+	VADDPS (R8), Z14, Z14
+	VADDPS (R8)(R10*1), Z15, Z15
+	ADDQ   R9, R8
+	VADDPS (R8), Z16, Z16
+	VADDPS (R8)(R10*1), Z17, Z17
+	ADDQ   R9, R8
+	VADDPS (R8), Z18, Z18
+	VADDPS (R8)(R10*1), Z19, Z19
+	ADDQ   R9, R8
+	VADDPS (R8), Z20, Z20
+	VADDPS (R8)(R10*1), Z21, Z21
+	ADDQ   R9, R8
+	VADDPS (R8), Z22, Z22
+	VADDPS (R8)(R10*1), Z23, Z23
+	ADDQ   R9, R8
+	VADDPS (R8), Z24, Z24
+	VADDPS (R8)(R10*1), Z25, Z25
+	ADDQ   R9, R8
 
 p8outer:
 	VBROADCASTSS 72(SI), Z0
@@ -2796,10 +2944,12 @@ p9step:
 p9residual:
 	TESTQ        R8, R8
 	JEQ          p9outer
-	VBROADCASTSS 80(SI), Z0
-	VBROADCASTSS 84(SI), Z1
 	MOVQ         48(SI), R9
 	MOVQ         56(SI), R10
+	CMPL         104(SI), $0x00
+	JNE          p9addend
+	VBROADCASTSS 80(SI), Z0
+	VBROADCASTSS 84(SI), Z1
 	VPMOVZXBD    (R8), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -2899,6 +3049,36 @@ p9residual:
 	VMULPS       Z0, Z3, Z3
 	VADDPS       Z3, Z27, Z27
 	ADDQ         R9, R8
+	JMP          p9outer
+
+p9addend:
+	VADDPS (R8), Z10, Z10
+	VADDPS (R8)(R10*1), Z11, Z11
+	ADDQ   R9, R8
+	VADDPS (R8), Z12, Z12
+	VADDPS (R8)(R10*1), Z13, Z13
+	ADDQ   R9, R8
+	VADDPS (R8), Z14, Z14
+	VADDPS (R8)(R10*1), Z15, Z15
+	ADDQ   R9, R8
+	VADDPS (R8), Z16, Z16
+	VADDPS (R8)(R10*1), Z17, Z17
+	ADDQ   R9, R8
+	VADDPS (R8), Z18, Z18
+	VADDPS (R8)(R10*1), Z19, Z19
+	ADDQ   R9, R8
+	VADDPS (R8), Z20, Z20
+	VADDPS (R8)(R10*1), Z21, Z21
+	ADDQ   R9, R8
+	VADDPS (R8), Z22, Z22
+	VADDPS (R8)(R10*1), Z23, Z23
+	ADDQ   R9, R8
+	VADDPS (R8), Z24, Z24
+	VADDPS (R8)(R10*1), Z25, Z25
+	ADDQ   R9, R8
+	VADDPS (R8), Z26, Z26
+	VADDPS (R8)(R10*1), Z27, Z27
+	ADDQ   R9, R8
 
 p9outer:
 	VBROADCASTSS 72(SI), Z0
@@ -3376,10 +3556,12 @@ p10step:
 p10residual:
 	TESTQ        R8, R8
 	JEQ          p10outer
-	VBROADCASTSS 80(SI), Z0
-	VBROADCASTSS 84(SI), Z1
 	MOVQ         48(SI), R9
 	MOVQ         56(SI), R10
+	CMPL         104(SI), $0x00
+	JNE          p10addend
+	VBROADCASTSS 80(SI), Z0
+	VBROADCASTSS 84(SI), Z1
 	VPMOVZXBD    (R8), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -3490,6 +3672,39 @@ p10residual:
 	VMULPS       Z0, Z3, Z3
 	VADDPS       Z3, Z29, Z29
 	ADDQ         R9, R8
+	JMP          p10outer
+
+p10addend:
+	VADDPS (R8), Z10, Z10
+	VADDPS (R8)(R10*1), Z11, Z11
+	ADDQ   R9, R8
+	VADDPS (R8), Z12, Z12
+	VADDPS (R8)(R10*1), Z13, Z13
+	ADDQ   R9, R8
+	VADDPS (R8), Z14, Z14
+	VADDPS (R8)(R10*1), Z15, Z15
+	ADDQ   R9, R8
+	VADDPS (R8), Z16, Z16
+	VADDPS (R8)(R10*1), Z17, Z17
+	ADDQ   R9, R8
+	VADDPS (R8), Z18, Z18
+	VADDPS (R8)(R10*1), Z19, Z19
+	ADDQ   R9, R8
+	VADDPS (R8), Z20, Z20
+	VADDPS (R8)(R10*1), Z21, Z21
+	ADDQ   R9, R8
+	VADDPS (R8), Z22, Z22
+	VADDPS (R8)(R10*1), Z23, Z23
+	ADDQ   R9, R8
+	VADDPS (R8), Z24, Z24
+	VADDPS (R8)(R10*1), Z25, Z25
+	ADDQ   R9, R8
+	VADDPS (R8), Z26, Z26
+	VADDPS (R8)(R10*1), Z27, Z27
+	ADDQ   R9, R8
+	VADDPS (R8), Z28, Z28
+	VADDPS (R8)(R10*1), Z29, Z29
+	ADDQ   R9, R8
 
 p10outer:
 	VBROADCASTSS 72(SI), Z0
@@ -4008,10 +4223,12 @@ p11step:
 p11residual:
 	TESTQ        R8, R8
 	JEQ          p11outer
-	VBROADCASTSS 80(SI), Z0
-	VBROADCASTSS 84(SI), Z1
 	MOVQ         48(SI), R9
 	MOVQ         56(SI), R10
+	CMPL         104(SI), $0x00
+	JNE          p11addend
+	VBROADCASTSS 80(SI), Z0
+	VBROADCASTSS 84(SI), Z1
 	VPMOVZXBD    (R8), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -4133,6 +4350,42 @@ p11residual:
 	VMULPS       Z0, Z3, Z3
 	VADDPS       Z3, Z31, Z31
 	ADDQ         R9, R8
+	JMP          p11outer
+
+p11addend:
+	VADDPS (R8), Z10, Z10
+	VADDPS (R8)(R10*1), Z11, Z11
+	ADDQ   R9, R8
+	VADDPS (R8), Z12, Z12
+	VADDPS (R8)(R10*1), Z13, Z13
+	ADDQ   R9, R8
+	VADDPS (R8), Z14, Z14
+	VADDPS (R8)(R10*1), Z15, Z15
+	ADDQ   R9, R8
+	VADDPS (R8), Z16, Z16
+	VADDPS (R8)(R10*1), Z17, Z17
+	ADDQ   R9, R8
+	VADDPS (R8), Z18, Z18
+	VADDPS (R8)(R10*1), Z19, Z19
+	ADDQ   R9, R8
+	VADDPS (R8), Z20, Z20
+	VADDPS (R8)(R10*1), Z21, Z21
+	ADDQ   R9, R8
+	VADDPS (R8), Z22, Z22
+	VADDPS (R8)(R10*1), Z23, Z23
+	ADDQ   R9, R8
+	VADDPS (R8), Z24, Z24
+	VADDPS (R8)(R10*1), Z25, Z25
+	ADDQ   R9, R8
+	VADDPS (R8), Z26, Z26
+	VADDPS (R8)(R10*1), Z27, Z27
+	ADDQ   R9, R8
+	VADDPS (R8), Z28, Z28
+	VADDPS (R8)(R10*1), Z29, Z29
+	ADDQ   R9, R8
+	VADDPS (R8), Z30, Z30
+	VADDPS (R8)(R10*1), Z31, Z31
+	ADDQ   R9, R8
 
 p11outer:
 	VBROADCASTSS 72(SI), Z0
@@ -4410,16 +4663,23 @@ p1step:
 p1residual:
 	TESTQ        DI, DI
 	JEQ          p1outer
-	VBROADCASTSS 80(BX), Z0
-	VBROADCASTSS 84(BX), Z1
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p1addend
+	VBROADCASTSS 80(BX), Z0
+	VBROADCASTSS 84(BX), Z1
 	VPMOVZXBD    (DI), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
 	VMULPS       Z0, Z2, Z2
 	VADDPS       Z2, Z6, Z6
 	ADDQ         R8, DI
+	JMP          p1outer
+
+p1addend:
+	VADDPS (DI), Z6, Z6
+	ADDQ   R8, DI
 
 p1outer:
 	VBROADCASTSS 72(BX), Z0
@@ -4520,10 +4780,12 @@ p2step:
 p2residual:
 	TESTQ        DI, DI
 	JEQ          p2outer
-	VBROADCASTSS 80(BX), Z0
-	VBROADCASTSS 84(BX), Z1
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p2addend
+	VBROADCASTSS 80(BX), Z0
+	VBROADCASTSS 84(BX), Z1
 	VPMOVZXBD    (DI), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -4536,6 +4798,13 @@ p2residual:
 	VMULPS       Z0, Z2, Z2
 	VADDPS       Z2, Z7, Z7
 	ADDQ         R8, DI
+	JMP          p2outer
+
+p2addend:
+	VADDPS (DI), Z6, Z6
+	ADDQ   R8, DI
+	VADDPS (DI), Z7, Z7
+	ADDQ   R8, DI
 
 p2outer:
 	VBROADCASTSS 72(BX), Z0
@@ -4660,10 +4929,12 @@ p3step:
 p3residual:
 	TESTQ        DI, DI
 	JEQ          p3outer
-	VBROADCASTSS 80(BX), Z0
-	VBROADCASTSS 84(BX), Z1
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p3addend
+	VBROADCASTSS 80(BX), Z0
+	VBROADCASTSS 84(BX), Z1
 	VPMOVZXBD    (DI), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -4682,6 +4953,15 @@ p3residual:
 	VMULPS       Z0, Z2, Z2
 	VADDPS       Z2, Z8, Z8
 	ADDQ         R8, DI
+	JMP          p3outer
+
+p3addend:
+	VADDPS (DI), Z6, Z6
+	ADDQ   R8, DI
+	VADDPS (DI), Z7, Z7
+	ADDQ   R8, DI
+	VADDPS (DI), Z8, Z8
+	ADDQ   R8, DI
 
 p3outer:
 	VBROADCASTSS 72(BX), Z0
@@ -4830,10 +5110,12 @@ p4step:
 p4residual:
 	TESTQ        DI, DI
 	JEQ          p4outer
-	VBROADCASTSS 80(BX), Z0
-	VBROADCASTSS 84(BX), Z1
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p4addend
+	VBROADCASTSS 80(BX), Z0
+	VBROADCASTSS 84(BX), Z1
 	VPMOVZXBD    (DI), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -4858,6 +5140,17 @@ p4residual:
 	VMULPS       Z0, Z2, Z2
 	VADDPS       Z2, Z9, Z9
 	ADDQ         R8, DI
+	JMP          p4outer
+
+p4addend:
+	VADDPS (DI), Z6, Z6
+	ADDQ   R8, DI
+	VADDPS (DI), Z7, Z7
+	ADDQ   R8, DI
+	VADDPS (DI), Z8, Z8
+	ADDQ   R8, DI
+	VADDPS (DI), Z9, Z9
+	ADDQ   R8, DI
 
 p4outer:
 	VBROADCASTSS 72(BX), Z0
@@ -5030,10 +5323,12 @@ p5step:
 p5residual:
 	TESTQ        DI, DI
 	JEQ          p5outer
-	VBROADCASTSS 80(BX), Z0
-	VBROADCASTSS 84(BX), Z1
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p5addend
+	VBROADCASTSS 80(BX), Z0
+	VBROADCASTSS 84(BX), Z1
 	VPMOVZXBD    (DI), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -5064,6 +5359,19 @@ p5residual:
 	VMULPS       Z0, Z2, Z2
 	VADDPS       Z2, Z10, Z10
 	ADDQ         R8, DI
+	JMP          p5outer
+
+p5addend:
+	VADDPS (DI), Z6, Z6
+	ADDQ   R8, DI
+	VADDPS (DI), Z7, Z7
+	ADDQ   R8, DI
+	VADDPS (DI), Z8, Z8
+	ADDQ   R8, DI
+	VADDPS (DI), Z9, Z9
+	ADDQ   R8, DI
+	VADDPS (DI), Z10, Z10
+	ADDQ   R8, DI
 
 p5outer:
 	VBROADCASTSS 72(BX), Z0
@@ -5260,10 +5568,12 @@ p6step:
 p6residual:
 	TESTQ        DI, DI
 	JEQ          p6outer
-	VBROADCASTSS 80(BX), Z0
-	VBROADCASTSS 84(BX), Z1
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p6addend
+	VBROADCASTSS 80(BX), Z0
+	VBROADCASTSS 84(BX), Z1
 	VPMOVZXBD    (DI), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -5300,6 +5610,21 @@ p6residual:
 	VMULPS       Z0, Z2, Z2
 	VADDPS       Z2, Z11, Z11
 	ADDQ         R8, DI
+	JMP          p6outer
+
+p6addend:
+	VADDPS (DI), Z6, Z6
+	ADDQ   R8, DI
+	VADDPS (DI), Z7, Z7
+	ADDQ   R8, DI
+	VADDPS (DI), Z8, Z8
+	ADDQ   R8, DI
+	VADDPS (DI), Z9, Z9
+	ADDQ   R8, DI
+	VADDPS (DI), Z10, Z10
+	ADDQ   R8, DI
+	VADDPS (DI), Z11, Z11
+	ADDQ   R8, DI
 
 p6outer:
 	VBROADCASTSS 72(BX), Z0
@@ -5528,10 +5853,12 @@ p7step:
 p7residual:
 	TESTQ        R8, R8
 	JEQ          p7outer
-	VBROADCASTSS 80(SI), Z0
-	VBROADCASTSS 84(SI), Z1
 	MOVQ         48(SI), R9
 	MOVQ         56(SI), R10
+	CMPL         104(SI), $0x00
+	JNE          p7addend
+	VBROADCASTSS 80(SI), Z0
+	VBROADCASTSS 84(SI), Z1
 	VPMOVZXBD    (R8), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -5574,6 +5901,23 @@ p7residual:
 	VMULPS       Z0, Z2, Z2
 	VADDPS       Z2, Z12, Z12
 	ADDQ         R9, R8
+	JMP          p7outer
+
+p7addend:
+	VADDPS (R8), Z6, Z6
+	ADDQ   R9, R8
+	VADDPS (R8), Z7, Z7
+	ADDQ   R9, R8
+	VADDPS (R8), Z8, Z8
+	ADDQ   R9, R8
+	VADDPS (R8), Z9, Z9
+	ADDQ   R9, R8
+	VADDPS (R8), Z10, Z10
+	ADDQ   R9, R8
+	VADDPS (R8), Z11, Z11
+	ADDQ   R9, R8
+	VADDPS (R8), Z12, Z12
+	ADDQ   R9, R8
 
 p7outer:
 	VBROADCASTSS 72(SI), Z0
@@ -5826,10 +6170,12 @@ p8step:
 p8residual:
 	TESTQ        R8, R8
 	JEQ          p8outer
-	VBROADCASTSS 80(SI), Z0
-	VBROADCASTSS 84(SI), Z1
 	MOVQ         48(SI), R9
 	MOVQ         56(SI), R10
+	CMPL         104(SI), $0x00
+	JNE          p8addend
+	VBROADCASTSS 80(SI), Z0
+	VBROADCASTSS 84(SI), Z1
 	VPMOVZXBD    (R8), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -5878,6 +6224,25 @@ p8residual:
 	VMULPS       Z0, Z2, Z2
 	VADDPS       Z2, Z13, Z13
 	ADDQ         R9, R8
+	JMP          p8outer
+
+p8addend:
+	VADDPS (R8), Z6, Z6
+	ADDQ   R9, R8
+	VADDPS (R8), Z7, Z7
+	ADDQ   R9, R8
+	VADDPS (R8), Z8, Z8
+	ADDQ   R9, R8
+	VADDPS (R8), Z9, Z9
+	ADDQ   R9, R8
+	VADDPS (R8), Z10, Z10
+	ADDQ   R9, R8
+	VADDPS (R8), Z11, Z11
+	ADDQ   R9, R8
+	VADDPS (R8), Z12, Z12
+	ADDQ   R9, R8
+	VADDPS (R8), Z13, Z13
+	ADDQ   R9, R8
 
 p8outer:
 	VBROADCASTSS 72(SI), Z0
@@ -6154,10 +6519,12 @@ p9step:
 p9residual:
 	TESTQ        R8, R8
 	JEQ          p9outer
-	VBROADCASTSS 80(SI), Z0
-	VBROADCASTSS 84(SI), Z1
 	MOVQ         48(SI), R9
 	MOVQ         56(SI), R10
+	CMPL         104(SI), $0x00
+	JNE          p9addend
+	VBROADCASTSS 80(SI), Z0
+	VBROADCASTSS 84(SI), Z1
 	VPMOVZXBD    (R8), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -6212,6 +6579,27 @@ p9residual:
 	VMULPS       Z0, Z2, Z2
 	VADDPS       Z2, Z14, Z14
 	ADDQ         R9, R8
+	JMP          p9outer
+
+p9addend:
+	VADDPS (R8), Z6, Z6
+	ADDQ   R9, R8
+	VADDPS (R8), Z7, Z7
+	ADDQ   R9, R8
+	VADDPS (R8), Z8, Z8
+	ADDQ   R9, R8
+	VADDPS (R8), Z9, Z9
+	ADDQ   R9, R8
+	VADDPS (R8), Z10, Z10
+	ADDQ   R9, R8
+	VADDPS (R8), Z11, Z11
+	ADDQ   R9, R8
+	VADDPS (R8), Z12, Z12
+	ADDQ   R9, R8
+	VADDPS (R8), Z13, Z13
+	ADDQ   R9, R8
+	VADDPS (R8), Z14, Z14
+	ADDQ   R9, R8
 
 p9outer:
 	VBROADCASTSS 72(SI), Z0
@@ -6512,10 +6900,12 @@ p10step:
 p10residual:
 	TESTQ        R8, R8
 	JEQ          p10outer
-	VBROADCASTSS 80(SI), Z0
-	VBROADCASTSS 84(SI), Z1
 	MOVQ         48(SI), R9
 	MOVQ         56(SI), R10
+	CMPL         104(SI), $0x00
+	JNE          p10addend
+	VBROADCASTSS 80(SI), Z0
+	VBROADCASTSS 84(SI), Z1
 	VPMOVZXBD    (R8), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -6576,6 +6966,29 @@ p10residual:
 	VMULPS       Z0, Z2, Z2
 	VADDPS       Z2, Z15, Z15
 	ADDQ         R9, R8
+	JMP          p10outer
+
+p10addend:
+	VADDPS (R8), Z6, Z6
+	ADDQ   R9, R8
+	VADDPS (R8), Z7, Z7
+	ADDQ   R9, R8
+	VADDPS (R8), Z8, Z8
+	ADDQ   R9, R8
+	VADDPS (R8), Z9, Z9
+	ADDQ   R9, R8
+	VADDPS (R8), Z10, Z10
+	ADDQ   R9, R8
+	VADDPS (R8), Z11, Z11
+	ADDQ   R9, R8
+	VADDPS (R8), Z12, Z12
+	ADDQ   R9, R8
+	VADDPS (R8), Z13, Z13
+	ADDQ   R9, R8
+	VADDPS (R8), Z14, Z14
+	ADDQ   R9, R8
+	VADDPS (R8), Z15, Z15
+	ADDQ   R9, R8
 
 p10outer:
 	VBROADCASTSS 72(SI), Z0
@@ -6900,10 +7313,12 @@ p11step:
 p11residual:
 	TESTQ        R8, R8
 	JEQ          p11outer
-	VBROADCASTSS 80(SI), Z0
-	VBROADCASTSS 84(SI), Z1
 	MOVQ         48(SI), R9
 	MOVQ         56(SI), R10
+	CMPL         104(SI), $0x00
+	JNE          p11addend
+	VBROADCASTSS 80(SI), Z0
+	VBROADCASTSS 84(SI), Z1
 	VPMOVZXBD    (R8), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -6970,6 +7385,31 @@ p11residual:
 	VMULPS       Z0, Z2, Z2
 	VADDPS       Z2, Z16, Z16
 	ADDQ         R9, R8
+	JMP          p11outer
+
+p11addend:
+	VADDPS (R8), Z6, Z6
+	ADDQ   R9, R8
+	VADDPS (R8), Z7, Z7
+	ADDQ   R9, R8
+	VADDPS (R8), Z8, Z8
+	ADDQ   R9, R8
+	VADDPS (R8), Z9, Z9
+	ADDQ   R9, R8
+	VADDPS (R8), Z10, Z10
+	ADDQ   R9, R8
+	VADDPS (R8), Z11, Z11
+	ADDQ   R9, R8
+	VADDPS (R8), Z12, Z12
+	ADDQ   R9, R8
+	VADDPS (R8), Z13, Z13
+	ADDQ   R9, R8
+	VADDPS (R8), Z14, Z14
+	ADDQ   R9, R8
+	VADDPS (R8), Z15, Z15
+	ADDQ   R9, R8
+	VADDPS (R8), Z16, Z16
+	ADDQ   R9, R8
 
 p11outer:
 	VBROADCASTSS 72(SI), Z0
@@ -7318,10 +7758,12 @@ p12step:
 p12residual:
 	TESTQ        R8, R8
 	JEQ          p12outer
-	VBROADCASTSS 80(SI), Z0
-	VBROADCASTSS 84(SI), Z1
 	MOVQ         48(SI), R9
 	MOVQ         56(SI), R10
+	CMPL         104(SI), $0x00
+	JNE          p12addend
+	VBROADCASTSS 80(SI), Z0
+	VBROADCASTSS 84(SI), Z1
 	VPMOVZXBD    (R8), Z2
 	VCVTDQ2PS    Z2, Z2
 	VSUBPS       Z1, Z2, Z2
@@ -7394,6 +7836,33 @@ p12residual:
 	VMULPS       Z0, Z2, Z2
 	VADDPS       Z2, Z17, Z17
 	ADDQ         R9, R8
+	JMP          p12outer
+
+p12addend:
+	VADDPS (R8), Z6, Z6
+	ADDQ   R9, R8
+	VADDPS (R8), Z7, Z7
+	ADDQ   R9, R8
+	VADDPS (R8), Z8, Z8
+	ADDQ   R9, R8
+	VADDPS (R8), Z9, Z9
+	ADDQ   R9, R8
+	VADDPS (R8), Z10, Z10
+	ADDQ   R9, R8
+	VADDPS (R8), Z11, Z11
+	ADDQ   R9, R8
+	VADDPS (R8), Z12, Z12
+	ADDQ   R9, R8
+	VADDPS (R8), Z13, Z13
+	ADDQ   R9, R8
+	VADDPS (R8), Z14, Z14
+	ADDQ   R9, R8
+	VADDPS (R8), Z15, Z15
+	ADDQ   R9, R8
+	VADDPS (R8), Z16, Z16
+	ADDQ   R9, R8
+	VADDPS (R8), Z17, Z17
+	ADDQ   R9, R8
 
 p12outer:
 	VBROADCASTSS 72(SI), Z0
@@ -7650,10 +8119,12 @@ p1step:
 p1residual:
 	TESTQ        CX, CX
 	JEQ          p1outer
-	VBROADCASTSS 80(BX), Y2
-	VBROADCASTSS 84(BX), Y3
 	MOVQ         48(BX), SI
 	MOVQ         56(BX), DI
+	CMPL         104(BX), $0x00
+	JNE          p1addend
+	VBROADCASTSS 80(BX), Y2
+	VBROADCASTSS 84(BX), Y3
 	VPMOVZXBD    (CX), Y4
 	VCVTDQ2PS    Y4, Y4
 	VSUBPS       Y3, Y4, Y4
@@ -7665,6 +8136,12 @@ p1residual:
 	VMULPS       Y2, Y4, Y4
 	VADDPS       Y4, Y1, Y1
 	ADDQ         SI, CX
+	JMP          p1outer
+
+p1addend:
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	ADDQ   SI, CX
 
 p1outer:
 	VBROADCASTSS 72(BX), Y2
@@ -7854,10 +8331,12 @@ p2step:
 p2residual:
 	TESTQ        CX, CX
 	JEQ          p2outer
-	VBROADCASTSS 80(BX), Y4
-	VBROADCASTSS 84(BX), Y5
 	MOVQ         48(BX), SI
 	MOVQ         56(BX), DI
+	CMPL         104(BX), $0x00
+	JNE          p2addend
+	VBROADCASTSS 80(BX), Y4
+	VBROADCASTSS 84(BX), Y5
 	VPMOVZXBD    (CX), Y6
 	VCVTDQ2PS    Y6, Y6
 	VSUBPS       Y5, Y6, Y6
@@ -7880,6 +8359,15 @@ p2residual:
 	VMULPS       Y4, Y6, Y6
 	VADDPS       Y6, Y3, Y3
 	ADDQ         SI, CX
+	JMP          p2outer
+
+p2addend:
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	ADDQ   SI, CX
+	VADDPS (CX), Y2, Y2
+	VADDPS 32(CX), Y3, Y3
+	ADDQ   SI, CX
 
 p2outer:
 	VBROADCASTSS 72(BX), Y4
@@ -8139,10 +8627,12 @@ p3step:
 p3residual:
 	TESTQ        CX, CX
 	JEQ          p3outer
-	VBROADCASTSS 80(BX), Y6
-	VBROADCASTSS 84(BX), Y7
 	MOVQ         48(BX), SI
 	MOVQ         56(BX), DI
+	CMPL         104(BX), $0x00
+	JNE          p3addend
+	VBROADCASTSS 80(BX), Y6
+	VBROADCASTSS 84(BX), Y7
 	VPMOVZXBD    (CX), Y8
 	VCVTDQ2PS    Y8, Y8
 	VSUBPS       Y7, Y8, Y8
@@ -8176,6 +8666,18 @@ p3residual:
 	VMULPS       Y6, Y8, Y8
 	VADDPS       Y8, Y5, Y5
 	ADDQ         SI, CX
+	JMP          p3outer
+
+p3addend:
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	ADDQ   SI, CX
+	VADDPS (CX), Y2, Y2
+	VADDPS 32(CX), Y3, Y3
+	ADDQ   SI, CX
+	VADDPS (CX), Y4, Y4
+	VADDPS 32(CX), Y5, Y5
+	ADDQ   SI, CX
 
 p3outer:
 	VBROADCASTSS 72(BX), Y6
@@ -8505,10 +9007,12 @@ p4step:
 p4residual:
 	TESTQ        CX, CX
 	JEQ          p4outer
-	VBROADCASTSS 80(BX), Y8
-	VBROADCASTSS 84(BX), Y9
 	MOVQ         48(BX), SI
 	MOVQ         56(BX), DI
+	CMPL         104(BX), $0x00
+	JNE          p4addend
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
 	VPMOVZXBD    (CX), Y10
 	VCVTDQ2PS    Y10, Y10
 	VSUBPS       Y9, Y10, Y10
@@ -8553,6 +9057,21 @@ p4residual:
 	VMULPS       Y8, Y10, Y10
 	VADDPS       Y10, Y7, Y7
 	ADDQ         SI, CX
+	JMP          p4outer
+
+p4addend:
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	ADDQ   SI, CX
+	VADDPS (CX), Y2, Y2
+	VADDPS 32(CX), Y3, Y3
+	ADDQ   SI, CX
+	VADDPS (CX), Y4, Y4
+	VADDPS 32(CX), Y5, Y5
+	ADDQ   SI, CX
+	VADDPS (CX), Y6, Y6
+	VADDPS 32(CX), Y7, Y7
+	ADDQ   SI, CX
 
 p4outer:
 	VBROADCASTSS 72(BX), Y8
@@ -8952,10 +9471,12 @@ p5step:
 p5residual:
 	TESTQ        CX, CX
 	JEQ          p5outer
-	VBROADCASTSS 80(BX), Y10
-	VBROADCASTSS 84(BX), Y11
 	MOVQ         48(BX), SI
 	MOVQ         56(BX), DI
+	CMPL         104(BX), $0x00
+	JNE          p5addend
+	VBROADCASTSS 80(BX), Y10
+	VBROADCASTSS 84(BX), Y11
 	VPMOVZXBD    (CX), Y12
 	VCVTDQ2PS    Y12, Y12
 	VSUBPS       Y11, Y12, Y12
@@ -9011,6 +9532,24 @@ p5residual:
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y9, Y9
 	ADDQ         SI, CX
+	JMP          p5outer
+
+p5addend:
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	ADDQ   SI, CX
+	VADDPS (CX), Y2, Y2
+	VADDPS 32(CX), Y3, Y3
+	ADDQ   SI, CX
+	VADDPS (CX), Y4, Y4
+	VADDPS 32(CX), Y5, Y5
+	ADDQ   SI, CX
+	VADDPS (CX), Y6, Y6
+	VADDPS 32(CX), Y7, Y7
+	ADDQ   SI, CX
+	VADDPS (CX), Y8, Y8
+	VADDPS 32(CX), Y9, Y9
+	ADDQ   SI, CX
 
 p5outer:
 	VBROADCASTSS 72(BX), Y10
@@ -9480,10 +10019,12 @@ p6step:
 p6residual:
 	TESTQ        CX, CX
 	JEQ          p6outer
-	VBROADCASTSS 80(BX), Y12
-	VBROADCASTSS 84(BX), Y13
 	MOVQ         48(BX), SI
 	MOVQ         56(BX), DI
+	CMPL         104(BX), $0x00
+	JNE          p6addend
+	VBROADCASTSS 80(BX), Y12
+	VBROADCASTSS 84(BX), Y13
 	VPMOVZXBD    (CX), Y14
 	VCVTDQ2PS    Y14, Y14
 	VSUBPS       Y13, Y14, Y14
@@ -9550,6 +10091,27 @@ p6residual:
 	VMULPS       Y12, Y14, Y14
 	VADDPS       Y14, Y11, Y11
 	ADDQ         SI, CX
+	JMP          p6outer
+
+p6addend:
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	ADDQ   SI, CX
+	VADDPS (CX), Y2, Y2
+	VADDPS 32(CX), Y3, Y3
+	ADDQ   SI, CX
+	VADDPS (CX), Y4, Y4
+	VADDPS 32(CX), Y5, Y5
+	ADDQ   SI, CX
+	VADDPS (CX), Y6, Y6
+	VADDPS 32(CX), Y7, Y7
+	ADDQ   SI, CX
+	VADDPS (CX), Y8, Y8
+	VADDPS 32(CX), Y9, Y9
+	ADDQ   SI, CX
+	VADDPS (CX), Y10, Y10
+	VADDPS 32(CX), Y11, Y11
+	ADDQ   SI, CX
 
 p6outer:
 	VBROADCASTSS 72(BX), Y12
@@ -9830,10 +10392,12 @@ p1step:
 p1residual:
 	TESTQ        CX, CX
 	JEQ          p1outer
-	VBROADCASTSS 80(BX), Y2
-	VBROADCASTSS 84(BX), Y3
 	MOVQ         48(BX), SI
 	MOVQ         56(BX), DI
+	CMPL         104(BX), $0x00
+	JNE          p1addend
+	VBROADCASTSS 80(BX), Y2
+	VBROADCASTSS 84(BX), Y3
 	VPMOVZXBD    (CX), Y4
 	VCVTDQ2PS    Y4, Y4
 	VSUBPS       Y3, Y4, Y4
@@ -9845,6 +10409,12 @@ p1residual:
 	VMULPS       Y2, Y4, Y4
 	VADDPS       Y4, Y1, Y1
 	ADDQ         SI, CX
+	JMP          p1outer
+
+p1addend:
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	ADDQ   SI, CX
 
 p1outer:
 	VBROADCASTSS 72(BX), Y2
@@ -10074,10 +10644,12 @@ p2step:
 p2residual:
 	TESTQ        CX, CX
 	JEQ          p2outer
-	VBROADCASTSS 80(BX), Y4
-	VBROADCASTSS 84(BX), Y5
 	MOVQ         48(BX), SI
 	MOVQ         56(BX), DI
+	CMPL         104(BX), $0x00
+	JNE          p2addend
+	VBROADCASTSS 80(BX), Y4
+	VBROADCASTSS 84(BX), Y5
 	VPMOVZXBD    (CX), Y6
 	VCVTDQ2PS    Y6, Y6
 	VSUBPS       Y5, Y6, Y6
@@ -10100,6 +10672,15 @@ p2residual:
 	VMULPS       Y4, Y6, Y6
 	VADDPS       Y6, Y3, Y3
 	ADDQ         SI, CX
+	JMP          p2outer
+
+p2addend:
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	ADDQ   SI, CX
+	VADDPS (CX), Y2, Y2
+	VADDPS 32(CX), Y3, Y3
+	ADDQ   SI, CX
 
 p2outer:
 	VBROADCASTSS 72(BX), Y4
@@ -10407,10 +10988,12 @@ p3step:
 p3residual:
 	TESTQ        CX, CX
 	JEQ          p3outer
-	VBROADCASTSS 80(BX), Y6
-	VBROADCASTSS 84(BX), Y7
 	MOVQ         48(BX), SI
 	MOVQ         56(BX), DI
+	CMPL         104(BX), $0x00
+	JNE          p3addend
+	VBROADCASTSS 80(BX), Y6
+	VBROADCASTSS 84(BX), Y7
 	VPMOVZXBD    (CX), Y8
 	VCVTDQ2PS    Y8, Y8
 	VSUBPS       Y7, Y8, Y8
@@ -10444,6 +11027,18 @@ p3residual:
 	VMULPS       Y6, Y8, Y8
 	VADDPS       Y8, Y5, Y5
 	ADDQ         SI, CX
+	JMP          p3outer
+
+p3addend:
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	ADDQ   SI, CX
+	VADDPS (CX), Y2, Y2
+	VADDPS 32(CX), Y3, Y3
+	ADDQ   SI, CX
+	VADDPS (CX), Y4, Y4
+	VADDPS 32(CX), Y5, Y5
+	ADDQ   SI, CX
 
 p3outer:
 	VBROADCASTSS 72(BX), Y6
@@ -10829,10 +11424,12 @@ p4step:
 p4residual:
 	TESTQ        CX, CX
 	JEQ          p4outer
-	VBROADCASTSS 80(BX), Y8
-	VBROADCASTSS 84(BX), Y9
 	MOVQ         48(BX), SI
 	MOVQ         56(BX), DI
+	CMPL         104(BX), $0x00
+	JNE          p4addend
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
 	VPMOVZXBD    (CX), Y10
 	VCVTDQ2PS    Y10, Y10
 	VSUBPS       Y9, Y10, Y10
@@ -10877,6 +11474,21 @@ p4residual:
 	VMULPS       Y8, Y10, Y10
 	VADDPS       Y10, Y7, Y7
 	ADDQ         SI, CX
+	JMP          p4outer
+
+p4addend:
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	ADDQ   SI, CX
+	VADDPS (CX), Y2, Y2
+	VADDPS 32(CX), Y3, Y3
+	ADDQ   SI, CX
+	VADDPS (CX), Y4, Y4
+	VADDPS 32(CX), Y5, Y5
+	ADDQ   SI, CX
+	VADDPS (CX), Y6, Y6
+	VADDPS 32(CX), Y7, Y7
+	ADDQ   SI, CX
 
 p4outer:
 	VBROADCASTSS 72(BX), Y8

@@ -36,8 +36,8 @@ func qweights(r *rand.Rand, n int) []int8 {
 	return v
 }
 
-// requantCase returns an epilogue for n pixels: variant's bits choose residual, clamps, float output and
-// separate strides.
+// requantCase returns an epilogue for n pixels: variant's bits choose residual, clamps, separate strides,
+// float output and float residual.
 func requantCase(r *rand.Rand, n, blocks, variant int) *Requant {
 	q := &Requant{Outer: [2]float32{-inf32, inf32}, OutScale: 0.37 + r.Float32(), OutZero: int32(r.IntN(256)),
 		OutPixel: 16, OutBlock: 16 * n, ResidualScale: 0.01 + r.Float32()/7, ResidualZero: float32(r.IntN(256))}
@@ -49,6 +49,12 @@ func requantCase(r *rand.Rand, n, blocks, variant int) *Requant {
 	if variant&1 != 0 {
 		q.ResidualPixel, q.ResidualBlock = 16, 16*n+48
 		q.Residual = qbytes(r, q.ResidualBlock*blocks)
+	}
+	if variant&32 != 0 {
+		q.Residual, q.ResidualPixel, q.ResidualBlock = nil, 16*blocks+3, 16
+		for range (n-1)*q.ResidualPixel + 16*blocks {
+			q.Addend = append(q.Addend, float32(r.NormFloat64())*10)
+		}
 	}
 	if variant&2 != 0 {
 		q.ClampInner, q.Inner = true, [2]float32{0, 17}
@@ -109,7 +115,7 @@ func qconvNaive(c *QConvCall, blocks int) {
 func testStrips(t *testing.T, run, naive func(*QConvCall), make func(r *rand.Rand, pixels, steps, variant int) *QConvCall) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
-	for variant := range 32 {
+	for variant := range 64 {
 		for _, pixels := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 25, 49} {
 			c := make(r, pixels, 1+variant%5, variant)
 			run(c)

@@ -68,16 +68,23 @@ p1step:
 p1residual:
 	TESTQ        DI, DI
 	JEQ          p1outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p1addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (DI), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z0, Z0
 	ADDQ         R8, DI
+	JMP          p1outer
+
+p1addend:
+	VADDPS (DI), Z0, Z0
+	ADDQ   R8, DI
 
 p1outer:
 	VBROADCASTSS 72(BX), Z8
@@ -163,10 +170,12 @@ p2step:
 p2residual:
 	TESTQ        DI, DI
 	JEQ          p2outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p2addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (DI), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -179,6 +188,13 @@ p2residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z1, Z1
 	ADDQ         R8, DI
+	JMP          p2outer
+
+p2addend:
+	VADDPS (DI), Z0, Z0
+	ADDQ   R8, DI
+	VADDPS (DI), Z1, Z1
+	ADDQ   R8, DI
 
 p2outer:
 	VBROADCASTSS 72(BX), Z8
@@ -283,10 +299,12 @@ p3step:
 p3residual:
 	TESTQ        DI, DI
 	JEQ          p3outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p3addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (DI), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -305,6 +323,15 @@ p3residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z2, Z2
 	ADDQ         R8, DI
+	JMP          p3outer
+
+p3addend:
+	VADDPS (DI), Z0, Z0
+	ADDQ   R8, DI
+	VADDPS (DI), Z1, Z1
+	ADDQ   R8, DI
+	VADDPS (DI), Z2, Z2
+	ADDQ   R8, DI
 
 p3outer:
 	VBROADCASTSS 72(BX), Z8
@@ -428,10 +455,12 @@ p4step:
 p4residual:
 	TESTQ        DI, DI
 	JEQ          p4outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p4addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (DI), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -456,6 +485,17 @@ p4residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z3, Z3
 	ADDQ         R8, DI
+	JMP          p4outer
+
+p4addend:
+	VADDPS (DI), Z0, Z0
+	ADDQ   R8, DI
+	VADDPS (DI), Z1, Z1
+	ADDQ   R8, DI
+	VADDPS (DI), Z2, Z2
+	ADDQ   R8, DI
+	VADDPS (DI), Z3, Z3
+	ADDQ   R8, DI
 
 p4outer:
 	VBROADCASTSS 72(BX), Z8
@@ -598,10 +638,12 @@ p5step:
 p5residual:
 	TESTQ        DI, DI
 	JEQ          p5outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p5addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (DI), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -632,6 +674,19 @@ p5residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z4, Z4
 	ADDQ         R8, DI
+	JMP          p5outer
+
+p5addend:
+	VADDPS (DI), Z0, Z0
+	ADDQ   R8, DI
+	VADDPS (DI), Z1, Z1
+	ADDQ   R8, DI
+	VADDPS (DI), Z2, Z2
+	ADDQ   R8, DI
+	VADDPS (DI), Z3, Z3
+	ADDQ   R8, DI
+	VADDPS (DI), Z4, Z4
+	ADDQ   R8, DI
 
 p5outer:
 	VBROADCASTSS 72(BX), Z8
@@ -793,10 +848,12 @@ p6step:
 p6residual:
 	TESTQ        DI, DI
 	JEQ          p6outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p6addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (DI), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -833,6 +890,21 @@ p6residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z5, Z5
 	ADDQ         R8, DI
+	JMP          p6outer
+
+p6addend:
+	VADDPS (DI), Z0, Z0
+	ADDQ   R8, DI
+	VADDPS (DI), Z1, Z1
+	ADDQ   R8, DI
+	VADDPS (DI), Z2, Z2
+	ADDQ   R8, DI
+	VADDPS (DI), Z3, Z3
+	ADDQ   R8, DI
+	VADDPS (DI), Z4, Z4
+	ADDQ   R8, DI
+	VADDPS (DI), Z5, Z5
+	ADDQ   R8, DI
 
 p6outer:
 	VBROADCASTSS 72(BX), Z8
@@ -1013,10 +1085,12 @@ p7step:
 p7residual:
 	TESTQ        DI, DI
 	JEQ          p7outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p7addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (DI), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -1059,6 +1133,23 @@ p7residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z6, Z6
 	ADDQ         R8, DI
+	JMP          p7outer
+
+p7addend:
+	VADDPS (DI), Z0, Z0
+	ADDQ   R8, DI
+	VADDPS (DI), Z1, Z1
+	ADDQ   R8, DI
+	VADDPS (DI), Z2, Z2
+	ADDQ   R8, DI
+	VADDPS (DI), Z3, Z3
+	ADDQ   R8, DI
+	VADDPS (DI), Z4, Z4
+	ADDQ   R8, DI
+	VADDPS (DI), Z5, Z5
+	ADDQ   R8, DI
+	VADDPS (DI), Z6, Z6
+	ADDQ   R8, DI
 
 p7outer:
 	VBROADCASTSS 72(BX), Z8
@@ -1258,10 +1349,12 @@ p8step:
 p8residual:
 	TESTQ        DI, DI
 	JEQ          p8outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p8addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (DI), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -1310,6 +1403,25 @@ p8residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z7, Z7
 	ADDQ         R8, DI
+	JMP          p8outer
+
+p8addend:
+	VADDPS (DI), Z0, Z0
+	ADDQ   R8, DI
+	VADDPS (DI), Z1, Z1
+	ADDQ   R8, DI
+	VADDPS (DI), Z2, Z2
+	ADDQ   R8, DI
+	VADDPS (DI), Z3, Z3
+	ADDQ   R8, DI
+	VADDPS (DI), Z4, Z4
+	ADDQ   R8, DI
+	VADDPS (DI), Z5, Z5
+	ADDQ   R8, DI
+	VADDPS (DI), Z6, Z6
+	ADDQ   R8, DI
+	VADDPS (DI), Z7, Z7
+	ADDQ   R8, DI
 
 p8outer:
 	VBROADCASTSS 72(BX), Z8
@@ -1564,10 +1676,12 @@ p1step:
 p1residual:
 	TESTQ        DI, DI
 	JEQ          p1outer
-	VBROADCASTSS 80(BX), Y8
-	VBROADCASTSS 84(BX), Y9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p1addend
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
 	VPMOVZXBD    (DI), Y10
 	VCVTDQ2PS    Y10, Y10
 	VSUBPS       Y9, Y10, Y10
@@ -1579,6 +1693,12 @@ p1residual:
 	VMULPS       Y8, Y10, Y10
 	VADDPS       Y10, Y1, Y1
 	ADDQ         R8, DI
+	JMP          p1outer
+
+p1addend:
+	VADDPS (DI), Y0, Y0
+	VADDPS 32(DI), Y1, Y1
+	ADDQ   R8, DI
 
 p1outer:
 	VBROADCASTSS 72(BX), Y8
@@ -1710,10 +1830,12 @@ p2step:
 p2residual:
 	TESTQ        DI, DI
 	JEQ          p2outer
-	VBROADCASTSS 80(BX), Y8
-	VBROADCASTSS 84(BX), Y9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p2addend
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
 	VPMOVZXBD    (DI), Y10
 	VCVTDQ2PS    Y10, Y10
 	VSUBPS       Y9, Y10, Y10
@@ -1736,6 +1858,15 @@ p2residual:
 	VMULPS       Y8, Y10, Y10
 	VADDPS       Y10, Y3, Y3
 	ADDQ         R8, DI
+	JMP          p2outer
+
+p2addend:
+	VADDPS (DI), Y0, Y0
+	VADDPS 32(DI), Y1, Y1
+	ADDQ   R8, DI
+	VADDPS (DI), Y2, Y2
+	VADDPS 32(DI), Y3, Y3
+	ADDQ   R8, DI
 
 p2outer:
 	VBROADCASTSS 72(BX), Y8
@@ -1914,10 +2045,12 @@ p3step:
 p3residual:
 	TESTQ        DI, DI
 	JEQ          p3outer
-	VBROADCASTSS 80(BX), Y8
-	VBROADCASTSS 84(BX), Y9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p3addend
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
 	VPMOVZXBD    (DI), Y10
 	VCVTDQ2PS    Y10, Y10
 	VSUBPS       Y9, Y10, Y10
@@ -1951,6 +2084,18 @@ p3residual:
 	VMULPS       Y8, Y10, Y10
 	VADDPS       Y10, Y5, Y5
 	ADDQ         R8, DI
+	JMP          p3outer
+
+p3addend:
+	VADDPS (DI), Y0, Y0
+	VADDPS 32(DI), Y1, Y1
+	ADDQ   R8, DI
+	VADDPS (DI), Y2, Y2
+	VADDPS 32(DI), Y3, Y3
+	ADDQ   R8, DI
+	VADDPS (DI), Y4, Y4
+	VADDPS 32(DI), Y5, Y5
+	ADDQ   R8, DI
 
 p3outer:
 	VBROADCASTSS 72(BX), Y8
@@ -2176,10 +2321,12 @@ p4step:
 p4residual:
 	TESTQ        DI, DI
 	JEQ          p4outer
-	VBROADCASTSS 80(BX), Y8
-	VBROADCASTSS 84(BX), Y9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p4addend
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
 	VPMOVZXBD    (DI), Y10
 	VCVTDQ2PS    Y10, Y10
 	VSUBPS       Y9, Y10, Y10
@@ -2224,6 +2371,21 @@ p4residual:
 	VMULPS       Y8, Y10, Y10
 	VADDPS       Y10, Y7, Y7
 	ADDQ         R8, DI
+	JMP          p4outer
+
+p4addend:
+	VADDPS (DI), Y0, Y0
+	VADDPS 32(DI), Y1, Y1
+	ADDQ   R8, DI
+	VADDPS (DI), Y2, Y2
+	VADDPS 32(DI), Y3, Y3
+	ADDQ   R8, DI
+	VADDPS (DI), Y4, Y4
+	VADDPS 32(DI), Y5, Y5
+	ADDQ   R8, DI
+	VADDPS (DI), Y6, Y6
+	VADDPS 32(DI), Y7, Y7
+	ADDQ   R8, DI
 
 p4outer:
 	VBROADCASTSS 72(BX), Y8
@@ -2408,10 +2570,12 @@ p1step:
 p1residual:
 	TESTQ        DI, DI
 	JEQ          p1outer
-	VBROADCASTSS 80(BX), Y8
-	VBROADCASTSS 84(BX), Y9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p1addend
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
 	VPMOVZXBD    (DI), Y10
 	VCVTDQ2PS    Y10, Y10
 	VSUBPS       Y9, Y10, Y10
@@ -2423,6 +2587,12 @@ p1residual:
 	VMULPS       Y8, Y10, Y10
 	VADDPS       Y10, Y1, Y1
 	ADDQ         R8, DI
+	JMP          p1outer
+
+p1addend:
+	VADDPS (DI), Y0, Y0
+	VADDPS 32(DI), Y1, Y1
+	ADDQ   R8, DI
 
 p1outer:
 	VBROADCASTSS 72(BX), Y8
@@ -2568,10 +2738,12 @@ p2step:
 p2residual:
 	TESTQ        DI, DI
 	JEQ          p2outer
-	VBROADCASTSS 80(BX), Y8
-	VBROADCASTSS 84(BX), Y9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p2addend
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
 	VPMOVZXBD    (DI), Y10
 	VCVTDQ2PS    Y10, Y10
 	VSUBPS       Y9, Y10, Y10
@@ -2594,6 +2766,15 @@ p2residual:
 	VMULPS       Y8, Y10, Y10
 	VADDPS       Y10, Y3, Y3
 	ADDQ         R8, DI
+	JMP          p2outer
+
+p2addend:
+	VADDPS (DI), Y0, Y0
+	VADDPS 32(DI), Y1, Y1
+	ADDQ   R8, DI
+	VADDPS (DI), Y2, Y2
+	VADDPS 32(DI), Y3, Y3
+	ADDQ   R8, DI
 
 p2outer:
 	VBROADCASTSS 72(BX), Y8
@@ -2790,10 +2971,12 @@ p3step:
 p3residual:
 	TESTQ        DI, DI
 	JEQ          p3outer
-	VBROADCASTSS 80(BX), Y8
-	VBROADCASTSS 84(BX), Y9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p3addend
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
 	VPMOVZXBD    (DI), Y10
 	VCVTDQ2PS    Y10, Y10
 	VSUBPS       Y9, Y10, Y10
@@ -2827,6 +3010,18 @@ p3residual:
 	VMULPS       Y8, Y10, Y10
 	VADDPS       Y10, Y5, Y5
 	ADDQ         R8, DI
+	JMP          p3outer
+
+p3addend:
+	VADDPS (DI), Y0, Y0
+	VADDPS 32(DI), Y1, Y1
+	ADDQ   R8, DI
+	VADDPS (DI), Y2, Y2
+	VADDPS 32(DI), Y3, Y3
+	ADDQ   R8, DI
+	VADDPS (DI), Y4, Y4
+	VADDPS 32(DI), Y5, Y5
+	ADDQ   R8, DI
 
 p3outer:
 	VBROADCASTSS 72(BX), Y8
@@ -3074,10 +3269,12 @@ p4step:
 p4residual:
 	TESTQ        DI, DI
 	JEQ          p4outer
-	VBROADCASTSS 80(BX), Y8
-	VBROADCASTSS 84(BX), Y9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p4addend
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
 	VPMOVZXBD    (DI), Y10
 	VCVTDQ2PS    Y10, Y10
 	VSUBPS       Y9, Y10, Y10
@@ -3122,6 +3319,21 @@ p4residual:
 	VMULPS       Y8, Y10, Y10
 	VADDPS       Y10, Y7, Y7
 	ADDQ         R8, DI
+	JMP          p4outer
+
+p4addend:
+	VADDPS (DI), Y0, Y0
+	VADDPS 32(DI), Y1, Y1
+	ADDQ   R8, DI
+	VADDPS (DI), Y2, Y2
+	VADDPS 32(DI), Y3, Y3
+	ADDQ   R8, DI
+	VADDPS (DI), Y4, Y4
+	VADDPS 32(DI), Y5, Y5
+	ADDQ   R8, DI
+	VADDPS (DI), Y6, Y6
+	VADDPS 32(DI), Y7, Y7
+	ADDQ   R8, DI
 
 p4outer:
 	VBROADCASTSS 72(BX), Y8

@@ -63,16 +63,23 @@ p1step:
 p1residual:
 	TESTQ        DI, DI
 	JEQ          p1outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p1addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (DI), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z0, Z0
 	ADDQ         R8, DI
+	JMP          p1outer
+
+p1addend:
+	VADDPS (DI), Z0, Z0
+	ADDQ   R8, DI
 
 p1outer:
 	VBROADCASTSS 72(BX), Z8
@@ -154,10 +161,12 @@ p2step:
 p2residual:
 	TESTQ        DI, DI
 	JEQ          p2outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p2addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (DI), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -170,6 +179,13 @@ p2residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z1, Z1
 	ADDQ         R8, DI
+	JMP          p2outer
+
+p2addend:
+	VADDPS (DI), Z0, Z0
+	ADDQ   R8, DI
+	VADDPS (DI), Z1, Z1
+	ADDQ   R8, DI
 
 p2outer:
 	VBROADCASTSS 72(BX), Z8
@@ -269,10 +285,12 @@ p3step:
 p3residual:
 	TESTQ        DI, DI
 	JEQ          p3outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p3addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (DI), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -291,6 +309,15 @@ p3residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z2, Z2
 	ADDQ         R8, DI
+	JMP          p3outer
+
+p3addend:
+	VADDPS (DI), Z0, Z0
+	ADDQ   R8, DI
+	VADDPS (DI), Z1, Z1
+	ADDQ   R8, DI
+	VADDPS (DI), Z2, Z2
+	ADDQ   R8, DI
 
 p3outer:
 	VBROADCASTSS 72(BX), Z8
@@ -408,10 +435,12 @@ p4step:
 p4residual:
 	TESTQ        DI, DI
 	JEQ          p4outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p4addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (DI), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -436,6 +465,17 @@ p4residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z3, Z3
 	ADDQ         R8, DI
+	JMP          p4outer
+
+p4addend:
+	VADDPS (DI), Z0, Z0
+	ADDQ   R8, DI
+	VADDPS (DI), Z1, Z1
+	ADDQ   R8, DI
+	VADDPS (DI), Z2, Z2
+	ADDQ   R8, DI
+	VADDPS (DI), Z3, Z3
+	ADDQ   R8, DI
 
 p4outer:
 	VBROADCASTSS 72(BX), Z8
@@ -571,10 +611,12 @@ p5step:
 p5residual:
 	TESTQ        DI, DI
 	JEQ          p5outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p5addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (DI), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -605,6 +647,19 @@ p5residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z4, Z4
 	ADDQ         R8, DI
+	JMP          p5outer
+
+p5addend:
+	VADDPS (DI), Z0, Z0
+	ADDQ   R8, DI
+	VADDPS (DI), Z1, Z1
+	ADDQ   R8, DI
+	VADDPS (DI), Z2, Z2
+	ADDQ   R8, DI
+	VADDPS (DI), Z3, Z3
+	ADDQ   R8, DI
+	VADDPS (DI), Z4, Z4
+	ADDQ   R8, DI
 
 p5outer:
 	VBROADCASTSS 72(BX), Z8
@@ -758,10 +813,12 @@ p6step:
 p6residual:
 	TESTQ        DI, DI
 	JEQ          p6outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p6addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (DI), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -798,6 +855,21 @@ p6residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z5, Z5
 	ADDQ         R8, DI
+	JMP          p6outer
+
+p6addend:
+	VADDPS (DI), Z0, Z0
+	ADDQ   R8, DI
+	VADDPS (DI), Z1, Z1
+	ADDQ   R8, DI
+	VADDPS (DI), Z2, Z2
+	ADDQ   R8, DI
+	VADDPS (DI), Z3, Z3
+	ADDQ   R8, DI
+	VADDPS (DI), Z4, Z4
+	ADDQ   R8, DI
+	VADDPS (DI), Z5, Z5
+	ADDQ   R8, DI
 
 p6outer:
 	VBROADCASTSS 72(BX), Z8
@@ -969,10 +1041,12 @@ p7step:
 p7residual:
 	TESTQ        DI, DI
 	JEQ          p7outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p7addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (DI), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -1015,6 +1089,23 @@ p7residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z6, Z6
 	ADDQ         R8, DI
+	JMP          p7outer
+
+p7addend:
+	VADDPS (DI), Z0, Z0
+	ADDQ   R8, DI
+	VADDPS (DI), Z1, Z1
+	ADDQ   R8, DI
+	VADDPS (DI), Z2, Z2
+	ADDQ   R8, DI
+	VADDPS (DI), Z3, Z3
+	ADDQ   R8, DI
+	VADDPS (DI), Z4, Z4
+	ADDQ   R8, DI
+	VADDPS (DI), Z5, Z5
+	ADDQ   R8, DI
+	VADDPS (DI), Z6, Z6
+	ADDQ   R8, DI
 
 p7outer:
 	VBROADCASTSS 72(BX), Z8
@@ -1204,10 +1295,12 @@ p8step:
 p8residual:
 	TESTQ        DI, DI
 	JEQ          p8outer
-	VBROADCASTSS 80(BX), Z8
-	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p8addend
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	VPMOVZXBD    (DI), Z10
 	VCVTDQ2PS    Z10, Z10
 	VSUBPS       Z9, Z10, Z10
@@ -1256,6 +1349,25 @@ p8residual:
 	VMULPS       Z8, Z10, Z10
 	VADDPS       Z10, Z7, Z7
 	ADDQ         R8, DI
+	JMP          p8outer
+
+p8addend:
+	VADDPS (DI), Z0, Z0
+	ADDQ   R8, DI
+	VADDPS (DI), Z1, Z1
+	ADDQ   R8, DI
+	VADDPS (DI), Z2, Z2
+	ADDQ   R8, DI
+	VADDPS (DI), Z3, Z3
+	ADDQ   R8, DI
+	VADDPS (DI), Z4, Z4
+	ADDQ   R8, DI
+	VADDPS (DI), Z5, Z5
+	ADDQ   R8, DI
+	VADDPS (DI), Z6, Z6
+	ADDQ   R8, DI
+	VADDPS (DI), Z7, Z7
+	ADDQ   R8, DI
 
 p8outer:
 	VBROADCASTSS 72(BX), Z8
@@ -1406,10 +1518,12 @@ p1step:
 p1residual:
 	TESTQ        DI, DI
 	JEQ          p1outer
-	VBROADCASTSS 80(BX), Y8
-	VBROADCASTSS 84(BX), Y9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p1addend
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
 	VPMOVZXBD    (DI), Y10
 	VCVTDQ2PS    Y10, Y10
 	VSUBPS       Y9, Y10, Y10
@@ -1421,6 +1535,12 @@ p1residual:
 	VMULPS       Y8, Y10, Y10
 	VADDPS       Y10, Y1, Y1
 	ADDQ         R8, DI
+	JMP          p1outer
+
+p1addend:
+	VADDPS (DI), Y0, Y0
+	VADDPS 32(DI), Y1, Y1
+	ADDQ   R8, DI
 
 p1outer:
 	VBROADCASTSS 72(BX), Y8
@@ -1529,10 +1649,12 @@ p2step:
 p2residual:
 	TESTQ        DI, DI
 	JEQ          p2outer
-	VBROADCASTSS 80(BX), Y8
-	VBROADCASTSS 84(BX), Y9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p2addend
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
 	VPMOVZXBD    (DI), Y10
 	VCVTDQ2PS    Y10, Y10
 	VSUBPS       Y9, Y10, Y10
@@ -1555,6 +1677,15 @@ p2residual:
 	VMULPS       Y8, Y10, Y10
 	VADDPS       Y10, Y3, Y3
 	ADDQ         R8, DI
+	JMP          p2outer
+
+p2addend:
+	VADDPS (DI), Y0, Y0
+	VADDPS 32(DI), Y1, Y1
+	ADDQ   R8, DI
+	VADDPS (DI), Y2, Y2
+	VADDPS 32(DI), Y3, Y3
+	ADDQ   R8, DI
 
 p2outer:
 	VBROADCASTSS 72(BX), Y8
@@ -1700,10 +1831,12 @@ p3step:
 p3residual:
 	TESTQ        DI, DI
 	JEQ          p3outer
-	VBROADCASTSS 80(BX), Y8
-	VBROADCASTSS 84(BX), Y9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p3addend
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
 	VPMOVZXBD    (DI), Y10
 	VCVTDQ2PS    Y10, Y10
 	VSUBPS       Y9, Y10, Y10
@@ -1737,6 +1870,18 @@ p3residual:
 	VMULPS       Y8, Y10, Y10
 	VADDPS       Y10, Y5, Y5
 	ADDQ         R8, DI
+	JMP          p3outer
+
+p3addend:
+	VADDPS (DI), Y0, Y0
+	VADDPS 32(DI), Y1, Y1
+	ADDQ   R8, DI
+	VADDPS (DI), Y2, Y2
+	VADDPS 32(DI), Y3, Y3
+	ADDQ   R8, DI
+	VADDPS (DI), Y4, Y4
+	VADDPS 32(DI), Y5, Y5
+	ADDQ   R8, DI
 
 p3outer:
 	VBROADCASTSS 72(BX), Y8
@@ -1919,10 +2064,12 @@ p4step:
 p4residual:
 	TESTQ        DI, DI
 	JEQ          p4outer
-	VBROADCASTSS 80(BX), Y8
-	VBROADCASTSS 84(BX), Y9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
+	CMPL         104(BX), $0x00
+	JNE          p4addend
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
 	VPMOVZXBD    (DI), Y10
 	VCVTDQ2PS    Y10, Y10
 	VSUBPS       Y9, Y10, Y10
@@ -1967,6 +2114,21 @@ p4residual:
 	VMULPS       Y8, Y10, Y10
 	VADDPS       Y10, Y7, Y7
 	ADDQ         R8, DI
+	JMP          p4outer
+
+p4addend:
+	VADDPS (DI), Y0, Y0
+	VADDPS 32(DI), Y1, Y1
+	ADDQ   R8, DI
+	VADDPS (DI), Y2, Y2
+	VADDPS 32(DI), Y3, Y3
+	ADDQ   R8, DI
+	VADDPS (DI), Y4, Y4
+	VADDPS 32(DI), Y5, Y5
+	ADDQ   R8, DI
+	VADDPS (DI), Y6, Y6
+	VADDPS 32(DI), Y7, Y7
+	ADDQ   R8, DI
 
 p4outer:
 	VBROADCASTSS 72(BX), Y8

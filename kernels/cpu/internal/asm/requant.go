@@ -8,6 +8,7 @@ import "math"
 //	f = float32(s)*Scale[o] + Bias[o]
 //	f = min(max(f, Inner[0]), Inner[1])                     if ClampInner
 //	f = f + (float32(residual) - ResidualZero)*ResidualScale  if Residual is set
+//	f = f + addend                                          if Addend is set
 //	f = min(max(f, Outer[0]), Outer[1])
 //	byte = saturate(roundToEven(f/OutScale) + OutZero), OutZero of NaN
 //
@@ -15,13 +16,15 @@ import "math"
 // is given as z+128, which yields the same real values and, read back, the same integers.
 //
 // A pixel's channels are blocks of 16: block b of pixel x begins at x*Pixel + b*Block in Out and Residual,
-// strides counting elements. Exactly one of Out and Float is set.
+// strides counting elements; Addend has the strides of Residual. Exactly one of Out and Float is set, of Residual and
+// Addend one at most.
 type Requant struct {
 	Scale, Bias []float32 // one for each output channel of the tile
 	ClampInner  bool
 	Inner       [2]float32
 
-	Residual                     []byte // nil for none; may be Out
+	Residual                     []byte    // nil for none; may be Out
+	Addend                       []float32 // nil for none; may be Float
 	ResidualPixel, ResidualBlock int
 	ResidualScale, ResidualZero  float32
 
@@ -44,6 +47,9 @@ func (r *Requant) value(sum int32, x, b, l int) float32 {
 	if r.Residual != nil {
 		q := float32(r.Residual[x*r.ResidualPixel+b*r.ResidualBlock+l])
 		f += float32((q - r.ResidualZero) * r.ResidualScale)
+	}
+	if r.Addend != nil {
+		f += r.Addend[x*r.ResidualPixel+b*r.ResidualBlock+l]
 	}
 	return clamp(f, r.Outer)
 }

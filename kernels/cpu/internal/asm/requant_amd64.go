@@ -16,6 +16,7 @@ type requantArgs struct {
 	outScale                     float32
 	outZero                      int32
 	clampInner, storeFloat       uint32
+	residualFloat                uint32
 }
 
 // args checks that the slices reach the last of n pixels and translates r.
@@ -42,6 +43,11 @@ func (r *Requant) args(n, blocks int) requantArgs {
 	if r.Residual != nil {
 		_ = r.Residual[(n-1)*r.ResidualPixel+(blocks-1)*r.ResidualBlock+15]
 		a.residual, a.residualPixel, a.residualBlock = &r.Residual[0], r.ResidualPixel, r.ResidualBlock
+	}
+	if r.Addend != nil {
+		_ = r.Addend[(n-1)*r.ResidualPixel+(blocks-1)*r.ResidualBlock+15]
+		a.residual, a.residualFloat = (*byte)(unsafe.Pointer(&r.Addend[0])), 1
+		a.residualPixel, a.residualBlock = 4*r.ResidualPixel, 4*r.ResidualBlock
 	}
 	return a
 }

@@ -175,6 +175,9 @@ func (r *gemmInt8Run) requant(p *quantised.Panel, row int) asm.Requant {
 		q.Residual, q.ResidualPixel, q.ResidualBlock = e.Residual.Data[row*e.Residual.Image+column:], e.Residual.Image, work.Lanes
 		q.ResidualScale, q.ResidualZero = e.ResidualScale, float32(e.ResidualZero)
 	}
+	if e.Addend.Data != nil {
+		q.Addend, q.ResidualPixel, q.ResidualBlock = e.Addend.Data[row*e.Addend.Image+column:], e.Addend.Image, work.Lanes
+	}
 	if e.Float.Data != nil {
 		q.Float, q.OutPixel = e.Float.Data[row*e.Float.Image+column:], e.Float.Image
 	} else {
@@ -210,7 +213,7 @@ func (r *gemmInt8Run) tail(p *quantised.Panel, a []byte, first, rows int, scratc
 	if g.copied {
 		stride = g.depth
 	}
-	var floats [11 * 2 * work.Lanes]float32
+	var floats, addend [11 * 2 * work.Lanes]float32
 	most := len(floats) / width
 	out, residual := scratch[:tailBytes], scratch[tailBytes:]
 	for row := 0; row < rows; row += most {
@@ -222,6 +225,12 @@ func (r *gemmInt8Run) tail(p *quantised.Panel, a []byte, first, rows int, scratc
 				copy(residual[i*width:][:columns], whole.Residual[(row+i)*whole.ResidualPixel:])
 			}
 			part.Residual, part.ResidualPixel = residual, width
+		}
+		if whole.Addend != nil {
+			for i := range n {
+				copy(addend[i*width:][:columns], whole.Addend[(row+i)*whole.ResidualPixel:])
+			}
+			part.Addend, part.ResidualPixel = addend[:], width
 		}
 		if whole.Float != nil {
 			part.Float = floats[:]

@@ -13,18 +13,18 @@ import (
 func TestGemmInt8(t *testing.T) {
 	for _, size := range [][3]int{{1, 1, 1}, {1, 10, 64}, {2, 16, 16}, {3, 33, 17}, {11, 48, 31}, {12, 31, 100}, {49, 100, 48}, {200, 65, 130}} {
 		for _, features := range cputest.FeatureSets() {
-			for variant := range 4 {
+			for variant := range 8 {
 				m, n, k := size[0], size[1], size[2]
 				t.Run(fmt.Sprintf("%dx%dx%d/%v/%d", m, n, k, features, variant), func(t *testing.T) {
-					testGemmInt8(t, m, n, k, features, variant&1 != 0, variant&2 != 0)
+					testGemmInt8(t, m, n, k, features, variant&1 != 0, variant&2 != 0, variant&4 != 0)
 				})
 			}
 		}
 	}
 }
 
-// testGemmInt8 checks a product as the pointwise convolution of m images of one pixel.
-func testGemmInt8(t *testing.T, m, n, k int, features asm.Features, transposed, float bool) {
+// testGemmInt8 checks a product as the pointwise convolution of m images of one pixel; its residual is bytes or float32.
+func testGemmInt8(t *testing.T, m, n, k int, features asm.Features, transposed, float, addend bool) {
 	s := cputest.Square(k, 1, 1, n, 1, 1, 0)
 	s.Batch = m
 	c := cputest.NewInt8Case(rand.New(rand.NewPCG(3, 4)), s, 200)
@@ -45,6 +45,14 @@ func testGemmInt8(t *testing.T, m, n, k int, features asm.Features, transposed, 
 		copy(call.A[row*(k+3):], c.X[row*k:][:k])
 	}
 	call.Epilogue.Residual = work.Bytes4{Data: c.Residual, Image: n}
+	if addend {
+		call.Epilogue.Residual.Data = nil
+		call.Epilogue.Addend = work.Tensor4{Image: n}
+		for _, b := range c.Residual {
+			v := (float32(b) - float32(c.Epilogue.ResidualZero)) * c.Epilogue.ResidualScale
+			call.Epilogue.Addend.Data = append(call.Epilogue.Addend.Data, v)
+		}
+	}
 	out := make([]byte, m*(n+1))
 	floats := make([]float32, m*(n+1))
 	if float {

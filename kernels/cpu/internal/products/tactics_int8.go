@@ -25,7 +25,7 @@ func TacticsInt8(isa asm.Features, workers int) []kernels.Tactic {
 }
 
 func matchGemmInt8(b kernels.Binding) error {
-	if _, err := quantised.NewOutput(b, 0); err != nil {
+	if _, err := quantised.NewOutput(b, 0, true); err != nil {
 		return err
 	}
 	p, err := Of(b)
@@ -60,7 +60,7 @@ func workspaceGemmInt8(b kernels.Binding, workers int) int {
 	if k.Product, err = Of(b); err != nil {
 		return 0
 	}
-	if k.Output, err = quantised.NewOutput(b, 0); err != nil {
+	if k.Output, err = quantised.NewOutput(b, 0, true); err != nil {
 		return 0
 	}
 	k.gemm = &GemmInt8{cfg: GemmInt8Config{Workers: max(1, workers)}, depth: (k.K + 15) &^ 15, rows: min(k.M, gemmInt8Rows)}
@@ -84,11 +84,16 @@ func bindGemmInt8(b kernels.Binding, isa asm.Features, workers int) (kernels.Ker
 	if k.Product, err = Of(b); err != nil {
 		return nil, err
 	}
-	if k.Output, err = quantised.NewOutput(b, isa); err != nil {
+	if k.Output, err = quantised.NewOutput(b, isa, true); err != nil {
 		return nil, err
 	}
 	weights, scale := k.Weights(b)
-	k.gemm, err = NewGemmInt8(k.M, k.N, k.K, weights, scale, k.Row(b), GemmInt8Config{
+	bias := k.Row(b)
+	if k.Registers.Row > 0 {
+		v, _ := b.Const(k.Registers.Row)
+		bias = v.Floats()
+	}
+	k.gemm, err = NewGemmInt8(k.M, k.N, k.K, weights, scale, bias, GemmInt8Config{
 		InZero: quantised.Offset(b.Layer.Inputs[0]), Transposed: k.bT, Features: isa, Workers: workers,
 	})
 	k.calls.New = func() any { return new(GemmInt8Call) }
@@ -132,7 +137,10 @@ func (k *gemmInt8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws ker
 		quantised.FlipSigns(input, call.A)
 		call.A = input[:k.M*k.K]
 	}
-	if k.Residual >= 0 {
+	switch {
+	case k.Residual >= 0 && k.b.In[k.Residual].Type == graph.F32:
+		call.Epilogue.Addend = work.Tensor4{Data: graph.View[float32](in[k.Residual].Host)[:k.M*k.N], Image: k.N}
+	case k.Residual >= 0:
 		r := in[k.Residual].Host[:k.M*k.N]
 		if l.residual > 0 {
 			quantised.FlipSigns(residual, r)

@@ -14,9 +14,11 @@ import (
 // Epilogue is what becomes of the int32 sums of a quantised layer: see asm.Requant, which it is but for
 // the per-channel scales and bias. One of Out and Float has its Data set.
 type Epilogue struct {
+	Row           int // index among the layer's inputs of a constant for each column, added first; 0 for none
 	ClampInner    bool
-	Inner         [2]float32  // before the residual
-	Residual      work.Bytes4 // added where Data is set; of the output's shape and format
+	Inner         [2]float32   // before the residual
+	Residual      work.Bytes4  // added where Data is set; of the output's shape and format
+	Addend        work.Tensor4 // the same in float32; for matrix products only, one of the two
 	ResidualScale float32
 	ResidualZero  int32
 	Outer         [2]float32 // after the residual; see NoLimits
@@ -44,6 +46,19 @@ func (e *Epilogue) Requant(image, block, first, pixel int) asm.Requant {
 	return r
 }
 
+// isRow reports whether an input is a constant with one float32 for each column, of a product without a third input.
+func isRow(b kernels.Binding, input int) bool {
+	if len(b.Layer.OpInputs()) != 2 || input < 2 || input >= len(b.In) || b.Consts[input] == nil || b.In[input].Type != graph.F32 {
+		return false
+	}
+	out, dims := b.Out[0].Dims, b.In[input].Dims
+	if len(out) == 0 || len(dims) == 0 {
+		return false
+	}
+	columns := out[len(out)-1]
+	return dims[len(dims)-1] == columns && graph.Count(dims) == columns
+}
+
 // PieceOf returns how many pixels of a call keep it short enough for the scheduler: a multiple of the
 // kernel's tile, which takes weight vector instructions for each step of a pixel.
 func PieceOf(steps, weight, tile int) int {
@@ -55,14 +70,16 @@ func PieceOf(steps, weight, tile int) int {
 // keep on the stack would send it to the heap.)
 func After(r asm.Requant, n int) asm.Requant {
 	r.Residual = r.Residual[min(n*r.ResidualPixel, len(r.Residual)):]
+	r.Addend = r.Addend[min(n*r.ResidualPixel, len(r.Addend)):]
 	r.Float = r.Float[min(n*r.OutPixel, len(r.Float)):]
 	r.Out = r.Out[min(n*r.OutPixel, len(r.Out)):]
 	return r
 }
 
 // EpilogueOf reads the layer's epilogue as the kernels compute it: a clamp, a residual, a clamp. It returns the
-// residual's index among the layer's inputs, -1 for none.
-func EpilogueOf(b kernels.Binding) (Epilogue, int, error) {
+// residual's index among the layer's inputs, -1 for none. Matrix products
+// also take a residual of float32 and, where the product has no third input, a constant row before all of it.
+func EpilogueOf(b kernels.Binding, product bool) (Epilogue, int, error) {
 	l := b.Layer
 	e := Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits()}
 	residual := -1
@@ -83,6 +100,8 @@ func EpilogueOf(b kernels.Binding) (Epilogue, int, error) {
 			} else {
 				e.Outer = programs.Intersect(e.Outer, lo, hi)
 			}
+		case product && i == 0 && in.Op == graph.EltAdd && in.Arg[0]*in.Arg[1] == 0 && isRow(b, first+in.Arg[0]+in.Arg[1]):
+			e.Row = first + in.Arg[0] + in.Arg[1]
 		case in.Op == graph.EltAdd && residual < 0 && (in.Arg[0] == last || in.Arg[1] == last):
 			arg := in.Arg[0] + in.Arg[1] - last
 			if arg == 0 || arg >= l.Epilogue.Args {
@@ -90,11 +109,14 @@ func EpilogueOf(b kernels.Binding) (Epilogue, int, error) {
 			}
 			residual = first + arg
 			t := l.Inputs[residual]
-			if err := OneScale(t); err != nil {
-				return e, -1, fmt.Errorf("residual %w", err)
-			}
 			if b.Consts[residual] != nil || b.In[residual].Format != b.Out[0].Format || graph.Count(b.In[residual].Dims) != graph.Count(b.Out[0].Dims) {
 				return e, -1, fmt.Errorf("residual %s is not an activation of the output's shape", t.Name)
+			}
+			if product && t.Type == graph.F32 {
+				continue
+			}
+			if err := OneScale(t); err != nil {
+				return e, -1, fmt.Errorf("residual %w", err)
 			}
 			e.ResidualScale, e.ResidualZero = t.Range.ScaleAt(0), Offset(t)
 		default:

@@ -41,7 +41,7 @@ func Tactic(name, shape string, op *graph.Op, isa asm.Features, plan Planner) ke
 }
 
 func (plan Planner) match(b kernels.Binding) error {
-	if _, err := NewOutput(b, 0); err != nil {
+	if _, err := NewOutput(b, 0, false); err != nil {
 		return err
 	}
 	_, err := plan(b, false)
@@ -53,7 +53,7 @@ func (plan Planner) workspace(b kernels.Binding) int {
 	if err != nil {
 		return 0
 	}
-	o, err := NewOutput(b, 0)
+	o, err := NewOutput(b, 0, false)
 	if err != nil {
 		return 0
 	}
@@ -66,7 +66,7 @@ func (plan Planner) bind(b kernels.Binding, isa asm.Features) (kernels.Kernel, e
 		return nil, err
 	}
 	k := &kernel{b: b, run: c.Run}
-	if k.Output, err = NewOutput(b, isa); err != nil {
+	if k.Output, err = NewOutput(b, isa, false); err != nil {
 		return nil, err
 	}
 	k.calls.New = func() any { return new(Call) }

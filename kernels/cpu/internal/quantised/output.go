@@ -35,8 +35,8 @@ type Output struct {
 	InPlace   bool         // the former
 }
 
-// NewOutput reads the layer's epilogue.
-func NewOutput(b kernels.Binding, isa asm.Features) (Output, error) {
+// NewOutput reads the layer's epilogue; see EpilogueOf.
+func NewOutput(b kernels.Binding, isa asm.Features, product bool) (Output, error) {
 	l := b.Layer
 	if err := OneScale(l.Inputs[0]); err != nil {
 		return Output{}, fmt.Errorf("input %w", err)
@@ -47,7 +47,7 @@ func NewOutput(b kernels.Binding, isa asm.Features) (Output, error) {
 			return Output{}, fmt.Errorf("output %w", err)
 		}
 	}
-	e, residual, err := EpilogueOf(b)
+	e, residual, err := EpilogueOf(b, product)
 	if err == nil && y.Type != graph.F16 {
 		return Output{Registers: e, Residual: residual}, nil
 	}

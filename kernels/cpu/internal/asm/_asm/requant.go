@@ -89,9 +89,11 @@ func (e *requantTile) addResidual() {
 	c.TESTQ(e.res, e.res)
 	c.JEQ(operand.LabelRef(e.label("outer")))
 	scale, zero := e.spare[0], e.spare[1]
+	pixel, block := e.field(rResPixel), e.field(rResBlock)
+	c.CMPL(operand.Mem{Base: e.args, Disp: rResFloat}, operand.Imm(0))
+	c.JNE(operand.LabelRef(e.label("addend")))
 	e.broadcast(rResScale, scale)
 	e.broadcast(rResZero, zero)
-	pixel, block := e.field(rResPixel), e.field(rResBlock)
 	for _, row := range e.acc {
 		for v, a := range row {
 			x := e.spare[2]
@@ -103,6 +105,14 @@ func (e *requantTile) addResidual() {
 			c.VSUBPS(zero, x, x)
 			c.VMULPS(scale, x, x)
 			c.VADDPS(x, a, a)
+		}
+		c.ADDQ(pixel, e.res)
+	}
+	c.JMP(operand.LabelRef(e.label("outer")))
+	c.Label(e.label("addend"))
+	for _, row := range e.acc {
+		for v, a := range row {
+			c.VADDPS(e.at(e.res, block, v, 4), a, a)
 		}
 		c.ADDQ(pixel, e.res)
 	}
