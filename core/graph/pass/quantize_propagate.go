@@ -79,6 +79,9 @@ func (r *rewrite) dequantizeLater(l *graph.Layer) bool {
 	if a.Range.PerChannel() && !sources[0].IsConst() {
 		return c.miss(WrongAttribute, "%s has a scale per channel", sources[0].Name)
 	}
+	if !holdsFill(l, a.Range, sources[0].Type) {
+		return c.miss(RangesDiffer, "%s fills with a number that %s has no integer for", l.Name, sources[0].Name)
+	}
 	proposal := *l
 	proposal.Inputs = slices.Concat(sources, l.Inputs[len(sources):])
 	proposal.Outputs = nil
@@ -94,6 +97,20 @@ func (r *rewrite) dequantizeLater(l *graph.Layer) bool {
 	}
 	r.moveDequantize(c, l, &proposal, from)
 	return true
+}
+
+// holdsFill reports whether the number that a layer fills with, if any, is exactly one of the integers of a range.
+func holdsFill(l *graph.Layer, r graph.Range, t graph.DataType) bool {
+	p, ok := l.Attrs.(graph.PadAttrs)
+	if !ok || p.Mode != "constant" {
+		return true
+	}
+	if r.PerChannel() { // a different integer in each channel, but for 0
+		return p.Value == 0 && !slices.ContainsFunc(r.Zero, func(z int32) bool { return z != 0 })
+	}
+	q := graph.NewValue(t)
+	r.Quantize(q, []float32{p.Value})
+	return r.Dequantize(q)[0] == p.Value
 }
 
 // moveDequantize makes l read integers and puts a Dequantize behind each of its outputs.
