@@ -18,7 +18,7 @@ func programs(l *graph.Layer) bool {
 }
 
 func rounds(p graph.Program) bool {
-	return len(p.Code) > 1 || len(p.Code) == 1 && cancels(p.Code[0].Op)
+	return len(p.Code) > 1 || len(p.Code) == 1 && (cancels(p.Code[0].Op) || p.Code[0].Op == graph.EltEqual)
 }
 
 // cancels reports whether an operation's result may be a small difference of numbers of the size of its argument.
@@ -36,18 +36,18 @@ func exact(op graph.EltOp) bool {
 }
 
 // noisy returns the layer with noise behind each instruction of its programs: what a kernel rounds there, nobody sees behind
-// the layer.
-func noisy(rnd *rand.Rand, l *graph.Layer) *graph.Layer {
+// the layer. Its inputs are of so large a size.
+func noisy(rnd *rand.Rand, l *graph.Layer, size float64) *graph.Layer {
 	c := *l
 	if e, ok := l.Attrs.(graph.Elementwise); ok {
-		e.Program = noisyProgram(rnd, e.Program)
+		e.Program = noisyProgram(rnd, e.Program, size)
 		c.Attrs = e
 	}
-	c.Epilogue = noisyProgram(rnd, l.Epilogue)
+	c.Epilogue = noisyProgram(rnd, l.Epilogue, size)
 	return &c
 }
 
-func noisyProgram(rnd *rand.Rand, p graph.Program) graph.Program {
+func noisyProgram(rnd *rand.Rand, p graph.Program, size float64) graph.Program {
 	if len(p.Code) == 0 {
 		return p
 	}
@@ -68,6 +68,11 @@ func noisyProgram(rnd *rand.Rand, p graph.Program) graph.Program {
 	for _, in := range p.Code {
 		for k := range in.Op.Info().Arity {
 			in.Arg[k] = at[in.Arg[k]]
+		}
+		if in.Op == graph.EltEqual && in.Arg[0] != in.Arg[1] && rnd.IntN(2) == 0 { // noise alone hardly ever makes two numbers one
+			distance := add(graph.EltAbs, 0, add(graph.EltSub, 0, in.Arg[0], in.Arg[1]))
+			within := add(graph.EltLessEqual, 0, distance, add(graph.EltConst, 2*noise32*float32(size)))
+			in = graph.Instr{Op: graph.EltOr, Arg: [3]int{add(graph.EltEqual, 0, in.Arg[0], in.Arg[1]), within}}
 		}
 		noisy.Code = append(noisy.Code, in)
 		value := noisy.Result()

@@ -105,7 +105,11 @@ func recompute(rnd *rand.Rand, l *graph.Layer, known map[string]graph.Value, out
 		in = append(in, v)
 	}
 	if programs(l) {
-		l = noisy(rnd, l)
+		size := 0.0
+		for _, v := range in {
+			size = max(size, largest(v))
+		}
+		l = noisy(rnd, l, size)
 	}
 	_ = l.Eval(in, out) // it went well before
 	if l.Op == graph.Conv || l.Op == graph.ConvTranspose {
@@ -176,18 +180,13 @@ func disturb(rnd *rand.Rand, l *graph.Layer, t *graph.Tensor, v graph.Value) {
 			}
 		}
 	case v.Type == graph.F32:
-		largest := 0.0
-		for _, f := range v.F32() {
-			if m := math.Abs(float64(f)); m > largest && !math.IsInf(m, 0) {
-				largest = m
-			}
-		}
+		noise := noise32 * largest(v)
 		for i, f := range v.F32() {
-			if math.Abs(float64(f)) <= noise32*largest && rnd.IntN(2) == 0 {
+			if math.Abs(float64(f)) <= noise && rnd.IntN(2) == 0 {
 				v.F32()[i] = 0 // what sums of integers are exactly
 				continue
 			}
-			v.F32()[i] = f + float32(noise32*largest*(2*rnd.Float64()-1))
+			v.F32()[i] = f + float32(noise*(2*rnd.Float64()-1))
 		}
 	case v.Type == graph.F16:
 		bits := graph.View[uint16](v.Data)
@@ -195,6 +194,17 @@ func disturb(rnd *rand.Rand, l *graph.Layer, t *graph.Tensor, v graph.Value) {
 			bits[i] = graph.F32ToF16(f * float32(1+noise16*(2*rnd.Float64()-1)))
 		}
 	}
+}
+
+// largest returns the size of the largest finite element; 0 if there is none.
+func largest(v graph.Value) float64 {
+	size := 0.0
+	for _, f := range v.Float64s() {
+		if m := math.Abs(f); m > size && !math.IsInf(m, 0) {
+			size = m
+		}
+	}
+	return size
 }
 
 // oneOff returns the byte's neighbour, without wrapping around.
