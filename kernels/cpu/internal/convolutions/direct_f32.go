@@ -3,6 +3,7 @@ package convolutions
 import (
 	"fmt"
 
+	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
 	"github.com/trtui/trtui/kernels/cpu/internal/windows"
@@ -29,8 +30,9 @@ type DirectF32 struct {
 	sections []convSection
 	grouping grouping
 	vec      asm.VecKernel
-	weights  []float32
-	bias     []float32
+	perChunk int // input planes of a chunk, which is all that the order of the weights hangs on but for the filters themselves
+	size     int // of the weights, packed
+	constantsF32
 
 	workers int
 	rows    int // output rows of a block
@@ -38,6 +40,9 @@ type DirectF32 struct {
 	scratch int // elements of one worker's scratch area
 	job     *work.Job[convRun]
 }
+
+// constantsF32 is what is read of the constants of a convolution.
+type constantsF32 struct{ weights, bias []float32 }
 
 // convSection is a run of output channel panels that read the same input channels: all of them, or, in a
 // grouped convolution, those of the groups that a panel's channels belong to.
@@ -81,15 +86,32 @@ func NewDirectF32(s windows.Shape, weights, bias []float32, cfg ConfigF32) (*Dir
 	if err != nil {
 		return nil, err
 	}
+	if c.constantsF32, err = c.packed(weights, bias); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// bindDirectF32 is NewDirectF32 whose constants are those of the binding's other shapes.
+func bindDirectF32(b kernels.Binding, s windows.Shape, constants func() (weights, bias []float32), cfg ConfigF32) (*DirectF32, error) {
+	c, err := planDirectF32(s, cfg)
+	if err != nil {
+		return nil, err
+	}
+	c.constantsF32, err = kernels.Packed(b, c.perChunk, func() (constantsF32, error) { return c.packed(constants()) })
+	return c, err
+}
+
+// packed checks the constants' lengths and packs them.
+func (c *DirectF32) packed(weights, bias []float32) (constantsF32, error) {
+	s := &c.shape
 	if want := s.Filters * s.Channels / s.Groups * s.KernelH * s.KernelW * c.depth.Kernel; len(weights) != want {
-		return nil, fmt.Errorf("%d weights, want %d", len(weights), want)
+		return constantsF32{}, fmt.Errorf("%d weights, want %d", len(weights), want)
 	}
 	if bias != nil && len(bias) != s.Filters {
-		return nil, fmt.Errorf("%d bias values, want %d", len(bias), s.Filters)
+		return constantsF32{}, fmt.Errorf("%d bias values, want %d", len(bias), s.Filters)
 	}
-	c.pack(weights, bias)
-	c.job = work.NewJob((*convRun).do)
-	return c, nil
+	return c.pack(weights, bias), nil
 }
 
 // planDirectF32 returns a convolution without weights: what its workspace follows from.
@@ -110,6 +132,7 @@ func planDirectF32(s windows.Shape, cfg ConfigF32) (*DirectF32, error) {
 	}
 	c.sections = convSections(s.Channels, s.Filters, s.Groups, cfg.Planar, cfg.Features)
 	c.grouping, c.vec = grouping{s.Channels, s.Filters, s.Groups}, work.VecKernel(cfg.Features)
+	c.job = work.NewJob((*convRun).do)
 	return c, c.tabulate(cfg)
 }
 

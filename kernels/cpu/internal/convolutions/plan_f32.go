@@ -120,6 +120,7 @@ func (c *DirectF32) tabulate(cfg ConfigF32) error {
 			return fmt.Errorf("the input of %d rows spans %d elements with its pads, more than %d", c.rows, c.scratch, windows.MaxScratch)
 		}
 	}
+	c.perChunk, c.size = perChunk, c.place()
 	c.cut()
 	return nil
 }
@@ -228,13 +229,9 @@ func (c *DirectF32) tapsOf(chunk *convChunk, plane int) error {
 	return nil
 }
 
-// pack lays the weights out in the order in which the kernels read them: for each panel and chunk
-// [plane][kh][kw][channel of the plane][16*Blocks].
-func (c *DirectF32) pack(weights, bias []float32) {
-	s := &c.shape
-	c.bias = make([]float32, (work.BlocksOf(s.Filters)+1)*work.Lanes)
-	copy(c.bias, bias)
-	size := 0
+// place says where the weights of each panel and chunk begin, and returns how many there are: in the order in which the
+// kernels read them, [plane][kh][kw][channel of the plane][16*Blocks] of each.
+func (c *DirectF32) place() (size int) {
 	for i := range c.sections {
 		for p := range c.sections[i].panels {
 			panel := &c.sections[i].panels[p]
@@ -244,15 +241,22 @@ func (c *DirectF32) pack(weights, bias []float32) {
 			}
 		}
 	}
-	c.weights = work.AlignedFloats(size)
+	return size
+}
+
+// pack returns the constants of a convolution whose weights and bias have their lengths.
+func (c *DirectF32) pack(weights, bias []float32) constantsF32 {
+	packed := constantsF32{weights: work.AlignedFloats(c.size), bias: make([]float32, (work.BlocksOf(c.shape.Filters)+1)*work.Lanes)}
+	copy(packed.bias, bias)
 	for i := range c.sections {
 		for p := range c.sections[i].panels {
 			panel := &c.sections[i].panels[p]
 			for j := range c.sections[i].chunks {
-				c.packChunk(c.weights[panel.chunks[j]:], weights, panel, &c.sections[i].chunks[j])
+				c.packChunk(packed.weights[panel.chunks[j]:], weights, panel, &c.sections[i].chunks[j])
 			}
 		}
 	}
+	return packed
 }
 
 // packChunk packs one chunk of one panel. Weights between an output channel and input channels of another

@@ -57,7 +57,10 @@ func bindProductF32(b kernels.Binding, isa asm.Features, workers int) (kernels.K
 	if err != nil {
 		return nil, err
 	}
-	c, err := NewDirectF32(s, products.ByFilter(p, p.Scaled(work.RealConst(b, 1))), p.Row(b), ConfigF32{Features: isa, Workers: workers})
+	constants := func() (weights, bias []float32) {
+		return products.ByFilter(p, p.Scaled(work.RealConst(b, 1))), p.Row(b)
+	}
+	c, err := bindDirectF32(b, s, constants, ConfigF32{Features: isa, Workers: workers})
 	if err != nil {
 		return nil, err
 	}

@@ -124,7 +124,8 @@ func bindConvF32(b kernels.Binding, cfg ConfigF32) (kernels.Kernel, error) {
 		return nil, err
 	}
 	cfg.Depth = d
-	c, err := NewDirectF32(s, work.RealConst(b, 1), work.RealConst(b, 2), cfg)
+	constants := func() (weights, bias []float32) { return work.RealConst(b, 1), work.RealConst(b, 2) }
+	c, err := bindDirectF32(b, s, constants, cfg)
 	if err != nil {
 		return nil, err
 	}

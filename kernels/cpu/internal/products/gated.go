@@ -78,15 +78,17 @@ func newGatedKernel(b kernels.Binding, isa asm.Features, workers int) (*gatedKer
 func (g *gatedKernel) gate() int { return work.RoundUp64(g.m * g.n) }
 func (g *gatedKernel) room() int { return RoomF32(g.m, g.n, g.k, g.k) }
 
-func (g *gatedKernel) pack(b kernels.Binding, isa asm.Features) error {
-	for i := range g.weights {
-		var err error
-		if g.weights[i], err = NewPackedB(g.k, g.n, isa); err != nil {
-			return err
+func (g *gatedKernel) pack(b kernels.Binding, isa asm.Features) (err error) {
+	g.weights, err = kernels.Packed(b, nil, func() (weights [2]*PackedB, err error) {
+		for i := range weights {
+			if weights[i], err = NewPackedB(g.k, g.n, isa); err != nil {
+				return weights, err
+			}
+			weights[i].Pack(work.RealConst(b, 1+i), g.n, false)
 		}
-		g.weights[i].Pack(work.RealConst(b, 1+i), g.n, false)
-	}
-	return nil
+		return weights, nil
+	})
+	return err
 }
 
 // Launch computes the products, then what follows from both. The second one reads the rows as the first has copied them.

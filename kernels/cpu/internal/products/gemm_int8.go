@@ -13,48 +13,68 @@ import (
 // epilogue of quantised layers, ready to run. It is a convolution to the inner kernel: a row is a pixel,
 // 16 of K a step.
 type GemmInt8 struct {
-	m, n, k int
-	cfg     GemmInt8Config
+	*PackedInt8
+	m      int
+	cfg    GemmInt8Config
+	pixels []int32
+	rows   int // rows of a unit
+	groups int // ranges of panels
+	copied bool
+	job    *work.Job[gemmInt8Run]
+}
+
+// GemmInt8Config chooses how a GemmInt8 runs.
+type GemmInt8Config struct {
+	AStride int // elements between rows of A; 0 for K
+	Workers int
+}
+
+// PackedInt8 is the constant matrix of a GemmInt8, in the order in which the kernels read it, and the constants of the
+// epilogue.
+type PackedInt8 struct {
+	n, k    int
+	depth   int // K rounded up to a step
 	panels  []quantised.Panel
-	pixels  []int32
 	weights []int8
 	start   []int32
 	scale   []float32
 	bias    []float32
-	rows    int // rows of a unit
-	groups  int // ranges of panels
-	depth   int // K rounded up to a step
-	copied  bool
-	job     *work.Job[gemmInt8Run]
 }
 
-// GemmInt8Config chooses how a GemmInt8 is built.
-type GemmInt8Config struct {
+// PackInt8Config says what is packed, and for which kernels.
+type PackInt8Config struct {
 	InZero     int32 // zero point of the input bytes, 0 to 255
-	AStride    int   // elements between rows of A; 0 for K
 	Transposed bool  // weights are [N][K], else [K][N]
 	Features   asm.Features
-	Workers    int
 }
 
 // gemmInt8Rows is the most rows of a unit: a multiple of the tile.
 const gemmInt8Rows = 11 * 16
 
-// NewGemmInt8 packs a matrix of integer weights minus their zero point, between -255 and 255; scale [N],
+// PackInt8 packs a matrix of integer weights minus their zero point, between -255 and 255; scale [N],
 // input scale times weight scale; bias [N] as real values (nil for none).
-func NewGemmInt8(m, n, k int, weights []int16, scale, bias []float32, cfg GemmInt8Config) (*GemmInt8, error) {
-	if m < 1 || n < 1 || k < 1 {
-		return nil, fmt.Errorf("matrix product of %dx%d by %dx%d is empty", m, k, k, n)
+func PackInt8(n, k int, weights []int16, scale, bias []float32, cfg PackInt8Config) (*PackedInt8, error) {
+	if n < 1 || k < 1 {
+		return nil, fmt.Errorf("matrix of %dx%d is empty", k, n)
 	}
 	if err := quantised.Check(n, n*k, weights, scale, bias, cfg.InZero); err != nil {
 		return nil, err
 	}
+	g := &PackedInt8{n: n, k: k, depth: (k + 15) &^ 15}
+	g.pack(weights, scale, bias, cfg)
+	return g, nil
+}
+
+// NewGemmInt8 returns the product of m rows.
+func NewGemmInt8(m int, b *PackedInt8, cfg GemmInt8Config) (*GemmInt8, error) {
+	if m < 1 {
+		return nil, fmt.Errorf("matrix product of %dx%d by %dx%d is empty", m, b.k, b.k, b.n)
+	}
 	cfg.Workers = max(1, cfg.Workers)
 	if cfg.AStride == 0 {
-		cfg.AStride = k
+		cfg.AStride = b.k
 	}
-	g := &GemmInt8{m: m, n: n, k: k, cfg: cfg, depth: (k + 15) &^ 15, rows: min(m, gemmInt8Rows)}
-	g.copied = g.depth != k
+	g := &GemmInt8{PackedInt8: b, m: m, cfg: cfg, rows: min(m, gemmInt8Rows), copied: b.depth != b.k}
 	stride := cfg.AStride
 	if g.copied {
 		stride = g.depth
@@ -65,7 +85,6 @@ func NewGemmInt8(m, n, k int, weights []int16, scale, bias []float32, cfg GemmIn
 	for row := range g.rows {
 		g.pixels = append(g.pixels, int32(row*stride))
 	}
-	g.pack(weights, scale, bias)
 	want := 1
 	if cfg.Workers > 1 {
 		want = 4 * cfg.Workers
@@ -77,9 +96,9 @@ func NewGemmInt8(m, n, k int, weights []int16, scale, bias []float32, cfg GemmIn
 }
 
 // pack lays out weights and the epilogue's constants.
-func (g *GemmInt8) pack(weights []int16, scale, bias []float32) {
+func (g *PackedInt8) pack(weights []int16, scale, bias []float32, cfg PackInt8Config) {
 	at := func(n, k int) int16 { return weights[k*g.n+n] }
-	if g.cfg.Transposed {
+	if cfg.Transposed {
 		at = func(n, k int) int16 { return weights[n*g.k+k] }
 	}
 	columns := make([]int16, 0, len(weights))
@@ -88,7 +107,7 @@ func (g *GemmInt8) pack(weights []int16, scale, bias []float32) {
 			columns = append(columns, at(n, k))
 		}
 	}
-	g.start, g.scale, g.bias = quantised.Constants(g.n, columns, scale, bias, g.cfg.InZero)
+	g.start, g.scale, g.bias = quantised.Constants(g.n, columns, scale, bias, cfg.InZero)
 	var steps []quantised.Step
 	for first := 0; first < g.k; first += 16 {
 		steps = append(steps, quantised.Step{Offset: int32(first), Weight: func(n, i int) int16 {
@@ -100,7 +119,7 @@ func (g *GemmInt8) pack(weights []int16, scale, bias []float32) {
 	}
 	g.weights = work.Aligned[int8](g.depth * work.BlocksOf(g.n) * work.Lanes)[:0]
 	for b := 0; b < work.BlocksOf(g.n); {
-		p := quantised.Panel{Kernel: quantised.ConvKernel(g.cfg.Features, min(2, work.BlocksOf(g.n)-b)), Block: b, Weights: len(g.weights)}
+		p := quantised.Panel{Kernel: quantised.ConvKernel(cfg.Features, min(2, work.BlocksOf(g.n)-b)), Block: b, Weights: len(g.weights)}
 		g.weights, p.Steps = quantised.Pack(g.weights, steps, b*work.Lanes, min(g.n, (b+p.Kernel.Blocks)*work.Lanes), p.Kernel.Blocks)
 		b += p.Kernel.Blocks
 		g.panels = append(g.panels, p)

@@ -35,8 +35,11 @@ func testGemmInt8(t *testing.T, m, n, k int, features asm.Features, transposed, 
 			weights[i%k*n+i/k] = w
 		}
 	}
-	g, err := NewGemmInt8(m, n, k, weights, c.Scale, c.Bias,
-		GemmInt8Config{InZero: c.Zero, AStride: k + 3, Transposed: transposed, Features: features, Workers: 2})
+	packed, err := PackInt8(n, k, weights, c.Scale, c.Bias, PackInt8Config{InZero: c.Zero, Transposed: transposed, Features: features})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewGemmInt8(m, packed, GemmInt8Config{AStride: k + 3, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +88,11 @@ func BenchmarkGemmInt8(b *testing.B) {
 			s := cputest.Square(k, 1, 1, n, 1, 1, 0)
 			s.Batch = m
 			c := cputest.NewInt8Case(rand.New(rand.NewPCG(3, 4)), s, 127)
-			g, err := NewGemmInt8(m, n, k, c.Weights, c.Scale, c.Bias, GemmInt8Config{InZero: c.Zero, Features: asm.HostFeatures(), Workers: 1})
+			packed, err := PackInt8(n, k, c.Weights, c.Scale, c.Bias, PackInt8Config{InZero: c.Zero, Features: asm.HostFeatures()})
+			if err != nil {
+				b.Fatal(err)
+			}
+			g, err := NewGemmInt8(m, packed, GemmInt8Config{Workers: 1})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -80,13 +80,15 @@ func (g *nBitsKernel) pack(b kernels.Binding, isa asm.Features) (err error) {
 		}
 		return graph.Value{Type: b.In[i].Type, Dims: b.In[i].Dims, Data: b.Consts[i]}
 	}
-	w := graph.NewNBitsWeights(a, value(1), value(graph.NBitsScales), value(graph.NBitsZeros))
-	g.weights, err = NewPackedWeights(Integers{
-		K: g.k, N: g.n, Bits: a.Bits, Group: a.Block,
-		Q:     w.Q,
-		Scale: w.Scale,
-		Zero:  func(block, n int) int32 { return int32(w.Zero(block, n)) },
-	}, isa)
+	g.weights, err = kernels.Packed(b, nil, func() (*PackedWeights, error) {
+		w := graph.NewNBitsWeights(a, value(1), value(graph.NBitsScales), value(graph.NBitsZeros))
+		return NewPackedWeights(Integers{
+			K: g.k, N: g.n, Bits: a.Bits, Group: a.Block,
+			Q:     w.Q,
+			Scale: w.Scale,
+			Zero:  func(block, n int) int32 { return int32(w.Zero(block, n)) },
+		}, isa)
+	})
 	if b.Layer.Input(graph.NBitsBias) != nil {
 		g.bias = work.RealConst(b, graph.NBitsBias)
 	}

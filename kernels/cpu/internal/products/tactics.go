@@ -135,9 +135,13 @@ func roomF32(b kernels.Binding) int {
 type gemmKernel struct {
 	Product
 	programs.Epilogue
+	gemmConstants
+	workers int
+}
+
+type gemmConstants struct {
 	weights *PackedB
 	bias    []float32
-	workers int
 }
 
 func bindGemmF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kernel, error) {
@@ -157,16 +161,19 @@ func bindGemm(b kernels.Binding, isa asm.Features, workers int, room func(k, n i
 	if k.Epilogue, err = programs.NewEpilogue(b, isa); err != nil {
 		return nil, err
 	}
-	if k.weights, err = room(k.K, k.N, isa); err != nil {
-		return nil, err
-	}
-	stride := k.N
-	if k.bT {
-		stride = k.K
-	}
-	k.weights.Pack(k.Scaled(work.RealConst(b, 1)), stride, k.bT)
-	k.bias = k.Row(b)
-	return k, nil
+	k.gemmConstants, err = kernels.Packed(b, nil, func() (c gemmConstants, err error) {
+		if c.weights, err = room(k.K, k.N, isa); err != nil {
+			return c, err
+		}
+		stride := k.N
+		if k.bT {
+			stride = k.K
+		}
+		c.weights.Pack(k.Scaled(work.RealConst(b, 1)), stride, k.bT)
+		c.bias = k.Row(b)
+		return c, nil
+	})
+	return k, err
 }
 
 // Launch computes the product and what of the epilogue is not in registers.

@@ -63,7 +63,7 @@ func workspaceGemmInt8(b kernels.Binding, workers int) int {
 	if k.Output, err = quantised.NewOutput(b, 0, true); err != nil {
 		return 0
 	}
-	k.gemm = &GemmInt8{cfg: GemmInt8Config{Workers: max(1, workers)}, depth: (k.K + 15) &^ 15, rows: min(k.M, gemmInt8Rows)}
+	k.gemm = &GemmInt8{cfg: GemmInt8Config{Workers: max(1, workers)}, PackedInt8: &PackedInt8{depth: (k.K + 15) &^ 15}, rows: min(k.M, gemmInt8Rows)}
 	k.gemm.copied = k.gemm.depth != k.K
 	l := k.layout()
 	return l.floats + l.input + l.residual + l.own
@@ -87,15 +87,19 @@ func bindGemmInt8(b kernels.Binding, isa asm.Features, workers int) (kernels.Ker
 	if k.Output, err = quantised.NewOutput(b, isa, true); err != nil {
 		return nil, err
 	}
-	weights, scale := k.Weights(b)
-	bias := k.Row(b)
-	if k.Registers.Row > 0 {
-		v, _ := b.Const(k.Registers.Row)
-		bias = v.Floats()
-	}
-	k.gemm, err = NewGemmInt8(k.M, k.N, k.K, weights, scale, bias, GemmInt8Config{
-		InZero: quantised.Offset(b.Layer.Inputs[0]), Transposed: k.bT, Features: isa, Workers: workers,
+	weights, err := kernels.Packed(b, nil, func() (*PackedInt8, error) {
+		weights, scale := k.Weights(b)
+		bias := k.Row(b)
+		if k.Registers.Row > 0 {
+			v, _ := b.Const(k.Registers.Row)
+			bias = v.Floats()
+		}
+		return PackInt8(k.N, k.K, weights, scale, bias, PackInt8Config{InZero: quantised.Offset(b.Layer.Inputs[0]), Transposed: k.bT, Features: isa})
 	})
+	if err != nil {
+		return nil, err
+	}
+	k.gemm, err = NewGemmInt8(k.M, weights, GemmInt8Config{Workers: workers})
 	k.calls.New = func() any { return new(GemmInt8Call) }
 	return k, err
 }
