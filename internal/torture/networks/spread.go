@@ -79,7 +79,7 @@ func (m *meaning) disturb(runs int) {
 // sums reports whether layers of the class add many elements, whose sum may be a small difference of large ones.
 func sums(c graph.Class) bool {
 	switch c {
-	case graph.ClassConvolution, graph.ClassMatrix, graph.ClassPooling, graph.ClassReduction, graph.ClassNorm, graph.ClassResampling:
+	case graph.ClassConvolution, graph.ClassMatrix, graph.ClassWeightOnly, graph.ClassPooling, graph.ClassReduction, graph.ClassNorm, graph.ClassResampling:
 		return true
 	}
 	return false
