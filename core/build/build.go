@@ -148,6 +148,8 @@ func inALine(supports func(*graph.Layer) error) func(*graph.Layer) error {
 
 // PlanConfig says how tactics are chosen.
 type PlanConfig struct {
+	// Min and Max are the ends of what symbols may be, where the plan is to serve more than their values.
+	Min, Max map[string]int
 	Cache    *TimingCache
 	Choices  TacticChoices
 	Untimed  bool         // by the backend's guess, without measuring; always so where its times are estimates
@@ -172,11 +174,15 @@ func Plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backe
 	return p, err
 }
 
+func (cfg PlanConfig) extents(env map[string]int) run.Extents {
+	return run.Extents{Opt: env, Min: cfg.Min, Max: cfg.Max}
+}
+
 func plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, cfg PlanConfig) (*run.Plan, error) {
 	info := b.Info()
 	t := &tuner{ctx: ctx, backend: b, target: info.Fingerprint, cache: cfg.Cache, choices: cfg.Choices, progress: cfg.Progress,
 		trials: map[CacheEntry]*trial{}, admitted: map[CacheEntry]bool{}, tactics: map[string][]string{}, remeasure: cfg.Remeasure}
-	candidates, err := run.FindCandidates(ctx, n, env, b)
+	candidates, err := run.FindCandidates(ctx, n, cfg.extents(env), b)
 	if err != nil {
 		return nil, err
 	}

@@ -9,12 +9,14 @@ import (
 	"github.com/trtui/trtui/kernels"
 )
 
-// Candidates are the ways to compute a network on a backend, at given values of its symbols: the first of the three stages of
+// Candidates are the ways to compute a network on a backend, at given extents of its symbols: the first of the three stages of
 // planning. Whoever prices them takes [Candidates.Open] until it is empty. [Candidates.Choose] picks one for each layer, and
 // [Choice.Layout] makes a plan of that.
 type Candidates struct {
 	network   *graph.Network
-	env       map[string]int
+	extents   Extents
+	env       map[string]int   // the extents' Opt
+	samples   []map[string]int // of what else they are
 	backend   Backend
 	room      int64 // bytes that are free on the device, for the tensors and the workspace of a layer; 0: any number
 	layers    []*layerCandidates
@@ -32,19 +34,27 @@ type layerCandidates struct {
 
 // option is one way to run one layer. A view and slices launch nothing.
 type option struct {
-	tactic kernels.Tactic
-	in     kernels.Format // of the op's inputs
-	out    kernels.Format // of outputs and epilogue inputs
-	price  Price
-	bytes  int  // that it writes, its workspace included
-	memory bool // InMemory
+	tactic    kernels.Tactic
+	in        kernels.Format // of the op's inputs
+	out       kernels.Format // of outputs and epilogue inputs
+	price     Price
+	workspace int
+	bytes     int  // that it writes, its workspace included
+	memory    bool // InMemory
 }
 
 // FindCandidates finds what can compute each layer of a lowered network. Layers that nothing computes are an [*Unsupported],
 // shapes that contradict each other an error, and so is what there is no memory for.
-func FindCandidates(ctx context.Context, n *graph.Network, env map[string]int, b Backend) (*Candidates, error) {
-	c := &Candidates{network: n, env: env, backend: b, of: map[*graph.Layer]*layerCandidates{}, reformats: map[conversion][]*Launch{}}
-	if err := n.CheckShapes(env); err != nil {
+func FindCandidates(ctx context.Context, n *graph.Network, x Extents, b Backend) (*Candidates, error) {
+	c := &Candidates{network: n, extents: x, env: x.Opt, backend: b, of: map[*graph.Layer]*layerCandidates{}, reformats: map[conversion][]*Launch{}}
+	if err := n.CheckShapes(x.Opt); err != nil {
+		return nil, err
+	}
+	err := x.check()
+	if err == nil {
+		c.samples, err = x.samples(n)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := c.bounded(); err != nil {
@@ -171,14 +181,41 @@ func (lc *layerCandidates) report() []Candidate {
 // maxTensorBytes bounds one activation, so that a batch that was mistyped is an error and not an exhausted machine.
 const maxTensorBytes = 4 << 30
 
+// everywhere reports whether something holds at all extents that decisions are tried at.
+func (c *Candidates) everywhere(holds func(env map[string]int) bool) bool {
+	for _, env := range c.samples {
+		if !holds(env) {
+			return false
+		}
+	}
+	return holds(c.env)
+}
+
+// sameBytes reports whether a tensor lies in one format as in another.
+func (c *Candidates) sameBytes(t *graph.Tensor, a, b kernels.Format) bool {
+	return c.everywhere(func(env map[string]int) bool { return desc(t, a, env).SameBytes(desc(t, b, env)) })
+}
+
+// most returns the form of a tensor in a format with the largest extents that it has.
+func (c *Candidates) most(t *graph.Tensor, f kernels.Format) kernels.Desc {
+	d := desc(t, f, c.env)
+	if len(c.samples) > 0 {
+		for i, dim := range t.Dims {
+			_, most := dim.Bounds(c.extents.ends())
+			d.Dims[i] = max(d.Dims[i], most)
+		}
+	}
+	return d
+}
+
 // bounded returns an error that names an activation which would be too large at the shapes at hand.
 func (c *Candidates) bounded() error {
 	check := func(t *graph.Tensor) error {
 		bytes := t.Type.Size()
-		for _, d := range graph.EvalDims(t.Dims, c.env) {
+		for _, d := range c.most(t, kernels.Linear).Dims {
 			if d < 0 || d > 0 && bytes > maxTensorBytes/d {
 				return fmt.Errorf("tensor %s would be of shape %v: more than %d GiB; choose a smaller batch or smaller shapes",
-					t.Name, graph.EvalDims(t.Dims, c.env), maxTensorBytes>>30)
+					t.Name, c.most(t, kernels.Linear).Dims, maxTensorBytes>>30)
 			}
 			bytes *= max(d, 1)
 		}
@@ -206,13 +243,13 @@ func (c *Candidates) memoryOptions(l *graph.Layer) (list []option) {
 		list = append(list, option{memory: true})
 	case l.Op.Memory == graph.Parted:
 		for _, f := range c.formats(l.Op) {
-			if partable(c.network, l, f, c.env) == nil {
+			if c.everywhere(func(env map[string]int) bool { return partable(c.network, l, f, env) == nil }) {
 				list = append(list, option{in: f, out: f, memory: true})
 			}
 		}
 	case l.Op.Memory == graph.Joined:
 		for _, f := range c.formats(l.Op) {
-			if sliceable(c.network, l, f, c.env) == nil {
+			if c.everywhere(func(env map[string]int) bool { return sliceable(c.network, l, f, env) == nil }) {
 				list = append(list, option{in: f, out: f, memory: true})
 			}
 		}
@@ -274,7 +311,7 @@ func (c *Candidates) conversions() []conversion {
 	for _, t := range tensors {
 		for _, from := range kernels.Formats() {
 			for _, to := range kernels.Formats() {
-				if from != to && made[t][from] && wanted[t][to] && !desc(t, from, c.env).SameBytes(desc(t, to, c.env)) {
+				if from != to && made[t][from] && wanted[t][to] && !c.sameBytes(t, from, to) {
 					list = append(list, conversion{t, from, to})
 				}
 			}

@@ -14,11 +14,21 @@ import (
 // ExecutionContext runs a loaded plan with memory of its own: TensorRT's IExecutionContext. It has one user at a time;
 // make one for each goroutine.
 type ExecutionContext struct {
+	*frame
+	base   *Loaded
+	stream kernels.Stream
+	arena  kernels.Mem
+	io     kernels.Mem
+	watch  *watch   // nil where launches are not watched
+	frames []*frame // at all shapes that it keeps, the one used last at the end
+}
+
+// frame is a context at one set of shapes.
+type frame struct {
 	loaded  *Loaded
-	stream  kernels.Stream
-	arena   kernels.Mem
-	io      kernels.Mem
-	mem     []kernels.Mem // by slot
+	shape   *shape
+	own     [2]kernels.Mem // arena, inputs and outputs of a plan that the context's do not do for
+	mem     []kernels.Mem  // by slot
 	inputs  map[string]int
 	outputs map[string]int
 	args    []launch       // by step
@@ -27,7 +37,6 @@ type ExecutionContext struct {
 	marks   []kernels.Mark // of stepped
 	caller  *[2]traffic    // the data of ExecuteSplit, inputs and outputs
 	changed bool           // the context's inputs are others than the caller's
-	watch   *watch         // nil where launches are not watched
 	bound   bindings       // inputs and outputs that lie in the caller's memory
 }
 
@@ -43,7 +52,7 @@ func (l *Loaded) NewContext() (*ExecutionContext, error) { return l.NewContextOf
 // others, and 0, share what the backend has.
 func (l *Loaded) NewContextOf(threads int) (*ExecutionContext, error) {
 	p, b := l.Plan, l.backend
-	c := &ExecutionContext{loaded: l, inputs: map[string]int{}, outputs: map[string]int{}}
+	c := &ExecutionContext{base: l}
 	err := p.hasRoom(b, 0)
 	if err != nil {
 		return nil, err
@@ -60,20 +69,29 @@ func (l *Loaded) NewContextOf(threads int) (*ExecutionContext, error) {
 		c.Close()
 		return nil, err
 	}
+	c.frame = c.newFrame(&shape{Loaded: l}, c.arena, c.io)
+	c.frames = []*frame{c.frame}
+	return c, nil
+}
+
+// newFrame returns the arguments of all launches at a shape, in the given memory.
+func (c *ExecutionContext) newFrame(at *shape, arena, io kernels.Mem) *frame {
+	p, b := at.Plan, at.backend
+	f := &frame{loaded: at.Loaded, shape: at, inputs: map[string]int{}, outputs: map[string]int{}}
 	for i, s := range p.Slots {
-		region := c.arena
+		region := arena
 		if s.Region == IO {
-			region = c.io
+			region = io
 		}
-		c.mem = append(c.mem, b.Slice(region, s.Offset, s.Size))
+		f.mem = append(f.mem, b.Slice(region, s.Offset, s.Size))
 		if s.Tensor == nil || s.Desc.Format != kernels.Linear || s.Region != IO {
 			continue
 		}
 		if p.Network.IsInput(s.Tensor) {
-			c.inputs[s.Tensor.Name] = i
+			f.inputs[s.Tensor.Name] = i
 		}
 		if p.Network.IsOutput(s.Tensor) {
-			c.outputs[s.Tensor.Name] = i
+			f.outputs[s.Tensor.Name] = i
 		}
 	}
 	for _, s := range p.Steps {
@@ -82,18 +100,31 @@ func (l *Loaded) NewContextOf(threads int) (*ExecutionContext, error) {
 			if in < 0 {
 				a.in = append(a.in, kernels.Mem{})
 			} else {
-				a.in = append(a.in, c.mem[in])
+				a.in = append(a.in, f.mem[in])
 			}
 		}
 		for _, out := range s.Out {
-			a.out = append(a.out, c.mem[out])
+			a.out = append(a.out, f.mem[out])
 		}
 		if s.Scratch >= 0 {
-			a.scratch = c.mem[s.Scratch]
+			a.scratch = f.mem[s.Scratch]
 		}
-		c.args = append(c.args, a)
+		f.args = append(f.args, a)
 	}
-	return c, nil
+	return f
+}
+
+// close gives back what a frame has beside the context's memory.
+func (f *frame) close(base *Loaded) {
+	for _, g := range []kernels.Graph{f.whole, f.stepped} {
+		if g != nil {
+			_ = g.Close() // nothing is left to be done
+		}
+	}
+	for _, m := range f.own {
+		base.backend.Free(m)
+	}
+	base.release(f.shape)
 }
 
 func newStream(b Backend, threads int) (kernels.Stream, error) {
@@ -105,16 +136,15 @@ func newStream(b Backend, threads int) (kernels.Stream, error) {
 
 // Close gives the context's memory back.
 func (c *ExecutionContext) Close() {
-	for _, g := range []kernels.Graph{c.whole, c.stepped} {
-		if g != nil {
-			_ = g.Close() // nothing is left to be done
-		}
+	for _, f := range c.frames {
+		f.close(c.base)
 	}
+	c.frames = nil
 	if c.stream != nil {
 		c.stream.Close()
 	}
-	c.loaded.backend.Free(c.arena)
-	c.loaded.backend.Free(c.io)
+	c.base.backend.Free(c.arena)
+	c.base.backend.Free(c.io)
 }
 
 // SetInput copies a value to the named input. It stays there until it is set again.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
@@ -18,9 +20,10 @@ type Launch struct {
 	Rank   int // the tactic's place in the backend's table
 
 	env       map[string]int
-	predicted time.Duration // by the backend's cost model, where it has one
-	left      *Left         // predictions say that it is not worth a price
-	err       error         // why it cannot be used; with errUnfit the tactic does not take the layer
+	samples   []map[string]int // other extents that it is to compute
+	predicted time.Duration    // by the backend's cost model, where it has one
+	left      *Left            // predictions say that it is not worth a price
+	err       error            // why it cannot be used; with errUnfit the tactic does not take the layer
 	workspace int
 	known     bool // the price is
 	price     Price
@@ -43,7 +46,7 @@ func (a *Launch) usable() bool { return a.left == nil && a.err == nil && a.known
 
 // newLaunch matches a tactic with a layer.
 func (c *Candidates) newLaunch(l *graph.Layer, t kernels.Tactic, rank int) *Launch {
-	a := &Launch{Layer: l, Tactic: t, Rank: rank, env: c.env}
+	a := &Launch{Layer: l, Tactic: t, Rank: rank, env: c.env, samples: c.samples}
 	a.err = a.match(c.room)
 	return a
 }
@@ -54,8 +57,8 @@ func (a *Launch) match(room int64) error {
 	if err != nil {
 		return unfit{err}
 	}
-	if a.Tactic.Workspace != nil {
-		a.workspace = a.Tactic.Workspace(b)
+	if a.workspace, err = a.room(b); err != nil {
+		return unfit{err}
 	}
 	if room > 0 && int64(a.workspace) > room {
 		return fmt.Errorf("it needs %s of workspace, and %s are free", Bytes(int64(a.workspace)), Bytes(room))
@@ -67,16 +70,61 @@ func (a *Launch) match(room int64) error {
 	return nil
 }
 
+// room returns the workspace that is enough at all extents; the error says at which of them the tactic does not compute the
+// layer. Where one of its tensors is empty another may take its place.
+func (a *Launch) room(b kernels.Binding) (bytes int, err error) {
+	defer graph.CatchFault(&err)
+	add := func(b kernels.Binding) {
+		if a.Tactic.Workspace != nil {
+			bytes = max(bytes, a.Tactic.Workspace(b))
+		}
+	}
+	add(b)
+	for _, env := range a.samples {
+		b := bind(a.Layer, a.Tactic.In, a.Tactic.Out, env)
+		if hasEmpty(b) {
+			continue
+		}
+		if err := a.takes(b); err != nil {
+			return 0, fmt.Errorf("with inputs of %s: %w", shapesOf(b), err)
+		}
+		add(b)
+	}
+	return bytes, nil
+}
+
+// hasEmpty reports whether a tensor has no elements.
+func hasEmpty(b kernels.Binding) bool {
+	empty := func(d kernels.Desc) bool { return slices.Contains(d.Dims, 0) }
+	return slices.ContainsFunc(b.In, empty) || slices.ContainsFunc(b.Out, empty)
+}
+
+// shapesOf lists the shapes of a binding's activations.
+func shapesOf(b kernels.Binding) string {
+	var list []string
+	for i, d := range b.In {
+		if b.Layer.Inputs[i] != nil && b.Consts[i] == nil {
+			list = append(list, fmt.Sprint(d.Dims))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// takes returns why the tactic does not take a binding.
+func (a *Launch) takes(b kernels.Binding) error {
+	if a.Tactic.In != kernels.Linear || a.Tactic.Out != kernels.Linear {
+		if err := blockable(b); err != nil {
+			return err
+		}
+	}
+	return a.Tactic.Match(b)
+}
+
 // take returns the binding, if the tactic takes it.
 func (a *Launch) take() (b kernels.Binding, err error) {
 	defer graph.CatchFault(&err)
 	b = a.Binding()
-	if a.Tactic.In != kernels.Linear || a.Tactic.Out != kernels.Linear {
-		if err := blockable(b); err != nil {
-			return b, err
-		}
-	}
-	if err := a.Tactic.Match(b); err != nil {
+	if err := a.takes(b); err != nil {
 		return b, err
 	}
 	if a.Tactic.Cost != nil {
@@ -93,7 +141,7 @@ func (a *Launch) cost(cost Cost) (p Price, err error) {
 
 // option returns the launch as what can be chosen.
 func (a *Launch) option() option {
-	o := option{tactic: a.Tactic, in: a.Tactic.In, out: a.Tactic.Out, price: a.price, bytes: a.workspace}
+	o := option{tactic: a.Tactic, in: a.Tactic.In, out: a.Tactic.Out, price: a.price, workspace: a.workspace, bytes: a.workspace}
 	for _, t := range a.Layer.Outputs {
 		o.bytes += desc(t, a.Tactic.Out, a.env).Bytes()
 	}

@@ -3,8 +3,6 @@ package run
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -14,7 +12,12 @@ import (
 // chooses tactics and formats, puts reformats between layers that do not agree, decides what is a view, a slice or computed in
 // place, and gives every tensor its place in memory.
 func NewPlan(ctx context.Context, n *graph.Network, env map[string]int, b Backend, cost Cost) (*Plan, error) {
-	c, err := FindCandidates(ctx, n, env, b)
+	return NewPlanOf(ctx, n, Extents{Opt: env}, b, cost)
+}
+
+// NewPlanOf is [NewPlan] for ranges of symbols.
+func NewPlanOf(ctx context.Context, n *graph.Network, x Extents, b Backend, cost Cost) (*Plan, error) {
+	c, err := FindCandidates(ctx, n, x, b)
 	if err != nil {
 		return nil, err
 	}
@@ -28,12 +31,29 @@ func NewPlan(ctx context.Context, n *graph.Network, env map[string]int, b Backen
 	return choice.Layout()
 }
 
-// Layout makes a plan of a choice: the third stage of planning.
+// Layout makes a plan of a choice: the third stage of planning. Where symbols have ranges every tensor has room for its
+// largest extents, and what shares memory at some extents does so at all of them.
 func (c *Choice) Layout() (*Plan, error) {
-	y := &layout{Choice: c, plan: &Plan{Target: c.backend.Info().Fingerprint, Network: c.network}, places: map[place]int{}, reuse: map[int]bool{}, whole: map[int]bool{}, strided: map[int]bool{}}
-	for _, name := range slices.Sorted(maps.Keys(c.env)) {
-		y.plan.Symbols = append(y.plan.Symbols, Symbol{name, c.env[name]})
+	apart := map[*graph.Layer]bool{}
+	for {
+		p, err := c.layout(apart)
+		if err != nil {
+			return nil, err
+		}
+		at, err := c.misplaced(p)
+		switch {
+		case err == nil:
+			return p, nil
+		case at == nil || apart[at]:
+			return nil, err
+		}
+		apart[at] = true
 	}
+}
+
+// layout lays out the choice. The layers in apart launch something, and write to memory of their own.
+func (c *Choice) layout(apart map[*graph.Layer]bool) (*Plan, error) {
+	y := &layout{Choice: c, apart: apart, plan: &Plan{Target: c.backend.Info().Fingerprint, Network: c.network, Symbols: c.extents.symbols()}, places: map[place]int{}, reuse: map[int]bool{}, whole: map[int]bool{}, strided: map[int]bool{}}
 	if err := y.steps(); err != nil {
 		return nil, err
 	}
@@ -46,6 +66,7 @@ func (c *Choice) Layout() (*Plan, error) {
 // layout turns the choices into steps and slots.
 type layout struct {
 	*Choice
+	apart   map[*graph.Layer]bool // that share no memory
 	plan    *Plan
 	places  map[place]int // slots by tensor and format
 	reuse   map[int]bool  // steps whose tactic may write where it reads
@@ -84,10 +105,9 @@ func (y *layout) steps() error {
 // newSlot adds a slot with memory of its own.
 func (y *layout) newSlot(t *graph.Tensor, d kernels.Desc, r Region, first int) int {
 	i := len(y.plan.Slots)
-	y.plan.Slots = append(y.plan.Slots, Slot{Tensor: t, Desc: d, Region: r, Size: roundUp(d.Bytes()), First: first, Last: first, Of: -1})
-	if t != nil {
-		y.places[place{t, d.Format}] = i
-	}
+	size := roundUp(y.most(t, d.Format).Bytes())
+	y.plan.Slots = append(y.plan.Slots, Slot{Tensor: t, Desc: d, Region: r, Size: size, First: first, Last: first, Of: -1})
+	y.places[place{t, d.Format}] = i
 	return i
 }
 
@@ -106,7 +126,7 @@ func (y *layout) bring(t *graph.Tensor, from, to kernels.Format, consumer string
 	}
 	src := y.places[place{t, from}]
 	d := desc(t, to, y.env)
-	if y.plan.Slots[src].Desc.SameBytes(d) {
+	if y.plan.Slots[src].Desc.SameBytes(d) && y.sameBytes(t, from, to) {
 		slot := y.share(t, d, src, 0, y.plan.Slots[src].First)
 		if to == kernels.Linear && y.network.IsOutput(t) {
 			y.plan.Slots[y.plan.root(slot)].Region = IO
@@ -131,7 +151,7 @@ func (y *layout) bring(t *graph.Tensor, from, to kernels.Format, consumer string
 	if t.Producer != nil {
 		step.From = t.Producer.From
 	}
-	y.scratch(&step, o, kernels.Binding{Layer: step.Layer, In: []kernels.Desc{y.plan.Slots[src].Desc}, Out: []kernels.Desc{d}, Consts: make([][]byte, 1)})
+	y.scratch(&step, o)
 	y.plan.Steps = append(y.plan.Steps, step)
 	return nil
 }
@@ -140,7 +160,7 @@ func (y *layout) bring(t *graph.Tensor, from, to kernels.Format, consumer string
 func (y *layout) layer(l *graph.Layer) error {
 	o := y.chosen(l)
 	in, err := y.inputs(l, o)
-	if err == nil && o.memory && (l.Op.Memory == graph.Joined && !y.sliceable(l, in) || l.Op.Memory == graph.Parted && !y.readable(l, in[0])) {
+	if err == nil && o.memory && (y.apart[l] || l.Op.Memory == graph.Joined && !y.sliceable(l, in) || l.Op.Memory == graph.Parted && !y.readable(l, in[0])) {
 		o = y.launching(l, o.out)
 		in, err = y.inputs(l, o)
 	}
@@ -163,7 +183,7 @@ func (y *layout) layer(l *graph.Layer) error {
 			y.strided[slot] = o.tactic.Strided
 			step.Out = append(step.Out, slot)
 		}
-		y.scratch(&step, o, bind(l, o.in, o.out, y.env))
+		y.scratch(&step, o)
 		y.reuse[index] = o.tactic.InPlace
 	case l.Op.Memory == graph.Parted:
 		step.Tactic = InMemory
@@ -205,11 +225,8 @@ func (y *layout) inputs(l *graph.Layer, o option) ([]int, error) {
 }
 
 // scratch gives the step its workspace.
-func (y *layout) scratch(step *Step, o option, b kernels.Binding) {
-	if o.tactic.Workspace == nil {
-		return
-	}
-	if n := o.tactic.Workspace(b); n > 0 {
+func (y *layout) scratch(step *Step, o option) {
+	if n := o.workspace; n > 0 {
 		step.Scratch = len(y.plan.Slots)
 		at := len(y.plan.Steps)
 		y.plan.Slots = append(y.plan.Slots, Slot{Size: roundUp(n), First: at, Last: at, Of: -1})
@@ -266,7 +283,7 @@ func (p *Plan) live() {
 func (y *layout) shareInPlace() {
 	p := y.plan
 	for i, step := range p.Steps {
-		if !y.reuse[i] || p.Slots[step.Out[0]].Of >= 0 {
+		if !y.reuse[i] || p.Slots[step.Out[0]].Of >= 0 || y.apart[step.Layer] {
 			continue
 		}
 		out := &p.Slots[step.Out[0]]

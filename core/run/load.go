@@ -17,6 +17,7 @@ type Loaded struct {
 	backend   Backend
 	kernels   []kernels.Kernel // by step; nil for InMemory
 	constants kernels.Mem      // of all kernels, on devices with memory of their own
+	shapes    *shapes          // those at other extents; nil where the plan has but one
 }
 
 // Load binds the plan's kernels on backend. A tactic that the backend does not have is an error that wraps
@@ -29,7 +30,7 @@ func Load(ctx context.Context, p *Plan, backend Backend) (*Loaded, error) {
 // LoadTelling is [Load] that tells after each of the plan's steps how many are done, and which came last: packing weights and
 // compiling kernels may take seconds. It tells one at a time. A nil tell is not called.
 func LoadTelling(ctx context.Context, p *Plan, backend Backend, tell func(done, total int, layer string)) (*Loaded, error) {
-	l := &Loaded{Plan: p, backend: backend, kernels: make([]kernels.Kernel, len(p.Steps))}
+	l := &Loaded{Plan: p, backend: backend, kernels: make([]kernels.Kernel, len(p.Steps)), shapes: newShapes(p)}
 	if err := p.Network.CheckShapes(p.Env()); err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func LoadTelling(ctx context.Context, p *Plan, backend Backend, tell func(done, 
 	var telling sync.Mutex
 	done := 0
 	err := Parallel(ctx, len(p.Steps), atATime, func(i int) (err error) {
-		l.kernels[i], err = bindStep(p, i, backend)
+		l.kernels[i], err = bindStep(p, i, backend, l.shapes.packs(i, p.Steps[i].Tactic))
 		if tell != nil {
 			telling.Lock()
 			defer telling.Unlock()
@@ -67,7 +68,7 @@ func LoadTelling(ctx context.Context, p *Plan, backend Backend, tell func(done, 
 }
 
 // bindStep returns the kernel of step i; nil for InMemory.
-func bindStep(p *Plan, i int, backend Backend) (kernels.Kernel, error) {
+func bindStep(p *Plan, i int, backend Backend, packs *kernels.Packs) (kernels.Kernel, error) {
 	s := p.Steps[i]
 	if s.Tactic == InMemory {
 		return nil, nil
@@ -77,6 +78,7 @@ func bindStep(p *Plan, i int, backend Backend) (kernels.Kernel, error) {
 		return nil, fmt.Errorf("layer %s: %s has no tactic %s: %w", s.Name, backend.Info().Name, s.Tactic, ErrStale)
 	}
 	b := p.Binding(i)
+	b.Packs = packs
 	if err := p.fits(s, t, b); err != nil {
 		return nil, fmt.Errorf("layer %s: tactic %s does not compute it: %w: %w", s.Name, s.Tactic, err, ErrStale)
 	}
@@ -179,6 +181,7 @@ func (l *Loaded) Backend() Backend { return l.backend }
 
 // Close gives the kernels and the constants' memory back. The contexts must be closed before.
 func (l *Loaded) Close() {
+	l.shapes.close()
 	for i, k := range l.kernels {
 		_ = kernels.Close(k) // what cannot be unloaded is lost with its device
 		l.kernels[i] = nil

@@ -174,14 +174,27 @@ func before(whole kernels.Desc, axis, first int) int {
 // parts makes the outputs of a split parts of its input.
 func (y *layout) parts(step *Step, index int) {
 	in := step.In[0]
-	axis, first, _ := cut(step.Layer, y.env) // readable has looked
 	y.whole[y.plan.root(in)] = true
-	offset := before(y.plan.Slots[in].Desc, axis, first)
 	for _, t := range step.Layer.Outputs {
-		whole := y.plan.Slots[in].Desc
-		own := desc(t, whole.Format, y.env)
-		d, _ := part(whole, own, axis)
-		step.Out = append(step.Out, y.share(t, d, in, offset, index))
+		step.Out = append(step.Out, y.share(t, desc(t, y.plan.Slots[in].Desc.Format, y.env), in, 0, index))
+	}
+	_ = y.plan.placeParts(step, y.env) // readable has looked
+}
+
+// placeParts says where in the input of a split its outputs lie.
+func (p *Plan) placeParts(step *Step, env map[string]int) error {
+	whole := p.Slots[step.In[0]].Desc
+	axis, first, err := cut(step.Layer, env)
+	if err != nil {
+		return err
+	}
+	offset := before(whole, axis, first)
+	for _, out := range step.Out {
+		s := &p.Slots[out]
+		own := s.Desc
+		s.Desc, _ = part(whole, own, axis)
+		s.Offset, s.Size = offset, s.Desc.Span()
 		offset += partBytes(whole, own, axis)
 	}
+	return nil
 }

@@ -19,10 +19,19 @@ type Plan struct {
 	Code    []kernels.Code // of the kernels, where the target compiles them
 }
 
-// Symbol is a dimension symbol with its value.
+// Symbol is a dimension symbol with the value that the plan is at, and those that it serves.
 type Symbol struct {
-	Name  string
-	Value int
+	Name     string
+	Value    int
+	Min, Max int `json:",omitempty"` // equal: Value alone
+}
+
+// Range returns the least and the largest value that is served.
+func (s Symbol) Range() (least, most int) {
+	if s.Min == s.Max {
+		return s.Value, s.Value
+	}
+	return s.Min, s.Max
 }
 
 // Env returns the symbols as the map that graph.Dim.Eval takes.

@@ -310,7 +310,7 @@ func (c *Choice) reformat(t *graph.Tensor, from, to kernels.Format) term {
 	key := conversion{t, from, to}
 	r, ok := c.launches[key]
 	if !ok {
-		if !desc(t, from, c.env).SameBytes(desc(t, to, c.env)) {
+		if !c.sameBytes(t, from, to) {
 			o, err := c.reformatOption(t, from, to)
 			if err != nil {
 				o = option{price: Price{Time: time.Hour}} // no way: chosen last, and reported when it comes to it

@@ -86,11 +86,19 @@ func (y *layout) aligned(l *graph.Layer, in []int) bool {
 func (y *layout) slices(step *Step) {
 	out := step.Out[0]
 	y.whole[out] = true
-	whole := y.plan.Slots[out].Desc
+	for _, in := range step.In {
+		y.plan.Slots[in].Of = out
+	}
+	y.plan.placeSlices(step)
+}
+
+// placeSlices says where in the output of a concatenation its inputs lie, which are dense until then.
+func (p *Plan) placeSlices(step *Step) {
+	whole := p.Slots[step.Out[0]].Desc
 	n, offset := pieces(whole, concatAxis(step.Layer)), 0
 	for _, in := range step.In {
-		s := &y.plan.Slots[in]
-		s.Of, s.Offset = out, offset
+		s := &p.Slots[in]
+		s.Offset = offset
 		offset += s.Desc.Bytes() / max(1, n)
 		switch {
 		case n <= 1:

@@ -25,7 +25,7 @@ func TestStopWhileChoosing(t *testing.T) {
 	b := cpu.Open(1)
 	defer b.Close()
 	ctx, stop := context.WithCancel(t.Context())
-	c, err := run.FindCandidates(ctx, n, nil, b)
+	c, err := run.FindCandidates(ctx, n, run.Extents{}, b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,6 +71,12 @@ func work(p *Plan, step int, env map[string]int) float64 {
 	return sum
 }
 
+// follow goes on with a plan at other shapes.
+func (w *watch) follow(l *Loaded) {
+	at := newWatch(l, w.tell)
+	w.steps, w.done, w.at, w.share = at.steps, at.done, 0, 0
+}
+
 // begin tells that a step is launched; a nil watch tells nobody.
 func (w *watch) begin(step int) {
 	if w != nil {

@@ -1,0 +1,120 @@
+package run
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// Extents are what the symbols of a network may be: the values that a plan is made and timed for, and the ranges of those
+// that it serves.
+type Extents struct {
+	Opt      map[string]int
+	Min, Max map[string]int // nil: it serves Opt alone; a symbol that they lack is as in Opt
+}
+
+// symbols returns the values with their ranges, by name.
+func (x Extents) symbols() []Symbol {
+	var list []Symbol
+	for _, name := range slices.Sorted(maps.Keys(x.Opt)) {
+		s := Symbol{Name: name, Value: x.Opt[name]}
+		low, high := s.Value, s.Value
+		if v, ok := x.Min[name]; ok {
+			low = v
+		}
+		if v, ok := x.Max[name]; ok {
+			high = v
+		}
+		if low != high {
+			s.Min, s.Max = low, high
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// ends returns the least and the largest value of every symbol.
+func (x Extents) ends() (low, high map[string]int) {
+	low, high = map[string]int{}, map[string]int{}
+	for _, s := range x.symbols() {
+		low[s.Name], high[s.Name] = s.Range()
+	}
+	return low, high
+}
+
+// check returns an error for a symbol whose value is not within its range.
+func (x Extents) check() error {
+	for _, s := range x.symbols() {
+		if low, high := s.Range(); s.Value < low || s.Value > high {
+			return fmt.Errorf("%s is %d at best, which is not from %d to %d", s.Name, s.Value, low, high)
+		}
+	}
+	return nil
+}
+
+// maxSamples bounds the values that a plan's decisions are tried at.
+const maxSamples = 81
+
+// samples returns values of the symbols beside Opt at which a network has a meaning: the ends of all ranges together, those
+// of each in any combination as far as there are not too many, and some in between.
+func (x Extents) samples(n *graph.Network) ([]map[string]int, error) {
+	symbols := x.symbols()
+	open := slices.DeleteFunc(slices.Clone(symbols), func(s Symbol) bool { return s.Min == s.Max })
+	if len(open) == 0 {
+		return nil, nil
+	}
+	low, high := x.ends()
+	for _, end := range []map[string]int{low, high} {
+		if err := n.CheckShapes(end); err != nil {
+			return nil, fmt.Errorf("%s: %w", valuesText(open, end), err)
+		}
+	}
+	list := []map[string]int{low, high}
+	seen := map[string]bool{valuesText(open, x.Opt): true, valuesText(open, low): true, valuesText(open, high): true}
+	add := func(env map[string]int) {
+		if key := valuesText(open, env); !seen[key] && len(list) < maxSamples {
+			seen[key] = true
+			if n.CheckShapes(env) == nil { // otherwise nothing runs at these
+				list = append(list, env)
+			}
+		}
+	}
+	combinations := 1
+	for range open {
+		combinations = min(3*combinations, maxSamples+1)
+	}
+	if combinations <= maxSamples {
+		for i := range combinations {
+			env := maps.Clone(x.Opt)
+			for _, s := range open {
+				env[s.Name] = [...]int{s.Min, s.Value, s.Max}[i%3]
+				i /= 3
+			}
+			add(env)
+		}
+	}
+	rnd := rand.New(rand.NewPCG(7, uint64(len(open))))
+	for range 8 {
+		env := maps.Clone(x.Opt)
+		for _, s := range open {
+			env[s.Name] = s.Min + rnd.IntN(s.Max-s.Min+1)
+		}
+		add(env)
+	}
+	return list, nil
+}
+
+// valuesText writes the values of symbols, as in "batch=8, seq=128".
+func valuesText(symbols []Symbol, env map[string]int) string {
+	text := ""
+	for i, s := range symbols {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%s=%d", s.Name, env[s.Name])
+	}
+	return text
+}

@@ -1,0 +1,313 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+)
+
+// shapes are a loaded plan at other extents than its own: kernels bound to these, the constants in common.
+type shapes struct {
+	lock   sync.Mutex
+	packed []map[string]*kernels.Packs // by step and tactic
+	list   []*shape                    // the one used last comes last
+}
+
+// shape is a loaded plan at one set of extents.
+type shape struct {
+	*Loaded
+	key   string
+	users int // contexts that are at it
+}
+
+// maxShapes bounds how many are kept that no context is at.
+const maxShapes = 64
+
+// newShapes returns nil for a plan that serves no other extents.
+func newShapes(p *Plan) *shapes {
+	if !p.Ranged() {
+		return nil
+	}
+	return &shapes{packed: make([]map[string]*kernels.Packs, len(p.Steps))}
+}
+
+// packs returns where a step's kernels keep what they make of constants.
+func (s *shapes) packs(step int, tactic string) *kernels.Packs {
+	if s == nil {
+		return nil
+	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if s.packed[step] == nil {
+		s.packed[step] = map[string]*kernels.Packs{}
+	}
+	p := s.packed[step][tactic]
+	if p == nil {
+		p = &kernels.Packs{}
+		s.packed[step][tactic] = p
+	}
+	return p
+}
+
+func (s *shapes) close() {
+	if s == nil {
+		return
+	}
+	for _, at := range s.list {
+		at.Close()
+	}
+	s.list = nil
+}
+
+// at returns the plan at the given extents, which must be given back.
+func (l *Loaded) at(env map[string]int) (*shape, error) {
+	if err := l.Plan.serves(env); err != nil {
+		return nil, err
+	}
+	key := valuesText(l.Plan.Symbols, env)
+	if l.shapes == nil || key == valuesText(l.Plan.Symbols, l.Plan.Env()) {
+		return &shape{Loaded: l}, nil
+	}
+	s := l.shapes
+	s.lock.Lock()
+	if at := s.find(key); at != nil {
+		at.users++
+		s.lock.Unlock()
+		return at, nil
+	}
+	s.lock.Unlock()
+	made, err := l.bindAt(env)
+	if err != nil {
+		return nil, err
+	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	at := s.find(key)
+	if at == nil {
+		at = &shape{Loaded: made, key: key}
+		s.list = append(s.list, at)
+	} else {
+		made.Close() // another context was faster
+	}
+	at.users++
+	for i := 0; len(s.list) > maxShapes && i < len(s.list); {
+		if s.list[i].users > 0 {
+			i++
+			continue
+		}
+		s.list[i].Close()
+		s.list = slices.Delete(s.list, i, i+1)
+	}
+	return at, nil
+}
+
+// find returns the shape that is kept under a key, as the one used last.
+func (s *shapes) find(key string) *shape {
+	i := slices.IndexFunc(s.list, func(at *shape) bool { return at.key == key })
+	if i < 0 {
+		return nil
+	}
+	at := s.list[i]
+	s.list = append(slices.Delete(s.list, i, i+1), at)
+	return at
+}
+
+// release gives back what at returned.
+func (l *Loaded) release(at *shape) {
+	if at == nil || l.shapes == nil {
+		return
+	}
+	l.shapes.lock.Lock()
+	at.users--
+	l.shapes.lock.Unlock()
+}
+
+// bindAt binds the plan's kernels at other extents. Where the plan's memory does not do for them, which its samples have not
+// shown, it is a plan of its own.
+func (l *Loaded) bindAt(env map[string]int) (*Loaded, error) {
+	if err := l.Plan.Network.CheckShapes(env); err != nil {
+		return nil, err
+	}
+	p, _, err := l.Plan.at(env)
+	if err != nil {
+		if p, err = NewPlan(context.Background(), l.Plan.Network, env, l.backend, BestGuess); err != nil {
+			return nil, err
+		}
+		return Load(context.Background(), p, l.backend)
+	}
+	at := &Loaded{Plan: p, backend: l.backend, kernels: make([]kernels.Kernel, len(p.Steps))}
+	for i := range p.Steps {
+		if at.kernels[i], err = l.bindStepAt(p, i); err != nil {
+			at.Close()
+			return nil, err
+		}
+	}
+	if at.constants, err = Place(l.backend, at.kernels...); err != nil {
+		at.Close()
+		return nil, err
+	}
+	return at, nil
+}
+
+// bindStepAt returns the kernel of step i of the plan at other extents: the step's own tactic, or where that does not take
+// them the first that does, in the same formats and workspace; nil where there is nothing to compute.
+func (l *Loaded) bindStepAt(p *Plan, i int) (kernels.Kernel, error) {
+	s := p.Steps[i]
+	b := p.Binding(i)
+	empty := func(d kernels.Desc) bool { return slices.Contains(d.Dims, 0) }
+	if s.Tactic == InMemory || !slices.ContainsFunc(b.Out, func(d kernels.Desc) bool { return !empty(d) }) {
+		return nil, nil
+	}
+	k, err := bindStep(p, i, l.backend, l.shapes.packs(i, s.Tactic))
+	if err == nil {
+		return k, nil
+	}
+	for _, t := range l.substitutes(s) {
+		if p.fits(s, t, b) != nil {
+			continue
+		}
+		b.Packs = l.shapes.packs(i, t.Name)
+		k, other := BindTactic(t, b)
+		if other == nil {
+			return k, nil
+		}
+	}
+	return nil, err
+}
+
+// substitutes returns what may take the place of a step's tactic, the fastest first as far as that is known.
+func (l *Loaded) substitutes(s Step) []kernels.Tactic {
+	table := l.backend.Tactics(s.Layer.Op)
+	var own kernels.Tactic
+	rank := map[string]int{}
+	for i, c := range s.Candidates {
+		if c.Reason == "" {
+			rank[c.Tactic] = i + 1
+		}
+	}
+	for _, t := range table {
+		if t.Name == s.Tactic {
+			own = t
+		}
+	}
+	var measured, others []kernels.Tactic
+	for _, t := range table {
+		switch {
+		case t.Name == s.Tactic || !t.Reference && (t.In != own.In || t.Out != own.Out):
+		case rank[t.Name] > 0:
+			measured = append(measured, t)
+		default:
+			others = append(others, t)
+		}
+	}
+	slices.SortStableFunc(measured, func(a, b kernels.Tactic) int {
+		return int(s.Candidates[rank[a.Name]-1].Time - s.Candidates[rank[b.Name]-1].Time)
+	})
+	return append(measured, others...)
+}
+
+// maxFrames bounds the shapes at which a context keeps its arguments, and on a GPU its graphs.
+const maxFrames = 16
+
+// SetShapes brings the context to the given shapes of its inputs, within what the plan serves: an *OutOfRange, which changes
+// nothing, for others. Inputs that are not named keep theirs, as far as their symbols do. Inputs must be set anew behind it, and
+// what Bind has bound is unbound. A shape that the context was at before costs next to nothing, another binds the kernels to
+// it, whose constants stay where they are.
+func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
+	n := c.base.Plan.Network
+	env, err := n.BindShapes(c.allShapes(shapes))
+	if err != nil {
+		return err
+	}
+	for _, s := range c.base.Plan.Symbols { // of no input
+		if _, ok := env[s.Name]; !ok {
+			env[s.Name] = s.Value
+		}
+	}
+	at, err := c.base.at(env)
+	if err != nil {
+		return err
+	}
+	for i, f := range c.frames {
+		if f.loaded == at.Loaded {
+			c.base.release(at)
+			c.frames = append(slices.Delete(c.frames, i, i+1), f)
+			c.enter(f)
+			return nil
+		}
+	}
+	arena, io := c.arena, c.io
+	var own [2]kernels.Mem
+	if p := at.Plan; p.Memory.Peak > c.base.Plan.Memory.Peak || p.Memory.IO > c.base.Plan.Memory.IO {
+		if own[0], err = c.base.backend.Alloc(p.Memory.Peak); err == nil {
+			own[1], err = c.base.backend.Alloc(p.Memory.IO)
+		}
+		if err != nil {
+			c.base.backend.Free(own[0])
+			c.base.release(at)
+			return fmt.Errorf("memory of activations: %w", err)
+		}
+		arena, io = own[0], own[1]
+	}
+	f := c.newFrame(at, arena, io)
+	f.own = own
+	c.frames = append(c.frames, f)
+	if len(c.frames) > maxFrames {
+		c.frames[0].close(c.base)
+		c.frames = slices.Delete(c.frames, 0, 1)
+	}
+	c.enter(f)
+	return nil
+}
+
+// enter goes on at a frame.
+func (c *ExecutionContext) enter(f *frame) {
+	if c.frame == f {
+		return
+	}
+	if c.bound.own != nil {
+		for name := range c.inputs {
+			c.Unbind(name)
+		}
+		for name := range c.outputs {
+			c.Unbind(name)
+		}
+	}
+	c.frame, f.changed = f, true
+	if c.watch != nil {
+		c.watch.follow(f.loaded)
+	}
+}
+
+// allShapes returns the shapes of all inputs: those given, and what the context is at.
+func (c *ExecutionContext) allShapes(given map[string][]int) map[string][]int {
+	n := c.base.Plan.Network
+	env := map[string]int{}
+	for _, s := range c.loaded.Plan.Symbols {
+		env[s.Name] = s.Value
+	}
+	for _, t := range n.Inputs { // what follows from those given
+		dims, ok := given[t.Name]
+		if !ok || len(dims) != len(t.Dims) {
+			continue
+		}
+		for i, d := range t.Dims {
+			if name, ok := d.SymbolName(); ok {
+				env[name] = dims[i]
+			}
+		}
+	}
+	shapes := map[string][]int{}
+	for _, t := range n.Inputs {
+		if dims, ok := given[t.Name]; ok {
+			shapes[t.Name] = dims
+			continue
+		}
+		shapes[t.Name] = graph.EvalDims(t.Dims, env)
+	}
+	return shapes
+}
