@@ -17,6 +17,7 @@ type Candidates struct {
 	extents   Extents
 	env       map[string]int   // the extents' Opt
 	samples   []map[string]int // of what else they are
+	between   []map[string]int // more of it
 	backend   Backend
 	room      int64 // bytes that are free on the device, for the tensors and the workspace of a layer; 0: any number
 	layers    []*layerCandidates
@@ -52,7 +53,7 @@ func FindCandidates(ctx context.Context, n *graph.Network, x Extents, b Backend)
 	}
 	err := x.check()
 	if err == nil {
-		c.samples, err = x.samples(n)
+		c.samples, c.between, err = x.samples(n)
 	}
 	if err != nil {
 		return nil, err

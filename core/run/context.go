@@ -27,7 +27,7 @@ type ExecutionContext struct {
 type frame struct {
 	loaded  *Loaded
 	shape   *shape
-	own     [2]kernels.Mem // arena, inputs and outputs of a plan that the context's do not do for
+	own     [3]kernels.Mem // arena, inputs and outputs, and workspace, where the context's do not do
 	mem     []kernels.Mem  // by slot
 	inputs  map[string]int
 	outputs map[string]int

@@ -55,24 +55,28 @@ func (x Extents) check() error {
 	return nil
 }
 
-// maxSamples bounds the values that a plan's decisions are tried at.
-const maxSamples = 81
+// maxSamples bounds the values that a plan's decisions are tried at, maxBetween those that only workspaces are asked for.
+const (
+	maxSamples = 81
+	maxBetween = 32
+)
 
 // samples returns values of the symbols beside Opt at which a network has a meaning: the ends of all ranges together, those
-// of each in any combination as far as there are not too many, and some in between.
-func (x Extents) samples(n *graph.Network) ([]map[string]int, error) {
+// of each in any combination as far as there are not too many, and some in between; and more in between, which need not have
+// one.
+func (x Extents) samples(n *graph.Network) (list, between []map[string]int, err error) {
 	symbols := x.symbols()
 	open := slices.DeleteFunc(slices.Clone(symbols), func(s Symbol) bool { return s.Min == s.Max })
 	if len(open) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	low, high := x.ends()
 	for _, end := range []map[string]int{low, high} {
 		if err := n.CheckShapes(end); err != nil {
-			return nil, fmt.Errorf("%s: %w", valuesText(open, end), err)
+			return nil, nil, fmt.Errorf("%s: %w", valuesText(open, end), err)
 		}
 	}
-	list := []map[string]int{low, high}
+	list = []map[string]int{low, high}
 	seen := map[string]bool{valuesText(open, x.Opt): true, valuesText(open, low): true, valuesText(open, high): true}
 	add := func(env map[string]int) {
 		if key := valuesText(open, env); !seen[key] && len(list) < maxSamples {
@@ -97,14 +101,20 @@ func (x Extents) samples(n *graph.Network) ([]map[string]int, error) {
 		}
 	}
 	rnd := rand.New(rand.NewPCG(7, uint64(len(open))))
-	for range 8 {
+	drawn := func() map[string]int {
 		env := maps.Clone(x.Opt)
 		for _, s := range open {
 			env[s.Name] = s.Min + rnd.IntN(s.Max-s.Min+1)
 		}
-		add(env)
+		return env
 	}
-	return list, nil
+	for range 8 {
+		add(drawn())
+	}
+	for range maxBetween {
+		between = append(between, drawn())
+	}
+	return list, between, nil
 }
 
 // valuesText writes the values of symbols, as in "batch=8, seq=128".

@@ -21,6 +21,7 @@ type Launch struct {
 
 	env       map[string]int
 	samples   []map[string]int // other extents that it is to compute
+	between   []map[string]int // more of them, for the workspace
 	predicted time.Duration    // by the backend's cost model, where it has one
 	left      *Left            // predictions say that it is not worth a price
 	err       error            // why it cannot be used; with errUnfit the tactic does not take the layer
@@ -46,7 +47,7 @@ func (a *Launch) usable() bool { return a.left == nil && a.err == nil && a.known
 
 // newLaunch matches a tactic with a layer.
 func (c *Candidates) newLaunch(l *graph.Layer, t kernels.Tactic, rank int) *Launch {
-	a := &Launch{Layer: l, Tactic: t, Rank: rank, env: c.env, samples: c.samples}
+	a := &Launch{Layer: l, Tactic: t, Rank: rank, env: c.env, samples: c.samples, between: c.between}
 	a.err = a.match(c.room)
 	return a
 }
@@ -89,6 +90,14 @@ func (a *Launch) room(b kernels.Binding) (bytes int, err error) {
 			return 0, fmt.Errorf("with inputs of %s: %w", shapesOf(b), err)
 		}
 		add(b)
+	}
+	if a.Tactic.Workspace == nil || len(a.samples) == 0 {
+		return bytes, nil
+	}
+	for _, env := range a.between { // it need not grow with the extents
+		if b := bind(a.Layer, a.Tactic.In, a.Tactic.Out, env); !hasEmpty(b) {
+			add(b)
+		}
 	}
 	return bytes, nil
 }

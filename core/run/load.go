@@ -17,6 +17,7 @@ type Loaded struct {
 	backend   Backend
 	kernels   []kernels.Kernel // by step; nil for InMemory
 	constants kernels.Mem      // of all kernels, on devices with memory of their own
+	scratch   []int            // workspace beyond the plan's, by step; nil for none
 	shapes    *shapes          // those at other extents; nil where the plan has but one
 }
 
@@ -233,9 +234,16 @@ func (p *Plan) fits(s Step, t kernels.Tactic, b kernels.Binding) (err error) {
 		have = p.Slots[s.Scratch].Size
 	}
 	if need := t.Workspace(b); need > have {
-		return fmt.Errorf("it needs %d bytes of workspace, the plan has %d", need, have)
+		return &shortOfWorkspace{need, have}
 	}
 	return nil
+}
+
+// shortOfWorkspace is the error of a tactic that needs more workspace than a plan gives it.
+type shortOfWorkspace struct{ need, have int }
+
+func (e *shortOfWorkspace) Error() string {
+	return fmt.Sprintf("it needs %d bytes of workspace, the plan has %d", e.need, e.have)
 }
 
 // Binding returns what step i's kernel is bound to.

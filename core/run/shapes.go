@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -141,7 +142,7 @@ func (l *Loaded) bindAt(env map[string]int) (*Loaded, error) {
 	}
 	at := &Loaded{Plan: p, backend: l.backend, kernels: make([]kernels.Kernel, len(p.Steps))}
 	for i := range p.Steps {
-		if at.kernels[i], err = l.bindStepAt(p, i); err != nil {
+		if at.kernels[i], err = l.bindStepAt(at, i); err != nil {
 			at.Close()
 			return nil, err
 		}
@@ -154,8 +155,10 @@ func (l *Loaded) bindAt(env map[string]int) (*Loaded, error) {
 }
 
 // bindStepAt returns the kernel of step i of the plan at other extents: the step's own tactic, or where that does not take
-// them the first that does, in the same formats and workspace; nil where there is nothing to compute.
-func (l *Loaded) bindStepAt(p *Plan, i int) (kernels.Kernel, error) {
+// them the first that does, in the same formats; nil where there is nothing to compute. A workspace that is larger at these
+// extents than at the samples of the plan is the context's own.
+func (l *Loaded) bindStepAt(at *Loaded, i int) (kernels.Kernel, error) {
+	p := at.Plan
 	s := p.Steps[i]
 	b := p.Binding(i)
 	empty := func(d kernels.Desc) bool { return slices.Contains(d.Dims, 0) }
@@ -163,6 +166,15 @@ func (l *Loaded) bindStepAt(p *Plan, i int) (kernels.Kernel, error) {
 		return nil, nil
 	}
 	k, err := bindStep(p, i, l.backend, l.shapes.packs(i, s.Tactic))
+	if short := (*shortOfWorkspace)(nil); errors.As(err, &short) {
+		if at.scratch == nil {
+			at.scratch = make([]int, len(p.Steps))
+		}
+		at.scratch[i] = short.need
+		t, _ := findTactic(l.backend, s)
+		b.Packs = l.shapes.packs(i, s.Tactic)
+		k, err = BindTactic(t, b)
+	}
 	if err == nil {
 		return k, nil
 	}
@@ -171,8 +183,9 @@ func (l *Loaded) bindStepAt(p *Plan, i int) (kernels.Kernel, error) {
 			continue
 		}
 		b.Packs = l.shapes.packs(i, t.Name)
-		k, other := BindTactic(t, b)
-		if other == nil {
+		if k, other := BindTactic(t, b); other == nil {
+			p.Steps = slices.Clone(p.Steps)
+			p.Steps[i].Tactic = t.Name
 			return k, nil
 		}
 	}
@@ -241,20 +254,30 @@ func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
 		}
 	}
 	arena, io := c.arena, c.io
-	var own [2]kernels.Mem
+	var own [3]kernels.Mem
 	if p := at.Plan; p.Memory.Peak > c.base.Plan.Memory.Peak || p.Memory.IO > c.base.Plan.Memory.IO {
 		if own[0], err = c.base.backend.Alloc(p.Memory.Peak); err == nil {
 			own[1], err = c.base.backend.Alloc(p.Memory.IO)
 		}
-		if err != nil {
-			c.base.backend.Free(own[0])
-			c.base.release(at)
-			return fmt.Errorf("memory of activations: %w", err)
-		}
 		arena, io = own[0], own[1]
+	}
+	if err == nil && at.scratch != nil {
+		own[2], err = c.base.backend.Alloc(slices.Max(at.scratch))
+	}
+	if err != nil {
+		for _, m := range own {
+			c.base.backend.Free(m)
+		}
+		c.base.release(at)
+		return fmt.Errorf("memory of activations: %w", err)
 	}
 	f := c.newFrame(at, arena, io)
 	f.own = own
+	for i := range at.scratch {
+		if n := at.scratch[i]; n > 0 {
+			f.args[i].scratch = c.base.backend.Slice(own[2], 0, n)
+		}
+	}
 	c.frames = append(c.frames, f)
 	if len(c.frames) > maxFrames {
 		c.frames[0].close(c.base)
