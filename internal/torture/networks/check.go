@@ -130,6 +130,9 @@ func (b *Bench) Check(ctx context.Context, m *Model, s Setup) (f *Failure) {
 func (c *check) senseless(why error) *Failure {
 	c.meaning = &meaning{runs: moreRuns} // with which all agrees
 	f := c.engine()
+	if f == nil && c.network.CheckShapes(c.env) == nil && c.dropped(why) {
+		return nil // a layer whose elements nothing reads, which finds them wrong
+	}
 	if f == nil {
 		return &Failure{"an engine computes what has no meaning", why.Error()}
 	}
@@ -137,6 +140,21 @@ func (c *check) senseless(why error) *Failure {
 		return f
 	}
 	return nil
+}
+
+// dropped reports whether the layer that an error names is in nothing that an engine runs.
+func (c *check) dropped(why error) bool {
+	b, err := c.bench.backend(c.setup)
+	if err != nil {
+		return false
+	}
+	o, err := build.Optimize(c.ctx, c.network, pass.Config{Shapes: c.env, DisableRules: c.setup.Disable, Target: build.Target(b, c.env)})
+	if err != nil {
+		return false
+	}
+	return !slices.ContainsFunc(o.Network.Layers, func(l *graph.Layer) bool {
+		return slices.ContainsFunc(append(slices.Clone(l.From), l.Name), func(name string) bool { return strings.HasPrefix(why.Error(), "layer "+name+" (") })
+	})
 }
 
 // check is one Check.
