@@ -121,7 +121,7 @@ func (c *plainConv) emit(b kernels.Binding) (*emit.Work, error) {
 		index := emit.ThreadIndex(k, total)
 		sum, filter := t.integers(index)
 		if c.bias >= 0 {
-			k.SetS(sum, k.AddS(sum, k.Load(k.Offset(bias, filter, 4), 1)[0].Int()))
+			k.SetS(sum, k.AddSaturated(sum, k.Load(k.Offset(bias, filter, 4), 1)[0].Int()))
 		}
 		c.integers.store(k, y, index, sum, filter)
 		w.End(k, l)
