@@ -42,7 +42,7 @@ func (g *configFlags) tactics() (pin map[string]string, forbid map[string][]stri
 }
 
 // parseShapes reads shapes in trtexec's grammar, "x:1x3x224x224,mask:1x16"; a shape without a name is under "".
-func parseShapes(text string) (map[string][]int, error) {
+func parseShapes(flag, text string) (map[string][]int, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -54,7 +54,7 @@ func parseShapes(text string) (map[string][]int, error) {
 		for word := range strings.SplitSeq(item[at+1:], "x") {
 			n, err := strconv.Atoi(word)
 			if err != nil || n < 0 || n > config.MaxExtent {
-				return nil, fmt.Errorf("--shapes %q: %q is not an extent of 0 to %d; want INPUT:1x3x224x224, comma separated", item, word, config.MaxExtent)
+				return nil, fmt.Errorf("--%s %q: %q is not an extent of 0 to %d; want INPUT:1x3x224x224, comma separated", flag, item, word, config.MaxExtent)
 			}
 			dims = append(dims, n)
 		}

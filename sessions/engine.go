@@ -106,7 +106,8 @@ func (m *Model) planned(cfg config.Config) *graph.Network {
 	if err != nil {
 		return nil
 	}
-	cfg.Batch, cfg.Shapes, cfg.Pin, cfg.Forbid = built.Batch, built.Shapes, built.Pin, built.Forbid
+	cfg.Batch, cfg.Shapes, cfg.MinShapes, cfg.MaxShapes = built.Batch, built.Shapes, built.MinShapes, built.MaxShapes
+	cfg.Pin, cfg.Forbid = built.Pin, built.Forbid
 	if key(built) != key(cfg) {
 		return nil
 	}

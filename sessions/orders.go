@@ -39,10 +39,11 @@ type (
 
 	// planning asks for a plan, and for its engine.
 	planning struct {
-		Of     lowering
-		Pin    map[string]string
-		Forbid map[string][]string
-		Stored bool // in the engine file
+		Of       lowering
+		Min, Max map[string]int // ends of the values of symbols that it serves; nil: those of Of
+		Pin      map[string]string
+		Forbid   map[string][]string
+		Stored   bool // in the engine file
 	}
 
 	// referring asks for the outputs of FP32's engine.
@@ -144,7 +145,11 @@ func (o *orders) lowering(cfg config.Config) (lowering, error) {
 
 func (o *orders) planning(cfg config.Config) (planning, error) {
 	of, err := o.lowering(cfg)
-	return planning{of, cfg.Pin, cfg.Forbid, o.stored.plan(cfg) != nil}, err
+	if err != nil {
+		return planning{Of: of}, err
+	}
+	low, high, err := o.model.Ranges(cfg)
+	return planning{of, low, high, cfg.Pin, cfg.Forbid, o.stored.plan(cfg) != nil}, err
 }
 
 func (o *orders) examining(cfg config.Config, perLayer bool) (in examining, err error) {

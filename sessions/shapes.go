@@ -38,6 +38,52 @@ func (m *Model) Symbols(cfg config.Config) (map[string]int, error) {
 	return env, err
 }
 
+// Ranges returns the least and the largest values of the symbols that an engine of a configuration serves; nil where it serves
+// those of [Model.Symbols] alone. Symbols of inputs that its MinShapes and MaxShapes do not name are as there.
+func (m *Model) Ranges(cfg config.Config) (low, high map[string]int, err error) {
+	if len(cfg.MinShapes) == 0 && len(cfg.MaxShapes) == 0 || m.Network == nil {
+		return nil, nil, nil
+	}
+	env, err := m.Symbols(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	if low, err = m.end(env, cfg.MinShapes); err == nil {
+		high, err = m.end(env, cfg.MaxShapes)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		if v := env[name]; v < low[name] || v > high[name] {
+			return nil, nil, fmt.Errorf("shapes: %s is %d, which is not from %d to %d, the least and the largest that are asked for", name, v, low[name], high[name])
+		}
+	}
+	return low, high, nil
+}
+
+// end returns the values of symbols where some inputs have the given shapes.
+func (m *Model) end(env map[string]int, shapes map[string][]int) (map[string]int, error) {
+	if err := checkShapes(m.Network, config.Config{Shapes: shapes}); err != nil {
+		return nil, err
+	}
+	end := maps.Clone(env)
+	maps.Copy(end, axes(m.Network, shapes))
+	all := map[string][]int{}
+	for _, t := range m.Network.Inputs {
+		if dims, ok := shapes[t.Name]; ok {
+			all[t.Name] = dims
+		} else {
+			all[t.Name] = graph.EvalDims(t.Dims, end)
+		}
+	}
+	end, err := m.Network.BindShapes(all)
+	if err == nil {
+		err = checkExtents(m, end)
+	}
+	return end, err
+}
+
 // values is Symbols for a model that may only be looked at, which needs no shapes: nil where there are none.
 func (m *Model) values(cfg config.Config) (map[string]int, error) {
 	env, err := m.Symbols(cfg)
@@ -123,19 +169,25 @@ func timesText(dims []int) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(dims), "[]"), " ", "x")
 }
 
-// known returns the values of symbols that are an axis of an input: those of the shapes, and the batch for the first axes of
-// other inputs.
-func known(net *graph.Network, cfg config.Config) map[string]int {
-	known := map[string]int{}
+// axes returns the values of symbols that are an axis of an input with a shape.
+func axes(net *graph.Network, shapes map[string][]int) map[string]int {
+	values := map[string]int{}
 	for _, t := range net.Inputs {
-		for i, n := range cfg.Shapes[t.Name] {
+		for i, n := range shapes[t.Name] {
 			if i < len(t.Dims) {
 				if name, symbol := t.Dims[i].SymbolName(); symbol {
-					known[name] = n
+					values[name] = n
 				}
 			}
 		}
 	}
+	return values
+}
+
+// known returns the values of symbols that are an axis of an input: those of the shapes, and the batch for the first axes of
+// other inputs.
+func known(net *graph.Network, cfg config.Config) map[string]int {
+	known := axes(net, cfg.Shapes)
 	for _, t := range net.Inputs {
 		if len(t.Dims) == 0 {
 			continue

@@ -7,7 +7,9 @@ import (
 
 // Clone returns a copy that shares nothing with c.
 func (c Config) Clone() Config {
-	c.Shapes = someOf(c.Shapes, slices.Clone[[]int])
+	for _, shapes := range []*map[string][]int{&c.Shapes, &c.MinShapes, &c.MaxShapes} {
+		*shapes = someOf(*shapes, slices.Clone[[]int])
+	}
 	c.Disable = slices.Clone(c.Disable)
 	c.LayerPrecisions = slices.Clone(c.LayerPrecisions)
 	c.Pin = filled(maps.Clone(c.Pin))

@@ -27,7 +27,9 @@ func (c Config) Effective(quantized bool) Config {
 		c.Constraints = ""
 	}
 	c.Disable = sorted(c.Disable)
-	c.Shapes = someOf(c.Shapes, func(dims []int) []int { return dims })
+	for _, shapes := range []*map[string][]int{&c.Shapes, &c.MinShapes, &c.MaxShapes} {
+		*shapes = someOf(*shapes, func(dims []int) []int { return dims })
+	}
 	c.Pin = someOf(c.Pin, func(tactic string) string { return tactic })
 	c.Forbid = someOf(c.Forbid, sorted)
 	return c

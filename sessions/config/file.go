@@ -46,6 +46,8 @@ type fields struct {
 	Calibrator      *string             `json:"calibrator"`
 	Batch           *int                `json:"batch"`
 	Shapes          map[string][]int    `json:"shapes"`
+	MinShapes       map[string][]int    `json:"min_shapes"`
+	MaxShapes       map[string][]int    `json:"max_shapes"`
 	Disable         []string            `json:"disable"`
 	Until           *int                `json:"passes_until"`
 	LayerPrecisions []string            `json:"layer_precisions"`
@@ -94,7 +96,7 @@ func (f *File) parse(data []byte, own quant.Methods) error {
 	var unknown []string
 	for name := range names {
 		if !slices.Contains(known, name) {
-			unknown = append(unknown, fmt.Sprintf("unknown field %q%s", name, DidYouMean(name, known)))
+			unknown = append(unknown, fmt.Sprintf("unknown field %s%s", Quoted(name), DidYouMean(name, known)))
 		}
 	}
 	if len(unknown) > 0 {
@@ -165,6 +167,12 @@ func (f *File) Over(base Config) Config {
 	if s.Shapes != nil {
 		c.Shapes = filled(s.Shapes)
 	}
+	if s.MinShapes != nil {
+		c.MinShapes = filled(s.MinShapes)
+	}
+	if s.MaxShapes != nil {
+		c.MaxShapes = filled(s.MaxShapes)
+	}
 	if s.Disable != nil {
 		c.Disable = slices.Clip(append([]string(nil), s.Disable...))
 	}
@@ -210,7 +218,7 @@ func Marshal(c Config) ([]byte, error) {
 		c.Constraints = Prefer
 	}
 	s := fields{
-		Version: &version, Precision: &c.Precision, Calibrator: &c.Calibrator, Batch: &c.Batch, Shapes: c.Shapes, Disable: c.Disable,
+		Version: &version, Precision: &c.Precision, Calibrator: &c.Calibrator, Batch: &c.Batch, Shapes: c.Shapes, MinShapes: c.MinShapes, MaxShapes: c.MaxShapes, Disable: c.Disable,
 		Until: &c.Until, LayerPrecisions: c.LayerPrecisions, Constraints: &c.Constraints, Tactics: c.Pin, ForbidTactics: map[string][]string{},
 	}
 	for layer, tactics := range c.Forbid {
@@ -219,8 +227,10 @@ func Marshal(c Config) ([]byte, error) {
 		}
 		s.ForbidTactics[layer] = tactics
 	}
-	if s.Shapes == nil {
-		s.Shapes = map[string][]int{}
+	for _, shapes := range []*map[string][]int{&s.Shapes, &s.MinShapes, &s.MaxShapes} {
+		if *shapes == nil {
+			*shapes = map[string][]int{}
+		}
 	}
 	if s.Tactics == nil {
 		s.Tactics = map[string]string{}
@@ -249,9 +259,11 @@ func (c Config) Check(own ...quant.Method) error {
 	if c.Batch < 1 || c.Batch > MaxBatch {
 		return fmt.Errorf("batch %d: want 1 to %d", c.Batch, MaxBatch)
 	}
-	for _, input := range slices.Sorted(maps.Keys(c.Shapes)) {
-		if dims := c.Shapes[input]; len(dims) > 0 && (slices.Min(dims) < 0 || slices.Max(dims) > MaxExtent) {
-			return fmt.Errorf("shapes: %s %v: want extents of 0 to %d", input, dims, MaxExtent)
+	for name, shapes := range map[string]map[string][]int{"shapes": c.Shapes, "min_shapes": c.MinShapes, "max_shapes": c.MaxShapes} {
+		for _, input := range slices.Sorted(maps.Keys(shapes)) {
+			if dims := shapes[input]; len(dims) > 0 && (slices.Min(dims) < 0 || slices.Max(dims) > MaxExtent) {
+				return fmt.Errorf("%s: %s %v: want extents of 0 to %d", name, input, dims, MaxExtent)
+			}
 		}
 	}
 	if last := lastPass(); c.Until < 0 || c.Until > last {

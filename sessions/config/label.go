@@ -70,11 +70,16 @@ func (c Config) clauses() []clause {
 		}
 	}
 	one(fmt.Sprintf("batch %d", c.Batch), c.Batch > 1)
-	var shapes []string
-	for _, input := range slices.Sorted(maps.Keys(c.Shapes)) {
-		shapes = append(shapes, fmt.Sprintf("%s %s", input, strings.Trim(strings.ReplaceAll(fmt.Sprint(c.Shapes[input]), " ", "x"), "[]")))
+	for _, shapes := range []struct {
+		what string
+		of   map[string][]int
+	}{{"", c.Shapes}, {"from ", c.MinShapes}, {"to ", c.MaxShapes}} {
+		var items []string
+		for _, input := range slices.Sorted(maps.Keys(shapes.of)) {
+			items = append(items, fmt.Sprintf("%s%s %s", shapes.what, input, strings.Trim(strings.ReplaceAll(fmt.Sprint(shapes.of[input]), " ", "x"), "[]")))
+		}
+		list = append(list, clause{strings.Join(items, ", "), items})
 	}
-	list = append(list, clause{strings.Join(shapes, ", "), shapes})
 	one("after "+CountOf(c.Until, "pass", "passes"), c.Until > 0)
 	list = append(list, c.precisionClauses()...)
 	list = append(list, c.tacticClauses()...)
