@@ -40,7 +40,7 @@ var allowed = map[string][]string{
 	"kernels/cpu/internal/convolutions": {"core/graph", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/products", "kernels/cpu/internal/programs", "kernels/cpu/internal/quantised", "kernels/cpu/internal/windows", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/poolings":     {"core/graph", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/programs", "kernels/cpu/internal/quantised", "kernels/cpu/internal/windows", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/reductions":   {"core/graph", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/programs", "kernels/cpu/internal/work"},
-	"kernels/cpu/internal/pointwise":    {"core/graph", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/programs", "kernels/cpu/internal/work"},
+	"kernels/cpu/internal/pointwise":    {"core/graph", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/programs", "kernels/cpu/internal/quantised", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/moves":        {"core/graph", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/programs", "kernels/cpu/internal/work"},
 
 	"kernels/cuda":                     {"core/graph", "core/run", "internal/host", "kernels", "kernels/cuda/driver", "kernels/cuda/internal/attention", "kernels/cuda/internal/emit", "kernels/cuda/internal/moves", "kernels/cuda/internal/pointwise", "kernels/cuda/internal/products", "kernels/cuda/internal/ptx", "kernels/cuda/internal/ptxas", "kernels/cuda/internal/ptxsim", "kernels/cuda/internal/reductions", "kernels/cuda/simulator"},

@@ -80,6 +80,10 @@ var defineCases = func() map[string]defineCase {
 			w := d.Constant("few", Value{U8, []int{5, 1, 8}, make([]byte, 40)})
 			return d.MatMulNBits(g.matrix, w, g.w(5, 1), nil, g.w(5), NBitsAttrs{K: 6, Bits: 4, Block: 16})
 		}},
+		"DynamicQuantizeMatMul": {"DynamicQuantizeMatMul", func(d *Definition, g given) *Tensor {
+			w := d.Constant("bytes", Value{I8, []int{6, 5}, make([]byte, 30)})
+			return d.DynamicQuantizeMatMul(g.matrix, w, g.w(5), nil)
+		}},
 		"MatMul":      {"MatMul", func(d *Definition, g given) *Tensor { return d.MatMul(g.matrix, g.w(6, 5)) }},
 		"MaxPool":     {"MaxPool", func(d *Definition, g given) *Tensor { return d.MaxPool(g.x, PoolAttrs{Kernel: []int{2, 2}}) }},
 		"AveragePool": {"AveragePool", func(d *Definition, g given) *Tensor { return d.AveragePool(g.x, PoolAttrs{Global: true}) }},

@@ -48,6 +48,11 @@ func (d *Definition) MatMulNBits(x, w, scales, zeros, bias *Tensor, a NBitsAttrs
 	return d.Layer(MatMulNBits, a, x, w, scales, zeros, bias)
 }
 
+// DynamicQuantizeMatMul adds [DynamicQuantizeMatMul]; zeros may be nil.
+func (d *Definition) DynamicQuantizeMatMul(x, w, scales, zeros *Tensor) *Tensor {
+	return d.Layer(DynamicQuantizeMatMul, nil, x, w, scales, zeros)
+}
+
 // Scale adds (x*scale + shift) ^ power for x [N,C,...]; each of the constants has one element, one for each channel [C],
 // or a shape that broadcasts to x, and may be nil.
 func (d *Definition) Scale(x, scale, shift, power *Tensor) *Tensor {

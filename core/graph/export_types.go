@@ -21,7 +21,7 @@ var onnxReals = []string{
 func wider(op string, t DataType) (to DataType, ok bool) {
 	allowed, limited := onnxIntegers[op]
 	switch {
-	case op == "DynamicQuantizeLinear" && t != F32:
+	case (op == "DynamicQuantizeLinear" || op == "com.microsoft:DynamicQuantizeMatMul") && t != F32:
 		return F32, true
 	case op == "MeanVarianceNormalization" && t != F32: // a function, whose constants are F32
 		return F32, true

@@ -324,6 +324,7 @@ func TestProductAxes(t *testing.T) {
 		{MatMul, nil, []Value{real(2, 3), real(3)}},
 		{GatedMatMul, GatedAttrs{EltAbs}, []Value{real(2, 3), real(3, 4), real(3, 4)}},
 		{MatMulNBits, NBitsAttrs{K: 6, Bits: 4, Block: 8}, []Value{real(2, 6), distinct(NewValue(U8, 3, 1, 4), 1), real(3, 1)}},
+		{DynamicQuantizeMatMul, nil, []Value{real(2, 3), bytes(3, 4), real(4)}},
 		{ConvInteger, ConvAttrs{Group: 1}, []Value{bytes(1, 3, 4, 4), bytes(5, 3, 2, 2)}},
 		{QLinearConv, ConvAttrs{Group: 1}, []Value{bytes(1, 2, 3, 3), one, zero, bytes(3, 2, 2, 2), one, zero, Values(F32, []float32{64}), zero}},
 		{MatMulInteger, nil, []Value{bytes(2, 3), bytes(3, 4)}},

@@ -318,13 +318,23 @@ var DynamicQuantize = &Op{
 		for _, v := range x {
 			lo, hi = min(lo, v), max(hi, v)
 		}
-		scale := (hi - lo) / 255
-		if !(scale > 0) {
-			scale = 1
-		}
-		zero := math.RoundToEven(max(0, min(255, float64(-lo/scale))))
-		out[1].F32()[0], out[2].Data[0] = scale, byte(zero)
-		PerTensor(scale, int32(zero)).Quantize(out[0], x)
+		r := DynamicRange(lo, hi)
+		out[1].F32()[0], out[2].Data[0] = r.Scale[0], byte(r.ZeroAt(0))
+		r.Quantize(out[0], x)
 		return nil
 	},
+}
+
+// DynamicRange returns the range by which [DynamicQuantize] quantises numbers between lo and hi, which are not above and not below 0:
+// NaN if one of the numbers is.
+func DynamicRange(lo, hi float32) Range {
+	scale := (hi - lo) / 255
+	if !(scale > 0) {
+		return PerTensor(1, 0)
+	}
+	zero := math.RoundToEven(max(0, min(255, float64(-lo/scale))))
+	if math.IsNaN(zero) { // both are infinite
+		zero = 0
+	}
+	return PerTensor(scale, int32(zero))
 }

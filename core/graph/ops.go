@@ -45,6 +45,7 @@ func Ops() OpSet {
 		MatMul,
 		MatMulInteger,
 		MatMulNBits,
+		DynamicQuantizeMatMul,
 		MaxPool,
 		MeanVarianceNorm,
 		OneHot,

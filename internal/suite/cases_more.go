@@ -42,6 +42,30 @@ func (m *maker) fewBits() {
 	}
 }
 
+// dynamicProducts quantise their rows as they come: of odd shapes, with weights of either sign, with zero points of all or of each
+// column, and epilogues, of which some are more than registers hold.
+func (m *maker) dynamicProducts() {
+	for i, s := range [][3]int{{1, 1, 1}, {1, 64, 40}, {5, 17, 33}, {200, 96, 64}, {7, 2500, 130}} {
+		for j, e := range epilogues {
+			if (i+j)%2 == 1 && i > 0 {
+				continue
+			}
+			t, w := []graph.DataType{graph.F32, graph.F32, graph.F16}[(i+j)%3], []graph.DataType{graph.I8, graph.U8}[j%2]
+			list := []*graph.Tensor{m.tensor(t, graph.Range{}, 1, s[0], s[1]), m.constant(w, graph.Range{}, 1, s[1], s[2]), m.parameters(graph.F32, s[2])}
+			switch (i + j) % 3 {
+			case 0:
+				list = append(list, m.constant(w, graph.Range{}, 1, s[2]))
+			case 1:
+				list[graph.DynamicScales] = m.parameters(graph.F32, 1)
+				list = append(list, m.constant(w, graph.Range{}, 1))
+			}
+			l := m.layer(graph.DynamicQuantizeMatMul, nil, list...)
+			m.fuse(l, e, t, graph.Range{})
+			m.add(fmt.Sprintf("matmul_dynamic_%s%s_%v_%s", t, w, s, e.name), l, Tolerance{Real: 1e-5})
+		}
+	}
+}
+
 // quantizedProducts are matrix products of bytes with all kinds of outputs and epilogues.
 func (m *maker) quantizedProducts() {
 	for i, s := range [][3]int{{1, 1, 1}, {1, 64, 10}, {3, 17, 33}, {16, 128, 64}, {7, 96, 40}} {

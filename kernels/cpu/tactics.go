@@ -82,7 +82,9 @@ func families(workers int) []family {
 	float := []asm.Features{asm.AVX512, asm.AVX2, 0}
 	return []family{
 		{vnni, func(isa asm.Features) []kernels.Tactic {
-			return slices.Concat(convolutions.TacticsInt8(isa, workers), poolings.TacticsInt8(isa, workers), products.TacticsInt8(isa, workers))
+			dynamic := products.Dynamic(isa, workers)
+			return append(slices.Concat(convolutions.TacticsInt8(isa, workers), poolings.TacticsInt8(isa, workers), products.TacticsInt8(isa, workers)),
+				dynamic, half(dynamic, isa))
 		}},
 		{float, func(isa asm.Features) []kernels.Tactic { return f32Tactics(isa, workers) }},
 		{float, func(isa asm.Features) []kernels.Tactic { return halfTactics(isa, workers) }},

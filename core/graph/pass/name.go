@@ -25,7 +25,7 @@ func (r *rewrite) principal(l *graph.Layer) string {
 	plain := is(graph.ClassConversion, graph.ClassMove)
 	for _, found := range []func(string) bool{
 		func(name string) bool { return r.ops[name] == l.Op.Name },
-		is(graph.ClassConvolution, graph.ClassMatrix),
+		is(graph.ClassConvolution, graph.ClassMatrix, graph.ClassIntegers, graph.ClassWeightOnly),
 		is(graph.ClassPooling),
 		func(name string) bool { return !plain(name) },
 	} {

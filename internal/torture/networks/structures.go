@@ -4,10 +4,13 @@ import "github.com/trtui/trtui/core/graph"
 
 // structure makes a few nodes that random ones never come together to.
 func (g *generator) structure() {
-	if g.flip() {
+	switch g.rnd.IntN(3) {
+	case 0:
 		g.gate()
-	} else {
+	case 1:
 		g.byteWeights()
+	default:
+		g.dynamicProduct()
 	}
 }
 
@@ -68,5 +71,55 @@ func (g *generator) byteWeights() {
 	if w, ok := g.made(inputs, consts, "DequantizeLinear", node(a, g.constant(g.random(t, k, n)), scale, zero)); ok {
 		inputs, consts = len(g.model.Inputs), len(g.model.Consts)
 		g.made(inputs, consts, "MatMul", node(nil, x.Name, w))
+	}
+}
+
+// dynamicProduct makes a product of integers that a real tensor becomes by its own range, and real numbers of its sums.
+func (g *generator) dynamicProduct() {
+	if g.model.Opset < 11 {
+		return
+	}
+	x := g.real(2, 4)
+	d := x.dims()
+	k, n, t := d[len(d)-1], max(1, g.extent()), g.byteType()
+	quantize := node(nil, x.Name)
+	quantize.Out = make([]string, 3)
+	q, ok := g.made(len(g.model.Inputs), len(g.model.Consts), "DynamicQuantizeLinear", quantize)
+	if !ok {
+		return
+	}
+	scale, zero := g.model.Nodes[len(g.model.Nodes)-1].Out[1], g.model.Nodes[len(g.model.Nodes)-1].Out[2]
+	step := func(op string, a attrs, in func() []string) (string, bool) {
+		inputs, consts := len(g.model.Inputs), len(g.model.Consts)
+		return g.made(inputs, consts, op, node(a, in()...))
+	}
+	of := func(in ...string) func() []string { return func() []string { return in } }
+	scaled := func(y string) func() []string {
+		return func() []string {
+			scales, _ := g.channelSteps(t, n)
+			return []string{scales, y}
+		}
+	}
+	sums, ok := step("MatMulInteger", nil, func() []string {
+		in := []string{q, g.constant(g.random(t, k, n)), zero}
+		if g.flip() {
+			_, zeros := g.channelSteps(t, n)
+			in = append(in, zeros)
+		}
+		return in
+	})
+	if !ok {
+		return
+	}
+	y, ok := step("Cast", attrs{"to": intOf(1)}, of(sums))
+	if !ok {
+		return
+	}
+	if g.flip() {
+		if s, ok := step("Mul", nil, scaled(scale)); ok {
+			step("Mul", nil, of(y, s))
+		}
+	} else if y, ok = step("Mul", nil, of(y, scale)); ok {
+		step("Mul", nil, scaled(y))
 	}
 }

@@ -146,7 +146,11 @@ func (g *GemmInt8) scratch() int {
 type GemmInt8Call struct {
 	A []byte // [M][K], rows AStride apart
 	// Epilogue's tensors are matrices [M][N] here: Image is the elements between rows, Plane is not used.
-	Epilogue  quantised.Epilogue
+	Epilogue quantised.Epilogue
+	// Where the zero point of A and its scale are known no earlier: what sums start from, and what they are multiplied by, of
+	// every column and those that fill the last block; nil for those that were packed.
+	Start     []int32
+	Scale     []float32
 	Workspace []byte
 }
 
@@ -158,7 +162,11 @@ type gemmInt8Run struct {
 
 // Run computes the product. Several runs of one GemmInt8 may go on at the same time.
 func (g *GemmInt8) Run(parallel work.Parallel, call *GemmInt8Call) {
-	g.job.Run(parallel, g.cfg.Workers, g.rowBlocks()*g.groups, gemmInt8Run{g, *call})
+	r := gemmInt8Run{g, *call}
+	if r.call.Start == nil {
+		r.call.Start, r.call.Scale = g.start, g.scale
+	}
+	g.job.Run(parallel, g.cfg.Workers, g.rowBlocks()*g.groups, r)
 }
 
 func (r *gemmInt8Run) do(u, worker int) {
@@ -188,7 +196,7 @@ func (r *gemmInt8Run) do(u, worker int) {
 func (r *gemmInt8Run) requant(p *quantised.Panel, row int) asm.Requant {
 	e := &r.call.Epilogue
 	q := asm.Requant{ClampInner: e.ClampInner, Inner: e.Inner, Outer: e.Outer, OutScale: e.OutScale, OutZero: e.OutZero,
-		OutBlock: work.Lanes, Scale: r.gemm.scale[p.Block*work.Lanes:], Bias: r.gemm.bias[p.Block*work.Lanes:]}
+		OutBlock: work.Lanes, Scale: r.call.Scale[p.Block*work.Lanes:], Bias: r.gemm.bias[p.Block*work.Lanes:]}
 	column := p.Block * work.Lanes
 	if e.Residual.Data != nil {
 		q.Residual, q.ResidualPixel, q.ResidualBlock = e.Residual.Data[row*e.Residual.Image+column:], e.Residual.Image, work.Lanes
@@ -210,7 +218,7 @@ func (r *gemmInt8Run) panel(p *quantised.Panel, a []byte, rows int, requant asm.
 	size := len(p.Steps) * 256 * p.Kernel.Blocks
 	next := g.weights[p.Weights+size:]
 	next = next[:min(size, len(next))]
-	call := asm.QConvCall{In: a, Steps: p.Steps, Weights: g.weights[p.Weights:], Start: g.start[o:], Requant: &requant}
+	call := asm.QConvCall{In: a, Steps: p.Steps, Weights: g.weights[p.Weights:], Start: r.call.Start[o:], Requant: &requant}
 	pixels := g.pixels[:rows]
 	for most := quantised.PieceOf(len(p.Steps), 4*p.Kernel.Blocks, p.Kernel.Pixels); len(pixels) > 0; {
 		n := min(most, len(pixels))

@@ -46,9 +46,9 @@ func (e *Epilogue) Requant(image, block, first, pixel int) asm.Requant {
 	return r
 }
 
-// isRow reports whether an input is a constant with one float32 for each column, of a product without a third input.
+// isRow reports whether an input is a constant with one float32 for each column, of a product without a bias of its own.
 func isRow(b kernels.Binding, input int) bool {
-	if len(b.Layer.OpInputs()) != 2 || input < 2 || input >= len(b.In) || b.Consts[input] == nil || b.In[input].Type != graph.F32 {
+	if b.Layer.Role(2) == graph.Bias || input < 2 || input >= len(b.In) || b.Consts[input] == nil || b.In[input].Type != graph.F32 {
 		return false
 	}
 	out, dims := b.Out[0].Dims, b.In[input].Dims
@@ -78,7 +78,7 @@ func After(r asm.Requant, n int) asm.Requant {
 
 // EpilogueOf reads the layer's epilogue as the kernels compute it: a clamp, a residual, a clamp. It returns the
 // residual's index among the layer's inputs, -1 for none. Matrix products
-// also take a residual of float32 and, where the product has no third input, a constant row before all of it.
+// also take a residual of float32 and, where the product has no bias of its own, a constant row before all of it.
 func EpilogueOf(b kernels.Binding, product bool) (Epilogue, int, error) {
 	l := b.Layer
 	e := Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits()}

@@ -35,25 +35,30 @@ type Output struct {
 	InPlace   bool         // the former
 }
 
-// NewOutput reads the layer's epilogue; see EpilogueOf.
+// NewOutput returns what becomes of the sums of a layer whose input is bytes with one scale.
 func NewOutput(b kernels.Binding, isa asm.Features, product bool) (Output, error) {
-	l := b.Layer
-	if err := OneScale(l.Inputs[0]); err != nil {
+	if err := OneScale(b.Layer.Inputs[0]); err != nil {
 		return Output{}, fmt.Errorf("input %w", err)
 	}
-	y := l.Outputs[0]
-	if y.Type != graph.F32 && y.Type != graph.F16 {
-		if err := OneScale(y); err != nil {
+	return OutputOf(b, isa, product)
+}
+
+// OutputOf reads the layer's epilogue; see EpilogueOf.
+func OutputOf(b kernels.Binding, isa asm.Features, product bool) (Output, error) {
+	l := b.Layer
+	to := b.Out[0].Type
+	if to != graph.F32 && to != graph.F16 {
+		if err := OneScale(l.Outputs[0]); err != nil {
 			return Output{}, fmt.Errorf("output %w", err)
 		}
 	}
 	e, residual, err := EpilogueOf(b, product)
-	if err == nil && y.Type != graph.F16 {
+	if err == nil && to != graph.F16 {
 		return Output{Registers: e, Residual: residual}, nil
 	}
 	o := Output{Registers: Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits()}, Residual: -1}
 	o.floats = kernels.Desc{Type: graph.F32, Dims: b.Out[0].Dims, Format: b.Out[0].Format}
-	if o.InPlace = y.Type == graph.F32; o.InPlace {
+	if o.InPlace = to == graph.F32; o.InPlace {
 		o.floats = b.Out[0]
 	}
 	p := l.Epilogue

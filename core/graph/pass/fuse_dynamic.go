@@ -1,0 +1,147 @@
+package pass
+
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// fuseDynamic makes one layer of a product whose input is quantised as it comes, as ONNX Runtime's dynamic quantisation writes it.
+// The order of the factors does not matter, and several products may read what one layer quantised.
+//
+//	q, sq, zq = DynamicQuantizeLinear(x)
+//	a = MatMulInteger(q, w i8, zq, zw)
+//	b = Cast(a f32)                        ->   y = DynamicQuantizeMatMul(x, w, sw, zw)
+//	y = Mul(b, Mul(sq, sw))
+var fuseDynamic = Pass{
+	Name:  "fuse-dynamic",
+	Doc:   "fuse a dynamic quantisation, the product of integers behind it and its scales",
+	Rules: []string{"dynamic-product"},
+	run:   func(r *rewrite) { r.each(r.fuseDynamic) },
+}
+
+// dynamicProduct is what factors of a tensor turned out to be.
+type dynamicProduct struct {
+	quantize *graph.Layer
+	product  *graph.Layer
+	scales   []*graph.Tensor // all other factors
+	inner    []*graph.Layer  // without quantize
+}
+
+func (r *rewrite) fuseDynamic(l *graph.Layer) bool {
+	var d dynamicProduct
+	if !isMul(l) || l.Epilogue.Args > 0 || !d.factors(l.Outputs[0]) || d.product == nil {
+		return false
+	}
+	if d.quantize = d.product.Inputs[0].Producer; d.quantize == nil || d.quantize.Op != graph.DynamicQuantize {
+		return false
+	}
+	c := r.candidate("dynamic-product", append([]*graph.Layer{d.quantize}, d.inner...)...)
+	c.layers = d.inner
+	w, zeros := d.product.Inputs[1], d.product.Input(3)
+	switch {
+	case !c.contained(l):
+		return false
+	case d.product.Input(2) != d.quantize.Outputs[2] || !d.takeScale():
+		return c.miss(WrongAttribute, "%s is not multiplied by what %s computed", d.product.Name, d.quantize.Name)
+	case !w.IsConst() || zeros != nil && !zeros.IsConst() || slices.ContainsFunc(d.scales, func(t *graph.Tensor) bool { return !t.IsConst() }):
+		return c.miss(NotConstant, "weights %s, their zero points or their scales are computed", w.Name)
+	case len(w.Dims) != 2 || w.Dims[1].Is(0) || len(d.quantize.Inputs[0].Dims) < 2:
+		return c.miss(WrongShape, "%s is no product of rows and a matrix", d.product.Name)
+	case !graph.EqualDims(d.product.Outputs[0].Dims, l.Outputs[0].Dims):
+		return c.miss(WrongShape, "scales make %s of %s", l.Outputs[0], d.product.Outputs[0])
+	case d.quantize.Inputs[0].Type != l.Outputs[0].Type:
+		return c.miss(WrongType, "%s becomes %s", d.quantize.Inputs[0], l.Outputs[0])
+	}
+	columns, _ := w.Dims[1].IsConst()
+	scales, ok := scaleRow(d.scales, columns)
+	if !ok {
+		return c.miss(WrongShape, "the scales of %s are not one, or one for each column", w.Name)
+	}
+	by := &graph.Layer{Name: l.Name, Op: graph.DynamicQuantizeMatMul, Outputs: l.Outputs, From: c.members, Inputs: []*graph.Tensor{d.quantize.Inputs[0], w,
+		{Name: w.Name + "_scales", Type: graph.F32, Dims: graph.Shape(scales.Dims...), Weights: scales.Data}}}
+	if zeros != nil {
+		by.Inputs = append(by.Inputs, zeros)
+	}
+	if !c.has(by) || !c.enabled() {
+		return false
+	}
+	if c.alone(d.quantize) {
+		c.layers = append(c.layers, d.quantize)
+	} else {
+		c.members = r.sources(fromOf(d.inner))
+	}
+	return c.substitute(l, by)
+}
+
+// alone reports whether nothing but the candidate's layers uses what l computes.
+func (c *candidate) alone(l *graph.Layer) bool {
+	for _, t := range l.Outputs {
+		if c.r.net.IsOutput(t) || slices.ContainsFunc(t.Users, func(u *graph.Layer) bool { return !slices.Contains(c.layers, u) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// fromOf returns the source layers of several.
+func fromOf(layers []*graph.Layer) (list []string) {
+	for _, l := range layers {
+		list = append(list, l.From...)
+	}
+	return list
+}
+
+// isMul reports whether a layer multiplies two tensors.
+func isMul(l *graph.Layer) bool {
+	p, ok := graph.ProgramOf(l)
+	return ok && len(l.OpInputs()) == 2 && len(p.Code) == 1 && p.Code[0].Op == graph.EltMul && p.Code[0].Arg[0] != p.Code[0].Arg[1]
+}
+
+// factors takes t apart: products, down to one of integers, which a cast made real numbers of, and scales. It reports whether there
+// are not too many of them, nor two products of integers.
+func (d *dynamicProduct) factors(t *graph.Tensor) bool {
+	p := t.Producer
+	switch {
+	case p != nil && isMul(p) && p.Epilogue.Args == 0:
+		d.inner = append(d.inner, p)
+		return len(d.inner) < maxPattern && d.factors(p.OpInputs()[0]) && d.factors(p.OpInputs()[1])
+	case p != nil && p.Op == graph.Cast && p.Epilogue.Args == 0:
+		if q := p.Inputs[0].Producer; q != nil && q.Op == graph.MatMulInteger {
+			d.inner = append(d.inner, p, q)
+			first := d.product == nil
+			d.product = q
+			return first
+		}
+	}
+	d.scales = append(d.scales, t)
+	return true
+}
+
+// takeScale removes the scale of the quantisation from the factors, which must have it once.
+func (d *dynamicProduct) takeScale() bool {
+	at := slices.Index(d.scales, d.quantize.Outputs[1])
+	if at < 0 {
+		return false
+	}
+	d.scales = slices.Delete(d.scales, at, at+1)
+	return !slices.Contains(d.scales, d.quantize.Outputs[1])
+}
+
+// scaleRow returns the product of constants that are one number or one for each column; 1 of none.
+func scaleRow(list []*graph.Tensor, columns int) (graph.Value, bool) {
+	row := []float32{1}
+	for _, t := range list {
+		s, ok := reals(t)
+		if !ok || len(s) != 1 && (len(s) != columns || !t.Dims[len(t.Dims)-1].Is(columns)) {
+			return graph.Value{}, false
+		}
+		if len(row) < len(s) {
+			row = slices.Repeat(row[:1], len(s))
+		}
+		for i := range row {
+			row[i] *= float32(s[i%len(s)])
+		}
+	}
+	return graph.Values(graph.F32, row, len(row)), true
+}
