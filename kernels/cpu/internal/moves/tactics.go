@@ -18,6 +18,9 @@ func Tactics() []kernels.Tactic {
 		})
 	}
 	list = append(list, splitTactics()...)
+	list = append(list, elementTactics()...)
+	list = append(list, tupleTactics()...)
+	list = append(list, tensorScatterTactics()...)
 	return append(list,
 		regionTactic("transpose_copy", graph.Transpose, transposed),
 		regionTactic("slice_copy", graph.Slice, sliced),

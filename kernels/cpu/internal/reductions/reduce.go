@@ -50,7 +50,13 @@ func Tactics(isa asm.Features) []kernels.Tactic {
 		Match: matchSoftmax,
 		Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindSoftmax(b, isa) },
 	}
-	return slices.Concat(normTactics(isa), argTactics(isa), []kernels.Tactic{softmax, rotaryTactic(isa)}, reduceTactics(isa))
+	return slices.Concat(normTactics(isa), argTactics(isa), cumulativeTactics("f32_"+work.ISAName(isa), isa, false),
+		[]kernels.Tactic{softmax, rotaryTactic(isa), lrnTactic(isa), topKTactic("topk_f32_"+work.ISAName(isa), isa, false)}, reduceTactics(isa))
+}
+
+// Integers are those on integers, in plain Go.
+func Integers() []kernels.Tactic {
+	return append(cumulativeTactics("integers", 0, true), topKTactic("topk_integers", 0, true))
 }
 
 // reduceTactics are the reductions in float32 for one instruction set.
