@@ -18,6 +18,7 @@ type Loaded struct {
 	kernels   []kernels.Kernel // by step; nil for InMemory
 	constants kernels.Mem      // of all kernels, on devices with memory of their own
 	scratch   []int            // workspace beyond the plan's, by step; nil for none
+	packs     *packs           // what kernels at other extents, and of other plans, have in common
 	shapes    *shapes          // those at other extents; nil where the plan has but one
 }
 
@@ -31,13 +32,19 @@ func Load(ctx context.Context, p *Plan, backend Backend) (*Loaded, error) {
 // LoadTelling is [Load] that tells after each of the plan's steps how many are done, and which came last: packing weights and
 // compiling kernels may take seconds. It tells one at a time. A nil tell is not called.
 func LoadTelling(ctx context.Context, p *Plan, backend Backend, tell func(done, total int, layer string)) (*Loaded, error) {
-	l := &Loaded{Plan: p, backend: backend, kernels: make([]kernels.Kernel, len(p.Steps)), shapes: newShapes(p)}
+	return load(ctx, p, backend, newPacks(p), unpacked, tell)
+}
+
+// load is LoadTelling with what kernels keep of constants, and with the bytes that these will take.
+func load(ctx context.Context, p *Plan, backend Backend, packs *packs, constants int64, tell func(done, total int, layer string)) (*Loaded, error) {
 	if err := p.Network.CheckShapes(p.Env()); err != nil {
 		return nil, err
 	}
-	if err := p.hasRoom(backend, unpacked); err != nil {
+	if err := p.hasRoom(backend, constants); err != nil {
 		return nil, err
 	}
+	p = p.withWorkspace(backend)
+	l := &Loaded{Plan: p, packs: packs, backend: backend, kernels: make([]kernels.Kernel, len(p.Steps)), shapes: newShapes(p)}
 	atATime := 1
 	if c, ok := backend.(Compiler); ok {
 		c.Adopt(p.Code)
@@ -46,7 +53,7 @@ func LoadTelling(ctx context.Context, p *Plan, backend Backend, tell func(done, 
 	var telling sync.Mutex
 	done := 0
 	err := Parallel(ctx, len(p.Steps), atATime, func(i int) (err error) {
-		l.kernels[i], err = bindStep(p, i, backend, l.shapes.packs(i, p.Steps[i].Tactic))
+		l.kernels[i], err = bindStep(p, i, backend, packs.of(p.Steps[i].Layer, p.Steps[i].Tactic))
 		if tell != nil {
 			telling.Lock()
 			defer telling.Unlock()

@@ -1,0 +1,67 @@
+package run
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+)
+
+// widen gives step i a workspace of so many bytes in what the tensors alive then leave free of the arena: at the plan's
+// extents they may be smaller than their slots. It reports whether there is such a place. The plan's slots are its own.
+func (p *Plan) widen(i, bytes int) bool {
+	var beside []block
+	for j, s := range p.Slots {
+		root := p.Slots[p.root(j)]
+		if root.Region != Arena || root.First > i || root.Last < i || j == p.Steps[i].Scratch {
+			continue
+		}
+		size := s.Size
+		if s.Tensor != nil {
+			size = s.Desc.Span()
+		}
+		beside = append(beside, block{begin: s.Offset, end: s.Offset + roundUp(size)})
+	}
+	slices.SortFunc(beside, func(a, b block) int { return cmp.Compare(a.begin, b.begin) })
+	beside = append(beside, block{begin: p.Memory.Peak})
+	bytes = roundUp(bytes)
+	floor := 0
+	for _, b := range beside {
+		if b.begin-floor >= bytes {
+			p.place(i, Slot{Offset: floor, Size: bytes, First: i, Last: i, Of: -1})
+			return true
+		}
+		floor = max(floor, b.end)
+	}
+	return false
+}
+
+// place makes a slot the workspace of step i.
+func (p *Plan) place(i int, s Slot) {
+	if at := p.Steps[i].Scratch; at >= 0 {
+		p.Slots[at] = s
+		return
+	}
+	p.Steps = slices.Clone(p.Steps)
+	p.Steps[i].Scratch = len(p.Slots)
+	p.Slots = append(p.Slots, s)
+}
+
+// withWorkspace returns a ranged plan in which every step has the workspace that its tactic needs at the plan's extents, as far
+// as there is room: they may be others than those that it was laid out for.
+func (p *Plan) withWorkspace(b Backend) *Plan {
+	if !p.Ranged() {
+		return p
+	}
+	q := *p
+	q.Slots = slices.Clone(p.Slots)
+	for i, s := range p.Steps {
+		if s.Tactic == InMemory {
+			continue
+		}
+		t, ok := findTactic(b, s)
+		if short := (*shortOfWorkspace)(nil); ok && errors.As(q.fits(s, t, q.Binding(i)), &short) {
+			q.widen(i, short.need)
+		}
+	}
+	return &q
+}
