@@ -11,6 +11,7 @@ type frame struct {
 	shape   *shape
 	shapes  [][]int        // of the network's inputs
 	own     [3]kernels.Mem // arena, inputs and outputs, and workspace, where the context's do not do
+	held    int            // bytes of own
 	mem     []kernels.Mem  // by slot
 	inputs  map[string]int
 	outputs map[string]int

@@ -241,16 +241,17 @@ func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
 			return nil
 		}
 	}
-	arena, io := c.arena, c.io
+	arena, io, held := c.arena, c.io, 0
 	var own [3]kernels.Mem
 	if p := at.Plan; p.Memory.Peak > c.base.Plan.Memory.Peak || p.Memory.IO > c.base.Plan.Memory.IO {
 		if own[0], err = c.base.backend.Alloc(p.Memory.Peak); err == nil {
 			own[1], err = c.base.backend.Alloc(p.Memory.IO)
 		}
-		arena, io = own[0], own[1]
+		arena, io, held = own[0], own[1], p.Memory.Peak+p.Memory.IO
 	}
 	if err == nil && at.scratch != nil {
 		own[2], err = c.base.backend.Alloc(slices.Max(at.scratch))
+		held += slices.Max(at.scratch)
 	}
 	if err != nil {
 		for _, m := range own {
@@ -260,7 +261,7 @@ func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
 		return fmt.Errorf("memory of activations: %w", err)
 	}
 	f := c.newFrame(at, arena, io)
-	f.own = own
+	f.own, f.held = own, held
 	for i := range at.scratch {
 		if n := at.scratch[i]; n > 0 {
 			f.args[i].scratch = c.base.backend.Slice(own[2], 0, n)
@@ -278,6 +279,16 @@ func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
 // At reports whether the context is, or was lately, at the given shapes of all inputs: [ExecutionContext.SetShapes] to them
 // allocates nothing then.
 func (c *ExecutionContext) At(shapes map[string][]int) bool { return c.frameAt(shapes) != nil }
+
+// Held returns how many bytes the context has for activations, workspaces, inputs and outputs: those of its plan, and where the
+// plan's memory does not do for shapes that it is or was lately at, those of these.
+func (c *ExecutionContext) Held() int {
+	bytes := c.base.Plan.Memory.Peak + c.base.Plan.Memory.IO
+	for _, f := range c.frames {
+		bytes += f.held
+	}
+	return bytes
+}
 
 // frameAt returns the frame at the given shapes of all inputs, as the one used last; nil if there is none.
 func (c *ExecutionContext) frameAt(shapes map[string][]int) *frame {

@@ -131,8 +131,8 @@ func TestProfiles(t *testing.T) {
 			if err := atShapes(t, c, n, s[0], s[1], s[2]); err != nil {
 				t.Errorf("profile %d: %v", i, err)
 			}
-			if c.Beyond() != 0 {
-				t.Errorf("profile %d at %v takes %d bytes beyond the plan's", i, s, c.Beyond())
+			if m := plans[i].Memory; c.Held() != m.Peak+m.IO {
+				t.Errorf("profile %d at %v holds %d bytes, the plan has %d", i, s, c.Held(), m.Peak+m.IO)
 			}
 		}
 		c.Close()
