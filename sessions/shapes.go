@@ -67,17 +67,7 @@ func (m *Model) end(env map[string]int, shapes map[string][]int) (map[string]int
 	if err := checkShapes(m.Network, config.Config{Shapes: shapes}); err != nil {
 		return nil, err
 	}
-	end := maps.Clone(env)
-	maps.Copy(end, axes(m.Network, shapes))
-	all := map[string][]int{}
-	for _, t := range m.Network.Inputs {
-		if dims, ok := shapes[t.Name]; ok {
-			all[t.Name] = dims
-		} else {
-			all[t.Name] = graph.EvalDims(t.Dims, end)
-		}
-	}
-	end, err := m.Network.BindShapes(all)
+	end, err := m.Network.BindSome(env, shapes)
 	if err == nil {
 		err = checkExtents(m, end)
 	}

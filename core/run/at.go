@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/trtui/trtui/core/graph"
 )
@@ -45,18 +46,14 @@ func (p *Plan) serves(env map[string]int) error {
 	return nil
 }
 
-// Serves returns an error where the plan does not serve the given shapes of its inputs: an *OutOfRange where they are not in
-// its ranges.
-func (p *Plan) Serves(shapes map[string][]int) error {
-	env, err := p.Network.BindShapes(shapes)
-	if err != nil {
-		return err
-	}
-	return p.serves(p.whole(env))
-}
+// Serves returns an *OutOfRange for values of symbols that the plan does not serve; one that has none is as the plan has it.
+func (p *Plan) Serves(env map[string]int) error { return p.serves(p.whole(maps.Clone(env))) }
 
 // whole returns the values of all symbols: those given, and of others, which are no axis of an input, the plan's.
 func (p *Plan) whole(env map[string]int) map[string]int {
+	if env == nil {
+		env = map[string]int{}
+	}
 	for _, s := range p.Symbols {
 		if _, ok := env[s.Name]; !ok {
 			env[s.Name] = s.Value

@@ -104,6 +104,21 @@ func (c *ExecutionContext) SetInputs(values map[string]graph.Value) error {
 	return nil
 }
 
+// Dims returns the shape of the named input or output where the context is, not to be changed; nil for what the network has not.
+func (c *ExecutionContext) Dims(name string) []int {
+	for _, slots := range [...]map[string]int{c.inputs, c.outputs} {
+		if i, ok := slots[name]; ok {
+			return c.loaded.Plan.Slots[i].Desc.Dims
+		}
+	}
+	for _, t := range c.loaded.Plan.Network.Outputs {
+		if t.Name == name {
+			return graph.EvalDims(t.Dims, c.loaded.Plan.Env())
+		}
+	}
+	return nil
+}
+
 // Output returns a copy of the named output.
 func (c *ExecutionContext) Output(name string) (graph.Value, error) {
 	if i, ok := c.outputs[name]; ok {

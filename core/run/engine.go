@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -29,6 +30,15 @@ type Profile struct {
 	Shapes map[string][]int // of each input
 	Min    map[string][]int `json:",omitempty"` // the ends of what is served, where that is more than Shapes
 	Max    map[string][]int `json:",omitempty"`
+}
+
+// Add adds a plan with its profile, which is named by its number; the first is the default one.
+func (e *Engine) Add(p *Plan) {
+	name := "default"
+	if p.Profile = len(e.Profiles); p.Profile > 0 {
+		name = strconv.Itoa(p.Profile)
+	}
+	e.Profiles, e.Plans = append(e.Profiles, ProfileOf(name, p)), append(e.Plans, p)
 }
 
 // ProfileOf returns the profile of a plan.

@@ -29,7 +29,10 @@ var ErrNoSource = errors.New("the engine holds what running needs and not the mo
 // there are.
 func (e *Engine) PlanFor(target string, shapes map[string][]int) (*Plan, error) {
 	for _, p := range e.Plans {
-		if p.Target == target && (shapes == nil || p.Serves(shapes) == nil) {
+		if p.Target != target {
+			continue
+		}
+		if env, err := p.Network.BindShapes(shapes); shapes == nil || err == nil && p.Serves(env) == nil {
 			return p, nil
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 
@@ -220,13 +219,7 @@ func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
 		c.enter(f)
 		return nil
 	}
-	n := c.base.Plan.Network
-	for _, name := range slices.Sorted(maps.Keys(shapes)) {
-		if !slices.ContainsFunc(n.Inputs, func(t *graph.Tensor) bool { return t.Name == name }) {
-			return fmt.Errorf("input %s: the engine has no such input", name)
-		}
-	}
-	env, err := n.BindShapes(c.allShapes(shapes))
+	env, err := c.base.Plan.Network.BindSome(c.Env(), shapes)
 	if err != nil {
 		return err
 	}
@@ -279,6 +272,9 @@ func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
 // At reports whether the context is, or was lately, at the given shapes of all inputs: [ExecutionContext.SetShapes] to them
 // allocates nothing then.
 func (c *ExecutionContext) At(shapes map[string][]int) bool { return c.frameAt(shapes) != nil }
+
+// Env returns the values of symbols that the context is at.
+func (c *ExecutionContext) Env() map[string]int { return c.loaded.Plan.Env() }
 
 // Held returns how many bytes the context has for activations, workspaces, inputs and outputs: those of its plan, and where the
 // plan's memory does not do for shapes that it is or was lately at, those of these.
@@ -333,33 +329,4 @@ func (c *ExecutionContext) enter(f *frame) {
 	if c.watch != nil {
 		c.watch.follow(f.loaded)
 	}
-}
-
-// allShapes returns the shapes of all inputs: those given, and what the context is at.
-func (c *ExecutionContext) allShapes(given map[string][]int) map[string][]int {
-	n := c.base.Plan.Network
-	env := map[string]int{}
-	for _, s := range c.loaded.Plan.Symbols {
-		env[s.Name] = s.Value
-	}
-	for _, t := range n.Inputs { // what follows from those given
-		dims, ok := given[t.Name]
-		if !ok || len(dims) != len(t.Dims) {
-			continue
-		}
-		for i, d := range t.Dims {
-			if name, ok := d.SymbolName(); ok {
-				env[name] = dims[i]
-			}
-		}
-	}
-	shapes := map[string][]int{}
-	for _, t := range n.Inputs {
-		if dims, ok := given[t.Name]; ok {
-			shapes[t.Name] = dims
-			continue
-		}
-		shapes[t.Name] = graph.EvalDims(t.Dims, env)
-	}
-	return shapes
 }

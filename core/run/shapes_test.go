@@ -191,7 +191,7 @@ func TestOutOfRange(t *testing.T) {
 		{shapesOf(1<<62, 4, 4), "input x: axis 0 (batch)"},
 		{map[string][]int{"x": {1, 4, 4, 4}}, "axis 1 must be 3"},
 		{map[string][]int{"x": {1, 3}}, "has 2 axes"},
-		{map[string][]int{"z": {1, 3, 4, 4}}, "input z: the engine has no such input"},
+		{map[string][]int{"z": {1, 3, 4, 4}}, "input z: the network has no such input"},
 	} {
 		err := c.SetShapes(s.shapes)
 		if err == nil || !strings.Contains(err.Error(), s.want) {
