@@ -25,7 +25,7 @@ func buildCommand(t tables) *cobra.Command {
 		Short: "Build an engine and write it to a file, which every other command opens",
 		Example: examples("an INT8 engine, calibrated on images", "trtui build model.onnx --precision int8 --data images/ -o model.engine",
 			"what the workbench saved with W", "trtui build model.onnx --config model.config.json -o model.engine",
-			"for any batch up to 16, fastest at 4", "trtui build model.onnx --minShapes x:1x3x224x224 --optShapes x:4x3x224x224 --maxShapes x:16x3x224x224 -o m.engine",
+			"for any batch from 1 to 16", "trtui build model.onnx --minShapes x:1x32 --maxShapes x:16x32 -o m.engine",
 			"for a GPU, in FP16, with batch 8", "trtui build model.onnx --backend cuda --precision fp16 --batch 8 -o m.engine"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
