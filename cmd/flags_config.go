@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // configFlags say how a model is built: they make a configuration.
@@ -25,6 +26,7 @@ type configFlags struct {
 	batch       int
 	shapes      string
 	ranges      profileFlags
+	sweep       []report.SweepAxis // that the engine is to serve
 	layers      []string
 	constraints string
 	disable     []string
@@ -265,5 +267,5 @@ func (g *configFlags) shaped(m *sessions.Model, cfg config.Config, ofData map[st
 	if cfg.Shapes == nil {
 		cfg.Shapes = ofData
 	}
-	return m.Shaped(cfg), nil
+	return sessions.SweepConfig(m, m.Shaped(cfg), g.sweep)
 }

@@ -131,7 +131,15 @@ func TestProfiles(t *testing.T) {
 			if err := atShapes(t, c, n, s[0], s[1], s[2]); err != nil {
 				t.Errorf("profile %d: %v", i, err)
 			}
-			if m := plans[i].Memory; c.Held() != m.Peak+m.IO {
+			at, err := plans[i].At(values(s[0], s[1], s[2]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := plans[i].Memory
+			if live := at.LiveBytes(); live > m.LowerBound+m.IO || (s == [3]int{4, 16, 20}) && live < m.LowerBound {
+				t.Errorf("profile %d at %v needs %d bytes, the plan %d", i, s, live, m.LowerBound+m.IO)
+			}
+			if c.Held() != m.Peak+m.IO {
 				t.Errorf("profile %d at %v holds %d bytes, the plan has %d", i, s, c.Held(), m.Peak+m.IO)
 			}
 		}

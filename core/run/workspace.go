@@ -65,3 +65,30 @@ func (p *Plan) withWorkspace(b Backend) *Plan {
 	}
 	return &q
 }
+
+// LiveBytes returns how many bytes of activations and workspace are needed at most at a time, with inputs and outputs, at the
+// extents that the plan is at: no more than its memory, which is for the largest that it serves. Workspaces count as they are
+// laid out, which is for all extents.
+func (p *Plan) LiveBytes() int {
+	size, io := make([]int, len(p.Slots)), 0
+	for i, s := range p.Slots { // of the roots, all that lies in them
+		bytes := s.Size
+		if s.Tensor != nil {
+			bytes = s.Desc.Span()
+		}
+		r := p.root(i)
+		size[r] = max(size[r], roundUp(s.Offset-p.Slots[r].Offset+bytes))
+	}
+	var spans []span
+	for i, s := range p.Slots {
+		switch {
+		case s.Of >= 0:
+		case s.Region == IO:
+			io += size[i]
+		default:
+			spans = append(spans, span{size[i], s.First, s.Last})
+		}
+	}
+	live, _ := lowerBound(spans)
+	return live + io
+}
