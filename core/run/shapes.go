@@ -129,7 +129,7 @@ func (l *Loaded) bindAt(env map[string]int) (at *Loaded, err error) {
 			return nil, err
 		}
 	}
-	if at.constants, err = Place(l.backend, at.kernels...); err != nil {
+	if at.constants, at.places, err = placeConstants(l.backend, at.kernels, l); err != nil {
 		at.Close()
 		return nil, err
 	}
