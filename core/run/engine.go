@@ -32,13 +32,38 @@ type Profile struct {
 	Max    map[string][]int `json:",omitempty"`
 }
 
-// Add adds a plan with its profile, which is named by its number; the first is the default one.
+// Add adds a plan with its profile, which is named by its number; the first is the default one. Constants that plans before it
+// have too are theirs.
 func (e *Engine) Add(p *Plan) {
+	e.share(p.Network)
 	name := "default"
 	if p.Profile = len(e.Profiles); p.Profile > 0 {
 		name = strconv.Itoa(p.Profile)
 	}
 	e.Profiles, e.Plans = append(e.Profiles, ProfileOf(name, p)), append(e.Plans, p)
+}
+
+// share makes the constants of a network those of the plans that have the same bytes, so that they are in memory once.
+func (e *Engine) share(n *graph.Network) {
+	there := map[uint32][][]byte{} // by checksum
+	for i, p := range e.Plans {
+		if p.Network == n || slices.ContainsFunc(e.Plans[:i], func(q *Plan) bool { return q.Network == p.Network }) {
+			continue
+		}
+		for _, t := range p.Network.Consts() {
+			sum := crc32.Checksum(t.Weights, castagnoli)
+			there[sum] = append(there[sum], t.Weights)
+		}
+	}
+	if len(there) == 0 {
+		return
+	}
+	for _, t := range n.Consts() {
+		list := there[crc32.Checksum(t.Weights, castagnoli)]
+		if i := slices.IndexFunc(list, func(b []byte) bool { return bytes.Equal(b, t.Weights) }); i >= 0 {
+			t.Weights = list[i]
+		}
+	}
 }
 
 // ProfileOf returns the profile of a plan.

@@ -33,7 +33,7 @@ func Load(ctx context.Context, p *Plan, backend Backend) (*Loaded, error) {
 // LoadTelling is [Load] that tells after each of the plan's steps how many are done, and which came last: packing weights and
 // compiling kernels may take seconds. It tells one at a time. A nil tell is not called.
 func LoadTelling(ctx context.Context, p *Plan, backend Backend, tell func(done, total int, layer string)) (*Loaded, error) {
-	return load(ctx, p, backend, newPacks(p), unpacked, tell)
+	return load(ctx, p, backend, packsOf(p), unpacked, tell)
 }
 
 // load is LoadTelling with what kernels keep of constants, and with the bytes that these will take.
@@ -54,7 +54,7 @@ func load(ctx context.Context, p *Plan, backend Backend, packs *packs, constants
 	var telling sync.Mutex
 	done := 0
 	err := Parallel(ctx, len(p.Steps), atATime, func(i int) (err error) {
-		l.kernels[i], err = bindStep(p, i, backend, packs.of(p.Steps[i].Layer, p.Steps[i].Tactic))
+		l.kernels[i], err = bindStep(p, i, backend, packs.at(p.Steps[i].Layer, p.Steps[i].Tactic))
 		if tell != nil {
 			telling.Lock()
 			defer telling.Unlock()

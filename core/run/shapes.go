@@ -147,7 +147,7 @@ func (l *Loaded) bindStepAt(at *Loaded, i int) (kernels.Kernel, error) {
 	if s.Tactic == InMemory || !slices.ContainsFunc(b.Out, func(d kernels.Desc) bool { return !empty(d) }) {
 		return nil, nil
 	}
-	k, err := bindStep(p, i, l.backend, l.packs.of(s.Layer, s.Tactic))
+	k, err := bindStep(p, i, l.backend, l.packs.at(s.Layer, s.Tactic))
 	if short := (*shortOfWorkspace)(nil); errors.As(err, &short) {
 		if !p.widen(i, short.need) {
 			if at.scratch == nil {
@@ -156,7 +156,7 @@ func (l *Loaded) bindStepAt(at *Loaded, i int) (kernels.Kernel, error) {
 			at.scratch[i] = short.need
 		}
 		t, _ := findTactic(l.backend, s)
-		b.Packs = l.packs.of(s.Layer, s.Tactic)
+		b.Packs = l.packs.at(s.Layer, s.Tactic)
 		k, err = BindTactic(t, b)
 	}
 	if err == nil {
@@ -166,7 +166,7 @@ func (l *Loaded) bindStepAt(at *Loaded, i int) (kernels.Kernel, error) {
 		if p.fits(s, t, b) != nil {
 			continue
 		}
-		b.Packs = l.packs.of(s.Layer, t.Name)
+		b.Packs = l.packs.at(s.Layer, t.Name)
 		if k, other := BindTactic(t, b); other == nil {
 			p.Steps = slices.Clone(p.Steps)
 			p.Steps[i].Tactic = t.Name
