@@ -133,6 +133,15 @@ func axes(net *graph.Network, shapes map[string][]int) map[string]int {
 	return values
 }
 
+// shapesAt returns the shapes of a network's inputs at values of its symbols.
+func shapesAt(n *graph.Network, env map[string]int) map[string][]int {
+	shapes := map[string][]int{}
+	for _, t := range n.Inputs {
+		shapes[t.Name] = graph.EvalDims(t.Dims, env)
+	}
+	return shapes
+}
+
 // known returns the values of symbols that are an axis of an input: those of the shapes, and the batch for the first axes of
 // other inputs.
 func known(net *graph.Network, cfg config.Config) map[string]int {

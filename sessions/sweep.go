@@ -90,15 +90,6 @@ func withSymbols(n *graph.Network, names []string) (list []*graph.Tensor) {
 	return list
 }
 
-// shapesAt returns the shapes of a network's inputs at values of its symbols.
-func shapesAt(n *graph.Network, env map[string]int) map[string][]int {
-	shapes := map[string][]int{}
-	for _, t := range n.Inputs {
-		shapes[t.Name] = graph.EvalDims(t.Dims, env)
-	}
-	return shapes
-}
-
 // Sweep measures an engine at every combination of some extents, each as p says; the engine is built once. Where no profile of
 // the engine serves a combination the error is a [*run.OutOfRange].
 func (r *Runner) Sweep(ctx context.Context, cfg config.Config, sweep Sweep, p run.Profiling) (s *report.Sweep, err error) {
@@ -169,24 +160,13 @@ func (w *sweeper) point(ctx context.Context, sweep Sweep, values []int, p run.Pr
 	if err != nil {
 		return point, err
 	}
-	point.Batch = batchOf(plan)
-	in, err := compare.Stack(data, plan.Network, 0, point.Batch)
-	if err == nil {
-		err = c.SetInputs(in)
-	}
+	in, err := compare.Stack(data, plan.Network, 0, batchOf(plan))
 	if err != nil {
 		return point, err
 	}
-	w.stages.device.busy.Lock()
-	defer w.stages.device.busy.Unlock()
-	var samples []time.Duration
-	if err := c.Profile(ctx, w.stages.device.profiling(p), func(s run.Sample) { samples = append(samples, s.Latency) }); err != nil {
-		return point, err
-	}
-	point.Latency = LatencyOf(samples)
-	point.Throughput = float64(point.Batch) / max(1, point.Latency.Mean).Seconds()
-	point.MemoryBytes, point.HeldBytes = plan.LiveBytes(), c.Held()
-	return point, nil
+	measured, err := w.stages.timing.point(ctx, c, plan, in, p)
+	measured.Values, measured.Shapes, measured.Profile = values, point.Shapes, point.Profile
+	return measured, err
 }
 
 // at brings the first profile that serves values of the symbols to them.
