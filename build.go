@@ -44,10 +44,11 @@ func Build(ctx context.Context, n *Network, o Options) (*Engine, error) {
 }
 
 func (o *Options) build(ctx context.Context, n *Network, b Backend) (*Engine, error) {
-	env, err := o.symbols(n)
+	profiles, err := o.profiles(n)
 	if err != nil {
 		return nil, err
 	}
+	env := profiles[0].Opt
 	lc := build.LowerConfig{Precision: precisions[o.Precision], Policy: o.Policy, Pass: o.passes(env)}
 	if o.Precision == INT8 && !quantised(n) {
 		if lc.Ranges, err = o.ranges(ctx, n, b); err != nil {
@@ -70,19 +71,18 @@ func (o *Options) build(ctx context.Context, n *Network, b Backend) (*Engine, er
 			return nil, err
 		}
 	}
-	plan, err := build.Plan(ctx, low.Network, env, b, build.PlanConfig{
-		Cache: o.Cache, Choices: o.Tactics, Untimed: o.Untimed,
-		Progress: func(t build.Timing) { o.progress("timing tactics", t.Done, t.Total) },
-	})
-	if err != nil {
-		return nil, err
-	}
-	shapes := map[string][]int{}
-	for _, t := range n.Inputs {
-		shapes[t.Name] = graph.EvalDims(t.Dims, env)
+	e := &run.Engine{Origin: o.Origin}
+	for _, x := range profiles {
+		plan, err := build.Plan(ctx, low.Network, x.Opt, b, build.PlanConfig{
+			Min: x.Min, Max: x.Max, Cache: o.Cache, Choices: o.Tactics, Untimed: o.Untimed,
+			Progress: func(t build.Timing) { o.progress("timing tactics", t.Done, t.Total) },
+		})
+		if err != nil {
+			return nil, err
+		}
+		e.Add(plan)
 	}
 	info := b.Info()
-	e := &run.Engine{Profiles: []run.Profile{{Name: "default", Shapes: shapes}}, Plans: []*run.Plan{plan}, Origin: o.Origin}
 	e.Origin.Model, e.Origin.Config = cmp.Or(e.Origin.Model, n.Name), cmp.Or(e.Origin.Config, o.Precision.String())
 	e.Origin.Backend, e.Origin.Device = info.Name, info.Device
 	if o.KeepSource {

@@ -13,7 +13,7 @@
 //	fmt.Println(out["probabilities"].F32())
 //
 // A [Network] is what is to be computed. [Build] makes an [Engine] of it: a plan for one device, one precision and one set of
-// input shapes, with the weights packed. Engines are written with [Engine.WriteTo] and opened with [OpenEngine]. A
+// input shapes, or one for each [Profile] of ranges, with the weights packed. Engines are written with [Engine.WriteTo] and opened with [OpenEngine]. A
 // [Session] is one user of an engine: it has memory of its own and, if asked for, threads of its own, so that sessions run
 // side by side; they share the engine's weights.
 //

@@ -6,56 +6,52 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/trtui/trtui/core/build"
-	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/host"
 )
 
-// Engine is a network built for one device, one precision and one set of input shapes, with its weights packed. It is
-// immutable, and any number of goroutines may use it, each by a [Session] of its own.
+// Engine is a network built for one device, one precision, and one set of input shapes or the ranges of its profiles, with its
+// weights packed. It is immutable, and any number of goroutines may use it, each by a [Session] of its own.
 type Engine struct {
 	engine    *run.Engine
-	plan      *run.Plan
-	loaded    *run.Loaded
+	plans     []*run.Plan // by profile
+	loaded    []*run.Loaded
+	open      bool // there are several shapes that it takes
 	backend   Backend
 	owned     bool // the backend is closed with the engine
 	replanned string
 	passes    []Step
 }
 
-// load binds the engine's plan.
+// load binds the engine's plans.
 func load(ctx context.Context, e *run.Engine, b Backend, progress func(stage string, done, total int)) (*Engine, error) {
-	p, err := e.PlanFor(b.Info().Fingerprint, nil)
-	if err != nil {
-		p = e.Any() // this device may have its tactics all the same
+	plans := e.PlansFor(b.Info().Fingerprint)
+	if len(plans) == 0 {
+		plans = e.PlansFor(e.Any().Target) // this device may have their tactics all the same
 	}
-	l, err := run.LoadTelling(ctx, p, b, func(done, total int, _ string) { progress("packing weights", done, total) })
+	loaded, err := run.LoadProfiles(ctx, plans, b, func(done, total int, _ string) { progress("packing weights", done, total) })
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{engine: e, plan: p, loaded: l, backend: b}, nil
+	open := len(plans) > 1 || plans[0].Ranged()
+	return &Engine{engine: e, plans: plans, loaded: loaded, open: open, backend: b}, nil
 }
 
-// Inputs returns what the engine reads, in the network's order.
-func (e *Engine) Inputs() []Port { return e.ports(e.plan.Network.Inputs) }
+// Inputs returns what the engine reads, in the network's order, at the best shapes of its first profile.
+func (e *Engine) Inputs() []Port { return ports(e.plans[0], e.plans[0].Network.Inputs) }
 
-// Outputs returns what the engine gives, in the network's order.
-func (e *Engine) Outputs() []Port { return e.ports(e.plan.Network.Outputs) }
+// Outputs returns what the engine gives, in the network's order, at the same shapes.
+func (e *Engine) Outputs() []Port { return ports(e.plans[0], e.plans[0].Network.Outputs) }
 
-func (e *Engine) ports(list []*graph.Tensor) []Port {
-	env := e.plan.Env()
-	var ports []Port
-	for _, t := range list {
-		ports = append(ports, Port{t.Name, t.Type, graph.EvalDims(t.Dims, env)})
-	}
-	return ports
-}
+// Plan returns the steps that the engine runs, with the tactic and the time of each, and how its memory is laid out: those of
+// its first profile. It must not be changed.
+func (e *Engine) Plan() *run.Plan { return e.plans[0] }
 
-// Plan returns the steps that the engine runs, with the tactic and the time of each, and how its memory is laid out. It must
-// not be changed.
-func (e *Engine) Plan() *run.Plan { return e.plan }
+// Plans returns the plans of all profiles, in their order.
+func (e *Engine) Plans() []*run.Plan { return slices.Clone(e.plans) }
 
 // Passes returns what each pass of the build did, what it did not and why, and the ledger that accounts for every layer of the
 // source; nil for an engine that was opened.
@@ -68,13 +64,17 @@ func (e *Engine) Replanned() string { return e.replanned }
 
 // WriteTo writes the engine file, which OpenEngine and every command of trtui read.
 func (e *Engine) WriteTo(w io.Writer) (int64, error) {
-	e.plan.Code = e.loaded.Code()
+	for i, p := range e.plans {
+		p.Code = e.loaded[i].Code()
+	}
 	return e.engine.WriteTo(w)
 }
 
 // Close gives the engine's memory back, and closes the device if the engine opened it. Sessions must be closed before.
 func (e *Engine) Close() error {
-	e.loaded.Close()
+	for _, l := range e.loaded {
+		l.Close()
+	}
 	if e.owned {
 		return e.backend.Close()
 	}
@@ -146,13 +146,17 @@ func (o *OpenOptions) open(ctx context.Context, data []byte) (*Engine, error) {
 
 // replan plans an engine's lowered network anew for a device that its plan is not for.
 func replan(ctx context.Context, file *run.Engine, b Backend, stale error) (*Engine, error) {
-	old := file.Any()
-	p, err := build.Plan(ctx, old.Network, old.Env(), b, build.PlanConfig{Untimed: true})
-	if err != nil {
-		return nil, fmt.Errorf("%w; planned anew: %w", stale, err)
+	var plans []*run.Plan
+	for _, old := range file.PlansFor(file.Any().Target) {
+		x := old.Extents()
+		p, err := build.Plan(ctx, old.Network, x.Opt, b, build.PlanConfig{Min: x.Min, Max: x.Max, Untimed: true})
+		if err != nil {
+			return nil, fmt.Errorf("%w; planned anew: %w", stale, err)
+		}
+		p.Profile = old.Profile
+		plans = append(plans, p)
 	}
-	p.Profile = old.Profile
-	file.Plans = []*run.Plan{p}
+	file.Plans = plans
 	e, err := load(ctx, file, b, func(string, int, int) {})
 	if err == nil {
 		e.replanned = stale.Error()

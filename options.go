@@ -76,8 +76,12 @@ type Options struct {
 	Precision Precision
 
 	// Shapes are the shapes of inputs by name, where the network leaves extents open. An open first axis without one is a batch
-	// of 1; any other without one is an error.
+	// of 1; any other without one is an error. The engine is for these shapes alone.
 	Shapes map[string][]int
+	// Profiles, in place of Shapes, have the engine take ranges of shapes: a plan is made for each, with memory for its largest
+	// shapes and tactics that are timed at its best ones, of one network whose packed weights they share. A [Session] runs at the
+	// shapes of its inputs, in the first profile that takes them. Passes and precisions are decided at the first one's best.
+	Profiles []Profile
 
 	// Calibration is what INT8 finds its ranges on: inputs like those that the engine will get, a hundred or more of them in
 	// all. They may have another batch than Shapes, but all of them the same.
@@ -197,11 +201,11 @@ func (o *Options) passes(env map[string]int) pass.Config {
 	return pc
 }
 
-// symbols returns the values of the network's open extents.
-func (o *Options) symbols(n *Network) (map[string]int, error) {
+// symbols returns the values of the network's open extents at the given shapes of some inputs.
+func symbols(n *Network, given map[string][]int) (map[string]int, error) {
 	shapes := map[string][]int{}
 	known := map[string]int{}
-	for name, dims := range o.Shapes {
+	for name, dims := range given {
 		i := slices.IndexFunc(n.Inputs, func(t *graph.Tensor) bool { return t.Name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("shapes: the network has no input %s", name)
@@ -216,7 +220,7 @@ func (o *Options) symbols(n *Network) (map[string]int, error) {
 		}
 	}
 	for _, t := range n.Inputs {
-		if dims, ok := o.Shapes[t.Name]; ok {
+		if dims, ok := given[t.Name]; ok {
 			shapes[t.Name] = dims
 			continue
 		}

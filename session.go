@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
@@ -21,13 +22,16 @@ type SessionOptions struct {
 
 // Session is one user of an engine, with memory of its own. It runs one inference at a time; make one for each goroutine.
 type Session struct {
-	engine  *Engine
-	context *run.ExecutionContext
-	inputs  []Port
-	outputs []Port
-	input   map[string]bool
+	engine   *Engine
+	threads  int
+	contexts []*run.ExecutionContext // by profile; nil until it is used
+	context  *run.ExecutionContext   // the one that it is in
+	input    map[string]bool
+	given    map[string][]int // the shapes of the inputs of a run
 
 	mu      sync.Mutex
+	inputs  []Port // as they are where the session is
+	outputs []Port
 	busy    bool
 	started *started // what Start began; nil where nothing was
 }
@@ -43,11 +47,12 @@ func (e *Engine) NewSession(o SessionOptions) (*Session, error) {
 	if o.Threads < 0 {
 		return nil, fmt.Errorf("%d threads; give a number from 1 on, or 0 for those of the device", o.Threads)
 	}
-	c, err := e.loaded.NewContextOf(o.Threads)
-	if err != nil {
+	s := &Session{engine: e, threads: o.Threads, contexts: make([]*run.ExecutionContext, len(e.loaded)), inputs: e.Inputs(), outputs: e.Outputs(),
+		input: map[string]bool{}, given: map[string][]int{}}
+	if err := s.open(0); err != nil {
 		return nil, err
 	}
-	s := &Session{engine: e, context: c, inputs: e.Inputs(), outputs: e.Outputs(), input: map[string]bool{}}
+	s.context = s.contexts[0]
 	for _, p := range s.inputs {
 		s.input[p.Name] = true
 	}
@@ -57,21 +62,32 @@ func (e *Engine) NewSession(o SessionOptions) (*Session, error) {
 // ErrBusy is the error of a session that is asked to run while it runs.
 var ErrBusy = errors.New("the session is running already; give each goroutine a session of its own, or call Wait first")
 
-// Run computes the outputs for the given inputs, one for each of [Engine.Inputs] and of its very type and shape. The
-// outputs are new. It ends with ctx, with its error: on the CPU after the layer that is running, on a GPU before it begins.
+// Run computes the outputs for the given inputs, one for each of [Engine.Inputs], of its type, and of its shape or of shapes
+// that one of [Engine.Profiles] takes. The outputs are new. It ends with ctx, with its error: on the CPU after the layer that is
+// running, on a GPU before it begins.
 func (s *Session) Run(ctx context.Context, in Inputs) (Outputs, error) {
+	if !s.take() {
+		return nil, ErrBusy
+	}
+	defer s.release()
+	if err := s.follow(in); err != nil {
+		return nil, err
+	}
 	out := s.NewOutputs()
-	if err := s.RunInto(ctx, in, out); err != nil {
+	if err := s.run(ctx, in, out); err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// NewOutputs returns memory for all outputs that [Session.RunInto] and [Session.Start] write without a copy.
+// NewOutputs returns memory for all outputs, of the shapes that they have where the session is, that [Session.RunInto] and
+// [Session.Start] write without a copy.
 func (s *Session) NewOutputs() Outputs {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	out := Outputs{}
 	for _, p := range s.outputs {
-		out[p.Name] = NewValue(p.Type, p.Dims...)
+		out[p.Name] = NewValue(p.Type, slices.Clone(p.Dims)...)
 	}
 	return out
 }
@@ -135,7 +151,11 @@ func (s *Session) release() {
 // Close waits for what Start began, and gives the session's memory and threads back. Nothing may run, or be run later.
 func (s *Session) Close() error {
 	_ = s.Wait() // its error is that of the inference
-	s.context.Close()
+	for _, c := range s.contexts {
+		if c != nil {
+			c.Close()
+		}
+	}
 	return nil
 }
 
@@ -146,6 +166,9 @@ func (s *Session) run(ctx context.Context, in Inputs, out Outputs) (err error) {
 			err = fmt.Errorf("internal error, please report it: %v", v)
 		}
 	}()
+	if err := s.follow(in); err != nil {
+		return err
+	}
 	if err := s.check(in, out); err != nil {
 		return err
 	}

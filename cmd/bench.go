@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -20,41 +21,90 @@ const (
 	evalTime = 300 * time.Millisecond
 )
 
+// benchFlags are the flags of trtui bench.
+type benchFlags struct {
+	*modelFlags
+	perLayer       bool
+	iterations     int
+	duration, warm time.Duration
+	axes           string        // of --sweep
+	limit          time.Duration // of a sweep's latency
+}
+
 func benchCommand(t tables) *cobra.Command {
-	o := onBackends(t)
-	var perLayer bool
-	var iterations int
-	var duration, warm time.Duration
+	o := &benchFlags{modelFlags: onBackends(t)}
 	c := &cobra.Command{
 		Use:   "bench [MODEL|ENGINE]",
 		Short: "Measure latency and throughput, and with --per-layer the time of every layer",
 		Long: "Measure latency and throughput, and with --per-layer the time of every layer. Inputs and outputs stay in the device's\n" +
 			"memory. On a GPU a sample is the mean of as many consecutive inferences as take 5 ms. The split is of separate inferences,\n" +
-			"whose inputs and outputs are copied from and to the caller's memory.",
+			"whose inputs and outputs are copied from and to the caller's memory.\n\n" +
+			"With --sweep one engine is measured at every combination of some extents, on random input: latency, throughput, and the\n" +
+			"memory that each shape needs. A model is built for the range; an engine is taken as it is.",
 		Example: examples("latency of a model in INT8, calibrated on images", "trtui bench model.onnx --precision int8 --data images/",
 			"the time of every layer of an engine, for a script", "trtui bench model.engine --per-layer --format json",
-			"on the second GPU, for ten seconds at least", "trtui bench model.onnx --backend cuda:1 --duration 10s"),
+			"on the second GPU, for ten seconds at least", "trtui bench model.onnx --backend cuda:1 --duration 10s",
+			"which batch gives the most in 10 ms", "trtui bench model.onnx --sweep batch=1..64 --latency-limit 10ms"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			switch {
-			case iterations < 1:
-				return usageError{fmt.Errorf("--iterations %d: want at least 1", iterations)}
-			case duration < 0:
-				return usageError{fmt.Errorf("--duration %s: want a time of 0 or more", duration)}
-			case warm < 0:
-				return usageError{fmt.Errorf("--warm-up %s: want a time of 0 or more", warm)}
+			p, err := o.profiling(c.Flags().Changed)
+			if err != nil {
+				return err
 			}
-			p := run.Profiling{WarmUp: warm, Iterations: iterations, Duration: duration, PerStep: perLayer}
-			return bench(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
+			if o.axes == "" {
+				return bench(c.Context(), o.modelFlags, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
+			}
+			if o.config.sweep, err = parseSweep(o.axes); err != nil {
+				return usageError{err}
+			}
+			if err := o.check(); err != nil {
+				return err
+			}
+			return o.sweep(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
 		},
 	}
 	o.register(c, takeAll&^takeLabels)
-	c.Flags().BoolVar(&perLayer, "per-layer", false, "time every layer as well, in runs that alternate with whole ones")
-	c.Flags().IntVar(&iterations, "iterations", 50, "minimum number of samples")
-	c.Flags().DurationVar(&duration, "duration", 2*time.Second, "minimum time to measure")
-	c.Flags().DurationVar(&warm, "warm-up", warmUp, "time to run before measuring")
+	f := c.Flags()
+	f.BoolVar(&o.perLayer, "per-layer", false, "time every layer as well, in runs that alternate with whole ones")
+	f.IntVar(&o.iterations, "iterations", 50, "minimum number of samples; of each point of a sweep 10")
+	f.DurationVar(&o.duration, "duration", 2*time.Second, "minimum time to measure; each point of a sweep 200 ms")
+	f.DurationVar(&o.warm, "warm-up", warmUp, "time to run before measuring; before each point of a sweep 50 ms")
 	under(c, "Measurement", "per-layer", "iterations", "duration", "warm-up")
+	f.StringVar(&o.axes, "sweep", "", "`AXES` to vary, as in batch=1..64,seq=16..512:16: by doubling, or in steps; open axes by their names, batch for the first")
+	f.DurationVar(&o.limit, "latency-limit", 0, "the longest median latency of a sweep's best point; 0: any")
+	under(c, "Sweep", "sweep", "latency-limit")
 	return c
+}
+
+// profiling returns how long to measure; changed reports whether a flag was given.
+func (b *benchFlags) profiling(changed func(string) bool) (run.Profiling, error) {
+	p := run.Profiling{WarmUp: b.warm, Iterations: b.iterations, Duration: b.duration, PerStep: b.perLayer}
+	switch {
+	case b.iterations < 1:
+		return p, usageError{fmt.Errorf("--iterations %d: want at least 1", b.iterations)}
+	case b.duration < 0:
+		return p, usageError{fmt.Errorf("--duration %s: want a time of 0 or more", b.duration)}
+	case b.warm < 0:
+		return p, usageError{fmt.Errorf("--warm-up %s: want a time of 0 or more", b.warm)}
+	case b.limit < 0:
+		return p, usageError{fmt.Errorf("--latency-limit %s: want a time of 0 or more", b.limit)}
+	case b.axes == "" && b.limit > 0:
+		return p, usageError{errors.New("--latency-limit is for a sweep: give --sweep too")}
+	case b.axes != "" && b.perLayer:
+		return p, usageError{errors.New("--per-layer and --sweep: give one of the two")}
+	case b.axes == "":
+		return p, nil
+	}
+	if !changed("warm-up") {
+		p.WarmUp = sweepWarmUp
+	}
+	if !changed("iterations") {
+		p.Iterations = sweepIterations
+	}
+	if !changed("duration") {
+		p.Duration = sweepDuration
+	}
+	return p, nil
 }
 
 // benchOutput is the JSON of trtui bench.

@@ -25,6 +25,7 @@ func buildCommand(t tables) *cobra.Command {
 		Short: "Build an engine and write it to a file, which every other command opens",
 		Example: examples("an INT8 engine, calibrated on images", "trtui build model.onnx --precision int8 --data images/ -o model.engine",
 			"what the workbench saved with W", "trtui build model.onnx --config model.config.json -o model.engine",
+			"for any batch from 1 to 16", "trtui build model.onnx --minShapes x:1x32 --maxShapes x:16x32 -o m.engine",
 			"for a GPU, in FP16, with batch 8", "trtui build model.onnx --backend cuda --precision fp16 --batch 8 -o m.engine"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -49,6 +50,7 @@ type buildOutput struct {
 	Target       string
 	ArenaBytes   int
 	WeightsBytes int
+	Profiles     []report.Profile
 	Contents     *report.File
 	Unchanged    string `json:",omitempty"` // why the precision changes no layer
 }
@@ -78,12 +80,13 @@ func buildEngine(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, p
 		if err != nil {
 			return err
 		}
-		built := e.Plans[len(e.Plans)-1] // the only one that is made
+		built, profiles := e.Any(), sessions.NewProfileReports(e)
 		m := built.Memory
 		if o.output.json() {
-			return writeReport(stdout, r.Head(&cfg), buildOutput{output, size, len(built.Steps), built.Target, m.Peak, m.Weights, sessions.NewFileReport(e.Contents), unchanged})
+			return writeReport(stdout, r.Head(&cfg), buildOutput{output, size, len(built.Steps), built.Target, m.Peak, m.Weights, profiles, sessions.NewFileReport(e.Contents), unchanged})
 		}
 		fmt.Fprintf(stdout, "%s: %s, %s, %s, arena %s KiB, weights %s KiB\n", output, p.model.Name(), cfg.Precision, count(len(built.Steps), "step"), kib(m.Peak), kib(m.Weights))
+		writeProfiles(stdout, profiles)
 		writeFileNumbers(stdout, sessions.NewFileReport(e.Contents))
 		if unchanged != "" {
 			writeNote(stdout, "%s", unchanged)

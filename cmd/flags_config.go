@@ -3,7 +3,6 @@ package cmd
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // configFlags say how a model is built: they make a configuration.
@@ -25,6 +25,8 @@ type configFlags struct {
 	calibrators []string
 	batch       int
 	shapes      string
+	ranges      profileFlags
+	sweep       []report.SweepAxis // that the engine is to serve
 	layers      []string
 	constraints string
 	disable     []string
@@ -44,9 +46,7 @@ func (g *configFlags) define() {
 	f = g.part(takeShapes)
 	f.IntVar(&g.batch, "batch", 1, "batch size of a model whose batch axis is open")
 	f.StringVar(&g.shapes, "shapes", "", "`SHAPES` of inputs whose axes are symbols, as in x:1x3x640x640; default: those of the data")
-	f.String("minShapes", "", "least `SHAPES` that the engine serves, in the same form: it runs at any between these and --maxShapes")
-	f.String("optShapes", "", "`SHAPES` at which tactics are timed: --shapes")
-	f.String("maxShapes", "", "largest `SHAPES` that the engine serves")
+	g.ranges.define(f)
 	f.StringVar(&g.path, "config", "", "configuration `FILE`, as W in the workbench writes it: precisions, calibrator, rules, tactics, shapes; flags override it")
 	f = g.part(takePasses)
 	f.StringArrayVar(&g.disable, "disable", nil, "`RULES`, or places as rule:layer,layer, to switch off, comma separated; trtui inspect passes lists them")
@@ -137,16 +137,11 @@ func (g *configFlags) asked() (config.Config, error) {
 	if cfg.Pin, cfg.Forbid, err = g.tactics(); err != nil {
 		return cfg, usageError{err}
 	}
-	for flag, to := range map[string]*map[string][]int{"shapes": &cfg.Shapes, "minShapes": &cfg.MinShapes, "optShapes": &cfg.Shapes, "maxShapes": &cfg.MaxShapes} {
-		if !g.changed(flag) {
-			continue
-		}
-		if *to, err = parseShapes(flag, g.lookup(flag).Value.String()); err != nil {
-			return cfg, usageError{err}
-		}
+	if cfg.Shapes, err = parseShapes("shapes", g.shapes); err == nil {
+		err = g.profiles(&cfg)
 	}
-	if g.changed("shapes") && g.changed("optShapes") {
-		return cfg, usageError{errors.New("--shapes and --optShapes are one: give one of the two")}
+	if err != nil {
+		return cfg, usageError{err}
 	}
 	return cfg, nil
 }
@@ -231,9 +226,7 @@ func (g *configFlags) over(base, asked config.Config) config.Config {
 		cfg.Shapes = nil
 	}
 	given(g, "shapes", &cfg.Shapes, asked.Shapes)
-	given(g, "minShapes", &cfg.MinShapes, asked.MinShapes)
-	given(g, "optShapes", &cfg.Shapes, asked.Shapes)
-	given(g, "maxShapes", &cfg.MaxShapes, asked.MaxShapes)
+	g.overProfiles(&cfg, asked)
 	given(g, "disable", &cfg.Disable, asked.Disable)
 	given(g, "passes-until", &cfg.Until, asked.Until)
 	given(g, "layer-precisions", &cfg.LayerPrecisions, asked.LayerPrecisions)
@@ -253,18 +246,8 @@ func given[T any](g *configFlags, flag string, to *T, value T) {
 // shaped gives inputs without a name in --shapes theirs, and where no shapes were given but a model needs them those that
 // the data has.
 func (g *configFlags) shaped(m *sessions.Model, cfg config.Config, ofData map[string][]int) (config.Config, error) {
-	for _, shapes := range []*map[string][]int{&cfg.Shapes, &cfg.MinShapes, &cfg.MaxShapes} {
-		dims, ok := (*shapes)[""]
-		if !ok {
-			continue
-		}
-		if m.Network == nil || len(m.Network.Inputs) != 1 || len(*shapes) > 1 {
-			return cfg, usageError{errors.New("--shapes: name the inputs, as in x:1x3x224x224: the model has several")}
-		}
-		*shapes = map[string][]int{m.Network.Inputs[0].Name: dims}
-	}
-	if cfg.Shapes == nil && ofData == nil && len(cfg.MaxShapes) > 0 {
-		cfg.Shapes = maps.Clone(cfg.MaxShapes)
+	if err := g.named(m, &cfg, ofData); err != nil {
+		return cfg, err
 	}
 	if fixed, ok := m.FixedBatch(); ok {
 		if g.changed("batch") && cfg.Batch > 1 && cfg.Batch != fixed {
@@ -284,5 +267,5 @@ func (g *configFlags) shaped(m *sessions.Model, cfg config.Config, ofData map[st
 	if cfg.Shapes == nil {
 		cfg.Shapes = ofData
 	}
-	return m.Shaped(cfg), nil
+	return sessions.SweepConfig(m, m.Shaped(cfg), g.sweep)
 }

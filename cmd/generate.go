@@ -31,6 +31,7 @@ type generateFlags struct {
 	tokens, length int
 	sampling       generate.Sampling
 	ignoreEnd      bool
+	perLayer       bool
 }
 
 // maxPrompt bounds a prompt from standard input.
@@ -49,7 +50,8 @@ func generateCommand(t tables) *cobra.Command {
 			"What it takes to build engines is in neither.",
 		Example: examples("the best continuation", "trtui generate model.onnx --prompt 'Once upon a time'",
 			"a text that is drawn, another with each seed", "trtui generate model.onnx --prompt 'The dog' --temperature 0.8 --seed 7",
-			"figures alone, for a script", "trtui generate model.onnx --ids 1,403,407 --format json"),
+			"figures alone, for a script", "trtui generate model.onnx --ids 1,403,407 --format json",
+			"the layers' times for prompts and for single tokens", "trtui generate model.onnx --ids 1,403,407 --per-layer"),
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return o.run(c.Context(), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr(), args[0])
@@ -64,6 +66,8 @@ func generateCommand(t tables) *cobra.Command {
 	f.IntVar(&o.length, "length", 0, "room for so many tokens, of prompt and text; default: what both need")
 	f.BoolVar(&o.ignoreEnd, "ignore-end", false, "go on behind a token that ends the text")
 	under(c, "Text", "tokenizer", "prompt", "ids", "tokens", "length", "ignore-end")
+	f.BoolVar(&o.perLayer, "per-layer", false, "measure every layer when the text is there, for prompts and for single tokens side by side")
+	under(c, "Measurement", "per-layer")
 	f.Float64Var(&o.sampling.Temperature, "temperature", 0, "how freely tokens are drawn: 1 by the model's probabilities, 0 takes the best")
 	f.IntVar(&o.sampling.TopK, "top-k", 0, "draw of so many of the best tokens alone; 0: of all")
 	f.Float64Var(&o.sampling.TopP, "top-p", 0, "draw of the best tokens that have this probability together; 0: of all")
@@ -164,6 +168,11 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 		return err
 	}
 	g := o.generation(text, w, times, language.Cached())
+	if o.perLayer {
+		if g.Phases, err = phasesOf(ctx, language, p.work.Backend.Info().Estimated); err != nil {
+			return err
+		}
+	}
 	if o.output.json() {
 		return writeReport(stdout, sessions.NewRunner(m, p.work, nil).Head(&cfg), g)
 	}
@@ -215,6 +224,7 @@ func writeGeneration(w io.Writer, g *report.Generation) {
 	if g.PerToken.Count > 0 {
 		fmt.Fprintf(w, "%s, %.1f tokens/s, per token p50 %s ms, p99 %s ms; ended by %s\n", count(len(g.Tokens), "new token"), g.Rate, ms(g.PerToken.Median), ms(g.PerToken.P99), g.Ended)
 	}
+	writePhases(w, g.Phases)
 }
 
 // textWriter shows a text as it grows: what is whole of it, since a letter may be several tokens.

@@ -64,6 +64,32 @@ func TestGenerateGoldens(t *testing.T) {
 	}
 }
 
+// --per-layer times the layers of a model with state for prompts and for single tokens, side by side.
+func TestGeneratePerLayer(t *testing.T) {
+	model := filepath.Join("..", "sessions", "generate", "testdata", "llama.onnx")
+	args := []string{"generate", model, "--ids", "1,2,3", "--tokens", "3", "--per-layer", "-q", "--timing-cache", filepath.Join(t.TempDir(), "c")}
+	out, _ := command(t, 0, args...)
+	for _, want := range []string{"prefill, 16 tokens at once: median", "decode, 1 token at once: median", "attention_f32", "prefill µs", "decode µs"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("there is no %q in\n%s", want, out)
+		}
+	}
+	out, _ = command(t, 0, append(args, "--format", "json")...)
+	var got struct {
+		Phases []struct {
+			Name   string
+			Tokens int
+			Layers []struct {
+				Name   string
+				Median *float64 `json:"median_ms"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Phases) != 2 || got.Phases[1].Name != "decode" || got.Phases[1].Tokens != 1 || len(got.Phases[1].Layers) == 0 || got.Phases[1].Layers[0].Median == nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // A model of a fixed length says when it is full, and what is missing or wrong is named.
 func TestGenerateErrors(t *testing.T) {
 	folder, _ := stories(t)

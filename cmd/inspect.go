@@ -200,6 +200,7 @@ func writeEngine(w io.Writer, s *report.Snapshot) {
 	fmt.Fprintf(w, "%s, %s\n", v.Counts.Text(), v.Counts.Of())
 	writeLedger(w, s.Passes)
 	writeMemoryNumbers(w, v.Memory)
+	writeProfiles(w, v.Profiles)
 	writeFileNumbers(w, v.Contents)
 	writeOrigin(w, v.Origin)
 	writeScore(w, s.Accuracy)

@@ -123,7 +123,7 @@ func (f *modelFlags) reopen(p *place, path string) (*place, error) {
 // datasets opens the data to evaluate and to calibrate on: the embedded model's own, what the flags name, or random
 // input. Both are nil where a model is only looked at and needs shapes.
 func (f *modelFlags) datasets(m *sessions.Model, embedded bool) (data, cal sessions.Data, err error) {
-	given, err := parseShapes("shapes", f.config.shapes)
+	given, err := f.config.givenShapes()
 	if err != nil {
 		return nil, nil, usageError{err}
 	}

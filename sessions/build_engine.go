@@ -27,36 +27,39 @@ func (r *Runner) engine(ctx context.Context, cfg config.Config, keepSource bool)
 		}
 	}
 	s := r.stages
-	p, err := s.tuning.plan(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	if _, compiles := s.device.backend.(run.Compiler); compiles && p.Code == nil {
-		l, err := s.engines.load(ctx, cfg)
-		if err != nil {
-			return nil, err
-		}
-		with := *p
-		with.Code = l.Code()
-		p = &with
-	}
-	shapes := map[string][]int{}
-	for _, t := range p.Network.Inputs {
-		dims := make([]int, len(t.Dims))
-		for i, d := range t.Dims {
-			dims[i] = d.Eval(p.Env())
-		}
-		shapes[t.Name] = dims
-	}
 	report, err := newEngineReport(ctx, s, cfg)
 	if err != nil {
 		return nil, err
 	}
-	e := &run.Engine{Profiles: []run.Profile{{Name: "default", Shapes: shapes}}, Plans: []*run.Plan{p}, Report: report, Origin: r.origin(cfg)}
+	e := &run.Engine{Report: report, Origin: r.origin(cfg)}
+	for k := range len(cfg.Profiles) + 1 {
+		p, err := s.planWithCode(ctx, cfg, k)
+		if err != nil {
+			return nil, err
+		}
+		e.Add(p)
+	}
 	if keepSource {
 		e.Source = s.model.Network
 	}
 	return e, nil
+}
+
+// planWithCode returns a copy of the plan of a profile, with its kernels where the device compiles them.
+func (s *stages) planWithCode(ctx context.Context, cfg config.Config, k int) (*run.Plan, error) {
+	p, err := s.tuning.profile(ctx, cfg, k)
+	if err != nil {
+		return nil, err
+	}
+	with := *p
+	if _, compiles := s.device.backend.(run.Compiler); compiles && p.Code == nil {
+		l, err := s.engines.profile(ctx, cfg, k)
+		if err != nil {
+			return nil, err
+		}
+		with.Code = l.Code()
+	}
+	return &with, nil
 }
 
 // newEngineReport returns the report part of an engine file.

@@ -107,6 +107,7 @@ func (m *Model) planned(cfg config.Config) *graph.Network {
 		return nil
 	}
 	cfg.Batch, cfg.Shapes, cfg.MinShapes, cfg.MaxShapes = built.Batch, built.Shapes, built.MinShapes, built.MaxShapes
+	cfg.Profiles = built.Profiles
 	cfg.Pin, cfg.Forbid = built.Pin, built.Forbid
 	if key(built) != key(cfg) {
 		return nil

@@ -31,19 +31,24 @@ func packing(done, total int, layer string) report.Progress {
 	return report.Progress{Phase: "packing weights", Item: layer, Done: done, Total: total}
 }
 
-// load binds the plan's kernels.
+// load binds the kernels of the plan of a configuration's first profile.
 func (e *engines) load(ctx context.Context, cfg config.Config) (*run.Loaded, error) {
-	if _, err := e.tuning.plan(ctx, cfg); err != nil {
+	return e.profile(ctx, cfg, 0)
+}
+
+// profile is load for one of the profiles.
+func (e *engines) profile(ctx context.Context, cfg config.Config, k int) (*run.Loaded, error) {
+	if _, err := e.tuning.profile(ctx, cfg, k); err != nil {
 		return nil, err
 	}
-	in, err := e.orders.planning(cfg)
+	in, err := e.orders.profile(cfg, k)
 	if err != nil {
 		return nil, err
 	}
 	l, err := e.kept.of(ctx, in)
 	if errors.Is(err, run.ErrStale) && in.Stored {
 		e.orders.stored.outdated = true
-		return e.load(ctx, cfg)
+		return e.profile(ctx, cfg, k)
 	}
 	return l, err
 }

@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"fmt"
+
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
@@ -40,7 +42,8 @@ type (
 	// planning asks for a plan, and for its engine.
 	planning struct {
 		Of       lowering
-		Min, Max map[string]int // ends of the values of symbols that it serves; nil: those of Of
+		Opt      map[string]int // values of symbols that tactics are timed at; nil: those of Of
+		Min, Max map[string]int // ends of the values that it serves; nil: these alone
 		Pin      map[string]string
 		Forbid   map[string][]string
 		Stored   bool // in the engine file
@@ -69,7 +72,12 @@ type (
 	}
 )
 
-func (in planning) symbols() map[string]int { return in.Of.Of.Symbols }
+func (in planning) symbols() map[string]int {
+	if in.Opt != nil {
+		return in.Opt
+	}
+	return in.Of.Of.Symbols
+}
 
 // passes translates the toggles of rules and places; own are the program's passes beside the standard ones.
 func (in rewriting) passes(own []pass.Pass) pass.Config {
@@ -143,13 +151,27 @@ func (o *orders) lowering(cfg config.Config) (lowering, error) {
 	return in, nil
 }
 
-func (o *orders) planning(cfg config.Config) (planning, error) {
-	of, err := o.lowering(cfg)
-	if err != nil {
-		return planning{Of: of}, err
+// planning asks for the plan of a configuration's first profile.
+func (o *orders) planning(cfg config.Config) (planning, error) { return o.profile(cfg, 0) }
+
+// profile asks for the plan of one of a configuration's profiles, which all have the network that is lowered for the first.
+func (o *orders) profile(cfg config.Config, k int) (in planning, err error) {
+	if in.Of, err = o.lowering(cfg); err != nil {
+		return in, err
 	}
-	low, high, err := o.model.Ranges(cfg)
-	return planning{of, low, high, cfg.Pin, cfg.Forbid, o.stored.plan(cfg) != nil}, err
+	in.Pin, in.Forbid, in.Stored = cfg.Pin, cfg.Forbid, o.stored.serves(cfg)
+	of := config.OfProfile(cfg, k)
+	if k > 0 {
+		if in.Opt, err = o.model.Symbols(of); err != nil {
+			return in, fmt.Errorf("profile %d: %w", k, err)
+		}
+	}
+	if !in.Stored {
+		if in.Min, in.Max, err = rangesOf(o.model, of); err != nil && len(cfg.Profiles) > 0 {
+			err = fmt.Errorf("profile %d: %w", k, err)
+		}
+	}
+	return in, err
 }
 
 func (o *orders) examining(cfg config.Config, perLayer bool) (in examining, err error) {

@@ -28,6 +28,12 @@ func newTimings(p *run.Plan, batch int) *timings {
 	return &timings{plan: p, batch: batch, steps: make([][]time.Duration, len(p.Steps))}
 }
 
+// TimingsOf sums up samples of a plan's inferences, and of its steps.
+func TimingsOf(p *run.Plan, latency []time.Duration, steps [][]time.Duration, estimated bool) *report.Timings {
+	t := &timings{plan: p, batch: batchOf(p), latency: latency, steps: steps}
+	return t.report(false, estimated)
+}
+
 // maxSamples bounds the samples that are kept; when they are too many the older half goes.
 const maxSamples = 20000
 

@@ -38,52 +38,6 @@ func (m *Model) Symbols(cfg config.Config) (map[string]int, error) {
 	return env, err
 }
 
-// Ranges returns the least and the largest values of the symbols that an engine of a configuration serves; nil where it serves
-// those of [Model.Symbols] alone. Symbols of inputs that its MinShapes and MaxShapes do not name are as there.
-func (m *Model) Ranges(cfg config.Config) (low, high map[string]int, err error) {
-	if len(cfg.MinShapes) == 0 && len(cfg.MaxShapes) == 0 || m.Network == nil {
-		return nil, nil, nil
-	}
-	env, err := m.Symbols(cfg)
-	if err != nil {
-		return nil, nil, err
-	}
-	if low, err = m.end(env, cfg.MinShapes); err == nil {
-		high, err = m.end(env, cfg.MaxShapes)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		if v := env[name]; v < low[name] || v > high[name] {
-			return nil, nil, fmt.Errorf("shapes: %s is %d, which is not from %d to %d, the least and the largest that are asked for", name, v, low[name], high[name])
-		}
-	}
-	return low, high, nil
-}
-
-// end returns the values of symbols where some inputs have the given shapes.
-func (m *Model) end(env map[string]int, shapes map[string][]int) (map[string]int, error) {
-	if err := checkShapes(m.Network, config.Config{Shapes: shapes}); err != nil {
-		return nil, err
-	}
-	end := maps.Clone(env)
-	maps.Copy(end, axes(m.Network, shapes))
-	all := map[string][]int{}
-	for _, t := range m.Network.Inputs {
-		if dims, ok := shapes[t.Name]; ok {
-			all[t.Name] = dims
-		} else {
-			all[t.Name] = graph.EvalDims(t.Dims, end)
-		}
-	}
-	end, err := m.Network.BindShapes(all)
-	if err == nil {
-		err = checkExtents(m, end)
-	}
-	return end, err
-}
-
 // values is Symbols for a model that may only be looked at, which needs no shapes: nil where there are none.
 func (m *Model) values(cfg config.Config) (map[string]int, error) {
 	env, err := m.Symbols(cfg)
@@ -107,7 +61,7 @@ func checkShapes(n *graph.Network, cfg config.Config) error {
 			continue
 		}
 		if text := misfit(n.Inputs[i], cfg.Shapes[name]); text != "" {
-			wrong = append(wrong, fmt.Sprintf("%s %s: %s", name, timesText(cfg.Shapes[name]), text))
+			wrong = append(wrong, fmt.Sprintf("%s %s: %s", name, config.TimesText(cfg.Shapes[name]), text))
 		}
 	}
 	return unknownError("shapes", wrong)
@@ -122,7 +76,7 @@ func checkEmpty(n *graph.Network, shapes map[string][]int, env map[string]int) e
 		if !slices.Contains(shapes[t.Name], 0) {
 			fed = true
 		} else if empty == "" {
-			empty = fmt.Sprintf("input %s of shape %s", t.Name, timesText(shapes[t.Name]))
+			empty = fmt.Sprintf("input %s of shape %s", t.Name, config.TimesText(shapes[t.Name]))
 		}
 	}
 	for _, t := range n.Outputs {
@@ -143,7 +97,7 @@ func checkExtents(m *Model, env map[string]int) error {
 	if err := m.Network.CheckShapes(env); err != nil {
 		var shapes []string
 		for _, t := range m.Network.Inputs {
-			shapes = append(shapes, t.Name+":"+timesText(graph.EvalDims(t.Dims, env)))
+			shapes = append(shapes, t.Name+":"+config.TimesText(graph.EvalDims(t.Dims, env)))
 		}
 		return &ShapesError{err, strings.Join(shapes, ",")}
 	}
@@ -164,11 +118,6 @@ func misfit(t *graph.Tensor, dims []int) string {
 	return ""
 }
 
-// timesText writes a shape as --shapes takes it.
-func timesText(dims []int) string {
-	return strings.ReplaceAll(strings.Trim(fmt.Sprint(dims), "[]"), " ", "x")
-}
-
 // axes returns the values of symbols that are an axis of an input with a shape.
 func axes(net *graph.Network, shapes map[string][]int) map[string]int {
 	values := map[string]int{}
@@ -182,6 +131,15 @@ func axes(net *graph.Network, shapes map[string][]int) map[string]int {
 		}
 	}
 	return values
+}
+
+// shapesAt returns the shapes of a network's inputs at values of its symbols.
+func shapesAt(n *graph.Network, env map[string]int) map[string][]int {
+	shapes := map[string][]int{}
+	for _, t := range n.Inputs {
+		shapes[t.Name] = graph.EvalDims(t.Dims, env)
+	}
+	return shapes
 }
 
 // known returns the values of symbols that are an axis of an input: those of the shapes, and the batch for the first axes of

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -19,24 +20,42 @@ type stored struct {
 	outdated    bool // the plan names tactics that the backend has no more
 }
 
-// plan returns the plan that an engine file has for a configuration, or nil: what it was built with, on a backend
-// with the same tactics and with the ranges that are still in use.
-func (s *stored) plan(cfg config.Config) *run.Plan {
+// serves reports whether an engine file has a plan for a configuration: what it was built with, at that or at other shapes that
+// one of its profiles serves, on a backend with the same tactics and with the ranges that are still in use.
+func (s *stored) serves(cfg config.Config) bool {
 	e := s.model.Engine
 	if e == nil {
-		return nil
+		return false
 	}
 	built, err := s.model.BuiltWith()
-	if err != nil || key(built) != key(cfg) || s.outdated || s.recalibrated(cfg) {
-		return nil
+	if err != nil || s.outdated || s.recalibrated(cfg) {
+		return false
 	}
-	return s.planHere()
+	plans := e.PlansFor(s.backend.Info().Fingerprint)
+	if key(built) == key(cfg) {
+		return len(plans) > 0
+	}
+	like := cfg
+	like.Batch, like.Shapes = built.Batch, built.Shapes
+	env, err := s.model.Symbols(cfg)
+	return err == nil && key(built) == key(like) && slices.ContainsFunc(plans, func(p *run.Plan) bool { return p.Ranged() && p.Serves(env) == nil })
 }
 
-// planHere returns the plan that the engine file has for the backend, or nil.
-func (s *stored) planHere() *run.Plan {
-	p, _ := s.model.Engine.PlanFor(s.backend.Info().Fingerprint, nil) // nil: there is none for this backend
-	return p
+// planAt returns the plan that the engine file has for the backend at values of the symbols: that of the profile which was timed
+// there, otherwise that of the first that serves them.
+func (s *stored) planAt(env map[string]int) (*run.Plan, error) {
+	plans := s.model.Engine.PlansFor(s.backend.Info().Fingerprint)
+	for _, p := range plans {
+		if maps.Equal(p.Env(), env) {
+			return p, nil
+		}
+	}
+	for _, p := range plans {
+		if p.Serves(env) == nil {
+			return p.At(env)
+		}
+	}
+	return nil, fmt.Errorf("the engine has no plan for these shapes: %w", run.ErrStale)
 }
 
 // replanned tells why the plan that an engine file has for a configuration is not the one in use; "" where it is, and where

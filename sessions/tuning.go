@@ -31,13 +31,18 @@ func newTuning(m *Model, w Workplace, o *orders, told *audience, d *device, p *p
 	return t
 }
 
-// plan chooses tactics and lays out memory.
+// plan chooses tactics and lays out memory, for the first profile of a configuration.
 func (t *tuning) plan(ctx context.Context, cfg config.Config) (*run.Plan, error) {
+	return t.profile(ctx, cfg, 0)
+}
+
+// profile is plan for one of the profiles.
+func (t *tuning) profile(ctx context.Context, cfg config.Config, k int) (*run.Plan, error) {
 	l, err := t.precisions.lower(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	in, err := t.orders.planning(cfg)
+	in, err := t.orders.profile(cfg, k)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +58,7 @@ func (t *tuning) plan(ctx context.Context, cfg config.Config) (*run.Plan, error)
 // make returns a plan: the engine file's where it has the one that is asked for.
 func (t *tuning) make(ctx context.Context, in planning) (*run.Plan, error) {
 	if in.Stored {
-		return t.orders.stored.planHere(), nil
+		return t.orders.stored.planAt(in.symbols())
 	}
 	return t.tune(ctx, in, nil)
 }

@@ -53,6 +53,9 @@ func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loa
 	} else {
 		w.board.publish(report.PartCalibration, func(snap *report.Snapshot) { snap.Calibration = nil })
 	}
+	if err := w.overShapes(ctx, loaded); err != nil {
+		return err
+	}
 	if st.device.estimated() {
 		return nil // another sample would be the same
 	}

@@ -198,3 +198,12 @@ func (w *worker) compareCalibrators(ctx context.Context, cfg config.Config) erro
 		}
 	}
 }
+
+// overShapes measures the engine over the shapes that it serves.
+func (w *worker) overShapes(ctx context.Context, l *run.Loaded) error {
+	r, err := w.stages.timing.runtime(ctx, l, w.board.newest().Timings.EndToEnd)
+	if err == nil {
+		w.board.publish(report.PartRuntime, func(snap *report.Snapshot) { snap.Runtime = r })
+	}
+	return err
+}

@@ -144,6 +144,10 @@ func settleTimes(s *report.Snapshot) {
 	t.Inference = &report.InferenceSplit{Samples: 50, InPlace: true, H2D: 900 * time.Nanosecond, Compute: t.EndToEnd.Median,
 		D2H: 100 * time.Nanosecond, InputBytes: 4096, OutputBytes: 40}
 	settleOverview(s)
+	for i := range s.Runtime.Points {
+		p := &s.Runtime.Points[i]
+		p.Latency, p.Throughput = t.EndToEnd, float64(p.Batch)/t.EndToEnd.Mean.Seconds()
+	}
 	s.Calibration.Elapsed = 230 * time.Millisecond
 	for i := range s.Tactics.Layers {
 		for k := range s.Tactics.Layers[i].Candidates {

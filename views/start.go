@@ -53,6 +53,7 @@ func (w *workbench) screens() []*ui.Screen {
 		calibrationScreen(look, w, w.o.Timeline != nil),
 		accuracyScreen(look, w, w.o.hint),
 		tacticsScreen(look, w, w.o.Now),
+		runtimeScreen(look, w),
 		recordingsScreen(look, w.o.Timeline, shelf{w.o.Recordings, w.o.Live, w.o.Open, w.o.Recorder != nil}),
 		logScreen(look),
 	}

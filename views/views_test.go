@@ -291,7 +291,7 @@ func TestBeforeReports(t *testing.T) {
 	b.press("3")
 	b.wants("layer Conv_3: no tactic", "ERROR")
 	stale := *whole
-	stale.Stale = report.PartTimings | report.PartPasses | report.PartMemory | report.PartCalibration | report.PartAccuracy | report.PartTactics
+	stale.Stale = report.PartTimings | report.PartPasses | report.PartMemory | report.PartCalibration | report.PartAccuracy | report.PartTactics | report.PartRuntime
 	b.publish(&stale)
 	for _, digit := range screenKeys("1", "9", "0") {
 		b.press(digit)

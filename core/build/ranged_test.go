@@ -2,6 +2,7 @@ package build_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -25,10 +26,14 @@ type rangedModel struct {
 	rounds        int
 }
 
+var allShapes = flag.Bool("all-shapes", false, "run models with open axes at 100 shapes each")
+
 const image0, image1, image2 = "p2o_DynamicDimension_0", "p2o_DynamicDimension_1", "p2o_DynamicDimension_2"
 
 var rangedModels = []rangedModel{
-	{path: "stories260K-llama/stories260K_dyn.onnx", rounds: 40,
+	{path: "yunet-face/yunet_n_dynamic.onnx", rounds: 8, multiple: 32,
+		min: map[string]int{"batch": 1, "height": 64, "width": 64}, opt: map[string]int{"batch": 1, "height": 96, "width": 128}, max: map[string]int{"batch": 1, "height": 160, "width": 192}},
+	{path: "stories260K-llama/stories260K_dyn.onnx", rounds: 12,
 		min: map[string]int{"batch": 1, "seq": 1}, opt: map[string]int{"batch": 1, "seq": 32}, max: map[string]int{"batch": 3, "seq": 96}},
 	{path: "ppocr-det-cls/ch_PP-OCRv4_det_infer.onnx", rounds: 6, multiple: 32,
 		min: map[string]int{image0: 1, image1: 32, image2: 32}, opt: map[string]int{image0: 1, image1: 96, image2: 128}, max: map[string]int{image0: 2, image1: 192, image2: 224}},
@@ -67,6 +72,13 @@ func testRanged(t *testing.T, n *graph.Network, m rangedModel) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	alone, err := build.Plan(t.Context(), l.Network, m.max, b, build.PlanConfig{Untimed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bound := alone.Memory.LowerBound; float64(p.Memory.Peak) > 1.05*float64(bound) {
+		t.Errorf("%d bytes for activations, the least at the largest shapes are %d", p.Memory.Peak, bound)
+	}
 	loaded, err := run.Load(t.Context(), p, b)
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +90,11 @@ func testRanged(t *testing.T, n *graph.Network, m rangedModel) {
 	}
 	defer c.Close()
 	r := rand.New(rand.NewPCG(1, 2))
-	for range m.rounds {
+	rounds := m.rounds
+	if *allShapes {
+		rounds = 100
+	}
+	for range rounds {
 		env := map[string]int{}
 		for name, low := range m.min {
 			env[name] = low + r.IntN(m.max[name]-low+1)
@@ -100,6 +116,9 @@ func testRanged(t *testing.T, n *graph.Network, m rangedModel) {
 		}
 		if err := runRanged(c, n, in, shapes); err != nil {
 			t.Fatalf("at %v: %v", env, err)
+		}
+		if c.Held() != p.Memory.Peak+p.Memory.IO {
+			t.Errorf("at %v it holds %d bytes, the plan has %d", env, c.Held(), p.Memory.Peak+p.Memory.IO)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 )
@@ -239,6 +240,42 @@ func (n *Network) Bind(inputs map[string]Value) (map[string]int, error) {
 		shapes[t.Name] = v.Dims
 	}
 	return n.BindShapes(shapes)
+}
+
+// BindSome is [Network.BindShapes] for shapes of some inputs. Others are as the given values have them, as far as the shapes do
+// not say what their symbols are.
+func (n *Network) BindSome(env map[string]int, shapes map[string][]int) (map[string]int, error) {
+	known, found := maps.Clone(env), 0
+	if known == nil {
+		known = map[string]int{}
+	}
+	for _, t := range n.Inputs {
+		dims, ok := shapes[t.Name]
+		if ok {
+			found++
+		}
+		for i := range min(len(dims), len(t.Dims)) {
+			if name, ok := t.Dims[i].SymbolName(); ok {
+				known[name] = dims[i]
+			}
+		}
+	}
+	if found < len(shapes) {
+		for _, name := range slices.Sorted(maps.Keys(shapes)) {
+			if !slices.ContainsFunc(n.Inputs, func(t *Tensor) bool { return t.Name == name }) {
+				return nil, fmt.Errorf("input %s: the network has no such input", name)
+			}
+		}
+	}
+	all := map[string][]int{}
+	for _, t := range n.Inputs {
+		dims, ok := shapes[t.Name]
+		if !ok {
+			dims = EvalDims(t.Dims, known)
+		}
+		all[t.Name] = dims
+	}
+	return n.BindShapes(all)
 }
 
 // BindShapes returns the values that the symbols of the inputs' dims have for the given shapes.

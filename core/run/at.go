@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/trtui/trtui/core/graph"
 )
@@ -45,6 +46,22 @@ func (p *Plan) serves(env map[string]int) error {
 	return nil
 }
 
+// Serves returns an *OutOfRange for values of symbols that the plan does not serve; one that has none is as the plan has it.
+func (p *Plan) Serves(env map[string]int) error { return p.serves(p.whole(maps.Clone(env))) }
+
+// whole returns the values of all symbols: those given, and of others, which are no axis of an input, the plan's.
+func (p *Plan) whole(env map[string]int) map[string]int {
+	if env == nil {
+		env = map[string]int{}
+	}
+	for _, s := range p.Symbols {
+		if _, ok := env[s.Name]; !ok {
+			env[s.Name] = s.Value
+		}
+	}
+	return env
+}
+
 // Ranged reports whether the plan serves more than one value of a symbol.
 func (p *Plan) Ranged() bool {
 	for _, s := range p.Symbols {
@@ -57,14 +74,15 @@ func (p *Plan) Ranged() bool {
 
 // At returns the plan at other values of its symbols: the same steps in the same memory, the forms of the tensors and what lies
 // in parts of others as these values have them. The error is an *OutOfRange for values that the plan does not serve.
-func (p *Plan) At(env map[string]int) (*Plan, error) {
+func (p *Plan) At(env map[string]int) (q *Plan, err error) {
+	defer graph.CatchFault(&err)
 	if err := p.serves(env); err != nil {
 		return nil, err
 	}
 	if err := p.Network.CheckShapes(env); err != nil {
 		return nil, err
 	}
-	q, _, err := p.at(env)
+	q, _, err = p.at(env)
 	return q, err
 }
 

@@ -51,7 +51,7 @@ func FindCandidates(ctx context.Context, n *graph.Network, x Extents, b Backend)
 	if err := n.CheckShapes(x.Opt); err != nil {
 		return nil, err
 	}
-	err := x.check()
+	err := x.Check()
 	if err == nil {
 		c.samples, c.between, err = x.samples(n)
 	}

@@ -23,28 +23,6 @@ type ExecutionContext struct {
 	frames []*frame // at all shapes that it keeps, the one used last at the end
 }
 
-// frame is a context at one set of shapes.
-type frame struct {
-	loaded  *Loaded
-	shape   *shape
-	own     [3]kernels.Mem // arena, inputs and outputs, and workspace, where the context's do not do
-	mem     []kernels.Mem  // by slot
-	inputs  map[string]int
-	outputs map[string]int
-	args    []launch       // by step
-	whole   kernels.Graph  // all steps, where the stream can capture them
-	stepped kernels.Graph  // all steps with a mark before, between and after
-	marks   []kernels.Mark // of stepped
-	caller  *[2]traffic    // the data of ExecuteSplit, inputs and outputs
-	changed bool           // the context's inputs are others than the caller's
-	bound   bindings       // inputs and outputs that lie in the caller's memory
-}
-
-type launch struct {
-	in, out []kernels.Mem
-	scratch kernels.Mem
-}
-
 // NewContext allocates what one user of the plan needs; the error is a *NoRoom where the device has not got that.
 func (l *Loaded) NewContext() (*ExecutionContext, error) { return l.NewContextOf(0) }
 
@@ -72,59 +50,6 @@ func (l *Loaded) NewContextOf(threads int) (*ExecutionContext, error) {
 	c.frame = c.newFrame(&shape{Loaded: l}, c.arena, c.io)
 	c.frames = []*frame{c.frame}
 	return c, nil
-}
-
-// newFrame returns the arguments of all launches at a shape, in the given memory.
-func (c *ExecutionContext) newFrame(at *shape, arena, io kernels.Mem) *frame {
-	p, b := at.Plan, at.backend
-	f := &frame{loaded: at.Loaded, shape: at, inputs: map[string]int{}, outputs: map[string]int{}}
-	for i, s := range p.Slots {
-		region := arena
-		if s.Region == IO {
-			region = io
-		}
-		f.mem = append(f.mem, b.Slice(region, s.Offset, s.Size))
-		if s.Tensor == nil || s.Desc.Format != kernels.Linear || s.Region != IO {
-			continue
-		}
-		if p.Network.IsInput(s.Tensor) {
-			f.inputs[s.Tensor.Name] = i
-		}
-		if p.Network.IsOutput(s.Tensor) {
-			f.outputs[s.Tensor.Name] = i
-		}
-	}
-	for _, s := range p.Steps {
-		var a launch
-		for _, in := range s.In {
-			if in < 0 {
-				a.in = append(a.in, kernels.Mem{})
-			} else {
-				a.in = append(a.in, f.mem[in])
-			}
-		}
-		for _, out := range s.Out {
-			a.out = append(a.out, f.mem[out])
-		}
-		if s.Scratch >= 0 {
-			a.scratch = f.mem[s.Scratch]
-		}
-		f.args = append(f.args, a)
-	}
-	return f
-}
-
-// close gives back what a frame has beside the context's memory.
-func (f *frame) close(base *Loaded) {
-	for _, g := range []kernels.Graph{f.whole, f.stepped} {
-		if g != nil {
-			_ = g.Close() // nothing is left to be done
-		}
-	}
-	for _, m := range f.own {
-		base.backend.Free(m)
-	}
-	base.release(f.shape)
 }
 
 func newStream(b Backend, threads int) (kernels.Stream, error) {
@@ -174,6 +99,21 @@ func (c *ExecutionContext) SetInputs(values map[string]graph.Value) error {
 		}
 		if err := c.SetInput(t.Name, v); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// Dims returns the shape of the named input or output where the context is, not to be changed; nil for what the network has not.
+func (c *ExecutionContext) Dims(name string) []int {
+	for _, slots := range [...]map[string]int{c.inputs, c.outputs} {
+		if i, ok := slots[name]; ok {
+			return c.loaded.Plan.Slots[i].Desc.Dims
+		}
+	}
+	for _, t := range c.loaded.Plan.Network.Outputs {
+		if t.Name == name {
+			return graph.EvalDims(t.Dims, c.loaded.Plan.Env())
 		}
 	}
 	return nil

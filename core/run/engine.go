@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -23,10 +24,66 @@ type Engine struct {
 	Contents Contents        // of its file, once that was read or written
 }
 
-// Profile is an optimisation profile: the shapes that one plan serves.
+// Profile is an optimisation profile: the shapes of inputs that one plan is timed for, and those that it serves.
 type Profile struct {
 	Name   string
 	Shapes map[string][]int // of each input
+	Min    map[string][]int `json:",omitempty"` // the ends of what is served, where that is more than Shapes
+	Max    map[string][]int `json:",omitempty"`
+}
+
+// Add adds a plan with its profile, which is named by its number; the first is the default one. Constants that plans before it
+// have too are theirs.
+func (e *Engine) Add(p *Plan) {
+	e.share(p.Network)
+	name := "default"
+	if p.Profile = len(e.Profiles); p.Profile > 0 {
+		name = strconv.Itoa(p.Profile)
+	}
+	e.Profiles, e.Plans = append(e.Profiles, ProfileOf(name, p)), append(e.Plans, p)
+}
+
+// share makes the constants of a network those of the plans that have the same bytes, so that they are in memory once.
+func (e *Engine) share(n *graph.Network) {
+	there := map[uint32][][]byte{} // by checksum
+	for i, p := range e.Plans {
+		if p.Network == n || slices.ContainsFunc(e.Plans[:i], func(q *Plan) bool { return q.Network == p.Network }) {
+			continue
+		}
+		for _, t := range p.Network.Consts() {
+			sum := crc32.Checksum(t.Weights, castagnoli)
+			there[sum] = append(there[sum], t.Weights)
+		}
+	}
+	if len(there) == 0 {
+		return
+	}
+	for _, t := range n.Consts() {
+		list := there[crc32.Checksum(t.Weights, castagnoli)]
+		if i := slices.IndexFunc(list, func(b []byte) bool { return bytes.Equal(b, t.Weights) }); i >= 0 {
+			t.Weights = list[i]
+		}
+	}
+}
+
+// ProfileOf returns the profile of a plan.
+func ProfileOf(name string, p *Plan) Profile {
+	at := func(of func(Symbol) int) map[string][]int {
+		env, shapes := map[string]int{}, map[string][]int{}
+		for _, s := range p.Symbols {
+			env[s.Name] = of(s)
+		}
+		for _, t := range p.Network.Inputs {
+			shapes[t.Name] = graph.EvalDims(t.Dims, env)
+		}
+		return shapes
+	}
+	profile := Profile{Name: name, Shapes: at(func(s Symbol) int { return s.Value })}
+	if p.Ranged() {
+		profile.Min = at(func(s Symbol) int { least, _ := s.Range(); return least })
+		profile.Max = at(func(s Symbol) int { _, most := s.Range(); return most })
+	}
+	return profile
 }
 
 // The engine file is a header, a table of sections and the sections, each at a multiple of 64 bytes:
@@ -73,7 +130,8 @@ type (
 		Target  string
 		Profile int
 		Symbols []Symbol
-		Network json.RawMessage
+		Network json.RawMessage `json:",omitempty"`
+		Like    *int            `json:",omitempty"` // the number of a plan before it, whose network it has
 		Steps   []storedStep
 		Slots   []storedSlot
 		Memory  MemoryStats
@@ -141,9 +199,11 @@ func (e *Engine) WriteTo(w io.Writer) (int64, error) {
 	if e.Origin != (Provenance{}) {
 		m.Origin = &e.Origin
 	}
-	for _, p := range e.Plans {
+	for i, p := range e.Plans {
 		sp := storedPlan{Target: p.Target, Profile: p.Profile, Symbols: p.Symbols, Memory: p.Memory}
-		if sp.Network, err = p.Network.Encode(into(&tally.Plans)); err != nil {
+		if like := slices.IndexFunc(e.Plans[:i], func(q *Plan) bool { return q.Network == p.Network }); like >= 0 {
+			sp.Like = &like
+		} else if sp.Network, err = p.Network.Encode(into(&tally.Plans)); err != nil {
 			return 0, err
 		}
 		for _, s := range p.Steps {
@@ -236,7 +296,14 @@ func ReadEngine(ops graph.OpSet, data []byte) (e *Engine, err error) {
 		}
 	}
 	for i, sp := range m.Plans {
-		p, err := sp.decode(ops, from(&tally.Plans), from(&tally.Code))
+		var like *graph.Network
+		if sp.Like != nil {
+			if *sp.Like < 0 || *sp.Like >= i {
+				return nil, fmt.Errorf("plan %d has the network of plan %d", i, *sp.Like)
+			}
+			like = e.Plans[*sp.Like].Network
+		}
+		p, err := sp.decode(ops, like, from(&tally.Plans), from(&tally.Code))
 		if err != nil {
 			return nil, fmt.Errorf("plan %d: %w", i, err)
 		}
@@ -252,11 +319,14 @@ func ReadEngine(ops graph.OpSet, data []byte) (e *Engine, err error) {
 	return e, nil
 }
 
-func (sp storedPlan) decode(ops graph.OpSet, weights, code func(int) ([]byte, error)) (*Plan, error) {
-	p := &Plan{Target: sp.Target, Profile: sp.Profile, Symbols: sp.Symbols, Memory: sp.Memory}
+// decode makes the plan, of a network that was read before or of its own.
+func (sp storedPlan) decode(ops graph.OpSet, n *graph.Network, weights, code func(int) ([]byte, error)) (*Plan, error) {
+	p := &Plan{Target: sp.Target, Profile: sp.Profile, Symbols: sp.Symbols, Memory: sp.Memory, Network: n}
 	var err error
-	if p.Network, err = graph.DecodeNetwork(ops, sp.Network, weights); err != nil {
-		return nil, err
+	if n == nil {
+		if p.Network, err = graph.DecodeNetwork(ops, sp.Network, weights); err != nil {
+			return nil, err
+		}
 	}
 	for _, c := range sp.Code {
 		data, err := code(c.Data)
@@ -288,105 +358,4 @@ func (sp storedPlan) decode(ops graph.OpSet, weights, code func(int) ([]byte, er
 		p.Steps = append(p.Steps, s)
 	}
 	return p, p.check()
-}
-
-// check returns an error where running the plan would read or write outside its memory or out of order. Checksums
-// keep damage out; this keeps out files that were made wrong.
-func (p *Plan) check() error {
-	if p.Memory.Peak < 0 || p.Memory.IO < 0 || p.Memory.Peak > 1<<40 || p.Memory.IO > 1<<40 {
-		return fmt.Errorf("memory of %d and %d bytes", p.Memory.Peak, p.Memory.IO)
-	}
-	for i, s := range p.Slots {
-		limit := p.Memory.Peak
-		if s.Region == IO {
-			limit = p.Memory.IO
-		}
-		if s.Offset < 0 || s.Size < 0 || s.Offset > limit || s.Size > limit-s.Offset || s.Of >= len(p.Slots) || s.Of == i {
-			return fmt.Errorf("slot %d lies outside its region", i)
-		}
-		if s.First < -1 || s.First > s.Last || s.Last > len(p.Steps) {
-			return fmt.Errorf("slot %d is in use from step %d to %d of %d", i, s.First, s.Last, len(p.Steps))
-		}
-		if s.Tensor == nil {
-			continue
-		}
-		if err := checkDesc(s, p.Env()); err != nil {
-			return fmt.Errorf("slot %d (%s): %w", i, s.Tensor.Name, err)
-		}
-	}
-	if err := p.checkOutputs(); err != nil {
-		return err
-	}
-	for i, s := range p.Steps {
-		if !s.Reformat {
-			if err := s.Layer.CheckShapes(p.Env()); err != nil {
-				return fmt.Errorf("step %d: %w", i, err)
-			}
-		}
-		if len(s.In) != len(s.Layer.Inputs) || len(s.Out) != len(s.Layer.Outputs) || s.Scratch >= len(p.Slots) {
-			return fmt.Errorf("step %d does not fit its layer", i)
-		}
-		for j, in := range s.In {
-			t := s.Layer.Inputs[j]
-			if in < 0 != (t == nil || t.IsConst()) || in >= len(p.Slots) || in >= 0 && p.Slots[in].Tensor != t {
-				return fmt.Errorf("step %d: input %d has slot %d", i, j, in)
-			}
-		}
-		for j, out := range s.Out {
-			if out < 0 || out >= len(p.Slots) || p.Slots[out].Tensor != s.Layer.Outputs[j] {
-				return fmt.Errorf("step %d: output %d has slot %d", i, j, out)
-			}
-		}
-	}
-	return nil
-}
-
-// checkOutputs returns an error where an output is in no slot: neither written as such, nor an input or a constant.
-func (p *Plan) checkOutputs() error {
-	for _, t := range p.Network.Outputs {
-		if _, ok := t.Const(); ok {
-			continue
-		}
-		there := func(s Slot) bool { return s.Tensor == t && s.Region == IO && s.Desc.Format == kernels.Linear }
-		if !slices.ContainsFunc(p.Slots, there) {
-			return fmt.Errorf("output %s has no slot", t.Name)
-		}
-	}
-	return nil
-}
-
-// pitched reports whether a format and shape may have the pitch that d says.
-func pitched(d kernels.Desc) bool {
-	switch d.Format {
-	case kernels.NHWC:
-		return len(d.Dims) >= 2 && d.Pitch >= d.Width()
-	case kernels.Linear:
-		return len(d.Dims) >= 3 && d.Pitch >= d.Dims[len(d.Dims)-1]
-	}
-	return false
-}
-
-func checkDesc(s Slot, env map[string]int) error {
-	d := s.Desc
-	want := graph.EvalDims(s.Tensor.Dims, env)
-	if d.Type != s.Tensor.Type || !slices.Equal(d.Dims, want) {
-		return fmt.Errorf("%v, the tensor is %s", d, s.Tensor)
-	}
-	if !d.Format.Known() || d.Batch < 0 || d.Batch > 1<<40 {
-		return fmt.Errorf("format %s, batch stride %d", d.Format, d.Batch)
-	}
-	n := 1
-	for _, e := range want {
-		if e < 0 || e > 1<<32 || n > 1<<40/max(1, e) {
-			return fmt.Errorf("shape %v", want)
-		}
-		n *= max(1, e)
-	}
-	if d.Pitch != 0 && (!pitched(d) || n > 1<<58/d.Pitch) {
-		return fmt.Errorf("%v with %d elements from pixel to pixel", d, d.Pitch)
-	}
-	if d.Span() > s.Size {
-		return fmt.Errorf("%d bytes in a slot of %d", d.Span(), s.Size)
-	}
-	return nil
 }

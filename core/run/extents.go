@@ -45,11 +45,11 @@ func (x Extents) ends() (low, high map[string]int) {
 	return low, high
 }
 
-// check returns an error for a symbol whose value is not within its range.
-func (x Extents) check() error {
+// Check returns an error for a symbol whose value is not within its range.
+func (x Extents) Check() error {
 	for _, s := range x.symbols() {
 		if low, high := s.Range(); s.Value < low || s.Value > high {
-			return fmt.Errorf("%s is %d at best, which is not from %d to %d", s.Name, s.Value, low, high)
+			return fmt.Errorf("%s is %d, which is not from %d to %d, the least and the largest that are asked for", s.Name, s.Value, low, high)
 		}
 	}
 	return nil

@@ -28,6 +28,15 @@ func FuzzReadEngine(f *testing.F) {
 	}
 	f.Add(file.Bytes())
 	f.Add(file.Bytes()[:100])
+	ranged := &run.Engine{Plans: openPlans(f, open(f), b)}
+	for _, p := range ranged.Plans {
+		ranged.Profiles = append(ranged.Profiles, run.ProfileOf("", p))
+	}
+	var other bytes.Buffer
+	if _, err := ranged.WriteTo(&other); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(other.Bytes())
 	f.Add([]byte("trtuiEng"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		data = mend(bytes.Clone(data))
@@ -48,7 +57,13 @@ func FuzzReadEngine(f *testing.F) {
 				continue
 			}
 			_ = c.Execute()
+			for _, s := range []map[string][]int{e.Profiles[p.Profile].Min, e.Profiles[p.Profile].Max, shapesOf(2, 3, 19)} {
+				if c.SetShapes(s) == nil {
+					_ = c.Execute()
+				}
+			}
 			c.Close()
+			l.Close()
 		}
 	})
 }

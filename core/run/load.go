@@ -17,7 +17,9 @@ type Loaded struct {
 	backend   Backend
 	kernels   []kernels.Kernel // by step; nil for InMemory
 	constants kernels.Mem      // of all kernels, on devices with memory of their own
+	places    []kernels.Mem    // in it, by step
 	scratch   []int            // workspace beyond the plan's, by step; nil for none
+	packs     *packs           // what kernels at other extents, and of other plans, have in common
 	shapes    *shapes          // those at other extents; nil where the plan has but one
 }
 
@@ -31,13 +33,19 @@ func Load(ctx context.Context, p *Plan, backend Backend) (*Loaded, error) {
 // LoadTelling is [Load] that tells after each of the plan's steps how many are done, and which came last: packing weights and
 // compiling kernels may take seconds. It tells one at a time. A nil tell is not called.
 func LoadTelling(ctx context.Context, p *Plan, backend Backend, tell func(done, total int, layer string)) (*Loaded, error) {
-	l := &Loaded{Plan: p, backend: backend, kernels: make([]kernels.Kernel, len(p.Steps)), shapes: newShapes(p)}
+	return load(ctx, p, backend, packsOf(p), unpacked, tell)
+}
+
+// load is LoadTelling with what kernels keep of constants, and with the bytes that these will take.
+func load(ctx context.Context, p *Plan, backend Backend, packs *packs, constants int64, tell func(done, total int, layer string)) (*Loaded, error) {
 	if err := p.Network.CheckShapes(p.Env()); err != nil {
 		return nil, err
 	}
-	if err := p.hasRoom(backend, unpacked); err != nil {
+	if err := p.hasRoom(backend, constants); err != nil {
 		return nil, err
 	}
+	p = p.withWorkspace(backend)
+	l := &Loaded{Plan: p, packs: packs, backend: backend, kernels: make([]kernels.Kernel, len(p.Steps)), shapes: newShapes(p)}
 	atATime := 1
 	if c, ok := backend.(Compiler); ok {
 		c.Adopt(p.Code)
@@ -46,7 +54,7 @@ func LoadTelling(ctx context.Context, p *Plan, backend Backend, tell func(done, 
 	var telling sync.Mutex
 	done := 0
 	err := Parallel(ctx, len(p.Steps), atATime, func(i int) (err error) {
-		l.kernels[i], err = bindStep(p, i, backend, l.shapes.packs(i, p.Steps[i].Tactic))
+		l.kernels[i], err = bindStep(p, i, backend, packs.at(p.Steps[i].Layer, p.Steps[i].Tactic))
 		if tell != nil {
 			telling.Lock()
 			defer telling.Unlock()
@@ -59,7 +67,7 @@ func LoadTelling(ctx context.Context, p *Plan, backend Backend, tell func(done, 
 		err = p.hasRoom(backend, constantBytes(l.kernels))
 	}
 	if err == nil {
-		l.constants, err = Place(backend, l.kernels...)
+		l.constants, l.places, err = placeConstants(backend, l.kernels, nil)
 	}
 	if err != nil {
 		l.Close()
@@ -100,48 +108,6 @@ func BindTactic(t kernels.Tactic, b kernels.Binding) (k kernels.Kernel, err erro
 func LaunchKernel(k kernels.Kernel, s kernels.Stream, in, out []kernels.Mem, workspace kernels.Mem) (err error) {
 	defer graph.CatchFault(&err)
 	return k.Launch(s, in, out, workspace)
-}
-
-// Place uploads the constants of bound kernels in one allocation, which the caller frees when the kernels have had
-// their last launch.
-func Place(b Backend, bound ...kernels.Kernel) (kernels.Mem, error) {
-	var data []byte
-	var offsets []int
-	for _, k := range bound {
-		data = append(data, make([]byte, roundUp(len(data))-len(data))...)
-		offsets = append(offsets, len(data))
-		if r, ok := k.(kernels.Resident); ok {
-			data = append(data, r.Constants()...)
-		}
-	}
-	if len(data) == 0 {
-		return kernels.Mem{}, nil
-	}
-	mem, err := b.Alloc(len(data))
-	if err != nil {
-		return mem, fmt.Errorf("constants: %w", err)
-	}
-	s, err := b.NewStream()
-	if err != nil {
-		b.Free(mem)
-		return kernels.Mem{}, fmt.Errorf("constants: %w", err)
-	}
-	if err = b.Upload(s, mem, data); err == nil {
-		err = s.Wait()
-	}
-	if e := s.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		b.Free(mem)
-		return kernels.Mem{}, fmt.Errorf("constants: %w", err)
-	}
-	for i, k := range bound {
-		if r, ok := k.(kernels.Resident); ok {
-			r.Place(b.Slice(mem, offsets[i], len(r.Constants())))
-		}
-	}
-	return mem, nil
 }
 
 // Code returns the compiled code of the kernels, each once: what Plan.Code is to be in an engine file.

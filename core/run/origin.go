@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,15 +25,30 @@ type Provenance struct {
 // ErrNoSource is wrapped by the errors of what needs the network that an engine was made of, where the engine has not got it.
 var ErrNoSource = errors.New("the engine holds what running needs and not the model that it was built from; open the model, or build the engine again with its source kept")
 
-// PlanFor returns the plan for a target and for shapes of inputs. Where there are several for the target and no shapes are
-// given it is the first of them. The error says what plans there are.
+// PlanFor returns the first plan for a target that serves the given shapes of inputs; nil is any. The error says what plans
+// there are.
 func (e *Engine) PlanFor(target string, shapes map[string][]int) (*Plan, error) {
 	for _, p := range e.Plans {
-		if p.Target == target && (shapes == nil || maps.EqualFunc(e.Profiles[p.Profile].Shapes, shapes, slices.Equal)) {
+		if p.Target != target {
+			continue
+		}
+		if env, err := p.Network.BindShapes(shapes); shapes == nil || err == nil && p.Serves(env) == nil {
 			return p, nil
 		}
 	}
 	return nil, fmt.Errorf("the engine has no plan for %s; it has %s: %w", target, strings.Join(e.planNames(), ", "), ErrStale)
+}
+
+// PlansFor returns all plans for a target, in the order of their profiles.
+func (e *Engine) PlansFor(target string) []*Plan {
+	var list []*Plan
+	for _, p := range e.Plans {
+		if p.Target == target {
+			list = append(list, p)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *Plan) int { return cmp.Compare(a.Profile, b.Profile) })
+	return list
 }
 
 // Any returns one of the plans, for what they have in common: they differ in target and shapes.
@@ -66,7 +82,11 @@ func (e *Engine) planNames() []string {
 func (p Profile) shapesText() string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(p.Shapes)) {
-		list = append(list, fmt.Sprintf("%s %v", name, p.Shapes[name]))
+		text := fmt.Sprintf("%s %v", name, p.Shapes[name])
+		if low, high := p.Min[name], p.Max[name]; !slices.Equal(low, high) {
+			text = fmt.Sprintf("%s %v to %v", name, low, high)
+		}
+		list = append(list, text)
 	}
 	return strings.Join(list, ", ")
 }

@@ -43,6 +43,18 @@ func (p *Plan) Env() map[string]int {
 	return env
 }
 
+// Extents returns what the symbols are and may be.
+func (p *Plan) Extents() Extents {
+	x := Extents{Opt: p.Env()}
+	if p.Ranged() {
+		x.Min, x.Max = map[string]int{}, map[string]int{}
+		for _, s := range p.Symbols {
+			x.Min[s.Name], x.Max[s.Name] = s.Range()
+		}
+	}
+	return x
+}
+
 // Step is one launch: a layer of the network, or a reformat that the builder put between two layers.
 type Step struct {
 	Name       string

@@ -244,8 +244,8 @@ func TestEngineWithoutSource(t *testing.T) {
 		p.Profile = i
 		plans = append(plans, p)
 	}
-	shapes := func(batch int) map[string][]int { return map[string][]int{"x": {batch, 3}} }
-	e := &run.Engine{Profiles: []run.Profile{{Name: "one", Shapes: shapes(1)}, {Name: "four", Shapes: shapes(4)}}, Plans: plans,
+	shapes := func(batch int) map[string][]int { return map[string][]int{"x": {batch, 3, 5, 5}} }
+	e := &run.Engine{Profiles: []run.Profile{run.ProfileOf("one", plans[0]), run.ProfileOf("four", plans[1])}, Plans: plans,
 		Origin: run.Provenance{Program: "p 1", Commit: "c", Built: "2024-01-02T03:04:05Z", Model: "m.onnx", ModelHash: "h", Config: "fp32", Data: "d", Backend: "cpu", Device: "x"}}
 	var stripped, full bytes.Buffer
 	if _, err := e.WriteTo(&stripped); err != nil {
@@ -270,7 +270,7 @@ func TestEngineWithoutSource(t *testing.T) {
 		shapes map[string][]int
 	}{{"cuda sm_90", nil}, {target, shapes(2)}} {
 		_, err := back.PlanFor(ask.target, ask.shapes)
-		if !errors.Is(err, run.ErrStale) || !strings.Contains(err.Error(), "profile four, x [4 3]") || !strings.Contains(err.Error(), target) {
+		if !errors.Is(err, run.ErrStale) || !strings.Contains(err.Error(), "profile four, x [4 3 5 5]") || !strings.Contains(err.Error(), target) {
 			t.Errorf("%v: %v", ask, err)
 		}
 	}

@@ -13,9 +13,8 @@ import (
 
 // shapes are a loaded plan at other extents than its own: kernels bound to these, the constants in common.
 type shapes struct {
-	lock   sync.Mutex
-	packed []map[string]*kernels.Packs // by step and tactic
-	list   []*shape                    // the one used last comes last
+	lock sync.Mutex
+	list []*shape // the one used last comes last
 }
 
 // shape is a loaded plan at one set of extents.
@@ -33,25 +32,7 @@ func newShapes(p *Plan) *shapes {
 	if !p.Ranged() {
 		return nil
 	}
-	return &shapes{packed: make([]map[string]*kernels.Packs, len(p.Steps))}
-}
-
-// packs returns where a step's kernels keep what they make of constants.
-func (s *shapes) packs(step int, tactic string) *kernels.Packs {
-	if s == nil {
-		return nil
-	}
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	if s.packed[step] == nil {
-		s.packed[step] = map[string]*kernels.Packs{}
-	}
-	p := s.packed[step][tactic]
-	if p == nil {
-		p = &kernels.Packs{}
-		s.packed[step][tactic] = p
-	}
-	return p
+	return &shapes{}
 }
 
 func (s *shapes) close() {
@@ -129,7 +110,8 @@ func (l *Loaded) release(at *shape) {
 
 // bindAt binds the plan's kernels at other extents. Where the plan's memory does not do for them, which its samples have not
 // shown, it is a plan of its own.
-func (l *Loaded) bindAt(env map[string]int) (*Loaded, error) {
+func (l *Loaded) bindAt(env map[string]int) (at *Loaded, err error) {
+	defer graph.CatchFault(&err)
 	if err := l.Plan.Network.CheckShapes(env); err != nil {
 		return nil, err
 	}
@@ -140,14 +122,14 @@ func (l *Loaded) bindAt(env map[string]int) (*Loaded, error) {
 		}
 		return Load(context.Background(), p, l.backend)
 	}
-	at := &Loaded{Plan: p, backend: l.backend, kernels: make([]kernels.Kernel, len(p.Steps))}
+	at = &Loaded{Plan: p, packs: l.packs, backend: l.backend, kernels: make([]kernels.Kernel, len(p.Steps))}
 	for i := range p.Steps {
 		if at.kernels[i], err = l.bindStepAt(at, i); err != nil {
 			at.Close()
 			return nil, err
 		}
 	}
-	if at.constants, err = Place(l.backend, at.kernels...); err != nil {
+	if at.constants, at.places, err = placeConstants(l.backend, at.kernels, l); err != nil {
 		at.Close()
 		return nil, err
 	}
@@ -156,7 +138,7 @@ func (l *Loaded) bindAt(env map[string]int) (*Loaded, error) {
 
 // bindStepAt returns the kernel of step i of the plan at other extents: the step's own tactic, or where that does not take
 // them the first that does, in the same formats; nil where there is nothing to compute. A workspace that is larger at these
-// extents than at the samples of the plan is the context's own.
+// extents than at the samples of the plan lies where these leave room in the arena, and is the context's own if they do not.
 func (l *Loaded) bindStepAt(at *Loaded, i int) (kernels.Kernel, error) {
 	p := at.Plan
 	s := p.Steps[i]
@@ -165,14 +147,16 @@ func (l *Loaded) bindStepAt(at *Loaded, i int) (kernels.Kernel, error) {
 	if s.Tactic == InMemory || !slices.ContainsFunc(b.Out, func(d kernels.Desc) bool { return !empty(d) }) {
 		return nil, nil
 	}
-	k, err := bindStep(p, i, l.backend, l.shapes.packs(i, s.Tactic))
+	k, err := bindStep(p, i, l.backend, l.packs.at(s.Layer, s.Tactic))
 	if short := (*shortOfWorkspace)(nil); errors.As(err, &short) {
-		if at.scratch == nil {
-			at.scratch = make([]int, len(p.Steps))
+		if !p.widen(i, short.need) {
+			if at.scratch == nil {
+				at.scratch = make([]int, len(p.Steps))
+			}
+			at.scratch[i] = short.need
 		}
-		at.scratch[i] = short.need
 		t, _ := findTactic(l.backend, s)
-		b.Packs = l.shapes.packs(i, s.Tactic)
+		b.Packs = l.packs.at(s.Layer, s.Tactic)
 		k, err = BindTactic(t, b)
 	}
 	if err == nil {
@@ -182,7 +166,7 @@ func (l *Loaded) bindStepAt(at *Loaded, i int) (kernels.Kernel, error) {
 		if p.fits(s, t, b) != nil {
 			continue
 		}
-		b.Packs = l.shapes.packs(i, t.Name)
+		b.Packs = l.packs.at(s.Layer, t.Name)
 		if k, other := BindTactic(t, b); other == nil {
 			p.Steps = slices.Clone(p.Steps)
 			p.Steps[i].Tactic = t.Name
@@ -228,41 +212,39 @@ const maxFrames = 16
 
 // SetShapes brings the context to the given shapes of its inputs, within what the plan serves: an *OutOfRange, which changes
 // nothing, for others. Inputs that are not named keep theirs, as far as their symbols do. Inputs must be set anew behind it, and
-// what Bind has bound is unbound. A shape that the context was at before costs next to nothing, another binds the kernels to
-// it, whose constants stay where they are.
+// what Bind has bound is unbound. Shapes that the context was at before cost next to nothing and allocate nothing, others bind
+// the kernels to them, whose constants stay where they are.
 func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
-	n := c.base.Plan.Network
-	env, err := n.BindShapes(c.allShapes(shapes))
+	if f := c.frameAt(shapes); f != nil {
+		c.enter(f)
+		return nil
+	}
+	env, err := c.base.Plan.Network.BindSome(c.Env(), shapes)
 	if err != nil {
 		return err
 	}
-	for _, s := range c.base.Plan.Symbols { // of no input
-		if _, ok := env[s.Name]; !ok {
-			env[s.Name] = s.Value
-		}
-	}
-	at, err := c.base.at(env)
+	at, err := c.base.at(c.base.Plan.whole(env))
 	if err != nil {
 		return err
 	}
 	for i, f := range c.frames {
 		if f.loaded == at.Loaded {
 			c.base.release(at)
-			c.frames = append(slices.Delete(c.frames, i, i+1), f)
-			c.enter(f)
+			c.enter(c.used(i))
 			return nil
 		}
 	}
-	arena, io := c.arena, c.io
+	arena, io, held := c.arena, c.io, 0
 	var own [3]kernels.Mem
 	if p := at.Plan; p.Memory.Peak > c.base.Plan.Memory.Peak || p.Memory.IO > c.base.Plan.Memory.IO {
 		if own[0], err = c.base.backend.Alloc(p.Memory.Peak); err == nil {
 			own[1], err = c.base.backend.Alloc(p.Memory.IO)
 		}
-		arena, io = own[0], own[1]
+		arena, io, held = own[0], own[1], p.Memory.Peak+p.Memory.IO
 	}
 	if err == nil && at.scratch != nil {
 		own[2], err = c.base.backend.Alloc(slices.Max(at.scratch))
+		held += slices.Max(at.scratch)
 	}
 	if err != nil {
 		for _, m := range own {
@@ -272,7 +254,7 @@ func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
 		return fmt.Errorf("memory of activations: %w", err)
 	}
 	f := c.newFrame(at, arena, io)
-	f.own = own
+	f.own, f.held = own, held
 	for i := range at.scratch {
 		if n := at.scratch[i]; n > 0 {
 			f.args[i].scratch = c.base.backend.Slice(own[2], 0, n)
@@ -285,6 +267,49 @@ func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
 	}
 	c.enter(f)
 	return nil
+}
+
+// At reports whether the context is, or was lately, at the given shapes of all inputs: [ExecutionContext.SetShapes] to them
+// allocates nothing then.
+func (c *ExecutionContext) At(shapes map[string][]int) bool { return c.frameAt(shapes) != nil }
+
+// Env returns the values of symbols that the context is at.
+func (c *ExecutionContext) Env() map[string]int { return c.loaded.Plan.Env() }
+
+// Held returns how many bytes the context has for activations, workspaces, inputs and outputs: those of its plan, and where the
+// plan's memory does not do for shapes that it is or was lately at, those of these.
+func (c *ExecutionContext) Held() int {
+	bytes := c.base.Plan.Memory.Peak + c.base.Plan.Memory.IO
+	for _, f := range c.frames {
+		bytes += f.held
+	}
+	return bytes
+}
+
+// frameAt returns the frame at the given shapes of all inputs, as the one used last; nil if there is none.
+func (c *ExecutionContext) frameAt(shapes map[string][]int) *frame {
+	n := c.base.Plan.Network
+	if len(shapes) != len(n.Inputs) {
+		return nil
+	}
+frames:
+	for i := len(c.frames) - 1; i >= 0; i-- {
+		for k, t := range n.Inputs {
+			if dims, ok := shapes[t.Name]; !ok || !slices.Equal(dims, c.frames[i].shapes[k]) {
+				continue frames
+			}
+		}
+		return c.used(i)
+	}
+	return nil
+}
+
+// used returns frame i, which becomes the last.
+func (c *ExecutionContext) used(i int) *frame {
+	f := c.frames[i]
+	copy(c.frames[i:], c.frames[i+1:])
+	c.frames[len(c.frames)-1] = f
+	return f
 }
 
 // enter goes on at a frame.
@@ -304,33 +329,4 @@ func (c *ExecutionContext) enter(f *frame) {
 	if c.watch != nil {
 		c.watch.follow(f.loaded)
 	}
-}
-
-// allShapes returns the shapes of all inputs: those given, and what the context is at.
-func (c *ExecutionContext) allShapes(given map[string][]int) map[string][]int {
-	n := c.base.Plan.Network
-	env := map[string]int{}
-	for _, s := range c.loaded.Plan.Symbols {
-		env[s.Name] = s.Value
-	}
-	for _, t := range n.Inputs { // what follows from those given
-		dims, ok := given[t.Name]
-		if !ok || len(dims) != len(t.Dims) {
-			continue
-		}
-		for i, d := range t.Dims {
-			if name, ok := d.SymbolName(); ok {
-				env[name] = dims[i]
-			}
-		}
-	}
-	shapes := map[string][]int{}
-	for _, t := range n.Inputs {
-		if dims, ok := given[t.Name]; ok {
-			shapes[t.Name] = dims
-			continue
-		}
-		shapes[t.Name] = graph.EvalDims(t.Dims, env)
-	}
-	return shapes
 }

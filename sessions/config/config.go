@@ -18,6 +18,7 @@ type Config struct {
 	Shapes          map[string][]int    `json:",omitempty" entry:"input,shape"`   // of inputs, where Batch does not say enough
 	MinShapes       map[string][]int    `json:",omitempty" entry:"input,shape"`   // of inputs, the least that the engine serves; none: Shapes
 	MaxShapes       map[string][]int    `json:",omitempty" entry:"input,shape"`   // the largest
+	Profiles        []Profile           `json:",omitempty"`                       // of the engine, beside that of the three above
 	Disable         []string            `json:",omitempty"`                       // rules ("fuse-conv-bn") and sites ("fuse-conv-bn(Conv_3,BatchNormalization_4)")
 	Until           int                 `json:",omitempty" output:"passes_until"` // stop after so many passes; 0: all
 	LayerPrecisions []string            `json:",omitempty"`                       // trtexec's grammar: "Conv_3:fp32", "*head*:fp16"; later ones win
@@ -130,4 +131,17 @@ func (c *Config) SetLayerPrecision(source string, p Precision) {
 	if p != "" {
 		c.LayerPrecisions = append(c.LayerPrecisions, pattern+":"+string(p))
 	}
+}
+
+// OfProfile returns the configuration whose first profile is profile k, and which has no other.
+func OfProfile(c Config, k int) Config {
+	if k > 0 {
+		p := c.Profiles[k-1]
+		c.Shapes, c.MinShapes, c.MaxShapes = p.Shapes, p.MinShapes, p.MaxShapes
+		if len(c.Shapes) == 0 {
+			c.Shapes = p.MaxShapes
+		}
+	}
+	c.Profiles = nil
+	return c
 }

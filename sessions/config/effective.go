@@ -30,6 +30,7 @@ func (c Config) Effective(quantized bool) Config {
 	for _, shapes := range []*map[string][]int{&c.Shapes, &c.MinShapes, &c.MaxShapes} {
 		*shapes = someOf(*shapes, func(dims []int) []int { return dims })
 	}
+	c.Profiles = someShapes(c.Profiles, func(dims []int) []int { return dims })
 	c.Pin = someOf(c.Pin, func(tactic string) string { return tactic })
 	c.Forbid = someOf(c.Forbid, sorted)
 	return c
@@ -80,19 +81,4 @@ func sorted(list []string) []string {
 		return nil
 	}
 	return slices.Compact(slices.Sorted(slices.Values(list)))
-}
-
-// someOf returns the map with what one makes of its values, without those that are empty; nil where none is left.
-func someOf[V any](m map[string]V, one func(V) V) map[string]V {
-	var some map[string]V
-	for k, v := range m {
-		if v = one(v); reflect.ValueOf(v).Len() == 0 {
-			continue
-		}
-		if some == nil {
-			some = map[string]V{}
-		}
-		some[k] = v
-	}
-	return some
 }

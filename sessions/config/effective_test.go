@@ -49,6 +49,12 @@ func TestSameEngine(t *testing.T) {
 		{"no batch is a batch of one", fp32, with(fp32, func(c *config.Config) { c.Batch = 0 }), false, true},
 		{"a batch", fp32, with(fp32, func(c *config.Config) { c.Batch = 2 }), false, false},
 		{"shapes", fp32, with(fp32, func(c *config.Config) { c.Shapes = map[string][]int{"x": {1, 3}} }), false, false},
+		{"a range", fp32, with(fp32, func(c *config.Config) { c.MaxShapes = map[string][]int{"x": {1, 3}} }), false, false},
+		{"another profile", fp32, with(fp32, func(c *config.Config) { c.Profiles = []config.Profile{{MaxShapes: map[string][]int{"x": {1, 3}}}} }), false, false},
+		{"profiles of the same shapes", with(fp32, func(c *config.Config) { c.Profiles = []config.Profile{{MaxShapes: map[string][]int{"x": {1, 3}}}} }),
+			with(fp32, func(c *config.Config) {
+				c.Profiles = []config.Profile{{MaxShapes: map[string][]int{"x": {1, 3}}, Shapes: map[string][]int{}}}
+			}), false, true},
 		{"passes", fp32, with(fp32, func(c *config.Config) { c.Until = 3 }), false, false},
 	} {
 		if got := c.a.SameEngine(c.b, c.quantized); got != c.want {

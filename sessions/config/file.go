@@ -48,6 +48,7 @@ type fields struct {
 	Shapes          map[string][]int    `json:"shapes"`
 	MinShapes       map[string][]int    `json:"min_shapes"`
 	MaxShapes       map[string][]int    `json:"max_shapes"`
+	Profiles        []Profile           `json:"profiles"`
 	Disable         []string            `json:"disable"`
 	Until           *int                `json:"passes_until"`
 	LayerPrecisions []string            `json:"layer_precisions"`
@@ -105,6 +106,11 @@ func (f *File) parse(data []byte, own quant.Methods) error {
 	}
 	if err := json.Unmarshal(data, &f.fields); err != nil {
 		return at(data, err)
+	}
+	strict := json.NewDecoder(bytes.NewReader(names["profiles"]))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(new([]Profile)); err != nil && err != io.EOF {
+		return fmt.Errorf("profiles: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if v := f.fields.Version; v != nil && *v != Version {
 		return fmt.Errorf("version %d is not known: this program reads %d", *v, Version)
@@ -173,6 +179,9 @@ func (f *File) Over(base Config) Config {
 	if s.MaxShapes != nil {
 		c.MaxShapes = filled(s.MaxShapes)
 	}
+	if s.Profiles != nil {
+		c.Profiles = someShapes(s.Profiles, func(dims []int) []int { return dims })
+	}
 	if s.Disable != nil {
 		c.Disable = slices.Clip(append([]string(nil), s.Disable...))
 	}
@@ -218,8 +227,9 @@ func Marshal(c Config) ([]byte, error) {
 		c.Constraints = Prefer
 	}
 	s := fields{
-		Version: &version, Precision: &c.Precision, Calibrator: &c.Calibrator, Batch: &c.Batch, Shapes: c.Shapes, MinShapes: c.MinShapes, MaxShapes: c.MaxShapes, Disable: c.Disable,
-		Until: &c.Until, LayerPrecisions: c.LayerPrecisions, Constraints: &c.Constraints, Tactics: c.Pin, ForbidTactics: map[string][]string{},
+		Version: &version, Precision: &c.Precision, Calibrator: &c.Calibrator, Batch: &c.Batch, Shapes: c.Shapes, MinShapes: c.MinShapes, MaxShapes: c.MaxShapes, Profiles: append([]Profile{}, c.Profiles...),
+		Disable: c.Disable,
+		Until:   &c.Until, LayerPrecisions: c.LayerPrecisions, Constraints: &c.Constraints, Tactics: c.Pin, ForbidTactics: map[string][]string{},
 	}
 	for layer, tactics := range c.Forbid {
 		if layer == "" {
@@ -259,12 +269,8 @@ func (c Config) Check(own ...quant.Method) error {
 	if c.Batch < 1 || c.Batch > MaxBatch {
 		return fmt.Errorf("batch %d: want 1 to %d", c.Batch, MaxBatch)
 	}
-	for name, shapes := range map[string]map[string][]int{"shapes": c.Shapes, "min_shapes": c.MinShapes, "max_shapes": c.MaxShapes} {
-		for _, input := range slices.Sorted(maps.Keys(shapes)) {
-			if dims := shapes[input]; len(dims) > 0 && (slices.Min(dims) < 0 || slices.Max(dims) > MaxExtent) {
-				return fmt.Errorf("%s: %s %v: want extents of 0 to %d", name, input, dims, MaxExtent)
-			}
-		}
+	if err := checkShapes(c); err != nil {
+		return err
 	}
 	if last := lastPass(); c.Until < 0 || c.Until > last {
 		return fmt.Errorf("passes_until %d: want 1 to %d, or 0 for all passes", c.Until, last)
@@ -277,6 +283,32 @@ func (c Config) Check(own ...quant.Method) error {
 		return nil
 	}
 	return fmt.Errorf("precision_constraints %q: want prefer, obey or none", c.Constraints)
+}
+
+// checkShapes returns an error for shapes that no input can have, and for too many profiles.
+func checkShapes(c Config) error {
+	if len(c.Profiles) >= MaxProfiles {
+		return fmt.Errorf("profiles: %d beside the first: want fewer than %d", len(c.Profiles), MaxProfiles)
+	}
+	check := func(what string, p Profile) error {
+		for _, part := range p.parts() {
+			for _, input := range slices.Sorted(maps.Keys(*part.of)) {
+				if dims := (*part.of)[input]; len(dims) > 0 && (slices.Min(dims) < 0 || slices.Max(dims) > MaxExtent) {
+					return fmt.Errorf("%s%s: %s %v: want extents of 0 to %d", what, part.name, input, dims, MaxExtent)
+				}
+			}
+		}
+		return nil
+	}
+	if err := check("", Profile{c.Shapes, c.MinShapes, c.MaxShapes}); err != nil {
+		return err
+	}
+	for i, p := range c.Profiles {
+		if err := check(fmt.Sprintf("profiles: %d: ", i+1), p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Bounds of what can be meant.

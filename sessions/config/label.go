@@ -70,22 +70,28 @@ func (c Config) clauses() []clause {
 		}
 	}
 	one(fmt.Sprintf("batch %d", c.Batch), c.Batch > 1)
-	for _, shapes := range []struct {
-		what string
-		of   map[string][]int
-	}{{"", c.Shapes}, {"from ", c.MinShapes}, {"to ", c.MaxShapes}} {
-		var items []string
-		for _, input := range slices.Sorted(maps.Keys(shapes.of)) {
-			items = append(items, fmt.Sprintf("%s%s %s", shapes.what, input, strings.Trim(strings.ReplaceAll(fmt.Sprint(shapes.of[input]), " ", "x"), "[]")))
-		}
-		list = append(list, clause{strings.Join(items, ", "), items})
-	}
+	list = append(list, shapesClauses(c)...)
 	one("after "+CountOf(c.Until, "pass", "passes"), c.Until > 0)
 	list = append(list, c.precisionClauses()...)
 	list = append(list, c.tacticClauses()...)
 	list = append(list, c.offClauses()...)
 	one(string(Obey), c.Constraints == Obey)
 	return list
+}
+
+// shapesClauses says which shapes are asked for: one clause for each set of the first profile, and one for the others.
+func shapesClauses(c Config) []clause {
+	var list []clause
+	first := Profile{c.Shapes, c.MinShapes, c.MaxShapes}
+	for _, items := range first.items() {
+		list = append(list, clause{strings.Join(items, ", "), items})
+	}
+	var others clause
+	for i, p := range c.Profiles {
+		others.items = append(others.items, fmt.Sprintf("profile %d: %s", i+1, strings.Join(slices.Concat(p.items()...), ", ")))
+	}
+	others.count = CountOf(len(others.items)+1, "profile", "profiles")
+	return append(list, others)
 }
 
 // precisionClauses says which layers have a precision of their own: one clause for each precision, and one for rules

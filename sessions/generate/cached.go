@@ -9,8 +9,8 @@ import (
 
 // cachedDecoder runs a model on new tokens alone. Keys and values of earlier ones lie in buffers of one fixed length, which
 // the model's inputs of the past are: those of new tokens are copied behind the others after each run, and the mask hides what
-// is not filled yet. So shapes do not change from token to token, nothing is moved, and two engines are enough: one for pieces
-// of prompts, and one for a single token.
+// is not filled yet. So shapes do not change from token to token, nothing is moved, and two profiles of one engine are enough: one
+// for pieces of prompts, and one for a single token.
 type cachedDecoder struct {
 	model   *Model
 	network *graph.Network // with the new keys and values as outputs

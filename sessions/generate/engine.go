@@ -9,7 +9,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 )
 
-// engine is a network for one length of its sequence, ready to run.
+// engine is one profile of the model's engine, for one length of its sequence, ready to run.
 type engine struct {
 	loaded  *run.Loaded
 	context *run.ExecutionContext
@@ -17,8 +17,9 @@ type engine struct {
 	length  int                    // tokens that it is given at once
 }
 
-// newEngine builds a network whose open extents have these values: of a single text, of so many new tokens, and of so many
-// earlier ones, which the mask covers as well.
+// newEngine adds a profile to the model's engine: a plan of a network whose open extents have these values, of a single text, of
+// so many new tokens, and of so many earlier ones, which the mask covers as well. Each plan has the network for its length alone,
+// in which more is known beforehand; weights, also as kernels of the host have packed them, are those of the first.
 func (m *Model) newEngine(ctx context.Context, n *graph.Network, length, past int) (*engine, error) {
 	shapes, r := map[string][]int{}, m.roles
 	for _, t := range n.Inputs {
@@ -49,7 +50,7 @@ func (m *Model) newEngine(ctx context.Context, n *graph.Network, length, past in
 		return nil, err
 	}
 	e := &engine{length: length, inputs: map[string]graph.Value{}}
-	if e.loaded, err = run.Load(ctx, built.Any(), m.backend); err != nil {
+	if e.loaded, err = m.load(ctx, built.Any()); err != nil {
 		return nil, err
 	}
 	if e.context, err = e.loaded.NewContext(); err != nil {
@@ -64,6 +65,20 @@ func (m *Model) newEngine(ctx context.Context, n *graph.Network, length, past in
 		return nil, err
 	}
 	return e, nil
+}
+
+// load adds a plan to the model's engine and binds it.
+func (m *Model) load(ctx context.Context, p *run.Plan) (*run.Loaded, error) {
+	m.engine.Add(p)
+	if m.first != nil {
+		return run.LoadBeside(ctx, p, m.first)
+	}
+	list, err := run.LoadProfiles(ctx, []*run.Plan{p}, m.backend, nil)
+	if err != nil {
+		return nil, err
+	}
+	m.first = list[0]
+	return m.first, nil
 }
 
 // closed returns the network for these shapes of its inputs alone: what is computed of shapes becomes constant.

@@ -24,6 +24,8 @@ type Model struct {
 	build   Builder
 	backend run.Backend
 	decoder decoder
+	engine  run.Engine  // of a profile for each length that was needed
+	first   *run.Loaded // of the first of them
 }
 
 // decoder computes scores. It keeps what it was given before.
@@ -37,6 +39,8 @@ type decoder interface {
 	// reset forgets all tokens.
 	reset()
 	close()
+	// phases returns the engines by what they are for.
+	phases() []Phase
 }
 
 // New prepares a model for texts of up to so many tokens, of which up to prompt are given. Engines are made as they are needed.
@@ -56,6 +60,10 @@ func New(n *graph.Network, prompt, length int, backend run.Backend, build Builde
 
 // Cached reports whether the model keeps state, so that a token costs the same however long the text is.
 func (m *Model) Cached() bool { return len(m.roles.cache) > 0 }
+
+// Engine returns what was built so far: an engine with a profile for each length of sequence that was needed, whose plans share
+// their constants.
+func (m *Model) Engine() *run.Engine { return &m.engine }
 
 // Close gives the model's memory back; not the backend's.
 func (m *Model) Close() { m.decoder.close() }

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
@@ -83,7 +85,43 @@ func TestCachedModels(t *testing.T) {
 					t.Errorf("%s, room for %d: %v goes on with %v, want %v; ended by %s", name, room, c.Prompt, got, c.Tokens, times.Ended)
 				}
 			}
+			testPhases(t, m)
 			m.Close()
+		}
+	}
+}
+
+// testPhases looks at the engine of a model that has made texts: it has a profile for prompts and one for single tokens, which
+// share their constants, and both are measured.
+func testPhases(t *testing.T, m *Model) {
+	e := m.Engine()
+	if len(e.Profiles) != 2 || len(e.Plans) != 2 {
+		t.Fatalf("%d plans", len(e.Plans))
+	}
+	there := map[*byte]bool{}
+	for _, c := range e.Plans[0].Network.Consts() {
+		there[unsafe.SliceData(c.Weights)] = true
+	}
+	shared, all := 0, 0
+	for _, c := range e.Plans[1].Network.Consts() {
+		if all += len(c.Weights); there[unsafe.SliceData(c.Weights)] {
+			shared += len(c.Weights)
+		}
+	}
+	if shared < all*9/10 {
+		t.Errorf("%d bytes of %d are shared", shared, all)
+	}
+	var file bytes.Buffer
+	if _, err := e.WriteTo(&file); err != nil || file.Len() > 2<<20 {
+		t.Errorf("a file of %d bytes: %v", file.Len(), err)
+	}
+	phases, err := m.Profile(t.Context(), run.Profiling{Iterations: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"prefill", "decode"} {
+		if p := phases[i]; p.Name != want || len(p.Latency) != 2 || len(p.Steps) != len(p.Plan.Steps) || len(p.Steps[0]) != 2 || (p.Tokens == 1) != (want == "decode") {
+			t.Errorf("phase %d is %s of %d tokens: %v", i, p.Name, p.Tokens, p.Latency)
 		}
 	}
 }

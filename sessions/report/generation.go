@@ -13,4 +13,13 @@ type Generation struct {
 	PerToken     Latency       // of those behind the first
 	Rate         float64       `unit:"tokens_per_s"` // of those behind the first
 	PromptRate   float64       `unit:"tokens_per_s"` // of the prompt's tokens up to the first new one
+	Phases       []Phase       `json:",omitempty"`   // where layers were timed
+}
+
+// Phase is one of the profiles that a language model runs in, and the time of its layers.
+type Phase struct {
+	Name    string // "prefill", "decode"; of a model without state the length that texts are filled up to
+	Tokens  int    // that a run computes
+	Latency Latency
+	Layers  []LayerTiming
 }

@@ -16,6 +16,7 @@ type Overview struct {
 	Inference *InferenceSplit `json:",omitempty"` // of Timings
 	Unchanged string          `json:",omitempty"` // why the configuration's precision changes no layer
 	Contents  *File           `json:",omitempty"` // of an engine file
+	Profiles  []Profile       `json:",omitempty"` // of an engine file
 	Origin    *Origin         `json:",omitempty"` // of an engine file
 }
 

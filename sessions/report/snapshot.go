@@ -16,6 +16,7 @@ type Snapshot struct {
 	Calibration *Calibration
 	Accuracy    *Accuracy
 	Tactics     *Tactics
+	Runtime     *Runtime
 	Device      Device    `output:"-"` // the head has it
 	Stale       Parts     // reports that are of an older configuration
 	Busy        *Progress `json:",omitempty"`                // what is being done now
@@ -57,6 +58,7 @@ const (
 	PartCalibration
 	PartAccuracy
 	PartTactics
+	PartRuntime
 	PartScore // accuracy without that of layers
 )
 
@@ -98,6 +100,7 @@ var kinds = []Kind{
 	tabled(kind(PartCalibration, "calibration", func(s *Snapshot) **Calibration { return &s.Calibration }), calibrationTables, (*Calibration).rows),
 	tabled(kind(PartAccuracy, "accuracy", func(s *Snapshot) **Accuracy { return &s.Accuracy }), accuracyTables, (*Accuracy).rows),
 	tabled(kind(PartTactics, "tactics", func(s *Snapshot) **Tactics { return &s.Tactics }), tacticsTables, (*Tactics).rows),
+	kind(PartRuntime, "runtime", func(s *Snapshot) **Runtime { return &s.Runtime }),
 }
 
 // Kinds returns the reports that a snapshot can have.

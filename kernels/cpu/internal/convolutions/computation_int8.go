@@ -32,6 +32,7 @@ func directInt8(b kernels.Binding, cfg ConfigInt8, full bool) (quantised.Computa
 	if err != nil {
 		return quantised.Computation{}, err
 	}
+	c.weights = kernels.Shared(b, c.weights)
 	return quantised.Computation{Workspace: c.Workspace(), Run: c.Run}, nil
 }
 
@@ -87,6 +88,7 @@ func columnsInt8(b kernels.Binding, cfg ConfigInt8, full bool) (quantised.Comput
 	if err != nil {
 		return quantised.Computation{}, err
 	}
+	c.weights = kernels.Shared(b, c.weights)
 	return quantised.Computation{Workspace: c.Workspace(), Run: c.Run}, nil
 }
 

@@ -92,5 +92,6 @@ func productInt8(b kernels.Binding, cfg ConfigInt8, full bool) (quantised.Comput
 	if err != nil {
 		return quantised.Computation{}, err
 	}
+	c.weights = kernels.Shared(b, c.weights)
 	return quantised.Computation{Workspace: c.Workspace(), Run: c.Run}, nil
 }

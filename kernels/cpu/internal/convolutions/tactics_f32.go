@@ -177,5 +177,6 @@ func bindDepthwiseF32(b kernels.Binding, isa asm.Features, workers int) (kernels
 	if err != nil {
 		return nil, err
 	}
+	c.weights = kernels.Shared(b, c.weights)
 	return newConvKernel(b, c.Run, isa)
 }

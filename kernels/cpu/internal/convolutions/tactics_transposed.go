@@ -18,13 +18,27 @@ type transposedComputation interface {
 	Run(work.Parallel, *CallF32)
 }
 
+// packedTransposed is one with weights, which it shares with the kernels of other shapes.
+type packedTransposed interface {
+	transposedComputation
+	share(kernels.Binding)
+}
+
+func (c *TransposedF32) share(b kernels.Binding)        { c.weights = kernels.Shared(b, c.weights) }
+func (c *TransposedColumnsF32) share(b kernels.Binding) { c.weights = kernels.Shared(b, c.weights) }
+func (c *TransposedDepthwiseF32) share(b kernels.Binding) {
+	for i := range c.parts {
+		c.parts[i].weights = kernels.Shared(b, c.parts[i].weights)
+	}
+}
+
 // transposedWay is a way to compute transposed convolutions: plan returns the computation of a shape without its weights,
 // what its workspace follows from, or why there is none.
 type transposedWay struct {
 	name    string
 	in, out kernels.Format
 	plan    func(s TransposedShape, d windows.Depth) (transposedComputation, error)
-	pack    func(s TransposedShape, d windows.Depth, weights, bias []float32) (transposedComputation, error)
+	pack    func(s TransposedShape, d windows.Depth, weights, bias []float32) (packedTransposed, error)
 }
 
 // transposedTactics are the transposed convolutions in float32 for one instruction set.
@@ -38,7 +52,7 @@ func transposedTactics(isa asm.Features, workers int) []kernels.Tactic {
 				}
 				return planTransposedColumnsF32(s, planar, isa, workers)
 			},
-			func(s TransposedShape, _ windows.Depth, weights, bias []float32) (transposedComputation, error) {
+			func(s TransposedShape, _ windows.Depth, weights, bias []float32) (packedTransposed, error) {
 				return NewTransposedColumnsF32(s, weights, bias, planar, isa, workers)
 			}}
 	}
@@ -46,7 +60,7 @@ func transposedTactics(isa asm.Features, workers int) []kernels.Tactic {
 		func(s TransposedShape, d windows.Depth) (transposedComputation, error) {
 			return planTransposedF32(s, d, isa, workers)
 		},
-		func(s TransposedShape, d windows.Depth, weights, bias []float32) (transposedComputation, error) {
+		func(s TransposedShape, d windows.Depth, weights, bias []float32) (packedTransposed, error) {
 			return NewTransposedF32(s, d, weights, bias, isa, workers)
 		}}
 	depthwise := transposedWay{"_depthwise", kernels.C16, kernels.C16,
@@ -56,7 +70,7 @@ func transposedTactics(isa asm.Features, workers int) []kernels.Tactic {
 			}
 			return planTransposedDepthwiseF32(s, isa, workers)
 		},
-		func(s TransposedShape, _ windows.Depth, weights, bias []float32) (transposedComputation, error) {
+		func(s TransposedShape, _ windows.Depth, weights, bias []float32) (packedTransposed, error) {
 			return NewTransposedDepthwiseF32(s, weights, bias, isa, workers)
 		}}
 	var list []kernels.Tactic
@@ -107,6 +121,7 @@ func (w transposedWay) bind(b kernels.Binding, isa asm.Features) (kernels.Kernel
 	if err != nil {
 		return nil, err
 	}
+	c.share(b)
 	return newConvKernel(b, c.Run, isa)
 }
 
@@ -180,6 +195,7 @@ func transposedInt8(b kernels.Binding, cfg ConfigInt8, full bool) (quantised.Com
 	if err != nil {
 		return quantised.Computation{}, err
 	}
+	c.weights = kernels.Shared(b, c.weights)
 	return quantised.Computation{Workspace: c.Workspace(), Run: c.Run}, nil
 }
 

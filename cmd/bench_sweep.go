@@ -1,0 +1,164 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// Bounds of a sweep, and how long each of its points is measured where nothing else is said.
+const (
+	maxPoints       = 1024
+	sweepDuration   = 200 * time.Millisecond
+	sweepIterations = 10
+	sweepWarmUp     = 50 * time.Millisecond
+)
+
+// parseSweep reads axes, as in "batch=1..64,seq=16..512:16,width=320": from one extent to another by doubling, or in steps, or a
+// single one.
+func parseSweep(text string) ([]report.SweepAxis, error) {
+	var axes []report.SweepAxis
+	points := 1
+	for item := range strings.SplitSeq(text, ",") {
+		name, values, ok := strings.Cut(strings.TrimSpace(item), "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("--sweep %q: want AXIS=LOW..HIGH or AXIS=LOW..HIGH:STEP, comma separated", item)
+		}
+		a := report.SweepAxis{Name: name}
+		if slices.ContainsFunc(axes, func(b report.SweepAxis) bool { return b.Name == name }) {
+			return nil, fmt.Errorf("--sweep: axis %s is there twice", name)
+		}
+		low, high, step, err := sweepRange(values)
+		if err != nil {
+			return nil, fmt.Errorf("--sweep %q: %w", item, err)
+		}
+		for v := low; v < high; v = next(v, step) {
+			a.Values = append(a.Values, v)
+			if len(a.Values) > maxPoints {
+				break
+			}
+		}
+		a.Values = append(a.Values, high)
+		if points *= len(a.Values); points > maxPoints {
+			return nil, fmt.Errorf("--sweep %q: more than %d points; choose larger steps", text, maxPoints)
+		}
+		axes = append(axes, a)
+	}
+	return axes, nil
+}
+
+func next(v, step int) int {
+	if step > 0 {
+		return v + step
+	}
+	return 2 * v
+}
+
+// sweepRange reads "LOW..HIGH", "LOW..HIGH:STEP" or "N"; a step of 0 doubles.
+func sweepRange(text string) (low, high, step int, err error) {
+	number := func(word string) int {
+		n, e := strconv.Atoi(word)
+		if (e != nil || n < 1 || n > config.MaxExtent) && err == nil {
+			err = fmt.Errorf("%q is not an extent of 1 to %d", word, config.MaxExtent)
+		}
+		return n
+	}
+	ends, by, stepped := strings.Cut(text, ":")
+	first, last, ranged := strings.Cut(ends, "..")
+	low = number(first)
+	if high = low; ranged {
+		high = number(last)
+	}
+	if stepped {
+		step = number(by)
+	}
+	if err == nil && high < low {
+		err = fmt.Errorf("%d is less than %d", high, low)
+	}
+	return low, high, step, err
+}
+
+// sweep measures a model over ranges of its extents.
+func (b *benchFlags) sweep(ctx context.Context, stdout, stderr io.Writer, path string, p run.Profiling) error {
+	o := b.modelFlags
+	return o.with(path, stderr, func(at *place, r *sessions.Runner) error {
+		cfg, err := o.configFor(at.model)
+		if err != nil {
+			return err
+		}
+		s, err := r.Sweep(ctx, cfg, sessions.Sweep{Axes: o.config.sweep, Limit: b.limit, Inputs: func(env map[string]int) (sessions.Data, error) {
+			return o.data.random(at.model, env)
+		}}, p)
+		if err != nil {
+			return err
+		}
+		head := r.Head(&cfg)
+		if o.output.json() {
+			return writeReport(stdout, head, s)
+		}
+		writeSweep(stdout, head, s)
+		return nil
+	})
+}
+
+// writeSweep prints a sweep as bars of throughput, a row for each point.
+func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
+	fmt.Fprintf(w, "%s, %s, on %s (%s)\n", head.Model.Name, head.Config.Precision, head.Device.Backend, head.Device.Device)
+	var header []string
+	for _, a := range s.Axes {
+		header = append(header, ">"+a.Name)
+	}
+	header = append(header, ">median ms", ">p99", ">items/s", "~", ">KiB", "")
+	most := 0.0
+	for _, p := range s.Points {
+		most = max(most, p.Throughput)
+	}
+	var rows [][]string
+	for _, p := range s.Points {
+		var row []string
+		for _, v := range p.Values {
+			row = append(row, strconv.Itoa(v))
+		}
+		mark := ""
+		switch {
+		case p.Best:
+			mark = "best"
+		case !p.Within:
+			mark = "over the limit"
+		}
+		rows = append(rows, append(row, ms(p.Latency.Median), ms(p.Latency.P99), fmt.Sprintf("%.1f", p.Throughput), bar(p.Throughput/max(most, 1e-9), 30), kib(p.MemoryBytes), mark))
+	}
+	writeTable(w, header, rows)
+	held := 0
+	for _, p := range s.Points {
+		held = max(held, p.HeldBytes)
+	}
+	fmt.Fprintf(w, "%sone context holds %s KiB for activations, inputs and outputs\n", estimatedMark(s.Estimated), kib(held))
+	best := slices.IndexFunc(s.Points, func(p report.SweepPoint) bool { return p.Best })
+	switch {
+	case best < 0:
+		fmt.Fprintf(w, "no point has a median latency of %s ms or less\n", ms(s.LatencyLimit))
+	case s.LatencyLimit > 0:
+		fmt.Fprintf(w, "best within %s ms: %s, %.1f items/s\n", ms(s.LatencyLimit), pointText(s, s.Points[best]), s.Points[best].Throughput)
+	default:
+		fmt.Fprintf(w, "best: %s, %.1f items/s\n", pointText(s, s.Points[best]), s.Points[best].Throughput)
+	}
+}
+
+// pointText writes where a point is, as in "batch=8, seq=128".
+func pointText(s *report.Sweep, p report.SweepPoint) string {
+	var parts []string
+	for k, a := range s.Axes {
+		parts = append(parts, fmt.Sprintf("%s=%d", a.Name, p.Values[k]))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,96 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestParseSweep(t *testing.T) {
+	for text, want := range map[string]string{
+		"batch=1..10":           "[{batch [1 2 4 8 10]}]",
+		"batch=3..3":            "[{batch [3]}]",
+		"seq=16..40:8, batch=2": "[{seq [16 24 32 40]} {batch [2]}]",
+		"seq=16..33:16":         "[{seq [16 32 33]}]",
+		"a=1..16777216:1":       "more than 1024 points",
+		"a=1..100:1,b=1..100:1": "more than 1024 points",
+		"":                      "want AXIS=LOW..HIGH",
+		"batch":                 "want AXIS=LOW..HIGH",
+		"=1..2":                 "want AXIS=LOW..HIGH",
+		"a=1..2,a=3":            "axis a is there twice",
+		"a=2..1":                "1 is less than 2",
+		"a=0..4":                "\"0\" is not an extent",
+		"a=1..99999999":         "is not an extent",
+		"a=1..x":                "\"x\" is not an extent",
+		"a=1..4:0":              "\"0\" is not an extent",
+		"a=1..4:-1":             "\"-1\" is not an extent",
+	} {
+		axes, err := parseSweep(text)
+		got := fmt.Sprint(axes)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// A sweep has a point for each combination, of an engine that is built once for all of them, and of one that there is.
+func TestSweep(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "digits.engine")
+	if out, err := call(t, buildCommand(tables{backends: testTable()}), "--minShapes", "1x1x32x32", "--maxShapes", "4x1x32x32",
+		"--profile", "1", "--minShapes", "5x1x32x32", "--maxShapes", "8x1x32x32", "-o", file); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	args := []string{"--duration", "1ms", "--iterations", "2", "--warm-up", "0", "-q"}
+	for _, model := range [][]string{nil, {file}} {
+		out, err := call(t, benchCommand(tables{backends: testTable()}), append(append(args, "--format", "json", "--sweep", "batch=1..8"), model...)...)
+		var got struct {
+			Config struct{ Max_shapes []any }
+			Axes   []struct{ Name string }
+			Points []struct {
+				Values                   []int
+				Profile, Batch           int
+				Memory_bytes, Held_bytes int
+				Best, Within_limit       bool
+				Throughput_items_per_s   float64
+			}
+		}
+		if err != nil || json.Unmarshal([]byte(out), &got) != nil || len(got.Points) != 4 || got.Axes[0].Name != "batch" || len(got.Config.Max_shapes) != 1 {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		best, before := 0, 0
+		for i, p := range got.Points {
+			if p.Values[0] != 1<<i || p.Batch != 1<<i || p.Memory_bytes <= before || p.Memory_bytes > p.Held_bytes || !p.Within_limit || p.Throughput_items_per_s <= 0 {
+				t.Errorf("%v", p)
+			}
+			if (p.Profile == 1) != (model != nil && p.Batch > 4) {
+				t.Errorf("batch %d is of profile %d", p.Batch, p.Profile)
+			}
+			if before = p.Memory_bytes; p.Best {
+				best++
+			}
+		}
+		if best != 1 {
+			t.Errorf("%d points are the best", best)
+		}
+	}
+	out, err := call(t, benchCommand(tables{backends: testTable()}), append(args, "--sweep", "batch=1..2", "--latency-limit", "1ns")...)
+	if err != nil || strings.Count(out, "over the limit") != 2 || !strings.Contains(out, "no point has a median latency") {
+		t.Errorf("with a limit that nothing keeps: %v\n%s", err, out)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"--sweep batch=1..16 " + file, "input image: axis 0"},
+		{"--sweep height=1..16", "no input has it; open are"},
+		{"--sweep batch=1..2 --per-layer", "give one of the two"},
+		{"--latency-limit 1ms", "give --sweep too"},
+		{"--sweep batch=1..2 --latency-limit -1s", "want a time of 0 or more"},
+	} {
+		if _, err := call(t, benchCommand(tables{backends: testTable()}), strings.Fields(c.args)...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: it says %v, want %q", c.args, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package sessions
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// How long each shape of a profile is measured in the workbench, and how many of a curve there are at most.
+var profileMeasured = run.Profiling{WarmUp: 20 * time.Millisecond, Iterations: 5, Duration: 60 * time.Millisecond}
+
+const curvePoints = 12
+
+// runtime describes what an engine does over the shapes that it serves. best is what is known of the best shapes; the others are
+// measured, unless times are estimates, which take too long for that.
+func (m *timing) runtime(ctx context.Context, l *run.Loaded, best report.Latency) (*report.Runtime, error) {
+	p := l.Plan
+	r := &report.Runtime{Axes: runtimeAxes(p), Axis: -1, ArenaBytes: p.Memory.Peak, IOBytes: p.Memory.IO}
+	at := summed(p, best)
+	at.Shapes, at.HeldBytes = shapesAt(p.Network, p.Env()), p.Memory.Peak+p.Memory.IO
+	r.Points = []report.SweepPoint{at}
+	if !p.Ranged() || m.device.estimated() {
+		return r, nil
+	}
+	x := p.Extents()
+	ends, err := m.over(ctx, l, []map[string]int{x.Min, x.Max})
+	if err != nil {
+		return r, err
+	}
+	r.Points = []report.SweepPoint{ends[0], at, ends[1]}
+	r.Axis = widest(r.Axes)
+	if r.Curve, err = m.over(ctx, l, along(r.Axes[r.Axis], x.Opt)); err != nil {
+		return r, err
+	}
+	for i := range r.Curve {
+		r.Curve[i].Values = []int{along(r.Axes[r.Axis], x.Opt)[i][r.Axes[r.Axis].Symbol]}
+	}
+	return r, nil
+}
+
+// runtimeAxes returns the open extents of a plan's inputs.
+func runtimeAxes(p *run.Plan) (list []report.RuntimeAxis) {
+	for _, s := range p.Symbols {
+		least, most := s.Range()
+		a := report.RuntimeAxis{Symbol: s.Name, Min: least, Opt: s.Value, Max: most}
+		for _, t := range p.Network.Inputs {
+			for i, d := range t.Dims {
+				if name, ok := d.SymbolName(); ok && name == s.Name {
+					a.Places = append(a.Places, report.RuntimePlace{Input: t.Name, Axis: i})
+				}
+			}
+		}
+		if len(a.Places) > 0 {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// widest returns the axis whose ends are furthest apart.
+func widest(axes []report.RuntimeAxis) (best int) {
+	ratio := func(a report.RuntimeAxis) float64 { return float64(a.Max) / float64(max(1, a.Min)) }
+	for i, a := range axes {
+		if ratio(a) > ratio(axes[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
+// along returns values of the symbols along an axis, by doubling, or in so many steps where that is fewer.
+func along(a report.RuntimeAxis, opt map[string]int) (list []map[string]int) {
+	add := func(v int) {
+		env := maps.Clone(opt)
+		env[a.Symbol] = v
+		list = append(list, env)
+	}
+	if a.Max < 4*max(1, a.Min) {
+		step := max(1, (a.Max-a.Min+curvePoints-2)/(curvePoints-1))
+		for v := a.Min; v < a.Max; v += step {
+			add(v)
+		}
+	} else {
+		for v := max(1, a.Min); v < a.Max && len(list) < curvePoints-1; v *= 2 {
+			add(v)
+		}
+	}
+	add(a.Max)
+	return list
+}
+
+// over measures an engine at several values of its symbols, on the first item of the data again and again: only their amount is
+// what these shapes need.
+func (m *timing) over(ctx context.Context, l *run.Loaded, envs []map[string]int) (list []report.SweepPoint, err error) {
+	c, err := m.inferences.ready(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	var item map[string]graph.Value
+	if d := m.inferences.data; d != nil && d.Len() > 0 {
+		if item, err = compare.Stack(d, l.Plan.Network, 0, 1); err != nil {
+			return nil, err
+		}
+	}
+	for i, env := range envs {
+		m.told.progress(report.Progress{Phase: "measuring shapes", Done: i, Total: len(envs)})
+		at, err := l.Plan.At(env)
+		if err != nil {
+			return nil, err
+		}
+		shapes := shapesAt(at.Network, env)
+		if err := c.SetShapes(shapes); err != nil {
+			return nil, err
+		}
+		in := map[string]graph.Value{}
+		for _, t := range at.Network.Inputs {
+			v := graph.NewValue(t.Type, shapes[t.Name]...)
+			for n := 0; n < len(v.Data) && len(item[t.Name].Data) > 0; {
+				n += copy(v.Data[n:], item[t.Name].Data)
+			}
+			in[t.Name] = v
+		}
+		point, err := m.point(ctx, c, at, in, profileMeasured)
+		if err != nil {
+			return nil, err
+		}
+		point.Shapes = shapes
+		list = append(list, point)
+	}
+	return list, nil
+}
+
+// point measures a context, which is at the plan's extents, on inputs.
+func (m *timing) point(ctx context.Context, c *run.ExecutionContext, at *run.Plan, in map[string]graph.Value, p run.Profiling) (report.SweepPoint, error) {
+	if err := c.SetInputs(in); err != nil {
+		return report.SweepPoint{}, err
+	}
+	m.device.busy.Lock()
+	defer m.device.busy.Unlock()
+	var samples []time.Duration
+	err := c.Profile(ctx, m.device.profiling(p), func(s run.Sample) { samples = append(samples, s.Latency) })
+	point := summed(at, LatencyOf(samples))
+	point.HeldBytes = c.Held()
+	return point, err
+}
+
+// summed returns the point of a plan at its extents, with its latency.
+func summed(p *run.Plan, l report.Latency) report.SweepPoint {
+	point := report.SweepPoint{Batch: batchOf(p), Latency: l, MemoryBytes: p.LiveBytes()}
+	if l.Mean > 0 {
+		point.Throughput = float64(point.Batch) / l.Mean.Seconds()
+	}
+	return point
+}
