@@ -19,6 +19,7 @@ type Loaded struct {
 	constants kernels.Mem      // of all kernels, on devices with memory of their own
 	scratch   []int            // workspace beyond the plan's, by step; nil for none
 	shapes    *shapes          // those at other extents; nil where the plan has but one
+	bodies    [][]*Loaded      // by step, of the networks inside its layer
 }
 
 // Load binds the plan's kernels on backend. A tactic that the backend does not have is an error that wraps
@@ -31,7 +32,7 @@ func Load(ctx context.Context, p *Plan, backend Backend) (*Loaded, error) {
 // LoadTelling is [Load] that tells after each of the plan's steps how many are done, and which came last: packing weights and
 // compiling kernels may take seconds. It tells one at a time. A nil tell is not called.
 func LoadTelling(ctx context.Context, p *Plan, backend Backend, tell func(done, total int, layer string)) (*Loaded, error) {
-	l := &Loaded{Plan: p, backend: backend, kernels: make([]kernels.Kernel, len(p.Steps)), shapes: newShapes(p)}
+	l := &Loaded{Plan: p, backend: backend, kernels: make([]kernels.Kernel, len(p.Steps)), shapes: newShapes(p), bodies: make([][]*Loaded, len(p.Steps))}
 	if err := p.Network.CheckShapes(p.Env()); err != nil {
 		return nil, err
 	}
@@ -46,7 +47,9 @@ func LoadTelling(ctx context.Context, p *Plan, backend Backend, tell func(done, 
 	var telling sync.Mutex
 	done := 0
 	err := Parallel(ctx, len(p.Steps), atATime, func(i int) (err error) {
-		l.kernels[i], err = bindStep(p, i, backend, l.shapes.packs(i, p.Steps[i].Tactic))
+		if l.kernels[i], err = bindStep(p, i, backend, l.shapes.packs(i, p.Steps[i].Tactic)); err == nil {
+			err = l.loadBodies(ctx, i)
+		}
 		if tell != nil {
 			telling.Lock()
 			defer telling.Unlock()
@@ -71,7 +74,7 @@ func LoadTelling(ctx context.Context, p *Plan, backend Backend, tell func(done, 
 // bindStep returns the kernel of step i; nil for InMemory.
 func bindStep(p *Plan, i int, backend Backend, packs *kernels.Packs) (kernels.Kernel, error) {
 	s := p.Steps[i]
-	if s.Tactic == InMemory {
+	if s.Tactic == InMemory || s.Tactic == SubPlans {
 		return nil, nil
 	}
 	t, ok := findTactic(backend, s)
@@ -183,6 +186,12 @@ func (l *Loaded) Backend() Backend { return l.backend }
 // Close gives the kernels and the constants' memory back. The contexts must be closed before.
 func (l *Loaded) Close() {
 	l.shapes.close()
+	for _, list := range l.bodies {
+		for _, b := range list {
+			b.Close()
+		}
+	}
+	l.bodies = nil
 	for i, k := range l.kernels {
 		_ = kernels.Close(k) // what cannot be unloaded is lost with its device
 		l.kernels[i] = nil
