@@ -19,6 +19,7 @@ type Candidates struct {
 	samples   []map[string]int // of what else they are
 	between   []map[string]int // more of it
 	backend   Backend
+	body      bool  // the network is inside a layer, which brings its outputs to where they are wanted
 	room      int64 // bytes that are free on the device, for the tensors and the workspace of a layer; 0: any number
 	layers    []*layerCandidates
 	of        map[*graph.Layer]*layerCandidates
@@ -69,7 +70,7 @@ func FindCandidates(ctx context.Context, n *graph.Network, x Extents, b Backend)
 
 // inside finds what can compute each layer of a network inside a layer.
 func (c *Candidates) inside(ctx context.Context, n *graph.Network) (*Candidates, error) {
-	b := &Candidates{network: n, extents: c.extents, env: c.env, samples: c.samples, between: c.between, backend: c.backend, of: map[*graph.Layer]*layerCandidates{}, reformats: map[conversion][]*Launch{}}
+	b := &Candidates{network: n, extents: c.extents, env: c.env, samples: c.samples, between: c.between, backend: c.backend, body: true, of: map[*graph.Layer]*layerCandidates{}, reformats: map[conversion][]*Launch{}}
 	return b, b.find(ctx)
 }
 
@@ -281,7 +282,7 @@ func (c *Candidates) bounded() error {
 // memoryOptions returns the ways to run l without launching anything.
 func (c *Candidates) memoryOptions(l *graph.Layer) (list []option) {
 	switch {
-	case l.Op.Memory == graph.Viewed && viewable(c.network, l):
+	case l.Op.Memory == graph.Viewed && viewable(c.network, l, c.body):
 		list = append(list, option{memory: true})
 	case l.Op.Memory == graph.Parted:
 		for _, f := range c.formats(l.Op) {

@@ -210,6 +210,18 @@ func (p *Plan) checkHanded(s Step) error {
 	return nil
 }
 
+// AllSteps returns the steps of the plan, each followed by those of its bodies.
+func (p *Plan) AllSteps() []Step {
+	var list []Step
+	for _, s := range p.Steps {
+		list = append(list, s)
+		for _, b := range s.Bodies {
+			list = append(list, b.AllSteps()...)
+		}
+	}
+	return list
+}
+
 // bodiesAt returns the plans of the bodies of a step at other values of the symbols.
 func (s Step) bodiesAt(env map[string]int) ([]*Plan, error) {
 	var list []*Plan

@@ -23,8 +23,8 @@ type control struct {
 type body struct {
 	*frame
 	outputs []bodyOutput
-	runs    int             // of the last launch of the step
-	times   []time.Duration // by step, of all of these; nil where nobody asks
+	runs    int             // since the last inference that is timed by step began
+	times   []time.Duration // by step, in that inference
 }
 
 // bodyOutput is where a body has an output.
@@ -78,7 +78,7 @@ func (c *ExecutionContext) control(at *Loaded, step int, scratch kernels.Mem) *c
 	for _, l := range at.bodies[step] {
 		f := c.newFrame(&shape{Loaded: l}, x.part(0, x.room.io), x.part(x.room.io, x.room.total-x.room.io))
 		f.bound.prepare(f)
-		b := &body{frame: f}
+		b := &body{frame: f, times: make([]time.Duration, len(f.args))}
 		for _, t := range l.Plan.Network.Outputs {
 			b.outputs = append(b.outputs, b.place(l.Plan, f.outputs[t.Name]))
 		}
@@ -123,13 +123,14 @@ func (b *body) run(c *ExecutionContext) error {
 			return c.until.Err()
 		}
 		var begin kernels.Mark
-		if b.times != nil {
+		timed := c.inner && b.loaded.kernels[i] != nil
+		if timed {
 			begin = c.stream.Record()
 		}
 		if err := b.launch(c, i); err != nil {
 			return stepError(b.loaded.Plan.Steps[i], err)
 		}
-		if b.times != nil {
+		if timed {
 			b.times[i] += c.stream.Elapsed(begin, c.stream.Record())
 		}
 	}
@@ -151,10 +152,6 @@ func (f *frame) launch(c *ExecutionContext, i int) error {
 // run runs the bodies as the layer says, from and to the memory of the step.
 func (x *control) run(c *ExecutionContext, a *launch) error {
 	for _, b := range x.bodies {
-		if b.runs = 0; c.inner && b.times == nil {
-			b.times = make([]time.Duration, len(b.args))
-		}
-		clear(b.times)
 		for i := range b.loaded.Plan.Network.Inputs {
 			if from, axis := x.input(i); from >= 0 && axis < 0 {
 				b.lay(i, x.given(a, from))
@@ -374,4 +371,50 @@ func (p strips) each(place int, f func(j, at int)) {
 	for j := range p.count {
 		f(j, (j*p.extent+place)*p.bytes)
 	}
+}
+
+// Inside is what a step of a body took in an inference.
+type Inside struct {
+	Step Step
+	Of   string        // the step of the plan that it is in
+	Runs int           // how often it ran
+	Time time.Duration // of all of these; 0 where it launches nothing itself
+}
+
+// bodies calls f for every body of the frame's steps, and of theirs, with the step of the frame that it is in.
+func (f *frame) bodies(of string, visit func(of string, b *body)) {
+	for i := range f.args {
+		x := f.args[i].control
+		if x == nil {
+			continue
+		}
+		name := of
+		if name == "" {
+			name = x.step.Name
+		}
+		for _, b := range x.bodies {
+			visit(name, b)
+			b.frame.bodies(name, visit)
+		}
+	}
+}
+
+// beginInside has the steps of bodies timed from now on.
+func (c *ExecutionContext) beginInside() {
+	c.inner = true
+	c.frame.bodies("", func(_ string, b *body) {
+		b.runs = 0
+		clear(b.times)
+	})
+}
+
+// endInside returns what the steps of bodies took since; nil where there are none.
+func (c *ExecutionContext) endInside() (list []Inside) {
+	c.inner = false
+	c.frame.bodies("", func(of string, b *body) {
+		for i, s := range b.loaded.Plan.Steps {
+			list = append(list, Inside{s, of, b.runs, b.times[i]})
+		}
+	})
+	return list
 }

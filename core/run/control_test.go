@@ -255,3 +255,47 @@ func TestControlStops(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestControlProfile counts how often the steps of bodies run in an inference, of a loop in a loop too.
+func TestControlProfile(t *testing.T) {
+	d := graph.Define("profile")
+	x := d.Input("x", graph.F32, graph.Const(64))
+	trips := d.Constant("trips", graph.Values(graph.I64, []int64{3}))
+	d.Output("y", d.Named("outer").Loop(trips, nil, []*graph.Tensor{x}, func(b *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
+		y := b.Named("inner").Loop(trips, nil, v, func(b *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
+			return nil, []*graph.Tensor{b.Named("tanh").Tanh(v[0])}
+		})
+		return nil, []*graph.Tensor{b.Named("sin").Sin(y[0])}
+	})[0])
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(1)
+	defer b.Close()
+	p, err := run.NewPlan(t.Context(), n, nil, b, run.BestGuess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := contextOf(t, b, p)
+	runs := map[string]int{"outer/body/sin": 3, "outer/body/inner": 3, "outer/body/inner/body/tanh": 9}
+	if err := c.Profile(t.Context(), run.Profiling{Iterations: 3, PerStep: true}, func(s run.Sample) {
+		found := 0
+		for _, x := range s.Inside {
+			if want := runs[x.Step.Name]; want > 0 {
+				found++
+				if x.Runs != want || x.Of != "outer" || x.Time == 0 && x.Step.Tactic != run.SubPlans {
+					t.Errorf("%s runs %d times in %v, in %s", x.Step.Name, x.Runs, x.Time, x.Of)
+				}
+			}
+		}
+		if found != len(runs) {
+			t.Errorf("%d steps of bodies", found)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.AllSteps()) < 5 {
+		t.Errorf("%d steps", len(p.AllSteps()))
+	}
+}
