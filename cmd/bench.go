@@ -165,6 +165,11 @@ func writeLayerTimes(w io.Writer, t *report.Timings) {
 			row = []string{row[0], row[1], row[2], us(l.Mean), us(l.Median), us(l.P99), fmt.Sprintf("%.1f", 100*l.CV)}
 		}
 		rows = append(rows, append(row, fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/maxShare(t.Layers), 20), gflops))
+		for _, x := range l.Inside {
+			inside := make([]string, len(header))
+			copy(inside, []string{"  " + short(x.Name), x.Precision, fmt.Sprintf("%s, %.4g times", x.Tactic, x.Runs), us(x.Mean)})
+			rows = append(rows, inside)
+		}
 	}
 	writeTable(w, header, rows)
 }

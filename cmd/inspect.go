@@ -171,8 +171,13 @@ func writeModel(w io.Writer, s *report.Snapshot) {
 		fmt.Fprintf(w, "output %s %s%s\n", t.Name, t.Type, t.Dims)
 	}
 	fmt.Fprintln(w)
+	body := ""
 	for _, l := range m.Layers {
-		fmt.Fprintln(w, l.Text)
+		if at := l.Inside + l.Body; at != body && l.Depth > 0 {
+			fmt.Fprintf(w, "%s%s of %s:\n", strings.Repeat("    ", l.Depth-1)+"  ", l.Body, l.Inside)
+			body = at
+		}
+		fmt.Fprintln(w, strings.Repeat("    ", l.Depth)+l.Text)
 	}
 	writeUnimported(w, m.Unsupported)
 }

@@ -70,7 +70,7 @@ func (j *journal) opened(m *Model) {
 	if name == "embedded" {
 		name = m.Network.Name + " (embedded)"
 	}
-	text := fmt.Sprintf("%s: %s, %d parameters, file of %s", name, config.CountOf(len(m.Network.Layers), "layer", "layers"), n, size(int(m.Bytes)))
+	text := fmt.Sprintf("%s: %s, %d parameters, file of %s", name, config.CountOf(len(m.Network.AllLayers()), "layer", "layers"), n, size(int(m.Bytes)))
 	if m.Opened > 0 {
 		text = "opened " + text + ", in " + brief(m.Opened)
 	}
@@ -118,7 +118,7 @@ const mostLeft = 12
 
 // lowering tells what precision layers got, and why some got another one than was asked for.
 func (j *journal) lowering(p config.Precision, o *build.Optimized, l *build.Lowered, begin time.Time) {
-	j.passes("lowered to "+string(p), len(o.Network.Layers), l.Steps, begin)
+	j.passes("lowered to "+string(p), len(o.Network.AllLayers()), l.Steps, begin)
 	counts := map[string]int{}
 	for _, layer := range l.Network.Layers {
 		counts[precisionOf(layer)]++
@@ -127,7 +127,7 @@ func (j *journal) lowering(p config.Precision, o *build.Optimized, l *build.Lowe
 	for _, t := range slices.Sorted(maps.Keys(counts)) {
 		parts = append(parts, fmt.Sprintf("%d in %s", counts[t], t))
 	}
-	j.say("info", "", "%s: %s", config.CountOf(len(l.Network.Layers), "engine layer", "engine layers"), strings.Join(parts, ", "))
+	j.say("info", "", "%s: %s", config.CountOf(len(l.Network.AllLayers()), "engine layer", "engine layers"), strings.Join(parts, ", "))
 	if p == config.FP32 {
 		return
 	}

@@ -42,8 +42,9 @@ func checkDisabled(m *Model, disabled []string) error {
 }
 
 func layerNames(n *graph.Network) []string {
-	names := make([]string, len(n.Layers))
-	for i, l := range n.Layers {
+	layers := n.AllLayers()
+	names := make([]string, len(layers))
+	for i, l := range layers {
 		names[i] = l.Name
 	}
 	return names
@@ -52,7 +53,7 @@ func layerNames(n *graph.Network) []string {
 // sourceNames returns the names by which a network's layers can be set: their own and those of the source layers in them.
 func sourceNames(n *graph.Network) []string {
 	var names []string
-	for _, l := range n.Layers {
+	for _, l := range n.AllLayers() {
 		names = append(append(names, l.Name), l.From...)
 	}
 	slices.Sort(names)

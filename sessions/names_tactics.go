@@ -16,7 +16,7 @@ import (
 // backend lacks for its layer.
 func checkTactics(b run.Backend, cfg config.Config, l *build.Lowered) error {
 	c := tacticNames{backend: b, layers: map[string]*graph.Layer{}}
-	for _, layer := range l.Network.Layers {
+	for _, layer := range l.Network.AllLayers() {
 		c.layers[layer.Name] = layer
 		c.names = append(c.names, layer.Name)
 		for _, from := range layer.From {

@@ -51,7 +51,7 @@ func (p *passes) make(ctx context.Context, in rewriting) (*build.Optimized, erro
 	cfg.Target = build.Target(p.backend, in.Symbols)
 	o, err := build.Optimize(ctx, p.model.Network, cfg)
 	if err == nil {
-		p.told.log.passes("optimised", len(p.model.Network.Layers), o.Steps, begin)
+		p.told.log.passes("optimised", len(p.model.Network.AllLayers()), o.Steps, begin)
 	}
 	return o, err
 }

@@ -5,16 +5,17 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// countSteps counts what a plan has.
+// countSteps counts what a plan has, what bodies have once.
 func countSteps(p *run.Plan, source int) report.Counts {
-	c := report.Counts{Source: source, Steps: len(p.Steps)}
-	for _, st := range p.Steps {
+	steps := p.AllSteps()
+	c := report.Counts{Source: source, Steps: len(steps)}
+	for _, st := range steps {
 		if st.Reformat {
 			c.Reformats++
 		} else {
 			c.Engine++
 		}
-		if st.Tactic == run.InMemory {
+		if st.Tactic == run.InMemory || st.Tactic == run.SubPlans {
 			c.InMemory++
 		} else {
 			c.Launches++

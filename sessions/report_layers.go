@@ -10,11 +10,19 @@ import (
 // output.
 func precisionOf(l *graph.Layer) string { return build.PrecisionOf(l).String() }
 
-// layerInfos describes a network's layers at the given values of its symbols.
+// layerInfos describes a network's layers at the given values of its symbols, each followed by those inside it.
 func layerInfos(n *graph.Network, env map[string]int) []report.Layer {
-	list := make([]report.Layer, len(n.Layers))
-	for i, l := range n.Layers {
-		list[i] = layerInfo(l, env)
+	list := make([]report.Layer, 0, len(n.Layers))
+	for _, l := range n.Layers {
+		list = append(list, layerInfo(l, env))
+		for _, b := range l.Bodies() {
+			for _, inner := range layerInfos(b.Network, env) {
+				if inner.Depth++; inner.Inside == "" {
+					inner.Inside, inner.Body = l.Name, b.Name
+				}
+				list = append(list, inner)
+			}
+		}
 	}
 	return list
 }

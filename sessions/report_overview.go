@@ -10,7 +10,7 @@ import (
 
 // overview sums an engine up; unchanged says why its precision changes nothing.
 func overview(s *stored, cfg config.Config, p *run.Plan, t *report.Timings, unchanged string) *report.Overview {
-	m, source := p.Memory, len(s.model.Network.Layers)
+	m, source := p.Memory, len(s.model.Network.AllLayers())
 	if s.model.Stripped { // the network is the plan's
 		source = 0
 	}

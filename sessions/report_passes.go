@@ -53,7 +53,7 @@ func passesReport(m *Model, env map[string]int, cfg config.Config, o *build.Opti
 }
 
 func passStep(st pass.Step, env map[string]int) report.PassStep {
-	ps := report.PassStep{Pass: st.Pass, Layers: len(st.After.Layers), Elapsed: st.Elapsed}
+	ps := report.PassStep{Pass: st.Pass, Layers: len(st.After.AllLayers()), Elapsed: st.Elapsed}
 	if st.Before != st.After {
 		ps.After, ps.Text = layerInfos(st.After, env), st.After.String()
 	}

@@ -24,7 +24,7 @@ func (t *tuning) report(cfg config.Config, cacheError error, p *run.Plan) *repor
 			Measured: e.Measured, Spread: e.Spread, Disturbed: e.Disturbed(),
 		})
 	}
-	for _, st := range p.Steps {
+	for _, st := range p.AllSteps() {
 		if st.Reformat {
 			continue
 		}

@@ -21,6 +21,7 @@ type timings struct {
 	latency []time.Duration
 	steps   [][]time.Duration // by step
 	splits  []run.Split
+	inside  []insideSum           // of the steps of bodies
 	split   report.InferenceSplit // what is the same for all of them
 }
 
@@ -51,6 +52,36 @@ func (t *timings) add(s run.Sample) {
 	for i, d := range s.Steps {
 		t.steps[i] = append(t.steps[i], d)
 	}
+	t.addInside(s.Inside)
+}
+
+// insideSum is what a step of a body took in all samples.
+type insideSum struct {
+	run.Inside
+	samples int
+}
+
+// addInside adds up what the steps of bodies took. They are the same in all samples of an engine.
+func (t *timings) addInside(list []run.Inside) {
+	if len(list) > 0 && len(t.inside) != len(list) {
+		t.inside = make([]insideSum, len(list))
+	}
+	for i, s := range list {
+		x := &t.inside[i]
+		x.Step, x.Of = s.Step, s.Of
+		x.Runs, x.Time, x.samples = x.Runs+s.Runs, x.Time+s.Time, x.samples+1
+	}
+}
+
+// insideOf returns what the steps of the bodies of a step take.
+func (t *timings) insideOf(step string) (list []report.InsideTiming) {
+	for _, x := range t.inside {
+		if x.Of == step && x.samples > 0 {
+			list = append(list, report.InsideTiming{Name: x.Step.Name, Op: x.Step.Layer.Op.Name, Precision: precisionOf(x.Step.Layer), Tactic: x.Step.Tactic,
+				Runs: float64(x.Runs) / float64(x.samples), Mean: x.Time / time.Duration(x.samples)})
+		}
+	}
+	return list
 }
 
 // all yields the samples that are kept, oldest first. Steps are those of the samples that have them.
@@ -146,6 +177,9 @@ func (t *timings) report(live, estimated bool) *report.Timings {
 			Name: st.Name, Op: st.Layer.Op.Name, Precision: precisionOf(st.Layer), Tactic: st.Tactic, From: st.From,
 			Reformat: st.Reformat, Latency: LatencyOf(t.steps[i]), Recent: recent(t.steps[i]),
 			FLOPs: graph.FLOPs(st.Layer, env), Bytes: stepBytes(t.plan, st),
+		}
+		if st.Tactic == run.SubPlans {
+			lt.Inside = t.insideOf(st.Name)
 		}
 		lt.Bins = binTimes(t.steps[i], lt.Latency)
 		if lt.Median > 0 {

@@ -67,6 +67,11 @@ func (v *networkView) line(i, w int) ui.ListLine {
 			out.Mark, out.Style = g.Point, ui.Accent
 		}
 	}
+	if v.net.hasInside(line.layer) {
+		if out.Mark, out.Style = g.Right, ui.Accent; v.net.isUnfolded(line.layer, unfoldInside) || !v.net.folds() {
+			out.Mark = g.Down
+		}
+	}
 	out.Spans = v.spans(l, w)
 	return out
 }
@@ -131,7 +136,7 @@ func (v *networkView) spans(l *report.Layer, w int) []ui.Span {
 	if v.net.side == sourceSide && set != "" {
 		mark = " " + string(set) + precisionMark
 	}
-	spans = append(spans, ui.Span{Text: fit(g, shortName(l.Name), max(name-ui.Width(mark), 1)), Name: true})
+	spans = append(spans, ui.Span{Text: fit(g, strings.Repeat("  ", l.Depth)+shortName(l.Name), max(name-ui.Width(mark), 1)), Name: true})
 	if mark != "" {
 		spans = append(spans, ui.Span{Text: mark, Style: precisionStyle(string(set))})
 	}

@@ -43,6 +43,9 @@ const (
 	unfoldBlock  = "block"
 )
 
+// unfoldInside is what a layer with bodies is unfolded into: the layers in them.
+const unfoldInside = "inside"
+
 // below returns what unfolds a line of blocks.
 func (l *graphLine) below() string {
 	if l.blocks > 1 {
@@ -107,6 +110,9 @@ func (n *networkList) build() {
 		n.times = make(map[string]report.LayerTiming, len(t.Layers))
 		for _, l := range t.Layers {
 			n.times[l.Name] = l
+			for _, x := range l.Inside {
+				n.times[x.Name] = report.LayerTiming{Name: x.Name, Latency: report.Latency{Mean: x.Mean, Median: x.Mean}}
+			}
 		}
 	}
 	n.addAll(before)
@@ -188,6 +194,7 @@ func (n *networkList) isUnfolded(layer int, what string) bool {
 
 // reveal unfolds the blocks that a layer is in.
 func (n *networkList) reveal(layer string) {
+	n.revealInside(layer)
 	for _, b := range n.blocks {
 		for i := range b.Size * b.Count {
 			if n.layers[b.First+i].Name == layer {
@@ -196,6 +203,17 @@ func (n *networkList) reveal(layer string) {
 				n.build()
 				return
 			}
+		}
+	}
+}
+
+// revealInside unfolds the bodies that a layer is in.
+func (n *networkList) revealInside(layer string) {
+	for i := len(n.layers) - 1; i >= 0; i-- {
+		if l := &n.layers[i]; l.Name == layer && l.Inside != "" {
+			n.state.unfolded[unfold{n.side, l.Inside, unfoldInside}] = true
+			layer = l.Inside
+			n.build()
 		}
 	}
 }
@@ -218,6 +236,9 @@ func (n *networkList) blockText(line *graphLine) string {
 func (n *networkList) add(i int, before map[string]string) {
 	l := &n.layers[i]
 	line := graphLine{layer: i}
+	if n.hidden(i) {
+		return
+	}
 	if n.side == engineSide && n.state.step != engineStep {
 		if text, was := before[l.Name]; !was {
 			line.changed = '+'
@@ -229,12 +250,27 @@ func (n *networkList) add(i int, before map[string]string) {
 		return
 	}
 	n.lines = append(n.lines, line)
-	n.names, n.shapes = max(n.names, ui.Width(shortName(l.Name))), max(n.shapes, min(ui.Width(n.dims(l)), 24))
+	n.names, n.shapes = max(n.names, ui.Width(shortName(l.Name))+2*l.Depth), max(n.shapes, min(ui.Width(n.dims(l)), 24))
 	n.ops = max(n.ops, ui.Width(l.Op))
 	for _, text := range n.below(l) {
 		n.lines = append(n.lines, graphLine{layer: i, text: text})
 	}
 	n.lines[len(n.lines)-1].last = true
+}
+
+// hasInside reports whether a layer has bodies, whose layers follow it.
+func (n *networkList) hasInside(i int) bool {
+	return i+1 < len(n.layers) && n.layers[i+1].Depth > n.layers[i].Depth
+}
+
+// hidden reports whether a layer is in a body that is folded.
+func (n *networkList) hidden(i int) bool {
+	for at := i - 1; n.folds() && n.layers[i].Depth > 0 && at >= 0; at-- {
+		if n.layers[at].Name == n.layers[i].Inside {
+			return !n.isUnfolded(at, unfoldInside) || n.hidden(at)
+		}
+	}
+	return false
 }
 
 // timeOf sums up the times of the layers that a line stands for.

@@ -42,7 +42,9 @@ func (v *networkView) Note() (string, ui.Style) {
 
 func (v *networkView) Keys() []ui.Key {
 	keys := append(v.g.keys(), ui.K(";", "other side", "jump to the other side"))
-	if len(v.net.blocks) > 0 {
+	if slices.ContainsFunc(v.net.layers, func(l report.Layer) bool { return l.Depth > 0 }) {
+		keys = append(keys, ui.K("enter", "unfold", "the layers inside the layer, or those of blocks, below their line"))
+	} else if len(v.net.blocks) > 0 {
 		keys = append(keys, ui.K("enter", "unfold", "the blocks, or the layers of a block, below their line"))
 	}
 	return append(append(keys,
@@ -120,8 +122,12 @@ func (v *networkView) move(msg tea.Msg) {
 // unfold shows or hides something below the layer under the cursor, or what blocks consist of.
 func (v *networkView) unfold(what string) {
 	line := v.net.line()
-	if line != nil && line.layers > 0 {
+	switch {
+	case line == nil:
+	case line.layers > 0:
 		what = line.below()
+	case what == "enter" && v.net.hasInside(line.layer):
+		what = unfoldInside
 	}
 	if line != nil && what != "enter" {
 		key := unfold{v.net.side, v.net.layers[line.layer].Name, what}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -152,4 +153,42 @@ func TestPrecisionChangesNothing(t *testing.T) {
 	b.wants(passes.Unchanged)
 	b.press("2")
 	b.wants("not int8", "fp16: "+reason)
+}
+
+// TestBodies: the layers inside a layer are folded below it, and shown where a filter or a jump looks for them.
+func TestBodies(t *testing.T) {
+	snap := *fixture(t)
+	passes, timings := *snap.Passes, *snap.Timings
+	layer := func(name, op, inside string, depth int) report.Layer {
+		return report.Layer{Name: name, Op: op, Precision: "f32", From: []string{name}, Inside: inside, Body: "body", Depth: depth, Outputs: []report.Tensor{{Type: "f32", Dims: "[8]"}}}
+	}
+	layers := []report.Layer{layer("stem", "Conv", "", 0), layer("loop", "Loop", "", 0), layer("loop/body/tanh", "Tanh", "loop", 1),
+		layer("loop/body/choice", "If", "loop", 1), layer("loop/body/choice/then/exp", "Exp", "loop/body/choice", 2), layer("head", "Gemm", "", 0)}
+	passes.Source, passes.Engine, passes.Ledger, timings.Layers = layers, layers, nil, nil
+	for _, l := range layers {
+		passes.Ledger = append(passes.Ledger, report.LedgerEntry{Layer: l.Name, Op: l.Op, Fate: "kept", Into: l.Name})
+	}
+	timings.Layers = []report.LayerTiming{{Name: "loop", Latency: report.Latency{Median: 5 * time.Millisecond}, Inside: []report.InsideTiming{{Name: "loop/body/tanh", Runs: 4, Mean: 3 * time.Millisecond}}}}
+	snap.Passes, snap.Timings = &passes, &timings
+	b := newBench(t, ui.Options{NoColor: true}, &snap)
+	b.size(160, 50)
+	b.press("2", "down")
+	b.wants("▸ loop", "5.00 ms", "6 layers")
+	b.lacks("loop/body/tanh", "choice")
+	b.press("enter")
+	b.wants("  loop/body/tanh", "loop/body/choice")
+	b.lacks("then/exp")
+	b.press("enter")
+	b.lacks("loop/body/tanh")
+	b.press("/", "e", "x", "p", "enter")
+	b.wants("1 of 6 layers", "then/exp")
+	s := graphScreen(ui.NewLook(ui.Options{}), &fakeDesk{})
+	for _, v := range s.Views {
+		v.Update(&snap)
+	}
+	engine := s.Views[1].(*networkView)
+	engine.Update(showLayerMsg{"loop/body/choice/then/exp"})
+	if l := engine.net.layer(); l == nil || l.Name != "loop/body/choice/then/exp" {
+		t.Errorf("the cursor is on %+v", l)
+	}
 }

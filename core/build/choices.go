@@ -42,9 +42,11 @@ func (c TacticChoices) refused(p *run.Plan, err error) error {
 	if p == nil {
 		return nil
 	}
-	for _, s := range p.Steps {
+	for _, s := range p.AllSteps() {
 		switch pin, ok := c.Pin[s.Name]; {
 		case !ok || s.Reformat || s.Tactic == pin:
+		case s.Tactic == run.SubPlans:
+			return fmt.Errorf("layer %s: tactic %s is pinned, but the layer runs those inside it; pin theirs", s.Name, pin)
 		case s.Tactic == run.InMemory:
 			return fmt.Errorf("layer %s: tactic %s is pinned, but the layer only arranges memory and launches nothing; unpin it", s.Name, pin)
 		default:

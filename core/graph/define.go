@@ -36,6 +36,7 @@ type definition struct {
 	broken map[*Tensor]bool // what failed methods returned
 
 	importing *importing // nil for a definition by a program
+	inside    *inside    // of a body; nil for a network of its own
 }
 
 // Define starts a network of the given name, with the built-in ops.
@@ -114,6 +115,9 @@ func (d *Definition) none() *Tensor {
 
 // Network returns the network, or all that is wrong with it.
 func (d *Definition) Network() (*Network, error) {
+	if d.inside != nil {
+		d.fail(errors.New("a body is no network of its own"))
+	}
 	if len(d.errs) == 0 && len(d.net.Outputs) == 0 {
 		d.errs = append(d.errs, errors.New("it has no outputs; name one with Output"))
 	}
@@ -130,6 +134,8 @@ func (d *Definition) Network() (*Network, error) {
 func (d *Definition) Input(name string, t DataType, dims ...Dim) *Tensor {
 	negative := func(x Dim) bool { n, ok := x.IsConst(); return ok && (n < 0 || n > maxExtent) }
 	switch {
+	case d.inside != nil:
+		d.fail(fmt.Errorf("input %s: a body has no inputs but those that it is given", name))
 	case name == "":
 		d.fail(errors.New("an input has no name"))
 	case d.net.Tensor(name) != nil:
@@ -152,7 +158,7 @@ func (d *Definition) Constant(name string, v Value) *Tensor {
 		d.fail(fmt.Errorf("constant %s: %d bytes do not fill %s%v", name, len(v.Data), v.Type, v.Dims))
 		return d.none()
 	}
-	return d.net.AddConst(name, v)
+	return d.net.AddConst(d.path()+name, v)
 }
 
 // Weights adds an F32 constant with a copy of data.
@@ -168,6 +174,8 @@ func (d *Definition) Weights(name string, data []float32, dims ...int) *Tensor {
 func (d *Definition) Output(name string, t *Tensor) {
 	switch {
 	case d.broken[t]:
+	case d.inside != nil:
+		d.fail(fmt.Errorf("output %s: the outputs of a body are what its function returns", name))
 	case t == nil:
 		d.fail(fmt.Errorf("output %s: no tensor", name))
 	case d.net.Tensor(t.Name) != t:
@@ -197,13 +205,11 @@ func (d *Definition) Layers(op *Op, attrs any, outputs int, inputs ...*Tensor) [
 	if slices.ContainsFunc(inputs, func(t *Tensor) bool { return d.broken[t] }) {
 		return list
 	}
+	inputs = d.captureAll(inputs)
 	for len(inputs) > 0 && inputs[len(inputs)-1] == nil { // optional inputs that are left out
 		inputs = inputs[:len(inputs)-1]
 	}
-	name := d.name
-	if name == "" && op != nil {
-		name = d.fresh(op.Name)
-	}
+	name := d.layerName(op)
 	err := d.fits(name, op, attrs, outputs, inputs)
 	if err == nil {
 		var l *Layer
@@ -213,6 +219,17 @@ func (d *Definition) Layers(op *Op, attrs any, outputs int, inputs ...*Tensor) [
 	}
 	d.fail(err)
 	return list
+}
+
+// layerName returns the name of the layer that is added.
+func (d *Definition) layerName(op *Op) string {
+	switch {
+	case d.name != "":
+		return d.path() + d.name
+	case op != nil:
+		return d.fresh(d.path() + op.Name)
+	}
+	return ""
 }
 
 // fits returns an error for what is no layer of the network, whatever its op infers.

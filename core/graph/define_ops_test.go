@@ -159,6 +159,18 @@ var defineCases = func() map[string]defineCase {
 		"Range": {"Sequence", func(d *Definition, g given) *Tensor {
 			return d.Sequence(g.i([]int64{2}), g.i([]int64{9}), g.i([]int64{3}))
 		}},
+		"If": {"If", func(d *Definition, g given) *Tensor {
+			return d.If(d.Constant("c", Values(Bool, []uint8{1})), func(b *Definition) []*Tensor { return []*Tensor{b.Neg(g.x)} },
+				func(b *Definition) []*Tensor { return []*Tensor{g.x} })[0]
+		}},
+		"Loop": {"Loop", func(d *Definition, g given) *Tensor {
+			return d.Loop(g.scalar, nil, []*Tensor{g.x}, func(b *Definition, _, _ *Tensor, c []*Tensor) (*Tensor, []*Tensor) {
+				return nil, []*Tensor{b.Neg(c[0])}
+			})[0]
+		}},
+		"Scan": {"Scan", func(d *Definition, g given) *Tensor {
+			return d.Scan(nil, []*Tensor{g.x}, ScanAttrs{}, func(b *Definition, _, x []*Tensor) []*Tensor { return []*Tensor{b.Neg(x[0])} })[0]
+		}},
 		"EyeLike": {"EyeLike", func(d *Definition, g given) *Tensor { return d.EyeLike(g.matrix, EyeAttrs{K: 1}) }},
 
 		"QuantizeLinear":   {"Quantize", func(d *Definition, g given) *Tensor { return d.Quantize(g.x, PerTensor(0.5, 3), U8) }},

@@ -35,6 +35,7 @@ type (
 		Outputs  []int
 		Epilogue *Program `json:",omitempty"`
 		From     []string
+		Bodies   []json.RawMessage `json:",omitempty"` // stored networks
 	}
 )
 
@@ -85,6 +86,13 @@ func (n *Network) Encode(put func([]byte) int) ([]byte, error) {
 		if l.Epilogue.Args > 0 {
 			sl.Epilogue = &l.Epilogue
 		}
+		for _, b := range l.Bodies() {
+			raw, err := b.Network.Encode(put)
+			if err != nil {
+				return nil, fmt.Errorf("layer %s: %s: %w", l.Name, b.Name, err)
+			}
+			sl.Bodies = append(sl.Bodies, raw)
+		}
 		s.Layers = append(s.Layers, sl)
 	}
 	s.Outputs = tensors(n.Outputs)
@@ -105,6 +113,18 @@ func formatEach(dims []Dim) []string {
 // DecodeNetwork reads the form that Encode wrote; get returns the bytes of a numbered constant. The result is
 // verified: whatever the bytes were, a network that is returned keeps its invariants.
 func DecodeNetwork(ops OpSet, data []byte, get func(int) ([]byte, error)) (*Network, error) {
+	n, err := decodeNetwork(ops, data, get, 0)
+	if err != nil {
+		return nil, err
+	}
+	return n, n.Verify()
+}
+
+// decodeNetwork reads a network that lies so deep in others.
+func decodeNetwork(ops OpSet, data []byte, get func(int) ([]byte, error), depth int) (*Network, error) {
+	if depth > maxBodyDepth {
+		return nil, fmt.Errorf("networks lie more than %d deep in each other", maxBodyDepth)
+	}
 	var s storedNetwork
 	if err := UnmarshalStored(data, &s); err != nil {
 		return nil, err
@@ -144,6 +164,9 @@ func DecodeNetwork(ops OpSet, data []byte, get func(int) ([]byte, error)) (*Netw
 		if n.layers[l.Name] != nil {
 			return nil, fmt.Errorf("layer %q: there are two of that name", l.Name)
 		}
+		if err := sl.decodeBodies(l, ops, get, depth+1); err != nil {
+			return nil, fmt.Errorf("layer %q: %w", sl.Name, err)
+		}
 		n.Insert(l)
 	}
 	if n.Outputs, err = pick(s.Outputs); err != nil {
@@ -152,7 +175,32 @@ func DecodeNetwork(ops OpSet, data []byte, get func(int) ([]byte, error)) (*Netw
 	if slices.Contains(n.Outputs, nil) || slices.Contains(n.Inputs, nil) {
 		return nil, fmt.Errorf("an input or output of the network is left out")
 	}
-	return n, n.Verify()
+	return n, nil
+}
+
+// decodeBodies reads the networks inside a layer.
+func (sl storedLayer) decodeBodies(l *Layer, ops OpSet, get func(int) ([]byte, error), depth int) error {
+	b, ok := l.Attrs.(Bodied)
+	want := 0
+	if ok {
+		want = len(b.parts())
+	}
+	if len(sl.Bodies) != want {
+		return fmt.Errorf("%d networks inside it, want %d", len(sl.Bodies), want)
+	}
+	if !ok {
+		return nil
+	}
+	var list []*Network
+	for _, raw := range sl.Bodies {
+		n, err := decodeNetwork(ops, raw, get, depth)
+		if err != nil {
+			return err
+		}
+		list = append(list, n)
+	}
+	l.Attrs = b.WithBodies(list)
+	return nil
 }
 
 func (st storedTensor) decode(n *Network, get func(int) ([]byte, error)) (*Tensor, error) {

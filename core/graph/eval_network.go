@@ -164,6 +164,7 @@ func (n *Network) evalMemory(env map[string]int) NoMemory {
 		for _, t := range slices.Concat(l.Inputs, l.Outputs) {
 			own += evalWorkBytes * elements(t)
 		}
+		own += l.bodyMemory(env)
 		for _, t := range l.Outputs {
 			alive += elements(t) * int64(t.Type.Size())
 		}

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 )
@@ -31,7 +32,7 @@ type OnnxConstant struct {
 	Value Value
 }
 
-// Attributes are the attributes of a node by name: an int, bool, float32, string, []int, []float32, DataType or Value. Lists
+// Attributes are the attributes of a node by name: an int, bool, float32, string, []int, []float32, DataType, Value or *Network. Lists
 // that are nil are left out.
 type Attributes map[string]any
 
@@ -221,6 +222,8 @@ func (a Attributes) Attr(name string) (attr Attr, ok bool, err error) {
 		return Attr{Kind: AttrFloats, Floats: v}, v != nil, nil
 	case Value:
 		return Attr{Kind: AttrTensor, Tensor: v}, true, nil
+	case *Network:
+		return Attr{Kind: AttrGraph, Graph: v}, true, nil
 	}
 	return Attr{}, false, fmt.Errorf("attribute %s is a %T, which nodes do not have", name, a[name])
 }
@@ -236,4 +239,25 @@ func (n *Network) UniqueNames() func(hint string) string {
 		made[name] = true
 		return name
 	}
+}
+
+// subgraph returns a body as ONNX has it: what it captures, its inputs from formal on, goes by the names of the layer's inputs
+// from captured on, and everything else in it by names that nothing else has.
+func (e *Exporter) subgraph(body *Network, formal, captured int) *Network {
+	c := body.Clone()
+	names := c.tensors
+	c.tensors = make(map[string]*Tensor, len(names))
+	outer := map[*Tensor]bool{}
+	for i, t := range c.Inputs[formal:] {
+		t.Name = e.Layer.Inputs[captured+i].Name
+		outer[t] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if t := names[name]; !outer[t] {
+			t.Name = e.unique(name)
+			c.tensors[t.Name] = t
+		}
+	}
+	c.Inputs = c.Inputs[:formal:formal]
+	return c
 }

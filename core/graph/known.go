@@ -232,6 +232,18 @@ func (t *Tensor) computed(left *int) (Value, bool) {
 	if v, ok := t.Const(); ok {
 		return v, true
 	}
+	if list, ok := t.Ints(); ok && t.Value != nil && (t.Type == I64 || t.Type == I32 || t.Type == Bool) {
+		v := NewValue(t.Type, EvalDims(t.Dims, nil)...)
+		if v.Len() != len(list) {
+			return Value{}, false
+		}
+		elements := make([]int64, len(list))
+		for i, n := range list {
+			elements[i] = int64(n)
+		}
+		v.setInts(elements, false)
+		return v, true
+	}
 	l := t.Producer
 	if *left--; l == nil || *left < 0 || len(l.Outputs) != 1 || l.Unsupported() != nil {
 		return Value{}, false

@@ -160,6 +160,7 @@ type Node struct {
 	Inputs       []*Tensor
 	Outputs      int
 	Attrs        map[string]Attr
+	Captured     []*Tensor // what the graphs among the attributes read of the network around them
 
 	asked map[string]bool
 	errs  []error
@@ -175,6 +176,7 @@ type Attr struct {
 	Floats  []float32
 	Strings []string
 	Tensor  Value
+	Graph   *Network // its last inputs are what it captures: Node.Captured
 }
 
 // AttrKind says which field of an Attr is set.
@@ -190,9 +192,10 @@ const (
 	AttrFloats
 	AttrStrings
 	AttrTensor
+	AttrGraph
 )
 
-var attrKinds = [...]string{"another kind", "int", "float", "string", "ints", "floats", "strings", "tensor"}
+var attrKinds = [...]string{"another kind", "int", "float", "string", "ints", "floats", "strings", "tensor", "graph"}
 
 func (n *Node) ask(name string, kind AttrKind) (Attr, bool) {
 	if n.asked == nil {
@@ -270,6 +273,18 @@ func (n *Node) Floats(name string) []float32 {
 func (n *Node) Tensor(name string) (Value, bool) {
 	a, ok := n.ask(name, AttrTensor)
 	return a.Tensor, ok
+}
+
+// Graphs returns the graphs that attributes of the given names are, and what all of them capture.
+func (n *Node) Graphs(names ...string) (list []*Network, captured []*Tensor, err error) {
+	for _, name := range names {
+		a, ok := n.ask(name, AttrGraph)
+		if !ok {
+			return nil, nil, fmt.Errorf("attribute %s is missing", name)
+		}
+		list = append(list, a.Graph)
+	}
+	return list, n.Captured, nil
 }
 
 // Input returns input i, or nil if it is left out.

@@ -24,6 +24,7 @@ const (
 	ClassMove              // elements of the input at places that follow from shapes and attributes
 	ClassLookup            // elements of the input at places that follow from indices or from the elements
 	ClassSource            // results that follow from extents and parameters alone
+	ClassControl           // what networks inside the layer compute: one of several, or one again and again
 	ClassUnknown           // what cannot be run: see [Unsupported]
 )
 

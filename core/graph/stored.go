@@ -96,7 +96,10 @@ func storedType(t reflect.Type) reflect.Type {
 		fields, changed := make([]reflect.StructField, t.NumField()), false
 		for i := range fields {
 			f := t.Field(i)
-			fields[i] = reflect.StructField{Name: f.Name, PkgPath: f.PkgPath, Type: storedType(f.Type), Tag: f.Tag}
+			fields[i] = reflect.StructField{Name: f.Name, PkgPath: f.PkgPath, Type: f.Type, Tag: f.Tag}
+			if f.Tag.Get("json") != "-" { // what is not written may be of any type
+				fields[i].Type = storedType(f.Type)
+			}
 			changed = changed || fields[i].Type != f.Type
 		}
 		if changed {

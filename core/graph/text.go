@@ -14,20 +14,30 @@ import (
 //	input  image f32[batch,1,28,28]
 //	Conv_0: conv1 f32[batch,8,28,28] = Conv(image, w f32[8,1,5,5]) pads=[2 2 2 2] | relu($0)  <- Conv_0 + Relu_1
 //	output conv1
+//
+// The networks inside a layer follow it, further to the right.
 func (n *Network) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "network %s\n", n.Name)
+	n.print(&b, "")
+	return b.String()
+}
+
+// print writes the lines of the network, each behind an indent, and after a layer those of the networks inside it.
+func (n *Network) print(b *strings.Builder, indent string) {
 	for _, t := range n.Inputs {
-		fmt.Fprintf(&b, "input  %s\n", t)
+		fmt.Fprintf(b, "%sinput  %s\n", indent, t)
 	}
 	for _, l := range n.Layers {
-		b.WriteString(l.String())
-		b.WriteByte('\n')
+		fmt.Fprintf(b, "%s%s\n", indent, l)
+		for _, body := range l.Bodies() {
+			fmt.Fprintf(b, "%s  %s\n", indent, body.Name)
+			body.Network.print(b, indent+"    ")
+		}
 	}
 	for _, t := range n.Outputs {
-		fmt.Fprintf(&b, "output %s\n", t.Name)
+		fmt.Fprintf(b, "%soutput %s\n", indent, t.Name)
 	}
-	return b.String()
 }
 
 // String prints the layer on one line.
@@ -123,7 +133,7 @@ func FormatAttrs(attrs any) string {
 	var parts []string
 	for i := range v.NumField() {
 		f := v.Field(i)
-		if f.IsZero() {
+		if _, body := f.Interface().(*Network); f.IsZero() || body {
 			continue
 		}
 		name := v.Type().Field(i).Name
@@ -189,6 +199,9 @@ func (n *Network) verifyLayer(l *Layer, produced map[*Tensor]bool, uses map[*Ten
 	}
 	if len(l.From) == 0 {
 		return fmt.Errorf("no source layers")
+	}
+	if err := l.verifyBodies(); err != nil {
+		return err
 	}
 	if e := l.Epilogue; e.Args > 0 {
 		if len(l.Outputs) != 1 || len(l.Inputs) < e.Args-1 {

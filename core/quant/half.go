@@ -116,6 +116,9 @@ func halvable(n *graph.Network, l *graph.Layer, peaks map[string]float32) string
 	if l.Op.Class == graph.ClassConversion {
 		return l.Op.Name + " has a type of its own"
 	}
+	if l.Op.Class == graph.ClassControl {
+		return "the layers inside it compute in f32"
+	}
 	real := func(t *graph.Tensor) bool { return t != nil && (t.Type == graph.F32 || t.Type == graph.F16) }
 	if !slices.ContainsFunc(l.Inputs, real) || !slices.ContainsFunc(l.Outputs, real) {
 		return "it does not compute with real numbers"

@@ -184,6 +184,9 @@ func (p *placer) quantizable(l *graph.Layer) (inputs []*graph.Tensor, reason str
 	if x != nil && x.Type == graph.F16 && l.Outputs[0].Type == graph.F16 {
 		return nil, "the layer computes in f16 already; INT8 is placed on f32"
 	}
+	if l.Op.Class == graph.ClassControl {
+		return nil, "the layers inside it compute in f32"
+	}
 	if k == never {
 		return nil, l.Op.Name + " has no 8-bit form"
 	}

@@ -94,6 +94,7 @@ func (p *Plan) at(env map[string]int) (*Plan, *graph.Layer, error) {
 		q.Symbols[i].Value = env[q.Symbols[i].Name]
 	}
 	q.Slots = append([]Slot(nil), p.Slots...)
+	q.Steps = append([]Step(nil), p.Steps...)
 	for i := range q.Slots {
 		s := &q.Slots[i]
 		if s.Tensor != nil {
@@ -107,6 +108,10 @@ func (p *Plan) at(env map[string]int) (*Plan, *graph.Layer, error) {
 		step := &q.Steps[i]
 		if at, err := q.placeStep(step, env); err != nil {
 			return nil, at, fmt.Errorf("layer %s: %w", step.Name, err)
+		}
+		var err error
+		if step.Bodies, err = step.bodiesAt(env); err != nil {
+			return nil, nil, fmt.Errorf("layer %s: %w", step.Name, err)
 		}
 	}
 	for _, s := range q.Slots {
@@ -122,6 +127,8 @@ func (p *Plan) placeStep(step *Step, env map[string]int) (*graph.Layer, error) {
 	l := step.Layer
 	switch {
 	case step.Reformat:
+		return nil, nil
+	case step.Tactic == SubPlans:
 		return nil, nil
 	case step.Tactic != InMemory:
 		return p.inPlace(step)
@@ -209,7 +216,7 @@ func (c *Choice) misplaced(p *Plan) (*graph.Layer, error) {
 			return at, err
 		}
 		for i, s := range q.Steps {
-			if s.Tactic == InMemory {
+			if s.Tactic == InMemory || s.Tactic == SubPlans {
 				continue
 			}
 			b := q.Binding(i)

@@ -21,7 +21,7 @@ type use struct {
 }
 
 // prepare lists the uses of the slots.
-func (b *bindings) prepare(c *ExecutionContext) {
+func (b *bindings) prepare(c *frame) {
 	p := c.loaded.Plan
 	b.own, b.uses = append([]kernels.Mem(nil), c.mem...), map[int][]use{}
 	for i := range p.Slots {
@@ -80,7 +80,7 @@ func (c *ExecutionContext) Unbind(name string) {
 	}
 }
 
-func (c *ExecutionContext) place(u use, m kernels.Mem) {
+func (c *frame) place(u use, m kernels.Mem) {
 	c.mem[u.slot] = m
 	if u.arg != nil {
 		*u.arg = m
@@ -112,7 +112,7 @@ func (c *ExecutionContext) bindable(name string) (root int, ok bool) {
 		}
 	}
 	if c.bound.own == nil {
-		c.bound.prepare(c)
+		c.bound.prepare(c.frame)
 	}
 	return root, true
 }
@@ -146,6 +146,8 @@ func (c *ExecutionContext) ExecuteUntil(ctx context.Context) error {
 	if _, captures := c.capturer(); captures || ctx.Done() == nil {
 		return c.Execute()
 	}
+	c.until = ctx
+	defer func() { c.until = nil }()
 	for i := range c.args {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -19,6 +19,7 @@ type Candidates struct {
 	samples   []map[string]int // of what else they are
 	between   []map[string]int // more of it
 	backend   Backend
+	body      bool  // the network is inside a layer, which brings its outputs to where they are wanted
 	room      int64 // bytes that are free on the device, for the tensors and the workspace of a layer; 0: any number
 	layers    []*layerCandidates
 	of        map[*graph.Layer]*layerCandidates
@@ -28,9 +29,11 @@ type Candidates struct {
 // layerCandidates are the ways to compute one layer.
 type layerCandidates struct {
 	layer    *graph.Layer
-	memory   []option    // those that launch nothing
-	launches []*Launch   // by rank
-	groups   [][]*Launch // of those with predictions, by pair of formats, the fastest first
+	memory   []option      // those that launch nothing
+	launches []*Launch     // by rank
+	groups   [][]*Launch   // of those with predictions, by pair of formats, the fastest first
+	bodies   []*Candidates // of the networks inside it, where they are planned
+	inside   option        // that runs them
 }
 
 // option is one way to run one layer. A view and slices launch nothing.
@@ -42,6 +45,7 @@ type option struct {
 	workspace int
 	bytes     int  // that it writes, its workspace included
 	memory    bool // InMemory
+	bodies    []*Plan
 }
 
 // FindCandidates finds what can compute each layer of a lowered network. Layers that nothing computes are an [*Unsupported],
@@ -58,34 +62,56 @@ func FindCandidates(ctx context.Context, n *graph.Network, x Extents, b Backend)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.bounded(); err != nil {
+	if err := c.find(ctx); err != nil {
 		return nil, err
+	}
+	return c, c.unsupported(func(a *Launch) bool { return a.err == nil })
+}
+
+// inside finds what can compute each layer of a network inside a layer.
+func (c *Candidates) inside(ctx context.Context, n *graph.Network) (*Candidates, error) {
+	b := &Candidates{network: n, extents: c.extents, env: c.env, samples: c.samples, between: c.between, backend: c.backend, body: true, of: map[*graph.Layer]*layerCandidates{}, reformats: map[conversion][]*Launch{}}
+	return b, b.find(ctx)
+}
+
+// find finds the ways to compute each layer.
+func (c *Candidates) find(ctx context.Context) error {
+	if err := c.bounded(); err != nil {
+		return err
 	}
 	if err := c.findRoom(); err != nil {
-		return nil, err
+		return err
 	}
-	for _, l := range n.Layers {
+	for _, l := range c.network.Layers {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		lc := &layerCandidates{layer: l, memory: c.memoryOptions(l)}
-		for rank, t := range b.Tactics(l.Op) {
-			lc.launches = append(lc.launches, c.newLaunch(l, t, rank))
+		var err error
+		if lc.bodies, err = c.findBodies(ctx, l); err != nil {
+			return err
+		}
+		for rank, t := range c.backend.Tactics(l.Op) {
+			if lc.bodies == nil {
+				lc.launches = append(lc.launches, c.newLaunch(l, t, rank))
+			}
 		}
 		lc.shortlist()
 		c.layers, c.of[l] = append(c.layers, lc), lc
 	}
-	return c, c.unsupported(func(a *Launch) bool { return a.err == nil })
+	return nil
 }
 
 // unsupported returns an [*Unsupported] where a layer has no launch of a kind.
 func (c *Candidates) unsupported(is func(*Launch) bool) error {
 	missing := &Unsupported{Backend: c.backend.Info().Name}
-	for _, lc := range c.layers {
-		if l := lc.layer; !slices.ContainsFunc(lc.launches, is) {
-			missing.Layers = append(missing.Layers, UnsupportedLayer{l.Name, l.Op.Name, unservedType(c.backend, l, c.env), lc.report()})
+	c.every(func(c *Candidates) {
+		for _, lc := range c.layers {
+			if l := lc.layer; lc.bodies == nil && !slices.ContainsFunc(lc.launches, is) {
+				missing.Layers = append(missing.Layers, UnsupportedLayer{l.Name, l.Op.Name, unservedType(c.backend, l, c.env), lc.report()})
+			}
 		}
-	}
+	})
 	if len(missing.Layers) > 0 {
 		return missing
 	}
@@ -98,8 +124,16 @@ func (c *Candidates) Unsupported() error { return c.unsupported((*Launch).usable
 // Open returns the launches whose price a choice needs, and that have none: those of the layers first, then those that
 // predictions left out where nothing else can be used, then the reformats between what can be used. It is empty once all
 // are known.
-func (c *Candidates) Open() []*Launch {
-	var list []*Launch
+func (c *Candidates) Open() (list []*Launch) {
+	for _, of := range []func(*Candidates) []*Launch{(*Candidates).openLaunches, (*Candidates).admitted, (*Candidates).openReformats} {
+		if c.every(func(c *Candidates) { list = append(list, of(c)...) }); len(list) > 0 {
+			return list
+		}
+	}
+	return nil
+}
+
+func (c *Candidates) openLaunches() (list []*Launch) {
 	for _, lc := range c.layers {
 		for _, a := range lc.launches {
 			if a.open() {
@@ -107,9 +141,11 @@ func (c *Candidates) Open() []*Launch {
 			}
 		}
 	}
-	if len(list) > 0 {
-		return list
-	}
+	return list
+}
+
+// admitted admits what predictions left out where nothing else can be used.
+func (c *Candidates) admitted() (list []*Launch) {
 	for _, lc := range c.layers {
 		if lc.launching() {
 			continue
@@ -122,9 +158,10 @@ func (c *Candidates) Open() []*Launch {
 			}
 		}
 	}
-	if len(list) > 0 {
-		return list
-	}
+	return list
+}
+
+func (c *Candidates) openReformats() (list []*Launch) {
 	for _, conv := range c.conversions() {
 		if a := c.conversion(conv); a != nil && !a.known {
 			list = append(list, a)
@@ -140,16 +177,18 @@ func (c *Candidates) Reopen() {
 			a.price, a.err, a.known = Price{}, nil, false
 		}
 	}
-	for _, lc := range c.layers {
-		for _, a := range lc.launches {
-			reopen(a)
+	c.every(func(c *Candidates) {
+		for _, lc := range c.layers {
+			for _, a := range lc.launches {
+				reopen(a)
+			}
 		}
-	}
-	for _, list := range c.reformats {
-		for _, a := range list {
-			reopen(a)
+		for _, list := range c.reformats {
+			for _, a := range list {
+				reopen(a)
+			}
 		}
-	}
+	})
 }
 
 // launching reports whether a launch other than the reference can be used.
@@ -160,6 +199,9 @@ func (lc *layerCandidates) launching() bool {
 // options returns what can be chosen: the reference only where no other launch can.
 func (lc *layerCandidates) options() []option {
 	list := slices.Clone(lc.memory)
+	if lc.bodies != nil { // in the formats that it is laid out in, at a price that is known when its bodies are
+		return append(list, lc.inside)
+	}
 	beside := lc.launching()
 	for _, a := range lc.launches {
 		if a.usable() && (!beside || !a.Tactic.Reference) {
@@ -240,7 +282,7 @@ func (c *Candidates) bounded() error {
 // memoryOptions returns the ways to run l without launching anything.
 func (c *Candidates) memoryOptions(l *graph.Layer) (list []option) {
 	switch {
-	case l.Op.Memory == graph.Viewed && viewable(c.network, l):
+	case l.Op.Memory == graph.Viewed && viewable(c.network, l, c.body):
 		list = append(list, option{memory: true})
 	case l.Op.Memory == graph.Parted:
 		for _, f := range c.formats(l.Op) {

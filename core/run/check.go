@@ -46,6 +46,9 @@ func (p *Plan) check() error {
 			if err := s.Layer.CheckShapes(p.Env()); err != nil {
 				return fmt.Errorf("step %d: %w", i, err)
 			}
+			if err := p.checkBodies(s); err != nil {
+				return fmt.Errorf("step %d: %w", i, err)
+			}
 		}
 		if len(s.In) != len(s.Layer.Inputs) || len(s.Out) != len(s.Layer.Outputs) || s.Scratch >= len(p.Slots) {
 			return fmt.Errorf("step %d does not fit its layer", i)

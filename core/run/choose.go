@@ -82,13 +82,13 @@ func blockable(b kernels.Binding) error {
 }
 
 // viewable reports whether the output of a view may share its input's memory: not where a network output would have
-// to share that of a network input, or of a constant.
-func viewable(n *graph.Network, l *graph.Layer) bool {
+// to share that of a network input, or of a constant; the outputs of a body are brought to where they are wanted.
+func viewable(n *graph.Network, l *graph.Layer, body bool) bool {
 	x, y := l.Inputs[0], l.Outputs[0]
 	if len(l.Outputs) != 1 || x.IsConst() || x.Type != y.Type || !x.Range.Equal(y.Range) {
 		return false
 	}
-	return !n.IsOutput(y) || !fromInput(n, x)
+	return body || !n.IsOutput(y) || !fromInput(n, x)
 }
 
 // fromInput reports whether t is a network input or a view of one.

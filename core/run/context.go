@@ -19,8 +19,10 @@ type ExecutionContext struct {
 	stream kernels.Stream
 	arena  kernels.Mem
 	io     kernels.Mem
-	watch  *watch   // nil where launches are not watched
-	frames []*frame // at all shapes that it keeps, the one used last at the end
+	watch  *watch          // nil where launches are not watched
+	until  context.Context // that ends loops, while ExecuteUntil runs; else nil
+	inner  bool            // the steps of bodies are timed
+	frames []*frame        // at all shapes that it keeps, the one used last at the end
 }
 
 // NewContext allocates what one user of the plan needs; the error is a *NoRoom where the device has not got that.
@@ -222,13 +224,11 @@ func (c *ExecutionContext) enqueue(marks []kernels.Mark) error {
 }
 
 func (c *ExecutionContext) launch(i int) error {
-	k := c.loaded.kernels[i]
-	if k == nil {
+	if c.loaded.kernels[i] == nil && c.args[i].control == nil {
 		return nil
 	}
-	a := &c.args[i]
 	c.watch.begin(i)
-	return c.ofStep(i, LaunchKernel(k, c.stream, a.in, a.out, a.scratch))
+	return c.ofStep(i, c.frame.launch(c, i))
 }
 
 // ofStep says that an error is that of a step.
@@ -236,7 +236,14 @@ func (c *ExecutionContext) ofStep(i int, err error) error {
 	if err == nil {
 		return nil
 	}
-	s := c.loaded.Plan.Steps[i]
+	return stepError(c.loaded.Plan.Steps[i], err)
+}
+
+// stepError says that an error is that of a step; one of a step inside it says so already.
+func stepError(s Step, err error) error {
+	if s.Tactic == SubPlans {
+		return fmt.Errorf("layer %s: %w", s.Name, err)
+	}
 	return fmt.Errorf("layer %s: tactic %s: %w", s.Name, s.Tactic, err)
 }
 

@@ -145,8 +145,9 @@ type (
 	// storedStep is a Step with its layer and tensors by name.
 	storedStep struct {
 		Step
-		Layer  string `json:",omitempty"`
-		Tensor string `json:",omitempty"` // that a reformat moves
+		Layer  string       `json:",omitempty"`
+		Tensor string       `json:",omitempty"` // that a reformat moves
+		Bodies []storedPlan `json:",omitempty"` // whose networks are inside the layer
 	}
 	storedSlot struct {
 		Slot
@@ -206,24 +207,7 @@ func (e *Engine) WriteTo(w io.Writer) (int64, error) {
 		} else if sp.Network, err = p.Network.Encode(into(&tally.Plans)); err != nil {
 			return 0, err
 		}
-		for _, s := range p.Steps {
-			ss := storedStep{Step: s}
-			if s.Reformat {
-				ss.Tensor = s.Layer.Inputs[0].Name
-			} else {
-				ss.Layer = s.Layer.Name
-			}
-			ss.Step.Layer = nil
-			sp.Steps = append(sp.Steps, ss)
-		}
-		for _, s := range p.Slots {
-			ss := storedSlot{Slot: s}
-			if s.Tensor != nil {
-				ss.Tensor = s.Tensor.Name
-			}
-			ss.Slot.Tensor = nil
-			sp.Slots = append(sp.Slots, ss)
-		}
+		sp.arrange(p)
 		for _, c := range p.Code {
 			sp.Code = append(sp.Code, storedCode{c.Key, into(&tally.Code)(c.Data)})
 		}
@@ -241,6 +225,33 @@ func (e *Engine) WriteTo(w io.Writer) (int64, error) {
 		e.Contents = tally.of(int(n))
 	}
 	return n, err
+}
+
+// arrange stores the steps and slots of a plan, and of those inside its steps.
+func (sp *storedPlan) arrange(p *Plan) {
+	for _, s := range p.Steps {
+		ss := storedStep{Step: s}
+		if s.Reformat {
+			ss.Tensor = s.Layer.Inputs[0].Name
+		} else {
+			ss.Layer = s.Layer.Name
+		}
+		for _, b := range s.Bodies {
+			inner := storedPlan{Target: b.Target, Profile: b.Profile, Symbols: b.Symbols, Memory: b.Memory}
+			inner.arrange(b)
+			ss.Bodies = append(ss.Bodies, inner)
+		}
+		ss.Step.Layer = nil
+		sp.Steps = append(sp.Steps, ss)
+	}
+	for _, s := range p.Slots {
+		ss := storedSlot{Slot: s}
+		if s.Tensor != nil {
+			ss.Tensor = s.Tensor.Name
+		}
+		ss.Slot.Tensor = nil
+		sp.Slots = append(sp.Slots, ss)
+	}
 }
 
 // IsEngine reports whether a file that begins with these bytes means to be an engine.
@@ -335,11 +346,19 @@ func (sp storedPlan) decode(ops graph.OpSet, n *graph.Network, weights, code fun
 		}
 		p.Code = append(p.Code, kernels.Code{Key: c.Key, Data: data})
 	}
+	if err := sp.restore(p); err != nil {
+		return nil, err
+	}
+	return p, p.check()
+}
+
+// restore reads the steps and slots of a plan, whose network is known, and of those inside its steps.
+func (sp *storedPlan) restore(p *Plan) error {
 	for i, ss := range sp.Slots {
 		s := ss.Slot
 		if ss.Tensor != "" {
 			if s.Tensor = p.Network.Tensor(ss.Tensor); s.Tensor == nil {
-				return nil, fmt.Errorf("slot %d: tensor %q is unknown", i, ss.Tensor)
+				return fmt.Errorf("slot %d: tensor %q is unknown", i, ss.Tensor)
 			}
 		}
 		p.Slots = append(p.Slots, s)
@@ -349,13 +368,24 @@ func (sp storedPlan) decode(ops graph.OpSet, n *graph.Network, weights, code fun
 		if s.Reformat {
 			t := p.Network.Tensor(ss.Tensor)
 			if t == nil {
-				return nil, fmt.Errorf("step %d: tensor %q is unknown", i, ss.Tensor)
+				return fmt.Errorf("step %d: tensor %q is unknown", i, ss.Tensor)
 			}
 			s.Layer = reformatLayer(t, t)
 		} else if s.Layer = p.Network.Layer(ss.Layer); s.Layer == nil {
-			return nil, fmt.Errorf("step %d: layer %q is unknown", i, ss.Layer)
+			return fmt.Errorf("step %d: layer %q is unknown", i, ss.Layer)
+		}
+		bodies := s.Layer.Bodies()
+		for k, b := range ss.Bodies {
+			if k >= len(bodies) {
+				return fmt.Errorf("step %d: %d plans for %d bodies", i, len(ss.Bodies), len(bodies))
+			}
+			inner := &Plan{Target: b.Target, Profile: b.Profile, Symbols: b.Symbols, Memory: b.Memory, Network: bodies[k].Network}
+			if err := b.restore(inner); err != nil {
+				return fmt.Errorf("step %d: %s: %w", i, bodies[k].Name, err)
+			}
+			s.Bodies = append(s.Bodies, inner)
 		}
 		p.Steps = append(p.Steps, s)
 	}
-	return p, p.check()
+	return nil
 }

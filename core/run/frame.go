@@ -27,6 +27,7 @@ type frame struct {
 type launch struct {
 	in, out []kernels.Mem
 	scratch kernels.Mem
+	control *control // of a step with bodies
 }
 
 // newFrame returns the arguments of all launches at a shape, in the given memory.
@@ -52,7 +53,7 @@ func (c *ExecutionContext) newFrame(at *shape, arena, io kernels.Mem) *frame {
 			f.outputs[s.Tensor.Name] = i
 		}
 	}
-	for _, s := range p.Steps {
+	for i, s := range p.Steps {
 		var a launch
 		for _, in := range s.In {
 			if in < 0 {
@@ -66,6 +67,9 @@ func (c *ExecutionContext) newFrame(at *shape, arena, io kernels.Mem) *frame {
 		}
 		if s.Scratch >= 0 {
 			a.scratch = f.mem[s.Scratch]
+		}
+		if len(s.Bodies) > 0 {
+			a.control = c.control(at.Loaded, i, a.scratch)
 		}
 		f.args = append(f.args, a)
 	}

@@ -169,7 +169,7 @@ func (y *layout) layer(l *graph.Layer) error {
 	}
 	step := Step{
 		Name: l.Name, From: l.From, Layer: l, Tactic: o.tactic.Name, In: in, Scratch: -1,
-		Time: o.price.Time, Timed: o.price.Timed, Candidates: y.of[l].report(),
+		Time: o.price.Time, Timed: o.price.Timed, Candidates: y.of[l].report(), Bodies: o.bodies,
 	}
 	index := len(y.plan.Steps)
 	switch {
@@ -347,6 +347,11 @@ func (p *Plan) assign() {
 	stats.LowerBound, stats.PeakStep = lowerBound(spans)
 	for _, t := range p.Network.Consts() {
 		stats.Weights += len(t.Weights)
+	}
+	for _, s := range p.Steps {
+		for _, b := range s.Bodies {
+			stats.Weights += b.Memory.Weights
+		}
 	}
 	p.Memory = stats
 }

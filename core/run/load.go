@@ -21,6 +21,7 @@ type Loaded struct {
 	scratch   []int            // workspace beyond the plan's, by step; nil for none
 	packs     *packs           // what kernels at other extents, and of other plans, have in common
 	shapes    *shapes          // those at other extents; nil where the plan has but one
+	bodies    [][]*Loaded      // by step, of the networks inside its layer
 }
 
 // Load binds the plan's kernels on backend. A tactic that the backend does not have is an error that wraps
@@ -45,7 +46,7 @@ func load(ctx context.Context, p *Plan, backend Backend, packs *packs, constants
 		return nil, err
 	}
 	p = p.withWorkspace(backend)
-	l := &Loaded{Plan: p, packs: packs, backend: backend, kernels: make([]kernels.Kernel, len(p.Steps)), shapes: newShapes(p)}
+	l := &Loaded{Plan: p, packs: packs, backend: backend, kernels: make([]kernels.Kernel, len(p.Steps)), shapes: newShapes(p), bodies: make([][]*Loaded, len(p.Steps))}
 	atATime := 1
 	if c, ok := backend.(Compiler); ok {
 		c.Adopt(p.Code)
@@ -54,7 +55,9 @@ func load(ctx context.Context, p *Plan, backend Backend, packs *packs, constants
 	var telling sync.Mutex
 	done := 0
 	err := Parallel(ctx, len(p.Steps), atATime, func(i int) (err error) {
-		l.kernels[i], err = bindStep(p, i, backend, packs.at(p.Steps[i].Layer, p.Steps[i].Tactic))
+		if l.kernels[i], err = bindStep(p, i, backend, packs.at(p.Steps[i].Layer, p.Steps[i].Tactic)); err == nil {
+			err = l.loadBodies(ctx, i)
+		}
 		if tell != nil {
 			telling.Lock()
 			defer telling.Unlock()
@@ -79,7 +82,7 @@ func load(ctx context.Context, p *Plan, backend Backend, packs *packs, constants
 // bindStep returns the kernel of step i; nil for InMemory.
 func bindStep(p *Plan, i int, backend Backend, packs *kernels.Packs) (kernels.Kernel, error) {
 	s := p.Steps[i]
-	if s.Tactic == InMemory {
+	if s.Tactic == InMemory || s.Tactic == SubPlans {
 		return nil, nil
 	}
 	t, ok := findTactic(backend, s)
@@ -149,6 +152,12 @@ func (l *Loaded) Backend() Backend { return l.backend }
 // Close gives the kernels and the constants' memory back. The contexts must be closed before.
 func (l *Loaded) Close() {
 	l.shapes.close()
+	for _, list := range l.bodies {
+		for _, b := range list {
+			b.Close()
+		}
+	}
+	l.bodies = nil
 	for i, k := range l.kernels {
 		_ = kernels.Close(k) // what cannot be unloaded is lost with its device
 		l.kernels[i] = nil

@@ -68,6 +68,7 @@ type Step struct {
 	Time       time.Duration // the tuner's measurement, or the backend's estimate
 	Timed      bool          // Time was measured on the device
 	Candidates []Candidate   // what else there was
+	Bodies     []*Plan       `json:"-"` // of the networks inside the layer, where the tactic is SubPlans
 }
 
 // InMemory is the tactic of a step that launches nothing: a view of the same bytes, a concatenation whose inputs were

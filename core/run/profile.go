@@ -59,6 +59,7 @@ func Percentile(sorted []time.Duration, p float64) time.Duration {
 type Sample struct {
 	Latency time.Duration   // end to end, without the copies of inputs and outputs
 	Steps   []time.Duration // by step; nil where only the whole was timed. Valid until the next sample
+	Inside  []Inside        // of the steps of bodies, where steps were timed and there are such
 	Split   *Split          // of another inference, with the copies; nil for most samples. Valid until the next sample
 }
 
@@ -126,7 +127,9 @@ func (c *ExecutionContext) sample(n int, perStep bool, times []time.Duration) (s
 			return s, err
 		}
 	}
+	c.beginInside()
 	whole, err := c.ExecuteTimed(times)
+	s.Inside = c.endInside()
 	if estimated {
 		s.Latency = whole
 	}

@@ -31,6 +31,11 @@ func (c *Candidates) Choose(ctx context.Context) (*Choice, error) {
 	}
 	choice := &Choice{ctx: ctx, Candidates: c, options: map[*graph.Layer][]option{}, launches: map[conversion]term{}}
 	for _, lc := range c.layers {
+		if lc.bodies != nil {
+			if err := lc.chooseBodies(ctx, c.env); err != nil {
+				return nil, err
+			}
+		}
 		choice.options[lc.layer] = lc.options()
 	}
 	choice.search()

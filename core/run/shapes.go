@@ -122,8 +122,12 @@ func (l *Loaded) bindAt(env map[string]int) (at *Loaded, err error) {
 		}
 		return Load(context.Background(), p, l.backend)
 	}
-	at = &Loaded{Plan: p, packs: l.packs, backend: l.backend, kernels: make([]kernels.Kernel, len(p.Steps))}
+	at = &Loaded{Plan: p, packs: l.packs, backend: l.backend, kernels: make([]kernels.Kernel, len(p.Steps)), bodies: make([][]*Loaded, len(p.Steps))}
 	for i := range p.Steps {
+		if err = l.bindBodiesAt(at, i, env); err != nil {
+			at.Close()
+			return nil, err
+		}
 		if at.kernels[i], err = l.bindStepAt(at, i); err != nil {
 			at.Close()
 			return nil, err
@@ -144,7 +148,7 @@ func (l *Loaded) bindStepAt(at *Loaded, i int) (kernels.Kernel, error) {
 	s := p.Steps[i]
 	b := p.Binding(i)
 	empty := func(d kernels.Desc) bool { return slices.Contains(d.Dims, 0) }
-	if s.Tactic == InMemory || !slices.ContainsFunc(b.Out, func(d kernels.Desc) bool { return !empty(d) }) {
+	if s.Tactic == InMemory || s.Tactic == SubPlans || !slices.ContainsFunc(b.Out, func(d kernels.Desc) bool { return !empty(d) }) {
 		return nil, nil
 	}
 	k, err := bindStep(p, i, l.backend, l.packs.at(s.Layer, s.Tactic))
@@ -258,6 +262,9 @@ func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
 	for i := range at.scratch {
 		if n := at.scratch[i]; n > 0 {
 			f.args[i].scratch = c.base.backend.Slice(own[2], 0, n)
+			if f.args[i].control != nil {
+				f.args[i].control = c.control(at.Loaded, i, f.args[i].scratch)
+			}
 		}
 	}
 	c.frames = append(c.frames, f)

@@ -105,13 +105,15 @@ func leaveOut(g []*Launch) {
 // LeftOut returns the launches that predictions left out.
 func (c *Candidates) LeftOut() []*Launch {
 	var list []*Launch
-	for _, lc := range c.layers {
-		for _, a := range lc.launches {
-			if a.left != nil {
-				list = append(list, a)
+	c.every(func(c *Candidates) {
+		for _, lc := range c.layers {
+			for _, a := range lc.launches {
+				if a.left != nil {
+					list = append(list, a)
+				}
 			}
 		}
-	}
+	})
 	return list
 }
 
@@ -119,17 +121,19 @@ func (c *Candidates) LeftOut() []*Launch {
 // next tile's fastest, and the best predictions of their neighbouring splits.
 func (c *Candidates) Twins() []*Launch {
 	var list []*Launch
-	for _, lc := range c.layers {
-		for _, g := range lc.groups {
-			for _, lead := range leading(g) {
-				for _, a := range near(g, lead) {
-					if a.left != nil {
-						list = append(list, a)
+	c.every(func(c *Candidates) {
+		for _, lc := range c.layers {
+			for _, g := range lc.groups {
+				for _, lead := range leading(g) {
+					for _, a := range near(g, lead) {
+						if a.left != nil {
+							list = append(list, a)
+						}
 					}
 				}
 			}
 		}
-	}
+	})
 	return list
 }
 

@@ -76,6 +76,7 @@ func Layers() []Case {
 	m.fewBits()
 	m.quantizedConstants()
 	m.dynamicProducts()
+	m.controls()
 	return m.cases
 }
 

@@ -24,6 +24,9 @@ func Blocks(layers []Layer) []Block {
 	kinds, numbers := make([]int, len(layers)), map[string]int{}
 	for i := range layers {
 		kind := layers[i].kind()
+		if layers[i].Depth > 0 || i+1 < len(layers) && layers[i+1].Depth > layers[i].Depth { // bodies fold by themselves
+			kind = fmt.Sprint(i)
+		}
 		if _, ok := numbers[kind]; !ok {
 			numbers[kind] = len(numbers)
 		}

@@ -17,6 +17,8 @@ import (
 //   - A launch is a step that has the device do something; the others only arrange memory, as a view of other bytes or a
 //     concatenation of parts that lie in their place already do. Steps = Launches + InMemory. What a tactic makes of one
 //     launch, as two kernels for a product whose depth is split, is the tactic's business.
+//
+// Layers inside an If, a Loop or a Scan count once each, however often they run; the layer around them launches nothing itself.
 type Counts struct {
 	Launches  int `json:"Layers"`
 	Source    int `output:"source_layers"` // 0 of an engine that does not hold its source network

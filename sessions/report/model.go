@@ -55,6 +55,10 @@ type Layer struct {
 	Text      string   // its line in the network's text form
 	Details   []Detail `json:",omitempty"` // what the attributes do not say
 
+	Inside string `json:",omitempty"` // the layer whose body it is in: an If, a Loop or a Scan
+	Body   string `json:",omitempty"` // which of its bodies, as "then"
+	Depth  int    `json:",omitempty"` // how many layers it is in, one in the other
+
 	Unsupported string `json:",omitempty"` // why the layer cannot be imported
 	Behind      string `json:",omitempty"` // the layer to blame for that; empty: this one
 }

@@ -40,6 +40,17 @@ type LayerTiming struct {
 	Bins   *TimeBins       `json:",omitempty"`                      // of all samples; nil in recordings of older programs
 	FLOPs  int64           `json:",omitempty" output:"flops"`
 	Bytes  int64           // read and written, weights included
+	Inside []InsideTiming  `json:",omitempty"` // of the steps of its bodies
+}
+
+// InsideTiming is what a step of a body takes in an inference.
+type InsideTiming struct {
+	Name      string
+	Op        string
+	Precision string
+	Tactic    string
+	Runs      float64       // how often it runs, on average
+	Mean      time.Duration // of all of these together
 }
 
 // TimeBins counts samples in equally wide bins from Low to High.

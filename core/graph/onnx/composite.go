@@ -2,14 +2,14 @@ package onnx
 
 import "github.com/trtui/trtui/core/graph"
 
-// layers imports a node as the layers that it is made of.
-func (im *importer) layers(n *node, name string, c *graph.Composite, inputs []*graph.Tensor) []error {
+// composite imports a node as the layers that it is made of.
+func (im *importer) composite(n *node, name string, c *graph.Composite, inputs []*graph.Tensor) []error {
 	gn, err := im.graphNode(n, name, inputs)
 	if err != nil {
 		return []error{err}
 	}
 	outputs := trimEmpty(n.outputs)
-	list, errs := c.Add(im.net, im.Ops, gn, outputs, im.isReserved)
+	list, errs := c.Add(im.net, im.Ops, gn, im.prefixed(outputs), im.isReserved)
 	for i, t := range list {
 		if outputs[i] != "" {
 			im.values[outputs[i]] = t
@@ -25,9 +25,12 @@ func (im *importer) isReserved(name string) bool {
 		for n, layer := range im.names {
 			im.reserved[layer] = true
 			for _, out := range n.outputs {
-				im.reserved[out] = true
+				im.reserved[im.scope.prefix+out] = true
 			}
 		}
+		for name := range im.initializers {
+			im.reserved[im.scope.prefix+name] = true
+		}
 	}
-	return im.reserved[name] || im.initializers[name] != nil
+	return im.reserved[name] || im.scope.inlined && im.scope.outer.isReserved(name)
 }

@@ -22,6 +22,7 @@ type Problem struct {
 
 var (
 	errNoOp     = errors.New("operator is not supported")
+	errInside   = errors.New("what its graphs have is not supported")
 	errOldOpset = errors.New("the model's operator set is not supported")
 )
 

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"maps"
@@ -136,8 +137,10 @@ func (x *exporter) node(name string, n graph.OnnxNode) error {
 		if !ok {
 			continue
 		}
-		m, err := attributeBytes(key, a)
-		if err != nil {
+		var m []byte
+		if a.Kind == graph.AttrGraph {
+			m = x.subgraph(key, a.Graph)
+		} else if m, err = attributeBytes(key, a); err != nil {
 			return err
 		}
 		b = message(b, 5, m)
@@ -147,6 +150,26 @@ func (x *exporter) node(name string, n graph.OnnxNode) error {
 	}
 	x.parts = append(x.parts, message(nil, 1, b))
 	return nil
+}
+
+// subgraph returns an AttributeProto of a graph.
+func (x *exporter) subgraph(name string, n *graph.Network) []byte {
+	sub := &exporter{net: n, unique: x.unique, opsets: x.opsets}
+	sub.graph()
+	x.problems = append(x.problems, sub.problems...)
+	b := text(nil, 1, name)
+	b = message(b, 6, bytes.Join(sub.parts, nil))
+	return varint(b, 20, kindGraph)
+}
+
+// WriteGraph returns a GraphProto of a network, whose tensors keep their names. The last inputs, so many, are values of the graph
+// around it. What has no form in ONNX is left out.
+func WriteGraph(n *graph.Network, captured int) []byte {
+	c := n.Clone()
+	c.Inputs = c.Inputs[:len(c.Inputs)-captured]
+	x := &exporter{net: c, unique: c.UniqueNames(), opsets: map[string]int{}}
+	x.graph()
+	return bytes.Join(x.parts, nil)
 }
 
 // attributeBytes returns an AttributeProto.

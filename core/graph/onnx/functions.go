@@ -3,6 +3,7 @@ package onnx
 import (
 	"fmt"
 	"maps"
+	"slices"
 )
 
 const (
@@ -16,6 +17,7 @@ type inliner struct {
 	functions map[functionKey]*function
 	prefixes  map[string]bool // of the calls
 	calls     int
+	nodes     int // in all graphs
 	nameBytes int
 	out       []*node
 }
@@ -35,19 +37,56 @@ func inline(nodes []*node, functions []*function) ([]*node, *Problem) {
 	if p := in.add(nodes, 0); p != nil {
 		return nil, p
 	}
+	return in.numbered(), nil
+}
+
+// numbered returns the nodes of a graph, which know their position.
+func (in *inliner) numbered() []*node {
 	for i, n := range in.out {
 		n.index = i
 	}
-	return in.out, nil
+	return in.out
+}
+
+// within returns the node with calls replaced in the graphs that it has.
+func (in *inliner) within(n *node, depth int) (*node, *Problem) {
+	if !n.hasGraphs() {
+		return n, nil
+	}
+	c := *n
+	c.attrs = slices.Clone(n.attrs)
+	for i, a := range c.attrs {
+		if a.graph == nil {
+			continue
+		}
+		outer := in.out
+		in.out = nil
+		if p := in.add(a.graph.nodes, depth); p != nil {
+			return nil, p
+		}
+		g := *a.graph
+		g.nodes = in.numbered()
+		in.out = outer
+		b := *a
+		b.graph = &g
+		c.attrs[i] = &b
+	}
+	c.capture()
+	return &c, nil
 }
 
 func (in *inliner) add(nodes []*node, depth int) *Problem {
 	for _, n := range nodes {
-		if len(in.out)+in.calls > maxNodes || in.nameBytes > maxNewNames {
+		if in.nodes+in.calls > maxNodes || in.nameBytes > maxNewNames {
 			return n.problem(fmt.Sprintf("functions have too many nodes when they are inlined: more than %d, or %d bytes of names", maxNodes, maxNewNames))
 		}
 		f := in.functions[functionKey{n.domain, n.opType, n.overload}]
 		if f == nil {
+			n, p := in.within(n, depth)
+			if p != nil {
+				return p
+			}
+			in.nodes++
 			in.out = append(in.out, n)
 			continue
 		}
@@ -78,46 +117,89 @@ func (in *inliner) instance(f *function, call *node) ([]*node, *Problem) {
 	}
 	in.prefixes[prefix] = true
 	names := callerNames(f, call)
-	rename := func(list []string) []string {
-		out := make([]string, len(list))
-		for i, name := range list {
-			to, ok := names[name]
-			if !ok {
-				to = prefix + name
-				in.nameBytes += len(to)
-			}
-			out[i] = to
+	rename := func(name string) string {
+		to, ok := names[name]
+		if !ok {
+			to = prefix + name
+			in.nameBytes += len(to)
 		}
-		return out
+		return to
 	}
-	args := arguments(f, call)
 	opsets := f.opsets
 	if _, ok := opsets[""]; !ok && call.opsets != nil {
 		opsets = maps.Clone(f.opsets)
 		opsets[""] = call.opsets[""]
 	}
+	made := &instance{in, opsets, arguments(f, call)}
 	var body []*node
 	for _, n := range f.nodes {
-		c := &node{
-			name: prefix + n.name, opType: n.opType, domain: n.domain, overload: n.overload,
-			inputs: rename(n.inputs), outputs: rename(n.outputs), opsets: opsets,
-		}
-		if n.name == "" {
+		c := made.node(n, rename)
+		if c.name = prefix + n.name; n.name == "" {
 			c.name = fmt.Sprintf("%s%s_%d", prefix, n.opType, n.index)
 		}
 		in.nameBytes += len(c.name)
-		for _, a := range n.attrs {
-			if a.ref == "" {
-				c.attrs = append(c.attrs, a)
-			} else if v := args[a.ref]; v != nil {
-				arg := *v
-				arg.name = a.name
-				c.attrs = append(c.attrs, &arg)
-			}
-		}
 		body = append(body, c)
 	}
 	return body, nil
+}
+
+// instance is a function's body for one call.
+type instance struct {
+	in     *inliner
+	opsets map[string]int
+	args   map[string]*attribute
+}
+
+// node returns a node of the function under other names of values.
+func (s *instance) node(n *node, rename func(string) string) *node {
+	each := func(list []string) []string {
+		out := make([]string, len(list))
+		for i, name := range list {
+			out[i] = rename(name)
+		}
+		return out
+	}
+	c := &node{name: n.name, opType: n.opType, domain: n.domain, overload: n.overload, index: n.index,
+		inputs: each(n.inputs), outputs: each(n.outputs), opsets: s.opsets}
+	for _, a := range n.attrs {
+		switch v := s.args[a.ref]; {
+		case a.ref == "" && a.graph != nil:
+			arg := *a
+			arg.graph = s.graph(a.graph, rename)
+			c.attrs = append(c.attrs, &arg)
+		case a.ref == "":
+			c.attrs = append(c.attrs, a)
+		case v != nil:
+			arg := *v
+			arg.name = a.name
+			c.attrs = append(c.attrs, &arg)
+		}
+	}
+	c.capture()
+	return c
+}
+
+// graph returns a graph inside the function, whose own values keep their names.
+func (s *instance) graph(g *graphProto, rename func(string) string) *graphProto {
+	own := g.defines()
+	inner := func(name string) string {
+		if name == "" || own[name] {
+			return name
+		}
+		return rename(name)
+	}
+	c := *g
+	c.nodes, c.outputs = nil, nil
+	for _, n := range g.nodes {
+		s.in.nameBytes += len(n.name)
+		c.nodes = append(c.nodes, s.node(n, inner))
+	}
+	for _, v := range g.outputs {
+		to := *v
+		to.name = inner(v.name)
+		c.outputs = append(c.outputs, &to)
+	}
+	return &c
 }
 
 // callerNames gives the names that the caller has for the function's inputs and outputs; an input that it leaves out has

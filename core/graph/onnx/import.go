@@ -35,6 +35,8 @@ type importer struct {
 	damaged      bool                     // there is nothing that could be looked at
 	symbols      map[string]string        // symbol by dim_param
 	taken        map[string]bool          // symbols
+	sequences    map[string][]*graph.Tensor
+	scope        scope
 }
 
 // NotModelError says that a file cannot be read as an ONNX model at all.
@@ -64,7 +66,8 @@ func (o Importer) parse(name string, data []byte, external func(*tensor, int) ([
 	im := &importer{
 		Importer: o, net: graph.NewNetwork(m.graph.name), external: external, opsets: m.opsets,
 		initializers: map[string]*tensor{}, sparse: map[string]bool{}, values: map[string]*graph.Tensor{},
-		symbols: map[string]string{}, taken: map[string]bool{},
+		symbols: map[string]string{}, taken: map[string]bool{}, sequences: map[string][]*graph.Tensor{},
+		scope: scope{work: &work{}},
 	}
 	if looked {
 		im.look = newLook(&m.graph)
@@ -113,12 +116,7 @@ func (im *importer) model(m *model) {
 		}
 	}
 	g := &m.graph
-	for _, t := range g.initializers {
-		im.initializers[t.name] = t
-	}
-	for _, name := range g.sparse {
-		im.sparse[name] = true
-	}
+	im.declare(g)
 	nodes, problem := inline(g.nodes, m.functions)
 	if problem != nil {
 		im.refuse(problem)
@@ -139,10 +137,7 @@ func (im *importer) model(m *model) {
 			im.input(in)
 		}
 	}
-	im.names = layerNames(nodes)
-	for _, n := range order {
-		im.node(n, im.names[n])
-	}
+	im.layers(nodes, order)
 	for _, out := range g.outputs {
 		im.output(out)
 	}
@@ -150,6 +145,27 @@ func (im *importer) model(m *model) {
 		im.refuse(&Problem{Reason: "the graph has no outputs"})
 	}
 	im.net.Prune()
+}
+
+// declare takes note of a graph's initializers.
+func (im *importer) declare(g *graphProto) {
+	for _, t := range g.initializers {
+		im.initializers[t.name] = t
+	}
+	for _, name := range g.sparse {
+		im.sparse[name] = true
+	}
+}
+
+// layers imports the nodes of a graph, in a topological order of them.
+func (im *importer) layers(nodes, order []*node) {
+	im.names = layerNames(nodes)
+	for n, name := range im.names {
+		im.names[n] = im.scope.prefix + name
+	}
+	for _, n := range order {
+		im.node(n, im.names[n])
+	}
 }
 
 // node adds a node's layer, or reports why that cannot be done. Where an input could not be made, only the operator
@@ -169,9 +185,16 @@ func (im *importer) node(n *node, name string) {
 		im.constant(n, name)
 		return
 	}
+	if im.sequence(n, name) {
+		return
+	}
 	op, composite := im.Ops.Onnx(n.domain, n.opType), im.Ops.Composite(n.domain, n.opType)
 	if op == nil && composite == nil {
 		im.fail(n, name, errNoOp)
+		return
+	}
+	if err := im.noSequences(n); err != nil {
+		im.fail(n, name, err)
 		return
 	}
 	inputs, ok := im.inputs(n)
@@ -180,10 +203,13 @@ func (im *importer) node(n *node, name string) {
 		return
 	}
 	var errs []error
-	if op != nil {
-		errs = im.layer(n, name, op, inputs)
-	} else {
-		errs = im.layers(n, name, composite, inputs)
+	switch {
+	case n.hasGraphs():
+		errs = im.control(n, name, op, inputs)
+	case op != nil:
+		errs = im.layer(n, name, op, inputs, nil)
+	default:
+		errs = im.composite(n, name, composite, inputs)
 	}
 	if len(errs) > 0 {
 		im.fail(n, name, errs...)
@@ -196,9 +222,15 @@ func (im *importer) node(n *node, name string) {
 // made.
 func (im *importer) inputs(n *node) (list []*graph.Tensor, ok bool) {
 	ok = true
-	for _, in := range n.inputs {
+	for i, in := range n.reads() {
 		if in == "" {
 			list = append(list, nil)
+			continue
+		}
+		if n.hasGraphs() && im.list(in) != nil { // its graphs may read it
+			if i < len(n.inputs) {
+				list = append(list, nil)
+			}
 			continue
 		}
 		t, known := im.value(in)
@@ -207,7 +239,9 @@ func (im *importer) inputs(n *node) (list []*graph.Tensor, ok bool) {
 			im.refuse(n.problem(fmt.Sprintf("its input %q is produced by no node, and is no input and no initializer of the graph", in)))
 		}
 		ok = ok && t != nil && t.IsKnown()
-		list = append(list, t)
+		if i < len(n.inputs) {
+			list = append(list, t)
+		}
 	}
 	for len(list) > 0 && list[len(list)-1] == nil {
 		list = list[:len(list)-1]
@@ -215,8 +249,8 @@ func (im *importer) inputs(n *node) (list []*graph.Tensor, ok bool) {
 	return list, ok
 }
 
-// layer imports a node through its op.
-func (im *importer) layer(n *node, name string, op *graph.Op, inputs []*graph.Tensor) (errs []error) {
+// layer imports a node through its op, with what its graphs have become.
+func (im *importer) layer(n *node, name string, op *graph.Op, inputs []*graph.Tensor, inside *bodies) (errs []error) {
 	defer func() {
 		if r := recover(); r != nil {
 			if l := im.net.Layer(name); l != nil {
@@ -229,6 +263,7 @@ func (im *importer) layer(n *node, name string, op *graph.Op, inputs []*graph.Te
 	if err != nil {
 		return []error{err}
 	}
+	inside.describe(gn)
 	var attrs any
 	if op.Import != nil {
 		attrs, inputs, err = op.Import(gn)
@@ -242,7 +277,7 @@ func (im *importer) layer(n *node, name string, op *graph.Op, inputs []*graph.Te
 		return gn.Unasked()
 	}
 	outputs := trimEmpty(n.outputs)
-	l, err := im.net.Add(name, op, attrs, inputs, outputNames(name, outputs)...)
+	l, err := im.net.Add(name, op, attrs, inputs, im.tensorNames(name, outputs)...)
 	if err != nil {
 		return []error{unwrapLayer(err)}
 	}
@@ -266,17 +301,6 @@ func unwrapLayer(err error) error {
 		return u.Unwrap()
 	}
 	return err
-}
-
-// outputNames gives the outputs of a layer that have no name one made of the layer's.
-func outputNames(layer string, outputs []string) []string {
-	names := slices.Clone(outputs)
-	for i, out := range names {
-		if out == "" {
-			names[i] = fmt.Sprintf("%s_output%d", layer, i)
-		}
-	}
-	return names
 }
 
 func trimEmpty(names []string) []string {
@@ -371,5 +395,5 @@ func (im *importer) constant(n *node, name string) {
 		im.fail(n, name, fmt.Errorf("attribute %s is not supported", key))
 		return
 	}
-	im.values[n.outputs[0]] = im.net.AddConst(n.outputs[0], v)
+	im.values[n.outputs[0]] = im.net.AddConst(im.scope.prefix+n.outputs[0], v)
 }

@@ -99,7 +99,7 @@ var importErrorCases = []struct {
 		nodeField("Bar", "", list("b"), list("c")), nodeField("Relu", "r", list("x"), list("y"), intAttr("odd", 1)), output("y", 2), output("c", 2)),
 		list("Foo (2 nodes: f, #1): operator is not supported; Bar (node #2): operator is not supported; Relu (node r): attribute odd is not supported")},
 	{"subgraph", modelBytes(input("x", 2), nodeField("If", "cond", list("x"), list("y"), sub(5, msg(str(1, "then_branch"), num(20, 5), sub(6, nil)))), output("y", 2)),
-		list("If (node cond): operator is not supported")},
+		list("If (node cond): attribute else_branch is no graph")},
 	{"attribute kind", modelBytes(input("x", 1, 1, 4), nodeField("MaxPool", "p", list("x"), list("y"), intAttr("kernel_shape", 2)), output("y", 1)), list("attribute kernel_shape is of int, want ints")},
 	{"a flag that is none", modelBytes(input("x", 2, 3), nodeField("ReduceMax", "m", list("x"), list("y"), intAttr("keepdims", 2)), nodeField("ArgMax", "a", list("x"), list("z"), intAttr("select_last_index", -1)), output("y", 2, 1)),
 		list("ReduceMax (node m): attribute keepdims is 2, want 0 or 1", "ArgMax (node a): attribute select_last_index is -1, want 0 or 1")},

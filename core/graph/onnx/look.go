@@ -33,7 +33,7 @@ func newLook(g *graphProto) *look {
 
 // source returns the layer that is not supported on which one of the node's inputs depends, "" if none does.
 func (k *look) source(n *node) string {
-	for _, in := range n.inputs {
+	for _, in := range n.reads() {
 		if name := k.behind[in]; name != "" {
 			return name
 		}
@@ -60,7 +60,7 @@ func (im *importer) fail(n *node, name string, errs ...error) {
 	}
 	var reasons []string
 	for _, err := range errs {
-		if reasons = append(reasons, err.Error()); behind == "" && !errors.Is(err, errOldOpset) {
+		if reasons = append(reasons, err.Error()); behind == "" && !errors.Is(err, errOldOpset) && !errors.Is(err, errInside) {
 			im.report(n.problem(err.Error()))
 		}
 	}
@@ -72,13 +72,13 @@ func (im *importer) follow(n *node, name string) {
 	if im.look == nil {
 		return
 	}
-	for _, in := range n.inputs {
+	for _, in := range n.reads() {
 		if why := im.look.bad[in]; why != "" {
 			im.stand(n, name, why, "")
 			return
 		}
 	}
-	for _, in := range n.inputs {
+	for _, in := range n.reads() {
 		if t := im.values[in]; in != "" && (t == nil || !t.IsKnown()) {
 			from := im.look.behind[in]
 			im.stand(n, name, fmt.Sprintf("its input %q has no known shape: it comes from unsupported node %s", in, from), from)
@@ -94,7 +94,7 @@ func (im *importer) stand(n *node, name, reason, behind string) {
 	}
 	u := graph.Unsupported{Domain: n.domain, Op: n.opType, Reason: cut(reason), Behind: behind, Summary: summary(n)}
 	outputs := trimEmpty(n.outputs)
-	names := outputNames(name, outputs)
+	names := im.tensorNames(name, outputs)
 	for _, out := range names {
 		u.Outputs = append(u.Outputs, im.declaration(out))
 	}

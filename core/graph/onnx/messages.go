@@ -2,8 +2,7 @@ package onnx
 
 import "google.golang.org/protobuf/encoding/protowire"
 
-// The messages of onnx.proto, as far as an importer for inference reads them. Subgraphs are not decoded: only the
-// operators that have them could use them, and they are unsupported.
+// The messages of onnx.proto, as far as an importer for inference reads them.
 type (
 	model struct {
 		irVersion int64
@@ -25,7 +24,8 @@ type (
 		name, opType, domain, overload string
 		inputs, outputs                []string
 		attrs                          []*attribute
-		index                          int            // its position in the file
+		index                          int            // its position in its graph
+		captured                       []string       // values of the graphs around it that its own graphs read, each once
 		opsets                         map[string]int // version by domain, where it differs from the model's
 	}
 	attribute struct {
@@ -36,6 +36,7 @@ type (
 		int     int64
 		str     string
 		tensor  *tensor
+		graph   *graphProto
 		ints    []int64
 		floats  []byte // little-endian
 		strings []string
@@ -180,10 +181,11 @@ func (d *decoder) node(b []byte, index int) *node {
 			n.overload = d.text(f)
 		}
 	})
+	n.capture()
 	return n
 }
 
-// The kinds of attribute that are decoded, by AttributeType; of a graph, only that it is one.
+// The kinds of attribute that are decoded, by AttributeType.
 const (
 	kindFloat   = 1
 	kindInt     = 2
@@ -197,7 +199,7 @@ const (
 
 // attributeFields gives the AttributeType that a field of AttributeProto goes with, for the oldest files, which do
 // not say it.
-var attributeFields = map[protowire.Number]int64{2: kindFloat, 3: kindInt, 4: kindString, 5: kindTensor, 7: kindFloats, 8: kindInts, 9: kindStrings}
+var attributeFields = map[protowire.Number]int64{2: kindFloat, 3: kindInt, 4: kindString, 5: kindTensor, 6: kindGraph, 7: kindFloats, 8: kindInts, 9: kindStrings}
 
 func (d *decoder) attribute(b []byte) *attribute {
 	d.message()
@@ -218,6 +220,8 @@ func (d *decoder) attribute(b []byte) *attribute {
 			a.str = d.text(f)
 		case 5:
 			a.tensor = d.tensor(d.bytes(f))
+		case 6:
+			a.graph = d.subgraph(d.bytes(f))
 		case 7:
 			a.floats = d.fixed(a.floats, f, 4)
 		case 8:
@@ -300,9 +304,12 @@ func (d *decoder) entry(entries map[string]string, b []byte) {
 // valueKinds names the fields of TypeProto.
 var valueKinds = map[protowire.Number]string{1: "tensor", 4: "sequence", 5: "map", 7: "opaque", 8: "sparse tensor", 9: "optional"}
 
+// noType is the kind of a value of which only the name is stated.
+const noType = "value without a type"
+
 func (d *decoder) valueInfo(b []byte) *valueInfo {
 	d.message()
-	v := &valueInfo{kind: "value without a type"}
+	v := &valueInfo{kind: noType}
 	d.fields("value_info", b, func(f field) {
 		switch f.num {
 		case 1:

@@ -22,8 +22,11 @@ func sortNodes(nodes []*node) ([]*node, *Problem) {
 			producer[out] = n
 		}
 	}
-	order, cycle := graph.TopologicalOrder(nodes, func(n *node) int { return len(n.inputs) }, func(n *node, i int) *node {
-		return producer[n.inputs[i]]
+	order, cycle := graph.TopologicalOrder(nodes, func(n *node) int { return len(n.inputs) + len(n.captured) }, func(n *node, i int) *node {
+		if i < len(n.inputs) {
+			return producer[n.inputs[i]]
+		}
+		return producer[n.captured[i-len(n.inputs)]]
 	})
 	if cycle != nil {
 		return nil, cycle.problem("it is part of a cycle: its input depends on its output")

@@ -91,7 +91,9 @@ func (im *importer) symbol(param string) string {
 func (im *importer) output(v *valueInfo) {
 	t, ok := im.value(v.name)
 	if t == nil {
-		if !ok {
+		if im.list(v.name) != nil {
+			im.report(&Problem{Reason: fmt.Sprintf("output %q is a sequence, which is not supported", v.name)})
+		} else if !ok {
 			im.refuse(&Problem{Reason: fmt.Sprintf("output %q: nothing produces it", v.name)})
 		}
 		return
@@ -148,7 +150,7 @@ func (im *importer) value(name string) (t *graph.Tensor, ok bool) {
 	}
 	init := im.initializers[name]
 	if init == nil {
-		return nil, false
+		return im.outside(name)
 	}
 	v, err := init.value(im.external)
 	if err != nil {
@@ -159,6 +161,6 @@ func (im *importer) value(name string) (t *graph.Tensor, ok bool) {
 		}
 		return nil, true
 	}
-	im.values[name] = im.net.AddConst(name, v)
+	im.values[name] = im.net.AddConst(im.scope.prefix+name, v)
 	return im.values[name], true
 }

@@ -13,6 +13,7 @@ import (
 type decoder struct {
 	path     []string // the messages being read, outermost first
 	messages int      // of the kinds that are counted
+	depth    int      // of the graph that is read: 0 for the model's own
 	values   bool     // what the graph says of its values is read
 	err      error
 }

@@ -35,6 +35,7 @@ func foldAll(r *rewrite) {
 const (
 	maxFoldBytes = 16 << 20  // a constant that is larger than this and than what it is made of is not made
 	maxFoldGrown = 256 << 20 // bound on the bytes of all constants made
+	maxFoldRuns  = 1 << 14   // bound on the layers inside one that are computed
 	maxFoldWork  = 1 << 28   // bound on the products that one matrix product or convolution takes
 )
 
@@ -66,6 +67,9 @@ func (r *rewrite) foldConstant(l *graph.Layer, grown *int) bool {
 	}
 	if made > max(maxFoldBytes, size) || *grown+made > maxFoldGrown {
 		return c.miss(TooLarge, "the result has %d bytes", made)
+	}
+	if runs := l.Runs(nil); runs > maxFoldRuns {
+		return c.miss(TooLarge, "the result takes %d layers", runs)
 	}
 	if work := graph.FLOPs(l, nil) / 2; work > maxFoldWork {
 		return c.miss(TooLarge, "the result takes %d multiplications", work)

@@ -87,7 +87,7 @@ func (b *randomNet) operand(x *graph.Tensor) *graph.Tensor {
 func (b *randomNet) layer() *graph.Tensor {
 	x := b.pick()
 	d := graph.EvalDims(x.Dims, nil)
-	switch b.rng.IntN(14) {
+	switch b.rng.IntN(15) {
 	case 0, 1:
 		return b.randomConv(x, d)
 	case 2:
@@ -134,11 +134,56 @@ func (b *randomNet) layer() *graph.Tensor {
 		return b.pad(b.name("Pad"), x, 0, 1)
 	case 12:
 		return b.upsampled(x, d)
+	case 13:
+		return b.control(x)
 	}
 	if d[2]*d[3] > 64 {
 		return nil
 	}
 	return b.add(b.name("MatMul"), graph.MatMul, nil, x, b.weights(b.name("m"), -.5, .5, d[3], 1+b.rng.IntN(4)))
+}
+
+// control returns what an If or a loop makes of x, whose bodies capture it, another tensor and a constant.
+func (b *randomNet) control(x *graph.Tensor) *graph.Tensor {
+	y, name := b.like(x), b.name("Control")
+	d := graph.Define("control")
+	in, other, flag := d.Input("a", graph.F32, x.Dims...), d.Input("b", graph.F32, x.Dims...), d.Input("c", graph.Bool)
+	trips := d.Constant("d", graph.Values(graph.I64, []int64{int64(b.rng.IntN(4))}))
+	half := d.Weights("e", []float32{0.5}, 1)
+	kind := b.rng.IntN(3)
+	var out []*graph.Tensor
+	if kind == 0 {
+		out = d.Named(name).If(flag, func(c *graph.Definition) []*graph.Tensor { return []*graph.Tensor{c.Relu(c.Add(in, other))} },
+			func(c *graph.Definition) []*graph.Tensor { return []*graph.Tensor{c.Mul(c.Neg(half), other)} })
+	} else {
+		var goes *graph.Tensor
+		if kind == 1 {
+			goes = flag
+		}
+		out = d.Named(name).Loop(trips, goes, []*graph.Tensor{in}, func(c *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
+			return nil, []*graph.Tensor{c.Add(c.Mul(v[0], half), c.Abs(other))}
+		})
+	}
+	d.Output("y", out[0])
+	n, err := d.Network()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	c := b.Tensor("flag")
+	if c == nil {
+		c = b.AddInput("flag", graph.Bool)
+	}
+	stands := map[*graph.Tensor]*graph.Tensor{in: x, other: y, flag: c}
+	l := n.Layer(name)
+	var inputs []*graph.Tensor
+	for _, t := range l.Inputs {
+		if v, ok := t.Const(); ok {
+			inputs = append(inputs, b.AddConst(t.Name, v))
+		} else {
+			inputs = append(inputs, stands[t])
+		}
+	}
+	return b.add(name, l.Op, l.Attrs, inputs...)
 }
 
 // upsampled returns x twice as large, by a resize or a transposed convolution.

@@ -85,7 +85,7 @@ func (l Ledger) Of(layer string) (Entry, bool) {
 func newLedger(n *graph.Network) Ledger {
 	var list Ledger
 	seen := map[string]bool{}
-	for _, l := range n.Layers {
+	for _, l := range n.AllLayers() {
 		for _, name := range l.From {
 			if seen[name] {
 				continue
@@ -110,7 +110,7 @@ type drop struct {
 // after returns the ledger of the network as a pass left it, and an error if the pass lost a source layer.
 func (l Ledger) after(pass string, n *graph.Network, drops map[string]drop) (Ledger, error) {
 	holder := map[string]*graph.Layer{}
-	for _, layer := range n.Layers {
+	for _, layer := range n.AllLayers() {
 		for _, name := range layer.From {
 			if holder[name] == nil {
 				holder[name] = layer

@@ -191,7 +191,7 @@ func runPass(t testing.TB, n *graph.Network, table []Pass, cfg Config) (*graph.N
 		t.Fatalf("the source changed:\n%s", n)
 	}
 	sources := map[string]bool{}
-	for _, l := range n.Layers {
+	for _, l := range n.AllLayers() {
 		for _, name := range l.From {
 			sources[name] = true
 		}

@@ -113,9 +113,10 @@ func (r *rewrite) pass(p Pass) (step Step, err error) {
 			err = graph.NewFault(v)
 		}
 	}()
-	if !slices.Contains(r.cfg.DisableRules, p.Name) {
+	if !r.off(p) {
 		p.run(r)
 	}
+	r.inside(p)
 	if p.lower && !r.net.Lowered {
 		r.net.Lowered, r.changed = true, true
 	}
@@ -135,6 +136,9 @@ func (r *rewrite) pass(p Pass) (step Step, err error) {
 	step.Elapsed = time.Since(start)
 	return step, nil
 }
+
+// off reports whether a pass is switched off as a whole.
+func (r *rewrite) off(p Pass) bool { return slices.Contains(r.cfg.DisableRules, p.Name) }
 
 // settle brings the network into order after a pass and checks it against what it was before.
 func (r *rewrite) settle(before *graph.Network) error {

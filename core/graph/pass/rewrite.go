@@ -239,7 +239,7 @@ func (c *candidate) fire(into ...*graph.Layer) bool {
 
 // drop notes that the source layers of l are gone, and which layer computes their result, if any does.
 func (r *rewrite) drop(l *graph.Layer, fate Fate, instead *graph.Layer) {
-	for _, name := range r.sources(l.From) {
+	for _, name := range r.sources(l.AllFrom()) {
 		d := drop{fate: fate}
 		if instead != nil {
 			d.into = instead.From[0]
@@ -253,7 +253,7 @@ func (r *rewrite) record() []Fired {
 	var list []Fired
 	holders := map[string]string{} // by source layer, the name of the first layer that stands for it
 	if len(r.fired) > 0 {
-		for _, l := range r.net.Layers {
+		for _, l := range r.net.AllLayers() {
 			for _, name := range l.From {
 				if holders[name] == "" {
 					holders[name] = l.Name
@@ -283,7 +283,7 @@ func (r *rewrite) record() []Fired {
 // misses returns the pass's misses, but for those whose layers have come together after all.
 func (r *rewrite) misses() []Missed {
 	holder := map[string]string{}
-	for _, l := range r.net.Layers {
+	for _, l := range r.net.AllLayers() {
 		for _, name := range l.From {
 			holder[name] = l.Name
 		}

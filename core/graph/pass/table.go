@@ -7,8 +7,10 @@ import "fmt"
 func Standard() []Pass {
 	return []Pass{
 		deadCode,
+		controlFlow,
 		expandWeights,
 		foldConstants,
+		trimBodies,
 		staticReshapes,
 		unflattenProducts,
 		deadShapes,
@@ -58,6 +60,9 @@ func Lowering() []Pass {
 var order = []struct{ first, then, why string }{
 	{"dead-code", "expand-weights", "what nothing needs stays small"},
 	{"expand-weights", "unflatten-products", "products by real weights are as all others"},
+	{"dead-code", "control-flow", "what nothing needs is not worth unrolling"},
+	{"control-flow", "fold-constants", "what an iteration computes of its number is constant then"},
+	{"fold-constants", "trim-bodies", "what is folded around a body is a constant in it"},
 	{"dead-code", "fold-constants", "what nothing needs is not worth computing"},
 	{"fold-constants", "static-reshapes", "shapes computed from constants are constants first"},
 	{"static-reshapes", "remove-no-ops", "a reshape to the same shape is recognised by its static form"},

@@ -154,6 +154,9 @@ func (g *generator) layer(n *Node) (*graph.Layer, error) {
 		}
 		node.Inputs = append(node.Inputs, t)
 	}
+	for _, name := range n.Captured {
+		node.Captured = append(node.Captured, g.values[name].Tensor)
+	}
 	attrs, inputs := any(nil), node.Inputs
 	if op.Import != nil {
 		var err error
@@ -208,7 +211,7 @@ func wild(v graph.Value) bool {
 func (g *generator) finish() {
 	read := map[string]bool{}
 	for _, n := range g.model.Nodes {
-		for _, name := range n.In {
+		for _, name := range n.reads() {
 			read[name] = true
 		}
 	}
@@ -236,7 +239,7 @@ func (g *generator) name(prefix string) string {
 func (m *Model) prune() {
 	read := map[string]bool{}
 	for _, n := range m.Nodes {
-		for _, name := range n.In {
+		for _, name := range n.reads() {
 			read[name] = true
 		}
 	}

@@ -39,7 +39,11 @@ type Node struct {
 	Op, Name string
 	In, Out  []string
 	Attrs    map[string]graph.Attr
+	Captured []string // what graphs among the attributes read: their last inputs, which go by these names
 }
+
+// reads returns the values that the node reads.
+func (n Node) reads() []string { return slices.Concat(n.In, n.Captured) }
 
 // clone returns a copy that shares values and attributes, which do not change in place.
 func (m *Model) clone() *Model {
@@ -126,13 +130,13 @@ func (n Node) encode() []byte {
 	}
 	b = text(text(b, 3, n.Name), 4, n.Op)
 	for _, name := range slices.Sorted(maps.Keys(n.Attrs)) {
-		b = field(b, 5, encodeAttr(name, n.Attrs[name]))
+		b = field(b, 5, encodeAttr(name, n.Attrs[name], len(n.Captured)))
 	}
 	return b
 }
 
-// encodeAttr returns an AttributeProto.
-func encodeAttr(name string, a graph.Attr) []byte {
+// encodeAttr returns an AttributeProto. The last inputs of a graph, so many, are not its own.
+func encodeAttr(name string, a graph.Attr, captured int) []byte {
 	b := text(nil, 1, name)
 	switch a.Kind {
 	case graph.AttrFloat:
@@ -143,6 +147,8 @@ func encodeAttr(name string, a graph.Attr) []byte {
 		return text(number(b, 20, 3), 4, a.String)
 	case graph.AttrTensor:
 		return field(number(b, 20, 4), 5, onnx.WriteTensor("", a.Tensor))
+	case graph.AttrGraph:
+		return field(number(b, 20, 5), 6, onnx.WriteGraph(a.Graph, captured))
 	case graph.AttrFloats:
 		b = number(b, 20, 6)
 		for _, f := range a.Floats {

@@ -65,7 +65,7 @@ func (m *Model) sweep() {
 			m.Nodes = slices.Delete(m.Nodes, i, i+1)
 			continue
 		}
-		for _, name := range n.In {
+		for _, name := range n.reads() {
 			need[name] = true
 		}
 	}
@@ -136,7 +136,7 @@ func (h *shrinker) results() (all map[string]graph.Value) {
 // bypass lets what reads a node's result read the node's input.
 func (h *shrinker) bypass() bool {
 	for i, n := range h.best.Nodes {
-		for _, in := range n.In {
+		for _, in := range n.reads() {
 			if in == "" || slices.ContainsFunc(h.best.Consts, func(c Const) bool { return c.Name == in }) {
 				continue
 			}

@@ -1,0 +1,147 @@
+package onnx
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// controlCase is a model with graphs inside nodes, or with sequences, and what ONNX Runtime computes; see testdata/control.py.
+type controlCase struct {
+	Name  string
+	Model []byte
+	Runs  []struct{ Inputs, Outputs map[string]nodeTensor }
+}
+
+func controlCases(t testing.TB) (list []controlCase) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/control.json")
+	if err == nil {
+		err = json.Unmarshal(data, &list)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// check evaluates a network on the inputs of the case.
+func (c controlCase) check(t *testing.T, n *graph.Network) {
+	t.Helper()
+	for i, run := range c.Runs {
+		in := map[string]graph.Value{}
+		for name, x := range run.Inputs {
+			in[name] = x.value()
+		}
+		got, err := n.Eval(context.Background(), in, nil)
+		if err != nil {
+			t.Errorf("run %d: %v", i, err)
+			continue
+		}
+		for name, want := range run.Outputs {
+			if err := near(got[name], want.value()); err != "" {
+				t.Errorf("run %d: %s: %s", i, name, err)
+			}
+		}
+	}
+}
+
+// near says how a value differs from what is wanted.
+func near(got, want graph.Value) string {
+	if got.Type != want.Type || !equalInts(got.Dims, want.Dims) {
+		return got.Type.String() + " of another shape, or another type"
+	}
+	x, y := got.Float64s(), want.Float64s()
+	for i := range y {
+		if d := x[i] - y[i]; d > 1e-5*(1+abs(y[i])) || -d > 1e-5*(1+abs(y[i])) || d != d {
+			return "another value"
+		}
+	}
+	return ""
+}
+
+func abs(x float64) float64 { return max(x, -x) }
+
+func equalInts(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// TestControl compares with ONNX Runtime what is imported, and what is written of it and imported again.
+func TestControl(t *testing.T) {
+	for _, c := range controlCases(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			n, err := Parse(graph.Ops(), "m.onnx", c.Model)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.check(t, n)
+			var b bytes.Buffer
+			if err := Export(&b, n); err != nil {
+				t.Fatal(err)
+			}
+			again, err := Parse(graph.Ops(), "again.onnx", b.Bytes())
+			if err != nil {
+				t.Fatalf("%v\n%s", err, n)
+			}
+			c.check(t, again)
+		})
+	}
+}
+
+// graphField is a graph attribute of the given fields.
+func graphField(name string, fields ...[]byte) []byte { return graphAttr(name, msg(fields...)) }
+
+// TestControlRefused names what is not supported in a graph inside a node by its path.
+func TestControlRefused(t *testing.T) {
+	flag := sub(11, valueBytes("c", 9))
+	branch := func(name, op string) []byte {
+		return graphField(name, nodeField(op, "inner", list("x"), list("p")), sub(12, str(1, "p")))
+	}
+	missing := graphField("else_branch", nodeField("Neg", "n", list("nowhere"), list("p")), sub(12, str(1, "p")))
+	nested := nodeField("If", "deep", list("c"), list("q"), branch("then_branch", "Foo"), branch("else_branch", "Neg"))
+	for _, c := range []struct {
+		name  string
+		model []byte
+		want  string
+	}{
+		{"operator", modelBytes(flag, input("x", 2), nodeField("If", "if", list("c"), list("y"), branch("then_branch", "Neg"), branch("else_branch", "Foo")), output("y", 2)),
+			"Foo (node if/else/inner): operator is not supported"},
+		{"deeper", modelBytes(flag, input("x", 2), nodeField("If", "if", list("c"), list("y"), graphField("then_branch", nested, sub(12, str(1, "q"))), branch("else_branch", "Neg")), output("y", 2)),
+			"Foo (node if/then/deep/then/inner): operator is not supported"},
+		{"missing value", modelBytes(flag, input("x", 2), nodeField("If", "if", list("c"), list("y"), branch("then_branch", "Neg"), missing), output("y", 2)),
+			`If (node if): its input "nowhere" is produced by no node`},
+		{"no branch", modelBytes(flag, input("x", 2), nodeField("If", "if", list("c"), list("y"), branch("then_branch", "Neg")), output("y", 2)),
+			"If (node if): attribute else_branch is no graph"},
+		{"sequence", modelBytes(input("x", 2), nodeField("SequenceConstruct", "s", list("x", "x"), list("q")), nodeField("Neg", "n", list("q"), list("y")), output("y", 2)),
+			`Neg (node n): its input "q" is a sequence, which is not supported`},
+		{"sequence as an output", modelBytes(input("x", 2), nodeField("SequenceConstruct", "s", list("x", "x"), list("q")), output("q")),
+			`output "q" is a sequence, which is not supported`},
+		{"place", modelBytes(input("x", 2), sub(11, valueBytes("i", 7)), nodeField("SequenceConstruct", "s", list("x", "x"), list("q")), nodeField("SequenceAt", "a", list("q", "i"), list("y")), output("y", 2)),
+			"SequenceAt (node a): its place in the sequence (input 1, i) must be known"},
+	} {
+		_, err := Parse(graph.Ops(), "m.onnx", c.model)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	deep := graphField("then_branch")
+	for range maxDepth {
+		deep = graphField("then_branch", nodeField("If", "", list("c"), nil, deep))
+	}
+	if _, err := Parse(graph.Ops(), "m.onnx", modelBytes(flag, nodeField("If", "", list("c"), list("y"), deep), output("y"))); err == nil || !strings.Contains(err.Error(), "graphs lie more than 16 deep in each other") {
+		t.Errorf("deep: %v", err)
+	}
+}

@@ -1,0 +1,169 @@
+"""Writes control.json: models with graphs inside nodes and with sequences, and what ONNX Runtime computes for them.
+
+    python3 control.py > control.json        (onnx 1.23, onnxruntime 1.32)
+"""
+
+import base64
+import json
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import parser
+
+onnxruntime.set_default_logger_severity(4)
+TYPES = {"float32": "f32", "int64": "i64", "bool": "bool", "int32": "i32"}
+cases = []
+
+
+def encode(x):
+    x = np.asarray(x)
+    return {"type": TYPES[str(x.dtype)], "dims": list(x.shape), "data": [int(v) if x.dtype == bool else v.item() for v in x.reshape(-1)]}
+
+
+def case(name, text, *runs, functions="", opset=17):
+    header = f'<ir_version: 8, opset_import: ["" : {opset}{", " + chr(34) + "local" + chr(34) + " : 1" if functions else ""}]>\n'
+    model = parser.parse_model(header + text + functions)
+    onnx.checker.check_model(model)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    outputs = [o.name for o in session.get_outputs()]
+    cases.append({"name": name, "model": base64.b64encode(model.SerializeToString()).decode(), "runs": [
+        {"inputs": {k: encode(v) for k, v in run.items()}, "outputs": dict(zip(outputs, map(encode, session.run(None, run))))}
+        for run in runs]})
+
+
+rng = np.random.default_rng(3)
+
+
+def f(*dims):
+    return rng.integers(-9, 9, dims).astype(np.float32) / 4
+
+
+yes, no = np.array(True), np.array(False)
+n = lambda k: np.array(k, np.int64)
+
+case("if", """g (bool c, float[n,3] x) => (float[n,3] y, float[n,3] z) <float[3] w = {1, 2, 3}> {
+  u = Neg(x)
+  y, z = If(c) <then_branch = a () => (float[n,3] p, float[n,3] q) { p = Add(x, w)  q = Identity(u) },
+                else_branch = b () => (float[n,3] p, float[n,3] q) <float[3] v = {5, 5, 5}> { q = Mul(u, v)  p = Relu(q) }>
+}""", dict(c=yes, x=f(2, 3)), dict(c=no, x=f(2, 3)), dict(c=yes, x=f(0, 3)), dict(c=no, x=f(0, 3)))
+
+case("if of a known shape", """g (float[1,3] x) => (float[s] y) {
+  s = Shape(x)  zero = Constant<value = int64 {0}>()  one = Constant<value = int64 {1}>()
+  e = Gather(s, zero)  c = Equal(e, one)  k = Constant<value = int64[1] {0}>()
+  y = If(c) <then_branch = a () => (float[m] p) { p = Squeeze(x, k) }, else_branch = b () => (float[m,r] q) { q = Identity(x) }>
+}""", dict(x=f(1, 3)))
+
+case("if in if", """g (bool c, bool d, float[4] x) => (float[4] y) {
+  y = If(c) <then_branch = a () => (float[4] p) {
+    t = Exp(x)
+    p = If(d) <then_branch = aa () => (float[4] p2) { p2 = Add(t, x) }, else_branch = ab () => (float[4] p2) { p2 = Sub(t, x) }>
+  }, else_branch = b () => (float[4] p) { t = Abs(x)  p = Sqrt(t) }>
+}""", *[dict(c=a, d=b, x=f(4)) for a in (yes, no) for b in (yes, no)])
+
+case("loop", """g (float[2,3] x) => (float[2,3] y, float[k,2,3] all, float[k2] numbers) <float[3] w = {1, -1, 0.5}> {
+  m = Constant<value = int64 {5}>()  t = Constant<value = bool {1}>()
+  y, all, numbers = Loop(m, t, x) <body = b (int64 i, bool ci, float[2,3] v) => (bool co, float[2,3] vo, float[2,3] s, float k) {
+    co = Identity(ci)  u = Mul(v, w)  vo = Add(u, x)  s = Tanh(vo)  k = Cast<to = 1>(i)
+  }>
+}""", dict(x=f(2, 3)))
+
+case("loop of given trips", """g (int64 m, bool c, float[3] x) => (float[3] y) {
+  y = Loop(m, c, x) <body = b (int64 i, bool ci, float[3] v) => (bool co, float[3] vo) {
+    vo = Add(v, x)  s = ReduceMax<keepdims = 0>(vo)  hundred = Constant<value = float {100}>()  co = Less(s, hundred)
+  }>
+}""", *[dict(m=n(k), c=c, x=np.array([1, 2, 3], np.float32)) for k, c in ((0, yes), (1, yes), (4, yes), (4, no), (1000, yes))])
+
+case("while", """g (float x) => (float y, int64 k) {
+  t = Constant<value = bool {1}>()  zero = Constant<value = int64 {0}>()
+  y, k = Loop("", t, x, zero) <body = b (int64 i, bool ci, float v, int64 j) => (bool co, float vo, int64 jo) {
+    vo = Add(v, v)  one = Constant<value = int64 {1}>()  jo = Add(j, one)  hundred = Constant<value = float {100}>()  co = Less(vo, hundred)
+  }>
+}""".replace('""', ""), dict(x=np.array(1, np.float32)), dict(x=np.array(70, np.float32)))
+
+case("loop over a symbol", """g (float[n,3] x) => (float[n,3] y) {
+  s = Shape(x)  zero = Constant<value = int64 {0}>()  m = Gather(s, zero)  t = Constant<value = bool {1}>()
+  y = Loop(m, t) <body = b (int64 i, bool ci) => (bool co, float[3] r) { co = Identity(ci)  e = Gather(x, i)  r = Mul(e, e) }>
+}""", dict(x=f(4, 3)), dict(x=f(1, 3)), dict(x=f(0, 3)))
+
+case("loop that grows", """g (float[1,2] x) => (float[r,2] y) {
+  m = Constant<value = int64 {3}>()  t = Constant<value = bool {1}>()
+  y = Loop(m, t, x) <body = b (int64 i, bool ci, float[p,2] v) => (bool co, float[q,2] vo) { co = Identity(ci)  vo = Concat<axis = 0>(v, x) }>
+}""", dict(x=f(1, 2)))
+
+case("loop that slices", """g (float[6,2] x) => (float[1,2] y) <float[1,2] z = {0, 0}, int64[1] two = {2}, int64[1] zero = {0}> {
+  m = Constant<value = int64 {3}>()  t = Constant<value = bool {1}>()
+  y = Loop(m, t, z) <body = b (int64 i, bool ci, float[1,2] v) => (bool co, float[1,2] vo) {
+    co = Identity(ci)  j = Unsqueeze(i, zero)  from = Mul(j, two)  to = Add(from, two)
+    part = Slice(x, from, to, zero)  sum = ReduceSum<keepdims = 1>(part, zero)  vo = Add(v, sum)
+  }>
+}""", dict(x=f(6, 2)))
+
+case("loops in loops", """g (float[2] x, float[2] y0) => (float[2] y, float[3,2] all) {
+  m = Constant<value = int64 {3}>()  k = Constant<value = int64 {2}>()  t = Constant<value = bool {1}>()
+  y, all = Loop(m, t, y0) <body = b (int64 i, bool c, float[2] v) => (bool co, float[2] vo, float[2] s) {
+    co = Identity(c)  f = Cast<to = 1>(i)
+    vo = Loop(k, t, v) <body = bb (int64 i2, bool c2, float[2] v2) => (bool co2, float[2] vo2) {
+      co2 = Identity(c2)  u = Add(v2, f)  g = Cast<to = 1>(i2)  u2 = Sub(u, g)  vo2 = Add(u2, x)
+    }>
+    s = Neg(vo)
+  }>
+}""", dict(x=f(2), y0=f(2)))
+
+case("if in a loop", """g (float[3] x, float[3] z) => (float[3] y) {
+  m = Constant<value = int64 {4}>()  t = Constant<value = bool {1}>()
+  y = Loop(m, t, x) <body = b (int64 i, bool c, float[3] v) => (bool co, float[3] vo) {
+    co = Identity(c)  s = ReduceSum<keepdims = 0>(v)  zero = Constant<value = float {0}>()  d = Greater(s, zero)
+    vo = If(d) <then_branch = a () => (float[3] p) { p = Sub(v, z) }, else_branch = e () => (float[3] p) { q = Mul(z, x)  p = Add(v, q) }>
+  }>
+}""", dict(x=f(3), z=f(3)), dict(x=-f(3), z=f(3)))
+
+case("scan", """g (float[2] s0, float[4,2] x, float[2,4] w) => (float[2] s, float[2,4] a, float[4,2] b) <float[2] k = {0.5, 2}> {
+  s, a, b = Scan<num_scan_inputs = 2, scan_input_axes = [0, 1], scan_input_directions = [0, 1], scan_output_axes = [1, 0], scan_output_directions = [0, 1],
+    body = g2 (float[2] si, float[2] xi, float[2] wi) => (float[2] so, float[2] ai, float[2] bi) {
+      u = Mul(xi, wi)  v = Mul(si, k)  so = Add(u, v)  ai = Identity(so)  bi = Sub(xi, s0)
+    }>(s0, x, w)
+}""", dict(s0=f(2), x=f(4, 2), w=f(2, 4)))
+
+case("scan over a symbol", """g (float[b,3] h0, float[t,b,2] x) => (float[b,3] h, float[t,b,3] all) <float[2,3] w = {1, 2, 3, -1, -2, -3}, float[3,3] r = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}> {
+  h, all = Scan<num_scan_inputs = 1, body = g2 (float[b,3] hi, float[b,2] xi) => (float[b,3] ho, float[b,3] o) {
+      u = MatMul(xi, w)  v = MatMul(hi, r)  s = Add(u, v)  ho = Tanh(s)  o = Identity(ho)
+    }>(h0, x)
+}""", dict(h0=f(2, 3), x=f(5, 2, 2)), dict(h0=f(1, 3), x=f(1, 1, 2)))
+
+case("scan with a batch", """g (float[2,2] s0, float[2,3,2] x) => (float[2,2] s, float[2,3,2] y) {
+  s, y = Scan<num_scan_inputs = 1, body = g2 (float[2] si, float[2] xi) => (float[2] so, float[2] yi) { so = Add(si, xi)  yi = Identity(so) }>(, s0, x)
+}""", dict(s0=f(2, 2), x=f(2, 3, 2)), opset=8)
+
+case("sequence", """g (float[2,3] x, float[2,3] y) => (float[2,3] z, float[4,3] c, float[2,2,3] d, int64 k) {
+  s0 = SequenceConstruct(x, y)  one = Constant<value = int64 {1}>()  zero = Constant<value = int64 {0}>()
+  z = SequenceAt(s0, one)  c = ConcatFromSequence<axis = 0>(s0)  u = Neg(x)
+  s1 = SequenceInsert(s0, u, zero)  s2 = SequenceErase(s1, one)  d = ConcatFromSequence<axis = 0, new_axis = 1>(s2)  k = SequenceLength(s1)
+}""", dict(x=f(2, 3), y=f(2, 3)))
+
+case("split to a sequence", """g (float[5,2] x) => (float[2,2] a, float[1,2] b, float[2] c, float[3,2] d) {
+  two = Constant<value = int64 {2}>()  last = Constant<value = int64 {-1}>()  zero = Constant<value = int64 {0}>()  sizes = Constant<value = int64[2] {2, 3}>()
+  s = SplitToSequence<axis = 0>(x, two)  a = SequenceAt(s, zero)  b = SequenceAt(s, last)
+  r = SplitToSequence<axis = 0, keepdims = 0>(x)  c = SequenceAt(r, two)
+  q = SplitToSequence<axis = 0>(x, sizes)  d = SequenceAt(q, last)
+}""", dict(x=f(5, 2)))
+
+case("loop that gathers a sequence", """g (float[3,2] x) => (float[4,2] y) {
+  m = Constant<value = int64 {4}>()  t = Constant<value = bool {1}>()  e = SequenceEmpty()  k = Constant<value = int64[1] {0}>()
+  s = Loop(m, t, e) <body = b (int64 i, bool c, seq(float) v) => (bool co, seq(float) vo) {
+    co = Identity(c)  f = Cast<to = 1>(i)  u = Mul(x, f)  r = ReduceSum<keepdims = 0>(u, k)  vo = SequenceInsert(v, r)
+  }>
+  y = ConcatFromSequence<axis = 0, new_axis = 1>(s)
+}""", dict(x=f(3, 2)))
+
+case("function", """g (float[2] x, float[2] z) => (float[2] y) { u = local.twice(x, z)  y = local.twice(u, x) }""", dict(x=f(2), z=f(2)), functions="""
+<domain: "local", opset_import: ["" : 17, "local" : 1]>
+twice (x, k) => (y) {
+  m = Constant<value = int64 {2}>()  t = Constant<value = bool {1}>()
+  y = Loop(m, t, x) <body = b (int64 i, bool c, float[2] v) => (bool co, float[2] vo) { co = Identity(c)  w = local.plus(v, k)  vo = Tanh(w) }>
+}
+<domain: "local", opset_import: ["" : 17]>
+plus (a, b) => (c) { c = Add(a, b) }""")
+
+json.dump(cases, sys.stdout, indent=None, separators=(",", ":"))
