@@ -75,6 +75,8 @@ func Layers() []Case {
 	m.turnedAttentions()
 	m.fewBits()
 	m.quantizedConstants()
+	m.recurrences()
+	m.signals()
 	return m.cases
 }
 
