@@ -184,8 +184,11 @@ func (f RecurrentActivation) at(x float64) float64 {
 	return recurrentFunction(f.Op).at(x, float64(f.Alpha), float64(f.Beta))
 }
 
-// At returns the activation of x, computed in float64.
-func (f RecurrentActivation) At(x float32) float32 { return float32(f.at(float64(x))) }
+// Function returns the activation, computed in float64.
+func (f RecurrentActivation) Function() func(x float32) float32 {
+	g, alpha, beta := recurrentFunction(f.Op).at, float64(f.Alpha), float64(f.Beta)
+	return func(x float32) float32 { return float32(g(float64(x), alpha, beta)) }
+}
 
 // recurrentFunctions are the activations. Those with parameters take them from the node's lists in the order of the
 // activations; the lists may be shorter where there is a default.
