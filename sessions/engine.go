@@ -107,7 +107,7 @@ func (m *Model) planned(cfg config.Config) *graph.Network {
 		return nil
 	}
 	cfg.Batch, cfg.Shapes, cfg.MinShapes, cfg.MaxShapes = built.Batch, built.Shapes, built.MinShapes, built.MaxShapes
-	cfg.Pin, cfg.Forbid = built.Pin, built.Forbid
+	cfg.Pin, cfg.Forbid, cfg.State = built.Pin, built.Forbid, built.State
 	if key(built) != key(cfg) {
 		return nil
 	}

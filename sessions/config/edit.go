@@ -10,6 +10,7 @@ func (c Config) Clone() Config {
 	for _, shapes := range []*map[string][]int{&c.Shapes, &c.MinShapes, &c.MaxShapes} {
 		*shapes = someOf(*shapes, slices.Clone[[]int])
 	}
+	c.State = filled(maps.Clone(c.State))
 	c.Disable = slices.Clone(c.Disable)
 	c.LayerPrecisions = slices.Clone(c.LayerPrecisions)
 	c.Pin = filled(maps.Clone(c.Pin))

@@ -48,6 +48,7 @@ type fields struct {
 	Shapes          map[string][]int    `json:"shapes"`
 	MinShapes       map[string][]int    `json:"min_shapes"`
 	MaxShapes       map[string][]int    `json:"max_shapes"`
+	State           map[string]string   `json:"state"`
 	Disable         []string            `json:"disable"`
 	Until           *int                `json:"passes_until"`
 	LayerPrecisions []string            `json:"layer_precisions"`
@@ -173,6 +174,9 @@ func (f *File) Over(base Config) Config {
 	if s.MaxShapes != nil {
 		c.MaxShapes = filled(s.MaxShapes)
 	}
+	if s.State != nil {
+		c.State = filled(s.State)
+	}
 	if s.Disable != nil {
 		c.Disable = slices.Clip(append([]string(nil), s.Disable...))
 	}
@@ -218,7 +222,7 @@ func Marshal(c Config) ([]byte, error) {
 		c.Constraints = Prefer
 	}
 	s := fields{
-		Version: &version, Precision: &c.Precision, Calibrator: &c.Calibrator, Batch: &c.Batch, Shapes: c.Shapes, MinShapes: c.MinShapes, MaxShapes: c.MaxShapes, Disable: c.Disable,
+		Version: &version, Precision: &c.Precision, Calibrator: &c.Calibrator, Batch: &c.Batch, Shapes: c.Shapes, MinShapes: c.MinShapes, MaxShapes: c.MaxShapes, State: c.State, Disable: c.Disable,
 		Until: &c.Until, LayerPrecisions: c.LayerPrecisions, Constraints: &c.Constraints, Tactics: c.Pin, ForbidTactics: map[string][]string{},
 	}
 	for layer, tactics := range c.Forbid {
@@ -232,8 +236,10 @@ func Marshal(c Config) ([]byte, error) {
 			*shapes = map[string][]int{}
 		}
 	}
-	if s.Tactics == nil {
-		s.Tactics = map[string]string{}
+	for _, m := range []*map[string]string{&s.Tactics, &s.State} {
+		if *m == nil {
+			*m = map[string]string{}
+		}
 	}
 	s.Disable = append([]string{}, s.Disable...)
 	s.LayerPrecisions = append([]string{}, s.LayerPrecisions...)
