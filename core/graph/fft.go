@@ -2,21 +2,22 @@ package graph
 
 import "math"
 
-// fft is a discrete Fourier transform of one length, by factors (Cooley and Tukey 1965): of lines of n numbers in n times the
-// sum of n's prime factors. Where one of these is large, it is a convolution with a chirp (Bluestein 1970).
-type fft struct {
+// FFT is a discrete Fourier transform of one length, by factors (Cooley and Tukey 1965): of lines of n numbers in n times the
+// sum of n's prime factors. Where one of these is large, it is a convolution with a chirp (Bluestein 1970). Several goroutines
+// may use one.
+type FFT struct {
 	n       int
 	factors []int        // the prime factors of n, smallest first
 	roots   []complex128 // exp(-2 pi i k/n)
-	room    []complex128 // of a butterfly
 	chirp   *chirp       // nil where the factors are small
 }
 
 // largestFactor is the largest prime factor that has butterflies of its own.
 const largestFactor = 31
 
-func newFFT(n int) *fft {
-	t := &fft{n: n, factors: primeFactors(n)}
+// NewFFT returns the transform of n numbers.
+func NewFFT(n int) *FFT {
+	t := &FFT{n: n, factors: primeFactors(n)}
 	most := 1
 	if len(t.factors) > 0 {
 		most = t.factors[len(t.factors)-1]
@@ -25,7 +26,7 @@ func newFFT(n int) *fft {
 		t.chirp = newChirp(n)
 		return t
 	}
-	t.room, t.roots = make([]complex128, most), make([]complex128, n)
+	t.roots = make([]complex128, n)
 	for k := range t.roots {
 		t.roots[k] = root(k, n)
 	}
@@ -63,19 +64,27 @@ func fftFLOPs(n int) (sum int64) {
 	return 8 * sum * int64(n)
 }
 
-// transform writes the transform of src to dst, which are n numbers each and do not overlap.
-func (t *fft) transform(dst, src []complex128) {
+// Room returns how many numbers a transform needs beside those that it reads and writes.
+func (t *FFT) Room() int {
 	if t.chirp != nil {
-		t.chirp.transform(dst, src)
+		return 3 * len(t.chirp.filter)
+	}
+	return 0
+}
+
+// Transform writes the transform of src to dst, which are n numbers each and do not overlap; room is of Room numbers.
+func (t *FFT) Transform(dst, src, room []complex128) {
+	if t.chirp != nil {
+		t.chirp.transform(dst, src, room)
 		return
 	}
 	t.step(dst, src, 1, t.factors)
 }
 
-// inverse is transform with the roots' conjugates, divided by n. src is changed.
-func (t *fft) inverse(dst, src []complex128) {
+// Inverse is Transform with the roots' conjugates, divided by n. src is changed.
+func (t *FFT) Inverse(dst, src, room []complex128) {
 	conjugate(src, 1)
-	t.transform(dst, src)
+	t.Transform(dst, src, room)
 	conjugate(dst, 1/float64(t.n))
 }
 
@@ -88,7 +97,7 @@ func conjugate(x []complex128, factor float64) {
 
 // step transforms every stride-th element of src, as many as dst has: the first factor's transforms of parts, which butterflies
 // join.
-func (t *fft) step(dst, src []complex128, stride int, factors []int) {
+func (t *FFT) step(dst, src []complex128, stride int, factors []int) {
 	if len(factors) == 0 {
 		copy(dst, src[:1])
 		return
@@ -98,8 +107,9 @@ func (t *fft) step(dst, src []complex128, stride int, factors []int) {
 	for q := range p {
 		t.step(dst[q*m:(q+1)*m], src[q*stride:], stride*p, factors[1:])
 	}
+	var few [largestFactor]complex128
 	for k := range m {
-		part := t.room[:p]
+		part := few[:p]
 		for q := range part {
 			part[q] = dst[q*m+k] * t.roots[q*k*stride%t.n]
 		}
@@ -117,12 +127,20 @@ func (t *fft) step(dst, src []complex128, stride int, factors []int) {
 	}
 }
 
+// Mirror makes a whole spectrum of a real signal of its first half, of which at most so many numbers are given.
+func Mirror(x []complex128, given int) {
+	n := len(x)
+	clear(x[min(n, given, n/2+1):])
+	for k := 1; k < (n+1)/2; k++ {
+		x[n-k] = complex(real(x[k]), -imag(x[k]))
+	}
+}
+
 // chirp computes a transform of n numbers as a convolution: jk = (j*j + k*k - (k-j)*(k-j))/2.
 type chirp struct {
-	turns     []complex128 // exp(-pi i k*k/n)
-	filter    []complex128 // the transform of their conjugates, on both sides of 0
-	power     *fft         // of a power of two
-	x, y, mix []complex128 // room
+	turns  []complex128 // exp(-pi i k*k/n)
+	filter []complex128 // the transform of their conjugates, on both sides of 0
+	power  *FFT         // of a power of two
 }
 
 func newChirp(n int) *chirp {
@@ -130,30 +148,32 @@ func newChirp(n int) *chirp {
 	for size < 2*n-1 {
 		size *= 2
 	}
-	c := &chirp{turns: make([]complex128, n), filter: make([]complex128, size), power: newFFT(size),
-		x: make([]complex128, size), y: make([]complex128, size), mix: make([]complex128, size)}
+	c := &chirp{turns: make([]complex128, n), filter: make([]complex128, size), power: NewFFT(size)}
+	both := make([]complex128, size)
 	for k := range c.turns {
 		c.turns[k] = root(k*k%(2*n), 2*n)
 		conj := complex(real(c.turns[k]), -imag(c.turns[k]))
-		if c.x[k] = conj; k > 0 {
-			c.x[size-k] = conj
+		if both[k] = conj; k > 0 {
+			both[size-k] = conj
 		}
 	}
-	c.power.transform(c.filter, c.x)
+	c.power.Transform(c.filter, both, nil)
 	return c
 }
 
-func (c *chirp) transform(dst, src []complex128) {
-	clear(c.x)
+func (c *chirp) transform(dst, src, room []complex128) {
+	n := len(c.filter)
+	x, y, mixed := room[:n], room[n:2*n], room[2*n:3*n]
+	clear(x)
 	for k, v := range src {
-		c.x[k] = v * c.turns[k]
+		x[k] = v * c.turns[k]
 	}
-	c.power.transform(c.y, c.x)
-	for k := range c.y {
-		c.y[k] *= c.filter[k]
+	c.power.Transform(y, x, nil)
+	for k := range y {
+		y[k] *= c.filter[k]
 	}
-	c.power.inverse(c.mix, c.y)
+	c.power.Inverse(mixed, y, nil)
 	for k := range dst {
-		dst[k] = c.mix[k] * c.turns[k]
+		dst[k] = mixed[k] * c.turns[k]
 	}
 }

@@ -14,8 +14,9 @@ func TestFFT(t *testing.T) {
 		for i := range x {
 			x[i] = complex(rnd.NormFloat64(), rnd.NormFloat64())
 		}
-		f := newFFT(n)
-		f.transform(y, x)
+		f := NewFFT(n)
+		room := make([]complex128, f.Room())
+		f.Transform(y, x, room)
 		for k := range y {
 			var want complex128
 			for j, v := range x {
@@ -25,7 +26,7 @@ func TestFFT(t *testing.T) {
 				t.Errorf("%d numbers: %d is %v, want %v", n, k, y[k], want)
 			}
 		}
-		f.inverse(back, y)
+		f.Inverse(back, y, room)
 		for i, v := range back {
 			if cmplx.Abs(v-x[i]) > 1e-13*float64(n) {
 				t.Errorf("%d numbers: the inverse has %v at %d, want %v", n, v, i, x[i])

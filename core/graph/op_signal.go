@@ -58,6 +58,16 @@ func importDFT(n *Node) (any, []*Tensor, error) {
 	return a, n.Inputs[:1], nil
 }
 
+// maxTransform bounds the length of a transform, which takes up to 500 bytes for each of its numbers.
+const maxTransform = 1 << 22
+
+func checkTransform(n int) error {
+	if n < 1 || n > maxTransform {
+		return fmt.Errorf("a transform of %d numbers; want 1 to %d", n, maxTransform)
+	}
+	return nil
+}
+
 // halfOf returns how many numbers of a spectrum of some length say all of a real signal.
 func halfOf(length Dim) Dim { return length.DivN(2).AddN(1) }
 
@@ -92,7 +102,7 @@ func inferDFT(l *Layer) error {
 	if err != nil {
 		return err
 	}
-	if axis == rank-1 || a.Length < 0 || a.Length > maxExtent {
+	if axis == rank-1 || a.Length < 0 {
 		return fmt.Errorf("axis %d of %d, length %d: want an axis before the last, and no negative length", axis, rank, a.Length)
 	}
 	parts, ok := x.Dims[rank-1].IsConst()
@@ -106,8 +116,10 @@ func inferDFT(l *Layer) error {
 	if err != nil {
 		return err
 	}
-	if n, ok := length.IsConst(); ok && n < 1 && !x.Dims[axis].Is(0) {
-		return fmt.Errorf("a transform of %d numbers", n)
+	if n, ok := length.IsConst(); ok && !x.Dims[axis].Is(0) {
+		if err := checkTransform(n); err != nil {
+			return err
+		}
 	}
 	y := l.Outputs[0]
 	y.Type, y.Dims = x.RealType(), append([]Dim{}, x.Dims...)
@@ -144,12 +156,16 @@ func evalDFT(l *Layer, in, out []Value) error {
 	if len(in) > 1 && in[1].Len() == 1 && a.Length == 0 {
 		length, err = Const(int(in[1].Ints()[0])), nil
 	}
-	n, ok := length.IsConst()
-	if err != nil || !ok || n < 1 || n > maxExtent {
-		return fmt.Errorf("a transform of %s numbers", length)
+	if err != nil {
+		return err
+	}
+	n := length.Eval(nil)
+	if err := checkTransform(n); err != nil {
+		return err
 	}
 	x, y := in[0].Float64s(), make([]float64, out[0].Len())
-	t := newFFT(n)
+	t := NewFFT(n)
+	room := make([]complex128, t.Room())
 	src, dst := make([]complex128, n), make([]complex128, n)
 	inner, parts, outParts := Count(dims[axis+1:rank-1]), dims[rank-1], out[0].Dims[rank-1]
 	have, want := dims[axis], out[0].Dims[axis]
@@ -168,11 +184,11 @@ func evalDFT(l *Layer, in, out []Value) error {
 		switch {
 		case a.Inverse:
 			if a.OneSided {
-				mirror(src, have)
+				Mirror(src, have)
 			}
-			t.inverse(dst, src)
+			t.Inverse(dst, src, room)
 		default:
-			t.transform(dst, src)
+			t.Transform(dst, src, room)
 		}
 		for i := range want {
 			at := ((outer*want+i)*inner + k) * outParts
@@ -183,15 +199,6 @@ func evalDFT(l *Layer, in, out []Value) error {
 	}
 	out[0].setFloats(y)
 	return nil
-}
-
-// mirror makes a whole spectrum of its first half, of which at most so many numbers are given.
-func mirror(x []complex128, given int) {
-	n := len(x)
-	clear(x[min(n, given, n/2+1):])
-	for k := 1; k < (n+1)/2; k++ {
-		x[n-k] = complex(real(x[k]), -imag(x[k]))
-	}
 }
 
 // STFTAttrs are the attributes of STFT.
@@ -255,7 +262,7 @@ func (l *Layer) stftFrames() (length, frames Dim, err error) {
 	if err != nil {
 		return length, frames, err
 	}
-	if len(x.Dims) != 3 || a.Step < 1 || a.Step > maxExtent || a.Length < 0 || a.Length > maxExtent {
+	if len(x.Dims) != 3 || a.Step < 1 || a.Step > maxExtent || a.Length < 0 {
 		return length, frames, fmt.Errorf("input 0 is %s, the step %d and the length %d: want [batch, places, 1 or 2] and a step", x.TypeString(), a.Step, a.Length)
 	}
 	length = x.Dims[1]
@@ -274,8 +281,10 @@ func (l *Layer) stftFrames() (length, frames Dim, err error) {
 			length = Const(a.Length)
 		}
 	}
-	if n, ok := length.IsConst(); ok && n < 1 && !x.Dims[1].Is(0) {
-		return length, frames, fmt.Errorf("frames of %d numbers", n)
+	if n, ok := length.IsConst(); ok && !x.Dims[1].Is(0) {
+		if err := checkTransform(n); err != nil {
+			return length, frames, err
+		}
 	}
 	return length, x.Dims[1].Sub(length).DivN(a.Step).AddN(1).atLeast0(), nil
 }
@@ -310,11 +319,15 @@ func evalSTFT(l *Layer, in, out []Value) error {
 	if a.Length > 0 {
 		n = a.Length
 	}
-	if n < 1 || window != nil && len(window) != n {
+	if window != nil && len(window) != n {
 		return fmt.Errorf("frames of %d numbers, and a window of %d", n, len(window))
 	}
+	if err := checkTransform(n); err != nil {
+		return err
+	}
 	x, y := in[0].Float64s(), make([]float64, out[0].Len())
-	t := newFFT(n)
+	t := NewFFT(n)
+	room := make([]complex128, t.Room())
 	src, dst := make([]complex128, n), make([]complex128, n)
 	frames, bins, parts := out[0].Dims[1], out[0].Dims[2], dims[2]
 	for u := range dims[0] * frames {
@@ -328,7 +341,7 @@ func evalSTFT(l *Layer, in, out []Value) error {
 				src[i] *= complex(window[i], 0)
 			}
 		}
-		t.transform(dst, src)
+		t.Transform(dst, src, room)
 		for i, v := range dst[:bins] {
 			y[(u*bins+i)*2], y[(u*bins+i)*2+1] = real(v), imag(v)
 		}
