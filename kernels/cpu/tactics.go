@@ -92,7 +92,7 @@ func families(workers int) []family {
 		{float, moves.Reformats},
 		{float, moves.ConcatBlocks},
 		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic {
-			return slices.Concat(moves.Tactics(), pointwise.Casts(), moves.Nearest(workers))
+			return slices.Concat(moves.Tactics(), pointwise.Casts(), moves.Nearest(workers), reductions.Spectra())
 		}},
 		{float, func(isa asm.Features) []kernels.Tactic { return moves.Resizes(isa, workers) }},
 	}
