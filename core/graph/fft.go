@@ -7,7 +7,7 @@ import "math"
 // may use one.
 type FFT struct {
 	n       int
-	factors []int        // the prime factors of n, smallest first
+	factors []int        // of n: primes, and 4 for pairs of 2
 	roots   []complex128 // exp(-2 pi i k/n)
 	chirp   *chirp       // nil where the factors are small
 }
@@ -18,13 +18,12 @@ const largestFactor = 31
 // NewFFT returns the transform of n numbers.
 func NewFFT(n int) *FFT {
 	t := &FFT{n: n, factors: primeFactors(n)}
-	most := 1
-	if len(t.factors) > 0 {
-		most = t.factors[len(t.factors)-1]
-	}
-	if most > largestFactor {
+	if last := len(t.factors) - 1; last >= 0 && t.factors[last] > largestFactor {
 		t.chirp = newChirp(n)
 		return t
+	}
+	for len(t.factors) > 1 && t.factors[1] == 2 {
+		t.factors = append(t.factors[2:], 4)
 	}
 	t.roots = make([]complex128, n)
 	for k := range t.roots {
@@ -104,26 +103,52 @@ func (t *FFT) step(dst, src []complex128, stride int, factors []int) {
 	}
 	p := factors[0]
 	m := len(dst) / p
+	var few [largestFactor]complex128
+	part := few[:p]
+	if m == 1 {
+		for q := range part {
+			part[q] = src[q*stride]
+		}
+		t.butterfly(dst, part, 1)
+		return
+	}
 	for q := range p {
 		t.step(dst[q*m:(q+1)*m], src[q*stride:], stride*p, factors[1:])
 	}
-	var few [largestFactor]complex128
+	if p == 2 {
+		for k := range m {
+			a, b := dst[k], dst[m+k]*t.roots[k*stride]
+			dst[k], dst[m+k] = a+b, a-b
+		}
+		return
+	}
 	for k := range m {
-		part := few[:p]
 		for q := range part {
-			part[q] = dst[q*m+k] * t.roots[q*k*stride%t.n]
+			part[q] = dst[q*m+k] * t.roots[q*k*stride]
 		}
-		if p == 2 {
-			dst[k], dst[m+k] = part[0]+part[1], part[0]-part[1]
-			continue
+		t.butterfly(dst[k:], part, m)
+	}
+}
+
+// butterfly writes the transform of few numbers to dst, so far apart.
+func (t *FFT) butterfly(dst, part []complex128, apart int) {
+	p := len(part)
+	switch p {
+	case 2:
+		dst[0], dst[apart] = part[0]+part[1], part[0]-part[1]
+		return
+	case 4:
+		a, b, c, d := part[0]+part[2], part[0]-part[2], part[1]+part[3], part[1]-part[3]
+		d = complex(imag(d), -real(d)) // times -i
+		dst[0], dst[apart], dst[2*apart], dst[3*apart] = a+c, b+d, a-c, b-d
+		return
+	}
+	for r := range p {
+		sum := part[0]
+		for q := 1; q < p; q++ {
+			sum += part[q] * t.roots[q*r%p*(t.n/p)]
 		}
-		for r := range p {
-			sum := part[0]
-			for q := 1; q < p; q++ {
-				sum += part[q] * t.roots[q*r%p*(t.n/p)]
-			}
-			dst[r*m+k] = sum
-		}
+		dst[r*apart] = sum
 	}
 }
 
