@@ -124,7 +124,7 @@ func (o *Options) ranges(ctx context.Context, n *Network, b Backend) (map[string
 	}
 	defer stop()
 	o.progress("collecting activations", 0, 0)
-	hist, err := build.Collect(ctx, n, env, host, batches, func(done int) { o.progress("collecting activations", done, 0) })
+	hist, err := build.Collect(ctx, n, env, host, batches, nil, func(done int) { o.progress("collecting activations", done, 0) })
 	if err != nil {
 		return nil, fmt.Errorf("calibration: %w", err)
 	}

@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"internal/conformance": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/run", "core/build", "internal/host"},
 
 	"kernels":                           {"core/graph"},
-	"kernels/cpu":                       {"core/graph", "core/run", "internal/host", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/attention", "kernels/cpu/internal/convolutions", "kernels/cpu/internal/moves", "kernels/cpu/internal/pointwise", "kernels/cpu/internal/poolings", "kernels/cpu/internal/products", "kernels/cpu/internal/reductions", "kernels/cpu/internal/work"},
+	"kernels/cpu":                       {"core/graph", "core/run", "internal/host", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/attention", "kernels/cpu/internal/convolutions", "kernels/cpu/internal/moves", "kernels/cpu/internal/pointwise", "kernels/cpu/internal/poolings", "kernels/cpu/internal/products", "kernels/cpu/internal/recurrent", "kernels/cpu/internal/reductions", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/work":         {"core/graph", "kernels", "kernels/cpu/internal/asm"},
 	"kernels/cpu/internal/programs":     {"core/graph", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/quantised":    {"core/graph", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/programs", "kernels/cpu/internal/work"},
@@ -39,6 +39,7 @@ var allowed = map[string][]string{
 	"kernels/cpu/internal/attention":    {"core/graph", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/products", "kernels/cpu/internal/programs", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/convolutions": {"core/graph", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/products", "kernels/cpu/internal/programs", "kernels/cpu/internal/quantised", "kernels/cpu/internal/windows", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/poolings":     {"core/graph", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/programs", "kernels/cpu/internal/quantised", "kernels/cpu/internal/windows", "kernels/cpu/internal/work"},
+	"kernels/cpu/internal/recurrent":    {"core/graph", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/products", "kernels/cpu/internal/programs", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/reductions":   {"core/graph", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/programs", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/pointwise":    {"core/graph", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/programs", "kernels/cpu/internal/quantised", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/moves":        {"core/graph", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/programs", "kernels/cpu/internal/work"},

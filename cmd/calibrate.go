@@ -26,7 +26,7 @@ func calibrateCommand(t tables) *cobra.Command {
 			return calibrate(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), compare, weights)
 		},
 	}
-	o.register(c, takeInputs|takeRandom|takeShapes|takeCalibrator|takePasses|takeBackend|takeThreads|takeOutput)
+	o.register(c, takeInputs|takeRandom|takeShapes|takeState|takeCalibrator|takePasses|takeBackend|takeThreads|takeOutput)
 	c.Flags().BoolVar(&compare, "compare", false, "all calibrators, not only --calibrator")
 	c.Flags().BoolVar(&weights, "weights", false, "the weights of every layer as well, with a scale per output channel and with a single one")
 	under(c, "Report", "compare", "weights")

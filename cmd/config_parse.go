@@ -63,6 +63,22 @@ func parseShapes(flag, text string) (map[string][]int, error) {
 	return shapes, nil
 }
 
+// parseState reads which inputs are which outputs of the item before, "h=hN,c=cN".
+func parseState(text string) (map[string]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	state := map[string]string{}
+	for item := range strings.SplitSeq(text, ",") {
+		in, out, ok := strings.Cut(strings.TrimSpace(item), "=")
+		if _, twice := state[in]; !ok || in == "" || out == "" || twice {
+			return nil, fmt.Errorf("--state %q: want INPUT=OUTPUT, comma separated, each input once", item)
+		}
+		state[in] = out
+	}
+	return state, nil
+}
+
 // splitDisabled takes comma-separated rules and places apart. The layers of a place are behind commas too: what is no rule
 // goes on with the place before it.
 func splitDisabled(lists []string, own ...pass.Pass) []string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -55,7 +56,8 @@ func evalCommand(t tables) *cobra.Command {
 			"A configuration of --config, too, is compared only with FP32, unless --precision or --calibrator list others.",
 		Example: examples("precisions and calibrators on labelled data", "trtui eval model.onnx --data test.npz --calib-data calib.npz",
 			"two calibrators of INT8", "trtui eval model.onnx --precision int8 --calibrator entropy,mse",
-			"where an engine loses accuracy", "trtui eval model.engine --data test.npz --per-layer"),
+			"where an engine loses accuracy", "trtui eval model.engine --data test.npz --per-layer",
+			"a recurrent model on a sequence", "trtui eval vad.onnx --data chunks.npy --state state=stateN"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return eval(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), perLayer)
@@ -179,6 +181,9 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	fmt.Fprintf(w, "%s on %s: %s\n", p.model.Name(), p.work.Data.Name(), count(p.work.Data.Len(), "item"))
 	if p.work.Data.Random() {
 		writeNote(w, "random input: accuracy is not meaningful, only agreement is")
+	}
+	for _, input := range slices.Sorted(maps.Keys(rows[0].Config.State)) {
+		writeNote(w, "state: %s is %s of the item before", input, rows[0].Config.State[input])
 	}
 	if slices.ContainsFunc(rows, func(r evalRow) bool { return r.RandomRanges }) {
 		writeNote(w, "random calibration: ranges come from random input and say nothing about real inputs")

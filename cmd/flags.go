@@ -20,6 +20,7 @@ const (
 	takeRandom
 
 	takeShapes // configFlags
+	takeState
 	takePrecision
 	takeCalibrator
 	takePasses

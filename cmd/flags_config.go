@@ -27,6 +27,7 @@ type configFlags struct {
 	shapes      string
 	ranges      profileFlags
 	sweep       []report.SweepAxis // that the engine is to serve
+	state       string
 	layers      []string
 	constraints string
 	disable     []string
@@ -48,6 +49,8 @@ func (g *configFlags) define() {
 	f.StringVar(&g.shapes, "shapes", "", "`SHAPES` of inputs whose axes are symbols, as in x:1x3x640x640; default: those of the data")
 	g.ranges.define(f)
 	f.StringVar(&g.path, "config", "", "configuration `FILE`, as W in the workbench writes it: precisions, calibrator, rules, tactics, shapes; flags override it")
+	f = g.part(takeState)
+	f.StringVar(&g.state, "state", "", "`STATE` of a recurrent model, which goes from item to item: inputs that are outputs of the item before, as INPUT=OUTPUT, comma separated; where the data has no such input it begins with zeros")
 	f = g.part(takePasses)
 	f.StringArrayVar(&g.disable, "disable", nil, "`RULES`, or places as rule:layer,layer, to switch off, comma separated; trtui inspect passes lists them")
 	f.IntVar(&g.until, "passes-until", 0, "stop after so many passes; 0: all")
@@ -143,6 +146,9 @@ func (g *configFlags) asked() (config.Config, error) {
 	if err != nil {
 		return cfg, usageError{err}
 	}
+	if cfg.State, err = parseState(g.state); err != nil {
+		return cfg, usageError{err}
+	}
 	return cfg, nil
 }
 
@@ -190,6 +196,23 @@ func (g *configFlags) forModel(m *sessions.Model, shapes map[string][]int) (conf
 	return cfg, err
 }
 
+// stateFor returns the state that goes from item to item of a model's data, which must fit it.
+func (g *configFlags) stateFor(m *sessions.Model) (map[string]string, error) {
+	asked, err := g.asked()
+	if err == nil {
+		err = g.readFile()
+	}
+	if err != nil {
+		return nil, err
+	}
+	cfg := g.over(g.base(m, asked), asked)
+	err = m.CheckState(cfg)
+	if err != nil && g.changed("state") {
+		err = usageError{fmt.Errorf("--%w", err)}
+	}
+	return cfg.State, err
+}
+
 // ofFile adds the name of the file of --config to an error about names that there are not; other errors are not its.
 func (g *configFlags) ofFile(err error) error {
 	if !errors.As(err, new(*sessions.UnknownNames)) {
@@ -227,6 +250,7 @@ func (g *configFlags) over(base, asked config.Config) config.Config {
 	}
 	given(g, "shapes", &cfg.Shapes, asked.Shapes)
 	g.overProfiles(&cfg, asked)
+	given(g, "state", &cfg.State, asked.State)
 	given(g, "disable", &cfg.Disable, asked.Disable)
 	given(g, "passes-until", &cfg.Until, asked.Until)
 	given(g, "layer-precisions", &cfg.LayerPrecisions, asked.LayerPrecisions)

@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/trtui/trtui/core/graph"
@@ -35,7 +36,8 @@ type dataFlags struct {
 	seed            uint64
 	randomItems     int
 
-	shapes map[string][]int // of inputs, where a model needs shapes and the opened data has them
+	state  map[string]string // that goes from item to item: outputs by inputs
+	shapes map[string][]int  // of inputs, where a model needs shapes and the opened data has them
 }
 
 func (d *dataFlags) define() {
@@ -200,7 +202,25 @@ func (d *dataFlags) dataset(m *sessions.Model, path, items string, given map[str
 	if err != nil {
 		return nil, err
 	}
-	return set.Bind(m.Network.Inputs)
+	return d.bind(m, set)
+}
+
+// bind returns a set as data for a model's inputs. A state that the set does not have begins with zeros.
+func (d *dataFlags) bind(m *sessions.Model, set *dataset.Set) (sessions.Data, error) {
+	var given, begun []*graph.Tensor
+	for _, t := range m.Network.Inputs {
+		has := slices.ContainsFunc(set.Inputs, func(in dataset.Input) bool { return in.Name == t.Name })
+		if _, carried := d.state[t.Name]; carried && !has {
+			begun = append(begun, t)
+		} else {
+			given = append(given, t)
+		}
+	}
+	data, err := set.Bind(given)
+	if err != nil || begun == nil {
+		return data, err
+	}
+	return sessions.Begun(data, begun), nil
 }
 
 // imageSize returns the height and width of the images that a network takes, where its only input, or the shape that is

@@ -127,6 +127,9 @@ func (f *modelFlags) datasets(m *sessions.Model, embedded bool) (data, cal sessi
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
+	if f.data.state, err = f.config.stateFor(m); err != nil {
+		return nil, nil, err
+	}
 	if data, cal, err = f.data.open(m, embedded, given); err != nil {
 		return nil, nil, err
 	}

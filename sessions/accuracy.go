@@ -80,7 +80,7 @@ func (a *accuracy) make(ctx context.Context, in examining) (*report.Accuracy, er
 		return nil, err
 	}
 	if in.Layers {
-		if err := a.compareLayers(ctx, in, loaded, r); err != nil {
+		if err := a.compareLayers(ctx, in, loaded, ref, r); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +100,7 @@ func (a *accuracy) compareOutputs(ctx context.Context, in examining, loaded *run
 		return err
 	}
 	var differs error
-	err = a.inferences.forEach(ctx, in.Reference.Batch, loaded, "comparing outputs", func(b int, out map[string]graph.Value) bool {
+	err = a.inferences.forEach(ctx, in.Reference.Batch, in.Reference.State, loaded, "comparing outputs", func(b int, out map[string]graph.Value) bool {
 		want, got := all.At(b).Outputs(ref.outputs[b]), all.At(b).Outputs(out)
 		for i, t := range a.model.Network.Outputs {
 			if e := errs[i].Add(want[t.Name].Floats(), got[t.Name].Floats()); e != nil {
@@ -123,8 +123,8 @@ func (a *accuracy) compareOutputs(ctx context.Context, in examining, loaded *run
 
 // compareLayers compares every engine layer's output with the source network's FP32 tensor of that name. The engine
 // stays as it is: what is compared is read where the fused layers leave it. A layer's accumulated error is that of the
-// engine as it runs, its local error that of the layer alone on FP32's inputs.
-func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loaded, r *report.Accuracy) error {
+// engine as it runs, its local error that of the layer alone on FP32's inputs. A state is that of FP32, for both.
+func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loaded, ref *reference, r *report.Accuracy) error {
 	a.device.busy.Lock()
 	defer a.device.busy.Unlock()
 	engine, err := l.NewContext()
@@ -147,6 +147,9 @@ func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loade
 		a.told.progress(now())
 		batch := all.At(b)
 		inputs, err := batch.Inputs()
+		if err == nil && b > 0 && b <= len(ref.outputs) {
+			err = in.Reference.State.Carry(inputs, ref.outputs[b-1])
+		}
 		if err != nil {
 			return err
 		}

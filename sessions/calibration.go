@@ -49,7 +49,7 @@ func (c *calibration) collect(ctx context.Context, in collecting) (map[string]*q
 		}
 	}
 	begin := time.Now()
-	hist, err := build.Collect(ctx, c.model.Network, in.Symbols, c.host, batches, func(done int) {
+	hist, err := build.Collect(ctx, c.model.Network, in.Symbols, c.host, batches, in.State, func(done int) {
 		c.told.progress(report.Progress{Phase: "collecting activations", Done: done, Total: n})
 	})
 	if err == nil {

@@ -29,6 +29,25 @@ func outOfRange(d Data, err error) error {
 	return fmt.Errorf("%w: the data is %s, and the graph does not tell which integers fit", err, d.Name())
 }
 
+// Begun returns data whose items have zeros for inputs that d has nothing for: what a state begins with.
+func Begun(d Data, inputs []*graph.Tensor) Data { return begun{d, inputs} }
+
+type begun struct {
+	Data
+	inputs []*graph.Tensor
+}
+
+func (b begun) Inputs(i int) (map[string]graph.Value, error) {
+	in, err := b.Data.Inputs(i)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range b.inputs {
+		in[t.Name] = graph.NewValue(t.Type, graph.EvalDims(t.Dims, nil)...) // a batch of one
+	}
+	return in, nil
+}
+
 // Subset returns n items of d from item first on; all that follow where n is 0.
 func Subset(d Data, first, n int) (Data, error) {
 	rest := d.Len() - first

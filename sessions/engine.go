@@ -108,7 +108,7 @@ func (m *Model) planned(cfg config.Config) *graph.Network {
 	}
 	cfg.Batch, cfg.Shapes, cfg.MinShapes, cfg.MaxShapes = built.Batch, built.Shapes, built.MinShapes, built.MaxShapes
 	cfg.Profiles = built.Profiles
-	cfg.Pin, cfg.Forbid = built.Pin, built.Forbid
+	cfg.Pin, cfg.Forbid, cfg.State = built.Pin, built.Forbid, built.State
 	if key(built) != key(cfg) {
 		return nil
 	}

@@ -78,18 +78,21 @@ func (i *inferences) ready(ctx context.Context, l *run.Loaded) (*run.ExecutionCo
 
 // forEach runs an engine over the data, a batch at a time, and gives each batch's outputs, in order, to use until it says
 // no. Batches run at the same time, each on a context of its own: that is faster than sharing the kernels of one small
-// batch among the workers, and nothing is timed here.
-func (i *inferences) forEach(ctx context.Context, batch int, l *run.Loaded, phase string, use func(b int, out map[string]graph.Value) bool) error {
+// batch among the workers, and nothing is timed here. Where there is a state they run one after the other.
+func (i *inferences) forEach(ctx context.Context, batch int, state run.State, l *run.Loaded, phase string, use func(b int, out map[string]graph.Value) bool) error {
 	i.device.busy.Lock()
 	defer i.device.busy.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
 	size := max(1, batch)
 	total := (i.data.Len() + size - 1) / size
 	workers := max(1, min(total, l.Backend().Info().Threads))
+	if len(state) > 0 {
+		workers = 1
+	}
 	lanes := make([]chan result, workers) // worker w has batches w, w+workers, ...
 	for w := range lanes {
 		lanes[w] = make(chan result, 8)
-		go i.runBatches(ctx, l, phase, lanes[w], w, workers, total, size)
+		go i.runBatches(ctx, l, phase, state, lanes[w], w, workers, total, size)
 	}
 	defer func() { // whatever the reason to end: nothing may run on when the device is free again
 		cancel()
@@ -123,7 +126,7 @@ type result struct {
 }
 
 // runBatches, of a phase, runs every stride-th batch from first on and sends the outputs to lane, which it closes.
-func (i *inferences) runBatches(ctx context.Context, l *run.Loaded, phase string, lane chan<- result, first, stride, total, size int) {
+func (i *inferences) runBatches(ctx context.Context, l *run.Loaded, phase string, state run.State, lane chan<- result, first, stride, total, size int) {
 	defer close(lane)
 	defer func() {
 		if v := recover(); v != nil { // an error in the program, which the loop's caller reports as one
@@ -140,18 +143,23 @@ func (i *inferences) runBatches(ctx context.Context, l *run.Loaded, phase string
 	i.watch(ctx, c, func() (report.Progress, int) {
 		return report.Progress{Phase: phase, Done: b * size, Total: i.data.Len()}, size
 	})
+	var r result
 	for ; b < total; b += stride {
 		if ctx.Err() != nil {
 			return
 		}
-		r := result{}
-		var in map[string]graph.Value
-		if in, r.err = compare.Stack(i.data, i.model.Network, b*size, size); r.err == nil {
-			if r.err = c.SetInputs(in); r.err == nil {
-				if r.err = c.Execute(); r.err == nil {
-					r.outputs, r.err = c.Outputs()
-				}
-			}
+		in, err := compare.Stack(i.data, i.model.Network, b*size, size)
+		if err == nil {
+			err = state.Carry(in, r.outputs)
+		}
+		if err == nil {
+			err = c.SetInputs(in)
+		}
+		if err == nil {
+			err = c.Execute()
+		}
+		if r = (result{err: err}); err == nil {
+			r.outputs, r.err = c.Outputs()
 		}
 		select {
 		case lane <- r:

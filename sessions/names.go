@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 )
 
@@ -16,7 +17,18 @@ import (
 // tactics of the engine are checked when it is built.
 func (m *Model) CheckConfig(cfg config.Config) error {
 	_, err := m.values(cfg)
-	return errors.Join(checkDisabled(m, cfg.Disable), err)
+	return errors.Join(checkDisabled(m, cfg.Disable), m.CheckState(cfg), err)
+}
+
+// CheckState returns an error for a state of a configuration that the model does not have, and for one that batches cannot have.
+func (m *Model) CheckState(cfg config.Config) error {
+	if len(cfg.State) == 0 || m.Network == nil {
+		return nil
+	}
+	if cfg.Batch > 1 {
+		return fmt.Errorf("state: it goes from item to item, which a batch of %d computes at once; want a batch of 1", cfg.Batch)
+	}
+	return run.State(cfg.State).Check(m.Network)
 }
 
 // checkDisabled returns an error that names every rule that no pass has and every place whose layers the model lacks.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 )
 
@@ -22,6 +23,7 @@ type (
 	// collecting asks for histograms of the activations of the unfused network. Nothing that is toggled changes them.
 	collecting struct {
 		Symbols map[string]int // at a batch of 1
+		State   run.State      // of the data
 	}
 
 	// ranging asks for the ranges that a calibrator finds.
@@ -53,6 +55,7 @@ type (
 	referring struct {
 		Of    planning
 		Batch int
+		State run.State // of the data
 	}
 
 	// examining asks how an engine compares with FP32.
@@ -99,7 +102,7 @@ func (in lowering) config() config.Config {
 
 // fp32 returns the configuration whose engine is the reference: everything fused as by default, nothing lowered.
 func fp32(cfg config.Config) config.Config {
-	return config.Config{Precision: config.FP32, Batch: cfg.Batch, Shapes: cfg.Shapes}
+	return config.Config{Precision: config.FP32, Batch: cfg.Batch, Shapes: cfg.Shapes, State: cfg.State}
 }
 
 // orders makes of configurations what the stages are asked for, which depends on the model and on what its engine file brings.
@@ -116,8 +119,11 @@ func (o *orders) rewriting(cfg config.Config) (rewriting, error) {
 
 func (o *orders) collecting(cfg config.Config) (collecting, error) {
 	cfg.Batch = 1
+	if err := o.model.CheckState(cfg); err != nil {
+		return collecting{}, err
+	}
 	env, err := o.model.values(o.model.Shaped(cfg))
-	return collecting{env}, err
+	return collecting{env, cfg.State}, err
 }
 
 // ranging returns what a calibrator is asked for; its name may be one that there is not, which calibrating tells.
@@ -184,8 +190,11 @@ func (o *orders) examining(cfg config.Config, perLayer bool) (in examining, err 
 }
 
 func (o *orders) referring(cfg config.Config) (referring, error) {
+	if err := o.model.CheckState(cfg); err != nil {
+		return referring{}, err
+	}
 	of, err := o.planning(fp32(cfg))
-	return referring{of, cfg.Batch}, err
+	return referring{of, cfg.Batch, cfg.State}, err
 }
 
 func (o *orders) surveying(cfg config.Config) (in surveying, err error) {

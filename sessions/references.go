@@ -65,7 +65,7 @@ func (r *references) make(ctx context.Context, in referring) (*reference, error)
 		return nil, err
 	}
 	ref := &reference{}
-	err = r.inferences.forEach(ctx, in.Batch, loaded, "running FP32", func(_ int, out map[string]graph.Value) bool {
+	err = r.inferences.forEach(ctx, in.Batch, in.State, loaded, "running FP32", func(_ int, out map[string]graph.Value) bool {
 		ref.outputs = append(ref.outputs, out)
 		for _, v := range out {
 			ref.bytes += len(v.Data)

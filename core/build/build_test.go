@@ -36,7 +36,7 @@ func TestStagesOnTheEmbeddedModel(t *testing.T) {
 				return
 			}
 		}
-	}, nil)
+	}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,9 @@ type Batches = iter.Seq2[map[string]graph.Value, error]
 
 // Collect runs the imported, unfused network in FP32 over all batches and returns the histogram of every real tensor
 // by its name. One collection serves every calibrator and survives every toggle, since it does not depend on what is
-// fused; its memory does not depend on the number of batches. after is called behind each batch.
-func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, after func(done int)) (map[string]*quant.Histogram, error) {
+// fused; its memory does not depend on the number of batches. Inputs that state names are outputs of the batch before. after is
+// called behind each batch.
+func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, state run.State, after func(done int)) (map[string]*quant.Histogram, error) {
 	c, l, err := unfused(ctx, n, env, b)
 	if err != nil {
 		return nil, err
@@ -40,7 +41,11 @@ func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Ba
 		return nil
 	}
 	done := 0
+	var before map[string]graph.Value
 	for in, err := range batches {
+		if err == nil {
+			err = state.Carry(in, before)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -65,6 +70,9 @@ func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Ba
 			}
 			return nil
 		}})
+		if err == nil && len(state) > 0 {
+			before, err = c.Outputs()
+		}
 		if err != nil {
 			return nil, err
 		}

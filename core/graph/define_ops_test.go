@@ -173,6 +173,33 @@ var defineCases = func() map[string]defineCase {
 		}},
 		"EyeLike": {"EyeLike", func(d *Definition, g given) *Tensor { return d.EyeLike(g.matrix, EyeAttrs{K: 1}) }},
 
+		"LSTM": {"LSTM", func(d *Definition, g given) *Tensor {
+			y, _, _ := d.LSTM(g.w(2, 3, 4), Recurrent{W: g.w(1, 20, 4), R: g.w(1, 20, 5)}, RecurrentAttrs{Hidden: 5})
+			return y
+		}},
+		"GRU": {"GRU", func(d *Definition, g given) *Tensor {
+			_, state := d.GRU(g.w(2, 3, 4), Recurrent{W: g.w(2, 15, 4), R: g.w(2, 15, 5), Bias: g.w(2, 30)}, RecurrentAttrs{Hidden: 5, Direction: Bidirectional})
+			return state
+		}},
+		"RNN": {"RNN", func(d *Definition, g given) *Tensor {
+			y, _ := d.RNN(g.w(2, 3, 4), Recurrent{W: g.w(1, 5, 4), R: g.w(1, 5, 5), State: g.w(1, 3, 5)}, RecurrentAttrs{Hidden: 5})
+			return y
+		}},
+		"ReverseSequence": {"ReverseSequence", func(d *Definition, g given) *Tensor {
+			return d.ReverseSequence(g.x, g.i([]int64{3, 1}, 2), ReverseSequenceAttrs{Batch: 0, Time: 1})
+		}},
+		"DFT":  {"DFT", func(d *Definition, g given) *Tensor { return d.DFT(g.w(2, 6, 1), DFTAttrs{Axis: 1, OneSided: true}) }},
+		"STFT": {"STFT", func(d *Definition, g given) *Tensor { return d.STFT(g.w(2, 20, 1), g.w(6), STFTAttrs{Step: 3}) }},
+		"HannWindow": {"HannWindow", func(d *Definition, g given) *Tensor {
+			return d.HannWindow(g.i([]int64{9}), WindowAttrs{Periodic: true})
+		}},
+		"HammingWindow":  {"HammingWindow", func(d *Definition, g given) *Tensor { return d.HammingWindow(g.i([]int64{9}), WindowAttrs{}) }},
+		"BlackmanWindow": {"BlackmanWindow", func(d *Definition, g given) *Tensor { return d.BlackmanWindow(g.i([]int64{9}), WindowAttrs{Type: F64}) }},
+		"MelWeightMatrix": {"MelWeightMatrix", func(d *Definition, g given) *Tensor {
+			hertz := func(name string, x float32) *Tensor { return d.Constant(name, Values(F32, []float32{x})) }
+			return d.MelWeightMatrix(g.i([]int64{4}), g.i([]int64{32}), g.i([]int64{8000}), hertz("low", 0), hertz("high", 4000), MelAttrs{})
+		}},
+
 		"QuantizeLinear":   {"Quantize", func(d *Definition, g given) *Tensor { return d.Quantize(g.x, PerTensor(0.5, 3), U8) }},
 		"DequantizeLinear": {"Dequantize", func(d *Definition, g given) *Tensor { return d.Dequantize(g.bytes, PerTensor(0.5, 3), F32) }},
 		"DynamicQuantizeLinear": {"DynamicQuantize", func(d *Definition, g given) *Tensor {

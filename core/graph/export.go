@@ -32,8 +32,8 @@ type OnnxConstant struct {
 	Value Value
 }
 
-// Attributes are the attributes of a node by name: an int, bool, float32, string, []int, []float32, DataType, Value or *Network. Lists
-// that are nil are left out.
+// Attributes are the attributes of a node by name: an int, bool, float32, string, []int, []float32, []string, DataType, Value or
+// *Network. Lists that are nil are left out.
 type Attributes map[string]any
 
 // OldestExport is the operator set of the default domain in which networks are exported, unless a node needs a newer one.
@@ -220,6 +220,8 @@ func (a Attributes) Attr(name string) (attr Attr, ok bool, err error) {
 		return Attr{Kind: AttrInts, Ints: list}, v != nil, nil
 	case []float32:
 		return Attr{Kind: AttrFloats, Floats: v}, v != nil, nil
+	case []string:
+		return Attr{Kind: AttrStrings, Strings: v}, v != nil, nil
 	case Value:
 		return Attr{Kind: AttrTensor, Tensor: v}, true, nil
 	case *Network:

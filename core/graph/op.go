@@ -269,6 +269,12 @@ func (n *Node) Floats(name string) []float32 {
 	return a.Floats
 }
 
+// Strings returns a list of strings, or nil.
+func (n *Node) Strings(name string) []string {
+	a, _ := n.ask(name, AttrStrings)
+	return a.Strings
+}
+
 // Tensor returns a tensor attribute.
 func (n *Node) Tensor(name string) (Value, bool) {
 	a, ok := n.ask(name, AttrTensor)

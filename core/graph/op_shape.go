@@ -210,6 +210,11 @@ func sequenceLength(t [3]*Tensor) (Dim, error) {
 			n, ok := x.Value[0].IsConst()
 			f[i], constant = float64(n), constant && ok
 		default:
+			left := followed
+			if v, ok := x.computed(&left); ok {
+				f[i] = v.Float64s()[0]
+				continue
+			}
 			return Dim{}, fmt.Errorf("input %d (%s) does not follow from constants and the inputs' shapes", i, x.Name)
 		}
 	}

@@ -73,6 +73,8 @@ func (c tableCase) attrs(t *testing.T) map[string]Attr {
 			attr.Kind, target = AttrFloats, &attr.Floats
 		case 7:
 			attr.Kind, target = AttrInts, &attr.Ints
+		case 8:
+			attr.Kind, target = AttrStrings, &attr.Strings
 		default:
 			t.Fatalf("attribute %s of kind %d", name, a.Kind)
 		}

@@ -77,6 +77,8 @@ func Layers() []Case {
 	m.quantizedConstants()
 	m.dynamicProducts()
 	m.controls()
+	m.recurrences()
+	m.signals()
 	return m.cases
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/internal/pointwise"
 	"github.com/trtui/trtui/kernels/cpu/internal/poolings"
 	"github.com/trtui/trtui/kernels/cpu/internal/products"
+	"github.com/trtui/trtui/kernels/cpu/internal/recurrent"
 	"github.com/trtui/trtui/kernels/cpu/internal/reductions"
 )
 
@@ -74,7 +75,8 @@ type family struct {
 
 // f32Tactics are the kernels in float32 for one instruction set, which half precision is computed by too.
 func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
-	return slices.Concat(products.TacticsF32(isa, workers), convolutions.TacticsF32(isa, workers), poolings.TacticsF32(isa, workers), reductions.Tactics(isa), attention.Tactics(isa, workers))
+	return slices.Concat(products.TacticsF32(isa, workers), convolutions.TacticsF32(isa, workers), poolings.TacticsF32(isa, workers), reductions.Tactics(isa), attention.Tactics(isa, workers),
+		recurrent.Tactics(isa, workers))
 }
 
 func families(workers int) []family {
@@ -92,7 +94,7 @@ func families(workers int) []family {
 		{float, moves.Reformats},
 		{float, moves.ConcatBlocks},
 		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic {
-			return slices.Concat(moves.Tactics(), pointwise.Casts(), moves.Nearest(workers), reductions.Integers())
+			return slices.Concat(moves.Tactics(), pointwise.Casts(), moves.Nearest(workers), reductions.Integers(), reductions.Spectra())
 		}},
 		{float, func(isa asm.Features) []kernels.Tactic { return moves.Resizes(isa, workers) }},
 	}

@@ -186,7 +186,7 @@ func (c modelCase) lower(b run.Backend, precision graph.DataType) (*graph.Networ
 					return
 				}
 			}
-		}, nil)
+		}, nil, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -45,11 +46,17 @@ func (b Batches) At(i int) Batch {
 type Batch struct {
 	Batches
 	first, Count int
+	state        run.State
+	before       map[string]graph.Value // outputs of the batch before
 }
 
 // Inputs returns the batch's inputs.
 func (f Batch) Inputs() (map[string]graph.Value, error) {
-	return Stack(f.data, f.network, f.first, f.size)
+	in, err := Stack(f.data, f.network, f.first, f.size)
+	if err == nil {
+		err = f.state.Carry(in, f.before)
+	}
+	return in, err
 }
 
 // Axis is the axis along which items lie in a tensor of a batch, and how much of it each has. An axis of -1 stands

@@ -7,22 +7,26 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// Run runs all batches on all, and compares the first with each of the others. What FP32 makes of them, if it is there,
+// Run runs all batches on all, and compares the first with each of the others. A state is that of the first, for all. What FP32 makes of them, if it is there,
 // explains how they differ.
 func Run(ctx context.Context, r *report.Comparison, all Batches, runs []*Contestant, fp32 *Reference, c Options, progress func(report.Progress)) error {
 	var pairs []*pair
 	for _, other := range runs[1:] {
 		pairs = append(pairs, newPair(runs[0], other, c))
 	}
+	var before map[string]graph.Value
 	for i := range all.Count() {
 		b := all.At(i)
+		b.state, b.before = c.State, before
 		if err := compareBatch(ctx, b, runs, pairs, fp32, c, progress); err != nil {
 			return err
 		}
 		r.Items += b.Count
+		before = runs[0].outputs
 	}
 	for _, one := range runs {
 		r.Runs = append(r.Runs, one.report())

@@ -11,6 +11,7 @@ func (c Config) Clone() Config {
 		*shapes = someOf(*shapes, slices.Clone[[]int])
 	}
 	c.Profiles = someShapes(c.Profiles, slices.Clone[[]int])
+	c.State = filled(maps.Clone(c.State))
 	c.Disable = slices.Clone(c.Disable)
 	c.LayerPrecisions = slices.Clone(c.LayerPrecisions)
 	c.Pin = filled(maps.Clone(c.Pin))

@@ -12,7 +12,8 @@ import (
 // Effective returns the configuration in one form for all that build the same engine: what has no say is empty, and what
 // can be said in several ways is said in one. A calibrator has a say only where layers may run in 8 bits and the model does
 // not bring quantisation of its own, which quantized says; precisions of layers only where one of them, or that of the whole,
-// is below FP32, or where they must be obeyed; to obey or prefer only where there are such.
+// is below FP32, or where they must be obeyed; to obey or prefer only where there are such. A state is of the data, as what ranges
+// are found on is.
 func (c Config) Effective(quantized bool) Config {
 	c.Batch = max(1, c.Batch)
 	c.Calibrator = FullCalibrator(c.Calibrator)
@@ -26,6 +27,7 @@ func (c Config) Effective(quantized bool) Config {
 	if len(c.LayerPrecisions) == 0 || c.Constraints != Obey {
 		c.Constraints = ""
 	}
+	c.State = nil
 	c.Disable = sorted(c.Disable)
 	for _, shapes := range []*map[string][]int{&c.Shapes, &c.MinShapes, &c.MaxShapes} {
 		*shapes = someOf(*shapes, func(dims []int) []int { return dims })

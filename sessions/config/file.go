@@ -49,6 +49,7 @@ type fields struct {
 	MinShapes       map[string][]int    `json:"min_shapes"`
 	MaxShapes       map[string][]int    `json:"max_shapes"`
 	Profiles        []Profile           `json:"profiles"`
+	State           map[string]string   `json:"state"`
 	Disable         []string            `json:"disable"`
 	Until           *int                `json:"passes_until"`
 	LayerPrecisions []string            `json:"layer_precisions"`
@@ -182,6 +183,9 @@ func (f *File) Over(base Config) Config {
 	if s.Profiles != nil {
 		c.Profiles = someShapes(s.Profiles, func(dims []int) []int { return dims })
 	}
+	if s.State != nil {
+		c.State = filled(s.State)
+	}
 	if s.Disable != nil {
 		c.Disable = slices.Clip(append([]string(nil), s.Disable...))
 	}
@@ -228,8 +232,8 @@ func Marshal(c Config) ([]byte, error) {
 	}
 	s := fields{
 		Version: &version, Precision: &c.Precision, Calibrator: &c.Calibrator, Batch: &c.Batch, Shapes: c.Shapes, MinShapes: c.MinShapes, MaxShapes: c.MaxShapes, Profiles: append([]Profile{}, c.Profiles...),
-		Disable: c.Disable,
-		Until:   &c.Until, LayerPrecisions: c.LayerPrecisions, Constraints: &c.Constraints, Tactics: c.Pin, ForbidTactics: map[string][]string{},
+		State: c.State, Disable: c.Disable,
+		Until: &c.Until, LayerPrecisions: c.LayerPrecisions, Constraints: &c.Constraints, Tactics: c.Pin, ForbidTactics: map[string][]string{},
 	}
 	for layer, tactics := range c.Forbid {
 		if layer == "" {
@@ -242,8 +246,10 @@ func Marshal(c Config) ([]byte, error) {
 			*shapes = map[string][]int{}
 		}
 	}
-	if s.Tactics == nil {
-		s.Tactics = map[string]string{}
+	for _, m := range []*map[string]string{&s.Tactics, &s.State} {
+		if *m == nil {
+			*m = map[string]string{}
+		}
 	}
 	s.Disable = append([]string{}, s.Disable...)
 	s.LayerPrecisions = append([]string{}, s.LayerPrecisions...)

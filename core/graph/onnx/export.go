@@ -194,6 +194,11 @@ func attributeBytes(name string, a graph.Attr) ([]byte, error) {
 		for _, v := range a.Floats {
 			b = protowire.AppendFixed32(protowire.AppendTag(b, 7, protowire.Fixed32Type), math.Float32bits(v))
 		}
+	case graph.AttrStrings:
+		kind = kindStrings
+		for _, v := range a.Strings {
+			b = text(b, 9, v)
+		}
 	case graph.AttrTensor:
 		if number(a.Tensor.Type) == 0 {
 			return nil, fmt.Errorf("attribute %s is of type %s", name, a.Tensor.Type)

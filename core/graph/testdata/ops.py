@@ -47,6 +47,8 @@ def case(op, *inputs, version=21, const=(), outputs=1, expect=None, **attrs):
             v = encode(numpy_helper.to_array(v))
         elif isinstance(v, bytes):
             v = v.decode()
+        elif a.type == 8:
+            v = [s.decode() for s in v]
         json_attrs[a.name] = {"kind": a.type, "value": v}
     cases.append({
         "op": op, "version": version, "attrs": json_attrs,
@@ -358,7 +360,135 @@ def states():
     case("LinearAttention", q, k, v, past, -np.abs(f32(2, 3, 8)), beta[..., :1], version=27, outputs=2, **heads)
 
 
-for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states]:
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x.astype(np.float64)))
+
+
+def turned(x, lengths):
+    """x [T,B,...] with the first places of each item in reverse order."""
+    y = x.copy()
+    for b, n in enumerate(lengths):
+        y[:n, b] = x[:n, b][::-1]
+    return y
+
+
+def recurrence(op, x, w, r, b, lengths, state, cell=None, peep=None, f=None, g=np.tanh, h=np.tanh, clip=None, coupled=False, after=False):
+    """One direction of a recurrent operator by its definition, in float64: what onnx.reference leaves out. x [T,B,I], w [G*H,I]."""
+    x, w, r, b, state = (np.asarray(v, np.float64) for v in (x, w, r, b, state))
+    size, n, bound = r.shape[1], len(x), (lambda v: v) if clip is None else (lambda v: v.clip(-clip, clip))
+    wb, rb = np.split(b, 2)
+    f = f or (np.tanh if op == "RNN" else sigmoid)
+    p = np.zeros(3 * size) if peep is None else np.asarray(peep, np.float64)
+    c, y = np.zeros_like(state) if cell is None else np.asarray(cell, np.float64), np.zeros((n,) + state.shape)
+    for t in range(n):
+        xs, rs = x[t] @ w.T + wb, state @ r.T + rb
+        if op == "RNN":
+            s = f(bound(xs + rs))
+        elif op == "GRU":
+            z, k = (f(bound((xs + rs)[:, i * size:(i + 1) * size])) for i in (0, 1))
+            if after:
+                s = g(bound(xs[:, 2 * size:] + k * rs[:, 2 * size:]))
+            else:
+                s = g(bound(xs[:, 2 * size:] + (k * state) @ r[2 * size:].T + rb[2 * size:]))
+            s = (1 - z) * s + z * state
+        else:
+            i, o, k, z = np.split(xs + rs, 4, -1)
+            i = f(bound(i + p[:size] * c))
+            k = 1 - i if coupled else f(bound(k + p[2 * size:] * c))
+            new = k * c + i * g(bound(z))
+            s = f(bound(o + p[size:2 * size] * new)) * h(new)
+            c = np.where((t < lengths)[:, None], new, c)
+        live = (t < lengths)[:, None]
+        state, y[t] = np.where(live, s, state), np.where(live, s, 0)
+    empty = (lengths == 0)[:, None]
+    return y, np.where(empty, 0, state), np.where(empty, 0, c)
+
+
+def both(op, x, w, r, b, lengths, state, cell=None, peep=None, layout=0, directions=("forward", "reverse"), **kw):
+    """What a recurrent operator gives for each of its directions, joined."""
+    parts = []
+    for d, name in enumerate(directions):
+        back = name == "reverse"
+        one = {k: v[d] if isinstance(v, tuple) else v for k, v in kw.items()}
+        y, s, c = recurrence(op, turned(x, lengths) if back else x, w[d], r[d], b[d], lengths, state[d],
+                             None if cell is None else cell[d], None if peep is None else peep[d], **one)
+        parts.append((turned(y, lengths) if back else y, s, c))
+    y, s, c = np.stack([p[0] for p in parts], 1), np.stack([p[1] for p in parts]), np.stack([p[2] for p in parts])
+    if layout:
+        y, s, c = y.transpose(2, 0, 1, 3), s.transpose(1, 0, 2), c.transpose(1, 0, 2)
+    return [v.astype(np.float32) for v in (y, s, c)[:3 if op == "LSTM" else 2]]
+
+
+def recurrences():
+    steps, batch, size, hidden = 5, 3, 4, 3
+    for op, gates in [("LSTM", 4), ("GRU", 3), ("RNN", 1)]:
+        w, r, b = f32(2, gates * hidden, size), f32(2, gates * hidden, hidden), f32(2, 2 * gates * hidden)
+        x, state, cell, peep = f32(steps, batch, size), f32(2, batch, hidden), f32(2, batch, hidden), f32(2, 3 * hidden)
+        lengths, outputs = np.array([5, 2, 0], np.int32), 3 if op == "LSTM" else 2
+        more = (cell, peep) if op == "LSTM" else ()
+        weights, full = (1, 2, 3), np.full(batch, steps)
+        case(op, x, w[:1], r[:1], hidden_size=hidden, outputs=outputs, version=7, const=(1, 2))
+        case(op, x, w[:1], r[:1], b[:1], None, state[:1], outputs=1, const=weights)
+        case(op, x.swapaxes(0, 1), w[:1], r[:1], b[:1], None, state[:1].swapaxes(0, 1), hidden_size=hidden, layout=1, outputs=outputs, const=weights)
+        case(op, x, w[:1], r[:1], b[:1], lengths, state[:1], *[v[:1] for v in more], direction="reverse", hidden_size=hidden, outputs=outputs, const=weights,
+             expect=both(op, x, w, r, b, lengths, state, *more, directions=("reverse",)))
+        case(op, x.swapaxes(0, 1), w, r, b, lengths, state.swapaxes(0, 1), *([cell.swapaxes(0, 1), peep] if more else []), direction="bidirectional",
+             hidden_size=hidden, layout=1, outputs=outputs, version=22, expect=both(op, x, w, r, b, lengths, state, *more, layout=1))
+        case(op, x, w[:1], r[:1], b[:1], None, state[:1], *[v[:1] for v in more], hidden_size=hidden, clip=0.4, outputs=outputs, const=weights,
+             expect=both(op, x, w, r, b, full, state, *more, directions=("forward",), clip=0.4))
+    relu, affine = (lambda v: np.maximum(v, 0)), (lambda a, b: lambda v: a * v + b)
+    leaky, scaled = (lambda a: lambda v: np.where(v < 0, a * v, v)), (lambda a, b: lambda v: a * np.tanh(b * v))
+    hard, elu = (lambda a, b: lambda v: (a * v + b).clip(0, 1)), (lambda a: lambda v: np.where(v < 0, a * np.expm1(v), v))
+    soft, plus, above = (lambda v: v / (1 + np.abs(v))), (lambda v: np.log1p(np.exp(v))), (lambda a: lambda v: np.where(v > a, v, 0))
+    for name, f, alpha, beta in [("Relu", relu, [], []), ("Affine", affine(0.5, 0.1), [0.5], [0.1]), ("LeakyRelu", leaky(0.01), [], []),
+                                 ("LeakyRelu", leaky(0.3), [0.3], []), ("ScaledTanh", scaled(0.7, 0.4), [0.7], [0.4]), ("HardSigmoid", hard(0.2, 0.5), [], []),
+                                 ("HardSigmoid", hard(0.3, 0.4), [0.3], [0.4]), ("Elu", elu(1), [], []), ("Elu", elu(0.6), [0.6], []), ("Softsign", soft, [], []),
+                                 ("Softplus", plus, [], []), ("ThresholdedRelu", above(0.2), [0.2], []), ("sigmoid", sigmoid, [], [])]:
+        x, w, r, b = f32(3, 2, 2), f32(1, 2, 2), f32(1, 2, 2) * 0.3, f32(1, 4)
+        attrs = {k: v for k, v in [("activation_alpha", alpha), ("activation_beta", beta)] if v}
+        case("RNN", x, w, r, b, activations=[name], const=(1, 2, 3), outputs=2,
+             expect=both("RNN", x, w, r, b, np.array([3, 3]), np.zeros((1, 2, 2)), directions=("forward",), f=f), **attrs)
+    x, w, r, b, state, lengths = f32(4, 2, 3), f32(2, 12, 3), f32(2, 12, 3), f32(2, 24), np.zeros((2, 2, 3)), np.array([4, 3], np.int32)
+    case("LSTM", x, w, r, b, lengths, direction="bidirectional", const=(1, 2, 3), outputs=3, input_forget=1,
+         activations=["HardSigmoid", "Affine", "LeakyRelu", "Sigmoid", "Softsign", "Elu"], activation_alpha=[0.25, 0.5, 0.1, 0.8], activation_beta=[0.5, 0.2],
+         expect=both("LSTM", x, w, r, b, lengths, state, f=(hard(0.25, 0.5), sigmoid), g=(affine(0.5, 0.2), soft), h=(leaky(0.1), elu(0.8)), coupled=True))
+    w, r, b = f32(2, 9, 3), f32(2, 9, 3), f32(2, 18)
+    case("GRU", x, w, r, b, lengths, direction="bidirectional", const=(1, 2, 3), outputs=2, linear_before_reset=1, hidden_size=3,
+         activations=["Sigmoid", "Relu", "HardSigmoid", "Tanh"], expect=both("GRU", x, w, r, b, lengths, state, f=(sigmoid, hard(0.2, 0.5)), g=(relu, np.tanh), after=True))
+    x, w, r = f32(2, 1, 2).astype(np.float64), f32(1, 8, 2).astype(np.float64), f32(1, 8, 2).astype(np.float64)
+    case("LSTM", x, w, r, hidden_size=2, outputs=3)
+
+
+def signals():
+    case("ReverseSequence", f32(4, 3, 2), i64(4, 2, 0))
+    case("ReverseSequence", ints("int8", 3, 5), i64(1, 5, 3), batch_axis=0, time_axis=1, const=(1,))
+    for n in [1, 6, 8, 35]:
+        x, z = f32(2, n, 1), f32(2, n, 2)
+        case("DFT", x, None, np.int64(1), version=20, const=(2,))
+        case("DFT", z, None, np.int64(-2), version=20, const=(2,))
+        case("DFT", z, inverse=1, version=20)
+        case("DFT", x, onesided=1, version=17)
+    case("DFT", f32(2, 5, 3, 2), np.int64(7), np.int64(1), version=20, const=(1, 2))
+    case("DFT", f32(2, 5, 3, 1), np.int64(4), np.int64(1), version=20, const=(1, 2), onesided=1)
+    case("DFT", f32(3, 2, 6, 2), version=17, axis=2, inverse=1)
+    case("DFT", f32(2, 5, 2), None, np.int64(1), version=20, const=(2,), inverse=1, onesided=1)
+    case("DFT", f32(2, 5, 2), np.int64(9), np.int64(1), version=20, const=(1, 2), inverse=1, onesided=1)
+    case("DFT", f32(2, 5, 2), np.int64(12), np.int64(1), version=20, const=(1, 2), inverse=1, onesided=1)
+    case("DFT", f32(2, 5, 2).astype(np.float64), version=20)
+    window = np.hanning(8).astype(np.float32)
+    case("STFT", f32(2, 29, 1), np.int64(3), window, const=(1, 2))
+    case("STFT", f32(1, 16, 1), np.int64(4), None, np.int64(6), const=(1, 3))
+    case("STFT", f32(2, 20, 1), np.int64(5), window, np.int64(8), const=(1, 2, 3), onesided=0)
+    case("STFT", f32(2, 20, 2), np.int64(6), window, const=(1,), onesided=0)
+    for name in ["HannWindow", "HammingWindow", "BlackmanWindow"]:
+        for periodic in [0, 1]:
+            case(name, np.int64(10), const=(0,), periodic=periodic, version=17)
+        case(name, np.int32(7), const=(0,), output_datatype=TensorProto.DOUBLE, version=17)
+    for bands, length, rate, low, high in [(8, 64, 8000, 0, 4000), (12, 33, 16000, 125.5, 7600), (3, 16, 8000, 300, 900)]:
+        case("MelWeightMatrix", np.int64(bands), np.int64(length), np.int64(rate), np.float32(low), np.float32(high), const=(0, 1, 2, 3, 4), version=17)
+
+
+for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states, recurrences, signals]:
     group()
 for i, c in enumerate(cases):
     sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c))

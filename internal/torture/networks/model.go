@@ -159,6 +159,11 @@ func encodeAttr(name string, a graph.Attr, captured int) []byte {
 		for _, v := range a.Ints {
 			b = number(b, 8, uint64(v))
 		}
+	case graph.AttrStrings:
+		b = number(b, 20, 8)
+		for _, v := range a.Strings {
+			b = text(b, 9, v)
+		}
 	}
 	return b
 }

@@ -218,7 +218,22 @@ var noBias [panelColumns]float32
 
 // unit computes rows x columns of the result from (row, column) on.
 func (r *gemmRun) unit(row, column, rows, columns int) {
-	c := &r.call
+	r.call.part(row, column, rows, columns, r.lastBias[:])
+}
+
+// Columns computes all rows of some columns of a product without a bias, by the caller alone: of steps that are too short to be
+// shared, or shared otherwise. The first column is a multiple of the panels' [PackedB.Panel].
+func (c *GemmF32Call) Columns(column, columns int) {
+	if c.M > 0 {
+		c.part(0, column, c.M, columns, nil)
+	}
+}
+
+// Panel returns the columns of a full panel.
+func (b *PackedB) Panel() int { return b.panel }
+
+// part computes rows x columns of the result from (row, column) on; lastBias is the bias of the last panel, padded.
+func (c *GemmF32Call) part(row, column, rows, columns int, lastBias []float32) {
 	depth := work.Evenly(c.B.K, min(c.B.K, MaxDepth, max(minDepth, gemmBlock/rows)))
 	for k := 0; k < c.B.K; k += depth {
 		for n := column; n < column+columns; n += c.B.panel {
@@ -239,7 +254,7 @@ func (r *gemmRun) unit(row, column, rows, columns int) {
 			switch {
 			case c.Bias == nil:
 			case width > call.Columns:
-				call.Bias = r.lastBias[:]
+				call.Bias = lastBias
 			default:
 				call.Bias = c.Bias[n:]
 			}

@@ -17,6 +17,7 @@ func Tactics() []emit.Tactic {
 		transposeTactics(),
 		moveTactics(),
 		pieceTactics(),
+		[]emit.Tactic{reverseTactic()},
 	)
 }
 
