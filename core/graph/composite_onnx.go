@@ -5,6 +5,7 @@ import "fmt"
 // onnxComposites are operators of ONNX, and of com.microsoft where that had them first.
 var onnxComposites = map[string]func(*Definition, *Node) ([]*Tensor, error){
 	"CausalConvWithState":               causalConv,
+	"Einsum":                            importEinsum,
 	"SimplifiedLayerNormalization":      simplifiedLayerNorm, // which ONNX does not have, and ONNX Runtime writes as if it had
 	"SwiGLU":                            importSwiGLU,
 	"com.microsoft:CausalConvWithState": causalConv,
