@@ -75,6 +75,7 @@ func Layers() []Case {
 	m.turnedAttentions()
 	m.fewBits()
 	m.quantizedConstants()
+	m.samples()
 	return m.cases
 }
 

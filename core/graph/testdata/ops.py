@@ -358,7 +358,24 @@ def states():
     case("LinearAttention", q, k, v, past, -np.abs(f32(2, 3, 8)), beta[..., :1], version=27, outputs=2, **heads)
 
 
-for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states]:
+def samples():
+    case("Det", f32(2, 3, 3))
+    case("Det", f32(4, 4))
+    grid = (f32(1, 3, 2, 2) * 0.6).astype(np.float32)
+    for mode in ["nearest", "linear", "cubic"]:
+        case("GridSample", f32(1, 2, 4, 5), grid, version=20, mode=mode)
+    case("GridSample", f32(1, 1, 3, 3), grid, version=20, padding_mode="reflection", align_corners=1)
+    regions = np.array([[0, 0, 3, 3], [1.5, 0.25, 4, 2.5], [-1, 2, 6, 7]], np.float32)
+    case("RoiAlign", f32(2, 2, 5, 6), regions, i64(0, 1, 1), output_height=2, output_width=3, sampling_ratio=2)
+    case("RoiAlign", f32(2, 2, 5, 6), regions, i64(0, 1, 1), output_height=2, output_width=1, mode="max", sampling_ratio=1, coordinate_transformation_mode="output_half_pixel")
+    x = f32(1, 1, 4, 5)
+    case("MaxRoiPool", x, np.array([[0, 1, 0, 3, 2]], np.float32), version=11, expect=[np.array([[[[x[0, 0, :2, 1:3].max(), x[0, 0, :2, 2:4].max()], [x[0, 0, 1:3, 1:3].max(), x[0, 0, 1:3, 2:4].max()]]]])], pooled_shape=[2, 2])
+    case("MaxUnpool", f32(1, 2, 2, 2), np.array([[[[1, 3], [8, 10]], [[16, 19], [29, 30]]]]), version=11, kernel_shape=[2, 2], strides=[2, 2])
+    case("MaxUnpool", f32(1, 1, 2, 2), np.array([[[[5, 7], [13, 15]]]]), i64(1, 1, 5, 5), version=11, const=(2,), kernel_shape=[2, 2], strides=[2, 2])
+    case("Col2Im", f32(1, 6, 6), i64(3, 4), i64(2, 3), const=(1, 2), pads=[0, 0, 0, 1])
+
+
+for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states, samples]:
     group()
 for i, c in enumerate(cases):
     sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c))

@@ -66,4 +66,81 @@ einsum("bii->bi", (2, 3, 3))
 einsum("ij, ij", (2, 3), (2, 3))
 add("einsum i64", "Einsum", [whole(-9, 9, 2, 3), whole(-9, 9, 3, 4)], equation="ij,jk->ki")
 
+for n in (1, 2, 3, 5):
+    add(f"det {n}", "Det", [real(2, n, n)])
+add("det singular", "Det", [np.array([[1, 2, 3], [2, 4, 6], [1, 0, 1]], np.float32)])
+
+
+def grid(*dims):
+    """Points of which some lie outside, and some on borders and between."""
+    g = real(*dims) * 0.7
+    g.ravel()[::7] = np.resize(np.array([-1, 1, 0, 0.5, -0.5], np.float32), g.ravel()[::7].shape)
+    return g.astype(np.float32)
+
+
+for mode in ("bilinear", "nearest", "bicubic"):
+    for padding in ("zeros", "border", "reflection"):
+        for corners in (0, 1):
+            add(f"grid sample {mode} {padding} {corners}", "GridSample", [real(2, 2, 4, 5), grid(2, 3, 4, 2)], 16, mode=mode, padding_mode=padding, align_corners=corners)
+for mode in ("linear", "nearest"):
+    for padding in ("zeros", "border", "reflection"):
+        for corners in (0, 1):
+            add(f"grid sample 3d {mode} {padding} {corners}", "GridSample", [real(1, 2, 3, 4, 5), grid(1, 2, 3, 2, 3)], 20, mode=mode, padding_mode=padding, align_corners=corners)
+add("grid sample defaults", "GridSample", [real(1, 3, 1, 7), grid(1, 1, 5, 2)], 20)
+add("grid sample cubic of one", "GridSample", [real(1, 1, 1, 1), grid(1, 4, 5, 2)], 20, mode="cubic", padding_mode="reflection", align_corners=1)
+
+for corners in (0, 1):
+    add(f"affine grid 2d {corners}", "AffineGrid", [real(2, 2, 3), i64(2, 1, 4, 5)], 20, consts=(1,), align_corners=corners)
+    add(f"affine grid 3d {corners}", "AffineGrid", [real(2, 3, 4), i64(2, 1, 2, 4, 5)], 20, consts=(1,), align_corners=corners)
+
+rois = np.array([[0, 0, 4, 4], [1.5, 0.5, 6.5, 9], [-3, -2, 2, 3], [5, 5, 4.5, 4.75], [2, 3, 2, 3], [30, 30, 40, 50]], np.float32)
+items = i64(0, 1, 1, 0, 1, 0)
+for mode in ("avg", "max"):
+    for samples in (0, 1, 3):
+        for transform in ("half_pixel", "output_half_pixel"):
+            add(f"roi align {mode} {samples} {transform}", "RoiAlign", [real(2, 2, 7, 8), rois, items], 16, mode=mode, sampling_ratio=samples,
+                coordinate_transformation_mode=transform, output_height=3, output_width=2, spatial_scale=0.75)
+add("roi align 10", "RoiAlign", [real(2, 2, 7, 8), rois, items], 10)
+add("max roi pool", "MaxRoiPool", [real(2, 2, 7, 8), np.concatenate([items[:, None].astype(np.float32), rois], 1)], 11, pooled_shape=[3, 2], spatial_scale=0.75)
+
+for p in (1, 2, 3):
+    add(f"lp pool {p}", "LpPool", [real(2, 2, 6, 7)], 18, p=p, kernel_shape=[3, 2], strides=[2, 3], pads=[1, 0, 1, 1])
+    add(f"global lp pool {p}", "GlobalLpPool", [real(2, 2, 3, 5)], 11, p=p)
+add("lp pool dilated", "LpPool", [real(1, 1, 7, 8)], 18, kernel_shape=[2, 3], dilations=[3, 2])
+add("lp pool ceil", "LpPool", [real(1, 1, 7, 8)], 18, kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)
+add("lp pool same", "LpPool", [real(1, 1, 5, 4)], 11, kernel_shape=[2, 3], auto_pad="SAME_UPPER", strides=[2, 2])
+add("lp pool 1d", "LpPool", [real(1, 2, 9)], 11, kernel_shape=[4])
+
+pooled = np.sort(rng.choice(2 * 2 * 6 * 8, 2 * 2 * 3 * 4, replace=False)).reshape(2, 2, 3, 4)
+add("max unpool", "MaxUnpool", [real(2, 2, 3, 4), pooled], 11, kernel_shape=[2, 2], strides=[2, 2])
+add("max unpool padded", "MaxUnpool", [real(1, 1, 3, 4), whole(0, 5 * 6 - 1, 1, 1, 3, 4)], 11, kernel_shape=[3, 2], strides=[2, 2], pads=[1, 1, 1, 1])
+add("max unpool 1d", "MaxUnpool", [real(1, 2, 3), whole(0, 13, 1, 2, 3)], 11, kernel_shape=[3], strides=[2])
+
+add("col2im", "Col2Im", [real(2, 12, 12), i64(5, 4), i64(2, 3)], 18, consts=(1, 2), pads=[0, 1, 0, 0])
+add("col2im strides", "Col2Im", [real(1, 8, 4), i64(5, 7), i64(2, 2)], 18, consts=(1, 2), strides=[2, 3], dilations=[2, 1])
+add("col2im 3d", "Col2Im", [real(1, 8, 12), i64(4, 3, 3), i64(2, 2, 2)], 18, consts=(1, 2))
+add("col2im 1d", "Col2Im", [real(1, 6, 4), i64(6), i64(3)], 18, consts=(1, 2))
+
+
+def deform(name, x, w, offset_group=1, bias=False, mask=False, **attrs):
+    k = np.prod(w[2:])
+    spatial = [(x[i + 2] + attrs.get("pads", [0] * 4)[i] + attrs.get("pads", [0] * 4)[i + 2] - (w[i + 2] - 1) * attrs.get("dilations", [1, 1])[i] - 1) // attrs.get("strides", [1, 1])[i] + 1 for i in range(2)]
+    inputs = [real(*x), real(*w), real(x[0], offset_group * k * 2, *spatial) * 0.7]
+    if bias or mask:
+        inputs.append(real(w[0]) if bias else None)
+    if mask:
+        inputs.append(real(x[0], offset_group * k, *spatial))
+    inputs[2] = inputs[2].astype(np.float32)
+    add("deform conv " + name, "DeformConv", inputs, 19, offset_group=offset_group, **attrs)
+
+
+deform("plain", (2, 3, 5, 6), (4, 3, 3, 2))
+deform("groups", (1, 4, 6, 6), (6, 2, 3, 3), 2, True, True, group=2, pads=[1, 1, 1, 1], strides=[2, 1])
+deform("dilated", (1, 2, 7, 8), (3, 2, 2, 3), 1, True, dilations=[2, 2], pads=[1, 0, 0, 1])
+deform("masked", (1, 6, 4, 4), (2, 6, 1, 1), 3, False, True)
+
+add("center crop pad", "CenterCropPad", [real(3, 8, 4, 5), i64(6, 7, 4, 2)], 18, consts=(1,))
+add("center crop pad axes", "CenterCropPad", [real(3, 8, 5), i64(11, 2)], 18, consts=(1,), axes=[1, -1])
+add("center crop pad i64", "CenterCropPad", [whole(-5, 5, 3, 4), i64(2, 6)], 18, consts=(1,))
+
 print("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]")
