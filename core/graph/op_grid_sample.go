@@ -168,31 +168,27 @@ func (a GridSampleAttrs) AxisTaps(taps []GridTap, coordinate float32, n int) []G
 	if !(x > -1e9 && x < 1e9) { // not a number, or further outside than any axis is long
 		return taps
 	}
-	add := func(i int, weight float32) {
-		if i < 0 || i >= n {
-			switch a.Padding {
-			case "zeros":
-				return
-			case "border":
-				i = max(0, min(n-1, i))
-			default:
-				i = max(0, min(n-1, int(reflected(float32(i), low, high))))
-			}
-		}
-		taps = append(taps, GridTap{i, weight})
-	}
 	first := float32(math.Floor(float64(x)))
 	i, ratio := int(first), x-first
+	weights := [4]float32{1}
 	switch a.Mode {
-	case "nearest":
-		add(int(x), 1)
 	case "linear":
-		add(i, 1-ratio)
-		add(i+1, ratio)
-	default:
-		for k, w := range cubicWeights(ratio) {
-			add(i-1+k, w)
+		weights = [4]float32{1 - ratio, ratio}
+	case "cubic":
+		i, weights = i-1, cubicWeights(ratio)
+	}
+	for _, w := range weights[:a.Taps()] {
+		at := i
+		if i++; at < 0 || at >= n {
+			switch a.Padding {
+			case "zeros":
+				continue
+			case "reflection":
+				at = int(reflected(float32(at), low, high))
+			}
+			at = max(0, min(n-1, at))
 		}
+		taps = append(taps, GridTap{at, w})
 	}
 	return taps
 }
