@@ -7,6 +7,7 @@ var onnxComposites = map[string]func(*Definition, *Node) ([]*Tensor, error){
 	"AffineGrid":                        importAffineGrid,
 	"CausalConvWithState":               causalConv,
 	"CenterCropPad":                     importCenterCropPad,
+	"Compress":                          importCompress,
 	"DeformConv":                        importDeformConv,
 	"Einsum":                            importEinsum,
 	"GlobalLpPool":                      importGlobalLpPool,

@@ -67,6 +67,14 @@ var defineCases = func() map[string]defineCase {
 		"RoiAlign": {"RoiAlign", func(d *Definition, g given) *Tensor {
 			return d.RoiAlign(g.x, g.w(3, 4), g.i([]int64{0, 1, 1}, 3), RoiAlignAttrs{Height: 2, Width: 2})
 		}},
+		"NonZero": {"NonZero", func(d *Definition, g given) *Tensor { return d.NonZero(g.i([]int64{0, 3, 0, 4}, 2, 2)) }},
+		"Unique": {"Unique", func(d *Definition, g given) *Tensor {
+			y, _, _, _ := d.Unique(g.i([]int64{3, 1, 3}, 3), UniqueAttrs{Flat: true, Sorted: true})
+			return y
+		}},
+		"NonMaxSuppression": {"NonMaxSuppression", func(d *Definition, g given) *Tensor {
+			return d.NonMaxSuppression(g.w(1, 3, 4), g.w(1, 2, 3), g.scalar, nil, nil, NonMaxSuppressionAttrs{})
+		}},
 		"MaxRoiPool": {"MaxRoiPool", func(d *Definition, g given) *Tensor {
 			return d.MaxRoiPool(g.x, g.w(3, 5), MaxRoiPoolAttrs{Height: 2, Width: 2})
 		}},

@@ -47,3 +47,19 @@ func (d *Definition) DeformColumns(x, offset, mask *Tensor, a DeformAttrs) *Tens
 	a.Group, a.Offsets = max(1, a.Group), max(1, a.Offsets)
 	return d.Layer(DeformColumns, a, x, offset, mask)
 }
+
+// NonZero adds the indices of the elements of x that are not 0, which must follow from constants.
+func (d *Definition) NonZero(x *Tensor) *Tensor { return d.Layer(NonZero, nil, x) }
+
+// Unique adds the elements of x that differ, or slices along an axis: with where each first occurs, which of them each of x is, and
+// how often each occurs. x must follow from constants.
+func (d *Definition) Unique(x *Tensor, a UniqueAttrs) (y, first, inverse, counts *Tensor) {
+	list := d.Layers(Unique, a, 4, x)
+	return list[0], list[1], list[2], list[3]
+}
+
+// NonMaxSuppression adds item, class and box of what is selected of boxes [N,B,4] by scores [N,C,B]: at most so many for a class, that
+// overlap by no more than a share and have more than a score. All must follow from constants; score may be nil.
+func (d *Definition) NonMaxSuppression(boxes, scores, most, overlap, score *Tensor, a NonMaxSuppressionAttrs) *Tensor {
+	return d.Layer(NonMaxSuppression, a, boxes, scores, most, overlap, score)
+}

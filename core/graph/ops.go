@@ -53,6 +53,8 @@ func Ops() OpSet {
 		MaxRoiPool,
 		MaxUnpool,
 		MeanVarianceNorm,
+		NonMaxSuppression,
+		NonZero,
 		OneHot,
 		Pad,
 		Pointwise,
@@ -80,6 +82,7 @@ func Ops() OpSet {
 		TopK,
 		Transpose,
 		Trilu,
+		Unique,
 		Unsqueeze,
 	).WithComposites(Composites()...)
 }

@@ -16,6 +16,22 @@ func (m *maker) samples() {
 	m.regions()
 	m.unpools()
 	m.columns()
+	m.counted()
+}
+
+// counted are layers whose results are as many as their inputs, which are constants, say.
+func (m *maker) counted() {
+	bits := m.constant(graph.U8, graph.Range{}, 1, 3, 17)
+	for i, b := range bits.Weights {
+		bits.Weights[i] = b & 3
+	}
+	m.add("nonzero", m.layer(graph.NonZero, nil, bits), Tolerance{})
+	m.add("unique", m.layer(graph.Unique, graph.UniqueAttrs{Flat: true, Sorted: true}, bits), Tolerance{})
+	m.add("unique_slices", m.layer(graph.Unique, graph.UniqueAttrs{Axis: 1}, bits), Tolerance{})
+	boxes, scores := m.constant(graph.F32, graph.Range{}, 1, 2, 9, 4), m.constant(graph.F32, graph.Range{}, 1, 2, 3, 9)
+	most := m.constant(graph.I64, graph.Range{}, 1, 1)
+	graph.View[int64](most.Weights)[0] = 4
+	m.add("non_max_suppression", m.layer(graph.NonMaxSuppression, graph.NonMaxSuppressionAttrs{}, boxes, scores, most), Tolerance{})
 }
 
 // sized returns an input, whose elements are up to 1 if it is large, so that determinants stay in bounds.

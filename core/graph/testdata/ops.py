@@ -373,6 +373,14 @@ def samples():
     case("MaxUnpool", f32(1, 2, 2, 2), np.array([[[[1, 3], [8, 10]], [[16, 19], [29, 30]]]]), version=11, kernel_shape=[2, 2], strides=[2, 2])
     case("MaxUnpool", f32(1, 1, 2, 2), np.array([[[[5, 7], [13, 15]]]]), i64(1, 1, 5, 5), version=11, const=(2,), kernel_shape=[2, 2], strides=[2, 2])
     case("Col2Im", f32(1, 6, 6), i64(3, 4), i64(2, 3), const=(1, 2), pads=[0, 0, 0, 1])
+    case("NonZero", np.array([[0, 1, 0], [2, 0, -1]], np.int32), const=(0,))
+    some = ints(np.int32, 4, 3, low=0, high=2)
+    case("Unique", some, const=(0,), outputs=4)
+    case("Unique", some, const=(0,), outputs=4, axis=0)
+    case("Unique", np.array([3, 1, 2, 1, 3], np.float32), const=(0,), outputs=4, sorted=0)
+    boxes = np.abs(f32(1, 6, 4))
+    case("NonMaxSuppression", boxes, f32(1, 2, 6), i64(3), np.array([0.3], np.float32), const=(0, 1, 2, 3))
+    case("NonMaxSuppression", boxes, f32(1, 2, 6), i64(3), np.array([0.3], np.float32), np.array([0.1], np.float32), const=(0, 1, 2, 3, 4), center_point_box=1)
 
 
 for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states, samples]:

@@ -9,6 +9,28 @@ import (
 // samples are the operators that take a tensor at places that are inputs, or put it there, and what is made of windows.
 func samples() map[string]proposal {
 	return map[string]proposal{
+		"Compress": {since: 11, make: func(g *generator) *Node {
+			x := g.any(1, 4)
+			axis := g.axis(len(x.Dims))
+			return node(attrs{"axis": intOf(axis)}, x.Name, g.constant(g.random(graph.Bool, x.dims()[(axis+len(x.Dims))%len(x.Dims)])))
+		}},
+		"NonZero": {since: 13, make: func(g *generator) *Node {
+			return node(nil, g.constant(g.random(graph.I64, g.shape(1+g.rnd.IntN(3))...)))
+		}},
+		"Unique": {since: 11, make: func(g *generator) *Node {
+			n := node(attrs{"sorted": boolOf(g.flip())}, g.constant(g.random(graph.I64, g.shape(1+g.rnd.IntN(2))...)))
+			if g.flip() {
+				n.Attrs["axis"] = intOf(0)
+			}
+			n.Out = make([]string, []int{1, 4}[g.rnd.IntN(2)])
+			return n
+		}},
+		"NonMaxSuppression": {since: 11, make: func(g *generator) *Node {
+			n, boxes := 1+g.rnd.IntN(2), 1+g.rnd.IntN(9)
+			scores := g.random(graph.F32, n, 1+g.rnd.IntN(3), boxes)
+			return node(attrs{"center_point_box": boolOf(g.flip())}, g.constant(g.random(graph.F32, n, boxes, 4)), g.constant(scores),
+				g.ints(g.rnd.IntN(5)), g.constant(graph.Values(graph.F32, []float32{0.25}, 1)))
+		}},
 		"Det": {since: 11, make: func(g *generator) *Node {
 			n := g.rnd.IntN(6)
 			return node(nil, g.input(graph.F32, append(g.shape(g.rnd.IntN(3)), n, n)...).Name)

@@ -143,4 +143,24 @@ add("center crop pad", "CenterCropPad", [real(3, 8, 4, 5), i64(6, 7, 4, 2)], 18,
 add("center crop pad axes", "CenterCropPad", [real(3, 8, 5), i64(11, 2)], 18, consts=(1,), axes=[1, -1])
 add("center crop pad i64", "CenterCropPad", [whole(-5, 5, 3, 4), i64(2, 6)], 18, consts=(1,))
 
+add("compress", "Compress", [real(3, 4), np.array([False, True, True])], consts=(1,), axis=0)
+add("compress flat", "Compress", [real(3, 4), np.array([False, True, False, True, True])], consts=(1,))
+add("compress last", "Compress", [whole(-9, 9, 2, 3), np.array([True, False, True])], consts=(1,), axis=-1)
+add("nonzero", "NonZero", [np.array([[0, 0.5, 0], [-2, 0, 1]], np.float32)], 13, consts=(0,))
+add("nonzero none", "NonZero", [np.zeros((2, 2), np.int64)], 13, consts=(0,))
+some = whole(0, 2, 4, 3)
+add("unique", "Unique", [some], 11, outputs=4, consts=(0,))
+add("unique unsorted", "Unique", [some], 11, outputs=4, consts=(0,), sorted=0)
+for axis in (0, 1, -1):
+    add(f"unique axis {axis}", "Unique", [whole(0, 1, 4, 5)], 11, outputs=4, consts=(0,), axis=axis)
+    add(f"unique unsorted axis {axis}", "Unique", [real(3, 2)[[0, 1, 0, 2]]], 11, outputs=4, consts=(0,), axis=axis, sorted=0)
+boxes = rng.uniform(0, 1, (2, 12, 4)).astype(np.float32)
+scores = rng.uniform(0, 1, (2, 3, 12)).astype(np.float32)
+for center in (0, 1):
+    for threshold in (0.0, 0.2, 0.6):
+        add(f"nms {center} {threshold}", "NonMaxSuppression", [boxes, scores, i64(4), np.array([threshold], np.float32), np.array([0.3], np.float32)], 11,
+            consts=(0, 1, 2, 3, 4), center_point_box=center)
+add("nms defaults", "NonMaxSuppression", [boxes, scores], 11, consts=(0, 1))
+add("nms ties", "NonMaxSuppression", [boxes, np.ones_like(scores), i64(12), np.array([0.5], np.float32)], 11, consts=(0, 1, 2, 3))
+
 print("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]")
