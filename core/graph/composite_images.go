@@ -89,16 +89,17 @@ func importAffineGrid(d *Definition, n *Node) ([]*Tensor, error) {
 }
 
 // gridPlaces is the place, from -1 to 1, of index $0 of $1 elements: of their centres, or with corners of what spans all of them,
-// of which a single one is at its begin.
+// of which a single one is at its end, as ONNX Runtime has it.
 func gridPlaces(corners bool) Program {
 	b := newProgram(2)
-	twice := b.do(EltAdd, 0, 0)
+	one := b.constant(1)
 	if corners {
-		last := b.do(EltMax, b.do(EltSub, 1, b.constant(1)), b.constant(1))
-		b.do(EltSub, b.do(EltDiv, twice, last), b.constant(1))
+		last := b.do(EltSub, 1, one)
+		behind := b.do(EltSub, last, 0)
+		b.do(EltSub, one, b.do(EltDiv, b.do(EltAdd, behind, behind), b.do(EltMax, last, one)))
 		return b.p
 	}
-	b.do(EltSub, b.do(EltDiv, b.do(EltAdd, twice, b.constant(1)), 1), b.constant(1))
+	b.do(EltSub, b.do(EltDiv, b.do(EltAdd, b.do(EltAdd, 0, 0), one), 1), one)
 	return b.p
 }
 

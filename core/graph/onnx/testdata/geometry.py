@@ -163,4 +163,6 @@ for center in (0, 1):
 add("nms defaults", "NonMaxSuppression", [boxes, scores], 11, consts=(0, 1))
 add("nms ties", "NonMaxSuppression", [boxes, np.ones_like(scores), i64(12), np.array([0.5], np.float32)], 11, consts=(0, 1, 2, 3))
 
+add("affine grid of one", "AffineGrid", [real(1, 2, 3), i64(1, 1, 1, 4)], 20, consts=(1,), align_corners=1)
+
 print("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]")
