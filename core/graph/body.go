@@ -127,7 +127,7 @@ func (t *Tensor) seen(name string) *Tensor {
 // Truth returns a condition of one element that follows from constants and shapes.
 func (t *Tensor) Truth() (value, known bool) {
 	left := followed
-	v, ok := t.computed(&left)
+	v, ok := t.computed(&left, maxKnownValue)
 	if !ok || v.Len() != 1 || v.Type != Bool {
 		return false, false
 	}

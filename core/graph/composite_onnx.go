@@ -4,7 +4,14 @@ import "fmt"
 
 // onnxComposites are operators of ONNX, and of com.microsoft where that had them first.
 var onnxComposites = map[string]func(*Definition, *Node) ([]*Tensor, error){
+	"AffineGrid":                        importAffineGrid,
 	"CausalConvWithState":               causalConv,
+	"CenterCropPad":                     importCenterCropPad,
+	"Compress":                          importCompress,
+	"DeformConv":                        importDeformConv,
+	"Einsum":                            importEinsum,
+	"GlobalLpPool":                      importGlobalLpPool,
+	"LpPool":                            importLpPool,
 	"SimplifiedLayerNormalization":      simplifiedLayerNorm, // which ONNX does not have, and ONNX Runtime writes as if it had
 	"SwiGLU":                            importSwiGLU,
 	"com.microsoft:CausalConvWithState": causalConv,

@@ -42,7 +42,8 @@ func TestCompositesRefuse(t *testing.T) {
 
 func compositeAttrs() []string {
 	return []string{"num_heads", "kv_num_heads", "epsilon", "axis", "K", "N", "bits", "block_size", "alpha", "transA", "activation", "activation_params",
-		"do_rotary", "local_window_size", "rotary_embedding_dim", "qkv_hidden_sizes", "scale", "channels_last", "kernel_shape", "group", "pads"}
+		"do_rotary", "local_window_size", "rotary_embedding_dim", "qkv_hidden_sizes", "scale", "channels_last", "kernel_shape", "group", "pads",
+		"strides", "dilations", "offset_group", "ceil_mode", "p", "axes", "align_corners", "equation"}
 }
 
 func randomInput(rnd *rand.Rand, n *Network, i int) *Tensor {

@@ -62,6 +62,32 @@ var defineCases = func() map[string]defineCase {
 		"BitwiseXor": {"BitwiseXor", func(d *Definition, g given) *Tensor { return d.BitwiseXor(g.ints, g.ints) }},
 		"BitwiseNot": {"BitwiseNot", func(d *Definition, g given) *Tensor { return d.BitwiseNot(g.ints) }},
 
+		"Det":        {"Det", func(d *Definition, g given) *Tensor { return d.Det(g.w(2, 3, 3)) }},
+		"GridSample": {"GridSample", func(d *Definition, g given) *Tensor { return d.GridSample(g.x, g.w(2, 3, 3, 2), GridSampleAttrs{}) }},
+		"RoiAlign": {"RoiAlign", func(d *Definition, g given) *Tensor {
+			return d.RoiAlign(g.x, g.w(3, 4), g.i([]int64{0, 1, 1}, 3), RoiAlignAttrs{Height: 2, Width: 2})
+		}},
+		"NonZero": {"NonZero", func(d *Definition, g given) *Tensor { return d.NonZero(g.i([]int64{0, 3, 0, 4}, 2, 2)) }},
+		"Unique": {"Unique", func(d *Definition, g given) *Tensor {
+			y, _, _, _ := d.Unique(g.i([]int64{3, 1, 3}, 3), UniqueAttrs{Flat: true, Sorted: true})
+			return y
+		}},
+		"NonMaxSuppression": {"NonMaxSuppression", func(d *Definition, g given) *Tensor {
+			return d.NonMaxSuppression(g.w(1, 3, 4), g.w(1, 2, 3), g.scalar, nil, nil, NonMaxSuppressionAttrs{})
+		}},
+		"MaxRoiPool": {"MaxRoiPool", func(d *Definition, g given) *Tensor {
+			return d.MaxRoiPool(g.x, g.w(3, 5), MaxRoiPoolAttrs{Height: 2, Width: 2})
+		}},
+		"MaxUnpool": {"MaxUnpool", func(d *Definition, g given) *Tensor {
+			return d.MaxUnpool(g.x, g.i(make([]int64, 2*4*6*6), 2, 4, 6, 6), nil, UnpoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}})
+		}},
+		"Col2Im": {"Col2Im", func(d *Definition, g given) *Tensor {
+			return d.Col2Im(g.w(1, 4, 9), []int{4, 4}, Col2ImAttrs{Block: []int{2, 2}})
+		}},
+		"DeformColumns": {"DeformColumns", func(d *Definition, g given) *Tensor {
+			return d.DeformColumns(g.x, g.w(2, 8, 5, 5), nil, DeformAttrs{Kernel: []int{2, 2}})
+		}},
+
 		"Conv":          {"Conv", func(d *Definition, g given) *Tensor { return d.Conv(g.x, g.w(3, 4, 3, 3), nil, ConvAttrs{}) }},
 		"ConvTranspose": {"Deconv", func(d *Definition, g given) *Tensor { return d.Deconv(g.x, g.w(4, 3, 2, 2), nil, ConvTransposeAttrs{}) }},
 		"ConvInteger": {"ConvInteger", func(d *Definition, g given) *Tensor {

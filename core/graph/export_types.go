@@ -13,7 +13,8 @@ var onnxIntegers = map[string][]DataType{
 
 // onnxReals are the operators whose inputs of real numbers are of one type.
 var onnxReals = []string{
-	"BatchNormalization", "Conv", "ConvTranspose", "Gemm", "GroupNormalization", "InstanceNormalization", "LayerNormalization", "LinearAttention", "MatMul", "RMSNormalization", "RotaryEmbedding", "STFT",
+	"BatchNormalization", "Conv", "ConvTranspose", "Gemm", "GroupNormalization", "InstanceNormalization", "LayerNormalization", "LinearAttention", "MatMul", "MaxRoiPool", "RMSNormalization",
+	"RoiAlign", "RotaryEmbedding", "STFT",
 }
 
 // wider returns the type to which an operator's data is converted, since ONNX's does not take it as it is; ok is false where

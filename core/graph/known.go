@@ -211,7 +211,7 @@ const followed = 16
 // extents of an image as roots and quotients.
 func truncated(x, y *Tensor) []Dim {
 	left := followed
-	v, ok := x.computed(&left)
+	v, ok := x.computed(&left, maxKnownValue)
 	if !ok {
 		return nil
 	}
@@ -224,9 +224,10 @@ func truncated(x, y *Tensor) []Dim {
 	return dims
 }
 
-// computed returns t's elements where they are few and follow from constants alone, by as many layers as are left.
-func (t *Tensor) computed(left *int) (Value, bool) {
-	if n, ok := countDims(t.Dims); !ok || n > maxKnownValue || t.Type.Size() == 0 {
+// computed returns t's elements where they are no more than a number and follow from constants alone, by as many layers as are
+// left.
+func (t *Tensor) computed(left *int, most int) (Value, bool) {
+	if n, ok := countDims(t.Dims); !ok || n > most || t.Type.Size() == 0 {
 		return Value{}, false
 	}
 	if v, ok := t.Const(); ok {
@@ -253,7 +254,7 @@ func (t *Tensor) computed(left *int) (Value, bool) {
 		var v Value
 		if x != nil {
 			var ok bool
-			if v, ok = x.computed(left); !ok {
+			if v, ok = x.computed(left, most); !ok {
 				return Value{}, false
 			}
 		}
@@ -261,4 +262,36 @@ func (t *Tensor) computed(left *int) (Value, bool) {
 	}
 	y := NewValue(t.Type, EvalDims(t.Dims, nil)...)
 	return y, len(in) > 0 && l.Eval(in, []Value{y}) == nil
+}
+
+// maxDetermined bounds the elements that shapes follow from where they are computed from constants.
+const maxDetermined = 1 << 16
+
+// determined returns t's elements where they follow from constants, as those must on which a shape depends.
+func (t *Tensor) determined() (Value, error) {
+	if v, ok := t.Const(); ok {
+		return v, nil
+	}
+	if list, ok := t.Ints(); ok && (t.Type == I64 || t.Type == I32 || t.Type == Bool) {
+		v, ints := NewValue(t.Type, EvalDims(t.Dims, nil)...), make([]int64, len(list))
+		for i, n := range list {
+			ints[i] = int64(n)
+		}
+		v.setInts(ints, false)
+		return v, nil
+	}
+	left := followed
+	if v, ok := t.computed(&left, maxDetermined); ok {
+		return v, nil
+	}
+	return Value{}, fmt.Errorf("the shape of the result depends on the elements of %s, which do not follow from constants", t)
+}
+
+// determined returns the elements of the op's input i, from which a shape follows.
+func (l *Layer) determined(i int) (Value, error) {
+	t, err := l.need(i)
+	if err != nil {
+		return Value{}, err
+	}
+	return t.determined()
 }

@@ -211,7 +211,7 @@ func sequenceLength(t [3]*Tensor) (Dim, error) {
 			f[i], constant = float64(n), constant && ok
 		default:
 			left := followed
-			if v, ok := x.computed(&left); ok {
+			if v, ok := x.computed(&left, maxKnownValue); ok {
 				f[i] = v.Float64s()[0]
 				continue
 			}

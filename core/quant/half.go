@@ -129,6 +129,9 @@ func halvable(n *graph.Network, l *graph.Layer, peaks map[string]float32) string
 		}
 	}
 	for i, t := range l.Inputs {
+		if i < len(l.OpInputs()) && l.Role(i) == graph.Parameter && real(t) && !t.IsConst() {
+			return fmt.Sprintf("parameter %s needs the digits of F32", t.Name) // such as the places of samples
+		}
 		v, ok := t.Const()
 		if !ok || t.Type != graph.F32 {
 			continue

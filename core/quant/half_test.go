@@ -75,7 +75,10 @@ func TestFP16Decisions(t *testing.T) {
 	inf := b.add("inf", mul, program, x, b.n.AddConst("infinity", graph.Values(graph.F32, []float32{float32(math.Inf(1))}, 1)))
 	peak := b.add("peak", mul, program, inf, x)
 	cast := b.add("cast", graph.Cast, graph.CastAttrs{To: graph.F32}, peak)
-	for _, y := range []*graph.Tensor{big, cast} {
+	image := b.n.AddInput("image", graph.F32, graph.Shape(1, 2, 5, 5)...)
+	grid := b.n.AddInput("grid", graph.F32, graph.Shape(1, 3, 3, 2)...)
+	sampled := b.add("sampled", graph.GridSample, graph.GridSampleAttrs{Mode: "linear", Padding: "zeros"}, image, grid)
+	for _, y := range []*graph.Tensor{big, cast, sampled} {
 		b.n.MarkOutput(y)
 	}
 	d, err := PlaceFP16(b.n, Policy{Peaks: map[string]float32{"peak_out": 70000}})
@@ -89,6 +92,7 @@ func TestFP16Decisions(t *testing.T) {
 inf        fp16  F16 storage
 peak       fp32  tensor peak_out reaches 70000, more than F16 holds
 cast       fp32  Cast has a type of its own
+sampled    fp32  parameter grid needs the digits of F32
 `
 	if got := decisionText(d); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

@@ -79,6 +79,7 @@ func Layers() []Case {
 	m.controls()
 	m.recurrences()
 	m.signals()
+	m.samples()
 	return m.cases
 }
 

@@ -76,7 +76,7 @@ type family struct {
 // f32Tactics are the kernels in float32 for one instruction set, which half precision is computed by too.
 func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 	return slices.Concat(products.TacticsF32(isa, workers), convolutions.TacticsF32(isa, workers), poolings.TacticsF32(isa, workers), reductions.Tactics(isa), attention.Tactics(isa, workers),
-		recurrent.Tactics(isa, workers))
+		recurrent.Tactics(isa, workers), moves.Samples(isa, workers))
 }
 
 func families(workers int) []family {

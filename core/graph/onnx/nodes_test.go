@@ -16,7 +16,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 )
 
-// nodeCase is a node with inputs and what ONNX Runtime computes for it; see testdata/nodes.py and testdata/microsoft.py.
+// nodeCase is a node with inputs and what ONNX Runtime computes for it; see testdata/nodes.py, geometry.py and microsoft.py.
 type nodeCase struct {
 	Name, Op, Domain string
 	Opset            int64
@@ -148,8 +148,10 @@ func attrBytes(t testing.TB, name, text string) []byte {
 
 // TestNodes compares single nodes with ONNX Runtime.
 func TestNodes(t *testing.T) {
-	for _, c := range readNodes(t, "testdata/nodes.json") {
-		t.Run(c.Name, func(t *testing.T) { c.evaluate(t, false) })
+	for _, file := range []string{"testdata/nodes.json", "testdata/geometry.json"} {
+		for _, c := range readNodes(t, file) {
+			t.Run(c.Name, func(t *testing.T) { c.evaluate(t, false) })
+		}
 	}
 }
 

@@ -488,7 +488,32 @@ def signals():
         case("MelWeightMatrix", np.int64(bands), np.int64(length), np.int64(rate), np.float32(low), np.float32(high), const=(0, 1, 2, 3, 4), version=17)
 
 
-for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states, recurrences, signals]:
+def samples():
+    case("Det", f32(2, 3, 3))
+    case("Det", f32(4, 4))
+    grid = (f32(1, 3, 2, 2) * 0.6).astype(np.float32)
+    for mode in ["nearest", "linear", "cubic"]:
+        case("GridSample", f32(1, 2, 4, 5), grid, version=20, mode=mode)
+    case("GridSample", f32(1, 1, 3, 3), grid, version=20, padding_mode="reflection", align_corners=1)
+    regions = np.array([[0, 0, 3, 3], [1.5, 0.25, 4, 2.5], [-1, 2, 6, 7]], np.float32)
+    case("RoiAlign", f32(2, 2, 5, 6), regions, i64(0, 1, 1), output_height=2, output_width=3, sampling_ratio=2)
+    case("RoiAlign", f32(2, 2, 5, 6), regions, i64(0, 1, 1), output_height=2, output_width=1, mode="max", sampling_ratio=1, coordinate_transformation_mode="output_half_pixel")
+    x = f32(1, 1, 4, 5)
+    case("MaxRoiPool", x, np.array([[0, 1, 0, 3, 2]], np.float32), version=11, expect=[np.array([[[[x[0, 0, :2, 1:3].max(), x[0, 0, :2, 2:4].max()], [x[0, 0, 1:3, 1:3].max(), x[0, 0, 1:3, 2:4].max()]]]])], pooled_shape=[2, 2])
+    case("MaxUnpool", f32(1, 2, 2, 2), np.array([[[[1, 3], [8, 10]], [[16, 19], [29, 30]]]]), version=11, kernel_shape=[2, 2], strides=[2, 2])
+    case("MaxUnpool", f32(1, 1, 2, 2), np.array([[[[5, 7], [13, 15]]]]), i64(1, 1, 5, 5), version=11, const=(2,), kernel_shape=[2, 2], strides=[2, 2])
+    case("Col2Im", f32(1, 6, 6), i64(3, 4), i64(2, 3), const=(1, 2), pads=[0, 0, 0, 1])
+    case("NonZero", np.array([[0, 1, 0], [2, 0, -1]], np.int32), const=(0,))
+    some = ints(np.int32, 4, 3, low=0, high=2)
+    case("Unique", some, const=(0,), outputs=4)
+    case("Unique", some, const=(0,), outputs=4, axis=0)
+    case("Unique", np.array([3, 1, 2, 1, 3], np.float32), const=(0,), outputs=4, sorted=0)
+    boxes = np.abs(f32(1, 6, 4))
+    case("NonMaxSuppression", boxes, f32(1, 2, 6), i64(3), np.array([0.3], np.float32), const=(0, 1, 2, 3))
+    case("NonMaxSuppression", boxes, f32(1, 2, 6), i64(3), np.array([0.3], np.float32), np.array([0.1], np.float32), const=(0, 1, 2, 3, 4), center_point_box=1)
+
+
+for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states, recurrences, signals, samples]:
     group()
 for i, c in enumerate(cases):
     sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c))

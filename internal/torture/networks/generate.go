@@ -1,6 +1,7 @@
 package networks
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -125,26 +126,30 @@ func (g *generator) add(op string, n *Node) (ok bool) {
 			ok = true
 		}
 	}()
-	l, err := g.layer(n)
+	layers, results, err := g.layers(n)
 	if err != nil {
 		return false
 	}
-	results, ok := g.evaluate(l)
-	if !ok {
-		g.network.Remove(l)
-		return false
+	made := map[*graph.Tensor]graph.Value{}
+	for _, l := range layers {
+		if !g.evaluate(l, made) {
+			for _, l := range slices.Backward(layers) {
+				g.network.Remove(l)
+			}
+			return false
+		}
 	}
 	g.model.Nodes = append(g.model.Nodes, *n)
-	for i, t := range l.Outputs {
-		x := tensor{t, results[i]}
+	for _, t := range results {
+		x := tensor{t, made[t]}
 		g.values[t.Name] = x
 		g.pool = append(g.pool, x)
 	}
 	return true
 }
 
-// layer imports the node.
-func (g *generator) layer(n *Node) (*graph.Layer, error) {
+// layers imports the node, as the layer or the layers that it is.
+func (g *generator) layers(n *Node) (layers []*graph.Layer, outputs []*graph.Tensor, err error) {
 	op := g.ops.Onnx("", n.Op)
 	node := &graph.Node{Name: n.Name, OpType: n.Op, Version: g.model.Opset, Outputs: len(n.Out), Attrs: n.Attrs}
 	for _, name := range n.In {
@@ -157,46 +162,61 @@ func (g *generator) layer(n *Node) (*graph.Layer, error) {
 	for _, name := range n.Captured {
 		node.Captured = append(node.Captured, g.values[name].Tensor)
 	}
+	if op == nil {
+		before := len(g.network.Layers)
+		outputs, errs := g.ops.Composite("", n.Op).Add(g.network, g.ops, node, n.Out, func(string) bool { return false })
+		return g.network.Layers[before:], outputs, errors.Join(errs...)
+	}
 	attrs, inputs := any(nil), node.Inputs
 	if op.Import != nil {
-		var err error
 		if attrs, inputs, err = op.Import(node); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if errs := append(node.Errs(), node.Unasked()...); len(errs) > 0 {
-		return nil, errs[0]
+		return nil, nil, errs[0]
 	}
-	return g.network.Add(n.Name, op, attrs, inputs, n.Out...)
+	l, err := g.network.Add(n.Name, op, attrs, inputs, n.Out...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return []*graph.Layer{l}, l.Outputs, nil
 }
 
-// evaluate returns the layer's results.
-func (g *generator) evaluate(l *graph.Layer) (results []graph.Value, ok bool) {
-	var in []graph.Value
+// evaluate adds the layer's results to those made; false where it is refused, or too large, or they lead nowhere.
+func (g *generator) evaluate(l *graph.Layer, made map[*graph.Tensor]graph.Value) bool {
+	var in, results []graph.Value
 	for _, t := range l.Inputs {
-		var v graph.Value
-		if t != nil {
+		v, ok := made[t]
+		switch {
+		case t == nil || ok:
+		case g.values[t.Name].Tensor == t:
 			v = g.values[t.Name].value
+		default:
+			v, _ = t.Const()
 		}
 		in = append(in, v)
 	}
 	if graph.FLOPs(l, g.symbols) > maxWork {
-		return nil, false
+		return false
 	}
 	for _, t := range l.Outputs {
 		dims := graph.EvalDims(t.Dims, g.symbols)
 		if slices.Min(append(dims, 0)) < 0 || graph.Count(dims) > maxElements {
-			return nil, false
+			return false
 		}
 		results = append(results, graph.NewValue(t.Type, dims...))
 	}
 	if err := l.CheckShapes(g.symbols); err != nil {
-		return nil, false
+		return false
 	}
 	if err := l.Eval(in, results); err != nil {
-		return nil, false
+		return false
 	}
-	return results, !slices.ContainsFunc(results, wild) || g.rnd.IntN(12) == 0
+	for i, t := range l.Outputs {
+		made[t] = results[i]
+	}
+	return !slices.ContainsFunc(results, wild) || g.rnd.IntN(12) == 0
 }
 
 // wild reports whether a value has elements that are large or no numbers.

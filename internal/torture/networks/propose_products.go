@@ -130,6 +130,7 @@ func products() map[string]proposal {
 			}
 			return node(a, in...)
 		}},
+		"Einsum": {since: 12, make: proposeEinsum},
 		"MatMul": {make: func(g *generator) *Node {
 			x := g.real(1, 5)
 			w := g.secondFactor(x)

@@ -30,6 +30,7 @@ func Tactics() []kernels.Tactic {
 		regionTactic("depth_to_space_copy", graph.DepthToSpace, blocked),
 		regionTactic("space_to_depth_copy", graph.SpaceToDepth, blocked),
 		gatherTactic,
+		unpoolTactic,
 	)
 }
 

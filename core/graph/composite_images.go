@@ -1,0 +1,250 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// importDeformConv adds the columns of a deformable convolution, and the product with its weights.
+func importDeformConv(d *Definition, n *Node) ([]*Tensor, error) {
+	if err := n.needs(0, 1, 2); err != nil {
+		return nil, err
+	}
+	if err := n.ranked(axes{0, []int{4}}, axes{1, []int{4}}, axes{2, []int{4}}, axes{3, []int{1}}, axes{4, []int{4}}); err != nil {
+		return nil, fmt.Errorf("%w: only two spatial axes are supported", err)
+	}
+	x, w, offset, bias := n.Input(0), n.Input(1), n.Input(2), n.Input(3)
+	if err := checkKernelShape(n, w); err != nil {
+		return nil, err
+	}
+	kernel, err := kernelExtents(w)
+	if err != nil {
+		return nil, err
+	}
+	a := DeformAttrs{Kernel: kernel, Strides: n.Ints("strides"), Dilations: n.Ints("dilations"), Pads: n.Ints("pads"), Offsets: n.Int("offset_group", 1), Group: n.Int("group", 1)}
+	if m, ok := w.Dims[0].IsConst(); a.Group < 1 || !ok || m%a.Group != 0 || conflict(w.Dims[1].MulN(a.Group), x.Dims[1]) {
+		return nil, fmt.Errorf("weights %s in %d groups do not fit %s", w.TypeString(), a.Group, x.TypeString())
+	}
+	if a.Offsets < 1 {
+		return nil, fmt.Errorf("offset_group %d", a.Offsets)
+	}
+	columns := d.DeformColumns(x, offset, n.Input(4), a)
+	factors := d.reshaped(w, axesOf{to: 1}, axesOf{from: 1, to: 4, join: true}) // [M, C/Group*k]
+	perm, biases := []int{1, 0}, bias
+	if a.Group > 1 {
+		m, _ := w.Dims[0].IsConst()
+		k, ok := factors.Dims[1].IsConst()
+		if !ok {
+			return nil, fmt.Errorf("weights %s, whose extents must be known", w.TypeString())
+		}
+		factors, perm = d.Reshape(factors, a.Group, m/a.Group, k), []int{0, 2, 1}
+		if bias != nil {
+			biases = d.Reshape(bias, a.Group, 1, m/a.Group)
+		}
+	}
+	y := d.plus(d.MatMul(columns, d.Transpose(factors, perm...)), biases) // [N, Group, E1*E2, M/Group]
+	y = d.Transpose(y, 0, 1, 3, 2)
+	return result(d.reshaped(y, axesOf{to: 1}, axesOf{t: y, from: 1, to: 3, join: true}, axesOf{t: offset, from: 2, to: 4}))
+}
+
+// importAffineGrid adds the points of a grid that an affine map moves: theta [N,k,k+1], of k spatial axes, maps the places of the
+// elements of a tensor of the given size, from -1 to 1 along each axis.
+func importAffineGrid(d *Definition, n *Node) ([]*Tensor, error) {
+	if err := n.needs(0, 1); err != nil {
+		return nil, err
+	}
+	if err := n.ranked(axes{0, []int{3}}, axes{1, []int{1}}); err != nil {
+		return nil, err
+	}
+	theta, size, corners := n.Input(0), n.Input(1), n.Flag("align_corners", false)
+	k, err := n.extent(0, 1)
+	if err != nil {
+		return nil, err
+	}
+	if k < 2 || k > 3 || conflict(theta.Dims[2], Const(k+1)) || conflict(size.Dims[0], Const(k+2)) || !isReal(theta) {
+		return nil, fmt.Errorf("maps %s for a size %s: want [N,2,3] for two spatial axes, [N,3,4] for three", theta.TypeString(), size.TypeString())
+	}
+	if list, ok := size.Ints(); ok && conflict(theta.Dims[0], Const(list[0])) {
+		return nil, fmt.Errorf("maps %s for %d items", theta.TypeString(), list[0])
+	}
+	columns := d.Transpose(theta, 0, 2, 1)
+	column := func(i int) *Tensor { // as [N,1,...,1,k]
+		c := d.Slice(columns, SliceAttrs{Starts: []int{i}, Ends: []int{i + 1}, Axes: []int{1}})
+		for range k - 1 {
+			c = d.Unsqueeze(c, 1)
+		}
+		return c
+	}
+	y := column(k)
+	for axis := range k {
+		places := d.Cast(d.Sequence(d.number(0), d.Gather(size, d.number(int64(2+axis)), 0), d.number(1)), F32)
+		extent := d.Cast(d.Gather(size, d.number(int64(2+axis)), 0), F32)
+		places = d.as(d.Program(gridPlaces(corners), places, extent), theta.Type)
+		for range k - axis {
+			places = d.Unsqueeze(places, len(places.Dims))
+		}
+		y = d.Add(y, d.Mul(column(k-1-axis), places))
+	}
+	return result(y)
+}
+
+// gridPlaces is the place, from -1 to 1, of index $0 of $1 elements: of their centres, or with corners of what spans all of them,
+// of which a single one is at its end, as ONNX Runtime has it.
+func gridPlaces(corners bool) Program {
+	b := newProgram(2)
+	one := b.constant(1)
+	if corners {
+		last := b.do(EltSub, 1, one)
+		behind := b.do(EltSub, last, 0)
+		b.do(EltSub, one, b.do(EltDiv, b.do(EltAdd, behind, behind), b.do(EltMax, last, one)))
+		return b.p
+	}
+	b.do(EltSub, b.do(EltDiv, b.do(EltAdd, b.do(EltAdd, 0, 0), one), 1), one)
+	return b.p
+}
+
+// importCenterCropPad adds a Slice of the middle of axes that are too long, and a Pad around axes that are too short.
+func importCenterCropPad(d *Definition, n *Node) ([]*Tensor, error) {
+	rank, err := n.rank(0)
+	if err != nil {
+		return nil, err
+	}
+	sizes, ok, err := n.known(1, "shape")
+	if err != nil || !ok {
+		return nil, fmt.Errorf("the shape, input 1, must follow from constants and the inputs' shapes")
+	}
+	x, list := n.Input(0), n.Ints("axes")
+	if list == nil {
+		for i := range rank {
+			list = append(list, i)
+		}
+	}
+	if list, err = axesIn(list, rank); err != nil {
+		return nil, err
+	}
+	if len(list) != len(sizes) || slices.ContainsFunc(sizes, func(s int) bool { return s < 0 || s > maxExtent }) {
+		return nil, fmt.Errorf("the shape %v for %d axes", sizes, len(list))
+	}
+	var crop SliceAttrs
+	pads := make([]int, 2*rank)
+	for i, axis := range list {
+		extent, err := n.extent(0, axis)
+		if err != nil {
+			return nil, err
+		}
+		switch more := extent - sizes[i]; {
+		case more > 0:
+			crop.Axes, crop.Starts, crop.Ends = append(crop.Axes, axis), append(crop.Starts, more/2), append(crop.Ends, more/2+sizes[i])
+		case more < 0:
+			pads[axis], pads[rank+axis] = -more/2, -more-(-more/2)
+		}
+	}
+	if len(crop.Axes) > 0 {
+		x = d.Slice(x, crop)
+	}
+	if slices.Max(append(pads, 0)) > 0 {
+		x = d.Pad(x, 0, pads...)
+	}
+	return result(x)
+}
+
+// maxCounted bounds the places of which it is written down how many elements their windows have.
+const maxCounted = 1 << 24
+
+// importLpPool adds the p-th root of the sums of the p-th powers of magnitudes in a window: as means, times the number of places.
+func importLpPool(d *Definition, n *Node) ([]*Tensor, error) {
+	p := n.Int("p", 2)
+	x, err := n.powers(d, p)
+	if err != nil {
+		return nil, err
+	}
+	a, _, err := importPool(n)
+	if err != nil {
+		return nil, err
+	}
+	pool := a.(PoolAttrs)
+	pool.CountIncludePad = true
+	places := 1.0
+	for _, k := range pool.Kernel {
+		places *= float64(k)
+	}
+	y := d.AveragePool(x, pool)
+	if !pool.CeilMode || pool.AutoPad != AutoPadNone {
+		return result(d.root(d.times(y, float32(places)), p))
+	}
+	dims := EvalDims(x.Dims, nil)
+	for _, dim := range x.Dims[2:] {
+		if _, ok := dim.IsConst(); !ok {
+			return nil, fmt.Errorf("ceil_mode 1 with an input %s, whose spatial extents must be known", x.TypeString())
+		}
+	}
+	if n, ok := countDims(y.Dims[2:]); !ok || n > maxCounted {
+		return nil, fmt.Errorf("ceil_mode 1 with an output of %s places", FormatDims(y.Dims[2:]))
+	}
+	counts := NewValue(F32, EvalDims(y.Dims[2:], nil)...)
+	for e := range counts.F32() { // the last window may be cut off
+		counts.F32()[e] = float32(windowPadded(pool.Windows(dims[2:]), dims[2:], counts.Dims, e))
+	}
+	return result(d.root(d.Mul(y, d.as(d.Constant(d.fresh("places"), counts), x.RealType())), p))
+}
+
+// importGlobalLpPool adds the p-th root of the sum of the p-th powers of the magnitudes of each channel.
+func importGlobalLpPool(d *Definition, n *Node) ([]*Tensor, error) {
+	rank, err := n.rank(0)
+	if err != nil {
+		return nil, err
+	}
+	if rank < 3 {
+		return nil, fmt.Errorf("input %s: want a batch, a channel and at least one spatial axis", n.Input(0).TypeString())
+	}
+	var spatial []int
+	for axis := 2; axis < rank; axis++ {
+		spatial = append(spatial, axis)
+	}
+	switch p := n.Int("p", 2); p {
+	case 1:
+		return result(d.Reduce(ReduceL1, n.Input(0), true, spatial...))
+	case 2:
+		return result(d.Reduce(ReduceL2, n.Input(0), true, spatial...))
+	default:
+		x, err := n.powers(d, p)
+		if err != nil {
+			return nil, err
+		}
+		return result(d.root(d.Reduce(ReduceSum, x, true, spatial...), p))
+	}
+}
+
+// powers adds the p-th powers of the magnitudes of a node's first input.
+func (n *Node) powers(d *Definition, p int) (*Tensor, error) {
+	if err := n.needs(0); err != nil {
+		return nil, err
+	}
+	x := n.Input(0)
+	switch {
+	case !isReal(x):
+		return nil, fmt.Errorf("input %s: only f32, f16, bf16 and quantised tensors are supported", x.TypeString())
+	case p < 1 || p > 1<<10:
+		return nil, fmt.Errorf("p is %d, want 1 to %d", p, 1<<10)
+	case p == 1:
+		return d.Abs(x), nil
+	case p == 2:
+		return d.Mul(x, x), nil
+	}
+	b := newProgram(1)
+	b.do(EltPow, b.do(EltAbs, 0), b.constant(float32(p)))
+	return d.Program(b.p, x), nil
+}
+
+// root adds the p-th root.
+func (d *Definition) root(x *Tensor, p int) *Tensor {
+	switch p {
+	case 1:
+		return x
+	case 2:
+		return d.Sqrt(x)
+	}
+	b := newProgram(1)
+	b.do(EltPow, 0, b.constant(float32(1/float64(p))))
+	return d.Program(b.p, x)
+}
