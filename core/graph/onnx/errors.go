@@ -21,8 +21,8 @@ type Problem struct {
 }
 
 var (
-	errNoOp     = errors.New("operator is not supported")
-	errOldOpset = errors.New("the model's operator set is not supported")
+	errNoOp  = errors.New("operator is not supported")
+	errOpset = errors.New("the model's operator set is not supported")
 )
 
 const (

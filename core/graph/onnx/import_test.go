@@ -89,7 +89,7 @@ var importErrorCases = []struct {
 	{"text", []byte("hello, I am a text file"), list("m.onnx is not an ONNX model")},
 	{"truncated", reluModel[:len(reluModel)-3], list("not an ONNX model, or is truncated", "model: field 7")},
 	{"wrong wire type", msg(num(7, 3)), list("field 7 has wire type 0, want 2")},
-	{"old opset", msg(num(1, 3), opsetField("", 6), sub(7, nil)), list("operator set 6 is outside 7 to 28", "version_converter")},
+	{"unknown opset", msg(num(1, 3), opsetField("", 29), sub(7, nil)), list("operator set 29 is outside 1 to 28", "version_converter")},
 	{"no outputs", modelBytes(input("x", 2), relu), list("the graph has no outputs")},
 	{"cycle", modelBytes(nodeField("Relu", "a", list("v"), list("u")), nodeField("Neg", "b", list("u"), list("v")), output("v", 2)), list("node a", "part of a cycle")},
 	{"two producers", modelBytes(input("x", 2), relu, nodeField("Neg", "n", list("x"), list("y")), output("y", 2)), list("node n", `its output "y" is also an output of node r`)},

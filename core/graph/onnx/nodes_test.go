@@ -40,6 +40,8 @@ func (t nodeTensor) value() graph.Value {
 		switch t.Type {
 		case graph.F32:
 			v.F32()[i] = float32(x)
+		case graph.F64:
+			graph.View[float64](v.Data)[i] = x
 		case graph.F16:
 			graph.View[uint16](v.Data)[i] = graph.F32ToF16(float32(x))
 		case graph.I64:
