@@ -75,6 +75,7 @@ func Layers() []Case {
 	m.turnedAttentions()
 	m.fewBits()
 	m.quantizedConstants()
+	m.narrow()
 	return m.cases
 }
 
