@@ -7,6 +7,7 @@ import "fmt"
 func Standard() []Pass {
 	return []Pass{
 		deadCode,
+		expandQuantized,
 		expandWeights,
 		foldConstants,
 		staticReshapes,
@@ -57,6 +58,8 @@ func Lowering() []Pass {
 var order = []struct{ first, then, why string }{
 	{"dead-code", "expand-weights", "what nothing needs stays small"},
 	{"expand-weights", "unflatten-products", "products by real weights are as all others"},
+	{"dead-code", "expand-quantized", "what nothing needs stays small"},
+	{"expand-quantized", "fuse-epilogue", "products of integers take no epilogues"},
 	{"dead-code", "fold-constants", "what nothing needs is not worth computing"},
 	{"fold-constants", "static-reshapes", "shapes computed from constants are constants first"},
 	{"static-reshapes", "remove-no-ops", "a reshape to the same shape is recognised by its static form"},
