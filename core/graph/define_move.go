@@ -204,6 +204,11 @@ func (d *Definition) EyeLike(x *Tensor, a EyeAttrs) *Tensor {
 // Cast converts x to another type.
 func (d *Definition) Cast(x *Tensor, to DataType) *Tensor { return d.Layer(Cast, CastAttrs{To: to}, x) }
 
+// BitCast adds elements of another type with the bits of x's.
+func (d *Definition) BitCast(x *Tensor, to DataType) *Tensor {
+	return d.Layer(BitCast, BitCastAttrs{To: to}, x)
+}
+
 // Quantize adds the integers of type t that stand for x by a range: ONNX's QuantizeLinear.
 func (d *Definition) Quantize(x *Tensor, r Range, t DataType) *Tensor {
 	return d.Layer(Quantize, QuantAttrs{Range: r, Type: t}, x)

@@ -34,6 +34,12 @@ func (m *maker) narrow() {
 		m.add(fmt.Sprintf("narrow_dequantize_%s", t), m.layer(graph.Dequantize, by, x(3, 17)), Tolerance{Real: 1e-7})
 		m.blocks(t, real)
 	}
+	for _, types := range [][2]graph.DataType{
+		{graph.F32, graph.I32}, {graph.I64, graph.U64}, {graph.U16, graph.F16}, {graph.U8, graph.I8}, {graph.I8, graph.Bool}, {graph.I4, graph.U4}, {graph.U4, graph.F4E2M1}, {graph.U8, graph.F8E8M0},
+	} {
+		l := m.layer(graph.BitCast, graph.BitCastAttrs{To: types[1]}, m.tensor(types[0], graph.Range{}, 3, 11))
+		m.add(fmt.Sprintf("bitcast_%s_%s", types[0], types[1]), l, Tolerance{})
+	}
 	for i, t := range []graph.DataType{graph.I8, graph.U8, graph.I16} {
 		m.blocks(t, []graph.DataType{graph.F32, graph.F16}[i%2])
 	}

@@ -358,7 +358,13 @@ def states():
     case("LinearAttention", q, k, v, past, -np.abs(f32(2, 3, 8)), beta[..., :1], version=27, outputs=2, **heads)
 
 
-for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states]:
+def bits():
+    for x, to in ((f32(2, 3), TensorProto.INT32), (np.array([-1, 5, 1 << 40], np.int64), TensorProto.DOUBLE), (np.array([-1, 127, 0], np.int8), TensorProto.UINT8),
+                  (np.array([0x3C00, 0xC000, 1], np.uint16), TensorProto.FLOAT16)):
+        case("BitCast", x, version=26, to=to)
+
+
+for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states, bits]:
     group()
 for i, c in enumerate(cases):
     sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c))
