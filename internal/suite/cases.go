@@ -76,6 +76,7 @@ func Layers() []Case {
 	m.fewBits()
 	m.quantizedConstants()
 	m.narrow()
+	m.doubles()
 	return m.cases
 }
 

@@ -16,6 +16,10 @@ func Random(rnd *rand.Rand, t *graph.Tensor) graph.Value {
 		for i := range v.F32() {
 			v.F32()[i] = float32(rnd.NormFloat64() * 2)
 		}
+	case graph.F64:
+		for i, d := 0, graph.View[float64](v.Data); i < len(d); i++ {
+			d[i] = rnd.NormFloat64() * 2
+		}
 	case graph.F16:
 		for i, d := 0, graph.View[uint16](v.Data); i < len(d); i++ {
 			d[i] = graph.F32ToF16(float32(rnd.NormFloat64() * 2))
