@@ -204,14 +204,19 @@ func (d *Definition) EyeLike(x *Tensor, a EyeAttrs) *Tensor {
 // Cast converts x to another type.
 func (d *Definition) Cast(x *Tensor, to DataType) *Tensor { return d.Layer(Cast, CastAttrs{To: to}, x) }
 
+// BitCast adds elements of another type with the bits of x's.
+func (d *Definition) BitCast(x *Tensor, to DataType) *Tensor {
+	return d.Layer(BitCast, BitCastAttrs{To: to}, x)
+}
+
 // Quantize adds the integers of type t that stand for x by a range: ONNX's QuantizeLinear.
 func (d *Definition) Quantize(x *Tensor, r Range, t DataType) *Tensor {
-	return d.Layer(Quantize, QuantAttrs{r, t}, x)
+	return d.Layer(Quantize, QuantAttrs{Range: r, Type: t}, x)
 }
 
 // Dequantize adds the real numbers of type t that x's integers stand for by a range: ONNX's DequantizeLinear.
 func (d *Definition) Dequantize(x *Tensor, r Range, t DataType) *Tensor {
-	return d.Layer(Dequantize, QuantAttrs{r, t}, x)
+	return d.Layer(Dequantize, QuantAttrs{Range: r, Type: t}, x)
 }
 
 // DynamicQuantize adds x in U8, by a range that is computed from it, with the scale and the zero point.

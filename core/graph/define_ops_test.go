@@ -144,6 +144,7 @@ var defineCases = func() map[string]defineCase {
 
 		"Identity": {"Identity", func(d *Definition, g given) *Tensor { return d.Identity(g.x) }},
 		"Reformat": {"Reformat", func(d *Definition, g given) *Tensor { return d.Reformat(g.x) }},
+		"BitCast":  {"BitCast", func(d *Definition, g given) *Tensor { return d.BitCast(g.x, I32) }},
 		"Cast":     {"Cast", func(d *Definition, g given) *Tensor { return d.Cast(g.x, I32) }},
 		"Concat":   {"Concat", func(d *Definition, g given) *Tensor { return d.Concat(1, g.x, g.x) }},
 		"Split":    {"Split", func(d *Definition, g given) *Tensor { return d.Split(g.x, 1, 1, 3)[1] }},

@@ -1,9 +1,10 @@
 package graph
 
-// dot is one sum of products of a convolution or matrix product, over float64 for real operands and over int64 for
+// dot is one sum of products of a convolution or matrix product, over float64 for real operands, of F32 or F64, and over int64 for
 // integers: quantised ones, where channel c of the weights may have a scale and zero point of its own, or plain ones.
 type dot struct {
 	x, w   []float32
+	xd, wd []float64
 	xq, wq []int64
 	xr, wr Range
 	zx     int64
@@ -16,6 +17,9 @@ type dot struct {
 // newDot prepares sums over x and w, the values of l's inputs 0 and 1; x is quantised per tensor.
 func newDot(l *Layer, x, w Value) *dot {
 	xt, wt := l.Inputs[0], l.Inputs[1]
+	if x.Type == F64 {
+		return &dot{xd: x.Float64s(), wd: w.Float64s()}
+	}
 	if xt.Quantized() && wt.Quantized() {
 		return &dot{xq: x.Ints(), wq: w.Ints(), xr: xt.Range, wr: wt.Range, zx: int64(xt.Range.ZeroAt(0))}
 	}
@@ -40,8 +44,10 @@ func (d *dot) each(i int, is []int, at weightsAt, js []int, store func(channel i
 		}
 	case d.xq != nil:
 		d.integers(i, is, at, js, store)
+	case d.xd != nil:
+		reals(d, d.xd, d.wd, i, is, at, js, store)
 	default:
-		d.reals(i, is, at, js, store)
+		reals(d, d.x, d.w, i, is, at, js, store)
 	}
 }
 
@@ -64,24 +70,24 @@ func (d *dot) integers(i int, is []int, at weightsAt, js []int, store func(chann
 }
 
 // reals is each of real numbers. The additions of a sum wait for each other, so that four channels' are taken side by side.
-func (d *dot) reals(i int, is []int, at weightsAt, js []int, store func(channel int)) {
+func reals[T float32 | float64](d *dot, x, weights []T, i int, is []int, at weightsAt, js []int, store func(channel int)) {
 	d.left = d.left[:0]
 	for _, off := range is {
-		d.left = append(d.left, float64(d.x[i+off]))
+		d.left = append(d.left, float64(x[i+off]))
 	}
 	left := d.left
 	js = js[:len(left)]
 	n := 0
 	for ; n+4 <= at.channels; n += 4 {
 		j := at.begin + n*at.step
-		w0, w1, w2, w3 := d.w[j:], d.w[j+at.step:], d.w[j+2*at.step:], d.w[j+3*at.step:]
+		w0, w1, w2, w3 := weights[j:], weights[j+at.step:], weights[j+2*at.step:], weights[j+3*at.step:]
 		var s0, s1, s2, s3 float64
-		for k, x := range left {
+		for k, a := range left {
 			off := js[k]
-			s0 += x * float64(w0[off])
-			s1 += x * float64(w1[off])
-			s2 += x * float64(w2[off])
-			s3 += x * float64(w3[off])
+			s0 += a * float64(w0[off])
+			s1 += a * float64(w1[off])
+			s2 += a * float64(w2[off])
+			s3 += a * float64(w3[off])
 		}
 		for c, s := range [4]float64{s0, s1, s2, s3} {
 			d.sum = s
@@ -89,9 +95,9 @@ func (d *dot) reals(i int, is []int, at weightsAt, js []int, store func(channel 
 		}
 	}
 	for ; n < at.channels; n++ {
-		w, sum := d.w[at.begin+n*at.step:], 0.0
-		for k, x := range left {
-			sum += x * float64(w[js[k]])
+		w, sum := weights[at.begin+n*at.step:], 0.0
+		for k, a := range left {
+			sum += a * float64(w[js[k]])
 		}
 		d.sum = sum
 		store(at.first + n)
@@ -105,11 +111,14 @@ func (d *dot) result(channel int) float32 {
 	return float32(d.sum)
 }
 
-// store puts the sum into an F32 or integer value.
+// store puts the sum into a value of real numbers or integers.
 func (d *dot) store(v Value, at, channel int) {
-	if v.Type == F32 {
+	switch v.Type {
+	case F32:
 		v.F32()[at] = d.result(channel)
-	} else {
+	case F64:
+		View[float64](v.Data)[at] = d.sum
+	default:
 		storeInt(v, at, d.acc)
 	}
 }

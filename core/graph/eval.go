@@ -126,9 +126,9 @@ func (r Range) Quantize(dst Value, x []float32) {
 		}
 		q = max(lo, min(hi, q+float64(r.ZeroAt(c))))
 		switch dst.Type {
-		case I8:
+		case I8, I4, I2:
 			dst.Data[i] = byte(int8(q))
-		case U8:
+		case U8, U4, U2:
 			dst.Data[i] = byte(q)
 		case I16:
 			View[int16](dst.Data)[i] = int16(q)
@@ -152,7 +152,7 @@ func (r Range) stride(dims []int) (inner, channels int) {
 
 // limits returns the smallest and largest value of an integer type of at most 32 bits.
 func (t DataType) limits() (lo, hi float64) {
-	bits := float64(uint64(1) << (8 * t.Size()))
+	bits := float64(uint64(1) << t.Bits())
 	if t.Signed() {
 		return -bits / 2, bits/2 - 1
 	}

@@ -130,7 +130,7 @@ func (e *Exporter) Step(op string, attrs Attributes, inputs ...string) (output s
 }
 
 func (e *Exporter) add(version int, op string, attrs Attributes, inputs, outputs []string) error {
-	n := OnnxNode{Op: op, Since: version, Outputs: slices.Clone(outputs), Attrs: attrs}
+	n := OnnxNode{Op: op, Since: max(version, e.Layer.typesSince()), Outputs: slices.Clone(outputs), Attrs: attrs}
 	for i := range op {
 		if op[i] == ':' {
 			n.Domain, n.Op, n.Since = op[:i], op[i+1:], 1
@@ -143,6 +143,18 @@ func (e *Exporter) add(version int, op string, attrs Attributes, inputs, outputs
 	n.Inputs = slices.Clone(inputs)
 	e.Nodes = append(e.Nodes, n)
 	return nil
+}
+
+// typesSince returns the operator set that has the types of the layer's tensors.
+func (l *Layer) typesSince() int {
+	since := map[DataType]int{F4E2M1: 23, F8E8M0: 24, U2: 25, I2: 25, F6E2M3: 28, F6E3M2: 28}
+	version := 0
+	for _, t := range slices.Concat(l.Inputs, l.Outputs) {
+		if t != nil {
+			version = max(version, since[t.Type])
+		}
+	}
+	return version
 }
 
 // Inputs returns the names of the op's inputs.

@@ -13,6 +13,7 @@ var microsoftQuantised = map[string]func(*Definition, *Node) ([]*Tensor, error){
 	"com.microsoft:QLinearGlobalAveragePool": quantisedPool,
 	"com.microsoft:QLinearLeakyRelu":         quantisedUnary,
 	"com.microsoft:QLinearMul":               quantisedBinary(EltMul),
+	"com.microsoft:QLinearReduceMean":        quantisedMean,
 	"com.microsoft:QLinearSigmoid":           quantisedUnary,
 	"com.microsoft:QLinearSoftmax":           quantisedUnary,
 	"com.microsoft:QLinearWhere":             quantisedWhere,
@@ -97,6 +98,21 @@ func quantisedPool(d *Definition, n *Node) ([]*Tensor, error) {
 		x = d.Transpose(x, append(back, 1)...)
 	}
 	return result(d.quantised(x, n.Input(3), n.Input(4)))
+}
+
+// quantisedMean is a mean over the axes that its attribute names.
+func quantisedMean(d *Definition, n *Node) ([]*Tensor, error) {
+	if err := n.needs(0, 1, 3); err != nil {
+		return nil, err
+	}
+	axes := n.Ints("axes")
+	if axes == nil {
+		for i := range n.Input(0).Dims {
+			axes = append(axes, i)
+		}
+	}
+	x := d.dequantised(n.Input(0), n.Input(1), n.Input(2))
+	return result(d.quantised(d.Reduce(ReduceMean, x, n.Flag("keepdims", true), axes...), n.Input(3), n.Input(4)))
 }
 
 // quantisedConcat has the scale and the zero point of the result before all inputs with theirs.

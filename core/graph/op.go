@@ -109,9 +109,9 @@ func (l *Layer) Input(i int) *Tensor {
 
 // Infer sets the types and shapes of l's outputs; errors name the layer.
 func (l *Layer) Infer() error {
-	for _, t := range l.Inputs {
-		if t != nil && t.Type.IsFloat8() && l.Op != Cast && l.Op.Memory != Viewed && l.Unsupported() == nil {
-			return fmt.Errorf("layer %s (%s): input %s is %s, which only Cast reads; cast it first", l.Name, l.Op.Name, t.Name, t.Type)
+	for i, t := range l.Inputs {
+		if t != nil && t.Type.IsNarrow() && !l.takesNarrow(i) {
+			return fmt.Errorf("layer %s (%s): input %s is %s, in which nothing is computed; cast or dequantise it first", l.Name, l.Op.Name, t.Name, t.Type)
 		}
 	}
 	if err := l.Op.Infer(l); err != nil {
@@ -134,6 +134,15 @@ func (l *Layer) Infer() error {
 		}
 	}
 	return nil
+}
+
+// takesNarrow reports whether input i may be of a narrow type: where it is converted, not read, or moved by what ONNX moves such
+// elements by.
+func (l *Layer) takesNarrow(i int) bool {
+	if i >= len(l.OpInputs()) {
+		return false
+	}
+	return l.Op.Class == ClassConversion || l.Op.Memory == Viewed || l.Op == Transpose || l.Role(i) == Extents || l.Unsupported() != nil
 }
 
 // maxExtent and maxElements bound one axis and one tensor, so that sizes do not overflow.

@@ -8,12 +8,13 @@ import (
 // CastAttrs are the attributes of Cast.
 type CastAttrs struct {
 	To       DataType
-	Overflow bool // to an 8-bit floating type: what is too large becomes an infinity or NaN, and not the largest number
+	Overflow bool   // to an 8-bit floating type: what is too large becomes an infinity or NaN, and not the largest number
+	Round    string // to F8E8M0: RoundDown or RoundNearest; "" for up
 }
 
 // Cast converts each element to another type, as ONNX does: floating to integer truncates toward 0 (where the result
-// does not fit it saturates, NaN gives 0; ONNX leaves both open), integers wrap around, to Bool is "not 0". A quantised
-// input counts by its integers. ONNX's round_mode concerns a type of exponents alone, which does not exist here.
+// does not fit it saturates, or wraps around in an integer type of less than a byte, and NaN gives 0; ONNX leaves all of it open),
+// integers wrap around, to Bool is "not 0". A quantised input counts by its integers.
 var Cast = &Op{
 	Name:  "Cast",
 	Attrs: CastAttrs{},
@@ -40,8 +41,8 @@ var Cast = &Op{
 		return nil
 	},
 	Eval: func(l *Layer, in, out []Value) error {
-		if a := l.Attrs.(CastAttrs); a.Overflow && a.To.IsFloat8() {
-			out[0].setFloat8s(in[0].Float64s(), false)
+		if a := l.Attrs.(CastAttrs); a.To.isNarrowFloat() && a.To != in[0].Type {
+			out[0].setNarrowFloats(in[0].Float64s(), !a.Overflow, a.Round)
 			return nil
 		}
 		castTo(out[0], in[0])
@@ -49,26 +50,44 @@ var Cast = &Op{
 	},
 	Export: func(e *Exporter) error {
 		a := e.Layer.Attrs.(CastAttrs)
-		return e.Node("Cast", Attributes{"to": a.To, "saturate": !a.Overflow})
+		attrs := Attributes{"to": a.To, "saturate": !a.Overflow}
+		if a.Round != "" {
+			attrs["round_mode"] = a.Round
+		}
+		return e.Node("Cast", attrs)
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
-		overflow := !n.Flag("saturate", true)
-		n.String("round_mode", "up")
+		overflow, round := !n.Flag("saturate", true), n.String("round_mode", RoundUp)
+		var to DataType
 		if n.OpType == "CastLike" {
 			like := n.Input(1)
 			if like == nil {
 				return nil, nil, fmt.Errorf("input 1 (the tensor to be like) is missing")
 			}
-			return CastAttrs{like.Type, overflow && like.Type.IsFloat8()}, n.Inputs[:1], nil
+			to, n.Inputs = like.Type, n.Inputs[:1]
+		} else {
+			var err error
+			if to, err = onnxDataType(n.Int("to", 0)); err != nil {
+				return nil, nil, err
+			}
 		}
-		to, err := onnxDataType(n.Int("to", 0))
-		return CastAttrs{to, overflow && to.IsFloat8()}, n.Inputs, err
+		a := CastAttrs{To: to, Overflow: overflow && (to.IsFloat8() || to == F8E8M0)}
+		switch round {
+		case RoundUp:
+		case RoundDown, RoundNearest:
+			if to == F8E8M0 {
+				a.Round = round
+			}
+		default:
+			return nil, nil, fmt.Errorf("round_mode %q is unknown; it is up, down or nearest", round)
+		}
+		return a, n.Inputs, nil
 	},
 }
 
 // onnxDataTypes are the element types by their number in ONNX's TensorProto.DataType.
 var onnxDataTypes = [...]DataType{1: F32, 2: U8, 3: I8, 4: U16, 5: I16, 6: I32, 7: I64, 9: Bool, 10: F16, 11: F64, 12: U32, 13: U64, 16: BF16,
-	17: F8E4M3FN, 18: F8E4M3FNUZ, 19: F8E5M2, 20: F8E5M2FNUZ}
+	17: F8E4M3FN, 18: F8E4M3FNUZ, 19: F8E5M2, 20: F8E5M2FNUZ, 21: U4, 22: I4, 23: F4E2M1, 24: F8E8M0, 25: U2, 26: I2, 27: F6E2M3, 28: F6E3M2}
 
 // onnxDataType returns the type with the given number in ONNX's TensorProto.DataType.
 func onnxDataType(n int) (DataType, error) {
@@ -83,7 +102,7 @@ func castTo(dst, src Value) {
 	switch {
 	case dst.Type == src.Type:
 		copy(dst.Data, src.Data)
-	case src.Type.IsFloat(), src.Type.IsFloat8(), dst.Type.IsFloat8():
+	case src.Type.IsFloat(), src.Type.isNarrowFloat(), dst.Type.isNarrowFloat():
 		dst.setFloats(src.Float64s())
 	default:
 		dst.setInts(src.Ints(), src.Type == U64)
@@ -95,13 +114,10 @@ func (v Value) Float64s() []float64 {
 	if v.Type == F64 {
 		return View[float64](v.Data)
 	}
-	out := make([]float64, v.Len())
-	if f, ok := float8s[v.Type]; ok {
-		for i, b := range v.Data {
-			out[i] = f.decode(b)
-		}
-		return out
+	if v.Type.isNarrowFloat() {
+		return v.narrowFloats64()
 	}
+	out := make([]float64, v.Len())
 	if v.Type.IsFloat() {
 		convert(out, v.Floats())
 		return out
@@ -118,8 +134,8 @@ func (v Value) Float64s() []float64 {
 // setFloats stores x rounded to v's type; integers truncate and saturate.
 func (v Value) setFloats(x []float64) {
 	switch v.Type {
-	case F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ:
-		v.setFloat8s(x, true)
+	case F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0, F6E2M3, F6E3M2, F4E2M1:
+		v.setNarrowFloats(x, true, RoundUp)
 	case F64:
 		copy(View[float64](v.Data), x)
 	case F32:
@@ -141,9 +157,13 @@ func (v Value) setFloats(x []float64) {
 			}
 		}
 	default:
+		to := v.Type
+		if to.isNarrowInteger() {
+			to = I64
+		}
 		ints := make([]int64, len(x))
 		for i, f := range x {
-			ints[i] = truncate(f, v.Type)
+			ints[i] = truncate(f, to)
 		}
 		v.setInts(ints, v.Type == U64)
 	}
@@ -208,6 +228,10 @@ func (v Value) setInts(x []int64, unsigned bool) {
 		copy(View[int64](v.Data), x)
 	case U64:
 		convert(View[uint64](v.Data), x)
+	case U4, I4, U2, I2:
+		for i, n := range x {
+			v.Data[i] = v.Type.wrapNarrow(n)
+		}
 	case Bool:
 		for i, n := range x {
 			v.Data[i] = 0

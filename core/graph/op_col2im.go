@@ -39,7 +39,7 @@ var Col2Im = &Op{
 }
 
 func inferCol2Im(l *Layer) error {
-	x, err := l.needNumbers(0)
+	x, err := l.needNumber(0)
 	if err != nil {
 		return err
 	}

@@ -34,8 +34,6 @@ const (
 //
 // where x is zero outside its extent. With quantised x and w the sum is of (x-zx)*(w-zw) over integers, exactly, and
 // the result (float32(sum) * scale) + bias with scale = sx*sw[m], each operation rounded to float32. Input 2, the bias, is F32.
-//
-// Not supported of ONNX's Conv: F64.
 var Conv = &Op{
 	Name:  "Conv",
 	Attrs: ConvAttrs{},
@@ -202,21 +200,36 @@ func (l *Layer) needReal(i int) (*Tensor, error) {
 	return t, err
 }
 
+// needNumbers returns an error unless the given inputs, as far as they are there and the first one is, hold real numbers that Eval
+// computes with: all of F64, or none.
+func (l *Layer) needNumbers(inputs ...int) error {
+	first, err := l.need(inputs[0])
+	if err != nil {
+		return err
+	}
+	for _, i := range inputs {
+		if t := l.Input(i); first.Type != F64 && t != nil {
+			if _, err := l.needReal(i); err != nil {
+				return err
+			}
+		} else if t != nil && t.Type != F64 {
+			return fmt.Errorf("input %d is %s; with %s it must be f64", i, t.TypeString(), first.TypeString())
+		}
+	}
+	return nil
+}
+
 // kernelOf returns the inputs x and w of a convolution, plain or transposed, and the kernel's extents.
 func (l *Layer) kernelOf() (x, w *Tensor, kernel []int, err error) {
-	if x, err = l.needReal(0); err != nil {
+	if err = l.needNumbers(0, 1, 2); err != nil {
 		return nil, nil, nil, err
 	}
-	if w, err = l.needReal(1); err != nil {
+	if w, err = l.need(1); err != nil {
 		return nil, nil, nil, err
 	}
+	x = l.Inputs[0]
 	if len(x.Dims) < 3 || len(w.Dims) != len(x.Dims) {
 		return nil, nil, nil, fmt.Errorf("input %s and weights %s: want equal ranks of at least 3", x.TypeString(), w.TypeString())
-	}
-	if b := l.Input(2); b != nil {
-		if _, err := l.needReal(2); err != nil {
-			return nil, nil, nil, err
-		}
 	}
 	kernel, err = kernelExtents(w)
 	return x, w, kernel, err
@@ -275,10 +288,9 @@ func evalConv(l *Layer, in, out []Value) error {
 		return fmt.Errorf("input of shape %v does not fit weights of shape %v with group %d", x.Dims, w.Dims, a.Group)
 	}
 	d := newDot(l, x, w)
-	dst := y.F32()
-	l.Attrs.(ConvAttrs).convolve(d, x.Dims, w.Dims, y.Dims, func(at, m int) { dst[at] = d.result(m) })
+	l.Attrs.(ConvAttrs).convolve(d, x.Dims, w.Dims, y.Dims, func(at, m int) { d.store(y, at, m) })
 	if len(in) > 2 && in[2].Data != nil {
-		return addBias(y, in[2].F32())
+		return addBias(y, in[2])
 	}
 	return nil
 }
@@ -312,15 +324,23 @@ func (a ConvAttrs) convolve(d *dot, x, w, y []int, store func(at, m int)) {
 }
 
 // addBias adds to each element of y [N,M,...] the bias of its channel.
-func addBias(y Value, bias []float32) error {
-	if len(bias) != y.Dims[1] {
-		return fmt.Errorf("bias of %d numbers does not fit an output of shape %v", len(bias), y.Dims)
+func addBias(y, bias Value) error {
+	if bias.Len() != y.Dims[1] {
+		return fmt.Errorf("bias of %d numbers does not fit an output of shape %v", bias.Len(), y.Dims)
 	}
 	plane := Count(y.Dims[2:])
-	for i := range y.F32() {
-		y.F32()[i] += bias[i/plane%y.Dims[1]]
+	if y.Type == F64 {
+		addChannels(View[float64](y.Data), bias.Float64s(), plane)
+	} else {
+		addChannels(y.F32(), bias.F32(), plane)
 	}
 	return nil
+}
+
+func addChannels[T float32 | float64](y, bias []T, plane int) {
+	for i := range y {
+		y[i] += bias[i/plane%len(bias)]
+	}
 }
 
 // windowTaps fills in the offset in an input plane of each kernel tap for output place e, or -1 where that is outside.

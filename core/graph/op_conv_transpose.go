@@ -23,8 +23,6 @@ type ConvTransposeAttrs struct {
 //	y[n,m,e] = bias[m] + sum of x[n,c,d] * w[c,m%(M/group),k] over c in m's group and d, k with d*stride + k*dilation - pad = e
 //
 // Quantised x and w multiply as integers as in [Conv]; w may have a scale for each index of its axis 1.
-//
-// Not supported of ONNX's ConvTranspose: F64.
 var ConvTranspose = &Op{
 	Name:  "ConvTranspose",
 	Attrs: ConvTransposeAttrs{},
@@ -139,7 +137,6 @@ func evalConvTranspose(l *Layer, in, out []Value) error {
 	cin, perGroup, kernel := x.Dims[1]/a.Group, w.Dims[1], Count(w.Dims[2:])
 	plane, outPlane := Count(x.Dims[2:]), Count(y.Dims[2:])
 	d := newDot(l, x, w)
-	dst := y.F32()
 	taps := make([]int, kernel)       // the place in a plane of x that each tap meets, -1 where it meets none
 	xs := make([]int, 0, cin*kernel)  // offsets of a group's elements that meet a tap,
 	wts := make([]int, 0, cin*kernel) // and of the weights that go with them
@@ -157,13 +154,13 @@ func evalConvTranspose(l *Layer, in, out []Value) error {
 			for g := range a.Group {
 				weights := weightsAt{begin: g * cin * perGroup * kernel, step: kernel, channels: perGroup}
 				d.each((n*x.Dims[1]+g*cin)*plane, xs, weights, wts, func(m int) {
-					dst[(n*y.Dims[1]+g*perGroup+m)*outPlane+e] = d.result(m)
+					d.store(y, (n*y.Dims[1]+g*perGroup+m)*outPlane+e, m)
 				})
 			}
 		}
 	}
 	if len(in) > 2 && in[2].Data != nil {
-		return addBias(y, in[2].F32())
+		return addBias(y, in[2])
 	}
 	return nil
 }

@@ -32,11 +32,11 @@ var DeformColumns = &Op{
 }
 
 func inferDeform(l *Layer) error {
-	x, err := l.needNumbers(0)
+	x, err := l.needNumber(0)
 	if err != nil {
 		return err
 	}
-	offset, err := l.needNumbers(1)
+	offset, err := l.needNumber(1)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func inferDeform(l *Layer) error {
 		return fmt.Errorf("offsets %s: want [%s,%d,%s,%s]", offset.TypeString(), x.Dims[0], 2*taps*a.Offsets, places[0], places[1])
 	}
 	if mask := l.Input(2); mask != nil {
-		if mask, err = l.needNumbers(2); err != nil {
+		if mask, err = l.needNumber(2); err != nil {
 			return err
 		}
 		if mask.Quantized() || !fits(mask, taps*a.Offsets) {

@@ -17,7 +17,7 @@ var Det = &Op{
 		return outputCount(l, env) * int64(n) * int64(n) * int64(n) * 2 / 3
 	},
 	Infer: func(l *Layer) error {
-		x, err := l.needNumbers(0)
+		x, err := l.needNumber(0)
 		if err != nil {
 			return err
 		}
@@ -70,8 +70,8 @@ func determinant(a []float64, n int) float64 {
 	return det
 }
 
-// needNumbers returns the op's input i, or an error if it is left out or holds no real numbers.
-func (l *Layer) needNumbers(i int) (*Tensor, error) {
+// needNumber returns the op's input i, or an error if it is left out or holds no real numbers.
+func (l *Layer) needNumber(i int) (*Tensor, error) {
 	t, err := l.need(i)
 	if err == nil && !isReal(t) && t.Type != F64 {
 		return nil, fmt.Errorf("input %d is %s, want real numbers", i, t.TypeString())

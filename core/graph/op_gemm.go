@@ -16,8 +16,6 @@ type GemmAttrs struct {
 // With quantised A and B the product is over integers as in [Conv], B having one scale or one for each column n:
 // (float32(sum) * (sa*sb[n])) * alpha + beta*C, each operation rounded to float32. A quantised C counts by its real value.
 // Plain integers multiply as such and wrap around.
-//
-// Not supported of ONNX's Gemm: F64.
 var Gemm = &Op{
 	Name:  "Gemm",
 	Attrs: GemmAttrs{},
@@ -44,8 +42,6 @@ var Gemm = &Op{
 // MatMul is numpy's matmul: the matrix product over the last two axes, the others broadcasting; a vector on the left
 // is a row, one on the right a column, and the axis added for it is dropped from the result. Quantised operands
 // multiply as in [Gemm].
-//
-// Not supported of ONNX's MatMul: F64.
 var MatMul = &Op{
 	Name:  "MatMul",
 	Reals: AsIntegers,
@@ -119,8 +115,8 @@ func (l *Layer) factors() (a, b *Tensor, err error) {
 		return nil, nil, err
 	}
 	t := a.RealType()
-	if t != b.RealType() || t == Bool || t == F64 {
-		return nil, nil, fmt.Errorf("inputs %s and %s: want one type, f32, f16, bf16 or an integer", a.TypeString(), b.TypeString())
+	if t != b.RealType() || t == Bool {
+		return nil, nil, fmt.Errorf("inputs %s and %s: want one type of numbers", a.TypeString(), b.TypeString())
 	}
 	return a, b, nil
 }
@@ -192,25 +188,33 @@ func evalGemm(l *Layer, in, out []Value) error {
 	}
 	d := newDot(l, a, b)
 	p.run(d, 0, 0, func(i, j int) { d.store(y, i*p.n+j, j) })
-	if y.Type != F32 {
-		return attrs.finishInts(in, y)
+	switch y.Type {
+	case F32:
+		return finishReals(attrs, in, l.Inputs, y.F32(), y.Dims, Value.F32)
+	case F64:
+		return finishReals(attrs, in, l.Inputs, View[float64](y.Data), y.Dims, Value.Float64s)
 	}
-	dst := y.F32()
-	if attrs.Alpha != 1 {
+	return attrs.finishInts(in, y)
+}
+
+// finishReals applies alpha and beta to a product dst of real numbers.
+func finishReals[T float32 | float64](g GemmAttrs, in []Value, inputs []*Tensor, dst []T, dims []int, view func(Value) []T) error {
+	if g.Alpha != 1 {
 		for i := range dst {
-			dst[i] *= attrs.Alpha
+			dst[i] *= T(g.Alpha)
 		}
 	}
 	if len(in) < 3 || in[2].Data == nil {
 		return nil
 	}
-	c := ToReal(in[2], l.Inputs[2].Range)
-	at, err := NewBroadcast(c.Dims, y.Dims)
+	c := ToReal(in[2], inputs[2].Range)
+	at, err := NewBroadcast(c.Dims, dims)
 	if err != nil {
 		return fmt.Errorf("input C: %w", err)
 	}
+	summands := view(c)
 	for i := range dst {
-		dst[i] += attrs.Beta * c.F32()[at.At(i)]
+		dst[i] += T(g.Beta) * summands[at.At(i)]
 	}
 	return nil
 }

@@ -53,11 +53,11 @@ func exportGridSample(e *Exporter) error {
 const maxGridAxes = 3
 
 func inferGridSample(l *Layer) error {
-	x, err := l.needNumbers(0)
+	x, err := l.needNumber(0)
 	if err != nil {
 		return err
 	}
-	grid, err := l.needNumbers(1)
+	grid, err := l.needNumber(1)
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,7 @@ import "fmt"
 type BatchNormAttrs struct{ Epsilon float32 }
 
 // BatchNorm is y = (x - mean) / sqrt(var + epsilon) * scale + bias for x [N,C,...] and scale, bias, mean, var [C] (inputs 1
-// to 4). Not supported of ONNX's BatchNormalization: training_mode 1, the outputs of training, spatial 0 (before opset 9)
-// and, as of all normalisations here, F64.
+// to 4). Not supported of ONNX's BatchNormalization: training_mode 1 and the outputs of training.
 var BatchNorm = &Op{
 	Name:  "BatchNormalization",
 	Attrs: BatchNormAttrs{},
@@ -22,11 +21,12 @@ var BatchNorm = &Op{
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		n.Float("momentum", 0.9) // of training
+		if n.Version < 9 {
+			n.Flag("spatial", true) // the importer makes other layers of a false one
+		}
 		switch {
 		case n.Flag("training_mode", false):
 			return nil, nil, fmt.Errorf("training_mode 1 is not supported; export the model for inference")
-		case n.Version < 9 && !n.Flag("spatial", true):
-			return nil, nil, fmt.Errorf("spatial 0 (statistics for each element) is not supported")
 		case n.Outputs > 1:
 			return nil, nil, fmt.Errorf("outputs of training are not supported; export the model for inference")
 		}
@@ -224,10 +224,10 @@ var MeanVarianceNorm = &Op{
 	Moves: computed,
 	FLOPs: meanVarianceFLOPs,
 	Infer: func(l *Layer) error {
-		x, err := l.needReal(0)
-		if err != nil {
+		if err := l.needNumbers(0); err != nil {
 			return err
 		}
+		x := l.Inputs[0]
 		if _, err := axesIn(l.Attrs.(MeanVarianceNormAttrs).Axes, len(x.Dims)); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,16 +10,16 @@ import (
 // inferPerChannel gives the output the first input's type and shape and checks that the given inputs are one number for
 // each channel.
 func inferPerChannel(l *Layer, params ...int) error {
-	x, err := l.needReal(0)
-	if err != nil {
+	if err := l.needNumbers(append([]int{0}, params...)...); err != nil {
 		return err
 	}
+	x := l.Inputs[0]
 	if len(x.Dims) < 2 {
 		return fmt.Errorf("input %s: want a batch and a channel axis", x.TypeString())
 	}
 	dims := slices.Clone(x.Dims)
 	for _, i := range params {
-		p, err := l.needReal(i)
+		p, err := l.need(i)
 		if err != nil {
 			return err
 		}
@@ -33,7 +34,7 @@ func inferPerChannel(l *Layer, params ...int) error {
 
 func inferGroupNorm(l *Layer) error {
 	a := l.Attrs.(GroupNormAttrs)
-	if err := inferPerChannel(l); err != nil {
+	if err := cmp.Or(inferPerChannel(l), l.needNumbers(0, 1, 2)); err != nil {
 		return err
 	}
 	channels := l.Inputs[0].Dims[1]
@@ -45,7 +46,7 @@ func inferGroupNorm(l *Layer) error {
 		want = Const(a.Groups)
 	}
 	for i := 1; i <= 2; i++ {
-		p, err := l.needReal(i)
+		p, err := l.need(i)
 		if err != nil {
 			return err
 		}
@@ -58,10 +59,10 @@ func inferGroupNorm(l *Layer) error {
 
 func inferLayerNorm(l *Layer) error {
 	a := l.Attrs.(LayerNormAttrs)
-	x, err := l.needReal(0)
-	if err != nil {
+	if err := l.needNumbers(0, 1, 2); err != nil {
 		return err
 	}
+	x := l.Inputs[0]
 	axis, err := axisIn(a.Axis, len(x.Dims))
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func inferLayerNorm(l *Layer) error {
 		if i > 1 && l.Input(i) == nil {
 			continue
 		}
-		p, err := l.needReal(i)
+		p, err := l.need(i)
 		if err != nil {
 			return err
 		}
@@ -92,8 +93,8 @@ func inferLayerNorm(l *Layer) error {
 
 func evalBatchNorm(l *Layer, in, out []Value) error {
 	eps := float64(l.Attrs.(BatchNormAttrs).Epsilon)
-	x, y := in[0].F32(), out[0].F32()
-	scale, bias, mean, variance := in[1].F32(), in[2].F32(), in[3].F32(), in[4].F32()
+	x, y := in[0].Float64s(), make([]float64, in[0].Len())
+	scale, bias, mean, variance := in[1].Float64s(), in[2].Float64s(), in[3].Float64s(), in[4].Float64s()
 	inner, channels := Count(in[0].Dims[2:]), in[0].Dims[1]
 	for i, p := range in[1:] {
 		if p.Len() != channels {
@@ -102,24 +103,25 @@ func evalBatchNorm(l *Layer, in, out []Value) error {
 	}
 	for i, v := range x {
 		c := i / inner % channels
-		y[i] = float32((float64(v)-float64(mean[c]))/math.Sqrt(float64(variance[c])+eps)*float64(scale[c]) + float64(bias[c]))
+		y[i] = (v-mean[c])/math.Sqrt(variance[c]+eps)*scale[c] + bias[c]
 	}
+	out[0].setFloats(y)
 	return nil
 }
 
 // moments returns the mean and the variance of x.
-func moments(x []float32) (mean, variance float64) {
+func moments(x []float64) (mean, variance float64) {
 	for _, v := range x {
-		mean += float64(v)
+		mean += v
 	}
 	mean /= float64(len(x))
 	return mean, meanSquare(x, mean)
 }
 
 // meanSquare returns the mean of the squares of what the elements are above a number.
-func meanSquare(x []float32, above float64) (mean float64) {
+func meanSquare(x []float64, above float64) (mean float64) {
 	for _, v := range x {
-		d := float64(v) - above
+		d := v - above
 		mean += d * d
 	}
 	return mean / float64(len(x))
@@ -145,7 +147,7 @@ func evalGroupNorm(l *Layer, in, out []Value) error {
 
 // normalizeGroups normalises each group of channels of each item; param gives the place of a channel's scale and bias.
 func normalizeGroups(in, out []Value, groups int, eps float64, param func(channel int) int) error {
-	x, y, scale, bias := in[0].F32(), out[0].F32(), in[1].F32(), in[2].F32()
+	x, y, scale, bias := in[0].Float64s(), make([]float64, in[0].Len()), in[1].Float64s(), in[2].Float64s()
 	if len(x) == 0 {
 		return nil
 	}
@@ -159,9 +161,10 @@ func normalizeGroups(in, out []Value, groups int, eps float64, param func(channe
 		inv := 1 / math.Sqrt(variance+eps)
 		for i := first; i < first+size; i++ {
 			p := param(i / inner % channels)
-			y[i] = float32((float64(x[i])-mean)*inv*float64(scale[p]) + float64(bias[p]))
+			y[i] = (x[i]-mean)*inv*scale[p] + bias[p]
 		}
 	}
+	out[0].setFloats(y)
 	return nil
 }
 
@@ -172,7 +175,7 @@ func evalLayerNorm(l *Layer, in, out []Value, centred bool) error {
 	if err != nil {
 		return err
 	}
-	x, y, scale := in[0].F32(), out[0].F32(), in[1].F32()
+	x, y, scale := in[0].Float64s(), make([]float64, in[0].Len()), in[1].Float64s()
 	if len(x) == 0 {
 		return nil
 	}
@@ -180,13 +183,13 @@ func evalLayerNorm(l *Layer, in, out []Value, centred bool) error {
 	if err != nil {
 		return fmt.Errorf("input 1: %w", err)
 	}
-	var bias []float32
+	var bias []float64
 	var biasAt Broadcast
 	if len(in) > 2 && in[2].Data != nil {
 		if biasAt, err = NewBroadcast(in[2].Dims, in[0].Dims); err != nil {
 			return fmt.Errorf("input 2: %w", err)
 		}
-		bias = in[2].F32()
+		bias = in[2].Float64s()
 	}
 	size := Count(in[0].Dims[axis:])
 	for row := range len(x) / size {
@@ -196,11 +199,11 @@ func evalLayerNorm(l *Layer, in, out []Value, centred bool) error {
 		}
 		inv := 1 / math.Sqrt(square+float64(a.Epsilon))
 		for i := row * size; i < (row+1)*size; i++ {
-			v := (float64(x[i]) - mean) * inv * float64(scale[scaleAt.At(i)])
+			v := (x[i] - mean) * inv * scale[scaleAt.At(i)]
 			if bias != nil {
-				v += float64(bias[biasAt.At(i)])
+				v += bias[biasAt.At(i)]
 			}
-			y[i] = float32(v)
+			y[i] = v
 		}
 		for o, stat := range []float64{mean, inv} {
 			if o+1 < len(out) {
@@ -208,32 +211,34 @@ func evalLayerNorm(l *Layer, in, out []Value, centred bool) error {
 			}
 		}
 	}
+	out[0].setFloats(y)
 	return nil
 }
 
 func evalLRN(l *Layer, in, out []Value) error {
 	a := l.Attrs.(LRNAttrs)
-	x, y := in[0].F32(), out[0].F32()
+	x, y := in[0].Float64s(), make([]float64, in[0].Len())
 	inner, channels := Count(in[0].Dims[2:]), in[0].Dims[1]
 	for i, v := range x {
 		c := i / inner % channels
 		sum := 0.0
 		for d := max(0, c-(a.Size-1)/2); d <= min(channels-1, c+a.Size/2); d++ {
-			u := float64(x[i+(d-c)*inner])
+			u := x[i+(d-c)*inner]
 			sum += u * u
 		}
-		y[i] = float32(float64(v) / math.Pow(float64(a.Bias)+float64(a.Alpha)/float64(a.Size)*sum, float64(a.Beta)))
+		y[i] = v / math.Pow(float64(a.Bias)+float64(a.Alpha)/float64(a.Size)*sum, float64(a.Beta))
 	}
+	out[0].setFloats(y)
 	return nil
 }
 
 func evalLpNorm(l *Layer, in, out []Value) error {
 	a := l.Attrs.(LpNormAttrs)
-	x, y := in[0].F32(), out[0].F32()
+	x, y := in[0].Float64s(), make([]float64, in[0].Len())
 	along(in[0].Dims, a.Axis, false, func(first, step, n int) {
 		norm := 0.0
 		for i := range n {
-			v := math.Abs(float64(x[first+i*step]))
+			v := math.Abs(x[first+i*step])
 			if a.P == 2 {
 				v *= v
 			}
@@ -246,9 +251,10 @@ func evalLpNorm(l *Layer, in, out []Value) error {
 			return // y is 0
 		}
 		for i := range n {
-			y[first+i*step] = float32(float64(x[first+i*step]) / norm)
+			y[first+i*step] = x[first+i*step] / norm
 		}
 	})
+	out[0].setFloats(y)
 	return nil
 }
 
@@ -265,19 +271,20 @@ func evalMeanVarianceNorm(l *Layer, in, out []Value) error {
 	if err != nil {
 		return err
 	}
-	x, y := in[0].F32(), out[0].F32()
+	x, y := in[0].Float64s(), make([]float64, in[0].Len())
 	mean, variance := make([]float64, Count(kept)), make([]float64, Count(kept))
 	share := float64(len(mean)) / float64(len(x))
 	for i, v := range x {
-		mean[at.At(i)] += float64(v) * share
+		mean[at.At(i)] += v * share
 	}
 	for i, v := range x {
-		d := float64(v) - mean[at.At(i)]
+		d := v - mean[at.At(i)]
 		variance[at.At(i)] += d * d * share
 	}
 	for i, v := range x {
 		s := at.At(i)
-		y[i] = float32((float64(v) - mean[s]) / (math.Sqrt(variance[s]) + 1e-9))
+		y[i] = (v - mean[s]) / (math.Sqrt(variance[s]) + 1e-9)
 	}
+	out[0].setFloats(y)
 	return nil
 }

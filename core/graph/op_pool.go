@@ -37,7 +37,7 @@ var MaxPool = &Op{
 }
 
 // AveragePool is the mean of x [N,C,D1,...] over a window that slides over the spatial axes: 0, as in onnxruntime, where all of
-// the window is padding, and NaN over planes of no elements. Not supported of ONNX's AveragePool and GlobalAveragePool: F64.
+// the window is padding, and NaN over planes of no elements.
 var AveragePool = &Op{
 	Name:  "AveragePool",
 	Attrs: PoolAttrs{},
@@ -119,7 +119,7 @@ func inferPool(l *Layer) error {
 		return err
 	}
 	if l.Op.Reals == AsF32 {
-		if x, err = l.needReal(0); err != nil {
+		if err = l.needNumbers(0); err != nil {
 			return err
 		}
 	}
@@ -237,7 +237,7 @@ func evalAveragePool(l *Layer, in, out []Value) error {
 	x, y := in[0], out[0]
 	ws := a.Windows(x.Dims[2:])
 	plane, outPlane := Count(x.Dims[2:]), Count(y.Dims[2:])
-	src, dst := x.F32(), y.F32()
+	src, dst := x.Float64s(), make([]float64, y.Len())
 	for e := range outPlane {
 		inside := windowInside(ws, x.Dims[2:], y.Dims[2:], e)
 		count := len(inside)
@@ -250,11 +250,12 @@ func evalAveragePool(l *Layer, in, out []Value) error {
 		for p := range x.Dims[0] * x.Dims[1] {
 			sum := 0.0
 			for _, off := range inside {
-				sum += float64(src[p*plane+off])
+				sum += src[p*plane+off]
 			}
-			dst[p*outPlane+e] = float32(sum / float64(count))
+			dst[p*outPlane+e] = sum / float64(count)
 		}
 	}
+	y.setFloats(dst)
 	return nil
 }
 

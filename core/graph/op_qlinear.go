@@ -6,8 +6,8 @@ import (
 )
 
 // The ops here are ONNX's quantised operators from before Q/DQ pairs: scales and zero points are inputs of their own, so
-// that tensors are plain integers to the network. They only evaluate them by reference; models that are to run fast
-// use QuantizeLinear and DequantizeLinear. Not supported of them: scales and zero points for each row of the first
+// that tensors are plain integers to the network. Where scales are constants, the pass expand-quantized writes QLinearConv and
+// QLinearMatMul as what is between Q/DQ pairs, which is fused into layers on integers. Not supported of them: scales and zero points for each row of the first
 // operand or of the result, and 8-bit floating types.
 
 // QLinearConv is a convolution of 8-bit integers: inputs x, x scale, x zero point, w, w scale, w zero point, y scale, y zero

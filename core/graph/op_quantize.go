@@ -8,12 +8,16 @@ import (
 
 // QuantAttrs are the attributes of Quantize and Dequantize.
 type QuantAttrs struct {
-	Range Range    // not set: the layer's inputs 1 and 2 are scales and zero points, and Range.Axis is their axis
-	Type  DataType // of the output
+	Range    Range    // not set: the layer's inputs 1 and 2 are scales and zero points, and Range.Axis is their axis
+	Type     DataType // of the output
+	Block    int      // how many elements along Range.Axis have a scale in common; 0: all, or with several scales one each
+	Overflow bool     // to an 8-bit floating type: what is too large becomes an infinity or NaN, and not the largest number
 }
 
 // Quantize turns real numbers into integers that stand for them: q = saturate(round(x / scale) + zero), rounding half
-// to even, with one scale or one for each index of an axis. Blocked quantisation is not supported.
+// to even, with one scale, one for each index of an axis, or one for each block along it. Floats of 8 bits and fewer stand for
+// real numbers as integers do; the division is in float32. The zero points of an output of a narrow type are not a Range, and
+// neither are those of blocks: what reads it dequantises it by a layer of its own.
 var Quantize = &Op{
 	Name:  "QuantizeLinear",
 	Attrs: QuantAttrs{},
@@ -27,22 +31,28 @@ var Quantize = &Op{
 			return err
 		}
 		a, out := l.Attrs.(QuantAttrs), l.Outputs[0]
-		if !a.Type.IsInteger() || a.Type.Size() > 4 || a.Type == U32 {
-			return fmt.Errorf("cannot quantise to %s; it can be i8, u8, i16, u16 or i32", a.Type)
+		if !a.Type.isQuantised() || x.Type.IsNarrow() {
+			return fmt.Errorf("cannot quantise %s to %s; it can be an integer of up to 16 bits, i32 or a float of up to 8 bits", x.TypeString(), a.Type)
 		}
 		out.Type, out.Dims, out.Range, out.Value = a.Type, x.Dims, a.Range, nil
-		return checkRange(l, a, x)
+		if a.Type.IsNarrow() {
+			out.Range = Range{}
+		}
+		return checkRange(l, a, x, a.Type)
 	},
 	Eval: func(l *Layer, in, out []Value) error {
-		r, err := evalRange(l, in)
+		s, err := evalScales(l, in)
 		if err != nil {
 			return err
 		}
-		if out[0].Type == F32 {
+		switch a := l.Attrs.(QuantAttrs); {
+		case out[0].Type == F32: // Eval quantises it by the output's range
 			copy(out[0].F32(), in[0].Floats())
-			return nil
+		case s.block > 0 || a.Type.IsNarrow():
+			s.quantize(out[0], in[0].Floats(), a.Overflow)
+		default:
+			s.Quantize(out[0], in[0].Floats())
 		}
-		r.Quantize(out[0], in[0].Floats())
 		return nil
 	},
 	Export: exportQuantize,
@@ -61,16 +71,18 @@ var Quantize = &Op{
 			}
 			to = t
 		}
-		n.Flag("saturate", true)
+		overflow := !n.Flag("saturate", true) && to.IsFloat8()
 		if p := n.Int("precision", 0); p != 0 && p != 1 {
 			return nil, nil, fmt.Errorf("precision: element type %d of ONNX is not supported", p)
 		}
-		return importQuant(n, to)
+		a, inputs, err := importQuant(n, to)
+		a.Overflow = overflow
+		return a, inputs, err
 	},
 }
 
-// Dequantize turns integers into the real numbers that they stand for: (q - zero) * scale in float32. It reads the
-// integers themselves: a range that its input may have does not count.
+// Dequantize turns integers, and floats of 8 bits and fewer, into the real numbers that they stand for: (q - zero) * scale in
+// float32. It reads the integers themselves: a range that its input may have does not count.
 var Dequantize = &Op{
 	Name:  "DequantizeLinear",
 	Attrs: QuantAttrs{},
@@ -85,18 +97,23 @@ var Dequantize = &Op{
 			return err
 		}
 		a, out := l.Attrs.(QuantAttrs), l.Outputs[0]
-		if !x.Type.IsInteger() || !a.Type.IsFloat() {
+		if !x.Type.IsInteger() && !x.Type.isQuantised() || !a.Type.IsFloat() {
 			return fmt.Errorf("cannot dequantise %s to %s", x, a.Type)
 		}
 		out.Type, out.Dims, out.Range, out.Value = a.Type, x.Dims, Range{}, nil
-		return checkRange(l, a, x)
+		return checkRange(l, a, x, x.Type)
 	},
 	Eval: func(l *Layer, in, out []Value) error {
-		r, err := evalRange(l, in)
+		s, err := evalScales(l, in)
 		if err != nil {
 			return err
 		}
-		x := r.Dequantize(in[0])
+		var x []float32
+		if s.block > 0 || in[0].Type.IsNarrow() {
+			x = s.dequantize(in[0])
+		} else {
+			x = s.Dequantize(in[0])
+		}
 		if out[0].Type == F64 {
 			convert(View[float64](out[0].Data), x)
 			return nil
@@ -116,30 +133,40 @@ var Dequantize = &Op{
 				return nil, nil, err
 			}
 		}
-		return importQuant(n, to)
+		a, inputs, err := importQuant(n, to)
+		return a, inputs, err
 	},
 }
 
+// isQuantised reports whether real numbers are quantised to t.
+func (t DataType) isQuantised() bool {
+	switch t {
+	case I8, U8, I16, U16, I32:
+		return true
+	}
+	return t.IsNarrow() && t != F8E8M0
+}
+
 // importQuant moves constant scales and zero points into the attributes, where a scale's type and the input's shape
-// allow; others stay inputs.
-func importQuant(n *Node, to DataType) (any, []*Tensor, error) {
+// allow; others stay inputs, and those of blocks.
+func importQuant(n *Node, to DataType) (a QuantAttrs, inputs []*Tensor, err error) {
 	x, scale := n.Input(0), n.Input(1)
 	if x == nil || scale == nil {
-		return nil, nil, fmt.Errorf("the input or its scale is missing")
+		return a, nil, fmt.Errorf("the input or its scale is missing")
 	}
-	if b := n.Int("block_size", 0); b != 0 {
-		return nil, nil, fmt.Errorf("blocked quantisation (block_size %d) is not supported", b)
-	}
-	a := QuantAttrs{Type: to}
+	a.Type, a.Block = to, n.Int("block_size", 0)
 	axis := n.Int("axis", 1)
-	if len(scale.Dims) > 1 {
-		return nil, nil, fmt.Errorf("scale %s: want one, or a list", scale)
-	}
-	if k, ok := countDims(scale.Dims); !ok || k != 1 {
-		var err error
+	switch k, ok := countDims(scale.Dims); {
+	case a.Block != 0, !ok, k != 1:
 		if a.Range.Axis, err = axisIn(axis, len(x.Dims)); err != nil {
-			return nil, nil, err
+			return a, nil, err
 		}
+	}
+	if a.Block != 0 {
+		return a, n.Inputs, nil
+	}
+	if len(scale.Dims) > 1 {
+		return a, nil, fmt.Errorf("scale %s: want one, a list, or a block_size", scale)
 	}
 	s, ok := scale.Const()
 	if !ok {
@@ -151,8 +178,7 @@ func importQuant(n *Node, to DataType) (any, []*Tensor, error) {
 			return a, n.Inputs, nil
 		}
 	}
-	r, err := newRange(s, zero, a.Range.Axis)
-	a.Range = r
+	a.Range, err = newRange(s, zero, a.Range.Axis)
 	return a, n.Inputs[:1], err
 }
 
@@ -162,21 +188,42 @@ func exportQuantize(e *Exporter) error {
 	if a.Type == I32 {
 		return fmt.Errorf("ONNX does not quantise to i32")
 	}
+	attrs := Attributes{"axis": a.Range.Axis}
+	if a.Overflow {
+		attrs["saturate"] = false
+	}
 	if !a.Range.IsSet() {
-		return e.Node("QuantizeLinear", Attributes{"axis": a.Range.Axis})
+		a.describeBlocks(attrs)
+		if e.Layer.Input(2) == nil && a.Type != U8 {
+			attrs["output_dtype"] = a.Type
+		}
+		return e.Node("QuantizeLinear", attrs)
 	}
 	real := scaleType(a.Range, e.Layer.Inputs[0].RealType())
 	if real != e.Layer.Inputs[0].Type {
 		x = e.Step("Cast", Attributes{"to": real}, x)
 	}
 	scale, zero := e.scales(a.Range, real, a.Type)
-	return e.Node("QuantizeLinear", Attributes{"axis": a.Range.Axis}, x, scale, zero)
+	return e.Node("QuantizeLinear", attrs, x, scale, zero)
+}
+
+// describeBlocks adds the attribute of blocks, if there are any.
+func (a QuantAttrs) describeBlocks(attrs Attributes) {
+	if a.Block > 0 {
+		attrs["block_size"] = a.Block
+	}
 }
 
 func exportDequantize(e *Exporter) error {
 	a := e.Layer.Attrs.(QuantAttrs)
 	if !a.Range.IsSet() {
-		return e.Node("DequantizeLinear", Attributes{"axis": a.Range.Axis})
+		attrs := Attributes{"axis": a.Range.Axis}
+		a.describeBlocks(attrs)
+		if e.Layer.Inputs[1].Type == a.Type {
+			return e.Node("DequantizeLinear", attrs)
+		}
+		attrs["output_dtype"] = a.Type
+		return e.NodeSince(23, "DequantizeLinear", attrs)
 	}
 	real := scaleType(a.Range, a.Type)
 	scale, zero := e.scales(a.Range, real, e.Layer.Inputs[0].Type)
@@ -216,78 +263,6 @@ func (e *Exporter) scales(r Range, real, integer DataType) (scale, zero string) 
 	}
 	zeros.setInts(list, false)
 	return e.Constant("scale", scales), e.Constant("zero_point", zeros)
-}
-
-// newRange returns the range of given scales and zero points (a zero Value for none).
-func newRange(scale, zero Value, axis int) (Range, error) {
-	if !scale.Type.IsFloat() {
-		return Range{}, fmt.Errorf("scales of type %s", scale.Type)
-	}
-	r := Range{Axis: axis, Scale: append([]float32(nil), scale.Floats()...)}
-	for _, s := range r.Scale {
-		if math.IsNaN(float64(s)) || math.IsInf(float64(s), 0) {
-			return Range{}, fmt.Errorf("a scale is %v", s)
-		}
-	}
-	if zero.Data == nil || !zero.Type.IsInteger() {
-		return r, nil
-	}
-	if zero.Len() != len(r.Scale) {
-		return Range{}, fmt.Errorf("%d zero points for %d scales", zero.Len(), len(r.Scale))
-	}
-	symmetric := true
-	r.Zero = make([]int32, zero.Len())
-	for i, z := range zero.Ints() {
-		r.Zero[i] = int32(z)
-		symmetric = symmetric && z == 0
-	}
-	if symmetric {
-		r.Zero = nil
-	}
-	return r, nil
-}
-
-// evalRange returns the range in the attributes, or that of inputs 1 and 2.
-func evalRange(l *Layer, in []Value) (Range, error) {
-	a := l.Attrs.(QuantAttrs)
-	r := a.Range
-	if !r.IsSet() && len(in) > 1 {
-		var zero Value
-		if len(in) > 2 {
-			zero = in[2]
-		}
-		var err error
-		if r, err = newRange(in[1], zero, a.Range.Axis); err != nil {
-			return r, err
-		}
-	}
-	if !r.IsSet() {
-		return r, fmt.Errorf("no scales")
-	}
-	if r.PerChannel() && (r.Axis >= len(in[0].Dims) || in[0].Dims[r.Axis] != len(r.Scale)) {
-		return r, fmt.Errorf("%d scales do not fit axis %d of shape %v", len(r.Scale), r.Axis, in[0].Dims)
-	}
-	return r, nil
-}
-
-// checkRange checks the attributes' range against the shape of x.
-func checkRange(l *Layer, a QuantAttrs, x *Tensor) error {
-	r := a.Range
-	if !r.IsSet() {
-		if len(l.OpInputs()) < 2 {
-			return fmt.Errorf("no scales")
-		}
-		return nil
-	}
-	if len(r.Zero) != 0 && len(r.Zero) != len(r.Scale) {
-		return fmt.Errorf("%d zero points for %d scales", len(r.Zero), len(r.Scale))
-	}
-	if r.PerChannel() {
-		if r.Axis < 0 || r.Axis >= len(x.Dims) || !x.Dims[r.Axis].Is(len(r.Scale)) {
-			return fmt.Errorf("%d scales do not fit axis %d of %s", len(r.Scale), r.Axis, x)
-		}
-	}
-	return nil
 }
 
 // DynamicQuantize quantises to U8 by a range that it computes from its input, widened to hold 0: scale = (max-min)/255,

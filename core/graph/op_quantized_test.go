@@ -120,7 +120,7 @@ func TestQLinearConvOfQuantized(t *testing.T) {
 	scale := func(name string, s float32) *Tensor { return d.Constant(name, Values(F32, []float32{s})) }
 	zero := func(name string, z byte) *Tensor { return d.Constant(name, Value{U8, nil, []byte{z}}) }
 	sx, zx, sy, zy := scale("sx", 0.5), zero("zx", 3), scale("sy", 0.5), zero("zy", 10)
-	x := d.Layer(Quantize, QuantAttrs{PerTensor(0.5, 3), U8}, d.Input("x", F32, Shape(1, 1, 1, 3)...))
+	x := d.Layer(Quantize, QuantAttrs{Range: PerTensor(0.5, 3), Type: U8}, d.Input("x", F32, Shape(1, 1, 1, 3)...))
 	w := d.Constant("w", Value{I8, []int{1, 1, 1, 1}, []byte{2}})
 	y := d.Layer(QLinearConv, ConvAttrs{Group: 1}, x, sx, zx, w, scale("sw", 0.25), d.Constant("zw", Value{I8, nil, []byte{0}}), sy, zy)
 	d.Output("y", d.Layer(Dequantize, QuantAttrs{Type: F32}, y, sy, zy))

@@ -69,11 +69,11 @@ func importRoiAlign(n *Node) (any, []*Tensor, error) {
 const maxRoi, maxRoiSamples = 1 << 15, 1 << 10
 
 func inferRoiAlign(l *Layer) error {
-	x, err := l.needNumbers(0)
+	x, err := l.needNumber(0)
 	if err != nil {
 		return err
 	}
-	rois, err := l.needNumbers(1)
+	rois, err := l.needNumber(1)
 	if err != nil {
 		return err
 	}

@@ -21,11 +21,11 @@ var MaxRoiPool = &Op{
 	Moves: computed,
 	FLOPs: func(l *Layer, env map[string]int) int64 { return outputCount(l, env) },
 	Infer: func(l *Layer) error {
-		x, err := l.needNumbers(0)
+		x, err := l.needNumber(0)
 		if err != nil {
 			return err
 		}
-		rois, err := l.needNumbers(1)
+		rois, err := l.needNumber(1)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,6 @@ type SoftmaxAttrs struct {
 }
 
 // Softmax is y = exp(x - m) / sum(exp(x - m)) along one axis, m being the maximum, or y = x - m - log(sum(exp(x - m))).
-// Not supported of ONNX's Softmax and LogSoftmax: F64.
 var Softmax = &Op{
 	Name:  "Softmax",
 	Attrs: SoftmaxAttrs{},
@@ -93,10 +92,10 @@ func (e *Exporter) along(op string, axis int, flatten bool) error {
 }
 
 func inferAlong(l *Layer, axis int) error {
-	x, err := l.needReal(0)
-	if err != nil {
+	if err := l.needNumbers(0); err != nil {
 		return err
 	}
+	x := l.Inputs[0]
 	if _, err := axisIn(axis, len(x.Dims)); err != nil {
 		return err
 	}
@@ -122,9 +121,16 @@ func along(dims []int, axis int, flatten bool, f func(first, step, n int)) {
 }
 
 func evalSoftmax(l *Layer, in, out []Value) error {
-	a := l.Attrs.(SoftmaxAttrs)
-	x, y := in[0].F32(), out[0].F32()
-	along(in[0].Dims, a.Axis, a.Flatten, func(first, step, n int) {
+	if in[0].Type == F64 {
+		softmax(l.Attrs.(SoftmaxAttrs), in[0].Dims, in[0].Float64s(), View[float64](out[0].Data))
+	} else {
+		softmax(l.Attrs.(SoftmaxAttrs), in[0].Dims, in[0].F32(), out[0].F32())
+	}
+	return nil
+}
+
+func softmax[T float32 | float64](a SoftmaxAttrs, dims []int, x, y []T) {
+	along(dims, a.Axis, a.Flatten, func(first, step, n int) {
 		top := math.Inf(-1)
 		for i := range n {
 			top = max(top, float64(x[first+i*step]))
@@ -136,18 +142,17 @@ func evalSoftmax(l *Layer, in, out []Value) error {
 		for i := range n {
 			d := float64(x[first+i*step]) - top
 			if a.Log {
-				y[first+i*step] = float32(d - math.Log(sum))
+				y[first+i*step] = T(d - math.Log(sum))
 			} else {
-				y[first+i*step] = float32(math.Exp(d) / sum)
+				y[first+i*step] = T(math.Exp(d) / sum)
 			}
 		}
 	})
-	return nil
 }
 
 func evalHardmax(l *Layer, in, out []Value) error {
 	a := l.Attrs.(HardmaxAttrs)
-	x, y := in[0].F32(), out[0].F32()
+	x, y := in[0].Float64s(), make([]float64, in[0].Len())
 	along(in[0].Dims, a.Axis, a.Flatten, func(first, step, n int) {
 		best := first
 		for i := range n {
@@ -159,5 +164,6 @@ func evalHardmax(l *Layer, in, out []Value) error {
 			y[best] = 1
 		}
 	})
+	out[0].setFloats(y)
 	return nil
 }

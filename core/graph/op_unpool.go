@@ -50,7 +50,7 @@ func (a UnpoolAttrs) pooled(dims []Dim) []Dim {
 func (a UnpoolAttrs) Pooled(dims []int) []int { return EvalDims(a.pooled(Shape(dims...)), nil) }
 
 func inferUnpool(l *Layer) error {
-	x, err := l.needNumbers(0)
+	x, err := l.needNumber(0)
 	if err != nil {
 		return err
 	}

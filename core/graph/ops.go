@@ -10,6 +10,7 @@ func Ops() OpSet {
 		Attention,
 		AveragePool,
 		BatchNorm,
+		BitCast,
 		BitShift,
 		BitwiseAnd,
 		BitwiseNot,

@@ -12,7 +12,8 @@ type Value struct {
 	Data []byte
 }
 
-// Element is a Go type that a Value's elements can be viewed as. F16 and BF16 are viewed as uint16, Bool as uint8.
+// Element is a Go type that a Value's elements can be viewed as. F16 and BF16 are viewed as uint16, Bool as uint8,
+// I4 and I2 as int8, the other narrow types as uint8.
 type Element interface {
 	float32 | float64 | int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64
 }
@@ -83,7 +84,7 @@ func (v Value) Floats() []float32 {
 		for i, h := range View[uint16](v.Data) {
 			out[i] = BF16ToF32(h)
 		}
-	case F64, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ:
+	case F64, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0, F6E2M3, F6E3M2, F4E2M1:
 		convert(out, v.Float64s())
 	default:
 		convertIntegers(out, v)
@@ -100,7 +101,7 @@ func (v Value) Ints() []int64 {
 	switch v.Type {
 	case F32:
 		convert(out, View[float32](v.Data))
-	case F64, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ:
+	case F64, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0, F6E2M3, F6E3M2, F4E2M1:
 		convert(out, v.Float64s())
 	default:
 		convertIntegers(out, v)
@@ -111,9 +112,9 @@ func (v Value) Ints() []int64 {
 // convertIntegers fills dst with the elements of an integer or boolean value.
 func convertIntegers[D Element](dst []D, v Value) {
 	switch v.Type {
-	case I8:
+	case I8, I4, I2:
 		convert(dst, View[int8](v.Data))
-	case U8, Bool:
+	case U8, U4, U2, Bool:
 		convert(dst, v.Data)
 	case I16:
 		convert(dst, View[int16](v.Data))

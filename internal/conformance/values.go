@@ -16,8 +16,8 @@ var tolerances = map[graph.DataType]struct{ abs, share, rel float64 }{
 	graph.F64: {1e-7, 1e-5, 1e-3}, graph.F32: {1e-7, 1e-5, 1e-3}, graph.F16: {1e-3, 1e-3, 1e-2}, graph.BF16: {1e-2, 1e-2, 2e-2},
 }
 
-// compareValues returns an error that says where got differs from want: in type, shape, or an element. Integers and
-// booleans must be equal, and NaN equals NaN.
+// compareValues returns an error that says where got differs from want: in type, shape, or an element. Integers, booleans and
+// narrow floats must be equal, and NaN equals NaN.
 func compareValues(got, want graph.Value) error {
 	if got.Type != want.Type {
 		return fmt.Errorf("type is %s, want %s", got.Type, want.Type)
@@ -25,7 +25,7 @@ func compareValues(got, want graph.Value) error {
 	if !slices.Equal(got.Dims, want.Dims) {
 		return fmt.Errorf("shape is %v, want %v", got.Dims, want.Dims)
 	}
-	if !got.Type.IsFloat() && !got.Type.IsFloat8() {
+	if !got.Type.IsFloat() && !got.Type.IsNarrow() {
 		a, b := got.Ints(), want.Ints()
 		for i := range b {
 			if a[i] != b[i] {

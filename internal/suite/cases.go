@@ -80,6 +80,8 @@ func Layers() []Case {
 	m.recurrences()
 	m.signals()
 	m.samples()
+	m.narrow()
+	m.doubles()
 	return m.cases
 }
 

@@ -135,8 +135,8 @@ func (m *maker) givenAxes() {
 }
 
 // parameters returns constant scales around 0.1, or zero points, of bytes around 0 or 128.
-func (m *maker) parameters(t graph.DataType, n int) *graph.Tensor {
-	p := m.constant(t, graph.Range{}, 1, n)
+func (m *maker) parameters(t graph.DataType, dims ...int) *graph.Tensor {
+	p := m.constant(t, graph.Range{}, 1, dims...)
 	switch t {
 	case graph.F32:
 		for i := range graph.View[float32](p.Weights) {

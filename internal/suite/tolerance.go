@@ -16,11 +16,15 @@ func Random(rnd *rand.Rand, t *graph.Tensor) graph.Value {
 		for i := range v.F32() {
 			v.F32()[i] = float32(rnd.NormFloat64() * 2)
 		}
+	case graph.F64:
+		for i, d := 0, graph.View[float64](v.Data); i < len(d); i++ {
+			d[i] = rnd.NormFloat64() * 2
+		}
 	case graph.F16:
 		for i, d := 0, graph.View[uint16](v.Data); i < len(d); i++ {
 			d[i] = graph.F32ToF16(float32(rnd.NormFloat64() * 2))
 		}
-	case graph.I8, graph.U8, graph.F8E4M3FN, graph.F8E4M3FNUZ, graph.F8E5M2, graph.F8E5M2FNUZ:
+	case graph.I8, graph.U8, graph.F8E4M3FN, graph.F8E4M3FNUZ, graph.F8E5M2, graph.F8E5M2FNUZ, graph.F8E8M0:
 		for i := range v.Data {
 			v.Data[i] = byte(rnd.Uint32())
 		}
@@ -28,6 +32,12 @@ func Random(rnd *rand.Rand, t *graph.Tensor) graph.Value {
 		for i := range v.Data {
 			v.Data[i] = byte(rnd.IntN(2))
 		}
+	case graph.F6E2M3, graph.F6E3M2, graph.F4E2M1, graph.U4, graph.I4, graph.U2, graph.I2:
+		packed := make([]byte, t.Type.PackedSize(v.Len()))
+		for i := range packed {
+			packed[i] = byte(rnd.Uint32())
+		}
+		copy(v.Data, t.Type.Unpacked(packed, v.Len()))
 	case graph.I32, graph.U32:
 		for i, d := 0, graph.View[int32](v.Data); i < len(d); i++ {
 			d[i] = int32(rnd.IntN(7))

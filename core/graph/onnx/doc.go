@@ -5,7 +5,7 @@
 // into layers through the ops of a [graph.OpSet]; tensor.go reads and writes single tensors, the form in which ONNX's
 // test data comes.
 //
-// Operator sets 7 to 28 of the default domain are understood. Everything that a model needs and that is not
+// Operator sets 1 to 28 of the default domain are understood; older.go makes nodes from before set 7 what they are since. Everything that a model needs and that is not
 // supported is reported at once, by node name, in an [ImportError].
 //
 // Source: the ONNX specification, IR.md, Operators.md and onnx.proto, at https://onnx.ai.

@@ -21,9 +21,9 @@ type Problem struct {
 }
 
 var (
-	errNoOp     = errors.New("operator is not supported")
-	errInside   = errors.New("what its graphs have is not supported")
-	errOldOpset = errors.New("the model's operator set is not supported")
+	errNoOp   = errors.New("operator is not supported")
+	errInside = errors.New("what its graphs have is not supported")
+	errOpset  = errors.New("the model's operator set is not supported")
 )
 
 const (

@@ -95,7 +95,7 @@ func (x *exporter) graph() {
 // write writes the ModelProto.
 func (x *exporter) write(w io.Writer) error {
 	var head []byte
-	head = varint(head, 1, irVersion)
+	head = varint(head, 1, irVersion(x.opsets[""]))
 	head = text(head, 2, "trtui")
 	for _, domain := range slices.Sorted(maps.Keys(x.opsets)) {
 		head = message(head, 8, varint(text(nil, 1, domain), 2, uint64(x.opsets[domain])))
@@ -116,8 +116,18 @@ func (x *exporter) write(w io.Writer) error {
 	return nil
 }
 
-// irVersion is that of the files: what goes with operator set 21.
-const irVersion = 10
+// irVersion returns that of a file with nodes of an operator set.
+func irVersion(opset int) uint64 {
+	switch {
+	case opset >= 28:
+		return 14
+	case opset >= 25:
+		return 13
+	case opset >= 23:
+		return uint64(opset) - 12
+	}
+	return 10
+}
 
 // node adds a NodeProto.
 func (x *exporter) node(name string, n graph.OnnxNode) error {
@@ -210,16 +220,16 @@ func attributeBytes(name string, a graph.Attr) ([]byte, error) {
 	return varint(b, 20, uint64(kind)), nil
 }
 
-// initializer adds a TensorProto whose bytes are not copied.
+// initializer adds a TensorProto whose bytes are not copied, but for those of elements of less than a byte.
 func (x *exporter) initializer(name string, v graph.Value) {
 	if number(v.Type) == 0 {
 		x.problems = append(x.problems, fmt.Errorf("constant %s is of type %s", name, v.Type))
 		return
 	}
-	h := tensorHead(name, v)
-	h = protowire.AppendVarint(protowire.AppendTag(h, 9, protowire.BytesType), uint64(len(v.Data)))
-	head := protowire.AppendVarint(protowire.AppendTag(nil, 5, protowire.BytesType), uint64(len(h)+len(v.Data)))
-	x.parts = append(x.parts, append(head, h...), v.Data)
+	h, data := tensorHead(name, v), v.Type.Packed(v.Data)
+	h = protowire.AppendVarint(protowire.AppendTag(h, 9, protowire.BytesType), uint64(len(data)))
+	head := protowire.AppendVarint(protowire.AppendTag(nil, 5, protowire.BytesType), uint64(len(h)+len(data)))
+	x.parts = append(x.parts, append(head, h...), data)
 }
 
 // value adds a ValueInfoProto of an input or output. An extent that is no number and no symbol is left open.

@@ -11,7 +11,7 @@ import (
 
 // The operator set versions of the default domain that are understood.
 const (
-	oldestOpset = 7
+	oldestOpset = 1
 	newestOpset = 28
 )
 
@@ -189,6 +189,9 @@ func (im *importer) node(n *node, name string) {
 		return
 	}
 	op, composite := im.Ops.Onnx(n.domain, n.opType), im.Ops.Composite(n.domain, n.opType)
+	if form := im.olderForm(n); form != nil {
+		op, composite = nil, form
+	}
 	if op == nil && composite == nil {
 		im.fail(n, name, errNoOp)
 		return
@@ -265,6 +268,7 @@ func (im *importer) layer(n *node, name string, op *graph.Op, inputs []*graph.Te
 	}
 	inside.describe(gn)
 	var attrs any
+	inputs = gn.Inputs
 	if op.Import != nil {
 		attrs, inputs, err = op.Import(gn)
 	}
@@ -310,19 +314,15 @@ func trimEmpty(names []string) []string {
 	return names
 }
 
-// graphNode returns the node as ops see it.
+// graphNode returns the node as ops see it: one of an operator set that they know.
 func (im *importer) graphNode(n *node, name string, inputs []*graph.Tensor) (*graph.Node, error) {
-	opsets := im.opsets
-	if n.opsets != nil {
-		opsets = n.opsets
-	}
-	version, ok := opsets[n.domain]
-	if !ok {
+	version := im.version(n)
+	if version == 0 {
 		return nil, fmt.Errorf("the model imports no operator set for domain %q", n.domain)
 	}
 	if n.domain == "" && (version < oldestOpset || version > newestOpset) {
 		if n.opsets == nil {
-			return nil, errOldOpset
+			return nil, errOpset
 		}
 		return nil, fmt.Errorf("operator set %d of the function that it is from is outside %d to %d, which are supported", version, oldestOpset, newestOpset)
 	}
@@ -340,7 +340,18 @@ func (im *importer) graphNode(n *node, name string, inputs []*graph.Tensor) (*gr
 		}
 		gn.Attrs[a.name] = attr
 	}
+	if n.domain == "" && version < modernSet {
+		return gn, im.modernise(gn)
+	}
 	return gn, nil
+}
+
+// version returns that of the operator set that a node is from; 0 if there is none.
+func (im *importer) version(n *node) int {
+	if n.opsets != nil {
+		return n.opsets[n.domain]
+	}
+	return im.opsets[n.domain]
 }
 
 func (im *importer) attribute(a *attribute) (graph.Attr, error) {

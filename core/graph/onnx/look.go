@@ -60,7 +60,7 @@ func (im *importer) fail(n *node, name string, errs ...error) {
 	}
 	var reasons []string
 	for _, err := range errs {
-		if reasons = append(reasons, err.Error()); behind == "" && !errors.Is(err, errOldOpset) && !errors.Is(err, errInside) {
+		if reasons = append(reasons, err.Error()); behind == "" && !errors.Is(err, errOpset) && !errors.Is(err, errInside) {
 			im.report(n.problem(err.Error()))
 		}
 	}

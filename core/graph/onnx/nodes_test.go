@@ -40,12 +40,16 @@ func (t nodeTensor) value() graph.Value {
 		switch t.Type {
 		case graph.F32:
 			v.F32()[i] = float32(x)
+		case graph.F64:
+			graph.View[float64](v.Data)[i] = x
 		case graph.F16:
 			graph.View[uint16](v.Data)[i] = graph.F32ToF16(float32(x))
 		case graph.I64:
 			v.I64()[i] = int64(x)
 		case graph.I32:
 			v.I32()[i] = int32(x)
+		case graph.I16, graph.U16:
+			graph.View[uint16](v.Data)[i] = uint16(int(x))
 		default:
 			v.Data[i] = byte(int(x))
 		}
@@ -216,11 +220,14 @@ func (c nodeCase) compare(t *testing.T, i int, v graph.Value, y nodeTensor) {
 	}
 	for j, x := range v.Floats() {
 		want := y.Data[j]
+		if v.Type.IsNarrow() { // as it is stored
+			x, want = float32(v.Data[j]), float64(y.value().Data[j])
+		}
 		tol := 1e-5 * max(1, math.Abs(want))
 		if v.Type == graph.F16 {
 			tol *= 200
 		}
-		if v.Type.IsInteger() {
+		if v.Type.IsInteger() || v.Type.IsNarrow() {
 			tol = c.Steps
 		}
 		if y.counts(j) && !(math.Abs(float64(x)-want) <= tol) {

@@ -20,8 +20,9 @@ var dataTypes = [...]struct {
 	12: {"uint32", graph.U32}, 13: {"uint64", graph.U64}, 14: {"complex64", graph.Invalid},
 	15: {"complex128", graph.Invalid}, 16: {"bfloat16", graph.BF16}, 17: {"float8e4m3fn", graph.F8E4M3FN},
 	18: {"float8e4m3fnuz", graph.F8E4M3FNUZ}, 19: {"float8e5m2", graph.F8E5M2}, 20: {"float8e5m2fnuz", graph.F8E5M2FNUZ},
-	21: {"uint4", graph.Invalid}, 22: {"int4", graph.Invalid}, 23: {"float4e2m1", graph.Invalid},
-	24: {"float8e8m0", graph.Invalid}, 25: {"uint2", graph.Invalid}, 26: {"int2", graph.Invalid},
+	21: {"uint4", graph.U4}, 22: {"int4", graph.I4}, 23: {"float4e2m1", graph.F4E2M1},
+	24: {"float8e8m0", graph.F8E8M0}, 25: {"uint2", graph.U2}, 26: {"int2", graph.I2},
+	27: {"float6e2m3", graph.F6E2M3}, 28: {"float6e3m2", graph.F6E3M2},
 }
 
 // elementType returns the type for a number of TensorProto.DataType. The error names one that is not supported.
@@ -53,7 +54,7 @@ func ReadTensor(b []byte) (name string, v graph.Value, err error) {
 func WriteTensor(name string, v graph.Value) []byte {
 	b := tensorHead(name, v)
 	b = protowire.AppendTag(b, 9, protowire.BytesType)
-	return protowire.AppendBytes(b, v.Data)
+	return protowire.AppendBytes(b, v.Type.Packed(v.Data))
 }
 
 // tensorHead encodes a TensorProto but for its elements.
@@ -100,7 +101,8 @@ func (t *tensor) shape() (dims []int, n int, err error) {
 	return dims, n, nil
 }
 
-// value returns the tensor as a value. Its data is not copied where the file has it as raw bytes. external finds the
+// value returns the tensor as a value. Its data is not copied where the file has it as raw bytes, unless these hold more elements
+// than one each. external finds the
 // bytes of a tensor whose data is in another file; nil if there can be none.
 func (t *tensor) value(external func(t *tensor, size int) ([]byte, error)) (graph.Value, error) {
 	typ, err := elementType(t.dataType)
@@ -115,7 +117,7 @@ func (t *tensor) value(external func(t *tensor, size int) ([]byte, error)) (grap
 		return graph.Value{}, err
 	}
 	v := graph.Value{Type: typ, Dims: dims}
-	size := n * typ.Size()
+	size := typ.PackedSize(n)
 	switch {
 	case t.external != nil && external == nil:
 		return v, fmt.Errorf("its data is in file %q, but the model was not read from a file", t.external["location"])
@@ -132,6 +134,7 @@ func (t *tensor) value(external func(t *tensor, size int) ([]byte, error)) (grap
 	if len(v.Data) != size {
 		return v, fmt.Errorf("shape %v of %s needs %d bytes of data, there are %d", dims, typ, size, len(v.Data))
 	}
+	v.Data = typ.Unpacked(v.Data, n)
 	return v, nil
 }
 

@@ -50,7 +50,7 @@ var foldDequantize = Pass{
 	lower: true,
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {
-			return isDequantize(l) && l.Inputs[0].IsConst() && r.computeConstant("dequantize-weights", l)
+			return (isDequantize(l) && l.Inputs[0].IsConst() || dequantizesBlocks(l)) && r.computeConstant("dequantize-weights", l)
 		})
 	},
 }

@@ -28,8 +28,11 @@ var propagateQuantization = Pass{
 // isQuantize reports whether l quantises to 8 bits by a range that is known.
 func isQuantize(l *graph.Layer) bool {
 	return l != nil && l.Op == graph.Quantize && len(l.Inputs) == 1 && l.Attrs.(graph.QuantAttrs).Range.IsSet() &&
-		l.Attrs.(graph.QuantAttrs).Type.Size() == 1 && isFloat(l.Inputs[0])
+		isByte(l.Attrs.(graph.QuantAttrs).Type) && isFloat(l.Inputs[0])
 }
+
+// isByte reports whether t is one of the types in which layers compute on integers.
+func isByte(t graph.DataType) bool { return t == graph.I8 || t == graph.U8 }
 
 // isDequantize reports whether l gives the real numbers of integers by a range that is known.
 func isDequantize(l *graph.Layer) bool {
@@ -219,7 +222,7 @@ func (r *rewrite) quantizeOf(t *graph.Tensor, a graph.QuantAttrs) *graph.Layer {
 // result.
 func (c *candidate) quantized(d *graph.Layer) (*graph.Tensor, bool) {
 	q, a := d.Inputs[0], d.Attrs.(graph.QuantAttrs)
-	if q.Type.Size() != 1 {
+	if !isByte(q.Type) {
 		return nil, c.miss(WrongType, "%s is %s", q.Name, q.Type)
 	}
 	if q.Range.IsSet() && q.Range.Equal(a.Range) {

@@ -8,6 +8,7 @@ func Standard() []Pass {
 	return []Pass{
 		deadCode,
 		controlFlow,
+		expandQuantized,
 		expandWeights,
 		foldConstants,
 		trimBodies,
@@ -63,6 +64,8 @@ var order = []struct{ first, then, why string }{
 	{"dead-code", "control-flow", "what nothing needs is not worth unrolling"},
 	{"control-flow", "fold-constants", "what an iteration computes of its number is constant then"},
 	{"fold-constants", "trim-bodies", "what is folded around a body is a constant in it"},
+	{"dead-code", "expand-quantized", "what nothing needs stays small"},
+	{"expand-quantized", "fuse-epilogue", "products of integers take no epilogues"},
 	{"dead-code", "fold-constants", "what nothing needs is not worth computing"},
 	{"fold-constants", "static-reshapes", "shapes computed from constants are constants first"},
 	{"static-reshapes", "remove-no-ops", "a reshape to the same shape is recognised by its static form"},

@@ -513,7 +513,42 @@ def samples():
     case("NonMaxSuppression", boxes, f32(1, 2, 6), i64(3), np.array([0.3], np.float32), np.array([0.1], np.float32), const=(0, 1, 2, 3, 4), center_point_box=1)
 
 
-for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states, recurrences, signals, samples]:
+def bits():
+    for x, to in ((f32(2, 3), TensorProto.INT32), (np.array([-1, 5, 1 << 40], np.int64), TensorProto.DOUBLE), (np.array([-1, 127, 0], np.int8), TensorProto.UINT8),
+                  (np.array([0x3C00, 0xC000, 1], np.uint16), TensorProto.FLOAT16)):
+        case("BitCast", x, version=26, to=to)
+
+
+def doubles():
+    """What no float32 gives: sums of 1 and numbers of 1e-12, and results to 15 digits."""
+    f64 = lambda *dims: 1 + rng.standard_normal(dims) * 1e-9
+    case("MatMul", f64(2, 3, 5), f64(5, 4))
+    case("MatMul", f64(5), f64(5))
+    case("Gemm", f64(3, 5), f64(4, 5), f64(4), transB=1, alpha=0.5, beta=2.0)
+    case("Conv", f64(1, 2, 5, 5), f64(4, 1, 3, 3), f64(4), const=(1, 2), group=2, pads=[1, 0, 1, 0], strides=[2, 1])
+    case("ConvTranspose", f64(1, 2, 3, 3), f64(2, 2, 2, 2), f64(2), const=(1, 2), strides=[2, 2])
+    case("AveragePool", f64(1, 2, 4, 4), kernel_shape=[3, 2], pads=[1, 0, 0, 1])
+    case("GlobalAveragePool", f64(2, 3, 4))
+    case("Softmax", f64(3, 5), axis=1)
+    case("LogSoftmax", f64(3, 5), axis=0)
+    case("Hardmax", f64(3, 5), axis=1)
+    x, scale, bias, mean, var = f64(2, 3, 4), f64(3), f64(3), f64(3), f64(3)
+    case("BatchNormalization", x, scale, bias, mean, var, epsilon=0.5)
+    column = lambda v: v[None, :, None]
+    moments = lambda v, axes: (v.mean(axes, keepdims=True), v.var(axes, keepdims=True))
+    half = np.float64(np.float32(0.5))
+    m, v = moments(x, (2,))
+    case("InstanceNormalization", x, scale, bias, epsilon=0.5, expect=[(x - m) / np.sqrt(v + half) * column(scale) + column(bias)])
+    m, v = moments(x, (1, 2))
+    case("GroupNormalization", x, scale, bias, num_groups=1, epsilon=0.5, expect=[(x - m) / np.sqrt(v + half) * column(scale) + column(bias)])
+    w, b = f64(4), f64(4)
+    m, v = moments(x, (2,))
+    case("LayerNormalization", x, w, b, epsilon=0.5, expect=[(x - m) / np.sqrt(v + half) * w + b])
+    case("RMSNormalization", x, w, version=23, epsilon=0.5, expect=[x / np.sqrt((x * x).mean(2, keepdims=True) + half) * w])
+    case("LpNormalization", x, axis=1)
+
+
+for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states, recurrences, signals, samples, bits, doubles]:
     group()
 for i, c in enumerate(cases):
     sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c))

@@ -141,6 +141,12 @@ func elementwise() map[string]proposal {
 	}}
 	t["Clip"] = proposal{make: proposeClip}
 	t["Cast"] = proposal{make: proposeCast}
+	t["BitCast"] = proposal{since: 26, make: func(g *generator) *Node { // of bytes, whose bits rounding does not change
+		if x := g.pick(graph.U8, 0, 4); g.flip() {
+			return node(attrs{"to": intOf(3)}, x.Name)
+		}
+		return node(attrs{"to": intOf(2)}, g.pick(graph.I8, 0, 4).Name)
+	}}
 	t["CastLike"] = proposal{since: 15, make: func(g *generator) *Node {
 		x := g.pick(castTypes[g.rnd.IntN(len(castTypes))], 0, 4)
 		return node(nil, x.Name, g.pick(castTypes[g.rnd.IntN(len(castTypes))], 0, 2).Name)

@@ -53,7 +53,7 @@ def add(name, op, inputs, outputs=1, consts=(), domain="com.microsoft", since=21
     if expect is None:
         results = run(op, domain, since, attrs, inputs, consts, wanted)
     else:
-        results = {0: np.asarray(expect, np.float32)}
+        results = {0: expect if getattr(expect, "dtype", None) in (np.int8, np.uint8) else np.asarray(expect, np.float32)}
     cases.append({
         "name": name, "op": op, "domain": domain, "opset": since, "attrs": attrs, "consts": list(consts), "steps": steps,
         "inputs": [None if x is None else tensor(x) for x in inputs],
@@ -298,7 +298,18 @@ def quantised():
     add("integer matmul without zeros", "MatMulIntegerToFloat", [i8(3, 4), i8(4, 5), scalar(0.02), scalar(0.03)])
 
 
-for family in [norms, activations, products, attentions, group_queries, rotations, quantised, states, images, tables]:
+def means():
+    u8, i8 = whole(np.uint8, 0, 255, 2, 3, 5), whole(np.int8, -128, 127, 2, 3, 5)
+    for x, zero, dtype in ((u8, 120, np.uint8), (i8, 7, np.int8)):
+        for axes, keep in (((1,), 1), ((-1, 0), 0), (None, 0)):
+            q = np.mean((x.astype(np.float64) - zero) * np.float32(0.02), axis=axes, keepdims=bool(keep)) / np.float32(0.01) + zero // 2
+            info = np.iinfo(dtype)
+            expect = np.asarray(np.clip(np.round(q), info.min, info.max)).astype(dtype)
+            attrs = {"keepdims": keep} | ({} if axes is None else {"axes": list(axes)})
+            add(f"QLinearReduceMean {dtype.__name__} {axes}", "QLinearReduceMean", [x, scalar(0.02), scalar(zero, dtype), scalar(0.01), scalar(zero // 2, dtype)], consts=(1, 2, 3, 4), steps=1, expect=expect, **attrs)
+
+
+for family in [norms, activations, products, attentions, group_queries, rotations, quantised, states, images, tables, means]:
     family()
 for i, c in enumerate(cases):
     sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c, separators=(",", ":")))

@@ -22,8 +22,8 @@ func moveTactics() []emit.Tactic {
 		moveTactic("gather_linear", graph.Gather, gatherMover),
 		triluTactic(),
 	}
-	// Views share their input's memory, but where a network's input and output would be one.
-	for _, op := range []*graph.Op{graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Identity} {
+	// Views share their input's memory, but where a network's input and output would be one. Bits of another type are copied.
+	for _, op := range []*graph.Op{graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Identity, graph.BitCast} {
 		list = append(list, moveTactic("copy_linear", op, copyMover))
 	}
 	return append(list, maskTactic())

@@ -185,7 +185,11 @@ func movable(b kernels.Binding) error {
 	if b.Layer.Epilogue.Args > 0 || len(b.Out) != 1 {
 		return fmt.Errorf("the kernel moves elements to one output, and has no epilogue")
 	}
-	if b.In[0].Type != b.Out[0].Type || !b.Layer.Inputs[0].Range.Equal(b.Layer.Outputs[0].Range) && !b.Layer.Inputs[0].Range.PerChannel() {
+	if b.Layer.Op == graph.BitCast {
+		if t := b.Out[0].Type; t == graph.Bool || t.Bits() < 8 {
+			return fmt.Errorf("bits become %s, whose bytes not all of them are", t)
+		}
+	} else if b.In[0].Type != b.Out[0].Type || !b.Layer.Inputs[0].Range.Equal(b.Layer.Outputs[0].Range) && !b.Layer.Inputs[0].Range.PerChannel() {
 		return fmt.Errorf("input and output differ in type or range")
 	}
 	if graph.Count(b.Out[0].Dims) == 0 || graph.Count(b.In[0].Dims) == 0 {

@@ -57,6 +57,9 @@ func scalingOf(b kernels.Binding) (*scaling, error) {
 	if b.Layer.Epilogue.Args > 0 || b.Consts[0] != nil {
 		return nil, fmt.Errorf("the input is a constant, or there is an epilogue")
 	}
+	if a.Block > 0 {
+		return nil, fmt.Errorf("there are scales for blocks of %d; the kernel takes one, or one for each index of an axis", a.Block)
+	}
 	if !s.integers.IsInteger() || real.Type != graph.F32 && real.Type != graph.F16 {
 		return nil, fmt.Errorf("from %s to %s; the kernel is of integers, and of f32 or f16", in.Type, out.Type)
 	}
