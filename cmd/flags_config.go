@@ -206,7 +206,7 @@ func (g *configFlags) stateFor(m *sessions.Model) (map[string]string, error) {
 		return nil, err
 	}
 	cfg := g.over(g.base(m, asked), asked)
-	err = m.CheckState(cfg)
+	err = sessions.CheckState(m, cfg)
 	if err != nil && g.changed("state") {
 		err = usageError{fmt.Errorf("--%w", err)}
 	}

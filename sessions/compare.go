@@ -50,7 +50,7 @@ func Compare(ctx context.Context, m *Model, w Workplace, cfg config.Config, on [
 
 // compareOnce is Compare where no device is lost.
 func compareOnce(ctx context.Context, m *Model, w Workplace, cfg config.Config, on []Contender, c compare.Options, progress func(report.Progress)) (*report.Comparison, error) {
-	if err := m.CheckState(cfg); err != nil {
+	if err := CheckState(m, cfg); err != nil {
 		return nil, err
 	}
 	c.State = cfg.State

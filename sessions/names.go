@@ -17,11 +17,11 @@ import (
 // tactics of the engine are checked when it is built.
 func (m *Model) CheckConfig(cfg config.Config) error {
 	_, err := m.values(cfg)
-	return errors.Join(checkDisabled(m, cfg.Disable), m.CheckState(cfg), err)
+	return errors.Join(checkDisabled(m, cfg.Disable), CheckState(m, cfg), err)
 }
 
 // CheckState returns an error for a state of a configuration that the model does not have, and for one that batches cannot have.
-func (m *Model) CheckState(cfg config.Config) error {
+func CheckState(m *Model, cfg config.Config) error {
 	if len(cfg.State) == 0 || m.Network == nil {
 		return nil
 	}

@@ -119,7 +119,7 @@ func (o *orders) rewriting(cfg config.Config) (rewriting, error) {
 
 func (o *orders) collecting(cfg config.Config) (collecting, error) {
 	cfg.Batch = 1
-	if err := o.model.CheckState(cfg); err != nil {
+	if err := CheckState(o.model, cfg); err != nil {
 		return collecting{}, err
 	}
 	env, err := o.model.values(o.model.Shaped(cfg))
@@ -190,7 +190,7 @@ func (o *orders) examining(cfg config.Config, perLayer bool) (in examining, err 
 }
 
 func (o *orders) referring(cfg config.Config) (referring, error) {
-	if err := o.model.CheckState(cfg); err != nil {
+	if err := CheckState(o.model, cfg); err != nil {
 		return referring{}, err
 	}
 	of, err := o.planning(fp32(cfg))

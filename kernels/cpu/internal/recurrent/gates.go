@@ -55,10 +55,11 @@ func (r *run) activate(u *unit, which int, x []float32) {
 	r.gates[u.direction*len(r.gates)/r.Directions+which].apply(&r.vec, x)
 }
 
-// add adds what the input has for a gate of an item.
+// add adds what the input has for a gate of an item, unless the product began with it.
 func (r *run) add(u *unit, item, gate int, sum []float32) {
-	row := r.X(r.Place(u.direction, u.step, r.length(item)), item) * r.Directions * r.Gates * r.Hidden
-	r.vec.Binary(asm.Add, sum, sum, u.part(r.ws[r.at.input+row+(u.direction*r.Gates+gate)*r.Hidden:]))
+	if !r.joined(gate) {
+		r.vec.Binary(asm.Add, sum, sum, u.part(r.inputOf(u, item, gate)))
+	}
 }
 
 // sum returns a gate's sum of an item.
@@ -121,19 +122,27 @@ func (r *run) lstm(u *unit, item int) {
 	v, cell := &r.vec, u.part(r.cellOf(u.direction, item))
 	i, o, f, z := r.sum(u, item, 0), r.sum(u, item, 1), r.sum(u, item, 2), r.sum(u, item, 3)
 	r.activate(u, 1, z)
-	r.peek(u, item, 0, i)
-	r.activate(u, 0, i)
-	if r.attrs.Coupled {
-		v.Unary(asm.Affine, f, i, -1, 1)
+	atOnce := r.weights.peep == nil && !r.attrs.Coupled && u.columns == r.Hidden
+	if atOnce { // i, o and f, with what lies between
+		first := r.at.sums + (u.direction*r.Batch+item)*r.at.item
+		r.activate(u, 0, r.ws[first:][:2*r.pitch+r.Hidden])
 	} else {
-		r.peek(u, item, 2, f)
-		r.activate(u, 0, f)
+		r.peek(u, item, 0, i)
+		r.activate(u, 0, i)
+		if r.attrs.Coupled {
+			v.Unary(asm.Affine, f, i, -1, 1)
+		} else {
+			r.peek(u, item, 2, f)
+			r.activate(u, 0, f)
+		}
 	}
 	v.Binary(asm.Mul, i, i, z)
 	v.Binary(asm.Mul, cell, cell, f)
 	v.Binary(asm.Add, cell, cell, i)
-	r.peek(u, item, 1, o)
-	r.activate(u, 0, o)
+	if !atOnce {
+		r.peek(u, item, 1, o)
+		r.activate(u, 0, o)
+	}
 	copy(z, cell)
 	r.gates[u.direction*len(r.gates)/r.Directions+2].apply(v, z)
 	v.Binary(asm.Mul, o, o, z)

@@ -277,12 +277,25 @@ func (r *run) do(u *unit) {
 	}
 }
 
+// joined reports whether the product with the state begins with what the input has for a gate: where all items are at one place,
+// and the reset gate does not come between.
+func (r *run) joined(gate int) bool { return !r.counted && !(r.attrs.ResetAfter && gate == 2) }
+
+// inputOf returns what the input has for a gate of an item at a unit's step.
+func (r *run) inputOf(u *unit, item, gate int) []float32 {
+	row := r.X(r.Place(u.direction, u.step, r.length(item)), item) * r.Directions * r.Gates * r.Hidden
+	return r.ws[r.at.input+row+(u.direction*r.Gates+gate)*r.Hidden:]
+}
+
 // multiply multiplies the states of a unit's items, or what was made of them, by the weights of some gates.
 func (r *run) multiply(u *unit, states []float32, from, to int) {
 	for g := from; g < to; g++ {
 		call := products.GemmF32Call{
 			M: u.items, A: states[u.item*r.pitch:], AStride: r.pitch, B: r.weights.state[u.direction][g],
 			Out: r.ws[r.at.sums+(u.direction*r.Batch+u.item)*r.at.item+g*r.pitch:], OutStride: r.at.item, Limits: programs.NoLimits(),
+		}
+		if r.joined(g) {
+			call.Residual, call.ResidualStride = r.inputOf(u, u.item, g), r.X(0, 1)*r.Directions*r.Gates*r.Hidden
 		}
 		call.Columns(u.column, u.columns)
 	}
