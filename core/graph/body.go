@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"fmt"
 	"slices"
 )
@@ -181,8 +182,9 @@ func (EndlessError) Error() string {
 
 // bodyRun evaluates a body again and again.
 type bodyRun struct {
-	body *Network
-	at   *Network // the body at the shapes of the last run
+	body  *Network
+	until context.Context // that ends it; nil for none
+	at    *Network        // the body at the shapes of the last run
 }
 
 // run computes the body's outputs from its inputs, in their order. The results may be those of a constant or an input.
@@ -190,11 +192,14 @@ func (r *bodyRun) run(in []Value) ([]Value, error) {
 	if err := r.shape(in); err != nil {
 		return nil, err
 	}
-	e := &evaluation{network: r.at, values: map[*Tensor]Value{}, uses: map[*Tensor]int{}}
+	e := &evaluation{network: r.at, until: r.until, values: map[*Tensor]Value{}, uses: map[*Tensor]int{}}
 	for i, t := range r.at.Inputs {
 		e.values[t] = in[i]
 	}
 	for _, l := range r.at.Layers {
+		if r.until != nil && r.until.Err() != nil {
+			return nil, r.until.Err()
+		}
 		if _, err := e.layer(l); err != nil {
 			return nil, err
 		}

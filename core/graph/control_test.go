@@ -2,10 +2,12 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // controlNetwork has a loop with a loop and an If inside it, a Scan from the end on, and captures of inputs and constants.
@@ -177,6 +179,11 @@ func TestEndless(t *testing.T) {
 		t.Fatal(err)
 	}
 	yes := Values(Bool, []uint8{1})
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	if _, err := n.Eval(ctx, map[string]Value{"x": yes, "goes": yes}, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it ends with %v", err)
+	}
 	_, err = n.Eval(context.Background(), map[string]Value{"x": yes, "goes": yes}, nil)
 	if want := fmt.Sprintf("layer forever (Loop): it does not end within %d iterations", MaxIterations); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)

@@ -27,7 +27,7 @@ func (n *Network) EvalWithin(ctx context.Context, limit int64, inputs map[string
 	if err := n.checkMemory(env, limit); err != nil {
 		return nil, err
 	}
-	e := &evaluation{network: n, env: env, values: map[*Tensor]Value{}, uses: map[*Tensor]int{}}
+	e := &evaluation{network: n, until: ctx, env: env, values: map[*Tensor]Value{}, uses: map[*Tensor]int{}}
 	for _, t := range n.Inputs {
 		e.values[t] = inputs[t.Name]
 	}
@@ -58,6 +58,7 @@ func (n *Network) EvalWithin(ctx context.Context, limit int64, inputs map[string
 // evaluation is the values that are still needed while a network is evaluated.
 type evaluation struct {
 	network *Network
+	until   context.Context // that ends it within layers that have bodies, too; nil for none
 	env     map[string]int
 	values  map[*Tensor]Value
 	uses    map[*Tensor]int
@@ -83,6 +84,11 @@ func (e *evaluation) layer(l *Layer) ([]Value, error) {
 		if out[i], err = allocate(t, e.env); err != nil {
 			return nil, fmt.Errorf("layer %s (%s): %w", l.Name, l.Op.Name, err)
 		}
+	}
+	if e.until != nil && len(l.Bodies()) > 0 {
+		until := *l
+		until.until = e.until
+		l = &until
 	}
 	if err := l.Eval(in, out); err != nil {
 		return nil, err

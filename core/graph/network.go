@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strconv"
@@ -33,6 +34,8 @@ type Layer struct {
 	// broadcast to the result's shape. The zero Program is none.
 	Epilogue Program
 	From     []string // source layers that this layer stands for, its own name included, in graph order
+
+	until context.Context // that ends the evaluation of its bodies, while they are evaluated; else nil
 }
 
 // Tensor is a value that flows between layers: TensorRT's ITensor.

@@ -185,7 +185,7 @@ type Attr struct {
 	Floats  []float32
 	Strings []string
 	Tensor  Value
-	Graph   *Network // its last inputs are what it captures: Node.Captured
+	Graph   *Network `json:"-"` // its last inputs are what it captures: Node.Captured
 }
 
 // AttrKind says which field of an Attr is set.

@@ -110,7 +110,7 @@ func evalIf(l *Layer, in, out []Value) error {
 	if in[0].Data[0] != 0 {
 		body = a.Then
 	}
-	results, err := (&bodyRun{body: body}).run(in[1:])
+	results, err := (&bodyRun{body: body, until: l.until}).run(in[1:])
 	if err != nil {
 		return err
 	}

@@ -212,7 +212,7 @@ func evalLoop(l *Layer, in, out []Value) error {
 		goes = in[1].Data[0] != 0
 	}
 	carried := append([]Value(nil), in[2:2+a.Carried]...)
-	run := &bodyRun{body: a.Body}
+	run := &bodyRun{body: a.Body, until: l.until}
 	for i := int64(0); i < most && goes; i++ {
 		if i == MaxIterations {
 			return EndlessError{}

@@ -152,7 +152,7 @@ func evalScan(l *Layer, in, out []Value) error {
 		n = extent
 	}
 	states := append([]Value(nil), in[:a.States]...)
-	run := &bodyRun{body: a.Body}
+	run := &bodyRun{body: a.Body, until: l.until}
 	for k := range n {
 		args := append([]Value(nil), states...)
 		for i, v := range scanned {

@@ -271,13 +271,14 @@ func (x *control) loop(c *ExecutionContext, a *launch) error {
 	b.lay(0, number)
 	b.lay(1, condition)
 	h := x.hand(a, b, carried, 2, 1, 2, most-1)
+	outputs := x.gather(a, b, 1+carried)
 	for k := 0; k < most && goes; k++ {
 		if k == graph.MaxIterations {
 			return graph.EndlessError{}
 		}
 		binary.NativeEndian.PutUint64(number.Host, uint64(k))
 		h.begin(k)
-		if err := x.iterate(c, a, b, 1+carried, k); err != nil {
+		if err := b.iterate(c, outputs, k); err != nil {
 			return err
 		}
 		h.end()
@@ -290,131 +291,31 @@ func (x *control) loop(c *ExecutionContext, a *launch) error {
 func (x *control) scan(c *ExecutionContext, a *launch) error {
 	at := x.layer.Attrs.(graph.ScanAttrs)
 	b := x.bodies[0]
-	dims := graph.EvalDims(x.layer.Inputs[at.States].Dims, x.env)
-	n := dims[at.InAxis(0, len(dims))]
+	var scanned []strips
+	for i := range at.Scanned {
+		t := x.layer.Inputs[at.States+i]
+		scanned = append(scanned, stripsOf(graph.EvalDims(t.Dims, x.env), at.InAxis(i, len(t.Dims)), t.Type))
+	}
+	n := scanned[0].extent
 	h := x.hand(a, b, at.States, 0, 0, 0, n-1)
+	outputs := x.gather(a, b, at.States)
 	for k := range n {
-		for i := range at.Scanned {
-			t := x.layer.Inputs[at.States+i]
-			dims := graph.EvalDims(t.Dims, x.env)
-			axis, place := at.InAxis(i, len(dims)), at.InPlace(i, k, n)
-			p := stripsOf(dims, axis, t.Type)
-			m := x.given(a, at.States+i)
-			if axis == 0 {
-				m = within(m, place*p.bytes, p.bytes)
-			} else {
+		for i, p := range scanned {
+			m, backwards := x.given(a, at.States+i), at.InPlace(i, 0, 2) > 0
+			if p.axis > 0 {
 				e := x.part(x.room.elements[i], p.count*p.bytes)
-				p.each(place, func(j, at int) { copy(e.Host[j*p.bytes:(j+1)*p.bytes], m.Host[at:]) })
-				m = e
+				p.collect(e.Host, m, p.at(k, backwards))
+				b.lay(at.States+i, e)
+			} else {
+				b.lay(at.States+i, p.place(m, k, backwards))
 			}
-			b.lay(at.States+i, m)
 		}
 		h.begin(k)
-		if err := x.iterate(c, a, b, at.States, k); err != nil {
+		if err := b.iterate(c, outputs, k); err != nil {
 			return err
 		}
 		h.end()
 	}
 	h.finish()
 	return nil
-}
-
-// iterate runs the body once; its outputs from first on are gathered.
-func (x *control) iterate(c *ExecutionContext, a *launch, b *body, first, k int) error {
-	type part struct {
-		strips
-		to    kernels.Mem
-		place int
-	}
-	var parts []part
-	for i := first; i < len(b.outputs); i++ {
-		to, axis := x.output(i)
-		t := x.layer.Outputs[to]
-		dims := graph.EvalDims(t.Dims, x.env)
-		g := part{stripsOf(dims, axis, t.Type), a.out[to], k}
-		if s, ok := x.layer.Attrs.(graph.ScanAttrs); ok {
-			g.place = s.OutPlace(i-first, k, dims[axis])
-		}
-		if axis == 0 {
-			g.to = within(a.out[to], g.place*g.bytes, g.bytes)
-			b.send(i, g.to)
-		} else if o := b.outputs[i]; o.direct {
-			b.lay(o.root, b.bound.own[o.root])
-		}
-		parts = append(parts, g)
-	}
-	if err := b.run(c); err != nil {
-		return err
-	}
-	for j, g := range parts {
-		if g.axis == 0 {
-			b.deliver(first+j, g.to)
-			continue
-		}
-		o := b.outputs[first+j]
-		e := make([]byte, g.count*g.bytes)
-		b.loaded.Plan.Slots[o.slot].Desc.ToLinear(e, b.mem[o.slot].Host)
-		g.each(g.place, func(j, at int) { copy(g.to.Host[at:at+g.bytes], e[j*g.bytes:]) })
-	}
-	return nil
-}
-
-// strips are where one place of an axis lies in a tensor: so many, of so many bytes.
-type strips struct{ axis, count, bytes, extent int }
-
-func stripsOf(dims []int, axis int, t graph.DataType) strips {
-	return strips{axis, graph.Count(dims[:axis]), graph.Count(dims[axis+1:]) * t.Size(), dims[axis]}
-}
-
-// each calls f with the number of every piece of a place and where it begins.
-func (p strips) each(place int, f func(j, at int)) {
-	for j := range p.count {
-		f(j, (j*p.extent+place)*p.bytes)
-	}
-}
-
-// Inside is what a step of a body took in an inference.
-type Inside struct {
-	Step Step
-	Of   string        // the step of the plan that it is in
-	Runs int           // how often it ran
-	Time time.Duration // of all of these; 0 where it launches nothing itself
-}
-
-// bodies calls f for every body of the frame's steps, and of theirs, with the step of the frame that it is in.
-func (f *frame) bodies(of string, visit func(of string, b *body)) {
-	for i := range f.args {
-		x := f.args[i].control
-		if x == nil {
-			continue
-		}
-		name := of
-		if name == "" {
-			name = x.step.Name
-		}
-		for _, b := range x.bodies {
-			visit(name, b)
-			b.frame.bodies(name, visit)
-		}
-	}
-}
-
-// beginInside has the steps of bodies timed from now on.
-func (c *ExecutionContext) beginInside() {
-	c.inner = true
-	c.frame.bodies("", func(_ string, b *body) {
-		b.runs = 0
-		clear(b.times)
-	})
-}
-
-// endInside returns what the steps of bodies took since; nil where there are none.
-func (c *ExecutionContext) endInside() (list []Inside) {
-	c.inner = false
-	c.frame.bodies("", func(of string, b *body) {
-		for i, s := range b.loaded.Plan.Steps {
-			list = append(list, Inside{s, of, b.runs, b.times[i]})
-		}
-	})
-	return list
 }

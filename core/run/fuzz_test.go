@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"testing"
+	"time"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
@@ -37,6 +38,7 @@ func FuzzReadEngine(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(other.Bytes())
+	f.Add(controlEngine(f, b))
 	f.Add([]byte("trtuiEng"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		data = mend(bytes.Clone(data))
@@ -56,16 +58,50 @@ func FuzzReadEngine(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			_ = c.Execute()
+			execute := func() {
+				ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond) // of loops in loops
+				_ = c.ExecuteUntil(ctx)
+				cancel()
+			}
+			execute()
 			for _, s := range []map[string][]int{e.Profiles[p.Profile].Min, e.Profiles[p.Profile].Max, shapesOf(2, 3, 19)} {
 				if c.SetShapes(s) == nil {
-					_ = c.Execute()
+					execute()
 				}
 			}
 			c.Close()
 			l.Close()
 		}
 	})
+}
+
+// controlEngine is the file of an engine with a Loop, an If and a Scan.
+func controlEngine(t testing.TB, b run.Backend) []byte {
+	d := graph.Define("control")
+	x, flag := d.Input("x", graph.F32, graph.Const(3), graph.Const(4)), d.Input("flag", graph.Bool)
+	trips := d.Constant("trips", graph.Values(graph.I64, []int64{3}))
+	loop := d.Loop(trips, nil, []*graph.Tensor{x}, func(b *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
+		y := b.If(flag, func(b *graph.Definition) []*graph.Tensor { return []*graph.Tensor{b.Tanh(v[0])} }, func(b *graph.Definition) []*graph.Tensor { return v })
+		return nil, append(y, b.Neg(y[0]))
+	})
+	scan := d.Scan(nil, loop[:1], graph.ScanAttrs{InAxes: []int{1}, OutAxes: []int{1}}, func(b *graph.Definition, _, e []*graph.Tensor) []*graph.Tensor {
+		return []*graph.Tensor{b.Exp(e[0])}
+	})
+	d.Output("y", scan[0])
+	d.Output("z", loop[1])
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := run.NewPlan(context.Background(), n, nil, b, run.BestGuess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if _, err := (&run.Engine{Source: n, Profiles: []run.Profile{{Name: "default"}}, Plans: []*run.Plan{p}}).WriteTo(&file); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
 }
 
 // mend makes the checksums of an engine file fit its bytes, as far as its table makes sense.

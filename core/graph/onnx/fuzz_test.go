@@ -51,6 +51,9 @@ func FuzzParse(f *testing.F) {
 	for _, c := range slices.Concat(readNodes(f, "testdata/nodes.json"), readNodes(f, "testdata/microsoft.json")) {
 		f.Add(c.model(f, false))
 	}
+	for _, c := range controlCases(f) {
+		f.Add(c.Model)
+	}
 	for _, c := range importCases {
 		f.Add(c.model)
 		f.Add(c.model[:len(c.model)*2/3])
@@ -148,7 +151,10 @@ func evaluateSmall(t *testing.T, n *graph.Network) {
 		}
 		inputs[x.Name] = graph.NewValue(x.Type, graph.EvalDims(x.Dims, env)...)
 	}
-	for _, l := range n.Layers {
+	for _, l := range n.AllLayers() {
+		if l.Runs(env) > maxFuzzElements {
+			return
+		}
 		for _, x := range append(l.Inputs, l.Outputs...) {
 			if !small(x) {
 				return

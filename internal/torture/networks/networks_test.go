@@ -183,3 +183,24 @@ func TestBuilderOps(t *testing.T) {
 		}
 	}
 }
+
+// TestStoredGraphs: a model whose nodes have graphs inside is kept and read as it was.
+func TestStoredGraphs(t *testing.T) {
+	for _, op := range []string{"If", "Loop", "Scan"} {
+		m := generate(0, op, 17)
+		for seed := uint64(1); !slices.ContainsFunc(m.Nodes, func(n Node) bool { return n.Op == op }); seed++ {
+			m = generate(seed, op, 17)
+		}
+		data, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again Model
+		if err := json.Unmarshal(data, &again); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(again.Encode(), m.Encode()) {
+			t.Errorf("a model with %s is another one", op)
+		}
+	}
+}
