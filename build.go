@@ -48,7 +48,7 @@ func (o *Options) build(ctx context.Context, n *Network, b Backend) (*Engine, er
 	if err != nil {
 		return nil, err
 	}
-	env := profiles[0].Opt
+	env, others := profiles[0].Opt, run.Others(profiles)
 	lc := build.LowerConfig{Precision: precisions[o.Precision], Policy: o.Policy, Pass: o.passes(env)}
 	if o.Precision == INT8 && !quantised(n) {
 		if lc.Ranges, err = o.ranges(ctx, n, b); err != nil {
@@ -56,13 +56,13 @@ func (o *Options) build(ctx context.Context, n *Network, b Backend) (*Engine, er
 		}
 	}
 	o.progress("optimising", 0, 0)
-	lc.Pass.Target = build.Target(b, env)
+	lc.Pass.Target = build.Target(b, env, others...)
 	opt, err := build.Optimize(ctx, n, lc.Pass)
 	if err != nil {
 		return nil, err
 	}
 	o.progress("lowering to "+o.Precision.String(), 0, 0)
-	low, err := build.Lower(ctx, opt, lc, run.Supports(b, env))
+	low, err := build.Lower(ctx, opt, lc, run.Supports(b, env, others...))
 	if err != nil {
 		return nil, err
 	}

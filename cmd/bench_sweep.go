@@ -142,7 +142,10 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 	for _, p := range s.Points {
 		held = max(held, p.HeldBytes)
 	}
-	fmt.Fprintf(w, "%sone context holds %s KiB for activations, inputs and outputs\n", estimatedMark(s.Estimated), kib(held))
+	fmt.Fprintf(w, "one context holds %s KiB for activations, inputs and outputs\n", kib(held))
+	if s.Estimated {
+		fmt.Fprintln(w, "times are estimates, computed from what the simulator counted; nothing was measured")
+	}
 	best := slices.IndexFunc(s.Points, func(p report.SweepPoint) bool { return p.Best })
 	switch {
 	case best < 0:

@@ -78,6 +78,9 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%d points are the best", best)
 		}
 	}
+	if out, err := call(t, benchCommand(tables{backends: testTable()}), append(args, "--backend", "sim", "--sweep", "batch=1..2")...); err != nil || !strings.Contains(out, "on sim (") {
+		t.Errorf("on a simulated device: %v\n%s", err, out)
+	}
 	out, err := call(t, benchCommand(tables{backends: testTable()}), append(args, "--sweep", "batch=1..2", "--latency-limit", "1ns")...)
 	if err != nil || strings.Count(out, "over the limit") != 2 || !strings.Contains(out, "no point has a median latency") {
 		t.Errorf("with a limit that nothing keeps: %v\n%s", err, out)

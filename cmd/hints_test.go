@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/recording"
@@ -28,6 +29,7 @@ func TestHints(t *testing.T) {
 		"--data takes it":       &sessions.Foreign{Use: sessions.AsData},
 		"trtui replay opens":    &sessions.Foreign{Use: sessions.AsRecording},
 		"--config takes":        &sessions.Foreign{Use: sessions.AsConfig},
+		"--minShapes":           &run.OutOfRange{Symbol: "n"},
 	} {
 		if got := hintOn(fmt.Errorf("wrapped: %w", err)); !strings.Contains(got, want) {
 			t.Errorf("%T: %q, want %q", err, got, want)

@@ -16,8 +16,9 @@ type (
 	rewriting struct {
 		Disable []string // rules, and places of rules
 		Until   int
-		Symbols map[string]int // values of the network's symbols
-		Planned bool           // an engine has what became of it: there is nothing to rewrite
+		Symbols map[string]int   // values of the network's symbols
+		Others  []map[string]int // other values that engines of it are to serve
+		Planned bool             // an engine has what became of it: there is nothing to rewrite
 	}
 
 	// collecting asks for histograms of the activations of the unfused network. Nothing that is toggled changes them.
@@ -114,7 +115,20 @@ type orders struct {
 // rewriting returns what a configuration asks of the first stage.
 func (o *orders) rewriting(cfg config.Config) (rewriting, error) {
 	env, err := o.model.values(cfg)
-	return rewriting{cfg.Disable, cfg.Until, env, o.model.Stripped || o.model.planned(cfg) != nil}, err
+	in := rewriting{Disable: cfg.Disable, Until: cfg.Until, Symbols: env, Planned: o.model.Stripped || o.model.planned(cfg) != nil}
+	if err != nil || env == nil || o.stored.serves(cfg) {
+		return in, err
+	}
+	var list []run.Extents
+	for k := range len(cfg.Profiles) + 1 {
+		x, err := o.extents(cfg, k)
+		if err != nil {
+			return in, err
+		}
+		list = append(list, x)
+	}
+	in.Others = run.Others(list)
+	return in, nil
 }
 
 func (o *orders) collecting(cfg config.Config) (collecting, error) {
@@ -166,18 +180,29 @@ func (o *orders) profile(cfg config.Config, k int) (in planning, err error) {
 		return in, err
 	}
 	in.Pin, in.Forbid, in.Stored = cfg.Pin, cfg.Forbid, o.stored.serves(cfg)
-	of := config.OfProfile(cfg, k)
+	if k == 0 && in.Stored { // at any of the shapes that the engine serves
+		return in, nil
+	}
+	x, err := o.extents(cfg, k)
 	if k > 0 {
-		if in.Opt, err = o.model.Symbols(of); err != nil {
-			return in, fmt.Errorf("profile %d: %w", k, err)
-		}
+		in.Opt = x.Opt
 	}
 	if !in.Stored {
-		if in.Min, in.Max, err = rangesOf(o.model, of); err != nil && len(cfg.Profiles) > 0 {
-			err = fmt.Errorf("profile %d: %w", k, err)
-		}
+		in.Min, in.Max = x.Min, x.Max
 	}
 	return in, err
+}
+
+// extents returns what the symbols are and may be in one of a configuration's profiles.
+func (o *orders) extents(cfg config.Config, k int) (x run.Extents, err error) {
+	of := config.OfProfile(cfg, k)
+	if x.Opt, err = o.model.Symbols(of); err == nil {
+		x.Min, x.Max, err = rangesOf(o.model, of)
+	}
+	if err != nil && len(cfg.Profiles) > 0 {
+		err = fmt.Errorf("profile %d: %w", k, err)
+	}
+	return x, err
 }
 
 func (o *orders) examining(cfg config.Config, perLayer bool) (in examining, err error) {

@@ -48,7 +48,7 @@ func (p *passes) make(ctx context.Context, in rewriting) (*build.Optimized, erro
 	}
 	begin := time.Now()
 	cfg := in.passes(p.model.Passes)
-	cfg.Target = build.Target(p.backend, in.Symbols)
+	cfg.Target = build.Target(p.backend, in.Symbols, in.Others...)
 	o, err := build.Optimize(ctx, p.model.Network, cfg)
 	if err == nil {
 		p.told.log.passes("optimised", len(p.model.Network.AllLayers()), o.Steps, begin)

@@ -93,7 +93,7 @@ func (p *precisions) make(ctx context.Context, in lowering) (*build.Lowered, err
 		return nil, err
 	}
 	begin := time.Now()
-	l, err := build.Lower(ctx, o, lc, run.Supports(p.backend, lc.Pass.Shapes))
+	l, err := build.Lower(ctx, o, lc, run.Supports(p.backend, lc.Pass.Shapes, in.Of.Others...))
 	if err == nil {
 		p.told.log.lowering(in.Precision, o, l, begin)
 	}

@@ -111,9 +111,9 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 }
 
 // Target returns what the passes of Optimize ask before they make one layer of many: why a backend has no tactic for it, other
-// than the reference, at the given values of the symbols.
-func Target(b run.Backend, env map[string]int) func(*graph.Layer) error {
-	return inALine(run.Supports(b, env))
+// than the reference, at the given values of the symbols, and at others that are to be served.
+func Target(b run.Backend, env map[string]int, others ...map[string]int) func(*graph.Layer) error {
+	return inALine(run.Supports(b, env, others...))
 }
 
 // ofReals refuses layers of quantised tensors, of whatever the target has kernels for.

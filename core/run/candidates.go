@@ -312,10 +312,11 @@ func (c *Candidates) formats(op *graph.Op) []kernels.Format {
 }
 
 // Supports returns a function that says whether a backend has a tactic, other than the reference, for a layer at the
-// given values of the symbols; its error gives every tactic's reason. Lowering asks it before it fuses.
-func Supports(b Backend, env map[string]int) func(*graph.Layer) error {
+// given values of the symbols, and at others that a plan is to serve; its error gives every tactic's reason. Lowering asks it
+// before it fuses.
+func Supports(b Backend, env map[string]int, others ...map[string]int) func(*graph.Layer) error {
 	return func(l *graph.Layer) error {
-		c := &Candidates{env: env, backend: b}
+		c := &Candidates{env: env, samples: others, backend: b}
 		var reasons []Candidate
 		for rank, t := range b.Tactics(l.Op) {
 			if t.Reference {

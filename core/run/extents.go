@@ -45,6 +45,20 @@ func (x Extents) ends() (low, high map[string]int) {
 	return low, high
 }
 
+// Others returns the values beside the best ones of the first that decisions for all of some extents are to hold at.
+func Others(list []Extents) (others []map[string]int) {
+	for i, x := range list {
+		if i > 0 {
+			others = append(others, x.Opt)
+		}
+		if x.Min != nil || x.Max != nil {
+			low, high := x.ends()
+			others = append(others, low, high)
+		}
+	}
+	return others
+}
+
 // Check returns an error for a symbol whose value is not within its range.
 func (x Extents) Check() error {
 	for _, s := range x.symbols() {
