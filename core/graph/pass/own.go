@@ -52,6 +52,9 @@ func (w *Rewrite) Replace(l *graph.Layer, op *graph.Op, attrs any, inputs ...*gr
 // in their place.
 func (w *Rewrite) Eliminate(l, instead *graph.Layer) { w.r.drop(l, Eliminated, instead) }
 
+// Fail ends the run of the table with an error.
+func (w *Rewrite) Fail(err error) { w.r.failed = err }
+
 // Candidate is a place where a rule may apply.
 type Candidate struct{ c *candidate }
 
@@ -68,6 +71,9 @@ func (c *Candidate) Supported(l *graph.Layer) bool { return c.c.supported(l) }
 func (c *Candidate) Miss(reason Reason, format string, args ...any) bool {
 	return c.c.miss(reason, format, args...)
 }
+
+// Note says what a rewrite that fires changes, where layers and bytes do not tell.
+func (c *Candidate) Note(format string, args ...any) { c.c.note = fmt.Sprintf(format, args...) }
 
 // Fire records that the candidate's layers have been replaced by those given, which may be some of them, and returns true. A
 // single one stands for all of them and is named after them.
