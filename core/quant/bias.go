@@ -84,6 +84,15 @@ func NewProduct(l, before *graph.Layer, env map[string]int) (*Product, error) {
 // Layer returns the layer in the quantised network.
 func (p *Product) Layer() *graph.Layer { return p.layer }
 
+// Channels returns the number of output channels.
+func (p *Product) Channels() int {
+	out, _ := p.layer.Op.Product.Axes(p.layer)
+	if out > 0 {
+		return p.dims[out] * p.layer.Op.Product.Groups(p.layer)
+	}
+	return p.dims[out]
+}
+
 // cover sets the coverage of a convolution's taps.
 func (p *Product) cover(ws []graph.Window, in []int) {
 	for i, w := range ws {
@@ -133,10 +142,7 @@ func (p *Product) Shift(real, quantised []float64) ([]float64, error) {
 	if len(real) != channels || len(quantised) != channels {
 		return nil, fmt.Errorf("it reads %d channels, and there are means of %d and %d", channels, len(real), len(quantised))
 	}
-	outputs := p.dims[axes[0]]
-	if axes[0] > 0 {
-		outputs *= groups
-	}
+	outputs := p.Channels()
 	shift := make([]float64, outputs)
 	strides := stridesOf(p.dims)
 	taps := p.taps()

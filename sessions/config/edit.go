@@ -10,6 +10,7 @@ func (c Config) Clone() Config {
 	for _, shapes := range []*map[string][]int{&c.Shapes, &c.MinShapes, &c.MaxShapes} {
 		*shapes = someOf(*shapes, slices.Clone[[]int])
 	}
+	c.Quantization = c.Quantization.clone()
 	c.Disable = slices.Clone(c.Disable)
 	c.LayerPrecisions = slices.Clone(c.LayerPrecisions)
 	c.Pin = filled(maps.Clone(c.Pin))
@@ -69,3 +70,6 @@ func flip(list []string, s string) []string {
 	}
 	return append(list, s)
 }
+
+// FlipKeep keeps layers in floating point, by a word of Keep, or quantises them again.
+func (q *Quantization) FlipKeep(word string) { q.Keep = flip(q.Keep, word) }

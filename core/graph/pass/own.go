@@ -58,6 +58,9 @@ func (w *Rewrite) Fail(err error) { w.r.failed = err }
 // Candidate is a place where a rule may apply.
 type Candidate struct{ c *candidate }
 
+// Layers returns the source layers of the candidate's place, which stay the same whatever else is fused.
+func (c *Candidate) Layers() []string { return c.c.site.Layers }
+
 // Enabled reports whether rule and place are switched on, and records a miss if not.
 func (c *Candidate) Enabled() bool { return c.c.enabled() }
 
