@@ -3,14 +3,11 @@ package views
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
@@ -36,7 +33,7 @@ func pressQuantization(v *tensorsView, msg tea.Msg) (cmd tea.Cmd, ok bool) {
 		return edit(func(q *config.Quantization) { q.Activations = after(config.Schemes(), now.Activations) }), true
 	case isKey(msg, "B"):
 		return edit(func(q *config.Quantization) {
-			q.BiasCorrection = after(quant.BiasCorrections(), now.BiasCorrection)
+			q.BiasCorrection = after(config.BiasCorrections(), now.BiasCorrection)
 		}), true
 	case isKey(msg, "Q"):
 		return chooseQuantization(now, edit), true
@@ -70,10 +67,10 @@ func chooseQuantization(now config.Quantization, edit func(func(*config.Quantiza
 	for _, s := range config.WeightScales() {
 		add(now.WeightScales == s, "weights with a scale for each "+s, func(q *config.Quantization) { q.WeightScales = s })
 	}
-	for _, r := range quant.WeightRanges() {
+	for _, r := range config.WeightRanges() {
 		add(strings.HasPrefix(now.WeightRanges, r), "ranges of weights by "+r, func(q *config.Quantization) { q.WeightRanges = r })
 	}
-	for _, b := range quant.BiasCorrections() {
+	for _, b := range config.BiasCorrections() {
 		add(now.BiasCorrection == b, "bias correction "+string(b), func(q *config.Quantization) { q.BiasCorrection = b })
 	}
 	for _, k := range []string{"first", "last"} {
@@ -95,25 +92,8 @@ func (v *tensorsView) scaleRange(by float64, edit func(func(*config.Quantization
 	if at < 0 || at >= len(t.By) || t.By[at].Scale == 0 {
 		return say(ui.Warn, "no tensor with a range is under the cursor")
 	}
-	s := v.desk.Want().Quantization.Scheme()
-	r := graph.PerTensor(t.By[at].Scale, t.By[at].Zero)
-	lo, hi := quant.Limits(r, s.DataType())
-	if !s.Asymmetric {
-		lo, hi = -quant.AMax(r), quant.AMax(r)
-	}
-	digits := func(x float64) float64 { // as a person would write it
-		if x == 0 {
-			return 0
-		}
-		unit := math.Pow(10, 3-math.Floor(math.Log10(math.Abs(x))))
-		return math.Round(x*unit) / unit
-	}
-	return edit(func(q *config.Quantization) {
-		if q.Ranges == nil {
-			q.Ranges = map[string][]float64{}
-		}
-		q.Ranges[t.Tensor] = []float64{digits(lo * by), digits(hi * by)}
-	})
+	r := t.By[at]
+	return edit(func(q *config.Quantization) { q.SetRange(t.Tensor, r.Scale, r.Zero, by) })
 }
 
 // freeRange leaves the range of the tensor under the cursor to the calibrator again.

@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
@@ -24,8 +23,8 @@ func TestQuantizationKeys(t *testing.T) {
 	}
 	step(config.Quantization{Activations: "symmetric:u8"}, "A")
 	step(config.Quantization{}, "u")
-	step(config.Quantization{BiasCorrection: quant.CorrectOff}, "B")
-	step(config.Quantization{BiasCorrection: quant.CorrectFast}, "B")
+	step(config.Quantization{BiasCorrection: "off"}, "B")
+	step(config.Quantization{BiasCorrection: "fast"}, "B")
 	step(config.Quantization{}, "B")
 	b.press("Q")
 	b.wants("Quantisation", "* activations asymmetric", "* bias correction exact", "  the first layers in floating point")
@@ -45,5 +44,5 @@ func TestQuantizationKeys(t *testing.T) {
 	b.press("=")
 	b.wants("is the calibrator's")
 	b.press("v", "B") // on the weights' side as well
-	step(config.Quantization{BiasCorrection: quant.CorrectOff})
+	step(config.Quantization{BiasCorrection: "off"})
 }

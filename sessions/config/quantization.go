@@ -27,6 +27,12 @@ type Quantization struct {
 // Schemes are what Quantization.Activations may be.
 func Schemes() []string { return []string{"symmetric", "asymmetric", "symmetric:u8", "asymmetric:u8"} }
 
+// WeightRanges are the kinds of Quantization.WeightRanges.
+func WeightRanges() []string { return quant.WeightRanges() }
+
+// BiasCorrections are what Quantization.BiasCorrection may be.
+func BiasCorrections() []quant.BiasCorrection { return quant.BiasCorrections() }
+
 // WeightScales are what Quantization.WeightScales may be.
 func WeightScales() []string { return []string{"channel", "tensor"} }
 
