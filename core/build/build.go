@@ -59,6 +59,7 @@ type Lowered struct {
 	Network   *graph.Network
 	Steps     []pass.Step
 	Decisions []quant.Decision     // on each layer's precision
+	Quantised *graph.Network       // before the passes of lowering, with Quantize and Dequantize layers; nil where none were placed
 	Shifts    map[string][]float64 // what correction added to the biases of each output channel, by source layer
 }
 
@@ -109,6 +110,9 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 		if n, err = l.correct(ctx, cfg.Correction, o.Network, n, pc); err != nil {
 			return nil, err
 		}
+	}
+	if cfg.Precision == graph.I8 {
+		l.Quantised = n
 	}
 	n, steps, err := pass.Run(ctx, n, pass.Lowering(), pc)
 	if err != nil {
