@@ -41,7 +41,8 @@ func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Ba
 	defer c.Close()
 	p := l.Plan
 	all := &Collected{map[string]*quant.Histogram{}, map[string]*quant.Means{}}
-	axes := channelAxes(n)
+	axes, count := channelAxes(n), startCounters()
+	defer count.stop()
 	add := func(t *graph.Tensor, slot int) error {
 		if t.RealType() != graph.F32 && t.Type != graph.F16 {
 			return nil
@@ -53,8 +54,7 @@ func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Ba
 		if all.Histograms[t.Name] == nil {
 			all.Histograms[t.Name], all.Means[t.Name] = &quant.Histogram{}, quant.NewMeans(axes[t.Name])
 		}
-		all.Histograms[t.Name].AddValue(v, t.Range)
-		all.Means[t.Name].AddValue(v, t.Range)
+		count.add(slot, tally{all.Histograms[t.Name], all.Means[t.Name], v, t.Range})
 		return nil
 	}
 	done := 0
@@ -94,6 +94,7 @@ func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Ba
 	if done == 0 {
 		return nil, fmt.Errorf("no calibration data")
 	}
+	count.stop()
 	return all, nil
 }
 
