@@ -45,7 +45,7 @@ func elementTypes() []string {
 }
 
 // files are the endings of the files that a flag names, without the dot.
-var files = map[string][]string{"config": {"json"}, "resume": {"jsonl", "json"}}
+var files = map[string][]string{"config": {"json"}, "ranges": {"json"}, "resume": {"jsonl", "json"}}
 
 // setCompletionText says in one line what the command is for that prints completion scripts.
 func setCompletionText(root *cobra.Command) {

@@ -148,7 +148,7 @@ func (g *configFlags) asked() (config.Config, error) {
 			return cfg, usageError{err}
 		}
 	}
-	if cfg.Quantization, err = g.quantization.asked(); err != nil {
+	if cfg.Quantization, err = g.quantization.asked(g.changed("calibrator")); err != nil {
 		return cfg, usageError{err}
 	}
 	if g.changed("shapes") && g.changed("optShapes") {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 )
 
@@ -16,6 +17,8 @@ type quantizationFlags struct {
 	config.Quantization
 	correction string
 	ranges     []string
+	path       string
+	file       *sessions.CalibrationFile // that is at path, once it was read
 }
 
 func (q *quantizationFlags) define(f *pflag.FlagSet) {
@@ -25,12 +28,21 @@ func (q *quantizationFlags) define(f *pflag.FlagSet) {
 	f.StringVar(&q.WeightRanges, "weight-ranges", def.WeightRanges, "`KIND` of the ranges of weights: minmax, mse or percentile[:P]")
 	f.StringSliceVar(&q.Keep, "keep", nil, "`LAYERS` that stay in floating point: first, last, or all of an op, as in first,Gemm; by name: --layer-precisions")
 	f.StringArrayVar(&q.ranges, "range", nil, "range of a tensor in place of the calibrator's, as `TENSOR=AMAX` or TENSOR=LEAST:LARGEST; may be repeated")
+	f.StringVar(&q.path, "ranges", "", "`FILE` of trtui calibrate -o: its ranges, or with --calibrator those which that finds by its histograms; no data is needed")
 	f.StringVar(&q.correction, "bias-correction", string(def.BiasCorrection), "what biases take back of rounding: off, fast (of weights, by the means of activations) or exact (of activations too, layer by layer on the calibration data)")
 }
 
-// asked returns what the flags and their defaults say.
-func (q *quantizationFlags) asked() (config.Quantization, error) {
-	r := q.Quantization
+// asked returns what the flags and their defaults say; calibrated: a calibrator was given.
+func (q *quantizationFlags) asked(calibrated bool) (r config.Quantization, err error) {
+	r = q.Quantization
+	if q.path != "" && q.file == nil {
+		if q.file, err = sessions.ReadCalibration(q.path); err != nil {
+			return r, err
+		}
+	}
+	if q.file != nil && !(calibrated && q.file.HasHistograms()) {
+		r.Ranges = q.file.Ranges()
+	}
 	r.BiasCorrection = quant.BiasCorrection(q.correction)
 	for _, text := range q.ranges {
 		name, lo, hi, err := parseRange(text)
@@ -42,8 +54,7 @@ func (q *quantizationFlags) asked() (config.Quantization, error) {
 		}
 		r.Ranges[name] = []float64{lo, hi}
 	}
-	err := r.Check()
-	if err != nil {
+	if err = r.Check(); err != nil {
 		err = fmt.Errorf("--%s", strings.ReplaceAll(err.Error(), "_", "-"))
 	}
 	return r.Effective(), err
@@ -75,6 +86,8 @@ func (q *quantizationFlags) over(g *configFlags, to *config.Quantization, asked 
 	given(g, "weight-scales", &to.WeightScales, asked.WeightScales)
 	given(g, "weight-ranges", &to.WeightRanges, asked.WeightRanges)
 	given(g, "keep", &to.Keep, asked.Keep)
-	given(g, "range", &to.Ranges, asked.Ranges)
+	if g.changed("range", "ranges") {
+		to.Ranges = asked.Ranges
+	}
 	given(g, "bias-correction", &to.BiasCorrection, asked.BiasCorrection)
 }

@@ -39,6 +39,9 @@ func (c *calibration) collect(ctx context.Context, in collecting) (*build.Collec
 	if err := cmp.Or(c.model.runnable(), c.model.needsSource("calibration"), checkExtents(c.model, in.Symbols)); err != nil {
 		return nil, err
 	}
+	if c, ok := c.data.(collected); ok {
+		return c.found(), nil
+	}
 	c.device.busy.Lock()
 	defer c.device.busy.Unlock()
 	n := c.items()
@@ -72,6 +75,14 @@ func (c *calibration) items() int {
 		n = min(n, c.most)
 	}
 	return n
+}
+
+// seen is how many items what was collected is of.
+func (c *calibration) seen() int {
+	if kept, ok := c.data.(collected); ok {
+		return kept.Items
+	}
+	return c.items()
 }
 
 // find returns the ranges of a calibrator.
@@ -117,6 +128,10 @@ func (c *calibration) correction(ctx context.Context, in lowering) (*build.Corre
 	}
 	if in.Means == nil {
 		return &build.Correction{Shifts: c.orders.stored.shifts(in.Ranges.By, in.Quantized)}, nil
+	}
+	kept, isKept := c.data.(collected)
+	if isKept && kept.Random() == c.orders.stored.randomRanges(in.Ranges.By) {
+		return &build.Correction{Means: kept.found().ChannelMeans()}, nil
 	}
 	if c.items() == 0 || c.data.Random() && c.orders.stored.ranges(in.Ranges.By) != nil {
 		c.told.log.say("warning", "", "biases are not corrected: that needs the data that the engine was calibrated on")

@@ -44,7 +44,7 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 	if err != nil {
 		return nil, err
 	}
-	r := &report.Calibration{Active: in.By.Calibrator, Batches: s.calibration.items(), Random: s.calibration.data.Random()}
+	r := &report.Calibration{Active: in.By.Calibrator, Batches: s.calibration.seen(), Random: s.calibration.data.Random()}
 	var names []string
 	for _, m := range s.model.calibrators() {
 		names = append(names, m.New(m.Value, quant.Scheme{}).String())

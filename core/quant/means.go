@@ -119,6 +119,15 @@ type ChannelMeans struct {
 	Mean []float64 // of each
 }
 
+// MeansOf returns means that are as known.
+func MeansOf(c ChannelMeans) *Means {
+	m := &Means{axis: c.Axis, sums: append([]float64{}, c.Mean...), counts: make([]uint64, len(c.Mean))}
+	for i := range m.counts {
+		m.counts[i] = 1
+	}
+	return m
+}
+
 // Of returns the mean of each channel, 0 where no finite value was seen; ok is false where there are no channels, or not always
 // as many.
 func (m *Means) Of() (c ChannelMeans, ok bool) {

@@ -149,15 +149,15 @@ func (q Quantization) Check() error {
 		return fmt.Errorf("bias_correction %q: want off, fast or exact", q.BiasCorrection)
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.Ranges)) {
-		if err := checkRange(q.Ranges[name]); err != nil {
+		if err := CheckRange(q.Ranges[name]); err != nil {
 			return fmt.Errorf("ranges: %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// checkRange returns an error for what is no least and largest value.
-func checkRange(r []float64) error {
+// CheckRange returns an error for what is no least and largest value.
+func CheckRange(r []float64) error {
 	if len(r) != 2 || !(r[0] <= 0 && r[1] >= 0 && r[0] < r[1]) || r[0] < -math.MaxFloat32 || r[1] > math.MaxFloat32 {
 		return fmt.Errorf("%v: want the least and the largest value, which have zero between them", r)
 	}
