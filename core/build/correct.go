@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
@@ -29,11 +28,12 @@ type corrector struct {
 	before *graph.Network // with weights that are not quantised yet
 	env    map[string]int
 	shifts map[string][]float64 // that were added, by source layer
+	items  int                  // on which networks are compared
 }
 
 // correct corrects n, which the quantiser made of before, and notes in l what it did.
 func (l *Lowered) correct(ctx context.Context, c *Correction, before, n *graph.Network, pc pass.Config) (*graph.Network, error) {
-	r := &corrector{c, ctx, before, pc.Shapes, map[string][]float64{}}
+	r := &corrector{c, ctx, before, pc.Shapes, map[string][]float64{}, 0}
 	pc.Until, pc.Extra = 0, nil
 	n, steps, err := pass.Run(ctx, n, []pass.Pass{pass.CorrectBias(func(w *pass.Rewrite) {
 		if err := r.run(w); err != nil {
@@ -54,60 +54,45 @@ type task struct {
 func (c *corrector) run(w *pass.Rewrite) error {
 	n := w.Network()
 	tasks := c.tasks(w)
+	shifts, worse, err := c.Shifts, "", error(nil)
 	switch {
-	case c.Shifts != nil:
-		for _, t := range tasks {
-			c.add(n, t, c.Shifts[t.site.Layers()[0]])
-		}
-		return nil
+	case shifts != nil || len(tasks) == 0:
 	case c.Replay == nil:
-		for _, t := range tasks {
-			c.apply(n, t, t.mean)
-		}
-		return nil
-	}
-	real, err := c.Replay.stage(c.ctx, c.before)
-	if err != nil {
-		return fmt.Errorf("correcting biases: %w", err)
-	}
-	quantised, err := c.Replay.stage(c.ctx, n)
-	if err != nil {
-		return fmt.Errorf("correcting biases: %w", err)
-	}
-	for total := len(tasks); len(tasks) > 0; {
-		ready, later := first(n, tasks)
-		if err := c.together(n, ready, real, quantised); err != nil {
+		shifts = c.shiftsBy(tasks, nil)
+	default:
+		if shifts, worse, err = c.measured(n, tasks); err != nil {
 			return fmt.Errorf("correcting biases: %w", err)
 		}
-		tasks = later
-		if c.Replay.Progress != nil {
-			c.Replay.Progress(total-len(tasks), total)
+	}
+	for _, t := range tasks {
+		if worse != "" {
+			t.site.Miss(pass.NoGain, "%s", worse)
+			continue
 		}
+		c.add(n, t, shifts[t.key()])
 	}
 	return nil
 }
 
-// together corrects layers that do not depend on each other, by what they read in both networks.
-func (c *corrector) together(n *graph.Network, ready []task, real, quantised *staged) error {
-	var names []string
-	for _, t := range ready {
-		names = append(names, t.Layer().Name)
+// key names the layer that a task is about, whatever is fused with it.
+func (t task) key() string { return t.site.Layers()[0] }
+
+// shiftsBy returns what the biases lack, given the means of what the layers of the quantised network read; nil: of what those of
+// the float network do.
+func (c *corrector) shiftsBy(tasks []task, read [][]float64) map[string][]float64 {
+	shifts := map[string][]float64{}
+	for i, t := range tasks {
+		mean := t.mean
+		if read != nil {
+			mean = read[i]
+		}
+		if shift, err := t.Shift(t.mean, mean); err == nil {
+			shifts[t.key()] = shift
+		} else {
+			t.site.Miss(pass.WrongShape, "%v", err)
+		}
 	}
-	want, err := real.means(c.before, names)
-	if err != nil {
-		return err
-	}
-	read, err := quantised.means(n, names)
-	if err != nil {
-		return err
-	}
-	for i, name := range names {
-		mean, _ := want[name].Of()
-		ready[i].mean = mean.Mean
-		mean, _ = read[name].Of()
-		c.apply(n, ready[i], mean.Mean)
-	}
-	return nil
+	return shifts
 }
 
 // tasks returns the layers to correct, and records why others are not.
@@ -137,18 +122,12 @@ func (c *corrector) tasks(w *pass.Rewrite) []task {
 	return list
 }
 
-// apply corrects one layer, of which the quantised network reads channels of the given means.
-func (c *corrector) apply(n *graph.Network, t task, read []float64) {
-	shift, err := t.Shift(t.mean, read)
-	if err != nil {
-		t.site.Miss(pass.WrongShape, "%v", err)
-		return
-	}
-	c.add(n, t, shift)
-}
-
 // add adds a shift to the bias of one layer.
 func (c *corrector) add(n *graph.Network, t task, shift []float64) {
+	if len(shift) == 0 {
+		t.site.Miss(pass.NoGain, "no shift of its channels is known")
+		return
+	}
 	if len(shift) != t.Channels() {
 		t.site.Miss(pass.WrongShape, "it has %d channels, and %d shifts are known", t.Channels(), len(shift))
 		return
@@ -162,31 +141,7 @@ func (c *corrector) add(n *graph.Network, t task, shift []float64) {
 		return
 	}
 	t.AddBias(n, shift)
-	c.shifts[t.site.Layers()[0]] = shift
+	c.shifts[t.key()] = shift
 	t.site.Note("%d channels by up to %.3g", len(shift), most)
 	t.site.Fire(t.Layer())
-}
-
-// first returns the tasks that depend on no other one, and the others.
-func first(n *graph.Network, tasks []task) (ready, later []task) {
-	open := map[*graph.Layer]bool{}
-	for _, t := range tasks {
-		open[t.Layer()] = true
-	}
-	behind := map[*graph.Tensor]bool{} // tensors that depend on an open layer
-	waits := map[*graph.Layer]bool{}
-	for _, l := range n.Layers {
-		waits[l] = slices.ContainsFunc(l.Inputs, func(t *graph.Tensor) bool { return behind[t] })
-		for _, t := range l.Outputs {
-			behind[t] = waits[l] || open[l]
-		}
-	}
-	for _, t := range tasks {
-		if waits[t.Layer()] {
-			later = append(later, t)
-		} else {
-			ready = append(ready, t)
-		}
-	}
-	return ready, later
 }

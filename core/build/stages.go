@@ -68,10 +68,9 @@ type staged struct {
 	held []map[string]graph.Value
 }
 
-// stage begins a run on items from all over the data: as many as have room.
-func (r *Replay) stage(ctx context.Context, n *graph.Network) (*staged, error) {
+// stage begins a run on items from all over the data: so many at most. Runs that are compared have the same number.
+func (r *Replay) stage(ctx context.Context, most int) (*staged, error) {
 	s := &staged{Replay: r, ctx: ctx, done: map[string]bool{}}
-	most := heldItems(n, r.Env)
 	every := max(1, (r.Items+most-1)/most)
 	i := 0
 	for in, err := range r.Batches {
@@ -112,8 +111,11 @@ func heldItems(n *graph.Network, env map[string]int) int {
 // means runs all that the tensors need which layers read at input 0, and returns the means of those by layer. The layers have
 // not run then.
 func (s *staged) means(n *graph.Network, layers []string) (map[string]*quant.Means, error) {
-	part := s.part(n, layers)
-	if err := s.run(part); err != nil {
+	var want []*graph.Tensor
+	for _, name := range layers {
+		want = append(want, n.Layer(name).Inputs[0])
+	}
+	if err := s.run(s.part(n, want)); err != nil {
 		return nil, err
 	}
 	all := map[string]*quant.Means{}
@@ -129,7 +131,10 @@ func (s *staged) means(n *graph.Network, layers []string) (map[string]*quant.Mea
 	return all, nil
 }
 
-// held reports whether a tensor may be kept between stages: it holds real numbers of an item.
+// finish runs what is left. The outputs of real numbers are held then.
+func (s *staged) finish(n *graph.Network) error { return s.run(s.part(n, n.Outputs)) }
+
+// holdable reports whether a tensor may be kept between stages: it holds real numbers of an item.
 func holdable(t *graph.Tensor) bool {
 	l := t.Producer
 	if l == nil || !t.RealType().IsFloat() || len(l.Inputs) == 0 {
@@ -138,9 +143,9 @@ func holdable(t *graph.Tensor) bool {
 	return slices.ContainsFunc(l.Inputs, func(in *graph.Tensor) bool { return in != nil && !in.IsConst() })
 }
 
-// part returns the network of the layers that have not run and that the layers of the given names wait for. Its outputs are what
-// other layers read of it.
-func (s *staged) part(n *graph.Network, layers []string) *graph.Network {
+// part returns the network of the layers that have not run and that some tensors wait for. Its outputs are what other layers read
+// of it, and those of n.
+func (s *staged) part(n *graph.Network, tensors []*graph.Tensor) *graph.Network {
 	wanted := map[*graph.Layer]bool{}
 	var want func(t *graph.Tensor)
 	want = func(t *graph.Tensor) {
@@ -152,8 +157,8 @@ func (s *staged) part(n *graph.Network, layers []string) *graph.Network {
 			want(in)
 		}
 	}
-	for _, name := range layers {
-		want(n.Layer(name).Inputs[0])
+	for _, t := range tensors {
+		want(t)
 	}
 	part := graph.NewNetwork(n.Name)
 	copies := map[*graph.Tensor]*graph.Tensor{}
@@ -193,7 +198,7 @@ func (s *staged) part(n *graph.Network, layers []string) *graph.Network {
 	}
 	for _, l := range n.Layers {
 		for _, t := range l.Outputs {
-			if wanted[l] && holdable(t) && s.needed(t) {
+			if wanted[l] && holdable(t) && (s.needed(t) || n.IsOutput(t)) {
 				part.MarkOutput(copies[t])
 			}
 		}
@@ -249,7 +254,7 @@ func (s *staged) run(part *graph.Network) error {
 func (s *staged) drop(n *graph.Network) {
 	for _, held := range s.held {
 		for name := range held {
-			if t := n.Tensor(name); t == nil || !n.IsInput(t) && !s.needed(t) {
+			if t := n.Tensor(name); t == nil || !n.IsInput(t) && !n.IsOutput(t) && !s.needed(t) {
 				delete(held, name)
 			}
 		}
