@@ -24,7 +24,7 @@ func (c *corrector) measured(n *graph.Network, tasks []task) (shifts map[string]
 	if err != nil {
 		return nil, "", err
 	}
-	if err := real.finish(c.before); err != nil {
+	if err := real.finish(c.before, compared(c.before)); err != nil {
 		return nil, "", err
 	}
 	fast := c.shiftsBy(tasks, nil)
@@ -42,6 +42,18 @@ func (c *corrector) measured(n *graph.Network, tasks []task) (shifts map[string]
 		return kinds[2], fmt.Sprintf("the outputs on the calibration data are nearer to FP32 without, at %.1f dB; with it %.1f dB", decibels(errs[2]), decibels(errs[0])), nil
 	}
 	return kinds[least], "", nil
+}
+
+// compared returns the tensors by which networks are compared: the outputs, or what Softmax makes them of, since probabilities near
+// 0 and 1 tell little.
+func compared(n *graph.Network) []*graph.Tensor {
+	list := slices.Clone(n.Outputs)
+	for i, t := range list {
+		if l := t.Producer; l != nil && l.Op == graph.Softmax && l.Epilogue.IsIdentity() && l.Inputs[0].Producer != nil {
+			list[i] = l.Inputs[0]
+		}
+	}
+	return list
 }
 
 // decibels returns the ratio of signal to noise of a noise by signal.
@@ -133,16 +145,17 @@ func (c *corrector) errorWith(n *graph.Network, tasks []task, shifts map[string]
 	if err != nil {
 		return 0, err
 	}
-	if err := s.finish(trial); err != nil {
+	got, want := compared(trial), compared(c.before)
+	if err := s.finish(trial, got); err != nil {
 		return 0, err
 	}
 	var sum float64
-	for _, t := range n.Outputs {
+	for o := range want {
 		var signal, noise float64
 		for i := range s.held {
-			want, got := real.held[i][t.Name].Floats(), s.held[i][t.Name].Floats()
-			for k := range min(len(want), len(got)) {
-				w, d := float64(want[k]), float64(want[k])-float64(got[k])
+			a, b := real.held[i][want[o].Name].Floats(), s.held[i][got[o].Name].Floats()
+			for k := range min(len(a), len(b)) {
+				w, d := float64(a[k]), float64(a[k])-float64(b[k])
 				if square := w * w; square <= math.MaxFloat64 && d*d <= math.MaxFloat64 {
 					signal, noise = signal+square, noise+d*d
 				}
