@@ -132,7 +132,9 @@ func (s *staged) means(n *graph.Network, layers []string) (map[string]*quant.Mea
 }
 
 // finish runs what is left before some tensors, which are held then.
-func (s *staged) finish(n *graph.Network, tensors []*graph.Tensor) error { return s.run(s.part(n, tensors)) }
+func (s *staged) finish(n *graph.Network, tensors []*graph.Tensor) error {
+	return s.run(s.part(n, tensors))
+}
 
 // holdable reports whether a tensor may be kept between stages: it holds real numbers of an item.
 func holdable(t *graph.Tensor) bool {
