@@ -51,9 +51,11 @@ func (o *Options) build(ctx context.Context, n *Network, b Backend) (*Engine, er
 	env, others := profiles[0].Opt, run.Others(profiles)
 	lc := build.LowerConfig{Precision: precisions[o.Precision], Policy: o.Policy, Pass: o.passes(env)}
 	if o.Precision == INT8 && !quantised(n) {
-		if lc.Ranges, err = o.ranges(ctx, n, b); err != nil {
+		done, err := o.calibrate(ctx, n, b, &lc)
+		if err != nil {
 			return nil, err
 		}
+		defer done()
 	}
 	o.progress("optimising", 0, 0)
 	lc.Pass.Target = build.Target(b, env, others...)
@@ -100,41 +102,69 @@ func quantised(n *Network) bool {
 	return slices.ContainsFunc(n.Layers, func(l *graph.Layer) bool { return l.Op == graph.Quantize || l.Op == graph.Dequantize })
 }
 
-// ranges returns the ranges of tensors: those given, and what calibration finds for the others.
-func (o *Options) ranges(ctx context.Context, n *Network, b Backend) (map[string]Range, error) {
+// calibrate sets the ranges of tensors, those given and what calibration finds for the others, and what biases are corrected by.
+// done closes what that runs on.
+func (o *Options) calibrate(ctx context.Context, n *Network, b Backend, lc *build.LowerConfig) (done func(), err error) {
+	done = func() {}
 	if o.Calibration == nil && len(o.Ranges) == 0 {
-		return nil, errNoRanges
+		return done, errNoRanges
 	}
 	for name := range o.Ranges {
 		if n.Tensor(name) == nil {
-			return nil, fmt.Errorf("ranges: the network has no tensor %s", name)
+			return done, fmt.Errorf("ranges: the network has no tensor %s", name)
 		}
 	}
+	if !slices.Contains(append(quant.BiasCorrections(), ""), o.BiasCorrection) {
+		return done, fmt.Errorf("bias correction %q is unknown; use off, fast or exact", o.BiasCorrection)
+	}
 	if o.Calibration == nil {
-		return o.Ranges, nil
+		lc.Ranges = o.Ranges
+		return done, nil
 	}
 	host := b
 	if _, ok := b.(*cpu.Backend); !ok { // activations are those of FP32 on the processor, whatever the device
 		host = cpu.Open(0)
-		defer host.Close()
+		done = func() { host.Close() }
 	}
+	if err := o.collect(ctx, n, host, lc); err != nil {
+		done()
+		return nil, fmt.Errorf("calibration: %w", err)
+	}
+	return done, nil
+}
+
+// collect is calibrate on data.
+func (o *Options) collect(ctx context.Context, n *Network, host Backend, lc *build.LowerConfig) error {
 	batches, env, stop, err := firstOf(n, o.Calibration)
 	if err != nil {
-		return nil, fmt.Errorf("calibration: %w", err)
+		return err
 	}
 	defer stop()
+	replay := &build.Replay{Backend: host, Env: env, Progress: func(done, layers int) { o.progress("correcting biases", done, layers) }}
+	if o.BiasCorrection == "" || o.BiasCorrection == quant.CorrectExact {
+		batches = replay.Tee(n, batches)
+	}
 	o.progress("collecting activations", 0, 0)
-	hist, err := build.Collect(ctx, n, env, host, batches, nil, func(done int) { o.progress("collecting activations", done, 0) })
+	found, err := build.Collect(ctx, n, env, host, batches, nil, func(done int) { o.progress("collecting activations", done, 0) })
 	if err != nil {
-		return nil, fmt.Errorf("calibration: %w", err)
+		return err
 	}
 	c := o.Calibrator
 	if c == nil {
-		c = quant.Entropy{Scheme: o.Policy.Scheme}
+		if lc.Policy.Scheme == (quant.Scheme{}) {
+			lc.Policy.Scheme.Asymmetric = true
+		}
+		c = quant.MSE{Scheme: lc.Policy.Scheme}
 	}
-	ranges := build.Ranges(hist, c)
-	maps.Copy(ranges, o.Ranges)
-	return ranges, nil
+	lc.Ranges = build.Ranges(found.Histograms, c)
+	maps.Copy(lc.Ranges, o.Ranges)
+	switch o.BiasCorrection {
+	case quant.CorrectFast:
+		lc.Correction = &build.Correction{Means: found.ChannelMeans()}
+	case quant.CorrectExact, "":
+		lc.Correction = &build.Correction{Replay: replay}
+	}
+	return nil
 }
 
 // someIn8Bits returns an error where INT8 would be FP32 by another name.

@@ -86,8 +86,12 @@ type Options struct {
 	// Calibration is what INT8 finds its ranges on: inputs like those that the engine will get, a hundred or more of them in
 	// all. They may have another batch than Shapes, but all of them the same.
 	Calibration BatchSeq
-	// Calibrator makes ranges of what calibration finds; nil is quant.Entropy.
+	// Calibrator makes ranges of what calibration finds; nil is quant.MSE, of asymmetric ranges unless Policy has another scheme.
+	// The ranges of another one are as its own scheme has them, which is to be Policy's.
 	Calibrator Calibrator
+	// BiasCorrection says what biases take back of what 8 bits do to the means of activations; the zero value is
+	// quant.CorrectExact. Without Calibration they stay as they are.
+	BiasCorrection quant.BiasCorrection
 	// Ranges are the ranges of tensors by name, in place of Calibration, or for some tensors in place of what it finds.
 	Ranges map[string]Range
 	// Policy says more on which layers may compute in 8 or 16 bits: rules by name, schemes, first and last layers kept.

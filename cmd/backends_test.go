@@ -193,7 +193,7 @@ func TestRun(t *testing.T) {
 		want   []string
 	}{
 		{"--backends cpu,eval", false, []string{"first 8 of 1,000 embedded digits", "cpu (a) against eval (b)", "PASSED: the outputs agree", "worst elements"}},
-		{"--backends cpu,eval --precision int8 --items 3 --per-layer", false, []string{"int8 (entropy), 3 items", "Quantize_image", "exact", "PASSED"}},
+		{"--backends cpu,eval --precision int8 --items 3 --per-layer", false, []string{"int8 (mse), 3 items", "Quantize_image", "exact", "PASSED"}},
 		{"--backends eval,cpu --precision fp16 --items 3", false, []string{"eval (a) against cpu (b)", "PASSED"}},
 		{"--backends cpu,sim,eval --items 2", false, []string{"cpu (a) against sim (b)", "cpu (a) against eval (b)", "a simulated device"}},
 		{"--backends cpu,sim:1 --items 2 --per-layer", true, []string{"FAILED: 1 of 1 output over the tolerance", "|a - b|        max 0.25 at item 0 [0,0]", "first over the tolerance"}},

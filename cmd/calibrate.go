@@ -16,24 +16,28 @@ import (
 func calibrateCommand(t tables) *cobra.Command {
 	o := onBackends(t)
 	var compare, weights bool
+	var output string
 	c := &cobra.Command{
 		Use:   "calibrate [MODEL]",
 		Short: "Find the ranges of activations, with --compare by every calibrator side by side",
 		Example: examples("the range of every tensor by every calibrator", "trtui calibrate model.onnx --data images/ --compare",
-			"what 8 bits do to the weights of each layer", "trtui calibrate model.onnx --weights"),
+			"what 8 bits do to the weights of each layer", "trtui calibrate model.onnx --weights",
+			"ranges and histograms, to build with them without data", "trtui calibrate model.onnx --data images/ -o ranges.json"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return calibrate(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), compare, weights)
+			return calibrate(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), compare, weights, output)
 		},
 	}
 	o.register(c, takeInputs|takeRandom|takeShapes|takeState|takeCalibrator|takePasses|takeBackend|takeThreads|takeOutput)
 	c.Flags().BoolVar(&compare, "compare", false, "all calibrators, not only --calibrator")
 	c.Flags().BoolVar(&weights, "weights", false, "the weights of every layer as well, with a scale per output channel and with a single one")
+	c.Flags().StringVarP(&output, "output", "o", "", "the `FILE` of JSON to write ranges, histograms and means to, for --ranges")
 	under(c, "Report", "compare", "weights")
+	under(c, outputHeading, "output")
 	return c
 }
 
-func calibrate(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, compare, weights bool) error {
+func calibrate(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, compare, weights bool, output string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -43,6 +47,9 @@ func calibrate(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, pat
 			return err
 		}
 		cfg.Precision = config.INT8
+		if output != "" {
+			return writeCalibrationFile(ctx, o, stdout, p, r, cfg, output)
+		}
 		snap, err := r.Report(ctx, cfg, report.PartCalibration, run.Profiling{})
 		if err != nil {
 			return err
@@ -67,6 +74,30 @@ func calibrate(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, pat
 		}
 		return nil
 	})
+}
+
+// calibrateOutput is the JSON of trtui calibrate -o.
+type calibrateOutput struct {
+	File    string
+	Bytes   int64
+	Tensors int
+}
+
+// writeCalibrationFile writes what calibration finds to a file, and what it wrote to stdout.
+func writeCalibrationFile(ctx context.Context, o *modelFlags, stdout io.Writer, p *place, r *sessions.Runner, cfg config.Config, output string) error {
+	f, err := r.Calibration(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	size, err := f.Write(output)
+	if err != nil {
+		return err
+	}
+	if o.output.json() {
+		return writeReport(stdout, r.Head(&cfg), calibrateOutput{output, size, len(f.Tensors)})
+	}
+	_, err = fmt.Fprintf(stdout, "%s: %s by %s on %s, %s KiB\n", output, count(len(f.Tensors), "tensor"), f.Calibrator, f.Data, kib(int(size)))
+	return err
 }
 
 // writeCalibration prints what the active calibrator, or each of them, makes of every tensor.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/kernels/cuda/bringup"
 	"github.com/trtui/trtui/sessions/config"
 )
@@ -22,6 +23,8 @@ func choices(t tables) map[string][]string {
 	}
 	return map[string][]string{
 		"precision": {"fp32", "fp16", "int8"}, "calibrator": t.own.calibrators().Names(),
+		"activations": config.Schemes(), "weight-scales": config.WeightScales(), "weight-ranges": quant.WeightRanges(),
+		"keep": {"first", "last"}, "bias-correction": {"off", "fast", "exact"},
 		"precision-constraints": {"prefer", "obey", "none"}, "disable": config.RuleNames(),
 		"backend": names, "backends": append(slices.Clone(names), evaluation), "device": devices,
 		"format": {"text", "json"}, "theme": {"dark", "light"}, "layout": {"nchw", "nhwc"}, "channel-order": {"rgb", "bgr"},
@@ -30,7 +33,7 @@ func choices(t tables) map[string][]string {
 }
 
 // lists are the flags that take several of their values, with commas between them.
-var lists = []string{"backends", "disable", "steps"}
+var lists = []string{"backends", "disable", "keep", "steps"}
 
 // elementTypes are the types that data may be of.
 func elementTypes() []string {
@@ -42,7 +45,7 @@ func elementTypes() []string {
 }
 
 // files are the endings of the files that a flag names, without the dot.
-var files = map[string][]string{"config": {"json"}, "resume": {"jsonl", "json"}}
+var files = map[string][]string{"config": {"json"}, "ranges": {"json"}, "resume": {"jsonl", "json"}}
 
 // setCompletionText says in one line what the command is for that prints completion scripts.
 func setCompletionText(root *cobra.Command) {

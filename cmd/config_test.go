@@ -33,6 +33,7 @@ func parsed(t *testing.T, args string) *modelFlags {
 // engine returns an engine file's model, built with cfg.
 func engine(t *testing.T, cfg config.Config) *sessions.Model {
 	t.Helper()
+	cfg.Quantization = cfg.Quantization.Full()
 	report, err := json.Marshal(struct{ Config config.Config }{cfg})
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +78,7 @@ func TestConfigFor(t *testing.T) {
 	}
 	change := func(f func(*config.Config)) config.Config { c := built; f(&c); return c }
 	model := func(quantized bool) *sessions.Model { return &sessions.Model{Quantized: quantized} }
-	plain := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1, Disable: []string{}, LayerPrecisions: []string{}}
+	plain := config.Config{Precision: config.FP32, Calibrator: config.DefaultCalibrator, Batch: 1, Disable: []string{}, LayerPrecisions: []string{}}
 	for _, c := range []struct {
 		args  string
 		model *sessions.Model

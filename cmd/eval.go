@@ -65,7 +65,7 @@ func evalCommand(t tables) *cobra.Command {
 	}
 	o.register(c, takeAll)
 	o.config.several("compare")
-	c.Flags().BoolVar(&perLayer, "per-layer", false, "own error and accumulated error of every layer, for the last configuration named; default: int8, entropy")
+	c.Flags().BoolVar(&perLayer, "per-layer", false, "own error and accumulated error of every layer, for the last configuration named; default: int8, "+config.DefaultCalibrator)
 	under(c, "Report", "per-layer")
 	return c
 }
@@ -258,7 +258,7 @@ func hundredths(v float64) string { return fmt.Sprintf("%.2f", v) }
 func (g *configFlags) layered(m *sessions.Model, configs []config.Config) config.Config {
 	cfg := configs[len(configs)-1]
 	if m.Engine == nil && g.file == nil && !g.changed("precision", "calibrator") {
-		cfg.Calibrator = "entropy"
+		cfg.Calibrator = config.DefaultCalibrator
 	}
 	return cfg
 }

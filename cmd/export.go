@@ -13,38 +13,51 @@ import (
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/internal/host"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 func exportCommand(t tables) *cobra.Command {
-	o := &modelFlags{own: t.own, lookOnly: true}
+	o := onBackends(t)
 	var output string
-	var optimized bool
+	var how exportFlags
 	c := &cobra.Command{
 		Use:   "export [MODEL|ENGINE] -o FILE",
 		Short: "Write a network as an ONNX model",
 		Long: `Write a network as an ONNX model: as it was imported, or with --optimized as the passes leave it that depend on neither
 device nor precision. Fused layers become the operators that they are made of. A layer that has no form in ONNX is an error
-that names it.`,
+that names it.
+
+With --qdq it is written as a configuration in INT8 quantises it: QuantizeLinear and DequantizeLinear around the layers that
+compute in 8 bits on the device, with the ranges that calibration finds and corrected biases, for any runtime that reads them.`,
 		Example: examples("what the passes make of a model", "trtui export model.onnx --optimized -o optimized.onnx",
-			"the built-in digit classifier", "trtui export -o digits.onnx"),
+			"the built-in digit classifier", "trtui export -o digits.onnx",
+			"a quantised model for other runtimes", "trtui export model.onnx --qdq --calib-data images/ -o model.qdq.onnx"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if output == "" {
 				return usageError{errors.New("-o FILE is missing")}
 			}
-			if !optimized && (o.config.changed("disable") || o.config.changed("passes-until")) {
+			if !how.optimized && !how.qdq && (o.config.changed("disable") || o.config.changed("passes-until")) {
 				return usageError{errors.New("--disable and --passes-until say how the network is optimised; add --optimized")}
 			}
-			return exportModel(c.Context(), o, c.OutOrStdout(), modelArg(args), output, optimized)
+			if how.qdq && how.optimized {
+				return usageError{errors.New("--qdq writes an optimised network: leave --optimized out")}
+			}
+			return exportModel(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), output, how)
 		},
 	}
-	o.register(c, takePasses|takeFormat)
+	o.register(c, takeInputs|takeRandom|takeShapes|takePrecision|takeCalibrator|takePasses|takeBackend|takeThreads|takeOutput)
 	c.Flags().StringVarP(&output, "output", "o", "", "the ONNX `FILE` to write")
-	c.Flags().BoolVar(&optimized, "optimized", false, "as the passes leave it that do not depend on precision")
+	c.Flags().BoolVar(&how.optimized, "optimized", false, "as the passes leave it that do not depend on precision")
+	c.Flags().BoolVar(&how.qdq, "qdq", false, "as it is quantised in int8, with QuantizeLinear and DequantizeLinear; --precision int8 goes without saying")
 	under(c, outputHeading, "output")
-	under(c, configHeading, "optimized")
+	under(c, configHeading, "optimized", "qdq")
 	return c
 }
+
+// exportFlags say in which of its forms a network is written; as it was imported without any.
+type exportFlags struct{ optimized, qdq bool }
 
 // exportOutput is the JSON of trtui export.
 type exportOutput struct {
@@ -53,29 +66,55 @@ type exportOutput struct {
 	Layers int
 }
 
-func exportModel(ctx context.Context, o *modelFlags, stdout io.Writer, path, output string, optimized bool) error {
+func exportModel(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, output string, how exportFlags) error {
 	if err := o.check(); err != nil {
 		return err
+	}
+	if how.qdq {
+		return o.exportQuantised(ctx, stdout, stderr, path, output)
 	}
 	m, err := o.openModel(path)
 	if err != nil {
 		return err
 	}
 	n := m.Network
-	if optimized {
+	if how.optimized {
 		if n, err = o.optimized(ctx, n); err != nil {
 			return err
 		}
 	}
+	return o.writeNetwork(stdout, m, n, output)
+}
+
+// writeNetwork writes a network of a model as ONNX, and what it wrote to stdout.
+func (f *modelFlags) writeNetwork(stdout io.Writer, m *sessions.Model, n *graph.Network, output string) error {
 	size, err := host.WriteFile(output, func(w io.Writer) error { return onnx.Export(w, n) })
 	if err != nil {
 		return err
 	}
-	if o.output.json() {
+	if f.output.json() {
 		return writeReport(stdout, m.Head(), exportOutput{output, size, len(n.Layers)})
 	}
 	_, err = fmt.Fprintf(stdout, "%s: %s, %s, %s KiB\n", output, m.Name(), count(len(n.Layers), "layer"), kib(int(size)))
 	return err
+}
+
+// exportQuantised writes the model as a configuration quantises it.
+func (f *modelFlags) exportQuantised(ctx context.Context, stdout, stderr io.Writer, path, output string) error {
+	return f.with(path, stderr, func(p *place, r *sessions.Runner) error {
+		cfg, err := f.configFor(p.model)
+		if err != nil {
+			return err
+		}
+		if !f.config.changed("precision") && !cfg.Quantizes() {
+			cfg.Precision = config.INT8
+		}
+		n, err := r.Quantised(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		return f.writeNetwork(stdout, p.model, n, output)
+	})
 }
 
 // optimized returns the network after the passes that do not depend on precision, for a device that computes all they make.

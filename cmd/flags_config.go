@@ -18,23 +18,24 @@ import (
 // configFlags say how a model is built: they make a configuration.
 type configFlags struct {
 	group
-	own         Own // what the program has beside the built-in
-	precision   string
-	precisions  []string // of a command that takes several
-	calibrator  string
-	calibrators []string
-	batch       int
-	shapes      string
-	ranges      profileFlags
-	sweep       []report.SweepAxis // that the engine is to serve
-	state       string
-	layers      []string
-	constraints string
-	disable     []string
-	until       int
-	pins, bans  []string // of tactics
-	path        string
-	file        *config.File // that is at path, once it was read
+	own          Own // what the program has beside the built-in
+	precision    string
+	precisions   []string // of a command that takes several
+	calibrator   string
+	calibrators  []string
+	quantization quantizationFlags
+	batch        int
+	shapes       string
+	ranges       profileFlags
+	sweep        []report.SweepAxis // that the engine is to serve
+	state        string
+	layers       []string
+	constraints  string
+	disable      []string
+	until        int
+	pins, bans   []string // of tactics
+	path         string
+	file         *config.File // that is at path, once it was read
 }
 
 func (g *configFlags) define() {
@@ -43,7 +44,9 @@ func (g *configFlags) define() {
 	f.StringVar(&g.precision, "precision", "fp32", "fp32, fp16 or int8; if it is not given, an engine keeps its own and a quantised model is int8")
 	f.StringSliceVar(&g.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32,Conv_3:int8'; later ones win")
 	f.StringVar(&g.constraints, "precision-constraints", string(config.Prefer), "where a layer cannot have the precision set for it: prefer (a warning), obey (an error) or none (the set precisions are ignored)")
-	g.part(takeCalibrator).StringVar(&g.calibrator, "calibrator", "entropy", orList(g.calibratorUsage()))
+	f = g.part(takeCalibrator)
+	f.StringVar(&g.calibrator, "calibrator", config.DefaultCalibrator, orList(g.calibratorUsage()))
+	g.quantization.define(f)
 	f = g.part(takeShapes)
 	f.IntVar(&g.batch, "batch", 1, "batch size of a model whose batch axis is open")
 	f.StringVar(&g.shapes, "shapes", "", "`SHAPES` of inputs whose axes are symbols, as in x:1x3x640x640; default: those of the data")
@@ -149,6 +152,9 @@ func (g *configFlags) asked() (config.Config, error) {
 	if cfg.State, err = parseState(g.state); err != nil {
 		return cfg, usageError{err}
 	}
+	if cfg.Quantization, err = g.quantization.asked(g.changed("calibrator")); err != nil {
+		return cfg, usageError{err}
+	}
 	return cfg, nil
 }
 
@@ -244,6 +250,7 @@ func (g *configFlags) over(base, asked config.Config) config.Config {
 		cfg.Pin, cfg.Forbid = nil, nil
 	}
 	given(g, "calibrator", &cfg.Calibrator, asked.Calibrator)
+	g.quantization.over(g, &cfg.Quantization, asked.Quantization)
 	given(g, "batch", &cfg.Batch, asked.Batch)
 	if cfg.Batch != base.Batch {
 		cfg.Shapes = nil

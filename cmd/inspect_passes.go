@@ -52,15 +52,15 @@ func writeFired(w io.Writer, st *report.PassStep, all bool) (folded bool) {
 	for _, sites := range st.FiredByRule() {
 		if all || len(sites) <= fewPlaces {
 			for _, f := range sites {
-				fmt.Fprintf(w, "     + %s -> %s%s\n", siteArgument(f.Site), cmp.Or(f.Into, "(removed)"), savedText(f.KernelsSaved, f.BytesSaved))
+				fmt.Fprintf(w, "     + %s -> %s%s\n", siteArgument(f.Site), cmp.Or(f.Into, "(removed)"), savedText(f))
 			}
 			continue
 		}
-		kernels, bytes := 0, int64(0)
+		var sum report.FiredSite
 		for _, f := range sites {
-			kernels, bytes = kernels+f.KernelsSaved, bytes+f.BytesSaved
+			sum.KernelsSaved, sum.BytesSaved = sum.KernelsSaved+f.KernelsSaved, sum.BytesSaved+f.BytesSaved
 		}
-		fmt.Fprintf(w, "     + %s at %d places%s; the first is %s\n", sites[0].Rule, len(sites), savedText(kernels, bytes), siteArgument(sites[0].Site))
+		fmt.Fprintf(w, "     + %s at %d places%s; the first is %s\n", sites[0].Rule, len(sites), savedText(sum), siteArgument(sites[0].Site))
 		folded = true
 	}
 	return folded
@@ -82,12 +82,15 @@ func writeMissed(w io.Writer, st *report.PassStep, all bool) (folded bool) {
 	return folded
 }
 
-// savedText tells in brackets what rewrites saved, where they did.
-func savedText(kernels int, bytes int64) string {
-	if kernels == 0 && bytes == 0 {
-		return ""
+// savedText tells in brackets what a rewrite saved, or else what it changed, where it did.
+func savedText(f report.FiredSite) string {
+	switch {
+	case f.KernelsSaved != 0 || f.BytesSaved != 0:
+		return fmt.Sprintf(" [%s, %s KiB saved]", count(f.KernelsSaved, "layer"), kib(int(f.BytesSaved)))
+	case f.Note != "":
+		return " [" + f.Note + "]"
 	}
-	return fmt.Sprintf(" [%s, %s KiB saved]", count(kernels, "layer"), kib(int(bytes)))
+	return ""
 }
 
 // becauseText is a reason with what stands in the way.

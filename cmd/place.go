@@ -65,7 +65,7 @@ func (f *modelFlags) equipped(m *sessions.Model, err error) (*sessions.Model, er
 
 // equip opens what a model is worked on with: timing cache, data, backend.
 func (f *modelFlags) equip(m *sessions.Model, embedded bool) (*place, error) {
-	w := sessions.Workplace{Program: programName(), Recalibrate: f.anew || f.data.changed("calib-data")}
+	w := sessions.Workplace{Program: programName(), Recalibrate: f.anew || f.data.changed("calib-data") || f.config.changed("ranges")}
 	w.Cache, w.SaveTo, w.CacheError = f.device.timingCache()
 	data, cal, err := f.runData(m, embedded)
 	if err != nil {
@@ -93,6 +93,9 @@ func (f *modelFlags) runData(m *sessions.Model, embedded bool) (data, cal sessio
 // feed gives a workplace its data: of what is to be evaluated, as much as the backend is quick enough for.
 func (f *modelFlags) feed(w *sessions.Workplace, data, cal sessions.Data) (err error) {
 	w.Data, w.CalData = data, cal
+	if file := f.config.quantization.file; file != nil && file.HasHistograms() {
+		w.CalData = file.CollectedData()
+	}
 	few := f.few
 	if w.Backend.Info().Estimated {
 		few, w.TapItems = fewItems, fewTaps

@@ -74,7 +74,7 @@ func (a *accuracy) make(ctx context.Context, in examining) (*report.Accuracy, er
 	}
 	r := &report.Accuracy{Precision: string(in.Of.Of.Precision), Tolerance: layerTolerance, Random: a.data.Random()}
 	if ranges := in.Of.Of.Ranges; ranges != nil {
-		r.Calibrator, r.Ranges, r.RandomRanges = in.Calibrator, a.orders.stored.rangesFrom(ranges.Calibrator), a.orders.stored.randomRanges(ranges.Calibrator)
+		r.Calibrator, r.Ranges, r.RandomRanges = in.Calibrator, a.orders.stored.rangesFrom(ranges.By), a.orders.stored.randomRanges(ranges.By)
 	}
 	if err := a.compareOutputs(ctx, in, loaded, ref, r); err != nil {
 		return nil, err

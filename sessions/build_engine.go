@@ -65,6 +65,7 @@ func (s *stages) planWithCode(ctx context.Context, cfg config.Config, k int) (*r
 // newEngineReport returns the report part of an engine file.
 func newEngineReport(ctx context.Context, s *stages, cfg config.Config) (json.RawMessage, error) {
 	r := engineReport{Schema: report.Schema, Config: cfg, Backend: s.device.backend.Info().Name}
+	r.Config.Quantization = cfg.Quantization.Full() // what is the default may change
 	if s.model.Stripped {
 		return s.model.Engine.Report, nil // its ranges and data, which are not found anew
 	}
@@ -73,7 +74,13 @@ func newEngineReport(ctx context.Context, s *stages, cfg config.Config) (json.Ra
 		if r.Ranges, err = s.calibration.of(ctx, cfg); err != nil {
 			return nil, err
 		}
-		r.Data, r.Random = s.orders.stored.calibrationData(cfg.Calibrator), s.orders.stored.randomRanges(cfg.Calibrator)
+		by := finderOf(s.model, cfg)
+		r.Data, r.Random = s.orders.stored.calibrationData(by), s.orders.stored.randomRanges(by)
+		l, err := s.precisions.lower(ctx, cfg)
+		if err != nil {
+			return nil, err
+		}
+		r.Shifts = l.Shifts
 	}
 	return graph.MarshalStored(r)
 }
@@ -85,7 +92,7 @@ func (r *Runner) origin(cfg config.Config) run.Provenance {
 		Program: s.place.Program, Model: s.model.Name(), ModelHash: s.model.SHA256, Config: s.nameOf(cfg), Backend: info.Name, Device: info.Device,
 	}
 	if s.model.needsCalibration(cfg) {
-		o.Data = s.orders.stored.calibrationData(cfg.Calibrator)
+		o.Data = s.orders.stored.calibrationData(finderOf(s.model, cfg))
 	}
 	if s.model.Engine != nil && s.model.Stripped { // the model is that one's
 		from := s.model.Engine.Origin

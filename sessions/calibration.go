@@ -3,6 +3,8 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"time"
 
 	"github.com/trtui/trtui/core/build"
@@ -22,7 +24,7 @@ type calibration struct {
 	host   run.Backend
 	data   Data // nil: there is nothing to calibrate with
 	most   int  // items of it; 0: all
-	hist   *stage[collecting, map[string]*quant.Histogram]
+	hist   *stage[collecting, *build.Collected]
 	ranges *stage[ranging, map[string]graph.Range]
 }
 
@@ -33,29 +35,34 @@ func newCalibration(m *Model, w Workplace, o *orders, told *audience, d *device)
 }
 
 // collect runs the network in FP32 on the data.
-func (c *calibration) collect(ctx context.Context, in collecting) (map[string]*quant.Histogram, error) {
+func (c *calibration) collect(ctx context.Context, in collecting) (*build.Collected, error) {
 	if err := cmp.Or(c.model.runnable(), c.model.needsSource("calibration"), checkExtents(c.model, in.Symbols)); err != nil {
 		return nil, err
+	}
+	if c, ok := c.data.(collected); ok {
+		return c.found(), nil
 	}
 	c.device.busy.Lock()
 	defer c.device.busy.Unlock()
 	n := c.items()
 	c.told.progress(report.Progress{Phase: "collecting activations", Total: n})
-	batches := func(yield func(map[string]graph.Value, error) bool) {
-		for i := range n {
-			if !yield(c.data.Inputs(i)) {
-				return
-			}
-		}
-	}
 	begin := time.Now()
-	hist, err := build.Collect(ctx, c.model.Network, in.Symbols, c.host, batches, in.State, func(done int) {
+	found, err := build.Collect(ctx, c.model.Network, in.Symbols, c.host, c.batches, in.State, func(done int) {
 		c.told.progress(report.Progress{Phase: "collecting activations", Done: done, Total: n})
 	})
 	if err == nil {
-		c.told.log.collected(hist, n, c.data.Name(), begin)
+		c.told.log.collected(found.Histograms, n, c.data.Name(), begin)
 	}
-	return hist, err
+	return found, err
+}
+
+// batches gives the data, item by item.
+func (c *calibration) batches(yield func(map[string]graph.Value, error) bool) {
+	for i := range c.items() {
+		if !yield(c.data.Inputs(i)) {
+			return
+		}
+	}
 }
 
 // items is how many items are calibrated with.
@@ -70,31 +77,78 @@ func (c *calibration) items() int {
 	return n
 }
 
+// seen is how many items what was collected is of.
+func (c *calibration) seen() int {
+	if kept, ok := c.data.(collected); ok {
+		return kept.Items
+	}
+	return c.items()
+}
+
 // find returns the ranges of a calibrator.
 func (c *calibration) find(ctx context.Context, in ranging) (map[string]graph.Range, error) {
-	if r := c.orders.stored.ranges(in.Calibrator); r != nil {
+	if r := c.orders.stored.ranges(in.By); r != nil {
 		return r, nil
 	}
-	calibrator, err := c.model.calibrators().Parse(in.Calibrator, quant.Scheme{})
+	how := config.Quantization{Activations: in.By.Activations, Ranges: in.By.Given}
+	calibrator, err := c.model.calibrators().Parse(in.By.Calibrator, how.Scheme())
 	if err != nil {
 		return nil, err
 	}
-	hist, err := c.hist.of(ctx, in.Of)
+	for name := range in.By.Given {
+		if c.model.Network.Tensor(name) == nil {
+			return nil, fmt.Errorf("ranges: %s has no tensor %s", c.model.Name(), config.Quoted(name))
+		}
+	}
+	found, err := c.hist.of(ctx, in.Of)
 	if err != nil {
 		return nil, err
 	}
-	c.told.progress(report.Progress{Phase: "calibrating", Item: in.Calibrator})
+	c.told.progress(report.Progress{Phase: "calibrating", Item: in.By.Calibrator})
 	begin := time.Now()
-	ranges := build.Ranges(hist, calibrator)
-	c.told.log.say("info", "", "calibrated with %s: %s in %s", in.Calibrator, config.CountOf(len(ranges), "range", "ranges"), took(begin))
+	ranges := build.Ranges(found.Histograms, calibrator)
+	maps.Copy(ranges, how.Given())
+	c.told.log.say("info", "", "calibrated with %s: %s in %s", in.By.Calibrator, config.CountOf(len(ranges), "range", "ranges"), took(begin))
 	return ranges, nil
 }
 
 // of returns the ranges that lowering uses: those of an engine file, or what its calibrator finds.
 func (c *calibration) of(ctx context.Context, cfg config.Config) (map[string]graph.Range, error) {
-	in, err := c.orders.ranging(cfg, cfg.Calibrator)
+	in, err := c.orders.ranging(cfg)
 	if err != nil {
 		return nil, err
 	}
 	return c.ranges.of(ctx, in)
+}
+
+// correction returns what biases are corrected by, nil where they are not.
+func (c *calibration) correction(ctx context.Context, in lowering) (*build.Correction, error) {
+	if in.Ranges == nil || in.Quantized.BiasCorrection == quant.CorrectOff {
+		return nil, nil
+	}
+	if in.Means == nil {
+		return &build.Correction{Shifts: c.orders.stored.shifts(in.Ranges.By, in.Quantized)}, nil
+	}
+	kept, isKept := c.data.(collected)
+	if isKept && kept.Random() == c.orders.stored.randomRanges(in.Ranges.By) {
+		return &build.Correction{Means: kept.found().ChannelMeans()}, nil
+	}
+	if c.items() == 0 || c.data.Random() && c.orders.stored.ranges(in.Ranges.By) != nil {
+		c.told.log.say("warning", "", "biases are not corrected: that needs the data that the engine was calibrated on")
+		return nil, nil
+	}
+	// One item of a sequence says nothing without those before it, which a replay that holds some of them has not.
+	if in.Quantized.BiasCorrection == quant.CorrectFast || len(in.Means.State) > 0 {
+		found, err := c.hist.of(ctx, *in.Means)
+		if err != nil {
+			return nil, err
+		}
+		return &build.Correction{Means: found.ChannelMeans()}, nil
+	}
+	return &build.Correction{Replay: &build.Replay{
+		Backend: c.host, Env: in.Means.Symbols, Batches: c.batches, Items: c.items(),
+		Progress: func(done, layers int) {
+			c.told.progress(report.Progress{Phase: "correcting biases", Done: done, Total: layers})
+		},
+	}}, nil
 }

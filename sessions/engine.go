@@ -19,6 +19,7 @@ type engineReport struct {
 	Config  config.Config
 	Backend string                 `json:",omitempty"` // that its plan is for; older engines do not say it
 	Ranges  map[string]graph.Range `json:",omitempty"` // of the source network's tensors, as they were calibrated
+	Shifts  map[string][]float64   `json:",omitempty"` // by how much biases were corrected, by source layer
 	Data    string                 `json:",omitempty"` // what they were calibrated on
 	Random  bool                   `json:",omitempty"` // that was random input
 }
@@ -54,12 +55,16 @@ func (m *Model) report() (engineReport, error) {
 	if err := graph.UnmarshalStored(m.Engine.Report, &r); err != nil {
 		return r, fmt.Errorf("engine %s: report: %w", m.Path, err)
 	}
+	if r.Config.Quantization.IsZero() {
+		r.Config.Quantization = config.LegacyQuantization()
+	}
+	r.Config.Quantization = r.Config.Quantization.Effective()
 	return r, nil
 }
 
 // described returns what an engine that tells nothing of its making tells by its plan: its precision, batch and shapes.
 func described(p *run.Plan) engineReport {
-	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
+	cfg := config.Default()
 	for _, s := range p.Steps {
 		switch build.PrecisionOf(s.Layer) {
 		case graph.I8, graph.U8:

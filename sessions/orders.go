@@ -29,17 +29,19 @@ type (
 
 	// ranging asks for the ranges that a calibrator finds.
 	ranging struct {
-		Of         collecting
-		Calibrator string // in full
+		Of collecting
+		By finder
 	}
 
 	// lowering asks for the network in a precision.
 	lowering struct {
 		Of        rewriting
 		Precision config.Precision
-		Layers    []string // precisions by layer, as config.Config has them
-		Ranges    *ranging // that lowering reads; nil: none
-		Planned   bool     // an engine has it
+		Layers    []string            // precisions by layer, as config.Config has them
+		Quantized config.Quantization // how, where Ranges are read
+		Ranges    *ranging            // that lowering reads; nil: none
+		Means     *collecting         // of what is read, for correcting biases; nil: they are an engine file's, or are not corrected
+		Planned   bool                // an engine has it
 	}
 
 	// planning asks for a plan, and for its engine.
@@ -72,7 +74,7 @@ type (
 	surveying struct {
 		Of         lowering
 		Collecting collecting
-		Calibrator string // the one that is set
+		By         finder // of the calibrator that is set
 	}
 )
 
@@ -98,7 +100,7 @@ func (in rewriting) passes(own []pass.Pass) pass.Config {
 
 // config returns the part of a configuration that says what layers compute in.
 func (in lowering) config() config.Config {
-	return config.Config{Precision: in.Precision, LayerPrecisions: in.Layers}
+	return config.Config{Precision: in.Precision, LayerPrecisions: in.Layers, Quantization: in.Quantized}
 }
 
 // fp32 returns the configuration whose engine is the reference: everything fused as by default, nothing lowered.
@@ -141,15 +143,13 @@ func (o *orders) collecting(cfg config.Config) (collecting, error) {
 }
 
 // ranging returns what a calibrator is asked for; its name may be one that there is not, which calibrating tells.
-func (o *orders) ranging(cfg config.Config, calibrator string) (ranging, error) {
-	if c, err := o.model.calibrators().Parse(calibrator, quant.Scheme{}); err == nil {
-		calibrator = c.String()
-	}
-	if o.stored.ranges(calibrator) != nil { // what they were collected at does not matter
-		return ranging{Calibrator: calibrator}, nil
+func (o *orders) ranging(cfg config.Config) (ranging, error) {
+	by := finderOf(o.model, cfg)
+	if o.stored.ranges(by) != nil { // what they were collected at does not matter
+		return ranging{By: by}, nil
 	}
 	of, err := o.collecting(cfg)
-	return ranging{of, calibrator}, err
+	return ranging{of, by}, err
 }
 
 func (o *orders) lowering(cfg config.Config) (lowering, error) {
@@ -162,11 +162,18 @@ func (o *orders) lowering(cfg config.Config) (lowering, error) {
 		in.Layers = nil
 	}
 	if o.model.needsCalibration(cfg) {
-		ranges, err := o.ranging(cfg, cfg.Calibrator)
+		ranges, err := o.ranging(cfg)
 		if err != nil {
 			return lowering{}, err
 		}
-		in.Ranges = &ranges
+		in.Ranges, in.Quantized = &ranges, cfg.Quantization.Full()
+		if in.Quantized.BiasCorrection != quant.CorrectOff && o.stored.shifts(ranges.By, in.Quantized) == nil {
+			means, err := o.collecting(cfg)
+			if err != nil {
+				return lowering{}, err
+			}
+			in.Means = &means
+		}
 	}
 	return in, nil
 }
@@ -223,7 +230,7 @@ func (o *orders) referring(cfg config.Config) (referring, error) {
 }
 
 func (o *orders) surveying(cfg config.Config) (in surveying, err error) {
-	in.Calibrator = cfg.Calibrator
+	in.By = finderOf(o.model, cfg)
 	if in.Of, err = o.lowering(cfg); err == nil {
 		in.Collecting, err = o.collecting(cfg)
 	}

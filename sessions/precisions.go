@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/build"
-	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -82,15 +81,27 @@ func (p *precisions) make(ctx context.Context, in lowering) (*build.Lowered, err
 	if err != nil {
 		return nil, err
 	}
-	lc := build.LowerConfig{Precision: lowest, Policy: quant.Policy{Rules: rules}, Pass: in.Of.passes(p.model.Passes)}
+	policy, err := in.Quantized.Policy()
+	if err != nil {
+		return nil, err
+	}
+	policy.Rules = rules
+	lc := build.LowerConfig{Precision: lowest, Policy: policy, Pass: in.Of.passes(p.model.Passes)}
 	if in.Ranges != nil {
 		if lc.Ranges, err = p.calibration.ranges.of(ctx, *in.Ranges); err != nil {
 			return nil, err
 		}
 	}
+	if lc.Correction, err = p.calibration.correction(ctx, in); err != nil {
+		return nil, err
+	}
 	p.told.progress(report.Progress{Phase: "lowering to " + string(in.Precision)})
 	if err := checkLayerPrecisions(p.model.Name(), in.config(), o); err != nil {
 		return nil, err
+	}
+	if lc.Correction != nil && lc.Correction.Replay != nil {
+		p.calibration.device.busy.Lock()
+		defer p.calibration.device.busy.Unlock()
 	}
 	begin := time.Now()
 	l, err := build.Lower(ctx, o, lc, run.Supports(p.backend, lc.Pass.Shapes, in.Of.Others...))

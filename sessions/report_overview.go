@@ -48,7 +48,7 @@ func overview(s *stored, cfg config.Config, p *run.Plan, t *report.Timings, unch
 	}
 	if s.calData != nil && s.randomCalibration(cfg) {
 		why := "no data was given: ranges come from random input and accuracy is agreement with FP32 only"
-		if s.ranges(cfg.Calibrator) != nil {
+		if s.ranges(finderOf(s.model, cfg)) != nil {
 			why = "the engine was built without data: its ranges come from random input"
 		}
 		r.Badges = append(r.Badges, report.Badge{Text: "random calibration", Why: why})

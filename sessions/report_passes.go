@@ -25,7 +25,7 @@ func passesReport(m *Model, env map[string]int, cfg config.Config, o *build.Opti
 		asked, _ := cfg.Precision.DataType()
 		r.Unlowered, r.Unchanged = unlowered(asked, o, l.Decisions), unchanged(m, cfg, o, l)
 	}
-	for _, p := range slices.Concat(pass.Standard(), pass.Lowering(), m.Passes) {
+	for _, p := range slices.Concat(pass.Standard(), pass.Calibrated(), pass.Lowering(), m.Passes) {
 		for _, rule := range p.Rules {
 			r.Rules = append(r.Rules, report.Rule{Name: rule, Doc: p.Doc})
 		}
@@ -60,7 +60,7 @@ func passStep(st pass.Step, env map[string]int) report.PassStep {
 	for _, f := range st.Fired {
 		ps.Fired = append(ps.Fired, report.FiredSite{
 			Rule: f.Site.Rule, Site: f.Site.String(), Layers: f.Members, Into: f.Into,
-			KernelsSaved: f.KernelsSaved, BytesSaved: int64(f.BytesSaved),
+			KernelsSaved: f.KernelsSaved, BytesSaved: int64(f.BytesSaved), Note: f.Note,
 		})
 	}
 	for _, m := range st.Missed {

@@ -3,8 +3,10 @@ package sessions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -29,6 +31,19 @@ func (r *Runner) Report(ctx context.Context, cfg config.Config, parts report.Par
 		return err
 	})
 	return snap, err
+}
+
+// Quantised returns the network of a configuration in INT8 as Quantize and Dequantize layers around real numbers say it: what any
+// runtime computes that knows them.
+func (r *Runner) Quantised(ctx context.Context, cfg config.Config) (*graph.Network, error) {
+	l, err := r.stages.precisions.lower(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if l.Quantised == nil {
+		return nil, fmt.Errorf("%s is not quantised: its precision is %s", r.stages.nameOf(cfg), cfg.Precision)
+	}
+	return l.Quantised, nil
 }
 
 // surviving does work again where the device was lost.

@@ -81,16 +81,32 @@ func (s *stored) replanned(cfg config.Config) string {
 	return ""
 }
 
-// ranges returns the ranges that an engine file brings for a calibrator; nil where they are to be found anew.
-func (s *stored) ranges(calibrator string) map[string]graph.Range {
+// ranges returns the ranges that an engine file brings, if they were found so; nil where they are to be found anew.
+func (s *stored) ranges(by finder) map[string]graph.Range {
+	if r := s.found(by); r != nil {
+		return r.Ranges
+	}
+	return nil
+}
+
+// shifts returns what an engine file tells of how its biases were corrected, if that was done so and its ranges hold.
+func (s *stored) shifts(by finder, how config.Quantization) map[string][]float64 {
+	if r := s.found(by); r != nil && key(r.Config.Quantization.Full()) == key(how.Full()) {
+		return r.Shifts
+	}
+	return nil
+}
+
+// found returns the report of an engine file whose ranges were found so; nil where there is none.
+func (s *stored) found(by finder) *engineReport {
 	if s.model.Engine == nil {
 		return nil
 	}
 	r, err := s.model.report()
-	if err != nil || !sameCalibrator(s.model.calibrators(), r.Config.Calibrator, calibrator) || s.anew(r) {
+	if err != nil || r.Ranges == nil || key(finderOf(s.model, r.Config)) != key(by) || s.anew(r) {
 		return nil
 	}
-	return r.Ranges
+	return &r
 }
 
 // anew reports whether the ranges in an engine file are replaced: because that was asked for, or because the data at hand
@@ -107,31 +123,31 @@ func (s *stored) recalibrated(cfg config.Config) bool {
 
 // randomCalibration reports whether the ranges that a configuration uses come from random input.
 func (s *stored) randomCalibration(cfg config.Config) bool {
-	return s.model.needsCalibration(cfg) && s.randomRanges(cfg.Calibrator)
+	return s.model.needsCalibration(cfg) && s.randomRanges(finderOf(s.model, cfg))
 }
 
-// randomRanges reports whether the ranges of a calibrator come from random input.
-func (s *stored) randomRanges(calibrator string) bool {
-	if s.ranges(calibrator) != nil {
+// randomRanges reports whether ranges that are found so come from random input.
+func (s *stored) randomRanges(by finder) bool {
+	if s.ranges(by) != nil {
 		r, _ := s.model.report()
 		return r.Random
 	}
 	return s.calData.Random()
 }
 
-// calibrationData names what the ranges of a calibrator come from.
-func (s *stored) calibrationData(calibrator string) string {
-	if s.ranges(calibrator) != nil {
+// calibrationData names what ranges that are found so come from.
+func (s *stored) calibrationData(by finder) string {
+	if s.ranges(by) != nil {
 		r, _ := s.model.report()
 		return r.Data
 	}
 	return s.calData.Name()
 }
 
-// rangesFrom says where the ranges of a calibrator come from.
-func (s *stored) rangesFrom(calibrator string) string {
-	from := s.calibrationData(calibrator)
-	if s.ranges(calibrator) != nil {
+// rangesFrom says where ranges that are found so come from.
+func (s *stored) rangesFrom(by finder) string {
+	from := s.calibrationData(by)
+	if s.ranges(by) != nil {
 		return "the engine's own, found on " + from
 	}
 	return "found on " + from

@@ -40,16 +40,16 @@ func (s *survey) of(ctx context.Context, cfg config.Config) (*report.Calibration
 // make compares the calibrators that there are.
 func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, error) {
 	start := time.Now()
-	hist, err := s.calibration.hist.of(ctx, in.Collecting)
+	found, err := s.calibration.hist.of(ctx, in.Collecting)
 	if err != nil {
 		return nil, err
 	}
-	r := &report.Calibration{Active: in.Calibrator, Batches: s.calibration.items(), Random: s.calibration.data.Random()}
+	r := &report.Calibration{Active: in.By.Calibrator, Batches: s.calibration.seen(), Random: s.calibration.data.Random()}
 	var names []string
 	for _, m := range s.model.calibrators() {
 		names = append(names, m.New(m.Value, quant.Scheme{}).String())
 	}
-	if active, err := s.model.calibrators().Parse(in.Calibrator, quant.Scheme{}); err == nil {
+	if active, err := s.model.calibrators().Parse(in.By.Calibrator, quant.Scheme{}); err == nil {
 		if r.Active = active.String(); !slices.Contains(names, r.Active) {
 			names = append(names, r.Active)
 		}
@@ -69,21 +69,22 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 			}
 		}
 	}
+	typ := config.Quantization{Activations: in.By.Activations}.Scheme().DataType()
 	ranges := make([]map[string]graph.Range, len(names))
 	for i, name := range names {
-		if ranges[i], err = s.calibration.ranges.of(ctx, ranging{in.Collecting, name}); err != nil {
+		if ranges[i], err = s.calibration.ranges.of(ctx, ranging{in.Collecting, finder{name, in.By.Activations, in.By.Given}}); err != nil {
 			return nil, err
 		}
 	}
 	add := func(t *graph.Tensor, layer string) {
-		h := hist[t.Name]
+		h := found.Histograms[t.Name]
 		if h == nil || h.Count() == 0 {
 			return
 		}
 		tc := tensorCalibration(t.Name, layer, h)
 		tc.Used = used[t.Name]
 		for i := range names {
-			q := quant.Assess(h, ranges[i][t.Name], graph.I8)
+			q := quant.Assess(h, ranges[i][t.Name], typ)
 			tc.By = append(tc.By, report.CalibratorResult{
 				Amax: float32(q.AMax), Scale: float32(q.Scale), Zero: int32(q.Zero), Clip: q.Clipped, KL: q.KL, SQNR: q.SQNRdB,
 			})

@@ -34,7 +34,7 @@ func (a available) lacks(n need) string {
 		return "this is a recording already: esc leads back to the live session, which can be recorded"
 	case n == needsRecorder && !a.recordable:
 		return "this is a recording already: open the model to record another"
-	case a.snap.Refused() && slices.Contains([]need{needsRun, needsDevice, needsChoice, needsPrecision, needsCalibrator, needsPercentile}, n):
+	case a.snap.Refused() && slices.Contains([]need{needsRun, needsDevice, needsChoice, needsPrecision, needsCalibrator, needsQuantization, needsPercentile}, n):
 		return "the model is not runnable: " + a.snap.Model.NotRunnable
 	case n == needsPast && !a.undo:
 		return "nothing to undo"
@@ -48,15 +48,17 @@ func (a available) lacks(n need) string {
 		return "calibrators apply to INT8 only; press f to switch to it"
 	case n == needsCalibrator && replay:
 		return a.onlyRecorded("with "+snapshotLabel(a.snap), func(c config.Config) bool { return otherCalibrator(c, a.want) })
+	case n == needsQuantization && ownRanges(a.snap):
+		return "the model is already quantised: how is in it"
 	case n == needsChoice && ownRanges(a.snap):
 		return "the model is already quantised: its layers keep their precision"
 	case n == needsChanged && a.snap.Changed == "":
 		return "the model is as it was read: its files have not changed"
 	case n == needsJob && !a.front && !working(a.snap):
 		return "nothing is running"
-	case replay && a.front && slices.Contains([]need{needsModel, needsRun, needsDevice, needsChoice, needsPercentile}, n):
+	case replay && a.front && slices.Contains([]need{needsModel, needsRun, needsDevice, needsChoice, needsQuantization, needsPercentile}, n):
 		return inFrontReplay
-	case replay && slices.Contains([]need{needsModel, needsRun, needsDevice, needsChoice, needsPercentile}, n):
+	case replay && slices.Contains([]need{needsModel, needsRun, needsDevice, needsChoice, needsQuantization, needsPercentile}, n):
 		return inReplay
 	case n == needsDevice && a.snap.Device.Estimated:
 		return "this backend has no device: times come from a cost model, and there is nothing to measure"

@@ -33,12 +33,15 @@ func (v *sideView) Keys() []ui.Key {
 	if v.sides.weights {
 		swap = ui.K("v", "values", "the values that the layer produces")
 	}
-	return append([]ui.Key{swap}, v.shown().Keys()...)
+	return slices.Concat([]ui.Key{swap}, v.shown().Keys(), quantizationKeys(v.sides.tensors.desk))
 }
 
 func (v *sideView) Update(msg tea.Msg) tea.Cmd {
 	if isKey(msg, "v") {
 		return v.sides.swap()
+	}
+	if cmd, ok := pressQuantization(v.sides.tensors, msg); ok {
+		return cmd
 	}
 	if _, ok := msg.(*report.Snapshot); ok {
 		return tea.Batch(v.activations.Update(msg), v.weights.Update(msg))

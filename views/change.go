@@ -2,6 +2,7 @@ package views
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -52,6 +53,8 @@ func withoutSay(was, cfg config.Config) string {
 	switch {
 	case was.Calibrator != cfg.Calibrator:
 		return cfg.Calibrator + ": calibrators apply to INT8 only; press f to switch to it"
+	case !reflect.DeepEqual(was.Quantization.Full(), cfg.Quantization.Full()):
+		return "how is quantised applies to INT8 only; press f to switch to it"
 	case was.Constraints != cfg.Constraints:
 		return string(cmp.Or(cfg.Constraints, config.Prefer)) + ": it applies where the precision of a layer is set; nothing to rebuild"
 	}

@@ -116,6 +116,7 @@ type site struct {
 	into       string
 	kernels    int
 	bytes      int64
+	note       string
 	reason     string // why not; empty if it was done
 	detail     string
 	cause      string // the same at all sites that were left for one cause
@@ -140,7 +141,7 @@ func (g *graphs) find(want func(site) bool) []site {
 	}
 	for i, st := range g.snap().Passes.Steps {
 		for _, f := range st.Fired {
-			s := site{rule: f.Rule, text: f.Site, layers: f.Layers, pass: i, into: f.Into, kernels: f.KernelsSaved, bytes: f.BytesSaved}
+			s := site{rule: f.Rule, text: f.Site, layers: f.Layers, pass: i, into: f.Into, kernels: f.KernelsSaved, bytes: f.BytesSaved, note: f.Note}
 			if want(s) {
 				done = append(done, s)
 			}

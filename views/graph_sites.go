@@ -63,6 +63,8 @@ func groupLine(g *ui.Glyphs, group []site) detailLine {
 		line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: places}}
 		if text := savings(kernels, bytes); text != "" {
 			line.Spans = append(line.Spans, ui.Span{Text: ", " + strings.TrimSuffix(text, " of traffic"), Style: ui.Good})
+		} else if s.note != "" {
+			line.Spans = append(line.Spans, ui.Span{Text: ", " + s.note, Style: ui.Muted})
 		}
 	case disabled:
 		line.Mark, line.Style = g.Pause, ui.Warn
@@ -94,6 +96,8 @@ func siteLine(g *graphs, s *site) detailLine {
 		}
 		if text := savings(s.kernels, s.bytes); text != "" {
 			line.Spans = append(line.Spans, ui.Span{Text: ", " + strings.TrimSuffix(text, " of traffic"), Style: ui.Good})
+		} else if s.note != "" {
+			line.Spans = append(line.Spans, ui.Span{Text: ", " + s.note, Style: ui.Muted})
 		}
 	case disabled:
 		line.Mark, line.Style = marks.Pause, ui.Warn

@@ -26,11 +26,12 @@ const (
 	needsRecorder
 	needsPast
 	needsFuture
-	needsPrecision  // another precision to go to
-	needsCalibrator // another calibrator to go to
-	needsPercentile // the calibrator with that parameter
-	needsChanged    // a model whose files are not any more what was read
-	needsJob        // something that runs and can be stopped, or that can be left
+	needsPrecision    // another precision to go to
+	needsCalibrator   // another calibrator to go to
+	needsQuantization // a model that is quantised here
+	needsPercentile   // the calibrator with that parameter
+	needsChanged      // a model whose files are not any more what was read
+	needsJob          // something that runs and can be stopped, or that can be left
 )
 
 // desk is what a pane may ask of the workbench. A pane that changes nothing has none.

@@ -49,14 +49,18 @@ type LowerConfig struct {
 	Precision graph.DataType         // F32, F16 or I8: what the layers may compute in; for I8 rules of Policy may ask for F16
 	Ranges    map[string]graph.Range // of tensors: for I8, where a layer without stays in F32; what they show F16 not to hold stays so, too
 	Policy    quant.Policy
-	Pass      pass.Config // as for Optimize; Ledger and Supports are Lower's own
+	// Correction, if not nil, corrects the biases of what Policy has quantised.
+	Correction *Correction
+	Pass       pass.Config // as for Optimize; Ledger and Supports are Lower's own
 }
 
 // Lowered is a network for one precision and target.
 type Lowered struct {
 	Network   *graph.Network
 	Steps     []pass.Step
-	Decisions []quant.Decision // on each layer's precision
+	Decisions []quant.Decision     // on each layer's precision
+	Quantised *graph.Network       // before the passes of lowering, with Quantize and Dequantize layers; nil where none were placed
+	Shifts    map[string][]float64 // what correction added to the biases of each output channel, by source layer
 }
 
 // Lower brings an optimised network to a precision, for a target that computes what supports says.
@@ -102,10 +106,19 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 	if o.Stopped {
 		pc.Until = -1
 	}
-	l.Network, l.Steps, err = pass.Run(ctx, n, pass.Lowering(), pc)
+	if cfg.Correction != nil && slices.ContainsFunc(l.Decisions, func(d quant.Decision) bool { return d.Precision == graph.I8 }) {
+		if n, err = l.correct(ctx, cfg.Correction, o.Network, n, pc); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.Precision == graph.I8 {
+		l.Quantised = n
+	}
+	n, steps, err := pass.Run(ctx, n, pass.Lowering(), pc)
 	if err != nil {
 		return nil, err
 	}
+	l.Network, l.Steps = n, append(l.Steps, steps...)
 	l.Network.Lowered = true
 	return l, nil
 }

@@ -48,7 +48,7 @@ func TestStagesOnTheEmbeddedModel(t *testing.T) {
 	outputs := map[graph.DataType][]float32{}
 	for _, precision := range []graph.DataType{graph.F32, graph.I8} {
 		l, err := build.Lower(ctx, o, build.LowerConfig{
-			Precision: precision, Ranges: build.Ranges(hist, quant.MinMax{}), Pass: pass.Config{Shapes: env},
+			Precision: precision, Ranges: build.Ranges(hist.Histograms, quant.MinMax{}), Pass: pass.Config{Shapes: env},
 		}, run.Supports(b, env))
 		if err != nil {
 			t.Fatal(err)

@@ -13,11 +13,27 @@ import (
 // Batches are the inputs of one inference after the other, by input name.
 type Batches = iter.Seq2[map[string]graph.Value, error]
 
-// Collect runs the imported, unfused network in FP32 over all batches and returns the histogram of every real tensor
-// by its name. One collection serves every calibrator and survives every toggle, since it does not depend on what is
-// fused; its memory does not depend on the number of batches. Inputs that state names are outputs of the batch before. after is
-// called behind each batch.
-func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, state run.State, after func(done int)) (map[string]*quant.Histogram, error) {
+// Collected is what the real tensors of a network were, by name.
+type Collected struct {
+	Histograms map[string]*quant.Histogram
+	Means      map[string]*quant.Means // of channels, as products read them
+}
+
+// ChannelMeans returns the means of those tensors that have channels.
+func (c *Collected) ChannelMeans() map[string]quant.ChannelMeans {
+	list := map[string]quant.ChannelMeans{}
+	for name, m := range c.Means {
+		if of, ok := m.Of(); ok {
+			list[name] = of
+		}
+	}
+	return list
+}
+
+// Collect runs the imported, unfused network in FP32 over all batches and returns what every real tensor was. One collection serves
+// every calibrator and survives every toggle, since it does not depend on what is fused; its memory does not depend on the number
+// of batches. Inputs that state names are outputs of the batch before. after is called behind each batch.
+func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, state run.State, after func(done int)) (*Collected, error) {
 	c, l, err := unfused(ctx, n, env, b)
 	if err != nil {
 		return nil, err
@@ -25,7 +41,9 @@ func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Ba
 	defer l.Close()
 	defer c.Close()
 	p := l.Plan
-	hist := map[string]*quant.Histogram{}
+	all := &Collected{map[string]*quant.Histogram{}, map[string]*quant.Means{}}
+	axes, count := channelAxes(n), startCounters()
+	defer count.stop()
 	add := func(t *graph.Tensor, slot int) error {
 		if t.RealType() != graph.F32 && t.Type != graph.F16 {
 			return nil
@@ -34,10 +52,10 @@ func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Ba
 		if err != nil {
 			return err
 		}
-		if hist[t.Name] == nil {
-			hist[t.Name] = &quant.Histogram{}
+		if all.Histograms[t.Name] == nil {
+			all.Histograms[t.Name], all.Means[t.Name] = &quant.Histogram{}, quant.NewMeans(axes[t.Name])
 		}
-		hist[t.Name].AddValue(v, t.Range)
+		count.add(slot, tally{all.Histograms[t.Name], all.Means[t.Name], v, t.Range})
 		return nil
 	}
 	done := 0
@@ -84,7 +102,35 @@ func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Ba
 	if done == 0 {
 		return nil, fmt.Errorf("no calibration data")
 	}
-	return hist, nil
+	count.stop()
+	return all, nil
+}
+
+// channelAxes returns the axis of each tensor's channels: that along which a product reads it, else the one along which
+// products of its rank do.
+func channelAxes(n *graph.Network) map[string]int {
+	axes := map[string]int{}
+	add := func(t *graph.Tensor) {
+		axes[t.Name] = max(0, len(t.Dims)-1)
+		if len(t.Dims) > 3 {
+			axes[t.Name] = 1
+		}
+		for _, u := range t.Users {
+			if u.Op.IsProduct() && u.Inputs[0] == t {
+				axes[t.Name] = quant.ChannelAxis(u)
+				break
+			}
+		}
+	}
+	for _, t := range n.Inputs {
+		add(t)
+	}
+	for _, l := range n.Layers {
+		for _, t := range l.Outputs {
+			add(t)
+		}
+	}
+	return axes
 }
 
 // unfused returns a context that runs the network as it was imported, with the backend's best guess of tactics. The

@@ -151,6 +151,8 @@ func (p *placer) decide(layers []*graph.Layer) {
 			d.Reason = "the first layer is kept in floating point"
 		case !named && p.policy.KeepLast && last[l]:
 			d.Reason = "the last layer is kept in floating point"
+		case !named && slices.Contains(p.policy.KeepOps, l.Op.Name):
+			d.Reason = l.Op.Name + " layers are kept in floating point"
 		case sums[l] == scaling:
 			d.Reason = "it scales by the root of a sum of squares, as a normalisation does"
 		case sums[l] != apart && kindOf(l) != weighted:

@@ -136,7 +136,7 @@ func (p *placer) weightsOf(l *graph.Layer) *weights {
 	if w == nil {
 		v, _ := key.t.Const()
 		w = &weights{}
-		w.stored, w.rng = QuantizeWeights(v, key.axis)
+		w.stored, w.rng = QuantizeWeights(v, key.axis, p.policy.Weights)
 		p.weights[key] = w
 	}
 	return w

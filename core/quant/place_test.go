@@ -266,17 +266,17 @@ func TestQuantizeWeights(t *testing.T) {
 		{1, []float32{100.0 / 127, 50.0 / 127, 1}, []int8{1, -5, 0, 0, 0, 0, 127, -127, 127}},
 		{-1, []float32{1}, []int8{1, -2, 0, 0, 0, 0, 100, -50, 127}},
 	} {
-		q, r := QuantizeWeights(graph.Values(graph.F32, w, 3, 3), c.axis)
+		q, r := QuantizeWeights(graph.Values(graph.F32, w, 3, 3), c.axis, WeightRange{})
 		if fmt.Sprint(graph.View[int8](q.Data)) != fmt.Sprint(c.q) || fmt.Sprint(r.Scale) != fmt.Sprint(c.scales) || r.Zero != nil {
 			t.Errorf("axis %d: %v %v", c.axis, graph.View[int8](q.Data), r)
 		}
 	}
 	odd := []float32{float32(math.Inf(1)), float32(math.NaN()), 3, -3}
-	q, r := QuantizeWeights(graph.Values(graph.F32, odd, 4), -1)
+	q, r := QuantizeWeights(graph.Values(graph.F32, odd, 4), -1, WeightRange{})
 	if got := fmt.Sprint(graph.View[int8](q.Data)); got != "[127 0 127 -127]" {
 		t.Errorf("%s %v", got, r)
 	}
-	if q, r := QuantizeWeights(graph.NewValue(graph.F32, 0, 3), 0); q.Len() != 0 || len(r.Scale) != 0 {
+	if q, r := QuantizeWeights(graph.NewValue(graph.F32, 0, 3), 0, WeightRange{}); q.Len() != 0 || len(r.Scale) != 0 {
 		t.Errorf("empty: %v %v", q, r)
 	}
 }

@@ -6,25 +6,28 @@ import (
 	"github.com/trtui/trtui/core/graph"
 )
 
-// QuantizeWeights returns the weights as I8 with a symmetric min-max range: one scale for each index of axis, or one
-// for all if axis is negative. Weights that are all zero get a scale of 1/127, infinite ones count as the largest finite,
-// NaNs as zero.
-func QuantizeWeights(v graph.Value, axis int) (graph.Value, graph.Range) {
+// QuantizeWeights returns the weights as I8 with a symmetric range that reaches as far as by says: one scale for each index of
+// axis, or one for all if axis is negative. Weights that are all zero get a scale of 1/127, infinite ones count as the largest
+// finite, NaNs as zero.
+func QuantizeWeights(v graph.Value, axis int, by WeightRange) (graph.Value, graph.Range) {
 	x := v.Floats()
 	channels, inner := 1, max(1, len(x))
 	if axis >= 0 {
 		channels, inner = v.Dims[axis], max(1, graph.Count(v.Dims[axis+1:]))
 	}
-	amax := make([]float32, channels)
-	for i, w := range x {
-		c := i / inner % max(1, channels)
-		if a := float32(math.Abs(float64(w))); a > amax[c] && a <= math.MaxFloat32 {
-			amax[c] = a
-		}
-	}
 	r := graph.Range{Scale: make([]float32, channels), Axis: max(0, axis)}
-	for c, a := range amax {
-		r.Scale[c] = Scheme{}.Range(-float64(a), float64(a)).Scale[0]
+	var magnitudes []float32
+	for c := range r.Scale {
+		magnitudes = magnitudes[:0]
+		for at := c * inner; at < len(x); at += channels * inner {
+			for _, w := range x[at : at+inner] {
+				if a := max(w, -w); a <= math.MaxFloat32 {
+					magnitudes = append(magnitudes, a)
+				}
+			}
+		}
+		amax := by.of(magnitudes)
+		r.Scale[c] = Scheme{}.Range(-amax, amax).Scale[0]
 	}
 	q := graph.NewValue(graph.I8, v.Dims...)
 	if len(x) > 0 {

@@ -49,7 +49,7 @@ func TestAssessWeights(t *testing.T) {
 				{c.axis, q.PerChannelDB, func(c WeightChannel) float64 { return c.OwnDB }},
 				{-1, q.PerTensorDB, func(c WeightChannel) float64 { return c.SharedDB }},
 			} {
-				ints, r := QuantizeWeights(v, want.axis)
+				ints, r := QuantizeWeights(v, want.axis, WeightRange{})
 				back := r.Dequantize(ints)
 				e, _ := Compare(v.Floats(), back)
 				near(t, "all weights", want.db, e.SQNRdB, 1e-3)

@@ -190,7 +190,7 @@ func (c modelCase) lower(b run.Backend, precision graph.DataType) (*graph.Networ
 		if err != nil {
 			return nil, err
 		}
-		lc.Ranges = build.Ranges(hist, quant.MinMax{})
+		lc.Ranges = build.Ranges(hist.Histograms, quant.MinMax{})
 	}
 	l, err := build.Lower(ctx, o, lc, run.Supports(b, c.env))
 	if err != nil {

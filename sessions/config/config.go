@@ -14,6 +14,7 @@ import (
 type Config struct {
 	Precision       Precision
 	Calibrator      string              // as in quant's table: "entropy", "percentile:99.9"
+	Quantization    Quantization        `json:",omitzero"`
 	Batch           int                 // the value of unbound batch symbols; at least 1
 	Shapes          map[string][]int    `json:",omitempty" entry:"input,shape"`   // of inputs, where Batch does not say enough
 	MinShapes       map[string][]int    `json:",omitempty" entry:"input,shape"`   // of inputs, the least that the engine serves; none: Shapes
@@ -27,6 +28,14 @@ type Config struct {
 	Pin             map[string]string   `json:",omitempty" entry:"layer,tactic"`  // tactic by layer
 	Forbid          map[string][]string `json:",omitempty" entry:"layer,tactics"` // tactics by layer
 }
+
+// Default returns the configuration of a build for which nothing else was chosen.
+func Default() Config {
+	return Config{Precision: FP32, Calibrator: DefaultCalibrator, Batch: 1}
+}
+
+// DefaultCalibrator is the calibrator where none was chosen; docs/rationale/quantisation.md says why.
+const DefaultCalibrator = "mse"
 
 // Precision is the number format that a build may use for arithmetic.
 type Precision string

@@ -2,7 +2,11 @@ package config
 
 import (
 	"maps"
+	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/quant"
 )
 
 // Clone returns a copy that shares nothing with c.
@@ -12,6 +16,7 @@ func (c Config) Clone() Config {
 	}
 	c.Profiles = someShapes(c.Profiles, slices.Clone[[]int])
 	c.State = filled(maps.Clone(c.State))
+	c.Quantization = c.Quantization.clone()
 	c.Disable = slices.Clone(c.Disable)
 	c.LayerPrecisions = slices.Clone(c.LayerPrecisions)
 	c.Pin = filled(maps.Clone(c.Pin))
@@ -70,4 +75,29 @@ func flip(list []string, s string) []string {
 		return slices.Delete(list, i, i+1)
 	}
 	return append(list, s)
+}
+
+// FlipKeep keeps layers in floating point, by a word of Keep, or quantises them again.
+func (q *Quantization) FlipKeep(word string) { q.Keep = flip(q.Keep, word) }
+
+// SetRange gives a tensor the range of a scale and zero point, times a factor, to four digits.
+func (q *Quantization) SetRange(tensor string, scale float32, zero int32, by float64) {
+	s := q.Scheme()
+	r := graph.PerTensor(scale, zero)
+	lo, hi := quant.Limits(r, s.DataType())
+	if !s.Asymmetric {
+		lo, hi = -quant.AMax(r), quant.AMax(r)
+	}
+	if q.Ranges == nil {
+		q.Ranges = map[string][]float64{}
+	}
+	q.Ranges[tensor] = []float64{fourDigits(lo * by), fourDigits(hi * by)}
+}
+
+func fourDigits(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	unit := math.Pow(10, 3-math.Floor(math.Log10(math.Abs(x))))
+	return math.Round(x*unit) / unit
 }

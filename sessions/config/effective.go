@@ -10,15 +10,16 @@ import (
 )
 
 // Effective returns the configuration in one form for all that build the same engine: what has no say is empty, and what
-// can be said in several ways is said in one. A calibrator has a say only where layers may run in 8 bits and the model does
+// can be said in several ways is said in one. A calibrator, and how is quantised, has a say only where layers may run in 8 bits and the model does
 // not bring quantisation of its own, which quantized says; precisions of layers only where one of them, or that of the whole,
 // is below FP32, or where they must be obeyed; to obey or prefer only where there are such. A state is of the data, as what ranges
 // are found on is.
 func (c Config) Effective(quantized bool) Config {
 	c.Batch = max(1, c.Batch)
 	c.Calibrator = FullCalibrator(c.Calibrator)
+	c.Quantization = c.Quantization.Effective()
 	if quantized || !c.Quantizes() {
-		c.Calibrator = ""
+		c.Calibrator, c.Quantization = "", Quantization{}
 	}
 	c.LayerPrecisions = effectiveRules(c)
 	if lowest, _, err := c.Lowering(); err == nil && (c.Constraints == Ignore || lowest == graph.F32 && c.Constraints != Obey) {
@@ -75,12 +76,4 @@ func FullCalibrator(name string) string {
 		return c.String()
 	}
 	return name
-}
-
-// sorted returns the list in order, each element once; nil where there are none.
-func sorted(list []string) []string {
-	if len(list) == 0 {
-		return nil
-	}
-	return slices.Compact(slices.Sorted(slices.Values(list)))
 }

@@ -41,21 +41,27 @@ type File struct {
 // fields are the fields of a configuration file, nil where the file does not have them. Tactics are by engine layer,
 // "*" forbids one in every layer.
 type fields struct {
-	Version         *int                `json:"version"`
-	Precision       *Precision          `json:"precision"`
-	Calibrator      *string             `json:"calibrator"`
-	Batch           *int                `json:"batch"`
-	Shapes          map[string][]int    `json:"shapes"`
-	MinShapes       map[string][]int    `json:"min_shapes"`
-	MaxShapes       map[string][]int    `json:"max_shapes"`
-	Profiles        []Profile           `json:"profiles"`
-	State           map[string]string   `json:"state"`
-	Disable         []string            `json:"disable"`
-	Until           *int                `json:"passes_until"`
-	LayerPrecisions []string            `json:"layer_precisions"`
-	Constraints     *Constraints        `json:"precision_constraints"`
-	Tactics         map[string]string   `json:"tactics"`
-	ForbidTactics   map[string][]string `json:"forbid_tactics"`
+	Version         *int                  `json:"version"`
+	Precision       *Precision            `json:"precision"`
+	Calibrator      *string               `json:"calibrator"`
+	Activations     *string               `json:"activations"`
+	WeightScales    *string               `json:"weight_scales"`
+	WeightRanges    *string               `json:"weight_ranges"`
+	Keep            []string              `json:"keep"`
+	Ranges          map[string][]float64  `json:"ranges"`
+	BiasCorrection  *quant.BiasCorrection `json:"bias_correction"`
+	Batch           *int                  `json:"batch"`
+	Shapes          map[string][]int      `json:"shapes"`
+	MinShapes       map[string][]int      `json:"min_shapes"`
+	MaxShapes       map[string][]int      `json:"max_shapes"`
+	Profiles        []Profile             `json:"profiles"`
+	State           map[string]string     `json:"state"`
+	Disable         []string              `json:"disable"`
+	Until           *int                  `json:"passes_until"`
+	LayerPrecisions []string              `json:"layer_precisions"`
+	Constraints     *Constraints          `json:"precision_constraints"`
+	Tactics         map[string]string     `json:"tactics"`
+	ForbidTactics   map[string][]string   `json:"forbid_tactics"`
 }
 
 // anyLayer is the name under which a file forbids tactics in every layer; a Config has "" for it.
@@ -116,7 +122,7 @@ func (f *File) parse(data []byte, own quant.Methods) error {
 	if v := f.fields.Version; v != nil && *v != Version {
 		return fmt.Errorf("version %d is not known: this program reads %d", *v, Version)
 	}
-	return f.Over(Config{Precision: FP32, Calibrator: "entropy", Batch: 1}).Check(own...)
+	return f.Over(Default()).Check(own...)
 }
 
 // fieldNames returns the names of a struct's fields in JSON.
@@ -164,6 +170,7 @@ func (f *File) Over(base Config) Config {
 		c.Pin, c.Forbid = nil, nil
 	}
 	set(&c.Calibrator, s.Calibrator)
+	s.quantization(&c.Quantization)
 	set(&c.Batch, s.Batch)
 	set(&c.Until, s.Until)
 	if s.Constraints != nil {
@@ -208,6 +215,21 @@ func (f *File) Over(base Config) Config {
 	return c
 }
 
+// quantization sets what the fields say of quantisation.
+func (s *fields) quantization(q *Quantization) {
+	set(&q.Activations, s.Activations)
+	set(&q.WeightScales, s.WeightScales)
+	set(&q.WeightRanges, s.WeightRanges)
+	set(&q.BiasCorrection, s.BiasCorrection)
+	if s.Keep != nil {
+		q.Keep = slices.Clip(append([]string(nil), s.Keep...))
+	}
+	if s.Ranges != nil {
+		q.Ranges = filled(s.Ranges)
+	}
+	*q = q.Effective()
+}
+
 // set stores what v points to, if it points to something.
 func set[T any](to *T, v *T) {
 	if v != nil {
@@ -230,7 +252,10 @@ func Marshal(c Config) ([]byte, error) {
 	if c.Constraints == "" {
 		c.Constraints = Prefer
 	}
+	q := c.Quantization.Full()
 	s := fields{
+		Activations: &q.Activations, WeightScales: &q.WeightScales, WeightRanges: &q.WeightRanges, BiasCorrection: &q.BiasCorrection,
+		Keep: append([]string{}, q.Keep...), Ranges: q.Ranges,
 		Version: &version, Precision: &c.Precision, Calibrator: &c.Calibrator, Batch: &c.Batch, Shapes: c.Shapes, MinShapes: c.MinShapes, MaxShapes: c.MaxShapes, Profiles: append([]Profile{}, c.Profiles...),
 		State: c.State, Disable: c.Disable,
 		Until: &c.Until, LayerPrecisions: c.LayerPrecisions, Constraints: &c.Constraints, Tactics: c.Pin, ForbidTactics: map[string][]string{},
@@ -245,6 +270,9 @@ func Marshal(c Config) ([]byte, error) {
 		if *shapes == nil {
 			*shapes = map[string][]int{}
 		}
+	}
+	if s.Ranges == nil {
+		s.Ranges = map[string][]float64{}
 	}
 	for _, m := range []*map[string]string{&s.Tactics, &s.State} {
 		if *m == nil {
@@ -271,6 +299,9 @@ func (c Config) Check(own ...quant.Method) error {
 	}
 	if _, err := append(quant.Calibrators(), own...).Parse(c.Calibrator, quant.Scheme{}); err != nil {
 		return fmt.Errorf("calibrator: %w", err)
+	}
+	if err := c.Quantization.Check(); err != nil {
+		return err
 	}
 	if c.Batch < 1 || c.Batch > MaxBatch {
 		return fmt.Errorf("batch %d: want 1 to %d", c.Batch, MaxBatch)

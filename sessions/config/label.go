@@ -62,6 +62,7 @@ func (c Config) clauses() []clause {
 		what += "/" + c.Calibrator
 	}
 	list := []clause{{what, []string{what}}}
+	list = append(list, c.Quantization.clauses()...)
 	one := func(text string, said bool) {
 		if said {
 			list = append(list, clause{text, []string{text}})
@@ -92,6 +93,30 @@ func shapesClauses(c Config) []clause {
 	}
 	others.count = CountOf(len(others.items)+1, "profile", "profiles")
 	return append(list, others)
+}
+
+// clauses says how is quantised where that is not the default: one clause for each choice of an effective Quantization.
+func (q Quantization) clauses() []clause {
+	list := make([]clause, 6)
+	say := func(k int, text, format string) {
+		if text != "" {
+			text = fmt.Sprintf(format, text)
+			list[k] = clause{text, []string{text}}
+		}
+	}
+	say(0, q.Activations, "%s")
+	say(1, q.WeightScales, "weights per %s")
+	say(2, q.WeightRanges, "weights by %s")
+	say(3, string(q.BiasCorrection), "bias correction %s")
+	for _, k := range q.Keep {
+		list[4].items = append(list[4].items, k+" kept")
+	}
+	list[4].count = strings.Join(list[4].items, ", ")
+	for _, name := range slices.Sorted(maps.Keys(q.Ranges)) {
+		list[5].items = append(list[5].items, fmt.Sprintf("%s from %g to %g", name, q.Ranges[name][0], q.Ranges[name][1]))
+	}
+	list[5].count = CountOf(len(q.Ranges), "range", "ranges") + " given"
+	return list
 }
 
 // precisionClauses says which layers have a precision of their own: one clause for each precision, and one for rules

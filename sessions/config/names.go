@@ -19,7 +19,7 @@ func lastPass() int { return len(pass.Standard()) + len(pass.Lowering()) }
 // passes beside the standard ones.
 func RuleNames(own ...pass.Pass) []string {
 	var names []string
-	for _, p := range slices.Concat(pass.Standard(), pass.Lowering(), own) {
+	for _, p := range slices.Concat(pass.Standard(), pass.Calibrated(), pass.Lowering(), own) {
 		for _, name := range append([]string{p.Name}, p.Rules...) {
 			if !slices.Contains(names, name) {
 				names = append(names, name)

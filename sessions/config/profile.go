@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -59,19 +58,4 @@ func (p Profile) items() [][]string {
 // TimesText writes a shape as --shapes takes it.
 func TimesText(dims []int) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(dims), "[]"), " ", "x")
-}
-
-// someOf returns the map with what one makes of its values, without those that are empty; nil where none is left.
-func someOf[V any](m map[string]V, one func(V) V) map[string]V {
-	var some map[string]V
-	for k, v := range m {
-		if v = one(v); reflect.ValueOf(v).Len() == 0 {
-			continue
-		}
-		if some == nil {
-			some = map[string]V{}
-		}
-		some[k] = v
-	}
-	return some
 }

@@ -76,6 +76,7 @@ type FiredSite struct {
 	Into         string // the layer that came of it; empty if they were removed
 	KernelsSaved int    `output:"layers_saved"` // layers that were not needed any more, less those that took their place
 	BytesSaved   int64  `output:"saved_bytes"`
+	Note         string `json:",omitempty"` // what changed, where layers and bytes do not tell
 }
 
 // MissedSite is a rewrite that was looked at and not done.
@@ -139,7 +140,7 @@ func (p *Passes) rows(add AddRow) error {
 			return err
 		}
 		for _, f := range st.Fired {
-			if err := add("sites", i+1, f.Rule, f.Site, 1, OrNull(f.Into), f.KernelsSaved, f.BytesSaved, nil, nil); err != nil {
+			if err := add("sites", i+1, f.Rule, f.Site, 1, OrNull(f.Into), f.KernelsSaved, f.BytesSaved, nil, OrNull(f.Note)); err != nil {
 				return err
 			}
 		}

@@ -52,8 +52,14 @@ func (w *Rewrite) Replace(l *graph.Layer, op *graph.Op, attrs any, inputs ...*gr
 // in their place.
 func (w *Rewrite) Eliminate(l, instead *graph.Layer) { w.r.drop(l, Eliminated, instead) }
 
+// Fail ends the run of the table with an error.
+func (w *Rewrite) Fail(err error) { w.r.failed = err }
+
 // Candidate is a place where a rule may apply.
 type Candidate struct{ c *candidate }
+
+// Layers returns the source layers of the candidate's place, which stay the same whatever else is fused.
+func (c *Candidate) Layers() []string { return c.c.site.Layers }
 
 // Enabled reports whether rule and place are switched on, and records a miss if not.
 func (c *Candidate) Enabled() bool { return c.c.enabled() }
@@ -68,6 +74,9 @@ func (c *Candidate) Supported(l *graph.Layer) bool { return c.c.supported(l) }
 func (c *Candidate) Miss(reason Reason, format string, args ...any) bool {
 	return c.c.miss(reason, format, args...)
 }
+
+// Note says what a rewrite that fires changes, where layers and bytes do not tell.
+func (c *Candidate) Note(format string, args ...any) { c.c.note = fmt.Sprintf(format, args...) }
 
 // Fire records that the candidate's layers have been replaced by those given, which may be some of them, and returns true. A
 // single one stands for all of them and is named after them.

@@ -81,7 +81,7 @@ func (c *Config) has(l *graph.Layer) error {
 // check returns an error for a rule that no pass has.
 func (c *Config) check() error {
 	known := map[string]bool{}
-	for _, p := range slices.Concat(Standard(), Lowering(), c.Extra) {
+	for _, p := range slices.Concat(Standard(), Calibrated(), Lowering(), c.Extra) {
 		known[p.Name] = true
 		for _, rule := range p.Rules {
 			known[rule] = true

@@ -117,6 +117,7 @@ type candidate struct {
 	instead *graph.Layer   // where nothing does: the layer that computes the same anyway
 	apart   bool           // what stands in their place does not stand for all of the members
 	saved   int
+	note    string
 }
 
 // candidate returns the candidate of a rule on some layers.
@@ -269,7 +270,7 @@ func (r *rewrite) record() []Fired {
 		return holders[l.From[0]]
 	}
 	for _, c := range r.fired {
-		f := Fired{Site: c.site, Members: c.members, KernelsSaved: len(c.layers) - len(c.into), BytesSaved: c.saved}
+		f := Fired{Site: c.site, Members: c.members, KernelsSaved: len(c.layers) - len(c.into), BytesSaved: c.saved, Note: c.note}
 		if len(c.into) > 0 {
 			f.Into = holder(c.into[0])
 		} else if c.instead != nil {

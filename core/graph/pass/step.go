@@ -29,6 +29,8 @@ type Fired struct {
 	// BytesSaved is the activation traffic that is gone: bytes of activations that the layers read and wrote before,
 	// less those after, at the shapes of Config.Shapes. It is negative for a rewrite that prepares another one.
 	BytesSaved int
+	// Note says what changed where neither layers nor bytes tell, as by how much biases moved; empty elsewhere.
+	Note string
 }
 
 // Missed is a candidate that was left as it is.

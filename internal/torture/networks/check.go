@@ -285,7 +285,7 @@ func (c *check) lower(b run.Backend, o *build.Optimized, cfg pass.Config) (*buil
 		if err != nil {
 			return nil, err
 		}
-		lc.Ranges = build.Ranges(hist, kind)
+		lc.Ranges = build.Ranges(hist.Histograms, kind)
 	}
 	return build.Lower(c.ctx, o, lc, run.Supports(b, c.env))
 }

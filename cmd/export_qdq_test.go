@@ -1,0 +1,118 @@
+package cmd
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/testdata"
+)
+
+// ortScript runs a model on raw images, item by item, by ONNX Runtime as the model is written, and writes the raw outputs.
+const ortScript = `
+import sys, numpy as np, onnxruntime as rt
+o = rt.SessionOptions()
+o.graph_optimization_level = rt.GraphOptimizationLevel.ORT_DISABLE_ALL
+s = rt.InferenceSession(sys.argv[1], o, providers=["CPUExecutionProvider"])
+x = np.fromfile(sys.argv[2], np.float32).reshape(int(sys.argv[4]), 1, 1, int(sys.argv[5]), int(sys.argv[5]))
+np.concatenate([s.run(None, {"image": i})[0] for i in x]).tofile(sys.argv[3])
+`
+
+// TestExportQuantised writes the embedded model as configurations quantise it: read again it loses what the engine loses, and so it
+// does in ONNX Runtime, where TRTUI_PYTHON names a Python with it.
+func TestExportQuantised(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the embedded model")
+	}
+	const items = 3
+	dir := t.TempDir()
+	file, raw, made := filepath.Join(dir, "q.onnx"), filepath.Join(dir, "in.raw"), filepath.Join(dir, "out.raw")
+	images := testdata.TestImages().Batch(0, items)
+	if err := os.WriteFile(raw, graph.Bytes(images), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	source, err := onnx.Parse(graph.Ops(), "digits", testdata.Model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	outputs := func(n *graph.Network) (all []float32) {
+		for i := range items {
+			x := testdata.TestImages().Batch(i, i+1)
+			out, err := n.Eval(t.Context(), map[string]graph.Value{"image": graph.Values(graph.F32, x, 1, 1, testdata.Padded, testdata.Padded)}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, out["probabilities"].F32()...)
+		}
+		return all
+	}
+	want := outputs(source)
+	for _, flags := range []string{"", "--activations symmetric:u8 --weight-ranges mse --keep first,Gemm --bias-correction fast"} {
+		args := strings.Fields(flags)
+		command(t, 0, append([]string{"export", "--qdq", "-o", file, "-q"}, args...)...)
+		f, err := onnx.Open(graph.Ops(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := outputs(f.Network)
+		out, _ := command(t, 0, append([]string{"eval", "--precision", "int8", "--calibrator", "mse", "--items", fmt.Sprint(items), "--timing-cache", "none", "--format", "json"}, args...)...)
+		var eval struct {
+			Rows []struct {
+				SQNR float64 `json:"sqnr_db"`
+			}
+		}
+		if err := json.Unmarshal([]byte(out), &eval); err != nil {
+			t.Fatal(err)
+		}
+		ours := eval.Rows[len(eval.Rows)-1].SQNR
+		if db := distance(want, got); math.Abs(db-ours) > 0.1 {
+			t.Errorf("%q: %.2f dB, the engine %.2f", flags, db, ours)
+		}
+		python := os.Getenv("TRTUI_PYTHON")
+		if python == "" {
+			continue
+		}
+		if text, err := exec.CommandContext(t.Context(), python, "-c", ortScript, file, raw, made, fmt.Sprint(items), fmt.Sprint(testdata.Padded)).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		data, err := os.ReadFile(made)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs := make([]float32, len(data)/4)
+		for i := range theirs {
+			theirs[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+		}
+		if db := distance(want, theirs); math.Abs(db-ours) > 0.1 {
+			t.Errorf("%q: %.2f dB in ONNX Runtime, the engine %.2f", flags, db, ours)
+		}
+	}
+	for says, args := range map[string][]string{
+		"leave --optimized out":         {"--qdq", "--optimized"},
+		"is not quantised":              {"--qdq", "--precision", "fp32"},
+		"no tensor \"none\"":            {"--qdq", "--range", "none=1"},
+		"--activations \"both\": want ": {"--qdq", "--activations", "both"},
+	} {
+		if _, text := command(t, exitFailure, append([]string{"export", "-o", file, "-q"}, args...)...); !strings.Contains(text, says) {
+			t.Errorf("trtui export %v says %q, want %q", args, text, says)
+		}
+	}
+}
+
+// distance returns the signal of want to what got differs from it, in dB.
+func distance(want, got []float32) float64 {
+	var signal, noise float64
+	for i, w := range want {
+		signal += float64(w) * float64(w)
+		noise += math.Pow(float64(w)-float64(got[i]), 2)
+	}
+	return 10 * math.Log10(signal/noise)
+}

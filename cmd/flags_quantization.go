@@ -1,0 +1,93 @@
+package cmd
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+)
+
+// quantizationFlags say how layers in 8 bits are quantised, beside --calibrator.
+type quantizationFlags struct {
+	config.Quantization
+	correction string
+	ranges     []string
+	path       string
+	file       *sessions.CalibrationFile // that is at path, once it was read
+}
+
+func (q *quantizationFlags) define(f *pflag.FlagSet) {
+	def := config.DefaultQuantization()
+	f.StringVar(&q.Activations, "activations", def.Activations, "`SCHEME` of activations in int8: "+orList(config.Schemes()))
+	f.StringVar(&q.WeightScales, "weight-scales", def.WeightScales, "one scale of weights for each output `channel`, or one for all of a layer's: channel or tensor")
+	f.StringVar(&q.WeightRanges, "weight-ranges", def.WeightRanges, "`KIND` of the ranges of weights: minmax, mse or percentile[:P]")
+	f.StringSliceVar(&q.Keep, "keep", nil, "`LAYERS` that stay in floating point: first, last, or all of an op, as in first,Gemm; by name: --layer-precisions")
+	f.StringArrayVar(&q.ranges, "range", nil, "range of a tensor in place of the calibrator's, as `TENSOR=AMAX` or TENSOR=LEAST:LARGEST; may be repeated")
+	f.StringVar(&q.path, "ranges", "", "`FILE` of trtui calibrate -o: its ranges, or with --calibrator those which that finds by its histograms; no data is needed")
+	f.StringVar(&q.correction, "bias-correction", string(def.BiasCorrection), "what biases take back of rounding: off, fast (of weights, by the means of activations) or exact (of activations too, layer by layer on the calibration data)")
+}
+
+// asked returns what the flags and their defaults say; calibrated: a calibrator was given.
+func (q *quantizationFlags) asked(calibrated bool) (r config.Quantization, err error) {
+	r = q.Quantization
+	if q.path != "" && q.file == nil {
+		if q.file, err = sessions.ReadCalibration(q.path); err != nil {
+			return r, err
+		}
+	}
+	if q.file != nil && !(calibrated && q.file.HasHistograms()) {
+		r.Ranges = q.file.Ranges()
+	}
+	r.BiasCorrection = quant.BiasCorrection(q.correction)
+	for _, text := range q.ranges {
+		name, lo, hi, err := parseRange(text)
+		if err != nil {
+			return r, err
+		}
+		if r.Ranges == nil {
+			r.Ranges = map[string][]float64{}
+		}
+		r.Ranges[name] = []float64{lo, hi}
+	}
+	if err = r.Check(); err != nil {
+		err = fmt.Errorf("--%s", strings.ReplaceAll(err.Error(), "_", "-"))
+	}
+	return r.Effective(), err
+}
+
+// parseRange reads TENSOR=AMAX or TENSOR=LEAST:LARGEST; a name may hold further equals signs.
+func parseRange(text string) (name string, lo, hi float64, err error) {
+	wrong := fmt.Errorf("--range %q: want TENSOR=AMAX or TENSOR=LEAST:LARGEST, with zero between them", text)
+	at := strings.LastIndexByte(text, '=')
+	if at < 1 {
+		return "", 0, 0, wrong
+	}
+	least, largest, both := strings.Cut(text[at+1:], ":")
+	if !both {
+		least, largest = "-"+least, least
+	}
+	if lo, err = strconv.ParseFloat(least, 64); err != nil {
+		return "", 0, 0, wrong
+	}
+	if hi, err = strconv.ParseFloat(largest, 64); err != nil || !(lo <= 0 && hi >= 0 && lo < hi) {
+		return "", 0, 0, wrong
+	}
+	return text[:at], lo, hi, nil
+}
+
+// over sets what flags were given for.
+func (q *quantizationFlags) over(g *configFlags, to *config.Quantization, asked config.Quantization) {
+	given(g, "activations", &to.Activations, asked.Activations)
+	given(g, "weight-scales", &to.WeightScales, asked.WeightScales)
+	given(g, "weight-ranges", &to.WeightRanges, asked.WeightRanges)
+	given(g, "keep", &to.Keep, asked.Keep)
+	if g.changed("range", "ranges") {
+		to.Ranges = asked.Ranges
+	}
+	given(g, "bias-correction", &to.BiasCorrection, asked.BiasCorrection)
+}

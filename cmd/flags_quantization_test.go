@@ -1,0 +1,49 @@
+package cmd
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+)
+
+// TestQuantizationFlags reads the flags that say how is quantised, over the defaults and over what an engine was built with.
+func TestQuantizationFlags(t *testing.T) {
+	built := engine(t, config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1, Quantization: config.Quantization{Activations: "symmetric", Keep: []string{"last"}}})
+	for _, c := range []struct {
+		args  string
+		model *sessions.Model
+		want  config.Quantization
+	}{
+		{"", &sessions.Model{}, config.Quantization{}},
+		{"--activations asymmetric --bias-correction exact", &sessions.Model{}, config.Quantization{}},
+		{"--activations symmetric:u8 --bias-correction fast --weight-scales tensor --weight-ranges percentile --keep first,Gemm", &sessions.Model{},
+			config.Quantization{Activations: "symmetric:u8", BiasCorrection: "fast", WeightScales: "tensor", WeightRanges: "percentile:99.9", Keep: []string{"Gemm", "first"}}},
+		{"--range a=b=2 --range x:0=-1:3.5", &sessions.Model{}, config.Quantization{Ranges: map[string][]float64{"a=b": {-2, 2}, "x:0": {-1, 3.5}}}},
+		{"", built, config.Quantization{Activations: "symmetric", Keep: []string{"last"}}},
+		{"--activations asymmetric --bias-correction off", built, config.Quantization{BiasCorrection: "off", Keep: []string{"last"}}},
+	} {
+		got, err := parsed(t, c.args).configFor(c.model)
+		if err != nil || !reflect.DeepEqual(got.Quantization, c.want) {
+			t.Errorf("%q: %+v, %v, want %+v", c.args, got.Quantization, err, c.want)
+		}
+	}
+	for args, want := range map[string]string{
+		"--activations i8":         "--activations \"i8\": want symmetric",
+		"--activations symmetric:": "the type is i8 or u8",
+		"--weight-scales row":      "--weight-scales \"row\": want channel or tensor",
+		"--weight-ranges entropy":  "want minmax, mse, percentile",
+		"--keep Conf":              "did you mean \"Conv\"",
+		"--bias-correction on":     "--bias-correction \"on\": want off, fast or exact",
+		"--range x":                "want TENSOR=AMAX",
+		"--range x=1:2":            "with zero between them",
+		"--range x=nan":            "with zero between them",
+		"--range x=-3":             "with zero between them",
+	} {
+		if err := parsed(t, args).check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", args, err, want)
+		}
+	}
+}

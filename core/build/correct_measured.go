@@ -1,0 +1,193 @@
+package build
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/quant"
+)
+
+// measured returns what biases lack by what products read when both networks run, n with its biases corrected so far. Where that
+// brings the outputs no nearer to those of the float network, on the same items, it returns what rounding of weights alone takes,
+// and where not even that does, none, and why: means that are moved back may move more that counts, as where most of an image is
+// one background whose error stands for all.
+func (c *corrector) measured(n *graph.Network, tasks []task) (shifts map[string][]float64, worse string, err error) {
+	c.items = min(heldItems(c.before, c.Replay.Env), heldItems(n, c.Replay.Env))
+	real, err := c.Replay.stage(c.ctx, c.items)
+	if err != nil {
+		return nil, "", err
+	}
+	exact, err := c.layerByLayer(n, tasks, real)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := real.finish(c.before, compared(c.before)); err != nil {
+		return nil, "", err
+	}
+	fast := c.shiftsBy(tasks, nil)
+	least, errs := 0, make([]float64, 3)
+	kinds := []map[string][]float64{exact, fast, {}}
+	for i, kind := range kinds {
+		if errs[i], err = c.errorWith(n, tasks, kind, real); err != nil {
+			return nil, "", err
+		}
+		if errs[i] < errs[least] {
+			least = i
+		}
+	}
+	if least == 2 {
+		return kinds[2], fmt.Sprintf("the outputs on the calibration data are nearer to FP32 without, at %.1f dB; with it %.1f dB", decibels(errs[2]), decibels(errs[0])), nil
+	}
+	return kinds[least], "", nil
+}
+
+// compared returns the tensors by which networks are compared: the outputs, or what Softmax makes them of, since probabilities near
+// 0 and 1 tell little.
+func compared(n *graph.Network) []*graph.Tensor {
+	list := slices.Clone(n.Outputs)
+	for i, t := range list {
+		if l := t.Producer; l != nil && l.Op == graph.Softmax && l.Epilogue.IsIdentity() && l.Inputs[0].Producer != nil {
+			list[i] = l.Inputs[0]
+		}
+	}
+	return list
+}
+
+// decibels returns the ratio of signal to noise of a noise by signal.
+func decibels(noise float64) float64 { return -10 * math.Log10(max(noise, 1e-20)) }
+
+// layerByLayer returns the shifts of all tasks, those before a layer being added before it runs, and sets the tasks' means.
+func (c *corrector) layerByLayer(n *graph.Network, tasks []task, real *staged) (map[string][]float64, error) {
+	trial, open, err := c.trial(n, tasks, nil)
+	if err != nil {
+		return nil, err
+	}
+	quantised, err := c.Replay.stage(c.ctx, c.items)
+	if err != nil {
+		return nil, err
+	}
+	shifts, means := map[string][]float64{}, map[string][]float64{}
+	for len(open) > 0 {
+		ready, later := first(trial, open)
+		read, err := c.read(trial, ready, real, quantised)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(shifts, c.shiftsBy(ready, read))
+		for _, t := range ready {
+			means[t.key()] = t.mean
+			if shift := shifts[t.key()]; shift != nil {
+				t.AddBias(trial, shift)
+			}
+		}
+		open = later
+		if c.Replay.Progress != nil {
+			c.Replay.Progress(len(tasks)-len(open), len(tasks))
+		}
+	}
+	for i, t := range tasks {
+		tasks[i].mean = means[t.key()]
+	}
+	return shifts, nil
+}
+
+// read returns the means of what layers of the quantised network read, and sets those of the float network.
+func (c *corrector) read(n *graph.Network, ready []task, real, quantised *staged) ([][]float64, error) {
+	var names []string
+	for _, t := range ready {
+		names = append(names, t.Layer().Name)
+	}
+	want, err := real.means(c.before, names)
+	if err != nil {
+		return nil, err
+	}
+	got, err := quantised.means(n, names)
+	if err != nil {
+		return nil, err
+	}
+	var read [][]float64
+	for i, name := range names {
+		w, _ := want[name].Of()
+		g, _ := got[name].Of()
+		ready[i].mean, read = w.Mean, append(read, g.Mean)
+	}
+	return read, nil
+}
+
+// trial returns a copy of n with shifts in its biases, and the tasks for it.
+func (c *corrector) trial(n *graph.Network, tasks []task, shifts map[string][]float64) (*graph.Network, []task, error) {
+	n = n.Clone()
+	copies := slices.Clone(tasks)
+	for i, t := range tasks {
+		name := t.Layer().Name
+		p, err := quant.NewProduct(n.Layer(name), c.before.Layer(name), c.env)
+		if err != nil {
+			return nil, nil, fmt.Errorf("layer %s: %w", name, err)
+		}
+		copies[i].Product = p
+		if shift := shifts[t.key()]; len(shift) == p.Channels() {
+			p.AddBias(n, shift)
+		}
+	}
+	return n, copies, nil
+}
+
+// errorWith returns the squared error of the outputs by their square, the sum over outputs, of n with shifts in its biases.
+func (c *corrector) errorWith(n *graph.Network, tasks []task, shifts map[string][]float64, real *staged) (float64, error) {
+	trial, _, err := c.trial(n, tasks, shifts)
+	if err != nil {
+		return 0, err
+	}
+	s, err := c.Replay.stage(c.ctx, c.items)
+	if err != nil {
+		return 0, err
+	}
+	got, want := compared(trial), compared(c.before)
+	if err := s.finish(trial, got); err != nil {
+		return 0, err
+	}
+	var sum float64
+	for o := range want {
+		var signal, noise float64
+		for i := range s.held {
+			a, b := real.held[i][want[o].Name].Floats(), s.held[i][got[o].Name].Floats()
+			for k := range min(len(a), len(b)) {
+				w, d := float64(a[k]), float64(a[k])-float64(b[k])
+				if square := w * w; square <= math.MaxFloat64 && d*d <= math.MaxFloat64 {
+					signal, noise = signal+square, noise+d*d
+				}
+			}
+		}
+		if signal > 0 {
+			sum += noise / signal
+		}
+	}
+	return sum, nil
+}
+
+// first returns the tasks that depend on no other one, and the others.
+func first(n *graph.Network, tasks []task) (ready, later []task) {
+	open := map[*graph.Layer]bool{}
+	for _, t := range tasks {
+		open[t.Layer()] = true
+	}
+	behind := map[*graph.Tensor]bool{} // tensors that depend on an open layer
+	waits := map[*graph.Layer]bool{}
+	for _, l := range n.Layers {
+		waits[l] = slices.ContainsFunc(l.Inputs, func(t *graph.Tensor) bool { return behind[t] })
+		for _, t := range l.Outputs {
+			behind[t] = waits[l] || open[l]
+		}
+	}
+	for _, t := range tasks {
+		if waits[t.Layer()] {
+			later = append(later, t)
+		} else {
+			ready = append(ready, t)
+		}
+	}
+	return ready, later
+}

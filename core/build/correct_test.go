@@ -1,0 +1,160 @@
+package build_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels/cpu"
+)
+
+// residual is a network of products that see every place of their inputs alike, so that means are exact: pointwise
+// convolutions around a sum, a mean over all pixels, and a matrix product.
+func residual(t *testing.T, rnd *rand.Rand) *graph.Network {
+	n := graph.NewNetwork("residual")
+	add := func(name string, op *graph.Op, attrs any, in ...*graph.Tensor) *graph.Tensor {
+		l, err := n.Add(name, op, attrs, in, name+"_out")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.Outputs[0]
+	}
+	random := func(name string, dims ...int) *graph.Tensor {
+		x := make([]float32, graph.Count(dims))
+		for i := range x {
+			x[i] = float32(rnd.NormFloat64()+0.3) / float32(math.Sqrt(float64(dims[1])))
+		}
+		return n.AddConst(name, graph.Values(graph.F32, x, dims...))
+	}
+	conv := func(name string, x *graph.Tensor, out, in int) *graph.Tensor {
+		return add(name, graph.Conv, graph.ConvAttrs{Group: 1}, x, random(name+"_w", out, in, 1, 1))
+	}
+	eltwise := func(name string, op graph.EltOp, in ...*graph.Tensor) *graph.Tensor {
+		p := graph.Unary(op)
+		if len(in) == 2 {
+			p = graph.Binary(op)
+		}
+		return add(name, graph.Pointwise, graph.Elementwise{Program: p}, in...)
+	}
+	x := n.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(6), graph.Const(6))
+	a := eltwise("relu1", graph.EltRelu, conv("conv1", x, 16, 3))
+	b := eltwise("relu2", graph.EltRelu, conv("conv2", a, 16, 16))
+	c := eltwise("relu3", graph.EltRelu, eltwise("sum", graph.EltAdd, conv("conv3", b, 16, 16), a))
+	p := add("flatten", graph.Flatten, graph.FlattenAttrs{Axis: 1}, add("mean", graph.AveragePool, graph.PoolAttrs{Kernel: []int{6, 6}}, c))
+	n.MarkOutput(add("gemm", graph.Gemm, graph.GemmAttrs{Alpha: 1, Beta: 1}, p, random("gemm_w", 16, 10)))
+	return n
+}
+
+// TestCorrectBias compares the means of an INT8 network's outputs with those of FP32, by the layers' own definition: rounding
+// to few levels moves them, correcting biases brings them back, and going layer by layer brings them nearly to what they were.
+func TestCorrectBias(t *testing.T) {
+	ctx, rnd := context.Background(), rand.New(rand.NewPCG(3, 4))
+	n := residual(t, rnd)
+	var items []map[string]graph.Value
+	for range 40 {
+		x := make([]float32, 3*36)
+		for i := range x {
+			x[i] = float32(rnd.ExpFloat64() - 0.4)
+		}
+		items = append(items, map[string]graph.Value{"x": graph.Values(graph.F32, x, 1, 3, 6, 6)})
+	}
+	batches := func(yield func(map[string]graph.Value, error) bool) {
+		for _, in := range items {
+			if !yield(in, nil) {
+				return
+			}
+		}
+	}
+	b := cpu.Open(1)
+	defer b.Close()
+	env := map[string]int{"batch": 1}
+	found, err := build.Collect(ctx, n, env, b, batches, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := build.Optimize(ctx, n, pass.Config{Shapes: env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	means := func(n *graph.Network) []float64 {
+		m := quant.NewMeans(1)
+		for _, in := range items {
+			out, err := n.Eval(ctx, in, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.AddValue(out["gemm_out"], graph.Range{})
+		}
+		c, _ := m.Of()
+		return c.Mean
+	}
+	want := means(n)
+	ranges := map[string]graph.Range{}
+	reach := func(share float64) {
+		for name, h := range found.Histograms {
+			ranges[name] = quant.Scheme{Asymmetric: true}.Range(float64(h.Min())*share, float64(h.Max())*share)
+		}
+	}
+	reach(1)
+	lower := func(c *build.Correction, disable ...string) (off float64, steps []pass.Step) {
+		l, err := build.Lower(ctx, o, build.LowerConfig{
+			Precision: graph.I8, Ranges: ranges, Correction: c, Pass: pass.Config{Shapes: env, DisableRules: disable},
+			Policy: quant.Policy{Scheme: quant.Scheme{Asymmetric: true}, PerTensor: true},
+		}, run.Supports(b, env))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for c, v := range means(l.Network) {
+			off = max(off, math.Abs(v-want[c]))
+		}
+		return off, l.Steps
+	}
+	corrected := func(steps []pass.Step) *pass.Step {
+		i := slices.IndexFunc(steps, func(s pass.Step) bool { return s.Pass == "correct-biases" })
+		if i < 0 {
+			return nil
+		}
+		return &steps[i]
+	}
+	none, steps := lower(nil)
+	if corrected(steps) != nil {
+		t.Error("biases are corrected that were to stay")
+	}
+	fast, steps := lower(&build.Correction{Means: found.ChannelMeans()})
+	if s := corrected(steps); s == nil || len(s.Fired) != 4 || s.Fired[0].Note == "" {
+		t.Errorf("fast: %+v", s)
+	}
+	if fast >= none {
+		t.Errorf("outputs' means are off by %g; corrected %g", none, fast)
+	}
+	reach(0.5) // so that activations are clipped, of which fast knows nothing
+	if none, _ = lower(nil); none < 0.1 {
+		t.Errorf("clipped, outputs' means are off by %g: nothing is tested", none)
+	}
+	layers := 0
+	replay := &build.Replay{Backend: b, Env: env, Batches: batches, Items: len(items), Progress: func(done, of int) { layers = done }}
+	exact, steps := lower(&build.Correction{Replay: replay})
+	if s := corrected(steps); s == nil || len(s.Fired) != 4 || layers != 4 {
+		t.Errorf("exact: %+v, %d layers", s, layers)
+	}
+	if exact > none/1000 {
+		t.Errorf("clipped, outputs' means are off by %g; corrected exactly %g", none, exact)
+	}
+	off, steps := lower(&build.Correction{Replay: replay}, "bias-correction")
+	if s := corrected(steps); s == nil || len(s.Fired) != 0 || len(s.Missed) != 4 || off != none {
+		t.Errorf("switched off: %+v, off by %g, not %g", s, off, none)
+	}
+	if _, err := build.Lower(ctx, o, build.LowerConfig{
+		Precision: graph.I8, Ranges: ranges, Pass: pass.Config{Shapes: env},
+		Correction: &build.Correction{Replay: &build.Replay{Backend: b, Env: env, Batches: func(func(map[string]graph.Value, error) bool) {}}},
+	}, run.Supports(b, env)); err == nil {
+		t.Error("biases are corrected on no data")
+	}
+}

@@ -1,0 +1,24 @@
+package pass
+
+// CorrectBias returns the pass that takes back, in the biases of quantised products, what quantisation does to their means. It
+// runs between Standard and Lowering, on the network in which layers have been quantised; run has the numbers, which this
+// package knows nothing of.
+func CorrectBias(run func(*Rewrite)) Pass { return calibrated(biasCorrection, run) }
+
+// BiasCorrection is the rule of CorrectBias.
+const BiasCorrection = "bias-correction"
+
+// biasCorrection has one rule, whose places are the layers that are corrected.
+var biasCorrection = Pass{
+	Name:  "correct-biases",
+	Doc:   "the bias of a product takes back what quantisation adds to the mean of each output channel",
+	Rules: []string{BiasCorrection},
+}
+
+// Calibrated returns the passes that change numbers by what calibration found. Their run is [CorrectBias]'s.
+func Calibrated() []Pass { return []Pass{biasCorrection} }
+
+func calibrated(p Pass, run func(*Rewrite)) Pass {
+	p.run = func(r *rewrite) { run(&Rewrite{r, p.Name, p.Rules}) }
+	return p
+}

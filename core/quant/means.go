@@ -1,0 +1,142 @@
+package quant
+
+import (
+	"math"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// Means are the means of a tensor's channels over the other axes and all batches: what a product expects at its input. The
+// zero value is empty; it is not safe for concurrent use.
+type Means struct {
+	axis   int       // of the channels
+	sums   []float64 // by channel, of the finite values
+	counts []uint64  // of them
+	uneven bool      // the number of channels differs between batches, so that there are none
+}
+
+// maxChannels bounds the channels that have means.
+const maxChannels = 1 << 20
+
+// ChannelAxis returns the axis of input 0 of a product along which its elements meet different weights.
+func ChannelAxis(l *graph.Layer) int {
+	rank := len(l.Inputs[0].Dims)
+	if a, ok := l.Attrs.(graph.GemmAttrs); ok && a.TransA {
+		return 0
+	}
+	if l.Op.Class == graph.ClassConvolution {
+		return 1
+	}
+	return rank - 1
+}
+
+// NewMeans returns means of channels along an axis.
+func NewMeans(axis int) *Means { return &Means{axis: axis} }
+
+// AddValue adds the real numbers of a tensor; integers need r to be set. Values that are not finite are left out.
+func (m *Means) AddValue(v graph.Value, r graph.Range) {
+	if m.uneven || m.axis < 0 || m.axis >= len(v.Dims) {
+		m.uneven = true
+		return
+	}
+	channels := v.Dims[m.axis]
+	if m.sums == nil && channels <= maxChannels {
+		m.sums, m.counts = make([]float64, channels), make([]uint64, channels)
+	}
+	if channels != len(m.sums) {
+		m.uneven = true
+		return
+	}
+	real := graph.ToReal(v, r)
+	x := real.Floats()
+	inner := graph.Count(v.Dims[m.axis+1:])
+	if inner == 1 {
+		m.addRows(x)
+		return
+	}
+	for c := 0; len(x) >= inner && inner > 0; c = (c + 1) % channels {
+		sum, n := sumFinite(x[:inner])
+		m.sums[c] += sum
+		m.counts[c] += n
+		x = x[inner:]
+	}
+}
+
+// addRows adds values of which neighbours are of different channels.
+func (m *Means) addRows(x []float32) {
+	for channels := len(m.sums); channels > 0 && len(x) >= channels; x = x[channels:] {
+		for c, v := range x[:channels] {
+			if d := v - v; d == 0 {
+				m.sums[c] += float64(v)
+				m.counts[c]++
+			}
+		}
+	}
+}
+
+// sumFinite returns the sum of the finite values and their number.
+func sumFinite(x []float32) (sum float64, n uint64) {
+	var a, b float64
+	for i := 0; i+1 < len(x); i += 2 {
+		a += float64(x[i])
+		b += float64(x[i+1])
+	}
+	if len(x)%2 == 1 {
+		a += float64(x[len(x)-1])
+	}
+	if sum = a + b; !math.IsNaN(sum) && !math.IsInf(sum, 0) {
+		return sum, uint64(len(x))
+	}
+	sum = 0
+	for _, v := range x {
+		if v-v == 0 {
+			sum += float64(v)
+			n++
+		}
+	}
+	return sum, n
+}
+
+// Merge adds what o has counted.
+func (m *Means) Merge(o *Means) {
+	switch {
+	case o.uneven || m.axis != o.axis || m.sums != nil && o.sums != nil && len(m.sums) != len(o.sums):
+		m.uneven = true
+	case o.sums == nil:
+	case m.sums == nil:
+		m.sums, m.counts = append([]float64(nil), o.sums...), append([]uint64(nil), o.counts...)
+	default:
+		for c := range m.sums {
+			m.sums[c] += o.sums[c]
+			m.counts[c] += o.counts[c]
+		}
+	}
+}
+
+// ChannelMeans are the means of a tensor's channels.
+type ChannelMeans struct {
+	Axis int       // of the channels
+	Mean []float64 // of each
+}
+
+// MeansOf returns means that are as known.
+func MeansOf(c ChannelMeans) *Means {
+	m := &Means{axis: c.Axis, sums: append([]float64{}, c.Mean...), counts: make([]uint64, len(c.Mean))}
+	for i := range m.counts {
+		m.counts[i] = 1
+	}
+	return m
+}
+
+// Of returns the mean of each channel, 0 where no finite value was seen; ok is false where there are no channels, or not always
+// as many.
+func (m *Means) Of() (c ChannelMeans, ok bool) {
+	if m.uneven || m.sums == nil {
+		return c, false
+	}
+	c = ChannelMeans{m.axis, make([]float64, len(m.sums))}
+	for i, s := range m.sums {
+		c.Mean[i] = s / float64(max(1, m.counts[i]))
+	}
+	return c, true
+}

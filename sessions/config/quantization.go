@@ -1,0 +1,211 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/quant"
+)
+
+// Quantization says how layers that run in 8 bits are quantised, beside the calibrator that finds the ranges of their
+// activations. What it leaves open is as [DefaultQuantization] has it; see [Quantization.Full].
+type Quantization struct {
+	Activations    string               `json:",omitempty"`                      // see ParseScheme
+	WeightScales   string               `json:",omitempty"`                      // one of WeightScales
+	WeightRanges   string               `json:",omitempty"`                      // see quant.ParseWeightRange
+	Keep           []string             `json:",omitempty"`                      // layers that stay in floating point: first, last and names of ops
+	Ranges         map[string][]float64 `json:",omitempty" entry:"tensor,range"` // of activations, least and largest, in place of the calibrator's
+	BiasCorrection quant.BiasCorrection `json:",omitempty"`                      // empty: off
+}
+
+// Schemes are what Quantization.Activations may be.
+func Schemes() []string { return []string{"symmetric", "asymmetric", "symmetric:u8", "asymmetric:u8"} }
+
+// WeightRanges are the kinds of Quantization.WeightRanges.
+func WeightRanges() []string { return quant.WeightRanges() }
+
+// BiasCorrections are what Quantization.BiasCorrection may be.
+func BiasCorrections() []quant.BiasCorrection { return quant.BiasCorrections() }
+
+// WeightScales are what Quantization.WeightScales may be.
+func WeightScales() []string { return []string{"channel", "tensor"} }
+
+// DefaultQuantization returns how is quantised where nothing else was chosen; docs/rationale/quantisation.md says why.
+func DefaultQuantization() Quantization {
+	return Quantization{Activations: "asymmetric", WeightScales: "channel", WeightRanges: "minmax", BiasCorrection: quant.CorrectExact}
+}
+
+// ParseScheme returns the scheme that a text names: symmetric or asymmetric, with :i8, which is the default, or :u8 behind it.
+func ParseScheme(text string) (s quant.Scheme, err error) {
+	form, typ, typed := strings.Cut(text, ":")
+	switch form {
+	case "symmetric":
+	case "asymmetric":
+		s.Asymmetric = true
+	default:
+		return s, fmt.Errorf("activations %q: want %s", text, strings.Join(Schemes(), ", "))
+	}
+	switch {
+	case !typed || typ == "i8":
+	case typ == "u8":
+		s.Type = graph.U8
+	default:
+		return s, fmt.Errorf("activations %q: the type is i8 or u8", text)
+	}
+	return s, nil
+}
+
+// LegacyQuantization returns how programs quantised of whose time a configuration says nothing of it.
+func LegacyQuantization() Quantization {
+	return Quantization{Activations: "symmetric", WeightScales: "channel", WeightRanges: "minmax", BiasCorrection: quant.CorrectOff}
+}
+
+// Scheme returns the form of the ranges of activations; the zero Scheme where Check finds an error.
+func (q Quantization) Scheme() quant.Scheme {
+	s, _ := ParseScheme(q.Full().Activations)
+	return s
+}
+
+// IsZero reports whether q says nothing.
+func (q Quantization) IsZero() bool { return reflect.ValueOf(q).IsZero() }
+
+// clone returns a copy that shares nothing with q.
+func (q Quantization) clone() Quantization {
+	q.Keep = slices.Clone(q.Keep)
+	q.Ranges = someOf(q.Ranges, slices.Clone[[]float64])
+	return q
+}
+
+// Full returns q with what it leaves open as it is by default, in one form for all that quantise alike.
+func (q Quantization) Full() Quantization {
+	def := DefaultQuantization()
+	q.Activations = cmp.Or(q.Activations, def.Activations)
+	if s, err := ParseScheme(q.Activations); err == nil {
+		q.Activations = schemeName(s)
+	}
+	q.WeightScales = cmp.Or(q.WeightScales, def.WeightScales)
+	q.WeightRanges = cmp.Or(q.WeightRanges, def.WeightRanges)
+	if r, err := quant.ParseWeightRange(q.WeightRanges); err == nil {
+		q.WeightRanges = r.String()
+	}
+	q.Keep = sorted(q.Keep)
+	q.Ranges = someOf(q.Ranges, func(r []float64) []float64 { return r })
+	q.BiasCorrection = cmp.Or(q.BiasCorrection, def.BiasCorrection)
+	return q
+}
+
+// schemeName writes a scheme as ParseScheme reads it.
+func schemeName(s quant.Scheme) string {
+	name := "symmetric"
+	if s.Asymmetric {
+		name = "asymmetric"
+	}
+	if s.DataType() == graph.U8 {
+		name += ":u8"
+	}
+	return name
+}
+
+// Effective returns q in one form for all that quantise alike: what is as by default is empty.
+func (q Quantization) Effective() Quantization {
+	q = q.Full()
+	def := DefaultQuantization()
+	for _, c := range []struct{ to, def *string }{{&q.Activations, &def.Activations}, {&q.WeightScales, &def.WeightScales}, {&q.WeightRanges, &def.WeightRanges}} {
+		if *c.to == *c.def {
+			*c.to = ""
+		}
+	}
+	if q.BiasCorrection == def.BiasCorrection {
+		q.BiasCorrection = ""
+	}
+	return q
+}
+
+// Check returns an error for what no network can be quantised with, by the names that files have for it.
+func (q Quantization) Check() error {
+	if _, err := ParseScheme(q.Full().Activations); err != nil {
+		return err
+	}
+	if q.WeightScales != "" && !slices.Contains(WeightScales(), q.WeightScales) {
+		return fmt.Errorf("weight_scales %q: want channel or tensor", q.WeightScales)
+	}
+	if q.WeightRanges != "" {
+		if _, err := quant.ParseWeightRange(q.WeightRanges); err != nil {
+			return fmt.Errorf("weight_ranges: %w", err)
+		}
+	}
+	for _, k := range q.Keep {
+		if _, err := parseKeep(k); err != nil {
+			return err
+		}
+	}
+	if q.BiasCorrection != "" && !slices.Contains(quant.BiasCorrections(), q.BiasCorrection) {
+		return fmt.Errorf("bias_correction %q: want off, fast or exact", q.BiasCorrection)
+	}
+	for _, name := range slices.Sorted(maps.Keys(q.Ranges)) {
+		if err := CheckRange(q.Ranges[name]); err != nil {
+			return fmt.Errorf("ranges: %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// CheckRange returns an error for what is no least and largest value.
+func CheckRange(r []float64) error {
+	if len(r) != 2 || !(r[0] <= 0 && r[1] >= 0 && r[0] < r[1]) || r[0] < -math.MaxFloat32 || r[1] > math.MaxFloat32 {
+		return fmt.Errorf("%v: want the least and the largest value, which have zero between them", r)
+	}
+	return nil
+}
+
+// parseKeep returns the op that a word of Keep names; none for first and last.
+func parseKeep(word string) (*graph.Op, error) {
+	if word == "first" || word == "last" {
+		return nil, nil
+	}
+	ops := graph.Ops()
+	if op := ops.Named(word); op != nil {
+		return op, nil
+	}
+	names := []string{"first", "last"}
+	for _, op := range ops.All() {
+		names = append(names, op.Name)
+	}
+	return nil, fmt.Errorf("keep %s: want first, last or the name of an op%s", Quoted(word), DidYouMean(word, names))
+}
+
+// Policy returns what the quantiser is told beside the layers' precisions.
+func (q Quantization) Policy() (quant.Policy, error) {
+	if err := q.Check(); err != nil {
+		return quant.Policy{}, err
+	}
+	q = q.Full()
+	p := quant.Policy{Scheme: q.Scheme(), PerTensor: q.WeightScales == "tensor"}
+	p.Weights, _ = quant.ParseWeightRange(q.WeightRanges)
+	for _, k := range q.Keep {
+		switch op, _ := parseKeep(k); {
+		case op != nil:
+			p.KeepOps = append(p.KeepOps, op.Name)
+		case k == "first":
+			p.KeepFirst = true
+		default:
+			p.KeepLast = true
+		}
+	}
+	return p, nil
+}
+
+// Given returns the ranges that were given by hand.
+func (q Quantization) Given() map[string]graph.Range {
+	s, given := q.Scheme(), map[string]graph.Range{}
+	for name, r := range q.Ranges {
+		given[name] = s.Range(r[0], r[1])
+	}
+	return given
+}

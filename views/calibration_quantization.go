@@ -1,0 +1,106 @@
+package views
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/ui"
+)
+
+// quantizationKeys change how is quantised, on every pane of the calibration screen.
+func quantizationKeys(d desk) []ui.Key {
+	return []ui.Key{
+		when(d, needsQuantization, ui.K("A", "", "next scheme of activations: symmetric or asymmetric, i8 or u8")),
+		when(d, needsQuantization, ui.K("B", "", "next bias correction: off, fast, exact")),
+		when(d, needsQuantization, ui.K("Q", "quantisation", "all choices of how is quantised")),
+		when(d, needsQuantization, ui.Key{Keys: []string{"<", ">"}, Long: "narrow / widen the range of the tensor under the cursor by a tenth"}),
+		when(d, needsQuantization, ui.K("=", "", "leave the range of the tensor under the cursor to the calibrator again")),
+	}
+}
+
+// pressQuantization handles quantizationKeys; ok is false for other keys.
+func pressQuantization(v *tensorsView, msg tea.Msg) (cmd tea.Cmd, ok bool) {
+	edit := func(f func(*config.Quantization)) tea.Cmd {
+		return v.desk.Change(func(c *config.Config) { f(&c.Quantization); c.Quantization = c.Quantization.Effective() })
+	}
+	switch now := v.desk.Want().Quantization.Full(); {
+	case isKey(msg, "A"):
+		return edit(func(q *config.Quantization) { q.Activations = after(config.Schemes(), now.Activations) }), true
+	case isKey(msg, "B"):
+		return edit(func(q *config.Quantization) {
+			q.BiasCorrection = after(config.BiasCorrections(), now.BiasCorrection)
+		}), true
+	case isKey(msg, "Q"):
+		return chooseQuantization(now, edit), true
+	case isKey(msg, "<"):
+		return v.scaleRange(0.9, edit), true
+	case isKey(msg, ">"):
+		return v.scaleRange(1/0.9, edit), true
+	case isKey(msg, "="):
+		return v.freeRange(edit), true
+	}
+	return nil, false
+}
+
+// after returns what follows one of a list, the first behind the last.
+func after[T comparable](list []T, one T) T { return list[(slices.Index(list, one)+1)%len(list)] }
+
+// chooseQuantization asks for one of all the choices; those that are made have a mark.
+func chooseQuantization(now config.Quantization, edit func(func(*config.Quantization)) tea.Cmd) tea.Cmd {
+	var items []string
+	var edits []func(*config.Quantization)
+	add := func(on bool, what string, f func(*config.Quantization)) {
+		mark := "  "
+		if on {
+			mark = "* "
+		}
+		items, edits = append(items, mark+what), append(edits, f)
+	}
+	for _, s := range config.Schemes() {
+		add(now.Activations == s, "activations "+s, func(q *config.Quantization) { q.Activations = s })
+	}
+	for _, s := range config.WeightScales() {
+		add(now.WeightScales == s, "weights with a scale for each "+s, func(q *config.Quantization) { q.WeightScales = s })
+	}
+	for _, r := range config.WeightRanges() {
+		add(strings.HasPrefix(now.WeightRanges, r), "ranges of weights by "+r, func(q *config.Quantization) { q.WeightRanges = r })
+	}
+	for _, b := range config.BiasCorrections() {
+		add(now.BiasCorrection == b, "bias correction "+string(b), func(q *config.Quantization) { q.BiasCorrection = b })
+	}
+	for _, k := range []string{"first", "last"} {
+		add(slices.Contains(now.Keep, k), "the "+k+" layers in floating point", func(q *config.Quantization) { q.FlipKeep(k) })
+	}
+	for _, name := range slices.Sorted(maps.Keys(now.Ranges)) {
+		add(true, fmt.Sprintf("range of %s from %.4g to %.4g", name, now.Ranges[name][0], now.Ranges[name][1]), func(q *config.Quantization) { delete(q.Ranges, name) })
+	}
+	return ui.Open(&ui.Choice{Name: "Quantisation", Items: items, Active: -1, Pick: func(i int) tea.Cmd { return edit(edits[i]) }})
+}
+
+// scaleRange gives the tensor under the cursor a range by hand: the one it has, scaled.
+func (v *tensorsView) scaleRange(by float64, edit func(func(*config.Quantization)) tea.Cmd) tea.Cmd {
+	t := v.tensor()
+	at := -1
+	if t != nil {
+		at = slices.Index(v.report.Calibrators, v.report.Active)
+	}
+	if at < 0 || at >= len(t.By) || t.By[at].Scale == 0 {
+		return say(ui.Warn, "no tensor with a range is under the cursor")
+	}
+	r := t.By[at]
+	return edit(func(q *config.Quantization) { q.SetRange(t.Tensor, r.Scale, r.Zero, by) })
+}
+
+// freeRange leaves the range of the tensor under the cursor to the calibrator again.
+func (v *tensorsView) freeRange(edit func(func(*config.Quantization)) tea.Cmd) tea.Cmd {
+	t := v.tensor()
+	if t == nil || v.desk.Want().Quantization.Ranges[t.Tensor] == nil {
+		return say(ui.Plain, "the range of the tensor under the cursor is the calibrator's")
+	}
+	return edit(func(q *config.Quantization) { delete(q.Ranges, t.Tensor) })
+}
