@@ -128,4 +128,9 @@ add("Softmax", "Softmax", [a], 1, dict(axis=2), now=dict(axis=2))
 add("TopK", "TopK", [x], 1, dict(k=2, axis=1), outputs=2, now=dict(k=2, axis=1))
 add("ReduceMean", "ReduceMean", [a], 1, dict(axes=[1, 2], keepdims=0), now=dict(axes=[1, 2], keepdims=0))
 
+x = real(1, 3, 4, 5)
+for op, attrs in (("Affine", dict(alpha=2.0, beta=0.5)), ("Affine", {}), ("Scale", dict(scale=2.0)), ("ImageScaler", dict(scale=2.0, bias=[1.0, 2.0, -3.0])),
+                  ("ParametricSoftplus", dict(alpha=2.0, beta=0.5)), ("ScaledTanh", dict(alpha=2.0, beta=0.5)), ("Crop", dict(border=[1, 0, 2, 1])), ("Crop", dict(border=[1, 2, 0, 0], scale=[2, 3]))):
+    add(f"{op} on trial {len(attrs)}", op, [x], 6, attrs, now=attrs, set=6, converter=False)  # ONNX Runtime has kept these
+
 print("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]")
