@@ -8,7 +8,7 @@ import "fmt"
 func Composites() []*Composite {
 	var list []*Composite
 	for _, family := range []map[string]func(*Definition, *Node) ([]*Tensor, error){
-		onnxComposites, microsoftImages, microsoftNorms, microsoftActivations, microsoftProducts, microsoftAttentions, microsoftQuantised,
+		onnxComposites, onnxExperimental, microsoftImages, microsoftNorms, microsoftActivations, microsoftProducts, microsoftAttentions, microsoftQuantised,
 	} {
 		for name, f := range family {
 			list = append(list, &Composite{Onnx: name, Import: f})

@@ -48,7 +48,7 @@ func checkLook(t *testing.T, b []byte) {
 // FuzzParse checks that whatever the bytes are, Parse returns an error or a network that prints, is consistent and can
 // be evaluated, without a panic.
 func FuzzParse(f *testing.F) {
-	for _, c := range slices.Concat(readNodes(f, "testdata/nodes.json"), readNodes(f, "testdata/microsoft.json")) {
+	for _, c := range slices.Concat(readNodes(f, "testdata/nodes.json"), readNodes(f, "testdata/microsoft.json"), readNodes(f, "testdata/older.json"), readNodes(f, "testdata/narrow.json")) {
 		f.Add(c.model(f, false))
 	}
 	for _, c := range controlCases(f) {

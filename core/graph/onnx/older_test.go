@@ -15,6 +15,11 @@ func TestOlder(t *testing.T) {
 		covered[c.Op] = true
 		t.Run(c.Name, func(t *testing.T) { c.evaluate(t, false) })
 	}
+	for _, op := range []string{"Affine", "Crop", "ImageScaler", "ParametricSoftplus", "Scale", "ScaledTanh"} {
+		if !covered[op] {
+			t.Errorf("no case of %s", op)
+		}
+	}
 	for op := range older {
 		if graph.Ops().Onnx("", op) != nil && !covered[op] {
 			t.Errorf("no case of %s", op)

@@ -130,4 +130,9 @@ add("ReduceMean", "ReduceMean", [a], 1, dict(axes=[1, 2], keepdims=0), now=dict(
 for op, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
     add(op, op, [real(3, 2, 4), real(1, 2 * gates, 4), real(1, 2 * gates, 2)], 1, dict(hidden_size=2, output_sequence=1), consts=[1, 2], outputs=2, now=dict(hidden_size=2))
 
+x = real(1, 3, 4, 5)
+for op, attrs in (("Affine", dict(alpha=2.0, beta=0.5)), ("Affine", {}), ("Scale", dict(scale=2.0)), ("ImageScaler", dict(scale=2.0, bias=[1.0, 2.0, -3.0])),
+                  ("ParametricSoftplus", dict(alpha=2.0, beta=0.5)), ("ScaledTanh", dict(alpha=2.0, beta=0.5)), ("Crop", dict(border=[1, 0, 2, 1])), ("Crop", dict(border=[1, 2, 0, 0], scale=[2, 3]))):
+    add(f"{op} on trial {len(attrs)}", op, [x], 6, attrs, now=attrs, set=6, converter=False)  # ONNX Runtime has kept these
+
 print("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]")
