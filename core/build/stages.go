@@ -56,7 +56,7 @@ func (r *Replay) Tee(n *graph.Network, batches Batches) Batches {
 const (
 	heldBytes  = 256 << 20
 	fewestHeld = 4
-	mostHeld   = 256
+	mostHeld   = 128
 )
 
 // staged runs a network on several items at once, as far as it is asked to go: what comes later may be changed in between.
