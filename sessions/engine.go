@@ -6,7 +6,6 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
@@ -124,14 +123,4 @@ func (m *Model) planned(cfg config.Config) *graph.Network {
 // own quantisation.
 func (m *Model) needsCalibration(cfg config.Config) bool {
 	return cfg.Quantizes() && !m.Quantized && m.planned(cfg) == nil
-}
-
-// sameCalibrator reports whether two texts name one calibrator, as "percentile" and "percentile:99.99" do.
-func sameCalibrator(all quant.Methods, a, b string) bool {
-	x, err := all.Parse(a, quant.Scheme{})
-	if err != nil {
-		return a == b
-	}
-	y, err := all.Parse(b, quant.Scheme{})
-	return err == nil && x.String() == y.String()
 }

@@ -86,7 +86,7 @@ func start(dst, src []float64, at int) {
 func (e *recurrentEval) add(sum, x, weights []float64, gate, which int) {
 	for j := range sum {
 		row := gate*e.Hidden + j
-		if e.bias != nil && len(e.bias) > 0 {
+		if len(e.bias) > 0 {
 			sum[j] += e.bias[which*e.Gates*e.Hidden+row]
 		}
 		for k, w := range weights[row*len(x):][:len(x)] {

@@ -176,9 +176,7 @@ func (r *rewrite) moveOut(l *graph.Layer, body *graph.Network, x *graph.Layer) {
 		moved.Outputs = append(moved.Outputs, y)
 	}
 	r.net.Insert(moved)
-	for _, t := range body.Release(x) {
-		body.Inputs = append(body.Inputs, t)
-	}
+	body.Inputs = append(body.Inputs, body.Release(x)...)
 	body.Prune()
 	l.SetBodies([]*graph.Network{body})
 	l.SetInputs(append(slices.Clone(l.Inputs), moved.Outputs...))
