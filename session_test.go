@@ -298,3 +298,39 @@ func TestSessionsSideBySide(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestCountedOutputs: an output that has as many elements as the data say is as long as they are, for each run.
+func TestCountedOutputs(t *testing.T) {
+	d := trtui.Define("counted")
+	x := d.Input("x", graph.F32, graph.Const(12))
+	places := d.NonZero(d.Relu(x))
+	d.Output("places", places)
+	d.Output("values", d.Exp(d.Gather(x, d.Squeeze(places, 0), 0)))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := built(t, n, trtui.Options{})
+	s := session(t, e, trtui.SessionOptions{})
+	for count := range 13 {
+		in := trtui.Inputs{"x": graph.NewValue(graph.F32, 12)}
+		for i := range 12 {
+			in["x"].F32()[i] = float32(i-12+count) + 0.5
+		}
+		out, err := s.Run(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := reference(t, n, in)
+		if !slices.Equal(out["places"].Dims, []int{1, count}) || !slices.Equal(out["places"].I64(), want["places"].I64()) {
+			t.Errorf("%d: places %v %v", count, out["places"].Dims, out["places"].I64())
+		}
+		if !slices.EqualFunc(out["values"].F32(), want["values"].F32(), func(a, b float32) bool { return math.Abs(float64(a-b)) <= 1e-5*float64(b) }) {
+			t.Errorf("%d: values %v, want %v", count, out["values"].F32(), want["values"].F32())
+		}
+		most := s.NewOutputs()
+		if err := s.RunInto(t.Context(), in, most); (err == nil) != (count == 12) {
+			t.Errorf("%d: into memory for the most: %v", count, err)
+		}
+	}
+}

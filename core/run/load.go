@@ -19,6 +19,7 @@ type Loaded struct {
 	constants kernels.Mem      // of all kernels, on devices with memory of their own
 	scratch   []int            // workspace beyond the plan's, by step; nil for none
 	shapes    *shapes          // those at other extents; nil where the plan has but one
+	apart     bool             // it is a plan of its own, whose tensors lie elsewhere
 }
 
 // Load binds the plan's kernels on backend. A tactic that the backend does not have is an error that wraps

@@ -138,7 +138,11 @@ func (l *Loaded) bindAt(env map[string]int) (*Loaded, error) {
 		if p, err = NewPlan(context.Background(), l.Plan.Network, env, l.backend, BestGuess); err != nil {
 			return nil, err
 		}
-		return Load(context.Background(), p, l.backend)
+		at, err := Load(context.Background(), p, l.backend)
+		if err == nil {
+			at.apart = true
+		}
+		return at, err
 	}
 	at := &Loaded{Plan: p, backend: l.backend, kernels: make([]kernels.Kernel, len(p.Steps))}
 	for i := range p.Steps {
@@ -241,16 +245,25 @@ func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
 			env[s.Name] = s.Value
 		}
 	}
-	at, err := c.base.at(env)
+	f, err := c.frameAt(env)
 	if err != nil {
 		return err
+	}
+	c.enter(f)
+	return nil
+}
+
+// frameAt returns the context's frame at values of the symbols: one that it keeps, or a new one.
+func (c *ExecutionContext) frameAt(env map[string]int) (*frame, error) {
+	at, err := c.base.at(env)
+	if err != nil {
+		return nil, err
 	}
 	for i, f := range c.frames {
 		if f.loaded == at.Loaded {
 			c.base.release(at)
 			c.frames = append(slices.Delete(c.frames, i, i+1), f)
-			c.enter(f)
-			return nil
+			return f, nil
 		}
 	}
 	arena, io := c.arena, c.io
@@ -269,7 +282,7 @@ func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
 			c.base.backend.Free(m)
 		}
 		c.base.release(at)
-		return fmt.Errorf("memory of activations: %w", err)
+		return nil, fmt.Errorf("memory of activations: %w", err)
 	}
 	f := c.newFrame(at, arena, io)
 	f.own = own
@@ -280,15 +293,19 @@ func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
 	}
 	c.frames = append(c.frames, f)
 	if len(c.frames) > maxFrames {
-		c.frames[0].close(c.base)
-		c.frames = slices.Delete(c.frames, 0, 1)
+		i := slices.IndexFunc(c.frames, func(f *frame) bool { return f != c.start && f != c.frame })
+		c.frames[i].close(c.base)
+		c.frames = slices.Delete(c.frames, i, i+1)
 	}
-	c.enter(f)
-	return nil
+	return f, nil
 }
 
 // enter goes on at a frame.
 func (c *ExecutionContext) enter(f *frame) {
+	c.restart()
+	if c.start != nil {
+		c.start = f
+	}
 	if c.frame == f {
 		return
 	}
