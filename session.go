@@ -63,8 +63,9 @@ func (e *Engine) NewSession(o SessionOptions) (*Session, error) {
 var ErrBusy = errors.New("the session is running already; give each goroutine a session of its own, or call Wait first")
 
 // Run computes the outputs for the given inputs, one for each of [Engine.Inputs], of its type, and of its shape or of shapes
-// that one of [Engine.Profiles] takes. The outputs are new. It ends with ctx, with its error: on the CPU after the layer that is
-// running, on a GPU before it begins.
+// that one of [Engine.Profiles] takes. The outputs are new; an extent that depends on the data, such as the number of boxes that
+// are selected, is what it is for these. It ends with ctx, with its error: on the CPU after the layer that is running, on a GPU
+// before it begins.
 func (s *Session) Run(ctx context.Context, in Inputs) (Outputs, error) {
 	if !s.take() {
 		return nil, ErrBusy
@@ -72,6 +73,12 @@ func (s *Session) Run(ctx context.Context, in Inputs) (Outputs, error) {
 	defer s.release()
 	if err := s.follow(in); err != nil {
 		return nil, err
+	}
+	if s.context.Counts() {
+		if err := s.run(ctx, in, Outputs{}); err != nil {
+			return nil, err
+		}
+		return s.context.Outputs()
 	}
 	out := s.NewOutputs()
 	if err := s.run(ctx, in, out); err != nil {
@@ -94,7 +101,8 @@ func (s *Session) NewOutputs() Outputs {
 
 // RunInto is [Session.Run] that writes the outputs named in out into the caller's memory there; it need not name all of
 // them. On the CPU, memory that begins at a multiple of 64 bytes, as [NewValue] returns it, is read and written in place:
-// nothing is copied. Other memory is copied. The caller must not touch it until RunInto returns.
+// nothing is copied. Other memory is copied. The caller must not touch it until RunInto returns. An output with an extent that
+// depends on the data fits only where that is as large as it can be, which is what [Engine.Outputs] says; Run gives it as it is.
 func (s *Session) RunInto(ctx context.Context, in Inputs, out Outputs) error {
 	if !s.take() {
 		return ErrBusy

@@ -298,3 +298,81 @@ func TestSessionsSideBySide(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestCountedOutputs: an output that has as many elements as the data say is as long as they are, for each run.
+func TestCountedOutputs(t *testing.T) {
+	d := trtui.Define("counted")
+	x := d.Input("x", graph.F32, graph.Const(12))
+	places := d.NonZero(d.Relu(x))
+	d.Output("places", places)
+	d.Output("values", d.Exp(d.Gather(x, d.Squeeze(places, 0), 0)))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := built(t, n, trtui.Options{})
+	s := session(t, e, trtui.SessionOptions{})
+	for count := range 13 {
+		in := trtui.Inputs{"x": graph.NewValue(graph.F32, 12)}
+		for i := range 12 {
+			in["x"].F32()[i] = float32(i-12+count) + 0.5
+		}
+		out, err := s.Run(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := reference(t, n, in)
+		if !slices.Equal(out["places"].Dims, []int{1, count}) || !slices.Equal(out["places"].I64(), want["places"].I64()) {
+			t.Errorf("%d: places %v %v", count, out["places"].Dims, out["places"].I64())
+		}
+		if !slices.EqualFunc(out["values"].F32(), want["values"].F32(), func(a, b float32) bool { return math.Abs(float64(a-b)) <= 1e-5*float64(b) }) {
+			t.Errorf("%d: values %v, want %v", count, out["values"].F32(), want["values"].F32())
+		}
+		most := s.NewOutputs()
+		if err := s.RunInto(t.Context(), in, most); (err == nil) != (count == 12) {
+			t.Errorf("%d: into memory for the most: %v", count, err)
+		}
+	}
+}
+
+// TestCountedProfiles: extents that are counted go with several profiles, and with a loop over what was selected.
+func TestCountedProfiles(t *testing.T) {
+	d := trtui.Define("counted")
+	x := d.Input("x", graph.F32, graph.Symbol("n"))
+	values := d.Gather(x, d.Squeeze(d.NonZero(d.Relu(x)), 0), 0)
+	// The number of iterations is not known beforehand: the loop stays one.
+	trips := d.Cast(d.Add(d.Reduce(graph.ReduceSum, d.Mul(values, values), true, 0), d.Constant("one", graph.Values(graph.F32, []float32{1.25}, 1))), graph.I64)
+	y := d.Loop(trips, nil, []*graph.Tensor{values}, func(b *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
+		return nil, []*graph.Tensor{b.Tanh(v[0])}
+	})
+	d.Output("y", d.Sigmoid(y[0]))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(n int) map[string][]int { return map[string][]int{"x": {n}} }
+	e := built(t, n, trtui.Options{Profiles: []trtui.Profile{{Min: of(1), Opt: of(4), Max: of(4)}, {Min: of(5), Opt: of(12), Max: of(40)}}})
+	s := session(t, e, trtui.SessionOptions{})
+	for round := range 2 {
+		for _, length := range []int{3, 12, 4, 40, 1, 5} {
+			for count := 0; count <= length; count += 1 + length/5 {
+				in := trtui.Inputs{"x": graph.NewValue(graph.F32, length)}
+				for i := range length {
+					in["x"].F32()[i] = float32(count-i) / 16
+				}
+				out, err := s.Run(t.Context(), in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := reference(t, n, in)["y"]
+				near := func(a, b float32) bool { return math.Abs(float64(a-b)) <= 1e-5 }
+				if got := out["y"]; !slices.Equal(got.Dims, want.Dims) || !slices.EqualFunc(got.F32(), want.F32(), near) {
+					t.Errorf("round %d, %d of %d: %v %v, want %v %v", round, count, length, got.Dims, got.F32(), want.Dims, want.F32())
+				}
+				if most := s.NewOutputs()["y"].Dims; most[0] != length {
+					t.Errorf("%d of %d: there is room for %v", count, length, most)
+				}
+			}
+		}
+	}
+}

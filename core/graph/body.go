@@ -227,6 +227,9 @@ func (r *bodyRun) shape(in []Value) error {
 		}
 	}
 	if r.at == nil {
+		if err := r.body.checkCountless(); err != nil {
+			return err
+		}
 		r.at = r.body
 	}
 	at, err := inferBody(r.at, now)

@@ -48,8 +48,18 @@ func (d *Definition) DeformColumns(x, offset, mask *Tensor, a DeformAttrs) *Tens
 	return d.Layer(DeformColumns, a, x, offset, mask)
 }
 
-// NonZero adds the indices of the elements of x that are not 0, which must follow from constants.
-func (d *Definition) NonZero(x *Tensor) *Tensor { return d.Layer(NonZero, nil, x) }
+// NonZero adds the indices of the elements of x that are not 0.
+func (d *Definition) NonZero(x *Tensor) *Tensor {
+	return d.Layer(NonZero, NonZeroAttrs{d.countOf(NonZero)}, x)
+}
+
+// countOf returns the symbol of what the next layer counts.
+func (d *Definition) countOf(op *Op) string {
+	if d.name != "" {
+		return countSymbol(d.name)
+	}
+	return countSymbol(d.fresh(op.Name))
+}
 
 // Unique adds the elements of x that differ, or slices along an axis: with where each first occurs, which of them each of x is, and
 // how often each occurs. x must follow from constants.
@@ -59,7 +69,10 @@ func (d *Definition) Unique(x *Tensor, a UniqueAttrs) (y, first, inverse, counts
 }
 
 // NonMaxSuppression adds item, class and box of what is selected of boxes [N,B,4] by scores [N,C,B]: at most so many for a class, that
-// overlap by no more than a share and have more than a score. All must follow from constants; score may be nil.
+// overlap by no more than a share and have more than a score, which may be nil.
 func (d *Definition) NonMaxSuppression(boxes, scores, most, overlap, score *Tensor, a NonMaxSuppressionAttrs) *Tensor {
+	if a.Count == "" {
+		a.Count = d.countOf(NonMaxSuppression)
+	}
 	return d.Layer(NonMaxSuppression, a, boxes, scores, most, overlap, score)
 }

@@ -278,7 +278,8 @@ func (n *Network) BindSome(env map[string]int, shapes map[string][]int) (map[str
 	return n.BindShapes(all)
 }
 
-// BindShapes returns the values that the symbols of the inputs' dims have for the given shapes.
+// BindShapes returns the values that the symbols of the inputs' dims have for the given shapes, and those that stand for counts
+// the largest that they can have.
 func (n *Network) BindShapes(shapes map[string][]int) (map[string]int, error) {
 	env := map[string]int{}
 	for _, t := range n.Inputs {
@@ -302,5 +303,5 @@ func (n *Network) BindShapes(shapes map[string][]int) (map[string]int, error) {
 			}
 		}
 	}
-	return env, nil
+	return n.Counts(env), nil
 }

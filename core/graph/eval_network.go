@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/trtui/trtui/internal/host"
@@ -62,6 +63,7 @@ type evaluation struct {
 	env     map[string]int
 	values  map[*Tensor]Value
 	uses    map[*Tensor]int
+	counts  bool // extents were counted: what follows may not fit
 }
 
 func (e *evaluation) value(t *Tensor) Value {
@@ -79,6 +81,11 @@ func (e *evaluation) layer(l *Layer) ([]Value, error) {
 			in[i] = e.value(t)
 		}
 	}
+	if e.counts {
+		if err := l.CheckShapes(e.env); err != nil {
+			return nil, err
+		}
+	}
 	for i, t := range l.Outputs {
 		var err error
 		if out[i], err = allocate(t, e.env); err != nil {
@@ -93,10 +100,30 @@ func (e *evaluation) layer(l *Layer) ([]Value, error) {
 	if err := l.Eval(in, out); err != nil {
 		return nil, err
 	}
+	if c, ok := l.Counted(); ok {
+		e.count(c, l, out)
+	}
 	for i, t := range l.Outputs {
 		e.values[t] = out[i]
 	}
 	return out, nil
+}
+
+// count sets an extent to what was counted: of the output, and of all that follows.
+func (e *evaluation) count(c Counting, l *Layer, out []Value) {
+	e.counts = true
+	e.env = maps.Clone(e.env)
+	e.env[c.Symbol] = c.Of(out[0])
+	later := false
+	for _, o := range e.network.counted() { // what they can be may be less now
+		if other, _ := o.Counted(); later {
+			delete(e.env, other.Symbol)
+		}
+		later = later || o == l
+	}
+	e.env = e.network.Counts(e.env)
+	dims := EvalDims(l.Outputs[0].Dims, e.env)
+	out[0] = Value{I64, dims, out[0].Data[:Count(dims)*I64.Size()]}
 }
 
 // spent counts a layer's uses of its inputs, and returns those that no other layer needs.

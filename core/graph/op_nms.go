@@ -8,13 +8,14 @@ import (
 
 // NonMaxSuppressionAttrs are the attributes of NonMaxSuppression.
 type NonMaxSuppressionAttrs struct {
-	Center bool // boxes are x and y of the centre, width and height, not y1, x1, y2, x2 of opposite corners
+	Count  string // the symbol of how many are selected, where that does not follow from constants; "" if it must
+	Center bool   // boxes are x and y of the centre, width and height, not y1, x1, y2, x2 of opposite corners
 }
 
 // NonMaxSuppression selects, of the boxes [N,B,4] of each item and for each class by scores [N,C,B], those that overlap no better
 // one that is selected: y I64 [count,3] of item, class and box, the best of a class first. Inputs 2 to 4, which may be left out, are
 // the most boxes for a class, 0 if left out, the overlap (the intersection by the union) above which a box is none of them, and the
-// score that a box must be above. How many are selected must follow from constants.
+// score that a box must be above.
 var NonMaxSuppression = &Op{
 	Name:  "NonMaxSuppression",
 	Attrs: NonMaxSuppressionAttrs{},
@@ -23,18 +24,28 @@ var NonMaxSuppression = &Op{
 	Moves: computed,
 	FLOPs: elementFLOPs(4),
 	Infer: inferSuppression,
+	Counted: func(l *Layer) (Counting, bool) {
+		a, scores := l.Attrs.(NonMaxSuppressionAttrs), l.Inputs[1]
+		if _, err := l.knownSelection(); err == nil || a.Count == "" {
+			return Counting{}, false
+		}
+		each := scores.Dims[2]
+		if t := l.Input(2); t == nil {
+			each = Const(0)
+		} else if v, err := t.determined(); err == nil && v.Len() == 1 && v.Type == I64 {
+			each = each.Min(Const(int(max(0, min(maxExtent, v.I64()[0])))))
+		}
+		return Counting{a.Count, 0, scores.Dims[0].Mul(scores.Dims[1]).Mul(each)}, true
+	},
 	Eval: func(l *Layer, in, out []Value) error {
-		selected := l.Attrs.(NonMaxSuppressionAttrs).selected(in)
-		if err := sameCount(out[0].Dims[0], len(selected)); err != nil {
-			return err
+		var list []int64
+		for _, s := range l.Attrs.(NonMaxSuppressionAttrs).selected(in) {
+			list = append(list, s[:]...)
 		}
-		for i, s := range selected {
-			copy(out[0].I64()[3*i:], s[:])
-		}
-		return nil
+		return writeCounted(l, out[0], list)
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
-		return NonMaxSuppressionAttrs{n.Flag("center_point_box", false)}, n.Inputs, nil
+		return NonMaxSuppressionAttrs{countSymbol(n.Name), n.Flag("center_point_box", false)}, n.Inputs, nil
 	},
 	Export: func(e *Exporter) error {
 		return e.Node("NonMaxSuppression", Attributes{"center_point_box": e.Layer.Attrs.(NonMaxSuppressionAttrs).Center})
@@ -60,6 +71,21 @@ func inferSuppression(l *Layer) error {
 			}
 		}
 	}
+	l.Outputs[0].Type = I64
+	if c, ok := l.Counted(); ok {
+		l.Outputs[0].Dims = []Dim{Symbol(c.Symbol), Const(3)}
+		return nil
+	}
+	in, err := l.knownSelection()
+	if err != nil {
+		return err
+	}
+	l.Outputs[0].Dims = Shape(len(l.Attrs.(NonMaxSuppressionAttrs).selected(in)), 3)
+	return nil
+}
+
+// knownSelection returns the inputs where all of them follow from constants.
+func (l *Layer) knownSelection() ([]Value, error) {
 	in := make([]Value, len(l.OpInputs()))
 	for i, t := range l.OpInputs() {
 		if t == nil {
@@ -67,12 +93,11 @@ func inferSuppression(l *Layer) error {
 		}
 		v, err := t.determined()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		in[i] = ToReal(v, t.Range)
 	}
-	l.Outputs[0].Type, l.Outputs[0].Dims = I64, Shape(len(l.Attrs.(NonMaxSuppressionAttrs).selected(in)), 3)
-	return nil
+	return in, nil
 }
 
 // selected returns item, class and box of what is selected.

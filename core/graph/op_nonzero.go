@@ -1,33 +1,54 @@
 package graph
 
-// NonZero has the indices of the elements of x that are not 0, in order: y I64 [rank, count], a row for each axis. How many they
-// are must follow from constants.
+// NonZeroAttrs are the attributes of NonZero.
+type NonZeroAttrs struct {
+	Count string // the symbol of how many they are, where that does not follow from constants; "" if it must
+}
+
+// NonZero has the indices of the elements of x that are not 0, in order: y I64 [rank, count], a row for each axis.
 var NonZero = &Op{
 	Name:  "NonZero",
+	Attrs: NonZeroAttrs{},
 	Onnx:  []string{"NonZero"},
 	Class: ClassReduction, Inputs: []Role{Data}, Memory: Written,
 	Moves: computed,
 	FLOPs: elementFLOPs(1),
+	Counted: func(l *Layer) (Counting, bool) {
+		a, x := l.Attrs.(NonZeroAttrs), l.Inputs[0]
+		if _, err := x.determined(); err == nil || a.Count == "" || len(x.Dims) == 0 {
+			return Counting{}, false
+		}
+		return Counting{a.Count, 1, productOf(x.Dims)}, true
+	},
 	Infer: func(l *Layer) error {
+		x, err := l.need(0)
+		if err != nil {
+			return err
+		}
+		l.Outputs[0].Type = I64
+		if c, ok := l.Counted(); ok {
+			l.Outputs[0].Dims = []Dim{Const(len(x.Dims)), Symbol(c.Symbol)}
+			return nil
+		}
 		v, err := l.determined(0)
 		if err != nil {
 			return err
 		}
-		l.Outputs[0].Type, l.Outputs[0].Dims = I64, Shape(len(v.Dims), len(nonZeros(v)))
+		l.Outputs[0].Dims = Shape(len(v.Dims), len(nonZeros(v)))
 		return nil
 	},
 	Eval: func(l *Layer, in, out []Value) error {
-		places := nonZeros(in[0])
-		if err := sameCount(out[0].Dims[1], len(places)); err != nil {
-			return err
-		}
+		places, x := nonZeros(in[0]), in[0]
+		list := make([]int64, len(x.Dims)*len(places))
 		for k, at := range places {
-			for axis, p := range unravel(at, in[0].Dims) {
-				out[0].I64()[axis*len(places)+k] = int64(p)
+			for axis, p := range unravel(at, x.Dims) {
+				list[axis*len(places)+k] = int64(p)
 			}
 		}
-		return nil
+		return writeCounted(l, out[0], list)
 	},
+	Import: func(n *Node) (any, []*Tensor, error) { return NonZeroAttrs{countSymbol(n.Name)}, n.Inputs, nil },
+	Export: func(e *Exporter) error { return e.Node("NonZero", nil) },
 }
 
 // nonZeros returns the places of the elements that are not 0.

@@ -56,8 +56,8 @@ var Unique = &Op{
 		a, x := l.Attrs.(UniqueAttrs), in[0]
 		u := a.find(x)
 		rows, row, inner := a.slices(x.Dims)
-		if err := sameCount(Count(out[0].Dims), len(u.first)*row); err != nil {
-			return err
+		if n := Count(out[0].Dims); n != len(u.first)*row {
+			return fmt.Errorf("%d elements are found, the shape of the result is %v", len(u.first)*row, out[0].Dims)
 		}
 		size := x.Type.Size()
 		for k, at := range u.first {
@@ -166,12 +166,4 @@ func ascending(v Value) func(i, j int) int {
 		}
 		return compare(i, j)
 	}
-}
-
-// sameCount returns an error where a result has another number of elements than its shape says.
-func sameCount(inferred, found int) error {
-	if inferred != found {
-		return fmt.Errorf("%d are found, the shape of the result says %d", found, inferred)
-	}
-	return nil
 }

@@ -15,6 +15,10 @@ func (n *Network) CheckShapes(env map[string]int) error {
 	if err := n.checkSymbols(env); err != nil {
 		return err
 	}
+	if err := n.checkCounts(); err != nil {
+		return err
+	}
+	env = n.Counts(env)
 	if n.Source != nil {
 		if err := n.Source.CheckShapes(env); err != nil {
 			return err
@@ -81,7 +85,7 @@ func (l *Layer) CheckShapes(env map[string]int) (err error) {
 		return err
 	}
 	for i, t := range l.Outputs {
-		if actual := t.at(env); !EqualDims(c.Outputs[i].Dims, actual.Dims) {
+		if actual := t.at(env); !EqualDims(Shape(EvalDims(c.Outputs[i].Dims, env)...), actual.Dims) {
 			return fmt.Errorf("layer %s (%s): output %s has shape %s, which is not %s as its symbols say", l.Name, l.Op.Name, t.Name, FormatDims(c.Outputs[i].Dims), FormatDims(actual.Dims))
 		}
 	}

@@ -49,7 +49,7 @@ func (b *bindings) prepare(c *frame) {
 // suit the backend's kernels.
 func (c *ExecutionContext) Bind(name string, data []byte) bool {
 	root, ok := c.bindable(name)
-	if !ok || len(data) != c.loaded.Plan.Slots[root].Desc.Bytes() {
+	if !ok || c.start != nil || len(data) != c.loaded.Plan.Slots[root].Desc.Bytes() {
 		return false
 	}
 	p := c.loaded.Plan

@@ -51,6 +51,7 @@ type option struct {
 // FindCandidates finds what can compute each layer of a lowered network. Layers that nothing computes are an [*Unsupported],
 // shapes that contradict each other an error, and so is what there is no memory for.
 func FindCandidates(ctx context.Context, n *graph.Network, x Extents, b Backend) (*Candidates, error) {
+	x = x.counted(n)
 	c := &Candidates{network: n, extents: x, env: x.Opt, backend: b, of: map[*graph.Layer]*layerCandidates{}, reformats: map[conversion][]*Launch{}}
 	if err := n.CheckShapes(x.Opt); err != nil {
 		return nil, err

@@ -23,6 +23,7 @@ type ExecutionContext struct {
 	until  context.Context // that ends loops, while ExecuteUntil runs; else nil
 	inner  bool            // the steps of bodies are timed
 	frames []*frame        // at all shapes that it keeps, the one used last at the end
+	start  *frame          // where an execution begins, if its steps count extents; nil for others
 }
 
 // NewContext allocates what one user of the plan needs; the error is a *NoRoom where the device has not got that.
@@ -51,6 +52,9 @@ func (l *Loaded) NewContextOf(threads int) (*ExecutionContext, error) {
 	}
 	c.frame = c.newFrame(&shape{Loaded: l}, c.arena, c.io)
 	c.frames = []*frame{c.frame}
+	if p.counts() {
+		c.start = c.frame
+	}
 	return c, nil
 }
 
@@ -179,10 +183,11 @@ func (c *ExecutionContext) submit() error {
 	return c.located(c.whole.Launch())
 }
 
-// capturer returns the stream, if it captures steps as a graph. Steps that are watched are launched one by one.
+// capturer returns the stream, if it captures steps as a graph. Steps that are watched, and those of which some count extents, are
+// launched one by one.
 func (c *ExecutionContext) capturer() (kernels.Capturer, bool) {
 	capturer, ok := c.stream.(kernels.Capturer)
-	return capturer, ok && c.watch == nil
+	return capturer, ok && c.watch == nil && c.start == nil
 }
 
 // finish waits for what was submitted.
@@ -224,11 +229,18 @@ func (c *ExecutionContext) enqueue(marks []kernels.Mark) error {
 }
 
 func (c *ExecutionContext) launch(i int) error {
+	if i == 0 {
+		c.restart()
+	}
 	if c.loaded.kernels[i] == nil && c.args[i].control == nil {
 		return nil
 	}
 	c.watch.begin(i)
-	return c.ofStep(i, c.frame.launch(c, i))
+	err := c.frame.launch(c, i)
+	if err == nil && c.start != nil {
+		err = c.recount(i)
+	}
+	return c.ofStep(i, err)
 }
 
 // ofStep says that an error is that of a step.
@@ -335,9 +347,11 @@ func ofTensor(s Slot, err error) error { return fmt.Errorf("tensor %s: %w", s.Te
 // ExecuteTimed runs all steps once and sets times, which has room for one a step, to each step's; it returns the
 // time from end to end. Marks between steps cost little on a CPU, but are not free: it is a mode of its own.
 func (c *ExecutionContext) ExecuteTimed(times []time.Duration) (time.Duration, error) {
+	c.restart()
 	if c.marks == nil {
 		c.marks = make([]kernels.Mark, len(c.args)+1)
 	}
+	marks := c.marks
 	if err := c.submitTimed(); err != nil {
 		return 0, err
 	}
@@ -345,9 +359,9 @@ func (c *ExecutionContext) ExecuteTimed(times []time.Duration) (time.Duration, e
 		return 0, err
 	}
 	for i := range c.args {
-		times[i] = c.stream.Elapsed(c.marks[i], c.marks[i+1])
+		times[i] = c.stream.Elapsed(marks[i], marks[i+1])
 	}
-	whole := c.stream.Elapsed(c.marks[0], c.marks[len(c.args)])
+	whole := c.stream.Elapsed(marks[0], marks[len(c.args)])
 	if err := c.stream.Wait(); err != nil { // of the marks
 		return 0, fmt.Errorf("times of steps: %w", err)
 	}

@@ -31,16 +31,33 @@ func (f *frame) bodies(of string, visit func(of string, b *body)) {
 // beginInside has the steps of bodies timed from now on.
 func (c *ExecutionContext) beginInside() {
 	c.inner = true
-	c.frame.bodies("", func(_ string, b *body) {
-		b.runs = 0
-		clear(b.times)
-	})
+	for _, f := range c.frames { // it may go on at others
+		f.bodies("", func(_ string, b *body) {
+			b.runs = 0
+			clear(b.times)
+		})
+	}
 }
 
 // endInside returns what the steps of bodies took since; nil where there are none.
 func (c *ExecutionContext) endInside() (list []Inside) {
 	c.inner = false
-	c.frame.bodies("", func(of string, b *body) {
+	var ran []*body
+	for _, f := range append([]*frame{c.frame}, c.frames...) {
+		at := 0
+		f.bodies("", func(_ string, b *body) {
+			if at == len(ran) {
+				ran = append(ran, b)
+			} else if b.runs > 0 {
+				ran[at] = b
+			}
+			at++
+		})
+	}
+	at := 0
+	c.frame.bodies("", func(of string, _ *body) {
+		b := ran[at]
+		at++
 		for i, s := range b.loaded.Plan.Steps {
 			list = append(list, Inside{s, of, b.runs, b.times[i]})
 		}

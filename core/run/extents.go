@@ -59,6 +59,37 @@ func Others(list []Extents) (others []map[string]int) {
 	return others
 }
 
+// counted returns x with the symbols that stand for counted extents: at best, as a plan is timed, each is as large as it can
+// be, and it may be less, down to nothing where the network has a meaning then.
+func (x Extents) counted(n *graph.Network) Extents {
+	symbols := n.CountSymbols()
+	if len(symbols) == 0 {
+		return x
+	}
+	without := func(env map[string]int) map[string]int {
+		env = maps.Clone(env)
+		maps.DeleteFunc(env, func(name string, _ int) bool { return slices.Contains(symbols, name) })
+		return env
+	}
+	high := without(x.Opt)
+	if high == nil {
+		high = map[string]int{}
+	}
+	maps.Copy(high, x.Max)
+	low := map[string]int{}
+	maps.Copy(low, x.Min)
+	x.Opt, x.Max, x.Min = n.Counts(without(x.Opt)), n.Counts(without(high)), low
+	for _, name := range symbols {
+		low[name] = 0
+	}
+	if least, _ := x.ends(); n.CheckShapes(least) != nil { // such as the largest of no elements
+		for _, name := range symbols {
+			low[name] = min(1, x.Opt[name])
+		}
+	}
+	return x
+}
+
 // Check returns an error for a symbol whose value is not within its range.
 func (x Extents) Check() error {
 	for _, s := range x.symbols() {

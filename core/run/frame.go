@@ -12,6 +12,7 @@ type frame struct {
 	shapes  [][]int        // of the network's inputs
 	own     [3]kernels.Mem // arena, inputs and outputs, and workspace, where the context's do not do
 	held    int            // bytes of own
+	counted bool           // steps have counted extents: executions begin elsewhere
 	mem     []kernels.Mem  // by slot
 	inputs  map[string]int
 	outputs map[string]int
@@ -75,6 +76,9 @@ func (c *ExecutionContext) newFrame(at *shape, arena, io kernels.Mem) *frame {
 	}
 	return f
 }
+
+// apart reports whether what is computed lies elsewhere than at other shapes.
+func (f *frame) apart() bool { return f.loaded.apart || f.own[0].Host != nil || f.own[0].Addr != 0 }
 
 // close gives back what a frame has beside the context's memory.
 func (f *frame) close(base *Loaded) {

@@ -22,6 +22,7 @@ type Loaded struct {
 	packs     *packs           // what kernels at other extents, and of other plans, have in common
 	shapes    *shapes          // those at other extents; nil where the plan has but one
 	bodies    [][]*Loaded      // by step, of the networks inside its layer
+	apart     bool             // it is a plan of its own, whose tensors lie elsewhere
 }
 
 // Load binds the plan's kernels on backend. A tactic that the backend does not have is an error that wraps

@@ -120,7 +120,11 @@ func (l *Loaded) bindAt(env map[string]int) (at *Loaded, err error) {
 		if p, err = NewPlan(context.Background(), l.Plan.Network, env, l.backend, BestGuess); err != nil {
 			return nil, err
 		}
-		return Load(context.Background(), p, l.backend)
+		at, err := Load(context.Background(), p, l.backend)
+		if err == nil {
+			at.apart = true
+		}
+		return at, err
 	}
 	at = &Loaded{Plan: p, packs: l.packs, backend: l.backend, kernels: make([]kernels.Kernel, len(p.Steps)), bodies: make([][]*Loaded, len(p.Steps))}
 	for i := range p.Steps {
@@ -227,15 +231,24 @@ func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
 	if err != nil {
 		return err
 	}
-	at, err := c.base.at(c.base.Plan.whole(env))
+	f, err := c.frameOf(c.base.Plan.whole(env))
 	if err != nil {
 		return err
+	}
+	c.enter(f)
+	return nil
+}
+
+// frameOf returns the context's frame at values of the symbols: one that it keeps, or a new one.
+func (c *ExecutionContext) frameOf(env map[string]int) (*frame, error) {
+	at, err := c.base.at(env)
+	if err != nil {
+		return nil, err
 	}
 	for i, f := range c.frames {
 		if f.loaded == at.Loaded {
 			c.base.release(at)
-			c.enter(c.used(i))
-			return nil
+			return c.used(i), nil
 		}
 	}
 	arena, io, held := c.arena, c.io, 0
@@ -255,7 +268,7 @@ func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
 			c.base.backend.Free(m)
 		}
 		c.base.release(at)
-		return fmt.Errorf("memory of activations: %w", err)
+		return nil, fmt.Errorf("memory of activations: %w", err)
 	}
 	f := c.newFrame(at, arena, io)
 	f.own, f.held = own, held
@@ -269,11 +282,11 @@ func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
 	}
 	c.frames = append(c.frames, f)
 	if len(c.frames) > maxFrames {
-		c.frames[0].close(c.base)
-		c.frames = slices.Delete(c.frames, 0, 1)
+		i := slices.IndexFunc(c.frames, func(f *frame) bool { return f != c.start && f != c.frame })
+		c.frames[i].close(c.base)
+		c.frames = slices.Delete(c.frames, i, i+1)
 	}
-	c.enter(f)
-	return nil
+	return f, nil
 }
 
 // At reports whether the context is, or was lately, at the given shapes of all inputs: [ExecutionContext.SetShapes] to them
@@ -293,7 +306,7 @@ func (c *ExecutionContext) Held() int {
 	return bytes
 }
 
-// frameAt returns the frame at the given shapes of all inputs, as the one used last; nil if there is none.
+// frameAt returns the frame at the given shapes of all inputs where an execution begins, as the one used last; nil if there is none.
 func (c *ExecutionContext) frameAt(shapes map[string][]int) *frame {
 	n := c.base.Plan.Network
 	if len(shapes) != len(n.Inputs) {
@@ -301,6 +314,9 @@ func (c *ExecutionContext) frameAt(shapes map[string][]int) *frame {
 	}
 frames:
 	for i := len(c.frames) - 1; i >= 0; i-- {
+		if c.frames[i].counted {
+			continue
+		}
 		for k, t := range n.Inputs {
 			if dims, ok := shapes[t.Name]; !ok || !slices.Equal(dims, c.frames[i].shapes[k]) {
 				continue frames
@@ -321,6 +337,10 @@ func (c *ExecutionContext) used(i int) *frame {
 
 // enter goes on at a frame.
 func (c *ExecutionContext) enter(f *frame) {
+	c.restart()
+	if c.start != nil {
+		c.start = f
+	}
 	if c.frame == f {
 		return
 	}

@@ -75,6 +75,8 @@ func (c *ExecutionContext) prepareSplit() error {
 // ExecuteSplit runs all steps once, on the inputs that the context has, and copies inputs and outputs from and to the caller's
 // memory before and after, as a caller would.
 func (c *ExecutionContext) ExecuteSplit() (Split, error) {
+	c.restart()
+	mem := c.mem // of outputs that are counted all that there is room for
 	if err := c.prepareSplit(); err != nil {
 		return Split{}, err
 	}
@@ -82,7 +84,7 @@ func (c *ExecutionContext) ExecuteSplit() (Split, error) {
 	b, plan := c.loaded.backend, c.loaded.Plan
 	start := c.stream.Record()
 	for k, slot := range in.slots {
-		if err := b.Upload(c.stream, c.mem[slot], in.data[k]); err != nil {
+		if err := b.Upload(c.stream, mem[slot], in.data[k]); err != nil {
 			return Split{}, ofTensor(plan.Slots[slot], err)
 		}
 	}
@@ -94,7 +96,7 @@ func (c *ExecutionContext) ExecuteSplit() (Split, error) {
 	enqueue := time.Since(began)
 	done := c.stream.Record()
 	for k, slot := range out.slots {
-		if err := b.Download(c.stream, out.data[k], c.mem[slot]); err != nil {
+		if err := b.Download(c.stream, out.data[k], mem[slot]); err != nil {
 			return Split{}, ofTensor(plan.Slots[slot], err)
 		}
 	}

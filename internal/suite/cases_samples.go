@@ -25,7 +25,7 @@ func (m *maker) counted() {
 	for i, b := range bits.Weights {
 		bits.Weights[i] = b & 3
 	}
-	m.add("nonzero", m.layer(graph.NonZero, nil, bits), Tolerance{})
+	m.add("nonzero", m.layer(graph.NonZero, graph.NonZeroAttrs{}, bits), Tolerance{})
 	m.add("unique", m.layer(graph.Unique, graph.UniqueAttrs{Flat: true, Sorted: true}, bits), Tolerance{})
 	m.add("unique_slices", m.layer(graph.Unique, graph.UniqueAttrs{Axis: 1}, bits), Tolerance{})
 	boxes, scores := m.constant(graph.F32, graph.Range{}, 1, 2, 9, 4), m.constant(graph.F32, graph.Range{}, 1, 2, 3, 9)

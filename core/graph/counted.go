@@ -1,0 +1,147 @@
+package graph
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Counting is an extent of a layer's first output, of I64 that are never negative, which is known when the layer has been computed.
+// Until then it is as large as it can be: Eval and kernels are given room for that, and write the elements that there are one
+// behind the other, as the actual shape has them, and -1 behind them.
+type Counting struct {
+	Symbol string // that stands for it
+	Axis   int    // of the output
+	Most   Dim
+}
+
+// Counted returns the extent of output 0 that the elements of l's inputs decide on.
+func (l *Layer) Counted() (Counting, bool) {
+	if l.Op.Counted == nil {
+		return Counting{}, false
+	}
+	return l.Op.Counted(l)
+}
+
+// Of returns the extent of what was written to v, whose shape has room for the most.
+func (c Counting) Of(v Value) int {
+	list, slice := v.I64(), 1
+	for axis, n := range v.Dims {
+		if axis != c.Axis {
+			slice *= n
+		}
+	}
+	n := slices.Index(list, -1)
+	if n < 0 {
+		n = len(list)
+	}
+	return n / max(1, slice)
+}
+
+// counted returns the network's layers of which an extent is counted.
+func (n *Network) counted() (list []*Layer) {
+	for _, l := range n.Layers {
+		if _, ok := l.Counted(); ok {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// CountSymbols returns the symbols of counted extents, in the order of the layers that count.
+func (n *Network) CountSymbols() (list []string) {
+	for _, l := range n.counted() {
+		c, _ := l.Counted()
+		list = append(list, c.Symbol)
+	}
+	return list
+}
+
+// Counts returns env with the symbols of counted extents that it has no value for, each as large as it can be.
+func (n *Network) Counts(env map[string]int) map[string]int {
+	list := n.counted()
+	if len(list) == 0 {
+		return env
+	}
+	env = maps.Clone(env)
+	if env == nil {
+		env = map[string]int{}
+	}
+	for _, l := range list {
+		c, _ := l.Counted()
+		if _, ok := env[c.Symbol]; !ok {
+			env[c.Symbol] = max(0, c.Most.Eval(env))
+		}
+	}
+	return env
+}
+
+// checkCounts returns an error where a symbol stands for two counts, or for one and an extent of an input.
+func (n *Network) checkCounts() error {
+	for _, l := range n.Layers {
+		if err := l.checkBodyCounts(); err != nil {
+			return err
+		}
+	}
+	list := n.counted()
+	if len(list) == 0 {
+		return nil
+	}
+	symbols := map[string]bool{}
+	for _, t := range n.Inputs {
+		for _, d := range t.Dims {
+			d.Symbols(symbols)
+		}
+	}
+	for _, l := range list {
+		c, _ := l.Counted()
+		if symbols[c.Symbol] {
+			return fmt.Errorf("layer %s (%s): the symbol %s stands for another extent already", l.Name, l.Op.Name, c.Symbol)
+		}
+		symbols[c.Symbol] = true
+	}
+	return nil
+}
+
+// checkBodyCounts returns an error for a layer inside l that counts an extent: what comes back would have no shape.
+func (l *Layer) checkBodyCounts() error {
+	for _, b := range l.Bodies() {
+		if err := b.Network.checkCountless(); err != nil {
+			return fmt.Errorf("layer %s (%s): %s: %w", l.Name, l.Op.Name, b.Name, err)
+		}
+	}
+	return nil
+}
+
+// checkCountless returns an error for a layer of a body that counts an extent.
+func (n *Network) checkCountless() error {
+	for _, l := range n.AllLayers() {
+		if _, ok := l.Counted(); ok {
+			return fmt.Errorf("layer %s (%s): how many elements it gives depends on the data, which is not supported inside an If, a Loop or a Scan", l.Name, l.Op.Name)
+		}
+	}
+	return nil
+}
+
+// countSymbol returns the symbol of what a node counts.
+func countSymbol(node string) string {
+	s := []byte("count_" + node)
+	for i, c := range s {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.') {
+			s[i] = '_'
+		}
+	}
+	return string(s)
+}
+
+// writeCounted sets a result to what was counted, -1 behind it.
+func writeCounted(l *Layer, out Value, list []int64) error {
+	dst := out.I64()
+	if _, ok := l.Counted(); len(list) > len(dst) || !ok && len(list) < len(dst) {
+		return fmt.Errorf("%d elements are found, the shape of the result is %v", len(list), out.Dims)
+	}
+	for i := copy(dst, list); i < len(dst); i++ {
+		dst[i] = -1
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package run_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels/cpu"
+)
+
+// TestCountedProfile times the steps of an inference that goes on at what was counted, and splits it.
+func TestCountedProfile(t *testing.T) {
+	d := graph.Define("counted")
+	x := d.Input("x", graph.F32, graph.Const(12))
+	values := d.Gather(x, d.Squeeze(d.NonZero(d.Relu(x)), 0), 0)
+	trips := d.Constant("trips", graph.Values(graph.I64, []int64{3}))
+	y := d.Named("loop").Loop(trips, nil, []*graph.Tensor{values}, func(b *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
+		return nil, []*graph.Tensor{b.Named("tanh").Tanh(v[0])}
+	})
+	d.Output("y", y[0])
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(1)
+	defer b.Close()
+	p, err := run.NewPlan(t.Context(), n, nil, b, run.BestGuess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := contextOf(t, b, p)
+	in := graph.Values(graph.F32, []float32{0, 1, 0, 2, 0, 0, 3, 0, 0, 0, 4, 0}, 12)
+	if err := c.SetInput("x", in); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := c.Profile(t.Context(), run.Profiling{Iterations: 3, PerStep: true}, func(s run.Sample) {
+			found := 0
+			for _, x := range s.Inside {
+				if x.Step.Name == "loop/body/tanh" {
+					if found++; x.Runs != 3 || x.Time == 0 {
+						t.Errorf("%s runs %d times in %v", x.Step.Name, x.Runs, x.Time)
+					}
+				}
+			}
+			if found != 1 {
+				t.Errorf("%d steps of bodies", found)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.ExecuteSplit(); err != nil {
+			t.Fatal(err)
+		}
+		want, err := n.Eval(t.Context(), map[string]graph.Value{"x": in}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.Output("y")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.F32()) != 4 || got.Dims[0] != want["y"].Dims[0] {
+			t.Errorf("%v, want %v", got.Dims, want["y"].Dims)
+		}
+		if err := c.SetShapes(map[string][]int{"x": {12}}); err != nil {
+			t.Fatal(err)
+		}
+		if dims := c.Dims("y"); dims[0] != 12 {
+			t.Errorf("there is room for %v", dims)
+		}
+	}
+}
+
+// TestCountedInside: a layer that counts inside another has no plan.
+func TestCountedInside(t *testing.T) {
+	d := graph.Define("inside")
+	x := d.Input("x", graph.I64, graph.Const(4))
+	y := d.Named("loop").Loop(d.Constant("trips", graph.Values(graph.I64, []int64{2}, 1)), nil, []*graph.Tensor{x}, func(b *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
+		return nil, []*graph.Tensor{b.Add(v[0], b.Reduce(graph.ReduceSum, b.Named("places").NonZero(v[0]), false, 0, 1))}
+	})
+	d.Output("y", y[0])
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(1)
+	defer b.Close()
+	if _, err := run.NewPlan(t.Context(), n, nil, b, run.BestGuess); err == nil || !strings.Contains(err.Error(), "loop/body/places (NonZero)") {
+		t.Error(err)
+	}
+}
