@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +85,7 @@ func (h *hunter) prepare() error {
 
 func (h *hunter) path(name string) string { return filepath.Join(h.place.Dir, name) }
 
-// small returns a model that is built in a moment.
+// small returns a model that is built in a moment, as it is: without open axes.
 func small() *networks.Model {
 	for seed := uint64(0); ; seed++ {
 		m := networks.Generate(seed)
@@ -94,7 +95,7 @@ func small() *networks.Model {
 				convolves++
 			}
 		}
-		if convolves >= 3 && len(m.Nodes) < 9 && len(m.Inputs) == 1 {
+		if convolves >= 3 && len(m.Nodes) < 9 && len(m.Inputs) == 1 && !slices.ContainsFunc(m.Inputs[0].Open, func(symbol string) bool { return symbol != "" }) {
 			return m
 		}
 	}
