@@ -20,10 +20,11 @@ func moveTactics() []emit.Tactic {
 		moveTactic("depth_to_space_linear", graph.DepthToSpace, depthToSpaceMover),
 		moveTactic("space_to_depth_linear", graph.SpaceToDepth, spaceToDepthMover),
 		moveTactic("gather_linear", graph.Gather, gatherMover),
+		moveTactic("bit_cast_linear", graph.BitCast, copyMover),
 		triluTactic(),
 	}
-	// Views share their input's memory, but where a network's input and output would be one. Bits of another type are copied.
-	for _, op := range []*graph.Op{graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Identity, graph.BitCast} {
+	// Views share their input's memory, but where a network's input and output would be one.
+	for _, op := range []*graph.Op{graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Identity} {
 		list = append(list, moveTactic("copy_linear", op, copyMover))
 	}
 	return append(list, maskTactic())
