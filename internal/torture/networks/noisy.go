@@ -18,11 +18,15 @@ func programs(l *graph.Layer) bool {
 }
 
 func rounds(p graph.Program) bool {
-	return len(p.Code) > 1 || len(p.Code) == 1 && (cancels(p.Code[0].Op) || p.Code[0].Op == graph.EltEqual)
+	return len(p.Code) > 1 || len(p.Code) == 1 && (cancels(p.Code[0].Op) || turns(p.Code[0].Op) || p.Code[0].Op == graph.EltEqual)
 }
 
 // cancels reports whether an operation's result may be a small difference of numbers of the size of its argument.
 func cancels(op graph.EltOp) bool { return op == graph.EltGelu || op == graph.EltGeluTanh }
+
+// turns reports whether an operation is of an angle less whole turns, which has rounded by then: near multiples of a half turn the
+// result is small, and the error is not.
+func turns(op graph.EltOp) bool { return op == graph.EltSin || op == graph.EltCos }
 
 // exact reports whether an operation only chooses, compares or moves numbers to integers.
 func exact(op graph.EltOp) bool {
@@ -81,6 +85,9 @@ func noisyProgram(rnd *rand.Rand, p graph.Program, size float64) graph.Program {
 		}
 		if cancels(in.Op) {
 			value = add(graph.EltAdd, 0, value, add(graph.EltMul, 0, in.Arg[0], noise(0)))
+		}
+		if turns(in.Op) {
+			value = add(graph.EltAdd, 0, value, noise(0))
 		}
 		at = append(at, value)
 	}

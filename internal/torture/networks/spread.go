@@ -53,7 +53,7 @@ func (m *meaning) disturb(runs int) {
 		rnd := rand.New(rand.NewPCG(uint64(m.runs), 13))
 		known := maps.Clone(m.inputs)
 		got, err := m.network.Eval(context.Background(), m.inputs, func(l *graph.Layer, out []graph.Value) error {
-			if sums(l.Op.Class) || programs(l) {
+			if sums(l.Op.Class) || recurrent(l.Op) || programs(l) {
 				recompute(rnd, l, known, out)
 			}
 			for i, v := range out {
@@ -85,6 +85,10 @@ func sums(c graph.Class) bool {
 	return false
 }
 
+// recurrent reports whether an op hands a state from step to step, which rounds at each: the last bits of weights and states stand
+// for that.
+func recurrent(op *graph.Op) bool { return op == graph.LSTM || op == graph.GRU || op == graph.RNN }
+
 // recompute computes a layer anew, sums of inputs whose last bits differ, and programs with noise in between.
 func recompute(rnd *rand.Rand, l *graph.Layer, known map[string]graph.Value, out []graph.Value) {
 	var in []graph.Value
@@ -96,7 +100,7 @@ func recompute(rnd *rand.Rand, l *graph.Layer, known map[string]graph.Value, out
 				v = known[t.Name]
 			}
 		}
-		if i == 0 && v.Type == graph.F32 && sums(l.Op.Class) {
+		if (i == 0 && sums(l.Op.Class) || recurrent(l.Op)) && v.Type == graph.F32 {
 			v.Data = bytes.Clone(v.Data)
 			for j, f := range v.F32() {
 				v.F32()[j] = f * float32(1+noise32/2*(2*rnd.Float64()-1))
