@@ -116,6 +116,9 @@ func recompute(rnd *rand.Rand, l *graph.Layer, known map[string]graph.Value, out
 		l = noisy(rnd, l, size)
 	}
 	_ = l.Eval(in, out) // it went well before
+	if recurrent(l.Op) {
+		overgrown(out)
+	}
 	if l.Op == graph.Conv || l.Op == graph.ConvTranspose {
 		padded(in[1], out[0], l.Op == graph.Conv)
 	}
@@ -124,6 +127,20 @@ func recompute(rnd *rand.Rand, l *graph.Layer, known map[string]graph.Value, out
 	}
 	if l.Op.Name == "ReduceProd" && in[0].Type == graph.F32 && out[0].Type == graph.F32 {
 		reordered(l, in, out[0])
+	}
+}
+
+// overgrown makes NaN what a recurrent layer gives whose state grows so large that a product of two of its numbers overflows float32:
+// the definition computes in float64, and what a kernel gives from there on nobody knows.
+func overgrown(out []graph.Value) {
+	const most = 1e19
+	if !slices.ContainsFunc(out, func(v graph.Value) bool {
+		return slices.ContainsFunc(v.Float64s(), func(f float64) bool { return !(math.Abs(f) < most) })
+	}) {
+		return
+	}
+	for _, v := range out {
+		graph.FromReal(v, slices.Repeat([]float32{float32(math.NaN())}, v.Len()), graph.Range{})
 	}
 }
 
