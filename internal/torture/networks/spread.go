@@ -214,7 +214,11 @@ func disturb(rnd *rand.Rand, l *graph.Layer, t *graph.Tensor, v graph.Value) {
 			}
 		}
 	case v.Type == graph.F32:
-		noise := noise32 * largest(v)
+		size := largest(v)
+		if window(l.Op) {
+			size = 1
+		}
+		noise := noise32 * size
 		for i, f := range v.F32() {
 			if math.Abs(float64(f)) <= noise && rnd.IntN(2) == 0 {
 				v.F32()[i] = 0 // what sums of integers are exactly
@@ -228,6 +232,11 @@ func disturb(rnd *rand.Rand, l *graph.Layer, t *graph.Tensor, v graph.Value) {
 			bits[i] = graph.F32ToF16(f * float32(1+noise16*(2*rnd.Float64()-1)))
 		}
 	}
+}
+
+// window reports whether an op makes a window, each element of which is a sum of parts of 1 that cancel at its ends.
+func window(op *graph.Op) bool {
+	return op == graph.HannWindow || op == graph.HammingWindow || op == graph.BlackmanWindow
 }
 
 // largest returns the size of the largest finite element; 0 if there is none.
