@@ -1,0 +1,74 @@
+package report
+
+import (
+	"time"
+
+	"github.com/trtui/trtui/sessions/config"
+)
+
+// Point is a configuration that was tried, by what one chooses among configurations: what a search records and a plot of latency
+// against accuracy shows.
+type Point struct {
+	Config     config.Config
+	Latency    time.Duration `output:"median"`         // of an inference; 0: it was not measured
+	Low, High  time.Duration `json:",omitempty"`       // in which the median lies with 99 % confidence; 0: not known
+	Estimated  bool          `json:",omitempty"`       // the latency is a model's, not measured
+	Beside     *Beside       `json:",omitempty"`       // nil: it was measured by itself
+	SQNR       *float64      `unit:"db" exact:"exact"` // of the first output; nil: accuracy is not known
+	Top1       *float64      `unit:"share"`            // nil without labels
+	Agreement  *float64      `unit:"share"`            // of first classes with FP32's; nil without classes
+	Perplexity *float64      `json:",omitempty"`       // of a text
+	Items      int           `json:",omitempty"`       // on which accuracy was measured
+	Weights    int           `unit:"bytes"`
+	Arena      int           `unit:"bytes"`
+}
+
+// PointOf returns the configuration of a snapshot as a point; ok is false where it was neither timed nor compared with FP32, or
+// the reports are not all of this configuration.
+func PointOf(s *Snapshot) (p Point, ok bool) {
+	p.Config = s.Config
+	if a := s.Accuracy; a != nil && !s.Stale.Has(PartAccuracy) {
+		p.accuracy(a)
+		ok = true
+	}
+	if t := s.Timings; t != nil && !s.Stale.Has(PartTimings) {
+		p.Latency, p.Low, p.High, p.Estimated, p.Beside = t.EndToEnd.Median, t.MedianLow, t.MedianHigh, t.Estimated, t.Beside
+		ok = true
+	}
+	if m := s.Memory; m != nil && !s.Stale.Has(PartMemory) {
+		p.Weights, p.Arena = m.Weights, m.Peak
+	}
+	return p, ok
+}
+
+func (p *Point) accuracy(a *Accuracy) {
+	share := func(v float64) *float64 {
+		if v < 0 {
+			return nil
+		}
+		return &v
+	}
+	p.Items, p.Top1, p.Agreement, p.Perplexity = a.Items, share(a.Labels.Top1), share(a.Labels.Agreement), a.Labels.Perplexity
+	if len(a.Outputs) > 0 {
+		p.SQNR = &a.Outputs[0].SQNR
+	}
+}
+
+// Front marks the points that no other is better than in one measure and as good in the other: cost is better where it is less,
+// gain where it is more. A point without one of the measures, for which ok is false, is not on the front. Of equal points the
+// first is.
+func Front(n int, measure func(i int) (cost, gain float64, ok bool)) []bool {
+	front := make([]bool, n)
+	for i := range n {
+		cost, gain, ok := measure(i)
+		front[i] = ok
+		for j := 0; ok && j < n && front[i]; j++ {
+			c, g, known := measure(j)
+			if j == i || !known || c > cost || g < gain {
+				continue
+			}
+			front[i] = c == cost && g == gain && i < j
+		}
+	}
+	return front
+}
