@@ -38,6 +38,7 @@ type LayerTiming struct {
 	GFLOPS float64         `json:",omitempty" output:"gflop_per_s"` // achieved, from the median
 	Recent []time.Duration `json:",omitempty"`                      // the newest samples, oldest first
 	Bins   *TimeBins       `json:",omitempty"`                      // of all samples; nil in recordings of older programs
+	Rounds []time.Duration `json:",omitempty"`                      // medians of all samples in rounds, oldest first; none while they are measured, and in recordings of older programs
 	FLOPs  int64           `json:",omitempty" output:"flops"`
 	Bytes  int64           // read and written, weights included
 	Inside []InsideTiming  `json:",omitempty"` // of the steps of its bodies
