@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"hash"
+	"maps"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -48,10 +49,24 @@ func NewVariants(ctx context.Context, r *Replay, n *graph.Network, networks int)
 // Items returns how many items there are.
 func (v *Variants) Items() int { return len(v.items) }
 
-// Hold runs a network and holds its tensors, so that variants of it do not compute them again.
-func (v *Variants) Hold(ctx context.Context, n *graph.Network) error {
-	_, err := v.run(ctx, n, true)
-	return err
+// Hold runs networks and holds their tensors, so that variants of them do not compute them again. What was held before, and none
+// of them has, is let go.
+func (v *Variants) Hold(ctx context.Context, networks ...*graph.Network) error {
+	kept := map[digest]bool{}
+	for _, n := range networks {
+		if _, err := v.run(ctx, n, true); err != nil {
+			return err
+		}
+		of, err := v.digests(n)
+		if err != nil {
+			return err
+		}
+		for _, d := range of {
+			kept[d] = true
+		}
+	}
+	maps.DeleteFunc(v.held, func(d digest, _ []graph.Value) bool { return !kept[d] })
+	return nil
 }
 
 // Outputs are what a variant gives, by output and item. A classifier's are what it makes probabilities of.
