@@ -151,6 +151,9 @@ func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config
 	}
 	for {
 		session := sessions.Open(p.model, p.work, cfg)
+		for _, note := range f.config.quantization.notes() {
+			session.Note(note)
+		}
 		err := t.show(ctx, session, session)
 		if err == nil && ctx.Err() == nil && len(next) > 0 {
 			session.Close()

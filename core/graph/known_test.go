@@ -153,6 +153,8 @@ func TestRangePassesThrough(t *testing.T) {
 		{Unsqueeze, UnsqueezeAttrs{[]int{0}}, 2},
 		{Slice, SliceAttrs{Starts: []int{1}, Ends: []int{2}, Axes: []int{2}}, 1},
 		{Slice, SliceAttrs{Starts: []int{1}, Ends: []int{2}, Axes: []int{1}}, -1},
+		{Slice, SliceAttrs{Starts: []int{-1}, Ends: []int{-9}, Axes: []int{1}, Steps: []int{-1}}, -1},
+		{Slice, SliceAttrs{Starts: []int{-1}, Ends: []int{-9}, Axes: []int{2}, Steps: []int{-1}}, 1},
 		{Pad, PadAttrs{Mode: "constant", Pads: []int{0, 0, 1, 0, 0, 1}}, 1},
 		{Pad, PadAttrs{Mode: "constant", Pads: []int{0, 1, 0, 0, 0, 0}}, -1},
 		{Identity, nil, 1},

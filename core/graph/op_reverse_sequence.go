@@ -35,7 +35,11 @@ var ReverseSequence = &Op{
 		if lengths.Type != I64 && lengths.Type != I32 || len(lengths.Dims) != 1 || conflict(lengths.Dims[0], x.Dims[a.Batch]) {
 			return fmt.Errorf("the lengths are %s, want i64[%s]", lengths.TypeString(), x.Dims[a.Batch])
 		}
-		return l.inferMoved(0, x, x.Dims, x.Range.Axis)
+		axis := x.Range.Axis
+		if axis == a.Time {
+			axis = -1
+		}
+		return l.inferMoved(0, x, x.Dims, axis)
 	},
 	Eval: func(l *Layer, in, out []Value) error {
 		a, x := l.Attrs.(ReverseSequenceAttrs), in[0]

@@ -169,7 +169,7 @@ func inferSlice(l *Layer) error {
 		if dims[axis], err = sliceDim(x.Dims[axis], starts[i], ends[i], at(a.Steps, i, 1)); err != nil {
 			return fmt.Errorf("axis %d: %w", axis, err)
 		}
-		if x.Range.PerChannel() && x.Range.Axis == axis && !dims[axis].Equal(x.Dims[axis]) {
+		if x.Range.PerChannel() && x.Range.Axis == axis && (at(a.Steps, i, 1) != 1 || !dims[axis].Equal(x.Dims[axis])) {
 			return fmt.Errorf("input %s is quantised per channel on the axis that is sliced", x)
 		}
 	}

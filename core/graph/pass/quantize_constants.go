@@ -26,7 +26,7 @@ var quantizeConstants = Pass{
 			switch {
 			case isQuantize(l), moves(l) && l.Inputs[0].Quantized(), isDequantize(l) && quantizedAgain(l.Outputs[0]):
 				return r.computeConstant("quantize-weights", l)
-			case isDequantize(l) && l.Inputs[0].Type == graph.I32:
+			case dequantizes(l) && l.Inputs[0].Type == graph.I32:
 				return r.computeConstant("dequantize-bias", l)
 			}
 			return false
@@ -50,7 +50,7 @@ var foldDequantize = Pass{
 	lower: true,
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {
-			return (isDequantize(l) && l.Inputs[0].IsConst() || dequantizesBlocks(l)) && r.computeConstant("dequantize-weights", l)
+			return (dequantizes(l) && l.Inputs[0].IsConst() || dequantizesBlocks(l)) && r.computeConstant("dequantize-weights", l)
 		})
 	},
 }

@@ -25,17 +25,28 @@ var propagateQuantization = Pass{
 	},
 }
 
-// isQuantize reports whether l quantises to 8 bits by a range that is known.
+// isQuantize reports whether l quantises to 8 bits by a range that is known and [increases].
 func isQuantize(l *graph.Layer) bool {
-	return l != nil && l.Op == graph.Quantize && len(l.Inputs) == 1 && l.Attrs.(graph.QuantAttrs).Range.IsSet() &&
+	return l != nil && l.Op == graph.Quantize && len(l.Inputs) == 1 && increases(l.Attrs.(graph.QuantAttrs).Range) &&
 		isByte(l.Attrs.(graph.QuantAttrs).Type) && isFloat(l.Inputs[0])
 }
 
 // isByte reports whether t is one of the types in which layers compute on integers.
 func isByte(t graph.DataType) bool { return t == graph.I8 || t == graph.U8 }
 
-// isDequantize reports whether l gives the real numbers of integers by a range that is known.
+// increases reports whether a range is known by which greater integers are greater numbers: then a maximum of the ones is that of
+// the others, and what is clamped in the one is clamped in the other. ONNX does not say that scales are positive.
+func increases(r graph.Range) bool {
+	return r.IsSet() && !slices.ContainsFunc(r.Scale, func(s float32) bool { return !(s > 0) })
+}
+
+// isDequantize reports whether l gives the real numbers of integers by a range that is known and [increases].
 func isDequantize(l *graph.Layer) bool {
+	return dequantizes(l) && increases(l.Attrs.(graph.QuantAttrs).Range)
+}
+
+// dequantizes reports whether l gives the real numbers of integers by a range that is known.
+func dequantizes(l *graph.Layer) bool {
 	return l != nil && l.Op == graph.Dequantize && len(l.Inputs) == 1 && l.Attrs.(graph.QuantAttrs).Range.IsSet() &&
 		l.Attrs.(graph.QuantAttrs).Type == graph.F32
 }

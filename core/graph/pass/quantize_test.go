@@ -191,6 +191,16 @@ func TestCastToItsOwnType(t *testing.T) {
 	sameOutputs(t, n, got, 1e-6)
 }
 
+// TestDecreasingScales: where a scale is negative the largest integer stands for the least number, and layers stay real.
+func TestDecreasingScales(t *testing.T) {
+	m := newNet(t, "decreasing")
+	pool := graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}}
+	y := m.add("MaxPool", graph.MaxPool, pool, m.qdq("X", m.input("x", 1, 2, 4, 4), -1.0/16))
+	n := m.output(m.qdq("Y", m.relu("Relu", y), -1.0/32))
+	got, _ := runPass(t, n, Lowering(), Config{})
+	sameOutputs(t, n, got, 0)
+}
+
 // TestConstantQuantizedAgain: a constant that is dequantised and quantised by another range is one.
 func TestConstantQuantizedAgain(t *testing.T) {
 	m := newNet(t, "again")

@@ -25,7 +25,7 @@ func (r *rewrite) keepWeights(l *graph.Layer) bool {
 		return false
 	}
 	d := l.Inputs[1].Producer
-	if !isDequantize(d) && !dequantizesBlocks(d) || !d.Inputs[0].IsConst() {
+	if !dequantizes(d) && !dequantizesBlocks(d) || !d.Inputs[0].IsConst() {
 		return false
 	}
 	c := r.candidate("weight-only", d, l)

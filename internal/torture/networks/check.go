@@ -115,7 +115,7 @@ func (b *Bench) Check(ctx context.Context, m *Model, s Setup) (f *Failure) {
 	if c.env, err = n.Bind(m.Feeds()); err != nil {
 		return &Failure{"bind", err.Error()}
 	}
-	if c.meaning, err = meaningOf(n, m.Feeds()); err != nil && s.Extents != 0 {
+	if c.meaning, err = meaningOf(n, m.Feeds(), s.processor()); err != nil && s.Extents != 0 {
 		return c.senseless(err)
 	} else if err != nil {
 		return &Failure{"eval", err.Error()}
@@ -227,7 +227,7 @@ func (c *check) engine() *Failure {
 			return f
 		}
 	} else {
-		if m, err = meaningOf(l.Network, c.model.Feeds()); err != nil {
+		if m, err = meaningOf(l.Network, c.model.Feeds(), c.setup.processor()); err != nil {
 			return &Failure{"lowered eval", err.Error()}
 		}
 	}

@@ -147,7 +147,7 @@ func TestNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.MarkOutput(l.Outputs[0])
-	m, err := meaningOf(n, map[string]graph.Value{"x": graph.Values(graph.F32, slices.Repeat([]float32{1}, 64), 1, 64)})
+	m, err := meaningOf(n, map[string]graph.Value{"x": graph.Values(graph.F32, slices.Repeat([]float32{1}, 64), 1, 64)}, cpuOrOracle)
 	if err != nil {
 		t.Fatal(err)
 	}

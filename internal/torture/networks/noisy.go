@@ -24,8 +24,8 @@ func rounds(p graph.Program) bool {
 // cancels reports whether an operation's result may be a small difference of numbers of the size of its argument.
 func cancels(op graph.EltOp) bool { return op == graph.EltGelu || op == graph.EltGeluTanh }
 
-// turns reports whether an operation is of an angle less whole turns, which has rounded by then: near multiples of a half turn the
-// result is small, and the error is not.
+// turns reports whether an operation is of an angle less whole turns. On GPUs that has rounded by then: near multiples of a half
+// turn the result is small, and the error is not.
 func turns(op graph.EltOp) bool { return op == graph.EltSin || op == graph.EltCos }
 
 // exact reports whether an operation only chooses, compares or moves numbers to integers.
@@ -41,17 +41,17 @@ func exact(op graph.EltOp) bool {
 
 // noisy returns the layer with noise behind each instruction of its programs: what a kernel rounds there, nobody sees behind
 // the layer. Its inputs are of so large a size.
-func noisy(rnd *rand.Rand, l *graph.Layer, size float64) *graph.Layer {
+func noisy(rnd *rand.Rand, l *graph.Layer, size float64, on processor) *graph.Layer {
 	c := *l
 	if e, ok := l.Attrs.(graph.Elementwise); ok {
-		e.Program = noisyProgram(rnd, e.Program, size)
+		e.Program = noisyProgram(rnd, e.Program, size, on)
 		c.Attrs = e
 	}
-	c.Epilogue = noisyProgram(rnd, l.Epilogue, size)
+	c.Epilogue = noisyProgram(rnd, l.Epilogue, size, on)
 	return &c
 }
 
-func noisyProgram(rnd *rand.Rand, p graph.Program, size float64) graph.Program {
+func noisyProgram(rnd *rand.Rand, p graph.Program, size float64, on processor) graph.Program {
 	if len(p.Code) == 0 {
 		return p
 	}
@@ -86,7 +86,7 @@ func noisyProgram(rnd *rand.Rand, p graph.Program, size float64) graph.Program {
 		if cancels(in.Op) {
 			value = add(graph.EltAdd, 0, value, add(graph.EltMul, 0, in.Arg[0], noise(0)))
 		}
-		if turns(in.Op) {
+		if on == gpu && turns(in.Op) {
 			value = add(graph.EltAdd, 0, value, noise(0))
 		}
 		at = append(at, value)

@@ -49,6 +49,9 @@ func quiet(m *Model, n *graph.Network) string {
 		if large && l.Op.Class == graph.ClassNorm {
 			return "onnxruntime normalises by differences of large products"
 		}
+		if large && recurrent(l.Op) {
+			return "onnxruntime's gates are exact to a share of 1, and times a large state that is much"
+		}
 		if (large || far) && l.Op == graph.ReduceProd {
 			return "onnxruntime's products leave the range of float32 before they come back to it or meet a zero"
 		}

@@ -23,6 +23,14 @@ type Setup struct {
 	Extents     uint64   `json:",omitempty"` // seed of other values of the open axes, which may contradict each other; 0: the model's
 }
 
+// processor returns what the setup computes on.
+func (s Setup) processor() processor {
+	if s.Simulated != "" {
+		return gpu
+	}
+	return cpuOrOracle
+}
+
 // RandomSetups returns what a model of that seed goes through.
 func RandomSetups(seed uint64, features []string) []Setup {
 	rnd := rand.New(rand.NewPCG(seed, 12))

@@ -22,9 +22,18 @@ const (
 	slack     = 8         // times what the noise made of an element
 )
 
+// processor is what computes, as far as kinds of it round differently.
+type processor int
+
+const (
+	cpuOrOracle processor = iota
+	gpu
+)
+
 // meaning is what a network's definition makes of inputs, and how far rounding in between may move each element.
 type meaning struct {
 	network *graph.Network
+	on      processor
 	inputs  map[string]graph.Value
 	want    map[string]graph.Value
 	allowed map[string][]float64 // by output and element; infinite where rounding decides
@@ -34,12 +43,12 @@ type meaning struct {
 
 // meaningOf evaluates a network several times, each but the first with noise of the size of a kernel's rounding behind
 // every layer that computes.
-func meaningOf(n *graph.Network, inputs map[string]graph.Value) (*meaning, error) {
+func meaningOf(n *graph.Network, inputs map[string]graph.Value, on processor) (*meaning, error) {
 	want, err := n.Eval(context.Background(), inputs, nil)
 	if err != nil {
 		return nil, err
 	}
-	m := &meaning{network: n, inputs: inputs, want: want, allowed: map[string][]float64{}, factor: 1}
+	m := &meaning{network: n, on: on, inputs: inputs, want: want, allowed: map[string][]float64{}, factor: 1}
 	for name, v := range want {
 		m.allowed[name] = make([]float64, v.Len())
 	}
@@ -53,8 +62,8 @@ func (m *meaning) disturb(runs int) {
 		rnd := rand.New(rand.NewPCG(uint64(m.runs), 13))
 		known := maps.Clone(m.inputs)
 		got, err := m.network.Eval(context.Background(), m.inputs, func(l *graph.Layer, out []graph.Value) error {
-			if sums(l.Op.Class) || recurrent(l.Op) || programs(l) {
-				recompute(rnd, l, known, out)
+			if sums(l.Op.Class) || recurrent(l.Op) || requantises(l.Op) || programs(l) {
+				m.recompute(rnd, l, known, out)
 			}
 			for i, v := range out {
 				disturb(rnd, l, l.Outputs[i], v)
@@ -89,8 +98,12 @@ func sums(c graph.Class) bool {
 // for that.
 func recurrent(op *graph.Op) bool { return op == graph.LSTM || op == graph.GRU || op == graph.RNN }
 
+// requantises reports whether an op makes integers of sums of integers, which halves decide: the last bits of its first scale stand
+// for the rounding of scales that are multiplied in another order.
+func requantises(op *graph.Op) bool { return op == graph.QLinearConv || op == graph.QLinearMatMul }
+
 // recompute computes a layer anew, sums of inputs whose last bits differ, and programs with noise in between.
-func recompute(rnd *rand.Rand, l *graph.Layer, known map[string]graph.Value, out []graph.Value) {
+func (m *meaning) recompute(rnd *rand.Rand, l *graph.Layer, known map[string]graph.Value, out []graph.Value) {
 	var in []graph.Value
 	for i, t := range l.Inputs {
 		var v graph.Value
@@ -100,7 +113,7 @@ func recompute(rnd *rand.Rand, l *graph.Layer, known map[string]graph.Value, out
 				v = known[t.Name]
 			}
 		}
-		if (i == 0 && sums(l.Op.Class) || recurrent(l.Op)) && v.Type == graph.F32 {
+		if (i == 0 && sums(l.Op.Class) || i == 1 && requantises(l.Op) || recurrent(l.Op)) && v.Type == graph.F32 {
 			v.Data = bytes.Clone(v.Data)
 			for j, f := range v.F32() {
 				v.F32()[j] = f * float32(1+noise32/2*(2*rnd.Float64()-1))
@@ -113,7 +126,7 @@ func recompute(rnd *rand.Rand, l *graph.Layer, known map[string]graph.Value, out
 		for _, v := range in {
 			size = max(size, largest(v))
 		}
-		l = noisy(rnd, l, size)
+		l = noisy(rnd, l, size, m.on)
 	}
 	_ = l.Eval(in, out) // it went well before
 	if recurrent(l.Op) {
@@ -201,7 +214,11 @@ func disturb(rnd *rand.Rand, l *graph.Layer, t *graph.Tensor, v graph.Value) {
 			}
 		}
 	case v.Type == graph.F32:
-		noise := noise32 * largest(v)
+		size := largest(v)
+		if window(l.Op) {
+			size = 1
+		}
+		noise := noise32 * size
 		for i, f := range v.F32() {
 			if math.Abs(float64(f)) <= noise && rnd.IntN(2) == 0 {
 				v.F32()[i] = 0 // what sums of integers are exactly
@@ -215,6 +232,11 @@ func disturb(rnd *rand.Rand, l *graph.Layer, t *graph.Tensor, v graph.Value) {
 			bits[i] = graph.F32ToF16(f * float32(1+noise16*(2*rnd.Float64()-1)))
 		}
 	}
+}
+
+// window reports whether an op makes a window, each element of which is a sum of parts of 1 that cancel at its ends.
+func window(op *graph.Op) bool {
+	return op == graph.HannWindow || op == graph.HammingWindow || op == graph.BlackmanWindow
 }
 
 // largest returns the size of the largest finite element; 0 if there is none.
