@@ -15,7 +15,7 @@ import (
 type Sensitivity struct {
 	Config  config.Config `output:"studied_config"` // whose layers they are
 	To      string        // the precision that layers are raised to: fp32, fp16
-	Data    string        // on which errors were found
+	Data    string        `output:"studied_data"` // on which errors were found
 	Items   int           // of it
 	Random  bool          `json:",omitempty"`
 	SQNR    float64       `unit:"db" exact:"exact"` // with all layers as they are
