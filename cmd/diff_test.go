@@ -39,11 +39,11 @@ func diffDocument(t *testing.T, args ...string) (d struct {
 // TestDiff compares two configurations that are measured, one of them from a file, and holds the sums.
 func TestDiff(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tuned.json")
-	if err := os.WriteFile(file, []byte(`{"precision": "int8", "calibrator": "mse"}`), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(`{"precision": "fp16"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	d := diffDocument(t, "@fp32", "@"+file, "--duration", "150ms", "--items", "4")
-	if d.A.Label != "fp32" || d.B.Label != "int8/mse" || d.A.Model != "digits" || !d.EndToEnd.SideBySide {
+	if d.A.Label != "fp32" || d.B.Label != "fp16" || d.A.Model != "digits" || !d.EndToEnd.SideBySide {
 		t.Errorf("%+v", d)
 	}
 	sum, known := d.BetweenMs, 0

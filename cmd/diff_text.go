@@ -34,7 +34,7 @@ func writeDiff(w io.Writer, d *report.Diff, all bool) {
 		writeNote(w, "note: %s", n)
 	}
 	writeNote(w, "%s", endToEnd(d))
-	fmt.Fprintf(w, "  = %s µs in layers, %s µs between layers\n", signedUs(d.Layers), signedUs(d.Between))
+	fmt.Fprintf(w, "  = %s µs in layers, %s µs between layers\n", signedUS(d.Layers), signedUS(d.Between))
 	writeNote(w, "%s", judged(d))
 	if text := commonText(d); text != "" {
 		writeNote(w, "%s", text)
@@ -63,7 +63,7 @@ func writeGroups(w io.Writer, groups []report.LayerChange) {
 		a, b := groupTimes(c)
 		x, y := c.SQNR()
 		rows = append(rows, []string{
-			short(c.Name), signedUs(c.Delta), diverging(c.Delta, most, 8), a, b, ratioText(c.Ratio), c.Verdict(), known(c.Q, chance),
+			short(c.Name), signedUS(c.Delta), diverging(float64(c.Delta), float64(most), 8), a, b, ratioText(c.Ratio), c.Verdict(), known(c.Q, chance),
 			c.Kind, precisions(c), tacticsText(c), pairText(x, y),
 		})
 	}
@@ -73,7 +73,7 @@ func writeGroups(w io.Writer, groups []report.LayerChange) {
 // endToEnd says what came of the latency.
 func endToEnd(d *report.Diff) string {
 	e := d.EndToEnd
-	text := fmt.Sprintf("end to end %s -> %s ms: %s µs", ms(e.A), ms(e.B), signedUs(e.Delta))
+	text := fmt.Sprintf("end to end %s -> %s ms: %s µs", ms(e.A), ms(e.B), signedUS(e.Delta))
 	switch {
 	case d.A.Estimated && d.B.Estimated:
 		text += ", estimated"
@@ -153,7 +153,7 @@ func writeDiffMarkdown(w io.Writer, d *report.Diff, all bool) {
 			row("AB"[i:i+1], s.Name, s.Label, ms(s.Latency), known(s.SQNR, decibels), known(s.Top1, percent), kib(s.Memory.Peak), kib(s.Memory.Weights), deviceText(s.Device))
 		}
 	})
-	fmt.Fprintf(w, "\n**%s**\n\n%s µs in layers, %s µs between layers. %s.\n\n", endToEnd(d), signedUs(d.Layers), signedUs(d.Between), judged(d))
+	fmt.Fprintf(w, "\n**%s**\n\n%s µs in layers, %s µs between layers. %s.\n\n", endToEnd(d), signedUS(d.Layers), signedUS(d.Between), judged(d))
 	for _, line := range slices.Concat(d.Notes, []string{commonText(d)}, sourceLines(d)) {
 		if line != "" {
 			fmt.Fprintf(w, "- %s\n", line)
@@ -165,7 +165,7 @@ func writeDiffMarkdown(w io.Writer, d *report.Diff, all bool) {
 		for _, c := range groups {
 			a, b := groupTimes(c)
 			x, y := c.SQNR()
-			row("`"+short(c.Name)+"`", signedUs(c.Delta), a, b, ratioText(c.Ratio), c.Verdict(), known(c.Q, chance), c.Kind, precisions(c), tacticsText(c), pairText(x, y))
+			row("`"+short(c.Name)+"`", signedUS(c.Delta), a, b, ratioText(c.Ratio), c.Verdict(), known(c.Q, chance), c.Kind, precisions(c), tacticsText(c), pairText(x, y))
 		}
 	})
 	if others > 0 {
@@ -191,29 +191,6 @@ func writeMarkdown(w io.Writer, header []string, rows func(row func(...string)))
 	row(header...)
 	row(rule...)
 	rows(row)
-}
-
-// signedUs prints a difference of times in microseconds, with its sign.
-func signedUs(d time.Duration) string {
-	if d > 0 {
-		return "+" + us(d)
-	}
-	return us(d)
-}
-
-// diverging draws a share as a bar that begins in the middle of twice so many cells, and one more.
-func diverging(d, most time.Duration, cells int) string {
-	n := 0
-	if most > 0 {
-		n = int(math.Round(float64(max(d, -d)) / float64(most) * float64(cells)))
-	}
-	left, right := "", ""
-	if d < 0 {
-		left = strings.Repeat("█", n)
-	} else {
-		right = strings.Repeat("█", n)
-	}
-	return strings.Repeat(" ", cells-len([]rune(left))) + left + "│" + right + strings.Repeat(" ", cells-len([]rune(right)))
 }
 
 func groupTimes(c report.LayerChange) (a, b string) {

@@ -33,7 +33,7 @@ func Duel(ctx context.Context, a, b Rival, parts report.Parts, p run.Profiling) 
 	}
 	err := besides(ctx, pair, snaps, p)
 	if errors.As(err, new(*run.NoRoom)) || errors.Is(err, errTooMany) {
-		err = apart(ctx, pair, snaps, p)
+		err = eachAlone(ctx, pair, snaps, p)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -49,8 +49,8 @@ func Duel(ctx context.Context, a, b Rival, parts report.Parts, p run.Profiling) 
 	return snaps[0], snaps[1], nil
 }
 
-// apart measures each by itself.
-func apart(ctx context.Context, pair [2]Rival, snaps [2]*report.Snapshot, p run.Profiling) error {
+// eachAlone measures each by itself.
+func eachAlone(ctx context.Context, pair [2]Rival, snaps [2]*report.Snapshot, p run.Profiling) error {
 	for i, c := range pair {
 		l, err := c.stages.engines.load(ctx, c.Config)
 		if err != nil {
