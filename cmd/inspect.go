@@ -17,7 +17,7 @@ import (
 func inspectCommand(t tables) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect",
-		Short: "Look at a model, its passes, engine, memory, tactics and kernels, or at a recording",
+		Short: "Look at a model, its passes, engine, memory, tactics and kernels, at a recording, or at what trtexec wrote",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("inspect has no subcommand %q; name one of %s", args[0], strings.Join(subcommands(c), ", "))
@@ -38,6 +38,7 @@ func inspectCommand(t tables) *cobra.Command {
 		inspectPart(onBackends(t), takeAll&^takeLabels, "tactics", "every tactic considered for every layer; those that cannot compute it by family, or with --verbose one by one", report.PartTactics, writeTactics),
 		inspectKernelCommand(t),
 		inspectRecordingCommand(),
+		inspectLayersCommand(),
 	)
 	return c
 }
