@@ -17,6 +17,7 @@ type Timings struct {
 	RecentE2E  []time.Duration `output:"recent_end_to_end"`
 	Estimated  bool
 	BatchItems int
+	Summed     bool            `json:",omitempty"` // of layers only means and medians are known, from another program's files
 	Inference  *InferenceSplit `json:",omitempty"` // nil where times are estimates, and in recordings of older programs
 
 	// MedianLow and MedianHigh are where the median lies with 99 % confidence, if the machine stays as it was; 0 where there are
