@@ -10,14 +10,6 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// logScreen shows what rules find in the newest snapshot, and the messages of builds and runs.
-func logScreen(look *ui.Look, hint func(Fact) string) *ui.Screen {
-	return &ui.Screen{
-		Key: "0", Name: "Log", Views: []ui.View{newFindingsView(look, hint), newLogView(look)},
-		Layouts: []ui.Box{ui.Stack(ui.Pane(0).Share(3), ui.Pane(1).Share(2)), ui.Beside(ui.Pane(0), ui.Pane(1))},
-	}
-}
-
 // logView follows the newest line until the cursor moves up. What a message says over several lines is shown as such, and
 // from a line that names a layer one gets to it.
 type logView struct {

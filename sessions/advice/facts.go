@@ -85,15 +85,6 @@ func isConversion(op string) bool {
 	return false
 }
 
-// isLow reports whether a precision is less than FP32.
-func isLow(precision string) bool {
-	switch precision {
-	case "f16", "i8", "u8":
-		return true
-	}
-	return false
-}
-
 // short names a layer by its principal member.
 func short(name string) string {
 	first, more := report.Principal(name)

@@ -31,13 +31,12 @@ func isHigh(l *report.Layer) bool { return l.Precision == "f32" && !isConversion
 
 // island is a group of layers in FP32.
 type island struct {
-	f       *facts
-	layers  []*report.Layer
-	before  int             // conversions or layers of lower precision that it reads from
-	after   int             // that read from it
-	all     bool            // it neither reads the network's inputs nor makes its outputs
-	shore   map[string]bool // the conversions
-	weights int64
+	f      *facts
+	layers []*report.Layer
+	before int             // conversions or layers of lower precision that it reads from
+	after  int             // that read from it
+	all    bool            // it neither reads the network's inputs nor makes its outputs
+	shore  map[string]bool // the conversions
 }
 
 // walk adds a layer and those it is connected with.
