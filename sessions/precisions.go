@@ -86,7 +86,7 @@ func (p *precisions) make(ctx context.Context, in lowering) (*build.Lowered, err
 		return nil, err
 	}
 	policy.Rules = rules
-	lc := build.LowerConfig{Precision: lowest, Policy: policy, Pass: in.Of.passes(p.model.Passes)}
+	lc := build.LowerConfig{Precision: lowest, Policy: policy, Pass: in.Of.passes(p.model)}
 	if in.Ranges != nil {
 		if lc.Ranges, err = p.calibration.ranges.of(ctx, *in.Ranges); err != nil {
 			return nil, err
