@@ -39,7 +39,7 @@ compute in 8 bits on the device, with the ranges that calibration finds and corr
 				return usageError{errors.New("-o FILE is missing")}
 			}
 			if !how.optimized && !how.qdq && (o.config.changed("rules") || o.config.changed("disable") || o.config.changed("passes-until")) {
-				return usageError{errors.New("--disable and --passes-until say how the network is optimised; add --optimized")}
+				return usageError{errors.New("--rules, --disable and --passes-until say how the network is optimised; add --optimized")}
 			}
 			if how.qdq && how.optimized {
 				return usageError{errors.New("--qdq writes an optimised network: leave --optimized out")}

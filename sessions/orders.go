@@ -88,7 +88,7 @@ func (in planning) symbols() map[string]int {
 
 // passes translates the toggles of rules and places; m has the passes beside the standard ones.
 func (in rewriting) passes(m *Model) pass.Config {
-	pc := pass.Config{Until: in.Until, Shapes: in.Symbols, Extra: m.passes(in.Rules)}
+	pc := pass.Config{Until: in.Until, Shapes: in.Symbols, Extra: m.Rules.passes(m.Passes, in.Rules)}
 	for _, d := range in.Disable {
 		if site, err := pass.ParseSite(d); err == nil {
 			pc.DisableSites = append(pc.DisableSites, site)

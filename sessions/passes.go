@@ -40,7 +40,7 @@ func (p *passes) make(ctx context.Context, in rewriting) (*build.Optimized, erro
 		return &build.Optimized{Network: p.model.Network}, nil // passes left no trace in it
 	}
 	p.told.progress(report.Progress{Phase: "optimising"})
-	if err := p.model.hasRules(in.Rules); err != nil {
+	if err := p.model.Rules.have(in.Rules); err != nil {
 		return nil, err
 	}
 	if err := checkDisabled(p.model, in.Disable); err != nil {

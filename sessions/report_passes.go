@@ -26,7 +26,7 @@ func passesReport(m *Model, env map[string]int, cfg config.Config, o *build.Opti
 		asked, _ := cfg.Precision.DataType()
 		r.Unlowered, r.Unchanged = unlowered(asked, o, l.Decisions), unchanged(m, cfg, o, l)
 	}
-	for _, p := range slices.Concat(pass.Standard(), pass.Calibrated(), pass.Lowering(), m.allPasses()) {
+	for _, p := range slices.Concat(pass.Standard(), pass.Calibrated(), pass.Lowering(), m.Rules.all(m.Passes)) {
 		for _, rule := range p.Rules {
 			r.Rules = append(r.Rules, report.Rule{Name: rule, Doc: cmp.Or(p.Docs[rule], p.Doc)})
 		}

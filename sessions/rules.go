@@ -55,30 +55,33 @@ func readText(path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most+1))
 }
 
-// passes returns the program's own passes and those of some files of rules.
-func (m *Model) passes(files []string) []pass.Pass {
-	list := slices.Clone(m.Passes)
-	for _, r := range m.Rules {
-		if slices.Contains(files, r.Path) {
-			list = append(list, r.Pass)
+// ruleFiles are those that a model has.
+type ruleFiles []RuleFile
+
+// passes returns a program's own passes and those of the files of some paths.
+func (r ruleFiles) passes(own []pass.Pass, paths []string) []pass.Pass {
+	list := slices.Clone(own)
+	for _, f := range r {
+		if slices.Contains(paths, f.Path) {
+			list = append(list, f.Pass)
 		}
 	}
 	return list
 }
 
-// allPasses returns the program's own passes and those of all files of rules.
-func (m *Model) allPasses() []pass.Pass {
-	list := slices.Clone(m.Passes)
-	for _, r := range m.Rules {
-		list = append(list, r.Pass)
+// all returns a program's own passes and those of all files.
+func (r ruleFiles) all(own []pass.Pass) []pass.Pass {
+	list := slices.Clone(own)
+	for _, f := range r {
+		list = append(list, f.Pass)
 	}
 	return list
 }
 
-// hasRules returns an error for a file of rules that was not read, as one that an engine was built with and that is gone.
-func (m *Model) hasRules(files []string) error {
-	for _, path := range files {
-		if !slices.ContainsFunc(m.Rules, func(r RuleFile) bool { return r.Path == path }) {
+// have returns an error for a file of rules that was not read, as one that an engine was built with and that is gone.
+func (r ruleFiles) have(paths []string) error {
+	for _, path := range paths {
+		if !slices.ContainsFunc(r, func(f RuleFile) bool { return f.Path == path }) {
 			return fmt.Errorf("the rules of %s cannot be read any more: the engine was built with them, and runs as it is, but is not built anew", path)
 		}
 	}
