@@ -47,6 +47,7 @@ var commands = []func(tables) *cobra.Command{
 	inspectCommand,
 	calibrateCommand,
 	lintCommand,
+	checkCommand,
 	recordCommand,
 	replayCommand,
 	generateCommand,
