@@ -2,43 +2,81 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 func calibrateCommand(t tables) *cobra.Command {
-	o := onBackends(t)
-	var compare, weights bool
-	var output string
+	o := &calibrateFlags{modelFlags: onBackends(t)}
 	c := &cobra.Command{
 		Use:   "calibrate [MODEL]",
 		Short: "Find the ranges of activations, with --compare by every calibrator side by side",
 		Example: examples("the range of every tensor by every calibrator", "trtui calibrate model.onnx --data images/ --compare",
 			"what 8 bits do to the weights of each layer", "trtui calibrate model.onnx --weights",
-			"ranges and histograms, to build with them without data", "trtui calibrate model.onnx --data images/ -o ranges.json"),
+			"ranges and histograms, to build with them without data", "trtui calibrate model.onnx --data images/ -o ranges.json",
+			"the same ranges for TensorRT", "trtui calibrate model.onnx --data images/ --calibration-cache calib.cache"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return calibrate(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), compare, weights, output)
+			if o.file != "" && o.cache != "" {
+				return usageError{errors.New("-o and --calibration-cache: give one of the two")}
+			}
+			return o.calibrate(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args))
 		},
 	}
 	o.register(c, takeInputs|takeRandom|takeShapes|takeState|takeCalibrator|takePasses|takeBackend|takeThreads|takeOutput)
-	c.Flags().BoolVar(&compare, "compare", false, "all calibrators, not only --calibrator")
-	c.Flags().BoolVar(&weights, "weights", false, "the weights of every layer as well, with a scale per output channel and with a single one")
-	c.Flags().StringVarP(&output, "output", "o", "", "the `FILE` of JSON to write ranges, histograms and means to, for --ranges")
+	c.Flags().BoolVar(&o.compare, "compare", false, "all calibrators, not only --calibrator")
+	c.Flags().BoolVar(&o.weights, "weights", false, "the weights of every layer as well, with a scale per output channel and with a single one")
+	c.Flags().StringVarP(&o.file, "output", "o", "", "the `FILE` of JSON to write ranges, histograms and means to, for --ranges")
+	c.Flags().StringVar(&o.cache, "calibration-cache", "", "the `FILE` to write the ranges to as a calibration cache of TensorRT, which trtexec --calib and ONNX Runtime read")
+	c.Flags().StringVar(&o.version, "trt-version", "10.3.0", "the `VERSION` of TensorRT that is to read the cache; another one calibrates anew")
+	c.Flags().StringVar(&o.algorithm, "trt-calibrator", exchange.CacheAlgorithms()[0], "the calibrator of TensorRT that is to read the cache: "+orList(exchange.CacheAlgorithms()))
 	under(c, "Report", "compare", "weights")
-	under(c, outputHeading, "output")
+	under(c, outputHeading, "output", "calibration-cache", "trt-version", "trt-calibrator")
 	return c
 }
 
-func calibrate(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, compare, weights bool, output string) error {
+// calibrateFlags are the flags of trtui calibrate.
+type calibrateFlags struct {
+	*modelFlags
+	compare, weights bool
+	file             string // of JSON
+	cache            string // of TensorRT
+	version          string // of TensorRT
+	algorithm        string
+}
+
+// header returns the first line of the cache that is to be written, "" where none is.
+func (o *calibrateFlags) header() (string, error) {
+	if o.cache == "" {
+		return "", nil
+	}
+	if !slices.Contains(exchange.CacheAlgorithms(), o.algorithm) {
+		return "", usageError{fmt.Errorf("--trt-calibrator %q: want %s", o.algorithm, orList(exchange.CacheAlgorithms()))}
+	}
+	header, err := exchange.CacheHeader(o.version, o.algorithm)
+	if err != nil {
+		err = usageError{fmt.Errorf("--trt-version: %w", err)}
+	}
+	return header, err
+}
+
+func (o *calibrateFlags) calibrate(ctx context.Context, stdout, stderr io.Writer, path string) error {
 	if err := o.check(); err != nil {
+		return err
+	}
+	header, err := o.header()
+	if err != nil {
 		return err
 	}
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
@@ -47,15 +85,21 @@ func calibrate(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, pat
 			return err
 		}
 		cfg.Precision = config.INT8
-		if output != "" {
-			return writeCalibrationFile(ctx, o, stdout, p, r, cfg, output)
+		if header != "" {
+			cfg.Quantization.Activations = "symmetric" // as TensorRT's
+		}
+		if o.file != "" {
+			return writeCalibrationFile(ctx, o.modelFlags, stdout, p, r, cfg, o.file)
 		}
 		snap, err := r.Report(ctx, cfg, report.PartCalibration, run.Profiling{})
 		if err != nil {
 			return err
 		}
 		c := snap.Calibration
-		if !weights {
+		if header != "" {
+			return o.writeCache(stdout, stderr, p, snap, header)
+		}
+		if !o.weights {
 			short := *c
 			short.Weights = nil
 			c = &short
@@ -68,8 +112,8 @@ func calibrate(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, pat
 			fmt.Fprintln(stdout, "random calibration: no data was given, so the ranges say nothing about real inputs")
 		}
 		fmt.Fprintln(stdout)
-		writeCalibration(stdout, c, compare)
-		if weights {
+		writeCalibration(stdout, c, o.compare)
+		if o.weights {
 			writeWeights(stdout, c.Weights)
 		}
 		return nil
@@ -97,6 +141,26 @@ func writeCalibrationFile(ctx context.Context, o *modelFlags, stdout io.Writer, 
 		return writeReport(stdout, r.Head(&cfg), calibrateOutput{output, size, len(f.Tensors)})
 	}
 	_, err = fmt.Fprintf(stdout, "%s: %s by %s on %s, %s KiB\n", output, count(len(f.Tensors), "tensor"), f.Calibrator, f.Data, kib(int(size)))
+	return err
+}
+
+// writeCache writes the ranges of a report as a calibration cache of TensorRT, and what it wrote to stdout.
+func (o *calibrateFlags) writeCache(stdout, stderr io.Writer, p *place, snap *report.Snapshot, header string) error {
+	c, err := exchange.NewCalibrationCache(header, snap)
+	if err != nil {
+		return err
+	}
+	size, err := host.WriteFile(o.cache, host.Bytes(c.Bytes()))
+	if err != nil {
+		return err
+	}
+	for _, doubt := range c.Doubts() {
+		writeNote(stderr, "%s: %s", o.cache, doubt)
+	}
+	if o.modelFlags.output.json() {
+		return writeReport(stdout, snap.Head(), calibrateOutput{o.cache, size, len(c.Scales)})
+	}
+	_, err = fmt.Fprintf(stdout, "%s: %s by %s on %s, as %s, %s KiB\n", o.cache, count(len(c.Scales), "tensor"), snap.Calibration.Active, p.work.CalData.Name(), header, kib(int(size)))
 	return err
 }
 

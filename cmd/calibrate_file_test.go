@@ -55,3 +55,58 @@ func TestCalibrationFile(t *testing.T) {
 		}
 	}
 }
+
+// TestCalibrationCacheFile writes a calibration cache of TensorRT, which gives the scales that it was made of.
+func TestCalibrationCacheFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("calibrates the embedded model")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "calib.cache")
+	out, _ := command(t, 0, "calibrate", "--calibration-cache", file, "--calibrator", "entropy", "--trt-version", "8.6.1", "-q")
+	if !strings.Contains(out, "66 tensors by entropy on 300 embedded digits, as TRT-8601-EntropyCalibration2") {
+		t.Errorf("it prints %q", out)
+	}
+	first, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(first), "TRT-8601-EntropyCalibration2\nimage: 3") {
+		t.Errorf("%.200s", first)
+	}
+	// Of the file, whatever calibrator is asked for, come the ranges that are in it.
+	foreign := append(first, "(Unnamed Layer* 3) [Shuffle]_output: 3f800000\n"...)
+	if err := os.WriteFile(file, foreign, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := filepath.Join(dir, "again.cache")
+	_, notes := command(t, 0, "calibrate", "--ranges", file, "--calibration-cache", again, "--trt-version", "8.6.1", "-q")
+	if !strings.Contains(notes, "1 tensor left out that digits does not have, such as \"(Unnamed Layer* 3)") {
+		t.Errorf("it says %q", notes)
+	}
+	second, err := os.ReadFile(again)
+	if err != nil || string(second) != string(first) {
+		t.Errorf("read and written again: %v\n%.300s\nwas\n%.300s", err, second, first)
+	}
+	for text, says := range map[string]string{
+		"TRT-8601-A\nimage 3f\n":          "line 2",
+		"TRT-8601-A\nnowhere: 3f800000\n": "digits has none of its tensors, such as \"nowhere\"",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, got := command(t, exitFailure, "calibrate", "-q", "--ranges", file); !strings.Contains(got, says) {
+			t.Errorf("%s: %q, want %q", text, got, says)
+		}
+	}
+	for says, args := range map[string][]string{
+		"--trt-version":          {"--trt-version", "ten"},
+		"--trt-calibrator":       {"--trt-calibrator", "Legacy"},
+		"give one of the two":    {"-o", "x.json"},
+		"want three numbers, as": {"--trt-version", "10"},
+	} {
+		if _, got := command(t, exitFailure, append([]string{"calibrate", "--calibration-cache", file}, args...)...); !strings.Contains(got, says) {
+			t.Errorf("%v: %q, want %q", args, got, says)
+		}
+	}
+}

@@ -188,6 +188,9 @@ func (g *configFlags) checkValues() error {
 // quantisation, over that what the file of --config says, and over that what flags were given for. shapes are those that the
 // data has.
 func (g *configFlags) forModel(m *sessions.Model, shapes map[string][]int) (config.Config, error) {
+	if err := g.quantization.fit(m); err != nil {
+		return config.Config{}, err
+	}
 	asked, err := g.asked()
 	if err == nil {
 		err = g.readFile()

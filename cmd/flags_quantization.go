@@ -19,29 +19,61 @@ type quantizationFlags struct {
 	ranges     []string
 	path       string
 	file       *sessions.CalibrationFile // that is at path, once it was read
+	flags      *pflag.FlagSet
 }
 
 func (q *quantizationFlags) define(f *pflag.FlagSet) {
+	q.flags = f
 	def := config.DefaultQuantization()
 	f.StringVar(&q.Activations, "activations", def.Activations, "`SCHEME` of activations in int8: "+orList(config.Schemes()))
 	f.StringVar(&q.WeightScales, "weight-scales", def.WeightScales, "one scale of weights for each output `channel`, or one for all of a layer's: channel or tensor")
 	f.StringVar(&q.WeightRanges, "weight-ranges", def.WeightRanges, "`KIND` of the ranges of weights: minmax, mse or percentile[:P]")
 	f.StringSliceVar(&q.Keep, "keep", nil, "`LAYERS` that stay in floating point: first, last, or all of an op, as in first,Gemm; by name: --layer-precisions")
 	f.StringArrayVar(&q.ranges, "range", nil, "range of a tensor in place of the calibrator's, as `TENSOR=AMAX` or TENSOR=LEAST:LARGEST; may be repeated")
-	f.StringVar(&q.path, "ranges", "", "`FILE` of trtui calibrate -o: its ranges, or with --calibrator those which that finds by its histograms; no data is needed")
+	f.StringVar(&q.path, "ranges", "", "`FILE` of trtui calibrate -o: its ranges, or with --calibrator those which that finds by its histograms; or a calibration cache of TensorRT; no data is needed")
 	f.StringVar(&q.correction, "bias-correction", string(def.BiasCorrection), "what biases take back of rounding: off, fast (of weights, by the means of activations) or exact (of activations too, layer by layer on the calibration data)")
+}
+
+// read reads the file of --ranges.
+func (q *quantizationFlags) read() (err error) {
+	if q.path != "" && q.file == nil {
+		q.file, err = sessions.ReadCalibration(q.path)
+	}
+	return err
+}
+
+// symmetric reports whether activations are quantised symmetrically since the ranges of the file are meant so.
+func (q *quantizationFlags) symmetric() bool {
+	return q.file != nil && q.file.Symmetric() && !q.flags.Changed("activations")
+}
+
+// fit leaves out of the file of --ranges what is not in a model, where that may be.
+func (q *quantizationFlags) fit(m *sessions.Model) error {
+	if err := q.read(); err != nil || q.file == nil {
+		return err
+	}
+	return q.file.Fit(m)
+}
+
+// notes says what is doubtful about the file of --ranges.
+func (q *quantizationFlags) notes() []string {
+	if q.file == nil {
+		return nil
+	}
+	return q.file.Notes()
 }
 
 // asked returns what the flags and their defaults say; calibrated: a calibrator was given.
 func (q *quantizationFlags) asked(calibrated bool) (r config.Quantization, err error) {
 	r = q.Quantization
-	if q.path != "" && q.file == nil {
-		if q.file, err = sessions.ReadCalibration(q.path); err != nil {
-			return r, err
-		}
+	if err = q.read(); err != nil {
+		return r, err
 	}
 	if q.file != nil && !(calibrated && q.file.HasHistograms()) {
 		r.Ranges = q.file.Ranges()
+	}
+	if q.symmetric() {
+		r.Activations = "symmetric"
 	}
 	r.BiasCorrection = quant.BiasCorrection(q.correction)
 	for _, text := range q.ranges {
@@ -82,7 +114,9 @@ func parseRange(text string) (name string, lo, hi float64, err error) {
 
 // over sets what flags were given for.
 func (q *quantizationFlags) over(g *configFlags, to *config.Quantization, asked config.Quantization) {
-	given(g, "activations", &to.Activations, asked.Activations)
+	if g.changed("activations") || q.symmetric() {
+		to.Activations = asked.Activations
+	}
 	given(g, "weight-scales", &to.WeightScales, asked.WeightScales)
 	given(g, "weight-ranges", &to.WeightRanges, asked.WeightRanges)
 	given(g, "keep", &to.Keep, asked.Keep)

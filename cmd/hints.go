@@ -35,7 +35,7 @@ func hintOn(err error) string {
 	if e := new(sessions.Foreign); errors.As(err, &e) {
 		return map[sessions.FileUse]string{
 			sessions.AsRecording: "trtui replay opens a recording", sessions.AsData: "--data takes it, next to a model",
-			sessions.AsConfig: "--config takes a configuration, next to a model",
+			sessions.AsConfig: "--config takes a configuration, next to a model; trtui inspect layers shows what trtexec wrote of an engine",
 		}[e.Use]
 	}
 	switch {

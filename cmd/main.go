@@ -42,6 +42,7 @@ var commands = []func(tables) *cobra.Command{
 	exportCommand,
 	benchCommand,
 	runCommand,
+	diffCommand,
 	evalCommand,
 	inspectCommand,
 	calibrateCommand,

@@ -189,6 +189,12 @@ func (f *modelFlags) with(path string, stderr io.Writer, use func(*place, *sessi
 	}
 	defer p.close()
 	p.warn(stderr)
+	if err := f.config.quantization.fit(p.model); err != nil {
+		return err
+	}
+	for _, note := range f.config.quantization.notes() {
+		p.work.Warn(note)
+	}
 	if f.output.verbose {
 		p.work.Log = func(l report.LogLine) { fmt.Fprintln(stderr, l) }
 	}

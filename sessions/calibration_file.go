@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/exchange"
 )
 
 // CalibrationFile is what calibration found, as JSON: ranges that a person may edit, and the histograms and means from which
@@ -26,6 +27,8 @@ type CalibrationFile struct {
 	Activations string          `json:"activations,omitempty"`
 	Tensors     []CalibrationOf `json:"tensors"`
 	path        string
+	notes       []string // what is doubtful about it
+	foreign     bool     // another tool's, which names tensors that the model need not have
 }
 
 // CalibrationOf is what was found of one tensor.
@@ -51,7 +54,7 @@ func (f *CalibrationFile) Write(path string) (int64, error) {
 	})
 }
 
-// ReadCalibration reads a file of calibration. An error names the file and what is wrong in it.
+// ReadCalibration reads a file of calibration, or a calibration cache of TensorRT. An error names the file and what is wrong in it.
 func ReadCalibration(path string) (*CalibrationFile, error) {
 	file, err := host.Open(path)
 	if err != nil {
@@ -63,7 +66,11 @@ func ReadCalibration(path string) (*CalibrationFile, error) {
 		err = fmt.Errorf("more than %d MiB", maxCalibrationBytes>>20)
 	}
 	f := &CalibrationFile{path: path}
-	if err == nil {
+	switch {
+	case err != nil:
+	case exchange.IsCalibrationCache(data):
+		err = f.readCache(data)
+	default:
 		err = json.Unmarshal(data, f)
 	}
 	if err == nil {
@@ -74,6 +81,57 @@ func ReadCalibration(path string) (*CalibrationFile, error) {
 	}
 	return f, nil
 }
+
+// readCache takes the ranges of a calibration cache of TensorRT.
+func (f *CalibrationFile) readCache(data []byte) error {
+	c, err := exchange.ParseCalibrationCache(data)
+	if err != nil {
+		return err
+	}
+	f.Version, f.Calibrator, f.foreign = calibrationVersion, c.Algorithm(), true
+	for _, s := range c.Scales {
+		if s.Scale > 0 {
+			amax := 127 * float64(s.Scale)
+			f.Tensors = append(f.Tensors, CalibrationOf{Name: s.Tensor, Range: []float64{-amax, amax}})
+		}
+	}
+	for _, d := range c.Doubts() {
+		f.notes = append(f.notes, f.path+": "+d)
+	}
+	return nil
+}
+
+// Fit leaves out of another tool's file the tensors that a model does not have, since those name some of their own. None that it has
+// is an error.
+func (f *CalibrationFile) Fit(m *Model) error {
+	if !f.foreign || m.Network == nil {
+		return nil
+	}
+	var fit []CalibrationOf
+	var first string
+	for _, t := range f.Tensors {
+		if m.Network.Tensor(t.Name) != nil {
+			fit = append(fit, t)
+		} else if first == "" {
+			first = t.Name
+		}
+	}
+	if len(fit) == 0 {
+		return fmt.Errorf("calibration %s: %s has none of its tensors, such as %s", f.path, m.Name(), config.Quoted(first))
+	}
+	if out := len(f.Tensors) - len(fit); out > 0 {
+		f.notes = append(f.notes, fmt.Sprintf("%s: %s left out that %s does not have, such as %s", f.path, config.CountOf(out, "tensor", "tensors"),
+			m.Name(), config.Quoted(first)))
+	}
+	f.Tensors = fit
+	return nil
+}
+
+// Symmetric reports whether the ranges are meant for activations that are quantised symmetrically, as TensorRT's are.
+func (f *CalibrationFile) Symmetric() bool { return f.foreign }
+
+// Notes says what is doubtful about the file.
+func (f *CalibrationFile) Notes() []string { return f.notes }
 
 func (f *CalibrationFile) check() error {
 	if f.Version != calibrationVersion {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -73,24 +74,9 @@ func (p *precisions) make(ctx context.Context, in lowering) (*build.Lowered, err
 	if in.Planned {
 		return &build.Lowered{Network: p.model.Engine.Any().Network}, nil
 	}
-	o, err := p.passes.kept.of(ctx, in.Of)
+	o, lc, err := p.prepare(ctx, in)
 	if err != nil {
 		return nil, err
-	}
-	lowest, rules, err := in.config().Lowering()
-	if err != nil {
-		return nil, err
-	}
-	policy, err := in.Quantized.Policy()
-	if err != nil {
-		return nil, err
-	}
-	policy.Rules = rules
-	lc := build.LowerConfig{Precision: lowest, Policy: policy, Pass: in.Of.passes(p.model.Passes)}
-	if in.Ranges != nil {
-		if lc.Ranges, err = p.calibration.ranges.of(ctx, *in.Ranges); err != nil {
-			return nil, err
-		}
 	}
 	if lc.Correction, err = p.calibration.correction(ctx, in); err != nil {
 		return nil, err
@@ -104,11 +90,39 @@ func (p *precisions) make(ctx context.Context, in lowering) (*build.Lowered, err
 		defer p.calibration.device.busy.Unlock()
 	}
 	begin := time.Now()
-	l, err := build.Lower(ctx, o, lc, run.Supports(p.backend, lc.Pass.Shapes, in.Of.Others...))
+	l, err := build.Lower(ctx, o, lc, p.supports(in))
 	if err == nil {
 		p.told.log.lowering(in.Precision, o, l, begin)
 	}
 	return l, err
+}
+
+// prepare returns the network that is lowered, and how, but for the correction of biases.
+func (p *precisions) prepare(ctx context.Context, in lowering) (*build.Optimized, build.LowerConfig, error) {
+	var lc build.LowerConfig
+	o, err := p.passes.kept.of(ctx, in.Of)
+	if err != nil {
+		return nil, lc, err
+	}
+	lowest, rules, err := in.config().Lowering()
+	if err != nil {
+		return nil, lc, err
+	}
+	policy, err := in.Quantized.Policy()
+	if err != nil {
+		return nil, lc, err
+	}
+	policy.Rules = rules
+	lc = build.LowerConfig{Precision: lowest, Policy: policy, Pass: in.Of.passes(p.model.Passes)}
+	if in.Ranges != nil {
+		lc.Ranges, err = p.calibration.ranges.of(ctx, *in.Ranges)
+	}
+	return o, lc, err
+}
+
+// supports returns what says whether the device computes a layer.
+func (p *precisions) supports(in lowering) func(*graph.Layer) error {
+	return run.Supports(p.backend, in.Of.Symbols, in.Of.Others...)
 }
 
 // warn tells what a person who asked for a configuration should know of its lowering.

@@ -182,6 +182,9 @@ func (t *timings) report(live, estimated bool) *report.Timings {
 			lt.Inside = t.insideOf(st.Name)
 		}
 		lt.Bins = binTimes(t.steps[i], lt.Latency)
+		if !live && !estimated {
+			lt.Rounds = compare.RoundsOf(t.steps[i])
+		}
 		if lt.Median > 0 {
 			lt.GFLOPS = float64(lt.FLOPs) / float64(lt.Median)
 		}

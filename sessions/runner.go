@@ -116,6 +116,16 @@ func (r *Runner) report(ctx context.Context, cfg config.Config, parts report.Par
 	return snap, err
 }
 
+// Sensitivity finds what each layer in 8 bits takes from the outputs of a configuration, and what raising it to a precision wins
+// and costs. each is told of what is known so far, also where the work ends early.
+func (r *Runner) Sensitivity(ctx context.Context, cfg config.Config, to config.Precision, each func(*report.Sensitivity)) (s *report.Sensitivity, err error) {
+	err = r.surviving(ctx, cfg, func() error {
+		s, err = r.stages.sensitivity.of(ctx, cfg, to, each)
+		return err
+	})
+	return s, err
+}
+
 // Identity identifies the engine of a configuration before it is planned: two configurations that give the same network, to
 // the bit, with the same tactics asked for have one engine. Why their precision changes nothing is said where that is so.
 func (r *Runner) Identity(ctx context.Context, cfg config.Config) (id, unchanged string, err error) {

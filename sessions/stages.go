@@ -29,6 +29,7 @@ type stages struct {
 	references  *references
 	accuracy    *accuracy
 	survey      *survey
+	sensitivity *sensitivity
 }
 
 // newStages returns the stages of a model at a workplace.
@@ -51,6 +52,8 @@ func wire(m *Model, w Workplace, told *audience, c *calibration) *stages {
 	s.references = newReferences(m, w, s.orders, told, s.engines, s.inferences)
 	s.accuracy = newAccuracy(m, w, s.orders, told, s.engines, s.references, s.inferences)
 	s.survey = newSurvey(m, s.orders, s.precisions)
+	t := &studies{m, s.orders, told, s.calibration, s.precisions, s.tuning, w.Data}
+	s.sensitivity = &sensitivity{t, s.tuning, s.timing, s.accuracy}
 	return s
 }
 

@@ -95,6 +95,9 @@ func badges(s *report.Snapshot, set int, midBuild bool) []ui.Badge {
 	if n := cutShort(s); n > 0 {
 		badges = append(badges, ui.Badge{Text: "stopped after " + plural(n, "run"), Style: ui.Warn})
 	}
+	if s.Viewed() != "" {
+		badges = append(badges, ui.Badge{Text: "VIEW", Style: ui.Chip})
+	}
 	if s.Replay != "" {
 		if midBuild {
 			badges = append(badges, ui.Badge{Text: "mid-build", Style: ui.Warn})

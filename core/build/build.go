@@ -65,13 +65,43 @@ type Lowered struct {
 
 // Lower brings an optimised network to a precision, for a target that computes what supports says.
 func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*graph.Layer) error) (*Lowered, error) {
+	l, n, pc, err := placed(ctx, o, cfg, supports)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Precision == graph.I8 {
+		l.Quantised = n
+	}
+	n, steps, err := pass.Run(ctx, n, pass.Lowering(), pc)
+	if err != nil {
+		return nil, err
+	}
+	l.Network, l.Steps = n, append(l.Steps, steps...)
+	l.Network.Lowered = true
+	return l, nil
+}
+
+// Quantise is Lower as far as the network of real numbers with Quantize and Dequantize layers: what the lowered network computes
+// but for the rounding of sums. Its Network is nil.
+func Quantise(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*graph.Layer) error) (*Lowered, error) {
+	l, n, _, err := placed(ctx, o, cfg, supports)
+	if err != nil {
+		return nil, err
+	}
+	l.Quantised = n
+	return l, nil
+}
+
+// placed returns a network in which quantisation is placed and biases are corrected, and how to go on.
+func placed(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*graph.Layer) error) (*Lowered, *graph.Network, pass.Config, error) {
+	pc := cfg.Pass
 	for _, l := range o.Network.Layers {
 		if u := l.Unsupported(); u != nil {
-			return nil, fmt.Errorf("layer %s: %w", l.Name, u.Err())
+			return nil, nil, pc, fmt.Errorf("layer %s: %w", l.Name, u.Err())
 		}
 	}
 	if err := checkShapes(o.Network, cfg.Pass); err != nil {
-		return nil, err
+		return nil, nil, pc, err
 	}
 	n := o.Network.Clone()
 	l := &Lowered{}
@@ -92,12 +122,11 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 		supports = ofReals(supports)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, pc, err
 	}
-	pc := cfg.Pass
 	standard, err := pc.Extend(pass.Standard())
 	if err != nil {
-		return nil, err
+		return nil, nil, pc, err
 	}
 	pc.Supports, pc.Until = supports, max(0, pc.Until-len(standard))
 	if len(o.Steps) > 0 {
@@ -107,20 +136,9 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 		pc.Until = -1
 	}
 	if cfg.Correction != nil && slices.ContainsFunc(l.Decisions, func(d quant.Decision) bool { return d.Precision == graph.I8 }) {
-		if n, err = l.correct(ctx, cfg.Correction, o.Network, n, pc); err != nil {
-			return nil, err
-		}
+		n, err = l.correct(ctx, cfg.Correction, o.Network, n, pc)
 	}
-	if cfg.Precision == graph.I8 {
-		l.Quantised = n
-	}
-	n, steps, err := pass.Run(ctx, n, pass.Lowering(), pc)
-	if err != nil {
-		return nil, err
-	}
-	l.Network, l.Steps = n, append(l.Steps, steps...)
-	l.Network.Lowered = true
-	return l, nil
+	return l, n, pc, err
 }
 
 // Target returns what the passes of Optimize ask before they make one layer of many: why a backend has no tactic for it, other

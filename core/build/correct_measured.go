@@ -149,11 +149,19 @@ func (c *corrector) errorWith(n *graph.Network, tasks []task, shifts map[string]
 	if err := s.finish(trial, got); err != nil {
 		return 0, err
 	}
-	var sum float64
-	for o := range want {
+	return noise(len(want), len(s.held), func(o, i int) (graph.Value, graph.Value) {
+		return real.held[i][want[o].Name], s.held[i][got[o].Name]
+	}), nil
+}
+
+// noise returns the squared error by the square of what is wanted, the sum over outputs, each over all items. What is not finite
+// is left out.
+func noise(outputs, items int, at func(output, item int) (want, got graph.Value)) (sum float64) {
+	for o := range outputs {
 		var signal, noise float64
-		for i := range s.held {
-			a, b := real.held[i][want[o].Name].Floats(), s.held[i][got[o].Name].Floats()
+		for i := range items {
+			want, got := at(o, i)
+			a, b := want.Floats(), got.Floats()
 			for k := range min(len(a), len(b)) {
 				w, d := float64(a[k]), float64(a[k])-float64(b[k])
 				if square := w * w; square <= math.MaxFloat64 && d*d <= math.MaxFloat64 {
@@ -165,7 +173,7 @@ func (c *corrector) errorWith(n *graph.Network, tasks []task, shifts map[string]
 			sum += noise / signal
 		}
 	}
-	return sum, nil
+	return sum
 }
 
 // first returns the tasks that depend on no other one, and the others.

@@ -162,8 +162,26 @@ func (s *staged) part(n *graph.Network, tensors []*graph.Tensor) *graph.Network 
 	for _, t := range tensors {
 		want(t)
 	}
-	part := graph.NewNetwork(n.Name)
-	copies := map[*graph.Tensor]*graph.Tensor{}
+	for _, l := range n.Layers {
+		if wanted[l] {
+			s.done[l.Name] = true
+		}
+	}
+	part, copies := cut(n, wanted)
+	for _, l := range n.Layers {
+		for _, t := range l.Outputs {
+			if wanted[l] && holdable(t) && (s.needed(t) || n.IsOutput(t)) {
+				part.MarkOutput(copies[t])
+			}
+		}
+	}
+	return part
+}
+
+// cut returns a network of some layers of n, and its tensors by those of n. What others make is an input of it; it has no outputs
+// yet.
+func cut(n *graph.Network, wanted map[*graph.Layer]bool) (part *graph.Network, copies map[*graph.Tensor]*graph.Tensor) {
+	part, copies = graph.NewNetwork(n.Name), map[*graph.Tensor]*graph.Tensor{}
 	tensor := func(t *graph.Tensor) *graph.Tensor {
 		x := copies[t]
 		if t == nil || x != nil {
@@ -184,7 +202,6 @@ func (s *staged) part(n *graph.Network, tensors []*graph.Tensor) *graph.Network 
 		if !wanted[l] {
 			continue
 		}
-		s.done[l.Name] = true
 		if v, ok := storedReals(l); ok { // the weights that the quantised ones stand for
 			copies[l.Outputs[0]] = part.AddConst(l.Outputs[0].Name, v)
 			continue
@@ -198,14 +215,7 @@ func (s *staged) part(n *graph.Network, tensors []*graph.Tensor) *graph.Network 
 		}
 		part.Insert(d)
 	}
-	for _, l := range n.Layers {
-		for _, t := range l.Outputs {
-			if wanted[l] && holdable(t) && (s.needed(t) || n.IsOutput(t)) {
-				part.MarkOutput(copies[t])
-			}
-		}
-	}
-	return part
+	return part, copies
 }
 
 // storedReals returns the real numbers that a Dequantize of a constant gives.
