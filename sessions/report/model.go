@@ -86,6 +86,9 @@ type UnsupportedLayer struct {
 // MemberSeparator stands between the members in a fused layer's name, the principal one first.
 const MemberSeparator = " + "
 
+// Members returns the members that a fused layer's name names, the principal one first.
+func Members(name string) []string { return strings.Split(name, MemberSeparator) }
+
 // Principal returns the principal member of a layer's name and, for a fused layer, the number of the others, as in "conv1"
 // and " +2".
 func Principal(name string) (member, others string) {
