@@ -28,6 +28,9 @@ func exported() *report.Snapshot {
 	tensor := func(name, typ string, shape ...int) report.Tensor {
 		return report.Tensor{Name: name, Type: typ, Shape: shape}
 	}
+	fate := func(layer, op, fate, into string) report.LedgerEntry {
+		return report.LedgerEntry{Layer: layer, Op: op, Fate: fate, Into: into}
+	}
 	conv := layer("conv + relu", "Conv", "i8", []string{"conv", "relu"}, []string{"q"}, tensor("h", "i8", 1, 8, 4, 4))
 	conv.Attrs, conv.Kernel, conv.Weights = "strides=[1 1] group=2", []int{3, 3}, 72
 	s := &report.Snapshot{
@@ -36,7 +39,7 @@ func exported() *report.Snapshot {
 		Passes: &report.Passes{Kept: 1, Fused: 2, Engine: []report.Layer{
 			layer("quantize", "QuantizeLinear", "f32", nil, []string{"x"}, tensor("q", "i8", 1, 2, 4, 4)), conv,
 			layer(hostile, "Gemm", "f32", []string{hostile}, []string{"h"}, tensor("y", "f32", 1, 10)),
-		}, Ledger: []report.LedgerEntry{{"conv", "Conv", "fused", "conv + relu", "p"}, {"relu", "Relu", "fused", "conv + relu", "p"}, {hostile, "Gemm", "kept", hostile, ""}}},
+		}, Ledger: []report.LedgerEntry{fate("conv", "Conv", "fused", "conv + relu"), fate("relu", "Relu", "fused", "conv + relu"), fate(hostile, "Gemm", "kept", hostile)}},
 		Memory: &report.Memory{MemoryNumbers: report.MemoryNumbers{Peak: 4096}, Steps: []string{"quantize", "conv + relu", "Reformat h to linear", hostile}, Live: []int{1, 2, 3, 4},
 			Slots: []report.Slot{{Tensor: "q", Bytes: 512, Last: 1, Kind: "own"}, {Tensor: "h", Offset: 512, Bytes: 3584, First: 1, Last: 9, Kind: "own"}}},
 		Calibration: &report.Calibration{Calibrators: []string{"mse"}, Active: "mse", Tensors: []report.TensorCalibration{
