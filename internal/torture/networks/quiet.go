@@ -32,7 +32,7 @@ func quiet(m *Model, n *graph.Network) string {
 			known[l.Outputs[i].Name] = v
 			look(v)
 			faint = faint || does(l, graph.EltSigmoid) && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 1e-3 })
-			slight = slight || does(l, graph.EltElu, graph.EltSelu, graph.EltCelu) &&
+			slight = slight || does(l, graph.EltElu, graph.EltSelu) &&
 				slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 0 && f > -1e-3 })
 		}
 		return nil
