@@ -61,6 +61,10 @@ generate:                  ## make the assembly and docs/gpu.md anew; a clean tr
 	$(GO) generate ./kernels/cpu/internal/asm
 	$(GO) run ./scripts/gpudoc
 
+pictures: build            ## draw the screens that the README shows anew
+	bin/trtui export svg --precision int8 -q -o docs/workbench.svg
+	bin/trtui export svg --precision int8 -q --screen 4 -o docs/memory.svg
+
 lint:                      ## vet, format, staticcheck
 	$(GO) vet ./... ./testdata ./testdata/golden
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these'; exit 1; }
