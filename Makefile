@@ -10,7 +10,7 @@ TAGS := $(shell for f in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1;
 # The commit that trtui version names, and with it every result measured by the program.
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)$(shell git diff --quiet HEAD -- . ':!results' ':!docs/gpu.md' 2>/dev/null || echo -dirty)
 
-.PHONY: run build man gpu-kit rehearse test bench emulated sim-full sim-apart ptxas assemble ptxas-full generate lint cross fuzz torture torture-sample clean
+.PHONY: run build man gpu-kit rehearse test bench emulated sim-full sim-apart ptxas assemble ptxas-full generate pictures lint cross fuzz torture torture-sample clean
 
 run: build                 ## open the workbench on the embedded model
 	./$(BIN)

@@ -8,11 +8,11 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// savePicture writes what the terminal shows to a file.
-func (w *workbench) savePicture() tea.Cmd {
-	svg := w.app.Picture()
+// savePicture has what the terminal shows written to a file.
+func savePicture(app *ui.App, save func(svg string) (string, error)) tea.Cmd {
+	svg := app.Picture()
 	return func() tea.Msg {
-		path, err := w.o.SavePicture(svg)
+		path, err := save(svg)
 		if err != nil {
 			return ui.StatusMsg{Text: "save the screen: " + err.Error(), Style: ui.Bad}
 		}

@@ -12,14 +12,14 @@ import (
 func TestSavePicture(t *testing.T) {
 	b := newBench(t, ui.Options{Theme: "dark"}, fixture(t))
 	var saved string
-	w := &workbench{o: Options{SavePicture: func(svg string) (string, error) { saved = svg; return "/tmp/s.svg", nil }}, app: b.app}
+	save := func(svg string) (string, error) { saved = svg; return "/tmp/s.svg", nil }
 	b.size(100, 30)
-	msg, _ := w.savePicture()().(ui.StatusMsg)
+	msg, _ := savePicture(b.app, save)().(ui.StatusMsg)
 	if !strings.Contains(msg.Text, "/tmp/s.svg") || !strings.HasPrefix(saved, "<svg ") || !strings.Contains(saved, "Summary") {
 		t.Errorf("%q: %.80s", msg.Text, saved)
 	}
-	w.o.SavePicture = func(string) (string, error) { return "", errors.New("the disk is full") }
-	if msg, _ = w.savePicture()().(ui.StatusMsg); !strings.Contains(msg.Text, "the disk is full") {
+	full := func(string) (string, error) { return "", errors.New("the disk is full") }
+	if msg, _ = savePicture(b.app, full)().(ui.StatusMsg); !strings.Contains(msg.Text, "the disk is full") {
 		t.Errorf("%q", msg.Text)
 	}
 	if text := b.app.PaneText(); !strings.Contains(text, "Summary") || !strings.Contains(text, "latency") || strings.Contains(text, "\x1b") {

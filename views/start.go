@@ -116,7 +116,7 @@ func (w *workbench) intent(i ui.Intent) tea.Cmd {
 	case ui.SaveConfig:
 		return w.saveConfig()
 	case ui.SavePicture:
-		return w.savePicture()
+		return savePicture(w.app, w.o.SavePicture)
 	case ui.CopyPane:
 		text := w.app.PaneText()
 		return tea.Batch(tea.SetClipboard(text), say(ui.Good, plural(strings.Count(text, "\n")+1, "line")+" copied: "+w.app.Focused().Title()))
