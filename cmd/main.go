@@ -45,6 +45,7 @@ var commands = []func(tables) *cobra.Command{
 	evalCommand,
 	inspectCommand,
 	calibrateCommand,
+	tunePrecisionCommand,
 	recordCommand,
 	replayCommand,
 	generateCommand,
