@@ -96,6 +96,9 @@ func completer(c *cobra.Command, f *pflag.Flag, values map[string][]string, tabl
 	if f.Name == "backend" && strings.Contains(f.Usage, evaluation+" (") {
 		list = values["backends"]
 	}
+	if f.Name == "format" && strings.Contains(f.Usage, "markdown") {
+		list = append(slices.Clone(list), "markdown")
+	}
 	separator := ""
 	if _, several := f.Value.(*listValue); several || slices.Contains(lists, f.Name) {
 		separator = ","

@@ -38,8 +38,8 @@ compute in 8 bits on the device, with the ranges that calibration finds and corr
 			if output == "" {
 				return usageError{errors.New("-o FILE is missing")}
 			}
-			if !how.optimized && !how.qdq && (o.config.changed("disable") || o.config.changed("passes-until")) {
-				return usageError{errors.New("--disable and --passes-until say how the network is optimised; add --optimized")}
+			if !how.optimized && !how.qdq && (o.config.changed("rules") || o.config.changed("disable") || o.config.changed("passes-until")) {
+				return usageError{errors.New("--rules, --disable and --passes-until say how the network is optimised; add --optimized")}
 			}
 			if how.qdq && how.optimized {
 				return usageError{errors.New("--qdq writes an optimised network: leave --optimized out")}
@@ -119,8 +119,8 @@ func (f *modelFlags) exportQuantised(ctx context.Context, stdout, stderr io.Writ
 
 // optimized returns the network after the passes that do not depend on precision, for a device that computes all they make.
 func (f *modelFlags) optimized(ctx context.Context, n *graph.Network) (*graph.Network, error) {
-	cfg := pass.Config{Until: f.config.until, Extra: f.own.Passes}
-	for _, d := range splitDisabled(f.config.disable, f.own.Passes...) {
+	cfg := pass.Config{Until: f.config.until, Extra: f.config.passes()}
+	for _, d := range splitDisabled(f.config.disable, f.config.passes()...) {
 		if site, err := pass.ParseSite(d); err == nil {
 			cfg.DisableSites = append(cfg.DisableSites, site)
 		} else {

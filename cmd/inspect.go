@@ -17,7 +17,7 @@ import (
 func inspectCommand(t tables) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect",
-		Short: "Look at a model, its passes, engine, memory, tactics and kernels, or at a recording",
+		Short: "Look at a model, its passes, engine, memory, tactics and kernels, at a recording, or at what trtexec wrote",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("inspect has no subcommand %q; name one of %s", args[0], strings.Join(subcommands(c), ", "))
@@ -39,6 +39,7 @@ func inspectCommand(t tables) *cobra.Command {
 		inspectSensitivity(t),
 		inspectKernelCommand(t),
 		inspectRecordingCommand(),
+		inspectLayersCommand(),
 	)
 	return c
 }

@@ -37,7 +37,7 @@ func replayCommand(tables) *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.at, "at", "", "the recorded `STATE` to show: its number, from 1, or a time after the start, as 00:14 or 14s; default: the last")
+	flags.StringVar(&f.at, "at", "", "the recorded `STATE` to show: its number, from 1, a time after the start, as 00:14 or 14s, or a configuration, as int8/mse; default: the last")
 	flags.StringVar(&f.format, "format", "", "text or json: print the state instead of opening the workbench")
 	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also with NO_COLOR set)")
 	flags.StringVar(&f.look.Theme, "theme", "", "dark or light; the default follows the terminal")

@@ -19,6 +19,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
@@ -40,11 +41,14 @@ func workbench(root *cobra.Command, t tables) {
 	root.Long = "Explore, optimise and run neural networks in the terminal.\n\n" +
 		"Without a command, trtui opens the workbench on a model, or on the built-in digit classifier. If there is\n" +
 		"no terminal it prints the overview as text. Unless --precision is given, a model that brings its own\n" +
-		"quantisation starts in int8, and an engine as it was built."
+		"quantisation starts in int8, and an engine as it was built.\n\n" +
+		"The files that trtexec writes of an engine (--exportLayerInfo, --exportProfile, --exportTimes) and a profile of\n" +
+		"ONNX Runtime are shown, too, in any order."
 	root.Example = examples("the built-in digit classifier", "trtui",
 		"a model on images, in the workbench", "trtui model.onnx --data images/ --size 224 --mean 0.485,0.456,0.406",
 		"an INT8 engine, and its speed", "trtui build model.onnx --precision int8 --data images/ -o m.engine",
-		"its layers one by one", "trtui bench m.engine --per-layer")
+		"its layers one by one", "trtui bench m.engine --per-layer",
+		"what trtexec wrote of an engine of TensorRT", "trtui layers.json profile.json times.json")
 	root.Args = f.checkArgs
 	f.register(root, takeAll)
 	flags := root.Flags()
@@ -57,8 +61,8 @@ func workbench(root *cobra.Command, t tables) {
 
 // check refuses what cannot have been meant before anything is opened.
 func (f *workbenchFlags) checkArgs(cmd *cobra.Command, args []string) error {
-	if err := cobra.MaximumNArgs(1)(cmd, args); err != nil {
-		return err
+	if len(args) > 1 && !isViewed(args) {
+		return cobra.MaximumNArgs(1)(cmd, args)
 	}
 	if len(args) == 1 && !strings.ContainsAny(args[0], `./\`) {
 		if _, err := os.Stat(args[0]); errors.Is(err, fs.ErrNotExist) {
@@ -94,6 +98,12 @@ func (f *workbenchFlags) begin(m *sessions.Model) (config.Config, error) {
 
 // show opens the model and shows it.
 func (f *workbenchFlags) show(cmd *cobra.Command, args []string) error {
+	if isViewed(args) {
+		err := f.view(cmd, args)
+		if len(args) > 1 || !exchange.IsUnknown(err) {
+			return err
+		}
+	}
 	ctx, stop := guardTerminal(cmd.Context())
 	defer stop()
 	p, err := f.modelFlags.open(modelArg(args))

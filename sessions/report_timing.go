@@ -175,13 +175,16 @@ func (t *timings) report(live, estimated bool) *report.Timings {
 	for i, st := range t.plan.Steps {
 		lt := report.LayerTiming{
 			Name: st.Name, Op: st.Layer.Op.Name, Precision: precisionOf(st.Layer), Tactic: st.Tactic, From: st.From,
-			Reformat: st.Reformat, Latency: LatencyOf(t.steps[i]), Recent: recent(t.steps[i]),
+			Reformat: st.Reformat, Origin: st.Origin, Latency: LatencyOf(t.steps[i]), Recent: recent(t.steps[i]),
 			FLOPs: graph.FLOPs(st.Layer, env), Bytes: stepBytes(t.plan, st),
 		}
 		if st.Tactic == run.SubPlans {
 			lt.Inside = t.insideOf(st.Name)
 		}
 		lt.Bins = binTimes(t.steps[i], lt.Latency)
+		if !live && !estimated {
+			lt.Rounds = compare.RoundsOf(t.steps[i])
+		}
 		if lt.Median > 0 {
 			lt.GFLOPS = float64(lt.FLOPs) / float64(lt.Median)
 		}

@@ -13,6 +13,7 @@ import (
 // What says why a replay does nothing of that kind: one alone, and one in front of a live session.
 const (
 	inReplay      = "a replay shows what was recorded: open the model to change or measure it"
+	inView        = "these are another program's files on its engine: open the ONNX model to change or measure it here"
 	inFrontReplay = "a replay shows what was recorded: esc leads back to the live session"
 )
 
@@ -30,6 +31,8 @@ type available struct {
 func (a available) lacks(n need) string {
 	replay := a.snap.Replay != "" || a.timeline != nil
 	switch {
+	case n != needsJob && a.snap.Viewed() != "":
+		return inView
 	case n == needsRecorder && a.front:
 		return "this is a recording already: esc leads back to the live session, which can be recorded"
 	case n == needsRecorder && !a.recordable:

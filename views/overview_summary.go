@@ -69,6 +69,8 @@ func summaryFacts(s *report.Snapshot) ui.Facts {
 	e := t.EndToEnd
 	basis := "median of " + ui.Count(t.Samples)
 	switch {
+	case e.Count == 0 && t.Summed:
+		basis = "the sum of the layers' medians"
 	case t.Estimated:
 		basis = "estimated from simulated counts"
 	case cutShort(s) > 0:
@@ -88,7 +90,7 @@ func summaryFacts(s *report.Snapshot) ui.Facts {
 			facts = append(facts, ui.Fact{Name: "arithmetic", Value: ui.Quantity(float64(m.FLOPs)/e.Median.Seconds(), "FLOP/s"),
 				Note: ui.Quantity(float64(m.FLOPs), "FLOP per inference")})
 		}
-		facts = append(facts, ui.Fact{Name: "weights", Value: ui.Bytes(int64(o.Memory.Weights)), Note: ui.Count(int(m.Params)) + " parameters"})
+		facts = append(facts, ui.Fact{Name: "weights", Value: ui.Bytes(int64(o.Memory.Weights)), Note: parametersNote(m)})
 	}
 	if f := o.Contents; f != nil {
 		facts = append(facts, ui.Fact{Name: "file", Value: ui.Bytes(int64(f.Bytes)), Note: fileNote(f)})
@@ -101,10 +103,23 @@ func summaryFacts(s *report.Snapshot) ui.Facts {
 	if s.Model != nil {
 		facts = append(facts, dataFact(s.Model))
 	}
-	if t.Estimated { // an estimate does not vary
-		facts = slices.DeleteFunc(facts, func(f ui.Fact) bool { return slices.Contains([]string{"p99", "mean", "CV"}, f.Name) })
+	var unknown []string
+	if t.Estimated || e.Count == 0 && t.Summed { // one figure, which does not vary
+		unknown = append(unknown, "p99", "mean", "CV")
 	}
+	if s.Viewed() != "" {
+		unknown = append(unknown, "built in", "data")
+	}
+	facts = slices.DeleteFunc(facts, func(f ui.Fact) bool { return slices.Contains(unknown, f.Name) })
 	return facts
+}
+
+// parametersNote counts the elements of constants, where that is known.
+func parametersNote(m *report.Model) string {
+	if m.Viewed != "" {
+		return "as far as the layers tell"
+	}
+	return ui.Count(int(m.Params)) + " parameters"
 }
 
 // fileNote tells of what an engine file consists.

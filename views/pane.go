@@ -115,6 +115,11 @@ func (p *input) wait(c *ui.Canvas, what string) {
 		for i, line := range ui.Wrap(p.snap.Err, c.W-4) {
 			c.Text(3, y+1+i, ui.Plain, line)
 		}
+	case p.snap.Viewed() != "":
+		c.Fit(1, y, c.W-2, ui.Muted, "no "+what+": not in the files that were opened")
+		for i, line := range ui.Wrap(p.snap.Viewed()+" has none. Open the ONNX model that the engine was built from, and it is made here.", c.W-4) {
+			c.Text(3, y+1+i, ui.Plain, line)
+		}
 	case p.snap.Refused() && p.part&^(report.PartModel|report.PartPasses) != 0:
 		c.Fit(1, y, c.W-2, ui.Muted, "no "+what+": the model is not runnable")
 		whyRefused(c, y+1, ui.Plain, p.snap.Model.NotRunnable)

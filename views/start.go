@@ -55,7 +55,7 @@ func (w *workbench) screens() []*ui.Screen {
 		tacticsScreen(look, w, w.o.Now),
 		runtimeScreen(look, w),
 		recordingsScreen(look, w.o.Timeline, shelf{w.o.Recordings, w.o.Live, w.o.Open, w.o.Recorder != nil}),
-		logScreen(look),
+		logScreen(look, w.o.hint),
 	}
 }
 

@@ -27,7 +27,10 @@ func OverviewText(s *report.Snapshot, width int) string {
 		box = max(40, min(width, 120))
 	}
 	title := headingStyle.Render(ui.VisibleName(modelName(s.Model))) + "  " + ui.VisibleName(snapshotLabel(s)) + mutedStyle.Render("  "+threadsText(s.Device.Backend, s.Device.Threads))
-	blocks := []string{title, boxStyle.Width(box).Render(factsText(summaryFacts(s))), slowestText(s, width), footprintText(s)}
+	blocks := []string{title, boxStyle.Width(box).Render(factsText(summaryFacts(s))), slowestText(s, width)}
+	if s.Memory != nil || s.Viewed() == "" {
+		blocks = append(blocks, footprintText(s))
+	}
 	if s.Overview.Unchanged != "" {
 		blocks = append(blocks, noteText("! "+s.Overview.Unchanged, width))
 	}
@@ -77,8 +80,11 @@ func numberStyle(row, column int) lipgloss.Style {
 // slowestText lists the layers that take the most time. Where that is too wide the last columns are left out.
 func slowestText(s *report.Snapshot, width int) string {
 	headers := []string{"slowest layers", "median", "share", "p99", "CV", "type", "tactic"}
-	if s.Timings.Estimated { // an estimate does not vary
+	switch {
+	case s.Timings.Estimated: // an estimate does not vary
 		headers = []string{"slowest layers", "estimate", "share", "type", "tactic"}
+	case s.Timings.Summed:
+		headers = slices.Delete(headers, 3, 5)
 	}
 	for n := len(headers); ; n-- {
 		if text := slowestTable(s, headers[:n]); n == 3 || width == 0 || lipgloss.Width(text) <= width+2 { // the last column's space
@@ -98,7 +104,7 @@ func slowestTable(s *report.Snapshot, headers []string) string {
 		for _, l := range s.Timings.Layers {
 			if l.Name == top.Name {
 				row := []string{ui.VisibleName(shortName(l.Name)), ui.Duration(l.Median), percent(l.Share), ui.Duration(l.P99), percent(l.CV), l.Precision, l.Tactic}
-				if s.Timings.Estimated {
+				if s.Timings.Estimated || s.Timings.Summed {
 					row = slices.Delete(row, 3, 5)
 				}
 				t.Row(row[:len(headers)]...)

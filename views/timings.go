@@ -28,6 +28,7 @@ type timingsView struct {
 	group int
 	unit  int
 	share bool // the column of times shows shares
+	means bool // of layers only means and medians are known
 	guess bool // times are a cost model's, one figure each: there is no column for how samples vary
 	log   bool
 	plot  int // what the samples are shown as
@@ -97,6 +98,9 @@ func (v *timingsView) columns() []ui.Column {
 			return ui.Cell{Spark: floats(v.rows[r].Recent), Style: ui.Series1}
 		}},
 	}
+	if v.means {
+		columns = slices.DeleteFunc(columns, func(c ui.Column) bool { return c.Title != "avg" && slices.Contains(sampled, c.Title) })
+	}
 	if v.guess {
 		columns = slices.DeleteFunc(columns, func(c ui.Column) bool { return slices.Contains(sampled, c.Title) })
 	}
@@ -142,6 +146,9 @@ func (v *timingsView) legend() string {
 		return "estimate"
 	}
 	g := v.in.look.Glyphs
+	if v.means {
+		return fmt.Sprintf("median %cavg", g.Mark)
+	}
 	return fmt.Sprintf("median %cavg %cp99", g.Mark, g.Tail)
 }
 
@@ -160,10 +167,14 @@ func (v *timingsView) bar(r int) ui.Cell {
 	if v.guess {
 		return ui.Cell{Bar: b}
 	}
-	for _, m := range []ui.BarMark{
+	marks := []ui.BarMark{
 		{Value: float64(l.Mean), Glyph: g.Mark, Style: ui.Accent},
 		{Value: float64(l.P99), Glyph: g.Tail, Style: ui.Warn},
-	} {
+	}
+	if v.means {
+		marks = marks[:1]
+	}
+	for _, m := range marks {
 		if m.Value > b.Max {
 			m.Glyph = g.Right
 		}
@@ -262,8 +273,8 @@ func (v *timingsView) build() {
 	v.rows, v.count = nil, nil
 	if t := v.in.snap.Timings; t != nil {
 		v.rows, v.count = groupLayers(t.Layers, v.groupBy())
-		if v.guess != t.Estimated {
-			v.guess = t.Estimated
+		if v.guess != t.Estimated || v.means != t.Summed {
+			v.guess, v.means = t.Estimated, t.Summed
 			v.table.Columns = v.columns()
 			v.table.SortBy(-1, false)
 		}
@@ -306,6 +317,10 @@ func drawGap(c *ui.Canvas, t *report.Timings) {
 	x = c.Text(x, 0, ui.Bold, ui.Duration(e.Median))
 	x = c.Text(x, 0, ui.Muted, " = ")
 	x = c.Text(x, 0, ui.Plain, ui.Duration(t.SumMedian))
+	if t.Summed && e.Count == 0 {
+		c.FitClauses(x, 0, c.W-x-1, ui.Muted, " in layers: no times of whole inferences were given")
+		return
+	}
 	if t.Estimated { // one figure, which does not vary
 		c.FitClauses(x, 0, c.W-x-1, ui.Muted, " in layers: estimated from what the simulator counted, nothing was measured")
 		return

@@ -58,6 +58,16 @@ func roundMedians(samples []time.Duration) []float64 {
 	return medians
 }
 
+// RoundsOf returns the medians of rounds of samples.
+func RoundsOf(samples []time.Duration) []time.Duration {
+	medians := roundMedians(samples)
+	rounds := make([]time.Duration, len(medians))
+	for i, m := range medians {
+		rounds[i] = time.Duration(m)
+	}
+	return rounds
+}
+
 // SpeedApart compares samples that were taken one after the other.
 func SpeedApart(reference, own []time.Duration) report.Speed {
 	return IntervalOf(own).Over(IntervalOf(reference))

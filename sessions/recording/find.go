@@ -16,17 +16,24 @@ func (f *film) Moment(i int) report.Moment {
 	return report.Moment{State: i + 1, States: len(f.steps), After: f.steps[i].After, Time: f.steps[i].Time}
 }
 
-// Find returns the state, counted from 0, that text names: by its number, counted from 1, or by a time after the start of
-// the recording as [report.ParseClock] reads it, which names the last state that there was by then. A time at which the recording
+// Find returns the state, counted from 0, that text names: by its number, counted from 1; by a time after the start of
+// the recording as [report.ParseClock] reads it, which names the last state that there was by then; or by one of its
+// configurations as [film.Tried] names them, which is the newest state with all reports of it. A time at which the recording
 // was over is an error.
 func (f *film) Find(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err == nil {
 		return n - 1, f.check(n - 1)
 	}
+	for _, c := range f.tried {
+		if i := f.find(c.Config); c.Name == text && i >= 0 {
+			return i, nil
+		}
+	}
 	after, err := report.ParseClock(text)
 	if err != nil {
-		return 0, fmt.Errorf("%q is neither a state's number nor a time after the start, as 00:14 or 14s", text)
+		return 0, fmt.Errorf("%q is neither a state's number nor a time after the start, as 00:14 or 14s, nor a configuration of %s, which has %s",
+			text, f.file.path, strings.Join(f.names(), "; "))
 	}
 	if length := f.length(); began(text, after) > length {
 		return 0, fmt.Errorf("recording %s: %s is past its end: it is %s long, with states 1 to %d", f.file.path, text, report.Clock(length), len(f.steps))
@@ -42,6 +49,16 @@ func (f *film) length() time.Duration {
 		d = max(d, s.After)
 	}
 	return d
+}
+
+// Last returns the newest state with all reports, or the last where none has them.
+func (f *film) Last() int {
+	for i := len(f.steps) - 1; i >= 0; i-- {
+		if f.steps[i].Settled {
+			return i
+		}
+	}
+	return len(f.steps) - 1
 }
 
 // check reports a state, counted from 0, that there is not.

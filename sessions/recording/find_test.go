@@ -29,6 +29,13 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s is state %d, %v; want %d", c.text, got, err, c.want)
 		}
 	}
+	int8 := config.Config{Precision: config.INT8, Calibrator: "mse"}
+	r.configs = map[int64]config.Config{7: int8}
+	r.tried = []report.RecordedConfig{{Name: "int8/mse", Config: int8}}
+	r.steps[1].config, r.steps[1].Settled, r.steps[2].config = 7, true, 7
+	if got, err := r.Find("int8/mse"); err != nil || got != 1 || r.Last() != 1 {
+		t.Errorf("int8/mse is state %d, %v; the last that is complete %d", got, err, r.Last())
+	}
 	for _, c := range []struct{ text, says string }{
 		{"0", "no state 0; it has 1 to 4"}, {"5", "no state 5"}, {"-1", "no state -1"}, {"soon", "neither a state's number nor a time"},
 		{"9:00:00", "recording a.trtui: 9:00:00 is past its end: it is 01:05.0 long, with states 1 to 4"}, {"01:05.1", "is past its end"}, {"66s", "is past its end"},

@@ -26,6 +26,9 @@ type Model struct {
 	Labelled bool           `output:"-"`
 	// Stripped says that it is an engine without the model that it was built from: there is nothing to compare or calibrate.
 	Stripped bool `json:",omitempty" output:"-"`
+	// Viewed says of which kind of another program's files this is read: there is nothing to run, and no report but those that the files
+	// tell of.
+	Viewed string `json:",omitempty"`
 	// NotRunnable says in a line why the model can only be looked at: there are no reports but this one and of passes.
 	NotRunnable string             `json:",omitempty"`
 	Unsupported []UnsupportedLayer // its layers that cannot be imported
@@ -81,6 +84,9 @@ type UnsupportedLayer struct {
 
 // MemberSeparator stands between the members in a fused layer's name, the principal one first.
 const MemberSeparator = " + "
+
+// Members returns the members that a fused layer's name names, the principal one first.
+func Members(name string) []string { return strings.Split(name, MemberSeparator) }
 
 // Principal returns the principal member of a layer's name and, for a fused layer, the number of the others, as in "conv1"
 // and " +2".

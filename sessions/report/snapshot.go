@@ -42,6 +42,14 @@ func (s *Snapshot) Settled() bool { return s.Seq > 0 && s.Stale == 0 && s.Timing
 // Refused reports whether the model can only be looked at.
 func (s *Snapshot) Refused() bool { return s.Model != nil && s.Model.NotRunnable != "" }
 
+// Viewed says of which kind of another program's files the snapshot was read, "" where it is none: a description, with nothing to run.
+func (s *Snapshot) Viewed() string {
+	if s.Model == nil {
+		return ""
+	}
+	return s.Model.Viewed
+}
+
 // Part is one report of a snapshot.
 type Part uint16
 

@@ -68,8 +68,11 @@ func (m Measured) Over(reference Measured, quantized bool) Speed {
 	case own != nil && other != nil && same(own.Config, other.Config):
 		return NewSpeed(own.Ratio/other.Ratio, own.Low*inverse(other.High), own.High*inverse(other.Low), own.SideBySide && other.SideBySide)
 	}
-	return Interval{m.Median, float64(m.Low), float64(m.High)}.Over(Interval{reference.Median, float64(reference.Low), float64(reference.High)})
+	return m.Interval().Over(reference.Interval())
 }
+
+// Interval returns the median with the interval that its own samples give.
+func (m Measured) Interval() Interval { return Interval{m.Median, float64(m.Low), float64(m.High)} }
 
 // inverse returns 1/v, and 0, which stands for not known, for 0.
 func inverse(v float64) float64 {

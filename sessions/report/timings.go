@@ -17,6 +17,7 @@ type Timings struct {
 	RecentE2E  []time.Duration `output:"recent_end_to_end"`
 	Estimated  bool
 	BatchItems int
+	Summed     bool            `json:",omitempty"` // of layers only means and medians are known, from another program's files
 	Inference  *InferenceSplit `json:",omitempty"` // nil where times are estimates, and in recordings of older programs
 
 	// MedianLow and MedianHigh are where the median lies with 99 % confidence, if the machine stays as it was; 0 where there are
@@ -32,12 +33,14 @@ type LayerTiming struct {
 	Precision string
 	Tactic    string
 	From      []string
-	Reformat  bool `json:",omitempty"`
+	Reformat  bool   `json:",omitempty"`
+	Origin    string `json:",omitempty"` // why there is a reformat, as in "c16 for conv1"; empty in recordings of older programs
 	Latency
 	Share  float64         // of SumMedian
 	GFLOPS float64         `json:",omitempty" output:"gflop_per_s"` // achieved, from the median
 	Recent []time.Duration `json:",omitempty"`                      // the newest samples, oldest first
 	Bins   *TimeBins       `json:",omitempty"`                      // of all samples; nil in recordings of older programs
+	Rounds []time.Duration `json:",omitempty"`                      // medians of all samples in rounds, oldest first; none while they are measured, and in recordings of older programs
 	FLOPs  int64           `json:",omitempty" output:"flops"`
 	Bytes  int64           // read and written, weights included
 	Inside []InsideTiming  `json:",omitempty"` // of the steps of its bodies

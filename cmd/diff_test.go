@@ -1,0 +1,91 @@
+package cmd
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// diffDocument returns what diff prints.
+func diffDocument(t *testing.T, args ...string) (d struct {
+	A, B     struct{ Name, Label, Model string }
+	EndToEnd struct {
+		DeltaMs    float64 `json:"delta_ms"`
+		SideBySide bool    `json:"side_by_side"`
+	} `json:"end_to_end"`
+	LayersMs  float64 `json:"layers_ms"`
+	BetweenMs float64 `json:"between_ms"`
+	Groups    []struct {
+		Name, Kind string
+		DeltaMs    float64 `json:"delta_ms"`
+		P, Q       *float64
+		A, B       []struct {
+			Tactic string
+			SQNR   *float64 `json:"sqnr_db"`
+		}
+	}
+}) {
+	t.Helper()
+	out, _ := command(t, 0, append([]string{"diff", "-q", "--timing-cache", "none", "--format", "json"}, args...)...)
+	checkJSON(t, out)
+	if err := json.Unmarshal([]byte(out), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestDiff compares two configurations that are measured, one of them from a file, and holds the sums.
+func TestDiff(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tuned.json")
+	if err := os.WriteFile(file, []byte(`{"precision": "fp16"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d := diffDocument(t, "@fp32", "@"+file, "--duration", "150ms", "--items", "4")
+	if d.A.Label != "fp32" || d.B.Label != "fp16" || d.A.Model != "digits" || !d.EndToEnd.SideBySide {
+		t.Errorf("%+v", d)
+	}
+	sum, known := d.BetweenMs, 0
+	for _, g := range d.Groups {
+		sum += g.DeltaMs
+		if g.Q != nil && g.Kind == "re-typed" && g.B[0].SQNR != nil {
+			known++
+		}
+	}
+	if diff := sum - d.EndToEnd.DeltaMs; diff > 1e-6 || diff < -1e-6 {
+		t.Errorf("layers and the rest make %g ms, end to end %g ms", sum, d.EndToEnd.DeltaMs)
+	}
+	if known < 20 {
+		t.Errorf("%d groups are re-typed with a known Q and SQNR", known)
+	}
+}
+
+// TestDiffBackends compares the CPU with a simulated GPU, whose times are estimates.
+func TestDiffBackends(t *testing.T) {
+	out, _ := command(t, 0, "diff", "-q", "--timing-cache", "none", "--times-only", "--duration", "10ms", "@fp32", "@fp32", "--backends", "cpu,cudasim")
+	for _, want := range []string{"note: the devices are not the same: ", "note: one side's times are a cost model's", "of another tactic"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
+// TestDiffRefuses says what is wrong with what was named.
+func TestDiffRefuses(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"@fp32 @fp31", `"fp31" is neither fp32, fp16 nor int8`},
+		{"@fp32 @int8/none", `@int8/none: `},
+		{"@fp32 none.onnx", "none.onnx: no such file"},
+		{"@fp32 @fp16 --backends cpu", "want one for A and one for B"},
+		{"@fp32 @fp16 --backends cpu,cpu --backend cpu", "give one of the two"},
+		{"@fp32 @fp16 --format csv", "want text, json or markdown"},
+		{"@fp32 @fp16 --duration -1s", "want a time of 0 or more"},
+		{"@fp32", "accepts 2 arg(s), received 1"},
+	} {
+		_, errs := command(t, exitFailure, append([]string{"diff", "-q", "--timing-cache", "none", "--times-only"}, strings.Fields(c.args)...)...)
+		if !strings.Contains(errs, c.want) {
+			t.Errorf("%s: %s", c.args, errs)
+		}
+	}
+}

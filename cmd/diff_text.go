@@ -1,0 +1,267 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// mainGroups returns the groups that are worth a row: all of them where that is asked for, or else those that differ or make 1 % of
+// the time of all layers; and how many others there are.
+func mainGroups(d *report.Diff, all bool) (list []report.LayerChange, others int) {
+	for _, c := range d.Groups {
+		if all || c.Significant || c.Kind != report.KindSame && c.Kind != report.KindTactic || math.Abs(c.Share) >= 0.01 {
+			list = append(list, c)
+		}
+	}
+	return list, len(d.Groups) - len(list)
+}
+
+// writeDiff prints what changed, as text.
+func writeDiff(w io.Writer, d *report.Diff, all bool) {
+	var rows [][]string
+	for i, s := range []report.DiffSide{d.A, d.B} {
+		rows = append(rows, []string{"AB"[i : i+1], s.Name, s.Model, s.Label, ms(s.Latency), known(s.SQNR, decibels), known(s.Top1, percent), kib(s.Memory.Peak), kib(s.Memory.Weights), fmt.Sprint(s.Steps), deviceText(s.Device)})
+	}
+	writeTable(w, []string{"", "name", "model", "configuration", ">median ms", ">SQNR dB", ">top-1 %", "~>arena KiB", "~>weights KiB", "~>steps", "~device"}, rows)
+	fmt.Fprintln(w)
+	for _, n := range d.Notes {
+		writeNote(w, "note: %s", n)
+	}
+	writeNote(w, "%s", endToEnd(d))
+	fmt.Fprintf(w, "  = %s µs in layers, %s µs between layers\n", signedUS(d.Layers), signedUS(d.Between))
+	writeNote(w, "%s", judged(d))
+	if text := commonText(d); text != "" {
+		writeNote(w, "%s", text)
+	}
+	for _, line := range sourceLines(d) {
+		writeNote(w, "%s", line)
+	}
+	groups, others := mainGroups(d, all)
+	if len(groups) > 0 {
+		fmt.Fprintln(w)
+		writeGroups(w, groups)
+	}
+	if others > 0 {
+		writeNote(w, "\n%s hardly changed; --all lists them", count(others, "more group"))
+	}
+}
+
+// writeGroups prints a row for each group, with a bar to the left for what is faster and to the right for what is slower.
+func writeGroups(w io.Writer, groups []report.LayerChange) {
+	var most time.Duration
+	for _, c := range groups {
+		most = max(most, c.Delta, -c.Delta)
+	}
+	var rows [][]string
+	for _, c := range groups {
+		a, b := groupTimes(c)
+		x, y := c.SQNR()
+		rows = append(rows, []string{
+			short(c.Name), signedUS(c.Delta), diverging(float64(c.Delta), float64(most), 8), a, b, ratioText(c.Ratio), c.Verdict(), known(c.Q, chance),
+			c.Kind, precisions(c), tacticsText(c), pairText(x, y),
+		})
+	}
+	writeTable(w, []string{"layer", ">change µs", "faster | slower", ">A", ">B", ">B/A", "", ">q", "kind", "types", "~tactics", "~SQNR dB"}, rows)
+}
+
+// endToEnd says what came of the latency.
+func endToEnd(d *report.Diff) string {
+	e := d.EndToEnd
+	text := fmt.Sprintf("end to end %s -> %s ms: %s µs", ms(e.A), ms(e.B), signedUS(e.Delta))
+	switch {
+	case d.A.Estimated && d.B.Estimated:
+		text += ", estimated"
+	case !e.Known():
+		text += ", too few samples to tell from noise"
+	case !e.Significant:
+		text += ", no significant difference"
+	case e.Ratio >= 1:
+		text += fmt.Sprintf(", %.2fx as fast", e.Ratio)
+	default:
+		text += fmt.Sprintf(", %.2fx as slow", 1/e.Ratio)
+	}
+	if e.Known() && !d.A.Estimated {
+		text += fmt.Sprintf(" (A/B %.3f to %.3f with 99 %% confidence", e.Low, e.High)
+		if e.SideBySide {
+			text += ", measured in the same rounds)"
+		} else {
+			text += "; not measured side by side: what changed on the machine meanwhile is in it)"
+		}
+	}
+	return text
+}
+
+// judged counts the groups by what is known of them.
+func judged(d *report.Diff) string {
+	verdicts, kinds := map[string]int{}, map[string]int{}
+	for _, c := range d.Groups {
+		verdicts[c.Verdict()]++
+		kinds[c.Kind]++
+	}
+	list := func(counts map[string]int, order ...string) string {
+		var words []string
+		for _, name := range order {
+			if counts[name] > 0 {
+				words = append(words, fmt.Sprintf("%d %s", counts[name], name))
+			}
+		}
+		return strings.Join(words, ", ")
+	}
+	text := fmt.Sprintf("%s of layers: %s", count(len(d.Groups), "group"), list(verdicts, "slower", "faster", "no significant difference", "too few samples to tell", report.KindAdded, report.KindRemoved))
+	if by := list(kinds, report.KindTyped, report.KindTactic, report.KindFused, report.KindSplit, report.KindMerged, report.KindSame); by != "" {
+		text += "; by kind: " + strings.Replace(by, " tactic", " of another tactic", 1)
+	}
+	return text + fmt.Sprintf(" (false discovery rate %.0f %%)", 100*d.Discoveries)
+}
+
+// commonText says what layers with the same kernels have in common, where that is a difference.
+func commonText(d *report.Diff) string {
+	if d.Common == nil || math.Abs(d.Common.Ratio-1) < 0.02 {
+		return ""
+	}
+	return fmt.Sprintf("%s with the same kernels take %.2fx as long (median): so much is the machine's, not the layers'", count(d.Common.Layers, "layer"), d.Common.Ratio)
+}
+
+// sourceLines name the source layers that one model alone has.
+func sourceLines(d *report.Diff) (lines []string) {
+	for _, l := range []struct {
+		what  string
+		names []string
+	}{{"only in A's model", d.RemovedSources}, {"only in B's model", d.AddedSources}} {
+		if n := len(l.names); n > 0 {
+			const few = 5
+			text := fmt.Sprintf("%s: %s: %s", l.what, count(n, "layer"), strings.Join(l.names[:min(few, n)], ", "))
+			if n > few {
+				text += ", ..."
+			}
+			lines = append(lines, text)
+		}
+	}
+	return lines
+}
+
+// writeDiffMarkdown prints what changed as Markdown, as for a pull request.
+func writeDiffMarkdown(w io.Writer, d *report.Diff, all bool) {
+	writeMarkdown(w, []string{"", "name", "configuration", ">median ms", ">SQNR dB", ">top-1 %", ">arena KiB", ">weights KiB", "device"}, func(row func(...string)) {
+		for i, s := range []report.DiffSide{d.A, d.B} {
+			row("AB"[i:i+1], s.Name, s.Label, ms(s.Latency), known(s.SQNR, decibels), known(s.Top1, percent), kib(s.Memory.Peak), kib(s.Memory.Weights), deviceText(s.Device))
+		}
+	})
+	fmt.Fprintf(w, "\n**%s**\n\n%s µs in layers, %s µs between layers. %s.\n\n", endToEnd(d), signedUS(d.Layers), signedUS(d.Between), judged(d))
+	for _, line := range slices.Concat(d.Notes, []string{commonText(d)}, sourceLines(d)) {
+		if line != "" {
+			fmt.Fprintf(w, "- %s\n", line)
+		}
+	}
+	groups, others := mainGroups(d, all)
+	fmt.Fprintln(w)
+	writeMarkdown(w, []string{"layer", ">change µs", ">A", ">B", ">B/A", "verdict", ">q", "kind", "types", "tactics", "SQNR dB"}, func(row func(...string)) {
+		for _, c := range groups {
+			a, b := groupTimes(c)
+			x, y := c.SQNR()
+			row("`"+short(c.Name)+"`", signedUS(c.Delta), a, b, ratioText(c.Ratio), c.Verdict(), known(c.Q, chance), c.Kind, precisions(c), tacticsText(c), pairText(x, y))
+		}
+	})
+	if others > 0 {
+		fmt.Fprintf(w, "\n%s hardly changed.\n", count(others, "more group"))
+	}
+}
+
+// writeMarkdown writes a table of Markdown; a header that begins with ">" heads a column of numbers.
+func writeMarkdown(w io.Writer, header []string, rows func(row func(...string))) {
+	rule := make([]string, len(header))
+	for i, h := range header {
+		rule[i] = "---"
+		if name, number := strings.CutPrefix(h, ">"); number {
+			header[i], rule[i] = name, "--:"
+		}
+	}
+	row := func(cells ...string) {
+		for i, c := range cells {
+			cells[i] = strings.NewReplacer("|", `\|`, "\n", " ").Replace(c)
+		}
+		fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | "))
+	}
+	row(header...)
+	row(rule...)
+	rows(row)
+}
+
+func groupTimes(c report.LayerChange) (a, b string) {
+	sum := func(side []report.LayerSide) string {
+		if len(side) == 0 {
+			return "-"
+		}
+		var t time.Duration
+		for _, l := range side {
+			t += l.Time
+		}
+		return us(t)
+	}
+	return sum(c.A), sum(c.B)
+}
+
+func ratioText(r float64) string {
+	if r == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", r)
+}
+
+// chance prints a small share.
+func chance(v float64) string {
+	if v < 0.001 {
+		return "<.001"
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%.3f", v), "0")
+}
+
+// arrow prints two lists, or the one where both are the same.
+func arrow(a, b []string) string {
+	x, y := strings.Join(slices.Compact(a), "+"), strings.Join(slices.Compact(b), "+")
+	switch {
+	case x == y || y == "":
+		return x
+	case x == "":
+		return y
+	}
+	return x + " -> " + y
+}
+
+func each(side []report.LayerSide, of func(report.LayerSide) string) (list []string) {
+	for _, l := range side {
+		list = append(list, of(l))
+	}
+	return list
+}
+
+func precisions(c report.LayerChange) string {
+	of := func(l report.LayerSide) string { return l.Precision }
+	return arrow(each(c.A, of), each(c.B, of))
+}
+
+func tacticsText(c report.LayerChange) string {
+	of := func(l report.LayerSide) string { return l.Tactic }
+	return arrow(each(c.A, of), each(c.B, of))
+}
+
+func pairText(a, b *float64) string {
+	if a == nil && b == nil {
+		return "-"
+	}
+	return known(a, decibels) + " -> " + known(b, decibels)
+}
+
+func deviceText(d report.Device) string {
+	text := d.Device
+	if d.Threads > 0 {
+		text += ", " + count(d.Threads, "thread")
+	}
+	return text
+}

@@ -1,0 +1,155 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/internal/host"
+	"github.com/trtui/trtui/sessions/exchange"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/views"
+)
+
+// maxViewed is how many files an engine of another program is described by.
+const maxViewed = 3
+
+// isViewed reports whether all arguments are files of JSON, which describe an engine of another program.
+func isViewed(paths []string) bool {
+	for _, path := range paths {
+		f, err := host.Open(path)
+		if err != nil {
+			return false
+		}
+		head := make([]byte, 64)
+		n, _ := io.ReadFull(f, head)
+		f.Close()
+		if !exchange.IsJSON(head[:n]) {
+			return false
+		}
+	}
+	return len(paths) > 0 && len(paths) <= maxViewed
+}
+
+// openViewed reads the files on an engine of another program.
+func openViewed(paths []string) (*report.Snapshot, error) {
+	var files []exchange.File
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err == nil && info.Size() > exchange.Limit {
+			err = fmt.Errorf("%s: more than %d MiB", path, exchange.Limit>>20)
+		}
+		if err != nil {
+			return nil, err
+		}
+		data, err := host.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, exchange.File{Path: path, Data: data})
+	}
+	e, err := exchange.OpenEngine(files)
+	if err != nil {
+		return nil, err
+	}
+	return e.Snapshot(), nil
+}
+
+// view shows the files on an engine of another program.
+func (f *workbenchFlags) view(cmd *cobra.Command, paths []string) error {
+	snap, err := openViewed(paths)
+	if err != nil {
+		return err
+	}
+	f.look.ASCII = asked(cmd, "ascii")
+	look, noScreen := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))
+	if noScreen != nil {
+		return writeViewed(cmd.OutOrStdout(), &f.output, snap)
+	}
+	ctx, stop := guardTerminal(cmd.Context())
+	defer stop()
+	return terminal{look: look, recordings: f.recording, configs: saver(paths[0])}.show(ctx, exchange.NewStill(snap), nil)
+}
+
+func inspectLayersCommand() *cobra.Command {
+	o := &outputFlags{}
+	c := &cobra.Command{
+		Use:   "layers LAYERS.json [PROFILE.json] [TIMES.json]",
+		Short: "Show an engine of TensorRT by the files that trtexec wrote of it, or a profile of ONNX Runtime",
+		Long: `Show an engine of TensorRT by the files that trtexec wrote of it (--exportLayerInfo, --exportProfile, --exportTimes), in any
+order, or a profile of ONNX Runtime. Layer information of TensorRT 8 to 11 is read. With detailed layers
+(--profilingVerbosity=detailed) precisions and tactics are known, too.`,
+		Example: examples("layers with their times", "trtui inspect layers layers.json profile.json times.json",
+			"the same on a screen", "trtui layers.json profile.json times.json"),
+		Args: cobra.RangeArgs(1, maxViewed),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			snap, err := openViewed(args)
+			if err != nil {
+				return err
+			}
+			return inspectLayers(c.OutOrStdout(), o, snap)
+		},
+	}
+	o.define()
+	o.addTo(c, takeFormat)
+	return c
+}
+
+// writeViewed prints the overview of files on an engine.
+func writeViewed(w io.Writer, o *outputFlags, snap *report.Snapshot) error {
+	switch {
+	case o.json():
+		return writeReport(w, snap.Head(), engineDocument(snap))
+	case snap.Timings == nil:
+		return inspectLayers(w, o, snap)
+	}
+	return writeStyled(w, views.OverviewText(snap, terminalWidth(w)))
+}
+
+// viewedOutput is the JSON of trtui inspect layers.
+type viewedOutput struct {
+	Viewed          string
+	Inputs, Outputs []report.Tensor
+	Timings         *report.Timings
+	Layers          []report.Layer
+}
+
+// inspectLayers prints the layers of an engine of another program, each with its time where that is known.
+func inspectLayers(w io.Writer, o *outputFlags, snap *report.Snapshot) error {
+	m := snap.Model
+	if o.json() {
+		return writeReport(w, snap.Head(), viewedOutput{m.Viewed, m.Inputs, m.Outputs, snap.Timings, m.Layers})
+	}
+	fmt.Fprintf(w, "%s: %s, %s of %s\n", m.Name, m.Viewed, count(len(m.Layers), "layer"), count(len(snap.Passes.Source), "source layer"))
+	for _, t := range m.Inputs {
+		fmt.Fprintf(w, "input  %s %s%s\n", t.Name, t.Type, t.Dims)
+	}
+	for _, t := range m.Outputs {
+		fmt.Fprintf(w, "output %s %s%s\n", t.Name, t.Type, t.Dims)
+	}
+	fmt.Fprintln(w)
+	times := map[string]report.LayerTiming{}
+	top := 0.0
+	if snap.Timings != nil {
+		for _, l := range snap.Timings.Layers {
+			times[l.Name] = l
+			top = max(top, l.Share)
+		}
+	}
+	var rows [][]string
+	for _, l := range m.Layers {
+		row := []string{short(l.Name), "-", "", "", l.Op, l.Precision, ""}
+		if t, ok := times[l.Name]; ok {
+			row = []string{short(l.Name), us(t.Median), fmt.Sprintf("%.1f", 100*t.Share), bar(t.Share/max(top, 1e-9), 20), l.Op, l.Precision, t.Tactic}
+		}
+		rows = append(rows, row)
+	}
+	writeTable(w, []string{"layer", ">median µs", ">%", "~", "type", "precision", "~tactic"}, rows)
+	return nil
+}

@@ -1,0 +1,293 @@
+package diff
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// Side is one of two things that are compared.
+type Side struct {
+	Name     string // what a person calls it
+	Snapshot *report.Snapshot
+}
+
+// Of says what b changes of a. Both need times of layers.
+func Of(a, b Side) (*report.Diff, error) {
+	for _, s := range []Side{a, b} {
+		if t := s.Snapshot.Timings; t == nil || s.Snapshot.Stale.Has(report.PartTimings) {
+			return nil, fmt.Errorf("%s: its times are not known", s.Name)
+		}
+	}
+	d := &report.Diff{A: side(a), B: side(b), Discoveries: Discoveries}
+	d.EndToEnd = total(a.Snapshot, b.Snapshot)
+	ta, tb := a.Snapshot.Timings, b.Snapshot.Timings
+	for _, g := range Align(StepsOf(ta.Layers), StepsOf(tb.Layers)) {
+		c := change(g, a.Snapshot, b.Snapshot)
+		if ta.SumMedian > 0 {
+			c.Share = float64(c.Delta) / float64(ta.SumMedian)
+		}
+		d.Layers += c.Delta
+		d.Groups = append(d.Groups, c)
+	}
+	d.Between = d.EndToEnd.Delta - d.Layers
+	judge(d.Groups, ta.Estimated && tb.Estimated)
+	d.Common = common(d.Groups)
+	slices.SortStableFunc(d.Groups, func(x, y report.LayerChange) int { return cmp.Compare(abs(y.Delta), abs(x.Delta)) })
+	d.AddedSources, d.RemovedSources = sources(a.Snapshot, b.Snapshot)
+	d.Notes = notes(d)
+	return d, nil
+}
+
+// StepsOf returns what alignment knows of layers. A layer of which no source is known stands for itself.
+func StepsOf(layers []report.LayerTiming) []Step {
+	list := make([]Step, len(layers))
+	for i, l := range layers {
+		list[i] = Step{From: l.From, Reformat: l.Reformat}
+		if len(l.From) == 0 {
+			list[i].From = report.Members(l.Name)
+		}
+	}
+	return list
+}
+
+func side(s Side) report.DiffSide {
+	snap := s.Snapshot
+	d := report.DiffSide{Name: s.Name, Device: snap.Device, Samples: snap.Timings.Samples, Sum: snap.Timings.SumMedian, Steps: len(snap.Timings.Layers)}
+	d.Point, _ = report.PointOf(snap)
+	if m := snap.Model; m != nil {
+		d.Model, d.SHA256 = m.Name, m.SHA256
+	}
+	d.Label = snap.Config.Label(quantized(snap))
+	if snap.Memory != nil && !snap.Stale.Has(report.PartMemory) {
+		d.Memory = snap.Memory.MemoryNumbers
+	}
+	if o := snap.Overview; o != nil && o.Contents != nil {
+		d.File = o.Contents.Bytes
+	}
+	return d
+}
+
+// total compares the latencies of two snapshots: by rounds that both were measured in, where they are of one session, and else by
+// each one's samples.
+func total(a, b *report.Snapshot) report.TimeChange {
+	ta, tb := a.Timings, b.Timings
+	c := report.TimeChange{A: ta.EndToEnd.Median, B: tb.EndToEnd.Median}
+	c.Delta = c.B - c.A
+	ma, mb := ta.Measured(a.Config), tb.Measured(b.Config)
+	ma.Estimated, mb.Estimated = ta.Estimated && tb.Estimated, ta.Estimated && tb.Estimated
+	own := quantized(a)
+	if a.Replay != b.Replay || sum(a) != sum(b) || a.Config.SameEngine(b.Config, own) {
+		ma.Beside, mb.Beside = nil, nil
+		if !ma.Estimated {
+			c.Speed = mb.Interval().Over(ma.Interval())
+			return c
+		}
+	}
+	c.Speed = mb.Over(ma, own)
+	return c
+}
+
+func sum(s *report.Snapshot) string {
+	if s.Model == nil {
+		return ""
+	}
+	return s.Model.SHA256
+}
+
+// quantized reports whether the model brings quantisation of its own.
+func quantized(s *report.Snapshot) bool {
+	return s.Model != nil && s.Model.Ops["QuantizeLinear"]+s.Model.Ops["DequantizeLinear"] > 0
+}
+
+// change sums up what a group is on both sides.
+func change(g Group, a, b *report.Snapshot) report.LayerChange {
+	c := report.LayerChange{From: g.From, A: layers(a, g.A), B: layers(b, g.B)}
+	var ta, tb time.Duration
+	for _, l := range c.A {
+		ta += l.Time
+	}
+	for _, l := range c.B {
+		tb += l.Time
+	}
+	c.Delta, c.Kind = tb-ta, kind(c.A, c.B)
+	c.Name = cmp.Or(name(c.B), name(c.A))
+	if ta > 0 && tb > 0 {
+		c.Ratio = float64(tb) / float64(ta)
+	}
+	if len(g.A) > 0 && len(g.B) > 0 {
+		if p, ok := MannWhitney(rounds(a.Timings.Layers, g.A), rounds(b.Timings.Layers, g.B)); ok {
+			c.P = &p
+		}
+	}
+	return c
+}
+
+// name is that of the layer of a side that takes longest, which is what the group is about.
+func name(side []report.LayerSide) string {
+	if len(side) == 0 {
+		return ""
+	}
+	longest := slices.MaxFunc(side, func(x, y report.LayerSide) int { return cmp.Compare(x.Time, y.Time) })
+	return longest.Layer
+}
+
+func layers(s *report.Snapshot, steps []int) []report.LayerSide {
+	var list []report.LayerSide
+	for _, i := range steps {
+		l := &s.Timings.Layers[i]
+		side := report.LayerSide{Layer: l.Name, Step: i, Op: l.Op, Precision: l.Precision, Tactic: l.Tactic, Reformat: l.Reformat, Time: l.Median, Bytes: l.Bytes}
+		if acc := s.Accuracy; acc != nil && !s.Stale.Has(report.PartAccuracy) && !l.Reformat {
+			if k := slices.IndexFunc(acc.Layers, func(e report.LayerError) bool { return e.Name == l.Name }); k >= 0 {
+				side.SQNR = &acc.Layers[k].Accumulated.SQNR
+			}
+		}
+		list = append(list, side)
+	}
+	return list
+}
+
+// kind says how the layers of a group differ.
+func kind(a, b []report.LayerSide) string {
+	switch {
+	case len(a) == 0:
+		return report.KindAdded
+	case len(b) == 0:
+		return report.KindRemoved
+	case len(a) > 1 && len(b) > 1:
+		same := func(x, y report.LayerSide) bool {
+			return x.Layer == y.Layer && x.Precision == y.Precision && x.Tactic == y.Tactic
+		}
+		if slices.EqualFunc(a, b, same) {
+			return report.KindSame
+		}
+		return report.KindFused
+	case len(b) > 1:
+		return report.KindSplit
+	case len(a) > 1:
+		return report.KindMerged
+	case a[0].Precision != b[0].Precision:
+		return report.KindTyped
+	case a[0].Tactic != b[0].Tactic:
+		return report.KindTactic
+	}
+	return report.KindSame
+}
+
+// rounds returns what the steps of a group take together in each round. Samples that are not cut into rounds, as in recordings of
+// older programs, are as they come: what a report has of them are the newest.
+func rounds(layers []report.LayerTiming, steps []int) []time.Duration {
+	var sum []time.Duration
+	for k, i := range steps {
+		list := layers[i].Rounds
+		if len(list) == 0 {
+			list = thirds(layers[i].Recent)
+		}
+		if k == 0 {
+			sum = slices.Clone(list)
+			continue
+		}
+		sum = sum[:min(len(sum), len(list))]
+		for j := range sum {
+			sum[j] += list[j]
+		}
+	}
+	return sum
+}
+
+// thirds returns the medians of three samples each: what disturbs one often disturbs the next.
+func thirds(samples []time.Duration) []time.Duration {
+	var list []time.Duration
+	for ; len(samples) >= 3; samples = samples[3:] {
+		three := slices.Sorted(slices.Values(samples[:3]))
+		list = append(list, three[1])
+	}
+	return list
+}
+
+// judge says of each group whether its change is more than noise; exact: the times are estimates, which do not vary.
+func judge(groups []report.LayerChange, exact bool) {
+	var p []float64
+	var at []int
+	for i := range groups {
+		switch c := &groups[i]; {
+		case c.Kind == report.KindAdded || c.Kind == report.KindRemoved:
+		case exact:
+			c.P, c.Q, c.Significant = nil, nil, c.Delta != 0
+		case c.P != nil:
+			p, at = append(p, *c.P), append(at, i)
+		}
+	}
+	for k, q := range falseDiscoveries(p) {
+		c := &groups[at[k]]
+		c.Q = &q
+		c.Significant = q <= Discoveries && abs(c.Delta) >= leastDelta && max(c.Ratio, 1/c.Ratio) >= leastChange
+	}
+}
+
+// common returns what layers with the same kernels have in common; nil where there are few of them.
+func common(groups []report.LayerChange) *report.CommonChange {
+	const few = 3
+	var ratios []float64
+	for _, c := range groups {
+		if c.Kind == report.KindSame && c.Ratio > 0 {
+			ratios = append(ratios, c.Ratio)
+		}
+	}
+	n := len(ratios)
+	if n < few {
+		return nil
+	}
+	slices.Sort(ratios)
+	return &report.CommonChange{Layers: n, Ratio: (ratios[(n-1)/2] + ratios[n/2]) / 2}
+}
+
+// sources returns the source layers that one side's model has and the other's has not.
+func sources(a, b *report.Snapshot) (added, removed []string) {
+	if a.Model == nil || b.Model == nil {
+		return nil, nil
+	}
+	less := func(x, y []report.Layer) (list []string) {
+		has := map[string]bool{}
+		for _, l := range y {
+			has[l.Name] = true
+		}
+		for _, l := range x {
+			if !has[l.Name] {
+				list = append(list, l.Name)
+			}
+		}
+		return list
+	}
+	return less(b.Model.Layers, a.Model.Layers), less(a.Model.Layers, b.Model.Layers)
+}
+
+// notes says what to know before one reads a difference of times.
+func notes(d *report.Diff) (list []string) {
+	a, b := &d.A, &d.B
+	if a.SHA256 != "" && b.SHA256 != "" && a.SHA256 != b.SHA256 && len(d.AddedSources)+len(d.RemovedSources) > 0 {
+		list = append(list, "the models are not the same: layers are aligned by the names of those that both have")
+	}
+	if a.Device.Fingerprint != b.Device.Fingerprint || a.Device.Threads != b.Device.Threads {
+		list = append(list, fmt.Sprintf("the devices are not the same: %s, and %s", device(a.Device), device(b.Device)))
+	}
+	if a.Estimated != b.Estimated {
+		list = append(list, "one side's times are a cost model's, the other's were measured")
+	}
+	if !slices.ContainsFunc(d.Groups, func(c report.LayerChange) bool { return len(c.A) > 0 && len(c.B) > 0 }) && len(d.Groups) > 0 {
+		list = append(list, "no layer of one side computes a source layer of the other")
+	}
+	return list
+}
+
+func device(d report.Device) string {
+	if d.Threads > 0 {
+		return fmt.Sprintf("%s with %d threads", d.Device, d.Threads)
+	}
+	return d.Device
+}
+
+func abs(d time.Duration) time.Duration { return max(d, -d) }

@@ -1,0 +1,122 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+const us = time.Microsecond
+
+// layer is a step with rounds that go up and down around its median.
+func layer(name, precision, tactic string, median time.Duration, from ...string) report.LayerTiming {
+	l := report.LayerTiming{Name: name, Op: "Conv", Precision: precision, Tactic: tactic, From: from, Bytes: 100}
+	l.Median = median
+	for i := range 15 {
+		l.Rounds = append(l.Rounds, median+time.Duration(i-7)*median/200)
+	}
+	return l
+}
+
+func snapshot(precision config.Precision, end time.Duration, layers ...report.LayerTiming) *report.Snapshot {
+	s := &report.Snapshot{Seq: 1, Config: config.Config{Precision: precision}, Model: &report.Model{Name: "m.onnx", SHA256: "00"}, Timings: &report.Timings{Samples: 100, Layers: layers}}
+	s.Timings.EndToEnd.Median, s.Timings.MedianLow, s.Timings.MedianHigh = end, end*99/100, end*101/100
+	s.Memory = &report.Memory{MemoryNumbers: report.MemoryNumbers{Peak: int(end)}}
+	s.Accuracy = &report.Accuracy{}
+	for _, l := range layers {
+		s.Timings.SumMedian += l.Median
+		s.Model.Layers = append(s.Model.Layers, report.Layer{Name: l.From[0]})
+		s.Accuracy.Layers = append(s.Accuracy.Layers, report.LayerError{Name: l.Name, Accumulated: report.Errors{SQNR: float64(l.Median / us)}})
+	}
+	return s
+}
+
+// TestOf holds every kind of change, in the order of what it makes, and the sums.
+func TestOf(t *testing.T) {
+	a := snapshot(config.FP32, 1000*us,
+		layer("c1 + r1", "f32", "conv", 300*us, "c1", "r1"), layer("c2", "f32", "conv", 200*us, "c2"), layer("c3", "f32", "conv", 100*us, "c3"),
+		layer("p", "f32", "pool", 50*us, "p"), layer("q + s", "f32", "conv", 40*us, "q", "s"), layer("n", "f32", "norm", 30*us, "n"), layer("g", "f32", "gone", 10*us, "g"))
+	b := snapshot(config.INT8, 700*us,
+		layer("new", "f32", "quantize", 5*us, "new"), layer("c1 + r1", "i8", "conv8", 100*us, "c1", "r1"), layer("c2 + c3", "f32", "conv", 240*us, "c2", "c3"),
+		layer("p", "f32", "pool", 50*us+us/10, "p"), layer("q", "f32", "conv", 25*us, "q"), layer("s", "f32", "relu", 20*us, "s"), layer("n", "f32", "other", 60*us, "n"))
+	d, err := Of(Side{"first", a}, Side{"second", b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range d.Groups {
+		got = append(got, fmt.Sprintf("%s %s %s %s", c.Name, c.Kind, c.Delta, c.Verdict()))
+	}
+	want := []string{
+		"c1 + r1 re-typed -200µs faster", "c2 + c3 merged -60µs faster", "n tactic 30µs slower",
+		"g removed -10µs removed", "new added 5µs added", "q split 5µs slower", "p same 100ns no significant difference",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	sum := d.Between
+	for _, c := range d.Groups {
+		sum += c.Delta
+	}
+	if sum != -300*us || d.EndToEnd.Delta != sum {
+		t.Errorf("layers and the rest make %v, end to end %v", sum, d.EndToEnd.Delta)
+	}
+	if !d.EndToEnd.Significant || d.EndToEnd.SideBySide {
+		t.Errorf("end to end %+v", d.EndToEnd)
+	}
+	if strings.Join(d.AddedSources, " ") != "new s" || strings.Join(d.RemovedSources, " ") != "c3 g" {
+		t.Errorf("sources added %v, removed %v", d.AddedSources, d.RemovedSources)
+	}
+	if x, y := d.Groups[0].SQNR(); *x != 300 || *y != 100 {
+		t.Errorf("SQNR %v, %v", *x, *y)
+	}
+	if x, y := d.Groups[1].Bytes(); x != 200 || y != 100 {
+		t.Errorf("bytes %v, %v", x, y)
+	}
+}
+
+// TestOfItself compares a thing with itself, with little known, and with nothing.
+func TestOfItself(t *testing.T) {
+	a := snapshot(config.FP32, 1000*us, layer("c", "f32", "conv", 500*us, "c"), layer("d", "f32", "conv", 400*us, "d"), layer("e", "f32", "conv", 90*us, "e"))
+	d, err := Of(Side{"a", a}, Side{"b", a})
+	if err != nil || d.EndToEnd.Delta != 0 || d.EndToEnd.Significant || d.Between != 0 || d.Common == nil || d.Common.Ratio != 1 {
+		t.Errorf("%+v, %v", d, err)
+	}
+	for _, c := range d.Groups {
+		if c.Significant || c.P == nil || *c.P < 0.9 {
+			t.Errorf("%+v", c)
+		}
+	}
+	few := *a
+	timings := *a.Timings
+	timings.Layers = []report.LayerTiming{{Name: "c", From: []string{"c"}, Latency: report.Latency{Median: 900 * us}, Recent: []time.Duration{1, 2, 3, 4, 5, 6, 7}}}
+	few.Timings = &timings
+	if d, err = Of(Side{"a", a}, Side{"few", &few}); err != nil || d.Groups[0].Verdict() != "too few samples to tell" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	none := *a
+	none.Stale = report.PartTimings
+	if _, err := Of(Side{"a", a}, Side{"none", &none}); err == nil || !strings.Contains(err.Error(), "none: ") {
+		t.Errorf("stale times are compared: %v", err)
+	}
+	empty := snapshot(config.FP32, 0)
+	if d, err := Of(Side{"a", empty}, Side{"b", empty}); err != nil || len(d.Groups) != 0 {
+		t.Errorf("of nothing: %+v, %v", d, err)
+	}
+}
+
+// TestOfEstimates compares times that do not vary: any difference is one.
+func TestOfEstimates(t *testing.T) {
+	of := func(median time.Duration) *report.Snapshot {
+		l := report.LayerTiming{Name: "c", From: []string{"c"}, Latency: report.Latency{Median: median}}
+		return &report.Snapshot{Timings: &report.Timings{Layers: []report.LayerTiming{l}, Estimated: true, SumMedian: median, EndToEnd: l.Latency}}
+	}
+	d, err := Of(Side{"a", of(100)}, Side{"b", of(101)})
+	if err != nil || d.Groups[0].Verdict() != "slower" || !d.EndToEnd.Significant {
+		t.Errorf("%+v, %v", d, err)
+	}
+}

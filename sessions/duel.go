@@ -1,0 +1,111 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// Rival is a configuration of a runner's model.
+type Rival struct {
+	*Runner
+	Config config.Config
+}
+
+// Duel makes the wanted parts of a snapshot for two configurations, of one model or of two, on one device or on two, and measures
+// their times in the same rounds, so long in all as p says for each: what slows the machine down for a while does so for both. The
+// second one's timings say how fast it is beside the first. Where there is no room for both at a time, or one's times are
+// estimates, each is measured by itself and nothing is said of the two.
+func Duel(ctx context.Context, a, b Rival, parts report.Parts, p run.Profiling) (*report.Snapshot, *report.Snapshot, error) {
+	pair, snaps, built := [2]Rival{a, b}, [2]*report.Snapshot{}, [2]time.Duration{}
+	for i, c := range pair {
+		begin := time.Now()
+		snap, err := c.Report(ctx, c.Config, parts&^(report.PartTimings|report.PartOverview)|report.PartMemory, p)
+		if err != nil {
+			return nil, nil, err
+		}
+		snaps[i], built[i] = snap, time.Since(begin)
+	}
+	err := besides(ctx, pair, snaps, p)
+	if errors.As(err, new(*run.NoRoom)) || errors.Is(err, errTooMany) {
+		err = eachAlone(ctx, pair, snaps, p)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, c := range pair {
+		plan, err := c.stages.tuning.plan(ctx, c.Config)
+		if err != nil {
+			return nil, nil, err
+		}
+		snaps[i].Overview = c.stages.sumUp(c.Config, plan, snaps[i].Timings)
+		snaps[i].Overview.BuildTime = built[i]
+	}
+	return snaps[0], snaps[1], nil
+}
+
+// eachAlone measures each by itself.
+func eachAlone(ctx context.Context, pair [2]Rival, snaps [2]*report.Snapshot, p run.Profiling) error {
+	for i, c := range pair {
+		l, err := c.stages.engines.load(ctx, c.Config)
+		if err != nil {
+			return err
+		}
+		if snaps[i].Timings, err = c.stages.timing.time(ctx, l, newTimings(l.Plan, batchOf(l.Plan)), p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// besides measures both in the same rounds.
+func besides(ctx context.Context, pair [2]Rival, snaps [2]*report.Snapshot, p run.Profiling) error {
+	if pair[0].stages.device.estimated() || pair[1].stages.device.estimated() {
+		return errTooMany
+	}
+	lanes, all, engines := make([]*compare.Lane, 2), [2]*timings{}, [2]*run.Loaded{}
+	for i, c := range pair {
+		var err error
+		if engines[i], err = c.stages.engines.load(ctx, c.Config); err != nil {
+			return err
+		}
+	}
+	for i, c := range pair {
+		if i == 0 || c.stages.device != pair[0].stages.device {
+			c.stages.device.busy.Lock()
+			defer c.stages.device.busy.Unlock()
+		}
+	}
+	for i, c := range pair {
+		l := engines[i]
+		x, err := c.stages.inferences.ready(ctx, l)
+		if err != nil {
+			return err
+		}
+		defer x.Close()
+		all[i] = newTimings(l.Plan, batchOf(l.Plan))
+		all[i].of(x)
+		lanes[i] = &compare.Lane{Context: x, Turn: c.stages.device.profiling(compare.Turn(p)), Each: all[i].add}
+	}
+	begin := time.Now()
+	pair[0].stages.told.progress(report.Progress{Phase: "measuring", Item: "side by side"})
+	for _, l := range lanes {
+		if err := l.Context.Profile(ctx, run.Profiling{WarmUp: p.WarmUp, Iterations: 1}, func(run.Sample) {}); err != nil {
+			return err
+		}
+	}
+	if err := compare.Alternate(ctx, lanes, compare.Rounds); err != nil {
+		return err
+	}
+	for i, c := range pair {
+		snaps[i].Timings = all[i].report(false, false)
+		c.stages.told.log.timings(snaps[i].Timings, begin)
+	}
+	snaps[1].Timings.Beside = &report.Beside{Config: pair[0].Config, Speed: compare.PairedSpeed(lanes[0].Medians, lanes[1].Medians)}
+	return nil
+}

@@ -1,0 +1,131 @@
+package report
+
+import "time"
+
+// Diff says what B changes of A: two configurations, engines or states of recordings (trtui diff). Changes are B less A.
+type Diff struct {
+	A, B DiffSide
+
+	EndToEnd TimeChange
+	Layers   time.Duration // of EndToEnd.Delta, what the groups make: the sum of their changes
+	Between  time.Duration // and the remainder, which no layer accounts for
+	Groups   []LayerChange // of layers that compute the same source layers; the largest change of time first
+	Common   *CommonChange // nil where too few layers have the same kernels
+
+	// Discoveries is the rate of false discoveries to which the groups' significance is held: of the groups that are said to
+	// differ, the share that may not (Benjamini and Hochberg).
+	Discoveries float64 `output:"false_discovery_rate"`
+
+	AddedSources   []string // source layers of B's model that A's does not have
+	RemovedSources []string
+	Notes          []string `json:",omitempty"` // what to know before comparing: other devices, models, estimates
+}
+
+// DiffSide is one of two things that are compared.
+type DiffSide struct {
+	Name   string // what it was called: a file, a state of a recording, a configuration
+	Label  string // its configuration
+	Model  string
+	SHA256 string `output:"model_sha256"`
+	Device Device
+	Point
+	Sum     time.Duration `output:"layers_sum"` // of its layers' medians
+	Samples int
+	Steps   int
+	Memory  MemoryNumbers
+	File    int `json:",omitempty" unit:"bytes" output:"engine_file"` // 0: it is not an engine file
+}
+
+// TimeChange is the difference of two medians.
+type TimeChange struct {
+	A, B  time.Duration
+	Delta time.Duration
+	Speed // of A's time to B's
+}
+
+// CommonChange is how layers changed whose kernels, precision and place are the same: what all of them have in common is the
+// machine's, not the layers'.
+type CommonChange struct {
+	Layers int
+	Ratio  float64 // median of B's times to A's
+}
+
+// The kinds of [LayerChange].
+const (
+	KindSame    = "same"     // one layer of each, with the same tactic
+	KindTactic  = "tactic"   // with another tactic
+	KindTyped   = "re-typed" // in another precision
+	KindSplit   = "split"    // one layer of A is several of B
+	KindMerged  = "merged"   // several of A are one of B
+	KindFused   = "re-fused" // several of A are several others of B
+	KindAdded   = "added"
+	KindRemoved = "removed"
+)
+
+// LayerChange is a group of layers: the least sets of both sides that compute the same source layers.
+type LayerChange struct {
+	Name  string   // of the layers of B, or of A where B has none
+	Kind  string   // same, tactic, re-typed, split, merged, re-fused, added or removed
+	From  []string // source layers
+	A, B  []LayerSide
+	Delta time.Duration
+	Share float64 // of the sum of A's layers
+	Ratio float64 `json:",omitempty"` // of B's time to A's; 0 where either has none
+
+	// P is the chance that such a difference is noise (Mann and Whitney's U test on medians of rounds), and Q the rate of false
+	// discoveries among the groups with a Q as low; nil where there are too few samples or nothing to compare.
+	P, Q        *float64 `json:",omitempty"`
+	Significant bool     // Q is within the diff's rate, and the change is 2 % and 0.25 µs at least; or nothing was measured and they differ
+}
+
+// LayerSide is one step of a group.
+type LayerSide struct {
+	Layer     string
+	Step      int // in order of execution, from 0
+	Op        string
+	Precision string
+	Tactic    string
+	Reformat  bool          `json:",omitempty"`
+	Time      time.Duration `output:"median"`
+	Bytes     int64         // read and written, weights included
+	SQNR      *float64      `unit:"db" exact:"exact"` // of its output in the engine, to FP32's; nil: not known
+}
+
+// Bytes returns what the layers of each side read and write.
+func (c *LayerChange) Bytes() (a, b int64) {
+	for _, l := range c.A {
+		a += l.Bytes
+	}
+	for _, l := range c.B {
+		b += l.Bytes
+	}
+	return a, b
+}
+
+// SQNR returns the ratio of the last layer of each side for which it is known; nil: of none.
+func (c *LayerChange) SQNR() (a, b *float64) {
+	last := func(side []LayerSide) (v *float64) {
+		for _, l := range side {
+			if l.SQNR != nil {
+				v = l.SQNR
+			}
+		}
+		return v
+	}
+	return last(c.A), last(c.B)
+}
+
+// Verdict says in a few words what is known of the change of time.
+func (c *LayerChange) Verdict() string {
+	switch {
+	case c.Kind == KindAdded || c.Kind == KindRemoved:
+		return c.Kind
+	case c.Significant && c.Delta < 0:
+		return "faster"
+	case c.Significant:
+		return "slower"
+	case c.P == nil && c.Delta != 0:
+		return "too few samples to tell"
+	}
+	return "no significant difference"
+}
