@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/exchange"
 )
 
 func exportCommand(t tables) *cobra.Command {
@@ -23,7 +24,7 @@ func exportCommand(t tables) *cobra.Command {
 	var how exportFlags
 	c := &cobra.Command{
 		Use:   "export [MODEL|ENGINE] -o FILE",
-		Short: "Write a network as an ONNX model",
+		Short: "Write a network as an ONNX model, or with a subcommand what is known of an engine for other tools",
 		Long: `Write a network as an ONNX model: as it was imported, or with --optimized as the passes leave it that depend on neither
 device nor precision. Fused layers become the operators that they are made of. A layer that has no form in ONNX is an error
 that names it.
@@ -53,6 +54,9 @@ compute in 8 bits on the device, with the ranges that calibration finds and corr
 	c.Flags().BoolVar(&how.qdq, "qdq", false, "as it is quantised in int8, with QuantizeLinear and DequantizeLinear; --precision int8 goes without saying")
 	under(c, outputHeading, "output")
 	under(c, configHeading, "optimized", "qdq")
+	for _, f := range exchange.Formats() {
+		c.AddCommand(shareCommand(t, f))
+	}
 	return c
 }
 
