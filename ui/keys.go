@@ -51,6 +51,7 @@ func Intents() []IntentKey {
 func frameKeys(s *Screen) []Key {
 	keys := []Key{
 		K("?", "help", "this help"),
+		K(":", "", "find a command by its name, of any screen"),
 		K("esc", "", "back: close, leave zoom, clear the filter; otherwise stop what is running"),
 		K("q", "quit", "quit"),
 		K("ctrl+c", "", "quit at once"),
@@ -70,7 +71,7 @@ func frameKeys(s *Screen) []Key {
 
 // reserved returns the keys that no view may use for itself: those of the frame
 // on any screen, motion, the digits, and those that the workbench keeps for the
-// whole program (marks, diff, palette).
+// whole program (marks, diff).
 func reserved(intents []IntentKey) map[string]string {
 	taken := map[string]string{}
 	for _, k := range frameKeys(&Screen{Views: make([]View, 2), Layouts: make([]Box, 2)}) {
@@ -86,7 +87,7 @@ func reserved(intents []IntentKey) map[string]string {
 	for _, name := range []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"} {
 		taken[name] = "screens"
 	}
-	for _, name := range []string{"m", "M", "d", ":"} {
+	for _, name := range []string{"m", "M", "d"} {
 		taken[name] = "the whole program"
 	}
 	for _, k := range intents {
