@@ -22,6 +22,9 @@ func hintOn(err error) string {
 	if errors.As(err, new(*run.OutOfRange)) {
 		return "trtui inspect engine shows what an engine serves; trtui build --minShapes, --maxShapes and --profile make one that serves more"
 	}
+	if errors.As(err, new(*graph.MissingPlugin)) {
+		return "--plugin FILE loads a plugin"
+	}
 	if errors.Is(err, run.ErrNoSource) {
 		return "trtui build --keep-source keeps the model in the engine"
 	}
