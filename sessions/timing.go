@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
@@ -102,7 +103,7 @@ func (m *timing) beside(ctx context.Context, configs []config.Config, p run.Prof
 		defer c.Close()
 		all[i] = newTimings(l.Plan, batchOf(l.Plan))
 		all[i].of(c)
-		lanes[i] = &compare.Lane{Context: c, Turn: m.device.profiling(compare.Turn(p)), Each: all[i].add}
+		lanes[i] = &compare.Lane{Context: c, Turn: m.device.turn(p), Each: all[i].add}
 		m.device.warnOfSimulation(l.Plan)
 	}
 	m.told.progress(report.Progress{Phase: m.device.measuring()})
@@ -133,6 +134,7 @@ func (m *timing) sumUp(lanes []*compare.Lane, all []*timings, begin time.Time) (
 	reports, speeds := make([]*report.Timings, len(lanes)), make([]*report.Speed, len(lanes))
 	for i, l := range lanes {
 		reports[i] = all[i].report(false, m.device.estimated())
+		reports[i].Rounds = roundsOf(l)
 		m.told.log.timings(reports[i], begin)
 		if i == 0 {
 			continue
@@ -144,4 +146,36 @@ func (m *timing) sumUp(lanes []*compare.Lane, all []*timings, begin time.Time) (
 		speeds[i] = &speed
 	}
 	return reports, speeds, nil
+}
+
+// roundsOf returns what the rounds of a lane came to.
+func roundsOf(l *compare.Lane) []report.Round {
+	rounds := make([]report.Round, len(l.Medians))
+	for i := range rounds {
+		rounds[i] = report.Round{Median: l.Medians[i], P99: l.P99s[i]}
+	}
+	return rounds
+}
+
+// point measures a context, which is at the plan's extents, on inputs.
+func (m *timing) point(ctx context.Context, c *run.ExecutionContext, at *run.Plan, in map[string]graph.Value, p run.Profiling) (report.SweepPoint, error) {
+	if err := c.SetInputs(in); err != nil {
+		return report.SweepPoint{}, err
+	}
+	m.device.busy.Lock()
+	defer m.device.busy.Unlock()
+	var samples []time.Duration
+	err := c.Profile(ctx, m.device.profiling(p), func(s run.Sample) { samples = append(samples, s.Latency) })
+	point := summed(at, LatencyOf(samples))
+	point.HeldBytes = c.Held()
+	return point, err
+}
+
+// summed returns the point of a plan at its extents, with its latency.
+func summed(p *run.Plan, l report.Latency) report.SweepPoint {
+	point := report.SweepPoint{Batch: batchOf(p), Latency: l, MemoryBytes: p.LiveBytes()}
+	if l.Mean > 0 {
+		point.Throughput = float64(point.Batch) / l.Mean.Seconds()
+	}
+	return point
 }

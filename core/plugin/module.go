@@ -109,6 +109,9 @@ func (p *Plugin) start(ctx context.Context, module []byte) (err error) {
 		return err
 	}
 	_, err = p.runtime.NewHostModuleBuilder("trtui").NewFunctionBuilder().WithFunc(func(_ context.Context, m api.Module, at, size uint32) {
+		if p.log.full() {
+			return
+		}
 		if text, ok := m.Memory().Read(at, min(size, maxLine)); ok {
 			_, _ = p.log.Write(append(slices.Clone(text), '\n'))
 		}
@@ -268,6 +271,13 @@ type lines struct {
 	to    func(string)
 	part  []byte
 	count int
+}
+
+// full reports whether nothing more is passed on.
+func (l *lines) full() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to == nil || l.count >= maxLines
 }
 
 func (l *lines) Write(b []byte) (int, error) {
