@@ -35,7 +35,7 @@ type workbenchFlags struct {
 // is named.
 func workbench(root *cobra.Command, t tables) {
 	f := &workbenchFlags{modelFlags: *onBackends(t)}
-	f.partly = true
+	f.partly, f.data.speaks = true, true
 	root.Use = "trtui [MODEL|ENGINE]"
 	root.Long = "Explore, optimise and run neural networks in the terminal.\n\n" +
 		"Without a command, trtui opens the workbench on a model, or on the built-in digit classifier. If there is\n" +
@@ -158,6 +158,7 @@ func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config
 		}
 	}
 	for {
+		f.speak(p)
 		session := sessions.Open(p.model, p.work, cfg)
 		for _, note := range f.config.quantization.notes() {
 			session.Note(note)

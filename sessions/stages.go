@@ -30,6 +30,7 @@ type stages struct {
 	accuracy    *accuracy
 	survey      *survey
 	sensitivity *sensitivity
+	search      *search
 }
 
 // newStages returns the stages of a model at a workplace.
@@ -54,6 +55,7 @@ func wire(m *Model, w Workplace, told *audience, c *calibration) *stages {
 	s.survey = newSurvey(m, s.orders, s.precisions)
 	t := &studies{m, s.orders, told, s.calibration, s.precisions, s.tuning, w.Data}
 	s.sensitivity = &sensitivity{t, s.tuning, s.timing, s.accuracy}
+	s.search = &search{t, s.timing, s.accuracy}
 	return s
 }
 
