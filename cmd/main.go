@@ -48,6 +48,7 @@ var commands = []func(tables) *cobra.Command{
 	calibrateCommand,
 	tunePrecisionCommand,
 	lintCommand,
+	checkCommand,
 	recordCommand,
 	replayCommand,
 	generateCommand,

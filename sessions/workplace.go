@@ -20,6 +20,7 @@ type Workplace struct {
 	Warn func(text string)
 	// Log is told what each stage did. A Session has its log for that; nil tells nobody.
 	Log    func(report.LogLine)
+	Rounds int    // in which engines are measured side by side; 0: as many as compare.Rounds
 	SaveTo string // the timing cache's file; empty: nowhere
 	// CacheError says why a timing cache that was there could not be read; work goes on without.
 	CacheError error
