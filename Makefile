@@ -10,7 +10,7 @@ TAGS := $(shell for f in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1;
 # The commit that trtui version names, and with it every result measured by the program.
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)$(shell git diff --quiet HEAD -- . ':!results' ':!docs/gpu.md' 2>/dev/null || echo -dirty)
 
-.PHONY: run build man gpu-kit rehearse test bench emulated sim-full sim-apart ptxas assemble ptxas-full generate lint cross fuzz torture torture-sample clean
+.PHONY: run build man gpu-kit rehearse test bench emulated sim-full sim-apart ptxas assemble ptxas-full generate pictures lint cross fuzz torture torture-sample clean
 
 run: build                 ## open the workbench on the embedded model
 	./$(BIN)
@@ -60,6 +60,10 @@ generate:                  ## make the assembly and docs/gpu.md anew; a clean tr
 	rm -f kernels/cpu/internal/asm/*_amd64.s kernels/cpu/internal/asm/z*_amd64.go
 	$(GO) generate ./kernels/cpu/internal/asm
 	$(GO) run ./scripts/gpudoc
+
+pictures: build            ## draw the screens that the README shows anew
+	bin/trtui export svg --precision int8 -q -o docs/workbench.svg
+	bin/trtui export svg --precision int8 -q --screen 4 -o docs/memory.svg
 
 lint:                      ## vet, format, staticcheck
 	$(GO) vet ./... ./testdata ./testdata/golden

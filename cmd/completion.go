@@ -96,8 +96,10 @@ func completer(c *cobra.Command, f *pflag.Flag, values map[string][]string, tabl
 	if f.Name == "backend" && strings.Contains(f.Usage, evaluation+" (") {
 		list = values["backends"]
 	}
-	if f.Name == "format" && strings.Contains(f.Usage, "markdown") {
-		list = append(slices.Clone(list), "markdown")
+	for _, also := range []string{"junit", "markdown"} {
+		if f.Name == "format" && strings.Contains(f.Usage, also) {
+			list = append(slices.Clone(list), also)
+		}
 	}
 	separator := ""
 	if _, several := f.Value.(*listValue); several || slices.Contains(lists, f.Name) {

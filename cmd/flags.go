@@ -123,6 +123,7 @@ type modelFlags struct {
 	lookOnly bool // the model is looked at and not run: it needs neither data nor shapes
 	partly   bool // a model of which parts are not supported does: it is looked at
 	anew     bool // several calibrators are compared: on the same data, whatever an engine has
+	rounds   int  // in which engines are measured side by side; 0: as usual
 	few      int  // how many items are used where none were asked for; 0: all
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/budget"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
@@ -44,6 +45,8 @@ func hintOn(err error) string {
 		}[e.Use]
 	}
 	switch {
+	case errors.Is(err, budget.ErrNoBaseline):
+		return "--baseline names one: an engine, a model or a recording"
 	case errors.Is(err, recording.ErrNotRecording):
 		return "trtui record makes recordings, and so does the key w in the workbench"
 	case errors.As(err, new(*sessions.TacticError)):

@@ -36,7 +36,7 @@ type workbenchFlags struct {
 // is named.
 func workbench(root *cobra.Command, t tables) {
 	f := &workbenchFlags{modelFlags: *onBackends(t)}
-	f.partly = true
+	f.partly, f.data.speaks = true, true
 	root.Use = "trtui [MODEL|ENGINE]"
 	root.Long = "Explore, optimise and run neural networks in the terminal.\n\n" +
 		"Without a command, trtui opens the workbench on a model, or on the built-in digit classifier. If there is\n" +
@@ -54,8 +54,9 @@ func workbench(root *cobra.Command, t tables) {
 	flags := root.Flags()
 	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also with NO_COLOR set)")
 	flags.StringVar(&f.look.Theme, "theme", "", "dark or light; the default follows the terminal")
+	flags.BoolVar(&f.look.NoMouse, "no-mouse", false, "leave the mouse to the terminal, to select text")
 	flags.StringVar(&f.recording, "recordings", ".", "`FOLDER` of recordings")
-	under(root, screenHeading, "no-color", "theme", "recordings")
+	under(root, screenHeading, "no-color", "theme", "no-mouse", "recordings")
 	root.RunE = func(cmd *cobra.Command, args []string) error { return f.show(cmd, args) }
 }
 
@@ -160,6 +161,7 @@ func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config
 		}
 	}
 	for {
+		f.speak(p)
 		session := sessions.Open(p.model, p.work, cfg)
 		for _, note := range f.config.quantization.notes() {
 			session.Note(note)

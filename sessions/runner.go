@@ -126,6 +126,16 @@ func (r *Runner) Sensitivity(ctx context.Context, cfg config.Config, to config.P
 	return s, err
 }
 
+// Tune searches for the precision and range of each layer that meet a goal, from a configuration in INT8 on. The report has what is
+// known, also where the work ends early with an error.
+func (r *Runner) Tune(ctx context.Context, cfg config.Config, how Tuning) (s *report.Search, err error) {
+	err = r.surviving(ctx, cfg, func() error {
+		s, err = r.stages.search.of(ctx, cfg, how)
+		return err
+	})
+	return s, err
+}
+
 // Identity identifies the engine of a configuration before it is planned: two configurations that give the same network, to
 // the bit, with the same tactics asked for have one engine. Why their precision changes nothing is said where that is so.
 func (r *Runner) Identity(ctx context.Context, cfg config.Config) (id, unchanged string, err error) {

@@ -30,6 +30,7 @@ type stages struct {
 	accuracy    *accuracy
 	survey      *survey
 	sensitivity *sensitivity
+	search      *search
 }
 
 // newStages returns the stages of a model at a workplace.
@@ -38,7 +39,7 @@ func newStages(m *Model, w Workplace, told *audience) *stages { return wire(m, w
 // wire connects the stages with each other; c is the calibration that they share with others, nil for one of their own.
 func wire(m *Model, w Workplace, told *audience, c *calibration) *stages {
 	s := &stages{place: w, model: m, told: told}
-	s.device = &device{backend: w.Backend, told: told}
+	s.device = &device{backend: w.Backend, told: told, wanted: w.Rounds}
 	s.orders = &orders{m, &stored{model: m, backend: w.Backend, calData: w.CalData, recalibrate: w.Recalibrate}}
 	s.passes = newPasses(m, w.Backend, s.orders, told)
 	if s.calibration = c; c == nil {
@@ -54,6 +55,7 @@ func wire(m *Model, w Workplace, told *audience, c *calibration) *stages {
 	s.survey = newSurvey(m, s.orders, s.precisions)
 	t := &studies{m, s.orders, told, s.calibration, s.precisions, s.tuning, w.Data}
 	s.sensitivity = &sensitivity{t, s.tuning, s.timing, s.accuracy}
+	s.search = &search{t, s.timing, s.accuracy}
 	return s
 }
 

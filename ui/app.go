@@ -63,7 +63,11 @@ type App struct {
 	saidAt  time.Time // when status was
 	news    StatusMsg // waits until status has been read
 	inbox   inbox
-	frame   string // the last picture; empty if something changed since
+	noMouse bool
+	spots   []spot // of the frame as it was drawn last, or of the dialogs
+	clicked click
+	ran     []string // what the palette did last, the newest first
+	frame   string   // the last picture; empty if something changed since
 }
 
 // New returns an App, or an error if keys collide.
@@ -79,6 +83,7 @@ func New(c Config) (*App, error) {
 	if a.look == nil {
 		a.look = NewLook(Options{})
 	}
+	a.noMouse = a.look.noMouse
 	if a.lacks == nil {
 		a.lacks = func(Intent) string { return "" }
 	}
@@ -130,6 +135,12 @@ func (a *App) update(msg tea.Msg) tea.Cmd {
 		return a.key(msg)
 	case tea.PasteMsg:
 		return a.paste(msg)
+	case tea.MouseMsg:
+		return a.mouse(msg)
+	case pressMsg:
+		return a.key(Press(msg.name))
+	case runMsg:
+		return a.run(msg.command)
 	case Header:
 		a.header = msg
 		for _, s := range a.screens { // what the owner wants may show in any view

@@ -13,6 +13,9 @@ import (
 func (a *App) View() tea.View {
 	v := tea.NewView(a.Content())
 	v.AltScreen = true
+	if !a.noMouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
 	v.WindowTitle = "trtui"
 	if a.header.Model != "" {
 		v.WindowTitle = "trtui " + printable(a.header.Model)
@@ -29,21 +32,40 @@ func (a *App) Content() string {
 	return a.frame
 }
 
+// PaneText returns what the focused pane shows, as text.
+func (a *App) PaneText() string {
+	a.Content() // which draws it
+	s := a.screen()
+	if s.focus >= len(s.panes) {
+		return ""
+	}
+	var lines []string
+	for _, l := range s.panes[s.focus].lines {
+		lines = append(lines, strings.TrimRight(ansi.Strip(l), " "))
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
+// Picture returns the whole terminal as an SVG.
+func (a *App) Picture() string { return SVG(a.Content(), a.look.Theme) }
+
 func (a *App) tooSmall() bool { return a.w < MinWidth || a.h < MinHeight }
 
 func (a *App) compose() string {
 	if a.tooSmall() {
 		return a.look.Render(a.w, a.h, a.drawTooSmall)
 	}
-	head := a.look.Canvas(a.w, 2)
-	a.drawHeader(head)
-	foot := a.look.Canvas(a.w, 1)
-	a.drawFooter(foot)
+	head, foot := a.look.Canvas(a.w, headLines), a.look.Canvas(a.w, 1)
+	foot.y = a.h - 1
+	a.spots = a.look.spotted(func() {
+		a.drawHeader(head)
+		a.drawFooter(foot)
+	})
 	lines := make([]string, 0, a.h)
 	lines = append(lines, head.Lines()...)
 	body := a.screen().lines(a.look, a.w, a.h-chrome)
 	if len(a.dialogs) > 0 {
-		body = a.overlay(body)
+		a.spots = append(a.spots, a.look.spotted(func() { body = a.overlay(body) })...)
 	}
 	lines = append(lines, body...)
 	lines = append(lines, foot.Lines()...)
@@ -53,6 +75,7 @@ func (a *App) compose() string {
 // overlay draws the dialogs over a greyed body.
 func (a *App) overlay(body []string) []string {
 	c := a.look.Canvas(a.w, len(body))
+	c.y = headLines
 	for y, line := range body {
 		c.Text(0, y, Faint, ansi.Strip(line))
 	}

@@ -21,6 +21,9 @@ const (
 	Undo           Intent = "undo"               // u
 	Redo           Intent = "redo"               // ctrl+r
 
+	SavePicture Intent = "save picture" // ctrl+s
+	CopyPane    Intent = "copy pane"    // y
+
 	// Cancel is what esc means where it has nothing to go back from: stop what is running, unless the owner says otherwise by
 	// a key of its own.
 	Cancel Intent = "cancel"
@@ -44,6 +47,8 @@ func Intents() []IntentKey {
 		{SaveConfig, K("W", "", "save the configuration to a file, for --config")},
 		{Undo, K("u", "", "undo the last change of the configuration")},
 		{Redo, K("ctrl+r", "", "redo the change that was undone")},
+		{SavePicture, K("ctrl+s", "", "save the screen as a picture (SVG) in the folder trtui was started in")},
+		{CopyPane, K("y", "", "copy the text of the pane to the clipboard, where the terminal allows it")},
 	}
 }
 
@@ -51,6 +56,7 @@ func Intents() []IntentKey {
 func frameKeys(s *Screen) []Key {
 	keys := []Key{
 		K("?", "help", "this help"),
+		K(":", "", "find a command by its name, of any screen"),
 		K("esc", "", "back: close, leave zoom, clear the filter; otherwise stop what is running"),
 		K("q", "quit", "quit"),
 		K("ctrl+c", "", "quit at once"),
@@ -70,7 +76,7 @@ func frameKeys(s *Screen) []Key {
 
 // reserved returns the keys that no view may use for itself: those of the frame
 // on any screen, motion, the digits, and those that the workbench keeps for the
-// whole program (marks, diff, palette).
+// whole program (marks, diff).
 func reserved(intents []IntentKey) map[string]string {
 	taken := map[string]string{}
 	for _, k := range frameKeys(&Screen{Views: make([]View, 2), Layouts: make([]Box, 2)}) {
@@ -86,7 +92,7 @@ func reserved(intents []IntentKey) map[string]string {
 	for _, name := range []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"} {
 		taken[name] = "screens"
 	}
-	for _, name := range []string{"m", "M", "d", ":"} {
+	for _, name := range []string{"m", "M", "d"} {
 		taken[name] = "the whole program"
 	}
 	for _, k := range intents {

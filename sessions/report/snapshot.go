@@ -17,6 +17,7 @@ type Snapshot struct {
 	Accuracy    *Accuracy
 	Tactics     *Tactics
 	Runtime     *Runtime
+	Generation  *Generation
 	Device      Device    `output:"-"` // the head has it
 	Stale       Parts     // reports that are of an older configuration
 	Busy        *Progress `json:",omitempty"`                // what is being done now
@@ -67,6 +68,7 @@ const (
 	PartAccuracy
 	PartTactics
 	PartRuntime
+	PartGeneration
 	PartScore // accuracy without that of layers
 )
 
@@ -109,6 +111,7 @@ var kinds = []Kind{
 	tabled(kind(PartAccuracy, "accuracy", func(s *Snapshot) **Accuracy { return &s.Accuracy }), accuracyTables, (*Accuracy).rows),
 	tabled(kind(PartTactics, "tactics", func(s *Snapshot) **Tactics { return &s.Tactics }), tacticsTables, (*Tactics).rows),
 	kind(PartRuntime, "runtime", func(s *Snapshot) **Runtime { return &s.Runtime }),
+	kind(PartGeneration, "generation", func(s *Snapshot) **Generation { return &s.Generation }),
 }
 
 // Kinds returns the reports that a snapshot can have.

@@ -1,0 +1,65 @@
+package sessions_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// TestSearch searches among two layers, once by accuracy, once more from the state of that, and by latency.
+func TestSearch(t *testing.T) {
+	r, ctx := studied(t), context.Background()
+	cfg := config.Default()
+	for _, n := range []string{"inception/one/conv/Conv", "head/classify/Gemm"} {
+		cfg.SetLayerPrecision(n, config.INT8)
+	}
+	path, goal := filepath.Join(t.TempDir(), "search.json"), 45.0
+	state, err := sessions.OpenSearchState(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	how := sessions.Tuning{Goal: report.Goal{MinSQNR: &goal}, To: []config.Precision{config.FP32}, Most: 4, State: state, Each: func(s *report.Search) { told = len(s.Points) }}
+	first, err := r.Tune(ctx, cfg, how)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Best == nil || told != len(first.Points) || len(first.Points) > 4 || first.Live || *first.Chosen().SQNR < goal || state.Err() != nil {
+		t.Fatalf("search %+v", first)
+	}
+	if how.State, err = sessions.OpenSearchState(path); err != nil {
+		t.Fatal(err)
+	}
+	again, err := r.Tune(ctx, cfg, how)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Resumed != len(first.Points) || again.Predictions != 0 || again.Chosen().Tuned != first.Chosen().Tuned {
+		t.Errorf("gone on with: %d points of %d, %d predictions", again.Resumed, len(first.Points), again.Predictions)
+	}
+	how.State, how.Goal = nil, report.Goal{MaxLatency: time.Hour}
+	if s, err := r.Tune(ctx, cfg, how); err != nil || s.Best == nil || *s.Chosen().SQNR < *first.Chosen().SQNR {
+		t.Errorf("all the time there is: %+v, %v", s, err)
+	}
+	stopped, cancel := context.WithCancel(ctx)
+	how.Each = func(s *report.Search) {
+		if len(s.Points) == 1 {
+			cancel()
+		}
+	}
+	how.Goal = report.Goal{MaxDrop: new(float64), MinSQNR: &goal}
+	if s, err := r.Tune(stopped, cfg, how); len(s.Points) != 1 || s.Chosen() == nil || err != nil && s.Best != nil && s.Live {
+		t.Errorf("stopped: %+v, %v", s, err)
+	}
+	if how.State, err = sessions.OpenSearchState(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Tune(ctx, config.Config{Precision: config.INT8, Batch: 1, Calibrator: "minmax"}, how); err == nil {
+		t.Error("a state of another configuration is gone on with")
+	}
+}
