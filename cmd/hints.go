@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/run"
@@ -25,6 +26,9 @@ func hintOn(err error) string {
 	}
 	if errors.As(err, new(*graph.MissingPlugin)) {
 		return "--plugin FILE loads a plugin"
+	}
+	if e := new(build.Undone); errors.As(err, &e) {
+		return "trtui build --keep-source --disable " + e.Pass + " makes an engine that takes such weights"
 	}
 	if errors.Is(err, run.ErrNoSource) {
 		return "trtui build --keep-source keeps the model in the engine"

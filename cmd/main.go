@@ -39,6 +39,7 @@ const (
 // commands are the subcommands.
 var commands = []func(tables) *cobra.Command{
 	buildCommand,
+	refitCommand,
 	exportCommand,
 	benchCommand,
 	runCommand,
