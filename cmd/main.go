@@ -41,6 +41,7 @@ var commands = []func(tables) *cobra.Command{
 	buildCommand,
 	exportCommand,
 	benchCommand,
+	execCommand,
 	runCommand,
 	diffCommand,
 	evalCommand,
