@@ -42,6 +42,7 @@ var commands = []func(tables) *cobra.Command{
 	refitCommand,
 	exportCommand,
 	benchCommand,
+	execCommand,
 	runCommand,
 	diffCommand,
 	evalCommand,
