@@ -48,6 +48,8 @@ func hintOn(err error) string {
 		}[e.Use]
 	}
 	switch {
+	case errors.Is(err, sessions.ErrNoVariants):
+		return "--calib-data or --data gives it"
 	case errors.Is(err, budget.ErrNoBaseline):
 		return "--baseline names one: an engine, a model or a recording"
 	case errors.Is(err, recording.ErrNotRecording):
