@@ -31,7 +31,7 @@ type diffFlags struct {
 
 func diffCommand(t tables) *cobra.Command {
 	o := &diffFlags{modelFlags: onBackends(t)}
-	o.output.also = "markdown"
+	o.output.also = []string{"markdown"}
 	c := &cobra.Command{
 		Use:   "diff A B",
 		Short: "What B changes of A, layer by layer, and whether that is more than noise: models, engines, configurations, recordings",

@@ -57,6 +57,7 @@ compute in 8 bits on the device, with the ranges that calibration finds and corr
 	for _, f := range exchange.Formats() {
 		c.AddCommand(shareCommand(t, f))
 	}
+	c.AddCommand(pictureCommand(t))
 	return c
 }
 

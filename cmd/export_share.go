@@ -82,6 +82,11 @@ func (o *shareFlags) share(ctx context.Context, stdout, stderr io.Writer, args [
 	if err != nil {
 		return err
 	}
+	return o.write(stdout, snap, files)
+}
+
+// write writes files, and what it wrote to stdout.
+func (o *shareFlags) write(stdout io.Writer, snap *report.Snapshot, files []exchange.Output) error {
 	if o.format.Extension == "" {
 		if err := os.MkdirAll(o.output, 0o777); err != nil {
 			return err

@@ -50,6 +50,31 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// TestPicture draws screens of what trtexec wrote and of a recording.
+func TestPicture(t *testing.T) {
+	layers, profile, times := trtexecFiles(t)
+	to := filepath.Join(t.TempDir(), "screen.svg")
+	command(t, 0, "export", "svg", layers, profile, times, "--screen", "3", "--cells", "100x30", "-o", to)
+	if data, err := os.ReadFile(to); err != nil || !strings.Contains(string(data), "29.9 µs") {
+		t.Errorf("%v: %.200s", err, data)
+	}
+	for says, args := range map[string][]string{
+		"want COLUMNSxLINES": {"--cells", "10x10"},
+		"the digit of a":     {"--screen", "11"},
+		"want dark or light": {"--theme", "blue"},
+	} {
+		if _, got := command(t, exitFailure, append([]string{"export", "svg", layers, "-o", to}, args...)...); !strings.Contains(got, says) {
+			t.Errorf("%v: %q, want %q", args, got, says)
+		}
+	}
+	t.Chdir(t.TempDir())
+	for _, want := range []string{"trtui-screen-1.svg", "trtui-screen-2.svg"} {
+		if path, err := savePicture("<svg/>"); err != nil || filepath.Base(path) != want {
+			t.Errorf("%s, %v: want %s", path, err, want)
+		}
+	}
+}
+
 // TestShareModel measures the embedded model and writes it for TREx, which is then read.
 func TestShareModel(t *testing.T) {
 	if testing.Short() {

@@ -33,6 +33,7 @@ type dataFlags struct {
 	labels          string
 	labelOffset     int
 	tokenizer       string // of texts
+	speaks          bool   // the tokenizer is for what a language model writes, too
 	seed            uint64
 	randomItems     int
 
@@ -83,7 +84,7 @@ func (d *dataFlags) check() error {
 		return usageError{errors.New("--calib-items chooses from --calib-data, which is missing")}
 	}
 	for _, flag := range []string{"size", "resize", "mean", "std", "scale", "nhwc", "layout", "channel-order", "allow-not-finite", "shape", "type", "dequantize", "tokenizer"} {
-		if d.changed(flag) && d.data == "" && d.calData == "" {
+		if d.changed(flag) && d.data == "" && d.calData == "" && !(flag == "tokenizer" && d.speaks) {
 			return usageError{fmt.Errorf("--%s says how --data or --calib-data is read, and both are missing", flag)}
 		}
 	}

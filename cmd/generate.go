@@ -34,6 +34,9 @@ type generateFlags struct {
 	perLayer       bool
 }
 
+// errNoRanges is why a language model in floats is not asked for texts in int8.
+var errNoRanges = errors.New("a language model gets no ranges here yet; give a model that brings its quantisation (Q/DQ), or use fp32 or fp16")
+
 // maxPrompt bounds a prompt from standard input.
 const maxPrompt = 16 << 20
 
@@ -138,7 +141,7 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 		return err
 	}
 	if cfg.Precision == config.INT8 && !m.Quantized {
-		return usageError{errors.New("--precision int8: a language model gets no ranges here yet; give a model that brings its quantisation (Q/DQ), or use fp32 or fp16")}
+		return usageError{fmt.Errorf("--precision int8: %w", errNoRanges)}
 	}
 	show, stop := o.output.reporter(stderr)
 	stop = sync.OnceFunc(stop)
@@ -149,7 +152,7 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 			show(now)
 		}
 	}
-	language, err := generate.New(m.Network, len(ids), max(o.length, len(ids)+o.tokens), p.work.Backend, o.builder(p, cfg, tell))
+	language, err := generate.New(m.Network, len(ids), max(o.length, len(ids)+o.tokens), p.work.Backend, languageBuilder(p, cfg, tell))
 	if err != nil {
 		return err
 	}
@@ -167,7 +170,7 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 	if err != nil {
 		return err
 	}
-	g := o.generation(text, w, times, language.Cached())
+	g := generationOf(text, w, times, language.Cached())
 	if o.perLayer {
 		if g.Phases, err = phasesOf(ctx, language, p.work.Backend.Info().Estimated); err != nil {
 			return err
@@ -191,18 +194,20 @@ func (o *generateFlags) workshop(m *sessions.Model) (*place, error) {
 	return p, err
 }
 
-// builder builds engines of the model, or of a network made of it, with what the flags say.
-func (o *generateFlags) builder(p *place, cfg config.Config, tell func(report.Progress)) generate.Builder {
+// languageBuilder builds engines of the model, or of a network made of it, as a configuration says.
+func languageBuilder(p *place, cfg config.Config, tell func(report.Progress)) generate.Builder {
 	return func(ctx context.Context, n *graph.Network, shapes map[string][]int) (*run.Engine, error) {
 		m := *p.model
 		m.Network = n
 		shaped := cfg.Clone()
-		shaped.Shapes = shapes
+		shaped.Batch, shaped.Shapes = 1, shapes
+		shaped.MinShapes, shaped.MaxShapes, shaped.Profiles = nil, nil, nil
 		return sessions.NewRunner(&m, p.work, tell).Engine(ctx, shaped, false)
 	}
 }
 
-func (o *generateFlags) generation(prompt string, w *textWriter, t *generate.Times, cached bool) report.Generation {
+// generationOf sums up what a language model wrote.
+func generationOf(prompt string, w *textWriter, t *generate.Times, cached bool) report.Generation {
 	g := report.Generation{Prompt: prompt, Text: w.text(), PromptTokens: t.Prompt, Tokens: w.ids[t.Prompt:], Ended: t.Ended, Cached: cached, First: t.First}
 	if t.First > 0 {
 		g.PromptRate = float64(t.Prompt) / t.First.Seconds()

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/sessions/recording"
 )
 
 // story is what a trained model wrote elsewhere, always with the best token.
@@ -117,5 +119,26 @@ func TestGenerateErrors(t *testing.T) {
 		if _, text := command(t, exitFailure, append([]string{"generate"}, c.args...)...); !strings.Contains(text, c.want) {
 			t.Errorf("trtui generate %v says %q, want %q", c.args, text, c.want)
 		}
+	}
+}
+
+// A recording of a session on a language model, whose tokenizer is there, has the text that it wrote, and the layers' times.
+func TestRecordedText(t *testing.T) {
+	folder, _ := stories(t)
+	file := filepath.Join(t.TempDir(), "a.trtui")
+	command(t, 0, "record", filepath.Join(folder, "stories260K_dyn.onnx"), "--shapes", "tokens:1x16", "--random-items", "2", "--precision", "fp32",
+		"--tokenizer", filepath.Join(folder, "tok512.bin"), "-q", "-o", file)
+	r, err := recording.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	snap, err := r.At(len(r.Steps()) - 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := snap.Generation
+	if g == nil || !strings.HasPrefix(g.Text, livePrompt) || len(g.Tokens) != liveTokens || g.Rate <= 0 || len(g.Phases) == 0 || len(g.Phases[0].Layers) == 0 {
+		t.Errorf("the last state has %+v", g)
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/budget"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
@@ -21,6 +23,12 @@ func hintOn(err error) string {
 	}
 	if errors.As(err, new(*run.OutOfRange)) {
 		return "trtui inspect engine shows what an engine serves; trtui build --minShapes, --maxShapes and --profile make one that serves more"
+	}
+	if errors.As(err, new(*graph.MissingPlugin)) {
+		return "--plugin FILE loads a plugin"
+	}
+	if e := new(build.Undone); errors.As(err, &e) {
+		return "trtui build --keep-source --disable " + e.Pass + " makes an engine that takes such weights"
 	}
 	if errors.Is(err, run.ErrNoSource) {
 		return "trtui build --keep-source keeps the model in the engine"
@@ -40,6 +48,10 @@ func hintOn(err error) string {
 		}[e.Use]
 	}
 	switch {
+	case errors.Is(err, sessions.ErrNoVariants):
+		return "--calib-data or --data gives it"
+	case errors.Is(err, budget.ErrNoBaseline):
+		return "--baseline names one: an engine, a model or a recording"
 	case errors.Is(err, recording.ErrNotRecording):
 		return "trtui record makes recordings, and so does the key w in the workbench"
 	case errors.As(err, new(*sessions.TacticError)):

@@ -32,6 +32,7 @@ func recordCommand(t tables) *cobra.Command {
 			return record(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), output)
 		},
 	}
+	o.data.speaks = true
 	o.register(c, takeAll)
 	o.config.several("record")
 	c.Flags().StringVarP(&output, "output", "o", "", "the recording to write, a new `FILE` that ends in "+recording.Extension)
@@ -57,6 +58,7 @@ func record(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, 
 		if err != nil {
 			return err
 		}
+		o.speak(p)
 		s := sessions.Open(p.model, p.work, configs[0])
 		defer s.Close()
 		if err := s.Record(output); err != nil {

@@ -109,7 +109,7 @@ type window struct {
 // window makes the workbench for a controller; o says what it can do besides.
 func (t terminal) window(ctl views.Controller, o views.Options) (*window, error) {
 	w := &window{events: &relay{Controller: ctl}, next: make(chan *recording.Replay, 1), program: t.program}
-	o.Look, o.Open, o.Hint = ui.NewLook(t.look), w.open, hintOnFact
+	o.Look, o.Open, o.Hint, o.SavePicture = ui.NewLook(t.look), w.open, hintOnFact, savePicture
 	if t.recordings != "" {
 		o.Recordings = recording.Folder(t.recordings)
 	}

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ type device struct {
 	backend run.Backend
 	told    *audience
 	busy    sync.Mutex // one measurement at a time
+	wanted  int        // rounds of a measurement; 0: compare.Rounds
 	unfiled error      // why compiled code cannot be kept in files, once that was said
 }
 
@@ -34,8 +36,11 @@ func (d *device) rounds() int {
 	if d.estimated() {
 		return 1
 	}
-	return compare.Rounds
+	return cmp.Or(d.wanted, compare.Rounds)
 }
+
+// turn returns a round's part of a measurement.
+func (d *device) turn(p run.Profiling) run.Profiling { return d.profiling(compare.Turn(p, d.rounds())) }
 
 // measuring names what is done to get times: where there is no device, they are a cost model's.
 func (d *device) measuring() string {

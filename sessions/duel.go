@@ -25,7 +25,11 @@ func Duel(ctx context.Context, a, b Rival, parts report.Parts, p run.Profiling) 
 	pair, snaps, built := [2]Rival{a, b}, [2]*report.Snapshot{}, [2]time.Duration{}
 	for i, c := range pair {
 		begin := time.Now()
-		snap, err := c.Report(ctx, c.Config, parts&^(report.PartTimings|report.PartOverview)|report.PartMemory, p)
+		wanted := parts&^(report.PartTimings|report.PartOverview) | report.PartMemory
+		if c.stages.model.Stripped { // there is nothing to compare it with
+			wanted &^= report.PartAccuracy | report.PartScore
+		}
+		snap, err := c.Report(ctx, c.Config, wanted, p)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -90,7 +94,7 @@ func besides(ctx context.Context, pair [2]Rival, snaps [2]*report.Snapshot, p ru
 		defer x.Close()
 		all[i] = newTimings(l.Plan, batchOf(l.Plan))
 		all[i].of(x)
-		lanes[i] = &compare.Lane{Context: x, Turn: c.stages.device.profiling(compare.Turn(p)), Each: all[i].add}
+		lanes[i] = &compare.Lane{Context: x, Turn: c.stages.device.turn(p), Each: all[i].add}
 	}
 	begin := time.Now()
 	pair[0].stages.told.progress(report.Progress{Phase: "measuring", Item: "side by side"})
@@ -99,11 +103,12 @@ func besides(ctx context.Context, pair [2]Rival, snaps [2]*report.Snapshot, p ru
 			return err
 		}
 	}
-	if err := compare.Alternate(ctx, lanes, compare.Rounds); err != nil {
+	if err := compare.Alternate(ctx, lanes, pair[0].stages.device.rounds()); err != nil {
 		return err
 	}
 	for i, c := range pair {
 		snaps[i].Timings = all[i].report(false, false)
+		snaps[i].Timings.Rounds = roundsOf(lanes[i])
 		c.stages.told.log.timings(snaps[i].Timings, begin)
 	}
 	snaps[1].Timings.Beside = &report.Beside{Config: pair[0].Config, Speed: compare.PairedSpeed(lanes[0].Medians, lanes[1].Medians)}

@@ -51,7 +51,7 @@ func (w *worker) measure(ctx context.Context, cfg config.Config, l *run.Loaded, 
 	if p.Duration == 0 {
 		err = c.Profile(ctx, w.stages.device.profiling(p), each)
 	} else {
-		beside, err = w.alternate(ctx, cfg, &compare.Lane{Context: c, Turn: w.stages.device.profiling(compare.Turn(p)), Each: each})
+		beside, err = w.alternate(ctx, cfg, &compare.Lane{Context: c, Turn: w.stages.device.turn(p), Each: each})
 	}
 	if err == nil {
 		show(false)

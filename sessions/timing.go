@@ -103,7 +103,7 @@ func (m *timing) beside(ctx context.Context, configs []config.Config, p run.Prof
 		defer c.Close()
 		all[i] = newTimings(l.Plan, batchOf(l.Plan))
 		all[i].of(c)
-		lanes[i] = &compare.Lane{Context: c, Turn: m.device.profiling(compare.Turn(p)), Each: all[i].add}
+		lanes[i] = &compare.Lane{Context: c, Turn: m.device.turn(p), Each: all[i].add}
 		m.device.warnOfSimulation(l.Plan)
 	}
 	m.told.progress(report.Progress{Phase: m.device.measuring()})
@@ -134,6 +134,7 @@ func (m *timing) sumUp(lanes []*compare.Lane, all []*timings, begin time.Time) (
 	reports, speeds := make([]*report.Timings, len(lanes)), make([]*report.Speed, len(lanes))
 	for i, l := range lanes {
 		reports[i] = all[i].report(false, m.device.estimated())
+		reports[i].Rounds = roundsOf(l)
 		m.told.log.timings(reports[i], begin)
 		if i == 0 {
 			continue
@@ -145,6 +146,15 @@ func (m *timing) sumUp(lanes []*compare.Lane, all []*timings, begin time.Time) (
 		speeds[i] = &speed
 	}
 	return reports, speeds, nil
+}
+
+// roundsOf returns what the rounds of a lane came to.
+func roundsOf(l *compare.Lane) []report.Round {
+	rounds := make([]report.Round, len(l.Medians))
+	for i := range rounds {
+		rounds[i] = report.Round{Median: l.Medians[i], P99: l.P99s[i]}
+	}
+	return rounds
 }
 
 // point measures a context, which is at the plan's extents, on inputs.

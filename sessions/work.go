@@ -56,6 +56,9 @@ func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loa
 	if err := w.overShapes(ctx, loaded); err != nil {
 		return err
 	}
+	if err := w.generate(ctx, cfg); err != nil {
+		return err
+	}
 	if st.device.estimated() {
 		return nil // another sample would be the same
 	}

@@ -207,3 +207,24 @@ func (w *worker) overShapes(ctx context.Context, l *run.Loaded) error {
 	}
 	return err
 }
+
+// generate makes a language model continue a text. That it cannot be asked to in some configuration ends nothing.
+func (w *worker) generate(ctx context.Context, cfg config.Config) error {
+	st := w.stages
+	show := func(g *report.Generation) {
+		w.board.publish(report.PartGeneration, func(snap *report.Snapshot) { snap.Generation = g })
+	}
+	if st.place.Language == nil {
+		show(nil)
+		return nil
+	}
+	st.device.busy.Lock()
+	defer st.device.busy.Unlock()
+	err := st.place.Language(ctx, cfg, st.told.progress, show)
+	if err != nil && ctx.Err() == nil {
+		w.board.log("warning", "", "no text: %v", err)
+		show(&report.Generation{Refused: err.Error()})
+		return nil
+	}
+	return err
+}

@@ -2,9 +2,11 @@ package sessions
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -18,6 +20,7 @@ type Workplace struct {
 	Warn func(text string)
 	// Log is told what each stage did. A Session has its log for that; nil tells nobody.
 	Log    func(report.LogLine)
+	Rounds int    // in which engines are measured side by side; 0: as many as compare.Rounds
 	SaveTo string // the timing cache's file; empty: nowhere
 	// CacheError says why a timing cache that was there could not be read; work goes on without.
 	CacheError error
@@ -28,7 +31,10 @@ type Workplace struct {
 	// Recalibrate finds all ranges on CalData, those of an engine file's own calibrator too; else that one keeps the ranges
 	// in the file, unless they come from random input and CalData does not.
 	Recalibrate bool
-	Program     string // that recordings name as their writer, with its version
+	// Language makes the model continue a text, as a configuration builds it: show is told of the text as it grows, and at last of
+	// the times of layers. Nil where the model is no language model, or its tokenizer is not there.
+	Language func(ctx context.Context, cfg config.Config, tell func(report.Progress), show func(*report.Generation)) error
+	Program  string // that recordings name as their writer, with its version
 }
 
 // program names the writer of recordings.

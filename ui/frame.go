@@ -32,6 +32,23 @@ func (a *App) Content() string {
 	return a.frame
 }
 
+// PaneText returns what the focused pane shows, as text.
+func (a *App) PaneText() string {
+	a.Content() // which draws it
+	s := a.screen()
+	if s.focus >= len(s.panes) {
+		return ""
+	}
+	var lines []string
+	for _, l := range s.panes[s.focus].lines {
+		lines = append(lines, strings.TrimRight(ansi.Strip(l), " "))
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
+// Picture returns the whole terminal as an SVG.
+func (a *App) Picture() string { return SVG(a.Content(), a.look.Theme) }
+
 func (a *App) tooSmall() bool { return a.w < MinWidth || a.h < MinHeight }
 
 func (a *App) compose() string {

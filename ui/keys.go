@@ -21,6 +21,9 @@ const (
 	Undo           Intent = "undo"               // u
 	Redo           Intent = "redo"               // ctrl+r
 
+	SavePicture Intent = "save picture" // ctrl+s
+	CopyPane    Intent = "copy pane"    // y
+
 	// Cancel is what esc means where it has nothing to go back from: stop what is running, unless the owner says otherwise by
 	// a key of its own.
 	Cancel Intent = "cancel"
@@ -44,6 +47,8 @@ func Intents() []IntentKey {
 		{SaveConfig, K("W", "", "save the configuration to a file, for --config")},
 		{Undo, K("u", "", "undo the last change of the configuration")},
 		{Redo, K("ctrl+r", "", "redo the change that was undone")},
+		{SavePicture, K("ctrl+s", "", "save the screen as a picture (SVG) in the folder trtui was started in")},
+		{CopyPane, K("y", "", "copy the text of the pane to the clipboard, where the terminal allows it")},
 	}
 }
 
@@ -57,7 +62,7 @@ func frameKeys(s *Screen) []Key {
 		K("ctrl+c", "", "quit at once"),
 		K("ctrl+z", "", "suspend, where the shell supports it"),
 		K("space", "freeze", "freeze or unfreeze the screen"),
-		K("T", "", "switch between the light and the dark theme"),
+		K("T", "", "next theme: dark, light, strong contrast"),
 	}
 	if len(s.Views) > 1 {
 		keys = append(keys, Key{Keys: []string{"tab", "shift+tab"}, Short: "pane", Long: "next / previous pane"},

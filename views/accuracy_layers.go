@@ -11,7 +11,8 @@ import (
 
 // layersView is the pane of layers on the Accuracy screen: their errors, what raising them wins, or the search for their precisions.
 type layersView struct {
-	desk  studyDesk
+	desk  desk
+	study func(*report.Goal) tea.Cmd // finds the sensitivity of layers, or with a goal searches
 	views [3]noted
 	shown int
 }
@@ -29,8 +30,8 @@ const (
 	shownSearch
 )
 
-func newLayersView(look *ui.Look, errors *errorsView, d studyDesk) *layersView {
-	return &layersView{desk: d, views: [3]noted{errors, newSensitivityView(look, d), newSearchView(look, d)}}
+func newLayersView(look *ui.Look, errors *errorsView, d desk, study func(*report.Goal) tea.Cmd) *layersView {
+	return &layersView{desk: d, study: study, views: [3]noted{errors, newSensitivityView(look, d), newSearchView(look, d)}}
 }
 
 func (v *layersView) view() noted { return v.views[v.shown] }
@@ -62,7 +63,7 @@ func (v *layersView) Update(msg tea.Msg) tea.Cmd {
 		v.shown = (v.shown + 1) % len(v.views)
 	case isKey(msg, "S"):
 		v.shown = shownSensitivity
-		return v.desk.Study(nil)
+		return v.study(nil)
 	case isKey(msg, "B"):
 		return v.chooseGoal()
 	default:
@@ -83,7 +84,7 @@ func (v *layersView) chooseGoal() tea.Cmd {
 	}
 	return ui.Open(&ui.Choice{Name: "Search for the precision of every layer", Items: items, Active: -1, Pick: func(i int) tea.Cmd {
 		v.shown = shownSearch
-		return v.desk.Study(&goals[i])
+		return v.study(&goals[i])
 	}})
 }
 
@@ -137,7 +138,7 @@ func raises(l *report.RaiseList, s *report.Sensitive) bool {
 
 func sensitiveName(s *report.Sensitive) string {
 	if s.Group {
-		return fmt.Sprintf("one scale: %s and %d more", shortName(s.Layers[0]), len(s.Layers)-1)
+		return fmt.Sprintf("%s +%d, one scale", shortName(s.Layers[0]), len(s.Layers)-1)
 	}
 	return shortName(s.Name)
 }

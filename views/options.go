@@ -74,6 +74,8 @@ type Options struct {
 	Recorder Recorder
 	// SaveConfig writes a configuration to a file and returns its path; nil where none can be written.
 	SaveConfig func(config.Config) (string, error)
+	// SavePicture writes an SVG to a new file and returns its path; nil where none can be written.
+	SavePicture func(svg string) (string, error)
 	// Reload opens the model anew with a configuration and shows it in place of this one; nil where that cannot be done.
 	Reload func(config.Config) tea.Cmd
 	// Recordings is where new recordings are written and screen 9 looks for them; nil: nowhere.

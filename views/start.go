@@ -2,6 +2,7 @@ package views
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -20,7 +21,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	}
 	w := &workbench{o: o, ctl: ctl, snap: ctl.Snapshot()}
 	w.config.want = w.snap.Config
-	return ui.New(ui.Config{
+	app, err := ui.New(ui.Config{
 		Look: o.Look, Screens: w.screens(), Intents: w.intents(),
 		OnIntent: w.intent, Lacks: w.lacksFor, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After,
 		OnScreen: func(digit string) {
@@ -36,6 +37,20 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 			)
 		},
 	})
+	w.app = app
+	return app, err
+}
+
+// Picture draws a screen, which a digit names, of the newest snapshot of a controller, on a terminal of so many cells.
+func Picture(ctl Controller, o Options, digit string, cells, lines int) (string, error) {
+	app, err := NewWorkbench(ctl, o)
+	if err != nil {
+		return "", err
+	}
+	app.Update(tea.WindowSizeMsg{Width: cells, Height: lines})
+	app.Update(ctl.Snapshot())
+	app.Update(tea.KeyPressMsg{Code: rune(digit[0]), Text: digit})
+	return app.Picture(), nil
 }
 
 // screens returns the screens with their layouts: side by side where the terminal is wide, fewer and denser panes where it
@@ -51,7 +66,7 @@ func (w *workbench) screens() []*ui.Screen {
 		timingsScreen(look, w),
 		memoryScreen(look),
 		calibrationScreen(look, w, w.o.Timeline != nil),
-		accuracyScreen(look, w, w.o.hint),
+		accuracyScreen(look, w, studying(w), w.o.hint),
 		tacticsScreen(look, w, w.o.Now),
 		runtimeScreen(look, w),
 		recordingsScreen(look, w.o.Timeline, shelf{w.o.Recordings, w.o.Live, w.o.Open, w.o.Recorder != nil}),
@@ -64,6 +79,7 @@ func (w *workbench) intents() []ui.IntentKey {
 	serves := map[ui.Intent]bool{
 		ui.NextPrecision: true, ui.NextCalibrator: true, ui.Rerun: true, ui.Rebuild: true, ui.Undo: true, ui.Redo: true,
 		ui.Record: true, ui.SaveConfig: w.o.SaveConfig != nil,
+		ui.SavePicture: w.o.SavePicture != nil, ui.CopyPane: true,
 	}
 	list := slices.DeleteFunc(ui.Intents(), func(k ui.IntentKey) bool { return !serves[k.Intent] })
 	if w.o.Reload != nil {
@@ -99,6 +115,11 @@ func (w *workbench) intent(i ui.Intent) tea.Cmd {
 		return w.record()
 	case ui.SaveConfig:
 		return w.saveConfig()
+	case ui.SavePicture:
+		return savePicture(w.app, w.o.SavePicture)
+	case ui.CopyPane:
+		text := w.app.PaneText()
+		return tea.Batch(tea.SetClipboard(text), say(ui.Good, plural(strings.Count(text, "\n")+1, "line")+" copied: "+w.app.Focused().Title()))
 	case reload:
 		return tea.Sequence(say(ui.Plain, "opening the model anew"), w.o.Reload(w.config.want)) // what came of it is said last
 	case stateBefore:

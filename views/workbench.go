@@ -9,6 +9,7 @@ import (
 type workbench struct {
 	o   Options
 	ctl Controller
+	app *ui.App
 
 	snap    *report.Snapshot // the newest, even while the panes are frozen
 	settled *report.Snapshot // the newest whose reports all fit its configuration

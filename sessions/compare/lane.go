@@ -13,14 +13,15 @@ type Lane struct {
 	Turn    run.Profiling // in each round
 	Each    func(run.Sample)
 	Medians []time.Duration // by round
+	P99s    []time.Duration // by round
 }
 
 // turnWarmUp is how long an engine runs before its turn, so that what another one left in the caches is gone.
 const turnWarmUp = 5 * time.Millisecond
 
 // Turn returns a round's part of a measurement.
-func Turn(p run.Profiling) run.Profiling {
-	return run.Profiling{WarmUp: turnWarmUp, Iterations: (p.Iterations + Rounds - 1) / Rounds, Duration: p.Duration / Rounds, PerStep: p.PerStep}
+func Turn(p run.Profiling, rounds int) run.Profiling {
+	return run.Profiling{WarmUp: turnWarmUp, Iterations: (p.Iterations + rounds - 1) / rounds, Duration: p.Duration / time.Duration(rounds), PerStep: p.PerStep}
 }
 
 // Alternate measures engines in so many rounds, in each of which every one has its turn, first once each: a machine that is
@@ -37,7 +38,8 @@ func Alternate(ctx context.Context, lanes []*Lane, rounds int) error {
 			if err != nil {
 				return err
 			}
-			l.Medians = append(l.Medians, run.Summarize(turn).Median)
+			s := run.Summarize(turn)
+			l.Medians, l.P99s = append(l.Medians, s.Median), append(l.P99s, s.P99)
 		}
 	}
 	return nil

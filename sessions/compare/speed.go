@@ -21,14 +21,14 @@ func PairedSpeed(reference, own []time.Duration) report.Speed {
 	for i := range ratios {
 		ratios[i] = float64(reference[i]) / float64(max(own[i], 1))
 	}
-	ratio, low, high := medianInterval(ratios)
+	ratio, low, high := MedianInterval(ratios)
 	return report.NewSpeed(ratio, low, high, true)
 }
 
-// medianInterval returns the median of independent values and the interval that the sign test gives for it: from the k-th
+// MedianInterval returns the median of independent values and the interval that the sign test gives for it: from the k-th
 // smallest to the k-th largest value, where less than confidence/2 of all samples of that size have fewer than k values
 // below their true median. It supposes nothing of how the values are distributed. With fewer than eight there is none.
-func medianInterval(values []float64) (median, low, high float64) {
+func MedianInterval(values []float64) (median, low, high float64) {
 	n := len(values)
 	if n == 0 {
 		return math.NaN(), 0, 0
@@ -75,6 +75,6 @@ func SpeedApart(reference, own []time.Duration) report.Speed {
 
 // IntervalOf returns the median of samples with its interval.
 func IntervalOf(samples []time.Duration) report.Interval {
-	_, low, high := medianInterval(roundMedians(samples))
+	_, low, high := MedianInterval(roundMedians(samples))
 	return report.Interval{Median: run.Summarize(samples).Median, Low: low, High: high}
 }

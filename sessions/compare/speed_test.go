@@ -83,11 +83,11 @@ func TestMedianInterval(t *testing.T) {
 	}{ // of tables of the sign test
 		{1, 1, 0, 0}, {7, 4, 0, 0}, {8, 4.5, 1, 8}, {9, 5, 1, 9}, {15, 8, 3, 13}, {20, 10.5, 4, 17}, {25, 13, 6, 20},
 	} {
-		if median, low, high := medianInterval(values(c.n)); median != c.median || low != c.low || high != c.high {
+		if median, low, high := MedianInterval(values(c.n)); median != c.median || low != c.low || high != c.high {
 			t.Errorf("of %d: %g from %g to %g, want %g from %g to %g", c.n, median, low, high, c.median, c.low, c.high)
 		}
 	}
-	if median, _, _ := medianInterval(nil); !math.IsNaN(median) {
+	if median, _, _ := MedianInterval(nil); !math.IsNaN(median) {
 		t.Errorf("the median of nothing is %g", median)
 	}
 }

@@ -86,9 +86,10 @@ type Times struct {
 
 // Request is what is to be generated.
 type Request struct {
-	Prompt []int // at least one token
-	Most   int   // new tokens
-	Ends   []int // tokens after which the text ends; they are part of it
+	Prompt []int        // at least one token
+	Most   int          // new tokens
+	Ends   []int        // tokens after which the text ends; they are part of it
+	Each   func(*Times) // if set, is told of the times so far when a token was emitted
 	Sampling
 }
 
@@ -128,6 +129,9 @@ func (m *Model) Generate(ctx context.Context, q Request, emit func(token int) er
 		t.Tokens = append(t.Tokens, took)
 		if err := emit(token); err != nil {
 			return nil, err
+		}
+		if q.Each != nil {
+			q.Each(t)
 		}
 		if slices.Contains(q.Ends, token) {
 			t.Ended = EndOfText

@@ -14,6 +14,7 @@ type Generation struct {
 	Rate         float64       `unit:"tokens_per_s"` // of those behind the first
 	PromptRate   float64       `unit:"tokens_per_s"` // of the prompt's tokens up to the first new one
 	Phases       []Phase       `json:",omitempty"`   // where layers were timed
+	Refused      string        `json:",omitempty"`   // why the model cannot be asked for a text in this configuration
 }
 
 // Phase is one of the profiles that a language model runs in, and the time of its layers.

@@ -17,6 +17,7 @@ type Snapshot struct {
 	Accuracy    *Accuracy
 	Tactics     *Tactics
 	Runtime     *Runtime
+	Generation  *Generation
 	Sensitivity *Sensitivity `json:",omitempty"` // of the configuration that it names
 	Search      *Search      `json:",omitempty"` // from the configuration that it names
 	Device      Device       `output:"-"`        // the head has it
@@ -69,6 +70,7 @@ const (
 	PartAccuracy
 	PartTactics
 	PartRuntime
+	PartGeneration
 	PartSensitivity
 	PartSearch
 	PartScore // accuracy without that of layers
@@ -113,6 +115,7 @@ var kinds = []Kind{
 	tabled(kind(PartAccuracy, "accuracy", func(s *Snapshot) **Accuracy { return &s.Accuracy }), accuracyTables, (*Accuracy).rows),
 	tabled(kind(PartTactics, "tactics", func(s *Snapshot) **Tactics { return &s.Tactics }), tacticsTables, (*Tactics).rows),
 	kind(PartRuntime, "runtime", func(s *Snapshot) **Runtime { return &s.Runtime }),
+	kind(PartGeneration, "generation", func(s *Snapshot) **Generation { return &s.Generation }),
 	kind(PartSensitivity, "sensitivity", func(s *Snapshot) **Sensitivity { return &s.Sensitivity }),
 	kind(PartSearch, "search", func(s *Snapshot) **Search { return &s.Search }),
 }

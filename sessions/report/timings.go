@@ -20,11 +20,17 @@ type Timings struct {
 	Summed     bool            `json:",omitempty"` // of layers only means and medians are known, from another program's files
 	Inference  *InferenceSplit `json:",omitempty"` // nil where times are estimates, and in recordings of older programs
 
+	Runs []time.Duration `json:"-" output:"-"` // from end to end, all that were kept; only of a measurement that is over, and not in files
+
 	// MedianLow and MedianHigh are where the median lies with 99 % confidence, if the machine stays as it was; 0 where there are
 	// too few samples to tell, and in recordings of older programs.
 	MedianLow, MedianHigh time.Duration `json:",omitempty"`
+	Rounds                []Round       `json:",omitempty"` // nil where it was measured in one go, and in recordings of older programs
 	Beside                *Beside       `json:",omitempty"` // nil where no other configuration was measured in the same rounds
 }
+
+// Round is what the latencies of one round of a measurement come to.
+type Round struct{ Median, P99 time.Duration }
 
 // LayerTiming is one step's times.
 type LayerTiming struct {

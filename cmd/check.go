@@ -1,0 +1,194 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/host"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/budget"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// checkFlags are the flags of trtui check.
+type checkFlags struct {
+	*modelFlags
+	budget   string
+	baseline string
+	duration time.Duration
+}
+
+func checkCommand(t tables) *cobra.Command {
+	o := &checkFlags{modelFlags: onBackends(t)}
+	o.rounds = budget.Rounds
+	o.output.also = []string{"junit", "markdown"}
+	c := &cobra.Command{
+		Use:   "check [MODEL|ENGINE] --budget FILE",
+		Short: "Hold an engine to a budget of latency, accuracy, memory and size; ends with 1 where it is over one",
+		Long: "Hold an engine to a budget of latency, accuracy, memory and size; ends with 1 where it is over one. Limits are absolute or\n" +
+			"against a baseline: another engine or model, which is measured in the same rounds, or a recording. A latency is over its\n" +
+			"limit where that is so with 99 % confidence; docs/check.md describes the file and has a workflow for a CI.",
+		Example: examples("hold a model to the limits of a file", "trtui check model.onnx --precision int8 --data test.npz --budget budget.yaml",
+			"against the engine of the main branch, for a CI", "trtui check model.engine --budget b.yaml --baseline main.engine --format junit"),
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return o.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args))
+		},
+	}
+	o.register(c, takeAll)
+	f := c.Flags()
+	f.StringVar(&o.budget, "budget", "", "`FILE` of limits, in YAML")
+	f.StringVar(&o.baseline, "baseline", "", "`FILE` that limits refer to, in place of the budget's own: an engine, a model, or a recording, behind @ which of its configurations")
+	f.DurationVar(&o.duration, "duration", 3*time.Second, "how long times are measured, at least")
+	under(c, "Budget", "budget", "baseline", "duration")
+	return c
+}
+
+func (o *checkFlags) run(ctx context.Context, stdout, stderr io.Writer, path string) error {
+	switch {
+	case o.budget == "":
+		return usageError{errors.New("--budget is missing: it names the file of limits")}
+	case o.duration < 0:
+		return usageError{fmt.Errorf("--duration %s: want a time of 0 or more", o.duration)}
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	b, err := o.readBudget()
+	if err != nil {
+		return err
+	}
+	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
+		cfg, err := o.configFor(p.model)
+		if err != nil {
+			return err
+		}
+		own, baseline, err := o.measure(ctx, b, p, sessions.Rival{Runner: r, Config: cfg})
+		if err != nil {
+			return err
+		}
+		c, err := b.Check(own, baseline)
+		if err != nil {
+			return err
+		}
+		if err := o.write(stdout, own.Snapshot, c); err != nil || c.Passed {
+			return err
+		}
+		return errNo
+	})
+}
+
+// readBudget reads the file of limits.
+func (o *checkFlags) readBudget() (*budget.Budget, error) {
+	f, err := host.Open(o.budget)
+	if err != nil {
+		return nil, fmt.Errorf("budget: %w", err)
+	}
+	defer f.Close()
+	b, err := budget.Read(f, o.budget)
+	if err == nil && o.baseline != "" {
+		b.Baseline = o.baseline
+	}
+	if err == nil {
+		err = b.Founded()
+	}
+	return b, err
+}
+
+// measure makes all that the limits are on, and of the baseline what they refer to.
+func (o *checkFlags) measure(ctx context.Context, b *budget.Budget, p *place, own sessions.Rival) (m, baseline *budget.Measured, err error) {
+	parts := b.Parts() | report.PartMemory
+	if p.model.Stripped {
+		parts &^= report.PartScore
+	}
+	profiling := run.Profiling{Iterations: 1}
+	if b.Timed() {
+		profiling = run.Profiling{WarmUp: warmUp, Iterations: budget.Rounds, Duration: o.duration}
+	}
+	m, baseline = &budget.Measured{}, &budget.Measured{}
+	var other *sessions.Rival
+	if b.Baseline != "" {
+		if baseline.Snapshot, err = recordedAs(b.Baseline, own.Config, p.model.Quantized); err != nil {
+			return nil, nil, err
+		}
+		if baseline.Snapshot == nil {
+			if other, err = o.rival(p, b.Baseline); err != nil {
+				return nil, nil, named(err, b.Baseline)
+			}
+		}
+	}
+	if other == nil {
+		list, err := own.Compare(ctx, []config.Config{own.Config}, parts, profiling)
+		if err != nil {
+			return nil, nil, err
+		}
+		m.Snapshot = list[0].Snapshot
+	} else if baseline.Snapshot, m.Snapshot, err = sessions.Duel(ctx, *other, own, parts, profiling); err != nil {
+		return nil, nil, err
+	}
+	if baseline.Snapshot == nil {
+		baseline = nil
+	}
+	if !b.Limits("engine_file") {
+		return m, baseline, nil
+	}
+	if m.EngineBytes, err = engineBytes(ctx, own); err == nil && other != nil {
+		baseline.EngineBytes, err = engineBytes(ctx, *other)
+	}
+	return m, baseline, err
+}
+
+// rival opens a baseline that is no recording, with the devices and the data of the model that is held to the budget.
+func (o *checkFlags) rival(p *place, path string) (*sessions.Rival, error) {
+	m, err := o.openModel(path)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := o.configFor(m)
+	if err != nil {
+		return nil, err
+	}
+	return &sessions.Rival{Runner: sessions.NewRunner(m, p.work, nil), Config: cfg}, nil
+}
+
+// engineBytes returns how large the file of an engine is without its source.
+func engineBytes(ctx context.Context, r sessions.Rival) (int, error) {
+	e, err := r.Engine(ctx, r.Config, false)
+	if err != nil {
+		return 0, err
+	}
+	n, err := e.WriteTo(io.Discard)
+	return int(n), err
+}
+
+// recordedAs returns what a recording holds of the configuration that its name says behind @, or else of the given one; nil
+// where the file is no recording.
+func recordedAs(name string, cfg config.Config, quantized bool) (*report.Snapshot, error) {
+	x := parseOperand(name)
+	if x.which != "" {
+		return x.recorded()
+	}
+	r, err := recording.Open(x.path)
+	if errors.Is(err, recording.ErrNotRecording) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	for i, s := range slices.Backward(r.Steps()) {
+		if s.Settled && s.Config.SameEngine(cfg, quantized) {
+			return r.At(i)
+		}
+	}
+	return nil, fmt.Errorf("recording %s has nothing complete of %s: name one of its configurations behind @, as in %s@fp32", name, cfg.Label(quantized), name)
+}

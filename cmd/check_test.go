@@ -1,0 +1,81 @@
+package cmd
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// TestCheck keeps to limits against an engine and a recording, ends with 1 over one, in every format, and with 2 where nothing can
+// be said.
+func TestCheck(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the embedded model")
+	}
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	cache := filepath.Join(dir, "cache.jsonl")
+	check := func(code int, budget string, args ...string) string {
+		out, stderr := command(t, code, append([]string{"check", "-q", "--items", "20", "--timing-cache", cache, "--duration", "20ms", "--budget", budget}, args...)...)
+		return out + stderr
+	}
+	wants := func(text string, parts ...string) {
+		t.Helper()
+		for _, p := range parts {
+			if !strings.Contains(text, p) {
+				t.Errorf("no %q in\n%s", p, text)
+			}
+		}
+	}
+	engine := filepath.Join(dir, "main.engine")
+	command(t, 0, "build", "-q", "--timing-cache", cache, "-o", engine)
+	sound := file("sound.yaml", "baseline: main.engine\nlimits:\n  latency_p50: baseline + 900 %\n  top1: 80 %\n  agreement: 90 %\n  arena: baseline\n  engine_file: baseline + 5 %\n  launches: baseline\n")
+	wants(check(0, sound), "measured in the same 45 rounds", "all of 6 limits kept", "<= 528.0 KiB (baseline)")
+	over := file("over.yaml", "limits:\n  latency_p50: 1 us\n  arena: 1 KiB\n  top1: 10 %\n")
+	wants(check(1, over), "over budget: 2 of 3 limits not kept", "failed")
+
+	memory := file("memory.yaml", "limits:\n  arena: baseline\n")
+	wants(check(2, memory), "memory.yaml:2: the limit of arena is relative to a baseline", "--baseline names one")
+	wants(check(2, file("typo.yaml", "limits:\n  arenas: 1 KiB\n")), `typo.yaml:2: unknown limit "arenas"; did you mean "arena"?`)
+	wants(check(2, sound, "--format", "csv"), "want text, json, junit or markdown")
+	command(t, 2, "check", "-q")
+}
+
+// TestCheckFormats writes what came of a budget in every format.
+func TestCheckFormats(t *testing.T) {
+	v := func(f float64) *float64 { return &f }
+	c := &report.Check{Budget: "b.yaml", Baseline: "main.engine", Beside: true, Rounds: 45, Rows: []report.CheckRow{
+		{Metric: "latency_p50", Line: 3, Unit: "ms", Limit: 1.05, Asked: "baseline + 5 %", Baseline: v(1), Value: v(1.2), Low: v(1.19), High: v(1.21), Verdict: report.CheckFailed},
+		{Metric: "top1", Line: 4, Unit: "share", Least: true, Limit: 0.9, Asked: "90 %", Value: v(0.95), Verdict: report.CheckOK},
+		{Metric: "top5", Line: 5, Unit: "share", Least: true, Limit: 0.9, Asked: "90 %", Verdict: report.CheckFailed, Why: "not known | at all"},
+	}}
+	snap := &report.Snapshot{Model: &report.Model{Name: "m<1>"}, Config: config.Default()}
+	for format, parts := range map[string][]string{
+		"text":     {"1.2 ms (1.19 to 1.21)", "<= 1.05 ms (baseline + 5 %)", "measured in the same 45 rounds", "top5: not known", "over budget: 2 of 3 limits not kept"},
+		"markdown": {"| latency_p50 | 1.2 ms (1.19 to 1.21) | <= 1.05 ms (baseline + 5 %) | 1 ms | **failed** |", `not known \| at all`},
+		"json":     {`"passed": false`, `"verdict": "failed"`, `"low": 1.19`, `"asked": "90 %"`, `"value": null`, `"least": true`},
+		"junit":    {`tests="3" failures="2"`, `name="latency_p50" file="b.yaml" line="3"`, "m&lt;1&gt;"},
+	} {
+		o := &checkFlags{modelFlags: &modelFlags{}}
+		o.output.format = format
+		var out strings.Builder
+		if err := o.write(&out, snap, c); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range parts {
+			if !strings.Contains(out.String(), p) {
+				t.Errorf("%s: no %q in\n%s", format, p, out.String())
+			}
+		}
+	}
+}

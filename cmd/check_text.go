@@ -1,0 +1,171 @@
+package cmd
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/trtui/trtui/sessions/budget"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// write prints what came of a budget in the format that was asked for.
+func (o *checkFlags) write(w io.Writer, snap *report.Snapshot, c *report.Check) error {
+	switch o.output.format {
+	case "json":
+		return writeReport(w, snap.Head(), c)
+	case "junit":
+		return writeJUnit(w, snap, c)
+	case "markdown":
+		writeCheckMarkdown(w, snap, c)
+		return nil
+	}
+	writeHeading(w, snap)
+	fmt.Fprintln(w, checkHeading(c))
+	fmt.Fprintln(w)
+	var rows [][]string
+	for _, r := range c.Rows {
+		rows = append(rows, []string{r.Metric, checkValue(r), checkLimit(r), figure(r.Baseline, r.Unit), bar(used(r), 20), string(r.Verdict)})
+	}
+	writeTable(w, []string{"metric", "measured", "limit", "~baseline", "~of the limit", ""}, rows)
+	fmt.Fprintln(w)
+	for _, r := range c.Rows {
+		if r.Why != "" {
+			writeNote(w, "%s: %s", r.Metric, r.Why)
+		}
+	}
+	fmt.Fprintln(w, checkResult(c))
+	return nil
+}
+
+// checkHeading says which budget this is and how times were compared.
+func checkHeading(c *report.Check) string {
+	text := "budget " + c.Budget
+	if c.Baseline != "" {
+		text += ", baseline " + c.Baseline
+	}
+	switch {
+	case c.Beside:
+		text += fmt.Sprintf(", measured in the same %d rounds", c.Rounds)
+	case c.Rounds > 1:
+		text += fmt.Sprintf(", measured in %d rounds", c.Rounds)
+	}
+	return text
+}
+
+// checkResult counts what was kept.
+func checkResult(c *report.Check) string {
+	kept := 0
+	for _, r := range c.Rows {
+		if r.Verdict != report.CheckFailed {
+			kept++
+		}
+	}
+	if kept == len(c.Rows) {
+		return fmt.Sprintf("all of %s kept", count(len(c.Rows), "limit"))
+	}
+	return fmt.Sprintf("over budget: %d of %s not kept", len(c.Rows)-kept, count(len(c.Rows), "limit"))
+}
+
+func figure(v *float64, unit string) string {
+	if v == nil {
+		return "-"
+	}
+	return budget.Format(*v, unit)
+}
+
+// checkValue writes what was measured, with the interval in which it lies.
+func checkValue(r report.CheckRow) string {
+	text := figure(r.Value, r.Unit)
+	if r.Low != nil && r.High != nil {
+		text += fmt.Sprintf(" (%.4g to %.4g)", *r.Low, *r.High)
+	}
+	return text
+}
+
+// checkLimit writes a limit as it was asked for, and what that comes to.
+func checkLimit(r report.CheckRow) string {
+	sign := "<="
+	if r.Least {
+		sign = ">="
+	}
+	if strings.HasPrefix(r.Asked, "baseline") && r.Value != nil {
+		return fmt.Sprintf("%s %s (%s)", sign, budget.Format(r.Limit, r.Unit), r.Asked)
+	}
+	return sign + " " + r.Asked
+}
+
+// used is how much of the limit a value takes, up to 1; where more is better, how much of what is measured the limit is.
+func used(r report.CheckRow) float64 {
+	if r.Value == nil {
+		return 0
+	}
+	part, whole := *r.Value, r.Limit
+	if r.Least {
+		part, whole = whole, part
+	}
+	if whole <= 0 {
+		return 0
+	}
+	return min(part/whole, 1)
+}
+
+// writeCheckMarkdown writes a table for a comment on a change.
+func writeCheckMarkdown(w io.Writer, snap *report.Snapshot, c *report.Check) {
+	fmt.Fprintf(w, "**%s, %s: %s**\n\n%s\n\n", snap.Model.Name, snap.Config.Precision, checkResult(c), checkHeading(c))
+	writeMarkdown(w, []string{"metric", ">measured", ">limit", ">baseline", "verdict", ""}, func(row func(...string)) {
+		for _, r := range c.Rows {
+			verdict := string(r.Verdict)
+			if r.Verdict == report.CheckFailed {
+				verdict = "**" + verdict + "**"
+			}
+			row(r.Metric, checkValue(r), checkLimit(r), figure(r.Baseline, r.Unit), verdict, r.Why)
+		}
+	})
+}
+
+// The form of JUnit's XML that CI systems read.
+type (
+	junitSuite struct {
+		XMLName  xml.Name    `xml:"testsuite"`
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Class   string        `xml:"classname,attr"`
+		Name    string        `xml:"name,attr"`
+		File    string        `xml:"file,attr"`
+		Line    int           `xml:"line,attr"`
+		Failure *junitFailure `xml:"failure"`
+		Out     string        `xml:"system-out"`
+	}
+	junitFailure struct {
+		Message string `xml:"message,attr"`
+	}
+)
+
+// writeJUnit writes each limit as a test.
+func writeJUnit(w io.Writer, snap *report.Snapshot, c *report.Check) error {
+	suite := junitSuite{Name: "trtui check " + snap.Model.Name, Tests: len(c.Rows)}
+	for _, r := range c.Rows {
+		text := fmt.Sprintf("%s, limit %s, baseline %s", checkValue(r), checkLimit(r), figure(r.Baseline, r.Unit))
+		if r.Why != "" {
+			text += ": " + r.Why
+		}
+		one := junitCase{Class: snap.Model.Name + " " + string(snap.Config.Precision), Name: r.Metric, File: c.Budget, Line: r.Line, Out: text}
+		if r.Verdict == report.CheckFailed {
+			suite.Failures++
+			one.Failure = &junitFailure{text}
+		}
+		suite.Cases = append(suite.Cases, one)
+	}
+	data, err := xml.MarshalIndent(suite, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, data)
+	return err
+}

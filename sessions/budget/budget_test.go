@@ -1,0 +1,178 @@
+package budget
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trtui/trtui/sessions/report"
+)
+
+func read(t *testing.T, text string) *Budget {
+	t.Helper()
+	b, err := Read(strings.NewReader(text), "budget.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestRefused names the line of what is wrong.
+func TestRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                        "budget.yaml: it is empty",
+		"limits: {}":                              "budget.yaml: no limits",
+		"- a":                                     "budget.yaml:1: want fields",
+		"limits:\n  latncy_p50: 3 ms":             `budget.yaml:2: unknown limit "latncy_p50"; did you mean "latency_p50"`,
+		"baseline: x\nlimit:\n  top1: 1":          `budget.yaml:2: unknown field "limit"; did you mean "limits"`,
+		"limits:\n  top1: 1\n  top1: 1":           "budget.yaml:3: top1 is there twice",
+		"limits:\n\n  top1: 98":                   "budget.yaml:3: top1: 98  is more than all",
+		"limits:\n  top1: 5 ms":                   `budget.yaml:2: top1: "ms" is no unit of top1`,
+		"limits:\n  arena: [1]":                   "budget.yaml:2: arena: want 12 MiB",
+		"limits:\n  arena: -1 MiB":                `budget.yaml:2: arena: "-1 MiB" is no limit`,
+		"limits:\n  arena: 1.2.3 MiB":             `budget.yaml:2: arena: "1.2.3" is no number`,
+		"limits:\n  latency_p50: baseline":        "budget.yaml:2: latency_p50: \"baseline\": of latencies nothing under baseline + 2 %",
+		"a: &a\n  top1: 1\nlimits: *a":            "budget.yaml:1: unknown field",
+		"limits: &a\n  top1: 1\nbaseline: *a":     "budget.yaml:3: want a field with a value",
+		"limits:\n  latency_p50: 'baseline - 5%'": "nothing under baseline + 2 %",
+		"limits:\n  top1: 1\n---\nlimits:\n":      "more than one document",
+		"limits: [":                               "budget.yaml: yaml: line 1",
+	} {
+		if _, err := Read(strings.NewReader(text), "budget.yaml"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := Read(strings.NewReader("limits:\n  top1: 1\n"+strings.Repeat("#\n", maxBytes)), "b"); err == nil {
+		t.Error("a file that is too large is read")
+	}
+}
+
+// TestLimits reads every form of a limit.
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		metric, text string
+		baseline     float64
+		want         float64
+	}{
+		{"latency_p50", "2.5 ms", 0, 2.5},
+		{"latency_p50", "2500us", 0, 2.5},
+		{"latency_p99", "baseline + 5 %", 2, 2.1},
+		{"latency_p99", "baseline+0.5ms", 2, 2.5},
+		{"top1", "97 %", 0, 0.97},
+		{"top1", "0.97", 0, 0.97},
+		{"top1", "baseline - 0.5 %", 0.9, 0.895},
+		{"sqnr", "baseline - 1 dB", 30, 29},
+		{"sqnr", "30", 0, 30},
+		{"arena", "1.5 MiB", 0, 1.5 * (1 << 20)},
+		{"arena", "baseline", 100, 100},
+		{"weights", "baseline - 10 %", 100, 90},
+		{"launches", "baseline + 2", 28, 30},
+	} {
+		l, err := parseLimit(named(c.metric), c.text)
+		if err != nil || math.Abs(l.at(c.baseline)-c.want) > 1e-9 {
+			t.Errorf("%s: %s is %g (%v), want %g", c.metric, c.text, l.at(c.baseline), err, c.want)
+		}
+	}
+}
+
+// measured returns an engine of so many milliseconds in each round.
+func measured(rounds ...float64) *Measured {
+	m := &Measured{Snapshot: &report.Snapshot{
+		Timings:  &report.Timings{EndToEnd: report.Latency{Count: 1, Median: time.Millisecond, P99: time.Millisecond}},
+		Memory:   &report.Memory{MemoryNumbers: report.MemoryNumbers{Peak: 1000}},
+		Accuracy: &report.Accuracy{Labels: report.LabelAccuracy{Top1: 0.9, Top5: -1, Agreement: 0.99}, Outputs: []report.OutputError{{Errors: report.Errors{SQNR: 31}}}},
+	}, EngineBytes: 5000}
+	for _, r := range rounds {
+		d := time.Duration(r * float64(time.Millisecond))
+		m.Timings.Rounds = append(m.Timings.Rounds, report.Round{Median: d, P99: 2 * d})
+	}
+	return m
+}
+
+// TestCheck holds figures without noise to their limits, to the digit.
+func TestCheck(t *testing.T) {
+	for text, want := range map[string]report.Verdict{
+		"top1: 90 %": report.CheckOK, "top1: 90.01 %": report.CheckFailed, "top5: 1 %": report.CheckFailed,
+		"sqnr: 31 dB": report.CheckOK, "sqnr: 31.1 dB": report.CheckFailed, "arena: 1000 B": report.CheckOK, "arena: 999 B": report.CheckFailed,
+		"engine_file: 5000 B": report.CheckOK, "launches: 3": report.CheckFailed, "arena: baseline": report.CheckOK, "arena: baseline - 1 %": report.CheckFailed,
+		"latency_p50: 1 ms": report.CheckOK, "latency_p50: 0.99 ms": report.CheckFailed,
+	} {
+		c, err := read(t, "limits:\n  "+text).Check(measured(), measured())
+		if err != nil || c.Rows[0].Verdict != want || c.Passed != (want != report.CheckFailed) {
+			t.Errorf("%s: %+v, %v, want %s", text, c, err, want)
+		}
+	}
+	if _, err := read(t, "limits:\n  arena: baseline").Check(measured(), nil); err == nil {
+		t.Error("a limit relative to nothing is checked")
+	}
+}
+
+// noise returns times of rounds around a median as a shared machine gives them: they vary by a few percent, drift together, and now
+// and then something else runs, for both or for one.
+func noise(r *rand.Rand, rounds int, slower float64) (own, base []float64) {
+	drift := 1.0
+	for range rounds {
+		drift *= math.Exp(0.05 * r.NormFloat64())
+		busy := 1.0
+		if r.Float64() < 0.2 {
+			busy += 2 * r.Float64()
+		}
+		one := func() float64 {
+			v := drift * busy * math.Exp(0.02*r.NormFloat64())
+			if r.Float64() < 0.1 {
+				v *= 1 + r.Float64()
+			}
+			return v
+		}
+		own, base = append(own, slower*one()), append(base, one())
+	}
+	return own, base
+}
+
+// TestNoise fails on engines that are 10 % slower where 5 % are allowed, nearly always, and next to never on the same engine, or on
+// one that is at the limit, on a machine that is as disturbed.
+func TestNoise(t *testing.T) {
+	b := read(t, "limits:\n  latency_p50: baseline + 5 %\n")
+	const runs = 2000
+	for _, c := range []struct {
+		slower      float64
+		least, most float64 // share of runs that fail
+	}{{1, 0, 0.0005}, {1.05, 0, 0.01}, {1.10, 0.97, 1}, {1.15, 0.999, 1}, {0.8, 0, 0}} {
+		r, failed := rand.New(rand.NewPCG(7, uint64(c.slower*100))), 0
+		for range runs {
+			own, base := noise(r, Rounds, c.slower)
+			check, err := b.Check(measured(own...), measured(base...))
+			if err != nil || !check.Beside {
+				t.Fatalf("%+v, %v", check, err)
+			}
+			if !check.Passed {
+				failed++
+			}
+		}
+		if share := float64(failed) / runs; share < c.least || share > c.most {
+			t.Errorf("%g times as long: %.2f %% of the runs fail, want %g to %g", c.slower, 100*share, 100*c.least, 100*c.most)
+		} else {
+			t.Logf("%g times as long: %.2f %% of the runs fail", c.slower, 100*share)
+		}
+	}
+}
+
+// TestDecide knows noise from a time over the limit, and lets the median decide where there are too few rounds.
+func TestDecide(t *testing.T) {
+	rounds := []float64{1, 1, 1, 1, 1, 1, 1, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2}
+	for _, c := range []struct {
+		values []float64
+		limit  float64
+		want   report.Verdict
+	}{
+		{rounds, 1.3, report.CheckOK}, {rounds, 1.1, report.CheckNoise}, {rounds, 0.99, report.CheckFailed},
+		{rounds[:1], 0.99, report.CheckFailed}, {rounds[:1], 1, report.CheckOK}, {slices.Repeat([]float64{2}, 15), 1.9, report.CheckFailed},
+	} {
+		if d := decide(c.values, c.limit); d.verdict != c.want {
+			t.Errorf("%v against %g: %+v, want %s", c.values, c.limit, d, c.want)
+		}
+	}
+}

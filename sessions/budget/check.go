@@ -1,0 +1,127 @@
+package budget
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// slack is the relative difference that is none, of figures that have no noise: they were written with so many digits.
+const slack = 1e-9
+
+// Check says which limits an engine keeps. baseline, which may be nil where no limit refers to one, was measured in the same
+// rounds where it has as many; otherwise times are compared with those that were measured once.
+func (b *Budget) Check(m, baseline *Measured) (*report.Check, error) {
+	if baseline == nil {
+		for _, l := range b.limits {
+			if l.relative {
+				return nil, l.unfounded(b)
+			}
+		}
+	}
+	c := &report.Check{Budget: b.Path, Baseline: b.Baseline, Passed: true}
+	if b.Timed() {
+		c.Rounds = len(m.rounds())
+		c.Beside = baseline != nil && baseline.Replay == "" && len(baseline.rounds()) > 0 && len(baseline.rounds()) == len(m.rounds())
+	}
+	for _, l := range b.limits {
+		row := l.check(m, baseline, c.Beside)
+		if row.Verdict == report.CheckFailed {
+			c.Passed = false
+		}
+		c.Rows = append(c.Rows, row)
+	}
+	return c, nil
+}
+
+// unfounded is the error of a limit that refers to a baseline which is not there.
+func (l limit) unfounded(b *Budget) error {
+	return fmt.Errorf("%s:%d: the limit of %s is relative to a baseline, and there is none: %w", b.Path, l.line, l.metric.name, ErrNoBaseline)
+}
+
+// Founded returns an error where a limit refers to a baseline and none is named.
+func (b *Budget) Founded() error {
+	for _, l := range b.limits {
+		if l.relative && b.Baseline == "" {
+			return l.unfounded(b)
+		}
+	}
+	return nil
+}
+
+// ErrNoBaseline is that a limit is relative and nothing is known that it could be relative to.
+var ErrNoBaseline = errors.New("no baseline")
+
+// check holds one figure to its limit.
+func (l limit) check(m, baseline *Measured, beside bool) report.CheckRow {
+	row := report.CheckRow{Metric: l.metric.name, Line: l.line, Unit: l.metric.unit, Least: l.metric.least, Asked: l.asked, Verdict: report.CheckOK}
+	fail := func(why string) report.CheckRow {
+		row.Verdict, row.Why = report.CheckFailed, why
+		return row
+	}
+	var reference float64
+	if baseline != nil {
+		v, ok := l.metric.of(baseline)
+		if ok {
+			reference, row.Baseline = v, &v
+		} else if l.relative {
+			return fail("the baseline does not tell")
+		}
+	}
+	v, ok := l.metric.of(m)
+	if !ok {
+		return fail(unknown(l.metric))
+	}
+	row.Value, row.Limit = &v, l.at(reference)
+	if l.metric.rounds != nil && len(m.rounds()) > 0 {
+		return l.timed(row, m, baseline, beside)
+	}
+	over := v - row.Limit
+	if l.metric.least {
+		over = -over
+	}
+	if over > slack*max(row.Limit, -row.Limit) {
+		row.Verdict = report.CheckFailed
+	}
+	return row
+}
+
+// unknown says why a figure may be missing.
+func unknown(m *metric) string {
+	if m.needs.Has(report.PartScore) {
+		return "not known: it needs data, with labels for top1 and top5, and the source model"
+	}
+	return "not known"
+}
+
+// timed holds a time to its limit by its rounds: those of the engine alone, or beside the baseline's, whose disturbances it shares.
+func (l limit) timed(row report.CheckRow, m, baseline *Measured, beside bool) report.CheckRow {
+	values := make([]float64, len(m.rounds()))
+	if beside && l.relative {
+		reference := make([]float64, len(values))
+		for i := range values {
+			reference[i] = l.metric.rounds(baseline.rounds()[i]) / float64(time.Millisecond)
+		}
+		middle, _, _ := compare.MedianInterval(reference)
+		row.Baseline, row.Limit = &middle, l.at(middle)
+		for i, r := range m.rounds() { // what the round would have been had the baseline taken its median
+			values[i] = l.metric.rounds(r) / float64(time.Millisecond) / max(reference[i], 1e-9) * middle
+		}
+	} else {
+		for i, r := range m.rounds() {
+			values[i] = l.metric.rounds(r) / float64(time.Millisecond)
+		}
+	}
+	v := decide(values, row.Limit)
+	row.Value, row.Verdict = &v.Value, v.verdict
+	if v.known {
+		row.Low, row.High = &v.Low, &v.High
+	}
+	if v.verdict == report.CheckNoise {
+		row.Why = "over the limit by less than the rounds tell apart"
+	}
+	return row
+}

@@ -1,0 +1,37 @@
+package report
+
+// Check is what came of a budget (trtui check).
+type Check struct {
+	Budget   string // its file
+	Baseline string `json:",omitempty"` // the recording or engine that limits refer to
+	Beside   bool   // the baseline was measured in the same rounds
+	Rounds   int    // of the measurement; 0: no limit is on times
+	Passed   bool
+	Rows     []CheckRow
+}
+
+// CheckRow is one limit. Numbers are in the row's unit.
+type CheckRow struct {
+	Metric   string
+	Line     int    // of the budget
+	Unit     string // "ms", "share", "db", "bytes", "items_per_s"; empty: a count
+	Least    bool   // the limit is the least allowed, not the most
+	Limit    float64
+	Asked    string // the limit as it was written
+	Baseline *float64
+	Value    *float64 // nil: it is not known, which fails
+	Low      *float64 // where the value lies with 99 % confidence, of times
+	High     *float64
+	Verdict  Verdict
+	Why      string `json:",omitempty"` // the value is not known, or the verdict is not plain
+}
+
+// Verdict is what a limit says of a value.
+type Verdict string
+
+// The verdicts. Noise and OK pass.
+const (
+	CheckOK     Verdict = "ok"
+	CheckNoise  Verdict = "noise" // over the limit by less than the measurement tells apart
+	CheckFailed Verdict = "failed"
+)

@@ -1,0 +1,21 @@
+package views
+
+import (
+	"path/filepath"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/ui"
+)
+
+// savePicture has what the terminal shows written to a file.
+func savePicture(app *ui.App, save func(svg string) (string, error)) tea.Cmd {
+	svg := app.Picture()
+	return func() tea.Msg {
+		path, err := save(svg)
+		if err != nil {
+			return ui.StatusMsg{Text: "save the screen: " + err.Error(), Style: ui.Bad}
+		}
+		return ui.StatusMsg{Text: "screen saved: " + path, Style: ui.Good, Shorter: []string{"screen saved: " + filepath.Base(path)}}
+	}
+}
