@@ -92,7 +92,11 @@ func (o *Options) build(ctx context.Context, n *Network, b Backend) (*Engine, er
 	}
 	built, err := load(ctx, e, b, o.progress)
 	if err == nil {
-		built.passes = slices.Concat(opt.Steps, low.Steps)
+		built.now.passes = slices.Concat(opt.Steps, low.Steps)
+		built.recipe = &recipe{n.Clone(), lc, run.Supports(b, env, others...)}
+		if built.recipe.lower.Correction = nil; low.Shifts != nil {
+			built.recipe.lower.Correction = &build.Correction{Shifts: low.Shifts}
+		}
 	}
 	return built, err
 }

@@ -139,13 +139,16 @@ func (t *study) divide() {
 	}
 }
 
+// ErrNoVariants says that variants cannot be compared for lack of items.
+var ErrNoVariants = errors.New("there is no data to run variants on")
+
 // prepare runs FP32 and the configuration on the items, and holds what they give.
 func (t *study) prepare(ctx context.Context) error {
 	if t.from = t.calibration.data; t.from == nil || t.from.Len() == 0 { // a file of ranges has no items
 		t.from = t.data
 	}
 	if t.from == nil || t.from.Len() == 0 {
-		return errors.New("there is no data to run variants on; give --calib-data or --data")
+		return ErrNoVariants
 	}
 	collecting, err := t.orders.collecting(t.config)
 	if err != nil {

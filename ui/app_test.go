@@ -236,7 +236,7 @@ func TestTheme(t *testing.T) {
 	}
 	press(app, "T")
 	send(app, tea.BackgroundColorMsg{Color: color.White})
-	if app.look.Theme.Name != "dark" {
+	if app.look.Theme.Name != "contrast" {
 		t.Error("T does not stick")
 	}
 }

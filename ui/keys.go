@@ -62,7 +62,7 @@ func frameKeys(s *Screen) []Key {
 		K("ctrl+c", "", "quit at once"),
 		K("ctrl+z", "", "suspend, where the shell supports it"),
 		K("space", "freeze", "freeze or unfreeze the screen"),
-		K("T", "", "switch between the light and the dark theme"),
+		K("T", "", "next theme: dark, light, strong contrast"),
 	}
 	if len(s.Views) > 1 {
 		keys = append(keys, Key{Keys: []string{"tab", "shift+tab"}, Short: "pane", Long: "next / previous pane"},

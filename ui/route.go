@@ -82,7 +82,7 @@ func (a *App) frameKey(name string) tea.Cmd {
 	case "_":
 		s.cycleLayout(-1)
 	case "T":
-		a.look.toggle()
+		a.look.nextTheme()
 	case "ctrl+z":
 		return tea.Suspend
 	case "space":

@@ -27,6 +27,8 @@ type Controller interface {
 	Calibrate()
 	// Retime asks for the tactics of a layer to be timed again.
 	Retime(layer string)
+	// Study asks for the sensitivity of layers, or with a goal for a search for the precision of each.
+	Study(goal *report.Goal)
 	// Note adds a line to the log, where one is kept.
 	Note(text string)
 	// DropTimings asks for the timing cache to forget what it has of other devices and builds, or all that it has.

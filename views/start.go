@@ -66,7 +66,7 @@ func (w *workbench) screens() []*ui.Screen {
 		timingsScreen(look, w),
 		memoryScreen(look),
 		calibrationScreen(look, w, w.o.Timeline != nil),
-		accuracyScreen(look, w, w.o.hint),
+		accuracyScreen(look, w, studying(w), w.o.hint),
 		tacticsScreen(look, w, w.o.Now),
 		runtimeScreen(look, w),
 		recordingsScreen(look, w.o.Timeline, shelf{w.o.Recordings, w.o.Live, w.o.Open, w.o.Recorder != nil}),

@@ -37,6 +37,10 @@ func (f *fake) Cancel() { f.asked = append(f.asked, "cancel") }
 
 func (f *fake) Retime(layer string) { f.asked = append(f.asked, "retime "+layer) }
 
+func (f *fake) Study(goal *report.Goal) {
+	f.asked = append(f.asked, fmt.Sprint("study ", goal != nil))
+}
+
 func (f *fake) Calibrate() { f.asked = append(f.asked, "calibrate") }
 
 func (f *fake) Note(text string) { f.notes = append(f.notes, text) }
