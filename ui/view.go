@@ -70,6 +70,7 @@ type MatchMsg struct{ Step int }
 // GotoMsg switches to the screen with that digit key, and to one of its views.
 type GotoMsg struct {
 	Screen string
+	Page   int // counted from 1; 0: the one that was shown last
 	View   int // counted from 1; 0 leaves the focus where it was
 }
 
