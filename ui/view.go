@@ -78,3 +78,8 @@ type GotoMsg struct {
 func Goto(screen string) tea.Cmd {
 	return func() tea.Msg { return GotoMsg{Screen: screen} }
 }
+
+// GotoPage returns a command that switches to a page of a screen, counted from 1.
+func GotoPage(screen string, page int) tea.Cmd {
+	return func() tea.Msg { return GotoMsg{Screen: screen, Page: page} }
+}

@@ -20,7 +20,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	}
 	w := &workbench{o: o, ctl: ctl, snap: ctl.Snapshot()}
 	w.config.want = w.snap.Config
-	return ui.New(ui.Config{
+	app, err := ui.New(ui.Config{
 		Look: o.Look, Screens: w.screens(), Intents: w.intents(),
 		OnIntent: w.intent, Lacks: w.lacksFor, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After,
 		OnScreen: func(digit string) {
@@ -36,6 +36,8 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 			)
 		},
 	})
+	w.app = app
+	return app, err
 }
 
 // screens returns the screens with their layouts: side by side where the terminal is wide, fewer and denser panes where it
@@ -46,7 +48,7 @@ func (w *workbench) screens() []*ui.Screen {
 		tried = recordedTrials(w.o.Timeline.Tried(), ownRanges(w.snap))
 	}
 	return []*ui.Screen{
-		overviewScreen(look, w, tried),
+		overviewScreen(look, w, tried, w.reader()),
 		graphScreen(look, w),
 		timingsScreen(look, w),
 		memoryScreen(look),
@@ -54,7 +56,9 @@ func (w *workbench) screens() []*ui.Screen {
 		accuracyScreen(look, w, w.o.hint),
 		tacticsScreen(look, w, w.o.Now),
 		runtimeScreen(look, w),
-		recordingsScreen(look, w.o.Timeline, shelf{w.o.Recordings, w.o.Live, w.o.Open, w.o.Recorder != nil}),
+		recordingsScreen(look, w.o.Timeline, shelf{w.o.Recordings, w.o.Live, w.o.Open, w.o.Read, w.o.Recorder != nil}),
+		triedScreen(look, w, tried, w.reader()),
+		compareScreen(look, &w.comparison),
 		logScreen(look),
 	}
 }
@@ -63,7 +67,7 @@ func (w *workbench) screens() []*ui.Screen {
 func (w *workbench) intents() []ui.IntentKey {
 	serves := map[ui.Intent]bool{
 		ui.NextPrecision: true, ui.NextCalibrator: true, ui.Rerun: true, ui.Rebuild: true, ui.Undo: true, ui.Redo: true,
-		ui.Record: true, ui.SaveConfig: w.o.SaveConfig != nil,
+		ui.Record: true, ui.SaveConfig: w.o.SaveConfig != nil, ui.MarkA: true, ui.MarkB: true, ui.Compare: true,
 	}
 	list := slices.DeleteFunc(ui.Intents(), func(k ui.IntentKey) bool { return !serves[k.Intent] })
 	if w.o.Reload != nil {
@@ -99,6 +103,12 @@ func (w *workbench) intent(i ui.Intent) tea.Cmd {
 		return w.record()
 	case ui.SaveConfig:
 		return w.saveConfig()
+	case ui.MarkA:
+		return w.mark(0)
+	case ui.MarkB:
+		return w.mark(1)
+	case ui.Compare:
+		return w.compare()
 	case reload:
 		return tea.Sequence(say(ui.Plain, "opening the model anew"), w.o.Reload(w.config.want)) // what came of it is said last
 	case stateBefore:
