@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/exchange"
 )
 
 func exportCommand(t tables) *cobra.Command {
@@ -23,7 +24,7 @@ func exportCommand(t tables) *cobra.Command {
 	var how exportFlags
 	c := &cobra.Command{
 		Use:   "export [MODEL|ENGINE] -o FILE",
-		Short: "Write a network as an ONNX model",
+		Short: "Write a network as an ONNX model, or with a subcommand what is known of an engine for other tools",
 		Long: `Write a network as an ONNX model: as it was imported, or with --optimized as the passes leave it that depend on neither
 device nor precision. Fused layers become the operators that they are made of. A layer that has no form in ONNX is an error
 that names it.
@@ -38,8 +39,8 @@ compute in 8 bits on the device, with the ranges that calibration finds and corr
 			if output == "" {
 				return usageError{errors.New("-o FILE is missing")}
 			}
-			if !how.optimized && !how.qdq && (o.config.changed("disable") || o.config.changed("passes-until")) {
-				return usageError{errors.New("--disable and --passes-until say how the network is optimised; add --optimized")}
+			if !how.optimized && !how.qdq && (o.config.changed("rules") || o.config.changed("disable") || o.config.changed("passes-until")) {
+				return usageError{errors.New("--rules, --disable and --passes-until say how the network is optimised; add --optimized")}
 			}
 			if how.qdq && how.optimized {
 				return usageError{errors.New("--qdq writes an optimised network: leave --optimized out")}
@@ -53,6 +54,9 @@ compute in 8 bits on the device, with the ranges that calibration finds and corr
 	c.Flags().BoolVar(&how.qdq, "qdq", false, "as it is quantised in int8, with QuantizeLinear and DequantizeLinear; --precision int8 goes without saying")
 	under(c, outputHeading, "output")
 	under(c, configHeading, "optimized", "qdq")
+	for _, f := range exchange.Formats() {
+		c.AddCommand(shareCommand(t, f))
+	}
 	return c
 }
 
@@ -119,8 +123,8 @@ func (f *modelFlags) exportQuantised(ctx context.Context, stdout, stderr io.Writ
 
 // optimized returns the network after the passes that do not depend on precision, for a device that computes all they make.
 func (f *modelFlags) optimized(ctx context.Context, n *graph.Network) (*graph.Network, error) {
-	cfg := pass.Config{Until: f.config.until, Extra: f.own.Passes}
-	for _, d := range splitDisabled(f.config.disable, f.own.Passes...) {
+	cfg := pass.Config{Until: f.config.until, Extra: f.config.passes()}
+	for _, d := range splitDisabled(f.config.disable, f.config.passes()...) {
 		if site, err := pass.ParseSite(d); err == nil {
 			cfg.DisableSites = append(cfg.DisableSites, site)
 		} else {

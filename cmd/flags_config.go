@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -31,6 +32,8 @@ type configFlags struct {
 	state        string
 	layers       []string
 	constraints  string
+	rules        []string // files
+	ruleFiles    []sessions.RuleFile
 	disable      []string
 	until        int
 	pins, bans   []string // of tactics
@@ -55,6 +58,7 @@ func (g *configFlags) define() {
 	f = g.part(takeState)
 	f.StringVar(&g.state, "state", "", "`STATE` of a recurrent model, which goes from item to item: inputs that are outputs of the item before, as INPUT=OUTPUT, comma separated; where the data has no such input it begins with zeros")
 	f = g.part(takePasses)
+	f.StringArrayVar(&g.rules, "rules", nil, "rewrite rules of a `FILE` that are applied beside the standard passes; may be repeated; docs/rules.md has their form")
 	f.StringArrayVar(&g.disable, "disable", nil, "`RULES`, or places as rule:layer,layer, to switch off, comma separated; trtui inspect passes lists them")
 	f.IntVar(&g.until, "passes-until", 0, "stop after so many passes; 0: all")
 	f = g.part(takeTactics)
@@ -122,16 +126,44 @@ func (g *configFlags) check() error {
 // readFile reads the file of --config.
 func (g *configFlags) readFile() (err error) {
 	if g.path != "" && g.file == nil {
-		g.file, err = config.ReadFile(g.path, g.own.Calibrators...)
+		if g.file, err = config.ReadFile(g.path, g.own.Calibrators...); err != nil {
+			return err
+		}
 	}
+	return g.readRules(nil)
+}
+
+// readRules reads the files of rules that flags or the file of --config name, or, where neither says which, those that a model was
+// built with, if they are there.
+func (g *configFlags) readRules(m *sessions.Model) (err error) {
+	paths, given := g.rules, g.changed("rules")
+	if !given && g.file != nil && g.file.Has("rule_files") {
+		paths, given = g.file.Over(config.Default()).RuleFiles, true
+	}
+	if m != nil && !given {
+		if built, err := m.BuiltWith(); err == nil {
+			g.ruleFiles, _ = sessions.ReadRules(g.own.ops(), built.RuleFiles)
+			return nil
+		}
+	}
+	g.ruleFiles, err = sessions.ReadRules(g.own.ops(), paths)
 	return err
+}
+
+// passes returns the program's own passes and those of files of rules.
+func (g *configFlags) passes() []pass.Pass {
+	list := slices.Clone(g.own.Passes)
+	for _, r := range g.ruleFiles {
+		list = append(list, r.Pass)
+	}
+	return list
 }
 
 // asked returns the configuration that the flags and their defaults ask for.
 func (g *configFlags) asked() (config.Config, error) {
 	cfg := config.Config{
 		Precision: config.Precision(g.precision), Calibrator: g.calibrator, Batch: g.batch,
-		Disable: splitDisabled(g.disable, g.own.Passes...), Until: g.until, LayerPrecisions: g.layers,
+		RuleFiles: g.rules, Disable: splitDisabled(g.disable, g.passes()...), Until: g.until, LayerPrecisions: g.layers,
 	}
 	if err := g.checkValues(); err != nil {
 		return cfg, usageError{err}
@@ -261,6 +293,7 @@ func (g *configFlags) over(base, asked config.Config) config.Config {
 	given(g, "shapes", &cfg.Shapes, asked.Shapes)
 	g.overProfiles(&cfg, asked)
 	given(g, "state", &cfg.State, asked.State)
+	given(g, "rules", &cfg.RuleFiles, asked.RuleFiles)
 	given(g, "disable", &cfg.Disable, asked.Disable)
 	given(g, "passes-until", &cfg.Until, asked.Until)
 	given(g, "layer-precisions", &cfg.LayerPrecisions, asked.LayerPrecisions)

@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/views"
 )
 
@@ -62,6 +63,8 @@ func hintOnFact(fact views.Fact) string {
 		return fmt.Sprintf("--label-offset %d", f.By)
 	case views.ConfigSaved:
 		return "build it with --config " + f.Path
+	case views.Advised:
+		return hintOnRemedy(f.Remedy)
 	}
 	return ""
 }
@@ -85,4 +88,23 @@ func hintOnData(err error) string {
 		return "--allow-not-finite takes the data as it is"
 	}
 	return ""
+}
+
+// hintOnRemedy says which flag or command makes the change that helps with what a rule found.
+func hintOnRemedy(r report.Remedy) string {
+	return map[report.Remedy]string{
+		report.RemedyPreprocessing: "--scale, --mean and --std prepare pixels as in training; --size and --channel-order, too, must fit",
+		report.RemedyLabelOffset:   "--label-offset is added to every label",
+		report.RemedyData:          "--data, or --calib-data, names data that is like what the model will see",
+		report.RemedyCalibrator:    "--calibrator chooses another one; trtui calibrate --compare shows all of them",
+		report.RemedyWeightScales:  "--weight-scales channel",
+		report.RemedyPrecision:     "--layer-precisions LAYER:fp32, or :fp16, :int8; trtui inspect passes says why a layer has the one it has",
+		report.RemedyTactics:       "trtui inspect tactics lists the candidates; --tactic LAYER=TACTIC pins one; --timing-cache none times them again",
+		report.RemedyRules:         "leave out --disable",
+		report.RemedyModel:         "the model itself would have to change; trtui inspect passes has the reasons",
+		report.RemedyBatch:         "--batch makes an inference larger; trtui bench --sweep batch=1..64 shows what that gives",
+		report.RemedyMeasure:       "measure on a machine at rest, and with trtui bench --duration longer",
+		report.RemedyMemory:        "trtui inspect memory shows the arena; --batch, --shapes and --precision make tensors smaller",
+		report.RemedyThreads:       "--threads",
+	}[r]
 }

@@ -84,13 +84,17 @@ func writeMissed(w io.Writer, st *report.PassStep, all bool) (folded bool) {
 
 // savedText tells in brackets what a rewrite saved, or else what it changed, where it did.
 func savedText(f report.FiredSite) string {
-	switch {
-	case f.KernelsSaved != 0 || f.BytesSaved != 0:
-		return fmt.Sprintf(" [%s, %s KiB saved]", count(f.KernelsSaved, "layer"), kib(int(f.BytesSaved)))
-	case f.Note != "":
-		return " [" + f.Note + "]"
+	var parts []string
+	if f.KernelsSaved != 0 || f.BytesSaved != 0 {
+		parts = append(parts, fmt.Sprintf("%s, %s KiB saved", count(f.KernelsSaved, "layer"), kib(int(f.BytesSaved))))
 	}
-	return ""
+	if f.Note != "" {
+		parts = append(parts, f.Note)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " [" + strings.Join(parts, "; ") + "]"
 }
 
 // becauseText is a reason with what stands in the way.

@@ -46,6 +46,7 @@ var commands = []func(tables) *cobra.Command{
 	evalCommand,
 	inspectCommand,
 	calibrateCommand,
+	lintCommand,
 	recordCommand,
 	replayCommand,
 	generateCommand,

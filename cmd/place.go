@@ -55,12 +55,16 @@ func (f *modelFlags) lookAtModel(path string) (*sessions.Model, error) {
 	return f.equipped(sessions.LookAtModel(f.own.ops(), path))
 }
 
-// equipped gives a model the program's own passes and calibrators.
+// equipped gives a model the program's own passes and calibrators, and the rules that are read anew with each model.
 func (f *modelFlags) equipped(m *sessions.Model, err error) (*sessions.Model, error) {
-	if err == nil {
-		m.Passes, m.Calibrators = f.own.Passes, f.own.Calibrators
+	if err != nil {
+		return nil, err
 	}
-	return m, err
+	if err := f.config.readRules(m); err != nil {
+		return nil, err
+	}
+	m.Passes, m.Calibrators, m.Rules = f.own.Passes, f.own.Calibrators, f.config.ruleFiles
+	return m, nil
 }
 
 // equip opens what a model is worked on with: timing cache, data, backend.

@@ -35,6 +35,7 @@ type Model struct {
 	// Refused is why a model that was opened to be looked at cannot be run; nil where it can.
 	Refused *onnx.ImportError
 	Passes  []pass.Pass // of the program's own, that it is built with beside the standard ones
+	Rules   ruleFiles   // that configurations may name
 	// Calibrators are the program's own, that one may choose beside the standard ones.
 	Calibrators []quant.Method
 

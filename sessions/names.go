@@ -33,7 +33,7 @@ func CheckState(m *Model, cfg config.Config) error {
 
 // checkDisabled returns an error that names every rule that no pass has and every place whose layers the model lacks.
 func checkDisabled(m *Model, disabled []string) error {
-	rules, layers := config.RuleNames(m.Passes...), layerNames(m.Network)
+	rules, layers := config.RuleNames(m.Rules.all(m.Passes)...), layerNames(m.Network)
 	var unknown []string
 	for _, text := range disabled {
 		site, err := pass.ParseSite(text)

@@ -14,6 +14,7 @@ import (
 type (
 	// rewriting asks for the network after the passes that do not depend on precision.
 	rewriting struct {
+		Rules   []string // files of rules
 		Disable []string // rules, and places of rules
 		Until   int
 		Symbols map[string]int   // values of the network's symbols
@@ -85,9 +86,9 @@ func (in planning) symbols() map[string]int {
 	return in.Of.Of.Symbols
 }
 
-// passes translates the toggles of rules and places; own are the program's passes beside the standard ones.
-func (in rewriting) passes(own []pass.Pass) pass.Config {
-	pc := pass.Config{Until: in.Until, Shapes: in.Symbols, Extra: own}
+// passes translates the toggles of rules and places; m has the passes beside the standard ones.
+func (in rewriting) passes(m *Model) pass.Config {
+	pc := pass.Config{Until: in.Until, Shapes: in.Symbols, Extra: m.Rules.passes(m.Passes, in.Rules)}
 	for _, d := range in.Disable {
 		if site, err := pass.ParseSite(d); err == nil {
 			pc.DisableSites = append(pc.DisableSites, site)
@@ -103,7 +104,8 @@ func (in lowering) config() config.Config {
 	return config.Config{Precision: in.Precision, LayerPrecisions: in.Layers, Quantization: in.Quantized}
 }
 
-// fp32 returns the configuration whose engine is the reference: everything fused as by default, nothing lowered.
+// fp32 returns the configuration whose engine is the reference: everything fused as by default, nothing lowered, and no rules
+// from files, so that what those change is seen.
 func fp32(cfg config.Config) config.Config {
 	return config.Config{Precision: config.FP32, Batch: cfg.Batch, Shapes: cfg.Shapes, State: cfg.State}
 }
@@ -117,7 +119,7 @@ type orders struct {
 // rewriting returns what a configuration asks of the first stage.
 func (o *orders) rewriting(cfg config.Config) (rewriting, error) {
 	env, err := o.model.values(cfg)
-	in := rewriting{Disable: cfg.Disable, Until: cfg.Until, Symbols: env, Planned: o.model.Stripped || o.model.planned(cfg) != nil}
+	in := rewriting{Rules: cfg.RuleFiles, Disable: cfg.Disable, Until: cfg.Until, Symbols: env, Planned: o.model.Stripped || o.model.planned(cfg) != nil}
 	if err != nil || env == nil || o.stored.serves(cfg) {
 		return in, err
 	}

@@ -40,6 +40,9 @@ func (p *passes) make(ctx context.Context, in rewriting) (*build.Optimized, erro
 		return &build.Optimized{Network: p.model.Network}, nil // passes left no trace in it
 	}
 	p.told.progress(report.Progress{Phase: "optimising"})
+	if err := p.model.Rules.have(in.Rules); err != nil {
+		return nil, err
+	}
 	if err := checkDisabled(p.model, in.Disable); err != nil {
 		return nil, err
 	}
@@ -47,7 +50,7 @@ func (p *passes) make(ctx context.Context, in rewriting) (*build.Optimized, erro
 		return nil, err
 	}
 	begin := time.Now()
-	cfg := in.passes(p.model.Passes)
+	cfg := in.passes(p.model)
 	cfg.Target = build.Target(p.backend, in.Symbols, in.Others...)
 	o, err := build.Optimize(ctx, p.model.Network, cfg)
 	if err == nil {

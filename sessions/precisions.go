@@ -113,7 +113,7 @@ func (p *precisions) prepare(ctx context.Context, in lowering) (*build.Optimized
 		return nil, lc, err
 	}
 	policy.Rules = rules
-	lc = build.LowerConfig{Precision: lowest, Policy: policy, Pass: in.Of.passes(p.model.Passes)}
+	lc = build.LowerConfig{Precision: lowest, Policy: policy, Pass: in.Of.passes(p.model)}
 	if in.Ranges != nil {
 		lc.Ranges, err = p.calibration.ranges.of(ctx, *in.Ranges)
 	}

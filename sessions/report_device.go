@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"runtime"
+
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -23,5 +25,9 @@ func definition(name string) report.Device {
 // deviceReport describes a backend.
 func deviceReport(b run.Backend) report.Device {
 	info := b.Info()
-	return report.Device{Backend: info.Name, Device: info.Device, Threads: info.Threads, Fingerprint: info.Fingerprint, Estimated: info.Estimated}
+	d := report.Device{Backend: info.Name, Device: info.Device, Threads: info.Threads, Fingerprint: info.Fingerprint, Estimated: info.Estimated}
+	if info.Threads > 0 {
+		d.Processors = runtime.NumCPU()
+	}
+	return d
 }

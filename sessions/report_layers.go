@@ -42,6 +42,9 @@ func layerInfo(l *graph.Layer, env map[string]int) report.Layer {
 			info.Details = append(info.Details, report.Detail{Name: d.Name, Text: d.Text, Size: d.Bytes})
 		}
 	}
+	if w := l.Input(1); l.Op.Class == graph.ClassConvolution && w != nil && w.IsConst() && len(w.Dims) > 2 {
+		info.Kernel = graph.EvalDims(w.Dims[2:], nil)
+	}
 	if l.Epilogue.Args > 0 {
 		info.Epilogue = l.Epilogue.String()
 	}

@@ -51,7 +51,7 @@ func overview(s *stored, cfg config.Config, p *run.Plan, t *report.Timings, unch
 		if s.ranges(finderOf(s.model, cfg)) != nil {
 			why = "the engine was built without data: its ranges come from random input"
 		}
-		r.Badges = append(r.Badges, report.Badge{Text: "random calibration", Why: why})
+		r.Badges = append(r.Badges, report.Badge{Text: report.RandomCalibration, Why: why})
 	}
 	if why := s.replanned(cfg); why != "" {
 		r.Badges = append(r.Badges, report.Badge{Text: "planned again", Why: why})

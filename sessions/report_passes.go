@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/trtui/trtui/core/build"
@@ -25,9 +26,9 @@ func passesReport(m *Model, env map[string]int, cfg config.Config, o *build.Opti
 		asked, _ := cfg.Precision.DataType()
 		r.Unlowered, r.Unchanged = unlowered(asked, o, l.Decisions), unchanged(m, cfg, o, l)
 	}
-	for _, p := range slices.Concat(pass.Standard(), pass.Calibrated(), pass.Lowering(), m.Passes) {
+	for _, p := range slices.Concat(pass.Standard(), pass.Calibrated(), pass.Lowering(), m.Rules.all(m.Passes)) {
 		for _, rule := range p.Rules {
-			r.Rules = append(r.Rules, report.Rule{Name: rule, Doc: p.Doc})
+			r.Rules = append(r.Rules, report.Rule{Name: rule, Doc: cmp.Or(p.Docs[rule], p.Doc)})
 		}
 	}
 	steps := append(append([]pass.Step(nil), o.Steps...), l.Steps...)

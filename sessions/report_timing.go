@@ -175,7 +175,7 @@ func (t *timings) report(live, estimated bool) *report.Timings {
 	for i, st := range t.plan.Steps {
 		lt := report.LayerTiming{
 			Name: st.Name, Op: st.Layer.Op.Name, Precision: precisionOf(st.Layer), Tactic: st.Tactic, From: st.From,
-			Reformat: st.Reformat, Latency: LatencyOf(t.steps[i]), Recent: recent(t.steps[i]),
+			Reformat: st.Reformat, Origin: st.Origin, Latency: LatencyOf(t.steps[i]), Recent: recent(t.steps[i]),
 			FLOPs: graph.FLOPs(st.Layer, env), Bytes: stepBytes(t.plan, st),
 		}
 		if st.Tactic == run.SubPlans {

@@ -96,7 +96,8 @@ func siteLine(g *graphs, s *site) detailLine {
 		}
 		if text := savings(s.kernels, s.bytes); text != "" {
 			line.Spans = append(line.Spans, ui.Span{Text: ", " + strings.TrimSuffix(text, " of traffic"), Style: ui.Good})
-		} else if s.note != "" {
+		}
+		if s.note != "" {
 			line.Spans = append(line.Spans, ui.Span{Text: ", " + s.note, Style: ui.Muted})
 		}
 	case disabled:

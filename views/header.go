@@ -69,7 +69,7 @@ func gauges(t *report.Telemetry) []string {
 // data that is not at hand here.
 func randomRanges(s *report.Snapshot) bool {
 	if s.Overview != nil && s.Config.Quantizes() {
-		return slices.ContainsFunc(s.Overview.Badges, func(b report.Badge) bool { return b.Text == "random calibration" })
+		return slices.ContainsFunc(s.Overview.Badges, func(b report.Badge) bool { return b.Text == report.RandomCalibration })
 	}
 	return s.Model != nil && s.Model.Random && !ownRanges(s)
 }
@@ -81,7 +81,7 @@ func badges(s *report.Snapshot, set int, midBuild bool) []ui.Badge {
 		badges = append(badges, ui.Badge{Text: "ERROR", Style: ui.Bad | ui.Bold})
 	}
 	if randomRanges(s) {
-		badges = append(badges, ui.Badge{Text: "random calibration", Style: ui.Warn})
+		badges = append(badges, ui.Badge{Text: report.RandomCalibration, Style: ui.Warn})
 	}
 	if set > 0 {
 		badges = append(badges, ui.Badge{Text: plural(set, "layer") + " set", Style: ui.Accent})

@@ -10,11 +10,6 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// logScreen shows the messages of builds and runs.
-func logScreen(look *ui.Look) *ui.Screen {
-	return &ui.Screen{Key: "0", Name: "Log", Views: []ui.View{newLogView(look)}}
-}
-
 // logView follows the newest line until the cursor moves up. What a message says over several lines is shown as such, and
 // from a line that names a layer one gets to it.
 type logView struct {
@@ -49,7 +44,7 @@ func (v *logView) Keys() []ui.Key {
 
 func (v *logView) Update(msg tea.Msg) tea.Cmd {
 	if isKey(msg, "enter") {
-		return v.jump(v.lines[v.list.At()].Layer)
+		return jumpTo(v.in.snap, v.lines[v.list.At()].Layer)
 	}
 	if !v.in.take(msg) {
 		v.list.Update(msg)
@@ -59,10 +54,10 @@ func (v *logView) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// jump goes to a layer on the graph, if it is there.
-func (v *logView) jump(layer string) tea.Cmd {
+// jumpTo goes to a layer on the graph, if one of the networks that are shown has it.
+func jumpTo(snap *report.Snapshot, layer string) tea.Cmd {
 	named := func(l report.Layer) bool { return l.Name == layer }
-	if p := v.in.snap.Passes; p == nil || !slices.ContainsFunc(p.Engine, named) && !slices.ContainsFunc(p.Source, named) {
+	if p := snap.Passes; p == nil || !slices.ContainsFunc(p.Engine, named) && !slices.ContainsFunc(p.Source, named) {
 		return say(ui.Warn, shortName(layer)+" is not in the networks that are shown now")
 	}
 	return showLayer(layer)

@@ -23,7 +23,7 @@ func TestLogJumps(t *testing.T) {
 		}
 		b := newBench(t, ui.Options{NoColor: true}, snap)
 		b.size(120, 40)
-		b.press("0")
+		b.press("0", "tab")
 		b.wants(shortName(c.layer) + ": in fp32")
 		b.press("enter")
 		b.wants("this line is about no layer")

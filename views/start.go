@@ -59,7 +59,7 @@ func (w *workbench) screens() []*ui.Screen {
 		recordingsScreen(look, w.o.Timeline, shelf{w.o.Recordings, w.o.Live, w.o.Open, w.o.Read, w.o.Recorder != nil}),
 		triedScreen(look, w, tried, w.reader()),
 		compareScreen(look, &w.comparison),
-		logScreen(look),
+		logScreen(look, w.o.hint),
 	}
 }
 

@@ -56,15 +56,15 @@ func (d Dim) Equal(o Dim) bool {
 	return d.c == o.c && len(d.terms) == len(o.terms) && (len(d.terms) == 0 || d.String() == o.String())
 }
 
-// bounds reports whether d is o, but at most some constant of at least 1.
-func (d Dim) bounds(o Dim) bool {
+// Caps reports whether d is o, but at most some constant that is no less than least.
+func (d Dim) Caps(o Dim, least int) bool {
 	if d.c != 0 || len(d.terms) != 1 || d.terms[0].coef != 1 || len(d.terms[0].atoms) != 1 || d.terms[0].atoms[0].name != "min" {
 		return false
 	}
 	found := false
 	for _, a := range d.terms[0].atoms[0].args {
 		n, constant := a.IsConst()
-		if !a.Equal(o) && (!constant || n < 1) {
+		if !a.Equal(o) && (!constant || n < least) {
 			return false
 		}
 		found = found || a.Equal(o)

@@ -163,7 +163,7 @@ func BroadcastDims(shapes ...[]Dim) ([]Dim, error) {
 				if ok && ok2 {
 					return nil, fmt.Errorf("shapes do not broadcast: %d meets %d on axis %d", a, b, i)
 				}
-				if ok2 || have.bounds(d) {
+				if ok2 || have.Caps(d, 1) {
 					out[i] = d
 				}
 			}

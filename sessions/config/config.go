@@ -21,6 +21,7 @@ type Config struct {
 	MaxShapes       map[string][]int    `json:",omitempty" entry:"input,shape"`   // the largest
 	Profiles        []Profile           `json:",omitempty"`                       // of the engine, beside that of the three above
 	State           map[string]string   `json:",omitempty" entry:"input,output"`  // inputs that are outputs of the item before
+	RuleFiles       []string            `json:",omitempty"`                       // files of rules that are applied beside the standard passes
 	Disable         []string            `json:",omitempty"`                       // rules ("fuse-conv-bn") and sites ("fuse-conv-bn(Conv_3,BatchNormalization_4)")
 	Until           int                 `json:",omitempty" output:"passes_until"` // stop after so many passes; 0: all
 	LayerPrecisions []string            `json:",omitempty"`                       // trtexec's grammar: "Conv_3:fp32", "*head*:fp16"; later ones win

@@ -55,6 +55,7 @@ func TestSameEngine(t *testing.T) {
 			with(fp32, func(c *config.Config) {
 				c.Profiles = []config.Profile{{MaxShapes: map[string][]int{"x": {1, 3}}, Shapes: map[string][]int{}}}
 			}), false, true},
+		{"rule files", fp32, with(fp32, func(c *config.Config) { c.RuleFiles = []string{"a.rules"} }), false, false},
 		{"passes", fp32, with(fp32, func(c *config.Config) { c.Until = 3 }), false, false},
 	} {
 		if got := c.a.SameEngine(c.b, c.quantized); got != c.want {
@@ -72,8 +73,8 @@ func TestLabels(t *testing.T) {
 	rich.Batch, rich.Until, rich.Shapes = 8, 1, map[string][]int{"x": {1, 3, 8}}
 	rich.LayerPrecisions, rich.Constraints = []string{"a:fp32", "b:fp32", "*head*:fp16"}, config.Obey
 	rich.Pin, rich.Forbid = map[string]string{"a": "gemm"}, map[string][]string{"b": {"x", "y"}}
-	rich.Disable = []string{"fuse-activation"}
-	if got, want := rich.Label(false), "int8/mse, batch 8, x 1x3x8, after 1 pass, *head* in fp16, 2 layers in fp32, 1 pin, 2 tactics forbidden, fuse-activation off, obey"; got != want {
+	rich.Disable, rich.RuleFiles = []string{"fuse-activation"}, []string{"some/mine.rules"}
+	if got, want := rich.Label(false), "int8/mse, batch 8, x 1x3x8, after 1 pass, *head* in fp16, 2 layers in fp32, 1 pin, 2 tactics forbidden, rules of mine.rules, fuse-activation off, obey"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got, want := base.Label(true), "int8"; got != want {

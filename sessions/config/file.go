@@ -56,6 +56,7 @@ type fields struct {
 	MaxShapes       map[string][]int      `json:"max_shapes"`
 	Profiles        []Profile             `json:"profiles"`
 	State           map[string]string     `json:"state"`
+	RuleFiles       []string              `json:"rule_files"`
 	Disable         []string              `json:"disable"`
 	Until           *int                  `json:"passes_until"`
 	LayerPrecisions []string              `json:"layer_precisions"`
@@ -193,6 +194,9 @@ func (f *File) Over(base Config) Config {
 	if s.State != nil {
 		c.State = filled(s.State)
 	}
+	if s.RuleFiles != nil {
+		c.RuleFiles = slices.Clip(append([]string(nil), s.RuleFiles...))
+	}
 	if s.Disable != nil {
 		c.Disable = slices.Clip(append([]string(nil), s.Disable...))
 	}
@@ -257,7 +261,7 @@ func Marshal(c Config) ([]byte, error) {
 		Activations: &q.Activations, WeightScales: &q.WeightScales, WeightRanges: &q.WeightRanges, BiasCorrection: &q.BiasCorrection,
 		Keep: append([]string{}, q.Keep...), Ranges: q.Ranges,
 		Version: &version, Precision: &c.Precision, Calibrator: &c.Calibrator, Batch: &c.Batch, Shapes: c.Shapes, MinShapes: c.MinShapes, MaxShapes: c.MaxShapes, Profiles: append([]Profile{}, c.Profiles...),
-		State: c.State, Disable: c.Disable,
+		State: c.State, RuleFiles: append([]string{}, c.RuleFiles...), Disable: c.Disable,
 		Until: &c.Until, LayerPrecisions: c.LayerPrecisions, Constraints: &c.Constraints, Tactics: c.Pin, ForbidTactics: map[string][]string{},
 	}
 	for layer, tactics := range c.Forbid {

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -75,7 +76,11 @@ func (c Config) clauses() []clause {
 	one("after "+CountOf(c.Until, "pass", "passes"), c.Until > 0)
 	list = append(list, c.precisionClauses()...)
 	list = append(list, c.tacticClauses()...)
-	list = append(list, c.offClauses()...)
+	rules := clause{count: CountOf(len(c.RuleFiles), "rule file", "rule files"), items: c.RuleFiles}
+	if len(c.RuleFiles) == 1 {
+		rules.count = "rules of " + filepath.Base(c.RuleFiles[0])
+	}
+	list = append(append(list, rules), c.offClauses()...)
 	one(string(Obey), c.Constraints == Obey)
 	return list
 }

@@ -123,13 +123,13 @@ func TestOpenEngineErrors(t *testing.T) {
 		"layer 0: it has no Name":     {`{"Layers": [{"LayerType": "x"}]}`},
 		"layer 1: Name: \"3\" is not": {`{"Layers": ["a", {"Name": 3}]}`},
 		"Inputs: tensor 0: in Dimensions \"1.5\" is no extent": {`{"Layers": [{"Name": "a", "Inputs": [{"Name": "t", "Dimensions": [1.5]}]}]}`},
-		"IOMode \"None\" is neither":                         {`{"Layers": ["a"], "I/O Tensors": [{"Name": "x", "IOMode": "None"}]}`},
-		"1.json: layer information was given already":        {layers, layers},
-		"row 1, \"a\": averageMs: -1 is no time":             {`[{"count": 1}, {"name": "a", "averageMs": -1}]`},
-		"row 1: it has no name":                              {`[{"count": 1, "averageMs": 0}, {"averageMs": 1}]`},
-		"query 1: it has no computeMs":                       {`[{"latencyMs": 1, "computeMs": 1}, {"latencyMs": 1}]`},
-		"times of inferences alone":                          {`[{"latencyMs": 1, "computeMs": 1}]`},
-		"the profile is of another engine":                   {layers, `[{"count": 1}, {"name": "b", "averageMs": 1}, {"name": "c", "averageMs": 1}]`},
+		"IOMode \"None\" is neither":                           {`{"Layers": ["a"], "I/O Tensors": [{"Name": "x", "IOMode": "None"}]}`},
+		"1.json: layer information was given already":          {layers, layers},
+		"row 1, \"a\": averageMs: -1 is no time":               {`[{"count": 1}, {"name": "a", "averageMs": -1}]`},
+		"row 1: it has no name":                                {`[{"count": 1, "averageMs": 0}, {"averageMs": 1}]`},
+		"query 1: it has no computeMs":                         {`[{"latencyMs": 1, "computeMs": 1}, {"latencyMs": 1}]`},
+		"times of inferences alone":                            {`[{"latencyMs": 1, "computeMs": 1}]`},
+		"the profile is of another engine":                     {layers, `[{"count": 1}, {"name": "b", "averageMs": 1}, {"name": "c", "averageMs": 1}]`},
 	} {
 		var list []File
 		for i, text := range files {

@@ -55,6 +55,7 @@ type Layer struct {
 	Precision string   // "f32", "f16", "i8", "u8", or the type of its output where it does no arithmetic
 	Weights   int      `json:",omitempty" unit:"bytes"` // of constants
 	FLOPs     int64    `json:",omitempty" output:"flops"`
+	Kernel    []int    `json:",omitempty"` // extents of a convolution's window
 	Text      string   // its line in the network's text form
 	Details   []Detail `json:",omitempty"` // what the attributes do not say
 

@@ -52,6 +52,9 @@ type TopLayer struct {
 	Tactic    string
 }
 
+// RandomCalibration is the text of the badge of engines whose ranges come from random input.
+const RandomCalibration = "random calibration"
+
 // Badge is a short warning that stays on the screen.
 type Badge struct {
 	Text string

@@ -36,6 +36,7 @@ type Device struct {
 	Backend     string // "cpu"
 	Device      string // the processor's name
 	Threads     int    `json:",omitempty"`
+	Processors  int    `json:",omitempty"` // that the host has, of which Threads are used; 0: not known
 	Fingerprint string
 	Estimated   bool `json:",omitempty"` // times are a model's, not measured
 }

@@ -33,7 +33,8 @@ type LayerTiming struct {
 	Precision string
 	Tactic    string
 	From      []string
-	Reformat  bool `json:",omitempty"`
+	Reformat  bool   `json:",omitempty"`
+	Origin    string `json:",omitempty"` // why there is a reformat, as in "c16 for conv1"; empty in recordings of older programs
 	Latency
 	Share  float64         // of SumMedian
 	GFLOPS float64         `json:",omitempty" output:"gflop_per_s"` // achieved, from the median

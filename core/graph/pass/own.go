@@ -55,6 +55,9 @@ func (w *Rewrite) Eliminate(l, instead *graph.Layer) { w.r.drop(l, Eliminated, i
 // Fail ends the run of the table with an error.
 func (w *Rewrite) Fail(err error) { w.r.failed = err }
 
+// Shapes returns the values of the network's symbols that are known; one that is not there may have any.
+func (w *Rewrite) Shapes() map[string]int { return w.r.cfg.Shapes }
+
 // Candidate is a place where a rule may apply.
 type Candidate struct{ c *candidate }
 
@@ -66,6 +69,42 @@ func (c *Candidate) Enabled() bool { return c.c.enabled() }
 
 // Sole reports whether l is the only user of t and t is no output; if not, that is recorded as a miss.
 func (c *Candidate) Sole(t *graph.Tensor, l *graph.Layer) bool { return c.c.sole(t, l) }
+
+// Contained reports whether nothing but the candidate's layers needs what they compute, root's result aside; if not, that is
+// recorded as a miss.
+func (c *Candidate) Contained(root *graph.Layer) bool { return c.c.contained(root) }
+
+// Substitute puts a new layer, by, in the place of root, whose only output it makes from now on, removes those of the candidate's
+// layers that nothing needs any more, and fires. inner are layers that were added to the network for by.
+func (c *Candidate) Substitute(root, by *graph.Layer, inner ...*graph.Layer) bool {
+	r, members := c.c.r, c.c.members
+	by = r.replace(root, by)
+	r.removeUnused(c.c.layers)
+	if len(inner) == 0 {
+		return c.c.fire(by)
+	}
+	for _, l := range append(inner, by) {
+		if len(members) > 0 {
+			l.From = members
+		}
+	}
+	return c.c.fire(append([]*graph.Layer{by}, inner...)...)
+}
+
+// Bypass removes root, whose result equals x, and those of the candidate's layers that nothing needs any more, and fires. Where
+// root is all that ties an output of the network to x, that is a miss.
+func (c *Candidate) Bypass(root *graph.Layer, x *graph.Tensor) bool {
+	r, p := c.c.r, x.Producer
+	if !r.bypass(root, x) {
+		return c.c.miss(NetworkOutput, "%s is an output of the network", root.Outputs[0].Name)
+	}
+	r.removeUnused(c.c.layers)
+	for _, l := range c.c.layers {
+		r.drop(l, Eliminated, p)
+	}
+	c.c.instead = p
+	return c.c.fire()
+}
 
 // Supported asks the target about a layer that the candidate would make; where it has no tactic, that is recorded as a miss.
 func (c *Candidate) Supported(l *graph.Layer) bool { return c.c.supported(l) }

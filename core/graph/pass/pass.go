@@ -12,8 +12,9 @@ import (
 // Pass is one row of a table: a function that rewrites a network in place. [New] makes one of a program's own.
 type Pass struct {
 	Name  string
-	Doc   string   // what it does, in a line
-	Rules []string // the rules whose sites it records; each can be switched off
+	Doc   string            // what it does, in a line
+	Rules []string          // the rules whose sites it records; each can be switched off
+	Docs  map[string]string // what single rules do, where Doc does not say enough
 	run   func(*rewrite)
 	// before is the pass that a program's own one precedes; empty: all of them.
 	before string

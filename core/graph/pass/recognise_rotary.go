@@ -203,7 +203,7 @@ func (d *draft) angles(a angles, x []graph.Dim, split bool) *graph.Tensor {
 	if split {
 		rows, others, length = dims[2], dims[1:2], x[2]
 	}
-	if len(dims) != lead+a.axes || !allOnes(others) || !rows.Equal(length) || !batch.Is(1) && !batch.Equal(x[0]) {
+	if len(dims) != lead+a.axes || !allOnes(others) || !ofPlaces(rows, length) || !batch.Is(1) && !batch.Equal(x[0]) {
 		return nil
 	}
 	own, _ := constDims(dims[lead:])
@@ -223,6 +223,10 @@ func (d *draft) angles(a angles, x []graph.Dim, split bool) *graph.Tensor {
 	end := a.at[len(a.at)-1] + 1
 	return d.layer(a.t.Name+"_pairs", graph.Slice, graph.SliceAttrs{Starts: a.at[:1], Ends: []int{end}, Axes: []int{2}, Steps: []int{step}}, t)
 }
+
+// ofPlaces reports whether rows of angles that are broadcast to length places are one for each. Where a table of several rows is cut
+// to min(length, rows), length is at most rows, or they would not broadcast.
+func ofPlaces(rows, length graph.Dim) bool { return rows.Equal(length) || rows.Caps(length, 2) }
 
 // rotaryRest makes an embedding keep the components behind those that it turns, where a Concat puts them there:
 //

@@ -66,6 +66,13 @@ func (n *net) twice(name string, dims ...int) *graph.Tensor {
 	return t
 }
 
+// cutTo returns the first of so many rows of a table of angles, as many as x is long.
+func (n *net) cutTo(name string, x *graph.Tensor, rows int) *graph.Tensor {
+	table := n.twice(name+" table", rows, 8)
+	length := n.add(name+" length", graph.ShapeOf, graph.ShapeAttrs{Start: 2, End: 3}, x)
+	return n.add(name, graph.Slice, graph.SliceAttrs{}, table, n.ints(0), length, n.ints(0))
+}
+
 func TestRotaryAsWritten(t *testing.T) {
 	const b, s, h, d = 2, 3, 4, 8
 	testPass(t, recogniseRotary, []passCase{
@@ -79,6 +86,14 @@ func TestRotaryAsWritten(t *testing.T) {
 			e, f := n.turnedPairs(n.cut("U", x, 0, d, 2), n.cut("V", x, 1, d, 2), cos, sin)
 			y := n.join("Joined", n.reshape("E", e, b, s, h, d/2, 1), n.reshape("F", f, b, s, h, d/2, 1))
 			return n.output(n.reshape("Y", y, b, s, h*d))
+		}},
+		{"table-cut-to-an-open-length", func(n *net) *graph.Network {
+			x := n.AddInput("x", graph.F32, graph.Const(b), graph.Const(h), graph.Symbol("length"), graph.Const(d))
+			return n.output(n.halves(x, n.cutTo("cos", x, 6), n.cutTo("sin", x, 6)))
+		}},
+		{"table-of-one-cut-to-an-open-length", func(n *net) *graph.Network {
+			x := n.AddInput("x", graph.F32, graph.Const(b), graph.Const(h), graph.Symbol("length"), graph.Const(d))
+			return n.output(n.halves(x, n.cutTo("cos", x, 1), n.cutTo("sin", x, 1)))
 		}},
 		{"halves-of-heads", func(n *net) *graph.Network {
 			x := n.transpose("Transpose", n.reshape("Heads", n.input("x", b, s, h*d), b, s, h, d), 0, 2, 1, 3)

@@ -1,0 +1,180 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/host"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/exchange"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// shareFlags are the flags of the subcommands of trtui export.
+type shareFlags struct {
+	*modelFlags
+	format exchange.Format
+	output string
+	at     string // of a recording
+}
+
+// shareCommand writes what is known of an engine in one of the forms that others read.
+func shareCommand(t tables, format exchange.Format) *cobra.Command {
+	o := &shareFlags{modelFlags: onBackends(t), format: format}
+	kind, target := "FILE", "m"+format.Extension
+	if format.Extension == "" {
+		kind, target = "FOLDER", "folder/"
+	}
+	c := &cobra.Command{
+		Use:   fmt.Sprintf("%s [MODEL|ENGINE|RECORDING|LAYERS.json...] -o %s", format.Name, kind),
+		Short: "Write " + format.Doc,
+		Long:  "Write " + format.Doc + ".\n\nA model or an engine is measured first. Of a recording it is the last state, or that of --at, and of the files of trtexec\nwhat they tell.",
+		Example: examples("of a model in INT8", "trtui export "+format.Name+" model.onnx --precision int8 -o "+target,
+			"of a recording", "trtui export "+format.Name+" session.trtui -o "+target),
+		Args: cobra.MaximumNArgs(maxViewed),
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.output == "" {
+				return usageError{fmt.Errorf("-o %s is missing", kind)}
+			}
+			if len(args) > 1 && !isViewed(args) {
+				return usageError{errors.New("only files of trtexec are given together")}
+			}
+			return o.share(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), args)
+		},
+	}
+	o.register(c, takeAll)
+	what := "the `FILE` to write"
+	if format.Extension == "" {
+		what = "the `FOLDER` to write files to"
+	}
+	c.Flags().StringVarP(&o.output, "output", "o", "", what)
+	c.Flags().StringVar(&o.at, "at", "", "of a recording the `STATE` to write: its number, from 1, or a time after the start, as 00:14 or 14s")
+	under(c, outputHeading, "output", "at")
+	return c
+}
+
+// shareOutput is the JSON of the subcommands of trtui export.
+type shareOutput struct {
+	Files []sharedFile
+}
+
+// sharedFile is a file that was written.
+type sharedFile struct {
+	File  string
+	Bytes int64
+}
+
+func (o *shareFlags) share(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+	snap, err := o.snapshot(ctx, stderr, args)
+	if err != nil {
+		return err
+	}
+	files, err := o.format.Make(snap)
+	if err != nil {
+		return err
+	}
+	if o.format.Extension == "" {
+		if err := os.MkdirAll(o.output, 0o777); err != nil {
+			return err
+		}
+	}
+	var out shareOutput
+	for _, f := range files {
+		path := o.output
+		if f.Name != "" {
+			path = filepath.Join(path, f.Name)
+		}
+		size, err := host.WriteFile(path, host.Bytes(f.Data))
+		if err != nil {
+			return err
+		}
+		out.Files = append(out.Files, sharedFile{path, size})
+	}
+	if o.modelFlags.output.json() {
+		return writeReport(stdout, snap.Head(), out)
+	}
+	for _, f := range out.Files {
+		fmt.Fprintf(stdout, "%s: %s KiB\n", f.File, kib(int(f.Bytes)))
+	}
+	return nil
+}
+
+// snapshot returns what is known of what the arguments name.
+func (o *shareFlags) snapshot(ctx context.Context, stderr io.Writer, args []string) (*report.Snapshot, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	path := modelArg(args)
+	if isRecording(path) {
+		return recordedState(path, o.at)
+	}
+	if o.at != "" {
+		return nil, usageError{errors.New("--at chooses a state of a recording")}
+	}
+	if isViewed(args) {
+		return openViewed(args)
+	}
+	var snap *report.Snapshot
+	err := o.with(path, stderr, func(p *place, r *sessions.Runner) error {
+		cfg, err := o.configFor(p.model)
+		if err != nil {
+			return err
+		}
+		parts := o.format.Parts
+		if parts.Has(report.PartAccuracy) && cfg.Quantizes() && !p.model.Stripped && !p.model.Quantized {
+			parts |= report.PartCalibration
+		}
+		if p.model.Stripped {
+			parts &^= report.PartAccuracy
+		}
+		snap, err = r.Report(ctx, cfg, parts, run.Profiling{WarmUp: warmUp, Iterations: 50, Duration: evalTime, PerStep: true})
+		return err
+	})
+	return snap, err
+}
+
+// isRecording reports whether a file is a recording, or another database of SQLite.
+func isRecording(path string) bool {
+	if path == "" {
+		return false
+	}
+	f, err := host.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 16)
+	n, _ := io.ReadFull(f, head)
+	return strings.HasPrefix(string(head[:n]), "SQLite format 3")
+}
+
+// recordedState returns a state of a recording, the last one by default that has all reports.
+func recordedState(path, at string) (*report.Snapshot, error) {
+	r, err := recording.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	steps := r.Steps()
+	state := len(steps) - 1
+	for i, s := range steps {
+		if s.Settled {
+			state = i
+		}
+	}
+	if at != "" {
+		if state, err = r.Find(at); err != nil {
+			return nil, fmt.Errorf("--at: %w", err)
+		}
+	}
+	return r.At(state)
+}

@@ -1,0 +1,93 @@
+package cmd
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/sessions/exchange"
+)
+
+// TestShare writes every form of what trtexec wrote, and of a recording.
+func TestShare(t *testing.T) {
+	layers, profile, times := trtexecFiles(t)
+	dir := t.TempDir()
+	session := filepath.Join(dir, "session.trtui")
+	unzip(t, filepath.Join("..", "sessions", "recording", "testdata", "recording-1.trtui.gz"), session)
+	for _, f := range exchange.Formats() {
+		for name, args := range map[string][]string{"viewed": {layers, profile, times}, "recorded": {session}} {
+			to := filepath.Join(dir, name+"-"+f.Name)
+			out, _ := command(t, 0, append([]string{"export", f.Name, "-o", to}, args...)...)
+			if !strings.Contains(out, to) || !strings.Contains(out, " KiB") {
+				t.Errorf("%s of what is %s prints %q", f.Name, name, out)
+			}
+			if info, err := os.Stat(to); err != nil || info.IsDir() != (f.Extension == "") {
+				t.Errorf("%s: %v", to, err)
+			}
+		}
+	}
+	page := filepath.Join(dir, "page.html")
+	out, _ := command(t, 0, "export", "html", session, "--at", "1", "-o", page, "--format", "json")
+	if !strings.Contains(out, `"file": "`+page+`"`) {
+		t.Errorf("as JSON: %.300s", out)
+	}
+	for says, args := range map[string][]string{
+		"-o FILE is missing":    {"html", layers},
+		"-o FOLDER is missing":  {"csv", layers},
+		"given together":        {"html", session, layers, "-o", page},
+		"chooses a state":       {"html", layers, "--at", "1", "-o", page},
+		"there are none":        {"trace", layers, "-o", page},
+		"no state 99":           {"html", session, "--at", "99", "-o", page},
+		"neither layer inform":  {"md", filepath.Join("..", "sessions", "exchange", "testdata", "layers10.json"), notLayers(t), "-o", page},
+		"no such file or direc": {"md", filepath.Join(dir, "none"), "-o", page},
+	} {
+		if _, got := command(t, exitFailure, append([]string{"export"}, args...)...); !strings.Contains(got, says) {
+			t.Errorf("%v: %q, want %q", args, got, says)
+		}
+	}
+}
+
+// TestShareModel measures the embedded model and writes it for TREx, which is then read.
+func TestShareModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the embedded model")
+	}
+	dir := t.TempDir()
+	command(t, 0, "export", "trex", "--precision", "fp16", "-q", "-o", dir)
+	out, _ := command(t, 0, "inspect", "layers", filepath.Join(dir, "digits.graph.json"), filepath.Join(dir, "digits.profile.json"))
+	if !strings.Contains(out, "of 65 source layers") || !strings.Contains(out, "stem/conv/Conv +2") {
+		t.Errorf("read again:\n%s", out)
+	}
+}
+
+func notLayers(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "other.json")
+	if err := os.WriteFile(path, []byte(`{"a": 1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func unzip(t *testing.T, from, to string) {
+	t.Helper()
+	f, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err == nil {
+		err = os.WriteFile(to, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,44 @@
+package cmd
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// TestLint ends with 1 where something is as grave as --fail-on says, of a model and of a recording, and says what helps.
+func TestLint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the embedded model")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "s.trtui")
+	command(t, 0, "record", "-o", file, "--precision", "int8", "--calibrator", "mse", "--timing-cache", "none", "--items", "40", "-q")
+	text, _ := command(t, 0, "lint", file, "--fail-on", "none")
+	for _, want := range []string{"digits, int8", "channel-padding", "-> the model itself", "findings by"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	command(t, 0, "lint", file)
+	command(t, 1, "lint", file, "--fail-on", "hint")
+	if _, stderr := command(t, 2, "lint", file, "--fail-on", "all"); !strings.Contains(stderr, `--fail-on "all"`) {
+		t.Errorf("stderr is %q", stderr)
+	}
+	command(t, 2, "lint", filepath.Join(dir, "missing.trtui"))
+	text, _ = command(t, 1, "lint", "--precision", "int8", "--disable", "fuse-activation", "--fail-on", "warning", "--timing-cache", "none")
+	if !strings.Contains(text, "disabled-rules") || !strings.Contains(text, "leave out --disable") {
+		t.Errorf("the switched-off rule is not found in\n%s", text)
+	}
+}
+
+// TestRemedies has a flag or a command for each.
+func TestRemedies(t *testing.T) {
+	for _, r := range report.Remedies() {
+		if hintOnRemedy(r) == "" {
+			t.Errorf("nothing is said of %s", r)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package advice
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// The shares of answers that are FP32's under which accuracy is said to be lost.
+const (
+	goodAgreement = 0.97
+	badAgreement  = 0.8
+)
+
+// accuracy finds an engine whose answers are often not FP32's, beyond what chance explains on so many items, and names the layer
+// that is to blame first.
+func accuracy(f *facts) []report.Finding {
+	a := f.Accuracy
+	got := a.Labels.Agreement
+	if got < 0 || a.Items < leastItems {
+		return nil
+	}
+	slack := 2 * math.Sqrt(goodAgreement*(1-goodAgreement)/float64(a.Items))
+	if got >= goodAgreement-slack {
+		return nil
+	}
+	found := report.Finding{Severity: report.Warning, Remedy: report.RemedyPrecision, Layer: worst(a),
+		Text:     fmt.Sprintf("%s gives FP32's answer for %s of %d items", a.Precision, percent(got), a.Items),
+		Evidence: []report.Evidence{share("agreement", got), number("items", float64(a.Items))},
+	}
+	if got < badAgreement {
+		found.Severity = report.Problem
+	}
+	if t := a.Labels; t.Top1 >= 0 && t.FP32Top1 >= 0 {
+		found.Text += fmt.Sprintf("; right are %s, FP32 %s", percent(t.Top1), percent(t.FP32Top1))
+		found.Evidence = append(found.Evidence, share("top1", t.Top1), share("fp32_top1", t.FP32Top1))
+	}
+	if found.Layer != "" {
+		found.Text += ". The layer with the largest error of its own is " + short(found.Layer)
+	}
+	return []report.Finding{found}
+}
+
+// worst returns the layer with the largest own error, "" where none is known.
+func worst(a *report.Accuracy) (name string) {
+	least := math.Inf(1)
+	for _, l := range a.Layers {
+		if l.Local.SQNR < least {
+			name, least = l.Name, l.Local.SQNR
+		}
+	}
+	return name
+}

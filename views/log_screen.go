@@ -1,0 +1,11 @@
+package views
+
+import "github.com/trtui/trtui/ui"
+
+// logScreen shows what rules find in the newest snapshot, and the messages of builds and runs.
+func logScreen(look *ui.Look, hint func(Fact) string) *ui.Screen {
+	return &ui.Screen{
+		Key: "0", Name: "Log", Views: []ui.View{newFindingsView(look, hint), newLogView(look)},
+		Layouts: []ui.Box{ui.Stack(ui.Pane(0).Share(3), ui.Pane(1).Share(2)), ui.Beside(ui.Pane(0), ui.Pane(1))},
+	}
+}
