@@ -114,6 +114,13 @@ func (s *Session) RunInto(ctx context.Context, in Inputs, out Outputs) error {
 // Start begins what RunInto does and returns; [Session.Wait] gives its error. The caller must not touch the memory of in and
 // out until then.
 func (s *Session) Start(ctx context.Context, in Inputs, out Outputs) error {
+	return s.StartThen(ctx, in, out, nil)
+}
+
+// StartThen is Start that calls then with the inference's error when it has ended and the session is free for the next, which
+// then may start; [Session.Wait] does not wait for it to return. A nil then is not called. Many inferences at a time, by
+// urgency, are for a [Pool].
+func (s *Session) StartThen(ctx context.Context, in Inputs, out Outputs, then func(error)) error {
 	if !s.take() {
 		return ErrBusy
 	}
@@ -122,9 +129,12 @@ func (s *Session) Start(ctx context.Context, in Inputs, out Outputs) error {
 	s.started = w
 	s.mu.Unlock()
 	go func() {
-		defer close(w.done)
 		w.err = s.run(ctx, in, out)
 		s.release()
+		close(w.done)
+		if then != nil {
+			then(w.err)
+		}
 	}()
 	return nil
 }

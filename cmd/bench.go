@@ -40,11 +40,13 @@ func benchCommand(t tables) *cobra.Command {
 			"memory. On a GPU a sample is the mean of as many consecutive inferences as take 5 ms. The split is of separate inferences,\n" +
 			"whose inputs and outputs are copied from and to the caller's memory.\n\n" +
 			"With --sweep one engine is measured at every combination of some extents, on random input: latency, throughput, and the\n" +
-			"memory that each shape needs. A model is built for the range; an engine is taken as it is.",
+			"memory that each shape needs. A model is built for the range; an engine is taken as it is. The axis contexts is how many\n" +
+			"contexts of the engine run at the same time, each on a share of the CPU's threads or a stream of the GPU's.",
 		Example: examples("latency of a model in INT8, calibrated on images", "trtui bench model.onnx --precision int8 --data images/",
 			"the time of every layer of an engine, for a script", "trtui bench model.engine --per-layer --format json",
 			"on the second GPU, for ten seconds at least", "trtui bench model.onnx --backend cuda:1 --duration 10s",
-			"which batch gives the most in 10 ms", "trtui bench model.onnx --sweep batch=1..64 --latency-limit 10ms"),
+			"which batch gives the most in 10 ms", "trtui bench model.onnx --sweep batch=1..64 --latency-limit 10ms",
+			"how many inferences at a time are worth it", "trtui bench model.onnx --sweep contexts=1..4"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := o.profiling(c.Flags().Changed)
@@ -70,7 +72,7 @@ func benchCommand(t tables) *cobra.Command {
 	f.DurationVar(&o.duration, "duration", 2*time.Second, "minimum time to measure; each point of a sweep 200 ms")
 	f.DurationVar(&o.warm, "warm-up", warmUp, "time to run before measuring; before each point of a sweep 50 ms")
 	under(c, "Measurement", "per-layer", "iterations", "duration", "warm-up")
-	f.StringVar(&o.axes, "sweep", "", "`AXES` to vary, as in batch=1..64,seq=16..512:16: by doubling, or in steps; open axes by their names, batch for the first")
+	f.StringVar(&o.axes, "sweep", "", "`AXES` to vary, as in batch=1..64,seq=16..512:16: by doubling, or in steps; open axes by their names, batch for the first, contexts for inferences at a time")
 	f.DurationVar(&o.limit, "latency-limit", 0, "the longest median latency of a sweep's best point; 0: any")
 	under(c, "Sweep", "sweep", "latency-limit")
 	return c

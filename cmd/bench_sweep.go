@@ -140,7 +140,10 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 	writeTable(w, header, rows)
 	held := 0
 	for _, p := range s.Points {
-		held = max(held, p.HeldBytes)
+		held = max(held, p.HeldBytes/max(1, p.Contexts))
+	}
+	if slices.ContainsFunc(s.Points, func(p report.SweepPoint) bool { return p.Threads > 0 }) {
+		fmt.Fprintf(w, "contexts run at the same time, each on its share of %s\n", count(head.Device.Threads, "thread"))
 	}
 	fmt.Fprintf(w, "one context holds %s KiB for activations, inputs and outputs\n", kib(held))
 	if s.Estimated {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -81,6 +82,7 @@ func TestSweep(t *testing.T) {
 	if out, err := call(t, benchCommand(tables{backends: testTable()}), append(args, "--backend", "sim", "--sweep", "batch=1..2")...); err != nil || !strings.Contains(out, "on sim (") {
 		t.Errorf("on a simulated device: %v\n%s", err, out)
 	}
+	testContexts(t, file, args)
 	out, err := call(t, benchCommand(tables{backends: testTable()}), append(args, "--sweep", "batch=1..2", "--latency-limit", "1ns")...)
 	if err != nil || strings.Count(out, "over the limit") != 2 || !strings.Contains(out, "no point has a median latency") {
 		t.Errorf("with a limit that nothing keeps: %v\n%s", err, out)
@@ -90,10 +92,40 @@ func TestSweep(t *testing.T) {
 		{"--sweep height=1..16", "no input has it; open are"},
 		{"--sweep batch=1..2 --per-layer", "give one of the two"},
 		{"--latency-limit 1ms", "give --sweep too"},
+		{"--backend sim --sweep contexts=1..2", "computed for one inference at a time"},
+		{"--sweep contexts=1..65", "64 are the most"},
 		{"--sweep batch=1..2 --latency-limit -1s", "want a time of 0 or more"},
 	} {
 		if _, err := call(t, benchCommand(tables{backends: testTable()}), strings.Fields(c.args)...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: it says %v, want %q", c.args, err, c.want)
 		}
+	}
+}
+
+// testContexts sweeps how many contexts run at a time, by itself and beside an extent.
+func testContexts(t *testing.T, engine string, args []string) {
+	for sweep, points := range map[string]int{"contexts=1..3:1": 3, "batch=1..2,contexts=1..2": 4} {
+		out, err := call(t, benchCommand(tables{backends: testTable()}), append(slices.Clone(args), "--format", "json", "--sweep", sweep, engine)...)
+		var got struct {
+			Points []struct {
+				Values                          []int
+				Contexts, Threads               int
+				Batch, Memory_bytes, Held_bytes int
+				Throughput_items_per_s          float64
+				Latency                         struct{ Count int }
+			}
+		}
+		if err != nil || json.Unmarshal([]byte(out), &got) != nil || len(got.Points) != points {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		for _, p := range got.Points {
+			if n := p.Values[len(p.Values)-1]; p.Contexts != n || p.Threads < 1 || p.Latency.Count < 2*n || p.Throughput_items_per_s <= 0 || p.Held_bytes < p.Memory_bytes {
+				t.Errorf("%s: %+v", sweep, p)
+			}
+		}
+	}
+	out, err := call(t, benchCommand(tables{backends: testTable()}), append(slices.Clone(args), "--sweep", "contexts=1..2")...)
+	if err != nil || !strings.Contains(out, "contexts run at the same time, each on its share of") || !strings.Contains(out, "best: contexts=") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

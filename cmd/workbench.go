@@ -54,8 +54,9 @@ func workbench(root *cobra.Command, t tables) {
 	flags := root.Flags()
 	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also with NO_COLOR set)")
 	flags.StringVar(&f.look.Theme, "theme", "", "dark or light; the default follows the terminal")
+	flags.BoolVar(&f.look.NoMouse, "no-mouse", false, "leave the mouse to the terminal, to select text")
 	flags.StringVar(&f.recording, "recordings", ".", "`FOLDER` of recordings")
-	under(root, screenHeading, "no-color", "theme", "recordings")
+	under(root, screenHeading, "no-color", "theme", "no-mouse", "recordings")
 	root.RunE = func(cmd *cobra.Command, args []string) error { return f.show(cmd, args) }
 }
 

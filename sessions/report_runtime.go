@@ -24,8 +24,12 @@ func (m *timing) runtime(ctx context.Context, l *run.Loaded, best report.Latency
 	at := summed(p, best)
 	at.Shapes, at.HeldBytes = shapesAt(p.Network, p.Env()), p.Memory.Peak+p.Memory.IO
 	r.Points = []report.SweepPoint{at}
-	if !p.Ranged() || m.device.estimated() {
+	if m.device.estimated() {
 		return r, nil
+	}
+	var err error
+	if r.Contexts, err = m.overContexts(ctx, l); err != nil || !p.Ranged() {
+		return r, err
 	}
 	x := p.Extents()
 	ends, err := m.over(ctx, l, []map[string]int{x.Min, x.Max})
@@ -136,25 +140,40 @@ func (m *timing) over(ctx context.Context, l *run.Loaded, envs []map[string]int)
 	return list, nil
 }
 
-// point measures a context, which is at the plan's extents, on inputs.
-func (m *timing) point(ctx context.Context, c *run.ExecutionContext, at *run.Plan, in map[string]graph.Value, p run.Profiling) (report.SweepPoint, error) {
-	if err := c.SetInputs(in); err != nil {
-		return report.SweepPoint{}, err
+// numbers returns how many contexts are measured in the workbench: up to twice as many as the device computes at a time.
+func (m *timing) numbers() (list []int) {
+	most := 4
+	if threads := m.device.backend.Info().Threads; threads > 0 {
+		most = min(2*threads, maxContexts)
 	}
-	m.device.busy.Lock()
-	defer m.device.busy.Unlock()
-	var samples []time.Duration
-	err := c.Profile(ctx, m.device.profiling(p), func(s run.Sample) { samples = append(samples, s.Latency) })
-	point := summed(at, LatencyOf(samples))
-	point.HeldBytes = c.Held()
-	return point, err
+	for n := 1; n < most; n *= 2 {
+		list = append(list, n)
+	}
+	return append(list, most)
 }
 
-// summed returns the point of a plan at its extents, with its latency.
-func summed(p *run.Plan, l report.Latency) report.SweepPoint {
-	point := report.SweepPoint{Batch: batchOf(p), Latency: l, MemoryBytes: p.LiveBytes()}
-	if l.Mean > 0 {
-		point.Throughput = float64(point.Batch) / l.Mean.Seconds()
+// overContexts measures numbers of contexts at a plan's own shapes, on the first items of the data.
+func (m *timing) overContexts(ctx context.Context, l *run.Loaded) (list []report.SweepPoint, err error) {
+	in := map[string]graph.Value{}
+	if d := m.inferences.data; d != nil && d.Len() > 0 {
+		if in, err = compare.Stack(d, l.Plan.Network, 0, batchOf(l.Plan)); err != nil {
+			return nil, err
+		}
+	} else {
+		for _, t := range l.Plan.Network.Inputs {
+			in[t.Name] = graph.NewValue(t.Type, graph.EvalDims(t.Dims, l.Plan.Env())...)
+		}
 	}
-	return point
+	numbers := m.numbers()
+	for i, n := range numbers {
+		m.told.progress(report.Progress{Phase: "measuring contexts", Done: i, Total: len(numbers)})
+		point, err := m.together(ctx, l, l.Plan, in, n, profileMeasured)
+		if err != nil {
+			return list, err
+		}
+		point.Values = []int{n}
+		list = append(list, point)
+	}
+	report.ChooseBest(list, 0)
+	return list, nil
 }

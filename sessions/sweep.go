@@ -14,7 +14,8 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// Sweep is what to measure an engine at: all combinations of the axes' values.
+// Sweep is what to measure an engine at: all combinations of the axes' values. The axis [report.ContextsAxis] is how many contexts
+// run at the same time.
 type Sweep struct {
 	Axes  []report.SweepAxis
 	Limit time.Duration // of the latency; 0: none
@@ -32,6 +33,9 @@ func SweepConfig(m *Model, cfg config.Config, sweep []report.SweepAxis) (config.
 	given := axes(m.Network, cfg.Shapes)
 	low, high := maps.Clone(opt), maps.Clone(opt)
 	for i, a := range sweep {
+		if isContexts(m.Network, a.Name) {
+			continue
+		}
 		name, err := sweptSymbol(m.Network, a.Name)
 		if err != nil {
 			return cfg, err
@@ -44,7 +48,7 @@ func SweepConfig(m *Model, cfg config.Config, sweep []report.SweepAxis) (config.
 		}
 		opt[name] = min(max(v, low[name]), high[name])
 	}
-	if m.Engine != nil || len(cfg.MinShapes) > 0 || len(cfg.MaxShapes) > 0 {
+	if m.Engine != nil || len(cfg.MinShapes) > 0 || len(cfg.MaxShapes) > 0 || maps.Equal(low, high) {
 		return cfg, nil
 	}
 	if open := m.Network.Unbound(opt); len(open) > 0 {
@@ -110,7 +114,12 @@ func (r *Runner) sweep(ctx context.Context, cfg config.Config, sweep Sweep, p ru
 	s := &report.Sweep{Axes: sweep.Axes, LatencyLimit: sweep.Limit, Estimated: r.stages.device.estimated()}
 	total := 1
 	for _, a := range sweep.Axes {
-		total *= len(a.Values)
+		if total *= len(a.Values); !isContexts(r.stages.model.Network, a.Name) {
+			continue
+		}
+		if err := r.stages.device.checkContexts(a.Values); err != nil {
+			return nil, err
+		}
 	}
 	for i := range total {
 		values, rest := make([]int, len(sweep.Axes)), i
@@ -147,8 +156,12 @@ func (w *sweeper) close() {
 
 // point measures at values of the axes.
 func (w *sweeper) point(ctx context.Context, sweep Sweep, values []int, p run.Profiling) (report.SweepPoint, error) {
-	env := maps.Clone(w.base)
+	env, contexts := maps.Clone(w.base), 0
 	for k, a := range sweep.Axes {
+		if isContexts(w.stages.model.Network, a.Name) {
+			contexts = values[k]
+			continue
+		}
 		env[a.Name] = values[k]
 	}
 	point := report.SweepPoint{Values: values}
@@ -164,7 +177,12 @@ func (w *sweeper) point(ctx context.Context, sweep Sweep, values []int, p run.Pr
 	if err != nil {
 		return point, err
 	}
-	measured, err := w.stages.timing.point(ctx, c, plan, in, p)
+	var measured report.SweepPoint
+	if contexts > 0 {
+		measured, err = w.stages.timing.together(ctx, c.Loaded(), plan, in, contexts, p)
+	} else {
+		measured, err = w.stages.timing.point(ctx, c, plan, in, p)
+	}
 	measured.Values, measured.Shapes, measured.Profile = values, point.Shapes, point.Profile
 	return measured, err
 }

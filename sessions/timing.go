@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
@@ -144,4 +145,27 @@ func (m *timing) sumUp(lanes []*compare.Lane, all []*timings, begin time.Time) (
 		speeds[i] = &speed
 	}
 	return reports, speeds, nil
+}
+
+// point measures a context, which is at the plan's extents, on inputs.
+func (m *timing) point(ctx context.Context, c *run.ExecutionContext, at *run.Plan, in map[string]graph.Value, p run.Profiling) (report.SweepPoint, error) {
+	if err := c.SetInputs(in); err != nil {
+		return report.SweepPoint{}, err
+	}
+	m.device.busy.Lock()
+	defer m.device.busy.Unlock()
+	var samples []time.Duration
+	err := c.Profile(ctx, m.device.profiling(p), func(s run.Sample) { samples = append(samples, s.Latency) })
+	point := summed(at, LatencyOf(samples))
+	point.HeldBytes = c.Held()
+	return point, err
+}
+
+// summed returns the point of a plan at its extents, with its latency.
+func summed(p *run.Plan, l report.Latency) report.SweepPoint {
+	point := report.SweepPoint{Batch: batchOf(p), Latency: l, MemoryBytes: p.LiveBytes()}
+	if l.Mean > 0 {
+		point.Throughput = float64(point.Batch) / l.Mean.Seconds()
+	}
+	return point
 }

@@ -65,7 +65,11 @@ type App struct {
 	saidAt  time.Time // when status was
 	news    StatusMsg // waits until status has been read
 	inbox   inbox
-	frame   string // the last picture; empty if something changed since
+	noMouse bool
+	spots   []spot // of the frame as it was drawn last, or of the dialogs
+	clicked click
+	ran     []string // what the palette did last, the newest first
+	frame   string   // the last picture; empty if something changed since
 }
 
 // New returns an App, or an error if keys collide.
@@ -81,6 +85,7 @@ func New(c Config) (*App, error) {
 	if a.look == nil {
 		a.look = NewLook(Options{})
 	}
+	a.noMouse = a.look.noMouse
 	if a.lacks == nil {
 		a.lacks = func(Intent) string { return "" }
 	}
@@ -141,6 +146,12 @@ func (a *App) update(msg tea.Msg) tea.Cmd {
 		return a.key(msg)
 	case tea.PasteMsg:
 		return a.paste(msg)
+	case tea.MouseMsg:
+		return a.mouse(msg)
+	case pressMsg:
+		return a.key(Press(msg.name))
+	case runMsg:
+		return a.run(msg.command)
 	case Header:
 		a.header = msg
 		for _, s := range a.screens { // what the owner wants may show in any view
@@ -237,6 +248,20 @@ func (a *App) open(msg GotoMsg) {
 		}
 	}
 	a.show(msg.Screen, msg.View)
+}
+
+// page returns which of the pages of its digit a screen is, counted from 1.
+func (a *App) page(s *Screen) int {
+	n := 0
+	for _, other := range a.screens {
+		if other.Key == s.Key {
+			n++
+		}
+		if other == s {
+			break
+		}
+	}
+	return n
 }
 
 // turn shows the screen with that digit, or where that is shown its next page; it reports whether there is one.

@@ -153,7 +153,7 @@ func TestZoomAndLayout(t *testing.T) {
 // TestQuit leaves from the top level only, and asks while recording.
 func TestQuit(t *testing.T) {
 	quits := func(a *App, key string) bool {
-		_, cmd := a.Update(keyPress(key))
+		_, cmd := a.Update(Press(key))
 		if cmd == nil {
 			return false
 		}
@@ -307,7 +307,7 @@ func TestCheckKeys(t *testing.T) {
 		{"motion", []*Screen{{Key: "1", Views: view(K("j", "", "jump"))}}, "key j (jump) belongs to motion"},
 		{"frame", []*Screen{{Key: "1", Views: view(K("z", "", "zap"))}}, "key z (zap) belongs to the frame"},
 		{"intent", []*Screen{{Key: "1", Views: view(K("f", "", "flip"))}}, "key f (flip) belongs to next precision"},
-		{"kept", []*Screen{{Key: "1", Views: view(K(":", "", "go"))}}, "belongs to the whole program"},
+		{"kept", []*Screen{{Key: "1", Views: view(K("m", "", "go"))}}, "key m (go) belongs to mark A"},
 		{"digit", []*Screen{{Key: "1", Views: view(K("3", "", "three"))}}, "belongs to screens"},
 		{"twice", []*Screen{{Key: "1", Views: view(K("x", "", "a"), K("x", "", "b"))}}, `key x means both "a" and "b"`},
 		{"pages", []*Screen{{Key: "1", Views: view()}, {Key: "1", Views: view()}}, ""},

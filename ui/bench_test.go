@@ -14,7 +14,7 @@ func BenchmarkKey(b *testing.B) {
 	for _, s := range app.screens {
 		b.Run(s.Name, func(b *testing.B) {
 			press(app, s.Key)
-			keys := []tea.KeyPressMsg{keyPress("j"), keyPress("j"), keyPress("k")}
+			keys := []tea.KeyPressMsg{Press("j"), Press("j"), Press("k")}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				app.Update(keys[i%len(keys)])

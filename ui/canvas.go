@@ -17,6 +17,7 @@ type Canvas struct {
 	look   *Look
 	cells  []cell // from the first cell of this canvas on
 	stride int    // cells from line to line
+	x, y   int    // where it lies on the canvas that it is a part of, for spots
 }
 
 // Glyphs returns the set of marks to draw with.
@@ -31,7 +32,7 @@ func (c *Canvas) Bounds() Rect { return Rect{W: c.W, H: c.H} }
 // Sub returns the part of c inside r; drawing on it draws on c.
 func (c *Canvas) Sub(r Rect) *Canvas {
 	r = r.clip(c.W, c.H)
-	s := &Canvas{W: r.W, H: r.H, Focused: c.Focused, look: c.look, stride: c.stride}
+	s := &Canvas{W: r.W, H: r.H, Focused: c.Focused, look: c.look, stride: c.stride, x: c.x + r.X, y: c.y + r.Y}
 	if r.W > 0 && r.H > 0 {
 		s.cells = c.cells[r.Y*c.stride+r.X:]
 	}

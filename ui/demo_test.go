@@ -211,13 +211,17 @@ func (v *demoList) Update(msg tea.Msg) tea.Cmd { v.list.Update(msg); return nil 
 func (v *demoList) Render(w, h int) string     { return v.look.Render(w, h, v.list.Draw) }
 
 type demoMap struct {
-	look *Look
-	step int
+	look    *Look
+	step    int
+	clicked MapStep
 }
 
 func (v *demoMap) Title() string { return "Arena" }
 func (v *demoMap) Keys() []Key   { return []Key{K("p", "peak", "jump to the peak")} }
 func (v *demoMap) Update(msg tea.Msg) tea.Cmd {
+	if step, ok := msg.(MapStep); ok {
+		v.clicked = step
+	}
 	switch keyOf(msg) {
 	case "l", "right":
 		v.step = min(v.step+1, 29)

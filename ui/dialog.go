@@ -104,6 +104,7 @@ func (d *Choice) Draw(c *Canvas) {
 		if i == d.position.at {
 			c.Over(Rect{0, y, c.W, 1}, Cursor)
 		}
+		c.Spot(Rect{0, y, c.W, 1}, choiceSpot(i))
 	}
 	d.position.drawScrollbar(c, 0, len(d.Items))
 }
@@ -111,6 +112,9 @@ func (d *Choice) Draw(c *Canvas) {
 // Update implements Dialog.
 func (d *Choice) Update(msg tea.Msg) (bool, tea.Cmd) {
 	d.start()
+	if i, ok := msg.(choiceSpot); ok {
+		d.position.at = int(i)
+	}
 	key := keyOf(msg)
 	if key == "enter" && len(d.Items) > 0 && d.Pick != nil {
 		return true, d.Pick(d.position.at)
@@ -118,6 +122,9 @@ func (d *Choice) Update(msg tea.Msg) (bool, tea.Cmd) {
 	d.position.move(key, len(d.Items))
 	return key == "enter", nil
 }
+
+// choiceSpot is a click on an item.
+type choiceSpot int
 
 func (d *Choice) start() {
 	if !d.started {

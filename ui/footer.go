@@ -96,8 +96,11 @@ func drawKeys(c *Canvas, keys []Key, last Key) {
 		return g.keyName(k.Keys[0]) + "/" + g.keyName(k.Keys[1])
 	}
 	draw := func(x int, k Key) int {
+		from := x
 		x = c.Text(x, 0, Accent, label(k))
-		return c.Text(x+1, 0, Muted, k.Short)
+		x = c.Text(x+1, 0, Muted, k.Short)
+		c.Spot(Rect{from, 0, x - from, 1}, pressMsg{k.Keys[0]})
+		return x
 	}
 	width := func(k Key) int { return Width(label(k)) + 1 + Width(k.Short) }
 	end := c.W - 1 - width(last)

@@ -13,6 +13,9 @@ import (
 func (a *App) View() tea.View {
 	v := tea.NewView(a.Content())
 	v.AltScreen = true
+	if !a.noMouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
 	v.WindowTitle = "trtui"
 	if a.header.Model != "" {
 		v.WindowTitle = "trtui " + printable(a.header.Model)
@@ -35,15 +38,17 @@ func (a *App) compose() string {
 	if a.tooSmall() {
 		return a.look.Render(a.w, a.h, a.drawTooSmall)
 	}
-	head := a.look.Canvas(a.w, 2)
-	a.drawHeader(head)
-	foot := a.look.Canvas(a.w, 1)
-	a.drawFooter(foot)
+	head, foot := a.look.Canvas(a.w, headLines), a.look.Canvas(a.w, 1)
+	foot.y = a.h - 1
+	a.spots = a.look.spotted(func() {
+		a.drawHeader(head)
+		a.drawFooter(foot)
+	})
 	lines := make([]string, 0, a.h)
 	lines = append(lines, head.Lines()...)
 	body := a.screen().lines(a.look, a.w, a.h-chrome)
 	if len(a.dialogs) > 0 {
-		body = a.overlay(body)
+		a.spots = append(a.spots, a.look.spotted(func() { body = a.overlay(body) })...)
 	}
 	lines = append(lines, body...)
 	lines = append(lines, foot.Lines()...)
@@ -53,6 +58,7 @@ func (a *App) compose() string {
 // overlay draws the dialogs over a greyed body.
 func (a *App) overlay(body []string) []string {
 	c := a.look.Canvas(a.w, len(body))
+	c.y = headLines
 	for y, line := range body {
 		c.Text(0, y, Faint, ansi.Strip(line))
 	}

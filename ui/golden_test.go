@@ -46,6 +46,7 @@ func TestGoldenStates(t *testing.T) {
 		keys []string
 	}{
 		{"help", []string{"3", "?"}},
+		{"palette", []string{"3", ":", "s", "o", "r", "t"}},
 		{"quit", []string{"q"}},
 		{"filter", []string{"3", "/", "b", "l", "o", "c", "k", "3", "enter", "tab", "tab", "/"}},
 		{"frozen", []string{"3", "space", "j", "j"}},
@@ -75,7 +76,7 @@ func run(a *App, cmd tea.Cmd) {
 		return
 	}
 	switch m := cmd().(type) {
-	case StatusMsg, GotoMsg, openMsg, Header:
+	case StatusMsg, GotoMsg, openMsg, Header, runMsg:
 		send(a, m)
 	}
 }
@@ -83,24 +84,6 @@ func run(a *App, cmd tea.Cmd) {
 // press presses keys, named as Bubble Tea names them.
 func press(a *App, names ...string) {
 	for _, n := range names {
-		send(a, keyPress(n))
+		send(a, Press(n))
 	}
-}
-
-func keyPress(name string) tea.KeyPressMsg {
-	special := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp,
-		"down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp,
-		"home": tea.KeyHome, "end": tea.KeyEnd, "backspace": tea.KeyBackspace, "delete": tea.KeyDelete}
-	switch {
-	case special[name] != 0:
-		return tea.KeyPressMsg{Code: special[name]}
-	case name == "space":
-		return tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
-	case name == "shift+tab":
-		return tea.KeyPressMsg{Code: tea.KeyTab, Mod: tea.ModShift}
-	case len(name) == 6 && name[:5] == "ctrl+":
-		return tea.KeyPressMsg{Code: rune(name[5]), Mod: tea.ModCtrl}
-	}
-	r := []rune(name)
-	return tea.KeyPressMsg{Code: r[0], Text: name}
 }

@@ -57,6 +57,7 @@ func Intents() []IntentKey {
 func frameKeys(s *Screen) []Key {
 	keys := []Key{
 		K("?", "help", "this help"),
+		K(":", "", "find a command by its name, of any screen"),
 		K("esc", "", "back: close, leave zoom, clear the filter; otherwise stop what is running"),
 		K("q", "quit", "quit"),
 		K("ctrl+c", "", "quit at once"),
@@ -78,8 +79,7 @@ func frameKeys(s *Screen) []Key {
 }
 
 // reserved returns the keys that no view may use for itself: those of the frame
-// on any screen, motion, the digits, and that which the workbench keeps for the
-// whole program (the palette).
+// on any screen, motion, the digits, and those of the owner.
 func reserved(intents []IntentKey) map[string]string {
 	taken := map[string]string{}
 	for _, k := range frameKeys(&Screen{Views: make([]View, 2), Layouts: make([]Box, 2)}) {
@@ -95,7 +95,6 @@ func reserved(intents []IntentKey) map[string]string {
 	for _, name := range []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"} {
 		taken[name] = "screens"
 	}
-	taken[":"] = "the whole program"
 	for _, k := range intents {
 		for _, name := range k.Keys {
 			taken[name] = string(k.Intent)

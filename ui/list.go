@@ -114,10 +114,24 @@ func (l *List) Update(msg tea.Msg) bool {
 			l.line = l.At()
 		}
 		return true
+	case listSpot:
+		if msg.list != l {
+			return false
+		}
+		l.position.at = max(min(msg.at, l.Shown()-1), 0)
+		l.line = max(l.At(), 0)
+		l.Follow = l.Follow && l.position.at == l.Shown()-1
+		return true
 	case tea.KeyPressMsg:
 		return l.key(msg.String())
 	}
 	return false
+}
+
+// listSpot is a click on a line, by its place among the shown ones.
+type listSpot struct {
+	list *List
+	at   int
 }
 
 func (l *List) key(name string) bool {
@@ -166,6 +180,7 @@ func (l *List) Draw(c *Canvas) {
 	l.position.clamp(n, c.H)
 	for y := range min(c.H, n-l.position.top) {
 		l.drawLine(c, y, l.position.top+y)
+		c.Spot(Rect{0, y, c.W, 1}, listSpot{l, l.position.top + y})
 	}
 	l.position.drawScrollbar(c, 0, n)
 }

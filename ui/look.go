@@ -9,6 +9,10 @@ type Look struct {
 	revision int  // counts changes, part of the key of every cached pane
 	focused  bool // whether the pane being rendered has the focus
 	chosen   bool // the user picked the theme: ignore what the terminal says
+
+	noMouse bool
+
+	spots []spot // of what is being drawn
 }
 
 // NewLook returns the look that o asks for. An automatic theme starts dark and
@@ -23,6 +27,7 @@ func NewLook(o Options) *Look {
 	case o.Theme == "dark":
 		l.chosen = true
 	}
+	l.noMouse = o.NoMouse
 	if o.ASCII {
 		l.Glyphs = ASCIIGlyphs()
 	}

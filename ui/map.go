@@ -28,6 +28,9 @@ type Map struct {
 	Cursor   int   // step under the cursor, -1 for none
 }
 
+// MapStep is a click on a step of a map.
+type MapStep int
+
 // mapGutter is the width of the addresses at the left.
 const mapGutter = 10
 
@@ -55,6 +58,9 @@ func (m Map) Draw(c *Canvas) {
 		r := m.cells(m.Blocks[i], plot.W, plot.H)
 		plot.Fill(r, m.fill(plot, i), m.style(plot, i))
 		owners.take(r, i)
+	}
+	for x := range plot.W {
+		plot.Spot(Rect{x, 0, 1, plot.H}, MapStep(min(x*m.Steps/plot.W, m.Steps-1)))
 	}
 	cursor := m.drawCursor(c, plot)
 	for i := range m.Blocks {

@@ -10,6 +10,7 @@ type Options struct {
 	NoColor bool   // reverse, bold and underline only
 	ASCII   bool   // no glyphs beyond ASCII
 	Theme   string // "dark", "light" or "" to follow the terminal
+	NoMouse bool   // the mouse is left to the terminal
 }
 
 // ErrNoTerminal says that a full-screen program cannot run here.

@@ -67,6 +67,8 @@ func (a *App) frameKey(name string) tea.Cmd {
 	switch name {
 	case "q":
 		return a.quit()
+	case ":":
+		a.dialogs = append(a.dialogs, newPalette(a))
 	case "?":
 		a.dialogs = append(a.dialogs, newHelp(s, a.intentKeys()))
 	case "tab":

@@ -48,6 +48,7 @@ type Screen struct {
 type pane struct {
 	filter string
 	lines  []string
+	spots  []spot // relative to the pane, its title line included
 	drawn  paneState
 	valid  bool
 }
@@ -204,7 +205,12 @@ func (s *Screen) paneLines(look *Look, i int, r Rect) []string {
 	look.focused = state.focused
 	title := look.Canvas(r.W, 1)
 	s.drawTitle(title, i)
-	p.lines = append(title.Lines(), exact(v.Render(r.W, r.H-1), r.W, r.H-1)...)
+	var picture string
+	p.spots = look.spotted(func() { picture = v.Render(r.W, r.H-1) })
+	for k := range p.spots {
+		p.spots[k].rect.Y++ // below the title
+	}
+	p.lines = append(title.Lines(), exact(picture, r.W, r.H-1)...)
 	look.focused = false
 	p.drawn, p.valid = state, true
 	return p.lines

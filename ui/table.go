@@ -118,10 +118,32 @@ func (t *Table) Update(msg tea.Msg) bool {
 			t.position.at = ((t.position.at+msg.Step)%n + n) % n
 		}
 		return true
+	case tableSpot:
+		return msg.table == t && t.click(msg)
 	case tea.KeyPressMsg:
 		return t.key(msg.String())
 	}
 	return false
+}
+
+// tableSpot is a click on a row, by its place among the shown ones, or on the title of a column, where the row is -1.
+type tableSpot struct {
+	table       *Table
+	row, column int
+}
+
+// click puts the cursor on a row, or sorts by a column, and by it the other way round if it is sorted by it already.
+func (t *Table) click(s tableSpot) bool {
+	switch {
+	case s.row >= 0:
+		t.arrange()
+		t.position.at = max(min(s.row, len(t.shown)-1), 0)
+	case t.sort == s.column+1:
+		t.reverse, t.fresh = !t.reverse, false
+	case t.Columns[s.column].Order != nil:
+		t.SortBy(s.column, t.Columns[s.column].Down)
+	}
+	return true
 }
 
 func (t *Table) key(name string) bool {

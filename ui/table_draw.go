@@ -153,6 +153,7 @@ func (t *Table) drawTitles(c *Canvas, spans []span) {
 				title += string(mark)
 			}
 		}
+		c.Spot(Rect{s.x, 0, s.w, 1}, tableSpot{t, -1, s.column})
 		if column.Align == AlignRight {
 			c.FitRight(s.x, 0, s.w, style, title)
 		} else {
@@ -183,6 +184,7 @@ func (t *Table) drawRow(c *Canvas, y, i int, spans []span) {
 		}
 	}
 	line := Rect{0, y, c.W, 1}
+	c.Spot(line, tableSpot{t, i, 0})
 	if t.Ground != nil {
 		if g := t.Ground(row); g != Plain {
 			c.Over(line, g)

@@ -18,11 +18,15 @@ func (t Tabs) Draw(c *Canvas) {
 	names, gap := t.fit(c.W)
 	x, active := 0, 0
 	for i, n := range names {
+		from := x
 		if i == t.Active {
 			active = x
 			x += 1 + Width(n)
 		} else {
 			x = c.Text(x, 0, Muted, " "+n)
+		}
+		if key, _, _ := strings.Cut(t.Names[i], " "); n != "" {
+			c.Spot(Rect{from, 0, x - from, 1}, GotoMsg{Screen: key})
 		}
 		x += gap - 1
 	}

@@ -35,11 +35,11 @@ func TestTableMotion(t *testing.T) {
 		{"up", 0}, {"down", 1}, {"j", 2}, {"k", 1}, {"G", 99}, {"j", 99}, {"g", 0}, {"ctrl+d", 5}, {"pgdown", 14},
 		{"pgup", 5}, {"ctrl+u", 0}, {"end", 99}, {"home", 0}, {"l", 0}, {"h", 0},
 	} {
-		if !table.Update(keyPress(c.key)) || table.Row() != c.want {
+		if !table.Update(Press(c.key)) || table.Row() != c.want {
 			t.Errorf("%s: row %d, want %d", c.key, table.Row(), c.want)
 		}
 	}
-	if table.Update(keyPress("x")) {
+	if table.Update(Press("x")) {
 		t.Error("x is no key of a table")
 	}
 }
@@ -48,19 +48,19 @@ func TestTableMotion(t *testing.T) {
 func TestTableOrder(t *testing.T) {
 	table, values := numbers(50)
 	table.Select(3)
-	table.Update(keyPress("o"))
+	table.Update(Press("o"))
 	if column, reverse := table.Sorted(); column != 1 || !reverse {
 		t.Fatalf("sorted by %d, reverse %v", column, reverse)
 	}
 	if table.Row() != 3 {
 		t.Errorf("sorting moved the cursor to row %d", table.Row())
 	}
-	table.Update(keyPress("g"))
+	table.Update(Press("g"))
 	if values[table.Row()] != 49 {
 		t.Errorf("first is %d, want the largest", values[table.Row()])
 	}
-	table.Update(keyPress("O"))
-	table.Update(keyPress("g"))
+	table.Update(Press("O"))
+	table.Update(Press("g"))
 	if values[table.Row()] != 0 {
 		t.Errorf("first is %d, want the smallest", values[table.Row()])
 	}
@@ -106,7 +106,7 @@ func TestTableColumns(t *testing.T) {
 func TestTableVirtual(t *testing.T) {
 	asked := 0
 	table := &Table{Rows: 1e6, Columns: []Column{{Width: 8, Cell: func(r int) Cell { asked++; return Cell{Text: fmt.Sprint(r)} }}}}
-	table.Update(keyPress("G"))
+	table.Update(Press("G"))
 	s := NewLook(Options{}).Render(20, 11, table.Draw)
 	if asked != 10 || !strings.Contains(s, "999999") {
 		t.Errorf("asked for %d cells", asked)
@@ -137,7 +137,7 @@ func TestListFollow(t *testing.T) {
 	if !strings.Contains(draw(), "line49") {
 		t.Error("does not follow")
 	}
-	list.Update(keyPress("k"))
+	list.Update(Press("k"))
 	list.Lines = 90
 	if strings.Contains(draw(), "line89") {
 		t.Error("follows though the cursor left the end")
@@ -151,7 +151,7 @@ func TestLine(t *testing.T) {
 		{"backspace", "one tw"}, {"ctrl+w", "one "}, {"x", "one x"}, {"home", "one x"}, {"delete", "ne x"}, {"right", "ne x"},
 		{"é", "née x"}, {"ctrl+k", "né"}, {"left", "né"}, {"backspace", "é"}, {"ctrl+e", "é"}, {"ctrl+u", ""}, {"backspace", ""}, {"delete", ""},
 	} {
-		l.Update(keyPress(c.key))
+		l.Update(Press(c.key))
 		if l.String() != c.want {
 			t.Fatalf("%s: %q, want %q", c.key, l.String(), c.want)
 		}

@@ -75,6 +75,6 @@ func TestErrorBarsCompare(t *testing.T) {
 		if v.by().name == "max abs" && (local.Max != 8 || local.Value != accumulated.Value) {
 			t.Errorf("equal errors are drawn as %+v and %+v", local, accumulated)
 		}
-		v.Update(key("s"))
+		v.Update(ui.Press("s"))
 	}
 }

@@ -17,7 +17,7 @@ func BenchmarkKeyPress(b *testing.B) {
 	snap := fixture(b)
 	w := newBench(b, ui.Options{Theme: "dark"}, snap)
 	w.size(200, 60)
-	keys := []tea.KeyPressMsg{key("down"), key("down"), key("k"), key("right")}
+	keys := []tea.KeyPressMsg{ui.Press("down"), ui.Press("down"), ui.Press("k"), ui.Press("right")}
 	for _, digit := range screenKeys("9") {
 		b.Run(digit, func(b *testing.B) {
 			w.press(digit)

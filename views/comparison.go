@@ -1,8 +1,6 @@
 package views
 
 import (
-	"path/filepath"
-
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/sessions/diff"
@@ -52,48 +50,6 @@ type diffMsg struct {
 	err   error
 }
 
-// mark marks what is under the cursor of the focused pane, or what is shown.
-func (w *workbench) mark(which int) tea.Cmd {
-	m := w.shownMark()
-	if pane, ok := w.app.Focused().(marker); ok {
-		if under, ok := pane.Mark(); ok {
-			m = under
-		}
-	}
-	return func() tea.Msg {
-		snap, err := m.read()
-		return markedMsg{which, diff.Side{Name: m.name, Snapshot: snap}, err}
-	}
-}
-
-// shownMark is what the panes show now.
-func (w *workbench) shownMark() mark {
-	snap := w.snap
-	name := snapshotLabel(snap)
-	if snap.Replay != "" {
-		name = filepath.Base(snap.Replay) + "@" + name
-	}
-	return mark{name, func() (*report.Snapshot, error) { return snap, nil }}
-}
-
-// compare compares A and B; one that is not marked is what is shown.
-func (w *workbench) compare() tea.Cmd {
-	var sides [2]diff.Side
-	for i, m := range w.comparison.marks {
-		switch {
-		case m != nil:
-			sides[i] = *m
-		case w.comparison.marks[1-i] == nil:
-			return tea.Batch(ui.GotoPage(compareKey, comparePage), say(ui.Warn, "nothing is marked: m marks A, M marks B"))
-		default:
-			shown := w.shownMark()
-			snap, _ := shown.read()
-			sides[i] = diff.Side{Name: shown.name, Snapshot: snap}
-		}
-	}
-	return tea.Batch(ui.GotoPage(compareKey, comparePage), compareSides(sides))
-}
-
 func compareSides(sides [2]diff.Side) tea.Cmd {
 	return func() tea.Msg {
 		d, err := diff.Of(sides[0], sides[1])
@@ -122,20 +78,4 @@ func (c *comparison) take(msg tea.Msg) (tea.Cmd, bool) {
 		return nil, true
 	}
 	return nil, false
-}
-
-// compareScreen shows what B changes of A.
-func compareScreen(look *ui.Look, cmp *comparison) *ui.Screen {
-	changes := newChangesView(look, cmp)
-	p := ui.Pane
-	return &ui.Screen{
-		Key: compareKey, Name: "Compare",
-		Views: []ui.View{changes, &changeView{in: newInput(look, 0), of: changes}, &sidesView{in: newInput(look, 0), cmp: cmp}, &mapsView{in: newInput(look, 0), cmp: cmp}},
-		Layouts: []ui.Box{
-			ui.Beside(ui.Stack(p(0).Share(3), p(1).Lines(12)).Share(3), ui.Stack(p(2).Lines(15), p(3)).Share(2)),
-			ui.Stack(p(0).Share(2), p(3)),
-		},
-		Medium: box(ui.Stack(p(0).Share(3), ui.Beside(p(1), p(2)).Lines(11))),
-		Narrow: box(ui.Stack(p(0).Share(3), p(1).Lines(7))),
-	}
 }

@@ -57,12 +57,12 @@ func TestManySites(t *testing.T) {
 	find("tie rejected: dtype alone, i8")
 	folded := len(lines())
 	detail.list.Select(find("tie rejected at 12 places: shape, … is no matrix"))
-	detail.Update(key("enter"))
+	detail.Update(ui.Press("enter"))
 	find("tie rejected: shape layer11, t11 is no matrix")
 	if n := len(lines()); n != folded+12 {
 		t.Errorf("%d lines, and %d with 12 places unfolded", folded, n)
 	}
-	detail.Update(key("enter"))
+	detail.Update(ui.Press("enter"))
 	if n := len(lines()); n != folded {
 		t.Errorf("%d lines, and %d folded again", folded, n)
 	}

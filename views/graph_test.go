@@ -42,16 +42,16 @@ func TestLinked(t *testing.T) {
 	}
 	source, engine := s.Views[0].(*networkView), s.Views[1].(*networkView)
 	for range 5 {
-		source.Update(key("down"))
+		source.Update(ui.Press("down"))
 	}
 	if !slices.Contains(engine.net.layer().From, source.net.layer().Name) {
 		t.Errorf("source at %s, engine at %s", source.net.layer().Name, engine.net.layer().Name)
 	}
-	cmd := source.Update(key(";"))
+	cmd := source.Update(ui.Press(";"))
 	if m, ok := cmd().(ui.GotoMsg); !ok || m.View != 2 {
 		t.Errorf("; gives %v", cmd())
 	}
-	engine.Update(key("down"))
+	engine.Update(ui.Press("down"))
 	if !slices.Contains(engine.net.layer().From, source.net.layer().Name) {
 		t.Errorf("engine at %s, source at %s", engine.net.layer().Name, source.net.layer().Name)
 	}
@@ -102,7 +102,7 @@ func TestPasses(t *testing.T) {
 	}
 	engine := s.Views[1].(*networkView)
 	for i := len(snap.Passes.Steps) - 1; i >= 0; i-- {
-		engine.Update(key("["))
+		engine.Update(ui.Press("["))
 		st := snap.Passes.Steps[i]
 		if engine.g.state.step != i || len(engine.net.layers) != st.Layers {
 			t.Fatalf("step %d shows %d layers, want %d after pass %d", engine.g.state.step, len(engine.net.layers), st.Layers, i)

@@ -54,8 +54,14 @@ func (v *mapView) Update(msg tea.Msg) tea.Cmd {
 		}
 		return nil
 	}
-	if k, ok := msg.(tea.KeyPressMsg); ok {
-		v.key(k.String())
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		v.key(msg.String())
+	case ui.MapStep:
+		if m := v.in.snap.Memory; m != nil {
+			v.step = max(min(int(msg), len(m.Steps)-1), 0)
+			v.markLive()
+		}
 	}
 	return nil
 }

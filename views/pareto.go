@@ -26,25 +26,25 @@ func triedScreen(look *ui.Look, d desk, tried *trials, read reader) *ui.Screen {
 	}
 }
 
-// reader returns configurations that were tried as something to compare: what a session kept of them, or what a recording has.
-func (w *workbench) reader() reader {
+// readerOf returns configurations that were tried as something to compare: what a session kept of them, or what a recording has.
+func readerOf(o Options, shown func() *report.Snapshot) reader {
 	return func(t *trial) (mark, bool) {
 		if t.snap != nil {
 			return mark{t.label, func() (*report.Snapshot, error) { return t.snap, nil }}, true
 		}
-		if w.o.Timeline == nil || w.o.Read == nil {
+		if o.Timeline == nil || o.Read == nil {
 			return mark{}, false
 		}
-		path, state := w.snap.Replay, -1
-		for i, s := range w.o.Timeline.Steps() {
-			if s.Settled && s.Config.SameEngine(t.config, ownRanges(w.snap)) {
+		path, state := shown().Replay, -1
+		for i, s := range o.Timeline.Steps() {
+			if s.Settled && s.Config.SameEngine(t.config, ownRanges(shown())) {
 				state = i
 			}
 		}
 		if state < 0 {
 			return mark{}, false
 		}
-		return mark{filepath.Base(path) + "@" + t.label, func() (*report.Snapshot, error) { return w.o.Read(path, fmt.Sprint(state+1)) }}, true
+		return mark{filepath.Base(path) + "@" + t.label, func() (*report.Snapshot, error) { return o.Read(path, fmt.Sprint(state+1)) }}, true
 	}
 }
 

@@ -78,7 +78,7 @@ func TestReplayAlone(t *testing.T) {
 	if s := b.screen(); strings.Contains(s, "live") {
 		t.Errorf("a session is shown:\n%s", s)
 	}
-	if cmd := func() tea.Cmd { _, cmd := b.app.Update(key("esc")); return cmd }(); cmd != nil {
+	if cmd := func() tea.Cmd { _, cmd := b.app.Update(ui.Press("esc")); return cmd }(); cmd != nil {
 		t.Errorf("esc does something: %v", cmd())
 	}
 	b.press("r")

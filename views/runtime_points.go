@@ -3,6 +3,8 @@ package views
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -11,18 +13,31 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// pointsView shows latency, throughput and memory at some shapes, one a row: at the ends of a profile, or along an axis.
+// pointsView shows latency, throughput and memory at some points, one a row.
 type pointsView struct {
 	in    input
-	curve bool // along the axis
+	over  over
+	limit int // index into limits, of contexts
 	table ui.Table
 }
 
-func newPointsView(look *ui.Look, curve bool) *pointsView {
-	v := &pointsView{in: newInput(look, report.PartRuntime), curve: curve}
+// over is what the points of a view differ in.
+type over uint8
+
+const (
+	overEnds     over = iota // the shapes at the ends of a profile
+	overAxis                 // the extent of an axis
+	overContexts             // how many contexts run at the same time
+)
+
+// limits are the latencies that are allowed, in latencies of a context by itself; 0: any.
+var limits = []float64{0, 1.25, 1.5, 2, 4}
+
+func newPointsView(look *ui.Look, of over) *pointsView {
+	v := &pointsView{in: newInput(look, report.PartRuntime), over: of}
 	at := func(r int) *report.SweepPoint { return &v.points()[r] }
 	v.table.Columns = []ui.Column{
-		{Title: "shapes", Width: 8, Flex: 1, Name: true, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.name(r)} }},
+		{Title: [...]string{"shapes", "shapes", "contexts"}[of], Width: 8, Flex: 1, Name: true, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.name(r)} }},
 		{Title: "latency", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Duration(at(r).Latency.Median)} },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Latency.Median, at(b).Latency.Median) }},
 		{Title: "p99", Width: 9, Priority: 3, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Duration(at(r).Latency.P99), Style: ui.Muted} },
@@ -35,45 +50,70 @@ func newPointsView(look *ui.Look, curve bool) *pointsView {
 	}
 	v.table.Label = v.name
 	v.table.Empty = "no range is served: ] in the pane Profile doubles the largest extent of an axis"
+	if of == overContexts {
+		v.table.Empty = "nothing is measured here"
+	}
 	return v
 }
 
 func (v *pointsView) points() []report.SweepPoint {
-	if v.curve {
-		return v.in.snap.Runtime.Curve
+	switch r := v.in.snap.Runtime; v.over {
+	case overAxis:
+		return r.Curve
+	case overContexts:
+		return r.Contexts
+	default:
+		return r.Points
 	}
-	return v.in.snap.Runtime.Points
 }
 
-// name says at which shapes a point is.
+// name says where a point is.
 func (v *pointsView) name(row int) string {
 	r := v.in.snap.Runtime
-	if v.curve {
+	switch {
+	case v.over == overAxis:
 		return fmt.Sprintf("%s %d", r.Axes[r.Axis].Symbol, r.Curve[row].Values[0])
-	}
-	if len(r.Points) == 1 {
+	case v.over == overContexts:
+		name := fmt.Sprint(r.Contexts[row].Contexts)
+		if row == v.best() {
+			name += " best"
+		}
+		return name
+	case len(r.Points) == 1:
 		return "all"
 	}
 	return [...]string{"least", "best", "largest"}[row]
 }
 
-// bar is the throughput beside that of the others along an axis, and the memory beside what a context holds at the ends.
+// allowed returns the longest latency that is allowed; 0: any.
+func (v *pointsView) allowed() time.Duration {
+	alone := v.in.snap.Runtime.Contexts[0].Latency.Median
+	return time.Duration(limits[v.limit] * float64(alone))
+}
+
+// best returns the number of contexts with the highest throughput within the limit.
+func (v *pointsView) best() int {
+	return report.ChooseBest(slices.Clone(v.in.snap.Runtime.Contexts), v.allowed())
+}
+
+// bar is the memory beside what a context holds at the ends, otherwise the throughput beside that of the other points.
 func (v *pointsView) bar(p *report.SweepPoint) ui.Cell {
-	if !v.curve {
+	if v.over == overEnds {
 		return ui.Cell{Bar: &ui.Bar{Value: float64(p.MemoryBytes), Max: float64(max(1, p.HeldBytes)), Style: ui.Series8}}
 	}
 	most := 1e-9
 	for _, o := range v.points() {
 		most = max(most, o.Throughput)
 	}
-	return ui.Cell{Bar: &ui.Bar{Value: p.Throughput, Max: most, Style: ui.Good}}
+	style := ui.Good
+	if v.over == overContexts && v.limit > 0 && p.Latency.Median > v.allowed() {
+		style = ui.Bad
+	}
+	return ui.Cell{Bar: &ui.Bar{Value: p.Throughput, Max: most, Style: style}}
 }
 
 func (v *pointsView) Title() string {
-	if v.curve {
-		return "Along an axis"
-	}
-	return "Least, best, largest"
+	return [...]string{"Least, best, largest", "Along an axis", "Contexts at a time"}[v.over]
 }
 
 func (v *pointsView) Note() (string, ui.Style) {
@@ -81,9 +121,19 @@ func (v *pointsView) Note() (string, ui.Style) {
 	switch row := v.table.Row(); {
 	case r == nil || row < 0 || row >= len(v.points()):
 		return "", ui.Muted
+	case v.over == overContexts:
+		return v.in.note(v.limitText())
 	default:
 		return v.in.note(inputShapes(v.points()[row].Shapes))
 	}
+}
+
+// limitText says which latency is allowed.
+func (v *pointsView) limitText() string {
+	if v.limit == 0 {
+		return "any latency"
+	}
+	return "at most " + ui.Duration(v.allowed())
 }
 
 // inputShapes writes the shape of the only input, or how many there are.
@@ -97,9 +147,18 @@ func inputShapes(shapes map[string][]int) string {
 	return ""
 }
 
-func (v *pointsView) Keys() []ui.Key { return v.table.Keys() }
+func (v *pointsView) Keys() []ui.Key {
+	if v.over != overContexts {
+		return v.table.Keys()
+	}
+	return append(v.table.Keys(), ui.K("=", "latency limit", "mark the best number of contexts within another latency: any, or so many times that of one"))
+}
 
 func (v *pointsView) Update(msg tea.Msg) tea.Cmd {
+	if v.over == overContexts && isKey(msg, "=") {
+		v.limit = (v.limit + 1) % len(limits)
+		return nil
+	}
 	if !v.in.take(msg) {
 		v.table.Update(msg)
 		return nil

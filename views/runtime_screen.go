@@ -2,16 +2,16 @@ package views
 
 import "github.com/trtui/trtui/ui"
 
-// runtimeScreen shows what the engine does over the shapes that it serves.
+// runtimeScreen shows what the engine does over the shapes that it serves, and with several contexts at a time.
 func runtimeScreen(look *ui.Look, d desk) *ui.Screen {
 	p := ui.Pane
 	return &ui.Screen{
-		Key: "8", Name: "Runtime", Views: []ui.View{newProfileView(look, d), newPointsView(look, false), newPointsView(look, true)},
+		Key: "8", Name: "Runtime", Views: []ui.View{newProfileView(look, d), newPointsView(look, overEnds), newPointsView(look, overAxis), newPointsView(look, overContexts)},
 		Layouts: []ui.Box{
-			ui.Stack(ui.Beside(p(0), p(1)).Lines(10), p(2)),
-			ui.Stack(p(0), p(1), p(2)),
+			ui.Stack(ui.Beside(p(0), p(1)).Lines(10), ui.Beside(p(2), p(3))),
+			ui.Stack(p(0), p(1), p(2), p(3)),
 		},
-		Medium: box(ui.Stack(p(0).Lines(7), p(1).Lines(6), p(2))),
-		Narrow: box(ui.Stack(p(0).Lines(5), p(1).Lines(5), p(2))),
+		Medium: box(ui.Stack(p(0).Lines(7), p(1).Lines(6), ui.Beside(p(2), p(3)))),
+		Narrow: box(ui.Stack(p(0).Lines(5), p(1).Lines(5), ui.Beside(p(2), p(3)))),
 	}
 }

@@ -33,6 +33,12 @@ func served() *report.Runtime {
 	for n := 1; n <= 512; n *= 2 {
 		r.Curve = append(r.Curve, point(2, n))
 	}
+	for i, rate := range []float64{400, 760, 790, 770} {
+		p := point(2, 128)
+		p.Contexts, p.Threads, p.Throughput = i+1, 1, rate
+		p.Latency.Median = time.Duration(float64(p.Latency.Median) * []float64{1, 1.05, 1.6, 2.1}[i])
+		r.Contexts = append(r.Contexts, p)
+	}
 	return r
 }
 
@@ -44,10 +50,12 @@ func TestRuntime(t *testing.T) {
 		b := newBench(t, ui.Options{NoColor: true}, &snap)
 		b.size(size[0], size[1])
 		b.press("8", "tab", "tab", "down")
-		b.wants("Profile", "Least, best, largest", "Along an axis", "length 256")
+		b.wants("Profile", "Least, best, largest", "Along an axis", "length 256", "Contexts at a time", "3 best")
 		if size[0] == 120 {
 			t.Run("120x40", func(t *testing.T) { golden.RequireEqual(t, b.app.Content()) })
 		}
+		b.press("tab", "=")
+		b.wants("2 best", "at most 3.20 ms")
 	}
 }
 

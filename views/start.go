@@ -47,8 +47,9 @@ func (w *workbench) screens() []*ui.Screen {
 	if w.o.Timeline != nil {
 		tried = recordedTrials(w.o.Timeline.Tried(), ownRanges(w.snap))
 	}
+	read := readerOf(w.o, func() *report.Snapshot { return w.snap })
 	return []*ui.Screen{
-		overviewScreen(look, w, tried, w.reader()),
+		overviewScreen(look, w, tried, read),
 		graphScreen(look, w),
 		timingsScreen(look, w),
 		memoryScreen(look),
@@ -57,7 +58,7 @@ func (w *workbench) screens() []*ui.Screen {
 		tacticsScreen(look, w, w.o.Now),
 		runtimeScreen(look, w),
 		recordingsScreen(look, w.o.Timeline, shelf{w.o.Recordings, w.o.Live, w.o.Open, w.o.Read, w.o.Recorder != nil}),
-		triedScreen(look, w, tried, w.reader()),
+		triedScreen(look, w, tried, read),
 		compareScreen(look, &w.comparison),
 		logScreen(look, w.o.hint),
 	}
@@ -104,11 +105,11 @@ func (w *workbench) intent(i ui.Intent) tea.Cmd {
 	case ui.SaveConfig:
 		return w.saveConfig()
 	case ui.MarkA:
-		return w.mark(0)
+		return w.comparison.mark(0, w.app.Focused(), w.snap)
 	case ui.MarkB:
-		return w.mark(1)
+		return w.comparison.mark(1, w.app.Focused(), w.snap)
 	case ui.Compare:
-		return w.compare()
+		return w.comparison.compare(w.snap)
 	case reload:
 		return tea.Sequence(say(ui.Plain, "opening the model anew"), w.o.Reload(w.config.want)) // what came of it is said last
 	case stateBefore:

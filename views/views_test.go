@@ -157,22 +157,8 @@ func (b *bench) run(cmd tea.Cmd) {
 // press presses keys, named as Bubble Tea names them.
 func (b *bench) press(names ...string) {
 	for _, n := range names {
-		b.send(key(n))
+		b.send(ui.Press(n))
 	}
-}
-
-func key(name string) tea.KeyPressMsg {
-	if name == "space" {
-		return tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
-	}
-	special := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "down": tea.KeyDown, "right": tea.KeyRight}
-	switch {
-	case special[name] != 0:
-		return tea.KeyPressMsg{Code: special[name]}
-	case strings.HasPrefix(name, "ctrl+"):
-		return tea.KeyPressMsg{Code: rune(name[5]), Mod: tea.ModCtrl}
-	}
-	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
 }
 
 // screen returns the picture without styles.

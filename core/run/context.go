@@ -65,6 +65,9 @@ func newStream(b Backend, threads int) (kernels.Stream, error) {
 	return b.NewStream()
 }
 
+// Loaded returns what the context runs.
+func (c *ExecutionContext) Loaded() *Loaded { return c.base }
+
 // Close gives the context's memory back.
 func (c *ExecutionContext) Close() {
 	for _, f := range c.frames {

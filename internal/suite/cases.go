@@ -82,6 +82,7 @@ func Layers() []Case {
 	m.samples()
 	m.narrow()
 	m.doubles()
+	m.biasedProducts()
 	return m.cases
 }
 

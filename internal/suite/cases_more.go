@@ -82,6 +82,21 @@ func (m *maker) quantizedProducts() {
 	}
 }
 
+// biasedProducts are products of bytes behind which a constant row is added, and an activation that no register holds follows.
+func (m *maker) biasedProducts() {
+	for i, s := range [][3]int{{1, 64, 10}, {3, 17, 33}, {190, 64, 64}} {
+		for j, act := range []graph.EltOp{graph.EltGelu, graph.EltSilu, graph.EltTanh} {
+			in, out := []graph.DataType{graph.I8, graph.U8}[(i+j)%2], []graph.DataType{graph.I8, graph.F32, graph.U8}[j]
+			l := m.layer(graph.MatMul, nil, m.tensor(in, graph.PerTensor(0.02, 5), 1, s[0], s[1]), m.constant(graph.I8, graph.PerTensor(0.01, 0), 1, s[1], s[2]))
+			if y := l.Outputs[0]; out != graph.F32 {
+				y.Type, y.Range = out, graph.PerTensor(0.02, 7)
+			}
+			l.Fuse(graph.Binary(graph.EltAdd).Then(graph.Unary(act), 0), 0, m.constant(graph.F32, graph.Range{}, 1, s[2]))
+			m.add(fmt.Sprintf("matmul_biased_%s%s_%v_%s", in, out, s, act), l, Tolerance{Real: 1e-6, Step: 1})
+		}
+	}
+}
+
 // means are averages over the spatial axes.
 func (m *maker) means() {
 	for _, s := range [][4]int{{1, 1, 1, 1}, {2, 17, 9, 8}, {1, 64, 7, 7}} {

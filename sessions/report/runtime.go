@@ -6,8 +6,9 @@ type Runtime struct {
 	Points     []SweepPoint // at the least, the best and the largest shapes; one where they are the same
 	Axis       int          // of Axes, that Curve is over, the others at their best; -1: there is none
 	Curve      []SweepPoint
-	ArenaBytes int // of a context, at any of the shapes
-	IOBytes    int `output:"io_bytes"`
+	Contexts   []SweepPoint `json:",omitempty"` // so many contexts at the same time, at the best shapes; none where nothing is measured
+	ArenaBytes int          // of a context, at any of the shapes
+	IOBytes    int          `output:"io_bytes"`
 }
 
 // RuntimeAxis is an open extent of inputs.

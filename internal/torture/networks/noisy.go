@@ -2,19 +2,16 @@ package networks
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 )
 
-// programs reports whether a layer of real numbers has a program that rounds on its way to the result.
+// programs reports whether a layer has a program of real numbers that rounds on its way to the result.
 func programs(l *graph.Layer) bool {
-	for _, t := range l.Inputs {
-		if t != nil && t.RealType() != graph.F32 && t.RealType() != graph.F16 {
-			return false
-		}
-	}
+	integer := func(t *graph.Tensor) bool { return t != nil && t.RealType() != graph.F32 && t.RealType() != graph.F16 }
 	e, _ := l.Attrs.(graph.Elementwise)
-	return rounds(e.Program) || rounds(l.Epilogue)
+	return rounds(e.Program) && !slices.ContainsFunc(l.Inputs, integer) || rounds(l.Epilogue) && !slices.ContainsFunc(l.Outputs, integer)
 }
 
 func rounds(p graph.Program) bool {

@@ -23,7 +23,7 @@ func quiet(m *Model, n *graph.Network) string {
 	for _, v := range m.data() {
 		look(*v)
 	}
-	far, known := false, maps.Clone(m.Feeds())
+	slight, far, known := false, false, maps.Clone(m.Feeds())
 	_, err := n.Eval(context.Background(), m.Feeds(), func(l *graph.Layer, out []graph.Value) error {
 		if l.Op == graph.ReduceProd {
 			far = far || strays(known[l.Inputs[0].Name])
@@ -31,7 +31,9 @@ func quiet(m *Model, n *graph.Network) string {
 		for i, v := range out {
 			known[l.Outputs[i].Name] = v
 			look(v)
-			faint = faint || sigmoid(l) && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 1e-3 })
+			faint = faint || does(l, graph.EltSigmoid) && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 1e-3 })
+			slight = slight || does(l, graph.EltElu, graph.EltSelu) &&
+				slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 0 && f > -1e-3 })
 		}
 		return nil
 	})
@@ -40,6 +42,8 @@ func quiet(m *Model, n *graph.Network) string {
 		return "it has no meaning"
 	case empty:
 		return "means of nothing are open, and onnxruntime leaves integer products over nothing as they are in memory"
+	case slight:
+		return "onnxruntime's exponential less 1 is exact to a share of 1, not of itself"
 	case faint:
 		return "onnxruntime's sigmoid is exact to a share of 1, not of itself"
 	case !finite:
@@ -67,10 +71,10 @@ func quiet(m *Model, n *graph.Network) string {
 	return ""
 }
 
-// sigmoid reports whether a layer computes one.
-func sigmoid(l *graph.Layer) bool {
+// does reports whether a layer's program has one of some operations.
+func does(l *graph.Layer, ops ...graph.EltOp) bool {
 	e, _ := l.Attrs.(graph.Elementwise)
-	return slices.ContainsFunc(e.Program.Code, func(in graph.Instr) bool { return in.Op == graph.EltSigmoid })
+	return slices.ContainsFunc(e.Program.Code, func(in graph.Instr) bool { return slices.Contains(ops, in.Op) })
 }
 
 // strays reports whether products of some of the elements are near an end of float32's range.

@@ -55,6 +55,48 @@ func BenchmarkGemmCold(b *testing.B) {
 	}
 }
 
+// BenchmarkGemmInt8Cold is products of bytes whose matrices come from memory.
+func BenchmarkGemmInt8Cold(b *testing.B) {
+	for _, size := range coldShapes {
+		m, n, k := size[0], size[1], size[2]
+		if n > 1<<14 {
+			continue
+		}
+		for _, workers := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%dx%dx%d/w%d", m, n, k, workers), func(b *testing.B) {
+				s := cputest.Square(k, 1, 1, n, 1, 1, 0)
+				s.Batch = m
+				c := cputest.NewInt8Case(rand.New(rand.NewPCG(3, 4)), s, 127)
+				first, err := PackInt8(n, k, c.Weights, c.Scale, c.Bias, PackInt8Config{InZero: c.Zero, Features: asm.HostFeatures()})
+				if err != nil {
+					b.Fatal(err)
+				}
+				var all []*GemmInt8
+				for range max(1, coldBytes/(k*n)) {
+					packed := *first
+					packed.weights = work.Aligned[int8](len(first.weights))
+					copy(packed.weights, first.weights)
+					g, err := NewGemmInt8(m, &packed, GemmInt8Config{Workers: workers})
+					if err != nil {
+						b.Fatal(err)
+					}
+					all = append(all, g)
+				}
+				call := GemmInt8Call{A: c.X, Epilogue: c.Epilogue, Workspace: make([]byte, all[0].Workspace())}
+				call.Epilogue.ClampInner = false
+				call.Epilogue.Out = work.Bytes4{Data: make([]byte, m*n), Image: n}
+				parallel, stop := cputest.Workers(workers)
+				defer stop()
+				turn := 0
+				coldTime(b, 2*m*n*k, n*k, 4, workers, func() {
+					all[turn%len(all)].Run(parallel, &call)
+					turn++
+				})
+			})
+		}
+	}
+}
+
 // decoded are columns and depth of the products of one token in GPT-2, but for its last, which comes once.
 var decoded = [][2]int{{2304, 768}, {768, 768}, {3072, 768}, {768, 3072}}
 

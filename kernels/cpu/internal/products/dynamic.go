@@ -153,7 +153,7 @@ func (k *dynamicKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kern
 	case k.Program != nil:
 		k.Program.Launch(loop, floats, in, out[0])
 	case k.b.Out[0].Type == graph.I8:
-		quantised.FlipSigns(out[0].Host[:k.M*k.N], out[0].Host[:k.M*k.N])
+		quantised.FlipAll(loop, out[0].Host[:k.M*k.N], out[0].Host[:k.M*k.N])
 	}
 	return nil
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
+	"github.com/trtui/trtui/kernels/cpu/internal/programs"
 	"github.com/trtui/trtui/kernels/cpu/internal/quantised"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
@@ -27,6 +29,9 @@ type GemmInt8 struct {
 type GemmInt8Config struct {
 	AStride int // elements between rows of A; 0 for K
 	Workers int
+	// Program becomes of the sums, times their scales, and stands alone: it is computed on those of a panel while they are in the
+	// L1 cache. Nil for none.
+	Program *programs.Program
 }
 
 // PackedInt8 is the constant matrix of a GemmInt8, in the order in which the kernels read it, and the constants of the
@@ -139,6 +144,9 @@ func (g *GemmInt8) scratch() int {
 	if g.copied {
 		n = g.rows * g.depth
 	}
+	if p := g.cfg.Program; p != nil {
+		return n + g.rows*2*work.Lanes*(4+p.ElementSize())
+	}
 	return n + 2*tailBytes
 }
 
@@ -147,6 +155,7 @@ type GemmInt8Call struct {
 	A []byte // [M][K], rows AStride apart
 	// Epilogue's tensors are matrices [M][N] here: Image is the elements between rows, Plane is not used.
 	Epilogue quantised.Epilogue
+	Result   []byte // [M][N] elements of what the program makes, if there is one, in the place of the epilogue's tensors
 	// Where the zero point of A and its scale are known no earlier: what sums start from, and what they are multiplied by, of
 	// every column and those that fill the last block; nil for those that were packed.
 	Start     []int32
@@ -183,6 +192,10 @@ func (r *gemmInt8Run) do(u, worker int) {
 	}
 	for i := group * len(g.panels) / g.groups; i < (group+1)*len(g.panels)/g.groups; i++ {
 		p := &g.panels[i]
+		if g.cfg.Program != nil {
+			r.programmed(p, a, first, rows, scratch)
+			continue
+		}
 		if (p.Block+p.Kernel.Blocks)*work.Lanes > g.n {
 			r.tail(p, a, first, rows, scratch)
 			continue
@@ -205,12 +218,35 @@ func (r *gemmInt8Run) requant(p *quantised.Panel, row int) asm.Requant {
 	if e.Addend.Data != nil {
 		q.Addend, q.ResidualPixel, q.ResidualBlock = e.Addend.Data[row*e.Addend.Image+column:], e.Addend.Image, work.Lanes
 	}
-	if e.Float.Data != nil {
+	switch {
+	case r.gemm.cfg.Program != nil:
+	case e.Float.Data != nil:
 		q.Float, q.OutPixel = e.Float.Data[row*e.Float.Image+column:], e.Float.Image
-	} else {
+	default:
 		q.Out, q.OutPixel = e.Out.Data[row*e.Out.Image+column:], e.Out.Image
 	}
 	return q
+}
+
+// programmed computes a panel as float32 in scratch, the program on that, and stores the columns that there are.
+func (r *gemmInt8Run) programmed(p *quantised.Panel, a []byte, first, rows int, scratch []byte) {
+	g, program := r.gemm, r.gemm.cfg.Program
+	width, column, size := p.Kernel.Blocks*work.Lanes, p.Block*work.Lanes, program.ElementSize()
+	floats, results := graph.View[float32](scratch[:4*rows*width]), scratch[4*rows*width:][:rows*width*size]
+	requant := r.requant(p, first)
+	requant.Float, requant.OutPixel = floats, width
+	r.panel(p, a, rows, requant)
+	program.Apart(floats, results)
+	to, part := r.call.Result[(first*g.n+column)*size:], min(width, g.n-column)*size
+	if part == 2*work.Lanes {
+		for i := range rows {
+			*(*[2 * work.Lanes]byte)(to[i*g.n*size:]) = *(*[2 * work.Lanes]byte)(results[i*width*size:])
+		}
+		return
+	}
+	for i := range rows {
+		copy(to[i*g.n*size:][:part], results[i*width*size:])
+	}
 }
 
 func (r *gemmInt8Run) panel(p *quantised.Panel, a []byte, rows int, requant asm.Requant) {

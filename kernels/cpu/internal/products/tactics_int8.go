@@ -43,14 +43,16 @@ func matchGemmInt8(b kernels.Binding) error {
 type gemmInt8Layout struct{ floats, input, residual, own int }
 
 func (k *gemmInt8Kernel) layout() gemmInt8Layout {
-	l := gemmInt8Layout{floats: k.Workspace(), own: k.gemm.Workspace()}
+	l := gemmInt8Layout{own: k.gemm.Workspace()}
+	if k.Alone() == nil {
+		l.floats = work.RoundUp64(k.Workspace())
+	}
 	if k.b.In[0].Type == graph.I8 {
 		l.input = work.RoundUp64(k.M * k.K)
 	}
 	if k.Residual >= 0 && k.b.In[k.Residual].Type == graph.I8 {
 		l.residual = work.RoundUp64(k.M * k.N)
 	}
-	l.floats = work.RoundUp64(l.floats)
 	return l
 }
 
@@ -63,7 +65,7 @@ func workspaceGemmInt8(b kernels.Binding, workers int) int {
 	if k.Output, err = quantised.NewOutput(b, 0, true); err != nil {
 		return 0
 	}
-	k.gemm = &GemmInt8{cfg: GemmInt8Config{Workers: max(1, workers)}, PackedInt8: &PackedInt8{depth: (k.K + 15) &^ 15}, rows: min(k.M, gemmInt8Rows)}
+	k.gemm = &GemmInt8{cfg: GemmInt8Config{Workers: max(1, workers), Program: k.Alone()}, PackedInt8: &PackedInt8{depth: (k.K + 15) &^ 15}, rows: min(k.M, gemmInt8Rows)}
 	k.gemm.copied = k.gemm.depth != k.K
 	l := k.layout()
 	return l.floats + l.input + l.residual + l.own
@@ -99,7 +101,7 @@ func bindGemmInt8(b kernels.Binding, isa asm.Features, workers int) (kernels.Ker
 	if err != nil {
 		return nil, err
 	}
-	k.gemm, err = NewGemmInt8(k.M, weights, GemmInt8Config{Workers: workers})
+	k.gemm, err = NewGemmInt8(k.M, weights, GemmInt8Config{Workers: workers, Program: k.Alone()})
 	k.calls.New = func() any { return new(GemmInt8Call) }
 	return k, err
 }
@@ -138,7 +140,7 @@ func (k *gemmInt8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws ker
 	call := k.calls.Get().(*GemmInt8Call)
 	*call = GemmInt8Call{A: in[0].Host[:k.M*k.K], Epilogue: k.Registers, Workspace: w}
 	if l.input > 0 {
-		quantised.FlipSigns(input, call.A)
+		quantised.FlipAll(work.Loop(st), input, call.A)
 		call.A = input[:k.M*k.K]
 	}
 	switch {
@@ -147,12 +149,15 @@ func (k *gemmInt8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws ker
 	case k.Residual >= 0:
 		r := in[k.Residual].Host[:k.M*k.N]
 		if l.residual > 0 {
-			quantised.FlipSigns(residual, r)
+			quantised.FlipAll(work.Loop(st), residual, r)
 			r = residual
 		}
 		call.Epilogue.Residual = work.Bytes4{Data: r, Image: k.N}
 	}
+	alone := k.Alone() != nil
 	switch {
+	case alone:
+		call.Result = out[0].Host
 	case k.Program != nil:
 		call.Epilogue.Float = work.Tensor4{Data: graph.View[float32](floats.Host), Image: k.N}
 	case k.b.Out[0].Type == graph.F32:
@@ -164,10 +169,11 @@ func (k *gemmInt8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws ker
 	*call = GemmInt8Call{}
 	k.calls.Put(call)
 	switch {
+	case alone:
 	case k.Program != nil:
 		k.Program.Launch(work.Loop(st), floats, in, out[0])
 	case k.b.Out[0].Type == graph.I8:
-		quantised.FlipSigns(out[0].Host[:k.M*k.N], out[0].Host[:k.M*k.N])
+		quantised.FlipAll(work.Loop(st), out[0].Host[:k.M*k.N], out[0].Host[:k.M*k.N])
 	}
 	return nil
 }

@@ -287,6 +287,21 @@ func (r *Program) Part(before kernels.Mem, in []kernels.Mem, out kernels.Mem, n,
 	stripPool.Put(s)
 }
 
+// Alone reports whether the program reads nothing but the result that it follows and single numbers, so that [Program.Apart]
+// computes it anywhere.
+func (r *Program) Alone() bool {
+	return !r.pads && !slices.ContainsFunc(r.args, func(a Argument) bool { return a.Input >= 0 && !a.one || a.Input < 0 && !a.whole })
+}
+
+// Apart computes a program that stands [Program.Alone] for numbers that lie together, wherever they are of the result, as elements of
+// its type.
+func (r *Program) Apart(own []float32, to []byte) {
+	r.Part(kernels.Mem{Host: graph.Bytes(own)}, nil, kernels.Mem{Host: to}, 0, 0, len(own))
+}
+
+// ElementSize returns the bytes of an element of the result.
+func (r *Program) ElementSize() int { return r.out.Type.Size() }
+
 // At returns how part names the element at place within of an image.
 func (r *Program) At(image, within int) (n, at int) {
 	if r.batches == 1 {

@@ -1,7 +1,8 @@
 package quantised
 
 import (
-	"encoding/binary"
+	"bytes"
+	"crypto/subtle"
 	"fmt"
 
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
@@ -103,11 +104,26 @@ func Constants(filters int, weights []int16, scale, bias []float32, zero int32) 
 
 // FlipSigns turns bytes in two's complement into offset binary and back.
 func FlipSigns(dst, src []byte) {
-	i := 0
-	for ; i+8 <= len(src); i += 8 {
-		binary.LittleEndian.PutUint64(dst[i:], binary.LittleEndian.Uint64(src[i:])^0x8080808080808080)
+	for len(src) > 0 {
+		n := subtle.XORBytes(dst, src, signs[:])
+		dst, src = dst[n:], src[n:]
 	}
-	for ; i < len(src); i++ {
-		dst[i] = src[i] ^ 0x80
-	}
+}
+
+var signs = [4 << 10]byte(bytes.Repeat([]byte{0x80}, 4<<10))
+
+// FlipAll is FlipSigns, shared.
+func FlipAll(p work.Parallel, dst, src []byte) {
+	flipJob.Each(p, (len(src)+flipUnit-1)/flipUnit, flipRun{dst, src})
+}
+
+const flipUnit = 64 << 10 // bytes
+
+type flipRun struct{ dst, src []byte }
+
+var flipJob = work.NewJob((*flipRun).do)
+
+func (r *flipRun) do(u, _ int) {
+	from, to := u*flipUnit, min(len(r.src), (u+1)*flipUnit)
+	FlipSigns(r.dst[from:to], r.src[from:to])
 }

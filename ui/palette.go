@@ -1,0 +1,221 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// command is something that a key does, and where: what the palette finds by its name.
+type command struct {
+	text, where string
+	key         string
+	screen      string // the digit of the screen that is shown first; "" for the one at hand
+	page        int    // of that digit, counted from 1
+	view        int    // of that screen, counted from 1; 0 for none
+	shows       bool   // it is over when the screen is shown
+	off         string // why it does nothing in the state at hand
+}
+
+// id tells commands apart, for what was run last.
+func (c command) id() string { return fmt.Sprint(c.screen, c.page, c.view, c.key) }
+
+// commands lists what can be done: at the focused pane first, then in the whole program, then elsewhere.
+func (a *App) commands() []command {
+	var list []command
+	add := func(screen *Screen, view int, where string, keys []Key) {
+		for _, k := range keys {
+			for i, name := range k.Keys {
+				if i > 0 && name == "shift+tab" || name == ":" {
+					continue
+				}
+				c := command{text: k.Long, where: where, key: name, off: k.Off, view: view}
+				if screen != nil {
+					c.screen, c.page = screen.Key, a.page(screen)
+				}
+				list = append(list, c)
+			}
+		}
+	}
+	here := a.screen()
+	add(here, here.focus+1, here.focused().Title(), here.focused().Keys())
+	for _, s := range a.screens {
+		if s != here {
+			list = append(list, command{text: "show " + s.Name, where: "screen " + s.Key, key: s.Key, screen: s.Key, page: a.page(s), shows: true})
+		}
+	}
+	add(nil, 0, "workbench", a.intentKeys())
+	add(nil, 0, "everywhere", frameKeys(here))
+	for _, s := range append([]*Screen{here}, slices.DeleteFunc(slices.Clone(a.screens), func(s *Screen) bool { return s == here })...) {
+		for i, v := range s.Views {
+			if s != here || v != here.focused() {
+				add(s, i+1, s.Name+": "+v.Title(), v.Keys())
+			}
+		}
+	}
+	return list
+}
+
+// runMsg asks for a command to be run.
+type runMsg struct{ command command }
+
+// run shows the pane of a command and presses its key there.
+func (a *App) run(c command) tea.Cmd {
+	if c.screen != "" {
+		a.open(GotoMsg{Screen: c.screen, Page: c.page, View: c.view})
+	}
+	const kept = 8
+	a.ran = slices.DeleteFunc(a.ran, func(id string) bool { return id == c.id() })
+	a.ran = append([]string{c.id()}, a.ran[:min(len(a.ran), kept-1)]...)
+	if c.shows {
+		return nil
+	}
+	return a.key(Press(c.key))
+}
+
+// A palette finds commands by parts of their names.
+type palette struct {
+	all      []command
+	recent   []string
+	line     Line
+	found    []command
+	position position
+}
+
+func newPalette(a *App) *palette {
+	p := &palette{all: a.commands(), recent: a.ran, line: NewLine("")}
+	p.find()
+	return p
+}
+
+// find lists the commands that match what is typed, the best first; with nothing typed those that ran last come first.
+func (p *palette) find() {
+	type match struct {
+		command
+		score int
+	}
+	words := strings.Fields(strings.ToLower(p.line.String()))
+	var list []match
+	for _, c := range p.all {
+		score, ok := c.score(words)
+		if i := slices.Index(p.recent, c.id()); i >= 0 && len(words) == 0 {
+			score = i - len(p.recent)
+		}
+		if ok {
+			list = append(list, match{c, score})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b match) int { return cmp.Compare(a.score, b.score) })
+	p.found = p.found[:0]
+	for _, m := range list {
+		p.found = append(p.found, m.command)
+	}
+	p.position = position{}
+}
+
+// score says how well words name a command: 0 where each begins one of its words, more the less they do.
+func (c command) score(words []string) (score int, ok bool) {
+	text := strings.ToLower(c.text + " " + c.where + " " + c.key)
+	for _, w := range words {
+		switch {
+		case strings.HasPrefix(text, w) || strings.Contains(text, " "+w):
+		case strings.Contains(text, w):
+			score++
+		case abbreviates(w, text):
+			score += 10
+		default:
+			return 0, false
+		}
+	}
+	if c.off != "" && len(words) > 0 {
+		score += 5
+	}
+	return score, true
+}
+
+// abbreviates reports whether the letters of w are in text in their order, from the beginning of a word on and not far apart.
+func abbreviates(w, text string) bool {
+	for i := 0; i < len(text); i++ {
+		if i > 0 && text[i-1] != ' ' || text[i] != w[0] {
+			continue
+		}
+		if spans, ok := subsequence(text[i:], w); ok && spans[len(spans)-1][1] <= 2*len(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// Title implements Dialog.
+func (p *palette) Title() string { return "Commands" }
+
+// Keys implements Dialog.
+func (p *palette) Keys() []Key {
+	return []Key{K("enter", "run", "run"), K("esc", "close", "close")}
+}
+
+// Size implements Dialog.
+func (p *palette) Size(w, h int) (int, int) { return min(w, 84), min(h, len(p.all)+2, 20) }
+
+// Draw implements Dialog.
+func (p *palette) Draw(c *Canvas) {
+	count := fmt.Sprintf("%d of %d", len(p.found), len(p.all))
+	c.Text(0, 0, Accent|Bold, ":")
+	p.line.Draw(c, 2, 0, c.W-Width(count)-4)
+	c.FitRight(c.W-Width(count), 0, Width(count), Muted, count)
+	body := c.Sub(Rect{0, 2, c.W, c.H - 2})
+	if len(p.found) == 0 {
+		body.Fit(0, 0, body.W, Muted, "nothing is called that")
+		return
+	}
+	const keys = 10
+	p.position.clamp(len(p.found), body.H)
+	for y := range min(body.H, len(p.found)-p.position.top) {
+		i := p.position.top + y
+		found := p.found[i]
+		text, where, style := found.text, found.where, Plain
+		if found.off != "" {
+			text, style = found.text+" ("+found.off+")", Faint
+		}
+		body.FitRight(0, y, keys-2, Accent, body.Glyphs().keyName(found.key))
+		room := body.W - keys - 2
+		right := min(Width(where), room/2)
+		body.Fit(keys, y, room-right-1, style, text)
+		body.FitRight(keys+room-right, y, right, Muted, where)
+		if i == p.position.at {
+			body.Over(Rect{0, y, body.W - 1, 1}, Cursor)
+		}
+		body.Spot(Rect{0, y, body.W, 1}, choiceSpot(i))
+	}
+	p.position.drawScrollbar(body, 0, len(p.found))
+}
+
+// Update implements Dialog.
+func (p *palette) Update(msg tea.Msg) (bool, tea.Cmd) {
+	if i, ok := msg.(choiceSpot); ok {
+		p.position.at = max(min(int(i), len(p.found)-1), 0)
+		return false, nil
+	}
+	switch key := keyOf(msg); key {
+	case "enter":
+		if len(p.found) == 0 {
+			return false, nil
+		}
+		chosen := p.found[p.position.at]
+		return true, func() tea.Msg { return runMsg{chosen} }
+	case "up", "down", "pgup", "pgdown":
+		p.position.move(key, len(p.found))
+	case "ctrl+p":
+		p.position.move("up", len(p.found))
+	case "ctrl+n":
+		p.position.move("down", len(p.found))
+	default:
+		if p.line.Update(msg) {
+			p.find()
+		}
+	}
+	return false, nil
+}
