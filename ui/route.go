@@ -88,7 +88,7 @@ func (a *App) frameKey(name string) tea.Cmd {
 	case "space":
 		return a.freeze()
 	default:
-		if !a.show(name, 0) {
+		if !a.turn(name) {
 			return a.say(StatusMsg{Text: name + " does nothing here; ? lists the keys that do"})
 		}
 	}

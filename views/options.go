@@ -82,6 +82,9 @@ type Options struct {
 	Recordings Folder
 	// Open opens a recording; nil where that cannot be done.
 	Open func(path string) tea.Cmd
+	// Read reads a state of a recording, as screens name it, or its last that is complete where that is ""; nil where that cannot
+	// be done. It may take a while.
+	Read func(path, state string) (*report.Snapshot, error)
 	// Live is the session in front of which a recording is shown; nil: there is none.
 	Live *Live
 	// Timeline is the controller of a replay, which has states to choose from; nil for a session.
