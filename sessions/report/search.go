@@ -26,8 +26,8 @@ type SearchPoint struct {
 	Point
 	Why       string        // it was tried
 	Raised    int           // layers that are not in INT8
-	Drop      *float64      `unit:"points" json:",omitempty"` // of top-1 below FP32's, in percentage points; nil without labels
-	Predicted float64       `unit:"db"`                       // SQNR on items of calibration
+	Drop      *float64      `unit:"points" json:",omitempty"`   // of top-1 below FP32's, in percentage points; nil without labels
+	Predicted float64       `unit:"db" exact:"predicted_exact"` // SQNR on items of calibration
 	Tuned     time.Duration // sum of all steps by the tuner
 	Meets     bool          // the goal
 }

@@ -54,7 +54,8 @@ type RaiseList struct {
 
 // Effect is what comes of raising layers.
 type Effect struct {
-	SQNR, RaisedSQNR float64       `unit:"db"`
+	SQNR             float64       `unit:"db" exact:"exact"`
+	RaisedSQNR       float64       `unit:"db" exact:"raised_exact"`
 	Time, RaisedTime time.Duration // of the tuner's times
 }
 

@@ -123,12 +123,13 @@ var kinds = []Kind{
 // Kinds returns the reports that a snapshot can have.
 func Kinds() []Kind { return kinds }
 
-// Derived returns the reports that follow from a configuration: all but that of the model.
+// Derived returns the reports that follow from a configuration: all but that of the model, and those that are made when they are
+// asked for and name the configuration that they are of.
 func Derived() (parts Parts) {
 	for _, k := range kinds {
 		parts |= k.Part
 	}
-	return parts &^ PartModel
+	return parts &^ (PartModel | PartSensitivity | PartSearch)
 }
 
 // Made returns the reports that a snapshot has, fitting its configuration or not.
