@@ -27,6 +27,7 @@ type benchFlags struct {
 	perLayer       bool
 	iterations     int
 	duration, warm time.Duration
+	ablated        bool          // each rule off in turn
 	axes           string        // of --sweep
 	limit          time.Duration // of a sweep's latency
 }
@@ -45,6 +46,7 @@ func benchCommand(t tables) *cobra.Command {
 		Example: examples("latency of a model in INT8, calibrated on images", "trtui bench model.onnx --precision int8 --data images/",
 			"the time of every layer of an engine, for a script", "trtui bench model.engine --per-layer --format json",
 			"on the second GPU, for ten seconds at least", "trtui bench model.onnx --backend cuda:1 --duration 10s",
+			"what each fusion is worth", "trtui bench model.onnx --ablate",
 			"which batch gives the most in 10 ms", "trtui bench model.onnx --sweep batch=1..64 --latency-limit 10ms",
 			"how many inferences at a time are worth it", "trtui bench model.onnx --sweep contexts=1..4"),
 		Args: cobra.MaximumNArgs(1),
@@ -52,6 +54,9 @@ func benchCommand(t tables) *cobra.Command {
 			p, err := o.profiling(c.Flags().Changed)
 			if err != nil {
 				return err
+			}
+			if o.ablated {
+				return o.ablate(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
 			}
 			if o.axes == "" {
 				return bench(c.Context(), o.modelFlags, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
@@ -71,7 +76,8 @@ func benchCommand(t tables) *cobra.Command {
 	f.IntVar(&o.iterations, "iterations", 50, "minimum number of samples; of each point of a sweep 10")
 	f.DurationVar(&o.duration, "duration", 2*time.Second, "minimum time to measure; each point of a sweep 200 ms")
 	f.DurationVar(&o.warm, "warm-up", warmUp, "time to run before measuring; before each point of a sweep 50 ms")
-	under(c, "Measurement", "per-layer", "iterations", "duration", "warm-up")
+	f.BoolVar(&o.ablated, "ablate", false, "switch each rewriting rule off in turn and measure what it is worth, beside the engine with all of them; each for 600 ms at least")
+	under(c, "Measurement", "ablate", "per-layer", "iterations", "duration", "warm-up")
 	f.StringVar(&o.axes, "sweep", "", "`AXES` to vary, as in batch=1..64,seq=16..512:16: by doubling, or in steps; open axes by their names, batch for the first, contexts for inferences at a time")
 	f.DurationVar(&o.limit, "latency-limit", 0, "the longest median latency of a sweep's best point; 0: any")
 	under(c, "Sweep", "sweep", "latency-limit")
@@ -94,7 +100,12 @@ func (b *benchFlags) profiling(changed func(string) bool) (run.Profiling, error)
 		return p, usageError{errors.New("--latency-limit is for a sweep: give --sweep too")}
 	case b.axes != "" && b.perLayer:
 		return p, usageError{errors.New("--per-layer and --sweep: give one of the two")}
-	case b.axes == "":
+	case b.ablated && (b.axes != "" || b.perLayer):
+		return p, usageError{errors.New("--ablate measures whole engines: give neither --sweep nor --per-layer")}
+	case b.ablated && !changed("duration"):
+		p.Duration = ablationDuration
+	}
+	if b.axes == "" {
 		return p, nil
 	}
 	if !changed("warm-up") {

@@ -36,6 +36,7 @@ var jsonCommands = []struct {
 	{[]string{"export"}, []string{"file", "bytes", "layers"}},
 	{[]string{"run", "--items", "2"}, []string{"classes", "min_at", "not_finite"}},
 	{[]string{"run", "--backends", "cpu,eval", "--items", "2", "--per-layer"}, []string{"tolerance", "pairs", "passed", "max_abs", "sqnr_db", "exact", "histogram"}},
+	{[]string{"bench", "--ablate", "--duration", "1ms", "--iterations", "1"}, []string{"rows", "rule", "sites", "worth", "significant", "without_ms", "layers_saved", "idle"}},
 	{[]string{"lint", "--precision", "int8", "--fail-on", "none"}, []string{"findings", "rules", "rule", "found", "doc"}},
 	{nil, []string{"latency", "build_time_ms"}},
 }
