@@ -10,7 +10,7 @@ TAGS := $(shell for f in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1;
 # The commit that trtui version names, and with it every result measured by the program.
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)$(shell git diff --quiet HEAD -- . ':!results' ':!docs/gpu.md' 2>/dev/null || echo -dirty)
 
-.PHONY: run build man gpu-kit rehearse test bench emulated sim-full sim-apart ptxas assemble ptxas-full generate pictures lint cross fuzz torture torture-sample clean
+.PHONY: run build man gpu-kit rehearse test bench emulated sim-full sim-apart ptxas assemble ptxas-full generate pictures lint cross plugins fuzz torture torture-sample clean
 
 run: build                 ## open the workbench on the embedded model
 	./$(BIN)
@@ -77,6 +77,9 @@ cross:                     ## it must build everywhere
 	CGO_ENABLED=0 $(GO) build -tags noasm -o /dev/null ./cmd/trtui
 	CGO_ENABLED=0 $(GO) build -tags nocuda -o /dev/null ./cmd/trtui
 	CGO_ENABLED=0 $(GO) vet -tags nocuda ./kernels/cuda/...
+
+plugins:                   ## the example plugin that is written in Go, for its test
+	cd testdata/plugins/standardize && GOOS=wasip1 GOARCH=wasm $(GO) build -buildmode=c-shared -ldflags '-s -w' -o standardize.wasm main.go
 
 FUZZTIME ?= 30s
 fuzz:                      ## every fuzz target for FUZZTIME

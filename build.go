@@ -92,7 +92,14 @@ func (o *Options) build(ctx context.Context, n *Network, b Backend) (*Engine, er
 	}
 	built, err := load(ctx, e, b, o.progress)
 	if err == nil {
-		built.passes = slices.Concat(opt.Steps, low.Steps)
+		built.now.passes = slices.Concat(opt.Steps, low.Steps)
+		built.recipe = &recipe{n.Clone(), lc, run.Supports(b, env, others...)}
+		if built.recipe.lower.Correction = nil; low.Shifts != nil {
+			built.recipe.lower.Correction = &build.Correction{Shifts: low.Shifts}
+		}
+		if built.recipe.lower.Equalization = nil; low.Equalized != nil {
+			built.recipe.lower.Equalization = &build.Equalization{Known: low.Equalized}
+		}
 	}
 	return built, err
 }
@@ -141,7 +148,7 @@ func (o *Options) collect(ctx context.Context, n *Network, host Backend, lc *bui
 	}
 	defer stop()
 	replay := &build.Replay{Backend: host, Env: env, Progress: func(done, layers int) { o.progress("correcting biases", done, layers) }}
-	if o.BiasCorrection == "" || o.BiasCorrection == quant.CorrectExact {
+	if o.BiasCorrection == "" || o.BiasCorrection == quant.CorrectExact || !o.Equalization.IsOff() {
 		batches = replay.Tee(n, batches)
 	}
 	o.progress("collecting activations", 0, 0)
@@ -158,6 +165,19 @@ func (o *Options) collect(ctx context.Context, n *Network, host Backend, lc *bui
 	}
 	lc.Ranges = build.Ranges(found.Histograms, c)
 	maps.Copy(lc.Ranges, o.Ranges)
+	if !o.Equalization.IsOff() {
+		lc.Equalization = &build.Equalization{By: o.Equalization, Spreads: found.Spreads(), Given: map[string]bool{}}
+		for name := range o.Ranges {
+			lc.Equalization.Given[name] = true
+		}
+		lc.Equalization.Ranges = func(ctx context.Context, n *graph.Network, names []string) (map[string]graph.Range, error) {
+			scaled, err := build.CollectOf(ctx, n, env, host, replay.Batches, nil, names, nil)
+			if err != nil {
+				return nil, err
+			}
+			return build.Ranges(scaled.Histograms, c), nil
+		}
+	}
 	switch o.BiasCorrection {
 	case quant.CorrectFast:
 		lc.Correction = &build.Correction{Means: found.ChannelMeans()}

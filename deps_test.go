@@ -24,6 +24,7 @@ var allowed = map[string][]string{
 	"core/graph/pass":      {"core/graph"},
 	"core/graph/rules":     {"core/graph", "core/graph/pass"},
 	"core/quant":           {"core/graph"},
+	"core/plugin":          {"core/graph", "internal/host"},
 	"core/run":             {"core/graph", "kernels"},
 	"internal/suite":       {"core/graph", "core/run", "kernels"},
 	"internal/runtest":     {"core/graph", "core/run", "internal/suite", "kernels"},
@@ -69,7 +70,7 @@ var allowed = map[string][]string{
 	"sessions/config":    {"core/graph", "core/graph/pass", "core/quant", "internal/host"},
 	"sessions":           {"core/graph", "core/graph/onnx", "core/graph/pass", "core/graph/rules", "core/quant", "core/run", "core/build", "internal/host", "kernels", "sessions/compare", "sessions/config", "sessions/exchange", "sessions/recording", "sessions/report"},
 	"views":              {"sessions/advice", "sessions/config", "sessions/diff", "sessions/report", "ui"},
-	"cmd":                {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "internal/suite", "core/build", "internal/conformance", "internal/host", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/advice", "sessions/budget", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/diff", "sessions/exchange", "sessions/generate", "sessions/recording", "sessions/report", "sessions/tokenizer", "ui", "views", "testdata"},
+	"cmd":                {"core/graph", "core/graph/onnx", "core/graph/pass", "core/plugin", "core/quant", "core/run", "internal/suite", "core/build", "internal/conformance", "internal/host", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/advice", "sessions/budget", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/diff", "sessions/exchange", "sessions/generate", "sessions/recording", "sessions/report", "sessions/tokenizer", "ui", "views", "testdata"},
 	"cmd/trtui":          {"cmd"},
 
 	"internal/torture":          {"internal/host"},

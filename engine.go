@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
@@ -14,16 +15,67 @@ import (
 )
 
 // Engine is a network built for one device, one precision, and one set of input shapes or the ranges of its profiles, with its
-// weights packed. It is immutable, and any number of goroutines may use it, each by a [Session] of its own.
+// weights packed. It is immutable but for [Engine.Refit], and any number of goroutines may use it, each by a [Session] of its own.
 type Engine struct {
-	engine    *run.Engine
-	plans     []*run.Plan // by profile
-	loaded    []*run.Loaded
 	open      bool // there are several shapes that it takes
 	backend   Backend
 	owned     bool // the backend is closed with the engine
 	replanned string
-	passes    []Step
+	recipe    *recipe // nil for an engine that was opened
+
+	refitting sync.Mutex // held by Refit
+	lock      sync.Mutex // of what follows
+	now       *version
+}
+
+// version is an engine with one set of weights.
+type version struct {
+	engine *run.Engine
+	plans  []*run.Plan // by profile
+	loaded []*run.Loaded
+	passes []Step
+	users  int // sessions that are at it
+}
+
+// current returns the version in use.
+func (e *Engine) current() *version {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	return e.now
+}
+
+// acquire returns the version in use, which stays until it is released.
+func (e *Engine) acquire() *version {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	e.now.users++
+	return e.now
+}
+
+// release gives a version back; one that is not in use any more ends with its last session.
+func (e *Engine) release(v *version) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	v.users--
+	if v != e.now && v.users == 0 {
+		v.close()
+	}
+}
+
+// replace makes another version the one in use.
+func (e *Engine) replace(v *version) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	old := e.now
+	if e.now = v; old.users == 0 {
+		old.close()
+	}
+}
+
+func (v *version) close() {
+	for _, l := range v.loaded {
+		l.Close()
+	}
 }
 
 // load binds the engine's plans.
@@ -37,25 +89,25 @@ func load(ctx context.Context, e *run.Engine, b Backend, progress func(stage str
 		return nil, err
 	}
 	open := len(plans) > 1 || plans[0].Ranged()
-	return &Engine{engine: e, plans: plans, loaded: loaded, open: open, backend: b}, nil
+	return &Engine{now: &version{engine: e, plans: plans, loaded: loaded}, open: open, backend: b}, nil
 }
 
 // Inputs returns what the engine reads, in the network's order, at the best shapes of its first profile.
-func (e *Engine) Inputs() []Port { return ports(e.plans[0], e.plans[0].Network.Inputs) }
+func (e *Engine) Inputs() []Port { return ports(e.Plan(), e.Plan().Network.Inputs) }
 
 // Outputs returns what the engine gives, in the network's order, at the same shapes.
-func (e *Engine) Outputs() []Port { return ports(e.plans[0], e.plans[0].Network.Outputs) }
+func (e *Engine) Outputs() []Port { return ports(e.Plan(), e.Plan().Network.Outputs) }
 
 // Plan returns the steps that the engine runs, with the tactic and the time of each, and how its memory is laid out: those of
 // its first profile. It must not be changed.
-func (e *Engine) Plan() *run.Plan { return e.plans[0] }
+func (e *Engine) Plan() *run.Plan { return e.current().plans[0] }
 
 // Plans returns the plans of all profiles, in their order.
-func (e *Engine) Plans() []*run.Plan { return slices.Clone(e.plans) }
+func (e *Engine) Plans() []*run.Plan { return slices.Clone(e.current().plans) }
 
 // Passes returns what each pass of the build did, what it did not and why, and the ledger that accounts for every layer of the
 // source; nil for an engine that was opened.
-func (e *Engine) Passes() []Step { return e.passes }
+func (e *Engine) Passes() []Step { return e.current().passes }
 
 // Replanned says why an engine that was opened does not run the plan in its file but one that was made anew, by the device's
 // guess of tactics: it was built for another device, or by another version. It is empty where it runs that plan. Such an
@@ -64,17 +116,17 @@ func (e *Engine) Replanned() string { return e.replanned }
 
 // WriteTo writes the engine file, which OpenEngine and every command of trtui read.
 func (e *Engine) WriteTo(w io.Writer) (int64, error) {
-	for i, p := range e.plans {
-		p.Code = e.loaded[i].Code()
+	v := e.acquire()
+	defer e.release(v)
+	for i, p := range v.plans {
+		p.Code = v.loaded[i].Code()
 	}
-	return e.engine.WriteTo(w)
+	return v.engine.WriteTo(w)
 }
 
 // Close gives the engine's memory back, and closes the device if the engine opened it. Sessions must be closed before.
 func (e *Engine) Close() error {
-	for _, l := range e.loaded {
-		l.Close()
-	}
+	e.current().close()
 	if e.owned {
 		return e.backend.Close()
 	}

@@ -92,6 +92,9 @@ type Options struct {
 	// BiasCorrection says what biases take back of what 8 bits do to the means of activations; the zero value is
 	// quant.CorrectExact. Without Calibration they stay as they are.
 	BiasCorrection quant.BiasCorrection
+	// Equalization scales channels so that one range suits all of a tensor's; the zero value leaves them, and so does a build
+	// without Calibration. See quant.ParseEqualizer.
+	Equalization quant.Equalizer
 	// Ranges are the ranges of tensors by name, in place of Calibration, or for some tensors in place of what it finds.
 	Ranges map[string]Range
 	// Policy says more on which layers may compute in 8 or 16 bits: rules by name, schemes, first and last layers kept.

@@ -64,7 +64,7 @@ func end(n *Network, opt map[string]int, shapes map[string][]int) (map[string]in
 // built for one set of shapes has one profile, whose ends are these.
 func (e *Engine) Profiles() []Profile {
 	var list []Profile
-	for _, p := range e.plans {
+	for _, p := range e.Plans() {
 		of := run.ProfileOf("", p)
 		q := Profile{of.Min, of.Shapes, of.Max}
 		if q.Min == nil {

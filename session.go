@@ -23,6 +23,7 @@ type SessionOptions struct {
 // Session is one user of an engine, with memory of its own. It runs one inference at a time; make one for each goroutine.
 type Session struct {
 	engine   *Engine
+	version  *version // of the engine, that the contexts are of; nil: there are none
 	threads  int
 	contexts []*run.ExecutionContext // by profile; nil until it is used
 	context  *run.ExecutionContext   // the one that it is in
@@ -47,12 +48,10 @@ func (e *Engine) NewSession(o SessionOptions) (*Session, error) {
 	if o.Threads < 0 {
 		return nil, fmt.Errorf("%d threads; give a number from 1 on, or 0 for those of the device", o.Threads)
 	}
-	s := &Session{engine: e, threads: o.Threads, contexts: make([]*run.ExecutionContext, len(e.loaded)), inputs: e.Inputs(), outputs: e.Outputs(),
-		input: map[string]bool{}, given: map[string][]int{}}
-	if err := s.open(0); err != nil {
+	s := &Session{engine: e, threads: o.Threads, inputs: e.Inputs(), outputs: e.Outputs(), input: map[string]bool{}, given: map[string][]int{}}
+	if err := s.renew(); err != nil {
 		return nil, err
 	}
-	s.context = s.contexts[0]
 	for _, p := range s.inputs {
 		s.input[p.Name] = true
 	}
@@ -169,11 +168,7 @@ func (s *Session) release() {
 // Close waits for what Start began, and gives the session's memory and threads back. Nothing may run, or be run later.
 func (s *Session) Close() error {
 	_ = s.Wait() // its error is that of the inference
-	for _, c := range s.contexts {
-		if c != nil {
-			c.Close()
-		}
-	}
+	s.leave()
 	return nil
 }
 

@@ -17,6 +17,9 @@ func (s *Session) SetShapes(shapes map[string][]int) error {
 		return ErrBusy
 	}
 	defer s.release()
+	if err := s.renew(); err != nil {
+		return err
+	}
 	return s.setShapes(shapes)
 }
 
@@ -42,12 +45,12 @@ func (s *Session) setShapes(shapes map[string][]int) error {
 			return s.enter(c, shapes)
 		}
 	}
-	env, err := s.engine.Plan().Network.BindSome(s.context.Env(), shapes)
+	env, err := s.version.plans[0].Network.BindSome(s.context.Env(), shapes)
 	if err != nil {
 		return err
 	}
 	var refused error
-	for i, l := range s.engine.loaded {
+	for i, l := range s.version.loaded {
 		err := l.Plan.Serves(env)
 		if err == nil {
 			if err = s.open(i); err == nil {
@@ -56,7 +59,7 @@ func (s *Session) setShapes(shapes map[string][]int) error {
 			return err
 		}
 		switch {
-		case len(s.engine.loaded) == 1:
+		case len(s.version.loaded) == 1:
 			return err
 		case refused == nil:
 			refused = fmt.Errorf("profile %d: %w", i, err)
@@ -79,7 +82,7 @@ func shapesAt(p *run.Plan, env map[string]int) map[string][]int {
 // open makes the context of a profile, if there is none yet.
 func (s *Session) open(profile int) (err error) {
 	if s.contexts[profile] == nil {
-		s.contexts[profile], err = s.engine.loaded[profile].NewContextOf(s.threads)
+		s.contexts[profile], err = s.version.loaded[profile].NewContextOf(s.threads)
 	}
 	return err
 }
@@ -100,8 +103,11 @@ func (s *Session) enter(c *run.ExecutionContext, shapes map[string][]int) error 
 	return nil
 }
 
-// follow brings a session whose engine takes several shapes to those of its inputs.
+// follow brings a session to the engine's weights, and one whose engine takes several shapes to those of its inputs.
 func (s *Session) follow(in Inputs) error {
+	if err := s.renew(); err != nil {
+		return err
+	}
 	if !s.engine.open {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/kernels/cuda/bringup"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/ui"
 )
 
 // choices are the values of flags that take one of a few, by name.
@@ -24,10 +25,10 @@ func choices(t tables) map[string][]string {
 	return map[string][]string{
 		"precision": {"fp32", "fp16", "int8"}, "calibrator": t.own.calibrators().Names(),
 		"activations": config.Schemes(), "weight-scales": config.WeightScales(), "weight-ranges": quant.WeightRanges(),
-		"keep": {"first", "last"}, "bias-correction": {"off", "fast", "exact"},
+		"keep": {"first", "last", "residuals"}, "bias-correction": {"off", "fast", "exact"}, "equalization": {"off", "weights", "activations"},
 		"precision-constraints": {"prefer", "obey", "none"}, "disable": config.RuleNames(),
 		"backend": names, "backends": append(slices.Clone(names), evaluation), "device": devices,
-		"format": {"text", "json"}, "theme": {"dark", "light"}, "layout": {"nchw", "nhwc"}, "channel-order": {"rgb", "bgr"},
+		"format": {"text", "json"}, "theme": ui.ThemeNames(), "layout": {"nchw", "nhwc"}, "channel-order": {"rgb", "bgr"},
 		"resize": {"crop", "stretch"}, "type": elementTypes(), "pairs": {"all", "tactic"}, "steps": bringup.Steps(),
 	}
 }

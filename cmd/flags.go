@@ -119,6 +119,7 @@ type modelFlags struct {
 	device deviceFlags
 	output outputFlags
 
+	plugins  pluginFlags
 	own      Own  // what the program has beside the built-in
 	lookOnly bool // the model is looked at and not run: it needs neither data nor shapes
 	partly   bool // a model of which parts are not supported does: it is looked at
@@ -142,6 +143,7 @@ func (f *modelFlags) register(c *cobra.Command, takes part) {
 	for _, g := range []*group{&f.data.group, &f.config.group, &f.device.group, &f.output.group} {
 		g.addTo(c, takes)
 	}
+	f.plugins.addTo(c)
 	if takes&takeTimings == 0 { // it times nothing
 		f.device.timings = "none"
 	}
@@ -149,6 +151,9 @@ func (f *modelFlags) register(c *cobra.Command, takes part) {
 
 // check refuses what cannot have been meant before anything is opened, and reads the file of --config.
 func (f *modelFlags) check() error {
+	if err := f.loadPlugins(); err != nil {
+		return err
+	}
 	for _, check := range []func() error{f.config.check, f.data.check, f.output.check, f.device.check} {
 		if err := check(); err != nil {
 			return err

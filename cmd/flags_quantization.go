@@ -28,9 +28,10 @@ func (q *quantizationFlags) define(f *pflag.FlagSet) {
 	f.StringVar(&q.Activations, "activations", def.Activations, "`SCHEME` of activations in int8: "+orList(config.Schemes()))
 	f.StringVar(&q.WeightScales, "weight-scales", def.WeightScales, "one scale of weights for each output `channel`, or one for all of a layer's: channel or tensor")
 	f.StringVar(&q.WeightRanges, "weight-ranges", def.WeightRanges, "`KIND` of the ranges of weights: minmax, mse or percentile[:P]")
-	f.StringSliceVar(&q.Keep, "keep", nil, "`LAYERS` that stay in floating point: first, last, or all of an op, as in first,Gemm; by name: --layer-precisions")
+	f.StringSliceVar(&q.Keep, "keep", nil, "`LAYERS` that stay in floating point: first, last, all of an op, as in first,Gemm, or residuals, what products add to their results; by name: --layer-precisions")
 	f.StringArrayVar(&q.ranges, "range", nil, "range of a tensor in place of the calibrator's, as `TENSOR=AMAX` or TENSOR=LEAST:LARGEST; may be repeated")
 	f.StringVar(&q.path, "ranges", "", "`FILE` of trtui calibrate -o: its ranges, or with --calibrator those which that finds by its histograms; or a calibration cache of TensorRT; no data is needed")
+	f.StringVar(&q.Equalization, "equalization", def.Equalization, "`HOW` channels are scaled so that one range suits them all, the results in fp32 staying as they are: off, weights, or activations[:A], of which the share A goes into weights")
 	f.StringVar(&q.correction, "bias-correction", string(def.BiasCorrection), "what biases take back of rounding: off, fast (of weights, by the means of activations) or exact (of activations too, layer by layer on the calibration data)")
 }
 
@@ -123,5 +124,6 @@ func (q *quantizationFlags) over(g *configFlags, to *config.Quantization, asked 
 	if g.changed("range", "ranges") {
 		to.Ranges = asked.Ranges
 	}
+	given(g, "equalization", &to.Equalization, asked.Equalization)
 	given(g, "bias-correction", &to.BiasCorrection, asked.BiasCorrection)
 }

@@ -19,8 +19,8 @@ func TestQuantizationFlags(t *testing.T) {
 	}{
 		{"", &sessions.Model{}, config.Quantization{}},
 		{"--activations asymmetric --bias-correction exact", &sessions.Model{}, config.Quantization{}},
-		{"--activations symmetric:u8 --bias-correction fast --weight-scales tensor --weight-ranges percentile --keep first,Gemm", &sessions.Model{},
-			config.Quantization{Activations: "symmetric:u8", BiasCorrection: "fast", WeightScales: "tensor", WeightRanges: "percentile:99.9", Keep: []string{"Gemm", "first"}}},
+		{"--activations symmetric:u8 --bias-correction fast --equalization activations:0.50 --weight-scales tensor --weight-ranges percentile --keep first,Gemm", &sessions.Model{},
+			config.Quantization{Activations: "symmetric:u8", BiasCorrection: "fast", Equalization: "activations:0.5", WeightScales: "tensor", WeightRanges: "percentile:99.9", Keep: []string{"Gemm", "first"}}},
 		{"--range a=b=2 --range x:0=-1:3.5", &sessions.Model{}, config.Quantization{Ranges: map[string][]float64{"a=b": {-2, 2}, "x:0": {-1, 3.5}}}},
 		{"", built, config.Quantization{Activations: "symmetric", Keep: []string{"last"}}},
 		{"--activations asymmetric --bias-correction off", built, config.Quantization{BiasCorrection: "off", Keep: []string{"last"}}},
@@ -36,6 +36,7 @@ func TestQuantizationFlags(t *testing.T) {
 		"--weight-scales row":      "--weight-scales \"row\": want channel or tensor",
 		"--weight-ranges entropy":  "want minmax, mse, percentile",
 		"--keep Conf":              "did you mean \"Conv\"",
+		"--equalization both":      "--equalization \"both\": want off, weights, activations",
 		"--bias-correction on":     "--bias-correction \"on\": want off, fast or exact",
 		"--range x":                "want TENSOR=AMAX",
 		"--range x=1:2":            "with zero between them",

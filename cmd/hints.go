@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/run"
@@ -23,6 +24,12 @@ func hintOn(err error) string {
 	if errors.As(err, new(*run.OutOfRange)) {
 		return "trtui inspect engine shows what an engine serves; trtui build --minShapes, --maxShapes and --profile make one that serves more"
 	}
+	if errors.As(err, new(*graph.MissingPlugin)) {
+		return "--plugin FILE loads a plugin"
+	}
+	if e := new(build.Undone); errors.As(err, &e) {
+		return "trtui build --keep-source --disable " + e.Pass + " makes an engine that takes such weights"
+	}
 	if errors.Is(err, run.ErrNoSource) {
 		return "trtui build --keep-source keeps the model in the engine"
 	}
@@ -41,6 +48,8 @@ func hintOn(err error) string {
 		}[e.Use]
 	}
 	switch {
+	case errors.Is(err, sessions.ErrNoVariants):
+		return "--calib-data or --data gives it"
 	case errors.Is(err, budget.ErrNoBaseline):
 		return "--baseline names one: an engine, a model or a recording"
 	case errors.Is(err, recording.ErrNotRecording):

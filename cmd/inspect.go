@@ -39,6 +39,7 @@ func inspectCommand(t tables) *cobra.Command {
 		inspectSensitivity(t),
 		inspectKernelCommand(t),
 		inspectRecordingCommand(),
+		inspectPluginsCommand(),
 		inspectLayersCommand(),
 	)
 	return c

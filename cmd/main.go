@@ -39,8 +39,10 @@ const (
 // commands are the subcommands.
 var commands = []func(tables) *cobra.Command{
 	buildCommand,
+	refitCommand,
 	exportCommand,
 	benchCommand,
+	execCommand,
 	runCommand,
 	diffCommand,
 	evalCommand,

@@ -12,13 +12,12 @@ import (
 
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
-	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
 )
 
 // replayFlags say which recorded state to show, and how.
 type replayFlags struct {
-	look   ui.Options
+	screenFlags
 	at     string
 	format string
 }
@@ -39,9 +38,7 @@ func replayCommand(tables) *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&f.at, "at", "", "the recorded `STATE` to show: its number, from 1, a time after the start, as 00:14 or 14s, or a configuration, as int8/mse; default: the last")
 	flags.StringVar(&f.format, "format", "", "text or json: print the state instead of opening the workbench")
-	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also with NO_COLOR set)")
-	flags.StringVar(&f.look.Theme, "theme", "", "dark or light; the default follows the terminal")
-	under(c, screenHeading, "no-color", "theme")
+	under(c, screenHeading, f.registerScreen(flags)...)
 	under(c, outputHeading, "at", "format")
 	return c
 }
@@ -52,8 +49,8 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 			return err
 		}
 	}
-	if f.look.Theme != "" && f.look.Theme != "dark" && f.look.Theme != "light" {
-		return usageError{fmt.Errorf("--theme %q: want dark or light", f.look.Theme)}
+	if err := f.checkTheme(); err != nil {
+		return err
 	}
 	r, err := recording.Open(path)
 	if err != nil {

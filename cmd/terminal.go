@@ -109,7 +109,7 @@ type window struct {
 // window makes the workbench for a controller; o says what it can do besides.
 func (t terminal) window(ctl views.Controller, o views.Options) (*window, error) {
 	w := &window{events: &relay{Controller: ctl}, next: make(chan *recording.Replay, 1), program: t.program}
-	o.Look, o.Open, o.Hint, o.SavePicture = ui.NewLook(t.look), w.open, hintOnFact, savePicture
+	o.Look, o.Open, o.Read, o.Hint, o.SavePicture = ui.NewLook(t.look), w.open, readState, hintOnFact, savePicture
 	if t.recordings != "" {
 		o.Recordings = recording.Folder(t.recordings)
 	}
@@ -134,6 +134,11 @@ func (w *window) open(path string) tea.Cmd {
 			return nil
 		}
 	}
+}
+
+// readState reads a state of a recording, or its last that is complete where that is "".
+func readState(path, state string) (*report.Snapshot, error) {
+	return operand{path: path, which: state}.recorded()
 }
 
 // run shows the window until it is left; it returns the recording that is to be shown next, if there is one.

@@ -21,14 +21,13 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
-	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
 )
 
 // workbenchFlags are the flags of the command without a subcommand.
 type workbenchFlags struct {
 	modelFlags
-	look      ui.Options
+	screenFlags
 	recording string
 }
 
@@ -52,11 +51,9 @@ func workbench(root *cobra.Command, t tables) {
 	root.Args = f.checkArgs
 	f.register(root, takeAll)
 	flags := root.Flags()
-	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also with NO_COLOR set)")
-	flags.StringVar(&f.look.Theme, "theme", "", "dark or light; the default follows the terminal")
-	flags.BoolVar(&f.look.NoMouse, "no-mouse", false, "leave the mouse to the terminal, to select text")
+	names := f.registerScreen(flags)
 	flags.StringVar(&f.recording, "recordings", ".", "`FOLDER` of recordings")
-	under(root, screenHeading, "no-color", "theme", "no-mouse", "recordings")
+	under(root, screenHeading, append(names, "recordings")...)
 	root.RunE = func(cmd *cobra.Command, args []string) error { return f.show(cmd, args) }
 }
 
@@ -74,8 +71,8 @@ func (f *workbenchFlags) checkArgs(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("%q is neither a command nor a file%s", args[0], config.DidYouMean(args[0], names))
 		}
 	}
-	if f.look.Theme != "" && f.look.Theme != "dark" && f.look.Theme != "light" {
-		return fmt.Errorf("--theme %q: want dark or light", f.look.Theme)
+	if err := f.checkTheme(); err != nil {
+		return err
 	}
 	return f.modelFlags.check()
 }

@@ -125,6 +125,10 @@ func (a *accuracy) compareOutputs(ctx context.Context, in examining, loaded *run
 // stays as it is: what is compared is read where the fused layers leave it. A layer's accumulated error is that of the
 // engine as it runs, its local error that of the layer alone on FP32's inputs. A state is that of FP32, for both.
 func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loaded, ref *reference, r *report.Accuracy) error {
+	lowered, err := a.engines.tuning.precisions.kept.of(ctx, in.Of.Of)
+	if err != nil {
+		return err
+	}
 	a.device.busy.Lock()
 	defer a.device.busy.Unlock()
 	engine, err := l.NewContext()
@@ -164,7 +168,7 @@ func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loade
 			if err := engine.SetInputs(inputs); err != nil {
 				return err
 			}
-			if err := tap(ctx, engine, l.Plan, batch, want, errs.of, errs.alone); err != nil {
+			if err := tap(ctx, engine, l.Plan, batch, want, lowered.Equalized, errs.of, errs.alone); err != nil {
 				return err
 			}
 			taps++

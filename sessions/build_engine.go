@@ -80,7 +80,7 @@ func newEngineReport(ctx context.Context, s *stages, cfg config.Config) (json.Ra
 		if err != nil {
 			return nil, err
 		}
-		r.Shifts = l.Shifts
+		r.Shifts, r.Equalized = l.Shifts, l.Equalized
 	}
 	return graph.MarshalStored(r)
 }

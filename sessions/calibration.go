@@ -126,8 +126,8 @@ func (c *calibration) correction(ctx context.Context, in lowering) (*build.Corre
 	if in.Ranges == nil || in.Quantized.BiasCorrection == quant.CorrectOff {
 		return nil, nil
 	}
-	if in.Means == nil {
-		return &build.Correction{Shifts: c.orders.stored.shifts(in.Ranges.By, in.Quantized)}, nil
+	if s := c.orders.stored.shifts(in.Ranges.By, in.Quantized); s != nil {
+		return &build.Correction{Shifts: s}, nil
 	}
 	kept, isKept := c.data.(collected)
 	if isKept && kept.Random() == c.orders.stored.randomRanges(in.Ranges.By) {

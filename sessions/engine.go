@@ -14,13 +14,14 @@ import (
 
 // engineReport is what an engine file tells of its making, so that it can be looked at as a model is.
 type engineReport struct {
-	Schema  int
-	Config  config.Config
-	Backend string                 `json:",omitempty"` // that its plan is for; older engines do not say it
-	Ranges  map[string]graph.Range `json:",omitempty"` // of the source network's tensors, as they were calibrated
-	Shifts  map[string][]float64   `json:",omitempty"` // by how much biases were corrected, by source layer
-	Data    string                 `json:",omitempty"` // what they were calibrated on
-	Random  bool                   `json:",omitempty"` // that was random input
+	Schema    int
+	Config    config.Config
+	Backend   string                 `json:",omitempty"` // that its plan is for; older engines do not say it
+	Ranges    map[string]graph.Range `json:",omitempty"` // of the source network's tensors, as they were calibrated
+	Shifts    map[string][]float64   `json:",omitempty"` // by how much biases were corrected, by source layer
+	Equalized build.Equalized        `json:",omitzero"`  // what channels were divided by; empty, not nil, where none had to be
+	Data      string                 `json:",omitempty"` // what they were calibrated on
+	Random    bool                   `json:",omitempty"` // that was random input
 }
 
 // BuiltWith returns the configuration that an engine file was built with.

@@ -38,7 +38,9 @@ func TestLanguage(t *testing.T) {
 		t.Errorf("the session shows %+v", g)
 	}
 	s.Set(config.Config{Precision: config.FP16, Batch: 1})
-	snap = await(t, s, func(s *report.Snapshot) bool { return s.Config.Precision == config.FP16 && s.Settled() && s.Busy == nil })
+	snap = await(t, s, func(s *report.Snapshot) bool {
+		return s.Config.Precision == config.FP16 && s.Settled() && s.Busy == nil
+	})
 	if g := snap.Generation; g == nil || g.Refused != "it does not speak" || snap.Err != "" {
 		t.Errorf("the session shows %+v, error %q", g, snap.Err)
 	}

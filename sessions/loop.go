@@ -54,10 +54,17 @@ func (w *worker) guarded(ctx context.Context, cfg config.Config, once todo) (err
 	}()
 	warn := func(text string) { w.board.log("warning", "", "%s", text) }
 	return w.stages.surviving(ctx, cfg, warn, func() error {
-		if !once.build {
-			return w.compareCalibrators(ctx, cfg)
+		var err error
+		switch {
+		case once.build:
+			err = w.work(ctx, cfg, once)
+		case once.study == nil || once.calibrators:
+			err = w.compareCalibrators(ctx, cfg)
 		}
-		return w.work(ctx, cfg, once)
+		if err == nil && once.study != nil {
+			err = w.study(ctx, cfg, once.study.goal)
+		}
+		return err
 	})
 }
 

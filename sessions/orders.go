@@ -169,7 +169,8 @@ func (o *orders) lowering(cfg config.Config) (lowering, error) {
 			return lowering{}, err
 		}
 		in.Ranges, in.Quantized = &ranges, cfg.Quantization.Full()
-		if in.Quantized.BiasCorrection != quant.CorrectOff && o.stored.shifts(ranges.By, in.Quantized) == nil {
+		corrected := in.Quantized.BiasCorrection != quant.CorrectOff && o.stored.shifts(ranges.By, in.Quantized) == nil
+		if corrected || !in.Quantized.Equalizer().IsOff() && o.stored.equalized(ranges.By, in.Quantized) == nil {
 			means, err := o.collecting(cfg)
 			if err != nil {
 				return lowering{}, err

@@ -72,7 +72,8 @@ func (p *precisions) lower(ctx context.Context, cfg config.Config) (*build.Lower
 // make lowers the network.
 func (p *precisions) make(ctx context.Context, in lowering) (*build.Lowered, error) {
 	if in.Planned {
-		return &build.Lowered{Network: p.model.Engine.Any().Network}, nil
+		r, err := p.model.report()
+		return &build.Lowered{Network: p.model.Engine.Any().Network, Equalized: r.Equalized}, err
 	}
 	o, lc, err := p.prepare(ctx, in)
 	if err != nil {
@@ -81,11 +82,14 @@ func (p *precisions) make(ctx context.Context, in lowering) (*build.Lowered, err
 	if lc.Correction, err = p.calibration.correction(ctx, in); err != nil {
 		return nil, err
 	}
+	if lc.Equalization, err = p.calibration.equalization(ctx, in); err != nil {
+		return nil, err
+	}
 	p.told.progress(report.Progress{Phase: "lowering to " + string(in.Precision)})
 	if err := checkLayerPrecisions(p.model.Name(), in.config(), o); err != nil {
 		return nil, err
 	}
-	if lc.Correction != nil && lc.Correction.Replay != nil {
+	if lc.Correction != nil && lc.Correction.Replay != nil || lc.Equalization != nil && lc.Equalization.Ranges != nil {
 		p.calibration.device.busy.Lock()
 		defer p.calibration.device.busy.Unlock()
 	}

@@ -168,6 +168,9 @@ func (t *timings) report(live, estimated bool) *report.Timings {
 		Samples: len(t.latency), EndToEnd: LatencyOf(t.latency), Live: live, RecentE2E: recent(t.latency),
 		Estimated: estimated, BatchItems: t.batch, Inference: t.inference(),
 	}
+	if !live {
+		r.Runs = t.latency
+	}
 	if i := compare.IntervalOf(t.latency); !estimated {
 		r.MedianLow, r.MedianHigh = time.Duration(i.Low), time.Duration(i.High)
 	}

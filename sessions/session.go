@@ -115,6 +115,15 @@ func (s *Session) Calibrate() {
 	}
 }
 
+// Study asks for the sensitivity of the configuration's layers, or with a goal for a search from the configuration on. It begins when
+// what is being done is over; Cancel stops it, and what was found stays.
+func (s *Session) Study(goal *report.Goal) {
+	s.board.mu.Lock()
+	defer s.board.mu.Unlock()
+	s.wishes.todo.study, s.wishes.halted = &wishedStudy{goal}, false
+	s.wishes.awake()
+}
+
 // Note adds what a person did besides to the log.
 func (s *Session) Note(text string) { s.board.log("info", "", "%s", text) }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
@@ -93,6 +94,14 @@ func (s *stored) ranges(by finder) map[string]graph.Range {
 func (s *stored) shifts(by finder, how config.Quantization) map[string][]float64 {
 	if r := s.found(by); r != nil && key(r.Config.Quantization.Full()) == key(how.Full()) {
 		return r.Shifts
+	}
+	return nil
+}
+
+// equalized returns what an engine file tells of how channels were equalised, if that was done so and its ranges hold.
+func (s *stored) equalized(by finder, how config.Quantization) build.Equalized {
+	if r := s.found(by); r != nil && key(r.Config.Quantization.Full()) == key(how.Full()) {
+		return r.Equalized
 	}
 	return nil
 }

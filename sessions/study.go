@@ -98,6 +98,9 @@ func (s *studies) open(ctx context.Context, cfg config.Config) (*study, error) {
 			return nil, err
 		}
 	}
+	if len(t.base.Equalized) > 0 { // each variant as the configuration
+		t.how.Equalization = &build.Equalization{Known: t.base.Equalized}
+	}
 	if len(t.base.Shifts) > 0 {
 		t.how.Correction = &build.Correction{Shifts: t.base.Shifts}
 	}
@@ -112,6 +115,9 @@ func (s *studies) open(ctx context.Context, cfg config.Config) (*study, error) {
 func (t *study) lowerAgain(ctx context.Context) (err error) {
 	how := t.how
 	if how.Correction, err = t.precisions.calibration.correction(ctx, t.in); err != nil {
+		return err
+	}
+	if how.Equalization, err = t.precisions.calibration.equalization(ctx, t.in); err != nil {
 		return err
 	}
 	t.base, err = build.Lower(ctx, t.source, how, t.precisions.supports(t.in))
@@ -139,13 +145,16 @@ func (t *study) divide() {
 	}
 }
 
+// ErrNoVariants says that variants cannot be compared for lack of items.
+var ErrNoVariants = errors.New("there is no data to run variants on")
+
 // prepare runs FP32 and the configuration on the items, and holds what they give.
 func (t *study) prepare(ctx context.Context) error {
 	if t.from = t.calibration.data; t.from == nil || t.from.Len() == 0 { // a file of ranges has no items
 		t.from = t.data
 	}
 	if t.from == nil || t.from.Len() == 0 {
-		return errors.New("there is no data to run variants on; give --calib-data or --data")
+		return ErrNoVariants
 	}
 	collecting, err := t.orders.collecting(t.config)
 	if err != nil {

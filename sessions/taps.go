@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
@@ -18,14 +19,14 @@ type stepErrors struct {
 }
 
 // tap runs the engine on a batch step by step and compares each layer's outputs; alone first gives each step FP32's inputs.
-func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compare.Batch, want map[string]graph.Value, errs []stepErrors, alone bool) error {
+func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compare.Batch, want map[string]graph.Value, scaled build.Equalized, errs []stepErrors, alone bool) error {
 	o := run.Observer{After: func(i int) error {
 		if p.Steps[i].Reformat {
 			return nil
 		}
 		for k, out := range p.Steps[i].Out {
 			t := p.Slots[out].Tensor
-			ref, ok := compare.SourceTensor(want, t)
+			ref, ok := sourceOf(want, t, scaled)
 			if !ok {
 				continue
 			}
@@ -52,7 +53,7 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compar
 					continue
 				}
 				t := p.Slots[in].Tensor
-				ref, ok := compare.SourceTensor(want, t)
+				ref, ok := sourceOf(want, t, scaled)
 				if !ok {
 					continue
 				}

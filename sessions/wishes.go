@@ -13,9 +13,13 @@ import (
 type todo struct {
 	build       bool                        // the engine, and what is to be known of it
 	calibrators bool                        // their comparison, where it lacks the one that is set
+	study       *wishedStudy                // of the configuration, when it is built
 	retime      string                      // the layer whose tactics to measure again
 	drop        func(build.CacheEntry) bool // the entries of the timing cache to forget
 }
+
+// wishedStudy asks for the sensitivity of layers, or with a goal for a search.
+type wishedStudy struct{ goal *report.Goal }
 
 // wishes are what is wanted of a session. What is wanted and what is shown change together: the board's mutex is for both.
 type wishes struct {

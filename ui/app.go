@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -56,6 +57,7 @@ type App struct {
 	beating bool // a beatMsg is on its way
 
 	active  int
+	pages   map[string]int // by digit, the screen with it that was shown last
 	w, h    int
 	dialogs []Dialog
 	filter  *Line // being typed, or nil
@@ -95,8 +97,17 @@ func New(c Config) (*App, error) {
 			return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 		}
 	}
-	for _, s := range a.screens {
+	a.pages = map[string]int{}
+	for i, s := range a.screens {
 		s.init()
+		if _, ok := a.pages[s.Key]; !ok {
+			a.pages[s.Key] = i
+		}
+		for _, other := range a.screens {
+			if other.Key == s.Key {
+				s.pages++
+			}
+		}
 	}
 	return a, nil
 }
@@ -157,7 +168,7 @@ func (a *App) update(msg tea.Msg) tea.Cmd {
 	case beatMsg:
 		a.beating = false
 	case GotoMsg:
-		a.show(msg.Screen, msg.View)
+		a.open(msg)
 	case openMsg:
 		a.dialogs = append(a.dialogs, msg.dialog)
 	case received:
@@ -228,19 +239,52 @@ func (a *App) dialog() Dialog {
 	return a.dialogs[len(a.dialogs)-1]
 }
 
-// show switches to the screen with that digit, and to its view counted from 1; it reports whether there is one.
-func (a *App) show(digit string, view int) bool {
-	for i, s := range a.screens {
-		if s.Key == digit {
-			a.active = i
-			if a.onScreen != nil {
-				a.onScreen(digit)
-			}
-			if view > 0 && view <= len(s.Views) {
-				s.focus = view - 1
-			}
-			return true
+// open shows what a message names.
+func (a *App) open(msg GotoMsg) {
+	if msg.Page > 0 {
+		first := slices.IndexFunc(a.screens, func(s *Screen) bool { return s.Key == msg.Screen })
+		if at := first + msg.Page - 1; first >= 0 && at < len(a.screens) && a.screens[at].Key == msg.Screen {
+			a.pages[msg.Screen] = at
 		}
 	}
-	return false
+	a.show(msg.Screen, msg.View)
+}
+
+// page returns which of the pages of its digit a screen is, counted from 1.
+func (a *App) page(s *Screen) int {
+	n := 0
+	for _, other := range a.screens {
+		if other.Key == s.Key {
+			n++
+		}
+		if other == s {
+			break
+		}
+	}
+	return n
+}
+
+// turn shows the screen with that digit, or where that is shown its next page; it reports whether there is one.
+func (a *App) turn(digit string) bool {
+	if s := a.screen(); s.Key == digit && s.pages > 1 {
+		first := slices.IndexFunc(a.screens, func(s *Screen) bool { return s.Key == digit })
+		a.pages[digit] = first + (a.active-first+1)%s.pages
+	}
+	return a.show(digit, 0)
+}
+
+// show switches to the screen with that digit, and to its view counted from 1; it reports whether there is one.
+func (a *App) show(digit string, view int) bool {
+	i, ok := a.pages[digit]
+	if !ok {
+		return false
+	}
+	a.active = i
+	if a.onScreen != nil {
+		a.onScreen(digit)
+	}
+	if s := a.screen(); view > 0 && view <= len(s.Views) {
+		s.focus = view - 1
+	}
+	return true
 }

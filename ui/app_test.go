@@ -236,7 +236,7 @@ func TestTheme(t *testing.T) {
 	}
 	press(app, "T")
 	send(app, tea.BackgroundColorMsg{Color: color.White})
-	if app.look.Theme.Name != "dark" {
+	if app.look.Theme.Name != "contrast" {
 		t.Error("T does not stick")
 	}
 }
@@ -270,6 +270,31 @@ func TestResize(t *testing.T) {
 	}
 }
 
+// TestPages turns the pages of a digit by pressing it, goes to one by a message, and comes back to the one that was shown last.
+func TestPages(t *testing.T) {
+	view := func(name string) []View { return []View{&probe{name: name}} }
+	app, err := New(Config{Look: NewLook(Options{}), Screens: []*Screen{
+		{Key: "1", Name: "one", Views: view("v1")}, {Key: "9", Name: "first", Views: view("p1")}, {Key: "9", Name: "second", Views: view("p2")}, {Key: "9", Name: "third", Views: view("p3")},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range []struct {
+		msg  tea.Msg
+		want string
+	}{
+		{tea.KeyPressMsg{Code: '9', Text: "9"}, "first"}, {tea.KeyPressMsg{Code: '9', Text: "9"}, "second"}, {tea.KeyPressMsg{Code: '1', Text: "1"}, "one"},
+		{tea.KeyPressMsg{Code: '9', Text: "9"}, "second"}, {GotoMsg{Screen: "9", Page: 3}, "third"}, {GotoMsg{Screen: "9"}, "third"},
+		{tea.KeyPressMsg{Code: '9', Text: "9"}, "first"}, {GotoMsg{Screen: "9", Page: 7}, "first"}, {GotoMsg{Screen: "1", Page: 2}, "one"},
+	} {
+		app.Update(step.msg)
+		tabs := app.tabs()
+		if got := app.screen().Name; got != step.want || len(tabs.Names) != 2 || !strings.HasSuffix(tabs.Names[tabs.Active], " "+step.want) {
+			t.Errorf("step %d shows %s, want %s; tabs %v", i+1, got, step.want, tabs)
+		}
+	}
+}
+
 // TestCheckKeys reports every collision.
 func TestCheckKeys(t *testing.T) {
 	view := func(keys ...Key) []View { return []View{&probe{name: "v", keys: keys}} }
@@ -282,10 +307,11 @@ func TestCheckKeys(t *testing.T) {
 		{"motion", []*Screen{{Key: "1", Views: view(K("j", "", "jump"))}}, "key j (jump) belongs to motion"},
 		{"frame", []*Screen{{Key: "1", Views: view(K("z", "", "zap"))}}, "key z (zap) belongs to the frame"},
 		{"intent", []*Screen{{Key: "1", Views: view(K("f", "", "flip"))}}, "key f (flip) belongs to next precision"},
-		{"kept", []*Screen{{Key: "1", Views: view(K("m", "", "go"))}}, "belongs to the whole program"},
+		{"kept", []*Screen{{Key: "1", Views: view(K("m", "", "go"))}}, "key m (go) belongs to mark A"},
 		{"digit", []*Screen{{Key: "1", Views: view(K("3", "", "three"))}}, "belongs to screens"},
 		{"twice", []*Screen{{Key: "1", Views: view(K("x", "", "a"), K("x", "", "b"))}}, `key x means both "a" and "b"`},
-		{"screens", []*Screen{{Key: "1", Views: view()}, {Key: "1", Views: view()}}, "digit"},
+		{"pages", []*Screen{{Key: "1", Views: view()}, {Key: "1", Views: view()}}, ""},
+		{"screens", []*Screen{{Key: "1", Views: view()}, {Key: "2", Views: view()}, {Key: "1", Views: view()}}, "digit"},
 		{"no digit", []*Screen{{Key: "a", Views: view()}}, "digit"},
 		{"empty", []*Screen{{Key: "1"}}, "no views"},
 	} {

@@ -206,8 +206,14 @@ func (a *App) badges(h *Header) []Badge {
 
 // tabs returns the names of the screens.
 func (a *App) tabs() Tabs {
-	t := Tabs{Active: a.active}
-	for _, s := range a.screens {
+	var t Tabs
+	for i, s := range a.screens {
+		switch { // of pages the one that was shown last
+		case i == a.active:
+			t.Active = len(t.Names)
+		case i != a.pages[s.Key]:
+			continue
+		}
 		t.Names = append(t.Names, s.Key+" "+s.Name)
 	}
 	return t

@@ -20,6 +20,9 @@ const (
 	SaveConfig     Intent = "save configuration" // W
 	Undo           Intent = "undo"               // u
 	Redo           Intent = "redo"               // ctrl+r
+	MarkA          Intent = "mark A"             // m
+	MarkB          Intent = "mark B"             // M
+	Compare        Intent = "compare"            // d
 
 	SavePicture Intent = "save picture" // ctrl+s
 	CopyPane    Intent = "copy pane"    // y
@@ -49,6 +52,9 @@ func Intents() []IntentKey {
 		{Redo, K("ctrl+r", "", "redo the change that was undone")},
 		{SavePicture, K("ctrl+s", "", "save the screen as a picture (SVG) in the folder trtui was started in")},
 		{CopyPane, K("y", "", "copy the text of the pane to the clipboard, where the terminal allows it")},
+		{MarkA, K("m", "", "mark what is under the cursor, or else what is shown, as A")},
+		{MarkB, K("M", "", "mark it as B")},
+		{Compare, K("d", "", "compare A and B; what is not marked is what is shown")},
 	}
 }
 
@@ -62,11 +68,14 @@ func frameKeys(s *Screen) []Key {
 		K("ctrl+c", "", "quit at once"),
 		K("ctrl+z", "", "suspend, where the shell supports it"),
 		K("space", "freeze", "freeze or unfreeze the screen"),
-		K("T", "", "switch between the light and the dark theme"),
+		K("T", "", "next theme: dark, light, strong contrast"),
 	}
 	if len(s.Views) > 1 {
 		keys = append(keys, Key{Keys: []string{"tab", "shift+tab"}, Short: "pane", Long: "next / previous pane"},
 			K("z", "zoom", "show the focused pane alone, or all panes"))
+	}
+	if s.pages > 1 {
+		keys = append(keys, K(s.Key, "page", "next page of this screen"))
 	}
 	if len(s.Layouts) > 1 {
 		keys = append(keys, Key{Keys: []string{"+", "_"}, Short: "", Long: "next / previous layout"})
@@ -75,8 +84,7 @@ func frameKeys(s *Screen) []Key {
 }
 
 // reserved returns the keys that no view may use for itself: those of the frame
-// on any screen, motion, the digits, and those that the workbench keeps for the
-// whole program (marks, diff).
+// on any screen, motion, the digits, and those of the owner.
 func reserved(intents []IntentKey) map[string]string {
 	taken := map[string]string{}
 	for _, k := range frameKeys(&Screen{Views: make([]View, 2), Layouts: make([]Box, 2)}) {
@@ -92,9 +100,6 @@ func reserved(intents []IntentKey) map[string]string {
 	for _, name := range []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"} {
 		taken[name] = "screens"
 	}
-	for _, name := range []string{"m", "M", "d"} {
-		taken[name] = "the whole program"
-	}
 	for _, k := range intents {
 		for _, name := range k.Keys {
 			taken[name] = string(k.Intent)
@@ -104,7 +109,7 @@ func reserved(intents []IntentKey) map[string]string {
 }
 
 // CheckKeys reports every key that means two things: in one view, or in a view
-// and in the frame; and screens that share a digit or have no views.
+// and in the frame; and screens that share a digit and do not follow each other, or have no views.
 func CheckKeys(screens []*Screen, intents []IntentKey) error {
 	var problems []error
 	taken := reserved(intents)
@@ -117,8 +122,8 @@ func CheckKeys(screens []*Screen, intents []IntentKey) error {
 		}
 	}
 	digits := map[string]string{}
-	for _, s := range screens {
-		if other, ok := digits[s.Key]; ok || len(s.Key) != 1 || s.Key[0] < '0' || s.Key[0] > '9' {
+	for i, s := range screens {
+		if other, ok := digits[s.Key]; ok && screens[i-1].Key != s.Key || len(s.Key) != 1 || s.Key[0] < '0' || s.Key[0] > '9' {
 			problems = append(problems, fmt.Errorf("screen %s: digit %q is taken by %q or is none", s.Name, s.Key, other))
 		}
 		digits[s.Key] = s.Name

@@ -1,5 +1,7 @@
 package ui
 
+import "slices"
+
 // A Look is how everything is drawn at the moment: theme and glyphs. One Look is
 // shared by the App, its views and their widgets; the App alone changes it.
 type Look struct {
@@ -11,6 +13,7 @@ type Look struct {
 	chosen   bool // the user picked the theme: ignore what the terminal says
 
 	noMouse bool
+	own     *Theme // from a file; nil: none
 
 	spots []spot // of what is being drawn
 }
@@ -22,10 +25,13 @@ func NewLook(o Options) *Look {
 	switch {
 	case o.NoColor:
 		l.Theme, l.chosen = MonoTheme(), true
-	case o.Theme == "light":
-		l.Theme, l.chosen = LightTheme(), true
-	case o.Theme == "dark":
-		l.chosen = true
+	case o.Own != nil:
+		l.own, l.Theme, l.chosen = o.Own, o.Own, true
+	}
+	for _, t := range Themes() {
+		if t.Name == o.Theme && !l.chosen {
+			l.Theme, l.chosen = t, true
+		}
 	}
 	l.noMouse = o.NoMouse
 	if o.ASCII {
@@ -51,15 +57,17 @@ func (l *Look) Render(w, h int, draw func(*Canvas)) string {
 	return c.String()
 }
 
-// toggle switches between the dark and the light theme.
-func (l *Look) toggle() {
-	switch l.Theme.Name {
-	case "dark":
-		l.Theme = LightTheme()
-	case "light":
-		l.Theme = DarkTheme()
+// nextTheme goes on to the next theme that has colours, if this one has.
+func (l *Look) nextTheme() {
+	if l.Theme.Mono() {
+		return
 	}
-	l.chosen = true
+	list := Themes()
+	if l.own != nil {
+		list = append(list, l.own)
+	}
+	at := slices.IndexFunc(list, func(t *Theme) bool { return t.Name == l.Theme.Name })
+	l.Theme, l.chosen = list[(at+1)%len(list)], true
 	l.revision++
 }
 

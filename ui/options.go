@@ -9,7 +9,8 @@ import (
 type Options struct {
 	NoColor bool   // reverse, bold and underline only
 	ASCII   bool   // no glyphs beyond ASCII
-	Theme   string // "dark", "light" or "" to follow the terminal
+	Theme   string // the name of one of [Themes], or "" to follow the terminal
+	Own     *Theme // one from a file, in its place; see [ReadTheme]
 	NoMouse bool   // the mouse is left to the terminal
 }
 

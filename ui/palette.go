@@ -14,12 +14,14 @@ type command struct {
 	text, where string
 	key         string
 	screen      string // the digit of the screen that is shown first; "" for the one at hand
+	page        int    // of that digit, counted from 1
 	view        int    // of that screen, counted from 1; 0 for none
+	shows       bool   // it is over when the screen is shown
 	off         string // why it does nothing in the state at hand
 }
 
 // id tells commands apart, for what was run last.
-func (c command) id() string { return fmt.Sprint(c.screen, c.view, c.key) }
+func (c command) id() string { return fmt.Sprint(c.screen, c.page, c.view, c.key) }
 
 // commands lists what can be done: at the focused pane first, then in the whole program, then elsewhere.
 func (a *App) commands() []command {
@@ -32,7 +34,7 @@ func (a *App) commands() []command {
 				}
 				c := command{text: k.Long, where: where, key: name, off: k.Off, view: view}
 				if screen != nil {
-					c.screen = screen.Key
+					c.screen, c.page = screen.Key, a.page(screen)
 				}
 				list = append(list, c)
 			}
@@ -42,7 +44,7 @@ func (a *App) commands() []command {
 	add(here, here.focus+1, here.focused().Title(), here.focused().Keys())
 	for _, s := range a.screens {
 		if s != here {
-			list = append(list, command{text: "show " + s.Name, where: "screen " + s.Key, key: s.Key})
+			list = append(list, command{text: "show " + s.Name, where: "screen " + s.Key, key: s.Key, screen: s.Key, page: a.page(s), shows: true})
 		}
 	}
 	add(nil, 0, "workbench", a.intentKeys())
@@ -63,11 +65,14 @@ type runMsg struct{ command command }
 // run shows the pane of a command and presses its key there.
 func (a *App) run(c command) tea.Cmd {
 	if c.screen != "" {
-		a.show(c.screen, c.view)
+		a.open(GotoMsg{Screen: c.screen, Page: c.page, View: c.view})
 	}
 	const kept = 8
 	a.ran = slices.DeleteFunc(a.ran, func(id string) bool { return id == c.id() })
 	a.ran = append([]string{c.id()}, a.ran[:min(len(a.ran), kept-1)]...)
+	if c.shows {
+		return nil
+	}
 	return a.key(Press(c.key))
 }
 

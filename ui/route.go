@@ -82,13 +82,13 @@ func (a *App) frameKey(name string) tea.Cmd {
 	case "_":
 		s.cycleLayout(-1)
 	case "T":
-		a.look.toggle()
+		a.look.nextTheme()
 	case "ctrl+z":
 		return tea.Suspend
 	case "space":
 		return a.freeze()
 	default:
-		if !a.show(name, 0) {
+		if !a.turn(name) {
 			return a.say(StatusMsg{Text: name + " does nothing here; ? lists the keys that do"})
 		}
 	}

@@ -27,7 +27,8 @@ const (
 const collapsed = 5
 
 // A Screen is what one digit key shows: views, the ways to lay them out, and
-// which of them has the focus. The frame draws their title lines.
+// which of them has the focus. The frame draws their title lines. Screens with one digit that follow each other are pages: the
+// digit shows the one that was shown last, and pressed again the next.
 type Screen struct {
 	Key     string // "1" to "9", "0"
 	Name    string
@@ -40,6 +41,7 @@ type Screen struct {
 	focus  int
 	layout int
 	zoomed bool
+	pages  int // screens with its digit
 }
 
 // pane is what the frame keeps about a view.

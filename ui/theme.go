@@ -40,6 +40,22 @@ func LightTheme() *Theme {
 	})
 }
 
+// ContrastTheme is for a dark terminal and eyes that need strong contrasts: all text is at 7 to 1 from black.
+func ContrastTheme() *Theme {
+	return colourTheme("contrast", [paletteSize]int{
+		Plain: 0xffffff, Muted: 0xd5dbe3, Faint: 0xa9b2bd, Accent: 0x7fd4ff,
+		Good: 0x5df0c0, Warn: 0xffd060, Bad: 0xff9f85, Ink: 0x000000,
+		F32: 0x6fcbff, F16: 0xfff06a, I8: 0xffa6d6, OtherType: 0xd5dbe3,
+		Series1: 0x6fcbff, Series2: 0xffb52e, Series3: 0x4fe3b4, Series4: 0xff9fd0,
+		Series5: 0xfff06a, Series6: 0xb3beff, Series7: 0xff9455, Series8: 0xd5dbe3,
+		Heat1: 0x2c4272, Heat2: 0x575d6d, Heat3: 0x7d7c78, Heat4: 0xa59c74, Heat5: 0xd2c060, Heat6: 0xfee838,
+		CursorGround: 0x003f8f, RestGround: 0x333a44, SelectedGround: 0x54400a, MatchGround: 0x7a5c00, ChipGround: 0x7fd4ff,
+	})
+}
+
+// Themes returns the themes that have colours, in the order in which T goes through them.
+func Themes() []*Theme { return []*Theme{DarkTheme(), LightTheme(), ContrastTheme()} }
+
 // MonoTheme has no colours: reverse, bold and underline only (NO_COLOR).
 func MonoTheme() *Theme {
 	t := &Theme{Name: "mono"}
@@ -58,13 +74,17 @@ func MonoTheme() *Theme {
 func colourTheme(name string, rgb [paletteSize]int) *Theme {
 	t := &Theme{Name: name}
 	for i, v := range rgb {
-		if v < 0 {
-			continue
+		if v >= 0 {
+			t.paint(Style(i), v)
 		}
-		parameters := ";2;" + strconv.Itoa(v>>16) + ";" + strconv.Itoa(v>>8&255) + ";" + strconv.Itoa(v&255)
-		t.fg[i], t.bg[i] = ";38"+parameters, ";48"+parameters
 	}
 	return t
+}
+
+// paint gives a meaning its colour.
+func (t *Theme) paint(s Style, rgb int) {
+	parameters := ";2;" + strconv.Itoa(rgb>>16) + ";" + strconv.Itoa(rgb>>8&255) + ";" + strconv.Itoa(rgb&255)
+	t.fg[s], t.bg[s] = ";38"+parameters, ";48"+parameters
 }
 
 // appendSGR appends the escape sequence that selects s and nothing else.

@@ -70,10 +70,16 @@ type MatchMsg struct{ Step int }
 // GotoMsg switches to the screen with that digit key, and to one of its views.
 type GotoMsg struct {
 	Screen string
+	Page   int // counted from 1; 0: the one that was shown last
 	View   int // counted from 1; 0 leaves the focus where it was
 }
 
 // Goto returns a command that switches to a screen.
 func Goto(screen string) tea.Cmd {
 	return func() tea.Msg { return GotoMsg{Screen: screen} }
+}
+
+// GotoPage returns a command that switches to a page of a screen, counted from 1.
+func GotoPage(screen string, page int) tea.Cmd {
+	return func() tea.Msg { return GotoMsg{Screen: screen, Page: page} }
 }

@@ -17,6 +17,7 @@ func quantizationKeys(d desk) []ui.Key {
 	return []ui.Key{
 		when(d, needsQuantization, ui.K("A", "", "next scheme of activations: symmetric or asymmetric, i8 or u8")),
 		when(d, needsQuantization, ui.K("B", "", "next bias correction: off, fast, exact")),
+		when(d, needsQuantization, ui.K("E", "", "next equalisation of channels: off, weights, activations")),
 		when(d, needsQuantization, ui.K("Q", "quantisation", "all choices of how is quantised")),
 		when(d, needsQuantization, ui.Key{Keys: []string{"<", ">"}, Long: "narrow / widen the range of the tensor under the cursor by a tenth"}),
 		when(d, needsQuantization, ui.K("=", "", "leave the range of the tensor under the cursor to the calibrator again")),
@@ -34,6 +35,11 @@ func pressQuantization(v *tensorsView, msg tea.Msg) (cmd tea.Cmd, ok bool) {
 	case isKey(msg, "B"):
 		return edit(func(q *config.Quantization) {
 			q.BiasCorrection = after(config.BiasCorrections(), now.BiasCorrection)
+		}), true
+	case isKey(msg, "E"):
+		return edit(func(q *config.Quantization) {
+			kind, _, _ := strings.Cut(now.Equalization, ":")
+			q.Equalization = after(config.Equalizations(), kind)
 		}), true
 	case isKey(msg, "Q"):
 		return chooseQuantization(now, edit), true
@@ -73,8 +79,15 @@ func chooseQuantization(now config.Quantization, edit func(func(*config.Quantiza
 	for _, b := range config.BiasCorrections() {
 		add(now.BiasCorrection == b, "bias correction "+string(b), func(q *config.Quantization) { q.BiasCorrection = b })
 	}
-	for _, k := range []string{"first", "last"} {
-		add(slices.Contains(now.Keep, k), "the "+k+" layers in floating point", func(q *config.Quantization) { q.FlipKeep(k) })
+	for _, e := range config.Equalizations() {
+		add(strings.HasPrefix(now.Equalization, e), "equalisation "+e, func(q *config.Quantization) { q.Equalization = e })
+	}
+	for _, k := range []string{"first", "last", "residuals"} {
+		what := "the " + k + " layers in floating point"
+		if k == "residuals" {
+			what = "what products add in floating point"
+		}
+		add(slices.Contains(now.Keep, k), what, func(q *config.Quantization) { q.FlipKeep(k) })
 	}
 	for _, name := range slices.Sorted(maps.Keys(now.Ranges)) {
 		add(true, fmt.Sprintf("range of %s from %.4g to %.4g", name, now.Ranges[name][0], now.Ranges[name][1]), func(q *config.Quantization) { delete(q.Ranges, name) })

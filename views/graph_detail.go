@@ -245,11 +245,15 @@ func (v *detailView) addUnlowered(l *report.Layer) {
 // buildPass describes a pass: what it did and did not, and the lines of the network that it changed.
 func (v *detailView) buildPass(st *report.PassStep) {
 	now, before := v.g.state.network()
+	var does []string // rules of a file each have their own
 	for _, r := range v.g.snap().Passes.Rules {
-		if r.Name == st.Pass || len(st.Fired) > 0 && r.Name == st.Fired[0].Rule {
-			v.fact("does", r.Doc)
-			break
+		fired := slices.ContainsFunc(st.Fired, func(f report.FiredSite) bool { return f.Rule == r.Name })
+		if (fired || r.Name == st.Pass) && !slices.Contains(does, r.Doc) {
+			does = append(does, r.Doc)
 		}
+	}
+	if len(does) > 0 {
+		v.fact("does", strings.Join(does, "; "))
 	}
 	v.fact("layers", fmt.Sprintf("%d before, %d after, in %s", len(before), st.Layers, ui.Duration(st.Elapsed)))
 	v.lines = append(v.lines, siteLines(v.g, v.g.sites())...)

@@ -55,7 +55,7 @@ func (l *timeline) Tried() []report.RecordedConfig { return nil }
 // TestScrub goes back and forth in a recording.
 func TestScrub(t *testing.T) {
 	l := &timeline{at: 3}
-	v := newStatesView(ui.NewLook(ui.Options{NoColor: true}), l)
+	v := newStatesView(ui.NewLook(ui.Options{NoColor: true}), l, nil)
 	v.table.Select(2)
 	v.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
 	if l.at != 2 {

@@ -27,6 +27,8 @@ type Controller interface {
 	Calibrate()
 	// Retime asks for the tactics of a layer to be timed again.
 	Retime(layer string)
+	// Study asks for the sensitivity of layers, or with a goal for a search for the precision of each.
+	Study(goal *report.Goal)
 	// Note adds a line to the log, where one is kept.
 	Note(text string)
 	// DropTimings asks for the timing cache to forget what it has of other devices and builds, or all that it has.
@@ -80,6 +82,9 @@ type Options struct {
 	Recordings Folder
 	// Open opens a recording; nil where that cannot be done.
 	Open func(path string) tea.Cmd
+	// Read reads a state of a recording, as screens name it, or its last that is complete where that is ""; nil where that cannot
+	// be done. It may take a while.
+	Read func(path, state string) (*report.Snapshot, error)
 	// Live is the session in front of which a recording is shown; nil: there is none.
 	Live *Live
 	// Timeline is the controller of a replay, which has states to choose from; nil for a session.

@@ -7,14 +7,14 @@ import (
 
 // overviewScreen sums the engine up: how fast, where the time goes, what became of the layers, what it needs and how
 // well it predicts; and how the configurations tried so far compare.
-func overviewScreen(look *ui.Look, d desk, tried *trials) *ui.Screen {
+func overviewScreen(look *ui.Look, d desk, tried *trials, read reader) *ui.Screen {
 	all := report.PartOverview | report.PartTimings
 	views := []ui.View{
 		&summaryView{in: newInput(look, all)},
 		&slowestView{in: newInput(look, all)},
 		&compositionView{in: newInput(look, report.PartOverview|report.PartPasses)},
 		&footprintView{in: newInput(look, report.PartMemory)},
-		newTriedView(look, d, tried),
+		newTriedView(look, d, tried, read),
 		&latencyView{in: newInput(look, report.PartTimings)},
 	}
 	const summary, slowest, composition, footprint, configurations, latency = 0, 1, 2, 3, 4, 5

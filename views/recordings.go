@@ -14,9 +14,9 @@ import (
 // recordingsScreen lists the recordings that there are, and opens one. In a replay it first lists the states of the one
 // that is shown, and where that was opened from a live session the way back to it.
 func recordingsScreen(look *ui.Look, t Timeline, others shelf) *ui.Screen {
-	s := &ui.Screen{Key: "9", Name: "Recordings", Views: []ui.View{newRecordingsView(look, others)}}
+	s := &ui.Screen{Key: compareKey, Name: "Recordings", Views: []ui.View{newRecordingsView(look, others)}}
 	if t != nil {
-		s.Views = append([]ui.View{newStatesView(look, t)}, s.Views...)
+		s.Views = append([]ui.View{newStatesView(look, t, others.read)}, s.Views...)
 		s.Layouts = []ui.Box{ui.Stack(ui.Pane(0).Share(3), ui.Pane(1).Share(2))}
 	}
 	return s
@@ -27,6 +27,7 @@ type shelf struct {
 	folder     Folder // nil: none
 	live       *Live  // nil: no session is behind this one
 	open       func(path string) tea.Cmd
+	read       func(path, state string) (*report.Snapshot, error)
 	recordable bool // what is shown can be recorded
 }
 
@@ -170,6 +171,20 @@ func (v *recordingsView) Keys() []ui.Key {
 		keys = append(keys, ui.K("enter", "open", "open the recording: the panes show it without the model"))
 	}
 	return keys
+}
+
+// Mark is the last complete state of the recording under the cursor, or the live session.
+func (v *recordingsView) Mark() (mark, bool) {
+	r := v.table.Row()
+	switch {
+	case r >= 0 && v.live(r):
+		snap := v.others.live.Snapshot()
+		return mark{"live session: " + snapshotLabel(snap), func() (*report.Snapshot, error) { return snap, nil }}, true
+	case r < 0 || v.others.read == nil:
+		return mark{}, false
+	}
+	path := v.at(r).Path
+	return mark{filepath.Base(path), func() (*report.Snapshot, error) { return v.others.read(path, "") }}, true
 }
 
 func (v *recordingsView) Update(msg tea.Msg) tea.Cmd {

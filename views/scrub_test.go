@@ -124,7 +124,7 @@ func TestScrubTells(t *testing.T) {
 func TestStates(t *testing.T) {
 	for _, o := range []ui.Options{{NoColor: true}, {NoColor: true, ASCII: true}} {
 		l := &film{timeline: timeline{at: 23}, snap: fixture(t)}
-		v := newStatesView(ui.NewLook(o), l)
+		v := newStatesView(ui.NewLook(o), l, nil)
 		v.Update(l.state())
 		l.Seek(11)
 		v.Update(l.state())

@@ -42,7 +42,7 @@ func TestSpeedIsNotNoise(t *testing.T) {
 			snap := fixture(t)
 			fp32 := report.Timings{EndToEnd: around(us(800), 2000), MedianLow: us(790), MedianHigh: us(810)}
 			tried := &trials{}
-			v := newTriedView(ui.NewLook(ui.Options{NoColor: true}), &fakeDesk{}, tried)
+			v := newTriedView(ui.NewLook(ui.Options{NoColor: true}), &fakeDesk{}, tried, nil)
 			for _, r := range []struct {
 				precision  config.Precision
 				calibrator string

@@ -60,16 +60,19 @@ func (w *workbench) screens() []*ui.Screen {
 	if w.o.Timeline != nil {
 		tried = recordedTrials(w.o.Timeline.Tried(), ownRanges(w.snap))
 	}
+	read := readerOf(w.o, func() *report.Snapshot { return w.snap })
 	return []*ui.Screen{
-		overviewScreen(look, w, tried),
+		overviewScreen(look, w, tried, read),
 		graphScreen(look, w),
 		timingsScreen(look, w),
 		memoryScreen(look),
 		calibrationScreen(look, w, w.o.Timeline != nil),
-		accuracyScreen(look, w, w.o.hint),
+		accuracyScreen(look, w, studying(w), w.o.hint),
 		tacticsScreen(look, w, w.o.Now),
 		runtimeScreen(look, w),
-		recordingsScreen(look, w.o.Timeline, shelf{w.o.Recordings, w.o.Live, w.o.Open, w.o.Recorder != nil}),
+		recordingsScreen(look, w.o.Timeline, shelf{w.o.Recordings, w.o.Live, w.o.Open, w.o.Read, w.o.Recorder != nil}),
+		triedScreen(look, w, tried, read),
+		compareScreen(look, &w.comparison),
 		logScreen(look, w.o.hint),
 	}
 }
@@ -78,8 +81,7 @@ func (w *workbench) screens() []*ui.Screen {
 func (w *workbench) intents() []ui.IntentKey {
 	serves := map[ui.Intent]bool{
 		ui.NextPrecision: true, ui.NextCalibrator: true, ui.Rerun: true, ui.Rebuild: true, ui.Undo: true, ui.Redo: true,
-		ui.Record: true, ui.SaveConfig: w.o.SaveConfig != nil,
-		ui.SavePicture: w.o.SavePicture != nil, ui.CopyPane: true,
+		ui.Record: true, ui.SaveConfig: w.o.SaveConfig != nil, ui.SavePicture: w.o.SavePicture != nil, ui.CopyPane: true, ui.MarkA: true, ui.MarkB: true, ui.Compare: true,
 	}
 	list := slices.DeleteFunc(ui.Intents(), func(k ui.IntentKey) bool { return !serves[k.Intent] })
 	if w.o.Reload != nil {
@@ -120,6 +122,12 @@ func (w *workbench) intent(i ui.Intent) tea.Cmd {
 	case ui.CopyPane:
 		text := w.app.PaneText()
 		return tea.Batch(tea.SetClipboard(text), say(ui.Good, plural(strings.Count(text, "\n")+1, "line")+" copied: "+w.app.Focused().Title()))
+	case ui.MarkA:
+		return w.comparison.mark(0, w.app.Focused(), w.snap)
+	case ui.MarkB:
+		return w.comparison.mark(1, w.app.Focused(), w.snap)
+	case ui.Compare:
+		return w.comparison.compare(w.snap)
 	case reload:
 		return tea.Sequence(say(ui.Plain, "opening the model anew"), w.o.Reload(w.config.want)) // what came of it is said last
 	case stateBefore:

@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"path/filepath"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -15,10 +16,11 @@ type statesView struct {
 	timeline Timeline
 	table    ui.Table
 	steps    []report.Step
+	read     func(path, state string) (*report.Snapshot, error) // see Options
 }
 
-func newStatesView(look *ui.Look, t Timeline) *statesView {
-	v := &statesView{in: newInput(look, 0), timeline: t, steps: t.Steps()}
+func newStatesView(look *ui.Look, t Timeline, read func(path, state string) (*report.Snapshot, error)) *statesView {
+	v := &statesView{in: newInput(look, 0), timeline: t, steps: t.Steps(), read: read}
 	right := func(title string, width, priority int, text func(r int) string) ui.Column {
 		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight,
 			Cell: func(r int) ui.Cell { return ui.Cell{Text: text(r), Style: ui.Muted} }}
@@ -69,6 +71,16 @@ func (v *statesView) Note() (string, ui.Style) {
 
 func (v *statesView) Keys() []ui.Key {
 	return append(v.table.Keys(), ui.K("enter", "show", "show the state under the cursor on every screen"))
+}
+
+// Mark is the state under the cursor.
+func (v *statesView) Mark() (mark, bool) {
+	r, path := v.table.Row(), v.in.snap.Replay
+	if r < 0 || v.read == nil || path == "" {
+		return mark{}, false
+	}
+	state := fmt.Sprint(r + 1)
+	return mark{filepath.Base(path) + "@" + state, func() (*report.Snapshot, error) { return v.read(path, state) }}, true
 }
 
 func (v *statesView) Update(msg tea.Msg) tea.Cmd {

@@ -29,6 +29,8 @@ type trial struct {
 	arena      int
 	weights    int
 	unfinished bool
+	point      report.Point
+	snap       *report.Snapshot // its reports, in a session
 }
 
 // snapshotTrial returns what a settled snapshot says of its configuration.
@@ -37,7 +39,12 @@ func snapshotTrial(s *report.Snapshot) trial {
 		config: s.Config, samples: s.Timings.Samples, median: s.Timings.EndToEnd.Median, latency: s.Timings.EndToEnd,
 		unfinished: cutShort(s) > 0, measured: s.Timings.Measured(s.Config),
 		top1: math.NaN(), agreement: math.NaN(), sqnr: math.NaN(), arena: s.Memory.Peak, weights: s.Memory.Weights,
+		snap: &report.Snapshot{ // what is compared; the rest may be large
+			Seq: s.Seq, Schema: s.Schema, Config: s.Config, Model: s.Model, Overview: s.Overview, Timings: s.Timings, Memory: s.Memory,
+			Accuracy: s.Accuracy, Device: s.Device, Stale: s.Stale,
+		},
 	}
+	t.point, _ = report.PointOf(s)
 	if a := s.Accuracy; a != nil {
 		t.top1, t.agreement = knownShare(a.Labels.Top1), knownShare(a.Labels.Agreement)
 		if len(a.Outputs) > 0 {
@@ -67,7 +74,7 @@ func recordedTrial(c report.RecordedConfig) trial {
 	if c.Median != nil {
 		t.median = *c.Median
 	}
-	t.measured = c.Measured()
+	t.measured, t.point = c.Measured(), c.Point()
 	if c.ArenaBytes != nil {
 		t.arena = *c.ArenaBytes
 	}
@@ -83,16 +90,20 @@ type triedView struct {
 	in     input
 	desk   desk
 	tried  *trials // the workbench adds to them
+	read   reader
 	table  ui.Table
 	trials []trial // as they were with the snapshot that is shown
 }
 
-func newTriedView(look *ui.Look, d desk, tried *trials) *triedView {
+// reader returns a configuration that was tried as something to compare; ok is false where nothing can be read of it.
+type reader func(*trial) (m mark, ok bool)
+
+func newTriedView(look *ui.Look, d desk, tried *trials, read reader) *triedView {
 	empty := "each configuration that you try is listed here: press f for another precision, c for another calibrator"
 	if tried.recorded {
 		empty = "no configuration was recorded"
 	}
-	v := &triedView{in: newInput(look, 0), desk: d, tried: tried}
+	v := &triedView{in: newInput(look, 0), desk: d, tried: tried, read: read}
 	v.table = ui.Table{
 		Empty:   empty,
 		Columns: v.columns(),
@@ -109,12 +120,18 @@ func newTriedView(look *ui.Look, d desk, tried *trials) *triedView {
 
 func (v *triedView) columns() []ui.Column {
 	right := func(title string, width, priority int, value func(t *trial) float64, write func(t *trial) string) ui.Column {
+		less := title == "median" || title == "arena" || title == "weights"
 		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight,
 			Cell: func(r int) ui.Cell {
-				if math.IsNaN(value(&v.trials[r])) {
+				own := value(&v.trials[r])
+				if math.IsNaN(own) {
 					return ui.Cell{Text: "·", Style: ui.Muted}
 				}
-				return ui.Cell{Text: write(&v.trials[r])}
+				cell := ui.Cell{Text: write(&v.trials[r])}
+				if v.best(own, less, value) {
+					cell.Style = ui.Good | ui.Bold
+				}
+				return cell
 			},
 			Order: func(a, b int) int { return cmp.Compare(value(&v.trials[a]), value(&v.trials[b])) }}
 	}
@@ -138,6 +155,27 @@ func (v *triedView) columns() []ui.Column {
 		right("arena", 9, 4, func(t *trial) float64 { return orNaN(float64(t.arena)) }, func(t *trial) string { return ui.Bytes(int64(t.arena)) }),
 		right("weights", 9, 5, func(t *trial) float64 { return orNaN(float64(t.weights)) }, func(t *trial) string { return ui.Bytes(int64(t.weights)) }),
 	}
+}
+
+// best reports whether a value is the best of a column's, and not of all.
+func (v *triedView) best(own float64, less bool, value func(t *trial) float64) bool {
+	worse := false
+	for i := range v.trials {
+		other := value(&v.trials[i])
+		if other < own && less || other > own && !less {
+			return false
+		}
+		worse = worse || other != own && !math.IsNaN(other)
+	}
+	return worse
+}
+
+// Mark is the configuration under the cursor.
+func (v *triedView) Mark() (mark, bool) {
+	if r := v.table.Row(); r >= 0 && v.read != nil {
+		return v.read(&v.trials[r])
+	}
+	return mark{}, false
 }
 
 func (t *trial) nanoseconds() float64 { return float64(t.median) }

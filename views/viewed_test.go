@@ -41,7 +41,7 @@ func TestViewed(t *testing.T) {
 	b.wants("29.9 µs", "50.2%", "no samples: not in the files")
 	for _, digit := range []string{"4", "5", "6", "7", "8"} {
 		b.press(digit)
-		b.wants("not in the files that were opened", "Open the ONNX model")
+		b.wants("not in the files that were opened", "the engine was built from")
 	}
 	b.press("f")
 	b.wants("another program's files")

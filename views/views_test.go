@@ -37,6 +37,10 @@ func (f *fake) Cancel() { f.asked = append(f.asked, "cancel") }
 
 func (f *fake) Retime(layer string) { f.asked = append(f.asked, "retime "+layer) }
 
+func (f *fake) Study(goal *report.Goal) {
+	f.asked = append(f.asked, fmt.Sprint("study ", goal != nil))
+}
+
 func (f *fake) Calibrate() { f.asked = append(f.asked, "calibrate") }
 
 func (f *fake) Note(text string) { f.notes = append(f.notes, text) }
@@ -208,8 +212,13 @@ func TestGolden(t *testing.T) {
 			}
 			b := newBench(t, look.o, snap)
 			b.size(size[0], size[1])
+			seen := map[string]int{}
 			for _, digit := range screenKeys() {
-				t.Run(fmt.Sprintf("%s_%dx%d_%s", look.name, size[0], size[1], digit), func(t *testing.T) {
+				name := digit
+				if seen[digit]++; seen[digit] > 1 {
+					name = fmt.Sprintf("%s_page%d", digit, seen[digit])
+				}
+				t.Run(fmt.Sprintf("%s_%dx%d_%s", look.name, size[0], size[1], name), func(t *testing.T) {
 					b.press(digit)
 					golden.RequireEqual(t, b.app.Content())
 				})

@@ -11,13 +11,14 @@ type workbench struct {
 	ctl Controller
 	app *ui.App
 
-	snap    *report.Snapshot // the newest, even while the panes are frozen
-	settled *report.Snapshot // the newest whose reports all fit its configuration
-	config  history          // snap.Config follows what it wants
-	work    work
-	tried   trials
-	saves   saves
-	scrubTo int // the state of a recording that was asked for and is not shown yet; 0: none
+	snap       *report.Snapshot // the newest, even while the panes are frozen
+	settled    *report.Snapshot // the newest whose reports all fit its configuration
+	config     history          // snap.Config follows what it wants
+	work       work
+	tried      trials
+	saves      saves
+	comparison comparison
+	scrubTo    int // the state of a recording that was asked for and is not shown yet; 0: none
 }
 
 // available returns what decides which keys do something.

@@ -49,6 +49,8 @@ type LowerConfig struct {
 	Precision graph.DataType         // F32, F16 or I8: what the layers may compute in; for I8 rules of Policy may ask for F16
 	Ranges    map[string]graph.Range // of tensors: for I8, where a layer without stays in F32; what they show F16 not to hold stays so, too
 	Policy    quant.Policy
+	// Equalization, if not nil, scales channels of tensors between products before Policy quantises them.
+	Equalization *Equalization
 	// Correction, if not nil, corrects the biases of what Policy has quantised.
 	Correction *Correction
 	Pass       pass.Config // as for Optimize; Ledger and Supports are Lower's own
@@ -61,6 +63,7 @@ type Lowered struct {
 	Decisions []quant.Decision     // on each layer's precision
 	Quantised *graph.Network       // before the passes of lowering, with Quantize and Dequantize layers; nil where none were placed
 	Shifts    map[string][]float64 // what correction added to the biases of each output channel, by source layer
+	Equalized Equalized            // what channels were divided by
 }
 
 // Lower brings an optimised network to a precision, for a target that computes what supports says.
@@ -103,12 +106,17 @@ func placed(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*g
 	if err := checkShapes(o.Network, cfg.Pass); err != nil {
 		return nil, nil, pc, err
 	}
-	n := o.Network.Clone()
-	l := &Lowered{}
+	l, err := &Lowered{}, error(nil)
+	float := o.Network
+	if cfg.Equalization != nil && cfg.Precision == graph.I8 {
+		if float, cfg.Ranges, err = l.equalize(ctx, float, &cfg, o.ledger()); err != nil {
+			return nil, nil, pc, err
+		}
+	}
+	n := float.Clone()
 	if cfg.Policy.Peaks == nil {
 		cfg.Policy.Peaks = quant.PeaksOf(cfg.Ranges)
 	}
-	var err error
 	switch cfg.Precision {
 	case graph.I8:
 		cfg.Policy.Supports, cfg.Policy.Shapes = inALine(supports), cfg.Pass.Shapes
@@ -129,16 +137,25 @@ func placed(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*g
 		return nil, nil, pc, err
 	}
 	pc.Supports, pc.Until = supports, max(0, pc.Until-len(standard))
-	if len(o.Steps) > 0 {
-		pc.Ledger = o.Steps[len(o.Steps)-1].Ledger
+	pc.Ledger = o.ledger()
+	if len(l.Steps) > 0 {
+		pc.Ledger = l.Steps[len(l.Steps)-1].Ledger
 	}
 	if o.Stopped {
 		pc.Until = -1
 	}
 	if cfg.Correction != nil && slices.ContainsFunc(l.Decisions, func(d quant.Decision) bool { return d.Precision == graph.I8 }) {
-		n, err = l.correct(ctx, cfg.Correction, o.Network, n, pc)
+		n, err = l.correct(ctx, cfg.Correction, float, n, pc)
 	}
 	return l, n, pc, err
+}
+
+// ledger returns what became of the source layers.
+func (o *Optimized) ledger() pass.Ledger {
+	if len(o.Steps) == 0 {
+		return nil
+	}
+	return o.Steps[len(o.Steps)-1].Ledger
 }
 
 // Target returns what the passes of Optimize ask before they make one layer of many: why a backend has no tactic for it, other

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
@@ -17,6 +18,17 @@ type Batches = iter.Seq2[map[string]graph.Value, error]
 type Collected struct {
 	Histograms map[string]*quant.Histogram
 	Means      map[string]*quant.Means // of channels, as products read them
+}
+
+// Spreads returns how far the channels of those tensors reach that have channels.
+func (c *Collected) Spreads() map[string]quant.ChannelSpread {
+	list := map[string]quant.ChannelSpread{}
+	for name, m := range c.Means {
+		if of, ok := m.Spread(); ok {
+			list[name] = of
+		}
+	}
+	return list
 }
 
 // ChannelMeans returns the means of those tensors that have channels.
@@ -34,6 +46,11 @@ func (c *Collected) ChannelMeans() map[string]quant.ChannelMeans {
 // every calibrator and survives every toggle, since it does not depend on what is fused; its memory does not depend on the number
 // of batches. Inputs that state names are outputs of the batch before. after is called behind each batch.
 func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, state run.State, after func(done int)) (*Collected, error) {
+	return CollectOf(ctx, n, env, b, batches, state, nil, after)
+}
+
+// CollectOf is Collect for the named tensors alone; nil: for all. n may be a network that passes have rewritten.
+func CollectOf(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, state run.State, names []string, after func(done int)) (*Collected, error) {
 	c, l, err := unfused(ctx, n, env, b)
 	if err != nil {
 		return nil, err
@@ -45,7 +62,7 @@ func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Ba
 	axes, count := channelAxes(n), startCounters()
 	defer count.stop()
 	add := func(t *graph.Tensor, slot int) error {
-		if t.RealType() != graph.F32 && t.Type != graph.F16 {
+		if t.RealType() != graph.F32 && t.Type != graph.F16 || names != nil && !slices.Contains(names, t.Name) {
 			return nil
 		}
 		v, err := c.Read(slot)

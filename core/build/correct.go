@@ -40,7 +40,7 @@ func (l *Lowered) correct(ctx context.Context, c *Correction, before, n *graph.N
 			w.Fail(err)
 		}
 	})}, pc)
-	l.Steps, l.Shifts = steps, r.shifts
+	l.Steps, l.Shifts = append(l.Steps, steps...), r.shifts
 	return n, err
 }
 

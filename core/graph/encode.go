@@ -251,11 +251,16 @@ func (r Range) check(t *Tensor) error {
 func (sl storedLayer) decode(ops OpSet, pick func([]int) ([]*Tensor, error)) (*Layer, error) {
 	l := &Layer{Name: sl.Name, Op: ops.Named(sl.Op), From: sl.From}
 	if l.Op == nil {
-		return nil, fmt.Errorf("op %q is unknown", sl.Op)
+		return nil, sl.unknown()
 	}
 	var err error
 	if l.Attrs, err = l.Op.decodeAttrs(sl.Attrs); err != nil {
 		return nil, fmt.Errorf("attributes: %w", err)
+	}
+	if a, ok := l.Attrs.(PluginAttrs); ok {
+		if err := a.FitsOp(l.Op); err != nil {
+			return nil, fmt.Errorf("layer %s (%s): %w", sl.Name, sl.Op, err)
+		}
 	}
 	if l.Inputs, err = pick(sl.Inputs); err != nil {
 		return nil, err
@@ -276,6 +281,32 @@ func (sl storedLayer) decode(ops OpSet, pick func([]int) ([]*Tensor, error)) (*L
 		}
 	}
 	return l, nil
+}
+
+// PluginAttrs are attributes of layers that code outside the program computes, which is not stored with them. They are stored as an
+// object that has Plugin and Hash.
+type PluginAttrs interface {
+	// FitsOp returns why a layer that was stored cannot be computed by an op.
+	FitsOp(op *Op) error
+}
+
+// MissingPlugin is the error of a stored layer whose op is of a plugin that is not loaded.
+type MissingPlugin struct {
+	Op, Layer    string
+	Plugin, Hash string // its name, and the SHA-256 of its file
+}
+
+func (e *MissingPlugin) Error() string {
+	return fmt.Sprintf("layer %s: the op %s is of the plugin %s (SHA-256 %.12s), which is not loaded", e.Layer, e.Op, e.Plugin, e.Hash)
+}
+
+// unknown is the error of a layer whose op there is not.
+func (sl storedLayer) unknown() error {
+	var of struct{ Plugin, Hash string }
+	if json.Unmarshal(sl.Attrs, &of) == nil && of.Plugin != "" {
+		return &MissingPlugin{Op: sl.Op, Layer: sl.Name, Plugin: of.Plugin, Hash: of.Hash}
+	}
+	return fmt.Errorf("op %q is unknown", sl.Op)
 }
 
 // decodeAttrs reads the op's attribute struct.

@@ -85,13 +85,7 @@ func NewProduct(l, before *graph.Layer, env map[string]int) (*Product, error) {
 func (p *Product) Layer() *graph.Layer { return p.layer }
 
 // Channels returns the number of output channels.
-func (p *Product) Channels() int {
-	out, _ := p.layer.Op.Product.Axes(p.layer)
-	if out > 0 {
-		return p.dims[out] * p.layer.Op.Product.Groups(p.layer)
-	}
-	return p.dims[out]
-}
+func (p *Product) Channels() int { return channelsOf(p.layer, p.dims).outputs }
 
 // cover sets the coverage of a convolution's taps.
 func (p *Product) cover(ws []graph.Window, in []int) {
@@ -131,28 +125,14 @@ func (p *Product) coverTransposed(ws []graph.Window, in, out []int) {
 // one, given the means of the channels that the former reads and of those that the latter reads. The mean over the places of
 // a channel stands for each place, so that what padding leaves out is taken into account but not where in an image things are.
 func (p *Product) Shift(real, quantised []float64) ([]float64, error) {
-	axes := [2]int{}
-	axes[0], axes[1] = p.layer.Op.Product.Axes(p.layer)
-	groups := p.layer.Op.Product.Groups(p.layer)
-	perGroup := p.dims[axes[1]]
-	if axes[1] == 0 {
-		perGroup /= max(1, groups)
+	at := channelsOf(p.layer, p.dims)
+	if len(real) != at.inputs || len(quantised) != at.inputs {
+		return nil, fmt.Errorf("it reads %d channels, and there are means of %d and %d", at.inputs, len(real), len(quantised))
 	}
-	channels := perGroup * groups
-	if len(real) != channels || len(quantised) != channels {
-		return nil, fmt.Errorf("it reads %d channels, and there are means of %d and %d", channels, len(real), len(quantised))
-	}
-	outputs := p.Channels()
-	shift := make([]float64, outputs)
-	strides := stridesOf(p.dims)
+	shift := make([]float64, at.outputs)
 	taps := p.taps()
 	for i := range p.real {
-		o, c := i/strides[axes[0]]%p.dims[axes[0]], i/strides[axes[1]]%p.dims[axes[1]]
-		if axes[0] == 0 {
-			c += o / max(1, outputs/groups) * perGroup
-		} else {
-			o += c / max(1, perGroup) * p.dims[axes[0]]
-		}
+		o, c := at.of(i)
 		shift[o] += (float64(p.real[i])*real[c] - float64(p.stored[i])*quantised[c]) * taps[i%len(taps)]
 	}
 	if a, ok := p.layer.Attrs.(graph.GemmAttrs); ok {
@@ -176,6 +156,41 @@ func (p *Product) taps() []float64 {
 		list = next
 	}
 	return list
+}
+
+// weightChannels tells which channels an element of a product's weights joins.
+type weightChannels struct {
+	outputs, inputs int // how many there are, of all groups
+	axes, extents   [2]int
+	strides         [2]int
+	groups          int
+}
+
+func channelsOf(l *graph.Layer, dims []int) (w weightChannels) {
+	w.axes[0], w.axes[1] = l.Op.Product.Axes(l)
+	w.groups = max(1, l.Op.Product.Groups(l))
+	strides := stridesOf(dims)
+	for i, axis := range w.axes {
+		w.extents[i], w.strides[i] = dims[axis], strides[axis]
+	}
+	w.outputs, w.inputs = w.extents[0], w.extents[1]
+	if w.axes[0] == 0 {
+		w.inputs *= w.groups
+	} else {
+		w.outputs *= w.groups
+	}
+	return w
+}
+
+// of returns the output and the input channel of element i.
+func (w *weightChannels) of(i int) (o, c int) {
+	o, c = i/w.strides[0]%w.extents[0], i/w.strides[1]%w.extents[1]
+	if w.axes[0] == 0 {
+		c += o / max(1, w.outputs/w.groups) * w.extents[1]
+	} else {
+		o += c / max(1, w.extents[1]/w.groups) * w.extents[0]
+	}
+	return o, c
 }
 
 func stridesOf(dims []int) []int {

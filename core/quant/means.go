@@ -12,7 +12,14 @@ type Means struct {
 	axis   int       // of the channels
 	sums   []float64 // by channel, of the finite values
 	counts []uint64  // of them
+	spread []spread  // of them
 	uneven bool      // the number of channels differs between batches, so that there are none
+}
+
+// spread is how far values of a channel lie from zero.
+type spread struct {
+	low, high float32 // the least and the largest, or zero
+	squares   float64 // sum
 }
 
 // maxChannels bounds the channels that have means.
@@ -41,7 +48,7 @@ func (m *Means) AddValue(v graph.Value, r graph.Range) {
 	}
 	channels := v.Dims[m.axis]
 	if m.sums == nil && channels <= maxChannels {
-		m.sums, m.counts = make([]float64, channels), make([]uint64, channels)
+		m.sums, m.counts, m.spread = make([]float64, channels), make([]uint64, channels), make([]spread, channels)
 	}
 	if channels != len(m.sums) {
 		m.uneven = true
@@ -58,6 +65,7 @@ func (m *Means) AddValue(v graph.Value, r graph.Range) {
 		sum, n := sumFinite(x[:inner])
 		m.sums[c] += sum
 		m.counts[c] += n
+		m.spread[c].add(x[:inner])
 		x = x[inner:]
 	}
 }
@@ -69,9 +77,27 @@ func (m *Means) addRows(x []float32) {
 			if d := v - v; d == 0 {
 				m.sums[c] += float64(v)
 				m.counts[c]++
+				s := &m.spread[c]
+				s.low, s.high, s.squares = min(s.low, v), max(s.high, v), s.squares+float64(v)*float64(v)
 			}
 		}
 	}
+}
+
+// add counts the finite ones of some values.
+func (s *spread) add(x []float32) {
+	low, high, squares := s.low, s.high, 0.0
+	for _, v := range x {
+		if v-v == 0 {
+			low, high, squares = min(low, v), max(high, v), squares+float64(v)*float64(v)
+		}
+	}
+	s.low, s.high, s.squares = low, high, s.squares+squares
+}
+
+// merge counts what o has counted.
+func (s *spread) merge(o spread) {
+	s.low, s.high, s.squares = min(s.low, o.low), max(s.high, o.high), s.squares+o.squares
 }
 
 // sumFinite returns the sum of the finite values and their number.
@@ -105,10 +131,14 @@ func (m *Means) Merge(o *Means) {
 	case o.sums == nil:
 	case m.sums == nil:
 		m.sums, m.counts = append([]float64(nil), o.sums...), append([]uint64(nil), o.counts...)
+		m.spread = append([]spread(nil), o.spread...)
 	default:
 		for c := range m.sums {
 			m.sums[c] += o.sums[c]
 			m.counts[c] += o.counts[c]
+			if m.spread != nil && o.spread != nil {
+				m.spread[c].merge(o.spread[c])
+			}
 		}
 	}
 }
@@ -140,3 +170,26 @@ func (m *Means) Of() (c ChannelMeans, ok bool) {
 	}
 	return c, true
 }
+
+// ChannelSpread is how far the channels of a tensor reach, over the other axes and all batches.
+type ChannelSpread struct {
+	Axis      int       // of the channels
+	Low, High []float64 // the least and the largest value of each, or zero
+	Square    []float64 // the mean square of each
+}
+
+// Spread returns how far the channels reach; ok is false where that is not known, as for means that were read from a file.
+func (m *Means) Spread() (c ChannelSpread, ok bool) {
+	if m.uneven || m.spread == nil {
+		return c, false
+	}
+	c.Axis = m.axis
+	for i, s := range m.spread {
+		c.Low, c.High = append(c.Low, float64(s.low)), append(c.High, float64(s.high))
+		c.Square = append(c.Square, s.squares/float64(max(1, m.counts[i])))
+	}
+	return c, true
+}
+
+// AMax returns the largest magnitude of a channel.
+func (c ChannelSpread) AMax(i int) float64 { return max(c.High[i], -c.Low[i]) }

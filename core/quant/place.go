@@ -208,6 +208,9 @@ func (p *placer) quantizable(l *graph.Layer) (inputs []*graph.Tensor, reason str
 		if !p.hasRange(x) {
 			return nil, "no range for tensor " + x.Name
 		}
+		if p.policy.KeepResiduals {
+			return []*graph.Tensor{x}, "8-bit inputs and weights"
+		}
 		return append([]*graph.Tensor{x}, p.fullSize(l, l.EpilogueInputs())...), "8-bit inputs and weights"
 	}
 	if y := l.Outputs[0]; !p.wanted[y] {

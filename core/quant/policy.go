@@ -10,13 +10,15 @@ import (
 // Policy says which layers run in which precision. The zero value lets every layer that can run in 8 bits, with
 // symmetric ranges and a scale for each output channel of the weights.
 type Policy struct {
-	Scheme    Scheme      // of activations
-	Rules     []Rule      // for layers by name; of several that match, the last counts
-	KeepFirst bool        // the layers with weights that no other such layer comes before stay in floating point
-	KeepLast  bool        // and those that no other such layer comes after
-	KeepOps   []string    // ops, by name, whose layers stay in floating point
-	PerTensor bool        // one scale for all of a layer's weights
-	Weights   WeightRange // how far the ranges of weights reach
+	Scheme    Scheme // of activations
+	Rules     []Rule // for layers by name; of several that match, the last counts
+	KeepFirst bool   // the layers with weights that no other such layer comes before stay in floating point
+	KeepLast  bool   // and those that no other such layer comes after
+	// KeepResiduals leaves tensors in floating point that a product adds to its sums, unless another layer needs them in 8 bits.
+	KeepResiduals bool
+	KeepOps       []string    // ops, by name, whose layers stay in floating point
+	PerTensor     bool        // one scale for all of a layer's weights
+	Weights       WeightRange // how far the ranges of weights reach
 	// Peaks are the largest magnitudes by tensor name, as calibration finds them: PlaceFP16 leaves in F32 what F16 cannot
 	// hold. A tensor that is not in it counts as small.
 	Peaks map[string]float32

@@ -50,6 +50,7 @@ type fields struct {
 	Keep            []string              `json:"keep"`
 	Ranges          map[string][]float64  `json:"ranges"`
 	BiasCorrection  *quant.BiasCorrection `json:"bias_correction"`
+	Equalization    *string               `json:"equalization"`
 	Batch           *int                  `json:"batch"`
 	Shapes          map[string][]int      `json:"shapes"`
 	MinShapes       map[string][]int      `json:"min_shapes"`
@@ -225,6 +226,7 @@ func (s *fields) quantization(q *Quantization) {
 	set(&q.WeightScales, s.WeightScales)
 	set(&q.WeightRanges, s.WeightRanges)
 	set(&q.BiasCorrection, s.BiasCorrection)
+	set(&q.Equalization, s.Equalization)
 	if s.Keep != nil {
 		q.Keep = slices.Clip(append([]string(nil), s.Keep...))
 	}
@@ -258,7 +260,7 @@ func Marshal(c Config) ([]byte, error) {
 	}
 	q := c.Quantization.Full()
 	s := fields{
-		Activations: &q.Activations, WeightScales: &q.WeightScales, WeightRanges: &q.WeightRanges, BiasCorrection: &q.BiasCorrection,
+		Activations: &q.Activations, WeightScales: &q.WeightScales, WeightRanges: &q.WeightRanges, BiasCorrection: &q.BiasCorrection, Equalization: &q.Equalization,
 		Keep: append([]string{}, q.Keep...), Ranges: q.Ranges,
 		Version: &version, Precision: &c.Precision, Calibrator: &c.Calibrator, Batch: &c.Batch, Shapes: c.Shapes, MinShapes: c.MinShapes, MaxShapes: c.MaxShapes, Profiles: append([]Profile{}, c.Profiles...),
 		State: c.State, RuleFiles: append([]string{}, c.RuleFiles...), Disable: c.Disable,

@@ -102,7 +102,7 @@ func shapesClauses(c Config) []clause {
 
 // clauses says how is quantised where that is not the default: one clause for each choice of an effective Quantization.
 func (q Quantization) clauses() []clause {
-	list := make([]clause, 6)
+	list := make([]clause, 7)
 	say := func(k int, text, format string) {
 		if text != "" {
 			text = fmt.Sprintf(format, text)
@@ -113,6 +113,7 @@ func (q Quantization) clauses() []clause {
 	say(1, q.WeightScales, "weights per %s")
 	say(2, q.WeightRanges, "weights by %s")
 	say(3, string(q.BiasCorrection), "bias correction %s")
+	say(6, q.Equalization, "equalised by %s")
 	for _, k := range q.Keep {
 		list[4].items = append(list[4].items, k+" kept")
 	}

@@ -19,9 +19,10 @@ type Quantization struct {
 	Activations    string               `json:",omitempty"`                      // see ParseScheme
 	WeightScales   string               `json:",omitempty"`                      // one of WeightScales
 	WeightRanges   string               `json:",omitempty"`                      // see quant.ParseWeightRange
-	Keep           []string             `json:",omitempty"`                      // layers that stay in floating point: first, last and names of ops
+	Keep           []string             `json:",omitempty"`                      // what stays in floating point: first, last, residuals and names of ops
 	Ranges         map[string][]float64 `json:",omitempty" entry:"tensor,range"` // of activations, least and largest, in place of the calibrator's
 	BiasCorrection quant.BiasCorrection `json:",omitempty"`                      // empty: off
+	Equalization   string               `json:",omitempty"`                      // of channels, see quant.ParseEqualizer
 }
 
 // Schemes are what Quantization.Activations may be.
@@ -33,12 +34,15 @@ func WeightRanges() []string { return quant.WeightRanges() }
 // BiasCorrections are what Quantization.BiasCorrection may be.
 func BiasCorrections() []quant.BiasCorrection { return quant.BiasCorrections() }
 
+// Equalizations are the kinds of Quantization.Equalization.
+func Equalizations() []string { return quant.Equalizers() }
+
 // WeightScales are what Quantization.WeightScales may be.
 func WeightScales() []string { return []string{"channel", "tensor"} }
 
 // DefaultQuantization returns how is quantised where nothing else was chosen; docs/rationale/quantisation.md says why.
 func DefaultQuantization() Quantization {
-	return Quantization{Activations: "asymmetric", WeightScales: "channel", WeightRanges: "minmax", BiasCorrection: quant.CorrectExact}
+	return Quantization{Activations: "asymmetric", WeightScales: "channel", WeightRanges: "minmax", BiasCorrection: quant.CorrectExact, Equalization: "off"}
 }
 
 // ParseScheme returns the scheme that a text names: symmetric or asymmetric, with :i8, which is the default, or :u8 behind it.
@@ -63,7 +67,7 @@ func ParseScheme(text string) (s quant.Scheme, err error) {
 
 // LegacyQuantization returns how programs quantised of whose time a configuration says nothing of it.
 func LegacyQuantization() Quantization {
-	return Quantization{Activations: "symmetric", WeightScales: "channel", WeightRanges: "minmax", BiasCorrection: quant.CorrectOff}
+	return Quantization{Activations: "symmetric", WeightScales: "channel", WeightRanges: "minmax", BiasCorrection: quant.CorrectOff, Equalization: "off"}
 }
 
 // Scheme returns the form of the ranges of activations; the zero Scheme where Check finds an error.
@@ -97,6 +101,10 @@ func (q Quantization) Full() Quantization {
 	q.Keep = sorted(q.Keep)
 	q.Ranges = someOf(q.Ranges, func(r []float64) []float64 { return r })
 	q.BiasCorrection = cmp.Or(q.BiasCorrection, def.BiasCorrection)
+	q.Equalization = cmp.Or(q.Equalization, def.Equalization)
+	if e, err := quant.ParseEqualizer(q.Equalization); err == nil {
+		q.Equalization = e.String()
+	}
 	return q
 }
 
@@ -116,7 +124,7 @@ func schemeName(s quant.Scheme) string {
 func (q Quantization) Effective() Quantization {
 	q = q.Full()
 	def := DefaultQuantization()
-	for _, c := range []struct{ to, def *string }{{&q.Activations, &def.Activations}, {&q.WeightScales, &def.WeightScales}, {&q.WeightRanges, &def.WeightRanges}} {
+	for _, c := range []struct{ to, def *string }{{&q.Activations, &def.Activations}, {&q.WeightScales, &def.WeightScales}, {&q.WeightRanges, &def.WeightRanges}, {&q.Equalization, &def.Equalization}} {
 		if *c.to == *c.def {
 			*c.to = ""
 		}
@@ -148,6 +156,11 @@ func (q Quantization) Check() error {
 	if q.BiasCorrection != "" && !slices.Contains(quant.BiasCorrections(), q.BiasCorrection) {
 		return fmt.Errorf("bias_correction %q: want off, fast or exact", q.BiasCorrection)
 	}
+	if q.Equalization != "" {
+		if _, err := quant.ParseEqualizer(q.Equalization); err != nil {
+			return err
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(q.Ranges)) {
 		if err := CheckRange(q.Ranges[name]); err != nil {
 			return fmt.Errorf("ranges: %s: %w", name, err)
@@ -166,18 +179,18 @@ func CheckRange(r []float64) error {
 
 // parseKeep returns the op that a word of Keep names; none for first and last.
 func parseKeep(word string) (*graph.Op, error) {
-	if word == "first" || word == "last" {
+	if word == "first" || word == "last" || word == "residuals" {
 		return nil, nil
 	}
 	ops := graph.Ops()
 	if op := ops.Named(word); op != nil {
 		return op, nil
 	}
-	names := []string{"first", "last"}
+	names := []string{"first", "last", "residuals"}
 	for _, op := range ops.All() {
 		names = append(names, op.Name)
 	}
-	return nil, fmt.Errorf("keep %s: want first, last or the name of an op%s", Quoted(word), DidYouMean(word, names))
+	return nil, fmt.Errorf("keep %s: want first, last, residuals or the name of an op%s", Quoted(word), DidYouMean(word, names))
 }
 
 // Policy returns what the quantiser is told beside the layers' precisions.
@@ -194,11 +207,19 @@ func (q Quantization) Policy() (quant.Policy, error) {
 			p.KeepOps = append(p.KeepOps, op.Name)
 		case k == "first":
 			p.KeepFirst = true
+		case k == "residuals":
+			p.KeepResiduals = true
 		default:
 			p.KeepLast = true
 		}
 	}
 	return p, nil
+}
+
+// Equalizer returns how channels are equalised; off where Check finds an error.
+func (q Quantization) Equalizer() quant.Equalizer {
+	e, _ := quant.ParseEqualizer(q.Full().Equalization)
+	return e
 }
 
 // Given returns the ranges that were given by hand.

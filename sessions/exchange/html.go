@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"bytes"
+	_ "embed" // for page.css
 	"fmt"
 	"html"
 
@@ -77,12 +78,7 @@ func pictures(s *report.Snapshot) (list []picture) {
 	return list
 }
 
-const pageStyle = `
-:root{color-scheme:light dark;--fg:#1d2129;--bg:#fff;--soft:#68707d;--line:#d9dde3;--f32:#3a78c9;--f16:#8a5cc2;--i8:#1f9d68;--other:#8a8f98;--warn:#c9781f}
-@media(prefers-color-scheme:dark){:root{--fg:#d8dee9;--bg:#16181d;--soft:#8d96a5;--line:#353b45;--f32:#6ba5ef;--f16:#b58cf0;--i8:#4ecb95;--other:#7c8492;--warn:#e6a04c}}
-body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif}main{max-width:1100px;margin:auto;padding:1rem}
-h1{font-size:1.4rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem}dt{color:var(--soft)}dd{margin:0}
-figure{margin:0;overflow-x:auto}figcaption{color:var(--soft);font-size:.85rem}svg text{fill:var(--fg);font:12px system-ui,sans-serif}svg .soft{fill:var(--soft)}
-svg .f32{fill:var(--f32)}svg .f16{fill:var(--f16)}svg .i8{fill:var(--i8)}svg .other{fill:var(--other)}svg .warn{fill:var(--warn)}svg .s0{fill:var(--f32)}svg .s1{fill:#c9781f}svg .s2{fill:#7a8f3c}svg .s3{fill:#b0578d}svg .axis{stroke:var(--line);fill:none}svg .edge{stroke:var(--soft);fill:none}
-details{margin:1rem 0;overflow-x:auto}summary{cursor:pointer}table{border-collapse:collapse;font-size:.85rem}th,td{text-align:left;padding:.15rem .6rem;border-bottom:1px solid var(--line);white-space:nowrap}td.n{text-align:right;font-variant-numeric:tabular-nums}
-`
+// pageStyle is the look of the page, by the reader's choice of light or dark.
+//
+//go:embed page.css
+var pageStyle string

@@ -56,6 +56,9 @@ func (s *Still) Cancel() {}
 // Calibrate does nothing: there is nothing to calibrate.
 func (s *Still) Calibrate() {}
 
+// Study does nothing: there is no model.
+func (s *Still) Study(*report.Goal) {}
+
 // Retime does nothing: there is nothing to time.
 func (s *Still) Retime(string) {}
 

@@ -94,6 +94,9 @@ func (r *Replay) Retime(string) { r.Rerun() }
 // Calibrate does nothing: a recording has the report or not.
 func (r *Replay) Calibrate() {}
 
+// Study does nothing: a recording has what was found.
+func (r *Replay) Study(*report.Goal) {}
+
 // Note does nothing: what was recorded stays as it is.
 func (r *Replay) Note(string) {}
 

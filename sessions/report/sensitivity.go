@@ -61,6 +61,16 @@ type Effect struct {
 // Gain returns what is won, in dB.
 func (e Effect) Gain() float64 { return e.RaisedSQNR - e.SQNR }
 
+// Raised raises the layers of the list in a configuration.
+func (s *Sensitivity) Raised(c *config.Config) {
+	if s.Raise == nil {
+		return
+	}
+	for _, name := range s.Raise.Layers {
+		c.SetLayerPrecision(name, config.Precision(s.To))
+	}
+}
+
 // Rank orders the layers: that whose raising wins most is first.
 func (s *Sensitivity) Rank() {
 	slices.SortStableFunc(s.Layers, func(a, b Sensitive) int {

@@ -18,17 +18,19 @@ type Snapshot struct {
 	Tactics     *Tactics
 	Runtime     *Runtime
 	Generation  *Generation
-	Device      Device    `output:"-"` // the head has it
-	Stale       Parts     // reports that are of an older configuration
-	Busy        *Progress `json:",omitempty"`                // what is being done now
-	Err         string    `json:",omitempty" output:"error"` // why the last run of the stages ended early
-	Stopped     bool      `json:",omitempty"`                // by a person: Stale reports are not on their way
-	Retiming    string    `json:",omitempty"`                // the layer whose tactics are being timed again
-	Log         []LogLine `json:",omitempty"`                // the newest lines
-	Changed     string    `json:"-" output:"-"`              // the model's file that is not any more what was read
-	Recording   string    `json:",omitempty"`                // the file being written
-	Replay      string    `json:",omitempty"`                // the file being shown
-	At          *Moment   `json:",omitempty"`                // which of its states
+	Sensitivity *Sensitivity `json:",omitempty"` // of the configuration that it names
+	Search      *Search      `json:",omitempty"` // from the configuration that it names
+	Device      Device       `output:"-"`        // the head has it
+	Stale       Parts        // reports that are of an older configuration
+	Busy        *Progress    `json:",omitempty"`                // what is being done now
+	Err         string       `json:",omitempty" output:"error"` // why the last run of the stages ended early
+	Stopped     bool         `json:",omitempty"`                // by a person: Stale reports are not on their way
+	Retiming    string       `json:",omitempty"`                // the layer whose tactics are being timed again
+	Log         []LogLine    `json:",omitempty"`                // the newest lines
+	Changed     string       `json:"-" output:"-"`              // the model's file that is not any more what was read
+	Recording   string       `json:",omitempty"`                // the file being written
+	Replay      string       `json:",omitempty"`                // the file being shown
+	At          *Moment      `json:",omitempty"`                // which of its states
 
 	// Telemetry is the device's state, also while nothing else changes; nil where it does not tell.
 	Telemetry *Telemetry `json:",omitempty"`
@@ -69,6 +71,8 @@ const (
 	PartTactics
 	PartRuntime
 	PartGeneration
+	PartSensitivity
+	PartSearch
 	PartScore // accuracy without that of layers
 )
 
@@ -112,6 +116,8 @@ var kinds = []Kind{
 	tabled(kind(PartTactics, "tactics", func(s *Snapshot) **Tactics { return &s.Tactics }), tacticsTables, (*Tactics).rows),
 	kind(PartRuntime, "runtime", func(s *Snapshot) **Runtime { return &s.Runtime }),
 	kind(PartGeneration, "generation", func(s *Snapshot) **Generation { return &s.Generation }),
+	kind(PartSensitivity, "sensitivity", func(s *Snapshot) **Sensitivity { return &s.Sensitivity }),
+	kind(PartSearch, "search", func(s *Snapshot) **Search { return &s.Search }),
 }
 
 // Kinds returns the reports that a snapshot can have.

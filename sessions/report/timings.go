@@ -20,6 +20,8 @@ type Timings struct {
 	Summed     bool            `json:",omitempty"` // of layers only means and medians are known, from another program's files
 	Inference  *InferenceSplit `json:",omitempty"` // nil where times are estimates, and in recordings of older programs
 
+	Runs []time.Duration `json:"-" output:"-"` // from end to end, all that were kept; only of a measurement that is over, and not in files
+
 	// MedianLow and MedianHigh are where the median lies with 99 % confidence, if the machine stays as it was; 0 where there are
 	// too few samples to tell, and in recordings of older programs.
 	MedianLow, MedianHigh time.Duration `json:",omitempty"`

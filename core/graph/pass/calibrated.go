@@ -15,8 +15,23 @@ var biasCorrection = Pass{
 	Rules: []string{BiasCorrection},
 }
 
-// Calibrated returns the passes that change numbers by what calibration found. Their run is [CorrectBias]'s.
-func Calibrated() []Pass { return []Pass{biasCorrection} }
+// EqualizeChannels returns the pass that scales channels of tensors between products so that one range suits them all. It runs
+// between Standard and what quantises layers; run has the numbers.
+func EqualizeChannels(run func(*Rewrite)) Pass { return calibrated(equalization, run) }
+
+// Equalization is the rule of EqualizeChannels.
+const Equalization = "equalization"
+
+// equalization has one rule, whose places are the layers whose results are scaled.
+var equalization = Pass{
+	Name:  "equalize-channels",
+	Doc:   "a layer divides its channels by what the products behind it multiply their weights by, so that one range suits all channels",
+	Rules: []string{Equalization},
+}
+
+// Calibrated returns the passes that change numbers by what calibration found, in order. Their runs are those of
+// [EqualizeChannels] and [CorrectBias].
+func Calibrated() []Pass { return []Pass{equalization, biasCorrection} }
 
 func calibrated(p Pass, run func(*Rewrite)) Pass {
 	p.run = func(r *rewrite) { run(&Rewrite{r, p.Name, p.Rules}) }

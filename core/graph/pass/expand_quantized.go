@@ -68,6 +68,9 @@ func (r *rewrite) expandQuantized(l *graph.Layer) bool {
 		return c.miss(NotConstant, "%s is computed", bias)
 	}
 	y := l.Outputs[0]
+	if !r.used(l) {
+		return false
+	}
 	if u, out := r.integerReader(y); out {
 		return c.miss(NetworkOutput, "%s gives the integers of %s", r.net.Name, y.Name)
 	} else if u != nil {

@@ -56,6 +56,11 @@ func (r *rewrite) withoutEmpty(l *graph.Layer) bool {
 		return false
 	}
 	c := r.candidate("empty-operand", l)
+	y := l.Outputs[0]
+	proposal := &graph.Layer{Name: l.Name, Op: l.Op, Attrs: l.Attrs, Inputs: full, Outputs: []*graph.Tensor{{Name: y.Name}}}
+	if proposal.Infer() != nil || !graph.EqualDims(proposal.Outputs[0].Dims, y.Dims) {
+		return c.miss(WrongShape, "an operand without elements says how long the axes of %s are", y.Name)
+	}
 	if !c.enabled() {
 		return false
 	}

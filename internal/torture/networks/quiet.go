@@ -12,10 +12,11 @@ import (
 // quiet returns why a model is not compared with onnxruntime: ONNX leaves open what it means, or onnxruntime is known to be
 // wrong; "" where it is compared.
 func quiet(m *Model, n *graph.Network) string {
-	finite, empty, fractions, negative, large, faint := true, false, false, false, false, false
+	finite, empty, fractions, negative, large, beyond, faint := true, false, false, false, false, false, false
 	look := func(v graph.Value) {
 		empty = empty || v.Len() == 0
 		finite = finite && !(v.Type.IsFloat() && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f-f != 0 }))
+		beyond = beyond || slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f > 1e8 || f < -1e8 })
 		large = large || slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f > 100 || f < -100 })
 		fractions = fractions || v.Type.IsFloat()
 		negative = negative || v.Type.Signed() && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 0 })
@@ -50,6 +51,9 @@ func quiet(m *Model, n *graph.Network) string {
 		return "what integers and extremes are made of NaN and infinities is open"
 	}
 	for _, l := range n.Layers {
+		if beyond && l.Op == graph.GridSample {
+			return "onnxruntime takes places beyond its integers for outside where the border goes on"
+		}
 		if large && l.Op.Class == graph.ClassNorm {
 			return "onnxruntime normalises by differences of large products"
 		}
@@ -115,6 +119,10 @@ func undefined(m *Model, node Node, negative bool) string {
 			if node.Attrs["ceil_mode"].Int != 0 {
 				return "onnxruntime rounds up what the formula for VALID does not"
 			}
+		}
+	case "Col2Im":
+		if len(node.Attrs["dilations"].Ints) > 2 {
+			return "onnxruntime adds up other elements of dilated volumes than ONNX's reference does"
 		}
 	case "Resize":
 		if mode := node.Attrs["coordinate_transformation_mode"].String; mode == "align_corners" && len(node.In) == 3 {

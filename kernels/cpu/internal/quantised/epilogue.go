@@ -100,7 +100,7 @@ func EpilogueOf(b kernels.Binding, product bool) (Epilogue, int, error) {
 			} else {
 				e.Outer = programs.Intersect(e.Outer, lo, hi)
 			}
-		case product && i == 0 && in.Op == graph.EltAdd && in.Arg[0]*in.Arg[1] == 0 && isRow(b, first+in.Arg[0]+in.Arg[1]):
+		case product && i == 0 && in.Op == graph.EltAdd && in.Arg[0]*in.Arg[1] == 0 && in.Arg[0] != in.Arg[1] && isRow(b, first+in.Arg[0]+in.Arg[1]):
 			e.Row = first + in.Arg[0] + in.Arg[1]
 		case in.Op == graph.EltAdd && residual < 0 && (in.Arg[0] == last || in.Arg[1] == last):
 			arg := in.Arg[0] + in.Arg[1] - last

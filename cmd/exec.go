@@ -1,0 +1,203 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/host"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/exchange"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+func execCommand(t tables) *cobra.Command {
+	o := &execRun{modelFlags: onBackends(t), now: time.Now}
+	c := &cobra.Command{
+		Use:   "exec --onnx=MODEL [FLAGS OF TRTEXEC]",
+		Short: "Build and measure as trtexec does, by its flags and with its report",
+		Long: `Build and measure as trtexec does, by its flags, with one dash or two, and with its report: --onnx, --loadEngine, --saveEngine,
+--fp16, --int8, --best, --calib, --shapes and the like, --iterations, --duration, --warmUp, --dumpProfile, --exportTimes,
+--exportProfile, --exportLayerInfo. Those that TensorRT 11 dropped are taken, too. A flag without a meaning here is said in a line, and
+one that trtexec does not have is an error; flags of trtui build may stand beside them. --layout=trt10, trt11 or list is the form of
+--exportLayerInfo.`,
+		Example: examples("measure in FP16 and keep the engine", "trtui exec --onnx=model.onnx --fp16 --saveEngine=model.engine",
+			"what TREx and trtui show", "trtui exec --loadEngine=m.engine --exportProfile=p.json"),
+		DisableFlagParsing: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			if slices.ContainsFunc(args, func(a string) bool { return slices.Contains([]string{"-h", "-help", "--help"}, a) }) {
+				return c.Help()
+			}
+			p, err := parseExec(args, c.Flags())
+			if err == nil {
+				err = c.Flags().Parse(p.args)
+			}
+			if err != nil {
+				return usageError{err}
+			}
+			return named(o.exec(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), p, args), p.model)
+		},
+	}
+	o.register(c, takeAll)
+	return c
+}
+
+// execRun does what a command line of trtexec asks for, and prints its report.
+type execRun struct {
+	*modelFlags
+	now func() time.Time
+	out io.Writer
+}
+
+func (o *execRun) say(grave, format string, args ...any) {
+	fmt.Fprintln(o.out, exchange.LogLine(o.now(), grave, fmt.Sprintf(format, args...)))
+}
+
+func (o *execRun) section(s exchange.Section) {
+	o.say("I", "=== %s ===", s.Heading)
+	for _, l := range s.Lines {
+		o.say("I", "%s", l)
+	}
+	o.say("I", "")
+}
+
+func (o *execRun) exec(ctx context.Context, stdout, stderr io.Writer, p *execPlan, args []string) error {
+	o.out = stdout
+	if !slices.Contains(exchange.Layouts(), p.layout) {
+		return usageError{fmt.Errorf("--layout %q: want %s", p.layout, orList(exchange.Layouts()))}
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "&&&& RUNNING trtui.exec # exec %s\n", strings.Join(args, " "))
+	for _, note := range p.notes {
+		o.say("W", "%s", note)
+	}
+	err := o.with(p.model, stderr, func(at *place, r *sessions.Runner) error {
+		cfg, err := o.configFor(at.model)
+		if err != nil {
+			return err
+		}
+		o.options(p, at, cfg)
+		if p.save != "" {
+			if err := o.save(ctx, r, cfg, p.save); err != nil {
+				return err
+			}
+		}
+		if p.skip && p.save != "" {
+			return nil
+		}
+		return o.measure(ctx, r, cfg, p)
+	})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		o.say("E", "%v", err)
+		fmt.Fprintln(stdout, "&&&& FAILED trtui.exec")
+		return err
+	}
+	if err == nil {
+		fmt.Fprintln(stdout, "&&&& PASSED trtui.exec")
+	}
+	return err
+}
+
+// options says what is built and how long it is measured.
+func (o *execRun) options(p *execPlan, at *place, cfg config.Config) {
+	format := "ONNX"
+	if at.model.Engine != nil {
+		format = "Engine"
+	}
+	o.section(exchange.Section{Heading: "Model Options", Lines: []string{"Format: " + format, "Model: " + at.model.Path, "Output:"}})
+	precision := map[config.Precision]string{config.FP32: "FP32", config.FP16: "FP32+FP16", config.INT8: "FP32+INT8"}[cfg.Precision]
+	calibration := cfg.Calibrator
+	if !cfg.Quantizes() {
+		calibration = ""
+	}
+	o.section(exchange.Section{Heading: "Build Options", Lines: []string{"Precision: " + precision, "LayerPrecisions: " + strings.Join(cfg.LayerPrecisions, ","), "Calibration: " + calibration}})
+	o.section(exchange.Section{Heading: "Inference Options", Lines: []string{fmt.Sprintf("Batch: %d", max(1, cfg.Batch)), fmt.Sprintf("Iterations: %d", p.iterations), fmt.Sprintf("Duration: %gs (+ %gms warm up)", p.duration, p.warmUp)}})
+	info := at.work.Backend.Info()
+	o.section(exchange.Section{Heading: "Device Information", Lines: []string{"Selected Device: " + info.Device, "Backend: " + info.Name}})
+}
+
+// save writes the engine.
+func (o *execRun) save(ctx context.Context, r *sessions.Runner, cfg config.Config, path string) error {
+	e, err := r.Engine(ctx, cfg, false)
+	if err != nil {
+		return err
+	}
+	e.Origin.Commit, e.Origin.Built = ownCommit(), buildDate()
+	size, err := host.WriteFile(path, func(w io.Writer) error {
+		_, err := e.WriteTo(w)
+		return err
+	})
+	if err == nil {
+		o.say("I", "Engine built: %s, %s KiB", path, kib(int(size)))
+	}
+	return err
+}
+
+// measure runs inferences and reports them, or with --skipInference plans the engine alone.
+func (o *execRun) measure(ctx context.Context, r *sessions.Runner, cfg config.Config, p *execPlan) error {
+	perStep := p.dumpProfile || p.exports["profile"] != "" || p.exports["layers"] != "" || p.dumpLayers
+	how := run.Profiling{WarmUp: time.Duration(p.warmUp * 1e6), Iterations: p.iterations, Duration: time.Duration(p.duration * 1e9), PerStep: perStep}
+	if p.skip {
+		how = run.Profiling{Iterations: 1, PerStep: perStep}
+	}
+	snap, err := r.Report(ctx, cfg, report.PartTimings|report.PartOverview|report.PartPasses, how)
+	if err != nil {
+		return err
+	}
+	if p.dumpLayers {
+		s := exchange.Section{Heading: "Layer Information"}
+		for _, l := range snap.Timings.Layers {
+			s.Lines = append(s.Lines, fmt.Sprintf("Name: %s, LayerType: %s, Precision: %s, TacticName: %s", l.Name, l.Op, l.Precision, l.Tactic))
+		}
+		o.section(s)
+	}
+	if !p.skip {
+		o.section(exchange.PerformanceSummary(snap.Timings))
+		for _, b := range snap.Overview.Badges {
+			o.say("W", "%s: %s", b.Text, b.Why)
+		}
+	}
+	if p.dumpProfile && !p.skip {
+		o.section(exchange.ProfileSection(snap.Timings))
+	}
+	return o.export(snap, p)
+}
+
+// export writes the files that were asked for.
+func (o *execRun) export(snap *report.Snapshot, p *execPlan) error {
+	for _, what := range []struct {
+		name string
+		make func() ([]byte, error)
+	}{
+		{"layers", func() ([]byte, error) { return exchange.LayerInfoJSON(snap, p.layout) }},
+		{"profile", func() ([]byte, error) { return exchange.ProfileJSON(snap.Timings) }},
+		{"times", func() ([]byte, error) { return exchange.TimesJSON(exchange.Queries(snap.Timings)) }},
+	} {
+		path := p.exports[what.name]
+		if path == "" {
+			continue
+		}
+		if p.skip && what.name != "layers" {
+			o.say("W", "no %s are written to %s: no inference was to be run", what.name, path)
+			continue
+		}
+		data, err := what.make()
+		if err != nil {
+			return err
+		}
+		if _, err := host.WriteFile(path, host.Bytes(data)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

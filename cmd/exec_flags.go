@@ -1,0 +1,170 @@
+package cmd
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/trtui/trtui/sessions/config"
+)
+
+// execPlan is what a command line of trtexec asks for.
+type execPlan struct {
+	model       string
+	save        string
+	args        []string // of our own flags
+	precisions  []string
+	iterations  int
+	warmUp      float64 // ms
+	duration    float64 // s
+	layout      string  // of layer information
+	exports     map[string]string
+	dumpProfile bool
+	dumpLayers  bool
+	skip        bool     // no inference
+	notes       []string // on what has no meaning here
+}
+
+// execFlag is a flag of trtexec: what it does here, or why nothing.
+type execFlag struct {
+	do      func(p *execPlan, value string) error
+	switchy bool   // it has no value
+	moot    string // why it has no meaning here
+}
+
+// passed makes a flag ours, of another name.
+func passed(name string) execFlag {
+	return execFlag{do: func(p *execPlan, v string) error { p.args = append(p.args, "--"+name+"="+v); return nil }}
+}
+
+// switched makes a flag without a value.
+func switched(do func(p *execPlan)) execFlag {
+	return execFlag{switchy: true, do: func(p *execPlan, _ string) error { do(p); return nil }}
+}
+
+// moot makes a flag that does nothing here.
+func moot(why string) execFlag { return execFlag{moot: why} }
+
+// exported makes a flag that names a file to write.
+func exported(what string) execFlag {
+	return execFlag{do: func(p *execPlan, v string) error { p.exports[what] = v; return nil }}
+}
+
+// counted makes a flag of a number.
+func counted(least float64, to func(*execPlan) *float64) execFlag {
+	return execFlag{do: func(p *execPlan, v string) (err error) {
+		n, err := strconv.ParseFloat(v, 64)
+		if err != nil || !(n >= least && n < 1e6) {
+			return fmt.Errorf("%q: want a number from %g on", v, least)
+		}
+		*to(p) = n
+		return nil
+	}}
+}
+
+// The reasons for which flags have no meaning here.
+const (
+	oneStream   = "inferences run one after the other in one stream"
+	ownMemory   = "the planner takes what the arena needs; --max-memory limits it"
+	ownPolicy   = "tactics are timed as they always are"
+	ownPlatform = "an engine here runs on the device it was built for"
+	precise     = "FP32 is FP32 here"
+	noType      = "there is no such precision here: layers stay as they are"
+	always      = "it is always so here"
+	ownFormats  = "inputs and outputs have the types and layouts of the model"
+	onlyCUDA    = "the device is chosen by --backend, as in --backend=cuda:1"
+)
+
+// execFlags are the flags of trtexec, of releases 8 to 11.
+func execFlags() map[string]execFlag {
+	model := execFlag{do: func(p *execPlan, v string) error {
+		if p.model != "" {
+			return fmt.Errorf("%s was given already", p.model)
+		}
+		p.model = v
+		return nil
+	}}
+	precision := func(name string) execFlag {
+		return switched(func(p *execPlan) { p.precisions = append(p.precisions, name) })
+	}
+	flags := map[string]execFlag{
+		"onnx": model, "loadEngine": model, "saveEngine": {do: func(p *execPlan, v string) error { p.save = v; return nil }},
+		"fp16": precision("fp16"), "int8": precision("int8"), "best": precision("int8"),
+		"shapes": passed("shapes"), "minShapes": passed("minShapes"), "optShapes": passed("optShapes"), "maxShapes": passed("maxShapes"), "profile": passed("profile"),
+		"batch": passed("batch"), "calib": passed("ranges"), "timingCacheFile": passed("timing-cache"), "layerPrecisions": passed("layer-precisions"),
+		"precisionConstraints": passed("precision-constraints"), "seed": passed("seed"),
+		"warmUp": counted(0, func(p *execPlan) *float64 { return &p.warmUp }), "duration": counted(0, func(p *execPlan) *float64 { return &p.duration }),
+		"iterations": {do: func(p *execPlan, v string) error {
+			n, err := strconv.Atoi(v)
+			if err != nil || n < 1 || n > 1e6 {
+				return fmt.Errorf("%q: want 1 to 1000000", v)
+			}
+			p.iterations = n
+			return nil
+		}},
+		"exportTimes": exported("times"), "exportProfile": exported("profile"), "exportLayerInfo": exported("layers"),
+		"dumpProfile": switched(func(p *execPlan) { p.dumpProfile = true }), "dumpLayerInfo": switched(func(p *execPlan) { p.dumpLayers = true }),
+		"skipInference": switched(func(p *execPlan) { p.skip = true }), "buildOnly": switched(func(p *execPlan) { p.skip = true }),
+		"verbose": switched(func(p *execPlan) { p.args = append(p.args, "--verbose") }),
+		"layout":  {do: func(p *execPlan, v string) error { p.layout = v; return nil }}, // ours
+	}
+	for why, names := range map[string]string{
+		oneStream: "streams infStreams threads useSpinWait noDataTransfers useCudaGraph useManagedMemory exposeDMA sleepTime idleTime avgRuns separateProfileRun percentile", ownMemory: "workspace memPoolSize allocationStrategy",
+		ownPolicy:   "builderOptimizationLevel tacticSources avgTiming minTiming maxTactics tilingOptimizationLevel l2LimitForTiling maxAuxStreams profilingVerbosity preview sparsity nvtxMode noBuilderCache errorOnTimingCacheMiss consistency",
+		ownPlatform: "versionCompatible vc hardwareCompatibilityLevel refit stripWeights stripAllWeights excludeLeanRuntime useRuntime leanDLLPath runtimePlatform safe restricted buildDLAStandalone allowGPUFallback useDLACore",
+		precise:     "noTF32", noType: "bf16 fp8 fp4 int4", always: "explicitBatch stronglyTyped explicitPrecision markUnfusedTensorsAsDebugTensors directIO",
+		ownFormats: "inputIOFormats outputIOFormats layerOutputTypes layerDeviceTypes", onlyCUDA: "device",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			flags[name] = moot(why)
+		}
+	}
+	return flags
+}
+
+// parseExec reads a command line of trtexec, whose flags have one dash or two and a value behind "=", or the next word. ours are the flags
+// of trtui that it may have besides.
+func parseExec(args []string, ours *pflag.FlagSet) (*execPlan, error) {
+	p := &execPlan{exports: map[string]string{}, iterations: 10, warmUp: 200, duration: 3, layout: "trt10"}
+	known := execFlags()
+	for i := 0; i < len(args); i++ {
+		name, value, given := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		flag, ok := known[name]
+		if own := ours.Lookup(name); !ok && own != nil && strings.HasPrefix(args[i], "--") {
+			flag, ok = passed(name), true
+			flag.switchy = own.NoOptDefVal != ""
+			if flag.switchy && !given {
+				value = own.NoOptDefVal
+			}
+		}
+		if !ok || !strings.HasPrefix(args[i], "-") {
+			names := slices.Sorted(maps.Keys(known))
+			return nil, fmt.Errorf("%q is no flag of trtexec%s", args[i], config.DidYouMean(name, names))
+		}
+		if next := i + 1; !given && !flag.switchy && next < len(args) && !strings.HasPrefix(args[next], "-") {
+			value, given = args[next], true
+			i++
+		}
+		switch {
+		case flag.moot != "":
+			p.notes = append(p.notes, fmt.Sprintf("--%s has no meaning here: %s", name, flag.moot))
+			continue
+		case !flag.switchy && (!given || value == ""):
+			return nil, fmt.Errorf("--%s: its value is missing", name)
+		}
+		if err := flag.do(p, value); err != nil {
+			return nil, fmt.Errorf("--%s: %w", name, err)
+		}
+	}
+	switch {
+	case slices.Contains(p.precisions, "int8"):
+		p.args = append(p.args, "--precision=int8")
+	case len(p.precisions) > 0:
+		p.args = append(p.args, "--precision=fp16")
+	}
+	return p, nil
+}

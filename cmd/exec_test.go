@@ -1,0 +1,83 @@
+package cmd
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// logLine is a line as trtexec's parsers take it.
+var logLine = regexp.MustCompile(`^\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\] \[[IWE]\] ?`)
+
+// TestExec builds, measures and writes by trtexec's flags, and what it writes is read.
+func TestExec(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the embedded model")
+	}
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	model := filepath.Join("..", "testdata", "digits.onnx")
+	out, _ := command(t, 0, "exec", "--onnx="+model, "-fp16", "--useCudaGraph", "--warmUp=0", "--duration=0", "--iterations", "12", "--dumpProfile", "--timing-cache=none", "--quiet",
+		"--saveEngine="+file("m.engine"), "--exportTimes="+file("t.json"), "--exportProfile="+file("p.json"), "--exportLayerInfo="+file("l.json"))
+	heading, keys := "", map[string]bool{}
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "&&&& ") {
+			continue
+		}
+		if !logLine.MatchString(line) {
+			t.Errorf("not a line of the log: %q", line)
+		}
+		text := strings.TrimSpace(logLine.ReplaceAllString(line, ""))
+		if inner, ok := strings.CutPrefix(text, "=== "); ok {
+			heading = strings.TrimSuffix(inner, " ===")
+		} else if key, _, ok := strings.Cut(text, ": "); ok {
+			keys[heading+"/"+key] = true
+		}
+	}
+	for _, want := range []string{"Model Options/Format", "Build Options/Precision", "Inference Options/Iterations", "Device Information/Selected Device", "Performance summary/Throughput",
+		"Performance summary/Latency", "Performance summary/GPU Compute Time", "Performance summary/Total Host Walltime"} {
+		if !keys[want] {
+			t.Errorf("the log lacks %s:\n%s", want, out)
+		}
+	}
+	for _, want := range []string{"&&&& PASSED", "Precision: FP32+FP16", "--useCudaGraph has no meaning here", "=== Profile (", "Time(%)   Layer"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the log lacks %q:\n%s", want, out)
+		}
+	}
+	out, _ = command(t, 0, file("t.json"), file("p.json"), file("l.json"))
+	if !strings.Contains(out, "l.json  fp16  TensorRT") || !strings.Contains(out, "slowest layers") {
+		t.Errorf("read again:\n%s", out)
+	}
+	out, _ = command(t, 0, "exec", "--loadEngine="+file("m.engine"), "--skipInference", "--dumpLayerInfo", "--layout=trt11", "--exportLayerInfo="+file("l11.json"), "--quiet")
+	if data, err := os.ReadFile(file("l11.json")); err != nil || !strings.Contains(string(data), "I/O Tensors") || strings.Contains(out, "Throughput") {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+// TestExecErrors refuses what trtexec does not have.
+func TestExecErrors(t *testing.T) {
+	for says, args := range map[string][]string{
+		`"--onx=a" is no flag of trtexec; did you mean`:          {"--onx=a"},
+		`"model.onnx" is no flag`:                                {"model.onnx"},
+		"--onnx: its value is missing":                           {"--onnx"},
+		"--loadEngine: a.onnx was given already":                 {"--onnx=a.onnx", "--loadEngine=b"},
+		`--iterations: "many": want 1 to 1000000`:                {"--iterations=many"},
+		`--duration: "-1": want a number from 0 on`:              {"--duration=-1"},
+		`--layout "trt9"`:                                        {"--layout=trt9"},
+		"none.onnx":                                              {"--onnx=none.onnx"},
+		"--precision-constraints \"x\": want prefer, obey or no": {"--precisionConstraints=x"},
+	} {
+		if _, got := command(t, exitFailure, append([]string{"exec"}, args...)...); !strings.Contains(got, says) {
+			t.Errorf("%v: %q, want %q", args, got, says)
+		}
+	}
+	if out, _ := command(t, exitFailure, "exec", "--onnx=none.onnx"); !strings.Contains(out, "&&&& FAILED") {
+		t.Errorf("%q", out)
+	}
+	if out, _ := command(t, 0, "exec", "--help"); !strings.Contains(out, "--exportLayerInfo") {
+		t.Errorf("%q", out)
+	}
+}

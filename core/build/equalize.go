@@ -1,0 +1,195 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/quant"
+)
+
+// Equalization says how channels of tensors between products are scaled; see [quant.Link].
+type Equalization struct {
+	By      quant.Equalizer
+	Spreads map[string]quant.ChannelSpread // what channels reach in the float network, by tensor; by weights none are needed
+	// Ranges returns the ranges of tensors of the network whose channels are scaled, which the float network does not have.
+	Ranges func(ctx context.Context, n *graph.Network, names []string) (map[string]graph.Range, error)
+	// Known, if not nil, is what an earlier equalisation did, and is done again: Spreads are not read.
+	Known Equalized
+	Given map[string]bool // tensors whose ranges somebody chose, which are not scaled
+}
+
+// Equalized is what the channels of tensors were divided by, by tensor of the network in which they are.
+type Equalized map[string]ChannelScales
+
+// ChannelScales are what channels of a tensor were divided by.
+type ChannelScales struct {
+	Tensor string      // the name of what it was before
+	Layer  string      // the source layer that gives it
+	Axis   int         // of the channels
+	Scales []float64   // by channel
+	Range  graph.Range // of what is scaled; unset where none was found
+}
+
+// Restore multiplies the channels of what a tensor of that name is by what they were divided by, and tells what it was before;
+// other tensors stay as they are.
+func (e Equalized) Restore(name string, v graph.Value) (string, graph.Value) {
+	s, ok := e[name]
+	if !ok || s.Axis >= len(v.Dims) || v.Dims[s.Axis] != len(s.Scales) {
+		return name, v
+	}
+	inner := graph.Count(v.Dims[s.Axis+1:])
+	x := v.Floats()
+	y := graph.NewValue(graph.F32, v.Dims...)
+	for i := range x {
+		y.F32()[i] = float32(float64(x[i]) * s.Scales[i/inner%len(s.Scales)])
+	}
+	return s.Tensor, y
+}
+
+// Divide is the inverse of Restore: it returns what a tensor of that name is where it was v before.
+func (e Equalized) Divide(name string, v graph.Value) graph.Value {
+	s := e[name]
+	inverse := make([]float64, len(s.Scales))
+	for c := range inverse {
+		inverse[c] = 1 / s.Scales[c]
+	}
+	s.Scales = inverse
+	_, v = Equalized{name: s}.Restore(name, v)
+	return v
+}
+
+// equalizer is one run of the pass.
+type equalizer struct {
+	*Equalization
+	done Equalized
+}
+
+// equalize scales channels of n, and returns with it the ranges for it.
+func (l *Lowered) equalize(ctx context.Context, n *graph.Network, cfg *LowerConfig, ledger pass.Ledger) (*graph.Network, map[string]graph.Range, error) {
+	e := &equalizer{cfg.Equalization, Equalized{}}
+	pc := cfg.Pass
+	pc.Until, pc.Extra, pc.Ledger = 0, nil, ledger
+	n, steps, err := pass.Run(ctx, n, []pass.Pass{pass.EqualizeChannels(func(w *pass.Rewrite) {
+		if err := e.run(w); err != nil {
+			w.Fail(err)
+		}
+	})}, pc)
+	if err != nil {
+		return nil, nil, err
+	}
+	l.Steps, l.Equalized = steps, e.done
+	ranges := map[string]graph.Range{}
+	maps.Copy(ranges, cfg.Ranges)
+	if len(e.done) == 0 {
+		return n, ranges, nil
+	}
+	var names []string
+	for _, layer := range n.Layers { // in order
+		for _, t := range layer.Outputs {
+			if _, ok := e.done[t.Name]; ok {
+				if r := e.known(e.done[t.Name].Layer, e.done[t.Name].Tensor); r.Range.IsSet() {
+					ranges[t.Name] = r.Range
+				} else {
+					names = append(names, t.Name)
+				}
+			}
+		}
+	}
+	if len(names) > 0 {
+		if e.Ranges == nil {
+			return nil, nil, errors.New("equalising channels: there is no data to find the ranges of what is scaled on")
+		}
+		found, err := e.Ranges(ctx, n, names)
+		if err != nil {
+			return nil, nil, fmt.Errorf("equalising channels: %w", err)
+		}
+		maps.Copy(ranges, found)
+	}
+	for name, s := range e.done {
+		s.Range = ranges[name]
+		e.done[name] = s
+	}
+	return n, ranges, nil
+}
+
+func (e *equalizer) run(w *pass.Rewrite) error {
+	n := w.Network()
+	for _, l := range append([]*graph.Layer(nil), n.Layers...) {
+		k, err := quant.NewLink(n, l)
+		if k == nil && err == nil {
+			continue
+		}
+		site := w.Candidate(pass.Equalization, l)
+		switch {
+		case err != nil:
+			site.Miss(pass.SecondConsumer, "%v", err)
+			continue
+		case !site.Enabled():
+			continue
+		case e.Given[k.Tensor.Name]:
+			site.Miss(pass.WrongAttribute, "the range of %s was given", k.Tensor.Name)
+			continue
+		}
+		scales, gain, err := e.scales(k, site.Layers()[0])
+		switch {
+		case err != nil:
+			site.Miss(pass.WrongShape, "%v", err)
+			continue
+		case scales == nil:
+			site.Miss(pass.NoGain, "its channels reach about as far as each other already")
+			continue
+		}
+		before := k.Tensors()
+		names, err := k.Scale(n, scales)
+		if err != nil {
+			return fmt.Errorf("layer %s: %w", l.Name, err)
+		}
+		for i, name := range names {
+			e.done[name] = ChannelScales{Tensor: before[i], Layer: site.Layers()[0], Axis: k.Axis(), Scales: scales}
+		}
+		site.Note("%s", said(scales, gain))
+		site.Fire(l)
+	}
+	return nil
+}
+
+// scales returns what the channels of one link are divided by.
+func (e *equalizer) scales(k *quant.Link, layer string) ([]float64, float64, error) {
+	if e.Known != nil {
+		return e.known(layer, k.Tensor.Name).Scales, 0, nil
+	}
+	return k.Scales(e.By, e.Spreads[k.Tensor.Name])
+}
+
+// known returns what an earlier equalisation did to a tensor.
+func (e *equalizer) known(layer, tensor string) ChannelScales {
+	for _, s := range e.Known {
+		if s.Layer == layer && s.Tensor == tensor {
+			return s
+		}
+	}
+	return ChannelScales{}
+}
+
+// said tells what was done to channels.
+func said(scales []float64, gain float64) string {
+	most := 0
+	least := 0
+	for c, s := range scales {
+		if s > scales[most] {
+			most = c
+		}
+		if s < scales[least] {
+			least = c
+		}
+	}
+	text := fmt.Sprintf("%d channels by %.3g (channel %d) to %.3g (channel %d)", len(scales), scales[least], least, scales[most], most)
+	if gain > 0 {
+		text += fmt.Sprintf(", %.1f dB expected", gain)
+	}
+	return text
+}

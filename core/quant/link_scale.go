@@ -1,0 +1,163 @@
+package quant
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// equalizedSuffix is what the name of a tensor ends in whose channels are scaled.
+const equalizedSuffix = "_equalized"
+
+// Scale divides the channels of the link's tensor by scales, and gives the tensors that are other ones now names of their own,
+// which it returns.
+func (k *Link) Scale(n *graph.Network, scales []float64) ([]string, error) {
+	if len(scales) != k.Channels {
+		return nil, fmt.Errorf("it has %d channels, and %d scales are known", k.Channels, len(scales))
+	}
+	for _, s := range scales {
+		if !(s > 1e-9 && s < 1e9) {
+			return nil, fmt.Errorf("a channel cannot be divided by %g", s)
+		}
+	}
+	inverse := make([]float64, len(scales))
+	for c, s := range scales {
+		inverse[c] = 1 / s
+	}
+	if err := k.divide(n, inverse); err != nil {
+		return nil, err
+	}
+	for _, u := range k.users {
+		v, _ := u.Inputs[1].Const()
+		at := channelsOf(u, v.Dims)
+		u.SetInput(1, scaledConst(n, u.Inputs[1], v, func(i int) float64 { _, c := at.of(i); return scales[c] }))
+	}
+	names, err := k.rename(n, scales)
+	n.Prune()
+	return names, err
+}
+
+// divide makes the maker give its channels times inverse.
+func (k *Link) divide(n *graph.Network, inverse []float64) error {
+	l := k.maker
+	if !k.absorbs {
+		dims := []int{k.Channels}
+		for range len(k.Tensor.Dims) - 1 - k.axis {
+			dims = append(dims, 1)
+		}
+		x := make([]float32, len(inverse))
+		for c, v := range inverse {
+			x[c] = float32(v)
+		}
+		l.Fuse(graph.Binary(graph.EltMul), 0, n.AddConst(k.Tensor.Name+"_inverse", graph.Values(graph.F32, x, dims...)))
+		return nil
+	}
+	arguments, _ := k.scaledArguments()
+	for _, i := range k.coefficients() {
+		v, _ := l.Inputs[i].Const()
+		if i == 1 && l.Op.IsProduct() {
+			at := channelsOf(l, v.Dims)
+			l.SetInput(1, scaledConst(n, l.Inputs[1], v, func(i int) float64 { o, _ := at.of(i); return inverse[o] }))
+			continue
+		}
+		axis, rank := k.axis, len(k.Tensor.Dims)
+		if l.Op.Class == graph.ClassConvolution { // a bias has one axis
+			axis, rank = 0, 1
+		}
+		t, err := k.along(n, l.Inputs[i], v, axis, rank, inverse)
+		if err != nil {
+			return err
+		}
+		l.SetInput(i, t)
+	}
+	first := len(l.OpInputs()) - 1
+	for _, i := range arguments {
+		v, _ := l.Inputs[first+i].Const()
+		t, err := k.along(n, l.Inputs[first+i], v, k.axis, len(k.Tensor.Dims), inverse)
+		if err != nil {
+			return err
+		}
+		l.SetInput(first+i, t)
+	}
+	return nil
+}
+
+// along returns a constant times by, along an axis of a tensor of that rank to which it broadcasts.
+func (k *Link) along(n *graph.Network, t *graph.Tensor, v graph.Value, axis, rank int, by []float64) (*graph.Tensor, error) {
+	dims := append([]int(nil), v.Dims...)
+	for len(dims) < rank-axis {
+		dims = append([]int{1}, dims...)
+	}
+	at := len(dims) - (rank - axis)
+	x := v.Floats()
+	inner := graph.Count(dims[at+1:])
+	switch dims[at] {
+	case k.Channels:
+	case 1:
+		wide := make([]float32, 0, len(x)*k.Channels)
+		for from := 0; from < len(x); from += inner {
+			for range k.Channels {
+				wide = append(wide, x[from:from+inner]...)
+			}
+		}
+		x, dims[at] = wide, k.Channels
+	default:
+		return nil, fmt.Errorf("%s has %d elements along %d channels", t.Name, dims[at], k.Channels)
+	}
+	return scaledConst(n, t, graph.Values(graph.F32, x, dims...), func(i int) float64 { return by[i/inner%k.Channels] }), nil
+}
+
+// scaledConst adds a constant whose elements are those of v times by.
+func scaledConst(n *graph.Network, t *graph.Tensor, v graph.Value, by func(i int) float64) *graph.Tensor {
+	x := v.Floats()
+	y := make([]float32, len(x))
+	for i, f := range x {
+		y[i] = float32(float64(f) * by(i))
+	}
+	return n.AddConst(t.Name, graph.Values(graph.F32, y, v.Dims...))
+}
+
+// rename gives what the layers of the link make names of their own, and the other readers what they read before.
+func (k *Link) rename(n *graph.Network, scales []float64) ([]string, error) {
+	var names []string
+	fresh := func(l *graph.Layer) (old, t *graph.Tensor) {
+		old = l.Outputs[0]
+		t = n.NewTensor(old.Name+equalizedSuffix, old.Type, old.Dims)
+		l.SetOutput(0, t)
+		names = append(names, t.Name)
+		return old, t
+	}
+	old, t := fresh(k.maker)
+	for _, u := range append(append([]*graph.Layer(nil), k.users...), k.passing...) {
+		for i, in := range u.Inputs {
+			if in == old {
+				u.SetInput(i, t)
+			}
+		}
+	}
+	for _, l := range k.passing {
+		n.Redirect(fresh(l))
+	}
+	if len(k.others) > 0 {
+		x := make([]float32, len(scales))
+		for c, s := range scales {
+			x[c] = float32(s)
+		}
+		l := &graph.Layer{Name: k.maker.Name + "_restored", Op: graph.Pointwise, Attrs: graph.Elementwise{Program: graph.Binary(graph.EltMul)}, From: k.maker.From,
+			Inputs: []*graph.Tensor{t, n.AddConst(old.Name+"_scales", graph.Values(graph.F32, x, len(x)))}, Outputs: []*graph.Tensor{old}}
+		n.Insert(l)
+	}
+	return names, n.Sort()
+}
+
+// Tensors returns the names of the tensors that Scale renames, in its order.
+func (k *Link) Tensors() []string {
+	names := []string{k.Tensor.Name}
+	for _, l := range k.passing {
+		names = append(names, l.Outputs[0].Name)
+	}
+	return names
+}
+
+// Axis returns the axis of the channels.
+func (k *Link) Axis() int { return k.axis }

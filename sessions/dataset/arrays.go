@@ -1,0 +1,47 @@
+package dataset
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/internal/host"
+)
+
+// ReadArrays returns the arrays of a .npz file by name, each as it is.
+func ReadArrays(path string) (map[string]graph.Value, error) {
+	data, err := host.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: not a .npz archive: %w", path, err)
+	}
+	arrays, left := map[string]graph.Value{}, maxBytes
+	for _, f := range z.File {
+		name, ok := strings.CutSuffix(f.Name, ".npy")
+		if !ok {
+			return nil, fmt.Errorf("%s: %s in the archive is no .npy array", path, f.Name)
+		}
+		v, err := readWhole(f, left)
+		if err != nil {
+			return nil, fmt.Errorf("%s: array %s: %w", path, name, err)
+		}
+		left -= len(v.Data)
+		arrays[name] = v
+	}
+	return arrays, nil
+}
+
+// readWhole reads a member of an archive, which may be empty.
+func readWhole(f *zip.File, most int) (graph.Value, error) {
+	r, err := f.Open()
+	if err != nil {
+		return graph.Value{}, err
+	}
+	defer r.Close()
+	return readNpy(r, most, func(n int) (first, count int, err error) { return 0, n, nil })
+}

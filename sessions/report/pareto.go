@@ -1,0 +1,52 @@
+package report
+
+import "time"
+
+// Pareto is which of many configurations are worth having: those that no other is faster than and as good by a measure (trtui
+// inspect recording --pareto).
+type Pareto struct {
+	Measure string // top1, agreement, sqnr, memory
+	Limit   float64
+	Rule    string        // in words, what Limit asks for
+	Points  []ParetoPoint // in the order in which they were tried
+}
+
+// ParetoPoint is a configuration on the plot.
+type ParetoPoint struct {
+	Name string
+	Point
+	Front   bool // on the front
+	Within  bool // good enough for the limit
+	Fastest bool // of these the one with the least latency
+}
+
+// Fastest returns the index of the fastest point within the limit; -1 where there is none.
+func (p *Pareto) Fastest() int {
+	for i := range p.Points {
+		if p.Points[i].Fastest {
+			return i
+		}
+	}
+	return -1
+}
+
+// Point returns what a recording says of the configuration.
+func (c *RecordedConfig) Point() Point {
+	m := c.Measured()
+	p := Point{Config: c.Config, Latency: m.Median, Low: m.Low, High: m.High, Estimated: m.Estimated, Beside: m.Beside, SQNR: c.SQNR, Top1: c.Top1, Agreement: c.Agreement}
+	if c.Weights != nil {
+		p.Weights = *c.Weights
+	}
+	if c.ArenaBytes != nil {
+		p.Arena = *c.ArenaBytes
+	}
+	return p
+}
+
+// Speedup returns how many times as fast as another point one is; 0 where either latency is not known.
+func (p *Point) Speedup(over *Point) float64 {
+	if p.Latency <= 0 || over.Latency <= 0 {
+		return 0
+	}
+	return float64(over.Latency) / float64(max(p.Latency, time.Nanosecond))
+}

@@ -1,0 +1,92 @@
+package ui
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/NimbleMarkets/ntcharts/v2/canvas"
+	"github.com/NimbleMarkets/ntcharts/v2/canvas/graph"
+)
+
+// ScatterPoint is a point of a [Scatter].
+type ScatterPoint struct {
+	X, Y  float64
+	Front bool // joined with the others of the front, and filled
+	Style Style
+}
+
+// Scatter draws points over axes with labels, those of a front joined: accuracy over latency.
+type Scatter struct {
+	Points []ScatterPoint
+	Cursor int // -1: none
+	XLabel func(float64) string
+	YLabel func(float64) string
+	Line   *float64 // a value of y that is marked across; nil: none
+}
+
+// Draw draws the plot over all of c. Points that are not finite are left out; where several fall on a cell, the cursor's and then
+// those of the front are seen.
+func (s Scatter) Draw(c *Canvas) {
+	ch := Chart{XLabel: s.XLabel, YLabel: s.YLabel}
+	var front, all Line2D
+	for _, p := range s.Points {
+		all.X, all.Y = append(all.X, p.X), append(all.Y, p.Y)
+	}
+	ch.Lines = []Line2D{all}
+	x0, x1, y0, y1, ok := ch.limits()
+	if !ok || c.W < 20 || c.H < 4 {
+		return
+	}
+	if lowest, highest := slices.Min(all.Y), slices.Max(all.Y); lowest == highest {
+		y0, y1 = lowest-max(math.Abs(lowest)/100, 1e-9), lowest+max(math.Abs(lowest)/100, 1e-9)
+	}
+	x0, x1 = x0-(x1-x0)/20, x1+(x1-x0)/20
+	y0, y1 = y0-(y1-y0)/12, y1+(y1-y0)/12
+	labels := []string{label(s.YLabel, y1), label(s.YLabel, (y0+y1)/2), label(s.YLabel, y0)}
+	gutter := 0
+	for _, l := range labels {
+		gutter = max(gutter, Width(l))
+	}
+	gutter = min(gutter+1, c.W/3)
+	plot := c.Sub(Rect{gutter + 1, 0, c.W - gutter - 1, c.H - 1})
+	ch.drawAxes(c, plot, gutter, 0, labels)
+	c.Fit(gutter+1, c.H-1, plot.W/2, Muted, label(s.XLabel, x0))
+	c.FitRight(gutter+1+plot.W/2, c.H-1, plot.W-plot.W/2, Muted, label(s.XLabel, x1))
+	cell := func(x, y float64) (int, int) {
+		return min(max(int((x-x0)/(x1-x0)*float64(plot.W)), 0), plot.W-1), min(max(int((y1-y)/(y1-y0)*float64(plot.H)), 0), plot.H-1)
+	}
+	if s.Line != nil && *s.Line > y0 && *s.Line < y1 {
+		_, y := cell(x0, *s.Line)
+		c.Fill(Rect{gutter + 1, y, plot.W, 1}, c.Glyphs().Dot, Faint)
+	}
+	sorted := slices.SortedStableFunc(slices.Values(s.Points), func(a, b ScatterPoint) int { return cmp.Compare(a.X, b.X) })
+	for _, p := range sorted {
+		if p.Front && finite(p.X) && finite(p.Y) {
+			front.X, front.Y = append(front.X, p.X), append(front.Y, p.Y)
+		}
+	}
+	grid := graph.NewBrailleGrid(plot.W, plot.H, x0, x1, y0, y1)
+	front.dots(grid)
+	m := canvas.New(plot.W, plot.H)
+	graph.DrawBraillePatterns(&m, canvas.Point{}, grid.BraillePatterns(), m.Style)
+	blit(plot, 0, 0, &m, Faint)
+	for _, layer := range []func(i int) bool{
+		func(i int) bool { return !s.Points[i].Front }, func(i int) bool { return s.Points[i].Front }, func(i int) bool { return i == s.Cursor },
+	} {
+		for i, p := range s.Points {
+			if !layer(i) || !finite(p.X) || !finite(p.Y) {
+				continue
+			}
+			glyph, style := 'o', p.Style
+			if p.Front {
+				glyph = c.Glyphs().Record
+			}
+			if i == s.Cursor {
+				style |= Bold | Reverse
+			}
+			x, y := cell(p.X, p.Y)
+			plot.Set(x, y, glyph, style)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package ui
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// luminance is that of WCAG 2.1, of a colour that a theme has.
+func luminance(t *testing.T, sgr string) float64 {
+	t.Helper()
+	part := strings.Split(sgr, ";")
+	var rgb [3]float64
+	for i := range rgb {
+		n, err := strconv.Atoi(part[len(part)-3+i])
+		if err != nil {
+			t.Fatal(sgr)
+		}
+		if rgb[i] = float64(n) / 255; rgb[i] <= 0.04045 {
+			rgb[i] /= 12.92
+		} else {
+			rgb[i] = math.Pow((rgb[i]+0.055)/1.055, 2.4)
+		}
+	}
+	return 0.2126*rgb[0] + 0.7152*rgb[1] + 0.0722*rgb[2]
+}
+
+// TestContrast: text stands out by as much as its theme says: from black, from white, and from the cursor's row.
+func TestContrast(t *testing.T) {
+	for _, c := range []struct {
+		theme  *Theme
+		ground float64 // of the terminal
+		least  float64
+	}{{DarkTheme(), 0.005, 4.5}, {LightTheme(), 1, 4.5}, {ContrastTheme(), 0, 7}} {
+		for _, s := range []Style{Muted, Accent, Good, Warn, Bad, F32, F16, I8, OtherType} {
+			text := luminance(t, c.theme.fg[s])
+			ratio := (max(text, c.ground) + 0.05) / (min(text, c.ground) + 0.05)
+			if ratio < c.least {
+				t.Errorf("%s: style %d is at %.1f from the ground, want %.1f", c.theme.Name, s, ratio, c.least)
+			}
+		}
+		if text, ground := luminance(t, c.theme.fg[Accent]), luminance(t, c.theme.bg[CursorGround]); (max(text, ground)+0.05)/(min(text, ground)+0.05) < 4.5 {
+			t.Errorf("%s: the accent is lost in the cursor's row", c.theme.Name)
+		}
+	}
+}
+
+// TestReadTheme reads colours over a base, and says what is wrong with others.
+func TestReadTheme(t *testing.T) {
+	own, err := ReadTheme("mine", []byte(`{"base": "light", "colours": {"accent": "#ff8800", "cursor": "#402000"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if own.fg[Accent] != ";38;2;255;136;0" || own.bg[CursorGround] != ";48;2;64;32;0" || own.fg[Good] != LightTheme().fg[Good] {
+		t.Errorf("%q %q", own.fg[Accent], own.bg[CursorGround])
+	}
+	look := NewLook(Options{Own: own, Theme: "dark"})
+	names := []string{look.Theme.Name}
+	for range 4 {
+		look.nextTheme()
+		names = append(names, look.Theme.Name)
+	}
+	if got := strings.Join(names, " "); got != "mine dark light contrast mine" {
+		t.Error(got)
+	}
+	for text, want := range map[string]string{
+		`{"colours": {"acent": "#ff8800"}}`: `colour "acent": want one of accent`,
+		`{"colours": {"accent": "orange"}}`: `accent "orange": want #rrggbb`,
+		`{"colours": {"accent": "#ff88"}}`:  `want #rrggbb`,
+		`{"base": "solarized"}`:             `base "solarized": want one of dark, light, contrast`,
+		`{"colors": {"accent": "#ff8800"}}`: "colors",
+		`[`:                                 "theme mine:",
+	} {
+		if _, err := ReadTheme("mine", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

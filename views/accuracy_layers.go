@@ -1,0 +1,229 @@
+package views
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+)
+
+// layersView is the pane of layers on the Accuracy screen: their errors, what raising them wins, or the search for their precisions.
+type layersView struct {
+	desk  desk
+	study func(*report.Goal) tea.Cmd // finds the sensitivity of layers, or with a goal searches
+	views [3]noted
+	shown int
+}
+
+// noted is a view with a note.
+type noted interface {
+	ui.View
+	Note() (string, ui.Style)
+}
+
+// Which of the views is shown.
+const (
+	shownErrors = iota
+	shownSensitivity
+	shownSearch
+)
+
+func newLayersView(look *ui.Look, errors *errorsView, d desk, study func(*report.Goal) tea.Cmd) *layersView {
+	return &layersView{desk: d, study: study, views: [3]noted{errors, newSensitivityView(look, d), newSearchView(look, d)}}
+}
+
+func (v *layersView) view() noted { return v.views[v.shown] }
+
+func (v *layersView) Title() string { return v.view().Title() }
+
+func (v *layersView) Note() (string, ui.Style) { return v.view().Note() }
+
+func (v *layersView) Render(w, h int) string { return v.view().Render(w, h) }
+
+func (v *layersView) Keys() []ui.Key {
+	return append([]ui.Key{
+		ui.K("v", "view", "error of each layer / what raising each wins / search"),
+		when(v.desk, needsChoice, ui.K("S", "sensitivity", "raise one layer after the other: what that wins and costs")),
+		when(v.desk, needsChoice, ui.K("B", "search", "search for the precision of every layer that meets a goal")),
+	}, v.view().Keys()...)
+}
+
+func (v *layersView) Update(msg tea.Msg) tea.Cmd {
+	if _, ok := msg.(*report.Snapshot); ok {
+		var all []tea.Cmd
+		for _, one := range v.views {
+			all = append(all, one.Update(msg))
+		}
+		return tea.Batch(all...)
+	}
+	switch {
+	case isKey(msg, "v"):
+		v.shown = (v.shown + 1) % len(v.views)
+	case isKey(msg, "S"):
+		v.shown = shownSensitivity
+		return v.study(nil)
+	case isKey(msg, "B"):
+		return v.chooseGoal()
+	default:
+		return v.view().Update(msg)
+	}
+	return nil
+}
+
+// chooseGoal asks what a search is to reach, and begins it.
+func (v *layersView) chooseGoal() tea.Cmd {
+	points := func(v float64) report.Goal { return report.Goal{MaxDrop: &v} }
+	decibels := func(v float64) report.Goal { return report.Goal{MinSQNR: &v} }
+	share := func(v float64) report.Goal { return report.Goal{MinAgreement: &v} }
+	goals := []report.Goal{points(0.1), points(0.5), points(1), share(0.99), share(0.999), decibels(30), decibels(40), decibels(50)}
+	var items []string
+	for _, g := range goals {
+		items = append(items, "least time with "+g.String())
+	}
+	return ui.Open(&ui.Choice{Name: "Search for the precision of every layer", Items: items, Active: -1, Pick: func(i int) tea.Cmd {
+		v.shown = shownSearch
+		return v.study(&goals[i])
+	}})
+}
+
+// sensitivityView shows what raising each layer wins, as bars to either side of nothing.
+type sensitivityView struct {
+	in    input
+	desk  desk
+	table ui.Table
+}
+
+func newSensitivityView(look *ui.Look, d desk) *sensitivityView {
+	v := &sensitivityView{in: newInput(look, report.PartSensitivity), desk: d}
+	at := func(r int) *report.Sensitive { return &v.in.snap.Sensitivity.Layers[r] }
+	number := func(title string, width, priority int, text func(*report.Sensitive) string) ui.Column {
+		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: text(at(r))} }}
+	}
+	v.table.Columns = []ui.Column{
+		{Title: "layer", Name: true, Width: 18, Flex: 3, Cell: func(r int) ui.Cell {
+			style := ui.Plain
+			if l := v.in.snap.Sensitivity.Raise; l != nil && raises(l, at(r)) {
+				style = ui.Bold
+			}
+			return ui.Cell{Text: sensitiveName(at(r)), Style: style}
+		}},
+		{Title: "gain", Width: 13, Flex: 2, Cell: func(r int) ui.Cell { return v.bar(at(r)) }},
+		number("dB", 7, 0, func(l *report.Sensitive) string { return fmt.Sprintf("%+.2f", l.Gain) }),
+		number("costs", 9, 1, func(l *report.Sensitive) string { return signed(l.Time) }),
+		number("alone dB", 8, 3, func(l *report.Sensitive) string { return decibels(l.Alone) }),
+		number("weights", 9, 4, func(l *report.Sensitive) string { return fmt.Sprintf("%+.1f KiB", float64(l.Weights)/1024) }),
+		number("arena", 9, 5, func(l *report.Sensitive) string { return fmt.Sprintf("%+.1f KiB", float64(l.Arena)/1024) }),
+		{Title: "", Width: 5, Priority: 2, Cell: func(r int) ui.Cell {
+			if l := v.in.snap.Sensitivity.Raise; l != nil && raises(l, at(r)) {
+				return ui.Cell{Text: "raise", Style: ui.Good}
+			}
+			return ui.Cell{}
+		}},
+	}
+	v.table.Label = func(r int) string { return at(r).Name }
+	v.table.Empty = "no layer has been raised yet"
+	return v
+}
+
+func raises(l *report.RaiseList, s *report.Sensitive) bool {
+	for _, name := range l.Names {
+		if name == s.Name {
+			return true
+		}
+	}
+	return false
+}
+
+func sensitiveName(s *report.Sensitive) string {
+	if s.Group {
+		return fmt.Sprintf("%s +%d, one scale", shortName(s.Layers[0]), len(s.Layers)-1)
+	}
+	return shortName(s.Name)
+}
+
+// bar draws a gain to the right of nothing, a loss to the left, on one scale for all.
+func (v *sensitivityView) bar(s *report.Sensitive) ui.Cell {
+	b := &ui.Bar{Value: s.Gain, Style: ui.Good}
+	if s.Gain < 0 {
+		b.Style = ui.Bad
+	}
+	most := 1e-9
+	for i := range v.in.snap.Sensitivity.Layers {
+		l := &v.in.snap.Sensitivity.Layers[i]
+		most = max(most, l.Gain, -l.Gain)
+	}
+	b.Min, b.Max = -most, most
+	return ui.Cell{Bar: b}
+}
+
+func (v *sensitivityView) Title() string { return "Layers: what raising each wins" }
+
+func (v *sensitivityView) Note() (string, ui.Style) {
+	s := v.in.snap.Sensitivity
+	if s == nil {
+		return "", ui.Muted
+	}
+	of := ""
+	if !s.Config.SameEngine(v.in.snap.Config, ownRanges(v.in.snap)) {
+		of = "of " + s.Config.Label(false) + ": "
+	}
+	text := fmt.Sprintf("%s%s dB on %s", of, decibels(s.SQNR), plural(s.Items, "item"))
+	if len(s.Layers) < s.Total {
+		text = fmt.Sprintf("%s%d of %d", of, len(s.Layers), s.Total)
+	}
+	return v.in.note(text)
+}
+
+func (v *sensitivityView) Keys() []ui.Key {
+	keys := v.table.Keys()
+	if s := v.in.snap.Sensitivity; s != nil && s.Raise != nil {
+		keys = append([]ui.Key{when(v.desk, needsChoice, ui.K("A", "raise", "raise the layers of the list; u takes it back"))}, keys...)
+	}
+	return append(keys, precisionKey(v.desk))
+}
+
+func (v *sensitivityView) Update(msg tea.Msg) tea.Cmd {
+	if v.in.take(msg) {
+		v.table.Rows = 0
+		if s := v.in.snap.Sensitivity; s != nil {
+			v.table.Rows = len(s.Layers)
+		}
+		v.table.Refresh()
+		return nil
+	}
+	s := v.in.snap.Sensitivity
+	if s == nil || v.table.Update(msg) {
+		return nil
+	}
+	switch r := v.table.Row(); {
+	case isKey(msg, "A") && s.Raise != nil:
+		return v.desk.Change(s.Raised)
+	case isKey(msg, "P") && r >= 0:
+		return choosePrecision(v.desk, v.in.snap, s.Layers[r].Layers[0], s.Layers[r].Layers)
+	}
+	return nil
+}
+
+func (v *sensitivityView) Render(w, h int) string {
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		s := v.in.snap.Sensitivity
+		if s == nil {
+			c.Fit(1, min(1, c.H-1), c.W-2, ui.Muted, "S raises one layer after the other, and shows what that wins and costs")
+			return
+		}
+		foot := 0
+		if r := s.Raise; r != nil && c.H > 6 {
+			foot = 2
+			c.Fit(1, c.H-2, c.W-2, ui.Bold, fmt.Sprintf("raise %s: predicted %s to %s dB, %s", plural(len(r.Layers), "layer"), decibels(r.Predicted.SQNR), decibels(r.Predicted.RaisedSQNR),
+				signed(r.Predicted.RaisedTime-r.Predicted.Time)+" longer"))
+			text := "measured: not yet"
+			if m := r.Measured; m != nil {
+				text = fmt.Sprintf("measured  %s to %s dB on %s, %s longer; A raises them", decibels(m.SQNR), decibels(m.RaisedSQNR), plural(r.Items, "item"), signed(m.RaisedTime-m.Time))
+			}
+			c.Fit(1, c.H-1, c.W-2, ui.Plain, text)
+		}
+		v.table.Draw(c.Sub(ui.Rect{X: 0, Y: 0, W: c.W, H: c.H - foot}))
+	})
+}

@@ -1,0 +1,81 @@
+package views
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/diff"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+)
+
+// The pages of screen 9, in order.
+const (
+	compareKey     = "9"
+	recordingsPage = 1
+	triedPage      = 2
+	comparePage    = 3
+)
+
+// mark is something that can be compared: what it is called, and how to get what is known of it, which may take a while.
+type mark struct {
+	name string
+	read func() (*report.Snapshot, error)
+}
+
+// marker is a pane under whose cursor is something that can be compared.
+type marker interface {
+	// Mark returns it; ok is false where there is nothing under the cursor.
+	Mark() (m mark, ok bool)
+}
+
+// comparison is what is marked, and what came of comparing it. The panes of one workbench share it.
+type comparison struct {
+	marks [2]*diff.Side // A and B; nil: not marked
+	sides [2]diff.Side  // that were compared last
+	diff  *report.Diff
+	err   error
+}
+
+// markedMsg brings what was marked.
+type markedMsg struct {
+	which int // 0: A
+	side  diff.Side
+	err   error
+}
+
+// diffMsg brings what came of a comparison.
+type diffMsg struct {
+	sides [2]diff.Side
+	diff  *report.Diff
+	err   error
+}
+
+func compareSides(sides [2]diff.Side) tea.Cmd {
+	return func() tea.Msg {
+		d, err := diff.Of(sides[0], sides[1])
+		return diffMsg{sides, d, err}
+	}
+}
+
+// take keeps what a message brings; it returns what is to be said of it, and whether it was one for a comparison.
+func (c *comparison) take(msg tea.Msg) (tea.Cmd, bool) {
+	switch msg := msg.(type) {
+	case markedMsg:
+		if msg.err != nil {
+			return say(ui.Bad, msg.err.Error()), true
+		}
+		c.marks[msg.which] = &msg.side
+		text := string("AB"[msg.which]) + " is " + msg.side.Name
+		switch other := c.marks[1-msg.which]; {
+		case other == nil:
+			text += ": d compares it with what is shown, or " + string("mM"[1-msg.which]) + " marks the other"
+		default:
+			text += ": d compares it with " + other.Name
+		}
+		return say(ui.Plain, text), true
+	case diffMsg:
+		c.sides, c.diff, c.err = msg.sides, msg.diff, msg.err
+		return nil, true
+	}
+	return nil, false
+}

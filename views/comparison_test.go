@@ -1,0 +1,181 @@
+package views
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/exp/golden"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+)
+
+// slower is the fixture in FP32: every layer takes some times as long, the first convolutions much longer, but for one that is the
+// same within noise; an element-wise layer is computed by two, and the layer that quantises is not there.
+func slower(t *testing.T) *report.Snapshot {
+	s, timings := *fixture(t), report.Timings{}
+	timings = *s.Timings
+	timings.Layers, timings.SumMedian = nil, 0
+	for i, l := range s.Timings.Layers {
+		if l.Name == "Quantize_image" {
+			continue
+		}
+		factor := 1 + float64(i%5)/4
+		if i == 12 {
+			factor = 1.004
+		}
+		l.Precision, l.Tactic = "f32", strings.Replace(l.Tactic, "int8_vnni", "f32_avx512", 1)
+		l.Median = time.Duration(factor * float64(l.Median))
+		parts := []report.LayerTiming{l}
+		if l.Op == "Mul" {
+			parts = []report.LayerTiming{l, l}
+			parts[1].Name += " again"
+		}
+		for _, p := range parts {
+			p.Rounds = rounds(p.Name, p.Median)
+			timings.SumMedian += p.Median
+			timings.Layers = append(timings.Layers, p)
+		}
+	}
+	timings.EndToEnd = around(timings.SumMedian*27/25, 200)
+	s.Timings, s.Config.Precision, s.Seq = &timings, config.FP32, s.Seq+1
+	return &s
+}
+
+// rounds invents medians of rounds around one.
+func rounds(name string, median time.Duration) (list []time.Duration) {
+	for i := range 15 {
+		list = append(list, median*97/100+invented(fmt.Sprint(name, i), median/70))
+	}
+	return list
+}
+
+func measured(t *testing.T) *report.Snapshot {
+	s := fixture(t)
+	for i := range s.Timings.Layers {
+		l := &s.Timings.Layers[i]
+		l.Rounds = rounds(l.Name, l.Median)
+	}
+	return s
+}
+
+// TestCompareKeys marks what is shown, changes, and compares: which layer got slower, and is that real?
+func TestCompareKeys(t *testing.T) {
+	b := newBench(t, ui.Options{NoColor: true}, measured(t))
+	b.size(120, 40)
+	b.press("d")
+	b.wants("nothing is marked: m marks A", "A  not marked")
+	b.press("1", "m")
+	b.wants("A is int8/mse")
+	b.publish(slower(t))
+	b.press("d")
+	b.wants("What B changes of A", "slower", "A  int8/mse", "B  fp32", "1 split", "1 removed", "25 re-typed", "too few samples to tell f")
+	b.press("G")
+	b.wants("not significant")
+	b.press("s")
+	b.wants("A  fp32", "B  int8/mse", "1 merged", "1 added")
+	b.press("/")
+	for _, r := range "significant|Quantize" {
+		b.press(string(r))
+	}
+	b.press("enter")
+	b.wants("Quantize_image")
+	b.lacks("block1/first")
+}
+
+// TestCompareReads marks what has to be read first: a recording of the list, which may fail.
+func TestCompareReads(t *testing.T) {
+	look := ui.NewLook(ui.Options{NoColor: true})
+	b := &bench{t: t, ctl: &fake{snap: measured(t)}, now: time.Now()}
+	read := func(path, state string) (*report.Snapshot, error) {
+		if path == "there/bad.trtui" {
+			return nil, errors.New("recording there/bad.trtui: damaged")
+		}
+		return slower(t), nil
+	}
+	app, err := NewWorkbench(b.ctl, Options{Look: look, Read: read, Open: func(string) tea.Cmd { return nil }, Now: b.clock, After: b.after})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.app = app
+	b.size(120, 40)
+	b.publish(b.ctl.snap)
+	b.press("9")
+	b.send(recordingsMsg{list: []*report.Recording{{Path: "there/old.trtui", Complete: true}, {Path: "there/bad.trtui", Err: "damaged"}}})
+	b.press("m")
+	b.wants("A is old.trtui: d compares it with what is shown, or M marks the other")
+	b.press("down", "M")
+	b.wants("recording there/bad.trtui: damaged")
+	b.press("d")
+	b.wants("A  old.trtui", "B  int8/mse")
+}
+
+// tryFour publishes four configurations of which all is known.
+func tryFour(t *testing.T, b *bench) {
+	for i, c := range []struct {
+		precision  config.Precision
+		calibrator string
+		median     time.Duration
+		top1, sqnr float64
+	}{
+		{config.FP32, "mse", 700 * time.Microsecond, 0.991, 200}, {config.FP16, "mse", 420 * time.Microsecond, 0.991, 71.5},
+		{config.INT8, "mse", 210 * time.Microsecond, 0.988, 48.5}, {config.INT8, "minmax", 230 * time.Microsecond, 0.975, 31},
+	} {
+		s, timings, acc := *fixture(t), report.Timings{}, report.Accuracy{}
+		timings, acc = *s.Timings, *s.Accuracy
+		timings.EndToEnd = around(c.median, 200)
+		acc.Labels.Top1, acc.Labels.Agreement = c.top1, c.top1
+		acc.Outputs = []report.OutputError{{Name: "y", Errors: report.Errors{SQNR: c.sqnr}}}
+		s.Config.Precision, s.Config.Calibrator = c.precision, c.calibrator
+		s.Timings, s.Accuracy, s.Seq = &timings, &acc, s.Seq+i+1
+		b.publish(&s)
+	}
+}
+
+// TestPareto answers which configuration is fastest within half a point, and goes to it.
+func TestPareto(t *testing.T) {
+	b := newBench(t, ui.Options{NoColor: true}, fixture(t))
+	b.size(120, 40)
+	tryFour(t, b)
+	b.send(ui.GotoMsg{Screen: compareKey, Page: triedPage})
+	b.wants("fastest within 0.5 points of the best top-1: int8/mse, 210.0 µs, 3.33x as fast as fp32")
+	b.press("<")
+	b.wants("fastest within 0.2 points of the best top-1: fp16")
+	b.press("p")
+	b.wants("fp16, 420.0 µs, top-1 99.10%", "on the front")
+	b.press("left")
+	b.wants("int8/minmax, 230.0 µs", "another is as good and faster")
+	b.press("s", "s")
+	b.wants("Latency and SQNR", "fastest with an SQNR of 40 dB at least: int8/mse")
+	b.press("p", "m")
+	b.wants("A is int8/mse")
+	b.press("right", "right", "enter")
+	if c := b.last(); c.Precision != config.FP16 || c.Calibrator != "mse" {
+		t.Errorf("enter asked for %+v", c)
+	}
+}
+
+// TestGoldenComparison keeps the picture of the comparison and of the plot.
+func TestGoldenComparison(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		for _, look := range []struct {
+			name string
+			o    ui.Options
+		}{{"dark", ui.Options{Theme: "dark"}}, {"mono", ui.Options{NoColor: true}}} {
+			b := newBench(t, look.o, measured(t))
+			b.size(size[0], size[1])
+			b.press("m")
+			b.publish(slower(t))
+			b.press("d", "down")
+			t.Run(fmt.Sprintf("%s_%dx%d_compare", look.name, size[0], size[1]), func(t *testing.T) { golden.RequireEqual(t, b.app.Content()) })
+			tryFour(t, b)
+			b.send(ui.GotoMsg{Screen: compareKey, Page: triedPage})
+			t.Run(fmt.Sprintf("%s_%dx%d_tried", look.name, size[0], size[1]), func(t *testing.T) { golden.RequireEqual(t, b.app.Content()) })
+		}
+	}
+}

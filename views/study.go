@@ -1,0 +1,18 @@
+package views
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// studying returns what has the sensitivity of layers found, or with a goal the precision of each searched for.
+func studying(w *workbench) func(*report.Goal) tea.Cmd {
+	return func(goal *report.Goal) tea.Cmd {
+		w.ctl.Study(goal)
+		if goal == nil {
+			return w.begin("raising one layer after the other; esc stops")
+		}
+		return w.begin("searching for " + goal.String() + "; esc stops and leaves what was found")
+	}
+}
