@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/budget"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -19,6 +20,7 @@ const ablationDuration = 600 * time.Millisecond
 // ablate measures what each rule is worth.
 func (b *benchFlags) ablate(ctx context.Context, stdout, stderr io.Writer, path string, p run.Profiling) error {
 	o := b.modelFlags
+	o.rounds = budget.Rounds
 	if err := o.check(); err != nil {
 		return err
 	}
