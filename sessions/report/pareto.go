@@ -2,8 +2,7 @@ package report
 
 import "time"
 
-// Pareto is which of many configurations are worth having: those that no other is faster than and as good by a measure (trtui
-// inspect recording --pareto).
+// Pareto is which of many configurations are worth having: those that no other is faster than and as good by a measure.
 type Pareto struct {
 	Measure string // top1, agreement, sqnr, memory
 	Limit   float64
