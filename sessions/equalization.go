@@ -50,19 +50,23 @@ func (c *calibration) equalization(ctx context.Context, in lowering) (*build.Equ
 	return e, nil
 }
 
-// sourceOf returns what the source network has for a tensor of an engine, its channels divided as the engine's are.
-func sourceOf(all map[string]graph.Value, t *graph.Tensor, scaled build.Equalized) (graph.Value, bool) {
-	name := quant.SourceTensor(t.Name)
-	if _, ok := scaled[t.Name]; ok {
-		name = t.Name
+// dividedAs returns the name under which a tensor of an engine is among those whose channels are divided; "" if it is not.
+func dividedAs(t *graph.Tensor, scaled build.Equalized) string {
+	for _, name := range []string{t.Name, quant.SourceTensor(t.Name)} {
+		if _, ok := scaled[name]; ok {
+			return name
+		}
 	}
-	s, ok := scaled[name]
-	if !ok {
-		return compare.SourceTensor(all, t)
+	return ""
+}
+
+// sourceOf returns what the source network has for a tensor of an engine, whose channels are not divided, and by what name the
+// engine's are; "" if they are not either.
+func sourceOf(all map[string]graph.Value, t *graph.Tensor, scaled build.Equalized) (v graph.Value, divided string, ok bool) {
+	if divided = dividedAs(t, scaled); divided == "" {
+		v, ok = compare.SourceTensor(all, t)
+		return v, "", ok
 	}
-	v, ok := all[s.Tensor]
-	if !ok || !t.RealType().IsFloat() {
-		return v, false
-	}
-	return scaled.Divide(name, v), true
+	v, ok = all[scaled[divided].Tensor]
+	return v, divided, ok && t.RealType().IsFloat()
 }

@@ -26,7 +26,7 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compar
 		}
 		for k, out := range p.Steps[i].Out {
 			t := p.Slots[out].Tensor
-			ref, ok := sourceOf(want, t, scaled)
+			ref, divided, ok := sourceOf(want, t, scaled)
 			if !ok {
 				continue
 			}
@@ -35,8 +35,11 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compar
 				return err
 			}
 			at := batch.Axis(t.Dims)
-			ref = batch.Counted(ref, at)
-			want, got := ref.Floats(), batch.Counted(graph.ToReal(v, t.Range), at).Floats()
+			ref, v = batch.Counted(ref, at), graph.ToReal(v, t.Range)
+			if divided != "" { // an error counts in the channels as they were
+				_, v = scaled.Restore(divided, v)
+			}
+			want, got := ref.Floats(), batch.Counted(v, at).Floats()
 			if err := errs[i].Add(want, got); err != nil {
 				return fmt.Errorf("layer %s: tensor %s: %w", p.Steps[i].Name, t.Name, err)
 			}
@@ -53,9 +56,12 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compar
 					continue
 				}
 				t := p.Slots[in].Tensor
-				ref, ok := sourceOf(want, t, scaled)
+				ref, divided, ok := sourceOf(want, t, scaled)
 				if !ok {
 					continue
+				}
+				if divided != "" {
+					ref = scaled.Divide(divided, ref)
 				}
 				d := p.Slots[in].Desc
 				v := graph.NewValue(d.Type, d.Dims...)
