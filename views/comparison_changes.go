@@ -242,6 +242,8 @@ func totalWords(d *report.Diff) string {
 	apart := ", measured in the same rounds"
 	if !e.SideBySide {
 		apart = ", not measured side by side"
+	} else if e.Known() && math.Abs(float64(e.B)/float64(e.A)*e.Ratio-1) > 0.05 {
+		apart = " in the same rounds; the times are of other moments"
 	}
 	switch {
 	case d.A.Estimated && d.B.Estimated:
