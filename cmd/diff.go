@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -141,7 +142,7 @@ func (x operand) recorded() (*report.Snapshot, error) {
 		return nil, nil
 	}
 	r, err := recording.Open(x.path)
-	if errors.Is(err, recording.ErrNotRecording) {
+	if errors.Is(err, recording.ErrNotRecording) || errors.Is(err, fs.ErrNotExist) { // what opens models says so
 		return nil, nil
 	}
 	if err != nil {

@@ -76,7 +76,7 @@ func TestDiffRefuses(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"@fp32 @fp31", `"fp31" is neither fp32, fp16 nor int8`},
 		{"@fp32 @int8/none", `@int8/none: `},
-		{"@fp32 none.onnx", "none.onnx: no such file"},
+		{"@fp32 none.onnx", "trtui: open none.onnx: no such file"},
 		{"@fp32 @fp16 --backends cpu", "want one for A and one for B"},
 		{"@fp32 @fp16 --backends cpu,cpu --backend cpu", "give one of the two"},
 		{"@fp32 @fp16 --format csv", "want text, json or markdown"},
