@@ -115,5 +115,5 @@ func (s *stages) rewritten(cfg config.Config, o *build.Optimized, l *build.Lower
 
 // sumUp sums up an engine and its times.
 func (s *stages) sumUp(cfg config.Config, p *run.Plan, t *report.Timings) *report.Overview {
-	return overview(s.orders.stored, cfg, p, t, s.precisions.unchangedBy(cfg))
+	return overview(s.orders.stored, cfg, p, t, s.precisions.unchangedBy(cfg), s.precisions.notFinite())
 }
