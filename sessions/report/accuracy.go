@@ -8,8 +8,9 @@ type Accuracy struct {
 	Layers     []LayerError
 	Outputs    []OutputError
 	Labels     LabelAccuracy
-	Tolerance  float64 `unit:"db"` // SQNR under which a layer counts as bad
-	FirstBad   string  // the first layer under it by accumulated error
+	Tolerance  float64 `unit:"db"`                              // SQNR under which a layer counts as bad
+	Worst      string  `json:",omitempty" output:"worst_layer"` // the layer that adds most
+	FirstBad   string  // the first layer under it by what it adds, not by what those before it have added up
 	Items      int     // compared for outputs and labels
 	TapItems   int     // compared for layers
 	Random     bool
@@ -20,6 +21,8 @@ type Accuracy struct {
 // Errors are measures of the difference between two tensors.
 type Errors struct {
 	MaxAbs, MeanAbs, MedianAbs float64
+	Bias                       float64 // the mean difference, with its sign
+	BiasShare                  float64 `json:",omitempty" unit:"share" output:"bias"` // of the error's power that goes with the means of channels; of layers
 	MaxRel, MeanRel            float64
 	L2                         float64
 	Cosine                     float64
@@ -38,7 +41,8 @@ type LayerError struct {
 	Accumulated Errors // the engine as it is against FP32
 	Local       Errors // the layer alone, given FP32's inputs
 
-	AccumulatedMap, LocalMap *ErrorMap `json:",omitempty"` // of the first output; nil in recordings of older programs
+	Cause                    *LayerCause `json:",omitempty"` // of the own error; nil in recordings of older programs
+	AccumulatedMap, LocalMap *ErrorMap   `json:",omitempty"` // of the first output; nil in recordings of older programs
 }
 
 // OutputError is one network output's error.
@@ -71,7 +75,7 @@ CREATE TABLE accuracy (          -- labels: shares from 0 to 1, NULL without lab
   top1      REAL, top5 REAL, fp32_top1 REAL, fp32_top5 REAL,
   agreement REAL,                  -- share of items whose first class is FP32's
   tolerance_db REAL,
-  first_bad TEXT                   -- the first layer under the tolerance
+  first_bad TEXT                   -- the first layer that by itself is under the tolerance
 );
 
 CREATE TABLE errors (            -- differences from FP32
