@@ -6,36 +6,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
-
-// errorView is the place below the layers: why the layer under the cursor errs, or where in its output.
-type errorView struct {
-	of    *errorsView
-	cause *causeView
-	heat  *heatView
-}
-
-func newErrorView(v *errorsView) *errorView { return &errorView{v, &causeView{v}, &heatView{of: v}} }
-
-func (v *errorView) shown() noted {
-	if l := v.cause.layer(); v.of.mapped || l != nil && l.Cause == nil { // as of older recordings
-		return v.heat
-	}
-	return v.cause
-}
-
-func (v *errorView) Title() string { return v.shown().Title() }
-
-func (v *errorView) Note() (string, ui.Style) { return v.shown().Note() }
-
-func (v *errorView) Keys() []ui.Key { return v.of.below() }
-
-func (v *errorView) Update(msg tea.Msg) tea.Cmd { return v.of.press(msg) }
-
-func (v *errorView) Render(w, h int) string { return v.shown().Render(w, h) }
 
 // causeView shows what the own error of the layer under the cursor is made of, how far the channels of its output reach, and what helps.
 type causeView struct{ of *errorsView }
@@ -180,21 +153,4 @@ func reachColumns(r *report.ChannelReach, cursor int) ui.Columns {
 		cols.Values = append(cols.Values, float64(max(r.High[i], -r.Low[i])))
 	}
 	return cols
-}
-
-// equalizeKey is the key that equalises channels.
-func equalizeKey(d desk) ui.Key {
-	return when(d, needsQuantization, ui.K("E", "equalise", "equalise channels, by the way that helps the layer under the cursor; again: not. u undoes"))
-}
-
-// equalize equalises the channels of all tensors, by the way that helps a layer, or takes that back.
-func equalize(d desk, way string) tea.Cmd {
-	if d.Want().Quantization.Full().Equalization != "off" {
-		way = "off"
-	}
-	cmd := d.Change(func(c *config.Config) {
-		c.Quantization.Equalization = way
-		c.Quantization = c.Quantization.Effective()
-	})
-	return tea.Batch(cmd, say(ui.Plain, "equalization: "+way+"; u undoes"))
 }

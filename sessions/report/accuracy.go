@@ -45,6 +45,25 @@ type LayerError struct {
 	AccumulatedMap, LocalMap *ErrorMap   `json:",omitempty"` // of the first output; nil in recordings of older programs
 }
 
+// AddedSQNR returns what a layer adds, or its own error where that is not known, as of older recordings.
+func (l *LayerError) AddedSQNR() float64 {
+	if l.Cause == nil {
+		return l.Local.SQNR
+	}
+	return l.Cause.Adds
+}
+
+// WorstLayer returns the place of the layer that adds most error; -1 where there is none.
+func (a *Accuracy) WorstLayer() int {
+	worst := -1
+	for i := range a.Layers {
+		if worst < 0 || a.Layers[i].AddedSQNR() < a.Layers[worst].AddedSQNR() {
+			worst = i
+		}
+	}
+	return worst
+}
+
 // OutputError is one network output's error.
 type OutputError struct {
 	Name string
@@ -75,7 +94,7 @@ CREATE TABLE accuracy (          -- labels: shares from 0 to 1, NULL without lab
   top1      REAL, top5 REAL, fp32_top1 REAL, fp32_top5 REAL,
   agreement REAL,                  -- share of items whose first class is FP32's
   tolerance_db REAL,
-  first_bad TEXT                   -- the first layer that by itself is under the tolerance
+  first_bad TEXT                   -- the first layer under the tolerance
 );
 
 CREATE TABLE errors (            -- differences from FP32

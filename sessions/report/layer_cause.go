@@ -39,22 +39,3 @@ type Cure struct {
 	Gain         float64  `unit:"db"`         // by how much less those are then expected to be wrong; 0: not known
 	Why          string   `json:",omitempty"` // why not
 }
-
-// AddedSQNR returns what a layer adds, or its own error where that is not known, as of older recordings.
-func (l *LayerError) AddedSQNR() float64 {
-	if l.Cause == nil {
-		return l.Local.SQNR
-	}
-	return l.Cause.Adds
-}
-
-// WorstLayer returns the place of the layer that adds most error; -1 where there is none.
-func (a *Accuracy) WorstLayer() int {
-	worst := -1
-	for i := range a.Layers {
-		if worst < 0 || a.Layers[i].AddedSQNR() < a.Layers[worst].AddedSQNR() {
-			worst = i
-		}
-	}
-	return worst
-}
