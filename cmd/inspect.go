@@ -41,6 +41,7 @@ func inspectCommand(t tables) *cobra.Command {
 		inspectRecordingCommand(),
 		inspectPluginsCommand(),
 		inspectLayersCommand(),
+		inspectKeysCommand(),
 	)
 	return c
 }
