@@ -26,9 +26,9 @@ func mainGroups(d *report.Diff, all bool) (list []report.LayerChange, others int
 func writeDiff(w io.Writer, d *report.Diff, all bool) {
 	var rows [][]string
 	for i, s := range []report.DiffSide{d.A, d.B} {
-		rows = append(rows, []string{"AB"[i : i+1], s.Name, s.Model, s.Label, ms(s.Latency), known(s.SQNR, decibels), known(s.Top1, percent), kib(s.Memory.Peak), kib(s.Memory.Weights), fmt.Sprint(s.Steps), deviceText(s.Device)})
+		rows = append(rows, []string{"AB"[i : i+1], s.Name, s.Model, s.Label, ms(s.Latency), known(s.SQNR, decibels), known(s.Top1, percent), bytesText(s.Memory.Peak), bytesText(s.Memory.Weights), fmt.Sprint(s.Steps), deviceText(s.Device)})
 	}
-	writeTable(w, []string{"", "name", "model", "configuration", ">median ms", ">SQNR dB", ">top-1 %", "~>arena KiB", "~>weights KiB", "~>steps", "~device"}, rows)
+	writeTable(w, []string{"", "name", "model", "configuration", ">median ms", ">SQNR dB", ">top-1 %", "~>arena", "~>weights", "~>steps", "~device"}, rows)
 	fmt.Fprintln(w)
 	for _, n := range d.Notes {
 		writeNote(w, "note: %s", n)
@@ -148,9 +148,9 @@ func sourceLines(d *report.Diff) (lines []string) {
 
 // writeDiffMarkdown prints what changed as Markdown, as for a pull request.
 func writeDiffMarkdown(w io.Writer, d *report.Diff, all bool) {
-	writeMarkdown(w, []string{"", "name", "configuration", ">median ms", ">SQNR dB", ">top-1 %", ">arena KiB", ">weights KiB", "device"}, func(row func(...string)) {
+	writeMarkdown(w, []string{"", "name", "configuration", ">median ms", ">SQNR dB", ">top-1 %", ">arena", ">weights", "device"}, func(row func(...string)) {
 		for i, s := range []report.DiffSide{d.A, d.B} {
-			row("AB"[i:i+1], s.Name, s.Label, ms(s.Latency), known(s.SQNR, decibels), known(s.Top1, percent), kib(s.Memory.Peak), kib(s.Memory.Weights), deviceText(s.Device))
+			row("AB"[i:i+1], s.Name, s.Label, ms(s.Latency), known(s.SQNR, decibels), known(s.Top1, percent), bytesText(s.Memory.Peak), bytesText(s.Memory.Weights), deviceText(s.Device))
 		}
 	})
 	fmt.Fprintf(w, "\n**%s**\n\n%s µs in layers, %s µs between layers. %s.\n\n", endToEnd(d), signedUS(d.Layers), signedUS(d.Between), judged(d))

@@ -174,7 +174,7 @@ func (w *worker) calibrates() bool {
 	w.board.mu.Lock()
 	defer w.board.mu.Unlock()
 	m := w.stages.model
-	return w.stages.place.CalData != nil && !m.Stripped && (w.wishes.asked || !m.Quantized)
+	return w.stages.place.CalData != nil && !m.Stripped && (w.wishes.asked.Has(report.PartCalibration) || !m.Quantized)
 }
 
 // compareCalibrators makes the comparison of calibrators, with the one that is set when it is done.

@@ -16,6 +16,7 @@ type Look struct {
 	own     *Theme // from a file; nil: none
 
 	spots []spot // of what is being drawn
+	match [2]int // rows that a filter leaves of what is being drawn, and all of them; all 0: nothing is filtered
 }
 
 // NewLook returns the look that o asks for. An automatic theme starts dark and

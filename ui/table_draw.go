@@ -14,10 +14,13 @@ func (t *Table) Draw(c *Canvas) {
 	body := c.W - 3 // a margin, and the scroll bar with a gap
 	spans := t.layout(body)
 	t.drawTitles(c, spans)
+	if t.filter != nil {
+		c.matched(n, t.Rows)
+	}
 	if n == 0 {
 		text := t.Empty
 		if t.filter != nil && t.Rows > 0 {
-			text = "nothing matches " + t.filter.Source
+			text = t.filter.nothing()
 		}
 		c.Fit(1, 2, c.W-2, Muted, text)
 		return
@@ -140,24 +143,24 @@ func (t *Table) drawTitles(c *Canvas, spans []span) {
 	g := c.Glyphs()
 	for _, s := range spans {
 		column := t.Columns[s.column]
-		title, style := column.Title, Muted
+		title, style, x, w := column.Title, Muted, s.x, s.w
 		if s.column == t.sort-1 {
 			mark := g.Up
 			if t.reverse {
 				mark = g.Down
 			}
 			style = Accent | Bold
-			if column.Align == AlignRight {
-				title = string(mark) + title
+			if column.Align == AlignRight { // where the title fills the column the mark stands in the gap beside it
+				title, x, w = string(mark)+title, s.x-1, s.w+1
 			} else {
-				title += string(mark)
+				title, w = title+string(mark), s.w+1
 			}
 		}
 		c.Spot(Rect{s.x, 0, s.w, 1}, tableSpot{t, -1, s.column})
 		if column.Align == AlignRight {
-			c.FitRight(s.x, 0, s.w, style, title)
+			c.FitRight(x, 0, w, style, title)
 		} else {
-			c.Fit(s.x, 0, s.w, style, title)
+			c.Fit(x, 0, w, style, title)
 		}
 	}
 }
