@@ -108,6 +108,13 @@ func (w *wishes) named(cfg config.Config) config.Config {
 	return cfg
 }
 
+// asks reports whether a person asked for a report that is not made by itself.
+func (w *wishes) asks(p report.Part) bool {
+	w.board.mu.Lock()
+	defer w.board.mu.Unlock()
+	return w.asked.Has(p)
+}
+
 // current is named for who does not hold the mutex.
 func (w *wishes) current(cfg config.Config) config.Config {
 	w.board.mu.Lock()

@@ -70,13 +70,13 @@ func (w *worker) compare(ctx context.Context, cfg config.Config) error {
 		return nil
 	}
 	for layers := !st.accuracy.isReference(cfg); ; layers = true {
-		layers = layers || w.asked(report.PartAccuracy)
+		layers = layers || w.wishes.asks(report.PartAccuracy)
 		accuracy, err := st.accuracy.of(ctx, cfg, layers)
 		if err != nil {
 			return err
 		}
 		w.board.publish(report.PartAccuracy, func(snap *report.Snapshot) { snap.Accuracy = accuracy })
-		if layers || !w.asked(report.PartAccuracy) { // meanwhile
+		if layers || !w.wishes.asks(report.PartAccuracy) { // meanwhile
 			return nil
 		}
 	}
@@ -84,16 +84,10 @@ func (w *worker) compare(ctx context.Context, cfg config.Config) error {
 
 // calibrate compares calibrators, where that is asked for.
 func (w *worker) calibrate(ctx context.Context, cfg config.Config) error {
-	if w.calibrates() {
+	st := w.stages
+	if st.place.CalData != nil && !st.model.Stripped && (!st.model.Quantized || w.wishes.asks(report.PartCalibration)) {
 		return w.compareCalibrators(ctx, cfg)
 	}
 	w.board.publish(report.PartCalibration, func(snap *report.Snapshot) { snap.Calibration = nil })
 	return nil
-}
-
-// asked reports whether a person asked for a report that is not made by itself.
-func (w *worker) asked(p report.Part) bool {
-	w.board.mu.Lock()
-	defer w.board.mu.Unlock()
-	return w.wishes.asked.Has(p)
 }
