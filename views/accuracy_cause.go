@@ -44,6 +44,8 @@ func (v *causeView) Render(w, h int) string {
 	return v.of.in.look.Render(w, h, func(c *ui.Canvas) {
 		l := v.layer()
 		switch {
+		case l == nil && v.of.in.snap.Accuracy != nil:
+			c.Fit(1, 0, w-2, ui.Muted, "no layer under the cursor")
 		case l == nil:
 			v.of.in.wait(c, "comparison with FP32")
 		default:
