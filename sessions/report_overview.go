@@ -9,7 +9,7 @@ import (
 )
 
 // overview sums an engine up; unchanged says why its precision changes nothing.
-func overview(s *stored, cfg config.Config, p *run.Plan, t *report.Timings, unchanged, notFinite string) *report.Overview {
+func overview(s *stored, cfg config.Config, p *run.Plan, t *report.Timings, unchanged string) *report.Overview {
 	m, source := p.Memory, len(s.model.Network.AllLayers())
 	if s.model.Stripped { // the network is the plan's
 		source = 0
@@ -52,9 +52,6 @@ func overview(s *stored, cfg config.Config, p *run.Plan, t *report.Timings, unch
 			why = "the engine was built without data: its ranges come from random input"
 		}
 		r.Badges = append(r.Badges, report.Badge{Text: report.RandomCalibration, Why: why})
-	}
-	if notFinite != "" {
-		r.Badges = append(r.Badges, report.Badge{Text: report.WeightsNotFinite, Why: notFinite})
 	}
 	if why := s.replanned(cfg); why != "" {
 		r.Badges = append(r.Badges, report.Badge{Text: "planned again", Why: why})

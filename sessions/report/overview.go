@@ -58,6 +58,9 @@ const RandomCalibration = "random calibration"
 // WeightsNotFinite is the text of the badge of models whose weights hold NaN or infinities.
 const WeightsNotFinite = "NaN weights"
 
+// UsualShapes is the text of the badge of times at shapes that nobody gave.
+const UsualShapes = "usual shapes"
+
 // Badge is a short warning that stays on the screen.
 type Badge struct {
 	Text string
