@@ -166,4 +166,20 @@ twice (x, k) => (y) {
 <domain: "local", opset_import: ["" : 17]>
 plus (a, b) => (c) { c = Add(a, b) }""")
 
+case("sequence map", """g (float[2,3] x, float[3] k) => (float[6] y, float[4] z) {
+  a = Neg(x)
+  s = SequenceConstruct(x, a)  t = SplitToSequence<axis = 0, keepdims = 0>(x)
+  p, q = SequenceMap(s, t, k) <body = b (float[2,3] e, float[3] u, float[3] v) => (float[n] r, float[m] w) {
+    h = Mul(u, v)  g = Add(e, h)  r = ReduceSum<keepdims = 0>(g, first)  w = ReduceMax<axes = [1], keepdims = 0>(g)
+  }>
+  y = ConcatFromSequence<axis = 0>(p)  z = ConcatFromSequence<axis = 0>(q)
+}""".replace("{\n  a = Neg", "{\n  first = Constant<value = int64[1] {0}>()  a = Neg"), dict(x=f(2, 3), k=f(3)))
+
+case("optional", """g (float[3] x) => (float[3] y, bool none, bool some, bool loose) {
+  n = Optional<type = float[3]>()  o = Optional(x)  o2 = Identity(o)
+  none = OptionalHasElement(n)  some = OptionalHasElement(o2)
+  v = OptionalGetElement(o2)  loose = OptionalHasElement(v)
+  y = If(none) <then_branch = a () => (float[3] p) { p = OptionalGetElement(n) }, else_branch = b () => (float[3] q) { q = Exp(v) }>
+}""", dict(x=f(3)), opset=18)
+
 json.dump(cases, sys.stdout, indent=None, separators=(",", ":"))
