@@ -128,6 +128,7 @@ func (im *importer) model(m *model) {
 		im.refuse(problem)
 		return
 	}
+	says := saysShape(order)
 	for _, in := range g.inputs {
 		if im.initializers[in.name] != nil {
 			continue
@@ -136,6 +137,9 @@ func (im *importer) model(m *model) {
 			im.values[in.name] = im.net.AddConst(in.name, v)
 		} else {
 			im.input(in)
+		}
+		if says[in.name] && im.values[in.name] != nil && !im.values[in.name].IsConst() {
+			im.shape(im.values[in.name])
 		}
 	}
 	im.layers(nodes, order)

@@ -182,4 +182,18 @@ case("optional", """g (float[3] x) => (float[3] y, bool none, bool some, bool lo
   y = If(none) <then_branch = a () => (float[3] p) { p = OptionalGetElement(n) }, else_branch = b () => (float[3] q) { q = Exp(v) }>
 }""", dict(x=f(3)), opset=18)
 
+case("inputs that say shapes", """g (float[n,2,4] x, int64[3] to, int64 limit, int64[2] grid) => (float[a,b,c] y, float[l] r, float[d,e,f] t) <
+  float[1,4] row = {1, 2, 3, 4}, int64 zero = {0}, int64 one = {1}, int64[1] four = {4}
+> {
+  y = Reshape(x, to)
+  c = Range(zero, limit, one)  r = Cast<to = 1>(c)
+  s = Concat<axis = 0>(grid, four)  t = Expand(row, s)
+}""", dict(x=f(3, 2, 4), to=np.array([2, 3, 4]), limit=n(5), grid=np.array([2, 3])),
+   dict(x=f(1, 2, 4), to=np.array([8, 1, 1]), limit=n(0), grid=np.array([1, 1])))
+
+case("an input that says a size", """g (float[1,2,4,4] x, int64[4] sizes) => (float[a,b,c,d] y) {
+  roi = Constant<value = float[0] {}>()
+  y = Resize<mode = "linear">(x, roi, , sizes)
+}""", dict(x=f(1, 2, 4, 4), sizes=np.array([1, 2, 7, 3])), dict(x=f(1, 2, 4, 4), sizes=np.array([1, 2, 4, 9])))
+
 json.dump(cases, sys.stdout, indent=None, separators=(",", ":"))
