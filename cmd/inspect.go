@@ -41,6 +41,7 @@ func inspectCommand(t tables) *cobra.Command {
 		inspectRecordingCommand(),
 		inspectPluginsCommand(),
 		inspectLayersCommand(),
+		inspectKeysCommand(),
 	)
 	return c
 }
@@ -91,11 +92,15 @@ func inspectPart(o *modelFlags, takes part, name, doc string, parts report.Parts
 		},
 	}
 	o.register(c, takes)
+	o.usual = !o.lookOnly
 	return c
 }
 
 func inspect(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, parts report.Parts, write func(io.Writer, *report.Snapshot)) error {
 	snap, err := o.report(ctx, stderr, path, parts, run.Profiling{WarmUp: warmUp, Iterations: 50, PerStep: true})
+	if o.chosen != "" && parts&report.PartOverview == 0 { // which has a badge
+		warner(stderr)("no shapes were given: this is of a text of the usual length, " + o.chosen)
+	}
 	var missing *run.Unsupported
 	if parts == report.PartTactics && errors.As(err, &missing) {
 		return errors.Join(writeUnsupported(stdout, &o.output, snap.Head(), missing), errNo)

@@ -25,7 +25,11 @@ const (
 	Compare        Intent = "compare"            // d
 
 	SavePicture Intent = "save picture" // ctrl+s
-	CopyPane    Intent = "copy pane"    // y
+	CopyRow     Intent = "copy row"     // y
+	CopyPane    Intent = "copy pane"    // Y
+
+	GoTo   Intent = "go to layer" // enter, where a pane has no use of its own for it
+	Return Intent = "return"      // backspace; esc means it, too, where it has nothing else to go back from
 
 	// Cancel is what esc means where it has nothing to go back from: stop what is running, unless the owner says otherwise by
 	// a key of its own.
@@ -36,39 +40,47 @@ const (
 type IntentKey struct {
 	Intent Intent
 	Key
+	// Yields says that a pane may have the key for itself: it is the intent's where the pane's does nothing.
+	Yields bool
 }
 
 // Intents returns the usual keys of the intents. An owner passes those that it
 // serves to the App, so that the help lists no others.
 func Intents() []IntentKey {
 	return []IntentKey{
-		{NextPrecision, K("f", "precision", "next precision: FP32, FP16, INT8")},
-		{NextCalibrator, K("c", "calibrator", "next calibrator")},
-		{Rerun, K("r", "run", "run the inference again")},
-		{Rebuild, K("R", "", "rebuild the engine")},
-		{Record, K("w", "", "start or stop recording")},
-		{SaveConfig, K("W", "", "save the configuration to a file, for --config")},
-		{Undo, K("u", "", "undo the last change of the configuration")},
-		{Redo, K("ctrl+r", "", "redo the change that was undone")},
-		{SavePicture, K("ctrl+s", "", "save the screen as a picture (SVG) in the folder trtui was started in")},
-		{CopyPane, K("y", "", "copy the text of the pane to the clipboard, where the terminal allows it")},
-		{MarkA, K("m", "", "mark what is under the cursor, or else what is shown, as A")},
-		{MarkB, K("M", "", "mark it as B")},
-		{Compare, K("d", "", "compare A and B; what is not marked is what is shown")},
+		{Intent: NextPrecision, Key: K("f", "precision", "next precision: FP32, FP16, INT8")},
+		{Intent: NextCalibrator, Key: K("c", "calibrator", "next calibrator")},
+		{Intent: Rerun, Key: K("r", "run", "run the inference again")},
+		{Intent: Rebuild, Key: K("R", "", "rebuild the engine")},
+		{Intent: Record, Key: K("w", "", "start or stop recording")},
+		{Intent: SaveConfig, Key: K("W", "", "save the configuration to a file, for --config")},
+		{Intent: Undo, Key: K("u", "", "undo the last change of the configuration")},
+		{Intent: Redo, Key: K("ctrl+r", "", "redo the change that was undone")},
+		{Intent: SavePicture, Key: K("ctrl+s", "", "save the screen as a picture (SVG) in the folder trtui was started in")},
+		{Intent: CopyRow, Key: K("y", "", "copy the row under the cursor to the clipboard, where the terminal allows it: its cells with tabs between them")},
+		{Intent: CopyPane, Key: K("Y", "", "copy the text of the pane to the clipboard")},
+		{Intent: GoTo, Key: K("enter", "go to", "show the layer under the cursor on another screen"), Yields: true},
+		{Intent: Return, Key: K("backspace", "", "back to where enter led from; esc does it, too")},
+		{Intent: MarkA, Key: K("m", "", "mark what is under the cursor, or else what is shown, as A")},
+		{Intent: MarkB, Key: K("M", "", "mark it as B")},
+		{Intent: Compare, Key: K("d", "", "compare A and B; what is not marked is what is shown")},
 	}
 }
+
+// helpKey lists the keys.
+var helpKey = K("?", "help", "this help")
 
 // frameKeys returns the keys of the frame that are valid on screen s.
 func frameKeys(s *Screen) []Key {
 	keys := []Key{
-		K("?", "help", "this help"),
-		K(":", "", "find a command by its name, of any screen"),
-		K("esc", "", "back: close, leave zoom, clear the filter; otherwise stop what is running"),
+		helpKey,
+		K(":", "", "find a command by its name, of any screen").Called("commands"),
+		K("esc", "", "back: close, leave zoom, clear the filter; otherwise stop what is running").Called("back"),
 		K("q", "quit", "quit"),
-		K("ctrl+c", "", "quit at once"),
-		K("ctrl+z", "", "suspend, where the shell supports it"),
+		K("ctrl+c", "", "quit at once").Called("interrupt"),
+		K("ctrl+z", "", "suspend, where the shell supports it").Called("suspend"),
 		K("space", "freeze", "freeze or unfreeze the screen"),
-		K("T", "", "next theme: dark, light, strong contrast"),
+		K("T", "", "next theme: dark, light, strong contrast").Called("theme"),
 	}
 	if len(s.Views) > 1 {
 		keys = append(keys, Key{Keys: []string{"tab", "shift+tab"}, Short: "pane", Long: "next / previous pane"},
@@ -78,7 +90,7 @@ func frameKeys(s *Screen) []Key {
 		keys = append(keys, K(s.Key, "page", "next page of this screen"))
 	}
 	if len(s.Layouts) > 1 {
-		keys = append(keys, Key{Keys: []string{"+", "_"}, Short: "", Long: "next / previous layout"})
+		keys = append(keys, Key{Keys: []string{"+", "_"}, Long: "next / previous layout", Name: "layout"})
 	}
 	return keys
 }
@@ -87,7 +99,7 @@ func frameKeys(s *Screen) []Key {
 // on any screen, motion, the digits, and those of the owner.
 func reserved(intents []IntentKey) map[string]string {
 	taken := map[string]string{}
-	for _, k := range frameKeys(&Screen{Views: make([]View, 2), Layouts: make([]Box, 2)}) {
+	for _, k := range frameKeys(wholeScreen()) {
 		for _, name := range k.Keys {
 			taken[name] = "the frame (" + k.Long + ")"
 		}
@@ -102,7 +114,9 @@ func reserved(intents []IntentKey) map[string]string {
 	}
 	for _, k := range intents {
 		for _, name := range k.Keys {
-			taken[name] = string(k.Intent)
+			if !k.Yields {
+				taken[name] = string(k.Intent)
+			}
 		}
 	}
 	return taken

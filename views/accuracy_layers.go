@@ -42,12 +42,42 @@ func (v *layersView) Note() (string, ui.Style) { return v.view().Note() }
 
 func (v *layersView) Render(w, h int) string { return v.view().Render(w, h) }
 
-func (v *layersView) Keys() []ui.Key {
-	return append([]ui.Key{
+func (v *layersView) Keys() []ui.Key { return append(v.own(), v.view().Keys()...) }
+
+// AllKeys returns the keys of all views.
+func (v *layersView) AllKeys() []ui.Key {
+	keys := append(v.own(), raiseKey(v.desk))
+	for _, one := range v.views {
+		keys = append(keys, one.Keys()...)
+	}
+	return keys
+}
+
+func (v *layersView) own() []ui.Key {
+	return []ui.Key{
 		ui.K("v", "view", "error of each layer / what raising each wins / search"),
 		when(v.desk, needsChoice, ui.K("S", "sensitivity", "raise one layer after the other: what that wins and costs")),
 		when(v.desk, needsChoice, ui.K("B", "search", "search for the precision of every layer that meets a goal")),
-	}, v.view().Keys()...)
+	}
+}
+
+// raiseKey is one of the view of sensitivity, where there is something to raise.
+func raiseKey(d desk) ui.Key {
+	return when(d, needsChoice, ui.K("A", "raise", "raise the layers of the list; u takes it back"))
+}
+
+// Layer implements pointing.
+func (v *layersView) Layer() (layerRef, bool) { return layerAt(v.view()) }
+
+// ToLayer implements following: what is not shown follows, too.
+func (v *layersView) ToLayer(l layerRef) bool {
+	has := false
+	for i, one := range v.views {
+		if pane, ok := one.(following); ok && pane.ToLayer(l) && i == v.shown {
+			has = true
+		}
+	}
+	return has
 }
 
 func (v *layersView) Update(msg tea.Msg) tea.Cmd {
@@ -179,9 +209,28 @@ func (v *sensitivityView) Note() (string, ui.Style) {
 func (v *sensitivityView) Keys() []ui.Key {
 	keys := v.table.Keys()
 	if s := v.in.snap.Sensitivity; s != nil && s.Raise != nil {
-		keys = append([]ui.Key{when(v.desk, needsChoice, ui.K("A", "raise", "raise the layers of the list; u takes it back"))}, keys...)
+		keys = append([]ui.Key{raiseKey(v.desk)}, keys...)
 	}
 	return append(keys, precisionKey(v.desk))
+}
+
+func (v *sensitivityView) ref(r int) layerRef {
+	l := &v.in.snap.Sensitivity.Layers[r]
+	return layerRef{l.Name, l.Layers}
+}
+
+// Layer implements pointing.
+func (v *sensitivityView) Layer() (layerRef, bool) {
+	if s, r := v.in.snap.Sensitivity, v.table.Row(); s != nil && r >= 0 && r < len(s.Layers) {
+		return v.ref(r), true
+	}
+	return layerRef{}, false
+}
+
+// ToLayer implements following.
+func (v *sensitivityView) ToLayer(l layerRef) bool {
+	s := v.in.snap.Sensitivity
+	return s != nil && toRow(&v.table, l, len(s.Layers), v.ref)
 }
 
 func (v *sensitivityView) Update(msg tea.Msg) tea.Cmd {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -108,9 +109,13 @@ func (v *tensorsView) shared() []ui.Key {
 		ui.K("L", "log", "histogram on a logarithmic / linear scale"),
 	}
 	if !v.replay {
-		keys = append(keys, when(v.desk, needsPercentile, ui.Key{Keys: []string{",", "."}, Short: "percentile", Long: "lower / higher percentile of that calibrator"}))
+		keys = append(keys, percentileKey(v.desk))
 	}
 	return keys
+}
+
+func percentileKey(d desk) ui.Key {
+	return when(d, needsPercentile, ui.Key{Keys: []string{",", "."}, Short: "percentile", Long: "lower / higher percentile of that calibrator"})
 }
 
 func (v *tensorsView) Keys() []ui.Key { return append(v.shared(), v.table.Keys()...) }
@@ -266,6 +271,27 @@ func (v *tensorsView) Render(w, h int) string {
 		}
 		v.table.Draw(c)
 	})
+}
+
+// Layer implements pointing: it is the source layer that makes the tensor.
+func (v *tensorsView) Layer() (layerRef, bool) {
+	if t := v.tensor(); t != nil && t.Layer != "" {
+		return layerRef{t.Layer, []string{t.Layer}}, true
+	}
+	return layerRef{}, false
+}
+
+// ToLayer implements following: of the source layers of a fused one, the last makes what it does.
+func (v *tensorsView) ToLayer(l layerRef) bool {
+	if v.report == nil {
+		return false
+	}
+	for i := len(v.report.Tensors) - 1; i >= 0; i-- {
+		if slices.Contains(l.from, v.report.Tensors[i].Layer) {
+			return v.table.Select(i)
+		}
+	}
+	return false
 }
 
 // tensor returns the tensor under the cursor, or nil.

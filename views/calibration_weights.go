@@ -36,6 +36,12 @@ func (v *sideView) Keys() []ui.Key {
 	return slices.Concat([]ui.Key{swap}, v.shown().Keys(), quantizationKeys(v.sides.tensors.desk))
 }
 
+// AllKeys returns the keys of both sides.
+func (v *sideView) AllKeys() []ui.Key {
+	swap := ui.K("v", "weights", "the weights of the tensor's layer, channel by channel; again: the values that the layer produces")
+	return slices.Concat([]ui.Key{swap, swap.Called("values"), percentileKey(v.sides.tensors.desk)}, v.activations.Keys(), v.weights.Keys(), quantizationKeys(v.sides.tensors.desk))
+}
+
 func (v *sideView) Update(msg tea.Msg) tea.Cmd {
 	if isKey(msg, "v") {
 		return v.sides.swap()
@@ -47,6 +53,15 @@ func (v *sideView) Update(msg tea.Msg) tea.Cmd {
 		return tea.Batch(v.activations.Update(msg), v.weights.Update(msg))
 	}
 	return v.shown().Update(msg)
+}
+
+// Layer implements pointing.
+func (v *sideView) Layer() (layerRef, bool) { return layerAt(v.shown()) }
+
+// ToLayer implements following.
+func (v *sideView) ToLayer(l layerRef) bool {
+	pane, ok := v.shown().(following)
+	return ok && pane.ToLayer(l)
 }
 
 func (v *sideView) Render(w, h int) string { return v.shown().Render(w, h) }
@@ -72,12 +87,7 @@ func (s *sides) swap() tea.Cmd {
 		return s.toWeights(r)
 	}
 	if l, t := s.layers.layer(), s.tensors.tensor(); l != nil && (t == nil || !slices.Contains(l.From, t.Layer)) {
-		for i := len(r.Tensors) - 1; i >= 0; i-- { // the last source layer makes what the fused one does
-			if slices.Contains(l.From, r.Tensors[i].Layer) {
-				s.tensors.table.Select(i)
-				break
-			}
-		}
+		s.tensors.ToLayer(layerRef{l.Layer, l.From})
 	}
 	return nil
 }
@@ -262,6 +272,21 @@ func (v *weightsView) layer() *report.WeightCalibration {
 		return &v.list[r]
 	}
 	return nil
+}
+
+// Layer implements pointing.
+func (v *weightsView) Layer() (layerRef, bool) {
+	if l := v.layer(); l != nil {
+		return layerRef{l.Layer, l.From}, true
+	}
+	return layerRef{}, false
+}
+
+// ToLayer implements following.
+func (v *weightsView) ToLayer(l layerRef) bool {
+	has := toRow(&v.table, l, len(v.list), func(i int) layerRef { return layerRef{v.list[i].Layer, v.list[i].From} })
+	v.choose()
+	return has
 }
 
 // choose follows the cursor to another layer.

@@ -70,6 +70,7 @@ type Folder interface {
 // Options are what the workbench needs besides a controller.
 type Options struct {
 	Look *ui.Look
+	Keys *ui.Keymap // nil: the usual keys
 	// Recorder is nil where nothing can be recorded, as in a replay.
 	Recorder Recorder
 	// SaveConfig writes a configuration to a file and returns its path; nil where none can be written.

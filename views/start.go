@@ -2,11 +2,11 @@ package views
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
@@ -22,12 +22,18 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	w := &workbench{o: o, ctl: ctl, snap: ctl.Snapshot()}
 	w.config.want = w.snap.Config
 	app, err := ui.New(ui.Config{
-		Look: o.Look, Screens: w.screens(), Intents: w.intents(),
+		Look: o.Look, Screens: w.screens(), Intents: w.intents(), Others: append(reloadKeys(), scrubKeys()...), Keys: o.Keys,
 		OnIntent: w.intent, Lacks: w.lacksFor, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After,
 		OnScreen: func(digit string) {
 			if digit == calibrationKey && w.Lacks(needsModel) == "" {
 				ctl.Calibrate()
 			}
+		},
+		OnUpdate: func(msg tea.Msg) tea.Cmd {
+			if w.app != nil {
+				w.cursor.update(w.app, w.snap, msg)
+			}
+			return nil
 		},
 		Start: func() tea.Cmd {
 			return tea.Batch(
@@ -39,6 +45,19 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	})
 	w.app = app
 	return app, err
+}
+
+// KeyContexts lists the keys of the workbench of a controller, as a file of keys makes them; with nil the usual ones.
+func KeyContexts(ctl Controller, keys *ui.Keymap) ([]ui.KeyContext, error) {
+	app, err := NewWorkbench(ctl, Options{
+		Keys: keys, Open: func(string) tea.Cmd { return nil },
+		SaveConfig:  func(config.Config) (string, error) { return "", nil },
+		SavePicture: func(string) (string, error) { return "", nil },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return app.KeyContexts(), nil
 }
 
 // Picture draws a screen, which a digit names, of the newest snapshot of a controller, on a terminal of so many cells.
@@ -81,7 +100,7 @@ func (w *workbench) screens() []*ui.Screen {
 func (w *workbench) intents() []ui.IntentKey {
 	serves := map[ui.Intent]bool{
 		ui.NextPrecision: true, ui.NextCalibrator: true, ui.Rerun: true, ui.Rebuild: true, ui.Undo: true, ui.Redo: true,
-		ui.Record: true, ui.SaveConfig: w.o.SaveConfig != nil, ui.SavePicture: w.o.SavePicture != nil, ui.CopyPane: true, ui.MarkA: true, ui.MarkB: true, ui.Compare: true,
+		ui.Record: true, ui.SaveConfig: w.o.SaveConfig != nil, ui.SavePicture: w.o.SavePicture != nil, ui.CopyRow: true, ui.CopyPane: true, ui.GoTo: true, ui.Return: true, ui.MarkA: true, ui.MarkB: true, ui.Compare: true,
 	}
 	list := slices.DeleteFunc(ui.Intents(), func(k ui.IntentKey) bool { return !serves[k.Intent] })
 	if w.o.Reload != nil {
@@ -119,9 +138,14 @@ func (w *workbench) intent(i ui.Intent) tea.Cmd {
 		return w.saveConfig()
 	case ui.SavePicture:
 		return savePicture(w.app, w.o.SavePicture)
+	case ui.CopyRow:
+		return copyRow(w.app)
 	case ui.CopyPane:
-		text := w.app.PaneText()
-		return tea.Batch(tea.SetClipboard(text), say(ui.Good, plural(strings.Count(text, "\n")+1, "line")+" copied: "+w.app.Focused().Title()))
+		return copyPane(w.app)
+	case ui.GoTo:
+		return w.cursor.choose(w.app, w.snap)
+	case ui.Return:
+		return w.cursor.back()
 	case ui.MarkA:
 		return w.comparison.mark(0, w.app.Focused(), w.snap)
 	case ui.MarkB:
