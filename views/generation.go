@@ -114,14 +114,14 @@ func (v *generationView) columns(phases []report.Phase) []ui.Column {
 				}
 				return ui.Cell{Bar: &ui.Bar{Value: float64(l.Median), Max: 1.1 * float64(v.most[k]), Style: precisionStyle(l.Precision)}}
 			}},
-			ui.Column{Title: "median", Width: 9, Align: ui.AlignRight, Down: true, Order: func(a, b int) int { return cmp.Compare(median(a), median(b)) },
+			ui.Column{Width: 9, Align: ui.AlignRight, Down: true, Order: func(a, b int) int { return cmp.Compare(median(a), median(b)) },
 				Cell: func(r int) ui.Cell {
 					if v.rows[r].times[k] == nil {
 						return ui.Cell{Text: "·", Style: ui.Muted}
 					}
 					return ui.Cell{Text: ui.Duration(median(r)), Style: ui.Bold}
 				}},
-			ui.Column{Title: "share", Width: 6, Priority: 1, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+			ui.Column{Width: 6, Priority: 1, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
 				if l := v.rows[r].times[k]; l != nil {
 					return ui.Cell{Text: percent(l.Share), Style: ui.Muted}
 				}
