@@ -23,9 +23,9 @@ func newAblationView(look *ui.Look) *ablationView {
 	v.table.Columns = []ui.Column{
 		{Title: "rule", Name: true, Width: 18, Flex: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Rule} }, Order: func(a, b int) int { return cmp.Compare(at(a).Rule, at(b).Rule) }},
 		{Title: "slower " + string(look.Glyphs.Wall) + " faster", Width: 15, Flex: 3, Cell: func(r int) ui.Cell { return v.bar(at(r)) }},
-		{Title: "worth", Width: 7, Align: ui.AlignRight, Down: true, Cell: func(r int) ui.Cell { return v.worth(at(r)) },
+		{Title: "worth", Width: 7, Priority: 2, Align: ui.AlignRight, Down: true, Cell: func(r int) ui.Cell { return v.worth(at(r)) },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Worth.Ratio, at(b).Worth.Ratio) }},
-		{Title: "is it real?", Width: 26, Priority: 1, Cell: func(r int) ui.Cell { return v.verdict(at(r)) }},
+		{Title: "is it real?", Width: 17, Cell: func(r int) ui.Cell { return v.verdict(at(r)) }},
 		{Title: "without", Width: 9, Priority: 3, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
 			if at(r).Without == 0 {
 				return ui.Cell{}
@@ -82,11 +82,11 @@ func (v *ablationView) verdict(r *report.AblationRow) ui.Cell {
 	style := v.style(r)
 	switch s := r.Worth; {
 	case r.Err != "":
-		return ui.Cell{Text: "no engine without it", Style: style}
+		return ui.Cell{Text: "none without it", Style: style}
 	case r.Same:
-		return ui.Cell{Text: "same engine without it", Style: style}
+		return ui.Cell{Text: "the same engine", Style: style}
 	case !s.Significant:
-		return ui.Cell{Text: "no significant difference", Style: style}
+		return ui.Cell{Text: "not significant", Style: style}
 	case s.Known():
 		return ui.Cell{Text: fmt.Sprintf("%+.1f%% to %+.1f%%", 100*(s.Low-1), 100*(s.High-1)), Style: style}
 	}
