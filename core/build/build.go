@@ -51,6 +51,8 @@ type LowerConfig struct {
 	Policy    quant.Policy
 	// Equalization, if not nil, scales channels of tensors between products before Policy quantises them.
 	Equalization *Equalization
+	// Rounding, if not nil, says how weights become integers, those of layers that Policy leaves in floating point included.
+	Rounding *Rounding
 	// Correction, if not nil, corrects the biases of what Policy has quantised.
 	Correction *Correction
 	Pass       pass.Config // as for Optimize; Ledger and Supports are Lower's own
@@ -143,6 +145,11 @@ func placed(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*g
 	}
 	if o.Stopped {
 		pc.Until = -1
+	}
+	if cfg.Rounding != nil {
+		if n, err = l.round(ctx, cfg.Rounding, float, n, &pc, cfg.Correction != nil); err != nil {
+			return nil, nil, pc, err
+		}
 	}
 	if cfg.Correction != nil && slices.ContainsFunc(l.Decisions, func(d quant.Decision) bool { return d.Precision == graph.I8 }) {
 		n, err = l.correct(ctx, cfg.Correction, float, n, pc)
