@@ -60,6 +60,9 @@ func (g *configFlags) listed(m *sessions.Model) (precisions, calibrators []strin
 	if !g.changed("precision") && base.Precision != "" && (m.Engine != nil || g.file != nil) {
 		precisions = []string{string(base.Precision)}
 	}
+	if !g.changed("precision") && g.weights != "" && m.Engine == nil && g.file == nil {
+		precisions = []string{string(config.FP32)}
+	}
 	if !g.changed("calibrator") && base.Calibrator != "" {
 		calibrators = []string{base.Calibrator}
 	}

@@ -53,10 +53,14 @@ func evalCommand(t tables) *cobra.Command {
 			"An engine is compared with FP32 as it is, with the ranges that it was built with. New ranges are found if\n" +
 			"--calib-data names data for that, if --calibrator lists several, which are compared on the same data, or\n" +
 			"if its own come from random input and --data is given. The output says where ranges come from.\n\n" +
+			"Of a text, every token counts whose next one is known: perplexity, top-1 and agreement with FP32 are of the\n" +
+			"token that the model holds most likely behind the text so far, not behind what it would have written itself.\n\n" +
+			"With --weights, the first row is FP32 with the weights of the model.\n\n" +
 			"A configuration of --config, too, is compared only with FP32, unless --precision or --calibrator list others.",
 		Example: examples("precisions and calibrators on labelled data", "trtui eval model.onnx --data test.npz --calib-data calib.npz",
 			"two calibrators of INT8", "trtui eval model.onnx --precision int8 --calibrator entropy,mse",
 			"where an engine loses accuracy", "trtui eval model.engine --data test.npz --per-layer",
+			"a language model with weights of 4 bits", "trtui eval model.onnx --data text.txt --weights int4 --rounding gptq --calib-data other.txt",
 			"a recurrent model on a sequence", "trtui eval vad.onnx --data chunks.npy --state state=stateN"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -89,6 +93,9 @@ func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path str
 		if err != nil {
 			return err
 		}
+		if plain, ok := unrounded(configs[0]); ok && !perLayer {
+			configs = append([]config.Config{plain}, configs...)
+		}
 		if perLayer {
 			return evalLayers(ctx, o, stdout, r, o.config.layered(p.model, configs))
 		}
@@ -104,6 +111,13 @@ func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path str
 		}
 		return writeEval(stdout, p, rows)
 	})
+}
+
+// unrounded returns FP32 with the weights of the model, where a configuration of FP32 has others; ok is false for others.
+func unrounded(cfg config.Config) (plain config.Config, ok bool) {
+	ok = cfg.Precision == config.FP32 && cfg.Weights != ""
+	cfg.Weights = ""
+	return cfg, ok
 }
 
 // evalConfigs returns a row for each configuration, and by how much the labels seem to be off. Engines are measured side by
@@ -135,7 +149,7 @@ func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []co
 		if same, known := first[of[i]]; known {
 			row.SameAs, row.Speed = same, nil
 		} else {
-			first[of[i]] = strings.TrimSpace(row.Precision + " " + row.Calibrator)
+			first[of[i]] = strings.TrimSpace(row.precision() + " " + row.Calibrator)
 		}
 		rows, offset = append(rows, row), row.offset
 	}
@@ -220,7 +234,7 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 			remark = strings.TrimSuffix(count(int(r.NotFinite), "element")+" NaN or infinite; "+remark, "; ")
 		}
 		line := []string{
-			r.Precision, r.Calibrator, known(r.Top1, hundredths), known(r.Agreement, hundredths), decibels(r.SQNR),
+			r.precision(), r.Calibrator, known(r.Top1, hundredths), known(r.Agreement, hundredths), decibels(r.SQNR),
 			median, p99, speed, kib(r.WeightsBytes), kib(r.ArenaBytes), remark,
 		}
 		if text {
@@ -235,6 +249,18 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	}
 	writeTable(w, head, lines)
 	return nil
+}
+
+// precision names the precision, and what weights are rounded to beside it.
+func (r evalRow) precision() string {
+	if r.Config.Weights == "" {
+		return r.Precision
+	}
+	text := r.Precision + ", " + r.Config.Weights + " weights"
+	if by := r.Config.Quantization.Full().Rounding; by != "nearest" {
+		text += " by " + by
+	}
+	return text
 }
 
 // speedText prints how many times as fast as the first row one is, with a remark where that says little. A difference within

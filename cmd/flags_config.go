@@ -32,6 +32,7 @@ type configFlags struct {
 	state        string
 	layers       []string
 	constraints  string
+	weights      string
 	rules        []string // files
 	ruleFiles    []sessions.RuleFile
 	disable      []string
@@ -47,6 +48,7 @@ func (g *configFlags) define() {
 	f.StringVar(&g.precision, "precision", "fp32", "fp32, fp16 or int8; if it is not given, an engine keeps its own and a quantised model is int8")
 	f.StringSliceVar(&g.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32,Conv_3:int8'; later ones win")
 	f.StringVar(&g.constraints, "precision-constraints", string(config.Prefer), "where a layer cannot have the precision set for it: prefer (a warning), obey (an error) or none (the set precisions are ignored)")
+	f.StringVar(&g.weights, "weights", "", "int8 or int4[:`GROUP`]: what weights of products of real numbers are rounded to, with a scale for each column, or for each group of a column (int4: 32); activations stay as they are")
 	f = g.part(takeCalibrator)
 	f.StringVar(&g.calibrator, "calibrator", config.DefaultCalibrator, orList(g.calibratorUsage()))
 	g.quantization.define(f)
@@ -163,7 +165,7 @@ func (g *configFlags) passes() []pass.Pass {
 func (g *configFlags) asked() (config.Config, error) {
 	cfg := config.Config{
 		Precision: config.Precision(g.precision), Calibrator: g.calibrator, Batch: g.batch,
-		RuleFiles: g.rules, Disable: splitDisabled(g.disable, g.passes()...), Until: g.until, LayerPrecisions: g.layers,
+		RuleFiles: g.rules, Disable: splitDisabled(g.disable, g.passes()...), Until: g.until, LayerPrecisions: g.layers, Weights: g.weights,
 	}
 	if err := g.checkValues(); err != nil {
 		return cfg, usageError{err}
@@ -195,6 +197,9 @@ func (g *configFlags) checkValues() error {
 	case config.FP32, config.FP16, config.INT8:
 	default:
 		return fmt.Errorf("--precision %q: want fp32, fp16 or int8", g.precision)
+	}
+	if _, err := quant.ParseFewBits(g.weights); err != nil {
+		return fmt.Errorf("--%w", err)
 	}
 	if g.batch < 1 || g.batch > config.MaxBatch {
 		return fmt.Errorf("--batch %d: want 1 to %d", g.batch, config.MaxBatch)
@@ -286,6 +291,7 @@ func (g *configFlags) over(base, asked config.Config) config.Config {
 	}
 	given(g, "calibrator", &cfg.Calibrator, asked.Calibrator)
 	g.quantization.over(g, &cfg.Quantization, asked.Quantization)
+	given(g, "weights", &cfg.Weights, asked.Weights)
 	given(g, "batch", &cfg.Batch, asked.Batch)
 	if cfg.Batch != base.Batch {
 		cfg.Shapes = nil

@@ -15,6 +15,7 @@ type Config struct {
 	Precision       Precision
 	Calibrator      string              // as in quant's table: "entropy", "percentile:99.9"
 	Quantization    Quantization        `json:",omitzero"`
+	Weights         string              `json:",omitempty"` // what weights of products of real numbers are rounded to, see quant.ParseFewBits; empty: nothing
 	Batch           int                 // the value of unbound batch symbols; at least 1
 	Shapes          map[string][]int    `json:",omitempty" entry:"input,shape"`   // of inputs, where Batch does not say enough
 	MinShapes       map[string][]int    `json:",omitempty" entry:"input,shape"`   // of inputs, the least that the engine serves; none: Shapes
@@ -108,6 +109,12 @@ func (c Config) Rules() ([]quant.Rule, error) {
 func (c Config) Quantizes() bool {
 	lowest, _, err := c.Lowering()
 	return err == nil && lowest == graph.I8
+}
+
+// FewBits returns what weights of products of real numbers are rounded to; nothing where Check finds an error.
+func (c Config) FewBits() quant.FewBits {
+	f, _ := quant.ParseFewBits(c.Weights)
+	return f
 }
 
 // LayerPrecision returns the precision that was set for a layer, by its own name or by that of a source layer in it, and

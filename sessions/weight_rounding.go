@@ -1,0 +1,32 @@
+package sessions
+
+import (
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// rounding returns how weights become integers, nil where nothing but the quantiser's own rounding is asked for.
+func (c *calibration) rounding(in lowering) *build.Rounding {
+	r := &build.Rounding{By: in.Quantized.Rounder(), Few: in.config().FewBits()}
+	if r.Few.Bits == 0 && (in.Ranges == nil || !r.By.NeedsMoments()) {
+		return nil
+	}
+	if !r.By.NeedsMoments() || in.Means == nil {
+		r.By = quant.Rounding{}
+		return r
+	}
+	_, kept := c.data.(collected)
+	if kept || c.items() == 0 || in.Ranges != nil && c.data.Random() && c.orders.stored.ranges(in.Ranges.By) != nil {
+		c.told.log.say("warning", "", "weights are rounded to the nearest: %s needs the data that the model was calibrated on", r.By)
+		return r
+	}
+	r.State = in.Means.State
+	r.Replay = &build.Replay{
+		Backend: c.host, Env: in.Means.Symbols, Batches: c.batches, Items: c.items(),
+		Progress: func(done, items int) {
+			c.told.progress(report.Progress{Phase: "rounding weights", Done: done, Total: items})
+		},
+	}
+	return r
+}
