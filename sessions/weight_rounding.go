@@ -24,8 +24,8 @@ func (c *calibration) rounding(in lowering) *build.Rounding {
 	r.State = in.Means.State
 	r.Replay = &build.Replay{
 		Backend: c.host, Env: in.Means.Symbols, Batches: c.batches, Items: c.items(),
-		Progress: func(done, items int) {
-			c.told.progress(report.Progress{Phase: "rounding weights", Done: done, Total: items})
+		Progress: func(phase string, done, of int) {
+			c.told.progress(report.Progress{Phase: phase, Done: done, Total: of})
 		},
 	}
 	return r

@@ -184,7 +184,7 @@ func (r *rounder) collect(tasks []roundTask) error {
 		return r.ctx.Err()
 	}, func(done int) {
 		if r.Replay.Progress != nil {
-			r.Replay.Progress(done, items)
+			r.Replay.Progress("rounding weights", done, items)
 		}
 	})
 }
