@@ -109,7 +109,7 @@ func (v *tensorsView) shared() []ui.Key {
 		ui.K("L", "log", "histogram on a logarithmic / linear scale"),
 	}
 	if !v.replay {
-		keys = append(keys, when(v.desk, needsPercentile, ui.Key{Keys: []string{",", "."}, Short: "percentile", Long: "lower / higher percentile of that calibrator"}))
+		keys = append(keys, when(v.desk, needsPercentile, ui.Key{Keys: []string{",", "."}, Short: "parameter", Long: "lower / higher percentile, or bins, of that calibrator"}))
 	}
 	return keys
 }
@@ -136,38 +136,64 @@ func (v *tensorsView) press(msg tea.Msg) tea.Cmd {
 	case isKey(msg, "L"):
 		v.log = !v.log
 	case isKey(msg, ","):
-		return v.percentile(-1)
+		return v.parameter(-1)
 	case isKey(msg, "."):
-		return v.percentile(1)
+		return v.parameter(1)
 	}
 	return nil
 }
 
-// percentiles are the steps of the percentile calibrator.
-var percentiles = []float64{90, 95, 98, 99, 99.5, 99.9, 99.95, 99.99, 99.995, 99.999, 99.9995, 99.9999, 100}
+// parameters are the steps of the calibrators that have one.
+var parameters = []struct {
+	of    string // what stands before the parameter
+	steps []float64
+	bare  bool // the last step is the calibrator without a parameter
+}{
+	{"percentile:", []float64{90, 95, 98, 99, 99.5, 99.9, 99.95, 99.99, 99.995, 99.999, 99.9995, 99.9999, 100}, false},
+	{"entropy:bins=", []float64{128, 256, 512, 1024, 2048}, true},
+}
 
-func (v *tensorsView) percentile(by int) tea.Cmd {
-	text, ok := strings.CutPrefix(v.desk.Want().Calibrator, "percentile:")
-	if !ok {
-		return nil
-	}
-	now, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return say(ui.Bad, err.Error())
-	}
-	next := now
-	for _, p := range percentiles {
-		if by > 0 && p > now {
-			next = p
-			break
-		}
-		if by < 0 && p < now {
-			next = p
+// hasParameter reports whether a calibrator has one that keys move.
+func hasParameter(calibrator string) bool {
+	for _, p := range parameters {
+		if name, _, _ := strings.Cut(p.of, ":"); calibrator == name || strings.HasPrefix(calibrator, p.of) {
+			return true
 		}
 	}
-	return v.desk.Change(func(c *config.Config) {
-		c.Calibrator = "percentile:" + strconv.FormatFloat(next, 'g', -1, 64)
-	})
+	return false
+}
+
+// parameter moves that of the calibrator by a step.
+func (v *tensorsView) parameter(by int) tea.Cmd {
+	calibrator := v.desk.Want().Calibrator
+	for _, p := range parameters {
+		last := p.steps[len(p.steps)-1]
+		now := last
+		if text, ok := strings.CutPrefix(calibrator, p.of); ok {
+			var err error
+			if now, err = strconv.ParseFloat(text, 64); err != nil {
+				return say(ui.Bad, err.Error())
+			}
+		} else if !strings.HasPrefix(p.of, calibrator+":") {
+			continue
+		}
+		next := now
+		for _, step := range p.steps {
+			if by > 0 && step > now {
+				next = step
+				break
+			}
+			if by < 0 && step < now {
+				next = step
+			}
+		}
+		text := p.of + strconv.FormatFloat(next, 'g', -1, 64)
+		if p.bare && next == last {
+			text, _, _ = strings.Cut(p.of, ":")
+		}
+		return v.desk.Change(func(c *config.Config) { c.Calibrator = text })
+	}
+	return nil
 }
 
 func (v *tensorsView) build() {
