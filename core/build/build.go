@@ -46,7 +46,7 @@ func checkShapes(n *graph.Network, cfg pass.Config) error {
 
 // LowerConfig says how to lower.
 type LowerConfig struct {
-	Precision graph.DataType         // F32, F16 or I8: what the layers may compute in; for I8 rules of Policy may ask for F16
+	Precision graph.DataType         // F32, F16, I8, or F8E4M3FN or F8E5M2, which are emulated: what the layers may compute in; for I8 rules of Policy may ask for F16
 	Ranges    map[string]graph.Range // of tensors: for I8, where a layer without stays in F32; what they show F16 not to hold stays so, too
 	Policy    quant.Policy
 	// Equalization, if not nil, scales channels of tensors between products before Policy quantises them.
@@ -128,6 +128,9 @@ func placed(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*g
 		}
 	case graph.F16:
 		l.Decisions, err = quant.PlaceFP16(n, cfg.Policy)
+	case graph.F8E4M3FN, graph.F8E5M2:
+		l.Decisions, err = quant.PlaceFloat8(n, cfg.Precision, cfg.Ranges, cfg.Policy)
+		supports = ofReals(supports)
 	default:
 		supports = ofReals(supports)
 	}
