@@ -16,6 +16,9 @@ func (g *configFlags) each(precisions, calibrators []string) ([]config.Config, e
 		}
 		for _, cal := range list {
 			g.calibrator = cal
+			if config.Precision(p).Emulated() && !g.changed("calibrator") {
+				g.calibrator = "minmax" // what is small keeps its digits, so that nothing is won by clipping
+			}
 			cfg, err := g.asked()
 			if err != nil {
 				return nil, err

@@ -34,6 +34,7 @@ type evalRow struct {
 	Ranges       string `json:",omitempty"` // of activations: where they come from
 	Random       bool   `json:",omitempty" output:"random_data"`
 	RandomRanges bool   `json:",omitempty"`
+	Emulated     bool   `json:",omitempty"` // computed in FP32: latencies and bytes, which would mean nothing, are 0
 	Estimated    bool   `json:",omitempty"` // latencies are a cost model's
 	NotFinite    uint64 `json:",omitempty"` // elements of the first output, over all items, that are NaN or infinite here or in FP32
 	SameAs       string `json:",omitempty"` // the row of the same engine, whose numbers these are
@@ -60,7 +61,7 @@ func evalCommand(t tables) *cobra.Command {
 		Example: examples("precisions and calibrators on labelled data", "trtui eval model.onnx --data test.npz --calib-data calib.npz",
 			"two calibrators of INT8", "trtui eval model.onnx --precision int8 --calibrator entropy,mse",
 			"where an engine loses accuracy", "trtui eval model.engine --data test.npz --per-layer",
-			"a language model with weights of 4 bits", "trtui eval model.onnx --data text.txt --weights int4 --rounding gptq --calib-data other.txt",
+			"a language model with weights of 4 bits", "trtui eval model.onnx --data text.txt --weights int4",
 			"a recurrent model on a sequence", "trtui eval vad.onnx --data chunks.npy --state state=stateN"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -69,6 +70,8 @@ func evalCommand(t tables) *cobra.Command {
 	}
 	o.register(c, takeAll)
 	o.config.several("compare")
+	o.config.emulates = true
+	o.config.lookup("precision").Usage += "; fp8 and fp8-e5m2, floats of 8 bits, are emulated for their accuracy"
 	c.Flags().BoolVar(&perLayer, "per-layer", false, "own error and accumulated error of every layer, for the last configuration named; default: int8, "+config.DefaultCalibrator)
 	under(c, "Report", "per-layer")
 	return c
@@ -146,6 +149,9 @@ func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []co
 	for i, cfg := range configs {
 		row := newEvalRow(compared[of[i]])
 		row.Precision, row.Calibrator, row.Config, row.Unchanged = string(cfg.Precision), p.calibrator(cfg), cfg, unchanged[i]
+		if row.Emulated = cfg.Precision.Emulated(); row.Emulated {
+			row.Latency, row.LatencyP99, row.Speed, row.WeightsBytes, row.ArenaBytes = 0, 0, nil, 0, 0
+		}
 		if same, known := first[of[i]]; known {
 			row.SameAs, row.Speed = same, nil
 		} else {
@@ -209,6 +215,9 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 			writeNote(w, "ranges of %s: %s", r.Calibrator, said)
 		}
 	}
+	if slices.ContainsFunc(rows, func(r evalRow) bool { return r.Emulated }) {
+		writeNote(w, "emulated: fp8 is what floats of 8 bits hold of inputs and weights of products, computed in float32; it has no times and no memory")
+	}
 	if rows[0].Estimated {
 		fmt.Fprintln(w, "estimated: latencies are computed from what the simulator counted, not measured")
 	}
@@ -230,12 +239,16 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 		if r.SameAs != "" {
 			median, p99, speed, remark = "-", "-", "-", "same engine as "+r.SameAs
 		}
+		weights, arena := kib(r.WeightsBytes), kib(r.ArenaBytes)
+		if r.Emulated {
+			median, p99, speed, remark, weights, arena = "-", "-", "-", "emulated", "-", "-"
+		}
 		if r.NotFinite > 0 {
 			remark = strings.TrimSuffix(count(int(r.NotFinite), "element")+" NaN or infinite; "+remark, "; ")
 		}
 		line := []string{
 			r.precision(), r.Calibrator, known(r.Top1, hundredths), known(r.Agreement, hundredths), decibels(r.SQNR),
-			median, p99, speed, kib(r.WeightsBytes), kib(r.ArenaBytes), remark,
+			median, p99, speed, weights, arena, remark,
 		}
 		if text {
 			line = slices.Insert(line, 2, known(r.Perplexity, hundredths))

@@ -22,6 +22,7 @@ type configFlags struct {
 	own          Own // what the program has beside the built-in
 	precision    string
 	precisions   []string // of a command that takes several
+	emulates     bool     // the command takes precisions that are emulated
 	calibrator   string
 	calibrators  []string
 	quantization quantizationFlags
@@ -196,7 +197,14 @@ func (g *configFlags) checkValues() error {
 	switch config.Precision(g.precision) {
 	case config.FP32, config.FP16, config.INT8:
 	default:
-		return fmt.Errorf("--precision %q: want fp32, fp16 or int8", g.precision)
+		switch emulated := config.Precision(g.precision).Emulated(); {
+		case emulated && !g.emulates:
+			return fmt.Errorf("--precision %s: floats of 8 bits are emulated, which tells their accuracy and no times: trtui eval --precision %s", g.precision, g.precision)
+		case !emulated && g.emulates:
+			return fmt.Errorf("--precision %q: want fp32, fp16, int8, fp8 or fp8-e5m2", g.precision)
+		case !emulated:
+			return fmt.Errorf("--precision %q: want fp32, fp16 or int8", g.precision)
+		}
 	}
 	if _, err := quant.ParseFewBits(g.weights); err != nil {
 		return fmt.Errorf("--%w", err)

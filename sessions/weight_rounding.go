@@ -8,7 +8,8 @@ import (
 
 // rounding returns how weights become integers, nil where nothing but the quantiser's own rounding is asked for.
 func (c *calibration) rounding(in lowering) *build.Rounding {
-	r := &build.Rounding{By: in.Quantized.Rounder(), Few: in.config().FewBits()}
+	r := &build.Rounding{By: in.Quantized.Rounder()}
+	r.Few, _ = quant.ParseFewBits(in.Weights) // an error was found before
 	if r.Few.Bits == 0 && (in.Ranges == nil || !r.By.NeedsMoments()) {
 		return nil
 	}
