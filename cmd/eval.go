@@ -23,6 +23,7 @@ type evalRow struct {
 	Calibrator   string
 	Top1         *float64 // percent; null without labels
 	Agreement    *float64 // percent of items whose first class is FP32's; null without classes
+	Unclassed    string   `json:",omitempty"`       // why Agreement is null though there is an output
 	Tokens       int      `json:",omitempty"`       // of a text: those that follow another
 	Perplexity   *float64 `json:",omitempty"`       // of them; null where that is no number
 	SQNR         float64  `unit:"db" exact:"exact"` // of the first output
@@ -181,6 +182,7 @@ func newEvalRow(c sessions.Compared) evalRow {
 		Estimated: c.Timings.Estimated, offset: acc.Labels.Offset,
 		Top1: percentage(acc.Labels.Top1), Agreement: percentage(acc.Labels.Agreement),
 	}
+	row.Unclassed = acc.Labels.Unclassed
 	row.Tokens, row.Perplexity = acc.Labels.Tokens, acc.Labels.Perplexity
 	if len(acc.Outputs) > 0 {
 		row.SQNR, row.NotFinite = acc.Outputs[0].SQNR, acc.Outputs[0].NotFinite
@@ -239,7 +241,7 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 		if r.SameAs != "" {
 			median, p99, speed, remark = "-", "-", "-", "same engine as "+r.SameAs
 		}
-		weights, arena := kib(r.WeightsBytes), kib(r.ArenaBytes)
+		weights, arena := bytesText(r.WeightsBytes), bytesText(r.ArenaBytes)
 		if r.Emulated {
 			median, p99, speed, remark, weights, arena = "-", "-", "-", "emulated", "-", "-"
 		}
@@ -255,12 +257,15 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 		}
 		lines = append(lines, line)
 	}
-	head := []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">median ms", "~>p99 ms", "~>speed", "~>weights KiB", ">arena KiB", ""}
+	head := []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">median ms", "~>p99 ms", "~>speed", "~>weights", ">arena", ""}
 	if text {
 		head = slices.Insert(head, 2, ">perplexity")
 		fmt.Fprintf(w, "of %s that follow another\n", count(rows[0].Tokens, "token"))
 	}
 	writeTable(w, head, lines)
+	if why := rows[0].Unclassed; why != "" {
+		writeNote(w, "no agreement of classes: %s; SQNR tells how far outputs are", why)
+	}
 	return nil
 }
 
@@ -312,20 +317,26 @@ func evalLayers(ctx context.Context, o *modelFlags, w io.Writer, r *sessions.Run
 	if o.output.json() {
 		return writeReport(w, snap.Head(), a)
 	}
-	fmt.Fprintf(w, "%s, %s: error of each layer against FP32, on %s\n\n", snap.Model.Name, strings.TrimSpace(a.Precision+" "+a.Calibrator), count(a.TapItems, "item"))
+	fmt.Fprintf(w, "%s, %s: error of each layer against %s, on %s\n\n", snap.Model.Name, strings.TrimSpace(a.Precision+" "+a.Calibrator), a.Against(), count(a.TapItems, "item"))
 	var rows [][]string
 	for _, l := range a.Layers {
 		mark := ""
-		if l.Name == a.FirstBad {
-			mark = fmt.Sprintf("first under %.0f dB", a.Tolerance)
+		switch {
+		case l.Name == a.FirstBad && l.Name == a.Worst:
+			mark = fmt.Sprintf("first that adds less than %.0f dB, and the worst", a.Tolerance)
+		case l.Name == a.FirstBad:
+			mark = fmt.Sprintf("first that adds less than %.0f dB", a.Tolerance)
+		case l.Name == a.Worst:
+			mark = "adds most error"
 		}
 		rows = append(rows, []string{
-			short(l.Name), l.Precision, decibels(l.Local.SQNR), decibels(l.Accumulated.SQNR), bar(min(1, max(0, l.Accumulated.SQNR/60)), 20),
+			short(l.Name), l.Precision, decibels(l.Local.SQNR), decibels(l.AddedSQNR()), decibels(l.Accumulated.SQNR), bar(min(1, max(0, l.Accumulated.SQNR/60)), 20),
 			fmt.Sprintf("%.4g", l.Accumulated.MaxAbs), fmt.Sprintf("%.4g", l.Accumulated.MeanAbs), fmt.Sprintf("%.6f", l.Accumulated.Cosine), mark,
 		})
 	}
-	writeTable(w, []string{"layer", "type", ">own error dB", ">accumulated dB", "~", ">max abs", ">mean abs", ">cosine", ""}, rows)
+	writeTable(w, []string{"layer", "type", ">own error dB", ">adds dB", ">accumulated dB", "~", ">max abs", ">mean abs", ">cosine", ""}, rows)
 	fmt.Fprintln(w)
+	writeCauses(w, a)
 	writeScore(w, a)
 	return nil
 }

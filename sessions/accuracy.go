@@ -25,11 +25,12 @@ type accuracy struct {
 	engines    *engines
 	references *references
 	inferences *inferences
+	links      *links
 	kept       *stage[examining, *report.Accuracy]
 }
 
 func newAccuracy(m *Model, w Workplace, o *orders, told *audience, e *engines, r *references, i *inferences) *accuracy {
-	a := &accuracy{model: m, orders: o, told: told, device: e.device, data: w.Data, tapItems: w.TapItems, engines: e, references: r, inferences: i}
+	a := &accuracy{links: &links{m, e.tuning.precisions.passes}, model: m, orders: o, told: told, device: e.device, data: w.Data, tapItems: w.TapItems, engines: e, references: r, inferences: i}
 	if a.tapItems <= 0 {
 		a.tapItems = 8
 	}
@@ -61,6 +62,17 @@ func (a *accuracy) of(ctx context.Context, cfg config.Config, perLayer bool) (*r
 	return a.kept.of(ctx, in)
 }
 
+// isReference reports whether a configuration's engine is the one that others are compared with.
+func (a *accuracy) isReference(cfg config.Config) bool {
+	in, err := a.orders.examining(cfg, false)
+	return err == nil && a.same(in)
+}
+
+// same reports whether an engine would be compared with itself.
+func (a *accuracy) same(in examining) bool {
+	return !a.references.apart && key(in.Of) == key(in.Reference.Of)
+}
+
 // make compares an engine that is loaded.
 func (a *accuracy) make(ctx context.Context, in examining) (*report.Accuracy, error) {
 	begin := time.Now()
@@ -72,7 +84,7 @@ func (a *accuracy) make(ctx context.Context, in examining) (*report.Accuracy, er
 	if err != nil {
 		return nil, err
 	}
-	r := &report.Accuracy{Precision: string(in.Of.Of.Precision), Tolerance: layerTolerance, Random: a.data.Random()}
+	r := &report.Accuracy{Precision: string(in.Of.Of.Precision), Tolerance: layerTolerance, Random: a.data.Random(), Reference: a.same(in), OwnQuantization: a.model.Quantized}
 	if ranges := in.Of.Of.Ranges; ranges != nil {
 		r.Calibrator, r.Ranges, r.RandomRanges = in.Calibrator, a.orders.stored.rangesFrom(ranges.By), a.orders.stored.randomRanges(ranges.By)
 	}
@@ -100,7 +112,7 @@ func (a *accuracy) compareOutputs(ctx context.Context, in examining, loaded *run
 		return err
 	}
 	var differs error
-	err = a.inferences.forEach(ctx, in.Reference.Batch, in.Reference.State, loaded, "comparing outputs", func(b int, out map[string]graph.Value) bool {
+	add := func(b int, out map[string]graph.Value) bool {
 		want, got := all.At(b).Outputs(ref.outputs[b]), all.At(b).Outputs(out)
 		for i, t := range a.model.Network.Outputs {
 			if e := errs[i].Add(want[t.Name].Floats(), got[t.Name].Floats()); e != nil {
@@ -110,7 +122,16 @@ func (a *accuracy) compareOutputs(ctx context.Context, in examining, loaded *run
 		}
 		score.add(b, ref.outputs[b], out)
 		return b+1 < len(ref.outputs)
-	})
+	}
+	if r.Reference { // it was run already
+		for b, out := range ref.outputs {
+			if !add(b, out) {
+				break
+			}
+		}
+	} else {
+		err = a.inferences.forEach(ctx, in.Reference.Batch, in.Reference.State, loaded, "comparing outputs", add)
+	}
 	if err = cmp.Or(err, differs); err != nil {
 		return err
 	}
@@ -142,10 +163,16 @@ func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loade
 	if err != nil {
 		return err
 	}
-	taps := 0 // two for each batch
+	taps := 0 // three for each batch
 	now := func() report.Progress {
-		return report.Progress{Phase: "comparing layers", Done: taps, Total: 2 * all.Count()}
+		return report.Progress{Phase: "comparing layers", Done: taps, Total: 3 * all.Count()}
 	}
+	float, err := a.references.float(ctx, in.Of.symbols())
+	if err != nil {
+		return err
+	}
+	defer float.Close()
+	why := newCauses(l.Plan, lowered.Equalized)
 	a.inferences.watch(ctx, engine, func() (report.Progress, int) { return now(), 1 })
 	for b := range all.Count() {
 		a.told.progress(now())
@@ -161,10 +188,16 @@ func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loade
 		if err != nil {
 			return err
 		}
+		if err := why.given(want, func(given map[string]map[string]graph.Value) (map[string]graph.Value, error) {
+			return float.TensorsGiven(ctx, inputs, given)
+		}); err != nil {
+			return err
+		}
+		taps++
 		for _, errs := range []struct {
 			of    []stepErrors
-			alone bool
-		}{{acc, false}, {local, true}} {
+			alone *causes
+		}{{acc, nil}, {local, why}} {
 			if err := engine.SetInputs(inputs); err != nil {
 				return err
 			}
@@ -175,6 +208,9 @@ func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loade
 		}
 		r.TapItems += batch.Count
 	}
-	layerReport(l.Plan, acc, local, r)
+	if err := why.findCures(ctx, a.links, in.Of.Of); err != nil {
+		return err
+	}
+	layerReport(l.Plan, acc, local, why, r)
 	return nil
 }

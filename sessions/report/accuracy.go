@@ -8,18 +8,33 @@ type Accuracy struct {
 	Layers     []LayerError
 	Outputs    []OutputError
 	Labels     LabelAccuracy
-	Tolerance  float64 `unit:"db"` // SQNR under which a layer counts as bad
-	FirstBad   string  // the first layer under it by accumulated error
+	Tolerance  float64 `unit:"db"`                              // SQNR under which a layer counts as bad
+	Worst      string  `json:",omitempty" output:"worst_layer"` // the layer that adds most
+	FirstBad   string  // the first layer under it by what it adds, not by what those before it have added up
 	Items      int     // compared for outputs and labels
 	TapItems   int     // compared for layers
 	Random     bool
+	Reference  bool `json:",omitempty"` // the engine is the one that others are compared with: outputs differ from themselves in nothing
+	// OwnQuantization says that what is compared with has the model's own quantisation in it: FP32 computes between its
+	// QuantizeLinear and DequantizeLinear, and their rounding is no error.
+	OwnQuantization bool `json:",omitempty"`
 	// RandomRanges says that the ranges come from random input.
 	RandomRanges bool `json:",omitempty"`
+}
+
+// Against names what an engine is compared with.
+func (a *Accuracy) Against() string {
+	if a != nil && a.OwnQuantization {
+		return "FP32 with the model's Q/DQ"
+	}
+	return "FP32"
 }
 
 // Errors are measures of the difference between two tensors.
 type Errors struct {
 	MaxAbs, MeanAbs, MedianAbs float64
+	Bias                       float64 // the mean difference, with its sign
+	BiasShare                  float64 `json:",omitempty" unit:"share" output:"bias"` // of the error's power that goes with the means of channels; of layers
 	MaxRel, MeanRel            float64
 	L2                         float64
 	Cosine                     float64
@@ -38,7 +53,27 @@ type LayerError struct {
 	Accumulated Errors // the engine as it is against FP32
 	Local       Errors // the layer alone, given FP32's inputs
 
-	AccumulatedMap, LocalMap *ErrorMap `json:",omitempty"` // of the first output; nil in recordings of older programs
+	Cause                    *LayerCause `json:",omitempty"` // of the own error; nil in recordings of older programs
+	AccumulatedMap, LocalMap *ErrorMap   `json:",omitempty"` // of the first output; nil in recordings of older programs
+}
+
+// AddedSQNR returns what a layer adds, or its own error where that is not known, as of older recordings.
+func (l *LayerError) AddedSQNR() float64 {
+	if l.Cause == nil {
+		return l.Local.SQNR
+	}
+	return l.Cause.Adds
+}
+
+// WorstLayer returns the place of the layer that adds most error; -1 where there is none.
+func (a *Accuracy) WorstLayer() int {
+	worst := -1
+	for i := range a.Layers {
+		if worst < 0 || a.Layers[i].AddedSQNR() < a.Layers[worst].AddedSQNR() {
+			worst = i
+		}
+	}
+	return worst
 }
 
 // OutputError is one network output's error.
@@ -51,7 +86,11 @@ type OutputError struct {
 type LabelAccuracy struct {
 	Top1, Top5         float64 `unit:"share"`
 	FP32Top1, FP32Top5 float64 `unit:"share"`
-	Agreement          float64 `unit:"share"` // of items, or tokens of a text, whose first class is FP32's
+	Agreement          float64 `unit:"share"` // of items, or tokens of a text, whose first class is FP32's; -1 where there are no classes
+
+	// Unclassed says why there are no classes that FP32's could be compared with, as of a detector: the largest of many values that
+	// are no scores of one item says little.
+	Unclassed string `json:",omitempty"`
 
 	// Of a text: how many tokens are followed by one that is known, and the perplexity of those, the exponential of the mean of
 	// -log of how likely they are; nil where that is no number.
