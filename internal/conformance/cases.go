@@ -283,10 +283,13 @@ func (f dataFile) value() (name string, v graph.Value, err error) {
 	if err != nil {
 		return "", graph.Value{}, err
 	}
-	if name, v, err = onnx.ReadTensor(data); err != nil {
-		return name, v, fmt.Errorf("%s: %w", f.name, err)
+	if name, v, err = onnx.ReadTensor(data); err == nil {
+		return name, v, nil
 	}
-	return name, v, nil
+	if name, v, other := onnx.ReadOptional(data); other == nil || errors.Is(other, onnx.ErrNoElement) {
+		return name, v, other
+	}
+	return name, v, fmt.Errorf("%s: %w", f.name, err)
 }
 
 // fixed returns the inputs by their names in the files, from the given one on; nil if one has no name or cannot be read.
@@ -300,4 +303,18 @@ func (s dataSet) fixed(from int) map[string]graph.Value {
 		values[name] = v
 	}
 	return values
+}
+
+// serves reports whether the data has values that the network's inputs on whose elements shapes depend can have: such as a Reshape's,
+// which may say -1 where it is a constant.
+func (s dataSet) serves(n *graph.Network) bool {
+	if !slices.ContainsFunc(n.Inputs, func(t *graph.Tensor) bool { return t.IsShape }) {
+		return true
+	}
+	values, err := s.values(s.inputs, n.Inputs, nil)
+	if err != nil {
+		return true // which is said later
+	}
+	env, err := n.Bind(values)
+	return err == nil && n.CheckShapes(env) == nil
 }
