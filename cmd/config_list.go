@@ -16,6 +16,9 @@ func (g *configFlags) each(precisions, calibrators []string) ([]config.Config, e
 		}
 		for _, cal := range list {
 			g.calibrator = cal
+			if config.Precision(p).Emulated() && !g.changed("calibrator") {
+				g.calibrator = "minmax" // what is small keeps its digits, so that nothing is won by clipping
+			}
 			cfg, err := g.asked()
 			if err != nil {
 				return nil, err
@@ -59,6 +62,9 @@ func (g *configFlags) listed(m *sessions.Model) (precisions, calibrators []strin
 	base := g.base(m, config.Config{})
 	if !g.changed("precision") && base.Precision != "" && (m.Engine != nil || g.file != nil) {
 		precisions = []string{string(base.Precision)}
+	}
+	if !g.changed("precision") && g.weights != "" && m.Engine == nil && g.file == nil {
+		precisions = []string{string(config.FP32)}
 	}
 	if !g.changed("calibrator") && base.Calibrator != "" {
 		calibrators = []string{base.Calibrator}

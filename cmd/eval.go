@@ -36,6 +36,7 @@ type evalRow struct {
 	Ranges       string `json:",omitempty"` // of activations: where they come from
 	Random       bool   `json:",omitempty" output:"random_data"`
 	RandomRanges bool   `json:",omitempty"`
+	Emulated     bool   `json:",omitempty"` // computed in FP32: latencies and bytes, which would mean nothing, are 0
 	Estimated    bool   `json:",omitempty"` // latencies are a cost model's
 	NotFinite    uint64 `json:",omitempty"` // elements of the first output, over all items, that are NaN or infinite here or in FP32
 	SameAs       string `json:",omitempty"` // the row of the same engine, whose numbers these are
@@ -58,10 +59,14 @@ func evalCommand(t tables) *cobra.Command {
 			"An engine is compared with FP32 as it is, with the ranges that it was built with. New ranges are found if\n" +
 			"--calib-data names data for that, if --calibrator lists several, which are compared on the same data, or\n" +
 			"if its own come from random input and --data is given. The output says where ranges come from.\n\n" +
+			"Of a text, every token counts whose next one is known: perplexity, top-1 and agreement with FP32 are of the\n" +
+			"token that the model holds most likely behind the text so far, not behind what it would have written itself.\n\n" +
+			"With --weights, the first row is FP32 with the weights of the model.\n\n" +
 			"A configuration of --config, too, is compared only with FP32, unless --precision or --calibrator list others.",
 		Example: examples("precisions and calibrators on labelled data", "trtui eval model.onnx --data test.npz --calib-data calib.npz",
 			"two calibrators of INT8", "trtui eval model.onnx --precision int8 --calibrator entropy,mse",
 			"where an engine loses accuracy", "trtui eval model.engine --data test.npz --per-layer",
+			"a language model with weights of 4 bits", "trtui eval model.onnx --data text.txt --weights int4",
 			"a recurrent model on a sequence", "trtui eval vad.onnx --data chunks.npy --state state=stateN"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -70,6 +75,8 @@ func evalCommand(t tables) *cobra.Command {
 	}
 	o.register(c, takeAll)
 	o.config.several("compare")
+	o.config.emulates = true
+	o.config.lookup("precision").Usage += "; fp8 and fp8-e5m2, floats of 8 bits, are emulated for their accuracy"
 	c.Flags().BoolVar(&perLayer, "per-layer", false, "own error and accumulated error of every layer, for the last configuration named; default: int8, "+config.DefaultCalibrator)
 	under(c, "Report", "per-layer")
 	return c
@@ -94,6 +101,9 @@ func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path str
 		if err != nil {
 			return err
 		}
+		if plain, ok := unrounded(configs[0]); ok && !perLayer {
+			configs = append([]config.Config{plain}, configs...)
+		}
 		if perLayer {
 			return evalLayers(ctx, o, stdout, r, o.config.layered(p.model, configs))
 		}
@@ -109,6 +119,13 @@ func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path str
 		}
 		return writeEval(stdout, p, rows)
 	})
+}
+
+// unrounded returns FP32 with the weights of the model, where a configuration of FP32 has others; ok is false for others.
+func unrounded(cfg config.Config) (plain config.Config, ok bool) {
+	ok = cfg.Precision == config.FP32 && cfg.Weights != ""
+	cfg.Weights = ""
+	return cfg, ok
 }
 
 // evalConfigs returns a row for each configuration, and by how much the labels seem to be off. Engines are measured side by
@@ -140,10 +157,13 @@ func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []co
 		if i > 0 && of[i] != of[0] {
 			row.BesideFirst = compared[of[i]].Accuracy.Labels.Answers.Beside(compared[of[0]].Accuracy.Labels.Answers)
 		}
+		if row.Emulated = cfg.Precision.Emulated(); row.Emulated {
+			row.Latency, row.LatencyP99, row.Speed, row.WeightsBytes, row.ArenaBytes = 0, 0, nil, 0, 0
+		}
 		if same, known := first[of[i]]; known {
 			row.SameAs, row.Speed = same, nil
 		} else {
-			first[of[i]] = strings.TrimSpace(row.Precision + " " + row.Calibrator)
+			first[of[i]] = strings.TrimSpace(row.precision() + " " + row.Calibrator)
 		}
 		rows, offset = append(rows, row), row.offset
 	}
@@ -205,6 +225,9 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 			writeNote(w, "ranges of %s: %s", r.Calibrator, said)
 		}
 	}
+	if slices.ContainsFunc(rows, func(r evalRow) bool { return r.Emulated }) {
+		writeNote(w, "emulated: fp8 is what floats of 8 bits hold of inputs and weights of products, computed in float32; it has no times and no memory")
+	}
 	if rows[0].Estimated {
 		fmt.Fprintln(w, "estimated: latencies are computed from what the simulator counted, not measured")
 	}
@@ -226,6 +249,10 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 		if r.SameAs != "" {
 			median, p99, speed, remark = "-", "-", "-", "same engine as "+r.SameAs
 		}
+		weights, arena := bytesText(r.WeightsBytes), bytesText(r.ArenaBytes)
+		if r.Emulated {
+			median, p99, speed, remark, weights, arena = "-", "-", "-", "emulated", "-", "-"
+		}
 		if r.NotFinite > 0 {
 			remark = strings.TrimSuffix(count(int(r.NotFinite), "element")+" NaN or infinite; "+remark, "; ")
 		}
@@ -233,8 +260,8 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 			remark = strings.TrimSuffix("top-1 not told from the first on "+count(s.Items, "item")+"; "+remark, "; ")
 		}
 		line := []string{
-			r.Precision, r.Calibrator, known(r.Top1, hundredths), known(r.Agreement, hundredths), decibels(r.SQNR),
-			median, p99, speed, bytesText(r.WeightsBytes), bytesText(r.ArenaBytes), remark,
+			r.precision(), r.Calibrator, known(r.Top1, hundredths), known(r.Agreement, hundredths), decibels(r.SQNR),
+			median, p99, speed, weights, arena, remark,
 		}
 		if text {
 			line = slices.Insert(line, 2, known(r.Perplexity, hundredths))
@@ -251,6 +278,18 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 		writeNote(w, "no agreement of classes: %s; SQNR tells how far outputs are", why)
 	}
 	return nil
+}
+
+// precision names the precision, and what weights are rounded to beside it.
+func (r evalRow) precision() string {
+	if r.Config.Weights == "" {
+		return r.Precision
+	}
+	text := r.Precision + ", " + r.Config.Weights + " weights"
+	if by := r.Config.Quantization.Full().Rounding; by != "nearest" {
+		text += " by " + by
+	}
+	return text
 }
 
 // speedText prints how many times as fast as the first row one is, with a remark where that says little. A difference within

@@ -22,6 +22,7 @@ type configFlags struct {
 	own          Own // what the program has beside the built-in
 	precision    string
 	precisions   []string // of a command that takes several
+	emulates     bool     // the command takes precisions that are emulated
 	calibrator   string
 	calibrators  []string
 	quantization quantizationFlags
@@ -32,6 +33,7 @@ type configFlags struct {
 	state        string
 	layers       []string
 	constraints  string
+	weights      string
 	rules        []string // files
 	ruleFiles    []sessions.RuleFile
 	disable      []string
@@ -47,6 +49,7 @@ func (g *configFlags) define() {
 	f.StringVar(&g.precision, "precision", "fp32", "fp32, fp16 or int8; if it is not given, an engine keeps its own and a quantised model is int8")
 	f.StringSliceVar(&g.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32,Conv_3:int8'; later ones win")
 	f.StringVar(&g.constraints, "precision-constraints", string(config.Prefer), "where a layer cannot have the precision set for it: prefer (a warning), obey (an error) or none (the set precisions are ignored)")
+	f.StringVar(&g.weights, "weights", "", "int8 or int4[:`GROUP`]: what weights of products of real numbers are rounded to, with a scale for each column, or for each group of a column (int4: 32); activations stay as they are")
 	f = g.part(takeCalibrator)
 	f.StringVar(&g.calibrator, "calibrator", config.DefaultCalibrator, orList(g.calibratorUsage()))
 	g.quantization.define(f)
@@ -163,7 +166,7 @@ func (g *configFlags) passes() []pass.Pass {
 func (g *configFlags) asked() (config.Config, error) {
 	cfg := config.Config{
 		Precision: config.Precision(g.precision), Calibrator: g.calibrator, Batch: g.batch,
-		RuleFiles: g.rules, Disable: splitDisabled(g.disable, g.passes()...), Until: g.until, LayerPrecisions: g.layers,
+		RuleFiles: g.rules, Disable: splitDisabled(g.disable, g.passes()...), Until: g.until, LayerPrecisions: g.layers, Weights: g.weights,
 	}
 	if err := g.checkValues(); err != nil {
 		return cfg, usageError{err}
@@ -194,7 +197,17 @@ func (g *configFlags) checkValues() error {
 	switch config.Precision(g.precision) {
 	case config.FP32, config.FP16, config.INT8:
 	default:
-		return fmt.Errorf("--precision %q: want fp32, fp16 or int8", g.precision)
+		switch emulated := config.Precision(g.precision).Emulated(); {
+		case emulated && !g.emulates:
+			return fmt.Errorf("--precision %s: floats of 8 bits are emulated, which tells their accuracy and no times: trtui eval --precision %s", g.precision, g.precision)
+		case !emulated && g.emulates:
+			return fmt.Errorf("--precision %q: want fp32, fp16, int8, fp8 or fp8-e5m2", g.precision)
+		case !emulated:
+			return fmt.Errorf("--precision %q: want fp32, fp16 or int8", g.precision)
+		}
+	}
+	if _, err := quant.ParseFewBits(g.weights); err != nil {
+		return fmt.Errorf("--%w", err)
 	}
 	if g.batch < 1 || g.batch > config.MaxBatch {
 		return fmt.Errorf("--batch %d: want 1 to %d", g.batch, config.MaxBatch)
@@ -286,6 +299,7 @@ func (g *configFlags) over(base, asked config.Config) config.Config {
 	}
 	given(g, "calibrator", &cfg.Calibrator, asked.Calibrator)
 	g.quantization.over(g, &cfg.Quantization, asked.Quantization)
+	given(g, "weights", &cfg.Weights, asked.Weights)
 	given(g, "batch", &cfg.Batch, asked.Batch)
 	if cfg.Batch != base.Batch {
 		cfg.Shapes = nil

@@ -39,9 +39,10 @@ type (
 		Of        rewriting
 		Precision config.Precision
 		Layers    []string            // precisions by layer, as config.Config has them
-		Quantized config.Quantization // how, where Ranges are read
+		Weights   string              // what those of products of real numbers are rounded to, as config.Config has it
+		Quantized config.Quantization // how, where Ranges are read; where they are not, how Weights are rounded
 		Ranges    *ranging            // that lowering reads; nil: none
-		Means     *collecting         // of what is read, for correcting biases; nil: they are an engine file's, or are not corrected
+		Means     *collecting         // of what is read, for what needs more of the data than Ranges; nil: nothing does
 		Planned   bool                // an engine has it
 	}
 
@@ -101,7 +102,7 @@ func (in rewriting) passes(m *Model) pass.Config {
 
 // config returns the part of a configuration that says what layers compute in.
 func (in lowering) config() config.Config {
-	return config.Config{Precision: in.Precision, LayerPrecisions: in.Layers, Quantization: in.Quantized}
+	return config.Config{Precision: in.Precision, LayerPrecisions: in.Layers, Weights: in.Weights, Quantization: in.Quantized}
 }
 
 // fp32 returns the configuration whose engine is the reference: everything fused as by default, nothing lowered, and no rules
@@ -159,7 +160,8 @@ func (o *orders) lowering(cfg config.Config) (lowering, error) {
 	if err != nil {
 		return lowering{}, err
 	}
-	in := lowering{Of: of, Precision: cfg.Precision, Layers: cfg.LayerPrecisions, Planned: o.model.planned(cfg) != nil}
+	in := lowering{Of: of, Precision: cfg.Precision, Layers: cfg.LayerPrecisions, Weights: cfg.Weights, Planned: o.model.planned(cfg) != nil}
+	needsData := false
 	if cfg.Constraints == config.Ignore {
 		in.Layers = nil
 	}
@@ -169,14 +171,18 @@ func (o *orders) lowering(cfg config.Config) (lowering, error) {
 			return lowering{}, err
 		}
 		in.Ranges, in.Quantized = &ranges, cfg.Quantization.Full()
-		corrected := in.Quantized.BiasCorrection != quant.CorrectOff && o.stored.shifts(ranges.By, in.Quantized) == nil
-		if corrected || !in.Quantized.Equalizer().IsOff() && o.stored.equalized(ranges.By, in.Quantized) == nil {
-			means, err := o.collecting(cfg)
-			if err != nil {
-				return lowering{}, err
-			}
-			in.Means = &means
+		needsData = in.Quantized.BiasCorrection != quant.CorrectOff && o.stored.shifts(ranges.By, in.Quantized) == nil ||
+			!in.Quantized.Equalizer().IsOff() && o.stored.equalized(ranges.By, in.Quantized) == nil
+	}
+	if in.Weights != "" && in.Ranges == nil {
+		in.Quantized.Rounding = cfg.Quantization.Full().Rounding
+	}
+	if needsData || in.Quantized.Rounding != "" && in.Quantized.Rounder().NeedsMoments() {
+		means, err := o.collecting(cfg)
+		if err != nil {
+			return lowering{}, err
 		}
+		in.Means = &means
 	}
 	return in, nil
 }

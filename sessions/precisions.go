@@ -88,11 +88,12 @@ func (p *precisions) make(ctx context.Context, in lowering) (*build.Lowered, err
 	if lc.Equalization, err = p.calibration.equalization(ctx, in); err != nil {
 		return nil, err
 	}
+	lc.Rounding = p.calibration.rounding(in)
 	p.told.progress(report.Progress{Phase: "lowering to " + string(in.Precision)})
 	if err := checkLayerPrecisions(p.model.Name(), in.config(), o); err != nil {
 		return nil, err
 	}
-	if lc.Correction != nil && lc.Correction.Replay != nil || lc.Equalization != nil && lc.Equalization.Ranges != nil {
+	if lc.Correction != nil && lc.Correction.Replay != nil || lc.Rounding != nil && lc.Rounding.Replay != nil || lc.Equalization != nil && lc.Equalization.Ranges != nil {
 		p.calibration.device.busy.Lock()
 		defer p.calibration.device.busy.Unlock()
 	}

@@ -90,8 +90,12 @@ func (s *stored) ranges(by finder) map[string]graph.Range {
 	return nil
 }
 
-// shifts returns what an engine file tells of how its biases were corrected, if that was done so and its ranges hold.
+// shifts returns what an engine file tells of how its biases were corrected, if that was done so and its ranges hold. It does not
+// tell the integers that were found on data, and the shifts are theirs.
 func (s *stored) shifts(by finder, how config.Quantization) map[string][]float64 {
+	if how.Rounder().NeedsMoments() {
+		return nil
+	}
 	if r := s.found(by); r != nil && key(r.Config.Quantization.Full()) == key(how.Full()) {
 		return r.Shifts
 	}

@@ -120,6 +120,7 @@ func (t *study) lowerAgain(ctx context.Context) (err error) {
 	if how.Equalization, err = t.precisions.calibration.equalization(ctx, t.in); err != nil {
 		return err
 	}
+	how.Rounding = t.precisions.calibration.rounding(t.in)
 	t.base, err = build.Lower(ctx, t.source, how, t.precisions.supports(t.in))
 	return err
 }

@@ -3,7 +3,6 @@ package views
 import (
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -69,8 +68,8 @@ func (a available) lacks(n need) string {
 		return inReplay
 	case n == needsDevice && a.snap.Device.Estimated:
 		return "this backend has no device: times come from a cost model, and there is nothing to measure"
-	case n == needsPercentile && !strings.HasPrefix(a.want.Calibrator, "percentile"):
-		return "the active calibrator is " + a.want.Calibrator + "; press c for the percentile calibrator"
+	case n == needsPercentile && !hasParameter(a.want.Calibrator):
+		return "the active calibrator is " + a.want.Calibrator + "; press c for percentile or entropy"
 	}
 	return ""
 }

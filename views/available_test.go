@@ -81,7 +81,7 @@ func TestKeysOfTheState(t *testing.T) {
 		help   string
 	}{
 		{"pin", snap, []string{"7", "p"}, "not pinned; choose a candidate", false, "let the builder choose for this layer again"},
-		{"percentile", snap, []string{"5", ","}, "press c for the percentile calibrator", false, "higher percentile"},
+		{"percentile", snap, []string{"5", ","}, "press c for percentile or entropy", false, "higher percentile"},
 		{"calibrator", snap, []string{"1"}, "", true, "next calibrator"},
 		{"calibrator of its own", &own, []string{"1", "c"}, "calibrators do not apply", false, "next calibrator"},
 		{"precision of its own", &own, []string{"2", "P"}, "its layers keep their precision", false, "precision of the layer"},

@@ -116,7 +116,7 @@ func (v *tensorsView) shared() []ui.Key {
 }
 
 func percentileKey(d desk) ui.Key {
-	return when(d, needsPercentile, ui.Key{Keys: []string{",", "."}, Short: "percentile", Long: "lower / higher percentile of that calibrator"})
+	return when(d, needsPercentile, ui.Key{Keys: []string{",", "."}, Short: "parameter", Long: "lower / higher percentile, or bins, of that calibrator"})
 }
 
 func (v *tensorsView) Keys() []ui.Key { return append(v.shared(), v.table.Keys()...) }
@@ -141,38 +141,44 @@ func (v *tensorsView) press(msg tea.Msg) tea.Cmd {
 	case isKey(msg, "L"):
 		v.log = !v.log
 	case isKey(msg, ","):
-		return v.percentile(-1)
+		return v.parameter(-1)
 	case isKey(msg, "."):
-		return v.percentile(1)
+		return v.parameter(1)
 	}
 	return nil
 }
 
-// percentiles are the steps of the percentile calibrator.
-var percentiles = []float64{90, 95, 98, 99, 99.5, 99.9, 99.95, 99.99, 99.995, 99.999, 99.9995, 99.9999, 100}
-
-func (v *tensorsView) percentile(by int) tea.Cmd {
-	text, ok := strings.CutPrefix(v.desk.Want().Calibrator, "percentile:")
-	if !ok {
-		return nil
-	}
-	now, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return say(ui.Bad, err.Error())
-	}
-	next := now
-	for _, p := range percentiles {
-		if by > 0 && p > now {
-			next = p
-			break
+// parameter moves that of the calibrator by a step.
+func (v *tensorsView) parameter(by int) tea.Cmd {
+	calibrator := v.desk.Want().Calibrator
+	for _, p := range parameters {
+		last := p.steps[len(p.steps)-1]
+		now := last
+		if text, ok := strings.CutPrefix(calibrator, p.of); ok {
+			var err error
+			if now, err = strconv.ParseFloat(text, 64); err != nil {
+				return say(ui.Bad, err.Error())
+			}
+		} else if !strings.HasPrefix(p.of, calibrator+":") {
+			continue
 		}
-		if by < 0 && p < now {
-			next = p
+		next := now
+		for _, step := range p.steps {
+			if by > 0 && step > now {
+				next = step
+				break
+			}
+			if by < 0 && step < now {
+				next = step
+			}
 		}
+		text := p.of + strconv.FormatFloat(next, 'g', -1, 64)
+		if p.bare && next == last {
+			text, _, _ = strings.Cut(p.of, ":")
+		}
+		return v.desk.Change(func(c *config.Config) { c.Calibrator = text })
 	}
-	return v.desk.Change(func(c *config.Config) {
-		c.Calibrator = "percentile:" + strconv.FormatFloat(next, 'g', -1, 64)
-	})
+	return nil
 }
 
 func (v *tensorsView) build() {

@@ -18,6 +18,8 @@ func quantizationKeys(d desk) []ui.Key {
 		when(d, needsQuantization, ui.K("A", "", "next scheme of activations: symmetric or asymmetric, i8 or u8").Called("scheme")),
 		when(d, needsQuantization, ui.K("B", "", "next bias correction: off, fast, exact").Called("bias correction")),
 		when(d, needsQuantization, ui.K("E", "", "next equalisation of channels: off, weights, activations").Called("equalisation")),
+		when(d, needsQuantization, ui.K("Z", "", "next rounding of weights: nearest, gptq").Called("rounding")),
+		when(d, needsQuantization, ui.K("I", "", "weights of products in floating point: as they are, int8, int4").Called("weights in few bits")),
 		when(d, needsQuantization, ui.K("Q", "quantisation", "all choices of how is quantised")),
 		when(d, needsQuantization, ui.Key{Keys: []string{"<", ">"}, Long: "narrow / widen the range of the tensor under the cursor by a tenth", Name: "range"}),
 		when(d, needsQuantization, ui.K("=", "", "leave the range of the tensor under the cursor to the calibrator again").Called("automatic range")),
@@ -40,6 +42,16 @@ func pressQuantization(v *tensorsView, msg tea.Msg) (cmd tea.Cmd, ok bool) {
 		return edit(func(q *config.Quantization) {
 			kind, _, _ := strings.Cut(now.Equalization, ":")
 			q.Equalization = after(config.Equalizations(), kind)
+		}), true
+	case isKey(msg, "Z"):
+		return edit(func(q *config.Quantization) {
+			kind, _, _ := strings.Cut(now.Rounding, ":")
+			q.Rounding = after(config.Roundings(), kind)
+		}), true
+	case isKey(msg, "I"):
+		return v.desk.Change(func(c *config.Config) {
+			kind, _, _ := strings.Cut(c.Weights, ":")
+			c.Weights = after(config.FewBits(), kind)
 		}), true
 	case isKey(msg, "Q"):
 		return chooseQuantization(now, edit), true
@@ -81,6 +93,9 @@ func chooseQuantization(now config.Quantization, edit func(func(*config.Quantiza
 	}
 	for _, e := range config.Equalizations() {
 		add(strings.HasPrefix(now.Equalization, e), "equalisation "+e, func(q *config.Quantization) { q.Equalization = e })
+	}
+	for _, r := range []string{"nearest", "gptq", "gptq:ordered"} {
+		add(now.Rounding == r, "weights rounded by "+r, func(q *config.Quantization) { q.Rounding = r })
 	}
 	for _, k := range []string{"first", "last", "residuals"} {
 		what := "the " + k + " layers in floating point"

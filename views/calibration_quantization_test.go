@@ -29,6 +29,13 @@ func TestQuantizationKeys(t *testing.T) {
 	step(config.Quantization{Equalization: "weights"}, "E")
 	step(config.Quantization{Equalization: "activations"}, "E")
 	step(config.Quantization{}, "E")
+	step(config.Quantization{Rounding: "gptq"}, "Z")
+	step(config.Quantization{}, "Z")
+	for _, want := range []string{"int8", "int4", ""} {
+		if b.press("I"); b.last().Weights != want {
+			t.Errorf("weights in %q, want %q", b.last().Weights, want)
+		}
+	}
 	b.press("Q")
 	b.wants("Quantisation", "* activations asymmetric", "* bias correction exact", "  the first layers in floating point")
 	step(config.Quantization{Activations: "symmetric"}, "enter")

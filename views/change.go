@@ -56,6 +56,8 @@ func withoutSay(was, cfg config.Config) string {
 	switch {
 	case was.Calibrator != cfg.Calibrator:
 		return cfg.Calibrator + ": calibrators apply to INT8 only; press f to switch to it"
+	case was.Quantization.Rounding != cfg.Quantization.Rounding && cfg.Weights == "":
+		return "rounding of weights applies where there are integers: INT8 (f), or weights in few bits (I)"
 	case !reflect.DeepEqual(was.Quantization.Full(), cfg.Quantization.Full()):
 		return "how is quantised applies to INT8 only; press f to switch to it"
 	case was.Constraints != cfg.Constraints:

@@ -179,21 +179,28 @@ func TestDeltaShort(t *testing.T) {
 	}
 }
 
-// TestPercentile moves the percentile where that calibrator is active.
-func TestPercentile(t *testing.T) {
+// TestParameter moves the parameter of the active calibrator, if it has one.
+func TestParameter(t *testing.T) {
 	snap := fixture(t)
 	b := newBench(t, ui.Options{}, snap)
 	b.press("5", ",")
-	b.wants("press c for the percentile calibrator")
+	b.wants("press c for percentile or entropy")
 	active := *snap
 	active.Config.Calibrator = "percentile:99.99"
 	b = newBench(t, ui.Options{}, &active)
-	for _, c := range []struct{ key, want string }{{",", "percentile:99.95"}, {".", "percentile:99.99"}, {".", "percentile:99.995"}} {
-		b.press("5", c.key)
-		if got := b.last().Calibrator; got != c.want {
-			t.Errorf("%s asks for %s, want %s", c.key, got, c.want)
+	moves := func(list []struct{ key, want string }) {
+		t.Helper()
+		for _, c := range list {
+			b.press("5", c.key)
+			if got := b.last().Calibrator; got != c.want {
+				t.Errorf("%s asks for %s, want %s", c.key, got, c.want)
+			}
 		}
 	}
+	moves([]struct{ key, want string }{{",", "percentile:99.95"}, {".", "percentile:99.99"}, {".", "percentile:99.995"}})
+	active.Config.Calibrator = "entropy"
+	b = newBench(t, ui.Options{}, &active)
+	moves([]struct{ key, want string }{{",", "entropy:bins=1024"}, {",", "entropy:bins=512"}, {".", "entropy:bins=1024"}, {".", "entropy"}})
 }
 
 // TestGroups sums layers up without losing time.

@@ -46,11 +46,13 @@ func checkShapes(n *graph.Network, cfg pass.Config) error {
 
 // LowerConfig says how to lower.
 type LowerConfig struct {
-	Precision graph.DataType         // F32, F16 or I8: what the layers may compute in; for I8 rules of Policy may ask for F16
+	Precision graph.DataType         // F32, F16, I8, or F8E4M3FN or F8E5M2, which are emulated: what the layers may compute in; for I8 rules of Policy may ask for F16
 	Ranges    map[string]graph.Range // of tensors: for I8, where a layer without stays in F32; what they show F16 not to hold stays so, too
 	Policy    quant.Policy
 	// Equalization, if not nil, scales channels of tensors between products before Policy quantises them.
 	Equalization *Equalization
+	// Rounding, if not nil, says how weights become integers, those of layers that Policy leaves in floating point included.
+	Rounding *Rounding
 	// Correction, if not nil, corrects the biases of what Policy has quantised.
 	Correction *Correction
 	Pass       pass.Config // as for Optimize; Ledger and Supports are Lower's own
@@ -126,6 +128,9 @@ func placed(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*g
 		}
 	case graph.F16:
 		l.Decisions, err = quant.PlaceFP16(n, cfg.Policy)
+	case graph.F8E4M3FN, graph.F8E5M2:
+		l.Decisions, err = quant.PlaceFloat8(n, cfg.Precision, cfg.Ranges, cfg.Policy)
+		supports = ofReals(supports)
 	default:
 		supports = ofReals(supports)
 	}
@@ -143,6 +148,11 @@ func placed(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*g
 	}
 	if o.Stopped {
 		pc.Until = -1
+	}
+	if cfg.Rounding != nil {
+		if n, err = l.round(ctx, cfg.Rounding, float, n, &pc, cfg.Correction != nil); err != nil {
+			return nil, nil, pc, err
+		}
 	}
 	if cfg.Correction != nil && slices.ContainsFunc(l.Decisions, func(d quant.Decision) bool { return d.Precision == graph.I8 }) {
 		n, err = l.correct(ctx, cfg.Correction, float, n, pc)

@@ -51,21 +51,14 @@ func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Ba
 
 // CollectOf is Collect for the named tensors alone; nil: for all. n may be a network that passes have rewritten.
 func CollectOf(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, state run.State, names []string, after func(done int)) (*Collected, error) {
-	c, l, err := unfused(ctx, n, env, b)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	defer c.Close()
-	p := l.Plan
 	all := &Collected{map[string]*quant.Histogram{}, map[string]*quant.Means{}}
 	axes, count := channelAxes(n), startCounters()
 	defer count.stop()
-	add := func(t *graph.Tensor, slot int) error {
+	err := observe(ctx, n, env, b, batches, state, func(t *graph.Tensor, slot int, read func() (graph.Value, error)) error {
 		if t.RealType() != graph.F32 && t.Type != graph.F16 || names != nil && !slices.Contains(names, t.Name) {
 			return nil
 		}
-		v, err := c.Read(slot)
+		v, err := read()
 		if err != nil {
 			return err
 		}
@@ -74,6 +67,26 @@ func CollectOf(ctx context.Context, n *graph.Network, env map[string]int, b run.
 		}
 		count.add(slot, tally{all.Histograms[t.Name], all.Means[t.Name], v, t.Range})
 		return nil
+	}, after)
+	if err != nil {
+		return nil, err
+	}
+	count.stop()
+	return all, nil
+}
+
+// observe runs a network over all batches, as many as there are, and shows every tensor of it: what is given and what layers make,
+// by a number of its own, to be read at once if at all. after is called behind each batch.
+func observe(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, state run.State, show func(t *graph.Tensor, slot int, read func() (graph.Value, error)) error, after func(done int)) error {
+	c, l, err := unfused(ctx, n, env, b)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	defer c.Close()
+	p := l.Plan
+	add := func(slot int) error {
+		return show(p.Slots[slot].Tensor, slot, func() (graph.Value, error) { return c.Read(slot) })
 	}
 	done := 0
 	var before map[string]graph.Value
@@ -82,15 +95,15 @@ func CollectOf(ctx context.Context, n *graph.Network, env map[string]int, b run.
 			err = state.Carry(in, before)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := c.SetInputs(in); err != nil {
-			return nil, err
+			return err
 		}
 		for i, s := range p.Slots {
 			if s.Tensor != nil && s.First == -1 && n.IsInput(s.Tensor) && s.Of < 0 {
-				if err := add(s.Tensor, i); err != nil {
-					return nil, err
+				if err := add(i); err != nil {
+					return err
 				}
 			}
 		}
@@ -99,7 +112,7 @@ func CollectOf(ctx context.Context, n *graph.Network, env map[string]int, b run.
 				return nil
 			}
 			for _, out := range p.Steps[step].Out {
-				if err := add(p.Slots[out].Tensor, out); err != nil {
+				if err := add(out); err != nil {
 					return err
 				}
 			}
@@ -109,7 +122,7 @@ func CollectOf(ctx context.Context, n *graph.Network, env map[string]int, b run.
 			before, err = c.Outputs()
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		done++
 		if after != nil {
@@ -117,10 +130,9 @@ func CollectOf(ctx context.Context, n *graph.Network, env map[string]int, b run.
 		}
 	}
 	if done == 0 {
-		return nil, fmt.Errorf("no calibration data")
+		return fmt.Errorf("no calibration data")
 	}
-	count.stop()
-	return all, nil
+	return nil
 }
 
 // channelAxes returns the axis of each tensor's channels: that along which a product reads it, else the one along which

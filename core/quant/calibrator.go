@@ -22,7 +22,8 @@ type Calibrator interface {
 type Method struct {
 	Name  string
 	Doc   string
-	Param string  // the name of its parameter; empty if it has none
+	Param string  // the name of its parameter, which may stand before it, as in "entropy:bins=512"; empty if it has none
+	Whole bool    // the parameter is an integer
 	Value float64 // the parameter's default
 	Min   float64 // and bounds
 	Max   float64
@@ -37,8 +38,8 @@ func Calibrators() Methods {
 	return Methods{
 		{Name: "minmax", Doc: "the least and largest value seen: nothing is clipped",
 			New: func(_ float64, s Scheme) Calibrator { return MinMax{s} }},
-		{Name: "entropy", Doc: "least Kullback-Leibler divergence of the quantised distribution from the real one",
-			New: func(_ float64, s Scheme) Calibrator { return Entropy{s} }},
+		{Name: "entropy", Doc: "least Kullback-Leibler divergence of the quantised distribution from the real one", Param: "bins", Whole: true, Value: binsPerSide, Min: 128, Max: binsPerSide,
+			New: func(bins float64, s Scheme) Calibrator { return Entropy{Scheme: s, Bins: int(bins) % binsPerSide} }},
 		{Name: "percentile", Doc: "the given percentage of the values is inside", Param: "percent", Value: 99.99, Min: 50, Max: 100,
 			New: func(p float64, s Scheme) Calibrator { return Percentile{p, s} }},
 		{Name: "mse", Doc: "least mean squared error of the quantised values",
@@ -95,9 +96,13 @@ func (all Methods) Parse(text string, s Scheme) (Calibrator, error) {
 			if m.Param == "" {
 				return nil, fmt.Errorf("calibrator %s takes no parameter, got %q", name, param)
 			}
-			v, err := strconv.ParseFloat(param, 64)
-			if err != nil || !(v >= m.Min && v <= m.Max) {
-				return nil, fmt.Errorf("calibrator %s: %s must be a number from %g to %g, got %q", name, m.Param, m.Min, m.Max, param)
+			v, err := strconv.ParseFloat(strings.TrimPrefix(param, m.Param+"="), 64)
+			if err != nil || !(v >= m.Min && v <= m.Max) || m.Whole && v != math.Trunc(v) {
+				kind := "a number"
+				if m.Whole {
+					kind = "an integer"
+				}
+				return nil, fmt.Errorf("calibrator %s: %s must be %s from %g to %g, got %q", name, m.Param, kind, m.Min, m.Max, param)
 			}
 			value = v
 		}

@@ -112,7 +112,7 @@ func TestReference(t *testing.T) {
 				// In a sparse tail the distance of two samples matters.
 				near(t, "percentile "+p, got, want, 0.06)
 			}
-			d := newDivergence(h, 128)
+			d := newDivergence(h, 128, 0)
 			for _, kl := range ref.KL {
 				if got := d.at(int(kl[0])); math.Abs(got-kl[1]) > 2e-3*kl[1]+1e-4 {
 					t.Errorf("divergence at %g bins %.6g, want %.6g", kl[0], got, kl[1])
@@ -139,7 +139,7 @@ func TestEntropyIsTheLeast(t *testing.T) {
 	for name, ref := range references(t) {
 		h := histogram(samples(name))
 		got := Assess(h, Entropy{}.Range(h), graph.I8)
-		d := newDivergence(h, 128)
+		d := newDivergence(h, 128, 0)
 		for _, kl := range ref.KL {
 			if d.above[int(kl[0])] <= maxClipped*d.above[0] && kl[1] < got.KL-1e-3 {
 				t.Errorf("%s: entropy chose %v with divergence %v, but %v bins have %v", name, got.AMax, got.KL, kl[0], kl[1])
@@ -179,6 +179,12 @@ func TestCalibratorsCompared(t *testing.T) {
 		}
 	}
 	few := histogram(samples("gaussian")[9900:10100])
+	for _, bins := range []int{128, 256, 1000, 2048} { // of 128 there is nothing to clip
+		counts, _ := coarsen(make([]uint64, 1500), 1, 128, bins)
+		if len(counts) > bins {
+			t.Errorf("%d bins, want %d at most", len(counts), bins)
+		}
+	}
 	near(t, "entropy of few values", amax(Entropy{}, few), amax(MinMax{}, few), 1e-6)
 	h := histogram(samples("outlier"))
 	for _, c := range []Calibrator{Entropy{}, Percentile{Percent: 99.99}} {
@@ -196,7 +202,7 @@ func TestScaleInvariance(t *testing.T) {
 		y = append(y, 2*v, 0)
 	}
 	a, b := histogram(x), histogram(y)
-	for _, c := range []Calibrator{MinMax{}, Entropy{}, MSE{}, Entropy{Scheme{Asymmetric: true}}} {
+	for _, c := range []Calibrator{MinMax{}, Entropy{}, MSE{}, Entropy{Scheme: Scheme{Asymmetric: true}}} {
 		near(t, c.String(), AMax(c.Range(b)), 2*AMax(c.Range(a)), 1e-5)
 	}
 }
@@ -307,6 +313,9 @@ func TestParseCalibrator(t *testing.T) {
 		{"percentile:101", "", `calibrator percentile: percent must be a number from 50 to 100, got "101"`},
 		{"percentile:NaN", "", `calibrator percentile: percent must be a number from 50 to 100, got "NaN"`},
 		{"percentile:", "", `calibrator percentile: percent must be a number from 50 to 100, got ""`},
+		{"percentile:percent=99.9", "percentile:99.9", ""}, {"entropy:bins=512", "entropy:bins=512", ""}, {"entropy:2048", "entropy", ""},
+		{"entropy:bins=512.5", "", `calibrator entropy: bins must be an integer from 128 to 2048, got "bins=512.5"`},
+		{"entropy:bins=64", "", `calibrator entropy: bins must be an integer from 128 to 2048, got "bins=64"`},
 		{"mse:3", "", `calibrator mse takes no parameter, got "3"`},
 		{"kl", "", `calibrator "kl" is unknown; there are minmax, entropy, percentile, mse`},
 	} {

@@ -3,6 +3,7 @@ package quant
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/trtui/trtui/core/graph"
 )
@@ -31,16 +32,24 @@ import (
 //   - Bins are joined until they hold 4 values on average; below that, the divergence measures chance.
 //
 // An asymmetric range is clipped at the same magnitude at both ends; values of one sign then have 256 levels.
-type Entropy struct{ Scheme Scheme }
+type Entropy struct {
+	Scheme Scheme
+	Bins   int // neighbouring bins are joined until magnitudes have no more; 0: all that a histogram has, up to 2048
+}
 
-func (c Entropy) String() string { return "entropy" }
+func (c Entropy) String() string {
+	if c.Bins == 0 {
+		return "entropy"
+	}
+	return "entropy:bins=" + strconv.Itoa(c.Bins)
+}
 
 // Range tries every threshold; it takes a few milliseconds.
 func (c Entropy) Range(h *Histogram) graph.Range {
 	if h.Count() == 0 {
 		return graph.Range{}
 	}
-	d := newDivergence(h, c.Scheme.levels(h))
+	d := newDivergence(h, c.Scheme.levels(h), c.Bins)
 	best, threshold := math.Inf(1), float64(h.AMax())
 	for i := d.levels; i <= len(d.counts); i++ {
 		if d.above[i] > maxClipped*d.above[0] {
@@ -70,8 +79,8 @@ type divergence struct {
 	above  []float64 // values in the bins from here on, spikes included
 }
 
-func newDivergence(h *Histogram, levels int) *divergence {
-	raw, width := coarsen(h.magnitudes(), h.Width(), levels)
+func newDivergence(h *Histogram, levels, bins int) *divergence {
+	raw, width := coarsen(h.magnitudes(), h.Width(), levels, bins)
 	n := len(raw)
 	d := &divergence{levels: levels, width: width, counts: limitSpikes(raw), total: make([]float64, n+1),
 		filled: make([]float64, n+1), logs: make([]float64, n+1), last: make([]int, n+1), above: make([]float64, n+1)}
@@ -88,13 +97,14 @@ func newDivergence(h *Histogram, levels int) *divergence {
 	return d
 }
 
-// coarsen joins neighbouring bins until they hold 4 values on average or there are fewer than the levels.
-func coarsen(counts []uint64, width float64, levels int) ([]uint64, float64) {
+// coarsen joins neighbouring bins until they hold 4 values on average or there are fewer than the levels, and until there are no
+// more than most, if that is not 0.
+func coarsen(counts []uint64, width float64, levels, most int) ([]uint64, float64) {
 	var n uint64
 	for _, c := range counts {
 		n += c
 	}
-	for len(counts) > levels && n < 4*uint64(len(counts)) {
+	for len(counts) > levels && n < 4*uint64(len(counts)) || most > 0 && len(counts) > most {
 		half := make([]uint64, (len(counts)+1)/2)
 		for i, c := range counts {
 			half[i/2] += c

@@ -43,7 +43,7 @@ func Assess(h *Histogram, r graph.Range, t graph.DataType) Quality {
 	if h.Width() > 0 {
 		threshold := max(q.Hi, -q.Lo-q.Scale) // amax of a symmetric range
 		levels := max(128, min(256, math.Round(threshold/q.Scale)+1))
-		d := newDivergence(h, int(levels))
+		d := newDivergence(h, int(levels), 0)
 		bins := int(math.Ceil(min(threshold/d.width, binsPerSide) - 1e-3)) // a scale is rounded to float32
 		q.KL = d.at(max(1, min(bins, len(d.counts))))
 		if math.IsInf(q.KL, 1) { // all that is left lies above the threshold

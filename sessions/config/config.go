@@ -3,6 +3,7 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ type Config struct {
 	Precision       Precision
 	Calibrator      string              // as in quant's table: "entropy", "percentile:99.9"
 	Quantization    Quantization        `json:",omitzero"`
+	Weights         string              `json:",omitempty"` // what weights of products of real numbers are rounded to, see quant.ParseFewBits; empty: nothing
 	Batch           int                 // the value of unbound batch symbols; at least 1
 	Shapes          map[string][]int    `json:",omitempty" entry:"input,shape"`   // of inputs, where Batch does not say enough
 	MinShapes       map[string][]int    `json:",omitempty" entry:"input,shape"`   // of inputs, the least that the engine serves; none: Shapes
@@ -46,7 +48,13 @@ const (
 	FP32 Precision = "fp32"
 	FP16 Precision = "fp16"
 	INT8 Precision = "int8"
+	// FP8 and FP8E5M2 are floats of 8 bits, e4m3fn and e5m2, which no kernel computes with: see Emulated.
+	FP8     Precision = "fp8"
+	FP8E5M2 Precision = "fp8-e5m2"
 )
+
+// Emulated reports whether a precision is what its numbers hold, computed in FP32: it has an accuracy, and no times.
+func (p Precision) Emulated() bool { return p == FP8 || p == FP8E5M2 }
 
 // Constraints says what it means that a layer cannot have the precision that was set for it, as trtexec's
 // --precisionConstraints does.
@@ -68,6 +76,10 @@ func (p Precision) DataType() (t graph.DataType, ok bool) {
 		return graph.F16, true
 	case INT8:
 		return graph.I8, true
+	case FP8:
+		return graph.F8E4M3FN, true
+	case FP8E5M2:
+		return graph.F8E5M2, true
 	}
 	return t, false
 }
@@ -86,9 +98,12 @@ func (c Config) Lowering() (graph.DataType, []quant.Rule, error) {
 	if err != nil || c.Constraints == Ignore {
 		return whole, nil, err
 	}
-	order := []graph.DataType{graph.F32, graph.F16, graph.I8}
+	order := []graph.DataType{graph.F32, graph.F16, graph.I8, graph.F8E4M3FN, graph.F8E5M2}
 	lowest := whole
 	for _, r := range rules {
+		if c.Precision.Emulated() && r.Precision != graph.F32 {
+			return whole, nil, fmt.Errorf("layer precision %s: beside %s, which is emulated, layers may be in fp32 alone", r, c.Precision)
+		}
 		if slices.Index(order, r.Precision) > slices.Index(order, lowest) {
 			lowest = r.Precision
 		}
@@ -104,10 +119,10 @@ func (c Config) Rules() ([]quant.Rule, error) {
 	return quant.ParseRules(strings.Join(c.LayerPrecisions, ","))
 }
 
-// Quantizes reports whether layers may run in 8 bits: all of them, or some that were set to it.
+// Quantizes reports whether layers may run in 8 bits: all of them, or some that were set to it. Floats of 8 bits are, too.
 func (c Config) Quantizes() bool {
 	lowest, _, err := c.Lowering()
-	return err == nil && lowest == graph.I8
+	return err == nil && (lowest == graph.I8 || c.Precision.Emulated())
 }
 
 // LayerPrecision returns the precision that was set for a layer, by its own name or by that of a source layer in it, and

@@ -11,7 +11,7 @@ import (
 
 // Effective returns the configuration in one form for all that build the same engine: what has no say is empty, and what
 // can be said in several ways is said in one. A calibrator, and how is quantised, has a say only where layers may run in 8 bits and the model does
-// not bring quantisation of its own, which quantized says; precisions of layers only where one of them, or that of the whole,
+// not bring quantisation of its own, which quantized says, and how weights are rounded also where they are to have few bits; precisions of layers only where one of them, or that of the whole,
 // is below FP32, or where they must be obeyed; to obey or prefer only where there are such. A state is of the data, as what ranges
 // are found on is.
 func (c Config) Effective(quantized bool) Config {
@@ -19,7 +19,13 @@ func (c Config) Effective(quantized bool) Config {
 	c.Calibrator = FullCalibrator(c.Calibrator)
 	c.Quantization = c.Quantization.Effective()
 	if quantized || !c.Quantizes() {
-		c.Calibrator, c.Quantization = "", Quantization{}
+		c.Calibrator, c.Quantization = "", Quantization{Rounding: c.Quantization.Rounding}
+		if c.Weights == "" {
+			c.Quantization.Rounding = ""
+		}
+	}
+	if f, err := quant.ParseFewBits(c.Weights); err == nil { // a build says what is wrong with another
+		c.Weights = f.String()
 	}
 	c.LayerPrecisions = effectiveRules(c)
 	if lowest, _, err := c.Lowering(); err == nil && (c.Constraints == Ignore || lowest == graph.F32 && c.Constraints != Obey) {

@@ -51,6 +51,8 @@ type fields struct {
 	Ranges          map[string][]float64  `json:"ranges"`
 	BiasCorrection  *quant.BiasCorrection `json:"bias_correction"`
 	Equalization    *string               `json:"equalization"`
+	Rounding        *string               `json:"rounding"`
+	Weights         *string               `json:"weights"`
 	Batch           *int                  `json:"batch"`
 	Shapes          map[string][]int      `json:"shapes"`
 	MinShapes       map[string][]int      `json:"min_shapes"`
@@ -173,6 +175,7 @@ func (f *File) Over(base Config) Config {
 	}
 	set(&c.Calibrator, s.Calibrator)
 	s.quantization(&c.Quantization)
+	set(&c.Weights, s.Weights)
 	set(&c.Batch, s.Batch)
 	set(&c.Until, s.Until)
 	if s.Constraints != nil {
@@ -227,6 +230,7 @@ func (s *fields) quantization(q *Quantization) {
 	set(&q.WeightRanges, s.WeightRanges)
 	set(&q.BiasCorrection, s.BiasCorrection)
 	set(&q.Equalization, s.Equalization)
+	set(&q.Rounding, s.Rounding)
 	if s.Keep != nil {
 		q.Keep = slices.Clip(append([]string(nil), s.Keep...))
 	}
@@ -260,7 +264,7 @@ func Marshal(c Config) ([]byte, error) {
 	}
 	q := c.Quantization.Full()
 	s := fields{
-		Activations: &q.Activations, WeightScales: &q.WeightScales, WeightRanges: &q.WeightRanges, BiasCorrection: &q.BiasCorrection, Equalization: &q.Equalization,
+		Activations: &q.Activations, WeightScales: &q.WeightScales, WeightRanges: &q.WeightRanges, BiasCorrection: &q.BiasCorrection, Equalization: &q.Equalization, Rounding: &q.Rounding, Weights: &c.Weights,
 		Keep: append([]string{}, q.Keep...), Ranges: q.Ranges,
 		Version: &version, Precision: &c.Precision, Calibrator: &c.Calibrator, Batch: &c.Batch, Shapes: c.Shapes, MinShapes: c.MinShapes, MaxShapes: c.MaxShapes, Profiles: append([]Profile{}, c.Profiles...),
 		State: c.State, RuleFiles: append([]string{}, c.RuleFiles...), Disable: c.Disable,
@@ -307,6 +311,9 @@ func (c Config) Check(own ...quant.Method) error {
 		return fmt.Errorf("calibrator: %w", err)
 	}
 	if err := c.Quantization.Check(); err != nil {
+		return err
+	}
+	if _, err := quant.ParseFewBits(c.Weights); err != nil {
 		return err
 	}
 	if c.Batch < 1 || c.Batch > MaxBatch {

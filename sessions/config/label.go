@@ -71,6 +71,7 @@ func (c Config) clauses() []clause {
 			list = append(list, clause{})
 		}
 	}
+	one("weights in "+c.Weights, c.Weights != "")
 	one(fmt.Sprintf("batch %d", c.Batch), c.Batch > 1)
 	list = append(list, shapesClauses(c)...)
 	one("after "+CountOf(c.Until, "pass", "passes"), c.Until > 0)
@@ -102,7 +103,7 @@ func shapesClauses(c Config) []clause {
 
 // clauses says how is quantised where that is not the default: one clause for each choice of an effective Quantization.
 func (q Quantization) clauses() []clause {
-	list := make([]clause, 7)
+	list := make([]clause, 8)
 	say := func(k int, text, format string) {
 		if text != "" {
 			text = fmt.Sprintf(format, text)
@@ -114,6 +115,7 @@ func (q Quantization) clauses() []clause {
 	say(2, q.WeightRanges, "weights by %s")
 	say(3, string(q.BiasCorrection), "bias correction %s")
 	say(6, q.Equalization, "equalised by %s")
+	say(7, q.Rounding, "weights rounded by %s")
 	for _, k := range q.Keep {
 		list[4].items = append(list[4].items, k+" kept")
 	}

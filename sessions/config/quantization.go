@@ -23,6 +23,7 @@ type Quantization struct {
 	Ranges         map[string][]float64 `json:",omitempty" entry:"tensor,range"` // of activations, least and largest, in place of the calibrator's
 	BiasCorrection quant.BiasCorrection `json:",omitempty"`                      // empty: off
 	Equalization   string               `json:",omitempty"`                      // of channels, see quant.ParseEqualizer
+	Rounding       string               `json:",omitempty"`                      // of weights, those of Config.Weights too, see quant.ParseRounding
 }
 
 // Schemes are what Quantization.Activations may be.
@@ -37,12 +38,18 @@ func BiasCorrections() []quant.BiasCorrection { return quant.BiasCorrections() }
 // Equalizations are the kinds of Quantization.Equalization.
 func Equalizations() []string { return quant.Equalizers() }
 
+// Roundings are the kinds of Quantization.Rounding.
+func Roundings() []string { return quant.Roundings() }
+
+// FewBits are the kinds of Config.Weights, none first.
+func FewBits() []string { return append([]string{""}, quant.FewBitsKinds()...) }
+
 // WeightScales are what Quantization.WeightScales may be.
 func WeightScales() []string { return []string{"channel", "tensor"} }
 
 // DefaultQuantization returns how is quantised where nothing else was chosen; docs/rationale/quantisation.md says why.
 func DefaultQuantization() Quantization {
-	return Quantization{Activations: "asymmetric", WeightScales: "channel", WeightRanges: "minmax", BiasCorrection: quant.CorrectExact, Equalization: "off"}
+	return Quantization{Activations: "asymmetric", WeightScales: "channel", WeightRanges: "minmax", BiasCorrection: quant.CorrectExact, Equalization: "off", Rounding: "nearest"}
 }
 
 // ParseScheme returns the scheme that a text names: symmetric or asymmetric, with :i8, which is the default, or :u8 behind it.
@@ -67,7 +74,7 @@ func ParseScheme(text string) (s quant.Scheme, err error) {
 
 // LegacyQuantization returns how programs quantised of whose time a configuration says nothing of it.
 func LegacyQuantization() Quantization {
-	return Quantization{Activations: "symmetric", WeightScales: "channel", WeightRanges: "minmax", BiasCorrection: quant.CorrectOff, Equalization: "off"}
+	return Quantization{Activations: "symmetric", WeightScales: "channel", WeightRanges: "minmax", BiasCorrection: quant.CorrectOff, Equalization: "off", Rounding: "nearest"}
 }
 
 // Scheme returns the form of the ranges of activations; the zero Scheme where Check finds an error.
@@ -105,6 +112,10 @@ func (q Quantization) Full() Quantization {
 	if e, err := quant.ParseEqualizer(q.Equalization); err == nil {
 		q.Equalization = e.String()
 	}
+	q.Rounding = cmp.Or(q.Rounding, def.Rounding)
+	if r, err := quant.ParseRounding(q.Rounding); err == nil {
+		q.Rounding = r.String()
+	}
 	return q
 }
 
@@ -124,7 +135,7 @@ func schemeName(s quant.Scheme) string {
 func (q Quantization) Effective() Quantization {
 	q = q.Full()
 	def := DefaultQuantization()
-	for _, c := range []struct{ to, def *string }{{&q.Activations, &def.Activations}, {&q.WeightScales, &def.WeightScales}, {&q.WeightRanges, &def.WeightRanges}, {&q.Equalization, &def.Equalization}} {
+	for _, c := range []struct{ to, def *string }{{&q.Activations, &def.Activations}, {&q.WeightScales, &def.WeightScales}, {&q.WeightRanges, &def.WeightRanges}, {&q.Equalization, &def.Equalization}, {&q.Rounding, &def.Rounding}} {
 		if *c.to == *c.def {
 			*c.to = ""
 		}
@@ -158,6 +169,11 @@ func (q Quantization) Check() error {
 	}
 	if q.Equalization != "" {
 		if _, err := quant.ParseEqualizer(q.Equalization); err != nil {
+			return err
+		}
+	}
+	if q.Rounding != "" {
+		if _, err := quant.ParseRounding(q.Rounding); err != nil {
 			return err
 		}
 	}
@@ -220,6 +236,12 @@ func (q Quantization) Policy() (quant.Policy, error) {
 func (q Quantization) Equalizer() quant.Equalizer {
 	e, _ := quant.ParseEqualizer(q.Full().Equalization)
 	return e
+}
+
+// Rounder returns how weights are rounded; to the nearest where Check finds an error.
+func (q Quantization) Rounder() quant.Rounding {
+	r, _ := quant.ParseRounding(q.Full().Rounding)
+	return r
 }
 
 // Given returns the ranges that were given by hand.

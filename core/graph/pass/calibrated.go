@@ -29,9 +29,29 @@ var equalization = Pass{
 	Rules: []string{Equalization},
 }
 
+// RoundWeights returns the pass that chooses the integers which weights become. It runs between what quantises layers and
+// [CorrectBias]; run has the numbers.
+func RoundWeights(run func(*Rewrite)) Pass { return calibrated(weightRounding, run) }
+
+// The rules of RoundWeights.
+const (
+	Rounding = "rounding" // weights of quantised products
+	FewBits  = "few-bits" // weights of products of real numbers
+)
+
+var weightRounding = Pass{
+	Name:  "round-weights",
+	Doc:   "weights become the integers that were asked for",
+	Rules: []string{Rounding, FewBits},
+	Docs: map[string]string{
+		Rounding: "the weights of a quantised product are rounded by the second moments of its input, so that its sums lose least",
+		FewBits:  "the weights of a product of real numbers are rounded to 8 or 4 bits, with scales for columns or groups of them",
+	},
+}
+
 // Calibrated returns the passes that change numbers by what calibration found, in order. Their runs are those of
-// [EqualizeChannels] and [CorrectBias].
-func Calibrated() []Pass { return []Pass{equalization, biasCorrection} }
+// [EqualizeChannels], [RoundWeights] and [CorrectBias].
+func Calibrated() []Pass { return []Pass{equalization, weightRounding, biasCorrection} }
 
 func calibrated(p Pass, run func(*Rewrite)) Pass {
 	p.run = func(r *rewrite) { run(&Rewrite{r, p.Name, p.Rules}) }

@@ -1,0 +1,289 @@
+package build
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/core/run"
+)
+
+// Rounding says how the weights of products become integers.
+type Rounding struct {
+	By     quant.Rounding // of all that do
+	Few    quant.FewBits  // what those of products of real numbers become; zero: they stay
+	Replay *Replay        // data that By sees what weights are multiplied by on; nil: weights are rounded to the nearest
+	State  run.State      // of the data
+}
+
+// momentBytes bounds the moments that are collected at once: more products take more runs over the data.
+const momentBytes = 256 << 20
+
+// rounder is one run of the pass.
+type rounder struct {
+	*Rounding
+	ctx       context.Context
+	before    *graph.Network // with weights that are not integers yet
+	corrected bool           // biases take back means
+	moments   map[string]*quant.Moments
+}
+
+// roundTask is a layer whose weights are to be rounded.
+type roundTask struct {
+	layer  *graph.Layer // in the network that is lowered
+	before *graph.Layer // of the same name in the float network; nil where that has none
+	site   *pass.Candidate
+	few    bool // a product of real numbers
+}
+
+// round rounds the weights of n, which the quantiser made of before, and notes in l what it did.
+func (l *Lowered) round(ctx context.Context, c *Rounding, before, n *graph.Network, pc *pass.Config, corrected bool) (*graph.Network, error) {
+	r := &rounder{c, ctx, before, corrected, map[string]*quant.Moments{}}
+	sub := *pc
+	sub.Until, sub.Extra = 0, nil
+	n, steps, err := pass.Run(ctx, n, []pass.Pass{pass.RoundWeights(func(w *pass.Rewrite) {
+		if err := r.run(w); err != nil {
+			w.Fail(fmt.Errorf("rounding weights: %w", err))
+		}
+	})}, sub)
+	if err != nil {
+		return nil, err
+	}
+	l.Steps = append(l.Steps, steps...)
+	pc.Ledger = steps[0].Ledger
+	return n, nil
+}
+
+func (r *rounder) run(w *pass.Rewrite) error {
+	n := w.Network()
+	tasks := r.tasks(w)
+	for len(tasks) > 0 {
+		now, later := r.atOnce(tasks)
+		if err := r.collect(now); err != nil {
+			return err
+		}
+		stored := map[string]*graph.Tensor{} // integers of few bits, by what they are of
+		for _, t := range now {
+			if err := r.ctx.Err(); err != nil {
+				return err
+			}
+			if t.few {
+				r.fewBits(n, t, stored)
+			} else {
+				r.integers(n, t)
+			}
+		}
+		clear(r.moments)
+		tasks = later
+	}
+	return nil
+}
+
+// tasks returns the layers whose weights are to be rounded, and records why others' are not.
+func (r *rounder) tasks(w *pass.Rewrite) []roundTask {
+	var list []roundTask
+	for _, l := range w.Network().Layers {
+		if !l.Op.IsProduct() || len(l.Inputs) < 2 || l.Inputs[1] == nil {
+			continue
+		}
+		t := roundTask{layer: l, before: r.before.Layer(l.Name)}
+		if t.before != nil && (t.before.Op != l.Op || !t.before.Inputs[1].IsConst()) {
+			t.before = nil
+		}
+		weights := l.Inputs[1]
+		switch d := weights.Producer; {
+		case weights.IsConst() && r.Few.Bits > 0 && (l.Op == graph.MatMul || l.Op == graph.Gemm):
+			t.few, t.site = true, w.Candidate(pass.FewBits, l)
+			if !realProduct(l) {
+				t.site.Miss(pass.WrongType, "%s is no product of f32 by one matrix", l.Name)
+				continue
+			}
+		case d != nil && d.Op == graph.Dequantize && d.Inputs[0].IsConst() && r.By.NeedsMoments():
+			t.site = w.Candidate(pass.Rounding, l)
+			switch {
+			case t.before == nil:
+				t.site.Miss(pass.NotConstant, "its weights before they were integers are not known")
+				continue
+			case len(weights.Users) > 1:
+				t.site.Miss(pass.SecondConsumer, "%d layers have these weights", len(weights.Users))
+				continue
+			}
+		default:
+			continue
+		}
+		if t.site.Enabled() {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// realProduct reports whether l multiplies real numbers by one matrix of them.
+func realProduct(l *graph.Layer) bool {
+	x, w, y := l.Inputs[0], l.Inputs[1], l.Outputs[0]
+	return x != nil && x.Type == graph.F32 && !x.Quantized() && !y.Quantized() && y.Type == graph.F32 && w.Type == graph.F32 && len(w.Dims) == 2
+}
+
+// atOnce returns those of the tasks, in order, whose moments fit in memory together, and the others; it makes room for the moments
+// of the former.
+func (r *rounder) atOnce(tasks []roundTask) (now, later []roundTask) {
+	bytes := 0
+	for i, t := range tasks {
+		if t.before == nil || !r.By.NeedsMoments() || r.Replay == nil {
+			continue
+		}
+		v, _ := t.before.Inputs[1].Const()
+		m, err := quant.NewMoments(t.before, v.Dims)
+		if err != nil {
+			continue
+		}
+		if bytes += m.Bytes(); bytes > momentBytes && i > 0 {
+			return tasks[:i], tasks[i:]
+		}
+		r.moments[t.layer.Name] = m
+	}
+	return tasks, nil
+}
+
+// collect runs the float network for the moments.
+func (r *rounder) collect(tasks []roundTask) error {
+	readers := map[string][]roundTask{}
+	for _, t := range tasks {
+		if r.moments[t.layer.Name] != nil {
+			x := t.before.Inputs[0].Name
+			readers[x] = append(readers[x], t)
+		}
+	}
+	if len(readers) == 0 {
+		return nil
+	}
+	n, outputs := r.before, map[string]bool{}
+	for _, t := range n.Outputs {
+		outputs[t.Name] = true
+	}
+	items := min(max(1, r.Replay.Items), mostHeld)
+	return observe(r.ctx, n, r.Replay.Env, r.Replay.Backend, r.some(), r.State, func(t *graph.Tensor, _ int, read func() (graph.Value, error)) error {
+		list := readers[t.Name]
+		if len(list) == 0 {
+			return nil
+		}
+		x, err := read()
+		if err != nil {
+			return err
+		}
+		for _, task := range list {
+			v, _ := task.before.Inputs[1].Const()
+			if err := r.moments[task.layer.Name].Add(task.before, v.Dims, graph.ToReal(x, t.Range), items); err != nil {
+				return fmt.Errorf("layer %s: %w", task.layer.Name, err)
+			}
+		}
+		return r.ctx.Err()
+	}, func(done int) {
+		if r.Replay.Progress != nil {
+			r.Replay.Progress("rounding weights", done, items)
+		}
+	})
+}
+
+// some returns so many of the batches as moments need, from all over the data; of a sequence, those at its beginning.
+func (r *rounder) some() Batches {
+	every := max(1, (r.Replay.Items+mostHeld-1)/mostHeld)
+	if len(r.State) > 0 {
+		every = 1
+	}
+	return func(yield func(map[string]graph.Value, error) bool) {
+		i, given := 0, 0
+		for in, err := range r.Replay.Batches {
+			if i++; err == nil && ((i-1)%every != 0 || given == mostHeld) {
+				continue
+			}
+			given++
+			if !yield(maps.Clone(in), err) {
+				return
+			}
+		}
+	}
+}
+
+// integers rounds the weights of a quantised product anew.
+func (r *rounder) integers(n *graph.Network, t roundTask) {
+	d := t.layer.Inputs[1].Producer
+	m := r.moments[t.layer.Name]
+	w, _ := t.before.Inputs[1].Const()
+	if m == nil {
+		t.site.Miss(pass.WrongShape, "%s", r.unseen(t, w))
+		return
+	}
+	old, _ := d.Inputs[0].Const()
+	a := d.Attrs.(graph.QuantAttrs)
+	q, gain, err := r.By.RoundStored(t.before, w, old, a.Range, m, r.corrected)
+	switch {
+	case err != nil:
+		t.site.Miss(pass.WrongShape, "%v", err)
+	case gain == 0:
+		t.site.Miss(pass.NoGain, "its sums lose no less than by the nearest integers")
+	default:
+		c := n.AddConst(d.Inputs[0].Name+"_rounded", q)
+		c.Range = d.Inputs[0].Range
+		d.SetInput(0, c)
+		t.site.Note("%s: %.1f dB less error of its sums expected", r.By, gain)
+		t.site.Fire(t.layer)
+	}
+}
+
+// unseen says why there are no moments of what a layer reads.
+func (r *rounder) unseen(t roundTask, w graph.Value) string {
+	if t.before == nil {
+		return "it is inside another layer"
+	}
+	if r.Replay == nil {
+		return "there is no data to see on what its weights are multiplied by"
+	}
+	if _, err := quant.NewMoments(t.before, w.Dims); err != nil {
+		return err.Error()
+	}
+	return "what it reads was not seen"
+}
+
+// fewBits makes a product of real numbers read integers of few bits through a Dequantize.
+func (r *rounder) fewBits(n *graph.Network, t roundTask, stored map[string]*graph.Tensor) {
+	l, note := t.layer, r.Few.String()
+	weights := l.Inputs[1]
+	w, _ := weights.Const()
+	by, m := r.By, r.moments[l.Name]
+	if by.NeedsMoments() && m == nil {
+		by, note = quant.Rounding{}, note+", to the nearest: "+r.unseen(t, w)
+	}
+	q, gain, err := r.Few.Quantize(l, w, by, m)
+	if err != nil && by.NeedsMoments() {
+		note += ", to the nearest: " + err.Error()
+		q, gain, err = r.Few.Quantize(l, w, quant.Rounding{}, nil)
+	}
+	if err != nil {
+		t.site.Miss(pass.WrongType, "%v", err)
+		return
+	}
+	if gain > 0 {
+		note += fmt.Sprintf(", %s: %.1f dB less error of its sums expected", by, gain)
+	}
+	key := fmt.Sprint(weights.Name, q.Attrs.Range.Axis, q.Attrs.Block)
+	if stored[key] == nil || by.NeedsMoments() {
+		name := l.Name + "_" + weights.Name
+		inputs := []*graph.Tensor{n.AddConst(name+"_"+q.Stored.Type.String(), q.Stored)}
+		if q.Scales != nil {
+			inputs = append(inputs, n.AddConst(name+"_scales", *q.Scales))
+		}
+		q.Attrs.Type = weights.Type
+		out := n.NewTensor(name+"_dequantized", weights.Type, weights.Dims)
+		n.Insert(&graph.Layer{Name: "Dequantize_" + name, Op: graph.Dequantize, Attrs: q.Attrs, From: slices.Clone(l.From), Inputs: inputs, Outputs: []*graph.Tensor{out}})
+		stored[key] = out
+	}
+	d := stored[key].Producer
+	l.SetInput(1, stored[key])
+	t.site.Note("%s", note)
+	t.site.Fire(l, d)
+}

@@ -1,0 +1,106 @@
+package quant
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+func TestParseFewBits(t *testing.T) {
+	for text, want := range map[string]FewBits{"": {}, "int8": {8, 0}, "int8:64": {8, 64}, "int4": {4, 32}, "int4:128": {4, 128}} {
+		if got, err := ParseFewBits(text); err != nil || got != want || got.String() != text {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"int2", "fp8", "int4:", "int4:7", "int4:-8", "int4:0", "int8:99999999", ":32"} {
+		if got, err := ParseFewBits(text); err == nil {
+			t.Errorf("%q is %v", text, got)
+		}
+	}
+}
+
+func TestParseRounding(t *testing.T) {
+	for _, text := range []string{"nearest", "gptq", "gptq:ordered"} {
+		if got, err := ParseRounding(text); err != nil || got.String() != text || got.NeedsMoments() != (text != "nearest") {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "up", "nearest:ordered", "gptq:", "gptq:128"} {
+		if got, err := ParseRounding(text); err == nil {
+			t.Errorf("%q is %v", text, got)
+		}
+	}
+}
+
+// Weights of 8 bits are within half a step of what they were; those of 4 lose no more than by the scale of the largest, and all are
+// what the Dequantize says.
+func TestFewBits(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for _, f := range []FewBits{{8, 0}, {8, 16}, {4, 32}, {4, 8}} {
+		for _, shape := range [][2]int{{1, 1}, {7, 3}, {33, 4}, {64, 2}} {
+			for _, turned := range []bool{false, true} {
+				testFewBits(t, rnd, f, shape[0], shape[1], turned)
+			}
+		}
+	}
+}
+
+func testFewBits(t *testing.T, rnd *rand.Rand, f FewBits, k, n int, turned bool) {
+	v := graph.NewValue(graph.F32, k, n)
+	step, element := n, 1
+	if turned {
+		v, step, element = graph.NewValue(graph.F32, n, k), 1, k
+	}
+	for i := range v.F32() {
+		v.F32()[i] = float32(rnd.NormFloat64())
+	}
+	w := &graph.Tensor{Name: "w", Type: graph.F32, Dims: graph.Shape(v.Dims...), Weights: v.Data}
+	x := &graph.Tensor{Name: "x", Type: graph.F32, Dims: graph.Shape(1, k)}
+	l := &graph.Layer{Name: "l", Op: graph.Gemm, Attrs: graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: turned}, Inputs: []*graph.Tensor{x, w}}
+	q, _, err := f.Quantize(l, v, Rounding{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Attrs.Type = graph.F32
+	in := []graph.Value{q.Stored}
+	d := &graph.Layer{Name: "d", Op: graph.Dequantize, Attrs: q.Attrs, Inputs: []*graph.Tensor{{Name: "q", Type: q.Stored.Type, Dims: w.Dims}}, Outputs: []*graph.Tensor{{Name: "y"}}}
+	if q.Scales != nil {
+		in = append(in, *q.Scales)
+		d.Inputs = append(d.Inputs, &graph.Tensor{Name: "s", Type: graph.F32, Dims: graph.Shape(q.Scales.Dims...), Weights: q.Scales.Data})
+	}
+	if err := d.Op.Infer(d); err != nil {
+		t.Fatalf("%+v %v: %v", f, v.Dims, err)
+	}
+	out := graph.NewValue(graph.F32, v.Dims...)
+	if err := d.Op.Eval(d, in, []graph.Value{out}); err != nil {
+		t.Fatal(err)
+	}
+	group := f.Group
+	if group == 0 {
+		group = k
+	}
+	var sum, plain float64
+	for o := range n {
+		for first := 0; first < k; first += group {
+			var largest float64
+			for i := first; i < min(first+group, k); i++ {
+				largest = max(largest, math.Abs(float64(v.F32()[i*step+o*element])))
+			}
+			scale := largest / float64(int(1)<<(f.Bits-1)-1)
+			for i := first; i < min(first+group, k); i++ {
+				at := i*step + o*element
+				real := float64(v.F32()[at])
+				off, nearest := float64(out.F32()[at])-real, math.RoundToEven(real/scale)*scale-real
+				if f.Bits == 8 && math.Abs(off) > scale*0.5001 {
+					t.Fatalf("%+v %v: %g is off by %g, the scale is %g", f, v.Dims, real, off, scale)
+				}
+				sum, plain = sum+off*off, plain+nearest*nearest
+			}
+		}
+	}
+	if sum > plain*1.001+1e-9 {
+		t.Errorf("%+v %v: squared error %g, by the largest weight %g", f, v.Dims, sum, plain)
+	}
+}

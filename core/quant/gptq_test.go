@@ -1,0 +1,139 @@
+package quant
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// gptqCase is a case of testdata/gptq.py.
+type gptqCase struct {
+	Name                     string
+	X, W                     []float32
+	XDims                    []int `json:"x_dims"`
+	WDims                    []int `json:"w_dims"`
+	Scale                    []float32
+	Most                     float64
+	Ordered, Centred         bool
+	Groups                   int
+	Pads, Strides, Dilations []int
+	Want                     []int8
+}
+
+func (c gptqCase) layer() *graph.Layer {
+	in := []*graph.Tensor{
+		{Name: "x", Type: graph.F32, Dims: graph.Shape(c.XDims...)},
+		{Name: "w", Type: graph.F32, Dims: graph.Shape(c.WDims...), Weights: graph.Bytes(c.W)},
+	}
+	if len(c.WDims) == 2 {
+		return &graph.Layer{Name: "l", Op: graph.Gemm, Attrs: graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: true}, Inputs: in}
+	}
+	return &graph.Layer{Name: "l", Op: graph.Conv, Attrs: graph.ConvAttrs{Group: c.Groups, Pads: c.Pads, Strides: c.Strides, Dilations: c.Dilations}, Inputs: in}
+}
+
+// TestGPTQ compares with the paper's algorithm, which inverts the moments, in float64 by numpy.
+func TestGPTQ(t *testing.T) {
+	data, err := os.ReadFile("testdata/gptq.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []gptqCase
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			l := c.layer()
+			m, err := NewMoments(l, c.WDims)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := m.Add(l, c.WDims, graph.Values(graph.F32, c.X, c.XDims...), 1); err != nil {
+				t.Fatal(err)
+			}
+			w := graph.Values(graph.F32, c.W, c.WDims...)
+			rows := weightRows(l, c.WDims)
+			for group := range m.groups {
+				by, err := newGPTQ(m.matrix(group, c.Centred), m.k, Rounding{"gptq", c.Ordered})
+				if err != nil {
+					t.Fatal(err)
+				}
+				each := rows.outputs / m.groups
+				for o := group * each; o < (group+1)*each; o++ {
+					q := make([]int8, m.k)
+					by.round(c.W[o*m.k:(o+1)*m.k], func(int) float32 { return c.Scale[o] }, -c.Most, c.Most, q, make([]float64, m.k))
+					if want := c.Want[o*m.k : (o+1)*m.k]; !slices.Equal(q, want) {
+						t.Errorf("output %d: %v, want %v", o, q, want)
+					}
+				}
+			}
+			q := make([]int8, len(c.W))
+			for i, v := range c.W {
+				q[i] = int8(max(-c.Most, min(c.Most, math.RoundToEven(float64(v)/float64(c.Scale[i/m.k])))))
+			}
+			by := Rounding{"gptq", c.Ordered}
+			gain, err := by.Improve(l, w, q, grid{-c.Most, c.Most, func(o, _ int) float32 { return c.Scale[o] }}, m, c.Centred)
+			if err != nil || !(gain > 0.5) {
+				t.Errorf("sums lose %.2f dB less, error %v", gain, err)
+			}
+		})
+	}
+}
+
+// Moments that say nothing, and weights that are no numbers, leave the nearest integers.
+func TestGPTQDegenerate(t *testing.T) {
+	l := gptqCase{XDims: []int{3, 2}, WDims: []int{1, 2}, W: make([]float32, 2)}.layer()
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for _, x := range [][]float32{{0, 0, 0, 0, 0, 0}, {nan, inf, nan, -inf, nan, inf}, {}} {
+		m, err := NewMoments(l, []int{1, 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Add(l, []int{1, 2}, graph.Values(graph.F32, x, len(x)/2, 2), 1); err != nil {
+			t.Fatal(err)
+		}
+		q := []int8{5, -7}
+		gain, err := (Rounding{kind: "gptq"}).Improve(l, graph.Values(graph.F32, []float32{5, -7}, 1, 2), q, grid{-127, 127, func(int, int) float32 { return 1 }}, m, false)
+		if err == nil || gain != 0 || q[0] != 5 || q[1] != -7 {
+			t.Errorf("%v: %v by %g dB, error %v", x, q, gain, err)
+		}
+	}
+	m, _ := NewMoments(l, []int{1, 2})
+	if err := m.Add(l, []int{1, 2}, graph.Values(graph.F32, []float32{1, 2, 3, 4}, 2, 2), 1); err != nil {
+		t.Fatal(err)
+	}
+	q := []int8{127, 0}
+	if _, err := (Rounding{kind: "gptq"}).Improve(l, graph.Values(graph.F32, []float32{inf, nan}, 1, 2), q, grid{-127, 127, func(int, int) float32 { return 1 }}, m, true); err != nil || q[0] != 127 || q[1] != 0 {
+		t.Errorf("%v, error %v", q, err)
+	}
+	for _, dims := range [][]int{{4, maxInputs + 1}, {4, 0}} {
+		if _, err := NewMoments(l, dims); err == nil {
+			t.Errorf("moments of weights %v", dims)
+		}
+	}
+}
+
+// Of many places so many are taken that all items together give enough, and not those of one column of an image.
+func TestMomentsSample(t *testing.T) {
+	l := gptqCase{XDims: []int{1, 1, 200, 200}, WDims: []int{1, 1, 1, 1}, W: make([]float32, 1), Groups: 1}.layer()
+	m, err := NewMoments(l, []int{1, 1, 1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := make([]float32, 200*200)
+	for i := range x {
+		x[i] = float32(i % 200)
+	}
+	for range 10 {
+		if err := m.Add(l, []int{1, 1, 1, 1}, graph.Values(graph.F32, x, 1, 1, 200, 200), 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if mean := m.means[0][0] / float64(m.rows); m.rows != fewestRows/10*10 || math.Abs(mean-99.5) > 1 {
+		t.Errorf("%d places with a mean of %g", m.rows, mean)
+	}
+}

@@ -1,0 +1,115 @@
+package quant
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// grid is what the weights of a product are rounded to: integers from least to most, by scales of an output and an input.
+type grid struct {
+	least, most float64
+	scale       func(output, input int) float32
+}
+
+// Improve makes of q, the integers that stand for w, the weights of l, those by which the squared error of its sums is least, as far
+// as r finds them; an output for which none are better keeps those that it has. centred: only the error around the mean counts,
+// since a bias takes that back. It returns by how many dB the error falls.
+func (r Rounding) Improve(l *graph.Layer, w graph.Value, q []int8, g grid, m *Moments, centred bool) (gain float64, err error) {
+	rows := weightRows(l, w.Dims)
+	if m == nil || m.rows == 0 || m.k != rows.k || rows.outputs%m.groups != 0 {
+		return 0, errors.New("what it reads was not seen")
+	}
+	x := w.Floats()
+	outputs := rows.outputs / m.groups
+	errs := make([][2]float64, rows.outputs) // before and after
+	for group := range m.groups {
+		by, err := newGPTQ(m.matrix(group, centred), m.k, r)
+		if err != nil {
+			if m.groups > 1 { // a channel that is always zero loses nothing
+				continue
+			}
+			return 0, err
+		}
+		share(outputs, func(i int) {
+			o := group*outputs + i
+			errs[o][0], errs[o][1] = by.row(x, q, g, rows, o)
+		})
+	}
+	var before, after float64
+	for _, e := range errs {
+		before, after = before+e[0], after+e[1]
+	}
+	if !(after < before) {
+		return 0, nil
+	}
+	return 10 * math.Log10(before/max(after, before*1e-20)), nil
+}
+
+// row improves the integers of one output, and returns the error of those before and of those now.
+func (g *gptq) row(x []float32, q []int8, of grid, rows rowsOf, o int) (before, after float64) {
+	w, old := make([]float32, g.k), make([]int8, g.k)
+	for i := range w {
+		w[i], old[i] = x[rows.at(o, i)], q[rows.at(o, i)]
+	}
+	now, errs := make([]int8, g.k), make([]float64, g.k)
+	scale := func(i int) float32 { return of.scale(o, i) }
+	g.round(w, scale, of.least, of.most, now, errs)
+	after = g.error(errs)
+	for j, i := range g.order {
+		errs[j] = float64(w[i]) - float64(old[i])*float64(scale(i))
+	}
+	before = g.error(errs)
+	if !(after < before) {
+		return before, before
+	}
+	for i, v := range now {
+		q[rows.at(o, i)] = v
+	}
+	return before, after
+}
+
+// error returns the squared length of M e.
+func (g *gptq) error(errs []float64) (sum float64) {
+	for j := range errs {
+		var d float64
+		for c, m := range g.factors[j*g.k : j*g.k+j+1] {
+			d += m * errs[c]
+		}
+		sum += d * d
+	}
+	return sum
+}
+
+// rowsOf tells where the weights of outputs are.
+type rowsOf struct{ outputs, k, output, input int }
+
+func (r rowsOf) at(o, i int) int { return o*r.output + i*r.input }
+
+func weightRows(l *graph.Layer, dims []int) rowsOf {
+	if l.Op.Class == graph.ClassConvolution {
+		k := graph.Count(dims[1:])
+		return rowsOf{dims[0], k, k, 1}
+	}
+	out, in := l.Op.Product.Axes(l)
+	strides := stridesOf(dims)
+	return rowsOf{dims[out], dims[in], strides[out], strides[in]}
+}
+
+// RoundStored returns the integers of weights that [Place] has quantised, with scales r, rounded anew by what they are multiplied
+// by; see [Rounding.Improve].
+func (r Rounding) RoundStored(l *graph.Layer, w, stored graph.Value, by graph.Range, m *Moments, centred bool) (graph.Value, float64, error) {
+	if stored.Type != graph.I8 || stored.Len() != w.Len() || slices.ContainsFunc(by.Zero, func(z int32) bool { return z != 0 }) {
+		return stored, 0, errors.New("its weights are no symmetric integers of 8 bits")
+	}
+	rows := weightRows(l, w.Dims)
+	out, _ := l.Op.Product.Axes(l)
+	if by.PerChannel() && (by.Axis != out || len(by.Scale) != rows.outputs) {
+		return stored, 0, errors.New("the scales of its weights are not of outputs")
+	}
+	q := graph.Value{Type: stored.Type, Dims: stored.Dims, Data: slices.Clone(stored.Data)}
+	gain, err := r.Improve(l, w, graph.View[int8](q.Data), grid{-127, 127, func(o, _ int) float32 { return by.ScaleAt(o) }}, m, centred)
+	return q, gain, err
+}

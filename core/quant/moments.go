@@ -1,0 +1,210 @@
+package quant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// Moments are the second moments of what the weights of a product are multiplied by, over the rows of a matrix or the places of a
+// convolution's window: by group of channels, a matrix of as many rows and columns as an output reads inputs. It is not safe for
+// concurrent use.
+type Moments struct {
+	groups int
+	k      int         // inputs of one output
+	sums   [][]float64 // by group, k x k, the lower triangle
+	means  [][]float64 // by group: sums
+	rows   int         // seen
+
+	batch []float64 // rows that are not summed yet
+}
+
+// Bounds of moments: the inputs of one output, the rows that are summed at once, and those that are enough.
+const (
+	maxInputs   = 4096
+	rowsAtOnce  = 32
+	fewestRows  = 4096
+	rowsByInput = 8
+)
+
+// NewMoments returns empty moments for what l reads at input 0, whose weights have these extents. The error says why its weights
+// cannot be rounded by them.
+func NewMoments(l *graph.Layer, weights []int) (*Moments, error) {
+	m := &Moments{groups: 1}
+	switch a := l.Attrs.(type) {
+	case graph.ConvAttrs:
+		if len(weights) < 3 || weights[0] == 0 {
+			return nil, errors.New("its weights are empty")
+		}
+		m.groups, m.k = max(1, l.Op.Product.Groups(l)), graph.Count(weights[1:])
+	case graph.GemmAttrs:
+		if a.TransA {
+			return nil, errors.New("it transposes its rows")
+		}
+		_, in := l.Op.Product.Axes(l)
+		m.k = weights[in]
+	default:
+		if l.Op != graph.MatMul || len(weights) != 2 {
+			return nil, fmt.Errorf("it is none of Conv, Gemm and MatMul by one matrix")
+		}
+		m.k = weights[0]
+	}
+	switch {
+	case m.k == 0:
+		return nil, errors.New("its weights are empty")
+	case m.k > maxInputs:
+		return nil, fmt.Errorf("an output reads %d inputs, and moments of up to %d are collected", m.k, maxInputs)
+	}
+	return m, nil
+}
+
+// Bytes returns what the moments take in memory.
+func (m *Moments) Bytes() int { return 8 * m.groups * m.k * m.k }
+
+// Add adds what l reads in one inference, x. Of all places so many are taken that items such ones give enough rows.
+func (m *Moments) Add(l *graph.Layer, weights []int, x graph.Value, items int) error {
+	if m.sums == nil {
+		for range m.groups {
+			m.sums, m.means = append(m.sums, make([]float64, m.k*m.k)), append(m.means, make([]float64, m.k))
+		}
+	}
+	most := max(1, max(fewestRows, rowsByInput*m.k)/max(1, items))
+	if a, ok := l.Attrs.(graph.ConvAttrs); ok {
+		if len(x.Dims) != len(weights) {
+			return errors.New("its weights and its input differ in rank")
+		}
+		p := newPatches(a, weights, x, m.groups)
+		m.sample(p.places, most, p.row)
+		return nil
+	}
+	v := x.Floats()
+	m.sample(len(v)/m.k, most, func(at, _ int, to []float64) {
+		for i, e := range v[at*m.k : (at+1)*m.k] {
+			to[i] = float64(e)
+		}
+	})
+	return nil
+}
+
+// sample adds most of so many places, spread evenly whatever repeats in them: multiples of the golden ratio.
+func (m *Moments) sample(places, most int, row func(at, group int, to []float64)) {
+	const golden = 0.6180339887498949
+	n := min(places, most)
+	at := make([]int, n)
+	for i := range at {
+		at[i] = i
+		if n < places {
+			_, share := math.Modf(float64(m.rows+i+1) * golden)
+			at[i] = int(share * float64(places))
+		}
+	}
+	m.rows += n
+	for list := range slices.Chunk(at, rowsAtOnce) {
+		for g := range m.groups {
+			m.batch = slices.Grow(m.batch[:0], len(list)*m.k)[:len(list)*m.k]
+			for i, place := range list {
+				row(place, g, m.batch[i*m.k:(i+1)*m.k])
+			}
+			m.sum(g, len(list))
+		}
+	}
+}
+
+// sum adds the rows of the batch to a group's moments.
+func (m *Moments) sum(g, rows int) {
+	k, x := m.k, m.batch
+	for i, v := range x {
+		if v-v != 0 { // not finite
+			x[i] = 0
+		}
+	}
+	for ; rows%4 != 0; rows++ {
+		x = append(x, make([]float64, k)...)
+	}
+	for r := range rows {
+		for i, v := range x[r*k : (r+1)*k] {
+			m.means[g][i] += v
+		}
+	}
+	share(k, func(i int) {
+		to := m.sums[g][i*k : i*k+i+1]
+		for r := 0; r < rows; r += 4 {
+			a, b, c, d := x[r*k:][:i+1], x[(r+1)*k:][:i+1], x[(r+2)*k:][:i+1], x[(r+3)*k:][:i+1]
+			p, q, s, t := a[i], b[i], c[i], d[i]
+			for j := range to {
+				to[j] += p*a[j] + q*b[j] + s*c[j] + t*d[j]
+			}
+		}
+	})
+}
+
+// matrix returns the moments of a group by row, around the mean where that is taken back elsewhere, as by a bias.
+func (m *Moments) matrix(g int, centred bool) []float64 {
+	h := slices.Clone(m.sums[g])
+	if centred {
+		for i, a := range m.means[g] {
+			for j, b := range m.means[g][:i+1] {
+				h[i*m.k+j] -= a * b / float64(max(1, m.rows))
+			}
+			h[i*m.k+i] = max(0, h[i*m.k+i])
+		}
+	}
+	return h
+}
+
+// patches gives what a convolution's window holds at its places.
+type patches struct {
+	x       []float32
+	dims    []int // of the input
+	windows []graph.Window
+	out     []int // places along each axis
+	places  int   // in all of the batch
+	inputs  int   // channels of one group
+}
+
+func newPatches(a graph.ConvAttrs, weights []int, x graph.Value, groups int) *patches {
+	p := &patches{x: x.Floats(), dims: x.Dims, inputs: x.Dims[1] / groups, places: x.Dims[0]}
+	p.windows = graph.Windows(weights[2:], a.Strides, a.Dilations, a.Pads, a.AutoPad, x.Dims[2:])
+	for i, w := range p.windows {
+		p.out = append(p.out, w.Out(x.Dims[2+i]))
+		p.places *= p.out[i]
+	}
+	return p
+}
+
+// row gives the window at a place, of the channels of a group, in the order of weights.
+func (p *patches) row(at, group int, to []float64) {
+	clear(to)
+	rank := len(p.windows)
+	first := make([]int, rank)
+	for i := rank - 1; i >= 0; i-- {
+		first[i] = at%p.out[i]*p.windows[i].Stride - p.windows[i].PadBegin
+		at /= p.out[i]
+	}
+	plane := graph.Count(p.dims[2:])
+	taps := len(to) / p.inputs
+	for c := range p.inputs {
+		from := (at*p.dims[1] + group*p.inputs + c) * plane
+		p.taps(0, first, p.x[from:from+plane], to[c*taps:(c+1)*taps])
+	}
+}
+
+// taps gives the elements of one channel under the window from axis i on.
+func (p *patches) taps(i int, first []int, x []float32, to []float64) {
+	w := p.windows[i]
+	inner, each := len(x)/max(1, p.dims[2+i]), len(to)/w.Kernel
+	for k := range w.Kernel {
+		at := first[i] + k*w.Dilation
+		if at < 0 || at >= p.dims[2+i] {
+			continue
+		}
+		if i == len(p.windows)-1 {
+			to[k] = float64(x[at])
+			continue
+		}
+		p.taps(i+1, first, x[at*inner:(at+1)*inner], to[k*each:(k+1)*each])
+	}
+}
