@@ -17,7 +17,9 @@ type device struct {
 	told    *audience
 	busy    sync.Mutex // one measurement at a time
 	wanted  int        // rounds of a measurement; 0: compare.Rounds
-	unfiled error      // why compiled code cannot be kept in files, once that was said
+
+	ceilings ceilings
+	unfiled  error // why compiled code cannot be kept in files, once that was said
 }
 
 // estimated reports whether times are a model's: they do not vary, and nothing is measured.

@@ -33,6 +33,9 @@ func (m *timing) time(ctx context.Context, l *run.Loaded, t *timings, p run.Prof
 	t.of(c)
 	begin := time.Now()
 	err = c.Profile(ctx, m.device.profiling(p), t.add)
+	if err == nil && p.PerStep {
+		err = m.device.underCeilings(ctx, t)
+	}
 	r := t.report(false, m.device.estimated())
 	if err == nil {
 		m.told.log.timings(r, begin)
@@ -112,6 +115,13 @@ func (m *timing) beside(ctx context.Context, configs []config.Config, p run.Prof
 	}
 	if err := compare.Alternate(ctx, lanes, m.device.rounds()); err != nil {
 		return nil, nil, err
+	}
+	for _, t := range all {
+		if p.PerStep {
+			if err := m.device.underCeilings(ctx, t); err != nil {
+				return nil, nil, err
+			}
+		}
 	}
 	return m.sumUp(lanes, all, begin)
 }

@@ -26,6 +26,7 @@ type Timings struct {
 	// too few samples to tell, and in recordings of older programs.
 	MedianLow, MedianHigh time.Duration `json:",omitempty"`
 	Rounds                []Round       `json:",omitempty"` // nil where it was measured in one go, and in recordings of older programs
+	Roofline              *Roofline     `json:",omitempty"` // nil where it was not asked for, and in recordings of older programs
 	Beside                *Beside       `json:",omitempty"` // nil where no other configuration was measured in the same rounds
 }
 
@@ -50,6 +51,7 @@ type LayerTiming struct {
 	FLOPs  int64           `json:",omitempty" output:"flops"`
 	Bytes  int64           // read and written, weights included
 	Inside []InsideTiming  `json:",omitempty"` // of the steps of its bodies
+	Roof   *Roof           `json:",omitempty"` // nil where no peaks are known, and in recordings of older programs
 }
 
 // InsideTiming is what a step of a body takes in an inference.
