@@ -17,16 +17,20 @@ type samplesView struct {
 }
 
 func (v *samplesView) Title() string {
-	if l := v.layer(); l != nil {
-		return "Samples of " + shortName(l.Name)
+	what := "Samples"
+	if plots[v.of.plot] == "roofline" {
+		what = "Roofline"
 	}
-	return "Samples"
+	if l := v.layer(); l != nil {
+		return what + " of " + shortName(l.Name)
+	}
+	return what
 }
 
 func (v *samplesView) Note() (string, ui.Style) { return v.in.note(plots[v.of.plot]) }
 
 func (v *samplesView) Keys() []ui.Key {
-	return []ui.Key{ui.K("v", "plot", "histogram, trace")}
+	return []ui.Key{ui.K("v", "plot", "histogram, trace, roofline")}
 }
 
 func (v *samplesView) Update(msg tea.Msg) tea.Cmd {
@@ -52,6 +56,11 @@ func (v *samplesView) Render(w, h int) string {
 		}
 		if l == nil || len(l.Recent) == 0 {
 			v.in.wait(c, "samples")
+			return
+		}
+		if plots[v.of.plot] == "roofline" {
+			c.FitClauses(1, 0, w-2, ui.Muted, workText(l))
+			v.drawRoofline(c.Sub(ui.Rect{Y: 1, W: w, H: h - 1}), l)
 			return
 		}
 		if v.in.snap.Timings.Estimated {

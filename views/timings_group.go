@@ -38,6 +38,9 @@ func groupLayers(layers []report.LayerTiming, by string) ([]report.LayerTiming, 
 		if r.Median > 0 {
 			r.GFLOPS = float64(r.FLOPs) / float64(r.Median)
 		}
+		if r.Roof != nil && r.Bytes > 0 {
+			r.Roof.Intensity = float64(r.Roof.Operations) / float64(r.Bytes)
+		}
 		r.Name = fmt.Sprintf("%s (%d)", r.Name, count[i])
 	}
 	return rows, count
@@ -55,6 +58,7 @@ func addTiming(r, l *report.LayerTiming) {
 	r.P95 += l.P95
 	r.P99 += l.P99
 	r.Share += l.Share
+	sumRoof(r, l)
 	r.FLOPs += l.FLOPs
 	r.Bytes += l.Bytes
 	r.Count = l.Count
