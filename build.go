@@ -147,7 +147,7 @@ func (o *Options) collect(ctx context.Context, n *Network, host Backend, lc *bui
 		return err
 	}
 	defer stop()
-	replay := &build.Replay{Backend: host, Env: env, Progress: func(done, layers int) { o.progress("correcting biases", done, layers) }}
+	replay := &build.Replay{Backend: host, Env: env, Progress: o.progress}
 	if o.BiasCorrection == "" || o.BiasCorrection == quant.CorrectExact || !o.Equalization.IsOff() {
 		batches = replay.Tee(n, batches)
 	}

@@ -14,6 +14,9 @@ import (
 const (
 	// endGrace is how long the workbench may take to end after a signal before it is ended.
 	endGrace = time.Second
+	// writeGrace is how long the terminal may take to read that it is left: one behind a slow connection, or on a machine that is
+	// overloaded, reads late.
+	writeGrace = 750 * time.Millisecond
 	// oneRequest is how far apart signals may lie that are one request to end: who closes a window or stops a service
 	// sends several.
 	oneRequest = 100 * time.Millisecond
@@ -92,7 +95,7 @@ func restoreTerminal(state *term.State) {
 	}()
 	select {
 	case <-written:
-	case <-time.After(endGrace / 4):
+	case <-time.After(writeGrace):
 	}
 	_ = term.Restore(os.Stdin.Fd(), state) // likewise
 }

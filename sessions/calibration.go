@@ -147,8 +147,8 @@ func (c *calibration) correction(ctx context.Context, in lowering) (*build.Corre
 	}
 	return &build.Correction{Replay: &build.Replay{
 		Backend: c.host, Env: in.Means.Symbols, Batches: c.batches, Items: c.items(),
-		Progress: func(done, layers int) {
-			c.told.progress(report.Progress{Phase: "correcting biases", Done: done, Total: layers})
+		Progress: func(phase string, done, of int) {
+			c.told.progress(report.Progress{Phase: phase, Done: done, Total: of})
 		},
 	}}, nil
 }

@@ -31,6 +31,8 @@ type Config struct {
 	OnEvent func(event any, h *Header) tea.Cmd
 	// OnScreen is told the digit of a screen when it is shown. It may be nil.
 	OnScreen func(digit string)
+	// OnUpdate is told of every message once it has been handled. It may be nil.
+	OnUpdate func(msg tea.Msg) tea.Cmd
 	Header   Header
 	Start    func() tea.Cmd   // gives what each program that runs the App begins with: usually Listen on the session's events
 	Now      func() time.Time // nil: time.Now
@@ -47,6 +49,7 @@ type App struct {
 	lacks    func(Intent) string
 	onEvent  func(any, *Header) tea.Cmd
 	onScreen func(string)
+	onUpdate func(tea.Msg) tea.Cmd
 	header   Header
 	start    func() tea.Cmd
 	now      func() time.Time
@@ -81,7 +84,7 @@ func New(c Config) (*App, error) {
 		return nil, err
 	}
 	a := &App{look: c.Look, screens: c.Screens, intents: c.Intents, onIntent: c.OnIntent, lacks: c.Lacks,
-		onEvent: c.OnEvent, onScreen: c.OnScreen, header: c.Header, start: c.Start, now: c.Now, after: c.After}
+		onEvent: c.OnEvent, onScreen: c.OnScreen, onUpdate: c.OnUpdate, header: c.Header, start: c.Start, now: c.Now, after: c.After}
 	if a.look == nil {
 		a.look = NewLook(Options{})
 	}
@@ -129,6 +132,9 @@ func (a *App) Init() tea.Cmd {
 func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	a.frame = ""
 	cmd := a.update(msg)
+	if a.onUpdate != nil {
+		cmd = tea.Batch(cmd, a.onUpdate(msg))
+	}
 	if beat := a.beat(); beat != nil {
 		cmd = tea.Batch(cmd, beat)
 	}
@@ -228,6 +234,32 @@ func (a *App) broadcast(msg tea.Msg) tea.Cmd {
 
 // Focused returns the view that has the focus: what an intent is about.
 func (a *App) Focused() View { return a.screen().focused() }
+
+// Shown returns the screen that is shown.
+func (a *App) Shown() *Screen { return a.screen() }
+
+// Screens returns all screens.
+func (a *App) Screens() []*Screen { return a.screens }
+
+// Place returns what leads back to the pane that has the focus.
+func (a *App) Place() GotoMsg {
+	s := a.screen()
+	return GotoMsg{Screen: s.Key, Page: a.page(s), View: s.focus + 1}
+}
+
+// PlaceOf returns what leads to a view of a screen.
+func (a *App) PlaceOf(s *Screen, view int) GotoMsg {
+	return GotoMsg{Screen: s.Key, Page: a.page(s), View: view + 1}
+}
+
+// ByHand reports whether a message is what a person does: a key, the mouse, what is pasted, a command of the palette.
+func ByHand(msg tea.Msg) bool {
+	switch msg.(type) {
+	case tea.KeyPressMsg, tea.MouseMsg, tea.PasteMsg, pressMsg, runMsg:
+		return true
+	}
+	return false
+}
 
 func (a *App) screen() *Screen { return a.screens[a.active] }
 

@@ -320,7 +320,7 @@ func TestCheckKeys(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
-	if err := CheckKeys(nil, []IntentKey{{Rerun, K("q", "", "")}}); err == nil {
+	if err := CheckKeys(nil, []IntentKey{{Intent: Rerun, Key: K("q", "", "")}}); err == nil {
 		t.Error("an intent on a key of the frame passes")
 	}
 }

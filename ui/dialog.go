@@ -1,6 +1,9 @@
 package ui
 
 import (
+	"slices"
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -65,7 +68,8 @@ func (d *Confirm) Update(msg tea.Msg) (bool, tea.Cmd) {
 type Choice struct {
 	Name     string
 	Items    []string
-	Active   int // the current choice, marked
+	Active   int  // the current choice, marked
+	Digits   bool // items begin with digits, which choose them
 	Pick     func(int) tea.Cmd
 	position position
 	started  bool
@@ -116,6 +120,9 @@ func (d *Choice) Update(msg tea.Msg) (bool, tea.Cmd) {
 		d.position.at = int(i)
 	}
 	key := keyOf(msg)
+	if i := slices.IndexFunc(d.Items, func(item string) bool { return key != "" && strings.HasPrefix(item, key+" ") }); d.Digits && i >= 0 {
+		d.position.at, key = i, "enter"
+	}
 	if key == "enter" && len(d.Items) > 0 && d.Pick != nil {
 		return true, d.Pick(d.position.at)
 	}

@@ -72,10 +72,20 @@ func (a *App) footerKeys() []Key {
 	return slices.Concat(working(s.focused().Keys()), working(a.intentKeys()), frameKeys(s))
 }
 
-// intentKeys returns the keys of the intents, as they are in the state at hand.
+// serves reports whether the owner serves an intent.
+func (a *App) serves(i Intent) bool {
+	return slices.ContainsFunc(a.intents, func(k IntentKey) bool { return k.Intent == i })
+}
+
+// intentKeys returns the keys of the intents, as they are in the state at hand; those are left out that the focused pane has for
+// itself.
 func (a *App) intentKeys() []Key {
 	var keys []Key
+	own := working(a.screen().focused().Keys())
 	for _, k := range a.intents {
+		if k.Yields && has(own, k.Keys[0]) {
+			continue
+		}
 		k.Off = a.lacks(k.Intent)
 		keys = append(keys, k.Key)
 	}

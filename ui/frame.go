@@ -46,6 +46,15 @@ func (a *App) PaneText() string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
+// RowText returns the text of the row under the cursor of the focused pane, "" where it has none.
+func (a *App) RowText() string {
+	a.Content() // which draws it
+	if s := a.screen(); s.focus < len(s.panes) && s.panes[s.focus].row != nil {
+		return s.panes[s.focus].row()
+	}
+	return ""
+}
+
 // Picture returns the whole terminal as an SVG.
 func (a *App) Picture() string { return SVG(a.Content(), a.look.Theme) }
 

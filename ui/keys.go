@@ -25,7 +25,11 @@ const (
 	Compare        Intent = "compare"            // d
 
 	SavePicture Intent = "save picture" // ctrl+s
-	CopyPane    Intent = "copy pane"    // y
+	CopyRow     Intent = "copy row"     // y
+	CopyPane    Intent = "copy pane"    // Y
+
+	GoTo   Intent = "go to layer" // enter, where a pane has no use of its own for it
+	Return Intent = "return"      // backspace; esc means it, too, where it has nothing else to go back from
 
 	// Cancel is what esc means where it has nothing to go back from: stop what is running, unless the owner says otherwise by
 	// a key of its own.
@@ -36,25 +40,30 @@ const (
 type IntentKey struct {
 	Intent Intent
 	Key
+	// Yields says that a pane may have the key for itself: it is the intent's where the pane's does nothing.
+	Yields bool
 }
 
 // Intents returns the usual keys of the intents. An owner passes those that it
 // serves to the App, so that the help lists no others.
 func Intents() []IntentKey {
 	return []IntentKey{
-		{NextPrecision, K("f", "precision", "next precision: FP32, FP16, INT8")},
-		{NextCalibrator, K("c", "calibrator", "next calibrator")},
-		{Rerun, K("r", "run", "run the inference again")},
-		{Rebuild, K("R", "", "rebuild the engine")},
-		{Record, K("w", "", "start or stop recording")},
-		{SaveConfig, K("W", "", "save the configuration to a file, for --config")},
-		{Undo, K("u", "", "undo the last change of the configuration")},
-		{Redo, K("ctrl+r", "", "redo the change that was undone")},
-		{SavePicture, K("ctrl+s", "", "save the screen as a picture (SVG) in the folder trtui was started in")},
-		{CopyPane, K("y", "", "copy the text of the pane to the clipboard, where the terminal allows it")},
-		{MarkA, K("m", "", "mark what is under the cursor, or else what is shown, as A")},
-		{MarkB, K("M", "", "mark it as B")},
-		{Compare, K("d", "", "compare A and B; what is not marked is what is shown")},
+		{Intent: NextPrecision, Key: K("f", "precision", "next precision: FP32, FP16, INT8")},
+		{Intent: NextCalibrator, Key: K("c", "calibrator", "next calibrator")},
+		{Intent: Rerun, Key: K("r", "run", "run the inference again")},
+		{Intent: Rebuild, Key: K("R", "", "rebuild the engine")},
+		{Intent: Record, Key: K("w", "", "start or stop recording")},
+		{Intent: SaveConfig, Key: K("W", "", "save the configuration to a file, for --config")},
+		{Intent: Undo, Key: K("u", "", "undo the last change of the configuration")},
+		{Intent: Redo, Key: K("ctrl+r", "", "redo the change that was undone")},
+		{Intent: SavePicture, Key: K("ctrl+s", "", "save the screen as a picture (SVG) in the folder trtui was started in")},
+		{Intent: CopyRow, Key: K("y", "", "copy the row under the cursor to the clipboard, where the terminal allows it: its cells with tabs between them")},
+		{Intent: CopyPane, Key: K("Y", "", "copy the text of the pane to the clipboard")},
+		{Intent: GoTo, Key: K("enter", "go to", "show the layer under the cursor on another screen"), Yields: true},
+		{Intent: Return, Key: K("backspace", "", "back to where enter led from; esc does it, too")},
+		{Intent: MarkA, Key: K("m", "", "mark what is under the cursor, or else what is shown, as A")},
+		{Intent: MarkB, Key: K("M", "", "mark it as B")},
+		{Intent: Compare, Key: K("d", "", "compare A and B; what is not marked is what is shown")},
 	}
 }
 
@@ -102,7 +111,9 @@ func reserved(intents []IntentKey) map[string]string {
 	}
 	for _, k := range intents {
 		for _, name := range k.Keys {
-			taken[name] = string(k.Intent)
+			if !k.Yields {
+				taken[name] = string(k.Intent)
+			}
 		}
 	}
 	return taken

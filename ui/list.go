@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -177,12 +178,26 @@ func (l *List) Draw(c *Canvas) {
 		l.position.at = n - 1
 		l.line = l.At()
 	}
+	c.Row(l.rowText)
 	l.position.clamp(n, c.H)
 	for y := range min(c.H, n-l.position.top) {
 		l.drawLine(c, y, l.position.top+y)
 		c.Spot(Rect{0, y, c.W, 1}, listSpot{l, l.position.top + y})
 	}
 	l.position.drawScrollbar(c, 0, n)
+}
+
+// rowText returns the text of the line under the cursor.
+func (l *List) rowText() string {
+	at := l.At()
+	if at < 0 {
+		return ""
+	}
+	text := ""
+	for _, s := range l.Line(at).Spans {
+		text += s.Text
+	}
+	return strings.TrimSpace(text)
 }
 
 // listMargin is what marks, margins and scroll bar take of a line.

@@ -15,7 +15,8 @@ type Look struct {
 	noMouse bool
 	own     *Theme // from a file; nil: none
 
-	spots []spot // of what is being drawn
+	spots []spot        // of what is being drawn
+	row   func() string // of what was drawn last that has a cursor: see [Canvas.Row]
 }
 
 // NewLook returns the look that o asks for. An automatic theme starts dark and

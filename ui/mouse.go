@@ -22,6 +22,9 @@ func (c *Canvas) Spot(r Rect, msg tea.Msg) {
 	}
 }
 
+// Row says what the text of the row under the cursor is, for it to be copied.
+func (c *Canvas) Row(text func() string) { c.look.row = text }
+
 // spotted draws, and returns the spots of what was drawn.
 func (l *Look) spotted(draw func()) []spot {
 	outer := l.spots
@@ -126,8 +129,8 @@ func (a *App) click(m tea.Mouse) tea.Cmd {
 	switch {
 	case !ok:
 		return nil
-	case second && has(working(s.focused().Keys()), "enter"):
-		return s.update(i, Press("enter"))
+	case second && has(append(working(s.focused().Keys()), working(a.intentKeys())...), "enter"):
+		return a.key(Press("enter"))
 	}
 	return s.update(i, place.msg)
 }

@@ -36,16 +36,17 @@ func (a *App) key(msg tea.KeyPressMsg) tea.Cmd {
 	case name == "esc": // an intent has it only where there is nothing to go back from
 		return a.back()
 	}
-	if k, ok := find(view.Keys(), name); ok {
-		if k.Off != "" {
-			return a.say(StatusMsg{Text: k.Off, Style: Warn})
-		}
+	own, ok := find(view.Keys(), name)
+	if ok && own.Off == "" {
 		return s.update(s.focus, msg)
 	}
 	for _, k := range a.intents {
-		if slices.Contains(k.Keys, name) {
+		if slices.Contains(k.Keys, name) && (!ok || k.Yields && a.lacks(k.Intent) == "") {
 			return a.intend(k.Intent)
 		}
+	}
+	if ok {
+		return a.say(StatusMsg{Text: own.Off, Style: Warn})
 	}
 	return a.frameKey(name)
 }
@@ -104,6 +105,8 @@ func (a *App) back() tea.Cmd {
 		s.zoomed = false
 	case p.filter != "":
 		return a.setFilter("")
+	case a.onIntent != nil && a.serves(Return) && a.lacks(Return) == "":
+		return a.onIntent(Return)
 	case a.onIntent != nil && a.lacks(Cancel) == "":
 		return a.onIntent(Cancel)
 	}

@@ -49,6 +49,7 @@ type pane struct {
 	filter string
 	lines  []string
 	spots  []spot // relative to the pane, its title line included
+	row    func() string
 	drawn  paneState
 	valid  bool
 }
@@ -96,6 +97,9 @@ func (s *Screen) update(i int, msg tea.Msg) tea.Cmd {
 	s.touch()
 	return cmd
 }
+
+// Touch says that views of the screen have changed otherwise than by a message.
+func (s *Screen) Touch() { s.touch() }
 
 // touch marks the pictures of all views as old, since linked panes follow each
 // other's cursors.
@@ -206,7 +210,9 @@ func (s *Screen) paneLines(look *Look, i int, r Rect) []string {
 	title := look.Canvas(r.W, 1)
 	s.drawTitle(title, i)
 	var picture string
+	look.row = nil
 	p.spots = look.spotted(func() { picture = v.Render(r.W, r.H-1) })
+	p.row = look.row
 	for k := range p.spots {
 		p.spots[k].rect.Y++ // below the title
 	}

@@ -1,5 +1,7 @@
 package ui
 
+import "strings"
+
 // columnGap is the number of cells between columns.
 const columnGap = 2
 
@@ -14,6 +16,7 @@ func (t *Table) Draw(c *Canvas) {
 	body := c.W - 3 // a margin, and the scroll bar with a gap
 	spans := t.layout(body)
 	t.drawTitles(c, spans)
+	c.Row(t.rowText)
 	if n == 0 {
 		text := t.Empty
 		if t.filter != nil && t.Rows > 0 {
@@ -30,6 +33,21 @@ func (t *Table) Draw(c *Canvas) {
 		t.drawRow(c, 1+y, i, spans)
 	}
 	t.position.drawScrollbar(c, 1, n)
+}
+
+// rowText returns the text of the row under the cursor: of all columns, shown or not, but for those of pictures, with tabs between.
+func (t *Table) rowText() string {
+	row := t.Row()
+	if row < 0 {
+		return ""
+	}
+	var cells []string
+	for _, column := range t.Columns {
+		if c := column.Cell(row); c.Bar == nil && c.Spark == nil {
+			cells = append(cells, c.Text)
+		}
+	}
+	return strings.TrimRight(strings.Join(cells, "\t"), "\t")
 }
 
 // layout decides which columns are shown, and where.

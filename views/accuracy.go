@@ -167,18 +167,15 @@ func (v *errorsView) Keys() []ui.Key {
 }
 
 func (v *errorsView) Update(msg tea.Msg) tea.Cmd {
-	var was *report.LayerError
-	if a, r := v.in.snap.Accuracy, v.table.Row(); a != nil && r >= 0 && r < len(a.Layers) {
-		was = &a.Layers[r]
-	}
+	was, at := v.Layer()
 	if v.in.take(msg) {
 		v.table.Rows = 0
 		if a := v.in.snap.Accuracy; a != nil {
 			v.table.Rows = len(a.Layers)
 		}
 		v.table.Refresh()
-		if a := v.in.snap.Accuracy; a != nil && was != nil {
-			follow(&v.table, was.Name, was.From, len(a.Layers), func(i int) (string, []string) { return a.Layers[i].Name, a.Layers[i].From })
+		if at {
+			v.ToLayer(was)
 		}
 		return nil
 	}
@@ -204,6 +201,20 @@ func (v *errorsView) Update(msg tea.Msg) tea.Cmd {
 		v.tolerance = min(v.limit()+5, 100)
 	}
 	return nil
+}
+
+// Layer implements pointing.
+func (v *errorsView) Layer() (layerRef, bool) {
+	if a, r := v.in.snap.Accuracy, v.table.Row(); a != nil && r >= 0 && r < len(a.Layers) {
+		return layerRef{a.Layers[r].Name, a.Layers[r].From}, true
+	}
+	return layerRef{}, false
+}
+
+// ToLayer implements following.
+func (v *errorsView) ToLayer(l layerRef) bool {
+	a := v.in.snap.Accuracy
+	return a != nil && toRow(&v.table, l, len(a.Layers), func(i int) layerRef { return layerRef{a.Layers[i].Name, a.Layers[i].From} })
 }
 
 func (v *errorsView) firstBad() tea.Cmd {

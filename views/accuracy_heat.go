@@ -25,6 +25,9 @@ func (v *heatView) selected() (*report.LayerError, *report.Errors, *report.Error
 	return l, &l.Accumulated, l.AccumulatedMap
 }
 
+// Layer implements pointing.
+func (v *heatView) Layer() (layerRef, bool) { return v.of.Layer() }
+
 func (v *heatView) Title() string {
 	if l, _, _ := v.selected(); l != nil {
 		return "Error in " + tensorName(l.Tensor)

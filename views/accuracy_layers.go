@@ -50,6 +50,20 @@ func (v *layersView) Keys() []ui.Key {
 	}, v.view().Keys()...)
 }
 
+// Layer implements pointing.
+func (v *layersView) Layer() (layerRef, bool) { return layerAt(v.view()) }
+
+// ToLayer implements following: what is not shown follows, too.
+func (v *layersView) ToLayer(l layerRef) bool {
+	has := false
+	for i, one := range v.views {
+		if pane, ok := one.(following); ok && pane.ToLayer(l) && i == v.shown {
+			has = true
+		}
+	}
+	return has
+}
+
 func (v *layersView) Update(msg tea.Msg) tea.Cmd {
 	if _, ok := msg.(*report.Snapshot); ok {
 		var all []tea.Cmd
@@ -182,6 +196,25 @@ func (v *sensitivityView) Keys() []ui.Key {
 		keys = append([]ui.Key{when(v.desk, needsChoice, ui.K("A", "raise", "raise the layers of the list; u takes it back"))}, keys...)
 	}
 	return append(keys, precisionKey(v.desk))
+}
+
+func (v *sensitivityView) ref(r int) layerRef {
+	l := &v.in.snap.Sensitivity.Layers[r]
+	return layerRef{l.Name, l.Layers}
+}
+
+// Layer implements pointing.
+func (v *sensitivityView) Layer() (layerRef, bool) {
+	if s, r := v.in.snap.Sensitivity, v.table.Row(); s != nil && r >= 0 && r < len(s.Layers) {
+		return v.ref(r), true
+	}
+	return layerRef{}, false
+}
+
+// ToLayer implements following.
+func (v *sensitivityView) ToLayer(l layerRef) bool {
+	s := v.in.snap.Sensitivity
+	return s != nil && toRow(&v.table, l, len(s.Layers), v.ref)
 }
 
 func (v *sensitivityView) Update(msg tea.Msg) tea.Cmd {

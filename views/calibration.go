@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -266,6 +267,27 @@ func (v *tensorsView) Render(w, h int) string {
 		}
 		v.table.Draw(c)
 	})
+}
+
+// Layer implements pointing: it is the source layer that makes the tensor.
+func (v *tensorsView) Layer() (layerRef, bool) {
+	if t := v.tensor(); t != nil && t.Layer != "" {
+		return layerRef{t.Layer, []string{t.Layer}}, true
+	}
+	return layerRef{}, false
+}
+
+// ToLayer implements following: of the source layers of a fused one, the last makes what it does.
+func (v *tensorsView) ToLayer(l layerRef) bool {
+	if v.report == nil {
+		return false
+	}
+	for i := len(v.report.Tensors) - 1; i >= 0; i-- {
+		if slices.Contains(l.from, v.report.Tensors[i].Layer) {
+			return v.table.Select(i)
+		}
+	}
+	return false
 }
 
 // tensor returns the tensor under the cursor, or nil.

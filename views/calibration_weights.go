@@ -49,6 +49,15 @@ func (v *sideView) Update(msg tea.Msg) tea.Cmd {
 	return v.shown().Update(msg)
 }
 
+// Layer implements pointing.
+func (v *sideView) Layer() (layerRef, bool) { return layerAt(v.shown()) }
+
+// ToLayer implements following.
+func (v *sideView) ToLayer(l layerRef) bool {
+	pane, ok := v.shown().(following)
+	return ok && pane.ToLayer(l)
+}
+
 func (v *sideView) Render(w, h int) string { return v.shown().Render(w, h) }
 
 // sides are the two sides of the calibration screen.
@@ -72,12 +81,7 @@ func (s *sides) swap() tea.Cmd {
 		return s.toWeights(r)
 	}
 	if l, t := s.layers.layer(), s.tensors.tensor(); l != nil && (t == nil || !slices.Contains(l.From, t.Layer)) {
-		for i := len(r.Tensors) - 1; i >= 0; i-- { // the last source layer makes what the fused one does
-			if slices.Contains(l.From, r.Tensors[i].Layer) {
-				s.tensors.table.Select(i)
-				break
-			}
-		}
+		s.tensors.ToLayer(layerRef{l.Layer, l.From})
 	}
 	return nil
 }
@@ -262,6 +266,21 @@ func (v *weightsView) layer() *report.WeightCalibration {
 		return &v.list[r]
 	}
 	return nil
+}
+
+// Layer implements pointing.
+func (v *weightsView) Layer() (layerRef, bool) {
+	if l := v.layer(); l != nil {
+		return layerRef{l.Layer, l.From}, true
+	}
+	return layerRef{}, false
+}
+
+// ToLayer implements following.
+func (v *weightsView) ToLayer(l layerRef) bool {
+	has := toRow(&v.table, l, len(v.list), func(i int) layerRef { return layerRef{v.list[i].Layer, v.list[i].From} })
+	v.choose()
+	return has
 }
 
 // choose follows the cursor to another layer.

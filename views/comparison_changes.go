@@ -162,6 +162,21 @@ func (v *changesView) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
+func (v *changesView) ref(r int) layerRef { return layerRef{v.group(r).Name, v.group(r).From} }
+
+// Layer implements pointing.
+func (v *changesView) Layer() (layerRef, bool) {
+	if r := v.table.Row(); v.cmp.diff != nil && r >= 0 && r < len(v.cmp.diff.Groups) {
+		return v.ref(r), true
+	}
+	return layerRef{}, false
+}
+
+// ToLayer implements following.
+func (v *changesView) ToLayer(l layerRef) bool {
+	return v.cmp.diff != nil && toRow(&v.table, l, len(v.cmp.diff.Groups), v.ref)
+}
+
 func (v *changesView) Render(w, h int) string {
 	return v.in.look.Render(w, h, func(c *ui.Canvas) {
 		if v.cmp.diff == nil {

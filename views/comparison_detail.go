@@ -25,6 +25,9 @@ func (v *changeView) group() *report.LayerChange {
 	return nil
 }
 
+// Layer implements pointing.
+func (v *changeView) Layer() (layerRef, bool) { return v.of.Layer() }
+
 func (v *changeView) Title() string {
 	if g := v.group(); g != nil {
 		return shortName(g.Name)

@@ -71,6 +71,14 @@ func (v *findingsView) at() *report.Finding {
 	return nil
 }
 
+// Layer implements pointing.
+func (v *findingsView) Layer() (layerRef, bool) {
+	if f := v.at(); f != nil && f.Layer != "" {
+		return graphLayer(v.in.snap, f.Layer), true
+	}
+	return layerRef{}, false
+}
+
 func (v *findingsView) Keys() []ui.Key {
 	k := ui.K("enter", "layer", "show the layer that the finding is about, on the graph")
 	if f := v.at(); f == nil || f.Layer == "" {

@@ -42,10 +42,8 @@ func (v *networkView) Note() (string, ui.Style) {
 
 func (v *networkView) Keys() []ui.Key {
 	keys := append(v.g.keys(), ui.K(";", "other side", "jump to the other side"))
-	if slices.ContainsFunc(v.net.layers, func(l report.Layer) bool { return l.Depth > 0 }) {
-		keys = append(keys, ui.K("enter", "unfold", "the layers inside the layer, or those of blocks, below their line"))
-	} else if len(v.net.blocks) > 0 {
-		keys = append(keys, ui.K("enter", "unfold", "the blocks, or the layers of a block, below their line"))
+	if line := v.net.line(); line != nil && (line.layers > 0 || v.net.hasInside(line.layer)) {
+		keys = append(keys, ui.K("enter", "unfold", "the blocks, the layers of a block, or those inside the layer, below their line"))
 	}
 	return append(append(keys,
 		ui.K("i", "members", "members of the layer, below it"),
@@ -86,6 +84,24 @@ func (v *networkView) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
+// Layer implements pointing.
+func (v *networkView) Layer() (layerRef, bool) {
+	if l := v.net.layer(); l != nil {
+		return refOf(l), true
+	}
+	return layerRef{}, false
+}
+
+// ToLayer implements following; the cursor goes to blocks that the layer is folded into.
+func (v *networkView) ToLayer(l layerRef) bool {
+	i := nearest(l, len(v.net.layers), func(i int) layerRef { return refOf(&v.net.layers[i]) })
+	if i < 0 {
+		return false
+	}
+	at := v.net.find(func(other *report.Layer) bool { return other.Name == v.net.layers[i].Name })
+	return at >= 0 && v.net.list.Select(at)
+}
+
 // showLayerMsg asks the graph to put the cursor on a layer of either network.
 type showLayerMsg struct{ layer string }
 
@@ -110,7 +126,7 @@ func (v *networkView) showLayer(name string) tea.Cmd {
 	}
 	v.net.list.Select(at)
 	v.g.moved(v.net.side)
-	return func() tea.Msg { return ui.GotoMsg{Screen: "2", View: v.net.side + 1} }
+	return func() tea.Msg { return ui.GotoMsg{Screen: graphKey, View: v.net.side + 1} }
 }
 
 // move gives the list a message that may move its cursor, and takes the other side along.
@@ -138,7 +154,7 @@ func (v *networkView) unfold(what string) {
 
 func (v *networkView) jump() tea.Cmd {
 	v.g.state.side = 1 - v.net.side
-	return func() tea.Msg { return ui.GotoMsg{Screen: "2", View: 2 - v.net.side} }
+	return func() tea.Msg { return ui.GotoMsg{Screen: graphKey, View: 2 - v.net.side} }
 }
 
 func (v *networkView) Render(w, h int) string {

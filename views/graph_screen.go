@@ -8,7 +8,7 @@ func graphScreen(look *ui.Look, d desk) *ui.Screen {
 	g := newGraphs(look, d)
 	p := ui.Pane
 	return &ui.Screen{
-		Key: "2", Name: "Graph", Views: []ui.View{newNetworkView(g, sourceSide), newNetworkView(g, engineSide), newPassesView(g), newDetailView(g)},
+		Key: graphKey, Name: "Graph", Views: []ui.View{newNetworkView(g, sourceSide), newNetworkView(g, engineSide), newPassesView(g), newDetailView(g)},
 		Layouts: []ui.Box{
 			ui.Stack(ui.Beside(p(0), p(1)).Share(3), ui.Beside(p(2), p(3)).Share(2)),
 			ui.Beside(p(0), p(1), p(3)),

@@ -8,6 +8,9 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
+// graphKey is the digit of the screen of the networks.
+const graphKey = "2"
+
 // The sides of the screen.
 const (
 	sourceSide = 0

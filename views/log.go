@@ -54,6 +54,14 @@ func (v *logView) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
+// Layer implements pointing.
+func (v *logView) Layer() (layerRef, bool) {
+	if at := v.list.At(); at >= 0 && at < len(v.lines) && v.lines[at].Layer != "" {
+		return graphLayer(v.in.snap, v.lines[at].Layer), true
+	}
+	return layerRef{}, false
+}
+
 // jumpTo goes to a layer on the graph, if one of the networks that are shown has it.
 func jumpTo(snap *report.Snapshot, layer string) tea.Cmd {
 	named := func(l report.Layer) bool { return l.Name == layer }

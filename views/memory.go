@@ -98,6 +98,29 @@ func (v *mapView) key(name string) bool {
 	return true
 }
 
+// Layer implements pointing: it is that of the step.
+func (v *mapView) Layer() (layerRef, bool) {
+	if m := v.in.snap.Memory; m != nil && v.step < len(m.Steps) {
+		return stepRef(m.Steps[v.step]), true
+	}
+	return layerRef{}, false
+}
+
+// ToLayer implements following.
+func (v *mapView) ToLayer(l layerRef) bool {
+	m := v.in.snap.Memory
+	if m == nil {
+		return false
+	}
+	i := nearest(l, len(m.Steps), func(i int) layerRef { return stepRef(m.Steps[i]) })
+	if i < 0 {
+		return false
+	}
+	v.step = i
+	v.markLive()
+	return true
+}
+
 // markLive gives what lives in the arena at the cursor's step letters, by which the map and the table name it.
 func (v *mapView) markLive() {
 	next := 'a'
@@ -118,6 +141,9 @@ func (v *mapView) Render(w, h int) string {
 			v.in.wait(c, "memory plan")
 			return
 		}
+		c.Row(func() string {
+			return fmt.Sprintf("%d\t%s\t%s live", v.step, m.Steps[v.step], ui.Bytes(int64(m.Live[v.step])))
+		})
 		profile := min(max(h/5, 2), 6)
 		v.arena(m).Draw(c.Sub(ui.Rect{W: w, H: h - profile}))
 		drawProfile(c.Sub(ui.Rect{Y: h - profile, W: w, H: profile}), m, v.step)

@@ -3,6 +3,7 @@ package views
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -125,6 +126,9 @@ func (v *liveView) Note() (string, ui.Style) {
 
 func (v *liveView) Keys() []ui.Key { return append(v.slots.table.Keys(), v.of.Keys()...) }
 
+// Layer implements pointing.
+func (v *liveView) Layer() (layerRef, bool) { return v.of.Layer() }
+
 func (v *liveView) Update(msg tea.Msg) tea.Cmd { return v.of.update(&v.slots.table, msg) }
 
 // update handles a message for one of the tables: left and right are the map's.
@@ -202,6 +206,35 @@ func (v *slotsView) Note() (string, ui.Style) {
 
 func (v *slotsView) Keys() []ui.Key { return append(v.slots.table.Keys(), v.of.Keys()...) }
 
+// Layer implements pointing: it is that of the step that makes the tensor.
+func (v *slotsView) Layer() (layerRef, bool) {
+	m, r := v.of.in.snap.Memory, v.slots.table.Row()
+	if m == nil || r < 0 || r >= len(v.slots.rows) {
+		return layerRef{}, false
+	}
+	if first := v.slots.rows[r].First; first >= 0 && first < len(m.Steps) {
+		return stepRef(m.Steps[first]), true
+	}
+	return layerRef{}, false
+}
+
+// ToLayer implements following.
+func (v *slotsView) ToLayer(l layerRef) bool {
+	m := v.of.in.snap.Memory
+	if m == nil {
+		return false
+	}
+	v.fill()
+	step := nearest(l, len(m.Steps), func(i int) layerRef { return stepRef(m.Steps[i]) })
+	i := slices.IndexFunc(v.slots.rows, func(s slotInfo) bool { return s.First == step })
+	return step >= 0 && i >= 0 && v.slots.table.Select(i)
+}
+
+// fill brings the rows up to date.
+func (v *slotsView) fill() {
+	v.slots.set(v.of, func(s *slotInfo) bool { return v.of.withIO || !s.IO })
+}
+
 func (v *slotsView) Update(msg tea.Msg) tea.Cmd { return v.of.update(&v.slots.table, msg) }
 
 func (v *slotsView) Render(w, h int) string {
@@ -211,7 +244,7 @@ func (v *slotsView) Render(w, h int) string {
 			v.of.in.wait(c, "memory plan")
 			return
 		}
-		v.slots.set(v.of, func(s *slotInfo) bool { return v.of.withIO || !s.IO })
+		v.fill()
 		v.slots.table.Draw(c)
 	})
 }

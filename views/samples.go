@@ -40,6 +40,9 @@ func (v *samplesView) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
+// Layer implements pointing.
+func (v *samplesView) Layer() (layerRef, bool) { return v.of.Layer() }
+
 func (v *samplesView) layer() *report.LayerTiming {
 	if r := v.of.table.Row(); r >= 0 && r < len(v.of.rows) {
 		return &v.of.rows[r]

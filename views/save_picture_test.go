@@ -25,7 +25,7 @@ func TestSavePicture(t *testing.T) {
 	if text := b.app.PaneText(); !strings.Contains(text, "Summary") || !strings.Contains(text, "latency") || strings.Contains(text, "\x1b") {
 		t.Errorf("the pane is %q", text)
 	}
-	b.press("y")
+	b.press("Y")
 	b.wants("lines copied: Summary")
 }
 

@@ -2,7 +2,6 @@ package views
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -28,6 +27,12 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 			if digit == calibrationKey && w.Lacks(needsModel) == "" {
 				ctl.Calibrate()
 			}
+		},
+		OnUpdate: func(msg tea.Msg) tea.Cmd {
+			if w.app != nil {
+				w.cursor.update(w.app, w.snap, msg)
+			}
+			return nil
 		},
 		Start: func() tea.Cmd {
 			return tea.Batch(
@@ -81,7 +86,7 @@ func (w *workbench) screens() []*ui.Screen {
 func (w *workbench) intents() []ui.IntentKey {
 	serves := map[ui.Intent]bool{
 		ui.NextPrecision: true, ui.NextCalibrator: true, ui.Rerun: true, ui.Rebuild: true, ui.Undo: true, ui.Redo: true,
-		ui.Record: true, ui.SaveConfig: w.o.SaveConfig != nil, ui.SavePicture: w.o.SavePicture != nil, ui.CopyPane: true, ui.MarkA: true, ui.MarkB: true, ui.Compare: true,
+		ui.Record: true, ui.SaveConfig: w.o.SaveConfig != nil, ui.SavePicture: w.o.SavePicture != nil, ui.CopyRow: true, ui.CopyPane: true, ui.GoTo: true, ui.Return: true, ui.MarkA: true, ui.MarkB: true, ui.Compare: true,
 	}
 	list := slices.DeleteFunc(ui.Intents(), func(k ui.IntentKey) bool { return !serves[k.Intent] })
 	if w.o.Reload != nil {
@@ -119,9 +124,14 @@ func (w *workbench) intent(i ui.Intent) tea.Cmd {
 		return w.saveConfig()
 	case ui.SavePicture:
 		return savePicture(w.app, w.o.SavePicture)
+	case ui.CopyRow:
+		return copyRow(w.app)
 	case ui.CopyPane:
-		text := w.app.PaneText()
-		return tea.Batch(tea.SetClipboard(text), say(ui.Good, plural(strings.Count(text, "\n")+1, "line")+" copied: "+w.app.Focused().Title()))
+		return copyPane(w.app)
+	case ui.GoTo:
+		return w.cursor.choose(w.app, w.snap)
+	case ui.Return:
+		return w.cursor.back()
 	case ui.MarkA:
 		return w.comparison.mark(0, w.app.Focused(), w.snap)
 	case ui.MarkB:

@@ -3,7 +3,6 @@ package views
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -141,11 +140,8 @@ func (v *chosenView) Update(msg tea.Msg) tea.Cmd {
 			v.table.Rows = len(t.Layers)
 		}
 		v.table.Refresh()
-		if t := v.in.snap.Tactics; t != nil && was != nil {
-			sources := func(name string) []string { return strings.Split(name, report.MemberSeparator) }
-			follow(&v.table, was.Layer, sources(was.Layer), len(t.Layers), func(i int) (string, []string) {
-				return t.Layers[i].Layer, sources(t.Layers[i].Layer)
-			})
+		if was != nil {
+			v.ToLayer(stepRef(was.Layer))
 		}
 		return nil
 	}
@@ -159,6 +155,20 @@ func (v *chosenView) Update(msg tea.Msg) tea.Cmd {
 		return v.desk.Change(func(c *config.Config) { c.Unpin(l.Layer) })
 	}
 	return nil
+}
+
+// Layer implements pointing.
+func (v *chosenView) Layer() (layerRef, bool) {
+	if l := v.layer(); l != nil {
+		return stepRef(l.Layer), true
+	}
+	return layerRef{}, false
+}
+
+// ToLayer implements following.
+func (v *chosenView) ToLayer(l layerRef) bool {
+	t := v.in.snap.Tactics
+	return t != nil && toRow(&v.table, l, len(t.Layers), func(i int) layerRef { return stepRef(t.Layers[i].Layer) })
 }
 
 func (v *chosenView) layer() *report.LayerTactics {

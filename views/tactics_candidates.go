@@ -166,6 +166,9 @@ func (v *candidatesView) Keys() []ui.Key {
 	}
 }
 
+// Layer implements pointing.
+func (v *candidatesView) Layer() (layerRef, bool) { return v.of.Layer() }
+
 func (v *candidatesView) Update(msg tea.Msg) tea.Cmd {
 	l := v.of.layer()
 	if _, ok := msg.(*report.Snapshot); ok || l == nil {

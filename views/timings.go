@@ -274,10 +274,7 @@ func (v *timingsView) Update(msg tea.Msg) tea.Cmd {
 
 // build makes the rows: the layers, or their sums by group.
 func (v *timingsView) build() {
-	var was report.LayerTiming
-	if r := v.table.Row(); r >= 0 && r < len(v.rows) {
-		was = v.rows[r]
-	}
+	was, _ := v.row()
 	v.rows, v.count = nil, nil
 	if t := v.in.snap.Timings; t != nil {
 		v.rows, v.count = groupLayers(t.Layers, v.groupBy())
@@ -289,7 +286,28 @@ func (v *timingsView) build() {
 	}
 	v.table.Rows = len(v.rows)
 	v.table.Refresh()
-	follow(&v.table, was.Name, was.From, len(v.rows), func(i int) (string, []string) { return v.rows[i].Name, v.rows[i].From })
+	toRow(&v.table, was, len(v.rows), v.ref)
+}
+
+func (v *timingsView) ref(r int) layerRef { return layerRef{v.rows[r].Name, v.rows[r].From} }
+
+// row returns the row under the cursor: a layer, or by its name a group of them.
+func (v *timingsView) row() (l layerRef, ok bool) {
+	if r := v.table.Row(); r >= 0 && r < len(v.rows) {
+		return v.ref(r), true
+	}
+	return layerRef{}, false
+}
+
+// Layer implements pointing, where rows are layers.
+func (v *timingsView) Layer() (layerRef, bool) {
+	l, ok := v.row()
+	return l, ok && v.groupBy() == "layer"
+}
+
+// ToLayer implements following.
+func (v *timingsView) ToLayer(l layerRef) bool {
+	return v.groupBy() == "layer" && toRow(&v.table, l, len(v.rows), v.ref)
 }
 
 func floats(list []time.Duration) []float64 {

@@ -18,6 +18,7 @@ type workbench struct {
 	tried      trials
 	saves      saves
 	comparison comparison
+	cursor     layerCursor
 	scrubTo    int // the state of a recording that was asked for and is not shown yet; 0: none
 }
 
@@ -34,6 +35,11 @@ func (w *workbench) Lacks(n need) string { return w.available().lacks(n) }
 
 // lacksFor is Lacks for the keys of the whole program.
 func (w *workbench) lacksFor(i ui.Intent) string {
+	if w.app != nil {
+		if text, ok := w.cursor.lacks(w.app, i); ok {
+			return text
+		}
+	}
 	if n, ok := intentNeeds(i); ok {
 		return w.Lacks(n)
 	}

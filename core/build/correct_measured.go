@@ -31,6 +31,7 @@ func (c *corrector) measured(n *graph.Network, tasks []task) (shifts map[string]
 	least, errs := 0, make([]float64, 3)
 	kinds := []map[string][]float64{exact, fast, {}}
 	for i, kind := range kinds {
+		c.progress("comparing corrected biases", i, len(kinds))
 		if errs[i], err = c.errorWith(n, tasks, kind, real); err != nil {
 			return nil, "", err
 		}
@@ -42,6 +43,12 @@ func (c *corrector) measured(n *graph.Network, tasks []task) (shifts map[string]
 		return kinds[2], fmt.Sprintf("the outputs on the calibration data are nearer to FP32 without, at %.1f dB; with it %.1f dB", decibels(errs[2]), decibels(errs[0])), nil
 	}
 	return kinds[least], "", nil
+}
+
+func (c *corrector) progress(phase string, done, of int) {
+	if c.Replay.Progress != nil {
+		c.Replay.Progress(phase, done, of)
+	}
 }
 
 // compared returns the tensors by which networks are compared: the outputs, or what Softmax makes them of, since probabilities near
@@ -70,8 +77,8 @@ func (c *corrector) layerByLayer(n *graph.Network, tasks []task, real *staged) (
 		return nil, err
 	}
 	shifts, means := map[string][]float64{}, map[string][]float64{}
-	for len(open) > 0 {
-		ready, later := first(trial, open)
+	done := 0
+	for _, ready := range waves(trial, open) {
 		read, err := c.read(trial, ready, real, quantised)
 		if err != nil {
 			return nil, err
@@ -83,10 +90,8 @@ func (c *corrector) layerByLayer(n *graph.Network, tasks []task, real *staged) (
 				t.AddBias(trial, shift)
 			}
 		}
-		open = later
-		if c.Replay.Progress != nil {
-			c.Replay.Progress(len(tasks)-len(open), len(tasks))
-		}
+		done += len(ready)
+		c.progress("correcting biases", done, len(tasks))
 	}
 	for i, t := range tasks {
 		tasks[i].mean = means[t.key()]
@@ -176,26 +181,32 @@ func noise(outputs, items int, at func(output, item int) (want, got graph.Value)
 	return sum
 }
 
-// first returns the tasks that depend on no other one, and the others.
-func first(n *graph.Network, tasks []task) (ready, later []task) {
+// waves returns the tasks in groups of which each depends on no later one, and no task on another one of its group.
+func waves(n *graph.Network, tasks []task) [][]task {
 	open := map[*graph.Layer]bool{}
 	for _, t := range tasks {
 		open[t.Layer()] = true
 	}
-	behind := map[*graph.Tensor]bool{} // tensors that depend on an open layer
-	waits := map[*graph.Layer]bool{}
+	behind := map[*graph.Tensor]int{} // how many tasks follow each other before a tensor
+	level := map[*graph.Layer]int{}
 	for _, l := range n.Layers {
-		waits[l] = slices.ContainsFunc(l.Inputs, func(t *graph.Tensor) bool { return behind[t] })
+		for _, t := range l.Inputs {
+			level[l] = max(level[l], behind[t])
+		}
+		d := level[l]
+		if open[l] {
+			d++
+		}
 		for _, t := range l.Outputs {
-			behind[t] = waits[l] || open[l]
+			behind[t] = d
 		}
 	}
+	var all [][]task
 	for _, t := range tasks {
-		if waits[t.Layer()] {
-			later = append(later, t)
-		} else {
-			ready = append(ready, t)
+		for d := level[t.Layer()]; len(all) <= d; {
+			all = append(all, nil)
 		}
+		all[level[t.Layer()]] = append(all[level[t.Layer()]], t)
 	}
-	return ready, later
+	return all
 }

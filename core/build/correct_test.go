@@ -139,7 +139,11 @@ func TestCorrectBias(t *testing.T) {
 		t.Errorf("clipped, outputs' means are off by %g: nothing is tested", none)
 	}
 	layers := 0
-	replay := &build.Replay{Backend: b, Env: env, Batches: batches, Items: len(items), Progress: func(done, of int) { layers = done }}
+	replay := &build.Replay{Backend: b, Env: env, Batches: batches, Items: len(items), Progress: func(phase string, done, of int) {
+		if phase == "correcting biases" {
+			layers = done
+		}
+	}}
 	exact, steps := lower(&build.Correction{Replay: replay})
 	if s := corrected(steps); s == nil || len(s.Fired) != 4 || layers != 4 {
 		t.Errorf("exact: %+v, %d layers", s, layers)

@@ -20,7 +20,7 @@ type Replay struct {
 	Env      map[string]int // values of the network's symbols for one item
 	Batches  Batches        // the items; may be gone through several times
 	Items    int            // how many there are; 0: unknown
-	Progress func(done, layers int)
+	Progress func(phase string, done, of int)
 }
 
 // Tee returns batches that give what they are given, and makes r.Batches those of them that a staged run of n holds: for data

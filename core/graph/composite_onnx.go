@@ -12,7 +12,9 @@ var onnxComposites = map[string]func(*Definition, *Node) ([]*Tensor, error){
 	"Einsum":                            importEinsum,
 	"GlobalLpPool":                      importGlobalLpPool,
 	"LpPool":                            importLpPool,
+	"NegativeLogLikelihoodLoss":         importNegativeLogLikelihood,
 	"SimplifiedLayerNormalization":      simplifiedLayerNorm, // which ONNX does not have, and ONNX Runtime writes as if it had
+	"SoftmaxCrossEntropyLoss":           importSoftmaxCrossEntropy,
 	"SwiGLU":                            importSwiGLU,
 	"com.microsoft:CausalConvWithState": causalConv,
 	"com.microsoft:LinearAttention":     microsoftLinearAttention,

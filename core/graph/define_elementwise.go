@@ -276,7 +276,7 @@ func (d *Definition) GeluTanh(x *Tensor) *Tensor { return d.Activation(EltGeluTa
 // Fmod adds the remainder of a/b, with the sign of a.
 func (d *Definition) Fmod(a, b *Tensor) *Tensor { return d.ElementWise(EltMod, a, b) }
 
-// BitShift adds the unsigned integers a shifted by b bits, to the left or to the right.
+// BitShift adds the integers a shifted by b bits, to the left or to the right.
 func (d *Definition) BitShift(a, b *Tensor, left bool) *Tensor {
 	return d.Layer(BitShift, ShiftAttrs{left}, a, b)
 }

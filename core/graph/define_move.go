@@ -93,9 +93,9 @@ func (d *Definition) DepthToSpace(x *Tensor, a BlockAttrs) *Tensor {
 	return d.Layer(DepthToSpace, a, x)
 }
 
-// SpaceToDepth moves blocks of size x size places of x [N,C,H,W] into channels.
-func (d *Definition) SpaceToDepth(x *Tensor, size int) *Tensor {
-	return d.Layer(SpaceToDepth, BlockAttrs{Size: size}, x)
+// SpaceToDepth moves blocks of b x b places of x [N,C,H,W] into channels.
+func (d *Definition) SpaceToDepth(x *Tensor, a BlockAttrs) *Tensor {
+	return d.Layer(SpaceToDepth, a, x)
 }
 
 // Trilu keeps a triangle of the last two axes and sets the rest to 0.

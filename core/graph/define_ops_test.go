@@ -160,7 +160,7 @@ var defineCases = func() map[string]defineCase {
 		"Expand":       {"Expand", func(d *Definition, g given) *Tensor { return d.Expand(g.matrix, 3, 4, 6) }},
 		"Tile":         {"Tile", func(d *Definition, g given) *Tensor { return d.Tile(g.matrix, 2, 1) }},
 		"DepthToSpace": {"DepthToSpace", func(d *Definition, g given) *Tensor { return d.DepthToSpace(g.x, BlockAttrs{Size: 2}) }},
-		"SpaceToDepth": {"SpaceToDepth", func(d *Definition, g given) *Tensor { return d.SpaceToDepth(g.x, 2) }},
+		"SpaceToDepth": {"SpaceToDepth", func(d *Definition, g given) *Tensor { return d.SpaceToDepth(g.x, BlockAttrs{Size: 2}) }},
 		"Trilu":        {"Trilu", func(d *Definition, g given) *Tensor { return d.Trilu(g.matrix, TriluAttrs{Upper: true}) }},
 		"Resize":       {"Resize", func(d *Definition, g given) *Tensor { return d.Resize(g.x, ResizeAttrs{Scales: []float32{1, 1, 2, 2}}) }},
 

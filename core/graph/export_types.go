@@ -5,7 +5,7 @@ import "slices"
 // onnxIntegers are the integer types that ONNX's operators take where those are not all; their layers take all. What an
 // operator does not take is converted to a type that holds it, and the result back, which wraps around as the layer does.
 var onnxIntegers = map[string][]DataType{
-	"Pow": {I32, I64}, "BitShift": {U8, U16, U32, U64}, "CumSum": {I32, I64, U32, U64}, "CumProd": {I32, I64, U32, U64},
+	"Pow": {I32, I64}, "CumSum": {I32, I64, U32, U64}, "CumProd": {I32, I64, U32, U64},
 	"ReduceMax": {I8, U8, I32, I64, U32, U64}, "ReduceMin": {I8, U8, I32, I64, U32, U64},
 	"ReduceL1": {I32, I64, U32, U64}, "ReduceL2": {I32, I64, U32, U64}, "ReduceMean": {I32, I64, U32, U64}, "ReduceProd": {I32, I64, U32, U64},
 	"ReduceSum": {I32, I64, U32, U64}, "ReduceSumSquare": {I32, I64, U32, U64},
@@ -30,8 +30,6 @@ func wider(op string, t DataType) (to DataType, ok bool) {
 		return U8, true
 	case !limited || !t.IsInteger() || slices.Contains(allowed, t):
 		return t, false
-	case op == "BitShift":
-		return U64, true
 	}
 	return I64, true
 }
@@ -66,7 +64,7 @@ func (e *Exporter) suited(op string, inputs []string) ([]string, DataType) {
 			cast(i, F32)
 		case (op == "GatherND" || op == "ScatterND") && i == 1:
 			cast(i, I64)
-		case i == 0 || op == "BitShift":
+		case i == 0:
 			if to, ok := wider(op, t); ok {
 				cast(i, to)
 				if result = to; slices.Contains([]string{"DynamicQuantizeLinear", "ArgMax", "ArgMin"}, op) {

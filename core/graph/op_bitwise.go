@@ -5,11 +5,15 @@ import "fmt"
 // ShiftAttrs are the attributes of BitShift.
 type ShiftAttrs struct{ Left bool }
 
-// BitShift and the Bitwise ops work on the bits of integers; their inputs broadcast.
+// BitShift and the Bitwise ops work on the bits of integers; their inputs broadcast. To the right, signed integers keep their sign;
+// a shift by a negative number shifts by all bits.
 var (
 	BitShift = bitwise("BitShift", 2, func(l *Layer, x, y int64) int64 {
-		if l.Attrs.(ShiftAttrs).Left {
+		switch {
+		case l.Attrs.(ShiftAttrs).Left:
 			return int64(uint64(x) << uint64(y))
+		case l.Inputs[0].Type.Signed():
+			return x >> uint64(y)
 		}
 		return int64(uint64(x) >> uint64(y))
 	})
@@ -70,7 +74,11 @@ func bitwise(name string, arity int, f func(l *Layer, x, y int64) int64) *Op {
 		if e.Layer.Attrs.(ShiftAttrs).Left {
 			direction = "LEFT"
 		}
-		return e.Node("BitShift", Attributes{"direction": direction})
+		since := OldestExport
+		if e.Layer.Inputs[0].Type.Signed() {
+			since = 28
+		}
+		return e.NodeSince(since, "BitShift", Attributes{"direction": direction})
 	}
 	op.Import = func(n *Node) (any, []*Tensor, error) {
 		switch d := n.String("direction", ""); d {

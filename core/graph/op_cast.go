@@ -298,11 +298,16 @@ var Identity = &Op{
 		n.Float("ratio", 0.5)
 		n.Int("seed", 0)
 		if t := n.Input(2); t != nil {
-			v, ok := t.Const()
-			if !ok || len(v.Data) != 1 || v.Data[0] != 0 {
-				return nil, nil, fmt.Errorf("training_mode (input 2, %s) must be constant and false", t.Name)
+			if training, known := t.Truth(); !known || training && !n.dropsNothing() {
+				return nil, nil, fmt.Errorf("training_mode (input 2, %s) must be constant and false, unless the ratio is 0", t.Name)
 			}
 		}
 		return nil, n.Inputs[:1], nil
 	},
+}
+
+// dropsNothing reports whether the ratio of a Dropout, input 1, is a constant 0.
+func (n *Node) dropsNothing() bool {
+	v, ok := n.Input(1).Const()
+	return ok && v.Len() == 1 && v.Type.IsFloat() && v.Float64s()[0] == 0
 }

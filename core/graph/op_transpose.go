@@ -93,7 +93,7 @@ func transposeMovement(l *Layer) Movement {
 // BlockAttrs are the attributes of DepthToSpace and SpaceToDepth.
 type BlockAttrs struct {
 	Size int
-	CRD  bool // DepthToSpace: channels are ordered column-row-depth, not depth-column-row
+	CRD  bool // channels are ordered column-row-depth, not depth-column-row
 }
 
 // DepthToSpace moves channels of x [N, C*b*b, H, W] into blocks of b x b places: y [N, C, H*b, W*b]. The channel of
@@ -130,17 +130,10 @@ var DepthToSpace = &Op{
 		}
 		return e.Node("DepthToSpace", Attributes{"blocksize": a.Size, "mode": mode})
 	},
-	Import: func(n *Node) (any, []*Tensor, error) {
-		switch mode := n.String("mode", "DCR"); mode {
-		case "DCR", "CRD":
-			return BlockAttrs{n.Int("blocksize", 0), mode == "CRD"}, n.Inputs, nil
-		default:
-			return nil, nil, fmt.Errorf("mode %q is unknown", mode)
-		}
-	},
+	Import: importBlocks,
 }
 
-// SpaceToDepth is the inverse of DepthToSpace (without CRD).
+// SpaceToDepth is the inverse of DepthToSpace.
 var SpaceToDepth = &Op{
 	Name:  "SpaceToDepth",
 	Attrs: BlockAttrs{},
@@ -155,18 +148,32 @@ var SpaceToDepth = &Op{
 		}, 2, 3)
 	},
 	Eval: func(l *Layer, in, out []Value) error {
-		b, x, y := l.Attrs.(BlockAttrs).Size, in[0], out[0]
-		h, w := y.Dims[2], y.Dims[3]
-		permute(y, Value{x.Type, []int{x.Dims[0], x.Dims[1], h, b, w, b}, x.Data}, []int{0, 3, 5, 1, 2, 4})
+		a, x, y := l.Attrs.(BlockAttrs), in[0], out[0]
+		b, h, w := a.Size, y.Dims[2], y.Dims[3]
+		perm := []int{0, 3, 5, 1, 2, 4}
+		if a.CRD {
+			perm = []int{0, 1, 3, 5, 2, 4}
+		}
+		permute(y, Value{x.Type, []int{x.Dims[0], x.Dims[1], h, b, w, b}, x.Data}, perm)
 		return nil
 	},
 	Export: func(e *Exporter) error {
-		return e.Node("SpaceToDepth", Attributes{"blocksize": e.Layer.Attrs.(BlockAttrs).Size})
+		a := e.Layer.Attrs.(BlockAttrs)
+		if a.CRD {
+			return e.NodeSince(28, "SpaceToDepth", Attributes{"blocksize": a.Size, "mode": "CRD"})
+		}
+		return e.Node("SpaceToDepth", Attributes{"blocksize": a.Size})
 	},
-	Import: func(n *Node) (any, []*Tensor, error) {
-		n.String("mode", "DCR")
-		return BlockAttrs{Size: n.Int("blocksize", 0)}, n.Inputs, nil
-	},
+	Import: importBlocks,
+}
+
+func importBlocks(n *Node) (any, []*Tensor, error) {
+	switch mode := n.String("mode", "DCR"); mode {
+	case "DCR", "CRD":
+		return BlockAttrs{n.Int("blocksize", 0), mode == "CRD"}, n.Inputs, nil
+	default:
+		return nil, nil, fmt.Errorf("mode %q is unknown", mode)
+	}
 }
 
 // inferBlocks infers a shape of rank 4 where the block's size must divide the given axes (for axis 1 its square).

@@ -83,6 +83,7 @@ func Layers() []Case {
 	m.narrow()
 	m.doubles()
 	m.biasedProducts()
+	m.signedShifts()
 	return m.cases
 }
 

@@ -45,6 +45,18 @@ func (m *maker) integerPointwise() {
 	}
 }
 
+// signedShifts are by any numbers, of which many are negative or more than there are bits; and channels in the other order.
+func (m *maker) signedShifts() {
+	for _, t := range []graph.DataType{graph.I8, graph.I64} {
+		for _, left := range []bool{true, false} {
+			x, by := m.constant(t, graph.Range{}, 1, 3, 7), m.constant(t, graph.Range{}, 1, 3, 7)
+			graph.View[int8](by.Weights)[0] = 7
+			m.add(fmt.Sprintf("BitShift_constants_%s_%v", t, left), m.layer(graph.BitShift, graph.ShiftAttrs{Left: left}, x, by), Tolerance{})
+		}
+	}
+	m.add("space_to_depth_crd", m.layer(graph.SpaceToDepth, graph.BlockAttrs{Size: 3, CRD: true}, m.tensor(graph.F32, graph.Range{}, 1, 2, 6, 9)), Tolerance{})
+}
+
 // casts are conversions among all types but the widest reals.
 func (m *maker) casts() {
 	all := append([]graph.DataType{graph.F32, graph.F16, graph.Bool}, integerTypes...)

@@ -5,10 +5,11 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 )
 
 // deviceName returns the processor's own name where the system tells it.
-func deviceName() string {
+var deviceName = sync.OnceValue(func() string {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {
 		return runtime.GOARCH
@@ -20,4 +21,4 @@ func deviceName() string {
 		}
 	}
 	return runtime.GOARCH
-}
+})

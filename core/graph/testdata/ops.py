@@ -548,7 +548,20 @@ def doubles():
     case("LpNormalization", x, axis=1)
 
 
-for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states, recurrences, signals, samples, bits, doubles]:
+def since28():
+    for t in ["int8", "int32", "int64"]:
+        by = np.array([0, 1, 7, 8, 31, 63, 64, 100, -1, -9], t)
+        bits = np.iinfo(t).bits
+        for direction in ["LEFT", "RIGHT"]:
+            x = ints(t, 10)
+            want = [(int(a) << int(b) if direction == "LEFT" else int(a) >> int(b)) if 0 <= b < bits else (-1 if a < 0 and direction == "RIGHT" else 0)
+                    for a, b in zip(x, by)]
+            case("BitShift", x, by, version=28, direction=direction, expect=[np.array([w & (2**bits - 1) for w in want], "uint%d" % bits).view(t)])
+    x = f32(2, 2, 4, 6)
+    case("SpaceToDepth", x, version=28, blocksize=2, mode="CRD", expect=[x.reshape(2, 2, 2, 2, 3, 2).transpose(0, 1, 3, 5, 2, 4).reshape(2, 8, 2, 3)])
+
+
+for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states, recurrences, signals, samples, bits, doubles, since28]:
     group()
 for i, c in enumerate(cases):
     sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c))

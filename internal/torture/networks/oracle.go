@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
@@ -68,14 +70,24 @@ const maxOracleTime = 20 * time.Second
 
 // Run returns the model's outputs; an error is a refusal, or the end of the process.
 func (o *Oracle) Run(ctx context.Context, m *Model) (map[string]graph.Value, error) {
+	in := map[string]graph.Value{}
+	for _, x := range m.Inputs {
+		in[x.Name] = x.Feed
+	}
+	return o.Compute(ctx, m.Encode(), in)
+}
+
+// Compute returns what the bytes of a model compute of inputs by name; an error is as Run's. A model that is the last one's is not
+// read again.
+func (o *Oracle) Compute(ctx context.Context, model []byte, in map[string]graph.Value) (map[string]graph.Value, error) {
 	if o.cmd == nil {
 		if err := o.start(); err != nil {
 			return nil, err
 		}
 	}
-	request := [][]byte{m.Encode()}
-	for _, in := range m.Inputs {
-		request = append(request, onnx.WriteTensor(in.Name, in.Feed))
+	request := [][]byte{model}
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		request = append(request, onnx.WriteTensor(name, in[name]))
 	}
 	late := time.AfterFunc(maxOracleTime, func() { _ = o.cmd.Process.Kill() })
 	defer late.Stop()

@@ -19,8 +19,14 @@ def number():
     return struct.unpack("<I", b)[0]
 
 
+last = (None, None)  # a model and its session
+
+
 def run(model, tensors):
-    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    global last
+    if last[0] != model:
+        last = (model, onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"]))
+    session = last[1]
     feeds = {}
     for t in tensors:
         p = onnx.TensorProto.FromString(t)

@@ -215,7 +215,7 @@ func culprit(out string) string {
 
 // over judges a program that has ended.
 func (a *attempt) over(err error) string {
-	a.settle(100*time.Millisecond, time.Second)
+	a.drain(10 * time.Second)
 	if left := a.left(); left != "" {
 		return "left with " + left
 	}

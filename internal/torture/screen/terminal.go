@@ -160,6 +160,16 @@ func (t *terminal) settle(quiet, within time.Duration) {
 	}
 }
 
+// drain waits until all is read that a program which has ended wrote, as far as the time goes.
+func (t *terminal) drain(within time.Duration) {
+	for began := time.Now(); time.Since(began) < within; time.Sleep(10 * time.Millisecond) {
+		if n, err := unix.IoctlGetInt(int(t.master.Fd()), unix.TIOCINQ); err != nil || n == 0 {
+			break
+		}
+	}
+	t.settle(100*time.Millisecond, time.Second)
+}
+
 // text returns the screen.
 func (t *terminal) text() string {
 	var b strings.Builder

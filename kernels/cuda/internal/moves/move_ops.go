@@ -87,8 +87,12 @@ func depthToSpaceMover(b kernels.Binding) (*mover, error) {
 }
 
 func spaceToDepthMover(b kernels.Binding) (*mover, error) {
-	n, x := b.Layer.Attrs.(graph.BlockAttrs).Size, b.In[0].Dims
-	return permuted([]int{x[0], x[1], x[2] / n, n, x[3] / n, n}, []int{0, 3, 5, 1, 2, 4}), nil
+	a, x := b.Layer.Attrs.(graph.BlockAttrs), b.In[0].Dims
+	perm := []int{0, 3, 5, 1, 2, 4}
+	if a.CRD {
+		perm = []int{0, 1, 3, 5, 2, 4}
+	}
+	return permuted([]int{x[0], x[1], x[2] / a.Size, a.Size, x[3] / a.Size, a.Size}, perm), nil
 }
 
 // sliceMover takes bounds from the attributes, or from inputs that are constants.

@@ -39,13 +39,13 @@ func integerTactics() []emit.Tactic {
 		list = append(list, bitsTactic(bits.op, func(kernels.Binding) integerCode { return bits.code }))
 	}
 	return append(list, bitsTactic(graph.BitShift, func(b kernels.Binding) integerCode {
-		left := b.Layer.Attrs.(graph.ShiftAttrs).Left
+		left, signed := b.Layer.Attrs.(graph.ShiftAttrs).Left, b.In[0].Type.Signed()
 		return func(k *ptx.K, x []ptx.Long) ptx.Long {
 			by := k.Low(k.SelectL(k.LtL(x[1], ptx.L(64), false), x[1], ptx.L(64)))
 			if left {
 				return k.ShlL(x[0], by)
 			}
-			return k.ShrL(x[0], by, false)
+			return k.ShrL(x[0], by, signed)
 		}
 	}))
 }
