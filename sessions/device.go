@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
@@ -20,6 +21,13 @@ type device struct {
 
 	ceilings ceilings
 	unfiled  error // why compiled code cannot be kept in files, once that was said
+}
+
+// ceilings are what the device reaches at most, as far as that was asked for and can be measured.
+type ceilings struct {
+	file  *build.PeaksFile // nil: nobody asks
+	peaks []run.Peaks      // of one thread, and last of all; nil until they are known
+	again bool             // they were measured once more
 }
 
 // estimated reports whether times are a model's: they do not vary, and nothing is measured.

@@ -210,5 +210,57 @@ func (t *timings) report(live, estimated bool) *report.Timings {
 	return r
 }
 
+// under lets the layers stand under peaks, those of all threads last; again says that they were measured once more.
+func (t *timings) under(peaks []run.Peaks, again bool) {
+	t.peaks = &peaks[len(peaks)-1]
+	t.roofline = &report.Roofline{Again: again}
+	for _, p := range peaks {
+		t.roofline.Peaks = append(t.roofline.Peaks, report.Peaks{Threads: p.Threads, Compute: peakReports(p.Compute), Memory: peakReports(p.Memory)})
+	}
+	for _, list := range [][]run.Peak{t.peaks.Compute, t.peaks.Memory} {
+		for _, k := range list {
+			if k.Disturbed() {
+				t.roofline.Disturbed = append(t.roofline.Disturbed, k.Name)
+			}
+		}
+	}
+}
+
+func peakReports(list []run.Peak) (out []report.Peak) {
+	for _, k := range list {
+		out = append(out, report.Peak(k))
+	}
+	return out
+}
+
+// stand returns where a step stands, nil where nothing is known of the peaks or of its work.
+func (t *timings) stand(w *run.Work, median time.Duration) *report.Roof {
+	if t.peaks == nil || w.Traffic == nil || median <= 0 {
+		return nil
+	}
+	f := t.peaks.Floor(w)
+	if f.Time <= 0 {
+		return nil
+	}
+	return &report.Roof{
+		Operations: w.Operations, Intensity: float64(w.Operations) / float64(max(w.Bytes, 1)), Reached: float64(w.Operations) / float64(median),
+		Ceiling: float64(w.Operations) / float64(f.Time), Floor: f.Time, Bound: f.Bound, OfPeak: float64(f.Time) / float64(median),
+	}
+}
+
+// withRoofline adds the ceilings, and names the layers above them.
+func (t *timings) withRoofline(r *report.Timings) {
+	if t.roofline == nil {
+		return
+	}
+	line := *t.roofline
+	for _, l := range r.Layers {
+		if l.Roof != nil && l.Roof.Above() {
+			line.Above = append(line.Above, l.Name)
+		}
+	}
+	r.Roofline = &line
+}
+
 // unstableCV is the coefficient of variation over which a latency is called unstable, as trtexec does.
 const unstableCV = 0.025

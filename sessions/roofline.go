@@ -5,18 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
-
-// ceilings are what the device reaches at most, as far as that was asked for and can be measured.
-type ceilings struct {
-	file  *build.PeaksFile // nil: nobody asks
-	peaks []run.Peaks      // of one thread, and last of all; nil until they are known
-	again bool             // they were measured once more
-}
 
 // underCeilings lets the layers of timings stand under the peaks of the device, which are measured now if they are not known. Where
 // a layer stands above them they are measured once more: what disturbs a measurement only lowers it. d.busy is held.
@@ -36,7 +28,7 @@ func (d *device) underCeilings(ctx context.Context, t *timings) error {
 			return err
 		}
 	}
-	if t.under(c); c.again || len(t.report(false, false).Roofline.Above) == 0 {
+	if t.under(c.peaks, c.again); c.again || len(t.report(false, false).Roofline.Above) == 0 {
 		return nil
 	}
 	d.told.progress(report.Progress{Phase: "measuring peaks", Item: "again"})
@@ -44,7 +36,7 @@ func (d *device) underCeilings(ctx context.Context, t *timings) error {
 	if err := d.measurePeaks(func() ([]run.Peaks, error) { return c.file.Again(ctx, d.backend) }); err != nil {
 		return err
 	}
-	t.under(c)
+	t.under(c.peaks, c.again)
 	return nil
 }
 
@@ -72,58 +64,6 @@ func (d *device) unmeasured() string {
 		return "the peaks of " + d.backend.Info().Device + " are not measured"
 	}
 	return ""
-}
-
-// under lets the layers stand under ceilings.
-func (t *timings) under(c *ceilings) {
-	t.peaks = &c.peaks[len(c.peaks)-1]
-	t.roofline = &report.Roofline{Again: c.again}
-	for _, p := range c.peaks {
-		t.roofline.Peaks = append(t.roofline.Peaks, report.Peaks{Threads: p.Threads, Compute: peakReports(p.Compute), Memory: peakReports(p.Memory)})
-	}
-	for _, list := range [][]run.Peak{t.peaks.Compute, t.peaks.Memory} {
-		for _, k := range list {
-			if k.Disturbed() {
-				t.roofline.Disturbed = append(t.roofline.Disturbed, k.Name)
-			}
-		}
-	}
-}
-
-func peakReports(list []run.Peak) (out []report.Peak) {
-	for _, k := range list {
-		out = append(out, report.Peak(k))
-	}
-	return out
-}
-
-// stand returns where a step stands, nil where nothing is known of the peaks or of its work.
-func (t *timings) stand(w *run.Work, median time.Duration) *report.Roof {
-	if t.peaks == nil || w.Traffic == nil || median <= 0 {
-		return nil
-	}
-	f := t.peaks.Floor(w)
-	if f.Time <= 0 {
-		return nil
-	}
-	return &report.Roof{
-		Operations: w.Operations, Intensity: float64(w.Operations) / float64(max(w.Bytes, 1)), Reached: float64(w.Operations) / float64(median),
-		Ceiling: float64(w.Operations) / float64(f.Time), Floor: f.Time, Bound: f.Bound, OfPeak: float64(f.Time) / float64(median),
-	}
-}
-
-// withRoofline adds the ceilings, and names the layers above them.
-func (t *timings) withRoofline(r *report.Timings) {
-	if t.roofline == nil {
-		return
-	}
-	line := *t.roofline
-	for _, l := range r.Layers {
-		if l.Roof != nil && l.Roof.Above() {
-			line.Above = append(line.Above, l.Name)
-		}
-	}
-	r.Roofline = &line
 }
 
 // peaks tells what the device reaches at most.

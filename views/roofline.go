@@ -3,7 +3,6 @@ package views
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
@@ -75,43 +74,6 @@ func RooflineNote(r *report.Roofline) string {
 		return strings.Join(r.Disturbed, ", ") + " in doubt: measured while the machine did something else"
 	}
 	return ""
-}
-
-// drawRoofline draws the rows of the table under the ceilings.
-func (v *samplesView) drawRoofline(c *ui.Canvas, l *report.LayerTiming) {
-	t := v.in.snap.Timings
-	if t.Roofline.Last() == nil {
-		c.FitClauses(1, 0, c.W-2, ui.Muted, RooflineNote(t.Roofline))
-		return
-	}
-	c.FitClauses(1, 0, c.W-2, ui.Plain, StandText(l))
-	top := 1
-	if note := RooflineNote(t.Roofline); note != "" {
-		c.FitClauses(1, 1, c.W-2, ui.Warn, note)
-		top = 2
-	}
-	Roofline(t, v.of.rows, v.of.table.Row()).Draw(c.Sub(ui.Rect{Y: top, W: c.W, H: c.H - top}))
-}
-
-// sumRoof adds where l stands to where the sum r stands, of which so much time is under ceilings.
-func sumRoof(r, l *report.LayerTiming) {
-	if l.Roof == nil {
-		return
-	}
-	if r.Roof == nil {
-		sum := *l.Roof
-		r.Roof = &sum
-		return
-	}
-	a, b := r.Roof, l.Roof
-	took := float64(a.Floor)/a.OfPeak + float64(b.Floor)/b.OfPeak
-	a.Floor += b.Floor
-	a.Operations += b.Operations
-	a.OfPeak = float64(a.Floor) / took
-	a.Reached, a.Ceiling = float64(a.Operations)/took, float64(a.Operations)/float64(max(a.Floor, time.Nanosecond))
-	if a.Bound != b.Bound {
-		a.Bound = "·"
-	}
 }
 
 // shareOfPeak returns what a layer reaches of its ceiling; 0 where none is known.

@@ -91,6 +91,22 @@ func (v *samplesView) Render(w, h int) string {
 	})
 }
 
+// drawRoofline draws the rows of the table under the ceilings.
+func (v *samplesView) drawRoofline(c *ui.Canvas, l *report.LayerTiming) {
+	t := v.in.snap.Timings
+	if t.Roofline.Last() == nil {
+		c.FitClauses(1, 0, c.W-2, ui.Muted, RooflineNote(t.Roofline))
+		return
+	}
+	c.FitClauses(1, 0, c.W-2, ui.Plain, StandText(l))
+	top := 1
+	if note := RooflineNote(t.Roofline); note != "" {
+		c.FitClauses(1, 1, c.W-2, ui.Warn, note)
+		top = 2
+	}
+	Roofline(t, v.of.rows, v.of.table.Row()).Draw(c.Sub(ui.Rect{Y: top, W: c.W, H: c.H - top}))
+}
+
 // shown says which samples the plot is of.
 func (v *samplesView) shown(l *report.LayerTiming) string {
 	switch {

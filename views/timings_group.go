@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -79,5 +80,26 @@ func addTiming(r, l *report.LayerTiming) {
 	}
 	if r.Tactic != l.Tactic {
 		r.Tactic = "·"
+	}
+}
+
+// sumRoof adds where l stands to where the sum r stands, of which so much time is under ceilings.
+func sumRoof(r, l *report.LayerTiming) {
+	if l.Roof == nil {
+		return
+	}
+	if r.Roof == nil {
+		sum := *l.Roof
+		r.Roof = &sum
+		return
+	}
+	a, b := r.Roof, l.Roof
+	took := float64(a.Floor)/a.OfPeak + float64(b.Floor)/b.OfPeak
+	a.Floor += b.Floor
+	a.Operations += b.Operations
+	a.OfPeak = float64(a.Floor) / took
+	a.Reached, a.Ceiling = float64(a.Operations)/took, float64(a.Operations)/float64(max(a.Floor, time.Nanosecond))
+	if a.Bound != b.Bound {
+		a.Bound = "·"
 	}
 }
