@@ -62,7 +62,7 @@ func writePeaks(w io.Writer, r *report.Roofline) {
 	for _, p := range r.Peaks {
 		header = append(header, ">"+count(p.Threads, "thread"))
 	}
-	header = append(header, ">holds KiB", "~by")
+	header = append(header, ">holds", "~by")
 	last := r.Last()
 	var rows [][]string
 	for i, k := range slices.Concat(last.Compute, last.Memory) {
@@ -77,7 +77,7 @@ func writePeaks(w io.Writer, r *report.Roofline) {
 		}
 		holds := ""
 		if k.Holds > 0 {
-			holds = kib(int(k.Holds))
+			holds = ui.Bytes(k.Holds)
 		}
 		rows = append(rows, append(row, holds, k.By))
 	}

@@ -49,7 +49,7 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 			return err
 		}
 	}
-	if err := f.checkTheme(); err != nil {
+	if err := f.checkScreen(); err != nil {
 		return err
 	}
 	r, err := recording.Open(path)
@@ -73,7 +73,7 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 			r.Seek(state)
 			ctx, stop := guardTerminal(ctx)
 			defer stop()
-			return terminal{look: look, recordings: filepath.Dir(r.Path()), configs: replayConfigs(r)}.show(ctx, r, nil)
+			return terminal{look: look, keys: f.keys, recordings: filepath.Dir(r.Path()), configs: replayConfigs(r)}.show(ctx, r, nil)
 		}
 	}
 	if f.format == "json" {

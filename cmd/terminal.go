@@ -17,6 +17,7 @@ import (
 // terminal is where the workbench is shown.
 type terminal struct {
 	look       ui.Options
+	keys       *ui.Keymap
 	recordings string // folder
 	configs    *config.Saver
 	reload     func(config.Config) error  // gets the model as it is now ready, to be shown when this is over; nil: it cannot
@@ -109,6 +110,7 @@ type window struct {
 // window makes the workbench for a controller; o says what it can do besides.
 func (t terminal) window(ctl views.Controller, o views.Options) (*window, error) {
 	w := &window{events: &relay{Controller: ctl}, next: make(chan *recording.Replay, 1), program: t.program}
+	o.Keys = t.keys
 	o.Look, o.Open, o.Read, o.Hint, o.SavePicture = ui.NewLook(t.look), w.open, readState, hintOnFact, savePicture
 	if t.recordings != "" {
 		o.Recordings = recording.Folder(t.recordings)

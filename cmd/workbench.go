@@ -35,7 +35,7 @@ type workbenchFlags struct {
 // is named.
 func workbench(root *cobra.Command, t tables) {
 	f := &workbenchFlags{modelFlags: *onBackends(t)}
-	f.partly, f.data.speaks = true, true
+	f.usual, f.partly, f.data.speaks = true, true, true
 	root.Use = "trtui [MODEL|ENGINE]"
 	root.Long = "Explore, optimise and run neural networks in the terminal.\n\n" +
 		"Without a command, trtui opens the workbench on a model, or on the built-in digit classifier. If there is\n" +
@@ -71,7 +71,7 @@ func (f *workbenchFlags) checkArgs(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("%q is neither a command nor a file%s", args[0], config.DidYouMean(args[0], names))
 		}
 	}
-	if err := f.checkTheme(); err != nil {
+	if err := f.checkScreen(); err != nil {
 		return err
 	}
 	return f.modelFlags.check()
@@ -132,7 +132,7 @@ func (f *workbenchFlags) show(cmd *cobra.Command, args []string) error {
 		p.close()
 		return err
 	}
-	return f.screen(ctx, p, cfg, modelArg(args), terminal{look: look, recordings: f.recording, configs: saver(modelArg(args))})
+	return f.screen(ctx, p, cfg, modelArg(args), terminal{look: look, keys: f.keys, recordings: f.recording, configs: saver(modelArg(args))})
 }
 
 // screen shows sessions on a model, one after the other: the next where its file changed and a person asks for the new one. It

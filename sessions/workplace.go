@@ -25,11 +25,12 @@ type Workplace struct {
 	// Peaks has what the device reaches at most, which is measured when layers are timed and it is not known; nil: nobody asks.
 	Peaks *build.PeaksFile
 	// CacheError says why a timing cache that was there could not be read; work goes on without.
-	CacheError error
-	Data       Data // to measure accuracy on
-	CalData    Data // to calibrate with
-	CalItems   int  // of CalData at most; 0: all
-	TapItems   int  // items on which layers are compared; 0: 8
+	CacheError  error
+	UsualShapes string // the inputs' shapes that nobody gave: usual ones of such models; empty: they are given
+	Data        Data   // to measure accuracy on
+	CalData     Data   // to calibrate with
+	CalItems    int    // of CalData at most; 0: all
+	TapItems    int    // items on which layers are compared; 0: 8
 	// Recalibrate finds all ranges on CalData, those of an engine file's own calibrator too; else that one keeps the ranges
 	// in the file, unless they come from random input and CalData does not.
 	Recalibrate bool

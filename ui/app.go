@@ -23,6 +23,8 @@ type Config struct {
 	Look     *Look
 	Screens  []*Screen
 	Intents  []IntentKey // the intents that OnIntent serves
+	Others   []IntentKey // intents that OnIntent serves in other states, so that a file of keys may name them
+	Keys     *Keymap     // nil: the usual keys
 	OnIntent func(Intent) tea.Cmd
 	// Lacks says why an intent does nothing in the state at hand, "" where it does something; see [Key.Off]. It may be nil.
 	Lacks func(Intent) string
@@ -45,6 +47,8 @@ type App struct {
 	look     *Look
 	screens  []*Screen
 	intents  []IntentKey
+	others   []IntentKey
+	keys     keyContexts // that were given to actions
 	onIntent func(Intent) tea.Cmd
 	lacks    func(Intent) string
 	onEvent  func(any, *Header) tea.Cmd
@@ -83,7 +87,7 @@ func New(c Config) (*App, error) {
 	if err := CheckKeys(c.Screens, c.Intents); err != nil {
 		return nil, err
 	}
-	a := &App{look: c.Look, screens: c.Screens, intents: c.Intents, onIntent: c.OnIntent, lacks: c.Lacks,
+	a := &App{look: c.Look, screens: c.Screens, intents: named(c.Intents), others: named(c.Others), onIntent: c.OnIntent, lacks: c.Lacks,
 		onEvent: c.OnEvent, onScreen: c.OnScreen, onUpdate: c.OnUpdate, header: c.Header, start: c.Start, now: c.Now, after: c.After}
 	if a.look == nil {
 		a.look = NewLook(Options{})
@@ -112,7 +116,19 @@ func New(c Config) (*App, error) {
 			}
 		}
 	}
+	if err := a.setKeys(c.Keys); err != nil {
+		return nil, err
+	}
 	return a, nil
+}
+
+// named gives the keys of intents the intents' names.
+func named(list []IntentKey) []IntentKey {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Name = string(list[i].Intent)
+	}
+	return list
 }
 
 // Init implements tea.Model. An App may be run again, by another program: what was on its way in the one before is not.

@@ -19,13 +19,13 @@ type helpSection struct {
 	keys  []Key
 }
 
-// newHelp makes the help for the focused pane of screen s: the keys that do something in the state at hand.
-func newHelp(s *Screen, intents []Key) *help {
+// newHelp makes the help for the focused pane of screen s: the keys that do something in the state at hand, as they are now.
+func newHelp(a *App, s *Screen) *help {
 	h := &help{}
-	h.add(s.focused().Title(), working(s.focused().Keys()))
-	h.add("Motion", MotionKeys())
-	h.add("Workbench", working(intents))
-	h.add("Everywhere", append(frameKeys(s), K("0-9", "", "screen")))
+	h.add(s.focused().Title(), a.keys.all(s.Name, working(s.focused().Keys())))
+	h.add("Motion", a.keys.all(Everywhere, MotionKeys()))
+	h.add("Workbench", a.keys.all(Everywhere, working(a.intentKeys())))
+	h.add("Everywhere", a.keys.all(Everywhere, append(frameKeys(s), K("0-9", "", "screen"))))
 	return h
 }
 
@@ -60,7 +60,7 @@ func (h *help) layout(g *Glyphs, w int) (lines []helpLine, column int) {
 			for _, key := range k.Keys {
 				names = append(names, g.keyName(key))
 			}
-			for i, text := range Wrap(k.Long, max(w-column-1, 1)) {
+			for i, text := range Wrap(k.described(), max(w-column-1, 1)) {
 				line := helpLine{text: text}
 				if i == 0 {
 					line.key = strings.Join(names, " ")
@@ -70,6 +70,14 @@ func (h *help) layout(g *Glyphs, w int) (lines []helpLine, column int) {
 		}
 	}
 	return lines, column
+}
+
+// described is what a key does, with its name before that.
+func (k Key) described() string {
+	if name := k.action(); !strings.HasPrefix(k.Long, name) {
+		return name + ": " + k.Long
+	}
+	return k.Long
 }
 
 // Size implements Dialog.

@@ -62,14 +62,14 @@ func (a *App) drawFooter(c *Canvas) {
 	case a.dialog() != nil:
 		drawKeys(c, a.dialog().Keys(), K("esc", "close", ""))
 	default:
-		drawKeys(c, a.footerKeys(), K("?", "help", ""))
+		drawKeys(c, a.footerKeys(), a.keys.of(Everywhere, helpKey))
 	}
 }
 
 // footerKeys returns the keys worth a word, the focused pane's first.
 func (a *App) footerKeys() []Key {
 	s := a.screen()
-	return slices.Concat(working(s.focused().Keys()), working(a.intentKeys()), frameKeys(s))
+	return slices.Concat(a.keys.all(s.Name, working(s.focused().Keys())), a.keys.all(Everywhere, append(working(a.intentKeys()), frameKeys(s)...)))
 }
 
 // serves reports whether the owner serves an intent.

@@ -67,17 +67,20 @@ func Intents() []IntentKey {
 	}
 }
 
+// helpKey lists the keys.
+var helpKey = K("?", "help", "this help")
+
 // frameKeys returns the keys of the frame that are valid on screen s.
 func frameKeys(s *Screen) []Key {
 	keys := []Key{
-		K("?", "help", "this help"),
-		K(":", "", "find a command by its name, of any screen"),
-		K("esc", "", "back: close, leave zoom, clear the filter; otherwise stop what is running"),
+		helpKey,
+		K(":", "", "find a command by its name, of any screen").Called("commands"),
+		K("esc", "", "back: close, leave zoom, clear the filter; otherwise stop what is running").Called("back"),
 		K("q", "quit", "quit"),
-		K("ctrl+c", "", "quit at once"),
-		K("ctrl+z", "", "suspend, where the shell supports it"),
+		K("ctrl+c", "", "quit at once").Called("interrupt"),
+		K("ctrl+z", "", "suspend, where the shell supports it").Called("suspend"),
 		K("space", "freeze", "freeze or unfreeze the screen"),
-		K("T", "", "next theme: dark, light, strong contrast"),
+		K("T", "", "next theme: dark, light, strong contrast").Called("theme"),
 	}
 	if len(s.Views) > 1 {
 		keys = append(keys, Key{Keys: []string{"tab", "shift+tab"}, Short: "pane", Long: "next / previous pane"},
@@ -87,7 +90,7 @@ func frameKeys(s *Screen) []Key {
 		keys = append(keys, K(s.Key, "page", "next page of this screen"))
 	}
 	if len(s.Layouts) > 1 {
-		keys = append(keys, Key{Keys: []string{"+", "_"}, Short: "", Long: "next / previous layout"})
+		keys = append(keys, Key{Keys: []string{"+", "_"}, Long: "next / previous layout", Name: "layout"})
 	}
 	return keys
 }
@@ -96,7 +99,7 @@ func frameKeys(s *Screen) []Key {
 // on any screen, motion, the digits, and those of the owner.
 func reserved(intents []IntentKey) map[string]string {
 	taken := map[string]string{}
-	for _, k := range frameKeys(&Screen{Views: make([]View, 2), Layouts: make([]Box, 2)}) {
+	for _, k := range frameKeys(wholeScreen()) {
 		for _, name := range k.Keys {
 			taken[name] = "the frame (" + k.Long + ")"
 		}

@@ -27,12 +27,17 @@ func (c command) id() string { return fmt.Sprint(c.screen, c.page, c.view, c.key
 func (a *App) commands() []command {
 	var list []command
 	add := func(screen *Screen, view int, where string, keys []Key) {
+		context := Everywhere
+		if screen != nil {
+			context = screen.Name
+		}
 		for _, k := range keys {
+			now := a.keys.of(context, k).Keys
 			for i, name := range k.Keys {
 				if i > 0 && name == "shift+tab" || name == ":" {
 					continue
 				}
-				c := command{text: k.Long, where: where, key: name, off: k.Off, view: view}
+				c := command{text: k.Long, where: where, key: now[i], off: k.Off, view: view}
 				if screen != nil {
 					c.screen, c.page = screen.Key, a.page(screen)
 				}

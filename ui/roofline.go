@@ -111,7 +111,7 @@ func (s rooflineSpan) cell(plot *Canvas, x, y float64) (int, int) {
 // drawCeilings draws those that hold for the point of the cursor, or the others.
 func (r Roofline) drawCeilings(plot *Canvas, s rooflineSpan, on bool) {
 	grid := graph.NewBrailleGrid(plot.W, plot.H, s.x0, s.x1, s.y0, s.y1)
-	line := func(x, y, toX, toY float64) { Line2D{X: []float64{x, toX}, Y: []float64{y, toY}}.dots(grid) }
+	line := func(x, y, toX, toY float64) { Line2D{X: []float64{x, toX}, Y: []float64{y, toY}}.dots(grid, s.y1) }
 	highest := math.Log10(r.top())
 	for _, k := range r.Slopes {
 		if b := math.Log10(k.Rate); k.On == on && above0(k.Rate) {

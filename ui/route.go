@@ -24,6 +24,13 @@ func (a *App) key(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	s := a.screen()
 	view := s.focused()
+	pressed := name
+	if name = a.meant(s, pressed); name == "" {
+		return a.nothing(pressed)
+	}
+	if name != pressed {
+		msg = Press(name)
+	}
 	switch {
 	case name == "/" && has(view.Keys(), "/"):
 		line := NewLine(s.panes[s.focus].filter)
@@ -71,7 +78,7 @@ func (a *App) frameKey(name string) tea.Cmd {
 	case ":":
 		a.dialogs = append(a.dialogs, newPalette(a))
 	case "?":
-		a.dialogs = append(a.dialogs, newHelp(s, a.intentKeys()))
+		a.dialogs = append(a.dialogs, newHelp(a, s))
 	case "tab":
 		s.cycleFocus(1)
 	case "shift+tab":
@@ -90,10 +97,16 @@ func (a *App) frameKey(name string) tea.Cmd {
 		return a.freeze()
 	default:
 		if !a.turn(name) {
-			return a.say(StatusMsg{Text: name + " does nothing here; ? lists the keys that do"})
+			return a.nothing(name)
 		}
 	}
 	return nil
+}
+
+// nothing says that a key does nothing.
+func (a *App) nothing(name string) tea.Cmd {
+	help := a.keys.of(Everywhere, helpKey).Keys[0]
+	return a.say(StatusMsg{Text: name + " does nothing here; " + help + " lists the keys that do"})
 }
 
 // back undoes the last narrowing of what is shown, or else stops what is running or leaves what is shown; it never quits.

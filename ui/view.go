@@ -34,18 +34,25 @@ type Key struct {
 	Keys  []string // as Bubble Tea names them: "x", "ctrl+s", "enter", "space"
 	Short string   // a word for the footer; empty leaves it out
 	Long  string   // a line for the help
+	Name  string   // what help and files of keys call it; empty: Short, or else Long
 	Off   string   // why it does nothing in the state at hand: it is in no footer and no help, and pressing it says so
 }
 
 // K makes a Key of one key.
 func K(key, short, long string) Key { return Key{Keys: []string{key}, Short: short, Long: long} }
 
+// Called returns the key with a name.
+func (k Key) Called(name string) Key {
+	k.Name = name
+	return k
+}
+
 // FilterKeys returns the keys of a view that can be filtered or searched. A view
 // that lists them gets [FilterMsg] and [MatchMsg].
 func FilterKeys() []Key {
 	return []Key{
 		K("/", "filter", "filter: text, regexp, !inverse, -f fuzzy"),
-		{Keys: []string{"n", "N"}, Long: "next / previous match"},
+		{Keys: []string{"n", "N"}, Long: "next / previous match", Name: "match"},
 	}
 }
 
@@ -53,11 +60,11 @@ func FilterKeys() []Key {
 // nothing else anywhere.
 func MotionKeys() []Key {
 	return []Key{
-		{Keys: []string{"up", "down", "k", "j"}, Long: "up, down"},
-		{Keys: []string{"left", "right", "h", "l"}, Long: "left, right"},
-		{Keys: []string{"g", "G", "home", "end"}, Long: "first, last"},
-		{Keys: []string{"ctrl+u", "ctrl+d"}, Long: "half a page up, down"},
-		{Keys: []string{"pgup", "pgdown"}, Long: "a page up, down"},
+		{Keys: []string{"up", "down", "k", "j"}, Long: "up, down", Name: "line"},
+		{Keys: []string{"left", "right", "h", "l"}, Long: "left, right", Name: "sideways"},
+		{Keys: []string{"g", "G", "home", "end"}, Long: "first, last", Name: "ends"},
+		{Keys: []string{"ctrl+u", "ctrl+d"}, Long: "half a page up, down", Name: "half page"},
+		{Keys: []string{"pgup", "pgdown"}, Long: "a page up, down", Name: "page"},
 	}
 }
 

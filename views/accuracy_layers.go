@@ -42,12 +42,28 @@ func (v *layersView) Note() (string, ui.Style) { return v.view().Note() }
 
 func (v *layersView) Render(w, h int) string { return v.view().Render(w, h) }
 
-func (v *layersView) Keys() []ui.Key {
-	return append([]ui.Key{
+func (v *layersView) Keys() []ui.Key { return append(v.own(), v.view().Keys()...) }
+
+// AllKeys returns the keys of all views.
+func (v *layersView) AllKeys() []ui.Key {
+	keys := append(v.own(), raiseKey(v.desk))
+	for _, one := range v.views {
+		keys = append(keys, one.Keys()...)
+	}
+	return keys
+}
+
+func (v *layersView) own() []ui.Key {
+	return []ui.Key{
 		ui.K("v", "view", "error of each layer / what raising each wins / search"),
 		when(v.desk, needsChoice, ui.K("S", "sensitivity", "raise one layer after the other: what that wins and costs")),
 		when(v.desk, needsChoice, ui.K("B", "search", "search for the precision of every layer that meets a goal")),
-	}, v.view().Keys()...)
+	}
+}
+
+// raiseKey is one of the view of sensitivity, where there is something to raise.
+func raiseKey(d desk) ui.Key {
+	return when(d, needsChoice, ui.K("A", "raise", "raise the layers of the list; u takes it back"))
 }
 
 // Layer implements pointing.
@@ -127,8 +143,8 @@ func newSensitivityView(look *ui.Look, d desk) *sensitivityView {
 		number("dB", 7, 0, func(l *report.Sensitive) string { return fmt.Sprintf("%+.2f", l.Gain) }),
 		number("costs", 9, 1, func(l *report.Sensitive) string { return signed(l.Time) }),
 		number("alone dB", 8, 3, func(l *report.Sensitive) string { return decibels(l.Alone) }),
-		number("weights", 9, 4, func(l *report.Sensitive) string { return fmt.Sprintf("%+.1f KiB", float64(l.Weights)/1024) }),
-		number("arena", 9, 5, func(l *report.Sensitive) string { return fmt.Sprintf("%+.1f KiB", float64(l.Arena)/1024) }),
+		number("weights", 9, 4, func(l *report.Sensitive) string { return moreBytes(l.Weights) }),
+		number("arena", 9, 5, func(l *report.Sensitive) string { return moreBytes(l.Arena) }),
 		{Title: "", Width: 5, Priority: 2, Cell: func(r int) ui.Cell {
 			if l := v.in.snap.Sensitivity.Raise; l != nil && raises(l, at(r)) {
 				return ui.Cell{Text: "raise", Style: ui.Good}
@@ -193,7 +209,7 @@ func (v *sensitivityView) Note() (string, ui.Style) {
 func (v *sensitivityView) Keys() []ui.Key {
 	keys := v.table.Keys()
 	if s := v.in.snap.Sensitivity; s != nil && s.Raise != nil {
-		keys = append([]ui.Key{when(v.desk, needsChoice, ui.K("A", "raise", "raise the layers of the list; u takes it back"))}, keys...)
+		keys = append([]ui.Key{raiseKey(v.desk)}, keys...)
 	}
 	return append(keys, precisionKey(v.desk))
 }

@@ -109,9 +109,13 @@ func (v *tensorsView) shared() []ui.Key {
 		ui.K("L", "log", "histogram on a logarithmic / linear scale"),
 	}
 	if !v.replay {
-		keys = append(keys, when(v.desk, needsPercentile, ui.Key{Keys: []string{",", "."}, Short: "percentile", Long: "lower / higher percentile of that calibrator"}))
+		keys = append(keys, percentileKey(v.desk))
 	}
 	return keys
+}
+
+func percentileKey(d desk) ui.Key {
+	return when(d, needsPercentile, ui.Key{Keys: []string{",", "."}, Short: "percentile", Long: "lower / higher percentile of that calibrator"})
 }
 
 func (v *tensorsView) Keys() []ui.Key { return append(v.shared(), v.table.Keys()...) }

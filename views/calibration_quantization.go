@@ -15,12 +15,12 @@ import (
 // quantizationKeys change how is quantised, on every pane of the calibration screen.
 func quantizationKeys(d desk) []ui.Key {
 	return []ui.Key{
-		when(d, needsQuantization, ui.K("A", "", "next scheme of activations: symmetric or asymmetric, i8 or u8")),
-		when(d, needsQuantization, ui.K("B", "", "next bias correction: off, fast, exact")),
-		when(d, needsQuantization, ui.K("E", "", "next equalisation of channels: off, weights, activations")),
+		when(d, needsQuantization, ui.K("A", "", "next scheme of activations: symmetric or asymmetric, i8 or u8").Called("scheme")),
+		when(d, needsQuantization, ui.K("B", "", "next bias correction: off, fast, exact").Called("bias correction")),
+		when(d, needsQuantization, ui.K("E", "", "next equalisation of channels: off, weights, activations").Called("equalisation")),
 		when(d, needsQuantization, ui.K("Q", "quantisation", "all choices of how is quantised")),
-		when(d, needsQuantization, ui.Key{Keys: []string{"<", ">"}, Long: "narrow / widen the range of the tensor under the cursor by a tenth"}),
-		when(d, needsQuantization, ui.K("=", "", "leave the range of the tensor under the cursor to the calibrator again")),
+		when(d, needsQuantization, ui.Key{Keys: []string{"<", ">"}, Long: "narrow / widen the range of the tensor under the cursor by a tenth", Name: "range"}),
+		when(d, needsQuantization, ui.K("=", "", "leave the range of the tensor under the cursor to the calibrator again").Called("automatic range")),
 	}
 }
 

@@ -36,6 +36,12 @@ func (v *sideView) Keys() []ui.Key {
 	return slices.Concat([]ui.Key{swap}, v.shown().Keys(), quantizationKeys(v.sides.tensors.desk))
 }
 
+// AllKeys returns the keys of both sides.
+func (v *sideView) AllKeys() []ui.Key {
+	swap := ui.K("v", "weights", "the weights of the tensor's layer, channel by channel; again: the values that the layer produces")
+	return slices.Concat([]ui.Key{swap, swap.Called("values"), percentileKey(v.sides.tensors.desk)}, v.activations.Keys(), v.weights.Keys(), quantizationKeys(v.sides.tensors.desk))
+}
+
 func (v *sideView) Update(msg tea.Msg) tea.Cmd {
 	if isKey(msg, "v") {
 		return v.sides.swap()

@@ -2,6 +2,7 @@ package views
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -291,7 +292,34 @@ func TestCalibrationIsAskedFor(t *testing.T) {
 		t.Error(b.ctl.asked)
 	}
 	b.press("5")
-	if !slices.Equal(b.ctl.asked, []string{"calibrate"}) {
+	if !slices.Equal(b.ctl.asked, []string{fmt.Sprint("ask ", report.PartCalibration)}) {
 		t.Error(b.ctl.asked)
+	}
+}
+
+// TestKeyContexts: the keys of all screens have names, that say one thing each on a screen.
+func TestKeyContexts(t *testing.T) {
+	contexts, err := KeyContexts(&fake{snap: &report.Snapshot{}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range contexts {
+		names = append(names, c.Name)
+		for i, k := range c.Keys {
+			if k.Name == "" || len(k.Keys) == 0 || ui.Width(k.Name) > 24 {
+				t.Errorf("%s: %+v", c.Name, k)
+			}
+			for _, o := range c.Keys[:i] {
+				if o.Name == k.Name && len(o.Default) != len(k.Default) {
+					t.Errorf("%s: %s is of %d keys and of %d", c.Name, k.Name, len(o.Default), len(k.Default))
+				}
+			}
+		}
+	}
+	for _, want := range []string{ui.Everywhere, "Graph", "Timings", "Compare", "Log"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("%q lacks %s", names, want)
+		}
 	}
 }

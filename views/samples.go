@@ -111,7 +111,11 @@ func (v *samplesView) drawRoofline(c *ui.Canvas, l *report.LayerTiming) {
 func (v *samplesView) shown(l *report.LayerTiming) string {
 	switch {
 	case plots[v.of.plot] == "trace" || l.Bins == nil:
-		return fmt.Sprintf("newest %d of %s", len(l.Recent), ui.Count(l.Count))
+		text := fmt.Sprintf("newest %d of %s", len(l.Recent), ui.Count(l.Count))
+		if above := aboveText(l.Recent); above != "" && plots[v.of.plot] == "trace" {
+			text += ", " + above
+		}
+		return text
 	case l.Bins.Above > 0:
 		return fmt.Sprintf("all %s samples, %s beyond the scale", ui.Count(l.Count), ui.Count(l.Bins.Above))
 	}
@@ -139,7 +143,7 @@ func sampleTrace(l *report.LayerTiming) ui.Chart {
 		line.X = append(line.X, float64(i-len(l.Recent)+1))
 		line.Y = append(line.Y, float64(d))
 	}
-	return ui.Chart{Lines: []ui.Line2D{line}, YLabel: durationLabel, XLabel: func(x float64) string {
+	return ui.Chart{Lines: []ui.Line2D{line}, Top: float64(chartTop(l.Recent)), YLabel: durationLabel, XLabel: func(x float64) string {
 		if x == 0 {
 			return "newest"
 		}

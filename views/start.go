@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
@@ -21,11 +22,11 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	w := &workbench{o: o, ctl: ctl, snap: ctl.Snapshot()}
 	w.config.want = w.snap.Config
 	app, err := ui.New(ui.Config{
-		Look: o.Look, Screens: w.screens(), Intents: w.intents(),
+		Look: o.Look, Screens: w.screens(), Intents: w.intents(), Others: append(reloadKeys(), scrubKeys()...), Keys: o.Keys,
 		OnIntent: w.intent, Lacks: w.lacksFor, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After,
 		OnScreen: func(digit string) {
-			if digit == calibrationKey && w.Lacks(needsModel) == "" {
-				ctl.Calibrate()
+			if part, ok := askedFor[digit]; ok && w.Lacks(needsModel) == "" {
+				ctl.Ask(part)
 			}
 		},
 		OnUpdate: func(msg tea.Msg) tea.Cmd {
@@ -44,6 +45,19 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	})
 	w.app = app
 	return app, err
+}
+
+// KeyContexts lists the keys of the workbench of a controller, as a file of keys makes them; with nil the usual ones.
+func KeyContexts(ctl Controller, keys *ui.Keymap) ([]ui.KeyContext, error) {
+	app, err := NewWorkbench(ctl, Options{
+		Keys: keys, Open: func(string) tea.Cmd { return nil },
+		SaveConfig:  func(config.Config) (string, error) { return "", nil },
+		SavePicture: func(string) (string, error) { return "", nil },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return app.KeyContexts(), nil
 }
 
 // Picture draws a screen, which a digit names, of the newest snapshot of a controller, on a terminal of so many cells.
