@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -39,7 +40,7 @@ type rooflineSpan struct{ x0, x1, y0, y1 float64 }
 // The least extents of a plot that shows anything.
 const (
 	leastRooflineWidth  = 30
-	leastRooflineHeight = 5
+	leastRooflineHeight = 4
 )
 
 // mostRooflineSpan is how many times its least value the largest one of an axis is at most.
@@ -86,7 +87,7 @@ func (r Roofline) span() (s rooflineSpan, ok bool) {
 	if len(r.Roofs) == 0 || len(r.Slopes) == 0 || !above0(top) {
 		return s, false
 	}
-	lowest := slices.MinFunc(r.Slopes, func(a, b Ceiling) int { return int(math.Copysign(1, a.Rate-b.Rate)) }).Rate
+	lowest := slices.MinFunc(r.Slopes, func(a, b Ceiling) int { return cmp.Compare(a.Rate, b.Rate) }).Rate
 	if !above0(lowest) {
 		return s, false
 	}
@@ -151,7 +152,8 @@ func (r Roofline) drawNames(plot *Canvas, s rooflineSpan) {
 		taken[y] = true
 		return y
 	}
-	for _, k := range r.Roofs {
+	roofs := slices.SortedStableFunc(slices.Values(r.Roofs), func(a, b Ceiling) int { return cmp.Compare(b.Rate, a.Rate) })
+	for _, k := range roofs {
 		if above0(k.Rate) {
 			_, y := s.cell(plot, s.x1, math.Log10(k.Rate))
 			plot.FitRight(plot.W/2, free(max(y-1, 0)), plot.W-plot.W/2, style(k), k.Name+" "+Quantity(k.Rate, r.YUnit))
