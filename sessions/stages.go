@@ -39,7 +39,7 @@ func newStages(m *Model, w Workplace, told *audience) *stages { return wire(m, w
 // wire connects the stages with each other; c is the calibration that they share with others, nil for one of their own.
 func wire(m *Model, w Workplace, told *audience, c *calibration) *stages {
 	s := &stages{place: w, model: m, told: told}
-	s.device = &device{backend: w.Backend, told: told, wanted: w.Rounds, ceilings: ceilings{file: w.Peaks}}
+	s.device = &device{backend: w.Backend, told: told, wanted: w.Rounds, busy: turn{machine: w.Machine, told: told}, ceilings: ceilings{file: w.Peaks}}
 	s.orders = &orders{m, &stored{model: m, backend: w.Backend, calData: w.CalData, recalibrate: w.Recalibrate}}
 	s.passes = newPasses(m, w.Backend, s.orders, told)
 	if s.calibration = c; c == nil {
@@ -116,6 +116,9 @@ func (s *stages) rewritten(cfg config.Config, o *build.Optimized, l *build.Lower
 // sumUp sums up an engine and its times.
 func (s *stages) sumUp(cfg config.Config, p *run.Plan, t *report.Timings) *report.Overview {
 	o := overview(s.orders.stored, cfg, p, t, s.precisions.unchangedBy(cfg))
+	if why := s.precisions.notFinite(); why != "" {
+		o.Badges = append(o.Badges, report.Badge{Text: report.WeightsNotFinite, Why: why})
+	}
 	if shapes := s.place.UsualShapes; shapes != "" {
 		o.Badges = append(o.Badges, report.Badge{Text: report.UsualShapes, Why: "no shapes were given: the times are of a text of the usual length, " + shapes})
 	}
