@@ -25,6 +25,8 @@ const (
 type benchFlags struct {
 	*modelFlags
 	perLayer       bool
+	roofline       bool
+	precisions     string // several, side by side
 	iterations     int
 	duration, warm time.Duration
 	ablated        bool          // each rule off in turn
@@ -41,12 +43,16 @@ func benchCommand(t tables) *cobra.Command {
 		Long: "Measure latency and throughput, and with --per-layer the time of every layer. Inputs and outputs stay in the device's\n" +
 			"memory. On a GPU a sample is the mean of as many consecutive inferences as take 5 ms. The split is of separate inferences,\n" +
 			"whose inputs and outputs are copied from and to the caller's memory.\n\n" +
+			"With --roofline every layer stands under a ceiling: the least time in which the device can do its arithmetic, or move its bytes\n" +
+			"from the nearest level of memory that can have kept them.\n\n" +
 			"With --sweep one engine is measured at every combination of some extents, on random input: latency, throughput, and the\n" +
 			"memory that each shape needs. A model is built for the range; an engine is taken as it is. The axis contexts is how many\n" +
 			"contexts of the engine run at the same time, each on a share of the CPU's threads or a stream of the GPU's.",
 		Example: examples("latency of a model in INT8, calibrated on images", "trtui bench model.onnx --precision int8 --data images/",
 			"the time of every layer of an engine, for a script", "trtui bench model.engine --per-layer --format json",
 			"on the second GPU, for ten seconds at least", "trtui bench model.onnx --backend cuda:1 --duration 10s",
+			"which layers are far from what the processor could do", "trtui bench model.onnx --roofline",
+			"what FP16 and INT8 win, layer by layer", "trtui bench model.onnx --precisions fp32,fp16,int8 --data images/",
 			"what each fusion is worth", "trtui bench model.onnx --ablate",
 			"which batch gives the most in 10 ms", "trtui bench model.onnx --sweep batch=1..64 --latency-limit 10ms",
 			"how many inferences at a time are worth it", "trtui bench model.onnx --sweep contexts=1..4"),
@@ -58,6 +64,12 @@ func benchCommand(t tables) *cobra.Command {
 			}
 			if o.ablated {
 				return o.ablate(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
+			}
+			if o.roofline {
+				return o.underRoofline(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
+			}
+			if o.precisions != "" {
+				return o.beside(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
 			}
 			if o.axes == "" {
 				return bench(c.Context(), o.modelFlags, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
@@ -74,11 +86,13 @@ func benchCommand(t tables) *cobra.Command {
 	o.register(c, takeAll&^takeLabels)
 	f := c.Flags()
 	f.BoolVar(&o.perLayer, "per-layer", false, "time every layer as well, in runs that alternate with whole ones")
+	f.BoolVar(&o.roofline, "roofline", false, "time every layer, and show what it reaches of the ceiling that the device's peaks put over it; these are measured once, and kept beside the timing cache")
+	f.StringVar(&o.precisions, "precisions", "", "time every layer in several `PRECISIONS` in the same rounds, and set them side by side, as in fp32,fp16,int8")
 	f.IntVar(&o.iterations, "iterations", 50, "minimum number of samples; of each point of a sweep 10")
 	f.DurationVar(&o.duration, "duration", 2*time.Second, "minimum time to measure; each point of a sweep 200 ms")
 	f.DurationVar(&o.warm, "warm-up", warmUp, "time to run before measuring; before each point of a sweep 50 ms")
 	f.BoolVar(&o.ablated, "ablate", false, "switch each rewriting rule off in turn and measure what it is worth, beside the engine with all of them; each for 600 ms at least")
-	under(c, "Measurement", "ablate", "per-layer", "iterations", "duration", "warm-up")
+	under(c, "Measurement", "ablate", "per-layer", "precisions", "roofline", "iterations", "duration", "warm-up")
 	f.StringVar(&o.axes, "sweep", "", "`AXES` to vary, as in batch=1..64,seq=16..512:16: by doubling, or in steps; open axes by their names, batch for the first, contexts for inferences at a time")
 	f.DurationVar(&o.limit, "latency-limit", 0, "the longest median latency of a sweep's best point; 0: any")
 	under(c, "Sweep", "sweep", "latency-limit")
@@ -87,7 +101,7 @@ func benchCommand(t tables) *cobra.Command {
 
 // profiling returns how long to measure; changed reports whether a flag was given.
 func (b *benchFlags) profiling(changed func(string) bool) (run.Profiling, error) {
-	p := run.Profiling{WarmUp: b.warm, Iterations: b.iterations, Duration: b.duration, PerStep: b.perLayer}
+	p := run.Profiling{WarmUp: b.warm, Iterations: b.iterations, Duration: b.duration, PerStep: b.perLayer || b.roofline || b.precisions != ""}
 	switch {
 	case b.iterations < 1:
 		return p, usageError{fmt.Errorf("--iterations %d: want at least 1", b.iterations)}
@@ -101,6 +115,10 @@ func (b *benchFlags) profiling(changed func(string) bool) (run.Profiling, error)
 		return p, usageError{errors.New("--latency-limit is for a sweep: give --sweep too")}
 	case b.axes != "" && b.perLayer:
 		return p, usageError{errors.New("--per-layer and --sweep: give one of the two")}
+	case b.roofline && (b.ablated || b.axes != "" || b.perLayer):
+		return p, usageError{errors.New("--roofline times every layer of one engine: give neither --per-layer, --sweep nor --ablate")}
+	case b.precisions != "" && (b.ablated || b.axes != "" || b.perLayer || b.roofline || changed("precision")):
+		return p, usageError{errors.New("--precisions times every layer of several engines: give neither --precision, --per-layer, --roofline, --sweep nor --ablate")}
 	case b.ablated && (b.axes != "" || b.perLayer):
 		return p, usageError{errors.New("--ablate measures whole engines: give neither --sweep nor --per-layer")}
 	case b.ablated && !changed("duration"):

@@ -126,6 +126,7 @@ type modelFlags struct {
 	partly   bool // a model of which parts are not supported does: it is looked at
 	anew     bool // several calibrators are compared: on the same data, whatever an engine has
 	rounds   int  // in which engines are measured side by side; 0: as usual
+	peaks    bool // layers are timed to be set under the device's peaks
 	few      int  // how many items are used where none were asked for; 0: all
 
 	chosen string // the usual shapes, as --shapes takes them, where they are taken

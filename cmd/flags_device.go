@@ -196,3 +196,11 @@ func (d *deviceFlags) timingCache() (cache *build.TimingCache, saveTo string, er
 	}
 	return cache, d.timings, nil
 }
+
+// peaks returns the file of what devices reach at most, which is beside the timing cache: "timing.peaks.json" of "timing.jsonl".
+func (d *deviceFlags) peaks() *build.PeaksFile {
+	if d.timings == "none" || d.timings == "" {
+		return build.NewPeaksFile("")
+	}
+	return build.NewPeaksFile(strings.TrimSuffix(d.timings, filepath.Ext(d.timings)) + ".peaks.json")
+}

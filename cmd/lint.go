@@ -29,6 +29,7 @@ const neverFail = "none"
 
 func lintCommand(t tables) *cobra.Command {
 	o := &lintFlags{modelFlags: onBackends(t)}
+	o.peaks = true
 	c := &cobra.Command{
 		Use:   "lint [MODEL|ENGINE|RECORDING]",
 		Short: "Find what is worth changing in an engine: lost time, memory and accuracy, with figures and what helps",

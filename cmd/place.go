@@ -74,6 +74,9 @@ func (f *modelFlags) equipped(m *sessions.Model, err error) (*sessions.Model, er
 func (f *modelFlags) equip(m *sessions.Model, embedded bool) (*place, error) {
 	w := sessions.Workplace{Program: programName(), Rounds: f.rounds, Recalibrate: f.anew || f.data.changed("calib-data") || f.config.changed("ranges")}
 	w.Cache, w.SaveTo, w.CacheError = f.device.timingCache()
+	if f.peaks {
+		w.Peaks = f.device.peaks()
+	}
 	data, cal, err := f.runData(m, embedded)
 	if err != nil {
 		return nil, err

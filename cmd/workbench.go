@@ -127,6 +127,7 @@ func (f *workbenchFlags) show(cmd *cobra.Command, args []string) error {
 		})
 		return f.printOverview(ctx, session, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
+	p.work.Peaks = f.device.peaks()
 	if f.recording, err = filepath.Abs(f.recording); err != nil {
 		p.close()
 		return err

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
@@ -19,6 +20,15 @@ type device struct {
 	busy    turn  // one measurement at a time
 	wanted  int   // rounds of a measurement; 0: compare.Rounds
 	unfiled error // why compiled code cannot be kept in files, once that was said
+
+	ceilings ceilings
+}
+
+// ceilings are what the device reaches at most, as far as that was asked for and can be measured.
+type ceilings struct {
+	file  *build.PeaksFile // nil: nobody asks
+	peaks []run.Peaks      // of one thread, and last of all; nil until they are known
+	again bool             // they were measured once more
 }
 
 // Machine is what several sessions measure on, one at a time.

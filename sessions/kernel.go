@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/sessions/config"
@@ -55,14 +54,15 @@ func explain(ctx context.Context, s *stages, cfg config.Config, layer, tactic st
 	if err != nil {
 		return nil, err
 	}
-	return kernelReport(p, p.Steps[i], e), nil
+	return kernelReport(p, i, e), nil
 }
 
 // kernelReport describes a step and its code.
-func kernelReport(p *run.Plan, st run.Step, e kernels.Explanation) *report.Kernel {
+func kernelReport(p *run.Plan, i int, e kernels.Explanation) *report.Kernel {
+	st, w := p.Steps[i], p.Work()[i]
 	r := &report.Kernel{
 		Layer: st.Name, Op: st.Layer.Op.Name, Tactic: st.Tactic, Timed: st.Timed, Time: st.Time, Language: e.Language, Compiler: e.Compiler, Text: e.Text,
-		FLOPs: graph.FLOPs(st.Layer, p.Env()), Bytes: stepBytes(p, st),
+		FLOPs: w.FLOPs, Bytes: w.Bytes,
 	}
 	for _, n := range e.Launches {
 		r.Launches = append(r.Launches, report.Launch{

@@ -55,6 +55,12 @@ func (w *worker) measure(ctx context.Context, cfg config.Config, l *run.Loaded, 
 	}
 	if err == nil {
 		show(false)
+		if err := w.stages.device.underCeilings(ctx, t); err != nil {
+			return err
+		}
+		if t.roofline != nil {
+			show(false)
+		}
 		if w.measured = p.Duration > 0 || w.stages.device.estimated(); w.measured { // the first impression is for the eye alone
 			w.stages.told.log.timings(t.report(false, w.stages.device.estimated()), begin)
 		}

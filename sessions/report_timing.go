@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/report"
@@ -17,21 +16,26 @@ const recentSamples = 60
 // timings collects the samples of one engine.
 type timings struct {
 	plan    *run.Plan
+	work    []run.Work // of its steps
 	batch   int
 	latency []time.Duration
 	steps   [][]time.Duration // by step
 	splits  []run.Split
 	inside  []insideSum           // of the steps of bodies
 	split   report.InferenceSplit // what is the same for all of them
+
+	peaks    *run.Peaks       // that the steps stand under; nil: not known
+	roofline *report.Roofline // what is said of them, but for the layers above; nil: nobody asks
 }
 
 func newTimings(p *run.Plan, batch int) *timings {
-	return &timings{plan: p, batch: batch, steps: make([][]time.Duration, len(p.Steps))}
+	return &timings{plan: p, work: p.Work(), batch: batch, steps: make([][]time.Duration, len(p.Steps))}
 }
 
 // TimingsOf sums up samples of a plan's inferences, and of its steps.
 func TimingsOf(p *run.Plan, latency []time.Duration, steps [][]time.Duration, estimated bool) *report.Timings {
-	t := &timings{plan: p, batch: batchOf(p), latency: latency, steps: steps}
+	t := newTimings(p, batchOf(p))
+	t.latency, t.steps = latency, steps
 	return t.report(false, estimated)
 }
 
@@ -174,12 +178,11 @@ func (t *timings) report(live, estimated bool) *report.Timings {
 	if i := compare.IntervalOf(t.latency); !estimated {
 		r.MedianLow, r.MedianHigh = time.Duration(i.Low), time.Duration(i.High)
 	}
-	env := t.plan.Env()
 	for i, st := range t.plan.Steps {
 		lt := report.LayerTiming{
 			Name: st.Name, Op: st.Layer.Op.Name, Precision: precisionOf(st.Layer), Tactic: st.Tactic, From: st.From,
 			Reformat: st.Reformat, Origin: st.Origin, Latency: LatencyOf(t.steps[i]), Recent: recent(t.steps[i]),
-			FLOPs: graph.FLOPs(st.Layer, env), Bytes: stepBytes(t.plan, st),
+			FLOPs: t.work[i].FLOPs, Bytes: t.work[i].Bytes,
 		}
 		if st.Tactic == run.SubPlans {
 			lt.Inside = t.insideOf(st.Name)
@@ -191,6 +194,7 @@ func (t *timings) report(live, estimated bool) *report.Timings {
 		if lt.Median > 0 {
 			lt.GFLOPS = float64(lt.FLOPs) / float64(lt.Median)
 		}
+		lt.Roof = t.stand(&t.work[i], lt.Median)
 		r.SumMedian += lt.Median
 		r.Layers = append(r.Layers, lt)
 	}
@@ -202,26 +206,60 @@ func (t *timings) report(live, estimated bool) *report.Timings {
 	if r.SumMedian > 0 {
 		r.Gap = r.EndToEnd.Median - r.SumMedian
 	}
+	t.withRoofline(r)
 	return r
 }
 
-// stepBytes returns what a step reads and writes.
-func stepBytes(p *run.Plan, st run.Step) int64 {
-	if st.Tactic == run.InMemory {
-		return 0
+// under lets the layers stand under peaks, those of all threads last; again says that they were measured once more.
+func (t *timings) under(peaks []run.Peaks, again bool) {
+	t.peaks = &peaks[len(peaks)-1]
+	t.roofline = &report.Roofline{Again: again}
+	for _, p := range peaks {
+		t.roofline.Peaks = append(t.roofline.Peaks, report.Peaks{Threads: p.Threads, Compute: peakReports(p.Compute), Memory: peakReports(p.Memory)})
 	}
-	var n int64
-	for i, in := range st.In {
-		if in >= 0 {
-			n += int64(p.Slots[in].Desc.Bytes())
-		} else if t := st.Layer.Inputs[i]; t != nil {
-			n += int64(len(t.Weights))
+	for _, list := range [][]run.Peak{t.peaks.Compute, t.peaks.Memory} {
+		for _, k := range list {
+			if k.Disturbed() {
+				t.roofline.Disturbed = append(t.roofline.Disturbed, k.Name)
+			}
 		}
 	}
-	for _, out := range st.Out {
-		n += int64(p.Slots[out].Desc.Bytes())
+}
+
+func peakReports(list []run.Peak) (out []report.Peak) {
+	for _, k := range list {
+		out = append(out, report.Peak(k))
 	}
-	return n
+	return out
+}
+
+// stand returns where a step stands, nil where nothing is known of the peaks or of its work.
+func (t *timings) stand(w *run.Work, median time.Duration) *report.Roof {
+	if t.peaks == nil || w.Traffic == nil || median <= 0 {
+		return nil
+	}
+	f := t.peaks.Floor(w)
+	if f.Time <= 0 {
+		return nil
+	}
+	return &report.Roof{
+		Operations: w.Operations, Intensity: float64(w.Operations) / float64(max(w.Bytes, 1)), Reached: float64(w.Operations) / float64(median),
+		Ceiling: float64(w.Operations) / float64(f.Time), Floor: f.Time, Bound: f.Bound, OfPeak: float64(f.Time) / float64(median),
+	}
+}
+
+// withRoofline adds the ceilings, and names the layers above them.
+func (t *timings) withRoofline(r *report.Timings) {
+	if t.roofline == nil {
+		return
+	}
+	line := *t.roofline
+	for _, l := range r.Layers {
+		if l.Roof != nil && l.Roof.Above() {
+			line.Above = append(line.Above, l.Name)
+		}
+	}
+	r.Roofline = &line
 }
 
 // unstableCV is the coefficient of variation over which a latency is called unstable, as trtexec does.

@@ -40,6 +40,9 @@ func (m *timing) time(ctx context.Context, l *run.Loaded, t *timings, p run.Prof
 			m.told.progress(report.Progress{Phase: m.device.measuring(), Item: fmt.Sprintf("%s, median of %d so far", brief(LatencyOf(t.latency).Median), len(t.latency))})
 		}
 	})
+	if err == nil && p.PerStep {
+		err = m.device.underCeilings(ctx, t)
+	}
 	r := t.report(false, m.device.estimated())
 	if err == nil {
 		m.told.log.timings(r, begin)
@@ -119,6 +122,13 @@ func (m *timing) beside(ctx context.Context, configs []config.Config, p run.Prof
 	}
 	if err := compare.Alternate(ctx, lanes, m.device.rounds()); err != nil {
 		return nil, nil, err
+	}
+	for _, t := range all {
+		if p.PerStep {
+			if err := m.device.underCeilings(ctx, t); err != nil {
+				return nil, nil, err
+			}
+		}
 	}
 	return m.sumUp(lanes, all, begin)
 }

@@ -17,16 +17,20 @@ type samplesView struct {
 }
 
 func (v *samplesView) Title() string {
-	if l := v.layer(); l != nil {
-		return "Samples of " + shortName(l.Name)
+	what := "Samples"
+	if plots[v.of.plot] == "roofline" {
+		what = "Roofline"
 	}
-	return "Samples"
+	if l := v.layer(); l != nil {
+		return what + " of " + shortName(l.Name)
+	}
+	return what
 }
 
 func (v *samplesView) Note() (string, ui.Style) { return v.in.note(plots[v.of.plot]) }
 
 func (v *samplesView) Keys() []ui.Key {
-	return []ui.Key{ui.K("v", "plot", "histogram, trace")}
+	return []ui.Key{ui.K("v", "plot", "histogram, trace, roofline")}
 }
 
 func (v *samplesView) Update(msg tea.Msg) tea.Cmd {
@@ -57,6 +61,11 @@ func (v *samplesView) Render(w, h int) string {
 			v.in.wait(c, "samples")
 			return
 		}
+		if plots[v.of.plot] == "roofline" {
+			c.FitClauses(1, 0, w-2, ui.Muted, workText(l))
+			v.drawRoofline(c.Sub(ui.Rect{Y: 1, W: w, H: h - 1}), l)
+			return
+		}
 		if v.in.snap.Timings.Estimated {
 			c.FitClauses(1, 0, w-2, ui.Muted, ui.Duration(l.Median)+", estimated from what the simulator counted; an estimate has no samples")
 			c.FitClauses(1, 1, w-2, ui.Muted, workText(l))
@@ -80,6 +89,22 @@ func (v *samplesView) Render(w, h int) string {
 			sampleHistogram(l, w).Draw(rest)
 		}
 	})
+}
+
+// drawRoofline draws the rows of the table under the ceilings.
+func (v *samplesView) drawRoofline(c *ui.Canvas, l *report.LayerTiming) {
+	t := v.in.snap.Timings
+	if t.Roofline.Last() == nil {
+		c.FitClauses(1, 0, c.W-2, ui.Muted, RooflineNote(t.Roofline))
+		return
+	}
+	c.FitClauses(1, 0, c.W-2, ui.Plain, StandText(l))
+	top := 1
+	if note := RooflineNote(t.Roofline); note != "" {
+		c.FitClauses(1, 1, c.W-2, ui.Warn, note)
+		top = 2
+	}
+	Roofline(t, v.of.rows, v.of.table.Row()).Draw(c.Sub(ui.Rect{Y: top, W: c.W, H: c.H - top}))
 }
 
 // shown says which samples the plot is of.

@@ -20,22 +20,23 @@ var units = []string{"auto", "µs", "ms"}
 
 // timingsView is a table with a bar for each layer, or for each group of layers.
 type timingsView struct {
-	in    input
-	desk  desk
-	table ui.Table
-	rows  []report.LayerTiming // layers, or sums of them
-	count []int                // layers in each row
-	group int
-	unit  int
-	share bool // the column of times shows shares
-	means bool // of layers only means and medians are known
-	guess bool // times are a cost model's, one figure each: there is no column for how samples vary
-	log   bool
-	plot  int // what the samples are shown as
+	in     input
+	desk   desk
+	table  ui.Table
+	rows   []report.LayerTiming // layers, or sums of them
+	count  []int                // layers in each row
+	group  int
+	unit   int
+	share  bool // the column of times shows shares
+	means  bool // of layers only means and medians are known
+	guess  bool // times are a cost model's, one figure each: there is no column for how samples vary
+	roofed bool // ceilings are known: there are columns for where layers stand
+	log    bool
+	plot   int // what the samples are shown as
 }
 
 // The ways in which samples are shown, in the order in which v goes through them.
-var plots = []string{"histogram", "trace"}
+var plots = []string{"histogram", "trace", "roofline"}
 
 func newTimingsView(look *ui.Look, d desk) *timingsView {
 	v := &timingsView{in: newInput(look, report.PartTimings), desk: d}
@@ -71,6 +72,8 @@ func (v *timingsView) columns() []ui.Column {
 		}
 		return ui.Cell{Text: v.duration(float64(v.rows[r].Median)), Style: ui.Bold}
 	}
+	ofPeak := number("of peak", 7, 3, func(l *report.LayerTiming) float64 { return shareOfPeak(l) }, percent)
+	ofPeak.Cell = func(r int) ui.Cell { return peakCell(&v.rows[r]) }
 	beside := number("share", 6, 6, func(l *report.LayerTiming) float64 { return l.Share }, percent)
 	if v.share { // which stand in the column before
 		beside = duration(v.medianTitle(), 6, func(l *report.LayerTiming) time.Duration { return l.Median })
@@ -95,6 +98,8 @@ func (v *timingsView) columns() []ui.Column {
 		cv,
 		number("GFLOP/s", 7, 4, func(l *report.LayerTiming) float64 { return l.GFLOPS }, orDot),
 		number("GB/s", 6, 11, bandwidth, orDot),
+		ofPeak,
+		text("bound", 5, 0, 10, func(l *report.LayerTiming) (string, ui.Style) { return boundOf(l), ui.Muted }),
 		text("type", 6, 0, 3, func(l *report.LayerTiming) (string, ui.Style) { return l.Precision, precisionStyle(l.Precision) }),
 		text("op", 12, 0, 13, func(l *report.LayerTiming) (string, ui.Style) { return l.Op, ui.Muted }),
 		text("tactic", 24, 0, 12, func(l *report.LayerTiming) (string, ui.Style) { return l.Tactic, ui.Muted }),
@@ -104,6 +109,9 @@ func (v *timingsView) columns() []ui.Column {
 	}
 	if v.means {
 		columns = slices.DeleteFunc(columns, func(c ui.Column) bool { return c.Title != "avg" && slices.Contains(sampled, c.Title) })
+	}
+	if !v.roofed {
+		columns = slices.DeleteFunc(columns, func(c ui.Column) bool { return c.Title == "of peak" || c.Title == "bound" })
 	}
 	if v.guess {
 		columns = slices.DeleteFunc(columns, func(c ui.Column) bool { return slices.Contains(sampled, c.Title) })
@@ -233,7 +241,7 @@ func (v *timingsView) Note() (string, ui.Style) {
 func (v *timingsView) Keys() []ui.Key {
 	return append(v.table.Keys(),
 		ui.K("a", "group", "by layer, type, precision, tactic"),
-		ui.K("v", "plot", "samples below: histogram, trace"),
+		ui.K("v", "plot", "below: histogram, trace, roofline"),
 		ui.K("%", "share", "share of the layers / time"),
 		ui.K("t", "unit", "unit of times: automatic, µs, ms"),
 		ui.K("L", "log", "bars on a logarithmic / linear scale"),
@@ -277,8 +285,8 @@ func (v *timingsView) build() {
 	v.rows, v.count = nil, nil
 	if t := v.in.snap.Timings; t != nil {
 		v.rows, v.count = groupLayers(t.Layers, v.groupBy())
-		if v.guess != t.Estimated || v.means != t.Summed {
-			v.guess, v.means = t.Estimated, t.Summed
+		if roofed := t.Roofline.Last() != nil; v.guess != t.Estimated || v.means != t.Summed || v.roofed != roofed {
+			v.guess, v.means, v.roofed = t.Estimated, t.Summed, roofed
 			v.table.Columns = v.columns()
 			v.table.SortBy(-1, false)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -38,6 +39,9 @@ func groupLayers(layers []report.LayerTiming, by string) ([]report.LayerTiming, 
 		if r.Median > 0 {
 			r.GFLOPS = float64(r.FLOPs) / float64(r.Median)
 		}
+		if r.Roof != nil && r.Bytes > 0 {
+			r.Roof.Intensity = float64(r.Roof.Operations) / float64(r.Bytes)
+		}
 		r.Name = fmt.Sprintf("%s (%d)", r.Name, count[i])
 	}
 	return rows, count
@@ -55,6 +59,7 @@ func addTiming(r, l *report.LayerTiming) {
 	r.P95 += l.P95
 	r.P99 += l.P99
 	r.Share += l.Share
+	sumRoof(r, l)
 	r.FLOPs += l.FLOPs
 	r.Bytes += l.Bytes
 	r.Count = l.Count
@@ -75,5 +80,26 @@ func addTiming(r, l *report.LayerTiming) {
 	}
 	if r.Tactic != l.Tactic {
 		r.Tactic = "·"
+	}
+}
+
+// sumRoof adds where l stands to where the sum r stands, of which so much time is under ceilings.
+func sumRoof(r, l *report.LayerTiming) {
+	if l.Roof == nil {
+		return
+	}
+	if r.Roof == nil {
+		sum := *l.Roof
+		r.Roof = &sum
+		return
+	}
+	a, b := r.Roof, l.Roof
+	took := float64(a.Floor)/a.OfPeak + float64(b.Floor)/b.OfPeak
+	a.Floor += b.Floor
+	a.Operations += b.Operations
+	a.OfPeak = float64(a.Floor) / took
+	a.Reached, a.Ceiling = float64(a.Operations)/took, float64(a.Operations)/float64(max(a.Floor, time.Nanosecond))
+	if a.Bound != b.Bound {
+		a.Bound = "·"
 	}
 }

@@ -2,13 +2,16 @@ package graph
 
 import "math/bits"
 
-// FLOPs returns the operations of a product at the given values of the symbols, two for each multiply-add, as they are
-// stated of models everywhere; 0 for other layers, whose time is not arithmetic's.
+// FLOPs returns the operations of a layer's products at the given values of the symbols, two for each multiply-add, as they are
+// stated of models everywhere; 0 for layers without any, whose time is not arithmetic's.
 func FLOPs(l *Layer, env map[string]int) int64 {
-	if l.Op.Product == nil {
-		return 0
+	switch {
+	case l.Op.Product != nil:
+		return l.Op.FLOPs(l, env)
+	case l.Op.Products != nil:
+		return l.Op.Products(l, env)
 	}
-	return l.Op.FLOPs(l, env)
+	return 0
 }
 
 // Operations returns all arithmetic of any layer, its epilogue included: what takes time where a processor does one

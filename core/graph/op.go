@@ -31,6 +31,10 @@ type Op struct {
 	// convolutions and matrix products only the multiply-adds count, two each, and not the bias.
 	FLOPs func(l *Layer, env map[string]int) int64
 
+	// Products returns the part of FLOPs that is multiply-adds of products, of ops that are products of what they compute, or have
+	// several, and so no Product; nil for others.
+	Products func(l *Layer, env map[string]int) int64
+
 	// Product describes the weights of a convolution or matrix product; nil for other ops.
 	Product *Product
 

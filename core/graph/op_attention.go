@@ -55,7 +55,7 @@ var Attention = &Op{
 	Class: ClassNorm, Memory: Written,
 	Inputs: []Role{Data, Data, Data, Coefficients, Data, Data, Parameter, Coefficients},
 	Moves:  computed,
-	FLOPs:  attentionFLOPs, Details: attentionDetails,
+	FLOPs:  attentionFLOPs, Products: attentionProducts, Details: attentionDetails,
 	Infer:  inferAttention,
 	Eval:   evalAttention,
 	Import: importAttention,
@@ -253,6 +253,16 @@ func attentionFLOPs(l *Layer, env map[string]int) int64 {
 	}
 	rows := int64(n.batch.Eval(env)) * int64(n.heads.Eval(env)) * int64(n.queries.Eval(env))
 	return rows * (int64(n.keys.Eval(env)+n.past.Eval(env))*int64(each) + int64(n.valueSize.Eval(env)))
+}
+
+// attentionProducts counts both products alone.
+func attentionProducts(l *Layer, env map[string]int) int64 {
+	n, err := l.attentionDims()
+	if err != nil {
+		return 0
+	}
+	rows := int64(n.batch.Eval(env)) * int64(n.heads.Eval(env)) * int64(n.queries.Eval(env))
+	return rows * int64(n.keys.Eval(env)+n.past.Eval(env)) * int64(2*(n.size.Eval(env)+n.valueSize.Eval(env)))
 }
 
 func importAttention(n *Node) (any, []*Tensor, error) {

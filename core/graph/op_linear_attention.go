@@ -28,8 +28,8 @@ var LinearAttention = &Op{
 	Attrs: LinearAttentionAttrs{},
 	Onnx:  []string{"LinearAttention"},
 	Class: ClassReduction, Inputs: []Role{Data, Data, Data, Data, Coefficients}, Memory: Written,
-	Moves:  computed,
-	FLOPs:  linearAttentionFLOPs,
+	Moves: computed,
+	FLOPs: linearAttentionFLOPs, Products: linearAttentionProducts,
 	Infer:  inferLinearAttention,
 	Eval:   evalLinearAttention,
 	Import: importLinearAttention,
@@ -141,6 +141,20 @@ func inferLinearAttention(l *Layer) error {
 		l.Outputs[i].Type, l.Outputs[i].Dims = q.RealType(), dims
 	}
 	return nil
+}
+
+// linearAttentionProducts counts two for each multiply-add of a query, of an outer product and of what the state has for a key.
+func linearAttentionProducts(l *Layer, env map[string]int) int64 {
+	a := l.Attrs.(LinearAttentionAttrs)
+	n, err := l.linearAttentionDims()
+	if err != nil {
+		return 0
+	}
+	each := 2*a.Heads + 2*a.KVHeads
+	if a.Delta {
+		each += 2 * a.KVHeads
+	}
+	return int64(Count(EvalDims(n[:], env))) * int64(each)
 }
 
 // linearAttentionFLOPs counts two for each multiply-add of a query, of an outer product and of what the state has for a key, and

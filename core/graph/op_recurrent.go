@@ -85,8 +85,8 @@ func recurrent(name string, cell recurrentCell, defaults []string) *Op {
 		Attrs: RecurrentAttrs{},
 		Onnx:  []string{name},
 		Class: ClassReduction, Inputs: inputs, Memory: Written,
-		Moves:  computed,
-		FLOPs:  recurrentFLOPs,
+		Moves: computed,
+		FLOPs: recurrentFLOPs, Products: recurrentProducts,
 		Infer:  inferRecurrent,
 		Eval:   func(l *Layer, in, out []Value) error { return evalRecurrent(l, cell, in, out) },
 		Import: func(n *Node) (any, []*Tensor, error) { return importRecurrent(n, name, defaults) },
@@ -269,6 +269,12 @@ func (l *Layer) checkRecurrent(a RecurrentAttrs) error {
 		}
 	}
 	return nil
+}
+
+// recurrentProducts counts two for each multiply-add of the products with the input and with the state.
+func recurrentProducts(l *Layer, env map[string]int) int64 {
+	s := l.RecurrentShape(inputDims(l, env))
+	return int64(s.Steps) * int64(s.Batch) * int64(s.Directions) * int64(s.Hidden) * int64(s.Gates) * int64(2*(s.Input+s.Hidden))
 }
 
 // recurrentFLOPs counts two for each multiply-add of the products, and one for each operation of a gate: a bias and an

@@ -43,6 +43,7 @@ func Rules() []Rule {
 		{"disabled-rules", "fusions that are switched off", report.PartPasses, disabled},
 		{"reference-kernel", "no kernel for the layer: its definition runs, element by element", times, reference},
 		{"slow-layer", "takes far more of the time than of the arithmetic", times, slow},
+		{"below-roofline", "reaches little of what the device's arithmetic or memory allows", times, belowRoofline},
 		{"channel-padding", "channels that do not fill the layout's blocks: kernels compute padding", report.PartPasses | report.PartTactics | times, padding},
 		{"pinned-tactic", "a pinned tactic is slower than another one", report.PartTactics, pinned},
 		{"close-tactics", "the choice of tactics is within what their times vary by", report.PartTactics | times, closeTactics},

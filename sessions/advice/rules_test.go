@@ -19,6 +19,7 @@ func sound() *report.Snapshot {
 	}
 	step := func(name, op, precision string, took time.Duration, share float64, flops, bytes int64) report.LayerTiming {
 		return report.LayerTiming{Name: name, Op: op, Precision: precision, Tactic: op + "_int8_avx512", Share: share, FLOPs: flops, Bytes: bytes,
+			Roof:    &report.Roof{Operations: flops, Floor: took / 2, Bound: "i8", OfPeak: 0.5},
 			Latency: report.Latency{Count: 50, Median: took, P99: took, CV: 0.01}}
 	}
 	candidates := func(name string, times ...time.Duration) report.LayerTactics {
@@ -50,6 +51,7 @@ func sound() *report.Snapshot {
 		},
 		Overview: &report.Overview{},
 		Timings: &report.Timings{Samples: 50, BatchItems: 1, SumMedian: 2000 * us, Gap: 20 * us,
+			Roofline: &report.Roofline{Peaks: []report.Peaks{{Threads: 4, Compute: []report.Peak{{Name: "i8", Rate: 1e12}}, Memory: []report.Peak{{Name: "L1", Rate: 1e11, Holds: 1 << 15}, {Name: "DRAM", Rate: 1e10}}}}},
 			EndToEnd: report.Latency{Count: 50, Median: 2020 * us, P99: 2040 * us, CV: 0.01},
 			Layers: []report.LayerTiming{
 				step("q", "QuantizeLinear", "f32", 20*us, 0.01, 0, 20e3),
@@ -141,7 +143,10 @@ var planted = map[string]struct {
 	}, "one", report.RemedyRules},
 	"reference-kernel": {func(s *report.Snapshot) { s.Timings.Layers[1].Tactic = "eval" }, "one", report.RemedyTactics},
 	"slow-layer":       {func(s *report.Snapshot) { take(s, "pool", 0.15) }, "pool", report.RemedyTactics},
-	"channel-padding":  {func(s *report.Snapshot) { s.Passes.Engine[2].Outputs[0].Shape[1] = 20 }, "two", report.RemedyModel},
+	"below-roofline": {func(s *report.Snapshot) {
+		s.Timings.Layers[1].Roof = &report.Roof{Operations: 4e6, Floor: 40 * us, Bound: "i8", OfPeak: 0.05}
+	}, "one", report.RemedyTactics},
+	"channel-padding": {func(s *report.Snapshot) { s.Passes.Engine[2].Outputs[0].Shape[1] = 20 }, "two", report.RemedyModel},
 	"pinned-tactic": {func(s *report.Snapshot) {
 		s.Tactics.Pinned = map[string]string{"two": "a"}
 		s.Tactics.Layers[1].Candidates[1].Time = 500 * us
@@ -219,4 +224,22 @@ func TestPartial(t *testing.T) {
 	s := sound()
 	s.Model = nil
 	On(s)
+}
+
+// TestRooflineInDoubt says nothing by a ceiling that may be wrong, nor of arithmetic that is no product.
+func TestRooflineInDoubt(t *testing.T) {
+	for what, change := range map[string]func(*report.Snapshot){
+		"a ceiling in doubt": func(s *report.Snapshot) { s.Timings.Roofline.Disturbed = []string{"i8"} },
+		"no product":         func(s *report.Snapshot) { s.Timings.Layers[1].FLOPs = 0 },
+		"short":              func(s *report.Snapshot) { s.Timings.Layers[1].Median = 5 * us },
+		"little of the time": func(s *report.Snapshot) { s.Timings.Layers[1].Share = 0.05 },
+		"no ceilings":        func(s *report.Snapshot) { s.Timings.Roofline = &report.Roofline{Unmeasured: "a simulated device"} },
+	} {
+		s := sound()
+		planted["below-roofline"].change(s)
+		change(s)
+		if list := belowRoofline(newFacts(s)); len(list) > 0 {
+			t.Errorf("%s: %+v", what, list)
+		}
+	}
 }

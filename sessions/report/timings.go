@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/trtui/trtui/sessions/config"
@@ -26,6 +28,7 @@ type Timings struct {
 	// too few samples to tell, and in recordings of older programs.
 	MedianLow, MedianHigh time.Duration `json:",omitempty"`
 	Rounds                []Round       `json:",omitempty"` // nil where it was measured in one go, and in recordings of older programs
+	Roofline              *Roofline     `json:",omitempty"` // nil where it was not asked for, and in recordings of older programs
 	Beside                *Beside       `json:",omitempty"` // nil where no other configuration was measured in the same rounds
 }
 
@@ -50,6 +53,7 @@ type LayerTiming struct {
 	FLOPs  int64           `json:",omitempty" output:"flops"`
 	Bytes  int64           // read and written, weights included
 	Inside []InsideTiming  `json:",omitempty"` // of the steps of its bodies
+	Roof   *Roof           `json:",omitempty"` // nil where no peaks are known, and in recordings of older programs
 }
 
 // InsideTiming is what a step of a body takes in an inference.
@@ -116,4 +120,38 @@ func (t *Timings) rows(add AddRow) error {
 // Measured returns what a report says of its configuration.
 func (r *Timings) Measured(cfg config.Config) Measured {
 	return Measured{cfg, r.EndToEnd.Median, r.MedianLow, r.MedianHigh, r.Beside, r.Estimated}
+}
+
+// ByBound sums layers up by the ceiling that they stand under, those that take most of the time first.
+func (t *Timings) ByBound() []BoundTime {
+	var list []BoundTime
+	for i := range t.Layers {
+		l := &t.Layers[i]
+		if l.Roof == nil {
+			continue
+		}
+		at := slices.IndexFunc(list, func(b BoundTime) bool { return b.Bound == l.Roof.Bound })
+		if at < 0 {
+			at, list = len(list), append(list, BoundTime{Bound: l.Roof.Bound})
+		}
+		b := &list[at]
+		b.Layers, b.Median, b.Floor, b.Share = b.Layers+1, b.Median+l.Median, b.Floor+l.Roof.Floor, b.Share+l.Share
+	}
+	for i := range list {
+		if list[i].Median > 0 {
+			list[i].OfPeak = float64(list[i].Floor) / float64(list[i].Median)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b BoundTime) int { return cmp.Compare(b.Median, a.Median) })
+	return list
+}
+
+// BoundTime is what the layers under one ceiling take together.
+type BoundTime struct {
+	Bound  string
+	Layers int
+	Median time.Duration
+	Floor  time.Duration
+	Share  float64 // of the layers' time
+	OfPeak float64 `output:"of_peak_share"`
 }

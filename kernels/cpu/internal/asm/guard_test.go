@@ -320,8 +320,8 @@ func TestFencedRotary(t *testing.T) {
 func TestReadAllStaysInside(t *testing.T) {
 	for _, n := range []int{0, 1, 255, 256, 257, 1024, 4096 + 300} {
 		for _, last := range []bool{false, true} {
-			if ok, want := ReadAll(fenced(t, make([]byte, n), last)), HostFeatures().Has(AVX2); ok != want {
-				t.Fatalf("ReadAll() = %v with features %v", ok, HostFeatures())
+			for _, have := range []Features{HostFeatures(), HostFeatures() & AVX2, 0} {
+				ReadAll(have, fenced(t, make([]byte, n), last))
 			}
 		}
 	}

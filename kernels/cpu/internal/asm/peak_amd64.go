@@ -2,20 +2,28 @@
 
 package asm
 
-// fmaLoop returns the widest loop of independent multiply-adds and its operations per iteration.
-func fmaLoop() (run func(n int), flops int) {
-	switch have := HostFeatures(); {
-	case have.Has(AVX512):
-		return peakFMAAVX512, 24 * 16 * 2
-	case have.Has(AVX2):
-		return peakFMAAVX2, 12 * 8 * 2
+// peakLoops returns those in assembly; nil where a processor has none of their instructions.
+func peakLoops(have Features) []PeakLoop {
+	if !have.Has(AVX2) {
+		return nil
 	}
-	return nil, 0
+	float := PeakLoop{"f32", "VFMADD231PS, 256 bits", 12 * 8 * 2, peakFMAAVX2}
+	if have.Has(AVX512) {
+		float = PeakLoop{"f32", "VFMADD231PS, 512 bits", 24 * 16 * 2, peakFMAAVX512}
+	}
+	switch {
+	case have.Has(AVX512VNNI):
+		return []PeakLoop{float, {"i8", "VPDPBUSD, 512 bits", 24 * 64 * 2, peakDotAVX512VNNI}}
+	case have.Has(AVXVNNI):
+		return []PeakLoop{float, {"i8", "VPDPBUSD, 256 bits", 10 * 32 * 2, peakDotAVXVNNI}}
+	}
+	return []PeakLoop{float, {"i8", "VPMADDWD on widened bytes, 256 bits", 10 * 32 * 2, peakDotAVX2}}
 }
 
-// readLoop returns the widest loop that reads four times as many bytes as it is told, which are a multiple of 64.
-func readLoop() func(p *byte, quarter int) {
-	switch have := HostFeatures(); {
+// readLoop returns the widest loop that reads four times as many bytes as it is told, which are a multiple of 64; nil where there is
+// none.
+func readLoop(have Features) func(p *byte, quarter int) {
+	switch {
 	case have.Has(AVX512):
 		return peakReadAVX512
 	case have.Has(AVX2):

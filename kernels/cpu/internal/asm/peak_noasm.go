@@ -2,6 +2,6 @@
 
 package asm
 
-func fmaLoop() (run func(n int), flops int) { return nil, 0 }
+func peakLoops(Features) []PeakLoop { return nil }
 
-func readLoop() func(p *byte, quarter int) { return nil }
+func readLoop(Features) func(p *byte, quarter int) { return nil }

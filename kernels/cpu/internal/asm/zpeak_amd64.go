@@ -14,6 +14,21 @@ func peakFMAAVX512(n int)
 //go:noescape
 func peakFMAAVX2(n int)
 
+// peakDotAVX512VNNI issues 24*n independent VPDPBUSD on registers of 64 bytes.
+//
+//go:noescape
+func peakDotAVX512VNNI(n int)
+
+// peakDotAVXVNNI adds 10*n registers of 32 products of bytes.
+//
+//go:noescape
+func peakDotAVXVNNI(n int)
+
+// peakDotAVX2 adds 10*n registers of 32 products of bytes.
+//
+//go:noescape
+func peakDotAVX2(n int)
+
 // peakReadAVX512 reads 4*quarter bytes, a multiple of 4*64.
 //
 //go:noescape

@@ -210,7 +210,7 @@ var coldMemory = sync.OnceValue(func() []byte {
 // readCold reads as many bytes as the caches do not hold.
 func readCold(parallel work.Parallel) {
 	x := coldMemory()
-	parallel(coldParts, func(i int) { asm.ReadAll(x[i*coldBytes/coldParts:][:coldBytes/coldParts]) })
+	parallel(coldParts, func(i int) { asm.ReadAll(asm.HostFeatures(), x[i*coldBytes/coldParts:][:coldBytes/coldParts]) })
 }
 
 // coldTime runs f, and between its runs the loops that tell what is possible at most, and reports the best and the median of

@@ -13,6 +13,10 @@ import (
 func peak(c *build.Context) {
 	peakFMA(c, avx512, 24)
 	peakFMA(c, avx2, 12)
+	peakDot(c, 24)
+	for _, d := range dots(c, "peak") {
+		peakNarrowDot(c, d)
+	}
 	peakRead(c, avx512)
 	peakRead(c, avx2)
 }
@@ -56,6 +60,47 @@ func peakFMA(c *build.Context, set *isa, chains int) {
 	c.Label("loop")
 	for _, v := range acc {
 		c.VFMADD231PS(a, b, v)
+	}
+	c.SUBQ(operand.Imm(1), n)
+	c.JNE(operand.LabelRef("loop"))
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// peakDot emits the loop of VPDPBUSD on registers of 64 bytes.
+func peakDot(c *build.Context, chains int) {
+	function(c, "peakDotAVX512VNNI", "func(n int)", fmt.Sprintf("peakDotAVX512VNNI issues %d*n independent VPDPBUSD on registers of 64 bytes.", chains))
+	n := c.Load(c.Param("n"), c.GP64())
+	acc, a, b := zmm[:chains], zmm[chains], zmm[chains+1]
+	for _, v := range zmm[:chains+2] {
+		avx512.zero(c, v)
+	}
+	c.Label("loop")
+	for _, v := range acc {
+		c.VPDPBUSD(a, b, v)
+	}
+	c.SUBQ(operand.Imm(1), n)
+	c.JNE(operand.LabelRef("loop"))
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// narrowChains is how many sums of products of bytes the loop on registers of 32 bytes has.
+const narrowChains = 10
+
+// peakNarrowDot emits the loop of products of bytes on registers of 32 bytes, widened beforehand where that takes more than one
+// instruction: what is prepared serves many products.
+func peakNarrowDot(c *build.Context, d dot) {
+	name := "peakDot" + d.name()
+	function(c, name, "func(n int)", fmt.Sprintf("%s adds %d*n registers of 32 products of bytes.", name, narrowChains))
+	n := c.Load(c.Param("n"), c.GP64())
+	acc, x, odd, w, t := ymm[:narrowChains], ymm[10], ymm[11], ymm[12:14], ymm[14:16]
+	for _, v := range ymm {
+		avx2.zero(c, v)
+	}
+	c.Label("loop")
+	for _, v := range acc {
+		d.add(x, odd, t[0], t[1], w, v)
 	}
 	c.SUBQ(operand.Imm(1), n)
 	c.JNE(operand.LabelRef("loop"))

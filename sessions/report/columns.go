@@ -1,0 +1,42 @@
+package report
+
+import (
+	"time"
+
+	"github.com/trtui/trtui/sessions/config"
+)
+
+// Columns has the layers of several configurations side by side, aligned by the source layers that they compute.
+type Columns struct {
+	Columns   []Column
+	Rows      []ColumnRow // in the order of the first column's layers, each before those that only later ones have
+	Estimated bool
+}
+
+// Column is one configuration.
+type Column struct {
+	Label     string
+	Config    config.Config
+	Latency   Latency
+	SumMedian time.Duration // of the layers' medians
+	Speed     *Speed        // beside the first; nil for that
+	Unchanged string        `json:",omitempty"` // why the precision changes no layer
+}
+
+// ColumnRow is the least set of layers, of all columns, that compute the same source layers.
+type ColumnRow struct {
+	Name     string
+	From     []string      // source layers
+	Reformat bool          `json:",omitempty"` // changes of format between them
+	Cells    []*ColumnCell // by column; nil where it has no such layer
+}
+
+// ColumnCell is what a row comes to in one column.
+type ColumnCell struct {
+	Layers    []string
+	Precision string // "mixed" where they differ
+	Tactic    string // of the one that takes longest
+	Median    time.Duration
+	Share     float64 // of the layers' time of the column
+	Ratio     float64 `json:",omitempty"` // the first column's time over it; 0 where that has none
+}
