@@ -252,6 +252,29 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// TestRecordingEnds: that a recording ended by itself is said where it was said that it is going on, and in the header until
+// it is dismissed.
+func TestRecordingEnds(t *testing.T) {
+	b := newBench(t, ui.Options{}, fixture(t))
+	next := func(change func(*report.Snapshot)) {
+		s := *b.ctl.snap
+		s.Seq++
+		change(&s)
+		b.ctl.snap = &s
+		b.publish(&s)
+	}
+	next(func(s *report.Snapshot) { s.Recording = "m.trtui" })
+	b.send(ui.StatusMsg{Text: "recording to m.trtui", Style: ui.Good})
+	b.wants("REC")
+	next(func(s *report.Snapshot) {
+		s.Recording, s.Unrecorded = "", "the disk is full: database or disk is full (13); nothing was recorded, no file is left"
+	})
+	b.wants("recording ended: the disk is full", "nothing was recorded", "NOT RECORDING")
+	b.lacks("recording to m.trtui")
+	b.press("esc")
+	b.lacks("RECORDING")
+}
+
 // TestSaveConfig saves what is asked for and says, in the log too, where and over what, or why not.
 func TestSaveConfig(t *testing.T) {
 	var saved config.Config

@@ -1,11 +1,13 @@
 package views
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -15,7 +17,7 @@ func (w *workbench) record() tea.Cmd {
 		path := w.snap.Recording
 		return func() tea.Msg {
 			if err := w.o.Recorder.StopRecording(); err != nil {
-				return ui.StatusMsg{Text: "stop recording: " + err.Error(), Style: ui.Bad}
+				return unrecorded(reason(err))
 			}
 			return ui.StatusMsg{Text: "recorded " + path, Style: ui.Good}
 		}
@@ -28,11 +30,47 @@ func (w *workbench) record() tea.Cmd {
 	return func() tea.Msg {
 		path, err := w.o.Recordings.New(name, now)
 		if err != nil {
-			return ui.StatusMsg{Text: "record: " + err.Error(), Style: ui.Bad}
+			return failedTo("record", err)
 		}
 		if err := w.o.Recorder.Record(path); err != nil {
-			return ui.StatusMsg{Text: "record: " + err.Error(), Style: ui.Bad}
+			return failedTo("record", err)
 		}
 		return ui.StatusMsg{Text: "recording to " + path, Style: ui.Good}
 	}
+}
+
+// reason is what an error says without the name of a file, where it knows to say so.
+func reason(err error) string {
+	var r interface{ Reason() string }
+	if errors.As(err, &r) {
+		return r.Reason()
+	}
+	return err.Error()
+}
+
+// unrecorded says that a recording ended by itself; where there is little room, why alone.
+func unrecorded(why string) ui.StatusMsg {
+	first, _, _ := strings.Cut(why, ";")
+	_, kept, _ := strings.Cut(why, "; ")
+	first, _, _ = strings.Cut(first, ": ")
+	return ui.StatusMsg{Text: "recording ended: " + why, Shorter: []string{"recording ended: " + first + "; " + kept, "recording ended: " + first}, Style: ui.Bad}
+}
+
+// dismiss stops saying that a recording ended by itself.
+func (w *workbench) dismiss() tea.Cmd {
+	w.unrecorded = ""
+	h := w.header()
+	return func() tea.Msg { return h }
+}
+
+// recordingEnded says that the recording ended by itself. It does not wait until what was said before has been read: that may
+// be that it goes on.
+func (w *workbench) recordingEnded(before, now *report.Snapshot) tea.Cmd {
+	if now.Unrecorded == before.Unrecorded {
+		return nil
+	}
+	if w.unrecorded = now.Unrecorded; w.unrecorded == "" {
+		return nil
+	}
+	return func() tea.Msg { return unrecorded(now.Unrecorded) }
 }

@@ -39,6 +39,9 @@ func (w *workbench) cancel() tea.Cmd {
 	if w.snap.Retiming != "" {
 		return w.endRetiming()
 	}
+	if w.unrecorded != "" && !working(w.snap) {
+		return w.dismiss()
+	}
 	w.ctl.Cancel()
 	w.work.asked = false
 	what := "press r to start it again"
