@@ -15,9 +15,10 @@ type networkView struct {
 	net *networkList
 }
 
-// The cells of a time in a list, and what a name may be cut to so that time and shape have room.
+// The cells of a time and of a type in a list, and what a name may be cut to so that time and shape have room.
 const (
 	listTime  = 10
+	leastType = 4
 	leastName = 20
 )
 
@@ -85,7 +86,7 @@ func (v *networkView) blocksLine(out ui.ListLine, line *graphLine, w int) ui.Lis
 		out.Mark = g.Down
 	}
 	if v.net.side == engineSide {
-		out.Spans = append(out.Spans, ui.Span{Text: pad("", 4)})
+		out.Spans = append(out.Spans, ui.Span{Text: pad("", v.net.types)})
 	}
 	out.Spans = append(out.Spans, ui.Span{Text: fit(g, v.net.blockText(line), name), Style: ui.Bold})
 	if time {
@@ -102,7 +103,7 @@ func (v *networkView) columns(w int) (name int, time, shape, op bool) {
 	}
 	name = w
 	if v.net.side == engineSide {
-		name -= 4
+		name -= v.net.types
 	}
 	take := func(n, least int) bool {
 		if name-n < least {
@@ -130,7 +131,7 @@ func (v *networkView) spans(l *report.Layer, w int) []ui.Span {
 		if refused {
 			style = ui.Warn
 		}
-		spans = append(spans, ui.Span{Text: pad(l.Precision+mark, 4), Style: style})
+		spans = append(spans, ui.Span{Text: pad(l.Precision+mark, v.net.types), Style: style})
 	}
 	mark := ""
 	if v.net.side == sourceSide && set != "" {

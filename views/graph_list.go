@@ -24,6 +24,7 @@ type networkList struct {
 	names  int                           // width of the longest name
 	shapes int                           // and of the longest shape
 	ops    int                           // and of the longest op
+	types  int                           // and of types with the mark of a rule and a space
 	filter *ui.Filter
 }
 
@@ -88,7 +89,7 @@ func (n *networkList) build() {
 		l := &n.layers[line.layer]
 		name, members, blocks = l.Name, l.From[:min(1, len(l.From))], line.blocks
 	}
-	n.lines, n.names, n.shapes, n.ops = n.lines[:0:0], 0, 0, 0
+	n.lines, n.names, n.shapes, n.ops, n.types = n.lines[:0:0], 0, 0, 0, leastType
 	before := map[string]string{}
 	if p := n.state.in.snap.Passes; p == nil {
 		n.layers = nil
@@ -251,7 +252,7 @@ func (n *networkList) add(i int, before map[string]string) {
 	}
 	n.lines = append(n.lines, line)
 	n.names, n.shapes = max(n.names, ui.Width(shortName(l.Name))+2*l.Depth), max(n.shapes, min(ui.Width(n.dims(l)), 24))
-	n.ops = max(n.ops, ui.Width(l.Op))
+	n.ops, n.types = max(n.ops, ui.Width(l.Op)), max(n.types, ui.Width(l.Precision)+1)
 	for _, text := range n.below(l) {
 		n.lines = append(n.lines, graphLine{layer: i, text: text})
 	}
