@@ -56,6 +56,10 @@ func shareCommand(t tables, format exchange.Format) *cobra.Command {
 	if format.Extension == "" {
 		what = "the `FOLDER` to write files to"
 	}
+	if format.Extension != "" {
+		what += "; " + standardOutput + " for standard output"
+		takesStandardOutput(c)
+	}
 	c.Flags().StringVarP(&o.output, "output", "o", "", what)
 	c.Flags().StringVar(&o.at, "at", "", "of a recording the `STATE` to write: its number, from 1, or a time after the start, as 00:14 or 14s")
 	under(c, outputHeading, "output", "at")
@@ -85,8 +89,12 @@ func (o *shareFlags) share(ctx context.Context, stdout, stderr io.Writer, args [
 	return o.write(stdout, snap, files)
 }
 
-// write writes files, and what it wrote to stdout.
+// write writes files, and what it wrote to stdout; or the one file there is to stdout, where that is asked for.
 func (o *shareFlags) write(stdout io.Writer, snap *report.Snapshot, files []exchange.Output) error {
+	if o.output == standardOutput {
+		_, err := underlying(stdout).Write(files[0].Data)
+		return err
+	}
 	if o.format.Extension == "" {
 		if err := os.MkdirAll(o.output, 0o777); err != nil {
 			return err

@@ -61,9 +61,15 @@ func (t terminal) show(ctx context.Context, ctl views.Controller, rec views.Reco
 	}
 }
 
-// quit returns the error with which a program ended, nil where a person or a signal ended it.
+// errSignalled is the error of a workbench that a signal ended.
+var errSignalled = errors.New("stopped")
+
+// quit returns the error with which a program ended, nil where a person ended it.
 func quit(ctx context.Context, err error) error {
-	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
+		return errSignalled
+	case errors.Is(err, tea.ErrInterrupted):
 		return nil
 	}
 	return err

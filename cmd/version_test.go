@@ -58,6 +58,10 @@ func TestMistyped(t *testing.T) {
 		want string
 	}{
 		{[]string{"bnech"}, `did you mean "bench"?`},
+		{[]string{"rnu", "m.onnx"}, `"rnu" is neither a command nor a file; did you mean "gpu" or "run"?`},
+		{[]string{"a.trtui", "b.trtui"}, "trtui diff A B sets two side by side"},
+		{[]string{"record", "-o", "-"}, "record does not write to standard output: -o names a file"},
+		{[]string{"export", "csv", "-o", "-"}, "export csv does not write to standard output"},
 		{[]string{"bench", "--percision", "int8"}, `did you mean "--precision"`},
 		{[]string{"gpu", "selftest", "--budgt", "3"}, `did you mean "--budget"?`},
 		{[]string{"bench", "--recordings", "x"}, "bench has no --recordings; the workbench has\n"},
