@@ -34,6 +34,7 @@ type benchFlags struct {
 
 func benchCommand(t tables) *cobra.Command {
 	o := &benchFlags{modelFlags: onBackends(t)}
+	o.usual = true
 	c := &cobra.Command{
 		Use:   "bench [MODEL|ENGINE]",
 		Short: "Measure latency and throughput, and with --per-layer the time of every layer",

@@ -58,9 +58,9 @@ func writeAblation(w io.Writer, head report.Head, a *report.Ablation) {
 		if r.Without == 0 {
 			without = "-"
 		}
-		rows = append(rows, []string{r.Rule, strconv.Itoa(r.Sites), strconv.Itoa(r.LayersSaved), kib(int(r.BytesSaved)), without, worthBar(r.Worth, most, 24), worthText(r)})
+		rows = append(rows, []string{r.Rule, strconv.Itoa(r.Sites), strconv.Itoa(r.LayersSaved), bytesText(int(r.BytesSaved)), without, worthBar(r.Worth, most, 24), worthText(r)})
 	}
-	writeTable(w, []string{"rule", ">places", "~>layers saved", "~>KiB saved", ">without ms", "~worth", ""}, rows)
+	writeTable(w, []string{"rule", ">places", "~>layers saved", "~>saved", ">without ms", "~worth", ""}, rows)
 	if n := len(a.Idle); n > 0 {
 		fmt.Fprintf(w, "\n%s nowhere in this network\n", count(n, "other rule")+" apply")
 	}

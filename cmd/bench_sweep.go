@@ -117,7 +117,7 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 	for _, a := range s.Axes {
 		header = append(header, ">"+a.Name)
 	}
-	header = append(header, ">median ms", ">p99", ">items/s", "~", ">KiB", "")
+	header = append(header, ">median ms", ">p99", ">items/s", "~", ">size", "")
 	most := 0.0
 	for _, p := range s.Points {
 		most = max(most, p.Throughput)
@@ -135,7 +135,7 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 		case !p.Within:
 			mark = "over the limit"
 		}
-		rows = append(rows, append(row, ms(p.Latency.Median), ms(p.Latency.P99), fmt.Sprintf("%.1f", p.Throughput), bar(p.Throughput/max(most, 1e-9), 30), kib(p.MemoryBytes), mark))
+		rows = append(rows, append(row, ms(p.Latency.Median), ms(p.Latency.P99), fmt.Sprintf("%.1f", p.Throughput), bar(p.Throughput/max(most, 1e-9), 30), bytesText(p.MemoryBytes), mark))
 	}
 	writeTable(w, header, rows)
 	held := 0
@@ -145,7 +145,7 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 	if slices.ContainsFunc(s.Points, func(p report.SweepPoint) bool { return p.Threads > 0 }) {
 		fmt.Fprintf(w, "contexts run at the same time, each on its share of %s\n", count(head.Device.Threads, "thread"))
 	}
-	fmt.Fprintf(w, "one context holds %s KiB for activations, inputs and outputs\n", kib(held))
+	fmt.Fprintf(w, "one context holds %s for activations, inputs and outputs\n", bytesText(held))
 	if s.Estimated {
 		fmt.Fprintln(w, "times are estimates, computed from what the simulator counted; nothing was measured")
 	}

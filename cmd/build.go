@@ -85,7 +85,7 @@ func buildEngine(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, p
 		if o.output.json() {
 			return writeReport(stdout, r.Head(&cfg), buildOutput{output, size, len(built.Steps), built.Target, m.Peak, m.Weights, profiles, sessions.NewFileReport(e.Contents), unchanged})
 		}
-		fmt.Fprintf(stdout, "%s: %s, %s, %s, arena %s KiB, weights %s KiB\n", output, p.model.Name(), cfg.Precision, count(len(built.Steps), "step"), kib(m.Peak), kib(m.Weights))
+		fmt.Fprintf(stdout, "%s: %s, %s, %s, arena %s, weights %s\n", output, p.model.Name(), cfg.Precision, count(len(built.Steps), "step"), bytesText(m.Peak), bytesText(m.Weights))
 		writeProfiles(stdout, profiles)
 		writeFileNumbers(stdout, sessions.NewFileReport(e.Contents))
 		if unchanged != "" {

@@ -140,7 +140,7 @@ func writeCalibrationFile(ctx context.Context, o *modelFlags, stdout io.Writer, 
 	if o.output.json() {
 		return writeReport(stdout, r.Head(&cfg), calibrateOutput{output, size, len(f.Tensors)})
 	}
-	_, err = fmt.Fprintf(stdout, "%s: %s by %s on %s, %s KiB\n", output, count(len(f.Tensors), "tensor"), f.Calibrator, f.Data, kib(int(size)))
+	_, err = fmt.Fprintf(stdout, "%s: %s by %s on %s, %s\n", output, count(len(f.Tensors), "tensor"), f.Calibrator, f.Data, bytesText(int(size)))
 	return err
 }
 
@@ -160,7 +160,7 @@ func (o *calibrateFlags) writeCache(stdout, stderr io.Writer, p *place, snap *re
 	if o.modelFlags.output.json() {
 		return writeReport(stdout, snap.Head(), calibrateOutput{o.cache, size, len(c.Scales)})
 	}
-	_, err = fmt.Fprintf(stdout, "%s: %s by %s on %s, as %s, %s KiB\n", o.cache, count(len(c.Scales), "tensor"), snap.Calibration.Active, p.work.CalData.Name(), header, kib(int(size)))
+	_, err = fmt.Fprintf(stdout, "%s: %s by %s on %s, as %s, %s\n", o.cache, count(len(c.Scales), "tensor"), snap.Calibration.Active, p.work.CalData.Name(), header, bytesText(int(size)))
 	return err
 }
 

@@ -26,9 +26,9 @@ func mainGroups(d *report.Diff, all bool) (list []report.LayerChange, others int
 func writeDiff(w io.Writer, d *report.Diff, all bool) {
 	var rows [][]string
 	for i, s := range []report.DiffSide{d.A, d.B} {
-		rows = append(rows, []string{"AB"[i : i+1], s.Name, s.Model, s.Label, ms(s.Latency), known(s.SQNR, decibels), known(s.Top1, percent), kib(s.Memory.Peak), kib(s.Memory.Weights), fmt.Sprint(s.Steps), deviceText(s.Device)})
+		rows = append(rows, []string{"AB"[i : i+1], s.Name, s.Model, s.Label, ms(s.Latency), known(s.SQNR, decibels), known(s.Top1, percent), bytesText(s.Memory.Peak), bytesText(s.Memory.Weights), fmt.Sprint(s.Steps), deviceText(s.Device)})
 	}
-	writeTable(w, []string{"", "name", "model", "configuration", ">median ms", ">SQNR dB", ">top-1 %", "~>arena KiB", "~>weights KiB", "~>steps", "~device"}, rows)
+	writeTable(w, []string{"", "name", "model", "configuration", ">median ms", ">SQNR dB", ">top-1 %", "~>arena", "~>weights", "~>steps", "~device"}, rows)
 	fmt.Fprintln(w)
 	for _, n := range d.Notes {
 		writeNote(w, "note: %s", n)
@@ -63,11 +63,19 @@ func writeGroups(w io.Writer, groups []report.LayerChange) {
 		a, b := groupTimes(c)
 		x, y := c.SQNR()
 		rows = append(rows, []string{
-			short(c.Name), signedUS(c.Delta), diverging(float64(c.Delta), float64(most), 8), a, b, ratioText(c.Ratio), c.Verdict(), known(c.Q, chance),
+			short(c.Name), signedUS(c.Delta), diverging(float64(c.Delta), float64(most), 8), a, b, ratioText(c.Ratio), verdictText(&c), known(c.Q, chance),
 			c.Kind, precisions(c), tacticsText(c), pairText(x, y),
 		})
 	}
 	writeTable(w, []string{"layer", ">change µs", "faster | slower", ">A", ">B", ">B/A", "", ">q", "kind", "types", "~tactics", "~SQNR dB"}, rows)
+}
+
+// verdictText says what is known of a change, and of one that is too small to count below what it is.
+func verdictText(c *report.LayerChange) string {
+	if c.Slight {
+		return c.Verdict() + ", " + c.Under()
+	}
+	return c.Verdict()
 }
 
 // endToEnd says what came of the latency.
@@ -113,7 +121,7 @@ func judged(d *report.Diff) string {
 		}
 		return strings.Join(words, ", ")
 	}
-	text := fmt.Sprintf("%s of layers: %s", count(len(d.Groups), "group"), list(verdicts, "slower", "faster", "no significant difference", "too few samples to tell", report.KindAdded, report.KindRemoved))
+	text := fmt.Sprintf("%s of layers: %s", count(len(d.Groups), "group"), list(verdicts, "slower", "faster", "no significant difference", "too small to count", "too few samples to tell", report.KindAdded, report.KindRemoved))
 	if by := list(kinds, report.KindTyped, report.KindTactic, report.KindFused, report.KindSplit, report.KindMerged, report.KindSame); by != "" {
 		text += "; by kind: " + strings.Replace(by, " tactic", " of another tactic", 1)
 	}
@@ -122,7 +130,13 @@ func judged(d *report.Diff) string {
 
 // commonText says what layers with the same kernels have in common, where that is a difference.
 func commonText(d *report.Diff) string {
-	if d.Common == nil || math.Abs(d.Common.Ratio-1) < 0.02 {
+	switch {
+	case d.Common == nil:
+		return ""
+	case math.Abs(d.Common.Ratio-1) < 0.02 && d.Common.Spread > 0:
+		return fmt.Sprintf("%s with the same kernels differ between the two occasions by %.1f %% (median): a layer counts only beyond that",
+			count(d.Common.Layers, "layer"), 100*d.Common.Spread)
+	case math.Abs(d.Common.Ratio-1) < 0.02:
 		return ""
 	}
 	return fmt.Sprintf("%s with the same kernels take %.2fx as long (median): so much is the machine's, not the layers'", count(d.Common.Layers, "layer"), d.Common.Ratio)
@@ -148,9 +162,9 @@ func sourceLines(d *report.Diff) (lines []string) {
 
 // writeDiffMarkdown prints what changed as Markdown, as for a pull request.
 func writeDiffMarkdown(w io.Writer, d *report.Diff, all bool) {
-	writeMarkdown(w, []string{"", "name", "configuration", ">median ms", ">SQNR dB", ">top-1 %", ">arena KiB", ">weights KiB", "device"}, func(row func(...string)) {
+	writeMarkdown(w, []string{"", "name", "configuration", ">median ms", ">SQNR dB", ">top-1 %", ">arena", ">weights", "device"}, func(row func(...string)) {
 		for i, s := range []report.DiffSide{d.A, d.B} {
-			row("AB"[i:i+1], s.Name, s.Label, ms(s.Latency), known(s.SQNR, decibels), known(s.Top1, percent), kib(s.Memory.Peak), kib(s.Memory.Weights), deviceText(s.Device))
+			row("AB"[i:i+1], s.Name, s.Label, ms(s.Latency), known(s.SQNR, decibels), known(s.Top1, percent), bytesText(s.Memory.Peak), bytesText(s.Memory.Weights), deviceText(s.Device))
 		}
 	})
 	fmt.Fprintf(w, "\n**%s**\n\n%s µs in layers, %s µs between layers. %s.\n\n", endToEnd(d), signedUS(d.Layers), signedUS(d.Between), judged(d))
@@ -165,7 +179,7 @@ func writeDiffMarkdown(w io.Writer, d *report.Diff, all bool) {
 		for _, c := range groups {
 			a, b := groupTimes(c)
 			x, y := c.SQNR()
-			row("`"+short(c.Name)+"`", signedUS(c.Delta), a, b, ratioText(c.Ratio), c.Verdict(), known(c.Q, chance), c.Kind, precisions(c), tacticsText(c), pairText(x, y))
+			row("`"+short(c.Name)+"`", signedUS(c.Delta), a, b, ratioText(c.Ratio), verdictText(&c), known(c.Q, chance), c.Kind, precisions(c), tacticsText(c), pairText(x, y))
 		}
 	})
 	if others > 0 {

@@ -23,6 +23,7 @@ type evalRow struct {
 	Calibrator   string
 	Top1         *float64 // percent; null without labels
 	Agreement    *float64 // percent of items whose first class is FP32's; null without classes
+	Unclassed    string   `json:",omitempty"`       // why Agreement is null though there is an output
 	Tokens       int      `json:",omitempty"`       // of a text: those that follow another
 	Perplexity   *float64 `json:",omitempty"`       // of them; null where that is no number
 	SQNR         float64  `unit:"db" exact:"exact"` // of the first output
@@ -161,6 +162,7 @@ func newEvalRow(c sessions.Compared) evalRow {
 		Estimated: c.Timings.Estimated, offset: acc.Labels.Offset,
 		Top1: percentage(acc.Labels.Top1), Agreement: percentage(acc.Labels.Agreement),
 	}
+	row.Unclassed = acc.Labels.Unclassed
 	row.Tokens, row.Perplexity = acc.Labels.Tokens, acc.Labels.Perplexity
 	if len(acc.Outputs) > 0 {
 		row.SQNR, row.NotFinite = acc.Outputs[0].SQNR, acc.Outputs[0].NotFinite
@@ -221,19 +223,22 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 		}
 		line := []string{
 			r.Precision, r.Calibrator, known(r.Top1, hundredths), known(r.Agreement, hundredths), decibels(r.SQNR),
-			median, p99, speed, kib(r.WeightsBytes), kib(r.ArenaBytes), remark,
+			median, p99, speed, bytesText(r.WeightsBytes), bytesText(r.ArenaBytes), remark,
 		}
 		if text {
 			line = slices.Insert(line, 2, known(r.Perplexity, hundredths))
 		}
 		lines = append(lines, line)
 	}
-	head := []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">median ms", "~>p99 ms", "~>speed", "~>weights KiB", ">arena KiB", ""}
+	head := []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">median ms", "~>p99 ms", "~>speed", "~>weights", ">arena", ""}
 	if text {
 		head = slices.Insert(head, 2, ">perplexity")
 		fmt.Fprintf(w, "of %s that follow another\n", count(rows[0].Tokens, "token"))
 	}
 	writeTable(w, head, lines)
+	if why := rows[0].Unclassed; why != "" {
+		writeNote(w, "no agreement of classes: %s; SQNR tells how far outputs are", why)
+	}
 	return nil
 }
 
@@ -273,7 +278,7 @@ func evalLayers(ctx context.Context, o *modelFlags, w io.Writer, r *sessions.Run
 	if o.output.json() {
 		return writeReport(w, snap.Head(), a)
 	}
-	fmt.Fprintf(w, "%s, %s: error of each layer against FP32, on %s\n\n", snap.Model.Name, strings.TrimSpace(a.Precision+" "+a.Calibrator), count(a.TapItems, "item"))
+	fmt.Fprintf(w, "%s, %s: error of each layer against %s, on %s\n\n", snap.Model.Name, strings.TrimSpace(a.Precision+" "+a.Calibrator), a.Against(), count(a.TapItems, "item"))
 	var rows [][]string
 	for _, l := range a.Layers {
 		mark := ""

@@ -138,7 +138,7 @@ func (o *execRun) save(ctx context.Context, r *sessions.Runner, cfg config.Confi
 		return err
 	})
 	if err == nil {
-		o.say("I", "Engine built: %s, %s KiB", path, kib(int(size)))
+		o.say("I", "Engine built: %s, %s", path, bytesText(int(size)))
 	}
 	return err
 }

@@ -104,7 +104,7 @@ func (f *modelFlags) writeNetwork(stdout io.Writer, m *sessions.Model, n *graph.
 	if f.output.json() {
 		return writeReport(stdout, m.Head(), exportOutput{output, size, len(n.Layers)})
 	}
-	_, err = fmt.Fprintf(stdout, "%s: %s, %s, %s KiB\n", output, m.Name(), count(len(n.Layers), "layer"), kib(int(size)))
+	_, err = fmt.Fprintf(stdout, "%s: %s, %s, %s\n", output, m.Name(), count(len(n.Layers), "layer"), bytesText(int(size)))
 	return err
 }
 

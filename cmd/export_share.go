@@ -116,7 +116,7 @@ func (o *shareFlags) write(stdout io.Writer, snap *report.Snapshot, files []exch
 		return writeReport(stdout, snap.Head(), out)
 	}
 	for _, f := range out.Files {
-		fmt.Fprintf(stdout, "%s: %s KiB\n", f.File, kib(int(f.Bytes)))
+		fmt.Fprintf(stdout, "%s: %s\n", f.File, bytesText(int(f.Bytes)))
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func TestShare(t *testing.T) {
 		for name, args := range map[string][]string{"viewed": {layers, profile, times}, "recorded": {session}} {
 			to := filepath.Join(dir, name+"-"+f.Name)
 			out, _ := command(t, 0, append([]string{"export", f.Name, "-o", to}, args...)...)
-			if !strings.Contains(out, to) || !strings.Contains(out, " KiB") {
+			if !strings.Contains(out, to) || !strings.Contains(out, "B\n") {
 				t.Errorf("%s of what is %s prints %q", f.Name, name, out)
 			}
 			if info, err := os.Stat(to); err != nil || info.IsDir() != (f.Extension == "") {

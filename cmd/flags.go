@@ -122,10 +122,13 @@ type modelFlags struct {
 	plugins  pluginFlags
 	own      Own  // what the program has beside the built-in
 	lookOnly bool // the model is looked at and not run: it needs neither data nor shapes
+	usual    bool // a model of texts without shapes is shown at usual ones, and that is said
 	partly   bool // a model of which parts are not supported does: it is looked at
 	anew     bool // several calibrators are compared: on the same data, whatever an engine has
 	rounds   int  // in which engines are measured side by side; 0: as usual
 	few      int  // how many items are used where none were asked for; 0: all
+
+	chosen string // the usual shapes, as --shapes takes them, where they are taken
 }
 
 // onBackends returns the flags of a command that finds its backends in a table.

@@ -15,11 +15,13 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/generate"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/sessions/tokenizer"
+	"github.com/trtui/trtui/ui"
 )
 
 // generateFlags are the flags of trtui generate.
@@ -171,6 +173,7 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 		return err
 	}
 	g := generationOf(text, w, times, language.Cached())
+	g.Memory = memoryOf(language, p.work.Backend.Info(), &g)
 	if o.perLayer {
 		if g.Phases, err = phasesOf(ctx, language, p.work.Backend.Info().Estimated); err != nil {
 			return err
@@ -219,6 +222,15 @@ func generationOf(prompt string, w *textWriter, t *generate.Times, cached bool) 
 	return g
 }
 
+// memoryOf says what a token takes of memory, where a device computes in the memory of this machine and is timed.
+func memoryOf(m *generate.Model, device run.Info, g *report.Generation) *report.TokenMemory {
+	t := m.Traffic()
+	if device.Estimated || device.Threads == 0 || t.Bytes() == 0 || g.PerToken.Count == 0 {
+		return nil
+	}
+	return &report.TokenMemory{Weights: t.Weights, State: t.State, Rate: float64(t.Bytes()) / g.PerToken.Median.Seconds(), Copy: host.CopyRate(device.Threads)}
+}
+
 // writeGeneration prints the figures below the text.
 func writeGeneration(w io.Writer, g *report.Generation) {
 	how := "the whole text again for each token"
@@ -228,6 +240,10 @@ func writeGeneration(w io.Writer, g *report.Generation) {
 	fmt.Fprintf(w, "\n\nprompt %s, first token after %s ms (%.0f tokens/s); %s\n", count(g.PromptTokens, "token"), ms(g.First), g.PromptRate, how)
 	if g.PerToken.Count > 0 {
 		fmt.Fprintf(w, "%s, %.1f tokens/s, per token p50 %s ms, p99 %s ms; ended by %s\n", count(len(g.Tokens), "new token"), g.Rate, ms(g.PerToken.Median), ms(g.PerToken.P99), g.Ended)
+	}
+	if m := g.Memory; m != nil {
+		fmt.Fprintf(w, "a token reads %s of weights and %s of state: %s, %.0f%% of what a copy moves here, %s\n", ui.Bytes(m.Weights), ui.Bytes(m.State),
+			ui.Quantity(m.Rate, "B/s"), 100*m.Rate/m.Copy, ui.Quantity(m.Copy, "B/s"))
 	}
 	writePhases(w, g.Phases)
 }

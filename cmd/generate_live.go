@@ -65,6 +65,7 @@ func (f *modelFlags) speak(p *place) {
 			return err
 		}
 		g := generationOf(livePrompt, w, times, language.Cached())
+		g.Memory = memoryOf(language, p.work.Backend.Info(), &g)
 		tell(report.Progress{Phase: "timing layers of prompts and tokens"})
 		if g.Phases, err = phasesOf(ctx, language, p.work.Backend.Info().Estimated); err != nil {
 			return err

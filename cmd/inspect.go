@@ -92,11 +92,15 @@ func inspectPart(o *modelFlags, takes part, name, doc string, parts report.Parts
 		},
 	}
 	o.register(c, takes)
+	o.usual = !o.lookOnly
 	return c
 }
 
 func inspect(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, parts report.Parts, write func(io.Writer, *report.Snapshot)) error {
 	snap, err := o.report(ctx, stderr, path, parts, run.Profiling{WarmUp: warmUp, Iterations: 50, PerStep: true})
+	if o.chosen != "" && parts&report.PartOverview == 0 { // which has a badge
+		warner(stderr)("no shapes were given: this is of a text of the usual length, " + o.chosen)
+	}
 	var missing *run.Unsupported
 	if parts == report.PartTactics && errors.As(err, &missing) {
 		return errors.Join(writeUnsupported(stdout, &o.output, snap.Head(), missing), errNo)
@@ -159,7 +163,7 @@ func engineDocument(s *report.Snapshot) engineOutput {
 
 func writeModel(w io.Writer, s *report.Snapshot) {
 	m := s.Model
-	fmt.Fprintf(w, "%s (%s, %s, %s KiB, sha256 %.12s; graph %q)\n", m.Name, m.Path, m.Kind, kib(int(m.Bytes)), m.SHA256, m.Graph)
+	fmt.Fprintf(w, "%s (%s, %s, %s, sha256 %.12s; graph %q)\n", m.Name, m.Path, m.Kind, bytesText(int(m.Bytes)), m.SHA256, m.Graph)
 	fmt.Fprintf(w, "%s, %d parameters", count(len(m.Layers), "layer"), m.Params)
 	if m.FLOPs > 0 {
 		fmt.Fprintf(w, ", %s an inference", ui.Quantity(float64(m.FLOPs), "FLOP"))
@@ -285,14 +289,17 @@ func writeScore(w io.Writer, a *report.Accuracy) {
 			known(a.Labels.FP32Perplexity, hundredths), percent(a.Labels.Top1), percent(a.Labels.FP32Top1), a.Labels.Tokens)
 	}
 	if a.Labels.Agreement >= 0 {
-		agreement = fmt.Sprintf(", agreement with FP32 %s %% of %s", percent(a.Labels.Agreement), count(a.Items, "item"))
+		agreement = fmt.Sprintf(", agreement with %s %s %% of %s", a.Against(), percent(a.Labels.Agreement), count(a.Items, "item"))
+	}
+	if a.Labels.Unclassed != "" {
+		agreement = "; no agreement of classes: " + a.Labels.Unclassed
 	}
 	fmt.Fprintln(w, labels+agreement)
 }
 
 func writeMemoryNumbers(w io.Writer, m report.MemoryNumbers) {
-	fmt.Fprintf(w, "arena: peak %s KiB, lower bound %s KiB, without reuse %s KiB; workspace %s KiB, inputs and outputs %s KiB, weights %s KiB\n",
-		kib(m.Peak), kib(m.LowerBound), kib(m.Naive), kib(m.Workspace), kib(m.IO), kib(m.Weights))
+	fmt.Fprintf(w, "arena: peak %s, lower bound %s, without reuse %s; workspace %s, inputs and outputs %s, weights %s\n",
+		bytesText(m.Peak), bytesText(m.LowerBound), bytesText(m.Naive), bytesText(m.Workspace), bytesText(m.IO), bytesText(m.Weights))
 }
 
 // writeFileNumbers prints of what an engine file consists.
@@ -300,10 +307,10 @@ func writeFileNumbers(w io.Writer, f *report.File) {
 	if f != nil {
 		source := ""
 		if f.Source > 0 {
-			source = fmt.Sprintf("source weights %s KiB, which it can be compared with and rebuilt from; ", kib(f.Source))
+			source = fmt.Sprintf("source weights %s, which it can be compared with and rebuilt from; ", bytesText(f.Source))
 		}
-		fmt.Fprintf(w, "file %s KiB: %sthe plan's own weights %s KiB; kernels %s KiB; description %s KiB\n",
-			kib(f.Bytes), source, kib(f.Plans), kib(f.Code), kib(f.Description))
+		fmt.Fprintf(w, "file %s: %sthe plan's own weights %s; kernels %s; description %s\n",
+			bytesText(f.Bytes), source, bytesText(f.Plans), bytesText(f.Code), bytesText(f.Description))
 	}
 }
 
@@ -330,9 +337,9 @@ func writeMemory(w io.Writer, s *report.Snapshot) {
 	fmt.Fprintln(w)
 	rows = nil
 	for i, name := range m.Steps {
-		rows = append(rows, []string{fmt.Sprint(i), short(name), kib(m.Live[i]), bar(float64(m.Live[i])/float64(max(1, m.LowerBound)), 40)})
+		rows = append(rows, []string{fmt.Sprint(i), short(name), bytesText(m.Live[i]), bar(float64(m.Live[i])/float64(max(1, m.LowerBound)), 40)})
 	}
-	writeTable(w, []string{">step", "layer", ">live KiB", "~"}, rows)
+	writeTable(w, []string{">step", "layer", ">live", "~"}, rows)
 }
 
 // lifeLine draws from which to which step a slot is needed.

@@ -86,7 +86,7 @@ func writeMissed(w io.Writer, st *report.PassStep, all bool) (folded bool) {
 func savedText(f report.FiredSite) string {
 	var parts []string
 	if f.KernelsSaved != 0 || f.BytesSaved != 0 {
-		parts = append(parts, fmt.Sprintf("%s, %s KiB saved", count(f.KernelsSaved, "layer"), kib(int(f.BytesSaved))))
+		parts = append(parts, fmt.Sprintf("%s, %s saved", count(f.KernelsSaved, "layer"), bytesText(int(f.BytesSaved))))
 	}
 	if f.Note != "" {
 		parts = append(parts, f.Note)
@@ -122,8 +122,8 @@ func writeLedger(w io.Writer, p *report.Passes) {
 	if len(p.Ledger) == 0 { // of an engine without its source
 		return
 	}
-	fmt.Fprintf(w, "%s: %d kept, %d fused, %d folded, %d eliminated; %s and %s KiB of traffic saved\n",
-		count(len(p.Ledger), "source layer"), p.Kept, p.Fused, p.Folded, p.Eliminated, count(p.KernelsSaved, "layer"), kib(int(p.BytesSaved)))
+	fmt.Fprintf(w, "%s: %d kept, %d fused, %d folded, %d eliminated; %s and %s of traffic saved\n",
+		count(len(p.Ledger), "source layer"), p.Kept, p.Fused, p.Folded, p.Eliminated, count(p.KernelsSaved, "layer"), bytesText(int(p.BytesSaved)))
 }
 
 // siteArgument writes a place as --disable takes it from a shell. A layer that is called as a rule is escaped, as it would

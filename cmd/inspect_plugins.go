@@ -130,7 +130,7 @@ func writePlugin(w io.Writer, p *pluginOutput) {
 	if p.Version != "" {
 		version = " " + p.Version
 	}
-	fmt.Fprintf(w, "%s%s (%s, %s KiB, sha256 %.12s, abi %d)\n", p.Name, version, p.Path, kib(p.Bytes), p.SHA256, p.ABI)
+	fmt.Fprintf(w, "%s%s (%s, %s, sha256 %.12s, abi %d)\n", p.Name, version, p.Path, bytesText(p.Bytes), p.SHA256, p.ABI)
 	for _, op := range p.Ops {
 		var inputs []string
 		for _, in := range op.Inputs {

@@ -61,7 +61,7 @@ func writeRecording(w io.Writer, r *report.Recording) {
 	if r.Complete {
 		end = endText(r) + ", " + r.Ended.Sub(r.Started).Round(time.Second).String()
 	}
-	fmt.Fprintf(w, "recorded %s, %s; %s, %s KiB\n", r.Started.Format("2006-01-02 15:04:05"), end, count(r.States, "state"), kib(int(r.Bytes)))
+	fmt.Fprintf(w, "recorded %s, %s; %s, %s\n", r.Started.Format("2006-01-02 15:04:05"), end, count(r.States, "state"), bytesText(int(r.Bytes)))
 	fmt.Fprintf(w, "data: %s, %s to evaluate, %d to calibrate\n", r.Data, count(r.Items, "item"), r.CalItems)
 	if r.Random {
 		fmt.Fprintln(w, "random input: accuracy is not meaningful, only agreement is")
@@ -75,14 +75,14 @@ func writeRecording(w io.Writer, r *report.Recording) {
 		}
 		rows = append(rows, []string{
 			c.Name, known(c.Median, ms), known(c.P99, ms), fmt.Sprint(c.Runs), known(c.Top1, percent), known(c.Agreement, percent),
-			known(c.SQNR, decibels), known(c.ArenaBytes, kib), known(c.Weights, kib), remark,
+			known(c.SQNR, decibels), known(c.ArenaBytes, bytesText), known(c.Weights, bytesText), remark,
 		})
 	}
 	median, p99 := ">median ms", ">p99 ms"
 	if r.Device.Estimated {
 		median, p99 = ">estimated ms", ">estimated p99"
 	}
-	writeTable(w, []string{"configuration", median, p99, "~>runs", ">top-1 %", ">agree %", ">SQNR dB", "~>arena KiB", "~>weights KiB", ""}, rows)
+	writeTable(w, []string{"configuration", median, p99, "~>runs", ">top-1 %", ">agree %", ">SQNR dB", "~>arena", "~>weights", ""}, rows)
 }
 
 // endText is how a recording ended that was closed.
@@ -132,8 +132,8 @@ func listRecordings(w io.Writer, o *outputFlags, dir string) error {
 		case r.Complete:
 			state = endText(r)
 		}
-		rows = append(rows, []string{filepath.Base(r.Path), r.Model, r.Started.Format("2006-01-02 15:04:05"), fmt.Sprint(len(r.Configs)), kib(int(r.Bytes)), state})
+		rows = append(rows, []string{filepath.Base(r.Path), r.Model, r.Started.Format("2006-01-02 15:04:05"), fmt.Sprint(len(r.Configs)), bytesText(int(r.Bytes)), state})
 	}
-	writeTable(w, []string{"recording", "model", "started", ">configurations", ">KiB", ""}, rows)
+	writeTable(w, []string{"recording", "model", "started", ">configurations", ">size", ""}, rows)
 	return nil
 }

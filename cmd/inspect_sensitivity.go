@@ -94,10 +94,10 @@ func writeSensitivity(w io.Writer, model string, s *report.Sensitivity) {
 		}
 		rows = append(rows, []string{
 			groupName(l), decibels(l.Alone), decibels(l.Raised), fmt.Sprintf("%+.2f", l.Gain), diverging(l.Gain, most, 10),
-			signedUS(l.Time), fmt.Sprintf("%+.1f", float64(l.Weights)/1024), fmt.Sprintf("%+.1f", float64(l.Arena)/1024), mark,
+			signedUS(l.Time), moreBytes(l.Weights), moreBytes(l.Arena), mark,
 		})
 	}
-	writeTable(w, []string{"layer", ">alone dB", ">raised dB", ">gain dB", "~", ">more µs", "~>weights KiB", "~>arena KiB", ""}, rows)
+	writeTable(w, []string{"layer", ">alone dB", ">raised dB", ">gain dB", "~", ">more µs", "~>weights", "~>arena", ""}, rows)
 	writeRaise(w, s)
 }
 

@@ -179,5 +179,13 @@ func ratio(db float64) string {
 	return decibels(db) + " dB"
 }
 
-// kib prints bytes in KiB.
-func kib(n int) string { return fmt.Sprintf("%.1f", float64(n)/1024) }
+// bytesText prints a number of bytes in the unit in which it has one to four digits.
+func bytesText(n int) string { return ui.Bytes(int64(n)) }
+
+// moreBytes prints a difference of bytes with its sign.
+func moreBytes(n int) string {
+	if n < 0 {
+		return "-" + bytesText(-n)
+	}
+	return "+" + bytesText(n)
+}

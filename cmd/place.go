@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/generate"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
@@ -75,6 +78,7 @@ func (f *modelFlags) equip(m *sessions.Model, embedded bool) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.UsualShapes = f.chosen
 	var closeDevices func()
 	if w.Backend, w.Host, closeDevices, err = f.device.openWithHost(); err != nil {
 		return nil, err
@@ -121,6 +125,7 @@ func (f *modelFlags) reopen(p *place, path string) (*place, error) {
 		return nil, err
 	}
 	w := p.work
+	w.UsualShapes = f.chosen
 	if err := f.feed(&w, data, cal); err != nil {
 		return nil, err
 	}
@@ -130,6 +135,9 @@ func (f *modelFlags) reopen(p *place, path string) (*place, error) {
 // datasets opens the data to evaluate and to calibrate on: the embedded model's own, what the flags name, or random
 // input. Both are nil where a model is only looked at and needs shapes.
 func (f *modelFlags) datasets(m *sessions.Model, embedded bool) (data, cal sessions.Data, err error) {
+	if f.chosen != "" { // for the file as it was
+		f.data.shapes, f.chosen = nil, ""
+	}
 	given, err := f.config.givenShapes()
 	if err != nil {
 		return nil, nil, usageError{err}
@@ -147,6 +155,10 @@ func (f *modelFlags) datasets(m *sessions.Model, embedded bool) (data, cal sessi
 	}
 	if data == nil {
 		env, err := f.symbols(m)
+		if errors.As(err, new(*sessions.UnboundShapes)) && f.usual {
+			f.takeUsualShapes(m)
+			env, err = f.symbols(m)
+		}
 		if f.lookOnly && errors.As(err, new(*sessions.UnboundShapes)) {
 			return nil, nil, nil
 		}
@@ -175,6 +187,24 @@ func (f *modelFlags) symbols(m *sessions.Model) (map[string]int, error) {
 	}
 	cfg.Batch = 1
 	return m.Symbols(m.Shaped(cfg))
+}
+
+// takeUsualShapes gives a model of texts the shapes that it is shown at where nobody gave any.
+func (f *modelFlags) takeUsualShapes(m *sessions.Model) {
+	shapes := generate.UsualShapes(m.Network)
+	if shapes == nil {
+		return
+	}
+	f.data.shapes = shapes
+	const most = 3 // of inputs that are named: keys and values of the past are two for each layer
+	var list []string
+	for _, t := range m.Network.Inputs[:min(most, len(shapes))] {
+		list = append(list, t.Name+":"+config.TimesText(shapes[t.Name]))
+	}
+	f.chosen = strings.Join(list, ", ")
+	if more := len(shapes) - most; more > 0 {
+		f.chosen += fmt.Sprintf(" and %d more inputs", more)
+	}
 }
 
 // warn writes warnings to w: that the timing cache cannot be read, and those of a build.

@@ -25,6 +25,6 @@ func writeProfiles(w io.Writer, list []report.Profile) {
 			}
 			inputs = append(inputs, text)
 		}
-		fmt.Fprintf(w, "profile %s: %s; arena %s KiB\n", p.Name, strings.Join(inputs, "; "), kib(p.ArenaBytes))
+		fmt.Fprintf(w, "profile %s: %s; arena %s\n", p.Name, strings.Join(inputs, "; "), bytesText(p.ArenaBytes))
 	}
 }

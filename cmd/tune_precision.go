@@ -207,10 +207,10 @@ func writeSearch(w io.Writer, p *place, s *tuneOutput) {
 		}
 		rows = append(rows, []string{
 			fmt.Sprint(i + 1), fmt.Sprint(q.Raised), decibels(q.Predicted), sqnr, known(percentageOf(q.Top1), hundredths), known(percentageOf(q.Agreement), hundredths),
-			us(q.Tuned), bar(float64(q.Tuned)/float64(max(1, most)), 16), ms(q.Latency), kib(q.Weights), mark,
+			us(q.Tuned), bar(float64(q.Tuned)/float64(max(1, most)), 16), ms(q.Latency), bytesText(q.Weights), mark,
 		})
 	}
-	writeTable(w, []string{">engine", ">raised", "~>predicted dB", ">SQNR dB", ">top-1 %", ">agree %", ">tuned µs", "~", ">median ms", "~>weights KiB", ""}, rows)
+	writeTable(w, []string{">engine", ">raised", "~>predicted dB", ">SQNR dB", ">top-1 %", ">agree %", ">tuned µs", "~", ">median ms", "~>weights", ""}, rows)
 	best := s.Chosen()
 	if best == nil {
 		return

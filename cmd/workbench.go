@@ -35,7 +35,7 @@ type workbenchFlags struct {
 // is named.
 func workbench(root *cobra.Command, t tables) {
 	f := &workbenchFlags{modelFlags: *onBackends(t)}
-	f.partly, f.data.speaks = true, true
+	f.usual, f.partly, f.data.speaks = true, true, true
 	root.Use = "trtui [MODEL|ENGINE]"
 	root.Long = "Explore, optimise and run neural networks in the terminal.\n\n" +
 		"Without a command, trtui opens the workbench on a model, or on the built-in digit classifier. If there is\n" +

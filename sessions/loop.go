@@ -58,8 +58,11 @@ func (w *worker) guarded(ctx context.Context, cfg config.Config, once todo) (err
 		switch {
 		case once.build:
 			err = w.work(ctx, cfg, once)
-		case once.study == nil || once.calibrators:
+		case once.study == nil && !once.layers || once.calibrators:
 			err = w.compareCalibrators(ctx, cfg)
+		}
+		if err == nil && once.layers {
+			err = w.compare(ctx, cfg)
 		}
 		if err == nil && once.study != nil {
 			err = w.study(ctx, cfg, once.study.goal)

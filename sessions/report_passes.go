@@ -59,8 +59,12 @@ func passStep(st pass.Step, env map[string]int) report.PassStep {
 		ps.After, ps.Text = layerInfos(st.After, env), st.After.String()
 	}
 	for _, f := range st.Fired {
+		layers := f.Members
+		if len(layers) == 0 { // of layers that lowering put there
+			layers = f.Site.Layers
+		}
 		ps.Fired = append(ps.Fired, report.FiredSite{
-			Rule: f.Site.Rule, Site: f.Site.String(), Layers: f.Members, Into: f.Into,
+			Rule: f.Site.Rule, Site: f.Site.String(), Layers: layers, Into: f.Into,
 			KernelsSaved: f.KernelsSaved, BytesSaved: int64(f.BytesSaved), Note: f.Note,
 		})
 	}

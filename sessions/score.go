@@ -22,6 +22,7 @@ type score struct {
 	top1, top5        int
 	ref1, ref5, agree int
 	below, above      int // items whose label is the class before or after FP32's
+	unclassed         string
 }
 
 func newScore(n *graph.Network, d Data, batch int) *score {
@@ -63,6 +64,9 @@ func (sc *score) checkLabels(out map[string]graph.Value) error {
 func (sc *score) add(b int, ref, got map[string]graph.Value) {
 	if sc.output == "" {
 		return
+	}
+	if sc.unclassed == "" && len(sc.data.Labels(b*sc.batch)) == 0 {
+		sc.unclassed = unclassed(sc.output, got[sc.output].Dims, sc.batch)
 	}
 	r, g := ref[sc.output].Floats(), got[sc.output].Floats()
 	each := len(g) / sc.batch
@@ -109,6 +113,27 @@ func (sc *score) addRow(ref, got []float32, class int, text bool) {
 	}
 	count(&sc.ref1, &sc.ref5, rank(ref, class))
 	count(&sc.top1, &sc.top5, rank(got, class))
+}
+
+// unclassed says why an output has no row of classes for each item; "" where it has one: a single extent other than 1 beside the batch.
+func unclassed(name string, dims []int, batch int) string {
+	rest := dims
+	if len(dims) > 1 && dims[0] == batch {
+		rest = dims[1:]
+	}
+	wide := 0
+	for _, n := range rest {
+		if n > 1 {
+			wide++
+		}
+	}
+	switch wide {
+	case 0:
+		return fmt.Sprintf("output %s is one value for each item, no scores of classes", name)
+	case 1:
+		return ""
+	}
+	return fmt.Sprintf("output %s is %v, no row of scores for each item", name, dims)
 }
 
 // surprise returns -log of the softmax of a class.
@@ -166,6 +191,9 @@ func (sc *score) result() (report.LabelAccuracy, int) {
 		Top1: share(sc.top1, sc.labelled), Top5: share(sc.top5, sc.labelled),
 		FP32Top1: share(sc.ref1, sc.labelled), FP32Top5: share(sc.ref5, sc.labelled),
 		Agreement: share(sc.agree, sc.rows),
+	}
+	if sc.unclassed != "" && sc.labelled == 0 {
+		l.Agreement, l.Unclassed = -1, sc.unclassed
 	}
 	if sc.text {
 		l.Tokens, l.Perplexity, l.FP32Perplexity = sc.labelled, perplexity(sc.loss, sc.labelled), perplexity(sc.refLoss, sc.labelled)

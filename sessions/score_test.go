@@ -100,3 +100,20 @@ func TestCheckLabels(t *testing.T) {
 		t.Errorf("one value for each item: %v", err)
 	}
 }
+
+// TestUnclassed: an output that is no row of scores for each item has no agreement, and says why.
+func TestUnclassed(t *testing.T) {
+	for _, c := range []struct {
+		dims  []int
+		batch int
+		want  string
+	}{
+		{[]int{1, 1000}, 1, ""}, {[]int{4, 10}, 4, ""}, {[]int{2, 10, 1, 1}, 2, ""}, {[]int{1000}, 1, ""},
+		{[]int{1, 25200, 85}, 1, "output o is [1 25200 85], no row of scores for each item"}, {[]int{100, 6}, 1, "output o is [100 6], no row of scores for each item"},
+		{[]int{1, 1}, 1, "output o is one value for each item, no scores of classes"},
+	} {
+		if got := unclassed("o", c.dims, c.batch); got != c.want {
+			t.Errorf("%v by %d: %q, want %q", c.dims, c.batch, got, c.want)
+		}
+	}
+}

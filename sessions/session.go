@@ -105,14 +105,22 @@ func (s *Session) DropTimings(all bool) {
 	s.board.mu.Unlock()
 }
 
-// Calibrate asks for the report of calibration, from now on with every configuration. A model that brings its own
-// quantisation has none otherwise: nothing but that report needs its activations.
-func (s *Session) Calibrate() {
+// Ask asks for reports that are not made by themselves, from now on with every configuration: that of calibration of a model that
+// brings its own quantisation, which nothing else needs the activations of, and the errors of layers of the configuration that
+// others are compared with, since they tell of the passes alone.
+func (s *Session) Ask(parts report.Parts) {
 	s.board.mu.Lock()
 	defer s.board.mu.Unlock()
-	if w := s.wishes; !w.asked && w.quantized {
-		w.asked, w.todo.retime = true, s.board.snap.Retiming // which goes on
+	w := s.wishes
+	added := parts &^ w.asked
+	w.asked |= parts
+	if added.Has(report.PartCalibration) && w.quantized {
+		w.todo.retime = s.board.snap.Retiming // which goes on
 		w.interrupt()
+	}
+	if a := s.board.snap.Accuracy; added.Has(report.PartAccuracy) && a != nil && a.Reference && len(a.Layers) == 0 {
+		w.todo.layers, w.halted = true, false
+		w.awake()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -40,7 +41,7 @@ func TestCalibrateOnDemand(t *testing.T) {
 	if cal.reads != 0 {
 		t.Errorf("%d items were read before anyone asked", cal.reads)
 	}
-	s.Calibrate()
+	s.Ask(report.PartCalibration)
 	settled(1, true)
 	if cal.reads == 0 {
 		t.Error("no items were read")
@@ -48,6 +49,42 @@ func TestCalibrateOnDemand(t *testing.T) {
 	cfg.Batch = 2
 	s.Set(cfg)
 	settled(2, true)
+}
+
+// The configuration that others are compared with does not keep calibration waiting: its layers are compared when that is asked
+// for.
+func TestReferenceOnDemand(t *testing.T) {
+	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(0)
+	defer b.Close()
+	cfg := config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1}
+	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), TapItems: 1,
+		Data: pictures{testdata.TestImages(), 2}, CalData: pictures{testdata.CalibrationImages(), 2}}, cfg)
+	defer s.Close()
+	early := false
+	for snap := range s.Events() {
+		if snap.Err != "" {
+			t.Fatal(snap.Err)
+		}
+		early = early || snap.Calibration != nil && snap.Accuracy == nil
+		if a := snap.Accuracy; a == nil || !snap.Settled() {
+			continue
+		} else if len(a.Layers) > 0 {
+			break
+		} else if !a.Reference || a.Labels.Agreement != 1 || a.Outputs[0].SQNR != report.MaxDB || !early {
+			t.Fatalf("calibration first: %v; %+v", early, a)
+		}
+		s.Ask(report.PartAccuracy)
+	}
+	int8 := cfg
+	int8.Precision = config.INT8
+	s.Set(int8)
+	if snap := await(t, s, settled(int8)); snap.Accuracy.Reference || len(snap.Accuracy.Layers) == 0 {
+		t.Errorf("of INT8: %+v", snap.Accuracy)
+	}
 }
 
 // counted counts the items that are read.

@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
@@ -31,8 +32,14 @@ func (m *timing) time(ctx context.Context, l *run.Loaded, t *timings, p run.Prof
 	defer c.Close()
 	m.told.progress(report.Progress{Phase: m.device.measuring()})
 	t.of(c)
-	begin := time.Now()
-	err = c.Profile(ctx, m.device.profiling(p), t.add)
+	begin, last := time.Now(), time.Now()
+	err = c.Profile(ctx, m.device.profiling(p), func(s run.Sample) {
+		t.add(s)
+		if time.Since(last) >= progressInterval {
+			last = time.Now()
+			m.told.progress(report.Progress{Phase: m.device.measuring(), Item: fmt.Sprintf("%s, median of %d so far", brief(LatencyOf(t.latency).Median), len(t.latency))})
+		}
+	})
 	r := t.report(false, m.device.estimated())
 	if err == nil {
 		m.told.log.timings(r, begin)

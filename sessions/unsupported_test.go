@@ -82,7 +82,7 @@ func TestLookAtSession(t *testing.T) {
 		cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
 		change(&cfg)
 		s.Set(cfg)
-		s.Calibrate()
+		s.Ask(report.PartCalibration)
 		s.Rerun()
 		snap = await(t, s, func(s *report.Snapshot) bool { return looked(s) && key(s.Config) == key(cfg) })
 		if snap.Passes.Precision != config.FP32 || snap.Timings != nil || snap.Memory != nil || snap.Tactics != nil || snap.Calibration != nil || snap.Accuracy != nil {

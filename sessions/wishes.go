@@ -14,6 +14,7 @@ type todo struct {
 	build       bool                        // the engine, and what is to be known of it
 	calibrators bool                        // their comparison, where it lacks the one that is set
 	study       *wishedStudy                // of the configuration, when it is built
+	layers      bool                        // the errors of the reference's layers
 	retime      string                      // the layer whose tactics to measure again
 	drop        func(build.CacheEntry) bool // the entries of the timing cache to forget
 }
@@ -28,7 +29,7 @@ type wishes struct {
 
 	config config.Config      // to work on
 	todo   todo               // what to do besides, once
-	asked  bool               // calibration was asked for
+	asked  report.Parts       // reports that are not made by themselves and were asked for
 	cancel context.CancelFunc // of the present work
 	halted bool               // the present work was stopped, and nothing takes its place
 	wake   chan struct{}      // there is something new to do
@@ -105,6 +106,13 @@ func (w *wishes) named(cfg config.Config) config.Config {
 		return w.config
 	}
 	return cfg
+}
+
+// asks reports whether a person asked for a report that is not made by itself.
+func (w *wishes) asks(p report.Part) bool {
+	w.board.mu.Lock()
+	defer w.board.mu.Unlock()
+	return w.asked.Has(p)
 }
 
 // current is named for who does not hold the mutex.

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/trtui/trtui/core/run"
@@ -36,22 +37,14 @@ func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loa
 	if err := w.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
 		return err
 	}
-	if err := st.model.needsSource("its accuracy"); err != nil {
-		w.board.log("warning", "", "%s", err)
-		w.board.publish(report.PartAccuracy, func(snap *report.Snapshot) { snap.Accuracy = nil })
-	} else if st.place.Data != nil {
-		accuracy, err := st.accuracy.of(ctx, cfg, true)
-		if err != nil {
-			return err
-		}
-		w.board.publish(report.PartAccuracy, func(snap *report.Snapshot) { snap.Accuracy = accuracy })
+	steps := []func(context.Context, config.Config) error{w.compare, w.calibrate}
+	if st.accuracy.isReference(cfg) { // of which little is learnt that calibration would wait for
+		slices.Reverse(steps)
 	}
-	if w.calibrates() {
-		if err := w.compareCalibrators(ctx, cfg); err != nil {
+	for _, step := range steps {
+		if err := step(ctx, cfg); err != nil {
 			return err
 		}
-	} else {
-		w.board.publish(report.PartCalibration, func(snap *report.Snapshot) { snap.Calibration = nil })
 	}
 	if err := w.overShapes(ctx, loaded); err != nil {
 		return err
@@ -63,4 +56,38 @@ func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loa
 		return nil // another sample would be the same
 	}
 	return w.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: liveIterations, Duration: liveDuration, PerStep: true})
+}
+
+// compare compares the engine with FP32, the layers of FP32 itself only where a person asked for them.
+func (w *worker) compare(ctx context.Context, cfg config.Config) error {
+	st := w.stages
+	if err := st.model.needsSource("its accuracy"); err != nil {
+		w.board.log("warning", "", "%s", err)
+		w.board.publish(report.PartAccuracy, func(snap *report.Snapshot) { snap.Accuracy = nil })
+		return nil
+	}
+	if st.place.Data == nil {
+		return nil
+	}
+	for layers := !st.accuracy.isReference(cfg); ; layers = true {
+		layers = layers || w.wishes.asks(report.PartAccuracy)
+		accuracy, err := st.accuracy.of(ctx, cfg, layers)
+		if err != nil {
+			return err
+		}
+		w.board.publish(report.PartAccuracy, func(snap *report.Snapshot) { snap.Accuracy = accuracy })
+		if layers || !w.wishes.asks(report.PartAccuracy) { // meanwhile
+			return nil
+		}
+	}
+}
+
+// calibrate compares calibrators, where that is asked for.
+func (w *worker) calibrate(ctx context.Context, cfg config.Config) error {
+	st := w.stages
+	if st.place.CalData != nil && !st.model.Stripped && (!st.model.Quantized || w.wishes.asks(report.PartCalibration)) {
+		return w.compareCalibrators(ctx, cfg)
+	}
+	w.board.publish(report.PartCalibration, func(snap *report.Snapshot) { snap.Calibration = nil })
+	return nil
 }

@@ -169,14 +169,6 @@ func (w *worker) logRetimed(p *run.Plan, layer string) {
 	}
 }
 
-// calibrates reports whether the report of calibration is made.
-func (w *worker) calibrates() bool {
-	w.board.mu.Lock()
-	defer w.board.mu.Unlock()
-	m := w.stages.model
-	return w.stages.place.CalData != nil && !m.Stripped && (w.wishes.asked || !m.Quantized)
-}
-
 // compareCalibrators makes the comparison of calibrators, with the one that is set when it is done.
 func (w *worker) compareCalibrators(ctx context.Context, cfg config.Config) error {
 	for {

@@ -23,11 +23,12 @@ type Workplace struct {
 	Rounds int    // in which engines are measured side by side; 0: as many as compare.Rounds
 	SaveTo string // the timing cache's file; empty: nowhere
 	// CacheError says why a timing cache that was there could not be read; work goes on without.
-	CacheError error
-	Data       Data // to measure accuracy on
-	CalData    Data // to calibrate with
-	CalItems   int  // of CalData at most; 0: all
-	TapItems   int  // items on which layers are compared; 0: 8
+	CacheError  error
+	UsualShapes string // the inputs' shapes that nobody gave: usual ones of such models; empty: they are given
+	Data        Data   // to measure accuracy on
+	CalData     Data   // to calibrate with
+	CalItems    int    // of CalData at most; 0: all
+	TapItems    int    // items on which layers are compared; 0: 8
 	// Recalibrate finds all ranges on CalData, those of an engine file's own calibrator too; else that one keeps the ranges
 	// in the file, unless they come from random input and CalData does not.
 	Recalibrate bool

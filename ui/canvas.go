@@ -39,6 +39,9 @@ func (c *Canvas) Sub(r Rect) *Canvas {
 	return s
 }
 
+// matched notes for the title of the pane how many rows of how many a filter leaves.
+func (c *Canvas) matched(shown, all int) { c.look.match = [2]int{shown, all} }
+
 // Set puts one glyph of one cell at (x, y).
 func (c *Canvas) Set(x, y int, g rune, s Style) {
 	if x < 0 || y < 0 || x >= c.W || y >= c.H {

@@ -21,7 +21,8 @@ type Chart struct {
 	Lines  []Line2D
 	XLabel func(float64) string // nil: three digits
 	YLabel func(float64) string
-	Zero   bool // the y axis starts at zero
+	Zero   bool    // the y axis starts at zero
+	Top    float64 // the y axis ends there, and what is above it is drawn as a mark at its end; 0: at the largest value
 }
 
 // Draw draws the chart over all of c. Values that are not finite are left out.
@@ -44,13 +45,18 @@ func (ch Chart) Draw(c *Canvas) {
 	plot := c.Sub(Rect{gutter + 1, top, c.W - gutter - 1, c.H - 1 - top})
 	ch.drawAxes(c, plot, gutter, top, labels)
 	c.Fit(gutter+1, c.H-1, plot.W/2, Muted, label(ch.XLabel, x0))
-	c.FitRight(gutter+1+plot.W/2, c.H-1, plot.W-plot.W/2, Muted, label(ch.XLabel, x1))
+	if x1 > x0 {
+		c.FitRight(gutter+1+plot.W/2, c.H-1, plot.W-plot.W/2, Muted, label(ch.XLabel, x1))
+	} else { // there is no axis between a value and itself
+		x1 = x0 + 1
+	}
 	for _, line := range ch.Lines {
 		grid := graph.NewBrailleGrid(plot.W, plot.H, x0, x1, y0, y1)
-		line.dots(grid)
+		line.dots(grid, y1)
 		m := canvas.New(plot.W, plot.H)
 		graph.DrawBraillePatterns(&m, canvas.Point{}, grid.BraillePatterns(), m.Style)
 		blit(plot, 0, 0, &m, line.Style)
+		ch.drawAbove(plot, line, x0, x1)
 	}
 }
 
@@ -74,8 +80,17 @@ func (ch Chart) drawLegend(c *Canvas, x int) {
 	}
 }
 
-// dots sets the dots of the line on grid.
-func (l Line2D) dots(grid *graph.BrailleGrid) {
+// drawAbove marks at the upper edge where a line has values above the axis.
+func (ch Chart) drawAbove(plot *Canvas, line Line2D, x0, x1 float64) {
+	for i := range min(len(line.X), len(line.Y)) {
+		if ch.Top > 0 && finite(line.X[i]) && finite(line.Y[i]) && line.Y[i] > ch.Top {
+			plot.Set(int((line.X[i]-x0)/(x1-x0)*float64(plot.W-1)+0.5), 0, plot.Glyphs().Up, Warn)
+		}
+	}
+}
+
+// dots sets the dots of the line on grid, of values above top at the top.
+func (l Line2D) dots(grid *graph.BrailleGrid, top float64) {
 	var last canvas.Point
 	joined := false
 	for i := range min(len(l.X), len(l.Y)) {
@@ -83,7 +98,7 @@ func (l Line2D) dots(grid *graph.BrailleGrid) {
 			joined = false
 			continue
 		}
-		p := grid.GridPoint(canvas.Float64Point{X: l.X[i], Y: l.Y[i]})
+		p := grid.GridPoint(canvas.Float64Point{X: l.X[i], Y: min(l.Y[i], top)})
 		if joined && !l.Points {
 			for _, q := range graph.GetLinePoints(last, p) {
 				grid.Set(q)
@@ -94,7 +109,7 @@ func (l Line2D) dots(grid *graph.BrailleGrid) {
 	}
 }
 
-// limits returns the range of the finite points, never empty in any direction.
+// limits returns the range of the finite points, of y never empty.
 func (ch Chart) limits() (x0, x1, y0, y1 float64, ok bool) {
 	x0, y0 = math.Inf(1), math.Inf(1)
 	x1, y1 = math.Inf(-1), math.Inf(-1)
@@ -111,8 +126,8 @@ func (ch Chart) limits() (x0, x1, y0, y1 float64, ok bool) {
 	if ch.Zero {
 		y0 = min(y0, 0)
 	}
-	if x1 <= x0 {
-		x1 = x0 + 1
+	if ch.Top > y0 {
+		y1 = min(y1, ch.Top)
 	}
 	if y1 <= y0 {
 		y1 = y0 + max(math.Abs(y0)/10, 1e-9)

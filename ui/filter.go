@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"errors"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,6 +20,7 @@ type Filter struct {
 	exact   bool // case matters
 	pattern string
 	re      *regexp.Regexp
+	bad     string // why it is no regular expression though it has the marks of one
 }
 
 // ParseFilter reads a filter; the empty text gives nil, which matches everything.
@@ -43,9 +46,33 @@ func ParseFilter(source string) *Filter {
 		if !f.exact {
 			expression = "(?i)" + text
 		}
-		f.re, _ = regexp.Compile(expression) // half-typed: taken as a substring
+		var err error
+		if f.re, err = regexp.Compile(expression); err != nil { // half-typed: taken as a substring
+			f.bad = "no regular expression"
+			if e := (*syntax.Error)(nil); errors.As(err, &e) {
+				f.bad += ", " + e.Code.String()
+			}
+		}
 	}
 	return f
+}
+
+// Bad says that the filter has the marks of a regular expression and is none, and why; it is taken as a substring then. Else it is
+// empty.
+func (f *Filter) Bad() string {
+	if f == nil {
+		return ""
+	}
+	return f.bad
+}
+
+// nothing says that a filter leaves nothing.
+func (f *Filter) nothing() string {
+	text := "nothing matches " + f.Source
+	if f.bad != "" {
+		text += " as text: it is " + f.bad
+	}
+	return text
 }
 
 // Match reports whether s is selected. A nil filter selects everything.

@@ -2,7 +2,11 @@ package ui
 
 import (
 	"reflect"
+	"strings"
 	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 func TestFilter(t *testing.T) {
@@ -51,4 +55,40 @@ func FuzzFilter(f *testing.F) {
 			_ = text[s[0]:s[1]]
 		}
 	})
+}
+
+// filtered is a view of a table.
+type filtered struct {
+	look  *Look
+	table Table
+}
+
+func (v *filtered) Title() string              { return "Layers" }
+func (v *filtered) Keys() []Key                { return v.table.Keys() }
+func (v *filtered) Update(msg tea.Msg) tea.Cmd { v.table.Update(msg); return nil }
+func (v *filtered) Render(w, h int) string     { return v.look.Render(w, h, v.table.Draw) }
+
+// TestFilterTitle: the title of a filtered pane says how many rows of how many are left, and that a filter is no regular
+// expression though it looks like one.
+func TestFilterTitle(t *testing.T) {
+	names := []string{"stem/Conv", "stem/Relu", "head/Gemm"}
+	table := &filtered{table: Table{Columns: []Column{{Title: "layer", Width: 10, Cell: func(r int) Cell { return Cell{Text: names[r]} }}}, Rows: len(names)}}
+	s := &Screen{Views: []View{table}}
+	s.init()
+	a := &App{look: NewLook(Options{NoColor: true}), screens: []*Screen{s}}
+	table.look = a.look
+	for _, c := range []struct{ filter, want string }{
+		{"stem", "/stem  2 of 3"},
+		{"conv|gemm", "/conv|gemm  2 of 3"},
+		{"conv(", "/conv(  0 of 3  no regular expression, missing closing ): taken as text"},
+	} {
+		a.setFilter(c.filter)
+		if got := ansi.Strip(strings.Join(s.lines(a.look, 100, 6), "\n")); !strings.Contains(got, c.want) {
+			t.Errorf("%s: no %q in\n%s", c.filter, c.want, got)
+		}
+	}
+	a.setFilter("")
+	if got := strings.Join(s.lines(a.look, 100, 6), "\n"); strings.Contains(got, " of 3") {
+		t.Errorf("nothing is filtered:\n%s", got)
+	}
 }

@@ -20,7 +20,7 @@ func TestTabs(t *testing.T) {
 		{80, 0, " 1 Overview  2 Graph  3 Timings  4 Memory  5 Calibration  0 Log"},
 		{61, 1, " 1 Overview 2 Graph 3 Timings 4 Memory 5 Calibration 0 Log"},
 		{46, 4, " 1 Ove 2 Gra 3 Tim 4 Mem 5 Calibration 0 Log"},
-		{44, 4, " 1 Ov 2 Gr 3 Ti 4 Me 5 Calibration 0 Lo"},
+		{44, 4, " 1 Ov 2 Graph 3 Ti 4 Me 5 Calibration 0 Log"},
 		{33, 4, " 1  2  3  4  5 Calibration  0"},
 		{25, 0, " 1 Overview 2 3 4 5 0"},
 		{20, 4, " 5 Calibration"},

@@ -32,6 +32,7 @@ type List struct {
 	Fit    func(i, w int) ListLine // the line for w cells, unless it is scrolled sideways; nil: Line
 	Label  func(i int) string      // what filters look at; nil: the text of the line
 	Empty  string
+	Counts bool // the owner tells how many lines a filter leaves: not every line is one of what it lists
 	Follow bool // keep the last line in view until the cursor moves up
 
 	position position // among the shown lines
@@ -166,10 +167,13 @@ func (l *List) label(i int) string {
 // Draw draws the lines that fit.
 func (l *List) Draw(c *Canvas) {
 	n := l.Shown()
+	if l.filter != nil && !l.Counts {
+		c.matched(n, l.Lines)
+	}
 	if n == 0 {
 		text := l.Empty
 		if l.Lines > 0 {
-			text = "nothing matches " + l.filter.Source
+			text = l.filter.nothing()
 		}
 		c.Fit(1, 1, c.W-2, Muted, text)
 		return

@@ -15,6 +15,7 @@ type Look struct {
 	noMouse bool
 	own     *Theme // from a file; nil: none
 
+	match [2]int        // rows that a filter leaves of what is being drawn, and all of them; all 0: nothing is filtered
 	spots []spot        // of what is being drawn
 	row   func() string // of what was drawn last that has a cursor: see [Canvas.Row]
 }

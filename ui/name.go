@@ -8,8 +8,9 @@ import (
 
 // Name shortens a name to at most w cells so that names which differ still do. Names of layers and tensors are paths: what the
 // next part repeats goes first ("/layer4/layer4.2/conv/Conv" is "/layer4.2/Conv"), then parts from the left are abbreviated, but
-// not their numbers ("/bert/encoder/layer.11/attention/query/MatMul" is "/ber/enc/lay.11/att/query/MatMul", and with less room
-// "/b/e/l.11/a/query/MatMul"), and where that is not enough mark stands for the middle.
+// not their numbers ("/bert/encoder/layer.11/attention/query/MatMul" is "/ber/enc/lay.11/att/query/MatMul"), then those at the left
+// that have no number are left out ("…lay.11/att/query/MatMul"), then a letter of each stays ("/b/e/l.11/a/query/MatMul"), and
+// where that is not enough mark stands for the middle.
 func Name(s string, w int, mark rune) string {
 	if len(s) <= w || Width(s) <= w {
 		return s
@@ -23,8 +24,25 @@ func Name(s string, w int, mark rune) string {
 			parts[i] = abbreviate(parts[i], letters)
 			s = strings.Join(parts, separator)
 		}
+		if letters > 1 && Width(s) > w && mark != 0 {
+			if tail := withoutHead(parts, separator, w-Width(string(mark))); tail != "" {
+				return string(mark) + tail
+			}
+		}
 	}
 	return Middle(s, w, mark)
+}
+
+// withoutHead leaves out parts of a path from the left on, none that has a number and not the last two, until the others take w
+// cells; "" where that does not do. What stands at the left most names have in common.
+func withoutHead(parts []string, separator string, w int) string {
+	for len(parts) > 2 && !strings.ContainsFunc(parts[0], unicode.IsDigit) {
+		parts = parts[1:]
+		if s := strings.Join(parts, separator); Width(s) <= w {
+			return s
+		}
+	}
+	return ""
 }
 
 // separatorOf returns what stands between the parts of a path.

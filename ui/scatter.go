@@ -41,6 +41,9 @@ func (s Scatter) Draw(c *Canvas) {
 	if lowest, highest := slices.Min(all.Y), slices.Max(all.Y); lowest == highest {
 		y0, y1 = lowest-max(math.Abs(lowest)/100, 1e-9), lowest+max(math.Abs(lowest)/100, 1e-9)
 	}
+	if x1 <= x0 {
+		x1 = x0 + 1
+	}
 	x0, x1 = x0-(x1-x0)/20, x1+(x1-x0)/20
 	y0, y1 = y0-(y1-y0)/12, y1+(y1-y0)/12
 	labels := []string{label(s.YLabel, y1), label(s.YLabel, (y0+y1)/2), label(s.YLabel, y0)}
@@ -67,7 +70,7 @@ func (s Scatter) Draw(c *Canvas) {
 		}
 	}
 	grid := graph.NewBrailleGrid(plot.W, plot.H, x0, x1, y0, y1)
-	front.dots(grid)
+	front.dots(grid, y1)
 	m := canvas.New(plot.W, plot.H)
 	graph.DrawBraillePatterns(&m, canvas.Point{}, grid.BraillePatterns(), m.Style)
 	blit(plot, 0, 0, &m, Faint)

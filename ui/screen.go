@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -207,11 +208,12 @@ func (s *Screen) paneLines(look *Look, i int, r Rect) []string {
 		return p.lines
 	}
 	look.focused = state.focused
-	title := look.Canvas(r.W, 1)
-	s.drawTitle(title, i)
+	look.match = [2]int{}
 	var picture string
 	look.row = nil
 	p.spots = look.spotted(func() { picture = v.Render(r.W, r.H-1) })
+	title := look.Canvas(r.W, 1)
+	s.drawTitle(title, i, look.match)
 	p.row = look.row
 	for k := range p.spots {
 		p.spots[k].rect.Y++ // below the title
@@ -222,8 +224,8 @@ func (s *Screen) paneLines(look *Look, i int, r Rect) []string {
 	return p.lines
 }
 
-// drawTitle draws a rule with the view's title, its filter and its note.
-func (s *Screen) drawTitle(c *Canvas, i int) {
+// drawTitle draws a rule with the view's title, its filter with how many rows of how many that leaves, and its note.
+func (s *Screen) drawTitle(c *Canvas, i int, match [2]int) {
 	g, v, p := c.Glyphs(), s.Views[i], s.panes[i]
 	c.Fill(c.Bounds(), g.Rule, Faint)
 	style := Muted
@@ -231,10 +233,11 @@ func (s *Screen) drawTitle(c *Canvas, i int) {
 		style = Accent | Bold
 		c.Set(0, 0, g.Focus, Accent|Bold)
 	}
+	filter := p.filterText(match)
 	right := c.W
 	if n, ok := v.(Noter); ok {
 		if note, noteStyle := n.Note(); note != "" {
-			note = Clauses(note, max(c.W-Width(v.Title())-6, 0), c.Glyphs().Ellipsis)
+			note = Clauses(note, max(c.W-Width(v.Title())-Width(filter)-6, 0), c.Glyphs().Ellipsis)
 			w := Width(note)
 			right = c.W - w - 2
 			if w > 0 {
@@ -244,10 +247,27 @@ func (s *Screen) drawTitle(c *Canvas, i int) {
 			}
 		}
 	}
-	x := c.FitName(1, 0, right-1, style, " "+v.Title()+" ")
-	if p.filter != "" {
-		c.Fit(x, 0, right-x, Warn, "/"+p.filter+" ")
+	room := right - 1
+	if filter != "" { // which says why there are so few lines: the title makes room
+		room = max(room-Width(filter), min(room, 12))
 	}
+	x := c.FitName(1, 0, room, style, " "+v.Title()+" ")
+	c.Fit(x, 0, right-x, Warn, filter)
+}
+
+// filterText tells of a pane's filter: what it is, how many rows of how many it leaves, and that it is not what it looks like.
+func (p *pane) filterText(match [2]int) string {
+	if p.filter == "" {
+		return ""
+	}
+	text := "/" + p.filter
+	if match[1] > 0 {
+		text += fmt.Sprintf("  %d of %d", match[0], match[1])
+	}
+	if bad := ParseFilter(p.filter).Bad(); bad != "" {
+		text += "  " + bad + ": taken as text"
+	}
+	return text + " "
 }
 
 // exact makes h lines of w cells of what a view rendered.

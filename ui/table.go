@@ -54,6 +54,7 @@ type Table struct {
 	reverse  bool
 	filter   *Filter
 	shift    int   // cells by which the first column is scrolled
+	shared   []int // by column of names, the bytes that all of them begin with
 	wants    []int // by column, the cells of its longest name; nil where that must be found out anew
 }
 

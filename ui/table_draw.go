@@ -16,11 +16,14 @@ func (t *Table) Draw(c *Canvas) {
 	body := c.W - 3 // a margin, and the scroll bar with a gap
 	spans := t.layout(body)
 	t.drawTitles(c, spans)
+	if t.filter != nil {
+		c.matched(n, t.Rows)
+	}
 	c.Row(t.rowText)
 	if n == 0 {
 		text := t.Empty
 		if t.filter != nil && t.Rows > 0 {
-			text = "nothing matches " + t.filter.Source
+			text = t.filter.nothing()
 		}
 		c.Fit(1, 2, c.W-2, Muted, text)
 		return
@@ -128,7 +131,7 @@ func (t *Table) share(dropped []bool, left int) []int {
 
 // comfortable is the width up to which names push out columns whose priority is at least dispensable.
 const (
-	comfortable = 30
+	comfortable = 44
 	dispensable = 4
 )
 
@@ -141,41 +144,72 @@ const longestName = 56
 // want returns the cells of the longest name in column i.
 func (t *Table) want(i int) int {
 	if t.wants == nil {
-		t.wants = make([]int, len(t.Columns))
+		t.wants, t.shared = make([]int, len(t.Columns)), make([]int, len(t.Columns))
 		for k, c := range t.Columns {
+			first := ""
 			for r := range min(t.Rows, mostNames) {
-				if !c.Name || c.Flex == 0 {
+				if !c.Name {
 					break
 				}
-				t.wants[k] = min(max(t.wants[k], Width(c.Cell(r).Text)), longestName)
+				text := c.Cell(r).Text
+				if c.Flex > 0 {
+					t.wants[k] = min(max(t.wants[k], Width(text)), longestName)
+				}
+				if r == 0 {
+					first = text
+					t.shared[k] = shareOf(text, text)
+				} else if t.shared[k] > 0 {
+					t.shared[k] = shareOf(first[:t.shared[k]], text)
+				}
+			}
+			if t.Rows > mostNames || t.Rows < 2 { // what the others begin with is not known
+				t.shared[k] = 0
 			}
 		}
 	}
 	return t.wants[i]
 }
 
+// brief leaves out of a name in column i that does not fit w cells what all names there begin with, up to the end of a part.
+func (t *Table) brief(i int, name string, w int) string {
+	if Width(name) <= w {
+		return name
+	}
+	t.want(i)
+	return name[min(t.shared[i], len(name)):]
+}
+
+// shareOf returns the bytes that a name and the first so many bytes of another begin with, up to the end of a part.
+func shareOf(name, other string) int {
+	n := 0
+	for n < len(name) && n < len(other) && name[n] == other[n] {
+		n++
+	}
+	return strings.LastIndex(name[:n], separatorOf(name)) + 1
+}
+
 func (t *Table) drawTitles(c *Canvas, spans []span) {
 	g := c.Glyphs()
 	for _, s := range spans {
 		column := t.Columns[s.column]
-		title, style := column.Title, Muted
+		title, style, x, w := column.Title, Muted, s.x, s.w
 		if s.column == t.sort-1 {
 			mark := g.Up
 			if t.reverse {
 				mark = g.Down
 			}
 			style = Accent | Bold
-			if column.Align == AlignRight {
-				title = string(mark) + title
+			if column.Align == AlignRight { // where the title fills the column the mark stands in the gap beside it
+				title, x, w = string(mark)+title, s.x-1, s.w+1
 			} else {
-				title += string(mark)
+				title, w = title+string(mark), s.w+1
 			}
 		}
 		c.Spot(Rect{s.x, 0, s.w, 1}, tableSpot{t, -1, s.column})
 		if column.Align == AlignRight {
-			c.FitRight(s.x, 0, s.w, style, title)
+			c.FitRight(x, 0, w, style, title)
 		} else {
-			c.Fit(s.x, 0, s.w, style, title)
+			c.Fit(x, 0, w, style, title)
 		}
 	}
 }
@@ -194,9 +228,12 @@ func (t *Table) drawRow(c *Canvas, y, i int, spans []span) {
 		case column.Align == AlignRight:
 			part.FitRight(0, 0, part.W, cell.Style, cell.Text)
 		case k == 0:
+			if column.Name && t.shift == 0 {
+				cell.Text = t.brief(s.column, cell.Text, part.W)
+			}
 			t.drawLabel(part, cell, column.Name)
 		case column.Name:
-			part.FitName(0, 0, part.W, cell.Style, cell.Text)
+			part.FitName(0, 0, part.W, cell.Style, t.brief(s.column, cell.Text, part.W))
 		default:
 			part.Fit(0, 0, part.W, cell.Style, cell.Text)
 		}

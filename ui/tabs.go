@@ -54,7 +54,7 @@ func (t Tabs) fit(w int) (names []string, gap int) {
 	}
 	for letters := longest; letters >= leastLetters; letters-- {
 		if names := t.cut(letters); tabsWidth(names, 1) <= w {
-			return names, 1
+			return t.complete(names, w-tabsWidth(names, 1)), 1
 		}
 	}
 	names = t.cut(0)
@@ -68,6 +68,26 @@ func (t Tabs) fit(w int) (names []string, gap int) {
 	}
 	return names, 1
 }
+
+// complete makes words whole again that were cut, those that lack least first, as far as so many cells suffice.
+func (t Tabs) complete(names []string, left int) []string {
+	for {
+		least := -1
+		for i, n := range names {
+			if n != t.Names[i] && (least < 0 || t.lack(names, i) < t.lack(names, least)) {
+				least = i
+			}
+		}
+		if least < 0 || t.lack(names, least) > left {
+			return names
+		}
+		left -= t.lack(names, least)
+		names[least] = t.Names[least]
+	}
+}
+
+// lack returns the cells that name i was cut by.
+func (t Tabs) lack(names []string, i int) int { return Width(t.Names[i]) - Width(names[i]) }
 
 // cut returns the names with the words of all but the active one cut to so many letters; 0 leaves the keys.
 func (t Tabs) cut(letters int) []string {

@@ -273,3 +273,17 @@ func TestClauses(t *testing.T) {
 		}
 	}
 }
+
+// TestChartTop: an axis ends where it is asked to, a value above is marked there, and a single value has one label, not an axis
+// from itself to a place where nothing is.
+func TestChartTop(t *testing.T) {
+	draw := func(ch Chart) string { return ansi.Strip(NewLook(Options{NoColor: true}).Render(40, 8, ch.Draw)) }
+	got := draw(Chart{Lines: []Line2D{{X: []float64{1, 2, 3, 4}, Y: []float64{10, 11, 900, 12}}}, Top: 20})
+	if strings.Contains(got, "900") || !strings.Contains(got, "20 ") || strings.Count(got, "▲") != 1 {
+		t.Errorf("the axis does not end at 20:\n%s", got)
+	}
+	got = draw(Chart{Lines: []Line2D{{X: []float64{7}, Y: []float64{10}}}, XLabel: func(x float64) string { return fmt.Sprintf("run %.0f", x) }})
+	if strings.Count(got, "run") != 1 {
+		t.Errorf("one value has an axis:\n%s", got)
+	}
+}

@@ -83,7 +83,6 @@ func newErrorsView(look *ui.Look, d desk) *errorsView {
 		ui.Column{Title: "tensor", Name: true, Width: 14, Flex: 1, Priority: 6, Cell: func(r int) ui.Cell { return ui.Cell{Text: tensorName(at(r).Tensor), Style: ui.Muted} }})
 	v.table.Label = func(r int) string { return at(r).Name + " " + at(r).Op + " " + at(r).Precision }
 	v.table.Empty = "no layer's output can be compared"
-	v.retitle()
 	return v
 }
 
@@ -135,11 +134,9 @@ func (v *errorsView) bar(e *report.Errors) ui.Cell {
 	return ui.Cell{Bar: b}
 }
 
-func (v *errorsView) retitle() {
-	v.table.Columns[3].Title, v.table.Columns[5].Title = v.by().name, v.by().name
+func (v *errorsView) Title() string {
+	return "Layers: " + v.by().name + " against " + v.in.snap.Accuracy.Against()
 }
-
-func (v *errorsView) Title() string { return "Layers: error against FP32" }
 
 func (v *errorsView) Note() (string, ui.Style) {
 	a := v.in.snap.Accuracy
@@ -185,7 +182,6 @@ func (v *errorsView) Update(msg tea.Msg) tea.Cmd {
 	switch {
 	case isKey(msg, "s"):
 		v.metric = (v.metric + 1) % len(metrics)
-		v.retitle()
 		v.table.Refresh()
 	case isKey(msg, "e"):
 		v.own = !v.own
@@ -235,8 +231,24 @@ func (v *errorsView) Render(w, h int) string {
 			v.in.wait(c, "comparison with FP32")
 			return
 		}
+		if a := v.in.snap.Accuracy; a.Reference && len(a.Layers) == 0 {
+			v.drawReference(c)
+			return
+		}
 		v.table.Draw(c)
 	})
+}
+
+// drawReference says why there are no errors of layers yet: the engine is what others are compared with.
+func (v *errorsView) drawReference(c *ui.Canvas) {
+	y := 0
+	for _, line := range ui.Wrap("This engine is what others are compared with: "+v.in.snap.Accuracy.Against()+". Its layers differ from those of the model by what fusion rounds.", c.W-2) {
+		c.Fit(1, y, c.W-2, ui.Muted, line)
+		y++
+	}
+	if b := v.in.snap.Busy; b != nil {
+		c.Fit(1, y, c.W-2, ui.Plain, b.String())
+	}
 }
 
 // labelsView states how often the engine is right, and how often it agrees with FP32.
@@ -287,8 +299,14 @@ func (v *labelsView) Render(w, h int) string {
 		}
 		add("top-5 "+name, l.Top5, precisionStyle(a.Precision))
 		bars.Draw(c)
-		if y := len(bars) + 1; y < h && a.Random {
+		y := len(bars) + min(len(bars), 1)
+		if y < h && a.Random && l.Unclassed == "" {
 			c.Fit(1, y, w-2, ui.Warn, "random input: accuracy is not meaningful, only agreement is")
+		} else if y < h && l.Unclassed != "" {
+			for _, line := range ui.Wrap("no agreement of classes: "+l.Unclassed+". The errors of the outputs tell.", w-2) {
+				c.Fit(1, y, w-2, ui.Warn, line)
+				y++
+			}
 		} else if y < h && l.Tokens > 0 {
 			c.Fit(1, y, w-2, ui.Plain, perplexityText(&l))
 		} else if y < h && l.Top1 < 0 {
@@ -325,7 +343,7 @@ func newOutputsView(look *ui.Look) *outputsView {
 	return v
 }
 
-func (v *outputsView) Title() string { return "Outputs against FP32" }
+func (v *outputsView) Title() string { return "Outputs against " + v.in.snap.Accuracy.Against() }
 
 func (v *outputsView) Note() (string, ui.Style) { return v.in.note("") }
 

@@ -58,7 +58,9 @@ func (v *heatView) Update(msg tea.Msg) tea.Cmd {
 func (v *heatView) Render(w, h int) string {
 	return v.of.in.look.Render(w, h, func(c *ui.Canvas) {
 		l, _, m := v.selected()
-		switch {
+		switch a := v.of.in.snap.Accuracy; {
+		case l == nil && a != nil:
+			c.Fit(1, 0, w-2, ui.Muted, "no layer under the cursor")
 		case l == nil:
 			v.of.in.wait(c, "comparison with FP32")
 		case m == nil || !whole(m):

@@ -143,8 +143,8 @@ func newSensitivityView(look *ui.Look, d desk) *sensitivityView {
 		number("dB", 7, 0, func(l *report.Sensitive) string { return fmt.Sprintf("%+.2f", l.Gain) }),
 		number("costs", 9, 1, func(l *report.Sensitive) string { return signed(l.Time) }),
 		number("alone dB", 8, 3, func(l *report.Sensitive) string { return decibels(l.Alone) }),
-		number("weights", 9, 4, func(l *report.Sensitive) string { return fmt.Sprintf("%+.1f KiB", float64(l.Weights)/1024) }),
-		number("arena", 9, 5, func(l *report.Sensitive) string { return fmt.Sprintf("%+.1f KiB", float64(l.Arena)/1024) }),
+		number("weights", 9, 4, func(l *report.Sensitive) string { return moreBytes(l.Weights) }),
+		number("arena", 9, 5, func(l *report.Sensitive) string { return moreBytes(l.Arena) }),
 		{Title: "", Width: 5, Priority: 2, Cell: func(r int) ui.Cell {
 			if l := v.in.snap.Sensitivity.Raise; l != nil && raises(l, at(r)) {
 				return ui.Cell{Text: "raise", Style: ui.Good}

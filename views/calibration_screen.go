@@ -1,9 +1,15 @@
 package views
 
-import "github.com/trtui/trtui/ui"
+import (
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+)
 
 // calibrationKey is the digit of the screen that shows what calibration found.
 const calibrationKey = "5"
+
+// askedFor are the reports that are asked for when a screen is shown, by its digit.
+var askedFor = map[string]report.Part{calibrationKey: report.PartCalibration, accuracyKey: report.PartAccuracy}
 
 // calibrationScreen compares the calibrators tensor by tensor, and draws the thresholds that they find over the
 // histogram of the tensor under the cursor; or, on its other side, shows the weights of the layers by channel.

@@ -102,6 +102,8 @@ func (v *changesView) verdict(g *report.LayerChange) ui.Cell {
 		text = string(glyphs.Good) + " faster"
 	case "no significant difference":
 		text = "  not significant"
+	case "too small to count":
+		text = "  " + g.Under()
 	case "too few samples to tell":
 		text = "? few samples"
 	default:
@@ -252,7 +254,7 @@ func drawTotals(c *ui.Canvas, d *report.Diff) {
 	for i := range d.Groups {
 		counts[d.Groups[i].Verdict()]++
 	}
-	for _, verdict := range []string{"slower", "faster", "added", "removed", "no significant difference", "too few samples to tell"} {
+	for _, verdict := range []string{"slower", "faster", "added", "removed", "no significant difference", "too small to count", "too few samples to tell"} {
 		if n := counts[verdict]; n > 0 {
 			words = append(words, fmt.Sprintf("%d %s", n, verdict))
 		}

@@ -84,6 +84,9 @@ type styledLine struct {
 // lines tells what is known of a group, in lines of w cells.
 func (v *changeView) lines(g *report.LayerChange, w int) (lines []styledLine) {
 	text := g.Verdict()
+	if g.Slight {
+		text += ", " + g.Under()
+	}
 	if g.Ratio > 0 {
 		text += fmt.Sprintf(": %s, %.3f times as long", withSign(g.Delta), g.Ratio)
 	}

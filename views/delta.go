@@ -35,7 +35,7 @@ func delta(was config.Config, before string, now *report.Snapshot, after string,
 	with, and := "", ""
 	if acc := now.Accuracy; acc != nil && acc.Labels.Agreement >= 0 && acc.Items > 0 {
 		share := percent(acc.Labels.Agreement)
-		with, and = ", agreement with FP32 "+share, ", agreement "+share
+		with, and = ", agreement with "+acc.Against()+" "+share, ", agreement "+share
 	}
 	return []string{
 		line(long, apart, with), line(long, briefly, and), line(short, briefly, with), line(short, briefly, and), line(short, briefly, ""), line(short, "", ""),

@@ -114,14 +114,14 @@ func (v *generationView) columns(phases []report.Phase) []ui.Column {
 				}
 				return ui.Cell{Bar: &ui.Bar{Value: float64(l.Median), Max: 1.1 * float64(v.most[k]), Style: precisionStyle(l.Precision)}}
 			}},
-			ui.Column{Title: "median", Width: 9, Align: ui.AlignRight, Down: true, Order: func(a, b int) int { return cmp.Compare(median(a), median(b)) },
+			ui.Column{Width: 9, Align: ui.AlignRight, Down: true, Order: func(a, b int) int { return cmp.Compare(median(a), median(b)) },
 				Cell: func(r int) ui.Cell {
 					if v.rows[r].times[k] == nil {
 						return ui.Cell{Text: "·", Style: ui.Muted}
 					}
 					return ui.Cell{Text: ui.Duration(median(r)), Style: ui.Bold}
 				}},
-			ui.Column{Title: "share", Width: 6, Priority: 1, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+			ui.Column{Width: 6, Priority: 1, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
 				if l := v.rows[r].times[k]; l != nil {
 					return ui.Cell{Text: percent(l.Share), Style: ui.Muted}
 				}
@@ -173,7 +173,20 @@ func (v *generationView) figures(c *ui.Canvas, g *report.Generation) int {
 		how = "; earlier tokens are kept"
 	}
 	c.FitClauses(x, 0, c.W-x-1, ui.Muted, rest+how)
-	return 1
+	if g.Memory == nil {
+		return 1
+	}
+	v.memory(c, g.Memory)
+	return 2
+}
+
+// memory draws how much of what a copy moves the tokens read.
+func (v *generationView) memory(c *ui.Canvas, m *report.TokenMemory) {
+	const bar = 20
+	x := c.Text(1, 1, ui.Plain, "memory ")
+	ui.Bar{Value: m.Rate, Max: m.Copy, Style: ui.Accent}.Draw(c.Sub(ui.Rect{X: x, Y: 1, W: bar, H: 1}))
+	c.FitClauses(x+bar+1, 1, c.W-x-bar-2, ui.Muted, fmt.Sprintf("%s, %.0f%% of what a copy moves here; a token reads %s of weights; %s of state",
+		ui.Quantity(m.Rate, "B/s"), 100*m.Rate/m.Copy, ui.Bytes(m.Weights), ui.Bytes(m.State)))
 }
 
 // text draws the last lines of what was written, as many as are left beside the layers, and returns the line behind them.

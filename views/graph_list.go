@@ -57,7 +57,7 @@ func (l *graphLine) below() string {
 
 func newNetworkList(state *graphState, side int) *networkList {
 	n := &networkList{state: state, side: side}
-	n.list = ui.List{Label: n.label, Empty: "no layer was changed: press a for all"}
+	n.list = ui.List{Label: n.label, Counts: true, Empty: "no layer was changed: press a for all"}
 	return n
 }
 
@@ -88,6 +88,9 @@ func (n *networkList) build() {
 	if line := n.line(); line != nil {
 		l := &n.layers[line.layer]
 		name, members, blocks = l.Name, l.From[:min(1, len(l.From))], line.blocks
+	}
+	if n.state.affected {
+		n.state.touch()
 	}
 	n.lines, n.names, n.shapes, n.ops, n.types = n.lines[:0:0], 0, 0, 0, leastType
 	before := map[string]string{}
@@ -282,15 +285,14 @@ func (n *networkList) timeOf(line *graphLine) (sum time.Duration) {
 	return sum
 }
 
-// isAffected reports whether anything happened to a layer: on the left in all, on the right in the pass that is shown.
+// isAffected reports whether anything happened to a layer in what is shown: to a source layer, or to a member of one of the other side,
+// so that both sides show the same.
 func (n *networkList) isAffected(l *report.Layer, line graphLine) bool {
-	switch {
-	case n.side == sourceSide:
-		return n.fates[l.Name].Fate != "kept" || len(n.state.off[l.Name]) > 0
-	case n.state.step != engineStep:
-		return line.changed != 0
+	if n.side == sourceSide {
+		return n.state.touched[l.Name]
 	}
-	return len(l.From) > 1
+	return line.changed != 0 || n.state.step == engineStep && len(l.From) == 0 ||
+		slices.ContainsFunc(l.From, func(name string) bool { return n.state.touched[name] })
 }
 
 // below returns what is unfolded below a layer.

@@ -28,11 +28,11 @@ func (v *networkView) Note() (string, ui.Style) {
 		return "", ui.Muted
 	}
 	text := plural(len(v.net.layers), "layer")
-	if v.g.state.affected {
-		text = "affected of " + text
-	}
-	if v.net.filter != nil {
+	if v.net.filter != nil || v.g.state.affected {
 		text = fmt.Sprintf("%d of %s", v.net.matching(), text)
+	}
+	if v.g.state.affected {
+		text += ", affected"
 	}
 	if n := len(v.g.state.off); n > 0 && v.net.side == sourceSide {
 		text += fmt.Sprintf(", %d with a rule off", n)

@@ -42,6 +42,7 @@ type graphState struct {
 	affected bool // show only layers that something happened to
 	unfolded map[unfold]bool
 	causes   map[siteCause]bool  // whose sites have a line each
+	touched  map[string]bool     // source layers that something happened to in what is shown
 	off      map[string][]string // the rules that would fit a source layer and are switched off, there or everywhere
 }
 
@@ -54,6 +55,50 @@ func (g *graphState) take(s *report.Snapshot) {
 	g.off = switchedOff(s.Passes)
 	if s.Passes == nil || g.step >= len(s.Passes.Steps) {
 		g.step = engineStep
+	}
+}
+
+// touch finds the source layers that something happened to: by all passes, or where the network after one is shown by that one.
+func (g *graphState) touch() {
+	g.touched = map[string]bool{}
+	p := g.in.snap.Passes
+	if p == nil {
+		return
+	}
+	if g.step == engineStep {
+		for name := range g.off {
+			g.touched[name] = true
+		}
+		for _, e := range p.Ledger {
+			if e.Fate != "kept" {
+				g.touched[e.Layer] = true
+			}
+		}
+		return
+	}
+	now, before := g.network()
+	was := make(map[string]string, len(before))
+	for _, l := range before {
+		was[l.Name] = l.Text
+	}
+	mark := func(names []string) {
+		for _, name := range names {
+			g.touched[name] = true
+		}
+	}
+	for _, l := range now {
+		if text, ok := was[l.Name]; !ok || text != l.Text {
+			mark(l.From)
+		}
+		delete(was, l.Name)
+	}
+	for _, l := range before {
+		if _, gone := was[l.Name]; gone {
+			mark(l.From)
+		}
+	}
+	for _, f := range p.Steps[g.step].Fired {
+		mark(f.Layers)
 	}
 }
 

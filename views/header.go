@@ -83,6 +83,9 @@ func badges(s *report.Snapshot, set int, midBuild bool) []ui.Badge {
 	if randomRanges(s) {
 		badges = append(badges, ui.Badge{Text: report.RandomCalibration, Style: ui.Warn})
 	}
+	if s.Overview != nil && slices.ContainsFunc(s.Overview.Badges, func(b report.Badge) bool { return b.Text == report.UsualShapes }) {
+		badges = append(badges, ui.Badge{Text: report.UsualShapes, Style: ui.Accent})
+	}
 	if set > 0 {
 		badges = append(badges, ui.Badge{Text: plural(set, "layer") + " set", Style: ui.Accent})
 	}

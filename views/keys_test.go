@@ -2,6 +2,7 @@ package views
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -314,7 +315,7 @@ func TestCalibrationIsAskedFor(t *testing.T) {
 		t.Error(b.ctl.asked)
 	}
 	b.press("5")
-	if !slices.Equal(b.ctl.asked, []string{"calibrate"}) {
+	if !slices.Equal(b.ctl.asked, []string{fmt.Sprint("ask ", report.PartCalibration)}) {
 		t.Error(b.ctl.asked)
 	}
 }

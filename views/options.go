@@ -22,9 +22,9 @@ type Controller interface {
 	Rerun()
 	// Cancel stops what is being done; what it would have made stays stale.
 	Cancel()
-	// Calibrate asks for the report of calibration where it is not made by itself: of models that bring their own
-	// quantisation.
-	Calibrate()
+	// Ask asks for reports where they are not made by themselves: that of calibration of models that bring their own
+	// quantisation, and the errors of FP32's own layers.
+	Ask(report.Parts)
 	// Retime asks for the tactics of a layer to be timed again.
 	Retime(layer string)
 	// Study asks for the sensitivity of layers, or with a goal for a search for the precision of each.

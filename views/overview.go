@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -196,10 +197,17 @@ func (v *latencyView) Keys() []ui.Key { return nil }
 func (v *latencyView) Update(msg tea.Msg) tea.Cmd { v.in.take(msg); return nil }
 
 func (v *latencyView) Note() (string, ui.Style) {
-	if live(v.in.snap) {
-		return v.in.note("LIVE")
+	text := ""
+	if t := v.in.snap.Timings; t != nil {
+		text = aboveText(t.RecentE2E)
 	}
-	return v.in.note("")
+	if !live(v.in.snap) {
+		return v.in.note(text)
+	}
+	if text != "" {
+		text = ", " + text
+	}
+	return v.in.note("LIVE" + text)
 }
 
 func (v *latencyView) Render(w, h int) string {
@@ -213,6 +221,35 @@ func (v *latencyView) Render(w, h int) string {
 	})
 }
 
+// chartTop returns where the axis of latencies ends so that a few that are far above the others do not press those flat: a bit
+// above the 95th percentile; 0 where all have room.
+func chartTop(latencies []time.Duration) time.Duration {
+	const few, far = 8, 2 // how many there must be, and how many times the percentile is far
+	if len(latencies) < few {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(latencies))
+	most := sorted[(len(sorted)-1)*19/20]
+	if sorted[len(sorted)-1] <= far*most {
+		return 0
+	}
+	return most + most/4
+}
+
+// aboveText says how many latencies are above the axis, and how far.
+func aboveText(latencies []time.Duration) string {
+	top, n, most := chartTop(latencies), 0, time.Duration(0)
+	for _, d := range latencies {
+		if top > 0 && d > top {
+			n, most = n+1, max(most, d)
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s above the axis, to %s", ui.Count(n), ui.Duration(most))
+}
+
 func latencyChart(t *report.Timings) ui.Chart {
 	line := ui.Line2D{Name: "latency", Style: ui.Accent}
 	first := t.Samples - len(t.RecentE2E)
@@ -222,6 +259,7 @@ func latencyChart(t *report.Timings) ui.Chart {
 	}
 	return ui.Chart{
 		Lines:  []ui.Line2D{line},
+		Top:    float64(chartTop(t.RecentE2E)),
 		XLabel: func(x float64) string { return fmt.Sprintf("run %.0f", x) },
 		YLabel: durationLabel,
 	}

@@ -175,10 +175,12 @@ func accuracyFacts(s *report.Snapshot) ui.Facts {
 		facts = append(facts, ui.Fact{Name: "perplexity", Value: fmt.Sprintf("%.2f", *l.Perplexity), Note: fmt.Sprintf("FP32 %.2f", *l.FP32Perplexity)})
 	}
 	if l.Agreement >= 0 {
-		facts = append(facts, ui.Fact{Name: "agreement", Value: percent(l.Agreement), Note: fmt.Sprintf("with FP32 on %s", plural(a.Items, "item"))})
+		facts = append(facts, ui.Fact{Name: "agreement", Value: percent(l.Agreement), Note: fmt.Sprintf("with %s on %s", a.Against(), plural(a.Items, "item"))})
+	} else if l.Unclassed != "" {
+		facts = append(facts, ui.Fact{Name: "agreement", Value: "none", Note: l.Unclassed})
 	}
 	if len(a.Outputs) > 0 {
-		facts = append(facts, ui.Fact{Name: "output SQNR", Value: sqnrText(a.Outputs[0].SQNR), Note: "against FP32"})
+		facts = append(facts, ui.Fact{Name: "output SQNR", Value: sqnrText(a.Outputs[0].SQNR), Note: "against " + a.Against()})
 	}
 	if s.Stale.Has(report.PartAccuracy) { // the facts above them are up to date before these are
 		for i := range facts {

@@ -233,6 +233,14 @@ func shortName(name string) string {
 	return first + others
 }
 
+// moreBytes writes a difference of bytes with its sign.
+func moreBytes(n int) string {
+	if n < 0 {
+		return "-" + ui.Bytes(int64(-n))
+	}
+	return "+" + ui.Bytes(int64(n))
+}
+
 // joinLayers writes names of layers one after the other; what all begin with, up to a slash, only once:
 // "stem/conv/Conv + norm/BatchNormalization".
 func joinLayers(names []string) string {

@@ -86,7 +86,11 @@ func (v *samplesView) Render(w, h int) string {
 func (v *samplesView) shown(l *report.LayerTiming) string {
 	switch {
 	case plots[v.of.plot] == "trace" || l.Bins == nil:
-		return fmt.Sprintf("newest %d of %s", len(l.Recent), ui.Count(l.Count))
+		text := fmt.Sprintf("newest %d of %s", len(l.Recent), ui.Count(l.Count))
+		if above := aboveText(l.Recent); above != "" && plots[v.of.plot] == "trace" {
+			text += ", " + above
+		}
+		return text
 	case l.Bins.Above > 0:
 		return fmt.Sprintf("all %s samples, %s beyond the scale", ui.Count(l.Count), ui.Count(l.Bins.Above))
 	}
@@ -114,7 +118,7 @@ func sampleTrace(l *report.LayerTiming) ui.Chart {
 		line.X = append(line.X, float64(i-len(l.Recent)+1))
 		line.Y = append(line.Y, float64(d))
 	}
-	return ui.Chart{Lines: []ui.Line2D{line}, YLabel: durationLabel, XLabel: func(x float64) string {
+	return ui.Chart{Lines: []ui.Line2D{line}, Top: float64(chartTop(l.Recent)), YLabel: durationLabel, XLabel: func(x float64) string {
 		if x == 0 {
 			return "newest"
 		}

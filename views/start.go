@@ -25,8 +25,8 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 		Look: o.Look, Screens: w.screens(), Intents: w.intents(), Others: append(reloadKeys(), scrubKeys()...), Keys: o.Keys,
 		OnIntent: w.intent, Lacks: w.lacksFor, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After,
 		OnScreen: func(digit string) {
-			if digit == calibrationKey && w.Lacks(needsModel) == "" {
-				ctl.Calibrate()
+			if part, ok := askedFor[digit]; ok && w.Lacks(needsModel) == "" {
+				ctl.Ask(part)
 			}
 		},
 		OnUpdate: func(msg tea.Msg) tea.Cmd {

@@ -71,6 +71,10 @@ func (v *timingsView) columns() []ui.Column {
 		}
 		return ui.Cell{Text: v.duration(float64(v.rows[r].Median)), Style: ui.Bold}
 	}
+	beside := number("share", 6, 6, func(l *report.LayerTiming) float64 { return l.Share }, percent)
+	if v.share { // which stand in the column before
+		beside = duration(v.medianTitle(), 6, func(l *report.LayerTiming) time.Duration { return l.Median })
+	}
 	columns := []ui.Column{
 		text("layer", 26, 3, 0, func(l *report.LayerTiming) (string, ui.Style) {
 			style := ui.Plain
@@ -82,7 +86,7 @@ func (v *timingsView) columns() []ui.Column {
 		}),
 		{Title: v.legend(), Width: 16, Flex: 5, Cell: v.bar},
 		median,
-		number("share", 6, 6, func(l *report.LayerTiming) float64 { return l.Share }, percent),
+		beside,
 		duration("avg", 2, func(l *report.LayerTiming) time.Duration { return l.Mean }),
 		duration("min", 8, func(l *report.LayerTiming) time.Duration { return l.Min }),
 		duration("p90", 10, func(l *report.LayerTiming) time.Duration { return l.P90 }),
@@ -107,18 +111,20 @@ func (v *timingsView) columns() []ui.Column {
 	return columns
 }
 
-// timeColumn is the column of medians, or of shares in their place.
-const timeColumn = 2
-
 // sampled are the columns that samples are needed for.
 var sampled = []string{"avg", "min", "p90", "p95", "p99", "CV", "newest"}
 
 // timeTitle says what the column of times shows.
 func (v *timingsView) timeTitle() string {
-	switch {
-	case v.share:
+	if v.share {
 		return "share"
-	case v.guess:
+	}
+	return v.medianTitle()
+}
+
+// medianTitle says what is shown for medians.
+func (v *timingsView) medianTitle() string {
+	if v.guess {
 		return "estimate"
 	}
 	return "median"
@@ -250,7 +256,8 @@ func (v *timingsView) Update(msg tea.Msg) tea.Cmd {
 		v.unit = (v.unit + 1) % len(units)
 	case isKey(msg, "%"):
 		v.share = !v.share
-		v.table.Columns[timeColumn].Title = v.timeTitle()
+		v.table.Columns = v.columns()
+		v.table.Refresh()
 	case isKey(msg, "L"):
 		v.log = !v.log
 	case isKey(msg, "P"):

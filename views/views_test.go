@@ -41,7 +41,7 @@ func (f *fake) Study(goal *report.Goal) {
 	f.asked = append(f.asked, fmt.Sprint("study ", goal != nil))
 }
 
-func (f *fake) Calibrate() { f.asked = append(f.asked, "calibrate") }
+func (f *fake) Ask(parts report.Parts) { f.asked = append(f.asked, fmt.Sprint("ask ", parts)) }
 
 func (f *fake) Note(text string) { f.notes = append(f.notes, text) }
 

@@ -95,15 +95,7 @@ func short(name string) string {
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
 // size writes bytes.
-func size(n int64) string {
-	switch {
-	case n >= 10<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%d bytes", n)
-}
+func size(n int64) string { return report.Bytes(n) }
 
 // took writes a time to three digits.
 func took(d time.Duration) string {

@@ -3,6 +3,8 @@ package diff
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -25,8 +27,9 @@ func Of(a, b Side) (*report.Diff, error) {
 	d := &report.Diff{A: side(a), B: side(b), Discoveries: Discoveries}
 	d.EndToEnd = total(a.Snapshot, b.Snapshot)
 	ta, tb := a.Snapshot.Timings, b.Snapshot.Timings
+	tables := uTables{}
 	for _, g := range Align(StepsOf(ta.Layers), StepsOf(tb.Layers)) {
-		c := change(g, a.Snapshot, b.Snapshot)
+		c := change(g, a.Snapshot, b.Snapshot, tables)
 		if ta.SumMedian > 0 {
 			c.Share = float64(c.Delta) / float64(ta.SumMedian)
 		}
@@ -34,8 +37,9 @@ func Of(a, b Side) (*report.Diff, error) {
 		d.Groups = append(d.Groups, c)
 	}
 	d.Between = d.EndToEnd.Delta - d.Layers
-	judge(d.Groups, ta.Estimated && tb.Estimated)
-	d.Common = common(d.Groups)
+	o := newOccasions(d.Groups, alike(a.Snapshot, b.Snapshot))
+	judge(d.Groups, o, ta.Estimated && tb.Estimated)
+	d.Common = common(d.Groups, o)
 	slices.SortStableFunc(d.Groups, func(x, y report.LayerChange) int { return cmp.Compare(abs(y.Delta), abs(x.Delta)) })
 	d.AddedSources, d.RemovedSources = sources(a.Snapshot, b.Snapshot)
 	d.Notes = notes(d)
@@ -104,7 +108,7 @@ func quantized(s *report.Snapshot) bool {
 }
 
 // change sums up what a group is on both sides.
-func change(g Group, a, b *report.Snapshot) report.LayerChange {
+func change(g Group, a, b *report.Snapshot, tables uTables) report.LayerChange {
 	c := report.LayerChange{From: g.From, A: layers(a, g.A), B: layers(b, g.B)}
 	var ta, tb time.Duration
 	for _, l := range c.A {
@@ -119,7 +123,7 @@ func change(g Group, a, b *report.Snapshot) report.LayerChange {
 		c.Ratio = float64(tb) / float64(ta)
 	}
 	if len(g.A) > 0 && len(g.B) > 0 {
-		if p, ok := MannWhitney(rounds(a.Timings.Layers, g.A), rounds(b.Timings.Layers, g.B)); ok {
+		if p, ok := tables.mannWhitney(rounds(a.Timings.Layers, g.A), rounds(b.Timings.Layers, g.B)); ok {
 			c.P = &p
 		}
 	}
@@ -209,7 +213,7 @@ func thirds(samples []time.Duration) []time.Duration {
 }
 
 // judge says of each group whether its change is more than noise; exact: the times are estimates, which do not vary.
-func judge(groups []report.LayerChange, exact bool) {
+func judge(groups []report.LayerChange, o *occasions, exact bool) {
 	var p []float64
 	var at []int
 	for i := range groups {
@@ -218,18 +222,22 @@ func judge(groups []report.LayerChange, exact bool) {
 		case exact:
 			c.P, c.Q, c.Significant = nil, nil, c.Delta != 0
 		case c.P != nil:
+			if c.Ratio > 0 { // it is to be more than both explain: rounds, and occasions
+				*c.P = max(*c.P, o.chance(c))
+			}
 			p, at = append(p, *c.P), append(at, i)
 		}
 	}
 	for k, q := range falseDiscoveries(p) {
 		c := &groups[at[k]]
 		c.Q = &q
-		c.Significant = q <= Discoveries && abs(c.Delta) >= leastDelta && max(c.Ratio, 1/c.Ratio) >= leastChange
+		c.Significant = q <= Discoveries && abs(c.Delta) >= report.LeastDelta && max(c.Ratio, 1/c.Ratio) >= report.LeastRatio
+		c.Slight = q <= Discoveries && !c.Significant && c.Delta != 0
 	}
 }
 
 // common returns what layers with the same kernels have in common; nil where there are few of them.
-func common(groups []report.LayerChange) *report.CommonChange {
+func common(groups []report.LayerChange, o *occasions) *report.CommonChange {
 	const few = 3
 	var ratios []float64
 	for _, c := range groups {
@@ -242,7 +250,15 @@ func common(groups []report.LayerChange) *report.CommonChange {
 		return nil
 	}
 	slices.Sort(ratios)
-	return &report.CommonChange{Layers: n, Ratio: (ratios[(n-1)/2] + ratios[n/2]) / 2}
+	c := &report.CommonChange{Layers: n, Ratio: (ratios[(n-1)/2] + ratios[n/2]) / 2}
+	if len(o.logs) >= leastNear {
+		var apart []float64
+		for _, v := range o.logs {
+			apart = append(apart, math.Abs(v))
+		}
+		c.Spread = math.Expm1(median(apart))
+	}
+	return c
 }
 
 // sources returns the source layers that one side's model has and the other's has not.
@@ -291,3 +307,10 @@ func device(d report.Device) string {
 }
 
 func abs(d time.Duration) time.Duration { return max(d, -d) }
+
+// alike reports whether nothing differs that all layers depend on: model, device, threads and shapes.
+func alike(a, b *report.Snapshot) bool {
+	x, y := a.Device, b.Device
+	return x.Fingerprint == y.Fingerprint && x.Threads == y.Threads && sum(a) == sum(b) && a.Config.Batch == b.Config.Batch &&
+		maps.EqualFunc(a.Config.Shapes, b.Config.Shapes, slices.Equal[[]int])
+}

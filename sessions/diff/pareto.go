@@ -48,7 +48,7 @@ func Measures() []Measure {
 				return fmt.Sprintf("%.1f dB", v)
 			}},
 		{Name: "memory", Title: "memory", of: func(p *report.Point) (float64, bool) { n := p.Weights + p.Arena; return -float64(n), n > 0 },
-			write: func(v float64) string { return fmt.Sprintf("%.1f KiB", -v/1024) }},
+			write: func(v float64) string { return report.Bytes(int64(-v)) }},
 	}
 }
 

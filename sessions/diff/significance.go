@@ -9,13 +9,6 @@ import (
 // Discoveries is the rate of false discoveries to which significance is held.
 const Discoveries = 0.05
 
-// The least change that is one: the same kernels differ by up to 1.4 %, and by a quarter of a microsecond, with where their tensors
-// happen to lie, however often they are measured.
-const (
-	leastChange = 1.02 // ratio of times
-	leastDelta  = 250 * time.Nanosecond
-)
-
 // leastRounds is the least number of independent values of each side for a test; with fewer no difference, however large,
 // could be significant among many.
 const leastRounds = 5
@@ -24,7 +17,12 @@ const leastRounds = 5
 // one of b: the two-sided U test of Mann and Whitney (Annals of Mathematical Statistics 18, 1947). It is exact where no two
 // values are equal and there are not many of them, and else by the normal approximation, corrected for ties and continuity. ok
 // is false where there are too few values.
-func MannWhitney(a, b []time.Duration) (p float64, ok bool) {
+func MannWhitney(a, b []time.Duration) (p float64, ok bool) { return uTables{}.mannWhitney(a, b) }
+
+// uTables are the chances of each U or a smaller one, by how many values there are: layers have as many rounds as each other.
+type uTables map[[2]int][]float64
+
+func (t uTables) mannWhitney(a, b []time.Duration) (p float64, ok bool) {
 	n, m := len(a), len(b)
 	if min(n, m) < leastRounds {
 		return 0, false
@@ -32,7 +30,12 @@ func MannWhitney(a, b []time.Duration) (p float64, ok bool) {
 	const mostExact = 30
 	u, ties := rankSum(a, b)
 	if ties == 0 && n*m <= mostExact*mostExact {
-		return exactU(n, m, int(min(u, float64(n*m)-u))), true
+		below := t[[2]int{n, m}]
+		if below == nil {
+			below = exactU(n, m)
+			t[[2]int{n, m}] = below
+		}
+		return min(2*below[int(min(u, float64(n*m)-u))], 1), true
 	}
 	total := float64(n + m)
 	variance := float64(n*m) / 12 * (total + 1 - ties/(total*(total-1)))
@@ -77,10 +80,9 @@ func rankSum(a, b []time.Duration) (u, ties float64) {
 	return ranks - n*(n+1)/2, ties
 }
 
-// exactU returns the chance that U is at most u, the smaller of the two, or at least as far on the other side, where all orders
-// of n and m values are as likely. ways[j][u] counts the orders of i values and j others for which U is u: behind the largest
+// exactU returns for each u the chance that U is at most that, where all orders of n and m values are as likely. ways[j][u] counts the orders of i values and j others for which U is u: behind the largest
 // value is either one of the i, which is larger than all j, or one of the j, which is larger than none.
-func exactU(n, m, u int) float64 {
+func exactU(n, m int) []float64 {
 	size := n*m + 1
 	ways := make([][]float64, m+1)
 	for j := range ways {
@@ -103,14 +105,15 @@ func exactU(n, m, u int) float64 {
 		}
 		ways = next
 	}
-	below, all := 0.0, 0.0
+	below, all := make([]float64, size), 0.0
 	for k, w := range ways[m] {
 		all += w
-		if k <= u {
-			below += w
-		}
+		below[k] = all
 	}
-	return min(2*below/all, 1)
+	for k := range below {
+		below[k] /= all
+	}
+	return below
 }
 
 // falseDiscoveries returns for each p the least rate of false discoveries at which it is one: the procedure of Benjamini and

@@ -161,11 +161,11 @@ func memoryPicture(m *report.Memory) picture {
 		d.rect(left+float64(first)*w, y, float64(last-first+1)*w-1, h-1, fmt.Sprintf("s%d", i%4), fmt.Sprintf("%s %s: %d bytes at %d, steps %d to %d", s.Tensor, s.Desc, s.Bytes, s.Offset, s.First, s.Last))
 	}
 	fmt.Fprintf(&d, `<path class="axis" d="M%.0f 0V%.0fH%d"/>`, left, height, pictureWidth)
-	d.text(left-6, 12, "end", "soft", kib(m.Peak)+" KiB")
+	d.text(left-6, 12, "end", "soft", size(m.Peak))
 	d.text(left-6, height, "end", "soft", "0")
 	d.text(left, height+16, "start", "soft", "step 0")
 	d.text(pictureWidth, height+16, "end", "soft", fmt.Sprintf("step %d", len(m.Steps)-1))
-	return picture{"Memory of activations", fmt.Sprintf("offsets over steps: %s KiB at the peak, %s KiB without reuse, %s KiB at least", kib(m.Peak), kib(m.Naive), kib(m.LowerBound)), d.finish(height+22, "memory over steps")}
+	return picture{"Memory of activations", fmt.Sprintf("offsets over steps: %s at the peak, %s without reuse, %s at least", size(m.Peak), size(m.Naive), size(m.LowerBound)), d.finish(height+22, "memory over steps")}
 }
 
 func accuracyPicture(a *report.Accuracy) picture {
@@ -178,7 +178,7 @@ func accuracyPicture(a *report.Accuracy) picture {
 		}
 		rows = append(rows, barRow{first + others, decibels(l.Accumulated.SQNR) + " dB", class, min(1, max(0, l.Accumulated.SQNR/80))})
 	}
-	return picture{"Accuracy of every layer", fmt.Sprintf("accumulated ratio of signal to quantisation noise against FP32, full width 80 dB; orange: below %g dB", a.Tolerance), bars(rows, "accuracy of layers")}
+	return picture{"Accuracy of every layer", fmt.Sprintf("accumulated ratio of signal to quantisation noise against %s, full width 80 dB; orange: below %g dB", a.Against(), a.Tolerance), bars(rows, "accuracy of layers")}
 }
 
 // calibrationPicture draws the histograms of the first tensors that are quantised, with the ranges that the calibrators find.

@@ -53,8 +53,8 @@ func (s *Still) Rerun() {
 // Cancel does nothing: no work is done.
 func (s *Still) Cancel() {}
 
-// Calibrate does nothing: there is nothing to calibrate.
-func (s *Still) Calibrate() {}
+// Ask does nothing: there is no model.
+func (s *Still) Ask(report.Parts) {}
 
 // Study does nothing: there is no model.
 func (s *Still) Study(*report.Goal) {}

@@ -96,7 +96,7 @@ func decibels(v float64) string {
 }
 
 func outputsTable(a *report.Accuracy) table {
-	out := table{name: "outputs", title: "Outputs against FP32", columns: []string{"output", "SQNR dB", "cosine", "max abs", "mean abs"}}
+	out := table{name: "outputs", title: "Outputs against " + a.Against(), columns: []string{"output", "SQNR dB", "cosine", "max abs", "mean abs"}}
 	for _, o := range a.Outputs {
 		out.rows = append(out.rows, []string{o.Name, decibels(o.SQNR), number(o.Cosine), number(o.MaxAbs), number(o.MeanAbs)})
 	}
@@ -104,7 +104,7 @@ func outputsTable(a *report.Accuracy) table {
 }
 
 func errorsTable(a *report.Accuracy) table {
-	out := table{name: "accuracy", title: "Layers against FP32", columns: []string{"layer", "op", "precision", "own SQNR dB", "accumulated SQNR dB", "accumulated max abs"}}
+	out := table{name: "accuracy", title: "Layers against " + a.Against(), columns: []string{"layer", "op", "precision", "own SQNR dB", "accumulated SQNR dB", "accumulated max abs"}}
 	for _, l := range a.Layers {
 		out.rows = append(out.rows, []string{l.Name, l.Op, l.Precision, decibels(l.Local.SQNR), decibels(l.Accumulated.SQNR), number(l.Accumulated.MaxAbs)})
 	}
@@ -239,7 +239,7 @@ func facts(s *report.Snapshot) (list [][2]string) {
 		add("launches", "%s, %s", o.Counts.Text(), o.Counts.Of())
 	}
 	if m := s.Memory; m != nil {
-		add("arena", "%s KiB at its peak, %s KiB without reuse; weights %s KiB", kib(m.Peak), kib(m.Naive), kib(m.Weights))
+		add("arena", "%s at its peak, %s without reuse; weights %s", size(m.Peak), size(m.Naive), size(m.Weights))
 	}
 	if p := s.Passes; p != nil && len(p.Ledger) > 0 {
 		add("source layers", "%d kept, %d fused, %d folded, %d eliminated", p.Kept, p.Fused, p.Folded, p.Eliminated)
@@ -249,8 +249,11 @@ func facts(s *report.Snapshot) (list [][2]string) {
 			add("top-1", "%s %% (FP32 %s %%)", number(100*a.Labels.Top1), number(100*a.Labels.FP32Top1))
 		}
 		if a.Labels.Agreement >= 0 {
-			add("agreement with FP32", "%s %% of %d items", number(100*a.Labels.Agreement), a.Items)
+			add("agreement with "+a.Against(), "%s %% of %d items", number(100*a.Labels.Agreement), a.Items)
 		}
+	}
+	if a := s.Accuracy; a != nil && a.Labels.Unclassed != "" {
+		add("agreement", "none: %s", a.Labels.Unclassed)
 	}
 	if o := s.Overview; o != nil {
 		for _, badge := range o.Badges {
@@ -260,4 +263,4 @@ func facts(s *report.Snapshot) (list [][2]string) {
 	return list
 }
 
-func kib(n int) string { return strconv.FormatFloat(float64(n)/1024, 'f', 1, 64) }
+func size(n int) string { return report.Bytes(int64(n)) }

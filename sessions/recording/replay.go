@@ -91,8 +91,8 @@ func (r *Replay) Cancel() {}
 // Retime says that a replay does not measure.
 func (r *Replay) Retime(string) { r.Rerun() }
 
-// Calibrate does nothing: a recording has the report or not.
-func (r *Replay) Calibrate() {}
+// Ask does nothing: a recording has a report or not.
+func (r *Replay) Ask(report.Parts) {}
 
 // Study does nothing: a recording has what was found.
 func (r *Replay) Study(*report.Goal) {}

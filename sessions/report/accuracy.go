@@ -13,8 +13,20 @@ type Accuracy struct {
 	Items      int     // compared for outputs and labels
 	TapItems   int     // compared for layers
 	Random     bool
+	Reference  bool `json:",omitempty"` // the engine is the one that others are compared with: outputs differ from themselves in nothing
+	// OwnQuantization says that what is compared with has the model's own quantisation in it: FP32 computes between its
+	// QuantizeLinear and DequantizeLinear, and their rounding is no error.
+	OwnQuantization bool `json:",omitempty"`
 	// RandomRanges says that the ranges come from random input.
 	RandomRanges bool `json:",omitempty"`
+}
+
+// Against names what an engine is compared with.
+func (a *Accuracy) Against() string {
+	if a != nil && a.OwnQuantization {
+		return "FP32 with the model's Q/DQ"
+	}
+	return "FP32"
 }
 
 // Errors are measures of the difference between two tensors.
@@ -51,7 +63,11 @@ type OutputError struct {
 type LabelAccuracy struct {
 	Top1, Top5         float64 `unit:"share"`
 	FP32Top1, FP32Top5 float64 `unit:"share"`
-	Agreement          float64 `unit:"share"` // of items, or tokens of a text, whose first class is FP32's
+	Agreement          float64 `unit:"share"` // of items, or tokens of a text, whose first class is FP32's; -1 where there are no classes
+
+	// Unclassed says why there are no classes that FP32's could be compared with, as of a detector: the largest of many values that
+	// are no scores of one item says little.
+	Unclassed string `json:",omitempty"`
 
 	// Of a text: how many tokens are followed by one that is known, and the perplexity of those, the exponential of the mean of
 	// -log of how likely they are; nil where that is no number.

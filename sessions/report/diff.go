@@ -48,6 +48,7 @@ type TimeChange struct {
 type CommonChange struct {
 	Layers int
 	Ratio  float64 // median of B's times to A's
+	Spread float64 `json:",omitempty" unit:"share"` // by how much half of them are off that at least: what the occasion does to single layers
 }
 
 // The kinds of [LayerChange].
@@ -72,10 +73,26 @@ type LayerChange struct {
 	Share float64 // of the sum of A's layers
 	Ratio float64 `json:",omitempty"` // of B's time to A's; 0 where either has none
 
-	// P is the chance that such a difference is noise (Mann and Whitney's U test on medians of rounds), and Q the rate of false
+	// P is the chance that such a difference is noise: the larger of those of Mann and Whitney's U test on medians of rounds, and
+	// of Student's t test of how far layers with the same kernels that take about as long are apart on the two occasions. Q is the rate of false
 	// discoveries among the groups with a Q as low; nil where there are too few samples or nothing to compare.
 	P, Q        *float64 `json:",omitempty"`
+	Slight      bool     `json:",omitempty"` // Q is within the diff's rate, but the change is under what counts
 	Significant bool     // Q is within the diff's rate, and the change is 2 % and 0.25 µs at least; or nothing was measured and they differ
+}
+
+// LeastDelta and LeastRatio are the changes of time that count: less is noise however sure it is.
+const (
+	LeastDelta = 250 * time.Nanosecond
+	LeastRatio = 1.02
+)
+
+// Under says below what a slight change is, in a few words.
+func (c *LayerChange) Under() string {
+	if max(c.Delta, -c.Delta) < LeastDelta {
+		return "under 0.25 µs"
+	}
+	return "under 2 %"
 }
 
 // LayerSide is one step of a group.
@@ -124,6 +141,8 @@ func (c *LayerChange) Verdict() string {
 		return "faster"
 	case c.Significant:
 		return "slower"
+	case c.Slight:
+		return "too small to count"
 	case c.P == nil && c.Delta != 0:
 		return "too few samples to tell"
 	}

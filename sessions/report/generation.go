@@ -13,6 +13,7 @@ type Generation struct {
 	PerToken     Latency       // of those behind the first
 	Rate         float64       `unit:"tokens_per_s"` // of those behind the first
 	PromptRate   float64       `unit:"tokens_per_s"` // of the prompt's tokens up to the first new one
+	Memory       *TokenMemory  `json:",omitempty"`   // of a model with state on a device whose memory was measured; nil for others
 	Phases       []Phase       `json:",omitempty"`   // where layers were timed
 	Refused      string        `json:",omitempty"`   // why the model cannot be asked for a text in this configuration
 }
@@ -23,4 +24,13 @@ type Phase struct {
 	Tokens  int    // that a run computes
 	Latency Latency
 	Layers  []LayerTiming
+}
+
+// TokenMemory is what one token takes of memory, beside what the machine copies: a text that is written alone reads all weights for
+// each token.
+type TokenMemory struct {
+	Weights int64   `output:"weight_bytes"` // that a token reads
+	State   int64   `output:"state_bytes"`  // of earlier keys and values that it reads
+	Rate    float64 `unit:"bytes_per_s"`    // of both, in the median token
+	Copy    float64 `unit:"bytes_per_s"`    // that a copy of memory reads and writes on all threads
 }

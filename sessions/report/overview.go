@@ -55,6 +55,9 @@ type TopLayer struct {
 // RandomCalibration is the text of the badge of engines whose ranges come from random input.
 const RandomCalibration = "random calibration"
 
+// UsualShapes is the text of the badge of times at shapes that nobody gave.
+const UsualShapes = "usual shapes"
+
 // Badge is a short warning that stays on the screen.
 type Badge struct {
 	Text string

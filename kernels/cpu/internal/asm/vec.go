@@ -4,7 +4,7 @@ import "math"
 
 // UnaryOp is an element-wise function of one operand. a and b are its parameters, where it has any.
 //
-// Exp, Log, Tanh, Erf, Sigmoid and what is made of them differ between implementations, within the bounds
+// Exp, Log, Tanh, Erf, Sigmoid and what is like them differ between implementations, within the bounds
 // that the tests state; the others give the same bits everywhere. NaN stays NaN.
 type UnaryOp int
 
@@ -23,6 +23,7 @@ const (
 	Sigmoid
 	SiLU        // x * sigmoid(x)
 	GELU        // x/2 * (1 + erf(x/sqrt 2))
+	GELUTanh    // x/2 * (1 + tanh(sqrt(2/pi)*x*(1 + 0.044715*x*x)))
 	HardSigmoid // max(0, min(1, a*x + b))
 	HardSwish   // x * HardSigmoid(x)
 	LeakyReLU   // a*x for negative x, else x

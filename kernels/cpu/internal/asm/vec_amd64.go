@@ -25,7 +25,7 @@ var vecAVX512 = vecAssembly{
 		Neg: vecNegAVX512, Abs: vecAbsAVX512, Sqrt: vecSqrtAVX512, Reciprocal: vecReciprocalAVX512,
 		Floor: vecFloorAVX512, Ceil: vecCeilAVX512, Round: vecRoundAVX512,
 		Exp: vecExpAVX512, Log: vecLogAVX512, Tanh: vecTanhAVX512, Erf: vecErfAVX512, Sigmoid: vecSigmoidAVX512,
-		SiLU: vecSiLUAVX512, GELU: vecGELUAVX512, HardSigmoid: vecHardSigmoidAVX512, HardSwish: vecHardSwishAVX512,
+		SiLU: vecSiLUAVX512, GELU: vecGELUAVX512, GELUTanh: vecGELUTanhAVX512, HardSigmoid: vecHardSigmoidAVX512, HardSwish: vecHardSwishAVX512,
 		LeakyReLU: vecLeakyReLUAVX512, Clamp: vecClampAVX512, Affine: vecAffineAVX512,
 	},
 	binary: [numBinary]func(dst, x, y *float32, n, xStep, yStep int){
@@ -41,7 +41,7 @@ var vecAVX2 = vecAssembly{
 		Neg: vecNegAVX2, Abs: vecAbsAVX2, Sqrt: vecSqrtAVX2, Reciprocal: vecReciprocalAVX2,
 		Floor: vecFloorAVX2, Ceil: vecCeilAVX2, Round: vecRoundAVX2,
 		Exp: vecExpAVX2, Log: vecLogAVX2, Tanh: vecTanhAVX2, Erf: vecErfAVX2, Sigmoid: vecSigmoidAVX2,
-		SiLU: vecSiLUAVX2, GELU: vecGELUAVX2, HardSigmoid: vecHardSigmoidAVX2, HardSwish: vecHardSwishAVX2,
+		SiLU: vecSiLUAVX2, GELU: vecGELUAVX2, GELUTanh: vecGELUTanhAVX2, HardSigmoid: vecHardSigmoidAVX2, HardSwish: vecHardSwishAVX2,
 		LeakyReLU: vecLeakyReLUAVX2, Clamp: vecClampAVX2, Affine: vecAffineAVX2,
 	},
 	binary: [numBinary]func(dst, x, y *float32, n, xStep, yStep int){

@@ -38,6 +38,202 @@ DATA vecTail<>+120(SB)/4, $0x00000000
 DATA vecTail<>+124(SB)/4, $0x00000000
 GLOBL vecTail<>(SB), RODATA|NOPTR, $128
 
+DATA vecGELUTable<>+0(SB)/4, $0x00000000
+DATA vecGELUTable<>+4(SB)/4, $0x3e0d23a5
+DATA vecGELUTable<>+8(SB)/4, $0x3e2d8d4d
+DATA vecGELUTable<>+12(SB)/4, $0x3e0d65cb
+DATA vecGELUTable<>+16(SB)/4, $0x3db390fb
+DATA vecGELUTable<>+20(SB)/4, $0x3d3a5e7c
+DATA vecGELUTable<>+24(SB)/4, $0x3ca12b8a
+DATA vecGELUTable<>+28(SB)/4, $0x3bea6f24
+DATA vecGELUTable<>+32(SB)/4, $0x3b101a6d
+DATA vecGELUTable<>+36(SB)/4, $0x3a16275d
+DATA vecGELUTable<>+40(SB)/4, $0x3904d6d1
+DATA vecGELUTable<>+44(SB)/4, $0x37c7c712
+DATA vecGELUTable<>+48(SB)/4, $0x367f8d72
+DATA vecGELUTable<>+52(SB)/4, $0x350b17fc
+DATA vecGELUTable<>+56(SB)/4, $0x3380e520
+DATA vecGELUTable<>+60(SB)/4, $0x31cb68ea
+DATA vecGELUTable<>+64(SB)/4, $0x3e4ccccd
+DATA vecGELUTable<>+68(SB)/4, $0x3da19a90
+DATA vecGELUTable<>+72(SB)/4, $0xbc026709
+DATA vecGELUTable<>+76(SB)/4, $0xbd414153
+DATA vecGELUTable<>+80(SB)/4, $0xbd48fd3a
+DATA vecGELUTable<>+84(SB)/4, $0xbd0ba4cf
+DATA vecGELUTable<>+88(SB)/4, $0xbc95418e
+DATA vecGELUTable<>+92(SB)/4, $0xbc0080fd
+DATA vecGELUTable<>+96(SB)/4, $0xbb35fa99
+DATA vecGELUTable<>+100(SB)/4, $0xba564d2e
+DATA vecGELUTable<>+104(SB)/4, $0xb9533efa
+DATA vecGELUTable<>+108(SB)/4, $0xb82f0b46
+DATA vecGELUTable<>+112(SB)/4, $0xb6f48ea4
+DATA vecGELUTable<>+116(SB)/4, $0xb59050fd
+DATA vecGELUTable<>+120(SB)/4, $0xb41019d1
+DATA vecGELUTable<>+124(SB)/4, $0xb273bdc9
+DATA vecGELUTable<>+128(SB)/4, $0xbd82b993
+DATA vecGELUTable<>+132(SB)/4, $0xbd5e09da
+DATA vecGELUTable<>+136(SB)/4, $0xbd0119fb
+DATA vecGELUTable<>+140(SB)/4, $0xbc0e8c95
+DATA vecGELUTable<>+144(SB)/4, $0x3ba2d092
+DATA vecGELUTable<>+148(SB)/4, $0x3c0d88fc
+DATA vecGELUTable<>+152(SB)/4, $0x3bdcbe5b
+DATA vecGELUTable<>+156(SB)/4, $0x3b725efb
+DATA vecGELUTable<>+160(SB)/4, $0x3acdff75
+DATA vecGELUTable<>+164(SB)/4, $0x3a0ca3e4
+DATA vecGELUTable<>+168(SB)/4, $0x391d260a
+DATA vecGELUTable<>+172(SB)/4, $0x38113e90
+DATA vecGELUTable<>+176(SB)/4, $0x36df9931
+DATA vecGELUTable<>+180(SB)/4, $0x35900084
+DATA vecGELUTable<>+184(SB)/4, $0x341bb359
+DATA vecGELUTable<>+188(SB)/4, $0x328daa26
+DATA vecGELUTable<>+192(SB)/4, $0xb6837c4d
+DATA vecGELUTable<>+196(SB)/4, $0x3bc5b53b
+DATA vecGELUTable<>+200(SB)/4, $0x3c08156e
+DATA vecGELUTable<>+204(SB)/4, $0x3bd08185
+DATA vecGELUTable<>+208(SB)/4, $0x3b32a81e
+DATA vecGELUTable<>+212(SB)/4, $0x33898385
+DATA vecGELUTable<>+216(SB)/4, $0xba84409b
+DATA vecGELUTable<>+220(SB)/4, $0xba6dfb6a
+DATA vecGELUTable<>+224(SB)/4, $0xba051e5a
+DATA vecGELUTable<>+228(SB)/4, $0xb95cc3a6
+DATA vecGELUTable<>+232(SB)/4, $0xb88fb261
+DATA vecGELUTable<>+236(SB)/4, $0xb796d2c0
+DATA vecGELUTable<>+240(SB)/4, $0xb6818dad
+DATA vecGELUTable<>+244(SB)/4, $0xb537da00
+DATA vecGELUTable<>+248(SB)/4, $0xb3d8e0f5
+DATA vecGELUTable<>+252(SB)/4, $0xb2559d73
+DATA vecGELUTable<>+256(SB)/4, $0x3ae1fd07
+DATA vecGELUTable<>+260(SB)/4, $0x3a948d6c
+DATA vecGELUTable<>+264(SB)/4, $0xb78b96d3
+DATA vecGELUTable<>+268(SB)/4, $0xba56d03d
+DATA vecGELUTable<>+272(SB)/4, $0xba62f527
+DATA vecGELUTable<>+276(SB)/4, $0xb9f1e6ba
+DATA vecGELUTable<>+280(SB)/4, $0xb8a3cb21
+DATA vecGELUTable<>+284(SB)/4, $0x38b732b7
+DATA vecGELUTable<>+288(SB)/4, $0x38c532ca
+DATA vecGELUTable<>+292(SB)/4, $0x385f1e5c
+DATA vecGELUTable<>+296(SB)/4, $0x37b32265
+DATA vecGELUTable<>+300(SB)/4, $0x36dd2d90
+DATA vecGELUTable<>+304(SB)/4, $0x35d97054
+DATA vecGELUTable<>+308(SB)/4, $0x34ad6fe8
+DATA vecGELUTable<>+312(SB)/4, $0x336317b8
+DATA vecGELUTable<>+316(SB)/4, $0x31f5f157
+DATA vecGELUTable<>+320(SB)/4, $0xb853f620
+DATA vecGELUTable<>+324(SB)/4, $0xb9547b44
+DATA vecGELUTable<>+328(SB)/4, $0xb96a2498
+DATA vecGELUTable<>+332(SB)/4, $0xb8b0b72a
+DATA vecGELUTable<>+336(SB)/4, $0x3860d664
+DATA vecGELUTable<>+340(SB)/4, $0x38bfcede
+DATA vecGELUTable<>+344(SB)/4, $0x386a3e45
+DATA vecGELUTable<>+348(SB)/4, $0x375af3e1
+DATA vecGELUTable<>+352(SB)/4, $0xb6d9b949
+DATA vecGELUTable<>+356(SB)/4, $0xb708344c
+DATA vecGELUTable<>+360(SB)/4, $0xb6969c29
+DATA vecGELUTable<>+364(SB)/4, $0xb5e4108b
+DATA vecGELUTable<>+368(SB)/4, $0xb5029566
+DATA vecGELUTable<>+372(SB)/4, $0xb3eba9f1
+DATA vecGELUTable<>+376(SB)/4, $0xb2ab3ffb
+DATA vecGELUTable<>+380(SB)/4, $0xb14b18a4
+GLOBL vecGELUTable<>(SB), RODATA|NOPTR, $384
+
+DATA vecGELUTanhTable<>+0(SB)/4, $0x00000000
+DATA vecGELUTanhTable<>+4(SB)/4, $0x3e0d259f
+DATA vecGELUTanhTable<>+8(SB)/4, $0x3e2da351
+DATA vecGELUTanhTable<>+12(SB)/4, $0x3e0d9dcb
+DATA vecGELUTanhTable<>+16(SB)/4, $0x3db3f18a
+DATA vecGELUTanhTable<>+20(SB)/4, $0x3d39f7c4
+DATA vecGELUTanhTable<>+24(SB)/4, $0x3c9dea78
+DATA vecGELUTanhTable<>+28(SB)/4, $0x3bdb2e7c
+DATA vecGELUTanhTable<>+32(SB)/4, $0x3af50c2b
+DATA vecGELUTanhTable<>+36(SB)/4, $0x39d84f9a
+DATA vecGELUTanhTable<>+40(SB)/4, $0x38935131
+DATA vecGELUTanhTable<>+44(SB)/4, $0x371707d6
+DATA vecGELUTanhTable<>+48(SB)/4, $0x3563339d
+DATA vecGELUTanhTable<>+52(SB)/4, $0x3374526c
+DATA vecGELUTanhTable<>+56(SB)/4, $0x3136f003
+DATA vecGELUTanhTable<>+60(SB)/4, $0x2eb9c65a
+DATA vecGELUTanhTable<>+64(SB)/4, $0x3e4ccccd
+DATA vecGELUTanhTable<>+68(SB)/4, $0x3da1a971
+DATA vecGELUTanhTable<>+72(SB)/4, $0xbc00580a
+DATA vecGELUTanhTable<>+76(SB)/4, $0xbd40e1ec
+DATA vecGELUTanhTable<>+80(SB)/4, $0xbd49b019
+DATA vecGELUTanhTable<>+84(SB)/4, $0xbd0d10a5
+DATA vecGELUTanhTable<>+88(SB)/4, $0xbc96ede5
+DATA vecGELUTanhTable<>+92(SB)/4, $0xbbff0bc2
+DATA vecGELUTanhTable<>+96(SB)/4, $0xbb2a36bc
+DATA vecGELUTanhTable<>+100(SB)/4, $0xba3104c6
+DATA vecGELUTanhTable<>+104(SB)/4, $0xb90c8f95
+DATA vecGELUTanhTable<>+108(SB)/4, $0xb7a6842a
+DATA vecGELUTanhTable<>+112(SB)/4, $0xb60f9233
+DATA vecGELUTanhTable<>+116(SB)/4, $0xb42faec1
+DATA vecGELUTanhTable<>+120(SB)/4, $0xb214acd5
+DATA vecGELUTanhTable<>+124(SB)/4, $0xafa99013
+DATA vecGELUTanhTable<>+128(SB)/4, $0xbd82b993
+DATA vecGELUTanhTable<>+132(SB)/4, $0xbd5de27a
+DATA vecGELUTanhTable<>+136(SB)/4, $0xbd00f181
+DATA vecGELUTanhTable<>+140(SB)/4, $0xbc0ff210
+DATA vecGELUTanhTable<>+144(SB)/4, $0x3b9e155c
+DATA vecGELUTanhTable<>+148(SB)/4, $0x3c0d6519
+DATA vecGELUTanhTable<>+152(SB)/4, $0x3be102b6
+DATA vecGELUTanhTable<>+156(SB)/4, $0x3b797ba8
+DATA vecGELUTanhTable<>+160(SB)/4, $0x3acf8dde
+DATA vecGELUTanhTable<>+164(SB)/4, $0x3a02d70a
+DATA vecGELUTanhTable<>+168(SB)/4, $0x38f740fc
+DATA vecGELUTanhTable<>+172(SB)/4, $0x37abca08
+DATA vecGELUTanhTable<>+176(SB)/4, $0x362ba8b8
+DATA vecGELUTanhTable<>+180(SB)/4, $0x3470dbea
+DATA vecGELUTanhTable<>+184(SB)/4, $0x32676e21
+DATA vecGELUTanhTable<>+188(SB)/4, $0x3014679b
+DATA vecGELUTanhTable<>+192(SB)/4, $0xb6866f0e
+DATA vecGELUTanhTable<>+196(SB)/4, $0x3bc64401
+DATA vecGELUTanhTable<>+200(SB)/4, $0x3c07b2d7
+DATA vecGELUTanhTable<>+204(SB)/4, $0x3bcf015e
+DATA vecGELUTanhTable<>+208(SB)/4, $0x3b33b07e
+DATA vecGELUTanhTable<>+212(SB)/4, $0x38805d42
+DATA vecGELUTanhTable<>+216(SB)/4, $0xba818596
+DATA vecGELUTanhTable<>+220(SB)/4, $0xba7583ba
+DATA vecGELUTanhTable<>+224(SB)/4, $0xba0c7415
+DATA vecGELUTanhTable<>+228(SB)/4, $0xb9621773
+DATA vecGELUTanhTable<>+232(SB)/4, $0xb8834f5a
+DATA vecGELUTanhTable<>+236(SB)/4, $0xb75af326
+DATA vecGELUTanhTable<>+240(SB)/4, $0xb600fcc5
+DATA vecGELUTanhTable<>+244(SB)/4, $0xb4528d8a
+DATA vecGELUTanhTable<>+248(SB)/4, $0xb268e1d8
+DATA vecGELUTanhTable<>+252(SB)/4, $0xb02a7b96
+DATA vecGELUTanhTable<>+256(SB)/4, $0x3ae32852
+DATA vecGELUTanhTable<>+260(SB)/4, $0x3a942595
+DATA vecGELUTanhTable<>+264(SB)/4, $0xb7f6c862
+DATA vecGELUTanhTable<>+268(SB)/4, $0xba5549a1
+DATA vecGELUTanhTable<>+272(SB)/4, $0xba5e00a9
+DATA vecGELUTanhTable<>+276(SB)/4, $0xb9f1fb5e
+DATA vecGELUTanhTable<>+280(SB)/4, $0xb8c3e7c6
+DATA vecGELUTanhTable<>+284(SB)/4, $0x38a9ee00
+DATA vecGELUTanhTable<>+288(SB)/4, $0x38cf5dab
+DATA vecGELUTanhTable<>+292(SB)/4, $0x38735314
+DATA vecGELUTanhTable<>+296(SB)/4, $0x37ba1964
+DATA vecGELUTanhTable<>+300(SB)/4, $0x36c31a4e
+DATA vecGELUTanhTable<>+304(SB)/4, $0x358ccc1f
+DATA vecGELUTanhTable<>+308(SB)/4, $0x340a7da9
+DATA vecGELUTanhTable<>+312(SB)/4, $0x3236b6da
+DATA vecGELUTanhTable<>+316(SB)/4, $0x301e9770
+DATA vecGELUTanhTable<>+320(SB)/4, $0xb858c0d7
+DATA vecGELUTanhTable<>+324(SB)/4, $0xb9583717
+DATA vecGELUTanhTable<>+328(SB)/4, $0xb969310c
+DATA vecGELUTanhTable<>+332(SB)/4, $0xb8a60306
+DATA vecGELUTanhTable<>+336(SB)/4, $0x385c9bf9
+DATA vecGELUTanhTable<>+340(SB)/4, $0x38b540d5
+DATA vecGELUTanhTable<>+344(SB)/4, $0x3868f8c0
+DATA vecGELUTanhTable<>+348(SB)/4, $0x378621f3
+DATA vecGELUTanhTable<>+352(SB)/4, $0xb6b56306
+DATA vecGELUTanhTable<>+356(SB)/4, $0xb714f0ce
+DATA vecGELUTanhTable<>+360(SB)/4, $0xb6ab8503
+DATA vecGELUTanhTable<>+364(SB)/4, $0xb5ecf819
+DATA vecGELUTanhTable<>+368(SB)/4, $0xb4d456f2
+DATA vecGELUTanhTable<>+372(SB)/4, $0xb37a5e01
+DATA vecGELUTanhTable<>+376(SB)/4, $0xb1c1415f
+DATA vecGELUTanhTable<>+380(SB)/4, $0xafc0bfb2
+GLOBL vecGELUTanhTable<>(SB), RODATA|NOPTR, $384
+
 DATA vecConstants<>+0(SB)/4, $0x80000000
 DATA vecConstants<>+4(SB)/4, $0x7fffffff
 DATA vecConstants<>+8(SB)/4, $0x3f800000
@@ -79,14 +275,20 @@ DATA vecConstants<>+148(SB)/4, $0x3dde0a8d
 DATA vecConstants<>+152(SB)/4, $0x3f221ab3
 DATA vecConstants<>+156(SB)/4, $0x3f909607
 DATA vecConstants<>+160(SB)/4, $0xb9452c1c
-DATA vecConstants<>+164(SB)/4, $0x3f3504f3
-DATA vecConstants<>+168(SB)/4, $0xff800000
-DATA vecConstants<>+172(SB)/4, $0x00800000
-DATA vecConstants<>+176(SB)/4, $0x41b80000
-DATA vecConstants<>+180(SB)/4, $0x4b000000
-DATA vecConstants<>+184(SB)/4, $0x3f400000
-DATA vecConstants<>+188(SB)/4, $0x7fc00000
-GLOBL vecConstants<>(SB), RODATA|NOPTR, $192
+DATA vecConstants<>+164(SB)/4, $0x40c645a2
+DATA vecConstants<>+168(SB)/4, $0x40200000
+DATA vecConstants<>+172(SB)/4, $0x4b400000
+DATA vecConstants<>+176(SB)/4, $0xcb400000
+DATA vecConstants<>+180(SB)/4, $0xff800000
+DATA vecConstants<>+184(SB)/4, $0x00800000
+DATA vecConstants<>+188(SB)/4, $0x41b80000
+DATA vecConstants<>+192(SB)/4, $0x4b000000
+DATA vecConstants<>+196(SB)/4, $0x3f400000
+DATA vecConstants<>+200(SB)/4, $0x7fc00000
+DATA vecConstants<>+204(SB)/4, $0x3f3504f3
+DATA vecConstants<>+208(SB)/4, $0x3d122279
+DATA vecConstants<>+212(SB)/4, $0x3f4c422a
+GLOBL vecConstants<>(SB), RODATA|NOPTR, $216
 
 // func vecNegAVX512(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX512F, BMI2
@@ -857,7 +1059,7 @@ done:
 	RET
 
 // func vecGELUAVX512(dst *float32, src *float32, n int, a float32, b float32)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·vecGELUAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -873,110 +1075,140 @@ TEXT ·vecGELUAVX512(SB), NOSPLIT, $0-32
 	JLT          tail
 
 loop:
-	VMOVUPS           (CX), Z0
-	VMULPS.BCST       vecConstants<>+164(SB), Z0, Z1
-	VMULPS            Z1, Z1, Z2
-	VBROADCASTSS      vecConstants<>+100(SB), Z3
-	VFMADD213PS.BCST  vecConstants<>+104(SB), Z2, Z3
-	VFMADD213PS.BCST  vecConstants<>+108(SB), Z2, Z3
-	VFMADD213PS.BCST  vecConstants<>+112(SB), Z2, Z3
-	VFMADD213PS.BCST  vecConstants<>+116(SB), Z2, Z3
-	VFMADD213PS.BCST  vecConstants<>+120(SB), Z2, Z3
-	VFMADD213PS.BCST  vecConstants<>+124(SB), Z2, Z3
-	VMULPS            Z1, Z3, Z3
-	VPANDD.BCST       vecConstants<>+4(SB), Z1, Z2
-	VBROADCASTSS      vecConstants<>+128(SB), Z4
-	VMINPS            Z2, Z4, Z2
-	VBROADCASTSS      vecConstants<>+132(SB), Z4
-	VFMADD213PS.BCST  vecConstants<>+136(SB), Z2, Z4
-	VFMADD213PS.BCST  vecConstants<>+140(SB), Z2, Z4
-	VFMADD213PS.BCST  vecConstants<>+144(SB), Z2, Z4
-	VFMADD213PS.BCST  vecConstants<>+148(SB), Z2, Z4
-	VFMADD213PS.BCST  vecConstants<>+152(SB), Z2, Z4
-	VFMADD213PS.BCST  vecConstants<>+156(SB), Z2, Z4
-	VFMADD213PS.BCST  vecConstants<>+160(SB), Z2, Z4
-	VPXORD.BCST       vecConstants<>+0(SB), Z4, Z4
-	VMULPS.BCST       vecConstants<>+20(SB), Z4, Z5
-	VRNDSCALEPS       $0x08, Z5, Z5
-	VMOVAPS           Z4, Z4
-	VFNMADD231PS.BCST vecConstants<>+24(SB), Z5, Z4
-	VFNMADD231PS.BCST vecConstants<>+28(SB), Z5, Z4
-	VBROADCASTSS      vecConstants<>+32(SB), Z6
-	VFMADD213PS.BCST  vecConstants<>+36(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstants<>+40(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstants<>+44(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstants<>+48(SB), Z4, Z6
-	VMULPS            Z4, Z4, Z7
-	VFMADD213PS       Z4, Z7, Z6
-	VADDPS.BCST       vecConstants<>+8(SB), Z6, Z6
-	VSCALEFPS         Z5, Z6, Z6
-	VBROADCASTSS      vecConstants<>+8(SB), Z4
-	VSUBPS            Z6, Z4, Z4
-	VPANDD.BCST       vecConstants<>+0(SB), Z1, Z1
-	VPORD             Z1, Z4, Z4
-	VBROADCASTSS      vecConstants<>+8(SB), Z1
-	VCMPPS            $0x01, Z1, Z2, K2
-	VMOVAPS           Z3, K2, Z4
-	VADDPS.BCST       vecConstants<>+8(SB), Z4, Z4
-	VMULPS.BCST       vecConstants<>+48(SB), Z0, Z1
-	VMULPS            Z1, Z4, Z4
-	VMOVUPS           Z4, (AX)
-	ADDQ              $0x40, CX
-	ADDQ              $0x40, AX
-	SUBQ              $0x10, DX
-	JGE               loop
+	VMOVUPS          (CX), Z0
+	VPANDD.BCST      vecConstants<>+4(SB), Z0, Z1
+	VBROADCASTSS     vecConstants<>+164(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     vecConstants<>+168(SB), Z2
+	VBROADCASTSS     vecConstants<>+168(SB), Z4
+	VFMADD213PS.BCST vecConstants<>+172(SB), Z1, Z2
+	VADDPS.BCST      vecConstants<>+176(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          vecGELUTable<>+320(SB), Z2, Z1
+	VPERMPS          vecGELUTable<>+256(SB), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          vecGELUTable<>+192(SB), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          vecGELUTable<>+128(SB), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          vecGELUTable<>+64(SB), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          vecGELUTable<>+0(SB), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VMOVUPS          Z1, (AX)
+	ADDQ             $0x40, CX
+	ADDQ             $0x40, AX
+	SUBQ             $0x10, DX
+	JGE              loop
 
 tail:
-	ADDQ              $0x10, DX
-	JE                done
-	VMOVUPS.Z         (CX), K1, Z0
-	VMULPS.BCST       vecConstants<>+164(SB), Z0, Z1
-	VMULPS            Z1, Z1, Z2
-	VBROADCASTSS      vecConstants<>+100(SB), Z3
-	VFMADD213PS.BCST  vecConstants<>+104(SB), Z2, Z3
-	VFMADD213PS.BCST  vecConstants<>+108(SB), Z2, Z3
-	VFMADD213PS.BCST  vecConstants<>+112(SB), Z2, Z3
-	VFMADD213PS.BCST  vecConstants<>+116(SB), Z2, Z3
-	VFMADD213PS.BCST  vecConstants<>+120(SB), Z2, Z3
-	VFMADD213PS.BCST  vecConstants<>+124(SB), Z2, Z3
-	VMULPS            Z1, Z3, Z3
-	VPANDD.BCST       vecConstants<>+4(SB), Z1, Z2
-	VBROADCASTSS      vecConstants<>+128(SB), Z4
-	VMINPS            Z2, Z4, Z2
-	VBROADCASTSS      vecConstants<>+132(SB), Z4
-	VFMADD213PS.BCST  vecConstants<>+136(SB), Z2, Z4
-	VFMADD213PS.BCST  vecConstants<>+140(SB), Z2, Z4
-	VFMADD213PS.BCST  vecConstants<>+144(SB), Z2, Z4
-	VFMADD213PS.BCST  vecConstants<>+148(SB), Z2, Z4
-	VFMADD213PS.BCST  vecConstants<>+152(SB), Z2, Z4
-	VFMADD213PS.BCST  vecConstants<>+156(SB), Z2, Z4
-	VFMADD213PS.BCST  vecConstants<>+160(SB), Z2, Z4
-	VPXORD.BCST       vecConstants<>+0(SB), Z4, Z4
-	VMULPS.BCST       vecConstants<>+20(SB), Z4, Z5
-	VRNDSCALEPS       $0x08, Z5, Z5
-	VMOVAPS           Z4, Z4
-	VFNMADD231PS.BCST vecConstants<>+24(SB), Z5, Z4
-	VFNMADD231PS.BCST vecConstants<>+28(SB), Z5, Z4
-	VBROADCASTSS      vecConstants<>+32(SB), Z6
-	VFMADD213PS.BCST  vecConstants<>+36(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstants<>+40(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstants<>+44(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstants<>+48(SB), Z4, Z6
-	VMULPS            Z4, Z4, Z7
-	VFMADD213PS       Z4, Z7, Z6
-	VADDPS.BCST       vecConstants<>+8(SB), Z6, Z6
-	VSCALEFPS         Z5, Z6, Z6
-	VBROADCASTSS      vecConstants<>+8(SB), Z4
-	VSUBPS            Z6, Z4, Z4
-	VPANDD.BCST       vecConstants<>+0(SB), Z1, Z1
-	VPORD             Z1, Z4, Z4
-	VBROADCASTSS      vecConstants<>+8(SB), Z1
-	VCMPPS            $0x01, Z1, Z2, K2
-	VMOVAPS           Z3, K2, Z4
-	VADDPS.BCST       vecConstants<>+8(SB), Z4, Z4
-	VMULPS.BCST       vecConstants<>+48(SB), Z0, Z1
-	VMULPS            Z1, Z4, Z4
-	VMOVUPS           Z4, K1, (AX)
+	ADDQ             $0x10, DX
+	JE               done
+	VMOVUPS.Z        (CX), K1, Z0
+	VPANDD.BCST      vecConstants<>+4(SB), Z0, Z1
+	VBROADCASTSS     vecConstants<>+164(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     vecConstants<>+168(SB), Z2
+	VBROADCASTSS     vecConstants<>+168(SB), Z4
+	VFMADD213PS.BCST vecConstants<>+172(SB), Z1, Z2
+	VADDPS.BCST      vecConstants<>+176(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          vecGELUTable<>+320(SB), Z2, Z1
+	VPERMPS          vecGELUTable<>+256(SB), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          vecGELUTable<>+192(SB), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          vecGELUTable<>+128(SB), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          vecGELUTable<>+64(SB), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          vecGELUTable<>+0(SB), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VMOVUPS          Z1, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGELUTanhAVX512(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·vecGELUTanhAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Z0
+	VBROADCASTSS b+28(FP), Z0
+	MOVL         DX, SI
+	ANDL         $0x0f, SI
+	MOVL         $0x0000ffff, BX
+	BZHIL        SI, BX, BX
+	KMOVW        BX, K1
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS          (CX), Z0
+	VPANDD.BCST      vecConstants<>+4(SB), Z0, Z1
+	VBROADCASTSS     vecConstants<>+164(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     vecConstants<>+168(SB), Z2
+	VBROADCASTSS     vecConstants<>+168(SB), Z4
+	VFMADD213PS.BCST vecConstants<>+172(SB), Z1, Z2
+	VADDPS.BCST      vecConstants<>+176(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          vecGELUTanhTable<>+320(SB), Z2, Z1
+	VPERMPS          vecGELUTanhTable<>+256(SB), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          vecGELUTanhTable<>+192(SB), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          vecGELUTanhTable<>+128(SB), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          vecGELUTanhTable<>+64(SB), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          vecGELUTanhTable<>+0(SB), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VMOVUPS          Z1, (AX)
+	ADDQ             $0x40, CX
+	ADDQ             $0x40, AX
+	SUBQ             $0x10, DX
+	JGE              loop
+
+tail:
+	ADDQ             $0x10, DX
+	JE               done
+	VMOVUPS.Z        (CX), K1, Z0
+	VPANDD.BCST      vecConstants<>+4(SB), Z0, Z1
+	VBROADCASTSS     vecConstants<>+164(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     vecConstants<>+168(SB), Z2
+	VBROADCASTSS     vecConstants<>+168(SB), Z4
+	VFMADD213PS.BCST vecConstants<>+172(SB), Z1, Z2
+	VADDPS.BCST      vecConstants<>+176(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          vecGELUTanhTable<>+320(SB), Z2, Z1
+	VPERMPS          vecGELUTanhTable<>+256(SB), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          vecGELUTanhTable<>+192(SB), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          vecGELUTanhTable<>+128(SB), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          vecGELUTanhTable<>+64(SB), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          vecGELUTanhTable<>+0(SB), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VMOVUPS          Z1, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -1897,7 +2129,7 @@ TEXT ·vecRangeAVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+8(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS vecConstants<>+88(SB), Z0
-	VBROADCASTSS vecConstants<>+168(SB), Z1
+	VBROADCASTSS vecConstants<>+180(SB), Z1
 	MOVL         CX, BX
 	ANDL         $0x0f, BX
 	MOVL         $0x0000ffff, DX
@@ -2593,14 +2825,14 @@ TEXT ·vecLogAVX2(SB), NOSPLIT, $0-32
 
 loop:
 	VMOVUPS      (CX), Y0
-	VBROADCASTSS vecConstants<>+172(SB), Y1
+	VBROADCASTSS vecConstants<>+184(SB), Y1
 	VCMPPS       $0x01, Y1, Y0, Y2
-	VBROADCASTSS vecConstants<>+176(SB), Y3
-	VBROADCASTSS vecConstants<>+180(SB), Y1
+	VBROADCASTSS vecConstants<>+188(SB), Y3
+	VBROADCASTSS vecConstants<>+192(SB), Y1
 	VMULPS       Y1, Y0, Y1
 	VBLENDVPS    Y2, Y1, Y0, Y1
 	VANDPS       Y2, Y3, Y3
-	VBROADCASTSS vecConstants<>+184(SB), Y4
+	VBROADCASTSS vecConstants<>+196(SB), Y4
 	VPSUBD       Y4, Y1, Y4
 	VPSRAD       $0x17, Y4, Y4
 	VCVTDQ2PS    Y4, Y2
@@ -2636,11 +2868,11 @@ loop:
 	VFMADD231PS  Y3, Y2, Y1
 	VBROADCASTSS vecConstants<>+84(SB), Y2
 	VCMPPS       $0x09, Y2, Y0, Y2
-	VBROADCASTSS vecConstants<>+188(SB), Y3
+	VBROADCASTSS vecConstants<>+200(SB), Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VBROADCASTSS vecConstants<>+84(SB), Y2
 	VCMPPS       $0x00, Y2, Y0, Y2
-	VBROADCASTSS vecConstants<>+168(SB), Y3
+	VBROADCASTSS vecConstants<>+180(SB), Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VBROADCASTSS vecConstants<>+88(SB), Y2
 	VCMPPS       $0x00, Y2, Y0, Y0
@@ -2648,14 +2880,14 @@ loop:
 	VBLENDVPS    Y0, Y2, Y1, Y1
 	VMOVUPS      Y1, (AX)
 	VMOVUPS      32(CX), Y0
-	VBROADCASTSS vecConstants<>+172(SB), Y1
+	VBROADCASTSS vecConstants<>+184(SB), Y1
 	VCMPPS       $0x01, Y1, Y0, Y2
-	VBROADCASTSS vecConstants<>+176(SB), Y3
-	VBROADCASTSS vecConstants<>+180(SB), Y1
+	VBROADCASTSS vecConstants<>+188(SB), Y3
+	VBROADCASTSS vecConstants<>+192(SB), Y1
 	VMULPS       Y1, Y0, Y1
 	VBLENDVPS    Y2, Y1, Y0, Y1
 	VANDPS       Y2, Y3, Y3
-	VBROADCASTSS vecConstants<>+184(SB), Y4
+	VBROADCASTSS vecConstants<>+196(SB), Y4
 	VPSUBD       Y4, Y1, Y4
 	VPSRAD       $0x17, Y4, Y4
 	VCVTDQ2PS    Y4, Y2
@@ -2691,11 +2923,11 @@ loop:
 	VFMADD231PS  Y3, Y2, Y1
 	VBROADCASTSS vecConstants<>+84(SB), Y2
 	VCMPPS       $0x09, Y2, Y0, Y2
-	VBROADCASTSS vecConstants<>+188(SB), Y3
+	VBROADCASTSS vecConstants<>+200(SB), Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VBROADCASTSS vecConstants<>+84(SB), Y2
 	VCMPPS       $0x00, Y2, Y0, Y2
-	VBROADCASTSS vecConstants<>+168(SB), Y3
+	VBROADCASTSS vecConstants<>+180(SB), Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VBROADCASTSS vecConstants<>+88(SB), Y2
 	VCMPPS       $0x00, Y2, Y0, Y0
@@ -2714,14 +2946,14 @@ tail:
 	LEAQ         vecTail<>+64(SB), BX
 	VMOVUPS      (BX)(DX*4), Y0
 	VMASKMOVPS   (CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+172(SB), Y2
+	VBROADCASTSS vecConstants<>+184(SB), Y2
 	VCMPPS       $0x01, Y2, Y1, Y3
-	VBROADCASTSS vecConstants<>+176(SB), Y4
-	VBROADCASTSS vecConstants<>+180(SB), Y2
+	VBROADCASTSS vecConstants<>+188(SB), Y4
+	VBROADCASTSS vecConstants<>+192(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VBLENDVPS    Y3, Y2, Y1, Y2
 	VANDPS       Y3, Y4, Y4
-	VBROADCASTSS vecConstants<>+184(SB), Y5
+	VBROADCASTSS vecConstants<>+196(SB), Y5
 	VPSUBD       Y5, Y2, Y5
 	VPSRAD       $0x17, Y5, Y5
 	VCVTDQ2PS    Y5, Y3
@@ -2757,11 +2989,11 @@ tail:
 	VFMADD231PS  Y4, Y3, Y2
 	VBROADCASTSS vecConstants<>+84(SB), Y3
 	VCMPPS       $0x09, Y3, Y1, Y3
-	VBROADCASTSS vecConstants<>+188(SB), Y4
+	VBROADCASTSS vecConstants<>+200(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
 	VBROADCASTSS vecConstants<>+84(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y3
-	VBROADCASTSS vecConstants<>+168(SB), Y4
+	VBROADCASTSS vecConstants<>+180(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
 	VBROADCASTSS vecConstants<>+88(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y1
@@ -2770,14 +3002,14 @@ tail:
 	VMASKMOVPS   Y2, Y0, (AX)
 	VMOVUPS      32(BX)(DX*4), Y0
 	VMASKMOVPS   32(CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+172(SB), Y2
+	VBROADCASTSS vecConstants<>+184(SB), Y2
 	VCMPPS       $0x01, Y2, Y1, Y3
-	VBROADCASTSS vecConstants<>+176(SB), Y4
-	VBROADCASTSS vecConstants<>+180(SB), Y2
+	VBROADCASTSS vecConstants<>+188(SB), Y4
+	VBROADCASTSS vecConstants<>+192(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VBLENDVPS    Y3, Y2, Y1, Y2
 	VANDPS       Y3, Y4, Y4
-	VBROADCASTSS vecConstants<>+184(SB), Y5
+	VBROADCASTSS vecConstants<>+196(SB), Y5
 	VPSUBD       Y5, Y2, Y5
 	VPSRAD       $0x17, Y5, Y5
 	VCVTDQ2PS    Y5, Y3
@@ -2813,11 +3045,11 @@ tail:
 	VFMADD231PS  Y4, Y3, Y2
 	VBROADCASTSS vecConstants<>+84(SB), Y3
 	VCMPPS       $0x09, Y3, Y1, Y3
-	VBROADCASTSS vecConstants<>+188(SB), Y4
+	VBROADCASTSS vecConstants<>+200(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
 	VBROADCASTSS vecConstants<>+84(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y3
-	VBROADCASTSS vecConstants<>+168(SB), Y4
+	VBROADCASTSS vecConstants<>+180(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
 	VBROADCASTSS vecConstants<>+88(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y1
@@ -3790,7 +4022,7 @@ TEXT ·vecGELUAVX2(SB), NOSPLIT, $0-32
 
 loop:
 	VMOVUPS      (CX), Y0
-	VBROADCASTSS vecConstants<>+164(SB), Y1
+	VBROADCASTSS vecConstants<>+204(SB), Y1
 	VMULPS       Y1, Y0, Y1
 	VMULPS       Y1, Y1, Y2
 	VBROADCASTSS vecConstants<>+100(SB), Y3
@@ -3874,7 +4106,7 @@ loop:
 	VMULPS       Y1, Y4, Y4
 	VMOVUPS      Y4, (AX)
 	VMOVUPS      32(CX), Y0
-	VBROADCASTSS vecConstants<>+164(SB), Y1
+	VBROADCASTSS vecConstants<>+204(SB), Y1
 	VMULPS       Y1, Y0, Y1
 	VMULPS       Y1, Y1, Y2
 	VBROADCASTSS vecConstants<>+100(SB), Y3
@@ -3969,7 +4201,7 @@ tail:
 	LEAQ         vecTail<>+64(SB), BX
 	VMOVUPS      (BX)(DX*4), Y0
 	VMASKMOVPS   (CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+164(SB), Y2
+	VBROADCASTSS vecConstants<>+204(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VMULPS       Y2, Y2, Y3
 	VBROADCASTSS vecConstants<>+100(SB), Y4
@@ -4054,7 +4286,7 @@ tail:
 	VMASKMOVPS   Y5, Y0, (AX)
 	VMOVUPS      32(BX)(DX*4), Y0
 	VMASKMOVPS   32(CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+164(SB), Y2
+	VBROADCASTSS vecConstants<>+204(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VMULPS       Y2, Y2, Y3
 	VBROADCASTSS vecConstants<>+100(SB), Y4
@@ -4136,6 +4368,263 @@ tail:
 	VBROADCASTSS vecConstants<>+48(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VMULPS       Y2, Y5, Y5
+	VMASKMOVPS   Y5, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGELUTanhAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecGELUTanhAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y0
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS      (CX), Y0
+	VMULPS       Y0, Y0, Y1
+	VBROADCASTSS vecConstants<>+208(SB), Y2
+	VMULPS       Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+212(SB), Y2
+	VADDPS       Y2, Y1, Y1
+	VMULPS       Y0, Y1, Y1
+	VBROADCASTSS vecConstants<>+4(SB), Y2
+	VANDPS       Y2, Y1, Y2
+	VBROADCASTSS vecConstants<>+92(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VADDPS       Y2, Y2, Y2
+	VBROADCASTSS vecConstants<>+20(SB), Y3
+	VMULPS       Y3, Y2, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VMOVAPS      Y2, Y2
+	VBROADCASTSS vecConstants<>+24(SB), Y4
+	VFNMADD231PS Y4, Y3, Y2
+	VBROADCASTSS vecConstants<>+28(SB), Y4
+	VFNMADD231PS Y4, Y3, Y2
+	VBROADCASTSS vecConstants<>+32(SB), Y4
+	VBROADCASTSS vecConstants<>+36(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+40(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+44(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+48(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VFMADD213PS  Y2, Y5, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VCVTPS2DQ    Y3, Y3
+	VPSRAD       $0x01, Y3, Y5
+	VPSUBD       Y5, Y3, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y6
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y6, Y5, Y5
+	VMULPS       Y5, Y2, Y2
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       Y6, Y3, Y3
+	VMULPS       Y3, Y2, Y2
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VSUBPS       Y3, Y2, Y3
+	VFMADD213PS  Y3, Y2, Y4
+	VBROADCASTSS vecConstants<>+96(SB), Y2
+	VADDPS       Y2, Y4, Y2
+	VDIVPS       Y2, Y4, Y4
+	VBROADCASTSS vecConstants<>+0(SB), Y2
+	VANDPS       Y2, Y1, Y1
+	VORPS        Y1, Y4, Y4
+	VBROADCASTSS vecConstants<>+48(SB), Y1
+	VMULPS       Y1, Y4, Y4
+	VBROADCASTSS vecConstants<>+48(SB), Y1
+	VADDPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      32(CX), Y0
+	VMULPS       Y0, Y0, Y1
+	VBROADCASTSS vecConstants<>+208(SB), Y2
+	VMULPS       Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+212(SB), Y2
+	VADDPS       Y2, Y1, Y1
+	VMULPS       Y0, Y1, Y1
+	VBROADCASTSS vecConstants<>+4(SB), Y2
+	VANDPS       Y2, Y1, Y2
+	VBROADCASTSS vecConstants<>+92(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VADDPS       Y2, Y2, Y2
+	VBROADCASTSS vecConstants<>+20(SB), Y3
+	VMULPS       Y3, Y2, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VMOVAPS      Y2, Y2
+	VBROADCASTSS vecConstants<>+24(SB), Y4
+	VFNMADD231PS Y4, Y3, Y2
+	VBROADCASTSS vecConstants<>+28(SB), Y4
+	VFNMADD231PS Y4, Y3, Y2
+	VBROADCASTSS vecConstants<>+32(SB), Y4
+	VBROADCASTSS vecConstants<>+36(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+40(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+44(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+48(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VFMADD213PS  Y2, Y5, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VCVTPS2DQ    Y3, Y3
+	VPSRAD       $0x01, Y3, Y5
+	VPSUBD       Y5, Y3, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y6
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y6, Y5, Y5
+	VMULPS       Y5, Y2, Y2
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       Y6, Y3, Y3
+	VMULPS       Y3, Y2, Y2
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VSUBPS       Y3, Y2, Y3
+	VFMADD213PS  Y3, Y2, Y4
+	VBROADCASTSS vecConstants<>+96(SB), Y2
+	VADDPS       Y2, Y4, Y2
+	VDIVPS       Y2, Y4, Y4
+	VBROADCASTSS vecConstants<>+0(SB), Y2
+	VANDPS       Y2, Y1, Y1
+	VORPS        Y1, Y4, Y4
+	VBROADCASTSS vecConstants<>+48(SB), Y1
+	VMULPS       Y1, Y4, Y4
+	VBROADCASTSS vecConstants<>+48(SB), Y1
+	VADDPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VMOVUPS      Y4, 32(AX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, DX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, DX
+	JE           done
+	NEGQ         DX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(DX*4), Y0
+	VMASKMOVPS   (CX), Y0, Y1
+	VMULPS       Y1, Y1, Y2
+	VBROADCASTSS vecConstants<>+208(SB), Y3
+	VMULPS       Y3, Y2, Y2
+	VBROADCASTSS vecConstants<>+212(SB), Y3
+	VADDPS       Y3, Y2, Y2
+	VMULPS       Y1, Y2, Y2
+	VBROADCASTSS vecConstants<>+4(SB), Y3
+	VANDPS       Y3, Y2, Y3
+	VBROADCASTSS vecConstants<>+92(SB), Y4
+	VMINPS       Y3, Y4, Y3
+	VADDPS       Y3, Y3, Y3
+	VBROADCASTSS vecConstants<>+20(SB), Y4
+	VMULPS       Y4, Y3, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VMOVAPS      Y3, Y3
+	VBROADCASTSS vecConstants<>+24(SB), Y5
+	VFNMADD231PS Y5, Y4, Y3
+	VBROADCASTSS vecConstants<>+28(SB), Y5
+	VFNMADD231PS Y5, Y4, Y3
+	VBROADCASTSS vecConstants<>+32(SB), Y5
+	VBROADCASTSS vecConstants<>+36(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+40(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+44(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+48(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VMULPS       Y3, Y3, Y6
+	VFMADD213PS  Y3, Y6, Y5
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VCVTPS2DQ    Y4, Y4
+	VPSRAD       $0x01, Y4, Y6
+	VPSUBD       Y6, Y4, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y7
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       Y7, Y6, Y6
+	VMULPS       Y6, Y3, Y3
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y7, Y4, Y4
+	VMULPS       Y4, Y3, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VSUBPS       Y4, Y3, Y4
+	VFMADD213PS  Y4, Y3, Y5
+	VBROADCASTSS vecConstants<>+96(SB), Y3
+	VADDPS       Y3, Y5, Y3
+	VDIVPS       Y3, Y5, Y5
+	VBROADCASTSS vecConstants<>+0(SB), Y3
+	VANDPS       Y3, Y2, Y2
+	VORPS        Y2, Y5, Y5
+	VBROADCASTSS vecConstants<>+48(SB), Y2
+	VMULPS       Y2, Y5, Y5
+	VBROADCASTSS vecConstants<>+48(SB), Y2
+	VADDPS       Y2, Y5, Y5
+	VMULPS       Y1, Y5, Y5
+	VMASKMOVPS   Y5, Y0, (AX)
+	VMOVUPS      32(BX)(DX*4), Y0
+	VMASKMOVPS   32(CX), Y0, Y1
+	VMULPS       Y1, Y1, Y2
+	VBROADCASTSS vecConstants<>+208(SB), Y3
+	VMULPS       Y3, Y2, Y2
+	VBROADCASTSS vecConstants<>+212(SB), Y3
+	VADDPS       Y3, Y2, Y2
+	VMULPS       Y1, Y2, Y2
+	VBROADCASTSS vecConstants<>+4(SB), Y3
+	VANDPS       Y3, Y2, Y3
+	VBROADCASTSS vecConstants<>+92(SB), Y4
+	VMINPS       Y3, Y4, Y3
+	VADDPS       Y3, Y3, Y3
+	VBROADCASTSS vecConstants<>+20(SB), Y4
+	VMULPS       Y4, Y3, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VMOVAPS      Y3, Y3
+	VBROADCASTSS vecConstants<>+24(SB), Y5
+	VFNMADD231PS Y5, Y4, Y3
+	VBROADCASTSS vecConstants<>+28(SB), Y5
+	VFNMADD231PS Y5, Y4, Y3
+	VBROADCASTSS vecConstants<>+32(SB), Y5
+	VBROADCASTSS vecConstants<>+36(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+40(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+44(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+48(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VMULPS       Y3, Y3, Y6
+	VFMADD213PS  Y3, Y6, Y5
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VCVTPS2DQ    Y4, Y4
+	VPSRAD       $0x01, Y4, Y6
+	VPSUBD       Y6, Y4, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y7
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       Y7, Y6, Y6
+	VMULPS       Y6, Y3, Y3
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y7, Y4, Y4
+	VMULPS       Y4, Y3, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VSUBPS       Y4, Y3, Y4
+	VFMADD213PS  Y4, Y3, Y5
+	VBROADCASTSS vecConstants<>+96(SB), Y3
+	VADDPS       Y3, Y5, Y3
+	VDIVPS       Y3, Y5, Y5
+	VBROADCASTSS vecConstants<>+0(SB), Y3
+	VANDPS       Y3, Y2, Y2
+	VORPS        Y2, Y5, Y5
+	VBROADCASTSS vecConstants<>+48(SB), Y2
+	VMULPS       Y2, Y5, Y5
+	VBROADCASTSS vecConstants<>+48(SB), Y2
+	VADDPS       Y2, Y5, Y5
+	VMULPS       Y1, Y5, Y5
 	VMASKMOVPS   Y5, Y0, 32(AX)
 
 done:
@@ -5268,9 +5757,9 @@ TEXT ·vecRangeAVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+8(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS vecConstants<>+88(SB), Y0
-	VBROADCASTSS vecConstants<>+168(SB), Y1
+	VBROADCASTSS vecConstants<>+180(SB), Y1
 	VBROADCASTSS vecConstants<>+88(SB), Y2
-	VBROADCASTSS vecConstants<>+168(SB), Y3
+	VBROADCASTSS vecConstants<>+180(SB), Y3
 	SUBQ         $0x10, CX
 	JLT          tail
 

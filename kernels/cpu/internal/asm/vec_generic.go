@@ -55,6 +55,9 @@ func unaryValue(op UnaryOp, x, a, b float32) float32 {
 		return x * sigmoid32(x)
 	case GELU:
 		return 0.5 * x * (1 + erf32(x*0.70710678118654752))
+	case GELUTanh:
+		const scale = 0.7978845608028654
+		return x * (0.5*tanh32(x*(float32(0.044715*scale)*x*x+scale)) + 0.5)
 	case HardSigmoid:
 		return hardSigmoid32(x, a, b)
 	case HardSwish:

@@ -36,6 +36,9 @@ var elementary = []struct {
 	{SiLU, "silu", func(x float64) float64 { return x / (1 + math.Exp(-x)) }, 4, 1e-36, -80, 80},
 	// Far below zero 1 + erf cancels: the error is one of erf near -1, times x.
 	{GELU, "gelu", func(x float64) float64 { return x / 2 * (1 + math.Erf(x*math.Sqrt2/2)) }, 5, 4e-7, -8, 8},
+	{GELUTanh, "gelu_tanh", func(x float64) float64 {
+		return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*x*(1+0.044715*x*x)))
+	}, 5, 4e-7, -8, 8},
 }
 
 // ulps returns the distance of got and want in units in the last place of float32.
@@ -75,7 +78,7 @@ func TestVecElementary(t *testing.T) {
 				worst, where := 0.0, float32(0)
 				for i, got := range y {
 					want := f.f(float64(x[i]))
-					if f.op != Exp && f.op != Log && math.IsInf(float64(x[i]), 0) && (f.op == SiLU || f.op == GELU) {
+					if f.op != Exp && f.op != Log && math.IsInf(float64(x[i]), 0) && (f.op == SiLU || f.op == GELU || f.op == GELUTanh) {
 						continue // -Inf * 0
 					}
 					if math.Abs(float64(got)-want) <= f.absolute {
@@ -355,7 +358,7 @@ func BenchmarkVec(b *testing.B) {
 	for _, f := range []struct {
 		name string
 		op   UnaryOp
-	}{{"clamp", Clamp}, {"exp", Exp}, {"log", Log}, {"tanh", Tanh}, {"erf", Erf}, {"sigmoid", Sigmoid}, {"gelu", GELU}, {"hardswish", HardSwish}} {
+	}{{"clamp", Clamp}, {"exp", Exp}, {"log", Log}, {"tanh", Tanh}, {"erf", Erf}, {"sigmoid", Sigmoid}, {"gelu", GELU}, {"gelu_tanh", GELUTanh}, {"hardswish", HardSwish}} {
 		b.Run(f.name, func(b *testing.B) {
 			b.SetBytes(n * 4)
 			for b.Loop() {

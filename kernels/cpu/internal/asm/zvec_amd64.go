@@ -74,6 +74,11 @@ func vecSiLUAVX512(dst *float32, src *float32, n int, a float32, b float32)
 //go:noescape
 func vecGELUAVX512(dst *float32, src *float32, n int, a float32, b float32)
 
+// vecGELUTanhAVX512 is UnaryOp GELUTanh of n elements.
+//
+//go:noescape
+func vecGELUTanhAVX512(dst *float32, src *float32, n int, a float32, b float32)
+
 // vecHardSigmoidAVX512 is UnaryOp HardSigmoid of n elements.
 //
 //go:noescape
@@ -248,6 +253,11 @@ func vecSiLUAVX2(dst *float32, src *float32, n int, a float32, b float32)
 //
 //go:noescape
 func vecGELUAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecGELUTanhAVX2 is UnaryOp GELUTanh of n elements.
+//
+//go:noescape
+func vecGELUTanhAVX2(dst *float32, src *float32, n int, a float32, b float32)
 
 // vecHardSigmoidAVX2 is UnaryOp HardSigmoid of n elements.
 //

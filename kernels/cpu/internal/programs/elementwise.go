@@ -13,7 +13,7 @@ var (
 		graph.EltNeg: asm.Neg, graph.EltAbs: asm.Abs, graph.EltSqrt: asm.Sqrt, graph.EltReciprocal: asm.Reciprocal,
 		graph.EltFloor: asm.Floor, graph.EltCeil: asm.Ceil, graph.EltRound: asm.Round, graph.EltExp: asm.Exp, graph.EltLog: asm.Log,
 		graph.EltTanh: asm.Tanh, graph.EltErf: asm.Erf, graph.EltSigmoid: asm.Sigmoid, graph.EltSilu: asm.SiLU,
-		graph.EltGelu: asm.GELU, graph.EltHardSigmoid: asm.HardSigmoid, graph.EltHardSwish: asm.HardSwish,
+		graph.EltGelu: asm.GELU, graph.EltGeluTanh: asm.GELUTanh, graph.EltHardSigmoid: asm.HardSigmoid, graph.EltHardSwish: asm.HardSwish,
 		graph.EltLeakyRelu: asm.LeakyReLU, graph.EltRelu: asm.Clamp, graph.EltClamp: asm.Clamp,
 	}
 	binaryOps = map[graph.EltOp]asm.BinaryOp{
@@ -65,7 +65,7 @@ func prepareInstr(in graph.Instr) vectorInstr {
 		return v
 	}
 	switch in.Op {
-	case graph.EltConst, graph.EltPow, graph.EltPRelu, graph.EltGeluTanh, graph.EltElu, graph.EltSelu, graph.EltSelect:
+	case graph.EltConst, graph.EltPow, graph.EltPRelu, graph.EltElu, graph.EltSelu, graph.EltSelect:
 		v.form = composedForm
 	}
 	return v
@@ -135,14 +135,6 @@ func (v *vectorInstr) composed(k *asm.VecKernel, dst, x, y, z, room []float32) {
 		if v.in.Op == graph.EltSelu {
 			k.Unary(asm.Affine, dst, dst, v.b, 0)
 		}
-	case graph.EltGeluTanh: // x * (tanh(c*x*(1 + 0.044715*x*x))/2 + 1/2)
-		c := float32(math.Sqrt(2 / math.Pi))
-		k.Binary(asm.Mul, room, x, x)
-		k.Unary(asm.Affine, room, room, 0.044715*c, c)
-		k.Binary(asm.Mul, room, room, x)
-		k.Unary(asm.Tanh, room, room, 0, 0)
-		k.Unary(asm.Affine, room, room, 0.5, 0.5)
-		k.Binary(asm.Mul, dst, room, x)
 	}
 }
 

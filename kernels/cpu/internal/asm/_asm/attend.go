@@ -21,7 +21,7 @@ func attend(c *build.Context) {
 	}
 	pool := newConstantPool(c, "attendConstants") // the last table: it grows
 	for _, set := range []*isa{avx512, avx2} {
-		v := vector{c, set, pool, tail}
+		v := vector{c: c, isa: set, pool: pool, tail: tail}
 		emitAttendSoftmax(v, false)
 		emitAttendSoftmax(v, true)
 		emitAttendScale(v)

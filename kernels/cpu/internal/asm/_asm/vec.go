@@ -16,6 +16,8 @@ type vector struct {
 	isa  *isa
 	pool *constantPool
 	tail operand.Mem // AVX2: 16 dwords of ones, 16 of zeros
+
+	shares [2]operand.Mem // AVX-512: the tables of GELU and of its tanh form
 }
 
 // constantPool collects the family's constants in one table, each once, read with broadcasts.
@@ -154,9 +156,10 @@ func vec(c *build.Context) {
 	for i := range 32 {
 		c.AddDatum(4*i, operand.U32(map[bool]uint32{true: 1<<32 - 1}[i < 16]))
 	}
+	shares := [2]operand.Mem{geluTable(c, "vecGELUTable", normalShare), geluTable(c, "vecGELUTanhTable", tanhShare)}
 	pool := newConstantPool(c, "vecConstants") // the last table: it grows
 	for _, set := range []*isa{avx512, avx2} {
-		v := vector{c, set, pool, tail}
+		v := vector{c: c, isa: set, pool: pool, tail: tail, shares: shares}
 		for _, f := range unaries {
 			emitUnary(v, f)
 		}

@@ -55,12 +55,30 @@ var unaries = []unary{
 		return r
 	}},
 	{"GELU", func(v vector, x, _, _ vreg) vreg {
+		if v.isa == avx512 {
+			return v.gelu(x, v.shares[0])
+		}
 		t := v.z()
 		v.mulBy(0.70710678118654752, x, t)
 		r := v.erf(t)
 		v.add(1, r, r)
 		v.mulBy(0.5, x, t)
 		v.c.VMULPS(t, r, r)
+		return r
+	}},
+	{"GELUTanh", func(v vector, x, _, _ vreg) vreg {
+		if v.isa == avx512 {
+			return v.gelu(x, v.shares[1])
+		}
+		t, scale := v.z(), math.Sqrt(2/math.Pi)
+		v.c.VMULPS(x, x, t)
+		v.mulBy(0.044715*scale, t, t)
+		v.add(scale, t, t)
+		v.c.VMULPS(x, t, t)
+		r := v.tanh(t)
+		v.mulBy(0.5, r, r)
+		v.add(0.5, r, r)
+		v.c.VMULPS(x, r, r)
 		return r
 	}},
 	{"HardSigmoid", func(v vector, x, a, b vreg) vreg { return v.hardSigmoid(x, a, b) }},

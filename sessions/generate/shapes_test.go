@@ -1,0 +1,74 @@
+package generate
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// A model of texts has usual shapes, whatever exporters name its axes; another one has none.
+func TestUsualShapes(t *testing.T) {
+	one, sym := graph.Const(1), graph.Symbol
+	for _, c := range []struct {
+		name   string
+		inputs func(n *graph.Network)
+		want   string
+	}{
+		{"tokens", func(n *graph.Network) { n.AddInput("input_ids", graph.I64, sym("b"), sym("s")) }, "[1 128]"},
+		{"tokens, mask and types of an encoder", func(n *graph.Network) {
+			n.AddInput("input_ids", graph.I64, sym("b"), sym("s"))
+			n.AddInput("attention_mask", graph.I64, sym("b"), sym("s"))
+			n.AddInput("token_type_ids", graph.I64, sym("b"), sym("s"))
+		}, "[1 128] [1 128] [1 128]"},
+		{"a mask of an axis of its own behind a past", func(n *graph.Network) {
+			n.AddInput("input_ids", graph.I64, sym("b"), sym("s"))
+			n.AddInput("attention_mask", graph.I64, sym("b"), sym("total"))
+			n.AddInput("past_key_values.0.key", graph.F32, sym("b"), graph.Const(2), sym("past"), graph.Const(8))
+		}, "[1 1] [1 128] [1 2 127 8]"},
+		{"a mask whose axis is a sum", func(n *graph.Network) {
+			n.AddInput("input_ids", graph.I64, sym("b"), sym("s"))
+			n.AddInput("past_key_values.0.key", graph.F32, sym("b"), graph.Const(2), sym("past"), graph.Const(8))
+			n.AddInput("attention_mask", graph.I64, sym("b"), sym("past").Add(sym("s")))
+		}, "[1 1] [1 2 127 8] [1 128]"},
+		{"a past of a fixed length", func(n *graph.Network) {
+			n.AddInput("input_ids", graph.I64, one, sym("s"))
+			n.AddInput("attention_mask", graph.I64, one, sym("total"))
+			n.AddInput("past_key_values.0.key", graph.F32, one, graph.Const(2), graph.Const(31), graph.Const(8))
+		}, "[1 1] [1 32] [1 2 31 8]"},
+		{"images", func(n *graph.Network) { n.AddInput("x", graph.F32, sym("b"), graph.Const(3), sym("h"), sym("w")) }, ""},
+		{"a mask alone", func(n *graph.Network) { n.AddInput("mask", graph.F32, sym("b"), sym("s")) }, ""},
+		{"features", func(n *graph.Network) { n.AddInput("x", graph.F32, sym("b"), sym("f")) }, ""},
+	} {
+		n := graph.NewNetwork(c.name)
+		c.inputs(n)
+		shapes, got := UsualShapes(n), ""
+		for i, x := range n.Inputs {
+			if shapes == nil {
+				break
+			}
+			if i > 0 {
+				got += " "
+			}
+			got += fmt.Sprint(shapes[x.Name])
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// Where the layers take no more, the text is shorter.
+func TestUsualShapesFit(t *testing.T) {
+	d := graph.Define("short")
+	ids := d.Input("input_ids", graph.I64, graph.Const(1), graph.Symbol("s"))
+	x := d.Gather(d.Constant("words", graph.NewValue(graph.F32, 10, 4)), ids, 0)
+	d.Output("y", d.Add(x, d.Constant("places", graph.NewValue(graph.F32, 1, 64, 4))))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(UsualShapes(n)["input_ids"]); got != "[1 64]" {
+		t.Errorf("shape %s, want [1 64]", got)
+	}
+}
