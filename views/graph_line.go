@@ -15,10 +15,9 @@ type networkView struct {
 	net *networkList
 }
 
-// The cells of a time and of a type in a list, and what a name may be cut to so that time and shape have room.
+// The cells of a time in a list, and what a name may be cut to so that time and shape have room.
 const (
 	listTime  = 10
-	leastType = 4
 	leastName = 20
 )
 

@@ -28,6 +28,9 @@ type networkList struct {
 	filter *ui.Filter
 }
 
+// leastType is the cells for the type of a layer in a list, at least.
+const leastType = 4
+
 // graphLine is a layer, something that is unfolded below it, or blocks of layers.
 type graphLine struct {
 	layer   int    // of blocks the first

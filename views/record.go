@@ -56,20 +56,16 @@ func unrecorded(why string) ui.StatusMsg {
 	return ui.StatusMsg{Text: "recording ended: " + why, Shorter: []string{"recording ended: " + first + "; " + kept, "recording ended: " + first}, Style: ui.Bad}
 }
 
-// dismiss stops saying that a recording ended by itself.
-func (w *workbench) dismiss() tea.Cmd {
-	w.unrecorded = ""
-	h := w.header()
-	return func() tea.Msg { return h }
-}
+// lost is why the recording ended by itself, until that is dismissed or another one begins; "" where it did not.
+type lost string
 
-// recordingEnded says that the recording ended by itself. It does not wait until what was said before has been read: that may
-// be that it goes on.
-func (w *workbench) recordingEnded(before, now *report.Snapshot) tea.Cmd {
+// follow says that the recording ended by itself. It does not wait until what was said before has been read: that may be that it
+// goes on.
+func (l *lost) follow(before, now *report.Snapshot) tea.Cmd {
 	if now.Unrecorded == before.Unrecorded {
 		return nil
 	}
-	if w.unrecorded = now.Unrecorded; w.unrecorded == "" {
+	if *l = lost(now.Unrecorded); *l == "" {
 		return nil
 	}
 	return func() tea.Msg { return unrecorded(now.Unrecorded) }

@@ -40,7 +40,9 @@ func (w *workbench) cancel() tea.Cmd {
 		return w.endRetiming()
 	}
 	if w.unrecorded != "" && !working(w.snap) {
-		return w.dismiss()
+		w.unrecorded = ""
+		h := w.header()
+		return func() tea.Msg { return h }
 	}
 	w.ctl.Cancel()
 	w.work.asked = false

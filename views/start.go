@@ -172,7 +172,7 @@ func (w *workbench) event(e any, h *ui.Header) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	recorded, changed, ended := w.snap.Recording, w.changedOnDisk(w.snap, snap), w.recordingEnded(w.snap, snap)
+	recorded, changed, ended := w.snap.Recording, w.changedOnDisk(w.snap, snap), w.unrecorded.follow(w.snap, snap)
 	w.snap = snap
 	if snap.Replay != "" {
 		w.config.want = snap.Config

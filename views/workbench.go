@@ -19,8 +19,8 @@ type workbench struct {
 	saves      saves
 	comparison comparison
 	cursor     layerCursor
-	unrecorded string // why the recording ended by itself, until that is dismissed or another one begins
-	scrubTo    int    // the state of a recording that was asked for and is not shown yet; 0: none
+	unrecorded lost
+	scrubTo    int // the state of a recording that was asked for and is not shown yet; 0: none
 }
 
 // available returns what decides which keys do something.
