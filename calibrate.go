@@ -16,10 +16,15 @@ func firstOf(n *Network, batches BatchSeq) (all BatchSeq, env map[string]int, st
 	}
 	if err == nil {
 		shapes := map[string][]int{}
-		for name, v := range first {
-			shapes[name] = v.Dims
+		for _, t := range n.Inputs {
+			if v, ok := first[t.Name]; ok && err == nil {
+				shapes[t.Name], err = t.ShapeOf(v)
+			}
 		}
-		if env, err = n.BindShapes(shapes); err == nil {
+		if err == nil {
+			env, err = n.BindShapes(shapes)
+		}
+		if err == nil {
 			err = n.CheckShapes(env)
 		}
 	}

@@ -217,7 +217,7 @@ func symbols(n *Network, given map[string][]int) (map[string]int, error) {
 		if i < 0 {
 			return nil, fmt.Errorf("shapes: the network has no input %s", name)
 		}
-		for axis, d := range n.Inputs[i].Dims {
+		for axis, d := range n.Inputs[i].Extents() {
 			if s, open := d.SymbolName(); open && axis < len(dims) {
 				known[s] = dims[axis]
 			}
@@ -231,10 +231,13 @@ func symbols(n *Network, given map[string][]int) (map[string]int, error) {
 			shapes[t.Name] = dims
 			continue
 		}
-		for axis, d := range t.Dims {
+		for axis, d := range t.Extents() {
 			s, open := d.SymbolName()
 			if _, ok := known[s]; !open || ok {
 				continue
+			}
+			if t.IsShape {
+				return nil, fmt.Errorf("input %s is %s, on whose elements shapes depend; give their values in Options.Shapes", t.Name, t.TypeString())
 			}
 			if axis > 0 {
 				return nil, fmt.Errorf("input %s is %s, where %s is open; give the input's shape in Options.Shapes", t.Name, t.TypeString(), s)
@@ -244,7 +247,7 @@ func symbols(n *Network, given map[string][]int) (map[string]int, error) {
 	}
 	for _, t := range n.Inputs {
 		if shapes[t.Name] == nil {
-			shapes[t.Name] = graph.EvalDims(t.Dims, known)
+			shapes[t.Name] = graph.EvalDims(t.Extents(), known)
 		}
 	}
 	env, err := n.BindShapes(shapes)

@@ -90,18 +90,18 @@ func (s *Session) renew() error {
 	if s.version != nil && s.version == s.engine.current() {
 		return nil
 	}
+	var env map[string]int
+	if s.context != nil {
+		env = s.context.Env()
+	}
 	s.leave()
 	s.version = s.engine.acquire()
 	s.contexts = make([]*run.ExecutionContext, len(s.version.loaded))
 	err := s.open(0)
 	if err == nil {
 		s.context = s.contexts[0]
-		if s.engine.open {
-			shapes := map[string][]int{}
-			for _, p := range s.inputs {
-				shapes[p.Name] = slices.Clone(p.Dims)
-			}
-			err = s.setShapes(shapes)
+		if s.engine.open && env != nil {
+			err = s.setShapes(s.version.plans[0].Network.ShapesAt(env))
 		}
 	}
 	if err != nil {

@@ -3,7 +3,6 @@ package trtui
 import (
 	"fmt"
 
-	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -11,7 +10,8 @@ import (
 // [Session.NewOutputs] is for these then. [Session.Run] and its likes do so by themselves, at the shapes of what they are given.
 // Inputs that are not named keep theirs. The error is an [*OutOfRange] that names input, axis, value and range where no profile
 // takes them, and the session stays where it was. Shapes that it was at before cost next to nothing, others take as long as it
-// takes to bind the kernels to them: no tactic is chosen and no weight packed again.
+// takes to bind the kernels to them: no tactic is chosen and no weight packed again. Of an input that is a shape, on whose elements
+// shapes depend, what is given are these elements.
 func (s *Session) SetShapes(shapes map[string][]int) error {
 	if !s.take() {
 		return ErrBusy
@@ -54,7 +54,7 @@ func (s *Session) setShapes(shapes map[string][]int) error {
 		err := l.Plan.Serves(env)
 		if err == nil {
 			if err = s.open(i); err == nil {
-				return s.enter(s.contexts[i], shapesAt(l.Plan, env))
+				return s.enter(s.contexts[i], l.Plan.Network.ShapesAt(env))
 			}
 			return err
 		}
@@ -68,15 +68,6 @@ func (s *Session) setShapes(shapes map[string][]int) error {
 		}
 	}
 	return refused
-}
-
-// shapesAt returns the shapes of a plan's inputs at values of its symbols.
-func shapesAt(p *run.Plan, env map[string]int) map[string][]int {
-	shapes := map[string][]int{}
-	for _, t := range p.Network.Inputs {
-		shapes[t.Name] = graph.EvalDims(t.Dims, env)
-	}
-	return shapes
 }
 
 // open makes the context of a profile, if there is none yet.
@@ -111,12 +102,15 @@ func (s *Session) follow(in Inputs) error {
 	if !s.engine.open {
 		return nil
 	}
-	for _, p := range s.inputs {
-		v, ok := in[p.Name]
+	for _, t := range s.version.plans[0].Network.Inputs {
+		v, ok := in[t.Name]
 		if !ok {
-			return fmt.Errorf("input %s: there is no data for it", p)
+			return fmt.Errorf("input %s: there is no data for it", t)
 		}
-		s.given[p.Name] = v.Dims
+		var err error
+		if s.given[t.Name], err = t.ShapeOf(v); err != nil {
+			return err
+		}
 	}
 	return s.setShapes(s.given)
 }

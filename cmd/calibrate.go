@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -175,12 +176,18 @@ func writeCalibration(w io.Writer, c *report.Calibration, compare bool) {
 			}
 			rows = append(rows, []string{
 				name, c.Calibrators[i], fmt.Sprintf("%.5g", r.Amax), fmt.Sprintf("%.5g", r.Scale), fmt.Sprintf("%.4f", 100*r.Clip),
-				fmt.Sprintf("%.5f", r.KL), decibels(r.SQNR), best(t, i),
+				fmt.Sprintf("%.1f", 100*r.Loss), fmt.Sprintf("%.5f", r.KL), decibels(r.SQNR), best(t, i),
 			})
 			name = ""
 		}
 	}
-	writeTable(w, []string{"tensor", "calibrator", ">amax", ">scale", ">clip %", ">KL", ">SQNR dB", ""}, rows)
+	writeTable(w, []string{"tensor", "calibrator", ">amax", ">scale", ">clip %", "~>of error %", ">KL", ">SQNR dB", ""}, rows)
+	for _, t := range c.Tensors {
+		if t.Used && t.Reach != nil && len(t.Reach.Outliers) > 0 {
+			fmt.Fprintf(w, "\n%s: %s", t.Tensor, reachText(t.Reach))
+		}
+	}
+	fmt.Fprintln(w)
 }
 
 // writeWeights prints what 8 bits make of each layer's weights.
@@ -196,11 +203,20 @@ func writeWeights(w io.Writer, list []report.WeightCalibration) {
 		}
 		rows = append(rows, []string{
 			short(l.Layer), fmt.Sprint(l.Channels), fmt.Sprintf("%.2f", l.Spread), fmt.Sprint(l.DeadCount),
-			decibels(l.PerChannel), decibels(l.PerTensor), fmt.Sprintf("%.1f", l.PerChannel-l.PerTensor), use,
+			decibels(l.PerChannel), decibels(l.PerTensor), fmt.Sprintf("%.1f", l.PerChannel-l.PerTensor), use, outlierList(l.Outliers),
 		})
 	}
 	fmt.Fprintln(w)
-	writeTable(w, []string{"weights of", "~>channels", ">max/median", ">nearly dead", ">per-channel dB", ">per-tensor dB", ">loss dB", "used in"}, rows)
+	writeTable(w, []string{"weights of", "~>channels", ">max/median", ">nearly dead", ">per-channel dB", ">per-tensor dB", ">loss dB", "used in", "~outliers"}, rows)
+}
+
+// outlierList lists channels of weights that reach at least twice as far as all others.
+func outlierList(channels []int) string {
+	var list []string
+	for _, c := range channels {
+		list = append(list, fmt.Sprint(c))
+	}
+	return strings.Join(list, ", ")
 }
 
 // best marks the calibrator with the highest SQNR.

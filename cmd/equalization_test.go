@@ -56,6 +56,72 @@ func widened(t *testing.T, by float32) (model string, data []string) {
 		"--calibrator", "minmax", "--activations", "symmetric", "--bias-correction", "off"}
 }
 
+// TestWideChannelIsNamed: the layer whose channel reaches ten times as far is named, not the one behind it that suffers, with the
+// channel, what the others need and what helps; calibration finds it, too.
+func TestWideChannelIsNamed(t *testing.T) {
+	for by, bad := range map[float32]string{10: "", 100: "Conv_2"} {
+		model, data := widened(t, by)
+		out, _ := command(t, 0, append([]string{"eval", "--per-layer", model, "--precision", "int8"}, data...)...)
+		type reach struct {
+			Outliers []int
+			Bits     float64
+			Cure     *struct {
+				Equalization string
+				With         []string
+				Gain         float64 `json:"gain_db"`
+			}
+		}
+		named := func(what string, r *reach) {
+			if r == nil || !slices.Equal(r.Outliers, []int{3}) || r.Bits < 2 || r.Cure == nil || r.Cure.Equalization != "weights" || r.Cure.Gain < 10 ||
+				len(r.Cure.With) != 1 || !strings.HasPrefix(r.Cure.With[0], "Conv_4") {
+				t.Errorf("x%v: %s: %+v", by, what, r)
+			}
+		}
+		var r struct {
+			Worst    string `json:"worst_layer"`
+			FirstBad string `json:"first_bad"`
+			Layers   []struct {
+				Name  string
+				Cause struct {
+					AddsAt string `json:"adds_at"`
+					Reach  *reach
+				}
+			}
+		}
+		if err := json.NewDecoder(strings.NewReader(out)).Decode(&r); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if !strings.HasPrefix(r.Worst, "Conv_2") || !strings.HasPrefix(r.FirstBad, bad) || bad == "" && r.FirstBad != "" {
+			t.Errorf("x%v: the worst layer is %q, the first bad one %q", by, r.Worst, r.FirstBad)
+		}
+		for _, l := range r.Layers {
+			if strings.HasPrefix(l.Name, "Conv_2") {
+				named("accuracy, seen at "+l.Cause.AddsAt, l.Cause.Reach)
+			} else if l.Cause.Reach != nil && len(l.Cause.Reach.Outliers) > 0 {
+				t.Errorf("x%v: %s has outliers, too: %+v", by, l.Name, l.Cause.Reach)
+			}
+		}
+		at := slices.Index(data, "--items")
+		prepared := data[slices.Index(data, "--scale"):slices.Index(data, "--timing-cache")]
+		args := slices.Concat([]string{"calibrate", model, "-q", "--format", "json", "--calibrator", "minmax", "--items", "0-99"}, data[:at], prepared)
+		out, _ = command(t, 0, args...)
+		var c struct {
+			Tensors []struct {
+				Layer string
+				Reach *reach
+			}
+		}
+		if err := json.NewDecoder(strings.NewReader(out)).Decode(&c); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		for _, one := range c.Tensors {
+			if one.Layer == "Relu_3" {
+				named("calibration", one.Reach)
+			}
+		}
+	}
+}
+
 // TestEqualizeWideChannel: a channel that reaches a hundred times as far as the others costs INT8 more than half of ResNet-8's
 // answers, and with channels equalised, by either way, none.
 func TestEqualizeWideChannel(t *testing.T) {

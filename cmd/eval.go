@@ -282,16 +282,22 @@ func evalLayers(ctx context.Context, o *modelFlags, w io.Writer, r *sessions.Run
 	var rows [][]string
 	for _, l := range a.Layers {
 		mark := ""
-		if l.Name == a.FirstBad {
-			mark = fmt.Sprintf("first under %.0f dB", a.Tolerance)
+		switch {
+		case l.Name == a.FirstBad && l.Name == a.Worst:
+			mark = fmt.Sprintf("first that adds less than %.0f dB, and the worst", a.Tolerance)
+		case l.Name == a.FirstBad:
+			mark = fmt.Sprintf("first that adds less than %.0f dB", a.Tolerance)
+		case l.Name == a.Worst:
+			mark = "adds most error"
 		}
 		rows = append(rows, []string{
-			short(l.Name), l.Precision, decibels(l.Local.SQNR), decibels(l.Accumulated.SQNR), bar(min(1, max(0, l.Accumulated.SQNR/60)), 20),
+			short(l.Name), l.Precision, decibels(l.Local.SQNR), decibels(l.AddedSQNR()), decibels(l.Accumulated.SQNR), bar(min(1, max(0, l.Accumulated.SQNR/60)), 20),
 			fmt.Sprintf("%.4g", l.Accumulated.MaxAbs), fmt.Sprintf("%.4g", l.Accumulated.MeanAbs), fmt.Sprintf("%.6f", l.Accumulated.Cosine), mark,
 		})
 	}
-	writeTable(w, []string{"layer", "type", ">own error dB", ">accumulated dB", "~", ">max abs", ">mean abs", ">cosine", ""}, rows)
+	writeTable(w, []string{"layer", "type", ">own error dB", ">adds dB", ">accumulated dB", "~", ">max abs", ">mean abs", ">cosine", ""}, rows)
 	fmt.Fprintln(w)
+	writeCauses(w, a)
 	writeScore(w, a)
 	return nil
 }

@@ -110,6 +110,7 @@ func hintOnRemedy(r report.Remedy) string {
 		report.RemedyData:          "--data, or --calib-data, names data that is like what the model will see",
 		report.RemedyCalibrator:    "--calibrator chooses another one; trtui calibrate --compare shows all of them",
 		report.RemedyWeightScales:  "--weight-scales channel",
+		report.RemedyEqualization:  "--equalization weights, or activations",
 		report.RemedyPrecision:     "--layer-precisions LAYER:fp32, or :fp16, :int8; trtui inspect passes says why a layer has the one it has",
 		report.RemedyTactics:       "trtui inspect tactics lists the candidates; --tactic LAYER=TACTIC pins one; --timing-cache none times them again",
 		report.RemedyRules:         "leave out --disable",

@@ -25,11 +25,12 @@ type accuracy struct {
 	engines    *engines
 	references *references
 	inferences *inferences
+	links      *links
 	kept       *stage[examining, *report.Accuracy]
 }
 
 func newAccuracy(m *Model, w Workplace, o *orders, told *audience, e *engines, r *references, i *inferences) *accuracy {
-	a := &accuracy{model: m, orders: o, told: told, device: e.device, data: w.Data, tapItems: w.TapItems, engines: e, references: r, inferences: i}
+	a := &accuracy{links: &links{m, e.tuning.precisions.passes}, model: m, orders: o, told: told, device: e.device, data: w.Data, tapItems: w.TapItems, engines: e, references: r, inferences: i}
 	if a.tapItems <= 0 {
 		a.tapItems = 8
 	}
@@ -162,10 +163,16 @@ func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loade
 	if err != nil {
 		return err
 	}
-	taps := 0 // two for each batch
+	taps := 0 // three for each batch
 	now := func() report.Progress {
-		return report.Progress{Phase: "comparing layers", Done: taps, Total: 2 * all.Count()}
+		return report.Progress{Phase: "comparing layers", Done: taps, Total: 3 * all.Count()}
 	}
+	float, err := a.references.float(ctx, in.Of.symbols())
+	if err != nil {
+		return err
+	}
+	defer float.Close()
+	why := newCauses(l.Plan, lowered.Equalized)
 	a.inferences.watch(ctx, engine, func() (report.Progress, int) { return now(), 1 })
 	for b := range all.Count() {
 		a.told.progress(now())
@@ -181,10 +188,16 @@ func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loade
 		if err != nil {
 			return err
 		}
+		if err := why.given(want, func(given map[string]map[string]graph.Value) (map[string]graph.Value, error) {
+			return float.TensorsGiven(ctx, inputs, given)
+		}); err != nil {
+			return err
+		}
+		taps++
 		for _, errs := range []struct {
 			of    []stepErrors
-			alone bool
-		}{{acc, false}, {local, true}} {
+			alone *causes
+		}{{acc, nil}, {local, why}} {
 			if err := engine.SetInputs(inputs); err != nil {
 				return err
 			}
@@ -195,6 +208,9 @@ func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loade
 		}
 		r.TapItems += batch.Count
 	}
-	layerReport(l.Plan, acc, local, r)
+	if err := why.findCures(ctx, a.links, in.Of.Of); err != nil {
+		return err
+	}
+	layerReport(l.Plan, acc, local, why, r)
 	return nil
 }

@@ -67,7 +67,11 @@ func (m *Model) DataShapes(d Data) (map[string][]int, error) {
 	shapes := map[string][]int{}
 	for _, t := range m.Network.Inputs {
 		if v, ok := item[t.Name]; ok {
-			shapes[t.Name] = slices.Clone(v.Dims)
+			dims, err := t.ShapeOf(v)
+			if err != nil {
+				return nil, err
+			}
+			shapes[t.Name] = slices.Clone(dims)
 		}
 	}
 	return shapes, nil

@@ -37,7 +37,7 @@ func (m *timing) together(ctx context.Context, l *run.Loaded, at *run.Plan, in m
 	if total := m.device.backend.Info().Threads; total > 0 {
 		threads = max(1, total/n)
 	}
-	shapes := shapesAt(at.Network, at.Env())
+	shapes := at.Network.ShapesAt(at.Env())
 	contexts := make([]*run.ExecutionContext, n)
 	defer func() {
 		for _, c := range contexts {

@@ -85,7 +85,7 @@ func described(p *run.Plan) engineReport {
 		if cfg.Shapes == nil {
 			cfg.Shapes = map[string][]int{}
 		}
-		cfg.Shapes[t.Name] = graph.EvalDims(t.Dims, env)
+		cfg.Shapes[t.Name] = graph.EvalDims(t.Extents(), env)
 	}
 	r := engineReport{Schema: report.Schema, Config: cfg}
 	r.Backend, _, _ = strings.Cut(p.Target, " ")

@@ -36,8 +36,10 @@ func rangesOf(m *Model, cfg config.Config) (low, high map[string]int, err error)
 // axisOf names the axis of an input that a symbol is, as in "input x: axis 0 (batch)".
 func axisOf(n *graph.Network, symbol string) string {
 	for _, t := range n.Inputs {
-		for axis, d := range t.Dims {
-			if name, ok := d.SymbolName(); ok && name == symbol {
+		for axis, d := range t.Extents() {
+			if name, ok := d.SymbolName(); ok && name == symbol && t.IsShape {
+				return fmt.Sprintf("input %s: element %d (%s)", t.Name, axis, symbol)
+			} else if ok && name == symbol {
 				return fmt.Sprintf("input %s: axis %d (%s)", t.Name, axis, symbol)
 			}
 		}

@@ -135,6 +135,11 @@ func (r *references) at(ctx context.Context, env map[string]int, b int, in map[s
 	return all, nil
 }
 
+// float prepares the source network in FP32, to be run with layers that are given other values. It is to be closed.
+func (r *references) float(ctx context.Context, env map[string]int) (*build.Reference, error) {
+	return build.NewReference(ctx, r.model.Network, env, r.host)
+}
+
 // beside prepares FP32 for the batches of a configuration; close ends it, whether there is an error or not.
 func (r *references) beside(ctx context.Context, cfg config.Config, perLayer bool) (ref *compare.Reference, close func(), err error) {
 	close = func() {}

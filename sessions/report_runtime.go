@@ -22,7 +22,7 @@ func (m *timing) runtime(ctx context.Context, l *run.Loaded, best report.Latency
 	p := l.Plan
 	r := &report.Runtime{Axes: runtimeAxes(p), Axis: -1, ArenaBytes: p.Memory.Peak, IOBytes: p.Memory.IO}
 	at := summed(p, best)
-	at.Shapes, at.HeldBytes = shapesAt(p.Network, p.Env()), p.Memory.Peak+p.Memory.IO
+	at.Shapes, at.HeldBytes = p.Network.ShapesAt(p.Env()), p.Memory.Peak+p.Memory.IO
 	r.Points = []report.SweepPoint{at}
 	if m.device.estimated() {
 		return r, nil
@@ -118,7 +118,7 @@ func (m *timing) over(ctx context.Context, l *run.Loaded, envs []map[string]int)
 		if err != nil {
 			return nil, err
 		}
-		shapes := shapesAt(at.Network, env)
+		shapes := at.Network.ShapesAt(env)
 		if err := c.SetShapes(shapes); err != nil {
 			return nil, err
 		}
@@ -161,7 +161,9 @@ func (m *timing) overContexts(ctx context.Context, l *run.Loaded) (list []report
 		}
 	} else {
 		for _, t := range l.Plan.Network.Inputs {
-			in[t.Name] = graph.NewValue(t.Type, graph.EvalDims(t.Dims, l.Plan.Env())...)
+			if in[t.Name] = graph.NewValue(t.Type, graph.EvalDims(t.Dims, l.Plan.Env())...); t.IsShape {
+				in[t.Name] = t.ShapeValue(l.Plan.Env())
+			}
 		}
 	}
 	numbers := m.numbers()

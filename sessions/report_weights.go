@@ -29,6 +29,13 @@ func weightCalibration(l *graph.Layer, q quant.WeightQuality) report.WeightCalib
 	}
 	w.Spread, w.Dead = q.Spread()
 	w.DeadCount = len(w.Dead)
+	if q.Axis >= 0 {
+		reach := make([]float64, n)
+		for c := range reach {
+			reach[c] = float64(q.Channels[c].AMax)
+		}
+		w.Outliers = quant.FindOutliers(reach).Channels
+	}
 	w.Dead = w.Dead[:min(len(w.Dead), maxDeadChannels)]
 	return w
 }

@@ -29,7 +29,7 @@ func (m *Model) Symbols(cfg config.Config) (map[string]int, error) {
 			shapes[t.Name] = dims
 			continue
 		}
-		shapes[t.Name] = graph.EvalDims(t.Dims, given)
+		shapes[t.Name] = graph.EvalDims(t.Extents(), given)
 	}
 	env, err := m.Network.BindShapes(shapes)
 	if err == nil {
@@ -73,7 +73,7 @@ func checkEmpty(n *graph.Network, shapes map[string][]int, env map[string]int) e
 	empty := ""
 	fed, made := false, len(n.Outputs) == 0
 	for _, t := range n.Inputs {
-		if !slices.Contains(shapes[t.Name], 0) {
+		if t.IsShape || !slices.Contains(shapes[t.Name], 0) {
 			fed = true
 		} else if empty == "" {
 			empty = fmt.Sprintf("input %s of shape %s", t.Name, config.TimesText(shapes[t.Name]))
@@ -97,7 +97,7 @@ func checkExtents(m *Model, env map[string]int) error {
 	if err := m.Network.CheckShapes(env); err != nil {
 		var shapes []string
 		for _, t := range m.Network.Inputs {
-			shapes = append(shapes, t.Name+":"+config.TimesText(graph.EvalDims(t.Dims, env)))
+			shapes = append(shapes, t.Name+":"+config.TimesText(graph.EvalDims(t.Extents(), env)))
 		}
 		return &ShapesError{err, strings.Join(shapes, ",")}
 	}
@@ -106,11 +106,15 @@ func checkExtents(m *Model, env map[string]int) error {
 
 // misfit says what is wrong with a shape for an input; "" where it may have it.
 func misfit(t *graph.Tensor, dims []int) string {
-	if len(dims) != len(t.Dims) {
+	if t.IsShape && len(dims) != len(t.Value) {
+		return fmt.Sprintf("%s, but shapes depend on the %s of the input, whose values these are; give as many, as in %s",
+			config.CountOf(len(dims), "value", "values"), config.CountOf(len(t.Value), "element", "elements"), exampleShape(t))
+	}
+	if len(dims) != len(t.Extents()) {
 		return fmt.Sprintf("%s, but the input is %s, which has %s; give a shape such as %s", config.CountOf(len(dims), "axis", "axes"),
 			t.TypeString(), config.CountOf(len(t.Dims), "axis", "axes"), exampleShape(t))
 	}
-	for i, d := range t.Dims {
+	for i, d := range t.Extents() {
 		if n, fixed := d.IsConst(); fixed && n != dims[i] {
 			return fmt.Sprintf("axis %d is %d, but the input is %s, where it is %d", i, dims[i], t.TypeString(), n)
 		}
@@ -123,23 +127,14 @@ func axes(net *graph.Network, shapes map[string][]int) map[string]int {
 	values := map[string]int{}
 	for _, t := range net.Inputs {
 		for i, n := range shapes[t.Name] {
-			if i < len(t.Dims) {
-				if name, symbol := t.Dims[i].SymbolName(); symbol {
+			if extents := t.Extents(); i < len(extents) {
+				if name, symbol := extents[i].SymbolName(); symbol {
 					values[name] = n
 				}
 			}
 		}
 	}
 	return values
-}
-
-// shapesAt returns the shapes of a network's inputs at values of its symbols.
-func shapesAt(n *graph.Network, env map[string]int) map[string][]int {
-	shapes := map[string][]int{}
-	for _, t := range n.Inputs {
-		shapes[t.Name] = graph.EvalDims(t.Dims, env)
-	}
-	return shapes
 }
 
 // known returns the values of symbols that are an axis of an input: those of the shapes, and the batch for the first axes of
@@ -189,14 +184,18 @@ func (u *UnboundShapes) Error() string {
 	var open []string
 	for _, t := range u.Inputs {
 		var axes []string
-		for i, d := range t.Dims {
-			if name, symbol := d.SymbolName(); symbol && i > 0 {
+		for i, d := range t.Extents() {
+			if name, symbol := d.SymbolName(); symbol && (i > 0 || t.IsShape) {
 				axes = append(axes, name)
 			}
 		}
 		verb := "has"
 		if len(axes) > 1 {
 			verb = "have"
+		}
+		if t.IsShape {
+			open = append(open, fmt.Sprintf("shapes depend on the elements of input %s, %s, which have no values", t.Name, t.TypeString()))
+			continue
 		}
 		open = append(open, fmt.Sprintf("input %s is %s, where %s %s no value", t.Name, t.TypeString(), strings.Join(axes, " and "), verb))
 	}
@@ -206,11 +205,11 @@ func (u *UnboundShapes) Error() string {
 // exampleShape writes a shape for an input as --shapes takes it.
 func exampleShape(t *graph.Tensor) string {
 	var dims []string
-	for i, d := range t.Dims {
+	for i, d := range t.Extents() {
 		n, fixed := d.IsConst()
 		switch {
 		case fixed:
-		case i == 0:
+		case i == 0 && !t.IsShape:
 			n = 1
 		default:
 			n = 64
@@ -226,9 +225,9 @@ func free(n *graph.Network, shapes map[string][]int) []*graph.Tensor {
 	given := known(n, config.Config{Shapes: shapes})
 	var list []*graph.Tensor
 	for _, t := range n.Inputs {
-		for i, d := range t.Dims {
+		for i, d := range t.Extents() {
 			name, symbol := d.SymbolName()
-			if _, ok := given[name]; symbol && !ok && i > 0 {
+			if _, ok := given[name]; symbol && !ok && (i > 0 || t.IsShape) {
 				list = append(list, t)
 				break
 			}

@@ -18,12 +18,13 @@ type survey struct {
 	passes      *passes
 	calibration *calibration
 	precisions  *precisions
+	links       *links
 	weights     *stage[rewriting, []report.WeightCalibration]
 	kept        *stage[surveying, *report.Calibration]
 }
 
 func newSurvey(m *Model, o *orders, p *precisions) *survey {
-	s := &survey{model: m, orders: o, passes: p.passes, calibration: p.calibration, precisions: p}
+	s := &survey{model: m, orders: o, passes: p.passes, calibration: p.calibration, precisions: p, links: &links{m, p.passes}}
 	s.weights, s.kept = newStage(s.weigh), newStage(s.make)
 	return s
 }
@@ -58,13 +59,17 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 	if r.Weights, err = s.weights.of(ctx, in.Of.Of); err != nil {
 		return nil, err
 	}
-	used := map[string]bool{}
+	used, equalized := map[string]bool{}, map[string]bool{} // of the source network
 	if l, err := s.precisions.kept.of(ctx, in.Of); err == nil {
 		r.Weights = markUsed(r.Weights, l.Network)
+		for _, scaled := range l.Equalized {
+			equalized[scaled.Tensor] = true
+		}
 		for _, layer := range l.Network.Layers {
 			for _, t := range layer.Inputs {
 				if t != nil && t.Quantized() {
 					used[t.Name] = true
+					used[l.Equalized[t.Name].Tensor] = true
 				}
 			}
 		}
@@ -76,6 +81,17 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 			return nil, err
 		}
 	}
+	active, spreads := slices.Index(names, r.Active), found.Spreads()
+	links, err := s.links.of(ctx, in.Of.Of)
+	if err != nil {
+		return nil, err
+	}
+	cure := func(tensor string, spread quant.ChannelSpread) *report.Cure {
+		if equalized[tensor] {
+			return &report.Cure{Why: "its channels are equalised already"}
+		}
+		return cureOf(links, tensor, spread)
+	}
 	add := func(t *graph.Tensor, layer string) {
 		h := found.Histograms[t.Name]
 		if h == nil || h.Count() == 0 {
@@ -86,8 +102,14 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 		for i := range names {
 			q := quant.Assess(h, ranges[i][t.Name], typ)
 			tc.By = append(tc.By, report.CalibratorResult{
-				Amax: float32(q.AMax), Scale: float32(q.Scale), Zero: int32(q.Zero), Clip: q.Clipped, KL: q.KL, SQNR: q.SQNRdB,
+				Amax: float32(q.AMax), Scale: float32(q.Scale), Zero: int32(q.Zero), Clip: q.Clipped, Loss: q.Beyond, KL: q.KL, SQNR: q.SQNRdB,
 			})
+		}
+		if spread, ok := spreads[t.Name]; ok && active >= 0 {
+			tc.Reach = channelReach(spread, float64(tc.By[active].Scale))
+			if len(tc.Reach.Outliers) > 0 {
+				tc.Reach.Cure = cure(t.Name, spread)
+			}
 		}
 		r.Tensors = append(r.Tensors, tc)
 	}

@@ -54,7 +54,7 @@ func SweepConfig(m *Model, cfg config.Config, sweep []report.SweepAxis) (config.
 	if open := m.Network.Unbound(opt); len(open) > 0 {
 		return cfg, &UnboundShapes{withSymbols(m.Network, open)}
 	}
-	cfg.Shapes, cfg.MinShapes, cfg.MaxShapes = shapesAt(m.Network, opt), shapesAt(m.Network, low), shapesAt(m.Network, high)
+	cfg.Shapes, cfg.MinShapes, cfg.MaxShapes = m.Network.ShapesAt(opt), m.Network.ShapesAt(low), m.Network.ShapesAt(high)
 	if batch, ok := m.BatchOfShapes(cfg.Shapes); ok {
 		cfg.Batch = batch
 	}
@@ -209,7 +209,7 @@ func (w *sweeper) at(ctx context.Context, env map[string]int, point *report.Swee
 				return nil, nil, err
 			}
 		}
-		point.Profile, point.Shapes = k, shapesAt(p.Network, env)
+		point.Profile, point.Shapes = k, p.Network.ShapesAt(env)
 		return w.contexts[k], at, w.contexts[k].SetShapes(point.Shapes)
 	}
 	return nil, nil, refused

@@ -15,11 +15,20 @@ import (
 // stepErrors measures the error at the outputs of a step, and where in the first one it sits.
 type stepErrors struct {
 	quant.ErrorAccumulator
-	where errorMap
+	where    errorMap
+	channels quant.ChannelErrors
 }
 
-// tap runs the engine on a batch step by step and compares each layer's outputs; alone first gives each step FP32's inputs.
-func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compare.Batch, want map[string]graph.Value, scaled build.Equalized, errs []stepErrors, alone bool) error {
+// errors sums up.
+func (e *stepErrors) errors() report.Errors {
+	r := compare.ErrorsOf(e.Errors())
+	r.BiasShare = e.channels.Shifted()
+	return r
+}
+
+// tap runs the engine on a batch step by step and compares each layer's outputs; alone, if not nil, first gives each
+// step FP32's inputs, and is told what came of them.
+func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compare.Batch, want map[string]graph.Value, scaled build.Equalized, errs []stepErrors, alone *causes) error {
 	o := run.Observer{After: func(i int) error {
 		if p.Steps[i].Reformat {
 			return nil
@@ -43,13 +52,23 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compar
 			if err := errs[i].Add(want, got); err != nil {
 				return fmt.Errorf("layer %s: tensor %s: %w", p.Steps[i].Name, t.Name, err)
 			}
-			if k == 0 {
-				errs[i].where.add(want, got, ref.Dims)
+			if k > 0 {
+				continue
+			}
+			errs[i].where.add(want, got, ref.Dims)
+			errs[i].channels.Axis = channelAxis(t)
+			if err := errs[i].channels.Add(want, got, ref.Dims); err != nil {
+				return err
+			}
+			if alone != nil {
+				if err := alone.output(i, t, batch, ref, got); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	}}
-	if alone {
+	if alone != nil {
 		o.Before = func(i int) error {
 			for _, in := range p.Steps[i].In {
 				if in < 0 {
@@ -63,10 +82,7 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compar
 				if divided != "" {
 					ref = scaled.Divide(divided, ref)
 				}
-				d := p.Slots[in].Desc
-				v := graph.NewValue(d.Type, d.Dims...)
-				graph.FromReal(v, ref.Floats(), t.Range)
-				if err := c.Write(in, v); err != nil {
+				if err := c.Write(in, storedAs(ref, p.Slots[in].Desc.Type, t.Range)); err != nil {
 					return err
 				}
 			}
@@ -80,7 +96,8 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compar
 const layerTolerance = 20
 
 // layerReport fills in the report's layers, and the first one under the tolerance.
-func layerReport(p *run.Plan, acc, local []stepErrors, r *report.Accuracy) {
+func layerReport(p *run.Plan, acc, local []stepErrors, c *causes, r *report.Accuracy) {
+	noise, at := c.added()
 	for i, step := range p.Steps {
 		a := acc[i].Errors()
 		if step.Reformat || a.Count == 0 {
@@ -88,12 +105,15 @@ func layerReport(p *run.Plan, acc, local []stepErrors, r *report.Accuracy) {
 		}
 		e := report.LayerError{
 			Name: step.Name, Op: step.Layer.Op.Name, Precision: precisionOf(step.Layer), From: step.From,
-			Tensor: step.Layer.Outputs[0].Name, Accumulated: compare.ErrorsOf(a), Local: compare.ErrorsOf(local[i].Errors()),
+			Tensor: step.Layer.Outputs[0].Name, Accumulated: acc[i].errors(), Local: local[i].errors(), Cause: c.report(i, noise, at),
 			AccumulatedMap: acc[i].where.report(), LocalMap: local[i].where.report(),
 		}
 		r.Layers = append(r.Layers, e)
-		if r.FirstBad == "" && e.Accumulated.SQNR < r.Tolerance {
+		if r.FirstBad == "" && e.AddedSQNR() < r.Tolerance {
 			r.FirstBad = e.Name
 		}
+	}
+	if worst := r.WorstLayer(); worst >= 0 && r.Layers[worst].AddedSQNR() < quant.MaxDB {
+		r.Worst = r.Layers[worst].Name
 	}
 }

@@ -3,6 +3,7 @@ package views
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -44,7 +45,8 @@ type errorsView struct {
 	table     ui.Table
 	metric    int
 	tolerance float64 // dB; 0: the report's
-	own       bool    // the strip below is of the layer's own error, not of the accumulated one
+	own       bool    // the map below is of the layer's own error, not of the accumulated one
+	mapped    bool    // below is where the error sits, not why it is there
 }
 
 func newErrorsView(look *ui.Look, d desk) *errorsView {
@@ -74,6 +76,9 @@ func newErrorsView(look *ui.Look, d desk) *errorsView {
 		}, Order: func(a, b int) int { return cmp.Compare(at(a).Precision, at(b).Precision) }},
 	}
 	v.table.Columns = append(v.table.Columns, column("own error", func(l *report.LayerError) *report.Errors { return &l.Local })...)
+	v.table.Columns = append(v.table.Columns, ui.Column{Title: "adds", Width: 6, Priority: 1, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+		return ui.Cell{Text: decibels(at(r).AddedSQNR()), Style: v.graded(at(r).AddedSQNR()) | v.emphasis(r)}
+	}, Order: func(a, b int) int { return cmp.Compare(at(b).AddedSQNR(), at(a).AddedSQNR()) }, Down: true})
 	v.table.Columns = append(v.table.Columns, column("accumulated", func(l *report.LayerError) *report.Errors { return &l.Accumulated })...)
 	v.table.Columns = append(v.table.Columns,
 		ui.Column{Title: "max abs", Width: 8, Priority: 5, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Number(at(r).Accumulated.MaxAbs), Style: ui.Muted} }},
@@ -100,16 +105,26 @@ func (v *errorsView) limit() float64 {
 }
 
 // grade is good, a warning within 10 dB of the tolerance, or bad under it.
-func (v *errorsView) grade(e *report.Errors) ui.Style {
+func (v *errorsView) grade(e *report.Errors) ui.Style { return v.graded(e.SQNR) }
+
+func (v *errorsView) graded(sqnr float64) ui.Style {
 	switch limit := v.limit(); {
-	case e.SQNR < limit:
+	case sqnr < limit:
 		return ui.Bad
-	case e.SQNR < limit+10:
+	case sqnr < limit+10:
 		return ui.Warn
-	case e.SQNR >= exactSQNR:
+	case sqnr >= exactSQNR:
 		return ui.Muted
 	}
 	return ui.Good
+}
+
+// emphasis marks the layer that adds most error.
+func (v *errorsView) emphasis(r int) ui.Style {
+	if v.in.snap.Accuracy.WorstLayer() == r {
+		return ui.Bold | ui.Underline
+	}
+	return ui.Plain
 }
 
 // fullSQNR is the SQNR, in dB, at which a bar is full: no more than rounding of FP32 is left.
@@ -150,17 +165,56 @@ func (v *errorsView) Note() (string, ui.Style) {
 		}
 	}
 	text := fmt.Sprintf("%d of %s below %.0f dB on %s", bad, plural(len(a.Layers), "layer"), v.limit(), plural(a.TapItems, "item"))
+	if r := a.WorstLayer(); r >= 0 && a.Layers[r].Cause != nil && a.Layers[r].Cause.Adds < exactSQNR {
+		text = fmt.Sprintf("most is added by %s %c %s", shortName(a.Layers[r].Name), v.in.look.Glyphs.Dot, text)
+	}
 	return v.in.note(text)
 }
 
 func (v *errorsView) Keys() []ui.Key {
 	return append([]ui.Key{
 		ui.K("s", "metric", "SQNR, absolute and relative errors, L2, cosine, PSNR"),
-		ui.K("F", "first bad", "first layer whose accumulated SQNR is below the tolerance"),
+		ui.K("F", "first bad", "first layer that adds so much error that its SQNR is below the tolerance; else the one that adds most"),
 		{Keys: []string{"<", ">"}, Short: "tolerance", Long: "tolerance lower / higher by 5 dB"},
 		precisionKey(v.desk),
-		stripKey(),
-	}, v.table.Keys()...)
+	}, append(v.below(), v.table.Keys()...)...)
+}
+
+// below are the keys of what is shown below the layers.
+func (v *errorsView) below() []ui.Key {
+	return []ui.Key{equalizeKey(v.desk), ui.K("V", "why/where", "below: why the layer errs / where in its output"), stripKey()}
+}
+
+// press handles them.
+func (v *errorsView) press(msg tea.Msg) tea.Cmd {
+	switch {
+	case isKey(msg, "e"):
+		v.own, v.mapped = !v.own, true
+	case isKey(msg, "V"):
+		v.mapped = !v.mapped
+	case isKey(msg, "E"):
+		return equalize(v.desk, v.equalizedBy())
+	}
+	return nil
+}
+
+// equalizedBy returns the way of equalising that helps the layer under the cursor, or any.
+func (v *errorsView) equalizedBy() string {
+	a := v.in.snap.Accuracy
+	way := func(i int) string {
+		if i < 0 || a == nil || i >= len(a.Layers) {
+			return ""
+		}
+		if why := a.Layers[i].Cause; why != nil && why.Reach != nil && why.Reach.Cure != nil {
+			return why.Reach.Cure.Equalization
+		}
+		return ""
+	}
+	found := way(v.table.Row())
+	for i := 0; a != nil && found == "" && i < len(a.Layers); i++ {
+		found = way(i)
+	}
+	return cmp.Or(found, "weights")
 }
 
 func (v *errorsView) Update(msg tea.Msg) tea.Cmd {
@@ -183,8 +237,8 @@ func (v *errorsView) Update(msg tea.Msg) tea.Cmd {
 	case isKey(msg, "s"):
 		v.metric = (v.metric + 1) % len(metrics)
 		v.table.Refresh()
-	case isKey(msg, "e"):
-		v.own = !v.own
+	case isKey(msg, "e"), isKey(msg, "V"), isKey(msg, "E"):
+		return v.press(msg)
 	case isKey(msg, "F"):
 		return v.firstBad()
 	case isKey(msg, "P"):
@@ -214,15 +268,21 @@ func (v *errorsView) ToLayer(l layerRef) bool {
 }
 
 func (v *errorsView) firstBad() tea.Cmd {
-	for i := range v.in.snap.Accuracy.Layers {
-		if v.in.snap.Accuracy.Layers[i].Accumulated.SQNR < v.limit() {
-			if !v.table.Select(i) {
-				return say(ui.Warn, v.in.snap.Accuracy.Layers[i].Name+" is hidden by the filter")
-			}
-			return nil
-		}
+	a := v.in.snap.Accuracy
+	at := slices.IndexFunc(a.Layers, func(l report.LayerError) bool { return l.AddedSQNR() < v.limit() })
+	bad := at >= 0
+	if !bad {
+		at = a.WorstLayer()
 	}
-	return say(ui.Good, fmt.Sprintf("no layer is below %.0f dB", v.limit()))
+	switch {
+	case at >= 0 && !v.table.Select(at):
+		return say(ui.Warn, a.Layers[at].Name+" is hidden by the filter")
+	case bad:
+		return nil
+	case at < 0 || a.Layers[at].AddedSQNR() >= exactSQNR:
+		return say(ui.Good, fmt.Sprintf("no layer is below %.0f dB", v.limit()))
+	}
+	return say(ui.Good, fmt.Sprintf("no layer by itself is below %.0f dB; this one adds most", v.limit()))
 }
 
 func (v *errorsView) Render(w, h int) string {

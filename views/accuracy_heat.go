@@ -46,14 +46,9 @@ func (v *heatView) Note() (string, ui.Style) {
 	return v.of.in.note(which)
 }
 
-func (v *heatView) Keys() []ui.Key { return []ui.Key{stripKey()} }
+func (v *heatView) Keys() []ui.Key { return v.of.below() }
 
-func (v *heatView) Update(msg tea.Msg) tea.Cmd {
-	if isKey(msg, "e") {
-		v.of.own = !v.of.own
-	}
-	return nil
-}
+func (v *heatView) Update(tea.Msg) tea.Cmd { return nil }
 
 func (v *heatView) Render(w, h int) string {
 	return v.of.in.look.Render(w, h, func(c *ui.Canvas) {

@@ -15,7 +15,7 @@ func accuracyScreen(look *ui.Look, d desk, study func(*report.Goal) tea.Cmd, hin
 	v := newErrorsView(look, d)
 	p := ui.Pane
 	return &ui.Screen{
-		Key: accuracyKey, Name: "Accuracy", Views: []ui.View{newLayersView(look, v, d, study), &labelsView{newInput(look, report.PartAccuracy), hint}, newOutputsView(look), &heatView{of: v}},
+		Key: accuracyKey, Name: "Accuracy", Views: []ui.View{newLayersView(look, v, d, study), &labelsView{newInput(look, report.PartAccuracy), hint}, newOutputsView(look), newErrorView(v)},
 		Layouts: []ui.Box{
 			ui.Stack(p(0), p(3).Lines(10), ui.Beside(p(1).Share(2), p(2).Share(3)).Lines(8)),
 			ui.Beside(p(0).Share(2), ui.Stack(p(3).Share(2), p(1), p(2))),

@@ -68,7 +68,7 @@ func TestErrorBarsCompare(t *testing.T) {
 		{Name: "b", Local: report.Errors{MaxAbs: 2, SQNR: 38}, Accumulated: report.Errors{MaxAbs: 8, SQNR: 20}},
 	}}})
 	for range metrics {
-		local, accumulated := v.table.Columns[2].Cell(1).Bar, v.table.Columns[4].Cell(0).Bar
+		local, accumulated := v.table.Columns[2].Cell(1).Bar, v.table.Columns[5].Cell(0).Bar
 		if local.Max != accumulated.Max {
 			t.Errorf("%s: the bars end at %g and %g", v.by().name, local.Max, accumulated.Max)
 		}

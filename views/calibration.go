@@ -27,6 +27,7 @@ type measure struct {
 var measures = []measure{
 	{name: "SQNR dB", value: func(r *report.CalibratorResult) float64 { return r.SQNR }, write: decibels, higher: true},
 	{name: "KL nats", value: func(r *report.CalibratorResult) float64 { return r.KL }, write: small},
+	{name: "clip error", value: func(r *report.CalibratorResult) float64 { return r.Loss }, write: percent, none: true},
 	{name: "clipped", value: func(r *report.CalibratorResult) float64 { return r.Clip }, write: clipText, none: true},
 	{name: "amax", value: func(r *report.CalibratorResult) float64 { return float64(r.Amax) }, write: ui.Number, none: true},
 	{name: "scale", value: func(r *report.CalibratorResult) float64 { return float64(r.Scale) }, write: ui.Number, none: true},
@@ -105,7 +106,7 @@ func (v *tensorsView) Note() (string, ui.Style) {
 // period step through its states, as they do on every screen.
 func (v *tensorsView) shared() []ui.Key {
 	keys := []ui.Key{
-		ui.K("C", "measure", "compare by SQNR, KL, share clipped, amax, scale"),
+		ui.K("C", "measure", "compare by SQNR, KL, share of the error that is clipping, share clipped, amax, scale"),
 		ui.K("L", "log", "histogram on a logarithmic / linear scale"),
 	}
 	if !v.replay {
@@ -217,6 +218,24 @@ func (v *tensorsView) columns() {
 	}
 	if v.report == nil {
 		return
+	}
+	if slices.ContainsFunc(v.report.Tensors, func(t report.TensorCalibration) bool { return t.Reach != nil && len(t.Reach.Outliers) > 0 }) {
+		bits := func(r int) float64 {
+			if at(r).Reach == nil {
+				return 0
+			}
+			return at(r).Reach.Bits
+		}
+		columns = append(columns, ui.Column{Title: "widest", Width: 12, Priority: 1, Align: ui.AlignRight, Down: true, Cell: func(r int) ui.Cell {
+			if bits(r) == 0 {
+				return ui.Cell{}
+			}
+			style := ui.Warn
+			if bits(r) >= 2 {
+				style = ui.Bad
+			}
+			return ui.Cell{Text: fmt.Sprintf("ch %d, %.1f bits", at(r).Reach.Outliers[0], bits(r)), Style: style}
+		}, Order: func(a, b int) int { return cmp.Compare(bits(a), bits(b)) }})
 	}
 	for i, name := range v.report.Calibrators {
 		columns = append(columns, ui.Column{Title: name, Width: max(ui.Width(name), 9), Align: ui.AlignRight, Down: !m.higher,

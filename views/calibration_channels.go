@@ -69,8 +69,15 @@ func (v *channelsView) Render(w, h int) string {
 		}
 		c.FitClauses(1, 0, w-2, ui.Plain, channelText(l, v.of.order[v.of.channel]))
 		median := medianOf(l.Amax)
+		far := map[int]bool{}
+		for _, ch := range l.Outliers {
+			far[ch/max(l.Group, 1)] = true
+		}
 		cols := ui.Columns{Cursor: v.of.channel, Log: v.of.log, Line: float64(median), Style: func(i int) ui.Style {
-			if l.Amax[v.of.order[i]] < median/100 {
+			switch {
+			case far[v.of.order[i]]:
+				return ui.Bad
+			case l.Amax[v.of.order[i]] < median/100:
 				return ui.Warn
 			}
 			return ui.Series1
@@ -150,6 +157,7 @@ func weightFacts(l *report.WeightCalibration) ui.Facts {
 		{Name: "per tensor", Value: ratioText(l.PerTensor), Note: fmt.Sprintf("%.1f dB less, %.1f bits", loss, loss/oneBit), Style: lossStyle(loss)},
 		{Name: "nearly dead", Value: deadText(l), Note: "amax under 1% of the median"},
 		{Name: "in use", Value: "not INT8"},
+		{Name: "outliers", Value: listText(len(l.Outliers), l.Outliers), Note: "at least twice as far as all others", Style: outlierStyle(l)},
 		{Name: "amax", Value: ui.Number(float64(slices.Min(l.Amax))) + " to " + ui.Number(float64(slices.Max(l.Amax)))},
 		{Name: "tensor", Value: strings.Trim(fmt.Sprint(l.Dims), "[]"), Note: l.Tensor},
 	}
@@ -165,17 +173,29 @@ func weightFacts(l *report.WeightCalibration) ui.Facts {
 
 // deadText lists the nearly dead channels, the first few.
 func deadText(l *report.WeightCalibration) string {
-	if l.DeadCount == 0 {
+	return listText(l.DeadCount, l.Dead)
+}
+
+// listText lists so many channels, the first few.
+func listText(count int, channels []int) string {
+	if count == 0 {
 		return "none"
 	}
 	const most = 6
 	var names []string
-	for _, c := range l.Dead[:min(most, len(l.Dead))] {
+	for _, c := range channels[:min(most, len(channels))] {
 		names = append(names, fmt.Sprint(c))
 	}
-	text := fmt.Sprintf("%d: %s", l.DeadCount, strings.Join(names, ", "))
-	if l.DeadCount > most {
+	text := fmt.Sprintf("%d: %s", count, strings.Join(names, ", "))
+	if count > most {
 		text += ", ..."
 	}
 	return text
+}
+
+func outlierStyle(l *report.WeightCalibration) ui.Style {
+	if len(l.Outliers) > 0 {
+		return ui.Warn
+	}
+	return ui.Plain
 }

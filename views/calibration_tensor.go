@@ -34,7 +34,7 @@ func newRangesView(t *tensorsView) *rangesView {
 	}}}
 	for i := range measures {
 		m := &measures[i]
-		columns = append(columns, ui.Column{Title: m.name, Width: []int{7, 7, 7, 7, 8}[i], Priority: []int{0, 0, 0, 0, 2}[i], Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+		columns = append(columns, ui.Column{Title: m.name, Width: []int{7, 7, 10, 7, 7, 8}[i], Priority: []int{0, 0, 3, 0, 0, 2}[i], Align: ui.AlignRight, Cell: func(r int) ui.Cell {
 			return t.cell(m, t.tensor(), r)
 		}})
 	}
@@ -134,7 +134,14 @@ func (v *histogramView) Render(w, h int) string {
 		for i, by := range t.By {
 			h.Thresholds = append(h.Thresholds, ui.Threshold{Name: v.of.report.Calibrators[i], Value: threshold(t, by), Style: thresholdStyle(i)})
 		}
-		h.Draw(c.Sub(ui.Rect{Y: 1, W: c.W, H: c.H - 1}))
+		foot := 0
+		if r := t.Reach; r != nil && len(r.Outliers) > 0 && c.H > 7 {
+			foot = 2
+			text, style := reachText(r)
+			c.FitClauses(1, c.H-2, c.W-2, style, text)
+			c.FitClauses(1, c.H-1, c.W-2, ui.Bold, cureText(r.Cure, v.of.desk.Lacks(needsQuantization) == ""))
+		}
+		h.Draw(c.Sub(ui.Rect{Y: 1, W: c.W, H: c.H - 1 - foot}))
 	})
 }
 

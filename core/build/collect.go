@@ -197,6 +197,12 @@ func NewReference(ctx context.Context, n *graph.Network, env map[string]int, b r
 
 // Tensors returns the real tensors of one inference by name, in F32.
 func (r *Reference) Tensors(ctx context.Context, in map[string]graph.Value) (map[string]graph.Value, error) {
+	return r.TensorsGiven(ctx, in, nil)
+}
+
+// TensorsGiven is Tensors with layers that are given other values, in F32, for some of the tensors that they read: by layer and
+// tensor.
+func (r *Reference) TensorsGiven(ctx context.Context, in map[string]graph.Value, given map[string]map[string]graph.Value) (map[string]graph.Value, error) {
 	if err := r.context.SetInputs(in); err != nil {
 		return nil, err
 	}
@@ -204,7 +210,7 @@ func (r *Reference) Tensors(ctx context.Context, in map[string]graph.Value) (map
 	for name, v := range in {
 		all[name] = graph.ToReal(v, graph.Range{})
 	}
-	return all, r.context.Observe(ctx, run.Observer{After: func(i int) error {
+	o := run.Observer{After: func(i int) error {
 		for _, out := range r.loaded.Plan.Steps[i].Out {
 			t := r.loaded.Plan.Slots[out].Tensor
 			if !t.RealType().IsFloat() || r.loaded.Plan.Steps[i].Reformat {
@@ -217,7 +223,31 @@ func (r *Reference) Tensors(ctx context.Context, in map[string]graph.Value) (map
 			all[t.Name] = graph.ToReal(v, t.Range)
 		}
 		return nil
-	}})
+	}}
+	if given != nil {
+		o.Before = func(i int) error { return r.give(i, given[r.loaded.Plan.Steps[i].Layer.Name]) }
+	}
+	return all, r.context.Observe(ctx, o)
+}
+
+// give writes values for tensors that a step reads.
+func (r *Reference) give(step int, values map[string]graph.Value) error {
+	for _, in := range r.loaded.Plan.Steps[step].In {
+		if in < 0 {
+			continue
+		}
+		s := &r.loaded.Plan.Slots[in]
+		v, ok := values[s.Tensor.Name]
+		if !ok || !slices.Equal(v.Dims, s.Desc.Dims) {
+			continue
+		}
+		stored := graph.NewValue(s.Desc.Type, s.Desc.Dims...)
+		graph.FromReal(stored, v.Floats(), s.Tensor.Range)
+		if err := r.context.Write(in, stored); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Close gives the reference's memory back.

@@ -89,7 +89,7 @@ func (n *Network) checkCounts() error {
 	}
 	symbols := map[string]bool{}
 	for _, t := range n.Inputs {
-		for _, d := range t.Dims {
+		for _, d := range t.Extents() {
 			d.Symbols(symbols)
 		}
 	}

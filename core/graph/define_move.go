@@ -167,6 +167,24 @@ func (d *Definition) TopK(x *Tensor, a TopKAttrs) (values, indices *Tensor) {
 	return list[0], list[1]
 }
 
+// ShapeInput adds an input, a list of I64, on whose elements shapes depend: symbols and constants, whose values are given where shapes
+// of inputs are.
+func (d *Definition) ShapeInput(name string, elements ...Dim) *Tensor {
+	t := d.Input(name, I64, Const(len(elements)))
+	if err := t.MakeShape(elements...); err != nil && d.net.IsInput(t) {
+		d.fail(err)
+	}
+	return t
+}
+
+// ReshapeTo is [Definition.Reshape] to the extents that the elements of shape are, as of a [Definition.ShapeInput].
+func (d *Definition) ReshapeTo(x, shape *Tensor) *Tensor {
+	return d.Layer(Reshape, ReshapeAttrs{}, x, shape)
+}
+
+// ExpandTo is [Definition.Expand] to the extents that the elements of shape are.
+func (d *Definition) ExpandTo(x, shape *Tensor) *Tensor { return d.Layer(Expand, nil, x, shape) }
+
 // ShapeOf adds the I64 list of x's extents.
 func (d *Definition) ShapeOf(x *Tensor) *Tensor {
 	rank := 0

@@ -25,6 +25,7 @@ type (
 		Range   *Range   `json:",omitempty"`
 		Weights *int     `json:",omitempty"`
 		Value   []string `json:",omitempty"`
+		IsShape bool     `json:",omitempty"`
 	}
 	storedLayer struct {
 		Name     string
@@ -50,7 +51,7 @@ func (n *Network) Encode(put func([]byte) int) ([]byte, error) {
 		if i, ok := index[t]; ok {
 			return i
 		}
-		st := storedTensor{Name: t.Name, Type: t.Type, Dims: formatEach(t.Dims), Value: formatEach(t.Value)}
+		st := storedTensor{Name: t.Name, Type: t.Type, Dims: formatEach(t.Dims), Value: formatEach(t.Value), IsShape: t.IsShape}
 		if t.Range.IsSet() {
 			st.Range = &t.Range
 		}
@@ -213,6 +214,11 @@ func (st storedTensor) decode(n *Network, get func(int) ([]byte, error)) (*Tenso
 	t := n.NewTensor(st.Name, st.Type, dims)
 	if t.Value, err = parseEach(st.Value); err != nil {
 		return nil, err
+	}
+	if st.IsShape {
+		if err := t.MakeShape(t.Value...); err != nil {
+			return nil, err
+		}
 	}
 	if st.Range != nil {
 		t.Range = *st.Range

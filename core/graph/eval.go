@@ -237,7 +237,10 @@ func (n *Network) Bind(inputs map[string]Value) (map[string]int, error) {
 		if v.Type != t.Type {
 			return nil, fmt.Errorf("input %s: data is %s, the network needs %s", t.Name, v.Type, t)
 		}
-		shapes[t.Name] = v.Dims
+		var err error
+		if shapes[t.Name], err = t.ShapeOf(v); err != nil {
+			return nil, err
+		}
 	}
 	return n.BindShapes(shapes)
 }
@@ -254,8 +257,9 @@ func (n *Network) BindSome(env map[string]int, shapes map[string][]int) (map[str
 		if ok {
 			found++
 		}
-		for i := range min(len(dims), len(t.Dims)) {
-			if name, ok := t.Dims[i].SymbolName(); ok {
+		extents := t.Extents()
+		for i := range min(len(dims), len(extents)) {
+			if name, ok := extents[i].SymbolName(); ok {
 				known[name] = dims[i]
 			}
 		}
@@ -271,7 +275,7 @@ func (n *Network) BindSome(env map[string]int, shapes map[string][]int) (map[str
 	for _, t := range n.Inputs {
 		dims, ok := shapes[t.Name]
 		if !ok {
-			dims = EvalDims(t.Dims, known)
+			dims = EvalDims(t.Extents(), known)
 		}
 		all[t.Name] = dims
 	}
@@ -279,27 +283,30 @@ func (n *Network) BindSome(env map[string]int, shapes map[string][]int) (map[str
 }
 
 // BindShapes returns the values that the symbols of the inputs' dims have for the given shapes, and those that stand for counts
-// the largest that they can have.
+// the largest that they can have. Of an input that is a shape ([Tensor.Extents]) what is given are its elements.
 func (n *Network) BindShapes(shapes map[string][]int) (map[string]int, error) {
 	env := map[string]int{}
 	for _, t := range n.Inputs {
 		dims := shapes[t.Name]
-		if len(dims) != len(t.Dims) {
+		if extents := t.Extents(); len(dims) != len(extents) {
+			if t.IsShape {
+				return nil, fmt.Errorf("input %s: %d values %v, the network needs those of its %d elements", t.Name, len(dims), dims, len(extents))
+			}
 			return nil, fmt.Errorf("input %s: shape %v has %d axes, the network needs %s", t.Name, dims, len(dims), t)
 		}
-		for i, d := range t.Dims {
+		for i, d := range t.Extents() {
 			if name, ok := d.SymbolName(); ok {
 				if v, ok := env[name]; ok && v != dims[i] {
-					return nil, fmt.Errorf("input %s: axis %d is %d, but %s is %d elsewhere", t.Name, i, dims[i], name, v)
+					return nil, fmt.Errorf("input %s: %s is %d, but %s is %d elsewhere", t.Name, t.extentName(i), dims[i], name, v)
 				}
 				env[name] = dims[i]
 			}
 		}
 	}
 	for _, t := range n.Inputs {
-		for i, d := range t.Dims {
+		for i, d := range t.Extents() {
 			if v := d.Eval(env); v != shapes[t.Name][i] {
-				return nil, fmt.Errorf("input %s: shape %v does not fit %s: axis %d must be %d", t.Name, shapes[t.Name], t, i, v)
+				return nil, fmt.Errorf("input %s: shape %v does not fit %s: %s must be %d", t.Name, shapes[t.Name], t, t.extentName(i), v)
 			}
 		}
 	}

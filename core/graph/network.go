@@ -46,6 +46,7 @@ type Tensor struct {
 	Range    Range    // what integers stand for, where Type is an integer type and the tensor is quantised
 	Weights  []byte   // the elements of a constant, row-major; nil otherwise. May point into a mapped file
 	Value    []Dim    // known elements of a small integer tensor (shape arithmetic), row-major; nil if unknown
+	IsShape  bool     // of a network's input: shapes depend on its elements, which Value has
 	Producer *Layer   // nil for network inputs and constants
 	Users    []*Layer // one entry for each use as a layer's input
 }
@@ -324,7 +325,7 @@ func (n *Network) Clone() *Network {
 		}
 		x, ok := copies[t]
 		if !ok {
-			x = &Tensor{Name: t.Name, Type: t.Type, Dims: t.Dims, Range: t.Range, Weights: t.Weights, Value: t.Value}
+			x = &Tensor{Name: t.Name, Type: t.Type, Dims: t.Dims, Range: t.Range, Weights: t.Weights, Value: t.Value, IsShape: t.IsShape}
 			copies[t] = x
 			c.tensors[x.Name] = x
 		}

@@ -41,9 +41,9 @@ func (n *Network) checkSymbols(env map[string]int) error {
 		return fmt.Errorf("network %s: %s has no value; give every symbol of the inputs' shapes one", n.Name, strings.Join(open, ", "))
 	}
 	for _, t := range n.Inputs {
-		for i, d := range t.Dims {
+		for i, d := range t.Extents() {
 			if n := d.Eval(env); n < 0 || n > maxExtent {
-				return fmt.Errorf("input %s: axis %d would be %d", t, i, n)
+				return fmt.Errorf("input %s: %s would be %d", t, t.extentName(i), n)
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func (n *Network) checkSymbols(env map[string]int) error {
 func (n *Network) Unbound(env map[string]int) []string {
 	symbols := map[string]bool{}
 	for _, t := range n.Inputs {
-		for _, d := range t.Dims {
+		for _, d := range t.Extents() {
 			d.Symbols(symbols)
 		}
 	}

@@ -26,7 +26,11 @@ func (n *Network) String() string {
 // print writes the lines of the network, each behind an indent, and after a layer those of the networks inside it.
 func (n *Network) print(b *strings.Builder, indent string) {
 	for _, t := range n.Inputs {
-		fmt.Fprintf(b, "%sinput  %s\n", indent, t)
+		fmt.Fprintf(b, "%sinput  %s", indent, t)
+		if t.IsShape {
+			fmt.Fprintf(b, " shape %s", FormatDims(t.Value))
+		}
+		b.WriteByte('\n')
 	}
 	for _, l := range n.Layers {
 		fmt.Fprintf(b, "%s%s\n", indent, l)

@@ -112,6 +112,20 @@ func (k *Link) Scales(by Equalizer, seen ChannelSpread) (scales []float64, gain 
 	return scales, gain, nil
 }
 
+// Gain returns by how many decibels less the layers behind the link are expected to be wrong with its channels divided by scales,
+// given what they reach in the float network; 0 where nobody knows.
+func (k *Link) Gain(scales []float64, seen ChannelSpread) float64 {
+	if len(seen.Low) != k.Channels || len(scales) != k.Channels {
+		return 0
+	}
+	noise := k.noise(seen)
+	asIs, then := noise(slices.Repeat([]float64{1}, k.Channels)), noise(scales)
+	if !(asIs > 0) || !(then > 0) {
+		return 0
+	}
+	return 10 * math.Log10(asIs/then)
+}
+
 // even reports whether scales are nearly one.
 func (k *Link) even(scales []float64) bool {
 	return !slices.ContainsFunc(scales, func(s float64) bool { return math.Abs(math.Log2(s)) > 1.0/64 })

@@ -14,6 +14,7 @@ type Errors struct {
 	NotFinite uint64  // pairs of which one or both are not finite, but those
 	MaxAbs    float64 // of |got - ref|: trtexec's lInf
 	MeanAbs   float64
+	Bias      float64 // the mean of got - ref, with its sign
 	MedianAbs float64 // within 1.6 %; see ErrorAccumulator
 	MaxRel    float64 // of |got - ref| / |ref|, where |ref| is at least a thousandth of its largest; 0 if nowhere
 	MeanRel   float64 // of these
@@ -31,7 +32,7 @@ type Errors struct {
 type ErrorAccumulator struct {
 	finite, count                  uint64 // pairs of numbers; these and pairs of the same infinity
 	notFinite, differ              uint64
-	maxAbs, sumAbs                 float64
+	maxAbs, sumAbs, sum            float64 // of |got - ref|, and of got - ref
 	noise, refPower, gotPower, dot float64 // sums of squares and of products
 	refLeast, refLargest           float64
 	abs                            logHistogram
@@ -84,6 +85,7 @@ func (a *ErrorAccumulator) pair(r, g float64) {
 	}
 	a.maxAbs = max(a.maxAbs, e)
 	a.sumAbs += e
+	a.sum += g - r
 	a.noise += e * e
 	a.refPower += r * r
 	a.gotPower += g * g
@@ -102,7 +104,7 @@ func (a *ErrorAccumulator) Errors() Errors {
 		return e
 	}
 	n := float64(a.count)
-	e.MaxAbs, e.MeanAbs, e.MedianAbs = a.maxAbs, a.sumAbs/n, min(a.maxAbs, a.abs.median())
+	e.MaxAbs, e.MeanAbs, e.Bias, e.MedianAbs = a.maxAbs, a.sumAbs/n, a.sum/n, min(a.maxAbs, a.abs.median())
 	e.MaxRel, e.MeanRel = a.rel.over(relativeFloor * max(math.Abs(a.refLeast), math.Abs(a.refLargest)))
 	e.L0, e.L1, e.L2, e.RMSE = a.differ+a.notFinite, a.sumAbs, math.Sqrt(a.noise), math.Sqrt(a.noise/n)
 	switch {

@@ -69,6 +69,9 @@ func NewLink(n *graph.Network, l *graph.Layer) (*Link, error) {
 	return k, nil
 }
 
+// Users returns the products that read the channels and would take their scales.
+func (k *Link) Users() []*graph.Layer { return k.users }
+
 // follow finds who reads a tensor of the link.
 func (k *Link) follow(n *graph.Network, t *graph.Tensor) error {
 	err := k.readers(n, t)

@@ -14,6 +14,7 @@ type Quality struct {
 	Zero    int
 	Lo, Hi  float64 // the least and largest real number that the range represents
 	Clipped float64 // share of the finite values outside of Lo to Hi
+	Beyond  float64 // share of the squared error that is of those; the rest is rounding
 	KL      float64 // as [Entropy] computes it for the range's threshold, in nats
 	MSE     float64 // mean squared error
 	SQNRdB  float64 // signal to quantisation noise, 10 log10(mean square / MSE), from -MaxDB to MaxDB
@@ -30,7 +31,11 @@ func Assess(h *Histogram, r graph.Range, t graph.DataType) Quality {
 	cells := h.cells()
 	n := float64(h.Count())
 	q.Clipped = outside(cells, q.Lo, q.Hi) / n
-	q.MSE = squaredError(cells, r, t) / n
+	all := squaredError(cells, r, t)
+	q.MSE = all / n
+	if all > 0 {
+		q.Beyond = min(1, squaredError(beyond(cells, q.Lo-q.Scale/2, q.Hi+q.Scale/2), r, t)/all)
+	}
 	q.SQNRdB = decibels(h.Power(), q.MSE)
 	if h.Power() == 0 {
 		q.SQNRdB = MaxDB
@@ -46,6 +51,27 @@ func Assess(h *Histogram, r graph.Range, t graph.DataType) Quality {
 		}
 	}
 	return q
+}
+
+// beyond returns what lies outside of lo to hi.
+func beyond(cells []cell, lo, hi float64) (list []cell) {
+	for _, c := range cells {
+		part := func(from, to float64) {
+			switch {
+			case c.hi == c.lo:
+				list = append(list, c)
+			case to > from:
+				list = append(list, cell{lo: from, hi: to, count: c.count * (to - from) / (c.hi - c.lo)})
+			}
+		}
+		if c.lo < lo {
+			part(c.lo, min(c.hi, lo))
+		}
+		if c.hi > hi {
+			part(max(c.lo, hi), c.hi)
+		}
+	}
+	return list
 }
 
 // outside returns how many values lie outside of lo to hi, by more than the rounding of a scale can explain.

@@ -13,13 +13,18 @@ type OutOfRange struct {
 	Value       int
 	Least, Most int
 	Input       string // of the network, one of whose axes it is; "" where no axis is the symbol itself
-	Axis        int
+	Axis        int    // of the input, or
+	Element     bool   // of its elements, where it is a shape, the number of the one that it is
 }
 
 func (e *OutOfRange) Error() string {
 	what := e.Symbol
 	if e.Input != "" {
-		what = fmt.Sprintf("input %s: axis %d (%s)", e.Input, e.Axis, e.Symbol)
+		axis := "axis"
+		if e.Element {
+			axis = "element"
+		}
+		what = fmt.Sprintf("input %s: %s %d (%s)", e.Input, axis, e.Axis, e.Symbol)
 	}
 	if e.Least == e.Most {
 		return fmt.Sprintf("%s is %d, the engine was built for %d alone", what, e.Value, e.Least)
@@ -34,9 +39,9 @@ func (p *Plan) serves(env map[string]int) error {
 		if v := env[s.Name]; v < least || v > most {
 			e := &OutOfRange{Symbol: s.Name, Value: v, Least: least, Most: most}
 			for _, t := range p.Network.Inputs {
-				for axis, d := range t.Dims {
+				for axis, d := range t.Extents() {
 					if name, ok := d.SymbolName(); ok && name == s.Name && e.Input == "" {
-						e.Input, e.Axis = t.Name, axis
+						e.Input, e.Axis, e.Element = t.Name, axis, t.IsShape
 					}
 				}
 			}

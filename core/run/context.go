@@ -92,11 +92,26 @@ func (c *ExecutionContext) SetInput(name string, v graph.Value) error {
 	if v.Type != want.Type || !slices.Equal(v.Dims, want.Dims) {
 		return fmt.Errorf("input %s: data is %s%v, the plan is for %s%v", name, v.Type, v.Dims, want.Type, want.Dims)
 	}
+	if err := c.isAt(s.Tensor, v); err != nil {
+		return err
+	}
 	c.changed = true
 	if err := c.loaded.backend.Upload(c.stream, c.mem[i], v.Data); err != nil {
 		return fmt.Errorf("input %s: %w", name, err)
 	}
 	return nil
+}
+
+// isAt returns an error for elements of an input that is a shape other than those that the context is at.
+func (c *ExecutionContext) isAt(t *graph.Tensor, v graph.Value) error {
+	if !t.IsShape {
+		return nil
+	}
+	list, err := t.ShapeOf(v)
+	if at := graph.EvalDims(t.Value, c.loaded.Plan.Env()); err == nil && !slices.Equal(list, at) {
+		err = fmt.Errorf("input %s: its elements are %v, the context is at %v: shapes depend on them", t.Name, list, at)
+	}
+	return err
 }
 
 // SetInputs copies a value to every input of the network.

@@ -69,14 +69,11 @@ func (e *Engine) share(n *graph.Network) {
 // ProfileOf returns the profile of a plan.
 func ProfileOf(name string, p *Plan) Profile {
 	at := func(of func(Symbol) int) map[string][]int {
-		env, shapes := map[string]int{}, map[string][]int{}
+		env := map[string]int{}
 		for _, s := range p.Symbols {
 			env[s.Name] = of(s)
 		}
-		for _, t := range p.Network.Inputs {
-			shapes[t.Name] = graph.EvalDims(t.Dims, env)
-		}
-		return shapes
+		return p.Network.ShapesAt(env)
 	}
 	profile := Profile{Name: name, Shapes: at(func(s Symbol) int { return s.Value })}
 	if p.Ranged() {

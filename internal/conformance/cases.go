@@ -301,3 +301,17 @@ func (s dataSet) fixed(from int) map[string]graph.Value {
 	}
 	return values
 }
+
+// serves reports whether the data has values that the network's inputs on whose elements shapes depend can have: such as a Reshape's,
+// which may say -1 where it is a constant.
+func (s dataSet) serves(n *graph.Network) bool {
+	if !slices.ContainsFunc(n.Inputs, func(t *graph.Tensor) bool { return t.IsShape }) {
+		return true
+	}
+	values, err := s.values(s.inputs, n.Inputs, nil)
+	if err != nil {
+		return true // which is said later
+	}
+	env, err := n.Bind(values)
+	return err == nil && n.CheckShapes(env) == nil
+}

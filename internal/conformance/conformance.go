@@ -111,7 +111,7 @@ func (c Case) checkSet(ctx context.Context, execute Executor, set dataSet) (Stat
 	network, err := c.open(onnx.Importer{Ops: graph.Ops()})
 	unsupported := new(onnx.ImportError)
 	var fixed map[string]graph.Value
-	for from := 1; from >= 0 && errors.As(err, &unsupported); from-- {
+	for from := 1; from >= 0 && (errors.As(err, &unsupported) || err == nil && !set.serves(network)); from-- {
 		fixed = set.fixed(from)
 		network, err = c.open(onnx.Importer{Ops: graph.Ops(), Fixed: fixed})
 	}

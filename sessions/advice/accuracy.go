@@ -37,18 +37,15 @@ func accuracy(f *facts) []report.Finding {
 		found.Evidence = append(found.Evidence, share("top1", t.Top1), share("fp32_top1", t.FP32Top1))
 	}
 	if found.Layer != "" {
-		found.Text += ". The layer with the largest error of its own is " + short(found.Layer)
+		found.Text += ". The layer that adds most error is " + short(found.Layer)
 	}
 	return []report.Finding{found}
 }
 
-// worst returns the layer with the largest own error, "" where none is known.
-func worst(a *report.Accuracy) (name string) {
-	least := math.Inf(1)
-	for _, l := range a.Layers {
-		if l.Local.SQNR < least {
-			name, least = l.Name, l.Local.SQNR
-		}
+// worst returns the layer that adds most error, "" where none is known.
+func worst(a *report.Accuracy) string {
+	if i := a.WorstLayer(); i >= 0 {
+		return a.Layers[i].Name
 	}
-	return name
+	return ""
 }

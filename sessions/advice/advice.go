@@ -29,6 +29,7 @@ func Rules() []Rule {
 		{"accuracy", "answers differ from FP32's", report.PartScore, accuracy},
 		{"random-ranges", "the ranges of INT8 come from random input", report.PartOverview, randomRanges},
 		{"outliers", "a few elements set the range of a tensor, and the others have few of the 256 values", report.PartCalibration, outliers},
+		{"wide-channel", "one channel sets the range of a tensor, and the others have few of the 256 values", report.PartCalibration, wideChannel},
 		{"calibrators", "calibrators disagree on the range of a tensor by a factor of four", report.PartCalibration, calibrators},
 		{"weight-scale", "one scale for all weights of a layer costs more than 6 dB", report.PartCalibration, weightScale},
 		{"unlowered", "layers that take much of the time stay out of the precision that was asked for", report.PartPasses | times, unlowered},

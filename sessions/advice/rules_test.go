@@ -101,6 +101,10 @@ var planted = map[string]struct {
 		t.By[0].Amax, t.By[1].Amax, t.By[0].SQNR, t.By[1].SQNR = 100, 100, 12, 12
 		t.Histogram = report.HistogramBins{Low: 0, High: 100, Counts: append([]int64{100000}, append(make([]int64, 98), 1)...)}
 	}, "one", report.RemedyPrecision},
+	"wide-channel": {func(s *report.Snapshot) {
+		s.Calibration.Tensors[0].Reach = &report.ChannelReach{Channels: 16, Group: 1, Amax: 100, Rest: 10, Outliers: []int{3}, Bits: 3.3, Scale: 0.8, Needed: 0.08,
+			Cure: &report.Cure{Equalization: "weights", With: []string{"two"}, Gain: 12}}
+	}, "one", report.RemedyEqualization},
 	"calibrators": {func(s *report.Snapshot) {
 		t := &s.Calibration.Tensors[0]
 		t.By[0], t.By[1] = report.CalibratorResult{Amax: 10, SQNR: 40}, report.CalibratorResult{Amax: 2, SQNR: 31}

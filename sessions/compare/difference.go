@@ -13,7 +13,7 @@ import (
 
 func ErrorsOf(e quant.Errors) report.Errors {
 	return report.Errors{
-		MaxAbs: e.MaxAbs, MeanAbs: e.MeanAbs, MedianAbs: e.MedianAbs, MaxRel: e.MaxRel, MeanRel: e.MeanRel,
+		MaxAbs: e.MaxAbs, MeanAbs: e.MeanAbs, MedianAbs: e.MedianAbs, Bias: e.Bias, MaxRel: e.MaxRel, MeanRel: e.MeanRel,
 		L2: e.L2, Cosine: e.Cosine, SQNR: e.SQNRdB, PSNR: e.PSNRdB, NotFinite: e.NotFinite,
 	}
 }

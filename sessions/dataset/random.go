@@ -36,7 +36,7 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 		}
 		s.Inputs = append(s.Inputs, Input{t.Name, t.Type, dims})
 		s.Identity.Hash += fmt.Sprintf(" %s %s%v", t.Name, t.Type, dims)
-		if t.Type.IsInteger() {
+		if t.Type.IsInteger() && !t.IsShape {
 			ranges[k] = integersOf(t, env)
 			s.Identity.Hash += fmt.Sprintf(" %d to %d", ranges[k].low, ranges[k].high)
 		}
@@ -51,7 +51,9 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 	}
 	s.read = func(i, k int, dst graph.Value) error {
 		r := rand.New(rand.NewPCG(seed, uint64(i)*uint64(len(s.Inputs))+uint64(k)))
-		if dst.Type.IsInteger() {
+		if inputs[k].IsShape {
+			copy(dst.Data, inputs[k].ShapeValue(env).Data)
+		} else if dst.Type.IsInteger() {
 			ranges[k].fill(dst, r)
 		} else {
 			fill(dst, r)

@@ -97,7 +97,7 @@ func describe(inputs []*graph.Tensor, ranges []integers) string {
 	var list []string
 	for i, in := range ranges {
 		switch {
-		case !inputs[i].Type.IsInteger():
+		case !inputs[i].Type.IsInteger() || inputs[i].IsShape:
 		case in.low == in.high:
 			list = append(list, fmt.Sprintf("%s %d", inputs[i].Name, in.low))
 		default:

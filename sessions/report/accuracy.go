@@ -8,8 +8,9 @@ type Accuracy struct {
 	Layers     []LayerError
 	Outputs    []OutputError
 	Labels     LabelAccuracy
-	Tolerance  float64 `unit:"db"` // SQNR under which a layer counts as bad
-	FirstBad   string  // the first layer under it by accumulated error
+	Tolerance  float64 `unit:"db"`                              // SQNR under which a layer counts as bad
+	Worst      string  `json:",omitempty" output:"worst_layer"` // the layer that adds most
+	FirstBad   string  // the first layer under it by what it adds, not by what those before it have added up
 	Items      int     // compared for outputs and labels
 	TapItems   int     // compared for layers
 	Random     bool
@@ -32,6 +33,8 @@ func (a *Accuracy) Against() string {
 // Errors are measures of the difference between two tensors.
 type Errors struct {
 	MaxAbs, MeanAbs, MedianAbs float64
+	Bias                       float64 // the mean difference, with its sign
+	BiasShare                  float64 `json:",omitempty" unit:"share" output:"bias"` // of the error's power that goes with the means of channels; of layers
 	MaxRel, MeanRel            float64
 	L2                         float64
 	Cosine                     float64
@@ -50,7 +53,27 @@ type LayerError struct {
 	Accumulated Errors // the engine as it is against FP32
 	Local       Errors // the layer alone, given FP32's inputs
 
-	AccumulatedMap, LocalMap *ErrorMap `json:",omitempty"` // of the first output; nil in recordings of older programs
+	Cause                    *LayerCause `json:",omitempty"` // of the own error; nil in recordings of older programs
+	AccumulatedMap, LocalMap *ErrorMap   `json:",omitempty"` // of the first output; nil in recordings of older programs
+}
+
+// AddedSQNR returns what a layer adds, or its own error where that is not known, as of older recordings.
+func (l *LayerError) AddedSQNR() float64 {
+	if l.Cause == nil {
+		return l.Local.SQNR
+	}
+	return l.Cause.Adds
+}
+
+// WorstLayer returns the place of the layer that adds most error; -1 where there is none.
+func (a *Accuracy) WorstLayer() int {
+	worst := -1
+	for i := range a.Layers {
+		if worst < 0 || a.Layers[i].AddedSQNR() < a.Layers[worst].AddedSQNR() {
+			worst = i
+		}
+	}
+	return worst
 }
 
 // OutputError is one network output's error.

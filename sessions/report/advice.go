@@ -60,6 +60,7 @@ const (
 	RemedyData          Remedy = "data"            // calibrate and evaluate on data that is like what the model will see
 	RemedyCalibrator    Remedy = "calibrator"      // another one
 	RemedyWeightScales  Remedy = "weight-scales"   // one for each channel
+	RemedyEqualization  Remedy = "equalization"    // scale the channels of a tensor so that one range suits them all
 	RemedyPrecision     Remedy = "layer-precision" // another precision for the layer
 	RemedyTactics       Remedy = "tactics"         // look at the layer's candidates, pin one, or time them again
 	RemedyRules         Remedy = "rules"           // switch rules of fusion on again
@@ -72,5 +73,5 @@ const (
 
 // Remedies are all there are.
 func Remedies() []Remedy {
-	return []Remedy{RemedyPreprocessing, RemedyLabelOffset, RemedyData, RemedyCalibrator, RemedyWeightScales, RemedyPrecision, RemedyTactics, RemedyRules, RemedyModel, RemedyBatch, RemedyMeasure, RemedyMemory, RemedyThreads}
+	return []Remedy{RemedyPreprocessing, RemedyLabelOffset, RemedyData, RemedyCalibrator, RemedyWeightScales, RemedyEqualization, RemedyPrecision, RemedyTactics, RemedyRules, RemedyModel, RemedyBatch, RemedyMeasure, RemedyMemory, RemedyThreads}
 }

@@ -24,6 +24,9 @@ type TensorCalibration struct {
 	Histogram HistogramBins
 	By        []CalibratorResult // in the order of Calibrators
 	Used      bool               // the engine quantises it
+
+	// Reach tells how far the channels reach under the active calibrator's range; nil where that was not collected, as of a file.
+	Reach *ChannelReach `json:",omitempty"`
 }
 
 // HistogramBins are equally wide bins from Low to High, few enough to draw.
@@ -37,9 +40,10 @@ type CalibratorResult struct {
 	Amax  float32
 	Scale float32
 	Zero  int32
-	Clip  float64 `unit:"share"`            // of elements outside
-	KL    float64 `unit:"nats"`             // divergence of the quantised distribution
-	SQNR  float64 `unit:"db" exact:"exact"` // expected
+	Clip  float64 `unit:"share"`                     // of elements outside
+	Loss  float64 `unit:"share" output:"clip_error"` // of the squared error that is of those; the rest is rounding
+	KL    float64 `unit:"nats"`                      // divergence of the quantised distribution
+	SQNR  float64 `unit:"db" exact:"exact"`          // expected
 }
 
 // WeightCalibration tells what 8 bits make of the weights of one layer of the optimised network, channel by channel
@@ -59,6 +63,7 @@ type WeightCalibration struct {
 	PerChannel float64   `unit:"db" output:"all_sqnr" exact:"all_exact"`                       // of all weights, with a scale for each channel
 	PerTensor  float64   `unit:"db" output:"all_per_tensor_sqnr" exact:"all_per_tensor_exact"` // of all weights, with one scale
 	Spread     float64   `unit:"ratio"`                                                        // the largest Amax over the median one
+	Outliers   []int     `json:",omitempty"`                                                   // channels that reach at least twice as far as all others, the furthest first
 	Dead       []int     `output:"nearly_dead_channels"`                                       // whose Amax is under a hundredth of the median, the first few
 	DeadCount  int       `output:"nearly_dead"`
 	Given      bool      // the model brings them in integers, which are used as they are

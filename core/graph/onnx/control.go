@@ -39,6 +39,9 @@ func (im *importer) control(n *node, name string, op *graph.Op, inputs []*graph.
 	case graph.Scan:
 		return im.scan(n, name, inputs)
 	}
+	if n.isSequenceMap() {
+		return im.sequenceMap(n, name)
+	}
 	return []error{fmt.Errorf("a graph as an attribute is not supported")}
 }
 
@@ -145,10 +148,11 @@ func (im *importer) inline(n *node, name, part string, g *graphProto) []error {
 	return im.bring(n, name, before, part, sub, values)
 }
 
-// value is a tensor or a sequence of tensors.
+// value is a tensor or a sequence of tensors, or an optional without either.
 type value struct {
 	tensor *graph.Tensor
 	list   []*graph.Tensor
+	none   bool
 }
 
 // outputs returns the values of a graph's outputs; one that is not known is a problem.
@@ -157,6 +161,10 @@ func (im *importer) outputs(outputs []*valueInfo) []value {
 	for _, v := range outputs {
 		if list := im.list(v.name); list != nil {
 			values = append(values, value{list: list})
+			continue
+		}
+		if im.isNone(v.name) {
+			values = append(values, value{none: true})
 			continue
 		}
 		t, ok := im.value(v.name)
@@ -190,6 +198,8 @@ func (im *importer) bring(n *node, name string, before int, part string, sub *im
 	for i, out := range outputs {
 		switch v := values[i]; {
 		case out == "":
+		case v.none:
+			im.none[out] = true
 		case v.list != nil:
 			im.sequences[out] = v.list
 		default:
@@ -253,7 +263,7 @@ func (im *importer) carriedTensors(n *node, inputs []*graph.Tensor) (list []*gra
 		if i < 2 {
 			continue
 		}
-		if i >= len(inputs) || inputs[i] == nil || im.list(name) != nil {
+		if i >= len(inputs) || inputs[i] == nil || im.list(name) != nil || im.isNone(name) {
 			return nil, false
 		}
 		list = append(list, inputs[i])
@@ -286,7 +296,7 @@ func (im *importer) unroll(n *node, name string, inputs []*graph.Tensor, g *grap
 	before := len(im.net.Layers)
 	var carried []value
 	for i := 2; i < len(n.inputs); i++ {
-		v := value{list: im.list(n.inputs[i])}
+		v := value{list: im.list(n.inputs[i]), none: im.isNone(n.inputs[i])}
 		if i < len(inputs) {
 			v.tensor = inputs[i]
 		}
@@ -344,6 +354,7 @@ func (im *importer) iteration(g *graphProto, path string, i int, carried []value
 		if sub.values[in] = v.tensor; v.list != nil {
 			sub.sequences[in] = v.list
 		}
+		sub.none[in] = v.none
 	}
 	sub.body(g)
 	return sub

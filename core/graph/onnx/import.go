@@ -36,6 +36,7 @@ type importer struct {
 	symbols      map[string]string        // symbol by dim_param
 	taken        map[string]bool          // symbols
 	sequences    map[string][]*graph.Tensor
+	none         map[string]bool // optionals without an element
 	scope        scope
 }
 
@@ -66,7 +67,7 @@ func (o Importer) parse(name string, data []byte, external func(*tensor, int) ([
 	im := &importer{
 		Importer: o, net: graph.NewNetwork(m.graph.name), external: external, opsets: m.opsets,
 		initializers: map[string]*tensor{}, sparse: map[string]bool{}, values: map[string]*graph.Tensor{},
-		symbols: map[string]string{}, taken: map[string]bool{}, sequences: map[string][]*graph.Tensor{},
+		symbols: map[string]string{}, taken: map[string]bool{}, sequences: map[string][]*graph.Tensor{}, none: map[string]bool{},
 		scope: scope{work: &work{}},
 	}
 	if looked {
@@ -127,6 +128,7 @@ func (im *importer) model(m *model) {
 		im.refuse(problem)
 		return
 	}
+	says := saysShape(order)
 	for _, in := range g.inputs {
 		if im.initializers[in.name] != nil {
 			continue
@@ -135,6 +137,9 @@ func (im *importer) model(m *model) {
 			im.values[in.name] = im.net.AddConst(in.name, v)
 		} else {
 			im.input(in)
+		}
+		if says[in.name] && im.values[in.name] != nil && !im.values[in.name].IsConst() {
+			im.shape(im.values[in.name])
 		}
 	}
 	im.layers(nodes, order)
@@ -192,7 +197,7 @@ func (im *importer) node(n *node, name string) {
 	if form := im.olderForm(n); form != nil {
 		op, composite = nil, form
 	}
-	if op == nil && composite == nil {
+	if op == nil && composite == nil && !n.isSequenceMap() {
 		im.fail(n, name, errNoOp)
 		return
 	}
@@ -230,7 +235,7 @@ func (im *importer) inputs(n *node) (list []*graph.Tensor, ok bool) {
 			list = append(list, nil)
 			continue
 		}
-		if n.hasGraphs() && im.list(in) != nil { // its graphs may read it
+		if n.hasGraphs() && (im.list(in) != nil || im.isNone(in)) { // its graphs may read it
 			if i < len(n.inputs) {
 				list = append(list, nil)
 			}

@@ -319,13 +319,30 @@ func (d *decoder) valueInfo(b []byte) *valueInfo {
 				if kind, ok := valueKinds[f.num]; ok {
 					v.kind = kind
 				}
-				if f.num == 1 {
+				switch f.num {
+				case 1:
 					d.tensorType(v, d.bytes(f))
+				case 9:
+					d.optionalType(v, d.bytes(f))
 				}
 			})
 		}
 	})
 	return v
+}
+
+// optionalType is that of its element where this is a tensor.
+func (d *decoder) optionalType(v *valueInfo, b []byte) {
+	d.fields("optional_type", b, func(f field) {
+		if f.num == 1 {
+			d.fields("type", d.bytes(f), func(f field) {
+				if f.num == 1 {
+					v.kind = "tensor"
+					d.tensorType(v, d.bytes(f))
+				}
+			})
+		}
+	})
 }
 
 func (d *decoder) tensorType(v *valueInfo, b []byte) {

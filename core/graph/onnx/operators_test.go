@@ -42,6 +42,7 @@ func TestOperatorsDocument(t *testing.T) {
 	for name := range sequenceOps { // which make none either
 		add(name)
 	}
+	add("SequenceMap")
 	for _, c := range graph.Ops().Composites() {
 		add(c.Onnx)
 	}

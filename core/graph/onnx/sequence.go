@@ -39,8 +39,12 @@ func (im *importer) noSequences(n *node) error {
 		return nil
 	}
 	for _, in := range n.inputs {
-		if in != "" && im.list(in) != nil {
+		switch {
+		case in == "":
+		case im.list(in) != nil:
 			return fmt.Errorf("its input %q is a sequence, which is not supported", in)
+		case im.isNone(in):
+			return fmt.Errorf("its input %q is an optional without an element", in)
 		}
 	}
 	return nil
@@ -49,6 +53,9 @@ func (im *importer) noSequences(n *node) error {
 // sequenceOps are the operators that read or make sequences, by name.
 var sequenceOps = map[string]func(*importer, *sequenceNode) error{
 	"ConcatFromSequence": (*importer).concatFromSequence,
+	"Optional":           (*importer).optional,
+	"OptionalGetElement": (*importer).optionalGetElement,
+	"OptionalHasElement": (*importer).optionalHasElement,
 	"SequenceAt":         (*importer).sequenceAt,
 	"SequenceConstruct":  (*importer).sequenceConstruct,
 	"SequenceEmpty":      (*importer).sequenceEmpty,
@@ -72,16 +79,15 @@ func (im *importer) sequence(n *node, name string) (done bool) {
 		return false
 	}
 	if run == nil {
-		if n.opType != "Identity" || len(n.inputs) != 1 || len(n.outputs) != 1 || im.list(n.inputs[0]) == nil {
+		if n.opType != "Identity" || len(n.inputs) != 1 || len(n.outputs) != 1 || im.list(n.inputs[0]) == nil && !im.isNone(n.inputs[0]) {
 			return false
 		}
-		im.sequences[n.outputs[0]] = im.list(n.inputs[0])
-		return true
+		run = (*importer).same
 	}
 	s := &sequenceNode{node: n}
 	tensors := *n
 	if len(n.inputs) > 0 && n.inputs[0] != "" {
-		if s.list = im.list(n.inputs[0]); s.list != nil {
+		if s.list = im.list(n.inputs[0]); s.list != nil || im.isNone(n.inputs[0]) {
 			tensors.inputs = slices.Clone(n.inputs)
 			tensors.inputs[0] = ""
 		}
@@ -113,7 +119,9 @@ func (im *importer) sequence(n *node, name string) (done bool) {
 		err = s.Unasked()[0]
 	}
 	if err != nil {
-		delete(im.sequences, n.outputs[0])
+		for _, out := range n.outputs {
+			delete(im.sequences, out)
+		}
 		im.fail(n, name, err)
 	}
 	return true

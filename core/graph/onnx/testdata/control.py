@@ -166,4 +166,34 @@ twice (x, k) => (y) {
 <domain: "local", opset_import: ["" : 17]>
 plus (a, b) => (c) { c = Add(a, b) }""")
 
+case("sequence map", """g (float[2,3] x, float[3] k) => (float[6] y, float[4] z) {
+  a = Neg(x)
+  s = SequenceConstruct(x, a)  t = SplitToSequence<axis = 0, keepdims = 0>(x)
+  p, q = SequenceMap(s, t, k) <body = b (float[2,3] e, float[3] u, float[3] v) => (float[n] r, float[m] w) {
+    h = Mul(u, v)  g = Add(e, h)  r = ReduceSum<keepdims = 0>(g, first)  w = ReduceMax<axes = [1], keepdims = 0>(g)
+  }>
+  y = ConcatFromSequence<axis = 0>(p)  z = ConcatFromSequence<axis = 0>(q)
+}""".replace("{\n  a = Neg", "{\n  first = Constant<value = int64[1] {0}>()  a = Neg"), dict(x=f(2, 3), k=f(3)))
+
+case("optional", """g (float[3] x) => (float[3] y, bool none, bool some, bool loose) {
+  n = Optional<type = float[3]>()  o = Optional(x)  o2 = Identity(o)
+  none = OptionalHasElement(n)  some = OptionalHasElement(o2)
+  v = OptionalGetElement(o2)  loose = OptionalHasElement(v)
+  y = If(none) <then_branch = a () => (float[3] p) { p = OptionalGetElement(n) }, else_branch = b () => (float[3] q) { q = Exp(v) }>
+}""", dict(x=f(3)), opset=18)
+
+case("inputs that say shapes", """g (float[n,2,4] x, int64[3] to, int64 limit, int64[2] grid) => (float[a,b,c] y, float[l] r, float[d,e,f] t) <
+  float[1,4] row = {1, 2, 3, 4}, int64 zero = {0}, int64 one = {1}, int64[1] four = {4}
+> {
+  y = Reshape(x, to)
+  c = Range(zero, limit, one)  r = Cast<to = 1>(c)
+  s = Concat<axis = 0>(grid, four)  t = Expand(row, s)
+}""", dict(x=f(3, 2, 4), to=np.array([2, 3, 4]), limit=n(5), grid=np.array([2, 3])),
+   dict(x=f(1, 2, 4), to=np.array([8, 1, 1]), limit=n(0), grid=np.array([1, 1])))
+
+case("an input that says a size", """g (float[1,2,4,4] x, int64[4] sizes) => (float[a,b,c,d] y) {
+  roi = Constant<value = float[0] {}>()
+  y = Resize<mode = "linear">(x, roi, , sizes)
+}""", dict(x=f(1, 2, 4, 4), sizes=np.array([1, 2, 7, 3])), dict(x=f(1, 2, 4, 4), sizes=np.array([1, 2, 4, 9])))
+
 json.dump(cases, sys.stdout, indent=None, separators=(",", ":"))

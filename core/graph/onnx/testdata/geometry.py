@@ -165,4 +165,7 @@ add("nms ties", "NonMaxSuppression", [boxes, np.ones_like(scores), i64(12), np.a
 
 add("affine grid of one", "AffineGrid", [real(1, 2, 3), i64(1, 1, 1, 4)], 20, consts=(1,), align_corners=1)
 
+add("compress of what is computed", "Compress", [real(3, 4), np.array([False, True, True])], axis=0)
+add("compress flat of what is computed", "Compress", [real(3, 4), np.array([False, True, False, True, True])])
+add("compress to nothing", "Compress", [real(3, 4), np.array([False, False])], axis=1)
 print("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]")

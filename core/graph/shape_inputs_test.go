@@ -1,0 +1,83 @@
+package graph
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// shaped gives x [n] the shape that an input says, and repeats a row as often as another says.
+func shaped(t *testing.T) *Network {
+	d := Define("shaped")
+	x, to := d.Input("x", F32, Symbol("n")), d.ShapeInput("to", Symbol("rows"), Symbol("columns"))
+	d.Output("y", d.Relu(d.ReshapeTo(x, to)))
+	d.Output("z", d.ExpandTo(d.Weights("row", []float32{1, 2}, 1, 2), d.ShapeInput("times", Symbol("times"), Const(2))))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestShapeInputs: shapes follow the elements of inputs, which are what is said of these inputs' shapes.
+func TestShapeInputs(t *testing.T) {
+	n := shaped(t)
+	ints := func(list ...int64) Value { return Values(I64, list, len(list)) }
+	in := map[string]Value{"x": Values(F32, []float32{1, -2, 3, 4, 5, 6}, 6), "to": ints(2, 3), "times": ints(3, 2)}
+	out, err := n.Eval(context.Background(), in, nil)
+	if err != nil || !slices.Equal(out["y"].Dims, []int{2, 3}) || !slices.Equal(out["z"].F32(), []float32{1, 2, 1, 2, 1, 2}) {
+		t.Fatalf("%v %v", out, err)
+	}
+	env, err := n.BindShapes(map[string][]int{"x": {6}, "to": {3, 2}, "times": {1, 2}})
+	if err != nil || env["rows"] != 3 || env["columns"] != 2 || env["times"] != 1 || n.CheckShapes(env) != nil {
+		t.Errorf("%v %v", env, err)
+	}
+	if got := n.ShapesAt(env); !slices.Equal(got["to"], []int{3, 2}) || !slices.Equal(got["x"], []int{6}) || !slices.Equal(n.Inputs[1].ShapeValue(env).I64(), []int64{3, 2}) {
+		t.Errorf("%v", got)
+	}
+	for _, c := range []struct {
+		name string
+		v    Value
+		want string
+	}{
+		{"to", ints(2, -3), "input to: element 1 is -3, want 0 to"},
+		{"to", ints(2, 3, 1), "input to: data is i64[3], the network needs to i64[2]"},
+		{"to", ints(4, 2), "Reshape"},
+		{"times", ints(3, 1), "input times: shape [3 1] does not fit times i64[2]: element 1 must be 2"},
+	} {
+		wrong := map[string]Value{"x": in["x"], "to": in["to"], "times": in["times"], c.name: c.v}
+		if _, err := n.Eval(context.Background(), wrong, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %v: %v, want %q", c.name, c.v.I64(), err, c.want)
+		}
+	}
+	if _, err := n.BindShapes(map[string][]int{"x": {6}, "to": {3}, "times": {1, 2}}); err == nil || !strings.Contains(err.Error(), "input to: 1 values [3], the network needs those of its 2 elements") {
+		t.Error(err)
+	}
+	var sections [][]byte
+	data, err := n.Encode(func(b []byte) int { sections = append(sections, bytes.Clone(b)); return len(sections) - 1 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := DecodeNetwork(Ops(), data, func(i int) ([]byte, error) { return sections[i], nil })
+	if err != nil || again.String() != n.String() || !again.Inputs[1].IsShape || !n.Clone().Inputs[2].IsShape {
+		t.Errorf("%v %v", again, err)
+	}
+}
+
+// TestNoShapeInput: what is no list of few integers says no shape.
+func TestNoShapeInput(t *testing.T) {
+	n := NewNetwork("n")
+	for name, x := range map[string]*Tensor{
+		"real": n.AddInput("real", F32, Const(1)), "matrix": n.AddInput("matrix", I64, Const(1), Const(1)), "open": n.AddInput("open", I64, Symbol("n")),
+		"two": n.AddInput("two", I64, Const(2)), "constant": n.AddConst("constant", Values(I64, []int64{1}, 1)),
+	} {
+		if err := x.MakeShape(Symbol("s")); err == nil || x.IsShape {
+			t.Errorf("%s is one", name)
+		}
+	}
+	if err := n.AddInput("sum", I64, Const(1)).MakeShape(Symbol("s").AddN(1)); err == nil {
+		t.Error("a sum is an element")
+	}
+}
