@@ -66,6 +66,8 @@ func TestMistyped(t *testing.T) {
 		{[]string{"gpu", "selftest", "--budgt", "3"}, `did you mean "--budget"?`},
 		{[]string{"bench", "--recordings", "x"}, "bench has no --recordings; the workbench has\n"},
 		{[]string{"inspect", "model", "--tactic", "x"}, "inspect model has no --tactic; the workbench, bench, build and "},
+		{[]string{"bench", "--seed", "-1"}, `trtui: --seed "-1": want a whole number from 0`},
+		{[]string{"bench", "--duration", "soon"}, `--duration "soon": want a time such as 500ms or 2s`},
 		{[]string{"bench", "--xyzzyplugh"}, "unknown flag: --xyzzyplugh\nusage:"},
 	} {
 		if _, got := command(t, exitFailure, c.args...); !strings.Contains(got, c.want) {

@@ -223,6 +223,3 @@ func stepBytes(p *run.Plan, st run.Step) int64 {
 	}
 	return n
 }
-
-// unstableCV is the coefficient of variation over which a latency is called unstable, as trtexec does.
-const unstableCV = 0.025
