@@ -53,6 +53,7 @@ var commands = []func(tables) *cobra.Command{
 	checkCommand,
 	recordCommand,
 	replayCommand,
+	serveSSHCommand,
 	generateCommand,
 	conformanceCommand,
 	gpuCommand,

@@ -22,6 +22,8 @@ type terminal struct {
 	configs    *config.Saver
 	reload     func(config.Config) error  // gets the model as it is now ready, to be shown when this is over; nil: it cannot
 	program    func() []tea.ProgramOption // of each program; nil: a person's terminal
+	remote     *remote                    // the terminal at the other end of a connection; nil: it is here
+	readOnly   bool                       // nothing can be changed, and no files written
 }
 
 // show shows the workbench on a session or a replay until a person quits it. A recording that is opened meanwhile is
@@ -35,7 +37,10 @@ func (t terminal) show(ctx context.Context, ctl views.Controller, rec views.Reco
 			}
 		}()
 	}
-	o := views.Options{Recorder: rec, SaveConfig: t.configs.Save}
+	o := views.Options{Recorder: rec, ReadOnly: t.readOnly}
+	if t.configs != nil {
+		o.SaveConfig = t.configs.Save
+	}
 	if t.reload != nil {
 		o.Reload = t.reloads
 	}
@@ -111,13 +116,17 @@ type window struct {
 	events  *relay
 	next    chan *recording.Replay
 	program func() []tea.ProgramOption
+	remote  *remote
 }
 
 // window makes the workbench for a controller; o says what it can do besides.
 func (t terminal) window(ctl views.Controller, o views.Options) (*window, error) {
-	w := &window{events: &relay{Controller: ctl}, next: make(chan *recording.Replay, 1), program: t.program}
+	w := &window{events: &relay{Controller: ctl}, next: make(chan *recording.Replay, 1), program: t.program, remote: t.remote}
 	o.Keys = t.keys
 	o.Look, o.Open, o.Read, o.Hint, o.SavePicture = ui.NewLook(t.look), w.open, readState, hintOnFact, savePicture
+	if t.readOnly {
+		o.SavePicture = nil
+	}
 	if t.recordings != "" {
 		o.Recordings = recording.Folder(t.recordings)
 	}
@@ -157,11 +166,7 @@ func (w *window) run(ctx context.Context) (*recording.Replay, error) {
 	if w.program != nil {
 		options = append(options, w.program()...)
 	}
-	jobs := newJobs()
-	defer jobs.end()
-	program := tea.NewProgram(w.app, append(options, tea.WithoutSignalHandler(), tea.WithFilter(jobs.filter))...)
-	go jobs.forward(program)
-	_, err := program.Run()
+	err := w.runProgram(append(options, tea.WithoutSignalHandler()))
 	select {
 	case r := <-w.next:
 		if err != nil {
@@ -171,6 +176,24 @@ func (w *window) run(ctx context.Context) (*recording.Replay, error) {
 	default:
 		return nil, err
 	}
+}
+
+// runProgram runs a program on the terminal here, under a shell, or on that at the other end of a connection.
+func (w *window) runProgram(options []tea.ProgramOption) error {
+	if r := w.remote; r != nil {
+		over := make(chan struct{})
+		defer close(over)
+		program := tea.NewProgram(w.app, append(options, tea.WithFilter(r.filter))...)
+		go r.follow(program, over)
+		_, err := program.Run()
+		return err
+	}
+	jobs := newJobs()
+	defer jobs.end()
+	program := tea.NewProgram(w.app, append(options, tea.WithFilter(jobs.filter))...)
+	go jobs.forward(program)
+	_, err := program.Run()
+	return err
 }
 
 // relay passes a controller's events on to one program at a time: what still listens when that has ended takes none from
@@ -211,4 +234,5 @@ func (r *relay) forward() {
 func (r *relay) stop() {
 	close(r.quit)
 	<-r.done
+	close(r.events) // for what still listens
 }

@@ -9,15 +9,43 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // device is what engines are timed and run on.
 type device struct {
 	backend run.Backend
 	told    *audience
-	busy    sync.Mutex // one measurement at a time
-	wanted  int        // rounds of a measurement; 0: compare.Rounds
-	unfiled error      // why compiled code cannot be kept in files, once that was said
+	busy    turn  // one measurement at a time
+	wanted  int   // rounds of a measurement; 0: compare.Rounds
+	unfiled error // why compiled code cannot be kept in files, once that was said
+}
+
+// Machine is what several sessions measure on, one at a time.
+type Machine struct{ busy sync.Mutex }
+
+// turn is held while something is measured: by one part of a session at a time, and by one session of those on a machine.
+type turn struct {
+	own     sync.Mutex
+	machine *Machine // nil: nobody else measures on it
+	told    *audience
+}
+
+// Lock waits for the turn, and says so where another session has it.
+func (t *turn) Lock() {
+	t.own.Lock()
+	if t.machine != nil && !t.machine.busy.TryLock() {
+		t.told.progress(report.Progress{Phase: "waiting: another session measures"})
+		t.machine.busy.Lock()
+	}
+}
+
+// Unlock gives the turn back.
+func (t *turn) Unlock() {
+	if t.machine != nil {
+		t.machine.busy.Unlock()
+	}
+	t.own.Unlock()
 }
 
 // estimated reports whether times are a model's: they do not vary, and nothing is measured.

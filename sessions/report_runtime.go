@@ -124,11 +124,7 @@ func (m *timing) over(ctx context.Context, l *run.Loaded, envs []map[string]int)
 		}
 		in := map[string]graph.Value{}
 		for _, t := range at.Network.Inputs {
-			v := graph.NewValue(t.Type, shapes[t.Name]...)
-			for n := 0; n < len(v.Data) && len(item[t.Name].Data) > 0; {
-				n += copy(v.Data[n:], item[t.Name].Data)
-			}
-			in[t.Name] = v
+			in[t.Name] = repeated(t, env, item[t.Name].Data)
 		}
 		point, err := m.point(ctx, c, at, in, profileMeasured)
 		if err != nil {
@@ -152,6 +148,19 @@ func (m *timing) numbers() (list []int) {
 	return append(list, most)
 }
 
+// repeated is data for an input at values of symbols: some elements again and again, or zeros; of an input that is a shape, what the
+// symbols say.
+func repeated(t *graph.Tensor, env map[string]int, elements []byte) graph.Value {
+	if t.IsShape {
+		return t.ShapeValue(env)
+	}
+	v := graph.NewValue(t.Type, graph.EvalDims(t.Dims, env)...)
+	for n := 0; n < len(v.Data) && len(elements) > 0; {
+		n += copy(v.Data[n:], elements)
+	}
+	return v
+}
+
 // overContexts measures numbers of contexts at a plan's own shapes, on the first items of the data.
 func (m *timing) overContexts(ctx context.Context, l *run.Loaded) (list []report.SweepPoint, err error) {
 	in := map[string]graph.Value{}
@@ -161,9 +170,7 @@ func (m *timing) overContexts(ctx context.Context, l *run.Loaded) (list []report
 		}
 	} else {
 		for _, t := range l.Plan.Network.Inputs {
-			if in[t.Name] = graph.NewValue(t.Type, graph.EvalDims(t.Dims, l.Plan.Env())...); t.IsShape {
-				in[t.Name] = t.ShapeValue(l.Plan.Env())
-			}
+			in[t.Name] = repeated(t, l.Plan.Env(), nil)
 		}
 	}
 	numbers := m.numbers()

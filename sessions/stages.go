@@ -39,7 +39,7 @@ func newStages(m *Model, w Workplace, told *audience) *stages { return wire(m, w
 // wire connects the stages with each other; c is the calibration that they share with others, nil for one of their own.
 func wire(m *Model, w Workplace, told *audience, c *calibration) *stages {
 	s := &stages{place: w, model: m, told: told}
-	s.device = &device{backend: w.Backend, told: told, wanted: w.Rounds}
+	s.device = &device{backend: w.Backend, told: told, wanted: w.Rounds, busy: turn{machine: w.Machine, told: told}}
 	s.orders = &orders{m, &stored{model: m, backend: w.Backend, calData: w.CalData, recalibrate: w.Recalibrate}}
 	s.passes = newPasses(m, w.Backend, s.orders, told)
 	if s.calibration = c; c == nil {

@@ -19,9 +19,10 @@ type Workplace struct {
 	// changes nothing. A Session has its log for that; nil tells nobody.
 	Warn func(text string)
 	// Log is told what each stage did. A Session has its log for that; nil tells nobody.
-	Log    func(report.LogLine)
-	Rounds int    // in which engines are measured side by side; 0: as many as compare.Rounds
-	SaveTo string // the timing cache's file; empty: nowhere
+	Log     func(report.LogLine)
+	Machine *Machine // that other sessions measure on, too; nil: none does
+	Rounds  int      // in which engines are measured side by side; 0: as many as compare.Rounds
+	SaveTo  string   // the timing cache's file; empty: nowhere
 	// CacheError says why a timing cache that was there could not be read; work goes on without.
 	CacheError  error
 	UsualShapes string // the inputs' shapes that nobody gave: usual ones of such models; empty: they are given

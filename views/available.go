@@ -14,6 +14,7 @@ import (
 const (
 	inReplay      = "a replay shows what was recorded: open the model to change or measure it"
 	inView        = "these are another program's files on its engine: open the ONNX model to change or measure it here"
+	inReadOnly    = "this connection is read-only: it shows, and changes nothing"
 	inFrontReplay = "a replay shows what was recorded: esc leads back to the live session"
 )
 
@@ -25,6 +26,7 @@ type available struct {
 	front      bool     // a replay in front of a live session
 	recordable bool
 	unrecorded bool // a recording ended by itself, which is still said
+	readOnly   bool
 	undo, redo bool // there is something to undo, or redo
 }
 
@@ -32,6 +34,8 @@ type available struct {
 func (a available) lacks(n need) string {
 	replay := a.snap.Replay != "" || a.timeline != nil
 	switch {
+	case a.readOnly:
+		return inReadOnly
 	case n != needsJob && a.snap.Viewed() != "":
 		return inView
 	case n == needsRecorder && a.front:

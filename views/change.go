@@ -20,6 +20,9 @@ func (w *workbench) Want() config.Config { return w.config.want }
 // Change asks for the configuration that edit makes of the one that is asked for.
 func (w *workbench) Change(edit func(*config.Config)) tea.Cmd {
 	was := w.config.want
+	if w.o.ReadOnly {
+		return say(ui.Warn, inReadOnly)
+	}
 	if !w.config.change(edit) {
 		return nil
 	}

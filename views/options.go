@@ -71,6 +71,8 @@ type Folder interface {
 type Options struct {
 	Look *ui.Look
 	Keys *ui.Keymap // nil: the usual keys
+	// ReadOnly says that nothing can be changed: the controller does nothing that it is asked for.
+	ReadOnly bool
 	// Recorder is nil where nothing can be recorded, as in a replay.
 	Recorder Recorder
 	// SaveConfig writes a configuration to a file and returns its path; nil where none can be written.

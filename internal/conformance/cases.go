@@ -283,10 +283,13 @@ func (f dataFile) value() (name string, v graph.Value, err error) {
 	if err != nil {
 		return "", graph.Value{}, err
 	}
-	if name, v, err = onnx.ReadTensor(data); err != nil {
-		return name, v, fmt.Errorf("%s: %w", f.name, err)
+	if name, v, err = onnx.ReadTensor(data); err == nil {
+		return name, v, nil
 	}
-	return name, v, nil
+	if name, v, other := onnx.ReadOptional(data); other == nil || errors.Is(other, onnx.ErrNoElement) {
+		return name, v, other
+	}
+	return name, v, fmt.Errorf("%s: %w", f.name, err)
 }
 
 // fixed returns the inputs by their names in the files, from the given one on; nil if one has no name or cannot be read.

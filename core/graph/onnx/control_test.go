@@ -129,6 +129,12 @@ func TestControlRefused(t *testing.T) {
 			`Neg (node n): its input "q" is a sequence, which is not supported`},
 		{"sequence as an output", modelBytes(input("x", 2), nodeField("SequenceConstruct", "s", list("x", "x"), list("q")), output("q")),
 			`output "q" is a sequence, which is not supported`},
+		{"element of nothing", modelBytes(input("x", 2), nodeField("Optional", "o", nil, list("q")), nodeField("OptionalGetElement", "g", list("q"), list("y")), output("y", 2)),
+			"OptionalGetElement (node g): its input has no element"},
+		{"nothing as a tensor", modelBytes(input("x", 2), nodeField("Optional", "o", nil, list("q")), nodeField("Add", "n", list("x", "q"), list("y")), output("y", 2)),
+			`Add (node n): its input "q" is an optional without an element`},
+		{"map of no sequence", modelBytes(input("x", 2), nodeField("SequenceMap", "m", list("x"), list("q"), branch("body", "Neg")), output("q")),
+			"SequenceMap (node m): its input 0 is no sequence that is known"},
 		{"place", modelBytes(input("x", 2), sub(11, valueBytes("i", 7)), nodeField("SequenceConstruct", "s", list("x", "x"), list("q")), nodeField("SequenceAt", "a", list("q", "i"), list("y")), output("y", 2)),
 			"SequenceAt (node a): its place in the sequence (input 1, i) must be known"},
 	} {
