@@ -142,7 +142,7 @@ func (f *workbenchFlags) show(cmd *cobra.Command, args []string) error {
 		p.close()
 		return err
 	}
-	return f.screen(ctx, p, cfg, modelArg(args), terminal{look: look, keys: f.keys, recordings: f.recording, configs: saver(modelArg(args))})
+	return orSignalled(ctx, f.screen(ctx, p, cfg, modelArg(args), terminal{look: look, keys: f.keys, recordings: f.recording, configs: saver(modelArg(args))}))
 }
 
 // screen shows sessions on a model, one after the other: the next where its file changed and a person asks for the new one. It
