@@ -40,6 +40,16 @@ func titled(op string) []byte {
 		field(8, "\x10\x0d") + field(14, field(1, name("key"))+field(2, name("value"))))
 }
 
+// acting returns what of a text acts on a terminal, but for the end of a line and a tab.
+func acting(s string) (rune, bool) {
+	for _, r := range s {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar {
+			return r, true
+		}
+	}
+	return 0, false
+}
+
 // TestEscapes: nothing in a model's names, in a path or in a flag reaches the terminal as more than text, whatever the command
 // prints it for; scripts get it as it is.
 func TestEscapes(t *testing.T) {
@@ -61,6 +71,7 @@ func TestEscapes(t *testing.T) {
 	model, odd := write("model"+title+".onnx", titled("Softmax")), write("odd"+title+".onnx", titled("Odd"+title))
 	short, cut := write("short.onnx", titled("Softmax")[:200]), write("config.json", []byte(`{"Precision": "`+title))
 	engine, recording := filepath.Join(dir, "engine"), filepath.Join(dir, "recording.trtui")
+	exported := filepath.Join(dir, "exported")
 	quick := []string{"--iterations", "1", "--duration", "1ms"}
 	for _, c := range []struct {
 		args []string
@@ -76,6 +87,8 @@ func TestEscapes(t *testing.T) {
 		{args: []string{"inspect", "engine", engine}}, {args: append([]string{"bench", engine}, quick...)},
 		{args: []string{"record", model, "-o", recording}}, {args: []string{"inspect", "recording", recording}}, {args: []string{"replay", recording}},
 		{args: []string{"inspect", "model", odd}},
+		{args: []string{"export", "csv", recording, "-o", exported}}, {args: []string{"export", "md", recording, "-o", filepath.Join(exported, "md")}},
+		{args: []string{"export", "html", recording, "-o", filepath.Join(exported, "html")}},
 		{args: []string{"bench", odd}, fail: true}, {args: []string{"build", odd, "-o", engine}, fail: true}, {args: []string{"inspect", "model", short}, fail: true},
 		{args: []string{"bench", model, "--config", cut}, fail: true}, {args: []string{"bench", model, "--data", filepath.Join(dir, "none")}, fail: true},
 		{args: []string{"bench", model, "--layer-precisions", "none" + title + ":int8"}, fail: true}, {args: []string{"conformance", dir}, fail: true},
@@ -85,11 +98,21 @@ func TestEscapes(t *testing.T) {
 		if code := execute(t.Context(), c.args, &out, &errs); (code == exitFailure) != c.fail {
 			t.Errorf("%q: exit code %d\n%s", c.args, code, &errs)
 		}
-		for _, r := range out.String() + errs.String() {
-			if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar {
-				t.Errorf("%q: %q in\n%q", c.args, r, out.String()+errs.String())
-				break
-			}
+		if r, ok := acting(out.String() + errs.String()); ok {
+			t.Errorf("%q: %q in\n%q", c.args, r, out.String()+errs.String())
+		}
+	}
+	files, err := os.ReadDir(exported)
+	if err != nil || len(files) < 4 {
+		t.Errorf("%d files are exported, %v", len(files), err)
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(filepath.Join(exported, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, ok := acting(string(data)); ok {
+			t.Errorf("%s: %q in\n%q", f.Name(), r, data)
 		}
 	}
 	out, _ := command(t, 0, "inspect", "model", model, "--format", "json")

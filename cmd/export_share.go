@@ -17,6 +17,7 @@ import (
 	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
 )
 
 // shareFlags are the flags of the subcommands of trtui export.
@@ -106,7 +107,11 @@ func (o *shareFlags) write(stdout io.Writer, snap *report.Snapshot, files []exch
 		if f.Name != "" {
 			path = filepath.Join(path, f.Name)
 		}
-		size, err := host.WriteFile(path, host.Bytes(f.Data))
+		data := f.Data
+		if o.format.Text { // names in a user's file may hold what acts on a terminal
+			data = []byte(ui.Visible(string(data)))
+		}
+		size, err := host.WriteFile(path, host.Bytes(data))
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/trtui/trtui/core/build"
@@ -21,11 +22,13 @@ type precisions struct {
 	passes      *passes
 	calibration *calibration
 	kept        *stage[lowering, *build.Lowered]
+	notFinite   func() string // which weights of the model are not finite
 }
 
 func newPrecisions(m *Model, b run.Backend, o *orders, told *audience, from *passes, c *calibration) *precisions {
 	p := &precisions{model: m, orders: o, told: told, backend: b, passes: from, calibration: c}
 	p.kept = newStage(p.make)
+	p.notFinite = sync.OnceValue(func() string { return notFinite(m.Network) })
 	return p
 }
 
@@ -134,8 +137,10 @@ func (p *precisions) warn(cfg config.Config, o *build.Optimized, l *build.Lowere
 	if p.told.warned == nil {
 		return
 	}
-	if text := ignored(cfg); text != "" {
-		p.told.warn(text)
+	for _, text := range []string{ignored(cfg), p.notFinite()} {
+		if text != "" {
+			p.told.warn(text)
+		}
 	}
 	if cfg.Constraints != config.Obey {
 		warnUnmet(unmet(cfg, o, l), func(_, text string) { p.told.warn(text) })

@@ -53,7 +53,7 @@ func runtimeAxes(p *run.Plan) (list []report.RuntimeAxis) {
 		least, most := s.Range()
 		a := report.RuntimeAxis{Symbol: s.Name, Min: least, Opt: s.Value, Max: most}
 		for _, t := range p.Network.Inputs {
-			for i, d := range t.Dims {
+			for i, d := range t.Extents() {
 				if name, ok := d.SymbolName(); ok && name == s.Name {
 					a.Places = append(a.Places, report.RuntimePlace{Input: t.Name, Axis: i})
 				}

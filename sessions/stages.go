@@ -116,6 +116,9 @@ func (s *stages) rewritten(cfg config.Config, o *build.Optimized, l *build.Lower
 // sumUp sums up an engine and its times.
 func (s *stages) sumUp(cfg config.Config, p *run.Plan, t *report.Timings) *report.Overview {
 	o := overview(s.orders.stored, cfg, p, t, s.precisions.unchangedBy(cfg))
+	if why := s.precisions.notFinite(); why != "" {
+		o.Badges = append(o.Badges, report.Badge{Text: report.WeightsNotFinite, Why: why})
+	}
 	if shapes := s.place.UsualShapes; shapes != "" {
 		o.Badges = append(o.Badges, report.Badge{Text: report.UsualShapes, Why: "no shapes were given: the times are of a text of the usual length, " + shapes})
 	}

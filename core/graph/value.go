@@ -92,6 +92,25 @@ func (v Value) Floats() []float32 {
 	return out
 }
 
+// NotFinite returns how many elements of an F32 or F16 value are NaN or infinite.
+func (v Value) NotFinite() (n int) {
+	switch v.Type {
+	case F32:
+		for _, x := range View[uint32](v.Data) {
+			if x&0x7f800000 == 0x7f800000 {
+				n++
+			}
+		}
+	case F16:
+		for _, x := range View[uint16](v.Data) {
+			if x&0x7c00 == 0x7c00 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // Ints returns the elements of an integer or boolean value as int64, converted where the type is another one.
 func (v Value) Ints() []int64 {
 	if v.Type == I64 {

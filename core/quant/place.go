@@ -202,6 +202,9 @@ func (p *placer) quantizable(l *graph.Layer) (inputs []*graph.Tensor, reason str
 		if x.IsConst() {
 			return nil, "its input is constant"
 		}
+		if v, _ := l.Inputs[1].Const(); v.NotFinite() > 0 {
+			return nil, "its weights hold NaN or infinities, which no integer stands for"
+		}
 		if a, ok := l.Attrs.(graph.ConvTransposeAttrs); ok && a.Group > 1 {
 			return nil, "its groups would share the scales of their weights"
 		}

@@ -55,6 +55,9 @@ type TopLayer struct {
 // RandomCalibration is the text of the badge of engines whose ranges come from random input.
 const RandomCalibration = "random calibration"
 
+// WeightsNotFinite is the text of the badge of models whose weights hold NaN or infinities.
+const WeightsNotFinite = "NaN weights"
+
 // UsualShapes is the text of the badge of times at shapes that nobody gave.
 const UsualShapes = "usual shapes"
 

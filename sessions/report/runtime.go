@@ -18,7 +18,7 @@ type RuntimeAxis struct {
 	Min, Opt, Max int
 }
 
-// RuntimePlace is an axis of an input.
+// RuntimePlace is an axis of an input, or an element of one on whose elements shapes depend.
 type RuntimePlace struct {
 	Input string
 	Axis  int
