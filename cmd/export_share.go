@@ -93,7 +93,7 @@ func (o *shareFlags) share(ctx context.Context, stdout, stderr io.Writer, args [
 // write writes files, and what it wrote to stdout; or the one file there is to stdout, where that is asked for.
 func (o *shareFlags) write(stdout io.Writer, snap *report.Snapshot, files []exchange.Output) error {
 	if o.output == standardOutput {
-		_, err := underlying(stdout).Write(files[0].Data)
+		_, err := underlying(stdout).Write(o.shown(files[0].Data))
 		return err
 	}
 	if o.format.Extension == "" {
@@ -107,11 +107,7 @@ func (o *shareFlags) write(stdout io.Writer, snap *report.Snapshot, files []exch
 		if f.Name != "" {
 			path = filepath.Join(path, f.Name)
 		}
-		data := f.Data
-		if o.format.Text { // names in a user's file may hold what acts on a terminal
-			data = []byte(ui.Visible(string(data)))
-		}
-		size, err := host.WriteFile(path, host.Bytes(data))
+		size, err := host.WriteFile(path, host.Bytes(o.shown(f.Data)))
 		if err != nil {
 			return err
 		}
@@ -124,6 +120,14 @@ func (o *shareFlags) write(stdout io.Writer, snap *report.Snapshot, files []exch
 		fmt.Fprintf(stdout, "%s: %s\n", f.File, bytesText(int(f.Bytes)))
 	}
 	return nil
+}
+
+// shown is what is written of a file: where that is text, names in a user's file may hold what acts on a terminal.
+func (o *shareFlags) shown(data []byte) []byte {
+	if o.format.Text {
+		return []byte(ui.Visible(string(data)))
+	}
+	return data
 }
 
 // snapshot returns what is known of what the arguments name.
