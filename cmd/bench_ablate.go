@@ -29,7 +29,7 @@ func (b *benchFlags) ablate(ctx context.Context, stdout, stderr io.Writer, path 
 		if err != nil {
 			return err
 		}
-		a, err := r.Ablate(ctx, cfg, p)
+		a, err := r.Ablate(ctx, cfg, p, nil)
 		if err != nil {
 			return err
 		}

@@ -11,8 +11,9 @@ import (
 )
 
 // Ablate measures what each rule that applies somewhere is worth: the engine without it and the one of the configuration, in the
-// same rounds, so long in all as p says for each. A rule without which there is no engine has the error in its row.
-func (r *Runner) Ablate(ctx context.Context, cfg config.Config, p run.Profiling) (*report.Ablation, error) {
+// same rounds, so long in all as p says for each. A rule without which there is no engine has the error in its row. each, if not nil,
+// is told what is known after every rule.
+func (r *Runner) Ablate(ctx context.Context, cfg config.Config, p run.Profiling, each func(*report.Ablation)) (*report.Ablation, error) {
 	snap, err := r.Report(ctx, cfg, report.PartPasses, p)
 	if err != nil {
 		return nil, err
@@ -22,17 +23,24 @@ func (r *Runner) Ablate(ctx context.Context, cfg config.Config, p run.Profiling)
 		return nil, err
 	}
 	rows, idle := firedRules(snap.Passes)
-	a := &report.Ablation{Estimated: snap.Device.Estimated, Idle: idle}
+	a := &report.Ablation{Base: cfg, Estimated: snap.Device.Estimated, Idle: idle}
+	known := func(rows []report.AblationRow, left int) *report.Ablation {
+		b := *a
+		b.Rows, b.Left = slices.Clone(rows), left
+		slices.SortStableFunc(b.Rows, func(a, b report.AblationRow) int { return cmp.Compare(b.Worth.Ratio, a.Worth.Ratio) })
+		return &b
+	}
 	for i := range rows {
 		r.stages.told.progress(report.Progress{Phase: "without a rule", Item: rows[i].Rule, Done: i, Total: len(rows)})
 		if err := r.ablate(ctx, cfg, full, &rows[i], p); err != nil {
 			return nil, err
 		}
 		a.Median = cmp.Or(a.Median, rows[i].With)
+		if each != nil {
+			each(known(rows[:i+1], len(rows)-i-1))
+		}
 	}
-	slices.SortStableFunc(rows, func(a, b report.AblationRow) int { return cmp.Compare(b.Worth.Ratio, a.Worth.Ratio) })
-	a.Rows = rows
-	return a, nil
+	return known(rows, 0), nil
 }
 
 // ablate fills the row of a rule; full identifies the engine with all of them.

@@ -58,11 +58,14 @@ func (w *worker) guarded(ctx context.Context, cfg config.Config, once todo) (err
 		switch {
 		case once.build:
 			err = w.work(ctx, cfg, once)
-		case once.study == nil && !once.layers || once.calibrators:
+		case once.study == nil && !once.layers && !once.ablate || once.calibrators:
 			err = w.compareCalibrators(ctx, cfg)
 		}
 		if err == nil && once.layers {
 			err = w.compare(ctx, cfg)
+		}
+		if err == nil && once.ablate {
+			err = w.ablate(ctx, cfg)
 		}
 		if err == nil && once.study != nil {
 			err = w.study(ctx, cfg, once.study.goal)

@@ -107,13 +107,18 @@ func (s *Session) DropTimings(all bool) {
 
 // Ask asks for reports that are not made by themselves, from now on with every configuration: that of calibration of a model that
 // brings its own quantisation, which nothing else needs the activations of, and the errors of layers of the configuration that
-// others are compared with, since they tell of the passes alone.
+// others are compared with, since they tell of the passes alone. What each rule is worth is measured once, of the configuration as
+// it is, when what is being done is over; Cancel stops it, and what was found stays.
 func (s *Session) Ask(parts report.Parts) {
 	s.board.mu.Lock()
 	defer s.board.mu.Unlock()
 	w := s.wishes
+	if parts.Has(report.PartAblation) { // of the configuration at hand alone
+		w.todo.ablate, w.halted = true, false
+		w.awake()
+	}
 	added := parts &^ w.asked
-	w.asked |= parts
+	w.asked |= parts &^ report.PartAblation
 	if added.Has(report.PartCalibration) && w.quantized {
 		w.todo.retime = s.board.snap.Retiming // which goes on
 		w.interrupt()

@@ -15,6 +15,7 @@ type todo struct {
 	calibrators bool                        // their comparison, where it lacks the one that is set
 	study       *wishedStudy                // of the configuration, when it is built
 	layers      bool                        // the errors of the reference's layers
+	ablate      bool                        // what each rule is worth
 	retime      string                      // the layer whose tactics to measure again
 	drop        func(build.CacheEntry) bool // the entries of the timing cache to forget
 }

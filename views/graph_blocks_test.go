@@ -58,7 +58,7 @@ func TestBlocks(t *testing.T) {
 
 // TestShowFolded: a layer that is asked for is shown though it was folded away.
 func TestShowFolded(t *testing.T) {
-	s := graphScreen(ui.NewLook(ui.Options{}), &fakeDesk{})
+	s := graphScreen(ui.NewLook(ui.Options{}), &fakeDesk{}, nil)
 	for _, v := range s.Views {
 		v.Update(repeated(t))
 	}

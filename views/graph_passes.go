@@ -10,10 +10,16 @@ import (
 )
 
 // passesView lists the passes; its cursor chooses the network that the right side shows.
-type passesView struct{ g *graphs }
+// On its other side it shows what their rules are worth.
+type passesView struct {
+	g        *graphs
+	ablate   func() tea.Cmd // has that measured
+	ablation *ablationView
+	other    bool
+}
 
-func newPassesView(g *graphs) *passesView {
-	v := &passesView{g}
+func newPassesView(g *graphs, ablate func() tea.Cmd) *passesView {
+	v := &passesView{g: g, ablate: ablate, ablation: newAblationView(g.look())}
 	step := func(r int) *report.PassStep {
 		if s := g.snap().Passes.Steps; r < len(s) {
 			return &s[r]
@@ -85,13 +91,24 @@ func (v *passesView) most() float64 {
 	return float64(n)
 }
 
-func (v *passesView) Title() string { return "Passes" }
+func (v *passesView) Title() string {
+	if v.other {
+		return v.ablation.Title()
+	}
+	return "Passes"
+}
 
 func (v *passesView) Keys() []ui.Key {
-	return append(v.g.keys(), ui.FilterKeys()...)
+	return append(append(v.g.keys(),
+		ui.K("v", "view", "passes / what each rule is worth"),
+		when(v.g.desk, needsRun, ui.K("A", "ablation", "measure what each rule is worth: the engine without it beside the one with all"))),
+		v.ablation.Keys()...)
 }
 
 func (v *passesView) Note() (string, ui.Style) {
+	if v.other {
+		return v.ablation.Note()
+	}
 	p := v.g.snap().Passes
 	if p == nil {
 		return "", ui.Muted
@@ -100,8 +117,23 @@ func (v *passesView) Note() (string, ui.Style) {
 }
 
 func (v *passesView) Update(msg tea.Msg) tea.Cmd {
+	switch {
+	case isKey(msg, "v"):
+		v.other = !v.other
+		return nil
+	case isKey(msg, "A"):
+		v.other = true
+		return v.ablate()
+	}
+	if _, ok := msg.(*report.Snapshot); !ok && v.other {
+		if key, ok := msg.(tea.KeyPressMsg); ok && has(v.g.keys(), key.String()) {
+			return v.g.key(key.String())
+		}
+		return v.ablation.Update(msg)
+	}
 	switch msg := msg.(type) {
 	case *report.Snapshot:
+		v.ablation.Update(msg)
 		v.g.state.take(msg)
 		if p := msg.Passes; p != nil && v.g.passes.Rows != len(p.Steps)+1 {
 			v.g.passes.Rows = len(p.Steps) + 1
@@ -132,6 +164,9 @@ func (v *passesView) choose() {
 }
 
 func (v *passesView) Render(w, h int) string {
+	if v.other {
+		return v.ablation.Render(w, h)
+	}
 	return v.g.look().Render(w, h, func(c *ui.Canvas) {
 		if v.g.snap().Passes == nil {
 			v.g.state.in.wait(c, "passes")

@@ -11,7 +11,7 @@ import (
 
 // TestManySites: many places of one cause are one line with their number, below which enter shows them.
 func TestManySites(t *testing.T) {
-	s := graphScreen(ui.NewLook(ui.Options{NoColor: true}), &fakeDesk{})
+	s := graphScreen(ui.NewLook(ui.Options{NoColor: true}), &fakeDesk{}, nil)
 	snap := *fixture(t)
 	passes := *snap.Passes
 	passes.Steps = []report.PassStep{{Pass: "many", Layers: len(passes.Source)}}

@@ -35,7 +35,7 @@ func TestRules(t *testing.T) {
 
 // TestLinked moves the cursor of the other graph along, and jumps to it.
 func TestLinked(t *testing.T) {
-	s := graphScreen(ui.NewLook(ui.Options{}), &fakeDesk{})
+	s := graphScreen(ui.NewLook(ui.Options{}), &fakeDesk{}, nil)
 	snap := fixture(t)
 	for _, v := range s.Views {
 		v.Update(snap)
@@ -95,7 +95,7 @@ func TestSwitchedOff(t *testing.T) {
 
 // TestPasses walks back through the passes: the number of layers is that of the steps, and what changed is found.
 func TestPasses(t *testing.T) {
-	s := graphScreen(ui.NewLook(ui.Options{}), &fakeDesk{})
+	s := graphScreen(ui.NewLook(ui.Options{}), &fakeDesk{}, nil)
 	snap := fixture(t)
 	for _, v := range s.Views {
 		v.Update(snap)
@@ -182,7 +182,7 @@ func TestBodies(t *testing.T) {
 	b.lacks("loop/body/tanh")
 	b.press("/", "e", "x", "p", "enter")
 	b.wants("1 of 6 layers", "then/exp")
-	s := graphScreen(ui.NewLook(ui.Options{}), &fakeDesk{})
+	s := graphScreen(ui.NewLook(ui.Options{}), &fakeDesk{}, nil)
 	for _, v := range s.Views {
 		v.Update(&snap)
 	}

@@ -23,7 +23,7 @@ type Controller interface {
 	// Cancel stops what is being done; what it would have made stays stale.
 	Cancel()
 	// Ask asks for reports where they are not made by themselves: that of calibration of models that bring their own
-	// quantisation, and the errors of FP32's own layers.
+	// quantisation, the errors of FP32's own layers, and once what each rule is worth.
 	Ask(report.Parts)
 	// Retime asks for the tactics of a layer to be timed again.
 	Retime(layer string)

@@ -82,7 +82,7 @@ func (w *workbench) screens() []*ui.Screen {
 	read := readerOf(w.o, func() *report.Snapshot { return w.snap })
 	return []*ui.Screen{
 		overviewScreen(look, w, tried, read),
-		graphScreen(look, w),
+		graphScreen(look, w, ablating(w)),
 		timingsScreen(look, w),
 		memoryScreen(look),
 		calibrationScreen(look, w, w.o.Timeline != nil),

@@ -16,3 +16,11 @@ func studying(w *workbench) func(*report.Goal) tea.Cmd {
 		return w.begin("searching for " + goal.String() + "; esc stops and leaves what was found")
 	}
 }
+
+// ablating returns what has it measured what each rule is worth.
+func ablating(w *workbench) func() tea.Cmd {
+	return func() tea.Cmd {
+		w.ctl.Ask(report.PartAblation)
+		return w.begin("each rule off in turn; esc stops and leaves what was measured")
+	}
+}

@@ -63,13 +63,13 @@ def main():
         args.cache = os.path.join(work, "cache.jsonl")
         for name, goal in (g.split("=") for g in args.goals):
             goal = float(goal)
-            model, flags = models.prepare(name, args.data, work), models.flags(name, args.data)
+            p = models.Prepared(name, args.data, work)
+            model, flags = p.model, p.flags()
             hand, raised = by_hand(args, model, flags, goal)
             found = os.path.join(work, name + ".config.json")
             s = call(args, ["tune-precision", model, *flags, "--min-sqnr", str(goal), "-o", found])
             best = s["points"][s["best"]] if s["best"] is not None else None
-            unlabelled = [f for i, f in enumerate(flags) if f not in ("--labels", "--label-offset") and (i == 0 or flags[i - 1] not in ("--labels", "--label-offset"))]
-            times = latencies(args, model, unlabelled, ["--precision", "int8", "--layer-precisions", ",".join(raised)], ["--config", found])
+            times = latencies(args, model, p.flags(labels=False), ["--precision", "int8", "--layer-precisions", ",".join(raised)], ["--config", found])
             row = {"model": name, "goal_db": goal,
                    "by_hand": {"engines": len(hand), "sqnr_db": hand[-1]["sqnr_db"], "raised": len(raised), "median_ms": times[0]},
                    "search": {"engines": len(s["points"]), "engines_to_best": s["best"] + 1 if best else None, "predictions": s["predictions"], "sqnr_db": best and best["sqnr_db"], "raised": best and best["raised"], "median_ms": times[1]}}

@@ -1,15 +1,16 @@
 """What 8 bits cost: SQNR of the logits in dB against FP32, and top-1, of trained models by ways to quantise them.
 
-    python bench/quantisation/table.py DATA [--trtui PROGRAM] [--models NAME,...] [--peer] [CONFIGURATION...]
+    python bench/quantisation/table.py DATA [--trtui PROGRAM] [--models NAME,...] [--peers] [--out FILE] [CONFIGURATION...]
 
 A configuration is flags of `trtui eval`, such as "--calibrator mse --activations symmetric"; without any, those by which the
-default was chosen are compared. --peer adds the best and the default of ONNX Runtime's static quantisation, on the models whose
-data this reads itself.
+default was chosen are compared. --peers compares the default with ONNX Runtime's and NNCF's quantisers instead: every way of
+theirs in peers.py, on the same arrays, and with the default as `trtui export --qdq` writes it, run by ONNX Runtime and OpenVINO.
 """
 
 import argparse
+import contextlib
+import importlib.metadata
 import json
-import logging
 import os
 import subprocess
 import tempfile
@@ -28,70 +29,126 @@ def sqnr(want, got):
     return 10 * np.log10((want**2).sum() / max(((want - got) ** 2).sum(), 1e-300))
 
 
-def ours(program, model, flags):
-    command = [program, "eval", *([model] if model else []), "--timing-cache", "none", "--threads", "1", "-q", "--format", "json",
-               "--precision", "int8", *flags]
-    done = subprocess.run(command, capture_output=True, text=True)
+def call(program, *args):
+    done = subprocess.run([program, *args, "-q"], capture_output=True, text=True)
     if done.returncode != 0:
-        raise SystemExit(f"{' '.join(command)}: {done.stderr}")
-    row = json.loads(done.stdout)["rows"][-1]
-    return row["sqnr_db"], row.get("top1_percent", row.get("top1"))
+        raise SystemExit(f"{program} {' '.join(args)}: {done.stderr}")
+    return done.stdout
 
 
-def peer(model, data, calibration, work):
-    """Returns the best and the default of onnxruntime.quantization.quantize_static, as (dB, name)."""
-    import onnxruntime as rt
-    from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
-    from onnxruntime.quantization.shape_inference import quant_pre_process
+def ours(program, p, flags):
+    row = json.loads(call(program, "eval", p.model, *p.flags(), "--threads", "1", "--timing-cache", "none", "--format", "json", "--precision", "int8", *flags))["rows"][-1]
+    top = row.get("top1")
+    return {"sqnr_db": row["sqnr_db"], **({"top1_percent": top} if top is not None else {})}
 
-    rt.set_default_logger_severity(4)
-    logging.disable(logging.WARNING)
-    run = lambda path: (lambda s: np.concatenate([s.run(None, {s.get_inputs()[0].name: x[None]})[0] for x in data]))(
-        rt.InferenceSession(path, providers=["CPUExecutionProvider"]))
-    name = rt.InferenceSession(model, providers=["CPUExecutionProvider"]).get_inputs()[0].name
 
-    class Reader(CalibrationDataReader):
-        def __init__(self):
-            self.items = iter(calibration)
+def grid(args, prepared):
+    print("| dB |", " | ".join(p.name for p in prepared), "| mean |")
+    print("|---" * (len(prepared) + 2) + "|")
+    rows = []
+    for c in args.configurations or CONFIGURATIONS:
+        found = {p.name: ours(args.trtui, p, c.split()) for p in prepared}
+        mean = sum(f["sqnr_db"] for f in found.values()) / len(found)
+        cells = (f"{f['sqnr_db']:.1f}" + (f" ({f['top1_percent']:.1f} %)" if "top1_percent" in f else "") for f in found.values())
+        print(f"| {c} |", " | ".join(cells), f"| {mean:.2f} |", flush=True)
+        rows.append({"configuration": c, "mean_db": mean, "models": found})
+    write(args.out, {"configurations": rows})
 
-        def get_next(self):
-            x = next(self.items, None)
-            return None if x is None else {name: x[None]}
 
-    ready, out = os.path.join(work, "ready.onnx"), os.path.join(work, "out.onnx")
-    quant_pre_process(model, ready, skip_symbolic_shape=True)
-    want, found = run(model), []
-    for method in (CalibrationMethod.MinMax, CalibrationMethod.Entropy, CalibrationMethod.Percentile):
-        for activations in (QuantType.QInt8, QuantType.QUInt8):
-            for channel in (True, False):
-                quantize_static(ready, out, Reader(), quant_format=QuantFormat.QDQ, per_channel=channel, calibrate_method=method,
-                                activation_type=activations, weight_type=QuantType.QInt8)
-                found.append((sqnr(want, run(out)), f"{method.name} {activations.name}{' per channel' if channel else ''}"))
-    return max(found), found[1]
+class Judge:
+    """The float model's outputs, and what others are beside them."""
+
+    def __init__(self, p):
+        import peers
+
+        self.p, self.peers = p, peers
+        self.want = self.onnxruntime(p.model)
+        self.fp32 = self.verdict(self.want)
+
+    def onnxruntime(self, path):
+        s = self.peers.session(path)
+        return np.concatenate([s.run(None, {self.p.input: x[None]})[0] for x in self.p.items])
+
+    def openvino(self, path):
+        import openvino
+
+        c = openvino.Core().compile_model(path, "CPU", {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1})
+        return np.concatenate([c({self.p.input: x[None]})[0] for x in self.p.items])
+
+    def verdict(self, got):
+        v = {} if got is self.want else {"sqnr_db": sqnr(self.want, got)}
+        if not np.isfinite(list(v.values())).all():
+            return {"error": "outputs that are not finite"}
+        if self.p.labels is not None:
+            v["top1_percent"] = 100 * float((got.reshape(len(got), -1).argmax(1) == self.p.labels).mean())
+        return v
+
+
+def beside(args, prepared):
+    import peers
+
+    tools = {"onnxruntime": peers.onnxruntime_ways, "nncf": peers.nncf_ways}
+    versions = {t: importlib.metadata.version(t) for t in ("onnxruntime", "nncf", "openvino")}
+    rows, columns = kept(args.out, versions), ["trtui", "in onnxruntime", "in openvino", *(f"{t} {w}" for t in tools for w in ("default", "best"))]
+    print("| dB |", " | ".join(columns), "|")
+    print("|---" * (len(columns) + 1) + "|")
+    for p in prepared:
+        j = Judge(p)
+        row = {"items": len(p.items), "calibration_items": len(p.calibration), "fp32": j.fp32, "trtui": ours(args.trtui, p, ["--calibrator", "mse"])}
+        qdq = p.file("trtui_qdq.onnx")
+        call(args.trtui, "export", p.model, "--qdq", "--activations", "asymmetric:u8", "--calib-data", p.file("calibration.npy"), "-o", qdq)
+        row["exported"] = {"onnxruntime": j.verdict(j.onnxruntime(qdq)), "openvino": j.verdict(j.openvino(qdq))}
+        for tool, ways in tools.items():
+            row[tool] = []
+            for name, make in ways():
+                out = p.file("out.onnx")
+                try:
+                    with contextlib.redirect_stdout(open(os.devnull, "w")):
+                        make(p, out)
+                        v = j.verdict(j.onnxruntime(out))
+                except Exception as e:
+                    v = {"error": f"{type(e).__name__}: {e}".splitlines()[0][:200]}
+                row[tool].append({"way": name, **v})
+        rows[p.name] = row
+        of = lambda tool: [w["sqnr_db"] for w in row[tool] if "sqnr_db" in w]
+        cells = [row["trtui"]["sqnr_db"], *(e["sqnr_db"] for e in row["exported"].values()),
+                 *(v for t in tools for v in (row[t][0].get("sqnr_db"), max(of(t), default=None)))]
+        print(f"| {p.name} |", " | ".join("n/a" if c is None else f"{c:.1f}" for c in cells), "|", flush=True)
+        write(args.out, {"versions": versions, "models": rows})
+
+
+def kept(out, versions):
+    """Returns what a file has of other models: accurate bias correction takes NNCF minutes a model, so that they are measured apart."""
+    if not out or not os.path.exists(out):
+        return {}
+    with open(out) as f:
+        old = json.load(f)
+    if old.get("versions") != versions:
+        raise SystemExit(f"{out} is of other versions: {old.get('versions')}")
+    return old["models"]
+
+
+def write(out, results):
+    if out:
+        os.makedirs(os.path.dirname(out) or ".", exist_ok=True)
+        with open(out, "w") as f:
+            json.dump(results, f, indent=2)
+            f.write("\n")
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("data")
     p.add_argument("--trtui", default="trtui")
-    p.add_argument("--models", default=",".join(["digits", *models.MODELS]))
-    p.add_argument("--peer", action="store_true")
+    p.add_argument("--models", default=",".join(models.MODELS))
+    p.add_argument("--peers", action="store_true")
+    p.add_argument("--out", help="a JSON file for what was measured")
     p.add_argument("configurations", nargs="*")
     args, more = p.parse_known_args()
-    names = args.models.split(",")
-    configurations = [c for c in args.configurations + more if c != "--"] or CONFIGURATIONS
-    print("| dB |", " | ".join(names), "| mean |")
-    print("|---" * (len(names) + 2) + "|")
+    args.configurations = [c for c in args.configurations + more if c != "--"]
     with tempfile.TemporaryDirectory() as work:
-        files = {n: models.prepare(n, args.data, work) if n != "digits" else None for n in names}
-        for c in configurations:
-            rows = [ours(args.trtui, files[n], [*(models.flags(n, args.data) if files[n] else []), *c.split()]) for n in names]
-            mean = sum(r[0] for r in rows) / len(rows)
-            print(f"| {c} |", " | ".join(f"{db:.1f}" + (f" ({top:.1f} %)" if top is not None else "") for db, top in rows), f"| {mean:.2f} |", flush=True)
-        for n in names if args.peer else ():
-            if files[n] and (data := models.items(n, args.data)) is not None:
-                best, default = peer(files[n], data, models.items(n, args.data, True), work)
-                print(f"{n}: ONNX Runtime's best {best[0]:.1f} dB ({best[1]}), its default {default[0]:.1f} dB", flush=True)
+        prepared = [models.Prepared(n, args.data, work) for n in args.models.split(",")]
+        (beside if args.peers else grid)(args, prepared)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,19 @@
 package report
 
-import "time"
+import (
+	"time"
+
+	"github.com/trtui/trtui/sessions/config"
+)
 
 // Ablation is what each rewriting rule is worth: the engine without it, measured in the same rounds as the one with all of them
 // (trtui bench --ablate).
 type Ablation struct {
+	Base      config.Config `output:"-"` // with all rules; the head has it
 	Median    time.Duration // with all rules, of the first pair
 	Estimated bool
-	Rows      []AblationRow // what is worth most first
+	Rows      []AblationRow // what is worth most first; while it goes on, those that are measured
+	Left      int           `json:",omitempty" output:"-"` // rules that are not measured yet
 	Idle      []string      // rules that apply nowhere in this network
 }
 

@@ -20,6 +20,7 @@ type Snapshot struct {
 	Generation  *Generation
 	Sensitivity *Sensitivity `json:",omitempty"` // of the configuration that it names
 	Search      *Search      `json:",omitempty"` // from the configuration that it names
+	Ablation    *Ablation    `json:",omitempty"` // of the configuration that it names
 	Device      Device       `output:"-"`        // the head has it
 	Stale       Parts        // reports that are of an older configuration
 	Busy        *Progress    `json:",omitempty"`                // what is being done now
@@ -76,6 +77,7 @@ const (
 	PartSensitivity
 	PartSearch
 	PartScore // accuracy without that of layers
+	PartAblation
 )
 
 // Has reports whether p is in the set.
@@ -120,6 +122,7 @@ var kinds = []Kind{
 	kind(PartGeneration, "generation", func(s *Snapshot) **Generation { return &s.Generation }),
 	kind(PartSensitivity, "sensitivity", func(s *Snapshot) **Sensitivity { return &s.Sensitivity }),
 	kind(PartSearch, "search", func(s *Snapshot) **Search { return &s.Search }),
+	kind(PartAblation, "ablation", func(s *Snapshot) **Ablation { return &s.Ablation }),
 }
 
 // Kinds returns the reports that a snapshot can have.
@@ -131,7 +134,7 @@ func Derived() (parts Parts) {
 	for _, k := range kinds {
 		parts |= k.Part
 	}
-	return parts &^ (PartModel | PartSensitivity | PartSearch)
+	return parts &^ (PartModel | PartSensitivity | PartSearch | PartAblation)
 }
 
 // Made returns the reports that a snapshot has, fitting its configuration or not.

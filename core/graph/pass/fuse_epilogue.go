@@ -68,7 +68,12 @@ func (r *rewrite) fuseResidual(l *graph.Layer) bool {
 	place := func(at int) int { return r.place(e.inputs[at].Producer) }
 	slices.SortStableFunc(full, func(a, b int) int { return place(b) - place(a) })
 	for _, at := range full {
-		if isAnchor(e.inputs[at].Producer) && r.fuse("fuse-residual", l, e, at) {
+		if !isAnchor(e.inputs[at].Producer) {
+			continue
+		}
+		which := whichProducer(l, e, full, at)
+		if r.fuse("fuse-residual", l, e, at) {
+			r.fired[len(r.fired)-1].note = which
 			return true
 		}
 	}

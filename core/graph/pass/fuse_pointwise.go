@@ -33,6 +33,7 @@ var fusePointwise = Pass{
 			}
 			return false
 		})
+		r.lone("fuse-pointwise")
 	},
 }
 

@@ -73,6 +73,14 @@ func TestFusePointwise(t *testing.T) {
 			return n.output(n.elt("Exp", graph.EltExp, nil, a), n.elt("Neg", graph.EltNeg, nil, a))
 		}},
 	})
+	testPass(t, fusePointwise, []passCase{
+		{"alone", func(n *net) *graph.Network { // each operand says why nothing takes the addition
+			x := n.input("x", 1, 2, 4, 4)
+			c := n.conv("Conv", x, 2, 1, 0, 1, false)
+			pool := n.add("MaxPool", graph.MaxPool, graph.PoolAttrs{Kernel: []int{1, 1}}, x)
+			return n.output(n.binary("Add", graph.EltAdd, c, pool), n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 1}, c))
+		}},
+	})
 	n := newNet(t, "wide")
 	sum := n.input("x0", 4)
 	for i := range 12 {
@@ -85,5 +93,17 @@ func TestFusePointwise(t *testing.T) {
 		if len(l.Inputs) > maxProgramArgs {
 			t.Errorf("region of %d arguments:\n%s", len(l.Inputs), got)
 		}
+	}
+}
+
+// TestWhichProducer: of two layers that could take an addition in, the record says which one has it, and why.
+func TestWhichProducer(t *testing.T) {
+	n := newNet(t, "two")
+	x := n.input("x", 2, 2, 4, 4)
+	a, b := n.conv("Conv_1", x, 3, 3, 1, 1, false), n.conv("Conv_2", x, 3, 1, 0, 1, false)
+	_, steps := runPass(t, n.output(n.binary("Add", graph.EltAdd, a, b)), []Pass{fuseResidual}, Config{})
+	want := "Conv_2 took Add rather than Conv_1: it is the later of the two, when the other's result is there"
+	if got := steps[0].Fired[0].Note; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

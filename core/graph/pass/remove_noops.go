@@ -40,6 +40,7 @@ var removeNoOps = Pass{
 			c.instead = into
 			return c.fire()
 		})
+		r.moving("no-op")
 	},
 }
 

@@ -42,6 +42,10 @@ func TestStaticReshapes(t *testing.T) {
 
 func TestRemoveNoOps(t *testing.T) {
 	testPass(t, removeNoOps, []passCase{
+		{"moves-elements", func(n *net) *graph.Network { // the second one moves a single axis of 1
+			x := n.transpose("Transpose_1", n.input("x", 1, 2, 3, 4), 0, 2, 1, 3)
+			return n.output(n.transpose("Transpose_2", n.relu("Relu", x), 1, 0, 2, 3))
+		}},
 		{"chain", func(n *net) *graph.Network {
 			x := n.input("x", 2, 3, 4, 4)
 			a := n.add("Identity", graph.Identity, nil, x)

@@ -45,19 +45,21 @@ type Reason string
 
 // The reason codes.
 const (
-	SecondConsumer Reason = "second consumer"     // something else needs the tensor in between
-	NetworkOutput  Reason = "network output"      // the tensor in between is an output of the network
-	WrongType      Reason = "dtype"               // a data type that the rule does not cover
-	WrongShape     Reason = "shape"               // shapes do not fit, or are not known well enough
-	NotConstant    Reason = "not constant"        // the rule needs a constant
-	WrongAttribute Reason = "attribute"           // an attribute's value that the rule does not cover
-	Disabled       Reason = "disabled"            // switched off by the configuration
-	EpilogueTaken  Reason = "epilogues differ"    // something is fused in already that would have to come later
-	TooLarge       Reason = "too large"           // the result would exceed a bound on size or number of arguments
-	WouldCycle     Reason = "cycle"               // the fused layer would depend on itself
-	RangesDiffer   Reason = "ranges differ"       // quantised tensors disagree on scale or zero point
-	NotQuantized   Reason = "not quantised"       // an input is not quantised
-	NoTactic       Reason = "no tactic on target" // the target cannot compute the fused layer
-	EvalFailed     Reason = "evaluation failed"   // a constant subexpression has no value
-	NoGain         Reason = "no gain"             // it would take as long, or longer
+	SecondConsumer Reason = "second consumer"      // something else needs the tensor in between
+	NetworkOutput  Reason = "network output"       // the tensor in between is an output of the network
+	WrongType      Reason = "dtype"                // a data type that the rule does not cover
+	WrongShape     Reason = "shape"                // shapes do not fit, or are not known well enough
+	NotConstant    Reason = "not constant"         // the rule needs a constant
+	WrongAttribute Reason = "attribute"            // an attribute's value that the rule does not cover
+	Disabled       Reason = "disabled"             // switched off by the configuration
+	EpilogueTaken  Reason = "epilogues differ"     // something is fused in already that would have to come later
+	TooLarge       Reason = "too large"            // the result would exceed a bound on size or number of arguments
+	WouldCycle     Reason = "cycle"                // the fused layer would depend on itself
+	RangesDiffer   Reason = "ranges differ"        // quantised tensors disagree on scale or zero point
+	NotQuantized   Reason = "not quantised"        // an input is not quantised
+	NoTactic       Reason = "no tactic on target"  // the target cannot compute the fused layer
+	EvalFailed     Reason = "evaluation failed"    // a constant subexpression has no value
+	NoGain         Reason = "no gain"              // it would take as long, or longer
+	NoProducer     Reason = "nothing to fuse into" // no layer that computes an operand takes an epilogue
+	MovesElements  Reason = "moves elements"       // the output is no view of the input
 )

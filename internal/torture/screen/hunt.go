@@ -274,7 +274,7 @@ func (a *attempt) garbled() string {
 	}
 	for range 2 {
 		before, ok := still()
-		if !ok {
+		if !ok || a.incomplete() {
 			return ""
 		}
 		a.resize(100, 31)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
+	"github.com/charmbracelet/x/vt"
 	"golang.org/x/sys/unix"
 
 	"github.com/trtui/trtui/internal/torture"
@@ -100,5 +101,16 @@ func TestPlanted(t *testing.T) {
 				t.Errorf("found %q, want %q", found, tt.want)
 			}
 		})
+	}
+}
+
+// TestShrunk: what was written for a larger screen does not end the hunt.
+func TestShrunk(t *testing.T) {
+	e := &terminal{screen: vt.NewSafeEmulator(100, 31)}
+	e.show([]byte("\x1b[1;31r"))
+	e.screen.Resize(100, 23)
+	e.show([]byte("\x1b[10S"))
+	if e.show([]byte("\x1b[Hwhole")); e.screen.CellAt(0, 0).Content != "w" {
+		t.Error("the emulator shows nothing more")
 	}
 }

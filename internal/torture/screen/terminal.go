@@ -33,6 +33,7 @@ type terminal struct {
 	resized       time.Time
 	recent        [2]int // the largest size before, as long as the program may still write by it
 	beyond        string // a place outside of the size, to which the program moved
+	lost          bool   // the emulator has failed at some output
 }
 
 // open starts a program in a terminal.
@@ -68,12 +69,32 @@ func open(cmd *exec.Cmd, width, height int) (*terminal, error) {
 	go t.read(parts)
 	go func() {
 		for b := range parts {
-			_, _ = t.screen.Write(b)
+			t.show(b)
 		}
 	}()
 	go t.answer()
 	go func() { t.ended <- cmd.Wait() }()
 	return t, nil
+}
+
+// show gives output to the emulator. What was written for a larger screen may name lines that are gone, on which a terminal stops at
+// the last one and the emulator panics: it has lost output then.
+func (t *terminal) show(b []byte) {
+	defer func() {
+		if recover() != nil {
+			t.mu.Lock()
+			t.lost = true
+			t.mu.Unlock()
+		}
+	}()
+	_, _ = t.screen.Write(b)
+}
+
+// incomplete reports whether the emulator has lost output.
+func (t *terminal) incomplete() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lost
 }
 
 func (t *terminal) modes() unix.Termios {

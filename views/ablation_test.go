@@ -1,0 +1,49 @@
+package views
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+)
+
+// TestAblation asks for what each rule is worth on the pane of passes, and shows it as it comes, what is noise as such.
+func TestAblation(t *testing.T) {
+	b := newBench(t, ui.Options{NoColor: true}, fixture(t))
+	b.size(160, 50)
+	b.press("2", "tab", "tab", "A")
+	if len(b.ctl.asked) == 0 || b.ctl.asked[len(b.ctl.asked)-1] != "ask 8192" {
+		t.Errorf("asked for %v", b.ctl.asked)
+	}
+	b.wants("What each rule is worth", "each rule off in turn")
+	speed := func(ratio, low, high float64, significant bool) report.Speed {
+		return report.Speed{Ratio: ratio, Low: low, High: high, Significant: significant, SideBySide: true}
+	}
+	snap := *fixture(t)
+	snap.Ablation = &report.Ablation{Base: snap.Config, Median: time.Millisecond, Left: 2, Rows: []report.AblationRow{
+		{Rule: "fuse-activation", Sites: 12, Without: 2 * time.Millisecond, Worth: speed(1.5, 1.45, 1.55, true)},
+		{Rule: "no-op", Sites: 1, Worth: speed(1.004, 0.99, 1.02, false), Without: time.Millisecond},
+		{Rule: "int8-pooling", Sites: 2, Worth: speed(0.9, 0.88, 0.93, true), Without: time.Millisecond * 9 / 10},
+		{Rule: "dead-code", Sites: 3, Same: true, Worth: speed(1, 1, 1, false)},
+		{Rule: "expand-weights", Sites: 1, Err: "no tactic"},
+	}}
+	b.publish(&snap)
+	b.wants("2 to measure", "+50.0%", "+45.0% to +55.0%", "not significant", "-10.0%", "the same engine", "none without it")
+	b.size(120, 40)
+	b.wants("+45.0% to +55.0%", "not significant")
+	other := snap
+	other.Config.Precision = config.FP32
+	b.publish(&other)
+	b.wants("of int8")
+	b.press("v")
+	b.wants("Passes")
+	if parts := other.Made(); !parts.Has(report.PartAblation) || report.Derived().Has(report.PartAblation) {
+		t.Errorf("a snapshot has %v", parts)
+	}
+	if i := slices.IndexFunc(report.Kinds(), func(k report.Kind) bool { return k.Name == "ablation" }); i < 0 {
+		t.Error("recordings do not know it")
+	}
+}
