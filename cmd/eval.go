@@ -21,12 +21,13 @@ import (
 type evalRow struct {
 	Precision    string
 	Calibrator   string
-	Top1         *float64 // percent; null without labels
-	Agreement    *float64 // percent of items whose first class is FP32's; null without classes
-	Unclassed    string   `json:",omitempty"`       // why Agreement is null though there is an output
-	Tokens       int      `json:",omitempty"`       // of a text: those that follow another
-	Perplexity   *float64 `json:",omitempty"`       // of them; null where that is no number
-	SQNR         float64  `unit:"db" exact:"exact"` // of the first output
+	Top1         *float64     // percent; null without labels
+	Agreement    *float64     // percent of items whose first class is FP32's; null without classes
+	Unclassed    string       `json:",omitempty"`       // why Agreement is null though there is an output
+	Tokens       int          `json:",omitempty"`       // of a text: those that follow another
+	Perplexity   *float64     `json:",omitempty"`       // of them; null where that is no number
+	SQNR         float64      `unit:"db" exact:"exact"` // of the first output
+	BesideFirst  *report.Sign `json:",omitempty"`       // whether top-1 can be told from the first row\'s
 	Latency      time.Duration
 	LatencyP99   time.Duration
 	Speed        *report.Speed // beside the first row; null for that, and for the same engine as another row's
@@ -40,6 +41,9 @@ type evalRow struct {
 	SameAs       string `json:",omitempty"` // the row of the same engine, whose numbers these are
 	Unchanged    string `json:",omitempty"` // why the precision changes no layer
 	Config       config.Config
+
+	SQNRWithin      *report.Within `json:",omitempty" output:"sqnr_within"` // in dB, with 95 % confidence
+	AgreementWithin *report.Within `json:",omitempty"`                      // shares
 
 	offset int // by how much the labels seem to be off
 }
@@ -133,6 +137,9 @@ func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []co
 	for i, cfg := range configs {
 		row := newEvalRow(compared[of[i]])
 		row.Precision, row.Calibrator, row.Config, row.Unchanged = string(cfg.Precision), p.calibrator(cfg), cfg, unchanged[i]
+		if i > 0 && of[i] != of[0] {
+			row.BesideFirst = compared[of[i]].Accuracy.Labels.Answers.Beside(compared[of[0]].Accuracy.Labels.Answers)
+		}
 		if same, known := first[of[i]]; known {
 			row.SameAs, row.Speed = same, nil
 		} else {
@@ -165,6 +172,7 @@ func newEvalRow(c sessions.Compared) evalRow {
 	row.Unclassed = acc.Labels.Unclassed
 	row.Tokens, row.Perplexity = acc.Labels.Tokens, acc.Labels.Perplexity
 	if len(acc.Outputs) > 0 {
+		row.SQNRWithin, row.AgreementWithin = acc.Outputs[0].SQNRWithin, acc.Labels.AgreementWithin
 		row.SQNR, row.NotFinite = acc.Outputs[0].SQNR, acc.Outputs[0].NotFinite
 	}
 	return row
@@ -220,6 +228,9 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 		}
 		if r.NotFinite > 0 {
 			remark = strings.TrimSuffix(count(int(r.NotFinite), "element")+" NaN or infinite; "+remark, "; ")
+		}
+		if s := r.BesideFirst; s != nil && !s.Apart() {
+			remark = strings.TrimSuffix("top-1 not told from the first on "+count(s.Items, "item")+"; "+remark, "; ")
 		}
 		line := []string{
 			r.Precision, r.Calibrator, known(r.Top1, hundredths), known(r.Agreement, hundredths), decibels(r.SQNR),

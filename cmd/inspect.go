@@ -275,6 +275,9 @@ func writeScore(w io.Writer, a *report.Accuracy) {
 	}
 	for _, out := range a.Outputs {
 		fmt.Fprintf(w, "output %s: SQNR %s, max abs %.4g, cosine %.6f", out.Name, ratio(out.SQNR), out.MaxAbs, out.Cosine)
+		if i := out.SQNRWithin; i != nil {
+			fmt.Fprintf(w, "; SQNR from %s to %s dB with 95 %% confidence", decibels(i.Low), decibels(i.High))
+		}
 		if out.NotFinite > 0 {
 			fmt.Fprintf(w, "; %s NaN or infinite", count(int(out.NotFinite), "element"))
 		}
@@ -295,6 +298,12 @@ func writeScore(w io.Writer, a *report.Accuracy) {
 		agreement = "; no agreement of classes: " + a.Labels.Unclassed
 	}
 	fmt.Fprintln(w, labels+agreement)
+	if s := a.Labels.BesideFP32; s != nil && a.Precision != "fp32" {
+		fmt.Fprintf(w, "top-1: the engine and FP32 %s\n", s)
+	}
+	if i := a.Labels.PerplexityWithin; i != nil {
+		fmt.Fprintf(w, "perplexity: from %.2f to %.2f with 95 %% confidence\n", i.Low, i.High)
+	}
 }
 
 func writeMemoryNumbers(w io.Writer, m report.MemoryNumbers) {

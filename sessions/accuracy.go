@@ -103,6 +103,7 @@ func (a *accuracy) make(ctx context.Context, in examining) (*report.Accuracy, er
 // compareOutputs compares an engine's outputs with FP32's over all data, and both with the labels.
 func (a *accuracy) compareOutputs(ctx context.Context, in examining, loaded *run.Loaded, ref *reference, r *report.Accuracy) error {
 	errs := make([]quant.ErrorAccumulator, len(a.model.Network.Outputs))
+	powers := make([]inferencePowers, len(errs))
 	all, err := a.inferences.batches(in.Reference.Batch, in.Shapes, 0)
 	if err != nil {
 		return err
@@ -119,6 +120,7 @@ func (a *accuracy) compareOutputs(ctx context.Context, in examining, loaded *run
 				differs = fmt.Errorf("output %s: %w", t.Name, e)
 				return false
 			}
+			powers[i].add(want[t.Name].Floats(), got[t.Name].Floats())
 		}
 		score.add(b, ref.outputs[b], out)
 		return b+1 < len(ref.outputs)
@@ -136,7 +138,7 @@ func (a *accuracy) compareOutputs(ctx context.Context, in examining, loaded *run
 		return err
 	}
 	for i, t := range a.model.Network.Outputs {
-		r.Outputs = append(r.Outputs, report.OutputError{Name: t.Name, Errors: compare.ErrorsOf(errs[i].Errors())})
+		r.Outputs = append(r.Outputs, report.OutputError{Name: t.Name, Errors: compare.ErrorsOf(errs[i].Errors()), SQNRWithin: powers[i].sqnr()})
 	}
 	r.Labels, r.Items = score.result()
 	return nil

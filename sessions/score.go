@@ -21,8 +21,16 @@ type score struct {
 	loss, refLoss     float64 // sums of -log of the likelihood of the rows' classes
 	top1, top5        int
 	ref1, ref5, agree int
+	answers           report.Answers
+	texts             []textLoss
 	below, above      int // items whose label is the class before or after FP32's
 	unclassed         string
+}
+
+// textLoss is the sum of a text's losses, and of how many tokens.
+type textLoss struct {
+	loss float64
+	n    int
 }
 
 func newScore(n *graph.Network, d Data, batch int) *score {
@@ -78,6 +86,7 @@ func (sc *score) add(b int, ref, got map[string]graph.Value) {
 		sc.items++
 		labels := sc.data.Labels(item)
 		rows := max(len(labels), 1)
+		before, known := sc.loss, sc.labelled
 		for row := range rows {
 			from, to := k*each+row*(each/rows), k*each+(row+1)*(each/rows)
 			class := -1
@@ -85,6 +94,9 @@ func (sc *score) add(b int, ref, got map[string]graph.Value) {
 				class = labels[row]
 			}
 			sc.addRow(r[from:to], g[from:to], class, rows > 1)
+		}
+		if rows > 1 {
+			sc.texts = append(sc.texts, textLoss{sc.loss - before, sc.labelled - known})
 		}
 	}
 }
@@ -111,8 +123,12 @@ func (sc *score) addRow(ref, got []float32, class int, text bool) {
 	case -1:
 		sc.above++
 	}
-	count(&sc.ref1, &sc.ref5, rank(ref, class))
-	count(&sc.top1, &sc.top5, rank(got, class))
+	inRef, inGot := rank(ref, class), rank(got, class)
+	count(&sc.ref1, &sc.ref5, inRef)
+	count(&sc.top1, &sc.top5, inGot)
+	if !text {
+		sc.answers.Add(inGot == 0, inRef == 0)
+	}
 }
 
 // unclassed says why an output has no row of classes for each item; "" where it has one: a single extent other than 1 beside the batch.
@@ -199,6 +215,21 @@ func (sc *score) result() (report.LabelAccuracy, int) {
 		l.Tokens, l.Perplexity, l.FP32Perplexity = sc.labelled, perplexity(sc.loss, sc.labelled), perplexity(sc.refLoss, sc.labelled)
 	} else {
 		l.Offset = sc.offset()
+		l.AgreementWithin = report.ShareInterval(l.Agreement, sc.rows)
+	}
+	if sc.answers.Count > 0 {
+		l.Answers = &sc.answers
+		l.BesideFP32 = l.Answers.BesideFP32()
+	}
+	if l.Perplexity != nil {
+		l.PerplexityWithin = bootstrap(len(sc.texts), func(items []int) float64 {
+			var loss float64
+			var n int
+			for _, i := range items {
+				loss, n = loss+sc.texts[i].loss, n+sc.texts[i].n
+			}
+			return math.Exp(loss / float64(max(n, 1)))
+		})
 	}
 	return l, sc.items
 }

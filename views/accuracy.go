@@ -369,6 +369,12 @@ func (v *labelsView) Render(w, h int) string {
 			}
 		} else if y < h && l.Tokens > 0 {
 			c.Fit(1, y, w-2, ui.Plain, perplexityText(&l))
+		} else if y < h && l.BesideFP32 != nil && a.Precision != string(config.FP32) {
+			style := ui.Muted
+			if l.BesideFP32.Apart() {
+				style = ui.Warn
+			}
+			c.Fit(1, y, w-2, style, "top-1: "+l.BesideFP32.String())
 		} else if y < h && l.Top1 < 0 {
 			c.Fit(1, y, w-2, ui.Muted, "the data has no labels")
 		}

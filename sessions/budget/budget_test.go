@@ -176,3 +176,32 @@ func TestDecide(t *testing.T) {
 		}
 	}
 }
+
+// TestTop1BesideBaseline: an engine that loses two of 200 answers to the baseline passes as noise, one that loses twelve fails, and where
+// the answers are not known the figures decide.
+func TestTop1BesideBaseline(t *testing.T) {
+	measured := func(wrong int, known bool) *Measured {
+		l := report.LabelAccuracy{Top1: float64(200-wrong) / 200}
+		var a report.Answers
+		for i := range 200 {
+			a.Add(i >= wrong, true)
+		}
+		if known {
+			l.Answers = &a
+		}
+		return &Measured{Snapshot: &report.Snapshot{Accuracy: &report.Accuracy{Labels: l}}}
+	}
+	l, err := parseLimit(named("top1"), "baseline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		wrong int
+		known bool
+		want  report.Verdict
+	}{{0, true, report.CheckOK}, {2, true, report.CheckNoise}, {12, true, report.CheckFailed}, {2, false, report.CheckFailed}} {
+		if row := l.check(measured(c.wrong, c.known), measured(0, true), false); row.Verdict != c.want || c.want == report.CheckNoise && row.Why == "" {
+			t.Errorf("%+v: %s, %q", c, row.Verdict, row.Why)
+		}
+	}
+}

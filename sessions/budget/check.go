@@ -85,8 +85,19 @@ func (l limit) check(m, baseline *Measured, beside bool) report.CheckRow {
 	}
 	if over > slack*max(row.Limit, -row.Limit) {
 		row.Verdict = report.CheckFailed
+		if s := l.sign(m, baseline); s != nil && !s.Apart() {
+			row.Verdict, row.Why = report.CheckNoise, "top-1 and the baseline's "+s.String()
+		}
 	}
 	return row
+}
+
+// sign says whether top-1, where its limit is the baseline's and nothing less, can be told from that; nil where that is not known.
+func (l limit) sign(m, baseline *Measured) *report.Sign {
+	if l.metric.name != "top1" || !l.relative || l.share != 0 || l.value != 0 || m.Accuracy == nil || baseline == nil || baseline.Accuracy == nil {
+		return nil
+	}
+	return m.Accuracy.Labels.Answers.Beside(baseline.Accuracy.Labels.Answers)
 }
 
 // unknown says why a figure may be missing.

@@ -80,6 +80,7 @@ func (a *Accuracy) WorstLayer() int {
 type OutputError struct {
 	Name string
 	Errors
+	SQNRWithin *Within `json:",omitempty" output:"sqnr_within"` // in dB
 }
 
 // LabelAccuracy is the quality of classification; shares from 0 to 1, -1 where there are no labels.
@@ -92,10 +93,17 @@ type LabelAccuracy struct {
 	// are no scores of one item says little.
 	Unclassed string `json:",omitempty"`
 
+	AgreementWithin *Within `json:",omitempty"`
+
+	// Which items are answered right, to compare engines by; nil without labels, and of texts, whose tokens are not independent.
+	Answers    *Answers `json:",omitempty" output:"-"`
+	BesideFP32 *Sign    `json:",omitempty" output:"beside_fp32"` // whether top-1 can be told from FP32's
+
 	// Of a text: how many tokens are followed by one that is known, and the perplexity of those, the exponential of the mean of
 	// -log of how likely they are; nil where that is no number.
 	Tokens                     int      `json:",omitempty"`
 	Perplexity, FP32Perplexity *float64 `json:",omitempty"`
+	PerplexityWithin           *Within  `json:",omitempty"` // over texts
 
 	// Offset is 1 or -1 where FP32 is right far more often if that is added to every label, as where the model has a
 	// class for the background before those of the labels; else 0.
