@@ -135,6 +135,9 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 		case !p.Within:
 			mark = "over the limit"
 		}
+		if p.Latency.Unstable() && !s.Estimated {
+			mark = strings.TrimPrefix(mark+fmt.Sprintf(", unstable: CV %.1f %%", 100*p.Latency.CV), ", ")
+		}
 		rows = append(rows, append(row, ms(p.Latency.Median), ms(p.Latency.P99), fmt.Sprintf("%.1f", p.Throughput), bar(p.Throughput/max(most, 1e-9), 30), bytesText(p.MemoryBytes), mark))
 	}
 	writeTable(w, header, rows)

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 func TestParseSweep(t *testing.T) {
@@ -40,6 +43,17 @@ func TestParseSweep(t *testing.T) {
 }
 
 // A sweep has a point for each combination, of an engine that is built once for all of them, and of one that there is.
+// TestSweepUnstable: that the best point was not measured well is said beside it; a short time has three digits.
+func TestSweepUnstable(t *testing.T) {
+	s := &report.Sweep{Axes: []report.SweepAxis{{Name: "batch", Values: []int{1}}}, Points: []report.SweepPoint{
+		{Values: []int{1}, Best: true, Within: true, Latency: report.Latency{Median: 5123, CV: 0.1}}}}
+	var out strings.Builder
+	writeSweep(&out, report.Head{Model: &report.ModelHead{}, Device: &report.Device{}, Config: &config.Config{}}, s)
+	if !strings.Contains(out.String(), "best, unstable: CV 10.0 %") || !strings.Contains(out.String(), "0.00512") {
+		t.Error(out.String())
+	}
+}
+
 func TestSweep(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "digits.engine")
 	if out, err := call(t, buildCommand(tables{backends: testTable()}), "--minShapes", "1x1x32x32", "--maxShapes", "4x1x32x32",

@@ -48,8 +48,16 @@ func writeDiff(w io.Writer, d *report.Diff, all bool) {
 		writeGroups(w, groups)
 	}
 	if others > 0 {
-		writeNote(w, "\n%s hardly changed; --all lists them", count(others, "more group"))
+		writeNote(w, "\n%s hardly changed; --all lists them", othersText(len(groups), others))
 	}
+}
+
+// othersText counts the groups that are not listed, of which there are more where some are.
+func othersText(listed, others int) string {
+	if listed > 0 {
+		return count(others, "more group")
+	}
+	return count(others, "group")
 }
 
 // writeGroups prints a row for each group, with a bar to the left for what is faster and to the right for what is slower.
@@ -183,7 +191,7 @@ func writeDiffMarkdown(w io.Writer, d *report.Diff, all bool) {
 		}
 	})
 	if others > 0 {
-		fmt.Fprintf(w, "\n%s hardly changed.\n", count(others, "more group"))
+		fmt.Fprintf(w, "\n%s hardly changed.\n", othersText(len(groups), others))
 	}
 }
 

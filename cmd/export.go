@@ -50,7 +50,8 @@ asymmetric:u8: it concatenates signed bytes with a zero point wrongly (2026.4).`
 		},
 	}
 	o.register(c, takeInputs|takeRandom|takeShapes|takePrecision|takeCalibrator|takePasses|takeBackend|takeThreads|takeOutput)
-	c.Flags().StringVarP(&output, "output", "o", "", "the ONNX `FILE` to write")
+	takesStandardOutput(c)
+	c.Flags().StringVarP(&output, "output", "o", "", "the ONNX `FILE` to write; "+standardOutput+" for standard output")
 	c.Flags().BoolVar(&how.optimized, "optimized", false, "as the passes leave it that do not depend on precision")
 	c.Flags().BoolVar(&how.qdq, "qdq", false, "as it is quantised in int8, with QuantizeLinear and DequantizeLinear; --precision int8 goes without saying")
 	under(c, outputHeading, "output")
@@ -94,6 +95,9 @@ func exportModel(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, p
 
 // writeNetwork writes a network of a model as ONNX, and what it wrote to stdout.
 func (f *modelFlags) writeNetwork(stdout io.Writer, m *sessions.Model, n *graph.Network, output string) error {
+	if output == standardOutput {
+		return onnx.Export(underlying(stdout), n)
+	}
 	size, err := host.WriteFile(output, func(w io.Writer) error { return onnx.Export(w, n) })
 	if err != nil {
 		return err

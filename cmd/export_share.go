@@ -57,6 +57,10 @@ func shareCommand(t tables, format exchange.Format) *cobra.Command {
 	if format.Extension == "" {
 		what = "the `FOLDER` to write files to"
 	}
+	if format.Extension != "" {
+		what += "; " + standardOutput + " for standard output"
+		takesStandardOutput(c)
+	}
 	c.Flags().StringVarP(&o.output, "output", "o", "", what)
 	c.Flags().StringVar(&o.at, "at", "", "of a recording the `STATE` to write: its number, from 1, or a time after the start, as 00:14 or 14s")
 	under(c, outputHeading, "output", "at")
@@ -86,8 +90,12 @@ func (o *shareFlags) share(ctx context.Context, stdout, stderr io.Writer, args [
 	return o.write(stdout, snap, files)
 }
 
-// write writes files, and what it wrote to stdout.
+// write writes files, and what it wrote to stdout; or the one file there is to stdout, where that is asked for.
 func (o *shareFlags) write(stdout io.Writer, snap *report.Snapshot, files []exchange.Output) error {
+	if o.output == standardOutput {
+		_, err := underlying(stdout).Write(o.shown(files[0].Data))
+		return err
+	}
 	if o.format.Extension == "" {
 		if err := os.MkdirAll(o.output, 0o777); err != nil {
 			return err
@@ -99,11 +107,7 @@ func (o *shareFlags) write(stdout io.Writer, snap *report.Snapshot, files []exch
 		if f.Name != "" {
 			path = filepath.Join(path, f.Name)
 		}
-		data := f.Data
-		if o.format.Text { // names in a user's file may hold what acts on a terminal
-			data = []byte(ui.Visible(string(data)))
-		}
-		size, err := host.WriteFile(path, host.Bytes(data))
+		size, err := host.WriteFile(path, host.Bytes(o.shown(f.Data)))
 		if err != nil {
 			return err
 		}
@@ -116,6 +120,14 @@ func (o *shareFlags) write(stdout io.Writer, snap *report.Snapshot, files []exch
 		fmt.Fprintf(stdout, "%s: %s\n", f.File, bytesText(int(f.Bytes)))
 	}
 	return nil
+}
+
+// shown is what is written of a file: where that is text, names in a user's file may hold what acts on a terminal.
+func (o *shareFlags) shown(data []byte) []byte {
+	if o.format.Text {
+		return []byte(ui.Visible(string(data)))
+	}
+	return data
 }
 
 // snapshot returns what is known of what the arguments name.

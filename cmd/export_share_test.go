@@ -34,6 +34,12 @@ func TestShare(t *testing.T) {
 	if !strings.Contains(out, `"file": "`+page+`"`) {
 		t.Errorf("as JSON: %.300s", out)
 	}
+	if out, _ := command(t, 0, session); !strings.Contains(out, "session.trtui") || !strings.Contains(out, "state ") {
+		t.Errorf("the recording alone is not replayed:\n%s", out)
+	}
+	if out, _ := command(t, 0, "export", "svg", session, "-o", "-"); !strings.HasPrefix(out, "<svg") || strings.Contains(out, "KiB\n") {
+		t.Errorf("standard output has %.100q", out)
+	}
 	for says, args := range map[string][]string{
 		"-o FILE is missing":    {"html", layers},
 		"-o FOLDER is missing":  {"csv", layers},

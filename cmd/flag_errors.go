@@ -12,8 +12,17 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 )
 
-// unknownFlag adds to the error of an unknown flag which command has it, or those of this command that are spelt alike.
+// unknownFlag adds to the error of an unknown flag which command has it, or those of this command that are spelt alike. A value
+// that a flag does not take is said to be none, with what it takes.
 func unknownFlag(cmd *cobra.Command, err error) error {
+	if invalid := new(pflag.InvalidValueError); errors.As(err, &invalid) {
+		if want := map[string]string{
+			"int": "a whole number", "uint64": "a whole number from 0", "float64": "a number", "duration": "a time such as 500ms or 2s", "bool": "true or false",
+		}[invalid.GetFlag().Value.Type()]; want != "" {
+			return fmt.Errorf("--%s %q: want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
+		}
+		return err
+	}
 	unknown := new(pflag.NotExistError)
 	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
 		return err

@@ -24,7 +24,7 @@ const (
 const exitHelp = `Exit codes:
   0  success
   1  checks failed: outputs differ, a case failed, a layer has no kernel
-  2  error
+  2  error, or ended by a signal
 `
 
 // examples writes a command's examples: pairs of what one is for and the command line.

@@ -118,7 +118,7 @@ func named(err error, path string) error {
 	switch {
 	case err == nil || path == "" || strings.Contains(err.Error(), name):
 		return err
-	case errors.As(err, new(usageError)) || errors.Is(err, errNo) || errors.Is(err, errReported) || errors.Is(err, context.Canceled):
+	case errors.As(err, new(usageError)) || errors.Is(err, errNo) || errors.Is(err, errReported) || errors.Is(err, errSignalled) || errors.Is(err, context.Canceled):
 		return err
 	}
 	return fmt.Errorf("%s: %w", name, err)
@@ -127,7 +127,10 @@ func named(err error, path string) error {
 // executeOn runs a command line with the given tables.
 func executeOn(ctx context.Context, t tables, args []string, stdout, stderr io.Writer) int {
 	root, started := rootCommand(t), false
-	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		started = true
+		return checkOutput(c)
+	}
 	root.SetArgs(args)
 	openOutputs(root, stdout, stderr)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -145,7 +148,7 @@ func executeOn(ctx context.Context, t tables, args []string, stdout, stderr io.W
 		return exitNo
 	case errors.Is(err, errReported):
 		return exitFailure
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+	case errors.Is(err, errSignalled) || ctx.Err() != nil && errors.Is(err, context.Canceled):
 		writeNote(stderr, "trtui: stopped")
 		return exitFailure
 	case !started || errors.As(err, new(usageError)):

@@ -146,8 +146,14 @@ func bar(share float64, cells int) string {
 	return strings.Repeat("█", max(0, min(cells, n)))
 }
 
-// ms prints a time in milliseconds.
-func ms(d time.Duration) string { return fmt.Sprintf("%.3f", float64(d)/1e6) }
+// ms prints a time in milliseconds, with three decimals, and of short times as many as three digits need.
+func ms(d time.Duration) string {
+	decimals := 3
+	for limit := 100 * time.Microsecond; d != 0 && d.Abs() < limit && decimals < 6; limit /= 10 {
+		decimals++
+	}
+	return fmt.Sprintf("%.*f", decimals, float64(d)/1e6)
+}
 
 // us prints a time in microseconds.
 func us(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/1e3) }

@@ -67,7 +67,8 @@ func pictureCommand(t tables) *cobra.Command {
 	}
 	o.register(c, takeAll)
 	f := c.Flags()
-	f.StringVarP(&o.output, "output", "o", "", "the `FILE` to write")
+	takesStandardOutput(c)
+	f.StringVarP(&o.output, "output", "o", "", "the `FILE` to write; "+standardOutput+" for standard output")
 	f.StringVar(&o.at, "at", "", "of a recording the `STATE` to draw: its number, from 1, or a time after the start, as 00:14 or 14s")
 	f.StringVar(&o.screen, "screen", "1", "which screen, by its digit")
 	f.StringVar(&o.size, "cells", "120x40", "the `SIZE` of the terminal, as COLUMNSxLINES")

@@ -64,9 +64,12 @@ func record(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, 
 		if err := s.Record(output); err != nil {
 			return err
 		}
-		err = runConfigs(ctx, &o.output, s, configs, stderr)
+		done, err := runConfigs(ctx, &o.output, s, configs, stderr)
 		if unwritten := s.RecordingError(); unwritten != nil {
 			return unwritten
+		}
+		if err != nil && done == 0 && ctx.Err() == nil { // its file would be in the way of the next try
+			return errors.Join(err, s.DiscardRecording())
 		}
 		if err != nil {
 			s.Unfinished(err.Error())
@@ -89,17 +92,17 @@ func (g *configFlags) recorded(m *sessions.Model, shapes map[string][]int) ([]co
 	return g.eachFor(m, shapes, precisions, calibrators)
 }
 
-// runConfigs leads a session through configurations, one after the other.
-func runConfigs(ctx context.Context, o *outputFlags, s *sessions.Session, configs []config.Config, stderr io.Writer) error {
+// runConfigs leads a session through configurations, one after the other, and returns how many were done.
+func runConfigs(ctx context.Context, o *outputFlags, s *sessions.Session, configs []config.Config, stderr io.Writer) (int, error) {
 	report, stop := o.reporter(stderr)
 	defer stop()
 	for i, cfg := range configs {
 		s.Set(cfg)
 		if err := awaitIdle(ctx, o, s, cfg, report, stderr); err != nil {
-			return fmt.Errorf("configuration %d of %d: %w", i+1, len(configs), err)
+			return i, fmt.Errorf("configuration %d of %d: %w", i+1, len(configs), err)
 		}
 	}
-	return nil
+	return len(configs), nil
 }
 
 // awaitIdle waits until a session has done all that a configuration asks for.

@@ -56,7 +56,7 @@ func TestRecordStoppedBetween(t *testing.T) {
 	if err := s.Record(path); err != nil {
 		t.Fatal(err)
 	}
-	if err := runConfigs(t.Context(), &o.output, s, configs, os.Stderr); err != nil {
+	if _, err := runConfigs(t.Context(), &o.output, s, configs, os.Stderr); err != nil {
 		t.Fatal(err)
 	}
 	s.Unfinished("configuration 2 of 2: stopped")

@@ -73,7 +73,7 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 			r.Seek(state)
 			ctx, stop := guardTerminal(ctx)
 			defer stop()
-			return terminal{look: look, keys: f.keys, recordings: filepath.Dir(r.Path()), configs: replayConfigs(r)}.show(ctx, r, nil)
+			return orSignalled(ctx, terminal{look: look, keys: f.keys, recordings: filepath.Dir(r.Path()), configs: replayConfigs(r)}.show(ctx, r, nil))
 		}
 	}
 	if f.format == "json" {

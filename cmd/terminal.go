@@ -66,7 +66,18 @@ func (t terminal) show(ctx context.Context, ctl views.Controller, rec views.Reco
 	}
 }
 
-// quit returns the error with which a program ended, nil where a person or a signal ended it.
+// errSignalled is the error of a workbench that a signal ended.
+var errSignalled = errors.New("stopped")
+
+// orSignalled returns the error of a workbench, which is errSignalled where its context, that of guardTerminal, has ended.
+func orSignalled(ctx context.Context, err error) error {
+	if err == nil && ctx.Err() != nil {
+		return errSignalled
+	}
+	return err
+}
+
+// quit returns the error with which a program ended, nil where a person or its context ended it.
 func quit(ctx context.Context, err error) error {
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
 		return nil

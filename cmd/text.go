@@ -99,13 +99,13 @@ func openOutputs(root *cobra.Command, stdout, stderr io.Writer) {
 	out, errs := &textOutput{w: stdout}, &textOutput{w: stderr}
 	root.SetOut(out)
 	root.SetErr(errs)
-	before := root.PersistentPreRun
-	root.PersistentPreRun = func(c *cobra.Command, args []string) {
+	before := root.PersistentPreRunE
+	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		look, _ := ui.Options{ASCII: asked(c, "ascii")}.Detect(os.Getenv, isTerminal(stdout)) // whether a screen could be shown is another question
 		if look.ASCII {
 			out.glyphs, errs.glyphs = ui.ASCIIText(), ui.ASCIIText()
 		}
-		before(c, args)
+		return before(c, args)
 	}
 }
 

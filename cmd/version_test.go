@@ -58,10 +58,16 @@ func TestMistyped(t *testing.T) {
 		want string
 	}{
 		{[]string{"bnech"}, `did you mean "bench"?`},
+		{[]string{"rnu", "m.onnx"}, `"rnu" is neither a command nor a file; did you mean "gpu" or "run"?`},
+		{[]string{"a.trtui", "b.trtui"}, "trtui diff A B sets two side by side"},
+		{[]string{"record", "-o", "-"}, "record does not write to standard output: -o names a file"},
+		{[]string{"export", "csv", "-o", "-"}, "export csv does not write to standard output"},
 		{[]string{"bench", "--percision", "int8"}, `did you mean "--precision"`},
 		{[]string{"gpu", "selftest", "--budgt", "3"}, `did you mean "--budget"?`},
 		{[]string{"bench", "--recordings", "x"}, "bench has no --recordings; the workbench has\n"},
 		{[]string{"inspect", "model", "--tactic", "x"}, "inspect model has no --tactic; the workbench, bench, build and "},
+		{[]string{"bench", "--seed", "-1"}, `trtui: --seed "-1": want a whole number from 0`},
+		{[]string{"bench", "--duration", "soon"}, `--duration "soon": want a time such as 500ms or 2s`},
 		{[]string{"bench", "--xyzzyplugh"}, "unknown flag: --xyzzyplugh\nusage:"},
 	} {
 		if _, got := command(t, exitFailure, c.args...); !strings.Contains(got, c.want) {

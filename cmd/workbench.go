@@ -42,7 +42,7 @@ func workbench(root *cobra.Command, t tables) {
 		"no terminal it prints the overview as text. Unless --precision is given, a model that brings its own\n" +
 		"quantisation starts in int8, and an engine as it was built.\n\n" +
 		"The files that trtexec writes of an engine (--exportLayerInfo, --exportProfile, --exportTimes) and a profile of\n" +
-		"ONNX Runtime are shown, too, in any order."
+		"ONNX Runtime are shown, too, in any order. A recording is shown as by trtui replay."
 	root.Example = examples("the built-in digit classifier", "trtui",
 		"a model on images, in the workbench", "trtui model.onnx --data images/ --size 224 --mean 0.485,0.456,0.406",
 		"an INT8 engine, and its speed", "trtui build model.onnx --precision int8 --data images/ -o m.engine",
@@ -59,10 +59,7 @@ func workbench(root *cobra.Command, t tables) {
 
 // check refuses what cannot have been meant before anything is opened.
 func (f *workbenchFlags) checkArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 1 && !isViewed(args) {
-		return cobra.MaximumNArgs(1)(cmd, args)
-	}
-	if len(args) == 1 && !strings.ContainsAny(args[0], `./\`) {
+	if len(args) > 0 && !strings.ContainsAny(args[0], `./\`) {
 		if _, err := os.Stat(args[0]); errors.Is(err, fs.ErrNotExist) {
 			var names []string
 			for _, c := range cmd.Commands() {
@@ -70,6 +67,12 @@ func (f *workbenchFlags) checkArgs(cmd *cobra.Command, args []string) error {
 			}
 			return fmt.Errorf("%q is neither a command nor a file%s", args[0], config.DidYouMean(args[0], names))
 		}
+	}
+	if len(args) == 2 && !isViewed(args) {
+		return errors.New("the workbench opens one file; trtui diff A B sets two side by side, recordings, models or engines")
+	}
+	if len(args) > 1 && !isViewed(args) {
+		return fmt.Errorf("the workbench opens one file, not %d", len(args))
 	}
 	if err := f.checkScreen(); err != nil {
 		return err
@@ -96,6 +99,14 @@ func (f *workbenchFlags) begin(m *sessions.Model) (config.Config, error) {
 
 // show opens the model and shows it.
 func (f *workbenchFlags) show(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 && isRecording(args[0]) {
+		replay := replayFlags{screenFlags: f.screenFlags}
+		if f.output.json() {
+			replay.format = "json"
+		}
+		replay.look.ASCII = asked(cmd, "ascii")
+		return replay.replay(cmd.Context(), cmd.OutOrStdout(), args[0])
+	}
 	if isViewed(args) {
 		err := f.view(cmd, args)
 		if len(args) > 1 || !exchange.IsUnknown(err) {
@@ -132,7 +143,7 @@ func (f *workbenchFlags) show(cmd *cobra.Command, args []string) error {
 		p.close()
 		return err
 	}
-	return f.screen(ctx, p, cfg, modelArg(args), terminal{look: look, keys: f.keys, recordings: f.recording, configs: saver(modelArg(args))})
+	return orSignalled(ctx, f.screen(ctx, p, cfg, modelArg(args), terminal{look: look, keys: f.keys, recordings: f.recording, configs: saver(modelArg(args))}))
 }
 
 // screen shows sessions on a model, one after the other: the next where its file changed and a person asks for the new one. It

@@ -18,7 +18,7 @@ func TestWorkbenchRefuses(t *testing.T) {
 		says string
 	}{
 		{[]string{"conformanc"}, exitFailure, `did you mean "conformance"?`},
-		{[]string{"a.onnx", "b.onnx"}, exitFailure, "accepts at most 1 arg"},
+		{[]string{"a.onnx", "b.onnx"}, exitFailure, "the workbench opens one file"},
 		{[]string{"--batch", "0"}, exitFailure, "--batch 0: want 1 to"},
 		{[]string{"--random-items", "0"}, exitFailure, "--random-items 0: want 1 to 65536"},
 		{[]string{"bench", "--random-items", "1000000000000"}, exitFailure, "--random-items 1000000000000: want 1 to 65536"},

@@ -10,20 +10,28 @@ import (
 // changedInterval is how often a session looks at the files of its model.
 const changedInterval = time.Second
 
-// watchFiles says once that a file of the model is not any more what was read.
+// watchFiles says when a file of the model is not any more what was read, and when more becomes of it: one that is gone may be
+// written anew.
 func watchFiles(ctx context.Context, b *board, m *Model) {
 	tick := time.NewTicker(changedInterval)
 	defer tick.Stop()
+	last := ""
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if path := m.Changed(); path != "" {
-				b.update(func(snap *report.Snapshot) { snap.Changed = path })
-				b.log("warning", "", "%s changed on disk; this is the model as it was read before, until it is opened anew", path)
-				return
+			path, how := m.Changed()
+			if how == last {
+				continue
 			}
+			last = how
+			if how == "" { // it is back as it was
+				path = ""
+			} else {
+				b.log("warning", "", "%s %s; this is the model as it was read before, until it is opened anew", path, how)
+			}
+			b.update(func(snap *report.Snapshot) { snap.Changed, snap.ChangedHow = path, how })
 		}
 	}
 }

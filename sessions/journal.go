@@ -190,7 +190,7 @@ func (j *journal) timings(r *report.Timings, begin time.Time) {
 		return
 	}
 	level, text := "info", ""
-	if e.CV > unstableCV {
+	if e.Unstable() {
 		level, text = "warning", ", unstable: other work on the machine?"
 	}
 	j.say(level, "", "measured %s in %s: median %s, p99 %s, CV %.1f%%%s",

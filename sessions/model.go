@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -39,7 +38,7 @@ type Model struct {
 	// Calibrators are the program's own, that one may choose beside the standard ones.
 	Calibrators []quant.Method
 
-	changed func() string // returns the file that is not what was read, or ""
+	changed func() (path, how string) // of the file that is not what was read, or ""
 }
 
 // OpenModel reads an ONNX model or an engine file; what becomes of the file afterwards does not touch the model.
@@ -65,12 +64,7 @@ func openModel(ops graph.OpSet, path string, open func(onnx.Importer, string) (*
 		if err != nil {
 			return nil, err
 		}
-		m.changed = func() string {
-			if changedSince(path, info) {
-				return path
-			}
-			return ""
-		}
+		m.changed = func() (string, string) { return path, host.Changed(path, info) }
 		if m.Engine, err = run.ReadEngine(ops, data); err != nil {
 			return nil, fmt.Errorf("engine %s: %w", path, err)
 		}
@@ -132,10 +126,11 @@ func (m *Model) kind() string {
 	return "onnx"
 }
 
-// Changed returns the path of a file of the model that is not any more what was read; "" if there is none.
-func (m *Model) Changed() string {
+// Changed returns the path of a file of the model that is not any more what was read, and what has become of it: it "changed on
+// disk", "is gone", "is a directory now"; how is "" if there is none.
+func (m *Model) Changed() (path, how string) {
 	if m.changed == nil {
-		return ""
+		return "", ""
 	}
 	return m.changed()
 }
@@ -146,12 +141,6 @@ func (m *Model) runnable() error {
 		return m.Refused
 	}
 	return nil
-}
-
-// changedSince reports whether there is another file at path than once, or the file was written to.
-func changedSince(path string, then fs.FileInfo) bool {
-	now, err := os.Stat(path)
-	return err == nil && (now.Size() != then.Size() || !now.ModTime().Equal(then.ModTime()) || !os.SameFile(now, then))
 }
 
 // peek returns the first bytes of a file and what it is.

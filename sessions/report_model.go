@@ -13,7 +13,7 @@ func modelReport(m *Model, d Data, calItems int, env map[string]int) *report.Mod
 		Name: m.Name(), Graph: n.Name, Path: m.Path, Bytes: m.Bytes, SHA256: m.SHA256, Kind: m.kind(), Stripped: m.Stripped,
 		Layers: layerInfos(n, env), Ops: map[string]int{}, Unsupported: unsupportedLayers(n), CalItems: calItems,
 	}
-	r.NotRunnable = notRunnable(m.Refused, r.Unsupported, len(n.Layers))
+	r.NotRunnable = notRunnable(m.Refused, r.Unsupported, len(n.AllLayers()))
 	if d != nil {
 		r.Labelled = d.Labels(0) != nil
 		r.Data, r.Random, r.Items = d.Name(), d.Random(), d.Len()

@@ -40,7 +40,7 @@ func overview(s *stored, cfg config.Config, p *run.Plan, t *report.Timings, unch
 		r.Contents, r.Origin = NewFileReport(s.model.Engine.Contents), originOf(s.model)
 		r.Profiles = NewProfileReports(s.model.Engine)
 	}
-	if t.EndToEnd.CV > unstableCV {
+	if t.EndToEnd.Unstable() {
 		r.Badges = append(r.Badges, report.Badge{Text: "unstable", Why: "the latency's coefficient of variation is over 2.5 %: other work on the machine, or a changing clock"})
 	}
 	if i := t.Inference; i != nil && float64(i.Enqueue) > report.EnqueueBound*float64(i.Compute) {

@@ -261,6 +261,3 @@ func (t *timings) withRoofline(r *report.Timings) {
 	}
 	r.Roofline = &line
 }
-
-// unstableCV is the coefficient of variation over which a latency is called unstable, as trtexec does.
-const unstableCV = 0.025

@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -144,7 +145,10 @@ func (s *Session) Note(text string) { s.board.log("info", "", "%s", text) }
 func (s *Session) Record(path string) error { return s.tape.begin(path) }
 
 // StopRecording writes what is left and closes the file; it waits for that.
-func (s *Session) StopRecording() error { return s.tape.end() }
+func (s *Session) StopRecording() error { return s.tape.end((*recording.Recorder).Close) }
+
+// DiscardRecording ends the recording and removes its file.
+func (s *Session) DiscardRecording() error { return s.tape.end((*recording.Recorder).Discard) }
 
 // Unfinished notes in the recording, if there is one, why not all was done that it was begun for.
 func (s *Session) Unfinished(why string) {

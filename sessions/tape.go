@@ -37,22 +37,22 @@ func (t *tape) begin(path string) error {
 		return err
 	}
 	t.unwritten.Store(nil)
-	r.OnFailure(func(err error) { t.failed(r, err) })
 	if !t.start(r) {
-		return errors.Join(errors.New("already recording"), r.Close())
+		return errors.Join(errors.New("already recording"), r.Discard())
 	}
 	t.board.log("info", "", "recording to %s", path)
-	t.board.update(func(snap *report.Snapshot) { snap.Recording = path })
+	t.board.update(func(snap *report.Snapshot) { snap.Recording, snap.Unrecorded = path, "" })
+	r.OnFailure(func(err error) { t.failed(r, err) }) // at once, where it has failed
 	return nil
 }
 
-// end writes what is left and closes the file; it waits for that.
-func (t *tape) end() error {
+// end closes the file; it waits for that.
+func (t *tape) end(closeFile func(*recording.Recorder) error) error {
 	r := t.board.recorder.Swap(nil)
 	if r == nil {
 		return cmp.Or(t.err(), errors.New("nothing is being recorded"))
 	}
-	err := r.Close()
+	err := closeFile(r)
 	t.board.update(func(snap *report.Snapshot) { snap.Recording = "" })
 	return err
 }
@@ -69,7 +69,11 @@ func (t *tape) err() error {
 func (t *tape) failed(r *recording.Recorder, err error) {
 	t.unwritten.Store(&err)
 	if t.board.recorder.CompareAndSwap(r, nil) {
-		t.board.update(func(snap *report.Snapshot) { snap.Recording = "" })
+		reason := err.Error()
+		if w := new(recording.WriteError); errors.As(err, &w) {
+			reason = w.Reason()
+		}
+		t.board.update(func(snap *report.Snapshot) { snap.Recording, snap.Unrecorded = "", reason })
 	}
 	t.board.log("error", "", "%v", err)
 }

@@ -60,7 +60,7 @@ func (w *worker) logRefused() {
 		return
 	}
 	list := unsupportedLayers(m.Network)
-	w.board.log("warning", "", "not runnable: %s; graph and passes are there to be seen", notRunnable(m.Refused, list, len(m.Network.Layers)))
+	w.board.log("warning", "", "not runnable: %s; graph and passes are there to be seen", notRunnable(m.Refused, list, len(m.Network.AllLayers())))
 	for _, p := range m.Refused.Problems {
 		if p.Node == "" {
 			w.board.log("warning", "", "%s", p.Reason)

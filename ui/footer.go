@@ -12,6 +12,7 @@ type StatusMsg struct {
 	Shorter []string // ways to say the same in less room, the longest first
 	Style   Style    // Bad for errors, Good, Plain
 	Job     bool     // about work in the background: it goes when that is over, see [IdleMsg]
+	Follows bool     // of the same work as the line there is: it takes the place of one that is a Job, and of no other
 	News    bool     // of its own accord, not an answer to a key: it leaves an answer the time to be read
 }
 

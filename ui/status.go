@@ -15,6 +15,9 @@ type newsMsg struct{}
 // say shows a status line. News wait while the answer to a key is to be read; a line about new work makes those that wait
 // old.
 func (a *App) say(m StatusMsg) tea.Cmd {
+	if m.Follows && !a.status.Job {
+		return nil
+	}
 	if s := a.status; m.News && s.Text != "" && !s.Job && !s.News {
 		if rest := answerTime - a.now().Sub(a.saidAt); rest > 0 {
 			a.news = m

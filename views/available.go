@@ -24,6 +24,7 @@ type available struct {
 	timeline   Timeline // nil for a session
 	front      bool     // a replay in front of a live session
 	recordable bool
+	unrecorded bool // a recording ended by itself, which is still said
 	readOnly   bool
 	undo, redo bool // there is something to undo, or redo
 }
@@ -60,7 +61,7 @@ func (a available) lacks(n need) string {
 		return "the model is already quantised: its layers keep their precision"
 	case n == needsChanged && a.snap.Changed == "":
 		return "the model is as it was read: its files have not changed"
-	case n == needsJob && !a.front && !working(a.snap):
+	case n == needsJob && !a.front && !a.unrecorded && !working(a.snap):
 		return "nothing is running"
 	case replay && a.front && slices.Contains([]need{needsModel, needsRun, needsDevice, needsChoice, needsQuantization, needsPercentile}, n):
 		return inFrontReplay

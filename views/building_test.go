@@ -19,7 +19,7 @@ func TestRebuilding(t *testing.T) {
 		next := *snap
 		next.Config, next.Stale, next.Busy = b.last(), report.PartTimings, &report.Progress{Phase: "packing weights"}
 		b.publish(&next)
-		b.wants("rebuilding", "packing weights", " 1.0s ")
+		b.wants(": packing weights; esc stops", " 1.0s ")
 		next.Busy = nil
 		edit(&next)
 		b.publish(&next)

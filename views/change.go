@@ -48,7 +48,9 @@ func (w *workbench) set(was config.Config) tea.Cmd {
 		return tea.Batch(func() tea.Msg { return h }, say(ui.Warn, withoutSay(was, cfg)))
 	}
 	w.work.before = w.settled
-	return w.begin(cfg.Label(own) + ": rebuilding; esc stops")
+	begun := w.begin(cfg.Label(own) + ": rebuilding; esc stops")
+	w.work.label = cfg.Label(own)
+	return begun
 }
 
 // withoutSay says why a change of the configuration changes no engine.

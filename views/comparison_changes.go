@@ -225,13 +225,22 @@ func drawTotals(c *ui.Canvas, d *report.Diff) {
 			style = ui.Bad
 		}
 	}
-	x := c.Text(1, 0, ui.Muted, "end to end ")
-	x = c.Text(x, 0, ui.Bold, ui.Duration(e.A))
-	x = c.Text(x, 0, ui.Muted, " to ")
-	x = c.Text(x, 0, ui.Bold, ui.Duration(e.B))
-	x = c.Text(x, 0, ui.Muted, ": ")
-	x = c.Text(x, 0, style|ui.Bold, withSign(e.Delta))
-	c.FitClauses(x, 0, c.W-x-1, style, ", "+totalWords(d))
+	head, change, verdict := "end to end ", ": "+withSign(e.Delta), ", "+totalWords(d)
+	times := ui.Duration(e.A) + " to " + ui.Duration(e.B)
+	fits := func() bool { return ui.Width(head+times+change+verdict) <= c.W-2 }
+	if !fits() { // what keeps one from believing a figure goes last
+		head = ""
+	}
+	if !fits() {
+		verdict = ", " + shortTotalWords(d)
+	}
+	if !fits() {
+		change = ""
+	}
+	x := c.Text(1, 0, ui.Muted, head)
+	x = c.Text(x, 0, ui.Bold, times)
+	x = c.Text(x, 0, style|ui.Bold, change)
+	c.FitClauses(x, 0, c.W-x-1, style, verdict)
 	x = c.Text(1, 1, ui.Muted, "  = ")
 	x = c.Text(x, 1, ui.Plain, withSign(d.Layers))
 	x = c.Text(x, 1, ui.Muted, " in layers, ")
@@ -262,11 +271,26 @@ func totalWords(d *report.Diff) string {
 	} else if e.Known() && math.Abs(float64(e.B)/float64(e.A)*e.Ratio-1) > 0.05 {
 		apart = " in the same rounds; the times are of other moments"
 	}
+	return verdictWords(d, "too few samples to tell from noise", apart)
+}
+
+// shortTotalWords is totalWords in less room.
+func shortTotalWords(d *report.Diff) string {
+	apart := ""
+	if !d.EndToEnd.SideBySide {
+		apart = ", not side by side"
+	}
+	return verdictWords(d, "too few samples", apart)
+}
+
+// verdictWords says how the latencies compare, and behind that apart, how it was found.
+func verdictWords(d *report.Diff, few, apart string) string {
+	e := d.EndToEnd
 	switch {
 	case d.A.Estimated && d.B.Estimated:
 		return fmt.Sprintf("%.2fx as fast, estimated", e.Ratio)
 	case !e.Known():
-		return "too few samples to tell from noise" + apart
+		return few + apart
 	case !e.Significant:
 		return "no significant difference" + apart
 	case e.Ratio >= 1:

@@ -71,7 +71,7 @@ func (v *changeView) Render(w, h int) string {
 		lines := v.lines(g, w)
 		v.top = max(min(v.top, len(lines)-h), 0)
 		for y, line := range lines[v.top:min(v.top+h, len(lines))] {
-			c.Fit(1, y, w-2, line.style, line.text)
+			c.FitClauses(1, y, w-2, line.style, line.text)
 		}
 	})
 }
@@ -156,7 +156,13 @@ func (v *sidesView) Render(w, h int) string {
 			}
 			y++
 		}
-		row("", "A  "+d.A.Name, "B  "+d.B.Name, ui.Bold)
+		if a, b := "A  "+d.A.Name, "B  "+d.B.Name; max(ui.Width(a), ui.Width(b)) < half {
+			row("", a, b, ui.Bold)
+		} else { // in lines of their own
+			c.FitName(1, 0, w-2, ui.Bold, a)
+			c.FitName(1, 1, w-2, ui.Bold, b)
+			y = 2
+		}
 		for _, f := range sideFacts(d) {
 			if f[1] != "" || f[2] != "" {
 				row(f[0], f[1], f[2], ui.Plain)

@@ -85,7 +85,7 @@ func (v *networkView) blocksLine(out ui.ListLine, line *graphLine, w int) ui.Lis
 		out.Mark = g.Down
 	}
 	if v.net.side == engineSide {
-		out.Spans = append(out.Spans, ui.Span{Text: pad("", 4)})
+		out.Spans = append(out.Spans, ui.Span{Text: pad("", v.net.types)})
 	}
 	out.Spans = append(out.Spans, ui.Span{Text: fit(g, v.net.blockText(line), name), Style: ui.Bold})
 	if time {
@@ -102,7 +102,7 @@ func (v *networkView) columns(w int) (name int, time, shape, op bool) {
 	}
 	name = w
 	if v.net.side == engineSide {
-		name -= 4
+		name -= v.net.types
 	}
 	take := func(n, least int) bool {
 		if name-n < least {
@@ -130,7 +130,7 @@ func (v *networkView) spans(l *report.Layer, w int) []ui.Span {
 		if refused {
 			style = ui.Warn
 		}
-		spans = append(spans, ui.Span{Text: pad(l.Precision+mark, 4), Style: style})
+		spans = append(spans, ui.Span{Text: pad(l.Precision+mark, v.net.types), Style: style})
 	}
 	mark := ""
 	if v.net.side == sourceSide && set != "" {

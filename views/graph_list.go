@@ -24,8 +24,12 @@ type networkList struct {
 	names  int                           // width of the longest name
 	shapes int                           // and of the longest shape
 	ops    int                           // and of the longest op
+	types  int                           // and of types with the mark of a rule and a space
 	filter *ui.Filter
 }
+
+// leastType is the cells for the type of a layer in a list, at least.
+const leastType = 4
 
 // graphLine is a layer, something that is unfolded below it, or blocks of layers.
 type graphLine struct {
@@ -91,7 +95,7 @@ func (n *networkList) build() {
 	if n.state.affected {
 		n.state.touch()
 	}
-	n.lines, n.names, n.shapes, n.ops = n.lines[:0:0], 0, 0, 0
+	n.lines, n.names, n.shapes, n.ops, n.types = n.lines[:0:0], 0, 0, 0, leastType
 	before := map[string]string{}
 	if p := n.state.in.snap.Passes; p == nil {
 		n.layers = nil
@@ -254,7 +258,7 @@ func (n *networkList) add(i int, before map[string]string) {
 	}
 	n.lines = append(n.lines, line)
 	n.names, n.shapes = max(n.names, ui.Width(shortName(l.Name))+2*l.Depth), max(n.shapes, min(ui.Width(n.dims(l)), 24))
-	n.ops = max(n.ops, ui.Width(l.Op))
+	n.ops, n.types = max(n.ops, ui.Width(l.Op)), max(n.types, ui.Width(l.Precision)+1)
 	for _, text := range n.below(l) {
 		n.lines = append(n.lines, graphLine{layer: i, text: text})
 	}

@@ -142,7 +142,7 @@ func TestDeltaFollowsTable(t *testing.T) {
 	if s := b.screen(); strings.Contains(s, "slower than") || strings.Contains(s, "faster than") {
 		t.Errorf("compares a first impression:\n%s", s)
 	}
-	b.wants("fp32: rebuilding")
+	b.wants("fp32: measuring; esc stops")
 	show(config.FP32, 2000, 400*time.Microsecond, true)
 	b.wants("fp32: 400.0 µs, 2.00x slower than int8/mse (200.0 µs; not measured side by side)", "0.50x*")
 }
@@ -258,6 +258,52 @@ func TestRecord(t *testing.T) {
 	if msg := w.record()().(ui.StatusMsg); msg.Style != ui.Bad || !strings.Contains(msg.Text, "disk full") {
 		t.Errorf("%v", msg)
 	}
+}
+
+// TestRecordingEnds: that a recording ended by itself is said where it was said that it is going on, and in the header until
+// it is dismissed.
+func TestRecordingEnds(t *testing.T) {
+	b := newBench(t, ui.Options{}, fixture(t))
+	next := func(change func(*report.Snapshot)) {
+		s := *b.ctl.snap
+		s.Seq++
+		change(&s)
+		b.ctl.snap = &s
+		b.publish(&s)
+	}
+	next(func(s *report.Snapshot) { s.Recording = "m.trtui" })
+	b.send(ui.StatusMsg{Text: "recording to m.trtui", Style: ui.Good})
+	b.wants("REC")
+	next(func(s *report.Snapshot) {
+		s.Recording, s.Unrecorded = "", "the disk is full: database or disk is full (13); nothing was recorded, no file is left"
+	})
+	b.wants("recording ended: the disk is full", "nothing was recorded", "NOT RECORDING")
+	b.lacks("recording to m.trtui")
+	b.press("esc")
+	b.lacks("RECORDING")
+}
+
+// TestStatusProceeds: the line about a build says which phase it is in, as long as it is the line that is there.
+func TestStatusProceeds(t *testing.T) {
+	b := newBench(t, ui.Options{}, fixture(t))
+	b.press("f")
+	b.wants("fp32: rebuilding; esc stops")
+	s := *b.ctl.snap
+	s.Seq, s.Config, s.Stale, s.Busy = s.Seq+1, b.last(), report.PartTimings, &report.Progress{Phase: "measuring"}
+	b.publish(&s)
+	b.wants("fp32: measuring; esc stops")
+	b.send(ui.StatusMsg{Text: "copied"})
+	again := s
+	again.Seq, again.Busy = s.Seq+1, &report.Progress{Phase: "comparing"}
+	b.publish(&again)
+	b.wants("copied")
+}
+
+// TestCompareWithItself: what is marked as A and as B is not compared.
+func TestCompareWithItself(t *testing.T) {
+	b := newBench(t, ui.Options{}, fixture(t))
+	b.press("m", "M", "d")
+	b.wants("A and B are both ")
 }
 
 // TestSaveConfig saves what is asked for and says, in the log too, where and over what, or why not.

@@ -46,5 +46,8 @@ func (c *comparison) compare(shown *report.Snapshot) tea.Cmd {
 			sides[i] = diff.Side{Name: markOf(shown).name, Snapshot: shown}
 		}
 	}
+	if a, b := sides[0], sides[1]; a.Snapshot == b.Snapshot || a.Name == b.Name && a.Snapshot.Replay == b.Snapshot.Replay && a.Snapshot.Seq == b.Snapshot.Seq {
+		return tea.Batch(ui.GotoPage(compareKey, comparePage), say(ui.Warn, "A and B are both "+a.Name+": mark another one"))
+	}
 	return tea.Batch(ui.GotoPage(compareKey, comparePage), compareSides(sides))
 }

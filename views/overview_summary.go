@@ -205,18 +205,15 @@ func gapText(t *report.Timings) string {
 	return fmt.Sprintf("gap %s, %s", signed(t.Gap), percent(float64(t.Gap)/float64(t.EndToEnd.Median)))
 }
 
-// unstableCV is the coefficient of variation over which trtexec calls a measurement unstable.
-const unstableCV = 0.025
-
 func cvStyle(cv float64) ui.Style {
-	if cv > unstableCV {
+	if cv > report.UnstableCV {
 		return ui.Warn
 	}
 	return ui.Plain
 }
 
 func cvNote(cv float64) string {
-	if cv > unstableCV {
+	if cv > report.UnstableCV {
 		return "unstable: over 2.5%"
 	}
 	return "standard deviation over mean"

@@ -206,12 +206,25 @@ func (v *paretoView) drawFastest(c *ui.Canvas) {
 	}
 	p := &v.pareto.Points[i]
 	x = c.FitName(x, 0, c.W-x-1, ui.Good|ui.Bold, p.Name)
-	text := ", " + ui.Duration(p.Latency)
-	reference := slices.IndexFunc(v.pareto.Points, func(p report.ParetoPoint) bool { return p.Config.Precision == config.FP32 && p.Latency > 0 })
-	if reference >= 0 && reference != i {
-		text += fmt.Sprintf(", %.2fx as fast as %s", p.Speedup(&v.pareto.Points[reference].Point), v.pareto.Points[reference].Name)
+	latency, speed := ", "+ui.Duration(p.Latency), v.fastestSpeed(i)
+	if ui.Width(latency+speed) > c.W-x-1 && speed != "" {
+		latency = "" // the plot and the table have it
 	}
-	c.FitClauses(x, 0, c.W-x-1, ui.Plain, text)
+	c.FitClauses(x, 0, c.W-x-1, ui.Plain, latency+speed)
+}
+
+// fastestSpeed says how fast a trial is beside the first in FP32, as the table of trials does; "" where there is none.
+func (v *paretoView) fastestSpeed(i int) string {
+	reference := slices.IndexFunc(v.trials, func(t trial) bool { return t.config.Precision == config.FP32 && t.median > 0 })
+	if reference < 0 || reference == i {
+		return ""
+	}
+	s := v.trials[i].measured.Over(v.trials[reference].measured, ownRanges(v.in.snap))
+	text := ", " + speedWords(s) + " " + v.trials[reference].label
+	if !s.SideBySide {
+		text += "; not side by side"
+	}
+	return text
 }
 
 func (v *paretoView) scatter() ui.Scatter {

@@ -15,7 +15,7 @@ func (w *workbench) record() tea.Cmd {
 		path := w.snap.Recording
 		return func() tea.Msg {
 			if err := w.o.Recorder.StopRecording(); err != nil {
-				return ui.StatusMsg{Text: "stop recording: " + err.Error(), Style: ui.Bad}
+				return unrecorded(reason(err))
 			}
 			return ui.StatusMsg{Text: "recorded " + path, Style: ui.Good}
 		}
@@ -28,10 +28,10 @@ func (w *workbench) record() tea.Cmd {
 	return func() tea.Msg {
 		path, err := w.o.Recordings.New(name, now)
 		if err != nil {
-			return ui.StatusMsg{Text: "record: " + err.Error(), Style: ui.Bad}
+			return failedTo("record", err)
 		}
 		if err := w.o.Recorder.Record(path); err != nil {
-			return ui.StatusMsg{Text: "record: " + err.Error(), Style: ui.Bad}
+			return failedTo("record", err)
 		}
 		return ui.StatusMsg{Text: "recording to " + path, Style: ui.Good}
 	}

@@ -3,6 +3,7 @@ package views
 import (
 	"cmp"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -192,9 +193,13 @@ func (v *recordingsView) Update(msg tea.Msg) tea.Cmd {
 	case *report.Snapshot:
 		v.in.take(msg)
 	case recordingsMsg:
+		first := v.list == nil
 		v.list, v.err = msg.list, msg.err
 		v.table.Rows = v.before() + len(v.list)
 		v.table.Refresh()
+		if i := slices.IndexFunc(v.list, func(r *report.Recording) bool { return r.Path == v.in.snap.Replay }); first && i >= 0 {
+			v.table.Select(v.before() + i) // the one that is shown
+		}
 	default:
 		if r := v.table.Row(); isKey(msg, "enter") && r >= 0 && v.others.open != nil {
 			if v.live(r) {

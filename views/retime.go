@@ -39,6 +39,11 @@ func (w *workbench) cancel() tea.Cmd {
 	if w.snap.Retiming != "" {
 		return w.endRetiming()
 	}
+	if w.unrecorded != "" && !working(w.snap) {
+		w.unrecorded = ""
+		h := w.header()
+		return func() tea.Msg { return h }
+	}
 	w.ctl.Cancel()
 	w.work.asked = false
 	what := "press r to start it again"

@@ -14,7 +14,7 @@ func savePicture(app *ui.App, save func(svg string) (string, error)) tea.Cmd {
 	return func() tea.Msg {
 		path, err := save(svg)
 		if err != nil {
-			return ui.StatusMsg{Text: "save the screen: " + err.Error(), Style: ui.Bad}
+			return failedTo("save the screen", err)
 		}
 		return ui.StatusMsg{Text: "screen saved: " + path, Style: ui.Good, Shorter: []string{"screen saved: " + filepath.Base(path)}}
 	}

@@ -172,7 +172,7 @@ func (w *workbench) event(e any, h *ui.Header) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	recorded, changed := w.snap.Recording, w.changedOnDisk(w.snap, snap)
+	recorded, changed, ended := w.snap.Recording, w.changedOnDisk(w.snap, snap), w.unrecorded.follow(w.snap, snap)
 	w.snap = snap
 	if snap.Replay != "" {
 		w.config.want = snap.Config
@@ -181,7 +181,7 @@ func (w *workbench) event(e any, h *ui.Header) tea.Cmd {
 	if w.o.Timeline == nil {
 		w.tried.add(snap)
 	}
-	cmds := []tea.Cmd{changed}
+	cmds := []tea.Cmd{changed, ended}
 	if snap.Recording != recorded {
 		cmds = append(cmds, listRecordings(w.o.Recordings))
 	}

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"errors"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -12,6 +13,15 @@ import (
 func say(s ui.Style, text string) tea.Cmd {
 	line, _, _ := strings.Cut(text, "\n") // the log has the others
 	return func() tea.Msg { return ui.StatusMsg{Text: line, Style: s} }
+}
+
+// failedTo says that something failed, and where there is little room why alone, without the files that the error names.
+func failedTo(what string, err error) ui.StatusMsg {
+	why := err
+	for next := errors.Unwrap(why); next != nil; next = errors.Unwrap(why) {
+		why = next
+	}
+	return ui.StatusMsg{Text: what + ": " + err.Error(), Shorter: []string{what + ": " + why.Error()}, Style: ui.Bad}
 }
 
 // news says what has come about, or shorter what follows.

@@ -12,6 +12,8 @@ type work struct {
 	before *report.Snapshot // what was settled when another configuration was asked for; nil: there is nothing to compare with
 	asked  bool             // it is not over yet
 	told   bool             // what came of it is in the status line
+	label  string           // of the configuration that is being built; "": the work is another
+	phase  string           // that the status line names
 	failed string           // the error last reported
 	start  time.Time        // of the work that was asked for or is being done; zero: none
 }

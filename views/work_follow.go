@@ -14,7 +14,7 @@ import (
 // begin says what work has been asked for; the line goes away when the work is over. A replay does none.
 func (w *workbench) begin(what string) tea.Cmd {
 	k := &w.work
-	k.asked, k.told, k.failed, k.start = true, false, "", w.o.Now()
+	k.asked, k.told, k.failed, k.start, k.label, k.phase = true, false, "", w.o.Now(), "", ""
 	h := w.header()
 	header := func() tea.Msg { return h }
 	if w.snap.Replay != "" {
@@ -34,6 +34,9 @@ func (w *workbench) follow(snap *report.Snapshot) (cmds []tea.Cmd) {
 			cmds = append(cmds, news(ui.Bad, snap.Err))
 		}
 	}
+	if cmd := k.proceed(snap); cmd != nil {
+		cmds = append(cmds, cmd)
+	}
 	settled := snap.Settled() && snap.Retiming == ""
 	if settled {
 		w.settled = snap
@@ -44,6 +47,16 @@ func (w *workbench) follow(snap *report.Snapshot) (cmds []tea.Cmd) {
 		cmds = append(cmds, func() tea.Msg { return ui.IdleMsg{} })
 	}
 	return cmds
+}
+
+// proceed says which phase a build is in by now, where the status line still speaks of it.
+func (k *work) proceed(snap *report.Snapshot) tea.Cmd {
+	if !k.asked || k.label == "" || snap.Busy == nil || snap.Replay != "" || snap.Busy.Phase == k.phase {
+		return nil
+	}
+	k.phase = snap.Busy.Phase
+	text := k.label + ": " + k.phase + "; esc stops"
+	return func() tea.Msg { return ui.StatusMsg{Text: text, Job: true, Follows: true} }
 }
 
 // tell states what the last change of the configuration made of latency and agreement, once and when the measurement is

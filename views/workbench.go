@@ -19,6 +19,7 @@ type workbench struct {
 	saves      saves
 	comparison comparison
 	cursor     layerCursor
+	unrecorded lost
 	scrubTo    int // the state of a recording that was asked for and is not shown yet; 0: none
 }
 
@@ -26,7 +27,7 @@ type workbench struct {
 func (w *workbench) available() available {
 	return available{
 		snap: w.snap, want: w.config.want, timeline: w.o.Timeline, front: w.o.Live != nil, recordable: w.o.Recorder != nil, readOnly: w.o.ReadOnly,
-		undo: len(w.config.past) > 0, redo: len(w.config.future) > 0,
+		unrecorded: w.unrecorded != "", undo: len(w.config.past) > 0, redo: len(w.config.future) > 0,
 	}
 }
 
@@ -48,5 +49,9 @@ func (w *workbench) lacksFor(i ui.Intent) string {
 
 // header returns what the top lines show now.
 func (w *workbench) header() ui.Header {
-	return header(w.snap, w.config.want, w.work.job(w.snap, w.o.Now), midBuild(w.snap, w.o.Timeline))
+	h := header(w.snap, w.config.want, w.work.job(w.snap, w.o.Now), midBuild(w.snap, w.o.Timeline))
+	if w.unrecorded != "" {
+		h.Badges = append(h.Badges, ui.Badge{Text: "NOT RECORDING", Style: ui.Bad | ui.Bold})
+	}
+	return h
 }

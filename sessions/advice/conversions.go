@@ -17,7 +17,7 @@ func conversions(f *facts) []report.Finding {
 		return nil
 	}
 	return []report.Finding{{Severity: report.Warning, Remedy: report.RemedyPrecision, Layer: sum.Name, Time: sum.Median, Bytes: sum.Bytes,
-		Text:     fmt.Sprintf("%s of type take %s of the time and move %s; the longest is %s", plural(n, "change"), percent(sum.Share), size(sum.Bytes), short(sum.Name)),
+		Text:     fmt.Sprintf("%s of type %s %s of the time and %s %s; the longest is %s", plural(n, "change"), verb(n, "take"), percent(sum.Share), verb(n, "move"), size(sum.Bytes), short(sum.Name)),
 		Evidence: []report.Evidence{number("conversions", float64(n)), shareOf(sum.Share), bytes("moved", sum.Bytes)}}}
 }
 
@@ -27,12 +27,20 @@ func reformats(f *facts) []report.Finding {
 	if sum.Share < notableShare {
 		return nil
 	}
-	text := fmt.Sprintf("%s take %s of the time and move %s; the longest is %s", plural(n, "reformat"), percent(sum.Share), size(sum.Bytes), sum.Name)
+	text := fmt.Sprintf("%s %s %s of the time and %s %s; the longest is %s", plural(n, "reformat"), verb(n, "take"), percent(sum.Share), verb(n, "move"), size(sum.Bytes), sum.Name)
 	if origin := f.steps[sum.Name].Origin; origin != "" {
 		text += ", " + origin
 	}
 	return []report.Finding{{Severity: report.Warning, Remedy: report.RemedyTactics, Layer: consumerOf(f, sum.Name), Time: sum.Median, Bytes: sum.Bytes, Text: text,
 		Evidence: []report.Evidence{number("reformats", float64(n)), shareOf(sum.Share), bytes("moved", sum.Bytes)}}}
+}
+
+// verb returns a verb for so many.
+func verb(n int, word string) string {
+	if n == 1 {
+		return word + "s"
+	}
+	return word
 }
 
 // reformatted returns the tensor that a step reformats, as its name says.

@@ -104,6 +104,9 @@ func (f *File) parse(data []byte, own quant.Methods) error {
 	if err := json.Unmarshal(data, &names); err != nil {
 		return fmt.Errorf("%w: want a JSON object, as a saved configuration is", at(data, err))
 	}
+	if names == nil {
+		return errors.New("the file has null: want a JSON object, as a saved configuration is")
+	}
 	known := fieldNames(reflect.TypeFor[fields]())
 	var unknown []string
 	for name := range names {

@@ -97,6 +97,7 @@ func TestFileOver(t *testing.T) {
 func TestFileErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                 "want a JSON object",
+		`null`:                             "the file has null: want a JSON object",
 		`[]`:                               "line 1: the file cannot be a JSON array: want a JSON object",
 		"{\n\"batch\": 1,\n}":              "line 3",
 		"{\n\"batch\": \"x\"}":             `line 2: field "batch" cannot be a JSON string`,

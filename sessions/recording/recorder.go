@@ -32,7 +32,9 @@ type Recorder struct {
 	pending    pending
 	unfinished string      // why not all was done; empty: it was, or nobody knows what is all
 	dead       bool        // the writer gave up: what comes is dropped
-	failed     func(error) // told once, by the writing goroutine, when it gives up
+	kept       bool        // a state is in the file; only the writing goroutine uses it until done
+	failed     func(error) // told once when the writer gave up
+	over       error       // why it did
 
 	closing chan struct{}
 	done    chan struct{}
@@ -60,7 +62,7 @@ func Create(path, program string, quantized bool) (*Recorder, error) {
 	w, err := openWriter(path, program)
 	if err != nil {
 		os.Remove(path)
-		return nil, fmt.Errorf("recording %s: %w", path, describeWriteError(err))
+		return nil, fmt.Errorf("recording %s: %w", path, describeWriteError(path, err))
 	}
 	r := &Recorder{path: path, quantized: quantized, writer: w, closing: make(chan struct{}), done: make(chan struct{})}
 	go r.loop()
@@ -158,6 +160,14 @@ func (r *Recorder) Close() error {
 	return r.err
 }
 
+// Discard ends the recording and removes its file.
+func (r *Recorder) Discard() error {
+	if err := r.Close(); err != nil && !r.kept {
+		return nil // it is gone
+	}
+	return removeRecording(r.path)
+}
+
 // loop writes until the recorder is closed or writing fails.
 func (r *Recorder) loop() {
 	defer close(r.done)
@@ -172,7 +182,7 @@ func (r *Recorder) loop() {
 		r.err = r.flush(!open)
 	}
 	if r.err != nil {
-		r.err = fmt.Errorf("recording %s: %w", r.path, describeWriteError(r.err))
+		r.err = &WriteError{r.path, describeWriteError(r.path, r.err), r.kept}
 		r.mu.Lock()
 		r.dead, r.pending = true, pending{}
 		r.mu.Unlock()
@@ -180,19 +190,27 @@ func (r *Recorder) loop() {
 	if err := r.writer.close(); r.err == nil {
 		r.err = err
 	}
+	if r.err != nil && !r.kept {
+		removeRecording(r.path) // an error does not matter: another recording has another name
+	}
 	r.mu.Lock()
 	failed := r.failed
+	r.over = r.err
 	r.mu.Unlock()
 	if r.err != nil && failed != nil {
 		failed(r.err)
 	}
 }
 
-// OnFailure has f told when writing fails.
+// OnFailure has f told when writing fails, at once where it has failed already.
 func (r *Recorder) OnFailure(f func(error)) {
 	r.mu.Lock()
 	r.failed = f
+	over := r.over
 	r.mu.Unlock()
+	if over != nil {
+		f(over)
+	}
 }
 
 // flush writes what is pending in one transaction.
@@ -208,16 +226,52 @@ func (r *Recorder) flush(last bool) error {
 	if len(p.settled)+len(p.runs)+len(p.telemetry) == 0 && !last {
 		return nil
 	}
-	return r.writer.write(p, last)
+	err := r.writer.write(p, last)
+	r.kept = r.kept || err == nil && len(p.settled) > 0
+	return err
 }
 
-// describeWriteError says what a person can do about an error of the database.
-func describeWriteError(err error) error {
+// WriteError says why a recording ended by itself.
+type WriteError struct {
+	Path string
+	Err  error
+	Kept bool // what was recorded until then is in the file; else nothing was, and there is no file
+}
+
+func (e *WriteError) Error() string { return "recording " + e.Path + ": " + e.Reason() }
+
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// Reason is the error without the name of the file.
+func (e *WriteError) Reason() string {
+	if e.Kept {
+		return e.Err.Error() + "; what was recorded until then is kept"
+	}
+	return e.Err.Error() + "; nothing was recorded, no file is left"
+}
+
+// removeRecording removes a recording and what a writer may have left beside it.
+func removeRecording(path string) error {
+	return errors.Join(os.Remove(path), ignoreMissing(os.Remove(path+"-journal")))
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// describeWriteError says what an error of the database is to a person.
+func describeWriteError(path string, err error) error {
 	switch sqliteCode(err) {
 	case sqliteFull:
-		return fmt.Errorf("the disk is full or the recording has reached 1 GiB; what was written until now is kept: %w", err)
+		if info, statErr := os.Stat(path); statErr == nil && info.Size() >= maxPages/2*pageBytes {
+			return fmt.Errorf("it has reached 1 GiB: %w", err)
+		}
+		return fmt.Errorf("the disk is full: %w", err)
 	case sqliteIOError:
-		return fmt.Errorf("the disk cannot be written to; what was written until now is kept: %w", err)
+		return fmt.Errorf("the disk cannot be written to: %w", err)
 	}
 	return err
 }

@@ -136,32 +136,54 @@ func TestRecorderDoesNotWait(t *testing.T) {
 	}
 }
 
+// TestFullRecordingEnds: a recording that can grow no more says so and what is kept: what was recorded before; and where that
+// is nothing, no file is in the way of the next.
 func TestFullRecordingEnds(t *testing.T) {
+	for _, kept := range []bool{true, false} {
+		t.Run(fmt.Sprintf("kept=%v", kept), func(t *testing.T) { fullRecordingEnds(t, kept) })
+	}
+}
+
+func fullRecordingEnds(t *testing.T, kept bool) {
 	path := filepath.Join(t.TempDir(), "full.trtui")
 	r, err := Create(path, "test", false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	failed := make(chan error, 1)
-	r.OnFailure(func(err error) { failed <- err })
+	if _, err := r.writer.conn.ExecContext(context.Background(), "PRAGMA max_page_count = 80"); err != nil {
+		t.Fatal(err)
+	}
 	r.mu.Lock()
+	if kept {
+		s := stamped{&report.Snapshot{Seq: 1, Model: &report.Model{Name: "m"}}, time.Now(), "c", true}
+		if err := r.writer.write(pending{settled: []stamped{s}}, false); err != nil {
+			t.Fatal(err)
+		}
+		r.kept = true
+	}
 	for i := range 200 {
 		s := stamped{&report.Snapshot{Seq: i + 1, Model: &report.Model{Name: fmt.Sprint(i)}, Err: strings.Repeat("x", 10000)}, time.Now(), fmt.Sprint(i), true}
 		r.pending.settled = append(r.pending.settled, s)
 	}
 	r.mu.Unlock()
-	if _, err := r.writer.conn.ExecContext(context.Background(), "PRAGMA max_page_count = 50"); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-failed; !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "full") {
-		t.Errorf("not told that it is full: %v", err)
+	<-r.done
+	r.OnFailure(func(err error) { failed <- err }) // that comes late is told, too
+	if err := <-failed; !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "the disk is full") || strings.Contains(err.Error(), "is kept") != kept {
+		t.Errorf("not told that it is full, and what is kept: %v", err)
 	}
 	r.Snapshot(&report.Snapshot{Seq: 1000})
 	if err := r.Close(); err == nil {
 		t.Error("a recording that failed closes without an error")
 	}
-	if _, err := openFile(path); err != nil {
-		t.Errorf("what was written is lost: %v", err)
+	if !kept {
+		if _, err := os.Stat(path); !os.IsNotExist(err) {
+			t.Errorf("a file is left of nothing: %v", err)
+		}
+		return
+	}
+	if n := len(opened(t, path).Steps()); n != 1 {
+		t.Errorf("%d states are kept, want 1", n)
 	}
 }
 

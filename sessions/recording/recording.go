@@ -34,7 +34,8 @@ var version3 = []string{"model", "passes", "overview", "timings", "memory", "cal
 
 // The bounds on what a recording holds. The reader refuses what the writer does not write.
 const (
-	maxPages            = 1 << 18  // of 4 KiB: 1 GiB
+	maxPages            = 1 << 18 // of pageBytes: 1 GiB
+	pageBytes           = 4 << 10
 	maxReportBytes      = 64 << 20 // of a report's JSON
 	maxReportElements   = 1 << 20  // of all arrays in it
 	maxStateBytes       = 1 << 20

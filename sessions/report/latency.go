@@ -9,6 +9,12 @@ type Latency struct {
 	CV                                    float64 // standard deviation over mean
 }
 
+// UnstableCV is the coefficient of variation over which a latency is called unstable, as trtexec does.
+const UnstableCV = 0.025
+
+// Unstable reports whether a latency varied too much to rely on it.
+func (l *Latency) Unstable() bool { return l.CV > UnstableCV }
+
 // InferenceSplit is where the time of an inference goes whose data comes from and returns to the caller's own memory: medians
 // of inferences apart from those of EndToEnd, which leave the data where it is.
 type InferenceSplit struct {

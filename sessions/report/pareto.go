@@ -1,7 +1,5 @@
 package report
 
-import "time"
-
 // Pareto is which of many configurations are worth having: those that no other is faster than and as good by a measure.
 type Pareto struct {
 	Measure string // top1, agreement, sqnr, memory
@@ -40,12 +38,4 @@ func (c *RecordedConfig) Point() Point {
 		p.Arena = *c.ArenaBytes
 	}
 	return p
-}
-
-// Speedup returns how many times as fast as another point one is; 0 where either latency is not known.
-func (p *Point) Speedup(over *Point) float64 {
-	if p.Latency <= 0 || over.Latency <= 0 {
-		return 0
-	}
-	return float64(over.Latency) / float64(max(p.Latency, time.Nanosecond))
 }

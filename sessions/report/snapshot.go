@@ -29,7 +29,9 @@ type Snapshot struct {
 	Retiming    string       `json:",omitempty"`                // the layer whose tactics are being timed again
 	Log         []LogLine    `json:",omitempty"`                // the newest lines
 	Changed     string       `json:"-" output:"-"`              // the model's file that is not any more what was read
+	ChangedHow  string       `json:"-" output:"-"`              // what has become of it: "changed on disk", "is gone"
 	Recording   string       `json:",omitempty"`                // the file being written
+	Unrecorded  string       `json:"-" output:"-"`              // why the last recording ended by itself; a new one makes it ""
 	Replay      string       `json:",omitempty"`                // the file being shown
 	At          *Moment      `json:",omitempty"`                // which of its states
 

@@ -109,6 +109,8 @@ func (e *externalFiles) openFile(location string) (*source, error) {
 		return nil, fmt.Errorf("its external data file %q is not a regular file", location)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("its external data file %q is missing; put it next to the model", location)
+	case err != nil && !e.inside(name):
+		return nil, fmt.Errorf("its external data file %q is not inside the model's directory; put it next to the model", location)
 	case err != nil:
 		return nil, fmt.Errorf("its external data file %q cannot be opened inside the model's directory: %w", location, err)
 	}
@@ -117,6 +119,20 @@ func (e *externalFiles) openFile(location string) (*source, error) {
 		f.Close()
 	}
 	return s, err
+}
+
+// inside reports whether a name leads to a place in the model's directory, links included.
+func (e *externalFiles) inside(name string) bool {
+	dir, err := filepath.EvalSymlinks(e.dir)
+	if err != nil || !filepath.IsLocal(name) {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(filepath.Join(dir, name))
+	if err != nil {
+		return true // what it leads to is not what is wrong
+	}
+	rel, err := filepath.Rel(dir, real)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 var errNotRegular = errors.New("not a regular file")

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/internal/host"
 )
 
 // maxModel bounds the file of a model: no protocol buffer is longer. Larger models have their weights in other files.
@@ -25,15 +26,15 @@ type File struct {
 	read    []*source
 }
 
-// Changed returns the path of a file that is not any more what was read, "" if there is none. One that is gone counts as
-// unchanged: there is nothing else to open.
-func (f *File) Changed() string {
+// Changed returns the path of a file that is not any more what was read, and what has become of it, as [host.Changed] says it;
+// "" if there is none.
+func (f *File) Changed() (path, how string) {
 	for _, s := range f.read {
-		if s.changed() {
-			return s.path
+		if how := host.Changed(s.path, s.info); how != "" {
+			return s.path, how
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // Importer says how models are imported.
@@ -66,7 +67,7 @@ func (o Importer) open(path string, looked bool) (*File, error) {
 	side := newExternalFiles(f, path)
 	f.Network, f.Refused, err = o.parse(filepath.Base(path), data, side.bytes, looked)
 	side.close()
-	if changed := f.Changed(); changed != "" {
+	if changed, how := f.Changed(); how == host.Rewritten {
 		return nil, fmt.Errorf("%s changed while it was read; open it again when it is written", changed)
 	}
 	if err != nil {
@@ -138,10 +139,4 @@ func (s *source) bytes(at int64, n int) ([]byte, error) {
 		return nil, fmt.Errorf("%s changed while it was read: it had %d bytes; open it again when it is written", s.path, s.info.Size())
 	}
 	return nil, err
-}
-
-// changed reports whether there is another file at the path, or the file was written to.
-func (s *source) changed() bool {
-	now, err := os.Stat(s.path)
-	return err == nil && (now.Size() != s.info.Size() || !now.ModTime().Equal(s.info.ModTime()) || !os.SameFile(now, s.info))
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/internal/host"
 )
 
 var relu = nodeField("Relu", "r", list("x"), list("y"))
@@ -225,15 +226,33 @@ func TestExternalData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if changed := f.Changed(); changed != "" {
-		t.Errorf("%s changed", changed)
+	if changed, how := f.Changed(); how != "" {
+		t.Errorf("%s %s", changed, how)
 	}
 	for _, s := range slices.Clone(f.read) { // what a writer does that does not rename
 		if err := os.Truncate(s.path, 0); err != nil {
 			t.Fatal(err)
 		}
-		if changed := f.Changed(); changed != s.path {
-			t.Errorf("%q changed, not %s", changed, s.path)
+		if changed, how := f.Changed(); changed != s.path || how != host.Rewritten {
+			t.Errorf("%q %s, not %s", changed, how, s.path)
+		}
+		if err := os.Remove(s.path); err != nil {
+			t.Fatal(err)
+		}
+		if changed, how := f.Changed(); changed != s.path || how != "is gone" {
+			t.Errorf("%q %s, but %s was deleted", changed, how, s.path)
+		}
+		if err := os.Mkdir(s.path, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if _, how := f.Changed(); how != "is a directory now" {
+			t.Errorf("of a directory in its place it is said that it %q", how)
+		}
+		if err := os.Remove(s.path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(s.path, nil, 0o666); err != nil {
+			t.Fatal(err)
 		}
 		f.read = f.read[1:]
 	}
