@@ -217,6 +217,9 @@ func TestExportModels(t *testing.T) {
 			if err != nil {
 				continue // not supported
 			}
+			if slices.ContainsFunc(n.Inputs, func(t *graph.Tensor) bool { return t.IsShape }) {
+				continue // shapes depend on its elements, and random ones fit none
+			}
 			work := int64(0)
 			for _, l := range n.Layers {
 				work += graph.Operations(l, nil) + int64(size(l))
