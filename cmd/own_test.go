@@ -96,7 +96,7 @@ func TestOwnCalibrator(t *testing.T) {
 		{on, "eval --items 0-3 --precision int8 --calibrator share,minmax -q --timing-cache none", []string{"share", "minmax"}},
 		{on, "inspect passes --format json -q --config " + file, []string{`"calibrator": "share:0.25"`}},
 		{on, "eval --help", []string{"mse, share[:S]", "entropy,percentile,mse,share"}},
-		{on, "build --help", []string{"minmax, entropy, percentile[:P], mse or share[:S]"}},
+		{on, "build --help", []string{"minmax, entropy[:B], percentile[:P], mse or"}},
 		{on, "__complete calibrate --calibrator sh", []string{"share"}},
 		{on, "calibrate --calibrator share:2", []string{"share must be a number from 0.01 to 1"}},
 		{tables{backends: backends}, "calibrate --calibrator share", []string{"minmax, entropy, percentile, mse"}}, // which has it not

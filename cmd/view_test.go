@@ -46,7 +46,7 @@ func TestViewedErrors(t *testing.T) {
 	}
 	for says, args := range map[string][]string{
 		"neither layer information":               {layers, other},
-		"accepts at most 1 arg":                   {"x.onnx", layers},
+		"trtui diff A B sets two side by side":    {"x.onnx", layers},
 		"--config takes a configuration":          {other},
 		"accepts between 1 and 3":                 {"inspect", "layers"},
 		"given already":                           {layers, layers},
