@@ -75,8 +75,13 @@ func quiet(m *Model, n *graph.Network) string {
 	return ""
 }
 
-// does reports whether a layer's program has one of some operations.
+// does reports whether a layer's program, or that of a layer inside it, has one of some operations.
 func does(l *graph.Layer, ops ...graph.EltOp) bool {
+	for _, b := range l.Bodies() {
+		if slices.ContainsFunc(b.Network.Layers, func(l *graph.Layer) bool { return does(l, ops...) }) {
+			return true
+		}
+	}
 	e, _ := l.Attrs.(graph.Elementwise)
 	return slices.ContainsFunc(e.Program.Code, func(in graph.Instr) bool { return slices.Contains(ops, in.Op) })
 }
