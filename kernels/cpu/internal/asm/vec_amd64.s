@@ -279,16 +279,17 @@ DATA vecConstants<>+164(SB)/4, $0x40c645a2
 DATA vecConstants<>+168(SB)/4, $0x40200000
 DATA vecConstants<>+172(SB)/4, $0x4b400000
 DATA vecConstants<>+176(SB)/4, $0xcb400000
-DATA vecConstants<>+180(SB)/4, $0xff800000
-DATA vecConstants<>+184(SB)/4, $0x00800000
-DATA vecConstants<>+188(SB)/4, $0x41b80000
-DATA vecConstants<>+192(SB)/4, $0x4b000000
-DATA vecConstants<>+196(SB)/4, $0x3f400000
-DATA vecConstants<>+200(SB)/4, $0x7fc00000
-DATA vecConstants<>+204(SB)/4, $0x3f3504f3
-DATA vecConstants<>+208(SB)/4, $0x3d122279
-DATA vecConstants<>+212(SB)/4, $0x3f4c422a
-GLOBL vecConstants<>(SB), RODATA|NOPTR, $216
+DATA vecConstants<>+180(SB)/4, $0x00030000
+DATA vecConstants<>+184(SB)/4, $0xff800000
+DATA vecConstants<>+188(SB)/4, $0x00800000
+DATA vecConstants<>+192(SB)/4, $0x41b80000
+DATA vecConstants<>+196(SB)/4, $0x4b000000
+DATA vecConstants<>+200(SB)/4, $0x3f400000
+DATA vecConstants<>+204(SB)/4, $0x7fc00000
+DATA vecConstants<>+208(SB)/4, $0x3f3504f3
+DATA vecConstants<>+212(SB)/4, $0x3d122279
+DATA vecConstants<>+216(SB)/4, $0x3f4c422a
+GLOBL vecConstants<>(SB), RODATA|NOPTR, $220
 
 // func vecNegAVX512(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX512F, BMI2
@@ -1098,6 +1099,7 @@ loop:
 	VXORPS           Z1, Z1, Z1
 	VMAXPS           Z0, Z1, Z1
 	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, vecConstants<>+180(SB), Z0, Z1
 	VMOVUPS          Z1, (AX)
 	ADDQ             $0x40, CX
 	ADDQ             $0x40, AX
@@ -1130,6 +1132,7 @@ tail:
 	VXORPS           Z1, Z1, Z1
 	VMAXPS           Z0, Z1, Z1
 	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, vecConstants<>+180(SB), Z0, Z1
 	VMOVUPS          Z1, K1, (AX)
 
 done:
@@ -1176,6 +1179,7 @@ loop:
 	VXORPS           Z1, Z1, Z1
 	VMAXPS           Z0, Z1, Z1
 	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, vecConstants<>+180(SB), Z0, Z1
 	VMOVUPS          Z1, (AX)
 	ADDQ             $0x40, CX
 	ADDQ             $0x40, AX
@@ -1208,6 +1212,7 @@ tail:
 	VXORPS           Z1, Z1, Z1
 	VMAXPS           Z0, Z1, Z1
 	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, vecConstants<>+180(SB), Z0, Z1
 	VMOVUPS          Z1, K1, (AX)
 
 done:
@@ -2129,7 +2134,7 @@ TEXT ·vecRangeAVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+8(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS vecConstants<>+88(SB), Z0
-	VBROADCASTSS vecConstants<>+180(SB), Z1
+	VBROADCASTSS vecConstants<>+184(SB), Z1
 	MOVL         CX, BX
 	ANDL         $0x0f, BX
 	MOVL         $0x0000ffff, DX
@@ -2825,14 +2830,14 @@ TEXT ·vecLogAVX2(SB), NOSPLIT, $0-32
 
 loop:
 	VMOVUPS      (CX), Y0
-	VBROADCASTSS vecConstants<>+184(SB), Y1
+	VBROADCASTSS vecConstants<>+188(SB), Y1
 	VCMPPS       $0x01, Y1, Y0, Y2
-	VBROADCASTSS vecConstants<>+188(SB), Y3
-	VBROADCASTSS vecConstants<>+192(SB), Y1
+	VBROADCASTSS vecConstants<>+192(SB), Y3
+	VBROADCASTSS vecConstants<>+196(SB), Y1
 	VMULPS       Y1, Y0, Y1
 	VBLENDVPS    Y2, Y1, Y0, Y1
 	VANDPS       Y2, Y3, Y3
-	VBROADCASTSS vecConstants<>+196(SB), Y4
+	VBROADCASTSS vecConstants<>+200(SB), Y4
 	VPSUBD       Y4, Y1, Y4
 	VPSRAD       $0x17, Y4, Y4
 	VCVTDQ2PS    Y4, Y2
@@ -2868,11 +2873,11 @@ loop:
 	VFMADD231PS  Y3, Y2, Y1
 	VBROADCASTSS vecConstants<>+84(SB), Y2
 	VCMPPS       $0x09, Y2, Y0, Y2
-	VBROADCASTSS vecConstants<>+200(SB), Y3
+	VBROADCASTSS vecConstants<>+204(SB), Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VBROADCASTSS vecConstants<>+84(SB), Y2
 	VCMPPS       $0x00, Y2, Y0, Y2
-	VBROADCASTSS vecConstants<>+180(SB), Y3
+	VBROADCASTSS vecConstants<>+184(SB), Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VBROADCASTSS vecConstants<>+88(SB), Y2
 	VCMPPS       $0x00, Y2, Y0, Y0
@@ -2880,14 +2885,14 @@ loop:
 	VBLENDVPS    Y0, Y2, Y1, Y1
 	VMOVUPS      Y1, (AX)
 	VMOVUPS      32(CX), Y0
-	VBROADCASTSS vecConstants<>+184(SB), Y1
+	VBROADCASTSS vecConstants<>+188(SB), Y1
 	VCMPPS       $0x01, Y1, Y0, Y2
-	VBROADCASTSS vecConstants<>+188(SB), Y3
-	VBROADCASTSS vecConstants<>+192(SB), Y1
+	VBROADCASTSS vecConstants<>+192(SB), Y3
+	VBROADCASTSS vecConstants<>+196(SB), Y1
 	VMULPS       Y1, Y0, Y1
 	VBLENDVPS    Y2, Y1, Y0, Y1
 	VANDPS       Y2, Y3, Y3
-	VBROADCASTSS vecConstants<>+196(SB), Y4
+	VBROADCASTSS vecConstants<>+200(SB), Y4
 	VPSUBD       Y4, Y1, Y4
 	VPSRAD       $0x17, Y4, Y4
 	VCVTDQ2PS    Y4, Y2
@@ -2923,11 +2928,11 @@ loop:
 	VFMADD231PS  Y3, Y2, Y1
 	VBROADCASTSS vecConstants<>+84(SB), Y2
 	VCMPPS       $0x09, Y2, Y0, Y2
-	VBROADCASTSS vecConstants<>+200(SB), Y3
+	VBROADCASTSS vecConstants<>+204(SB), Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VBROADCASTSS vecConstants<>+84(SB), Y2
 	VCMPPS       $0x00, Y2, Y0, Y2
-	VBROADCASTSS vecConstants<>+180(SB), Y3
+	VBROADCASTSS vecConstants<>+184(SB), Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VBROADCASTSS vecConstants<>+88(SB), Y2
 	VCMPPS       $0x00, Y2, Y0, Y0
@@ -2946,14 +2951,14 @@ tail:
 	LEAQ         vecTail<>+64(SB), BX
 	VMOVUPS      (BX)(DX*4), Y0
 	VMASKMOVPS   (CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+184(SB), Y2
+	VBROADCASTSS vecConstants<>+188(SB), Y2
 	VCMPPS       $0x01, Y2, Y1, Y3
-	VBROADCASTSS vecConstants<>+188(SB), Y4
-	VBROADCASTSS vecConstants<>+192(SB), Y2
+	VBROADCASTSS vecConstants<>+192(SB), Y4
+	VBROADCASTSS vecConstants<>+196(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VBLENDVPS    Y3, Y2, Y1, Y2
 	VANDPS       Y3, Y4, Y4
-	VBROADCASTSS vecConstants<>+196(SB), Y5
+	VBROADCASTSS vecConstants<>+200(SB), Y5
 	VPSUBD       Y5, Y2, Y5
 	VPSRAD       $0x17, Y5, Y5
 	VCVTDQ2PS    Y5, Y3
@@ -2989,11 +2994,11 @@ tail:
 	VFMADD231PS  Y4, Y3, Y2
 	VBROADCASTSS vecConstants<>+84(SB), Y3
 	VCMPPS       $0x09, Y3, Y1, Y3
-	VBROADCASTSS vecConstants<>+200(SB), Y4
+	VBROADCASTSS vecConstants<>+204(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
 	VBROADCASTSS vecConstants<>+84(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y3
-	VBROADCASTSS vecConstants<>+180(SB), Y4
+	VBROADCASTSS vecConstants<>+184(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
 	VBROADCASTSS vecConstants<>+88(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y1
@@ -3002,14 +3007,14 @@ tail:
 	VMASKMOVPS   Y2, Y0, (AX)
 	VMOVUPS      32(BX)(DX*4), Y0
 	VMASKMOVPS   32(CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+184(SB), Y2
+	VBROADCASTSS vecConstants<>+188(SB), Y2
 	VCMPPS       $0x01, Y2, Y1, Y3
-	VBROADCASTSS vecConstants<>+188(SB), Y4
-	VBROADCASTSS vecConstants<>+192(SB), Y2
+	VBROADCASTSS vecConstants<>+192(SB), Y4
+	VBROADCASTSS vecConstants<>+196(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VBLENDVPS    Y3, Y2, Y1, Y2
 	VANDPS       Y3, Y4, Y4
-	VBROADCASTSS vecConstants<>+196(SB), Y5
+	VBROADCASTSS vecConstants<>+200(SB), Y5
 	VPSUBD       Y5, Y2, Y5
 	VPSRAD       $0x17, Y5, Y5
 	VCVTDQ2PS    Y5, Y3
@@ -3045,11 +3050,11 @@ tail:
 	VFMADD231PS  Y4, Y3, Y2
 	VBROADCASTSS vecConstants<>+84(SB), Y3
 	VCMPPS       $0x09, Y3, Y1, Y3
-	VBROADCASTSS vecConstants<>+200(SB), Y4
+	VBROADCASTSS vecConstants<>+204(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
 	VBROADCASTSS vecConstants<>+84(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y3
-	VBROADCASTSS vecConstants<>+180(SB), Y4
+	VBROADCASTSS vecConstants<>+184(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
 	VBROADCASTSS vecConstants<>+88(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y1
@@ -4022,7 +4027,7 @@ TEXT ·vecGELUAVX2(SB), NOSPLIT, $0-32
 
 loop:
 	VMOVUPS      (CX), Y0
-	VBROADCASTSS vecConstants<>+204(SB), Y1
+	VBROADCASTSS vecConstants<>+208(SB), Y1
 	VMULPS       Y1, Y0, Y1
 	VMULPS       Y1, Y1, Y2
 	VBROADCASTSS vecConstants<>+100(SB), Y3
@@ -4106,7 +4111,7 @@ loop:
 	VMULPS       Y1, Y4, Y4
 	VMOVUPS      Y4, (AX)
 	VMOVUPS      32(CX), Y0
-	VBROADCASTSS vecConstants<>+204(SB), Y1
+	VBROADCASTSS vecConstants<>+208(SB), Y1
 	VMULPS       Y1, Y0, Y1
 	VMULPS       Y1, Y1, Y2
 	VBROADCASTSS vecConstants<>+100(SB), Y3
@@ -4201,7 +4206,7 @@ tail:
 	LEAQ         vecTail<>+64(SB), BX
 	VMOVUPS      (BX)(DX*4), Y0
 	VMASKMOVPS   (CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+204(SB), Y2
+	VBROADCASTSS vecConstants<>+208(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VMULPS       Y2, Y2, Y3
 	VBROADCASTSS vecConstants<>+100(SB), Y4
@@ -4286,7 +4291,7 @@ tail:
 	VMASKMOVPS   Y5, Y0, (AX)
 	VMOVUPS      32(BX)(DX*4), Y0
 	VMASKMOVPS   32(CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+204(SB), Y2
+	VBROADCASTSS vecConstants<>+208(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VMULPS       Y2, Y2, Y3
 	VBROADCASTSS vecConstants<>+100(SB), Y4
@@ -4388,9 +4393,9 @@ TEXT ·vecGELUTanhAVX2(SB), NOSPLIT, $0-32
 loop:
 	VMOVUPS      (CX), Y0
 	VMULPS       Y0, Y0, Y1
-	VBROADCASTSS vecConstants<>+208(SB), Y2
-	VMULPS       Y2, Y1, Y1
 	VBROADCASTSS vecConstants<>+212(SB), Y2
+	VMULPS       Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+216(SB), Y2
 	VADDPS       Y2, Y1, Y1
 	VMULPS       Y0, Y1, Y1
 	VBROADCASTSS vecConstants<>+4(SB), Y2
@@ -4445,9 +4450,9 @@ loop:
 	VMOVUPS      Y4, (AX)
 	VMOVUPS      32(CX), Y0
 	VMULPS       Y0, Y0, Y1
-	VBROADCASTSS vecConstants<>+208(SB), Y2
-	VMULPS       Y2, Y1, Y1
 	VBROADCASTSS vecConstants<>+212(SB), Y2
+	VMULPS       Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+216(SB), Y2
 	VADDPS       Y2, Y1, Y1
 	VMULPS       Y0, Y1, Y1
 	VBROADCASTSS vecConstants<>+4(SB), Y2
@@ -4513,9 +4518,9 @@ tail:
 	VMOVUPS      (BX)(DX*4), Y0
 	VMASKMOVPS   (CX), Y0, Y1
 	VMULPS       Y1, Y1, Y2
-	VBROADCASTSS vecConstants<>+208(SB), Y3
-	VMULPS       Y3, Y2, Y2
 	VBROADCASTSS vecConstants<>+212(SB), Y3
+	VMULPS       Y3, Y2, Y2
+	VBROADCASTSS vecConstants<>+216(SB), Y3
 	VADDPS       Y3, Y2, Y2
 	VMULPS       Y1, Y2, Y2
 	VBROADCASTSS vecConstants<>+4(SB), Y3
@@ -4571,9 +4576,9 @@ tail:
 	VMOVUPS      32(BX)(DX*4), Y0
 	VMASKMOVPS   32(CX), Y0, Y1
 	VMULPS       Y1, Y1, Y2
-	VBROADCASTSS vecConstants<>+208(SB), Y3
-	VMULPS       Y3, Y2, Y2
 	VBROADCASTSS vecConstants<>+212(SB), Y3
+	VMULPS       Y3, Y2, Y2
+	VBROADCASTSS vecConstants<>+216(SB), Y3
 	VADDPS       Y3, Y2, Y2
 	VMULPS       Y1, Y2, Y2
 	VBROADCASTSS vecConstants<>+4(SB), Y3
@@ -5757,9 +5762,9 @@ TEXT ·vecRangeAVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+8(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS vecConstants<>+88(SB), Y0
-	VBROADCASTSS vecConstants<>+180(SB), Y1
+	VBROADCASTSS vecConstants<>+184(SB), Y1
 	VBROADCASTSS vecConstants<>+88(SB), Y2
-	VBROADCASTSS vecConstants<>+180(SB), Y3
+	VBROADCASTSS vecConstants<>+184(SB), Y3
 	SUBQ         $0x10, CX
 	JLT          tail
 

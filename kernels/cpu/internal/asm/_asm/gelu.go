@@ -61,7 +61,10 @@ func geluPiece(k int, g func(t float64) float64) [geluDegree + 1]float64 {
 	return p
 }
 
-// gelu is max(x, 0) - g(|x|) by a table of pieces.
+// infinityFixed has VFIXUPIMM make a NaN of -Inf, class 4 of 8, and leave the rest.
+const infinityFixed = 3 << (4 * 4)
+
+// gelu is max(x, 0) - g(|x|) by a table of pieces. Of -Inf it is NaN, as the definition's product with 0 is.
 func (v vector) gelu(x vreg, table operand.Mem) vreg {
 	c := v.c
 	t := v.z()
@@ -83,6 +86,7 @@ func (v vector) gelu(x vreg, table operand.Mem) vreg {
 	c.VXORPS(r, r, r)
 	c.VMAXPS(x, r, r)
 	c.VSUBPS(g, r, r)
+	c.VFIXUPIMMPS_BCST(operand.Imm(0), v.bits(infinityFixed), x, r)
 	return r
 }
 
