@@ -31,6 +31,9 @@ func (s *screen) Write(b []byte) (int, error) {
 	return s.Buffer.Write(b)
 }
 
+// WriteString is there since that of the buffer locks nothing.
+func (s *screen) WriteString(text string) (int, error) { return s.Write([]byte(text)) }
+
 // await waits until a text has been drawn, and forgets what was drawn until then.
 func (s *screen) await(t *testing.T, text string) {
 	t.Helper()
