@@ -117,7 +117,7 @@ func (s *sshTest) show(w, h int) *sshScreen {
 // leave closes the connection.
 func (c *sshScreen) leave() {
 	c.client.Close()
-	c.term.Close()
+	_ = c.term.InputPipe().(io.Closer).Close() // ends who reads its answers, as its Close does, which races with them
 }
 
 func (c *sshScreen) text() string { return ansi.Strip(c.term.Render()) }
