@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 )
 
@@ -22,24 +23,24 @@ type (
 	// Dim is an extent of a network's tensor: a number or an expression of symbols.
 	Dim = graph.Dim
 	// DataType is the type of a tensor's elements.
-	DataType = graph.DataType
+	DataType = numeric.DataType
 )
 
 // The types of elements.
 const (
-	F32  = graph.F32
-	F16  = graph.F16
-	BF16 = graph.BF16
-	F64  = graph.F64
-	I8   = graph.I8
-	U8   = graph.U8
-	I16  = graph.I16
-	U16  = graph.U16
-	I32  = graph.I32
-	U32  = graph.U32
-	I64  = graph.I64
-	U64  = graph.U64
-	Bool = graph.Bool
+	F32  = numeric.F32
+	F16  = numeric.F16
+	BF16 = numeric.BF16
+	F64  = numeric.F64
+	I8   = numeric.I8
+	U8   = numeric.U8
+	I16  = numeric.I16
+	U16  = numeric.U16
+	I32  = numeric.I32
+	U32  = numeric.U32
+	I64  = numeric.I64
+	U64  = numeric.U64
+	Bool = numeric.Bool
 )
 
 // Const returns an extent that is a number.

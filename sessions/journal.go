@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
@@ -64,7 +65,7 @@ func size(n int) string { return run.Bytes(int64(n)) }
 func (j *journal) opened(m *Model) {
 	n := 0
 	for _, t := range m.Network.Consts() {
-		n += graph.Count(graph.EvalDims(t.Dims, nil))
+		n += numeric.Count(graph.EvalDims(t.Dims, nil))
 	}
 	name := m.Path
 	if name == "embedded" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -18,12 +19,12 @@ import (
 func detector(t *testing.T) *graph.Network {
 	d := graph.Define("detector")
 	batch := graph.Symbol("batch")
-	boxes := d.Input("boxes", graph.F32, batch, graph.Const(20), graph.Const(4))
-	scores := d.Input("scores", graph.F32, batch, graph.Const(3), graph.Const(20))
+	boxes := d.Input("boxes", numeric.F32, batch, graph.Const(20), graph.Const(4))
+	scores := d.Input("scores", numeric.F32, batch, graph.Const(3), graph.Const(20))
 	one := func(name string, v float32) *graph.Tensor {
-		return d.Constant(name, graph.Values(graph.F32, []float32{v}, 1))
+		return d.Constant(name, numeric.Values(numeric.F32, []float32{v}, 1))
 	}
-	most := d.Constant("most", graph.Values(graph.I64, []int64{5}, 1))
+	most := d.Constant("most", numeric.Values(numeric.I64, []int64{5}, 1))
 	abs := d.Abs(boxes)
 	first := d.Reshape(d.Reduce(graph.ReduceMean, boxes, false, 0, 1), 1, 4)
 	early := d.Sigmoid(d.Reduce(graph.ReduceMean, boxes, true, 0)) // [1,20,4], before anything is counted
@@ -56,7 +57,7 @@ func TestCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := build.Lower(t.Context(), o, build.LowerConfig{Precision: graph.F32, Pass: pass.Config{Shapes: shapes}}, run.Supports(b, shapes))
+	l, err := build.Lower(t.Context(), o, build.LowerConfig{Precision: numeric.F32, Pass: pass.Config{Shapes: shapes}}, run.Supports(b, shapes))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func checkCounted(t *testing.T, n *graph.Network, p *run.Plan, b run.Backend, ra
 		if ranged {
 			batch = 1 + round%3
 		}
-		in := map[string]graph.Value{"boxes": graph.NewValue(graph.F32, batch, 20, 4), "scores": graph.NewValue(graph.F32, batch, 3, 20)}
+		in := map[string]numeric.Value{"boxes": numeric.NewValue(numeric.F32, batch, 20, 4), "scores": numeric.NewValue(numeric.F32, batch, 3, 20)}
 		for _, v := range in {
 			for i := range v.F32() {
 				v.F32()[i] = float32(rnd.NormFloat64()) + float32(round%7-4)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -31,7 +32,7 @@ var largeNetworks = map[string]func(n int) *graph.Network{
 	},
 	"branches of one input": func(n int) *graph.Network { // each a layer of its own
 		b := graph.NewNetwork("branches")
-		x := b.AddInput("x", graph.F32, graph.Const(2), graph.Const(8))
+		x := b.AddInput("x", numeric.F32, graph.Const(2), graph.Const(8))
 		y := x
 		for i := range n / 3 {
 			s := add(b, graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, scale(b, i, x))
@@ -51,7 +52,7 @@ var largeNetworks = map[string]func(n int) *graph.Network{
 	},
 	"dense blocks": func(n int) *graph.Network { // each layer reads all before it in its block
 		b := graph.NewNetwork("dense")
-		x := b.AddInput("x", graph.F32, graph.Const(2), graph.Const(8))
+		x := b.AddInput("x", numeric.F32, graph.Const(2), graph.Const(8))
 		for len(b.Layers) < n {
 			parts := []*graph.Tensor{x}
 			for range 12 {
@@ -70,7 +71,7 @@ var largeNetworks = map[string]func(n int) *graph.Network{
 	},
 	"residual blocks": func(n int) *graph.Network {
 		return network(n/3, func(b *graph.Network, i int, x, _ *graph.Tensor) *graph.Tensor {
-			w := b.AddConst(fmt.Sprint("w", i), graph.Values(graph.F32, make([]float32, 64), 8, 8))
+			w := b.AddConst(fmt.Sprint("w", i), numeric.Values(numeric.F32, make([]float32, 64), 8, 8))
 			return binary(b, graph.EltAdd, x, unary(b, graph.EltRelu, add(b, graph.MatMul, nil, x, w)))
 		})
 	},
@@ -78,7 +79,7 @@ var largeNetworks = map[string]func(n int) *graph.Network{
 
 func network(n int, layer func(b *graph.Network, i int, x, input *graph.Tensor) *graph.Tensor) *graph.Network {
 	b := graph.NewNetwork("large")
-	input := b.AddInput("x", graph.F32, graph.Const(2), graph.Const(8))
+	input := b.AddInput("x", numeric.F32, graph.Const(2), graph.Const(8))
 	x := input
 	for i := range n {
 		x = layer(b, i, x, input)
@@ -105,7 +106,7 @@ func binary(b *graph.Network, op graph.EltOp, x, y *graph.Tensor) *graph.Tensor 
 }
 
 func scale(b *graph.Network, i int, x *graph.Tensor) *graph.Tensor {
-	return binary(b, graph.EltMul, x, b.AddConst(fmt.Sprint("k", i), graph.Values(graph.F32, []float32{float32(i + 2)}, 1)))
+	return binary(b, graph.EltMul, x, b.AddConst(fmt.Sprint("k", i), numeric.Values(numeric.F32, []float32{float32(i + 2)}, 1)))
 }
 
 func slice(b *graph.Network, x *graph.Tensor) *graph.Tensor {
@@ -125,7 +126,7 @@ func TestLargeNetworks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := build.Lower(ctx, o, build.LowerConfig{Precision: graph.F16}, run.Supports(b, nil))
+		l, err := build.Lower(ctx, o, build.LowerConfig{Precision: numeric.F16}, run.Supports(b, nil))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
@@ -62,7 +63,7 @@ func builtFor(b *testing.B, n *graph.Network, device run.Backend, env, low, high
 	if err != nil {
 		b.Fatal(err)
 	}
-	l, err := build.Lower(b.Context(), o, build.LowerConfig{Precision: graph.F32, Pass: pc}, run.Supports(device, env))
+	l, err := build.Lower(b.Context(), o, build.LowerConfig{Precision: numeric.F32, Pass: pc}, run.Supports(device, env))
 	if err != nil {
 		b.Fatal(err)
 	}

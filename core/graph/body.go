@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Bodied is implemented by the attributes of ops that compute with networks of their own, such as [If] and [Loop]. What such a
@@ -129,14 +131,14 @@ func (t *Tensor) seen(name string) *Tensor {
 func (t *Tensor) Truth() (value, known bool) {
 	left := followed
 	v, ok := t.computed(&left, maxKnownValue)
-	if !ok || v.Len() != 1 || v.Type != Bool {
+	if !ok || v.Len() != 1 || v.Type != numeric.Bool {
 		return false, false
 	}
 	return v.Data[0] != 0, true
 }
 
 // isOne returns an error for a tensor that is not one element of a type.
-func (t *Tensor) isOne(what string, typ DataType) error {
+func (t *Tensor) isOne(what string, typ numeric.DataType) error {
 	if n, ok := countDims(t.Dims); t.Type != typ || !ok || n != 1 {
 		return fmt.Errorf("%s is %s, want one %s", what, t, typ)
 	}
@@ -188,11 +190,11 @@ type bodyRun struct {
 }
 
 // run computes the body's outputs from its inputs, in their order. The results may be those of a constant or an input.
-func (r *bodyRun) run(in []Value) ([]Value, error) {
+func (r *bodyRun) run(in []numeric.Value) ([]numeric.Value, error) {
 	if err := r.shape(in); err != nil {
 		return nil, err
 	}
-	e := &evaluation{network: r.at, until: r.until, values: map[*Tensor]Value{}, uses: map[*Tensor]int{}}
+	e := &evaluation{network: r.at, until: r.until, values: map[*Tensor]numeric.Value{}, uses: map[*Tensor]int{}}
 	for i, t := range r.at.Inputs {
 		e.values[t] = in[i]
 	}
@@ -207,7 +209,7 @@ func (r *bodyRun) run(in []Value) ([]Value, error) {
 			delete(e.values, t)
 		}
 	}
-	out := make([]Value, len(r.at.Outputs))
+	out := make([]numeric.Value, len(r.at.Outputs))
 	for i, t := range r.at.Outputs {
 		out[i] = e.value(t)
 	}
@@ -215,7 +217,7 @@ func (r *bodyRun) run(in []Value) ([]Value, error) {
 }
 
 // shape brings the body to the shapes of its inputs, and to the elements of those whose elements it goes by.
-func (r *bodyRun) shape(in []Value) error {
+func (r *bodyRun) shape(in []numeric.Value) error {
 	now := make([]*Tensor, len(in))
 	for i, t := range r.body.Inputs {
 		now[i] = &Tensor{Name: t.Name, Type: t.Type, Range: t.Range, Dims: Shape(in[i].Dims...)}
@@ -240,7 +242,7 @@ func (r *bodyRun) shape(in []Value) error {
 }
 
 // give copies a body's result to an output of the layer.
-func give(dst, src Value) error {
+func give(dst, src numeric.Value) error {
 	if dst.Type != src.Type || !slices.Equal(dst.Dims, src.Dims) {
 		return fmt.Errorf("a result is %s%v, not %s%v", src.Type, src.Dims, dst.Type, dst.Dims)
 	}

@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // onnxExperimental are operators that ONNX had on trial until 2019, with operator set 1, and that converters of the time wrote. ONNX
 // Runtime has kept them.
@@ -64,7 +68,7 @@ func imageScaler(d *Definition, n *Node, x *Tensor) (*Tensor, error) {
 		return nil, fmt.Errorf("%d biases for %s channels", len(bias), x.Dims[1])
 	}
 	y := d.times(x, n.Float("scale", 1))
-	return d.Add(y, d.Constant(d.fresh("bias"), Values(F32, bias, len(bias), 1, 1))), nil
+	return d.Add(y, d.Constant(d.fresh("bias"), numeric.Values(numeric.F32, bias, len(bias), 1, 1))), nil
 }
 
 // crop leaves borders of images out: left, top, right and bottom, or behind left and top a height and a width.

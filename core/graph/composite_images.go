@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // importDeformConv adds the columns of a deformable convolution, and the product with its weights.
@@ -77,8 +79,8 @@ func importAffineGrid(d *Definition, n *Node) ([]*Tensor, error) {
 	}
 	y := column(k)
 	for axis := range k {
-		places := d.Cast(d.Sequence(d.number(0), d.Gather(size, d.number(int64(2+axis)), 0), d.number(1)), F32)
-		extent := d.Cast(d.Gather(size, d.number(int64(2+axis)), 0), F32)
+		places := d.Cast(d.Sequence(d.number(0), d.Gather(size, d.number(int64(2+axis)), 0), d.number(1)), numeric.F32)
+		extent := d.Cast(d.Gather(size, d.number(int64(2+axis)), 0), numeric.F32)
 		places = d.as(d.Program(gridPlaces(corners), places, extent), theta.Type)
 		for range k - axis {
 			places = d.Unsqueeze(places, len(places.Dims))
@@ -181,7 +183,7 @@ func importLpPool(d *Definition, n *Node) ([]*Tensor, error) {
 	if n, ok := countDims(y.Dims[2:]); !ok || n > maxCounted {
 		return nil, fmt.Errorf("ceil_mode 1 with an output of %s places", FormatDims(y.Dims[2:]))
 	}
-	counts := NewValue(F32, EvalDims(y.Dims[2:], nil)...)
+	counts := numeric.NewValue(numeric.F32, EvalDims(y.Dims[2:], nil)...)
 	for e := range counts.F32() { // the last window may be cut off
 		counts.F32()[e] = float32(windowPadded(pool.Windows(dims[2:]), dims[2:], counts.Dims, e))
 	}

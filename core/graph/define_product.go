@@ -1,6 +1,10 @@
 package graph
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // Conv adds a convolution of x [N,C,D1,...] with w [M,C/group,K1,...]; bias [M] may be nil. A Group of 0 counts as 1.
 func (d *Definition) Conv(x, w, bias *Tensor, a ConvAttrs) *Tensor {
@@ -77,7 +81,7 @@ func (d *Definition) perChannel(x, t *Tensor) *Tensor {
 	}
 	dims := slices.Repeat([]int{1}, len(x.Dims)-1)
 	dims[0] = v.Dims[0]
-	return d.Constant(t.Name+"_per_channel", Value{v.Type, dims, v.Data})
+	return d.Constant(t.Name+"_per_channel", numeric.Value{Type: v.Type, Dims: dims, Data: v.Data})
 }
 
 // Quantised is an 8-bit tensor of integers with its scale and zero point as tensors of their own, as ONNX's older quantised

@@ -6,14 +6,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // TestDefinition defines a network with every kind of layer that has a method, and checks what is inferred.
 func TestDefinition(t *testing.T) {
 	d := Define("all")
-	x := d.Input("x", F32, Symbol("batch"), Const(4), Const(8), Const(8))
+	x := d.Input("x", numeric.F32, Symbol("batch"), Const(4), Const(8), Const(8))
 	ones := func(name string, dims ...int) *Tensor {
-		return d.Weights(name, slices.Repeat([]float32{1}, Count(dims)), dims...)
+		return d.Weights(name, slices.Repeat([]float32{1}, numeric.Count(dims)), dims...)
 	}
 	x = d.Deconv(x, ones("w0", 4, 4, 2, 2), nil, ConvTransposeAttrs{Strides: []int{2, 2}})
 	x = d.Named("bn").BatchNorm(x, ones("scale", 4), ones("bias", 4), ones("mean", 4), ones("var", 4), 1e-5)
@@ -26,7 +28,7 @@ func TestDefinition(t *testing.T) {
 	x = d.MatMul(x, ones("w1", 64, 5))
 	x = d.Reduce(ReduceMean, x, false, 1)
 	x = d.Gemm(x, ones("w2", 5, 3), nil, GemmAttrs{Alpha: 2, Beta: 1})
-	d.Output("half", d.Cast(x, F16))
+	d.Output("half", d.Cast(x, numeric.F16))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)
@@ -46,13 +48,15 @@ func TestDefinition(t *testing.T) {
 	if !slices.Equal(lines, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
 	}
-	if out, err := n.Eval(context.Background(), map[string]Value{"x": NewValue(F32, 2, 4, 8, 8)}, nil); err != nil || !slices.Equal(out["half"].Dims, []int{2, 3}) {
+	if out, err := n.Eval(context.Background(), map[string]numeric.Value{"x": numeric.NewValue(numeric.F32, 2, 4, 8, 8)}, nil); err != nil || !slices.Equal(out["half"].Dims, []int{2, 3}) {
 		t.Errorf("got %v, %v", out, err)
 	}
 }
 
 func TestDefinitionErrors(t *testing.T) {
-	input := func(d *Definition) *Tensor { return d.Input("x", F32, Symbol("n"), Const(3), Const(8), Const(8)) }
+	input := func(d *Definition) *Tensor {
+		return d.Input("x", numeric.F32, Symbol("n"), Const(3), Const(8), Const(8))
+	}
 	for _, c := range []struct {
 		name   string
 		define func(d *Definition)
@@ -70,7 +74,7 @@ func TestDefinitionErrors(t *testing.T) {
 		{"input twice", func(d *Definition) { input(d); input(d) }, "input x: there is a tensor of this name"},
 		{"output input", func(d *Definition) { d.Output("y", input(d)) }, "keeps its name"},
 		{"no reduction", func(d *Definition) { d.Reduce(Conv, input(d), false) }, "Conv is no reduction"},
-		{"types", func(d *Definition) { x := input(d); d.ElementWise(EltAdd, x, d.Cast(x, I32)) }, "layer Add (Add): add: f32 meets i32"},
+		{"types", func(d *Definition) { x := input(d); d.ElementWise(EltAdd, x, d.Cast(x, numeric.I32)) }, "layer Add (Add): add: f32 meets i32"},
 	} {
 		d := Define("bad")
 		c.define(d)

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Einsum is imported as what it is made of: diagonals, sums along the axes that one operand alone has, and then products of two
@@ -35,7 +37,7 @@ func importEinsum(d *Definition, n *Node) ([]*Tensor, error) {
 		if t == nil {
 			return nil, fmt.Errorf("input %d is missing", i)
 		}
-		if t.Type == Bool || t.Type != n.Inputs[0].Type {
+		if t.Type == numeric.Bool || t.Type != n.Inputs[0].Type {
 			return nil, fmt.Errorf("input %d is %s: want numbers of one type", i, t.TypeString())
 		}
 		ranks = append(ranks, len(t.Dims))

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // The stored form of a network is JSON, with tensors by index and weights by number in a store of their own.
@@ -20,12 +22,12 @@ type (
 	}
 	storedTensor struct {
 		Name    string
-		Type    DataType
+		Type    numeric.DataType
 		Dims    []string
-		Range   *Range   `json:",omitempty"`
-		Weights *int     `json:",omitempty"`
-		Value   []string `json:",omitempty"`
-		IsShape bool     `json:",omitempty"`
+		Range   *numeric.Range `json:",omitempty"`
+		Weights *int           `json:",omitempty"`
+		Value   []string       `json:",omitempty"`
+		IsShape bool           `json:",omitempty"`
 	}
 	storedLayer struct {
 		Name     string
@@ -222,7 +224,7 @@ func (st storedTensor) decode(n *Network, get func(int) ([]byte, error)) (*Tenso
 	}
 	if st.Range != nil {
 		t.Range = *st.Range
-		if err := t.Range.check(t); err != nil {
+		if err := t.checkRange(); err != nil {
 			return nil, err
 		}
 	}
@@ -237,8 +239,9 @@ func (st storedTensor) decode(n *Network, get func(int) ([]byte, error)) (*Tenso
 	return t, nil
 }
 
-// check returns an error where r does not fit the tensor that has it.
-func (r Range) check(t *Tensor) error {
+// checkRange returns an error where the range of t does not fit it.
+func (t *Tensor) checkRange() error {
+	r := t.Range
 	if len(r.Zero) > 1 && len(r.Zero) != len(r.Scale) {
 		return fmt.Errorf("%d zero points for %d scales", len(r.Zero), len(r.Scale))
 	}

@@ -3,12 +3,14 @@ package graph
 import (
 	"math"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 func TestEncodeRoundTrip(t *testing.T) {
 	n := convNet(t)
 	n.Layer("conv").Fuse(Unary(EltClamp, 0, 6), 0)
-	n.Layer("conv").Outputs[0].Range = PerTensor(0.5, 3)
+	n.Layer("conv").Outputs[0].Range = numeric.PerTensor(0.5, 3)
 	var store [][]byte
 	data, err := n.Encode(func(b []byte) int { store = append(store, b); return len(store) - 1 })
 	if err != nil {
@@ -41,8 +43,8 @@ func TestParseDim(t *testing.T) {
 // TestEncodeLargeValues: integers of any size that are followed through shape arithmetic come back.
 func TestEncodeLargeValues(t *testing.T) {
 	n := NewNetwork("large")
-	x := n.AddInput("x", I64, Const(3))
-	c := n.AddConst("c", Values(I64, []int64{math.MaxInt64, math.MinInt64, 1e15}, 3))
+	x := n.AddInput("x", numeric.I64, Const(3))
+	c := n.AddConst("c", numeric.Values(numeric.I64, []int64{math.MaxInt64, math.MinInt64, 1e15}, 3))
 	l, err := n.Add("sum", Ops().Named("Add"), Elementwise{Binary(EltAdd)}, []*Tensor{x, c})
 	if err != nil {
 		t.Fatal(err)

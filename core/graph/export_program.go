@@ -3,21 +3,23 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // programArg is an argument of a program that is exported: its name and the type that it has in the program.
 type programArg struct {
 	name string
-	typ  DataType
+	typ  numeric.DataType
 }
 
 // program adds the nodes of an element-wise program: one for each instruction, with casts where ONNX does not convert. It may
 // change args.
-func (e *Exporter) program(p Program, args []programArg, output string, outType DataType) error {
-	var types []DataType
+func (e *Exporter) program(p Program, args []programArg, output string, outType numeric.DataType) error {
+	var types []numeric.DataType
 	for i, a := range args {
-		if len(p.Code) > 1 && (a.typ == F16 || a.typ == BF16) { // what comes in between is not rounded to 16 bits
-			args[i] = programArg{e.Step("Cast", Attributes{"to": F32}, a.name), F32}
+		if len(p.Code) > 1 && (a.typ == numeric.F16 || a.typ == numeric.BF16) { // what comes in between is not rounded to 16 bits
+			args[i] = programArg{e.Step("Cast", Attributes{"to": numeric.F32}, a.name), numeric.F32}
 		}
 		types = append(types, args[i].typ)
 	}
@@ -50,18 +52,18 @@ func (e *Exporter) program(p Program, args []programArg, output string, outType 
 type programExport struct {
 	e     *Exporter
 	p     Program
-	types []DataType
+	types []numeric.DataType
 	names []string // of the values; "" for constants, which are made for each use
 }
 
 // operand returns the name of a value, converted to type t.
-func (x *programExport) operand(value int, t DataType) (string, error) {
+func (x *programExport) operand(value int, t numeric.DataType) (string, error) {
 	have := x.types[value]
-	if have == Invalid { // a constant, or what only constants make
+	if have == numeric.Invalid { // a constant, or what only constants make
 		if value >= x.p.Args && x.p.Code[value-x.p.Args].Op == EltConst {
 			return x.e.number("const", t, float64(x.p.Code[value-x.p.Args].Imm[0]))
 		}
-		have = F32
+		have = numeric.F32
 	}
 	if have == t {
 		return x.names[value], nil
@@ -76,7 +78,7 @@ func (x *programExport) instruction(k int) error {
 		return nil
 	}
 	arity := in.Op.Info().Arity
-	var operands []DataType
+	var operands []numeric.DataType
 	for _, a := range in.Arg[:arity] {
 		operands = append(operands, x.types[a])
 	}
@@ -93,7 +95,7 @@ func (x *programExport) instruction(k int) error {
 		args = append(args, name)
 	}
 	name, err := x.e.operation(in, want[arity-1], args)
-	if result := x.types[x.p.Args+k]; in.Op == EltPow && want[0] != result && result != Invalid {
+	if result := x.types[x.p.Args+k]; in.Op == EltPow && want[0] != result && result != numeric.Invalid {
 		name = x.e.Step("Cast", Attributes{"to": result}, name)
 	}
 	x.names[x.p.Args+k] = name
@@ -101,42 +103,42 @@ func (x *programExport) instruction(k int) error {
 }
 
 // operandTypes returns the types in which ONNX's operator takes operands of the given types; Invalid is a constant's.
-func operandTypes(op EltOp, have []DataType) ([]DataType, error) {
-	want := make([]DataType, len(have))
-	join := func(list []DataType) (DataType, error) {
+func operandTypes(op EltOp, have []numeric.DataType) ([]numeric.DataType, error) {
+	want := make([]numeric.DataType, len(have))
+	join := func(list []numeric.DataType) (numeric.DataType, error) {
 		t, err := joinTypes(list)
-		if t == Invalid {
-			t = F32
+		if t == numeric.Invalid {
+			t = numeric.F32
 		}
 		return t, err
 	}
 	switch {
 	case op == EltAnd || op == EltOr || op == EltXor || op == EltNot:
 		for i := range want {
-			want[i] = Bool
+			want[i] = numeric.Bool
 		}
 		return want, nil
 	case op == EltPow: // the exponent may be of another type
 		for i, t := range have {
-			if want[i] = t; t == Invalid {
-				want[i] = F32
+			if want[i] = t; t == numeric.Invalid {
+				want[i] = numeric.F32
 			}
 		}
-		if have[0] != Invalid && have[1] == Invalid {
+		if have[0] != numeric.Invalid && have[1] == numeric.Invalid {
 			want[1] = have[0]
 			if !have[0].IsFloat() {
-				want[1] = F32
+				want[1] = numeric.F32
 			}
 		}
 		want[0], _ = wider("Pow", want[0])
 		return want, nil
 	case op == EltSelect:
 		t, err := join(have[1:])
-		return []DataType{Bool, t, t}, err
+		return []numeric.DataType{numeric.Bool, t, t}, err
 	}
 	t, err := join(have)
-	if t == Bool && op != EltEqual { // order is of numbers
-		t = I32
+	if t == numeric.Bool && op != EltEqual { // order is of numbers
+		t = numeric.I32
 	}
 	for i := range want {
 		want[i] = t
@@ -145,7 +147,7 @@ func operandTypes(op EltOp, have []DataType) ([]DataType, error) {
 }
 
 // operation adds the nodes of one operation on operands of type t, and returns the name of the result.
-func (e *Exporter) operation(in Instr, t DataType, args []string) (string, error) {
+func (e *Exporter) operation(in Instr, t numeric.DataType, args []string) (string, error) {
 	switch in.Op {
 	case EltMax:
 		return e.Step("Max", nil, args...), nil
@@ -174,7 +176,7 @@ func (e *Exporter) operation(in Instr, t DataType, args []string) (string, error
 			return args[0], nil
 		}
 	case EltNeg:
-		if t == U8 || t == U16 || t == U32 || t == U64 {
+		if t == numeric.U8 || t == numeric.U16 || t == numeric.U32 || t == numeric.U64 {
 			zero, err := e.number("zero", t, 0)
 			return e.Step("Sub", nil, zero, args[0]), err
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // sized defines networks whose weights are all zeros.
@@ -20,11 +21,11 @@ func newSized(name string) *sized {
 
 func (s *sized) weights(dims ...int) *graph.Tensor {
 	s.n++
-	return s.Constant(fmt.Sprintf("w%d", s.n), graph.Value{Type: graph.F32, Dims: dims, Data: s.zeros[:4*graph.Count(dims)]})
+	return s.Constant(fmt.Sprintf("w%d", s.n), numeric.Value{Type: numeric.F32, Dims: dims, Data: s.zeros[:4*numeric.Count(dims)]})
 }
 
 func (s *sized) image() *graph.Tensor {
-	return s.Input("image", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(224), graph.Const(224))
+	return s.Input("image", numeric.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(224), graph.Const(224))
 }
 
 func (s *sized) conv(x *graph.Tensor, from, to, kernel, stride, group int) *graph.Tensor {
@@ -73,7 +74,7 @@ func mobileNet() (*graph.Network, error) {
 func bertBase(fused bool) (*graph.Network, error) {
 	const size, heads, tokens = 768, 12, 128
 	s := newSized("bert")
-	x := s.Input("x", graph.F32, graph.Symbol("batch"), graph.Const(tokens), graph.Const(size))
+	x := s.Input("x", numeric.F32, graph.Symbol("batch"), graph.Const(tokens), graph.Const(size))
 	split := func(x *graph.Tensor, perm ...int) *graph.Tensor {
 		return s.Shuffle(x, graph.Shuffle{Reshape: []int{0, tokens, heads, size / heads}, Second: perm})
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 func TestDim(t *testing.T) {
@@ -50,8 +52,8 @@ func TestProgramThen(t *testing.T) {
 
 func TestFloat16(t *testing.T) {
 	for h := range 1 << 16 {
-		f := F16ToF32(uint16(h))
-		back := F32ToF16(f)
+		f := numeric.F16ToF32(uint16(h))
+		back := numeric.F32ToF16(f)
 		if f != f {
 			if back&0x7c00 != 0x7c00 || back&0x3ff == 0 {
 				t.Fatalf("%#04x: NaN became %#04x", h, back)
@@ -66,7 +68,7 @@ func TestFloat16(t *testing.T) {
 		f    float32
 		want uint16
 	}{{65519, 0x7bff}, {65520, 0x7c00}, {1 + 1.0/2048, 0x3c00}, {1 + 3.0/2048, 0x3c02}, {float32(math.Ldexp(1, -25)), 0}, {float32(math.Ldexp(1.5, -25)), 1}} {
-		if got := F32ToF16(c.f); got != c.want {
+		if got := numeric.F32ToF16(c.f); got != c.want {
 			t.Errorf("%v -> %#04x, want %#04x", c.f, got, c.want)
 		}
 	}
@@ -75,12 +77,12 @@ func TestFloat16(t *testing.T) {
 // convNet is x[batch,2,4,4] -> Conv 3x3 pad 1 -> Relu.
 func convNet(t *testing.T) *Network {
 	n := NewNetwork("tiny")
-	x := n.AddInput("x", F32, Symbol("batch"), Const(2), Const(4), Const(4))
+	x := n.AddInput("x", numeric.F32, Symbol("batch"), Const(2), Const(4), Const(4))
 	w := make([]float32, 3*2*9)
 	for i := range w {
 		w[i] = float32(i%7) - 3
 	}
-	c, err := n.Add("conv", Conv, ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 1}, []*Tensor{x, n.AddConst("w", Values(F32, w, 3, 2, 3, 3))})
+	c, err := n.Add("conv", Conv, ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 1}, []*Tensor{x, n.AddConst("w", numeric.Values(numeric.F32, w, 3, 2, 3, 3))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,11 +99,11 @@ func convNet(t *testing.T) *Network {
 
 func TestEvalFusedEqualsUnfused(t *testing.T) {
 	n := convNet(t)
-	x := NewValue(F32, 2, 2, 4, 4)
+	x := numeric.NewValue(numeric.F32, 2, 2, 4, 4)
 	for i := range x.F32() {
 		x.F32()[i] = float32(i%11) - 5
 	}
-	want, err := n.Eval(context.Background(), map[string]Value{"x": x}, nil)
+	want, err := n.Eval(context.Background(), map[string]numeric.Value{"x": x}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +118,7 @@ func TestEvalFusedEqualsUnfused(t *testing.T) {
 	if err := m.Verify(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := m.Eval(context.Background(), map[string]Value{"x": x}, nil)
+	got, err := m.Eval(context.Background(), map[string]numeric.Value{"x": x}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,16 +5,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // list adds a constant I64 list.
 func list(n *Network, values ...int64) *Tensor {
-	return n.AddConst("c", Values(I64, values, len(values)))
+	return n.AddConst("c", numeric.Values(numeric.I64, values, len(values)))
 }
 
 // TestShapeArithmetic follows the chains by which exporters compute shapes.
 func TestShapeArithmetic(t *testing.T) {
-	scalar := func(n *Network, v int64) *Tensor { return n.AddConst("c", Values(I64, []int64{v})) }
+	scalar := func(n *Network, v int64) *Tensor { return n.AddConst("c", numeric.Values(numeric.I64, []int64{v})) }
 	for _, c := range []struct {
 		name string
 		want string // of the reshaped x [batch,3,h,w]
@@ -39,22 +41,22 @@ func TestShapeArithmetic(t *testing.T) {
 			return add(Concat, ConcatAttrs{}, six, half, g(3))
 		}},
 		{"where equal", "[batch,3,h,w]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
-			minus := add(ConstantOfShape, FillAttrs{I64, Values(I64, []int64{-1}).Data}, list(n, 4))
+			minus := add(ConstantOfShape, FillAttrs{numeric.I64, numeric.Values(numeric.I64, []int64{-1}).Data}, list(n, 4))
 			same := add(n.ops("Equal"), Elementwise{Binary(EltEqual)}, shape, minus)
 			return add(n.ops("Where"), Elementwise{Program{3, []Instr{{Op: EltSelect, Arg: [3]int{0, 1, 2}}}}}, same, minus, shape)
 		}},
 		{"reversed twice, cast", "[batch,3,h,w]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
 			reverse := SliceAttrs{Starts: []int{-1}, Ends: []int{-1 << 62}, Steps: []int{-1}}
-			return add(Cast, CastAttrs{To: I64}, add(Slice, reverse, add(Cast, CastAttrs{To: I32}, add(Slice, reverse, shape))))
+			return add(Cast, CastAttrs{To: numeric.I64}, add(Slice, reverse, add(Cast, CastAttrs{To: numeric.I32}, add(Slice, reverse, shape))))
 		}},
 		{"the root of a constant", "[batch,4,div(3*h*w,4)]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
-			real := func(f float32) *Tensor { return n.AddConst("c", Values(F32, []float32{f}, 1)) }
+			real := func(f float32) *Tensor { return n.AddConst("c", numeric.Values(numeric.F32, []float32{f}, 1)) }
 			root := add(n.ops("Pow"), Elementwise{Binary(EltPow)}, real(16.5), real(0.5))
-			return add(Concat, ConcatAttrs{}, list(n, 0), add(Cast, CastAttrs{To: I64}, root), list(n, -1))
+			return add(Concat, ConcatAttrs{}, list(n, 0), add(Cast, CastAttrs{To: numeric.I64}, root), list(n, -1))
 		}},
 	} {
 		n := NewNetwork("shapes")
-		x := n.AddInput("x", F32, Symbol("batch"), Const(3), Symbol("h"), Symbol("w"))
+		x := n.AddInput("x", numeric.F32, Symbol("batch"), Const(3), Symbol("h"), Symbol("w"))
 		add := func(op *Op, attrs any, in ...*Tensor) *Tensor {
 			l, err := n.Add("", op, attrs, in)
 			if err != nil {
@@ -67,7 +69,7 @@ func TestShapeArithmetic(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
 		}
 		n.MarkOutput(y)
-		if out, err := n.Eval(context.Background(), map[string]Value{"x": NewValue(F32, 2, 3, 4, 5)}, nil); err != nil || out[y.Name].Len() != 120 {
+		if out, err := n.Eval(context.Background(), map[string]numeric.Value{"x": numeric.NewValue(numeric.F32, 2, 3, 4, 5)}, nil); err != nil || out[y.Name].Len() != 120 {
 			t.Errorf("%s: %v %v", c.name, out[y.Name].Dims, err)
 		}
 	}
@@ -79,8 +81,8 @@ func (n *Network) ops(name string) *Op { return Ops().Named(name) }
 // TestTileBySymbols: repeats that follow from shapes make extents of symbols, and the layer repeats as often as they say.
 func TestTileBySymbols(t *testing.T) {
 	n := NewNetwork("tile")
-	x := n.AddInput("x", F32, Const(1), Symbol("s"))
-	y := n.AddInput("y", F32, Symbol("heads"))
+	x := n.AddInput("x", numeric.F32, Const(1), Symbol("s"))
+	y := n.AddInput("y", numeric.F32, Symbol("heads"))
 	add := func(op *Op, attrs any, in ...*Tensor) *Tensor {
 		l, err := n.Add("", op, attrs, in)
 		if err != nil {
@@ -93,14 +95,14 @@ func TestTileBySymbols(t *testing.T) {
 	if got := FormatDims(z.Dims); got != "[heads,2*s]" {
 		t.Errorf("the result is %s", got)
 	}
-	out, err := n.Eval(context.Background(), map[string]Value{"x": Values(F32, []float32{1, 2}, 1, 2), "y": NewValue(F32, 3)}, nil)
+	out, err := n.Eval(context.Background(), map[string]numeric.Value{"x": numeric.Values(numeric.F32, []float32{1, 2}, 1, 2), "y": numeric.NewValue(numeric.F32, 3)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := out[z.Name].F32(); !slices.Equal(got, []float32{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2}) {
 		t.Errorf("it has %v", got)
 	}
-	if _, err := n.Add("", Tile, TileAttrs{}, []*Tensor{x, n.AddInput("r", I64, Const(2))}); err == nil || !strings.Contains(err.Error(), "repeats") {
+	if _, err := n.Add("", Tile, TileAttrs{}, []*Tensor{x, n.AddInput("r", numeric.I64, Const(2))}); err == nil || !strings.Contains(err.Error(), "repeats") {
 		t.Errorf("repeats that nobody knows: %v", err)
 	}
 }
@@ -141,8 +143,8 @@ func TestSliceDim(t *testing.T) {
 
 // TestRangePassesThrough checks that ops which only move elements keep the range, and follow its axis or refuse.
 func TestRangePassesThrough(t *testing.T) {
-	perTensor := PerTensor(0.5, 3)
-	perChannel := Range{Scale: []float32{1, 2, 3}, Axis: 1}
+	perTensor := numeric.PerTensor(0.5, 3)
+	perChannel := numeric.Range{Scale: []float32{1, 2, 3}, Axis: 1}
 	for _, c := range []struct {
 		op    *Op
 		attrs any
@@ -159,9 +161,9 @@ func TestRangePassesThrough(t *testing.T) {
 		{Pad, PadAttrs{Mode: "constant", Pads: []int{0, 1, 0, 0, 0, 0}}, -1},
 		{Identity, nil, 1},
 	} {
-		for _, r := range []Range{perTensor, perChannel} {
+		for _, r := range []numeric.Range{perTensor, perChannel} {
 			n := NewNetwork("q")
-			x := n.AddInput("x", I8, Shape(2, 3, 4)...)
+			x := n.AddInput("x", numeric.I8, Shape(2, 3, 4)...)
 			x.Range = r
 			l, err := n.Add("", c.op, c.attrs, []*Tensor{x})
 			if r.PerChannel() && c.axis < 0 {
@@ -176,7 +178,7 @@ func TestRangePassesThrough(t *testing.T) {
 			if r.PerChannel() {
 				r.Axis = c.axis
 			}
-			if got := l.Outputs[0]; got.Type != I8 || !got.Range.Equal(r) {
+			if got := l.Outputs[0]; got.Type != numeric.I8 || !got.Range.Equal(r) {
 				t.Errorf("%s: got %s", l, got)
 			}
 		}
@@ -186,14 +188,14 @@ func TestRangePassesThrough(t *testing.T) {
 // TestPadQuantized pads with the integer that stands for the value.
 func TestPadQuantized(t *testing.T) {
 	n := NewNetwork("q")
-	x := n.AddInput("x", U8, Const(2))
-	x.Range = PerTensor(0.5, 100)
+	x := n.AddInput("x", numeric.U8, Const(2))
+	x.Range = numeric.PerTensor(0.5, 100)
 	l, err := n.Add("pad", Pad, PadAttrs{Mode: "constant", Pads: []int{1, 1}, Value: 2}, []*Tensor{x})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := NewValue(U8, 4)
-	if err := l.Eval([]Value{Values(U8, []uint8{7, 8}, 2)}, []Value{out}); err != nil {
+	out := numeric.NewValue(numeric.U8, 4)
+	if err := l.Eval([]numeric.Value{numeric.Values(numeric.U8, []uint8{7, 8}, 2)}, []numeric.Value{out}); err != nil {
 		t.Fatal(err)
 	}
 	if got := string(out.Data); got != "\x68\x07\x08\x68" {
@@ -204,17 +206,17 @@ func TestPadQuantized(t *testing.T) {
 // TestCheckShapes refuses extents that break what was taken for granted of symbols.
 func TestCheckShapes(t *testing.T) {
 	n := NewNetwork("sum")
-	a, b := n.AddInput("a", F32, Symbol("n")), n.AddInput("b", F32, Symbol("m"))
+	a, b := n.AddInput("a", numeric.F32, Symbol("n")), n.AddInput("b", numeric.F32, Symbol("m"))
 	l, err := n.Add("sum", n.ops("Add"), Elementwise{Binary(EltAdd)}, []*Tensor{a, b})
 	if err != nil {
 		t.Fatal(err)
 	}
 	n.MarkOutput(l.Outputs[0])
-	_, err = n.Eval(context.Background(), map[string]Value{"a": NewValue(F32, 3), "b": NewValue(F32, 4)}, nil)
+	_, err = n.Eval(context.Background(), map[string]numeric.Value{"a": numeric.NewValue(numeric.F32, 3), "b": numeric.NewValue(numeric.F32, 4)}, nil)
 	if err == nil || !strings.Contains(err.Error(), "layer sum (Add)") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := n.Eval(context.Background(), map[string]Value{"a": NewValue(F32, 3), "b": NewValue(F32, 3)}, nil); err != nil {
+	if _, err := n.Eval(context.Background(), map[string]numeric.Value{"a": numeric.NewValue(numeric.F32, 3), "b": numeric.NewValue(numeric.F32, 3)}, nil); err != nil {
 		t.Error(err)
 	}
 }

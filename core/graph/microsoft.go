@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // Composites returns the ONNX operators that are imported as several layers: those of ONNX Runtime's domain com.microsoft that
 // its optimiser, Optimum and Olive put into networks, and some of ONNX's own. What is not supported of them is in the comments
@@ -39,7 +43,7 @@ func (d *Definition) plus(x, summand *Tensor) *Tensor {
 }
 
 // as adds a cast, or nothing where x has the type.
-func (d *Definition) as(x *Tensor, t DataType) *Tensor {
+func (d *Definition) as(x *Tensor, t numeric.DataType) *Tensor {
 	if x.Type == t {
 		return x
 	}
@@ -48,7 +52,7 @@ func (d *Definition) as(x *Tensor, t DataType) *Tensor {
 
 // number adds an integer.
 func (d *Definition) number(n int64) *Tensor {
-	return d.Constant(d.fresh("number"), Values(I64, []int64{n}))
+	return d.Constant(d.fresh("number"), numeric.Values(numeric.I64, []int64{n}))
 }
 
 // counting adds 0, 1, ... up to an extent of x, without it.

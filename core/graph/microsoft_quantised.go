@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 var microsoftQuantised = map[string]func(*Definition, *Node) ([]*Tensor, error){
 	"com.microsoft:DequantizeLinear":         passedOn("DequantizeLinear"),
@@ -151,7 +155,7 @@ func quantisedGemm(d *Definition, n *Node) ([]*Tensor, error) {
 	b := d.imported("DequantizeLinear", map[string]Attr{"axis": axis}, n.Input(3), n.Input(4), n.Input(5))
 	c := n.Input(6)
 	if c != nil {
-		c = d.Mul(d.Cast(c, F32), d.times(d.Mul(n.Input(1), n.Input(4)), g.Alpha))
+		c = d.Mul(d.Cast(c, numeric.F32), d.times(d.Mul(n.Input(1), n.Input(4)), g.Alpha))
 	}
 	y := d.Gemm(d.dequantised(n.Input(0), n.Input(1), n.Input(2)), b, c, g)
 	if n.Input(7) == nil {
@@ -166,7 +170,7 @@ func dynamicQuantizeMatMul(d *Definition, n *Node) ([]*Tensor, error) {
 		return nil, err
 	}
 	a, scale, zero := d.DynamicQuantize(n.Input(0))
-	y := d.Cast(d.MatMulInteger(a, n.Input(1), zero, n.Input(3)), F32)
+	y := d.Cast(d.MatMulInteger(a, n.Input(1), zero, n.Input(3)), numeric.F32)
 	return result(d.plus(d.Mul(y, d.Mul(scale, n.Input(2))), n.Input(4)))
 }
 

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Network is a directed acyclic graph of layers: TensorRT's INetworkDefinition. Change it through its methods and
@@ -41,14 +43,14 @@ type Layer struct {
 // Tensor is a value that flows between layers: TensorRT's ITensor.
 type Tensor struct {
 	Name     string // unique in its network; a tensor of the source model keeps its name through every pass
-	Type     DataType
+	Type     numeric.DataType
 	Dims     []Dim
-	Range    Range    // what integers stand for, where Type is an integer type and the tensor is quantised
-	Weights  []byte   // the elements of a constant, row-major; nil otherwise. May point into a mapped file
-	Value    []Dim    // known elements of a small integer tensor (shape arithmetic), row-major; nil if unknown
-	IsShape  bool     // of a network's input: shapes depend on its elements, which Value has
-	Producer *Layer   // nil for network inputs and constants
-	Users    []*Layer // one entry for each use as a layer's input
+	Range    numeric.Range // what integers stand for, where Type is an integer type and the tensor is quantised
+	Weights  []byte        // the elements of a constant, row-major; nil otherwise. May point into a mapped file
+	Value    []Dim         // known elements of a small integer tensor (shape arithmetic), row-major; nil if unknown
+	IsShape  bool          // of a network's input: shapes depend on its elements, which Value has
+	Producer *Layer        // nil for network inputs and constants
+	Users    []*Layer      // one entry for each use as a layer's input
 }
 
 // NewNetwork returns an empty network.
@@ -60,20 +62,20 @@ func NewNetwork(name string) *Network {
 func (t *Tensor) IsConst() bool { return t.Producer == nil && t.Weights != nil }
 
 // Const returns the constant's elements as a value; ok is false if t is no constant.
-func (t *Tensor) Const() (v Value, ok bool) {
+func (t *Tensor) Const() (v numeric.Value, ok bool) {
 	if t == nil || !t.IsConst() {
-		return Value{}, false
+		return numeric.Value{}, false
 	}
-	return Value{Type: t.Type, Dims: EvalDims(t.Dims, nil), Data: t.Weights}, true
+	return numeric.Value{Type: t.Type, Dims: EvalDims(t.Dims, nil), Data: t.Weights}, true
 }
 
 // Quantized reports whether t holds integers that stand for real numbers.
 func (t *Tensor) Quantized() bool { return t.Type.IsInteger() && t.Range.IsSet() }
 
 // RealType returns the type in which a layer computes with t: F32 for a quantised tensor, else t's own.
-func (t *Tensor) RealType() DataType {
+func (t *Tensor) RealType() numeric.DataType {
 	if t.Quantized() {
-		return F32
+		return numeric.F32
 	}
 	return t.Type
 }
@@ -99,7 +101,7 @@ func (n *Network) Tensor(name string) *Tensor { return n.tensors[name] }
 func (n *Network) Layer(name string) *Layer { return n.layers[name] }
 
 // NewTensor adds a tensor whose name is the given one, or that with a suffix if it is taken.
-func (n *Network) NewTensor(name string, t DataType, dims []Dim) *Tensor {
+func (n *Network) NewTensor(name string, t numeric.DataType, dims []Dim) *Tensor {
 	x := &Tensor{Name: unique(n.tensors, name), Type: t, Dims: dims}
 	n.tensors[x.Name] = x
 	return x
@@ -113,20 +115,20 @@ func (n *Network) rename(t *Tensor, name string) {
 }
 
 // AddInput adds an input: TensorRT's addInput.
-func (n *Network) AddInput(name string, t DataType, dims ...Dim) *Tensor {
+func (n *Network) AddInput(name string, t numeric.DataType, dims ...Dim) *Tensor {
 	x := n.NewTensor(name, t, dims)
 	n.Inputs = append(n.Inputs, x)
 	return x
 }
 
 // AddConst adds a constant over v's bytes, which are not copied and must not change.
-func (n *Network) AddConst(name string, v Value) *Tensor {
+func (n *Network) AddConst(name string, v numeric.Value) *Tensor {
 	x := n.NewTensor(name, v.Type, Shape(v.Dims...))
 	x.Weights = v.Data
 	if x.Weights == nil {
 		x.Weights = []byte{}
 	}
-	if v.Type == I64 || v.Type == I32 {
+	if v.Type == numeric.I64 || v.Type == numeric.I32 {
 		if v.Len() <= maxKnownValue {
 			x.Value = []Dim{}
 			for _, e := range v.Ints() {
@@ -158,7 +160,7 @@ func (n *Network) Add(name string, op *Op, attrs any, inputs []*Tensor, outputs 
 		l.AddInput(in)
 	}
 	for _, out := range outputs {
-		l.addOutput(n.NewTensor(out, Invalid, nil))
+		l.addOutput(n.NewTensor(out, numeric.Invalid, nil))
 	}
 	n.layers[l.Name] = l
 	n.Layers = append(n.Layers, l)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Op is a kind of layer. An op is data: to add one, write one file with such a value in it and name it in [Ops].
@@ -56,7 +58,7 @@ type Op struct {
 	// Eval computes the op: the reference that everything else is tested against, in plain Go and without regard to
 	// speed, with sums in float64. in has the op's own inputs (a zero Value for one that is left out), out is
 	// allocated and zero.
-	Eval func(l *Layer, in, out []Value) error
+	Eval func(l *Layer, in, out []numeric.Value) error
 
 	// Onnx lists the ONNX operators that Import turns into this op; those of the domain "" or "ai.onnx" by name alone,
 	// others as "domain:Name".
@@ -192,7 +194,7 @@ type Attr struct {
 	Ints    []int64
 	Floats  []float32
 	Strings []string
-	Tensor  Value
+	Tensor  numeric.Value
 	Graph   *Network `json:"-"` // its last inputs are what it captures: Node.Captured
 }
 
@@ -293,7 +295,7 @@ func (n *Node) Strings(name string) []string {
 }
 
 // Tensor returns a tensor attribute.
-func (n *Node) Tensor(name string) (Value, bool) {
+func (n *Node) Tensor(name string) (numeric.Value, bool) {
 	a, ok := n.ask(name, AttrTensor)
 	return a.Tensor, ok
 }
@@ -319,7 +321,7 @@ func (n *Node) Input(i int) *Tensor {
 }
 
 // Const returns the elements of input i where that is a constant.
-func (n *Node) Const(i int) (Value, bool) { return n.Input(i).Const() }
+func (n *Node) Const(i int) (numeric.Value, bool) { return n.Input(i).Const() }
 
 // Errs returns what the getters found wrong.
 func (n *Node) Errs() []error { return n.errs }

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // AttentionAttrs are the attributes of an attention.
@@ -166,7 +168,7 @@ func inferAttention(l *Layer) error {
 		return err
 	}
 	if t := l.Input(AttentionKVLengths); t != nil {
-		if t.Type != I64 || len(t.Dims) != 1 || conflict(t.Dims[0], n.batch) || !n.past.Is(0) {
+		if t.Type != numeric.I64 || len(t.Dims) != 1 || conflict(t.Dims[0], n.batch) || !n.past.Is(0) {
 			return fmt.Errorf("input %d is %s, want the number of keys of each item, i64[%s], and no past", AttentionKVLengths, t.TypeString(), n.batch)
 		}
 	}
@@ -177,7 +179,7 @@ func inferAttention(l *Layer) error {
 	if len(l.Outputs) > len(dims) {
 		return fmt.Errorf("%d outputs, want at most %d", len(l.Outputs), len(dims))
 	}
-	types := []DataType{q.RealType(), q.RealType(), l.Inputs[AttentionV].RealType(), q.RealType()}
+	types := []numeric.DataType{q.RealType(), q.RealType(), l.Inputs[AttentionV].RealType(), q.RealType()}
 	for i, out := range l.Outputs {
 		out.Type, out.Dims = types[i], dims[i]
 	}
@@ -217,7 +219,7 @@ func (l *Layer) checkAttentionMask(n attentionDims, all Dim) error {
 	if t == nil {
 		return nil
 	}
-	if t.Type != Bool && !isReal(t) {
+	if t.Type != numeric.Bool && !isReal(t) {
 		return fmt.Errorf("the mask is %s, want booleans or real numbers", t.TypeString())
 	}
 	want := []Dim{n.batch, n.heads, n.queries, all}

@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // ShiftAttrs are the attributes of BitShift.
 type ShiftAttrs struct{ Left bool }
@@ -47,7 +51,7 @@ func bitwise(name string, arity int, f func(l *Layer, x, y int64) int64) *Op {
 			l.Outputs[0].Type, l.Outputs[0].Dims = l.Inputs[0].Type, dims
 			return err
 		},
-		Eval: func(l *Layer, in, out []Value) error {
+		Eval: func(l *Layer, in, out []numeric.Value) error {
 			in = in[:arity]
 			data := make([][]int64, 2)
 			for i, v := range in {
@@ -61,7 +65,7 @@ func bitwise(name string, arity int, f func(l *Layer, x, y int64) int64) *Op {
 				}
 				dst[i] = f(l, data[0][places[0]], y)
 			})
-			out[0].setInts(dst, in[0].Type == U64)
+			out[0].SetInts(dst, in[0].Type == numeric.U64)
 			return err
 		},
 	}

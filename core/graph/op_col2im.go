@@ -3,6 +3,8 @@ package graph
 import (
 	"cmp"
 	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Col2ImAttrs are the attributes of Col2Im. Empty lists mean 1 for strides and dilations and 0 for pads.
@@ -66,13 +68,13 @@ func inferCol2Im(l *Layer) error {
 	if err != nil {
 		return err
 	}
-	if c, ok := x.Dims[1].IsConst(); ok && c%Count(a.Block) != 0 {
-		return fmt.Errorf("the %d rows of columns %s are not a multiple of the %d elements of a block", c, x.TypeString(), Count(a.Block))
+	if c, ok := x.Dims[1].IsConst(); ok && c%numeric.Count(a.Block) != 0 {
+		return fmt.Errorf("the %d rows of columns %s are not a multiple of the %d elements of a block", c, x.TypeString(), numeric.Count(a.Block))
 	}
 	if conflict(x.Dims[2], productOf(places)) {
 		return fmt.Errorf("columns %s do not have the %s places of a block on the image", x.TypeString(), FormatDims(places))
 	}
-	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), append([]Dim{x.Dims[0], x.Dims[1].DivN(Count(a.Block))}, image...)
+	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), append([]Dim{x.Dims[0], x.Dims[1].DivN(numeric.Count(a.Block))}, image...)
 	return nil
 }
 
@@ -81,16 +83,16 @@ func (a Col2ImAttrs) Windows(image []int) []Window {
 	return Windows(a.Block, a.Strides, a.Dilations, a.Pads, AutoPadNone, image)
 }
 
-func evalCol2Im(l *Layer, in, out []Value) error {
+func evalCol2Im(l *Layer, in, out []numeric.Value) error {
 	x, image := in[0], out[0].Dims[2:]
 	ws := l.Attrs.(Col2ImAttrs).Windows(image)
 	places, block := make([]int, len(ws)), make([]int, len(ws))
 	for i, w := range ws {
 		places[i], block[i] = w.Out(image[i]), w.Kernel
 	}
-	k, plane, s := Count(block), Count(image), strides(image)
+	k, plane, s := numeric.Count(block), numeric.Count(image), strides(image)
 	src, y := x.Float64s(), make([]float64, out[0].Len())
-	if x.Dims[2] != Count(places) {
+	if x.Dims[2] != numeric.Count(places) {
 		return fmt.Errorf("columns %v for %v places of a block", x.Dims, places)
 	}
 	for i, v := range src {
@@ -108,6 +110,6 @@ func evalCol2Im(l *Layer, in, out []Value) error {
 			y[at] += v
 		}
 	}
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }

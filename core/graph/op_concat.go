@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // ConcatAttrs are the attributes of Concat.
 type ConcatAttrs struct {
@@ -17,17 +21,17 @@ var Concat = &Op{
 	Moves: func(l *Layer) Movement { return keptIf(len(l.OpInputs()) == 1, Moved) },
 	FLOPs: noFLOPs,
 	Infer: inferConcat,
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		y := out[0]
 		axis, err := axisIn(l.Attrs.(ConcatAttrs).Axis, len(y.Dims))
 		if err != nil {
 			return err
 		}
-		row := Count(y.Dims[axis:]) * y.Type.Size()
+		row := numeric.Count(y.Dims[axis:]) * y.Type.Size()
 		at := 0
 		for _, x := range in {
-			n := Count(x.Dims[axis:]) * x.Type.Size()
-			for i := range Count(x.Dims[:axis]) {
+			n := numeric.Count(x.Dims[axis:]) * x.Type.Size()
+			for i := range numeric.Count(x.Dims[:axis]) {
 				copy(y.Data[i*row+at:i*row+at+n], x.Data[i*n:])
 			}
 			at += n
@@ -117,17 +121,17 @@ var Split = &Op{
 	Moves: func(l *Layer) Movement { return keptIf(len(l.Outputs) == 1, Moved) },
 	FLOPs: noFLOPs,
 	Infer: inferSplit,
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		x := in[0]
 		axis, err := axisIn(l.Attrs.(SplitAttrs).Axis, len(x.Dims))
 		if err != nil {
 			return err
 		}
-		row := Count(x.Dims[axis:]) * x.Type.Size()
+		row := numeric.Count(x.Dims[axis:]) * x.Type.Size()
 		at := 0
 		for _, y := range out {
-			n := Count(y.Dims[axis:]) * y.Type.Size()
-			for i := range Count(x.Dims[:axis]) {
+			n := numeric.Count(y.Dims[axis:]) * y.Type.Size()
+			for i := range numeric.Count(x.Dims[:axis]) {
 				copy(y.Data[i*n:(i+1)*n], x.Data[i*row+at:])
 			}
 			at += n

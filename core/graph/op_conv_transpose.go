@@ -3,6 +3,8 @@ package graph
 import (
 	"cmp"
 	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // ConvTransposeAttrs are the attributes of a transposed convolution. Empty lists mean 1 for strides and dilations and 0
@@ -127,15 +129,15 @@ func inferConvTranspose(l *Layer) error {
 	return nil
 }
 
-func evalConvTranspose(l *Layer, in, out []Value) error {
+func evalConvTranspose(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(ConvTransposeAttrs)
 	x, w, y := in[0], in[1], out[0]
 	if x.Dims[1] != w.Dims[0] {
 		return fmt.Errorf("input of shape %v does not fit weights of shape %v", x.Dims, w.Dims)
 	}
 	ws := a.Windows(w.Dims[2:], x.Dims[2:])
-	cin, perGroup, kernel := x.Dims[1]/a.Group, w.Dims[1], Count(w.Dims[2:])
-	plane, outPlane := Count(x.Dims[2:]), Count(y.Dims[2:])
+	cin, perGroup, kernel := x.Dims[1]/a.Group, w.Dims[1], numeric.Count(w.Dims[2:])
+	plane, outPlane := numeric.Count(x.Dims[2:]), numeric.Count(y.Dims[2:])
 	d := newDot(l, x, w)
 	taps := make([]int, kernel)       // the place in a plane of x that each tap meets, -1 where it meets none
 	xs := make([]int, 0, cin*kernel)  // offsets of a group's elements that meet a tap,

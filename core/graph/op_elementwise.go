@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // Elementwise is the attribute of every op that is an element-wise program over its inputs.
 type Elementwise struct{ Program Program }
@@ -23,7 +27,7 @@ func elementwiseOp(name string) *Op {
 func ProgramOf(l *Layer) (Program, bool) {
 	e, ok := l.Attrs.(Elementwise)
 	for _, t := range l.OpInputs() {
-		if t == nil || t.RealType() != F32 && t.RealType() != F16 && t.RealType() != Bool {
+		if t == nil || t.RealType() != numeric.F32 && t.RealType() != numeric.F16 && t.RealType() != numeric.Bool {
 			return Program{}, false
 		}
 	}
@@ -39,7 +43,7 @@ func inferElementwise(l *Layer) error {
 	if len(l.OpInputs()) != p.Args {
 		return fmt.Errorf("%d inputs, want %d", len(l.OpInputs()), p.Args)
 	}
-	shapes, types := make([][]Dim, p.Args), make([]DataType, p.Args)
+	shapes, types := make([][]Dim, p.Args), make([]numeric.DataType, p.Args)
 	for i := range shapes {
 		t, err := l.need(i)
 		if err != nil {
@@ -56,15 +60,15 @@ func inferElementwise(l *Layer) error {
 		return err
 	}
 	out := l.Outputs[0]
-	out.Type, out.Dims = F32, dims
-	if len(all) > 0 && all[p.Result()] != Invalid {
+	out.Type, out.Dims = numeric.F32, dims
+	if len(all) > 0 && all[p.Result()] != numeric.Invalid {
 		out.Type = all[p.Result()]
 	}
 	l.inferKnown(p)
 	return nil
 }
 
-func evalElementwise(l *Layer, in, out []Value) error {
+func evalElementwise(l *Layer, in, out []numeric.Value) error {
 	return l.Attrs.(Elementwise).Program.applyTyped(in, out[0])
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // composed lists the ONNX operators that import as a program of several operations, or of a varying number of
@@ -68,7 +70,7 @@ func clip(n *Node) (Program, []*Tensor, error) {
 	x, lo, hi := n.Input(0), n.Input(1), n.Input(2)
 	a, okA := clipBound(lo, math.Inf(-1))
 	b, okB := clipBound(hi, math.Inf(1))
-	if okA && okB && x.RealType() != F64 && !x.RealType().IsInteger() {
+	if okA && okB && x.RealType() != numeric.F64 && !x.RealType().IsInteger() {
 		return clampTo(a, b), n.Inputs[:1], nil
 	}
 	build := newProgram(1)
@@ -216,7 +218,7 @@ func mod(n *Node) (Program, []*Tensor, error) {
 	if n.Input(1) == nil {
 		return Program{}, nil, fmt.Errorf("input 1 is missing")
 	}
-	if n.Flag("fmod", false) || slices.Contains([]DataType{U8, U16, U32, U64}, n.Inputs[0].Type) {
+	if n.Flag("fmod", false) || slices.Contains([]numeric.DataType{numeric.U8, numeric.U16, numeric.U32, numeric.U64}, n.Inputs[0].Type) {
 		return Binary(EltMod), n.Inputs, nil
 	}
 	b := newProgram(2)

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Expand broadcasts its first input with the shape that its second, an I64 list, says; the shape must be known from
@@ -33,15 +35,15 @@ var Expand = &Op{
 		l.Outputs[0].Value = expandKnown(x, l.Outputs[0])
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		x, y := in[0], out[0]
-		b, err := NewBroadcast(x.Dims, y.Dims)
+		b, err := numeric.NewBroadcast(x.Dims, y.Dims)
 		if err != nil {
 			return err
 		}
 		tables := make([][]int, len(y.Dims))
 		for a, n := range y.Dims {
-			tables[a] = table(n, b.strides[a], func(i int) int { return i })
+			tables[a] = table(n, b.Strides[a], func(i int) int { return i })
 		}
 		move(y, x, tables)
 		return nil
@@ -106,7 +108,7 @@ var Tile = &Op{
 		l.moveKnown(0)
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		x := in[0]
 		tables, s := make([][]int, len(x.Dims)), strides(x.Dims)
 		for a, n := range x.Dims {

@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // GatedAttrs are the attributes of a gated matrix product.
 type GatedAttrs struct {
@@ -60,12 +64,12 @@ func inferGated(l *Layer) error {
 	return nil
 }
 
-func evalGated(l *Layer, in, out []Value) error {
-	var sums []Value
+func evalGated(l *Layer, in, out []numeric.Value) error {
+	var sums []numeric.Value
 	for i := 1; i <= 2; i++ {
-		y := NewValue(F32, out[0].Dims...)
-		plain := &Layer{Op: MatMul, Inputs: []*Tensor{{Type: F32}, {Type: F32}}, Outputs: []*Tensor{{Type: F32}}}
-		if err := evalMatMul(plain, []Value{in[0], in[i]}, []Value{y}); err != nil {
+		y := numeric.NewValue(numeric.F32, out[0].Dims...)
+		plain := &Layer{Op: MatMul, Inputs: []*Tensor{{Type: numeric.F32}, {Type: numeric.F32}}, Outputs: []*Tensor{{Type: numeric.F32}}}
+		if err := evalMatMul(plain, []numeric.Value{in[0], in[i]}, []numeric.Value{y}); err != nil {
 			return err
 		}
 		sums = append(sums, y)

@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // IfAttrs are the attributes of If. Both bodies have one input for each of the layer's behind the condition, and one output for
 // each of the layer's.
@@ -66,7 +70,7 @@ func inferIf(l *Layer) error {
 	if err := a.fits(l); err != nil {
 		return err
 	}
-	if err := cond.isOne("the condition", Bool); err != nil {
+	if err := cond.isOne("the condition", numeric.Bool); err != nil {
 		return err
 	}
 	var in []*Tensor
@@ -104,7 +108,7 @@ func inferIf(l *Layer) error {
 	return nil
 }
 
-func evalIf(l *Layer, in, out []Value) error {
+func evalIf(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(IfAttrs)
 	body := a.Else
 	if in[0].Data[0] != 0 {
@@ -126,7 +130,7 @@ func importIf(n *Node) (any, []*Tensor, error) {
 	if err := n.needs(0); err != nil {
 		return nil, nil, err
 	}
-	if err := n.Inputs[0].isOne("the condition", Bool); err != nil {
+	if err := n.Inputs[0].isOne("the condition", numeric.Bool); err != nil {
 		return nil, nil, err
 	}
 	graphs, captured, err := n.Graphs("then_branch", "else_branch")

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // LinearAttentionAttrs are the attributes of a linear attention.
@@ -154,7 +156,7 @@ func linearAttentionProducts(l *Layer, env map[string]int) int64 {
 	if a.Delta {
 		each += 2 * a.KVHeads
 	}
-	return int64(Count(EvalDims(n[:], env))) * int64(each)
+	return int64(numeric.Count(EvalDims(n[:], env))) * int64(each)
 }
 
 // linearAttentionFLOPs counts two for each multiply-add of a query, of an outer product and of what the state has for a key, and
@@ -172,10 +174,10 @@ func linearAttentionFLOPs(l *Layer, env map[string]int) int64 {
 	if a.Delta {
 		each += 2 * a.KVHeads
 	}
-	return int64(Count(EvalDims(n[:], env))) * int64(each)
+	return int64(numeric.Count(EvalDims(n[:], env))) * int64(each)
 }
 
-func evalLinearAttention(l *Layer, in, out []Value) error {
+func evalLinearAttention(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(LinearAttentionAttrs)
 	q := in[0].Dims
 	e := linearAttentionEval{LinearAttentionAttrs: a, size: q[2] / a.Heads, valueSize: in[2].Dims[2] / a.KVHeads}
@@ -183,7 +185,7 @@ func evalLinearAttention(l *Layer, in, out []Value) error {
 		e.Scale = float32(1 / math.Sqrt(float64(e.size)))
 	}
 	e.state = make([]float64, e.size*e.valueSize)
-	given := func(i int) Value { return optional(in, i) }
+	given := func(i int) numeric.Value { return optional(in, i) }
 	for b := range q[0] {
 		for h := range a.KVHeads {
 			clear(e.state)
@@ -212,7 +214,7 @@ func evalLinearAttention(l *Layer, in, out []Value) error {
 }
 
 // perHead returns the coefficients of a head at one place of an item: one, or one for each component. nil: there are none.
-func perHead(v Value, row, head, heads int, used bool) []float32 {
+func perHead(v numeric.Value, row, head, heads int, used bool) []float32 {
 	if !used {
 		return nil
 	}

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // LoopAttrs are the attributes of Loop. The body's inputs are the number of the iteration, an I64 of one element, the condition,
@@ -104,7 +106,7 @@ func (l *Layer) endless(a LoopAttrs) bool {
 		}
 	}
 	next := a.Body.Outputs[0]
-	for next.Producer != nil && (next.Producer.Op == Identity || next.Producer.Op == Cast) && next.Producer.Inputs[0].Type == Bool {
+	for next.Producer != nil && (next.Producer.Op == Identity || next.Producer.Op == Cast) && next.Producer.Inputs[0].Type == numeric.Bool {
 		next = next.Producer.Inputs[0]
 	}
 	if next == a.Body.Inputs[1] {
@@ -120,19 +122,19 @@ func inferLoop(l *Layer) error {
 		return err
 	}
 	if m := l.Inputs[0]; m != nil {
-		if err := m.isOne("the number of iterations", I64); err != nil {
+		if err := m.isOne("the number of iterations", numeric.I64); err != nil {
 			return err
 		}
 	}
 	if c := l.Inputs[1]; c != nil {
-		if err := c.isOne("the condition", Bool); err != nil {
+		if err := c.isOne("the condition", numeric.Bool); err != nil {
 			return err
 		}
 	}
 	if a.Carried == 0 && len(l.Outputs) == 0 {
 		return fmt.Errorf("it gives nothing")
 	}
-	in := []*Tensor{{Type: I64, Dims: oneDims(a.Body.Inputs[0])}, {Type: Bool, Dims: oneDims(a.Body.Inputs[1])}}
+	in := []*Tensor{{Type: numeric.I64, Dims: oneDims(a.Body.Inputs[0])}, {Type: numeric.Bool, Dims: oneDims(a.Body.Inputs[1])}}
 	for i, t := range l.OpInputs()[2:] {
 		if t == nil {
 			return fmt.Errorf("input %d is missing", i+2)
@@ -149,7 +151,7 @@ func inferLoop(l *Layer) error {
 	}
 	l.Attrs = a
 	out := a.Body.Outputs
-	if err := out[0].isOne("the body's condition", Bool); err != nil {
+	if err := out[0].isOne("the body's condition", numeric.Bool); err != nil {
 		return err
 	}
 	if l.Inputs[0] == nil && l.endless(a) {
@@ -202,7 +204,7 @@ func (l *Layer) inferGathered(first int, each []*Tensor, axes func(i, rank int) 
 	return nil
 }
 
-func evalLoop(l *Layer, in, out []Value) error {
+func evalLoop(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(LoopAttrs)
 	most, goes := int64(math.MaxInt64), true
 	if l.Inputs[0] != nil {
@@ -211,15 +213,15 @@ func evalLoop(l *Layer, in, out []Value) error {
 	if l.Inputs[1] != nil {
 		goes = in[1].Data[0] != 0
 	}
-	carried := append([]Value(nil), in[2:2+a.Carried]...)
+	carried := append([]numeric.Value(nil), in[2:2+a.Carried]...)
 	run := &bodyRun{body: a.Body, until: l.until}
 	for i := int64(0); i < most && goes; i++ {
 		if i == MaxIterations {
 			return EndlessError{}
 		}
-		args := append([]Value{
-			Values(I64, []int64{i}, EvalDims(a.Body.Inputs[0].Dims, nil)...),
-			Values(Bool, []uint8{1}, EvalDims(a.Body.Inputs[1].Dims, nil)...),
+		args := append([]numeric.Value{
+			numeric.Values(numeric.I64, []int64{i}, EvalDims(a.Body.Inputs[0].Dims, nil)...),
+			numeric.Values(numeric.Bool, []uint8{1}, EvalDims(a.Body.Inputs[1].Dims, nil)...),
 		}, carried...)
 		results, err := run.run(append(args, in[2+a.Carried:]...))
 		if err != nil {
@@ -242,11 +244,11 @@ func evalLoop(l *Layer, in, out []Value) error {
 }
 
 // put copies a value to place i on an axis of dst.
-func put(dst, v Value, axis, i int) error {
+func put(dst, v numeric.Value, axis, i int) error {
 	if i >= dst.Dims[axis] {
 		return fmt.Errorf("iteration %d has no place in %s%v", i, dst.Type, dst.Dims)
 	}
-	inner := Count(dst.Dims[axis+1:]) * dst.Type.Size()
+	inner := numeric.Count(dst.Dims[axis+1:]) * dst.Type.Size()
 	if len(v.Data)*dst.Dims[axis] != len(dst.Data) {
 		return fmt.Errorf("%s%v is no part of %s%v", v.Type, v.Dims, dst.Type, dst.Dims)
 	}
@@ -258,13 +260,13 @@ func put(dst, v Value, axis, i int) error {
 }
 
 // take returns place i on an axis of v, without that axis.
-func take(v Value, axis, i int) Value {
+func take(v numeric.Value, axis, i int) numeric.Value {
 	dims := append(append([]int{}, v.Dims[:axis]...), v.Dims[axis+1:]...)
-	inner := Count(v.Dims[axis+1:]) * v.Type.Size()
+	inner := numeric.Count(v.Dims[axis+1:]) * v.Type.Size()
 	if axis == 0 {
-		return Value{v.Type, dims, v.Data[i*inner : (i+1)*inner]}
+		return numeric.Value{Type: v.Type, Dims: dims, Data: v.Data[i*inner : (i+1)*inner]}
 	}
-	t := NewValue(v.Type, dims...)
+	t := numeric.NewValue(v.Type, dims...)
 	for k := 0; inner > 0 && k*inner < len(t.Data); k++ {
 		at := (k*v.Dims[axis] + i) * inner
 		copy(t.Data[k*inner:], v.Data[at:at+inner])

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // OneHotAttrs are the attributes of OneHot.
@@ -42,15 +44,15 @@ var OneHot = &Op{
 		}
 		return l.inferMoved(0, values, slices.Insert(slices.Clone(x.Dims), axis, Const(a.Depth)), -1)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		a, values, y := l.Attrs.(OneHotAttrs), in[1], out[0]
 		axis, err := axisIn(a.Axis, len(y.Dims))
 		if err != nil {
 			return err
 		}
-		index := NewValue(I64, in[0].Dims...)
-		castTo(index, in[0])
-		inner, size := Count(y.Dims[axis+1:]), values.Type.Size()
+		index := numeric.NewValue(numeric.I64, in[0].Dims...)
+		numeric.Cast(index, in[0])
+		inner, size := numeric.Count(y.Dims[axis+1:]), values.Type.Size()
 		for i := 0; i < len(y.Data); i += size {
 			copy(y.Data[i:], values.Data[:size])
 		}
@@ -79,7 +81,7 @@ var OneHot = &Op{
 		}
 		depth := 0
 		if v, ok := n.Const(1); ok && v.Len() == 1 {
-			depth = int(truncate(v.Float64s()[0], I64))
+			depth = int(numeric.Truncate(v.Float64s()[0], numeric.I64))
 		} else if d, ok, err := n.knownScalar(1, "depth"); ok && err == nil {
 			depth = d
 		} else {

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // PoolAttrs are the attributes of a pooling over any number of spatial axes. Empty lists mean 1 for strides and
@@ -152,7 +154,7 @@ func inferPool(l *Layer) error {
 		}
 	}
 	if len(l.Outputs) > 1 {
-		l.Outputs[1].Type, l.Outputs[1].Dims = I64, y.Dims
+		l.Outputs[1].Type, l.Outputs[1].Dims = numeric.I64, y.Dims
 	}
 	return nil
 }
@@ -171,11 +173,11 @@ func (a PoolAttrs) ceilDims(out, in []Dim) {
 	}
 }
 
-func evalMaxPool(l *Layer, in, out []Value) error {
+func evalMaxPool(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(PoolAttrs)
 	x, y := in[0], out[0]
 	ws := a.Windows(x.Dims[2:])
-	plane, outPlane := Count(x.Dims[2:]), Count(y.Dims[2:])
+	plane, outPlane := numeric.Count(x.Dims[2:]), numeric.Count(y.Dims[2:])
 	planes := x.Dims[0] * x.Dims[1]
 	better := comparison(x)
 	size := x.Type.Size()
@@ -205,17 +207,17 @@ func evalMaxPool(l *Layer, in, out []Value) error {
 }
 
 // comparison returns a function that reports whether element i of v is greater than element j, NaN being the greatest.
-func comparison(v Value) func(i, j int) bool {
-	if v.Type.IsFloat() && v.Type != F64 {
+func comparison(v numeric.Value) func(i, j int) bool {
+	if v.Type.IsFloat() && v.Type != numeric.F64 {
 		x := v.Floats()
 		return func(i, j int) bool { return x[i] > x[j] || x[i] != x[i] && x[j] == x[j] }
 	}
 	switch v.Type {
-	case F64:
-		x := View[float64](v.Data)
+	case numeric.F64:
+		x := numeric.View[float64](v.Data)
 		return func(i, j int) bool { return x[i] > x[j] || x[i] != x[i] && x[j] == x[j] }
-	case U64:
-		x := View[uint64](v.Data)
+	case numeric.U64:
+		x := numeric.View[uint64](v.Data)
 		return func(i, j int) bool { return x[i] > x[j] }
 	}
 	x := v.Ints()
@@ -232,11 +234,11 @@ func columnMajor(i int, dims []int) int {
 	return index
 }
 
-func evalAveragePool(l *Layer, in, out []Value) error {
+func evalAveragePool(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(PoolAttrs)
 	x, y := in[0], out[0]
 	ws := a.Windows(x.Dims[2:])
-	plane, outPlane := Count(x.Dims[2:]), Count(y.Dims[2:])
+	plane, outPlane := numeric.Count(x.Dims[2:]), numeric.Count(y.Dims[2:])
 	src, dst := x.Float64s(), make([]float64, y.Len())
 	for e := range outPlane {
 		inside := windowInside(ws, x.Dims[2:], y.Dims[2:], e)
@@ -255,7 +257,7 @@ func evalAveragePool(l *Layer, in, out []Value) error {
 			dst[p*outPlane+e] = sum / float64(count)
 		}
 	}
-	y.setFloats(dst)
+	y.SetFloats(dst)
 	return nil
 }
 

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // RecurrentAttrs are the attributes of LSTM, GRU and RNN.
@@ -88,7 +90,7 @@ func recurrent(name string, cell recurrentCell, defaults []string) *Op {
 		Moves: computed,
 		FLOPs: recurrentFLOPs, Products: recurrentProducts,
 		Infer:  inferRecurrent,
-		Eval:   func(l *Layer, in, out []Value) error { return evalRecurrent(l, cell, in, out) },
+		Eval:   func(l *Layer, in, out []numeric.Value) error { return evalRecurrent(l, cell, in, out) },
 		Import: func(n *Node) (any, []*Tensor, error) { return importRecurrent(n, name, defaults) },
 		Export: func(e *Exporter) error { return exportRecurrent(e, name) },
 	}
@@ -190,7 +192,7 @@ func (s RecurrentShape) Lengths(dst []int, given []int64) error {
 // needFloats returns input i, which holds real numbers of any type.
 func (l *Layer) needFloats(i int) (*Tensor, error) {
 	t, err := l.need(i)
-	if err == nil && !isReal(t) && t.Type != F64 {
+	if err == nil && !isReal(t) && t.Type != numeric.F64 {
 		return nil, fmt.Errorf("input %d is %s, want real numbers", i, t.TypeString())
 	}
 	return t, err
@@ -226,14 +228,14 @@ func inferRecurrent(l *Layer) error {
 		case t == nil && i > RecurrentR:
 			continue
 		case t != nil && i == RecurrentLengths:
-			if t.Type != I32 && t.Type != I64 {
+			if t.Type != numeric.I32 && t.Type != numeric.I64 {
 				return fmt.Errorf("input %d is %s, want the lengths of sequences", i, t.TypeString())
 			}
 		default:
 			if t, err = l.needFloats(i); err != nil {
 				return err
 			}
-			if (t.Type == F64) != (x.Type == F64) {
+			if (t.Type == numeric.F64) != (x.Type == numeric.F64) {
 				return fmt.Errorf("input %d is %s, and input 0 %s", i, t.TypeString(), x.TypeString())
 			}
 		}

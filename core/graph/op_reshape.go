@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // ReshapeAttrs are the attributes of Reshape.
@@ -56,7 +58,7 @@ var Reshape = &Op{
 }
 
 // copyElements evaluates the ops that change only the shape.
-func copyElements(l *Layer, in, out []Value) error {
+func copyElements(l *Layer, in, out []numeric.Value) error {
 	copy(out[0].Data, in[0].Data)
 	return nil
 }

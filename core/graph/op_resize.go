@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // ResizeAttrs are the attributes of Resize. Scales, Sizes and Region are for every axis. With both scales and sizes, the
@@ -114,7 +116,7 @@ func scaledDim(d Dim, scale float32) (Dim, error) {
 	return Dim{}, fmt.Errorf("scale %v of the extent %s is not supported", scale, d)
 }
 
-func evalResize(l *Layer, in, out []Value) error {
+func evalResize(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(ResizeAttrs)
 	dims, data := slices.Clone(in[0].Dims), in[0].Float64s()
 	for axis, n := range out[0].Dims {
@@ -123,7 +125,7 @@ func evalResize(l *Layer, in, out []Value) error {
 		if r.idle() {
 			continue
 		}
-		outer, inner := Count(dims[:axis]), Count(dims[axis+1:])
+		outer, inner := numeric.Count(dims[:axis]), numeric.Count(dims[axis+1:])
 		next := make([]float64, outer*n*inner)
 		for i := range n {
 			taps, inside := r.taps(i)
@@ -146,7 +148,7 @@ func evalResize(l *Layer, in, out []Value) error {
 			data[i] = math.RoundToEven(v)
 		}
 	}
-	out[0].setFloats(data)
+	out[0].SetFloats(data)
 	return nil
 }
 

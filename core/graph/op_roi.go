@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // RoiAlignAttrs are the attributes of RoiAlign.
@@ -87,7 +89,7 @@ func inferRoiAlign(l *Layer) error {
 		return fmt.Errorf("input %s: want [N,C,H,W]", x.TypeString())
 	case len(rois.Dims) != 2 || conflict(rois.Dims[1], Const(4)) || rois.Quantized():
 		return fmt.Errorf("regions %s: want [R,4] of real numbers", rois.TypeString())
-	case items.Type != I64 || len(items.Dims) != 1 || conflict(items.Dims[0], rois.Dims[0]):
+	case items.Type != numeric.I64 || len(items.Dims) != 1 || conflict(items.Dims[0], rois.Dims[0]):
 		return fmt.Errorf("items %s: want an i64 for each region of %s", items.TypeString(), rois.TypeString())
 	case a.Height < 1 || a.Height > maxRoi || a.Width < 1 || a.Width > maxRoi || a.Samples < 0 || a.Samples > maxRoiSamples:
 		return fmt.Errorf("output_height %d, output_width %d, sampling_ratio %d: want extents from 1 to %d, samples from 0 to %d", a.Height, a.Width, a.Samples, maxRoi, maxRoiSamples)
@@ -165,7 +167,7 @@ func (r RoiAxis) Tap(bin int, i float32) (low, high int, share float32, ok bool)
 	return low, low + 1, x - float32(low), true
 }
 
-func evalRoiAlign(l *Layer, in, out []Value) error {
+func evalRoiAlign(l *Layer, in, out []numeric.Value) error {
 	a, x := l.Attrs.(RoiAlignAttrs), in[0]
 	channels, height, width := x.Dims[1], x.Dims[2], x.Dims[3]
 	plane := height * width
@@ -186,7 +188,7 @@ func evalRoiAlign(l *Layer, in, out []Value) error {
 			}
 		}
 	}
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }
 

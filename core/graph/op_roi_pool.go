@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // MaxRoiPoolAttrs are the attributes of MaxRoiPool.
@@ -55,7 +57,7 @@ var MaxRoiPool = &Op{
 	},
 }
 
-func evalMaxRoiPool(l *Layer, in, out []Value) error {
+func evalMaxRoiPool(l *Layer, in, out []numeric.Value) error {
 	a, x := l.Attrs.(MaxRoiPoolAttrs), in[0]
 	channels, height, width := x.Dims[1], x.Dims[2], x.Dims[3]
 	src, rois, y := x.Float64s(), in[1].Float64s(), make([]float64, out[0].Len())
@@ -74,7 +76,7 @@ func evalMaxRoiPool(l *Layer, in, out []Value) error {
 			}
 		}
 	}
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }
 

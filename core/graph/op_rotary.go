@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // RotaryAttrs are the attributes of a rotary embedding.
 type RotaryAttrs struct {
@@ -54,8 +58,8 @@ func exportRotary(e *Exporter) error {
 			continue
 		}
 		inputs[i] = e.ofAllItems(x, i, inputs)
-		if mixed && t.Type.IsFloat() && t.Type != F32 { // as the others are, then
-			inputs[i] = e.Step("Cast", Attributes{"to": F32}, inputs[i])
+		if mixed && t.Type.IsFloat() && t.Type != numeric.F32 { // as the others are, then
+			inputs[i] = e.Step("Cast", Attributes{"to": numeric.F32}, inputs[i])
 		}
 	}
 	attrs := Attributes{"rotary_embedding_dim": a.Size, "interleaved": a.Interleaved}
@@ -146,7 +150,7 @@ func (a RotaryAttrs) Shape(x []int, angles int) RotaryShape {
 	return r
 }
 
-func evalRotary(l *Layer, in, out []Value) error {
+func evalRotary(l *Layer, in, out []numeric.Value) error {
 	a, own := l.Attrs.(RotaryAttrs), in[RotaryCos].Dims[0]
 	var places []int
 	if len(in) > RotaryPositions && in[RotaryPositions].Dims != nil {
@@ -193,7 +197,7 @@ func (a RotaryAttrs) turn(y, x []float32, turned int, cos, sin []float32) {
 func rotaryFLOPs(l *Layer, env map[string]int) int64 {
 	x, a := l.Inputs[RotaryX], l.Attrs.(RotaryAttrs)
 	_, _, _, size, err := operand(x, a.Heads)
-	n := int64(Count(EvalDims(x.Dims, env)))
+	n := int64(numeric.Count(EvalDims(x.Dims, env)))
 	if per := int64(size.Eval(env)); err == nil && a.Size > 0 && per > 0 {
 		n = n / per * int64(a.Size)
 	}

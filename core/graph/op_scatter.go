@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // ScatterAttrs are the attributes of ScatterElements and ScatterND.
 type ScatterAttrs struct {
@@ -43,7 +47,7 @@ var ScatterElements = &Op{
 		}
 		return l.inferMoved(0, x, x.Dims, x.Range.Axis)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		copy(out[0].Data, in[0].Data)
 		put := scatter(l, out[0], in[2])
 		return eachIndexed(l, in[0], in[1], func(i, at int) { put(at, i) })
@@ -77,11 +81,11 @@ var ScatterND = &Op{
 		}
 		return l.inferMoved(0, x, x.Dims, x.Range.Axis)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		x := in[0]
 		copy(out[0].Data, x.Data)
 		put := scatter(l, out[0], in[2])
-		slice := Count(x.Dims[in[1].Dims[len(in[1].Dims)-1]:])
+		slice := numeric.Count(x.Dims[in[1].Dims[len(in[1].Dims)-1]:])
 		return eachTuple(x.Dims, in[1], func(row, at int) {
 			for i := range slice {
 				put(at+i, row*slice+i)
@@ -132,7 +136,7 @@ func (l *Layer) needScattered() (x, indices, updates *Tensor, err error) {
 	case a.Reduction != "none" && x.Quantized():
 		err = fmt.Errorf("reduction %s of the quantised %s", a.Reduction, x)
 	case a.Reduction != "none":
-		_, err = Binary(op).Types([]DataType{x.Type, x.Type})
+		_, err = Binary(op).Types([]numeric.DataType{x.Type, x.Type})
 	}
 	return x, indices, updates, err
 }
@@ -153,10 +157,12 @@ func SameShape(a, b []Dim) bool {
 var scatterOps = map[string]EltOp{"add": EltAdd, "mul": EltMul, "max": EltMax, "min": EltMin}
 
 // scatter returns the function that brings element i of updates to place at of y.
-func scatter(l *Layer, y, updates Value) func(at, i int) {
+func scatter(l *Layer, y, updates numeric.Value) func(at, i int) {
 	size := y.Type.Size()
 	op, reduces := scatterOps[l.Attrs.(ScatterAttrs).Reduction]
-	element := func(v Value, i int) Value { return Value{v.Type, nil, v.Data[i*size : (i+1)*size]} }
+	element := func(v numeric.Value, i int) numeric.Value {
+		return numeric.Value{Type: v.Type, Dims: nil, Data: v.Data[i*size : (i+1)*size]}
+	}
 	return func(at, i int) {
 		dst, src := element(y, at), element(updates, i)
 		if !reduces {
@@ -164,7 +170,7 @@ func scatter(l *Layer, y, updates Value) func(at, i int) {
 			return
 		}
 		// Types and shapes were checked by Infer, so that the program cannot fail.
-		if err := Binary(op).applyTyped([]Value{dst, src}, dst); err != nil {
+		if err := Binary(op).applyTyped([]numeric.Value{dst, src}, dst); err != nil {
 			panic("graph: " + err.Error())
 		}
 	}

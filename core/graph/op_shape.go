@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // ShapeAttrs are the attributes of the Shape op.
@@ -30,11 +32,11 @@ var ShapeOf = &Op{
 			return fmt.Errorf("axes %d to %d are not among %d", a.Start, a.End, rank)
 		}
 		out := l.Outputs[0]
-		out.Type, out.Dims = I64, Shape(a.End-a.Start)
+		out.Type, out.Dims = numeric.I64, Shape(a.End-a.Start)
 		out.Value = append([]Dim{}, x.Dims[a.Start:a.End]...)
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		a := l.Attrs.(ShapeAttrs)
 		for i, n := range in[0].Dims[a.Start:a.End] {
 			out[0].I64()[i] = int64(n)
@@ -74,11 +76,11 @@ var SizeOf = &Op{
 		if err != nil {
 			return err
 		}
-		l.Outputs[0].Type, l.Outputs[0].Dims = I64, nil
+		l.Outputs[0].Type, l.Outputs[0].Dims = numeric.I64, nil
 		l.Outputs[0].Value = []Dim{productOf(x.Dims)}
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		out[0].I64()[0] = int64(in[0].Len())
 		return nil
 	},
@@ -86,7 +88,7 @@ var SizeOf = &Op{
 
 // FillAttrs are the attributes of ConstantOfShape.
 type FillAttrs struct {
-	Type  DataType
+	Type  numeric.DataType
 	Value []byte // of one element; nil for 0
 }
 
@@ -110,8 +112,8 @@ var ConstantOfShape = &Op{
 			return fmt.Errorf("%d bytes are no value of type %s", len(a.Value), a.Type)
 		}
 		out.Type, out.Dims, out.Value = a.Type, dims, nil
-		if n, ok := countDims(dims); ok && n <= maxKnownValue && (a.Type == I64 || a.Type == I32 || a.Type == Bool) {
-			value := NewValue(a.Type)
+		if n, ok := countDims(dims); ok && n <= maxKnownValue && (a.Type == numeric.I64 || a.Type == numeric.I32 || a.Type == numeric.Bool) {
+			value := numeric.NewValue(a.Type)
 			copy(value.Data, a.Value)
 			out.Value = make([]Dim, n)
 			for i := range out.Value {
@@ -120,7 +122,7 @@ var ConstantOfShape = &Op{
 		}
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		a := l.Attrs.(FillAttrs)
 		for i := 0; a.Value != nil && i < len(out[0].Data); i += len(a.Value) {
 			copy(out[0].Data[i:], a.Value)
@@ -129,14 +131,14 @@ var ConstantOfShape = &Op{
 	},
 	Export: func(e *Exporter) error {
 		a := e.Layer.Attrs.(FillAttrs)
-		v := NewValue(a.Type, 1)
+		v := numeric.NewValue(a.Type, 1)
 		copy(v.Data, a.Value)
 		return e.Node("ConstantOfShape", Attributes{"value": v})
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		v, ok := n.Tensor("value")
 		if !ok {
-			return FillAttrs{Type: F32}, n.Inputs, nil
+			return FillAttrs{Type: numeric.F32}, n.Inputs, nil
 		}
 		if v.Len() != 1 {
 			return nil, nil, fmt.Errorf("value has %d elements, want 1", v.Len())
@@ -179,21 +181,21 @@ var Sequence = &Op{
 		}
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		n := out[0].Len()
 		if in[0].Type.IsFloat() {
 			x, start, delta := make([]float64, n), in[0].Float64s()[0], in[2].Float64s()[0]
 			for i := range x {
 				x[i] = start + float64(i)*delta
 			}
-			out[0].setFloats(x)
+			out[0].SetFloats(x)
 			return nil
 		}
 		x, start, delta := make([]int64, n), in[0].Ints()[0], in[2].Ints()[0]
 		for i := range x {
 			x[i] = start + int64(i)*delta
 		}
-		out[0].setInts(x, in[0].Type == U64)
+		out[0].SetInts(x, in[0].Type == numeric.U64)
 		return nil
 	},
 }
@@ -233,7 +235,7 @@ func sequenceLength(t [3]*Tensor) (Dim, error) {
 
 // EyeAttrs are the attributes of EyeLike.
 type EyeAttrs struct {
-	Type DataType
+	Type numeric.DataType
 	K    int // which diagonal
 }
 
@@ -257,7 +259,7 @@ var EyeLike = &Op{
 		l.Outputs[0].Type, l.Outputs[0].Dims = l.Attrs.(EyeAttrs).Type, x.Dims
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		rows, columns := out[0].Dims[0], out[0].Dims[1]
 		x := make([]int64, rows*columns)
 		for i := range rows {
@@ -265,7 +267,7 @@ var EyeLike = &Op{
 				x[i*columns+j] = 1
 			}
 		}
-		out[0].setInts(x, false)
+		out[0].SetInts(x, false)
 		return nil
 	},
 	Export: func(e *Exporter) error {

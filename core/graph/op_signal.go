@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // DFTAttrs are the attributes of DFT.
 type DFTAttrs struct {
@@ -138,14 +142,14 @@ func dftFLOPs(l *Layer, env map[string]int) int64 {
 	a, x := l.Attrs.(DFTAttrs), inputDims(l, env)
 	axis, err := axisIn(a.Axis, len(x))
 	length, err2 := l.dftLength(a, l.Inputs[0].Dims[max(0, axis)])
-	if err != nil || err2 != nil || Count(x) == 0 {
+	if err != nil || err2 != nil || numeric.Count(x) == 0 {
 		return 0
 	}
-	lines := Count(x) / x[axis] / x[len(x)-1]
+	lines := numeric.Count(x) / x[axis] / x[len(x)-1]
 	return int64(lines) * fftFLOPs(length.Eval(env))
 }
 
-func evalDFT(l *Layer, in, out []Value) error {
+func evalDFT(l *Layer, in, out []numeric.Value) error {
 	a, dims := l.Attrs.(DFTAttrs), in[0].Dims
 	rank := len(dims)
 	axis, err := axisIn(a.Axis, rank)
@@ -167,12 +171,12 @@ func evalDFT(l *Layer, in, out []Value) error {
 	t := NewFFT(n)
 	room := make([]complex128, t.Room())
 	src, dst := make([]complex128, n), make([]complex128, n)
-	inner, parts, outParts := Count(dims[axis+1:rank-1]), dims[rank-1], out[0].Dims[rank-1]
+	inner, parts, outParts := numeric.Count(dims[axis+1:rank-1]), dims[rank-1], out[0].Dims[rank-1]
 	have, want := dims[axis], out[0].Dims[axis]
 	if want != n && !(a.OneSided && !a.Inverse && want == n/2+1) {
 		return fmt.Errorf("a transform of %d numbers does not fit the output's %d", n, want)
 	}
-	for line := range Count(dims[:axis]) * inner {
+	for line := range numeric.Count(dims[:axis]) * inner {
 		outer, k := line/inner, line%inner
 		clear(src)
 		for i := range min(n, have) {
@@ -197,7 +201,7 @@ func evalDFT(l *Layer, in, out []Value) error {
 			}
 		}
 	}
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }
 
@@ -308,7 +312,7 @@ func inferSTFT(l *Layer) error {
 	return nil
 }
 
-func evalSTFT(l *Layer, in, out []Value) error {
+func evalSTFT(l *Layer, in, out []numeric.Value) error {
 	a, dims := l.Attrs.(STFTAttrs), in[0].Dims
 	n := dims[1]
 	var window []float64
@@ -346,6 +350,6 @@ func evalSTFT(l *Layer, in, out []Value) error {
 			y[(u*bins+i)*2], y[(u*bins+i)*2+1] = real(v), imag(v)
 		}
 	}
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // SliceAttrs are the attributes of Slice. Where they do not follow from constants, the layer keeps ONNX's inputs 1 to 4
@@ -25,7 +27,7 @@ var Slice = &Op{
 	Moves: sliceMovement,
 	FLOPs: noFLOPs,
 	Infer: inferSlice,
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		x := in[0]
 		a := l.Attrs.(SliceAttrs)
 		for i, list := range []*[]int{&a.Starts, &a.Ends, &a.Axes, &a.Steps} {

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // TransposeAttrs are the attributes of Transpose.
@@ -38,7 +40,7 @@ var Transpose = &Op{
 		l.moveKnown(0)
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		perm, err := l.Attrs.(TransposeAttrs).Resolve(len(in[0].Dims))
 		if err != nil {
 			return err
@@ -76,7 +78,7 @@ func (a TransposeAttrs) Resolve(rank int) ([]int, error) {
 }
 
 // permute copies src's elements to dst, whose axis i is src's axis perm[i].
-func permute(dst, src Value, perm []int) {
+func permute(dst, src numeric.Value, perm []int) {
 	s := strides(src.Dims)
 	tables := make([][]int, len(perm))
 	for i, p := range perm {
@@ -111,10 +113,10 @@ var DepthToSpace = &Op{
 			return []Dim{x[0], x[1].DivN(b * b), x[2].MulN(b), x[3].MulN(b)}
 		}, 1)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		a, x, y := l.Attrs.(BlockAttrs), in[0], out[0]
 		b, c, h, w := a.Size, y.Dims[1], x.Dims[2], x.Dims[3]
-		split := Value{x.Type, []int{x.Dims[0], b, b, c, h, w}, x.Data}
+		split := numeric.Value{Type: x.Type, Dims: []int{x.Dims[0], b, b, c, h, w}, Data: x.Data}
 		perm := []int{0, 3, 4, 1, 5, 2}
 		if a.CRD {
 			split.Dims = []int{x.Dims[0], c, b, b, h, w}
@@ -147,14 +149,14 @@ var SpaceToDepth = &Op{
 			return []Dim{x[0], x[1].MulN(b * b), x[2].DivN(b), x[3].DivN(b)}
 		}, 2, 3)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		a, x, y := l.Attrs.(BlockAttrs), in[0], out[0]
 		b, h, w := a.Size, y.Dims[2], y.Dims[3]
 		perm := []int{0, 3, 5, 1, 2, 4}
 		if a.CRD {
 			perm = []int{0, 1, 3, 5, 2, 4}
 		}
-		permute(y, Value{x.Type, []int{x.Dims[0], x.Dims[1], h, b, w, b}, x.Data}, perm)
+		permute(y, numeric.Value{Type: x.Type, Dims: []int{x.Dims[0], x.Dims[1], h, b, w, b}, Data: x.Data}, perm)
 		return nil
 	},
 	Export: func(e *Exporter) error {

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // UnpoolAttrs are the attributes of MaxUnpool, those of the pooling that it undoes. Empty lists mean 1 for strides and 0 for pads.
@@ -62,7 +64,7 @@ func inferUnpool(l *Layer) error {
 	switch {
 	case k < 1 || len(a.Kernel) != k:
 		return fmt.Errorf("kernel_shape %v does not fit the spatial axes of %s", a.Kernel, x.TypeString())
-	case indices.Type != I64 || !SameShape(indices.Dims, x.Dims):
+	case indices.Type != numeric.I64 || !SameShape(indices.Dims, x.Dims):
 		return fmt.Errorf("indices %s are not i64 of the shape of %s", indices.TypeString(), x.TypeString())
 	}
 	for _, err := range []error{checkList("kernel_shape", a.Kernel, k, 1), checkList("strides", a.Strides, k, 1), checkList("pads", a.Pads, 2*k, 0)} {
@@ -93,13 +95,13 @@ func inferUnpool(l *Layer) error {
 	return l.inferMoved(0, x, dims, axis)
 }
 
-func evalUnpool(l *Layer, in, out []Value) error {
+func evalUnpool(l *Layer, in, out []numeric.Value) error {
 	a, x, y := l.Attrs.(UnpoolAttrs), in[0], out[0]
 	if err := fillZero(y, l.Inputs[0].Range); err != nil {
 		return err
 	}
 	pooled, s, size := a.Pooled(x.Dims), strides(y.Dims), x.Type.Size()
-	total := Count(pooled)
+	total := numeric.Count(pooled)
 	for i, index := range in[1].Ints() {
 		if index < 0 || index >= int64(total) {
 			return &IndexError{index, total}
@@ -114,7 +116,7 @@ func evalUnpool(l *Layer, in, out []Value) error {
 }
 
 // fillZero sets all elements of v to what stands for the number 0.
-func fillZero(v Value, r Range) error {
+func fillZero(v numeric.Value, r numeric.Range) error {
 	if !v.Type.IsInteger() || !r.IsSet() {
 		clear(v.Data)
 		return nil

@@ -1,6 +1,10 @@
 package graph
 
-import "math"
+import (
+	"math"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // evalDims computes p for one element of shape arithmetic; ok is false where the result is not known.
 func (p Program) evalDims(vals []Dim) (d Dim, ok bool) {
@@ -81,25 +85,25 @@ func (l *Layer) inferKnown(p Program) {
 	out := l.Outputs[0]
 	out.Value = nil
 	n, ok := countDims(out.Dims)
-	if !ok || n > maxKnownValue || out.Type != I64 && out.Type != I32 && out.Type != Bool {
+	if !ok || n > maxKnownValue || out.Type != numeric.I64 && out.Type != numeric.I32 && out.Type != numeric.Bool {
 		return
 	}
-	args := make([]Value, p.Args) // only their shapes count
+	args := make([]numeric.Value, p.Args) // only their shapes count
 	for i, t := range l.OpInputs() {
 		m, ok := countDims(t.Dims)
 		if !ok || t.Value == nil || len(t.Value) != m {
 			return
 		}
-		args[i] = Value{Dims: EvalDims(t.Dims, nil)}
+		args[i] = numeric.Value{Dims: EvalDims(t.Dims, nil)}
 	}
 	known := make([]Dim, n)
 	vals := make([]Dim, p.Args)
-	err := eachElement(args, Value{Dims: EvalDims(out.Dims, nil)}, func(i int, places []int) {
+	err := eachElement(args, numeric.Value{Dims: EvalDims(out.Dims, nil)}, func(i int, places []int) {
 		for a, at := range places {
 			vals[a] = l.Inputs[a].Value[at]
 		}
 		d, yes := p.evalDims(vals)
-		if v, isConst := d.IsConst(); isConst && out.Type == I32 && (v < math.MinInt32 || v > math.MaxInt32) {
+		if v, isConst := d.IsConst(); isConst && out.Type == numeric.I32 && (v < math.MinInt32 || v > math.MaxInt32) {
 			yes = false
 		}
 		known[i] = d

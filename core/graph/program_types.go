@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // A Program is over float32, but an element-wise layer may have other types: F64 is computed in float64, integers in
 // integer arithmetic that wraps around to their type, with C's division (by 0 it gives 0). Comparisons and logic give
@@ -8,13 +12,13 @@ import "fmt"
 
 // Types returns the type of every value of p for arguments of the given types; Invalid is that of a constant, which
 // goes with whatever it meets. An error says which operation has no meaning on its types.
-func (p Program) Types(args []DataType) ([]DataType, error) {
+func (p Program) Types(args []numeric.DataType) ([]numeric.DataType, error) {
 	if len(args) != p.Args {
 		return nil, fmt.Errorf("%d inputs, want %d", len(args), p.Args)
 	}
-	types := append(make([]DataType, 0, p.Args+len(p.Code)), args...)
+	types := append(make([]numeric.DataType, 0, p.Args+len(p.Code)), args...)
 	for _, in := range p.Code {
-		operands := make([]DataType, in.Op.Info().Arity)
+		operands := make([]numeric.DataType, in.Op.Info().Arity)
 		for i := range operands {
 			operands[i] = types[in.Arg[i]]
 		}
@@ -28,10 +32,10 @@ func (p Program) Types(args []DataType) ([]DataType, error) {
 }
 
 // result returns the type that o gives for operands of the given types.
-func (o EltOp) result(operands []DataType) (DataType, error) {
+func (o EltOp) result(operands []numeric.DataType) (numeric.DataType, error) {
 	if o == EltPow {
-		if operands[0] == Bool || operands[1] == Bool {
-			return Invalid, fmt.Errorf("not defined on bool")
+		if operands[0] == numeric.Bool || operands[1] == numeric.Bool {
+			return numeric.Invalid, fmt.Errorf("not defined on bool")
 		}
 		return operands[0], nil
 	}
@@ -44,8 +48,8 @@ func (o EltOp) result(operands []DataType) (DataType, error) {
 	}
 	switch {
 	case o >= EltEqual && o <= EltNot:
-		return Bool, nil
-	case t == Bool && o != EltSelect, t.IsInteger() && !o.onIntegers():
+		return numeric.Bool, nil
+	case t == numeric.Bool && o != EltSelect, t.IsInteger() && !o.onIntegers():
 		return t, fmt.Errorf("not defined on %s", t)
 	}
 	return t, nil
@@ -53,13 +57,13 @@ func (o EltOp) result(operands []DataType) (DataType, error) {
 
 // joinTypes returns the type in which values of the given ones meet: Bool gives way to numbers, and real types to the
 // first of them.
-func joinTypes(types []DataType) (DataType, error) {
-	t := Invalid
+func joinTypes(types []numeric.DataType) (numeric.DataType, error) {
+	t := numeric.Invalid
 	for _, u := range types {
 		switch {
-		case t == Invalid, t == Bool && u != Invalid:
+		case t == numeric.Invalid, t == numeric.Bool && u != numeric.Invalid:
 			t = u
-		case u == Invalid, u == Bool, u == t, u.IsFloat() && t.IsFloat():
+		case u == numeric.Invalid, u == numeric.Bool, u == t, u.IsFloat() && t.IsFloat():
 		default:
 			return t, fmt.Errorf("%s meets %s; a Cast is needed", t, u)
 		}
@@ -78,39 +82,39 @@ func (o EltOp) onIntegers() bool {
 }
 
 // applyTyped computes p for every element of out as its arguments' types say.
-func (p Program) applyTyped(args []Value, out Value) error {
+func (p Program) applyTyped(args []numeric.Value, out numeric.Value) error {
 	ints, doubles := false, false
-	types := make([]DataType, len(args))
+	types := make([]numeric.DataType, len(args))
 	for i, a := range args {
 		types[i] = a.Type
 		ints = ints || a.Type.IsInteger()
-		doubles = doubles || a.Type == F64
+		doubles = doubles || a.Type == numeric.F64
 	}
 	reals := doubles
 	for _, t := range types {
 		reals = reals || t.IsFloat()
 	}
 	switch {
-	case ints && !reals || !reals && !ints && out.Type == Bool:
+	case ints && !reals || !reals && !ints && out.Type == numeric.Bool:
 		return p.applyInts(args, types, out)
 	case ints || doubles:
-		return applyReals(p, args, out, Value.Float64s, func(x []float64) { out.setFloats(x) })
-	case out.Type == F32:
-		floats := make([]Value, len(args))
+		return applyReals(p, args, out, numeric.Value.Float64s, func(x []float64) { out.SetFloats(x) })
+	case out.Type == numeric.F32:
+		floats := make([]numeric.Value, len(args))
 		for i, a := range args {
-			floats[i] = Value{F32, a.Dims, Bytes(a.Floats())}
+			floats[i] = numeric.Value{Type: numeric.F32, Dims: a.Dims, Data: numeric.Bytes(a.Floats())}
 		}
 		return p.Apply(floats, out)
 	}
-	return applyReals(p, args, out, Value.Floats, func(x []float32) {
+	return applyReals(p, args, out, numeric.Value.Floats, func(x []float32) {
 		wide := make([]float64, len(x))
-		convert(wide, x)
-		out.setFloats(wide)
+		numeric.Convert(wide, x)
+		out.SetFloats(wide)
 	})
 }
 
 // applyReals computes p in T and stores the results.
-func applyReals[T float32 | float64](p Program, args []Value, out Value, view func(Value) []T, store func([]T)) error {
+func applyReals[T float32 | float64](p Program, args []numeric.Value, out numeric.Value, view func(numeric.Value) []T, store func([]T)) error {
 	data := make([][]T, len(args))
 	for i, a := range args {
 		data[i] = view(a)
@@ -129,10 +133,10 @@ func applyReals[T float32 | float64](p Program, args []Value, out Value, view fu
 }
 
 // eachElement calls f for every element of out with the places of the arguments' elements that broadcast to it.
-func eachElement(args []Value, out Value, f func(i int, places []int)) error {
-	index := make([]Broadcast, len(args))
+func eachElement(args []numeric.Value, out numeric.Value, f func(i int, places []int)) error {
+	index := make([]numeric.Broadcast, len(args))
 	for i, a := range args {
-		b, err := NewBroadcast(a.Dims, out.Dims)
+		b, err := numeric.NewBroadcast(a.Dims, out.Dims)
 		if err != nil {
 			return fmt.Errorf("argument %d: %w", i, err)
 		}
@@ -149,7 +153,7 @@ func eachElement(args []Value, out Value, f func(i int, places []int)) error {
 }
 
 // applyInts computes p in integer arithmetic. An int64 holds the bits of a U64.
-func (p Program) applyInts(args []Value, types []DataType, out Value) error {
+func (p Program) applyInts(args []numeric.Value, types []numeric.DataType, out numeric.Value) error {
 	all, err := p.Types(types)
 	if err != nil {
 		return err
@@ -163,7 +167,7 @@ func (p Program) applyInts(args []Value, types []DataType, out Value) error {
 	for i, in := range p.Code {
 		code[i] = intInstr{Instr: in, result: all[p.Args+i]}
 		for _, a := range in.Arg[:in.Op.Info().Arity] {
-			code[i].unsigned = code[i].unsigned || all[a] == U64
+			code[i].unsigned = code[i].unsigned || all[a] == numeric.U64
 		}
 	}
 	err = eachElement(args, out, func(i int, places []int) {
@@ -171,37 +175,18 @@ func (p Program) applyInts(args []Value, types []DataType, out Value) error {
 			vals[a] = data[a][at]
 		}
 		for k, in := range code {
-			vals[p.Args+k] = in.result.wrap(in.eval(vals))
+			vals[p.Args+k] = in.result.Wrap(in.eval(vals))
 		}
 		dst[i] = vals[p.Result()]
 	})
-	out.setInts(dst, all[p.Result()] == U64)
+	out.SetInts(dst, all[p.Result()] == numeric.U64)
 	return err
-}
-
-// wrap returns v reduced to the values of an integer type.
-func (t DataType) wrap(v int64) int64 {
-	switch t {
-	case I8:
-		return int64(int8(v))
-	case U8:
-		return int64(uint8(v))
-	case I16:
-		return int64(int16(v))
-	case U16:
-		return int64(uint16(v))
-	case I32:
-		return int64(int32(v))
-	case U32:
-		return int64(uint32(v))
-	}
-	return v
 }
 
 // intInstr is an instruction on integers.
 type intInstr struct {
 	Instr
-	result   DataType
+	result   numeric.DataType
 	unsigned bool // some operand is U64
 }
 

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // An input may be a shape: a list, or one, of integers on whose elements shapes depend, as on those of a Reshape. Its elements are
@@ -27,7 +29,7 @@ func (n *Network) ShapesAt(env map[string]int) map[string][]int {
 }
 
 // ShapeOf returns what data for an input says of its shape: its extents, or its elements where the input is a shape.
-func (t *Tensor) ShapeOf(v Value) ([]int, error) {
+func (t *Tensor) ShapeOf(v numeric.Value) ([]int, error) {
 	if !t.IsShape {
 		return v.Dims, nil
 	}
@@ -46,13 +48,13 @@ func (t *Tensor) ShapeOf(v Value) ([]int, error) {
 }
 
 // ShapeValue returns the data of an input that is a shape at values of the network's symbols.
-func (t *Tensor) ShapeValue(env map[string]int) Value {
-	v := NewValue(t.Type, EvalDims(t.Dims, nil)...)
+func (t *Tensor) ShapeValue(env map[string]int) numeric.Value {
+	v := numeric.NewValue(t.Type, EvalDims(t.Dims, nil)...)
 	list := make([]int64, v.Len())
 	for i, d := range t.Value {
 		list[i] = int64(d.Eval(env))
 	}
-	v.setInts(list, false)
+	v.SetInts(list, false)
 	return v
 }
 
@@ -60,7 +62,7 @@ func (t *Tensor) ShapeValue(env map[string]int) Value {
 func (t *Tensor) MakeShape(elements ...Dim) error {
 	count, ok := countDims(t.Dims)
 	switch {
-	case t.Producer != nil || t.IsConst() || t.Type != I64 && t.Type != I32 || len(t.Dims) > 1:
+	case t.Producer != nil || t.IsConst() || t.Type != numeric.I64 && t.Type != numeric.I32 || len(t.Dims) > 1:
 		return fmt.Errorf("input %s: want integers, one or a list, of 32 or 64 bits", t)
 	case !ok || count != len(elements) || count > maxKnownValue:
 		return fmt.Errorf("input %s: %d elements, of %d at most", t, len(elements), maxKnownValue)

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // CheckShapes infers the network anew for the extents that its symbols have, and returns an error where those break
@@ -93,7 +95,7 @@ func (l *Layer) CheckShapes(env map[string]int) (err error) {
 		if t == nil {
 			return fmt.Errorf("layer %s (%s): an argument of the epilogue is left out", l.Name, l.Op.Name)
 		}
-		if _, err := NewBroadcast(EvalDims(t.Dims, nil), EvalDims(c.Outputs[0].Dims, nil)); err != nil {
+		if _, err := numeric.NewBroadcast(EvalDims(t.Dims, nil), EvalDims(c.Outputs[0].Dims, nil)); err != nil {
 			return fmt.Errorf("layer %s (%s): %s: %w", l.Name, l.Op.Name, t.Name, err)
 		}
 	}

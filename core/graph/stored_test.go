@@ -5,6 +5,8 @@ import (
 	"math"
 	"reflect"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // TestStoredFloats: every op's attributes, whatever their floats, are read back as they were.
@@ -58,7 +60,7 @@ func TestStoredNetwork(t *testing.T) {
 	for _, f := range []float32{float32(math.Inf(1)), float32(math.NaN()), 6} {
 		n := convNet(t)
 		n.Layer("conv").Fuse(Unary(EltClamp, -f, f), 0)
-		n.Layer("conv").Outputs[0].Range = PerTensor(f, 3)
+		n.Layer("conv").Outputs[0].Range = numeric.PerTensor(f, 3)
 		data, err := n.Encode(func([]byte) int { return 0 })
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +76,7 @@ func TestStoredNetwork(t *testing.T) {
 			}
 		}
 		for _, r := range s.Tensors {
-			if r.Range != nil && fmt.Sprint(*r.Range) == fmt.Sprint(PerTensor(f, 3)) {
+			if r.Range != nil && fmt.Sprint(*r.Range) == fmt.Sprint(numeric.PerTensor(f, 3)) {
 				found++
 			}
 		}
@@ -82,7 +84,7 @@ func TestStoredNetwork(t *testing.T) {
 			t.Errorf("%v is not in\n%s", f, data)
 		}
 	}
-	raw, err := MarshalStored(Range{Scale: []float32{0.1, 1e-9}})
+	raw, err := MarshalStored(numeric.Range{Scale: []float32{0.1, 1e-9}})
 	if want := `{"Scale":[0.1,1e-9],"Zero":null,"Axis":0}`; err != nil || string(raw) != want {
 		t.Errorf("%s, %v, want %s", raw, err, want)
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Unsupported are the attributes of a layer that stands for a node of a model that cannot be imported, so that the rest
@@ -19,7 +21,7 @@ type Unsupported struct {
 
 // Declared is the type and shape that a model states for a tensor.
 type Declared struct {
-	Type DataType
+	Type numeric.DataType
 	Dims []Dim
 }
 
@@ -40,14 +42,14 @@ func UnsupportedOp(u Unsupported) *Op {
 		Infer: func(l *Layer) error {
 			declared := l.Attrs.(Unsupported).Outputs
 			for i, t := range l.Outputs {
-				t.Type, t.Dims, t.Range, t.Value = Invalid, nil, Range{}, nil
+				t.Type, t.Dims, t.Range, t.Value = numeric.Invalid, nil, numeric.Range{}, nil
 				if i < len(declared) {
 					t.Type, t.Dims = declared[i].Type, declared[i].Dims
 				}
 			}
 			return nil
 		},
-		Eval: func(l *Layer, _, _ []Value) error { return l.Unsupported().Err() },
+		Eval: func(l *Layer, _, _ []numeric.Value) error { return l.Unsupported().Err() },
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 const examples = "../../testdata/plugins"
@@ -29,16 +30,16 @@ func open(t testing.TB, path string) *Plugin {
 func layer(t testing.TB, p *Plugin, values []Value, outputs int, dims ...graph.Dim) (*graph.Network, error) {
 	t.Helper()
 	d := graph.Define("net")
-	x := d.Input("x", graph.F32, dims...)
+	x := d.Input("x", numeric.F32, dims...)
 	for i, y := range d.Layers(p.GraphOps()[0], Attrs{Plugin: p.Name, Hash: p.Hash, Values: values}, outputs, x) {
 		d.Output([]string{"y", "z"}[i], y)
 	}
 	return d.Network()
 }
 
-func run(t testing.TB, n *graph.Network, x []float32, dims ...int) (map[string]graph.Value, error) {
+func run(t testing.TB, n *graph.Network, x []float32, dims ...int) (map[string]numeric.Value, error) {
 	t.Helper()
-	return n.Eval(context.Background(), map[string]graph.Value{"x": graph.Values(graph.F32, x, dims...)}, nil)
+	return n.Eval(context.Background(), map[string]numeric.Value{"x": numeric.Values(numeric.F32, x, dims...)}, nil)
 }
 
 // TestPower runs the plugin that is written by hand, on a shape with a symbol.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // BiasCorrection says what the biases of products in 8 bits take back of what rounding does to the means of their outputs.
@@ -56,7 +57,7 @@ func NewProduct(l, before *graph.Layer, env map[string]int) (*Product, error) {
 		return nil, errors.New("its weights are not constant")
 	}
 	p := &Product{layer: l, real: w.Floats(), dims: w.Dims}
-	p.stored = graph.ToReal(stored, q.Attrs.(graph.QuantAttrs).Range).Floats()
+	p.stored = numeric.ToReal(stored, q.Attrs.(graph.QuantAttrs).Range).Floats()
 	if len(p.stored) != len(p.real) {
 		return nil, errors.New("its weights before quantisation are others")
 	}
@@ -196,7 +197,7 @@ func (w *weightChannels) of(i int) (o, c int) {
 func stridesOf(dims []int) []int {
 	strides := make([]int, len(dims))
 	for i := range dims {
-		strides[i] = graph.Count(dims[i+1:])
+		strides[i] = numeric.Count(dims[i+1:])
 	}
 	return strides
 }
@@ -212,7 +213,7 @@ func (p *Product) AddBias(n *graph.Network, shift []float64) {
 		x[c] = float32(v)
 	}
 	if l.Op.Input(graph.Bias) >= 0 && l.Input(2) == nil {
-		setBias(l, n.AddConst(l.Outputs[0].Name+"_bias", graph.Values(graph.F32, x, len(x))))
+		setBias(l, n.AddConst(l.Outputs[0].Name+"_bias", numeric.Values(numeric.F32, x, len(x))))
 		return
 	}
 	dims := []int{len(x)}
@@ -221,7 +222,7 @@ func (p *Product) AddBias(n *graph.Network, shift []float64) {
 			dims = append(dims, 1)
 		}
 	}
-	prepend(l, n.AddConst(l.Outputs[0].Name+"_bias", graph.Values(graph.F32, x, dims...)))
+	prepend(l, n.AddConst(l.Outputs[0].Name+"_bias", numeric.Values(numeric.F32, x, dims...)))
 }
 
 // intoBias adds the shift to a bias that is a constant with one value for each channel; it reports false for others.
@@ -244,7 +245,7 @@ func (p *Product) intoBias(n *graph.Network, shift []float64) bool {
 		return false
 	}
 	v, ok := b.Const()
-	if !ok || v.Len() != len(shift) || v.Type != graph.F32 || !alongChannels(l, v.Dims) {
+	if !ok || v.Len() != len(shift) || v.Type != numeric.F32 || !alongChannels(l, v.Dims) {
 		return false
 	}
 	old := v.Floats()
@@ -252,7 +253,7 @@ func (p *Product) intoBias(n *graph.Network, shift []float64) bool {
 	for c := range x {
 		x[c] = float32(float64(old[c]) + shift[c]/beta)
 	}
-	l.SetInput(at, n.AddConst(b.Name+"_corrected", graph.Values(graph.F32, x, v.Dims...)))
+	l.SetInput(at, n.AddConst(b.Name+"_corrected", numeric.Values(numeric.F32, x, v.Dims...)))
 	return true
 }
 
@@ -264,7 +265,7 @@ func alongChannels(l *graph.Layer, dims []int) bool {
 		}
 		return false
 	}
-	return len(dims) > 0 && dims[len(dims)-1] == graph.Count(dims)
+	return len(dims) > 0 && dims[len(dims)-1] == numeric.Count(dims)
 }
 
 // addedFirst returns the input that the epilogue adds to the product before anything else; -1 if it does not begin so.

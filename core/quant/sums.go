@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // summing is what placement makes of a layer that takes part in a sum of squares, as normalisations spelled out have one:
@@ -31,7 +32,7 @@ func summingLayers(n *graph.Network, decided func(*graph.Layer) bool) map[*graph
 	list := map[*graph.Layer]summing{}
 	large, roots := map[*graph.Tensor]bool{}, map[*graph.Tensor]bool{}
 	for _, l := range n.Layers {
-		if len(l.Outputs) != 1 || len(l.Inputs) == 0 || l.Outputs[0].Type != graph.F32 || decided(l) {
+		if len(l.Outputs) != 1 || len(l.Inputs) == 0 || l.Outputs[0].Type != numeric.F32 || decided(l) {
 			continue
 		}
 		y := l.Outputs[0]
@@ -70,7 +71,7 @@ func squares(l *graph.Layer, p graph.Program) bool {
 			return false
 		}
 		v, ok := l.Inputs[in.Arg[1]].Const()
-		return ok && v.Type == graph.F32 && v.Len() == 1 && v.F32()[0] == 2
+		return ok && v.Type == numeric.F32 && v.Len() == 1 && v.F32()[0] == 2
 	}
 	return false
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // spelledNorm is a normalisation of rows of 512 by elementary layers: by mean and variance, or by the mean square alone.
@@ -16,9 +17,9 @@ func spelledNorm(t *testing.T, variance bool) *graph.Network {
 		return b.add(name, ops.Named("Pointwise"), graph.Elementwise{Program: graph.Binary(op)}, x, y)
 	}
 	scalar := func(name string, v float32) *graph.Tensor {
-		return b.n.AddConst(name, graph.Values(graph.F32, []float32{v}, 1))
+		return b.n.AddConst(name, numeric.Values(numeric.F32, []float32{v}, 1))
 	}
-	x := b.n.AddInput("x", graph.F32, graph.Const(4), graph.Const(512))
+	x := b.n.AddInput("x", numeric.F32, graph.Const(4), graph.Const(512))
 	x = binary("large", graph.EltMul, x, scalar("factor", 400))
 	var spread *graph.Tensor
 	centre := x
@@ -66,7 +67,7 @@ func TestFP16SumsOfSquares(t *testing.T) {
 		if reformats != 2 {
 			t.Errorf("%d reformats, want those of input and output:\n%s", reformats, half)
 		}
-		for name, want := range map[string]graph.DataType{"large_out": graph.F16, "square_out": graph.F32, "mean_square_out": graph.F32, "shifted_out": graph.F32, "root_out": graph.F16} {
+		for name, want := range map[string]numeric.DataType{"large_out": numeric.F16, "square_out": numeric.F32, "mean_square_out": numeric.F32, "shifted_out": numeric.F32, "root_out": numeric.F16} {
 			if got := half.Tensor(name).Type; got != want {
 				t.Errorf("variance %v: %s is %v, want %v", variance, name, got, want)
 			}
@@ -79,7 +80,7 @@ func TestFP16SumsOfSquares(t *testing.T) {
 		if _, err := PlaceFP16(asked, Policy{Rules: rules}); err != nil {
 			t.Fatal(err)
 		}
-		if x := eval(t, asked)[0]; asked.Tensor("square_out").Type != graph.F16 || x != 0 && !math.IsNaN(float64(x)) {
+		if x := eval(t, asked)[0]; asked.Tensor("square_out").Type != numeric.F16 || x != 0 && !math.IsNaN(float64(x)) {
 			t.Errorf("variance %v: asked for F16, the first element is %v", variance, x)
 		}
 	}
@@ -89,13 +90,13 @@ func TestFP16SumsOfSquares(t *testing.T) {
 // reads it, so that INT8 wants what the normalisation gives.
 func rowsNet(t *testing.T, centred bool, divide func(b *netBuilder, a *graph.Tensor) *graph.Tensor) *graph.Network {
 	b := newNet(t, "rows")
-	x := b.n.AddInput("x", graph.F32, graph.Const(8), graph.Const(64))
+	x := b.n.AddInput("x", numeric.F32, graph.Const(8), graph.Const(64))
 	size := make([]float32, 8)
 	for i := range size {
 		size[i] = float32(math.Pow(10, float64(i)*3/7-3))
 	}
 	a := b.add("first", graph.MatMul, nil, x, b.random("w", 64, 64))
-	a.Producer.Fuse(graph.Binary(graph.EltMul), 0, b.n.AddConst("size", graph.Values(graph.F32, size, 8, 1)))
+	a.Producer.Fuse(graph.Binary(graph.EltMul), 0, b.n.AddConst("size", numeric.Values(numeric.F32, size, 8, 1)))
 	if centred {
 		mean := b.add("mean", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{1}, KeepDims: true}, a)
 		a = b.add("centre", graph.Ops().Named("Pointwise"), graph.Elementwise{Program: graph.Binary(graph.EltSub)}, a, mean)
@@ -115,7 +116,7 @@ func TestPlaceSumsOfSquares(t *testing.T) {
 		return b.add(name, graph.Ops().Named("Pointwise"), graph.Elementwise{Program: p}, in...)
 	}
 	scalar := func(b *netBuilder, name string, v float32) *graph.Tensor {
-		return b.n.AddConst(name, graph.Values(graph.F32, []float32{v}, 1))
+		return b.n.AddConst(name, numeric.Values(numeric.F32, []float32{v}, 1))
 	}
 	divide := func(b *netBuilder, a, spread *graph.Tensor) *graph.Tensor {
 		root := layer(b, "root", graph.Unary(graph.EltSqrt), layer(b, "shifted", graph.Binary(graph.EltAdd), spread, scalar(b, "epsilon", 1e-12)))
@@ -150,7 +151,7 @@ func TestPlaceSumsOfSquares(t *testing.T) {
 				}
 			}
 			for _, d := range list {
-				if weighted := d.Layer == "first" || d.Layer == "last"; weighted != (d.Precision == graph.I8) {
+				if weighted := d.Layer == "first" || d.Layer == "last"; weighted != (d.Precision == numeric.I8) {
 					t.Errorf("%s, centred %v: %s is %v: %s", name, centred, d.Layer, d.Precision, d.Reason)
 				}
 			}
@@ -172,7 +173,7 @@ func TestPlaceSumsOfSquares(t *testing.T) {
 // may be 8-bit all the same.
 func TestFP16SquaresBehindProducts(t *testing.T) {
 	b := newNet(t, "energy")
-	x := b.n.AddInput("x", graph.F32, graph.Const(4), graph.Const(64))
+	x := b.n.AddInput("x", numeric.F32, graph.Const(4), graph.Const(64))
 	y := b.add("product", graph.MatMul, nil, x, b.random("w", 64, 64))
 	square := graph.Program{Args: 1, Code: []graph.Instr{{Op: graph.EltMul, Arg: [3]int{0, 0}}}}
 	y.Producer.Fuse(square, 0)
@@ -183,14 +184,14 @@ func TestFP16SquaresBehindProducts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range list {
-		if d.Precision != graph.F32 {
+		if d.Precision != numeric.F32 {
 			t.Errorf("%s is %v: %s", d.Layer, d.Precision, d.Reason)
 		}
 	}
 	if err := half.Verify(); err != nil {
 		t.Fatal(err)
 	}
-	if _, list = place(t, b.n, MinMax{}, Policy{}); list[0].Precision != graph.I8 {
+	if _, list = place(t, b.n, MinMax{}, Policy{}); list[0].Precision != numeric.I8 {
 		t.Errorf("the product is %v: %s", list[0].Precision, list[0].Reason)
 	}
 }
@@ -203,7 +204,7 @@ func TestMixFP16Peaks(t *testing.T) {
 		t.Fatal(err)
 	}
 	ranges := calibrate(t, n, MinMax{})
-	ranges["fc_out"] = graph.PerTensor(1000, 0)
+	ranges["fc_out"] = numeric.PerTensor(1000, 0)
 	policy := Policy{Rules: rules, Peaks: PeaksOf(ranges)}
 	list, err := Place(n, ranges, policy)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -185,7 +186,7 @@ func (p *Plan) checkHanded(s Step) error {
 		for i, t := range b.Network.Inputs {
 			from, axis := c.input(i)
 			if from < 0 {
-				if graph.Count(graph.EvalDims(t.Dims, env)) != 1 || t.Type != []graph.DataType{graph.I64, graph.Bool}[i] {
+				if numeric.Count(graph.EvalDims(t.Dims, env)) != 1 || t.Type != []numeric.DataType{numeric.I64, numeric.Bool}[i] {
 					return fmt.Errorf("input %d of a body is %s", i, t)
 				}
 				continue
@@ -197,7 +198,7 @@ func (p *Plan) checkHanded(s Step) error {
 		for i, t := range b.Network.Outputs {
 			to, axis := c.output(i)
 			if to < 0 {
-				if graph.Count(graph.EvalDims(t.Dims, env)) != 1 || t.Type != graph.Bool {
+				if numeric.Count(graph.EvalDims(t.Dims, env)) != 1 || t.Type != numeric.Bool {
 					return fmt.Errorf("output %d of a body is %s", i, t)
 				}
 				continue

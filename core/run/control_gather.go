@@ -2,6 +2,7 @@ package run
 
 import (
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -60,8 +61,8 @@ func (b *body) iterate(c *ExecutionContext, list []gathered, k int) error {
 // strips are where one place of an axis lies in a tensor: so many, of so many bytes.
 type strips struct{ axis, count, bytes, extent int }
 
-func stripsOf(dims []int, axis int, t graph.DataType) strips {
-	return strips{axis, graph.Count(dims[:axis]), graph.Count(dims[axis+1:]) * t.Size(), dims[axis]}
+func stripsOf(dims []int, axis int, t numeric.DataType) strips {
+	return strips{axis, numeric.Count(dims[:axis]), numeric.Count(dims[axis+1:]) * t.Size(), dims[axis]}
 }
 
 // at returns the place of iteration k.

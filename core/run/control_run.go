@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -199,7 +200,7 @@ func (b *body) send(i int, to kernels.Mem) {
 func (b *body) deliver(i int, to kernels.Mem) {
 	if o := b.outputs[i]; !o.direct {
 		d := b.loaded.Plan.Slots[o.slot].Desc
-		d.ToLinear(to.Host[:graph.Count(d.Dims)*d.Type.Size()], b.mem[o.slot].Host)
+		d.ToLinear(to.Host[:numeric.Count(d.Dims)*d.Type.Size()], b.mem[o.slot].Host)
 	}
 }
 

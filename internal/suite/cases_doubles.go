@@ -1,10 +1,13 @@
 package suite
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // doubles are layers of F64, which no kernel may take for narrower numbers.
 func (m *maker) doubles() {
-	x := func(dims ...int) *graph.Tensor { return m.tensor(graph.F64, graph.Range{}, dims...) }
+	x := func(dims ...int) *graph.Tensor { return m.tensor(numeric.F64, numeric.Range{}, dims...) }
 	add := func(name string, op *graph.Op, attrs any, in ...*graph.Tensor) {
 		m.add("f64_"+name, m.layer(op, attrs, in...), Tolerance{Real: 1e-12})
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Comparing is a layer that only compares real numbers, to be given some that are none.
@@ -32,9 +33,9 @@ func ComparingLayers() []Comparing {
 func (m *maker) comparing() {
 	relu, clamp := graph.Unary(graph.EltRelu), graph.Unary(graph.EltClamp, -0.5, 0.75)
 	chain := graph.Binary(graph.EltMax).Then(graph.Binary(graph.EltMin), 0).Then(relu, 0)
-	for _, t := range []graph.DataType{graph.F32, graph.F16} {
+	for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
 		for _, dims := range [][]int{{1, 1, 3, 7}, {2, 17, 9, 11}, {1, 33, 16, 16}} {
-			x := func() *graph.Tensor { return m.tensor(t, graph.Range{}, dims...) }
+			x := func() *graph.Tensor { return m.tensor(t, numeric.Range{}, dims...) }
 			name := func(op string) string { return fmt.Sprintf("comparing_%s_%s_%v", op, t, dims) }
 			for i, p := range []graph.Program{relu, clamp, graph.Binary(graph.EltMax), graph.Binary(graph.EltMin), chain} {
 				in := make([]*graph.Tensor, p.Args)
@@ -56,7 +57,7 @@ func (m *maker) comparing() {
 			}
 		}
 	}
-	wide := m.tensor(graph.F32, graph.Range{}, 1, 40, 30, 41) // more pixels than a window of one call has
+	wide := m.tensor(numeric.F32, numeric.Range{}, 1, 40, 30, 41) // more pixels than a window of one call has
 	m.add("comparing_global_f32", m.layer(graph.MaxPool, graph.PoolAttrs{Kernel: []int{30, 41}}, wide), Tolerance{})
 }
 
@@ -66,12 +67,12 @@ func compares(l *graph.Layer) bool {
 		return false
 	}
 	for _, t := range l.Inputs {
-		if t == nil || t.Type != graph.F32 && t.Type != graph.F16 {
+		if t == nil || t.Type != numeric.F32 && t.Type != numeric.F16 {
 			return false
 		}
 	}
 	y := l.Outputs[0].Type
-	if y != graph.F32 && y != graph.F16 && y != graph.I64 {
+	if y != numeric.F32 && y != numeric.F16 && y != numeric.I64 {
 		return false
 	}
 	programs := []graph.Program{l.Epilogue}
@@ -103,10 +104,10 @@ func (c Comparing) Reference(rnd *rand.Rand) (Reference, error) {
 			if rnd.IntN(12) > 0 {
 				continue
 			}
-			if x := odd[rnd.IntN(len(odd))]; v.Type == graph.F32 {
+			if x := odd[rnd.IntN(len(odd))]; v.Type == numeric.F32 {
 				v.F32()[j] = x
 			} else {
-				graph.View[uint16](v.Data)[j] = graph.F32ToF16(x)
+				numeric.View[uint16](v.Data)[j] = numeric.F32ToF16(x)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 )
 
@@ -15,10 +16,10 @@ func TestONNXData(t *testing.T) {
 	dir := t.TempDir()
 	for i, dims := range [][]int{{1, 2}, {3, 2}, {2, 2}} {
 		name := []string{"test_data_set_0", "test_data_set_2", "test_data_set_10"}[i]
-		x := graph.NewValue(graph.F32, dims...)
+		x := numeric.NewValue(numeric.F32, dims...)
 		x.F32()[0] = float32(i)
 		write(t, dir, name+"/input_0.pb", onnx.WriteTensor("x", x))
-		write(t, dir, name+"/input_1.pb", onnx.WriteTensor("k", graph.Values(graph.I64, []int64{int64(i)})))
+		write(t, dir, name+"/input_1.pb", onnx.WriteTensor("k", numeric.Values(numeric.I64, []int64{int64(i)})))
 	}
 	s, err := Open(dir, Options{})
 	if err != nil {
@@ -50,7 +51,7 @@ func TestONNXBatches(t *testing.T) {
 	dir := t.TempDir()
 	for set, rows := range []int{3, 1} {
 		for k, name := range []string{"x", "y"} {
-			v := graph.NewValue(graph.F32, rows, 2)
+			v := numeric.NewValue(numeric.F32, rows, 2)
 			for i := range v.F32() {
 				v.F32()[i] = float32(100*set + 10*k + i)
 			}
@@ -63,8 +64,8 @@ func TestONNXBatches(t *testing.T) {
 	}
 	network := func(x, y graph.Dim) []*graph.Tensor {
 		n := graph.NewNetwork("n")
-		n.AddInput("x", graph.F32, x, graph.Const(2))
-		n.AddInput("y", graph.F32, y, graph.Const(2))
+		n.AddInput("x", numeric.F32, x, graph.Const(2))
+		n.AddInput("y", numeric.F32, y, graph.Const(2))
 		return n.Inputs
 	}
 	b, err := s.Bind(network(graph.Symbol("batch"), graph.Symbol("batch")))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // integers are what random data has in an input of integers: those from low to high that a network can read there, as far
@@ -39,7 +40,7 @@ func integersOf(t *graph.Tensor, env map[string]int) integers {
 					for _, y := range l.Outputs {
 						visit(y)
 					}
-				case l.Outputs[0].Type == graph.Bool || l.Outputs[0].Type.IsFloat():
+				case l.Outputs[0].Type == numeric.Bool || l.Outputs[0].Type.IsFloat():
 					mask = true
 				}
 			}
@@ -82,7 +83,7 @@ func indexed(l *graph.Layer, i int, env map[string]int) (least int) {
 }
 
 // fill makes up elements for a value of integers.
-func (in integers) fill(v graph.Value, r *rand.Rand) {
+func (in integers) fill(v numeric.Value, r *rand.Rand) {
 	size := v.Type.Size()
 	for at := 0; at < len(v.Data); at += size {
 		n := in.low + r.Int64N(in.high-in.low+1)

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 func TestRandom(t *testing.T) {
 	n := graph.NewNetwork("n")
-	n.AddInput("x", graph.F16, graph.Symbol("batch"), graph.Const(3))
-	n.AddInput("k", graph.I64, graph.Symbol("batch"))
+	n.AddInput("x", numeric.F16, graph.Symbol("batch"), graph.Const(3))
+	n.AddInput("k", numeric.I64, graph.Symbol("batch"))
 	s, err := Random(n.Inputs, map[string]int{"batch": 4}, 5, 1)
 	if err != nil || !s.Random || s.Whole {
 		t.Fatalf("%+v %v", s, err)
@@ -28,7 +29,7 @@ func TestRandom(t *testing.T) {
 	if v, _ := other.Batch(0, 5); bytes.Equal(v[0].Data, all["x"].Data) {
 		t.Error("another seed gives the same data")
 	}
-	n.AddInput("s", graph.F32)
+	n.AddInput("s", numeric.F32)
 	w, err := Random(n.Inputs, map[string]int{"batch": 4}, 2, 1)
 	if err != nil || !w.Whole {
 		t.Fatalf("%+v %v", w, err)
@@ -37,13 +38,13 @@ func TestRandom(t *testing.T) {
 		t.Errorf("%v %v", v, err)
 	}
 	first := graph.NewNetwork("first")
-	first.AddInput("s", graph.F32)
-	first.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Const(3))
+	first.AddInput("s", numeric.F32)
+	first.AddInput("x", numeric.F32, graph.Symbol("batch"), graph.Const(3))
 	if w, err := Random(first.Inputs, map[string]int{"batch": 4}, 2, 1); err != nil || !w.Whole || w.Inputs[1].Dims[0] != 4 {
 		t.Errorf("an input without axes before others: %+v %v", w, err)
 	}
 	fixed := graph.NewNetwork("fixed")
-	fixed.AddInput("x", graph.F32, graph.Const(2), graph.Const(4))
+	fixed.AddInput("x", numeric.F32, graph.Const(2), graph.Const(4))
 	f, err := Random(fixed.Inputs, nil, 3, 1)
 	if err != nil || !f.Whole {
 		t.Fatalf("%+v %v", f, err)
@@ -70,15 +71,15 @@ func TestRandomTooLarge(t *testing.T) {
 		{"negative", []graph.Dim{graph.Const(1), graph.Symbol("n").AddN(-4)}, 1, "has extent -3 on axis 1"},
 	} {
 		n := graph.NewNetwork("n")
-		n.AddInput("x", graph.F32, c.dims...)
+		n.AddInput("x", numeric.F32, c.dims...)
 		_, err := Random(n.Inputs, map[string]int{"wide": 1 << 24}, c.items, 1)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
 	n := graph.NewNetwork("two")
-	n.AddInput("x", graph.F32, graph.Shape(1, 1<<27+1)...)
-	n.AddInput("y", graph.F32, graph.Shape(1, 1<<27)...)
+	n.AddInput("x", numeric.F32, graph.Shape(1, 1<<27+1)...)
+	n.AddInput("y", numeric.F32, graph.Shape(1, 1<<27)...)
 	if _, err := Random(n.Inputs, nil, 1, 1); err == nil || !strings.Contains(err.Error(), "input y") {
 		t.Errorf("two inputs that are too large together: %v", err)
 	}

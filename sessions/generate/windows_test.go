@@ -6,19 +6,20 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // language defines a model of 10 words on texts of a length, with inputs as exports have them.
 func language(t *testing.T, length graph.Dim, past bool) *graph.Network {
 	d := graph.Define("language")
-	in := func(name string) *graph.Tensor { return d.Input(name, graph.I64, graph.Symbol("n"), length) }
+	in := func(name string) *graph.Tensor { return d.Input(name, numeric.I64, graph.Symbol("n"), length) }
 	ids, mask, positions, types := in("input_ids"), in("attention_mask"), in("position_ids"), in("token_type_ids")
 	sum := d.Add(d.Add(ids, mask), d.Add(positions, types))
 	if past {
-		p := d.Input("past_key_values.0.key", graph.F32, graph.Const(1), graph.Const(2), graph.Symbol("p"), graph.Const(4))
+		p := d.Input("past_key_values.0.key", numeric.F32, graph.Const(1), graph.Const(2), graph.Symbol("p"), graph.Const(4))
 		d.Output("present.0.key", d.Tanh(p))
 	}
-	d.Output("logits", d.Gather(d.Constant("words", graph.NewValue(graph.F32, 40, 10)), sum, 0))
+	d.Output("logits", d.Gather(d.Constant("words", numeric.NewValue(numeric.F32, 40, 10)), sum, 0))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)

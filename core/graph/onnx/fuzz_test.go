@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // maxFuzzElements bounds the tensors of the networks that FuzzParse evaluates.
@@ -144,12 +145,12 @@ func evaluateSmall(t *testing.T, n *graph.Network) {
 		}
 		return true
 	}
-	inputs := map[string]graph.Value{}
+	inputs := map[string]numeric.Value{}
 	for _, x := range n.Inputs {
 		if !small(x) {
 			return
 		}
-		inputs[x.Name] = graph.NewValue(x.Type, graph.EvalDims(x.Dims, env)...)
+		inputs[x.Name] = numeric.NewValue(x.Type, graph.EvalDims(x.Dims, env)...)
 	}
 	for _, l := range n.AllLayers() {
 		if l.Runs(env) > maxFuzzElements {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Operators changed between the operator sets 1 and 7, and ops know them as they are since then. What a node of an older set says
@@ -134,7 +135,7 @@ func (im *importer) unsqueezed(n *graph.Node, t *graph.Tensor, behind int) (*gra
 
 // integers adds a constant list of integers, an input that was an attribute once.
 func (im *importer) integers(n *graph.Node, what string, elements ...int64) *graph.Tensor {
-	return im.net.AddConst(im.freshName(n.Name+"/"+what), graph.Values(graph.I64, elements, len(elements)))
+	return im.net.AddConst(im.freshName(n.Name+"/"+what), numeric.Values(numeric.I64, elements, len(elements)))
 }
 
 // freshName returns a name that no node or value of the model has, nor anything of the network.

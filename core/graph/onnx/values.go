@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // input adds a network input.
@@ -25,7 +26,7 @@ func (im *importer) input(v *valueInfo) {
 		im.values[v.name] = nil
 		im.unread(v.name, fmt.Sprintf("input %q: %v", v.name, err))
 		if im.look != nil {
-			im.values[v.name] = im.net.AddInput(v.name, graph.Invalid)
+			im.values[v.name] = im.net.AddInput(v.name, numeric.Invalid)
 		}
 		return
 	}
@@ -59,9 +60,9 @@ func (im *importer) unread(name, reason string) {
 	}
 }
 
-func (v *valueInfo) dataType() (graph.DataType, error) {
+func (v *valueInfo) dataType() (numeric.DataType, error) {
 	if v.kind != "tensor" {
-		return graph.Invalid, fmt.Errorf("its type, %s, is not supported", v.kind)
+		return numeric.Invalid, fmt.Errorf("its type, %s, is not supported", v.kind)
 	}
 	return elementType(v.elemType)
 }

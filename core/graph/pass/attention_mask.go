@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // mask is what is added to scores, or where they are replaced.
@@ -65,9 +66,9 @@ func (a *attention) mask(c *candidate, h operands) (m *graph.Tensor, causal, ok 
 }
 
 // number returns a constant of one element.
-func (a *attention) number(name string, t graph.DataType, v float64) *graph.Tensor {
-	x := graph.NewValue(t)
-	graph.FromReal(x, []float32{float32(v)}, graph.Range{})
+func (a *attention) number(name string, t numeric.DataType, v float64) *graph.Tensor {
+	x := numeric.NewValue(t)
+	numeric.FromReal(x, []float32{float32(v)}, numeric.Range{})
 	return a.draft.constant(a.softmax.Name+"_"+name, x)
 }
 
@@ -82,21 +83,21 @@ func (a *attention) plain(c *candidate, m mask) (t *graph.Tensor, selects, ok bo
 	switch {
 	case !m.selects:
 		return m.t, false, true
-	case m.t.Type != graph.Bool:
+	case m.t.Type != numeric.Bool:
 		return nil, false, c.miss(WrongType, "the mask %s is %s", m.t, m.t.Type)
 	case math.IsInf(m.fill, -1), m.fill <= hidden && m.leavesSome():
 		if !m.negated {
 			return m.t, true, true
 		}
 		if l := m.t.Producer; l != nil {
-			if p, ok := graph.ProgramOf(l); ok && len(p.Code) == 1 && p.Code[0].Op == graph.EltNot && l.Inputs[0].Type == graph.Bool {
+			if p, ok := graph.ProgramOf(l); ok && len(p.Code) == 1 && p.Code[0].Op == graph.EltNot && l.Inputs[0].Type == numeric.Bool {
 				return l.Inputs[0], true, true
 			}
 		}
 		t := a.draft.layer(m.t.Name+"_not", ops().Named("Not"), graph.Elementwise{Program: graph.Unary(graph.EltNot)}, m.t)
 		return t, true, true
 	case m.fill <= vanishing:
-		zero, fill := a.number("zero", graph.F32, 0), a.number("hidden", graph.F32, m.fill)
+		zero, fill := a.number("zero", numeric.F32, 0), a.number("hidden", numeric.F32, m.fill)
 		if m.negated {
 			zero, fill = fill, zero
 		}
@@ -149,7 +150,7 @@ func (r *rewrite) seesByPlace(l *graph.Layer) bool {
 	if !t.Dims[n-1].Equal(keys) { // keys behind the end of a shorter one are not seen
 		return false
 	}
-	m := mask{t: t, selects: t.Type == graph.Bool, fill: math.Inf(-1), dims: t.Dims}
+	m := mask{t: t, selects: t.Type == numeric.Bool, fill: math.Inf(-1), dims: t.Dims}
 	rows := q[len(q)-2]
 	causal := n > 1 && t.Dims[n-2].Equal(rows) && m.isCausal(rows, keys)
 	if !causal && !m.doesNothing() {
@@ -213,7 +214,7 @@ func meets(d, scores graph.Dim) bool {
 
 // stays reports whether element i of a constant mask leaves its score as it is; of one that is neither hidden nor left, the answer
 // is that which is not expected.
-func (m mask) stays(v graph.Value, i int, expected bool) bool {
+func (m mask) stays(v numeric.Value, i int, expected bool) bool {
 	if m.selects {
 		return (v.Data[i] != 0) != m.negated
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // attnNet writes attention out: of 2 items, 6 queries, 4 heads of 8.
@@ -43,7 +44,7 @@ func (n attnNet) joined(y *graph.Tensor) *graph.Tensor {
 
 // triangle returns a constant [6, 6], low on and below the diagonal and high above it.
 func (n attnNet) triangle(low, high float32) *graph.Tensor {
-	v := graph.NewValue(graph.F32, 6, 6)
+	v := numeric.NewValue(numeric.F32, 6, 6)
 	for i := range v.F32() {
 		if v.F32()[i] = low; i%6 > i/6 {
 			v.F32()[i] = high
@@ -53,7 +54,7 @@ func (n attnNet) triangle(low, high float32) *graph.Tensor {
 }
 
 func (n attnNet) causal() *graph.Tensor {
-	v := graph.NewValue(graph.Bool, 6, 6)
+	v := numeric.NewValue(numeric.Bool, 6, 6)
 	for i := range v.Data {
 		if i%6 <= i/6 {
 			v.Data[i] = 1
@@ -226,8 +227,8 @@ func TestRecogniseAttentionReports(t *testing.T) {
 				at := graph.AttentionAttrs{Heads: 4, KVHeads: 4}
 				return n.add("Attention", graph.Attention, at, n.input("q", 2, queries, 32), n.input("k", 2, 6, 32), n.input("v", 2, 6, 32), mask)
 			}
-			zero := n.AddConst("zero", graph.NewValue(graph.F32, 1, 1, 6))
-			short := n.AddConst("short", graph.NewValue(graph.F32, 1, 5))
+			zero := n.AddConst("zero", numeric.NewValue(numeric.F32, 1, 1, 6))
+			short := n.AddConst("short", numeric.NewValue(numeric.F32, 1, 5))
 			return n.output(of(6, a.triangle(0, inf)), of(6, a.triangle(-1, inf)), of(3, zero), of(6, short))
 		}},
 		{"five-dims", func(n *net) *graph.Network {

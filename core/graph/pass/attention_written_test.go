@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // written is a way to write attention down.
@@ -81,10 +82,10 @@ func (n *net) hidden(w written, s *graph.Tensor) *graph.Tensor {
 	}
 	switch {
 	case w.where:
-		c := n.AddConst("triangle", graph.Value{Type: graph.Bool, Dims: []int{1, 1, queries, queries}, Data: chosen})
+		c := n.AddConst("triangle", numeric.Value{Type: numeric.Bool, Dims: []int{1, 1, queries, queries}, Data: chosen})
 		return n.elt("Chosen", graph.EltSelect, nil, c, s, n.scalar(w.triangle))
 	case w.causal != 0:
-		return n.binary("Causal", graph.EltAdd, s, n.AddConst("triangle", graph.Values(graph.F32, add, queries, queries)))
+		return n.binary("Causal", graph.EltAdd, s, n.AddConst("triangle", numeric.Values(numeric.F32, add, queries, queries)))
 	}
 	return s
 }

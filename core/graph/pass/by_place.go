@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // sum is a number plus a multiple of each coordinate of a place in a tensor.
@@ -43,7 +44,7 @@ func newSurveyor() *surveyor {
 
 // number returns what t is. Coordinates of axes of extent 1 do not count.
 func (s *surveyor) number(t *graph.Tensor) (number, bool) {
-	if v, ok := s.known[t]; ok || t == nil || s.open[t] || t.Type == graph.U64 {
+	if v, ok := s.known[t]; ok || t == nil || s.open[t] || t.Type == numeric.U64 {
 		return v, ok
 	}
 	s.open[t] = true
@@ -74,7 +75,7 @@ func (s *surveyor) find(t *graph.Tensor) (number, bool) {
 	case graph.FillAttrs:
 		v := sum{by: make([]float64, len(t.Dims))}
 		if a.Value != nil {
-			v.at = graph.Value{Type: a.Type, Data: a.Value}.Float64s()[0]
+			v.at = numeric.Value{Type: a.Type, Data: a.Value}.Float64s()[0]
 		}
 		return number{sum: v}, l.Op == graph.ConstantOfShape
 	case graph.TriluAttrs:
@@ -143,7 +144,7 @@ func moved(l *graph.Layer, x number) (number, bool) {
 	switch {
 	case l.Op == graph.Cast:
 		plain := x.choice || x.constant() || l.Outputs[0].Type.IsInteger() && l.Inputs[0].Type.IsInteger() || l.Outputs[0].Type.IsFloat()
-		return x, plain && (l.Outputs[0].Type != graph.Bool || x.isTruth())
+		return x, plain && (l.Outputs[0].Type != numeric.Bool || x.isTruth())
 	case l.Op == graph.Transpose:
 		for i, p := range permOf(l) {
 			by[i] = x.by[p]

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // program returns what an element-wise layer is.
@@ -55,7 +56,7 @@ func (s *surveyor) program(l *graph.Layer, p graph.Program) (number, bool) {
 
 // value returns the program's result where choices are yes, or where they are not.
 func value(p graph.Program, args []number, yes bool) (float64, bool) {
-	in := make([]graph.Value, len(args))
+	in := make([]numeric.Value, len(args))
 	for i, a := range args {
 		v := a.at
 		switch {
@@ -64,9 +65,9 @@ func value(p graph.Program, args []number, yes bool) (float64, bool) {
 		case a.choice:
 			v = a.no
 		}
-		in[i] = graph.Values(graph.F32, []float32{float32(v)})
+		in[i] = numeric.Values(numeric.F32, []float32{float32(v)})
 	}
-	out := graph.NewValue(graph.F32)
+	out := numeric.NewValue(numeric.F32)
 	if p.Apply(in, out) != nil {
 		return 0, false
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // draft is layers that a rewrite would add. They read tensors of the network, and its tensors read them, only once they are
@@ -36,7 +37,7 @@ func (d *draft) layer(name string, op *graph.Op, attrs any, inputs ...*graph.Ten
 }
 
 // constant returns a constant that only the draft has.
-func (d *draft) constant(name string, v graph.Value) *graph.Tensor {
+func (d *draft) constant(name string, v numeric.Value) *graph.Tensor {
 	data := v.Data
 	if data == nil {
 		data = []byte{}
@@ -56,7 +57,7 @@ func (d *draft) reshape(x *graph.Tensor, dims []graph.Dim) *graph.Tensor {
 	if !ok {
 		return nil
 	}
-	s := d.constant(x.Name+"_shape", graph.Values(graph.I64, shape, len(shape)))
+	s := d.constant(x.Name+"_shape", numeric.Values(numeric.I64, shape, len(shape)))
 	for _, u := range x.Users { // one that is there has a shape of another name
 		if u.Op == graph.Reshape && graph.EqualDims(u.Outputs[0].Dims, dims) {
 			return u.Outputs[0]

@@ -1,6 +1,9 @@
 package pass
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // expandWeights makes real weights of those of few bits where the target has no kernel that reads them as they are.
 //
@@ -18,7 +21,7 @@ func (r *rewrite) expandWeights(l *graph.Layer) bool {
 		return false
 	}
 	c := r.candidate("real-weights", l)
-	var values [graph.NBitsBias]graph.Value
+	var values [graph.NBitsBias]numeric.Value
 	for i := 1; i < graph.NBitsBias; i++ {
 		if t := l.Input(i); t != nil {
 			v, ok := t.Const()

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 func TestDeadCode(t *testing.T) {
@@ -89,17 +90,17 @@ func TestFoldBatchNorm(t *testing.T) {
 			return n.output(n.add("Deconv", graph.ConvTranspose, graph.ConvTransposeAttrs{Group: 1}, x, n.weights("w", -1, 1, 4, 3, 2, 2)))
 		}},
 		{"channels-known-by-parameters", func(n *net) *graph.Network {
-			x := n.AddInput("x", graph.F32, graph.Const(1), graph.Symbol("c"), graph.Const(3))
+			x := n.AddInput("x", numeric.F32, graph.Const(1), graph.Symbol("c"), graph.Const(3))
 			return n.output(n.add("Bn", graph.BatchNorm, graph.BatchNormAttrs{}, x,
 				n.weights("s", .5, 1.5, 1), n.weights("b", -1, 1, 1), n.weights("m", -1, 1, 1), n.weights("v", .5, 2, 1)))
 		}},
 		{"too-large-for-half", func(n *net) *graph.Network {
 			half := func(name string, values ...float32) *graph.Tensor {
-				v := graph.NewValue(graph.F16, len(values))
-				graph.FromReal(v, values, graph.Range{})
+				v := numeric.NewValue(numeric.F16, len(values))
+				numeric.FromReal(v, values, numeric.Range{})
 				return n.AddConst(name, v)
 			}
-			x := n.AddInput("x", graph.F16, graph.Shape(1, 1, 2, 2)...)
+			x := n.AddInput("x", numeric.F16, graph.Shape(1, 1, 2, 2)...)
 			w := half("w", 60000)
 			w.Dims = graph.Shape(1, 1, 1, 1)
 			c := n.add("Conv", graph.Conv, graph.ConvAttrs{Group: 1}, x, w)

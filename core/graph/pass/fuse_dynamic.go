@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // fuseDynamic makes one layer of a product whose input is quantised as it comes, as ONNX Runtime's dynamic quantisation writes it.
@@ -59,7 +60,7 @@ func (r *rewrite) fuseDynamic(l *graph.Layer) bool {
 		return c.miss(WrongShape, "the scales of %s are not one, or one for each column", w.Name)
 	}
 	by := &graph.Layer{Name: l.Name, Op: graph.DynamicQuantizeMatMul, Outputs: l.Outputs, From: c.members, Inputs: []*graph.Tensor{d.quantize.Inputs[0], w,
-		{Name: w.Name + "_scales", Type: graph.F32, Dims: graph.Shape(scales.Dims...), Weights: scales.Data}}}
+		{Name: w.Name + "_scales", Type: numeric.F32, Dims: graph.Shape(scales.Dims...), Weights: scales.Data}}}
 	if zeros != nil {
 		by.Inputs = append(by.Inputs, zeros)
 	}
@@ -129,12 +130,12 @@ func (d *dynamicProduct) takeScale() bool {
 }
 
 // scaleRow returns the product of constants that are one number or one for each column; 1 of none.
-func scaleRow(list []*graph.Tensor, columns int) (graph.Value, bool) {
+func scaleRow(list []*graph.Tensor, columns int) (numeric.Value, bool) {
 	row := []float32{1}
 	for _, t := range list {
 		s, ok := reals(t)
 		if !ok || len(s) != 1 && (len(s) != columns || !t.Dims[len(t.Dims)-1].Is(columns)) {
-			return graph.Value{}, false
+			return numeric.Value{}, false
 		}
 		if len(row) < len(s) {
 			row = slices.Repeat(row[:1], len(s))
@@ -143,5 +144,5 @@ func scaleRow(list []*graph.Tensor, columns int) (graph.Value, bool) {
 			row[i] *= float32(s[i%len(s)])
 		}
 	}
-	return graph.Values(graph.F32, row, len(row)), true
+	return numeric.Values(numeric.F32, row, len(row)), true
 }

@@ -6,12 +6,13 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // dynamic adds what ONNX Runtime's quantiser makes of the product of q, its integers, scale and zero point, and a matrix of random bytes [k,m], with a scale for each
 // column if so; the scales' product comes first.
 func (n *net) dynamic(name string, q []*graph.Tensor, k, m int, byColumn bool, zero *graph.Tensor) *graph.Tensor {
-	v := graph.NewValue(graph.I8, k, m)
+	v := numeric.NewValue(numeric.I8, k, m)
 	for i := range v.Data {
 		v.Data[i] = byte(n.rng.IntN(256))
 	}
@@ -23,7 +24,7 @@ func (n *net) dynamic(name string, q []*graph.Tensor, k, m int, byColumn bool, z
 	if zero != nil {
 		inputs = append(inputs, zero)
 	}
-	b := n.add(name+"_cast", graph.Cast, graph.CastAttrs{To: graph.F32}, n.add(name, graph.MatMulInteger, nil, inputs...))
+	b := n.add(name+"_cast", graph.Cast, graph.CastAttrs{To: numeric.F32}, n.add(name, graph.MatMulInteger, nil, inputs...))
 	return n.elt(name+"_mul", graph.EltMul, nil, b, n.elt(name+"_scales", graph.EltMul, nil, q[1], n.weights(name+"_s", -1, 1, scales)))
 }
 
@@ -46,7 +47,7 @@ func TestFuseDynamic(t *testing.T) {
 		{"shared", func(n *net) *graph.Network {
 			x := n.input("x", 3, 6)
 			q := n.quantizeOf("Quantize", x)
-			zero := n.AddConst("zw", graph.Value{Type: graph.I8, Data: []byte{3}})
+			zero := n.AddConst("zw", numeric.Value{Type: numeric.I8, Data: []byte{3}})
 			return n.output(n.dynamic("A", q, 6, 5, true, zero), n.dynamic("B", q, 6, 4, false, nil))
 		}},
 		{"integers-used", func(n *net) *graph.Network {
@@ -62,8 +63,8 @@ func TestFuseDynamic(t *testing.T) {
 		{"scales-of-rows-stay", func(n *net) *graph.Network {
 			x := n.input("x", 5, 6)
 			q := n.quantizeOf("Quantize", x)
-			v := graph.NewValue(graph.I8, 6, 5)
-			b := n.add("cast", graph.Cast, graph.CastAttrs{To: graph.F32}, n.add("A", graph.MatMulInteger, nil, q[0], n.AddConst("w", v), q[2]))
+			v := numeric.NewValue(numeric.I8, 6, 5)
+			b := n.add("cast", graph.Cast, graph.CastAttrs{To: numeric.F32}, n.add("A", graph.MatMulInteger, nil, q[0], n.AddConst("w", v), q[2]))
 			return n.output(n.elt("mul", graph.EltMul, nil, n.elt("scale", graph.EltMul, nil, b, q[1]), n.weights("s", -1, 1, 5, 1)))
 		}},
 		{"scale-of-another", func(n *net) *graph.Network {

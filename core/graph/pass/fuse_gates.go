@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // fuseGates makes one layer of two products of one tensor of which one, behind an activation, is a factor of the other. It comes
@@ -179,7 +180,7 @@ func (r *rewrite) fuseHalves(l *graph.Layer) bool {
 func columnsOf(w *graph.Tensor, first, n int) *graph.Tensor {
 	v, _ := w.Const()
 	rows, all, size := v.Dims[0], v.Dims[1], v.Type.Size()
-	part := graph.NewValue(v.Type, rows, n)
+	part := numeric.NewValue(v.Type, rows, n)
 	for i := range rows {
 		copy(part.Data[i*n*size:][:n*size], v.Data[(i*all+first)*size:])
 	}

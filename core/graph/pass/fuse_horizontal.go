@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // fuseHorizontal makes one product of those that read one tensor and differ in weights alone: it reads the tensor once, and
@@ -267,11 +268,11 @@ func (r *rewrite) joined(group []sibling, name string, axis int) *graph.Tensor {
 	w := group[0].layer.Inputs[1]
 	dims, _ := constDims(w.Dims)
 	dims[axis] = 0
-	outer, inner := graph.Count(dims[:axis]), graph.Count(dims[axis+1:])*w.Type.Size()
+	outer, inner := numeric.Count(dims[:axis]), numeric.Count(dims[axis+1:])*w.Type.Size()
 	for _, s := range group {
 		dims[axis] += s.n
 	}
-	v := graph.NewValue(w.Type, dims...)
+	v := numeric.NewValue(w.Type, dims...)
 	row, at := dims[axis]*inner, 0
 	for _, s := range group {
 		n := s.n * inner

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // randomNet builds a network from a stream of random choices: convolutions, normalisations, activations spelled out or
@@ -103,7 +104,7 @@ func (b *randomNet) layer() *graph.Tensor {
 		if op != graph.EltDiv && b.rng.IntN(2) == 0 {
 			return b.binary(b.name("Bin"), op, y, x)
 		}
-		if op == graph.EltDiv && slices.Contains(graph.Value.Floats(mustConst(y)), 0) {
+		if op == graph.EltDiv && slices.Contains(numeric.Value.Floats(mustConst(y)), 0) {
 			op = graph.EltSub
 		}
 		return b.binary(b.name("Bin"), op, x, y)
@@ -147,8 +148,8 @@ func (b *randomNet) layer() *graph.Tensor {
 func (b *randomNet) control(x *graph.Tensor) *graph.Tensor {
 	y, name := b.like(x), b.name("Control")
 	d := graph.Define("control")
-	in, other, flag := d.Input("a", graph.F32, x.Dims...), d.Input("b", graph.F32, x.Dims...), d.Input("c", graph.Bool)
-	trips := d.Constant("d", graph.Values(graph.I64, []int64{int64(b.rng.IntN(4))}))
+	in, other, flag := d.Input("a", numeric.F32, x.Dims...), d.Input("b", numeric.F32, x.Dims...), d.Input("c", numeric.Bool)
+	trips := d.Constant("d", numeric.Values(numeric.I64, []int64{int64(b.rng.IntN(4))}))
 	half := d.Weights("e", []float32{0.5}, 1)
 	kind := b.rng.IntN(3)
 	var out []*graph.Tensor
@@ -171,7 +172,7 @@ func (b *randomNet) control(x *graph.Tensor) *graph.Tensor {
 	}
 	c := b.Tensor("flag")
 	if c == nil {
-		c = b.AddInput("flag", graph.Bool)
+		c = b.AddInput("flag", numeric.Bool)
 	}
 	stands := map[*graph.Tensor]*graph.Tensor{in: x, other: y, flag: c}
 	l := n.Layer(name)
@@ -202,7 +203,7 @@ func (b *randomNet) upsampled(x *graph.Tensor, d []int) *graph.Tensor {
 	return b.add(b.name("Up"), graph.ConvTranspose, graph.ConvTransposeAttrs{Strides: []int{2, 2}, Group: 1}, x, w)
 }
 
-func mustConst(t *graph.Tensor) graph.Value {
+func mustConst(t *graph.Tensor) numeric.Value {
 	v, _ := t.Const()
 	return v
 }

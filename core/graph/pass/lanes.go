@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // lane is an element along the last axes of a tensor as a sum of elements along those of another, the root, times factors.
@@ -32,7 +33,7 @@ const maxLanes = 4096
 
 func newLaneWalk(root *graph.Tensor) *laneWalk {
 	w := &laneWalk{root: root, lead: len(root.Dims) - 1, known: map[*graph.Tensor][]lane{}}
-	own := make([]lane, graph.Count(w.shape(root)))
+	own := make([]lane, numeric.Count(w.shape(root)))
 	for i := range own {
 		own[i] = lane{{from: i}}
 	}
@@ -71,7 +72,7 @@ func (w *laneWalk) shape(t *graph.Tensor) []int {
 		return nil
 	}
 	dims, ok := constDims(t.Dims[w.lead:])
-	if n := graph.Count(dims); !ok || n < 1 || n > maxLanes || slices.Min(append(dims, 1)) < 1 {
+	if n := numeric.Count(dims); !ok || n < 1 || n > maxLanes || slices.Min(append(dims, 1)) < 1 {
 		return nil
 	}
 	return dims
@@ -165,14 +166,14 @@ func (w *laneWalk) moved(l *graph.Layer, output int) []lane {
 	if !w.movesLanes(l) {
 		return nil
 	}
-	numbers := func(dims []int, first int) graph.Value {
-		v := graph.NewValue(graph.F32, slices.Concat(slices.Repeat([]int{1}, w.lead), dims)...)
+	numbers := func(dims []int, first int) numeric.Value {
+		v := numeric.NewValue(numeric.F32, slices.Concat(slices.Repeat([]int{1}, w.lead), dims)...)
 		for i := range v.F32() {
 			v.F32()[i] = float32(first + i)
 		}
 		return v
 	}
-	in, out := make([]graph.Value, len(l.Inputs)), make([]graph.Value, len(l.Outputs))
+	in, out := make([]numeric.Value, len(l.Inputs)), make([]numeric.Value, len(l.Outputs))
 	for i, t := range l.Inputs {
 		if v, ok := t.Const(); ok {
 			in[i] = v
@@ -240,7 +241,7 @@ func laneText(t *graph.Tensor, axes, at int) string {
 	dims, ok := constDims(t.Dims[last:])
 	name := fmt.Sprintf("%s@%d", t.Name, at)
 	if v, constant := t.Const(); constant {
-		return constantLane(v, graph.Count(dims), at)
+		return constantLane(v, numeric.Count(dims), at)
 	}
 	if l == nil || !ok || l.Epilogue.Args > 0 || len(l.Outputs) != 1 {
 		return name
@@ -253,7 +254,7 @@ func laneText(t *graph.Tensor, axes, at int) string {
 		var list []string
 		for _, x := range l.Inputs {
 			switch {
-			case graph.Count(graph.EvalDims(x.Dims, nil)) == 1 && x.IsConst():
+			case numeric.Count(graph.EvalDims(x.Dims, nil)) == 1 && x.IsConst():
 				list = append(list, laneText(x, 0, 0))
 			case graph.EqualDims(x.Dims[max(0, len(x.Dims)-axes):], t.Dims[last:]):
 				list = append(list, laneText(x, axes, at))
@@ -299,7 +300,7 @@ func laneText(t *graph.Tensor, axes, at int) string {
 		return name
 	}
 	for n := range len(x.Dims) + 1 { // the last axes that are as many lanes
-		if own, ok := constDims(x.Dims[len(x.Dims)-n:]); ok && graph.Count(own) == graph.Count(dims) {
+		if own, ok := constDims(x.Dims[len(x.Dims)-n:]); ok && numeric.Count(own) == numeric.Count(dims) {
 			return of(laneText(x, n, at))
 		}
 	}
@@ -317,7 +318,7 @@ func repeatedFrom(own, dims []int, at int) int {
 }
 
 // constantLane returns the elements of one of n lanes.
-func constantLane(v graph.Value, n, at int) string {
+func constantLane(v numeric.Value, n, at int) string {
 	var b strings.Builder
 	size := v.Type.Size()
 	for i := at; i < v.Len() && n > 0; i += n {

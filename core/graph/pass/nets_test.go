@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // net builds a small network with seeded random weights.
@@ -34,12 +35,12 @@ func (n *net) add(name string, op *graph.Op, attrs any, in ...*graph.Tensor) *gr
 }
 
 func (n *net) input(name string, dims ...int) *graph.Tensor {
-	return n.AddInput(name, graph.F32, graph.Shape(dims...)...)
+	return n.AddInput(name, numeric.F32, graph.Shape(dims...)...)
 }
 
 // weights adds a constant of random values in [lo, hi).
 func (n *net) weights(name string, lo, hi float64, dims ...int) *graph.Tensor {
-	v := graph.NewValue(graph.F32, dims...)
+	v := numeric.NewValue(numeric.F32, dims...)
 	for i := range v.F32() {
 		v.F32()[i] = float32(lo + (hi-lo)*n.rng.Float64())
 	}
@@ -47,11 +48,11 @@ func (n *net) weights(name string, lo, hi float64, dims ...int) *graph.Tensor {
 }
 
 func (n *net) scalar(v float32) *graph.Tensor {
-	return n.AddConst("c", graph.Values(graph.F32, []float32{v}))
+	return n.AddConst("c", numeric.Values(numeric.F32, []float32{v}))
 }
 
 func (n *net) ints(v ...int64) *graph.Tensor {
-	return n.AddConst("i", graph.Values(graph.I64, v, len(v)))
+	return n.AddConst("i", numeric.Values(numeric.I64, v, len(v)))
 }
 
 // conv adds a 2-D convolution with m output channels and a k x k kernel.
@@ -107,17 +108,17 @@ func (n *net) output(ts ...*graph.Tensor) *graph.Network {
 }
 
 // randomInputs returns inputs for n at batch 2, in [-3, 3) for real ones.
-func randomInputs(n *graph.Network, seed uint64) map[string]graph.Value {
+func randomInputs(n *graph.Network, seed uint64) map[string]numeric.Value {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	in := map[string]graph.Value{}
+	in := map[string]numeric.Value{}
 	for _, t := range n.Inputs {
-		v := graph.NewValue(t.Type, graph.EvalDims(t.Dims, map[string]int{"batch": 2, "sequence": 5})...)
+		v := numeric.NewValue(t.Type, graph.EvalDims(t.Dims, map[string]int{"batch": 2, "sequence": 5})...)
 		switch t.Type {
-		case graph.F32:
+		case numeric.F32:
 			for i := range v.F32() {
 				v.F32()[i] = rng.Float32()*6 - 3
 			}
-		case graph.I64: // few enough to choose rows by
+		case numeric.I64: // few enough to choose rows by
 			for i := range v.I64() {
 				v.I64()[i] = rng.Int64N(16)
 			}
@@ -132,12 +133,12 @@ func randomInputs(n *graph.Network, seed uint64) map[string]graph.Value {
 }
 
 // evalAll returns the values of all tensors of n that layers compute, as real numbers, by name.
-func evalAll(t testing.TB, n *graph.Network, in map[string]graph.Value) map[string][]float32 {
+func evalAll(t testing.TB, n *graph.Network, in map[string]numeric.Value) map[string][]float32 {
 	t.Helper()
 	values := map[string][]float32{}
-	_, err := n.Eval(context.Background(), in, func(l *graph.Layer, out []graph.Value) error {
+	_, err := n.Eval(context.Background(), in, func(l *graph.Layer, out []numeric.Value) error {
 		for i, v := range out {
-			values[l.Outputs[i].Name] = graph.ToReal(v, l.Outputs[i].Range).Floats()
+			values[l.Outputs[i].Name] = numeric.ToReal(v, l.Outputs[i].Range).Floats()
 		}
 		return nil
 	})

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // normNet writes normalisations out.
@@ -147,7 +148,7 @@ func TestRecogniseNorms(t *testing.T) {
 		}},
 		{"symbolic", func(n *net) *graph.Network {
 			m := normNet{n}
-			x := n.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Symbol("seq"), graph.Const(16))
+			x := n.AddInput("x", numeric.F32, graph.Symbol("batch"), graph.Symbol("seq"), graph.Const(16))
 			d := m.centred(x)
 			return n.output(m.op("Div", graph.EltDiv, d, m.deviation(d)))
 		}},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // partHeads puts the columns of a projection whose heads each hold a query, a key and a value side by side into another order, so
@@ -315,13 +316,13 @@ func (r *rewrite) partOf(h *headParts, x *graph.Tensor, cut headCut) []*graph.La
 // reordered returns a constant whose indices [heads][parts][size] of an axis have become [parts][heads][size].
 func (r *rewrite) reordered(h *headParts, t *graph.Tensor, axis int) *graph.Tensor {
 	v, _ := t.Const()
-	to := graph.NewValue(v.Type, v.Dims...)
+	to := numeric.NewValue(v.Type, v.Dims...)
 	n := v.Dims[axis]
-	inner := graph.Count(v.Dims[axis+1:]) * v.Type.Size()
+	inner := numeric.Count(v.Dims[axis+1:]) * v.Type.Size()
 	for i := range n {
 		head, part, at := i/(h.parts*h.size), i/h.size%h.parts, i%h.size
 		j := (part*h.heads+head)*h.size + at
-		for outer := range graph.Count(v.Dims[:axis]) {
+		for outer := range numeric.Count(v.Dims[:axis]) {
 			copy(to.Data[(outer*n+j)*inner:][:inner], v.Data[(outer*n+i)*inner:])
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // TestPartHeads writes projections whose heads hold queries, keys and values side by side, as GPT-NeoX and BLOOM have them, and some
@@ -17,7 +18,7 @@ func TestPartHeads(t *testing.T) {
 		return l.Outputs
 	}
 	head := func(n *net, name string, x *graph.Tensor, index int64) *graph.Tensor {
-		return n.add(name, graph.Gather, graph.GatherAttrs{Axis: 3}, x, n.AddConst(name+"_i", graph.Values(graph.I64, []int64{index})))
+		return n.add(name, graph.Gather, graph.GatherAttrs{Axis: 3}, x, n.AddConst(name+"_i", numeric.Values(numeric.I64, []int64{index})))
 	}
 	testPass(t, partHeads, []passCase{
 		{"sizes", func(n *net) *graph.Network {

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 func TestOrderOfTables(t *testing.T) {
@@ -192,7 +193,7 @@ func TestExpandWeights(t *testing.T) {
 	for name, bias := range map[string]bool{"plain": false, "bias": true} {
 		t.Run(name, func(t *testing.T) {
 			m := newNet(t, name)
-			w := graph.NewValue(graph.U8, 5, 2, 8)
+			w := numeric.NewValue(numeric.U8, 5, 2, 8)
 			for i := range w.Data {
 				w.Data[i] = byte(i * 37)
 			}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // recogniseActivations finds activations that a model spells out in several layers, whatever the order of their
@@ -28,7 +29,7 @@ var recogniseActivations = Pass{
 			}
 			for _, a := range activations {
 				m := pattern{net: r.net, tolerance: 1e-5}
-				if l.Outputs[0].Type != graph.F32 {
+				if l.Outputs[0].Type != numeric.F32 {
 					m.tolerance = 2e-3 // constants are rounded to 16 bits
 				}
 				if x, p, ok := a.match(&m, l.Outputs[0]); ok && len(m.inner) > 1 && r.recognise(a.rule, l, &m, x, p) {

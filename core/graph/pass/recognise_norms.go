@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // recogniseNorms finds normalisations over the last axes that a model spells out:
@@ -347,7 +348,7 @@ func (m *norm) uncast() *norm {
 		return nil
 	}
 	x := in.Inputs[0]
-	if !isFloat(x) || x.Type != u.Outputs[0].Type || m.x.Type != graph.F32 {
+	if !isFloat(x) || x.Type != u.Outputs[0].Type || m.x.Type != numeric.F32 {
 		return nil
 	}
 	o := *m
@@ -369,12 +370,12 @@ func (m *norm) layer(r *rewrite) *graph.Layer {
 	scale := m.scale
 	if scale == nil {
 		dims, _ := constDims(m.x.Dims[max(m.axis, 0):])
-		ones := graph.NewValue(m.x.Type, dims...)
+		ones := numeric.NewValue(m.x.Type, dims...)
 		one := make([]float32, ones.Len())
 		for i := range one {
 			one[i] = 1
 		}
-		graph.FromReal(ones, one, graph.Range{})
+		numeric.FromReal(ones, one, numeric.Range{})
 		scale = &graph.Tensor{Name: m.y.Name + "_ones", Type: ones.Type, Dims: graph.Shape(dims...), Weights: ones.Data}
 	}
 	inputs := []*graph.Tensor{m.x, scale}

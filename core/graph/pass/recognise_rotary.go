@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // recogniseRotary finds rotary embeddings in their parts:
@@ -207,7 +208,7 @@ func (d *draft) angles(a angles, x []graph.Dim, split bool) *graph.Tensor {
 		return nil
 	}
 	own, _ := constDims(dims[lead:])
-	n, step := graph.Count(own), 1
+	n, step := numeric.Count(own), 1
 	if len(a.at) > 1 {
 		step = a.at[1] - a.at[0]
 	}

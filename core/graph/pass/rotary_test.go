@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // rotaryNet writes rotary embeddings out: of 2 items, 4 heads, 6 places, 8 components.
@@ -14,7 +15,7 @@ func (n rotaryNet) x() *graph.Tensor { return n.cut("x", 4, 0, 2, 1, 3) }
 
 // table returns cosines or sines of 6 places and width components, of which component i has the angle of pair of(i).
 func (n rotaryNet) table(f func(float64) float64, width int, of func(i int) int, dims ...int) *graph.Tensor {
-	v := graph.NewValue(graph.F32, dims...)
+	v := numeric.NewValue(numeric.F32, dims...)
 	for i := range v.F32() {
 		v.F32()[i] = float32(f(float64(i/width%6) * math.Pow(10, -float64(of(i%width))/2)))
 	}

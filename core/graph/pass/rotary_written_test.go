@@ -6,6 +6,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // cut returns components from..to of the last axis of x, every step-th.
@@ -40,7 +41,7 @@ func (n *net) neighbours(x, cos, sin *graph.Tensor) *graph.Tensor {
 	at := func(d graph.Dim) int64 { v, _ := d.IsConst(); return int64(v) }
 	p := n.reshape("Pairs", x, at(b), at(s), at(h), 4, 2)
 	pick := func(name string, i int64) *graph.Tensor {
-		return n.add(name, graph.Gather, graph.GatherAttrs{Axis: 4}, p, n.AddConst("i", graph.Values(graph.I64, []int64{i})))
+		return n.add(name, graph.Gather, graph.GatherAttrs{Axis: 4}, p, n.AddConst("i", numeric.Values(numeric.I64, []int64{i})))
 	}
 	e, f := n.turnedPairs(pick("U", 0), pick("V", 1), cos, sin)
 	y := n.join("Joined", n.reshape("E", e, at(b), at(s), at(h), 4, 1), n.reshape("F", f, at(b), at(s), at(h), 4, 1))
@@ -88,11 +89,11 @@ func TestRotaryAsWritten(t *testing.T) {
 			return n.output(n.reshape("Y", y, b, s, h*d))
 		}},
 		{"table-cut-to-an-open-length", func(n *net) *graph.Network {
-			x := n.AddInput("x", graph.F32, graph.Const(b), graph.Const(h), graph.Symbol("length"), graph.Const(d))
+			x := n.AddInput("x", numeric.F32, graph.Const(b), graph.Const(h), graph.Symbol("length"), graph.Const(d))
 			return n.output(n.halves(x, n.cutTo("cos", x, 6), n.cutTo("sin", x, 6)))
 		}},
 		{"table-of-one-cut-to-an-open-length", func(n *net) *graph.Network {
-			x := n.AddInput("x", graph.F32, graph.Const(b), graph.Const(h), graph.Symbol("length"), graph.Const(d))
+			x := n.AddInput("x", numeric.F32, graph.Const(b), graph.Const(h), graph.Symbol("length"), graph.Const(d))
 			return n.output(n.halves(x, n.cutTo("cos", x, 1), n.cutTo("sin", x, 1)))
 		}},
 		{"halves-of-heads", func(n *net) *graph.Network {

@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 func (n *net) reshape(name string, x *graph.Tensor, shape ...int64) *graph.Tensor {
@@ -24,7 +25,7 @@ func (n *net) pad(name string, x *graph.Tensor, value float32, p int) *graph.Ten
 func TestStaticReshapes(t *testing.T) {
 	testPass(t, staticReshapes, []passCase{
 		{"flatten-symbolic", func(n *net) *graph.Network {
-			x := n.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(2), graph.Const(2))
+			x := n.AddInput("x", numeric.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(2), graph.Const(2))
 			return n.output(n.add("Flatten", graph.Flatten, graph.FlattenAttrs{Axis: 1}, x))
 		}},
 		{"squeeze", func(n *net) *graph.Network {
@@ -33,7 +34,7 @@ func TestStaticReshapes(t *testing.T) {
 			return n.output(n.add("Unsqueeze", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{0}}, y))
 		}},
 		{"two-unknown", func(n *net) *graph.Network {
-			x := n.AddInput("x", graph.F32, graph.Symbol("a"), graph.Symbol("b"), graph.Const(2))
+			x := n.AddInput("x", numeric.F32, graph.Symbol("a"), graph.Symbol("b"), graph.Const(2))
 			y := n.add("Unsqueeze", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{0}}, x)
 			return n.output(y)
 		}},
@@ -49,7 +50,7 @@ func TestRemoveNoOps(t *testing.T) {
 		{"chain", func(n *net) *graph.Network {
 			x := n.input("x", 2, 3, 4, 4)
 			a := n.add("Identity", graph.Identity, nil, x)
-			b := n.add("Cast", graph.Cast, graph.CastAttrs{To: graph.F32}, a)
+			b := n.add("Cast", graph.Cast, graph.CastAttrs{To: numeric.F32}, a)
 			c := n.reshape("Reshape", b, 0, 3, 4, -1)
 			d := n.transpose("Transpose", c, 0, 1, 2, 3)
 			e := n.add("Concat", graph.Concat, graph.ConcatAttrs{Axis: 1}, d)
@@ -162,7 +163,7 @@ func TestSinkReshapes(t *testing.T) {
 		})
 	}
 	table("mask", func(n *net) *graph.Network { // the Cast takes all that is done to its result
-		m := n.add("Cast", graph.Cast, graph.CastAttrs{To: graph.F32}, n.AddInput("mask", graph.I64, graph.Shape(1, 9)...))
+		m := n.add("Cast", graph.Cast, graph.CastAttrs{To: numeric.F32}, n.AddInput("mask", numeric.I64, graph.Shape(1, 9)...))
 		a := n.reshape("Reshape", n.binary("Sub", graph.EltSub, n.scalar(1), m), 1, 1, 1, 9)
 		return n.output(n.binary("Mul", graph.EltMul, a, n.weights("far", -9, -8, 1, 1, 1, 1)))
 	})
@@ -189,24 +190,24 @@ func TestSinkReshapes(t *testing.T) {
 }
 
 func TestSliceGathers(t *testing.T) {
-	gather := func(n *net, x *graph.Tensor, axis int, v graph.Value) *graph.Network {
+	gather := func(n *net, x *graph.Tensor, axis int, v numeric.Value) *graph.Network {
 		return n.output(n.add("Gather", graph.Gather, graph.GatherAttrs{Axis: axis}, x, n.AddConst("index", v)))
 	}
 	testPass(t, sliceGathers, []passCase{
 		{"first-row", func(n *net) *graph.Network {
-			return gather(n, n.input("x", 1, 5, 4), 1, graph.Values(graph.I64, []int64{0}))
+			return gather(n, n.input("x", 1, 5, 4), 1, numeric.Values(numeric.I64, []int64{0}))
 		}},
 		{"last-rows", func(n *net) *graph.Network {
-			return gather(n, n.input("x", 5, 4), 0, graph.Values(graph.I64, []int64{-2, -1}, 2))
+			return gather(n, n.input("x", 5, 4), 0, numeric.Values(numeric.I64, []int64{-2, -1}, 2))
 		}},
 		{"not-in-order", func(n *net) *graph.Network {
-			return gather(n, n.input("x", 5, 4), 0, graph.Values(graph.I64, []int64{2, 1}, 2))
+			return gather(n, n.input("x", 5, 4), 0, numeric.Values(numeric.I64, []int64{2, 1}, 2))
 		}},
 		{"indices-are-computed", func(n *net) *graph.Network {
 			return n.output(n.add("Gather", graph.Gather, graph.GatherAttrs{}, n.input("x", 5, 4), n.add("ArgMax", graph.ArgMax, graph.ArgAttrs{}, n.input("z", 5))))
 		}},
 		{"unknown-extent", func(n *net) *graph.Network {
-			return gather(n, n.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Const(4)), 0, graph.Values(graph.I64, []int64{0}))
+			return gather(n, n.AddInput("x", numeric.F32, graph.Symbol("batch"), graph.Const(4)), 0, numeric.Values(numeric.I64, []int64{0}))
 		}},
 	})
 }

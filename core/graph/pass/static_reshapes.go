@@ -2,6 +2,7 @@ package pass
 
 import (
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // staticReshapes writes every change of shape as a Reshape to a constant shape, in which 0 stands for the input's
@@ -68,7 +69,7 @@ func reshapeTo(x *graph.Tensor, dims []graph.Dim) ([]int64, bool) {
 		}
 	}
 	// Asking Infer makes sure that it comes to the same dims.
-	s := &graph.Tensor{Name: "shape", Type: graph.I64, Dims: graph.Shape(len(shape)), Weights: graph.Bytes(shape)}
+	s := &graph.Tensor{Name: "shape", Type: numeric.I64, Dims: graph.Shape(len(shape)), Weights: numeric.Bytes(shape)}
 	if s.Weights == nil {
 		s.Weights = []byte{}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // unflattenProducts gives a matrix product whose rows were flattened for it, and are restored behind it, the axes of the rows:
@@ -90,7 +91,7 @@ func (r *rewrite) view(l *graph.Layer, name string, dims []graph.Dim, shape []in
 func (r *rewrite) transposed(w *graph.Tensor) *graph.Tensor {
 	v, _ := w.Const()
 	rows, columns, size := v.Dims[0], v.Dims[1], v.Type.Size()
-	t := graph.NewValue(v.Type, columns, rows)
+	t := numeric.NewValue(v.Type, columns, rows)
 	for i := range rows {
 		for j := range columns {
 			copy(t.Data[(j*rows+i)*size:], v.Data[(i*columns+j)*size:(i*columns+j+1)*size])

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // TestUnsupportedStays runs all passes over a network with layers that are not supported: they stay as they are, nothing is
@@ -15,7 +16,7 @@ func TestUnsupportedStays(t *testing.T) {
 	opaque := func(name string, dims []graph.Dim, in ...*graph.Tensor) *graph.Tensor {
 		u := graph.Unsupported{Op: "Foo", Reason: "operator is not supported"}
 		if dims != nil {
-			u.Outputs = []graph.Declared{{Type: graph.F32, Dims: dims}}
+			u.Outputs = []graph.Declared{{Type: numeric.F32, Dims: dims}}
 		}
 		return n.add(name, foo, u, in...)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 )
 
@@ -53,8 +54,8 @@ func (m *match) conditions() *miss {
 }
 
 // tolerance is how near a constant must be to what a rule has: constants of 16 bits are rounded.
-func tolerance(t graph.DataType) float64 {
-	if t == graph.F16 || t == graph.BF16 {
+func tolerance(t numeric.DataType) float64 {
+	if t == numeric.F16 || t == numeric.BF16 {
 		return 4e-3
 	}
 	return 1e-6
@@ -114,16 +115,16 @@ func (m *match) constant(t *Term, c *graph.Tensor) *miss {
 }
 
 // numbers returns the elements of a constant.
-func numbers(v graph.Value) []float64 {
+func numbers(v numeric.Value) []float64 {
 	list := make([]float64, v.Len())
 	switch {
-	case v.Type.IsInteger() || v.Type == graph.Bool:
+	case v.Type.IsInteger() || v.Type == numeric.Bool:
 		for i, x := range v.Ints() {
 			list[i] = float64(x)
 		}
-	case v.Type == graph.F64:
-		copy(list, graph.View[float64](v.Data))
-	case v.Type == graph.F32 || v.Type == graph.F16 || v.Type == graph.BF16:
+	case v.Type == numeric.F64:
+		copy(list, numeric.View[float64](v.Data))
+	case v.Type == numeric.F32 || v.Type == numeric.F16 || v.Type == numeric.BF16:
 		for i, x := range v.Floats() {
 			list[i] = float64(x)
 		}

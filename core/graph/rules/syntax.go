@@ -1,6 +1,9 @@
 package rules
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // File is the rules of one file.
 type File struct {
@@ -77,8 +80,8 @@ type Condition struct {
 	At     Position
 	Tensor string // of a form; empty: Test
 	Const  bool
-	Types  []graph.DataType // any of these; none: any type
-	Shaped bool             // Dims say something
+	Types  []numeric.DataType // any of these; none: any type
+	Shaped bool               // Dims say something
 	Dims   []Extent
 	Rest   int // where in Dims any number of extents may be; -1: nowhere
 	Test   *Expr

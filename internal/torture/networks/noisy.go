@@ -5,11 +5,14 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // programs reports whether a layer has a program of real numbers that rounds on its way to the result.
 func programs(l *graph.Layer) bool {
-	integer := func(t *graph.Tensor) bool { return t != nil && t.RealType() != graph.F32 && t.RealType() != graph.F16 }
+	integer := func(t *graph.Tensor) bool {
+		return t != nil && t.RealType() != numeric.F32 && t.RealType() != numeric.F16
+	}
 	e, _ := l.Attrs.(graph.Elementwise)
 	return rounds(e.Program) && !slices.ContainsFunc(l.Inputs, integer) || rounds(l.Epilogue) && !slices.ContainsFunc(l.Outputs, integer)
 }

@@ -1,6 +1,9 @@
 package networks
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // body defines a graph inside a node, whose layers have names that no others have; what it captures is an input by its own name.
 type body struct {
@@ -42,7 +45,7 @@ func controls() map[string]proposal {
 	return map[string]proposal{
 		"If": {since: 13, make: func(g *generator) *Node {
 			x := g.real(0, 4)
-			n := node(attrs{}, g.pick(graph.Bool, 0, 0).Name)
+			n := node(attrs{}, g.pick(numeric.Bool, 0, 0).Name)
 			for _, name := range []string{"then_branch", "else_branch"} {
 				b := g.body()
 				n.Attrs[name] = b.attr(b.step(b.Input(x.Name, x.Type, x.Tensor.Dims...)))
@@ -76,15 +79,15 @@ func proposeLoop(g *generator) *Node {
 	known := g.flip()
 	trips := ""
 	if known {
-		trips = g.scalar(graph.I64, few)
+		trips = g.scalar(numeric.I64, few)
 	} else {
-		in := g.input(graph.I64)
+		in := g.input(numeric.I64)
 		in.value.I64()[0] = int64(few)
 		trips = in.Name
 	}
 	b := g.body()
-	b.Input(g.name("i"), graph.I64)
-	goes := b.Input(g.name("goes"), graph.Bool)
+	b.Input(g.name("i"), numeric.I64)
+	goes := b.Input(g.name("goes"), numeric.Bool)
 	v := b.Input(g.name("v"), x.Type, x.Tensor.Dims...)
 	captured := b.Input(y.Name, y.Type, y.Tensor.Dims...)
 	out := []*graph.Tensor{goes, b.step(v)}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -43,16 +44,16 @@ func integerArgument(b kernels.Binding, i int, isa asm.Features) (programs.Argum
 	d := b.In[i]
 	arg := programs.Argument{Input: i, Codec: programs.Codec{Kind: d.Type}}
 	if d.Type.Size() == 1 {
-		arg.Codec.Quant, arg.Codec.Affine = work.QuantKernel(isa), programs.Quantization(d, graph.PerTensor(1, 0))
+		arg.Codec.Quant, arg.Codec.Affine = work.QuantKernel(isa), programs.Quantization(d, numeric.PerTensor(1, 0))
 	}
 	return arg, arg.Place(d, b.Out[0])
 }
 
 // comparesExactly returns an error where float32 may not give what integers do.
 func comparesExactly(b kernels.Binding, p graph.Program) error {
-	types := make([]graph.DataType, p.Args)
+	types := make([]numeric.DataType, p.Args)
 	for i := range types {
-		if types[i] = b.Layer.Inputs[i].RealType(); types[i] == graph.F64 || types[i] == graph.BF16 {
+		if types[i] = b.Layer.Inputs[i].RealType(); types[i] == numeric.F64 || types[i] == numeric.BF16 {
 			return fmt.Errorf("input %s is %s", b.Layer.Inputs[i].Name, types[i])
 		}
 	}
@@ -98,7 +99,7 @@ func smallConstant(b kernels.Binding, p graph.Program, v int) bool {
 	if !ok {
 		return false
 	}
-	for _, f := range graph.ToReal(c, b.Layer.Inputs[v].Range).Floats() {
+	for _, f := range numeric.ToReal(c, b.Layer.Inputs[v].Range).Floats() {
 		if !exactInteger(f) {
 			return false
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 )
@@ -43,7 +44,7 @@ func inRegisters(b kernels.Binding) (registers, error) {
 				return e, fmt.Errorf("epilogue %s adds more than one residual", p)
 			}
 			e.Residual = first + arg
-			if d := b.In[e.Residual]; b.Consts[e.Residual] != nil || d.Type != graph.F32 || graph.Count(d.Dims) != graph.Count(b.Out[0].Dims) {
+			if d := b.In[e.Residual]; b.Consts[e.Residual] != nil || d.Type != numeric.F32 || numeric.Count(d.Dims) != numeric.Count(b.Out[0].Dims) {
 				return e, fmt.Errorf("residual %v is not an activation of the output's shape", d)
 			}
 		case in.Op == graph.EltRelu && in.Arg[0] == last:

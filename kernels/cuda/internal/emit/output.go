@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
@@ -58,12 +59,12 @@ func NewRowOutput(b kernels.Binding, s Sums, w *Work) (*RowOutput, error) {
 	// Tables are as long as padded rows, so that whole vectors may be read.
 	padded := o.tableRow()
 	if s.Bias != nil {
-		o.bias = w.Append(graph.Bytes(append(s.Bias[:len(s.Bias):len(s.Bias)], make([]float32, padded-len(s.Bias))...)))
+		o.bias = w.Append(numeric.Bytes(append(s.Bias[:len(s.Bias):len(s.Bias)], make([]float32, padded-len(s.Bias))...)))
 	}
 	if s.Scale != nil {
-		o.scale = w.Append(graph.Bytes(append(s.Scale[:len(s.Scale):len(s.Scale)], make([]float32, padded-len(s.Scale))...)))
+		o.scale = w.Append(numeric.Bytes(append(s.Scale[:len(s.Scale):len(s.Scale)], make([]float32, padded-len(s.Scale))...)))
 		if s.Zeros != nil {
-			o.zero = w.Append(graph.Bytes(s.Zeros(padded)))
+			o.zero = w.Append(numeric.Bytes(s.Zeros(padded)))
 		}
 	}
 	return o, nil
@@ -82,7 +83,7 @@ func RowVector(b kernels.Binding, s Sums) (int, error) {
 }
 
 // vector returns how many elements of rows of a type are written together.
-func (s Sums) vector(t graph.DataType) int {
+func (s Sums) vector(t numeric.DataType) int {
 	v := VectorOf(t.Size(), s.Width|s.Pitch)
 	if s.Groups > 1 {
 		v = min(v, VectorOf(1, s.Channels))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -130,7 +131,7 @@ func simulateActivation(t *testing.T, op graph.EltOp, x []float32, o ptxsim.Opti
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := mem.Write(from, graph.Bytes(x)); err != nil {
+	if err := mem.Write(from, numeric.Bytes(x)); err != nil {
 		t.Fatal(err)
 	}
 	p, err := ptxsim.Load(mem, m)
@@ -143,7 +144,7 @@ func simulateActivation(t *testing.T, op graph.EltOp, x []float32, o ptxsim.Opti
 		t.Fatal(err)
 	}
 	y := make([]float32, len(x))
-	if err := mem.Read(to, graph.Bytes(y)); err != nil {
+	if err := mem.Read(to, numeric.Bytes(y)); err != nil {
 		t.Fatal(err)
 	}
 	return y

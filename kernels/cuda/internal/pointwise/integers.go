@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -72,7 +73,7 @@ func checkIntegers(b kernels.Binding) error {
 			if t == nil {
 				return fmt.Errorf("an input is left out")
 			}
-			if !t.Type.IsInteger() && t.Type != graph.Bool || t.Range.IsSet() {
+			if !t.Type.IsInteger() && t.Type != numeric.Bool || t.Range.IsSet() {
 				return fmt.Errorf("%s is %s, the kernel takes integers that are not quantised, and bool", t.Name, t.TypeString())
 			}
 			integers = integers || t.Type.IsInteger()
@@ -135,7 +136,7 @@ func emitIntegers(b kernels.Binding, code integerCode) (*emit.Work, error) {
 }
 
 // wrap is v reduced to the numbers of an integer type.
-func wrap(k *ptx.K, v ptx.Long, t graph.DataType) ptx.Long {
+func wrap(k *ptx.K, v ptx.Long, t numeric.DataType) ptx.Long {
 	if !t.IsInteger() || t.Size() == 8 {
 		return v
 	}
@@ -146,7 +147,7 @@ func wrap(k *ptx.K, v ptx.Long, t graph.DataType) ptx.Long {
 // integerProgram returns the code of a layer's program. Operations on U64, alone, are unsigned.
 func integerProgram(b kernels.Binding) integerCode {
 	p := b.Layer.Attrs.(graph.Elementwise).Program
-	types := make([]graph.DataType, len(b.In))
+	types := make([]numeric.DataType, len(b.In))
 	for i, d := range b.In {
 		types[i] = d.Type
 	}
@@ -157,7 +158,7 @@ func integerProgram(b kernels.Binding) integerCode {
 			o := integerOperation{K: k, signed: true, imm: [2]int64{int64(in.Imm[0]), int64(in.Imm[1])}}
 			for j := range in.Op.Info().Arity {
 				o.x[j] = values[in.Arg[j]]
-				o.signed = o.signed && all[in.Arg[j]] != graph.U64
+				o.signed = o.signed && all[in.Arg[j]] != numeric.U64
 			}
 			values = append(values, wrap(k, integerTranslations[in.Op](o), all[p.Args+i]))
 		}

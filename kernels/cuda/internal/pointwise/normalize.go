@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 )
@@ -55,7 +56,7 @@ func normalization(b kernels.Binding) (kernels.Binding, graph.Program, error) {
 		if !ok || v.Len() != channels {
 			return b, graph.Program{}, fmt.Errorf("input %d is not a constant of %d channels", i, channels)
 		}
-		p[i] = graph.ToReal(v, b.Layer.Inputs[i].Range).Floats()
+		p[i] = numeric.ToReal(v, b.Layer.Inputs[i].Range).Floats()
 	}
 	epsilon := float64(b.Layer.Attrs.(graph.BatchNormAttrs).Epsilon)
 	factor, summand := make([]float32, channels), make([]float32, channels)
@@ -72,9 +73,9 @@ func normalization(b kernels.Binding) (kernels.Binding, graph.Program, error) {
 	l.Inputs = []*graph.Tensor{b.Layer.Inputs[0]}
 	n := kernels.Binding{Layer: &l, In: b.In[:1:1], Out: b.Out, Consts: b.Consts[:1:1]}
 	for i, list := range [][]float32{factor, summand} {
-		t := &graph.Tensor{Name: fmt.Sprintf("%s.%d", l.Name, i), Type: graph.F32, Dims: graph.Shape(dims...), Weights: graph.Bytes(list)}
+		t := &graph.Tensor{Name: fmt.Sprintf("%s.%d", l.Name, i), Type: numeric.F32, Dims: graph.Shape(dims...), Weights: numeric.Bytes(list)}
 		l.Inputs = append(l.Inputs, t)
-		n.In = append(n.In, kernels.Desc{Type: graph.F32, Dims: dims})
+		n.In = append(n.In, kernels.Desc{Type: numeric.F32, Dims: dims})
 		n.Consts = append(n.Consts, t.Weights)
 	}
 	own := len(b.Layer.OpInputs())

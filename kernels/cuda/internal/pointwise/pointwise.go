@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -25,7 +26,7 @@ func pointwiseTactics() []emit.Tactic {
 			list = append(list, emit.Tactic{
 				Name: "convert_" + f.String(), Op: op, In: f, Out: f, Strided: f == kernels.NHWC,
 				Match: func(b kernels.Binding) error {
-					if x, y := b.Layer.Inputs[0], b.Layer.Outputs[0]; op == graph.Cast && (x.Range.IsSet() || y.Range.IsSet() || x.Type == graph.Bool || y.Type == graph.Bool) {
+					if x, y := b.Layer.Inputs[0], b.Layer.Outputs[0]; op == graph.Cast && (x.Range.IsSet() || y.Range.IsSet() || x.Type == numeric.Bool || y.Type == numeric.Bool) {
 						return fmt.Errorf("a cast from %s to %s is not of real numbers", x.TypeString(), y.TypeString())
 					}
 					if a, ok := b.Layer.Attrs.(graph.QuantAttrs); ok && op == graph.Dequantize && !a.Range.Equal(b.Layer.Inputs[0].Range) {
