@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // The types that networks and their data are made of.
@@ -21,7 +22,7 @@ type (
 	Layer  = graph.Layer
 	Tensor = graph.Tensor
 	// Dim is an extent of a network's tensor: a number or an expression of symbols.
-	Dim = graph.Dim
+	Dim = symbolic.Dim
 	// DataType is the type of a tensor's elements.
 	DataType = numeric.DataType
 )
@@ -44,10 +45,10 @@ const (
 )
 
 // Const returns an extent that is a number.
-func Const(n int) Dim { return graph.Const(n) }
+func Const(n int) Dim { return symbolic.Const(n) }
 
 // Symbol returns an extent that is open until the network is built, such as a batch: [Options.Shapes] says what it is.
-func Symbol(name string) Dim { return graph.Symbol(name) }
+func Symbol(name string) Dim { return symbolic.Symbol(name) }
 
 // Open reads the ONNX model at path with the external data beside it. The model may use the given ops beside the
 // built-in ones. All that is not supported or wrong in it is one error, an *onnx.ImportError that names every node.

@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
@@ -248,7 +249,7 @@ func symbols(n *Network, given map[string][]int) (map[string]int, error) {
 	}
 	for _, t := range n.Inputs {
 		if shapes[t.Name] == nil {
-			shapes[t.Name] = graph.EvalDims(t.Extents(), known)
+			shapes[t.Name] = symbolic.Eval(t.Extents(), known)
 		}
 	}
 	env, err := n.BindShapes(shapes)

@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/testdata"
 )
@@ -303,7 +304,7 @@ func TestSessionsSideBySide(t *testing.T) {
 // TestCountedOutputs: an output that has as many elements as the data say is as long as they are, for each run.
 func TestCountedOutputs(t *testing.T) {
 	d := trtui.Define("counted")
-	x := d.Input("x", numeric.F32, graph.Const(12))
+	x := d.Input("x", numeric.F32, symbolic.Const(12))
 	places := d.NonZero(d.Relu(x))
 	d.Output("places", places)
 	d.Output("values", d.Exp(d.Gather(x, d.Squeeze(places, 0), 0)))
@@ -339,7 +340,7 @@ func TestCountedOutputs(t *testing.T) {
 // TestCountedProfiles: extents that are counted go with several profiles, and with a loop over what was selected.
 func TestCountedProfiles(t *testing.T) {
 	d := trtui.Define("counted")
-	x := d.Input("x", numeric.F32, graph.Symbol("n"))
+	x := d.Input("x", numeric.F32, symbolic.Symbol("n"))
 	values := d.Gather(x, d.Squeeze(d.NonZero(d.Relu(x)), 0), 0)
 	// The number of iterations is not known beforehand: the loop stays one.
 	trips := d.Cast(d.Add(d.Reduce(graph.ReduceSum, d.Mul(values, values), true, 0), d.Constant("one", numeric.Values(numeric.F32, []float32{1.25}, 1))), numeric.I64)

@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/sessions/config"
@@ -149,7 +150,7 @@ func TestOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := graph.Define("doubled")
-	d.Output("y", d.Softmax(d.Named("double").Layer(own.Ops[0], nil, d.Input("x", numeric.F32, graph.Const(1), graph.Const(8))), 1))
+	d.Output("y", d.Softmax(d.Named("double").Layer(own.Ops[0], nil, d.Input("x", numeric.F32, symbolic.Const(1), symbolic.Const(8))), 1))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)

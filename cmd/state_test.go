@@ -10,14 +10,15 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/sessions/dataset"
 )
 
 // recurrentModel writes a GRU of one place whose state is an input and an output, and three places for it; it returns the paths.
 func recurrentModel(t *testing.T) (model, data string) {
 	t.Helper()
-	d, one := graph.Define("gru"), graph.Const(1)
-	x, h := d.Input("x", numeric.F32, one, one, graph.Const(2)), d.Input("h", numeric.F32, one, one, graph.Const(3))
+	d, one := graph.Define("gru"), symbolic.Const(1)
+	x, h := d.Input("x", numeric.F32, one, one, symbolic.Const(2)), d.Input("h", numeric.F32, one, one, symbolic.Const(3))
 	weights := func(name string, n int) *graph.Tensor {
 		list := make([]float32, 9*n)
 		for i := range list {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -55,7 +56,7 @@ func (l loud) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernels.
 func twoAxes(t *testing.T) *sessions.Model {
 	t.Helper()
 	d := graph.Define("two")
-	y := d.Softmax(d.Input("x", numeric.F32, graph.Symbol("n"), graph.Const(5)), 1)
+	y := d.Softmax(d.Input("x", numeric.F32, symbolic.Symbol("n"), symbolic.Const(5)), 1)
 	d.Output("y", y)
 	d.Output("columns", d.Transpose(y, 1, 0))
 	n, err := d.Network()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Data are items to run a network on, one inference's inputs each.
@@ -44,7 +45,7 @@ func (b begun) Inputs(i int) (map[string]numeric.Value, error) {
 		return nil, err
 	}
 	for _, t := range b.inputs {
-		in[t.Name] = numeric.NewValue(t.Type, graph.EvalDims(t.Dims, nil)...) // a batch of one
+		in[t.Name] = numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...) // a batch of one
 	}
 	return in, nil
 }

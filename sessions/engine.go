@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
@@ -86,7 +87,7 @@ func described(p *run.Plan) engineReport {
 		if cfg.Shapes == nil {
 			cfg.Shapes = map[string][]int{}
 		}
-		cfg.Shapes[t.Name] = graph.EvalDims(t.Extents(), env)
+		cfg.Shapes[t.Name] = symbolic.Eval(t.Extents(), env)
 	}
 	r := engineReport{Schema: report.Schema, Config: cfg}
 	r.Backend, _, _ = strings.Cut(p.Target, " ")

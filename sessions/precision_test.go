@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
@@ -17,7 +18,7 @@ import (
 // nothing, and why, and so does every layer.
 func TestInt8OnF16ChangesNothing(t *testing.T) {
 	n := graph.NewNetwork("half")
-	x := n.AddInput("x", numeric.F16, graph.Const(2), graph.Const(4))
+	x := n.AddInput("x", numeric.F16, symbolic.Const(2), symbolic.Const(4))
 	l, err := n.Add("fc", graph.MatMul, nil, []*graph.Tensor{x, n.AddConst("w", numeric.NewValue(numeric.F16, 4, 4))}, "y")
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,8 @@
 package sessions
 
 import (
-	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -30,7 +30,7 @@ func modelReport(m *Model, d Data, calItems int, env map[string]int) *report.Mod
 		r.FLOPs += l.FLOPs
 	}
 	for _, t := range n.Consts() {
-		r.Params += int64(numeric.Count(graph.EvalDims(t.Dims, nil)))
+		r.Params += int64(numeric.Count(symbolic.Eval(t.Dims, nil)))
 	}
 	return r
 }

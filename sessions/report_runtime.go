@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/report"
@@ -155,7 +156,7 @@ func repeated(t *graph.Tensor, env map[string]int, elements []byte) numeric.Valu
 	if t.IsShape {
 		return t.ShapeValue(env)
 	}
-	v := numeric.NewValue(t.Type, graph.EvalDims(t.Dims, env)...)
+	v := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, env)...)
 	for n := 0; n < len(v.Data) && len(elements) > 0; {
 		n += copy(v.Data[n:], elements)
 	}

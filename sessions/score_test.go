@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // labelled is data of labels alone.
@@ -24,7 +25,7 @@ func (d labelled) Random() bool { return false }
 
 func newTestScore(labels ...int) *score {
 	n := graph.NewNetwork("n")
-	n.MarkOutput(n.NewTensor("y", numeric.F32, []graph.Dim{graph.Const(1), graph.Const(3)}))
+	n.MarkOutput(n.NewTensor("y", numeric.F32, []symbolic.Dim{symbolic.Const(1), symbolic.Const(3)}))
 	return newScore(n, labelled(labels), 1)
 }
 
@@ -59,7 +60,7 @@ func (d text) Random() bool                                 { return false }
 // next token count for agreement alone.
 func TestPerplexity(t *testing.T) {
 	n := graph.NewNetwork("n")
-	n.MarkOutput(n.NewTensor("y", numeric.F32, graph.Shape(1, 3, 4)))
+	n.MarkOutput(n.NewTensor("y", numeric.F32, symbolic.Shape(1, 3, 4)))
 	s := newScore(n, text{2, 1, -1}, 1)
 	out := func(v ...float32) map[string]numeric.Value {
 		return map[string]numeric.Value{"y": numeric.Values(numeric.F32, v, 1, 3, 4)}

@@ -16,6 +16,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/compare"
@@ -36,10 +37,10 @@ func recurrentNetwork(t *testing.T, steps int) (*graph.Network, []float32) {
 		}
 		return list
 	}
-	one := graph.Const(1)
+	one := symbolic.Const(1)
 	d := graph.Define("recurrent")
-	x := d.Input("x", numeric.F32, graph.Const(steps), one, graph.Const(3))
-	h, c := d.Input("h", numeric.F32, one, one, graph.Const(stateSize)), d.Input("c", numeric.F32, one, one, graph.Const(stateSize))
+	x := d.Input("x", numeric.F32, symbolic.Const(steps), one, symbolic.Const(3))
+	h, c := d.Input("h", numeric.F32, one, one, symbolic.Const(stateSize)), d.Input("c", numeric.F32, one, one, symbolic.Const(stateSize))
 	w, r := d.Weights("w", random(4*stateSize*3), 1, 4*stateSize, 3), d.Weights("r", random(4*stateSize*stateSize), 1, 4*stateSize, stateSize)
 	y, hn, cn := d.LSTM(x, graph.Recurrent{W: w, R: r, State: h, Cell: c}, graph.RecurrentAttrs{Hidden: stateSize})
 	d.Output("y", y)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
@@ -37,12 +38,12 @@ func TestMemoryDoesNotGrowWithAttributes(t *testing.T) {
 				for _, kernel := range []int{1, 2, 3} {
 					name := fmt.Sprintf("%s %s %d, kernel %d", typ, op, i, kernel)
 					n := &openNetwork{Network: graph.NewNetwork(name), rnd: rand.New(rand.NewPCG(1, 2)), env: map[string]int{}}
-					x := n.AddInput("x", typ, graph.Shape(1, 32, 5, 6)...)
+					x := n.AddInput("x", typ, symbolic.Shape(1, 32, 5, 6)...)
 					if typ == numeric.I8 {
 						x.Range = numeric.PerTensor(0.1, 0)
 					}
 					weights := func(dims ...int) *graph.Tensor {
-						w := n.constant(suite.Random(n.rnd, &graph.Tensor{Type: typ, Dims: graph.Shape(dims...)}))
+						w := n.constant(suite.Random(n.rnd, &graph.Tensor{Type: typ, Dims: symbolic.Shape(dims...)}))
 						if typ == numeric.I8 {
 							w.Range = numeric.PerTensor(0.1, 0)
 						}
@@ -70,7 +71,7 @@ func TestMemoryDoesNotGrowWithAttributes(t *testing.T) {
 					if typ == numeric.I8 {
 						l.Outputs[0].Type, l.Outputs[0].Range = numeric.I8, numeric.PerTensor(0.1, 0)
 					}
-					if numeric.Count(graph.EvalDims(l.Outputs[0].Dims, nil)) > 1<<20 {
+					if numeric.Count(symbolic.Eval(l.Outputs[0].Dims, nil)) > 1<<20 {
 						continue
 					}
 					for _, tac := range b.Tactics(l.Op) {

@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -33,12 +34,12 @@ func drawOpenNetwork(seed uint64) *openNetwork {
 	n := &openNetwork{Network: graph.NewNetwork(fmt.Sprint("open", seed)), rnd: rnd, env: map[string]int{}}
 	for i := range 2 + rnd.IntN(3) {
 		rank := 1 + rnd.IntN(4)
-		dims := make([]graph.Dim, rank)
+		dims := make([]symbolic.Dim, rank)
 		for a := range dims {
 			if name := string(rune('a' + rnd.IntN(4))); rnd.IntN(3) > 0 {
-				dims[a] = graph.Symbol(name)
+				dims[a] = symbolic.Symbol(name)
 			} else {
-				dims[a] = graph.Const(1 + rnd.IntN(4))
+				dims[a] = symbolic.Const(1 + rnd.IntN(4))
 			}
 		}
 		n.tensors = append(n.tensors, n.AddInput(fmt.Sprint("x", i), numeric.F32, dims...))
@@ -74,7 +75,7 @@ func (n *openNetwork) constant(v numeric.Value) *graph.Tensor {
 }
 
 func (n *openNetwork) weights(dims ...int) *graph.Tensor {
-	return n.constant(suite.Random(n.rnd, &graph.Tensor{Type: numeric.F32, Dims: graph.Shape(dims...)}))
+	return n.constant(suite.Random(n.rnd, &graph.Tensor{Type: numeric.F32, Dims: symbolic.Shape(dims...)}))
 }
 
 func (n *openNetwork) ints(v ...int64) *graph.Tensor {
@@ -204,7 +205,7 @@ func (n *openNetwork) resize(x, y *graph.Tensor) bool {
 func (n *openNetwork) inputs() map[string]numeric.Value {
 	in := map[string]numeric.Value{}
 	for _, t := range n.Inputs {
-		in[t.Name] = suite.Random(n.rnd, &graph.Tensor{Type: t.Type, Dims: graph.Shape(graph.EvalDims(t.Dims, n.env)...)})
+		in[t.Name] = suite.Random(n.rnd, &graph.Tensor{Type: t.Type, Dims: symbolic.Shape(symbolic.Eval(t.Dims, n.env)...)})
 	}
 	return in
 }
@@ -298,43 +299,43 @@ func TestContradictingSymbols(t *testing.T) {
 func TestContradictionsThatWentWrong(t *testing.T) {
 	b := cpu.Open(2)
 	defer b.Close()
-	sym, one := graph.Symbol, graph.Const(1)
+	sym, one := symbolic.Symbol, symbolic.Const(1)
 	for _, c := range []struct {
 		name   string
-		define func(n *openNetwork, x func(dims ...graph.Dim) *graph.Tensor) bool
+		define func(n *openNetwork, x func(dims ...symbolic.Dim) *graph.Tensor) bool
 		env    map[string]int
 		want   string // of the error; "" where the extents fit
 	}{
-		{"sum", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
+		{"sum", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
 			return n.add("Add", graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, x(sym("a")), x(sym("b")))
 		}, map[string]int{"a": 2, "b": 3}, "shapes do not broadcast: 2 meets 3"},
-		{"product of activations", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
+		{"product of activations", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
 			return n.add("MatMul", nil, x(sym("a"), sym("b")), x(sym("c"), sym("a")))
 		}, map[string]int{"a": 2, "b": 3, "c": 5}, "the common axis is 3 in one and 5 in the other"},
-		{"product with weights", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
+		{"product with weights", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
 			return n.add("MatMul", nil, x(sym("a"), sym("b")), n.weights(3, 4))
 		}, map[string]int{"a": 2, "b": 5}, "the common axis is 5 in one and 3 in the other"},
-		{"enlarged from nothing", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
+		{"enlarged from nothing", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
 			return n.add("Resize", graph.ResizeAttrs{Mode: "nearest", Coordinates: "asymmetric", Nearest: "floor", Sizes: []int{3, 3}}, x(sym("a"), sym("b")))
 		}, map[string]int{"a": 2, "b": 0}, "axis 1 of x0 f32[2,0] is empty"},
-		{"joined with nothing", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
+		{"joined with nothing", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
 			return n.add("Concat", graph.ConcatAttrs{}, x(sym("a"), sym("b")), x(sym("a"), sym("c")))
 		}, map[string]int{"a": 2, "b": 3, "c": 0}, "3 is not 0"},
-		{"updates of another shape", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
+		{"updates of another shape", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
 			return n.add("ScatterND", graph.ScatterAttrs{Reduction: "none"}, x(sym("a"), sym("b")), n.constant(numeric.Values(numeric.I64, []int64{0}, 1, 1)), x(sym("c"), sym("d")))
 		}, map[string]int{"a": 3, "b": 4, "c": 1, "d": 2}, "do not have the shape [1,4]"},
-		{"a reshape that passes remove", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
+		{"a reshape that passes remove", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
 			return n.add("Reshape", graph.ReshapeAttrs{}, x(sym("a"), sym("b")), n.ints(-1, 3)) && n.add("Reshape", graph.ReshapeAttrs{}, n.tensors[len(n.tensors)-1], n.ints(-1))
 		}, map[string]int{"a": 2, "b": 2}, "does not divide the elements"},
-		{"normalised channels", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
+		{"normalised channels", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
 			return n.add("BatchNormalization", graph.BatchNormAttrs{Epsilon: 1}, x(one, sym("a")), n.weights(2), n.weights(2), n.weights(2), n.constant(numeric.Values(numeric.F32, []float32{1, 2}, 2)))
 		}, map[string]int{"a": 2}, ""},
-		{"no products at all", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
-			return n.add("MatMul", nil, x(graph.Const(3), one), x(sym("a"), graph.Const(2), one, graph.Const(3)))
+		{"no products at all", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
+			return n.add("MatMul", nil, x(symbolic.Const(3), one), x(sym("a"), symbolic.Const(2), one, symbolic.Const(3)))
 		}, map[string]int{"a": 0}, ""},
 	} {
 		n := &openNetwork{Network: graph.NewNetwork(c.name), rnd: rand.New(rand.NewPCG(1, 2)), env: c.env}
-		input := func(dims ...graph.Dim) *graph.Tensor {
+		input := func(dims ...symbolic.Dim) *graph.Tensor {
 			return n.AddInput(fmt.Sprint("x", len(n.Inputs)), numeric.F32, dims...)
 		}
 		if !c.define(n, input) {

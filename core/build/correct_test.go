@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -44,7 +45,7 @@ func residual(t *testing.T, rnd *rand.Rand) *graph.Network {
 		}
 		return add(name, graph.Pointwise, graph.Elementwise{Program: p}, in...)
 	}
-	x := n.AddInput("x", numeric.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(6), graph.Const(6))
+	x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(6), symbolic.Const(6))
 	a := eltwise("relu1", graph.EltRelu, conv("conv1", x, 16, 3))
 	b := eltwise("relu2", graph.EltRelu, conv("conv2", a, 16, 16))
 	c := eltwise("relu3", graph.EltRelu, eltwise("sum", graph.EltAdd, conv("conv3", b, 16, 16), a))

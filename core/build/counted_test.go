@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -18,9 +19,9 @@ import (
 // detector selects boxes and gathers them with their scores; with rows in front of them, and sums over them.
 func detector(t *testing.T) *graph.Network {
 	d := graph.Define("detector")
-	batch := graph.Symbol("batch")
-	boxes := d.Input("boxes", numeric.F32, batch, graph.Const(20), graph.Const(4))
-	scores := d.Input("scores", numeric.F32, batch, graph.Const(3), graph.Const(20))
+	batch := symbolic.Symbol("batch")
+	boxes := d.Input("boxes", numeric.F32, batch, symbolic.Const(20), symbolic.Const(4))
+	scores := d.Input("scores", numeric.F32, batch, symbolic.Const(3), symbolic.Const(20))
 	one := func(name string, v float32) *graph.Tensor {
 		return d.Constant(name, numeric.Values(numeric.F32, []float32{v}, 1))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cuda"
@@ -32,7 +33,7 @@ func decoder(t *testing.T) *graph.Network {
 		return d.Weights(name, x, dims...)
 	}
 	bias := func(name string, n int) *graph.Tensor { return weights(name, 0, n) }
-	x := d.Input("image", numeric.F32, graph.Shape(1, 3, 16, 16)...)
+	x := d.Input("image", numeric.F32, symbolic.Shape(1, 3, 16, 16)...)
 	down := d.Named("down").Conv(x, weights("down_w", 0, 8, 3, 3, 3), bias("down_b", 8), graph.ConvAttrs{Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}, Group: 1})
 	down = d.Named("down_relu").Relu(down)
 	deep := d.Named("deep").Conv(down, weights("deep_w", 0, 16, 8, 3, 3), bias("deep_b", 16), graph.ConvAttrs{Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}, Group: 1})

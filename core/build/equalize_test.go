@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -104,7 +105,7 @@ func TestScaleLinks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := &linked{graph.Define("n"), rand.New(rand.NewPCG(1, 2)), 0}
-			x := d.Input("x", numeric.F32, graph.Shape(c.input...)...)
+			x := d.Input("x", numeric.F32, symbolic.Shape(c.input...)...)
 			d.Output("y", c.make(d, x))
 			n, err := d.Network()
 			if err != nil {
@@ -165,7 +166,7 @@ func TestScaleLinks(t *testing.T) {
 func TestEqualizeTransformer(t *testing.T) {
 	const rows, width, outlier = 16, 64, 100
 	d := &linked{graph.Define("bert"), rand.New(rand.NewPCG(5, 6)), 0}
-	x := d.Input("x", numeric.F32, graph.Shape(rows, width)...)
+	x := d.Input("x", numeric.F32, symbolic.Shape(rows, width)...)
 	near := func(dims ...int) *graph.Tensor {
 		v := make([]float32, numeric.Count(dims))
 		for i := range v {

@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -16,7 +17,7 @@ import (
 func Example() {
 	ctx := context.Background()
 	d := graph.Define("double")
-	d.Output("y", d.Add(d.Input("x", numeric.F32, graph.Symbol("n")), d.Weights("one", []float32{1}, 1)))
+	d.Output("y", d.Add(d.Input("x", numeric.F32, symbolic.Symbol("n")), d.Weights("one", []float32{1}, 1)))
 	n, err := d.Network()
 	if err != nil {
 		fmt.Println(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -32,7 +33,7 @@ var largeNetworks = map[string]func(n int) *graph.Network{
 	},
 	"branches of one input": func(n int) *graph.Network { // each a layer of its own
 		b := graph.NewNetwork("branches")
-		x := b.AddInput("x", numeric.F32, graph.Const(2), graph.Const(8))
+		x := b.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(8))
 		y := x
 		for i := range n / 3 {
 			s := add(b, graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, scale(b, i, x))
@@ -52,7 +53,7 @@ var largeNetworks = map[string]func(n int) *graph.Network{
 	},
 	"dense blocks": func(n int) *graph.Network { // each layer reads all before it in its block
 		b := graph.NewNetwork("dense")
-		x := b.AddInput("x", numeric.F32, graph.Const(2), graph.Const(8))
+		x := b.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(8))
 		for len(b.Layers) < n {
 			parts := []*graph.Tensor{x}
 			for range 12 {
@@ -79,7 +80,7 @@ var largeNetworks = map[string]func(n int) *graph.Network{
 
 func network(n int, layer func(b *graph.Network, i int, x, input *graph.Tensor) *graph.Tensor) *graph.Network {
 	b := graph.NewNetwork("large")
-	input := b.AddInput("x", numeric.F32, graph.Const(2), graph.Const(8))
+	input := b.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(8))
 	x := input
 	for i := range n {
 		x = layer(b, i, x, input)

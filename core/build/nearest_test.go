@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -68,9 +69,9 @@ func TestNearestKernel(t *testing.T) {
 	} {
 		for _, precision := range []numeric.DataType{numeric.F32, numeric.F16, numeric.I8} {
 			n := graph.NewNetwork("n")
-			var dims []graph.Dim
+			var dims []symbolic.Dim
 			for _, d := range c.input {
-				dims = append(dims, graph.Const(d))
+				dims = append(dims, symbolic.Const(d))
 			}
 			n.MarkOutput(c.layer(n, n.AddInput("x", numeric.F32, dims...)))
 			p, names := slow(t, n, precision)

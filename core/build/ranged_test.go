@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/torture/networks"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -137,7 +138,7 @@ func testRanged(t *testing.T, m rangedModel, others *networks.Oracle) {
 		}
 		in, shapes := map[string]numeric.Value{}, map[string][]int{}
 		for _, x := range n.Inputs {
-			v := numeric.NewValue(x.Type, graph.EvalDims(x.Dims, env)...)
+			v := numeric.NewValue(x.Type, symbolic.Eval(x.Dims, env)...)
 			for i := range v.Len() {
 				if x.Type == numeric.I64 {
 					v.I64()[i] = int64(r.IntN(500))

@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -40,7 +41,7 @@ func fewBits(t *testing.T, rnd *rand.Rand) *graph.Network {
 		return l.Outputs[0]
 	}
 	gemm := func(transB bool) graph.GemmAttrs { return graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: transB} }
-	x := n.AddInput("x", numeric.F32, graph.Const(3), graph.Const(20))
+	x := n.AddInput("x", numeric.F32, symbolic.Const(3), symbolic.Const(20))
 	a := add("plain", graph.MatMul, nil, x, exactly(rnd, "w1", n, 20, 16))
 	bias := n.AddConst("b", numeric.Values(numeric.F32, []float32{1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8}, 16))
 	b := add("turned", graph.Gemm, gemm(true), a, exactly(rnd, "w2", n, 16, 16), bias)
@@ -140,7 +141,7 @@ func TestFewBits(t *testing.T) {
 func TestRoundByMoments(t *testing.T) {
 	ctx, rnd := context.Background(), rand.New(rand.NewPCG(5, 6))
 	d := &linked{Definition: graph.Define("products"), rnd: rnd}
-	x := d.Input("x", numeric.F32, graph.Shape(1, 32)...)
+	x := d.Input("x", numeric.F32, symbolic.Shape(1, 32)...)
 	y := d.Relu(d.MatMul(x, d.weights(32, 64)))
 	d.Output("y", d.MatMul(y, d.weights(64, 24)))
 	n, err := d.Network()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 )
@@ -97,7 +98,7 @@ func heldItems(n *graph.Network, env map[string]int) int {
 	size := func(tensors []*graph.Tensor) (sum int) {
 		for _, t := range tensors {
 			if t != nil && !t.IsConst() {
-				sum += 4 * numeric.Count(graph.EvalDims(t.Dims, env))
+				sum += 4 * numeric.Count(symbolic.Eval(t.Dims, env))
 			}
 		}
 		return sum

@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -18,8 +19,8 @@ import (
 // TestUnsupportedIsNotBuilt checks each way to an engine with a layer that is not supported.
 func TestUnsupportedIsNotBuilt(t *testing.T) {
 	n := graph.NewNetwork("n")
-	x := n.AddInput("x", numeric.F32, graph.Const(2))
-	u := graph.Unsupported{Op: "Foo", Reason: "operator is not supported", Outputs: []graph.Declared{{Type: numeric.F32, Dims: graph.Shape(2)}}}
+	x := n.AddInput("x", numeric.F32, symbolic.Const(2))
+	u := graph.Unsupported{Op: "Foo", Reason: "operator is not supported", Outputs: []graph.Declared{{Type: numeric.F32, Dims: symbolic.Shape(2)}}}
 	l, err := n.Add("f", graph.UnsupportedOp(u), u, []*graph.Tensor{x}, "y")
 	if err != nil {
 		t.Fatal(err)

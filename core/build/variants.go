@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Variants runs networks that have much in common, as one quantised in several ways has, on the same items. A tensor is known by
@@ -36,7 +37,7 @@ func NewVariants(ctx context.Context, r *Replay, n *graph.Network, networks int)
 	size := 0
 	for _, l := range n.Layers {
 		for _, t := range l.Outputs {
-			size += 4 * numeric.Count(graph.EvalDims(t.Dims, r.Env))
+			size += 4 * numeric.Count(symbolic.Eval(t.Dims, r.Env))
 		}
 	}
 	most := max(fewestHeld, min(heldBytes/max(1, size*networks), mostVariantItems))

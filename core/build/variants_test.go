@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -31,7 +32,7 @@ func chain(t *testing.T, rnd *rand.Rand) *graph.Network {
 		}
 		return add(name, graph.Conv, graph.ConvAttrs{Group: 1}, x, n.AddConst(name+"_w", numeric.Values(numeric.F32, w, out, in, 1, 1)))
 	}
-	x := n.AddInput("x", numeric.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(4), graph.Const(4))
+	x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(4), symbolic.Const(4))
 	a := conv("a", x, 8, 3)
 	b := add("b_relu", graph.Pointwise, graph.Elementwise{Program: graph.Unary(graph.EltRelu)}, conv("b", a, 8, 8))
 	sum := add("sum", graph.Pointwise, graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, a, b)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Bodied is implemented by the attributes of ops that compute with networks of their own, such as [If] and [Loop]. What such a
@@ -95,8 +96,8 @@ func inferBody(b *Network, in []*Tensor) (*Network, error) {
 	}
 	same := true
 	for i, t := range b.Inputs {
-		same = same && t.Type == in[i].Type && EqualDims(t.Dims, in[i].Dims) && t.Range.Equal(in[i].Range) &&
-			(t.Value == nil) == (in[i].Value == nil) && EqualDims(t.Value, in[i].Value)
+		same = same && t.Type == in[i].Type && symbolic.Equal(t.Dims, in[i].Dims) && t.Range.Equal(in[i].Range) &&
+			(t.Value == nil) == (in[i].Value == nil) && symbolic.Equal(t.Value, in[i].Value)
 	}
 	if same {
 		return b, nil
@@ -220,11 +221,11 @@ func (r *bodyRun) run(in []numeric.Value) ([]numeric.Value, error) {
 func (r *bodyRun) shape(in []numeric.Value) error {
 	now := make([]*Tensor, len(in))
 	for i, t := range r.body.Inputs {
-		now[i] = &Tensor{Name: t.Name, Type: t.Type, Range: t.Range, Dims: Shape(in[i].Dims...)}
+		now[i] = &Tensor{Name: t.Name, Type: t.Type, Range: t.Range, Dims: symbolic.Shape(in[i].Dims...)}
 		if t.Value != nil {
-			now[i].Value = []Dim{}
+			now[i].Value = []symbolic.Dim{}
 			for _, n := range in[i].Ints() {
-				now[i].Value = append(now[i].Value, Const(int(n)))
+				now[i].Value = append(now[i].Value, symbolic.Const(int(n)))
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // onnxExperimental are operators that ONNX had on trial until 2019, with operator set 1, and that converters of the time wrote. ONNX
@@ -64,7 +65,7 @@ func imageScaler(d *Definition, n *Node, x *Tensor) (*Tensor, error) {
 	if err := n.ranked(axes{0, []int{4}}); err != nil {
 		return nil, err
 	}
-	if conflict(x.Dims[1], Const(len(bias))) {
+	if conflict(x.Dims[1], symbolic.Const(len(bias))) {
 		return nil, fmt.Errorf("%d biases for %s channels", len(bias), x.Dims[1])
 	}
 	y := d.times(x, n.Float("scale", 1))

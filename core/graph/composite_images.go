@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // importDeformConv adds the columns of a deformable convolution, and the product with its weights.
@@ -63,10 +64,10 @@ func importAffineGrid(d *Definition, n *Node) ([]*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k < 2 || k > 3 || conflict(theta.Dims[2], Const(k+1)) || conflict(size.Dims[0], Const(k+2)) || !isReal(theta) {
+	if k < 2 || k > 3 || conflict(theta.Dims[2], symbolic.Const(k+1)) || conflict(size.Dims[0], symbolic.Const(k+2)) || !isReal(theta) {
 		return nil, fmt.Errorf("maps %s for a size %s: want [N,2,3] for two spatial axes, [N,3,4] for three", theta.TypeString(), size.TypeString())
 	}
-	if list, ok := size.Ints(); ok && conflict(theta.Dims[0], Const(list[0])) {
+	if list, ok := size.Ints(); ok && conflict(theta.Dims[0], symbolic.Const(list[0])) {
 		return nil, fmt.Errorf("maps %s for %d items", theta.TypeString(), list[0])
 	}
 	columns := d.Transpose(theta, 0, 2, 1)
@@ -174,16 +175,16 @@ func importLpPool(d *Definition, n *Node) ([]*Tensor, error) {
 	if !pool.CeilMode || pool.AutoPad != AutoPadNone {
 		return result(d.root(d.times(y, float32(places)), p))
 	}
-	dims := EvalDims(x.Dims, nil)
+	dims := symbolic.Eval(x.Dims, nil)
 	for _, dim := range x.Dims[2:] {
 		if _, ok := dim.IsConst(); !ok {
 			return nil, fmt.Errorf("ceil_mode 1 with an input %s, whose spatial extents must be known", x.TypeString())
 		}
 	}
 	if n, ok := countDims(y.Dims[2:]); !ok || n > maxCounted {
-		return nil, fmt.Errorf("ceil_mode 1 with an output of %s places", FormatDims(y.Dims[2:]))
+		return nil, fmt.Errorf("ceil_mode 1 with an output of %s places", symbolic.Format(y.Dims[2:]))
 	}
-	counts := numeric.NewValue(numeric.F32, EvalDims(y.Dims[2:], nil)...)
+	counts := numeric.NewValue(numeric.F32, symbolic.Eval(y.Dims[2:], nil)...)
 	for e := range counts.F32() { // the last window may be cut off
 		counts.F32()[e] = float32(windowPadded(pool.Windows(dims[2:]), dims[2:], counts.Dims, e))
 	}

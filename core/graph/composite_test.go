@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TestCompositesRefuse imports nodes with inputs and attributes at random: what is wrong with them is an error that says so, and the
@@ -61,10 +62,10 @@ func randomInput(rnd *rand.Rand, n *Network, i int) *Tensor {
 	case 1:
 		return n.AddConst(name, numeric.NewValue(typ, dims...))
 	}
-	shape := Shape(dims...)
+	shape := symbolic.Shape(dims...)
 	for j := range shape {
 		if rnd.IntN(3) == 0 {
-			shape[j] = Symbol(fmt.Sprint("s", rnd.IntN(4)))
+			shape[j] = symbolic.Symbol(fmt.Sprint("s", rnd.IntN(4)))
 		}
 	}
 	return n.AddInput(name, typ, shape...)
@@ -106,7 +107,7 @@ func TestCompositeErrors(t *testing.T) {
 			if v.Dims == nil && v.Data == nil {
 				node.Inputs = append(node.Inputs, nil)
 			} else {
-				node.Inputs = append(node.Inputs, n.AddInput(fmt.Sprint("x", i), v.Type, Shape(v.Dims...)...))
+				node.Inputs = append(node.Inputs, n.AddInput(fmt.Sprint("x", i), v.Type, symbolic.Shape(v.Dims...)...))
 			}
 		}
 		for name, v := range c.attrs {
@@ -122,7 +123,7 @@ func TestCompositeErrors(t *testing.T) {
 // TestCompositeNames adds a composite to a network in which the names of its layers are taken.
 func TestCompositeNames(t *testing.T) {
 	n := NewNetwork("n")
-	x, b := n.AddInput("x", numeric.F32, Const(2), Const(3)), n.AddInput("b", numeric.F32, Const(3))
+	x, b := n.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(3)), n.AddInput("b", numeric.F32, symbolic.Const(3))
 	taken := map[string]bool{"node/Add": true, "node/Gelu": true}
 	node := &Node{Name: "node", OpType: "BiasGelu", Version: 1, Outputs: 1, Inputs: []*Tensor{x, b}}
 	list, errs := Ops().Composite("com.microsoft", "BiasGelu").Add(n, Ops(), node, []string{"node/Gelu"}, func(s string) bool { return taken[s] })

@@ -10,14 +10,15 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // controlNetwork has a loop with a loop and an If inside it, a Scan from the end on, and captures of inputs and constants.
 func controlNetwork(t testing.TB) *Network {
 	t.Helper()
 	d := Define("control")
-	n := Symbol("n")
-	x, flag, start := d.Input("x", numeric.F32, n, Const(3)), d.Input("flag", numeric.Bool), d.Input("start", numeric.F32, Const(3))
+	n := symbolic.Symbol("n")
+	x, flag, start := d.Input("x", numeric.F32, n, symbolic.Const(3)), d.Input("flag", numeric.Bool), d.Input("start", numeric.F32, symbolic.Const(3))
 	w := d.Weights("w", []float32{1, 2, 3}, 3)
 	trips := d.Constant("trips", numeric.Values(numeric.I64, []int64{4}))
 	two := d.Constant("two", numeric.Values(numeric.I64, []int64{2}))
@@ -98,7 +99,7 @@ func TestControlEval(t *testing.T) {
 // TestWhile ends loops by their conditions: before the first iteration, and by data.
 func TestWhile(t *testing.T) {
 	d := Define("while")
-	x, most, goes := d.Input("x", numeric.F32), d.Input("most", numeric.I64, Const(1)), d.Input("goes", numeric.Bool)
+	x, most, goes := d.Input("x", numeric.F32), d.Input("most", numeric.I64, symbolic.Const(1)), d.Input("goes", numeric.Bool)
 	limit := d.Weights("limit", []float32{100})
 	d.Output("y", d.Loop(most, goes, []*Tensor{x}, func(b *Definition, _, _ *Tensor, c []*Tensor) (*Tensor, []*Tensor) {
 		y := b.Add(c[0], c[0])
@@ -162,7 +163,7 @@ func TestControlErrors(t *testing.T) {
 		}, "a body has no inputs but those that it is given"},
 	} {
 		d := Define("bad")
-		c.build(d, d.Input("x", numeric.F32, Const(2), Const(3)), d.Input("flag", numeric.Bool), d.Input("n", numeric.I64))
+		c.build(d, d.Input("x", numeric.F32, symbolic.Const(2), symbolic.Const(3)), d.Input("flag", numeric.Bool), d.Input("n", numeric.I64))
 		if err := d.Err(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
@@ -195,7 +196,7 @@ func TestEndless(t *testing.T) {
 // TestControlText prints the networks inside layers.
 func TestControlText(t *testing.T) {
 	d := Define("text")
-	x, flag := d.Input("x", numeric.F32, Const(2)), d.Input("flag", numeric.Bool)
+	x, flag := d.Input("x", numeric.F32, symbolic.Const(2)), d.Input("flag", numeric.Bool)
 	d.Output("y", d.Named("choice").If(flag, func(b *Definition) []*Tensor { return []*Tensor{b.Neg(x)} }, func(b *Definition) []*Tensor { return []*Tensor{x} })[0])
 	n, err := d.Network()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Counting is an extent of a layer's first output, of I64 that are never negative, which is known when the layer has been computed.
@@ -14,7 +15,7 @@ import (
 type Counting struct {
 	Symbol string // that stands for it
 	Axis   int    // of the output
-	Most   Dim
+	Most   symbolic.Dim
 }
 
 // Counted returns the extent of output 0 that the elements of l's inputs decide on.

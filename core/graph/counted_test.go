@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TestCounted: what follows a count has the extents that were counted, at each run those of its data.
 func TestCounted(t *testing.T) {
 	d := Define("counted")
-	x := d.Input("x", numeric.I64, Symbol("n"), Const(3))
+	x := d.Input("x", numeric.I64, symbolic.Symbol("n"), symbolic.Const(3))
 	places := d.Named("places").NonZero(x)
 	rows := d.Transpose(places, 1, 0) // [count,2]
 	d.Output("rows", rows)
@@ -51,7 +52,7 @@ func TestCounted(t *testing.T) {
 // TestCountsApart: two counts of one symbol are an error.
 func TestCountsApart(t *testing.T) {
 	n := NewNetwork("n")
-	x := n.AddInput("x", numeric.F32, Const(4))
+	x := n.AddInput("x", numeric.F32, symbolic.Const(4))
 	for _, name := range []string{"a", "b"} {
 		l, err := n.Add(name, NonZero, NonZeroAttrs{"count"}, []*Tensor{x}, name+".0")
 		if err != nil {
@@ -67,7 +68,7 @@ func TestCountsApart(t *testing.T) {
 // TestCountsInside: a layer that counts inside another is an error that names it.
 func TestCountsInside(t *testing.T) {
 	d := Define("inside")
-	x := d.Input("x", numeric.I64, Const(4))
+	x := d.Input("x", numeric.I64, symbolic.Const(4))
 	y := d.Named("loop").Loop(d.Constant("trips", numeric.Values(numeric.I64, []int64{2}, 1)), nil, []*Tensor{x}, func(b *Definition, _, _ *Tensor, v []*Tensor) (*Tensor, []*Tensor) {
 		return nil, []*Tensor{b.Add(v[0], b.Reduce(ReduceSum, b.Named("places").NonZero(v[0]), false, 0, 1))}
 	})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Shuffle says what [Definition.Shuffle] does, in this order; nil leaves a step out.
@@ -173,8 +174,8 @@ func (d *Definition) TopK(x *Tensor, a TopKAttrs) (values, indices *Tensor) {
 
 // ShapeInput adds an input, a list of I64, on whose elements shapes depend: symbols and constants, whose values are given where shapes
 // of inputs are.
-func (d *Definition) ShapeInput(name string, elements ...Dim) *Tensor {
-	t := d.Input(name, numeric.I64, Const(len(elements)))
+func (d *Definition) ShapeInput(name string, elements ...symbolic.Dim) *Tensor {
+	t := d.Input(name, numeric.I64, symbolic.Const(len(elements)))
 	if err := t.MakeShape(elements...); err != nil && d.net.IsInput(t) {
 		d.fail(err)
 	}

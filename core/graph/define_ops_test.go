@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // defineCase is a call of the method of a Definition that adds a layer of an op.
@@ -23,11 +24,11 @@ type given struct {
 }
 
 func newGiven(d *Definition) given {
-	image := []Dim{Const(2), Const(4), Const(6), Const(6)}
+	image := []symbolic.Dim{symbolic.Const(2), symbolic.Const(4), symbolic.Const(6), symbolic.Const(6)}
 	return given{
-		d: d, x: d.Input("x", numeric.F32, image...), matrix: d.Input("matrix", numeric.F32, Const(4), Const(6)),
-		flags: d.Input("flags", numeric.Bool, Const(4), Const(6)), bytes: d.Input("bytes", numeric.U8, image...),
-		ints: d.Input("ints", numeric.I64, Const(4), Const(6)), unsigned: d.Input("unsigned", numeric.U32, Const(4), Const(6)),
+		d: d, x: d.Input("x", numeric.F32, image...), matrix: d.Input("matrix", numeric.F32, symbolic.Const(4), symbolic.Const(6)),
+		flags: d.Input("flags", numeric.Bool, symbolic.Const(4), symbolic.Const(6)), bytes: d.Input("bytes", numeric.U8, image...),
+		ints: d.Input("ints", numeric.I64, symbolic.Const(4), symbolic.Const(6)), unsigned: d.Input("unsigned", numeric.U32, symbolic.Const(4), symbolic.Const(6)),
 		scalar: d.Constant("one", numeric.Values(numeric.I64, []int64{1})),
 	}
 }
@@ -304,7 +305,7 @@ func TestDefinitionHasEveryOp(t *testing.T) {
 func zeros(n *Network) map[string]numeric.Value {
 	in := map[string]numeric.Value{}
 	for _, t := range n.Inputs {
-		in[t.Name] = numeric.NewValue(t.Type, EvalDims(t.Dims, nil)...)
+		in[t.Name] = numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...)
 	}
 	return in
 }
@@ -314,7 +315,7 @@ func zeros(n *Network) map[string]numeric.Value {
 func TestDefinitionNeverPanics(t *testing.T) {
 	rnd, ops := rand.New(rand.NewPCG(1, 2)), Ops().All()
 	other := Define("other")
-	foreign := other.Input("x", numeric.F32, Const(3))
+	foreign := other.Input("x", numeric.F32, symbolic.Const(3))
 	for i := range reflect.TypeFor[*Definition]().NumMethod() {
 		m := reflect.TypeFor[*Definition]().Method(i)
 		for range 60 {
@@ -382,8 +383,8 @@ func anything(rnd *rand.Rand, ops []*Op, t reflect.Type, tensors []*Tensor, dept
 			v.Index(i).Set(anything(rnd, ops, t.Elem(), tensors, depth+1))
 		}
 	case reflect.Struct:
-		if t == reflect.TypeFor[Dim]() {
-			return reflect.ValueOf([]Dim{{}, Const(-3), Const(4), Symbol("n"), Const(1 << 50)}[rnd.IntN(5)])
+		if t == reflect.TypeFor[symbolic.Dim]() {
+			return reflect.ValueOf([]symbolic.Dim{{}, symbolic.Const(-3), symbolic.Const(4), symbolic.Symbol("n"), symbolic.Const(1 << 50)}[rnd.IntN(5)])
 		}
 		for i := range t.NumField() {
 			if t.Field(i).IsExported() {
@@ -407,13 +408,13 @@ func anything(rnd *rand.Rand, ops []*Op, t reflect.Type, tensors []*Tensor, dept
 // TestDefinitionGathersErrors has all mistakes named at once, with layer and line, and none that only follows from another.
 func TestDefinitionGathersErrors(t *testing.T) {
 	d := Define("bad")
-	x := d.Input("x", numeric.F32, Const(1), Const(3), Const(8), Const(8))
+	x := d.Input("x", numeric.F32, symbolic.Const(1), symbolic.Const(3), symbolic.Const(8), symbolic.Const(8))
 	y := d.Named("conv1").Conv(x, d.Weights("w", make([]float32, 9), 3, 3), nil, ConvAttrs{})
 	y = d.Relu(d.Named("conv2").Conv(y, y, y, ConvAttrs{}))
 	d.Named("conv3").Layer(Conv, &ConvAttrs{}, x)
 	d.Named("relu").Layer(Ops().Named("Relu"), nil, x)
 	d.Named("norm").Layer(Softmax, LRNAttrs{}, x)
-	d.Named("stray").Softmax(Define("other").Input("x", numeric.F32, Const(3)), 0)
+	d.Named("stray").Softmax(Define("other").Input("x", numeric.F32, symbolic.Const(3)), 0)
 	d.Named("left").Softmax(nil, 0)
 	d.Output("y", y)
 	_, err := d.Network()

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TestDefinition defines a network with every kind of layer that has a method, and checks what is inferred.
 func TestDefinition(t *testing.T) {
 	d := Define("all")
-	x := d.Input("x", numeric.F32, Symbol("batch"), Const(4), Const(8), Const(8))
+	x := d.Input("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(4), symbolic.Const(8), symbolic.Const(8))
 	ones := func(name string, dims ...int) *Tensor {
 		return d.Weights(name, slices.Repeat([]float32{1}, numeric.Count(dims)), dims...)
 	}
@@ -55,7 +56,7 @@ func TestDefinition(t *testing.T) {
 
 func TestDefinitionErrors(t *testing.T) {
 	input := func(d *Definition) *Tensor {
-		return d.Input("x", numeric.F32, Symbol("n"), Const(3), Const(8), Const(8))
+		return d.Input("x", numeric.F32, symbolic.Symbol("n"), symbolic.Const(3), symbolic.Const(8), symbolic.Const(8))
 	}
 	for _, c := range []struct {
 		name   string

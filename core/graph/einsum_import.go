@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Einsum is imported as what it is made of: diagonals, sums along the axes that one operand alone has, and then products of two
@@ -28,7 +29,7 @@ func (o einsumOperand) named(axes []int) []int {
 }
 
 // dim returns the extent of the axis of a label.
-func (o einsumOperand) dim(label int) Dim { return o.t.Dims[slices.Index(o.labels, label)] }
+func (o einsumOperand) dim(label int) symbolic.Dim { return o.t.Dims[slices.Index(o.labels, label)] }
 
 // importEinsum adds the layers of an Einsum.
 func importEinsum(d *Definition, n *Node) ([]*Tensor, error) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // einsumCase is an Einsum of random numbers.
@@ -31,10 +32,10 @@ func (c einsumCase) run() (numeric.Value, error) {
 			node.Inputs = append(node.Inputs, n.AddConst(name, v))
 			continue
 		}
-		dims := Shape(v.Dims...)
+		dims := symbolic.Shape(v.Dims...)
 		for axis, letter := range strings.ReplaceAll(terms[i], " ", "") {
 			if c.open != nil && axis < len(dims) && c.open[letter] && v.Dims[axis] != 1 && !strings.Contains(terms[i], ".") {
-				dims[axis] = Symbol(string(letter))
+				dims[axis] = symbolic.Symbol(string(letter))
 			}
 		}
 		node.Inputs = append(node.Inputs, n.AddInput(name, v.Type, dims...))

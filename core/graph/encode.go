@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // The stored form of a network is JSON, with tensors by index and weights by number in a store of their own.
@@ -101,7 +102,7 @@ func (n *Network) Encode(put func([]byte) int) ([]byte, error) {
 	return MarshalStored(s)
 }
 
-func formatEach(dims []Dim) []string {
+func formatEach(dims []symbolic.Dim) []string {
 	if dims == nil {
 		return nil
 	}
@@ -337,13 +338,13 @@ func (o *Op) decodeAttrs(raw json.RawMessage) (any, error) {
 	return v.Elem().Interface(), nil
 }
 
-func parseEach(list []string) ([]Dim, error) {
+func parseEach(list []string) ([]symbolic.Dim, error) {
 	if list == nil {
 		return nil, nil
 	}
-	dims := make([]Dim, len(list))
+	dims := make([]symbolic.Dim, len(list))
 	for i, s := range list {
-		d, err := ParseDim(s)
+		d, err := symbolic.Parse(s)
 		if err != nil {
 			return nil, err
 		}

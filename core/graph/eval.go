@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Eval computes the layer as a whole: the op, the epilogue, and conversions from and to the tensors' stored types.
@@ -147,7 +148,7 @@ func (n *Network) BindSome(env map[string]int, shapes map[string][]int) (map[str
 	for _, t := range n.Inputs {
 		dims, ok := shapes[t.Name]
 		if !ok {
-			dims = EvalDims(t.Extents(), known)
+			dims = symbolic.Eval(t.Extents(), known)
 		}
 		all[t.Name] = dims
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/host"
 )
 
@@ -123,7 +124,7 @@ func (e *evaluation) count(c Counting, l *Layer, out []numeric.Value) {
 		later = later || o == l
 	}
 	e.env = e.network.Counts(e.env)
-	dims := EvalDims(l.Outputs[0].Dims, e.env)
+	dims := symbolic.Eval(l.Outputs[0].Dims, e.env)
 	out[0] = numeric.Value{Type: numeric.I64, Dims: dims, Data: out[0].Data[:numeric.Count(dims)*numeric.I64.Size()]}
 }
 
@@ -189,7 +190,7 @@ func (n *Network) evalMemory(env map[string]int) NoMemory {
 		if t == nil || t.IsConst() {
 			return 0
 		}
-		return int64(numeric.Count(EvalDims(t.Dims, env)))
+		return int64(numeric.Count(symbolic.Eval(t.Dims, env)))
 	}
 	e := &evaluation{network: n, uses: map[*Tensor]int{}}
 	alive, most := int64(0), NoMemory{}
@@ -219,7 +220,7 @@ const maxEvalBytes = 2 << 30
 
 // allocate returns a zero value for t with the dims that it has for the symbols in env.
 func allocate(t *Tensor, env map[string]int) (numeric.Value, error) {
-	dims := EvalDims(t.Dims, env)
+	dims := symbolic.Eval(t.Dims, env)
 	size := t.Type.Size()
 	for i, d := range dims {
 		if d < 0 {

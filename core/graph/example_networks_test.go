@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // alexnet defines AlexNet in its form of one column (Krizhevsky, One weird trick for parallelizing convolutional neural
@@ -29,7 +30,7 @@ func alexnet() (*graph.Network, error) {
 	dense := func(x *graph.Tensor, name string, from, to int) *graph.Tensor {
 		return d.Named(name).FullyConnected(x, weights(name+".weight", to, from), weights(name+".bias", to))
 	}
-	x := d.Input("image", numeric.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(224), graph.Const(224))
+	x := d.Input("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(224), symbolic.Const(224))
 	x = pool(conv(x, "conv1", 3, 64, 11, 4, 2))
 	x = pool(conv(x, "conv2", 64, 192, 5, 1, 2))
 	x = conv(x, "conv3", 192, 384, 3, 1, 1)
@@ -92,8 +93,8 @@ func transformer() (*graph.Network, error) {
 	norm := func(x *graph.Tensor, name string) *graph.Tensor {
 		return d.Named(name).LayerNorm(x, weights(name+".scale", width), weights(name+".bias", width), -1, 1e-5)
 	}
-	x := d.Input("x", numeric.F32, graph.Symbol("batch"), graph.Const(tokens), graph.Const(width))
-	mask := d.Input("mask", numeric.F32, graph.Const(1), graph.Const(1), graph.Const(tokens), graph.Const(tokens))
+	x := d.Input("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(tokens), symbolic.Const(width))
+	mask := d.Input("mask", numeric.F32, symbolic.Const(1), symbolic.Const(1), symbolic.Const(tokens), symbolic.Const(tokens))
 
 	// Queries, keys and values of all heads are one product; axes become [3, batch, heads, tokens, head].
 	qkv := d.Reshape(dense(norm(x, "norm1"), "qkv", width, 3*width), 0, 0, 3, heads, head)

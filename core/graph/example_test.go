@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // lenetWeights returns n weights that look random and are the same everywhere.
@@ -25,7 +26,7 @@ func lenetWeights(seed, n int, scale float32) []float32 {
 // pooling and ReLU as it is built today.
 func lenet() (*graph.Network, error) {
 	d := graph.Define("lenet5")
-	x := d.Input("image", numeric.F32, graph.Symbol("batch"), graph.Const(1), graph.Const(28), graph.Const(28))
+	x := d.Input("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(1), symbolic.Const(28), symbolic.Const(28))
 	window := graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}}
 	weights := func(name string, seed int, scale float32, dims ...int) *graph.Tensor {
 		return d.Weights(name, lenetWeights(seed, numeric.Count(dims), scale), dims...)

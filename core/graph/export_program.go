@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // programArg is an argument of a program that is exported: its name and the type that it has in the program.
@@ -218,7 +219,7 @@ func exportElementwise(e *Exporter) error {
 			}
 		}
 	}
-	if x := l.Inputs[0]; l.Op.Name == "PRelu" && x.Type.IsFloat() && x.Type == l.Inputs[1].Type && EqualDims(x.Dims, l.Outputs[0].Dims) {
+	if x := l.Inputs[0]; l.Op.Name == "PRelu" && x.Type.IsFloat() && x.Type == l.Inputs[1].Type && symbolic.Equal(x.Dims, l.Outputs[0].Dims) {
 		return e.Node("PRelu", nil)
 	}
 	var args []programArg

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // FLOPs returns the operations of a layer's products at the given values of the symbols, two for each multiply-add, as they are
@@ -39,10 +40,10 @@ func (p Program) operations() (n int64) {
 }
 
 func outputCount(l *Layer, env map[string]int) int64 {
-	return int64(numeric.Count(EvalDims(l.Outputs[0].Dims, env)))
+	return int64(numeric.Count(symbolic.Eval(l.Outputs[0].Dims, env)))
 }
 
-func inputDims(l *Layer, env map[string]int) []int { return EvalDims(l.Inputs[0].Dims, env) }
+func inputDims(l *Layer, env map[string]int) []int { return symbolic.Eval(l.Inputs[0].Dims, env) }
 
 func noFLOPs(*Layer, map[string]int) int64 { return 0 }
 
@@ -57,7 +58,7 @@ func programFLOPs(l *Layer, env map[string]int) int64 {
 
 // weightDims returns the shape of a product's weights.
 func weightDims(l *Layer, env map[string]int) []int {
-	return EvalDims(l.Inputs[l.Op.Input(Weights)].Dims, env)
+	return symbolic.Eval(l.Inputs[l.Op.Input(Weights)].Dims, env)
 }
 
 func convFLOPs(l *Layer, env map[string]int) int64 {
@@ -147,13 +148,13 @@ func scatterFLOPs(l *Layer, env map[string]int) int64 {
 	if l.Movement() == Moved {
 		return 0
 	}
-	return int64(numeric.Count(EvalDims(l.Inputs[2].Dims, env)))
+	return int64(numeric.Count(symbolic.Eval(l.Inputs[2].Dims, env)))
 }
 
 // resizeFLOPs counts the multiply-adds of the taps, axis after axis.
 func resizeFLOPs(l *Layer, env map[string]int) (sum int64) {
 	dims, a := inputDims(l, env), l.Attrs.(ResizeAttrs)
-	for axis, n := range EvalDims(l.Outputs[0].Dims, env) {
+	for axis, n := range symbolic.Eval(l.Outputs[0].Dims, env) {
 		taps := 0
 		if a.Mode != "nearest" {
 			for _, t := range a.Taps(axis, len(dims), dims[axis], n) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // sized defines networks whose weights are all zeros.
@@ -25,7 +26,7 @@ func (s *sized) weights(dims ...int) *graph.Tensor {
 }
 
 func (s *sized) image() *graph.Tensor {
-	return s.Input("image", numeric.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(224), graph.Const(224))
+	return s.Input("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(224), symbolic.Const(224))
 }
 
 func (s *sized) conv(x *graph.Tensor, from, to, kernel, stride, group int) *graph.Tensor {
@@ -74,7 +75,7 @@ func mobileNet() (*graph.Network, error) {
 func bertBase(fused bool) (*graph.Network, error) {
 	const size, heads, tokens = 768, 12, 128
 	s := newSized("bert")
-	x := s.Input("x", numeric.F32, graph.Symbol("batch"), graph.Const(tokens), graph.Const(size))
+	x := s.Input("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(tokens), symbolic.Const(size))
 	split := func(x *graph.Tensor, perm ...int) *graph.Tensor {
 		return s.Shuffle(x, graph.Shuffle{Reshape: []int{0, tokens, heads, size / heads}, Second: perm})
 	}

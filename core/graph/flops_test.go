@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // tally counts operations: each result of one goes through it.
@@ -209,7 +210,7 @@ func TestProductFLOPs(t *testing.T) {
 	} {
 		checkFLOPs(t, c)
 	}
-	transposed := &Layer{Op: Gemm, Attrs: GemmAttrs{TransA: true, TransB: true}, Inputs: []*Tensor{{Dims: Shape(3, 2)}, {Dims: Shape(5, 3)}}, Outputs: []*Tensor{{Dims: Shape(2, 5)}}}
+	transposed := &Layer{Op: Gemm, Attrs: GemmAttrs{TransA: true, TransB: true}, Inputs: []*Tensor{{Dims: symbolic.Shape(3, 2)}, {Dims: symbolic.Shape(5, 3)}}, Outputs: []*Tensor{{Dims: symbolic.Shape(2, 5)}}}
 	if n := FLOPs(transposed, nil); n != 60 {
 		t.Errorf("a Gemm of transposed matrices: %d, want 60", n)
 	}

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func TestDim(t *testing.T) {
-	b, h := Symbol("batch"), Symbol("h")
+	b, h := symbolic.Symbol("batch"), symbolic.Symbol("h")
 	for _, c := range []struct {
-		d    Dim
+		d    symbolic.Dim
 		want string
 	}{
 		{b.AddN(2).Sub(b), "2"},
@@ -20,8 +21,8 @@ func TestDim(t *testing.T) {
 		{h.AddN(3).DivN(2).AddN(1), "div(h+3,2)+1"},
 		{h.Add(b).Sub(h.MulN(2)), "batch-h"},
 		{b.Min(b), "batch"},
-		{b.Max(Const(3)), "max(batch,3)"},
-		{Const(-3).DivN(2), "-2"},
+		{b.Max(symbolic.Const(3)), "max(batch,3)"},
+		{symbolic.Const(-3).DivN(2), "-2"},
 	} {
 		if got := c.d.String(); got != c.want {
 			t.Errorf("got %s, want %s", got, c.want)
@@ -77,7 +78,7 @@ func TestFloat16(t *testing.T) {
 // convNet is x[batch,2,4,4] -> Conv 3x3 pad 1 -> Relu.
 func convNet(t *testing.T) *Network {
 	n := NewNetwork("tiny")
-	x := n.AddInput("x", numeric.F32, Symbol("batch"), Const(2), Const(4), Const(4))
+	x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(2), symbolic.Const(4), symbolic.Const(4))
 	w := make([]float32, 3*2*9)
 	for i := range w {
 		w[i] = float32(i%7) - 3

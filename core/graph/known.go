@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Shape arithmetic: the small integer tensors from which models compute shapes are followed symbolically in
@@ -45,7 +46,7 @@ func convertInts(dst []int, src []int64) {
 }
 
 // countDims returns the number of elements of a shape without symbols, saturating; a negative extent is past all bounds.
-func countDims(dims []Dim) (int, bool) {
+func countDims(dims []symbolic.Dim) (int, bool) {
 	n := 1
 	for _, d := range dims {
 		v, ok := d.IsConst()
@@ -118,37 +119,6 @@ func axesIn(axes []int, rank int) ([]int, error) {
 	return list, nil
 }
 
-// nonNegative reports whether d is at least 0 whatever its symbols are.
-func (d Dim) nonNegative() bool {
-	if d.c < 0 {
-		return false
-	}
-	for _, t := range d.terms {
-		if t.coef < 0 || slices.ContainsFunc(t.atoms, func(a dimAtom) bool { return !a.nonNegative() }) {
-			return false
-		}
-	}
-	return true
-}
-
-func (a dimAtom) nonNegative() bool {
-	switch {
-	case a.args == nil:
-		return true
-	case a.name == "max":
-		return a.args[0].nonNegative() || a.args[1].nonNegative()
-	}
-	return a.args[0].nonNegative() && a.args[1].nonNegative()
-}
-
-// atLeast0 returns max(d, 0).
-func (d Dim) atLeast0() Dim {
-	if d.nonNegative() {
-		return d
-	}
-	return d.Max(Const(0))
-}
-
 // knownBase is the first of the numbers that stand for known elements while an op moves them.
 const knownBase = 1 << 48
 
@@ -161,7 +131,7 @@ func (l *Layer) moveKnown(data ...int) {
 			return
 		}
 	}
-	var dims []Dim
+	var dims []symbolic.Dim
 	in := make([]numeric.Value, len(l.OpInputs()))
 	for i, t := range l.OpInputs() {
 		switch {
@@ -170,7 +140,7 @@ func (l *Layer) moveKnown(data ...int) {
 			if n, ok := countDims(t.Dims); !ok || t.Value == nil || len(t.Value) != n {
 				return
 			}
-			in[i] = numeric.NewValue(numeric.I64, EvalDims(t.Dims, nil)...)
+			in[i] = numeric.NewValue(numeric.I64, symbolic.Eval(t.Dims, nil)...)
 			for j := range in[i].I64() {
 				in[i].I64()[j] = int64(knownBase + len(dims) + j)
 			}
@@ -180,7 +150,7 @@ func (l *Layer) moveKnown(data ...int) {
 			if !ok {
 				return
 			}
-			in[i] = numeric.NewValue(numeric.I64, EvalDims(t.Dims, nil)...)
+			in[i] = numeric.NewValue(numeric.I64, symbolic.Eval(t.Dims, nil)...)
 			for j, v := range list {
 				in[i].I64()[j] = int64(v)
 			}
@@ -188,19 +158,19 @@ func (l *Layer) moveKnown(data ...int) {
 	}
 	out := make([]numeric.Value, len(l.Outputs))
 	for i, t := range l.Outputs {
-		out[i] = numeric.NewValue(numeric.I64, EvalDims(t.Dims, nil)...)
+		out[i] = numeric.NewValue(numeric.I64, symbolic.Eval(t.Dims, nil)...)
 	}
 	empty := !slices.ContainsFunc(out, func(v numeric.Value) bool { return v.Len() > 0 })
 	if !empty && l.Op.Eval(l, in, out) != nil {
 		return
 	}
 	for i, t := range l.Outputs {
-		t.Value = make([]Dim, out[i].Len())
+		t.Value = make([]symbolic.Dim, out[i].Len())
 		for j, v := range out[i].I64() {
 			if k := v - knownBase; k >= 0 && k < int64(len(dims)) {
 				t.Value[j] = dims[k]
 			} else {
-				t.Value[j] = Const(int(v))
+				t.Value[j] = symbolic.Const(int(v))
 			}
 		}
 	}
@@ -211,7 +181,7 @@ const followed = 16
 
 // truncated returns the integers that a Cast makes of x, where few layers compute it from a few constants: exporters write the
 // extents of an image as roots and quotients.
-func truncated(x, y *Tensor) []Dim {
+func truncated(x, y *Tensor) []symbolic.Dim {
 	left := followed
 	v, ok := x.computed(&left, maxKnownValue)
 	if !ok {
@@ -219,9 +189,9 @@ func truncated(x, y *Tensor) []Dim {
 	}
 	list := numeric.NewValue(y.Type, v.Dims...)
 	numeric.Cast(list, v)
-	dims := make([]Dim, list.Len())
+	dims := make([]symbolic.Dim, list.Len())
 	for i, n := range list.Ints() {
-		dims[i] = Const(int(n))
+		dims[i] = symbolic.Const(int(n))
 	}
 	return dims
 }
@@ -236,7 +206,7 @@ func (t *Tensor) computed(left *int, most int) (numeric.Value, bool) {
 		return v, true
 	}
 	if list, ok := t.Ints(); ok && t.Value != nil && (t.Type == numeric.I64 || t.Type == numeric.I32 || t.Type == numeric.Bool) {
-		v := numeric.NewValue(t.Type, EvalDims(t.Dims, nil)...)
+		v := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...)
 		if v.Len() != len(list) {
 			return numeric.Value{}, false
 		}
@@ -262,7 +232,7 @@ func (t *Tensor) computed(left *int, most int) (numeric.Value, bool) {
 		}
 		in = append(in, v)
 	}
-	y := numeric.NewValue(t.Type, EvalDims(t.Dims, nil)...)
+	y := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...)
 	return y, len(in) > 0 && l.Eval(in, []numeric.Value{y}) == nil
 }
 
@@ -275,7 +245,7 @@ func (t *Tensor) determined() (numeric.Value, error) {
 		return v, nil
 	}
 	if list, ok := t.Ints(); ok && (t.Type == numeric.I64 || t.Type == numeric.I32 || t.Type == numeric.Bool) {
-		v, ints := numeric.NewValue(t.Type, EvalDims(t.Dims, nil)...), make([]int64, len(list))
+		v, ints := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...), make([]int64, len(list))
 		for i, n := range list {
 			ints[i] = int64(n)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // list adds a constant I64 list.
@@ -56,7 +57,7 @@ func TestShapeArithmetic(t *testing.T) {
 		}},
 	} {
 		n := NewNetwork("shapes")
-		x := n.AddInput("x", numeric.F32, Symbol("batch"), Const(3), Symbol("h"), Symbol("w"))
+		x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Symbol("h"), symbolic.Symbol("w"))
 		add := func(op *Op, attrs any, in ...*Tensor) *Tensor {
 			l, err := n.Add("", op, attrs, in)
 			if err != nil {
@@ -65,7 +66,7 @@ func TestShapeArithmetic(t *testing.T) {
 			return l.Outputs[0]
 		}
 		y := add(Reshape, ReshapeAttrs{}, x, c.make(add, n, add(ShapeOf, ShapeAttrs{0, 4}, x)))
-		if got := FormatDims(y.Dims); got != c.want {
+		if got := symbolic.Format(y.Dims); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
 		}
 		n.MarkOutput(y)
@@ -81,8 +82,8 @@ func (n *Network) ops(name string) *Op { return Ops().Named(name) }
 // TestTileBySymbols: repeats that follow from shapes make extents of symbols, and the layer repeats as often as they say.
 func TestTileBySymbols(t *testing.T) {
 	n := NewNetwork("tile")
-	x := n.AddInput("x", numeric.F32, Const(1), Symbol("s"))
-	y := n.AddInput("y", numeric.F32, Symbol("heads"))
+	x := n.AddInput("x", numeric.F32, symbolic.Const(1), symbolic.Symbol("s"))
+	y := n.AddInput("y", numeric.F32, symbolic.Symbol("heads"))
 	add := func(op *Op, attrs any, in ...*Tensor) *Tensor {
 		l, err := n.Add("", op, attrs, in)
 		if err != nil {
@@ -92,7 +93,7 @@ func TestTileBySymbols(t *testing.T) {
 	}
 	z := add(Tile, TileAttrs{}, x, add(Concat, ConcatAttrs{}, add(ShapeOf, ShapeAttrs{0, 1}, y), list(n, 2)))
 	n.MarkOutput(z)
-	if got := FormatDims(z.Dims); got != "[heads,2*s]" {
+	if got := symbolic.Format(z.Dims); got != "[heads,2*s]" {
 		t.Errorf("the result is %s", got)
 	}
 	out, err := n.Eval(context.Background(), map[string]numeric.Value{"x": numeric.Values(numeric.F32, []float32{1, 2}, 1, 2), "y": numeric.NewValue(numeric.F32, 3)}, nil)
@@ -102,27 +103,27 @@ func TestTileBySymbols(t *testing.T) {
 	if got := out[z.Name].F32(); !slices.Equal(got, []float32{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2}) {
 		t.Errorf("it has %v", got)
 	}
-	if _, err := n.Add("", Tile, TileAttrs{}, []*Tensor{x, n.AddInput("r", numeric.I64, Const(2))}); err == nil || !strings.Contains(err.Error(), "repeats") {
+	if _, err := n.Add("", Tile, TileAttrs{}, []*Tensor{x, n.AddInput("r", numeric.I64, symbolic.Const(2))}); err == nil || !strings.Contains(err.Error(), "repeats") {
 		t.Errorf("repeats that nobody knows: %v", err)
 	}
 }
 
 func TestSliceDim(t *testing.T) {
-	h := Symbol("h")
+	h := symbolic.Symbol("h")
 	for _, c := range []struct {
-		start, end Dim
+		start, end symbolic.Dim
 		step       int
 		want       string
 	}{
-		{Const(0), Const(1 << 62), 1, "h"},
-		{Const(1), Const(1 << 62), 1, "max(h-1,0)"},
-		{Const(0), Const(-1), 1, "max(h-1,0)"},
-		{Const(-1), Const(1 << 62), 1, "min(h,1)"},
-		{Const(0), Const(5), 1, "min(5,h)"},
-		{Const(0), Const(1 << 62), 2, "div(h+1,2)"},
-		{Const(-1), Const(-1 << 62), -1, "h"},
-		{Const(0), h, 1, "h"},
-		{Const(0), Symbol("k"), 1, "min(k,h)"},
+		{symbolic.Const(0), symbolic.Const(1 << 62), 1, "h"},
+		{symbolic.Const(1), symbolic.Const(1 << 62), 1, "max(h-1,0)"},
+		{symbolic.Const(0), symbolic.Const(-1), 1, "max(h-1,0)"},
+		{symbolic.Const(-1), symbolic.Const(1 << 62), 1, "min(h,1)"},
+		{symbolic.Const(0), symbolic.Const(5), 1, "min(5,h)"},
+		{symbolic.Const(0), symbolic.Const(1 << 62), 2, "div(h+1,2)"},
+		{symbolic.Const(-1), symbolic.Const(-1 << 62), -1, "h"},
+		{symbolic.Const(0), h, 1, "h"},
+		{symbolic.Const(0), symbolic.Symbol("k"), 1, "min(k,h)"},
 	} {
 		got, err := sliceDim(h, c.start, c.end, c.step)
 		if err != nil || got.String() != c.want {
@@ -136,7 +137,7 @@ func TestSliceDim(t *testing.T) {
 			}
 		}
 	}
-	if _, err := sliceDim(h, Const(2), Const(0), -1); err == nil {
+	if _, err := sliceDim(h, symbolic.Const(2), symbolic.Const(0), -1); err == nil {
 		t.Error("part of a symbolic axis reversed")
 	}
 }
@@ -163,7 +164,7 @@ func TestRangePassesThrough(t *testing.T) {
 	} {
 		for _, r := range []numeric.Range{perTensor, perChannel} {
 			n := NewNetwork("q")
-			x := n.AddInput("x", numeric.I8, Shape(2, 3, 4)...)
+			x := n.AddInput("x", numeric.I8, symbolic.Shape(2, 3, 4)...)
 			x.Range = r
 			l, err := n.Add("", c.op, c.attrs, []*Tensor{x})
 			if r.PerChannel() && c.axis < 0 {
@@ -188,7 +189,7 @@ func TestRangePassesThrough(t *testing.T) {
 // TestPadQuantized pads with the integer that stands for the value.
 func TestPadQuantized(t *testing.T) {
 	n := NewNetwork("q")
-	x := n.AddInput("x", numeric.U8, Const(2))
+	x := n.AddInput("x", numeric.U8, symbolic.Const(2))
 	x.Range = numeric.PerTensor(0.5, 100)
 	l, err := n.Add("pad", Pad, PadAttrs{Mode: "constant", Pads: []int{1, 1}, Value: 2}, []*Tensor{x})
 	if err != nil {
@@ -206,7 +207,7 @@ func TestPadQuantized(t *testing.T) {
 // TestCheckShapes refuses extents that break what was taken for granted of symbols.
 func TestCheckShapes(t *testing.T) {
 	n := NewNetwork("sum")
-	a, b := n.AddInput("a", numeric.F32, Symbol("n")), n.AddInput("b", numeric.F32, Symbol("m"))
+	a, b := n.AddInput("a", numeric.F32, symbolic.Symbol("n")), n.AddInput("b", numeric.F32, symbolic.Symbol("m"))
 	l, err := n.Add("sum", n.ops("Add"), Elementwise{Binary(EltAdd)}, []*Tensor{a, b})
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 var microsoftProducts = map[string]func(*Definition, *Node) ([]*Tensor, error){
@@ -118,7 +119,7 @@ func matMulNBits(d *Definition, n *Node) ([]*Tensor, error) {
 			return nil, fmt.Errorf("the weights and their scales must be constants; %s is computed", t.Name)
 		case v.Len() != numeric.Count(dims):
 			return nil, fmt.Errorf("input %d has %d elements, want %v", input, v.Len(), dims)
-		case EqualDims(t.Dims, Shape(dims...)):
+		case symbolic.Equal(t.Dims, symbolic.Shape(dims...)):
 			return t, nil
 		}
 		return d.Constant(d.fresh(t.Name), numeric.Value{Type: v.Type, Dims: dims, Data: v.Data}), nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // strides returns the row-major strides of a shape, in elements.
@@ -88,7 +89,7 @@ func wholeTables(dims []int) [][]int {
 
 // inferMoved gives output i the type and the range of t, whose quantisation axis moves to the given place; a negative
 // place says that no axis of the output is that axis.
-func (l *Layer) inferMoved(i int, t *Tensor, dims []Dim, axis int) error {
+func (l *Layer) inferMoved(i int, t *Tensor, dims []symbolic.Dim, axis int) error {
 	out := l.Outputs[i]
 	out.Type, out.Dims, out.Range, out.Value = t.Type, dims, t.Range, nil
 	if t.Quantized() && t.Range.PerChannel() {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Network is a directed acyclic graph of layers: TensorRT's INetworkDefinition. Change it through its methods and
@@ -44,13 +45,13 @@ type Layer struct {
 type Tensor struct {
 	Name     string // unique in its network; a tensor of the source model keeps its name through every pass
 	Type     numeric.DataType
-	Dims     []Dim
-	Range    numeric.Range // what integers stand for, where Type is an integer type and the tensor is quantised
-	Weights  []byte        // the elements of a constant, row-major; nil otherwise. May point into a mapped file
-	Value    []Dim         // known elements of a small integer tensor (shape arithmetic), row-major; nil if unknown
-	IsShape  bool          // of a network's input: shapes depend on its elements, which Value has
-	Producer *Layer        // nil for network inputs and constants
-	Users    []*Layer      // one entry for each use as a layer's input
+	Dims     []symbolic.Dim
+	Range    numeric.Range  // what integers stand for, where Type is an integer type and the tensor is quantised
+	Weights  []byte         // the elements of a constant, row-major; nil otherwise. May point into a mapped file
+	Value    []symbolic.Dim // known elements of a small integer tensor (shape arithmetic), row-major; nil if unknown
+	IsShape  bool           // of a network's input: shapes depend on its elements, which Value has
+	Producer *Layer         // nil for network inputs and constants
+	Users    []*Layer       // one entry for each use as a layer's input
 }
 
 // NewNetwork returns an empty network.
@@ -66,7 +67,7 @@ func (t *Tensor) Const() (v numeric.Value, ok bool) {
 	if t == nil || !t.IsConst() {
 		return numeric.Value{}, false
 	}
-	return numeric.Value{Type: t.Type, Dims: EvalDims(t.Dims, nil), Data: t.Weights}, true
+	return numeric.Value{Type: t.Type, Dims: symbolic.Eval(t.Dims, nil), Data: t.Weights}, true
 }
 
 // Quantized reports whether t holds integers that stand for real numbers.
@@ -101,7 +102,7 @@ func (n *Network) Tensor(name string) *Tensor { return n.tensors[name] }
 func (n *Network) Layer(name string) *Layer { return n.layers[name] }
 
 // NewTensor adds a tensor whose name is the given one, or that with a suffix if it is taken.
-func (n *Network) NewTensor(name string, t numeric.DataType, dims []Dim) *Tensor {
+func (n *Network) NewTensor(name string, t numeric.DataType, dims []symbolic.Dim) *Tensor {
 	x := &Tensor{Name: unique(n.tensors, name), Type: t, Dims: dims}
 	n.tensors[x.Name] = x
 	return x
@@ -115,7 +116,7 @@ func (n *Network) rename(t *Tensor, name string) {
 }
 
 // AddInput adds an input: TensorRT's addInput.
-func (n *Network) AddInput(name string, t numeric.DataType, dims ...Dim) *Tensor {
+func (n *Network) AddInput(name string, t numeric.DataType, dims ...symbolic.Dim) *Tensor {
 	x := n.NewTensor(name, t, dims)
 	n.Inputs = append(n.Inputs, x)
 	return x
@@ -123,16 +124,16 @@ func (n *Network) AddInput(name string, t numeric.DataType, dims ...Dim) *Tensor
 
 // AddConst adds a constant over v's bytes, which are not copied and must not change.
 func (n *Network) AddConst(name string, v numeric.Value) *Tensor {
-	x := n.NewTensor(name, v.Type, Shape(v.Dims...))
+	x := n.NewTensor(name, v.Type, symbolic.Shape(v.Dims...))
 	x.Weights = v.Data
 	if x.Weights == nil {
 		x.Weights = []byte{}
 	}
 	if v.Type == numeric.I64 || v.Type == numeric.I32 {
 		if v.Len() <= maxKnownValue {
-			x.Value = []Dim{}
+			x.Value = []symbolic.Dim{}
 			for _, e := range v.Ints() {
-				x.Value = append(x.Value, Const(int(e)))
+				x.Value = append(x.Value, symbolic.Const(int(e)))
 			}
 		}
 	}

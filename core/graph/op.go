@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Op is a kind of layer. An op is data: to add one, write one file with such a value in it and name it in [Ops].
@@ -42,7 +43,7 @@ type Op struct {
 
 	// Chosen returns the extents that the input of the role Indices chooses among, one for each axis; those of several axes
 	// in turn are the last axis of the indices. Nil for ops without indices.
-	Chosen func(l *Layer) []Dim
+	Chosen func(l *Layer) []symbolic.Dim
 
 	// Counted says of which extent of output 0 the elements of the inputs decide; ok is false where none does. Nil for ops whose
 	// shapes follow from shapes. See [Counting].
@@ -132,14 +133,14 @@ func (l *Layer) Infer() error {
 			if n, ok := d.IsConst(); ok && (n < 0 || n > maxExtent) {
 				return fmt.Errorf("layer %s (%s): output %s has extent %d on axis %d", l.Name, l.Op.Name, t.Name, n, i)
 			}
-			if d.isLarge() {
+			if d.IsLarge() {
 				return fmt.Errorf("layer %s (%s): output %s has an extent on axis %d that is too long an expression of the inputs' extents", l.Name, l.Op.Name, t.Name, i)
 			}
 		}
 		if n, ok := countDims(t.Dims); ok && n > maxElements {
 			return fmt.Errorf("layer %s (%s): output %s has too many elements", l.Name, l.Op.Name, t)
 		}
-		if slices.ContainsFunc(t.Value, Dim.isLarge) {
+		if slices.ContainsFunc(t.Value, symbolic.Dim.IsLarge) {
 			t.Value = nil
 		}
 	}

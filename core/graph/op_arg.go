@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // ArgAttrs are the attributes of ArgMax and ArgMin.
@@ -129,7 +130,7 @@ var TopK = &Op{
 			return fmt.Errorf("%d elements of axis %d of %s", a.K, axis, x)
 		}
 		dims := slices.Clone(x.Dims)
-		dims[axis] = Const(a.K)
+		dims[axis] = symbolic.Const(a.K)
 		l.Outputs[1].Type, l.Outputs[1].Dims = numeric.I64, dims
 		return l.inferMoved(0, x, dims, -1)
 	},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // ShiftAttrs are the attributes of BitShift.
@@ -36,7 +37,7 @@ func bitwise(name string, arity int, f func(l *Layer, x, y int64) int64) *Op {
 		Moves: computed,
 		FLOPs: noFLOPs,
 		Infer: func(l *Layer) error {
-			var shapes [][]Dim
+			var shapes [][]symbolic.Dim
 			for i := range arity {
 				t, err := l.need(i)
 				if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Col2ImAttrs are the attributes of Col2Im. Empty lists mean 1 for strides and dilations and 0 for pads.
@@ -54,14 +55,14 @@ func inferCol2Im(l *Layer) error {
 	case err != nil:
 		return err
 	case len(x.Dims) != 3 || len(image) == 0 || len(image) != len(a.Block):
-		return fmt.Errorf("columns %s, image_shape %s, block_shape %v: want [N,C,L] and as many extents of the image as of a block", x.TypeString(), FormatDims(image), a.Block)
+		return fmt.Errorf("columns %s, image_shape %s, block_shape %v: want [N,C,L] and as many extents of the image as of a block", x.TypeString(), symbolic.Format(image), a.Block)
 	}
-	if n, ok := countDims(Shape(a.Block...)); !ok || n > maxWindow {
+	if n, ok := countDims(symbolic.Shape(a.Block...)); !ok || n > maxWindow {
 		return fmt.Errorf("block_shape %v is too large", a.Block)
 	}
 	for _, d := range image {
 		if n, ok := d.IsConst(); ok && (n < 0 || n > maxWindow) {
-			return fmt.Errorf("image_shape %s: want extents from 0 to %d", FormatDims(image), maxWindow)
+			return fmt.Errorf("image_shape %s: want extents from 0 to %d", symbolic.Format(image), maxWindow)
 		}
 	}
 	places, err := windowDims(a.Block, a.Strides, a.Dilations, a.Pads, AutoPadNone, image)
@@ -72,9 +73,9 @@ func inferCol2Im(l *Layer) error {
 		return fmt.Errorf("the %d rows of columns %s are not a multiple of the %d elements of a block", c, x.TypeString(), numeric.Count(a.Block))
 	}
 	if conflict(x.Dims[2], productOf(places)) {
-		return fmt.Errorf("columns %s do not have the %s places of a block on the image", x.TypeString(), FormatDims(places))
+		return fmt.Errorf("columns %s do not have the %s places of a block on the image", x.TypeString(), symbolic.Format(places))
 	}
-	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), append([]Dim{x.Dims[0], x.Dims[1].DivN(numeric.Count(a.Block))}, image...)
+	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), append([]symbolic.Dim{x.Dims[0], x.Dims[1].DivN(numeric.Count(a.Block))}, image...)
 	return nil
 }
 

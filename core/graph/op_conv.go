@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // ConvAttrs are the attributes of a convolution over any number of spatial axes. Empty lists mean 1 for strides and
@@ -94,8 +95,8 @@ func importConv(n *Node, w *Tensor) (ConvAttrs, error) {
 func checkKernelShape(n *Node, w *Tensor) error {
 	k := n.Ints("kernel_shape")
 	for i, v := range k {
-		if i+2 >= len(w.Dims) || conflict(w.Dims[i+2], Const(v)) {
-			return fmt.Errorf("kernel_shape %v does not fit the weights' shape %s", k, FormatDims(w.Dims))
+		if i+2 >= len(w.Dims) || conflict(w.Dims[i+2], symbolic.Const(v)) {
+			return fmt.Errorf("kernel_shape %v does not fit the weights' shape %s", k, symbolic.Format(w.Dims))
 		}
 	}
 	return nil
@@ -171,11 +172,11 @@ func checkList(name string, list []int, n, least int) error {
 }
 
 // windowDims returns the spatial dims of the output for those of the input.
-func windowDims(kernel, strides, dilations, pads []int, auto AutoPad, in []Dim) ([]Dim, error) {
+func windowDims(kernel, strides, dilations, pads []int, auto AutoPad, in []symbolic.Dim) ([]symbolic.Dim, error) {
 	if err := cmp.Or(checkList("strides", strides, len(kernel), 1), checkList("dilations", dilations, len(kernel), 1), checkList("pads", pads, 2*len(kernel), 0)); err != nil {
 		return nil, err
 	}
-	out := make([]Dim, len(kernel))
+	out := make([]symbolic.Dim, len(kernel))
 	for i, k := range kernel {
 		stride := at(strides, i, 1)
 		if auto != AutoPadNone {
@@ -264,7 +265,7 @@ func inferConv(l *Layer) error {
 }
 
 // dims returns the output's dims for input x, weights w and bias b, which may be nil.
-func (a ConvAttrs) dims(x, w, b *Tensor, kernel []int) ([]Dim, error) {
+func (a ConvAttrs) dims(x, w, b *Tensor, kernel []int) ([]symbolic.Dim, error) {
 	if a.Group < 1 {
 		return nil, fmt.Errorf("group is %d, want at least 1", a.Group)
 	}
@@ -281,7 +282,7 @@ func (a ConvAttrs) dims(x, w, b *Tensor, kernel []int) ([]Dim, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append([]Dim{x.Dims[0], w.Dims[0]}, spatial...), nil
+	return append([]symbolic.Dim{x.Dims[0], w.Dims[0]}, spatial...), nil
 }
 
 func evalConv(l *Layer, in, out []numeric.Value) error {

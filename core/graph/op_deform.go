@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // DeformAttrs are the attributes of the columns of a deformable convolution. Empty lists mean 1 for strides and dilations and 0
@@ -61,7 +62,7 @@ func inferDeform(l *Layer) error {
 		return fmt.Errorf("group %d and offset_group %d do not divide the %s channels", a.Group, a.Offsets, channels)
 	}
 	fits := func(t *Tensor, rows int) bool {
-		return SameShape(t.Dims, append([]Dim{x.Dims[0], Const(rows)}, places...))
+		return SameShape(t.Dims, append([]symbolic.Dim{x.Dims[0], symbolic.Const(rows)}, places...))
 	}
 	if !fits(offset, 2*taps*a.Offsets) {
 		return fmt.Errorf("offsets %s: want [%s,%d,%s,%s]", offset.TypeString(), x.Dims[0], 2*taps*a.Offsets, places[0], places[1])
@@ -74,7 +75,7 @@ func inferDeform(l *Layer) error {
 			return fmt.Errorf("mask %s: want [%s,%d,%s,%s]", mask.TypeString(), x.Dims[0], taps*a.Offsets, places[0], places[1])
 		}
 	}
-	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), []Dim{x.Dims[0], Const(a.Group), productOf(places), channels.DivN(a.Group).MulN(taps)}
+	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), []symbolic.Dim{x.Dims[0], symbolic.Const(a.Group), productOf(places), channels.DivN(a.Group).MulN(taps)}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Elementwise is the attribute of every op that is an element-wise program over its inputs.
@@ -43,7 +44,7 @@ func inferElementwise(l *Layer) error {
 	if len(l.OpInputs()) != p.Args {
 		return fmt.Errorf("%d inputs, want %d", len(l.OpInputs()), p.Args)
 	}
-	shapes, types := make([][]Dim, p.Args), make([]numeric.DataType, p.Args)
+	shapes, types := make([][]symbolic.Dim, p.Args), make([]numeric.DataType, p.Args)
 	for i := range shapes {
 		t, err := l.need(i)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // extremes are the integers that mutations put into attributes and inputs.
@@ -107,10 +108,10 @@ func FuzzOps(f *testing.F) {
 				node.Inputs = append(node.Inputs, n.AddConst(name, v))
 				continue
 			}
-			dims := Shape(v.Dims...)
+			dims := symbolic.Shape(v.Dims...)
 			for a := range dims {
 				if m.next(3) == 2 {
-					dims[a] = Symbol(fmt.Sprintf("s%d", m.next(3)))
+					dims[a] = symbolic.Symbol(fmt.Sprintf("s%d", m.next(3)))
 				}
 			}
 			inputs[name] = v
@@ -142,7 +143,7 @@ func evaluateFuzzed(n *Network, node *Node, inputs map[string]numeric.Value) {
 		return
 	}
 	for _, y := range l.Outputs {
-		if size, _ := countDims(Shape(EvalDims(y.Dims, env)...)); size > 1<<16 {
+		if size, _ := countDims(symbolic.Shape(symbolic.Eval(y.Dims, env)...)); size > 1<<16 {
 			return
 		}
 		n.MarkOutput(y)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // GatherAttrs are the attributes of Gather and GatherElements.
@@ -66,7 +67,7 @@ var Gather = &Op{
 }
 
 // gatherExtents returns the extent of the axis that indices choose along.
-func gatherExtents(l *Layer) []Dim {
+func gatherExtents(l *Layer) []symbolic.Dim {
 	axis, err := axisIn(l.axis(), len(l.Inputs[0].Dims))
 	if err != nil {
 		return nil
@@ -75,7 +76,7 @@ func gatherExtents(l *Layer) []Dim {
 }
 
 // tupleExtents returns the extents of the axes that a row of indices chooses along, behind so many batch axes.
-func tupleExtents(l *Layer, batch int) []Dim {
+func tupleExtents(l *Layer, batch int) []symbolic.Dim {
 	k, err := tupleLength(l.Inputs[0], l.Inputs[1], batch)
 	if err != nil {
 		return nil
@@ -224,7 +225,7 @@ var GatherND = &Op{
 	Class: ClassLookup, Inputs: []Role{Data, Indices}, Memory: Written,
 	Moves:  moved,
 	FLOPs:  noFLOPs,
-	Chosen: func(l *Layer) []Dim { return tupleExtents(l, l.Attrs.(GatherNDAttrs).BatchDims) },
+	Chosen: func(l *Layer) []symbolic.Dim { return tupleExtents(l, l.Attrs.(GatherNDAttrs).BatchDims) },
 	Infer: func(l *Layer) error {
 		x, indices, _, err := l.needIndexed()
 		if err != nil {

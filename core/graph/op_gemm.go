@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // GemmAttrs are the attributes of a general matrix product.
@@ -97,13 +98,13 @@ func inferGemm(l *Layer) error {
 	if conflict(k, k2) {
 		return fmt.Errorf("inputs %s and %s: the common axis is %s in one and %s in the other", a.TypeString(), b.TypeString(), k, k2)
 	}
-	dims := []Dim{m, n}
+	dims := []symbolic.Dim{m, n}
 	if c := l.Input(2); c != nil {
 		if c.RealType() != a.RealType() {
 			return fmt.Errorf("input C is %s, want %s", c.TypeString(), a.RealType())
 		}
 		if both, err := BroadcastDims(dims, c.Dims); err != nil || len(both) != 2 || conflict(both[0], m) || conflict(both[1], n) {
-			return fmt.Errorf("input C %s does not broadcast to %s", c.TypeString(), FormatDims(dims))
+			return fmt.Errorf("input C %s does not broadcast to %s", c.TypeString(), symbolic.Format(dims))
 		}
 	}
 	l.Outputs[0].Type, l.Outputs[0].Dims = a.RealType(), dims
@@ -126,7 +127,7 @@ func (l *Layer) factors() (a, b *Tensor, err error) {
 }
 
 // conflict reports whether two dims are known to differ.
-func conflict(a, b Dim) bool {
+func conflict(a, b symbolic.Dim) bool {
 	m, ok := a.IsConst()
 	n, ok2 := b.IsConst()
 	return ok && ok2 && m != n
@@ -146,16 +147,16 @@ func inferMatMul(l *Layer) error {
 }
 
 // matmulDims returns the shape of the product of two tensors.
-func matmulDims(a, b *Tensor) ([]Dim, error) {
+func matmulDims(a, b *Tensor) ([]symbolic.Dim, error) {
 	if len(a.Dims) == 0 || len(b.Dims) == 0 {
 		return nil, fmt.Errorf("inputs %s and %s: a scalar cannot be multiplied as a matrix", a.TypeString(), b.TypeString())
 	}
 	ad, bd := a.Dims, b.Dims
 	if len(ad) == 1 {
-		ad = []Dim{Const(1), ad[0]}
+		ad = []symbolic.Dim{symbolic.Const(1), ad[0]}
 	}
 	if len(bd) == 1 {
-		bd = []Dim{bd[0], Const(1)}
+		bd = []symbolic.Dim{bd[0], symbolic.Const(1)}
 	}
 	m, k := ad[len(ad)-2], ad[len(ad)-1]
 	k2, n := bd[len(bd)-2], bd[len(bd)-1]
@@ -166,7 +167,7 @@ func matmulDims(a, b *Tensor) ([]Dim, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inputs %s and %s: %w", a.TypeString(), b.TypeString(), err)
 	}
-	dims := append([]Dim{}, batch...)
+	dims := append([]symbolic.Dim{}, batch...)
 	if len(a.Dims) > 1 {
 		dims = append(dims, m)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // GridSampleAttrs are the attributes of GridSample.
@@ -72,7 +73,7 @@ func inferGridSample(l *Layer) error {
 		return fmt.Errorf("padding_mode %q is unknown", a.Padding)
 	case k < 1 || k > maxGridAxes:
 		return fmt.Errorf("input %s: want 1 to %d spatial axes", x.TypeString(), maxGridAxes)
-	case last != k+1 || conflict(grid.Dims[last], Const(k)) || conflict(grid.Dims[0], x.Dims[0]):
+	case last != k+1 || conflict(grid.Dims[last], symbolic.Const(k)) || conflict(grid.Dims[0], x.Dims[0]):
 		return fmt.Errorf("grid %s is not one of points on the %d spatial axes of %s", grid.TypeString(), k, x.TypeString())
 	case grid.Quantized():
 		return fmt.Errorf("the grid %s is quantised", grid)

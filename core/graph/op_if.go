@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // IfAttrs are the attributes of If. Both bodies have one input for each of the layer's behind the condition, and one output for
@@ -97,11 +98,11 @@ func inferIf(l *Layer) error {
 		if known && !taken {
 			t, f = f, t
 		}
-		if !known && (t.Type != f.Type || !EqualDims(t.Dims, f.Dims) || !t.Range.Equal(f.Range)) {
+		if !known && (t.Type != f.Type || !symbolic.Equal(t.Dims, f.Dims) || !t.Range.Equal(f.Range)) {
 			return fmt.Errorf("output %d is %s of one branch and %s of the other, and the condition is not known beforehand", i, t.TypeString(), f.TypeString())
 		}
 		y.Type, y.Dims, y.Range, y.Value = t.Type, t.Dims, t.Range, nil
-		if known || t.Value != nil && f.Value != nil && EqualDims(t.Value, f.Value) {
+		if known || t.Value != nil && f.Value != nil && symbolic.Equal(t.Value, f.Value) {
 			y.Value = t.Value
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // LoopAttrs are the attributes of Loop. The body's inputs are the number of the iteration, an I64 of one element, the condition,
@@ -54,7 +55,7 @@ var Loop = &Op{
 	Class: ClassControl, Inputs: []Role{Parameter, Parameter, Data}, Memory: Written,
 	Moves: computed,
 	FLOPs: func(l *Layer, env map[string]int) int64 {
-		return mulSaturating(bodyFLOPs(l.Attrs.(LoopAttrs).Body, env), int64(l.trips(env)))
+		return symbolic.MulSaturating(bodyFLOPs(l.Attrs.(LoopAttrs).Body, env), int64(l.trips(env)))
 	},
 	Infer:  inferLoop,
 	Eval:   evalLoop,
@@ -71,7 +72,7 @@ var Loop = &Op{
 
 // Trips returns how many iterations a loop or a scan has, where that does not depend on data. Those of a loop are the most that
 // it has where certain is false.
-func (l *Layer) Trips() (n Dim, certain, known bool) {
+func (l *Layer) Trips() (n symbolic.Dim, certain, known bool) {
 	switch a := l.Attrs.(type) {
 	case ScanAttrs:
 		return l.Inputs[a.States].Dims[a.InAxis(0, len(l.Inputs[a.States].Dims))], true, true
@@ -79,14 +80,14 @@ func (l *Layer) Trips() (n Dim, certain, known bool) {
 		certain = l.endless(a)
 		if m := l.Input(0); m != nil {
 			if list, ok := m.Ints(); ok && len(list) == 1 {
-				return Const(max(0, list[0])), certain, true
+				return symbolic.Const(max(0, list[0])), certain, true
 			}
 			if len(m.Value) == 1 {
-				return m.Value[0].atLeast0(), certain, true
+				return m.Value[0].AtLeast0(), certain, true
 			}
 		}
 	}
-	return Dim{}, certain, false
+	return symbolic.Dim{}, certain, false
 }
 
 // trips returns how many iterations arithmetic is counted for: 1 where nothing is known.
@@ -164,12 +165,12 @@ func inferLoop(l *Layer) error {
 }
 
 // oneDims returns the shape of a body's input of one element: none or one axis.
-func oneDims(t *Tensor) []Dim { return Shape([]int{1}[:min(len(t.Dims), 1)]...) }
+func oneDims(t *Tensor) []symbolic.Dim { return symbolic.Shape([]int{1}[:min(len(t.Dims), 1)]...) }
 
 // inferCarried gives the first outputs the types and shapes that an iteration is given and must give.
 func (l *Layer) inferCarried(before, after []*Tensor) error {
 	for i, t := range before {
-		if after[i].Type != t.Type || !EqualDims(after[i].Dims, t.Dims) || !after[i].Range.Equal(t.Range) {
+		if after[i].Type != t.Type || !symbolic.Equal(after[i].Dims, t.Dims) || !after[i].Range.Equal(t.Range) {
 			return fmt.Errorf("carried value %d is %s before an iteration and %s after it; only values that keep their type and shape are supported", i, t.TypeString(), after[i].TypeString())
 		}
 		y := l.Outputs[i]
@@ -195,7 +196,7 @@ func (l *Layer) inferGathered(first int, each []*Tensor, axes func(i, rank int) 
 				return err
 			}
 		}
-		dims := append([]Dim{}, t.Dims[:axis]...)
+		dims := append([]symbolic.Dim{}, t.Dims[:axis]...)
 		dims = append(append(dims, n), t.Dims[axis:]...)
 		if err := l.inferMoved(first+i, t, dims, -1); err != nil {
 			return err
@@ -220,8 +221,8 @@ func evalLoop(l *Layer, in, out []numeric.Value) error {
 			return EndlessError{}
 		}
 		args := append([]numeric.Value{
-			numeric.Values(numeric.I64, []int64{i}, EvalDims(a.Body.Inputs[0].Dims, nil)...),
-			numeric.Values(numeric.Bool, []uint8{1}, EvalDims(a.Body.Inputs[1].Dims, nil)...),
+			numeric.Values(numeric.I64, []int64{i}, symbolic.Eval(a.Body.Inputs[0].Dims, nil)...),
+			numeric.Values(numeric.Bool, []uint8{1}, symbolic.Eval(a.Body.Inputs[1].Dims, nil)...),
 		}, carried...)
 		results, err := run.run(append(args, in[2+a.Carried:]...))
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // NBitsAttrs are the attributes of a product with weights of few bits.
@@ -61,7 +62,7 @@ func inferNBits(l *Layer) error {
 	if err != nil {
 		return err
 	}
-	if last := len(x.Dims) - 1; x.Quantized() || last < 1 || conflict(x.Dims[last], Const(a.K)) {
+	if last := len(x.Dims) - 1; x.Quantized() || last < 1 || conflict(x.Dims[last], symbolic.Const(a.K)) {
 		return fmt.Errorf("input %s: want rows of %d real numbers", x.TypeString(), a.K)
 	}
 	w, err := l.need(1)
@@ -73,22 +74,22 @@ func inferNBits(l *Layer) error {
 		return fmt.Errorf("weights %s: want u8 [N,%d,%d]", w.TypeString(), blocks, a.Block*a.Bits/8)
 	}
 	n := w.Dims[0]
-	real := func(t *Tensor, dims ...Dim) bool {
-		return t.Type == x.Type && !t.Quantized() && EqualDims(t.Dims, dims)
+	real := func(t *Tensor, dims ...symbolic.Dim) bool {
+		return t.Type == x.Type && !t.Quantized() && symbolic.Equal(t.Dims, dims)
 	}
 	if s, err := l.need(NBitsScales); err != nil {
 		return err
-	} else if !real(s, n, Const(blocks)) {
+	} else if !real(s, n, symbolic.Const(blocks)) {
 		return fmt.Errorf("scales %s: want %s [%s,%d]", s.TypeString(), x.Type, n, blocks)
 	}
-	if z := l.Input(NBitsZeros); z != nil && !real(z, n, Const(blocks)) &&
-		(z.Type != numeric.U8 || z.Quantized() || !EqualDims(z.Dims, []Dim{n, Const(zeroBytes(blocks, a.Bits))})) {
+	if z := l.Input(NBitsZeros); z != nil && !real(z, n, symbolic.Const(blocks)) &&
+		(z.Type != numeric.U8 || z.Quantized() || !symbolic.Equal(z.Dims, []symbolic.Dim{n, symbolic.Const(zeroBytes(blocks, a.Bits))})) {
 		return fmt.Errorf("zero points %s: want u8 [%s,%d], or a real number for each scale", z.TypeString(), n, zeroBytes(blocks, a.Bits))
 	}
 	if b := l.Input(NBitsBias); b != nil && !real(b, n) {
 		return fmt.Errorf("bias %s: want %s [%s]", b.TypeString(), x.Type, n)
 	}
-	dims := append([]Dim{}, x.Dims...)
+	dims := append([]symbolic.Dim{}, x.Dims...)
 	dims[len(dims)-1] = n
 	l.Outputs[0].Type, l.Outputs[0].Dims = x.Type, dims
 	return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // NonMaxSuppressionAttrs are the attributes of NonMaxSuppression.
@@ -33,9 +34,9 @@ var NonMaxSuppression = &Op{
 		}
 		each := scores.Dims[2]
 		if t := l.Input(2); t == nil {
-			each = Const(0)
+			each = symbolic.Const(0)
 		} else if v, err := t.determined(); err == nil && v.Len() == 1 && v.Type == numeric.I64 {
-			each = each.Min(Const(int(max(0, min(maxExtent, v.I64()[0])))))
+			each = each.Min(symbolic.Const(int(max(0, min(maxExtent, v.I64()[0])))))
 		}
 		return Counting{a.Count, 0, scores.Dims[0].Mul(scores.Dims[1]).Mul(each)}, true
 	},
@@ -63,7 +64,7 @@ func inferSuppression(l *Layer) error {
 	if err != nil {
 		return err
 	}
-	if len(boxes.Dims) != 3 || len(scores.Dims) != 3 || conflict(boxes.Dims[2], Const(4)) || conflict(boxes.Dims[0], scores.Dims[0]) || conflict(boxes.Dims[1], scores.Dims[2]) {
+	if len(boxes.Dims) != 3 || len(scores.Dims) != 3 || conflict(boxes.Dims[2], symbolic.Const(4)) || conflict(boxes.Dims[0], scores.Dims[0]) || conflict(boxes.Dims[1], scores.Dims[2]) {
 		return fmt.Errorf("boxes %s and scores %s: want [N,B,4] and [N,C,B]", boxes.TypeString(), scores.TypeString())
 	}
 	for i, types := range [][]numeric.DataType{2: {numeric.I64}, 3: {numeric.F32}, 4: {numeric.F32}} {
@@ -75,14 +76,14 @@ func inferSuppression(l *Layer) error {
 	}
 	l.Outputs[0].Type = numeric.I64
 	if c, ok := l.Counted(); ok {
-		l.Outputs[0].Dims = []Dim{Symbol(c.Symbol), Const(3)}
+		l.Outputs[0].Dims = []symbolic.Dim{symbolic.Symbol(c.Symbol), symbolic.Const(3)}
 		return nil
 	}
 	in, err := l.knownSelection()
 	if err != nil {
 		return err
 	}
-	l.Outputs[0].Dims = Shape(len(l.Attrs.(NonMaxSuppressionAttrs).selected(in)), 3)
+	l.Outputs[0].Dims = symbolic.Shape(len(l.Attrs.(NonMaxSuppressionAttrs).selected(in)), 3)
 	return nil
 }
 

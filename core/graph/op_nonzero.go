@@ -1,6 +1,9 @@
 package graph
 
-import "github.com/trtui/trtui/core/graph/numeric"
+import (
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // NonZeroAttrs are the attributes of NonZero.
 type NonZeroAttrs struct {
@@ -29,14 +32,14 @@ var NonZero = &Op{
 		}
 		l.Outputs[0].Type = numeric.I64
 		if c, ok := l.Counted(); ok {
-			l.Outputs[0].Dims = []Dim{Const(len(x.Dims)), Symbol(c.Symbol)}
+			l.Outputs[0].Dims = []symbolic.Dim{symbolic.Const(len(x.Dims)), symbolic.Symbol(c.Symbol)}
 			return nil
 		}
 		v, err := l.determined(0)
 		if err != nil {
 			return err
 		}
-		l.Outputs[0].Dims = Shape(len(v.Dims), len(nonZeros(v)))
+		l.Outputs[0].Dims = symbolic.Shape(len(v.Dims), len(nonZeros(v)))
 		return nil
 	},
 	Eval: func(l *Layer, in, out []numeric.Value) error {

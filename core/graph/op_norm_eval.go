@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // inferPerChannel gives the output the first input's type and shape and checks that the given inputs are one number for
@@ -45,7 +46,7 @@ func inferGroupNorm(l *Layer) error {
 	}
 	want := channels
 	if a.PerGroup {
-		want = Const(a.Groups)
+		want = symbolic.Const(a.Groups)
 	}
 	for i := 1; i <= 2; i++ {
 		p, err := l.need(i)
@@ -83,9 +84,9 @@ func inferLayerNorm(l *Layer) error {
 		}
 	}
 	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), x.Dims
-	stat := append([]Dim{}, x.Dims[:axis]...)
+	stat := append([]symbolic.Dim{}, x.Dims[:axis]...)
 	for range x.Dims[axis:] {
-		stat = append(stat, Const(1))
+		stat = append(stat, symbolic.Const(1))
 	}
 	for _, t := range l.Outputs[1:] {
 		t.Type, t.Dims = numeric.F32, stat

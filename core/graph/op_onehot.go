@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // OneHotAttrs are the attributes of OneHot.
@@ -24,7 +25,7 @@ var OneHot = &Op{
 	Class: ClassLookup, Inputs: []Role{Indices, Data}, Memory: Written,
 	Moves:  moved,
 	FLOPs:  noFLOPs,
-	Chosen: func(l *Layer) []Dim { return []Dim{Const(l.Attrs.(OneHotAttrs).Depth)} },
+	Chosen: func(l *Layer) []symbolic.Dim { return []symbolic.Dim{symbolic.Const(l.Attrs.(OneHotAttrs).Depth)} },
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {
@@ -42,7 +43,7 @@ var OneHot = &Op{
 		if n, ok := countDims(values.Dims); !ok || n != 2 || a.Depth < 0 || a.Depth > maxExtent {
 			return fmt.Errorf("depth %d and values %s: want a pair", a.Depth, values)
 		}
-		return l.inferMoved(0, values, slices.Insert(slices.Clone(x.Dims), axis, Const(a.Depth)), -1)
+		return l.inferMoved(0, values, slices.Insert(slices.Clone(x.Dims), axis, symbolic.Const(a.Depth)), -1)
 	},
 	Eval: func(l *Layer, in, out []numeric.Value) error {
 		a, values, y := l.Attrs.(OneHotAttrs), in[1], out[0]

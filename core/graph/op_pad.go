@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // PadAttrs are the attributes of Pad.
@@ -37,7 +38,7 @@ var Pad = &Op{
 		if !slices.Contains([]string{"constant", "reflect", "edge", "wrap"}, a.Mode) {
 			return fmt.Errorf("mode %q is unknown; it is constant, reflect, edge or wrap", a.Mode)
 		}
-		dims := make([]Dim, rank)
+		dims := make([]symbolic.Dim, rank)
 		for i, d := range x.Dims {
 			dims[i] = d.AddN(a.Pads[i] + a.Pads[rank+i])
 			if n, ok := d.IsConst(); ok && a.Mode != "constant" {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // PoolAttrs are the attributes of a pooling over any number of spatial axes. Empty lists mean 1 for strides and
@@ -129,11 +130,11 @@ func inferPool(l *Layer) error {
 		return fmt.Errorf("input %s: want a batch, a channel and at least one spatial axis", x.TypeString())
 	}
 	spatial := x.Dims[2:]
-	dims := make([]Dim, len(spatial))
+	dims := make([]symbolic.Dim, len(spatial))
 	switch {
 	case a.Global:
 		for i := range dims {
-			dims[i] = Const(1)
+			dims[i] = symbolic.Const(1)
 		}
 	case len(a.Kernel) != len(spatial) || slices.ContainsFunc(a.Kernel, func(k int) bool { return k < 1 || k > maxWindow }):
 		return fmt.Errorf("kernel %v does not fit the %d spatial axes of %s", a.Kernel, len(spatial), x.TypeString())
@@ -146,7 +147,7 @@ func inferPool(l *Layer) error {
 		}
 	}
 	y := l.Outputs[0]
-	y.Type, y.Dims = x.RealType(), append([]Dim{x.Dims[0], x.Dims[1]}, dims...)
+	y.Type, y.Dims = x.RealType(), append([]symbolic.Dim{x.Dims[0], x.Dims[1]}, dims...)
 	if l.Op.Reals == AsStored {
 		y.Type, y.Range = x.Type, x.Range
 		if x.Range.PerChannel() && x.Range.Axis > 1 {
@@ -161,7 +162,7 @@ func inferPool(l *Layer) error {
 
 // ceilDims replaces the extents of an output by those with ceil mode: the number of windows rounded up, without a
 // last one that would begin in the end padding.
-func (a PoolAttrs) ceilDims(out, in []Dim) {
+func (a PoolAttrs) ceilDims(out, in []symbolic.Dim) {
 	for i, k := range a.Kernel {
 		stride := at(a.Strides, i, 1)
 		span := (k-1)*at(a.Dilations, i, 1) + 1

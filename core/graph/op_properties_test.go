@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // distinct returns elements of v's type and shape that differ from each other, from first on, as far as the type goes.
@@ -170,7 +171,7 @@ func single(t *testing.T, op *Op, attrs any, in ...numeric.Value) (*Network, *La
 	for i, v := range in {
 		name := fmt.Sprintf("x%d", i)
 		inputs[name] = v
-		args = append(args, n.AddInput(name, v.Type, Shape(v.Dims...)...))
+		args = append(args, n.AddInput(name, v.Type, symbolic.Shape(v.Dims...)...))
 	}
 	l, err := n.Add("node", op, attrs, args, "y0")
 	if err != nil {
@@ -259,7 +260,7 @@ func TestRoles(t *testing.T) {
 
 func checkIndices(t *testing.T, n *Network, l *Layer, inputs map[string]numeric.Value, name string) {
 	v := inputs[name]
-	dims := EvalDims(l.Op.Chosen(l), nil)
+	dims := symbolic.Eval(l.Op.Chosen(l), nil)
 	if len(dims) == 0 {
 		t.Fatalf("%s chooses among nothing", l)
 	}
@@ -354,7 +355,7 @@ func runLayer(t *testing.T, l *Layer, inputs map[string]numeric.Value) numeric.V
 			in[i], _ = x.Const()
 		}
 	}
-	y := numeric.NewValue(l.Outputs[0].Type, EvalDims(l.Outputs[0].Dims, nil)...)
+	y := numeric.NewValue(l.Outputs[0].Type, symbolic.Eval(l.Outputs[0].Dims, nil)...)
 	if err := l.Eval(in, []numeric.Value{y}); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // newRange returns the range of given scales and zero points (a zero Value for none).
@@ -172,7 +173,7 @@ func checkBlocks(l *Layer, a QuantAttrs, x *Tensor, t numeric.DataType) error {
 			if j == axis {
 				n = (n + a.Block - 1) / a.Block
 			}
-			fits = !ok || !conflict(s.Dims[j], Const(n))
+			fits = !ok || !conflict(s.Dims[j], symbolic.Const(n))
 		}
 		if !fits || i == 1 && s.Type != t {
 			return fmt.Errorf("%s %s do not fit blocks of %d along axis %d of %s", what, s.TypeString(), a.Block, axis, x.TypeString())

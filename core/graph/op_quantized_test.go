@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TestQuantizedProducts checks that ops that sum products compute with quantised tensors what they compute with the real
@@ -47,7 +48,7 @@ func TestQuantizedProducts(t *testing.T) {
 		}
 		eval := func(x, w numeric.Value, xr, wr numeric.Range) numeric.Value {
 			n := NewNetwork(c.name)
-			in := n.AddInput("x", x.Type, Shape(x.Dims...)...)
+			in := n.AddInput("x", x.Type, symbolic.Shape(x.Dims...)...)
 			in.Range = xr
 			weights := n.AddConst("w", w)
 			weights.Range = wr
@@ -78,7 +79,7 @@ func TestQuantizedProducts(t *testing.T) {
 // TestQuantizedMaxPool checks that pooling moves integers as they are and passes their range on.
 func TestQuantizedMaxPool(t *testing.T) {
 	n := NewNetwork("pool")
-	x := n.AddInput("x", numeric.I8, Shape(1, 1, 4)...)
+	x := n.AddInput("x", numeric.I8, symbolic.Shape(1, 1, 4)...)
 	x.Range = numeric.PerTensor(0.5, 3)
 	l, err := n.Add("p", MaxPool, PoolAttrs{Kernel: []int{2}, Pads: []int{1, 0}, Strides: []int{2}}, []*Tensor{x})
 	if err != nil {
@@ -101,15 +102,15 @@ func TestQuantizedMaxPool(t *testing.T) {
 // TestDimGrowth checks that repeated multiplication of unknown extents ends in an error and not in ever longer
 // expressions.
 func TestDimGrowth(t *testing.T) {
-	d := Symbol("a").Add(Symbol("b")).AddN(1)
-	for i := 0; !d.isLarge(); i++ {
+	d := symbolic.Symbol("a").Add(symbolic.Symbol("b")).AddN(1)
+	for i := 0; !d.IsLarge(); i++ {
 		if i == 10 {
 			t.Fatal("no end of growth")
 		}
 		d = d.Mul(d)
 	}
-	e := Symbol("a")
-	for i := 0; !e.isLarge(); i++ {
+	e := symbolic.Symbol("a")
+	for i := 0; !e.IsLarge(); i++ {
 		if i == 20 {
 			t.Fatal("no end of nesting")
 		}
@@ -127,7 +128,7 @@ func TestQLinearConvOfQuantized(t *testing.T) {
 		return d.Constant(name, numeric.Value{Type: numeric.U8, Dims: nil, Data: []byte{z}})
 	}
 	sx, zx, sy, zy := scale("sx", 0.5), zero("zx", 3), scale("sy", 0.5), zero("zy", 10)
-	x := d.Layer(Quantize, QuantAttrs{Range: numeric.PerTensor(0.5, 3), Type: numeric.U8}, d.Input("x", numeric.F32, Shape(1, 1, 1, 3)...))
+	x := d.Layer(Quantize, QuantAttrs{Range: numeric.PerTensor(0.5, 3), Type: numeric.U8}, d.Input("x", numeric.F32, symbolic.Shape(1, 1, 1, 3)...))
 	w := d.Constant("w", numeric.Value{Type: numeric.I8, Dims: []int{1, 1, 1, 1}, Data: []byte{2}})
 	y := d.Layer(QLinearConv, ConvAttrs{Group: 1}, x, sx, zx, w, scale("sw", 0.25), d.Constant("zw", numeric.Value{Type: numeric.I8, Dims: nil, Data: []byte{0}}), sy, zy)
 	d.Output("y", d.Layer(Dequantize, QuantAttrs{Type: numeric.F32}, y, sy, zy))
@@ -149,7 +150,7 @@ func TestQLinearConvOfQuantized(t *testing.T) {
 // TestNarrowIsStorage: no layer computes in the narrow types; some convert and move.
 func TestNarrowIsStorage(t *testing.T) {
 	n := NewNetwork("storage")
-	x := n.AddInput("x", numeric.F8E5M2, Const(2))
+	x := n.AddInput("x", numeric.F8E5M2, symbolic.Const(2))
 	_, err := n.Add("relu", Ops().Named("Relu"), Elementwise{Program: Unary(EltRelu)}, []*Tensor{x})
 	if err == nil || !strings.Contains(err.Error(), "in which nothing is computed") {
 		t.Errorf("a Relu of %s: %v", x.Type, err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // RecurrentAttrs are the attributes of LSTM, GRU and RNN.
@@ -199,7 +200,7 @@ func (l *Layer) needFloats(i int) (*Tensor, error) {
 }
 
 func inferRecurrent(l *Layer) error {
-	a, g := l.Attrs.(RecurrentAttrs), Const(l.Gates())
+	a, g := l.Attrs.(RecurrentAttrs), symbolic.Const(l.Gates())
 	if err := l.checkRecurrent(a); err != nil {
 		return err
 	}
@@ -210,14 +211,14 @@ func inferRecurrent(l *Layer) error {
 	if len(x.Dims) != 3 {
 		return fmt.Errorf("input 0 is %s, want sequences, batches and elements", x.TypeString())
 	}
-	d, h := Const(a.Direction.Count()), Const(a.Hidden)
+	d, h := symbolic.Const(a.Direction.Count()), symbolic.Const(a.Hidden)
 	steps, batch := x.Dims[0], x.Dims[1]
-	state, all := []Dim{d, batch, h}, []Dim{steps, d, batch, h}
+	state, all := []symbolic.Dim{d, batch, h}, []symbolic.Dim{steps, d, batch, h}
 	if a.BatchFirst {
 		steps, batch = batch, steps
-		state, all = []Dim{batch, d, h}, []Dim{batch, steps, d, h}
+		state, all = []symbolic.Dim{batch, d, h}, []symbolic.Dim{batch, steps, d, h}
 	}
-	want := [][]Dim{RecurrentW: {d, g.Mul(h), x.Dims[2]}, RecurrentR: {d, g.Mul(h), h}, RecurrentBias: {d, g.MulN(2).Mul(h)},
+	want := [][]symbolic.Dim{RecurrentW: {d, g.Mul(h), x.Dims[2]}, RecurrentR: {d, g.Mul(h), h}, RecurrentBias: {d, g.MulN(2).Mul(h)},
 		RecurrentLengths: {batch}, RecurrentState: state, RecurrentCell: state, RecurrentPeep: {d, h.MulN(3)}}
 	if n := len(l.OpInputs()); n > len(l.Op.Inputs) {
 		return fmt.Errorf("%d inputs, want at most %d", n, len(l.Op.Inputs))
@@ -240,10 +241,10 @@ func inferRecurrent(l *Layer) error {
 			}
 		}
 		if !SameShape(t.Dims, want[i]) {
-			return fmt.Errorf("input %d is %s, want %s", i, t.TypeString(), FormatDims(want[i]))
+			return fmt.Errorf("input %d is %s, want %s", i, t.TypeString(), symbolic.Format(want[i]))
 		}
 	}
-	outputs := [][]Dim{all, state, state}[:min(3, len(l.Op.Inputs)-4)]
+	outputs := [][]symbolic.Dim{all, state, state}[:min(3, len(l.Op.Inputs)-4)]
 	if len(l.Outputs) > len(outputs) {
 		return fmt.Errorf("%d outputs, want at most %d", len(l.Outputs), len(outputs))
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // ReduceAttrs are the attributes of the reductions.
@@ -163,19 +164,19 @@ func inferReduce(l *Layer) error {
 	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), reducedDims(x.Dims, axes, a.KeepDims)
 	l.Outputs[0].Value = nil
 	if l.Op.Name == "ReduceProd" && len(x.Dims) == 1 && x.Value != nil && len(axes) == 1 {
-		l.Outputs[0].Value = []Dim{productOf(x.Value)}
+		l.Outputs[0].Value = []symbolic.Dim{productOf(x.Value)}
 	}
 	return nil
 }
 
-func reducedDims(dims []Dim, axes []int, keep bool) []Dim {
-	var out []Dim
+func reducedDims(dims []symbolic.Dim, axes []int, keep bool) []symbolic.Dim {
+	var out []symbolic.Dim
 	for i, d := range dims {
 		switch {
 		case !slices.Contains(axes, i):
 			out = append(out, d)
 		case keep:
-			out = append(out, Const(1))
+			out = append(out, symbolic.Const(1))
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // MaxRoiPoolAttrs are the attributes of MaxRoiPool.
@@ -35,12 +36,12 @@ var MaxRoiPool = &Op{
 		switch {
 		case len(x.Dims) != 4:
 			return fmt.Errorf("input %s: want [N,C,H,W]", x.TypeString())
-		case len(rois.Dims) != 2 || conflict(rois.Dims[1], Const(5)) || rois.Quantized():
+		case len(rois.Dims) != 2 || conflict(rois.Dims[1], symbolic.Const(5)) || rois.Quantized():
 			return fmt.Errorf("regions %s: want [R,5] of real numbers", rois.TypeString())
 		case a.Height < 1 || a.Height > maxRoi || a.Width < 1 || a.Width > maxRoi:
 			return fmt.Errorf("pooled_shape [%d %d]: want extents from 1 to %d", a.Height, a.Width, maxRoi)
 		}
-		l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), []Dim{rois.Dims[0], x.Dims[1], Const(a.Height), Const(a.Width)}
+		l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), []symbolic.Dim{rois.Dims[0], x.Dims[1], symbolic.Const(a.Height), symbolic.Const(a.Width)}
 		return nil
 	},
 	Eval: evalMaxRoiPool,

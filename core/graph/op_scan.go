@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // ScanAttrs are the attributes of Scan. The body's inputs are the states, one element of each scanned input and then what it
@@ -91,7 +92,7 @@ var Scan = &Op{
 	Class: ClassControl, Inputs: []Role{Data}, Memory: Written,
 	Moves: computed,
 	FLOPs: func(l *Layer, env map[string]int) int64 {
-		return mulSaturating(bodyFLOPs(l.Attrs.(ScanAttrs).Body, env), int64(l.trips(env)))
+		return symbolic.MulSaturating(bodyFLOPs(l.Attrs.(ScanAttrs).Body, env), int64(l.trips(env)))
 	},
 	Infer:  inferScan,
 	Eval:   evalScan,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // ScatterAttrs are the attributes of ScatterElements and ScatterND.
@@ -65,7 +66,7 @@ var ScatterND = &Op{
 	Class: ClassLookup, Inputs: []Role{Data, Indices, Data}, Memory: Written,
 	Moves:  scattered,
 	FLOPs:  scatterFLOPs,
-	Chosen: func(l *Layer) []Dim { return tupleExtents(l, 0) },
+	Chosen: func(l *Layer) []symbolic.Dim { return tupleExtents(l, 0) },
 	Infer: func(l *Layer) error {
 		x, indices, updates, err := l.needScattered()
 		if err != nil {
@@ -75,9 +76,9 @@ var ScatterND = &Op{
 		if err != nil {
 			return err
 		}
-		want := append(append([]Dim(nil), indices.Dims[:len(indices.Dims)-1]...), x.Dims[k:]...)
+		want := append(append([]symbolic.Dim(nil), indices.Dims[:len(indices.Dims)-1]...), x.Dims[k:]...)
 		if !SameShape(want, updates.Dims) {
-			return fmt.Errorf("updates %s do not have the shape %s", updates, FormatDims(want))
+			return fmt.Errorf("updates %s do not have the shape %s", updates, symbolic.Format(want))
 		}
 		return l.inferMoved(0, x, x.Dims, x.Range.Axis)
 	},
@@ -142,7 +143,7 @@ func (l *Layer) needScattered() (x, indices, updates *Tensor, err error) {
 }
 
 // SameShape reports whether two shapes may be equal: only constants that differ tell them apart.
-func SameShape(a, b []Dim) bool {
+func SameShape(a, b []symbolic.Dim) bool {
 	if len(a) != len(b) {
 		return false
 	}

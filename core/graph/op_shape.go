@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // ShapeAttrs are the attributes of the Shape op.
@@ -32,8 +33,8 @@ var ShapeOf = &Op{
 			return fmt.Errorf("axes %d to %d are not among %d", a.Start, a.End, rank)
 		}
 		out := l.Outputs[0]
-		out.Type, out.Dims = numeric.I64, Shape(a.End-a.Start)
-		out.Value = append([]Dim{}, x.Dims[a.Start:a.End]...)
+		out.Type, out.Dims = numeric.I64, symbolic.Shape(a.End-a.Start)
+		out.Value = append([]symbolic.Dim{}, x.Dims[a.Start:a.End]...)
 		return nil
 	},
 	Eval: func(l *Layer, in, out []numeric.Value) error {
@@ -77,7 +78,7 @@ var SizeOf = &Op{
 			return err
 		}
 		l.Outputs[0].Type, l.Outputs[0].Dims = numeric.I64, nil
-		l.Outputs[0].Value = []Dim{productOf(x.Dims)}
+		l.Outputs[0].Value = []symbolic.Dim{productOf(x.Dims)}
 		return nil
 	},
 	Eval: func(l *Layer, in, out []numeric.Value) error {
@@ -115,9 +116,9 @@ var ConstantOfShape = &Op{
 		if n, ok := countDims(dims); ok && n <= maxKnownValue && (a.Type == numeric.I64 || a.Type == numeric.I32 || a.Type == numeric.Bool) {
 			value := numeric.NewValue(a.Type)
 			copy(value.Data, a.Value)
-			out.Value = make([]Dim, n)
+			out.Value = make([]symbolic.Dim, n)
 			for i := range out.Value {
-				out.Value[i] = Const(int(value.Ints()[0]))
+				out.Value[i] = symbolic.Const(int(value.Ints()[0]))
 			}
 		}
 		return nil
@@ -172,9 +173,9 @@ var Sequence = &Op{
 			return err
 		}
 		out := l.Outputs[0]
-		out.Type, out.Dims, out.Value = t[0].Type, []Dim{n}, nil
+		out.Type, out.Dims, out.Value = t[0].Type, []symbolic.Dim{n}, nil
 		if count, ok := n.IsConst(); ok && count <= maxKnownValue && t[0].Value != nil && t[2].Value != nil {
-			out.Value = make([]Dim, count)
+			out.Value = make([]symbolic.Dim, count)
 			for i := range out.Value {
 				out.Value[i] = t[0].Value[0].Add(t[2].Value[0].MulN(i))
 			}
@@ -201,7 +202,7 @@ var Sequence = &Op{
 }
 
 // sequenceLength returns max(0, ceil((limit - start) / delta)).
-func sequenceLength(t [3]*Tensor) (Dim, error) {
+func sequenceLength(t [3]*Tensor) (symbolic.Dim, error) {
 	var f [3]float64
 	constant := true
 	for i, x := range t {
@@ -217,20 +218,20 @@ func sequenceLength(t [3]*Tensor) (Dim, error) {
 				f[i] = v.Float64s()[0]
 				continue
 			}
-			return Dim{}, fmt.Errorf("input %d (%s) does not follow from constants and the inputs' shapes", i, x.Name)
+			return symbolic.Dim{}, fmt.Errorf("input %d (%s) does not follow from constants and the inputs' shapes", i, x.Name)
 		}
 	}
 	if constant {
 		n := math.Ceil((f[1] - f[0]) / f[2])
 		if f[2] == 0 || n != n || n > maxExtent {
-			return Dim{}, fmt.Errorf("from %v to %v by %v", f[0], f[1], f[2])
+			return symbolic.Dim{}, fmt.Errorf("from %v to %v by %v", f[0], f[1], f[2])
 		}
-		return Const(int(max(0, n))), nil
+		return symbolic.Const(int(max(0, n))), nil
 	}
 	if t[0].Value == nil || t[1].Value == nil || t[2].Value == nil || !t[2].Value[0].Is(1) {
-		return Dim{}, fmt.Errorf("a sequence of symbolic length must be of integers with a delta of 1")
+		return symbolic.Dim{}, fmt.Errorf("a sequence of symbolic length must be of integers with a delta of 1")
 	}
-	return t[1].Value[0].Sub(t[0].Value[0]).atLeast0(), nil
+	return t[1].Value[0].Sub(t[0].Value[0]).AtLeast0(), nil
 }
 
 // EyeAttrs are the attributes of EyeLike.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // DFTAttrs are the attributes of DFT.
@@ -73,24 +74,24 @@ func checkTransform(n int) error {
 }
 
 // halfOf returns how many numbers of a spectrum of some length say all of a real signal.
-func halfOf(length Dim) Dim { return length.DivN(2).AddN(1) }
+func halfOf(length symbolic.Dim) symbolic.Dim { return length.DivN(2).AddN(1) }
 
 // dftLength returns the length of a transform of a signal.
-func (l *Layer) dftLength(a DFTAttrs, signal Dim) (Dim, error) {
+func (l *Layer) dftLength(a DFTAttrs, signal symbolic.Dim) (symbolic.Dim, error) {
 	switch {
 	case a.Length > 0:
-		return Const(a.Length), nil
+		return symbolic.Const(a.Length), nil
 	case l.Input(1) != nil:
 		list, err := l.knownInput(1, "dft_length")
 		if err == nil && len(list) != 1 {
 			err = fmt.Errorf("dft_length has %d elements, want 1", len(list))
 		}
 		if err != nil {
-			return Dim{}, err
+			return symbolic.Dim{}, err
 		}
 		return list[0], nil
 	case a.Inverse && a.OneSided:
-		return signal.AddN(-1).MulN(2).atLeast0(), nil
+		return signal.AddN(-1).MulN(2).AtLeast0(), nil
 	}
 	return signal, nil
 }
@@ -126,11 +127,11 @@ func inferDFT(l *Layer) error {
 		}
 	}
 	y := l.Outputs[0]
-	y.Type, y.Dims = x.RealType(), append([]Dim{}, x.Dims...)
-	y.Dims[axis], y.Dims[rank-1] = length, Const(2)
+	y.Type, y.Dims = x.RealType(), append([]symbolic.Dim{}, x.Dims...)
+	y.Dims[axis], y.Dims[rank-1] = length, symbolic.Const(2)
 	switch {
 	case a.OneSided && a.Inverse:
-		y.Dims[rank-1] = Const(1)
+		y.Dims[rank-1] = symbolic.Const(1)
 	case a.OneSided:
 		y.Dims[axis] = halfOf(length)
 	}
@@ -156,9 +157,9 @@ func evalDFT(l *Layer, in, out []numeric.Value) error {
 	if err != nil {
 		return err
 	}
-	length, err := l.dftLength(a, Const(dims[axis]))
+	length, err := l.dftLength(a, symbolic.Const(dims[axis]))
 	if len(in) > 1 && in[1].Len() == 1 && a.Length == 0 {
-		length, err = Const(int(in[1].Ints()[0])), nil
+		length, err = symbolic.Const(int(in[1].Ints()[0])), nil
 	}
 	if err != nil {
 		return err
@@ -260,7 +261,7 @@ var STFT = &Op{
 }
 
 // stftFrames returns the length of a frame and their number.
-func (l *Layer) stftFrames() (length, frames Dim, err error) {
+func (l *Layer) stftFrames() (length, frames symbolic.Dim, err error) {
 	a := l.Attrs.(STFTAttrs)
 	x, err := l.needFloats(0)
 	if err != nil {
@@ -271,7 +272,7 @@ func (l *Layer) stftFrames() (length, frames Dim, err error) {
 	}
 	length = x.Dims[1]
 	if a.Length > 0 {
-		length = Const(a.Length)
+		length = symbolic.Const(a.Length)
 	}
 	if l.Input(1) != nil {
 		w, err := l.needFloats(1)
@@ -282,7 +283,7 @@ func (l *Layer) stftFrames() (length, frames Dim, err error) {
 			return length, frames, fmt.Errorf("the window is %s, want as many numbers as a frame of %s has", w.TypeString(), length)
 		}
 		if length = w.Dims[0]; a.Length > 0 {
-			length = Const(a.Length)
+			length = symbolic.Const(a.Length)
 		}
 	}
 	if n, ok := length.IsConst(); ok && !x.Dims[1].Is(0) {
@@ -290,7 +291,7 @@ func (l *Layer) stftFrames() (length, frames Dim, err error) {
 			return length, frames, err
 		}
 	}
-	return length, x.Dims[1].Sub(length).DivN(a.Step).AddN(1).atLeast0(), nil
+	return length, x.Dims[1].Sub(length).DivN(a.Step).AddN(1).AtLeast0(), nil
 }
 
 func inferSTFT(l *Layer) error {
@@ -308,7 +309,7 @@ func inferSTFT(l *Layer) error {
 	if a.OneSided {
 		bins = halfOf(length)
 	}
-	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), []Dim{x.Dims[0], frames, bins, Const(2)}
+	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), []symbolic.Dim{x.Dims[0], frames, bins, symbolic.Const(2)}
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // tableTensor is a tensor of testdata/ops.json, where infinities and NaN are strings.
@@ -96,7 +97,7 @@ func decode(data []byte, to any) error {
 
 // layer imports the case into a network of one layer. With symbolic, the extents of inputs that are not constant are
 // symbols.
-func (c tableCase) layer(t *testing.T, symbolic bool) (*Network, *Layer, map[string]numeric.Value, error) {
+func (c tableCase) layer(t *testing.T, open bool) (*Network, *Layer, map[string]numeric.Value, error) {
 	n, inputs := NewNetwork("case"), map[string]numeric.Value{}
 	node := &Node{Name: "node", OpType: c.Op, Version: c.Version, Outputs: len(c.Outputs), Attrs: c.attrs(t)}
 	for i, in := range c.Inputs {
@@ -106,10 +107,10 @@ func (c tableCase) layer(t *testing.T, symbolic bool) (*Network, *Layer, map[str
 		case in.Const:
 			node.Inputs = append(node.Inputs, n.AddConst(name, in.value()))
 		default:
-			dims := Shape(in.Dims...)
+			dims := symbolic.Shape(in.Dims...)
 			for a := range dims {
-				if symbolic && in.Dims[a] > 1 {
-					dims[a] = Symbol(fmt.Sprintf("s%d_%d", i, a))
+				if open && in.Dims[a] > 1 {
+					dims[a] = symbolic.Symbol(fmt.Sprintf("s%d_%d", i, a))
 				}
 			}
 			inputs[name] = in.value()
@@ -220,7 +221,7 @@ func TestOpTableSymbolic(t *testing.T) {
 			}
 			for k, y := range l.Outputs {
 				want := c.Outputs[k]
-				if got := EvalDims(y.Dims, env); fmt.Sprint(got) != fmt.Sprint(want.Dims) {
+				if got := symbolic.Eval(y.Dims, env); fmt.Sprint(got) != fmt.Sprint(want.Dims) {
 					t.Errorf("%s: got %v, want %v", l, got, want.Dims)
 				}
 				for j, d := range y.Value {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TensorScatterAttrs are the attributes of TensorScatter.
@@ -51,7 +52,7 @@ var TensorScatter = &Op{
 }
 
 // tensorScatterPlaces returns how many places an update may begin at.
-func tensorScatterPlaces(l *Layer) []Dim {
+func tensorScatterPlaces(l *Layer) []symbolic.Dim {
 	a := l.Attrs.(TensorScatterAttrs)
 	axis, err := axisIn(a.Axis, len(l.Inputs[0].Dims))
 	if err != nil {
@@ -60,7 +61,7 @@ func tensorScatterPlaces(l *Layer) []Dim {
 	if a.Circular {
 		return l.Inputs[0].Dims[axis : axis+1]
 	}
-	return []Dim{l.Inputs[0].Dims[axis].Sub(l.Inputs[1].Dims[axis]).AddN(1)}
+	return []symbolic.Dim{l.Inputs[0].Dims[axis].Sub(l.Inputs[1].Dims[axis]).AddN(1)}
 }
 
 func inferTensorScatter(l *Layer) error {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TransposeAttrs are the attributes of Transpose.
@@ -30,7 +31,7 @@ var Transpose = &Op{
 		if err != nil {
 			return err
 		}
-		dims := make([]Dim, len(perm))
+		dims := make([]symbolic.Dim, len(perm))
 		for i, p := range perm {
 			dims[i] = x.Dims[p]
 		}
@@ -109,8 +110,8 @@ var DepthToSpace = &Op{
 	Moves: moved,
 	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
-		return inferBlocks(l, func(x []Dim, b int) []Dim {
-			return []Dim{x[0], x[1].DivN(b * b), x[2].MulN(b), x[3].MulN(b)}
+		return inferBlocks(l, func(x []symbolic.Dim, b int) []symbolic.Dim {
+			return []symbolic.Dim{x[0], x[1].DivN(b * b), x[2].MulN(b), x[3].MulN(b)}
 		}, 1)
 	},
 	Eval: func(l *Layer, in, out []numeric.Value) error {
@@ -145,8 +146,8 @@ var SpaceToDepth = &Op{
 	Moves: moved,
 	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
-		return inferBlocks(l, func(x []Dim, b int) []Dim {
-			return []Dim{x[0], x[1].MulN(b * b), x[2].DivN(b), x[3].DivN(b)}
+		return inferBlocks(l, func(x []symbolic.Dim, b int) []symbolic.Dim {
+			return []symbolic.Dim{x[0], x[1].MulN(b * b), x[2].DivN(b), x[3].DivN(b)}
 		}, 2, 3)
 	},
 	Eval: func(l *Layer, in, out []numeric.Value) error {
@@ -179,7 +180,7 @@ func importBlocks(n *Node) (any, []*Tensor, error) {
 }
 
 // inferBlocks infers a shape of rank 4 where the block's size must divide the given axes (for axis 1 its square).
-func inferBlocks(l *Layer, dims func(x []Dim, b int) []Dim, divided ...int) error {
+func inferBlocks(l *Layer, dims func(x []symbolic.Dim, b int) []symbolic.Dim, divided ...int) error {
 	x, err := l.need(0)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // UniqueAttrs are the attributes of Unique.
@@ -40,14 +41,14 @@ var Unique = &Op{
 			return err
 		}
 		u := a.find(v)
-		dims := Shape(len(u.first))
+		dims := symbolic.Shape(len(u.first))
 		if !a.Flat {
 			dims = slices.Clone(x.Dims)
 			axis, _ := axisIn(a.Axis, len(x.Dims))
-			dims[axis] = Const(len(u.first))
+			dims[axis] = symbolic.Const(len(u.first))
 		}
 		for i, t := range l.Outputs[1:] {
-			t.Type, t.Dims = numeric.I64, Shape([]int{len(u.first), len(u.index), len(u.first)}[i])
+			t.Type, t.Dims = numeric.I64, symbolic.Shape([]int{len(u.first), len(u.index), len(u.first)}[i])
 		}
 		if err := l.inferMoved(0, x, dims, x.Range.Axis); err != nil || !a.Flat || !x.Range.PerChannel() {
 			return err

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // WindowAttrs are the attributes of HannWindow, HammingWindow and BlackmanWindow.
@@ -65,13 +66,13 @@ func window(name string, a0, a1, a2 float64) *Op {
 }
 
 // knownNumber returns the only element of input i, which must follow from constants and the inputs' shapes.
-func (l *Layer) knownNumber(i int, what string) (Dim, error) {
+func (l *Layer) knownNumber(i int, what string) (symbolic.Dim, error) {
 	list, err := l.knownInput(i, what)
 	switch {
 	case err != nil:
-		return Dim{}, err
+		return symbolic.Dim{}, err
 	case len(list) != 1:
-		return Dim{}, fmt.Errorf("%s (input %d) has %d elements, want 1", what, i, len(list))
+		return symbolic.Dim{}, fmt.Errorf("%s (input %d) has %d elements, want 1", what, i, len(list))
 	}
 	return list[0], nil
 }
@@ -88,7 +89,7 @@ func (e *Exporter) scalars() (names []string) {
 }
 
 // inferSource gives the output a type of numbers and dims.
-func (l *Layer) inferSource(t numeric.DataType, dims ...Dim) error {
+func (l *Layer) inferSource(t numeric.DataType, dims ...symbolic.Dim) error {
 	if t.Size() == 0 || t == numeric.Bool || t.IsFloat8() {
 		return fmt.Errorf("an output of type %s", t)
 	}

@@ -4,32 +4,33 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // evalDims computes p for one element of shape arithmetic; ok is false where the result is not known.
-func (p Program) evalDims(vals []Dim) (d Dim, ok bool) {
-	vals = append(make([]Dim, 0, p.Args+len(p.Code)), vals...)
+func (p Program) evalDims(vals []symbolic.Dim) (d symbolic.Dim, ok bool) {
+	vals = append(make([]symbolic.Dim, 0, p.Args+len(p.Code)), vals...)
 	for _, in := range p.Code {
-		var v [3]Dim
+		var v [3]symbolic.Dim
 		for i := range in.Op.Info().Arity {
 			v[i] = vals[in.Arg[i]]
 		}
 		if d, ok = in.evalDim(v[0], v[1], v[2]); !ok {
-			return Dim{}, false
+			return symbolic.Dim{}, false
 		}
 		vals = append(vals, d)
 	}
 	return vals[p.Result()], true
 }
 
-func (in Instr) evalDim(x, y, z Dim) (Dim, bool) {
+func (in Instr) evalDim(x, y, z symbolic.Dim) (symbolic.Dim, bool) {
 	a, okX := x.IsConst()
 	b, okY := y.IsConst()
 	arity := in.Op.Info().Arity
 	switch in.Op {
 	case EltConst:
 		n := int(in.Imm[0])
-		return Const(n), float32(n) == in.Imm[0]
+		return symbolic.Const(n), float32(n) == in.Imm[0]
 	case EltAdd:
 		return x.Add(y), true
 	case EltSub:
@@ -52,26 +53,26 @@ func (in Instr) evalDim(x, y, z Dim) (Dim, bool) {
 			break
 		}
 		if y.Is(0) {
-			return Dim{}, false
+			return symbolic.Dim{}, false
 		}
-		return x.Div(y), x.nonNegative() && y.nonNegative()
+		return x.Div(y), x.NonNegative() && y.NonNegative()
 	case EltEqual:
 		// A symbol is never negative, whatever it is.
-		if okY && b < 0 && x.nonNegative() || okX && a < 0 && y.nonNegative() {
-			return Const(0), true
+		if okY && b < 0 && x.NonNegative() || okX && a < 0 && y.NonNegative() {
+			return symbolic.Const(0), true
 		}
 		if x.Equal(y) {
-			return Const(1), true
+			return symbolic.Const(1), true
 		}
 	case EltAbs, EltRelu:
-		if x.nonNegative() {
+		if x.NonNegative() {
 			return x, true
 		}
 	}
 	if okX && (okY || arity < 2) && arity < 3 && in.Op.onIntegers() {
-		return Const(int(intInstr{Instr: in}.eval2(int64(a), int64(b)))), true
+		return symbolic.Const(int(intInstr{Instr: in}.eval2(int64(a), int64(b)))), true
 	}
-	return Dim{}, false
+	return symbolic.Dim{}, false
 }
 
 // eval2 evaluates the instruction on two operands, whatever values it names.
@@ -94,11 +95,11 @@ func (l *Layer) inferKnown(p Program) {
 		if !ok || t.Value == nil || len(t.Value) != m {
 			return
 		}
-		args[i] = numeric.Value{Dims: EvalDims(t.Dims, nil)}
+		args[i] = numeric.Value{Dims: symbolic.Eval(t.Dims, nil)}
 	}
-	known := make([]Dim, n)
-	vals := make([]Dim, p.Args)
-	err := eachElement(args, numeric.Value{Dims: EvalDims(out.Dims, nil)}, func(i int, places []int) {
+	known := make([]symbolic.Dim, n)
+	vals := make([]symbolic.Dim, p.Args)
+	err := eachElement(args, numeric.Value{Dims: symbolic.Eval(out.Dims, nil)}, func(i int, places []int) {
 		for a, at := range places {
 			vals[a] = l.Inputs[a].Value[at]
 		}

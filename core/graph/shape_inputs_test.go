@@ -8,14 +8,15 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // shaped gives x [n] the shape that an input says, and repeats a row as often as another says.
 func shaped(t *testing.T) *Network {
 	d := Define("shaped")
-	x, to := d.Input("x", numeric.F32, Symbol("n")), d.ShapeInput("to", Symbol("rows"), Symbol("columns"))
+	x, to := d.Input("x", numeric.F32, symbolic.Symbol("n")), d.ShapeInput("to", symbolic.Symbol("rows"), symbolic.Symbol("columns"))
 	d.Output("y", d.Relu(d.ReshapeTo(x, to)))
-	d.Output("z", d.ExpandTo(d.Weights("row", []float32{1, 2}, 1, 2), d.ShapeInput("times", Symbol("times"), Const(2))))
+	d.Output("z", d.ExpandTo(d.Weights("row", []float32{1, 2}, 1, 2), d.ShapeInput("times", symbolic.Symbol("times"), symbolic.Const(2))))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)
@@ -72,14 +73,14 @@ func TestShapeInputs(t *testing.T) {
 func TestNoShapeInput(t *testing.T) {
 	n := NewNetwork("n")
 	for name, x := range map[string]*Tensor{
-		"real": n.AddInput("real", numeric.F32, Const(1)), "matrix": n.AddInput("matrix", numeric.I64, Const(1), Const(1)), "open": n.AddInput("open", numeric.I64, Symbol("n")),
-		"two": n.AddInput("two", numeric.I64, Const(2)), "constant": n.AddConst("constant", numeric.Values(numeric.I64, []int64{1}, 1)),
+		"real": n.AddInput("real", numeric.F32, symbolic.Const(1)), "matrix": n.AddInput("matrix", numeric.I64, symbolic.Const(1), symbolic.Const(1)), "open": n.AddInput("open", numeric.I64, symbolic.Symbol("n")),
+		"two": n.AddInput("two", numeric.I64, symbolic.Const(2)), "constant": n.AddConst("constant", numeric.Values(numeric.I64, []int64{1}, 1)),
 	} {
-		if err := x.MakeShape(Symbol("s")); err == nil || x.IsShape {
+		if err := x.MakeShape(symbolic.Symbol("s")); err == nil || x.IsShape {
 			t.Errorf("%s is one", name)
 		}
 	}
-	if err := n.AddInput("sum", numeric.I64, Const(1)).MakeShape(Symbol("s").AddN(1)); err == nil {
+	if err := n.AddInput("sum", numeric.I64, symbolic.Const(1)).MakeShape(symbolic.Symbol("s").AddN(1)); err == nil {
 		t.Error("a sum is an element")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // String prints the network: a line for each input, layer and output. The form is stable, since golden tests, the
@@ -30,7 +31,7 @@ func (n *Network) print(b *strings.Builder, indent string) {
 	for _, t := range n.Inputs {
 		fmt.Fprintf(b, "%sinput  %s", indent, t)
 		if t.IsShape {
-			fmt.Fprintf(b, " shape %s", FormatDims(t.Value))
+			fmt.Fprintf(b, " shape %s", symbolic.Format(t.Value))
 		}
 		b.WriteByte('\n')
 	}
@@ -93,20 +94,11 @@ func (t *Tensor) TypeString() string {
 	if !t.IsKnown() {
 		return "?"
 	}
-	return t.Type.String() + FormatDims(t.Dims)
+	return t.Type.String() + symbolic.Format(t.Dims)
 }
 
 // IsKnown reports whether t's type and shape are known: all are but those of layers that are not supported.
 func (t *Tensor) IsKnown() bool { return t.Type != numeric.Invalid }
-
-// FormatDims prints a shape, as in "[batch,1,28,28]".
-func FormatDims(dims []Dim) string {
-	s := make([]string, len(dims))
-	for i, d := range dims {
-		s[i] = d.String()
-	}
-	return "[" + strings.Join(s, ",") + "]"
-}
 
 // FormatAttrs prints the fields of an attribute struct that are not zero, as in "pads=[2 2 2 2] group=8".
 func FormatAttrs(attrs any) string {
@@ -171,7 +163,7 @@ func (n *Network) verifyLayer(l *Layer, produced map[*Tensor]bool, uses map[*Ten
 			return fmt.Errorf("input %s does not note it as a user", t.Name)
 		}
 		if t.IsConst() {
-			if want := numeric.Count(EvalDims(t.Dims, nil)) * t.Type.Size(); len(t.Weights) != want {
+			if want := numeric.Count(symbolic.Eval(t.Dims, nil)) * t.Type.Size(); len(t.Weights) != want {
 				return fmt.Errorf("constant %s has %d bytes, want %d", t, len(t.Weights), want)
 			}
 		} else if !produced[t] {

@@ -1,6 +1,9 @@
 package graph
 
-import "github.com/trtui/trtui/core/graph/numeric"
+import (
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // Reads returns how many elements of input i a layer looks at, at the given values of the symbols: all of them, but where shapes alone
 // say that it cannot be as many. A gather looks at as much of its data as it writes, and windows that lie apart at what is in them.
@@ -9,7 +12,7 @@ func Reads(l *Layer, i int, env map[string]int) int64 {
 	if t == nil || l.Role(i) == Extents {
 		return 0
 	}
-	dims := EvalDims(t.Dims, env)
+	dims := symbolic.Eval(t.Dims, env)
 	if i >= len(l.OpInputs()) || l.Role(i) != Data {
 		return int64(numeric.Count(dims))
 	}
@@ -17,7 +20,7 @@ func Reads(l *Layer, i int, env map[string]int) int64 {
 		return min(int64(numeric.Count(dims)), Writes(l, env))
 	}
 	if kernel := windowExtents(l, dims, env); i == 0 && kernel != nil {
-		out := EvalDims(l.Outputs[0].Dims, env)
+		out := symbolic.Eval(l.Outputs[0].Dims, env)
 		for a, k := range kernel {
 			dims[2+a] = min(dims[2+a], out[2+a]*k)
 		}
@@ -28,7 +31,7 @@ func Reads(l *Layer, i int, env map[string]int) int64 {
 // Writes returns how many elements all outputs of a layer have.
 func Writes(l *Layer, env map[string]int) (n int64) {
 	for _, t := range l.Outputs {
-		n += int64(numeric.Count(EvalDims(t.Dims, env)))
+		n += int64(numeric.Count(symbolic.Eval(t.Dims, env)))
 	}
 	return n
 }

@@ -4,11 +4,14 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TestReads checks by hand how many elements of each input a layer looks at.
 func TestReads(t *testing.T) {
-	tensor := func(dt numeric.DataType, dims ...int) *Tensor { return &Tensor{Type: dt, Dims: Shape(dims...)} }
+	tensor := func(dt numeric.DataType, dims ...int) *Tensor {
+		return &Tensor{Type: dt, Dims: symbolic.Shape(dims...)}
+	}
 	f := func(dims ...int) *Tensor { return tensor(numeric.F32, dims...) }
 	for _, c := range []struct {
 		what   string
@@ -49,7 +52,7 @@ func TestReads(t *testing.T) {
 
 // TestProductsOf counts by hand the multiply-adds of ops that are several products.
 func TestProductsOf(t *testing.T) {
-	f := func(dims ...int) *Tensor { return &Tensor{Type: numeric.F32, Dims: Shape(dims...)} }
+	f := func(dims ...int) *Tensor { return &Tensor{Type: numeric.F32, Dims: symbolic.Shape(dims...)} }
 	attention := &Layer{Op: Attention, Attrs: AttentionAttrs{Heads: 2, KVHeads: 2}, Inputs: []*Tensor{f(3, 5, 8), f(3, 7, 8), f(3, 7, 12)}, Outputs: []*Tensor{f(3, 5, 12)}}
 	lstm := &Layer{Op: LSTM, Attrs: RecurrentAttrs{Hidden: 6}, Inputs: []*Tensor{f(5, 2, 3), f(1, 24, 3), f(1, 24, 6)}, Outputs: []*Tensor{f(5, 1, 2, 6)}}
 	for _, c := range []struct {

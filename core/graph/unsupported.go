@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Unsupported are the attributes of a layer that stands for a node of a model that cannot be imported, so that the rest
@@ -22,7 +23,7 @@ type Unsupported struct {
 // Declared is the type and shape that a model states for a tensor.
 type Declared struct {
 	Type numeric.DataType
-	Dims []Dim
+	Dims []symbolic.Dim
 }
 
 // UnsupportedOp returns an op for layers with such attributes. It is called after the ONNX operator, as in

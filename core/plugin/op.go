@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Attrs are the attributes of a layer of a plugin's op, with what computes it.
@@ -208,7 +209,7 @@ func (o operator) infer(l *graph.Layer) error {
 		return err
 	}
 	r := &request{op: o.index, attrs: o.values(l), outputs: len(l.Outputs)}
-	var symbols []graph.Dim
+	var symbols []symbolic.Dim
 	for _, t := range l.OpInputs() {
 		if t == nil {
 			r.inputs = append(r.inputs, tensor{})
@@ -249,7 +250,7 @@ func (o operator) infer(l *graph.Layer) error {
 			if d < 0 {
 				out.Dims = append(out.Dims, symbols[-1-d])
 			} else {
-				out.Dims = append(out.Dims, graph.Const(int(d)))
+				out.Dims = append(out.Dims, symbolic.Const(int(d)))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // BiasCorrection says what the biases of products in 8 bits take back of what rounding does to the means of their outputs.
@@ -67,7 +68,7 @@ func NewProduct(l, before *graph.Layer, env map[string]int) (*Product, error) {
 		}
 		return p, nil
 	}
-	x := graph.EvalDims(l.Inputs[0].Dims, env)
+	x := symbolic.Eval(l.Inputs[0].Dims, env)
 	if len(x) != len(w.Dims) || len(x) < 3 {
 		return nil, errors.New("its weights and its input differ in rank")
 	}
@@ -75,7 +76,7 @@ func NewProduct(l, before *graph.Layer, env map[string]int) (*Product, error) {
 	case graph.ConvAttrs:
 		p.cover(graph.Windows(w.Dims[2:], a.Strides, a.Dilations, a.Pads, a.AutoPad, x[2:]), x[2:])
 	case graph.ConvTransposeAttrs:
-		p.coverTransposed(a.Windows(w.Dims[2:], x[2:]), x[2:], graph.EvalDims(l.Outputs[0].Dims, env)[2:])
+		p.coverTransposed(a.Windows(w.Dims[2:], x[2:]), x[2:], symbolic.Eval(l.Outputs[0].Dims, env)[2:])
 	default:
 		return nil, fmt.Errorf("%s is none of Conv, ConvTranspose, Gemm and MatMul", l.Op.Name)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // products are networks of one product whose input "x" has the given shape.
@@ -39,7 +40,7 @@ func products(t *testing.T) map[string]*netBuilder {
 		}},
 	} {
 		b := newNet(t, name)
-		in := []*graph.Tensor{b.n.AddInput("x", numeric.F32, graph.Shape(c.x...)...), b.random("w", c.weights...)}
+		in := []*graph.Tensor{b.n.AddInput("x", numeric.F32, symbolic.Shape(c.x...)...), b.random("w", c.weights...)}
 		if c.bias > 0 {
 			in = append(in, b.random("b", c.bias))
 		}
@@ -58,7 +59,7 @@ func products(t *testing.T) map[string]*netBuilder {
 
 // evenInput returns an input that is the same all over each channel.
 func evenInput(t *graph.Tensor, axis int) numeric.Value {
-	dims := graph.EvalDims(t.Dims, nil)
+	dims := symbolic.Eval(t.Dims, nil)
 	x := make([]float32, numeric.Count(dims))
 	inner := numeric.Count(dims[axis+1:])
 	for i := range x {

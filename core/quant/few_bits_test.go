@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func TestParseFewBits(t *testing.T) {
@@ -57,8 +58,8 @@ func testFewBits(t *testing.T, rnd *rand.Rand, f FewBits, k, n int, turned bool)
 	for i := range v.F32() {
 		v.F32()[i] = float32(rnd.NormFloat64())
 	}
-	w := &graph.Tensor{Name: "w", Type: numeric.F32, Dims: graph.Shape(v.Dims...), Weights: v.Data}
-	x := &graph.Tensor{Name: "x", Type: numeric.F32, Dims: graph.Shape(1, k)}
+	w := &graph.Tensor{Name: "w", Type: numeric.F32, Dims: symbolic.Shape(v.Dims...), Weights: v.Data}
+	x := &graph.Tensor{Name: "x", Type: numeric.F32, Dims: symbolic.Shape(1, k)}
 	l := &graph.Layer{Name: "l", Op: graph.Gemm, Attrs: graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: turned}, Inputs: []*graph.Tensor{x, w}}
 	q, _, err := f.Quantize(l, v, Rounding{}, nil)
 	if err != nil {
@@ -69,7 +70,7 @@ func testFewBits(t *testing.T, rnd *rand.Rand, f FewBits, k, n int, turned bool)
 	d := &graph.Layer{Name: "d", Op: graph.Dequantize, Attrs: q.Attrs, Inputs: []*graph.Tensor{{Name: "q", Type: q.Stored.Type, Dims: w.Dims}}, Outputs: []*graph.Tensor{{Name: "y"}}}
 	if q.Scales != nil {
 		in = append(in, *q.Scales)
-		d.Inputs = append(d.Inputs, &graph.Tensor{Name: "s", Type: numeric.F32, Dims: graph.Shape(q.Scales.Dims...), Weights: q.Scales.Data})
+		d.Inputs = append(d.Inputs, &graph.Tensor{Name: "s", Type: numeric.F32, Dims: symbolic.Shape(q.Scales.Dims...), Weights: q.Scales.Data})
 	}
 	if err := d.Op.Infer(d); err != nil {
 		t.Fatalf("%+v %v: %v", f, v.Dims, err)

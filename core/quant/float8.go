@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // float8Max are the largest finite numbers of the types that [PlaceFloat8] takes (ONNX, "Float stored in 8 bits").
@@ -123,7 +124,7 @@ func float8Weights(v numeric.Value, axis int, t numeric.DataType) (numeric.Value
 		typ      numeric.DataType
 		from, to numeric.Value
 	}{{graph.Quantize, t, v, stored}, {graph.Dequantize, numeric.F32, stored, out}} {
-		x := &graph.Tensor{Name: "w", Type: step.from.Type, Dims: graph.Shape(v.Dims...)}
+		x := &graph.Tensor{Name: "w", Type: step.from.Type, Dims: symbolic.Shape(v.Dims...)}
 		y := &graph.Tensor{Name: "q", Type: step.typ, Dims: x.Dims}
 		l := &graph.Layer{Name: "w", Op: step.op, Attrs: graph.QuantAttrs{Range: r, Type: step.typ}, Inputs: []*graph.Tensor{x}, Outputs: []*graph.Tensor{y}}
 		if err := step.op.Eval(l, []numeric.Value{step.from}, []numeric.Value{step.to}); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TestPlaceFloat8 compares a product with what ml_dtypes rounds its inputs to, and says of other layers why they stay.
@@ -30,7 +31,7 @@ func TestPlaceFloat8(t *testing.T) {
 	types := map[string]numeric.DataType{"f8e4m3fn": numeric.F8E4M3FN, "f8e5m2": numeric.F8E5M2}
 	for _, c := range of.Cases {
 		d := graph.Define("f8")
-		x := d.Input("x", numeric.F32, graph.Shape(4, 9)...)
+		x := d.Input("x", numeric.F32, symbolic.Shape(4, 9)...)
 		y := d.MatMul(x, d.Constant("w", numeric.Values(numeric.F32, of.W, 9, 5)))
 		d.Output("y", y)
 		d.Output("z", d.Relu(d.MatMul(d.Transpose(y, 1, 0), x)))

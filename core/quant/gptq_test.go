@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // gptqCase is a case of testdata/gptq.py.
@@ -27,8 +28,8 @@ type gptqCase struct {
 
 func (c gptqCase) layer() *graph.Layer {
 	in := []*graph.Tensor{
-		{Name: "x", Type: numeric.F32, Dims: graph.Shape(c.XDims...)},
-		{Name: "w", Type: numeric.F32, Dims: graph.Shape(c.WDims...), Weights: numeric.Bytes(c.W)},
+		{Name: "x", Type: numeric.F32, Dims: symbolic.Shape(c.XDims...)},
+		{Name: "w", Type: numeric.F32, Dims: symbolic.Shape(c.WDims...), Weights: numeric.Bytes(c.W)},
 	}
 	if len(c.WDims) == 2 {
 		return &graph.Layer{Name: "l", Op: graph.Gemm, Attrs: graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: true}, Inputs: in}

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func TestPlaceFP16(t *testing.T) {
@@ -35,7 +36,7 @@ func TestPlaceFP16(t *testing.T) {
 // TestFP16Rounding: one layer's result is the F32 result on rounded operands, rounded once.
 func TestFP16Rounding(t *testing.T) {
 	b := newNet(t, "one")
-	x := b.n.AddInput("x", numeric.F32, graph.Const(1), graph.Const(2), graph.Const(5), graph.Const(5))
+	x := b.n.AddInput("x", numeric.F32, symbolic.Const(1), symbolic.Const(2), symbolic.Const(5), symbolic.Const(5))
 	b.n.MarkOutput(b.conv("c", x, 3, 3, nil))
 	half := b.n.Clone()
 	if _, err := PlaceFP16(half, Policy{}); err != nil {
@@ -69,15 +70,15 @@ func TestFP16Rounding(t *testing.T) {
 
 func TestFP16Decisions(t *testing.T) {
 	b := newNet(t, "kinds")
-	x := b.n.AddInput("x", numeric.F32, graph.Const(2), graph.Const(4))
+	x := b.n.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(4))
 	mul := graph.Ops().Named("Mul")
 	program := graph.Elementwise{Program: graph.Binary(graph.EltMul)}
 	big := b.add("big", mul, program, x, b.n.AddConst("million", numeric.Values(numeric.F32, []float32{1e6}, 1)))
 	inf := b.add("inf", mul, program, x, b.n.AddConst("infinity", numeric.Values(numeric.F32, []float32{float32(math.Inf(1))}, 1)))
 	peak := b.add("peak", mul, program, inf, x)
 	cast := b.add("cast", graph.Cast, graph.CastAttrs{To: numeric.F32}, peak)
-	image := b.n.AddInput("image", numeric.F32, graph.Shape(1, 2, 5, 5)...)
-	grid := b.n.AddInput("grid", numeric.F32, graph.Shape(1, 3, 3, 2)...)
+	image := b.n.AddInput("image", numeric.F32, symbolic.Shape(1, 2, 5, 5)...)
+	grid := b.n.AddInput("grid", numeric.F32, symbolic.Shape(1, 3, 3, 2)...)
 	sampled := b.add("sampled", graph.GridSample, graph.GridSampleAttrs{Mode: "linear", Padding: "zeros"}, image, grid)
 	for _, y := range []*graph.Tensor{big, cast, sampled} {
 		b.n.MarkOutput(y)
@@ -107,10 +108,10 @@ func TestFP16Tables(t *testing.T) {
 	integers := func(name string, v ...int64) *graph.Tensor {
 		return b.n.AddConst(name, numeric.Values(numeric.I64, v, len(v)))
 	}
-	ids := b.n.AddInput("ids", numeric.I64, graph.Const(3))
+	ids := b.n.AddInput("ids", numeric.I64, symbolic.Const(3))
 	rows := b.add("rows", graph.Gather, graph.GatherAttrs{}, b.random("embedding", 7, 4), ids)
 	vast := b.add("vast", graph.Gather, graph.GatherAttrs{}, b.n.AddConst("vast_table", numeric.Values(numeric.F32, []float32{1e6, 2e6, 3e6}, 3)), ids)
-	ends := b.add("ends", graph.ShapeOf, graph.ShapeAttrs{End: 1}, b.n.AddInput("x", numeric.I64, graph.Symbol("length")))
+	ends := b.add("ends", graph.ShapeOf, graph.ShapeAttrs{End: 1}, b.n.AddInput("x", numeric.I64, symbolic.Symbol("length")))
 	part := b.add("part", graph.Slice, graph.SliceAttrs{}, b.random("positions", 8, 4), integers("starts", 1), ends, integers("axes", 0))
 	hot := b.add("hot", graph.OneHot, graph.OneHotAttrs{Axis: 1, Depth: 4}, ids, b.random("pair", 2))
 	put := b.add("put", graph.ScatterElements, graph.ScatterAttrs{Reduction: "none"}, b.random("base", 3), ids, b.random("updates", 3))
@@ -166,7 +167,7 @@ func TestFP16Masks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newNet(t, "attention")
-			x := b.n.AddInput("x", numeric.F32, graph.Const(4), graph.Const(4))
+			x := b.n.AddInput("x", numeric.F32, symbolic.Const(4), symbolic.Const(4))
 			mask := make([]float32, 16)
 			for i := range mask {
 				if i%4 > i/4 || i/4 == 2 { // the third row sees nothing
@@ -196,7 +197,7 @@ func TestFP16Masks(t *testing.T) {
 // TestFP16Choices: a mask may be chosen where a condition says so; the condition and what is computed on are none.
 func TestFP16Choices(t *testing.T) {
 	b := newNet(t, "choice")
-	four := []graph.Dim{graph.Const(2), graph.Const(4)}
+	four := []symbolic.Dim{symbolic.Const(2), symbolic.Const(4)}
 	x, seen := b.n.AddInput("x", numeric.F32, four...), b.n.AddInput("seen", numeric.Bool, four...)
 	least := b.n.AddConst("least", numeric.Values(numeric.F32, []float32{-math.MaxFloat32}, 1))
 	op := graph.Ops().Named("Where")

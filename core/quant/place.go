@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Place puts Quantize and Dequantize layers into n, a float network after the standard passes, so that the lowering
@@ -264,8 +265,8 @@ func (p *placer) fullSize(l *graph.Layer, tensors []*graph.Tensor) []*graph.Tens
 
 // sameShape reports whether two tensors have the same shape, at the policy's shapes at least.
 func (p *placer) sameShape(a, b *graph.Tensor) bool {
-	return graph.EqualDims(a.Dims, b.Dims) ||
-		p.policy.Shapes != nil && slices.Equal(graph.EvalDims(a.Dims, p.policy.Shapes), graph.EvalDims(b.Dims, p.policy.Shapes))
+	return symbolic.Equal(a.Dims, b.Dims) ||
+		p.policy.Shapes != nil && slices.Equal(symbolic.Eval(a.Dims, p.policy.Shapes), symbolic.Eval(b.Dims, p.policy.Shapes))
 }
 
 // hasRange reports whether the tensor has a range of one scale, or will share another tensor's.

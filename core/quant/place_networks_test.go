@@ -8,12 +8,13 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TestPlaceExplicit: in a model that brings its own quantisation, a product behind a layer that moves integers is quantised.
 func TestPlaceExplicit(t *testing.T) {
 	b := newNet(t, "explicit")
-	x := b.n.AddInput("x", numeric.F32, graph.Const(2), graph.Const(4), graph.Const(1), graph.Const(1))
+	x := b.n.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(4), symbolic.Const(1), symbolic.Const(1))
 	pair := func(name string, x *graph.Tensor) *graph.Tensor {
 		r := numeric.PerTensor(1.0/64, 0)
 		q := b.add(name+"_q", graph.Quantize, graph.QuantAttrs{Range: r, Type: numeric.I8}, x)
@@ -37,8 +38,8 @@ func TestPlaceExplicit(t *testing.T) {
 // that are other expressions of a symbol are of one shape where its value is known.
 func TestPlaceResampled(t *testing.T) {
 	b := newNet(t, "pyramid")
-	size := graph.Symbol("size")
-	x := b.n.AddInput("image", numeric.F32, graph.Const(4), graph.Const(3), size, size)
+	size := symbolic.Symbol("size")
+	x := b.n.AddInput("image", numeric.F32, symbolic.Const(4), symbolic.Const(3), size, size)
 	shrink := func(name string, x *graph.Tensor) *graph.Tensor {
 		return b.add(name, graph.MaxPool, graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}}, x)
 	}
@@ -84,7 +85,7 @@ func TestPlaceRandom(t *testing.T) {
 	for seed := range uint64(60) {
 		b := newNet(t, fmt.Sprint("random", seed))
 		b.r = rand.New(rand.NewPCG(seed, 4))
-		x := b.n.AddInput("x", numeric.F32, graph.Const(2), graph.Const(4), graph.Const(6), graph.Const(6))
+		x := b.n.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(4), symbolic.Const(6), symbolic.Const(6))
 		live := []*graph.Tensor{x}
 		pick := func() *graph.Tensor { return live[b.r.IntN(len(live))] }
 		for i := range 3 + b.r.IntN(10) {

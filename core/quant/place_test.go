@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // netBuilder makes small networks with random weights.
@@ -56,7 +57,7 @@ func (b *netBuilder) conv(name string, x *graph.Tensor, out, kernel int, add *gr
 // sampleNet is a small residual network with a branch and a head, as the standard passes leave it.
 func sampleNet(t *testing.T) *graph.Network {
 	b := newNet(t, "sample")
-	x := b.n.AddInput("image", numeric.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(8), graph.Const(8))
+	x := b.n.AddInput("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(8), symbolic.Const(8))
 	stem := b.conv("stem", x, 8, 3, nil)
 	pool := b.add("pool", graph.MaxPool, graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}}, stem)
 	body := b.conv("body", pool, 8, 3, nil)
@@ -78,7 +79,7 @@ func inputOf(n *graph.Network, seed uint64) map[string]numeric.Value {
 	r := rand.New(rand.NewPCG(seed, 0))
 	in := map[string]numeric.Value{}
 	for _, t := range n.Inputs {
-		v := numeric.NewValue(numeric.F32, graph.EvalDims(t.Dims, map[string]int{"batch": 4})...)
+		v := numeric.NewValue(numeric.F32, symbolic.Eval(t.Dims, map[string]int{"batch": 4})...)
 		for i := range v.F32() {
 			v.F32()[i] = float32(r.NormFloat64())
 		}
@@ -312,7 +313,7 @@ func TestRules(t *testing.T) {
 // TestPlaceOnF16 leaves a model whose tensors are F16 as it is, and says why for each layer.
 func TestPlaceOnF16(t *testing.T) {
 	b := newNet(t, "half")
-	x := b.n.AddInput("x", numeric.F16, graph.Const(2), graph.Const(4))
+	x := b.n.AddInput("x", numeric.F16, symbolic.Const(2), symbolic.Const(4))
 	w := b.n.AddConst("w", numeric.NewValue(numeric.F16, 4, 4))
 	y := b.add("fc", graph.MatMul, nil, x, w)
 	b.n.MarkOutput(b.add("softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, y))

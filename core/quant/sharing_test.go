@@ -6,11 +6,12 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func TestSharing(t *testing.T) {
 	b := newNet(t, "fire")
-	x := b.n.AddInput("image", numeric.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(8), graph.Const(8))
+	x := b.n.AddInput("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(8), symbolic.Const(8))
 	squeeze := b.conv("squeeze", x, 4, 1, nil)
 	left, right := b.conv("left", squeeze, 4, 1, nil), b.conv("right", squeeze, 4, 3, nil)
 	joined := b.add("join", graph.Concat, graph.ConcatAttrs{Axis: 1}, left, right)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // spelledNorm is a normalisation of rows of 512 by elementary layers: by mean and variance, or by the mean square alone.
@@ -19,7 +20,7 @@ func spelledNorm(t *testing.T, variance bool) *graph.Network {
 	scalar := func(name string, v float32) *graph.Tensor {
 		return b.n.AddConst(name, numeric.Values(numeric.F32, []float32{v}, 1))
 	}
-	x := b.n.AddInput("x", numeric.F32, graph.Const(4), graph.Const(512))
+	x := b.n.AddInput("x", numeric.F32, symbolic.Const(4), symbolic.Const(512))
 	x = binary("large", graph.EltMul, x, scalar("factor", 400))
 	var spread *graph.Tensor
 	centre := x
@@ -90,7 +91,7 @@ func TestFP16SumsOfSquares(t *testing.T) {
 // reads it, so that INT8 wants what the normalisation gives.
 func rowsNet(t *testing.T, centred bool, divide func(b *netBuilder, a *graph.Tensor) *graph.Tensor) *graph.Network {
 	b := newNet(t, "rows")
-	x := b.n.AddInput("x", numeric.F32, graph.Const(8), graph.Const(64))
+	x := b.n.AddInput("x", numeric.F32, symbolic.Const(8), symbolic.Const(64))
 	size := make([]float32, 8)
 	for i := range size {
 		size[i] = float32(math.Pow(10, float64(i)*3/7-3))
@@ -173,7 +174,7 @@ func TestPlaceSumsOfSquares(t *testing.T) {
 // may be 8-bit all the same.
 func TestFP16SquaresBehindProducts(t *testing.T) {
 	b := newNet(t, "energy")
-	x := b.n.AddInput("x", numeric.F32, graph.Const(4), graph.Const(64))
+	x := b.n.AddInput("x", numeric.F32, symbolic.Const(4), symbolic.Const(64))
 	y := b.add("product", graph.MatMul, nil, x, b.random("w", 64, 64))
 	square := graph.Program{Args: 1, Code: []graph.Instr{{Op: graph.EltMul, Arg: [3]int{0, 0}}}}
 	y.Producer.Fuse(square, 0)

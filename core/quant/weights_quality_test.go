@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TestAssessWeights compares with the integers that QuantizeWeights gives and the real numbers that they stand for.
@@ -27,9 +28,9 @@ func TestAssessWeights(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newNet(t, c.name)
-			dims := make([]graph.Dim, len(c.in))
+			dims := make([]symbolic.Dim, len(c.in))
 			for i, d := range c.in {
-				dims[i] = graph.Const(d)
+				dims[i] = symbolic.Const(d)
 			}
 			x := b.n.AddInput("x", numeric.F32, dims...)
 			w := b.random("w", c.dims...)
@@ -89,7 +90,7 @@ func TestWeightSpread(t *testing.T) {
 // TestGivenWeights assesses weights that a model brings in integers: nothing more is lost of them.
 func TestGivenWeights(t *testing.T) {
 	b := newNet(t, "given")
-	x := b.n.AddInput("x", numeric.F32, graph.Const(2), graph.Const(3))
+	x := b.n.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(3))
 	ints := numeric.NewValue(numeric.I8, 3, 2)
 	for i := range ints.Data {
 		ints.Data[i] = byte(10 * i)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -109,7 +110,7 @@ func (c *ExecutionContext) isAt(t *graph.Tensor, v numeric.Value) error {
 		return nil
 	}
 	list, err := t.ShapeOf(v)
-	if at := graph.EvalDims(t.Value, c.loaded.Plan.Env()); err == nil && !slices.Equal(list, at) {
+	if at := symbolic.Eval(t.Value, c.loaded.Plan.Env()); err == nil && !slices.Equal(list, at) {
 		err = fmt.Errorf("input %s: its elements are %v, the context is at %v: shapes depend on them", t.Name, list, at)
 	}
 	return err
@@ -138,7 +139,7 @@ func (c *ExecutionContext) Dims(name string) []int {
 	}
 	for _, t := range c.loaded.Plan.Network.Outputs {
 		if t.Name == name {
-			return graph.EvalDims(t.Dims, c.loaded.Plan.Env())
+			return symbolic.Eval(t.Dims, c.loaded.Plan.Env())
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package run
 import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -20,7 +21,7 @@ func (x *control) gather(a *launch, b *body, first int) (list []gathered) {
 	for i := first; i < len(b.outputs); i++ {
 		to, axis := x.output(i)
 		t := x.layer.Outputs[to]
-		g := gathered{strips: stripsOf(graph.EvalDims(t.Dims, x.env), axis, t.Type), output: i, to: a.out[to]}
+		g := gathered{strips: stripsOf(symbolic.Eval(t.Dims, x.env), axis, t.Type), output: i, to: a.out[to]}
 		if s, ok := x.layer.Attrs.(graph.ScanAttrs); ok {
 			g.backwards = s.OutPlace(i-first, 0, 2) > 0
 		}

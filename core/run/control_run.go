@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -295,7 +296,7 @@ func (x *control) scan(c *ExecutionContext, a *launch) error {
 	var scanned []strips
 	for i := range at.Scanned {
 		t := x.layer.Inputs[at.States+i]
-		scanned = append(scanned, stripsOf(graph.EvalDims(t.Dims, x.env), at.InAxis(i, len(t.Dims)), t.Type))
+		scanned = append(scanned, stripsOf(symbolic.Eval(t.Dims, x.env), at.InAxis(i, len(t.Dims)), t.Type))
 	}
 	n := scanned[0].extent
 	h := x.hand(a, b, at.States, 0, 0, 0, n-1)

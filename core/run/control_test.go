@@ -17,6 +17,7 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -202,7 +203,7 @@ func TestControlRanges(t *testing.T) {
 			}
 			in, shapes := map[string]numeric.Value{}, map[string][]int{}
 			for _, x := range n.Inputs {
-				v := numeric.NewValue(x.Type, graph.EvalDims(x.Dims, env)...)
+				v := numeric.NewValue(x.Type, symbolic.Eval(x.Dims, env)...)
 				if x.Type == numeric.F32 {
 					for i := range v.F32() {
 						v.F32()[i] = float32(i%7)/7 - 0.4
@@ -227,7 +228,7 @@ func TestControlRanges(t *testing.T) {
 // endless is a loop that ends when its input is false.
 func endless(t *testing.T) *graph.Network {
 	d := graph.Define("endless")
-	x, goes := d.Input("x", numeric.F32, graph.Const(4096)), d.Input("goes", numeric.Bool)
+	x, goes := d.Input("x", numeric.F32, symbolic.Const(4096)), d.Input("goes", numeric.Bool)
 	d.Output("y", d.Named("forever").Loop(nil, goes, []*graph.Tensor{x}, func(b *graph.Definition, _, c *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
 		return b.Or(goes, goes), []*graph.Tensor{b.Tanh(b.Sin(v[0]))}
 	})[0])
@@ -260,7 +261,7 @@ func TestControlStops(t *testing.T) {
 // TestControlProfile counts how often the steps of bodies run in an inference, of a loop in a loop too.
 func TestControlProfile(t *testing.T) {
 	d := graph.Define("profile")
-	x := d.Input("x", numeric.F32, graph.Const(64))
+	x := d.Input("x", numeric.F32, symbolic.Const(64))
 	trips := d.Constant("trips", numeric.Values(numeric.I64, []int64{3}))
 	d.Output("y", d.Named("outer").Loop(trips, nil, []*graph.Tensor{x}, func(b *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
 		y := b.Named("inner").Loop(trips, nil, v, func(b *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {

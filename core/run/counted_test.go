@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -13,7 +14,7 @@ import (
 // TestCountedProfile times the steps of an inference that goes on at what was counted, and splits it.
 func TestCountedProfile(t *testing.T) {
 	d := graph.Define("counted")
-	x := d.Input("x", numeric.F32, graph.Const(12))
+	x := d.Input("x", numeric.F32, symbolic.Const(12))
 	values := d.Gather(x, d.Squeeze(d.NonZero(d.Relu(x)), 0), 0)
 	trips := d.Constant("trips", numeric.Values(numeric.I64, []int64{3}))
 	y := d.Named("loop").Loop(trips, nil, []*graph.Tensor{values}, func(b *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
@@ -77,7 +78,7 @@ func TestCountedProfile(t *testing.T) {
 // TestCountedInside: a layer that counts inside another has no plan.
 func TestCountedInside(t *testing.T) {
 	d := graph.Define("inside")
-	x := d.Input("x", numeric.I64, graph.Const(4))
+	x := d.Input("x", numeric.I64, symbolic.Const(4))
 	y := d.Named("loop").Loop(d.Constant("trips", numeric.Values(numeric.I64, []int64{2}, 1)), nil, []*graph.Tensor{x}, func(b *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
 		return nil, []*graph.Tensor{b.Add(v[0], b.Reduce(graph.ReduceSum, b.Named("places").NonZero(v[0]), false, 0, 1))}
 	})

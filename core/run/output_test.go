@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -28,7 +29,7 @@ func (b blocked) Tactics(op *graph.Op) []kernels.Tactic {
 // An output whose blocked form has the bytes of the linear one needs no reformat, and is an output all the same.
 func TestOutputThatSharesItsBytes(t *testing.T) {
 	n := graph.NewNetwork("relu")
-	x := n.AddInput("x", numeric.F32, graph.Const(2), graph.Const(32))
+	x := n.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(32))
 	op := graph.Ops().Named("Relu")
 	var last *graph.Layer
 	for _, name := range []string{"first", "second"} {

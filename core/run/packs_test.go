@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -17,7 +18,7 @@ func product(t *testing.T, rows int, first float32) *graph.Network {
 	for i := range w {
 		w[i] = first + float32(i%7)
 	}
-	d.Output("y", d.MatMul(d.Input("x", numeric.F32, graph.Const(rows), graph.Const(1024)), d.Weights("w", w, 1024, 1024)))
+	d.Output("y", d.MatMul(d.Input("x", numeric.F32, symbolic.Const(rows), symbolic.Const(1024)), d.Weights("w", w, 1024, 1024)))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)

@@ -6,20 +6,21 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
 // cut returns the axis along which the outputs of l, a Split or a Slice, are parts of its input, and where the first one
 // begins; an error for a Slice that is no such part.
 func cut(l *graph.Layer, env map[string]int) (axis, first int, err error) {
-	dims := graph.EvalDims(l.Inputs[0].Dims, env)
+	dims := symbolic.Eval(l.Inputs[0].Dims, env)
 	if a, ok := l.Attrs.(graph.SplitAttrs); ok {
 		if axis = a.Axis; axis < 0 {
 			axis += len(dims)
 		}
 		return axis, 0, nil
 	}
-	a, out := l.Attrs.(graph.SliceAttrs), graph.EvalDims(l.Outputs[0].Dims, env)
+	a, out := l.Attrs.(graph.SliceAttrs), symbolic.Eval(l.Outputs[0].Dims, env)
 	if len(l.OpInputs()) > 1 {
 		return 0, 0, fmt.Errorf("bounds are no constants")
 	}
@@ -71,7 +72,7 @@ func partable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[string
 			return fmt.Errorf("output %s is one of the network", y.Name)
 		case x.Type != y.Type || !x.Range.Equal(y.Range):
 			return fmt.Errorf("output %s has another type or range", y.Name)
-		case numeric.Count(graph.EvalDims(y.Dims, env)) == 0:
+		case numeric.Count(symbolic.Eval(y.Dims, env)) == 0:
 			return fmt.Errorf("output %s is empty", y.Name)
 		case f != kernels.Linear && i < len(l.Outputs)-1 && y.Dims[1].Eval(env)%f.Block(x.Type) != 0:
 			return fmt.Errorf("output %s does not fill whole blocks of channels", y.Name)

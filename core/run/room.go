@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -239,7 +240,7 @@ func (c *Candidates) tensorBytes(l *graph.Layer) int64 {
 	for _, t := range slices.Concat(l.Inputs, l.Outputs) {
 		if t != nil && !t.IsConst() && !slices.Contains(seen, t) {
 			seen = append(seen, t)
-			n += int64(numeric.Count(graph.EvalDims(t.Dims, c.env)) * t.Type.Size())
+			n += int64(numeric.Count(symbolic.Eval(t.Dims, c.env)) * t.Type.Size())
 		}
 	}
 	return n

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -20,7 +21,7 @@ import (
 func residual(t testing.TB) *graph.Network {
 	t.Helper()
 	n := graph.NewNetwork("residual")
-	x := n.AddInput("x", numeric.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(5), graph.Const(5))
+	x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(5), symbolic.Const(5))
 	conv := func(name string, in *graph.Tensor) *graph.Tensor {
 		w := make([]float32, 3*3*9)
 		for i := range w {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -19,7 +20,7 @@ import (
 func open(t testing.TB) *graph.Network {
 	t.Helper()
 	d := graph.Define("open")
-	x := d.Input("x", numeric.F32, graph.Symbol("batch"), graph.Const(3), graph.Symbol("height"), graph.Symbol("width"))
+	x := d.Input("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Symbol("height"), symbolic.Symbol("width"))
 	weights := func(name string, dims ...int) *graph.Tensor {
 		w := make([]float32, numeric.Count(dims))
 		for i := range w {

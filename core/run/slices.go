@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -123,7 +124,7 @@ func concatAxis(l *graph.Layer) int {
 // sliceable returns why the inputs of a concatenation cannot be written straight to their places in its output.
 func sliceable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[string]int) error {
 	axis, y := concatAxis(l), l.Outputs[0]
-	outer := graph.EvalDims(y.Dims, env)[:axis]
+	outer := symbolic.Eval(y.Dims, env)[:axis]
 	if axis > 1 && numeric.Count(outer) > 1 || f != kernels.Linear && axis != 1 {
 		return fmt.Errorf("axis %d is not the outermost", axis)
 	}

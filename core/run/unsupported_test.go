@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -38,7 +39,7 @@ func TestReasonsThatCanBeActedUpon(t *testing.T) {
 	defer b.Close()
 	inType := func(typ numeric.DataType, layer func(d *graph.Definition, x *graph.Tensor) *graph.Tensor) *graph.Network {
 		d := graph.Define("n")
-		d.Output("y", layer(d, d.Input("x", typ, graph.Const(2), graph.Const(3))))
+		d.Output("y", layer(d, d.Input("x", typ, symbolic.Const(2), symbolic.Const(3))))
 		n, err := d.Network()
 		if err != nil {
 			t.Fatal(err)

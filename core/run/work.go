@@ -3,6 +3,7 @@ package run
 import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Work is what a step has to do, whichever tactic does it.
@@ -104,7 +105,7 @@ func (h *history) between(root, i int) int64 {
 
 // looked returns how much of the bytes of input k a layer looks at.
 func looked(bytes int64, l *graph.Layer, k int, env map[string]int) int64 {
-	if n := int64(numeric.Count(graph.EvalDims(l.Inputs[k].Dims, env))); n > 0 {
+	if n := int64(numeric.Count(symbolic.Eval(l.Inputs[k].Dims, env))); n > 0 {
 		return int64(float64(bytes) * (float64(graph.Reads(l, k, env)) / float64(n)))
 	}
 	return 0

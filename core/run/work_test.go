@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -13,7 +14,7 @@ import (
 // TestWork counts by hand what the steps of two products and a look at the first one's result move, and since when.
 func TestWork(t *testing.T) {
 	d := graph.Define("two products")
-	x := d.Input("x", numeric.F32, graph.Const(4), graph.Const(8))
+	x := d.Input("x", numeric.F32, symbolic.Const(4), symbolic.Const(8))
 	y := d.MatMul(x, d.Weights("w1", make([]float32, 8*16), 8, 16))
 	z := d.MatMul(y, d.Weights("w2", make([]float32, 16*8), 16, 8))
 	s := d.Softmax(y, -1)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/suite"
 )
@@ -61,7 +62,7 @@ func runOnce(c *run.ExecutionContext, n *graph.Network, p *run.Plan, rnd *rand.R
 	in := map[string]numeric.Value{}
 	for _, t := range n.Inputs {
 		bound := *t
-		bound.Dims = graph.Shape(graph.EvalDims(t.Dims, p.Env())...)
+		bound.Dims = symbolic.Shape(symbolic.Eval(t.Dims, p.Env())...)
 		in[t.Name] = suite.Random(rnd, &bound)
 	}
 	want, err := n.Eval(context.Background(), in, nil)
@@ -123,7 +124,7 @@ func (d *definition) conv(x *graph.Tensor, from, to, kernel, stride, group int) 
 // residual is a small residual network: stem, block, depthwise separable block, pooling, classifier.
 func residual() (*graph.Network, error) {
 	d := define("residual")
-	x := d.Input("image", numeric.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(13), graph.Const(11))
+	x := d.Input("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(13), symbolic.Const(11))
 	x = d.Relu(d.conv(x, 3, 20, 3, 1, 1))
 	y := d.Relu(d.conv(x, 20, 20, 3, 1, 1))
 	x = d.Relu(d.ElementWise(graph.EltAdd, x, d.conv(y, 20, 20, 3, 1, 1)))
@@ -139,7 +140,7 @@ func residual() (*graph.Network, error) {
 // intermediate tensor that is an output too.
 func branches() (*graph.Network, error) {
 	d := define("branches")
-	x := d.Input("image", numeric.F32, graph.Symbol("batch"), graph.Const(16), graph.Const(8), graph.Const(9))
+	x := d.Input("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(16), symbolic.Const(8), symbolic.Const(9))
 	a := d.Relu(d.conv(x, 16, 32, 1, 1, 1))
 	b := d.conv(x, 16, 16, 3, 1, 1)
 	pool := graph.PoolAttrs{Kernel: []int{3, 3}, Strides: []int{1, 1}, Pads: []int{1, 1, 1, 1}}
@@ -156,7 +157,7 @@ func branches() (*graph.Network, error) {
 // besides; the last fills no block.
 func slices() (*graph.Network, error) {
 	d := define("slices")
-	x := d.Input("image", numeric.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(8), graph.Const(9))
+	x := d.Input("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(8), symbolic.Const(9))
 	x = d.Relu(d.conv(x, 3, 16, 3, 1, 1))
 	a := d.Relu(d.conv(x, 16, 32, 1, 1, 1))
 	b := d.Clip(d.conv(a, 32, 32, 3, 1, 32), 0, 6)
@@ -172,7 +173,7 @@ func slices() (*graph.Network, error) {
 // blocks and the last ones, and a second time; and some that go into a concatenation, or are an output.
 func parts() (*graph.Network, error) {
 	d := define("parts")
-	x := d.Input("image", numeric.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(6), graph.Const(7))
+	x := d.Input("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(6), symbolic.Const(7))
 	wide := d.Relu(d.conv(x, 3, 53, 1, 1, 1))
 	p := d.Split(wide, 1, 32, 16, 5)
 	a := d.conv(p[0], 32, 16, 3, 1, 1)
@@ -190,7 +191,7 @@ func parts() (*graph.Network, error) {
 // element; of a whole axis; and of slices.
 func cuts() (*graph.Network, error) {
 	d := define("cuts")
-	x := d.Input("image", numeric.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(6), graph.Const(7))
+	x := d.Input("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(6), symbolic.Const(7))
 	wide := d.Relu(d.conv(x, 3, 53, 1, 1, 1))
 	cut := func(x *graph.Tensor, axis, from, to, step int) *graph.Tensor {
 		return d.Slice(x, graph.SliceAttrs{Starts: []int{from}, Ends: []int{to}, Axes: []int{axis}, Steps: []int{step}})
@@ -211,7 +212,7 @@ func cuts() (*graph.Network, error) {
 // padding is a convolution of what is not finite for zeros: formats that pad 21 channels must not let that through.
 func padding() (*graph.Network, error) {
 	d := define("padding")
-	x := d.Input("image", numeric.F32, graph.Symbol("batch"), graph.Const(8), graph.Const(6), graph.Const(5))
+	x := d.Input("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(8), symbolic.Const(6), symbolic.Const(5))
 	x = d.conv(x, 8, 21, 1, 1, 1)
 	y := d.ElementWise(graph.EltDiv, x, d.Activation(graph.EltAbs, x)) // signs, 0/0 behind the last channel
 	z := d.Activation(graph.EltLog, d.ElementWise(graph.EltAdd, d.Activation(graph.EltAbs, x), d.Weights("one", []float32{1e-2}, 1)))
@@ -222,7 +223,7 @@ func padding() (*graph.Network, error) {
 // oddParts is a concatenation whose parts begin at odd places.
 func oddParts() (*graph.Network, error) {
 	d := define("odd parts")
-	x := d.Input("x", numeric.F32, graph.Const(1), graph.Const(8))
+	x := d.Input("x", numeric.F32, symbolic.Const(1), symbolic.Const(8))
 	a := d.FullyConnected(x, d.weights(3, 5, 8), d.weights(1, 5))
 	b := d.FullyConnected(x, d.weights(3, 12, 8), d.weights(1, 12))
 	d.Output("y", d.Tanh(d.Concat(1, d.Activation(graph.EltExp, a), d.Relu(b))))
@@ -232,7 +233,7 @@ func oddParts() (*graph.Network, error) {
 // manyTerms is a program of more arguments than there are letters.
 func manyTerms() (*graph.Network, error) {
 	d := define("many terms")
-	x := d.Input("x", numeric.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(7))
+	x := d.Input("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(7))
 	var args []*graph.Tensor
 	sum := graph.Program{Args: 30}
 	last := 0
@@ -250,7 +251,7 @@ func manyTerms() (*graph.Network, error) {
 // wideImage is longer than kernels with 16 bits for a coordinate reach.
 func wideImage() (*graph.Network, error) {
 	d := define("wide image")
-	x := d.Input("x", numeric.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(1), graph.Const(40000))
+	x := d.Input("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(1), symbolic.Const(40000))
 	d.Output("y", d.Conv(x, d.weights(5, 5, 3, 1, 11), nil, graph.ConvAttrs{Strides: []int{1, 16}, Pads: []int{0, 5, 0, 5}, Group: 1}))
 	return d.Network()
 }

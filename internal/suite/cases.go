@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Case is one layer of actual shapes, constants with random elements.
@@ -89,7 +90,7 @@ func Layers() []Case {
 }
 
 func (m *maker) tensor(t numeric.DataType, r numeric.Range, dims ...int) *graph.Tensor {
-	return &graph.Tensor{Name: "x", Type: t, Dims: graph.Shape(dims...), Range: r}
+	return &graph.Tensor{Name: "x", Type: t, Dims: symbolic.Shape(dims...), Range: r}
 }
 
 // constant returns a constant with random elements: reals of variance 1/fan, so that sums stay near 1, or integers.
@@ -109,7 +110,7 @@ func (m *maker) constant(t numeric.DataType, r numeric.Range, fan int, dims ...i
 			v.Data[i] = byte(m.rnd.Uint32())
 		}
 	}
-	return &graph.Tensor{Name: "w", Type: t, Dims: graph.Shape(dims...), Range: r, Weights: v.Data}
+	return &graph.Tensor{Name: "w", Type: t, Dims: symbolic.Shape(dims...), Range: r, Weights: v.Data}
 }
 
 // layer returns a layer outside any network.
@@ -156,7 +157,7 @@ func (m *maker) fuse(l *graph.Layer, e epilogue, t numeric.DataType, r numeric.R
 	switch {
 	case len(e.program.Code) == 0:
 	case e.residual:
-		l.Fuse(e.program, 0, m.tensor(t, r, graph.EvalDims(l.Outputs[0].Dims, nil)...))
+		l.Fuse(e.program, 0, m.tensor(t, r, symbolic.Eval(l.Outputs[0].Dims, nil)...))
 	default:
 		l.Fuse(e.program, 0)
 	}

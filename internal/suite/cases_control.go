@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // controls have networks inside: one of two, of which both read an input, a loop whose body captures one, and a Scan from the
@@ -15,7 +16,7 @@ func (m *maker) controls() {
 		attrs := func(build func(d *graph.Definition, x, y, flag, two *graph.Tensor) []*graph.Tensor) any {
 			d := graph.Define("suite")
 			two := d.Constant("two", numeric.Values(numeric.I64, []int64{2}))
-			x, y := d.Input("a", numeric.F32, graph.Shape(dims...)...), d.Input("b", numeric.F32, graph.Shape(dims...)...)
+			x, y := d.Input("a", numeric.F32, symbolic.Shape(dims...)...), d.Input("b", numeric.F32, symbolic.Shape(dims...)...)
 			d.Output("y", build(d.Named("it"), x, y, d.Input("flag", numeric.Bool), two)[0])
 			n, err := d.Network()
 			if err != nil {

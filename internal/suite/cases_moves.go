@@ -5,14 +5,15 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // integers returns a constant list.
 func (m *maker) integers(list ...int64) *graph.Tensor {
 	v := numeric.Values(numeric.I64, list, len(list))
-	t := &graph.Tensor{Name: "list", Type: numeric.I64, Dims: graph.Shape(len(list)), Weights: v.Data}
+	t := &graph.Tensor{Name: "list", Type: numeric.I64, Dims: symbolic.Shape(len(list)), Weights: v.Data}
 	for _, n := range list {
-		t.Value = append(t.Value, graph.Const(int(n)))
+		t.Value = append(t.Value, symbolic.Const(int(n)))
 	}
 	return t
 }

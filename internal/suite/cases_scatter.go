@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // scatters bring updates to places that are drawn, several of them to one, and gather by tuples.
@@ -51,7 +52,7 @@ func (m *maker) integers2(n, rows, columns int) *graph.Tensor {
 		list[i] = int64(m.rnd.IntN(n))
 	}
 	t := m.integers(list...)
-	t.Dims, t.Value = graph.Shape(rows, columns), nil
+	t.Dims, t.Value = symbolic.Shape(rows, columns), nil
 	return t
 }
 

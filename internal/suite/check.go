@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 )
@@ -21,7 +22,7 @@ func Bind(l *graph.Layer, tac kernels.Tactic, extra int) (kernels.Binding, bool)
 	}
 	b := kernels.Binding{Layer: l, Consts: make([][]byte, len(l.Inputs))}
 	form := func(t *graph.Tensor, f kernels.Format, rows bool) (kernels.Desc, bool) {
-		d := kernels.Desc{Type: t.Type, Dims: graph.EvalDims(t.Dims, nil), Format: f}
+		d := kernels.Desc{Type: t.Type, Dims: symbolic.Eval(t.Dims, nil), Format: f}
 		if f != kernels.Linear && len(d.Dims) < 2 {
 			return d, false
 		}
@@ -42,7 +43,7 @@ func Bind(l *graph.Layer, tac kernels.Tactic, extra int) (kernels.Binding, bool)
 		switch {
 		case t == nil:
 		case t.IsConst():
-			d = kernels.Desc{Type: t.Type, Dims: graph.EvalDims(t.Dims, nil)}
+			d = kernels.Desc{Type: t.Type, Dims: symbolic.Eval(t.Dims, nil)}
 			b.Consts[i] = t.Weights
 		case i >= len(l.OpInputs()):
 			d, ok = form(t, tac.Out, false)
@@ -81,7 +82,7 @@ func NewReference(l *graph.Layer, rnd *rand.Rand) (Reference, error) {
 		r.In[i] = v
 	}
 	for i, t := range l.Outputs {
-		r.Out[i] = numeric.NewValue(t.Type, graph.EvalDims(t.Dims, nil)...)
+		r.Out[i] = numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...)
 	}
 	return r, l.Eval(r.In, r.Out)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // convOf is a convolution of ResNet-50 on square images: side of the input, channels, kernel, stride.
@@ -71,7 +72,7 @@ func (m *maker) weights(t numeric.DataType, r numeric.Range, dims ...int) *graph
 	if len(m.shared[t]) < n {
 		m.shared[t] = randomBytes(t, n)
 	}
-	return &graph.Tensor{Name: "w", Type: t, Dims: graph.Shape(dims...), Range: r, Weights: m.shared[t][:n:n]}
+	return &graph.Tensor{Name: "w", Type: t, Dims: symbolic.Shape(dims...), Range: r, Weights: m.shared[t][:n:n]}
 }
 
 // distinctElements is how many random elements there are before they repeat.
@@ -83,7 +84,7 @@ func randomBytes(t numeric.DataType, n int) []byte {
 		return nil
 	}
 	count := min(distinctElements, (n+t.Size()-1)/t.Size())
-	some := Random(rand.New(rand.NewPCG(7, 7)), &graph.Tensor{Type: t, Dims: graph.Shape(count)}).Data
+	some := Random(rand.New(rand.NewPCG(7, 7)), &graph.Tensor{Type: t, Dims: symbolic.Shape(count)}).Data
 	return bytes.Repeat(some, (n+len(some)-1)/len(some))[:n]
 }
 

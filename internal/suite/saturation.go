@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -45,7 +46,7 @@ func SaturatedLayers() []Saturated {
 		}
 		for _, t := range append(slices.Clone(c.Layer.Inputs), c.Layer.Outputs...) {
 			if t != nil {
-				s.size += numeric.Count(graph.EvalDims(t.Dims, nil)) * t.Type.Size()
+				s.size += numeric.Count(symbolic.Eval(t.Dims, nil)) * t.Type.Size()
 			}
 		}
 		list = append(list, s)
@@ -56,7 +57,7 @@ func SaturatedLayers() []Saturated {
 
 // quantises reports whether a layer of real numbers may have an output of another range than its input's.
 func quantises(l *graph.Layer) bool {
-	y, n := l.Outputs[0], numeric.Count(graph.EvalDims(l.Outputs[0].Dims, nil))
+	y, n := l.Outputs[0], numeric.Count(symbolic.Eval(l.Outputs[0].Dims, nil))
 	if n < len(specials) || y.Range.PerChannel() || y.Type != numeric.F32 && y.Type != numeric.F16 && !y.Quantized() {
 		return false
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Tainted is a layer that computes sums of real numbers, to be given a few that are none: those of its results that do not
@@ -71,7 +72,7 @@ func taints(l *graph.Layer) bool {
 			return false
 		}
 	}
-	return numeric.Count(graph.EvalDims(l.Inputs[0].Dims, nil)) > 0
+	return numeric.Count(symbolic.Eval(l.Inputs[0].Dims, nil)) > 0
 }
 
 // References draws inputs that hold NaN or an infinity at one place, or in all of one channel, and evaluates the layer.

@@ -7,11 +7,12 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Random returns a value for t: floats and quantised integers over a few units, indices small.
 func Random(rnd *rand.Rand, t *graph.Tensor) numeric.Value {
-	v := numeric.NewValue(t.Type, graph.EvalDims(t.Dims, nil)...)
+	v := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...)
 	switch t.Type {
 	case numeric.F32:
 		for i := range v.F32() {

@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -105,7 +106,7 @@ func checkEngine(t *testing.T, b run.Backend, p *run.Plan, tolerance float64) {
 	defer c.Close()
 	inputs := map[string]numeric.Value{}
 	for _, x := range p.Network.Inputs {
-		v := numeric.NewValue(x.Type, graph.EvalDims(x.Dims, p.Env())...)
+		v := numeric.NewValue(x.Type, symbolic.Eval(x.Dims, p.Env())...)
 		for i := range v.F32() {
 			v.F32()[i] = rand.New(rand.NewPCG(1, uint64(i))).Float32()
 		}

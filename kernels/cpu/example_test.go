@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -14,7 +15,7 @@ import (
 // A tactic is asked whether it can compute a layer, bound to it, and launched on memory of the device.
 func Example() {
 	d := graph.Define("sum")
-	d.Output("y", d.Add(d.Input("a", numeric.F32, graph.Const(4)), d.Input("b", numeric.F32, graph.Const(4))))
+	d.Output("y", d.Add(d.Input("a", numeric.F32, symbolic.Const(4)), d.Input("b", numeric.F32, symbolic.Const(4))))
 	n, err := d.Network()
 	if err != nil {
 		log.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/cputest"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -20,7 +21,7 @@ func layerOf(t *testing.T, op *graph.Op, attrs any, in []numeric.Value, constant
 	t.Helper()
 	l := &graph.Layer{Name: op.Name, Op: op, Attrs: attrs, From: []string{op.Name}}
 	for i, v := range in {
-		x := &graph.Tensor{Name: fmt.Sprintf("x%d", i), Type: v.Type, Dims: graph.Shape(v.Dims...)}
+		x := &graph.Tensor{Name: fmt.Sprintf("x%d", i), Type: v.Type, Dims: symbolic.Shape(v.Dims...)}
 		if slices.Contains(constant, i) {
 			x.Weights = v.Data
 		}
@@ -50,7 +51,7 @@ func onEveryTactic(t *testing.T, family string, l *graph.Layer, in []numeric.Val
 			mem[i].Host = v.Data
 		}
 	}
-	y := numeric.NewValue(l.Outputs[0].Type, graph.EvalDims(l.Outputs[0].Dims, nil)...)
+	y := numeric.NewValue(l.Outputs[0].Type, symbolic.Eval(l.Outputs[0].Dims, nil)...)
 	binding.Out = []kernels.Desc{{Type: y.Type, Dims: y.Dims}}
 	out, n := []kernels.Mem{{Host: y.Data}}, 0
 	for _, tactic := range everyTactic(b.features, 2) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptxsim"
 )
@@ -37,8 +38,8 @@ func kernelCases() []kernelCase {
 			kernelCase{"gemm_linear_plain_64x64", graph.MatMul, nil, t, []int{64, 64}, []*graph.Tensor{emittest.Weight(t, 64, 64)}},
 		)
 	}
-	index, update := &graph.Tensor{Name: "i", Type: numeric.I64, Dims: graph.Shape(9, 1)}, func(dims ...int) *graph.Tensor {
-		return &graph.Tensor{Name: "u", Type: numeric.F32, Dims: graph.Shape(dims...)}
+	index, update := &graph.Tensor{Name: "i", Type: numeric.I64, Dims: symbolic.Shape(9, 1)}, func(dims ...int) *graph.Tensor {
+		return &graph.Tensor{Name: "u", Type: numeric.F32, Dims: symbolic.Shape(dims...)}
 	}
 	add := graph.ScatterAttrs{Reduction: "add"}
 	return append(list,

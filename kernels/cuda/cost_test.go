@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
@@ -257,7 +258,7 @@ func TestSimulatedPeak(t *testing.T) {
 // element, and reformats cost little more than their bytes.
 func TestTransposeChoice(t *testing.T) {
 	estimate := func(m machine, name string, op *graph.Op, attrs any, typ numeric.DataType, dims ...int) (all time.Duration) {
-		x := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(dims...)}
+		x := &graph.Tensor{Name: "x", Type: typ, Dims: symbolic.Shape(dims...)}
 		l := emittest.LayerOf(t, op, attrs, x)
 		for _, e := range Tactics() {
 			if e.Name != name || e.Op != op {

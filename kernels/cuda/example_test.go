@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cuda"
 )
@@ -15,7 +16,7 @@ import (
 func ExampleOpenSimulator() {
 	ctx := context.Background()
 	d := graph.Define("double")
-	x := d.Input("x", numeric.F32, graph.Const(3))
+	x := d.Input("x", numeric.F32, symbolic.Const(3))
 	d.Output("y", d.Add(x, x))
 	n, err := d.Network()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
@@ -248,8 +249,8 @@ func makeRun(levels []int) (productRun, error) {
 		x = []int{n, rows * columns, c}
 	}
 	l := &graph.Layer{Name: family.op.Name, Op: family.op, From: []string{family.op.Name}, Attrs: attrs}
-	in := &graph.Tensor{Name: "x", Type: typ.in, Dims: graph.Shape(x...)}
-	weights := &graph.Tensor{Name: "w", Type: typ.w, Dims: graph.Shape(w...)}
+	in := &graph.Tensor{Name: "x", Type: typ.in, Dims: symbolic.Shape(x...)}
+	weights := &graph.Tensor{Name: "w", Type: typ.w, Dims: symbolic.Shape(w...)}
 	if typ.in.IsInteger() {
 		in.Range, weights.Range = numeric.PerTensor(0.03, typ.zx), numeric.PerTensor(0.01, typ.zw)
 		if typ.perChannelW {
@@ -273,7 +274,7 @@ func makeRun(levels []int) (productRun, error) {
 		bias = typ.w
 	}
 	if family.op != graph.MatMul {
-		l.AddInput(&graph.Tensor{Name: "b", Type: bias, Dims: graph.Shape(k), Weights: randomWeights(rnd, bias, k, 1)})
+		l.AddInput(&graph.Tensor{Name: "b", Type: bias, Dims: symbolic.Shape(k), Weights: randomWeights(rnd, bias, k, 1)})
 	}
 	y := &graph.Tensor{Name: "y", Producer: l}
 	l.Outputs = []*graph.Tensor{y}
@@ -306,7 +307,7 @@ func (r *productRun) fuse(rnd *rand.Rand, level int, t numeric.DataType, rng num
 		if r.layer.Op != graph.Gemm && r.layer.Op != graph.MatMul {
 			dims = slices.Concat(dims, slices.Repeat([]int{1}, len(y.Dims)-2))
 		}
-		r.layer.Fuse(e.program, 0, &graph.Tensor{Name: "s", Type: numeric.F32, Dims: graph.Shape(dims...), Weights: randomWeights(rnd, numeric.F32, k, 1)})
+		r.layer.Fuse(e.program, 0, &graph.Tensor{Name: "s", Type: numeric.F32, Dims: symbolic.Shape(dims...), Weights: randomWeights(rnd, numeric.F32, k, 1)})
 	case len(e.program.Code) > 0:
 		r.layer.Fuse(e.program, 0)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
@@ -267,8 +268,8 @@ func residualConvolutions() []residualConvolution {
 // layer returns the convolution with its bias, for one image: what widens also adds, as the end of a block does.
 func (c residualConvolution) layer(t *testing.T, typ numeric.DataType) *graph.Layer {
 	t.Helper()
-	x := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(1, c.in, c.extent, c.extent)}
-	w := &graph.Tensor{Name: "w", Type: typ, Dims: graph.Shape(c.out, c.in, c.taps, c.taps)}
+	x := &graph.Tensor{Name: "x", Type: typ, Dims: symbolic.Shape(1, c.in, c.extent, c.extent)}
+	w := &graph.Tensor{Name: "w", Type: typ, Dims: symbolic.Shape(c.out, c.in, c.taps, c.taps)}
 	w.Weights = make([]byte, c.out*c.in*c.taps*c.taps*typ.Size())
 	if typ == numeric.I8 {
 		x.Range, w.Range = numeric.PerTensor(0.03, 0), numeric.PerTensor(0.01, 0)
@@ -279,7 +280,7 @@ func (c residualConvolution) layer(t *testing.T, typ numeric.DataType) *graph.La
 	}}
 	l.AddInput(x)
 	l.AddInput(w)
-	l.AddInput(&graph.Tensor{Name: "b", Type: numeric.F32, Dims: graph.Shape(c.out), Weights: make([]byte, 4*c.out)})
+	l.AddInput(&graph.Tensor{Name: "b", Type: numeric.F32, Dims: symbolic.Shape(c.out), Weights: make([]byte, 4*c.out)})
 	y := &graph.Tensor{Name: "y", Producer: l}
 	l.Outputs = []*graph.Tensor{y}
 	if err := l.Infer(); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
@@ -26,7 +27,7 @@ import (
 func small(t testing.TB) *graph.Network {
 	t.Helper()
 	d := graph.Define("small")
-	x := d.Input("x", numeric.F32, graph.Const(2), graph.Const(16))
+	x := d.Input("x", numeric.F32, symbolic.Const(2), symbolic.Const(16))
 	w := make([]float32, 8*16)
 	for i := range w {
 		w[i] = float32(i*i%13)/8 - 0.75

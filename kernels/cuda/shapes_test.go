@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -13,7 +14,7 @@ import (
 // those used last are kept, and what it does not serve is refused.
 func TestShapes(t *testing.T) {
 	d := graph.Define("open")
-	x := d.Input("x", numeric.F32, graph.Symbol("batch"), graph.Const(4), graph.Symbol("height"), graph.Const(6))
+	x := d.Input("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(4), symbolic.Symbol("height"), symbolic.Const(6))
 	w := make([]float32, 8*4*9)
 	for i := range w {
 		w[i] = float32(i*i%29)/29 - 0.5

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
 )
@@ -25,7 +26,7 @@ func TestMaskedSoftmax(t *testing.T) {
 	for _, dims := range [][]int{{6, 10}, {6, 100}, {6, 1001}, {6, 8192}, {6, 9001}, {6, 10, 7}} {
 		for _, log := range []bool{false, true} {
 			t.Run(fmt.Sprint(dims, log), func(t *testing.T) {
-				x := &graph.Tensor{Name: "x", Type: numeric.F32, Dims: graph.Shape(dims...)}
+				x := &graph.Tensor{Name: "x", Type: numeric.F32, Dims: symbolic.Shape(dims...)}
 				l := &graph.Layer{Name: "softmax", Op: graph.Softmax, Attrs: graph.SoftmaxAttrs{Axis: 1, Log: log}, Outputs: []*graph.Tensor{{Name: "y"}}}
 				l.AddInput(x)
 				if err := l.Infer(); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -66,7 +67,7 @@ func (f Batch) Inputs() (map[string]numeric.Value, error) {
 type Axis struct{ axis, each int }
 
 // Axis finds the axis of items in a tensor of the given dims.
-func (b Batches) Axis(dims []graph.Dim) Axis {
+func (b Batches) Axis(dims []symbolic.Dim) Axis {
 	at := Axis{axis: -1}
 	if b.size == 1 {
 		return at

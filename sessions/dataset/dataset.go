@@ -13,6 +13,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Set is a sequence of items, each with a value for every input of a network and perhaps a label. It does not change;
@@ -269,7 +270,7 @@ func fit(v numeric.Value, t *graph.Tensor) (numeric.Value, error) {
 
 // fitDims returns the shape that data of shape have takes for an input of shape want: want's with symbols replaced,
 // where both agree but for axes of extent 1 or the flattening of all axes behind the first.
-func fitDims(have []int, want []graph.Dim) ([]int, bool) {
+func fitDims(have []int, want []symbolic.Dim) ([]int, bool) {
 	if len(have) == len(want) {
 		same := true
 		for i, d := range want {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func TestBatchAndFeed(t *testing.T) {
@@ -22,7 +23,7 @@ func TestBatchAndFeed(t *testing.T) {
 		}
 	}
 	n := graph.NewNetwork("n")
-	image := n.AddInput("image", numeric.F32, graph.Symbol("batch"), graph.Const(1), graph.Const(2), graph.Const(2))
+	image := n.AddInput("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(1), symbolic.Const(2), symbolic.Const(2))
 	feed, err := s.Feed(n.Inputs, 3, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -46,16 +47,16 @@ func TestBatchAndFeed(t *testing.T) {
 	if !slices.Equal(sizes, []int{2, 2, 2}) || !slices.Equal(last.F32()[4:], last.F32()[:4]) {
 		t.Errorf("batches of %v, the last %v", sizes, last.F32())
 	}
-	n.Inputs = append(n.Inputs, n.AddInput("other", numeric.F32, graph.Const(1)))[:2]
+	n.Inputs = append(n.Inputs, n.AddInput("other", numeric.F32, symbolic.Const(1)))[:2]
 	if _, err := s.Feed(n.Inputs, 0, 1); err == nil || !strings.Contains(err.Error(), "no data for input image") {
 		t.Errorf("two inputs: %v", err)
 	}
-	image.Dims[2] = graph.Const(3)
+	image.Dims[2] = symbolic.Const(3)
 	if _, err := s.Feed(n.Inputs[:1], 0, 1); err == nil || err.Error() != "five: input image: data of shape [1 2 2] does not fit f32[batch,1,3,2]" {
 		t.Errorf("another shape: %v", err)
 	}
 	f, _ := New("f", []Array{{"", numeric.NewValue(numeric.F32, 1, 3)}}, nil)
-	n.Inputs[1].Type, n.Inputs[1].Dims = numeric.I64, graph.Shape(1, 3)
+	n.Inputs[1].Type, n.Inputs[1].Dims = numeric.I64, symbolic.Shape(1, 3)
 	if _, err := f.Feed(n.Inputs[1:2], 0, 1); err == nil || !strings.Contains(err.Error(), "data is f32, the network needs i64") {
 		t.Errorf("another type: %v", err)
 	}
@@ -67,7 +68,7 @@ func TestBind(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := graph.NewNetwork("n")
-	n.AddInput("x", numeric.F32, graph.Symbol("batch"), graph.Const(1))
+	n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(1))
 	b, err := s.Bind(n.Inputs)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +83,7 @@ func TestBind(t *testing.T) {
 	if l := b.Labels(1); l != nil {
 		t.Error("an item without label has one")
 	}
-	n.Inputs[0].Dims[1] = graph.Const(2)
+	n.Inputs[0].Dims[1] = symbolic.Const(2)
 	if _, err := s.Bind(n.Inputs); err == nil {
 		t.Error("another shape was bound")
 	}
@@ -93,11 +94,11 @@ func TestEmptyFeed(t *testing.T) {
 	s := &Set{Name: "nothing", Whole: true, length: 1, Inputs: []Input{{"x", numeric.F32, []int{1, 0}}, {"y", numeric.F32, []int{1, 2}}}}
 	s.read = func(int, int, numeric.Value) error { return nil }
 	n := graph.NewNetwork("n")
-	n.AddInput("x", numeric.F32, graph.Const(1), graph.Symbol("length"))
+	n.AddInput("x", numeric.F32, symbolic.Const(1), symbolic.Symbol("length"))
 	if _, err := s.Bind(n.Inputs); err == nil || !strings.Contains(err.Error(), "item 0: input x of shape [1 0] has no elements") {
 		t.Errorf("only an empty input: %v", err)
 	}
-	n.AddInput("y", numeric.F32, graph.Const(1), graph.Const(2))
+	n.AddInput("y", numeric.F32, symbolic.Const(1), symbolic.Const(2))
 	if _, err := s.Bind(n.Inputs); err != nil {
 		t.Errorf("an empty input among others: %v", err)
 	}
@@ -109,9 +110,9 @@ func TestNotFinite(t *testing.T) {
 	dir := t.TempDir()
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	n := graph.NewNetwork("n")
-	n.AddInput("x", numeric.F32, graph.Symbol("batch"), graph.Const(2))
+	n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(2))
 	half := graph.NewNetwork("half")
-	half.AddInput("x", numeric.F16, graph.Symbol("batch"), graph.Const(2))
+	half.AddInput("x", numeric.F16, symbolic.Symbol("batch"), symbolic.Const(2))
 	for _, c := range []struct {
 		values  []float32
 		inputs  []*graph.Tensor

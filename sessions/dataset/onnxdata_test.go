@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func TestONNXData(t *testing.T) {
@@ -62,13 +63,13 @@ func TestONNXBatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	network := func(x, y graph.Dim) []*graph.Tensor {
+	network := func(x, y symbolic.Dim) []*graph.Tensor {
 		n := graph.NewNetwork("n")
-		n.AddInput("x", numeric.F32, x, graph.Const(2))
-		n.AddInput("y", numeric.F32, y, graph.Const(2))
+		n.AddInput("x", numeric.F32, x, symbolic.Const(2))
+		n.AddInput("y", numeric.F32, y, symbolic.Const(2))
 		return n.Inputs
 	}
-	b, err := s.Bind(network(graph.Symbol("batch"), graph.Symbol("batch")))
+	b, err := s.Bind(network(symbolic.Symbol("batch"), symbolic.Symbol("batch")))
 	if err != nil || b.Len() != 4 {
 		t.Fatalf("%d items of a batch of 3 and one of 1: %v", b.Len(), err)
 	}
@@ -81,7 +82,7 @@ func TestONNXBatches(t *testing.T) {
 	if b.Set.Identity == s.Identity {
 		t.Error("the items of batches are the batches by their identity")
 	}
-	if b, err := s.Bind(network(graph.Symbol("a"), graph.Symbol("b"))); err != nil || b.Len() != 2 {
+	if b, err := s.Bind(network(symbolic.Symbol("a"), symbolic.Symbol("b"))); err != nil || b.Len() != 2 {
 		t.Errorf("two inputs with axes of their own: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Random returns n items of made-up data for a network's inputs: real numbers from the standard normal distribution,
@@ -81,7 +82,7 @@ func checkRandom(t *graph.Tensor, dims []int, n int, item *float64) error {
 	}
 	*item += size
 	instead := "smaller shapes"
-	if !slices.ContainsFunc(t.Dims, func(d graph.Dim) bool { _, fixed := d.IsConst(); return !fixed }) {
+	if !slices.ContainsFunc(t.Dims, func(d symbolic.Dim) bool { _, fixed := d.IsConst(); return !fixed }) {
 		instead = "a model whose input is smaller: this one fixes the shape"
 	}
 	switch {
@@ -94,7 +95,7 @@ func checkRandom(t *graph.Tensor, dims []int, n int, item *float64) error {
 }
 
 // fixedBatch reports whether a first axis has more than one item in every inference.
-func fixedBatch(d graph.Dim) bool {
+func fixedBatch(d symbolic.Dim) bool {
 	n, ok := d.IsConst()
 	return ok && n != 1
 }

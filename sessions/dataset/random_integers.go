@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // integers are what random data has in an input of integers: those from low to high that a network can read there, as far
@@ -112,7 +113,7 @@ func describe(inputs []*graph.Tensor, ranges []integers) string {
 }
 
 // extent evaluates a dim; what env does not name is 1.
-func extent(d graph.Dim, env map[string]int) int {
+func extent(d symbolic.Dim, env map[string]int) int {
 	names := map[string]bool{}
 	d.Symbols(names)
 	all := map[string]int{}

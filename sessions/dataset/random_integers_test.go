@@ -6,11 +6,12 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Random integers are those that the layers which read them can use, and the set's name tells them.
 func TestRandomIntegers(t *testing.T) {
-	at := func(n int) []graph.Dim { return []graph.Dim{graph.Symbol("batch"), graph.Const(n)} }
+	at := func(n int) []symbolic.Dim { return []symbolic.Dim{symbolic.Symbol("batch"), symbolic.Const(n)} }
 	table := func(rows int) numeric.Value { return numeric.NewValue(numeric.F32, rows, 4) }
 	for _, c := range []struct {
 		name      string

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -89,9 +90,9 @@ func closed(n *graph.Network, shapes map[string][]int) (*graph.Network, error) {
 	}
 	n = n.Clone()
 	for _, t := range n.Inputs {
-		t.Dims = make([]graph.Dim, len(shapes[t.Name]))
+		t.Dims = make([]symbolic.Dim, len(shapes[t.Name]))
 		for i, d := range shapes[t.Name] {
-			t.Dims[i] = graph.Const(d)
+			t.Dims[i] = symbolic.Const(d)
 		}
 	}
 	return n, n.Infer()

@@ -17,6 +17,7 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -201,7 +202,7 @@ func TestSampling(t *testing.T) {
 func TestRoles(t *testing.T) {
 	b := cpu.Open(1)
 	defer b.Close()
-	symbol := graph.Symbol
+	symbol := symbolic.Symbol
 	for _, c := range []struct {
 		want string
 		make func(d *graph.Definition, ids *graph.Tensor)
@@ -211,7 +212,7 @@ func TestRoles(t *testing.T) {
 			d.Output("y", d.Tanh(d.Input("pixels", numeric.F32, symbol("n"))))
 		}},
 		{"1 inputs of past keys and values and 0 outputs", func(d *graph.Definition, ids *graph.Tensor) {
-			past := d.Input("past.0", numeric.F32, graph.Const(1), graph.Const(2), symbol("p"), graph.Const(4))
+			past := d.Input("past.0", numeric.F32, symbolic.Const(1), symbolic.Const(2), symbol("p"), symbolic.Const(4))
 			d.Output("logits", d.Reshape(past, 1, -1, 4))
 		}},
 		{"want past keys or values", func(d *graph.Definition, ids *graph.Tensor) {
@@ -220,13 +221,13 @@ func TestRoles(t *testing.T) {
 			d.Output("logits", d.Reshape(past, 1, -1, 4))
 		}},
 		{"not an attention mask and positions", func(d *graph.Definition, ids *graph.Tensor) {
-			past := d.Input("past.0", numeric.F32, graph.Const(1), graph.Const(2), symbol("p"), graph.Const(4))
+			past := d.Input("past.0", numeric.F32, symbolic.Const(1), symbolic.Const(2), symbol("p"), symbolic.Const(4))
 			d.Output("present.0", d.Tanh(past))
 			d.Output("logits", d.Reshape(past, 1, -1, 4))
 		}},
 	} {
 		d := graph.Define("model")
-		c.make(d, d.Input("ids", numeric.I64, graph.Const(1), symbol("s")))
+		c.make(d, d.Input("ids", numeric.I64, symbolic.Const(1), symbol("s")))
 		n, err := d.Network()
 		if err != nil {
 			t.Fatal(err)

@@ -7,12 +7,13 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // What keeps a network from being written is named at once, by layer.
 func ExampleExport() {
 	d := graph.Define("integers")
-	x := d.Input("x", numeric.F32, graph.Const(4))
+	x := d.Input("x", numeric.F32, symbolic.Const(4))
 	d.Output("y", d.Named("wide").Quantize(x, numeric.PerTensor(0.5, 0), numeric.I32))
 	n, err := d.Network()
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/suite"
 )
 
@@ -72,7 +73,7 @@ func networkOf(l *graph.Layer) (*graph.Network, error) {
 func given(n *graph.Network, rnd *rand.Rand) map[string]numeric.Value {
 	in := map[string]numeric.Value{}
 	for _, t := range n.Inputs {
-		v, most := numeric.NewValue(t.Type, graph.EvalDims(t.Dims, nil)...), 5
+		v, most := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...), 5
 		for _, l := range t.Users {
 			switch i := slices.Index(l.Inputs, t); l.Role(i) {
 			case graph.Parameter: // an axis, or the like
@@ -199,7 +200,7 @@ func TestExportSuite(t *testing.T) {
 func size(l *graph.Layer) (n int) {
 	for _, t := range slices.Concat(l.Inputs, l.Outputs) {
 		if t != nil {
-			n += numeric.Count(graph.EvalDims(t.Dims, nil))
+			n += numeric.Count(symbolic.Eval(t.Dims, nil))
 		}
 	}
 	return n

@@ -15,6 +15,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // maxFuzzElements bounds the tensors of the networks that FuzzParse evaluates.
@@ -137,7 +138,7 @@ func evaluateSmall(t *testing.T, n *graph.Network) {
 			return true
 		}
 		elements := 1
-		for _, d := range graph.EvalDims(x.Dims, env) {
+		for _, d := range symbolic.Eval(x.Dims, env) {
 			if d > maxFuzzElements || elements*max(d, 1) > maxFuzzElements {
 				return false
 			}
@@ -150,7 +151,7 @@ func evaluateSmall(t *testing.T, n *graph.Network) {
 		if !small(x) {
 			return
 		}
-		inputs[x.Name] = numeric.NewValue(x.Type, graph.EvalDims(x.Dims, env)...)
+		inputs[x.Name] = numeric.NewValue(x.Type, symbolic.Eval(x.Dims, env)...)
 	}
 	for _, l := range n.AllLayers() {
 		if l.Runs(env) > maxFuzzElements {

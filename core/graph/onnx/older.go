@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Operators changed between the operator sets 1 and 7, and ops know them as they are since then. What a node of an older set says
@@ -95,7 +96,7 @@ func alignSecond(im *importer, n *graph.Node) error {
 
 // alike reports whether both tensors have one shape, as far as it is known.
 func alike(a, b *graph.Tensor) bool {
-	return slices.EqualFunc(a.Dims, b.Dims, func(x, y graph.Dim) bool {
+	return slices.EqualFunc(a.Dims, b.Dims, func(x, y symbolic.Dim) bool {
 		m, known := x.IsConst()
 		k, both := y.IsConst()
 		return !known || !both || m == k

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // An input of a model that says a shape, such as that of a Reshape or how far a Range goes, is an input whose elements are symbols:
@@ -64,9 +65,9 @@ func (im *importer) shape(t *graph.Tensor) {
 			names = append(names, fmt.Sprintf("%s_%d", t.Name, i))
 		}
 	}
-	elements := make([]graph.Dim, len(names))
+	elements := make([]symbolic.Dim, len(names))
 	for i, name := range names {
-		elements[i] = graph.Symbol(im.symbol(name))
+		elements[i] = symbolic.Symbol(im.symbol(name))
 	}
 	_ = t.MakeShape(elements...) // what is none stays data, and what needs it says so
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // input adds a network input.
@@ -30,7 +31,7 @@ func (im *importer) input(v *valueInfo) {
 		}
 		return
 	}
-	dims := make([]graph.Dim, len(v.dims))
+	dims := make([]symbolic.Dim, len(v.dims))
 	for i, d := range v.dims {
 		if d.known && d.value > maxElements {
 			im.refuse(&Problem{Reason: fmt.Sprintf("input %q: dimension %d is %d", v.name, i, d.value)})
@@ -42,14 +43,14 @@ func (im *importer) input(v *valueInfo) {
 }
 
 // extent returns extent i of a value; one that is not given becomes a symbol.
-func (im *importer) extent(value string, i int, d dim) graph.Dim {
+func (im *importer) extent(value string, i int, d dim) symbolic.Dim {
 	switch {
 	case d.known && d.value >= 0:
-		return graph.Const(int(d.value))
+		return symbolic.Const(int(d.value))
 	case d.param != "":
-		return graph.Symbol(im.symbol(d.param))
+		return symbolic.Symbol(im.symbol(d.param))
 	}
-	return graph.Symbol(im.symbol(fmt.Sprintf("%s_dim%d", value, i)))
+	return symbolic.Symbol(im.symbol(fmt.Sprintf("%s_dim%d", value, i)))
 }
 
 // unread reports why an input or an initializer cannot be read.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // mask is what is added to scores, or where they are replaced.
@@ -13,8 +14,8 @@ type mask struct {
 	t       *graph.Tensor // added, or, if it selects, true where scores stay
 	negated bool          // it selects, and is true where scores go
 	selects bool
-	fill    float64     // what takes their place
-	dims    []graph.Dim // of the scores at that place
+	fill    float64        // what takes their place
+	dims    []symbolic.Dim // of the scores at that place
 }
 
 // hidden is what the scores of keys that are not to be seen have at most: half precision goes as far, and exp of it is 0 beside any
@@ -43,7 +44,7 @@ func (a *attention) mask(c *candidate, h operands) (m *graph.Tensor, causal, ok 
 			return nil, false, false
 		}
 		if t = a.placed(t, m.dims, h); t == nil {
-			return nil, false, c.miss(WrongShape, "the mask %s has %d dims, the scores %s", m.t, len(m.t.Dims), graph.FormatDims(m.dims))
+			return nil, false, c.miss(WrongShape, "the mask %s has %d dims, the scores %s", m.t, len(m.t.Dims), symbolic.Format(m.dims))
 		}
 		switch {
 		case selects && seen != nil:
@@ -107,16 +108,16 @@ func (a *attention) plain(c *candidate, m mask) (t *graph.Tensor, selects, ok bo
 }
 
 // placed returns a mask with the axes of an attention's mask; nil if its own are others.
-func (a *attention) placed(t *graph.Tensor, scores []graph.Dim, h operands) *graph.Tensor {
+func (a *attention) placed(t *graph.Tensor, scores []symbolic.Dim, h operands) *graph.Tensor {
 	n := len(t.Dims)
-	full := []graph.Dim{h.q.batch, h.q.heads, h.q.rows, h.k.rows}
+	full := []symbolic.Dim{h.q.batch, h.q.heads, h.q.rows, h.k.rows}
 	switch {
-	case n <= 2, n <= 4 && graph.EqualDims(scores, full):
+	case n <= 2, n <= 4 && symbolic.Equal(scores, full):
 		return t
 	case allOnes(t.Dims[:n-2]):
 		return a.draft.reshape(t, t.Dims[n-2:])
 	case n == 3 && len(scores) == 3 && t.Dims[0].Equal(h.q.batch.Mul(h.q.heads)):
-		return a.draft.reshape(t, []graph.Dim{h.q.batch, h.q.heads, t.Dims[1], t.Dims[2]})
+		return a.draft.reshape(t, []symbolic.Dim{h.q.batch, h.q.heads, t.Dims[1], t.Dims[2]})
 	}
 	return nil
 }
@@ -173,7 +174,7 @@ func (m mask) doesNothing() bool {
 }
 
 // isCausal reports whether the mask hides exactly the keys behind each query, and does nothing else.
-func (m mask) isCausal(rows, keys graph.Dim) bool {
+func (m mask) isCausal(rows, keys symbolic.Dim) bool {
 	if m.selects && !(m.fill <= hidden) {
 		return false
 	}
@@ -207,7 +208,7 @@ func (m mask) isCausal(rows, keys graph.Dim) bool {
 }
 
 // meets reports whether the extent d of a mask is that of the scores, to which it is no broadcast.
-func meets(d, scores graph.Dim) bool {
+func meets(d, scores symbolic.Dim) bool {
 	_, known := d.IsConst()
 	return d.Equal(scores) || !known && !d.Is(1)
 }

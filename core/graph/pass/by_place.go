@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // sum is a number plus a multiple of each coordinate of a place in a tensor.
@@ -158,7 +159,7 @@ func moved(l *graph.Layer, x number) (number, bool) {
 	case l.Op == graph.Slice:
 		return sliced(l, x)
 	case !x.constant() || x.choice:
-		wide := func(dims []graph.Dim) (list []int) {
+		wide := func(dims []symbolic.Dim) (list []int) {
 			for i, d := range dims {
 				if !d.Is(1) {
 					list = append(list, i)
@@ -266,8 +267,8 @@ func (s *surveyor) joined(l *graph.Layer, axis int) (number, bool) {
 }
 
 // isFirst reports whether d is 1, or the extent of the first element of n: 0 if there is none.
-func isFirst(d, n graph.Dim) bool {
-	one := graph.Const(1)
+func isFirst(d, n symbolic.Dim) bool {
+	one := symbolic.Const(1)
 	return d.Is(1) || d.Equal(one.Min(n)) || d.Equal(n.Min(one))
 }
 

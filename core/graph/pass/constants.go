@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // reals returns the elements of a constant of a 16- or 32-bit floating type.
@@ -28,7 +29,7 @@ func isFloat(t *graph.Tensor) bool {
 
 // scalar returns the value of a floating constant of one element, of any rank.
 func scalar(t *graph.Tensor) (float64, bool) {
-	if t == nil || !t.IsConst() || numeric.Count(graph.EvalDims(t.Dims, nil)) != 1 {
+	if t == nil || !t.IsConst() || numeric.Count(symbolic.Eval(t.Dims, nil)) != 1 {
 		return 0, false
 	}
 	list, ok := reals(t)
@@ -75,7 +76,7 @@ func (r *rewrite) newInts(name string, values []int64) *graph.Tensor {
 }
 
 // constDims returns the extents of a shape without symbols.
-func constDims(dims []graph.Dim) ([]int, bool) {
+func constDims(dims []symbolic.Dim) ([]int, bool) {
 	list := make([]int, len(dims))
 	for i, d := range dims {
 		n, ok := d.IsConst()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // controlFlow puts the layers of a body in the place of a layer that needs no decision while it runs: the branch that an If takes
@@ -144,7 +145,7 @@ func (u *unrolling) run(body *graph.Network, trips int) {
 // given returns the inputs of the body at iteration k.
 func (u *unrolling) given(body *graph.Network, carried []*graph.Tensor, k, trips int) []*graph.Tensor {
 	constant := func(i int, v numeric.Value) *graph.Tensor {
-		v.Dims = graph.EvalDims(body.Inputs[i].Dims, nil)
+		v.Dims = symbolic.Eval(body.Inputs[i].Dims, nil)
 		return u.r.net.AddConst(body.Inputs[i].Name, v)
 	}
 	if u.l.Op == graph.Loop {
@@ -173,7 +174,7 @@ func (u *unrolling) gather(i int, list []*graph.Tensor) {
 	}
 	var parts []*graph.Tensor
 	for _, t := range list {
-		part := u.r.net.NewTensor(t.Name+"_part", t.Type, slices.Insert(slices.Clone(t.Dims), axis, graph.Const(1)))
+		part := u.r.net.NewTensor(t.Name+"_part", t.Type, slices.Insert(slices.Clone(t.Dims), axis, symbolic.Const(1)))
 		parts = append(parts, u.insert(graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{axis}}, part, t))
 	}
 	u.insert(graph.Concat, graph.ConcatAttrs{Axis: axis}, y, parts...)

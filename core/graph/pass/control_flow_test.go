@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 type tensors = []*graph.Tensor
@@ -13,7 +14,7 @@ type tensors = []*graph.Tensor
 func defined(name string, build func(d *graph.Definition, x, flag *graph.Tensor) tensors) passCase {
 	return passCase{name, func(n *net) *graph.Network {
 		d := graph.Define(name)
-		outputs := build(d, d.Input("x", numeric.F32, graph.Shape(2, 3)...), d.Input("flag", numeric.Bool))
+		outputs := build(d, d.Input("x", numeric.F32, symbolic.Shape(2, 3)...), d.Input("flag", numeric.Bool))
 		for i, t := range outputs {
 			d.Output([]string{"y", "z"}[i], t)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TestDoubling: networks whose values are used again and again, which as trees are larger than any memory, take time by
@@ -25,7 +26,7 @@ func TestDoubling(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := graph.Define(name)
-			x := d.Input("x", numeric.F32, graph.Const(4))
+			x := d.Input("x", numeric.F32, symbolic.Const(4))
 			for range 200 {
 				x = next(d, x)
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // draft is layers that a rewrite would add. They read tensors of the network, and its tensors read them, only once they are
@@ -42,12 +43,12 @@ func (d *draft) constant(name string, v numeric.Value) *graph.Tensor {
 	if data == nil {
 		data = []byte{}
 	}
-	return &graph.Tensor{Name: name, Type: v.Type, Dims: graph.Shape(v.Dims...), Weights: data}
+	return &graph.Tensor{Name: name, Type: v.Type, Dims: symbolic.Shape(v.Dims...), Weights: data}
 }
 
 // reshape returns x in the given shape, x itself where it has it; nil where the shape is not known well enough.
-func (d *draft) reshape(x *graph.Tensor, dims []graph.Dim) *graph.Tensor {
-	if graph.EqualDims(x.Dims, dims) {
+func (d *draft) reshape(x *graph.Tensor, dims []symbolic.Dim) *graph.Tensor {
+	if symbolic.Equal(x.Dims, dims) {
 		return x
 	}
 	shape, ok := reshapeTo(x, dims)
@@ -59,7 +60,7 @@ func (d *draft) reshape(x *graph.Tensor, dims []graph.Dim) *graph.Tensor {
 	}
 	s := d.constant(x.Name+"_shape", numeric.Values(numeric.I64, shape, len(shape)))
 	for _, u := range x.Users { // one that is there has a shape of another name
-		if u.Op == graph.Reshape && graph.EqualDims(u.Outputs[0].Dims, dims) {
+		if u.Op == graph.Reshape && symbolic.Equal(u.Outputs[0].Dims, dims) {
 			return u.Outputs[0]
 		}
 	}
@@ -67,7 +68,7 @@ func (d *draft) reshape(x *graph.Tensor, dims []graph.Dim) *graph.Tensor {
 }
 
 // axesOver returns the axes of extent 1 without which from is to; nil where there are none.
-func axesOver(from, to []graph.Dim) []int {
+func axesOver(from, to []symbolic.Dim) []int {
 	var axes []int
 	at := 0
 	for i, d := range from {
@@ -121,7 +122,7 @@ func (c *candidate) stand(d *draft, z *graph.Tensor, by *graph.Layer, gone []*gr
 	r := c.r
 	root, moved := z.Producer, r.moved(gone)
 	d.add(by)
-	if !graph.EqualDims(z.Dims, by.Outputs[0].Dims) {
+	if !symbolic.Equal(z.Dims, by.Outputs[0].Dims) {
 		y := r.net.NewTensor(z.Name+"_heads", z.Type, by.Outputs[0].Dims)
 		shape, _ := reshapeTo(y, z.Dims)
 		r.replace(root, r.reshape(y, z.Name+"_shape", shape))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // bytes adds a constant of random bytes.
@@ -31,7 +32,9 @@ func (n *net) qlinear(name string, x *graph.Tensor, m int) *graph.Tensor {
 }
 
 func TestExpandQuantized(t *testing.T) {
-	u8 := func(n *net, dims ...int) *graph.Tensor { return n.AddInput("x", numeric.U8, graph.Shape(dims...)...) }
+	u8 := func(n *net, dims ...int) *graph.Tensor {
+		return n.AddInput("x", numeric.U8, symbolic.Shape(dims...)...)
+	}
 	by := numeric.PerTensor(1.0/8, 100)
 	testPass(t, expandQuantized, []passCase{
 		{"convolutions", func(n *net) *graph.Network {

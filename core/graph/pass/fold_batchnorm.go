@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // foldBatchNorm removes batch normalisations, which at inference are y = a[c]*x + b[c] with a = scale/sqrt(var+epsilon)
@@ -137,7 +138,7 @@ func (r *rewrite) batchNormToScale(l *graph.Layer) bool {
 	if !isFloat(x) {
 		return c.miss(WrongType, "%s is %s", x.Name, x.Type)
 	}
-	if !graph.EqualDims(x.Dims, l.Outputs[0].Dims) {
+	if !symbolic.Equal(x.Dims, l.Outputs[0].Dims) {
 		return c.miss(WrongShape, "the channels of %s are known by the parameters alone", x.Name)
 	}
 	a, b, ok := c.affineOf(l)

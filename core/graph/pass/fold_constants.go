@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // foldConstants computes layers whose inputs are all constants, and tensors of integers that are known from shapes.
@@ -116,7 +117,7 @@ func knownInts(t *graph.Tensor) ([]int64, bool) {
 func constantOutputs(l *graph.Layer, known bool) ([]numeric.Value, error) {
 	out := make([]numeric.Value, len(l.Outputs))
 	for i, t := range l.Outputs {
-		out[i] = numeric.NewValue(t.Type, graph.EvalDims(t.Dims, nil)...)
+		out[i] = numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...)
 		if !known {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // foldScale moves constants per channel that a layer's result is multiplied by, divided by or added to into its
@@ -40,7 +41,7 @@ func (r *rewrite) foldScale(p, l *graph.Layer, e elementwise, at int) bool {
 	if !c.sole(p.Outputs[0], l) {
 		return false
 	}
-	if !graph.EqualDims(y.Dims, p.Outputs[0].Dims) {
+	if !symbolic.Equal(y.Dims, p.Outputs[0].Dims) {
 		return c.miss(WrongShape, "%s broadcasts %s", l.Name, p.Outputs[0])
 	}
 	x, ok := c.linear(p)

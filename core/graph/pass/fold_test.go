@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func TestDeadCode(t *testing.T) {
@@ -90,7 +91,7 @@ func TestFoldBatchNorm(t *testing.T) {
 			return n.output(n.add("Deconv", graph.ConvTranspose, graph.ConvTransposeAttrs{Group: 1}, x, n.weights("w", -1, 1, 4, 3, 2, 2)))
 		}},
 		{"channels-known-by-parameters", func(n *net) *graph.Network {
-			x := n.AddInput("x", numeric.F32, graph.Const(1), graph.Symbol("c"), graph.Const(3))
+			x := n.AddInput("x", numeric.F32, symbolic.Const(1), symbolic.Symbol("c"), symbolic.Const(3))
 			return n.output(n.add("Bn", graph.BatchNorm, graph.BatchNormAttrs{}, x,
 				n.weights("s", .5, 1.5, 1), n.weights("b", -1, 1, 1), n.weights("m", -1, 1, 1), n.weights("v", .5, 2, 1)))
 		}},
@@ -100,9 +101,9 @@ func TestFoldBatchNorm(t *testing.T) {
 				numeric.FromReal(v, values, numeric.Range{})
 				return n.AddConst(name, v)
 			}
-			x := n.AddInput("x", numeric.F16, graph.Shape(1, 1, 2, 2)...)
+			x := n.AddInput("x", numeric.F16, symbolic.Shape(1, 1, 2, 2)...)
 			w := half("w", 60000)
-			w.Dims = graph.Shape(1, 1, 1, 1)
+			w.Dims = symbolic.Shape(1, 1, 1, 1)
 			c := n.add("Conv", graph.Conv, graph.ConvAttrs{Group: 1}, x, w)
 			return n.output(n.add("Bn", graph.BatchNorm, graph.BatchNormAttrs{}, c, half("s", 2), half("b", 0), half("m", 0), half("v", 1)))
 		}},

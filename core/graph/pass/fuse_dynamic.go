@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // fuseDynamic makes one layer of a product whose input is quantised as it comes, as ONNX Runtime's dynamic quantisation writes it.
@@ -49,7 +50,7 @@ func (r *rewrite) fuseDynamic(l *graph.Layer) bool {
 		return c.miss(NotConstant, "weights %s, their zero points or their scales are computed", w.Name)
 	case len(w.Dims) != 2 || w.Dims[1].Is(0) || len(d.quantize.Inputs[0].Dims) < 2:
 		return c.miss(WrongShape, "%s is no product of rows and a matrix", d.product.Name)
-	case !graph.EqualDims(d.product.Outputs[0].Dims, l.Outputs[0].Dims):
+	case !symbolic.Equal(d.product.Outputs[0].Dims, l.Outputs[0].Dims):
 		return c.miss(WrongShape, "scales make %s of %s", l.Outputs[0], d.product.Outputs[0])
 	case d.quantize.Inputs[0].Type != l.Outputs[0].Type:
 		return c.miss(WrongType, "%s becomes %s", d.quantize.Inputs[0], l.Outputs[0])
@@ -60,7 +61,7 @@ func (r *rewrite) fuseDynamic(l *graph.Layer) bool {
 		return c.miss(WrongShape, "the scales of %s are not one, or one for each column", w.Name)
 	}
 	by := &graph.Layer{Name: l.Name, Op: graph.DynamicQuantizeMatMul, Outputs: l.Outputs, From: c.members, Inputs: []*graph.Tensor{d.quantize.Inputs[0], w,
-		{Name: w.Name + "_scales", Type: numeric.F32, Dims: graph.Shape(scales.Dims...), Weights: scales.Data}}}
+		{Name: w.Name + "_scales", Type: numeric.F32, Dims: symbolic.Shape(scales.Dims...), Weights: scales.Data}}}
 	if zeros != nil {
 		by.Inputs = append(by.Inputs, zeros)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // fuseEpilogue makes the element-wise layer that follows a convolution or matrix product its epilogue: an activation,
@@ -84,7 +85,7 @@ func (r *rewrite) fuseResidual(l *graph.Layer) bool {
 func (e elementwise) fullSize(l *graph.Layer) []int {
 	var list []int
 	for i, t := range e.inputs {
-		if !t.IsConst() && graph.EqualDims(t.Dims, l.Outputs[0].Dims) {
+		if !t.IsConst() && symbolic.Equal(t.Dims, l.Outputs[0].Dims) {
 			list = append(list, i)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // fuseGates makes one layer of two products of one tensor of which one, behind an activation, is a factor of the other. It comes
@@ -45,7 +46,7 @@ func (r *rewrite) fuseGate(l *graph.Layer) bool {
 	switch {
 	case !w.IsConst() || !v.IsConst():
 		return c.miss(NotConstant, "weights %s or %s are computed", w.Name, v.Name)
-	case !graph.EqualDims(w.Dims, v.Dims):
+	case !symbolic.Equal(w.Dims, v.Dims):
 		return c.miss(WrongShape, "weights %s and %s differ in shape", w, v)
 	case w.Type != v.Type || w.Quantized() || v.Quantized() || !isFloat(w) || l.Inputs[0].Quantized() || l.Outputs[0].Quantized() || gate.Outputs[0].Quantized():
 		return c.miss(WrongType, "%s and %s are not products of real numbers of one type", gate.Name, l.Name)
@@ -184,5 +185,5 @@ func columnsOf(w *graph.Tensor, first, n int) *graph.Tensor {
 	for i := range rows {
 		copy(part.Data[i*n*size:][:n*size], v.Data[(i*all+first)*size:])
 	}
-	return &graph.Tensor{Name: w.Name + "_half", Type: v.Type, Dims: graph.Shape(rows, n), Weights: part.Data}
+	return &graph.Tensor{Name: w.Name + "_half", Type: v.Type, Dims: symbolic.Shape(rows, n), Weights: part.Data}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // fuseHorizontal makes one product of those that read one tensor and differ in weights alone: it reads the tensor once, and
@@ -221,7 +222,7 @@ func (r *rewrite) wide(lead sibling, group []sibling) *graph.Layer {
 	}
 	y := l.Outputs[0]
 	dims := slices.Clone(y.Dims)
-	dims[lead.channelAxis()] = graph.Const(sum)
+	dims[lead.channelAxis()] = symbolic.Const(sum)
 	name := group[0].layer.Outputs[0].Name + "_wide"
 	inputs := []*graph.Tensor{l.Inputs[0], r.joined(group, name+"_weights", lead.axis)}
 	if i := slices.IndexFunc(group, func(s sibling) bool { return s.bias != nil }); i >= 0 {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // fusePointwise joins element-wise layers that no anchor took into one layer for each maximal connected region with a
@@ -44,7 +45,7 @@ func (r *rewrite) fusePointwise(p, l *graph.Layer, inner, outer elementwise, at 
 	if !c.sole(t, l) {
 		return false
 	}
-	if !graph.EqualDims(t.Dims, y.Dims) {
+	if !symbolic.Equal(t.Dims, y.Dims) {
 		return c.miss(WrongShape, "%s would be computed again for each element of %s", t, y)
 	}
 	if t.Type != y.Type {

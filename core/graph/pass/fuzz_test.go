@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // randomNet builds a network from a stream of random choices: convolutions, normalisations, activations spelled out or
@@ -62,7 +63,7 @@ func (b *randomNet) pick() *graph.Tensor {
 // like returns a tensor of x's shape, x itself if there is no other.
 func (b *randomNet) like(x *graph.Tensor) *graph.Tensor {
 	for range 4 {
-		if y := b.pick(); y != x && graph.EqualDims(x.Dims, y.Dims) {
+		if y := b.pick(); y != x && symbolic.Equal(x.Dims, y.Dims) {
 			return y
 		}
 	}
@@ -71,7 +72,7 @@ func (b *randomNet) like(x *graph.Tensor) *graph.Tensor {
 
 // operand returns a constant or tensor that broadcasts to x.
 func (b *randomNet) operand(x *graph.Tensor) *graph.Tensor {
-	c := graph.EvalDims(x.Dims, nil)
+	c := symbolic.Eval(x.Dims, nil)
 	switch b.rng.IntN(5) {
 	case 0:
 		return b.scalar([]float32{0, 1, 2, .5, 6}[b.rng.IntN(5)])
@@ -87,7 +88,7 @@ func (b *randomNet) operand(x *graph.Tensor) *graph.Tensor {
 
 func (b *randomNet) layer() *graph.Tensor {
 	x := b.pick()
-	d := graph.EvalDims(x.Dims, nil)
+	d := symbolic.Eval(x.Dims, nil)
 	switch b.rng.IntN(15) {
 	case 0, 1:
 		return b.randomConv(x, d)

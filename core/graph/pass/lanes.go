@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // lane is an element along the last axes of a tensor as a sum of elements along those of another, the root, times factors.
@@ -68,7 +69,7 @@ func (w *laneWalk) of(t *graph.Tensor) []lane {
 
 // shape returns the extents of t's lanes, nil where its other axes are not those of the root.
 func (w *laneWalk) shape(t *graph.Tensor) []int {
-	if len(t.Dims) < w.lead || t.Type != w.root.Type || !graph.EqualDims(t.Dims[:w.lead], w.root.Dims[:w.lead]) {
+	if len(t.Dims) < w.lead || t.Type != w.root.Type || !symbolic.Equal(t.Dims[:w.lead], w.root.Dims[:w.lead]) {
 		return nil
 	}
 	dims, ok := constDims(t.Dims[w.lead:])
@@ -90,7 +91,7 @@ func (w *laneWalk) combined(l *graph.Layer, in graph.Instr) []lane {
 		return signed(w.of(args[0]), true)
 	case graph.EltAdd, graph.EltSub:
 		a, b := w.of(args[0]), signed(w.of(args[1]), in.Op == graph.EltSub)
-		if a == nil || b == nil || !graph.EqualDims(args[0].Dims, y.Dims) || !graph.EqualDims(args[1].Dims, y.Dims) {
+		if a == nil || b == nil || !symbolic.Equal(args[0].Dims, y.Dims) || !symbolic.Equal(args[1].Dims, y.Dims) {
 			return nil
 		}
 		list := make([]lane, len(a))
@@ -100,7 +101,7 @@ func (w *laneWalk) combined(l *graph.Layer, in graph.Instr) []lane {
 		return list
 	case graph.EltMul:
 		for i, x := range args {
-			if graph.EqualDims(x.Dims, y.Dims) && !x.IsConst() {
+			if symbolic.Equal(x.Dims, y.Dims) && !x.IsConst() {
 				if list := w.multiplied(w.of(x), w.shape(x), args[1-i]); list != nil {
 					return list
 				}
@@ -254,9 +255,9 @@ func laneText(t *graph.Tensor, axes, at int) string {
 		var list []string
 		for _, x := range l.Inputs {
 			switch {
-			case numeric.Count(graph.EvalDims(x.Dims, nil)) == 1 && x.IsConst():
+			case numeric.Count(symbolic.Eval(x.Dims, nil)) == 1 && x.IsConst():
 				list = append(list, laneText(x, 0, 0))
-			case graph.EqualDims(x.Dims[max(0, len(x.Dims)-axes):], t.Dims[last:]):
+			case symbolic.Equal(x.Dims[max(0, len(x.Dims)-axes):], t.Dims[last:]):
 				list = append(list, laneText(x, axes, at))
 			default:
 				return name

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // net builds a small network with seeded random weights.
@@ -35,7 +36,7 @@ func (n *net) add(name string, op *graph.Op, attrs any, in ...*graph.Tensor) *gr
 }
 
 func (n *net) input(name string, dims ...int) *graph.Tensor {
-	return n.AddInput(name, numeric.F32, graph.Shape(dims...)...)
+	return n.AddInput(name, numeric.F32, symbolic.Shape(dims...)...)
 }
 
 // weights adds a constant of random values in [lo, hi).
@@ -112,7 +113,7 @@ func randomInputs(n *graph.Network, seed uint64) map[string]numeric.Value {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	in := map[string]numeric.Value{}
 	for _, t := range n.Inputs {
-		v := numeric.NewValue(t.Type, graph.EvalDims(t.Dims, map[string]int{"batch": 2, "sequence": 5})...)
+		v := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, map[string]int{"batch": 2, "sequence": 5})...)
 		switch t.Type {
 		case numeric.F32:
 			for i := range v.F32() {

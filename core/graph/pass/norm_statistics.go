@@ -1,6 +1,9 @@
 package pass
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // mean returns what t is the mean of, and the axes, which it counts from 0.
 func (m *norm) mean(t *graph.Tensor) (of *graph.Tensor, axes []int, ok bool) {
@@ -26,7 +29,7 @@ func (m *norm) mean(t *graph.Tensor) (of *graph.Tensor, axes []int, ok bool) {
 		return nil, nil, false
 	}
 	of = l.Inputs[0]
-	n := graph.Const(1)
+	n := symbolic.Const(1)
 	for i := range of.Dims {
 		if len(a.Axes) == 0 || containsAxis(a.Axes, i, len(of.Dims)) {
 			axes, n = append(axes, i), n.Mul(of.Dims[i])
@@ -68,8 +71,8 @@ func (m *norm) placed() bool {
 	for i, list := range [][]*graph.Tensor{m.statistics, m.spread} {
 		for _, t := range list {
 			switch {
-			case len(t.Dims) == rank && graph.EqualDims(t.Dims[:m.axis], rows) && (allOnes(t.Dims[m.axis:]) || graph.EqualDims(t.Dims, m.x.Dims)):
-			case i == 0 && graph.EqualDims(t.Dims, rows):
+			case len(t.Dims) == rank && symbolic.Equal(t.Dims[:m.axis], rows) && (allOnes(t.Dims[m.axis:]) || symbolic.Equal(t.Dims, m.x.Dims)):
+			case i == 0 && symbolic.Equal(t.Dims, rows):
 			default:
 				return false
 			}
@@ -78,7 +81,7 @@ func (m *norm) placed() bool {
 	return true
 }
 
-func allOnes(dims []graph.Dim) bool {
+func allOnes(dims []symbolic.Dim) bool {
 	for _, d := range dims {
 		if !d.Is(1) {
 			return false
@@ -150,7 +153,7 @@ func (r *rewrite) centreNorm(l *graph.Layer) bool {
 	c := r.candidate("layer-norm", m.inner...)
 	y := &graph.Tensor{Name: m.y.Name}
 	by := &graph.Layer{Name: l.Name, Op: graph.LayerNorm, Attrs: attrs, Inputs: append([]*graph.Tensor{m.x}, l.Inputs[1:]...), Outputs: []*graph.Tensor{y}}
-	if err := by.Infer(); err != nil || !graph.EqualDims(y.Dims, m.y.Dims) || y.Type != m.y.Type {
+	if err := by.Infer(); err != nil || !symbolic.Equal(y.Dims, m.y.Dims) || y.Type != m.y.Type {
 		return c.miss(WrongShape, "%s becomes %s", m.x, m.y)
 	}
 	if !c.contained(l) || !c.has(by) || !c.enabled() {

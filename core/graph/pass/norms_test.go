@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // normNet writes normalisations out.
@@ -148,7 +149,7 @@ func TestRecogniseNorms(t *testing.T) {
 		}},
 		{"symbolic", func(n *net) *graph.Network {
 			m := normNet{n}
-			x := n.AddInput("x", numeric.F32, graph.Symbol("batch"), graph.Symbol("seq"), graph.Const(16))
+			x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("seq"), symbolic.Const(16))
 			d := m.centred(x)
 			return n.output(m.op("Div", graph.EltDiv, d, m.deviation(d)))
 		}},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // partHeads puts the columns of a projection whose heads each hold a query, a key and a value side by side into another order, so
@@ -204,12 +205,12 @@ func (r *rewrite) cutPart(h *headParts, u *graph.Layer) bool {
 }
 
 // partDims returns the dims of a part as the product has it, and as the heads have it; turned as the cuts read them.
-func (h *headParts) partDims() (flat, heads, turned []graph.Dim) {
+func (h *headParts) partDims() (flat, heads, turned []symbolic.Dim) {
 	flat, heads = slices.Clone(h.reshape.Inputs[0].Dims), slices.Clone(h.reshape.Outputs[0].Dims)
-	flat[len(flat)-1] = graph.Const(h.heads * h.size)
-	heads[h.axis] = graph.Const(1)
+	flat[len(flat)-1] = symbolic.Const(h.heads * h.size)
+	heads[h.axis] = symbolic.Const(1)
 	if h.axis == h.rank-1 {
-		heads[h.axis] = graph.Const(h.size)
+		heads[h.axis] = symbolic.Const(h.size)
 	}
 	if h.transpose == nil { // the cuts themselves say how
 		return flat, nil, nil
@@ -231,7 +232,7 @@ func (h *headParts) shaped() bool {
 	}
 	return !slices.ContainsFunc(h.cuts, func(c headCut) bool {
 		_, ok := reshapeTo(&graph.Tensor{Dims: turned}, c.y.Dims)
-		return !ok && !graph.EqualDims(turned, c.y.Dims)
+		return !ok && !symbolic.Equal(turned, c.y.Dims)
 	})
 }
 
@@ -291,7 +292,7 @@ func (r *rewrite) partOf(h *headParts, x *graph.Tensor, cut headCut) []*graph.La
 	y := cut.y
 	_, heads, turned := h.partDims()
 	var added []*graph.Layer
-	insert := func(l *graph.Layer, dims []graph.Dim, last bool) {
+	insert := func(l *graph.Layer, dims []symbolic.Dim, last bool) {
 		l.Name, l.From = cut.by.Name, cut.by.From
 		if last {
 			y.Producer, l.Outputs = nil, []*graph.Tensor{y}
@@ -304,7 +305,7 @@ func (r *rewrite) partOf(h *headParts, x *graph.Tensor, cut headCut) []*graph.La
 	if h.transpose != nil {
 		shape, _ := reshapeTo(x, heads)
 		insert(r.reshape(x, y.Name+"_shape", shape), heads, false)
-		insert(&graph.Layer{Op: graph.Transpose, Attrs: h.transpose.Attrs, Inputs: []*graph.Tensor{x}}, turned, graph.EqualDims(turned, y.Dims))
+		insert(&graph.Layer{Op: graph.Transpose, Attrs: h.transpose.Attrs, Inputs: []*graph.Tensor{x}}, turned, symbolic.Equal(turned, y.Dims))
 	}
 	if x != y {
 		shape, _ := reshapeTo(x, y.Dims)

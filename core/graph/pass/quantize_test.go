@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Scales in these tests are powers of two, so that real arithmetic on quantised numbers is exact and the lowered network
@@ -88,7 +89,7 @@ func quantizedCases() []passCase {
 			return n.output(n.qdq("Y", y, 1.0/4))
 		}},
 		{"unsigned-with-zero-points", func(n *net) *graph.Network {
-			x := n.dequantize("X_DQ", n.AddInput("x", numeric.U8, graph.Shape(2, 3, 5, 5)...), numeric.PerTensor(1.0/32, 120))
+			x := n.dequantize("X_DQ", n.AddInput("x", numeric.U8, symbolic.Shape(2, 3, 5, 5)...), numeric.PerTensor(1.0/32, 120))
 			v := numeric.NewValue(numeric.U8, 4, 3, 3, 3)
 			for i := range v.Data {
 				v.Data[i] = byte(n.rng.IntN(256))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // recogniseActivations finds activations that a model spells out in several layers, whatever the order of their
@@ -62,7 +63,7 @@ func (r *rewrite) recognise(rule string, root *graph.Layer, m *pattern, x *graph
 		return false
 	}
 	y := root.Outputs[0]
-	if !graph.EqualDims(x.Dims, y.Dims) || x.Type != y.Type {
+	if !symbolic.Equal(x.Dims, y.Dims) || x.Type != y.Type {
 		return c.miss(WrongShape, "%s becomes %s", x, y)
 	}
 	by := &graph.Layer{Name: root.Name, Op: graph.Pointwise, Attrs: graph.Elementwise{Program: p},

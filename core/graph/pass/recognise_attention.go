@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // recogniseAttention finds scaled dot-product attention in its parts:
@@ -161,7 +162,7 @@ func (a *attention) through(l *graph.Layer, x *graph.Tensor, note func()) *graph
 
 // masked is through for a mask, to which the scores do not broadcast.
 func (a *attention) masked(l *graph.Layer, x *graph.Tensor, m mask) *graph.Layer {
-	if !graph.EqualDims(x.Dims, l.Outputs[0].Dims) {
+	if !symbolic.Equal(x.Dims, l.Outputs[0].Dims) {
 		return nil
 	}
 	m.dims = x.Dims
@@ -190,8 +191,8 @@ func (a *attention) squash() {
 }
 
 // keepsMatrices reports whether a change of shape leaves the last two axes as they are.
-func keepsMatrices(from, to []graph.Dim) bool {
-	return len(from) >= 2 && len(to) >= 2 && graph.EqualDims(from[len(from)-2:], to[len(to)-2:])
+func keepsMatrices(from, to []symbolic.Dim) bool {
+	return len(from) >= 2 && len(to) >= 2 && symbolic.Equal(from[len(from)-2:], to[len(to)-2:])
 }
 
 // after returns the product that weighs values by t, the result of the softmax.
@@ -277,7 +278,7 @@ func (a *attention) inputs(c *candidate, h operands) ([]*graph.Tensor, bool) {
 			t = a.draft.layer(t.Name+"_turned", graph.Transpose, graph.TransposeAttrs{Perm: swapped(len(t.Dims))}, t)
 		}
 		if list[i] = a.draft.reshape(t, f.dims); list[i] == nil {
-			return nil, c.miss(WrongShape, "%s cannot be given the shape %s", t, graph.FormatDims(f.dims))
+			return nil, c.miss(WrongShape, "%s cannot be given the shape %s", t, symbolic.Format(f.dims))
 		}
 	}
 	return list, true
@@ -287,8 +288,8 @@ func (a *attention) inputs(c *candidate, h operands) ([]*graph.Tensor, bool) {
 func (a *attention) of(c *candidate, h operands, attrs graph.AttentionAttrs, inputs []*graph.Tensor) (*graph.Layer, bool) {
 	y := &graph.Tensor{Name: h.y.t.Name, Type: h.y.t.Type, Dims: h.y.dims}
 	by := &graph.Layer{Name: a.softmax.Name, Op: graph.Attention, Attrs: attrs, Inputs: inputs, Outputs: []*graph.Tensor{y}}
-	if err := by.Infer(); err != nil || !graph.EqualDims(y.Dims, h.y.dims) {
-		return nil, c.miss(WrongShape, "%s, %s and %s do not make %s", inputs[0], inputs[1], inputs[2], graph.FormatDims(h.y.dims))
+	if err := by.Infer(); err != nil || !symbolic.Equal(y.Dims, h.y.dims) {
+		return nil, c.miss(WrongShape, "%s, %s and %s do not make %s", inputs[0], inputs[1], inputs[2], symbolic.Format(h.y.dims))
 	}
 	return by, true
 }

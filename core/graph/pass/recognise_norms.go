@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // recogniseNorms finds normalisations over the last axes that a model spells out:
@@ -70,7 +71,7 @@ func (r *rewrite) recogniseNorm(l *graph.Layer) bool {
 		return c.miss(WrongShape, "the extents of %s that are normalised are not known", m.x)
 	}
 	by := m.layer(r)
-	if by.Infer() != nil || !graph.EqualDims(by.Outputs[0].Dims, m.y.Dims) || by.Outputs[0].Type != m.y.Type {
+	if by.Infer() != nil || !symbolic.Equal(by.Outputs[0].Dims, m.y.Dims) || by.Outputs[0].Type != m.y.Type {
 		return c.miss(WrongShape, "%s becomes %s", m.x, m.y)
 	}
 	if !c.has(by) || !c.enabled() {
@@ -376,7 +377,7 @@ func (m *norm) layer(r *rewrite) *graph.Layer {
 			one[i] = 1
 		}
 		numeric.FromReal(ones, one, numeric.Range{})
-		scale = &graph.Tensor{Name: m.y.Name + "_ones", Type: ones.Type, Dims: graph.Shape(dims...), Weights: ones.Data}
+		scale = &graph.Tensor{Name: m.y.Name + "_ones", Type: ones.Type, Dims: symbolic.Shape(dims...), Weights: ones.Data}
 	}
 	inputs := []*graph.Tensor{m.x, scale}
 	op := graph.RMSNorm

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // cut returns components from..to of the last axis of x, every step-th.
@@ -38,7 +39,7 @@ func (n *net) turnedPairs(u, v, cos, sin *graph.Tensor) (e, f *graph.Tensor) {
 // neighbours turns pairs that lie side by side of x [b,s,h,8].
 func (n *net) neighbours(x, cos, sin *graph.Tensor) *graph.Tensor {
 	b, s, h := x.Dims[0], x.Dims[1], x.Dims[2]
-	at := func(d graph.Dim) int64 { v, _ := d.IsConst(); return int64(v) }
+	at := func(d symbolic.Dim) int64 { v, _ := d.IsConst(); return int64(v) }
 	p := n.reshape("Pairs", x, at(b), at(s), at(h), 4, 2)
 	pick := func(name string, i int64) *graph.Tensor {
 		return n.add(name, graph.Gather, graph.GatherAttrs{Axis: 4}, p, n.AddConst("i", numeric.Values(numeric.I64, []int64{i})))
@@ -89,11 +90,11 @@ func TestRotaryAsWritten(t *testing.T) {
 			return n.output(n.reshape("Y", y, b, s, h*d))
 		}},
 		{"table-cut-to-an-open-length", func(n *net) *graph.Network {
-			x := n.AddInput("x", numeric.F32, graph.Const(b), graph.Const(h), graph.Symbol("length"), graph.Const(d))
+			x := n.AddInput("x", numeric.F32, symbolic.Const(b), symbolic.Const(h), symbolic.Symbol("length"), symbolic.Const(d))
 			return n.output(n.halves(x, n.cutTo("cos", x, 6), n.cutTo("sin", x, 6)))
 		}},
 		{"table-of-one-cut-to-an-open-length", func(n *net) *graph.Network {
-			x := n.AddInput("x", numeric.F32, graph.Const(b), graph.Const(h), graph.Symbol("length"), graph.Const(d))
+			x := n.AddInput("x", numeric.F32, symbolic.Const(b), symbolic.Const(h), symbolic.Symbol("length"), symbolic.Const(d))
 			return n.output(n.halves(x, n.cutTo("cos", x, 1), n.cutTo("sin", x, 1)))
 		}},
 		{"halves-of-heads", func(n *net) *graph.Network {

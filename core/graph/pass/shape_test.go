@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func (n *net) reshape(name string, x *graph.Tensor, shape ...int64) *graph.Tensor {
@@ -25,7 +26,7 @@ func (n *net) pad(name string, x *graph.Tensor, value float32, p int) *graph.Ten
 func TestStaticReshapes(t *testing.T) {
 	testPass(t, staticReshapes, []passCase{
 		{"flatten-symbolic", func(n *net) *graph.Network {
-			x := n.AddInput("x", numeric.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(2), graph.Const(2))
+			x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(2), symbolic.Const(2))
 			return n.output(n.add("Flatten", graph.Flatten, graph.FlattenAttrs{Axis: 1}, x))
 		}},
 		{"squeeze", func(n *net) *graph.Network {
@@ -34,7 +35,7 @@ func TestStaticReshapes(t *testing.T) {
 			return n.output(n.add("Unsqueeze", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{0}}, y))
 		}},
 		{"two-unknown", func(n *net) *graph.Network {
-			x := n.AddInput("x", numeric.F32, graph.Symbol("a"), graph.Symbol("b"), graph.Const(2))
+			x := n.AddInput("x", numeric.F32, symbolic.Symbol("a"), symbolic.Symbol("b"), symbolic.Const(2))
 			y := n.add("Unsqueeze", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{0}}, x)
 			return n.output(y)
 		}},
@@ -163,7 +164,7 @@ func TestSinkReshapes(t *testing.T) {
 		})
 	}
 	table("mask", func(n *net) *graph.Network { // the Cast takes all that is done to its result
-		m := n.add("Cast", graph.Cast, graph.CastAttrs{To: numeric.F32}, n.AddInput("mask", numeric.I64, graph.Shape(1, 9)...))
+		m := n.add("Cast", graph.Cast, graph.CastAttrs{To: numeric.F32}, n.AddInput("mask", numeric.I64, symbolic.Shape(1, 9)...))
 		a := n.reshape("Reshape", n.binary("Sub", graph.EltSub, n.scalar(1), m), 1, 1, 1, 9)
 		return n.output(n.binary("Mul", graph.EltMul, a, n.weights("far", -9, -8, 1, 1, 1, 1)))
 	})
@@ -207,7 +208,7 @@ func TestSliceGathers(t *testing.T) {
 			return n.output(n.add("Gather", graph.Gather, graph.GatherAttrs{}, n.input("x", 5, 4), n.add("ArgMax", graph.ArgMax, graph.ArgAttrs{}, n.input("z", 5))))
 		}},
 		{"unknown-extent", func(n *net) *graph.Network {
-			return gather(n, n.AddInput("x", numeric.F32, graph.Symbol("batch"), graph.Const(4)), 0, numeric.Values(numeric.I64, []int64{0}))
+			return gather(n, n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(4)), 0, numeric.Values(numeric.I64, []int64{0}))
 		}},
 	})
 }

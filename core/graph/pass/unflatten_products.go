@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // unflattenProducts gives a matrix product whose rows were flattened for it, and are restored behind it, the axes of the rows:
@@ -56,7 +57,7 @@ func (r *rewrite) unflatten(l *graph.Layer) bool {
 	if g.TransB {
 		w = r.transposed(w)
 	}
-	if !graph.EqualDims(x.Dims, rows) {
+	if !symbolic.Equal(x.Dims, rows) {
 		x = r.view(before, x.Name+"_rows", rows, shape)
 	}
 	into := []*graph.Layer{{Op: graph.MatMul, Inputs: []*graph.Tensor{x, w}}}
@@ -81,7 +82,7 @@ func (r *rewrite) unflatten(l *graph.Layer) bool {
 }
 
 // view adds a Reshape of the input of a layer, for which it stands.
-func (r *rewrite) view(l *graph.Layer, name string, dims []graph.Dim, shape []int64) *graph.Tensor {
+func (r *rewrite) view(l *graph.Layer, name string, dims []symbolic.Dim, shape []int64) *graph.Tensor {
 	by := r.reshape(l.Inputs[0], name+"_shape", shape)
 	by.Name, by.From, by.Outputs = name, l.From, []*graph.Tensor{r.net.NewTensor(name, l.Outputs[0].Type, dims)}
 	return r.net.Insert(by).Outputs[0]

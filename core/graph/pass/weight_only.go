@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // weightOnly makes products that read weights of 8 bits and fewer as they are of those whose input stays real.
@@ -180,7 +181,7 @@ func (m weightMatrix) tensors(name string) []*graph.Tensor {
 		}
 	}
 	named := func(what string, v numeric.Value) *graph.Tensor {
-		return &graph.Tensor{Name: name + what, Type: v.Type, Dims: graph.Shape(v.Dims...), Weights: v.Data}
+		return &graph.Tensor{Name: name + what, Type: v.Type, Dims: symbolic.Shape(v.Dims...), Weights: v.Data}
 	}
 	list := []*graph.Tensor{named("_bytes", data), named("_scales", numeric.Values(numeric.F32, scales, m.n, blocks))}
 	if !same {

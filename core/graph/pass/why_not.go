@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // lone says of element-wise layers that stay layers of their own what each operand is that nothing could be fused into, unless
@@ -42,7 +43,7 @@ func (r *rewrite) untaken(t *graph.Tensor, l *graph.Layer) string {
 		return fmt.Sprintf("%s is an input", t.Name)
 	case !isAnchor(p):
 		return fmt.Sprintf("%s is computed by %s, and %s takes no epilogue", t.Name, p.Name, p.Op.Name)
-	case !graph.EqualDims(t.Dims, l.Outputs[0].Dims):
+	case !symbolic.Equal(t.Dims, l.Outputs[0].Dims):
 		return fmt.Sprintf("%s is smaller than the result", t.Name)
 	case r.net.IsOutput(t):
 		return fmt.Sprintf("%s is an output of the network", t.Name)

@@ -9,11 +9,12 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // conditions returns why what was found is not what the rule is about; nil if it is.
 func (m *match) conditions() *miss {
-	m.vars, m.extents = map[string]any{}, map[string]graph.Dim{}
+	m.vars, m.extents = map[string]any{}, map[string]symbolic.Dim{}
 	for i, n := range m.rule.pattern.nodes {
 		l := m.layers[i]
 		for _, t := range slices.Concat(l.Inputs, l.Outputs) {
@@ -176,7 +177,7 @@ func (m *match) form(w *Condition, t *graph.Tensor) *miss {
 
 // quantity is the value of an expression: an extent that may have symbols, or a number.
 type quantity struct {
-	dim    graph.Dim
+	dim    symbolic.Dim
 	number float64
 	symbol bool // dim counts
 }
@@ -226,14 +227,14 @@ func (m *match) test(e *Expr) *miss {
 	return nil
 }
 
-func (q quantity) asDim() graph.Dim {
+func (q quantity) asDim() symbolic.Dim {
 	if q.symbol {
 		return q.dim
 	}
 	if q.number != math.Trunc(q.number) || math.Abs(q.number) > 1<<31 {
-		return graph.Const(-1)
+		return symbolic.Const(-1)
 	}
-	return graph.Const(int(q.number))
+	return symbolic.Const(int(q.number))
 }
 
 // eval returns the value of an expression.
@@ -265,19 +266,19 @@ func (m *match) eval(e *Expr) (q quantity, _ *miss) {
 		args, symbol = append(args, v), symbol || v.symbol
 	}
 	if symbol {
-		return symbolic(e.Op, args)
+		return withSymbols(e.Op, args)
 	}
 	return quantity{number: arithmetic(e.Op, args)}, nil
 }
 
-func fromDim(d graph.Dim) quantity {
+func fromDim(d symbolic.Dim) quantity {
 	if n, ok := d.IsConst(); ok {
 		return quantity{number: float64(n)}
 	}
 	return quantity{dim: d, symbol: true}
 }
 
-func symbolic(op string, args []quantity) (quantity, *miss) {
+func withSymbols(op string, args []quantity) (quantity, *miss) {
 	d := args[0].asDim()
 	switch op {
 	case "neg":

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // maxSteps bounds the search for one pattern behind one layer.
@@ -17,7 +18,7 @@ type match struct {
 	inputs  []*graph.Tensor         // by input; nil: not found yet
 	terms   map[*Term]*graph.Tensor // constants, by what the pattern says of them
 	vars    map[string]any          // variables: attributes, and constants of one element as float64
-	extents map[string]graph.Dim
+	extents map[string]symbolic.Dim
 	steps   int
 	whole   func() bool // is called with everything found; true ends the search
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func read(t testing.TB, name string) *File {
@@ -49,7 +50,7 @@ func apply(n *graph.Network, f *File, off ...string) (*graph.Network, *pass.Step
 func define(t testing.TB, f func(d *graph.Definition, x *graph.Tensor) *graph.Tensor) *graph.Network {
 	t.Helper()
 	d := graph.Define("net")
-	d.Output("y", f(d, d.Input("x", numeric.F32, graph.Symbol("n"), graph.Const(4))))
+	d.Output("y", f(d, d.Input("x", numeric.F32, symbolic.Symbol("n"), symbolic.Const(4))))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)

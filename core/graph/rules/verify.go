@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Bounds of the check of rewrites.
@@ -22,18 +23,18 @@ const (
 // draft returns the result of the replacement as it would be, made apart from the network.
 func (m *match) draft() (z *graph.Tensor, err error) {
 	defer graph.CatchFault(&err)
-	d := newDraft("draft", func(t *graph.Tensor) []graph.Dim { return t.Dims })
+	d := newDraft("draft", func(t *graph.Tensor) []symbolic.Dim { return t.Dims })
 	return d.replacement(m)
 }
 
 // draft is a network of its own with the pattern's inputs.
 type draft struct {
 	net  *graph.Network
-	dims func(*graph.Tensor) []graph.Dim
+	dims func(*graph.Tensor) []symbolic.Dim
 	has  map[*graph.Tensor]*graph.Tensor
 }
 
-func newDraft(name string, dims func(*graph.Tensor) []graph.Dim) *draft {
+func newDraft(name string, dims func(*graph.Tensor) []symbolic.Dim) *draft {
 	return &draft{graph.NewNetwork(name), dims, map[*graph.Tensor]*graph.Tensor{}}
 }
 
@@ -111,7 +112,7 @@ func (d *draft) pattern(m *match) (*graph.Tensor, error) {
 func (a *applying) verify(m *match) (note string, err error) {
 	defer graph.CatchFault(&err)
 	env := a.w.Shapes()
-	fixed := func(t *graph.Tensor) []graph.Dim {
+	fixed := func(t *graph.Tensor) []symbolic.Dim {
 		all := map[string]int{}
 		for _, d := range t.Dims {
 			set := map[string]bool{}
@@ -122,7 +123,7 @@ func (a *applying) verify(m *match) (note string, err error) {
 				}
 			}
 		}
-		return graph.Shape(graph.EvalDims(t.Dims, all)...)
+		return symbolic.Shape(symbolic.Eval(t.Dims, all)...)
 	}
 	before, after := newDraft("pattern", fixed), newDraft("replacement", fixed)
 	y, err := before.pattern(m)
@@ -133,7 +134,7 @@ func (a *applying) verify(m *match) (note string, err error) {
 	if err != nil {
 		return "not checked: " + err.Error(), nil
 	}
-	if !graph.EqualDims(y.Dims, z.Dims) {
+	if !symbolic.Equal(y.Dims, z.Dims) {
 		return "", fmt.Errorf("where the shapes are %s it makes %s of %s", shapes(before.net), z.TypeString(), y.TypeString())
 	}
 	work, elements := before.cost()
@@ -185,7 +186,7 @@ func (d *draft) cost() (work, elements int64) {
 			if t == nil {
 				continue
 			}
-			n := int64(max(0, numeric.Count(graph.EvalDims(t.Dims, nil))))
+			n := int64(max(0, numeric.Count(symbolic.Eval(t.Dims, nil))))
 			elements += n
 			work += n
 		}
@@ -197,7 +198,7 @@ func (d *draft) cost() (work, elements int64) {
 func fill(n *graph.Network, random *rand.Rand, scale float64) map[string]numeric.Value {
 	inputs := map[string]numeric.Value{}
 	for _, t := range n.Inputs {
-		v := numeric.NewValue(t.Type, graph.EvalDims(t.Dims, nil)...)
+		v := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...)
 		switch {
 		case t.Type == numeric.F32 || t.Type == numeric.F16 || t.Type == numeric.BF16:
 			x := make([]float32, v.Len())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Bounds of what is generated: networks are small, so that many are tried, and evaluating one takes milliseconds.
@@ -202,7 +203,7 @@ func (g *generator) evaluate(l *graph.Layer, made map[*graph.Tensor]numeric.Valu
 		return false
 	}
 	for _, t := range l.Outputs {
-		dims := graph.EvalDims(t.Dims, g.symbols)
+		dims := symbolic.Eval(t.Dims, g.symbols)
 		if slices.Min(append(dims, 0)) < 0 || numeric.Count(dims) > maxElements {
 			return false
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/torture"
 )
@@ -141,7 +142,7 @@ func TestTileEdge(t *testing.T) {
 // TestNoise: what is compared has room for rounding alone.
 func TestNoise(t *testing.T) {
 	n := graph.NewNetwork("n")
-	x := n.AddInput("x", numeric.F32, graph.Const(1), graph.Const(64))
+	x := n.AddInput("x", numeric.F32, symbolic.Const(1), symbolic.Const(64))
 	w := n.AddConst("w", numeric.Values(numeric.F32, slices.Repeat([]float32{0.5}, 64*8), 64, 8))
 	l, err := n.Add("y", graph.MatMul, nil, []*graph.Tensor{x, w}, "y")
 	if err != nil {

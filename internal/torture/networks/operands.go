@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // extent returns one of the odd extents, 0 seldom.
@@ -66,11 +67,11 @@ func (g *generator) real(low, high int) tensor { return g.pick(numeric.F32, low,
 // input adds an input with random elements, some of its axes open.
 func (g *generator) input(t numeric.DataType, dims ...int) tensor {
 	in := Input{Name: g.name("x"), Open: make([]string, len(dims)), Feed: g.random(t, dims...)}
-	shape := graph.Shape(dims...)
+	shape := symbolic.Shape(dims...)
 	for i, d := range dims {
 		if g.rnd.IntN(5) == 0 {
 			in.Open[i] = g.symbol(d)
-			shape[i] = graph.Symbol(in.Open[i])
+			shape[i] = symbolic.Symbol(in.Open[i])
 		}
 	}
 	g.model.Inputs = append(g.model.Inputs, in)

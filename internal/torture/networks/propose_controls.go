@@ -3,6 +3,7 @@ package networks
 import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // body defines a graph inside a node, whose layers have names that no others have; what it captures is an input by its own name.
@@ -58,7 +59,7 @@ func controls() map[string]proposal {
 			x := g.real(1, 4)
 			axis := g.axis(len(x.Dims))
 			at := (axis + len(x.Dims)) % len(x.Dims)
-			dims := append(append([]graph.Dim{}, x.Tensor.Dims[:at]...), x.Tensor.Dims[at+1:]...)
+			dims := append(append([]symbolic.Dim{}, x.Tensor.Dims[:at]...), x.Tensor.Dims[at+1:]...)
 			if x.dims()[at] == 0 { // which ONNX Runtime does not take
 				return nil
 			}

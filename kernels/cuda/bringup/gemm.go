@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
@@ -47,8 +48,8 @@ func newLargeProduct(u emit.Unit, n int) (*largeProduct, error) {
 		ry = numeric.PerTensor(0.01*float32(math.Sqrt(float64(n)))*0.64, 0) // a sum's deviation is 74² steps times √n
 	}
 	rnd := rand.New(rand.NewPCG(9, uint64(u)))
-	x := &graph.Tensor{Name: "x", Type: t, Dims: graph.Shape(n, n), Range: rx}
-	w := &graph.Tensor{Name: "w", Type: t, Dims: graph.Shape(n, n), Range: rw, Weights: randomElements(rnd, t, n*n)}
+	x := &graph.Tensor{Name: "x", Type: t, Dims: symbolic.Shape(n, n), Range: rx}
+	w := &graph.Tensor{Name: "w", Type: t, Dims: symbolic.Shape(n, n), Range: rw, Weights: randomElements(rnd, t, n*n)}
 	y := &graph.Tensor{Name: "y", Type: t, Range: ry}
 	l := &graph.Layer{Name: "product", Op: graph.Gemm, Attrs: graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: true}, From: []string{"product"}}
 	l.AddInput(x)

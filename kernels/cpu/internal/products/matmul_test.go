@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/cputest"
@@ -34,9 +35,9 @@ func TestMatMul(t *testing.T) {
 func testMatMul(t *testing.T, left, right []int, features asm.Features, workers int) {
 	d := graph.Define("product")
 	input := func(name string, dims []int) *graph.Tensor {
-		var x []graph.Dim
+		var x []symbolic.Dim
 		for _, n := range dims {
-			x = append(x, graph.Const(n))
+			x = append(x, symbolic.Const(n))
 		}
 		return d.Input(name, numeric.F32, x...)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/cputest"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
@@ -51,7 +52,7 @@ func (s shape) layer(rnd *rand.Rand) (*graph.Layer, []numeric.Value) {
 				v.F32()[i] /= float32(math.Sqrt(float64(s.hidden)))
 			}
 		}
-		t := &graph.Tensor{Name: fmt.Sprint("x", len(values)), Type: numeric.F32, Dims: graph.Shape(dims...)}
+		t := &graph.Tensor{Name: fmt.Sprint("x", len(values)), Type: numeric.F32, Dims: symbolic.Shape(dims...)}
 		if constant {
 			t.Weights = v.Data
 		}
@@ -65,7 +66,7 @@ func (s shape) layer(rnd *rand.Rand) (*graph.Layer, []numeric.Value) {
 	values = append(values, numeric.Value{})
 	if l.AddInput(nil); s.lengths != nil {
 		values[4] = numeric.Values(numeric.I32, s.lengths, s.batch)
-		l.Inputs[4] = &graph.Tensor{Name: "lengths", Type: numeric.I32, Dims: graph.Shape(s.batch)}
+		l.Inputs[4] = &graph.Tensor{Name: "lengths", Type: numeric.I32, Dims: symbolic.Shape(s.batch)}
 	}
 	add(false, state...)
 	if s.op == graph.LSTM {
@@ -98,7 +99,7 @@ func TestWorkers(t *testing.T) {
 			}
 		}
 		for i, y := range l.Outputs {
-			want[i] = numeric.NewValue(y.Type, graph.EvalDims(y.Dims, nil)...)
+			want[i] = numeric.NewValue(y.Type, symbolic.Eval(y.Dims, nil)...)
 			b.Out = append(b.Out, kernels.Desc{Type: y.Type, Dims: want[i].Dims})
 		}
 		if err := l.Eval(values, want); err != nil {
@@ -156,7 +157,7 @@ func TestRefused(t *testing.T) {
 		b.Consts[i] = l.Inputs[i].Weights
 	}
 	for _, y := range l.Outputs {
-		b.Out = append(b.Out, kernels.Desc{Type: y.Type, Dims: graph.EvalDims(y.Dims, nil)})
+		b.Out = append(b.Out, kernels.Desc{Type: y.Type, Dims: symbolic.Eval(y.Dims, nil)})
 	}
 	if err := match(b); err != nil {
 		t.Fatal(err)

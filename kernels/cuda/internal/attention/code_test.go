@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
 )
@@ -109,8 +110,8 @@ const apartMask = 3
 func testMask(kind int) *graph.Tensor {
 	return [...]*graph.Tensor{
 		nil,
-		{Name: "m", Type: numeric.F32, Dims: graph.Shape(1, 1, 128, 1024)},
-		{Name: "m", Type: numeric.F16, Dims: graph.Shape(1, 1024)},
-		apartMask: {Name: "m", Type: numeric.Bool, Dims: graph.Shape(128, 1023)},
+		{Name: "m", Type: numeric.F32, Dims: symbolic.Shape(1, 1, 128, 1024)},
+		{Name: "m", Type: numeric.F16, Dims: symbolic.Shape(1, 1024)},
+		apartMask: {Name: "m", Type: numeric.Bool, Dims: symbolic.Shape(128, 1023)},
 	}[kind]
 }

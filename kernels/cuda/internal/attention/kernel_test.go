@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
@@ -62,7 +63,7 @@ func TestMasks(t *testing.T) {
 					}
 					mask := m
 					if m != nil {
-						mask = &graph.Tensor{Name: "m", Type: m.Type, Dims: graph.Shape(dims...)}
+						mask = &graph.Tensor{Name: "m", Type: m.Type, Dims: symbolic.Shape(dims...)}
 					}
 					t.Run(fmt.Sprint(tl, typ, a, mask, dims), func(t *testing.T) {
 						tr := s.trial(t, tl, a, typ, mask)
@@ -98,14 +99,14 @@ func TestPast(t *testing.T) {
 							if mask == 1 {
 								counts[0] = 0
 							}
-							rest[3] = &graph.Tensor{Name: "n", Type: numeric.I64, Dims: graph.Shape(s.batch), Weights: numeric.Bytes(counts)}
+							rest[3] = &graph.Tensor{Name: "n", Type: numeric.I64, Dims: symbolic.Shape(s.batch), Weights: numeric.Bytes(counts)}
 						}
 						if mask > 0 {
 							n := max(1, s.keys+past-5*mask)
 							if n > 1 && max(s.size, s.sizeV) > tl.Apart { // they are read in pairs
 								n &^= 1
 							}
-							rest[0] = &graph.Tensor{Name: "m", Type: numeric.Bool, Dims: graph.Shape(1, n)}
+							rest[0] = &graph.Tensor{Name: "m", Type: numeric.Bool, Dims: symbolic.Shape(1, n)}
 						}
 						tr := s.trial(t, tl, graph.AttentionAttrs{Causal: mask != 2}, typ, rest...)
 						_, right, err := tr.Run(t, tr.Work.Module, ptxsim.Options{Async: ptxsim.Early, Races: true})

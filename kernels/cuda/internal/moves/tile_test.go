@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
@@ -28,7 +29,7 @@ func (c tiledCase) String() string { return fmt.Sprintf("%s_%s_%v", c.tactic, c.
 // trial emits the case, from the input's type to the same or another.
 func (c tiledCase) trial(t *testing.T, to numeric.DataType) *emittest.Trial {
 	t.Helper()
-	x := &graph.Tensor{Name: "x", Type: c.typ, Dims: graph.Shape(c.dims...)}
+	x := &graph.Tensor{Name: "x", Type: c.typ, Dims: symbolic.Shape(c.dims...)}
 	if c.typ == numeric.I8 && to != c.typ {
 		x.Range = numeric.PerTensor(0.03, -7)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 )
@@ -73,7 +74,7 @@ func normalization(b kernels.Binding) (kernels.Binding, graph.Program, error) {
 	l.Inputs = []*graph.Tensor{b.Layer.Inputs[0]}
 	n := kernels.Binding{Layer: &l, In: b.In[:1:1], Out: b.Out, Consts: b.Consts[:1:1]}
 	for i, list := range [][]float32{factor, summand} {
-		t := &graph.Tensor{Name: fmt.Sprintf("%s.%d", l.Name, i), Type: numeric.F32, Dims: graph.Shape(dims...), Weights: numeric.Bytes(list)}
+		t := &graph.Tensor{Name: fmt.Sprintf("%s.%d", l.Name, i), Type: numeric.F32, Dims: symbolic.Shape(dims...), Weights: numeric.Bytes(list)}
 		l.Inputs = append(l.Inputs, t)
 		n.In = append(n.In, kernels.Desc{Type: numeric.F32, Dims: dims})
 		n.Consts = append(n.Consts, t.Weights)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptxsim"
@@ -31,7 +32,7 @@ func TestSharedPixels(t *testing.T) {
 	} {
 		for _, op := range []*graph.Op{graph.AveragePool, graph.MaxPool} {
 			t.Run(fmt.Sprint(op.Name, c.dims, c.element), func(t *testing.T) {
-				x := &graph.Tensor{Name: "x", Type: c.element, Dims: graph.Shape(c.dims...)}
+				x := &graph.Tensor{Name: "x", Type: c.element, Dims: symbolic.Shape(c.dims...)}
 				if c.element == numeric.I8 {
 					x.Range = numeric.PerTensor(0.03, 5)
 				}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptxsim"
 )
@@ -15,7 +16,7 @@ import (
 // rowTrial emits a softmax or a normalisation of rows.
 func rowTrial(t *testing.T, op *graph.Op, typ numeric.DataType, dims ...int) *emittest.Trial {
 	t.Helper()
-	x := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(dims...)}
+	x := &graph.Tensor{Name: "x", Type: typ, Dims: symbolic.Shape(dims...)}
 	if op == graph.Softmax {
 		return emittest.NewTrial(t, softmaxTactics()[0], emittest.LayerOf(t, op, graph.SoftmaxAttrs{Axis: -1}, x), rand.New(rand.NewPCG(1, 2)))
 	}
@@ -90,7 +91,7 @@ func TestOddRows(t *testing.T) {
 					continue
 				}
 				t.Run(fmt.Sprint(op.Name, typ, dims), func(t *testing.T) {
-					x := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(dims...), Range: numeric.Range{}}
+					x := &graph.Tensor{Name: "x", Type: typ, Dims: symbolic.Shape(dims...), Range: numeric.Range{}}
 					var tr *emittest.Trial
 					if typ == numeric.I8 {
 						x.Range = numeric.PerTensor(0.05, 3)

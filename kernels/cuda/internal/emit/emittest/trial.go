@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
@@ -52,7 +53,7 @@ func NewTrial(t *testing.T, e emit.Tactic, l *graph.Layer, rnd *rand.Rand) *Tria
 		ins = append(ins, v)
 	}
 	y := l.Outputs[0]
-	tr.want = numeric.NewValue(y.Type, graph.EvalDims(y.Dims, nil)...)
+	tr.want = numeric.NewValue(y.Type, symbolic.Eval(y.Dims, nil)...)
 	if err := l.Eval(ins, []numeric.Value{tr.want}); err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +70,8 @@ func ConvTrial(t *testing.T, e emit.Tactic, typ numeric.DataType, x, w [4]int, p
 func ConvTrialWith(t *testing.T, e emit.Tactic, op *graph.Op, attrs any, typ numeric.DataType, x, w [4]int, zero int32) *Trial {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(1, 2))
-	in := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(x[:]...)}
-	weights := &graph.Tensor{Name: "w", Type: typ, Dims: graph.Shape(w[:]...)}
+	in := &graph.Tensor{Name: "x", Type: typ, Dims: symbolic.Shape(x[:]...)}
+	weights := &graph.Tensor{Name: "w", Type: typ, Dims: symbolic.Shape(w[:]...)}
 	if typ == numeric.I8 {
 		in.Range, weights.Range = numeric.PerTensor(0.03, zero), numeric.PerTensor(0.01, 0)
 	}
@@ -87,7 +88,7 @@ func ConvTrialWith(t *testing.T, e emit.Tactic, op *graph.Op, attrs any, typ num
 func LayerTrial(t *testing.T, tactics []emit.Tactic, name string, op *graph.Op, attrs any, typ numeric.DataType, dims []int, constants ...*graph.Tensor) *Trial {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(1, 2))
-	x := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(dims...)}
+	x := &graph.Tensor{Name: "x", Type: typ, Dims: symbolic.Shape(dims...)}
 	if typ == numeric.I8 {
 		x.Range = numeric.PerTensor(0.05, 3)
 	}
@@ -211,7 +212,7 @@ func (tr *Trial) Survives(t *testing.T, m *ptx.Module) bool {
 
 // Weight returns a tensor for constant weights, of one scale where they are bytes.
 func Weight(typ numeric.DataType, dims ...int) *graph.Tensor {
-	w := &graph.Tensor{Name: "w", Type: typ, Dims: graph.Shape(dims...)}
+	w := &graph.Tensor{Name: "w", Type: typ, Dims: symbolic.Shape(dims...)}
 	if typ == numeric.I8 {
 		w.Range = numeric.PerTensor(0.01, 0)
 	}
@@ -222,7 +223,7 @@ func Weight(typ numeric.DataType, dims ...int) *graph.Tensor {
 func BindingOf(l *graph.Layer, e emit.Tactic) (kernels.Binding, bool) {
 	b := kernels.Binding{Layer: l, Consts: make([][]byte, len(l.Inputs))}
 	desc := func(x *graph.Tensor, f kernels.Format) kernels.Desc {
-		return kernels.Desc{Type: x.Type, Dims: graph.EvalDims(x.Dims, nil), Format: f}
+		return kernels.Desc{Type: x.Type, Dims: symbolic.Eval(x.Dims, nil), Format: f}
 	}
 	for i, x := range l.Inputs {
 		switch {
