@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
@@ -21,7 +22,7 @@ func TestRandomIndexOutOfRange(t *testing.T) {
 	d := graph.Define("shifted")
 	seven := numeric.NewValue(numeric.I64, 1)
 	numeric.View[int64](seven.Data)[0] = 7
-	index := d.ElementWise(graph.EltAdd, d.Input("ids", numeric.I64, symbolic.Symbol("batch"), symbolic.Const(50)), d.Constant("seven", seven))
+	index := d.ElementWise(elementwise.Add, d.Input("ids", numeric.I64, symbolic.Symbol("batch"), symbolic.Const(50)), d.Constant("seven", seven))
 	d.Output("y", d.Named("rows").Layer(graph.Gather, graph.GatherAttrs{}, d.Constant("table", numeric.NewValue(numeric.F32, 9, 2)), index))
 	n, err := d.Network()
 	if err != nil {

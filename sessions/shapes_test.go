@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
@@ -143,7 +144,7 @@ func TestExtentsThatDoNotFit(t *testing.T) {
 	d := graph.Define("n")
 	x := d.Input("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("a"))
 	y := d.Input("y", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("b"))
-	d.Output("z", d.Named("sum").ElementWise(graph.EltAdd, x, y))
+	d.Output("z", d.Named("sum").ElementWise(elementwise.Add, x, y))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/symbolic"
@@ -126,16 +127,16 @@ func (n *openNetwork) layer() bool {
 		return false
 	}
 	spatial := len(x.Dims) - 2
-	binary := func(name string, op graph.EltOp) bool {
-		return n.add(name, graph.Elementwise{Program: graph.Binary(op)}, x, y)
+	binary := func(name string, op elementwise.Op) bool {
+		return n.add(name, graph.Elementwise{Program: elementwise.Binary(op)}, x, y)
 	}
 	switch r.IntN(26) {
 	case 0, 1:
-		return binary("Add", graph.EltAdd)
+		return binary("Add", elementwise.Add)
 	case 2:
-		return binary("Mul", graph.EltMul)
+		return binary("Mul", elementwise.Mul)
 	case 3:
-		return n.add("Relu", graph.Elementwise{Program: graph.Unary(graph.EltRelu)}, x)
+		return n.add("Relu", graph.Elementwise{Program: elementwise.Unary(elementwise.Relu)}, x)
 	case 4, 5:
 		return n.add("Concat", graph.ConcatAttrs{Axis: n.axis(x)}, x, y, n.pick())
 	case 6, 7:
@@ -182,7 +183,7 @@ func (n *openNetwork) layer() bool {
 	case 24:
 		return n.add("Slice", graph.SliceAttrs{Starts: []int{r.IntN(3) - 1}, Ends: []int{r.IntN(5)}, Axes: []int{n.axis(x)}}, x)
 	default:
-		return n.add("Where", graph.Elementwise{Program: graph.Program{Args: 3, Code: []graph.Instr{{Op: graph.EltSelect, Arg: [3]int{0, 1, 2}}}}}, x, y, n.pick())
+		return n.add("Where", graph.Elementwise{Program: elementwise.Program{Args: 3, Code: []elementwise.Instr{{Op: elementwise.Select, Arg: [3]int{0, 1, 2}}}}}, x, y, n.pick())
 	}
 }
 
@@ -307,7 +308,7 @@ func TestContradictionsThatWentWrong(t *testing.T) {
 		want   string // of the error; "" where the extents fit
 	}{
 		{"sum", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
-			return n.add("Add", graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, x(sym("a")), x(sym("b")))
+			return n.add("Add", graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, x(sym("a")), x(sym("b")))
 		}, map[string]int{"a": 2, "b": 3}, "shapes do not broadcast: 2 meets 3"},
 		{"product of activations", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
 			return n.add("MatMul", nil, x(sym("a"), sym("b")), x(sym("c"), sym("a")))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/symbolic"
@@ -38,17 +39,17 @@ func residual(t *testing.T, rnd *rand.Rand) *graph.Network {
 	conv := func(name string, x *graph.Tensor, out, in int) *graph.Tensor {
 		return add(name, graph.Conv, graph.ConvAttrs{Group: 1}, x, random(name+"_w", out, in, 1, 1))
 	}
-	eltwise := func(name string, op graph.EltOp, in ...*graph.Tensor) *graph.Tensor {
-		p := graph.Unary(op)
+	eltwise := func(name string, op elementwise.Op, in ...*graph.Tensor) *graph.Tensor {
+		p := elementwise.Unary(op)
 		if len(in) == 2 {
-			p = graph.Binary(op)
+			p = elementwise.Binary(op)
 		}
 		return add(name, graph.Pointwise, graph.Elementwise{Program: p}, in...)
 	}
 	x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(6), symbolic.Const(6))
-	a := eltwise("relu1", graph.EltRelu, conv("conv1", x, 16, 3))
-	b := eltwise("relu2", graph.EltRelu, conv("conv2", a, 16, 16))
-	c := eltwise("relu3", graph.EltRelu, eltwise("sum", graph.EltAdd, conv("conv3", b, 16, 16), a))
+	a := eltwise("relu1", elementwise.Relu, conv("conv1", x, 16, 3))
+	b := eltwise("relu2", elementwise.Relu, conv("conv2", a, 16, 16))
+	c := eltwise("relu3", elementwise.Relu, eltwise("sum", elementwise.Add, conv("conv3", b, 16, 16), a))
 	p := add("flatten", graph.Flatten, graph.FlattenAttrs{Axis: 1}, add("mean", graph.AveragePool, graph.PoolAttrs{Kernel: []int{6, 6}}, c))
 	n.MarkOutput(add("gemm", graph.Gemm, graph.GemmAttrs{Alpha: 1, Beta: 1}, p, random("gemm_w", 16, 10)))
 	return n

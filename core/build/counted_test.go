@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/symbolic"
@@ -38,7 +39,7 @@ func detector(t *testing.T) *graph.Network {
 	d.Output("joined", d.Transpose(d.Concat(1, d.Neg(d.Unsqueeze(d.GatherND(boxes, items, 0), 0)), early), 2, 1, 0))
 	d.Output("scored", d.Concat(1, rows, score))
 	d.Output("sum", d.Reduce(graph.ReduceSum, rows, false, 0))
-	d.Output("exp", d.Activation(graph.EltExp, d.Add(d.MatMul(rows, d.Weights("w", []float32{1, 0, 0, 1, 1, 1, -1, 2}, 4, 2)), one("shift", 0.5))))
+	d.Output("exp", d.Activation(elementwise.Exp, d.Add(d.MatMul(rows, d.Weights("w", []float32{1, 0, 0, 1, 1, 1, -1, 2}, 4, 2)), one("shift", 0.5))))
 	d.Output("large", d.Transpose(d.Named("places").NonZero(d.Greater(d.Reduce(graph.ReduceSum, rows, false, 1), one("limit", 3))), 1, 0))
 	n, err := d.Network()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/symbolic"
@@ -69,7 +70,7 @@ func TestScaleLinks(t *testing.T) {
 			return d.conv(d.Clip(d.conv(x, 8, 3, 3), 0, 0.5), 4, 8, 3)
 		}},
 		{"an activation that is no line", image, 1, "", func(d *linked, x *graph.Tensor) *graph.Tensor {
-			return d.conv(d.Activation(graph.EltHardSwish, d.conv(x, 8, 3, 3)), 4, 8, 3)
+			return d.conv(d.Activation(elementwise.HardSwish, d.conv(x, 8, 3, 3)), 4, 8, 3)
 		}},
 		{"a residual sum", image, 2, "", func(d *linked, x *graph.Tensor) *graph.Tensor {
 			return d.conv(d.Relu(d.Add(d.conv(d.conv(x, 8, 3, 3), 8, 8, 1), d.conv(x, 8, 3, 1))), 4, 8, 3)
@@ -87,7 +88,7 @@ func TestScaleLinks(t *testing.T) {
 		}},
 		{"a reader without weights", image, 0, "is also used by", func(d *linked, x *graph.Tensor) *graph.Tensor {
 			y := d.Relu(d.conv(x, 8, 3, 3))
-			return d.Concat(1, d.conv(y, 4, 8, 1), d.Activation(graph.EltTanh, y))
+			return d.Concat(1, d.conv(y, 4, 8, 1), d.Activation(elementwise.Tanh, y))
 		}},
 		{"transposed", image, 2, "", func(d *linked, x *graph.Tensor) *graph.Tensor {
 			y := d.Deconv(d.Relu(d.conv(x, 8, 3, 1)), d.weights(8, 3, 2, 2), d.weights(6), graph.ConvTransposeAttrs{Group: 2})
@@ -99,7 +100,7 @@ func TestScaleLinks(t *testing.T) {
 		}},
 		{"a normalisation", rows, 2, "", func(d *linked, x *graph.Tensor) *graph.Tensor {
 			y := d.normed(x)
-			up := d.Activation(graph.EltGelu, d.Add(d.MatMul(y, d.weights(8, 16)), d.weights(16)))
+			up := d.Activation(elementwise.Gelu, d.Add(d.MatMul(y, d.weights(8, 16)), d.weights(16)))
 			return d.Add(d.MatMul(up, d.weights(16, 8)), y)
 		}},
 	} {
@@ -195,7 +196,7 @@ func TestEqualizeTransformer(t *testing.T) {
 			w.F32()[i] /= 2
 		}
 		n := d.LayerNorm(y, d.Constant(fmt.Sprint("gamma", d.w), numeric.Values(numeric.F32, gamma, width)), d.Constant(fmt.Sprint("beta", d.w), numeric.Values(numeric.F32, beta, width)), -1, 1e-5)
-		y = d.Add(y, d.MatMul(d.Activation(graph.EltGelu, d.Add(d.MatMul(n, up), d.weights(2*width))), down))
+		y = d.Add(y, d.MatMul(d.Activation(elementwise.Gelu, d.Add(d.MatMul(n, up), d.weights(2*width))), down))
 	}
 	d.Output("y", y)
 	n, err := d.Network()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/symbolic"
@@ -23,7 +24,7 @@ import (
 var largeNetworks = map[string]func(n int) *graph.Network{
 	"a chain that fuses": func(n int) *graph.Network {
 		return network(n, func(b *graph.Network, i int, x, _ *graph.Tensor) *graph.Tensor {
-			return unary(b, []graph.EltOp{graph.EltTanh, graph.EltAbs, graph.EltSigmoid}[i%3], x)
+			return unary(b, []elementwise.Op{elementwise.Tanh, elementwise.Abs, elementwise.Sigmoid}[i%3], x)
 		})
 	},
 	"a chain of kernels": func(n int) *graph.Network {
@@ -48,7 +49,7 @@ var largeNetworks = map[string]func(n int) *graph.Network{
 	},
 	"duplicates": func(n int) *graph.Network {
 		return network(n/2, func(b *graph.Network, i int, x, input *graph.Tensor) *graph.Tensor {
-			return binary(b, graph.EltAdd, x, unary(b, graph.EltTanh, input))
+			return binary(b, elementwise.Add, x, unary(b, elementwise.Tanh, input))
 		})
 	},
 	"dense blocks": func(n int) *graph.Network { // each layer reads all before it in its block
@@ -67,13 +68,13 @@ var largeNetworks = map[string]func(n int) *graph.Network{
 	},
 	"nested": func(n int) *graph.Network { // each reads the one before twice: as an expression it is as long as 2 to the power of n
 		return network(n/2, func(b *graph.Network, i int, x, _ *graph.Tensor) *graph.Tensor {
-			return unary(b, graph.EltTanh, binary(b, graph.EltAdd, x, x))
+			return unary(b, elementwise.Tanh, binary(b, elementwise.Add, x, x))
 		})
 	},
 	"residual blocks": func(n int) *graph.Network {
 		return network(n/3, func(b *graph.Network, i int, x, _ *graph.Tensor) *graph.Tensor {
 			w := b.AddConst(fmt.Sprint("w", i), numeric.Values(numeric.F32, make([]float32, 64), 8, 8))
-			return binary(b, graph.EltAdd, x, unary(b, graph.EltRelu, add(b, graph.MatMul, nil, x, w)))
+			return binary(b, elementwise.Add, x, unary(b, elementwise.Relu, add(b, graph.MatMul, nil, x, w)))
 		})
 	},
 }
@@ -98,16 +99,16 @@ func add(b *graph.Network, op *graph.Op, attrs any, in ...*graph.Tensor) *graph.
 	return l.Outputs[0]
 }
 
-func unary(b *graph.Network, op graph.EltOp, x *graph.Tensor) *graph.Tensor {
-	return add(b, graph.Pointwise, graph.Elementwise{Program: graph.Unary(op)}, x)
+func unary(b *graph.Network, op elementwise.Op, x *graph.Tensor) *graph.Tensor {
+	return add(b, graph.Pointwise, graph.Elementwise{Program: elementwise.Unary(op)}, x)
 }
 
-func binary(b *graph.Network, op graph.EltOp, x, y *graph.Tensor) *graph.Tensor {
-	return add(b, graph.Pointwise, graph.Elementwise{Program: graph.Binary(op)}, x, y)
+func binary(b *graph.Network, op elementwise.Op, x, y *graph.Tensor) *graph.Tensor {
+	return add(b, graph.Pointwise, graph.Elementwise{Program: elementwise.Binary(op)}, x, y)
 }
 
 func scale(b *graph.Network, i int, x *graph.Tensor) *graph.Tensor {
-	return binary(b, graph.EltMul, x, b.AddConst(fmt.Sprint("k", i), numeric.Values(numeric.F32, []float32{float32(i + 2)}, 1)))
+	return binary(b, elementwise.Mul, x, b.AddConst(fmt.Sprint("k", i), numeric.Values(numeric.F32, []float32{float32(i + 2)}, 1)))
 }
 
 func slice(b *graph.Network, x *graph.Tensor) *graph.Tensor {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/symbolic"
@@ -34,8 +35,8 @@ func chain(t *testing.T, rnd *rand.Rand) *graph.Network {
 	}
 	x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(4), symbolic.Const(4))
 	a := conv("a", x, 8, 3)
-	b := add("b_relu", graph.Pointwise, graph.Elementwise{Program: graph.Unary(graph.EltRelu)}, conv("b", a, 8, 8))
-	sum := add("sum", graph.Pointwise, graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, a, b)
+	b := add("b_relu", graph.Pointwise, graph.Elementwise{Program: elementwise.Unary(elementwise.Relu)}, conv("b", a, 8, 8))
+	sum := add("sum", graph.Pointwise, graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, a, b)
 	c := add("flat", graph.Flatten, graph.FlattenAttrs{Axis: 1}, conv("c", sum, 2, 8))
 	n.MarkOutput(add("soft", graph.Softmax, graph.SoftmaxAttrs{Axis: 1}, c))
 	return n

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -93,17 +94,17 @@ func importAffineGrid(d *Definition, n *Node) ([]*Tensor, error) {
 
 // gridPlaces is the place, from -1 to 1, of index $0 of $1 elements: of their centres, or with corners of what spans all of them,
 // of which a single one is at its end, as ONNX Runtime has it.
-func gridPlaces(corners bool) Program {
-	b := newProgram(2)
-	one := b.constant(1)
+func gridPlaces(corners bool) elementwise.Program {
+	b := elementwise.NewBuilder(2)
+	one := b.Constant(1)
 	if corners {
-		last := b.do(EltSub, 1, one)
-		behind := b.do(EltSub, last, 0)
-		b.do(EltSub, one, b.do(EltDiv, b.do(EltAdd, behind, behind), b.do(EltMax, last, one)))
-		return b.p
+		last := b.Do(elementwise.Sub, 1, one)
+		behind := b.Do(elementwise.Sub, last, 0)
+		b.Do(elementwise.Sub, one, b.Do(elementwise.Div, b.Do(elementwise.Add, behind, behind), b.Do(elementwise.Max, last, one)))
+		return b.Program
 	}
-	b.do(EltSub, b.do(EltDiv, b.do(EltAdd, b.do(EltAdd, 0, 0), one), 1), one)
-	return b.p
+	b.Do(elementwise.Sub, b.Do(elementwise.Div, b.Do(elementwise.Add, b.Do(elementwise.Add, 0, 0), one), 1), one)
+	return b.Program
 }
 
 // importCenterCropPad adds a Slice of the middle of axes that are too long, and a Pad around axes that are too short.
@@ -234,9 +235,9 @@ func (n *Node) powers(d *Definition, p int) (*Tensor, error) {
 	case p == 2:
 		return d.Mul(x, x), nil
 	}
-	b := newProgram(1)
-	b.do(EltPow, b.do(EltAbs, 0), b.constant(float32(p)))
-	return d.Program(b.p, x), nil
+	b := elementwise.NewBuilder(1)
+	b.Do(elementwise.Pow, b.Do(elementwise.Abs, 0), b.Constant(float32(p)))
+	return d.Program(b.Program, x), nil
 }
 
 // root adds the p-th root.
@@ -247,7 +248,7 @@ func (d *Definition) root(x *Tensor, p int) *Tensor {
 	case 2:
 		return d.Sqrt(x)
 	}
-	b := newProgram(1)
-	b.do(EltPow, 0, b.constant(float32(1/float64(p))))
-	return d.Program(b.p, x)
+	b := elementwise.NewBuilder(1)
+	b.Do(elementwise.Pow, 0, b.Constant(float32(1/float64(p))))
+	return d.Program(b.Program, x)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -57,7 +58,7 @@ var defineCases = func() map[string]defineCase {
 		"Xor": {"Xor", func(d *Definition, g given) *Tensor { return d.Xor(g.flags, g.flags) }}, "Not": {"Not", func(d *Definition, g given) *Tensor { return d.Not(g.flags) }},
 		"Where": {"Where", func(d *Definition, g given) *Tensor { return d.Where(g.flags, g.matrix, g.matrix) }},
 		"Pointwise": {"Program", func(d *Definition, g given) *Tensor {
-			return d.Program(Unary(EltExp).Then(Unary(EltNeg), 0), g.x)
+			return d.Program(elementwise.Unary(elementwise.Exp).Then(elementwise.Unary(elementwise.Neg), 0), g.x)
 		}},
 		"BitShift":   {"BitShift", func(d *Definition, g given) *Tensor { return d.BitShift(g.unsigned, g.unsigned, true) }},
 		"BitwiseAnd": {"BitwiseAnd", func(d *Definition, g given) *Tensor { return d.BitwiseAnd(g.ints, g.ints) }},
@@ -103,7 +104,7 @@ var defineCases = func() map[string]defineCase {
 		"MatMulInteger": {"MatMulInteger", func(d *Definition, g given) *Tensor { return d.MatMulInteger(g.bytes, g.b(6, 5), nil, nil) }},
 		"Gemm":          {"FullyConnected", func(d *Definition, g given) *Tensor { return d.FullyConnected(g.matrix, g.w(5, 6), g.w(5)) }},
 		"GatedMatMul": {"GatedMatMul", func(d *Definition, g given) *Tensor {
-			return d.GatedMatMul(g.matrix, g.w(6, 5), g.w(6, 5), EltSilu)
+			return d.GatedMatMul(g.matrix, g.w(6, 5), g.w(6, 5), elementwise.Silu)
 		}},
 		"MatMulNBits": {"MatMulNBits", func(d *Definition, g given) *Tensor {
 			w := d.Constant("few", numeric.Value{Type: numeric.U8, Dims: []int{5, 1, 8}, Data: make([]byte, 40)})

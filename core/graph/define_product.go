@@ -3,6 +3,7 @@ package graph
 import (
 	"slices"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -43,7 +44,7 @@ func (d *Definition) Gemm(a, b, c *Tensor, attrs GemmAttrs) *Tensor {
 func (d *Definition) MatMul(a, b *Tensor) *Tensor { return d.Layer(MatMul, nil, a, b) }
 
 // GatedMatMul adds [GatedMatMul]: activation(x*w) * (x*v), element by element.
-func (d *Definition) GatedMatMul(x, w, v *Tensor, activation EltOp) *Tensor {
+func (d *Definition) GatedMatMul(x, w, v *Tensor, activation elementwise.Op) *Tensor {
 	return d.Layer(GatedMatMul, GatedAttrs{activation}, x, w, v)
 }
 
@@ -60,13 +61,13 @@ func (d *Definition) DynamicQuantizeMatMul(x, w, scales, zeros *Tensor) *Tensor 
 // Scale adds (x*scale + shift) ^ power for x [N,C,...]; each of the constants has one element, one for each channel [C],
 // or a shape that broadcasts to x, and may be nil.
 func (d *Definition) Scale(x, scale, shift, power *Tensor) *Tensor {
-	p, args := Program{Args: 1}, []*Tensor{x}
+	p, args := elementwise.Program{Args: 1}, []*Tensor{x}
 	for _, step := range []struct {
-		op EltOp
+		op elementwise.Op
 		t  *Tensor
-	}{{EltMul, scale}, {EltAdd, shift}, {EltPow, power}} {
+	}{{elementwise.Mul, scale}, {elementwise.Add, shift}, {elementwise.Pow, power}} {
 		if step.t != nil {
-			p = p.Then(Binary(step.op), 0)
+			p = p.Then(elementwise.Binary(step.op), 0)
 			args = append(args, d.perChannel(x, step.t))
 		}
 	}

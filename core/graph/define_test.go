@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -24,7 +25,7 @@ func TestDefinition(t *testing.T) {
 	x = d.Clip(x, 0, 6)
 	x = d.AveragePool(x, PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}})
 	x = d.Concat(1, x, d.Sigmoid(x), d.Tanh(x))
-	x = d.ElementWise(EltMax, x, d.Pad(d.Slice(x, SliceAttrs{Starts: []int{1}, Ends: []int{8}, Axes: []int{3}}), 0, 0, 0, 0, 1, 0, 0, 0, 0))
+	x = d.ElementWise(elementwise.Max, x, d.Pad(d.Slice(x, SliceAttrs{Starts: []int{1}, Ends: []int{8}, Axes: []int{3}}), 0, 0, 0, 0, 1, 0, 0, 0, 0))
 	x = d.Named("shuffle").Shuffle(x, Shuffle{First: []int{0, 2, 3, 1}, Reshape: []int{0, 64, 12}, Second: []int{0, 2, 1}})
 	x = d.MatMul(x, ones("w1", 64, 5))
 	x = d.Reduce(ReduceMean, x, false, 1)
@@ -70,12 +71,12 @@ func TestDefinitionErrors(t *testing.T) {
 		{"no outputs", func(d *Definition) { d.Relu(input(d)) }, "no outputs"},
 		{"weights", func(d *Definition) { d.Weights("w", make([]float32, 5), 2, 3) }, "weights w: 5 elements"},
 		{"name twice", func(d *Definition) { d.Named("a").Relu(d.Named("a").Relu(input(d))) }, "layer a: there is a layer of this name"},
-		{"activation", func(d *Definition) { d.Activation(EltClamp, input(d)) }, "clamp takes 1 tensors and 2 parameters"},
-		{"missing", func(d *Definition) { d.Named("sum").ElementWise(EltAdd, input(d), nil) }, "layer sum (Add): 1 inputs, want 2"},
+		{"activation", func(d *Definition) { d.Activation(elementwise.Clamp, input(d)) }, "clamp takes 1 tensors and 2 parameters"},
+		{"missing", func(d *Definition) { d.Named("sum").ElementWise(elementwise.Add, input(d), nil) }, "layer sum (Add): 1 inputs, want 2"},
 		{"input twice", func(d *Definition) { input(d); input(d) }, "input x: there is a tensor of this name"},
 		{"output input", func(d *Definition) { d.Output("y", input(d)) }, "keeps its name"},
 		{"no reduction", func(d *Definition) { d.Reduce(Conv, input(d), false) }, "Conv is no reduction"},
-		{"types", func(d *Definition) { x := input(d); d.ElementWise(EltAdd, x, d.Cast(x, numeric.I32)) }, "layer Add (Add): add: f32 meets i32"},
+		{"types", func(d *Definition) { x := input(d); d.ElementWise(elementwise.Add, x, d.Cast(x, numeric.I32)) }, "layer Add (Add): add: f32 meets i32"},
 	} {
 		d := Define("bad")
 		c.define(d)

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -36,7 +37,7 @@ type (
 		Attrs    json.RawMessage `json:",omitempty"`
 		Inputs   []int           // -1 for one that is left out
 		Outputs  []int
-		Epilogue *Program `json:",omitempty"`
+		Epilogue *elementwise.Program `json:",omitempty"`
 		From     []string
 		Bodies   []json.RawMessage `json:",omitempty"` // stored networks
 	}

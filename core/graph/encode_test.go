@@ -4,13 +4,14 @@ import (
 	"math"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func TestEncodeRoundTrip(t *testing.T) {
 	n := convNet(t)
-	n.Layer("conv").Fuse(Unary(EltClamp, 0, 6), 0)
+	n.Layer("conv").Fuse(elementwise.Unary(elementwise.Clamp, 0, 6), 0)
 	n.Layer("conv").Outputs[0].Range = numeric.PerTensor(0.5, 3)
 	var store [][]byte
 	data, err := n.Encode(func(b []byte) int { store = append(store, b); return len(store) - 1 })
@@ -46,7 +47,7 @@ func TestEncodeLargeValues(t *testing.T) {
 	n := NewNetwork("large")
 	x := n.AddInput("x", numeric.I64, symbolic.Const(3))
 	c := n.AddConst("c", numeric.Values(numeric.I64, []int64{math.MaxInt64, math.MinInt64, 1e15}, 3))
-	l, err := n.Add("sum", Ops().Named("Add"), Elementwise{Binary(EltAdd)}, []*Tensor{x, c})
+	l, err := n.Add("sum", Ops().Named("Add"), Elementwise{elementwise.Binary(elementwise.Add)}, []*Tensor{x, c})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,32 +73,6 @@ func isReal(t *Tensor) bool {
 	return t.Quantized() || t.Type == numeric.F32 || t.Type == numeric.F16 || t.Type == numeric.BF16
 }
 
-// Apply computes p for every element of out; each argument is an F32 value that broadcasts to out's shape. out may
-// share memory with an argument of the same shape.
-func (p Program) Apply(args []numeric.Value, out numeric.Value) error {
-	if len(args) != p.Args {
-		return fmt.Errorf("program of %d arguments given %d", p.Args, len(args))
-	}
-	index := make([]numeric.Broadcast, len(args))
-	data := make([][]float32, len(args))
-	for i, a := range args {
-		b, err := numeric.NewBroadcast(a.Dims, out.Dims)
-		if err != nil {
-			return fmt.Errorf("argument %d: %w", i, err)
-		}
-		index[i], data[i] = b, a.F32()
-	}
-	vals := make([]float32, p.Args+len(p.Code)+1)
-	dst := out.F32()
-	for i := range dst {
-		for a := range args {
-			vals[a] = data[a][index[a].At(i)]
-		}
-		dst[i] = p.Eval(vals)
-	}
-	return nil
-}
-
 // Bind checks the inputs' types and shapes and returns the values of the symbols in them.
 func (n *Network) Bind(inputs map[string]numeric.Value) (map[string]int, error) {
 	shapes := map[string][]int{}

@@ -24,17 +24,7 @@ func FLOPs(l *Layer, env map[string]int) int64 {
 func Operations(l *Layer, env map[string]int) int64 {
 	n := l.Op.FLOPs(l, env)
 	if l.Epilogue.Args > 0 {
-		n += l.Epilogue.operations() * outputCount(l, env)
-	}
-	return n
-}
-
-// operations returns how many operations of a program each element takes.
-func (p Program) operations() (n int64) {
-	for _, in := range p.Code {
-		if in.Op != EltConst {
-			n++
-		}
+		n += l.Epilogue.Operations() * outputCount(l, env)
 	}
 	return n
 }
@@ -53,7 +43,7 @@ func elementFLOPs(n int64) func(*Layer, map[string]int) int64 {
 }
 
 func programFLOPs(l *Layer, env map[string]int) int64 {
-	return l.Attrs.(Elementwise).Program.operations() * outputCount(l, env)
+	return l.Attrs.(Elementwise).Program.Operations() * outputCount(l, env)
 }
 
 // weightDims returns the shape of a product's weights.

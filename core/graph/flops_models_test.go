@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -51,7 +52,7 @@ func resnet50() (*graph.Network, error) {
 				short = s.conv(x, from, 4*width, 1, stride, 1)
 			}
 			y := s.conv(s.conv(s.conv(x, from, width, 1, 1, 1), width, width, 3, stride, 1), width, 4*width, 1, 1, 1)
-			x, from = s.ElementWise(graph.EltAdd, y, short), 4*width
+			x, from = s.ElementWise(elementwise.Add, y, short), 4*width
 		}
 	}
 	x = s.Reduce(graph.ReduceMean, x, false, 2, 3)

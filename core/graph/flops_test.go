@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -371,8 +372,8 @@ func TestFLOPs(t *testing.T) {
 // TestOperations has what is neither: programs, epilogues, and what moves elements.
 func TestOperations(t *testing.T) {
 	_, conv, _ := single(t, Conv, ConvAttrs{Group: 1}, values(1, 2, 3, 3), values(4, 2, 1, 1))
-	conv.Fuse(Binary(EltAdd).Then(Unary(EltRelu), 0), 0, conv.Inputs[0])
-	_, add, _ := single(t, Pointwise, Elementwise{Program: Binary(EltAdd).Then(Unary(EltRelu), 0)}, values(2, 3), values(1, 3))
+	conv.Fuse(elementwise.Binary(elementwise.Add).Then(elementwise.Unary(elementwise.Relu), 0), 0, conv.Inputs[0])
+	_, add, _ := single(t, Pointwise, Elementwise{Program: elementwise.Binary(elementwise.Add).Then(elementwise.Unary(elementwise.Relu), 0)}, values(2, 3), values(1, 3))
 	_, resize, _ := single(t, Resize, ResizeAttrs{Mode: "linear", Sizes: []int{2, 5}, Coordinates: "half_pixel"}, values(2, 10))
 	_, nearest, _ := single(t, Resize, ResizeAttrs{Mode: "nearest", Sizes: []int{2, 5}, Coordinates: "half_pixel", Nearest: "floor"}, values(2, 10))
 	_, transpose, _ := single(t, Transpose, TransposeAttrs{}, values(2, 10))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -35,7 +36,7 @@ func TestDim(t *testing.T) {
 
 func TestProgramThen(t *testing.T) {
 	// relu(x) then $0 - y, with the chained value as argument 1: y - relu(x).
-	p := Unary(EltRelu).Then(Binary(EltSub), 1)
+	p := elementwise.Unary(elementwise.Relu).Then(elementwise.Binary(elementwise.Sub), 1)
 	if got := p.String(); got != "sub($1, relu($0))" {
 		t.Errorf("got %s", got)
 	}
@@ -45,7 +46,7 @@ func TestProgramThen(t *testing.T) {
 	if got := p.Eval([]float32{-2, 5, 0, 0}); got != 5 {
 		t.Errorf("5 - relu(-2) = %v", got)
 	}
-	q := p.Then(Unary(EltClamp, 0, 3), 0)
+	q := p.Then(elementwise.Unary(elementwise.Clamp, 0, 3), 0)
 	if got := q.String(); got != "clamp(sub($1, relu($0)), 0, 3)" {
 		t.Errorf("got %s", got)
 	}
@@ -87,7 +88,7 @@ func convNet(t *testing.T) *Network {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := n.Add("relu", Ops().Named("Relu"), Elementwise{Unary(EltRelu)}, c.Outputs)
+	r, err := n.Add("relu", Ops().Named("Relu"), Elementwise{elementwise.Unary(elementwise.Relu)}, c.Outputs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func TestEvalFusedEqualsUnfused(t *testing.T) {
 	}
 	m := n.Clone()
 	conv, relu := m.Layer("conv"), m.Layer("relu")
-	conv.Fuse(Unary(EltRelu), 0)
+	conv.Fuse(elementwise.Unary(elementwise.Relu), 0)
 	y := relu.Outputs[0]
 	mid := conv.Outputs[0]
 	conv.SetOutput(0, y)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -33,18 +34,18 @@ func TestShapeArithmetic(t *testing.T) {
 		{"products", "[3*batch,h*w]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
 			mul := n.ops("Mul")
 			g := func(i int64) *Tensor { return add(Gather, GatherAttrs{}, shape, list(n, i)) }
-			return add(Concat, ConcatAttrs{}, add(mul, Elementwise{Binary(EltMul)}, g(0), g(1)), add(mul, Elementwise{Binary(EltMul)}, g(2), g(-1)))
+			return add(Concat, ConcatAttrs{}, add(mul, Elementwise{elementwise.Binary(elementwise.Mul)}, g(0), g(1)), add(mul, Elementwise{elementwise.Binary(elementwise.Mul)}, g(2), g(-1)))
 		}},
 		{"division", "[6*batch,div(h,2),w]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
 			g := func(i int64) *Tensor { return add(Gather, GatherAttrs{}, shape, list(n, i)) }
-			half := add(n.ops("Div"), Elementwise{Binary(EltDiv)}, g(2), list(n, 2))
-			six := add(n.ops("Mul"), Elementwise{Binary(EltMul)}, g(0), list(n, 6))
+			half := add(n.ops("Div"), Elementwise{elementwise.Binary(elementwise.Div)}, g(2), list(n, 2))
+			six := add(n.ops("Mul"), Elementwise{elementwise.Binary(elementwise.Mul)}, g(0), list(n, 6))
 			return add(Concat, ConcatAttrs{}, six, half, g(3))
 		}},
 		{"where equal", "[batch,3,h,w]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
 			minus := add(ConstantOfShape, FillAttrs{numeric.I64, numeric.Values(numeric.I64, []int64{-1}).Data}, list(n, 4))
-			same := add(n.ops("Equal"), Elementwise{Binary(EltEqual)}, shape, minus)
-			return add(n.ops("Where"), Elementwise{Program{3, []Instr{{Op: EltSelect, Arg: [3]int{0, 1, 2}}}}}, same, minus, shape)
+			same := add(n.ops("Equal"), Elementwise{elementwise.Binary(elementwise.Equal)}, shape, minus)
+			return add(n.ops("Where"), Elementwise{elementwise.Program{Args: 3, Code: []elementwise.Instr{{Op: elementwise.Select, Arg: [3]int{0, 1, 2}}}}}, same, minus, shape)
 		}},
 		{"reversed twice, cast", "[batch,3,h,w]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
 			reverse := SliceAttrs{Starts: []int{-1}, Ends: []int{-1 << 62}, Steps: []int{-1}}
@@ -52,7 +53,7 @@ func TestShapeArithmetic(t *testing.T) {
 		}},
 		{"the root of a constant", "[batch,4,div(3*h*w,4)]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
 			real := func(f float32) *Tensor { return n.AddConst("c", numeric.Values(numeric.F32, []float32{f}, 1)) }
-			root := add(n.ops("Pow"), Elementwise{Binary(EltPow)}, real(16.5), real(0.5))
+			root := add(n.ops("Pow"), Elementwise{elementwise.Binary(elementwise.Pow)}, real(16.5), real(0.5))
 			return add(Concat, ConcatAttrs{}, list(n, 0), add(Cast, CastAttrs{To: numeric.I64}, root), list(n, -1))
 		}},
 	} {
@@ -208,7 +209,7 @@ func TestPadQuantized(t *testing.T) {
 func TestCheckShapes(t *testing.T) {
 	n := NewNetwork("sum")
 	a, b := n.AddInput("a", numeric.F32, symbolic.Symbol("n")), n.AddInput("b", numeric.F32, symbolic.Symbol("m"))
-	l, err := n.Add("sum", n.ops("Add"), Elementwise{Binary(EltAdd)}, []*Tensor{a, b})
+	l, err := n.Add("sum", n.ops("Add"), Elementwise{elementwise.Binary(elementwise.Add)}, []*Tensor{a, b})
 	if err != nil {
 		t.Fatal(err)
 	}

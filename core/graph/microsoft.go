@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -29,9 +30,9 @@ func (d *Definition) times(x *Tensor, factor float32) *Tensor {
 	if factor == 1 {
 		return x
 	}
-	b := newProgram(1)
-	b.do(EltMul, 0, b.constant(factor))
-	return d.Program(b.p, x)
+	b := elementwise.NewBuilder(1)
+	b.Do(elementwise.Mul, 0, b.Constant(factor))
+	return d.Program(b.Program, x)
 }
 
 // plus adds a sum, or nothing where there is no summand.

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -123,9 +124,9 @@ func (d *Definition) scoreBias(mask, bias *Tensor, filter float32, q *Tensor, ke
 	default:
 		return nil, fmt.Errorf("the mask is %s, want up to three axes", mask.TypeString())
 	}
-	b := newProgram(1)
-	b.do(EltAdd, b.do(EltMul, 0, b.constant(-filter)), b.constant(filter))
-	hidden := d.Program(b.p, d.Cast(d.as(kept, numeric.Bool), numeric.F32))
+	b := elementwise.NewBuilder(1)
+	b.Do(elementwise.Add, b.Do(elementwise.Mul, 0, b.Constant(-filter)), b.Constant(filter))
+	hidden := d.Program(b.Program, d.Cast(d.as(kept, numeric.Bool), numeric.F32))
 	if bias == nil {
 		return hidden, nil
 	}

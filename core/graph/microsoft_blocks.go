@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -42,9 +43,9 @@ func gatherBlocks(d *Definition, n *Node) ([]*Tensor, error) {
 		z = d.Slice(z, SliceAttrs{Starts: []int{0}, Ends: []int{blocks}, Axes: []int{len(kept)}})
 		q = d.Sub(q, d.Cast(split(z, blocks, 1), real))
 	} else {
-		b := newProgram(1)
-		b.do(EltSub, 0, b.constant(float32(int(1)<<(bits-1))))
-		q = d.Program(b.p, q)
+		b := elementwise.NewBuilder(1)
+		b.Do(elementwise.Sub, 0, b.Constant(float32(int(1)<<(bits-1))))
+		q = d.Program(b.Program, q)
 	}
 	scales := split(d.Gather(n.Input(2), indices, 0), blocks, 1)
 	return result(split(d.Mul(q, scales), width))

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -11,12 +12,12 @@ var microsoftQuantised = map[string]func(*Definition, *Node) ([]*Tensor, error){
 	"com.microsoft:DynamicQuantizeMatMul":    dynamicQuantizeMatMul,
 	"com.microsoft:MatMulIntegerToFloat":     matMulIntegerToFloat,
 	"com.microsoft:QGemm":                    quantisedGemm,
-	"com.microsoft:QLinearAdd":               quantisedBinary(EltAdd),
+	"com.microsoft:QLinearAdd":               quantisedBinary(elementwise.Add),
 	"com.microsoft:QLinearAveragePool":       quantisedPool,
 	"com.microsoft:QLinearConcat":            quantisedConcat,
 	"com.microsoft:QLinearGlobalAveragePool": quantisedPool,
 	"com.microsoft:QLinearLeakyRelu":         quantisedUnary,
-	"com.microsoft:QLinearMul":               quantisedBinary(EltMul),
+	"com.microsoft:QLinearMul":               quantisedBinary(elementwise.Mul),
 	"com.microsoft:QLinearReduceMean":        quantisedMean,
 	"com.microsoft:QLinearSigmoid":           quantisedUnary,
 	"com.microsoft:QLinearSoftmax":           quantisedUnary,
@@ -48,7 +49,7 @@ func passedOn(name string) func(*Definition, *Node) ([]*Tensor, error) {
 	}
 }
 
-func quantisedBinary(op EltOp) func(*Definition, *Node) ([]*Tensor, error) {
+func quantisedBinary(op elementwise.Op) func(*Definition, *Node) ([]*Tensor, error) {
 	return func(d *Definition, n *Node) ([]*Tensor, error) {
 		if err := n.needs(0, 1, 3, 4, 6); err != nil {
 			return nil, err

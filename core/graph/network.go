@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -35,7 +36,7 @@ type Layer struct {
 
 	// Epilogue is applied to the op's (single) result: argument 0 is that result, the others are the last inputs,
 	// broadcast to the result's shape. The zero Program is none.
-	Epilogue Program
+	Epilogue elementwise.Program
 	From     []string // source layers that this layer stands for, its own name included, in graph order
 
 	until context.Context // that ends the evaluation of its bodies, while they are evaluated; else nil

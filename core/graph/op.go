@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -96,13 +97,13 @@ func (l *Layer) EpilogueInputs() []*Tensor { return l.Inputs[len(l.Inputs)-l.epi
 func (l *Layer) epilogueArgs() int { return max(0, l.Epilogue.Args-1) }
 
 // Fuse appends a program to l's epilogue: argument at of p is l's result so far, its other arguments are inputs.
-func (l *Layer) Fuse(p Program, at int, inputs ...*Tensor) {
+func (l *Layer) Fuse(p elementwise.Program, at int, inputs ...*Tensor) {
 	if len(inputs) != p.Args-1 {
 		panic(fmt.Sprintf("graph: %d inputs for a program of %d arguments", len(inputs), p.Args))
 	}
 	e := l.Epilogue
 	if e.Args == 0 {
-		e = Program{Args: 1}
+		e = elementwise.Program{Args: 1}
 	}
 	l.Epilogue = e.Then(p, at)
 	for _, t := range inputs {

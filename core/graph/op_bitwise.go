@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -59,7 +60,7 @@ func bitwise(name string, arity int, f func(l *Layer, x, y int64) int64) *Op {
 				data[i] = v.Ints()
 			}
 			dst := make([]int64, out[0].Len())
-			err := eachElement(in, out[0], func(i int, places []int) {
+			err := elementwise.Each(in, out[0], func(i int, places []int) {
 				y := int64(0)
 				if arity == 2 {
 					y = data[1][places[1]]

@@ -3,12 +3,13 @@ package graph
 import (
 	"fmt"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // GatedAttrs are the attributes of a gated matrix product.
 type GatedAttrs struct {
-	Activation EltOp // of one argument, without parameters
+	Activation elementwise.Op // of one argument, without parameters
 }
 
 // GatedMatMul is y = activation(x*w) * (x*v), element by element, for x [...,K] and the matrices w and v [K,N]: the first half of
@@ -33,7 +34,9 @@ var GatedMatMul = &Op{
 }
 
 // Program returns what is computed of an element of both products.
-func (a GatedAttrs) Program() Program { return Unary(a.Activation).Then(Binary(EltMul), 0) }
+func (a GatedAttrs) Program() elementwise.Program {
+	return elementwise.Unary(a.Activation).Then(elementwise.Binary(elementwise.Mul), 0)
+}
 
 func inferGated(l *Layer) error {
 	p := l.Attrs.(GatedAttrs).Program()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -151,7 +152,7 @@ func TestQLinearConvOfQuantized(t *testing.T) {
 func TestNarrowIsStorage(t *testing.T) {
 	n := NewNetwork("storage")
 	x := n.AddInput("x", numeric.F8E5M2, symbolic.Const(2))
-	_, err := n.Add("relu", Ops().Named("Relu"), Elementwise{Program: Unary(EltRelu)}, []*Tensor{x})
+	_, err := n.Add("relu", Ops().Named("Relu"), Elementwise{Program: elementwise.Unary(elementwise.Relu)}, []*Tensor{x})
 	if err == nil || !strings.Contains(err.Error(), "in which nothing is computed") {
 		t.Errorf("a Relu of %s: %v", x.Type, err)
 	}

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -137,7 +138,7 @@ func (l *Layer) needScattered() (x, indices, updates *Tensor, err error) {
 	case a.Reduction != "none" && x.Quantized():
 		err = fmt.Errorf("reduction %s of the quantised %s", a.Reduction, x)
 	case a.Reduction != "none":
-		_, err = Binary(op).Types([]numeric.DataType{x.Type, x.Type})
+		_, err = elementwise.Binary(op).Types([]numeric.DataType{x.Type, x.Type})
 	}
 	return x, indices, updates, err
 }
@@ -155,7 +156,7 @@ func SameShape(a, b []symbolic.Dim) bool {
 	return true
 }
 
-var scatterOps = map[string]EltOp{"add": EltAdd, "mul": EltMul, "max": EltMax, "min": EltMin}
+var scatterOps = map[string]elementwise.Op{"add": elementwise.Add, "mul": elementwise.Mul, "max": elementwise.Max, "min": elementwise.Min}
 
 // scatter returns the function that brings element i of updates to place at of y.
 func scatter(l *Layer, y, updates numeric.Value) func(at, i int) {
@@ -171,7 +172,7 @@ func scatter(l *Layer, y, updates numeric.Value) func(at, i int) {
 			return
 		}
 		// Types and shapes were checked by Infer, so that the program cannot fail.
-		if err := Binary(op).applyTyped([]numeric.Value{dst, src}, dst); err != nil {
+		if err := elementwise.Binary(op).ApplyTyped([]numeric.Value{dst, src}, dst); err != nil {
 			panic("graph: " + err.Error())
 		}
 	}

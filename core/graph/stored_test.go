@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -34,8 +35,8 @@ func TestStoredFloats(t *testing.T) {
 
 // fillFloats sets every float of v, with slices of two, and a program of one instruction.
 func fillFloats(v reflect.Value, f float64) {
-	if p, ok := v.Addr().Interface().(*Program); ok {
-		*p = Unary(EltClamp, float32(f), float32(f))
+	if p, ok := v.Addr().Interface().(*elementwise.Program); ok {
+		*p = elementwise.Unary(elementwise.Clamp, float32(f), float32(f))
 		return
 	}
 	switch v.Kind() {
@@ -59,7 +60,7 @@ func fillFloats(v reflect.Value, f float64) {
 func TestStoredNetwork(t *testing.T) {
 	for _, f := range []float32{float32(math.Inf(1)), float32(math.NaN()), 6} {
 		n := convNet(t)
-		n.Layer("conv").Fuse(Unary(EltClamp, -f, f), 0)
+		n.Layer("conv").Fuse(elementwise.Unary(elementwise.Clamp, -f, f), 0)
 		n.Layer("conv").Outputs[0].Range = numeric.PerTensor(f, 3)
 		data, err := n.Encode(func([]byte) int { return 0 })
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -271,7 +272,7 @@ func alongChannels(l *graph.Layer, dims []int) bool {
 
 // addedFirst returns the input that the epilogue adds to the product before anything else; -1 if it does not begin so.
 func addedFirst(l *graph.Layer) int {
-	if len(l.Epilogue.Code) == 0 || l.Epilogue.Code[0].Op != graph.EltAdd {
+	if len(l.Epilogue.Code) == 0 || l.Epilogue.Code[0].Op != elementwise.Add {
 		return -1
 	}
 	a := l.Epilogue.Code[0].Arg
@@ -307,8 +308,8 @@ func setBias(l *graph.Layer, t *graph.Tensor) {
 func prepend(l *graph.Layer, t *graph.Tensor) {
 	rest, inputs := l.Epilogue, slices.Clone(l.EpilogueInputs())
 	l.TruncateInputs(len(l.OpInputs()))
-	l.Epilogue = graph.Program{}
-	l.Fuse(graph.Binary(graph.EltAdd), 0, t)
+	l.Epilogue = elementwise.Program{}
+	l.Fuse(elementwise.Binary(elementwise.Add), 0, t)
 	if rest.Args > 0 {
 		l.Fuse(rest, 0, inputs...)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -33,10 +34,10 @@ func products(t *testing.T) map[string]*netBuilder {
 		"gemm bare":  {graph.Gemm, graph.GemmAttrs{Alpha: 1, Beta: 1}, []int{3, 6}, []int{6, 4}, 0, nil},
 		"matmul":     {graph.MatMul, nil, []int{2, 3, 6}, []int{6, 4}, 0, nil},
 		"matmul with a bias": {graph.MatMul, nil, []int{2, 3, 6}, []int{6, 4}, 0, func(b *netBuilder, l *graph.Layer) {
-			l.Fuse(graph.Binary(graph.EltAdd), 0, b.random("bias", 4))
+			l.Fuse(elementwise.Binary(elementwise.Add), 0, b.random("bias", 4))
 		}},
 		"conv with a sum": {graph.Conv, graph.ConvAttrs{Group: 1}, []int{1, 3, 4, 4}, []int{3, 3, 1, 1}, 0, func(b *netBuilder, l *graph.Layer) {
-			l.Fuse(graph.Binary(graph.EltAdd), 0, l.Inputs[0])
+			l.Fuse(elementwise.Binary(elementwise.Add), 0, l.Inputs[0])
 		}},
 	} {
 		b := newNet(t, name)

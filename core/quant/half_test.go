@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/exp/golden"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -72,7 +73,7 @@ func TestFP16Decisions(t *testing.T) {
 	b := newNet(t, "kinds")
 	x := b.n.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(4))
 	mul := graph.Ops().Named("Mul")
-	program := graph.Elementwise{Program: graph.Binary(graph.EltMul)}
+	program := graph.Elementwise{Program: elementwise.Binary(elementwise.Mul)}
 	big := b.add("big", mul, program, x, b.n.AddConst("million", numeric.Values(numeric.F32, []float32{1e6}, 1)))
 	inf := b.add("inf", mul, program, x, b.n.AddConst("infinity", numeric.Values(numeric.F32, []float32{float32(math.Inf(1))}, 1)))
 	peak := b.add("peak", mul, program, inf, x)
@@ -175,8 +176,8 @@ func TestFP16Masks(t *testing.T) {
 				}
 			}
 			scores := b.add("scores", graph.MatMul, nil, x, b.random("w", 4, 4))
-			scores.Producer.Fuse(graph.Binary(graph.EltMul), 0, b.n.AddConst("scale", numeric.Values(numeric.F32, []float32{0.5}, 1)))
-			scores.Producer.Fuse(graph.Binary(graph.EltAdd), 0, b.n.AddConst("mask", numeric.Values(numeric.F32, mask, 4, 4)))
+			scores.Producer.Fuse(elementwise.Binary(elementwise.Mul), 0, b.n.AddConst("scale", numeric.Values(numeric.F32, []float32{0.5}, 1)))
+			scores.Producer.Fuse(elementwise.Binary(elementwise.Add), 0, b.n.AddConst("mask", numeric.Values(numeric.F32, mask, 4, 4)))
 			c.end(b, scores)
 			half := b.n.Clone()
 			list, err := PlaceFP16(half, Policy{})
@@ -201,7 +202,7 @@ func TestFP16Choices(t *testing.T) {
 	x, seen := b.n.AddInput("x", numeric.F32, four...), b.n.AddInput("seen", numeric.Bool, four...)
 	least := b.n.AddConst("least", numeric.Values(numeric.F32, []float32{-math.MaxFloat32}, 1))
 	op := graph.Ops().Named("Where")
-	hidden := b.add("hidden", op, graph.Elementwise{Program: graph.Program{Args: 3, Code: []graph.Instr{{Op: graph.EltSelect, Arg: [3]int{0, 1, 2}}}}}, seen, x, least)
+	hidden := b.add("hidden", op, graph.Elementwise{Program: elementwise.Program{Args: 3, Code: []elementwise.Instr{{Op: elementwise.Select, Arg: [3]int{0, 1, 2}}}}}, seen, x, least)
 	b.n.MarkOutput(b.add("softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, hidden))
 	for i, want := range []bool{false, true, true} {
 		if got := masks(b.n, hidden.Producer, i); got != want {

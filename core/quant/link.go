@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -193,14 +194,14 @@ func (k *Link) scaledArguments() (scaled []int, ok bool) {
 		a, b := in.Arg[0], in.Arg[1]
 		to := &state[p.Args+i]
 		switch in.Op {
-		case graph.EltAdd, graph.EltSub, graph.EltMax, graph.EltMin:
+		case elementwise.Add, elementwise.Sub, elementwise.Max, elementwise.Min:
 			if *to = fixed; state[a] == scales || state[b] == scales {
 				if *to = scales; !be(a, scales) || !be(b, scales) {
 					return nil, false
 				}
 				continue
 			}
-		case graph.EltMul:
+		case elementwise.Mul:
 			if state[a] != scales {
 				a, b = b, a
 			}
@@ -210,21 +211,21 @@ func (k *Link) scaledArguments() (scaled []int, ok bool) {
 				}
 				continue
 			}
-		case graph.EltDiv, graph.EltPRelu:
+		case elementwise.Div, elementwise.PRelu:
 			if *to = fixed; state[a] == scales {
 				if *to = scales; !be(b, fixed) {
 					return nil, false
 				}
 				continue
 			}
-		case graph.EltRelu, graph.EltLeakyRelu, graph.EltNeg, graph.EltAbs:
+		case elementwise.Relu, elementwise.LeakyRelu, elementwise.Neg, elementwise.Abs:
 			*to = state[a]
 			if state[a] == open {
 				be(a, fixed)
 				*to = fixed
 			}
 			continue
-		case graph.EltClamp:
+		case elementwise.Clamp:
 			*to = fixed
 			if state[a] == scales {
 				if in.Imm[0] != 0 || !math.IsInf(float64(in.Imm[1]), 1) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -50,7 +51,7 @@ func (k *Link) divide(n *graph.Network, inverse []float64) error {
 		for c, v := range inverse {
 			x[c] = float32(v)
 		}
-		l.Fuse(graph.Binary(graph.EltMul), 0, n.AddConst(k.Tensor.Name+"_inverse", numeric.Values(numeric.F32, x, dims...)))
+		l.Fuse(elementwise.Binary(elementwise.Mul), 0, n.AddConst(k.Tensor.Name+"_inverse", numeric.Values(numeric.F32, x, dims...)))
 		return nil
 	}
 	arguments, _ := k.scaledArguments()
@@ -144,7 +145,7 @@ func (k *Link) rename(n *graph.Network, scales []float64) ([]string, error) {
 		for c, s := range scales {
 			x[c] = float32(s)
 		}
-		l := &graph.Layer{Name: k.maker.Name + "_restored", Op: graph.Pointwise, Attrs: graph.Elementwise{Program: graph.Binary(graph.EltMul)}, From: k.maker.From,
+		l := &graph.Layer{Name: k.maker.Name + "_restored", Op: graph.Pointwise, Attrs: graph.Elementwise{Program: elementwise.Binary(elementwise.Mul)}, From: k.maker.From,
 			Inputs: []*graph.Tensor{t, n.AddConst(old.Name+"_scales", numeric.Values(numeric.F32, x, len(x)))}, Outputs: []*graph.Tensor{old}}
 		n.Insert(l)
 	}

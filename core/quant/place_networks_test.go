@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -104,7 +105,7 @@ func TestPlaceRandom(t *testing.T) {
 				c := b.add(name+"cat", graph.Concat, graph.ConcatAttrs{Axis: 1}, pick(), pick())
 				y = b.conv(name, c, 4, 1, nil)
 			case 5:
-				y = b.add(name, graph.Ops().Named("Add"), graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, pick(), pick())
+				y = b.add(name, graph.Ops().Named("Add"), graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, pick(), pick())
 			case 6:
 				y = b.add(name, graph.Transpose, graph.TransposeAttrs{Perm: []int{0, 1, 3, 2}}, pick())
 			case 7:
@@ -116,10 +117,10 @@ func TestPlaceRandom(t *testing.T) {
 				y = b.add(name, graph.MaxPool, graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}}, up)
 			case 9:
 				x, pointwise := pick(), graph.Ops().Named("Pointwise")
-				square := b.add(name+"square", pointwise, graph.Elementwise{Program: graph.Binary(graph.EltMul)}, x, x)
+				square := b.add(name+"square", pointwise, graph.Elementwise{Program: elementwise.Binary(elementwise.Mul)}, x, x)
 				mean := b.add(name+"mean", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{1}, KeepDims: true}, square)
-				root := b.add(name+"root", pointwise, graph.Elementwise{Program: graph.Unary(graph.EltSqrt)}, mean)
-				y = b.add(name, pointwise, graph.Elementwise{Program: graph.Binary(graph.EltMax)}, x, root)
+				root := b.add(name+"root", pointwise, graph.Elementwise{Program: elementwise.Unary(elementwise.Sqrt)}, mean)
+				y = b.add(name, pointwise, graph.Elementwise{Program: elementwise.Binary(elementwise.Max)}, x, root)
 			}
 			live = append(live, y)
 		}

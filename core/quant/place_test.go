@@ -10,6 +10,7 @@ import (
 
 	"github.com/charmbracelet/x/exp/golden"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -48,9 +49,9 @@ func (b *netBuilder) conv(name string, x *graph.Tensor, out, kernel int, add *gr
 	p := kernel / 2
 	y := b.add(name, graph.Conv, graph.ConvAttrs{Pads: []int{p, p, p, p}, Group: 1}, x, b.random(name+"_w", out, in, kernel, kernel), b.random(name+"_b", out))
 	if add != nil {
-		y.Producer.Fuse(graph.Binary(graph.EltAdd), 0, add)
+		y.Producer.Fuse(elementwise.Binary(elementwise.Add), 0, add)
 	}
-	y.Producer.Fuse(graph.Unary(graph.EltRelu), 0)
+	y.Producer.Fuse(elementwise.Unary(elementwise.Relu), 0)
 	return y
 }
 

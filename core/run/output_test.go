@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
@@ -33,7 +34,7 @@ func TestOutputThatSharesItsBytes(t *testing.T) {
 	op := graph.Ops().Named("Relu")
 	var last *graph.Layer
 	for _, name := range []string{"first", "second"} {
-		l, err := n.Add(name, op, graph.Elementwise{Program: graph.Unary(graph.EltRelu)}, []*graph.Tensor{x})
+		l, err := n.Add(name, op, graph.Elementwise{Program: elementwise.Unary(elementwise.Relu)}, []*graph.Tensor{x})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
@@ -34,11 +35,11 @@ func residual(t testing.TB) *graph.Network {
 		return l.Outputs[0]
 	}
 	ops := graph.Ops()
-	r, err := n.Add("relu", ops.Named("Relu"), graph.Elementwise{Program: graph.Unary(graph.EltRelu)}, []*graph.Tensor{conv("conv1", x)})
+	r, err := n.Add("relu", ops.Named("Relu"), graph.Elementwise{Program: elementwise.Unary(elementwise.Relu)}, []*graph.Tensor{conv("conv1", x)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := n.Add("add", ops.Named("Add"), graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, []*graph.Tensor{conv("conv2", r.Outputs[0]), x})
+	s, err := n.Add("add", ops.Named("Add"), graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, []*graph.Tensor{conv("conv2", r.Outputs[0]), x})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
@@ -48,7 +49,7 @@ func TestReasonsThatCanBeActedUpon(t *testing.T) {
 	}
 	sigmoid := func(d *graph.Definition, x *graph.Tensor) *graph.Tensor { return d.Sigmoid(x) }
 	doubled := func(d *graph.Definition, x *graph.Tensor) *graph.Tensor {
-		return d.ElementWise(graph.EltMul, x, d.Constant("two", numeric.Values(numeric.F64, []float64{2, 2, 2}, 3)))
+		return d.ElementWise(elementwise.Mul, x, d.Constant("two", numeric.Values(numeric.F64, []float64{2, 2, 2}, 3)))
 	}
 	softmax := func(d *graph.Definition, x *graph.Tensor) *graph.Tensor { return d.Softmax(x, 1) }
 	for _, c := range []struct {

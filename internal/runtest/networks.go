@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
@@ -127,7 +128,7 @@ func residual() (*graph.Network, error) {
 	x := d.Input("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(13), symbolic.Const(11))
 	x = d.Relu(d.conv(x, 3, 20, 3, 1, 1))
 	y := d.Relu(d.conv(x, 20, 20, 3, 1, 1))
-	x = d.Relu(d.ElementWise(graph.EltAdd, x, d.conv(y, 20, 20, 3, 1, 1)))
+	x = d.Relu(d.ElementWise(elementwise.Add, x, d.conv(y, 20, 20, 3, 1, 1)))
 	x = d.Clip(d.conv(x, 20, 20, 3, 2, 20), 0, 6)
 	x = d.conv(x, 20, 33, 1, 1, 1)
 	x = d.Reduce(graph.ReduceMean, x, false, 2, 3)
@@ -146,10 +147,10 @@ func branches() (*graph.Network, error) {
 	pool := graph.PoolAttrs{Kernel: []int{3, 3}, Strides: []int{1, 1}, Pads: []int{1, 1, 1, 1}}
 	y := d.Concat(1, a, b, d.MaxPool(x, pool))
 	gate := d.Sigmoid(d.conv(d.Reduce(graph.ReduceMean, y, true, 2, 3), 64, 64, 1, 1, 1))
-	y = d.ElementWise(graph.EltMul, y, gate)
+	y = d.ElementWise(elementwise.Mul, y, gate)
 	d.Output("gated", y)
 	y = d.AveragePool(y, graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}})
-	d.Output("features", d.Activation(graph.EltGelu, d.conv(y, 64, 24, 1, 1, 1)))
+	d.Output("features", d.Activation(elementwise.Gelu, d.conv(y, 64, 24, 1, 1, 1)))
 	return d.Network()
 }
 
@@ -162,7 +163,7 @@ func slices() (*graph.Network, error) {
 	a := d.Relu(d.conv(x, 16, 32, 1, 1, 1))
 	b := d.Clip(d.conv(a, 32, 32, 3, 1, 32), 0, 6)
 	c := d.MaxPool(a, graph.PoolAttrs{Kernel: []int{3, 3}, Strides: []int{1, 1}, Pads: []int{1, 1, 1, 1}})
-	e := d.ElementWise(graph.EltAdd, d.Activation(graph.EltTanh, a), b)
+	e := d.ElementWise(elementwise.Add, d.Activation(elementwise.Tanh, a), b)
 	f := d.conv(a, 32, 21, 1, 1, 1)
 	d.Output("mean", d.Reduce(graph.ReduceMean, b, false, 2, 3))
 	d.Output("y", d.conv(d.Concat(1, a, b, c, e, f), 149, 8, 3, 1, 1))
@@ -178,12 +179,12 @@ func parts() (*graph.Network, error) {
 	p := d.Split(wide, 1, 32, 16, 5)
 	a := d.conv(p[0], 32, 16, 3, 1, 1)
 	b := d.MaxPool(p[1], graph.PoolAttrs{Kernel: []int{3, 3}, Strides: []int{1, 1}, Pads: []int{1, 1, 1, 1}})
-	d.Output("sum", d.ElementWise(graph.EltAdd, d.ElementWise(graph.EltAdd, a, b), d.conv(d.Activation(graph.EltTanh, p[2]), 5, 16, 1, 1, 1)))
+	d.Output("sum", d.ElementWise(elementwise.Add, d.ElementWise(elementwise.Add, a, b), d.conv(d.Activation(elementwise.Tanh, p[2]), 5, 16, 1, 1, 1)))
 	q := d.Split(d.conv(x, 3, 48, 1, 1, 1), 1, 16, 32)
 	d.Output("part", q[0])
 	d.Output("joined", d.conv(d.Concat(1, q[1], d.Relu(p[0])), 64, 8, 1, 1, 1))
 	r := d.Split(d.Split(wide, 1, 48, 5)[0], 1, 16, 32)
-	d.Output("twice", d.ElementWise(graph.EltMul, r[0], d.conv(r[1], 32, 16, 1, 1, 1)))
+	d.Output("twice", d.ElementWise(elementwise.Mul, r[0], d.conv(r[1], 32, 16, 1, 1, 1)))
 	return d.Network()
 }
 
@@ -214,9 +215,9 @@ func padding() (*graph.Network, error) {
 	d := define("padding")
 	x := d.Input("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(8), symbolic.Const(6), symbolic.Const(5))
 	x = d.conv(x, 8, 21, 1, 1, 1)
-	y := d.ElementWise(graph.EltDiv, x, d.Activation(graph.EltAbs, x)) // signs, 0/0 behind the last channel
-	z := d.Activation(graph.EltLog, d.ElementWise(graph.EltAdd, d.Activation(graph.EltAbs, x), d.Weights("one", []float32{1e-2}, 1)))
-	d.Output("sums", d.conv(d.ElementWise(graph.EltAdd, y, z), 21, 16, 3, 1, 1))
+	y := d.ElementWise(elementwise.Div, x, d.Activation(elementwise.Abs, x)) // signs, 0/0 behind the last channel
+	z := d.Activation(elementwise.Log, d.ElementWise(elementwise.Add, d.Activation(elementwise.Abs, x), d.Weights("one", []float32{1e-2}, 1)))
+	d.Output("sums", d.conv(d.ElementWise(elementwise.Add, y, z), 21, 16, 3, 1, 1))
 	return d.Network()
 }
 
@@ -226,7 +227,7 @@ func oddParts() (*graph.Network, error) {
 	x := d.Input("x", numeric.F32, symbolic.Const(1), symbolic.Const(8))
 	a := d.FullyConnected(x, d.weights(3, 5, 8), d.weights(1, 5))
 	b := d.FullyConnected(x, d.weights(3, 12, 8), d.weights(1, 12))
-	d.Output("y", d.Tanh(d.Concat(1, d.Activation(graph.EltExp, a), d.Relu(b))))
+	d.Output("y", d.Tanh(d.Concat(1, d.Activation(elementwise.Exp, a), d.Relu(b))))
 	return d.Network()
 }
 
@@ -235,12 +236,12 @@ func manyTerms() (*graph.Network, error) {
 	d := define("many terms")
 	x := d.Input("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(7))
 	var args []*graph.Tensor
-	sum := graph.Program{Args: 30}
+	sum := elementwise.Program{Args: 30}
 	last := 0
 	for i := range 30 {
-		args = append(args, d.ElementWise(graph.EltAdd, x, d.weights(1, 3, 7)))
+		args = append(args, d.ElementWise(elementwise.Add, x, d.weights(1, 3, 7)))
 		if i > 0 {
-			sum.Code = append(sum.Code, graph.Instr{Op: graph.EltAdd, Arg: [3]int{last, i}})
+			sum.Code = append(sum.Code, elementwise.Instr{Op: elementwise.Add, Arg: [3]int{last, i}})
 			last = 30 + i - 1
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -136,19 +137,19 @@ func (m *maker) add(name string, l *graph.Layer, tol Tolerance) {
 type epilogue struct {
 	name     string
 	residual bool
-	program  graph.Program
+	program  elementwise.Program
 }
 
 var (
-	addThen   = func(p graph.Program) graph.Program { return graph.Binary(graph.EltAdd).Then(p, 0) }
+	addThen   = func(p elementwise.Program) elementwise.Program { return elementwise.Binary(elementwise.Add).Then(p, 0) }
 	epilogues = []epilogue{
-		{"plain", false, graph.Program{}},
-		{"relu", false, graph.Unary(graph.EltRelu)},
-		{"relu6", false, graph.Unary(graph.EltClamp, 0, 6)},
-		{"add", true, graph.Binary(graph.EltAdd)},
-		{"add_relu", true, addThen(graph.Unary(graph.EltRelu))},
-		{"silu", false, graph.Unary(graph.EltSilu)},
-		{"gelu_add", true, graph.Unary(graph.EltGelu).Then(graph.Binary(graph.EltAdd), 0)},
+		{"plain", false, elementwise.Program{}},
+		{"relu", false, elementwise.Unary(elementwise.Relu)},
+		{"relu6", false, elementwise.Unary(elementwise.Clamp, 0, 6)},
+		{"add", true, elementwise.Binary(elementwise.Add)},
+		{"add_relu", true, addThen(elementwise.Unary(elementwise.Relu))},
+		{"silu", false, elementwise.Unary(elementwise.Silu)},
+		{"gelu_add", true, elementwise.Unary(elementwise.Gelu).Then(elementwise.Binary(elementwise.Add), 0)},
 	}
 )
 
@@ -301,16 +302,16 @@ func (m *maker) products() {
 }
 
 func (m *maker) pointwise() {
-	programs := []graph.Program{
-		graph.Unary(graph.EltRelu), graph.Unary(graph.EltSigmoid), graph.Unary(graph.EltGelu), graph.Unary(graph.EltTanh),
-		graph.Unary(graph.EltHardSwish), graph.Unary(graph.EltExp), graph.Unary(graph.EltErf),
-		graph.Binary(graph.EltAdd), graph.Binary(graph.EltMul), graph.Binary(graph.EltDiv), graph.Binary(graph.EltPRelu),
-		graph.Unary(graph.EltSigmoid).Then(graph.Binary(graph.EltMul), 0),
-		graph.Binary(graph.EltSub).Then(graph.Unary(graph.EltClamp, -1, 1), 0),
-		graph.Unary(graph.EltGeluTanh), graph.Unary(graph.EltElu, 0.7), graph.Unary(graph.EltSelu, 1.6732632, 1.050701), graph.Unary(graph.EltLeakyRelu, 0.1),
-		graph.Unary(graph.EltHardSigmoid, 0.2, 0.5), graph.Unary(graph.EltSoftplus), graph.Binary(graph.EltGreater), graph.Binary(graph.EltLessEqual),
-		graph.Unary(graph.EltAbs).Then(graph.Unary(graph.EltLog), 0), graph.Unary(graph.EltAbs).Then(graph.Unary(graph.EltSqrt), 0),
-		graph.Unary(graph.EltAbs).Then(graph.Binary(graph.EltPow), 0), {Args: 3, Code: []graph.Instr{{Op: graph.EltSelect, Arg: [3]int{0, 1, 2}}}},
+	programs := []elementwise.Program{
+		elementwise.Unary(elementwise.Relu), elementwise.Unary(elementwise.Sigmoid), elementwise.Unary(elementwise.Gelu), elementwise.Unary(elementwise.Tanh),
+		elementwise.Unary(elementwise.HardSwish), elementwise.Unary(elementwise.Exp), elementwise.Unary(elementwise.Erf),
+		elementwise.Binary(elementwise.Add), elementwise.Binary(elementwise.Mul), elementwise.Binary(elementwise.Div), elementwise.Binary(elementwise.PRelu),
+		elementwise.Unary(elementwise.Sigmoid).Then(elementwise.Binary(elementwise.Mul), 0),
+		elementwise.Binary(elementwise.Sub).Then(elementwise.Unary(elementwise.Clamp, -1, 1), 0),
+		elementwise.Unary(elementwise.GeluTanh), elementwise.Unary(elementwise.Elu, 0.7), elementwise.Unary(elementwise.Selu, 1.6732632, 1.050701), elementwise.Unary(elementwise.LeakyRelu, 0.1),
+		elementwise.Unary(elementwise.HardSigmoid, 0.2, 0.5), elementwise.Unary(elementwise.Softplus), elementwise.Binary(elementwise.Greater), elementwise.Binary(elementwise.LessEqual),
+		elementwise.Unary(elementwise.Abs).Then(elementwise.Unary(elementwise.Log), 0), elementwise.Unary(elementwise.Abs).Then(elementwise.Unary(elementwise.Sqrt), 0),
+		elementwise.Unary(elementwise.Abs).Then(elementwise.Binary(elementwise.Pow), 0), {Args: 3, Code: []elementwise.Instr{{Op: elementwise.Select, Arg: [3]int{0, 1, 2}}}},
 	}
 	for i, p := range programs {
 		for _, dims := range [][]int{{1, 1, 1, 1}, {2, 17, 3, 5}, {1, 64, 8, 8}, {3, 100}} {
@@ -332,11 +333,11 @@ func (m *maker) pointwise() {
 // trigonometry is all of it, of numbers up to 1 and, where that is defined, others. What comes before a function that is
 // steep somewhere is exact, or as steep the other way: the last bit of a sine near 1 would be the 12th of its arc sine.
 func (m *maker) trigonometry() {
-	up, one := graph.Unary(graph.EltCosh), graph.Unary(graph.EltClamp, -1, 1)
-	for _, p := range []graph.Program{
-		graph.Unary(graph.EltSin).Then(graph.Unary(graph.EltTan), 0), graph.Unary(graph.EltCos), one.Then(graph.Unary(graph.EltAsin), 0), one.Then(graph.Unary(graph.EltAcos), 0),
-		graph.Unary(graph.EltAtan), graph.Unary(graph.EltSinh), graph.Unary(graph.EltCosh), graph.Unary(graph.EltAsinh),
-		up.Then(graph.Unary(graph.EltAcosh), 0), graph.Unary(graph.EltSoftsign).Then(graph.Unary(graph.EltAtanh), 0),
+	up, one := elementwise.Unary(elementwise.Cosh), elementwise.Unary(elementwise.Clamp, -1, 1)
+	for _, p := range []elementwise.Program{
+		elementwise.Unary(elementwise.Sin).Then(elementwise.Unary(elementwise.Tan), 0), elementwise.Unary(elementwise.Cos), one.Then(elementwise.Unary(elementwise.Asin), 0), one.Then(elementwise.Unary(elementwise.Acos), 0),
+		elementwise.Unary(elementwise.Atan), elementwise.Unary(elementwise.Sinh), elementwise.Unary(elementwise.Cosh), elementwise.Unary(elementwise.Asinh),
+		up.Then(elementwise.Unary(elementwise.Acosh), 0), elementwise.Unary(elementwise.Softsign).Then(elementwise.Unary(elementwise.Atanh), 0),
 	} {
 		for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
 			l := m.layer(graph.Pointwise, graph.Elementwise{Program: p}, m.tensor(t, numeric.Range{}, 2, 300))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -21,7 +22,7 @@ func (m *maker) empty() {
 	m.add("empty_matmul", l, Tolerance{})
 	m.add("empty_matmul_batch", m.layer(graph.MatMul, nil, x(3, 1), x(0, 2, 1, 5)), Tolerance{})
 	m.add("empty_pad", m.layer(graph.Pad, graph.PadAttrs{Mode: "constant", Pads: []int{0, 1, 0, 2}, Value: 2}, x(3, 0)), Tolerance{})
-	m.add("empty_relu", m.layer(graph.Pointwise, graph.Elementwise{Program: graph.Unary(graph.EltRelu)}, x(2, 0)), Tolerance{})
+	m.add("empty_relu", m.layer(graph.Pointwise, graph.Elementwise{Program: elementwise.Unary(elementwise.Relu)}, x(2, 0)), Tolerance{})
 	m.add("empty_slice", m.layer(graph.Slice, graph.SliceAttrs{Starts: []int{9}, Ends: []int{20}}, x(4, 3)), Tolerance{})
 	m.add("empty_reshape", m.layer(graph.Reshape, graph.ReshapeAttrs{AllowZero: true}, x(0, 4), m.integers(2, 0, 3)), Tolerance{})
 	for axis, sizes := range [][]int{{0, 2, 2}, {17, 0, 16, 3}, {4, 0}} {

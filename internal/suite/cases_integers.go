@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -14,28 +15,28 @@ var integerTypes = []numeric.DataType{
 // integerPointwise are element-wise layers of integers: small ones in, and constants of any bits.
 func (m *maker) integerPointwise() {
 	for i, t := range integerTypes {
-		add := func(name string, p graph.Program, in ...*graph.Tensor) {
+		add := func(name string, p elementwise.Program, in ...*graph.Tensor) {
 			m.add(fmt.Sprintf("integers_%s_%s", name, t), m.layer(graph.Pointwise, graph.Elementwise{Program: p}, in...), Tolerance{})
 		}
 		x := func(dims ...int) *graph.Tensor { return m.tensor(t, numeric.Range{}, dims...) }
 		any := func(dims ...int) *graph.Tensor { return m.constant(t, numeric.Range{}, 1, dims...) }
-		binary := []graph.EltOp{
-			graph.EltAdd, graph.EltSub, graph.EltMul, graph.EltDiv, graph.EltMod, graph.EltMax, graph.EltMin, graph.EltPow,
-			graph.EltPRelu, graph.EltEqual, graph.EltLess, graph.EltLessEqual, graph.EltGreater, graph.EltGreaterEqual,
-			graph.EltAnd, graph.EltOr, graph.EltXor,
+		binary := []elementwise.Op{
+			elementwise.Add, elementwise.Sub, elementwise.Mul, elementwise.Div, elementwise.Mod, elementwise.Max, elementwise.Min, elementwise.Pow,
+			elementwise.PRelu, elementwise.Equal, elementwise.Less, elementwise.LessEqual, elementwise.Greater, elementwise.GreaterEqual,
+			elementwise.And, elementwise.Or, elementwise.Xor,
 		}
 		for j, op := range binary {
 			dims := [][]int{{2, 3, 5}, {2, 1, 1}, {5}, {1, 3, 1}}[(i+j)%4]
-			add(op.String(), graph.Binary(op), any(2, 3, 5), x(dims...))
-			add(op.String()+"_by_constant", graph.Binary(op), x(dims...), any(2, 3, 5))
+			add(op.String(), elementwise.Binary(op), any(2, 3, 5), x(dims...))
+			add(op.String()+"_by_constant", elementwise.Binary(op), x(dims...), any(2, 3, 5))
 		}
-		for _, op := range []graph.EltOp{graph.EltNeg, graph.EltAbs, graph.EltSign, graph.EltRelu, graph.EltNot} {
-			add(op.String(), graph.Unary(op).Then(graph.Binary(graph.EltMul), 0), any(300), x(300))
+		for _, op := range []elementwise.Op{elementwise.Neg, elementwise.Abs, elementwise.Sign, elementwise.Relu, elementwise.Not} {
+			add(op.String(), elementwise.Unary(op).Then(elementwise.Binary(elementwise.Mul), 0), any(300), x(300))
 		}
-		add("clamp", graph.Unary(graph.EltClamp, 2, 5), x(7, 1))
-		add("select", graph.Program{Args: 3, Code: []graph.Instr{{Op: graph.EltSelect, Arg: [3]int{0, 1, 2}}}},
+		add("clamp", elementwise.Unary(elementwise.Clamp, 2, 5), x(7, 1))
+		add("select", elementwise.Program{Args: 3, Code: []elementwise.Instr{{Op: elementwise.Select, Arg: [3]int{0, 1, 2}}}},
 			m.tensor(numeric.Bool, numeric.Range{}, 4, 1), x(1, 9), any(4, 9))
-		add("mask", graph.Binary(graph.EltLess).Then(graph.Unary(graph.EltNot), 0), x(1, 17), x(17, 1))
+		add("mask", elementwise.Binary(elementwise.Less).Then(elementwise.Unary(elementwise.Not), 0), x(1, 17), x(17, 1))
 		for _, op := range []*graph.Op{graph.BitwiseAnd, graph.BitwiseOr, graph.BitwiseXor} {
 			m.add(fmt.Sprintf("%s_%s", op.Name, t), m.layer(op, nil, any(3, 7), x(3, 1)), Tolerance{})
 		}
@@ -74,7 +75,7 @@ func (m *maker) castPrograms() {
 	for _, from := range []numeric.DataType{numeric.I64, numeric.U8, numeric.Bool} {
 		for _, dims := range [][]int{{1}, {3, 7, 5}, {2, 8191}} {
 			l := m.layer(graph.Cast, graph.CastAttrs{To: numeric.F32}, m.tensor(from, numeric.Range{}, dims...))
-			l.Fuse(graph.Binary(graph.EltMul), 0, m.tensor(numeric.F32, numeric.Range{}, dims[len(dims)-1]))
+			l.Fuse(elementwise.Binary(elementwise.Mul), 0, m.tensor(numeric.F32, numeric.Range{}, dims[len(dims)-1]))
 			m.add(fmt.Sprintf("cast_program_%s_%v", from, dims), l, Tolerance{Real: 1e-6})
 		}
 	}
@@ -101,7 +102,7 @@ func (m *maker) casts8() {
 
 // powers are those of operands of two kinds.
 func (m *maker) powers() {
-	p := graph.Elementwise{Program: graph.Binary(graph.EltPow)}
+	p := graph.Elementwise{Program: elementwise.Binary(elementwise.Pow)}
 	for i, t := range integerTypes {
 		real := []numeric.DataType{numeric.F32, numeric.F16}[i%2]
 		l := m.layer(graph.Pointwise, p, m.tensor(real, numeric.Range{}, 2, 3, 5), m.small(t, 5))

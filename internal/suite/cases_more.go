@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -11,7 +12,7 @@ import (
 func (m *maker) gated() {
 	for i, s := range [][3]int{{1, 1, 1}, {5, 3, 7}, {7, 64, 172}, {33, 17, 32}, {70, 1024, 130}} {
 		for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
-			act := []graph.EltOp{graph.EltSilu, graph.EltGelu, graph.EltSigmoid, graph.EltRelu, graph.EltGeluTanh}[i]
+			act := []elementwise.Op{elementwise.Silu, elementwise.Gelu, elementwise.Sigmoid, elementwise.Relu, elementwise.GeluTanh}[i]
 			l := m.layer(graph.GatedMatMul, graph.GatedAttrs{Activation: act}, m.tensor(t, numeric.Range{}, 1, s[0], s[1]),
 				m.constant(t, numeric.Range{}, s[1], s[1], s[2]), m.constant(t, numeric.Range{}, s[1], s[1], s[2]))
 			if i%2 == 1 {
@@ -86,13 +87,13 @@ func (m *maker) quantizedProducts() {
 // biasedProducts are products of bytes behind which a constant row is added, and an activation that no register holds follows.
 func (m *maker) biasedProducts() {
 	for i, s := range [][3]int{{1, 64, 10}, {3, 17, 33}, {190, 64, 64}} {
-		for j, act := range []graph.EltOp{graph.EltGelu, graph.EltSilu, graph.EltTanh} {
+		for j, act := range []elementwise.Op{elementwise.Gelu, elementwise.Silu, elementwise.Tanh} {
 			in, out := []numeric.DataType{numeric.I8, numeric.U8}[(i+j)%2], []numeric.DataType{numeric.I8, numeric.F32, numeric.U8}[j]
 			l := m.layer(graph.MatMul, nil, m.tensor(in, numeric.PerTensor(0.02, 5), 1, s[0], s[1]), m.constant(numeric.I8, numeric.PerTensor(0.01, 0), 1, s[1], s[2]))
 			if y := l.Outputs[0]; out != numeric.F32 {
 				y.Type, y.Range = out, numeric.PerTensor(0.02, 7)
 			}
-			l.Fuse(graph.Binary(graph.EltAdd).Then(graph.Unary(act), 0), 0, m.constant(numeric.F32, numeric.Range{}, 1, s[2]))
+			l.Fuse(elementwise.Binary(elementwise.Add).Then(elementwise.Unary(act), 0), 0, m.constant(numeric.F32, numeric.Range{}, 1, s[2]))
 			m.add(fmt.Sprintf("matmul_biased_%s%s_%v_%s", in, out, s, act), l, Tolerance{Real: 1e-6, Step: 1})
 		}
 	}
@@ -127,22 +128,22 @@ func (m *maker) mixedPointwise() {
 		if !t.IsInteger() {
 			r, r2, gate, gt = numeric.Range{}, numeric.Range{}, numeric.Range{}, t
 		}
-		add := func(name string, p graph.Program, in ...*graph.Tensor) {
+		add := func(name string, p elementwise.Program, in ...*graph.Tensor) {
 			l := m.layer(graph.Pointwise, graph.Elementwise{Program: p}, in...)
 			l.Outputs[0].Type, l.Outputs[0].Range = t, r
 			m.add(fmt.Sprintf("pointwise_%s_%s", name, t), l, Tolerance{Real: 1e-5, Step: 1})
 		}
 		x := func() *graph.Tensor { return m.tensor(t, r, dims...) }
-		add("add_relu", addThen(graph.Unary(graph.EltRelu)), x(), m.tensor(t, r2, dims...))
-		add("gate", graph.Binary(graph.EltMul), x(), m.tensor(gt, gate, 2, 24, 1, 1))
-		add("gate_f32", graph.Binary(graph.EltMul), x(), m.tensor(numeric.F32, numeric.Range{}, 2, 24, 1, 1))
-		add("mask", graph.Binary(graph.EltMul), x(), m.tensor(numeric.F32, numeric.Range{}, 2, 1, 5, 5))
-		add("batch", graph.Binary(graph.EltMul), x(), m.tensor(numeric.F32, numeric.Range{}, 2, 1, 1, 1))
-		add("hsigmoid_gate", graph.Unary(graph.EltHardSigmoid, 0.2, 0.5).Then(graph.Binary(graph.EltMul), 0), x(), m.tensor(gt, gate, 2, 24, 1, 1))
+		add("add_relu", addThen(elementwise.Unary(elementwise.Relu)), x(), m.tensor(t, r2, dims...))
+		add("gate", elementwise.Binary(elementwise.Mul), x(), m.tensor(gt, gate, 2, 24, 1, 1))
+		add("gate_f32", elementwise.Binary(elementwise.Mul), x(), m.tensor(numeric.F32, numeric.Range{}, 2, 24, 1, 1))
+		add("mask", elementwise.Binary(elementwise.Mul), x(), m.tensor(numeric.F32, numeric.Range{}, 2, 1, 5, 5))
+		add("batch", elementwise.Binary(elementwise.Mul), x(), m.tensor(numeric.F32, numeric.Range{}, 2, 1, 1, 1))
+		add("hsigmoid_gate", elementwise.Unary(elementwise.HardSigmoid, 0.2, 0.5).Then(elementwise.Binary(elementwise.Mul), 0), x(), m.tensor(gt, gate, 2, 24, 1, 1))
 		for _, c := range [][]int{{}, {1}, {24, 1, 1}, {1, 24, 1, 1}, {5}, {1, 1, 5, 5}, {2, 24, 5, 5}, {1, 24, 5, 5}, {2, 1, 1, 1}} {
-			add(fmt.Sprintf("const%v", c), graph.Binary(graph.EltAdd), x(), m.constant(numeric.F32, numeric.Range{}, 1, c...))
+			add(fmt.Sprintf("const%v", c), elementwise.Binary(elementwise.Add), x(), m.constant(numeric.F32, numeric.Range{}, 1, c...))
 		}
-		add("silu", graph.Unary(graph.EltSilu), x())
+		add("silu", elementwise.Unary(elementwise.Silu), x())
 	}
 }
 
@@ -168,7 +169,7 @@ func (m *maker) normalization() {
 func (m *maker) constants() {
 	r := numeric.PerTensor(0.1, 3)
 	m.add("dequantize_constant", m.layer(graph.Dequantize, graph.QuantAttrs{Range: r, Type: numeric.F32}, m.constant(numeric.I8, r, 1, 2, 17, 3, 3)), Tolerance{Real: 1e-7})
-	m.add("relu_constant", m.layer(graph.Pointwise, graph.Elementwise{Program: graph.Unary(graph.EltRelu)}, m.constant(numeric.F32, numeric.Range{}, 1, 2, 17, 3, 3)), Tolerance{})
+	m.add("relu_constant", m.layer(graph.Pointwise, graph.Elementwise{Program: elementwise.Unary(elementwise.Relu)}, m.constant(numeric.F32, numeric.Range{}, 1, 2, 17, 3, 3)), Tolerance{})
 	s := convShapes[5]
 	m.add("conv_constant", m.layer(graph.Conv, s.attrs(), m.constant(numeric.F32, numeric.Range{}, 1, s.n, s.c, s.h, s.w), m.constant(numeric.F32, numeric.Range{}, 3, s.m, s.c, s.k, s.k)), Tolerance{Real: 1e-5})
 	m.add("maxpool_constant", m.layer(graph.MaxPool, graph.PoolAttrs{Global: true}, m.constant(numeric.F32, numeric.Range{}, 1, 1, 3, 4, 4)), Tolerance{})

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
@@ -78,8 +79,8 @@ func specialLayers() []Case {
 		for _, dims := range [][]int{{1, 1, 3, 7}, {2, 17, 3, 5}, {1, 64, 7, 7}, {5, 36}} {
 			x := func() *graph.Tensor { return m.tensor(t, numeric.Range{}, dims...) }
 			name := func(op string) string { return fmt.Sprintf("%s_%s_%v", op, t, dims) }
-			m.add(name("relu"), m.layer(graph.Pointwise, graph.Elementwise{Program: graph.Unary(graph.EltRelu)}, x()), Tolerance{})
-			m.add(name("add"), m.layer(graph.Pointwise, graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, x(), x()), Tolerance{})
+			m.add(name("relu"), m.layer(graph.Pointwise, graph.Elementwise{Program: elementwise.Unary(elementwise.Relu)}, x()), Tolerance{})
+			m.add(name("add"), m.layer(graph.Pointwise, graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, x(), x()), Tolerance{})
 			m.add(name("reformat"), m.layer(graph.Reformat, nil, x()), Tolerance{})
 			m.add(name("quantize"), m.layer(graph.Quantize, graph.QuantAttrs{Range: numeric.PerTensor(1, 0), Type: numeric.I8}, x()), Tolerance{})
 		}

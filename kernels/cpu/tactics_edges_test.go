@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
@@ -257,12 +258,12 @@ func TestIntegerComparisons(t *testing.T) {
 	x := []int64{0, 1, -1, 1<<24 - 1, 1 << 24, 1<<24 + 1, -(1 << 24), 1 - 1<<24, math.MaxInt64, math.MinInt64, 77, 1 << 40}
 	for _, c := range []int64{0, 1<<24 - 1, 1 - 1<<24, 77, 1 << 24, 1<<24 + 1} {
 		in := []numeric.Value{numeric.Values(numeric.I64, x, len(x)), numeric.Values(numeric.I64, []int64{c}, 1)}
-		for op, holds := range map[graph.EltOp]func(v int64) bool{
-			graph.EltEqual: func(v int64) bool { return v == c }, graph.EltLess: func(v int64) bool { return v < c },
-			graph.EltLessEqual: func(v int64) bool { return v <= c }, graph.EltGreater: func(v int64) bool { return v > c },
-			graph.EltGreaterEqual: func(v int64) bool { return v >= c },
+		for op, holds := range map[elementwise.Op]func(v int64) bool{
+			elementwise.Equal: func(v int64) bool { return v == c }, elementwise.Less: func(v int64) bool { return v < c },
+			elementwise.LessEqual: func(v int64) bool { return v <= c }, elementwise.Greater: func(v int64) bool { return v > c },
+			elementwise.GreaterEqual: func(v int64) bool { return v >= c },
 		} {
-			l := layerOf(t, graph.Pointwise, graph.Elementwise{Program: graph.Binary(op)}, in, 1)
+			l := layerOf(t, graph.Pointwise, graph.Elementwise{Program: elementwise.Binary(op)}, in, 1)
 			n := onEveryTactic(t, "pointwise", l, in, func(name string, y numeric.Value, err error) {
 				for i, v := range x {
 					if err != nil || (y.Data[i] != 0) != holds(v) {
@@ -296,13 +297,13 @@ func TestGatherRefusesIndices(t *testing.T) {
 // among others, and alone.
 func TestRowsThatBroadcast(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
-	affine := graph.Binary(graph.EltMul).Then(graph.Binary(graph.EltAdd), 0)
-	twice := graph.Program{Args: 3, Code: []graph.Instr{ // the product has two readers
-		{Op: graph.EltMul, Arg: [3]int{0, 1}}, {Op: graph.EltAdd, Arg: [3]int{3, 2}}, {Op: graph.EltSub, Arg: [3]int{4, 3}}}}
-	choice := graph.Program{Args: 3, Code: []graph.Instr{{Op: graph.EltSelect, Arg: [3]int{0, 1, 2}}}}
-	slope := graph.Program{Args: 3, Code: []graph.Instr{{Op: graph.EltPRelu, Arg: [3]int{0, 1}}, {Op: graph.EltMax, Arg: [3]int{3, 2}}}}
+	affine := elementwise.Binary(elementwise.Mul).Then(elementwise.Binary(elementwise.Add), 0)
+	twice := elementwise.Program{Args: 3, Code: []elementwise.Instr{ // the product has two readers
+		{Op: elementwise.Mul, Arg: [3]int{0, 1}}, {Op: elementwise.Add, Arg: [3]int{3, 2}}, {Op: elementwise.Sub, Arg: [3]int{4, 3}}}}
+	choice := elementwise.Program{Args: 3, Code: []elementwise.Instr{{Op: elementwise.Select, Arg: [3]int{0, 1, 2}}}}
+	slope := elementwise.Program{Args: 3, Code: []elementwise.Instr{{Op: elementwise.PRelu, Arg: [3]int{0, 1}}, {Op: elementwise.Max, Arg: [3]int{3, 2}}}}
 	for _, length := range []int{1, 17, 63, 64, 65, 257, 512, 700, 5000} {
-		for k, p := range []graph.Program{affine, twice, choice, slope} {
+		for k, p := range []elementwise.Program{affine, twice, choice, slope} {
 			for _, constant := range [][]int{nil, {1, 2}, {2}} {
 				in := []numeric.Value{
 					numeric.Values(numeric.F32, cputest.Normals(r, 2*3*length), 2, 3, length),

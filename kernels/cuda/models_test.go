@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
@@ -307,14 +308,14 @@ func compareLayers(t *testing.T, x, y loadedModel, tol suite.Tolerance) {
 
 // transcendental reports whether a layer's elements are more than sums, products and comparisons.
 func transcendental(l *graph.Layer) bool {
-	programs := []graph.Program{l.Epilogue}
+	programs := []elementwise.Program{l.Epilogue}
 	if e, ok := l.Attrs.(graph.Elementwise); ok {
 		programs = append(programs, e.Program)
 	}
 	for _, p := range programs {
 		for _, in := range p.Code {
 			switch in.Op {
-			case graph.EltRelu, graph.EltClamp, graph.EltAdd, graph.EltSub, graph.EltMul, graph.EltMax, graph.EltMin, graph.EltConst:
+			case elementwise.Relu, elementwise.Clamp, elementwise.Add, elementwise.Sub, elementwise.Mul, elementwise.Max, elementwise.Min, elementwise.Const:
 			default:
 				return true
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/suite"
@@ -98,16 +99,16 @@ var (
 		name     string
 		residual bool // another activation of the output's shape
 		channel  bool // a constant by channel
-		program  graph.Program
+		program  elementwise.Program
 	}{
 		{name: "plain"},
-		{name: "relu", program: graph.Unary(graph.EltRelu)},
-		{name: "clamp", program: graph.Unary(graph.EltClamp, 0, 6)},
-		{name: "add", residual: true, program: graph.Binary(graph.EltAdd)},
-		{name: "add_relu", residual: true, program: graph.Binary(graph.EltAdd).Then(graph.Unary(graph.EltRelu), 0)},
-		{name: "silu", program: graph.Unary(graph.EltSilu)},
-		{name: "gelu_add", residual: true, program: graph.Unary(graph.EltGelu).Then(graph.Binary(graph.EltAdd), 0)},
-		{name: "prelu", channel: true, program: graph.Binary(graph.EltPRelu)},
+		{name: "relu", program: elementwise.Unary(elementwise.Relu)},
+		{name: "clamp", program: elementwise.Unary(elementwise.Clamp, 0, 6)},
+		{name: "add", residual: true, program: elementwise.Binary(elementwise.Add)},
+		{name: "add_relu", residual: true, program: elementwise.Binary(elementwise.Add).Then(elementwise.Unary(elementwise.Relu), 0)},
+		{name: "silu", program: elementwise.Unary(elementwise.Silu)},
+		{name: "gelu_add", residual: true, program: elementwise.Unary(elementwise.Gelu).Then(elementwise.Binary(elementwise.Add), 0)},
+		{name: "prelu", channel: true, program: elementwise.Binary(elementwise.PRelu)},
 	}
 	coverPixels   = []string{"one", "under", "exact", "over"}
 	coverChannels = []string{"one", "under", "exact", "over"}

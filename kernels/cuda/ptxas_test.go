@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/suite"
@@ -289,10 +290,10 @@ func (c residualConvolution) layer(t *testing.T, typ numeric.DataType) *graph.La
 	if y.Type = typ; typ == numeric.I8 {
 		y.Range = numeric.PerTensor(0.1, 0)
 	}
-	program := graph.Unary(graph.EltRelu)
+	program := elementwise.Unary(elementwise.Relu)
 	if c.out > c.in {
 		other := &graph.Tensor{Name: "r", Type: typ, Dims: y.Dims, Range: y.Range}
-		l.Fuse(graph.Binary(graph.EltAdd).Then(program, 0), 0, other)
+		l.Fuse(elementwise.Binary(elementwise.Add).Then(program, 0), 0, other)
 	} else {
 		l.Fuse(program, 0)
 	}

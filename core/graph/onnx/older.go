@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -299,8 +300,8 @@ var elementNorm = &graph.Composite{Onnx: "BatchNormalization", Import: func(d *g
 		}
 	}
 	scale, bias, mean, variance := n.Inputs[1], n.Inputs[2], n.Inputs[3], n.Inputs[4]
-	p := graph.Program{Args: 1, Code: []graph.Instr{
-		{Op: graph.EltConst, Imm: [2]float32{n.Float("epsilon", 1e-5)}}, {Op: graph.EltAdd, Arg: [3]int{0, 1}}, {Op: graph.EltSqrt, Arg: [3]int{2}},
+	p := elementwise.Program{Args: 1, Code: []elementwise.Instr{
+		{Op: elementwise.Const, Imm: [2]float32{n.Float("epsilon", 1e-5)}}, {Op: elementwise.Add, Arg: [3]int{0, 1}}, {Op: elementwise.Sqrt, Arg: [3]int{2}},
 	}}
 	y := d.Div(d.Sub(x, mean), d.Program(p, variance))
 	return []*graph.Tensor{d.Add(d.Mul(y, scale), bias)}, nil

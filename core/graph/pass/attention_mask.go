@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -48,11 +49,11 @@ func (a *attention) mask(c *candidate, h operands) (m *graph.Tensor, causal, ok 
 		}
 		switch {
 		case selects && seen != nil:
-			seen = a.draft.layer(t.Name+"_and", ops().Named("And"), graph.Elementwise{Program: graph.Binary(graph.EltAnd)}, seen, t)
+			seen = a.draft.layer(t.Name+"_and", ops().Named("And"), graph.Elementwise{Program: elementwise.Binary(elementwise.And)}, seen, t)
 		case selects:
 			seen = t
 		case added != nil:
-			added = a.draft.layer(t.Name+"_sum", ops().Named("Add"), graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, added, t)
+			added = a.draft.layer(t.Name+"_sum", ops().Named("Add"), graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, added, t)
 		default:
 			added = t
 		}
@@ -75,7 +76,7 @@ func (a *attention) number(name string, t numeric.DataType, v float64) *graph.Te
 
 // choose returns x where t is true and y elsewhere.
 func (a *attention) choose(t, x, y *graph.Tensor) *graph.Tensor {
-	p := graph.Program{Args: 3, Code: []graph.Instr{{Op: graph.EltSelect, Arg: [3]int{0, 1, 2}}}}
+	p := elementwise.Program{Args: 3, Code: []elementwise.Instr{{Op: elementwise.Select, Arg: [3]int{0, 1, 2}}}}
 	return a.draft.layer(t.Name+"_mask", ops().Named("Where"), graph.Elementwise{Program: p}, t, x, y)
 }
 
@@ -91,11 +92,11 @@ func (a *attention) plain(c *candidate, m mask) (t *graph.Tensor, selects, ok bo
 			return m.t, true, true
 		}
 		if l := m.t.Producer; l != nil {
-			if p, ok := graph.ProgramOf(l); ok && len(p.Code) == 1 && p.Code[0].Op == graph.EltNot && l.Inputs[0].Type == numeric.Bool {
+			if p, ok := graph.ProgramOf(l); ok && len(p.Code) == 1 && p.Code[0].Op == elementwise.Not && l.Inputs[0].Type == numeric.Bool {
 				return l.Inputs[0], true, true
 			}
 		}
-		t := a.draft.layer(m.t.Name+"_not", ops().Named("Not"), graph.Elementwise{Program: graph.Unary(graph.EltNot)}, m.t)
+		t := a.draft.layer(m.t.Name+"_not", ops().Named("Not"), graph.Elementwise{Program: elementwise.Unary(elementwise.Not)}, m.t)
 		return t, true, true
 	case m.fill <= vanishing:
 		zero, fill := a.number("zero", numeric.F32, 0), a.number("hidden", numeric.F32, m.fill)

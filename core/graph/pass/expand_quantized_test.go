@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -55,7 +56,7 @@ func TestExpandQuantized(t *testing.T) {
 			return n.output(n.dequantize("DQ", z, by))
 		}},
 		{"computed-scale", func(n *net) *graph.Network {
-			s := n.elt("Abs", graph.EltAbs, nil, n.input("s"))
+			s := n.elt("Abs", elementwise.Abs, nil, n.input("s"))
 			y := n.add("MatMul", graph.QLinearMatMul, nil, u8(n, 3, 4), s, n.zero(numeric.U8, 7), n.bytes("w", numeric.U8, 4, 5), n.scalar(1.0/64), n.zero(numeric.U8, 128), n.scalar(0.5), n.zero(numeric.I8, 3))
 			return n.output(y)
 		}},
@@ -64,7 +65,7 @@ func TestExpandQuantized(t *testing.T) {
 			return n.output(y)
 		}},
 		{"integers-computed-with", func(n *net) *graph.Network {
-			return n.output(n.binary("Max", graph.EltMax, n.qlinear("Conv", u8(n, 1, 2, 4, 4), 2), n.zero(numeric.U8, 90)))
+			return n.output(n.binary("Max", elementwise.Max, n.qlinear("Conv", u8(n, 1, 2, 4, 4), 2), n.zero(numeric.U8, 90)))
 		}},
 	})
 }

@@ -2,6 +2,7 @@ package pass
 
 import (
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -43,6 +44,6 @@ func (r *rewrite) expandWeights(l *graph.Layer) bool {
 	}
 	sum := r.net.NewTensor(y.Name+"_product", y.Type, y.Dims)
 	product.Outputs, product.From = []*graph.Tensor{sum}, l.From
-	by := r.replace(l, &graph.Layer{Op: graph.Pointwise, Attrs: graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, Inputs: []*graph.Tensor{sum, bias}})
+	by := r.replace(l, &graph.Layer{Op: graph.Pointwise, Attrs: graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, Inputs: []*graph.Tensor{sum, bias}})
 	return c.fire(r.net.Insert(product), by)
 }

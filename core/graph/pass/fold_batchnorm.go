@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
@@ -147,7 +148,7 @@ func (r *rewrite) batchNormToScale(l *graph.Layer) bool {
 	}
 	dims := slices.Repeat([]int{1}, max(1, len(x.Dims)-1))
 	dims[0] = len(a)
-	p := graph.Binary(graph.EltMul).Then(graph.Binary(graph.EltAdd), 0)
+	p := elementwise.Binary(elementwise.Mul).Then(elementwise.Binary(elementwise.Add), 0)
 	by := &graph.Layer{Op: graph.Pointwise, Attrs: graph.Elementwise{Program: p}, Inputs: []*graph.Tensor{x,
 		r.newConst(l.Name+"_scale", x.Type, a, dims...), r.newConst(l.Name+"_shift", x.Type, b, dims...)}}
 	return c.fire(r.replace(l, by))

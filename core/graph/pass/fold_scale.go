@@ -19,7 +19,7 @@ var foldScale = Pass{
 	Rules: []string{"scale-into-weights"},
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {
-			e, ok := elementwiseOf(l)
+			e, ok := pointwiseOf(l)
 			if !ok || len(e.inputs) < 2 {
 				return false
 			}
@@ -35,7 +35,7 @@ var foldScale = Pass{
 	},
 }
 
-func (r *rewrite) foldScale(p, l *graph.Layer, e elementwise, at int) bool {
+func (r *rewrite) foldScale(p, l *graph.Layer, e pointwise, at int) bool {
 	c := r.candidate("scale-into-weights", p, l)
 	y := l.Outputs[0]
 	if !c.sole(p.Outputs[0], l) {

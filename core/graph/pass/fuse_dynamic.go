@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -97,7 +98,7 @@ func fromOf(layers []*graph.Layer) (list []string) {
 // isMul reports whether a layer multiplies two tensors.
 func isMul(l *graph.Layer) bool {
 	p, ok := graph.ProgramOf(l)
-	return ok && len(l.OpInputs()) == 2 && len(p.Code) == 1 && p.Code[0].Op == graph.EltMul && p.Code[0].Arg[0] != p.Code[0].Arg[1]
+	return ok && len(l.OpInputs()) == 2 && len(p.Code) == 1 && p.Code[0].Op == elementwise.Mul && p.Code[0].Arg[0] != p.Code[0].Arg[1]
 }
 
 // factors takes t apart: products, down to one of integers, which a cast made real numbers of, and scales. It reports whether there

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -27,7 +28,7 @@ var fuseGates = Pass{
 
 func (r *rewrite) fuseGate(l *graph.Layer) bool {
 	p := l.Epilogue
-	if !isRowProduct(l) || p.Args != 2 || len(p.Code) != 1 || p.Code[0].Op != graph.EltMul || p.Code[0].Arg[0] == p.Code[0].Arg[1] {
+	if !isRowProduct(l) || p.Args != 2 || len(p.Code) != 1 || p.Code[0].Op != elementwise.Mul || p.Code[0].Arg[0] == p.Code[0].Arg[1] {
 		return false
 	}
 	gate := l.EpilogueInputs()[0].Producer
@@ -112,8 +113,8 @@ func halfOf(t *graph.Tensor) (h half, ok bool) {
 }
 
 // gateOf returns the activation of a program that multiplies it by the other argument, and the activation's argument.
-func gateOf(p graph.Program) (op graph.EltOp, of int, ok bool) {
-	if p.Args != 2 || len(p.Code) != 2 || p.Code[1].Op != graph.EltMul {
+func gateOf(p elementwise.Program) (op elementwise.Op, of int, ok bool) {
+	if p.Args != 2 || len(p.Code) != 2 || p.Code[1].Op != elementwise.Mul {
 		return 0, 0, false
 	}
 	a, times := p.Code[0], p.Code[1].Arg

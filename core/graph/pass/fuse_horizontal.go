@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -32,11 +33,11 @@ var fuseHorizontal = Pass{
 // sibling is a product that may be merged with others that read its input.
 type sibling struct {
 	layer   *graph.Layer
-	axis    int             // of the weights' output channels
-	n       int             // output channels
-	bias    *graph.Tensor   // the op's, nil for none
-	program graph.Program   // the epilogue
-	consts  []*graph.Tensor // its arguments
+	axis    int                 // of the weights' output channels
+	n       int                 // output channels
+	bias    *graph.Tensor       // the op's, nil for none
+	program elementwise.Program // the epilogue
+	consts  []*graph.Tensor     // its arguments
 }
 
 // mergeSiblings merges l with the later products that read its input.
@@ -168,7 +169,7 @@ func common(a, b sibling) (sibling, bool) {
 // adds reports whether the epilogue is the addition of a constant.
 func (s sibling) adds() bool {
 	p := s.program
-	return p.Args == 2 && len(p.Code) == 1 && p.Code[0].Op == graph.EltAdd && p.Code[0].Arg[0] != p.Code[0].Arg[1]
+	return p.Args == 2 && len(p.Code) == 1 && p.Code[0].Op == elementwise.Add && p.Code[0].Arg[0] != p.Code[0].Arg[1]
 }
 
 // merge makes one layer of all siblings that are alike, where that pays.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -97,20 +98,20 @@ func (b *randomNet) layer() *graph.Tensor {
 	case 3, 4:
 		return b.activation(x)
 	case 5:
-		op := []graph.EltOp{graph.EltAdd, graph.EltAdd, graph.EltMul, graph.EltSub, graph.EltDiv, graph.EltMax}[b.rng.IntN(6)]
+		op := []elementwise.Op{elementwise.Add, elementwise.Add, elementwise.Mul, elementwise.Sub, elementwise.Div, elementwise.Max}[b.rng.IntN(6)]
 		y := b.operand(x)
-		if op == graph.EltDiv && !y.IsConst() {
-			op = graph.EltAdd
+		if op == elementwise.Div && !y.IsConst() {
+			op = elementwise.Add
 		}
-		if op != graph.EltDiv && b.rng.IntN(2) == 0 {
+		if op != elementwise.Div && b.rng.IntN(2) == 0 {
 			return b.binary(b.name("Bin"), op, y, x)
 		}
-		if op == graph.EltDiv && slices.Contains(numeric.Value.Floats(mustConst(y)), 0) {
-			op = graph.EltSub
+		if op == elementwise.Div && slices.Contains(numeric.Value.Floats(mustConst(y)), 0) {
+			op = elementwise.Sub
 		}
 		return b.binary(b.name("Bin"), op, x, y)
 	case 6:
-		return b.binary(b.name("Add"), graph.EltAdd, x, b.like(x))
+		return b.binary(b.name("Add"), elementwise.Add, x, b.like(x))
 	case 7:
 		return b.add(b.name("Concat"), graph.Concat, graph.ConcatAttrs{Axis: 1 + b.rng.IntN(3)}, x, b.like(x))
 	case 8:
@@ -233,28 +234,28 @@ func (b *randomNet) randomConv(x *graph.Tensor, d []int) *graph.Tensor {
 }
 
 func (b *randomNet) activation(x *graph.Tensor) *graph.Tensor {
-	u := func(op graph.EltOp, x *graph.Tensor, imm ...float32) *graph.Tensor {
+	u := func(op elementwise.Op, x *graph.Tensor, imm ...float32) *graph.Tensor {
 		return b.elt(b.name("Act"), op, imm, x)
 	}
-	bin := func(op graph.EltOp, x, y *graph.Tensor) *graph.Tensor { return b.binary(b.name("Bin"), op, x, y) }
+	bin := func(op elementwise.Op, x, y *graph.Tensor) *graph.Tensor { return b.binary(b.name("Bin"), op, x, y) }
 	switch b.rng.IntN(8) {
 	case 0:
-		return u(graph.EltRelu, x)
+		return u(elementwise.Relu, x)
 	case 1:
-		return u(graph.EltClamp, x, 0, 6)
+		return u(elementwise.Clamp, x, 0, 6)
 	case 2:
-		return bin(graph.EltMul, x, u(graph.EltSigmoid, x))
+		return bin(elementwise.Mul, x, u(elementwise.Sigmoid, x))
 	case 3:
-		e := bin(graph.EltAdd, u(graph.EltErf, bin(graph.EltDiv, x, b.scalar(1.4142135))), b.scalar(1))
-		return bin(graph.EltMul, bin(graph.EltMul, x, e), b.scalar(.5))
+		e := bin(elementwise.Add, u(elementwise.Erf, bin(elementwise.Div, x, b.scalar(1.4142135))), b.scalar(1))
+		return bin(elementwise.Mul, bin(elementwise.Mul, x, e), b.scalar(.5))
 	case 4:
-		return bin(graph.EltDiv, bin(graph.EltMul, x, u(graph.EltClamp, bin(graph.EltAdd, x, b.scalar(3)), 0, 6)), b.scalar(6))
+		return bin(elementwise.Div, bin(elementwise.Mul, x, u(elementwise.Clamp, bin(elementwise.Add, x, b.scalar(3)), 0, 6)), b.scalar(6))
 	case 5:
-		return u(graph.EltSigmoid, x)
+		return u(elementwise.Sigmoid, x)
 	case 6:
-		return u(graph.EltHardSwish, x)
+		return u(elementwise.HardSwish, x)
 	}
-	return u(graph.EltTanh, x)
+	return u(elementwise.Tanh, x)
 }
 
 // checkOptimized optimises a random network in full and with each of its rules switched off, and compares meaning,

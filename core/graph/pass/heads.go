@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
@@ -258,9 +259,9 @@ func scaling(l *graph.Layer) (*graph.Tensor, float64, bool) {
 			continue
 		}
 		switch {
-		case in.Op == graph.EltMul:
+		case in.Op == elementwise.Mul:
 			return x, s, true
-		case in.Op == graph.EltDiv && i == 0 && s != 0:
+		case in.Op == elementwise.Div && i == 0 && s != 0:
 			return x, 1 / s, true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -80,17 +81,17 @@ func (w *laneWalk) shape(t *graph.Tensor) []int {
 }
 
 // combined returns the lanes of an element-wise layer's output.
-func (w *laneWalk) combined(l *graph.Layer, in graph.Instr) []lane {
+func (w *laneWalk) combined(l *graph.Layer, in elementwise.Instr) []lane {
 	y := l.Outputs[0]
 	var args []*graph.Tensor
 	for _, v := range in.Arg[:in.Op.Info().Arity] {
 		args = append(args, l.Inputs[v])
 	}
 	switch in.Op {
-	case graph.EltNeg:
+	case elementwise.Neg:
 		return signed(w.of(args[0]), true)
-	case graph.EltAdd, graph.EltSub:
-		a, b := w.of(args[0]), signed(w.of(args[1]), in.Op == graph.EltSub)
+	case elementwise.Add, elementwise.Sub:
+		a, b := w.of(args[0]), signed(w.of(args[1]), in.Op == elementwise.Sub)
 		if a == nil || b == nil || !symbolic.Equal(args[0].Dims, y.Dims) || !symbolic.Equal(args[1].Dims, y.Dims) {
 			return nil
 		}
@@ -99,7 +100,7 @@ func (w *laneWalk) combined(l *graph.Layer, in graph.Instr) []lane {
 			list[i] = slices.Concat(a[i], b[i])
 		}
 		return list
-	case graph.EltMul:
+	case elementwise.Mul:
 		for i, x := range args {
 			if symbolic.Equal(x.Dims, y.Dims) && !x.IsConst() {
 				if list := w.multiplied(w.of(x), w.shape(x), args[1-i]); list != nil {

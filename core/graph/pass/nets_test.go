@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -77,8 +78,8 @@ func (n *net) batchNorm(name string, x *graph.Tensor) *graph.Tensor {
 }
 
 // elt adds an element-wise layer of one operation, as the importer makes them.
-func (n *net) elt(name string, op graph.EltOp, imm []float32, in ...*graph.Tensor) *graph.Tensor {
-	i := graph.Instr{Op: op, Arg: [3]int{0, 1, 2}}
+func (n *net) elt(name string, op elementwise.Op, imm []float32, in ...*graph.Tensor) *graph.Tensor {
+	i := elementwise.Instr{Op: op, Arg: [3]int{0, 1, 2}}
 	copy(i.Imm[:], imm)
 	def := graph.Pointwise
 	for _, o := range n.ops.All() {
@@ -86,14 +87,14 @@ func (n *net) elt(name string, op graph.EltOp, imm []float32, in ...*graph.Tenso
 			def = o
 		}
 	}
-	return n.add(name, def, graph.Elementwise{Program: graph.Program{Args: op.Info().Arity, Code: []graph.Instr{i}}}, in...)
+	return n.add(name, def, graph.Elementwise{Program: elementwise.Program{Args: op.Info().Arity, Code: []elementwise.Instr{i}}}, in...)
 }
 
 func (n *net) relu(name string, x *graph.Tensor) *graph.Tensor {
-	return n.elt(name, graph.EltRelu, nil, x)
+	return n.elt(name, elementwise.Relu, nil, x)
 }
 
-func (n *net) binary(name string, op graph.EltOp, a, b *graph.Tensor) *graph.Tensor {
+func (n *net) binary(name string, op elementwise.Op, a, b *graph.Tensor) *graph.Tensor {
 	return n.elt(name, op, nil, a, b)
 }
 

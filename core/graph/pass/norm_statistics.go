@@ -2,16 +2,17 @@ package pass
 
 import (
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // mean returns what t is the mean of, and the axes, which it counts from 0.
 func (m *norm) mean(t *graph.Tensor) (of *graph.Tensor, axes []int, ok bool) {
 	factor := 1.0
-	if in, args, ok := m.op(t); ok && (in.Op == graph.EltMul || in.Op == graph.EltDiv) {
+	if in, args, ok := m.op(t); ok && (in.Op == elementwise.Mul || in.Op == elementwise.Div) {
 		for i := range 2 {
-			if s, ok := scalar(args[i]); ok && (i == 1 || in.Op == graph.EltMul) {
-				if factor = s; in.Op == graph.EltDiv {
+			if s, ok := scalar(args[i]); ok && (i == 1 || in.Op == elementwise.Mul) {
+				if factor = s; in.Op == elementwise.Div {
 					factor = 1 / s
 				}
 				m.take(t)
@@ -119,7 +120,7 @@ func (m *norm) difference(s, mean *graph.Tensor) *graph.Tensor {
 		return nil
 	}
 	in, of, ok := m.op(args[0])
-	if !ok || in.Op != graph.EltSub || of[0] != m.x {
+	if !ok || in.Op != elementwise.Sub || of[0] != m.x {
 		return nil
 	}
 	if t := m.narrow(of[1]); t != m.narrow(mean) { // the mean may be there twice
@@ -142,7 +143,7 @@ func (r *rewrite) centreNorm(l *graph.Layer) bool {
 	d := l.Inputs[0]
 	m := newNorm(r.net)
 	in, args, found := m.op(d)
-	if !ok || !found || in.Op != graph.EltSub || l.Epilogue.Args > 0 {
+	if !ok || !found || in.Op != elementwise.Sub || l.Epilogue.Args > 0 {
 		return false
 	}
 	m.y = l.Outputs[0]

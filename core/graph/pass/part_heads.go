@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -83,7 +84,7 @@ func addedRow(l *graph.Layer) (x *graph.Tensor, ok bool) {
 		return nil, false
 	}
 	p, ok := graph.ProgramOf(l)
-	if !ok || len(p.Code) != 1 || p.Code[0].Op != graph.EltAdd || l.Epilogue.Args > 0 {
+	if !ok || len(p.Code) != 1 || p.Code[0].Op != elementwise.Add || l.Epilogue.Args > 0 {
 		return nil, false
 	}
 	for i, t := range l.Inputs {

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -96,12 +97,12 @@ func quantizedCases() []passCase {
 			}
 			w := n.dequantize("W_DQ", n.AddConst("w", v), numeric.PerTensor(1.0/64, 131))
 			y := n.add("Conv", graph.Conv, graph.ConvAttrs{Group: 1, Pads: []int{1, 1, 1, 1}}, x, w)
-			return n.output(n.quantize("Y_Q", n.elt("Clip", graph.EltClamp, []float32{0, 6}, y), 1.0/32, 3, numeric.U8))
+			return n.output(n.quantize("Y_Q", n.elt("Clip", elementwise.Clamp, []float32{0, 6}, y), 1.0/32, 3, numeric.U8))
 		}},
 		{"residual", func(n *net) *graph.Network { // as the quantiser places pairs on a fused network
 			x := n.qdq("X", n.input("x", 2, 3, 5, 5), 1.0/32)
 			a := n.qdq("A", n.relu("Relu_1", n.qconv("Conv_1", x, 3, 3, 1)), 1.0/4)
-			b := n.binary("Add", graph.EltAdd, n.qconv("Conv_2", a, 3, 3, 1), x)
+			b := n.binary("Add", elementwise.Add, n.qconv("Conv_2", a, 3, 3, 1), x)
 			return n.output(n.qdq("B", n.relu("Relu_2", b), 1))
 		}},
 		{"pool-concat-reshape", func(n *net) *graph.Network {
@@ -126,7 +127,7 @@ func quantizedCases() []passCase {
 		}},
 		{"pointwise-and-average", func(n *net) *graph.Network {
 			x, z := n.qdq("X", n.input("x", 2, 4, 4, 4), 1.0/32), n.qdq("Z", n.input("z", 2, 4, 4, 4), 1.0/16)
-			y := n.qdq("Y", n.binary("Add", graph.EltAdd, x, z), 1.0/16)
+			y := n.qdq("Y", n.binary("Add", elementwise.Add, x, z), 1.0/16)
 			return n.output(n.qdq("A", n.add("Pool", graph.AveragePool, graph.PoolAttrs{Global: true}, y), 1.0/64))
 		}},
 		{"upsampled", func(n *net) *graph.Network { // by a transposed convolution, to the nearest, and between pixels
@@ -159,7 +160,7 @@ func quantizedCases() []passCase {
 		{"used-as-float-too", func(n *net) *graph.Network {
 			x := n.qdq("X", n.input("x", 2, 3, 5, 5), 1.0/32)
 			y := n.qconv("Conv", x, 4, 3, 1)
-			return n.output(n.qdq("Y", y, 1), n.elt("Exp", graph.EltExp, nil, y))
+			return n.output(n.qdq("Y", y, 1), n.elt("Exp", elementwise.Exp, nil, y))
 		}},
 	}
 }
@@ -275,7 +276,7 @@ func TestComputedIntegers(t *testing.T) {
 			return n.add("Cast", graph.Cast, graph.CastAttrs{To: numeric.I8}, x)
 		}},
 	} {
-		for _, op := range []graph.EltOp{graph.EltRelu, graph.EltCeil, graph.EltExp} {
+		for _, op := range []elementwise.Op{elementwise.Relu, elementwise.Ceil, elementwise.Exp} {
 			n := newNet(t, tt.name)
 			q := tt.make(n, n.input("x", 2, 3))
 			n.output(n.elt("Act", op, nil, n.dequantize("D", q, numeric.PerTensor(0.25, 0))))

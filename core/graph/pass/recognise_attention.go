@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
@@ -130,15 +131,15 @@ func (a *attention) before(t *graph.Tensor) *graph.Layer {
 		args = append(args, l.Inputs[v])
 	}
 	switch in.Op {
-	case graph.EltTanh:
+	case elementwise.Tanh:
 		return a.through(l, x, a.squash)
-	case graph.EltAdd:
+	case elementwise.Add:
 		for i := range 2 {
 			if found := a.masked(l, args[i], mask{t: args[1-i]}); found != nil {
 				return found
 			}
 		}
-	case graph.EltSelect:
+	case elementwise.Select:
 		for i := range 2 {
 			if fill, ok := scalar(args[2-i]); ok {
 				if found := a.masked(l, args[1+i], mask{t: args[0], fill: fill, selects: true, negated: i == 1}); found != nil {
@@ -231,7 +232,7 @@ func (a *attention) after(t *graph.Tensor) *graph.Layer {
 func (a *attention) nanToZero(t *graph.Tensor) (s, isNaN *graph.Layer) {
 	for _, u := range t.Users {
 		p, ok := graph.ProgramOf(u)
-		if !ok || len(p.Code) != 1 || p.Code[0].Op != graph.EltSelect || u.Epilogue.Args > 0 {
+		if !ok || len(p.Code) != 1 || p.Code[0].Op != elementwise.Select || u.Epilogue.Args > 0 {
 			continue
 		}
 		in := p.Code[0]
@@ -241,8 +242,8 @@ func (a *attention) nanToZero(t *graph.Tensor) (s, isNaN *graph.Layer) {
 			continue
 		}
 		q, ok := graph.ProgramOf(test)
-		if ok && len(q.Code) == 2 && q.Args == 1 && test.Inputs[0] == t && q.Code[1].Op == graph.EltNot &&
-			q.Code[0].Op == graph.EltEqual && q.Code[0].Arg[0] == 0 && q.Code[0].Arg[1] == 0 {
+		if ok && len(q.Code) == 2 && q.Args == 1 && test.Inputs[0] == t && q.Code[1].Op == elementwise.Not &&
+			q.Code[0].Op == elementwise.Equal && q.Code[0].Arg[0] == 0 && q.Code[0].Arg[1] == 0 {
 			return u, test
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
@@ -93,7 +94,7 @@ func unchanged(l *graph.Layer) *graph.Tensor {
 }
 
 // neutral returns the input that a binary operation with a neutral constant leaves as it is.
-func neutral(l *graph.Layer, p graph.Program) *graph.Tensor {
+func neutral(l *graph.Layer, p elementwise.Program) *graph.Tensor {
 	if p.IsIdentity() && len(l.Inputs) == 1 {
 		return l.Inputs[0]
 	}
@@ -108,9 +109,9 @@ func neutral(l *graph.Layer, p graph.Program) *graph.Tensor {
 			continue
 		}
 		switch {
-		case in.Op == graph.EltAdd && v == 0, in.Op == graph.EltMul && v == 1,
-			i == 0 && in.Op == graph.EltSub && v == 0,
-			i == 0 && (in.Op == graph.EltDiv || in.Op == graph.EltPow) && v == 1:
+		case in.Op == elementwise.Add && v == 0, in.Op == elementwise.Mul && v == 1,
+			i == 0 && in.Op == elementwise.Sub && v == 0,
+			i == 0 && (in.Op == elementwise.Div || in.Op == elementwise.Pow) && v == 1:
 			return x
 		}
 	}

@@ -17,7 +17,7 @@ func (r *rewrite) sinkReshape(l *graph.Layer) bool {
 		return false
 	}
 	u := t.Users[0]
-	e, ok := elementwiseOf(u)
+	e, ok := pointwiseOf(u)
 	if !ok {
 		return false
 	}
@@ -56,7 +56,7 @@ func takesFollower(l *graph.Layer) bool {
 	if l == nil {
 		return false
 	}
-	_, ok := elementwiseOf(l)
+	_, ok := pointwiseOf(l)
 	return ok || isAnchor(l) || isConversion(l)
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -65,7 +66,7 @@ func (r *rewrite) unflatten(l *graph.Layer) bool {
 		p := into[0]
 		p.Name, p.From, p.Outputs = l.Outputs[0].Name+"_rows", l.From, []*graph.Tensor{r.net.NewTensor(l.Outputs[0].Name+"_rows", y.Type, y.Dims)}
 		p = r.net.Insert(p)
-		into = []*graph.Layer{p, {Op: ops().Named("Add"), Attrs: graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, Inputs: []*graph.Tensor{p.Outputs[0], bias}}}
+		into = []*graph.Layer{p, {Op: ops().Named("Add"), Attrs: graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, Inputs: []*graph.Tensor{p.Outputs[0], bias}}}
 	}
 	last := len(into) - 1
 	into[last] = r.replace(after, into[last])

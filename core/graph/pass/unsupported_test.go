@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -29,7 +30,7 @@ func TestUnsupportedStays(t *testing.T) {
 	k := opaque("Foo_3", symbolic.Shape(1, 4, 8, 8), w) // of constants alone
 	unknown := opaque("Foo_4", nil, n.relu("Relu_2", a))
 	opaque("Foo_5", nil, unknown) // dead
-	y := n.relu("Relu_3", n.conv("Conv_2", n.binary("Add_2", graph.EltAdd, n.binary("Add_1", graph.EltAdd, a, b), k), 4, 3, 1, 1, true))
+	y := n.relu("Relu_3", n.conv("Conv_2", n.binary("Add_2", elementwise.Add, n.binary("Add_1", elementwise.Add, a, b), k), 4, 3, 1, 1, true))
 	out, steps := runPass(t, n.output(y, unknown), Standard(), Config{})
 	var got []string
 	for _, l := range out.Layers {

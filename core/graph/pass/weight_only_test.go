@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -20,7 +21,7 @@ func TestWeightOnly(t *testing.T) {
 		{"transposed-bias-gelu", func(n *net) *graph.Network {
 			a := graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: true}
 			y := n.add("Gemm", graph.Gemm, a, n.input("x", 3, 6), n.qweights("w", 0, 5, 6), n.weights("b", -1, 1, 5))
-			return n.output(n.elt("Gelu", graph.EltGelu, nil, y))
+			return n.output(n.elt("Gelu", elementwise.Gelu, nil, y))
 		}},
 		{"zero-points", func(n *net) *graph.Network {
 			v := numeric.NewValue(numeric.U8, 6, 5)

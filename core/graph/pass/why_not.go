@@ -19,7 +19,7 @@ func (r *rewrite) lone(rule string) {
 		}
 	}
 	for _, l := range r.net.Layers {
-		e, ok := elementwiseOf(l)
+		e, ok := pointwiseOf(l)
 		if !ok || len(l.From) != 1 || told[r.key(l)] {
 			continue
 		}
@@ -81,7 +81,7 @@ func (r *rewrite) moving(rule string) {
 }
 
 // whichProducer says which of two layers that could have taken an operation in has it, and why that one.
-func whichProducer(l *graph.Layer, e elementwise, full []int, at int) string {
+func whichProducer(l *graph.Layer, e pointwise, full []int, at int) string {
 	p := e.inputs[at].Producer
 	for _, other := range full {
 		if q := e.inputs[other].Producer; other != at && isAnchor(q) {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -178,7 +179,7 @@ func (b *builder) constant(t *Term, like *graph.Tensor) (*graph.Tensor, error) {
 // program returns an operation as a layer has it.
 func (b *builder) program(t *Term) (*graph.Op, any, error) {
 	info := t.elt.Info()
-	in := graph.Instr{Op: t.elt, Arg: [3]int{0, 1, 2}}
+	in := elementwise.Instr{Op: t.elt, Arg: [3]int{0, 1, 2}}
 	for i := info.Arity; i < 3; i++ {
 		in.Arg[i] = 0
 	}
@@ -189,7 +190,7 @@ func (b *builder) program(t *Term) (*graph.Op, any, error) {
 		}
 		in.Imm[i] = float32(x)
 	}
-	return graph.Pointwise, graph.Elementwise{Program: graph.Program{Args: info.Arity, Code: []graph.Instr{in}}}, nil
+	return graph.Pointwise, graph.Elementwise{Program: elementwise.Program{Args: info.Arity, Code: []elementwise.Instr{in}}}, nil
 }
 
 // attrs returns the attributes of a layer.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -96,9 +97,9 @@ func inputsOf(l *graph.Layer) []*graph.Tensor {
 }
 
 // commutes reports whether the order of an operation's two arguments does not matter.
-func commutes(op graph.EltOp) bool {
+func commutes(op elementwise.Op) bool {
 	switch op {
-	case graph.EltAdd, graph.EltMul, graph.EltMax, graph.EltMin, graph.EltEqual, graph.EltAnd, graph.EltOr, graph.EltXor:
+	case elementwise.Add, elementwise.Mul, elementwise.Max, elementwise.Min, elementwise.Equal, elementwise.And, elementwise.Or, elementwise.Xor:
 		return true
 	}
 	return false

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -59,8 +60,8 @@ type Term struct {
 	List   []int
 	Expr   *Expr
 
-	op  *graph.Op   // of a LayerTerm
-	elt graph.EltOp // of an ElementTerm
+	op  *graph.Op      // of a LayerTerm
+	elt elementwise.Op // of an ElementTerm
 }
 
 // Attr is an attribute of a layer and what it is. The attribute "attrs" is all of them that are not named.

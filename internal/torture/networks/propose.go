@@ -23,7 +23,7 @@ var proposals = table()
 
 func table() map[string]proposal {
 	all := map[string]proposal{}
-	for _, part := range []map[string]proposal{elementwise(), products(), pools(), norms(), reductions(), moves(), lookups(), sources(), integers(), controls(), sequences(), samples()} {
+	for _, part := range []map[string]proposal{pointwise(), products(), pools(), norms(), reductions(), moves(), lookups(), sources(), integers(), controls(), sequences(), samples()} {
 		maps.Copy(all, part)
 	}
 	return all
@@ -67,7 +67,7 @@ func (g *generator) numeric() numeric.DataType {
 	return numeric.F32
 }
 
-func elementwise() map[string]proposal {
+func pointwise() map[string]proposal {
 	t := map[string]proposal{}
 	for name, u := range unaries {
 		low := 0

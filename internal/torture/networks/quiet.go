@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -33,8 +34,8 @@ func quiet(m *Model, n *graph.Network) string {
 		for i, v := range out {
 			known[l.Outputs[i].Name] = v
 			look(v)
-			faint = faint || does(l, graph.EltSigmoid) && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 1e-3 })
-			slight = slight || does(l, graph.EltElu, graph.EltSelu) &&
+			faint = faint || does(l, elementwise.Sigmoid) && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 1e-3 })
+			slight = slight || does(l, elementwise.Elu, elementwise.Selu) &&
 				slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 0 && f > -1e-3 })
 		}
 		return nil
@@ -77,14 +78,14 @@ func quiet(m *Model, n *graph.Network) string {
 }
 
 // does reports whether a layer's program, or that of a layer inside it, has one of some operations.
-func does(l *graph.Layer, ops ...graph.EltOp) bool {
+func does(l *graph.Layer, ops ...elementwise.Op) bool {
 	for _, b := range l.Bodies() {
 		if slices.ContainsFunc(b.Network.Layers, func(l *graph.Layer) bool { return does(l, ops...) }) {
 			return true
 		}
 	}
 	e, _ := l.Attrs.(graph.Elementwise)
-	return slices.ContainsFunc(e.Program.Code, func(in graph.Instr) bool { return slices.Contains(ops, in.Op) })
+	return slices.ContainsFunc(e.Program.Code, func(in elementwise.Instr) bool { return slices.Contains(ops, in.Op) })
 }
 
 // strays reports whether products of some of the elements are near an end of float32's range.

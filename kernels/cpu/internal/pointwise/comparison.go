@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
@@ -50,7 +51,7 @@ func integerArgument(b kernels.Binding, i int, isa asm.Features) (programs.Argum
 }
 
 // comparesExactly returns an error where float32 may not give what integers do.
-func comparesExactly(b kernels.Binding, p graph.Program) error {
+func comparesExactly(b kernels.Binding, p elementwise.Program) error {
 	types := make([]numeric.DataType, p.Args)
 	for i := range types {
 		if types[i] = b.Layer.Inputs[i].RealType(); types[i] == numeric.F64 || types[i] == numeric.BF16 {
@@ -71,13 +72,13 @@ func comparesExactly(b kernels.Binding, p graph.Program) error {
 				continue
 			}
 			switch in.Op {
-			case graph.EltAnd, graph.EltOr, graph.EltXor, graph.EltNot: // 0 or not
+			case elementwise.And, elementwise.Or, elementwise.Xor, elementwise.Not: // 0 or not
 				continue
-			case graph.EltSelect:
+			case elementwise.Select:
 				if k == 0 {
 					continue
 				}
-			case graph.EltEqual, graph.EltLess, graph.EltLessEqual, graph.EltGreater, graph.EltGreaterEqual:
+			case elementwise.Equal, elementwise.Less, elementwise.LessEqual, elementwise.Greater, elementwise.GreaterEqual:
 				other := operands[1-k]
 				if all[v].Size() <= 2 && all[other].IsInteger() || smallConstant(b, p, v) || smallConstant(b, p, other) {
 					continue
@@ -90,10 +91,10 @@ func comparesExactly(b kernels.Binding, p graph.Program) error {
 }
 
 // smallConstant reports whether a value of the program is a constant of integers that float32 tells from all others.
-func smallConstant(b kernels.Binding, p graph.Program, v int) bool {
+func smallConstant(b kernels.Binding, p elementwise.Program, v int) bool {
 	if v >= p.Args {
 		in := p.Code[v-p.Args]
-		return in.Op == graph.EltConst && exactInteger(in.Imm[0])
+		return in.Op == elementwise.Const && exactInteger(in.Imm[0])
 	}
 	c, ok := b.Const(v)
 	if !ok {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
@@ -59,7 +60,7 @@ func (k pointwiseKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kern
 }
 
 // withEpilogue returns p followed by the layer's epilogue: the arguments stay the layer's inputs in order.
-func withEpilogue(p graph.Program, l *graph.Layer) graph.Program {
+func withEpilogue(p elementwise.Program, l *graph.Layer) elementwise.Program {
 	if l.Epilogue.Args == 0 {
 		return p
 	}
@@ -107,7 +108,7 @@ func prepareBatchNorm(b kernels.Binding, isa asm.Features) (*programs.Program, e
 			return nil, err
 		}
 	}
-	p := graph.Binary(graph.EltMul).Then(graph.Binary(graph.EltAdd), 0)
+	p := elementwise.Binary(elementwise.Mul).Then(elementwise.Binary(elementwise.Add), 0)
 	for i := 1; i < l.Epilogue.Args; i++ {
 		arg, err := programs.NewArgument(b, len(l.OpInputs())+i-1, b.Out[0], isa)
 		if err != nil {

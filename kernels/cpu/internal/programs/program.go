@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
@@ -18,7 +18,7 @@ const strip = 512
 // Program is an element-wise program over tensors of one format, of any types that have a codec: strips of the
 // arguments become float32, the program runs on them, and its result is stored as the output's type.
 type Program struct {
-	program graph.Program
+	program elementwise.Program
 	args    []Argument
 	out     kernels.Desc
 	codec   Codec
@@ -42,7 +42,7 @@ type Own struct {
 
 // New prepares a program over the layer's inputs from first on. With before set, argument 0 is that, and
 // first is argument 1's.
-func New(b kernels.Binding, p graph.Program, first int, before *Own, isa asm.Features) (*Program, error) {
+func New(b kernels.Binding, p elementwise.Program, first int, before *Own, isa asm.Features) (*Program, error) {
 	var args []Argument
 	for a := range p.Args {
 		if before != nil && a == 0 {
@@ -71,7 +71,7 @@ func New(b kernels.Binding, p graph.Program, first int, before *Own, isa asm.Fea
 }
 
 // Over prepares a program over given arguments.
-func Over(args []Argument, p graph.Program, out kernels.Desc, r numeric.Range, isa asm.Features) (*Program, error) {
+func Over(args []Argument, p elementwise.Program, out kernels.Desc, r numeric.Range, isa asm.Features) (*Program, error) {
 	if p.Args == 0 {
 		return nil, fmt.Errorf("program %s has no arguments", p)
 	}
@@ -168,7 +168,7 @@ func (r *Program) mergeAffine() {
 	single := func(v int) bool { return v < p.Args && (r.args[v].one || r.args[v].few == 1) }
 	for i := 1; i < len(p.Code); i++ {
 		mul, add, product := p.Code[i-1], p.Code[i], p.Args+i-1
-		if mul.Op != graph.EltMul || add.Op != graph.EltAdd || r.code[i-1].form != binaryForm || single(mul.Arg[0]) ||
+		if mul.Op != elementwise.Mul || add.Op != elementwise.Add || r.code[i-1].form != binaryForm || single(mul.Arg[0]) ||
 			!single(mul.Arg[1]) || add.Arg[0] != product || !single(add.Arg[1]) {
 			continue
 		}
@@ -409,4 +409,4 @@ func (r *Program) clearLanes(out kernels.Mem, n, at, size int) {
 }
 
 // Identity is the program that changes nothing but, perhaps, the type.
-var Identity = graph.Program{Args: 1}
+var Identity = elementwise.Program{Args: 1}

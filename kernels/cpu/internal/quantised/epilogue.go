@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
@@ -92,18 +93,18 @@ func EpilogueOf(b kernels.Binding, product bool) (Epilogue, int, error) {
 		}
 		lo, hi := float32(0), float32(math.Inf(1))
 		switch {
-		case in.Op == graph.EltClamp && in.Arg[0] == last:
+		case in.Op == elementwise.Clamp && in.Arg[0] == last:
 			lo, hi = in.Imm[0], in.Imm[1]
 			fallthrough
-		case in.Op == graph.EltRelu && in.Arg[0] == last:
+		case in.Op == elementwise.Relu && in.Arg[0] == last:
 			if residual < 0 {
 				e.ClampInner, e.Inner = true, programs.Intersect(e.Inner, lo, hi)
 			} else {
 				e.Outer = programs.Intersect(e.Outer, lo, hi)
 			}
-		case product && i == 0 && in.Op == graph.EltAdd && in.Arg[0]*in.Arg[1] == 0 && in.Arg[0] != in.Arg[1] && isRow(b, first+in.Arg[0]+in.Arg[1]):
+		case product && i == 0 && in.Op == elementwise.Add && in.Arg[0]*in.Arg[1] == 0 && in.Arg[0] != in.Arg[1] && isRow(b, first+in.Arg[0]+in.Arg[1]):
 			e.Row = first + in.Arg[0] + in.Arg[1]
-		case in.Op == graph.EltAdd && residual < 0 && (in.Arg[0] == last || in.Arg[1] == last):
+		case in.Op == elementwise.Add && residual < 0 && (in.Arg[0] == last || in.Arg[1] == last):
 			arg := in.Arg[0] + in.Arg[1] - last
 			if arg == 0 || arg >= l.Epilogue.Args {
 				return e, -1, fmt.Errorf("epilogue %s adds no second tensor", l.Epilogue)

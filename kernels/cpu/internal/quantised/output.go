@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
@@ -75,23 +76,23 @@ func OutputOf(b kernels.Binding, isa asm.Features, product bool) (Output, error)
 }
 
 // addsLast reports whether a program adds its last argument to its first and uses neither again.
-func addsLast(p graph.Program) bool {
+func addsLast(p elementwise.Program) bool {
 	if p.Args < 2 || len(p.Code) < 2 {
 		return false
 	}
 	sum, last := p.Code[0], p.Args-1
-	if sum.Op != graph.EltAdd || min(sum.Arg[0], sum.Arg[1]) != 0 || max(sum.Arg[0], sum.Arg[1]) != last {
+	if sum.Op != elementwise.Add || min(sum.Arg[0], sum.Arg[1]) != 0 || max(sum.Arg[0], sum.Arg[1]) != last {
 		return false
 	}
-	return !slices.ContainsFunc(p.Code[1:], func(in graph.Instr) bool {
+	return !slices.ContainsFunc(p.Code[1:], func(in elementwise.Instr) bool {
 		args := in.Arg[:in.Op.Info().Arity]
 		return slices.Contains(args, 0) || slices.Contains(args, last)
 	})
 }
 
 // withoutSum returns a program that [addsLast] as what it makes of the sum, its first argument.
-func withoutSum(p graph.Program) graph.Program {
-	rest := graph.Program{Args: p.Args - 1, Code: slices.Clone(p.Code[1:])}
+func withoutSum(p elementwise.Program) elementwise.Program {
+	rest := elementwise.Program{Args: p.Args - 1, Code: slices.Clone(p.Code[1:])}
 	for i := range rest.Code {
 		for k, v := range rest.Code[i].Arg[:rest.Code[i].Op.Info().Arity] {
 			switch {

@@ -3,7 +3,7 @@ package emit
 import (
 	"fmt"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -90,7 +90,7 @@ func place(consts *[]byte, d kernels.Desc, data []float32) int {
 }
 
 // CheckArguments returns why the program over a layer's inputs from first on cannot be translated.
-func CheckArguments(b kernels.Binding, p graph.Program, first int) error {
+func CheckArguments(b kernels.Binding, p elementwise.Program, first int) error {
 	if err := translatable(p); err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -14,7 +14,7 @@ import (
 // RowOutput is what becomes of sums: scale and bias by channel, the epilogue, the output's type.
 type RowOutput struct {
 	sums     Sums
-	Program  graph.Program
+	Program  elementwise.Program
 	args     []Argument
 	Y        Storage
 	Vector   int // elements that a thread finishes together
@@ -102,7 +102,7 @@ func narrowed(vector int, args []Argument) int {
 }
 
 // Precede puts arguments before the epilogue's, and takes the program that reads them all.
-func (o *RowOutput) Precede(args []Argument, program graph.Program) {
+func (o *RowOutput) Precede(args []Argument, program elementwise.Program) {
 	o.Vector = narrowed(o.Vector, args)
 	o.args, o.Program = append(args, o.args...), program
 }
@@ -255,4 +255,4 @@ func elementwiseInputs(b kernels.Binding, first int) []int {
 }
 
 // Identity is the program that changes nothing.
-func Identity() graph.Program { return graph.Program{Args: 1} }
+func Identity() elementwise.Program { return elementwise.Program{Args: 1} }

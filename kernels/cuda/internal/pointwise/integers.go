@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
@@ -203,46 +204,46 @@ func (o integerOperation) power() ptx.Long {
 }
 
 // integerTranslations says what each operation is on 64-bit integers.
-var integerTranslations = map[graph.EltOp]func(integerOperation) ptx.Long{
-	graph.EltConst: func(o integerOperation) ptx.Long { return ptx.L(o.imm[0]) },
-	graph.EltAdd:   func(o integerOperation) ptx.Long { return o.AddL(o.x[0], o.x[1]) },
-	graph.EltSub:   func(o integerOperation) ptx.Long { return o.SubL(o.x[0], o.x[1]) },
-	graph.EltMul:   func(o integerOperation) ptx.Long { return o.MulL(o.x[0], o.x[1]) },
-	graph.EltDiv:   func(o integerOperation) ptx.Long { return o.divided(o.DivL) },
-	graph.EltMod:   func(o integerOperation) ptx.Long { return o.divided(o.RemL) },
-	graph.EltPow:   integerOperation.power,
-	graph.EltMax: func(o integerOperation) ptx.Long {
+var integerTranslations = map[elementwise.Op]func(integerOperation) ptx.Long{
+	elementwise.Const: func(o integerOperation) ptx.Long { return ptx.L(o.imm[0]) },
+	elementwise.Add:   func(o integerOperation) ptx.Long { return o.AddL(o.x[0], o.x[1]) },
+	elementwise.Sub:   func(o integerOperation) ptx.Long { return o.SubL(o.x[0], o.x[1]) },
+	elementwise.Mul:   func(o integerOperation) ptx.Long { return o.MulL(o.x[0], o.x[1]) },
+	elementwise.Div:   func(o integerOperation) ptx.Long { return o.divided(o.DivL) },
+	elementwise.Mod:   func(o integerOperation) ptx.Long { return o.divided(o.RemL) },
+	elementwise.Pow:   integerOperation.power,
+	elementwise.Max: func(o integerOperation) ptx.Long {
 		return o.pick(o.less(o.x[0], o.x[1]), o.x[1], o.x[0])
 	},
-	graph.EltMin: func(o integerOperation) ptx.Long {
+	elementwise.Min: func(o integerOperation) ptx.Long {
 		return o.pick(o.less(o.x[1], o.x[0]), o.x[1], o.x[0])
 	},
-	graph.EltPRelu: func(o integerOperation) ptx.Long {
+	elementwise.PRelu: func(o integerOperation) ptx.Long {
 		return o.pick(o.less(o.x[0], ptx.L(0)), o.MulL(o.x[0], o.x[1]), o.x[0])
 	},
-	graph.EltNeg: func(o integerOperation) ptx.Long { return o.SubL(ptx.L(0), o.x[0]) },
-	graph.EltAbs: func(o integerOperation) ptx.Long {
+	elementwise.Neg: func(o integerOperation) ptx.Long { return o.SubL(ptx.L(0), o.x[0]) },
+	elementwise.Abs: func(o integerOperation) ptx.Long {
 		return o.pick(o.less(o.x[0], ptx.L(0)), o.SubL(ptx.L(0), o.x[0]), o.x[0])
 	},
-	graph.EltSign: func(o integerOperation) ptx.Long {
+	elementwise.Sign: func(o integerOperation) ptx.Long {
 		return o.SubL(o.truth(o.less(ptx.L(0), o.x[0])), o.truth(o.less(o.x[0], ptx.L(0))))
 	},
-	graph.EltRelu: func(o integerOperation) ptx.Long { return o.pick(o.less(o.x[0], ptx.L(0)), ptx.L(0), o.x[0]) },
-	graph.EltClamp: func(o integerOperation) ptx.Long {
+	elementwise.Relu: func(o integerOperation) ptx.Long { return o.pick(o.less(o.x[0], ptx.L(0)), ptx.L(0), o.x[0]) },
+	elementwise.Clamp: func(o integerOperation) ptx.Long {
 		low, high := ptx.L(o.imm[0]), ptx.L(o.imm[1])
 		y := o.pick(o.LtL(high, o.x[0], true), high, o.x[0])
 		return o.pick(o.LtL(y, low, true), low, y)
 	},
-	graph.EltSelect:       func(o integerOperation) ptx.Long { return o.pick(o.is(0), o.x[1], o.x[2]) },
-	graph.EltEqual:        func(o integerOperation) ptx.Long { return o.truth(o.EqL(o.x[0], o.x[1])) },
-	graph.EltLess:         func(o integerOperation) ptx.Long { return o.truth(o.less(o.x[0], o.x[1])) },
-	graph.EltLessEqual:    func(o integerOperation) ptx.Long { return o.truth(o.less(o.x[1], o.x[0]).Not()) },
-	graph.EltGreater:      func(o integerOperation) ptx.Long { return o.truth(o.less(o.x[1], o.x[0])) },
-	graph.EltGreaterEqual: func(o integerOperation) ptx.Long { return o.truth(o.less(o.x[0], o.x[1]).Not()) },
-	graph.EltAnd:          func(o integerOperation) ptx.Long { return o.truth(o.Both(o.is(0), o.is(1))) },
-	graph.EltOr:           func(o integerOperation) ptx.Long { return o.truth(o.Either(o.is(0), o.is(1))) },
-	graph.EltXor: func(o integerOperation) ptx.Long {
+	elementwise.Select:       func(o integerOperation) ptx.Long { return o.pick(o.is(0), o.x[1], o.x[2]) },
+	elementwise.Equal:        func(o integerOperation) ptx.Long { return o.truth(o.EqL(o.x[0], o.x[1])) },
+	elementwise.Less:         func(o integerOperation) ptx.Long { return o.truth(o.less(o.x[0], o.x[1])) },
+	elementwise.LessEqual:    func(o integerOperation) ptx.Long { return o.truth(o.less(o.x[1], o.x[0]).Not()) },
+	elementwise.Greater:      func(o integerOperation) ptx.Long { return o.truth(o.less(o.x[1], o.x[0])) },
+	elementwise.GreaterEqual: func(o integerOperation) ptx.Long { return o.truth(o.less(o.x[0], o.x[1]).Not()) },
+	elementwise.And:          func(o integerOperation) ptx.Long { return o.truth(o.Both(o.is(0), o.is(1))) },
+	elementwise.Or:           func(o integerOperation) ptx.Long { return o.truth(o.Either(o.is(0), o.is(1))) },
+	elementwise.Xor: func(o integerOperation) ptx.Long {
 		return o.truth(o.EqL(o.XorL(o.truth(o.is(0)), o.truth(o.is(1))), ptx.L(1)))
 	},
-	graph.EltNot: func(o integerOperation) ptx.Long { return o.truth(o.is(0).Not()) },
+	elementwise.Not: func(o integerOperation) ptx.Long { return o.truth(o.is(0).Not()) },
 }

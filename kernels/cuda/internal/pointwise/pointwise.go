@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
@@ -42,7 +43,7 @@ func pointwiseTactics() []emit.Tactic {
 }
 
 // elementwiseProgram returns all that an element-wise layer does to an element: its own program, then its epilogue.
-func elementwiseProgram(b kernels.Binding) graph.Program {
+func elementwiseProgram(b kernels.Binding) elementwise.Program {
 	p := b.Layer.Attrs.(graph.Elementwise).Program
 	if b.Layer.Epilogue.Args > 0 {
 		p = p.Then(b.Layer.Epilogue, 0)
@@ -51,7 +52,7 @@ func elementwiseProgram(b kernels.Binding) graph.Program {
 }
 
 // emitPointwise emits a kernel in which each thread computes a few elements of a row.
-func emitPointwise(b kernels.Binding, p graph.Program) (*emit.Work, error) {
+func emitPointwise(b kernels.Binding, p elementwise.Program) (*emit.Work, error) {
 	w := emit.NewWork()
 	inputs := make([]int, len(b.In))
 	for i := range inputs {

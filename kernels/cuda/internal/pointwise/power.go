@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
@@ -17,7 +18,7 @@ func mixedPowerTactic() emit.Tactic {
 		Name: "power_mixed_linear", Op: graph.Pointwise, In: kernels.Linear, Out: kernels.Linear,
 		Match: func(b kernels.Binding) error {
 			p := b.Layer.Attrs.(graph.Elementwise).Program
-			if len(p.Code) != 1 || p.Code[0].Op != graph.EltPow || p.Code[0].Arg[0] != 0 || p.Code[0].Arg[1] != 1 || b.Layer.Epilogue.Args > 0 {
+			if len(p.Code) != 1 || p.Code[0].Op != elementwise.Pow || p.Code[0].Arg[0] != 0 || p.Code[0].Arg[1] != 1 || b.Layer.Epilogue.Args > 0 {
 				return fmt.Errorf("the layer is not one power")
 			}
 			kinds := 0

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
@@ -187,11 +188,11 @@ func (m *multiplication) output(w *emit.Work) (*emit.RowOutput, error) {
 	if a, ok := b.Layer.Attrs.(graph.GemmAttrs); ok {
 		beta = a.Beta
 	}
-	sum := graph.Program{Args: 2, Code: []graph.Instr{
-		{Op: graph.EltConst, Imm: [2]float32{beta}}, {Op: graph.EltMul, Arg: [3]int{1, 2}}, {Op: graph.EltAdd, Arg: [3]int{0, 3}},
+	sum := elementwise.Program{Args: 2, Code: []elementwise.Instr{
+		{Op: elementwise.Const, Imm: [2]float32{beta}}, {Op: elementwise.Mul, Arg: [3]int{1, 2}}, {Op: elementwise.Add, Arg: [3]int{0, 3}},
 	}}
 	if beta == 1 {
-		sum = graph.Binary(graph.EltAdd)
+		sum = elementwise.Binary(elementwise.Add)
 	}
 	out.Precede(add, sum.Then(out.Program, 0))
 	return out, nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
@@ -45,7 +46,7 @@ func momentTactics() []emit.Tactic {
 type moments struct {
 	binding       kernels.Binding // with parameters in the form in which they broadcast
 	params        []int           // the inputs that the program takes behind the quotient, before the epilogue's
-	program       graph.Program
+	program       elementwise.Program
 	outer, length int
 	axes          *reducedPlaces // of rows that are not of neighbours
 	x             emit.Storage
@@ -171,8 +172,8 @@ func (m *moments) byChannel(repeat int) error {
 func (m *moments) programOf() {
 	m.program = emit.Identity()
 	for i := range m.params {
-		op := []graph.EltOp{graph.EltMul, graph.EltAdd}[i]
-		m.program = m.program.Then(graph.Binary(op), 0)
+		op := []elementwise.Op{elementwise.Mul, elementwise.Add}[i]
+		m.program = m.program.Then(elementwise.Binary(op), 0)
 	}
 	if e := m.binding.Layer.Epilogue; e.Args > 0 {
 		m.program = m.program.Then(e, 0)
