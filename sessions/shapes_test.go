@@ -18,6 +18,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -28,7 +29,7 @@ func TestOpenAxes(t *testing.T) {
 	if _, err := os.Stat(folder); err != nil || os.Getenv("TRTUI_DATA") == "" {
 		t.Skip("TRTUI_DATA names no folder with the models")
 	}
-	m, err := sessions.OpenModel(graph.Ops(), filepath.Join(folder, "ch_PP-OCRv4_det_infer.onnx"))
+	m, err := model.Open(graph.Ops(), filepath.Join(folder, "ch_PP-OCRv4_det_infer.onnx"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestSymbols(t *testing.T) {
 	n.AddInput("mask", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("length"))
 	n.AddInput("page", numeric.F32, symbolic.Const(1), symbolic.Symbol("height"), symbolic.Symbol("width"))
 	n.AddInput("alone", numeric.F32, symbolic.Symbol("rows"))
-	m := &sessions.Model{Network: n}
+	m := &model.Model{Network: n}
 	for _, c := range []struct {
 		batch  int
 		shapes map[string][]int
@@ -108,7 +109,7 @@ func TestShapesThatDoNotFit(t *testing.T) {
 	x := n.AddInput("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Symbol("height"), symbolic.Symbol("width"))
 	n.AddInput("past", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("length"))
 	n.MarkOutput(x)
-	m := &sessions.Model{Network: n}
+	m := &model.Model{Network: n}
 	for _, c := range []struct {
 		image, past []int
 		more        string
@@ -151,7 +152,7 @@ func TestExtentsThatDoNotFit(t *testing.T) {
 	}
 	b := cpu.Open(0)
 	defer b.Close()
-	r := sessions.NewRunner(&sessions.Model{Network: n}, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), CalData: noise{}}, nil)
+	r := sessions.NewRunner(&model.Model{Network: n}, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), CalData: noise{}}, nil)
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1, Shapes: map[string][]int{"x": {1, 4}, "y": {1, 4}}}
 	if _, err := r.Report(t.Context(), cfg, report.PartMemory, run.Profiling{}); err != nil {
 		t.Error(err)
@@ -163,7 +164,7 @@ func TestExtentsThatDoNotFit(t *testing.T) {
 			t.Errorf("%s: %v", cfg.Precision, err)
 		}
 	}
-	if _, err := r.Engine(t.Context(), cfg, false); !errors.As(err, new(*sessions.ShapesError)) {
+	if _, err := r.Engine(t.Context(), cfg, false); !errors.As(err, new(*model.ShapesError)) {
 		t.Errorf("%s: %v", cfg.Precision, err)
 	}
 }
