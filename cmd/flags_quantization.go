@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 )
 
 // quantizationFlags say how layers in 8 bits are quantised, beside --calibrator.
@@ -50,7 +51,7 @@ func (q *quantizationFlags) symmetric() bool {
 }
 
 // fit leaves out of the file of --ranges what is not in a model, where that may be.
-func (q *quantizationFlags) fit(m *sessions.Model) error {
+func (q *quantizationFlags) fit(m *model.Model) error {
 	if err := q.read(); err != nil || q.file == nil {
 		return err
 	}

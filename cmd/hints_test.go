@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/views"
 )
@@ -19,23 +20,23 @@ import (
 func TestHints(t *testing.T) {
 	open := &graph.Tensor{Name: "x", Type: graph.F32, Dims: []graph.Dim{graph.Symbol("n"), graph.Const(3), graph.Symbol("h")}}
 	for want, err := range map[string]error{
-		"--shapes x:1x3x":       &sessions.UnboundShapes{Inputs: []*graph.Tensor{open}},
+		"--shapes x:1x3x":       &model.UnboundShapes{Inputs: []*graph.Tensor{open}},
 		"--random-items 16 ":    &dataset.TooManyItems{Items: 32, Fit: 16},
 		"--label-offset":        &sessions.LabelError{},
 		"--allow-not-finite":    &dataset.NotFiniteError{},
-		"--shapes, --batch":     &sessions.ShapesError{Err: fmt.Errorf("no")},
+		"--shapes, --batch":     &model.ShapesError{Err: fmt.Errorf("no")},
 		"trtui inspect tactics": &sessions.TacticError{},
 		"the key w":             recording.ErrNotRecording,
-		"--data takes it":       &sessions.Foreign{Use: sessions.AsData},
-		"trtui replay opens":    &sessions.Foreign{Use: sessions.AsRecording},
-		"--config takes":        &sessions.Foreign{Use: sessions.AsConfig},
+		"--data takes it":       &model.Foreign{Use: model.AsData},
+		"trtui replay opens":    &model.Foreign{Use: model.AsRecording},
+		"--config takes":        &model.Foreign{Use: model.AsConfig},
 		"--minShapes":           &run.OutOfRange{Symbol: "n"},
 	} {
 		if got := hintOn(fmt.Errorf("wrapped: %w", err)); !strings.Contains(got, want) {
 			t.Errorf("%T: %q, want %q", err, got, want)
 		}
 	}
-	if got := hintOn(&sessions.Foreign{}); got != "" {
+	if got := hintOn(&model.Foreign{}); got != "" {
 		t.Errorf("a file of no use has the hint %q", got)
 	}
 }

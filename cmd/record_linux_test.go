@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/testdata"
 )
@@ -46,7 +47,7 @@ func TestRecordStoppedBetween(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "digits.trtui")
 	o, b := onBackends(tables{backends: backends}), cpu.Open(1)
 	defer b.Close()
-	m, err := sessions.ParseModel(graph.Ops(), sessions.Embedded, testdata.Model())
+	m, err := model.Parse(graph.Ops(), model.Embedded, testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}

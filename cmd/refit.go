@@ -16,6 +16,7 @@ import (
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 )
 
 func refitCommand(t tables) *cobra.Command {
@@ -99,7 +100,7 @@ func refit(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, w
 
 // readWeights reads weights for a network from arrays or from a model; of a model those that are not the network's, and those
 // that shapes may depend on, are left where they are.
-func (o *modelFlags) readWeights(m *sessions.Model, path string) (map[string]graph.Value, error) {
+func (o *modelFlags) readWeights(m *model.Model, path string) (map[string]graph.Value, error) {
 	head := make([]byte, 2)
 	f, err := os.Open(path)
 	if err != nil {

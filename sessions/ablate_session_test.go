@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -22,7 +23,7 @@ func TestAblateOnDemand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &sessions.Model{Network: n, Path: "small"}
+	m := &model.Model{Network: n, Path: "small"}
 	b := cpu.Open(0)
 	defer b.Close()
 	fp32 := config.Config{Precision: config.FP32, Batch: 1}

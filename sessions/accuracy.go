@@ -11,16 +11,18 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // accuracy compares engines with FP32.
 type accuracy struct {
-	model      *Model
+	model      *model.Model
 	orders     *orders
 	told       *audience
 	device     *device
-	data       Data
+	data       dataset.Data
 	tapItems   int // items on which layers are compared
 	engines    *engines
 	references *references
@@ -29,7 +31,7 @@ type accuracy struct {
 	kept       *stage[examining, *report.Accuracy]
 }
 
-func newAccuracy(m *Model, w Workplace, o *orders, told *audience, e *engines, r *references, i *inferences) *accuracy {
+func newAccuracy(m *model.Model, w Workplace, o *orders, told *audience, e *engines, r *references, i *inferences) *accuracy {
 	a := &accuracy{links: &links{m, e.tuning.precisions.passes}, model: m, orders: o, told: told, device: e.device, data: w.Data, tapItems: w.TapItems, engines: e, references: r, inferences: i}
 	if a.tapItems <= 0 {
 		a.tapItems = 8
@@ -47,7 +49,7 @@ func (a *accuracy) of(ctx context.Context, cfg config.Config, perLayer bool) (*r
 	if r, ok := a.kept.known(in); ok {
 		return r, nil
 	}
-	if err := a.model.needsSource("comparing with FP32"); err != nil {
+	if err := a.model.NeedsSource("comparing with FP32"); err != nil {
 		return nil, err
 	}
 	if err := a.references.prepare(ctx, cfg); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
@@ -51,7 +52,7 @@ func (l loud) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernels.
 }
 
 // twoAxes is a network with items along the first axis of one output and along the second of another.
-func twoAxes(t *testing.T) *sessions.Model {
+func twoAxes(t *testing.T) *model.Model {
 	t.Helper()
 	d := graph.Define("two")
 	y := d.Softmax(d.Input("x", graph.F32, graph.Symbol("n"), graph.Const(5)), 1)
@@ -61,7 +62,7 @@ func twoAxes(t *testing.T) *sessions.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &sessions.Model{Network: n, Path: "two"}
+	return &model.Model{Network: n, Path: "two"}
 }
 
 // Every item counts once, whatever the batch: what fills up the last batch is in no number of a comparison.

@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -15,7 +16,7 @@ import (
 // whole of the embedded data: "first" for a configuration that the session has not seen, with a warm timing cache,
 // "again" for one that it has.
 func BenchmarkToggle(b *testing.B) {
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		b.Fatal(err)
 	}

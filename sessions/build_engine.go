@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -22,7 +23,7 @@ func (r *Runner) Engine(ctx context.Context, cfg config.Config, keepSource bool)
 
 func (r *Runner) engine(ctx context.Context, cfg config.Config, keepSource bool) (*run.Engine, error) {
 	if keepSource {
-		if err := r.stages.model.needsSource("keeping it"); err != nil {
+		if err := r.stages.model.NeedsSource("keeping it"); err != nil {
 			return nil, err
 		}
 	}
@@ -64,12 +65,12 @@ func (s *stages) planWithCode(ctx context.Context, cfg config.Config, k int) (*r
 
 // newEngineReport returns the report part of an engine file.
 func newEngineReport(ctx context.Context, s *stages, cfg config.Config) (json.RawMessage, error) {
-	r := engineReport{Schema: report.Schema, Config: cfg, Backend: s.device.backend.Info().Name}
+	r := model.EngineReport{Schema: report.Schema, Config: cfg, Backend: s.device.backend.Info().Name}
 	r.Config.Quantization = cfg.Quantization.Full() // what is the default may change
 	if s.model.Stripped {
 		return s.model.Engine.Report, nil // its ranges and data, which are not found anew
 	}
-	if s.model.needsCalibration(cfg) {
+	if s.model.NeedsCalibration(cfg) {
 		var err error
 		if r.Ranges, err = s.calibration.of(ctx, cfg); err != nil {
 			return nil, err
@@ -91,7 +92,7 @@ func (r *Runner) origin(cfg config.Config) run.Provenance {
 	o := run.Provenance{
 		Program: s.place.Program, Model: s.model.Name(), ModelHash: s.model.SHA256, Config: s.nameOf(cfg), Backend: info.Name, Device: info.Device,
 	}
-	if s.model.needsCalibration(cfg) {
+	if s.model.NeedsCalibration(cfg) {
 		o.Data = s.orders.stored.calibrationData(finderOf(s.model, cfg))
 	}
 	if s.model.Engine != nil && s.model.Stripped { // the model is that one's

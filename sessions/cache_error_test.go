@@ -11,12 +11,13 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/testdata"
 )
 
 // TestCacheErrorIsSaidOnce: what is wrong with the timing cache stands in the log once, however often is built.
 func TestCacheErrorIsSaidOnce(t *testing.T) {
-	m, err := sessions.ParseModel(graph.Ops(), sessions.Embedded, testdata.Model())
+	m, err := model.Parse(graph.Ops(), model.Embedded, testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}

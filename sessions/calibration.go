@@ -12,23 +12,25 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // calibration finds ranges: what activations are in FP32, and what each calibrator makes of that.
 type calibration struct {
-	model  *Model
+	model  *model.Model
 	orders *orders
 	told   *audience
 	device *device
 	host   run.Backend
-	data   Data // nil: there is nothing to calibrate with
-	most   int  // items of it; 0: all
+	data   dataset.Data // nil: there is nothing to calibrate with
+	most   int          // items of it; 0: all
 	hist   *stage[collecting, *build.Collected]
 	ranges *stage[ranging, map[string]graph.Range]
 }
 
-func newCalibration(m *Model, w Workplace, o *orders, told *audience, d *device) *calibration {
+func newCalibration(m *model.Model, w Workplace, o *orders, told *audience, d *device) *calibration {
 	c := &calibration{model: m, orders: o, told: told, device: d, host: w.host(), data: w.CalData, most: w.CalItems}
 	c.hist, c.ranges = newStage(c.collect), newStage(c.find)
 	return c
@@ -36,7 +38,7 @@ func newCalibration(m *Model, w Workplace, o *orders, told *audience, d *device)
 
 // collect runs the network in FP32 on the data.
 func (c *calibration) collect(ctx context.Context, in collecting) (*build.Collected, error) {
-	if err := cmp.Or(c.model.runnable(), c.model.needsSource("calibration"), checkExtents(c.model, in.Symbols)); err != nil {
+	if err := cmp.Or(c.model.Runnable(), c.model.NeedsSource("calibration"), model.CheckExtents(c.model, in.Symbols)); err != nil {
 		return nil, err
 	}
 	if c, ok := c.data.(collected); ok {
@@ -91,7 +93,7 @@ func (c *calibration) find(ctx context.Context, in ranging) (map[string]graph.Ra
 		return r, nil
 	}
 	how := config.Quantization{Activations: in.By.Activations, Ranges: in.By.Given}
-	calibrator, err := c.model.calibrators().Parse(in.By.Calibrator, how.Scheme())
+	calibrator, err := c.model.Methods().Parse(in.By.Calibrator, how.Scheme())
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,9 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/exchange"
+	"github.com/trtui/trtui/sessions/model"
 )
 
 // CalibrationFile is what calibration found, as JSON: ranges that a person may edit, and the histograms and means from which
@@ -103,7 +105,7 @@ func (f *CalibrationFile) readCache(data []byte) error {
 
 // Fit leaves out of another tool's file the tensors that a model does not have, since those name some of their own. None that it has
 // is an error.
-func (f *CalibrationFile) Fit(m *Model) error {
+func (f *CalibrationFile) Fit(m *model.Model) error {
 	if !f.foreign || m.Network == nil {
 		return nil
 	}
@@ -179,7 +181,7 @@ func (f *CalibrationFile) HasHistograms() bool {
 type collected struct{ *CalibrationFile }
 
 // CollectedData returns the file as data to calibrate on: of no items, but with histograms.
-func (f *CalibrationFile) CollectedData() Data { return collected{f} }
+func (f *CalibrationFile) CollectedData() dataset.Data { return collected{f} }
 
 func (c collected) Len() int { return 0 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -22,7 +23,7 @@ type Contender struct {
 // Compare runs a configuration over the data on every contender, item by item, and compares the first one's outputs with
 // each of the others'. All of them share the ranges of one calibration, so that INT8 means the same integers. Where a device
 // is lost it is started anew and all is done once more; an error names the layer at fault if it is one.
-func Compare(ctx context.Context, m *Model, w Workplace, cfg config.Config, on []Contender, c compare.Options, progress func(report.Progress)) (*report.Comparison, error) {
+func Compare(ctx context.Context, m *model.Model, w Workplace, cfg config.Config, on []Contender, c compare.Options, progress func(report.Progress)) (*report.Comparison, error) {
 	progress = forecasting(progress)
 	var r *report.Comparison
 	work := func() (err error) {
@@ -49,8 +50,8 @@ func Compare(ctx context.Context, m *Model, w Workplace, cfg config.Config, on [
 }
 
 // compareOnce is Compare where no device is lost.
-func compareOnce(ctx context.Context, m *Model, w Workplace, cfg config.Config, on []Contender, c compare.Options, progress func(report.Progress)) (*report.Comparison, error) {
-	if err := CheckState(m, cfg); err != nil {
+func compareOnce(ctx context.Context, m *model.Model, w Workplace, cfg config.Config, on []Contender, c compare.Options, progress func(report.Progress)) (*report.Comparison, error) {
+	if err := model.CheckState(m, cfg); err != nil {
 		return nil, err
 	}
 	c.State = cfg.State
@@ -67,7 +68,7 @@ func compareOnce(ctx context.Context, m *Model, w Workplace, cfg config.Config, 
 	r := &report.Comparison{
 		Model: m.Name(), Precision: string(cfg.Precision), Data: w.Data.Name(), Random: w.Data.Random(), Tolerance: c.Tolerance, Half: c.Half, Scaled: c.Scaled, Passed: true,
 	}
-	if m.needsCalibration(cfg) {
+	if m.NeedsCalibration(cfg) {
 		r.Calibrator = cfg.Calibrator
 	}
 	all, err := first.inferences.batches(cfg.Batch, cfg.Shapes, 0)
@@ -95,7 +96,7 @@ func compareOnce(ctx context.Context, m *Model, w Workplace, cfg config.Config, 
 
 // firstStages returns the stages of the first backend. Where there are several, tactics that one has are unknown to
 // another, and that is a warning.
-func firstStages(m *Model, w Workplace, on []Contender, progress func(report.Progress)) *stages {
+func firstStages(m *model.Model, w Workplace, on []Contender, progress func(report.Progress)) *stages {
 	backends := 0
 	for _, c := range on {
 		if c.Backend == nil {
@@ -124,7 +125,7 @@ func contestants(ctx context.Context, s *stages, cfg config.Config, on []Contend
 	if err != nil {
 		return nil, err
 	}
-	if s.model.needsCalibration(cfg) {
+	if s.model.NeedsCalibration(cfg) {
 		if _, err := s.calibration.of(ctx, cfg); err != nil {
 			return nil, err
 		}
@@ -136,12 +137,12 @@ func contestants(ctx context.Context, s *stages, cfg config.Config, on []Contend
 		switch {
 		case c.Backend == nil && lowest == graph.F32:
 			one.Network, one.MaxMemory = s.model.Network, run.MemoryLimit(s.place.host())
-			if err = s.model.needsSource("the definition of the model"); err != nil {
+			if err = s.model.NeedsSource("the definition of the model"); err != nil {
 				break
 			}
-			env, e := s.model.values(cfg)
+			env, e := s.model.SymbolsIfAny(cfg)
 			if err = e; err == nil {
-				err = checkExtents(s.model, env)
+				err = model.CheckExtents(s.model, env)
 			}
 		case c.Backend == nil:
 			lowered, e := s.precisions.lower(ctx, cfg)

@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
@@ -18,7 +19,7 @@ import (
 // the reason, or are an error.
 func TestConstraints(t *testing.T) {
 	sessions.NotUnderRace(t)
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func TestConstraints(t *testing.T) {
 
 // TestIgnoredConstraints builds as if no layer's precision was set, and says which were.
 func TestIgnoredConstraints(t *testing.T) {
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func TestIgnoredConstraints(t *testing.T) {
 // TestUnmetPrecisionIsLogged has a session tell of a precision that is not met.
 func TestUnmetPrecisionIsLogged(t *testing.T) {
 	sessions.NotUnderRace(t)
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -15,14 +16,14 @@ type link struct {
 
 // links finds, by tensor, what stands behind it.
 type links struct {
-	model  *Model
+	model  *model.Model
 	passes *passes
 }
 
 // of returns the links of the network that a lowering goes on from. A model that brings its own ranges has none, and neither has an
 // engine whose source is not known.
 func (k *links) of(ctx context.Context, in rewriting) (map[string]link, error) {
-	if k.model.Quantized || k.model.needsSource("equalising channels") != nil {
+	if k.model.Quantized || k.model.NeedsSource("equalising channels") != nil {
 		return nil, nil
 	}
 	in.Planned = false // an engine has what became of it; what it was made of is made anew

@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
@@ -49,9 +50,9 @@ func workplace(t *testing.T, b run.Backend) sessions.Workplace {
 	}
 }
 
-func embedded(t *testing.T) *sessions.Model {
+func embedded(t *testing.T) *model.Model {
 	t.Helper()
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func TestEngineIsPlannedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reopen := func(change func(e *run.Engine)) *sessions.Model {
+	reopen := func(change func(e *run.Engine)) *model.Model {
 		altered, plan := *e, *e.Plans[0]
 		plan.Steps = slices.Clone(plan.Steps)
 		altered.Plans = []*run.Plan{&plan}

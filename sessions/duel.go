@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -60,7 +61,7 @@ func eachAlone(ctx context.Context, pair [2]Rival, snaps [2]*report.Snapshot, p 
 		if err != nil {
 			return err
 		}
-		if snaps[i].Timings, err = c.stages.timing.time(ctx, l, newTimings(l.Plan, batchOf(l.Plan)), p); err != nil {
+		if snaps[i].Timings, err = c.stages.timing.time(ctx, l, newTimings(l.Plan, model.BatchOf(l.Plan)), p); err != nil {
 			return err
 		}
 	}
@@ -92,7 +93,7 @@ func besides(ctx context.Context, pair [2]Rival, snaps [2]*report.Snapshot, p ru
 			return err
 		}
 		defer x.Close()
-		all[i] = newTimings(l.Plan, batchOf(l.Plan))
+		all[i] = newTimings(l.Plan, model.BatchOf(l.Plan))
 		all[i].of(x)
 		lanes[i] = &compare.Lane{Context: x, Turn: c.stages.device.turn(p), Each: all[i].add}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -35,7 +36,7 @@ func TestEngineOfAProgram(t *testing.T) {
 	if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m, err := OpenModel(graph.Ops(), path)
+	m, err := model.Open(graph.Ops(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func (c *calibration) equalization(ctx context.Context, in lowering) (*build.Equ
 		e.Spreads = found.Spreads()
 	}
 	e.Ranges = func(ctx context.Context, n *graph.Network, names []string) (map[string]graph.Range, error) {
-		calibrator, err := c.model.calibrators().Parse(in.Ranges.By.Calibrator, in.Quantized.Scheme())
+		calibrator, err := c.model.Methods().Parse(in.Ranges.By.Calibrator, in.Quantized.Scheme())
 		if err != nil {
 			return nil, err
 		}

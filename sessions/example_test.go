@@ -11,13 +11,14 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
 // A Runner makes reports for a program; another configuration repeats only what it changes.
 func ExampleRunner() {
-	m, err := sessions.ParseModel(graph.Ops(), "digits", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "digits", testdata.Model())
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package sessions
 import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 )
 
 // finder says how ranges are found, in one form for all ways that find the same.
@@ -13,8 +14,8 @@ type finder struct {
 }
 
 // finderOf returns how a configuration finds ranges.
-func finderOf(m *Model, cfg config.Config) finder {
-	if c, err := m.calibrators().Parse(cfg.Calibrator, quant.Scheme{}); err == nil {
+func finderOf(m *model.Model, cfg config.Config) finder {
+	if c, err := m.Methods().Parse(cfg.Calibrator, quant.Scheme{}); err == nil {
 		cfg.Calibrator = c.String()
 	}
 	q := cfg.Quantization.Full()

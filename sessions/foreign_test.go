@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/model"
 )
 
 // A file of another tool is named, with what to do instead.
@@ -51,7 +51,7 @@ func TestForeignFiles(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.content), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := sessions.OpenModel(graph.Ops(), path); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.name) {
+		if _, err := model.Open(graph.Ops(), path); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.name) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}

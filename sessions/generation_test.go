@@ -10,13 +10,14 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
 // A session shows the text of each configuration, and why there is none in one; the other reports follow all the same.
 func TestLanguage(t *testing.T) {
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 )
 
 // goldens are the trained models beside the project, each with a folder of inputs and outputs that another program
@@ -51,7 +52,7 @@ func TestEnginesMatchGoldens(t *testing.T) {
 	cache := build.NewTimingCache()
 	for _, g := range goldens {
 		t.Run(filepath.Base(g.model)+"_"+string(g.precision), func(t *testing.T) {
-			m, err := sessions.OpenModel(graph.Ops(), filepath.Join(root, "models", g.model))
+			m, err := model.Open(graph.Ops(), filepath.Join(root, "models", g.model))
 			if err != nil {
 				t.Fatal(err)
 			}

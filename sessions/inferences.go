@@ -9,15 +9,17 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // inferences runs engines on the data.
 type inferences struct {
-	model  *Model
+	model  *model.Model
 	told   *audience
 	device *device
-	data   Data
+	data   dataset.Data
 }
 
 // batches returns the batches of the first items of the data at a configuration's batch and shapes; all of them where items
@@ -28,12 +30,12 @@ func (i *inferences) batches(batch int, shapes map[string][]int, items int) (b c
 	if items > 0 {
 		count = min(items, count)
 	}
-	all, err := i.model.values(i.model.Shaped(cfg))
+	all, err := i.model.SymbolsIfAny(i.model.Shaped(cfg))
 	if err != nil {
 		return b, err
 	}
 	cfg.Batch = 1
-	one, err := i.model.values(i.model.Shaped(cfg))
+	one, err := i.model.SymbolsIfAny(i.model.Shaped(cfg))
 	return compare.NewBatches(i.data, i.model.Network, count, size, one, all), err
 }
 
@@ -66,7 +68,7 @@ func (i *inferences) ready(ctx context.Context, l *run.Loaded) (*run.ExecutionCo
 	if i.data == nil || i.data.Len() == 0 {
 		return c, nil
 	}
-	in, err := compare.Stack(i.data, i.model.Network, 0, batchOf(l.Plan))
+	in, err := compare.Stack(i.data, i.model.Network, 0, model.BatchOf(l.Plan))
 	if err == nil {
 		err = c.SetInputs(in)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -61,7 +62,7 @@ func brief(d time.Duration) string {
 func size(n int) string { return run.Bytes(int64(n)) }
 
 // opened tells what was opened.
-func (j *journal) opened(m *Model) {
+func (j *journal) opened(m *model.Model) {
 	n := 0
 	for _, t := range m.Network.Consts() {
 		n += graph.Count(graph.EvalDims(t.Dims, nil))

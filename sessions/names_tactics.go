@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 )
 
 // checkTactics returns an error that names every layer of a pin or ban that the engine lacks, and every tactic that the
@@ -33,7 +34,7 @@ func checkTactics(b run.Backend, cfg config.Config, l *build.Lowered) error {
 			c.check("forbidden", layer, tactic)
 		}
 	}
-	return unknownError("tactics", c.unknown)
+	return model.Unknown("tactics", c.unknown)
 }
 
 // tacticNames looks for names of layers and tactics.

@@ -11,13 +11,14 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
 // Names that there are not are errors that name what is close.
 func TestUnknownNames(t *testing.T) {
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func other(t *testing.T, b run.Backend) string {
 func TestUnknownNamesInSession(t *testing.T) {
 	b := cpu.Open(0)
 	defer b.Close()
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 )
 
 // What stages are asked for: their part of a configuration, and with it the order for the stage whose result they go on from.
@@ -88,8 +89,8 @@ func (in planning) symbols() map[string]int {
 }
 
 // passes translates the toggles of rules and places; m has the passes beside the standard ones.
-func (in rewriting) passes(m *Model) pass.Config {
-	pc := pass.Config{Until: in.Until, Shapes: in.Symbols, Extra: m.Rules.passes(m.Passes, in.Rules)}
+func (in rewriting) passes(m *model.Model) pass.Config {
+	pc := pass.Config{Until: in.Until, Shapes: in.Symbols, Extra: m.Rules.Passes(m.Passes, in.Rules)}
 	for _, d := range in.Disable {
 		if site, err := pass.ParseSite(d); err == nil {
 			pc.DisableSites = append(pc.DisableSites, site)
@@ -113,14 +114,14 @@ func fp32(cfg config.Config) config.Config {
 
 // orders makes of configurations what the stages are asked for, which depends on the model and on what its engine file brings.
 type orders struct {
-	model  *Model
+	model  *model.Model
 	stored *stored
 }
 
 // rewriting returns what a configuration asks of the first stage.
 func (o *orders) rewriting(cfg config.Config) (rewriting, error) {
-	env, err := o.model.values(cfg)
-	in := rewriting{Rules: cfg.RuleFiles, Disable: cfg.Disable, Until: cfg.Until, Symbols: env, Planned: o.model.Stripped || o.model.planned(cfg) != nil}
+	env, err := o.model.SymbolsIfAny(cfg)
+	in := rewriting{Rules: cfg.RuleFiles, Disable: cfg.Disable, Until: cfg.Until, Symbols: env, Planned: o.model.Stripped || o.model.Planned(cfg) != nil}
 	if err != nil || env == nil || o.stored.serves(cfg) {
 		return in, err
 	}
@@ -138,10 +139,10 @@ func (o *orders) rewriting(cfg config.Config) (rewriting, error) {
 
 func (o *orders) collecting(cfg config.Config) (collecting, error) {
 	cfg.Batch = 1
-	if err := CheckState(o.model, cfg); err != nil {
+	if err := model.CheckState(o.model, cfg); err != nil {
 		return collecting{}, err
 	}
-	env, err := o.model.values(o.model.Shaped(cfg))
+	env, err := o.model.SymbolsIfAny(o.model.Shaped(cfg))
 	return collecting{env, cfg.State}, err
 }
 
@@ -160,12 +161,12 @@ func (o *orders) lowering(cfg config.Config) (lowering, error) {
 	if err != nil {
 		return lowering{}, err
 	}
-	in := lowering{Of: of, Precision: cfg.Precision, Layers: cfg.LayerPrecisions, Weights: cfg.Weights, Planned: o.model.planned(cfg) != nil}
+	in := lowering{Of: of, Precision: cfg.Precision, Layers: cfg.LayerPrecisions, Weights: cfg.Weights, Planned: o.model.Planned(cfg) != nil}
 	needsData := false
 	if cfg.Constraints == config.Ignore {
 		in.Layers = nil
 	}
-	if o.model.needsCalibration(cfg) {
+	if o.model.NeedsCalibration(cfg) {
 		ranges, err := o.ranging(cfg)
 		if err != nil {
 			return lowering{}, err
@@ -213,7 +214,7 @@ func (o *orders) profile(cfg config.Config, k int) (in planning, err error) {
 func (o *orders) extents(cfg config.Config, k int) (x run.Extents, err error) {
 	of := config.OfProfile(cfg, k)
 	if x.Opt, err = o.model.Symbols(of); err == nil {
-		x.Min, x.Max, err = rangesOf(o.model, of)
+		x.Min, x.Max, err = model.RangesOf(o.model, of)
 	}
 	if err != nil && len(cfg.Profiles) > 0 {
 		err = fmt.Errorf("profile %d: %w", k, err)
@@ -231,7 +232,7 @@ func (o *orders) examining(cfg config.Config, perLayer bool) (in examining, err 
 }
 
 func (o *orders) referring(cfg config.Config) (referring, error) {
-	if err := CheckState(o.model, cfg); err != nil {
+	if err := model.CheckState(o.model, cfg); err != nil {
 		return referring{}, err
 	}
 	of, err := o.planning(fp32(cfg))

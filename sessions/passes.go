@@ -7,19 +7,20 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // passes makes of the source network what does not depend on precision.
 type passes struct {
-	model   *Model
+	model   *model.Model
 	backend run.Backend
 	orders  *orders
 	told    *audience
 	kept    *stage[rewriting, *build.Optimized]
 }
 
-func newPasses(m *Model, b run.Backend, o *orders, told *audience) *passes {
+func newPasses(m *model.Model, b run.Backend, o *orders, told *audience) *passes {
 	p := &passes{model: m, backend: b, orders: o, told: told}
 	p.kept = newStage(p.make)
 	return p
@@ -40,13 +41,13 @@ func (p *passes) make(ctx context.Context, in rewriting) (*build.Optimized, erro
 		return &build.Optimized{Network: p.model.Network}, nil // passes left no trace in it
 	}
 	p.told.progress(report.Progress{Phase: "optimising"})
-	if err := p.model.Rules.have(in.Rules); err != nil {
+	if err := p.model.Rules.Have(in.Rules); err != nil {
 		return nil, err
 	}
-	if err := checkDisabled(p.model, in.Disable); err != nil {
+	if err := model.CheckDisabled(p.model, in.Disable); err != nil {
 		return nil, err
 	}
-	if err := checkExtents(p.model, in.Symbols); err != nil {
+	if err := model.CheckExtents(p.model, in.Symbols); err != nil {
 		return nil, err
 	}
 	begin := time.Now()

@@ -10,12 +10,13 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // precisions makes of the optimised network the one of a precision.
 type precisions struct {
-	model       *Model
+	model       *model.Model
 	orders      *orders
 	told        *audience
 	backend     run.Backend
@@ -25,7 +26,7 @@ type precisions struct {
 	notFinite   func() string // which weights of the model are not finite
 }
 
-func newPrecisions(m *Model, b run.Backend, o *orders, told *audience, from *passes, c *calibration) *precisions {
+func newPrecisions(m *model.Model, b run.Backend, o *orders, told *audience, from *passes, c *calibration) *precisions {
 	p := &precisions{model: m, orders: o, told: told, backend: b, passes: from, calibration: c}
 	p.kept = newStage(p.make)
 	p.notFinite = sync.OnceValue(func() string { return notFinite(m.Network) })
@@ -35,7 +36,7 @@ func newPrecisions(m *Model, b run.Backend, o *orders, told *audience, from *pas
 // lower brings the network to the configuration's precision. Where layers cannot have theirs, which must be obeyed, it
 // returns what there is together with the error.
 func (p *precisions) lower(ctx context.Context, cfg config.Config) (*build.Lowered, error) {
-	if err := p.model.runnable(); err != nil {
+	if err := p.model.Runnable(); err != nil {
 		return nil, err
 	}
 	if _, ok := cfg.Precision.DataType(); !ok {
@@ -51,7 +52,7 @@ func (p *precisions) lower(ctx context.Context, cfg config.Config) (*build.Lower
 	if in.Planned {
 		return p.kept.of(ctx, in)
 	}
-	if err := p.model.needsSource("another configuration than it was built with"); err != nil {
+	if err := p.model.NeedsSource("another configuration than it was built with"); err != nil {
 		return nil, err
 	}
 	o, err := p.passes.optimize(ctx, cfg)
@@ -75,7 +76,7 @@ func (p *precisions) lower(ctx context.Context, cfg config.Config) (*build.Lower
 // make lowers the network.
 func (p *precisions) make(ctx context.Context, in lowering) (*build.Lowered, error) {
 	if in.Planned {
-		r, err := p.model.report()
+		r, err := p.model.Making()
 		return &build.Lowered{Network: p.model.Engine.Any().Network, Equalized: r.Equalized}, err
 	}
 	o, lc, err := p.prepare(ctx, in)
@@ -90,7 +91,7 @@ func (p *precisions) make(ctx context.Context, in lowering) (*build.Lowered, err
 	}
 	lc.Rounding = p.calibration.rounding(in)
 	p.told.progress(report.Progress{Phase: "lowering to " + string(in.Precision)})
-	if err := checkLayerPrecisions(p.model.Name(), in.config(), o); err != nil {
+	if err := model.CheckLayerPrecisions(p.model.Name(), in.config(), o); err != nil {
 		return nil, err
 	}
 	if lc.Correction != nil && lc.Correction.Replay != nil || lc.Rounding != nil && lc.Rounding.Replay != nil || lc.Equalization != nil && lc.Equalization.Ranges != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -35,7 +36,7 @@ func TestRandomIndexOutOfRange(t *testing.T) {
 	if w.Data, err = set.Bind(n.Inputs); err != nil {
 		t.Fatal(err)
 	}
-	r := sessions.NewRunner(&sessions.Model{Network: n, Path: "shifted"}, w, nil)
+	r := sessions.NewRunner(&model.Model{Network: n, Path: "shifted"}, w, nil)
 	_, err = r.Report(context.Background(), config.Config{Precision: config.FP32, Batch: 1}, report.PartTimings|report.PartAccuracy, run.Profiling{})
 	if err == nil || !strings.Contains(err.Error(), "rows") || !strings.Contains(err.Error(), "is outside 9 elements: the data is random (ids 0 to 9), and the graph does not tell which integers fit") {
 		t.Error(err)

@@ -6,12 +6,13 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
 )
 
 // surviving does work, and once more where the device was lost meanwhile: it is started anew, and the engine of the
 // configuration is run step by step, which names the layer at fault if it is one that fails every time. warn is told.
 func (s *stages) surviving(ctx context.Context, cfg config.Config, warn func(string), work func() error) (err error) {
-	defer func() { err = outOfRange(s.place.Data, err) }()
+	defer func() { err = dataset.OutOfRange(s.place.Data, err) }()
 	err = work()
 	device, ok := s.device.backend.(run.Recoverer)
 	if err == nil || !ok || !device.Lost(err) {

@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -23,7 +24,7 @@ const maxReferenceBytes = 256 << 20
 // references has FP32, with which engines are compared: its engine, on the host where the device is another one, what that
 // gives for the data, and the tensors between its layers.
 type references struct {
-	model      *Model
+	model      *model.Model
 	orders     *orders
 	told       *audience
 	host       run.Backend
@@ -36,7 +37,7 @@ type references struct {
 	tensors    memo[map[string]graph.Value] // by batch
 }
 
-func newReferences(m *Model, w Workplace, o *orders, told *audience, e *engines, i *inferences) *references {
+func newReferences(m *model.Model, w Workplace, o *orders, told *audience, e *engines, i *inferences) *references {
 	r := &references{model: m, orders: o, told: told, host: w.host(), apart: w.Host != nil, precisions: e.tuning.precisions, engines: e, inferences: i}
 	r.onHost, r.kept = newStage(r.makeOnHost), newStage(r.make)
 	r.onHost.kept.drop = (*run.Loaded).Close
@@ -45,7 +46,7 @@ func newReferences(m *Model, w Workplace, o *orders, told *audience, e *engines,
 
 // prepare builds the FP32 engine.
 func (r *references) prepare(ctx context.Context, cfg config.Config) error {
-	if err := r.model.needsSource("comparing with FP32"); err != nil {
+	if err := r.model.NeedsSource("comparing with FP32"); err != nil {
 		return err
 	}
 	return r.told.log.asOne("built the FP32 reference", func() error {
@@ -156,7 +157,7 @@ func (r *references) beside(ctx context.Context, cfg config.Config, perLayer boo
 	if !perLayer {
 		return ref, close, nil
 	}
-	env, err := r.model.values(base)
+	env, err := r.model.SymbolsIfAny(base)
 	if err != nil {
 		return ref, close, err
 	}

@@ -22,7 +22,7 @@ func (r *Runner) Refit(ctx context.Context, weights map[string]graph.Value, from
 	if err != nil {
 		return nil, err
 	}
-	if err := m.needsSource("exchanging weights"); err != nil {
+	if err := m.NeedsSource("exchanging weights"); err != nil {
 		return nil, err
 	}
 	plans := m.Engine.PlansFor(r.stages.device.backend.Info().Fingerprint)

@@ -2,15 +2,17 @@ package sessions
 
 import (
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // modelReport describes the source network at values of its symbols, where there are none without shapes and arithmetic, and
 // the data beside it; calItems are those to calibrate with, 0 where there are none.
-func modelReport(m *Model, d Data, calItems int, env map[string]int) *report.Model {
+func modelReport(m *model.Model, d dataset.Data, calItems int, env map[string]int) *report.Model {
 	n := m.Network
 	r := &report.Model{
-		Name: m.Name(), Graph: n.Name, Path: m.Path, Bytes: m.Bytes, SHA256: m.SHA256, Kind: m.kind(), Stripped: m.Stripped,
+		Name: m.Name(), Graph: n.Name, Path: m.Path, Bytes: m.Bytes, SHA256: m.SHA256, Kind: m.Kind(), Stripped: m.Stripped,
 		Layers: layerInfos(n, env), Ops: map[string]int{}, Unsupported: unsupportedLayers(n), CalItems: calItems,
 	}
 	r.NotRunnable = notRunnable(m.Refused, r.Unsupported, len(n.AllLayers()))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -63,7 +64,7 @@ func overview(s *stored, cfg config.Config, p *run.Plan, t *report.Timings, unch
 }
 
 // originOf tells what an engine file says of its making.
-func originOf(m *Model) *report.Origin {
+func originOf(m *model.Model) *report.Origin {
 	o := m.Engine.Origin
 	return &report.Origin{Program: o.Program, Commit: o.Commit, Built: o.Built, Model: o.Model, ModelHash: o.ModelHash, Config: o.Config, Data: o.Data,
 		Backend: o.Backend, Device: o.Device, Source: !m.Stripped}

@@ -8,11 +8,12 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // passesReport tells how the source network became the engine's, at values of its symbols.
-func passesReport(m *Model, env map[string]int, cfg config.Config, o *build.Optimized, l *build.Lowered) *report.Passes {
+func passesReport(m *model.Model, env map[string]int, cfg config.Config, o *build.Optimized, l *build.Lowered) *report.Passes {
 	r := &report.Passes{
 		Precision: cfg.Precision,
 		Source:    layerInfos(m.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable,
@@ -26,7 +27,7 @@ func passesReport(m *Model, env map[string]int, cfg config.Config, o *build.Opti
 		asked, _ := cfg.Precision.DataType()
 		r.Unlowered, r.Unchanged = unlowered(asked, o, l.Decisions), unchanged(m, cfg, o, l)
 	}
-	for _, p := range slices.Concat(pass.Standard(), pass.Calibrated(), pass.Lowering(), m.Rules.all(m.Passes)) {
+	for _, p := range slices.Concat(pass.Standard(), pass.Calibrated(), pass.Lowering(), m.Rules.All(m.Passes)) {
 		for _, rule := range p.Rules {
 			r.Rules = append(r.Rules, report.Rule{Name: rule, Doc: cmp.Or(p.Docs[rule], p.Doc)})
 		}

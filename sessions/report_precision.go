@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -27,9 +28,9 @@ func unlowered(asked graph.DataType, o *build.Optimized, decisions []quant.Decis
 
 // unchanged says why a precision changes no layer of a network; it is empty where it changes one, where nothing was asked
 // to be changed, and where layers were given precisions of their own.
-func unchanged(m *Model, cfg config.Config, o *build.Optimized, l *build.Lowered) string {
+func unchanged(m *model.Model, cfg config.Config, o *build.Optimized, l *build.Lowered) string {
 	asked, _ := cfg.Precision.DataType()
-	if cfg.Constraints != config.Ignore && len(cfg.LayerPrecisions) > 0 || m.planned(cfg) != nil {
+	if cfg.Constraints != config.Ignore && len(cfg.LayerPrecisions) > 0 || m.Planned(cfg) != nil {
 		return ""
 	}
 	if asked == graph.F32 || m.Quantized || cfg.Until != 0 || countPrecision(l.Network, asked) > countPrecision(o.Network, asked) {

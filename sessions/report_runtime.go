@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -165,7 +166,7 @@ func repeated(t *graph.Tensor, env map[string]int, elements []byte) graph.Value 
 func (m *timing) overContexts(ctx context.Context, l *run.Loaded) (list []report.SweepPoint, err error) {
 	in := map[string]graph.Value{}
 	if d := m.inferences.data; d != nil && d.Len() > 0 {
-		if in, err = compare.Stack(d, l.Plan.Network, 0, batchOf(l.Plan)); err != nil {
+		if in, err = compare.Stack(d, l.Plan.Network, 0, model.BatchOf(l.Plan)); err != nil {
 			return nil, err
 		}
 	} else {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -34,7 +35,7 @@ func newTimings(p *run.Plan, batch int) *timings {
 
 // TimingsOf sums up samples of a plan's inferences, and of its steps.
 func TimingsOf(p *run.Plan, latency []time.Duration, steps [][]time.Duration, estimated bool) *report.Timings {
-	t := newTimings(p, batchOf(p))
+	t := newTimings(p, model.BatchOf(p))
 	t.latency, t.steps = latency, steps
 	return t.report(false, estimated)
 }

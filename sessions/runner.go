@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -17,7 +18,7 @@ import (
 type Runner struct{ stages *stages }
 
 // NewRunner returns a runner; progress, if not nil, is told what is being done.
-func NewRunner(m *Model, w Workplace, progress func(report.Progress)) *Runner {
+func NewRunner(m *model.Model, w Workplace, progress func(report.Progress)) *Runner {
 	s := newStages(m, w, w.told(forecasting(progress)))
 	s.told.log.opened(m)
 	return &Runner{s}
@@ -60,7 +61,7 @@ func (r *Runner) report(ctx context.Context, cfg config.Config, parts report.Par
 	snap := &report.Snapshot{Schema: report.Schema, Config: cfg, Device: deviceReport(s.device.backend)}
 	var err error
 	snap.Model, err = s.lookAt(cfg)
-	if parts == report.PartModel && errors.As(err, new(*UnboundShapes)) { // a look at the model needs no shapes
+	if parts == report.PartModel && errors.As(err, new(*model.UnboundShapes)) { // a look at the model needs no shapes
 		snap.Model, err = modelReport(s.model, s.place.Data, s.calibration.items(), nil), nil
 	}
 	if err != nil {
@@ -101,7 +102,7 @@ func (r *Runner) report(ctx context.Context, cfg config.Config, parts report.Par
 		}
 		s.device.warnOfSimulation(plan)
 		built := time.Since(begin)
-		if snap.Timings, err = s.timing.time(ctx, loaded, newTimings(plan, batchOf(plan)), p); err != nil {
+		if snap.Timings, err = s.timing.time(ctx, loaded, newTimings(plan, model.BatchOf(plan)), p); err != nil {
 			return snap, err
 		}
 		snap.Overview = s.sumUp(cfg, plan, snap.Timings)
@@ -150,7 +151,7 @@ func (r *Runner) Identity(ctx context.Context, cfg config.Config) (id, unchanged
 func (r *Runner) Head(cfg *config.Config) report.Head {
 	s := r.stages
 	device := deviceReport(s.device.backend)
-	h := report.Head{Model: s.model.head(), Device: &device, Config: cfg}
+	h := report.Head{Model: s.model.Head().Model, Device: &device, Config: cfg}
 	if data := s.place.Data; data != nil {
 		h.Data = &report.DataHead{Name: data.Name(), Random: data.Random(), Items: data.Len()}
 		h.Data.Labelled = data.Labels(0) != nil

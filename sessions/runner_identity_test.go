@@ -11,12 +11,13 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/testdata"
 )
 
 // Configurations that give one engine have one identity; what makes another network or asks for other tactics has another.
 func TestIdentity(t *testing.T) {
-	m, err := sessions.ParseModel(graph.Ops(), sessions.Embedded, testdata.Model())
+	m, err := model.Parse(graph.Ops(), model.Embedded, testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -12,7 +13,7 @@ import (
 // first one of floating type. Of a text each token has a row of it, and what is told of the rows is how likely the engine and
 // FP32 hold what follows.
 type score struct {
-	data              Data
+	data              dataset.Data
 	batch             int
 	output            string
 	items             int
@@ -33,7 +34,7 @@ type textLoss struct {
 	n    int
 }
 
-func newScore(n *graph.Network, d Data, batch int) *score {
+func newScore(n *graph.Network, d dataset.Data, batch int) *score {
 	sc := &score{data: d, batch: max(1, batch)}
 	for _, t := range n.Outputs {
 		if t.RealType().IsFloat() {

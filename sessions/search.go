@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -277,7 +278,7 @@ func (g *searching) build(ctx context.Context, cfg config.Config, p *report.Sear
 	if err != nil {
 		return err
 	}
-	times, err := g.timing.time(ctx, loaded, newTimings(loaded.Plan, batchOf(loaded.Plan)), pointTime)
+	times, err := g.timing.time(ctx, loaded, newTimings(loaded.Plan, model.BatchOf(loaded.Plan)), pointTime)
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ func (t *study) rangeCandidates(ctx context.Context) (map[string][]graph.Range, 
 		return nil, nil
 	}
 	list := map[string][]graph.Range{}
-	for _, m := range t.model.calibrators() {
+	for _, m := range t.model.Methods() {
 		name := m.New(m.Value, quant.Scheme{}).String()
 		for _, activations := range []string{t.in.Ranges.By.Activations, symmetricOf(t.in.Ranges.By.Activations)} {
 			ranges, err := t.calibration.ranges.of(ctx, ranging{t.in.Ranges.Of, finder{name, activations, t.in.Ranges.By.Given}})

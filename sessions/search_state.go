@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -72,7 +73,7 @@ func OpenSearchState(path string) (*SearchState, error) {
 
 // begin checks that a state is of what is to be searched.
 func (s *SearchState) begin(t *studies, cfg config.Config) error {
-	name := func(d Data) string {
+	name := func(d dataset.Data) string {
 		if d == nil {
 			return ""
 		}

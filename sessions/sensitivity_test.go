@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
@@ -19,7 +20,7 @@ import (
 // studied returns a runner on the embedded model with twenty digits, which are calibrated with, too.
 func studied(t *testing.T) *sessions.Runner {
 	t.Helper()
-	m, err := sessions.ParseModel(graph.Ops(), sessions.Embedded, testdata.Model())
+	m, err := model.Parse(graph.Ops(), model.Embedded, testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -24,7 +25,7 @@ type Session struct {
 }
 
 // Open starts a session; it begins to work on the configuration at once. Close ends it.
-func Open(m *Model, w Workplace, cfg config.Config) *Session {
+func Open(m *model.Model, w Workplace, cfg config.Config) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
 	b := &board{events: make(chan *report.Snapshot, 1), snap: report.Snapshot{Schema: report.Schema, Config: cfg, Device: deviceReport(w.Backend)}}
 	s := &Session{
@@ -34,9 +35,9 @@ func Open(m *Model, w Workplace, cfg config.Config) *Session {
 		tape:   &tape{board: b, program: w.program(), quantized: m.Quantized},
 		close:  cancel,
 	}
-	begun := key(cfg)
+	begun := cfg
 	s.stages.tuning.unknown = func(cfg config.Config, err error) error {
-		if key(cfg) == begun { // as a file or flags have it; later ones are what toggles leave of it
+		if config.Same(cfg, begun) { // as a file or flags have it; later ones are what toggles leave of it
 			return err
 		}
 		b.log("warning", "", "%v", err)
@@ -48,7 +49,7 @@ func Open(m *Model, w Workplace, cfg config.Config) *Session {
 	if device, ok := w.Backend.(run.Monitor); ok {
 		s.working.Go(func() { watchDevice(ctx, b, device) })
 	}
-	if m.changed != nil {
+	if m.OfFile() {
 		s.working.Go(func() { watchFiles(ctx, b, m) })
 	}
 	return s

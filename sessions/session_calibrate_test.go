@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
@@ -15,7 +16,7 @@ import (
 // Of a model that brings its own quantisation activations are collected when the report of calibration is asked for, and
 // from then on.
 func TestCalibrateOnDemand(t *testing.T) {
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestCalibrateOnDemand(t *testing.T) {
 // The configuration that others are compared with does not keep calibration waiting: its layers are compared when that is asked
 // for.
 func TestReferenceOnDemand(t *testing.T) {
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}

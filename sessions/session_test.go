@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
@@ -37,7 +38,7 @@ func (p pictures) Random() bool { return false }
 // open starts a session on the embedded model with a few pictures.
 func open(t *testing.T, cfg config.Config) *sessions.Session {
 	t.Helper()
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func TestToggleRefreshesEveryReport(t *testing.T) {
 
 // TestRetimeAndDrop times the tactics of a layer again, cancels that, and empties the timing cache and its file.
 func TestRetimeAndDrop(t *testing.T) {
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}

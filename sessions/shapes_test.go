@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -25,7 +26,7 @@ func TestOpenAxes(t *testing.T) {
 	if _, err := os.Stat(folder); err != nil || os.Getenv("TRTUI_DATA") == "" {
 		t.Skip("TRTUI_DATA names no folder with the models")
 	}
-	m, err := sessions.OpenModel(graph.Ops(), filepath.Join(folder, "ch_PP-OCRv4_det_infer.onnx"))
+	m, err := model.Open(graph.Ops(), filepath.Join(folder, "ch_PP-OCRv4_det_infer.onnx"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func TestSymbols(t *testing.T) {
 	n.AddInput("mask", graph.F32, graph.Symbol("batch"), graph.Symbol("length"))
 	n.AddInput("page", graph.F32, graph.Const(1), graph.Symbol("height"), graph.Symbol("width"))
 	n.AddInput("alone", graph.F32, graph.Symbol("rows"))
-	m := &sessions.Model{Network: n}
+	m := &model.Model{Network: n}
 	for _, c := range []struct {
 		batch  int
 		shapes map[string][]int
@@ -105,7 +106,7 @@ func TestShapesThatDoNotFit(t *testing.T) {
 	x := n.AddInput("image", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Symbol("height"), graph.Symbol("width"))
 	n.AddInput("past", graph.F32, graph.Symbol("batch"), graph.Symbol("length"))
 	n.MarkOutput(x)
-	m := &sessions.Model{Network: n}
+	m := &model.Model{Network: n}
 	for _, c := range []struct {
 		image, past []int
 		more        string
@@ -148,7 +149,7 @@ func TestExtentsThatDoNotFit(t *testing.T) {
 	}
 	b := cpu.Open(0)
 	defer b.Close()
-	r := sessions.NewRunner(&sessions.Model{Network: n}, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), CalData: noise{}}, nil)
+	r := sessions.NewRunner(&model.Model{Network: n}, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), CalData: noise{}}, nil)
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1, Shapes: map[string][]int{"x": {1, 4}, "y": {1, 4}}}
 	if _, err := r.Report(t.Context(), cfg, report.PartMemory, run.Profiling{}); err != nil {
 		t.Error(err)
@@ -160,7 +161,7 @@ func TestExtentsThatDoNotFit(t *testing.T) {
 			t.Errorf("%s: %v", cfg.Precision, err)
 		}
 	}
-	if _, err := r.Engine(t.Context(), cfg, false); !errors.As(err, new(*sessions.ShapesError)) {
+	if _, err := r.Engine(t.Context(), cfg, false); !errors.As(err, new(*model.ShapesError)) {
 		t.Errorf("%s: %v", cfg.Precision, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -14,7 +15,7 @@ import (
 // that it goes on from, and none has the stages.
 type stages struct {
 	place Workplace
-	model *Model
+	model *model.Model
 	told  *audience
 
 	orders      *orders
@@ -34,10 +35,10 @@ type stages struct {
 }
 
 // newStages returns the stages of a model at a workplace.
-func newStages(m *Model, w Workplace, told *audience) *stages { return wire(m, w, told, nil) }
+func newStages(m *model.Model, w Workplace, told *audience) *stages { return wire(m, w, told, nil) }
 
 // wire connects the stages with each other; c is the calibration that they share with others, nil for one of their own.
-func wire(m *Model, w Workplace, told *audience, c *calibration) *stages {
+func wire(m *model.Model, w Workplace, told *audience, c *calibration) *stages {
 	s := &stages{place: w, model: m, told: told}
 	s.device = &device{backend: w.Backend, told: told, wanted: w.Rounds, busy: turn{machine: w.Machine, told: told}, ceilings: ceilings{file: w.Peaks}}
 	s.orders = &orders{m, &stored{model: m, backend: w.Backend, calData: w.CalData, recalibrate: w.Recalibrate}}
@@ -97,7 +98,7 @@ func (s *stages) release() {
 
 // lookAt describes the source network under a configuration.
 func (s *stages) lookAt(cfg config.Config) (*report.Model, error) {
-	env, err := s.model.values(cfg)
+	env, err := s.model.SymbolsIfAny(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +107,7 @@ func (s *stages) lookAt(cfg config.Config) (*report.Model, error) {
 
 // rewritten tells how the source network became the engine's.
 func (s *stages) rewritten(cfg config.Config, o *build.Optimized, l *build.Lowered) (*report.Passes, error) {
-	env, err := s.model.values(cfg)
+	env, err := s.model.SymbolsIfAny(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,8 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -84,13 +86,13 @@ func TestState(t *testing.T) {
 	if err := onnx.Export(&file, one); err != nil {
 		t.Fatal(err)
 	}
-	m, err := sessions.ParseModel(graph.Ops(), "recurrent", file.Bytes())
+	m, err := model.Parse(graph.Ops(), "recurrent", file.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := workplace(t, nil)
 	w.Backend, w.TapItems = w.Host, stateSteps
-	w.Data = sessions.Begun(data, []*graph.Tensor{m.Network.Tensor("h"), m.Network.Tensor("c")})
+	w.Data = dataset.Begun(data, []*graph.Tensor{m.Network.Tensor("h"), m.Network.Tensor("c")})
 	w.CalData = w.Data
 	cfg := config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1, State: map[string]string{"h": "hn", "c": "cn"}}
 
@@ -185,12 +187,12 @@ func TestVoiceActivity(t *testing.T) {
 		t.Fatal(err)
 	}
 	const name = "silero_vad_16k_static.onnx"
-	m, err := sessions.OpenModel(graph.Ops(), filepath.Join(dir, name))
+	m, err := model.Open(graph.Ops(), filepath.Join(dir, name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := workplace(t, nil)
-	w.Data = sessions.Begun(samples, []*graph.Tensor{m.Network.Tensor("state")})
+	w.Data = dataset.Begun(samples, []*graph.Tensor{m.Network.Tensor("state")})
 	compared := 0
 	how := compare.Options{Tolerance: report.Tolerance{Abs: 1, Rel: 1}, Outputs: func(i int, v map[string]graph.Value) error {
 		if i >= len(golden[name]) {

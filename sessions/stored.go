@@ -9,14 +9,16 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 )
 
 // stored is what an engine file brings beside its network: its plan and the ranges that it was made with, as long as both
 // fit the backend and the data at hand. Of a model that is no engine it is empty.
 type stored struct {
-	model       *Model
+	model       *model.Model
 	backend     run.Backend
-	calData     Data
+	calData     dataset.Data
 	recalibrate bool // the ranges are not to be used
 	outdated    bool // the plan names tactics that the backend has no more
 }
@@ -33,13 +35,13 @@ func (s *stored) serves(cfg config.Config) bool {
 		return false
 	}
 	plans := e.PlansFor(s.backend.Info().Fingerprint)
-	if key(built) == key(cfg) {
+	if config.Same(built, cfg) {
 		return len(plans) > 0
 	}
 	like := cfg
 	like.Batch, like.Shapes = built.Batch, built.Shapes
 	env, err := s.model.Symbols(cfg)
-	return err == nil && key(built) == key(like) && slices.ContainsFunc(plans, func(p *run.Plan) bool { return p.Ranged() && p.Serves(env) == nil })
+	return err == nil && config.Same(built, like) && slices.ContainsFunc(plans, func(p *run.Plan) bool { return p.Ranged() && p.Serves(env) == nil })
 }
 
 // planAt returns the plan that the engine file has for the backend at values of the symbols: that of the profile which was timed
@@ -66,7 +68,7 @@ func (s *stored) replanned(cfg config.Config) string {
 	if e == nil {
 		return ""
 	}
-	if built, err := s.model.BuiltWith(); err != nil || key(built) != key(cfg) {
+	if built, err := s.model.BuiltWith(); err != nil || !config.Same(built, cfg) {
 		return ""
 	}
 	switch target := s.backend.Info().Fingerprint; {
@@ -111,11 +113,11 @@ func (s *stored) equalized(by finder, how config.Quantization) build.Equalized {
 }
 
 // found returns the report of an engine file whose ranges were found so; nil where there is none.
-func (s *stored) found(by finder) *engineReport {
+func (s *stored) found(by finder) *model.EngineReport {
 	if s.model.Engine == nil {
 		return nil
 	}
-	r, err := s.model.report()
+	r, err := s.model.Making()
 	if err != nil || r.Ranges == nil || key(finderOf(s.model, r.Config)) != key(by) || s.anew(r) {
 		return nil
 	}
@@ -124,25 +126,25 @@ func (s *stored) found(by finder) *engineReport {
 
 // anew reports whether the ranges in an engine file are replaced: because that was asked for, or because the data at hand
 // is worth more than the random input that they come from.
-func (s *stored) anew(r engineReport) bool {
+func (s *stored) anew(r model.EngineReport) bool {
 	return s.calData != nil && (s.recalibrate || r.Random && !s.calData.Random())
 }
 
 // recalibrated reports whether the ranges of the engine file's plan are replaced by better ones.
 func (s *stored) recalibrated(cfg config.Config) bool {
-	r, err := s.model.report()
-	return err == nil && s.model.needsCalibration(cfg) && s.anew(r)
+	r, err := s.model.Making()
+	return err == nil && s.model.NeedsCalibration(cfg) && s.anew(r)
 }
 
 // randomCalibration reports whether the ranges that a configuration uses come from random input.
 func (s *stored) randomCalibration(cfg config.Config) bool {
-	return s.model.needsCalibration(cfg) && s.randomRanges(finderOf(s.model, cfg))
+	return s.model.NeedsCalibration(cfg) && s.randomRanges(finderOf(s.model, cfg))
 }
 
 // randomRanges reports whether ranges that are found so come from random input.
 func (s *stored) randomRanges(by finder) bool {
 	if s.ranges(by) != nil {
-		r, _ := s.model.report()
+		r, _ := s.model.Making()
 		return r.Random
 	}
 	return s.calData.Random()
@@ -151,7 +153,7 @@ func (s *stored) randomRanges(by finder) bool {
 // calibrationData names what ranges that are found so come from.
 func (s *stored) calibrationData(by finder) string {
 	if s.ranges(by) != nil {
-		r, _ := s.model.report()
+		r, _ := s.model.Making()
 		return r.Data
 	}
 	return s.calData.Name()

@@ -14,18 +14,20 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // studies prepares studies of configurations.
 type studies struct {
-	model       *Model
+	model       *model.Model
 	orders      *orders
 	told        *audience
 	calibration *calibration
 	precisions  *precisions
 	tuning      *tuning
-	data        Data // that is evaluated
+	data        dataset.Data // that is evaluated
 }
 
 // study is a quantised configuration with all that variants of it are made from: each is lowered as the configuration is but for
@@ -39,7 +41,7 @@ type study struct {
 	base     *build.Lowered
 	how      build.LowerConfig // of the configuration
 	alone    *build.Correction // of a layer that is quantised by itself
-	from     Data              // that variants are run on
+	from     dataset.Data      // that variants are run on
 	variants *build.Variants
 	want     build.Outputs // of FP32
 	noise    float64       // of the configuration
@@ -76,7 +78,7 @@ func (s *studies) open(ctx context.Context, cfg config.Config) (*study, error) {
 	case len(cfg.State) > 0:
 		return nil, errors.New("variants are run on items by themselves, and the model has a state that goes from item to item")
 	}
-	if err := s.model.needsSource("raising layers"); err != nil {
+	if err := s.model.NeedsSource("raising layers"); err != nil {
 		return nil, err
 	}
 	t := &study{studies: s, config: cfg}
@@ -187,7 +189,7 @@ func (t *study) prepare(ctx context.Context) error {
 }
 
 // inputsOf gives the items of data.
-func inputsOf(d Data) build.Batches {
+func inputsOf(d dataset.Data) build.Batches {
 	return func(yield func(map[string]graph.Value, error) bool) {
 		for i := range d.Len() {
 			if !yield(d.Inputs(i)) {

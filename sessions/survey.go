@@ -8,12 +8,13 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // survey compares calibrators, on activations and on weights.
 type survey struct {
-	model       *Model
+	model       *model.Model
 	orders      *orders
 	passes      *passes
 	calibration *calibration
@@ -23,7 +24,7 @@ type survey struct {
 	kept        *stage[surveying, *report.Calibration]
 }
 
-func newSurvey(m *Model, o *orders, p *precisions) *survey {
+func newSurvey(m *model.Model, o *orders, p *precisions) *survey {
 	s := &survey{model: m, orders: o, passes: p.passes, calibration: p.calibration, precisions: p, links: &links{m, p.passes}}
 	s.weights, s.kept = newStage(s.weigh), newStage(s.make)
 	return s
@@ -47,10 +48,10 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 	}
 	r := &report.Calibration{Active: in.By.Calibrator, Batches: s.calibration.seen(), Random: s.calibration.data.Random()}
 	var names []string
-	for _, m := range s.model.calibrators() {
+	for _, m := range s.model.Methods() {
 		names = append(names, m.New(m.Value, quant.Scheme{}).String())
 	}
-	if active, err := s.model.calibrators().Parse(in.By.Calibrator, quant.Scheme{}); err == nil {
+	if active, err := s.model.Methods().Parse(in.By.Calibrator, quant.Scheme{}); err == nil {
 		if r.Active = active.String(); !slices.Contains(names, r.Active) {
 			names = append(names, r.Active)
 		}
@@ -128,7 +129,7 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 // weigh assesses the weights of every layer that multiplies by constants. The lists are those of the optimised network:
 // batch normalisation is folded into them, as it is when they are quantised.
 func (s *survey) weigh(ctx context.Context, in rewriting) (list []report.WeightCalibration, err error) {
-	if err := s.model.needsSource("what 8 bits do to weights"); err != nil {
+	if err := s.model.NeedsSource("what 8 bits do to weights"); err != nil {
 		return nil, err
 	}
 	o, err := s.passes.kept.of(ctx, in)

@@ -11,6 +11,8 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -20,17 +22,17 @@ type Sweep struct {
 	Axes  []report.SweepAxis
 	Limit time.Duration // of the latency; 0: none
 	// Inputs returns data for values of the model's symbols, of which the first items are the inputs.
-	Inputs func(env map[string]int) (Data, error)
+	Inputs func(env map[string]int) (dataset.Data, error)
 }
 
 // SweepConfig returns a configuration whose engine serves a sweep of a model, with tactics that are timed at the shapes of cfg, or
 // where it does not say these, in the middle of the axes. An engine, and a configuration that has a range, stay as they are.
-func SweepConfig(m *Model, cfg config.Config, sweep []report.SweepAxis) (config.Config, error) {
+func SweepConfig(m *model.Model, cfg config.Config, sweep []report.SweepAxis) (config.Config, error) {
 	if len(sweep) == 0 || m.Network == nil {
 		return cfg, nil
 	}
-	opt := known(m.Network, cfg)
-	given := axes(m.Network, cfg.Shapes)
+	opt := model.KnownSymbols(m.Network, cfg)
+	given := model.AxisSymbols(m.Network, cfg.Shapes)
 	low, high := maps.Clone(opt), maps.Clone(opt)
 	for i, a := range sweep {
 		if isContexts(m.Network, a.Name) {
@@ -52,7 +54,7 @@ func SweepConfig(m *Model, cfg config.Config, sweep []report.SweepAxis) (config.
 		return cfg, nil
 	}
 	if open := m.Network.Unbound(opt); len(open) > 0 {
-		return cfg, &UnboundShapes{withSymbols(m.Network, open)}
+		return cfg, &model.UnboundShapes{Inputs: withSymbols(m.Network, open)}
 	}
 	cfg.Shapes, cfg.MinShapes, cfg.MaxShapes = m.Network.ShapesAt(opt), m.Network.ShapesAt(low), m.Network.ShapesAt(high)
 	if batch, ok := m.BatchOfShapes(cfg.Shapes); ok {
@@ -173,7 +175,7 @@ func (w *sweeper) point(ctx context.Context, sweep Sweep, values []int, p run.Pr
 	if err != nil {
 		return point, err
 	}
-	in, err := compare.Stack(data, plan.Network, 0, batchOf(plan))
+	in, err := compare.Stack(data, plan.Network, 0, model.BatchOf(plan))
 	if err != nil {
 		return point, err
 	}

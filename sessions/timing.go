@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -64,7 +65,7 @@ func (m *timing) all(ctx context.Context, configs []config.Config, p run.Profili
 		if err != nil {
 			return nil, nil, err
 		}
-		t := newTimings(l.Plan, batchOf(l.Plan))
+		t := newTimings(l.Plan, model.BatchOf(l.Plan))
 		r, err := m.time(ctx, l, t, p)
 		if err != nil {
 			return nil, nil, err
@@ -111,7 +112,7 @@ func (m *timing) beside(ctx context.Context, configs []config.Config, p run.Prof
 			return nil, nil, err
 		}
 		defer c.Close()
-		all[i] = newTimings(l.Plan, batchOf(l.Plan))
+		all[i] = newTimings(l.Plan, model.BatchOf(l.Plan))
 		all[i].of(c)
 		lanes[i] = &compare.Lane{Context: c, Turn: m.device.turn(p), Each: all[i].add}
 		m.device.warnOfSimulation(l.Plan)
@@ -190,7 +191,7 @@ func (m *timing) point(ctx context.Context, c *run.ExecutionContext, at *run.Pla
 
 // summed returns the point of a plan at its extents, with its latency.
 func summed(p *run.Plan, l report.Latency) report.SweepPoint {
-	point := report.SweepPoint{Batch: batchOf(p), Latency: l, MemoryBytes: p.LiveBytes()}
+	point := report.SweepPoint{Batch: model.BatchOf(p), Latency: l, MemoryBytes: p.LiveBytes()}
 	if l.Mean > 0 {
 		point.Throughput = float64(point.Batch) / l.Mean.Seconds()
 	}

@@ -7,12 +7,13 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // tuning chooses the tactics of engines, by times that it measures or that the timing cache has, and lays out their memory.
 type tuning struct {
-	model      *Model
+	model      *model.Model
 	orders     *orders
 	told       *audience
 	device     *device
@@ -25,7 +26,7 @@ type tuning struct {
 	kept    *stage[planning, *run.Plan]
 }
 
-func newTuning(m *Model, w Workplace, o *orders, told *audience, d *device, p *precisions) *tuning {
+func newTuning(m *model.Model, w Workplace, o *orders, told *audience, d *device, p *precisions) *tuning {
 	t := &tuning{model: m, orders: o, told: told, device: d, precisions: p, cache: w.Cache, saveTo: w.SaveTo}
 	t.kept = newStage(t.make)
 	return t
@@ -66,7 +67,7 @@ func (t *tuning) make(ctx context.Context, in planning) (*run.Plan, error) {
 // checkNames returns an error for layers and tactics that a configuration names and that there are not, unless unknown
 // lets it pass. What an engine was built with had them then; another backend may have others.
 func (t *tuning) checkNames(cfg config.Config, l *build.Lowered) error {
-	if built, err := t.model.BuiltWith(); err == nil && key(built) == key(cfg) {
+	if built, err := t.model.BuiltWith(); err == nil && config.Same(built, cfg) {
 		return nil
 	}
 	err := checkTactics(t.device.backend, cfg, l)

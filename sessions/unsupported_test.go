@@ -16,6 +16,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -27,12 +28,12 @@ const (
 )
 
 // lookAt opens the model with unsupported operators, whose input has axes without a value.
-func lookAt(t *testing.T) (*sessions.Model, sessions.Workplace) {
+func lookAt(t *testing.T) (*model.Model, sessions.Workplace) {
 	t.Helper()
-	if _, err := sessions.OpenModel(graph.Ops(), unsupportedModel); err == nil || err.Error() != refusal {
+	if _, err := model.Open(graph.Ops(), unsupportedModel); err == nil || err.Error() != refusal {
 		t.Fatalf("to run it: %v", err)
 	}
-	m, err := sessions.LookAtModel(graph.Ops(), unsupportedModel)
+	m, err := model.LookAt(graph.Ops(), unsupportedModel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,9 @@ func TestLookAtSession(t *testing.T) {
 		s.Set(cfg)
 		s.Ask(report.PartCalibration)
 		s.Rerun()
-		snap = await(t, s, func(s *report.Snapshot) bool { return looked(s) && key(s.Config) == key(cfg) })
+		snap = await(t, s, func(s *report.Snapshot) bool {
+			return looked(s) && key(s.Config) == key(cfg)
+		})
 		if snap.Passes.Precision != config.FP32 || snap.Timings != nil || snap.Memory != nil || snap.Tactics != nil || snap.Calibration != nil || snap.Accuracy != nil {
 			t.Errorf("%s: something was built: %+v", name, snap)
 		}

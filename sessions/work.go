@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -33,7 +34,7 @@ func (w *worker) work(ctx context.Context, cfg config.Config, once todo) error {
 // examine measures the engine's times and its accuracy, and compares calibrators.
 func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loaded, built time.Duration) error {
 	st := w.stages
-	t := newTimings(loaded.Plan, batchOf(loaded.Plan))
+	t := newTimings(loaded.Plan, model.BatchOf(loaded.Plan))
 	if err := w.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loa
 // compare compares the engine with FP32, the layers of FP32 itself only where a person asked for them.
 func (w *worker) compare(ctx context.Context, cfg config.Config) error {
 	st := w.stages
-	if err := st.model.needsSource("its accuracy"); err != nil {
+	if err := st.model.NeedsSource("its accuracy"); err != nil {
 		w.board.log("warning", "", "%s", err)
 		w.board.publish(report.PartAccuracy, func(snap *report.Snapshot) { snap.Accuracy = nil })
 		return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -27,11 +28,11 @@ type Workplace struct {
 	Peaks *build.PeaksFile
 	// CacheError says why a timing cache that was there could not be read; work goes on without.
 	CacheError  error
-	UsualShapes string // the inputs' shapes that nobody gave: usual ones of such models; empty: they are given
-	Data        Data   // to measure accuracy on
-	CalData     Data   // to calibrate with
-	CalItems    int    // of CalData at most; 0: all
-	TapItems    int    // items on which layers are compared; 0: 8
+	UsualShapes string       // the inputs' shapes that nobody gave: usual ones of such models; empty: they are given
+	Data        dataset.Data // to measure accuracy on
+	CalData     dataset.Data // to calibrate with
+	CalItems    int          // of CalData at most; 0: all
+	TapItems    int          // items on which layers are compared; 0: 8
 	// Recalibrate finds all ranges on CalData, those of an engine file's own calibrator too; else that one keeps the ranges
 	// in the file, unless they come from random input and CalData does not.
 	Recalibrate bool

@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/views"
 )
 
@@ -41,7 +42,7 @@ func ExampleNewWorkbench() {
 
 	device := cpu.Open(1)
 	defer device.Close()
-	session := sessions.Open(sessions.DefinedModel(net), sessions.Workplace{
+	session := sessions.Open(model.Defined(net), sessions.Workplace{
 		Backend: device, Cache: build.NewTimingCache(), Data: data, CalData: data,
 	}, config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1})
 	defer session.Close()

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -53,6 +54,13 @@ func (c Config) Key(quantized bool) string {
 		panic("config: key: " + err.Error()) // every configuration can be written
 	}
 	return string(b)
+}
+
+// Same reports whether two configurations say the same, written as JSON: an empty list is then as good as none.
+func Same(a, b Config) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // SameEngine reports whether both configurations build the same engine; see [Config.Effective].

@@ -1,4 +1,4 @@
-package sessions
+package model
 
 import (
 	"fmt"
@@ -58,8 +58,8 @@ func readText(path string, most int64) ([]byte, error) {
 // ruleFiles are those that a model has.
 type ruleFiles []RuleFile
 
-// passes returns a program's own passes and those of the files of some paths.
-func (r ruleFiles) passes(own []pass.Pass, paths []string) []pass.Pass {
+// Passes returns a program's own passes and those of the files of some paths.
+func (r ruleFiles) Passes(own []pass.Pass, paths []string) []pass.Pass {
 	list := slices.Clone(own)
 	for _, f := range r {
 		if slices.Contains(paths, f.Path) {
@@ -69,8 +69,8 @@ func (r ruleFiles) passes(own []pass.Pass, paths []string) []pass.Pass {
 	return list
 }
 
-// all returns a program's own passes and those of all files.
-func (r ruleFiles) all(own []pass.Pass) []pass.Pass {
+// All returns a program's own passes and those of all files.
+func (r ruleFiles) All(own []pass.Pass) []pass.Pass {
 	list := slices.Clone(own)
 	for _, f := range r {
 		list = append(list, f.Pass)
@@ -78,8 +78,8 @@ func (r ruleFiles) all(own []pass.Pass) []pass.Pass {
 	return list
 }
 
-// have returns an error for a file of rules that was not read, as one that an engine was built with and that is gone.
-func (r ruleFiles) have(paths []string) error {
+// Have returns an error for a file of rules that was not read, as one that an engine was built with and that is gone.
+func (r ruleFiles) Have(paths []string) error {
 	for _, path := range paths {
 		if !slices.ContainsFunc(r, func(f RuleFile) bool { return f.Path == path }) {
 			return fmt.Errorf("the rules of %s cannot be read any more: the engine was built with them, and runs as it is, but is not built anew", path)

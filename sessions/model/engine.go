@@ -1,4 +1,4 @@
-package sessions
+package model
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// engineReport is what an engine file tells of its making, so that it can be looked at as a model is.
-type engineReport struct {
+// EngineReport is what an engine file tells of its making, so that it can be looked at as a model is.
+type EngineReport struct {
 	Schema    int
 	Config    config.Config
 	Backend   string                 `json:",omitempty"` // that its plan is for; older engines do not say it
@@ -29,7 +29,7 @@ func (m *Model) BuiltWith() (config.Config, error) {
 	if m.Engine == nil {
 		return config.Config{}, fmt.Errorf("%s is not an engine", m.Path)
 	}
-	r, err := m.report()
+	r, err := m.Making()
 	return r.Config, err
 }
 
@@ -39,16 +39,16 @@ func (m *Model) BuiltOn() string {
 	if m.Engine == nil {
 		return ""
 	}
-	r, err := m.report()
+	r, err := m.Making()
 	if err != nil {
 		return ""
 	}
 	return r.Backend
 }
 
-// report reads what the engine file tells of its making.
-func (m *Model) report() (engineReport, error) {
-	var r engineReport
+// Making reads what the engine file tells of its making.
+func (m *Model) Making() (EngineReport, error) {
+	var r EngineReport
 	if len(m.Engine.Report) == 0 {
 		return described(m.Engine.Any()), nil
 	}
@@ -63,7 +63,7 @@ func (m *Model) report() (engineReport, error) {
 }
 
 // described returns what an engine that tells nothing of its making tells by its plan: its precision, batch and shapes.
-func described(p *run.Plan) engineReport {
+func described(p *run.Plan) EngineReport {
 	cfg := config.Default()
 	for _, s := range p.Steps {
 		switch build.PrecisionOf(s.Layer) {
@@ -87,23 +87,23 @@ func described(p *run.Plan) engineReport {
 		}
 		cfg.Shapes[t.Name] = graph.EvalDims(t.Extents(), env)
 	}
-	r := engineReport{Schema: report.Schema, Config: cfg}
+	r := EngineReport{Schema: report.Schema, Config: cfg}
 	r.Backend, _, _ = strings.Cut(p.Target, " ")
 	return r
 }
 
-// needsSource returns an error that wraps [run.ErrNoSource] where the model is an engine without its source: what says what
+// NeedsSource returns an error that wraps [run.ErrNoSource] where the model is an engine without its source: what says what
 // needs that.
-func (m *Model) needsSource(what string) error {
+func (m *Model) NeedsSource(what string) error {
 	if !m.Stripped {
 		return nil
 	}
 	return fmt.Errorf("%s: %s needs the source network: %w", m.Path, what, run.ErrNoSource)
 }
 
-// planned returns the lowered network that an engine has for a configuration, whatever its batch, shapes and tactics are; nil
+// Planned returns the lowered network that an engine has for a configuration, whatever its batch, shapes and tactics are; nil
 // where it has none and the configuration must be built from the source.
-func (m *Model) planned(cfg config.Config) *graph.Network {
+func (m *Model) Planned(cfg config.Config) *graph.Network {
 	if m.Engine == nil || !m.Stripped && len(m.Engine.Report) > 0 {
 		return nil
 	}
@@ -114,14 +114,14 @@ func (m *Model) planned(cfg config.Config) *graph.Network {
 	cfg.Batch, cfg.Shapes, cfg.MinShapes, cfg.MaxShapes = built.Batch, built.Shapes, built.MinShapes, built.MaxShapes
 	cfg.Profiles = built.Profiles
 	cfg.Pin, cfg.Forbid, cfg.State = built.Pin, built.Forbid, built.State
-	if key(built) != key(cfg) {
+	if !config.Same(built, cfg) {
 		return nil
 	}
 	return m.Engine.Any().Network
 }
 
-// needsCalibration reports whether lowering reads ranges: where layers may run in 8 bits, unless the model brings its
+// NeedsCalibration reports whether lowering reads ranges: where layers may run in 8 bits, unless the model brings its
 // own quantisation.
-func (m *Model) needsCalibration(cfg config.Config) bool {
-	return cfg.Quantizes() && !m.Quantized && m.planned(cfg) == nil
+func (m *Model) NeedsCalibration(cfg config.Config) bool {
+	return cfg.Quantizes() && !m.Quantized && m.Planned(cfg) == nil
 }

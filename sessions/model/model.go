@@ -1,4 +1,4 @@
-package sessions
+package model
 
 import (
 	"crypto/sha256"
@@ -41,18 +41,18 @@ type Model struct {
 	changed func() (path, how string) // of the file that is not what was read, or ""
 }
 
-// OpenModel reads an ONNX model or an engine file; what becomes of the file afterwards does not touch the model.
-func OpenModel(ops graph.OpSet, path string) (*Model, error) {
-	return openModel(ops, path, onnx.Importer.Open)
+// Open reads an ONNX model or an engine file; what becomes of the file afterwards does not touch the model.
+func Open(ops graph.OpSet, path string) (*Model, error) {
+	return open(ops, path, onnx.Importer.Open)
 }
 
-// LookAtModel is OpenModel for a model that need not be run: where parts of it are not supported Refused says so, and its
+// LookAt is Open for a model that need not be run: where parts of it are not supported Refused says so, and its
 // graph and passes are there all the same.
-func LookAtModel(ops graph.OpSet, path string) (*Model, error) {
-	return openModel(ops, path, onnx.Importer.Look)
+func LookAt(ops graph.OpSet, path string) (*Model, error) {
+	return open(ops, path, onnx.Importer.Look)
 }
 
-func openModel(ops graph.OpSet, path string, open func(onnx.Importer, string) (*onnx.File, error)) (*Model, error) {
+func open(ops graph.OpSet, path string, open func(onnx.Importer, string) (*onnx.File, error)) (*Model, error) {
 	begin := time.Now()
 	head, info, err := peek(path)
 	if err != nil {
@@ -91,8 +91,8 @@ func openModel(ops graph.OpSet, path string, open func(onnx.Importer, string) (*
 	return m, nil
 }
 
-// ParseModel opens an ONNX model that is in memory, as the embedded one is.
-func ParseModel(ops graph.OpSet, name string, data []byte) (*Model, error) {
+// Parse opens an ONNX model that is in memory, as the embedded one is.
+func Parse(ops graph.OpSet, name string, data []byte) (*Model, error) {
 	begin := time.Now()
 	n, err := onnx.Parse(ops, name, data)
 	if err != nil {
@@ -102,8 +102,8 @@ func ParseModel(ops graph.OpSet, name string, data []byte) (*Model, error) {
 	return &Model{Network: n, Path: name, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), Quantized: isQuantized(n), Opened: time.Since(begin)}, nil
 }
 
-// DefinedModel returns the model of a network that is in memory, as one that was defined in Go.
-func DefinedModel(n *graph.Network) *Model {
+// Defined returns the model of a network that is in memory, as one that was defined in Go.
+func Defined(n *graph.Network) *Model {
 	return &Model{Network: n, Quantized: isQuantized(n)}
 }
 
@@ -115,16 +115,19 @@ func (m *Model) Name() string {
 	return filepath.Base(m.Path)
 }
 
-// calibrators returns the kinds of calibrator that one may choose.
-func (m *Model) calibrators() quant.Methods { return append(quant.Calibrators(), m.Calibrators...) }
+// Methods returns the kinds of calibrator that one may choose.
+func (m *Model) Methods() quant.Methods { return append(quant.Calibrators(), m.Calibrators...) }
 
-// kind says from what the model was read.
-func (m *Model) kind() string {
+// Kind says from what the model was read.
+func (m *Model) Kind() string {
 	if m.Engine != nil {
 		return "engine"
 	}
 	return "onnx"
 }
+
+// OfFile reports whether the model was read from a file, which may change.
+func (m *Model) OfFile() bool { return m.changed != nil }
 
 // Changed returns the path of a file of the model that is not any more what was read, and what has become of it: it "changed on
 // disk", "is gone", "is a directory now"; how is "" if there is none.
@@ -135,8 +138,8 @@ func (m *Model) Changed() (path, how string) {
 	return m.changed()
 }
 
-// runnable returns the error of a model that cannot be run.
-func (m *Model) runnable() error {
+// Runnable returns the error of a model that cannot be run.
+func (m *Model) Runnable() error {
 	if m.Refused != nil {
 		return m.Refused
 	}

@@ -1,4 +1,4 @@
-package sessions
+package model
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ func (m *Model) Symbols(cfg config.Config) (map[string]int, error) {
 	if free := free(m.Network, cfg.Shapes); len(free) > 0 {
 		return nil, &UnboundShapes{free}
 	}
-	given := known(m.Network, cfg)
+	given := KnownSymbols(m.Network, cfg)
 	shapes := map[string][]int{}
 	for _, t := range m.Network.Inputs {
 		if dims, ok := cfg.Shapes[t.Name]; ok {
@@ -38,8 +38,8 @@ func (m *Model) Symbols(cfg config.Config) (map[string]int, error) {
 	return env, err
 }
 
-// values is Symbols for a model that may only be looked at, which needs no shapes: nil where there are none.
-func (m *Model) values(cfg config.Config) (map[string]int, error) {
+// SymbolsIfAny is Symbols for a model that may only be looked at, which needs no shapes: nil where there are none.
+func (m *Model) SymbolsIfAny(cfg config.Config) (map[string]int, error) {
 	env, err := m.Symbols(cfg)
 	if m.Refused != nil && errors.As(err, new(*UnboundShapes)) {
 		return nil, nil
@@ -64,7 +64,7 @@ func checkShapes(n *graph.Network, cfg config.Config) error {
 			wrong = append(wrong, fmt.Sprintf("%s %s: %s", name, config.TimesText(cfg.Shapes[name]), text))
 		}
 	}
-	return unknownError("shapes", wrong)
+	return Unknown("shapes", wrong)
 }
 
 // checkEmpty returns an error where nothing would be computed: no input or no output has an element. One input among several
@@ -88,9 +88,9 @@ func checkEmpty(n *graph.Network, shapes map[string][]int, env map[string]int) e
 	return fmt.Errorf("%s has no elements, so that nothing would be computed; give extents of at least 1", empty)
 }
 
-// checkExtents returns an error where layers do not fit together at the values of symbols: a model may take the inputs to be
+// CheckExtents returns an error where layers do not fit together at the values of symbols: a model may take the inputs to be
 // multiples of its strides without saying so. A model that can only be looked at may leave symbols open, which count as 1.
-func checkExtents(m *Model, env map[string]int) error {
+func CheckExtents(m *Model, env map[string]int) error {
 	if m.Refused != nil && len(m.Network.Unbound(env)) > 0 {
 		return nil
 	}
@@ -122,8 +122,8 @@ func misfit(t *graph.Tensor, dims []int) string {
 	return ""
 }
 
-// axes returns the values of symbols that are an axis of an input with a shape.
-func axes(net *graph.Network, shapes map[string][]int) map[string]int {
+// AxisSymbols returns the values of symbols that are an axis of an input with a shape.
+func AxisSymbols(net *graph.Network, shapes map[string][]int) map[string]int {
 	values := map[string]int{}
 	for _, t := range net.Inputs {
 		for i, n := range shapes[t.Name] {
@@ -137,10 +137,10 @@ func axes(net *graph.Network, shapes map[string][]int) map[string]int {
 	return values
 }
 
-// known returns the values of symbols that are an axis of an input: those of the shapes, and the batch for the first axes of
+// KnownSymbols returns the values of symbols that are an axis of an input: those of the shapes, and the batch for the first axes of
 // other inputs.
-func known(net *graph.Network, cfg config.Config) map[string]int {
-	known := axes(net, cfg.Shapes)
+func KnownSymbols(net *graph.Network, cfg config.Config) map[string]int {
+	known := AxisSymbols(net, cfg.Shapes)
 	for _, t := range net.Inputs {
 		if len(t.Dims) == 0 {
 			continue
@@ -222,7 +222,7 @@ func exampleShape(t *graph.Tensor) string {
 // free returns the inputs that have symbols in other axes than a first one, to which neither the shapes nor a batch give a
 // value.
 func free(n *graph.Network, shapes map[string][]int) []*graph.Tensor {
-	given := known(n, config.Config{Shapes: shapes})
+	given := KnownSymbols(n, config.Config{Shapes: shapes})
 	var list []*graph.Tensor
 	for _, t := range n.Inputs {
 		for i, d := range t.Extents() {

@@ -1,4 +1,4 @@
-package sessions
+package model
 
 import (
 	"strings"
@@ -12,8 +12,8 @@ type UnknownNames struct {
 
 func (u *UnknownNames) Error() string { return u.field + ": " + strings.Join(u.texts, "; ") }
 
-// unknownError joins what is not known to one error.
-func unknownError(field string, unknown []string) error {
+// Unknown joins what is not known to one error.
+func Unknown(field string, unknown []string) error {
 	if len(unknown) == 0 {
 		return nil
 	}

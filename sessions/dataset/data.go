@@ -1,4 +1,4 @@
-package sessions
+package dataset
 
 import (
 	"errors"
@@ -21,8 +21,8 @@ type Data interface {
 	Random() bool
 }
 
-// outOfRange adds to the error of a layer that refuses an index which random data made up what that is.
-func outOfRange(d Data, err error) error {
+// OutOfRange adds to the error of a layer that refuses an index which random data made up what that is.
+func OutOfRange(d Data, err error) error {
 	if d == nil || !d.Random() || !errors.As(err, new(*graph.IndexError)) {
 		return err
 	}

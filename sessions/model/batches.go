@@ -1,4 +1,4 @@
-package sessions
+package model
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
 )
 
 // Shaped returns the configuration with its batch in the first axis of its shapes, where that is a symbol.
@@ -56,7 +57,7 @@ func (m *Model) BatchOfShapes(shapes map[string][]int) (batch int, ok bool) {
 
 // DataShapes returns the shapes of inputs that the first item of data has, for a model of whose inputs other axes than a
 // first one are symbols; nil for every other model.
-func (m *Model) DataShapes(d Data) (map[string][]int, error) {
+func (m *Model) DataShapes(d dataset.Data) (map[string][]int, error) {
 	if m.Network == nil || len(free(m.Network, nil)) == 0 {
 		return nil, nil
 	}
@@ -77,8 +78,8 @@ func (m *Model) DataShapes(d Data) (map[string][]int, error) {
 	return shapes, nil
 }
 
-// batchOf returns how many items one inference of a plan takes.
-func batchOf(p *run.Plan) int {
+// BatchOf returns how many items one inference of a plan takes.
+func BatchOf(p *run.Plan) int {
 	for _, t := range p.Network.Inputs {
 		if compare.IsBatched(t) {
 			return t.Dims[0].Eval(p.Env())

@@ -1,4 +1,4 @@
-package sessions
+package model
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 )
 
-// rangesOf returns the least and the largest values of the symbols that an engine of a configuration's first profile serves; nil
+// RangesOf returns the least and the largest values of the symbols that an engine of a configuration's first profile serves; nil
 // where it serves those of [Model.Symbols] alone. Symbols of inputs that its MinShapes and MaxShapes do not name are as there.
-func rangesOf(m *Model, cfg config.Config) (low, high map[string]int, err error) {
+func RangesOf(m *Model, cfg config.Config) (low, high map[string]int, err error) {
 	if len(cfg.MinShapes) == 0 && len(cfg.MaxShapes) == 0 || m.Network == nil {
 		return nil, nil, nil
 	}
@@ -54,7 +54,7 @@ func endOf(m *Model, env map[string]int, shapes map[string][]int) (map[string]in
 	}
 	end, err := m.Network.BindSome(env, shapes)
 	if err == nil {
-		err = checkExtents(m, end)
+		err = CheckExtents(m, end)
 	}
 	return end, err
 }

@@ -1,4 +1,4 @@
-package sessions
+package model
 
 import (
 	"errors"
@@ -16,8 +16,8 @@ import (
 // CheckConfig returns an error for rules, places and inputs that a configuration names and that there are not. Layers and
 // tactics of the engine are checked when it is built.
 func (m *Model) CheckConfig(cfg config.Config) error {
-	_, err := m.values(cfg)
-	return errors.Join(checkDisabled(m, cfg.Disable), CheckState(m, cfg), err)
+	_, err := m.SymbolsIfAny(cfg)
+	return errors.Join(CheckDisabled(m, cfg.Disable), CheckState(m, cfg), err)
 }
 
 // CheckState returns an error for a state of a configuration that the model does not have, and for one that batches cannot have.
@@ -31,9 +31,9 @@ func CheckState(m *Model, cfg config.Config) error {
 	return run.State(cfg.State).Check(m.Network)
 }
 
-// checkDisabled returns an error that names every rule that no pass has and every place whose layers the model lacks.
-func checkDisabled(m *Model, disabled []string) error {
-	rules, layers := config.RuleNames(m.Rules.all(m.Passes)...), layerNames(m.Network)
+// CheckDisabled returns an error that names every rule that no pass has and every place whose layers the model lacks.
+func CheckDisabled(m *Model, disabled []string) error {
+	rules, layers := config.RuleNames(m.Rules.All(m.Passes)...), layerNames(m.Network)
 	var unknown []string
 	for _, text := range disabled {
 		site, err := pass.ParseSite(text)
@@ -50,7 +50,7 @@ func checkDisabled(m *Model, disabled []string) error {
 			}
 		}
 	}
-	return unknownError("disable", unknown)
+	return Unknown("disable", unknown)
 }
 
 func layerNames(n *graph.Network) []string {
@@ -72,8 +72,8 @@ func sourceNames(n *graph.Network) []string {
 	return slices.Compact(names)
 }
 
-// checkLayerPrecisions returns an error that names every rule that is for no layer.
-func checkLayerPrecisions(model string, cfg config.Config, o *build.Optimized) error {
+// CheckLayerPrecisions returns an error that names every rule that is for no layer.
+func CheckLayerPrecisions(model string, cfg config.Config, o *build.Optimized) error {
 	rules, err := cfg.Rules()
 	if err != nil {
 		return err
@@ -89,5 +89,5 @@ func checkLayerPrecisions(model string, cfg config.Config, o *build.Optimized) e
 		}
 		unknown = append(unknown, text)
 	}
-	return unknownError("layer precisions", unknown)
+	return Unknown("layer precisions", unknown)
 }
