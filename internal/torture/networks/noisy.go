@@ -84,7 +84,11 @@ func noisyProgram(rnd *rand.Rand, p elementwise.Program, size float64, on proces
 		if !exact(in.Op) {
 			value = add(elementwise.Mul, 0, value, noise(1))
 		}
-		if cancels(in.Op) {
+		if cancels(in.Op) && rnd.IntN(2) == 0 { // to nothing, whose sign noise alone never has
+			size := add(elementwise.Mul, 0, add(elementwise.Abs, 0, in.Arg[0]), add(elementwise.Const, noise32))
+			none := add(elementwise.LessEqual, 0, add(elementwise.Abs, 0, value), size)
+			value = add(elementwise.Select, 0, none, add(elementwise.Const, 0), value)
+		} else if cancels(in.Op) {
 			value = add(elementwise.Add, 0, value, add(elementwise.Mul, 0, in.Arg[0], noise(0)))
 		}
 		if on == gpu && turns(in.Op) {
