@@ -17,7 +17,7 @@ type link struct {
 // links finds, by tensor, what stands behind it.
 type links struct {
 	model  *model.Model
-	passes *passes
+	passes *optimizer
 }
 
 // of returns the links of the network that a lowering goes on from. A model that brings its own ranges has none, and neither has an

@@ -11,8 +11,8 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// passes makes of the source network what does not depend on precision.
-type passes struct {
+// optimizer makes of the source network what does not depend on precision.
+type optimizer struct {
 	model   *model.Model
 	backend run.Backend
 	orders  *orders
@@ -20,14 +20,14 @@ type passes struct {
 	kept    *stage[rewriting, *build.Optimized]
 }
 
-func newPasses(m *model.Model, b run.Backend, o *orders, told *audience) *passes {
-	p := &passes{model: m, backend: b, orders: o, told: told}
+func newPasses(m *model.Model, b run.Backend, o *orders, told *audience) *optimizer {
+	p := &optimizer{model: m, backend: b, orders: o, told: told}
 	p.kept = newStage(p.make)
 	return p
 }
 
 // optimize returns the network of a configuration after its passes.
-func (p *passes) optimize(ctx context.Context, cfg config.Config) (*build.Optimized, error) {
+func (p *optimizer) optimize(ctx context.Context, cfg config.Config) (*build.Optimized, error) {
 	in, err := p.orders.rewriting(cfg)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (p *passes) optimize(ctx context.Context, cfg config.Config) (*build.Optimi
 }
 
 // make runs the passes.
-func (p *passes) make(ctx context.Context, in rewriting) (*build.Optimized, error) {
+func (p *optimizer) make(ctx context.Context, in rewriting) (*build.Optimized, error) {
 	if in.Planned {
 		return &build.Optimized{Network: p.model.Network}, nil // passes left no trace in it
 	}

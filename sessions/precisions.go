@@ -20,13 +20,13 @@ type precisions struct {
 	orders      *orders
 	told        *audience
 	backend     run.Backend
-	passes      *passes
+	passes      *optimizer
 	calibration *calibration
 	kept        *stage[lowering, *build.Lowered]
 	notFinite   func() string // which weights of the model are not finite
 }
 
-func newPrecisions(m *model.Model, b run.Backend, o *orders, told *audience, from *passes, c *calibration) *precisions {
+func newPrecisions(m *model.Model, b run.Backend, o *orders, told *audience, from *optimizer, c *calibration) *precisions {
 	p := &precisions{model: m, orders: o, told: told, backend: b, passes: from, calibration: c}
 	p.kept = newStage(p.make)
 	p.notFinite = sync.OnceValue(func() string { return notFinite(m.Network) })

@@ -20,7 +20,7 @@ type stages struct {
 
 	orders      *orders
 	device      *device
-	passes      *passes
+	passes      *optimizer
 	calibration *calibration
 	precisions  *precisions
 	tuning      *tuning

@@ -17,7 +17,7 @@ import (
 type survey struct {
 	model       *model.Model
 	orders      *orders
-	passes      *passes
+	passes      *optimizer
 	calibration *calibration
 	precisions  *precisions
 	links       *links
