@@ -69,9 +69,10 @@ var allowed = map[string][]string{
 	"sessions/budget":    {"sessions/compare", "sessions/config", "sessions/report"},
 	"sessions/config":    {"core/graph", "core/graph/pass", "core/quant", "internal/host"},
 	"sessions/model":     {"core/graph", "core/graph/onnx", "core/graph/pass", "core/graph/rules", "core/quant", "core/run", "core/build", "internal/host", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/report"},
-	"sessions":           {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "internal/host", "kernels", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/exchange", "sessions/model", "sessions/recording", "sessions/report"},
+	"sessions/describe":  {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/model", "sessions/report"},
+	"sessions":           {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "internal/host", "kernels", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/describe", "sessions/exchange", "sessions/model", "sessions/recording", "sessions/report"},
 	"views":              {"sessions/advice", "sessions/config", "sessions/diff", "sessions/report", "ui"},
-	"cmd":                {"core/graph", "core/graph/onnx", "core/graph/pass", "core/plugin", "core/quant", "core/run", "internal/suite", "core/build", "internal/conformance", "internal/host", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/advice", "sessions/budget", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/diff", "sessions/exchange", "sessions/generate", "sessions/model", "sessions/recording", "sessions/report", "sessions/tokenizer", "ui", "views", "testdata"},
+	"cmd":                {"core/graph", "core/graph/onnx", "core/graph/pass", "core/plugin", "core/quant", "core/run", "internal/suite", "core/build", "internal/conformance", "internal/host", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/advice", "sessions/budget", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/describe", "sessions/diff", "sessions/exchange", "sessions/generate", "sessions/model", "sessions/recording", "sessions/report", "sessions/tokenizer", "ui", "views", "testdata"},
 	"cmd/trtui":          {"cmd"},
 
 	"internal/torture":          {"internal/host"},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -80,7 +81,7 @@ func buildEngine(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, p
 		if err != nil {
 			return err
 		}
-		built, profiles := e.Any(), sessions.NewProfileReports(e)
+		built, profiles := e.Any(), describe.Profiles(e)
 		m := built.Memory
 		if o.output.json() {
 			return writeReport(stdout, r.Head(&cfg), buildOutput{output, size, len(built.Steps), built.Target, m.Peak, m.Weights, profiles, sessions.NewFileReport(e.Contents), unchanged})

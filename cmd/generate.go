@@ -18,6 +18,7 @@ import (
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/generate"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
@@ -217,7 +218,7 @@ func generationOf(prompt string, w *textWriter, t *generate.Times, cached bool) 
 		g.PromptRate = float64(t.Prompt) / t.First.Seconds()
 	}
 	if behind := t.Tokens[min(1, len(t.Tokens)):]; len(behind) > 0 {
-		g.PerToken = sessions.LatencyOf(behind)
+		g.PerToken = describe.LatencyOf(behind)
 		g.Rate = 1 / g.PerToken.Mean.Seconds()
 	}
 	return g

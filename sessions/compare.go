@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -157,7 +158,7 @@ func contestants(ctx context.Context, s *stages, cfg config.Config, on []Contend
 			err = contest(ctx, engine, cfg, one)
 		}
 		if one.Network != nil {
-			one.Device, one.Launches = definition(c.Name), len(one.Network.Layers)
+			one.Device, one.Launches = describe.Definition(c.Name), len(one.Network.Layers)
 		}
 		if err != nil {
 			return runs, fmt.Errorf("%s: %w", c.Name, err)
@@ -174,7 +175,7 @@ func contest(ctx context.Context, s *stages, cfg config.Config, c *compare.Conte
 	if c.Context, err = c.Loaded.NewContext(); err != nil {
 		return err
 	}
-	c.Device, c.Launches, c.Replanned = deviceReport(s.place.Backend), countSteps(c.Loaded.Plan, 0).Launches, s.orders.stored.replanned(cfg)
+	c.Device, c.Launches, c.Replanned = describe.Device(s.place.Backend), describe.Counts(c.Loaded.Plan, 0).Launches, s.orders.stored.replanned(cfg)
 	s.inferences.watch(ctx, c.Context, c.At)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -65,7 +66,7 @@ func (m *timing) together(ctx context.Context, l *run.Loaded, at *run.Plan, in m
 	if err != nil {
 		return point, err
 	}
-	point = summed(at, LatencyOf(samples))
+	point = summed(at, describe.LatencyOf(samples))
 	point.Throughput = float64(point.Batch*len(samples)) / max(took.Seconds(), 1e-9)
 	point.Shapes, point.Contexts, point.Threads = shapes, n, threads
 	point.MemoryBytes, point.HeldBytes = n*point.MemoryBytes, held

@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -61,7 +62,7 @@ func eachAlone(ctx context.Context, pair [2]Rival, snaps [2]*report.Snapshot, p 
 		if err != nil {
 			return err
 		}
-		if snaps[i].Timings, err = c.stages.timing.time(ctx, l, newTimings(l.Plan, model.BatchOf(l.Plan)), p); err != nil {
+		if snaps[i].Timings, err = c.stages.timing.time(ctx, l, describe.NewTimes(l.Plan, model.BatchOf(l.Plan)), p); err != nil {
 			return err
 		}
 	}
@@ -73,7 +74,7 @@ func besides(ctx context.Context, pair [2]Rival, snaps [2]*report.Snapshot, p ru
 	if pair[0].stages.device.estimated() || pair[1].stages.device.estimated() {
 		return errTooMany
 	}
-	lanes, all, engines := make([]*compare.Lane, 2), [2]*timings{}, [2]*run.Loaded{}
+	lanes, all, engines := make([]*compare.Lane, 2), [2]*describe.Times{}, [2]*run.Loaded{}
 	for i, c := range pair {
 		var err error
 		if engines[i], err = c.stages.engines.load(ctx, c.Config); err != nil {
@@ -93,9 +94,9 @@ func besides(ctx context.Context, pair [2]Rival, snaps [2]*report.Snapshot, p ru
 			return err
 		}
 		defer x.Close()
-		all[i] = newTimings(l.Plan, model.BatchOf(l.Plan))
-		all[i].of(x)
-		lanes[i] = &compare.Lane{Context: x, Turn: c.stages.device.turn(p), Each: all[i].add}
+		all[i] = describe.NewTimes(l.Plan, model.BatchOf(l.Plan))
+		all[i].Of(x)
+		lanes[i] = &compare.Lane{Context: x, Turn: c.stages.device.turn(p), Each: all[i].Add}
 	}
 	begin := time.Now()
 	pair[0].stages.told.progress(report.Progress{Phase: "measuring", Item: "side by side"})
@@ -108,7 +109,7 @@ func besides(ctx context.Context, pair [2]Rival, snaps [2]*report.Snapshot, p ru
 		return err
 	}
 	for i, c := range pair {
-		snaps[i].Timings = all[i].report(false, false)
+		snaps[i].Timings = all[i].Report(false, false)
 		snaps[i].Timings.Rounds = roundsOf(lanes[i])
 		c.stages.told.log.timings(snaps[i].Timings, begin)
 	}

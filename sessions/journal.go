@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -122,7 +123,7 @@ func (j *journal) lowering(p config.Precision, o *build.Optimized, l *build.Lowe
 	j.passes("lowered to "+string(p), len(o.Network.AllLayers()), l.Steps, begin)
 	counts := map[string]int{}
 	for _, layer := range l.Network.Layers {
-		counts[precisionOf(layer)]++
+		counts[describe.PrecisionOf(layer)]++
 	}
 	var parts []string
 	for _, t := range slices.Sorted(maps.Keys(counts)) {
@@ -133,7 +134,7 @@ func (j *journal) lowering(p config.Precision, o *build.Optimized, l *build.Lowe
 		return
 	}
 	asked, _ := p.DataType()
-	left := unlowered(asked, o, l.Decisions)
+	left := describe.Unlowered(asked, o, l.Decisions)
 	for i, u := range left {
 		if i == mostLeft {
 			j.say("info", "", "and %d more layers not in %s, which the report of the passes lists", len(left)-i, p)
@@ -175,7 +176,7 @@ func (j *journal) tactics(p *run.Plan, estimated bool, hits, timed int, begin ti
 // planned tells what a plan has and needs.
 func (j *journal) planned(p *run.Plan) {
 	m := p.Memory
-	j.say("info", "", "planned %s", countSteps(p, 0).Text())
+	j.say("info", "", "planned %s", describe.Counts(p, 0).Text())
 	text := fmt.Sprintf("arena: peak %s, lower bound %s, without reuse %s", size(m.Peak), size(m.LowerBound), size(m.Naive))
 	if m.Workspace > 0 {
 		text += ", workspace " + size(m.Workspace)

@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -19,7 +20,7 @@ const (
 )
 
 // measure adds samples and publishes the timings as they come in.
-func (w *worker) measure(ctx context.Context, cfg config.Config, l *run.Loaded, t *timings, built time.Duration, p run.Profiling) error {
+func (w *worker) measure(ctx context.Context, cfg config.Config, l *run.Loaded, t *describe.Times, built time.Duration, p run.Profiling) error {
 	w.stages.device.busy.Lock()
 	defer w.stages.device.busy.Unlock()
 	c, err := w.stages.inferences.ready(ctx, l)
@@ -29,11 +30,11 @@ func (w *worker) measure(ctx context.Context, cfg config.Config, l *run.Loaded, 
 	defer c.Close()
 	w.stages.told.progress(report.Progress{Phase: w.stages.device.measuring()})
 	begin, last, add := time.Now(), time.Now(), w.tape.sampler(cfg, t)
-	t.of(c)
+	t.Of(c)
 	w.measured = false
 	var beside *report.Beside
 	show := func(live bool) {
-		r := t.report(live, w.stages.device.estimated())
+		r := t.Report(live, w.stages.device.estimated())
 		if !live {
 			r.Beside = beside
 		}
@@ -58,11 +59,11 @@ func (w *worker) measure(ctx context.Context, cfg config.Config, l *run.Loaded, 
 		if err := w.stages.device.underCeilings(ctx, t); err != nil {
 			return err
 		}
-		if t.roofline != nil {
+		if t.Roofline != nil {
 			show(false)
 		}
 		if w.measured = p.Duration > 0 || w.stages.device.estimated(); w.measured { // the first impression is for the eye alone
-			w.stages.told.log.timings(t.report(false, w.stages.device.estimated()), begin)
+			w.stages.told.log.timings(t.Report(false, w.stages.device.estimated()), begin)
 		}
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -68,7 +69,7 @@ func (p *precisions) lower(ctx context.Context, cfg config.Config) (*build.Lower
 		p.warn(cfg, o, l)
 	}
 	if cfg.Constraints == config.Obey {
-		err = obeyed(unmet(cfg, o, l))
+		err = describe.Obeyed(describe.Unmet(cfg, o, l))
 	}
 	return l, err
 }
@@ -139,15 +140,15 @@ func (p *precisions) warn(cfg config.Config, o *build.Optimized, l *build.Lowere
 	if p.told.warned == nil {
 		return
 	}
-	for _, text := range []string{ignored(cfg), p.notFinite()} {
+	for _, text := range []string{describe.Ignored(cfg), p.notFinite()} {
 		if text != "" {
 			p.told.warn(text)
 		}
 	}
 	if cfg.Constraints != config.Obey {
-		warnUnmet(unmet(cfg, o, l), func(_, text string) { p.told.warn(text) })
+		describe.WarnUnmet(describe.Unmet(cfg, o, l), func(_, text string) { p.told.warn(text) })
 	}
-	if text := unchanged(p.model, cfg, o, l); text != "" {
+	if text := describe.Unchanged(p.model, cfg, o, l); text != "" {
 		p.told.warn(text)
 	}
 }
@@ -163,5 +164,5 @@ func (p *precisions) unchangedBy(cfg config.Config) string {
 	if !optimized || !lowered {
 		return ""
 	}
-	return unchanged(p.model, cfg, o, l)
+	return describe.Unchanged(p.model, cfg, o, l)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -16,7 +17,7 @@ func overview(s *stored, cfg config.Config, p *run.Plan, t *report.Timings, unch
 		source = 0
 	}
 	r := &report.Overview{
-		Latency: t.EndToEnd, Inference: t.Inference, Batch: t.BatchItems, Counts: countSteps(p, source),
+		Latency: t.EndToEnd, Inference: t.Inference, Batch: t.BatchItems, Counts: describe.Counts(p, source),
 		Memory: report.MemoryNumbers{Peak: m.Peak, Naive: m.Naive, LowerBound: m.LowerBound, IO: m.IO, Workspace: m.Workspace, Weights: m.Weights},
 	}
 	if t.EndToEnd.Mean > 0 {
@@ -39,7 +40,7 @@ func overview(s *stored, cfg config.Config, p *run.Plan, t *report.Timings, unch
 	r.Unchanged = unchanged
 	if s.model.Engine != nil {
 		r.Contents, r.Origin = NewFileReport(s.model.Engine.Contents), originOf(s.model)
-		r.Profiles = NewProfileReports(s.model.Engine)
+		r.Profiles = describe.Profiles(s.model.Engine)
 	}
 	if t.EndToEnd.Unstable() {
 		r.Badges = append(r.Badges, report.Badge{Text: "unstable", Why: "the latency's coefficient of variation is over 2.5 %: other work on the machine, or a changing clock"})

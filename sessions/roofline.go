@@ -7,18 +7,19 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // underCeilings lets the layers of timings stand under the peaks of the device, which are measured now if they are not known. Where
 // a layer stands above them they are measured once more: what disturbs a measurement only lowers it. d.busy is held.
-func (d *device) underCeilings(ctx context.Context, t *timings) error {
+func (d *device) underCeilings(ctx context.Context, t *describe.Times) error {
 	c := &d.ceilings
 	if c.file == nil {
 		return nil
 	}
 	if why := d.unmeasured(); why != "" {
-		t.roofline = &report.Roofline{Unmeasured: why}
+		t.Roofline = &report.Roofline{Unmeasured: why}
 		return nil
 	}
 	if c.peaks == nil {
@@ -28,7 +29,7 @@ func (d *device) underCeilings(ctx context.Context, t *timings) error {
 			return err
 		}
 	}
-	if t.under(c.peaks, c.again); c.again || len(t.report(false, false).Roofline.Above) == 0 {
+	if t.Under(c.peaks, c.again); c.again || len(t.Report(false, false).Roofline.Above) == 0 {
 		return nil
 	}
 	d.told.progress(report.Progress{Phase: "measuring peaks", Item: "again"})
@@ -36,7 +37,7 @@ func (d *device) underCeilings(ctx context.Context, t *timings) error {
 	if err := d.measurePeaks(func() ([]run.Peaks, error) { return c.file.Again(ctx, d.backend) }); err != nil {
 		return err
 	}
-	t.under(c.peaks, c.again)
+	t.Under(c.peaks, c.again)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -58,11 +59,11 @@ func (r *Runner) surviving(ctx context.Context, cfg config.Config, work func() e
 
 func (r *Runner) report(ctx context.Context, cfg config.Config, parts report.Parts, p run.Profiling) (*report.Snapshot, error) {
 	s, begin := r.stages, time.Now()
-	snap := &report.Snapshot{Schema: report.Schema, Config: cfg, Device: deviceReport(s.device.backend)}
+	snap := &report.Snapshot{Schema: report.Schema, Config: cfg, Device: describe.Device(s.device.backend)}
 	var err error
 	snap.Model, err = s.lookAt(cfg)
 	if parts == report.PartModel && errors.As(err, new(*model.UnboundShapes)) { // a look at the model needs no shapes
-		snap.Model, err = modelReport(s.model, s.place.Data, s.calibration.items(), nil), nil
+		snap.Model, err = describe.Model(s.model, s.place.Data, s.calibration.items(), nil), nil
 	}
 	if err != nil {
 		return snap, err
@@ -77,7 +78,7 @@ func (r *Runner) report(ctx context.Context, cfg config.Config, parts report.Par
 		if err != nil {
 			return snap, err
 		}
-		l := unloweredNetwork(o)
+		l := describe.UnloweredNetwork(o)
 		if s.model.Refused == nil {
 			if l, err = s.precisions.lower(ctx, cfg); err != nil {
 				return snap, err
@@ -94,7 +95,7 @@ func (r *Runner) report(ctx context.Context, cfg config.Config, parts report.Par
 	if err != nil {
 		return snap, err
 	}
-	snap.Tactics, snap.Memory = s.tuning.report(cfg, s.place.CacheError, plan), memoryReport(plan)
+	snap.Tactics, snap.Memory = s.tuning.report(cfg, s.place.CacheError, plan), describe.Memory(plan)
 	if parts.Has(report.PartTimings) || parts.Has(report.PartOverview) {
 		loaded, err := s.engines.load(ctx, cfg)
 		if err != nil {
@@ -102,7 +103,7 @@ func (r *Runner) report(ctx context.Context, cfg config.Config, parts report.Par
 		}
 		s.device.warnOfSimulation(plan)
 		built := time.Since(begin)
-		if snap.Timings, err = s.timing.time(ctx, loaded, newTimings(plan, model.BatchOf(plan)), p); err != nil {
+		if snap.Timings, err = s.timing.time(ctx, loaded, describe.NewTimes(plan, model.BatchOf(plan)), p); err != nil {
 			return snap, err
 		}
 		snap.Overview = s.sumUp(cfg, plan, snap.Timings)
@@ -150,7 +151,7 @@ func (r *Runner) Identity(ctx context.Context, cfg config.Config) (id, unchanged
 // Head returns the head of documents on a configuration, nil for several of them.
 func (r *Runner) Head(cfg *config.Config) report.Head {
 	s := r.stages
-	device := deviceReport(s.device.backend)
+	device := describe.Device(s.device.backend)
 	h := report.Head{Model: s.model.Head().Model, Device: &device, Config: cfg}
 	if data := s.place.Data; data != nil {
 		h.Data = &report.DataHead{Name: data.Name(), Random: data.Random(), Items: data.Len()}

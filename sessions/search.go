@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -278,11 +279,11 @@ func (g *searching) build(ctx context.Context, cfg config.Config, p *report.Sear
 	if err != nil {
 		return err
 	}
-	times, err := g.timing.time(ctx, loaded, newTimings(loaded.Plan, model.BatchOf(loaded.Plan)), pointTime)
+	times, err := g.timing.time(ctx, loaded, describe.NewTimes(loaded.Plan, model.BatchOf(loaded.Plan)), pointTime)
 	if err != nil {
 		return err
 	}
-	p.Point, _ = report.PointOf(&report.Snapshot{Config: cfg, Accuracy: a, Timings: times, Memory: memoryReport(loaded.Plan)})
+	p.Point, _ = report.PointOf(&report.Snapshot{Config: cfg, Accuracy: a, Timings: times, Memory: describe.Memory(loaded.Plan)})
 	p.Tuned = costOfPlan(loaded.Plan).time
 	if l := a.Labels; l.Top1 >= 0 && l.FP32Top1 >= 0 {
 		drop := 100 * (l.FP32Top1 - l.Top1)

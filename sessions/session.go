@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
@@ -27,7 +28,7 @@ type Session struct {
 // Open starts a session; it begins to work on the configuration at once. Close ends it.
 func Open(m *model.Model, w Workplace, cfg config.Config) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
-	b := &board{events: make(chan *report.Snapshot, 1), snap: report.Snapshot{Schema: report.Schema, Config: cfg, Device: deviceReport(w.Backend)}}
+	b := &board{events: make(chan *report.Snapshot, 1), snap: report.Snapshot{Schema: report.Schema, Config: cfg, Device: describe.Device(w.Backend)}}
 	s := &Session{
 		stages: newStages(m, w, &audience{b.progressed(), w.Warn, &journal{write: b.keepLine}}),
 		board:  b,

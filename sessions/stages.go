@@ -6,6 +6,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -102,7 +103,7 @@ func (s *stages) lookAt(cfg config.Config) (*report.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return modelReport(s.model, s.place.Data, s.calibration.items(), env), nil
+	return describe.Model(s.model, s.place.Data, s.calibration.items(), env), nil
 }
 
 // rewritten tells how the source network became the engine's.
@@ -111,7 +112,7 @@ func (s *stages) rewritten(cfg config.Config, o *build.Optimized, l *build.Lower
 	if err != nil {
 		return nil, err
 	}
-	return passesReport(s.model, env, cfg, o, l), nil
+	return describe.Passes(s.model, env, cfg, o, l), nil
 }
 
 // sumUp sums up an engine and its times.

@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -104,7 +105,7 @@ func layerReport(p *run.Plan, acc, local []stepErrors, c *causes, r *report.Accu
 			continue
 		}
 		e := report.LayerError{
-			Name: step.Name, Op: step.Layer.Op.Name, Precision: precisionOf(step.Layer), From: step.From,
+			Name: step.Name, Op: step.Layer.Op.Name, Precision: describe.PrecisionOf(step.Layer), From: step.From,
 			Tensor: step.Layer.Outputs[0].Name, Accumulated: acc[i].errors(), Local: local[i].errors(), Cause: c.report(i, noise, at),
 			AccumulatedMap: acc[i].where.report(), LocalMap: local[i].where.report(),
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -23,7 +24,7 @@ type timing struct {
 }
 
 // time measures an engine; t collects the samples.
-func (m *timing) time(ctx context.Context, l *run.Loaded, t *timings, p run.Profiling) (*report.Timings, error) {
+func (m *timing) time(ctx context.Context, l *run.Loaded, t *describe.Times, p run.Profiling) (*report.Timings, error) {
 	m.device.busy.Lock()
 	defer m.device.busy.Unlock()
 	c, err := m.inferences.ready(ctx, l)
@@ -32,19 +33,19 @@ func (m *timing) time(ctx context.Context, l *run.Loaded, t *timings, p run.Prof
 	}
 	defer c.Close()
 	m.told.progress(report.Progress{Phase: m.device.measuring()})
-	t.of(c)
+	t.Of(c)
 	begin, last := time.Now(), time.Now()
 	err = c.Profile(ctx, m.device.profiling(p), func(s run.Sample) {
-		t.add(s)
+		t.Add(s)
 		if time.Since(last) >= progressInterval {
 			last = time.Now()
-			m.told.progress(report.Progress{Phase: m.device.measuring(), Item: fmt.Sprintf("%s, median of %d so far", brief(LatencyOf(t.latency).Median), len(t.latency))})
+			m.told.progress(report.Progress{Phase: m.device.measuring(), Item: fmt.Sprintf("%s, median of %d so far", brief(describe.LatencyOf(t.Latency).Median), len(t.Latency))})
 		}
 	})
 	if err == nil && p.PerStep {
 		err = m.device.underCeilings(ctx, t)
 	}
-	r := t.report(false, m.device.estimated())
+	r := t.Report(false, m.device.estimated())
 	if err == nil {
 		m.told.log.timings(r, begin)
 	}
@@ -65,16 +66,16 @@ func (m *timing) all(ctx context.Context, configs []config.Config, p run.Profili
 		if err != nil {
 			return nil, nil, err
 		}
-		t := newTimings(l.Plan, model.BatchOf(l.Plan))
+		t := describe.NewTimes(l.Plan, model.BatchOf(l.Plan))
 		r, err := m.time(ctx, l, t, p)
 		if err != nil {
 			return nil, nil, err
 		}
 		if reports = append(reports, r); i == 0 {
-			first = t.latency
+			first = t.Latency
 			continue
 		}
-		speed := compare.SpeedApart(first, t.latency)
+		speed := compare.SpeedApart(first, t.Latency)
 		speeds[i] = &speed
 	}
 	return reports, speeds, nil
@@ -105,16 +106,16 @@ func (m *timing) beside(ctx context.Context, configs []config.Config, p run.Prof
 	}
 	m.device.busy.Lock()
 	defer m.device.busy.Unlock()
-	lanes, all, begin := make([]*compare.Lane, len(configs)), make([]*timings, len(configs)), time.Now()
+	lanes, all, begin := make([]*compare.Lane, len(configs)), make([]*describe.Times, len(configs)), time.Now()
 	for i, l := range engines {
 		c, err := m.inferences.ready(ctx, l)
 		if err != nil {
 			return nil, nil, err
 		}
 		defer c.Close()
-		all[i] = newTimings(l.Plan, model.BatchOf(l.Plan))
-		all[i].of(c)
-		lanes[i] = &compare.Lane{Context: c, Turn: m.device.turn(p), Each: all[i].add}
+		all[i] = describe.NewTimes(l.Plan, model.BatchOf(l.Plan))
+		all[i].Of(c)
+		lanes[i] = &compare.Lane{Context: c, Turn: m.device.turn(p), Each: all[i].Add}
 		m.device.warnOfSimulation(l.Plan)
 	}
 	m.told.progress(report.Progress{Phase: m.device.measuring()})
@@ -148,10 +149,10 @@ func (m *timing) warmUp(ctx context.Context, lanes []*compare.Lane, p run.Profil
 }
 
 // sumUp returns what was measured side by side, each beside the first.
-func (m *timing) sumUp(lanes []*compare.Lane, all []*timings, begin time.Time) ([]*report.Timings, []*report.Speed, error) {
+func (m *timing) sumUp(lanes []*compare.Lane, all []*describe.Times, begin time.Time) ([]*report.Timings, []*report.Speed, error) {
 	reports, speeds := make([]*report.Timings, len(lanes)), make([]*report.Speed, len(lanes))
 	for i, l := range lanes {
-		reports[i] = all[i].report(false, m.device.estimated())
+		reports[i] = all[i].Report(false, m.device.estimated())
 		reports[i].Rounds = roundsOf(l)
 		m.told.log.timings(reports[i], begin)
 		if i == 0 {
@@ -184,7 +185,7 @@ func (m *timing) point(ctx context.Context, c *run.ExecutionContext, at *run.Pla
 	defer m.device.busy.Unlock()
 	var samples []time.Duration
 	err := c.Profile(ctx, m.device.profiling(p), func(s run.Sample) { samples = append(samples, s.Latency) })
-	point := summed(at, LatencyOf(samples))
+	point := summed(at, describe.LatencyOf(samples))
 	point.HeldBytes = c.Held()
 	return point, err
 }

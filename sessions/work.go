@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -34,7 +35,7 @@ func (w *worker) work(ctx context.Context, cfg config.Config, once todo) error {
 // examine measures the engine's times and its accuracy, and compares calibrators.
 func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loaded, built time.Duration) error {
 	st := w.stages
-	t := newTimings(loaded.Plan, model.BatchOf(loaded.Plan))
+	t := describe.NewTimes(loaded.Plan, model.BatchOf(loaded.Plan))
 	if err := w.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -59,8 +60,8 @@ func (w *worker) logRefused() {
 	if m.Refused == nil {
 		return
 	}
-	list := unsupportedLayers(m.Network)
-	w.board.log("warning", "", "not runnable: %s; graph and passes are there to be seen", notRunnable(m.Refused, list, len(m.Network.AllLayers())))
+	list := describe.UnsupportedLayers(m.Network)
+	w.board.log("warning", "", "not runnable: %s; graph and passes are there to be seen", describe.NotRunnable(m.Refused, list, len(m.Network.AllLayers())))
 	for _, p := range m.Refused.Problems {
 		if p.Node == "" {
 			w.board.log("warning", "", "%s", p.Reason)
@@ -90,7 +91,7 @@ func (w *worker) rewrite(ctx context.Context, cfg config.Config) error {
 	var l *build.Lowered
 	var refused error
 	if st.model.Refused != nil {
-		l = unloweredNetwork(o)
+		l = describe.UnloweredNetwork(o)
 	} else if l, refused = st.precisions.lower(ctx, cfg); l == nil {
 		return refused
 	}
@@ -102,13 +103,13 @@ func (w *worker) rewrite(ctx context.Context, cfg config.Config) error {
 	if passes.Unchanged != "" {
 		w.board.log("warning", "", "%s", passes.Unchanged)
 	}
-	if text := ignored(cfg); text != "" && st.model.Refused == nil {
+	if text := describe.Ignored(cfg); text != "" && st.model.Refused == nil {
 		w.board.log("warning", "", "%s", text)
 	}
 	if refused != nil { // by --precision-constraints obey; the graph and the reasons are there to be seen
 		return refused
 	}
-	warnUnmet(passes.Unmet, func(layer, text string) { w.board.log("warning", layer, "%s", text) })
+	describe.WarnUnmet(passes.Unmet, func(layer, text string) { w.board.log("warning", layer, "%s", text) })
 	return nil
 }
 
@@ -119,7 +120,7 @@ func (w *worker) build(ctx context.Context, cfg config.Config, retime string) (*
 	if err != nil {
 		return nil, err
 	}
-	tactics, memory := st.tuning.report(cfg, st.place.CacheError, p), memoryReport(p)
+	tactics, memory := st.tuning.report(cfg, st.place.CacheError, p), describe.Memory(p)
 	w.board.publish(report.PartTactics|report.PartMemory, func(snap *report.Snapshot) { snap.Tactics, snap.Memory = tactics, memory })
 	if why := tactics.CacheError; why != "" && why != w.saidOfCache { // each build finds it again
 		w.board.log("warning", "", "%s", why)

@@ -1,4 +1,4 @@
-package sessions
+package describe
 
 import (
 	"github.com/trtui/trtui/core/graph"
@@ -7,15 +7,15 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// modelReport describes the source network at values of its symbols, where there are none without shapes and arithmetic, and
+// Model describes the source network at values of its symbols, where there are none without shapes and arithmetic, and
 // the data beside it; calItems are those to calibrate with, 0 where there are none.
-func modelReport(m *model.Model, d dataset.Data, calItems int, env map[string]int) *report.Model {
+func Model(m *model.Model, d dataset.Data, calItems int, env map[string]int) *report.Model {
 	n := m.Network
 	r := &report.Model{
 		Name: m.Name(), Graph: n.Name, Path: m.Path, Bytes: m.Bytes, SHA256: m.SHA256, Kind: m.Kind(), Stripped: m.Stripped,
-		Layers: layerInfos(n, env), Ops: map[string]int{}, Unsupported: unsupportedLayers(n), CalItems: calItems,
+		Layers: layerInfos(n, env), Ops: map[string]int{}, Unsupported: UnsupportedLayers(n), CalItems: calItems,
 	}
-	r.NotRunnable = notRunnable(m.Refused, r.Unsupported, len(n.AllLayers()))
+	r.NotRunnable = NotRunnable(m.Refused, r.Unsupported, len(n.AllLayers()))
 	if d != nil {
 		r.Labelled = d.Labels(0) != nil
 		r.Data, r.Random, r.Items = d.Name(), d.Random(), d.Len()

@@ -1,4 +1,4 @@
-package sessions
+package describe
 
 import (
 	"runtime"
@@ -7,23 +7,23 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// BackendHead returns the head of documents that are about no model: on a backend, or on the layers' own definition, which
+// Backend returns the head of documents that are about no model: on a backend, or on the layers' own definition, which
 // nil stands for.
-func BackendHead(name string, b run.Backend) report.Head {
-	d := definition(name)
+func Backend(name string, b run.Backend) report.Head {
+	d := Definition(name)
 	if b != nil {
-		d = deviceReport(b)
+		d = Device(b)
 	}
 	return report.Head{Device: &d}
 }
 
-// definition describes the reference evaluation.
-func definition(name string) report.Device {
+// Definition describes the reference evaluation.
+func Definition(name string) report.Device {
 	return report.Device{Backend: name, Device: "the layers' own definition"}
 }
 
-// deviceReport describes a backend.
-func deviceReport(b run.Backend) report.Device {
+// Device describes a backend.
+func Device(b run.Backend) report.Device {
 	info := b.Info()
 	d := report.Device{Backend: info.Name, Device: info.Device, Threads: info.Threads, Fingerprint: info.Fingerprint, Estimated: info.Estimated}
 	if info.Threads > 0 {

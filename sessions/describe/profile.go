@@ -1,12 +1,12 @@
-package sessions
+package describe
 
 import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// NewProfileReports describes the profiles of an engine, each by its first plan.
-func NewProfileReports(e *run.Engine) []report.Profile {
+// Profiles describes the profiles of an engine, each by its first plan.
+func Profiles(e *run.Engine) []report.Profile {
 	var list []report.Profile
 	for i, of := range e.Profiles {
 		for _, p := range e.Plans {

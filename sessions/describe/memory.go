@@ -1,4 +1,4 @@
-package sessions
+package describe
 
 import (
 	"github.com/trtui/trtui/core/graph"
@@ -6,8 +6,8 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// memoryReport describes the arena.
-func memoryReport(p *run.Plan) *report.Memory {
+// Memory describes the arena.
+func Memory(p *run.Plan) *report.Memory {
 	m := p.Memory
 	r := &report.Memory{
 		MemoryNumbers: report.MemoryNumbers{Peak: m.Peak, Naive: m.Naive, LowerBound: m.LowerBound, IO: m.IO, Workspace: m.Workspace, Weights: m.Weights},

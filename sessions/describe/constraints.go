@@ -1,4 +1,4 @@
-package sessions
+package describe
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// unmet returns the layer precisions of a configuration that lowering did not give.
-func unmet(cfg config.Config, o *build.Optimized, l *build.Lowered) []report.UnmetPrecision {
+// Unmet returns the layer precisions of a configuration that lowering did not give.
+func Unmet(cfg config.Config, o *build.Optimized, l *build.Lowered) []report.UnmetPrecision {
 	rules, err := cfg.Rules()
 	if err != nil || cfg.Constraints == config.Ignore {
 		return nil // lowering has told
@@ -25,8 +25,8 @@ func unmet(cfg config.Config, o *build.Optimized, l *build.Lowered) []report.Unm
 // mostUnmet is how many layers are named one by one; the report of passes has them all.
 const mostUnmet = 20
 
-// warnUnmet tells of layer precisions that are not met, a text for each layer.
-func warnUnmet(list []report.UnmetPrecision, warn func(layer, text string)) {
+// WarnUnmet tells of layer precisions that are not met, a text for each layer.
+func WarnUnmet(list []report.UnmetPrecision, warn func(layer, text string)) {
 	for i, u := range list {
 		if i == mostUnmet {
 			warn("", fmt.Sprintf("and %d more layers whose precision is not met, which the report of the passes lists", len(list)-i))
@@ -36,18 +36,18 @@ func warnUnmet(list []report.UnmetPrecision, warn func(layer, text string)) {
 	}
 }
 
-// obeyed returns an error that names the layers whose precision is not met.
-func obeyed(list []report.UnmetPrecision) error {
+// Obeyed returns an error that names the layers whose precision is not met.
+func Obeyed(list []report.UnmetPrecision) error {
 	if len(list) == 0 {
 		return nil
 	}
 	var texts []string
-	warnUnmet(list, func(_, text string) { texts = append(texts, text) })
+	WarnUnmet(list, func(_, text string) { texts = append(texts, text) })
 	return fmt.Errorf("%s; set another precision there, or precision constraints to prefer", strings.Join(texts, "; "))
 }
 
-// ignored tells of layer precisions that count for nothing; "" where none do.
-func ignored(cfg config.Config) string {
+// Ignored tells of layer precisions that count for nothing; "" where none do.
+func Ignored(cfg config.Config) string {
 	if cfg.Constraints != config.Ignore || len(cfg.LayerPrecisions) == 0 {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package sessions
+package describe
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// unlowered lists the layers that were left in another precision than the one asked for, in the order of the network.
-func unlowered(asked graph.DataType, o *build.Optimized, decisions []quant.Decision) []report.UnloweredLayer {
+// Unlowered lists the layers that were left in another precision than the one asked for, in the order of the network.
+func Unlowered(asked graph.DataType, o *build.Optimized, decisions []quant.Decision) []report.UnloweredLayer {
 	from := map[string][]string{}
 	for _, l := range o.Network.Layers {
 		from[l.Name] = l.From
@@ -26,9 +26,9 @@ func unlowered(asked graph.DataType, o *build.Optimized, decisions []quant.Decis
 	return list
 }
 
-// unchanged says why a precision changes no layer of a network; it is empty where it changes one, where nothing was asked
+// Unchanged says why a precision changes no layer of a network; it is empty where it changes one, where nothing was asked
 // to be changed, and where layers were given precisions of their own.
-func unchanged(m *model.Model, cfg config.Config, o *build.Optimized, l *build.Lowered) string {
+func Unchanged(m *model.Model, cfg config.Config, o *build.Optimized, l *build.Lowered) string {
 	asked, _ := cfg.Precision.DataType()
 	if cfg.Constraints != config.Ignore && len(cfg.LayerPrecisions) > 0 || m.Planned(cfg) != nil {
 		return ""
@@ -42,7 +42,7 @@ func unchanged(m *model.Model, cfg config.Config, o *build.Optimized, l *build.L
 // countPrecision returns how many layers compute in a precision.
 func countPrecision(n *graph.Network, p graph.DataType) (count int) {
 	for _, l := range n.Layers {
-		if t := precisionOf(l); t == p.String() || p == graph.I8 && t == graph.U8.String() {
+		if t := PrecisionOf(l); t == p.String() || p == graph.I8 && t == graph.U8.String() {
 			count++
 		}
 	}

@@ -1,4 +1,4 @@
-package sessions
+package describe
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// unsupportedLayers lists the layers that keep a network from being run, and those that only depend on them.
-func unsupportedLayers(n *graph.Network) []report.UnsupportedLayer {
+// UnsupportedLayers lists the layers that keep a network from being run, and those that only depend on them.
+func UnsupportedLayers(n *graph.Network) []report.UnsupportedLayer {
 	var list []report.UnsupportedLayer
 	for _, l := range n.Layers {
 		if u := l.Unsupported(); u != nil {
@@ -23,9 +23,9 @@ func unsupportedLayers(n *graph.Network) []report.UnsupportedLayer {
 	return list
 }
 
-// notRunnable says in a line why a model cannot be run: how many of its layers are not supported, by operator, the most
+// NotRunnable says in a line why a model cannot be run: how many of its layers are not supported, by operator, the most
 // frequent first; or where there are none, what else there is.
-func notRunnable(refused *onnx.ImportError, unsupported []report.UnsupportedLayer, layers int) string {
+func NotRunnable(refused *onnx.ImportError, unsupported []report.UnsupportedLayer, layers int) string {
 	if refused == nil {
 		return ""
 	}

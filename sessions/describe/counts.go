@@ -1,12 +1,12 @@
-package sessions
+package describe
 
 import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// countSteps counts what a plan has, what bodies have once.
-func countSteps(p *run.Plan, source int) report.Counts {
+// Counts counts what a plan has, what bodies have once.
+func Counts(p *run.Plan, source int) report.Counts {
 	steps := p.AllSteps()
 	c := report.Counts{Source: source, Steps: len(steps)}
 	for _, st := range steps {

@@ -1,4 +1,4 @@
-package sessions
+package describe
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// passesReport tells how the source network became the engine's, at values of its symbols.
-func passesReport(m *model.Model, env map[string]int, cfg config.Config, o *build.Optimized, l *build.Lowered) *report.Passes {
+// Passes tells how the source network became the engine's, at values of its symbols.
+func Passes(m *model.Model, env map[string]int, cfg config.Config, o *build.Optimized, l *build.Lowered) *report.Passes {
 	r := &report.Passes{
 		Precision: cfg.Precision,
 		Source:    layerInfos(m.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable,
@@ -21,11 +21,11 @@ func passesReport(m *model.Model, env map[string]int, cfg config.Config, o *buil
 	if m.Refused != nil {
 		r.Precision = config.FP32
 	} else {
-		r.Unmet = unmet(cfg, o, l)
+		r.Unmet = Unmet(cfg, o, l)
 	}
 	if r.Precision != config.FP32 {
 		asked, _ := cfg.Precision.DataType()
-		r.Unlowered, r.Unchanged = unlowered(asked, o, l.Decisions), unchanged(m, cfg, o, l)
+		r.Unlowered, r.Unchanged = Unlowered(asked, o, l.Decisions), Unchanged(m, cfg, o, l)
 	}
 	for _, p := range slices.Concat(pass.Standard(), pass.Calibrated(), pass.Lowering(), m.Rules.All(m.Passes)) {
 		for _, rule := range p.Rules {
@@ -86,5 +86,5 @@ func isName(st pass.Step, word string) bool {
 	})
 }
 
-// unloweredNetwork stands for the lowered network of a model that cannot be run: nothing is computed in any precision.
-func unloweredNetwork(o *build.Optimized) *build.Lowered { return &build.Lowered{Network: o.Network} }
+// UnloweredNetwork stands for the lowered network of a model that cannot be run: nothing is computed in any precision.
+func UnloweredNetwork(o *build.Optimized) *build.Lowered { return &build.Lowered{Network: o.Network} }

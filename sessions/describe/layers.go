@@ -1,4 +1,4 @@
-package sessions
+package describe
 
 import (
 	"github.com/trtui/trtui/core/build"
@@ -6,9 +6,9 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// precisionOf returns the type in which a layer computes: that of its first quantised or 16-bit input, else of its
+// PrecisionOf returns the type in which a layer computes: that of its first quantised or 16-bit input, else of its
 // output.
-func precisionOf(l *graph.Layer) string { return build.PrecisionOf(l).String() }
+func PrecisionOf(l *graph.Layer) string { return build.PrecisionOf(l).String() }
 
 // layerInfos describes a network's layers at the given values of its symbols, each followed by those inside it.
 func layerInfos(n *graph.Network, env map[string]int) []report.Layer {
@@ -30,7 +30,7 @@ func layerInfos(n *graph.Network, env map[string]int) []report.Layer {
 func layerInfo(l *graph.Layer, env map[string]int) report.Layer {
 	info := report.Layer{
 		Name: l.Name, Op: l.Op.Name, Attrs: graph.FormatAttrs(l.Attrs), From: l.From,
-		Precision: precisionOf(l), Text: l.String(),
+		Precision: PrecisionOf(l), Text: l.String(),
 	}
 	if u := l.Unsupported(); u != nil {
 		info.Op, info.Attrs, info.Precision = u.Op, u.Summary, ""

@@ -1,4 +1,4 @@
-package sessions
+package describe
 
 import (
 	"iter"
@@ -14,43 +14,45 @@ import (
 // recentSamples is how many of the newest samples a report shows.
 const recentSamples = 60
 
-// timings collects the samples of one engine.
-type timings struct {
+// Times collects the samples of one engine.
+type Times struct {
 	plan    *run.Plan
 	work    []run.Work // of its steps
 	batch   int
-	latency []time.Duration
+	Latency []time.Duration
 	steps   [][]time.Duration // by step
 	splits  []run.Split
 	inside  []insideSum           // of the steps of bodies
 	split   report.InferenceSplit // what is the same for all of them
 
 	peaks    *run.Peaks       // that the steps stand under; nil: not known
-	roofline *report.Roofline // what is said of them, but for the layers above; nil: nobody asks
+	Roofline *report.Roofline // what is said of them, but for the layers above; nil: nobody asks
 }
 
-func newTimings(p *run.Plan, batch int) *timings {
-	return &timings{plan: p, work: p.Work(), batch: batch, steps: make([][]time.Duration, len(p.Steps))}
+// NewTimes begins to collect samples of a plan, each of which is an inference of a batch.
+func NewTimes(p *run.Plan, batch int) *Times {
+	return &Times{plan: p, work: p.Work(), batch: batch, steps: make([][]time.Duration, len(p.Steps))}
 }
 
 // TimingsOf sums up samples of a plan's inferences, and of its steps.
 func TimingsOf(p *run.Plan, latency []time.Duration, steps [][]time.Duration, estimated bool) *report.Timings {
-	t := newTimings(p, model.BatchOf(p))
-	t.latency, t.steps = latency, steps
-	return t.report(false, estimated)
+	t := NewTimes(p, model.BatchOf(p))
+	t.Latency, t.steps = latency, steps
+	return t.Report(false, estimated)
 }
 
 // maxSamples bounds the samples that are kept; when they are too many the older half goes.
 const maxSamples = 20000
 
-func (t *timings) add(s run.Sample) {
-	if len(t.latency) == maxSamples {
-		t.latency = slices.Delete(t.latency, 0, maxSamples/2)
+// Add takes a sample; the oldest ones go where there are too many.
+func (t *Times) Add(s run.Sample) {
+	if len(t.Latency) == maxSamples {
+		t.Latency = slices.Delete(t.Latency, 0, maxSamples/2)
 		for i := range t.steps {
 			t.steps[i] = slices.Delete(t.steps[i], 0, min(maxSamples/2, len(t.steps[i])))
 		}
 	}
-	t.latency = append(t.latency, s.Latency)
+	t.Latency = append(t.Latency, s.Latency)
 	if s.Split != nil {
 		t.splits = append(t.splits[max(0, len(t.splits)-maxSamples/2):], *s.Split)
 	}
@@ -67,7 +69,7 @@ type insideSum struct {
 }
 
 // addInside adds up what the steps of bodies took. They are the same in all samples of an engine.
-func (t *timings) addInside(list []run.Inside) {
+func (t *Times) addInside(list []run.Inside) {
 	if len(list) > 0 && len(t.inside) != len(list) {
 		t.inside = make([]insideSum, len(list))
 	}
@@ -79,21 +81,21 @@ func (t *timings) addInside(list []run.Inside) {
 }
 
 // insideOf returns what the steps of the bodies of a step take.
-func (t *timings) insideOf(step string) (list []report.InsideTiming) {
+func (t *Times) insideOf(step string) (list []report.InsideTiming) {
 	for _, x := range t.inside {
 		if x.Of == step && x.samples > 0 {
-			list = append(list, report.InsideTiming{Name: x.Step.Name, Op: x.Step.Layer.Op.Name, Precision: precisionOf(x.Step.Layer), Tactic: x.Step.Tactic,
+			list = append(list, report.InsideTiming{Name: x.Step.Name, Op: x.Step.Layer.Op.Name, Precision: PrecisionOf(x.Step.Layer), Tactic: x.Step.Tactic,
 				Runs: float64(x.Runs) / float64(x.samples), Mean: x.Time / time.Duration(x.samples)})
 		}
 	}
 	return list
 }
 
-// all yields the samples that are kept, oldest first. Steps are those of the samples that have them.
-func (t *timings) all() iter.Seq[run.Sample] {
+// All yields the samples that are kept, oldest first. Steps are those of the samples that have them.
+func (t *Times) All() iter.Seq[run.Sample] {
 	return func(yield func(run.Sample) bool) {
 		steps := make([]time.Duration, len(t.steps))
-		for i, l := range t.latency {
+		for i, l := range t.Latency {
 			s := run.Sample{Latency: l, Steps: steps}
 			for j := range t.steps {
 				if i >= len(t.steps[j]) {
@@ -109,14 +111,14 @@ func (t *timings) all() iter.Seq[run.Sample] {
 	}
 }
 
-// of notes what is the same for all inferences of a context.
-func (t *timings) of(c *run.ExecutionContext) {
+// Of notes what is the same for all inferences of a context.
+func (t *Times) Of(c *run.ExecutionContext) {
 	in, out := c.Copied()
 	t.split = report.InferenceSplit{InPlace: c.Shared(), InputBytes: int64(in), OutputBytes: int64(out)}
 }
 
 // inference sums the splits up; nil where there are none.
-func (t *timings) inference() *report.InferenceSplit {
+func (t *Times) inference() *report.InferenceSplit {
 	if len(t.splits) == 0 {
 		return nil
 	}
@@ -167,21 +169,21 @@ func binTimes(samples []time.Duration, l report.Latency) *report.TimeBins {
 	return b
 }
 
-// report sums the samples up.
-func (t *timings) report(live, estimated bool) *report.Timings {
+// Report sums the samples up.
+func (t *Times) Report(live, estimated bool) *report.Timings {
 	r := &report.Timings{
-		Samples: len(t.latency), EndToEnd: LatencyOf(t.latency), Live: live, RecentE2E: recent(t.latency),
+		Samples: len(t.Latency), EndToEnd: LatencyOf(t.Latency), Live: live, RecentE2E: recent(t.Latency),
 		Estimated: estimated, BatchItems: t.batch, Inference: t.inference(),
 	}
 	if !live {
-		r.Runs = t.latency
+		r.Runs = t.Latency
 	}
-	if i := compare.IntervalOf(t.latency); !estimated {
+	if i := compare.IntervalOf(t.Latency); !estimated {
 		r.MedianLow, r.MedianHigh = time.Duration(i.Low), time.Duration(i.High)
 	}
 	for i, st := range t.plan.Steps {
 		lt := report.LayerTiming{
-			Name: st.Name, Op: st.Layer.Op.Name, Precision: precisionOf(st.Layer), Tactic: st.Tactic, From: st.From,
+			Name: st.Name, Op: st.Layer.Op.Name, Precision: PrecisionOf(st.Layer), Tactic: st.Tactic, From: st.From,
 			Reformat: st.Reformat, Origin: st.Origin, Latency: LatencyOf(t.steps[i]), Recent: recent(t.steps[i]),
 			FLOPs: t.work[i].FLOPs, Bytes: t.work[i].Bytes,
 		}
@@ -211,17 +213,17 @@ func (t *timings) report(live, estimated bool) *report.Timings {
 	return r
 }
 
-// under lets the layers stand under peaks, those of all threads last; again says that they were measured once more.
-func (t *timings) under(peaks []run.Peaks, again bool) {
+// Under lets the layers stand under peaks, those of all threads last; again says that they were measured once more.
+func (t *Times) Under(peaks []run.Peaks, again bool) {
 	t.peaks = &peaks[len(peaks)-1]
-	t.roofline = &report.Roofline{Again: again}
+	t.Roofline = &report.Roofline{Again: again}
 	for _, p := range peaks {
-		t.roofline.Peaks = append(t.roofline.Peaks, report.Peaks{Threads: p.Threads, Compute: peakReports(p.Compute), Memory: peakReports(p.Memory)})
+		t.Roofline.Peaks = append(t.Roofline.Peaks, report.Peaks{Threads: p.Threads, Compute: peakReports(p.Compute), Memory: peakReports(p.Memory)})
 	}
 	for _, list := range [][]run.Peak{t.peaks.Compute, t.peaks.Memory} {
 		for _, k := range list {
 			if k.Disturbed() {
-				t.roofline.Disturbed = append(t.roofline.Disturbed, k.Name)
+				t.Roofline.Disturbed = append(t.Roofline.Disturbed, k.Name)
 			}
 		}
 	}
@@ -235,7 +237,7 @@ func peakReports(list []run.Peak) (out []report.Peak) {
 }
 
 // stand returns where a step stands, nil where nothing is known of the peaks or of its work.
-func (t *timings) stand(w *run.Work, median time.Duration) *report.Roof {
+func (t *Times) stand(w *run.Work, median time.Duration) *report.Roof {
 	if t.peaks == nil || w.Traffic == nil || median <= 0 {
 		return nil
 	}
@@ -250,11 +252,11 @@ func (t *timings) stand(w *run.Work, median time.Duration) *report.Roof {
 }
 
 // withRoofline adds the ceilings, and names the layers above them.
-func (t *timings) withRoofline(r *report.Timings) {
-	if t.roofline == nil {
+func (t *Times) withRoofline(r *report.Timings) {
+	if t.Roofline == nil {
 		return
 	}
-	line := *t.roofline
+	line := *t.Roofline
 	for _, l := range r.Layers {
 		if l.Roof != nil && l.Roof.Above() {
 			line.Above = append(line.Above, l.Name)
