@@ -22,6 +22,7 @@ import (
 	"github.com/trtui/trtui/sessions/generate"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/sessions/tokenizer"
 	"github.com/trtui/trtui/ui"
 )
@@ -190,7 +191,7 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 
 // workshop is a place without data: what a language model reads is its prompt.
 func (o *generateFlags) workshop(m *model.Model) (*place, error) {
-	w := sessions.Workplace{Program: programName()}
+	w := stages.Workplace{Program: programName()}
 	w.Cache, w.SaveTo, w.CacheError = o.device.timingCache()
 	var err error
 	p := &place{model: m}
