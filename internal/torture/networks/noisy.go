@@ -80,7 +80,11 @@ func noisyProgram(rnd *rand.Rand, p graph.Program, size float64, on processor) g
 		if !exact(in.Op) {
 			value = add(graph.EltMul, 0, value, noise(1))
 		}
-		if cancels(in.Op) {
+		if cancels(in.Op) && rnd.IntN(2) == 0 { // to nothing, whose sign noise alone never has
+			size := add(graph.EltMul, 0, add(graph.EltAbs, 0, in.Arg[0]), add(graph.EltConst, noise32))
+			none := add(graph.EltLessEqual, 0, add(graph.EltAbs, 0, value), size)
+			value = add(graph.EltSelect, 0, none, add(graph.EltConst, 0), value)
+		} else if cancels(in.Op) {
 			value = add(graph.EltAdd, 0, value, add(graph.EltMul, 0, in.Arg[0], noise(0)))
 		}
 		if on == gpu && turns(in.Op) {

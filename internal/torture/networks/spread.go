@@ -18,7 +18,7 @@ const (
 	noise16   = 1. / 1024 // of an element of F16
 	denormal  = 1e-37     // below it kernels may flush to 0
 	noiseRuns = 3         // before anything is found wrong
-	moreRuns  = 40        // before it is said
+	moreRuns  = 400       // before it is said: a row of many halves falls one way seldom
 	slack     = 8         // times what the noise made of an element
 )
 
@@ -99,7 +99,7 @@ func sums(c graph.Class) bool {
 func recurrent(op *graph.Op) bool { return op == graph.LSTM || op == graph.GRU || op == graph.RNN }
 
 // requantises reports whether an op makes integers of sums of integers, which halves decide: the last bits of its first scale stand
-// for the rounding of scales that are multiplied in another order.
+// for the rounding of sums that are multiplied by scales one after the other.
 func requantises(op *graph.Op) bool { return op == graph.QLinearConv || op == graph.QLinearMatMul }
 
 // recompute computes a layer anew, sums of inputs whose last bits differ, and programs with noise in between.
@@ -113,7 +113,7 @@ func (m *meaning) recompute(rnd *rand.Rand, l *graph.Layer, known map[string]gra
 				v = known[t.Name]
 			}
 		}
-		if (i == 0 && sums(l.Op.Class) || i == 1 && requantises(l.Op) || recurrent(l.Op)) && v.Type == graph.F32 {
+		if (i == 0 && sums(l.Op.Class) || recurrent(l.Op)) && v.Type == graph.F32 {
 			v.Data = bytes.Clone(v.Data)
 			for j, f := range v.F32() {
 				v.F32()[j] = f * float32(1+noise32/2*(2*rnd.Float64()-1))
@@ -129,6 +129,9 @@ func (m *meaning) recompute(rnd *rand.Rand, l *graph.Layer, known map[string]gra
 		l = noisy(rnd, l, size, m.on)
 	}
 	_ = l.Eval(in, out) // it went well before
+	if requantises(l.Op) {
+		halved(rnd, l, in, out[0])
+	}
 	if recurrent(l.Op) {
 		overgrown(out)
 	}
@@ -140,6 +143,25 @@ func (m *meaning) recompute(rnd *rand.Rand, l *graph.Layer, known map[string]gra
 	}
 	if l.Op.Name == "ReduceProd" && in[0].Type == graph.F32 && out[0].Type == graph.F32 {
 		reordered(l, in, out[0])
+	}
+}
+
+// halved takes each integer of y from below or from above, where the sum that it is made of lies on a half.
+func halved(rnd *rand.Rand, l *graph.Layer, in []graph.Value, y graph.Value) {
+	side := func(share float32) []byte {
+		in, z := slices.Clone(in), graph.NewValue(y.Type, y.Dims...)
+		in[1].Data = bytes.Clone(in[1].Data)
+		for i, f := range in[1].F32() {
+			in[1].F32()[i] = f * share
+		}
+		_ = l.Eval(in, []graph.Value{z})
+		return z.Data
+	}
+	below, above := side(1-noise32/2), side(1+noise32/2)
+	for i := range y.Data {
+		if y.Data[i] = below[i]; rnd.IntN(2) == 0 {
+			y.Data[i] = above[i]
+		}
 	}
 }
 
