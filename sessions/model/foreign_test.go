@@ -1,4 +1,4 @@
-package sessions_test
+package model_test
 
 import (
 	"archive/zip"
