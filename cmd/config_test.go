@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
@@ -43,19 +44,19 @@ func engine(t *testing.T, cfg config.Config) *model.Model {
 
 // A batch can be chosen where the first axis is open; where it is fixed another one is refused, and an item is a whole input.
 func TestFixedBatch(t *testing.T) {
-	model := func(first graph.Dim) *model.Model {
-		return &model.Model{Network: &graph.Network{Inputs: []*graph.Tensor{{Name: "x", Dims: []graph.Dim{first, graph.Const(3)}}}}}
+	model := func(first symbolic.Dim) *model.Model {
+		return &model.Model{Network: &graph.Network{Inputs: []*graph.Tensor{{Name: "x", Dims: []symbolic.Dim{first, symbolic.Const(3)}}}}}
 	}
 	for _, c := range []struct {
 		args  string
-		first graph.Dim
+		first symbolic.Dim
 		want  int // 0: refused
 	}{
-		{"--batch 16", graph.Const(1), 0},
-		{"--batch 2", graph.Const(4), 0},
-		{"--batch 4", graph.Const(4), 1},
-		{"", graph.Const(4), 1},
-		{"--batch 16", graph.Symbol("N"), 16},
+		{"--batch 16", symbolic.Const(1), 0},
+		{"--batch 2", symbolic.Const(4), 0},
+		{"--batch 4", symbolic.Const(4), 1},
+		{"", symbolic.Const(4), 1},
+		{"--batch 16", symbolic.Symbol("N"), 16},
 	} {
 		o := parsed(t, c.args)
 		cfg, err := o.config.shaped(model(c.first), config.Config{Batch: max(1, o.config.batch)}, nil)

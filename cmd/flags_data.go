@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/testdata"
@@ -186,7 +187,7 @@ func (d *dataFlags) dataset(m *model.Model, path, items string, given map[string
 	switch len(d.dequantize) {
 	case 0:
 	case 2:
-		opt.Range = graph.PerTensor(d.dequantize[0], int32(d.dequantize[1]))
+		opt.Range = numeric.PerTensor(d.dequantize[0], int32(d.dequantize[1]))
 	default:
 		return nil, usageError{fmt.Errorf("--dequantize %v: want SCALE,ZERO", d.dequantize)}
 	}

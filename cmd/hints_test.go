@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/dataset"
@@ -18,7 +20,7 @@ import (
 
 // TestHints: the errors of sessions, which state facts, get the flag or command that helps.
 func TestHints(t *testing.T) {
-	open := &graph.Tensor{Name: "x", Type: graph.F32, Dims: []graph.Dim{graph.Symbol("n"), graph.Const(3), graph.Symbol("h")}}
+	open := &graph.Tensor{Name: "x", Type: numeric.F32, Dims: []symbolic.Dim{symbolic.Symbol("n"), symbolic.Const(3), symbolic.Symbol("h")}}
 	for want, err := range map[string]error{
 		"--shapes x:1x3x":       &model.UnboundShapes{Inputs: []*graph.Tensor{open}},
 		"--random-items 16 ":    &dataset.TooManyItems{Items: 32, Fit: 16},

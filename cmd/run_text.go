@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
@@ -56,7 +56,7 @@ func writeTolerance(w io.Writer, r *report.Comparison) {
 func hasHalf(pairs []report.Pair) bool {
 	half := func(d report.TensorDifference) bool {
 		types := []string{d.Type, d.SecondType}
-		return slices.Contains(types, graph.F16.String()) || slices.Contains(types, graph.BF16.String())
+		return slices.Contains(types, numeric.F16.String()) || slices.Contains(types, numeric.BF16.String())
 	}
 	return slices.ContainsFunc(pairs, func(p report.Pair) bool {
 		return slices.ContainsFunc(p.Outputs, half) || slices.ContainsFunc(p.Layers, half)

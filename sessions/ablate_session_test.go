@@ -5,6 +5,8 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
@@ -16,8 +18,8 @@ import (
 // stays, and another configuration does not measure it anew.
 func TestAblateOnDemand(t *testing.T) {
 	d := graph.Define("small")
-	x := d.Input("x", graph.F32, graph.Const(1), graph.Const(64))
-	y := d.Relu(d.MatMul(x, d.Constant("w", graph.Values(graph.F32, make([]float32, 64*64), 64, 64))))
+	x := d.Input("x", numeric.F32, symbolic.Const(1), symbolic.Const(64))
+	y := d.Relu(d.MatMul(x, d.Constant("w", numeric.Values(numeric.F32, make([]float32, 64*64), 64, 64))))
 	d.Output("y", d.Exp(y))
 	n, err := d.Network()
 	if err != nil {

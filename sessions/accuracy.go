@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
@@ -115,7 +115,7 @@ func (a *accuracy) compareOutputs(ctx context.Context, in examining, loaded *run
 		return err
 	}
 	var differs error
-	add := func(b int, out map[string]graph.Value) bool {
+	add := func(b int, out map[string]numeric.Value) bool {
 		want, got := all.At(b).Outputs(ref.outputs[b]), all.At(b).Outputs(out)
 		for i, t := range a.model.Network.Outputs {
 			if e := errs[i].Add(want[t.Name].Floats(), got[t.Name].Floats()); e != nil {
@@ -192,7 +192,7 @@ func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loade
 		if err != nil {
 			return err
 		}
-		if err := why.given(want, func(given map[string]map[string]graph.Value) (map[string]graph.Value, error) {
+		if err := why.given(want, func(given map[string]map[string]numeric.Value) (map[string]numeric.Value, error) {
 			return float.TensorsGiven(ctx, inputs, given)
 		}); err != nil {
 			return err

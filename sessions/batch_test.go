@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -45,8 +47,8 @@ func (l loud) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernels.
 		return err
 	}
 	err := s.Wait()
-	for i, v := range graph.View[float32](out[0].Host) {
-		graph.View[float32](out[0].Host)[i] = 1.5 * v
+	for i, v := range numeric.View[float32](out[0].Host) {
+		numeric.View[float32](out[0].Host)[i] = 1.5 * v
 	}
 	return err
 }
@@ -55,7 +57,7 @@ func (l loud) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernels.
 func twoAxes(t *testing.T) *model.Model {
 	t.Helper()
 	d := graph.Define("two")
-	y := d.Softmax(d.Input("x", graph.F32, graph.Symbol("n"), graph.Const(5)), 1)
+	y := d.Softmax(d.Input("x", numeric.F32, symbolic.Symbol("n"), symbolic.Const(5)), 1)
 	d.Output("y", y)
 	d.Output("columns", d.Transpose(y, 1, 0))
 	n, err := d.Network()

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/build"
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
@@ -27,7 +27,7 @@ type calibration struct {
 	data   dataset.Data // nil: there is nothing to calibrate with
 	most   int          // items of it; 0: all
 	hist   *stage[collecting, *build.Collected]
-	ranges *stage[ranging, map[string]graph.Range]
+	ranges *stage[ranging, map[string]numeric.Range]
 }
 
 func newCalibration(m *model.Model, w Workplace, o *orders, told *audience, d *device) *calibration {
@@ -59,7 +59,7 @@ func (c *calibration) collect(ctx context.Context, in collecting) (*build.Collec
 }
 
 // batches gives the data, item by item.
-func (c *calibration) batches(yield func(map[string]graph.Value, error) bool) {
+func (c *calibration) batches(yield func(map[string]numeric.Value, error) bool) {
 	for i := range c.items() {
 		if !yield(c.data.Inputs(i)) {
 			return
@@ -88,7 +88,7 @@ func (c *calibration) seen() int {
 }
 
 // find returns the ranges of a calibrator.
-func (c *calibration) find(ctx context.Context, in ranging) (map[string]graph.Range, error) {
+func (c *calibration) find(ctx context.Context, in ranging) (map[string]numeric.Range, error) {
 	if r := c.orders.stored.ranges(in.By); r != nil {
 		return r, nil
 	}
@@ -115,7 +115,7 @@ func (c *calibration) find(ctx context.Context, in ranging) (map[string]graph.Ra
 }
 
 // of returns the ranges that lowering uses: those of an engine file, or what its calibrator finds.
-func (c *calibration) of(ctx context.Context, cfg config.Config) (map[string]graph.Range, error) {
+func (c *calibration) of(ctx context.Context, cfg config.Config) (map[string]numeric.Range, error) {
 	in, err := c.orders.ranging(cfg)
 	if err != nil {
 		return nil, err

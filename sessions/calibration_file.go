@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/build"
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/config"
@@ -185,7 +185,7 @@ func (f *CalibrationFile) CollectedData() dataset.Data { return collected{f} }
 
 func (c collected) Len() int { return 0 }
 
-func (c collected) Inputs(int) (map[string]graph.Value, error) {
+func (c collected) Inputs(int) (map[string]numeric.Value, error) {
 	return nil, fmt.Errorf("calibration %s has no items", c.path)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
@@ -21,9 +22,9 @@ type causes struct {
 	plan   *run.Plan
 	scaled build.Equalized
 	steps  []stepCause
-	makers map[string]int          // the step that gives a tensor of the engine
-	float  map[string]graph.Value  // of the batch: the float network that is given what the engine stores
-	cures  map[string]*report.Cure // by tensor of the source network
+	makers map[string]int           // the step that gives a tensor of the engine
+	float  map[string]numeric.Value // of the batch: the float network that is given what the engine stores
+	cures  map[string]*report.Cure  // by tensor of the source network
 }
 
 // stepCause sums up squares over a step's first output.
@@ -63,14 +64,14 @@ func channelAxis(t *graph.Tensor) int {
 }
 
 // storedAs returns real numbers as a tensor of that type and range has them.
-func storedAs(v graph.Value, t graph.DataType, r graph.Range) graph.Value {
-	s := graph.NewValue(t, v.Dims...)
-	graph.FromReal(s, v.Floats(), r)
+func storedAs(v numeric.Value, t numeric.DataType, r numeric.Range) numeric.Value {
+	s := numeric.NewValue(t, v.Dims...)
+	numeric.FromReal(s, v.Floats(), r)
 	return s
 }
 
 // sourceName returns the name of what the source network has for a tensor of the engine; "" if it has none.
-func (c *causes) sourceName(all map[string]graph.Value, t *graph.Tensor) string {
+func (c *causes) sourceName(all map[string]numeric.Value, t *graph.Tensor) string {
 	if divided := dividedAs(t, c.scaled); divided != "" {
 		return c.scaled[divided].Tensor
 	}
@@ -87,13 +88,13 @@ func (c *causes) sourceName(all map[string]graph.Value, t *graph.Tensor) string 
 }
 
 // given runs the float network on what the layers of the engine read of FP32's tensors.
-func (c *causes) given(want map[string]graph.Value, run func(map[string]map[string]graph.Value) (map[string]graph.Value, error)) (err error) {
-	layers := map[string]map[string]graph.Value{}
+func (c *causes) given(want map[string]numeric.Value, run func(map[string]map[string]numeric.Value) (map[string]numeric.Value, error)) (err error) {
+	layers := map[string]map[string]numeric.Value{}
 	for i, s := range c.plan.Steps {
 		if s.Reformat {
 			continue
 		}
-		values := map[string]graph.Value{}
+		values := map[string]numeric.Value{}
 		for k, in := range s.In {
 			if in < 0 {
 				continue
@@ -118,12 +119,12 @@ func (c *causes) given(want map[string]graph.Value, run func(map[string]map[stri
 }
 
 // read returns what a step reads of a tensor of FP32 at input k, and notes what it lost.
-func (c *causes) read(step, k int, t *graph.Tensor, ref graph.Value, typ graph.DataType) (graph.Value, error) {
+func (c *causes) read(step, k int, t *graph.Tensor, ref numeric.Value, typ numeric.DataType) (numeric.Value, error) {
 	divided := dividedAs(t, c.scaled)
 	if divided != "" {
 		ref = c.scaled.Divide(divided, ref)
 	}
-	v := graph.ToReal(storedAs(ref, typ, t.Range), t.Range)
+	v := numeric.ToReal(storedAs(ref, typ, t.Range), t.Range)
 	e := c.steps[step].reads[k]
 	if e == nil {
 		e = &quant.ChannelErrors{Axis: channelAxis(t)}
@@ -143,7 +144,7 @@ func (c *causes) read(step, k int, t *graph.Tensor, ref graph.Value, typ graph.D
 
 // output takes in what a step that is given FP32's tensors makes of them: got, of the items that count, in the channels of the source
 // network, as ref is.
-func (c *causes) output(step int, t *graph.Tensor, batch compare.Batch, ref graph.Value, got []float32) error {
+func (c *causes) output(step int, t *graph.Tensor, batch compare.Batch, ref numeric.Value, got []float32) error {
 	s := &c.steps[step]
 	s.tensor, s.source = t, c.sourceName(c.float, t)
 	want := ref.Floats()
@@ -169,7 +170,7 @@ func (c *causes) output(step int, t *graph.Tensor, batch compare.Batch, ref grap
 		s.inputs += square(mid[i], w)
 		s.rest += square(got[i], mid[i])
 	}
-	if t.Type == graph.F32 {
+	if t.Type == numeric.F32 {
 		return nil
 	}
 	divided := dividedAs(t, c.scaled)
@@ -177,7 +178,7 @@ func (c *causes) output(step int, t *graph.Tensor, batch compare.Batch, ref grap
 	if divided != "" {
 		plain, inner = c.scaled.Divide(divided, float), c.scaled.Divide(divided, ref)
 	}
-	kept := graph.ToReal(storedAs(plain, t.Type, t.Range), t.Range)
+	kept := numeric.ToReal(storedAs(plain, t.Type, t.Range), t.Range)
 	if divided != "" {
 		_, kept = c.scaled.Restore(divided, kept)
 	}
@@ -185,7 +186,7 @@ func (c *causes) output(step int, t *graph.Tensor, batch compare.Batch, ref grap
 		s.output += square(v, mid[i])
 	}
 	s.stored.Axis = channelAxis(t)
-	stored := graph.ToReal(storedAs(inner, t.Type, t.Range), t.Range).Floats()
+	stored := numeric.ToReal(storedAs(inner, t.Type, t.Range), t.Range).Floats()
 	if t.Quantized() && len(t.Range.Scale) == 1 {
 		s.storage.Add(inner.Floats(), stored, t.Range, t.Type)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
@@ -135,7 +135,7 @@ func contestants(ctx context.Context, s *stages, cfg config.Config, on []Contend
 		runs = append(runs, one)
 		var err error
 		switch {
-		case c.Backend == nil && lowest == graph.F32:
+		case c.Backend == nil && lowest == numeric.F32:
 			one.Network, one.MaxMemory = s.model.Network, run.MemoryLimit(s.place.host())
 			if err = s.model.NeedsSource("the definition of the model"); err != nil {
 				break

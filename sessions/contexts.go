@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -32,7 +33,7 @@ func (d *device) checkContexts(values []int) error {
 
 // together measures n contexts of an engine at the same time, at shapes of the plan at, all on the same inputs. Each has an even
 // share of the threads of a CPU, one at least; on a GPU it has a stream of its own.
-func (m *timing) together(ctx context.Context, l *run.Loaded, at *run.Plan, in map[string]graph.Value, n int, p run.Profiling) (point report.SweepPoint, err error) {
+func (m *timing) together(ctx context.Context, l *run.Loaded, at *run.Plan, in map[string]numeric.Value, n int, p run.Profiling) (point report.SweepPoint, err error) {
 	threads := 0
 	if total := m.device.backend.Info().Threads; total > 0 {
 		threads = max(1, total/n)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/report"
@@ -34,7 +35,7 @@ func (c *calibration) equalization(ctx context.Context, in lowering) (*build.Equ
 		}
 		e.Spreads = found.Spreads()
 	}
-	e.Ranges = func(ctx context.Context, n *graph.Network, names []string) (map[string]graph.Range, error) {
+	e.Ranges = func(ctx context.Context, n *graph.Network, names []string) (map[string]numeric.Range, error) {
 		calibrator, err := c.model.Methods().Parse(in.Ranges.By.Calibrator, in.Quantized.Scheme())
 		if err != nil {
 			return nil, err
@@ -62,7 +63,7 @@ func dividedAs(t *graph.Tensor, scaled build.Equalized) string {
 
 // sourceOf returns what the source network has for a tensor of an engine, whose channels are not divided, and by what name the
 // engine's are; "" if they are not either.
-func sourceOf(all map[string]graph.Value, t *graph.Tensor, scaled build.Equalized) (v graph.Value, divided string, ok bool) {
+func sourceOf(all map[string]numeric.Value, t *graph.Tensor, scaled build.Equalized) (v numeric.Value, divided string, ok bool) {
 	if divided = dividedAs(t, scaled); divided == "" {
 		v, ok = compare.SourceTensor(all, t)
 		return v, "", ok

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -34,7 +34,7 @@ func (m *errorMap) add(ref, got []float32, dims []int) {
 	case 1:
 		channels = dims[0]
 	default:
-		channels, positions = dims[1], graph.Count(dims[2:])
+		channels, positions = dims[1], numeric.Count(dims[2:])
 	}
 	n := channels * positions
 	if n == 0 || positions > maxMapPositions || len(ref)%n != 0 || len(got) != len(ref) {

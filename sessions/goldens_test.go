@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -77,9 +78,9 @@ func TestEnginesMatchGoldens(t *testing.T) {
 	}
 }
 
-func readFolder(t *testing.T, dir, kind string, tensors []*graph.Tensor) map[string]graph.Value {
+func readFolder(t *testing.T, dir, kind string, tensors []*graph.Tensor) map[string]numeric.Value {
 	t.Helper()
-	values := map[string]graph.Value{}
+	values := map[string]numeric.Value{}
 	for i, tensor := range tensors {
 		data, err := os.ReadFile(filepath.Join(dir, kind+"_"+string(rune('0'+i))+".pb"))
 		if err != nil {
@@ -94,7 +95,7 @@ func readFolder(t *testing.T, dir, kind string, tensors []*graph.Tensor) map[str
 	return values
 }
 
-func execute(t *testing.T, p *run.Plan, b run.Backend, in map[string]graph.Value) map[string]graph.Value {
+func execute(t *testing.T, p *run.Plan, b run.Backend, in map[string]numeric.Value) map[string]numeric.Value {
 	t.Helper()
 	l, err := run.Load(context.Background(), p, b)
 	if err != nil {
@@ -118,7 +119,7 @@ func execute(t *testing.T, p *run.Plan, b run.Backend, in map[string]graph.Value
 	return out
 }
 
-func compareValues(t *testing.T, name string, got, want graph.Value, tolerance float64, quantized bool) {
+func compareValues(t *testing.T, name string, got, want numeric.Value, tolerance float64, quantized bool) {
 	t.Helper()
 	x, y := got.Floats(), want.Floats()
 	if len(x) != len(y) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
@@ -81,7 +81,7 @@ func (i *inferences) ready(ctx context.Context, l *run.Loaded) (*run.ExecutionCo
 // forEach runs an engine over the data, a batch at a time, and gives each batch's outputs, in order, to use until it says
 // no. Batches run at the same time, each on a context of its own: that is faster than sharing the kernels of one small
 // batch among the workers, and nothing is timed here. Where there is a state they run one after the other.
-func (i *inferences) forEach(ctx context.Context, batch int, state run.State, l *run.Loaded, phase string, use func(b int, out map[string]graph.Value) bool) error {
+func (i *inferences) forEach(ctx context.Context, batch int, state run.State, l *run.Loaded, phase string, use func(b int, out map[string]numeric.Value) bool) error {
 	i.device.busy.Lock()
 	defer i.device.busy.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
@@ -123,7 +123,7 @@ func (i *inferences) forEach(ctx context.Context, batch int, state run.State, l 
 
 // result is what one batch gave.
 type result struct {
-	outputs map[string]graph.Value
+	outputs map[string]numeric.Value
 	err     error
 }
 

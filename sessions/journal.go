@@ -9,7 +9,9 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
@@ -65,7 +67,7 @@ func size(n int) string { return run.Bytes(int64(n)) }
 func (j *journal) opened(m *model.Model) {
 	n := 0
 	for _, t := range m.Network.Consts() {
-		n += graph.Count(graph.EvalDims(t.Dims, nil))
+		n += numeric.Count(symbolic.Eval(t.Dims, nil))
 	}
 	name := m.Path
 	if name == "embedded" {
@@ -80,7 +82,7 @@ func (j *journal) opened(m *model.Model) {
 		tensors []*graph.Tensor
 	}{{"input", m.Network.Inputs}, {"output", m.Network.Outputs}} {
 		for _, t := range side.tensors {
-			text += fmt.Sprintf("\n%-6s %s %v%s", side.name, t.Name, t.Type, graph.FormatDims(t.Dims))
+			text += fmt.Sprintf("\n%-6s %s %v%s", side.name, t.Name, t.Type, symbolic.Format(t.Dims))
 		}
 	}
 	j.say("info", "", "%s", text)

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
@@ -18,10 +21,10 @@ import (
 // An index that random data made up and a layer refuses is told with the input's integers, since no layer was at fault.
 func TestRandomIndexOutOfRange(t *testing.T) {
 	d := graph.Define("shifted")
-	seven := graph.NewValue(graph.I64, 1)
-	graph.View[int64](seven.Data)[0] = 7
-	index := d.ElementWise(graph.EltAdd, d.Input("ids", graph.I64, graph.Symbol("batch"), graph.Const(50)), d.Constant("seven", seven))
-	d.Output("y", d.Named("rows").Layer(graph.Gather, graph.GatherAttrs{}, d.Constant("table", graph.NewValue(graph.F32, 9, 2)), index))
+	seven := numeric.NewValue(numeric.I64, 1)
+	numeric.View[int64](seven.Data)[0] = 7
+	index := d.ElementWise(elementwise.Add, d.Input("ids", numeric.I64, symbolic.Symbol("batch"), symbolic.Const(50)), d.Constant("seven", seven))
+	d.Output("y", d.Named("rows").Layer(graph.Gather, graph.GatherAttrs{}, d.Constant("table", numeric.NewValue(numeric.F32, 9, 2)), index))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/trtui/trtui/core/build"
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
@@ -14,7 +14,7 @@ import (
 
 // reference holds what FP32 gives for every item of the data: the outputs, as long as they are small enough to keep.
 type reference struct {
-	outputs []map[string]graph.Value
+	outputs []map[string]numeric.Value
 	bytes   int
 }
 
@@ -34,7 +34,7 @@ type references struct {
 	inferences *inferences
 	onHost     *stage[planning, *run.Loaded] // where the device is not the host
 	kept       *stage[referring, *reference]
-	tensors    memo[map[string]graph.Value] // by batch
+	tensors    memo[map[string]numeric.Value] // by batch
 }
 
 func newReferences(m *model.Model, w Workplace, o *orders, told *audience, e *engines, i *inferences) *references {
@@ -66,7 +66,7 @@ func (r *references) make(ctx context.Context, in referring) (*reference, error)
 		return nil, err
 	}
 	ref := &reference{}
-	err = r.inferences.forEach(ctx, in.Batch, in.State, loaded, "running FP32", func(_ int, out map[string]graph.Value) bool {
+	err = r.inferences.forEach(ctx, in.Batch, in.State, loaded, "running FP32", func(_ int, out map[string]numeric.Value) bool {
 		ref.outputs = append(ref.outputs, out)
 		for _, v := range out {
 			ref.bytes += len(v.Data)
@@ -112,7 +112,7 @@ const maxTapBytes = 16 << 20
 
 // at returns every real tensor of the source network in FP32 for batch b, from memory where they are small
 // enough to have been kept.
-func (r *references) at(ctx context.Context, env map[string]int, b int, in map[string]graph.Value) (map[string]graph.Value, error) {
+func (r *references) at(ctx context.Context, env map[string]int, b int, in map[string]numeric.Value) (map[string]numeric.Value, error) {
 	k := key(env, b)
 	if all, ok := r.tensors.values[k]; ok {
 		return all, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
@@ -16,7 +17,7 @@ import (
 // must have. The engine keeps its tactics, the ranges of its activations and the corrections of its biases; nothing is timed. from
 // names where the weights come from. The error is a [*build.Undone] where a pass does something else with these weights, and
 // a [*build.UnknownWeights] or another one that names them where they are not the network's.
-func (r *Runner) Refit(ctx context.Context, weights map[string]graph.Value, from string) (*run.Engine, error) {
+func (r *Runner) Refit(ctx context.Context, weights map[string]numeric.Value, from string) (*run.Engine, error) {
 	m := r.stages.model
 	cfg, err := m.BuiltWith()
 	if err != nil {

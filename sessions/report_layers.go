@@ -3,6 +3,7 @@ package sessions
 import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -43,7 +44,7 @@ func layerInfo(l *graph.Layer, env map[string]int) report.Layer {
 		}
 	}
 	if w := l.Input(1); l.Op.Class == graph.ClassConvolution && w != nil && w.IsConst() && len(w.Dims) > 2 {
-		info.Kernel = graph.EvalDims(w.Dims[2:], nil)
+		info.Kernel = symbolic.Eval(w.Dims[2:], nil)
 	}
 	if l.Epilogue.Args > 0 {
 		info.Epilogue = l.Epilogue.String()
@@ -67,9 +68,9 @@ func tensorInfo(t *graph.Tensor, env map[string]int) report.Tensor {
 	if !t.IsKnown() {
 		return report.Tensor{Name: t.Name, Type: "?"}
 	}
-	info := report.Tensor{Name: t.Name, Type: t.Type.String(), Dims: graph.FormatDims(t.Dims)}
+	info := report.Tensor{Name: t.Name, Type: t.Type.String(), Dims: symbolic.Format(t.Dims)}
 	if env != nil {
-		info.Shape = graph.EvalDims(t.Dims, env)
+		info.Shape = symbolic.Eval(t.Dims, env)
 	}
 	if t.Range.IsSet() {
 		info.Range = t.Range.String()

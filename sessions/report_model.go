@@ -1,7 +1,8 @@
 package sessions
 
 import (
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
@@ -31,7 +32,7 @@ func modelReport(m *model.Model, d dataset.Data, calItems int, env map[string]in
 		r.FLOPs += l.FLOPs
 	}
 	for _, t := range n.Consts() {
-		r.Params += int64(graph.Count(graph.EvalDims(t.Dims, nil)))
+		r.Params += int64(numeric.Count(symbolic.Eval(t.Dims, nil)))
 	}
 	return r
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
@@ -12,7 +13,7 @@ import (
 )
 
 // unlowered lists the layers that were left in another precision than the one asked for, in the order of the network.
-func unlowered(asked graph.DataType, o *build.Optimized, decisions []quant.Decision) []report.UnloweredLayer {
+func unlowered(asked numeric.DataType, o *build.Optimized, decisions []quant.Decision) []report.UnloweredLayer {
 	from := map[string][]string{}
 	for _, l := range o.Network.Layers {
 		from[l.Name] = l.From
@@ -33,16 +34,16 @@ func unchanged(m *model.Model, cfg config.Config, o *build.Optimized, l *build.L
 	if cfg.Constraints != config.Ignore && len(cfg.LayerPrecisions) > 0 || m.Planned(cfg) != nil {
 		return ""
 	}
-	if asked == graph.F32 || m.Quantized || cfg.Until != 0 || countPrecision(l.Network, asked) > countPrecision(o.Network, asked) {
+	if asked == numeric.F32 || m.Quantized || cfg.Until != 0 || countPrecision(l.Network, asked) > countPrecision(o.Network, asked) {
 		return ""
 	}
 	return fmt.Sprintf("%s changes nothing here: %s", cfg.Precision, mainReason(asked, o, l.Decisions))
 }
 
 // countPrecision returns how many layers compute in a precision.
-func countPrecision(n *graph.Network, p graph.DataType) (count int) {
+func countPrecision(n *graph.Network, p numeric.DataType) (count int) {
 	for _, l := range n.Layers {
-		if t := precisionOf(l); t == p.String() || p == graph.I8 && t == graph.U8.String() {
+		if t := precisionOf(l); t == p.String() || p == numeric.I8 && t == numeric.U8.String() {
 			count++
 		}
 	}
@@ -51,7 +52,7 @@ func countPrecision(n *graph.Network, p graph.DataType) (count int) {
 
 // mainReason is the reason that most layers have for their precision: of those with the most arithmetic, as long as there
 // are any, since it is for their sake that a person lowers it.
-func mainReason(asked graph.DataType, o *build.Optimized, decisions []quant.Decision) string {
+func mainReason(asked numeric.DataType, o *build.Optimized, decisions []quant.Decision) string {
 	heavy := map[string]bool{}
 	for _, l := range o.Network.Layers {
 		heavy[l.Name] = l.Op.IsProduct()
@@ -62,7 +63,7 @@ func mainReason(asked graph.DataType, o *build.Optimized, decisions []quant.Deci
 		reason := d.Reason
 		if d.Precision == asked {
 			reason = "the backend has no tactic for its layers in that precision"
-			if asked == graph.F16 {
+			if asked == numeric.F16 {
 				reason = "its layers are stored as f16 already"
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/model"
@@ -107,7 +109,7 @@ func (m *timing) over(ctx context.Context, l *run.Loaded, envs []map[string]int)
 		return nil, err
 	}
 	defer c.Close()
-	var item map[string]graph.Value
+	var item map[string]numeric.Value
 	if d := m.inferences.data; d != nil && d.Len() > 0 {
 		if item, err = compare.Stack(d, l.Plan.Network, 0, 1); err != nil {
 			return nil, err
@@ -123,7 +125,7 @@ func (m *timing) over(ctx context.Context, l *run.Loaded, envs []map[string]int)
 		if err := c.SetShapes(shapes); err != nil {
 			return nil, err
 		}
-		in := map[string]graph.Value{}
+		in := map[string]numeric.Value{}
 		for _, t := range at.Network.Inputs {
 			in[t.Name] = repeated(t, env, item[t.Name].Data)
 		}
@@ -151,11 +153,11 @@ func (m *timing) numbers() (list []int) {
 
 // repeated is data for an input at values of symbols: some elements again and again, or zeros; of an input that is a shape, what the
 // symbols say.
-func repeated(t *graph.Tensor, env map[string]int, elements []byte) graph.Value {
+func repeated(t *graph.Tensor, env map[string]int, elements []byte) numeric.Value {
 	if t.IsShape {
 		return t.ShapeValue(env)
 	}
-	v := graph.NewValue(t.Type, graph.EvalDims(t.Dims, env)...)
+	v := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, env)...)
 	for n := 0; n < len(v.Data) && len(elements) > 0; {
 		n += copy(v.Data[n:], elements)
 	}
@@ -164,7 +166,7 @@ func repeated(t *graph.Tensor, env map[string]int, elements []byte) graph.Value 
 
 // overContexts measures numbers of contexts at a plan's own shapes, on the first items of the data.
 func (m *timing) overContexts(ctx context.Context, l *run.Loaded) (list []report.SweepPoint, err error) {
-	in := map[string]graph.Value{}
+	in := map[string]numeric.Value{}
 	if d := m.inferences.data; d != nil && d.Len() > 0 {
 		if in, err = compare.Stack(d, l.Plan.Network, 0, model.BatchOf(l.Plan)); err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -17,7 +18,7 @@ const (
 func weightCalibration(l *graph.Layer, q quant.WeightQuality) report.WeightCalibration {
 	n := len(q.Channels)
 	w := report.WeightCalibration{
-		Layer: l.Name, From: l.From, Op: l.Op.Name, Tensor: l.Inputs[1].Name, Dims: graph.EvalDims(l.Inputs[1].Dims, nil),
+		Layer: l.Name, From: l.From, Op: l.Op.Name, Tensor: l.Inputs[1].Name, Dims: symbolic.Eval(l.Inputs[1].Dims, nil),
 		Channels: n, Group: (n + maxWeightBars - 1) / maxWeightBars, PerChannel: q.PerChannelDB, PerTensor: q.PerTensorDB, Given: q.Given,
 	}
 	for group := range slices.Chunk(q.Channels, w.Group) {

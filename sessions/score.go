@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -46,7 +47,7 @@ func newScore(n *graph.Network, d dataset.Data, batch int) *score {
 }
 
 // checkLabels returns an error for a label that is none of the classes of an output; one value for each item is no class.
-func (sc *score) checkLabels(out map[string]graph.Value) error {
+func (sc *score) checkLabels(out map[string]numeric.Value) error {
 	each := 0
 	if v, ok := out[sc.output]; ok {
 		each = v.Len() / sc.batch
@@ -70,7 +71,7 @@ func (sc *score) checkLabels(out map[string]graph.Value) error {
 	return nil
 }
 
-func (sc *score) add(b int, ref, got map[string]graph.Value) {
+func (sc *score) add(b int, ref, got map[string]numeric.Value) {
 	if sc.output == "" {
 		return
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // labelled is data of labels alone.
@@ -13,7 +15,7 @@ type labelled []int
 
 func (d labelled) Len() int { return len(d) }
 
-func (d labelled) Inputs(int) (map[string]graph.Value, error) { return nil, nil }
+func (d labelled) Inputs(int) (map[string]numeric.Value, error) { return nil, nil }
 
 func (d labelled) Labels(i int) []int { return d[i : i+1] }
 
@@ -23,12 +25,12 @@ func (d labelled) Random() bool { return false }
 
 func newTestScore(labels ...int) *score {
 	n := graph.NewNetwork("n")
-	n.MarkOutput(n.NewTensor("y", graph.F32, []graph.Dim{graph.Const(1), graph.Const(3)}))
+	n.MarkOutput(n.NewTensor("y", numeric.F32, []symbolic.Dim{symbolic.Const(1), symbolic.Const(3)}))
 	return newScore(n, labelled(labels), 1)
 }
 
-func outputs(v ...float32) map[string]graph.Value {
-	return map[string]graph.Value{"y": graph.Values(graph.F32, v, 1, len(v))}
+func outputs(v ...float32) map[string]numeric.Value {
+	return map[string]numeric.Value{"y": numeric.Values(numeric.F32, v, 1, len(v))}
 }
 
 // An output with NaN agrees with nothing, itself included, and is right about nothing.
@@ -48,20 +50,20 @@ func TestScoreNaN(t *testing.T) {
 // text is data of one item, the classes of whose rows it is.
 type text []int
 
-func (d text) Len() int                                   { return 1 }
-func (d text) Inputs(int) (map[string]graph.Value, error) { return nil, nil }
-func (d text) Labels(int) []int                           { return d }
-func (d text) Name() string                               { return "text" }
-func (d text) Random() bool                               { return false }
+func (d text) Len() int                                     { return 1 }
+func (d text) Inputs(int) (map[string]numeric.Value, error) { return nil, nil }
+func (d text) Labels(int) []int                             { return d }
+func (d text) Name() string                                 { return "text" }
+func (d text) Random() bool                                 { return false }
 
 // TestPerplexity: where all of four tokens are as likely it is 4, where the next one has all likelihood 1; rows without a known
 // next token count for agreement alone.
 func TestPerplexity(t *testing.T) {
 	n := graph.NewNetwork("n")
-	n.MarkOutput(n.NewTensor("y", graph.F32, graph.Shape(1, 3, 4)))
+	n.MarkOutput(n.NewTensor("y", numeric.F32, symbolic.Shape(1, 3, 4)))
 	s := newScore(n, text{2, 1, -1}, 1)
-	out := func(v ...float32) map[string]graph.Value {
-		return map[string]graph.Value{"y": graph.Values(graph.F32, v, 1, 3, 4)}
+	out := func(v ...float32) map[string]numeric.Value {
+		return map[string]numeric.Value{"y": numeric.Values(numeric.F32, v, 1, 3, 4)}
 	}
 	if err := s.checkLabels(out(make([]float32, 12)...)); err != nil {
 		t.Fatal(err)
@@ -71,13 +73,13 @@ func TestPerplexity(t *testing.T) {
 	if items != 1 || l.Tokens != 2 || *l.FP32Perplexity != 4 || *l.Perplexity != 1 || l.Top1 != 1 || l.FP32Top1 != 0 || l.Agreement != 0 {
 		t.Errorf("%d items, %+v, perplexities %g and %g", items, l, *l.FP32Perplexity, *l.Perplexity)
 	}
-	if err := newScore(n, text{2, 1}, 1).checkLabels(map[string]graph.Value{"y": graph.NewValue(graph.F32, 1, 3, 4)}); err != nil {
+	if err := newScore(n, text{2, 1}, 1).checkLabels(map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}); err != nil {
 		t.Error("12 values are two rows of 6", err)
 	}
-	if err := newScore(n, text{2, 1, 0, 0, 0}, 1).checkLabels(map[string]graph.Value{"y": graph.NewValue(graph.F32, 1, 3, 4)}); err == nil {
+	if err := newScore(n, text{2, 1, 0, 0, 0}, 1).checkLabels(map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}); err == nil {
 		t.Error("12 values are taken for five rows")
 	}
-	if err := newScore(n, text{2, 4, 0}, 1).checkLabels(map[string]graph.Value{"y": graph.NewValue(graph.F32, 1, 3, 4)}); err == nil {
+	if err := newScore(n, text{2, 4, 0}, 1).checkLabels(map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}); err == nil {
 		t.Error("class 4 of 4 is taken")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -44,13 +45,13 @@ func (g *searching) chooseRanges(ctx context.Context) error {
 }
 
 // rangesByOutput returns the ranges that are better than those of the configuration.
-func (g *searching) rangesByOutput(ctx context.Context) (map[string]graph.Range, error) {
+func (g *searching) rangesByOutput(ctx context.Context) (map[string]numeric.Range, error) {
 	t := g.study
 	candidates, err := t.rangeCandidates(ctx)
 	if err != nil {
 		return nil, err
 	}
-	chosen, noise := map[string]graph.Range{}, t.noise
+	chosen, noise := map[string]numeric.Range{}, t.noise
 	names := quantisedTensors(t.base.Quantised)
 	for i, name := range names {
 		g.studies.told.progress(report.Progress{Phase: "choosing ranges", Item: name, Done: i, Total: len(names)})
@@ -95,11 +96,11 @@ func (t *study) hold(ctx context.Context, n *graph.Network) error {
 
 // rangeCandidates returns the ranges that calibrators find for each tensor, other than the one that the study has: for asymmetric
 // ranges symmetric ones, too.
-func (t *study) rangeCandidates(ctx context.Context) (map[string][]graph.Range, error) {
+func (t *study) rangeCandidates(ctx context.Context) (map[string][]numeric.Range, error) {
 	if t.in.Ranges == nil {
 		return nil, nil
 	}
-	list := map[string][]graph.Range{}
+	list := map[string][]numeric.Range{}
 	for _, m := range t.model.Methods() {
 		name := m.New(m.Value, quant.Scheme{}).String()
 		for _, activations := range []string{t.in.Ranges.By.Activations, symmetricOf(t.in.Ranges.By.Activations)} {
@@ -108,7 +109,7 @@ func (t *study) rangeCandidates(ctx context.Context) (map[string][]graph.Range, 
 				return nil, err
 			}
 			for tensor, r := range ranges {
-				same := func(o graph.Range) bool { return slices.Equal(o.Scale, r.Scale) && slices.Equal(o.Zero, r.Zero) }
+				same := func(o numeric.Range) bool { return slices.Equal(o.Scale, r.Scale) && slices.Equal(o.Zero, r.Zero) }
 				if len(r.Scale) == 1 && !same(t.how.Ranges[tensor]) && !slices.ContainsFunc(list[tensor], same) {
 					list[tensor] = append(list[tensor], r)
 				}
@@ -121,7 +122,7 @@ func (t *study) rangeCandidates(ctx context.Context) (map[string][]graph.Range, 
 // symmetricOf returns the symmetric scheme of the same integers.
 func symmetricOf(activations string) string {
 	s, err := config.ParseScheme(activations)
-	if err == nil && s.DataType() == graph.U8 {
+	if err == nil && s.DataType() == numeric.U8 {
 		return "symmetric:u8"
 	}
 	return "symmetric"

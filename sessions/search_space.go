@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -121,7 +121,7 @@ func (g *searching) variantKey(v variant) string {
 	return key(g.study.config, rules, rangeTexts(v.ranges))
 }
 
-func rangeTexts(ranges map[string]graph.Range) map[string]string {
+func rangeTexts(ranges map[string]numeric.Range) map[string]string {
 	texts := map[string]string{}
 	for name, r := range ranges {
 		texts[name] = fmt.Sprint(r.Scale, r.Zero)

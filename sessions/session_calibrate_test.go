@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
@@ -94,7 +95,7 @@ type counted struct {
 	reads int // by the session's own goroutine
 }
 
-func (c *counted) Inputs(i int) (map[string]graph.Value, error) {
+func (c *counted) Inputs(i int) (map[string]numeric.Value, error) {
 	c.reads++
 	return c.pictures.Inputs(i)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
@@ -25,8 +26,8 @@ type pictures struct {
 
 func (p pictures) Len() int { return p.n }
 
-func (p pictures) Inputs(i int) (map[string]graph.Value, error) {
-	return map[string]graph.Value{"image": graph.Values(graph.F32, p.Batch(i, i+1), 1, 1, testdata.Padded, testdata.Padded)}, nil
+func (p pictures) Inputs(i int) (map[string]numeric.Value, error) {
+	return map[string]numeric.Value{"image": numeric.Values(numeric.F32, p.Batch(i, i+1), 1, 1, testdata.Padded, testdata.Padded)}, nil
 }
 
 func (p pictures) Labels(i int) []int { return p.Images.Labels[i : i+1] }

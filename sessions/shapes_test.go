@@ -10,6 +10,9 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
@@ -67,10 +70,10 @@ func TestOpenAxes(t *testing.T) {
 // The batch closes first axes, shapes close theirs, and what shares a symbol with either; nothing else has a value.
 func TestSymbols(t *testing.T) {
 	n := graph.NewNetwork("n")
-	n.AddInput("tokens", graph.I64, graph.Symbol("batch"), graph.Symbol("length"))
-	n.AddInput("mask", graph.F32, graph.Symbol("batch"), graph.Symbol("length"))
-	n.AddInput("page", graph.F32, graph.Const(1), graph.Symbol("height"), graph.Symbol("width"))
-	n.AddInput("alone", graph.F32, graph.Symbol("rows"))
+	n.AddInput("tokens", numeric.I64, symbolic.Symbol("batch"), symbolic.Symbol("length"))
+	n.AddInput("mask", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("length"))
+	n.AddInput("page", numeric.F32, symbolic.Const(1), symbolic.Symbol("height"), symbolic.Symbol("width"))
+	n.AddInput("alone", numeric.F32, symbolic.Symbol("rows"))
 	m := &model.Model{Network: n}
 	for _, c := range []struct {
 		batch  int
@@ -103,8 +106,8 @@ func TestSymbols(t *testing.T) {
 // Shapes that an input cannot have are errors that say what is wrong with them, whether or not the model needs shapes.
 func TestShapesThatDoNotFit(t *testing.T) {
 	n := graph.NewNetwork("n")
-	x := n.AddInput("image", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Symbol("height"), graph.Symbol("width"))
-	n.AddInput("past", graph.F32, graph.Symbol("batch"), graph.Symbol("length"))
+	x := n.AddInput("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Symbol("height"), symbolic.Symbol("width"))
+	n.AddInput("past", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("length"))
 	n.MarkOutput(x)
 	m := &model.Model{Network: n}
 	for _, c := range []struct {
@@ -140,9 +143,9 @@ func TestShapesThatDoNotFit(t *testing.T) {
 // Extents with which layers do not fit together are an error before anything is built, which names the layer once.
 func TestExtentsThatDoNotFit(t *testing.T) {
 	d := graph.Define("n")
-	x := d.Input("x", graph.F32, graph.Symbol("batch"), graph.Symbol("a"))
-	y := d.Input("y", graph.F32, graph.Symbol("batch"), graph.Symbol("b"))
-	d.Output("z", d.Named("sum").ElementWise(graph.EltAdd, x, y))
+	x := d.Input("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("a"))
+	y := d.Input("y", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("b"))
+	d.Output("z", d.Named("sum").ElementWise(elementwise.Add, x, y))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)

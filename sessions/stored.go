@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/build"
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
@@ -85,7 +85,7 @@ func (s *stored) replanned(cfg config.Config) string {
 }
 
 // ranges returns the ranges that an engine file brings, if they were found so; nil where they are to be found anew.
-func (s *stored) ranges(by finder) map[string]graph.Range {
+func (s *stored) ranges(by finder) map[string]numeric.Range {
 	if r := s.found(by); r != nil {
 		return r.Ranges
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
@@ -190,7 +191,7 @@ func (t *study) prepare(ctx context.Context) error {
 
 // inputsOf gives the items of data.
 func inputsOf(d dataset.Data) build.Batches {
-	return func(yield func(map[string]graph.Value, error) bool) {
+	return func(yield func(map[string]numeric.Value, error) bool) {
 		for i := range d.Len() {
 			if !yield(d.Inputs(i)) {
 				return
@@ -201,13 +202,13 @@ func inputsOf(d dataset.Data) build.Batches {
 
 // variant is how a network differs from that of the study.
 type variant struct {
-	rules  []quant.Rule           // after those of the configuration
-	ranges map[string]graph.Range // in place of those of the configuration
-	alone  bool                   // layers in 8 bits are corrected by what they do by themselves
+	rules  []quant.Rule             // after those of the configuration
+	ranges map[string]numeric.Range // in place of those of the configuration
+	alone  bool                     // layers in 8 bits are corrected by what they do by themselves
 }
 
 // raised returns the variant in which parts have a precision.
-func raised(to graph.DataType, parts ...studied) (v variant) {
+func raised(to numeric.DataType, parts ...studied) (v variant) {
 	for _, p := range parts {
 		for _, name := range p.source {
 			v.rules = append(v.rules, quant.Rule{Pattern: name, Precision: to})
@@ -218,8 +219,8 @@ func raised(to graph.DataType, parts ...studied) (v variant) {
 
 // only returns the variant in which a part alone is in 8 bits.
 func only(p studied) variant {
-	v := raised(graph.I8, p)
-	v.rules, v.alone = append([]quant.Rule{{Pattern: "*", Precision: graph.F32}}, v.rules...), true
+	v := raised(numeric.I8, p)
+	v.rules, v.alone = append([]quant.Rule{{Pattern: "*", Precision: numeric.F32}}, v.rules...), true
 	return v
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
@@ -76,7 +77,7 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 		}
 	}
 	typ := config.Quantization{Activations: in.By.Activations}.Scheme().DataType()
-	ranges := make([]map[string]graph.Range, len(names))
+	ranges := make([]map[string]numeric.Range, len(names))
 	for i, name := range names {
 		if ranges[i], err = s.calibration.ranges.of(ctx, ranging{in.Collecting, finder{name, in.By.Activations, in.By.Given}}); err != nil {
 			return nil, err

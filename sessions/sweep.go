@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
@@ -86,7 +87,7 @@ func sweptSymbol(n *graph.Network, name string) (string, error) {
 // withSymbols returns the inputs that have one of some symbols.
 func withSymbols(n *graph.Network, names []string) (list []*graph.Tensor) {
 	for _, t := range n.Inputs {
-		if slices.ContainsFunc(t.Dims, func(d graph.Dim) bool {
+		if slices.ContainsFunc(t.Dims, func(d symbolic.Dim) bool {
 			name, ok := d.SymbolName()
 			return ok && slices.Contains(names, name)
 		}) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/build"
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
@@ -28,7 +28,7 @@ func (e *stepErrors) errors() report.Errors {
 
 // tap runs the engine on a batch step by step and compares each layer's outputs; alone, if not nil, first gives each
 // step FP32's inputs, and is told what came of them.
-func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compare.Batch, want map[string]graph.Value, scaled build.Equalized, errs []stepErrors, alone *causes) error {
+func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compare.Batch, want map[string]numeric.Value, scaled build.Equalized, errs []stepErrors, alone *causes) error {
 	o := run.Observer{After: func(i int) error {
 		if p.Steps[i].Reformat {
 			return nil
@@ -44,7 +44,7 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compar
 				return err
 			}
 			at := batch.Axis(t.Dims)
-			ref, v = batch.Counted(ref, at), graph.ToReal(v, t.Range)
+			ref, v = batch.Counted(ref, at), numeric.ToReal(v, t.Range)
 			if divided != "" { // an error counts in the channels as they were
 				_, v = scaled.Restore(divided, v)
 			}

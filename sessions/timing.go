@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
@@ -176,7 +176,7 @@ func roundsOf(l *compare.Lane) []report.Round {
 }
 
 // point measures a context, which is at the plan's extents, on inputs.
-func (m *timing) point(ctx context.Context, c *run.ExecutionContext, at *run.Plan, in map[string]graph.Value, p run.Profiling) (report.SweepPoint, error) {
+func (m *timing) point(ctx context.Context, c *run.ExecutionContext, at *run.Plan, in map[string]numeric.Value, p run.Profiling) (report.SweepPoint, error) {
 	if err := c.SetInputs(in); err != nil {
 		return report.SweepPoint{}, err
 	}

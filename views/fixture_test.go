@@ -13,6 +13,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
@@ -97,8 +98,8 @@ func TestFixture(t *testing.T) {
 
 type digits struct{ *testdata.Images }
 
-func (d digits) Inputs(i int) (map[string]graph.Value, error) {
-	return map[string]graph.Value{"image": graph.Values(graph.F32, d.Batch(i, i+1), 1, 1, testdata.Padded, testdata.Padded)}, nil
+func (d digits) Inputs(i int) (map[string]numeric.Value, error) {
+	return map[string]numeric.Value{"image": numeric.Values(numeric.F32, d.Batch(i, i+1), 1, 1, testdata.Padded, testdata.Padded)}, nil
 }
 
 func (d digits) Labels(i int) []int { return d.Images.Labels[i : i+1] }

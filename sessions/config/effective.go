@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 )
 
@@ -29,7 +29,7 @@ func (c Config) Effective(quantized bool) Config {
 		c.Weights = f.String()
 	}
 	c.LayerPrecisions = effectiveRules(c)
-	if lowest, _, err := c.Lowering(); err == nil && (c.Constraints == Ignore || lowest == graph.F32 && c.Constraints != Obey) {
+	if lowest, _, err := c.Lowering(); err == nil && (c.Constraints == Ignore || lowest == numeric.F32 && c.Constraints != Obey) {
 		c.LayerPrecisions = nil
 	}
 	if len(c.LayerPrecisions) == 0 || c.Constraints != Obey {

@@ -5,13 +5,15 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Data are items to run a network on, one inference's inputs each.
 type Data interface {
 	Len() int
 	// Inputs returns the inputs of item i by name, with a batch of one.
-	Inputs(i int) (map[string]graph.Value, error)
+	Inputs(i int) (map[string]numeric.Value, error)
 	// Labels returns the classes of item i: one, or of a text one for each token, by the rows of the output. -1 stands for one
 	// that is not known; nil: there are none.
 	Labels(i int) []int
@@ -37,13 +39,13 @@ type begun struct {
 	inputs []*graph.Tensor
 }
 
-func (b begun) Inputs(i int) (map[string]graph.Value, error) {
+func (b begun) Inputs(i int) (map[string]numeric.Value, error) {
 	in, err := b.Data.Inputs(i)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range b.inputs {
-		in[t.Name] = graph.NewValue(t.Type, graph.EvalDims(t.Dims, nil)...) // a batch of one
+		in[t.Name] = numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...) // a batch of one
 	}
 	return in, nil
 }
@@ -71,7 +73,7 @@ type subset struct {
 
 func (s subset) Len() int { return s.n }
 
-func (s subset) Inputs(i int) (map[string]graph.Value, error) { return s.Data.Inputs(s.first + i) }
+func (s subset) Inputs(i int) (map[string]numeric.Value, error) { return s.Data.Inputs(s.first + i) }
 
 func (s subset) Labels(i int) []int { return s.Data.Labels(s.first + i) }
 

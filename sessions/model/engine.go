@@ -6,6 +6,8 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
@@ -16,12 +18,12 @@ import (
 type EngineReport struct {
 	Schema    int
 	Config    config.Config
-	Backend   string                 `json:",omitempty"` // that its plan is for; older engines do not say it
-	Ranges    map[string]graph.Range `json:",omitempty"` // of the source network's tensors, as they were calibrated
-	Shifts    map[string][]float64   `json:",omitempty"` // by how much biases were corrected, by source layer
-	Equalized build.Equalized        `json:",omitzero"`  // what channels were divided by; empty, not nil, where none had to be
-	Data      string                 `json:",omitempty"` // what they were calibrated on
-	Random    bool                   `json:",omitempty"` // that was random input
+	Backend   string                   `json:",omitempty"` // that its plan is for; older engines do not say it
+	Ranges    map[string]numeric.Range `json:",omitempty"` // of the source network's tensors, as they were calibrated
+	Shifts    map[string][]float64     `json:",omitempty"` // by how much biases were corrected, by source layer
+	Equalized build.Equalized          `json:",omitzero"`  // what channels were divided by; empty, not nil, where none had to be
+	Data      string                   `json:",omitempty"` // what they were calibrated on
+	Random    bool                     `json:",omitempty"` // that was random input
 }
 
 // BuiltWith returns the configuration that an engine file was built with.
@@ -67,9 +69,9 @@ func described(p *run.Plan) EngineReport {
 	cfg := config.Default()
 	for _, s := range p.Steps {
 		switch build.PrecisionOf(s.Layer) {
-		case graph.I8, graph.U8:
+		case numeric.I8, numeric.U8:
 			cfg.Precision = config.INT8
-		case graph.F16:
+		case numeric.F16:
 			if cfg.Precision != config.INT8 {
 				cfg.Precision = config.FP16
 			}
@@ -85,7 +87,7 @@ func described(p *run.Plan) EngineReport {
 		if cfg.Shapes == nil {
 			cfg.Shapes = map[string][]int{}
 		}
-		cfg.Shapes[t.Name] = graph.EvalDims(t.Extents(), env)
+		cfg.Shapes[t.Name] = symbolic.Eval(t.Extents(), env)
 	}
 	r := EngineReport{Schema: report.Schema, Config: cfg}
 	r.Backend, _, _ = strings.Cut(p.Target, " ")

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/sessions/config"
 )
 
@@ -29,7 +30,7 @@ func (m *Model) Symbols(cfg config.Config) (map[string]int, error) {
 			shapes[t.Name] = dims
 			continue
 		}
-		shapes[t.Name] = graph.EvalDims(t.Extents(), given)
+		shapes[t.Name] = symbolic.Eval(t.Extents(), given)
 	}
 	env, err := m.Network.BindShapes(shapes)
 	if err == nil {
@@ -80,7 +81,7 @@ func checkEmpty(n *graph.Network, shapes map[string][]int, env map[string]int) e
 		}
 	}
 	for _, t := range n.Outputs {
-		made = made || !slices.Contains(graph.EvalDims(t.Dims, env), 0)
+		made = made || !slices.Contains(symbolic.Eval(t.Dims, env), 0)
 	}
 	if empty == "" || fed && made {
 		return nil
@@ -97,7 +98,7 @@ func CheckExtents(m *Model, env map[string]int) error {
 	if err := m.Network.CheckShapes(env); err != nil {
 		var shapes []string
 		for _, t := range m.Network.Inputs {
-			shapes = append(shapes, t.Name+":"+config.TimesText(graph.EvalDims(t.Extents(), env)))
+			shapes = append(shapes, t.Name+":"+config.TimesText(symbolic.Eval(t.Extents(), env)))
 		}
 		return &ShapesError{err, strings.Join(shapes, ",")}
 	}

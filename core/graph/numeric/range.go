@@ -1,6 +1,9 @@
-package graph
+package numeric
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Range is the affine map between a quantised tensor's integers and the real numbers that they stand for:
 // real = (q - zero) * scale. The zero value says that the tensor is not quantised.
@@ -55,4 +58,20 @@ func (r Range) Equal(o Range) bool {
 		}
 	}
 	return true
+}
+
+// String prints the range as what follows a tensor's type: "*0.02", "*0.02-128" with a zero point, or
+// "*64 scales on axis 0"; nothing if it is not set.
+func (r Range) String() string {
+	switch {
+	case r.PerChannel():
+		return fmt.Sprintf("*%d scales on axis %d", len(r.Scale), r.Axis)
+	case !r.IsSet():
+		return ""
+	}
+	s := fmt.Sprintf("*%.6g", r.Scale[0])
+	if z := r.ZeroAt(0); z != 0 {
+		s += fmt.Sprintf("%+d", -z)
+	}
+	return s
 }

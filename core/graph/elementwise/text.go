@@ -1,4 +1,4 @@
-package graph
+package elementwise
 
 import (
 	"strconv"
@@ -11,7 +11,7 @@ func (p Program) String() string {
 	if len(p.Code) == 0 {
 		return "$0"
 	}
-	w := programWriter{p: p, name: p.shared()}
+	w := writer{p: p, name: p.shared()}
 	for v := p.Args; v < p.Result(); v++ {
 		if k := w.name[v]; k >= 0 {
 			w.WriteString("%" + strconv.Itoa(k) + " = ")
@@ -40,7 +40,7 @@ func (p Program) shared() []int {
 	k := 0
 	for v, n := range uses {
 		uses[v] = -1
-		if v >= p.Args && n > 1 && p.Code[v-p.Args].Op != EltConst {
+		if v >= p.Args && n > 1 && p.Code[v-p.Args].Op != Const {
 			uses[v] = k
 			k++
 		}
@@ -48,14 +48,14 @@ func (p Program) shared() []int {
 	return uses
 }
 
-type programWriter struct {
+type writer struct {
 	strings.Builder
 	p    Program
 	name []int
 }
 
 // value prints a value where it is used.
-func (w *programWriter) value(v int) {
+func (w *writer) value(v int) {
 	switch {
 	case v < w.p.Args:
 		w.WriteString("$" + strconv.Itoa(v))
@@ -67,11 +67,11 @@ func (w *programWriter) value(v int) {
 }
 
 // define prints the instruction that computes a value, and those that only it uses.
-func (w *programWriter) define(v int) {
+func (w *writer) define(v int) {
 	in := w.p.Code[v-w.p.Args]
 	info := in.Op.Info()
 	imm := func(i int) { w.WriteString(strconv.FormatFloat(float64(in.Imm[i]), 'g', 6, 32)) }
-	if in.Op == EltConst {
+	if in.Op == Const {
 		imm(0)
 		return
 	}

@@ -1,4 +1,4 @@
-package graph
+package numeric
 
 import "math"
 
@@ -16,11 +16,11 @@ func (t DataType) IsNarrow() bool { return t >= F8E4M3FN && t <= I2 }
 // IsFloat8 reports whether t is a floating type of 8 bits with a sign and a mantissa.
 func (t DataType) IsFloat8() bool { return t >= F8E4M3FN && t <= F8E5M2FNUZ }
 
-// isNarrowFloat reports whether t is a narrow floating type.
-func (t DataType) isNarrowFloat() bool { return t >= F8E4M3FN && t <= F4E2M1 }
+// IsNarrowFloat reports whether t is a narrow floating type.
+func (t DataType) IsNarrowFloat() bool { return t >= F8E4M3FN && t <= F4E2M1 }
 
-// isNarrowInteger reports whether t is an integer type of less than a byte.
-func (t DataType) isNarrowInteger() bool { return t >= U4 && t <= I2 }
+// IsNarrowInteger reports whether t is an integer type of less than a byte.
+func (t DataType) IsNarrowInteger() bool { return t >= U4 && t <= I2 }
 
 // narrowFloat describes one of the formats: a sign, exponent and mantissa.
 type narrowFloat struct {
@@ -168,8 +168,8 @@ func (v Value) narrowFloats64() []float64 {
 	return out
 }
 
-// setNarrowFloats stores x rounded to v's narrow floating type; round is for F8E8M0, "" is up.
-func (v Value) setNarrowFloats(x []float64, saturate bool, round string) {
+// SetNarrowFloats stores x rounded to v's narrow floating type; round is for F8E8M0, "" is up.
+func (v Value) SetNarrowFloats(x []float64, saturate bool, round string) {
 	f := narrowFloats[v.Type]
 	for i, a := range x {
 		if v.Type == F8E8M0 {
@@ -180,8 +180,8 @@ func (v Value) setNarrowFloats(x []float64, saturate bool, round string) {
 	}
 }
 
-// wrapNarrow returns the lowest bits of n as an element of an integer type of less than a byte.
-func (t DataType) wrapNarrow(n int64) byte {
+// WrapNarrow returns the lowest bits of n as an element of an integer type of less than a byte.
+func (t DataType) WrapNarrow(n int64) byte {
 	above := 64 - t.Bits()
 	if t.Signed() {
 		return byte(n << above >> above)
@@ -211,8 +211,8 @@ func (t DataType) Unpacked(packed []byte, n int) []byte {
 		if at%8+bits > 8 {
 			b |= uint(packed[at/8+1]) << (8 - at%8)
 		}
-		if out[i] = byte(b) & (1<<bits - 1); t.isNarrowInteger() {
-			out[i] = t.wrapNarrow(int64(out[i]))
+		if out[i] = byte(b) & (1<<bits - 1); t.IsNarrowInteger() {
+			out[i] = t.WrapNarrow(int64(out[i]))
 		}
 	}
 	return out

@@ -1,4 +1,4 @@
-package graph
+package numeric
 
 import (
 	"fmt"
@@ -85,7 +85,7 @@ func (v Value) Floats() []float32 {
 			out[i] = BF16ToF32(h)
 		}
 	case F64, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0, F6E2M3, F6E3M2, F4E2M1:
-		convert(out, v.Float64s())
+		Convert(out, v.Float64s())
 	default:
 		convertIntegers(out, v)
 	}
@@ -119,9 +119,9 @@ func (v Value) Ints() []int64 {
 	out := make([]int64, v.Len())
 	switch v.Type {
 	case F32:
-		convert(out, View[float32](v.Data))
+		Convert(out, View[float32](v.Data))
 	case F64, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0, F6E2M3, F6E3M2, F4E2M1:
-		convert(out, v.Float64s())
+		Convert(out, v.Float64s())
 	default:
 		convertIntegers(out, v)
 	}
@@ -132,25 +132,25 @@ func (v Value) Ints() []int64 {
 func convertIntegers[D Element](dst []D, v Value) {
 	switch v.Type {
 	case I8, I4, I2:
-		convert(dst, View[int8](v.Data))
+		Convert(dst, View[int8](v.Data))
 	case U8, U4, U2, Bool:
-		convert(dst, v.Data)
+		Convert(dst, v.Data)
 	case I16:
-		convert(dst, View[int16](v.Data))
+		Convert(dst, View[int16](v.Data))
 	case U16:
-		convert(dst, View[uint16](v.Data))
+		Convert(dst, View[uint16](v.Data))
 	case I32:
-		convert(dst, View[int32](v.Data))
+		Convert(dst, View[int32](v.Data))
 	case U32:
-		convert(dst, View[uint32](v.Data))
+		Convert(dst, View[uint32](v.Data))
 	case I64:
-		convert(dst, View[int64](v.Data))
+		Convert(dst, View[int64](v.Data))
 	case U64:
-		convert(dst, View[uint64](v.Data))
+		Convert(dst, View[uint64](v.Data))
 	}
 }
 
-func convert[D, S Element](dst []D, src []S) {
+func Convert[D, S Element](dst []D, src []S) {
 	for i := range dst {
 		dst[i] = D(src[i])
 	}

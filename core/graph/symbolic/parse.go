@@ -1,17 +1,17 @@
-package graph
+package symbolic
 
 import (
 	"fmt"
 	"strconv"
 )
 
-// ParseDim reads what Dim.String prints: sums of products of integers, symbols (letters, digits, _ . and $) and
+// Parse reads what Dim.String prints: sums of products of integers, symbols (letters, digits, _ . and $) and
 // div(a,b), min(a,b), max(a,b).
-func ParseDim(s string) (Dim, error) {
+func Parse(s string) (Dim, error) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil { // the smallest integer, too, which is no negated one
 		return Const(int(n)), nil
 	}
-	p := dimParser{rest: s}
+	p := parser{rest: s}
 	d, err := p.sum(0)
 	if err == nil && p.rest != "" {
 		err = fmt.Errorf("unexpected %q", p.rest)
@@ -22,9 +22,9 @@ func ParseDim(s string) (Dim, error) {
 	return d, nil
 }
 
-type dimParser struct{ rest string }
+type parser struct{ rest string }
 
-func (p *dimParser) take(c byte) bool {
+func (p *parser) take(c byte) bool {
 	if p.rest != "" && p.rest[0] == c {
 		p.rest = p.rest[1:]
 		return true
@@ -32,7 +32,7 @@ func (p *dimParser) take(c byte) bool {
 	return false
 }
 
-func (p *dimParser) sum(depth int) (Dim, error) {
+func (p *parser) sum(depth int) (Dim, error) {
 	if depth > 50 {
 		return Dim{}, fmt.Errorf("nested too deeply")
 	}
@@ -53,7 +53,7 @@ func (p *dimParser) sum(depth int) (Dim, error) {
 	return total, nil
 }
 
-func (p *dimParser) product(depth int) (Dim, error) {
+func (p *parser) product(depth int) (Dim, error) {
 	d, err := p.atom(depth)
 	for err == nil && p.take('*') {
 		var f Dim
@@ -63,7 +63,7 @@ func (p *dimParser) product(depth int) (Dim, error) {
 	return d, err
 }
 
-func (p *dimParser) atom(depth int) (Dim, error) {
+func (p *parser) atom(depth int) (Dim, error) {
 	i := 0
 	for i < len(p.rest) && isSymbolByte(p.rest[i]) {
 		i++

@@ -1,6 +1,9 @@
-package graph
+package symbolic
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Bounds returns numbers that d is never below and never above while each symbol stays within its own; a symbol that a map
 // does not have counts as 1. They are reached where no symbol occurs twice. Extents beyond int64 are the nearest.
@@ -19,12 +22,12 @@ func (d Dim) bounded(low, high map[string]int) interval {
 		for _, a := range t.atoms {
 			product = product.times(a.bounded(low, high))
 		}
-		sum = interval{addSaturating(sum.least, product.least), addSaturating(sum.most, product.most)}
+		sum = interval{AddSaturating(sum.least, product.least), AddSaturating(sum.most, product.most)}
 	}
 	return sum
 }
 
-func (a dimAtom) bounded(low, high map[string]int) interval {
+func (a atom) bounded(low, high map[string]int) interval {
 	if a.args == nil {
 		value := func(env map[string]int) int64 {
 			if v, ok := env[a.name]; ok {
@@ -45,7 +48,7 @@ func (a dimAtom) bounded(low, high map[string]int) interval {
 }
 
 func (x interval) times(y interval) interval {
-	return span(mulSaturating(x.least, y.least), mulSaturating(x.least, y.most), mulSaturating(x.most, y.least), mulSaturating(x.most, y.most))
+	return span(MulSaturating(x.least, y.least), MulSaturating(x.least, y.most), MulSaturating(x.most, y.least), MulSaturating(x.most, y.most))
 }
 
 // over bounds floor(a/b), which is 0 for a b of 0.
@@ -71,8 +74,8 @@ func span(list ...int64) interval {
 	return r
 }
 
-// addSaturating returns a + b, or the nearest int64.
-func addSaturating(a, b int64) int64 {
+// AddSaturating returns a + b, or the nearest int64.
+func AddSaturating(a, b int64) int64 {
 	switch s := a + b; {
 	case a > 0 && b > 0 && s < 0:
 		return math.MaxInt64
@@ -81,4 +84,35 @@ func addSaturating(a, b int64) int64 {
 	default:
 		return s
 	}
+}
+
+// NonNegative reports whether d is at least 0 whatever its symbols are.
+func (d Dim) NonNegative() bool {
+	if d.c < 0 {
+		return false
+	}
+	for _, t := range d.terms {
+		if t.coef < 0 || slices.ContainsFunc(t.atoms, func(a atom) bool { return !a.nonNegative() }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (a atom) nonNegative() bool {
+	switch {
+	case a.args == nil:
+		return true
+	case a.name == "max":
+		return a.args[0].NonNegative() || a.args[1].NonNegative()
+	}
+	return a.args[0].NonNegative() && a.args[1].NonNegative()
+}
+
+// AtLeast0 returns max(d, 0).
+func (d Dim) AtLeast0() Dim {
+	if d.NonNegative() {
+		return d
+	}
+	return d.Max(Const(0))
 }

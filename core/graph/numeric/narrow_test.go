@@ -1,10 +1,9 @@
-package graph
+package numeric
 
 import (
 	"bytes"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -111,21 +110,5 @@ func TestPacked(t *testing.T) {
 		if got := c.t.Packed(Bytes(c.elements)); !bytes.Equal(got, c.packed) || c.t.PackedSize(len(c.elements)) != len(got) {
 			t.Errorf("%s %v is %x, want %x", c.t, c.elements, got, c.packed)
 		}
-	}
-}
-
-// TestNarrowIsStorage: no layer computes in the narrow types; some convert and move.
-func TestNarrowIsStorage(t *testing.T) {
-	n := NewNetwork("storage")
-	x := n.AddInput("x", F8E5M2, Const(2))
-	_, err := n.Add("relu", Ops().Named("Relu"), Elementwise{Program: Unary(EltRelu)}, []*Tensor{x})
-	if err == nil || !strings.Contains(err.Error(), "in which nothing is computed") {
-		t.Errorf("a Relu of %s: %v", x.Type, err)
-	}
-	if _, err := n.Add("cast", Cast, CastAttrs{To: F32}, []*Tensor{x}); err != nil {
-		t.Error(err)
-	}
-	if _, err := n.Add("transpose", Transpose, TransposeAttrs{Perm: []int{0}}, []*Tensor{x}); err != nil {
-		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package graph
+package symbolic
 
 import (
 	"fmt"
@@ -13,17 +13,17 @@ import (
 // normal form: a constant plus a sum of products of atoms, so that equal expressions of that kind print equally.
 type Dim struct {
 	c     int64
-	terms []dimTerm // sorted by key, none with a zero coefficient
+	terms []term // sorted by key, none with a zero coefficient
 }
 
-// dimTerm is coef * atoms[0] * atoms[1] * ..., atoms sorted by key.
-type dimTerm struct {
+// term is coef * atoms[0] * atoms[1] * ..., atoms sorted by key.
+type term struct {
 	coef  int64
-	atoms []dimAtom
+	atoms []atom
 }
 
-// dimAtom is what the normal form does not look into: a symbol or a function of other dims.
-type dimAtom struct {
+// atom is what the normal form does not look into: a symbol or a function of other dims.
+type atom struct {
 	name string // the symbol, or "div", "min", "max" when args is not nil
 	args []Dim
 }
@@ -33,7 +33,7 @@ func Const(n int) Dim { return Dim{c: int64(n)} }
 
 // Symbol returns the Dim that is the named symbol.
 func Symbol(name string) Dim {
-	return Dim{terms: []dimTerm{{1, []dimAtom{{name: name}}}}}
+	return Dim{terms: []term{{1, []atom{{name: name}}}}}
 }
 
 // Shape returns a list of constant Dims.
@@ -72,8 +72,8 @@ func (d Dim) Caps(o Dim, least int) bool {
 	return found
 }
 
-// EqualDims reports whether two shapes are equal axis by axis.
-func EqualDims(a, b []Dim) bool { return slices.EqualFunc(a, b, Dim.Equal) }
+// Equal reports whether two shapes are equal axis by axis.
+func Equal(a, b []Dim) bool { return slices.EqualFunc(a, b, Dim.Equal) }
 
 // Add returns d + o.
 func (d Dim) Add(o Dim) Dim {
@@ -95,23 +95,23 @@ func (d Dim) MulN(n int) Dim { return d.Mul(Const(n)) }
 
 // Mul returns d * o.
 func (d Dim) Mul(o Dim) Dim {
-	r := Dim{c: mulSaturating(d.c, o.c)}
+	r := Dim{c: MulSaturating(d.c, o.c)}
 	for _, t := range d.terms {
-		r = r.plus(dimTerm{t.coef * o.c, t.atoms})
+		r = r.plus(term{t.coef * o.c, t.atoms})
 		for _, u := range o.terms {
 			atoms := slices.Concat(t.atoms, u.atoms)
-			slices.SortFunc(atoms, func(a, b dimAtom) int { return strings.Compare(a.String(), b.String()) })
-			r = r.plus(dimTerm{t.coef * u.coef, atoms})
+			slices.SortFunc(atoms, func(a, b atom) int { return strings.Compare(a.String(), b.String()) })
+			r = r.plus(term{t.coef * u.coef, atoms})
 		}
 	}
 	for _, u := range o.terms {
-		r = r.plus(dimTerm{u.coef * d.c, u.atoms})
+		r = r.plus(term{u.coef * d.c, u.atoms})
 	}
 	return r
 }
 
-// mulSaturating returns a * b, or the nearest int64, so that absurd extents stay absurd and are refused.
-func mulSaturating(a, b int64) int64 {
+// MulSaturating returns a * b, or the nearest int64, so that absurd extents stay absurd and are refused.
+func MulSaturating(a, b int64) int64 {
 	p := a * b
 	switch {
 	case a == 0 || p/a == b && !(a == -1 && b == math.MinInt64):
@@ -126,12 +126,12 @@ func mulSaturating(a, b int64) int64 {
 func (d Dim) Div(o Dim) Dim {
 	if n, ok := o.IsConst(); ok {
 		if n == 0 {
-			panic("graph: dim divided by 0")
+			panic("symbolic: dim divided by 0")
 		}
 		if m, ok := d.IsConst(); ok {
 			return Const(int(floorDiv(int64(m), int64(n))))
 		}
-		if q, ok := d.exactly(int64(n)); ok {
+		if q, ok := d.Exactly(int64(n)); ok {
 			return q
 		}
 	} else if d.Equal(o) {
@@ -164,11 +164,11 @@ func (d Dim) pick(name string, o Dim, f func(a, b int) int) Dim {
 }
 
 func call(name string, args ...Dim) Dim {
-	return Dim{terms: []dimTerm{{1, []dimAtom{{name, args}}}}}
+	return Dim{terms: []term{{1, []atom{{name, args}}}}}
 }
 
-// exactly returns d / n where n divides the constant and every coefficient.
-func (d Dim) exactly(n int64) (Dim, bool) {
+// Exactly returns d / n where n divides the constant and every coefficient.
+func (d Dim) Exactly(n int64) (Dim, bool) {
 	if d.c%n != 0 {
 		return Dim{}, false
 	}
@@ -177,7 +177,7 @@ func (d Dim) exactly(n int64) (Dim, bool) {
 		if t.coef%n != 0 {
 			return Dim{}, false
 		}
-		r.terms = append(r.terms, dimTerm{t.coef / n, t.atoms})
+		r.terms = append(r.terms, term{t.coef / n, t.atoms})
 	}
 	return r, true
 }
@@ -189,17 +189,17 @@ func (d Dim) quotient(o Dim) (Dim, bool) {
 	}
 	left := slices.Clone(d.terms[0].atoms)
 	for _, a := range o.terms[0].atoms {
-		i := slices.IndexFunc(left, func(b dimAtom) bool { return a.String() == b.String() })
+		i := slices.IndexFunc(left, func(b atom) bool { return a.String() == b.String() })
 		if i < 0 {
 			return Dim{}, false
 		}
 		left = slices.Delete(left, i, i+1)
 	}
-	return Dim{}.plus(dimTerm{d.terms[0].coef / o.terms[0].coef, left}), true
+	return Dim{}.plus(term{d.terms[0].coef / o.terms[0].coef, left}), true
 }
 
 // plus adds one term; r.terms must be owned by the caller.
-func (d Dim) plus(t dimTerm) Dim {
+func (d Dim) plus(t term) Dim {
 	if t.coef == 0 {
 		return d
 	}
@@ -207,7 +207,7 @@ func (d Dim) plus(t dimTerm) Dim {
 		d.c += t.coef
 		return d
 	}
-	i, found := slices.BinarySearchFunc(d.terms, t.key(), func(a dimTerm, k string) int { return strings.Compare(a.key(), k) })
+	i, found := slices.BinarySearchFunc(d.terms, t.key(), func(a term, k string) int { return strings.Compare(a.key(), k) })
 	if !found {
 		d.terms = slices.Insert(slices.Clone(d.terms), i, t)
 		return d
@@ -232,7 +232,7 @@ func (d Dim) Eval(env map[string]int) int {
 	return int(n)
 }
 
-func (a dimAtom) eval(env map[string]int) int {
+func (a atom) eval(env map[string]int) int {
 	if a.args == nil {
 		if v, ok := env[a.name]; ok {
 			return v
@@ -252,8 +252,8 @@ func (a dimAtom) eval(env map[string]int) int {
 	return int(floorDiv(int64(x), int64(y)))
 }
 
-// EvalDims returns the values of a shape.
-func EvalDims(dims []Dim, env map[string]int) []int {
+// Eval returns the values of a shape.
+func Eval(dims []Dim, env map[string]int) []int {
 	s := make([]int, len(dims))
 	for i, d := range dims {
 		s[i] = d.Eval(env)
@@ -277,12 +277,12 @@ func (d Dim) Symbols(set map[string]bool) {
 
 // maxDimTerms and maxDimSize bound the dims that inference keeps: repeated products would double them at each step.
 const (
-	maxDimTerms = 32
-	maxDimSize  = 512
+	maxTerms = 32
+	maxSize  = 512
 )
 
-// isLarge reports whether d has too many terms or parts to be computed with any further.
-func (d Dim) isLarge() bool { return len(d.terms) > maxDimTerms || d.size() > maxDimSize }
+// IsLarge reports whether d has too many terms or parts to be computed with any further.
+func (d Dim) IsLarge() bool { return len(d.terms) > maxTerms || d.size() > maxSize }
 
 // size counts the parts of d, stopping somewhere above maxDimSize.
 func (d Dim) size() int {
@@ -291,7 +291,7 @@ func (d Dim) size() int {
 		for _, a := range t.atoms {
 			n++
 			for _, x := range a.args {
-				if n > maxDimSize {
+				if n > maxSize {
 					return n
 				}
 				n += x.size()
@@ -333,7 +333,7 @@ func (d Dim) String() string {
 	return b.String()
 }
 
-func (t dimTerm) key() string {
+func (t term) key() string {
 	s := make([]string, len(t.atoms))
 	for i, a := range t.atoms {
 		s[i] = a.String()
@@ -341,7 +341,7 @@ func (t dimTerm) key() string {
 	return strings.Join(s, "*")
 }
 
-func (a dimAtom) String() string {
+func (a atom) String() string {
 	if a.args == nil {
 		return a.name
 	}
@@ -354,4 +354,13 @@ func floorDiv(a, b int64) int64 {
 		q--
 	}
 	return q
+}
+
+// Format prints a shape, as in "[batch,1,28,28]".
+func Format(dims []Dim) string {
+	s := make([]string, len(dims))
+	for i, d := range dims {
+		s[i] = d.String()
+	}
+	return "[" + strings.Join(s, ",") + "]"
 }

@@ -1,13 +1,13 @@
-package graph
+package elementwise
 
 import "math"
 
 // Eval returns p's value for one element; vals has room for Args+len(Code) values and holds the arguments first.
 // Each operation is computed in float64 and rounded to float32, but for + - * / and comparisons, which are float32's own.
-func (p Program) Eval(vals []float32) float32 { return evalProgram(p, vals) }
+func (p Program) Eval(vals []float32) float32 { return eval(p, vals) }
 
-// evalProgram is Eval in float32 or in float64, where nothing is rounded to float32.
-func evalProgram[T float32 | float64](p Program, vals []T) T {
+// eval is Eval in float32 or in float64, where nothing is rounded to float32.
+func eval[T float32 | float64](p Program, vals []T) T {
 	for i, in := range p.Code {
 		x, y, z := T(0), T(0), T(0)
 		switch in.Op.Info().Arity {
@@ -31,57 +31,57 @@ func (in Instr) Eval(x, y, z float32) float32 { return evalInstr(in, x, y, z) }
 func evalInstr[T float32 | float64](in Instr, x, y, z T) T {
 	a, b := T(in.Imm[0]), T(in.Imm[1])
 	switch in.Op {
-	case EltConst:
+	case Const:
 		return a
-	case EltAdd:
+	case Add:
 		return x + y
-	case EltSub:
+	case Sub:
 		return x - y
-	case EltMul:
+	case Mul:
 		return x * y
-	case EltDiv:
+	case Div:
 		return x / y
-	case EltMax:
+	case Max:
 		return max(x, y)
-	case EltMin:
+	case Min:
 		return min(x, y)
-	case EltPRelu:
+	case PRelu:
 		if x >= 0 {
 			return x
 		}
 		return y * x
-	case EltNeg:
+	case Neg:
 		return -x
-	case EltRelu:
+	case Relu:
 		return max(x, 0)
-	case EltClamp:
+	case Clamp:
 		return max(a, min(b, x))
-	case EltLeakyRelu:
+	case LeakyRelu:
 		if x >= 0 {
 			return x
 		}
 		return a * x
-	case EltHardSigmoid:
+	case HardSigmoid:
 		return max(0, min(1, a*x+b))
-	case EltEqual:
+	case Equal:
 		return truth[T](x == y)
-	case EltLess:
+	case Less:
 		return truth[T](x < y)
-	case EltLessEqual:
+	case LessEqual:
 		return truth[T](x <= y)
-	case EltGreater:
+	case Greater:
 		return truth[T](x > y)
-	case EltGreaterEqual:
+	case GreaterEqual:
 		return truth[T](x >= y)
-	case EltAnd:
+	case And:
 		return truth[T](x != 0 && y != 0)
-	case EltOr:
+	case Or:
 		return truth[T](x != 0 || y != 0)
-	case EltXor:
+	case Xor:
 		return truth[T]((x != 0) != (y != 0))
-	case EltNot:
+	case Not:
 		return truth[T](x == 0)
-	case EltSelect:
+	case Select:
 		if x != 0 {
 			return y
 		}
@@ -94,13 +94,13 @@ func evalInstr[T float32 | float64](in Instr, x, y, z T) T {
 func (in Instr) eval64(x, y float64) float64 {
 	a, b := float64(in.Imm[0]), float64(in.Imm[1])
 	switch in.Op {
-	case EltPow:
+	case Pow:
 		return math.Pow(x, y)
-	case EltMod:
+	case Mod:
 		return math.Mod(x, y)
-	case EltAbs:
+	case Abs:
 		return math.Abs(x)
-	case EltSign:
+	case Sign:
 		switch {
 		case x > 0:
 			return 1
@@ -108,50 +108,50 @@ func (in Instr) eval64(x, y float64) float64 {
 			return -1
 		}
 		return x
-	case EltSqrt:
+	case Sqrt:
 		return math.Sqrt(x)
-	case EltReciprocal:
+	case Reciprocal:
 		return 1 / x
-	case EltExp:
+	case Exp:
 		return math.Exp(x)
-	case EltLog:
+	case Log:
 		return math.Log(x)
-	case EltSin:
+	case Sin:
 		return math.Sin(x)
-	case EltCos:
+	case Cos:
 		return math.Cos(x)
-	case EltTanh:
+	case Tanh:
 		return math.Tanh(x)
-	case EltErf:
+	case Erf:
 		return math.Erf(x)
-	case EltSigmoid:
+	case Sigmoid:
 		return sigmoid(x)
-	case EltTan, EltAsin, EltAcos, EltAtan, EltSinh, EltCosh, EltAsinh, EltAcosh, EltAtanh:
-		return trigonometry[in.Op-EltTan](x)
-	case EltFloor:
+	case Tan, Asin, Acos, Atan, Sinh, Cosh, Asinh, Acosh, Atanh:
+		return trigonometry[in.Op-Tan](x)
+	case Floor:
 		return math.Floor(x)
-	case EltCeil:
+	case Ceil:
 		return math.Ceil(x)
-	case EltRound:
+	case Round:
 		return math.RoundToEven(x)
-	case EltSilu:
+	case Silu:
 		return x * sigmoid(x)
-	case EltGelu:
+	case Gelu:
 		return x * 0.5 * (1 + math.Erf(x/math.Sqrt2))
-	case EltGeluTanh:
+	case GeluTanh:
 		return x * 0.5 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
-	case EltHardSwish:
+	case HardSwish:
 		return x * max(0, min(1, x/6+0.5))
-	case EltElu:
+	case Elu:
 		return elu(x, a)
-	case EltSelu:
+	case Selu:
 		return b * elu(x, a)
-	case EltSoftplus:
+	case Softplus:
 		return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))
-	case EltSoftsign:
+	case Softsign:
 		return x / (1 + math.Abs(x))
 	}
-	panic("graph: no evaluation for " + in.Op.String())
+	panic("elementwise: no evaluation for " + in.Op.String())
 }
 
 var trigonometry = [...]func(float64) float64{

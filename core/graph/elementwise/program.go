@@ -1,4 +1,4 @@
-package graph
+package elementwise
 
 import (
 	"fmt"
@@ -19,116 +19,116 @@ type Program struct {
 
 // Instr computes one value from earlier ones.
 type Instr struct {
-	Op  EltOp
+	Op  Op
 	Arg [3]int     // earlier values; how many count is Op's arity
 	Imm [2]float32 // parameters, such as Clamp's bounds; how many count is Op's
 }
 
-// EltOp is an element-wise operation. Comparisons and logic give 1 for true and 0 for false.
-type EltOp uint8
+// Op is an element-wise operation. Comparisons and logic give 1 for true and 0 for false.
+type Op uint8
 
 // The element-wise operations; x, y, z are the arguments and a, b the immediates.
 const (
-	EltConst EltOp = iota // a
-	EltAdd
-	EltSub
-	EltMul
-	EltDiv
-	EltMax // NaN if either is
-	EltMin // NaN if either is
-	EltPow
-	EltMod   // C's fmod: the sign of x
-	EltPRelu // x >= 0 ? x : y*x
-	EltNeg
-	EltAbs
-	EltSign
-	EltRelu
-	EltClamp // max(a, min(b, x))
-	EltSqrt
-	EltReciprocal
-	EltExp
-	EltLog
-	EltSin
-	EltCos
-	EltTanh
-	EltErf
-	EltSigmoid
-	EltFloor
-	EltCeil
-	EltRound       // half to even
-	EltSilu        // x * sigmoid(x)
-	EltGelu        // x * (1 + erf(x/sqrt 2)) / 2
-	EltGeluTanh    // the tanh approximation of Gelu
-	EltHardSigmoid // max(0, min(1, a*x + b))
-	EltHardSwish   // x * max(0, min(1, x/6 + 1/2))
-	EltLeakyRelu   // x >= 0 ? x : a*x
-	EltElu         // x >= 0 ? x : a*(exp(x)-1)
-	EltSelu        // b * (x >= 0 ? x : a*(exp(x)-1))
-	EltSoftplus    // log(1 + exp(x))
-	EltSoftsign    // x / (1 + |x|)
-	EltEqual
-	EltLess
-	EltLessEqual
-	EltGreater
-	EltGreaterEqual
-	EltAnd
-	EltOr
-	EltXor
-	EltNot
-	EltSelect // x != 0 ? y : z
-	EltTan
-	EltAsin
-	EltAcos
-	EltAtan
-	EltSinh
-	EltCosh
-	EltAsinh
-	EltAcosh
-	EltAtanh
-	eltOps
+	Const Op = iota // a
+	Add
+	Sub
+	Mul
+	Div
+	Max // NaN if either is
+	Min // NaN if either is
+	Pow
+	Mod   // C's fmod: the sign of x
+	PRelu // x >= 0 ? x : y*x
+	Neg
+	Abs
+	Sign
+	Relu
+	Clamp // max(a, min(b, x))
+	Sqrt
+	Reciprocal
+	Exp
+	Log
+	Sin
+	Cos
+	Tanh
+	Erf
+	Sigmoid
+	Floor
+	Ceil
+	Round       // half to even
+	Silu        // x * sigmoid(x)
+	Gelu        // x * (1 + erf(x/sqrt 2)) / 2
+	GeluTanh    // the tanh approximation of Gelu
+	HardSigmoid // max(0, min(1, a*x + b))
+	HardSwish   // x * max(0, min(1, x/6 + 1/2))
+	LeakyRelu   // x >= 0 ? x : a*x
+	Elu         // x >= 0 ? x : a*(exp(x)-1)
+	Selu        // b * (x >= 0 ? x : a*(exp(x)-1))
+	Softplus    // log(1 + exp(x))
+	Softsign    // x / (1 + |x|)
+	Equal
+	Less
+	LessEqual
+	Greater
+	GreaterEqual
+	And
+	Or
+	Xor
+	Not
+	Select // x != 0 ? y : z
+	Tan
+	Asin
+	Acos
+	Atan
+	Sinh
+	Cosh
+	Asinh
+	Acosh
+	Atanh
+	ops
 )
 
-// EltInfo says how an operation reads and prints.
-type EltInfo struct {
+// Info says how an operation reads and prints.
+type Info struct {
 	Name  string
 	Arity int // values read from Arg
 	Imms  int // immediates read from Imm
 }
 
-var eltInfos = [eltOps]EltInfo{
-	EltConst: {"const", 0, 1}, EltAdd: {"add", 2, 0}, EltSub: {"sub", 2, 0}, EltMul: {"mul", 2, 0}, EltDiv: {"div", 2, 0},
-	EltMax: {"max", 2, 0}, EltMin: {"min", 2, 0}, EltPow: {"pow", 2, 0}, EltMod: {"mod", 2, 0}, EltPRelu: {"prelu", 2, 0},
-	EltNeg: {"neg", 1, 0}, EltAbs: {"abs", 1, 0}, EltSign: {"sign", 1, 0}, EltRelu: {"relu", 1, 0}, EltClamp: {"clamp", 1, 2},
-	EltSqrt: {"sqrt", 1, 0}, EltReciprocal: {"reciprocal", 1, 0}, EltExp: {"exp", 1, 0}, EltLog: {"log", 1, 0},
-	EltSin: {"sin", 1, 0}, EltCos: {"cos", 1, 0}, EltTanh: {"tanh", 1, 0}, EltErf: {"erf", 1, 0}, EltSigmoid: {"sigmoid", 1, 0},
-	EltFloor: {"floor", 1, 0}, EltCeil: {"ceil", 1, 0}, EltRound: {"round", 1, 0}, EltSilu: {"silu", 1, 0}, EltGelu: {"gelu", 1, 0},
-	EltGeluTanh: {"gelu_tanh", 1, 0}, EltHardSigmoid: {"hard_sigmoid", 1, 2}, EltHardSwish: {"hard_swish", 1, 0},
-	EltLeakyRelu: {"leaky_relu", 1, 1}, EltElu: {"elu", 1, 1}, EltSelu: {"selu", 1, 2}, EltSoftplus: {"softplus", 1, 0},
-	EltSoftsign: {"softsign", 1, 0}, EltEqual: {"equal", 2, 0}, EltLess: {"less", 2, 0}, EltLessEqual: {"less_equal", 2, 0},
-	EltGreater: {"greater", 2, 0}, EltGreaterEqual: {"greater_equal", 2, 0}, EltAnd: {"and", 2, 0}, EltOr: {"or", 2, 0},
-	EltXor: {"xor", 2, 0}, EltNot: {"not", 1, 0}, EltSelect: {"select", 3, 0},
-	EltTan: {"tan", 1, 0}, EltAsin: {"asin", 1, 0}, EltAcos: {"acos", 1, 0}, EltAtan: {"atan", 1, 0}, EltSinh: {"sinh", 1, 0},
-	EltCosh: {"cosh", 1, 0}, EltAsinh: {"asinh", 1, 0}, EltAcosh: {"acosh", 1, 0}, EltAtanh: {"atanh", 1, 0},
+var infos = [ops]Info{
+	Const: {"const", 0, 1}, Add: {"add", 2, 0}, Sub: {"sub", 2, 0}, Mul: {"mul", 2, 0}, Div: {"div", 2, 0},
+	Max: {"max", 2, 0}, Min: {"min", 2, 0}, Pow: {"pow", 2, 0}, Mod: {"mod", 2, 0}, PRelu: {"prelu", 2, 0},
+	Neg: {"neg", 1, 0}, Abs: {"abs", 1, 0}, Sign: {"sign", 1, 0}, Relu: {"relu", 1, 0}, Clamp: {"clamp", 1, 2},
+	Sqrt: {"sqrt", 1, 0}, Reciprocal: {"reciprocal", 1, 0}, Exp: {"exp", 1, 0}, Log: {"log", 1, 0},
+	Sin: {"sin", 1, 0}, Cos: {"cos", 1, 0}, Tanh: {"tanh", 1, 0}, Erf: {"erf", 1, 0}, Sigmoid: {"sigmoid", 1, 0},
+	Floor: {"floor", 1, 0}, Ceil: {"ceil", 1, 0}, Round: {"round", 1, 0}, Silu: {"silu", 1, 0}, Gelu: {"gelu", 1, 0},
+	GeluTanh: {"gelu_tanh", 1, 0}, HardSigmoid: {"hard_sigmoid", 1, 2}, HardSwish: {"hard_swish", 1, 0},
+	LeakyRelu: {"leaky_relu", 1, 1}, Elu: {"elu", 1, 1}, Selu: {"selu", 1, 2}, Softplus: {"softplus", 1, 0},
+	Softsign: {"softsign", 1, 0}, Equal: {"equal", 2, 0}, Less: {"less", 2, 0}, LessEqual: {"less_equal", 2, 0},
+	Greater: {"greater", 2, 0}, GreaterEqual: {"greater_equal", 2, 0}, And: {"and", 2, 0}, Or: {"or", 2, 0},
+	Xor: {"xor", 2, 0}, Not: {"not", 1, 0}, Select: {"select", 3, 0},
+	Tan: {"tan", 1, 0}, Asin: {"asin", 1, 0}, Acos: {"acos", 1, 0}, Atan: {"atan", 1, 0}, Sinh: {"sinh", 1, 0},
+	Cosh: {"cosh", 1, 0}, Asinh: {"asinh", 1, 0}, Acosh: {"acosh", 1, 0}, Atanh: {"atanh", 1, 0},
 }
 
-// Info returns what is known of o; a zero EltInfo for an unknown operation.
-func (o EltOp) Info() EltInfo {
-	if o < eltOps {
-		return eltInfos[o]
+// Info returns what is known of o; a zero Info for an unknown operation.
+func (o Op) Info() Info {
+	if o < ops {
+		return infos[o]
 	}
-	return EltInfo{}
+	return Info{}
 }
 
-func (o EltOp) String() string { return o.Info().Name }
+func (o Op) String() string { return o.Info().Name }
 
 // MarshalText writes the operation's name.
-func (o EltOp) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+func (o Op) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 // UnmarshalText reads an operation's name.
-func (o *EltOp) UnmarshalText(b []byte) error {
-	for i, info := range eltInfos {
+func (o *Op) UnmarshalText(b []byte) error {
+	for i, info := range infos {
 		if info.Name == string(b) {
-			*o = EltOp(i)
+			*o = Op(i)
 			return nil
 		}
 	}
@@ -136,14 +136,14 @@ func (o *EltOp) UnmarshalText(b []byte) error {
 }
 
 // Unary returns the program of one operation on one argument.
-func Unary(op EltOp, imm ...float32) Program {
+func Unary(op Op, imm ...float32) Program {
 	in := Instr{Op: op}
 	copy(in.Imm[:], imm)
 	return Program{Args: 1, Code: []Instr{in}}
 }
 
 // Binary returns the program of one operation on two arguments.
-func Binary(op EltOp) Program { return Program{Args: 2, Code: []Instr{{Op: op, Arg: [3]int{0, 1}}}} }
+func Binary(op Op) Program { return Program{Args: 2, Code: []Instr{{Op: op, Arg: [3]int{0, 1}}}} }
 
 // IsIdentity reports whether p returns its only argument.
 func (p Program) IsIdentity() bool { return len(p.Code) == 0 }
@@ -195,7 +195,7 @@ func (p Program) Check() error {
 		return fmt.Errorf("program of %d arguments has no result", p.Args)
 	}
 	for i, in := range p.Code {
-		if in.Op >= eltOps {
+		if in.Op >= ops {
 			return fmt.Errorf("instruction %d: unknown operation %d", i, in.Op)
 		}
 		for _, a := range in.Arg[:in.Op.Info().Arity] {
@@ -211,10 +211,10 @@ func (p Program) Check() error {
 func (p Program) StaysFinite() bool {
 	for _, in := range p.Code {
 		switch in.Op {
-		case EltAdd, EltSub, EltMul, EltRelu, EltClamp, EltMax, EltMin, EltNeg,
-			EltAbs, EltSign, EltTanh, EltErf, EltSigmoid, EltSilu, EltGelu,
-			EltGeluTanh, EltHardSigmoid, EltHardSwish, EltLeakyRelu, EltPRelu, EltSoftsign:
-		case EltConst:
+		case Add, Sub, Mul, Relu, Clamp, Max, Min, Neg,
+			Abs, Sign, Tanh, Erf, Sigmoid, Silu, Gelu,
+			GeluTanh, HardSigmoid, HardSwish, LeakyRelu, PRelu, Softsign:
+		case Const:
 			if f := float64(in.Imm[0]); math.IsNaN(f) || math.IsInf(f, 0) {
 				return false
 			}
@@ -223,4 +223,14 @@ func (p Program) StaysFinite() bool {
 		}
 	}
 	return true
+}
+
+// Operations returns how many operations of a program each element takes.
+func (p Program) Operations() (n int64) {
+	for _, in := range p.Code {
+		if in.Op != Const {
+			n++
+		}
+	}
+	return n
 }
