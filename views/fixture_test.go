@@ -19,6 +19,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -63,7 +64,7 @@ func TestFixture(t *testing.T) {
 	}
 	b := cpu.Open(2)
 	defer b.Close()
-	s := sessions.Open(m, sessions.Workplace{
+	s := sessions.Open(m, stages.Workplace{
 		Backend: b, Cache: build.NewTimingCache(),
 		Data: digits{testdata.TestImages()}, CalData: digits{testdata.CalibrationImages()},
 	}, config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1})
