@@ -101,6 +101,9 @@ func TestEscapes(t *testing.T) {
 		if r, ok := acting(out.String() + errs.String()); ok {
 			t.Errorf("%q: %q in\n%q", c.args, r, out.String()+errs.String())
 		}
+		if strings.Contains(out.String(), `\u009b`+"\n") {
+			t.Errorf("%q: a name ends a line in\n%s", c.args, &out)
+		}
 	}
 	files, err := os.ReadDir(exported)
 	if err != nil || len(files) < 4 {

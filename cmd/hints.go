@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/views/pane"
 )
 
@@ -49,7 +50,7 @@ func hintOn(err error) string {
 		}[e.Use]
 	}
 	switch {
-	case errors.Is(err, sessions.ErrNoVariants):
+	case errors.Is(err, stages.ErrNoVariants):
 		return "--calib-data or --data gives it"
 	case errors.Is(err, budget.ErrNoBaseline):
 		return "--baseline names one: an engine, a model or a recording"
@@ -95,7 +96,7 @@ func hintOnData(err error) string {
 		return "an input gives an index that is out of range; --data names inputs that fit"
 	case errors.As(err, new(*model.ShapesError)):
 		return "--shapes, --batch and --data choose the shapes"
-	case errors.As(err, new(*sessions.LabelError)):
+	case errors.As(err, new(*stages.LabelError)):
 		return "--label-offset is added to every label"
 	case errors.As(err, new(*dataset.NotFiniteError)):
 		return "--allow-not-finite takes the data as it is"

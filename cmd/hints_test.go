@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/views/pane"
 )
 
@@ -24,7 +25,7 @@ func TestHints(t *testing.T) {
 	for want, err := range map[string]error{
 		"--shapes x:1x3x":       &model.UnboundShapes{Inputs: []*graph.Tensor{open}},
 		"--random-items 16 ":    &dataset.TooManyItems{Items: 32, Fit: 16},
-		"--label-offset":        &sessions.LabelError{},
+		"--label-offset":        &stages.LabelError{},
 		"--allow-not-finite":    &dataset.NotFiniteError{},
 		"--shapes, --batch":     &model.ShapesError{Err: fmt.Errorf("no")},
 		"trtui inspect tactics": &sessions.TacticError{},

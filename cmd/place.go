@@ -13,13 +13,14 @@ import (
 	"github.com/trtui/trtui/sessions/generate"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
 // place is an opened model with what is needed to work on it.
 type place struct {
 	model *model.Model
-	work  sessions.Workplace
+	work  stages.Workplace
 	close func()
 }
 
@@ -74,7 +75,7 @@ func (f *modelFlags) equipped(m *model.Model, err error) (*model.Model, error) {
 
 // equip opens what a model is worked on with: timing cache, data, backend.
 func (f *modelFlags) equip(m *model.Model, embedded bool) (*place, error) {
-	w := sessions.Workplace{Program: programName(), Rounds: f.rounds, Recalibrate: f.anew || f.data.changed("calib-data") || f.config.changed("ranges")}
+	w := stages.Workplace{Program: programName(), Rounds: f.rounds, Recalibrate: f.anew || f.data.changed("calib-data") || f.config.changed("ranges")}
 	w.Cache, w.SaveTo, w.CacheError = f.device.timingCache()
 	if f.peaks {
 		w.Peaks = f.device.peaks()
@@ -104,7 +105,7 @@ func (f *modelFlags) runData(m *model.Model, embedded bool) (data, cal dataset.D
 }
 
 // feed gives a workplace its data: of what is to be evaluated, as much as the backend is quick enough for.
-func (f *modelFlags) feed(w *sessions.Workplace, data, cal dataset.Data) (err error) {
+func (f *modelFlags) feed(w *stages.Workplace, data, cal dataset.Data) (err error) {
 	w.Data, w.CalData = data, cal
 	if file := f.config.quantization.file; file != nil && file.HasHistograms() {
 		w.CalData = file.CollectedData()

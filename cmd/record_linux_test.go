@@ -17,6 +17,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -52,7 +53,7 @@ func TestRecordStoppedBetween(t *testing.T) {
 		t.Fatal(err)
 	}
 	configs := []config.Config{{Precision: config.FP32, Batch: 1}}
-	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}, configs[0])
+	s := sessions.Open(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache()}, configs[0])
 	defer s.Close()
 	if err := s.Record(path); err != nil {
 		t.Fatal(err)

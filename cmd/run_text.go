@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
 )
 
 // writeComparison prints what trtui run found.
@@ -80,7 +81,7 @@ func writeRun(w io.Writer, r report.BackendRun) {
 		fmt.Fprintf(w, "  planned again: %s\n", r.Replanned)
 	}
 	for _, o := range r.Outputs {
-		fmt.Fprintf(w, "  %s %s%v: mean %.6g, std %.6g, min %.6g at %s, max %.6g at %s", o.Name, o.Type, o.Shape, o.Mean, o.Std, o.Min, where(o.MinAt), o.Max, where(o.MaxAt))
+		fmt.Fprintf(w, "  %s %s%v: mean %.6g, std %.6g, min %.6g at %s, max %.6g at %s", ui.VisibleName(o.Name), o.Type, o.Shape, o.Mean, o.Std, o.Min, where(o.MinAt), o.Max, where(o.MaxAt))
 		if o.NotFinite > 0 {
 			fmt.Fprintf(w, ", %s of %d not finite", count(o.NotFinite, "element"), o.Count)
 		}
@@ -123,7 +124,7 @@ func writePair(w io.Writer, p report.Pair) {
 	fmt.Fprintf(w, "%s (a) against %s (b)\n", p.First, p.Second)
 	failed := 0
 	for _, o := range p.Outputs {
-		fmt.Fprintf(w, "  output %s %s%v\n", o.Name, o.Type, o.Shape)
+		fmt.Fprintf(w, "  output %s %s%v\n", ui.VisibleName(o.Name), o.Type, o.Shape)
 		writeDifference(w, p, o)
 		if !o.Passed {
 			failed++

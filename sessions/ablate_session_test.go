@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // TestAblateOnDemand: a session measures what each rule is worth when that is asked for, and shows it as it comes; what is built
@@ -29,7 +30,7 @@ func TestAblateOnDemand(t *testing.T) {
 	b := cpu.Open(0)
 	defer b.Close()
 	fp32 := config.Config{Precision: config.FP32, Batch: 1}
-	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}, fp32)
+	s := sessions.Open(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache()}, fp32)
 	defer s.Close()
 	await(t, s, func(snap *report.Snapshot) bool { return snap.Settled() && snap.Busy == nil })
 	s.Ask(report.PartAblation)

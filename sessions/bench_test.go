@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -24,7 +25,7 @@ func BenchmarkToggle(b *testing.B) {
 	defer backend.Close()
 	cache := build.NewTimingCache()
 	open := func() *sessions.Session {
-		return sessions.Open(m, sessions.Workplace{
+		return sessions.Open(m, stages.Workplace{
 			Backend: backend, Cache: cache,
 			Data: pictures{testdata.TestImages(), 1000}, CalData: pictures{testdata.CalibrationImages(), 300},
 		}, config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1})

@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -26,7 +27,7 @@ func TestConstraints(t *testing.T) {
 	b := cpu.Open(0)
 	defer b.Close()
 	var warned []string
-	r := sessions.NewRunner(m, sessions.Workplace{
+	r := sessions.NewRunner(m, stages.Workplace{
 		Backend: b, Cache: build.NewTimingCache(), CalData: pictures{testdata.CalibrationImages(), 8},
 		Warn: func(text string) { warned = append(warned, text) },
 	}, nil)
@@ -70,7 +71,7 @@ func TestIgnoredConstraints(t *testing.T) {
 	b := cpu.Open(0)
 	defer b.Close()
 	warned := ""
-	r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), Warn: func(text string) { warned += text }}, nil)
+	r := sessions.NewRunner(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), Warn: func(text string) { warned += text }}, nil)
 	cfg := config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1, LayerPrecisions: []string{"*:fp16"}, Constraints: config.Ignore}
 	snap, err := r.Report(t.Context(), cfg, report.PartPasses, run.Profiling{})
 	if err != nil {
@@ -100,7 +101,7 @@ func TestUnmetPrecisionIsLogged(t *testing.T) {
 	b := cpu.Open(0)
 	defer b.Close()
 	cfg := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1, LayerPrecisions: []string{"softmax/Softmax:int8"}}
-	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), CalData: pictures{testdata.CalibrationImages(), 8}}, cfg)
+	s := sessions.Open(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), CalData: pictures{testdata.CalibrationImages(), 8}}, cfg)
 	defer s.Close()
 	obeys := false
 	for snap := range s.Events() {

@@ -16,6 +16,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -40,11 +41,11 @@ func (d *device) Tactics(op *graph.Op) []kernels.Tactic {
 }
 
 // workplace is one with a device beside the host.
-func workplace(t *testing.T, b run.Backend) sessions.Workplace {
+func workplace(t *testing.T, b run.Backend) stages.Workplace {
 	t.Helper()
 	host := cpu.Open(0)
 	t.Cleanup(func() { host.Close() })
-	return sessions.Workplace{
+	return stages.Workplace{
 		Backend: b, Host: host, Cache: build.NewTimingCache(), TapItems: 1,
 		Data: pictures{testdata.TestImages(), 4}, CalData: pictures{testdata.CalibrationImages(), 3},
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -24,7 +25,7 @@ func ExampleRunner() {
 	}
 	device := cpu.Open(1)
 	defer device.Close()
-	r := sessions.NewRunner(m, sessions.Workplace{Backend: device, Cache: build.NewTimingCache()}, nil)
+	r := sessions.NewRunner(m, stages.Workplace{Backend: device, Cache: build.NewTimingCache()}, nil)
 	for _, rules := range [][]string{nil, {"fuse-activation"}} {
 		cfg := config.Config{Precision: config.FP32, Batch: 1, Disable: rules}
 		snap, err := r.Report(context.Background(), cfg, report.PartPasses, run.Profiling{})

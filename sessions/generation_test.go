@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -22,7 +23,7 @@ func TestLanguage(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := cpu.Open(0)
-	s := sessions.Open(m, sessions.Workplace{
+	s := sessions.Open(m, stages.Workplace{
 		Backend: b, Cache: build.NewTimingCache(),
 		Language: func(_ context.Context, cfg config.Config, _ func(report.Progress), show func(*report.Generation)) error {
 			if cfg.Precision == config.FP16 {

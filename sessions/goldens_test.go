@@ -16,6 +16,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // goldens are the trained models beside the project, each with a folder of inputs and outputs that another program
@@ -61,7 +62,7 @@ func TestEnginesMatchGoldens(t *testing.T) {
 			want := readFolder(t, filepath.Join(root, "models", g.data), "output", m.Network.Outputs)
 			batch := in[m.Network.Inputs[0].Name].Dims[0]
 			cfg := config.Config{Precision: g.precision, Calibrator: "entropy", Batch: batch}
-			r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Cache: cache}, nil)
+			r := sessions.NewRunner(m, stages.Workplace{Backend: b, Cache: cache}, nil)
 			e, err := r.Engine(context.Background(), cfg, true)
 			if err != nil {
 				t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -24,7 +25,7 @@ func TestUnknownNames(t *testing.T) {
 	}
 	b := cpu.Open(0)
 	defer b.Close()
-	r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: pictures{testdata.TestImages(), 1}}, nil)
+	r := sessions.NewRunner(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: pictures{testdata.TestImages(), 1}}, nil)
 	base := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
 	for _, c := range []struct {
 		change func(*config.Config)
@@ -75,7 +76,7 @@ func TestUnknownNamesInSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1, Forbid: map[string][]string{"none": {"eval"}}}
-	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}, cfg)
+	s := sessions.Open(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache()}, cfg)
 	defer s.Close()
 	for snap := range s.Events() {
 		if snap.Settled() {

@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // TestInt8OnF16ChangesNothing asks for INT8 on a model whose tensors are F16: the report and the log say that it changes
@@ -27,7 +28,7 @@ func TestInt8OnF16ChangesNothing(t *testing.T) {
 	n.MarkOutput(l.Outputs[0])
 	b := cpu.Open(1)
 	defer b.Close()
-	s := sessions.Open(&model.Model{Network: n, Path: "half.onnx"}, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: halves{}, CalData: halves{}},
+	s := sessions.Open(&model.Model{Network: n, Path: "half.onnx"}, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: halves{}, CalData: halves{}},
 		config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1})
 	defer s.Close()
 	const reason = "the layer computes in f16 already; INT8 is placed on f32"

@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -26,7 +27,7 @@ func TestQuantization(t *testing.T) {
 	}
 	b := cpu.Open(0)
 	defer b.Close()
-	place := sessions.Workplace{
+	place := stages.Workplace{
 		Backend: b, Cache: build.NewTimingCache(), TapItems: 1,
 		Data: pictures{testdata.TestImages(), 32}, CalData: pictures{testdata.CalibrationImages(), 32},
 	}

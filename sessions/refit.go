@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // Refit returns the engine of the model's file with other weights, by the names of constants of its source network, which the file
@@ -18,7 +19,7 @@ import (
 // names where the weights come from. The error is a [*build.Undone] where a pass does something else with these weights, and
 // a [*build.UnknownWeights] or another one that names them where they are not the network's.
 func (r *Runner) Refit(ctx context.Context, weights map[string]numeric.Value, from string) (*run.Engine, error) {
-	m := r.stages.model
+	m := r.stages.Model
 	cfg, err := m.BuiltWith()
 	if err != nil {
 		return nil, err
@@ -26,11 +27,11 @@ func (r *Runner) Refit(ctx context.Context, weights map[string]numeric.Value, fr
 	if err := m.NeedsSource("exchanging weights"); err != nil {
 		return nil, err
 	}
-	plans := m.Engine.PlansFor(r.stages.device.backend.Info().Fingerprint)
+	plans := m.Engine.PlansFor(r.stages.Device.Backend.Info().Fingerprint)
 	if len(plans) == 0 || len(plans) != len(m.Engine.Plans) {
-		return nil, fmt.Errorf("%s: the engine is for %s, the device is %s: %w", m.Path, m.Engine.Targets(), r.stages.device.backend.Info().Fingerprint, run.ErrStale)
+		return nil, fmt.Errorf("%s: the engine is for %s, the device is %s: %w", m.Path, m.Engine.Targets(), r.stages.Device.Backend.Info().Fingerprint, run.ErrStale)
 	}
-	old, before, err := r.stages.lowered(ctx, cfg)
+	old, before, err := lowered(ctx, r.stages, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func (r *Runner) Refit(ctx context.Context, weights map[string]numeric.Value, fr
 	}
 	with := *m
 	with.Network = source
-	n, after, err := newStages(&with, r.stages.place, r.stages.told).lowered(ctx, cfg)
+	n, after, err := lowered(ctx, stages.New(&with, r.stages.Place, r.stages.Told), cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +52,7 @@ func (r *Runner) Refit(ctx context.Context, weights map[string]numeric.Value, fr
 	if err != nil {
 		return nil, err
 	}
-	if err := r.stages.bindable(ctx, plans); err != nil {
+	if err := bindable(ctx, r.stages, plans); err != nil {
 		return nil, err
 	}
 	e := *m.Engine
@@ -61,12 +62,12 @@ func (r *Runner) Refit(ctx context.Context, weights map[string]numeric.Value, fr
 }
 
 // lowered returns the network of a configuration that is planned, and the steps to it.
-func (s *stages) lowered(ctx context.Context, cfg config.Config) (*graph.Network, []pass.Step, error) {
-	l, err := s.precisions.lower(ctx, cfg)
+func lowered(ctx context.Context, s *stages.Stages, cfg config.Config) (*graph.Network, []pass.Step, error) {
+	l, err := s.Precisions.Lower(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := s.passes.optimize(ctx, cfg)
+	o, err := s.Passes.Optimize(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -74,8 +75,8 @@ func (s *stages) lowered(ctx context.Context, cfg config.Config) (*graph.Network
 }
 
 // bindable returns an error where the device's kernels do not take plans; those that take them are with their code then.
-func (s *stages) bindable(ctx context.Context, plans []*run.Plan) error {
-	loaded, err := run.LoadProfiles(ctx, plans, s.device.backend, func(done, total int, layer string) { s.told.progress(packing(done, total, layer)) })
+func bindable(ctx context.Context, s *stages.Stages, plans []*run.Plan) error {
+	loaded, err := run.LoadProfiles(ctx, plans, s.Device.Backend, func(done, total int, layer string) { s.Told.Progress(stages.Packing(done, total, layer)) })
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -26,7 +27,7 @@ func TestCalibrateOnDemand(t *testing.T) {
 	defer b.Close()
 	cal := &counted{pictures: pictures{testdata.CalibrationImages(), 4}}
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
-	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: pictures{testdata.TestImages(), 2}, CalData: cal}, cfg)
+	s := sessions.Open(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: pictures{testdata.TestImages(), 2}, CalData: cal}, cfg)
 	defer s.Close()
 	settled := func(batch int, calibrated bool) {
 		t.Helper()
@@ -63,7 +64,7 @@ func TestReferenceOnDemand(t *testing.T) {
 	b := cpu.Open(0)
 	defer b.Close()
 	cfg := config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1}
-	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), TapItems: 1,
+	s := sessions.Open(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), TapItems: 1,
 		Data: pictures{testdata.TestImages(), 2}, CalData: pictures{testdata.CalibrationImages(), 2}}, cfg)
 	defer s.Close()
 	early := false

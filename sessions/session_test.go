@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -44,7 +45,7 @@ func open(t *testing.T, cfg config.Config) *sessions.Session {
 		t.Fatal(err)
 	}
 	b := cpu.Open(0)
-	s := sessions.Open(m, sessions.Workplace{
+	s := sessions.Open(m, stages.Workplace{
 		Backend: b, Cache: build.NewTimingCache(), TapItems: 2,
 		Data: pictures{testdata.TestImages(), 10}, CalData: pictures{testdata.CalibrationImages(), 3},
 	}, cfg)
@@ -119,7 +120,7 @@ func TestRetimeAndDrop(t *testing.T) {
 	cache, path := build.NewTimingCache(), filepath.Join(t.TempDir(), "timing.jsonl")
 	cache.Put(build.CacheEntry{Target: "another device", Tactic: "conv", Layer: "Conv", Time: time.Microsecond})
 	cfg := config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1}
-	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: cache, SaveTo: path, TapItems: 1,
+	s := sessions.Open(m, stages.Workplace{Backend: b, Cache: cache, SaveTo: path, TapItems: 1,
 		Data: pictures{testdata.TestImages(), 2}, CalData: pictures{testdata.CalibrationImages(), 2}}, cfg)
 	defer s.Close()
 	idle := func(want string) *report.Snapshot {

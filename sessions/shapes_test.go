@@ -20,6 +20,7 @@ import (
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // A model with open axes is built at the shapes that are given, or that its data has; where there are none the error says
@@ -47,7 +48,7 @@ func TestOpenAxes(t *testing.T) {
 	}
 	b := cpu.Open(0)
 	defer b.Close()
-	r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}, nil)
+	r := sessions.NewRunner(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache()}, nil)
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
 	_, err = r.Report(t.Context(), cfg, report.PartTimings, run.Profiling{Iterations: 1})
 	if err == nil || !strings.Contains(err.Error(), "have no value: give shapes, as in x:1x3x64x64") {
@@ -152,7 +153,7 @@ func TestExtentsThatDoNotFit(t *testing.T) {
 	}
 	b := cpu.Open(0)
 	defer b.Close()
-	r := sessions.NewRunner(&model.Model{Network: n}, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), CalData: noise{}}, nil)
+	r := sessions.NewRunner(&model.Model{Network: n}, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), CalData: noise{}}, nil)
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1, Shapes: map[string][]int{"x": {1, 4}, "y": {1, 4}}}
 	if _, err := r.Report(t.Context(), cfg, report.PartMemory, run.Profiling{}); err != nil {
 		t.Error(err)

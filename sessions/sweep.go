@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // Sweep is what to measure an engine at: all combinations of the axes' values. The axis [report.ContextsAxis] is how many contexts
@@ -36,7 +37,7 @@ func SweepConfig(m *model.Model, cfg config.Config, sweep []report.SweepAxis) (c
 	given := model.AxisSymbols(m.Network, cfg.Shapes)
 	low, high := maps.Clone(opt), maps.Clone(opt)
 	for i, a := range sweep {
-		if isContexts(m.Network, a.Name) {
+		if stages.IsContexts(m.Network, a.Name) {
 			continue
 		}
 		name, err := sweptSymbol(m.Network, a.Name)
@@ -111,16 +112,16 @@ func (r *Runner) sweep(ctx context.Context, cfg config.Config, sweep Sweep, p ru
 	w := &sweeper{stages: r.stages, cfg: cfg, contexts: make([]*run.ExecutionContext, len(cfg.Profiles)+1)}
 	defer w.close()
 	var err error
-	if w.base, err = r.stages.model.Symbols(cfg); err != nil {
+	if w.base, err = r.stages.Model.Symbols(cfg); err != nil {
 		return nil, err
 	}
-	s := &report.Sweep{Axes: sweep.Axes, LatencyLimit: sweep.Limit, Estimated: r.stages.device.estimated()}
+	s := &report.Sweep{Axes: sweep.Axes, LatencyLimit: sweep.Limit, Estimated: r.stages.Device.Estimated()}
 	total := 1
 	for _, a := range sweep.Axes {
-		if total *= len(a.Values); !isContexts(r.stages.model.Network, a.Name) {
+		if total *= len(a.Values); !stages.IsContexts(r.stages.Model.Network, a.Name) {
 			continue
 		}
-		if err := r.stages.device.checkContexts(a.Values); err != nil {
+		if err := r.stages.Device.CheckContexts(a.Values); err != nil {
 			return nil, err
 		}
 	}
@@ -130,7 +131,7 @@ func (r *Runner) sweep(ctx context.Context, cfg config.Config, sweep Sweep, p ru
 			list := sweep.Axes[k].Values
 			values[k], rest = list[rest%len(list)], rest/len(list)
 		}
-		r.stages.told.progress(report.Progress{Phase: "sweep", Item: fmt.Sprint(values), Done: i, Total: total})
+		r.stages.Told.Progress(report.Progress{Phase: "sweep", Item: fmt.Sprint(values), Done: i, Total: total})
 		point, err := w.point(ctx, sweep, values, p)
 		if err != nil {
 			return nil, err
@@ -143,7 +144,7 @@ func (r *Runner) sweep(ctx context.Context, cfg config.Config, sweep Sweep, p ru
 
 // sweeper measures engines at one set of extents after the other.
 type sweeper struct {
-	stages   *stages
+	stages   *stages.Stages
 	cfg      config.Config
 	base     map[string]int          // values of symbols that are not varied
 	contexts []*run.ExecutionContext // by profile; nil until they are needed
@@ -161,7 +162,7 @@ func (w *sweeper) close() {
 func (w *sweeper) point(ctx context.Context, sweep Sweep, values []int, p run.Profiling) (report.SweepPoint, error) {
 	env, contexts := maps.Clone(w.base), 0
 	for k, a := range sweep.Axes {
-		if isContexts(w.stages.model.Network, a.Name) {
+		if stages.IsContexts(w.stages.Model.Network, a.Name) {
 			contexts = values[k]
 			continue
 		}
@@ -182,9 +183,9 @@ func (w *sweeper) point(ctx context.Context, sweep Sweep, values []int, p run.Pr
 	}
 	var measured report.SweepPoint
 	if contexts > 0 {
-		measured, err = w.stages.timing.together(ctx, c.Loaded(), plan, in, contexts, p)
+		measured, err = w.stages.Timing.Together(ctx, c.Loaded(), plan, in, contexts, p)
 	} else {
-		measured, err = w.stages.timing.point(ctx, c, plan, in, p)
+		measured, err = w.stages.Timing.Point(ctx, c, plan, in, p)
 	}
 	measured.Values, measured.Shapes, measured.Profile = values, point.Shapes, point.Profile
 	return measured, err
@@ -194,7 +195,7 @@ func (w *sweeper) point(ctx context.Context, sweep Sweep, values []int, p run.Pr
 func (w *sweeper) at(ctx context.Context, env map[string]int, point *report.SweepPoint) (*run.ExecutionContext, *run.Plan, error) {
 	var refused error
 	for k := range w.contexts {
-		p, err := w.stages.tuning.profile(ctx, w.cfg, k)
+		p, err := w.stages.Tuning.Profile(ctx, w.cfg, k)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -204,7 +205,7 @@ func (w *sweeper) at(ctx context.Context, env map[string]int, point *report.Swee
 			continue
 		}
 		if w.contexts[k] == nil {
-			l, err := w.stages.engines.profile(ctx, w.cfg, k)
+			l, err := w.stages.Engines.Profile(ctx, w.cfg, k)
 			if err == nil {
 				w.contexts[k], err = l.NewContext()
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 const (
@@ -28,7 +29,7 @@ const (
 )
 
 // lookAt opens the model with unsupported operators, whose input has axes without a value.
-func lookAt(t *testing.T) (*model.Model, sessions.Workplace) {
+func lookAt(t *testing.T) (*model.Model, stages.Workplace) {
 	t.Helper()
 	if _, err := model.Open(graph.Ops(), unsupportedModel); err == nil || err.Error() != refusal {
 		t.Fatalf("to run it: %v", err)
@@ -39,7 +40,7 @@ func lookAt(t *testing.T) (*model.Model, sessions.Workplace) {
 	}
 	b := cpu.Open(1)
 	t.Cleanup(func() { b.Close() })
-	return m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}
+	return m, stages.Workplace{Backend: b, Cache: build.NewTimingCache()}
 }
 
 func looked(s *report.Snapshot) bool {

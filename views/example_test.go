@@ -16,6 +16,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/views"
 )
 
@@ -44,7 +45,7 @@ func ExampleNewWorkbench() {
 
 	device := cpu.Open(1)
 	defer device.Close()
-	session := sessions.Open(model.Defined(net), sessions.Workplace{
+	session := sessions.Open(model.Defined(net), stages.Workplace{
 		Backend: device, Cache: build.NewTimingCache(), Data: data, CalData: data,
 	}, config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1})
 	defer session.Close()

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trtui/trtui/testdata"
-
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -19,6 +17,8 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
+	"github.com/trtui/trtui/testdata"
 )
 
 const fixtureFile = "testdata/digits-int8.json.gz"
@@ -39,7 +39,7 @@ func TestFixture(t *testing.T) {
 	}
 	b := cpu.Open(2)
 	defer b.Close()
-	s := sessions.Open(m, sessions.Workplace{
+	s := sessions.Open(m, stages.Workplace{
 		Backend: b, Cache: build.NewTimingCache(),
 		Data: digits{testdata.TestImages()}, CalData: digits{testdata.CalibrationImages()},
 	}, config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1})
