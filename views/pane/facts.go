@@ -2,7 +2,7 @@ package pane
 
 import "github.com/trtui/trtui/sessions/report"
 
-// Fact is what a pane states and a flag or a command helps with. Which one it is, views do not know: [Options.Hint] says it.
+// Fact is what a pane states and a flag or a command helps with. Which one it is, panes do not know: the hint of the workbench says it.
 type Fact interface{ fact() }
 
 type (

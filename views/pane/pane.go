@@ -11,7 +11,7 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// Need is what a key's work needs. Whether that is there is decided in one place, [available.lacks]: keys that lack something
+// Need is what a key's work needs. Whether that is there is decided in one place, the [Desk]: keys that lack something
 // are in no footer and no help, and pressing one tells why.
 type Need int
 
@@ -50,6 +50,7 @@ type Input struct {
 	Untimed string           // what its times are where nothing is measured
 }
 
+// NewInput returns what a pane draws before the first snapshot; part is the reports that the pane shows.
 func NewInput(look *ui.Look, part report.Parts) Input {
 	return Input{Look: look, Snap: &report.Snapshot{}, part: part}
 }
@@ -179,6 +180,7 @@ func IsKey(msg tea.Msg, name string) bool {
 	return ok && k.String() == name
 }
 
+// Box returns a layout for one of the widths of a screen that may have none.
 func Box(b ui.Box) *ui.Box { return &b }
 
 // Has reports whether one of keys is named name.

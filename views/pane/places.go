@@ -2,6 +2,7 @@ package pane
 
 import (
 	tea "charm.land/bubbletea/v2"
+
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )

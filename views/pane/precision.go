@@ -82,16 +82,17 @@ func anchor(p *report.Passes, from []string) string {
 // PrecisionMark stands by a layer whose precision was set.
 const PrecisionMark = "*"
 
-// precisionRules are the precisions that were set for layers, beside what the layers of a snapshot have.
-type precisionRules struct {
+// Rules are the precisions that were set for layers, beside what the layers of a snapshot have.
+type Rules struct {
 	Want config.Config
 	snap *report.Snapshot
 }
 
-func RulesOf(d Desk, snap *report.Snapshot) precisionRules { return precisionRules{d.Want(), snap} }
+// RulesOf returns the precisions that are set for layers now, beside those of a snapshot.
+func RulesOf(d Desk, snap *report.Snapshot) Rules { return Rules{d.Want(), snap} }
 
 // Mark returns the mark of a layer whose precision was set, and whether it was built with another one in spite of that.
-func (r precisionRules) Mark(name string, from []string, precision string) (mark string, refused bool) {
+func (r Rules) Mark(name string, from []string, precision string) (mark string, refused bool) {
 	set, _ := r.Want.LayerPrecision(name, from)
 	if set == "" {
 		return "", false
@@ -101,7 +102,7 @@ func (r precisionRules) Mark(name string, from []string, precision string) (mark
 }
 
 // Cell writes a layer's name, with a mark where its precision was set.
-func (r precisionRules) Cell(name string, from []string, precision string, style ui.Style) ui.Cell {
+func (r Rules) Cell(name string, from []string, precision string, style ui.Style) ui.Cell {
 	mark, refused := r.Mark(name, from, precision)
 	if refused {
 		style = ui.Warn
@@ -111,7 +112,7 @@ func (r precisionRules) Cell(name string, from []string, precision string, style
 
 // Text says which precision was set for a layer and by which rule, and that the layer has another one if it does; it
 // is empty where none was set.
-func (r precisionRules) Text(name string, from []string, precision string) string {
+func (r Rules) Text(name string, from []string, precision string) string {
 	set, rule := r.Want.LayerPrecision(name, from)
 	if set == "" {
 		return ""
@@ -140,4 +141,5 @@ func unmet(p *report.Passes, name string) *report.UnmetPrecision {
 	return nil
 }
 
+// Precisions are those that an engine can be built in, as keys step through them.
 var Precisions = []config.Precision{config.FP32, config.FP16, config.INT8}

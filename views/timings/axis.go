@@ -38,6 +38,7 @@ func ChartTop(latencies []time.Duration) time.Duration {
 	return most + most/4
 }
 
+// CVStyle returns the colour of a coefficient of variation.
 func CVStyle(cv float64) ui.Style {
 	if cv > report.UnstableCV {
 		return ui.Warn

@@ -86,9 +86,9 @@ func recordedTrial(c report.RecordedConfig) trial {
 	return t
 }
 
-// triedView compares the configurations that were tried: in a session those of which all is known, in a replay all that
+// Table compares the configurations that were tried: in a session those of which all is known, in a replay all that
 // the recording has, with what came of them in the end wherever in it one is.
-type triedView struct {
+type Table struct {
 	in     pane.Input
 	desk   pane.Desk
 	tried  *List // the workbench adds to them
@@ -100,12 +100,13 @@ type triedView struct {
 // Reader returns a configuration that was tried as something to compare; ok is false where nothing can be read of it.
 type Reader func(*trial) (m pane.Mark, ok bool)
 
-func NewTable(look *ui.Look, d pane.Desk, tried *List, read Reader) *triedView {
+// NewTable returns the table of the configurations that were tried; read is nil where none can be compared.
+func NewTable(look *ui.Look, d pane.Desk, tried *List, read Reader) *Table {
 	empty := "each configuration that you try is listed here: press f for another precision, c for another calibrator"
 	if tried.recorded {
 		empty = "no configuration was recorded"
 	}
-	v := &triedView{in: pane.NewInput(look, 0), desk: d, tried: tried, read: read}
+	v := &Table{in: pane.NewInput(look, 0), desk: d, tried: tried, read: read}
 	v.table = ui.Table{
 		Empty:   empty,
 		Columns: v.columns(),
@@ -120,7 +121,7 @@ func NewTable(look *ui.Look, d pane.Desk, tried *List, read Reader) *triedView {
 	return v
 }
 
-func (v *triedView) columns() []ui.Column {
+func (v *Table) columns() []ui.Column {
 	right := func(title string, width, priority int, value func(t *trial) float64, write func(t *trial) string) ui.Column {
 		less := title == "median" || title == "arena" || title == "weights"
 		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight,
@@ -160,7 +161,7 @@ func (v *triedView) columns() []ui.Column {
 }
 
 // best reports whether a value is the best of a column's, and not of all.
-func (v *triedView) best(own float64, less bool, value func(t *trial) float64) bool {
+func (v *Table) best(own float64, less bool, value func(t *trial) float64) bool {
 	worse := false
 	for i := range v.trials {
 		other := value(&v.trials[i])
@@ -173,7 +174,7 @@ func (v *triedView) best(own float64, less bool, value func(t *trial) float64) b
 }
 
 // Mark is the configuration under the cursor.
-func (v *triedView) Mark() (pane.Mark, bool) {
+func (v *Table) Mark() (pane.Mark, bool) {
 	if r := v.table.Row(); r >= 0 && v.read != nil {
 		return v.read(&v.trials[r])
 	}
@@ -183,7 +184,7 @@ func (v *triedView) Mark() (pane.Mark, bool) {
 func (t *trial) nanoseconds() float64 { return float64(t.median) }
 
 // speed returns how many times as fast as the first one that was measured a configuration is; NaN where that is not known.
-func (v *triedView) speed(t *trial) report.Speed {
+func (v *Table) speed(t *trial) report.Speed {
 	i := slices.IndexFunc(v.trials, func(t trial) bool { return t.median > 0 })
 	if i < 0 || t.median == 0 {
 		return report.Speed{Ratio: math.NaN(), SideBySide: true}
@@ -192,7 +193,7 @@ func (v *triedView) speed(t *trial) report.Speed {
 }
 
 // speedText writes a speed: none where the difference is noise, and marked where it is of different times.
-func (v *triedView) speedText(t *trial) string {
+func (v *Table) speedText(t *trial) string {
 	s := v.speed(t)
 	text := fmt.Sprintf("%.2fx", s.Ratio)
 	switch {
@@ -207,13 +208,13 @@ func (v *triedView) speedText(t *trial) string {
 	return text
 }
 
-func (v *triedView) Title() string { return "Configurations tried" }
+func (v *Table) Title() string { return "Configurations tried" }
 
-func (v *triedView) Keys() []ui.Key {
+func (v *Table) Keys() []ui.Key {
 	return append(v.table.Keys(), ui.K("enter", "use", "use the configuration under the cursor"))
 }
 
-func (v *triedView) Note() (string, ui.Style) {
+func (v *Table) Note() (string, ui.Style) {
 	estimated := ""
 	if v.in.Snap.Device.Estimated {
 		estimated = "estimated"
@@ -228,7 +229,7 @@ func (v *triedView) Note() (string, ui.Style) {
 	return note, ui.Muted
 }
 
-func (v *triedView) Update(msg tea.Msg) tea.Cmd {
+func (v *Table) Update(msg tea.Msg) tea.Cmd {
 	switch {
 	case v.in.Take(msg):
 		if v.in.Snap.Refused() {
@@ -296,7 +297,7 @@ func keep(trials []trial, t trial, final, own bool) []trial {
 }
 
 // name takes the trials over and labels the rows, so that no two of them read alike.
-func (v *triedView) name() {
+func (v *Table) name() {
 	v.trials = slices.Clone(v.tried.list)
 	var list []config.Config
 	for _, t := range v.trials {
@@ -309,7 +310,7 @@ func (v *triedView) name() {
 	v.table.Refresh()
 }
 
-func (v *triedView) slowest() float64 {
+func (v *Table) slowest() float64 {
 	top := 0.0
 	for i := range v.trials {
 		top = max(top, v.trials[i].nanoseconds())
@@ -317,4 +318,4 @@ func (v *triedView) slowest() float64 {
 	return top
 }
 
-func (v *triedView) Render(w, h int) string { return v.in.Look.Render(w, h, v.table.Draw) }
+func (v *Table) Render(w, h int) string { return v.in.Look.Render(w, h, v.table.Draw) }

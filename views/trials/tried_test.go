@@ -31,7 +31,7 @@ func recorded(cfg config.Config, runs int, median time.Duration) report.Recorded
 }
 
 // triedRows returns what the pane lists, a line a row, and which of them is marked.
-func triedRows(v *triedView) (rows []string, marked int) {
+func triedRows(v *Table) (rows []string, marked int) {
 	marked = -1
 	for r := range v.trials {
 		if v.table.Ground(r) == ui.Selected {

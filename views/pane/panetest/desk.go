@@ -2,6 +2,7 @@ package panetest
 
 import (
 	tea "charm.land/bubbletea/v2"
+
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/views/pane"
 )
