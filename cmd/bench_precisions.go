@@ -9,8 +9,6 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
-	"github.com/trtui/trtui/sessions/config"
-	"github.com/trtui/trtui/sessions/diff"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -33,17 +31,10 @@ func (b *benchFlags) beside(ctx context.Context, stdout, stderr io.Writer, path 
 		if err != nil {
 			return err
 		}
-		compared, err := r.Compare(ctx, configs, report.PartOverview|report.PartTimings, p)
+		c, err := sessions.Columns(ctx, r, configs, p)
 		if err != nil {
 			return err
 		}
-		labels := config.Labels(configs, at.model.Quantized)
-		columns, times := make([]report.Column, len(configs)), make([]*report.Timings, len(configs))
-		for i, cfg := range configs {
-			columns[i] = report.Column{Label: labels[i], Config: cfg, Speed: compared[i].Speed, Unchanged: compared[i].Overview.Unchanged}
-			times[i] = compared[i].Timings
-		}
-		c := diff.Across(columns, times)
 		if o.output.json() {
 			return writeReport(stdout, r.Head(nil), c)
 		}
@@ -87,6 +78,9 @@ func writeColumns(w io.Writer, head report.Head, c *report.Columns) {
 				if i > 0 && cell.Precision != "" {
 					drawn = fmt.Sprintf("%-5s %s", cell.Precision, drawn)
 				}
+				if r.Fastest == c.Columns[i].Label {
+					text = "*" + text
+				}
 			}
 			if row = append(row, text); i > 0 {
 				row = append(row, times, drawn)
@@ -99,6 +93,7 @@ func writeColumns(w io.Writer, head report.Head, c *report.Columns) {
 	}
 	fmt.Fprintln(w)
 	writeTable(w, header, rows)
+	writeNote(w, "*: the fastest of the row, where that is more than noise")
 	for _, k := range c.Columns {
 		if k.Unchanged != "" {
 			writeNote(w, "%s: %s", k.Label, k.Unchanged)

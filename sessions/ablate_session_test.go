@@ -16,7 +16,7 @@ import (
 )
 
 // TestAblateOnDemand: a session measures what each rule is worth when that is asked for, and shows it as it comes; what is built
-// stays, and another configuration does not measure it anew.
+// stays, and another configuration does not measure it anew. So it does with precisions side by side.
 func TestAblateOnDemand(t *testing.T) {
 	d := graph.Define("small")
 	x := d.Input("x", numeric.F32, symbolic.Const(1), symbolic.Const(64))
@@ -45,5 +45,25 @@ func TestAblateOnDemand(t *testing.T) {
 		if r.Err != "" || r.Sites == 0 || !r.Same && r.Without <= 0 {
 			t.Errorf("%+v", r)
 		}
+	}
+	columnsOnDemand(t, s)
+}
+
+// columnsOnDemand has layers measured in every precision. INT8, for which there is no data here, has the reason in its column; what is
+// built stays.
+func columnsOnDemand(t *testing.T, s *sessions.Session) {
+	s.Ask(report.PartColumns)
+	snap := await(t, s, func(snap *report.Snapshot) bool {
+		return snap.Columns != nil && !snap.Columns.Live && snap.Busy == nil
+	})
+	c := snap.Columns
+	if len(c.Columns) != 3 || c.Columns[0].Latency.Median <= 0 || c.Columns[2].Err == "" || snap.Stale != 0 || snap.Timings == nil {
+		t.Fatalf("%+v; stale %v", c, snap.Stale)
+	}
+	if len(c.Rows) == 0 || c.Rows[0].Cells[0] == nil || len(c.Rows[0].Cells) != 2 {
+		t.Errorf("rows %+v", c.Rows)
+	}
+	if !c.Of(snap.Config, false) || snap.Made()&report.PartColumns == 0 {
+		t.Error("they are not of the configuration at hand")
 	}
 }

@@ -110,8 +110,8 @@ func (s *Session) DropTimings(all bool) {
 
 // Ask asks for reports that are not made by themselves, from now on with every configuration: that of calibration of a model that
 // brings its own quantisation, which nothing else needs the activations of, and the errors of layers of the configuration that
-// others are compared with, since they tell of the passes alone. What each rule is worth is measured once, of the configuration as
-// it is, when what is being done is over; Cancel stops it, and what was found stays.
+// others are compared with, since they tell of the passes alone. What each rule is worth, and layers in every precision side by side,
+// are measured once, of the configuration as it is, when what is being done is over; Cancel stops it, and what was found stays.
 func (s *Session) Ask(parts report.Parts) {
 	s.board.mu.Lock()
 	defer s.board.mu.Unlock()
@@ -120,8 +120,12 @@ func (s *Session) Ask(parts report.Parts) {
 		w.todo.ablate, w.halted = true, false
 		w.awake()
 	}
+	if parts.Has(report.PartColumns) {
+		w.todo.columns, w.halted = true, false
+		w.awake()
+	}
 	added := parts &^ w.asked
-	w.asked |= parts &^ report.PartAblation
+	w.asked |= parts &^ (report.PartAblation | report.PartColumns)
 	if added.Has(report.PartCalibration) && w.quantized {
 		w.todo.retime = s.board.snap.Retiming // which goes on
 		w.interrupt()

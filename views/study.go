@@ -24,3 +24,11 @@ func ablating(w *workbench) func() tea.Cmd {
 		return w.begin("each rule off in turn; esc stops and leaves what was measured")
 	}
 }
+
+// besides returns what has the layers measured in every precision side by side.
+func besides(w *workbench) func() tea.Cmd {
+	return func() tea.Cmd {
+		w.ctl.Ask(report.PartColumns)
+		return w.begin("FP32, FP16 and INT8 side by side; esc stops")
+	}
+}

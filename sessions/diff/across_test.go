@@ -39,3 +39,32 @@ func TestAcross(t *testing.T) {
 		t.Errorf("rows sum up to %v of %v", sum, times[1].SumMedian)
 	}
 }
+
+// TestFastest marks the fastest where rounds tell it from the next, and none where they overlap or are too few.
+func TestFastest(t *testing.T) {
+	rounds := func(from, by time.Duration) (list []time.Duration) {
+		for i := range 10 {
+			list = append(list, from+by*time.Duration(i))
+		}
+		return list
+	}
+	layer := func(name string, median time.Duration, rounds []time.Duration) report.LayerTiming {
+		return report.LayerTiming{Name: name, From: []string{name}, Latency: report.Latency{Median: median}, Rounds: rounds}
+	}
+	times := []*report.Timings{
+		{Layers: []report.LayerTiming{layer("clear", 200, rounds(200, 1)), layer("noise", 100, rounds(100, 10)), layer("few", 200, rounds(200, 1)[:3]), layer("alone", 9, rounds(9, 1))}},
+		{Layers: []report.LayerTiming{layer("clear", 100, rounds(100, 1)), layer("noise", 99, rounds(99, 10)), layer("few", 100, rounds(100, 1)[:3])}},
+	}
+	c := Across([]report.Column{{Label: "fp32"}, {Label: "int8"}}, times)
+	for i, want := range []string{"int8", "", "", ""} {
+		if got := c.Rows[i].Fastest; got != want {
+			t.Errorf("%s: %q is fastest, want %q", c.Rows[i].Name, got, want)
+		}
+	}
+	for i := range times {
+		times[i].Estimated = true
+	}
+	if c := Across([]report.Column{{Label: "fp32"}, {Label: "int8"}}, times); c.Rows[2].Fastest != "int8" || c.Rows[3].Fastest != "" {
+		t.Errorf("of estimates %q and %q are fastest", c.Rows[2].Fastest, c.Rows[3].Fastest)
+	}
+}

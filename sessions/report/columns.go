@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"github.com/trtui/trtui/sessions/config"
@@ -11,6 +12,12 @@ type Columns struct {
 	Columns   []Column
 	Rows      []ColumnRow // in the order of the first column's layers, each before those that only later ones have
 	Estimated bool
+	Live      bool `json:",omitempty" output:"-"` // a first impression: more is being measured
+}
+
+// Of reports whether one of the columns is of a configuration that builds the same engine.
+func (c *Columns) Of(cfg config.Config, quantized bool) bool {
+	return slices.ContainsFunc(c.Columns, func(k Column) bool { return k.Config.SameEngine(cfg, quantized) })
 }
 
 // Column is one configuration.
@@ -20,7 +27,8 @@ type Column struct {
 	Latency   Latency
 	SumMedian time.Duration // of the layers' medians
 	Speed     *Speed        // beside the first; nil for that
-	Unchanged string        `json:",omitempty"` // why the precision changes no layer
+	Unchanged string        `json:",omitempty"`                // why the precision changes no layer
+	Err       string        `json:",omitempty" output:"error"` // why there is no such engine; it has no cells
 }
 
 // ColumnRow is the least set of layers, of all columns, that compute the same source layers.
@@ -29,6 +37,7 @@ type ColumnRow struct {
 	From     []string      // source layers
 	Reformat bool          `json:",omitempty"` // changes of format between them
 	Cells    []*ColumnCell // by column; nil where it has no such layer
+	Fastest  string        `json:",omitempty"` // the label of the column in which it takes least time; empty where that may be noise
 }
 
 // ColumnCell is what a row comes to in one column.

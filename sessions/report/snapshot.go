@@ -21,6 +21,7 @@ type Snapshot struct {
 	Sensitivity *Sensitivity `json:",omitempty"` // of the configuration that it names
 	Search      *Search      `json:",omitempty"` // from the configuration that it names
 	Ablation    *Ablation    `json:",omitempty"` // of the configuration that it names
+	Columns     *Columns     `json:",omitempty"` // precisions side by side, of the configuration at hand when they were asked for
 	Device      Device       `output:"-"`        // the head has it
 	Stale       Parts        // reports that are of an older configuration
 	Busy        *Progress    `json:",omitempty"`                // what is being done now
@@ -78,6 +79,7 @@ const (
 	PartSearch
 	PartScore // accuracy without that of layers
 	PartAblation
+	PartColumns
 )
 
 // Has reports whether p is in the set.
@@ -123,6 +125,7 @@ var kinds = []Kind{
 	kind(PartSensitivity, "sensitivity", func(s *Snapshot) **Sensitivity { return &s.Sensitivity }),
 	kind(PartSearch, "search", func(s *Snapshot) **Search { return &s.Search }),
 	kind(PartAblation, "ablation", func(s *Snapshot) **Ablation { return &s.Ablation }),
+	kind(PartColumns, "columns", func(s *Snapshot) **Columns { return &s.Columns }),
 }
 
 // Kinds returns the reports that a snapshot can have.
@@ -134,7 +137,7 @@ func Derived() (parts Parts) {
 	for _, k := range kinds {
 		parts |= k.Part
 	}
-	return parts &^ (PartModel | PartSensitivity | PartSearch | PartAblation)
+	return parts &^ (PartModel | PartSensitivity | PartSearch | PartAblation | PartColumns)
 }
 
 // Made returns the reports that a snapshot has, fitting its configuration or not.

@@ -1,0 +1,26 @@
+package sessions
+
+import (
+	"context"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/diff"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// Columns measures configurations in the same rounds, so long in all as p says for each, and sets their layers side by side.
+func Columns(ctx context.Context, r *Runner, configs []config.Config, p run.Profiling) (*report.Columns, error) {
+	p.PerStep = true
+	compared, err := r.Compare(ctx, configs, report.PartOverview|report.PartTimings, p)
+	if err != nil {
+		return nil, err
+	}
+	labels := config.Labels(configs, r.stages.Model.Quantized)
+	columns, times := make([]report.Column, len(configs)), make([]*report.Timings, len(configs))
+	for i, cfg := range configs {
+		columns[i] = report.Column{Label: labels[i], Config: cfg, Speed: compared[i].Speed, Unchanged: compared[i].Overview.Unchanged}
+		times[i] = compared[i].Timings
+	}
+	return diff.Across(columns, times), nil
+}

@@ -1,0 +1,85 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/exp/golden"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
+)
+
+// beside returns the fixture with its layers in three precisions, and a reformat that INT8 alone has.
+func beside(t *testing.T) *report.Snapshot {
+	snap := *panetest.Fixture(t)
+	c := &report.Columns{}
+	for i, p := range []config.Precision{config.FP32, config.FP16, config.INT8} {
+		cfg := snap.Config.Clone()
+		cfg.Precision = p
+		c.Columns = append(c.Columns, report.Column{Label: cfg.Label(false), Config: cfg, Latency: panetest.Around(time.Duration(3-i)*time.Millisecond, 20)})
+	}
+	c.Columns[1].Speed = &report.Speed{Ratio: 1.5, Low: 1.4, High: 1.6, Significant: true, SideBySide: true}
+	c.Columns[2].Speed = &report.Speed{Ratio: 1.01, Low: 0.9, High: 1.1, SideBySide: true}
+	for i, l := range snap.Timings.Layers {
+		row := report.ColumnRow{Name: l.Name, From: l.From, Reformat: l.Reformat, Cells: make([]*report.ColumnCell, 3)}
+		for k, p := range []string{"f32", "f16", "i8"} {
+			if l.Reformat && k < 2 {
+				continue
+			}
+			row.Cells[k] = &report.ColumnCell{Layers: []string{l.Name}, Precision: p, Median: l.Median * time.Duration(4-k), Ratio: 4 / float64(4-k)}
+		}
+		if i%2 == 0 {
+			row.Fastest = c.Columns[2].Label
+		}
+		c.Rows = append(c.Rows, row)
+	}
+	snap.Columns = c
+	return &snap
+}
+
+// TestColumns keeps the picture of precisions side by side.
+func TestColumns(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
+			b := newBench(t, ui.Options{NoColor: true}, beside(t))
+			b.size(size[0], size[1])
+			b.press("3", "b", "down")
+			golden.RequireEqual(t, b.app.Content())
+		})
+	}
+}
+
+// TestColumnsOnDemand asks for precisions side by side, which come when they are measured; the cursor stays on the layer.
+func TestColumnsOnDemand(t *testing.T) {
+	b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
+	b.size(120, 40)
+	b.press("3", "down", "down", "A")
+	if asked := b.ctl.asked[len(b.ctl.asked)-1]; asked != fmt.Sprint("ask ", report.PartColumns) {
+		t.Errorf("asked for %v", asked)
+	}
+	b.wants("Precisions", "measured in the same rounds")
+	b.press("b")
+	under := b.under()
+	snap := beside(t)
+	b.publish(snap)
+	b.press("b")
+	if got := b.under(); got != under {
+		t.Errorf("the cursor went from %q to %q", under, got)
+	}
+	b.wants("1.50x as fast", "no significant difference", "fastest")
+	refused := *snap
+	c := *snap.Columns
+	c.Columns = append([]report.Column(nil), c.Columns...)
+	c.Columns[1] = report.Column{Label: "FP16", Config: c.Columns[1].Config, Err: "no data to calibrate with"}
+	refused.Columns, refused.Config.Batch = &c, 7
+	b.publish(&refused)
+	b.wants("none: no data to calibrate with", "of another configuration")
+	if strings.Count(b.screen(), "fp16") > 0 {
+		t.Error("a precision without an engine has a column of times")
+	}
+}

@@ -1,0 +1,82 @@
+package timings
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+)
+
+// layersPane shows the layers' times, and on its other side the same layers in every precision.
+type layersPane struct {
+	times   *timingsView
+	columns *columnsView
+	measure func() tea.Cmd // has them measured in every precision
+	other   bool
+}
+
+// side returns what is shown.
+func (v *layersPane) side() interface {
+	ui.View
+	ui.Noter
+	pane.Following
+	Layer() (pane.LayerRef, bool)
+} {
+	if v.other {
+		return v.columns
+	}
+	return v.times
+}
+
+func (v *layersPane) Title() string { return v.side().Title() }
+
+func (v *layersPane) Note() (string, ui.Style) { return v.side().Note() }
+
+func (v *layersPane) Keys() []ui.Key {
+	keys := v.times.Keys() // those of the other side are among them
+	return append(keys,
+		ui.K("b", "beside", "layers / precisions side by side"),
+		pane.When(v.times.desk, pane.NeedsRun, ui.K("A", "precisions", "measure FP32, FP16 and INT8 layer by layer, in the same rounds")))
+}
+
+func (v *layersPane) Update(msg tea.Msg) tea.Cmd {
+	switch {
+	case pane.IsKey(msg, "b"):
+		v.turn()
+		return nil
+	case pane.IsKey(msg, "A"):
+		if !v.other {
+			v.turn()
+		}
+		return v.measure()
+	}
+	if _, ok := msg.(*report.Snapshot); ok {
+		v.columns.Update(msg)
+		return v.times.Update(msg)
+	}
+	cmd := v.side().Update(msg)
+	if l, ok := v.columns.Layer(); ok && v.other { // the samples below are those of the layer
+		v.times.ToLayer(l)
+	}
+	return cmd
+}
+
+// turn shows the other side, with the cursor on the same layer.
+func (v *layersPane) turn() {
+	l, ok := v.side().Layer()
+	if v.other = !v.other; ok {
+		v.ToLayer(l)
+	}
+}
+
+// Layer implements pointing.
+func (v *layersPane) Layer() (pane.LayerRef, bool) { return v.side().Layer() }
+
+// ToLayer implements following: both sides follow, so that the samples beside are the layer's.
+func (v *layersPane) ToLayer(l pane.LayerRef) bool {
+	times, columns := v.times.ToLayer(l), v.columns.ToLayer(l)
+	return v.other && columns || !v.other && times
+}
+
+func (v *layersPane) Render(w, h int) string { return v.side().Render(w, h) }
