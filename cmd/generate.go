@@ -17,8 +17,11 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/generate"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/sessions/tokenizer"
 	"github.com/trtui/trtui/ui"
 )
@@ -188,8 +191,8 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 }
 
 // workshop is a place without data: what a language model reads is its prompt.
-func (o *generateFlags) workshop(m *sessions.Model) (*place, error) {
-	w := sessions.Workplace{Program: programName(), Peaks: o.device.peaks()}
+func (o *generateFlags) workshop(m *model.Model) (*place, error) {
+	w := stages.Workplace{Program: programName(), Peaks: o.device.peaks()}
 	w.Cache, w.SaveTo, w.CacheError = o.device.timingCache()
 	var err error
 	p := &place{model: m}
@@ -217,7 +220,7 @@ func generationOf(prompt string, w *textWriter, t *generate.Times, cached bool) 
 		g.PromptRate = float64(t.Prompt) / t.First.Seconds()
 	}
 	if behind := t.Tokens[min(1, len(t.Tokens)):]; len(behind) > 0 {
-		g.PerToken = sessions.LatencyOf(behind)
+		g.PerToken = describe.LatencyOf(behind)
 		g.Rate = 1 / g.PerToken.Mean.Seconds()
 	}
 	return g
@@ -225,7 +228,7 @@ func generationOf(prompt string, w *textWriter, t *generate.Times, cached bool) 
 
 // memoryOf says what a token takes of memory, where a device computes in the memory of this machine and is timed, beside the peak that
 // layers stand under, which is measured now if it is not known.
-func memoryOf(ctx context.Context, m *generate.Model, w *sessions.Workplace, g *report.Generation, tell func(report.Progress)) (*report.TokenMemory, error) {
+func memoryOf(ctx context.Context, m *generate.Model, w *stages.Workplace, g *report.Generation, tell func(report.Progress)) (*report.TokenMemory, error) {
 	t, device := m.Traffic(), w.Backend.Info()
 	if device.Estimated || device.Threads == 0 || t.Bytes() == 0 || g.PerToken.Count == 0 || w.Peaks == nil {
 		return nil, nil
