@@ -16,7 +16,7 @@ import (
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/sessions/stages"
-	"github.com/trtui/trtui/views"
+	"github.com/trtui/trtui/views/pane"
 )
 
 // hintOn says which flag or command helps with an error, which states the facts alone; "" where none does.
@@ -74,13 +74,13 @@ func hintOn(err error) string {
 }
 
 // hintOnFact says which flag helps with what a pane of the workbench states.
-func hintOnFact(fact views.Fact) string {
+func hintOnFact(fact pane.Fact) string {
 	switch f := fact.(type) {
-	case views.LabelsOff:
+	case pane.LabelsOff:
 		return fmt.Sprintf("--label-offset %d", f.By)
-	case views.ConfigSaved:
+	case pane.ConfigSaved:
 		return "build it with --config " + f.Path
-	case views.Advised:
+	case pane.Advised:
 		return hintOnRemedy(f.Remedy)
 	}
 	return ""
