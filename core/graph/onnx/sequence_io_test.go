@@ -49,7 +49,7 @@ func TestReadTensors(t *testing.T) {
 // sequenceInput is a sequence of F32, or an optional one, as an input of a model.
 func sequenceInput(name string, optional bool, dims ...any) []byte {
 	_, _, n := protowire.ConsumeField(valueBytes("", 1, dims...)) // the name
-	tensor := valueBytes("", 1, dims...)[n:]                   // field 2: the type
+	tensor := valueBytes("", 1, dims...)[n:]                      // field 2: the type
 	_, _, k := protowire.ConsumeTag(tensor)
 	body, _ := protowire.ConsumeBytes(tensor[k:])
 	typ := sub(4, sub(1, body))
