@@ -106,7 +106,7 @@ func (c *Candidate) Has(l *graph.Layer) bool {
 
 // Fire records that the candidate's layers have been replaced by those given, which may be some of them, and returns
 // true. A single one stands for all of the members and is named after them; with none, the members are gone and the pass
-// says how by drop.
+// says how by Eliminate or Fold.
 func (c *Candidate) Fire(into ...*graph.Layer) bool {
 	r := c.r
 	r.changed = true

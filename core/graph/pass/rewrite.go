@@ -99,7 +99,7 @@ func (r *Rewrite) Each(f func(l *graph.Layer) bool) {
 	}
 }
 
-// Place returns a number by which layers are in the order of the network while each calls: those that were inserted meanwhile
+// Place returns a number by which layers are in the order of the network while Each calls: those that were inserted meanwhile
 // are at the end of it.
 func (r *Rewrite) Place(l *graph.Layer) int {
 	if i, ok := r.places[l]; ok {

@@ -68,6 +68,7 @@ func ConstDims(dims []symbolic.Dim) ([]int, bool) {
 	return list, true
 }
 
+// AllZero reports whether no number differs from 0.
 func AllZero(list []float64) bool {
 	return !slices.ContainsFunc(list, func(v float64) bool { return v != 0 })
 }

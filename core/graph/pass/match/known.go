@@ -22,6 +22,7 @@ func KnownInts(t *graph.Tensor) ([]int64, bool) {
 	return list, true
 }
 
+// ConstantOutputs returns what a layer computes, whose inputs are constants or, where known, whose outputs shape arithmetic knows.
 func ConstantOutputs(l *graph.Layer, known bool) ([]numeric.Value, error) {
 	out := make([]numeric.Value, len(l.Outputs))
 	for i, t := range l.Outputs {
