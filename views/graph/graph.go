@@ -34,18 +34,20 @@ func (g *graphs) snap() *report.Snapshot { return g.state.in.Snap }
 func (g *graphs) look() *ui.Look { return g.state.in.Look }
 
 // selected returns the names of the source layers that the cursor is on: one on the left side, members on the right.
-func (g *graphs) selected() []string {
+func (g *graphs) selected() map[string]bool {
 	list := g.lists[g.state.side]
 	line := list.line()
 	if line == nil {
 		return nil
 	}
-	var names []string
+	names := map[string]bool{}
 	for _, l := range list.of(line) {
 		if g.state.side == sourceSide {
-			names = append(names, l.Name)
-		} else {
-			names = append(names, l.From...)
+			names[l.Name] = true
+			continue
+		}
+		for _, source := range l.From {
+			names[source] = true
 		}
 	}
 	return names
@@ -131,7 +133,7 @@ func (g *graphs) sites() []site {
 	}
 	names := g.selected()
 	return g.find(func(s site) bool {
-		return slices.ContainsFunc(s.layers, func(n string) bool { return slices.Contains(names, n) })
+		return slices.ContainsFunc(s.layers, func(n string) bool { return names[n] })
 	})
 }
 

@@ -64,6 +64,7 @@ func TestLinked(t *testing.T) {
 	if !slices.Contains(engine.net.layer().From, source.net.layer().Name) {
 		t.Errorf("engine at %s, source at %s", engine.net.layer().Name, source.net.layer().Name)
 	}
+	source.Render(80, 24) // marks are found once for all lines
 	marked := 0
 	for i := range source.net.list.Lines {
 		if source.line(i, 0).Ground == ui.Selected {

@@ -13,8 +13,9 @@ import (
 
 // networkView shows one of the networks.
 type networkView struct {
-	g   *graphs
-	net *networkList
+	g        *graphs
+	net      *networkList
+	selected map[string]bool // the source layers under the cursor of the side that was moved in
 }
 
 // The cells of a time in a list, and what a name may be cut to so that time and shape have room.
@@ -29,8 +30,7 @@ func (v *networkView) line(i, w int) ui.ListLine {
 	l := &v.net.layers[line.layer]
 	out := ui.ListLine{}
 	if v.g.state.side != v.net.side {
-		selected := v.g.selected()
-		if slices.ContainsFunc(v.net.of(&line), func(l report.Layer) bool { return v.net.belongs(&l, selected) }) {
+		if slices.ContainsFunc(v.net.of(&line), func(l report.Layer) bool { return v.net.belongs(&l, v.selected) }) {
 			out.Ground = ui.Selected
 		}
 	}

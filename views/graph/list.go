@@ -14,19 +14,20 @@ import (
 
 // networkList is the layers of a network in topological order, with what is unfolded below them.
 type networkList struct {
-	state  *graphState
-	side   int
-	list   ui.List
-	layers []report.Layer
-	blocks []report.Block // of the layers
-	lines  []graphLine
-	fates  map[string]report.LedgerEntry // by source layer
-	times  map[string]report.LayerTiming // by engine layer
-	names  int                           // width of the longest name
-	shapes int                           // and of the longest shape
-	ops    int                           // and of the longest op
-	types  int                           // and of types with the mark of a rule and a space
-	filter *ui.Filter
+	state   *graphState
+	side    int
+	list    ui.List
+	layers  []report.Layer
+	blocks  []report.Block // of the layers
+	repeats repeated
+	lines   []graphLine
+	fates   map[string]report.LedgerEntry // by source layer
+	times   map[string]report.LayerTiming // by engine layer
+	names   int                           // width of the longest name
+	shapes  int                           // and of the longest shape
+	ops     int                           // and of the longest op
+	types   int                           // and of types with the mark of a rule and a space
+	filter  *ui.Filter
 }
 
 // leastType is the cells for the type of a layer in a list, at least.
@@ -88,10 +89,13 @@ func (n *networkList) of(line *graphLine) []report.Layer {
 
 // build makes the lines anew and keeps the cursor on its layer, or where that is gone on what its first member went to.
 func (n *networkList) build() {
-	name, members, blocks := "", []string(nil), 0
+	name, members, blocks := "", map[string]bool{}, 0
 	if line := n.line(); line != nil {
 		l := &n.layers[line.layer]
-		name, members, blocks = l.Name, l.From[:min(1, len(l.From))], line.blocks
+		name, blocks = l.Name, line.blocks
+		for _, source := range l.From[:min(1, len(l.From))] {
+			members[source] = true
+		}
 	}
 	if n.state.affected {
 		n.state.touch()
@@ -161,11 +165,24 @@ func (n *networkList) folds() bool {
 	return n.filter == nil && !n.state.affected && (n.side == sourceSide || n.state.step == engineStep)
 }
 
+// repeated are the blocks of a list of layers, which are the same for as long as that is.
+type repeated struct {
+	layers []report.Layer
+	blocks []report.Block
+}
+
+func (r *repeated) of(layers []report.Layer) []report.Block {
+	if len(layers) != len(r.layers) || len(layers) > 0 && &layers[0] != &r.layers[0] {
+		r.layers, r.blocks = layers, report.Blocks(layers)
+	}
+	return r.blocks
+}
+
 // addAll appends all layers, blocks of them as they are unfolded.
 func (n *networkList) addAll(before map[string]string) {
 	n.blocks = nil
 	if n.folds() {
-		n.blocks = report.Blocks(n.layers)
+		n.blocks = n.repeats.of(n.layers)
 	}
 	next := 0
 	until := func(end int) {
@@ -323,11 +340,11 @@ func (n *networkList) below(l *report.Layer) []string {
 }
 
 // belongs reports whether a layer of this side is, or has as members, any of the source layers.
-func (n *networkList) belongs(l *report.Layer, names []string) bool {
+func (n *networkList) belongs(l *report.Layer, names map[string]bool) bool {
 	if n.side == sourceSide {
-		return slices.Contains(names, l.Name)
+		return names[l.Name]
 	}
-	return slices.ContainsFunc(l.From, func(name string) bool { return slices.Contains(names, name) })
+	return slices.ContainsFunc(l.From, func(name string) bool { return names[name] })
 }
 
 // matching counts the layers that the filter leaves.

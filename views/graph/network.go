@@ -157,6 +157,7 @@ func (v *networkView) Render(w, h int) string {
 			v.g.state.in.Wait(c, "graph")
 			return
 		}
+		v.selected = v.g.selected()
 		v.net.list.Draw(c)
 	})
 }

@@ -17,7 +17,11 @@ import (
 )
 
 // slowestView shows the layers that take the most time.
-type slowestView struct{ in pane.Input }
+type slowestView struct {
+	in     pane.Input
+	of     *report.Timings
+	slower []*report.LayerTiming // its layers, the slowest first
+}
 
 func (v *slowestView) Title() string { return "Slowest layers" }
 
@@ -34,6 +38,18 @@ func (v *slowestView) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
+// slowest returns the layers, the slowest first.
+func (v *slowestView) slowest() []*report.LayerTiming {
+	if t := v.in.Snap.Timings; t != v.of {
+		v.of, v.slower = t, make([]*report.LayerTiming, len(t.Layers))
+		for i := range t.Layers {
+			v.slower[i] = &t.Layers[i]
+		}
+		slices.SortStableFunc(v.slower, func(a, b *report.LayerTiming) int { return cmp.Compare(b.Median, a.Median) })
+	}
+	return v.slower
+}
+
 func (v *slowestView) Render(w, h int) string {
 	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
 		if v.in.Snap.Timings == nil {
@@ -46,12 +62,11 @@ func (v *slowestView) Render(w, h int) string {
 			}
 			return fmt.Sprintf("%s %6s", ui.Duration(l.Median), words.Percent(l.Share))
 		}
-		layers := slices.Clone(v.in.Snap.Timings.Layers)
-		slices.SortStableFunc(layers, func(a, b report.LayerTiming) int { return cmp.Compare(b.Median, a.Median) })
+		layers := v.slowest()
 		var bars ui.Bars
 		for _, l := range layers[:min(len(layers), h)] {
 			bars = append(bars, ui.LabelledBar{
-				Label: words.ShortName(l.Name), Value: value(&l),
+				Label: words.ShortName(l.Name), Value: value(l),
 				Bar: ui.Bar{Value: float64(l.Median), Max: float64(layers[0].Median), Style: pane.PrecisionStyle(l.Precision)},
 			})
 		}
