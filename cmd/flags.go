@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -120,21 +121,22 @@ type modelFlags struct {
 	output outputFlags
 
 	plugins  pluginFlags
-	own      Own  // what the program has beside the built-in
-	lookOnly bool // the model is looked at and not run: it needs neither data nor shapes
-	usual    bool // a model of texts without shapes is shown at usual ones, and that is said
-	partly   bool // a model of which parts are not supported does: it is looked at
-	anew     bool // several calibrators are compared: on the same data, whatever an engine has
-	rounds   int  // in which engines are measured side by side; 0: as usual
-	peaks    bool // layers are timed to be set under the device's peaks
-	few      int  // how many items are used where none were asked for; 0: all
+	own      Own           // what the program has beside the built-in
+	lookOnly bool          // the model is looked at and not run: it needs neither data nor shapes
+	usual    bool          // a model of texts without shapes is shown at usual ones, and that is said
+	partly   bool          // a model of which parts are not supported does: it is looked at
+	anew     bool          // several calibrators are compared: on the same data, whatever an engine has
+	rounds   int           // in which engines are measured side by side; 0: as usual
+	live     time.Duration // that a session measures at last; 0: as usual
+	peaks    bool          // layers are timed to be set under the device's peaks
+	few      int           // how many items are used where none were asked for; 0: all
 
 	chosen string // the usual shapes, as --shapes takes them, where they are taken
 }
 
 // onBackends returns the flags of a command that finds its backends in a table.
 func onBackends(t tables) *modelFlags {
-	return &modelFlags{device: deviceFlags{table: t.backends}, own: t.own}
+	return &modelFlags{device: deviceFlags{table: t.backends}, own: t.own, live: t.live}
 }
 
 // register gives a command the flags that it takes.

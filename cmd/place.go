@@ -72,7 +72,7 @@ func (f *modelFlags) equipped(m *sessions.Model, err error) (*sessions.Model, er
 
 // equip opens what a model is worked on with: timing cache, data, backend.
 func (f *modelFlags) equip(m *sessions.Model, embedded bool) (*place, error) {
-	w := sessions.Workplace{Program: programName(), Rounds: f.rounds, Recalibrate: f.anew || f.data.changed("calib-data") || f.config.changed("ranges")}
+	w := sessions.Workplace{Program: programName(), Rounds: f.rounds, Live: f.live, Recalibrate: f.anew || f.data.changed("calib-data") || f.config.changed("ranges")}
 	w.Cache, w.SaveTo, w.CacheError = f.device.timingCache()
 	if f.peaks {
 		w.Peaks = f.device.peaks()
