@@ -16,7 +16,7 @@ import (
 // oneWay are the packages in which no file depends on one that depends on it, so that each can be read from below, and how many
 // methods a type has there at most: one of more is passed through by everything.
 var oneWay = map[string]int{
-	"sessions": 20, "sessions/compare": 20, "sessions/config": 20, "sessions/dataset": 20, "sessions/recording": 20, "sessions/report": 20,
+	"sessions": 20, "sessions/compare": 20, "sessions/config": 20, "sessions/dataset": 20, "sessions/describe": 20, "sessions/model": 20, "sessions/recording": 20, "sessions/report": 20, "sessions/stages": 20,
 	"views": 27, // of the workbench, which serves every key of the program
 }
 

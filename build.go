@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -170,7 +171,7 @@ func (o *Options) collect(ctx context.Context, n *Network, host Backend, lc *bui
 		for name := range o.Ranges {
 			lc.Equalization.Given[name] = true
 		}
-		lc.Equalization.Ranges = func(ctx context.Context, n *graph.Network, names []string) (map[string]graph.Range, error) {
+		lc.Equalization.Ranges = func(ctx context.Context, n *graph.Network, names []string) (map[string]numeric.Range, error) {
 			scaled, err := build.CollectOf(ctx, n, env, host, replay.Batches, nil, names, nil)
 			if err != nil {
 				return nil, err
@@ -191,7 +192,7 @@ func (o *Options) collect(ctx context.Context, n *Network, host Backend, lc *bui
 func someIn8Bits(low *build.Lowered) error {
 	reasons := ""
 	for _, d := range low.Decisions {
-		if d.Precision == graph.I8 {
+		if d.Precision == numeric.I8 {
 			return nil
 		}
 		if reasons == "" && d.Reason != "" {

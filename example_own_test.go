@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -89,7 +90,7 @@ func ExampleNewOp() {
 type cubeKernel struct{ elements int }
 
 func (k cubeKernel) Launch(s trtui.Stream, in, out []trtui.Mem, _ trtui.Mem) error {
-	x, y := graph.View[float32](in[0].Host), graph.View[float32](out[0].Host)
+	x, y := numeric.View[float32](in[0].Host), numeric.View[float32](out[0].Host)
 	cpu.Loop(s)(k.elements, func(i int) { y[i] = x[i] * x[i] * x[i] })
 	return nil
 }
@@ -100,7 +101,7 @@ func ExampleOptions_kernels() {
 		Name: "cube_f32_mine", Op: cube,
 		Match: func(b trtui.Binding) error { return b.Only(trtui.F32) },
 		Bind: func(b trtui.Binding) (trtui.Kernel, error) {
-			return cubeKernel{graph.Count(b.Out[0].Dims)}, nil
+			return cubeKernel{numeric.Count(b.Out[0].Dims)}, nil
 		},
 	}
 	eng := run(cubed(), trtui.Options{Untimed: true, Kernels: []trtui.Tactic{fast}}, 1, 2, 3)

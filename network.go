@@ -5,7 +5,9 @@ import (
 	"io"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // The types that networks and their data are made of.
@@ -20,33 +22,33 @@ type (
 	Layer  = graph.Layer
 	Tensor = graph.Tensor
 	// Dim is an extent of a network's tensor: a number or an expression of symbols.
-	Dim = graph.Dim
+	Dim = symbolic.Dim
 	// DataType is the type of a tensor's elements.
-	DataType = graph.DataType
+	DataType = numeric.DataType
 )
 
 // The types of elements.
 const (
-	F32  = graph.F32
-	F16  = graph.F16
-	BF16 = graph.BF16
-	F64  = graph.F64
-	I8   = graph.I8
-	U8   = graph.U8
-	I16  = graph.I16
-	U16  = graph.U16
-	I32  = graph.I32
-	U32  = graph.U32
-	I64  = graph.I64
-	U64  = graph.U64
-	Bool = graph.Bool
+	F32  = numeric.F32
+	F16  = numeric.F16
+	BF16 = numeric.BF16
+	F64  = numeric.F64
+	I8   = numeric.I8
+	U8   = numeric.U8
+	I16  = numeric.I16
+	U16  = numeric.U16
+	I32  = numeric.I32
+	U32  = numeric.U32
+	I64  = numeric.I64
+	U64  = numeric.U64
+	Bool = numeric.Bool
 )
 
 // Const returns an extent that is a number.
-func Const(n int) Dim { return graph.Const(n) }
+func Const(n int) Dim { return symbolic.Const(n) }
 
 // Symbol returns an extent that is open until the network is built, such as a batch: [Options.Shapes] says what it is.
-func Symbol(name string) Dim { return graph.Symbol(name) }
+func Symbol(name string) Dim { return symbolic.Symbol(name) }
 
 // Open reads the ONNX model at path with the external data beside it. The model may use the given ops beside the
 // built-in ones. All that is not supported or wrong in it is one error, an *onnx.ImportError that names every node.

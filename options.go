@@ -7,7 +7,9 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
@@ -31,7 +33,7 @@ func (p Precision) String() string {
 	return fmt.Sprintf("precision(%d)", uint8(p))
 }
 
-var precisions = [...]graph.DataType{FP32: graph.F32, FP16: graph.F16, INT8: graph.I8}
+var precisions = [...]numeric.DataType{FP32: numeric.F32, FP16: numeric.F16, INT8: numeric.I8}
 
 // The types of options that come from the packages below.
 type (
@@ -41,7 +43,7 @@ type (
 	// Percentile and MSE; any type with these two methods is one.
 	Calibrator = quant.Calibrator
 	// Range is what the integers of a quantised tensor stand for: real = (integer - zero) * scale.
-	Range = graph.Range
+	Range = numeric.Range
 	// NoRoom is the error of an engine that needs more memory than there is, or than Options.Memory allows.
 	NoRoom = run.NoRoom
 	// Policy says which layers may compute in which precision.
@@ -247,7 +249,7 @@ func symbols(n *Network, given map[string][]int) (map[string]int, error) {
 	}
 	for _, t := range n.Inputs {
 		if shapes[t.Name] == nil {
-			shapes[t.Name] = graph.EvalDims(t.Extents(), known)
+			shapes[t.Name] = symbolic.Eval(t.Extents(), known)
 		}
 	}
 	env, err := n.BindShapes(shapes)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -80,7 +81,7 @@ func ports(p *run.Plan, list []*graph.Tensor) []Port {
 	env := p.Env()
 	var ports []Port
 	for _, t := range list {
-		ports = append(ports, Port{t.Name, t.Type, graph.EvalDims(t.Dims, env)})
+		ports = append(ports, Port{t.Name, t.Type, symbolic.Eval(t.Dims, env)})
 	}
 	return ports
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trtui/trtui"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cuda"
 )
 
@@ -22,7 +23,7 @@ func weighed(t testing.TB, factor float32) *trtui.Network {
 	t.Helper()
 	d := trtui.Define("weighed")
 	weights := func(name string, low, high float32, dims ...int) *trtui.Tensor {
-		w := make([]float32, graph.Count(dims))
+		w := make([]float32, numeric.Count(dims))
 		for i := range w {
 			w[i] = low + (high-low)*float32(i*i%29)*factor/29
 		}
@@ -71,9 +72,9 @@ func TestRefit(t *testing.T) {
 	before, after := weighed(t, 1), weighed(t, 0.7)
 	ranges := map[string]trtui.Range{}
 	for _, l := range before.Layers {
-		ranges[l.Outputs[0].Name] = graph.PerTensor(0.05, 0)
+		ranges[l.Outputs[0].Name] = numeric.PerTensor(0.05, 0)
 	}
-	ranges["x"] = graph.PerTensor(0.01, 0)
+	ranges["x"] = numeric.PerTensor(0.01, 0)
 	batches := []trtui.Profile{{Min: map[string][]int{"x": {1, 4, 6, 6}}, Opt: map[string][]int{"x": {2, 4, 6, 6}}, Max: map[string][]int{"x": {3, 4, 6, 6}}}}
 	for name, o := range map[string]trtui.Options{
 		"fp32": {Profiles: batches}, "fp16": {Precision: trtui.FP16, Profiles: batches},

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -195,7 +195,7 @@ func (s *Session) run(ctx context.Context, in Inputs, out Outputs) (err error) {
 			return err
 		}
 	}
-	copied := map[string]graph.Value{}
+	copied := map[string]numeric.Value{}
 	for name, v := range out {
 		if s.input[name] || !aligned(v.Data) || s.shared(name, v, in, out) || !s.context.Bind(name, v.Data) {
 			copied[name] = v

@@ -14,6 +14,8 @@ import (
 
 	"github.com/trtui/trtui"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/testdata"
 )
@@ -93,7 +95,7 @@ func TestPrecisions(t *testing.T) {
 		}
 		eight := false
 		for _, s := range e.Plan().Steps {
-			eight = eight || s.Layer.Op == graph.Conv && s.Layer.Inputs[0].Type == graph.I8
+			eight = eight || s.Layer.Op == graph.Conv && s.Layer.Inputs[0].Type == numeric.I8
 		}
 		if eight != (c.precision == trtui.INT8) {
 			t.Errorf("%s: convolutions in 8 bits: %v", c.precision, eight)
@@ -123,7 +125,7 @@ func TestBuildRefuses(t *testing.T) {
 		{n, trtui.Options{Precision: trtui.INT8, Calibration: trtui.Batches()}, "no batch of data"},
 		{n, trtui.Options{Precision: trtui.INT8, Calibration: batch(1, 3, 32, 32)}, "image"},
 		{n, trtui.Options{Precision: trtui.INT8, Ranges: map[string]trtui.Range{"nothing": {}}}, "no tensor nothing"},
-		{n, trtui.Options{Precision: trtui.INT8, Ranges: map[string]trtui.Range{"probabilities": graph.PerTensor(1, 0)}}, "no layer can compute in 8 bits"},
+		{n, trtui.Options{Precision: trtui.INT8, Ranges: map[string]trtui.Range{"probabilities": numeric.PerTensor(1, 0)}}, "no layer can compute in 8 bits"},
 		{n, trtui.Options{Shapes: map[string][]int{"picture": {1}}}, "no input picture"},
 		{n, trtui.Options{Shapes: map[string][]int{"image": {2, 1, 31, 32}}}, "axis 2 must be 32"},
 		{open, trtui.Options{}, "length is open"},
@@ -302,7 +304,7 @@ func TestSessionsSideBySide(t *testing.T) {
 // TestCountedOutputs: an output that has as many elements as the data say is as long as they are, for each run.
 func TestCountedOutputs(t *testing.T) {
 	d := trtui.Define("counted")
-	x := d.Input("x", graph.F32, graph.Const(12))
+	x := d.Input("x", numeric.F32, symbolic.Const(12))
 	places := d.NonZero(d.Relu(x))
 	d.Output("places", places)
 	d.Output("values", d.Exp(d.Gather(x, d.Squeeze(places, 0), 0)))
@@ -313,7 +315,7 @@ func TestCountedOutputs(t *testing.T) {
 	e := built(t, n, trtui.Options{})
 	s := session(t, e, trtui.SessionOptions{})
 	for count := range 13 {
-		in := trtui.Inputs{"x": graph.NewValue(graph.F32, 12)}
+		in := trtui.Inputs{"x": numeric.NewValue(numeric.F32, 12)}
 		for i := range 12 {
 			in["x"].F32()[i] = float32(i-12+count) + 0.5
 		}
@@ -338,10 +340,10 @@ func TestCountedOutputs(t *testing.T) {
 // TestCountedProfiles: extents that are counted go with several profiles, and with a loop over what was selected.
 func TestCountedProfiles(t *testing.T) {
 	d := trtui.Define("counted")
-	x := d.Input("x", graph.F32, graph.Symbol("n"))
+	x := d.Input("x", numeric.F32, symbolic.Symbol("n"))
 	values := d.Gather(x, d.Squeeze(d.NonZero(d.Relu(x)), 0), 0)
 	// The number of iterations is not known beforehand: the loop stays one.
-	trips := d.Cast(d.Add(d.Reduce(graph.ReduceSum, d.Mul(values, values), true, 0), d.Constant("one", graph.Values(graph.F32, []float32{1.25}, 1))), graph.I64)
+	trips := d.Cast(d.Add(d.Reduce(graph.ReduceSum, d.Mul(values, values), true, 0), d.Constant("one", numeric.Values(numeric.F32, []float32{1.25}, 1))), numeric.I64)
 	y := d.Loop(trips, nil, []*graph.Tensor{values}, func(b *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
 		return nil, []*graph.Tensor{b.Tanh(v[0])}
 	})
@@ -356,7 +358,7 @@ func TestCountedProfiles(t *testing.T) {
 	for round := range 2 {
 		for _, length := range []int{3, 12, 4, 40, 1, 5} {
 			for count := 0; count <= length; count += 1 + length/5 {
-				in := trtui.Inputs{"x": graph.NewValue(graph.F32, length)}
+				in := trtui.Inputs{"x": numeric.NewValue(numeric.F32, length)}
 				for i := range length {
 					in["x"].F32()[i] = float32(count-i) / 16
 				}

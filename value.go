@@ -6,12 +6,12 @@ import (
 	"unsafe"
 
 	"github.com/trtui/trtui/core/build"
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Value is a tensor's data: a type, a shape, and the elements in row-major order as bytes. F32, I64 and I32 give them as
 // slices, without a copy.
-type Value = graph.Value
+type Value = numeric.Value
 
 // Inputs and Outputs are the data of one inference by the names of the network's inputs and outputs.
 type (
@@ -35,7 +35,7 @@ func Batches(list ...Inputs) BatchSeq {
 }
 
 // Element is a Go type that the elements of a Value have: float32 for F32, int64 for I64 and so on.
-type Element = graph.Element
+type Element = numeric.Element
 
 // ValueOf returns a value over data itself, which is not copied; the elements' type follows from Go's. No dims is a list of
 // all of data.
@@ -43,7 +43,7 @@ func ValueOf[T Element](data []T, dims ...int) Value {
 	if len(dims) == 0 {
 		dims = []int{len(data)}
 	}
-	return Value{Type: typeOf[T](), Dims: dims, Data: graph.Bytes(data)}
+	return Value{Type: typeOf[T](), Dims: dims, Data: numeric.Bytes(data)}
 }
 
 func typeOf[T Element]() DataType {
@@ -77,7 +77,7 @@ const alignment = 64
 
 // NewValue returns zeros of the given type and shape, in memory that sessions on the CPU read and write without a copy.
 func NewValue(t DataType, dims ...int) Value {
-	n := graph.Count(dims) * t.Size()
+	n := numeric.Count(dims) * t.Size()
 	data := make([]byte, n+alignment)
 	skip := int(-address(data) & (alignment - 1))
 	return Value{Type: t, Dims: dims, Data: data[skip : skip+n : skip+n]}
@@ -106,7 +106,7 @@ func (p Port) check(kind string, v Value) error {
 	if v.Type != p.Type || !slices.Equal(v.Dims, p.Dims) {
 		return fmt.Errorf("%s %s: the data is %s%v, the engine is built for %s%v", kind, p.Name, v.Type, v.Dims, p.Type, p.Dims)
 	}
-	if want := graph.Count(p.Dims) * p.Type.Size(); len(v.Data) != want {
+	if want := numeric.Count(p.Dims) * p.Type.Size(); len(v.Data) != want {
 		return fmt.Errorf("%s %s: %d bytes of data, %s%v takes %d", kind, p.Name, len(v.Data), p.Type, p.Dims, want)
 	}
 	return nil

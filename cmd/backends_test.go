@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -60,7 +61,7 @@ func (d drift) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernels
 	if err == nil {
 		err = s.Wait()
 	}
-	graph.View[float32](out[0].Host[:4])[0] += d.by
+	numeric.View[float32](out[0].Host[:4])[0] += d.by
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -95,7 +96,7 @@ func (b *benchFlags) sweep(ctx context.Context, stdout, stderr io.Writer, path s
 		if err != nil {
 			return err
 		}
-		s, err := r.Sweep(ctx, cfg, sessions.Sweep{Axes: o.config.sweep, Limit: b.limit, Inputs: func(env map[string]int) (sessions.Data, error) {
+		s, err := r.Sweep(ctx, cfg, sessions.Sweep{Axes: o.config.sweep, Limit: b.limit, Inputs: func(env map[string]int) (dataset.Data, error) {
 			return o.data.random(at.model, env)
 		}}, p)
 		if err != nil {

@@ -13,7 +13,9 @@ import (
 
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 func buildCommand(t tables) *cobra.Command {
@@ -80,14 +82,14 @@ func buildEngine(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, p
 		if err != nil {
 			return err
 		}
-		built, profiles := e.Any(), sessions.NewProfileReports(e)
+		built, profiles := e.Any(), describe.Profiles(e)
 		m := built.Memory
 		if o.output.json() {
-			return writeReport(stdout, r.Head(&cfg), buildOutput{output, size, len(built.Steps), built.Target, m.Peak, m.Weights, profiles, sessions.NewFileReport(e.Contents), unchanged})
+			return writeReport(stdout, r.Head(&cfg), buildOutput{output, size, len(built.Steps), built.Target, m.Peak, m.Weights, profiles, stages.NewFileReport(e.Contents), unchanged})
 		}
 		fmt.Fprintf(stdout, "%s: %s, %s, %s, arena %s, weights %s\n", output, p.model.Name(), cfg.Precision, count(len(built.Steps), "step"), bytesText(m.Peak), bytesText(m.Weights))
 		writeProfiles(stdout, profiles)
-		writeFileNumbers(stdout, sessions.NewFileReport(e.Contents))
+		writeFileNumbers(stdout, stages.NewFileReport(e.Contents))
 		if unchanged != "" {
 			writeNote(stdout, "%s", unchanged)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
 )
 
 func calibrateCommand(t tables) *cobra.Command {
@@ -184,7 +185,7 @@ func writeCalibration(w io.Writer, c *report.Calibration, compare bool) {
 	writeTable(w, []string{"tensor", "calibrator", ">amax", ">scale", ">clip %", "~>of error %", ">KL", ">SQNR dB", ""}, rows)
 	for _, t := range c.Tensors {
 		if t.Used && t.Reach != nil && len(t.Reach.Outliers) > 0 {
-			fmt.Fprintf(w, "\n%s: %s", t.Tensor, reachText(t.Reach))
+			fmt.Fprintf(w, "\n%s: %s", ui.VisibleName(t.Tensor), reachText(t.Reach))
 		}
 	}
 	fmt.Fprintln(w)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/kernels/cuda/bringup"
 	"github.com/trtui/trtui/sessions/config"
@@ -40,7 +41,7 @@ var lists = []string{"backends", "disable", "keep", "steps"}
 // elementTypes are the types that data may be of.
 func elementTypes() []string {
 	var list []string
-	for t := graph.F32; t <= graph.Bool; t++ {
+	for t := numeric.F32; t <= numeric.Bool; t++ {
 		list = append(list, t.String())
 	}
 	return list

@@ -1,8 +1,8 @@
 package cmd
 
 import (
-	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 )
 
 // each returns a configuration for each precision and, for int8, each calibrator.
@@ -31,7 +31,7 @@ func (g *configFlags) each(precisions, calibrators []string) ([]config.Config, e
 
 // eachFor returns a configuration for each precision and, for int8, each calibrator, over what an engine was built with. A
 // model's own ranges leave calibrators no say: the first one stands for all. shapes are those that the data has.
-func (g *configFlags) eachFor(m *sessions.Model, shapes map[string][]int, precisions, calibrators []string) ([]config.Config, error) {
+func (g *configFlags) eachFor(m *model.Model, shapes map[string][]int, precisions, calibrators []string) ([]config.Config, error) {
 	configs, err := g.each(precisions, calibrators)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (g *configFlags) eachFor(m *sessions.Model, shapes map[string][]int, precis
 
 // listed returns the precisions and calibrators of a command that takes several: those that were given, otherwise the one
 // that an engine was built with or --config says, otherwise the lists by default.
-func (g *configFlags) listed(m *sessions.Model) (precisions, calibrators []string) {
+func (g *configFlags) listed(m *model.Model) (precisions, calibrators []string) {
 	precisions, calibrators = g.precisions, g.calibrators
 	base := g.base(m, config.Config{})
 	if !g.changed("precision") && base.Precision != "" && (m.Engine != nil || g.file != nil) {

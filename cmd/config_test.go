@@ -14,9 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
-	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 )
 
 // parsed returns the flags of a command after args.
@@ -31,31 +32,31 @@ func parsed(t *testing.T, args string) *modelFlags {
 }
 
 // engine returns an engine file's model, built with cfg.
-func engine(t *testing.T, cfg config.Config) *sessions.Model {
+func engine(t *testing.T, cfg config.Config) *model.Model {
 	t.Helper()
 	cfg.Quantization = cfg.Quantization.Full()
 	report, err := json.Marshal(struct{ Config config.Config }{cfg})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &sessions.Model{Engine: &run.Engine{Report: report}}
+	return &model.Model{Engine: &run.Engine{Report: report}}
 }
 
 // A batch can be chosen where the first axis is open; where it is fixed another one is refused, and an item is a whole input.
 func TestFixedBatch(t *testing.T) {
-	model := func(first graph.Dim) *sessions.Model {
-		return &sessions.Model{Network: &graph.Network{Inputs: []*graph.Tensor{{Name: "x", Dims: []graph.Dim{first, graph.Const(3)}}}}}
+	model := func(first symbolic.Dim) *model.Model {
+		return &model.Model{Network: &graph.Network{Inputs: []*graph.Tensor{{Name: "x", Dims: []symbolic.Dim{first, symbolic.Const(3)}}}}}
 	}
 	for _, c := range []struct {
 		args  string
-		first graph.Dim
+		first symbolic.Dim
 		want  int // 0: refused
 	}{
-		{"--batch 16", graph.Const(1), 0},
-		{"--batch 2", graph.Const(4), 0},
-		{"--batch 4", graph.Const(4), 1},
-		{"", graph.Const(4), 1},
-		{"--batch 16", graph.Symbol("N"), 16},
+		{"--batch 16", symbolic.Const(1), 0},
+		{"--batch 2", symbolic.Const(4), 0},
+		{"--batch 4", symbolic.Const(4), 1},
+		{"", symbolic.Const(4), 1},
+		{"--batch 16", symbolic.Symbol("N"), 16},
 	} {
 		o := parsed(t, c.args)
 		cfg, err := o.config.shaped(model(c.first), config.Config{Batch: max(1, o.config.batch)}, nil)
@@ -77,11 +78,11 @@ func TestConfigFor(t *testing.T) {
 		LayerPrecisions: []string{"head:fp32"}, Pin: map[string]string{"conv": "direct"}, Shapes: map[string][]int{"x": {4, 3}},
 	}
 	change := func(f func(*config.Config)) config.Config { c := built; f(&c); return c }
-	model := func(quantized bool) *sessions.Model { return &sessions.Model{Quantized: quantized} }
+	file := func(quantized bool) *model.Model { return &model.Model{Quantized: quantized} }
 	plain := config.Config{Precision: config.FP32, Calibrator: config.DefaultCalibrator, Batch: 1, Disable: []string{}, LayerPrecisions: []string{}}
 	for _, c := range []struct {
 		args  string
-		model *sessions.Model
+		model *model.Model
 		want  config.Config
 	}{
 		{"", engine(t, built), built},
@@ -98,10 +99,10 @@ func TestConfigFor(t *testing.T) {
 		})},
 		{"--shapes x:2x5,y:1", engine(t, built), change(func(c *config.Config) { c.Shapes = map[string][]int{"x": {2, 5}, "y": {1}} })},
 		{"--layer-precisions x:fp16", engine(t, built), change(func(c *config.Config) { c.LayerPrecisions = []string{"x:fp16"} })},
-		{"", model(false), plain},
-		{"", model(true), func() config.Config { c := plain; c.Precision = config.INT8; return c }()},
-		{"--precision fp32", model(true), plain},
-		{"--batch 2", model(true), func() config.Config { c := plain; c.Precision, c.Batch = config.INT8, 2; return c }()},
+		{"", file(false), plain},
+		{"", file(true), func() config.Config { c := plain; c.Precision = config.INT8; return c }()},
+		{"--precision fp32", file(true), plain},
+		{"--batch 2", file(true), func() config.Config { c := plain; c.Precision, c.Batch = config.INT8, 2; return c }()},
 	} {
 		got, err := parsed(t, c.args).configFor(c.model)
 		if err != nil || !reflect.DeepEqual(compact(got), compact(c.want)) {
@@ -124,13 +125,13 @@ func TestConfigFileFor(t *testing.T) {
 	built := engine(t, config.Config{Precision: config.FP16, Calibrator: "mse", Batch: 4, Pin: map[string]string{"conv": "other"}})
 	for _, c := range []struct {
 		args  string
-		model *sessions.Model
+		model *model.Model
 		want  config.Config
 	}{
-		{"", &sessions.Model{}, saved},
+		{"", &model.Model{}, saved},
 		{"", built, change(func(c *config.Config) { c.Batch = 4 })},
-		{"--precision fp32", &sessions.Model{}, change(func(c *config.Config) { c.Precision, c.Pin = config.FP32, nil })},
-		{"--calibrator mse --tactic a=b", &sessions.Model{}, change(func(c *config.Config) { c.Calibrator, c.Pin = "mse", map[string]string{"a": "b"} })},
+		{"--precision fp32", &model.Model{}, change(func(c *config.Config) { c.Precision, c.Pin = config.FP32, nil })},
+		{"--calibrator mse --tactic a=b", &model.Model{}, change(func(c *config.Config) { c.Calibrator, c.Pin = "mse", map[string]string{"a": "b"} })},
 	} {
 		got, err := parsed(t, "--config "+path+" "+c.args).configFor(c.model)
 		if err != nil || !reflect.DeepEqual(compact(got), c.want) {
@@ -156,11 +157,11 @@ func TestRecordedConfigs(t *testing.T) {
 	all := []string{"minmax", "entropy"}
 	for _, c := range []struct {
 		args  string
-		model *sessions.Model
+		model *model.Model
 		want  []string
 	}{
-		{"", &sessions.Model{}, []string{"fp32 minmax 1", "int8 minmax 1", "int8 entropy 1"}},
-		{"", &sessions.Model{Quantized: true}, []string{"int8 minmax 1"}},
+		{"", &model.Model{}, []string{"fp32 minmax 1", "int8 minmax 1", "int8 entropy 1"}},
+		{"", &model.Model{Quantized: true}, []string{"int8 minmax 1"}},
 		{"", engine(t, built), []string{"int8 mse 2"}},
 		{"--calibrator minmax,entropy", engine(t, built), []string{"int8 minmax 2", "int8 entropy 2"}},
 		{"--precision fp32,int8", engine(t, built), []string{"fp32 mse 2", "int8 mse 2"}},
@@ -223,8 +224,8 @@ func TestSavedConfigBuildsTheSame(t *testing.T) {
 		}
 		return data
 	}
-	open := func(file string) *sessions.Model {
-		m, err := sessions.OpenModel(graph.Ops(), filepath.Join(dir, file))
+	open := func(file string) *model.Model {
+		m, err := model.Open(graph.Ops(), filepath.Join(dir, file))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/internal/conformance"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -43,14 +43,14 @@ it is of integers, booleans or floats of up to 8 bits. Where the expected output
 			if err := d.check(); err != nil {
 				return err
 			}
-			execute, head := conformance.Executor(conformance.Evaluate), sessions.BackendHead(evaluation, nil)
+			execute, head := conformance.Executor(conformance.Evaluate), describe.Backend(evaluation, nil)
 			if d.backend != evaluation {
 				b, err := d.open(d.backend)
 				if err != nil {
 					return err
 				}
 				defer b.Close()
-				execute, head = conformance.Engine(b), sessions.BackendHead(d.backend, b)
+				execute, head = conformance.Engine(b), describe.Backend(d.backend, b)
 			}
 			cases, err := conformance.Find(args...)
 			if err != nil {

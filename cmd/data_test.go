@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -83,21 +84,21 @@ func TestTooLargeToRun(t *testing.T) {
 
 // Image files are brought to the size that a model takes, where that is fixed or was given.
 func TestImageSize(t *testing.T) {
-	n, open := graph.Symbol("n"), func(name string) graph.Dim { return graph.Symbol(name) }
-	c := graph.Const
+	n, open := symbolic.Symbol("n"), func(name string) symbolic.Dim { return symbolic.Symbol(name) }
+	c := symbolic.Const
 	for _, k := range []struct {
-		dims   []graph.Dim
+		dims   []symbolic.Dim
 		shapes map[string][]int
 		nhwc   bool
 		want   dataset.Size
 	}{
-		{[]graph.Dim{n, c(3), c(48), c(80)}, nil, false, dataset.Size{Height: 48, Width: 80}},
-		{[]graph.Dim{n, c(48), c(80), c(3)}, nil, true, dataset.Size{Height: 48, Width: 80}},
-		{[]graph.Dim{n, c(3), open("h"), open("w")}, nil, false, dataset.Size{}},
-		{[]graph.Dim{n, c(3), open("h"), c(80)}, nil, false, dataset.Size{}},
-		{[]graph.Dim{n, c(3), open("h"), open("w")}, map[string][]int{"x": {1, 3, 64, 96}}, false, dataset.Size{Height: 64, Width: 96}},
-		{[]graph.Dim{n, c(3), open("h"), open("w")}, map[string][]int{"": {1, 3, 64, 96}}, false, dataset.Size{Height: 64, Width: 96}},
-		{[]graph.Dim{n, c(3)}, nil, false, dataset.Size{}},
+		{[]symbolic.Dim{n, c(3), c(48), c(80)}, nil, false, dataset.Size{Height: 48, Width: 80}},
+		{[]symbolic.Dim{n, c(48), c(80), c(3)}, nil, true, dataset.Size{Height: 48, Width: 80}},
+		{[]symbolic.Dim{n, c(3), open("h"), open("w")}, nil, false, dataset.Size{}},
+		{[]symbolic.Dim{n, c(3), open("h"), c(80)}, nil, false, dataset.Size{}},
+		{[]symbolic.Dim{n, c(3), open("h"), open("w")}, map[string][]int{"x": {1, 3, 64, 96}}, false, dataset.Size{Height: 64, Width: 96}},
+		{[]symbolic.Dim{n, c(3), open("h"), open("w")}, map[string][]int{"": {1, 3, 64, 96}}, false, dataset.Size{Height: 64, Width: 96}},
+		{[]symbolic.Dim{n, c(3)}, nil, false, dataset.Size{}},
 	} {
 		inputs := []*graph.Tensor{{Name: "x", Dims: k.dims}}
 		if got := imageSize(inputs, k.shapes, k.nhwc); got != k.want {

@@ -17,6 +17,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/diff"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -233,7 +234,7 @@ func (o *diffFlags) place(x operand, i int, operands [2]operand, first *place) (
 }
 
 // configOf returns the configuration of a model that an operand names.
-func (o *diffFlags) configOf(m *sessions.Model, x operand) (config.Config, error) {
+func (o *diffFlags) configOf(m *model.Model, x operand) (config.Config, error) {
 	cfg, err := o.configFor(m)
 	if err != nil || x.which == "" {
 		return cfg, err

@@ -1,7 +1,7 @@
 package cmd
 
 import (
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -11,8 +11,8 @@ type digits struct {
 	name string
 }
 
-func (d digits) Inputs(i int) (map[string]graph.Value, error) {
-	return map[string]graph.Value{"image": graph.Values(graph.F32, d.Batch(i, i+1), 1, 1, testdata.Padded, testdata.Padded)}, nil
+func (d digits) Inputs(i int) (map[string]numeric.Value, error) {
+	return map[string]numeric.Value{"image": numeric.Values(numeric.F32, d.Batch(i, i+1), 1, 1, testdata.Padded, testdata.Padded)}, nil
 }
 
 func (d digits) Labels(i int) []int { return d.Images.Labels[i : i+1] }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 )
 
@@ -35,12 +36,12 @@ func widened(t *testing.T, by float32) (model string, data []string) {
 				x[i] *= by
 			}
 		}
-		l.SetInput(input, n.AddConst(l.Inputs[input].Name+"_wide", graph.Values(graph.F32, x, v.Dims...)))
+		l.SetInput(input, n.AddConst(l.Inputs[input].Name+"_wide", numeric.Values(numeric.F32, x, v.Dims...)))
 	}
-	out := func(i int, dims []int) int { return i / graph.Count(dims[1:]) }
+	out := func(i int, dims []int) int { return i / numeric.Count(dims[1:]) }
 	scale(first, 1, by, out)
 	scale(first, 2, by, out)
-	scale(second, 1, 1/by, func(i int, dims []int) int { return i / graph.Count(dims[2:]) % dims[1] })
+	scale(second, 1, 1/by, func(i int, dims []int) int { return i / numeric.Count(dims[2:]) % dims[1] })
 	n.Prune()
 	model = filepath.Join(t.TempDir(), "wide.onnx")
 	w, err := os.Create(model)

@@ -9,7 +9,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 )
 
@@ -33,7 +33,7 @@ func titled(op string) []byte {
 		}
 		return text + field(2, name(out)) + field(3, name(s)) + field(4, op) + field(6, name("doc"))
 	}
-	w := string(onnx.WriteTensor(name("w"), graph.Values(graph.F32, []float32{1, 2, 3, 4}, 2, 2)))
+	w := string(onnx.WriteTensor(name("w"), numeric.Values(numeric.F32, []float32{1, 2, 3, 4}, 2, 2)))
 	g := field(1, node("MatMul", "product", "t", "x", "w")) + field(1, node(op, "last", "y", "t")) + field(2, name("graph")) +
 		field(5, w) + field(10, name("doc")) + field(11, value("x")) + field(12, value("y"))
 	return []byte(field(2, name("producer")) + field(3, name("version")) + field(4, name("domain")) + field(6, name("doc")) + field(7, g) +
@@ -100,6 +100,9 @@ func TestEscapes(t *testing.T) {
 		}
 		if r, ok := acting(out.String() + errs.String()); ok {
 			t.Errorf("%q: %q in\n%q", c.args, r, out.String()+errs.String())
+		}
+		if strings.Contains(out.String(), `\u009b`+"\n") {
+			t.Errorf("%q: a name ends a line in\n%s", c.args, &out)
 		}
 	}
 	files, err := os.ReadDir(exported)

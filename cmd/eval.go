@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -310,7 +311,7 @@ func hundredths(v float64) string { return fmt.Sprintf("%.2f", v) }
 
 // layered returns the configuration whose layers are looked at: the last one, and where a model was given and nothing asked
 // for INT8 with the calibrator that every command begins with.
-func (g *configFlags) layered(m *sessions.Model, configs []config.Config) config.Config {
+func (g *configFlags) layered(m *model.Model, configs []config.Config) config.Config {
 	cfg := configs[len(configs)-1]
 	if m.Engine == nil && g.file == nil && !g.changed("precision", "calibrator") {
 		cfg.Calibrator = config.DefaultCalibrator

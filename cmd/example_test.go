@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/cmd"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 )
 
@@ -19,7 +20,7 @@ func ExampleMain() {
 			l.Outputs[0].Type, l.Outputs[0].Dims = x.Type, x.Dims
 			return nil
 		},
-		func(_ *graph.Layer, in, out []graph.Value) error {
+		func(_ *graph.Layer, in, out []numeric.Value) error {
 			for i, x := range in[0].F32() {
 				out[0].F32()[i] = x * x
 			}
@@ -34,7 +35,7 @@ type half struct{ scheme quant.Scheme }
 
 func (half) String() string { return "half" }
 
-func (c half) Range(h *quant.Histogram) graph.Range {
+func (c half) Range(h *quant.Histogram) numeric.Range {
 	return c.scheme.Range(-float64(h.AMax())/2, float64(h.AMax())/2)
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/exchange"
+	"github.com/trtui/trtui/sessions/model"
 )
 
 func exportCommand(t tables) *cobra.Command {
@@ -94,7 +95,7 @@ func exportModel(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, p
 }
 
 // writeNetwork writes a network of a model as ONNX, and what it wrote to stdout.
-func (f *modelFlags) writeNetwork(stdout io.Writer, m *sessions.Model, n *graph.Network, output string) error {
+func (f *modelFlags) writeNetwork(stdout io.Writer, m *model.Model, n *graph.Network, output string) error {
 	if output == standardOutput {
 		return onnx.Export(underlying(stdout), n)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/testdata"
 )
@@ -36,7 +37,7 @@ func TestExportQuantised(t *testing.T) {
 	dir := t.TempDir()
 	file, raw, made := filepath.Join(dir, "q.onnx"), filepath.Join(dir, "in.raw"), filepath.Join(dir, "out.raw")
 	images := testdata.TestImages().Batch(0, items)
-	if err := os.WriteFile(raw, graph.Bytes(images), 0o600); err != nil {
+	if err := os.WriteFile(raw, numeric.Bytes(images), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	source, err := onnx.Parse(graph.Ops(), "digits", testdata.Model())
@@ -46,7 +47,7 @@ func TestExportQuantised(t *testing.T) {
 	outputs := func(n *graph.Network) (all []float32) {
 		for i := range items {
 			x := testdata.TestImages().Batch(i, i+1)
-			out, err := n.Eval(t.Context(), map[string]graph.Value{"image": graph.Values(graph.F32, x, 1, 1, testdata.Padded, testdata.Padded)}, nil)
+			out, err := n.Eval(t.Context(), map[string]numeric.Value{"image": numeric.Values(numeric.F32, x, 1, 1, testdata.Padded, testdata.Padded)}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/testdata"
 )
 
 // The embedded model, as it is and optimised, is written, read again, and computes the same.
 func TestExport(t *testing.T) {
-	image := map[string]graph.Value{"image": graph.Values(graph.F32, testdata.TestImages().Batch(0, 1), 1, 1, testdata.Padded, testdata.Padded)}
+	image := map[string]numeric.Value{"image": numeric.Values(numeric.F32, testdata.TestImages().Batch(0, 1), 1, 1, testdata.Padded, testdata.Padded)}
 	n, err := onnx.Parse(graph.Ops(), "digits", testdata.Model())
 	if err != nil {
 		t.Fatal(err)

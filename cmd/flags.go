@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 )
 
 // part names flags that mean something to a command together, or not at all.
@@ -169,6 +169,6 @@ func (f *modelFlags) check() error {
 }
 
 // configFor returns the configuration for a model.
-func (f *modelFlags) configFor(m *sessions.Model) (config.Config, error) {
+func (f *modelFlags) configFor(m *model.Model) (config.Config, error) {
 	return f.config.forModel(m, f.data.shapes)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -35,7 +36,7 @@ type configFlags struct {
 	constraints  string
 	weights      string
 	rules        []string // files
-	ruleFiles    []sessions.RuleFile
+	ruleFiles    []model.RuleFile
 	disable      []string
 	until        int
 	pins, bans   []string // of tactics
@@ -138,18 +139,18 @@ func (g *configFlags) readFile() (err error) {
 
 // readRules reads the files of rules that flags or the file of --config name, or, where neither says which, those that a model was
 // built with, if they are there.
-func (g *configFlags) readRules(m *sessions.Model) (err error) {
+func (g *configFlags) readRules(m *model.Model) (err error) {
 	paths, given := g.rules, g.changed("rules")
 	if !given && g.file != nil && g.file.Has("rule_files") {
 		paths, given = g.file.Over(config.Default()).RuleFiles, true
 	}
 	if m != nil && !given {
 		if built, err := m.BuiltWith(); err == nil {
-			g.ruleFiles, _ = sessions.ReadRules(g.own.ops(), built.RuleFiles)
+			g.ruleFiles, _ = model.ReadRules(g.own.ops(), built.RuleFiles)
 			return nil
 		}
 	}
-	g.ruleFiles, err = sessions.ReadRules(g.own.ops(), paths)
+	g.ruleFiles, err = model.ReadRules(g.own.ops(), paths)
 	return err
 }
 
@@ -232,7 +233,7 @@ func (g *configFlags) checkValues() error {
 // forModel returns the configuration for a model: what an engine was built with, int8 for a model that brings its own
 // quantisation, over that what the file of --config says, and over that what flags were given for. shapes are those that the
 // data has.
-func (g *configFlags) forModel(m *sessions.Model, shapes map[string][]int) (config.Config, error) {
+func (g *configFlags) forModel(m *model.Model, shapes map[string][]int) (config.Config, error) {
 	if err := g.quantization.fit(m); err != nil {
 		return config.Config{}, err
 	}
@@ -251,7 +252,7 @@ func (g *configFlags) forModel(m *sessions.Model, shapes map[string][]int) (conf
 }
 
 // stateFor returns the state that goes from item to item of a model's data, which must fit it.
-func (g *configFlags) stateFor(m *sessions.Model) (map[string]string, error) {
+func (g *configFlags) stateFor(m *model.Model) (map[string]string, error) {
 	asked, err := g.asked()
 	if err == nil {
 		err = g.readFile()
@@ -260,7 +261,7 @@ func (g *configFlags) stateFor(m *sessions.Model) (map[string]string, error) {
 		return nil, err
 	}
 	cfg := g.over(g.base(m, asked), asked)
-	err = sessions.CheckState(m, cfg)
+	err = model.CheckState(m, cfg)
 	if err != nil && g.changed("state") {
 		err = usageError{fmt.Errorf("--%w", err)}
 	}
@@ -269,14 +270,14 @@ func (g *configFlags) stateFor(m *sessions.Model) (map[string]string, error) {
 
 // ofFile adds the name of the file of --config to an error about names that there are not; other errors are not its.
 func (g *configFlags) ofFile(err error) error {
-	if !errors.As(err, new(*sessions.UnknownNames)) {
+	if !errors.As(err, new(*model.UnknownNames)) {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", filepath.Base(g.path), err)
 }
 
 // base returns what the flags that were given are applied to.
-func (g *configFlags) base(m *sessions.Model, asked config.Config) config.Config {
+func (g *configFlags) base(m *model.Model, asked config.Config) config.Config {
 	base := asked
 	if built, err := m.BuiltWith(); err == nil {
 		base = built
@@ -326,7 +327,7 @@ func given[T any](g *configFlags, flag string, to *T, value T) {
 
 // shaped gives inputs without a name in --shapes theirs, and where no shapes were given but a model needs them those that
 // the data has.
-func (g *configFlags) shaped(m *sessions.Model, cfg config.Config, ofData map[string][]int) (config.Config, error) {
+func (g *configFlags) shaped(m *model.Model, cfg config.Config, ofData map[string][]int) (config.Config, error) {
 	if err := g.named(m, &cfg, ofData); err != nil {
 		return cfg, err
 	}

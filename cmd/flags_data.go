@@ -7,8 +7,9 @@ import (
 	"strconv"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -121,7 +122,7 @@ func (d *dataFlags) pictures() (size dataset.Size, how dataset.Resize, err error
 
 // open opens the data to evaluate and to calibrate on: what the flags name or the embedded model's own; nil where there is
 // none. given are the shapes of inputs that --shapes names.
-func (d *dataFlags) open(m *sessions.Model, embedded bool, given map[string][]int) (data, cal sessions.Data, err error) {
+func (d *dataFlags) open(m *model.Model, embedded bool, given map[string][]int) (data, cal dataset.Data, err error) {
 	if embedded && d.data == "" {
 		data = digits{testdata.TestImages(), "1,000 embedded digits"}
 	}
@@ -142,7 +143,7 @@ func (d *dataFlags) open(m *sessions.Model, embedded bool, given map[string][]in
 }
 
 // random makes the input that stands in for data, at values of the shapes' symbols.
-func (d *dataFlags) random(m *sessions.Model, env map[string]int) (sessions.Data, error) {
+func (d *dataFlags) random(m *model.Model, env map[string]int) (dataset.Data, error) {
 	set, err := dataset.Random(m.Network.Inputs, env, d.randomItems, d.seed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
@@ -151,7 +152,7 @@ func (d *dataFlags) random(m *sessions.Model, env map[string]int) (sessions.Data
 }
 
 // chosen returns the items that --items chooses of data that it did not open: the embedded model's, or random input.
-func (d *dataFlags) chosen(data sessions.Data) (sessions.Data, error) {
+func (d *dataFlags) chosen(data dataset.Data) (dataset.Data, error) {
 	if d.data != "" || d.items == "" {
 		return data, nil
 	}
@@ -159,13 +160,13 @@ func (d *dataFlags) chosen(data sessions.Data) (sessions.Data, error) {
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--%w", err)}
 	}
-	if data, err = sessions.Subset(data, first, limit); err != nil {
+	if data, err = dataset.Subset(data, first, limit); err != nil {
 		return nil, usageError{err}
 	}
 	return data, nil
 }
 
-func (d *dataFlags) dataset(m *sessions.Model, path, items string, given map[string][]int) (sessions.Data, error) {
+func (d *dataFlags) dataset(m *model.Model, path, items string, given map[string][]int) (dataset.Data, error) {
 	if d.isText(path) {
 		return d.text(m, path, items, given)
 	}
@@ -186,7 +187,7 @@ func (d *dataFlags) dataset(m *sessions.Model, path, items string, given map[str
 	switch len(d.dequantize) {
 	case 0:
 	case 2:
-		opt.Range = graph.PerTensor(d.dequantize[0], int32(d.dequantize[1]))
+		opt.Range = numeric.PerTensor(d.dequantize[0], int32(d.dequantize[1]))
 	default:
 		return nil, usageError{fmt.Errorf("--dequantize %v: want SCALE,ZERO", d.dequantize)}
 	}
@@ -207,7 +208,7 @@ func (d *dataFlags) dataset(m *sessions.Model, path, items string, given map[str
 }
 
 // bind returns a set as data for a model's inputs. A state that the set does not have begins with zeros.
-func (d *dataFlags) bind(m *sessions.Model, set *dataset.Set) (sessions.Data, error) {
+func (d *dataFlags) bind(m *model.Model, set *dataset.Set) (dataset.Data, error) {
 	var given, begun []*graph.Tensor
 	for _, t := range m.Network.Inputs {
 		has := slices.ContainsFunc(set.Inputs, func(in dataset.Input) bool { return in.Name == t.Name })
@@ -221,7 +222,7 @@ func (d *dataFlags) bind(m *sessions.Model, set *dataset.Set) (sessions.Data, er
 	if err != nil || begun == nil {
 		return data, err
 	}
-	return sessions.Begun(data, begun), nil
+	return dataset.Begun(data, begun), nil
 }
 
 // imageSize returns the height and width of the images that a network takes, where its only input, or the shape that is

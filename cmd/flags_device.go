@@ -11,7 +11,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cuda"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/model"
 )
 
 const maxThreads = 1024
@@ -127,7 +127,7 @@ func (d *deviceFlags) checkDevice(backends ...string) error {
 
 // own returns the backend that an engine was built for, where no other one was asked for; "" where that is the first of the
 // table, and where it is none of them.
-func (d *deviceFlags) own(m *sessions.Model) string {
+func (d *deviceFlags) own(m *model.Model) string {
 	own := m.BuiltOn()
 	if d.changed("backend") || len(d.compared) > 0 || own == d.table[0].name {
 		return ""

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 )
 
 // profileFlags are --minShapes, --optShapes and --maxShapes of each profile, as trtexec has them: --profile says which one those
@@ -124,7 +124,7 @@ func (g *configFlags) givenShapes() (map[string][]int, error) {
 
 // named gives inputs without a name in the flags theirs, and an engine of a range without best shapes, or data that has some,
 // the largest.
-func (g *configFlags) named(m *sessions.Model, cfg *config.Config, ofData map[string][]int) error {
+func (g *configFlags) named(m *model.Model, cfg *config.Config, ofData map[string][]int) error {
 	sets := []*map[string][]int{&cfg.Shapes, &cfg.MinShapes, &cfg.MaxShapes}
 	for i := range cfg.Profiles {
 		p := &cfg.Profiles[i]

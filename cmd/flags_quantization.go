@@ -8,8 +8,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/trtui/trtui/core/quant"
-	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // quantizationFlags say how layers in 8 bits are quantised, beside --calibrator.
@@ -18,7 +19,7 @@ type quantizationFlags struct {
 	correction string
 	ranges     []string
 	path       string
-	file       *sessions.CalibrationFile // that is at path, once it was read
+	file       *stages.CalibrationFile // that is at path, once it was read
 	flags      *pflag.FlagSet
 }
 
@@ -39,7 +40,7 @@ func (q *quantizationFlags) define(f *pflag.FlagSet) {
 // read reads the file of --ranges.
 func (q *quantizationFlags) read() (err error) {
 	if q.path != "" && q.file == nil {
-		q.file, err = sessions.ReadCalibration(q.path)
+		q.file, err = stages.ReadCalibration(q.path)
 	}
 	return err
 }
@@ -50,7 +51,7 @@ func (q *quantizationFlags) symmetric() bool {
 }
 
 // fit leaves out of the file of --ranges what is not in a model, where that may be.
-func (q *quantizationFlags) fit(m *sessions.Model) error {
+func (q *quantizationFlags) fit(m *model.Model) error {
 	if err := q.read(); err != nil || q.file == nil {
 		return err
 	}

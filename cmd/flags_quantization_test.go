@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 )
 
 // TestQuantizationFlags reads the flags that say how is quantised, over the defaults and over what an engine was built with.
@@ -14,14 +14,14 @@ func TestQuantizationFlags(t *testing.T) {
 	built := engine(t, config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1, Quantization: config.Quantization{Activations: "symmetric", Keep: []string{"last"}}})
 	for _, c := range []struct {
 		args  string
-		model *sessions.Model
+		model *model.Model
 		want  config.Quantization
 	}{
-		{"", &sessions.Model{}, config.Quantization{}},
-		{"--activations asymmetric --bias-correction exact", &sessions.Model{}, config.Quantization{}},
-		{"--activations symmetric:u8 --bias-correction fast --equalization activations:0.50 --weight-scales tensor --weight-ranges percentile --keep first,Gemm", &sessions.Model{},
+		{"", &model.Model{}, config.Quantization{}},
+		{"--activations asymmetric --bias-correction exact", &model.Model{}, config.Quantization{}},
+		{"--activations symmetric:u8 --bias-correction fast --equalization activations:0.50 --weight-scales tensor --weight-ranges percentile --keep first,Gemm", &model.Model{},
 			config.Quantization{Activations: "symmetric:u8", BiasCorrection: "fast", Equalization: "activations:0.5", WeightScales: "tensor", WeightRanges: "percentile:99.9", Keep: []string{"Gemm", "first"}}},
-		{"--range a=b=2 --range x:0=-1:3.5", &sessions.Model{}, config.Quantization{Ranges: map[string][]float64{"a=b": {-2, 2}, "x:0": {-1, 3.5}}}},
+		{"--range a=b=2 --range x:0=-1:3.5", &model.Model{}, config.Quantization{Ranges: map[string][]float64{"a=b": {-2, 2}, "x:0": {-1, 3.5}}}},
 		{"", built, config.Quantization{Activations: "symmetric", Keep: []string{"last"}}},
 		{"--activations asymmetric --bias-correction off", built, config.Quantization{BiasCorrection: "off", Keep: []string{"last"}}},
 	} {

@@ -18,8 +18,11 @@ import (
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/generate"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/sessions/tokenizer"
 	"github.com/trtui/trtui/ui"
 )
@@ -187,8 +190,8 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 }
 
 // workshop is a place without data: what a language model reads is its prompt.
-func (o *generateFlags) workshop(m *sessions.Model) (*place, error) {
-	w := sessions.Workplace{Program: programName()}
+func (o *generateFlags) workshop(m *model.Model) (*place, error) {
+	w := stages.Workplace{Program: programName()}
 	w.Cache, w.SaveTo, w.CacheError = o.device.timingCache()
 	var err error
 	p := &place{model: m}
@@ -216,7 +219,7 @@ func generationOf(prompt string, w *textWriter, t *generate.Times, cached bool) 
 		g.PromptRate = float64(t.Prompt) / t.First.Seconds()
 	}
 	if behind := t.Tokens[min(1, len(t.Tokens)):]; len(behind) > 0 {
-		g.PerToken = sessions.LatencyOf(behind)
+		g.PerToken = describe.LatencyOf(behind)
 		g.Rate = 1 / g.PerToken.Mean.Seconds()
 	}
 	return g

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/generate"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -28,7 +28,7 @@ func phasesOf(ctx context.Context, m *generate.Model, estimated bool) ([]report.
 	}
 	var list []report.Phase
 	for _, ph := range measured {
-		t := sessions.TimingsOf(ph.Plan, ph.Latency, ph.Steps, estimated)
+		t := describe.TimingsOf(ph.Plan, ph.Latency, ph.Steps, estimated)
 		list = append(list, report.Phase{Name: ph.Name, Tokens: ph.Tokens, Latency: t.EndToEnd, Layers: t.Layers})
 	}
 	return list, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cuda"
 	"github.com/trtui/trtui/kernels/cuda/supervisor"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -92,7 +92,7 @@ func (o *gpuFlags) bounded(ctx context.Context) (context.Context, context.Cancel
 
 // head is the first line of JSON: what all documents of the commands begin with.
 func (o *gpuFlags) head(b run.Backend) (json.RawMessage, error) {
-	h := sessions.BackendHead(o.device.backend, b)
+	h := describe.Backend(o.device.backend, b)
 	h.Commit = ownCommit()
 	return report.MarshalOutput(h)
 }

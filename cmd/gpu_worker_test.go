@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda"
@@ -34,7 +35,7 @@ func (a ailing) Tactics(op *graph.Op) []kernels.Tactic {
 	for i, tac := range list {
 		list[i].Bind = func(b kernels.Binding) (kernels.Kernel, error) {
 			k, err := tac.Bind(b)
-			return faulty{k, a, faults[fmt.Sprint(tac.Name, " ", graph.Count(b.Out[0].Dims))]}, err
+			return faulty{k, a, faults[fmt.Sprint(tac.Name, " ", numeric.Count(b.Out[0].Dims))]}, err
 		}
 	}
 	return list

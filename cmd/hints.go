@@ -11,8 +11,10 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/budget"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/views"
 )
 
@@ -41,14 +43,14 @@ func hintOn(err error) string {
 	if e := new(onnx.ImportError); errors.As(err, &e) && !e.Damaged {
 		return "trtui inspect model MODEL, inspect passes and the workbench show the rest of it, which parts are not supported, and why"
 	}
-	if e := new(sessions.Foreign); errors.As(err, &e) {
-		return map[sessions.FileUse]string{
-			sessions.AsRecording: "trtui replay opens a recording", sessions.AsData: "--data takes it, next to a model",
-			sessions.AsConfig: "--config takes a configuration, next to a model; trtui inspect layers shows what trtexec wrote of an engine",
+	if e := new(model.Foreign); errors.As(err, &e) {
+		return map[model.FileUse]string{
+			model.AsRecording: "trtui replay opens a recording", model.AsData: "--data takes it, next to a model",
+			model.AsConfig: "--config takes a configuration, next to a model; trtui inspect layers shows what trtexec wrote of an engine",
 		}[e.Use]
 	}
 	switch {
-	case errors.Is(err, sessions.ErrNoVariants):
+	case errors.Is(err, stages.ErrNoVariants):
 		return "--calib-data or --data gives it"
 	case errors.Is(err, budget.ErrNoBaseline):
 		return "--baseline names one: an engine, a model or a recording"
@@ -83,7 +85,7 @@ func hintOnFact(fact views.Fact) string {
 
 // hintOnData says which flag helps where a model and its data do not fit; "" for other errors.
 func hintOnData(err error) string {
-	if e := new(sessions.UnboundShapes); errors.As(err, &e) {
+	if e := new(model.UnboundShapes); errors.As(err, &e) {
 		return fmt.Sprintf("--shapes %s gives shapes; --data names data that has them", e.Example())
 	}
 	if e := new(dataset.TooManyItems); errors.As(err, &e) {
@@ -92,9 +94,9 @@ func hintOnData(err error) string {
 	switch {
 	case errors.As(err, new(*graph.IndexError)):
 		return "an input gives an index that is out of range; --data names inputs that fit"
-	case errors.As(err, new(*sessions.ShapesError)):
+	case errors.As(err, new(*model.ShapesError)):
 		return "--shapes, --batch and --data choose the shapes"
-	case errors.As(err, new(*sessions.LabelError)):
+	case errors.As(err, new(*stages.LabelError)):
 		return "--label-offset is added to every label"
 	case errors.As(err, new(*dataset.NotFiniteError)):
 		return "--allow-not-finite takes the data as it is"

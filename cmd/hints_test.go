@@ -8,34 +8,38 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/views"
 )
 
 // TestHints: the errors of sessions, which state facts, get the flag or command that helps.
 func TestHints(t *testing.T) {
-	open := &graph.Tensor{Name: "x", Type: graph.F32, Dims: []graph.Dim{graph.Symbol("n"), graph.Const(3), graph.Symbol("h")}}
+	open := &graph.Tensor{Name: "x", Type: numeric.F32, Dims: []symbolic.Dim{symbolic.Symbol("n"), symbolic.Const(3), symbolic.Symbol("h")}}
 	for want, err := range map[string]error{
-		"--shapes x:1x3x":       &sessions.UnboundShapes{Inputs: []*graph.Tensor{open}},
+		"--shapes x:1x3x":       &model.UnboundShapes{Inputs: []*graph.Tensor{open}},
 		"--random-items 16 ":    &dataset.TooManyItems{Items: 32, Fit: 16},
-		"--label-offset":        &sessions.LabelError{},
+		"--label-offset":        &stages.LabelError{},
 		"--allow-not-finite":    &dataset.NotFiniteError{},
-		"--shapes, --batch":     &sessions.ShapesError{Err: fmt.Errorf("no")},
+		"--shapes, --batch":     &model.ShapesError{Err: fmt.Errorf("no")},
 		"trtui inspect tactics": &sessions.TacticError{},
 		"the key w":             recording.ErrNotRecording,
-		"--data takes it":       &sessions.Foreign{Use: sessions.AsData},
-		"trtui replay opens":    &sessions.Foreign{Use: sessions.AsRecording},
-		"--config takes":        &sessions.Foreign{Use: sessions.AsConfig},
+		"--data takes it":       &model.Foreign{Use: model.AsData},
+		"trtui replay opens":    &model.Foreign{Use: model.AsRecording},
+		"--config takes":        &model.Foreign{Use: model.AsConfig},
 		"--minShapes":           &run.OutOfRange{Symbol: "n"},
 	} {
 		if got := hintOn(fmt.Errorf("wrapped: %w", err)); !strings.Contains(got, want) {
 			t.Errorf("%T: %q, want %q", err, got, want)
 		}
 	}
-	if got := hintOn(&sessions.Foreign{}); got != "" {
+	if got := hintOn(&model.Foreign{}); got != "" {
 		t.Errorf("a file of no use has the hint %q", got)
 	}
 }

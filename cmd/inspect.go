@@ -173,19 +173,19 @@ func writeModel(w io.Writer, s *report.Snapshot) {
 		fmt.Fprintf(w, "not runnable: %s\n", m.NotRunnable)
 	}
 	for _, t := range m.Inputs {
-		fmt.Fprintf(w, "input  %s %s%s\n", t.Name, t.Type, t.Dims)
+		fmt.Fprintf(w, "input  %s %s%s\n", ui.VisibleName(t.Name), t.Type, t.Dims)
 	}
 	for _, t := range m.Outputs {
-		fmt.Fprintf(w, "output %s %s%s\n", t.Name, t.Type, t.Dims)
+		fmt.Fprintf(w, "output %s %s%s\n", ui.VisibleName(t.Name), t.Type, t.Dims)
 	}
 	fmt.Fprintln(w)
 	body := ""
 	for _, l := range m.Layers {
 		if at := l.Inside + l.Body; at != body && l.Depth > 0 {
-			fmt.Fprintf(w, "%s%s of %s:\n", strings.Repeat("    ", l.Depth-1)+"  ", l.Body, l.Inside)
+			fmt.Fprintf(w, "%s%s of %s:\n", strings.Repeat("    ", l.Depth-1)+"  ", ui.VisibleName(l.Body), ui.VisibleName(l.Inside))
 			body = at
 		}
-		fmt.Fprintln(w, strings.Repeat("    ", l.Depth)+l.Text)
+		fmt.Fprintln(w, strings.Repeat("    ", l.Depth)+ui.VisibleName(l.Text))
 	}
 	writeUnimported(w, m.Unsupported)
 }
@@ -274,7 +274,7 @@ func writeScore(w io.Writer, a *report.Accuracy) {
 		fmt.Fprintf(w, "ranges of %s: %s\n", a.Calibrator, a.Ranges)
 	}
 	for _, out := range a.Outputs {
-		fmt.Fprintf(w, "output %s: SQNR %s, max abs %.4g, cosine %.6f", out.Name, ratio(out.SQNR), out.MaxAbs, out.Cosine)
+		fmt.Fprintf(w, "output %s: SQNR %s, max abs %.4g, cosine %.6f", ui.VisibleName(out.Name), ratio(out.SQNR), out.MaxAbs, out.Cosine)
 		if i := out.SQNRWithin; i != nil {
 			fmt.Fprintf(w, "; SQNR from %s to %s dB with 95 %% confidence", decibels(i.Low), decibels(i.High))
 		}
@@ -328,7 +328,7 @@ func writeMemory(w io.Writer, s *report.Snapshot) {
 	writeHeading(w, s)
 	writeMemoryNumbers(w, m.MemoryNumbers)
 	if m.PeakStep >= 0 && m.PeakStep < len(m.Steps) {
-		fmt.Fprintf(w, "most bytes are live at step %d, %s\n", m.PeakStep, m.Steps[m.PeakStep])
+		fmt.Fprintf(w, "most bytes are live at step %d, %s\n", m.PeakStep, ui.VisibleName(m.Steps[m.PeakStep]))
 	}
 	fmt.Fprintln(w)
 	var rows [][]string
@@ -367,7 +367,7 @@ func writeTactics(w io.Writer, s *report.Snapshot) {
 	}
 	fmt.Fprintln(w)
 	for _, l := range t.Layers {
-		fmt.Fprintf(w, "%s (%s)", l.Layer, l.Op)
+		fmt.Fprintf(w, "%s (%s)", ui.VisibleName(l.Layer), l.Op)
 		if tried := l.Tried(); tried != "" {
 			fmt.Fprintf(w, ": %s", tried)
 		}

@@ -69,7 +69,7 @@ func inspectKernel(ctx context.Context, o *modelFlags, stdout, stderr io.Writer,
 
 // writeKernel prints the code behind what is known of it.
 func writeKernel(w io.Writer, r *report.Kernel) {
-	fmt.Fprintf(w, "%s (%s), tactic %s\n", r.Layer, r.Op, r.Tactic)
+	fmt.Fprintf(w, "%s (%s), tactic %s\n", ui.VisibleName(r.Layer), r.Op, r.Tactic)
 	fmt.Fprintf(w, "%s, %s of tensors read and written\n", ui.Quantity(float64(r.FLOPs), "FLOP"), bytesText(int(r.Bytes)))
 	if r.Time > 0 {
 		how := "predicted"

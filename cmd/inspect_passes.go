@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
 )
 
 // fewPlaces are as many places of one rule, left for one cause or not, as are listed one by one.
@@ -52,7 +53,7 @@ func writeFired(w io.Writer, st *report.PassStep, all bool) (folded bool) {
 	for _, sites := range st.FiredByRule() {
 		if all || len(sites) <= fewPlaces {
 			for _, f := range sites {
-				fmt.Fprintf(w, "     + %s -> %s%s\n", siteArgument(f.Site), cmp.Or(f.Into, "(removed)"), savedText(f))
+				fmt.Fprintf(w, "     + %s -> %s%s\n", siteArgument(f.Site), ui.VisibleName(cmp.Or(f.Into, "(removed)")), savedText(f))
 			}
 			continue
 		}
@@ -110,7 +111,7 @@ func writeUnlowered(w io.Writer, s *report.Snapshot) {
 	if list := s.Passes.Unlowered; len(list) > 0 {
 		fmt.Fprintf(w, "\nnot %s:\n", s.Config.Precision)
 		for _, u := range list {
-			fmt.Fprintf(w, "     - %s: %s (%s)\n", u.Layer, u.Precision, u.Reason)
+			fmt.Fprintf(w, "     - %s: %s (%s)\n", ui.VisibleName(u.Layer), u.Precision, u.Reason)
 		}
 	}
 	if s.Passes.Unchanged != "" {

@@ -75,7 +75,7 @@ func inspectPlugins(stdout, stderr io.Writer, o *outputFlags, paths []string) er
 		if err != nil {
 			return err
 		}
-		out.Plugins = append(out.Plugins, describe(p))
+		out.Plugins = append(out.Plugins, describePlugin(p))
 		p.Close()
 	}
 	if o.json() {
@@ -90,8 +90,8 @@ func inspectPlugins(stdout, stderr io.Writer, o *outputFlags, paths []string) er
 	return nil
 }
 
-// describe tells of a plugin what people and programs ask.
-func describe(p *plugin.Plugin) pluginOutput {
+// describePlugin tells of a plugin what people and programs ask.
+func describePlugin(p *plugin.Plugin) pluginOutput {
 	out := pluginOutput{Name: p.Name, Version: p.Version, Path: p.Path, ABI: p.ABI, Bytes: p.Bytes, SHA256: p.Hash}
 	for _, op := range p.Ops {
 		o := pluginOpOutput{Domain: op.Domain, Name: op.Name, Doc: op.Doc, Attributes: []pluginAttrOutput{}}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -64,7 +65,7 @@ func showSensitivity(ctx context.Context, o *modelFlags, stdout, stderr io.Write
 }
 
 // quantised returns the configuration for a model, in INT8 where no precision was asked for.
-func (f *modelFlags) quantised(m *sessions.Model) (config.Config, error) {
+func (f *modelFlags) quantised(m *model.Model) (config.Config, error) {
 	cfg, err := f.configFor(m)
 	if err == nil && f.config.file == nil && m.Engine == nil && !f.config.changed("precision") {
 		cfg.Precision = config.INT8

@@ -116,7 +116,7 @@ func writeAdvice(w io.Writer, snap *report.Snapshot, a *report.Advice) {
 	for _, f := range a.Findings {
 		head := fmt.Sprintf("%-8s %s", f.Severity, f.Rule)
 		if f.Layer != "" {
-			head += ": " + ui.VisibleName(short(f.Layer))
+			head += ": " + short(f.Layer)
 		}
 		if share := float64(f.Time) / max(latency, 1); f.Time > 0 && latency > 0 {
 			head += fmt.Sprintf("  %s ms %s", ms(f.Time), bar(share, 20))

@@ -131,9 +131,9 @@ func writeRow(w io.Writer, columns []tableColumn, cells []string) {
 }
 
 // short returns a layer's name for a column of text: a fused layer's is that of its principal member and the number of the
-// others, in at most 44 cells.
+// others, in at most 44 cells, on one line.
 func short(name string) string {
-	first, more := report.Principal(name)
+	first, more := report.Principal(ui.VisibleName(name))
 	if keep := 44 - len(more); len(first) > keep {
 		first = first[:keep/2-1] + "…" + first[len(first)-keep/2:]
 	}

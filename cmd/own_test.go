@@ -12,8 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/sessions/config"
@@ -31,7 +33,7 @@ func sameShape(l *graph.Layer) error {
 
 // mine is a program's own op, which ONNX models have as com.example:Twice, with a kernel and a pass.
 func mine() Own {
-	twice := graph.NewOp("Twice", sameShape, func(_ *graph.Layer, in, out []graph.Value) error {
+	twice := graph.NewOp("Twice", sameShape, func(_ *graph.Layer, in, out []numeric.Value) error {
 		for i, x := range in[0].F32() {
 			out[0].F32()[i] = 2 * x
 		}
@@ -41,7 +43,7 @@ func mine() Own {
 	return Own{
 		Ops: []*graph.Op{twice},
 		Kernels: []kernels.Tactic{{
-			Name: "twice_mine", Op: twice, Match: func(b kernels.Binding) error { return b.Only(graph.F32) },
+			Name: "twice_mine", Op: twice, Match: func(b kernels.Binding) error { return b.Only(numeric.F32) },
 			Bind: func(kernels.Binding) (kernels.Kernel, error) { return twiceKernel{}, nil },
 		}},
 		Passes: []pass.Pass{pass.New("mine", "names what is twice", "", []string{"my-rule"}, func(r *pass.Rewrite) {
@@ -63,7 +65,7 @@ type share struct {
 
 func (s share) String() string { return fmt.Sprintf("share:%g", s.of) }
 
-func (s share) Range(h *quant.Histogram) graph.Range {
+func (s share) Range(h *quant.Histogram) numeric.Range {
 	return s.scheme.Range(-s.of*float64(h.AMax()), s.of*float64(h.AMax()))
 }
 
@@ -134,7 +136,7 @@ func TestOwnCalibratorInWorkbench(t *testing.T) {
 type twiceKernel struct{}
 
 func (twiceKernel) Launch(_ kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	x, y := graph.View[float32](in[0].Host), graph.View[float32](out[0].Host)
+	x, y := numeric.View[float32](in[0].Host), numeric.View[float32](out[0].Host)
 	for i := range y {
 		y[i] = 2 * x[i]
 	}
@@ -149,7 +151,7 @@ func TestOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := graph.Define("doubled")
-	d.Output("y", d.Softmax(d.Named("double").Layer(own.Ops[0], nil, d.Input("x", graph.F32, graph.Const(1), graph.Const(8))), 1))
+	d.Output("y", d.Softmax(d.Named("double").Layer(own.Ops[0], nil, d.Input("x", numeric.F32, symbolic.Const(1), symbolic.Const(8))), 1))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +186,7 @@ func TestOwn(t *testing.T) {
 			t.Errorf("trtui %s prints %q, want %q", c.args, out, c.want)
 		}
 	}
-	softmax := Own{Ops: []*graph.Op{graph.NewOp("Softmax", sameShape, func(*graph.Layer, []graph.Value, []graph.Value) error { return nil })}}
+	softmax := Own{Ops: []*graph.Op{graph.NewOp("Softmax", sameShape, func(*graph.Layer, []numeric.Value, []numeric.Value) error { return nil })}}
 	if _, err := softmax.tables(backends); err == nil {
 		t.Error("an op that there is was taken")
 	}

@@ -9,15 +9,18 @@ import (
 
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/generate"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
 // place is an opened model with what is needed to work on it.
 type place struct {
-	model *sessions.Model
-	work  sessions.Workplace
+	model *model.Model
+	work  stages.Workplace
 	close func()
 }
 
@@ -46,20 +49,20 @@ func (f *modelFlags) open(path string) (*place, error) {
 }
 
 // openModel opens a model or an engine; no path names the embedded model.
-func (f *modelFlags) openModel(path string) (*sessions.Model, error) {
+func (f *modelFlags) openModel(path string) (*model.Model, error) {
 	if path == "" {
-		return f.equipped(sessions.ParseModel(f.own.ops(), sessions.Embedded, testdata.Model()))
+		return f.equipped(model.Parse(f.own.ops(), model.Embedded, testdata.Model()))
 	}
-	return f.equipped(sessions.OpenModel(f.own.ops(), path))
+	return f.equipped(model.Open(f.own.ops(), path))
 }
 
 // lookAtModel opens a model that need not be run.
-func (f *modelFlags) lookAtModel(path string) (*sessions.Model, error) {
-	return f.equipped(sessions.LookAtModel(f.own.ops(), path))
+func (f *modelFlags) lookAtModel(path string) (*model.Model, error) {
+	return f.equipped(model.LookAt(f.own.ops(), path))
 }
 
 // equipped gives a model the program's own passes and calibrators, and the rules that are read anew with each model.
-func (f *modelFlags) equipped(m *sessions.Model, err error) (*sessions.Model, error) {
+func (f *modelFlags) equipped(m *model.Model, err error) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +74,8 @@ func (f *modelFlags) equipped(m *sessions.Model, err error) (*sessions.Model, er
 }
 
 // equip opens what a model is worked on with: timing cache, data, backend.
-func (f *modelFlags) equip(m *sessions.Model, embedded bool) (*place, error) {
-	w := sessions.Workplace{Program: programName(), Rounds: f.rounds, Live: f.live, Recalibrate: f.anew || f.data.changed("calib-data") || f.config.changed("ranges")}
+func (f *modelFlags) equip(m *model.Model, embedded bool) (*place, error) {
+	w := stages.Workplace{Program: programName(), Rounds: f.rounds, Live: f.live, Recalibrate: f.anew || f.data.changed("calib-data") || f.config.changed("ranges")}
 	w.Cache, w.SaveTo, w.CacheError = f.device.timingCache()
 	if f.peaks {
 		w.Peaks = f.device.peaks()
@@ -94,7 +97,7 @@ func (f *modelFlags) equip(m *sessions.Model, embedded bool) (*place, error) {
 }
 
 // runData is datasets for a model that can be run, and nothing for another.
-func (f *modelFlags) runData(m *sessions.Model, embedded bool) (data, cal sessions.Data, err error) {
+func (f *modelFlags) runData(m *model.Model, embedded bool) (data, cal dataset.Data, err error) {
 	if m.Refused != nil {
 		return nil, nil, nil
 	}
@@ -102,7 +105,7 @@ func (f *modelFlags) runData(m *sessions.Model, embedded bool) (data, cal sessio
 }
 
 // feed gives a workplace its data: of what is to be evaluated, as much as the backend is quick enough for.
-func (f *modelFlags) feed(w *sessions.Workplace, data, cal sessions.Data) (err error) {
+func (f *modelFlags) feed(w *stages.Workplace, data, cal dataset.Data) (err error) {
 	w.Data, w.CalData = data, cal
 	if file := f.config.quantization.file; file != nil && file.HasHistograms() {
 		w.CalData = file.CollectedData()
@@ -112,7 +115,7 @@ func (f *modelFlags) feed(w *sessions.Workplace, data, cal sessions.Data) (err e
 		few, w.TapItems = fewItems, fewTaps
 	}
 	if f.data.items == "" && few > 0 && w.Data != nil {
-		w.Data, err = sessions.Subset(w.Data, 0, min(few, w.Data.Len()))
+		w.Data, err = dataset.Subset(w.Data, 0, min(few, w.Data.Len()))
 	}
 	return err
 }
@@ -137,7 +140,7 @@ func (f *modelFlags) reopen(p *place, path string) (*place, error) {
 
 // datasets opens the data to evaluate and to calibrate on: the embedded model's own, what the flags name, or random
 // input. Both are nil where a model is only looked at and needs shapes.
-func (f *modelFlags) datasets(m *sessions.Model, embedded bool) (data, cal sessions.Data, err error) {
+func (f *modelFlags) datasets(m *model.Model, embedded bool) (data, cal dataset.Data, err error) {
 	if f.chosen != "" { // for the file as it was
 		f.data.shapes, f.chosen = nil, ""
 	}
@@ -158,11 +161,11 @@ func (f *modelFlags) datasets(m *sessions.Model, embedded bool) (data, cal sessi
 	}
 	if data == nil {
 		env, err := f.symbols(m)
-		if errors.As(err, new(*sessions.UnboundShapes)) && f.usual {
+		if errors.As(err, new(*model.UnboundShapes)) && f.usual {
 			f.takeUsualShapes(m)
 			env, err = f.symbols(m)
 		}
-		if f.lookOnly && errors.As(err, new(*sessions.UnboundShapes)) {
+		if f.lookOnly && errors.As(err, new(*model.UnboundShapes)) {
 			return nil, nil, nil
 		}
 		if err != nil {
@@ -183,7 +186,7 @@ func (f *modelFlags) datasets(m *sessions.Model, embedded bool) (data, cal sessi
 }
 
 // symbols returns the values of dimension symbols of which random input is made, one item at a time.
-func (f *modelFlags) symbols(m *sessions.Model) (map[string]int, error) {
+func (f *modelFlags) symbols(m *model.Model) (map[string]int, error) {
 	cfg, err := f.configFor(m)
 	if err != nil {
 		return nil, err
@@ -193,7 +196,7 @@ func (f *modelFlags) symbols(m *sessions.Model) (map[string]int, error) {
 }
 
 // takeUsualShapes gives a model of texts the shapes that it is shown at where nobody gave any.
-func (f *modelFlags) takeUsualShapes(m *sessions.Model) {
+func (f *modelFlags) takeUsualShapes(m *model.Model) {
 	shapes := generate.UsualShapes(m.Network)
 	if shapes == nil {
 		return

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/plugin"
 )
 
@@ -25,7 +27,7 @@ func swirling(t *testing.T) string {
 	}
 	defer p.Close()
 	d := graph.Define("swirling")
-	x := d.Input("x", graph.F32, graph.Symbol("n"), graph.Const(2), graph.Const(4), graph.Const(4))
+	x := d.Input("x", numeric.F32, symbolic.Symbol("n"), symbolic.Const(2), symbolic.Const(4), symbolic.Const(4))
 	attrs := plugin.Attrs{Plugin: p.Name, Hash: p.Hash, Values: []plugin.Value{{Name: "angle", Kind: "float", Floats: []float64{0.5}}}}
 	y := d.Named("turn").Layers(p.GraphOps()[0], attrs, 1, d.Tanh(x))[0]
 	d.Output("y", d.Relu(y))

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/testdata"
 )
@@ -40,8 +40,8 @@ func few(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	images := graph.Values(graph.F32, testdata.CalibrationImages().Batch(0, n), n, 1, testdata.Padded, testdata.Padded)
-	if err := dataset.WriteNpz(f, map[string]graph.Value{"image": images}); err != nil {
+	images := numeric.Values(numeric.F32, testdata.CalibrationImages().Batch(0, n), n, 1, testdata.Padded, testdata.Padded)
+	if err := dataset.WriteNpz(f, map[string]numeric.Value{"image": images}); err != nil {
 		t.Fatal(err)
 	}
 	return []string{"--calib-data", path}

@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -84,7 +85,7 @@ func record(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, 
 
 // recorded returns the configurations to record: those that the flags list, and where no precision was given the one
 // that an engine was built with or --config says, or int8 of a model that brings its own quantisation.
-func (g *configFlags) recorded(m *sessions.Model, shapes map[string][]int) ([]config.Config, error) {
+func (g *configFlags) recorded(m *model.Model, shapes map[string][]int) ([]config.Config, error) {
 	precisions, calibrators := g.listed(m)
 	if m.Engine == nil && m.Quantized && !g.changed("precision") && (g.file == nil || !g.file.Has("precision")) {
 		precisions = []string{string(config.INT8)}

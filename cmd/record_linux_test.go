@@ -15,7 +15,9 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -46,12 +48,12 @@ func TestRecordStoppedBetween(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "digits.trtui")
 	o, b := onBackends(tables{backends: backends}), cpu.Open(1)
 	defer b.Close()
-	m, err := sessions.ParseModel(graph.Ops(), sessions.Embedded, testdata.Model())
+	m, err := model.Parse(graph.Ops(), model.Embedded, testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
 	configs := []config.Config{{Precision: config.FP32, Batch: 1}}
-	s := sessions.Open(m, sessions.Workplace{Backend: b, Live: quick.live, Cache: build.NewTimingCache()}, configs[0])
+	s := sessions.Open(m, stages.Workplace{Backend: b, Live: quick.live, Cache: build.NewTimingCache()}, configs[0])
 	defer s.Close()
 	if err := s.Record(path); err != nil {
 		t.Fatal(err)

@@ -11,11 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 )
 
 func refitCommand(t tables) *cobra.Command {
@@ -99,7 +100,7 @@ func refit(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, w
 
 // readWeights reads weights for a network from arrays or from a model; of a model those that are not the network's, and those
 // that shapes may depend on, are left where they are.
-func (o *modelFlags) readWeights(m *sessions.Model, path string) (map[string]graph.Value, error) {
+func (o *modelFlags) readWeights(m *model.Model, path string) (map[string]numeric.Value, error) {
 	head := make([]byte, 2)
 	f, err := os.Open(path)
 	if err != nil {
@@ -117,9 +118,9 @@ func (o *modelFlags) readWeights(m *sessions.Model, path string) (map[string]gra
 	if other.Stripped {
 		return nil, fmt.Errorf("weights: %s: %w", path, run.ErrNoSource)
 	}
-	given := map[string]graph.Value{}
+	given := map[string]numeric.Value{}
 	for _, t := range m.Network.Consts() {
-		if t.Type == graph.I64 || t.Type == graph.Bool {
+		if t.Type == numeric.I64 || t.Type == numeric.Bool {
 			continue
 		}
 		u := other.Network.Tensor(t.Name)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/testdata"
@@ -22,10 +23,10 @@ func TestRefit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	halved := map[string]graph.Value{}
+	halved := map[string]numeric.Value{}
 	for _, c := range other.Consts() {
-		if v, _ := c.Const(); v.Type == graph.F32 && v.Len() > 1 {
-			w := graph.NewValue(v.Type, v.Dims...)
+		if v, _ := c.Const(); v.Type == numeric.F32 && v.Len() > 1 {
+			w := numeric.NewValue(v.Type, v.Dims...)
 			for i, x := range v.F32() {
 				w.F32()[i] = x / 2
 			}
@@ -44,7 +45,7 @@ func TestRefit(t *testing.T) {
 	write("other.onnx", func(b *bytes.Buffer) error { return onnx.Export(b, other) })
 	write("other.npz", func(b *bytes.Buffer) error { return dataset.WriteNpz(b, halved) })
 	write("wrong.npz", func(b *bytes.Buffer) error {
-		return dataset.WriteNpz(b, map[string]graph.Value{"fc.wieght": graph.NewValue(graph.F32, 1)})
+		return dataset.WriteNpz(b, map[string]numeric.Value{"fc.wieght": numeric.NewValue(numeric.F32, 1)})
 	})
 	table := tables{backends: testTable()}
 	for name, args := range map[string][]string{

@@ -5,23 +5,23 @@ import (
 	"io"
 	"slices"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/dataset"
 )
 
 // savedOutputs are the outputs of batches, one behind the other along the first axis.
-type savedOutputs map[string]graph.Value
+type savedOutputs map[string]numeric.Value
 
 // add takes the outputs of a batch that begins with item first; with item 0 all begins anew.
-func (s savedOutputs) add(first int, batch map[string]graph.Value) error {
+func (s savedOutputs) add(first int, batch map[string]numeric.Value) error {
 	if first == 0 {
 		clear(s)
 	}
 	for name, v := range batch {
 		all, ok := s[name]
 		if !ok {
-			s[name] = graph.Value{Type: v.Type, Dims: slices.Clone(v.Dims), Data: slices.Clone(v.Data)}
+			s[name] = numeric.Value{Type: v.Type, Dims: slices.Clone(v.Dims), Data: slices.Clone(v.Data)}
 			continue
 		}
 		if len(v.Dims) == 0 || !slices.Equal(v.Dims[1:], all.Dims[1:]) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/testdata"
@@ -28,7 +29,7 @@ func TestSaveOutputs(t *testing.T) {
 		t.Fatalf("%d items, want 10", saved.Len())
 	}
 	for i := range 10 {
-		want, err := n.Eval(t.Context(), map[string]graph.Value{"image": graph.Values(graph.F32, testdata.TestImages().Batch(3+i, 4+i), 1, 1, testdata.Padded, testdata.Padded)}, nil)
+		want, err := n.Eval(t.Context(), map[string]numeric.Value{"image": numeric.Values(numeric.F32, testdata.TestImages().Batch(3+i, 4+i), 1, 1, testdata.Padded, testdata.Padded)}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

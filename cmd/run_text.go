@@ -7,8 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
 )
 
 // writeComparison prints what trtui run found.
@@ -55,7 +56,7 @@ func writeTolerance(w io.Writer, r *report.Comparison) {
 func hasHalf(pairs []report.Pair) bool {
 	half := func(d report.TensorDifference) bool {
 		types := []string{d.Type, d.SecondType}
-		return slices.Contains(types, graph.F16.String()) || slices.Contains(types, graph.BF16.String())
+		return slices.Contains(types, numeric.F16.String()) || slices.Contains(types, numeric.BF16.String())
 	}
 	return slices.ContainsFunc(pairs, func(p report.Pair) bool {
 		return slices.ContainsFunc(p.Outputs, half) || slices.ContainsFunc(p.Layers, half)
@@ -80,7 +81,7 @@ func writeRun(w io.Writer, r report.BackendRun) {
 		fmt.Fprintf(w, "  planned again: %s\n", r.Replanned)
 	}
 	for _, o := range r.Outputs {
-		fmt.Fprintf(w, "  %s %s%v: mean %.6g, std %.6g, min %.6g at %s, max %.6g at %s", o.Name, o.Type, o.Shape, o.Mean, o.Std, o.Min, where(o.MinAt), o.Max, where(o.MaxAt))
+		fmt.Fprintf(w, "  %s %s%v: mean %.6g, std %.6g, min %.6g at %s, max %.6g at %s", ui.VisibleName(o.Name), o.Type, o.Shape, o.Mean, o.Std, o.Min, where(o.MinAt), o.Max, where(o.MaxAt))
 		if o.NotFinite > 0 {
 			fmt.Fprintf(w, ", %s of %d not finite", count(o.NotFinite, "element"), o.Count)
 		}
@@ -123,7 +124,7 @@ func writePair(w io.Writer, p report.Pair) {
 	fmt.Fprintf(w, "%s (a) against %s (b)\n", p.First, p.Second)
 	failed := 0
 	for _, o := range p.Outputs {
-		fmt.Fprintf(w, "  output %s %s%v\n", o.Name, o.Type, o.Shape)
+		fmt.Fprintf(w, "  output %s %s%v\n", ui.VisibleName(o.Name), o.Type, o.Shape)
 		writeDifference(w, p, o)
 		if !o.Passed {
 			failed++

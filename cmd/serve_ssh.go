@@ -18,6 +18,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/views"
 )
 
@@ -73,7 +74,7 @@ type sshServer struct {
 	flags   *serveFlags
 	path    string
 	home    *place
-	machine sessions.Machine
+	machine stages.Machine
 	opening sync.Mutex // flags are read by one at a time
 	conns   atomic.Int32
 	shown   atomic.Int32

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/host"
 )
 
@@ -15,8 +17,8 @@ import (
 // them too; what is missing or out of range is said by input, element and value.
 func TestShapeValues(t *testing.T) {
 	d := graph.Define("values")
-	x := d.Input("x", graph.F32, graph.Const(1), graph.Const(3))
-	d.Output("y", d.Relu(d.ExpandTo(x, d.ShapeInput("to", graph.Symbol("rows"), graph.Const(3)))))
+	x := d.Input("x", numeric.F32, symbolic.Const(1), symbolic.Const(3))
+	d.Output("y", d.Relu(d.ExpandTo(x, d.ShapeInput("to", symbolic.Symbol("rows"), symbolic.Const(3)))))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)

@@ -8,15 +8,17 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/sessions/dataset"
 )
 
 // recurrentModel writes a GRU of one place whose state is an input and an output, and three places for it; it returns the paths.
 func recurrentModel(t *testing.T) (model, data string) {
 	t.Helper()
-	d, one := graph.Define("gru"), graph.Const(1)
-	x, h := d.Input("x", graph.F32, one, one, graph.Const(2)), d.Input("h", graph.F32, one, one, graph.Const(3))
+	d, one := graph.Define("gru"), symbolic.Const(1)
+	x, h := d.Input("x", numeric.F32, one, one, symbolic.Const(2)), d.Input("h", numeric.F32, one, one, symbolic.Const(3))
 	weights := func(name string, n int) *graph.Tensor {
 		list := make([]float32, 9*n)
 		for i := range list {
@@ -35,7 +37,7 @@ func recurrentModel(t *testing.T) (model, data string) {
 	for path, write := range map[string]func(*os.File) error{
 		model: func(f *os.File) error { return onnx.Export(f, n) },
 		data: func(f *os.File) error {
-			return dataset.WriteNpz(f, map[string]graph.Value{"x": graph.Values(graph.F32, []float32{1, -1, 0.5, 2, -0.25, 0}, 3, 1, 1, 2)})
+			return dataset.WriteNpz(f, map[string]numeric.Value{"x": numeric.Values(numeric.F32, []float32{1, -1, 0.5, 2, -0.25, 0}, 3, 1, 1, 2)})
 		},
 	} {
 		f, err := os.Create(path)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui"
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -80,7 +80,7 @@ func TestEngineOfGoProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := testdata.CalibrationImages().Batch(0, 4)
-	image := trtui.Inputs{"image": graph.Values(graph.F32, x, 4, 1, testdata.Padded, testdata.Padded)}
+	image := trtui.Inputs{"image": numeric.Values(numeric.F32, x, 4, 1, testdata.Padded, testdata.Padded)}
 	for _, keep := range []bool{false, true} {
 		e, err := trtui.Build(t.Context(), net, trtui.Options{
 			Precision: trtui.INT8, Shapes: map[string][]int{"image": {4, 1, testdata.Padded, testdata.Padded}}, Untimed: true, KeepSource: keep,

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/generate"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/tokenizer"
 )
 
@@ -22,7 +22,7 @@ func (d *dataFlags) isText(path string) bool {
 }
 
 // text opens a text as items of a language model, in the tokens of its tokenizer.
-func (d *dataFlags) text(m *sessions.Model, path, items string, given map[string][]int) (sessions.Data, error) {
+func (d *dataFlags) text(m *model.Model, path, items string, given map[string][]int) (dataset.Data, error) {
 	for _, flag := range []string{"size", "mean", "std", "scale", "labels", "label-offset", "dequantize"} {
 		if d.changed(flag) {
 			return nil, usageError{fmt.Errorf("--%s is for numbers and images, and %s is a text", flag, path)}
@@ -69,7 +69,7 @@ func (d *dataFlags) text(m *sessions.Model, path, items string, given map[string
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--%w", err)}
 	}
-	return sessions.Subset(data, first, limit)
+	return dataset.Subset(data, first, limit)
 }
 
 // openTokenizer opens the tokenizer at a path, or else the one beside a model.

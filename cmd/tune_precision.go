@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // tuneFlags are the flags of trtui tune-precision.
@@ -53,7 +54,7 @@ func tunePrecisionCommand(t tables) *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			return tunePrecision(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), sessions.Tuning{Goal: goal, To: to, Most: o.most})
+			return tunePrecision(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), stages.Tuning{Goal: goal, To: to, Most: o.most})
 		},
 	}
 	o.register(c, takeAll)
@@ -123,14 +124,14 @@ type tuneOutput struct {
 	report.Search
 }
 
-func tunePrecision(ctx context.Context, o *tuneFlags, stdout, stderr io.Writer, path string, how sessions.Tuning) error {
+func tunePrecision(ctx context.Context, o *tuneFlags, stdout, stderr io.Writer, path string, how stages.Tuning) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	how.State = &sessions.SearchState{}
+	how.State = &stages.SearchState{}
 	if o.state != "" {
 		var err error
-		if how.State, err = sessions.OpenSearchState(o.state); err != nil {
+		if how.State, err = stages.OpenSearchState(o.state); err != nil {
 			return err
 		}
 	}

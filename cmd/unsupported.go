@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
 )
 
 // unsupportedReport is the JSON of trtui inspect tactics where layers have none.
@@ -41,7 +42,7 @@ func writeUnsupported(w io.Writer, o *outputFlags, head report.Head, u *run.Unsu
 	}
 	fmt.Fprintf(w, "no tactic of %s computes these layers\n\n", u.Backend)
 	for _, l := range u.Layers {
-		fmt.Fprintf(w, "%s (%s)\n", l.Layer, l.Op)
+		fmt.Fprintf(w, "%s (%s)\n", ui.VisibleName(l.Layer), l.Op)
 		if len(l.Reasons) == 0 {
 			fmt.Fprintf(w, "there is no tactic for %s\n\n", l.Op)
 			continue

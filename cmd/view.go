@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
 )
 
@@ -128,10 +129,10 @@ func inspectLayers(w io.Writer, o *outputFlags, snap *report.Snapshot) error {
 	}
 	fmt.Fprintf(w, "%s: %s, %s of %s\n", m.Name, m.Viewed, count(len(m.Layers), "layer"), count(len(snap.Passes.Source), "source layer"))
 	for _, t := range m.Inputs {
-		fmt.Fprintf(w, "input  %s %s%s\n", t.Name, t.Type, t.Dims)
+		fmt.Fprintf(w, "input  %s %s%s\n", ui.VisibleName(t.Name), t.Type, t.Dims)
 	}
 	for _, t := range m.Outputs {
-		fmt.Fprintf(w, "output %s %s%s\n", t.Name, t.Type, t.Dims)
+		fmt.Fprintf(w, "output %s %s%s\n", ui.VisibleName(t.Name), t.Type, t.Dims)
 	}
 	fmt.Fprintln(w)
 	times := map[string]report.LayerTiming{}

@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // An inference on the simulated device says which launch it is at and how far that is, and is ended within it.
@@ -35,7 +36,7 @@ func TestSimulatedInferenceEnds(t *testing.T) {
 	var last report.Progress
 	var ended time.Time
 	share := 0.0
-	r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Host: host, Cache: build.NewTimingCache()}, func(p report.Progress) {
+	r := sessions.NewRunner(m, stages.Workplace{Backend: b, Host: host, Cache: build.NewTimingCache()}, func(p report.Progress) {
 		if p.Phase != "estimating" {
 			return
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/exchange"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/views"
 )
@@ -81,7 +82,7 @@ func (f *workbenchFlags) checkArgs(cmd *cobra.Command, args []string) error {
 }
 
 // begin returns the configuration to begin with; a calibrator that was asked for is written as reports write it.
-func (f *workbenchFlags) begin(m *sessions.Model) (config.Config, error) {
+func (f *workbenchFlags) begin(m *model.Model) (config.Config, error) {
 	cfg, err := f.configFor(m)
 	if err != nil || m.Engine != nil && !f.config.changed("calibrator", "config") {
 		return cfg, err

@@ -3,7 +3,7 @@ package kernels
 import (
 	"slices"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Equal reports whether two descriptions are of the same type, shape, format and place.
@@ -18,19 +18,19 @@ func (d Desc) SameBytes(o Desc) bool {
 		return false
 	}
 	if d.Format == o.Format {
-		return graph.Count(d.Dims) == graph.Count(o.Dims) && (d.Format == Linear || slices.Equal(d.Dims, o.Dims))
+		return numeric.Count(d.Dims) == numeric.Count(o.Dims) && (d.Format == Linear || slices.Equal(d.Dims, o.Dims))
 	}
-	return d.flat() && o.flat() && d.offsetBinary() == o.offsetBinary() && graph.Count(d.Dims) == graph.Count(o.Dims)
+	return d.flat() && o.flat() && d.offsetBinary() == o.offsetBinary() && numeric.Count(d.Dims) == numeric.Count(o.Dims)
 }
 
 // flat reports whether the elements lie in logical order without padding.
 func (d Desc) flat() bool {
 	b := d.Block()
-	return d.Format == Linear || len(d.Dims) > 1 && d.Dims[1]%b == 0 && graph.Count(d.Dims[2:]) == 1
+	return d.Format == Linear || len(d.Dims) > 1 && d.Dims[1]%b == 0 && numeric.Count(d.Dims[2:]) == 1
 }
 
 // offsetBinary reports whether elements q are stored as q+128.
-func (d Desc) offsetBinary() bool { return d.Format == C16 && d.Type == graph.I8 }
+func (d Desc) offsetBinary() bool { return d.Format == C16 && d.Type == numeric.I8 }
 
 // FromLinear stores logically ordered elements as d lays them out. Padding channels become zero bytes.
 func (d Desc) FromLinear(dst, src []byte) { d.copy(src, dst, false) }
@@ -45,7 +45,7 @@ func (d Desc) copy(linear, stored []byte, toLinear bool) {
 		move(linear[:size], stored[:size], toLinear)
 		return
 	}
-	batch := graph.Count(d.Dims[1:]) * size
+	batch := numeric.Count(d.Dims[1:]) * size
 	for n := range d.Dims[0] {
 		at := n * d.BatchStride() * size
 		lin, st := linear[n*batch:(n+1)*batch], stored[at:at+d.extent()*size]
@@ -100,16 +100,16 @@ func (d Desc) copyBlocks(linear, stored []byte, toLinear bool) {
 			}
 		}
 	case 2:
-		interleave(d, graph.View[uint16](linear), graph.View[uint16](stored), toLinear)
+		interleave(d, numeric.View[uint16](linear), numeric.View[uint16](stored), toLinear)
 	case 4:
-		interleave(d, graph.View[uint32](linear), graph.View[uint32](stored), toLinear)
+		interleave(d, numeric.View[uint32](linear), numeric.View[uint32](stored), toLinear)
 	case 8:
-		interleave(d, graph.View[uint64](linear), graph.View[uint64](stored), toLinear)
+		interleave(d, numeric.View[uint64](linear), numeric.View[uint64](stored), toLinear)
 	}
 }
 
 func interleave[T any](d Desc, linear, stored []T, toLinear bool) {
-	channels, plane, block := d.Dims[1], graph.Count(d.Dims[2:]), d.Block()
+	channels, plane, block := d.Dims[1], numeric.Count(d.Dims[2:]), d.Block()
 	for c := range channels {
 		row := linear[c*plane : (c+1)*plane]
 		at, step := c/block*block*plane+c%block, block

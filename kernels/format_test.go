@@ -4,15 +4,15 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 func TestFormatRoundTrip(t *testing.T) {
 	for _, f := range Formats() {
-		for _, typ := range []graph.DataType{graph.I8, graph.F16, graph.F32, graph.I64} {
+		for _, typ := range []numeric.DataType{numeric.I8, numeric.F16, numeric.F32, numeric.I64} {
 			for _, dims := range [][]int{{1, 1, 1, 1}, {2, 16, 3, 5}, {3, 17, 2, 2}, {1, 40, 7}, {2, 3}} {
 				d := Desc{Type: typ, Dims: dims, Format: f}
-				src := make([]byte, graph.Count(dims)*typ.Size())
+				src := make([]byte, numeric.Count(dims)*typ.Size())
 				for i := range src {
 					src[i] = byte(i*7 + 1)
 				}
@@ -36,7 +36,7 @@ func TestFormatRoundTrip(t *testing.T) {
 }
 
 func TestSameBytes(t *testing.T) {
-	desc := func(f Format, dims ...int) Desc { return Desc{Type: graph.F32, Dims: dims, Format: f} }
+	desc := func(f Format, dims ...int) Desc { return Desc{Type: numeric.F32, Dims: dims, Format: f} }
 	for _, c := range []struct {
 		a, b Desc
 		want bool

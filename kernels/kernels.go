@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Format is the order of a tensor's elements in memory.
@@ -50,7 +51,7 @@ func (f Format) String() string {
 }
 
 // Block returns to what multiple the channels of a tensor of type t are padded: 1 for Linear.
-func (f Format) Block(t graph.DataType) int { return formats[f].block(t.Size()) }
+func (f Format) Block(t numeric.DataType) int { return formats[f].block(t.Size()) }
 
 // Known reports whether f is one of the formats.
 func (f Format) Known() bool { return int(f) < len(formats) }
@@ -71,7 +72,7 @@ func (f *Format) UnmarshalText(b []byte) error {
 
 // Desc is a tensor as a kernel meets it: actual extents, one format.
 type Desc struct {
-	Type   graph.DataType
+	Type   numeric.DataType
 	Dims   []int // logical order
 	Format Format
 	// Batch is the distance in elements between two indices of axis 0 where the tensor is a slice of a larger one (a
@@ -91,7 +92,7 @@ func (d Desc) perBatch() int {
 	if len(d.Dims) < 2 {
 		return 1
 	}
-	return d.Width() * graph.Count(d.Dims[2:])
+	return d.Width() * numeric.Count(d.Dims[2:])
 }
 
 // Width returns the channels of a tensor of at least two axes, those that pad them included.
@@ -124,9 +125,9 @@ func (d Desc) BatchStride() int {
 // elements of each.
 func (d Desc) rows() (n, width int) {
 	if last := len(d.Dims) - 1; d.Format == Linear {
-		return graph.Count(d.Dims[1:last]), d.Dims[last]
+		return numeric.Count(d.Dims[1:last]), d.Dims[last]
 	}
-	return graph.Count(d.Dims[2:]), d.Width()
+	return numeric.Count(d.Dims[2:]), d.Width()
 }
 
 // RowPitch returns the distance in elements between two rows, the vectors of the last axis, of a tensor in Linear of three
@@ -198,15 +199,15 @@ type Binding struct {
 }
 
 // Const returns input i's elements where it is a constant.
-func (b Binding) Const(i int) (graph.Value, bool) {
+func (b Binding) Const(i int) (numeric.Value, bool) {
 	if i >= len(b.Consts) || b.Consts[i] == nil {
-		return graph.Value{}, false
+		return numeric.Value{}, false
 	}
-	return graph.Value{Type: b.In[i].Type, Dims: b.In[i].Dims, Data: b.Consts[i]}, true
+	return numeric.Value{Type: b.In[i].Type, Dims: b.In[i].Dims, Data: b.Consts[i]}, true
 }
 
 // Only returns an error unless every activation, input or output, has one of the types.
-func (b Binding) Only(types ...graph.DataType) error {
+func (b Binding) Only(types ...numeric.DataType) error {
 	for i, d := range b.In {
 		if b.Layer.Inputs[i] != nil && b.Consts[i] == nil && !slices.Contains(types, d.Type) {
 			return fmt.Errorf("input %s is %s, the kernel takes %v", b.Layer.Inputs[i].Name, d.Type, types)

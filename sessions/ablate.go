@@ -31,7 +31,7 @@ func (r *Runner) Ablate(ctx context.Context, cfg config.Config, p run.Profiling,
 		return &b
 	}
 	for i := range rows {
-		r.stages.told.progress(report.Progress{Phase: "without a rule", Item: rows[i].Rule, Done: i, Total: len(rows)})
+		r.stages.Told.Progress(report.Progress{Phase: "without a rule", Item: rows[i].Rule, Done: i, Total: len(rows)})
 		if err := r.ablate(ctx, cfg, full, &rows[i], p); err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func (r *Runner) ablate(ctx context.Context, cfg config.Config, full string, row
 	}
 	row.Without, row.With = a.Timings.EndToEnd.Median, b.Timings.EndToEnd.Median
 	measured := func(s *report.Snapshot) report.Measured { return s.Timings.Measured(s.Config) }
-	row.Worth = measured(b).Over(measured(a), r.stages.model.Quantized)
+	row.Worth = measured(b).Over(measured(a), r.stages.Model.Quantized)
 	return nil
 }
 

@@ -5,28 +5,32 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // TestAblateOnDemand: a session measures what each rule is worth when that is asked for, and shows it as it comes; what is built
 // stays, and another configuration does not measure it anew.
 func TestAblateOnDemand(t *testing.T) {
 	d := graph.Define("small")
-	x := d.Input("x", graph.F32, graph.Const(1), graph.Const(64))
-	y := d.Relu(d.MatMul(x, d.Constant("w", graph.Values(graph.F32, make([]float32, 64*64), 64, 64))))
+	x := d.Input("x", numeric.F32, symbolic.Const(1), symbolic.Const(64))
+	y := d.Relu(d.MatMul(x, d.Constant("w", numeric.Values(numeric.F32, make([]float32, 64*64), 64, 64))))
 	d.Output("y", d.Exp(y))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &sessions.Model{Network: n, Path: "small"}
+	m := &model.Model{Network: n, Path: "small"}
 	b := cpu.Open(0)
 	defer b.Close()
 	fp32 := config.Config{Precision: config.FP32, Batch: 1}
-	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}, fp32)
+	s := sessions.Open(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache()}, fp32)
 	defer s.Close()
 	await(t, s, func(snap *report.Snapshot) bool { return snap.Settled() && snap.Busy == nil })
 	s.Ask(report.PartAblation)

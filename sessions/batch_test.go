@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -15,6 +17,7 @@ import (
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
@@ -44,24 +47,24 @@ func (l loud) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernels.
 		return err
 	}
 	err := s.Wait()
-	for i, v := range graph.View[float32](out[0].Host) {
-		graph.View[float32](out[0].Host)[i] = 1.5 * v
+	for i, v := range numeric.View[float32](out[0].Host) {
+		numeric.View[float32](out[0].Host)[i] = 1.5 * v
 	}
 	return err
 }
 
 // twoAxes is a network with items along the first axis of one output and along the second of another.
-func twoAxes(t *testing.T) *sessions.Model {
+func twoAxes(t *testing.T) *model.Model {
 	t.Helper()
 	d := graph.Define("two")
-	y := d.Softmax(d.Input("x", graph.F32, graph.Symbol("n"), graph.Const(5)), 1)
+	y := d.Softmax(d.Input("x", numeric.F32, symbolic.Symbol("n"), symbolic.Const(5)), 1)
 	d.Output("y", y)
 	d.Output("columns", d.Transpose(y, 1, 0))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &sessions.Model{Network: n, Path: "two"}
+	return &model.Model{Network: n, Path: "two"}
 }
 
 // Every item counts once, whatever the batch: what fills up the last batch is in no number of a comparison.

@@ -8,6 +8,8 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -15,7 +17,7 @@ import (
 // whole of the embedded data: "first" for a configuration that the session has not seen, with a warm timing cache,
 // "again" for one that it has.
 func BenchmarkToggle(b *testing.B) {
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -23,7 +25,7 @@ func BenchmarkToggle(b *testing.B) {
 	defer backend.Close()
 	cache := build.NewTimingCache()
 	open := func() *sessions.Session {
-		return sessions.Open(m, sessions.Workplace{
+		return sessions.Open(m, stages.Workplace{
 			Backend: backend, Cache: cache,
 			Data: pictures{testdata.TestImages(), 1000}, CalData: pictures{testdata.CalibrationImages(), 300},
 		}, config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1})

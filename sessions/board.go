@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // board shows the newest state of a session: to who reads its events, and to its recording.
@@ -20,9 +21,6 @@ type board struct {
 	mu   sync.Mutex
 	snap report.Snapshot // the newest state; copied when it is published
 }
-
-// progressInterval is how often progress and live timings are published at most: ten times a second.
-const progressInterval = 100 * time.Millisecond
 
 // newest returns a copy of the state.
 func (b *board) newest() *report.Snapshot {
@@ -67,14 +65,14 @@ func (b *board) deliver() *report.Snapshot {
 	return &c
 }
 
-// progressed returns the stages' progress function: at most one event in progressInterval, but each new phase at once.
+// progressed returns the stages' progress function: at most one event in [stages.ProgressInterval], but each new phase at once.
 func (b *board) progressed() func(report.Progress) {
 	var last time.Time
 	var phase string
 	left := forecast{}
 	return func(p report.Progress) {
 		p.Left = left.left(p, time.Now())
-		if p.Phase == phase && time.Since(last) < progressInterval {
+		if p.Phase == phase && time.Since(last) < stages.ProgressInterval {
 			return
 		}
 		last, phase = time.Now(), p.Phase

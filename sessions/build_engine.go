@@ -7,7 +7,9 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // Engine builds the engine of a configuration, to be written to a file. It holds what running needs, and with keepSource the
@@ -22,7 +24,7 @@ func (r *Runner) Engine(ctx context.Context, cfg config.Config, keepSource bool)
 
 func (r *Runner) engine(ctx context.Context, cfg config.Config, keepSource bool) (*run.Engine, error) {
 	if keepSource {
-		if err := r.stages.model.needsSource("keeping it"); err != nil {
+		if err := r.stages.Model.NeedsSource("keeping it"); err != nil {
 			return nil, err
 		}
 	}
@@ -33,27 +35,27 @@ func (r *Runner) engine(ctx context.Context, cfg config.Config, keepSource bool)
 	}
 	e := &run.Engine{Report: report, Origin: r.origin(cfg)}
 	for k := range len(cfg.Profiles) + 1 {
-		p, err := s.planWithCode(ctx, cfg, k)
+		p, err := planWithCode(ctx, s, cfg, k)
 		if err != nil {
 			return nil, err
 		}
 		e.Add(p)
 	}
 	if keepSource {
-		e.Source = s.model.Network
+		e.Source = s.Model.Network
 	}
 	return e, nil
 }
 
 // planWithCode returns a copy of the plan of a profile, with its kernels where the device compiles them.
-func (s *stages) planWithCode(ctx context.Context, cfg config.Config, k int) (*run.Plan, error) {
-	p, err := s.tuning.profile(ctx, cfg, k)
+func planWithCode(ctx context.Context, s *stages.Stages, cfg config.Config, k int) (*run.Plan, error) {
+	p, err := s.Tuning.Profile(ctx, cfg, k)
 	if err != nil {
 		return nil, err
 	}
 	with := *p
-	if _, compiles := s.device.backend.(run.Compiler); compiles && p.Code == nil {
-		l, err := s.engines.profile(ctx, cfg, k)
+	if _, compiles := s.Device.Backend.(run.Compiler); compiles && p.Code == nil {
+		l, err := s.Engines.Profile(ctx, cfg, k)
 		if err != nil {
 			return nil, err
 		}
@@ -63,20 +65,20 @@ func (s *stages) planWithCode(ctx context.Context, cfg config.Config, k int) (*r
 }
 
 // newEngineReport returns the report part of an engine file.
-func newEngineReport(ctx context.Context, s *stages, cfg config.Config) (json.RawMessage, error) {
-	r := engineReport{Schema: report.Schema, Config: cfg, Backend: s.device.backend.Info().Name}
+func newEngineReport(ctx context.Context, s *stages.Stages, cfg config.Config) (json.RawMessage, error) {
+	r := model.EngineReport{Schema: report.Schema, Config: cfg, Backend: s.Device.Backend.Info().Name}
 	r.Config.Quantization = cfg.Quantization.Full() // what is the default may change
-	if s.model.Stripped {
-		return s.model.Engine.Report, nil // its ranges and data, which are not found anew
+	if s.Model.Stripped {
+		return s.Model.Engine.Report, nil // its ranges and data, which are not found anew
 	}
-	if s.model.needsCalibration(cfg) {
+	if s.Model.NeedsCalibration(cfg) {
 		var err error
-		if r.Ranges, err = s.calibration.of(ctx, cfg); err != nil {
+		if r.Ranges, err = s.Calibration.Of(ctx, cfg); err != nil {
 			return nil, err
 		}
-		by := finderOf(s.model, cfg)
-		r.Data, r.Random = s.orders.stored.calibrationData(by), s.orders.stored.randomRanges(by)
-		l, err := s.precisions.lower(ctx, cfg)
+		by := stages.FinderOf(s.Model, cfg)
+		r.Data, r.Random = s.Orders.Stored.CalibrationData(by), s.Orders.Stored.RandomRanges(by)
+		l, err := s.Precisions.Lower(ctx, cfg)
 		if err != nil {
 			return nil, err
 		}
@@ -87,15 +89,15 @@ func newEngineReport(ctx context.Context, s *stages, cfg config.Config) (json.Ra
 
 // origin says what an engine is made of, and by whom. The date is for the caller to say.
 func (r *Runner) origin(cfg config.Config) run.Provenance {
-	s, info := r.stages, r.stages.device.backend.Info()
+	s, info := r.stages, r.stages.Device.Backend.Info()
 	o := run.Provenance{
-		Program: s.place.Program, Model: s.model.Name(), ModelHash: s.model.SHA256, Config: s.nameOf(cfg), Backend: info.Name, Device: info.Device,
+		Program: s.Place.Program, Model: s.Model.Name(), ModelHash: s.Model.SHA256, Config: s.NameOf(cfg), Backend: info.Name, Device: info.Device,
 	}
-	if s.model.needsCalibration(cfg) {
-		o.Data = s.orders.stored.calibrationData(finderOf(s.model, cfg))
+	if s.Model.NeedsCalibration(cfg) {
+		o.Data = s.Orders.Stored.CalibrationData(stages.FinderOf(s.Model, cfg))
 	}
-	if s.model.Engine != nil && s.model.Stripped { // the model is that one's
-		from := s.model.Engine.Origin
+	if s.Model.Engine != nil && s.Model.Stripped { // the model is that one's
+		from := s.Model.Engine.Origin
 		o.Model, o.ModelHash, o.Data = from.Model, from.ModelHash, from.Data
 	}
 	return o

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -12,7 +13,7 @@ const changedInterval = time.Second
 
 // watchFiles says when a file of the model is not any more what was read, and when more becomes of it: one that is gone may be
 // written anew.
-func watchFiles(ctx context.Context, b *board, m *Model) {
+func watchFiles(ctx context.Context, b *board, m *model.Model) {
 	tick := time.NewTicker(changedInterval)
 	defer tick.Stop()
 	last := ""

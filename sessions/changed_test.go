@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -19,7 +20,7 @@ func TestFileChanges(t *testing.T) {
 	if err := os.WriteFile(path, testdata.Model(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	m, err := sessions.OpenModel(graph.Ops(), path)
+	m, err := model.Open(graph.Ops(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // Contender is one of the ways to run a model that Compare sets side by side.
@@ -22,7 +25,7 @@ type Contender struct {
 // Compare runs a configuration over the data on every contender, item by item, and compares the first one's outputs with
 // each of the others'. All of them share the ranges of one calibration, so that INT8 means the same integers. Where a device
 // is lost it is started anew and all is done once more; an error names the layer at fault if it is one.
-func Compare(ctx context.Context, m *Model, w Workplace, cfg config.Config, on []Contender, c compare.Options, progress func(report.Progress)) (*report.Comparison, error) {
+func Compare(ctx context.Context, m *model.Model, w stages.Workplace, cfg config.Config, on []Contender, c compare.Options, progress func(report.Progress)) (*report.Comparison, error) {
 	progress = forecasting(progress)
 	var r *report.Comparison
 	work := func() (err error) {
@@ -39,18 +42,18 @@ func Compare(ctx context.Context, m *Model, w Workplace, cfg config.Config, on [
 		if _, ok := one.Backend.(run.Recoverer); ok {
 			own := w
 			own.Backend = one.Backend
-			s := newStages(m, own, w.told(progress))
-			defer s.release()
+			s := stages.New(m, own, w.Told(progress))
+			defer s.Release()
 			once := work
-			work = func() error { return s.surviving(ctx, cfg, warn, once) }
+			work = func() error { return s.Surviving(ctx, cfg, warn, once) }
 		}
 	}
 	return r, work()
 }
 
 // compareOnce is Compare where no device is lost.
-func compareOnce(ctx context.Context, m *Model, w Workplace, cfg config.Config, on []Contender, c compare.Options, progress func(report.Progress)) (*report.Comparison, error) {
-	if err := CheckState(m, cfg); err != nil {
+func compareOnce(ctx context.Context, m *model.Model, w stages.Workplace, cfg config.Config, on []Contender, c compare.Options, progress func(report.Progress)) (*report.Comparison, error) {
+	if err := model.CheckState(m, cfg); err != nil {
 		return nil, err
 	}
 	c.State = cfg.State
@@ -67,10 +70,10 @@ func compareOnce(ctx context.Context, m *Model, w Workplace, cfg config.Config, 
 	r := &report.Comparison{
 		Model: m.Name(), Precision: string(cfg.Precision), Data: w.Data.Name(), Random: w.Data.Random(), Tolerance: c.Tolerance, Half: c.Half, Scaled: c.Scaled, Passed: true,
 	}
-	if m.needsCalibration(cfg) {
+	if m.NeedsCalibration(cfg) {
 		r.Calibrator = cfg.Calibrator
 	}
-	all, err := first.inferences.batches(cfg.Batch, cfg.Shapes, 0)
+	all, err := first.Inferences.Batches(cfg.Batch, cfg.Shapes, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +83,7 @@ func compareOnce(ctx context.Context, m *Model, w Workplace, cfg config.Config, 
 	}
 	if r.Rounding != nil {
 		var end func()
-		fp32, end, err = first.references.beside(ctx, cfg, c.PerLayer)
+		fp32, end, err = first.References.Beside(ctx, cfg, c.PerLayer)
 		defer end()
 		if err != nil {
 			return nil, fmt.Errorf("FP32, which shows what rounding explains: %w", err)
@@ -95,7 +98,7 @@ func compareOnce(ctx context.Context, m *Model, w Workplace, cfg config.Config, 
 
 // firstStages returns the stages of the first backend. Where there are several, tactics that one has are unknown to
 // another, and that is a warning.
-func firstStages(m *Model, w Workplace, on []Contender, progress func(report.Progress)) *stages {
+func firstStages(m *model.Model, w stages.Workplace, on []Contender, progress func(report.Progress)) *stages.Stages {
 	backends := 0
 	for _, c := range on {
 		if c.Backend == nil {
@@ -105,9 +108,9 @@ func firstStages(m *Model, w Workplace, on []Contender, progress func(report.Pro
 			w.Backend = c.Backend
 		}
 	}
-	s := newStages(m, w, w.told(progress))
+	s := stages.New(m, w, w.Told(progress))
 	if backends > 1 {
-		s.tuning.unknown = func(_ config.Config, err error) error {
+		s.Tuning.Unknown = func(_ config.Config, err error) error {
 			if w.Warn != nil {
 				w.Warn(err.Error())
 			}
@@ -118,45 +121,45 @@ func firstStages(m *Model, w Workplace, on []Contender, progress func(report.Pro
 }
 
 // contestants builds an engine for every contender. Calibration is done once, by the first of them.
-func contestants(ctx context.Context, s *stages, cfg config.Config, on []Contender) ([]*compare.Contestant, error) {
+func contestants(ctx context.Context, s *stages.Stages, cfg config.Config, on []Contender) ([]*compare.Contestant, error) {
 	var runs []*compare.Contestant
 	lowest, _, err := cfg.Lowering()
 	if err != nil {
 		return nil, err
 	}
-	if s.model.needsCalibration(cfg) {
-		if _, err := s.calibration.of(ctx, cfg); err != nil {
+	if s.Model.NeedsCalibration(cfg) {
+		if _, err := s.Calibration.Of(ctx, cfg); err != nil {
 			return nil, err
 		}
 	}
 	for _, c := range on {
-		one := compare.NewContestant(c.Name, s.model.Network.Outputs, s.told.progress)
+		one := compare.NewContestant(c.Name, s.Model.Network.Outputs, s.Told.Progress)
 		runs = append(runs, one)
 		var err error
 		switch {
-		case c.Backend == nil && lowest == graph.F32:
-			one.Network, one.MaxMemory = s.model.Network, run.MemoryLimit(s.place.host())
-			if err = s.model.needsSource("the definition of the model"); err != nil {
+		case c.Backend == nil && lowest == numeric.F32:
+			one.Network, one.MaxMemory = s.Model.Network, run.MemoryLimit(s.Place.Reference())
+			if err = s.Model.NeedsSource("the definition of the model"); err != nil {
 				break
 			}
-			env, e := s.model.values(cfg)
+			env, e := s.Model.SymbolsIfAny(cfg)
 			if err = e; err == nil {
-				err = checkExtents(s.model, env)
+				err = model.CheckExtents(s.Model, env)
 			}
 		case c.Backend == nil:
-			lowered, e := s.precisions.lower(ctx, cfg)
+			lowered, e := s.Precisions.Lower(ctx, cfg)
 			if err = e; e == nil {
-				one.Network, one.MaxMemory = lowered.Network, run.MemoryLimit(s.place.host())
+				one.Network, one.MaxMemory = lowered.Network, run.MemoryLimit(s.Place.Reference())
 			}
 		default:
 			engine := s
-			if c.Backend != s.place.Backend {
-				engine = s.beside(c.Backend)
+			if c.Backend != s.Place.Backend {
+				engine = s.Beside(c.Backend)
 			}
 			err = contest(ctx, engine, cfg, one)
 		}
 		if one.Network != nil {
-			one.Device, one.Launches = definition(c.Name), len(one.Network.Layers)
+			one.Device, one.Launches = describe.Definition(c.Name), len(one.Network.Layers)
 		}
 		if err != nil {
 			return runs, fmt.Errorf("%s: %w", c.Name, err)
@@ -166,14 +169,14 @@ func contestants(ctx context.Context, s *stages, cfg config.Config, on []Contend
 }
 
 // contest loads the engine of a contestant and makes a context for it.
-func contest(ctx context.Context, s *stages, cfg config.Config, c *compare.Contestant) (err error) {
-	if c.Loaded, err = s.engines.load(ctx, cfg); err != nil {
+func contest(ctx context.Context, s *stages.Stages, cfg config.Config, c *compare.Contestant) (err error) {
+	if c.Loaded, err = s.Engines.Load(ctx, cfg); err != nil {
 		return err
 	}
 	if c.Context, err = c.Loaded.NewContext(); err != nil {
 		return err
 	}
-	c.Device, c.Launches, c.Replanned = deviceReport(s.place.Backend), countSteps(c.Loaded.Plan, 0).Launches, s.orders.stored.replanned(cfg)
-	s.inferences.watch(ctx, c.Context, c.At)
+	c.Device, c.Launches, c.Replanned = describe.Device(s.Place.Backend), describe.Counts(c.Loaded.Plan, 0).Launches, s.Orders.Stored.Replanned(cfg)
+	s.Inferences.Watch(ctx, c.Context, c.At)
 	return nil
 }

@@ -37,17 +37,17 @@ func (r *Runner) compare(ctx context.Context, configs []config.Config, parts rep
 		}
 		list[i].Snapshot, built[i] = snap, time.Since(begin)
 	}
-	reports, speeds, err := s.timing.all(ctx, configs, p)
+	reports, speeds, err := s.Timing.All(ctx, configs, p)
 	if err != nil {
 		return nil, err
 	}
 	for i, cfg := range configs {
-		plan, err := s.tuning.plan(ctx, cfg)
+		plan, err := s.Tuning.Plan(ctx, cfg)
 		if err != nil {
 			return nil, err
 		}
 		list[i].Timings, list[i].Speed = reports[i], speeds[i]
-		list[i].Overview = s.sumUp(cfg, plan, reports[i])
+		list[i].Overview = s.SumUp(cfg, plan, reports[i])
 		list[i].Overview.BuildTime = built[i]
 	}
 	return list, nil

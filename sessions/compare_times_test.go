@@ -10,20 +10,22 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
 // twoConfigs are compared, on a runner without data.
 func twoConfigs(t *testing.T) (*Runner, []config.Config) {
 	t.Helper()
-	m, err := ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := cpu.Open(0)
-	r := NewRunner(m, Workplace{Backend: b, Cache: build.NewTimingCache()}, func(report.Progress) {})
-	t.Cleanup(func() { r.stages.release(); b.Close() })
+	r := NewRunner(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache()}, func(report.Progress) {})
+	t.Cleanup(func() { r.stages.Release(); b.Close() })
 	return r, []config.Config{{Precision: config.FP32, Batch: 1}, {Precision: config.FP16, Batch: 1}}
 }
 
@@ -34,18 +36,18 @@ func TestLanesAlternate(t *testing.T) {
 	var order []int
 	var lanes []*compare.Lane
 	for i, cfg := range configs {
-		l, err := s.engines.load(t.Context(), cfg)
+		l, err := s.Engines.Load(t.Context(), cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := s.inferences.ready(t.Context(), l)
+		c, err := s.Inferences.Ready(t.Context(), l)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
 		lanes = append(lanes, &compare.Lane{Context: c, Turn: run.Profiling{Iterations: 2}, Each: func(run.Sample) { order = append(order, i) }})
 	}
-	if err := compare.Alternate(t.Context(), lanes, s.device.rounds()); err != nil {
+	if err := compare.Alternate(t.Context(), lanes, s.Device.Rounds()); err != nil {
 		t.Fatal(err)
 	}
 	if len(order) != 4*compare.Rounds || len(lanes[0].Medians) != compare.Rounds || len(lanes[1].Medians) != compare.Rounds {
@@ -80,11 +82,11 @@ func TestCompare(t *testing.T) {
 			t.Errorf("configuration %d: %d samples, %d in the overview", i+1, c.Timings.Samples, c.Overview.Latency.Count)
 		}
 	}
-	many := make([]config.Config, memoSize+1)
+	many := make([]config.Config, stages.MemoSize+1)
 	for i := range many {
 		many[i] = configs[i%2]
 	}
-	reports, speeds, err := r.stages.timing.all(t.Context(), many, p)
+	reports, speeds, err := r.stages.Timing.All(t.Context(), many, p)
 	if err != nil || len(reports) != len(many) || speeds[0] != nil {
 		t.Fatalf("%d reports, %v", len(reports), err)
 	}

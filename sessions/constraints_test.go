@@ -10,7 +10,9 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -18,14 +20,14 @@ import (
 // the reason, or are an error.
 func TestConstraints(t *testing.T) {
 	sessions.NotUnderRace(t)
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := cpu.Open(0)
 	defer b.Close()
 	var warned []string
-	r := sessions.NewRunner(m, sessions.Workplace{
+	r := sessions.NewRunner(m, stages.Workplace{
 		Backend: b, Cache: build.NewTimingCache(), CalData: pictures{testdata.CalibrationImages(), 8},
 		Warn: func(text string) { warned = append(warned, text) },
 	}, nil)
@@ -62,14 +64,14 @@ func TestConstraints(t *testing.T) {
 
 // TestIgnoredConstraints builds as if no layer's precision was set, and says which were.
 func TestIgnoredConstraints(t *testing.T) {
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := cpu.Open(0)
 	defer b.Close()
 	warned := ""
-	r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), Warn: func(text string) { warned += text }}, nil)
+	r := sessions.NewRunner(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), Warn: func(text string) { warned += text }}, nil)
 	cfg := config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1, LayerPrecisions: []string{"*:fp16"}, Constraints: config.Ignore}
 	snap, err := r.Report(t.Context(), cfg, report.PartPasses, run.Profiling{})
 	if err != nil {
@@ -92,14 +94,14 @@ func TestIgnoredConstraints(t *testing.T) {
 // TestUnmetPrecisionIsLogged has a session tell of a precision that is not met.
 func TestUnmetPrecisionIsLogged(t *testing.T) {
 	sessions.NotUnderRace(t)
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := cpu.Open(0)
 	defer b.Close()
 	cfg := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1, LayerPrecisions: []string{"softmax/Softmax:int8"}}
-	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), CalData: pictures{testdata.CalibrationImages(), 8}}, cfg)
+	s := sessions.Open(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), CalData: pictures{testdata.CalibrationImages(), 8}}, cfg)
 	defer s.Close()
 	obeys := false
 	for snap := range s.Events() {

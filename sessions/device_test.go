@@ -14,7 +14,9 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -39,19 +41,19 @@ func (d *device) Tactics(op *graph.Op) []kernels.Tactic {
 }
 
 // workplace is one with a device beside the host.
-func workplace(t *testing.T, b run.Backend) sessions.Workplace {
+func workplace(t *testing.T, b run.Backend) stages.Workplace {
 	t.Helper()
 	host := cpu.Open(0)
 	t.Cleanup(func() { host.Close() })
-	return sessions.Workplace{
+	return stages.Workplace{
 		Backend: b, Host: host, Cache: build.NewTimingCache(), TapItems: 1,
 		Data: pictures{testdata.TestImages(), 4}, CalData: pictures{testdata.CalibrationImages(), 3},
 	}
 }
 
-func embedded(t *testing.T) *sessions.Model {
+func embedded(t *testing.T) *model.Model {
 	t.Helper()
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +140,7 @@ func TestEngineIsPlannedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reopen := func(change func(e *run.Engine)) *sessions.Model {
+	reopen := func(change func(e *run.Engine)) *model.Model {
 		altered, plan := *e, *e.Plans[0]
 		plan.Steps = slices.Clone(plan.Steps)
 		altered.Plans = []*run.Plan{&plan}

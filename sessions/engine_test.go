@@ -14,6 +14,8 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
@@ -26,7 +28,7 @@ func (noise) Name() string { return "random input" }
 func (noise) Random() bool { return true }
 
 // written writes an engine and opens the file.
-func written(t *testing.T, e *run.Engine) *sessions.Model {
+func written(t *testing.T, e *run.Engine) *model.Model {
 	t.Helper()
 	var file bytes.Buffer
 	if _, err := e.WriteTo(&file); err != nil {
@@ -36,7 +38,7 @@ func written(t *testing.T, e *run.Engine) *sessions.Model {
 	if err := os.WriteFile(path, file.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	m, err := sessions.OpenModel(graph.Ops(), path)
+	m, err := model.Open(graph.Ops(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +56,7 @@ func TestRangesOfEngines(t *testing.T) {
 	cfg := config.Config{Precision: config.INT8, Calibrator: "percentile", Batch: 2}
 	for _, c := range []struct {
 		name          string
-		built, opened sessions.Data
+		built, opened dataset.Data
 		again         bool   // planned again
 		data          string // that the ranges come from
 		random        bool

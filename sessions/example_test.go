@@ -11,19 +11,21 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
 // A Runner makes reports for a program; another configuration repeats only what it changes.
 func ExampleRunner() {
-	m, err := sessions.ParseModel(graph.Ops(), "digits", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "digits", testdata.Model())
 	if err != nil {
 		log.Fatal(err)
 	}
 	device := cpu.Open(1)
 	defer device.Close()
-	r := sessions.NewRunner(m, sessions.Workplace{Backend: device, Cache: build.NewTimingCache()}, nil)
+	r := sessions.NewRunner(m, stages.Workplace{Backend: device, Cache: build.NewTimingCache()}, nil)
 	for _, rules := range [][]string{nil, {"fuse-activation"}} {
 		cfg := config.Config{Precision: config.FP32, Batch: 1, Disable: rules}
 		snap, err := r.Report(context.Background(), cfg, report.PartPasses, run.Profiling{})

@@ -10,18 +10,20 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
 // A session shows the text of each configuration, and why there is none in one; the other reports follow all the same.
 func TestLanguage(t *testing.T) {
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := cpu.Open(0)
-	s := sessions.Open(m, sessions.Workplace{
+	s := sessions.Open(m, stages.Workplace{
 		Backend: b, Cache: build.NewTimingCache(),
 		Language: func(_ context.Context, cfg config.Config, _ func(report.Progress), show func(*report.Generation)) error {
 			if cfg.Precision == config.FP16 {

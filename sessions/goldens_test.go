@@ -9,11 +9,14 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // goldens are the trained models beside the project, each with a folder of inputs and outputs that another program
@@ -51,7 +54,7 @@ func TestEnginesMatchGoldens(t *testing.T) {
 	cache := build.NewTimingCache()
 	for _, g := range goldens {
 		t.Run(filepath.Base(g.model)+"_"+string(g.precision), func(t *testing.T) {
-			m, err := sessions.OpenModel(graph.Ops(), filepath.Join(root, "models", g.model))
+			m, err := model.Open(graph.Ops(), filepath.Join(root, "models", g.model))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +62,7 @@ func TestEnginesMatchGoldens(t *testing.T) {
 			want := readFolder(t, filepath.Join(root, "models", g.data), "output", m.Network.Outputs)
 			batch := in[m.Network.Inputs[0].Name].Dims[0]
 			cfg := config.Config{Precision: g.precision, Calibrator: "entropy", Batch: batch}
-			r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Cache: cache}, nil)
+			r := sessions.NewRunner(m, stages.Workplace{Backend: b, Cache: cache}, nil)
 			e, err := r.Engine(context.Background(), cfg, true)
 			if err != nil {
 				t.Fatal(err)
@@ -76,9 +79,9 @@ func TestEnginesMatchGoldens(t *testing.T) {
 	}
 }
 
-func readFolder(t *testing.T, dir, kind string, tensors []*graph.Tensor) map[string]graph.Value {
+func readFolder(t *testing.T, dir, kind string, tensors []*graph.Tensor) map[string]numeric.Value {
 	t.Helper()
-	values := map[string]graph.Value{}
+	values := map[string]numeric.Value{}
 	for i, tensor := range tensors {
 		data, err := os.ReadFile(filepath.Join(dir, kind+"_"+string(rune('0'+i))+".pb"))
 		if err != nil {
@@ -93,7 +96,7 @@ func readFolder(t *testing.T, dir, kind string, tensors []*graph.Tensor) map[str
 	return values
 }
 
-func execute(t *testing.T, p *run.Plan, b run.Backend, in map[string]graph.Value) map[string]graph.Value {
+func execute(t *testing.T, p *run.Plan, b run.Backend, in map[string]numeric.Value) map[string]numeric.Value {
 	t.Helper()
 	l, err := run.Load(context.Background(), p, b)
 	if err != nil {
@@ -117,7 +120,7 @@ func execute(t *testing.T, p *run.Plan, b run.Backend, in map[string]graph.Value
 	return out
 }
 
-func compareValues(t *testing.T, name string, got, want graph.Value, tolerance float64, quantized bool) {
+func compareValues(t *testing.T, name string, got, want numeric.Value, tolerance float64, quantized bool) {
 	t.Helper()
 	x, y := got.Floats(), want.Floats()
 	if len(x) != len(y) {

@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // Kernel shows the code of a layer, which is named by its name, a part of it that no other has, or a source layer. With a
@@ -24,8 +25,8 @@ func (r *Runner) Kernel(ctx context.Context, cfg config.Config, layer, tactic st
 }
 
 // explain shows the code of a layer of an engine.
-func explain(ctx context.Context, s *stages, cfg config.Config, layer, tactic string) (*report.Kernel, error) {
-	p, err := s.tuning.plan(ctx, cfg)
+func explain(ctx context.Context, s *stages.Stages, cfg config.Config, layer, tactic string) (*report.Kernel, error) {
+	p, err := s.Tuning.Plan(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +37,7 @@ func explain(ctx context.Context, s *stages, cfg config.Config, layer, tactic st
 	if tactic != "" && p.Steps[i].Tactic != tactic {
 		name := p.Steps[i].Name
 		cfg.Pin = map[string]string{name: tactic}
-		if p, err = s.tuning.plan(ctx, cfg); err != nil {
+		if p, err = s.Tuning.Plan(ctx, cfg); err != nil {
 			return nil, err
 		}
 		if i, err = findStep(p, name); err != nil {
@@ -46,7 +47,7 @@ func explain(ctx context.Context, s *stages, cfg config.Config, layer, tactic st
 			return nil, &TacticError{name, tactic, got}
 		}
 	}
-	l, err := s.engines.load(ctx, cfg)
+	l, err := s.Engines.Load(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}

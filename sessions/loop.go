@@ -53,7 +53,7 @@ func (w *worker) guarded(ctx context.Context, cfg config.Config, once todo) (err
 		}
 	}()
 	warn := func(text string) { w.board.log("warning", "", "%s", text) }
-	return w.stages.surviving(ctx, cfg, warn, func() error {
+	return w.stages.Surviving(ctx, cfg, warn, func() error {
 		var err error
 		switch {
 		case once.build:

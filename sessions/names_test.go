@@ -11,19 +11,21 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
 // Names that there are not are errors that name what is close.
 func TestUnknownNames(t *testing.T) {
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := cpu.Open(0)
 	defer b.Close()
-	r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: pictures{testdata.TestImages(), 1}}, nil)
+	r := sessions.NewRunner(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: pictures{testdata.TestImages(), 1}}, nil)
 	base := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
 	for _, c := range []struct {
 		change func(*config.Config)
@@ -69,12 +71,12 @@ func other(t *testing.T, b run.Backend) string {
 func TestUnknownNamesInSession(t *testing.T) {
 	b := cpu.Open(0)
 	defer b.Close()
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1, Forbid: map[string][]string{"none": {"eval"}}}
-	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}, cfg)
+	s := sessions.Open(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache()}, cfg)
 	defer s.Close()
 	for snap := range s.Events() {
 		if snap.Settled() {

@@ -6,25 +6,29 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // TestInt8OnF16ChangesNothing asks for INT8 on a model whose tensors are F16: the report and the log say that it changes
 // nothing, and why, and so does every layer.
 func TestInt8OnF16ChangesNothing(t *testing.T) {
 	n := graph.NewNetwork("half")
-	x := n.AddInput("x", graph.F16, graph.Const(2), graph.Const(4))
-	l, err := n.Add("fc", graph.MatMul, nil, []*graph.Tensor{x, n.AddConst("w", graph.NewValue(graph.F16, 4, 4))}, "y")
+	x := n.AddInput("x", numeric.F16, symbolic.Const(2), symbolic.Const(4))
+	l, err := n.Add("fc", graph.MatMul, nil, []*graph.Tensor{x, n.AddConst("w", numeric.NewValue(numeric.F16, 4, 4))}, "y")
 	if err != nil {
 		t.Fatal(err)
 	}
 	n.MarkOutput(l.Outputs[0])
 	b := cpu.Open(1)
 	defer b.Close()
-	s := sessions.Open(&sessions.Model{Network: n, Path: "half.onnx"}, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: halves{}, CalData: halves{}},
+	s := sessions.Open(&model.Model{Network: n, Path: "half.onnx"}, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: halves{}, CalData: halves{}},
 		config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1})
 	defer s.Close()
 	const reason = "the layer computes in f16 already; INT8 is placed on f32"
@@ -43,8 +47,8 @@ type halves struct{}
 
 func (halves) Len() int { return 2 }
 
-func (halves) Inputs(int) (map[string]graph.Value, error) {
-	return map[string]graph.Value{"x": graph.NewValue(graph.F16, 2, 4)}, nil
+func (halves) Inputs(int) (map[string]numeric.Value, error) {
+	return map[string]numeric.Value{"x": numeric.NewValue(numeric.F16, 2, 4)}, nil
 }
 
 func (halves) Labels(int) []int { return nil }

@@ -11,7 +11,9 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -19,13 +21,13 @@ import (
 // asymmetric ranges bring it nearer to FP32.
 func TestQuantization(t *testing.T) {
 	sessions.NotUnderRace(t)
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := cpu.Open(0)
 	defer b.Close()
-	place := sessions.Workplace{
+	place := stages.Workplace{
 		Backend: b, Cache: build.NewTimingCache(), TapItems: 1,
 		Data: pictures{testdata.TestImages(), 32}, CalData: pictures{testdata.CalibrationImages(), 32},
 	}

@@ -7,29 +7,31 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // Refit returns the engine of the model's file with other weights, by the names of constants of its source network, which the file
 // must have. The engine keeps its tactics, the ranges of its activations and the corrections of its biases; nothing is timed. from
 // names where the weights come from. The error is a [*build.Undone] where a pass does something else with these weights, and
 // a [*build.UnknownWeights] or another one that names them where they are not the network's.
-func (r *Runner) Refit(ctx context.Context, weights map[string]graph.Value, from string) (*run.Engine, error) {
-	m := r.stages.model
+func (r *Runner) Refit(ctx context.Context, weights map[string]numeric.Value, from string) (*run.Engine, error) {
+	m := r.stages.Model
 	cfg, err := m.BuiltWith()
 	if err != nil {
 		return nil, err
 	}
-	if err := m.needsSource("exchanging weights"); err != nil {
+	if err := m.NeedsSource("exchanging weights"); err != nil {
 		return nil, err
 	}
-	plans := m.Engine.PlansFor(r.stages.device.backend.Info().Fingerprint)
+	plans := m.Engine.PlansFor(r.stages.Device.Backend.Info().Fingerprint)
 	if len(plans) == 0 || len(plans) != len(m.Engine.Plans) {
-		return nil, fmt.Errorf("%s: the engine is for %s, the device is %s: %w", m.Path, m.Engine.Targets(), r.stages.device.backend.Info().Fingerprint, run.ErrStale)
+		return nil, fmt.Errorf("%s: the engine is for %s, the device is %s: %w", m.Path, m.Engine.Targets(), r.stages.Device.Backend.Info().Fingerprint, run.ErrStale)
 	}
-	old, before, err := r.stages.lowered(ctx, cfg)
+	old, before, err := lowered(ctx, r.stages, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +44,7 @@ func (r *Runner) Refit(ctx context.Context, weights map[string]graph.Value, from
 	}
 	with := *m
 	with.Network = source
-	n, after, err := newStages(&with, r.stages.place, r.stages.told).lowered(ctx, cfg)
+	n, after, err := lowered(ctx, stages.New(&with, r.stages.Place, r.stages.Told), cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +52,7 @@ func (r *Runner) Refit(ctx context.Context, weights map[string]graph.Value, from
 	if err != nil {
 		return nil, err
 	}
-	if err := r.stages.bindable(ctx, plans); err != nil {
+	if err := bindable(ctx, r.stages, plans); err != nil {
 		return nil, err
 	}
 	e := *m.Engine
@@ -60,12 +62,12 @@ func (r *Runner) Refit(ctx context.Context, weights map[string]graph.Value, from
 }
 
 // lowered returns the network of a configuration that is planned, and the steps to it.
-func (s *stages) lowered(ctx context.Context, cfg config.Config) (*graph.Network, []pass.Step, error) {
-	l, err := s.precisions.lower(ctx, cfg)
+func lowered(ctx context.Context, s *stages.Stages, cfg config.Config) (*graph.Network, []pass.Step, error) {
+	l, err := s.Precisions.Lower(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := s.passes.optimize(ctx, cfg)
+	o, err := s.Passes.Optimize(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,8 +75,8 @@ func (s *stages) lowered(ctx context.Context, cfg config.Config) (*graph.Network
 }
 
 // bindable returns an error where the device's kernels do not take plans; those that take them are with their code then.
-func (s *stages) bindable(ctx context.Context, plans []*run.Plan) error {
-	loaded, err := run.LoadProfiles(ctx, plans, s.device.backend, func(done, total int, layer string) { s.told.progress(packing(done, total, layer)) })
+func bindable(ctx context.Context, s *stages.Stages, plans []*run.Plan) error {
+	loaded, err := run.LoadProfiles(ctx, plans, s.Device.Backend, func(done, total int, layer string) { s.Told.Progress(stages.Packing(done, total, layer)) })
 	if err != nil {
 		return err
 	}

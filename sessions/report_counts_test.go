@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -25,7 +26,7 @@ func TestCountsAddUp(t *testing.T) {
 	sessions.NotUnderRace(t)
 	b := cpu.Open(2)
 	defer b.Close()
-	r := sessions.NewRunner(embedded(t), sessions.Workplace{
+	r := sessions.NewRunner(embedded(t), stages.Workplace{
 		Backend: b, Cache: build.NewTimingCache(), CalData: pictures{testdata.CalibrationImages(), 4},
 	}, nil)
 	all := report.PartPasses | report.PartOverview | report.PartTimings | report.PartMemory | report.PartTactics

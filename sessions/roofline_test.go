@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // ceiled is the CPU with ceilings of which each measurement has other ones.
@@ -42,7 +43,7 @@ func TestRoofline(t *testing.T) {
 	} {
 		b := &ceiled{Backend: cpu.Open(1), rates: c.rates}
 		defer b.Close()
-		r := sessions.NewRunner(embedded(t), sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), Peaks: build.NewPeaksFile("")}, nil)
+		r := sessions.NewRunner(embedded(t), stages.Workplace{Backend: b, Cache: build.NewTimingCache(), Peaks: build.NewPeaksFile("")}, nil)
 		for range 2 {
 			snap, err := r.Report(t.Context(), config.Config{Precision: config.FP32, Batch: 1}, report.PartTimings, run.Profiling{Iterations: 3, PerStep: true})
 			if err != nil {
@@ -85,7 +86,7 @@ func checkRoofline(t *testing.T, what string, r *report.Timings, above bool) {
 // TestNoRoofline claims nothing where times are estimates, where nothing is measured, and where nobody asks.
 func TestNoRoofline(t *testing.T) {
 	timings := func(b run.Backend, f *build.PeaksFile) *report.Timings {
-		r := sessions.NewRunner(embedded(t), sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), Peaks: f}, nil)
+		r := sessions.NewRunner(embedded(t), stages.Workplace{Backend: b, Cache: build.NewTimingCache(), Peaks: f}, nil)
 		snap, err := r.Report(t.Context(), config.Config{Precision: config.FP32, Batch: 1}, report.PartTimings, run.Profiling{Iterations: 2, PerStep: true})
 		if err != nil {
 			t.Fatal(err)

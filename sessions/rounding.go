@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -22,18 +23,18 @@ var (
 // nil for others.
 func rounding(n *graph.Network, cfg config.Config) *report.RoundingFactors {
 	lowest, rules, err := cfg.Lowering()
-	if err != nil || lowest == graph.F32 {
+	if err != nil || lowest == numeric.F32 {
 		return nil
 	}
 	for _, l := range n.Layers {
 		for _, t := range l.Outputs {
-			if t.Type == graph.F16 || t.Type == graph.BF16 {
+			if t.Type == numeric.F16 || t.Type == numeric.BF16 {
 				return nil
 			}
 		}
 	}
-	half := func(r quant.Rule) bool { return r.Precision == graph.F16 }
-	if lowest == graph.F16 || slices.ContainsFunc(rules, half) {
+	half := func(r quant.Rule) bool { return r.Precision == numeric.F16 }
+	if lowest == numeric.F16 || slices.ContainsFunc(rules, half) {
 		return &halfRounding
 	}
 	return &byteRounding

@@ -7,29 +7,30 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // Calibration returns what calibration finds for a configuration, to be written to a file.
-func (r *Runner) Calibration(ctx context.Context, cfg config.Config) (*CalibrationFile, error) {
+func (r *Runner) Calibration(ctx context.Context, cfg config.Config) (*stages.CalibrationFile, error) {
 	s := r.stages
-	in, err := s.orders.ranging(cfg)
+	in, err := s.Orders.Ranging(cfg)
 	if err != nil {
 		return nil, err
 	}
-	if s.orders.stored.ranges(in.By) != nil {
-		return nil, fmt.Errorf("the ranges are those of %s, which has no histograms: calibrate the model itself, or the engine on data", s.model.Name())
+	if s.Orders.Stored.Ranges(in.By) != nil {
+		return nil, fmt.Errorf("the ranges are those of %s, which has no histograms: calibrate the model itself, or the engine on data", s.Model.Name())
 	}
-	ranges, err := s.calibration.ranges.of(ctx, in)
+	ranges, err := s.Calibration.Ranges.Of(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.calibration.hist.of(ctx, in.Of)
+	found, err := s.Calibration.Hist.Of(ctx, in.Of)
 	if err != nil {
 		return nil, err
 	}
-	f := &CalibrationFile{
-		Version: calibrationVersion, Model: s.model.Name(), Data: s.calibration.data.Name(), Items: s.calibration.items(),
-		Random: s.calibration.data.Random(), Calibrator: in.By.Calibrator, Activations: in.By.Activations,
+	f := &stages.CalibrationFile{
+		Version: stages.CalibrationVersion, Model: s.Model.Name(), Data: s.Calibration.Data.Name(), Items: s.Calibration.Items(),
+		Random: s.Calibration.Data.Random(), Calibrator: in.By.Calibrator, Activations: in.By.Activations,
 	}
 	scheme, means := cfg.Quantization.Scheme(), found.ChannelMeans()
 	add := func(t *graph.Tensor) {
@@ -37,7 +38,7 @@ func (r *Runner) Calibration(ctx context.Context, cfg config.Config) (*Calibrati
 		if h == nil {
 			return
 		}
-		c := CalibrationOf{Name: t.Name, Histogram: h, Axis: means[t.Name].Axis, Means: means[t.Name].Mean}
+		c := stages.CalibrationOf{Name: t.Name, Histogram: h, Axis: means[t.Name].Axis, Means: means[t.Name].Mean}
 		if r, ok := ranges[t.Name]; ok {
 			lo, hi := quant.Limits(r, scheme.DataType())
 			if !scheme.Asymmetric {
@@ -47,10 +48,10 @@ func (r *Runner) Calibration(ctx context.Context, cfg config.Config) (*Calibrati
 		}
 		f.Tensors = append(f.Tensors, c)
 	}
-	for _, t := range s.model.Network.Inputs {
+	for _, t := range s.Model.Network.Inputs {
 		add(t)
 	}
-	for _, l := range s.model.Network.Layers {
+	for _, l := range s.Model.Network.Layers {
 		for _, t := range l.Outputs {
 			add(t)
 		}

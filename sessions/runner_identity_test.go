@@ -11,12 +11,14 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
 // Configurations that give one engine have one identity; what makes another network or asks for other tactics has another.
 func TestIdentity(t *testing.T) {
-	m, err := sessions.ParseModel(graph.Ops(), sessions.Embedded, testdata.Model())
+	m, err := model.Parse(graph.Ops(), model.Embedded, testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +33,7 @@ func TestIdentity(t *testing.T) {
 	b := cpu.Open(1)
 	defer b.Close()
 	var warned []string
-	r := sessions.NewRunner(m, sessions.Workplace{
+	r := sessions.NewRunner(m, stages.Workplace{
 		Backend: b, Cache: build.NewTimingCache(), Data: data, CalData: data, Warn: func(text string) { warned = append(warned, text) },
 	}, nil)
 	fp32 := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}

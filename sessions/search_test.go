@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // TestSearch searches among two layers, once by accuracy, once more from the state of that, and by latency.
@@ -19,12 +19,12 @@ func TestSearch(t *testing.T) {
 		cfg.SetLayerPrecision(n, config.INT8)
 	}
 	path, goal := filepath.Join(t.TempDir(), "search.json"), 45.0
-	state, err := sessions.OpenSearchState(path)
+	state, err := stages.OpenSearchState(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	told := 0
-	how := sessions.Tuning{Goal: report.Goal{MinSQNR: &goal}, To: []config.Precision{config.FP32}, Most: 4, State: state, Each: func(s *report.Search) { told = len(s.Points) }}
+	how := stages.Tuning{Goal: report.Goal{MinSQNR: &goal}, To: []config.Precision{config.FP32}, Most: 4, State: state, Each: func(s *report.Search) { told = len(s.Points) }}
 	first, err := r.Tune(ctx, cfg, how)
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestSearch(t *testing.T) {
 	if first.Best == nil || told != len(first.Points) || len(first.Points) > 4 || first.Live || *first.Chosen().SQNR < goal || state.Err() != nil {
 		t.Fatalf("search %+v", first)
 	}
-	if how.State, err = sessions.OpenSearchState(path); err != nil {
+	if how.State, err = stages.OpenSearchState(path); err != nil {
 		t.Fatal(err)
 	}
 	again, err := r.Tune(ctx, cfg, how)
@@ -56,7 +56,7 @@ func TestSearch(t *testing.T) {
 	if s, err := r.Tune(stopped, cfg, how); len(s.Points) != 1 || s.Chosen() == nil || err != nil && s.Best != nil && s.Live {
 		t.Errorf("stopped: %+v, %v", s, err)
 	}
-	if how.State, err = sessions.OpenSearchState(path); err != nil {
+	if how.State, err = stages.OpenSearchState(path); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Tune(ctx, config.Config{Precision: config.INT8, Batch: 1, Calibrator: "minmax"}, how); err == nil {

@@ -12,21 +12,23 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
 // studied returns a runner on the embedded model with twenty digits, which are calibrated with, too.
 func studied(t *testing.T) *sessions.Runner {
 	t.Helper()
-	m, err := sessions.ParseModel(graph.Ops(), sessions.Embedded, testdata.Model())
+	m, err := model.Parse(graph.Ops(), model.Embedded, testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := cpu.Open(2)
 	t.Cleanup(func() { b.Close() })
 	few := pictures{testdata.TestImages(), 20}
-	return sessions.NewRunner(m, sessions.Workplace{Backend: b, Data: few, CalData: few, Cache: build.NewTimingCache()}, nil)
+	return sessions.NewRunner(m, stages.Workplace{Backend: b, Data: few, CalData: few, Cache: build.NewTimingCache()}, nil)
 }
 
 // TestSensitivity compares what is said of layers with engines in which they alone are raised, or alone quantised, on the same
@@ -97,7 +99,7 @@ func TestSensitivity(t *testing.T) {
 func TestSensitivityRefused(t *testing.T) {
 	r := studied(t)
 	none := func(*report.Sensitivity) {}
-	if _, err := r.Sensitivity(context.Background(), config.Default(), config.FP32, none); !errors.As(err, new(*sessions.NotQuantized)) {
+	if _, err := r.Sensitivity(context.Background(), config.Default(), config.FP32, none); !errors.As(err, new(*stages.NotQuantized)) {
 		t.Errorf("FP32: %v", err)
 	}
 	cfg := config.Default()

@@ -7,14 +7,17 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // Session is an opened model under a configuration that can be changed at any time. Its methods may be called from
 // several goroutines; none of them waits for a stage.
 type Session struct {
-	stages *stages
+	stages *stages.Stages
 	board  *board
 	wishes *wishes
 	tape   *tape
@@ -24,19 +27,19 @@ type Session struct {
 }
 
 // Open starts a session; it begins to work on the configuration at once. Close ends it.
-func Open(m *Model, w Workplace, cfg config.Config) *Session {
+func Open(m *model.Model, w stages.Workplace, cfg config.Config) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
-	b := &board{events: make(chan *report.Snapshot, 1), snap: report.Snapshot{Schema: report.Schema, Config: cfg, Device: deviceReport(w.Backend)}}
+	b := &board{events: make(chan *report.Snapshot, 1), snap: report.Snapshot{Schema: report.Schema, Config: cfg, Device: describe.Device(w.Backend)}}
 	s := &Session{
-		stages: newStages(m, w, &audience{b.progressed(), w.Warn, &journal{write: b.keepLine}}),
+		stages: stages.New(m, w, &stages.Audience{Progress: b.progressed(), Warned: w.Warn, Log: &stages.Journal{Write: b.keepLine}}),
 		board:  b,
 		wishes: &wishes{board: b, quantized: m.Quantized, config: cfg, todo: todo{build: true}, wake: make(chan struct{}, 1)},
-		tape:   &tape{board: b, program: w.program(), quantized: m.Quantized},
+		tape:   &tape{board: b, program: w.Writer(), quantized: m.Quantized},
 		close:  cancel,
 	}
-	begun := key(cfg)
-	s.stages.tuning.unknown = func(cfg config.Config, err error) error {
-		if key(cfg) == begun { // as a file or flags have it; later ones are what toggles leave of it
+	begun := cfg
+	s.stages.Tuning.Unknown = func(cfg config.Config, err error) error {
+		if config.Same(cfg, begun) { // as a file or flags have it; later ones are what toggles leave of it
 			return err
 		}
 		b.log("warning", "", "%v", err)
@@ -48,7 +51,7 @@ func Open(m *Model, w Workplace, cfg config.Config) *Session {
 	if device, ok := w.Backend.(run.Monitor); ok {
 		s.working.Go(func() { watchDevice(ctx, b, device) })
 	}
-	if m.changed != nil {
+	if m.OfFile() {
 		s.working.Go(func() { watchFiles(ctx, b, m) })
 	}
 	return s
@@ -98,7 +101,7 @@ func (s *Session) Retime(layer string) {
 // DropTimings forgets the timing cache's entries of other devices and builds, or all entries; so does the file.
 // Engines that are in memory stay as they are.
 func (s *Session) DropTimings(all bool) {
-	target := s.stages.device.backend.Info().Fingerprint
+	target := s.stages.Device.Backend.Info().Fingerprint
 	s.board.mu.Lock()
 	s.wishes.todo.drop = func(e build.CacheEntry) bool { return all || e.Target != target }
 	s.wishes.interrupt()
@@ -164,7 +167,7 @@ func (s *Session) RecordingError() error { return s.tape.err() }
 func (s *Session) Close() {
 	s.close()
 	s.working.Wait()
-	s.stages.release()
+	s.stages.Release()
 	if s.board.recorder.Load() != nil {
 		_ = s.StopRecording() // an error has been logged
 	}

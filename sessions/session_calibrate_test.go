@@ -5,17 +5,20 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
 // Of a model that brings its own quantisation activations are collected when the report of calibration is asked for, and
 // from then on.
 func TestCalibrateOnDemand(t *testing.T) {
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +27,7 @@ func TestCalibrateOnDemand(t *testing.T) {
 	defer b.Close()
 	cal := &counted{pictures: pictures{testdata.CalibrationImages(), 4}}
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
-	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: pictures{testdata.TestImages(), 2}, CalData: cal}, cfg)
+	s := sessions.Open(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: pictures{testdata.TestImages(), 2}, CalData: cal}, cfg)
 	defer s.Close()
 	settled := func(batch int, calibrated bool) {
 		t.Helper()
@@ -54,14 +57,14 @@ func TestCalibrateOnDemand(t *testing.T) {
 // The configuration that others are compared with does not keep calibration waiting: its layers are compared when that is asked
 // for.
 func TestReferenceOnDemand(t *testing.T) {
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := cpu.Open(0)
 	defer b.Close()
 	cfg := config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1}
-	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), TapItems: 1,
+	s := sessions.Open(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), TapItems: 1,
 		Data: pictures{testdata.TestImages(), 2}, CalData: pictures{testdata.CalibrationImages(), 2}}, cfg)
 	defer s.Close()
 	early := false
@@ -93,7 +96,7 @@ type counted struct {
 	reads int // by the session's own goroutine
 }
 
-func (c *counted) Inputs(i int) (map[string]graph.Value, error) {
+func (c *counted) Inputs(i int) (map[string]numeric.Value, error) {
 	c.reads++
 	return c.pictures.Inputs(i)
 }

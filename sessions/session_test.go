@@ -9,10 +9,13 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -24,8 +27,8 @@ type pictures struct {
 
 func (p pictures) Len() int { return p.n }
 
-func (p pictures) Inputs(i int) (map[string]graph.Value, error) {
-	return map[string]graph.Value{"image": graph.Values(graph.F32, p.Batch(i, i+1), 1, 1, testdata.Padded, testdata.Padded)}, nil
+func (p pictures) Inputs(i int) (map[string]numeric.Value, error) {
+	return map[string]numeric.Value{"image": numeric.Values(numeric.F32, p.Batch(i, i+1), 1, 1, testdata.Padded, testdata.Padded)}, nil
 }
 
 func (p pictures) Labels(i int) []int { return p.Images.Labels[i : i+1] }
@@ -37,12 +40,12 @@ func (p pictures) Random() bool { return false }
 // open starts a session on the embedded model with a few pictures.
 func open(t *testing.T, cfg config.Config) *sessions.Session {
 	t.Helper()
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := cpu.Open(0)
-	s := sessions.Open(m, sessions.Workplace{
+	s := sessions.Open(m, stages.Workplace{
 		Backend: b, Cache: build.NewTimingCache(), TapItems: 2,
 		Data: pictures{testdata.TestImages(), 10}, CalData: pictures{testdata.CalibrationImages(), 3},
 	}, cfg)
@@ -108,7 +111,7 @@ func TestToggleRefreshesEveryReport(t *testing.T) {
 
 // TestRetimeAndDrop times the tactics of a layer again, cancels that, and empties the timing cache and its file.
 func TestRetimeAndDrop(t *testing.T) {
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +120,7 @@ func TestRetimeAndDrop(t *testing.T) {
 	cache, path := build.NewTimingCache(), filepath.Join(t.TempDir(), "timing.jsonl")
 	cache.Put(build.CacheEntry{Target: "another device", Tactic: "conv", Layer: "Conv", Time: time.Microsecond})
 	cfg := config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1}
-	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: cache, SaveTo: path, TapItems: 1,
+	s := sessions.Open(m, stages.Workplace{Backend: b, Cache: cache, SaveTo: path, TapItems: 1,
 		Data: pictures{testdata.TestImages(), 2}, CalData: pictures{testdata.CalibrationImages(), 2}}, cfg)
 	defer s.Close()
 	idle := func(want string) *report.Snapshot {

@@ -10,12 +10,17 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // A model with open axes is built at the shapes that are given, or that its data has; where there are none the error says
@@ -25,7 +30,7 @@ func TestOpenAxes(t *testing.T) {
 	if _, err := os.Stat(folder); err != nil || os.Getenv("TRTUI_DATA") == "" {
 		t.Skip("TRTUI_DATA names no folder with the models")
 	}
-	m, err := sessions.OpenModel(graph.Ops(), filepath.Join(folder, "ch_PP-OCRv4_det_infer.onnx"))
+	m, err := model.Open(graph.Ops(), filepath.Join(folder, "ch_PP-OCRv4_det_infer.onnx"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +48,7 @@ func TestOpenAxes(t *testing.T) {
 	}
 	b := cpu.Open(0)
 	defer b.Close()
-	r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}, nil)
+	r := sessions.NewRunner(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache()}, nil)
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
 	_, err = r.Report(t.Context(), cfg, report.PartTimings, run.Profiling{Iterations: 1})
 	if err == nil || !strings.Contains(err.Error(), "have no value: give shapes, as in x:1x3x64x64") {
@@ -66,11 +71,11 @@ func TestOpenAxes(t *testing.T) {
 // The batch closes first axes, shapes close theirs, and what shares a symbol with either; nothing else has a value.
 func TestSymbols(t *testing.T) {
 	n := graph.NewNetwork("n")
-	n.AddInput("tokens", graph.I64, graph.Symbol("batch"), graph.Symbol("length"))
-	n.AddInput("mask", graph.F32, graph.Symbol("batch"), graph.Symbol("length"))
-	n.AddInput("page", graph.F32, graph.Const(1), graph.Symbol("height"), graph.Symbol("width"))
-	n.AddInput("alone", graph.F32, graph.Symbol("rows"))
-	m := &sessions.Model{Network: n}
+	n.AddInput("tokens", numeric.I64, symbolic.Symbol("batch"), symbolic.Symbol("length"))
+	n.AddInput("mask", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("length"))
+	n.AddInput("page", numeric.F32, symbolic.Const(1), symbolic.Symbol("height"), symbolic.Symbol("width"))
+	n.AddInput("alone", numeric.F32, symbolic.Symbol("rows"))
+	m := &model.Model{Network: n}
 	for _, c := range []struct {
 		batch  int
 		shapes map[string][]int
@@ -102,10 +107,10 @@ func TestSymbols(t *testing.T) {
 // Shapes that an input cannot have are errors that say what is wrong with them, whether or not the model needs shapes.
 func TestShapesThatDoNotFit(t *testing.T) {
 	n := graph.NewNetwork("n")
-	x := n.AddInput("image", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Symbol("height"), graph.Symbol("width"))
-	n.AddInput("past", graph.F32, graph.Symbol("batch"), graph.Symbol("length"))
+	x := n.AddInput("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Symbol("height"), symbolic.Symbol("width"))
+	n.AddInput("past", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("length"))
 	n.MarkOutput(x)
-	m := &sessions.Model{Network: n}
+	m := &model.Model{Network: n}
 	for _, c := range []struct {
 		image, past []int
 		more        string
@@ -139,16 +144,16 @@ func TestShapesThatDoNotFit(t *testing.T) {
 // Extents with which layers do not fit together are an error before anything is built, which names the layer once.
 func TestExtentsThatDoNotFit(t *testing.T) {
 	d := graph.Define("n")
-	x := d.Input("x", graph.F32, graph.Symbol("batch"), graph.Symbol("a"))
-	y := d.Input("y", graph.F32, graph.Symbol("batch"), graph.Symbol("b"))
-	d.Output("z", d.Named("sum").ElementWise(graph.EltAdd, x, y))
+	x := d.Input("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("a"))
+	y := d.Input("y", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("b"))
+	d.Output("z", d.Named("sum").ElementWise(elementwise.Add, x, y))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := cpu.Open(0)
 	defer b.Close()
-	r := sessions.NewRunner(&sessions.Model{Network: n}, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), CalData: noise{}}, nil)
+	r := sessions.NewRunner(&model.Model{Network: n}, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), CalData: noise{}}, nil)
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1, Shapes: map[string][]int{"x": {1, 4}, "y": {1, 4}}}
 	if _, err := r.Report(t.Context(), cfg, report.PartMemory, run.Profiling{}); err != nil {
 		t.Error(err)
@@ -160,7 +165,7 @@ func TestExtentsThatDoNotFit(t *testing.T) {
 			t.Errorf("%s: %v", cfg.Precision, err)
 		}
 	}
-	if _, err := r.Engine(t.Context(), cfg, false); !errors.As(err, new(*sessions.ShapesError)) {
+	if _, err := r.Engine(t.Context(), cfg, false); !errors.As(err, new(*model.ShapesError)) {
 		t.Errorf("%s: %v", cfg.Precision, err)
 	}
 }

@@ -14,11 +14,15 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -35,10 +39,10 @@ func recurrentNetwork(t *testing.T, steps int) (*graph.Network, []float32) {
 		}
 		return list
 	}
-	one := graph.Const(1)
+	one := symbolic.Const(1)
 	d := graph.Define("recurrent")
-	x := d.Input("x", graph.F32, graph.Const(steps), one, graph.Const(3))
-	h, c := d.Input("h", graph.F32, one, one, graph.Const(stateSize)), d.Input("c", graph.F32, one, one, graph.Const(stateSize))
+	x := d.Input("x", numeric.F32, symbolic.Const(steps), one, symbolic.Const(3))
+	h, c := d.Input("h", numeric.F32, one, one, symbolic.Const(stateSize)), d.Input("c", numeric.F32, one, one, symbolic.Const(stateSize))
 	w, r := d.Weights("w", random(4*stateSize*3), 1, 4*stateSize, 3), d.Weights("r", random(4*stateSize*stateSize), 1, 4*stateSize, stateSize)
 	y, hn, cn := d.LSTM(x, graph.Recurrent{W: w, R: r, State: h, Cell: c}, graph.RecurrentAttrs{Hidden: stateSize})
 	d.Output("y", y)
@@ -58,8 +62,8 @@ type places struct {
 }
 
 func (p places) Len() int { return stateSteps }
-func (p places) Inputs(i int) (map[string]graph.Value, error) {
-	return map[string]graph.Value{"x": graph.Values(graph.F32, p.x[3*i:3*i+3], 1, 1, 3)}, nil
+func (p places) Inputs(i int) (map[string]numeric.Value, error) {
+	return map[string]numeric.Value{"x": numeric.Values(numeric.F32, p.x[3*i:3*i+3], 1, 1, 3)}, nil
 }
 func (p places) Labels(i int) []int { return p.labels[i : i+1] }
 func (p places) Name() string       { return "places" }
@@ -69,8 +73,8 @@ func (p places) Random() bool       { return false }
 // accuracy and in what is collected.
 func TestState(t *testing.T) {
 	whole, x := recurrentNetwork(t, stateSteps)
-	zeros := graph.NewValue(graph.F32, 1, 1, stateSize)
-	want, err := whole.Eval(t.Context(), map[string]graph.Value{"x": graph.Values(graph.F32, x, stateSteps, 1, 3), "h": zeros, "c": zeros}, nil)
+	zeros := numeric.NewValue(numeric.F32, 1, 1, stateSize)
+	want, err := whole.Eval(t.Context(), map[string]numeric.Value{"x": numeric.Values(numeric.F32, x, stateSteps, 1, 3), "h": zeros, "c": zeros}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,17 +88,17 @@ func TestState(t *testing.T) {
 	if err := onnx.Export(&file, one); err != nil {
 		t.Fatal(err)
 	}
-	m, err := sessions.ParseModel(graph.Ops(), "recurrent", file.Bytes())
+	m, err := model.Parse(graph.Ops(), "recurrent", file.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := workplace(t, nil)
 	w.Backend, w.TapItems = w.Host, stateSteps
-	w.Data = sessions.Begun(data, []*graph.Tensor{m.Network.Tensor("h"), m.Network.Tensor("c")})
+	w.Data = dataset.Begun(data, []*graph.Tensor{m.Network.Tensor("h"), m.Network.Tensor("c")})
 	w.CalData = w.Data
 	cfg := config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1, State: map[string]string{"h": "hn", "c": "cn"}}
 
-	how := compare.Options{Tolerance: report.Tolerance{Abs: 1e-5, Rel: 1e-5}, PerLayer: true, Outputs: func(i int, v map[string]graph.Value) error {
+	how := compare.Options{Tolerance: report.Tolerance{Abs: 1e-5, Rel: 1e-5}, PerLayer: true, Outputs: func(i int, v map[string]numeric.Value) error {
 		for j, got := range v["y"].F32() {
 			if math.Abs(float64(got-states[i*stateSize+j])) > 1e-6 {
 				return fmt.Errorf("place %d, element %d is %v, want %v", i, j, got, states[i*stateSize+j])
@@ -151,14 +155,14 @@ func largest(list []float32) (at int) {
 type speech []float32
 
 func (s speech) Len() int { return len(s) / 512 }
-func (s speech) Inputs(i int) (map[string]graph.Value, error) {
+func (s speech) Inputs(i int) (map[string]numeric.Value, error) {
 	x := make([]float32, 64+512)
 	for j := range x {
 		if at := 512*i + j - 64; at >= 0 {
 			x[j] = s[at]
 		}
 	}
-	return map[string]graph.Value{"input": graph.Values(graph.F32, x, 1, len(x))}, nil
+	return map[string]numeric.Value{"input": numeric.Values(numeric.F32, x, 1, len(x))}, nil
 }
 func (s speech) Labels(int) []int { return nil }
 func (s speech) Name() string     { return "speech" }
@@ -185,14 +189,14 @@ func TestVoiceActivity(t *testing.T) {
 		t.Fatal(err)
 	}
 	const name = "silero_vad_16k_static.onnx"
-	m, err := sessions.OpenModel(graph.Ops(), filepath.Join(dir, name))
+	m, err := model.Open(graph.Ops(), filepath.Join(dir, name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := workplace(t, nil)
-	w.Data = sessions.Begun(samples, []*graph.Tensor{m.Network.Tensor("state")})
+	w.Data = dataset.Begun(samples, []*graph.Tensor{m.Network.Tensor("state")})
 	compared := 0
-	how := compare.Options{Tolerance: report.Tolerance{Abs: 1, Rel: 1}, Outputs: func(i int, v map[string]graph.Value) error {
+	how := compare.Options{Tolerance: report.Tolerance{Abs: 1, Rel: 1}, Outputs: func(i int, v map[string]numeric.Value) error {
 		if i >= len(golden[name]) {
 			return nil
 		}

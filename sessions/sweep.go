@@ -8,10 +8,14 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // Sweep is what to measure an engine at: all combinations of the axes' values. The axis [report.ContextsAxis] is how many contexts
@@ -20,20 +24,20 @@ type Sweep struct {
 	Axes  []report.SweepAxis
 	Limit time.Duration // of the latency; 0: none
 	// Inputs returns data for values of the model's symbols, of which the first items are the inputs.
-	Inputs func(env map[string]int) (Data, error)
+	Inputs func(env map[string]int) (dataset.Data, error)
 }
 
 // SweepConfig returns a configuration whose engine serves a sweep of a model, with tactics that are timed at the shapes of cfg, or
 // where it does not say these, in the middle of the axes. An engine, and a configuration that has a range, stay as they are.
-func SweepConfig(m *Model, cfg config.Config, sweep []report.SweepAxis) (config.Config, error) {
+func SweepConfig(m *model.Model, cfg config.Config, sweep []report.SweepAxis) (config.Config, error) {
 	if len(sweep) == 0 || m.Network == nil {
 		return cfg, nil
 	}
-	opt := known(m.Network, cfg)
-	given := axes(m.Network, cfg.Shapes)
+	opt := model.KnownSymbols(m.Network, cfg)
+	given := model.AxisSymbols(m.Network, cfg.Shapes)
 	low, high := maps.Clone(opt), maps.Clone(opt)
 	for i, a := range sweep {
-		if isContexts(m.Network, a.Name) {
+		if stages.IsContexts(m.Network, a.Name) {
 			continue
 		}
 		name, err := sweptSymbol(m.Network, a.Name)
@@ -52,7 +56,7 @@ func SweepConfig(m *Model, cfg config.Config, sweep []report.SweepAxis) (config.
 		return cfg, nil
 	}
 	if open := m.Network.Unbound(opt); len(open) > 0 {
-		return cfg, &UnboundShapes{withSymbols(m.Network, open)}
+		return cfg, &model.UnboundShapes{Inputs: withSymbols(m.Network, open)}
 	}
 	cfg.Shapes, cfg.MinShapes, cfg.MaxShapes = m.Network.ShapesAt(opt), m.Network.ShapesAt(low), m.Network.ShapesAt(high)
 	if batch, ok := m.BatchOfShapes(cfg.Shapes); ok {
@@ -84,7 +88,7 @@ func sweptSymbol(n *graph.Network, name string) (string, error) {
 // withSymbols returns the inputs that have one of some symbols.
 func withSymbols(n *graph.Network, names []string) (list []*graph.Tensor) {
 	for _, t := range n.Inputs {
-		if slices.ContainsFunc(t.Dims, func(d graph.Dim) bool {
+		if slices.ContainsFunc(t.Dims, func(d symbolic.Dim) bool {
 			name, ok := d.SymbolName()
 			return ok && slices.Contains(names, name)
 		}) {
@@ -108,16 +112,16 @@ func (r *Runner) sweep(ctx context.Context, cfg config.Config, sweep Sweep, p ru
 	w := &sweeper{stages: r.stages, cfg: cfg, contexts: make([]*run.ExecutionContext, len(cfg.Profiles)+1)}
 	defer w.close()
 	var err error
-	if w.base, err = r.stages.model.Symbols(cfg); err != nil {
+	if w.base, err = r.stages.Model.Symbols(cfg); err != nil {
 		return nil, err
 	}
-	s := &report.Sweep{Axes: sweep.Axes, LatencyLimit: sweep.Limit, Estimated: r.stages.device.estimated()}
+	s := &report.Sweep{Axes: sweep.Axes, LatencyLimit: sweep.Limit, Estimated: r.stages.Device.Estimated()}
 	total := 1
 	for _, a := range sweep.Axes {
-		if total *= len(a.Values); !isContexts(r.stages.model.Network, a.Name) {
+		if total *= len(a.Values); !stages.IsContexts(r.stages.Model.Network, a.Name) {
 			continue
 		}
-		if err := r.stages.device.checkContexts(a.Values); err != nil {
+		if err := r.stages.Device.CheckContexts(a.Values); err != nil {
 			return nil, err
 		}
 	}
@@ -127,7 +131,7 @@ func (r *Runner) sweep(ctx context.Context, cfg config.Config, sweep Sweep, p ru
 			list := sweep.Axes[k].Values
 			values[k], rest = list[rest%len(list)], rest/len(list)
 		}
-		r.stages.told.progress(report.Progress{Phase: "sweep", Item: fmt.Sprint(values), Done: i, Total: total})
+		r.stages.Told.Progress(report.Progress{Phase: "sweep", Item: fmt.Sprint(values), Done: i, Total: total})
 		point, err := w.point(ctx, sweep, values, p)
 		if err != nil {
 			return nil, err
@@ -140,7 +144,7 @@ func (r *Runner) sweep(ctx context.Context, cfg config.Config, sweep Sweep, p ru
 
 // sweeper measures engines at one set of extents after the other.
 type sweeper struct {
-	stages   *stages
+	stages   *stages.Stages
 	cfg      config.Config
 	base     map[string]int          // values of symbols that are not varied
 	contexts []*run.ExecutionContext // by profile; nil until they are needed
@@ -158,7 +162,7 @@ func (w *sweeper) close() {
 func (w *sweeper) point(ctx context.Context, sweep Sweep, values []int, p run.Profiling) (report.SweepPoint, error) {
 	env, contexts := maps.Clone(w.base), 0
 	for k, a := range sweep.Axes {
-		if isContexts(w.stages.model.Network, a.Name) {
+		if stages.IsContexts(w.stages.Model.Network, a.Name) {
 			contexts = values[k]
 			continue
 		}
@@ -173,15 +177,15 @@ func (w *sweeper) point(ctx context.Context, sweep Sweep, values []int, p run.Pr
 	if err != nil {
 		return point, err
 	}
-	in, err := compare.Stack(data, plan.Network, 0, batchOf(plan))
+	in, err := compare.Stack(data, plan.Network, 0, model.BatchOf(plan))
 	if err != nil {
 		return point, err
 	}
 	var measured report.SweepPoint
 	if contexts > 0 {
-		measured, err = w.stages.timing.together(ctx, c.Loaded(), plan, in, contexts, p)
+		measured, err = w.stages.Timing.Together(ctx, c.Loaded(), plan, in, contexts, p)
 	} else {
-		measured, err = w.stages.timing.point(ctx, c, plan, in, p)
+		measured, err = w.stages.Timing.Point(ctx, c, plan, in, p)
 	}
 	measured.Values, measured.Shapes, measured.Profile = values, point.Shapes, point.Profile
 	return measured, err
@@ -191,7 +195,7 @@ func (w *sweeper) point(ctx context.Context, sweep Sweep, values []int, p run.Pr
 func (w *sweeper) at(ctx context.Context, env map[string]int, point *report.SweepPoint) (*run.ExecutionContext, *run.Plan, error) {
 	var refused error
 	for k := range w.contexts {
-		p, err := w.stages.tuning.profile(ctx, w.cfg, k)
+		p, err := w.stages.Tuning.Profile(ctx, w.cfg, k)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -201,7 +205,7 @@ func (w *sweeper) at(ctx context.Context, env map[string]int, point *report.Swee
 			continue
 		}
 		if w.contexts[k] == nil {
-			l, err := w.stages.engines.profile(ctx, w.cfg, k)
+			l, err := w.stages.Engines.Profile(ctx, w.cfg, k)
 			if err == nil {
 				w.contexts[k], err = l.NewContext()
 			}

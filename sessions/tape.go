@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -24,7 +25,7 @@ type tape struct {
 // timed is a measurement: its samples and their configuration.
 type timed struct {
 	cfg     config.Config
-	samples *timings
+	samples *describe.Times
 }
 
 // begin begins to write what the session does to a new file, from the present state on.
@@ -88,7 +89,7 @@ func (t *tape) start(r *recording.Recorder) bool {
 	}
 	if t.timed.samples != nil {
 		k := t.timed.cfg.Key(t.quantized)
-		for sample := range t.timed.samples.all() {
+		for sample := range t.timed.samples.All() {
 			r.Sample(k, t.timed.cfg, sample)
 		}
 	}
@@ -96,7 +97,7 @@ func (t *tape) start(r *recording.Recorder) bool {
 }
 
 // sampler returns what adds a configuration's samples to its timings and, while there is one, to the recording.
-func (t *tape) sampler(cfg config.Config, all *timings) func(run.Sample) {
+func (t *tape) sampler(cfg config.Config, all *describe.Times) func(run.Sample) {
 	k := cfg.Key(t.quantized)
 	t.board.mu.Lock()
 	t.timed = timed{cfg, all}
@@ -104,7 +105,7 @@ func (t *tape) sampler(cfg config.Config, all *timings) func(run.Sample) {
 	return func(sample run.Sample) {
 		t.board.mu.Lock()
 		defer t.board.mu.Unlock()
-		all.add(sample)
+		all.Add(sample)
 		if r := t.board.recorder.Load(); r != nil {
 			r.Sample(k, cfg, sample)
 		}

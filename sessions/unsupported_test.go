@@ -16,8 +16,10 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 const (
@@ -27,18 +29,18 @@ const (
 )
 
 // lookAt opens the model with unsupported operators, whose input has axes without a value.
-func lookAt(t *testing.T) (*sessions.Model, sessions.Workplace) {
+func lookAt(t *testing.T) (*model.Model, stages.Workplace) {
 	t.Helper()
-	if _, err := sessions.OpenModel(graph.Ops(), unsupportedModel); err == nil || err.Error() != refusal {
+	if _, err := model.Open(graph.Ops(), unsupportedModel); err == nil || err.Error() != refusal {
 		t.Fatalf("to run it: %v", err)
 	}
-	m, err := sessions.LookAtModel(graph.Ops(), unsupportedModel)
+	m, err := model.LookAt(graph.Ops(), unsupportedModel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := cpu.Open(1)
 	t.Cleanup(func() { b.Close() })
-	return m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}
+	return m, stages.Workplace{Backend: b, Cache: build.NewTimingCache()}
 }
 
 func looked(s *report.Snapshot) bool {
@@ -84,7 +86,9 @@ func TestLookAtSession(t *testing.T) {
 		s.Set(cfg)
 		s.Ask(report.PartCalibration)
 		s.Rerun()
-		snap = await(t, s, func(s *report.Snapshot) bool { return looked(s) && key(s.Config) == key(cfg) })
+		snap = await(t, s, func(s *report.Snapshot) bool {
+			return looked(s) && key(s.Config) == key(cfg)
+		})
 		if snap.Passes.Precision != config.FP32 || snap.Timings != nil || snap.Memory != nil || snap.Tactics != nil || snap.Calibration != nil || snap.Accuracy != nil {
 			t.Errorf("%s: something was built: %+v", name, snap)
 		}

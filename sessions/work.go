@@ -8,7 +8,10 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // work runs the stages in the order in which a person wants to see their results: graph, memory, a first impression of
@@ -18,7 +21,7 @@ func (w *worker) work(ctx context.Context, cfg config.Config, once todo) error {
 	if err := w.announce(cfg, once); err != nil {
 		return err
 	}
-	if err := w.rewrite(ctx, cfg); err != nil || w.stages.model.Refused != nil {
+	if err := w.rewrite(ctx, cfg); err != nil || w.stages.Model.Refused != nil {
 		return err
 	}
 	loaded, err := w.build(ctx, cfg, once.retime)
@@ -27,19 +30,19 @@ func (w *worker) work(ctx context.Context, cfg config.Config, once todo) error {
 	}
 	built := time.Since(begin)
 	m := loaded.Plan.Memory
-	w.board.log("info", "", "built %s in %s: weights %s, arena %s", w.stages.nameOf(cfg), brief(built), size(m.Weights), size(m.Peak))
+	w.board.log("info", "", "built %s in %s: weights %s, arena %s", w.stages.NameOf(cfg), stages.Brief(built), stages.Size(m.Weights), stages.Size(m.Peak))
 	return w.examine(ctx, cfg, loaded, built)
 }
 
 // examine measures the engine's times and its accuracy, and compares calibrators.
 func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loaded, built time.Duration) error {
 	st := w.stages
-	t := newTimings(loaded.Plan, batchOf(loaded.Plan))
+	t := describe.NewTimes(loaded.Plan, model.BatchOf(loaded.Plan))
 	if err := w.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
 		return err
 	}
 	steps := []func(context.Context, config.Config) error{w.compare, w.calibrate}
-	if st.accuracy.isReference(cfg) { // of which little is learnt that calibration would wait for
+	if st.Accuracy.IsReference(cfg) { // of which little is learnt that calibration would wait for
 		slices.Reverse(steps)
 	}
 	for _, step := range steps {
@@ -53,26 +56,26 @@ func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loa
 	if err := w.generate(ctx, cfg); err != nil {
 		return err
 	}
-	if st.device.estimated() {
+	if st.Device.Estimated() {
 		return nil // another sample would be the same
 	}
-	return w.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: liveIterations, Duration: cmp.Or(st.place.Live, liveDuration), PerStep: true})
+	return w.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: liveIterations, Duration: cmp.Or(st.Place.Live, liveDuration), PerStep: true})
 }
 
 // compare compares the engine with FP32, the layers of FP32 itself only where a person asked for them.
 func (w *worker) compare(ctx context.Context, cfg config.Config) error {
 	st := w.stages
-	if err := st.model.needsSource("its accuracy"); err != nil {
+	if err := st.Model.NeedsSource("its accuracy"); err != nil {
 		w.board.log("warning", "", "%s", err)
 		w.board.publish(report.PartAccuracy, func(snap *report.Snapshot) { snap.Accuracy = nil })
 		return nil
 	}
-	if st.place.Data == nil {
+	if st.Place.Data == nil {
 		return nil
 	}
-	for layers := !st.accuracy.isReference(cfg); ; layers = true {
+	for layers := !st.Accuracy.IsReference(cfg); ; layers = true {
 		layers = layers || w.wishes.asks(report.PartAccuracy)
-		accuracy, err := st.accuracy.of(ctx, cfg, layers)
+		accuracy, err := st.Accuracy.Of(ctx, cfg, layers)
 		if err != nil {
 			return err
 		}
@@ -86,7 +89,7 @@ func (w *worker) compare(ctx context.Context, cfg config.Config) error {
 // calibrate compares calibrators, where that is asked for.
 func (w *worker) calibrate(ctx context.Context, cfg config.Config) error {
 	st := w.stages
-	if st.place.CalData != nil && !st.model.Stripped && (!st.model.Quantized || w.wishes.asks(report.PartCalibration)) {
+	if st.Place.CalData != nil && !st.Model.Stripped && (!st.Model.Quantized || w.wishes.asks(report.PartCalibration)) {
 		return w.compareCalibrators(ctx, cfg)
 	}
 	w.board.publish(report.PartCalibration, func(snap *report.Snapshot) { snap.Calibration = nil })

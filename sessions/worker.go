@@ -7,12 +7,14 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // worker does the work of a session, in its loop, and shows what comes of it.
 type worker struct {
-	stages *stages
+	stages *stages.Stages
 	board  *board
 	wishes *wishes
 	tape   *tape
@@ -26,7 +28,7 @@ type worker struct {
 // announce shows the model, marks every report as older than the configuration, and does to the timing cache what was asked.
 func (w *worker) announce(cfg config.Config, once todo) error {
 	st := w.stages
-	model, err := st.lookAt(cfg)
+	model, err := st.LookAt(cfg)
 	if err != nil {
 		return err
 	}
@@ -36,17 +38,17 @@ func (w *worker) announce(cfg config.Config, once todo) error {
 		snap.Retiming, snap.Stopped = once.retime, false
 	})
 	if once.drop != nil {
-		n := st.place.Cache.Drop(once.drop)
-		st.tuning.save()
-		w.board.log("info", "", "dropped %d entries of the timing cache: it has %d", n, len(st.place.Cache.Entries()))
+		n := st.Place.Cache.Drop(once.drop)
+		st.Tuning.Save()
+		w.board.log("info", "", "dropped %d entries of the timing cache: it has %d", n, len(st.Place.Cache.Entries()))
 	}
-	if name := st.nameOf(cfg); name != w.building {
+	if name := st.NameOf(cfg); name != w.building {
 		if w.building == "" {
-			st.told.log.opened(st.model)
+			st.Told.Log.Opened(st.Model)
 			w.logRefused()
 		}
 		w.building = name
-		if st.model.Refused == nil {
+		if st.Model.Refused == nil {
 			w.board.log("info", "", "building %s", name)
 		}
 	}
@@ -55,12 +57,12 @@ func (w *worker) announce(cfg config.Config, once todo) error {
 
 // logRefused adds to the log why the model cannot be run: a line for each layer to blame.
 func (w *worker) logRefused() {
-	m := w.stages.model
+	m := w.stages.Model
 	if m.Refused == nil {
 		return
 	}
-	list := unsupportedLayers(m.Network)
-	w.board.log("warning", "", "not runnable: %s; graph and passes are there to be seen", notRunnable(m.Refused, list, len(m.Network.AllLayers())))
+	list := describe.UnsupportedLayers(m.Network)
+	w.board.log("warning", "", "not runnable: %s; graph and passes are there to be seen", describe.NotRunnable(m.Refused, list, len(m.Network.AllLayers())))
 	for _, p := range m.Refused.Problems {
 		if p.Node == "" {
 			w.board.log("warning", "", "%s", p.Reason)
@@ -83,18 +85,18 @@ func (w *worker) logRefused() {
 // rewrite optimises the graph and lowers it to the precision.
 func (w *worker) rewrite(ctx context.Context, cfg config.Config) error {
 	st := w.stages
-	o, err := st.passes.optimize(ctx, cfg)
+	o, err := st.Passes.Optimize(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	var l *build.Lowered
 	var refused error
-	if st.model.Refused != nil {
-		l = unloweredNetwork(o)
-	} else if l, refused = st.precisions.lower(ctx, cfg); l == nil {
+	if st.Model.Refused != nil {
+		l = describe.UnloweredNetwork(o)
+	} else if l, refused = st.Precisions.Lower(ctx, cfg); l == nil {
 		return refused
 	}
-	passes, err := st.rewritten(cfg, o, l)
+	passes, err := st.Rewritten(cfg, o, l)
 	if err != nil {
 		return err
 	}
@@ -102,13 +104,13 @@ func (w *worker) rewrite(ctx context.Context, cfg config.Config) error {
 	if passes.Unchanged != "" {
 		w.board.log("warning", "", "%s", passes.Unchanged)
 	}
-	if text := ignored(cfg); text != "" && st.model.Refused == nil {
+	if text := describe.Ignored(cfg); text != "" && st.Model.Refused == nil {
 		w.board.log("warning", "", "%s", text)
 	}
 	if refused != nil { // by --precision-constraints obey; the graph and the reasons are there to be seen
 		return refused
 	}
-	warnUnmet(passes.Unmet, func(layer, text string) { w.board.log("warning", layer, "%s", text) })
+	describe.WarnUnmet(passes.Unmet, func(layer, text string) { w.board.log("warning", layer, "%s", text) })
 	return nil
 }
 
@@ -119,34 +121,34 @@ func (w *worker) build(ctx context.Context, cfg config.Config, retime string) (*
 	if err != nil {
 		return nil, err
 	}
-	tactics, memory := st.tuning.report(cfg, st.place.CacheError, p), memoryReport(p)
+	tactics, memory := st.Tuning.Report(cfg, st.Place.CacheError, p), describe.Memory(p)
 	w.board.publish(report.PartTactics|report.PartMemory, func(snap *report.Snapshot) { snap.Tactics, snap.Memory = tactics, memory })
 	if why := tactics.CacheError; why != "" && why != w.saidOfCache { // each build finds it again
 		w.board.log("warning", "", "%s", why)
 		w.saidOfCache = why
 	}
-	loaded, err := st.engines.load(ctx, cfg)
+	loaded, err := st.Engines.Load(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	if why := st.orders.stored.replanned(cfg); why != "" {
+	if why := st.Orders.Stored.Replanned(cfg); why != "" {
 		w.board.log("warning", "", "%s", why)
 	}
 	return loaded, nil
 }
 
-// plan plans the engine; first it measures the tactics of a layer again if one is named.
+// Plan plans the engine; first it measures the tactics of a layer again if one is named.
 func (w *worker) plan(ctx context.Context, cfg config.Config, retime string) (*run.Plan, error) {
 	if retime != "" {
 		defer func() { w.board.update(func(snap *report.Snapshot) { snap.Retiming = w.wishes.todo.retime }) }()
-		if err := w.stages.retime(ctx, cfg, retime); err != nil {
+		if err := w.stages.Retime(ctx, cfg, retime); err != nil {
 			if errors.Is(err, context.Canceled) {
 				w.board.log("info", retime, "re-timing was cancelled")
 			}
 			return nil, err
 		}
 	}
-	p, err := w.stages.tuning.plan(ctx, cfg)
+	p, err := w.stages.Tuning.Plan(ctx, cfg)
 	if err == nil && retime != "" {
 		w.logRetimed(p, retime)
 	}
@@ -173,7 +175,7 @@ func (w *worker) logRetimed(p *run.Plan, layer string) {
 func (w *worker) compareCalibrators(ctx context.Context, cfg config.Config) error {
 	for {
 		cfg = w.wishes.current(cfg)
-		c, err := w.stages.survey.of(ctx, cfg)
+		c, err := w.stages.Survey.Of(ctx, cfg)
 		if err != nil {
 			return err
 		}
@@ -193,7 +195,7 @@ func (w *worker) compareCalibrators(ctx context.Context, cfg config.Config) erro
 
 // overShapes measures the engine over the shapes that it serves.
 func (w *worker) overShapes(ctx context.Context, l *run.Loaded) error {
-	r, err := w.stages.timing.runtime(ctx, l, w.board.newest().Timings.EndToEnd)
+	r, err := w.stages.Timing.Runtime(ctx, l, w.board.newest().Timings.EndToEnd)
 	if err == nil {
 		w.board.publish(report.PartRuntime, func(snap *report.Snapshot) { snap.Runtime = r })
 	}
@@ -206,13 +208,13 @@ func (w *worker) generate(ctx context.Context, cfg config.Config) error {
 	show := func(g *report.Generation) {
 		w.board.publish(report.PartGeneration, func(snap *report.Snapshot) { snap.Generation = g })
 	}
-	if st.place.Language == nil {
+	if st.Place.Language == nil {
 		show(nil)
 		return nil
 	}
-	st.device.busy.Lock()
-	defer st.device.busy.Unlock()
-	err := st.place.Language(ctx, cfg, st.told.progress, show)
+	st.Device.Busy.Lock()
+	defer st.Device.Busy.Unlock()
+	err := st.Place.Language(ctx, cfg, st.Told.Progress, show)
 	if err != nil && ctx.Err() == nil {
 		w.board.log("warning", "", "no text: %v", err)
 		show(&report.Generation{Refused: err.Error()})

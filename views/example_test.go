@@ -9,17 +9,21 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/views"
 )
 
 // The workbench on a network that is defined in Go. A session builds and measures it, and the workbench stands in front of that.
 func ExampleNewWorkbench() {
 	d := graph.Define("mixer")
-	x := d.Input("x", graph.F32, graph.Symbol("batch"), graph.Const(32))
+	x := d.Input("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(32))
 	weights := make([]float32, 32*32)
 	for i := range weights {
 		weights[i] = float32(i*i%17)/17 - 0.5
@@ -41,7 +45,7 @@ func ExampleNewWorkbench() {
 
 	device := cpu.Open(1)
 	defer device.Close()
-	session := sessions.Open(sessions.DefinedModel(net), sessions.Workplace{
+	session := sessions.Open(model.Defined(net), stages.Workplace{
 		Backend: device, Cache: build.NewTimingCache(), Data: data, CalData: data,
 	}, config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1})
 	defer session.Close()

@@ -13,10 +13,13 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -55,13 +58,13 @@ func TestFixture(t *testing.T) {
 		}
 		return
 	}
-	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := cpu.Open(2)
 	defer b.Close()
-	s := sessions.Open(m, sessions.Workplace{
+	s := sessions.Open(m, stages.Workplace{
 		Backend: b, Cache: build.NewTimingCache(),
 		Data: digits{testdata.TestImages()}, CalData: digits{testdata.CalibrationImages()},
 	}, config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1})
@@ -96,8 +99,8 @@ func TestFixture(t *testing.T) {
 
 type digits struct{ *testdata.Images }
 
-func (d digits) Inputs(i int) (map[string]graph.Value, error) {
-	return map[string]graph.Value{"image": graph.Values(graph.F32, d.Batch(i, i+1), 1, 1, testdata.Padded, testdata.Padded)}, nil
+func (d digits) Inputs(i int) (map[string]numeric.Value, error) {
+	return map[string]numeric.Value{"image": numeric.Values(numeric.F32, d.Batch(i, i+1), 1, 1, testdata.Padded, testdata.Padded)}, nil
 }
 
 func (d digits) Labels(i int) []int { return d.Images.Labels[i : i+1] }

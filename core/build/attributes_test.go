@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
@@ -21,7 +23,7 @@ func TestMemoryDoesNotGrowWithAttributes(t *testing.T) {
 	b := cpu.Open(2)
 	defer b.Close()
 	r := []int{1, 2}
-	for _, typ := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+	for _, typ := range []numeric.DataType{numeric.F32, numeric.F16, numeric.I8} {
 		for i, a := range []graph.ConvAttrs{
 			{Strides: []int{huge, huge}, Dilations: r[:0]},
 			{Strides: []int{huge, 1}},
@@ -36,14 +38,14 @@ func TestMemoryDoesNotGrowWithAttributes(t *testing.T) {
 				for _, kernel := range []int{1, 2, 3} {
 					name := fmt.Sprintf("%s %s %d, kernel %d", typ, op, i, kernel)
 					n := &openNetwork{Network: graph.NewNetwork(name), rnd: rand.New(rand.NewPCG(1, 2)), env: map[string]int{}}
-					x := n.AddInput("x", typ, graph.Shape(1, 32, 5, 6)...)
-					if typ == graph.I8 {
-						x.Range = graph.PerTensor(0.1, 0)
+					x := n.AddInput("x", typ, symbolic.Shape(1, 32, 5, 6)...)
+					if typ == numeric.I8 {
+						x.Range = numeric.PerTensor(0.1, 0)
 					}
 					weights := func(dims ...int) *graph.Tensor {
-						w := n.constant(suite.Random(n.rnd, &graph.Tensor{Type: typ, Dims: graph.Shape(dims...)}))
-						if typ == graph.I8 {
-							w.Range = graph.PerTensor(0.1, 0)
+						w := n.constant(suite.Random(n.rnd, &graph.Tensor{Type: typ, Dims: symbolic.Shape(dims...)}))
+						if typ == numeric.I8 {
+							w.Range = numeric.PerTensor(0.1, 0)
 						}
 						return w
 					}
@@ -66,10 +68,10 @@ func TestMemoryDoesNotGrowWithAttributes(t *testing.T) {
 						continue
 					}
 					l := n.Layers[0]
-					if typ == graph.I8 {
-						l.Outputs[0].Type, l.Outputs[0].Range = graph.I8, graph.PerTensor(0.1, 0)
+					if typ == numeric.I8 {
+						l.Outputs[0].Type, l.Outputs[0].Range = numeric.I8, numeric.PerTensor(0.1, 0)
 					}
-					if graph.Count(graph.EvalDims(l.Outputs[0].Dims, nil)) > 1<<20 {
+					if numeric.Count(symbolic.Eval(l.Outputs[0].Dims, nil)) > 1<<20 {
 						continue
 					}
 					for _, tac := range b.Tactics(l.Op) {

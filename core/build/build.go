@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
@@ -46,8 +47,8 @@ func checkShapes(n *graph.Network, cfg pass.Config) error {
 
 // LowerConfig says how to lower.
 type LowerConfig struct {
-	Precision graph.DataType         // F32, F16, I8, or F8E4M3FN or F8E5M2, which are emulated: what the layers may compute in; for I8 rules of Policy may ask for F16
-	Ranges    map[string]graph.Range // of tensors: for I8, where a layer without stays in F32; what they show F16 not to hold stays so, too
+	Precision numeric.DataType         // F32, F16, I8, or F8E4M3FN or F8E5M2, which are emulated: what the layers may compute in; for I8 rules of Policy may ask for F16
+	Ranges    map[string]numeric.Range // of tensors: for I8, where a layer without stays in F32; what they show F16 not to hold stays so, too
 	Policy    quant.Policy
 	// Equalization, if not nil, scales channels of tensors between products before Policy quantises them.
 	Equalization *Equalization
@@ -74,7 +75,7 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Precision == graph.I8 {
+	if cfg.Precision == numeric.I8 {
 		l.Quantised = n
 	}
 	n, steps, err := pass.Run(ctx, n, pass.Lowering(), pc)
@@ -110,7 +111,7 @@ func placed(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*g
 	}
 	l, err := &Lowered{}, error(nil)
 	float := o.Network
-	if cfg.Equalization != nil && cfg.Precision == graph.I8 {
+	if cfg.Equalization != nil && cfg.Precision == numeric.I8 {
 		if float, cfg.Ranges, err = l.equalize(ctx, float, &cfg, o.ledger()); err != nil {
 			return nil, nil, pc, err
 		}
@@ -120,15 +121,15 @@ func placed(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*g
 		cfg.Policy.Peaks = quant.PeaksOf(cfg.Ranges)
 	}
 	switch cfg.Precision {
-	case graph.I8:
+	case numeric.I8:
 		cfg.Policy.Supports, cfg.Policy.Shapes = inALine(supports), cfg.Pass.Shapes
 		l.Decisions, err = quant.Place(n, cfg.Ranges, cfg.Policy)
-		if err == nil && slices.ContainsFunc(l.Decisions, func(d quant.Decision) bool { return d.Precision == graph.F16 }) {
+		if err == nil && slices.ContainsFunc(l.Decisions, func(d quant.Decision) bool { return d.Precision == numeric.F16 }) {
 			err = quant.MixFP16(n, l.Decisions, cfg.Policy)
 		}
-	case graph.F16:
+	case numeric.F16:
 		l.Decisions, err = quant.PlaceFP16(n, cfg.Policy)
-	case graph.F8E4M3FN, graph.F8E5M2:
+	case numeric.F8E4M3FN, numeric.F8E5M2:
 		l.Decisions, err = quant.PlaceFloat8(n, cfg.Precision, cfg.Ranges, cfg.Policy)
 		supports = ofReals(supports)
 	default:
@@ -154,7 +155,7 @@ func placed(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*g
 			return nil, nil, pc, err
 		}
 	}
-	if cfg.Correction != nil && slices.ContainsFunc(l.Decisions, func(d quant.Decision) bool { return d.Precision == graph.I8 }) {
+	if cfg.Correction != nil && slices.ContainsFunc(l.Decisions, func(d quant.Decision) bool { return d.Precision == numeric.I8 }) {
 		n, err = l.correct(ctx, cfg.Correction, float, n, pc)
 	}
 	return l, n, pc, err

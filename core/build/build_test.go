@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
@@ -26,11 +27,11 @@ func TestStagesOnTheEmbeddedModel(t *testing.T) {
 	b := cpu.Open(2)
 	defer b.Close()
 	env := map[string]int{"batch": 1}
-	image := func(i int) map[string]graph.Value {
+	image := func(i int) map[string]numeric.Value {
 		x := testdata.CalibrationImages().Batch(i, i+1)
-		return map[string]graph.Value{"image": graph.Values(graph.F32, x, 1, 1, testdata.Padded, testdata.Padded)}
+		return map[string]numeric.Value{"image": numeric.Values(numeric.F32, x, 1, 1, testdata.Padded, testdata.Padded)}
 	}
-	hist, err := build.Collect(ctx, n, env, b, func(yield func(map[string]graph.Value, error) bool) {
+	hist, err := build.Collect(ctx, n, env, b, func(yield func(map[string]numeric.Value, error) bool) {
 		for i := range 8 {
 			if !yield(image(i), nil) {
 				return
@@ -45,8 +46,8 @@ func TestStagesOnTheEmbeddedModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	cache := build.NewTimingCache()
-	outputs := map[graph.DataType][]float32{}
-	for _, precision := range []graph.DataType{graph.F32, graph.I8} {
+	outputs := map[numeric.DataType][]float32{}
+	for _, precision := range []numeric.DataType{numeric.F32, numeric.I8} {
 		l, err := build.Lower(ctx, o, build.LowerConfig{
 			Precision: precision, Ranges: build.Ranges(hist.Histograms, quant.MinMax{}), Pass: pass.Config{Shapes: env},
 		}, run.Supports(b, env))
@@ -87,9 +88,9 @@ func TestStagesOnTheEmbeddedModel(t *testing.T) {
 		}
 		outputs[precision] = v.F32()
 	}
-	for i, want := range outputs[graph.F32] {
-		if d := math.Abs(float64(outputs[graph.I8][i] - want)); d > 0.05 {
-			t.Errorf("class %d: INT8 gives %v, FP32 %v", i, outputs[graph.I8][i], want)
+	for i, want := range outputs[numeric.F32] {
+		if d := math.Abs(float64(outputs[numeric.I8][i] - want)); d > 0.05 {
+			t.Errorf("class %d: INT8 gives %v, FP32 %v", i, outputs[numeric.I8][i], want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
@@ -27,7 +28,7 @@ func TestPin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := build.Lower(t.Context(), o, build.LowerConfig{Precision: graph.F32, Pass: pass.Config{Shapes: env}}, run.Supports(b, env))
+	l, err := build.Lower(t.Context(), o, build.LowerConfig{Precision: numeric.F32, Pass: pass.Config{Shapes: env}}, run.Supports(b, env))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,12 +7,13 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 )
 
 // Batches are the inputs of one inference after the other, by input name.
-type Batches = iter.Seq2[map[string]graph.Value, error]
+type Batches = iter.Seq2[map[string]numeric.Value, error]
 
 // Collected is what the real tensors of a network were, by name.
 type Collected struct {
@@ -54,8 +55,8 @@ func CollectOf(ctx context.Context, n *graph.Network, env map[string]int, b run.
 	all := &Collected{map[string]*quant.Histogram{}, map[string]*quant.Means{}}
 	axes, count := channelAxes(n), startCounters()
 	defer count.stop()
-	err := observe(ctx, n, env, b, batches, state, func(t *graph.Tensor, slot int, read func() (graph.Value, error)) error {
-		if t.RealType() != graph.F32 && t.Type != graph.F16 || names != nil && !slices.Contains(names, t.Name) {
+	err := observe(ctx, n, env, b, batches, state, func(t *graph.Tensor, slot int, read func() (numeric.Value, error)) error {
+		if t.RealType() != numeric.F32 && t.Type != numeric.F16 || names != nil && !slices.Contains(names, t.Name) {
 			return nil
 		}
 		v, err := read()
@@ -77,7 +78,7 @@ func CollectOf(ctx context.Context, n *graph.Network, env map[string]int, b run.
 
 // observe runs a network over all batches, as many as there are, and shows every tensor of it: what is given and what layers make,
 // by a number of its own, to be read at once if at all. after is called behind each batch.
-func observe(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, state run.State, show func(t *graph.Tensor, slot int, read func() (graph.Value, error)) error, after func(done int)) error {
+func observe(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, state run.State, show func(t *graph.Tensor, slot int, read func() (numeric.Value, error)) error, after func(done int)) error {
 	c, l, err := unfused(ctx, n, env, b)
 	if err != nil {
 		return err
@@ -86,10 +87,10 @@ func observe(ctx context.Context, n *graph.Network, env map[string]int, b run.Ba
 	defer c.Close()
 	p := l.Plan
 	add := func(slot int) error {
-		return show(p.Slots[slot].Tensor, slot, func() (graph.Value, error) { return c.Read(slot) })
+		return show(p.Slots[slot].Tensor, slot, func() (numeric.Value, error) { return c.Read(slot) })
 	}
 	done := 0
-	var before map[string]graph.Value
+	var before map[string]numeric.Value
 	for in, err := range batches {
 		if err == nil {
 			err = state.Carry(in, before)
@@ -181,8 +182,8 @@ func unfused(ctx context.Context, n *graph.Network, env map[string]int, b run.Ba
 }
 
 // Ranges returns the range of every tensor that the calibrator finds one for.
-func Ranges(hist map[string]*quant.Histogram, c quant.Calibrator) map[string]graph.Range {
-	ranges := make(map[string]graph.Range, len(hist))
+func Ranges(hist map[string]*quant.Histogram, c quant.Calibrator) map[string]numeric.Range {
+	ranges := make(map[string]numeric.Range, len(hist))
 	for name, h := range hist {
 		if r := c.Range(h); r.IsSet() {
 			ranges[name] = r
@@ -208,19 +209,19 @@ func NewReference(ctx context.Context, n *graph.Network, env map[string]int, b r
 }
 
 // Tensors returns the real tensors of one inference by name, in F32.
-func (r *Reference) Tensors(ctx context.Context, in map[string]graph.Value) (map[string]graph.Value, error) {
+func (r *Reference) Tensors(ctx context.Context, in map[string]numeric.Value) (map[string]numeric.Value, error) {
 	return r.TensorsGiven(ctx, in, nil)
 }
 
 // TensorsGiven is Tensors with layers that are given other values, in F32, for some of the tensors that they read: by layer and
 // tensor.
-func (r *Reference) TensorsGiven(ctx context.Context, in map[string]graph.Value, given map[string]map[string]graph.Value) (map[string]graph.Value, error) {
+func (r *Reference) TensorsGiven(ctx context.Context, in map[string]numeric.Value, given map[string]map[string]numeric.Value) (map[string]numeric.Value, error) {
 	if err := r.context.SetInputs(in); err != nil {
 		return nil, err
 	}
-	all := map[string]graph.Value{}
+	all := map[string]numeric.Value{}
 	for name, v := range in {
-		all[name] = graph.ToReal(v, graph.Range{})
+		all[name] = numeric.ToReal(v, numeric.Range{})
 	}
 	o := run.Observer{After: func(i int) error {
 		for _, out := range r.loaded.Plan.Steps[i].Out {
@@ -232,7 +233,7 @@ func (r *Reference) TensorsGiven(ctx context.Context, in map[string]graph.Value,
 			if err != nil {
 				return err
 			}
-			all[t.Name] = graph.ToReal(v, t.Range)
+			all[t.Name] = numeric.ToReal(v, t.Range)
 		}
 		return nil
 	}}
@@ -243,7 +244,7 @@ func (r *Reference) TensorsGiven(ctx context.Context, in map[string]graph.Value,
 }
 
 // give writes values for tensors that a step reads.
-func (r *Reference) give(step int, values map[string]graph.Value) error {
+func (r *Reference) give(step int, values map[string]numeric.Value) error {
 	for _, in := range r.loaded.Plan.Steps[step].In {
 		if in < 0 {
 			continue
@@ -253,8 +254,8 @@ func (r *Reference) give(step int, values map[string]graph.Value) error {
 		if !ok || !slices.Equal(v.Dims, s.Desc.Dims) {
 			continue
 		}
-		stored := graph.NewValue(s.Desc.Type, s.Desc.Dims...)
-		graph.FromReal(stored, v.Floats(), s.Tensor.Range)
+		stored := numeric.NewValue(s.Desc.Type, s.Desc.Dims...)
+		numeric.FromReal(stored, v.Floats(), s.Tensor.Range)
 		if err := r.context.Write(in, stored); err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/build"
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cpu"
 )
 
@@ -20,13 +20,13 @@ func TestCollectInParallel(t *testing.T) {
 	collect := func(processors int) string {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
 		rnd := rand.New(rand.NewPCG(7, 8))
-		found, err := build.Collect(context.Background(), n, map[string]int{"batch": 1}, b, func(yield func(map[string]graph.Value, error) bool) {
+		found, err := build.Collect(context.Background(), n, map[string]int{"batch": 1}, b, func(yield func(map[string]numeric.Value, error) bool) {
 			for range 20 {
 				x := make([]float32, 3*36)
 				for i := range x {
 					x[i] = float32(rnd.NormFloat64())
 				}
-				if !yield(map[string]graph.Value{"x": graph.Values(graph.F32, x, 1, 3, 6, 6)}, nil) {
+				if !yield(map[string]numeric.Value{"x": numeric.Values(numeric.F32, x, 1, 3, 6, 6)}, nil) {
 					return
 				}
 			}
@@ -46,7 +46,7 @@ func TestCollectInParallel(t *testing.T) {
 			t.Errorf("%d processors find something else", processors)
 		}
 	}
-	if _, err := build.Collect(context.Background(), n, map[string]int{"batch": 1}, b, func(yield func(map[string]graph.Value, error) bool) {
+	if _, err := build.Collect(context.Background(), n, map[string]int{"batch": 1}, b, func(yield func(map[string]numeric.Value, error) bool) {
 		yield(nil, context.Canceled)
 	}, nil, nil); err != context.Canceled {
 		t.Errorf("an error of the data: %v", err)

@@ -11,7 +11,10 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -32,15 +35,15 @@ func drawOpenNetwork(seed uint64) *openNetwork {
 	n := &openNetwork{Network: graph.NewNetwork(fmt.Sprint("open", seed)), rnd: rnd, env: map[string]int{}}
 	for i := range 2 + rnd.IntN(3) {
 		rank := 1 + rnd.IntN(4)
-		dims := make([]graph.Dim, rank)
+		dims := make([]symbolic.Dim, rank)
 		for a := range dims {
 			if name := string(rune('a' + rnd.IntN(4))); rnd.IntN(3) > 0 {
-				dims[a] = graph.Symbol(name)
+				dims[a] = symbolic.Symbol(name)
 			} else {
-				dims[a] = graph.Const(1 + rnd.IntN(4))
+				dims[a] = symbolic.Const(1 + rnd.IntN(4))
 			}
 		}
-		n.tensors = append(n.tensors, n.AddInput(fmt.Sprint("x", i), graph.F32, dims...))
+		n.tensors = append(n.tensors, n.AddInput(fmt.Sprint("x", i), numeric.F32, dims...))
 	}
 	for _, name := range []string{"a", "b", "c", "d"} {
 		n.env[name] = []int{0, 1, 1, 2, 2, 3, 4, 5}[rnd.IntN(8)]
@@ -67,17 +70,17 @@ func (n *openNetwork) pick() *graph.Tensor {
 	return n.tensors[n.rnd.IntN(len(n.tensors))]
 }
 
-func (n *openNetwork) constant(v graph.Value) *graph.Tensor {
+func (n *openNetwork) constant(v numeric.Value) *graph.Tensor {
 	n.consts++
 	return n.AddConst(fmt.Sprint("w", n.consts), v)
 }
 
 func (n *openNetwork) weights(dims ...int) *graph.Tensor {
-	return n.constant(suite.Random(n.rnd, &graph.Tensor{Type: graph.F32, Dims: graph.Shape(dims...)}))
+	return n.constant(suite.Random(n.rnd, &graph.Tensor{Type: numeric.F32, Dims: symbolic.Shape(dims...)}))
 }
 
 func (n *openNetwork) ints(v ...int64) *graph.Tensor {
-	return n.constant(graph.Values(graph.I64, v, len(v)))
+	return n.constant(numeric.Values(numeric.I64, v, len(v)))
 }
 
 func (n *openNetwork) add(op string, attrs any, inputs ...*graph.Tensor) bool {
@@ -120,20 +123,20 @@ func (n *openNetwork) repeat(v, count int) []int {
 // layer tries to add one random layer.
 func (n *openNetwork) layer() bool {
 	x, y, r := n.pick(), n.pick(), n.rnd
-	if len(x.Dims) == 0 || x.Type != graph.F32 || y.Type != graph.F32 {
+	if len(x.Dims) == 0 || x.Type != numeric.F32 || y.Type != numeric.F32 {
 		return false
 	}
 	spatial := len(x.Dims) - 2
-	binary := func(name string, op graph.EltOp) bool {
-		return n.add(name, graph.Elementwise{Program: graph.Binary(op)}, x, y)
+	binary := func(name string, op elementwise.Op) bool {
+		return n.add(name, graph.Elementwise{Program: elementwise.Binary(op)}, x, y)
 	}
 	switch r.IntN(26) {
 	case 0, 1:
-		return binary("Add", graph.EltAdd)
+		return binary("Add", elementwise.Add)
 	case 2:
-		return binary("Mul", graph.EltMul)
+		return binary("Mul", elementwise.Mul)
 	case 3:
-		return n.add("Relu", graph.Elementwise{Program: graph.Unary(graph.EltRelu)}, x)
+		return n.add("Relu", graph.Elementwise{Program: elementwise.Unary(elementwise.Relu)}, x)
 	case 4, 5:
 		return n.add("Concat", graph.ConcatAttrs{Axis: n.axis(x)}, x, y, n.pick())
 	case 6, 7:
@@ -154,7 +157,7 @@ func (n *openNetwork) layer() bool {
 		index := n.ints(int64(r.IntN(4)), int64(r.IntN(4))-1)
 		return n.add("Gather", graph.GatherAttrs{Axis: n.axis(x)}, x, index)
 	case 16:
-		indices := n.constant(graph.Values(graph.I64, make([]int64, 4), 4, 1))
+		indices := n.constant(numeric.Values(numeric.I64, make([]int64, 4), 4, 1))
 		return n.add("ScatterND", graph.ScatterAttrs{Reduction: "none"}, x, indices, y)
 	case 17:
 		if len(x.Dims) != len(y.Dims) || !n.add("ArgMax", graph.ArgAttrs{Axis: n.axis(y), KeepDims: true}, y) {
@@ -171,7 +174,7 @@ func (n *openNetwork) layer() bool {
 		return n.addOutputs(2, "Split", graph.SplitAttrs{Axis: n.axis(x)}, x)
 	case 21:
 		c := n.channels(x)
-		return n.add("BatchNormalization", graph.BatchNormAttrs{Epsilon: 1}, x, n.weights(c), n.weights(c), n.weights(c), n.constant(graph.Values(graph.F32, make([]float32, c), c)))
+		return n.add("BatchNormalization", graph.BatchNormAttrs{Epsilon: 1}, x, n.weights(c), n.weights(c), n.weights(c), n.constant(numeric.Values(numeric.F32, make([]float32, c), c)))
 	case 22:
 		return n.add("Transpose", graph.TransposeAttrs{}, x)
 	case 23:
@@ -180,7 +183,7 @@ func (n *openNetwork) layer() bool {
 	case 24:
 		return n.add("Slice", graph.SliceAttrs{Starts: []int{r.IntN(3) - 1}, Ends: []int{r.IntN(5)}, Axes: []int{n.axis(x)}}, x)
 	default:
-		return n.add("Where", graph.Elementwise{Program: graph.Program{Args: 3, Code: []graph.Instr{{Op: graph.EltSelect, Arg: [3]int{0, 1, 2}}}}}, x, y, n.pick())
+		return n.add("Where", graph.Elementwise{Program: elementwise.Program{Args: 3, Code: []elementwise.Instr{{Op: elementwise.Select, Arg: [3]int{0, 1, 2}}}}}, x, y, n.pick())
 	}
 }
 
@@ -200,16 +203,16 @@ func (n *openNetwork) resize(x, y *graph.Tensor) bool {
 	return n.add("Shape", graph.ShapeAttrs{End: 8}, y) && n.add("Resize", a, x, n.tensors[len(n.tensors)-1])
 }
 
-func (n *openNetwork) inputs() map[string]graph.Value {
-	in := map[string]graph.Value{}
+func (n *openNetwork) inputs() map[string]numeric.Value {
+	in := map[string]numeric.Value{}
 	for _, t := range n.Inputs {
-		in[t.Name] = suite.Random(n.rnd, &graph.Tensor{Type: t.Type, Dims: graph.Shape(graph.EvalDims(t.Dims, n.env)...)})
+		in[t.Name] = suite.Random(n.rnd, &graph.Tensor{Type: t.Type, Dims: symbolic.Shape(symbolic.Eval(t.Dims, n.env)...)})
 	}
 	return in
 }
 
 // buildAndRun takes a network through every stage to its outputs.
-func buildAndRun(ctx context.Context, n *graph.Network, env map[string]int, in map[string]graph.Value, b run.Backend, shapes map[string]int, precision graph.DataType) (map[string]graph.Value, error) {
+func buildAndRun(ctx context.Context, n *graph.Network, env map[string]int, in map[string]numeric.Value, b run.Backend, shapes map[string]int, precision numeric.DataType) (map[string]numeric.Value, error) {
 	cfg := pass.Config{Shapes: shapes}
 	o, err := build.Optimize(ctx, n, cfg)
 	if err != nil {
@@ -243,7 +246,7 @@ func buildAndRun(ctx context.Context, n *graph.Network, env map[string]int, in m
 }
 
 // checkOpen compares what is built with Eval: both refuse the extents, or both give the same outputs.
-func checkOpen(ctx context.Context, n *graph.Network, env map[string]int, in map[string]graph.Value, b run.Backend) (err error) {
+func checkOpen(ctx context.Context, n *graph.Network, env map[string]int, in map[string]numeric.Value, b run.Backend) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v", v)
@@ -251,7 +254,7 @@ func checkOpen(ctx context.Context, n *graph.Network, env map[string]int, in map
 	}()
 	want, wrong := n.Eval(context.Background(), in, nil)
 	for _, shapes := range []map[string]int{nil, env} {
-		for _, precision := range []graph.DataType{graph.F32, graph.F16} {
+		for _, precision := range []numeric.DataType{numeric.F32, numeric.F16} {
 			got, err := buildAndRun(ctx, n, env, in, b, shapes, precision)
 			switch {
 			case err != nil && (strings.Contains(err.Error(), "panic") || strings.Contains(err.Error(), "internal error")):
@@ -264,14 +267,14 @@ func checkOpen(ctx context.Context, n *graph.Network, env map[string]int, in map
 				continue
 			}
 			tol := suite.Tolerance{Real: 1e-3}
-			if precision == graph.F16 {
+			if precision == numeric.F16 {
 				tol.Real = 0.05
 			}
 			for name, w := range want {
-				if precision == graph.F16 && slices.ContainsFunc(w.Floats(), func(v float32) bool { return math.Abs(float64(v)) > 1000 }) {
+				if precision == numeric.F16 && slices.ContainsFunc(w.Floats(), func(v float32) bool { return math.Abs(float64(v)) > 1000 }) {
 					continue // intermediate results may have overflowed
 				}
-				if err := suite.Near(got[name], w, graph.Range{}, tol); err != nil {
+				if err := suite.Near(got[name], w, numeric.Range{}, tol); err != nil {
 					return fmt.Errorf("built in %s: output %s: %w", precision, name, err)
 				}
 			}
@@ -297,44 +300,44 @@ func TestContradictingSymbols(t *testing.T) {
 func TestContradictionsThatWentWrong(t *testing.T) {
 	b := cpu.Open(2)
 	defer b.Close()
-	sym, one := graph.Symbol, graph.Const(1)
+	sym, one := symbolic.Symbol, symbolic.Const(1)
 	for _, c := range []struct {
 		name   string
-		define func(n *openNetwork, x func(dims ...graph.Dim) *graph.Tensor) bool
+		define func(n *openNetwork, x func(dims ...symbolic.Dim) *graph.Tensor) bool
 		env    map[string]int
 		want   string // of the error; "" where the extents fit
 	}{
-		{"sum", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
-			return n.add("Add", graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, x(sym("a")), x(sym("b")))
+		{"sum", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
+			return n.add("Add", graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, x(sym("a")), x(sym("b")))
 		}, map[string]int{"a": 2, "b": 3}, "shapes do not broadcast: 2 meets 3"},
-		{"product of activations", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
+		{"product of activations", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
 			return n.add("MatMul", nil, x(sym("a"), sym("b")), x(sym("c"), sym("a")))
 		}, map[string]int{"a": 2, "b": 3, "c": 5}, "the common axis is 3 in one and 5 in the other"},
-		{"product with weights", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
+		{"product with weights", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
 			return n.add("MatMul", nil, x(sym("a"), sym("b")), n.weights(3, 4))
 		}, map[string]int{"a": 2, "b": 5}, "the common axis is 5 in one and 3 in the other"},
-		{"enlarged from nothing", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
+		{"enlarged from nothing", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
 			return n.add("Resize", graph.ResizeAttrs{Mode: "nearest", Coordinates: "asymmetric", Nearest: "floor", Sizes: []int{3, 3}}, x(sym("a"), sym("b")))
 		}, map[string]int{"a": 2, "b": 0}, "axis 1 of x0 f32[2,0] is empty"},
-		{"joined with nothing", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
+		{"joined with nothing", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
 			return n.add("Concat", graph.ConcatAttrs{}, x(sym("a"), sym("b")), x(sym("a"), sym("c")))
 		}, map[string]int{"a": 2, "b": 3, "c": 0}, "3 is not 0"},
-		{"updates of another shape", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
-			return n.add("ScatterND", graph.ScatterAttrs{Reduction: "none"}, x(sym("a"), sym("b")), n.constant(graph.Values(graph.I64, []int64{0}, 1, 1)), x(sym("c"), sym("d")))
+		{"updates of another shape", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
+			return n.add("ScatterND", graph.ScatterAttrs{Reduction: "none"}, x(sym("a"), sym("b")), n.constant(numeric.Values(numeric.I64, []int64{0}, 1, 1)), x(sym("c"), sym("d")))
 		}, map[string]int{"a": 3, "b": 4, "c": 1, "d": 2}, "do not have the shape [1,4]"},
-		{"a reshape that passes remove", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
+		{"a reshape that passes remove", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
 			return n.add("Reshape", graph.ReshapeAttrs{}, x(sym("a"), sym("b")), n.ints(-1, 3)) && n.add("Reshape", graph.ReshapeAttrs{}, n.tensors[len(n.tensors)-1], n.ints(-1))
 		}, map[string]int{"a": 2, "b": 2}, "does not divide the elements"},
-		{"normalised channels", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
-			return n.add("BatchNormalization", graph.BatchNormAttrs{Epsilon: 1}, x(one, sym("a")), n.weights(2), n.weights(2), n.weights(2), n.constant(graph.Values(graph.F32, []float32{1, 2}, 2)))
+		{"normalised channels", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
+			return n.add("BatchNormalization", graph.BatchNormAttrs{Epsilon: 1}, x(one, sym("a")), n.weights(2), n.weights(2), n.weights(2), n.constant(numeric.Values(numeric.F32, []float32{1, 2}, 2)))
 		}, map[string]int{"a": 2}, ""},
-		{"no products at all", func(n *openNetwork, x func(...graph.Dim) *graph.Tensor) bool {
-			return n.add("MatMul", nil, x(graph.Const(3), one), x(sym("a"), graph.Const(2), one, graph.Const(3)))
+		{"no products at all", func(n *openNetwork, x func(...symbolic.Dim) *graph.Tensor) bool {
+			return n.add("MatMul", nil, x(symbolic.Const(3), one), x(sym("a"), symbolic.Const(2), one, symbolic.Const(3)))
 		}, map[string]int{"a": 0}, ""},
 	} {
 		n := &openNetwork{Network: graph.NewNetwork(c.name), rnd: rand.New(rand.NewPCG(1, 2)), env: c.env}
-		input := func(dims ...graph.Dim) *graph.Tensor {
-			return n.AddInput(fmt.Sprint("x", len(n.Inputs)), graph.F32, dims...)
+		input := func(dims ...symbolic.Dim) *graph.Tensor {
+			return n.AddInput(fmt.Sprint("x", len(n.Inputs)), numeric.F32, dims...)
 		}
 		if !c.define(n, input) {
 			t.Fatalf("%s: not defined", c.name)
@@ -344,7 +347,7 @@ func TestContradictionsThatWentWrong(t *testing.T) {
 		if err := checkOpen(t.Context(), n.Network, c.env, in, b); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		_, err := buildAndRun(t.Context(), n.Network, c.env, in, b, nil, graph.F32)
+		_, err := buildAndRun(t.Context(), n.Network, c.env, in, b, nil, numeric.F32)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 		}

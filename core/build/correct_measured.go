@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 )
 
@@ -154,14 +155,14 @@ func (c *corrector) errorWith(n *graph.Network, tasks []task, shifts map[string]
 	if err := s.finish(trial, got); err != nil {
 		return 0, err
 	}
-	return noise(len(want), len(s.held), func(o, i int) (graph.Value, graph.Value) {
+	return noise(len(want), len(s.held), func(o, i int) (numeric.Value, numeric.Value) {
 		return real.held[i][want[o].Name], s.held[i][got[o].Name]
 	}), nil
 }
 
 // noise returns the squared error by the square of what is wanted, the sum over outputs, each over all items. What is not finite
 // is left out.
-func noise(outputs, items int, at func(output, item int) (want, got graph.Value)) (sum float64) {
+func noise(outputs, items int, at func(output, item int) (want, got numeric.Value)) (sum float64) {
 	for o := range outputs {
 		var signal, noise float64
 		for i := range items {

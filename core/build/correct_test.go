@@ -9,7 +9,10 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -27,26 +30,26 @@ func residual(t *testing.T, rnd *rand.Rand) *graph.Network {
 		return l.Outputs[0]
 	}
 	random := func(name string, dims ...int) *graph.Tensor {
-		x := make([]float32, graph.Count(dims))
+		x := make([]float32, numeric.Count(dims))
 		for i := range x {
 			x[i] = float32(rnd.NormFloat64()+0.3) / float32(math.Sqrt(float64(dims[1])))
 		}
-		return n.AddConst(name, graph.Values(graph.F32, x, dims...))
+		return n.AddConst(name, numeric.Values(numeric.F32, x, dims...))
 	}
 	conv := func(name string, x *graph.Tensor, out, in int) *graph.Tensor {
 		return add(name, graph.Conv, graph.ConvAttrs{Group: 1}, x, random(name+"_w", out, in, 1, 1))
 	}
-	eltwise := func(name string, op graph.EltOp, in ...*graph.Tensor) *graph.Tensor {
-		p := graph.Unary(op)
+	eltwise := func(name string, op elementwise.Op, in ...*graph.Tensor) *graph.Tensor {
+		p := elementwise.Unary(op)
 		if len(in) == 2 {
-			p = graph.Binary(op)
+			p = elementwise.Binary(op)
 		}
 		return add(name, graph.Pointwise, graph.Elementwise{Program: p}, in...)
 	}
-	x := n.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(6), graph.Const(6))
-	a := eltwise("relu1", graph.EltRelu, conv("conv1", x, 16, 3))
-	b := eltwise("relu2", graph.EltRelu, conv("conv2", a, 16, 16))
-	c := eltwise("relu3", graph.EltRelu, eltwise("sum", graph.EltAdd, conv("conv3", b, 16, 16), a))
+	x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(6), symbolic.Const(6))
+	a := eltwise("relu1", elementwise.Relu, conv("conv1", x, 16, 3))
+	b := eltwise("relu2", elementwise.Relu, conv("conv2", a, 16, 16))
+	c := eltwise("relu3", elementwise.Relu, eltwise("sum", elementwise.Add, conv("conv3", b, 16, 16), a))
 	p := add("flatten", graph.Flatten, graph.FlattenAttrs{Axis: 1}, add("mean", graph.AveragePool, graph.PoolAttrs{Kernel: []int{6, 6}}, c))
 	n.MarkOutput(add("gemm", graph.Gemm, graph.GemmAttrs{Alpha: 1, Beta: 1}, p, random("gemm_w", 16, 10)))
 	return n
@@ -57,15 +60,15 @@ func residual(t *testing.T, rnd *rand.Rand) *graph.Network {
 func TestCorrectBias(t *testing.T) {
 	ctx, rnd := context.Background(), rand.New(rand.NewPCG(3, 4))
 	n := residual(t, rnd)
-	var items []map[string]graph.Value
+	var items []map[string]numeric.Value
 	for range 40 {
 		x := make([]float32, 3*36)
 		for i := range x {
 			x[i] = float32(rnd.ExpFloat64() - 0.4)
 		}
-		items = append(items, map[string]graph.Value{"x": graph.Values(graph.F32, x, 1, 3, 6, 6)})
+		items = append(items, map[string]numeric.Value{"x": numeric.Values(numeric.F32, x, 1, 3, 6, 6)})
 	}
-	batches := func(yield func(map[string]graph.Value, error) bool) {
+	batches := func(yield func(map[string]numeric.Value, error) bool) {
 		for _, in := range items {
 			if !yield(in, nil) {
 				return
@@ -90,13 +93,13 @@ func TestCorrectBias(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m.AddValue(out["gemm_out"], graph.Range{})
+			m.AddValue(out["gemm_out"], numeric.Range{})
 		}
 		c, _ := m.Of()
 		return c.Mean
 	}
 	want := means(n)
-	ranges := map[string]graph.Range{}
+	ranges := map[string]numeric.Range{}
 	reach := func(share float64) {
 		for name, h := range found.Histograms {
 			ranges[name] = quant.Scheme{Asymmetric: true}.Range(float64(h.Min())*share, float64(h.Max())*share)
@@ -105,7 +108,7 @@ func TestCorrectBias(t *testing.T) {
 	reach(1)
 	lower := func(c *build.Correction, disable ...string) (off float64, steps []pass.Step) {
 		l, err := build.Lower(ctx, o, build.LowerConfig{
-			Precision: graph.I8, Ranges: ranges, Correction: c, Pass: pass.Config{Shapes: env, DisableRules: disable},
+			Precision: numeric.I8, Ranges: ranges, Correction: c, Pass: pass.Config{Shapes: env, DisableRules: disable},
 			Policy: quant.Policy{Scheme: quant.Scheme{Asymmetric: true}, PerTensor: true},
 		}, run.Supports(b, env))
 		if err != nil {
@@ -156,8 +159,8 @@ func TestCorrectBias(t *testing.T) {
 		t.Errorf("switched off: %+v, off by %g, not %g", s, off, none)
 	}
 	if _, err := build.Lower(ctx, o, build.LowerConfig{
-		Precision: graph.I8, Ranges: ranges, Pass: pass.Config{Shapes: env},
-		Correction: &build.Correction{Replay: &build.Replay{Backend: b, Env: env, Batches: func(func(map[string]graph.Value, error) bool) {}}},
+		Precision: numeric.I8, Ranges: ranges, Pass: pass.Config{Shapes: env},
+		Correction: &build.Correction{Replay: &build.Replay{Backend: b, Env: env, Batches: func(func(map[string]numeric.Value, error) bool) {}}},
 	}, run.Supports(b, env)); err == nil {
 		t.Error("biases are corrected on no data")
 	}

@@ -9,7 +9,10 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -17,13 +20,13 @@ import (
 // detector selects boxes and gathers them with their scores; with rows in front of them, and sums over them.
 func detector(t *testing.T) *graph.Network {
 	d := graph.Define("detector")
-	batch := graph.Symbol("batch")
-	boxes := d.Input("boxes", graph.F32, batch, graph.Const(20), graph.Const(4))
-	scores := d.Input("scores", graph.F32, batch, graph.Const(3), graph.Const(20))
+	batch := symbolic.Symbol("batch")
+	boxes := d.Input("boxes", numeric.F32, batch, symbolic.Const(20), symbolic.Const(4))
+	scores := d.Input("scores", numeric.F32, batch, symbolic.Const(3), symbolic.Const(20))
 	one := func(name string, v float32) *graph.Tensor {
-		return d.Constant(name, graph.Values(graph.F32, []float32{v}, 1))
+		return d.Constant(name, numeric.Values(numeric.F32, []float32{v}, 1))
 	}
-	most := d.Constant("most", graph.Values(graph.I64, []int64{5}, 1))
+	most := d.Constant("most", numeric.Values(numeric.I64, []int64{5}, 1))
 	abs := d.Abs(boxes)
 	first := d.Reshape(d.Reduce(graph.ReduceMean, boxes, false, 0, 1), 1, 4)
 	early := d.Sigmoid(d.Reduce(graph.ReduceMean, boxes, true, 0)) // [1,20,4], before anything is counted
@@ -36,7 +39,7 @@ func detector(t *testing.T) *graph.Network {
 	d.Output("joined", d.Transpose(d.Concat(1, d.Neg(d.Unsqueeze(d.GatherND(boxes, items, 0), 0)), early), 2, 1, 0))
 	d.Output("scored", d.Concat(1, rows, score))
 	d.Output("sum", d.Reduce(graph.ReduceSum, rows, false, 0))
-	d.Output("exp", d.Activation(graph.EltExp, d.Add(d.MatMul(rows, d.Weights("w", []float32{1, 0, 0, 1, 1, 1, -1, 2}, 4, 2)), one("shift", 0.5))))
+	d.Output("exp", d.Activation(elementwise.Exp, d.Add(d.MatMul(rows, d.Weights("w", []float32{1, 0, 0, 1, 1, 1, -1, 2}, 4, 2)), one("shift", 0.5))))
 	d.Output("large", d.Transpose(d.Named("places").NonZero(d.Greater(d.Reduce(graph.ReduceSum, rows, false, 1), one("limit", 3))), 1, 0))
 	n, err := d.Network()
 	if err != nil {
@@ -56,7 +59,7 @@ func TestCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := build.Lower(t.Context(), o, build.LowerConfig{Precision: graph.F32, Pass: pass.Config{Shapes: shapes}}, run.Supports(b, shapes))
+	l, err := build.Lower(t.Context(), o, build.LowerConfig{Precision: numeric.F32, Pass: pass.Config{Shapes: shapes}}, run.Supports(b, shapes))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +98,7 @@ func checkCounted(t *testing.T, n *graph.Network, p *run.Plan, b run.Backend, ra
 		if ranged {
 			batch = 1 + round%3
 		}
-		in := map[string]graph.Value{"boxes": graph.NewValue(graph.F32, batch, 20, 4), "scores": graph.NewValue(graph.F32, batch, 3, 20)}
+		in := map[string]numeric.Value{"boxes": numeric.NewValue(numeric.F32, batch, 20, 4), "scores": numeric.NewValue(numeric.F32, batch, 3, 20)}
 		for _, v := range in {
 			for i := range v.F32() {
 				v.F32()[i] = float32(rnd.NormFloat64()) + float32(round%7-4)

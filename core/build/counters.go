@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 )
 
@@ -12,8 +12,8 @@ import (
 type tally struct {
 	histogram *quant.Histogram
 	means     *quant.Means
-	value     graph.Value // which nobody else writes
-	real      graph.Range // what its integers stand for
+	value     numeric.Value // which nobody else writes
+	real      numeric.Range // what its integers stand for
 }
 
 // counters count values while a network goes on running. All values of one tensor are counted by one of them, one after the other,

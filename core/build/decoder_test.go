@@ -11,7 +11,9 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cuda"
@@ -23,15 +25,15 @@ func decoder(t *testing.T) *graph.Network {
 	r := rand.New(rand.NewPCG(3, 5))
 	d := graph.Define("decoder")
 	weights := func(name string, axis int, dims ...int) *graph.Tensor {
-		x := make([]float32, graph.Count(dims))
-		inner := graph.Count(dims[axis+1:])
+		x := make([]float32, numeric.Count(dims))
+		inner := numeric.Count(dims[axis+1:])
 		for i := range x {
 			x[i] = float32(r.NormFloat64()) / float32(4*int(1)<<(i/inner%dims[axis]%5))
 		}
 		return d.Weights(name, x, dims...)
 	}
 	bias := func(name string, n int) *graph.Tensor { return weights(name, 0, n) }
-	x := d.Input("image", graph.F32, graph.Shape(1, 3, 16, 16)...)
+	x := d.Input("image", numeric.F32, symbolic.Shape(1, 3, 16, 16)...)
 	down := d.Named("down").Conv(x, weights("down_w", 0, 8, 3, 3, 3), bias("down_b", 8), graph.ConvAttrs{Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}, Group: 1})
 	down = d.Named("down_relu").Relu(down)
 	deep := d.Named("deep").Conv(down, weights("deep_w", 0, 16, 8, 3, 3), bias("deep_b", 16), graph.ConvAttrs{Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}, Group: 1})
@@ -51,19 +53,19 @@ func decoder(t *testing.T) *graph.Network {
 }
 
 // decoderImage is an input of the decoder.
-func decoderImage(seed uint64) map[string]graph.Value {
+func decoderImage(seed uint64) map[string]numeric.Value {
 	r := rand.New(rand.NewPCG(seed, 1))
-	v := graph.NewValue(graph.F32, 1, 3, 16, 16)
+	v := numeric.NewValue(numeric.F32, 1, 3, 16, 16)
 	for i := range v.F32() {
 		v.F32()[i] = float32(r.NormFloat64())
 	}
-	return map[string]graph.Value{"image": v}
+	return map[string]numeric.Value{"image": v}
 }
 
 // decoderRanges are the ranges that a few inputs have.
-func decoderRanges(t *testing.T, n *graph.Network) map[string]graph.Range {
+func decoderRanges(t *testing.T, n *graph.Network) map[string]numeric.Range {
 	peaks := map[string]float64{}
-	note := func(name string, v graph.Value) {
+	note := func(name string, v numeric.Value) {
 		for _, x := range v.F32() {
 			peaks[name] = max(peaks[name], math.Abs(float64(x)))
 		}
@@ -71,11 +73,11 @@ func decoderRanges(t *testing.T, n *graph.Network) map[string]graph.Range {
 	for seed := range uint64(4) {
 		in := decoderImage(seed)
 		note("image", in["image"])
-		if _, err := n.Eval(context.Background(), in, func(l *graph.Layer, out []graph.Value) error { note(l.Outputs[0].Name, out[0]); return nil }); err != nil {
+		if _, err := n.Eval(context.Background(), in, func(l *graph.Layer, out []numeric.Value) error { note(l.Outputs[0].Name, out[0]); return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	ranges := map[string]graph.Range{}
+	ranges := map[string]numeric.Range{}
 	for name, peak := range peaks {
 		ranges[name] = quant.Scheme{}.Range(-peak, peak)
 	}
@@ -89,14 +91,14 @@ func lowerDecoder(t *testing.T, supports func(*graph.Layer) error) (float *graph
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err = build.Lower(t.Context(), o, build.LowerConfig{Precision: graph.I8, Ranges: decoderRanges(t, o.Network)}, supports)
+	l, err = build.Lower(t.Context(), o, build.LowerConfig{Precision: numeric.I8, Ranges: decoderRanges(t, o.Network)}, supports)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return o.Network, l
 }
 
-func mask(t *testing.T, n *graph.Network, in map[string]graph.Value) []float32 {
+func mask(t *testing.T, n *graph.Network, in map[string]numeric.Value) []float32 {
 	t.Helper()
 	out, err := n.Eval(context.Background(), in, nil)
 	if err != nil {
@@ -121,7 +123,7 @@ func TestDecoderInInt8(t *testing.T) {
 		if !layer.Inputs[0].Quantized() {
 			t.Errorf("%s does not compute on integers", layer)
 		}
-		if w := layer.Input(1); layer.Op == graph.ConvTranspose && (w.Type != graph.I8 || w.Range.Axis != 1 || len(w.Range.Scale) < 6) {
+		if w := layer.Input(1); layer.Op == graph.ConvTranspose && (w.Type != numeric.I8 || w.Range.Axis != 1 || len(w.Range.Scale) < 6) {
 			t.Errorf("%s has weights %s with %d scales along axis %d", layer, w.TypeString(), len(w.Range.Scale), w.Range.Axis)
 		}
 	}
@@ -170,7 +172,7 @@ func TestUnsupportedInInt8(t *testing.T) {
 	})
 	for _, d := range l.Decisions {
 		if strings.HasPrefix(d.Layer, "up") || strings.HasPrefix(d.Layer, "out") {
-			if d.Precision != graph.F32 || d.Reason != "the target has no 8-bit form of it: there is none for the op" {
+			if d.Precision != numeric.F32 || d.Reason != "the target has no 8-bit form of it: there is none for the op" {
 				t.Errorf("%s: %v, %s", d.Layer, d.Precision, d.Reason)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"maps"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
 )
@@ -16,7 +17,7 @@ type Equalization struct {
 	By      quant.Equalizer
 	Spreads map[string]quant.ChannelSpread // what channels reach in the float network, by tensor; by weights none are needed
 	// Ranges returns the ranges of tensors of the network whose channels are scaled, which the float network does not have.
-	Ranges func(ctx context.Context, n *graph.Network, names []string) (map[string]graph.Range, error)
+	Ranges func(ctx context.Context, n *graph.Network, names []string) (map[string]numeric.Range, error)
 	// Known, if not nil, is what an earlier equalisation did, and is done again: Spreads are not read.
 	Known Equalized
 	Given map[string]bool // tensors whose ranges somebody chose, which are not scaled
@@ -27,23 +28,23 @@ type Equalized map[string]ChannelScales
 
 // ChannelScales are what channels of a tensor were divided by.
 type ChannelScales struct {
-	Tensor string      // the name of what it was before
-	Layer  string      // the source layer that gives it
-	Axis   int         // of the channels
-	Scales []float64   // by channel
-	Range  graph.Range // of what is scaled; unset where none was found
+	Tensor string        // the name of what it was before
+	Layer  string        // the source layer that gives it
+	Axis   int           // of the channels
+	Scales []float64     // by channel
+	Range  numeric.Range // of what is scaled; unset where none was found
 }
 
 // Restore multiplies the channels of what a tensor of that name is by what they were divided by, and tells what it was before;
 // other tensors stay as they are.
-func (e Equalized) Restore(name string, v graph.Value) (string, graph.Value) {
+func (e Equalized) Restore(name string, v numeric.Value) (string, numeric.Value) {
 	s, ok := e[name]
 	if !ok || s.Axis >= len(v.Dims) || v.Dims[s.Axis] != len(s.Scales) {
 		return name, v
 	}
-	inner := graph.Count(v.Dims[s.Axis+1:])
+	inner := numeric.Count(v.Dims[s.Axis+1:])
 	x := v.Floats()
-	y := graph.NewValue(graph.F32, v.Dims...)
+	y := numeric.NewValue(numeric.F32, v.Dims...)
 	for i := range x {
 		y.F32()[i] = float32(float64(x[i]) * s.Scales[i/inner%len(s.Scales)])
 	}
@@ -51,7 +52,7 @@ func (e Equalized) Restore(name string, v graph.Value) (string, graph.Value) {
 }
 
 // Divide is the inverse of Restore: it returns what a tensor of that name is where it was v before.
-func (e Equalized) Divide(name string, v graph.Value) graph.Value {
+func (e Equalized) Divide(name string, v numeric.Value) numeric.Value {
 	s := e[name]
 	inverse := make([]float64, len(s.Scales))
 	for c := range inverse {
@@ -69,7 +70,7 @@ type equalizer struct {
 }
 
 // equalize scales channels of n, and returns with it the ranges for it.
-func (l *Lowered) equalize(ctx context.Context, n *graph.Network, cfg *LowerConfig, ledger pass.Ledger) (*graph.Network, map[string]graph.Range, error) {
+func (l *Lowered) equalize(ctx context.Context, n *graph.Network, cfg *LowerConfig, ledger pass.Ledger) (*graph.Network, map[string]numeric.Range, error) {
 	e := &equalizer{cfg.Equalization, Equalized{}}
 	pc := cfg.Pass
 	pc.Until, pc.Extra, pc.Ledger = 0, nil, ledger
@@ -82,7 +83,7 @@ func (l *Lowered) equalize(ctx context.Context, n *graph.Network, cfg *LowerConf
 		return nil, nil, err
 	}
 	l.Steps, l.Equalized = steps, e.done
-	ranges := map[string]graph.Range{}
+	ranges := map[string]numeric.Range{}
 	maps.Copy(ranges, cfg.Ranges)
 	if len(e.done) == 0 {
 		return n, ranges, nil

@@ -10,7 +10,10 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -24,12 +27,12 @@ type linked struct {
 }
 
 func (d *linked) weights(dims ...int) *graph.Tensor {
-	x := make([]float32, graph.Count(dims))
+	x := make([]float32, numeric.Count(dims))
 	for i := range x {
 		x[i] = float32(d.rnd.NormFloat64()) / 4
 	}
 	d.w++
-	return d.Constant(fmt.Sprint("w", d.w), graph.Values(graph.F32, x, dims...))
+	return d.Constant(fmt.Sprint("w", d.w), numeric.Values(numeric.F32, x, dims...))
 }
 
 func (d *linked) conv(x *graph.Tensor, out, in, k int) *graph.Tensor {
@@ -67,7 +70,7 @@ func TestScaleLinks(t *testing.T) {
 			return d.conv(d.Clip(d.conv(x, 8, 3, 3), 0, 0.5), 4, 8, 3)
 		}},
 		{"an activation that is no line", image, 1, "", func(d *linked, x *graph.Tensor) *graph.Tensor {
-			return d.conv(d.Activation(graph.EltHardSwish, d.conv(x, 8, 3, 3)), 4, 8, 3)
+			return d.conv(d.Activation(elementwise.HardSwish, d.conv(x, 8, 3, 3)), 4, 8, 3)
 		}},
 		{"a residual sum", image, 2, "", func(d *linked, x *graph.Tensor) *graph.Tensor {
 			return d.conv(d.Relu(d.Add(d.conv(d.conv(x, 8, 3, 3), 8, 8, 1), d.conv(x, 8, 3, 1))), 4, 8, 3)
@@ -85,7 +88,7 @@ func TestScaleLinks(t *testing.T) {
 		}},
 		{"a reader without weights", image, 0, "is also used by", func(d *linked, x *graph.Tensor) *graph.Tensor {
 			y := d.Relu(d.conv(x, 8, 3, 3))
-			return d.Concat(1, d.conv(y, 4, 8, 1), d.Activation(graph.EltTanh, y))
+			return d.Concat(1, d.conv(y, 4, 8, 1), d.Activation(elementwise.Tanh, y))
 		}},
 		{"transposed", image, 2, "", func(d *linked, x *graph.Tensor) *graph.Tensor {
 			y := d.Deconv(d.Relu(d.conv(x, 8, 3, 1)), d.weights(8, 3, 2, 2), d.weights(6), graph.ConvTransposeAttrs{Group: 2})
@@ -97,13 +100,13 @@ func TestScaleLinks(t *testing.T) {
 		}},
 		{"a normalisation", rows, 2, "", func(d *linked, x *graph.Tensor) *graph.Tensor {
 			y := d.normed(x)
-			up := d.Activation(graph.EltGelu, d.Add(d.MatMul(y, d.weights(8, 16)), d.weights(16)))
+			up := d.Activation(elementwise.Gelu, d.Add(d.MatMul(y, d.weights(8, 16)), d.weights(16)))
 			return d.Add(d.MatMul(up, d.weights(16, 8)), y)
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := &linked{graph.Define("n"), rand.New(rand.NewPCG(1, 2)), 0}
-			x := d.Input("x", graph.F32, graph.Shape(c.input...)...)
+			x := d.Input("x", numeric.F32, symbolic.Shape(c.input...)...)
 			d.Output("y", c.make(d, x))
 			n, err := d.Network()
 			if err != nil {
@@ -138,11 +141,11 @@ func TestScaleLinks(t *testing.T) {
 			if err := n.Verify(); err != nil {
 				t.Fatal(err)
 			}
-			v := make([]float32, graph.Count(c.input))
+			v := make([]float32, numeric.Count(c.input))
 			for i := range v {
 				v[i] = float32(d.rnd.NormFloat64())
 			}
-			in := map[string]graph.Value{"x": graph.Values(graph.F32, v, c.input...)}
+			in := map[string]numeric.Value{"x": numeric.Values(numeric.F32, v, c.input...)}
 			want, err := o.Network.Eval(t.Context(), in, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -164,14 +167,14 @@ func TestScaleLinks(t *testing.T) {
 func TestEqualizeTransformer(t *testing.T) {
 	const rows, width, outlier = 16, 64, 100
 	d := &linked{graph.Define("bert"), rand.New(rand.NewPCG(5, 6)), 0}
-	x := d.Input("x", graph.F32, graph.Shape(rows, width)...)
+	x := d.Input("x", numeric.F32, symbolic.Shape(rows, width)...)
 	near := func(dims ...int) *graph.Tensor {
-		v := make([]float32, graph.Count(dims))
+		v := make([]float32, numeric.Count(dims))
 		for i := range v {
 			v[i] = float32(d.rnd.NormFloat64() / math.Sqrt(float64(dims[0])))
 		}
 		d.w++
-		return d.Constant(fmt.Sprint("w", d.w), graph.Values(graph.F32, v, dims...))
+		return d.Constant(fmt.Sprint("w", d.w), numeric.Values(numeric.F32, v, dims...))
 	}
 	y := x
 	for range 2 {
@@ -192,8 +195,8 @@ func TestEqualizeTransformer(t *testing.T) {
 		for i := range w.F32() {
 			w.F32()[i] /= 2
 		}
-		n := d.LayerNorm(y, d.Constant(fmt.Sprint("gamma", d.w), graph.Values(graph.F32, gamma, width)), d.Constant(fmt.Sprint("beta", d.w), graph.Values(graph.F32, beta, width)), -1, 1e-5)
-		y = d.Add(y, d.MatMul(d.Activation(graph.EltGelu, d.Add(d.MatMul(n, up), d.weights(2*width))), down))
+		n := d.LayerNorm(y, d.Constant(fmt.Sprint("gamma", d.w), numeric.Values(numeric.F32, gamma, width)), d.Constant(fmt.Sprint("beta", d.w), numeric.Values(numeric.F32, beta, width)), -1, 1e-5)
+		y = d.Add(y, d.MatMul(d.Activation(elementwise.Gelu, d.Add(d.MatMul(n, up), d.weights(2*width))), down))
 	}
 	d.Output("y", y)
 	n, err := d.Network()
@@ -222,15 +225,15 @@ func lowerEqualized(t *testing.T, n *graph.Network, how string, rows, width int,
 	b := cpu.Open(1)
 	defer b.Close()
 	rnd := rand.New(rand.NewPCG(7, 8))
-	var items []map[string]graph.Value
+	var items []map[string]numeric.Value
 	for range 8 {
 		v := make([]float32, rows*width)
 		for i := range v {
 			v[i] = float32(rnd.NormFloat64())
 		}
-		items = append(items, map[string]graph.Value{"x": graph.Values(graph.F32, v, rows, width)})
+		items = append(items, map[string]numeric.Value{"x": numeric.Values(numeric.F32, v, rows, width)})
 	}
-	batches := func(yield func(map[string]graph.Value, error) bool) {
+	batches := func(yield func(map[string]numeric.Value, error) bool) {
 		for _, in := range items {
 			if !yield(in, nil) {
 				return
@@ -250,9 +253,9 @@ func lowerEqualized(t *testing.T, n *graph.Network, how string, rows, width int,
 		t.Fatal(err)
 	}
 	calibrator := quant.MSE{Scheme: quant.Scheme{Asymmetric: true}}
-	lc := build.LowerConfig{Precision: graph.I8, Ranges: build.Ranges(found.Histograms, calibrator), Policy: quant.Policy{Scheme: calibrator.Scheme, KeepResiduals: true}, Pass: pass.Config{DisableRules: disable}}
+	lc := build.LowerConfig{Precision: numeric.I8, Ranges: build.Ranges(found.Histograms, calibrator), Policy: quant.Policy{Scheme: calibrator.Scheme, KeepResiduals: true}, Pass: pass.Config{DisableRules: disable}}
 	if !by.IsOff() {
-		lc.Equalization = &build.Equalization{By: by, Spreads: found.Spreads(), Ranges: func(ctx context.Context, n *graph.Network, names []string) (map[string]graph.Range, error) {
+		lc.Equalization = &build.Equalization{By: by, Spreads: found.Spreads(), Ranges: func(ctx context.Context, n *graph.Network, names []string) (map[string]numeric.Range, error) {
 			scaled, err := build.CollectOf(ctx, n, nil, b, batches, nil, names, nil)
 			if err != nil {
 				return nil, err

@@ -6,7 +6,9 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -15,7 +17,7 @@ import (
 func Example() {
 	ctx := context.Background()
 	d := graph.Define("double")
-	d.Output("y", d.Add(d.Input("x", graph.F32, graph.Symbol("n")), d.Weights("one", []float32{1}, 1)))
+	d.Output("y", d.Add(d.Input("x", numeric.F32, symbolic.Symbol("n")), d.Weights("one", []float32{1}, 1)))
 	n, err := d.Network()
 	if err != nil {
 		fmt.Println(err)
@@ -31,7 +33,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	lowered, err := build.Lower(ctx, optimized, build.LowerConfig{Precision: graph.F32, Pass: passes}, run.Supports(device, symbols))
+	lowered, err := build.Lower(ctx, optimized, build.LowerConfig{Precision: numeric.F32, Pass: passes}, run.Supports(device, symbols))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -53,7 +55,7 @@ func Example() {
 		return
 	}
 	defer c.Close()
-	if err := c.SetInput("x", graph.Values(graph.F32, []float32{1, 2, 3}, 3)); err != nil {
+	if err := c.SetInput("x", numeric.Values(numeric.F32, []float32{1, 2, 3}, 3)); err != nil {
 		fmt.Println(err)
 		return
 	}

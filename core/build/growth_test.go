@@ -12,7 +12,10 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -21,7 +24,7 @@ import (
 var largeNetworks = map[string]func(n int) *graph.Network{
 	"a chain that fuses": func(n int) *graph.Network {
 		return network(n, func(b *graph.Network, i int, x, _ *graph.Tensor) *graph.Tensor {
-			return unary(b, []graph.EltOp{graph.EltTanh, graph.EltAbs, graph.EltSigmoid}[i%3], x)
+			return unary(b, []elementwise.Op{elementwise.Tanh, elementwise.Abs, elementwise.Sigmoid}[i%3], x)
 		})
 	},
 	"a chain of kernels": func(n int) *graph.Network {
@@ -31,7 +34,7 @@ var largeNetworks = map[string]func(n int) *graph.Network{
 	},
 	"branches of one input": func(n int) *graph.Network { // each a layer of its own
 		b := graph.NewNetwork("branches")
-		x := b.AddInput("x", graph.F32, graph.Const(2), graph.Const(8))
+		x := b.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(8))
 		y := x
 		for i := range n / 3 {
 			s := add(b, graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, scale(b, i, x))
@@ -46,12 +49,12 @@ var largeNetworks = map[string]func(n int) *graph.Network{
 	},
 	"duplicates": func(n int) *graph.Network {
 		return network(n/2, func(b *graph.Network, i int, x, input *graph.Tensor) *graph.Tensor {
-			return binary(b, graph.EltAdd, x, unary(b, graph.EltTanh, input))
+			return binary(b, elementwise.Add, x, unary(b, elementwise.Tanh, input))
 		})
 	},
 	"dense blocks": func(n int) *graph.Network { // each layer reads all before it in its block
 		b := graph.NewNetwork("dense")
-		x := b.AddInput("x", graph.F32, graph.Const(2), graph.Const(8))
+		x := b.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(8))
 		for len(b.Layers) < n {
 			parts := []*graph.Tensor{x}
 			for range 12 {
@@ -65,20 +68,20 @@ var largeNetworks = map[string]func(n int) *graph.Network{
 	},
 	"nested": func(n int) *graph.Network { // each reads the one before twice: as an expression it is as long as 2 to the power of n
 		return network(n/2, func(b *graph.Network, i int, x, _ *graph.Tensor) *graph.Tensor {
-			return unary(b, graph.EltTanh, binary(b, graph.EltAdd, x, x))
+			return unary(b, elementwise.Tanh, binary(b, elementwise.Add, x, x))
 		})
 	},
 	"residual blocks": func(n int) *graph.Network {
 		return network(n/3, func(b *graph.Network, i int, x, _ *graph.Tensor) *graph.Tensor {
-			w := b.AddConst(fmt.Sprint("w", i), graph.Values(graph.F32, make([]float32, 64), 8, 8))
-			return binary(b, graph.EltAdd, x, unary(b, graph.EltRelu, add(b, graph.MatMul, nil, x, w)))
+			w := b.AddConst(fmt.Sprint("w", i), numeric.Values(numeric.F32, make([]float32, 64), 8, 8))
+			return binary(b, elementwise.Add, x, unary(b, elementwise.Relu, add(b, graph.MatMul, nil, x, w)))
 		})
 	},
 }
 
 func network(n int, layer func(b *graph.Network, i int, x, input *graph.Tensor) *graph.Tensor) *graph.Network {
 	b := graph.NewNetwork("large")
-	input := b.AddInput("x", graph.F32, graph.Const(2), graph.Const(8))
+	input := b.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(8))
 	x := input
 	for i := range n {
 		x = layer(b, i, x, input)
@@ -96,16 +99,16 @@ func add(b *graph.Network, op *graph.Op, attrs any, in ...*graph.Tensor) *graph.
 	return l.Outputs[0]
 }
 
-func unary(b *graph.Network, op graph.EltOp, x *graph.Tensor) *graph.Tensor {
-	return add(b, graph.Pointwise, graph.Elementwise{Program: graph.Unary(op)}, x)
+func unary(b *graph.Network, op elementwise.Op, x *graph.Tensor) *graph.Tensor {
+	return add(b, graph.Pointwise, graph.Elementwise{Program: elementwise.Unary(op)}, x)
 }
 
-func binary(b *graph.Network, op graph.EltOp, x, y *graph.Tensor) *graph.Tensor {
-	return add(b, graph.Pointwise, graph.Elementwise{Program: graph.Binary(op)}, x, y)
+func binary(b *graph.Network, op elementwise.Op, x, y *graph.Tensor) *graph.Tensor {
+	return add(b, graph.Pointwise, graph.Elementwise{Program: elementwise.Binary(op)}, x, y)
 }
 
 func scale(b *graph.Network, i int, x *graph.Tensor) *graph.Tensor {
-	return binary(b, graph.EltMul, x, b.AddConst(fmt.Sprint("k", i), graph.Values(graph.F32, []float32{float32(i + 2)}, 1)))
+	return binary(b, elementwise.Mul, x, b.AddConst(fmt.Sprint("k", i), numeric.Values(numeric.F32, []float32{float32(i + 2)}, 1)))
 }
 
 func slice(b *graph.Network, x *graph.Tensor) *graph.Tensor {
@@ -125,7 +128,7 @@ func TestLargeNetworks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := build.Lower(ctx, o, build.LowerConfig{Precision: graph.F16}, run.Supports(b, nil))
+		l, err := build.Lower(ctx, o, build.LowerConfig{Precision: numeric.F16}, run.Supports(b, nil))
 		if err != nil {
 			t.Fatal(err)
 		}

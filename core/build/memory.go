@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -13,8 +13,8 @@ import (
 type buffer struct {
 	mem    kernels.Mem
 	size   int
-	typ    graph.DataType // of the elements that it was filled with
-	filled int            // bytes
+	typ    numeric.DataType // of the elements that it was filled with
+	filled int              // bytes
 }
 
 // memory returns n bytes of the i-th of some buffers.
@@ -62,21 +62,21 @@ const fillPeriod = 1 << 20
 
 // fill stores numbers of the size that activations have, so that no kernel meets subnormals or NaN. Those of a type that
 // begins a longer slice are those of a shorter one.
-func fill(data []byte, typ graph.DataType) {
+func fill(data []byte, typ numeric.DataType) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	first := data[:min(len(data), fillPeriod)]
 	switch typ {
-	case graph.F32:
-		v := graph.View[uint32](first)
+	case numeric.F32:
+		v := numeric.View[uint32](first)
 		for i := range v {
 			v[i] = math.Float32bits(rnd.Float32()*4 - 2)
 		}
-	case graph.F16:
-		v := graph.View[uint16](first)
+	case numeric.F16:
+		v := numeric.View[uint16](first)
 		for i := range v {
-			v[i] = graph.F32ToF16(rnd.Float32()*4 - 2)
+			v[i] = numeric.F32ToF16(rnd.Float32()*4 - 2)
 		}
-	case graph.I8, graph.U8:
+	case numeric.I8, numeric.U8:
 		for i := range first {
 			first[i] = byte(rnd.Uint32())
 		}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 )
@@ -40,12 +40,12 @@ func TestInputsAreFilledOnce(t *testing.T) {
 	u := &tuner{backend: b}
 	for _, c := range []struct {
 		i       int
-		typ     graph.DataType
+		typ     numeric.DataType
 		n       int
 		uploads int // so far
 	}{
-		{0, graph.F16, 1000, 1}, {0, graph.F16, 1000, 1}, {0, graph.F16, 10, 1}, {0, graph.F16, 2000, 2}, {1, graph.F16, 2000, 3},
-		{0, graph.I8, 10, 4}, {0, graph.F16, 2000, 5}, {0, graph.F16, fillPeriod, 6},
+		{0, numeric.F16, 1000, 1}, {0, numeric.F16, 1000, 1}, {0, numeric.F16, 10, 1}, {0, numeric.F16, 2000, 2}, {1, numeric.F16, 2000, 3},
+		{0, numeric.I8, 10, 4}, {0, numeric.F16, 2000, 5}, {0, numeric.F16, fillPeriod, 6},
 	} {
 		mem, err := u.input(c.i, kernels.Desc{Type: c.typ, Dims: []int{c.n}})
 		if err != nil || b.uploads != c.uploads {

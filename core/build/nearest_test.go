@@ -7,7 +7,9 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -17,7 +19,7 @@ import (
 // the definition, which is slow, computes none of them.
 func TestNearestKernel(t *testing.T) {
 	weights := func(n *graph.Network, dims ...int) *graph.Tensor {
-		v := graph.NewValue(graph.F32, dims...)
+		v := numeric.NewValue(numeric.F32, dims...)
 		for i := range v.F32() {
 			v.F32()[i] = float32(i%7-3) / 8
 		}
@@ -65,18 +67,18 @@ func TestNearestKernel(t *testing.T) {
 			return add(n, graph.AveragePool, graph.PoolAttrs{Kernel: []int{17, 17, 17}}, x)
 		}},
 	} {
-		for _, precision := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+		for _, precision := range []numeric.DataType{numeric.F32, numeric.F16, numeric.I8} {
 			n := graph.NewNetwork("n")
-			var dims []graph.Dim
+			var dims []symbolic.Dim
 			for _, d := range c.input {
-				dims = append(dims, graph.Const(d))
+				dims = append(dims, symbolic.Const(d))
 			}
-			n.MarkOutput(c.layer(n, n.AddInput("x", graph.F32, dims...)))
+			n.MarkOutput(c.layer(n, n.AddInput("x", numeric.F32, dims...)))
 			p, names := slow(t, n, precision)
 			for _, name := range names {
 				t.Errorf("%s, %v: %s is computed by its definition", c.name, precision, name)
 			}
-			if precision == graph.F32 && len(names) == 0 {
+			if precision == numeric.F32 && len(names) == 0 {
 				agrees(t, c.name, n, p)
 			}
 		}
@@ -93,11 +95,11 @@ func agrees(t *testing.T, name string, n *graph.Network, p *run.Plan) {
 		k, _ := d.IsConst()
 		dims = append(dims, k)
 	}
-	x := graph.NewValue(graph.F32, dims...)
+	x := numeric.NewValue(numeric.F32, dims...)
 	for i := range x.F32() {
 		x.F32()[i] = float32((i*7+i/13)%11-5) / 4
 	}
-	in := map[string]graph.Value{"x": x}
+	in := map[string]numeric.Value{"x": x}
 	want, err := n.Eval(t.Context(), in, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -132,11 +134,11 @@ func agrees(t *testing.T, name string, n *graph.Network, p *run.Plan) {
 }
 
 // slow returns a plan for this machine, and the layers that it computes by their definition.
-func slow(t *testing.T, n *graph.Network, precision graph.DataType) (p *run.Plan, names []string) {
+func slow(t *testing.T, n *graph.Network, precision numeric.DataType) (p *run.Plan, names []string) {
 	t.Helper()
 	b := cpu.Open(1)
 	defer b.Close()
-	ranges := map[string]graph.Range{}
+	ranges := map[string]numeric.Range{}
 	for _, x := range n.Inputs {
 		ranges[x.Name] = quant.Scheme{}.Range(-1, 1)
 	}

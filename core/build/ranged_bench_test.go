@@ -10,8 +10,10 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -52,7 +54,7 @@ func BenchmarkRanged(b *testing.B) {
 	}
 }
 
-func valueText(n int) string { return graph.Const(n).String() }
+func valueText(n int) string { return symbolic.Const(n).String() }
 
 // builtFor returns an engine whose tactics are timed at the first values and which serves the range.
 func builtFor(b *testing.B, n *graph.Network, device run.Backend, env, low, high map[string]int) *run.Loaded {
@@ -62,7 +64,7 @@ func builtFor(b *testing.B, n *graph.Network, device run.Backend, env, low, high
 	if err != nil {
 		b.Fatal(err)
 	}
-	l, err := build.Lower(b.Context(), o, build.LowerConfig{Precision: graph.F32, Pass: pc}, run.Supports(device, env))
+	l, err := build.Lower(b.Context(), o, build.LowerConfig{Precision: numeric.F32, Pass: pc}, run.Supports(device, env))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -80,7 +82,7 @@ func builtFor(b *testing.B, n *graph.Network, device run.Backend, env, low, high
 func benchmarkRanged(b *testing.B, ranged, alone *run.Loaded, env map[string]int) {
 	shapes := map[string][]int{}
 	for _, t := range ranged.Plan.Network.Inputs {
-		shapes[t.Name] = graph.EvalDims(t.Dims, env)
+		shapes[t.Name] = symbolic.Eval(t.Dims, env)
 	}
 	var contexts [2]*run.ExecutionContext
 	for i, l := range []*run.Loaded{ranged, alone} {

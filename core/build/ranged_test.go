@@ -12,8 +12,10 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/torture/networks"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -95,7 +97,7 @@ func testRanged(t *testing.T, m rangedModel, others *networks.Oracle) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := build.Lower(t.Context(), o, build.LowerConfig{Precision: graph.F32, Pass: pass.Config{Shapes: m.opt}}, run.Supports(b, m.opt))
+	l, err := build.Lower(t.Context(), o, build.LowerConfig{Precision: numeric.F32, Pass: pass.Config{Shapes: m.opt}}, run.Supports(b, m.opt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,11 +136,11 @@ func testRanged(t *testing.T, m rangedModel, others *networks.Oracle) {
 				env[name] = max(1, env[name]/m.multiple) * m.multiple
 			}
 		}
-		in, shapes := map[string]graph.Value{}, map[string][]int{}
+		in, shapes := map[string]numeric.Value{}, map[string][]int{}
 		for _, x := range n.Inputs {
-			v := graph.NewValue(x.Type, graph.EvalDims(x.Dims, env)...)
+			v := numeric.NewValue(x.Type, symbolic.Eval(x.Dims, env)...)
 			for i := range v.Len() {
-				if x.Type == graph.I64 {
+				if x.Type == numeric.I64 {
 					v.I64()[i] = int64(r.IntN(500))
 				} else {
 					v.F32()[i] = float32(r.IntN(200)) / 100
@@ -169,7 +171,7 @@ func testRanged(t *testing.T, m rangedModel, others *networks.Oracle) {
 	t.Logf("%d shapes agree with Eval, %d of them with onnxruntime; at each the context holds the plan's %d bytes", rounds, asked, p.Memory.Peak+p.Memory.IO)
 }
 
-func runRanged(c *run.ExecutionContext, in map[string]graph.Value, shapes map[string][]int, want map[string]graph.Value) error {
+func runRanged(c *run.ExecutionContext, in map[string]numeric.Value, shapes map[string][]int, want map[string]numeric.Value) error {
 	if err := c.SetShapes(shapes); err != nil {
 		return err
 	}
@@ -186,7 +188,7 @@ func runRanged(c *run.ExecutionContext, in map[string]graph.Value, shapes map[st
 const sigmoidError = 1.0 / (1 << 22)
 
 // compareRanged compares all outputs, whose elements may differ by 1e-4 of the largest one and the given distance.
-func compareRanged(c *run.ExecutionContext, want map[string]graph.Value, absolute float64) error {
+func compareRanged(c *run.ExecutionContext, want map[string]numeric.Value, absolute float64) error {
 	for name, w := range want {
 		got, err := c.Output(name)
 		if err != nil {

@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
 )
 
 // Weigh returns a copy of a network in which some constants have other elements, by name. The error names one that the network
 // has not, that is of another type or shape, or whose elements may decide on shapes.
-func Weigh(n *graph.Network, weights map[string]graph.Value) (*graph.Network, error) {
+func Weigh(n *graph.Network, weights map[string]numeric.Value) (*graph.Network, error) {
 	c := n.Clone()
 	consts := map[string][]*graph.Tensor{}
 	collect(c, consts)
@@ -24,14 +25,14 @@ func Weigh(n *graph.Network, weights map[string]graph.Value) (*graph.Network, er
 		}
 		for _, t := range list {
 			old, _ := t.Const()
-			switch want := graph.Count(old.Dims) * old.Type.Size(); {
+			switch want := numeric.Count(old.Dims) * old.Type.Size(); {
 			case v.Type != old.Type || !slices.Equal(v.Dims, old.Dims):
 				return nil, fmt.Errorf("weights %s: they are %s%v, the network's are %s%v", name, v.Type, v.Dims, old.Type, old.Dims)
 			case len(v.Data) != want:
 				return nil, fmt.Errorf("weights %s: %d bytes, %s%v takes %d", name, len(v.Data), old.Type, old.Dims, want)
 			case bytes.Equal(v.Data, t.Weights):
 				continue
-			case t.Type == graph.I64:
+			case t.Type == numeric.I64:
 				return nil, fmt.Errorf("weights %s: elements of int64 may decide on shapes and cannot be exchanged; build the model anew", name)
 			}
 			t.Weights = v.Data

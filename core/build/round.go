@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
@@ -125,7 +126,7 @@ func (r *rounder) tasks(w *pass.Rewrite) []roundTask {
 // realProduct reports whether l multiplies real numbers by one matrix of them.
 func realProduct(l *graph.Layer) bool {
 	x, w, y := l.Inputs[0], l.Inputs[1], l.Outputs[0]
-	return x != nil && x.Type == graph.F32 && !x.Quantized() && !y.Quantized() && y.Type == graph.F32 && w.Type == graph.F32 && len(w.Dims) == 2
+	return x != nil && x.Type == numeric.F32 && !x.Quantized() && !y.Quantized() && y.Type == numeric.F32 && w.Type == numeric.F32 && len(w.Dims) == 2
 }
 
 // atOnce returns those of the tasks, in order, whose moments fit in memory together, and the others; it makes room for the moments
@@ -166,7 +167,7 @@ func (r *rounder) collect(tasks []roundTask) error {
 		outputs[t.Name] = true
 	}
 	items := min(max(1, r.Replay.Items), mostHeld)
-	return observe(r.ctx, n, r.Replay.Env, r.Replay.Backend, r.some(), r.State, func(t *graph.Tensor, _ int, read func() (graph.Value, error)) error {
+	return observe(r.ctx, n, r.Replay.Env, r.Replay.Backend, r.some(), r.State, func(t *graph.Tensor, _ int, read func() (numeric.Value, error)) error {
 		list := readers[t.Name]
 		if len(list) == 0 {
 			return nil
@@ -177,7 +178,7 @@ func (r *rounder) collect(tasks []roundTask) error {
 		}
 		for _, task := range list {
 			v, _ := task.before.Inputs[1].Const()
-			if err := r.moments[task.layer.Name].Add(task.before, v.Dims, graph.ToReal(x, t.Range), items); err != nil {
+			if err := r.moments[task.layer.Name].Add(task.before, v.Dims, numeric.ToReal(x, t.Range), items); err != nil {
 				return fmt.Errorf("layer %s: %w", task.layer.Name, err)
 			}
 		}
@@ -195,7 +196,7 @@ func (r *rounder) some() Batches {
 	if len(r.State) > 0 {
 		every = 1
 	}
-	return func(yield func(map[string]graph.Value, error) bool) {
+	return func(yield func(map[string]numeric.Value, error) bool) {
 		i, given := 0, 0
 		for in, err := range r.Replay.Batches {
 			if i++; err == nil && ((i-1)%every != 0 || given == mostHeld) {
@@ -236,7 +237,7 @@ func (r *rounder) integers(n *graph.Network, t roundTask) {
 }
 
 // unseen says why there are no moments of what a layer reads.
-func (r *rounder) unseen(t roundTask, w graph.Value) string {
+func (r *rounder) unseen(t roundTask, w numeric.Value) string {
 	if t.before == nil {
 		return "it is inside another layer"
 	}

@@ -10,7 +10,9 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -18,7 +20,7 @@ import (
 
 // exactly returns weights that integers of 4 bits hold in groups of 8: multiples of a quarter, one of which is the largest.
 func exactly(rnd *rand.Rand, name string, n *graph.Network, dims ...int) *graph.Tensor {
-	v := graph.NewValue(graph.F32, dims...)
+	v := numeric.NewValue(numeric.F32, dims...)
 	for i := range v.F32() {
 		v.F32()[i] = float32(rnd.IntN(15)-7) / 4
 		if (i/dims[1]+i%dims[1])%3 == 0 {
@@ -39,13 +41,13 @@ func fewBits(t *testing.T, rnd *rand.Rand) *graph.Network {
 		return l.Outputs[0]
 	}
 	gemm := func(transB bool) graph.GemmAttrs { return graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: transB} }
-	x := n.AddInput("x", graph.F32, graph.Const(3), graph.Const(20))
+	x := n.AddInput("x", numeric.F32, symbolic.Const(3), symbolic.Const(20))
 	a := add("plain", graph.MatMul, nil, x, exactly(rnd, "w1", n, 20, 16))
-	bias := n.AddConst("b", graph.Values(graph.F32, []float32{1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8}, 16))
+	bias := n.AddConst("b", numeric.Values(numeric.F32, []float32{1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8}, 16))
 	b := add("turned", graph.Gemm, gemm(true), a, exactly(rnd, "w2", n, 16, 16), bias)
 	shared := exactly(rnd, "w3", n, 16, 16)
 	c := add("second", graph.MatMul, nil, add("first", graph.MatMul, nil, b, shared), shared)
-	n.MarkOutput(add("infinite", graph.MatMul, nil, c, n.AddConst("w4", graph.Values(graph.F32, []float32{float32(math.Inf(1)), 15: 1}, 16, 1))))
+	n.MarkOutput(add("infinite", graph.MatMul, nil, c, n.AddConst("w4", numeric.Values(numeric.F32, []float32{float32(math.Inf(1)), 15: 1}, 16, 1))))
 	n.MarkOutput(add("computed", graph.MatMul, nil, c, add("turn", graph.Transpose, graph.TransposeAttrs{Perm: []int{1, 0}}, b)))
 	return n
 }
@@ -55,7 +57,7 @@ func fewBits(t *testing.T, rnd *rand.Rand) *graph.Network {
 func TestFewBits(t *testing.T) {
 	ctx, rnd := context.Background(), rand.New(rand.NewPCG(3, 4))
 	n := fewBits(t, rnd)
-	in := map[string]graph.Value{"x": graph.NewValue(graph.F32, 3, 20)}
+	in := map[string]numeric.Value{"x": numeric.NewValue(numeric.F32, 3, 20)}
 	for i := range in["x"].F32() {
 		in["x"].F32()[i] = float32(rnd.NormFloat64())
 	}
@@ -95,13 +97,13 @@ func TestFewBits(t *testing.T) {
 			r.Few, _ = quant.ParseFewBits(c.few)
 			r.By, _ = quant.ParseRounding(c.by)
 			if c.replay {
-				r.Replay = &build.Replay{Backend: b, Items: 1, Batches: func(yield func(map[string]graph.Value, error) bool) { yield(in, nil) }}
+				r.Replay = &build.Replay{Backend: b, Items: 1, Batches: func(yield func(map[string]numeric.Value, error) bool) { yield(in, nil) }}
 			}
 			pc := pass.Config{}
 			for _, l := range c.disable {
 				pc.DisableSites = append(pc.DisableSites, pass.NewSite(pass.FewBits, l))
 			}
-			l, err := build.Lower(ctx, o, build.LowerConfig{Precision: graph.F32, Rounding: r, Pass: pc}, c.supports)
+			l, err := build.Lower(ctx, o, build.LowerConfig{Precision: numeric.F32, Rounding: r, Pass: pc}, c.supports)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +141,7 @@ func TestFewBits(t *testing.T) {
 func TestRoundByMoments(t *testing.T) {
 	ctx, rnd := context.Background(), rand.New(rand.NewPCG(5, 6))
 	d := &linked{Definition: graph.Define("products"), rnd: rnd}
-	x := d.Input("x", graph.F32, graph.Shape(1, 32)...)
+	x := d.Input("x", numeric.F32, symbolic.Shape(1, 32)...)
 	y := d.Relu(d.MatMul(x, d.weights(32, 64)))
 	d.Output("y", d.MatMul(y, d.weights(64, 24)))
 	n, err := d.Network()
@@ -150,18 +152,18 @@ func TestRoundByMoments(t *testing.T) {
 	for i := range mix {
 		mix[i] = float32(rnd.NormFloat64())
 	}
-	items := make([]map[string]graph.Value, 60)
+	items := make([]map[string]numeric.Value, 60)
 	for i := range items { // of eight numbers
-		x := graph.NewValue(graph.F32, 1, 32)
+		x := numeric.NewValue(numeric.F32, 1, 32)
 		for range 8 {
 			k, by := rnd.IntN(8), float32(rnd.NormFloat64())
 			for c := range 32 {
 				x.F32()[c] += by * mix[k*32+c]
 			}
 		}
-		items[i] = map[string]graph.Value{"x": x}
+		items[i] = map[string]numeric.Value{"x": x}
 	}
-	batches := func(yield func(map[string]graph.Value, error) bool) {
+	batches := func(yield func(map[string]numeric.Value, error) bool) {
 		for _, in := range items[:30] {
 			if !yield(in, nil) {
 				return
@@ -182,7 +184,7 @@ func TestRoundByMoments(t *testing.T) {
 		r := &build.Rounding{Replay: &build.Replay{Backend: b, Batches: batches, Items: 30}}
 		r.By, _ = quant.ParseRounding(by)
 		l, err := build.Lower(ctx, o, build.LowerConfig{
-			Precision: graph.I8, Rounding: r, Ranges: build.Ranges(found.Histograms, quant.MinMax{Scheme: quant.Scheme{Asymmetric: true}}),
+			Precision: numeric.I8, Rounding: r, Ranges: build.Ranges(found.Histograms, quant.MinMax{Scheme: quant.Scheme{Asymmetric: true}}),
 			Policy: quant.Policy{Scheme: quant.Scheme{Asymmetric: true}, PerTensor: true},
 		}, run.Supports(b, nil))
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -91,7 +92,7 @@ func convolutions(p *run.Plan) map[string][]run.Candidate {
 func TestRounds(t *testing.T) {
 	host := cpu.Open(1)
 	defer host.Close()
-	n := lowered(t, host, graph.F32)
+	n := lowered(t, host, numeric.F32)
 	env := map[string]int{"batch": 1}
 	const fastest = "conv_64x64_s4_k2"
 	d := pretending(host, fastest)
@@ -156,7 +157,7 @@ func TestRounds(t *testing.T) {
 func TestRoundsKeepChoices(t *testing.T) {
 	host := cpu.Open(1)
 	defer host.Close()
-	n := lowered(t, host, graph.F32)
+	n := lowered(t, host, numeric.F32)
 	env := map[string]int{"batch": 1}
 	const fastest, second, unlikely = "conv_64x64_s4_k2", "conv_64x64_s3_k2", "conv_16x64_s4_k8"
 	d := pretending(host, fastest)

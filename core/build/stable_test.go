@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
@@ -78,7 +79,7 @@ func (c clockwork) Close() error { return nil }
 
 // allEqual lets every tactic of a layer take the same time, by the size of its output; reformats take a tenth of that.
 func allEqual(b kernels.Binding, t kernels.Tactic) time.Duration {
-	d := 5*time.Microsecond + time.Duration(graph.Count(b.Out[0].Dims))
+	d := 5*time.Microsecond + time.Duration(numeric.Count(b.Out[0].Dims))
 	if b.Layer.Op == graph.Reformat {
 		d /= 10
 	}
@@ -101,13 +102,13 @@ func TestPlansAreStable(t *testing.T) {
 	defer host.Close()
 	for _, c := range []struct {
 		name      string
-		precision graph.DataType
+		precision numeric.DataType
 		truth     func(kernels.Binding, kernels.Tactic) time.Duration
 		planar    bool
 	}{
-		{"equal fp32", graph.F32, allEqual, false},
-		{"equal int8", graph.I8, allEqual, false},
-		{"planar fp32", graph.F32, planarWins, true},
+		{"equal fp32", numeric.F32, allEqual, false},
+		{"equal int8", numeric.I8, allEqual, false},
+		{"planar fp32", numeric.F32, planarWins, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := lowered(t, host, c.precision)
@@ -134,18 +135,18 @@ func TestPlansAreStable(t *testing.T) {
 }
 
 // lowered is the embedded model in a precision, with ranges that fit any data.
-func lowered(t *testing.T, b run.Backend, precision graph.DataType) *graph.Network {
+func lowered(t *testing.T, b run.Backend, precision numeric.DataType) *graph.Network {
 	t.Helper()
 	n, err := onnx.Parse(graph.Ops(), "digits", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
 	shapes := pass.Config{Shapes: map[string]int{"batch": 1}}
-	ranges := map[string]graph.Range{}
+	ranges := map[string]numeric.Range{}
 	for _, l := range n.Layers {
 		for _, x := range append(append([]*graph.Tensor(nil), l.Inputs...), l.Outputs...) {
 			if x != nil && !x.IsConst() {
-				ranges[x.Name] = graph.Range{Scale: []float32{1.0 / 16}}
+				ranges[x.Name] = numeric.Range{Scale: []float32{1.0 / 16}}
 			}
 		}
 	}

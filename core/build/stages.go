@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 )
@@ -26,19 +28,19 @@ type Replay struct {
 // Tee returns batches that give what they are given, and makes r.Batches those of them that a staged run of n holds: for data
 // that can be gone through once only.
 func (r *Replay) Tee(n *graph.Network, batches Batches) Batches {
-	var kept []map[string]graph.Value
+	var kept []map[string]numeric.Value
 	most := heldItems(n, r.Env)
-	r.Batches = func(yield func(map[string]graph.Value, error) bool) {
+	r.Batches = func(yield func(map[string]numeric.Value, error) bool) {
 		for _, in := range kept {
 			if !yield(in, nil) {
 				return
 			}
 		}
 	}
-	return func(yield func(map[string]graph.Value, error) bool) {
+	return func(yield func(map[string]numeric.Value, error) bool) {
 		for in, err := range batches {
 			if err == nil && len(kept) < most {
-				copied := map[string]graph.Value{}
+				copied := map[string]numeric.Value{}
 				for name, v := range in { // who gives them may use their memory again
 					v.Data = bytes.Clone(v.Data)
 					copied[name] = v
@@ -65,7 +67,7 @@ type staged struct {
 	*Replay
 	ctx  context.Context
 	done map[string]bool // layers that have run, by name
-	held []map[string]graph.Value
+	held []map[string]numeric.Value
 }
 
 // stage begins a run on items from all over the data: so many at most. Runs that are compared have the same number.
@@ -96,7 +98,7 @@ func heldItems(n *graph.Network, env map[string]int) int {
 	size := func(tensors []*graph.Tensor) (sum int) {
 		for _, t := range tensors {
 			if t != nil && !t.IsConst() {
-				sum += 4 * graph.Count(graph.EvalDims(t.Dims, env))
+				sum += 4 * numeric.Count(symbolic.Eval(t.Dims, env))
 			}
 		}
 		return sum
@@ -219,15 +221,15 @@ func cut(n *graph.Network, wanted map[*graph.Layer]bool) (part *graph.Network, c
 }
 
 // storedReals returns the real numbers that a Dequantize of a constant gives.
-func storedReals(l *graph.Layer) (graph.Value, bool) {
+func storedReals(l *graph.Layer) (numeric.Value, bool) {
 	if l.Op != graph.Dequantize {
-		return graph.Value{}, false
+		return numeric.Value{}, false
 	}
 	v, ok := l.Inputs[0].Const()
 	if !ok {
 		return v, false
 	}
-	return graph.ToReal(v, l.Attrs.(graph.QuantAttrs).Range), true
+	return numeric.ToReal(v, l.Attrs.(graph.QuantAttrs).Range), true
 }
 
 // needed reports whether a layer that has not run reads the tensor.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 )
@@ -112,7 +113,7 @@ func signature(b kernels.Binding) string {
 }
 
 // rangeForm tells apart the kinds of quantisation that kernels treat differently.
-func rangeForm(r graph.Range) string {
+func rangeForm(r numeric.Range) string {
 	switch {
 	case !r.IsSet():
 		return ""

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
@@ -31,7 +32,7 @@ func TestQOperatorTwins(t *testing.T) {
 				}
 				n := loweredFor(t, f.Network, b)
 				counts[form] = integerLayers(n)
-				out, err := n.Eval(context.Background(), map[string]graph.Value{"x": x}, nil)
+				out, err := n.Eval(context.Background(), map[string]numeric.Value{"x": x}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -49,7 +50,7 @@ func TestQOperatorTwins(t *testing.T) {
 	}
 }
 
-func readTensor(t *testing.T, name string) graph.Value {
+func readTensor(t *testing.T, name string) numeric.Value {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "twins", name))
 	if err != nil {
@@ -70,7 +71,7 @@ func loweredFor(t *testing.T, n *graph.Network, b run.Backend) *graph.Network {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := build.Lower(context.Background(), o, build.LowerConfig{Precision: graph.I8, Pass: cfg}, run.Supports(b, nil))
+	l, err := build.Lower(context.Background(), o, build.LowerConfig{Precision: numeric.I8, Pass: cfg}, run.Supports(b, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func integerLayers(n *graph.Network) map[string]int {
 }
 
 // nearTwin allows 3 % of the largest output: steps, of which there are 256, add up over eight layers.
-func nearTwin(t *testing.T, form string, got, want graph.Value) {
+func nearTwin(t *testing.T, form string, got, want numeric.Value) {
 	t.Helper()
 	largest := 0.0
 	for _, y := range want.Floats() {

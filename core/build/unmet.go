@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 )
 
@@ -12,14 +13,14 @@ import (
 type Unmet struct {
 	Layer  string // of the lowered network
 	Rule   quant.Rule
-	Got    graph.DataType
+	Got    numeric.DataType
 	Reason string
 }
 
 // PrecisionOf returns the number format that a layer of a lowered network computes on: that of its activations.
-func PrecisionOf(l *graph.Layer) graph.DataType {
+func PrecisionOf(l *graph.Layer) numeric.DataType {
 	for _, t := range l.OpInputs() {
-		if t != nil && !t.IsConst() && (t.Quantized() || t.Type == graph.F16) {
+		if t != nil && !t.IsConst() && (t.Quantized() || t.Type == numeric.F16) {
 			return t.Type
 		}
 	}
@@ -51,18 +52,18 @@ func UnmetRules(o *Optimized, l *Lowered, rules []quant.Rule) []Unmet {
 		d, decided := decisions[layer.Name]
 		got := PrecisionOf(built)
 		switch {
-		case rule.Precision == graph.I8 && (got == graph.I8 || got == graph.U8):
-		case rule.Precision != graph.I8 && got == rule.Precision:
-		case rule.Precision != graph.I8 && decided && d.Precision == rule.Precision: // it may read what an 8-bit layer wrote
+		case rule.Precision == numeric.I8 && (got == numeric.I8 || got == numeric.U8):
+		case rule.Precision != numeric.I8 && got == rule.Precision:
+		case rule.Precision != numeric.I8 && decided && d.Precision == rule.Precision: // it may read what an 8-bit layer wrote
 		default:
 			u := Unmet{Layer: built.Name, Rule: rule, Got: got, Reason: d.Reason}
-			eight := got == graph.I8 || got == graph.U8
+			eight := got == numeric.I8 || got == numeric.U8
 			switch {
 			case !decided || d.Precision == rule.Precision:
 				u.Reason = o.unlowered(l, layer)
-			case eight && d.Precision != graph.I8:
+			case eight && d.Precision != numeric.I8:
 				u.Reason = "it is part of a layer that the model quantises"
-			case !eight && d.Precision == graph.I8:
+			case !eight && d.Precision == numeric.I8:
 				u.Reason = d.Reason + ", but this target has no 8-bit form of it"
 			}
 			list = append(list, u)
@@ -85,7 +86,7 @@ func computesReal(l *graph.Layer) bool {
 	if l.Op.Class == graph.ClassConversion {
 		return false
 	}
-	real := func(t *graph.Tensor) bool { return t != nil && (t.Type == graph.F32 || t.Type == graph.F16) }
+	real := func(t *graph.Tensor) bool { return t != nil && (t.Type == numeric.F32 || t.Type == numeric.F16) }
 	return slices.ContainsFunc(l.Inputs, real) && slices.ContainsFunc(l.Outputs, real)
 }
 

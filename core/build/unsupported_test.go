@@ -9,7 +9,9 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -17,8 +19,8 @@ import (
 // TestUnsupportedIsNotBuilt checks each way to an engine with a layer that is not supported.
 func TestUnsupportedIsNotBuilt(t *testing.T) {
 	n := graph.NewNetwork("n")
-	x := n.AddInput("x", graph.F32, graph.Const(2))
-	u := graph.Unsupported{Op: "Foo", Reason: "operator is not supported", Outputs: []graph.Declared{{Type: graph.F32, Dims: graph.Shape(2)}}}
+	x := n.AddInput("x", numeric.F32, symbolic.Const(2))
+	u := graph.Unsupported{Op: "Foo", Reason: "operator is not supported", Outputs: []graph.Declared{{Type: numeric.F32, Dims: symbolic.Shape(2)}}}
 	l, err := n.Add("f", graph.UnsupportedOp(u), u, []*graph.Tensor{x}, "y")
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +33,7 @@ func TestUnsupportedIsNotBuilt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = build.Lower(ctx, o, build.LowerConfig{Precision: graph.F32}, run.Supports(b, nil))
+	_, err = build.Lower(ctx, o, build.LowerConfig{Precision: numeric.F32}, run.Supports(b, nil))
 	if !errors.As(err, new(*graph.UnsupportedError)) || !strings.Contains(err.Error(), "layer f: Foo: operator is not supported") {
 		t.Errorf("lowering: %v", err)
 	}

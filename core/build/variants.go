@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Variants runs networks that have much in common, as one quantised in several ways has, on the same items. A tensor is known by
@@ -16,10 +18,10 @@ import (
 // computed again in another one. So a variant runs from the first layer on that differs, and gives what running it all gives.
 type Variants struct {
 	replay *Replay
-	items  []map[string]graph.Value
-	held   map[digest][]graph.Value // by item
-	ran    int                      // layers, by the variant that was run last
-	apart  uint64                   // layers that nothing else is like
+	items  []map[string]numeric.Value
+	held   map[digest][]numeric.Value // by item
+	ran    int                        // layers, by the variant that was run last
+	apart  uint64                     // layers that nothing else is like
 }
 
 // digest tells what a tensor is computed from.
@@ -35,7 +37,7 @@ func NewVariants(ctx context.Context, r *Replay, n *graph.Network, networks int)
 	size := 0
 	for _, l := range n.Layers {
 		for _, t := range l.Outputs {
-			size += 4 * graph.Count(graph.EvalDims(t.Dims, r.Env))
+			size += 4 * numeric.Count(symbolic.Eval(t.Dims, r.Env))
 		}
 	}
 	most := max(fewestHeld, min(heldBytes/max(1, size*networks), mostVariantItems))
@@ -43,7 +45,7 @@ func NewVariants(ctx context.Context, r *Replay, n *graph.Network, networks int)
 	if err != nil {
 		return nil, err
 	}
-	return &Variants{replay: r, items: s.held, held: map[digest][]graph.Value{}}, nil
+	return &Variants{replay: r, items: s.held, held: map[digest][]numeric.Value{}}, nil
 }
 
 // Items returns how many items there are.
@@ -65,12 +67,12 @@ func (v *Variants) Hold(ctx context.Context, networks ...*graph.Network) error {
 			kept[d] = true
 		}
 	}
-	maps.DeleteFunc(v.held, func(d digest, _ []graph.Value) bool { return !kept[d] })
+	maps.DeleteFunc(v.held, func(d digest, _ []numeric.Value) bool { return !kept[d] })
 	return nil
 }
 
 // Outputs are what a variant gives, by output and item. A classifier's are what it makes probabilities of.
-type Outputs [][]graph.Value
+type Outputs [][]numeric.Value
 
 // Run runs a variant and returns its outputs.
 func (v *Variants) Run(ctx context.Context, n *graph.Network) (Outputs, error) {
@@ -82,7 +84,7 @@ func (want Outputs) Noise(got Outputs) float64 {
 	if len(want) == 0 {
 		return 0
 	}
-	return noise(len(want), len(want[0]), func(o, i int) (graph.Value, graph.Value) { return want[o][i], got[o][i] })
+	return noise(len(want), len(want[0]), func(o, i int) (numeric.Value, numeric.Value) { return want[o][i], got[o][i] })
 }
 
 func (v *Variants) run(ctx context.Context, n *graph.Network, hold bool) (Outputs, error) {
@@ -137,11 +139,11 @@ func (v *Variants) run(ctx context.Context, n *graph.Network, hold bool) (Output
 }
 
 // known returns a tensor that nothing computes: one that is held, an input or a constant.
-func (v *Variants) known(t *graph.Tensor, of map[*graph.Tensor]digest) []graph.Value {
+func (v *Variants) known(t *graph.Tensor, of map[*graph.Tensor]digest) []numeric.Value {
 	if held := v.held[of[t]]; held != nil {
 		return held
 	}
-	list := make([]graph.Value, len(v.items))
+	list := make([]numeric.Value, len(v.items))
 	for i, in := range v.items {
 		list[i] = in[t.Name]
 		if c, ok := t.Const(); ok {
@@ -152,8 +154,8 @@ func (v *Variants) known(t *graph.Tensor, of map[*graph.Tensor]digest) []graph.V
 }
 
 // runPart runs a part of n on each item and returns its outputs by name.
-func (v *Variants) runPart(ctx context.Context, part, n *graph.Network, of map[*graph.Tensor]digest) (map[string][]graph.Value, error) {
-	values := map[string][]graph.Value{}
+func (v *Variants) runPart(ctx context.Context, part, n *graph.Network, of map[*graph.Tensor]digest) (map[string][]numeric.Value, error) {
+	values := map[string][]numeric.Value{}
 	if len(part.Outputs) == 0 {
 		return values, nil
 	}
@@ -167,7 +169,7 @@ func (v *Variants) runPart(ctx context.Context, part, n *graph.Network, of map[*
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		in := map[string]graph.Value{}
+		in := map[string]numeric.Value{}
 		for _, t := range part.Inputs {
 			in[t.Name] = v.known(n.Tensor(t.Name), of)[i]
 		}
@@ -262,7 +264,7 @@ func output(h hash.Hash, k int, t *graph.Tensor) (d digest) {
 }
 
 // ofConstant returns the digest of a constant.
-func ofConstant(t *graph.Tensor, c graph.Value) (d digest) {
+func ofConstant(t *graph.Tensor, c numeric.Value) (d digest) {
 	h := sha256.New()
 	fmt.Fprintln(h, c.Type, c.Dims, t.Range.Axis, t.Range.Scale, t.Range.Zero)
 	h.Write(c.Data)

@@ -7,7 +7,10 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -28,12 +31,12 @@ func chain(t *testing.T, rnd *rand.Rand) *graph.Network {
 		for i := range w {
 			w[i] = float32(rnd.NormFloat64() / math.Sqrt(float64(in)))
 		}
-		return add(name, graph.Conv, graph.ConvAttrs{Group: 1}, x, n.AddConst(name+"_w", graph.Values(graph.F32, w, out, in, 1, 1)))
+		return add(name, graph.Conv, graph.ConvAttrs{Group: 1}, x, n.AddConst(name+"_w", numeric.Values(numeric.F32, w, out, in, 1, 1)))
 	}
-	x := n.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(4), graph.Const(4))
+	x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(4), symbolic.Const(4))
 	a := conv("a", x, 8, 3)
-	b := add("b_relu", graph.Pointwise, graph.Elementwise{Program: graph.Unary(graph.EltRelu)}, conv("b", a, 8, 8))
-	sum := add("sum", graph.Pointwise, graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, a, b)
+	b := add("b_relu", graph.Pointwise, graph.Elementwise{Program: elementwise.Unary(elementwise.Relu)}, conv("b", a, 8, 8))
+	sum := add("sum", graph.Pointwise, graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, a, b)
 	c := add("flat", graph.Flatten, graph.FlattenAttrs{Axis: 1}, conv("c", sum, 2, 8))
 	n.MarkOutput(add("soft", graph.Softmax, graph.SoftmaxAttrs{Axis: 1}, c))
 	return n
@@ -45,14 +48,14 @@ func TestVariants(t *testing.T) {
 	n, env := chain(t, rnd), map[string]int{"batch": 1}
 	b := cpu.Open(1)
 	defer b.Close()
-	batches := func(yield func(map[string]graph.Value, error) bool) {
+	batches := func(yield func(map[string]numeric.Value, error) bool) {
 		rnd := rand.New(rand.NewPCG(7, 8))
 		for range 50 {
 			x := make([]float32, 48)
 			for i := range x {
 				x[i] = float32(rnd.NormFloat64())
 			}
-			if !yield(map[string]graph.Value{"x": graph.Values(graph.F32, x, 1, 3, 4, 4)}, nil) {
+			if !yield(map[string]numeric.Value{"x": numeric.Values(numeric.F32, x, 1, 3, 4, 4)}, nil) {
 				return
 			}
 		}
@@ -67,7 +70,7 @@ func TestVariants(t *testing.T) {
 	}
 	quantised := func(rules ...quant.Rule) *graph.Network {
 		l, err := Quantise(ctx, o, LowerConfig{
-			Precision: graph.I8, Ranges: Ranges(found.Histograms, quant.MinMax{}), Policy: quant.Policy{Rules: rules},
+			Precision: numeric.I8, Ranges: Ranges(found.Histograms, quant.MinMax{}), Policy: quant.Policy{Rules: rules},
 			Pass: pass.Config{Shapes: env}, Correction: &Correction{Means: found.ChannelMeans()},
 		}, run.Supports(b, env))
 		if err != nil {
@@ -90,8 +93,8 @@ func TestVariants(t *testing.T) {
 	if err != nil || held.ran != 0 {
 		t.Fatalf("what is held ran %d layers again, %v", held.ran, err)
 	}
-	fp32 := func(name string) quant.Rule { return quant.Rule{Pattern: name, Precision: graph.F32} }
-	int8 := func(name string) quant.Rule { return quant.Rule{Pattern: name, Precision: graph.I8} }
+	fp32 := func(name string) quant.Rule { return quant.Rule{Pattern: name, Precision: numeric.F32} }
+	int8 := func(name string) quant.Rule { return quant.Rule{Pattern: name, Precision: numeric.I8} }
 	for _, c := range []struct {
 		name  string
 		rules []quant.Rule

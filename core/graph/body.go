@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Bodied is implemented by the attributes of ops that compute with networks of their own, such as [If] and [Loop]. What such a
@@ -93,8 +96,8 @@ func inferBody(b *Network, in []*Tensor) (*Network, error) {
 	}
 	same := true
 	for i, t := range b.Inputs {
-		same = same && t.Type == in[i].Type && EqualDims(t.Dims, in[i].Dims) && t.Range.Equal(in[i].Range) &&
-			(t.Value == nil) == (in[i].Value == nil) && EqualDims(t.Value, in[i].Value)
+		same = same && t.Type == in[i].Type && symbolic.Equal(t.Dims, in[i].Dims) && t.Range.Equal(in[i].Range) &&
+			(t.Value == nil) == (in[i].Value == nil) && symbolic.Equal(t.Value, in[i].Value)
 	}
 	if same {
 		return b, nil
@@ -129,14 +132,14 @@ func (t *Tensor) seen(name string) *Tensor {
 func (t *Tensor) Truth() (value, known bool) {
 	left := followed
 	v, ok := t.computed(&left, maxKnownValue)
-	if !ok || v.Len() != 1 || v.Type != Bool {
+	if !ok || v.Len() != 1 || v.Type != numeric.Bool {
 		return false, false
 	}
 	return v.Data[0] != 0, true
 }
 
 // isOne returns an error for a tensor that is not one element of a type.
-func (t *Tensor) isOne(what string, typ DataType) error {
+func (t *Tensor) isOne(what string, typ numeric.DataType) error {
 	if n, ok := countDims(t.Dims); t.Type != typ || !ok || n != 1 {
 		return fmt.Errorf("%s is %s, want one %s", what, t, typ)
 	}
@@ -188,11 +191,11 @@ type bodyRun struct {
 }
 
 // run computes the body's outputs from its inputs, in their order. The results may be those of a constant or an input.
-func (r *bodyRun) run(in []Value) ([]Value, error) {
+func (r *bodyRun) run(in []numeric.Value) ([]numeric.Value, error) {
 	if err := r.shape(in); err != nil {
 		return nil, err
 	}
-	e := &evaluation{network: r.at, until: r.until, values: map[*Tensor]Value{}, uses: map[*Tensor]int{}}
+	e := &evaluation{network: r.at, until: r.until, values: map[*Tensor]numeric.Value{}, uses: map[*Tensor]int{}}
 	for i, t := range r.at.Inputs {
 		e.values[t] = in[i]
 	}
@@ -207,7 +210,7 @@ func (r *bodyRun) run(in []Value) ([]Value, error) {
 			delete(e.values, t)
 		}
 	}
-	out := make([]Value, len(r.at.Outputs))
+	out := make([]numeric.Value, len(r.at.Outputs))
 	for i, t := range r.at.Outputs {
 		out[i] = e.value(t)
 	}
@@ -215,14 +218,14 @@ func (r *bodyRun) run(in []Value) ([]Value, error) {
 }
 
 // shape brings the body to the shapes of its inputs, and to the elements of those whose elements it goes by.
-func (r *bodyRun) shape(in []Value) error {
+func (r *bodyRun) shape(in []numeric.Value) error {
 	now := make([]*Tensor, len(in))
 	for i, t := range r.body.Inputs {
-		now[i] = &Tensor{Name: t.Name, Type: t.Type, Range: t.Range, Dims: Shape(in[i].Dims...)}
+		now[i] = &Tensor{Name: t.Name, Type: t.Type, Range: t.Range, Dims: symbolic.Shape(in[i].Dims...)}
 		if t.Value != nil {
-			now[i].Value = []Dim{}
+			now[i].Value = []symbolic.Dim{}
 			for _, n := range in[i].Ints() {
-				now[i].Value = append(now[i].Value, Const(int(n)))
+				now[i].Value = append(now[i].Value, symbolic.Const(int(n)))
 			}
 		}
 	}
@@ -240,7 +243,7 @@ func (r *bodyRun) shape(in []Value) error {
 }
 
 // give copies a body's result to an output of the layer.
-func give(dst, src Value) error {
+func give(dst, src numeric.Value) error {
 	if dst.Type != src.Type || !slices.Equal(dst.Dims, src.Dims) {
 		return fmt.Errorf("a result is %s%v, not %s%v", src.Type, src.Dims, dst.Type, dst.Dims)
 	}

@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // importCompress adds a Gather of the slices along an axis, or of the elements, for which a condition holds; what it is too short for
 // is left out. Where they follow from constants their places are a constant, and a NonZero counts them otherwise.
@@ -18,7 +22,7 @@ func importCompress(d *Definition, n *Node) ([]*Tensor, error) {
 		x = d.Reshape(x, -1)
 	}
 	wrong := fmt.Errorf("the condition %s is no list of booleans for axis %d of %s", condition.TypeString(), axis, x.TypeString())
-	if condition.Type != Bool || len(condition.Dims) != 1 || axis >= len(x.Dims) {
+	if condition.Type != numeric.Bool || len(condition.Dims) != 1 || axis >= len(x.Dims) {
 		return nil, wrong
 	}
 	v, err := condition.determined()

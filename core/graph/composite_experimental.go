@@ -1,6 +1,12 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // onnxExperimental are operators that ONNX had on trial until 2019, with operator set 1, and that converters of the time wrote. ONNX
 // Runtime has kept them.
@@ -29,9 +35,9 @@ func affine(d *Definition, n *Node, x *Tensor) (*Tensor, error) {
 	if n.OpType == "Scale" {
 		return d.times(x, n.Float("scale", 1)), nil
 	}
-	alpha, b := d.times(x, n.Float("alpha", 1)), newProgram(1)
-	b.do(EltAdd, 0, b.constant(n.Float("beta", 0)))
-	return d.Program(b.p, alpha), nil
+	alpha, b := d.times(x, n.Float("alpha", 1)), elementwise.NewBuilder(1)
+	b.Do(elementwise.Add, 0, b.Constant(n.Float("beta", 0)))
+	return d.Program(b.Program, alpha), nil
 }
 
 // alphaBeta returns the attributes alpha and beta, which have no defaults.
@@ -60,11 +66,11 @@ func imageScaler(d *Definition, n *Node, x *Tensor) (*Tensor, error) {
 	if err := n.ranked(axes{0, []int{4}}); err != nil {
 		return nil, err
 	}
-	if conflict(x.Dims[1], Const(len(bias))) {
+	if conflict(x.Dims[1], symbolic.Const(len(bias))) {
 		return nil, fmt.Errorf("%d biases for %s channels", len(bias), x.Dims[1])
 	}
 	y := d.times(x, n.Float("scale", 1))
-	return d.Add(y, d.Constant(d.fresh("bias"), Values(F32, bias, len(bias), 1, 1))), nil
+	return d.Add(y, d.Constant(d.fresh("bias"), numeric.Values(numeric.F32, bias, len(bias), 1, 1))), nil
 }
 
 // crop leaves borders of images out: left, top, right and bottom, or behind left and top a height and a width.

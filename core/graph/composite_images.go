@@ -3,6 +3,10 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // importDeformConv adds the columns of a deformable convolution, and the product with its weights.
@@ -61,10 +65,10 @@ func importAffineGrid(d *Definition, n *Node) ([]*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k < 2 || k > 3 || conflict(theta.Dims[2], Const(k+1)) || conflict(size.Dims[0], Const(k+2)) || !isReal(theta) {
+	if k < 2 || k > 3 || conflict(theta.Dims[2], symbolic.Const(k+1)) || conflict(size.Dims[0], symbolic.Const(k+2)) || !isReal(theta) {
 		return nil, fmt.Errorf("maps %s for a size %s: want [N,2,3] for two spatial axes, [N,3,4] for three", theta.TypeString(), size.TypeString())
 	}
-	if list, ok := size.Ints(); ok && conflict(theta.Dims[0], Const(list[0])) {
+	if list, ok := size.Ints(); ok && conflict(theta.Dims[0], symbolic.Const(list[0])) {
 		return nil, fmt.Errorf("maps %s for %d items", theta.TypeString(), list[0])
 	}
 	columns := d.Transpose(theta, 0, 2, 1)
@@ -77,8 +81,8 @@ func importAffineGrid(d *Definition, n *Node) ([]*Tensor, error) {
 	}
 	y := column(k)
 	for axis := range k {
-		places := d.Cast(d.Sequence(d.number(0), d.Gather(size, d.number(int64(2+axis)), 0), d.number(1)), F32)
-		extent := d.Cast(d.Gather(size, d.number(int64(2+axis)), 0), F32)
+		places := d.Cast(d.Sequence(d.number(0), d.Gather(size, d.number(int64(2+axis)), 0), d.number(1)), numeric.F32)
+		extent := d.Cast(d.Gather(size, d.number(int64(2+axis)), 0), numeric.F32)
 		places = d.as(d.Program(gridPlaces(corners), places, extent), theta.Type)
 		for range k - axis {
 			places = d.Unsqueeze(places, len(places.Dims))
@@ -90,17 +94,17 @@ func importAffineGrid(d *Definition, n *Node) ([]*Tensor, error) {
 
 // gridPlaces is the place, from -1 to 1, of index $0 of $1 elements: of their centres, or with corners of what spans all of them,
 // of which a single one is at its end, as ONNX Runtime has it.
-func gridPlaces(corners bool) Program {
-	b := newProgram(2)
-	one := b.constant(1)
+func gridPlaces(corners bool) elementwise.Program {
+	b := elementwise.NewBuilder(2)
+	one := b.Constant(1)
 	if corners {
-		last := b.do(EltSub, 1, one)
-		behind := b.do(EltSub, last, 0)
-		b.do(EltSub, one, b.do(EltDiv, b.do(EltAdd, behind, behind), b.do(EltMax, last, one)))
-		return b.p
+		last := b.Do(elementwise.Sub, 1, one)
+		behind := b.Do(elementwise.Sub, last, 0)
+		b.Do(elementwise.Sub, one, b.Do(elementwise.Div, b.Do(elementwise.Add, behind, behind), b.Do(elementwise.Max, last, one)))
+		return b.Program
 	}
-	b.do(EltSub, b.do(EltDiv, b.do(EltAdd, b.do(EltAdd, 0, 0), one), 1), one)
-	return b.p
+	b.Do(elementwise.Sub, b.Do(elementwise.Div, b.Do(elementwise.Add, b.Do(elementwise.Add, 0, 0), one), 1), one)
+	return b.Program
 }
 
 // importCenterCropPad adds a Slice of the middle of axes that are too long, and a Pad around axes that are too short.
@@ -172,16 +176,16 @@ func importLpPool(d *Definition, n *Node) ([]*Tensor, error) {
 	if !pool.CeilMode || pool.AutoPad != AutoPadNone {
 		return result(d.root(d.times(y, float32(places)), p))
 	}
-	dims := EvalDims(x.Dims, nil)
+	dims := symbolic.Eval(x.Dims, nil)
 	for _, dim := range x.Dims[2:] {
 		if _, ok := dim.IsConst(); !ok {
 			return nil, fmt.Errorf("ceil_mode 1 with an input %s, whose spatial extents must be known", x.TypeString())
 		}
 	}
 	if n, ok := countDims(y.Dims[2:]); !ok || n > maxCounted {
-		return nil, fmt.Errorf("ceil_mode 1 with an output of %s places", FormatDims(y.Dims[2:]))
+		return nil, fmt.Errorf("ceil_mode 1 with an output of %s places", symbolic.Format(y.Dims[2:]))
 	}
-	counts := NewValue(F32, EvalDims(y.Dims[2:], nil)...)
+	counts := numeric.NewValue(numeric.F32, symbolic.Eval(y.Dims[2:], nil)...)
 	for e := range counts.F32() { // the last window may be cut off
 		counts.F32()[e] = float32(windowPadded(pool.Windows(dims[2:]), dims[2:], counts.Dims, e))
 	}
@@ -231,9 +235,9 @@ func (n *Node) powers(d *Definition, p int) (*Tensor, error) {
 	case p == 2:
 		return d.Mul(x, x), nil
 	}
-	b := newProgram(1)
-	b.do(EltPow, b.do(EltAbs, 0), b.constant(float32(p)))
-	return d.Program(b.p, x), nil
+	b := elementwise.NewBuilder(1)
+	b.Do(elementwise.Pow, b.Do(elementwise.Abs, 0), b.Constant(float32(p)))
+	return d.Program(b.Program, x), nil
 }
 
 // root adds the p-th root.
@@ -244,7 +248,7 @@ func (d *Definition) root(x *Tensor, p int) *Tensor {
 	case 2:
 		return d.Sqrt(x)
 	}
-	b := newProgram(1)
-	b.do(EltPow, 0, b.constant(float32(1/float64(p))))
-	return d.Program(b.p, x)
+	b := elementwise.NewBuilder(1)
+	b.Do(elementwise.Pow, 0, b.Constant(float32(1/float64(p))))
+	return d.Program(b.Program, x)
 }

@@ -1,5 +1,7 @@
 package graph
 
+import "github.com/trtui/trtui/core/graph/symbolic"
+
 // axesOf are neighbouring axes of a tensor, whose extents, or their product, are wanted for a shape. No tensor is the one that
 // is given the shape.
 type axesOf struct {
@@ -9,9 +11,9 @@ type axesOf struct {
 }
 
 // dims returns the extents.
-func (a axesOf) dims() []Dim {
+func (a axesOf) dims() []symbolic.Dim {
 	if a.join {
-		return []Dim{productOf(a.t.Dims[a.from:a.to])}
+		return []symbolic.Dim{productOf(a.t.Dims[a.from:a.to])}
 	}
 	return a.t.Dims[a.from:a.to]
 }

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TestCompositesRefuse imports nodes with inputs and attributes at random: what is wrong with them is an error that says so, and the
@@ -51,18 +54,18 @@ func randomInput(rnd *rand.Rand, n *Network, i int) *Tensor {
 	for j := range dims {
 		dims[j] = rnd.IntN(9)
 	}
-	typ := []DataType{F32, F32, F32, F16, I32, I64, U8, I8, Bool}[rnd.IntN(9)]
+	typ := []numeric.DataType{numeric.F32, numeric.F32, numeric.F32, numeric.F16, numeric.I32, numeric.I64, numeric.U8, numeric.I8, numeric.Bool}[rnd.IntN(9)]
 	name := fmt.Sprint("x", i)
 	switch rnd.IntN(6) {
 	case 0:
 		return nil
 	case 1:
-		return n.AddConst(name, NewValue(typ, dims...))
+		return n.AddConst(name, numeric.NewValue(typ, dims...))
 	}
-	shape := Shape(dims...)
+	shape := symbolic.Shape(dims...)
 	for j := range shape {
 		if rnd.IntN(3) == 0 {
-			shape[j] = Symbol(fmt.Sprint("s", rnd.IntN(4)))
+			shape[j] = symbolic.Symbol(fmt.Sprint("s", rnd.IntN(4)))
 		}
 	}
 	return n.AddInput(name, typ, shape...)
@@ -83,20 +86,20 @@ func randomAttr(rnd *rand.Rand) Attr {
 
 // TestCompositeErrors are what nodes say that ask for what is not supported.
 func TestCompositeErrors(t *testing.T) {
-	real := func(dims ...int) Value { return NewValue(F32, dims...) }
+	real := func(dims ...int) numeric.Value { return numeric.NewValue(numeric.F32, dims...) }
 	for _, c := range []struct {
 		op     string
-		inputs []Value
+		inputs []numeric.Value
 		attrs  map[string]int64
 		want   string
 	}{
-		{"GroupQueryAttention", []Value{real(1, 2, 8), real(1, 2, 8), real(1, 2, 8), {}, {}, NewValue(I32, 1), NewValue(I32)}, map[string]int64{"num_heads": 2, "kv_num_heads": 2, "smooth_softmax": 1}, "smooth_softmax 1 is not supported"},
-		{"GroupQueryAttention", []Value{real(1, 2, 8), real(1, 2, 8), real(1, 2, 8), {}, {}, NewValue(I32, 1), NewValue(I32)}, map[string]int64{"num_heads": 2, "kv_num_heads": 2, "new": 1}, "attribute new is not supported"},
-		{"MultiHeadAttention", []Value{real(1, 2, 8), real(1, 2, 8), real(1, 2, 8), {}, NewValue(I32, 5)}, map[string]int64{"num_heads": 2}, "of masks with one axis only the number of keys of each item is supported"},
-		{"Attention", []Value{real(1, 2, 8), real(8, 24)}, map[string]int64{"num_heads": 2, "do_rotary": 1}, "do_rotary 1 is not supported"},
-		{"MatMulNBits", []Value{real(2, 32), NewValue(U8, 3, 1, 16), real(3)}, map[string]int64{"K": 32, "N": 3, "block_size": 32}, "the weights and their scales must be constants"},
-		{"MatMulNBits", []Value{real(2, 32)}, nil, "input 1 is missing"},
-		{"RotaryEmbedding", []Value{real(1, 2, 8), NewValue(I64, 1), real(9, 4), real(9, 4)}, map[string]int64{"is_packed_batching": 1}, "is_packed_batching 1 is not supported"},
+		{"GroupQueryAttention", []numeric.Value{real(1, 2, 8), real(1, 2, 8), real(1, 2, 8), {}, {}, numeric.NewValue(numeric.I32, 1), numeric.NewValue(numeric.I32)}, map[string]int64{"num_heads": 2, "kv_num_heads": 2, "smooth_softmax": 1}, "smooth_softmax 1 is not supported"},
+		{"GroupQueryAttention", []numeric.Value{real(1, 2, 8), real(1, 2, 8), real(1, 2, 8), {}, {}, numeric.NewValue(numeric.I32, 1), numeric.NewValue(numeric.I32)}, map[string]int64{"num_heads": 2, "kv_num_heads": 2, "new": 1}, "attribute new is not supported"},
+		{"MultiHeadAttention", []numeric.Value{real(1, 2, 8), real(1, 2, 8), real(1, 2, 8), {}, numeric.NewValue(numeric.I32, 5)}, map[string]int64{"num_heads": 2}, "of masks with one axis only the number of keys of each item is supported"},
+		{"Attention", []numeric.Value{real(1, 2, 8), real(8, 24)}, map[string]int64{"num_heads": 2, "do_rotary": 1}, "do_rotary 1 is not supported"},
+		{"MatMulNBits", []numeric.Value{real(2, 32), numeric.NewValue(numeric.U8, 3, 1, 16), real(3)}, map[string]int64{"K": 32, "N": 3, "block_size": 32}, "the weights and their scales must be constants"},
+		{"MatMulNBits", []numeric.Value{real(2, 32)}, nil, "input 1 is missing"},
+		{"RotaryEmbedding", []numeric.Value{real(1, 2, 8), numeric.NewValue(numeric.I64, 1), real(9, 4), real(9, 4)}, map[string]int64{"is_packed_batching": 1}, "is_packed_batching 1 is not supported"},
 	} {
 		n := NewNetwork("n")
 		node := &Node{Name: "node", OpType: c.op, Version: 1, Outputs: 1, Attrs: map[string]Attr{}}
@@ -104,7 +107,7 @@ func TestCompositeErrors(t *testing.T) {
 			if v.Dims == nil && v.Data == nil {
 				node.Inputs = append(node.Inputs, nil)
 			} else {
-				node.Inputs = append(node.Inputs, n.AddInput(fmt.Sprint("x", i), v.Type, Shape(v.Dims...)...))
+				node.Inputs = append(node.Inputs, n.AddInput(fmt.Sprint("x", i), v.Type, symbolic.Shape(v.Dims...)...))
 			}
 		}
 		for name, v := range c.attrs {
@@ -120,7 +123,7 @@ func TestCompositeErrors(t *testing.T) {
 // TestCompositeNames adds a composite to a network in which the names of its layers are taken.
 func TestCompositeNames(t *testing.T) {
 	n := NewNetwork("n")
-	x, b := n.AddInput("x", F32, Const(2), Const(3)), n.AddInput("b", F32, Const(3))
+	x, b := n.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(3)), n.AddInput("b", numeric.F32, symbolic.Const(3))
 	taken := map[string]bool{"node/Add": true, "node/Gelu": true}
 	node := &Node{Name: "node", OpType: "BiasGelu", Version: 1, Outputs: 1, Inputs: []*Tensor{x, b}}
 	list, errs := Ops().Composite("com.microsoft", "BiasGelu").Add(n, Ops(), node, []string{"node/Gelu"}, func(s string) bool { return taken[s] })

@@ -8,17 +8,20 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // controlNetwork has a loop with a loop and an If inside it, a Scan from the end on, and captures of inputs and constants.
 func controlNetwork(t testing.TB) *Network {
 	t.Helper()
 	d := Define("control")
-	n := Symbol("n")
-	x, flag, start := d.Input("x", F32, n, Const(3)), d.Input("flag", Bool), d.Input("start", F32, Const(3))
+	n := symbolic.Symbol("n")
+	x, flag, start := d.Input("x", numeric.F32, n, symbolic.Const(3)), d.Input("flag", numeric.Bool), d.Input("start", numeric.F32, symbolic.Const(3))
 	w := d.Weights("w", []float32{1, 2, 3}, 3)
-	trips := d.Constant("trips", Values(I64, []int64{4}))
-	two := d.Constant("two", Values(I64, []int64{2}))
+	trips := d.Constant("trips", numeric.Values(numeric.I64, []int64{4}))
+	two := d.Constant("two", numeric.Values(numeric.I64, []int64{2}))
 	looped := d.Named("loop").Loop(trips, nil, []*Tensor{start}, func(b *Definition, i, _ *Tensor, c []*Tensor) (*Tensor, []*Tensor) {
 		inner := b.Named("inner").Loop(two, nil, c, func(b *Definition, _, _ *Tensor, c []*Tensor) (*Tensor, []*Tensor) {
 			return nil, []*Tensor{b.Add(c[0], w)}
@@ -26,7 +29,7 @@ func controlNetwork(t testing.TB) *Network {
 		y := b.Named("choice").If(flag,
 			func(b *Definition) []*Tensor { return []*Tensor{b.Mul(inner, inner)} },
 			func(b *Definition) []*Tensor { return []*Tensor{inner} })[0]
-		return nil, []*Tensor{b.Sqrt(b.Abs(y)), b.Cast(i, F32)}
+		return nil, []*Tensor{b.Sqrt(b.Abs(y)), b.Cast(i, numeric.F32)}
 	})
 	scanned := d.Named("scan").Scan([]*Tensor{looped[0]}, []*Tensor{x}, ScanAttrs{InBackwards: []bool{true}, OutBackwards: []bool{true}, OutAxes: []int{-1}},
 		func(b *Definition, s, e []*Tensor) []*Tensor {
@@ -43,12 +46,12 @@ func controlNetwork(t testing.TB) *Network {
 	return net
 }
 
-func controlInputs(flag bool, x ...float32) map[string]Value {
-	c := Values(Bool, []uint8{0})
+func controlInputs(flag bool, x ...float32) map[string]numeric.Value {
+	c := numeric.Values(numeric.Bool, []uint8{0})
 	if flag {
 		c.Data[0] = 1
 	}
-	return map[string]Value{"x": Values(F32, x, len(x)/3, 3), "flag": c, "start": Values(F32, []float32{1, 1, 1}, 3)}
+	return map[string]numeric.Value{"x": numeric.Values(numeric.F32, x, len(x)/3, 3), "flag": c, "start": numeric.Values(numeric.F32, []float32{1, 1, 1}, 3)}
 }
 
 func TestControlEval(t *testing.T) {
@@ -96,7 +99,7 @@ func TestControlEval(t *testing.T) {
 // TestWhile ends loops by their conditions: before the first iteration, and by data.
 func TestWhile(t *testing.T) {
 	d := Define("while")
-	x, most, goes := d.Input("x", F32), d.Input("most", I64, Const(1)), d.Input("goes", Bool)
+	x, most, goes := d.Input("x", numeric.F32), d.Input("most", numeric.I64, symbolic.Const(1)), d.Input("goes", numeric.Bool)
 	limit := d.Weights("limit", []float32{100})
 	d.Output("y", d.Loop(most, goes, []*Tensor{x}, func(b *Definition, _, _ *Tensor, c []*Tensor) (*Tensor, []*Tensor) {
 		y := b.Add(c[0], c[0])
@@ -111,7 +114,7 @@ func TestWhile(t *testing.T) {
 		goes uint8
 		want float32
 	}{{1000, 1, 128}, {3, 1, 8}, {0, 1, 1}, {-5, 1, 1}, {1000, 0, 1}} {
-		got, err := n.Eval(context.Background(), map[string]Value{"x": Values(F32, []float32{1}), "most": Values(I64, []int64{c.most}, 1), "goes": Values(Bool, []uint8{c.goes})}, nil)
+		got, err := n.Eval(context.Background(), map[string]numeric.Value{"x": numeric.Values(numeric.F32, []float32{1}), "most": numeric.Values(numeric.I64, []int64{c.most}, 1), "goes": numeric.Values(numeric.Bool, []uint8{c.goes})}, nil)
 		if err != nil || got["y"].F32()[0] != c.want {
 			t.Errorf("%+v: %v, %v", c, got, err)
 		}
@@ -156,11 +159,11 @@ func TestControlErrors(t *testing.T) {
 			d.If(flag, func(b *Definition) []*Tensor { return one(b.MatMul(x, x)) }, func(b *Definition) []*Tensor { return one(x) })
 		}, "layer If/then/MatMul (MatMul)"},
 		{"input of a body", func(d *Definition, x, flag, n *Tensor) {
-			d.If(flag, func(b *Definition) []*Tensor { return one(b.Input("z", F32)) }, func(b *Definition) []*Tensor { return one(x) })
+			d.If(flag, func(b *Definition) []*Tensor { return one(b.Input("z", numeric.F32)) }, func(b *Definition) []*Tensor { return one(x) })
 		}, "a body has no inputs but those that it is given"},
 	} {
 		d := Define("bad")
-		c.build(d, d.Input("x", F32, Const(2), Const(3)), d.Input("flag", Bool), d.Input("n", I64))
+		c.build(d, d.Input("x", numeric.F32, symbolic.Const(2), symbolic.Const(3)), d.Input("flag", numeric.Bool), d.Input("n", numeric.I64))
 		if err := d.Err(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
@@ -170,7 +173,7 @@ func TestControlErrors(t *testing.T) {
 // TestEndless ends what does not end, by an error that names the layer.
 func TestEndless(t *testing.T) {
 	d := Define("endless")
-	x, goes := d.Input("x", Bool), d.Input("goes", Bool)
+	x, goes := d.Input("x", numeric.Bool), d.Input("goes", numeric.Bool)
 	d.Output("y", d.Named("forever").Loop(nil, goes, []*Tensor{x}, func(b *Definition, _, goes *Tensor, c []*Tensor) (*Tensor, []*Tensor) {
 		return b.Or(c[0], c[0]), []*Tensor{c[0]}
 	})[0])
@@ -178,13 +181,13 @@ func TestEndless(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	yes := Values(Bool, []uint8{1})
+	yes := numeric.Values(numeric.Bool, []uint8{1})
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
-	if _, err := n.Eval(ctx, map[string]Value{"x": yes, "goes": yes}, nil); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := n.Eval(ctx, map[string]numeric.Value{"x": yes, "goes": yes}, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("it ends with %v", err)
 	}
-	_, err = n.Eval(context.Background(), map[string]Value{"x": yes, "goes": yes}, nil)
+	_, err = n.Eval(context.Background(), map[string]numeric.Value{"x": yes, "goes": yes}, nil)
 	if want := fmt.Sprintf("layer forever (Loop): it does not end within %d iterations", MaxIterations); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -193,7 +196,7 @@ func TestEndless(t *testing.T) {
 // TestControlText prints the networks inside layers.
 func TestControlText(t *testing.T) {
 	d := Define("text")
-	x, flag := d.Input("x", F32, Const(2)), d.Input("flag", Bool)
+	x, flag := d.Input("x", numeric.F32, symbolic.Const(2)), d.Input("flag", numeric.Bool)
 	d.Output("y", d.Named("choice").If(flag, func(b *Definition) []*Tensor { return []*Tensor{b.Neg(x)} }, func(b *Definition) []*Tensor { return []*Tensor{x} })[0])
 	n, err := d.Network()
 	if err != nil {

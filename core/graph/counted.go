@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Counting is an extent of a layer's first output, of I64 that are never negative, which is known when the layer has been computed.
@@ -12,7 +15,7 @@ import (
 type Counting struct {
 	Symbol string // that stands for it
 	Axis   int    // of the output
-	Most   Dim
+	Most   symbolic.Dim
 }
 
 // Counted returns the extent of output 0 that the elements of l's inputs decide on.
@@ -24,7 +27,7 @@ func (l *Layer) Counted() (Counting, bool) {
 }
 
 // Of returns the extent of what was written to v, whose shape has room for the most.
-func (c Counting) Of(v Value) int {
+func (c Counting) Of(v numeric.Value) int {
 	list, slice := v.I64(), 1
 	for axis, n := range v.Dims {
 		if axis != c.Axis {
@@ -135,7 +138,7 @@ func countSymbol(node string) string {
 }
 
 // writeCounted sets a result to what was counted, -1 behind it.
-func writeCounted(l *Layer, out Value, list []int64) error {
+func writeCounted(l *Layer, out numeric.Value, list []int64) error {
 	dst := out.I64()
 	if _, ok := l.Counted(); len(list) > len(dst) || !ok && len(list) < len(dst) {
 		return fmt.Errorf("%d elements are found, the shape of the result is %v", len(list), out.Dims)

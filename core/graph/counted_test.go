@@ -5,17 +5,20 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TestCounted: what follows a count has the extents that were counted, at each run those of its data.
 func TestCounted(t *testing.T) {
 	d := Define("counted")
-	x := d.Input("x", I64, Symbol("n"), Const(3))
+	x := d.Input("x", numeric.I64, symbolic.Symbol("n"), symbolic.Const(3))
 	places := d.Named("places").NonZero(x)
 	rows := d.Transpose(places, 1, 0) // [count,2]
 	d.Output("rows", rows)
 	d.Output("elements", d.GatherND(x, rows, 0))
-	d.Output("sum", d.Reduce(ReduceSum, d.Cast(d.GatherND(x, rows, 0), F32), false, 0))
+	d.Output("sum", d.Reduce(ReduceSum, d.Cast(d.GatherND(x, rows, 0), numeric.F32), false, 0))
 	d.Output("some", d.Named("again").NonZero(d.GatherND(x, rows, 0)))
 	n, err := d.Network()
 	if err != nil {
@@ -25,7 +28,7 @@ func TestCounted(t *testing.T) {
 		t.Errorf("%v, %v", env, err)
 	}
 	for _, list := range [][]int64{{0, 5, 0, 0, 0, 7}, {1, 2, 3, 4, 5, 6}, {0, 0, 0, 0, 0, 0}} {
-		out, err := n.Eval(context.Background(), map[string]Value{"x": Values(I64, list, 2, 3)}, nil)
+		out, err := n.Eval(context.Background(), map[string]numeric.Value{"x": numeric.Values(numeric.I64, list, 2, 3)}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +52,7 @@ func TestCounted(t *testing.T) {
 // TestCountsApart: two counts of one symbol are an error.
 func TestCountsApart(t *testing.T) {
 	n := NewNetwork("n")
-	x := n.AddInput("x", F32, Const(4))
+	x := n.AddInput("x", numeric.F32, symbolic.Const(4))
 	for _, name := range []string{"a", "b"} {
 		l, err := n.Add(name, NonZero, NonZeroAttrs{"count"}, []*Tensor{x}, name+".0")
 		if err != nil {
@@ -65,8 +68,8 @@ func TestCountsApart(t *testing.T) {
 // TestCountsInside: a layer that counts inside another is an error that names it.
 func TestCountsInside(t *testing.T) {
 	d := Define("inside")
-	x := d.Input("x", I64, Const(4))
-	y := d.Named("loop").Loop(d.Constant("trips", Values(I64, []int64{2}, 1)), nil, []*Tensor{x}, func(b *Definition, _, _ *Tensor, v []*Tensor) (*Tensor, []*Tensor) {
+	x := d.Input("x", numeric.I64, symbolic.Const(4))
+	y := d.Named("loop").Loop(d.Constant("trips", numeric.Values(numeric.I64, []int64{2}, 1)), nil, []*Tensor{x}, func(b *Definition, _, _ *Tensor, v []*Tensor) (*Tensor, []*Tensor) {
 		return nil, []*Tensor{b.Add(v[0], b.Reduce(ReduceSum, b.Named("places").NonZero(v[0]), false, 0, 1))}
 	})
 	d.Output("y", y[0])
@@ -74,7 +77,7 @@ func TestCountsInside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = n.Eval(context.Background(), map[string]Value{"x": Values(I64, []int64{0, 1, 0, 2}, 4)}, nil)
+	_, err = n.Eval(context.Background(), map[string]numeric.Value{"x": numeric.Values(numeric.I64, []int64{0, 1, 0, 2}, 4)}, nil)
 	for _, err := range []error{err, n.CheckShapes(nil)} {
 		if err == nil || !strings.Contains(err.Error(), "layer loop (Loop): body: layer loop/body/places (NonZero): how many elements it gives depends on the data") {
 			t.Error(err)

@@ -8,6 +8,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Definition builds a network layer by layer: TensorRT's INetworkDefinition. Each method adds a layer and returns its
@@ -16,7 +19,7 @@ import (
 // take without a further error.
 //
 //	d := graph.Define("classifier")
-//	x := d.Input("image", graph.F32, graph.Symbol("batch"), graph.Const(1), graph.Const(28), graph.Const(28))
+//	x := d.Input("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(1), symbolic.Const(28), symbolic.Const(28))
 //	x = d.Named("conv1").Conv(x, w, bias, graph.ConvAttrs{Strides: []int{2, 2}})
 //	x = d.Relu(x)
 //	d.Output("probabilities", d.Softmax(x, 1))
@@ -131,8 +134,8 @@ func (d *Definition) Network() (*Network, error) {
 }
 
 // Input adds a network input.
-func (d *Definition) Input(name string, t DataType, dims ...Dim) *Tensor {
-	negative := func(x Dim) bool { n, ok := x.IsConst(); return ok && (n < 0 || n > maxExtent) }
+func (d *Definition) Input(name string, t numeric.DataType, dims ...symbolic.Dim) *Tensor {
+	negative := func(x symbolic.Dim) bool { n, ok := x.IsConst(); return ok && (n < 0 || n > maxExtent) }
 	switch {
 	case d.inside != nil:
 		d.fail(fmt.Errorf("input %s: a body has no inputs but those that it is given", name))
@@ -143,7 +146,7 @@ func (d *Definition) Input(name string, t DataType, dims ...Dim) *Tensor {
 	case t.Size() == 0:
 		d.fail(fmt.Errorf("input %s: type %s", name, t))
 	case slices.ContainsFunc(dims, negative):
-		d.fail(fmt.Errorf("input %s: shape %s", name, FormatDims(dims)))
+		d.fail(fmt.Errorf("input %s: shape %s", name, symbolic.Format(dims)))
 	default:
 		return d.net.AddInput(name, t, dims...)
 	}
@@ -151,8 +154,8 @@ func (d *Definition) Input(name string, t DataType, dims ...Dim) *Tensor {
 }
 
 // Constant adds a constant over v's bytes, which are not copied and must not change.
-func (d *Definition) Constant(name string, v Value) *Tensor {
-	n, ok := countDims(Shape(v.Dims...))
+func (d *Definition) Constant(name string, v numeric.Value) *Tensor {
+	n, ok := countDims(symbolic.Shape(v.Dims...))
 	negative := slices.ContainsFunc(v.Dims, func(n int) bool { return n < 0 })
 	if v.Type.Size() == 0 || negative || !ok || n > maxElements || len(v.Data) != n*v.Type.Size() {
 		d.fail(fmt.Errorf("constant %s: %d bytes do not fill %s%v", name, len(v.Data), v.Type, v.Dims))
@@ -163,11 +166,11 @@ func (d *Definition) Constant(name string, v Value) *Tensor {
 
 // Weights adds an F32 constant with a copy of data.
 func (d *Definition) Weights(name string, data []float32, dims ...int) *Tensor {
-	if Count(dims) != len(data) {
+	if numeric.Count(dims) != len(data) {
 		d.fail(fmt.Errorf("weights %s: %d elements do not fill the shape %v", name, len(data), dims))
 		return d.none()
 	}
-	return d.Constant(name, Values(F32, data, dims...))
+	return d.Constant(name, numeric.Values(numeric.F32, data, dims...))
 }
 
 // Output makes t an output of the network, under the given name: the layer that produces t gives it that name.
@@ -335,7 +338,7 @@ func (d *Definition) list(op, what string, elements []int) *Tensor {
 	case d.name == "":
 		name = op + "_" + what
 	}
-	return d.Constant(name, Values(I64, list, len(list)))
+	return d.Constant(name, numeric.Values(numeric.I64, list, len(list)))
 }
 
 // exportOpset is the ONNX operator set in which nodes are made.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // inside is what the definition of a body has beside one of a network of its own.
@@ -162,7 +164,7 @@ func (d *Definition) Loop(trips, cond *Tensor, carried []*Tensor, body func(b *D
 		return d.failed(len(carried))
 	}
 	name := d.layerName(Loop)
-	given := append([]*Tensor{{Name: "iteration", Type: I64}, {Name: "condition", Type: Bool}}, carried...)
+	given := append([]*Tensor{{Name: "iteration", Type: numeric.I64}, {Name: "condition", Type: numeric.Bool}}, carried...)
 	b, in := d.body(name, "body", given...)
 	next, values := body(b, in[0], in[1], in[2:])
 	if next == nil {

@@ -1,6 +1,11 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // Shuffle says what [Definition.Shuffle] does, in this order; nil leaves a step out.
 type Shuffle struct {
@@ -169,8 +174,8 @@ func (d *Definition) TopK(x *Tensor, a TopKAttrs) (values, indices *Tensor) {
 
 // ShapeInput adds an input, a list of I64, on whose elements shapes depend: symbols and constants, whose values are given where shapes
 // of inputs are.
-func (d *Definition) ShapeInput(name string, elements ...Dim) *Tensor {
-	t := d.Input(name, I64, Const(len(elements)))
+func (d *Definition) ShapeInput(name string, elements ...symbolic.Dim) *Tensor {
+	t := d.Input(name, numeric.I64, symbolic.Const(len(elements)))
 	if err := t.MakeShape(elements...); err != nil && d.net.IsInput(t) {
 		d.fail(err)
 	}
@@ -198,7 +203,7 @@ func (d *Definition) ShapeOf(x *Tensor) *Tensor {
 func (d *Definition) SizeOf(x *Tensor) *Tensor { return d.Layer(SizeOf, nil, x) }
 
 // ConstantOfShape adds a tensor of the shape that an I64 list says, filled with the only element of a value.
-func (d *Definition) ConstantOfShape(shape *Tensor, v Value) *Tensor {
+func (d *Definition) ConstantOfShape(shape *Tensor, v numeric.Value) *Tensor {
 	if len(v.Data) != v.Type.Size() {
 		d.fail(fmt.Errorf("layer %s (ConstantOfShape): the value is %s%v, want one element", d.name, v.Type, v.Dims))
 		return d.none()
@@ -213,27 +218,29 @@ func (d *Definition) Sequence(start, limit, delta *Tensor) *Tensor {
 
 // EyeLike adds a matrix of x's shape with ones on a diagonal; a type that is not given is x's.
 func (d *Definition) EyeLike(x *Tensor, a EyeAttrs) *Tensor {
-	if a.Type == Invalid && x != nil {
+	if a.Type == numeric.Invalid && x != nil {
 		a.Type = x.Type
 	}
 	return d.Layer(EyeLike, a, x)
 }
 
 // Cast converts x to another type.
-func (d *Definition) Cast(x *Tensor, to DataType) *Tensor { return d.Layer(Cast, CastAttrs{To: to}, x) }
+func (d *Definition) Cast(x *Tensor, to numeric.DataType) *Tensor {
+	return d.Layer(Cast, CastAttrs{To: to}, x)
+}
 
 // BitCast adds elements of another type with the bits of x's.
-func (d *Definition) BitCast(x *Tensor, to DataType) *Tensor {
+func (d *Definition) BitCast(x *Tensor, to numeric.DataType) *Tensor {
 	return d.Layer(BitCast, BitCastAttrs{To: to}, x)
 }
 
 // Quantize adds the integers of type t that stand for x by a range: ONNX's QuantizeLinear.
-func (d *Definition) Quantize(x *Tensor, r Range, t DataType) *Tensor {
+func (d *Definition) Quantize(x *Tensor, r numeric.Range, t numeric.DataType) *Tensor {
 	return d.Layer(Quantize, QuantAttrs{Range: r, Type: t}, x)
 }
 
 // Dequantize adds the real numbers of type t that x's integers stand for by a range: ONNX's DequantizeLinear.
-func (d *Definition) Dequantize(x *Tensor, r Range, t DataType) *Tensor {
+func (d *Definition) Dequantize(x *Tensor, r numeric.Range, t numeric.DataType) *Tensor {
 	return d.Layer(Dequantize, QuantAttrs{Range: r, Type: t}, x)
 }
 

@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // defineCase is a call of the method of a Definition that adds a layer of an op.
@@ -21,28 +25,28 @@ type given struct {
 }
 
 func newGiven(d *Definition) given {
-	image := []Dim{Const(2), Const(4), Const(6), Const(6)}
+	image := []symbolic.Dim{symbolic.Const(2), symbolic.Const(4), symbolic.Const(6), symbolic.Const(6)}
 	return given{
-		d: d, x: d.Input("x", F32, image...), matrix: d.Input("matrix", F32, Const(4), Const(6)),
-		flags: d.Input("flags", Bool, Const(4), Const(6)), bytes: d.Input("bytes", U8, image...),
-		ints: d.Input("ints", I64, Const(4), Const(6)), unsigned: d.Input("unsigned", U32, Const(4), Const(6)),
-		scalar: d.Constant("one", Values(I64, []int64{1})),
+		d: d, x: d.Input("x", numeric.F32, image...), matrix: d.Input("matrix", numeric.F32, symbolic.Const(4), symbolic.Const(6)),
+		flags: d.Input("flags", numeric.Bool, symbolic.Const(4), symbolic.Const(6)), bytes: d.Input("bytes", numeric.U8, image...),
+		ints: d.Input("ints", numeric.I64, symbolic.Const(4), symbolic.Const(6)), unsigned: d.Input("unsigned", numeric.U32, symbolic.Const(4), symbolic.Const(6)),
+		scalar: d.Constant("one", numeric.Values(numeric.I64, []int64{1})),
 	}
 }
 
 // w returns ones.
 func (g given) w(dims ...int) *Tensor {
-	return g.d.Weights(unique(g.d.net.tensors, "w"), slices.Repeat([]float32{1}, Count(dims)), dims...)
+	return g.d.Weights(unique(g.d.net.tensors, "w"), slices.Repeat([]float32{1}, numeric.Count(dims)), dims...)
 }
 
 // b returns small bytes.
 func (g given) b(dims ...int) *Tensor {
-	return g.d.Constant(unique(g.d.net.tensors, "b"), Values(U8, slices.Repeat([]uint8{3}, Count(dims)), dims...))
+	return g.d.Constant(unique(g.d.net.tensors, "b"), numeric.Values(numeric.U8, slices.Repeat([]uint8{3}, numeric.Count(dims)), dims...))
 }
 
 // i returns integers.
 func (g given) i(list []int64, dims ...int) *Tensor {
-	return g.d.Constant(unique(g.d.net.tensors, "i"), Values(I64, list, dims...))
+	return g.d.Constant(unique(g.d.net.tensors, "i"), numeric.Values(numeric.I64, list, dims...))
 }
 
 func (g given) q(data *Tensor) Quantised { return Quantised{data, g.w(), g.b()} }
@@ -54,7 +58,7 @@ var defineCases = func() map[string]defineCase {
 		"Xor": {"Xor", func(d *Definition, g given) *Tensor { return d.Xor(g.flags, g.flags) }}, "Not": {"Not", func(d *Definition, g given) *Tensor { return d.Not(g.flags) }},
 		"Where": {"Where", func(d *Definition, g given) *Tensor { return d.Where(g.flags, g.matrix, g.matrix) }},
 		"Pointwise": {"Program", func(d *Definition, g given) *Tensor {
-			return d.Program(Unary(EltExp).Then(Unary(EltNeg), 0), g.x)
+			return d.Program(elementwise.Unary(elementwise.Exp).Then(elementwise.Unary(elementwise.Neg), 0), g.x)
 		}},
 		"BitShift":   {"BitShift", func(d *Definition, g given) *Tensor { return d.BitShift(g.unsigned, g.unsigned, true) }},
 		"BitwiseAnd": {"BitwiseAnd", func(d *Definition, g given) *Tensor { return d.BitwiseAnd(g.ints, g.ints) }},
@@ -100,14 +104,14 @@ var defineCases = func() map[string]defineCase {
 		"MatMulInteger": {"MatMulInteger", func(d *Definition, g given) *Tensor { return d.MatMulInteger(g.bytes, g.b(6, 5), nil, nil) }},
 		"Gemm":          {"FullyConnected", func(d *Definition, g given) *Tensor { return d.FullyConnected(g.matrix, g.w(5, 6), g.w(5)) }},
 		"GatedMatMul": {"GatedMatMul", func(d *Definition, g given) *Tensor {
-			return d.GatedMatMul(g.matrix, g.w(6, 5), g.w(6, 5), EltSilu)
+			return d.GatedMatMul(g.matrix, g.w(6, 5), g.w(6, 5), elementwise.Silu)
 		}},
 		"MatMulNBits": {"MatMulNBits", func(d *Definition, g given) *Tensor {
-			w := d.Constant("few", Value{U8, []int{5, 1, 8}, make([]byte, 40)})
+			w := d.Constant("few", numeric.Value{Type: numeric.U8, Dims: []int{5, 1, 8}, Data: make([]byte, 40)})
 			return d.MatMulNBits(g.matrix, w, g.w(5, 1), nil, g.w(5), NBitsAttrs{K: 6, Bits: 4, Block: 16})
 		}},
 		"DynamicQuantizeMatMul": {"DynamicQuantizeMatMul", func(d *Definition, g given) *Tensor {
-			w := d.Constant("bytes", Value{I8, []int{6, 5}, make([]byte, 30)})
+			w := d.Constant("bytes", numeric.Value{Type: numeric.I8, Dims: []int{6, 5}, Data: make([]byte, 30)})
 			return d.DynamicQuantizeMatMul(g.matrix, w, g.w(5), nil)
 		}},
 		"MatMul":      {"MatMul", func(d *Definition, g given) *Tensor { return d.MatMul(g.matrix, g.w(6, 5)) }},
@@ -144,8 +148,8 @@ var defineCases = func() map[string]defineCase {
 
 		"Identity": {"Identity", func(d *Definition, g given) *Tensor { return d.Identity(g.x) }},
 		"Reformat": {"Reformat", func(d *Definition, g given) *Tensor { return d.Reformat(g.x) }},
-		"BitCast":  {"BitCast", func(d *Definition, g given) *Tensor { return d.BitCast(g.x, I32) }},
-		"Cast":     {"Cast", func(d *Definition, g given) *Tensor { return d.Cast(g.x, I32) }},
+		"BitCast":  {"BitCast", func(d *Definition, g given) *Tensor { return d.BitCast(g.x, numeric.I32) }},
+		"Cast":     {"Cast", func(d *Definition, g given) *Tensor { return d.Cast(g.x, numeric.I32) }},
 		"Concat":   {"Concat", func(d *Definition, g given) *Tensor { return d.Concat(1, g.x, g.x) }},
 		"Split":    {"Split", func(d *Definition, g given) *Tensor { return d.Split(g.x, 1, 1, 3)[1] }},
 		"Slice": {"Slice", func(d *Definition, g given) *Tensor {
@@ -181,13 +185,13 @@ var defineCases = func() map[string]defineCase {
 		"Shape": {"ShapeOf", func(d *Definition, g given) *Tensor { return d.ShapeOf(g.x) }},
 		"Size":  {"SizeOf", func(d *Definition, g given) *Tensor { return d.SizeOf(g.x) }},
 		"ConstantOfShape": {"ConstantOfShape", func(d *Definition, g given) *Tensor {
-			return d.ConstantOfShape(g.i([]int64{2, 3}, 2), Values(F32, []float32{7}))
+			return d.ConstantOfShape(g.i([]int64{2, 3}, 2), numeric.Values(numeric.F32, []float32{7}))
 		}},
 		"Range": {"Sequence", func(d *Definition, g given) *Tensor {
 			return d.Sequence(g.i([]int64{2}), g.i([]int64{9}), g.i([]int64{3}))
 		}},
 		"If": {"If", func(d *Definition, g given) *Tensor {
-			return d.If(d.Constant("c", Values(Bool, []uint8{1})), func(b *Definition) []*Tensor { return []*Tensor{b.Neg(g.x)} },
+			return d.If(d.Constant("c", numeric.Values(numeric.Bool, []uint8{1})), func(b *Definition) []*Tensor { return []*Tensor{b.Neg(g.x)} },
 				func(b *Definition) []*Tensor { return []*Tensor{g.x} })[0]
 		}},
 		"Loop": {"Loop", func(d *Definition, g given) *Tensor {
@@ -220,15 +224,21 @@ var defineCases = func() map[string]defineCase {
 		"HannWindow": {"HannWindow", func(d *Definition, g given) *Tensor {
 			return d.HannWindow(g.i([]int64{9}), WindowAttrs{Periodic: true})
 		}},
-		"HammingWindow":  {"HammingWindow", func(d *Definition, g given) *Tensor { return d.HammingWindow(g.i([]int64{9}), WindowAttrs{}) }},
-		"BlackmanWindow": {"BlackmanWindow", func(d *Definition, g given) *Tensor { return d.BlackmanWindow(g.i([]int64{9}), WindowAttrs{Type: F64}) }},
+		"HammingWindow": {"HammingWindow", func(d *Definition, g given) *Tensor { return d.HammingWindow(g.i([]int64{9}), WindowAttrs{}) }},
+		"BlackmanWindow": {"BlackmanWindow", func(d *Definition, g given) *Tensor {
+			return d.BlackmanWindow(g.i([]int64{9}), WindowAttrs{Type: numeric.F64})
+		}},
 		"MelWeightMatrix": {"MelWeightMatrix", func(d *Definition, g given) *Tensor {
-			hertz := func(name string, x float32) *Tensor { return d.Constant(name, Values(F32, []float32{x})) }
+			hertz := func(name string, x float32) *Tensor {
+				return d.Constant(name, numeric.Values(numeric.F32, []float32{x}))
+			}
 			return d.MelWeightMatrix(g.i([]int64{4}), g.i([]int64{32}), g.i([]int64{8000}), hertz("low", 0), hertz("high", 4000), MelAttrs{})
 		}},
 
-		"QuantizeLinear":   {"Quantize", func(d *Definition, g given) *Tensor { return d.Quantize(g.x, PerTensor(0.5, 3), U8) }},
-		"DequantizeLinear": {"Dequantize", func(d *Definition, g given) *Tensor { return d.Dequantize(g.bytes, PerTensor(0.5, 3), F32) }},
+		"QuantizeLinear": {"Quantize", func(d *Definition, g given) *Tensor { return d.Quantize(g.x, numeric.PerTensor(0.5, 3), numeric.U8) }},
+		"DequantizeLinear": {"Dequantize", func(d *Definition, g given) *Tensor {
+			return d.Dequantize(g.bytes, numeric.PerTensor(0.5, 3), numeric.F32)
+		}},
 		"DynamicQuantizeLinear": {"DynamicQuantize", func(d *Definition, g given) *Tensor {
 			y, _, _ := d.DynamicQuantize(g.x)
 			return y
@@ -293,10 +303,10 @@ func TestDefinitionHasEveryOp(t *testing.T) {
 	}
 }
 
-func zeros(n *Network) map[string]Value {
-	in := map[string]Value{}
+func zeros(n *Network) map[string]numeric.Value {
+	in := map[string]numeric.Value{}
 	for _, t := range n.Inputs {
-		in[t.Name] = NewValue(t.Type, EvalDims(t.Dims, nil)...)
+		in[t.Name] = numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...)
 	}
 	return in
 }
@@ -306,7 +316,7 @@ func zeros(n *Network) map[string]Value {
 func TestDefinitionNeverPanics(t *testing.T) {
 	rnd, ops := rand.New(rand.NewPCG(1, 2)), Ops().All()
 	other := Define("other")
-	foreign := other.Input("x", F32, Const(3))
+	foreign := other.Input("x", numeric.F32, symbolic.Const(3))
 	for i := range reflect.TypeFor[*Definition]().NumMethod() {
 		m := reflect.TypeFor[*Definition]().Method(i)
 		for range 60 {
@@ -374,8 +384,8 @@ func anything(rnd *rand.Rand, ops []*Op, t reflect.Type, tensors []*Tensor, dept
 			v.Index(i).Set(anything(rnd, ops, t.Elem(), tensors, depth+1))
 		}
 	case reflect.Struct:
-		if t == reflect.TypeFor[Dim]() {
-			return reflect.ValueOf([]Dim{{}, Const(-3), Const(4), Symbol("n"), Const(1 << 50)}[rnd.IntN(5)])
+		if t == reflect.TypeFor[symbolic.Dim]() {
+			return reflect.ValueOf([]symbolic.Dim{{}, symbolic.Const(-3), symbolic.Const(4), symbolic.Symbol("n"), symbolic.Const(1 << 50)}[rnd.IntN(5)])
 		}
 		for i := range t.NumField() {
 			if t.Field(i).IsExported() {
@@ -399,13 +409,13 @@ func anything(rnd *rand.Rand, ops []*Op, t reflect.Type, tensors []*Tensor, dept
 // TestDefinitionGathersErrors has all mistakes named at once, with layer and line, and none that only follows from another.
 func TestDefinitionGathersErrors(t *testing.T) {
 	d := Define("bad")
-	x := d.Input("x", F32, Const(1), Const(3), Const(8), Const(8))
+	x := d.Input("x", numeric.F32, symbolic.Const(1), symbolic.Const(3), symbolic.Const(8), symbolic.Const(8))
 	y := d.Named("conv1").Conv(x, d.Weights("w", make([]float32, 9), 3, 3), nil, ConvAttrs{})
 	y = d.Relu(d.Named("conv2").Conv(y, y, y, ConvAttrs{}))
 	d.Named("conv3").Layer(Conv, &ConvAttrs{}, x)
 	d.Named("relu").Layer(Ops().Named("Relu"), nil, x)
 	d.Named("norm").Layer(Softmax, LRNAttrs{}, x)
-	d.Named("stray").Softmax(Define("other").Input("x", F32, Const(3)), 0)
+	d.Named("stray").Softmax(Define("other").Input("x", numeric.F32, symbolic.Const(3)), 0)
 	d.Named("left").Softmax(nil, 0)
 	d.Output("y", y)
 	_, err := d.Network()

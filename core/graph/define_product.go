@@ -1,6 +1,11 @@
 package graph
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // Conv adds a convolution of x [N,C,D1,...] with w [M,C/group,K1,...]; bias [M] may be nil. A Group of 0 counts as 1.
 func (d *Definition) Conv(x, w, bias *Tensor, a ConvAttrs) *Tensor {
@@ -39,7 +44,7 @@ func (d *Definition) Gemm(a, b, c *Tensor, attrs GemmAttrs) *Tensor {
 func (d *Definition) MatMul(a, b *Tensor) *Tensor { return d.Layer(MatMul, nil, a, b) }
 
 // GatedMatMul adds [GatedMatMul]: activation(x*w) * (x*v), element by element.
-func (d *Definition) GatedMatMul(x, w, v *Tensor, activation EltOp) *Tensor {
+func (d *Definition) GatedMatMul(x, w, v *Tensor, activation elementwise.Op) *Tensor {
 	return d.Layer(GatedMatMul, GatedAttrs{activation}, x, w, v)
 }
 
@@ -56,13 +61,13 @@ func (d *Definition) DynamicQuantizeMatMul(x, w, scales, zeros *Tensor) *Tensor 
 // Scale adds (x*scale + shift) ^ power for x [N,C,...]; each of the constants has one element, one for each channel [C],
 // or a shape that broadcasts to x, and may be nil.
 func (d *Definition) Scale(x, scale, shift, power *Tensor) *Tensor {
-	p, args := Program{Args: 1}, []*Tensor{x}
+	p, args := elementwise.Program{Args: 1}, []*Tensor{x}
 	for _, step := range []struct {
-		op EltOp
+		op elementwise.Op
 		t  *Tensor
-	}{{EltMul, scale}, {EltAdd, shift}, {EltPow, power}} {
+	}{{elementwise.Mul, scale}, {elementwise.Add, shift}, {elementwise.Pow, power}} {
 		if step.t != nil {
-			p = p.Then(Binary(step.op), 0)
+			p = p.Then(elementwise.Binary(step.op), 0)
 			args = append(args, d.perChannel(x, step.t))
 		}
 	}
@@ -77,7 +82,7 @@ func (d *Definition) perChannel(x, t *Tensor) *Tensor {
 	}
 	dims := slices.Repeat([]int{1}, len(x.Dims)-1)
 	dims[0] = v.Dims[0]
-	return d.Constant(t.Name+"_per_channel", Value{v.Type, dims, v.Data})
+	return d.Constant(t.Name+"_per_channel", numeric.Value{Type: v.Type, Dims: dims, Data: v.Data})
 }
 
 // Quantised is an 8-bit tensor of integers with its scale and zero point as tensors of their own, as ONNX's older quantised

@@ -1,5 +1,7 @@
 package graph
 
+import "github.com/trtui/trtui/core/graph/numeric"
+
 // Recurrent are the weights of a recurrent layer and what it begins with; see [LSTM]. What may be left out may be nil.
 type Recurrent struct {
 	W, R, Bias  *Tensor
@@ -53,8 +55,8 @@ func (d *Definition) BlackmanWindow(length *Tensor, a WindowAttrs) *Tensor {
 }
 
 func (a WindowAttrs) whole() WindowAttrs {
-	if a.Type == Invalid {
-		a.Type = F32
+	if a.Type == numeric.Invalid {
+		a.Type = numeric.F32
 	}
 	return a
 }
@@ -62,8 +64,8 @@ func (a WindowAttrs) whole() WindowAttrs {
 // MelWeightMatrix adds the matrix of so many bands of a spectrum of a transform's length; rate, low and high are samples of a
 // second and frequencies. A type that is not given is F32.
 func (d *Definition) MelWeightMatrix(bands, length, rate, low, high *Tensor, a MelAttrs) *Tensor {
-	if a.Type == Invalid {
-		a.Type = F32
+	if a.Type == numeric.Invalid {
+		a.Type = numeric.F32
 	}
 	return d.Layer(MelWeightMatrix, a, bands, length, rate, low, high)
 }

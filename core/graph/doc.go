@@ -6,8 +6,8 @@
 // reports, and op_conv.go or op_transpose.go for examples of one.
 //
 // There is one representation from import to execution: optimisation and quantisation annotate and fuse layers of
-// the same graph. A fused layer carries what happens after its anchor as an element-wise [Program] (its epilogue)
-// and the names of the source layers it stands for. A tensor of an integer type with a [Range] is quantised: the
+// the same graph. A fused layer carries what happens after its anchor as an [elementwise.Program] (its epilogue)
+// and the names of the source layers it stands for. A tensor of an integer type with a [numeric.Range] is quantised: the
 // real number it holds is (q - zero) * scale, and [Layer.Eval] computes with that meaning, so that evaluating the
 // optimised network is the specification of the kernels that run it.
 package graph

@@ -1,12 +1,14 @@
 package graph
 
+import "github.com/trtui/trtui/core/graph/numeric"
+
 // dot is one sum of products of a convolution or matrix product, over float64 for real operands, of F32 or F64, and over int64 for
 // integers: quantised ones, where channel c of the weights may have a scale and zero point of its own, or plain ones.
 type dot struct {
 	x, w   []float32
 	xd, wd []float64
 	xq, wq []int64
-	xr, wr Range
+	xr, wr numeric.Range
 	zx     int64
 	sum    float64
 	acc    int64
@@ -15,9 +17,9 @@ type dot struct {
 }
 
 // newDot prepares sums over x and w, the values of l's inputs 0 and 1; x is quantised per tensor.
-func newDot(l *Layer, x, w Value) *dot {
+func newDot(l *Layer, x, w numeric.Value) *dot {
 	xt, wt := l.Inputs[0], l.Inputs[1]
-	if x.Type == F64 {
+	if x.Type == numeric.F64 {
 		return &dot{xd: x.Float64s(), wd: w.Float64s()}
 	}
 	if xt.Quantized() && wt.Quantized() {
@@ -26,7 +28,7 @@ func newDot(l *Layer, x, w Value) *dot {
 	if x.Type.IsInteger() && w.Type.IsInteger() && !xt.Quantized() && !wt.Quantized() {
 		return &dot{xq: x.Ints(), wq: w.Ints()}
 	}
-	return &dot{x: ToReal(x, xt.Range).F32(), w: ToReal(w, wt.Range).F32()}
+	return &dot{x: numeric.ToReal(x, xt.Range).F32(), w: numeric.ToReal(w, wt.Range).F32()}
 }
 
 // weightsAt is where the weights of the sums of some channels lie: those of channel first+n at begin+n*step, with offsets to
@@ -112,12 +114,12 @@ func (d *dot) result(channel int) float32 {
 }
 
 // store puts the sum into a value of real numbers or integers.
-func (d *dot) store(v Value, at, channel int) {
+func (d *dot) store(v numeric.Value, at, channel int) {
 	switch v.Type {
-	case F32:
+	case numeric.F32:
 		v.F32()[at] = d.result(channel)
-	case F64:
-		View[float64](v.Data)[at] = d.sum
+	case numeric.F64:
+		numeric.View[float64](v.Data)[at] = d.sum
 	default:
 		storeInt(v, at, d.acc)
 	}

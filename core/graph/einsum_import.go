@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Einsum is imported as what it is made of: diagonals, sums along the axes that one operand alone has, and then products of two
@@ -26,7 +29,7 @@ func (o einsumOperand) named(axes []int) []int {
 }
 
 // dim returns the extent of the axis of a label.
-func (o einsumOperand) dim(label int) Dim { return o.t.Dims[slices.Index(o.labels, label)] }
+func (o einsumOperand) dim(label int) symbolic.Dim { return o.t.Dims[slices.Index(o.labels, label)] }
 
 // importEinsum adds the layers of an Einsum.
 func importEinsum(d *Definition, n *Node) ([]*Tensor, error) {
@@ -35,7 +38,7 @@ func importEinsum(d *Definition, n *Node) ([]*Tensor, error) {
 		if t == nil {
 			return nil, fmt.Errorf("input %d is missing", i)
 		}
-		if t.Type == Bool || t.Type != n.Inputs[0].Type {
+		if t.Type == numeric.Bool || t.Type != n.Inputs[0].Type {
 			return nil, fmt.Errorf("input %d is %s: want numbers of one type", i, t.TypeString())
 		}
 		ranks = append(ranks, len(t.Dims))

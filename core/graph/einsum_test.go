@@ -7,21 +7,24 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // einsumCase is an Einsum of random numbers.
 type einsumCase struct {
 	equation string
-	inputs   []Value
+	inputs   []numeric.Value
 	open     []bool // which extents are symbols, by the code of the letter
 	constant []bool // which inputs are constants
 }
 
 // run imports the node and evaluates it.
-func (c einsumCase) run() (Value, error) {
+func (c einsumCase) run() (numeric.Value, error) {
 	n := NewNetwork("n")
 	node := &Node{Name: "node", OpType: "Einsum", Version: 12, Outputs: 1, Attrs: map[string]Attr{"equation": {Kind: AttrString, String: c.equation}}}
-	inputs := map[string]Value{}
+	inputs := map[string]numeric.Value{}
 	terms := strings.Split(strings.Split(c.equation, "->")[0], ",")
 	for i, v := range c.inputs {
 		name := fmt.Sprint("x", i)
@@ -29,10 +32,10 @@ func (c einsumCase) run() (Value, error) {
 			node.Inputs = append(node.Inputs, n.AddConst(name, v))
 			continue
 		}
-		dims := Shape(v.Dims...)
+		dims := symbolic.Shape(v.Dims...)
 		for axis, letter := range strings.ReplaceAll(terms[i], " ", "") {
 			if c.open != nil && axis < len(dims) && c.open[letter] && v.Dims[axis] != 1 && !strings.Contains(terms[i], ".") {
-				dims[axis] = Symbol(string(letter))
+				dims[axis] = symbolic.Symbol(string(letter))
 			}
 		}
 		node.Inputs = append(node.Inputs, n.AddInput(name, v.Type, dims...))
@@ -40,7 +43,7 @@ func (c einsumCase) run() (Value, error) {
 	}
 	list, errs := Ops().Composite("", "Einsum").Add(n, Ops(), node, []string{"y"}, func(string) bool { return false })
 	if len(errs) > 0 {
-		return Value{}, errs[0]
+		return numeric.Value{}, errs[0]
 	}
 	n.MarkOutput(list[0])
 	got, err := n.Eval(context.Background(), inputs, nil)
@@ -67,8 +70,8 @@ func (c einsumCase) naive(result string) (dims []int, y []float64) {
 	for _, letter := range result {
 		dims = append(dims, extents[letter])
 	}
-	y = make([]float64, Count(dims))
-	for e := range Count(all) {
+	y = make([]float64, numeric.Count(dims))
+	for e := range numeric.Count(all) {
 		index := map[rune]int{}
 		for i, p := range unravel(e, all) {
 			index[letters[i]] = p
@@ -116,7 +119,7 @@ func TestEinsum(t *testing.T) {
 					used = append(used, string(letter))
 				}
 			}
-			v := NewValue(F32, dims...)
+			v := numeric.NewValue(numeric.F32, dims...)
 			for i := range v.F32() {
 				v.F32()[i] = float32(rnd.IntN(9) - 4)
 			}
@@ -138,24 +141,24 @@ func TestEinsum(t *testing.T) {
 
 // TestEinsumForms has ellipses, extents of 1 that are repeated, and results that are not named.
 func TestEinsumForms(t *testing.T) {
-	count := func(dims ...int) Value { return distinct(NewValue(F32, dims...), 1) }
+	count := func(dims ...int) numeric.Value { return distinct(numeric.NewValue(numeric.F32, dims...), 1) }
 	for _, c := range []struct {
 		equation string
-		inputs   []Value
+		inputs   []numeric.Value
 		like     string // the same with other letters
 		dims     []int
 	}{
-		{"ij", []Value{count(2, 3)}, "ij->ij", []int{2, 3}},
-		{"ba", []Value{count(2, 3)}, "ba->ab", []int{3, 2}},
-		{"aB,B c", []Value{count(2, 3), count(3, 4)}, "aB,Bc->ac", []int{2, 4}},
-		{"ii", []Value{count(3, 3)}, "ii->", nil},
-		{"...ii->...i", []Value{count(2, 3, 3)}, "aii->ai", []int{2, 3}},
-		{"...ij,...jk", []Value{count(5, 2, 3), count(5, 3, 4)}, "aij,ajk->aik", []int{5, 2, 4}},
-		{"i...j->j...", []Value{count(2, 4, 3)}, "iaj->ja", []int{3, 4}},
-		{"...,...", []Value{count(2, 3), count(2, 3)}, "ab,ab->ab", []int{2, 3}},
-		{"...", []Value{count(2, 3)}, "ab->ab", []int{2, 3}},
-		{"i...->...", []Value{count(4)}, "i->", nil},
-		{",", []Value{count(), count()}, ",->", nil},
+		{"ij", []numeric.Value{count(2, 3)}, "ij->ij", []int{2, 3}},
+		{"ba", []numeric.Value{count(2, 3)}, "ba->ab", []int{3, 2}},
+		{"aB,B c", []numeric.Value{count(2, 3), count(3, 4)}, "aB,Bc->ac", []int{2, 4}},
+		{"ii", []numeric.Value{count(3, 3)}, "ii->", nil},
+		{"...ii->...i", []numeric.Value{count(2, 3, 3)}, "aii->ai", []int{2, 3}},
+		{"...ij,...jk", []numeric.Value{count(5, 2, 3), count(5, 3, 4)}, "aij,ajk->aik", []int{5, 2, 4}},
+		{"i...j->j...", []numeric.Value{count(2, 4, 3)}, "iaj->ja", []int{3, 4}},
+		{"...,...", []numeric.Value{count(2, 3), count(2, 3)}, "ab,ab->ab", []int{2, 3}},
+		{"...", []numeric.Value{count(2, 3)}, "ab->ab", []int{2, 3}},
+		{"i...->...", []numeric.Value{count(4)}, "i->", nil},
+		{",", []numeric.Value{count(), count()}, ",->", nil},
 	} {
 		got, err := einsumCase{equation: c.equation, inputs: c.inputs}.run()
 		if err != nil {
@@ -179,12 +182,12 @@ func TestEinsumForms(t *testing.T) {
 		{"ab,ab->ab", []int{2, 1}, []int{1, 3}, []int{2, 3}, []int{2, 3}, "ab,ab->ab"},
 	} {
 		x, y := count(c.x...), count(c.y...)
-		got, err := einsumCase{equation: c.equation, inputs: []Value{x, y}}.run()
+		got, err := einsumCase{equation: c.equation, inputs: []numeric.Value{x, y}}.run()
 		if err != nil {
 			t.Errorf("%s: %v", c.equation, err)
 			continue
 		}
-		_, want := einsumCase{equation: c.like, inputs: []Value{repeated(x, c.wide), repeated(y, c.all)}}.naive(c.like[strings.Index(c.like, ">")+1:])
+		_, want := einsumCase{equation: c.like, inputs: []numeric.Value{repeated(x, c.wide), repeated(y, c.all)}}.naive(c.like[strings.Index(c.like, ">")+1:])
 		if !slices.Equal(got.Float64s(), want) {
 			t.Errorf("%s: %v, want %v", c.equation, got.Float64s(), want)
 		}
@@ -192,12 +195,12 @@ func TestEinsumForms(t *testing.T) {
 }
 
 // repeated returns v broadcast to a shape.
-func repeated(v Value, dims []int) Value {
-	b, err := NewBroadcast(v.Dims, dims)
+func repeated(v numeric.Value, dims []int) numeric.Value {
+	b, err := numeric.NewBroadcast(v.Dims, dims)
 	if err != nil {
 		panic(err)
 	}
-	y := NewValue(F32, dims...)
+	y := numeric.NewValue(numeric.F32, dims...)
 	for i := range y.F32() {
 		y.F32()[i] = v.F32()[b.At(i)]
 	}
@@ -205,7 +208,7 @@ func repeated(v Value, dims []int) Value {
 }
 
 func TestEinsumErrors(t *testing.T) {
-	x := NewValue(F32, 2, 3)
+	x := numeric.NewValue(numeric.F32, 2, 3)
 	for equation, want := range map[string]string{
 		"i->i":      "names 1",
 		"ij,j->i":   "2 operands",
@@ -219,12 +222,12 @@ func TestEinsumErrors(t *testing.T) {
 		"......->i": "no letter",
 		"":          "names 0",
 	} {
-		_, err := einsumCase{equation: equation, inputs: []Value{x}}.run()
+		_, err := einsumCase{equation: equation, inputs: []numeric.Value{x}}.run()
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", equation, err, want)
 		}
 	}
-	if _, err := (einsumCase{equation: "ij,jk", inputs: []Value{x, x}}).run(); err == nil || !strings.Contains(err.Error(), "j has the extents 3 and 2") {
+	if _, err := (einsumCase{equation: "ij,jk", inputs: []numeric.Value{x, x}}).run(); err == nil || !strings.Contains(err.Error(), "j has the extents 3 and 2") {
 		t.Errorf("%v", err)
 	}
 }

@@ -6,6 +6,10 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // The stored form of a network is JSON, with tensors by index and weights by number in a store of their own.
@@ -20,12 +24,12 @@ type (
 	}
 	storedTensor struct {
 		Name    string
-		Type    DataType
+		Type    numeric.DataType
 		Dims    []string
-		Range   *Range   `json:",omitempty"`
-		Weights *int     `json:",omitempty"`
-		Value   []string `json:",omitempty"`
-		IsShape bool     `json:",omitempty"`
+		Range   *numeric.Range `json:",omitempty"`
+		Weights *int           `json:",omitempty"`
+		Value   []string       `json:",omitempty"`
+		IsShape bool           `json:",omitempty"`
 	}
 	storedLayer struct {
 		Name     string
@@ -33,7 +37,7 @@ type (
 		Attrs    json.RawMessage `json:",omitempty"`
 		Inputs   []int           // -1 for one that is left out
 		Outputs  []int
-		Epilogue *Program `json:",omitempty"`
+		Epilogue *elementwise.Program `json:",omitempty"`
 		From     []string
 		Bodies   []json.RawMessage `json:",omitempty"` // stored networks
 	}
@@ -99,7 +103,7 @@ func (n *Network) Encode(put func([]byte) int) ([]byte, error) {
 	return MarshalStored(s)
 }
 
-func formatEach(dims []Dim) []string {
+func formatEach(dims []symbolic.Dim) []string {
 	if dims == nil {
 		return nil
 	}
@@ -222,7 +226,7 @@ func (st storedTensor) decode(n *Network, get func(int) ([]byte, error)) (*Tenso
 	}
 	if st.Range != nil {
 		t.Range = *st.Range
-		if err := t.Range.check(t); err != nil {
+		if err := t.checkRange(); err != nil {
 			return nil, err
 		}
 	}
@@ -237,8 +241,9 @@ func (st storedTensor) decode(n *Network, get func(int) ([]byte, error)) (*Tenso
 	return t, nil
 }
 
-// check returns an error where r does not fit the tensor that has it.
-func (r Range) check(t *Tensor) error {
+// checkRange returns an error where the range of t does not fit it.
+func (t *Tensor) checkRange() error {
+	r := t.Range
 	if len(r.Zero) > 1 && len(r.Zero) != len(r.Scale) {
 		return fmt.Errorf("%d zero points for %d scales", len(r.Zero), len(r.Scale))
 	}
@@ -334,13 +339,13 @@ func (o *Op) decodeAttrs(raw json.RawMessage) (any, error) {
 	return v.Elem().Interface(), nil
 }
 
-func parseEach(list []string) ([]Dim, error) {
+func parseEach(list []string) ([]symbolic.Dim, error) {
 	if list == nil {
 		return nil, nil
 	}
-	dims := make([]Dim, len(list))
+	dims := make([]symbolic.Dim, len(list))
 	for i, s := range list {
-		d, err := ParseDim(s)
+		d, err := symbolic.Parse(s)
 		if err != nil {
 			return nil, err
 		}

@@ -3,12 +3,16 @@ package graph
 import (
 	"math"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func TestEncodeRoundTrip(t *testing.T) {
 	n := convNet(t)
-	n.Layer("conv").Fuse(Unary(EltClamp, 0, 6), 0)
-	n.Layer("conv").Outputs[0].Range = PerTensor(0.5, 3)
+	n.Layer("conv").Fuse(elementwise.Unary(elementwise.Clamp, 0, 6), 0)
+	n.Layer("conv").Outputs[0].Range = numeric.PerTensor(0.5, 3)
 	var store [][]byte
 	data, err := n.Encode(func(b []byte) int { store = append(store, b); return len(store) - 1 })
 	if err != nil {
@@ -24,15 +28,15 @@ func TestEncodeRoundTrip(t *testing.T) {
 }
 
 func TestParseDim(t *testing.T) {
-	b, h := Symbol("batch"), Symbol("h")
-	for _, d := range []Dim{Const(0), Const(-7), b, b.MulN(-1), b.Mul(h).MulN(3).AddN(-2), h.AddN(3).DivN(2).AddN(1), b.Max(h.Min(Const(4))).Sub(b)} {
-		got, err := ParseDim(d.String())
+	b, h := symbolic.Symbol("batch"), symbolic.Symbol("h")
+	for _, d := range []symbolic.Dim{symbolic.Const(0), symbolic.Const(-7), b, b.MulN(-1), b.Mul(h).MulN(3).AddN(-2), h.AddN(3).DivN(2).AddN(1), b.Max(h.Min(symbolic.Const(4))).Sub(b)} {
+		got, err := symbolic.Parse(d.String())
 		if err != nil || !got.Equal(d) {
 			t.Errorf("%s: got %s, %v", d, got, err)
 		}
 	}
 	for _, s := range []string{"", "+", "2*", "div(1,0)", "div(1)", "f(1,2)", "a b", "99999999999999999999", "div("} {
-		if d, err := ParseDim(s); err == nil {
+		if d, err := symbolic.Parse(s); err == nil {
 			t.Errorf("%q parsed as %s", s, d)
 		}
 	}
@@ -41,9 +45,9 @@ func TestParseDim(t *testing.T) {
 // TestEncodeLargeValues: integers of any size that are followed through shape arithmetic come back.
 func TestEncodeLargeValues(t *testing.T) {
 	n := NewNetwork("large")
-	x := n.AddInput("x", I64, Const(3))
-	c := n.AddConst("c", Values(I64, []int64{math.MaxInt64, math.MinInt64, 1e15}, 3))
-	l, err := n.Add("sum", Ops().Named("Add"), Elementwise{Binary(EltAdd)}, []*Tensor{x, c})
+	x := n.AddInput("x", numeric.I64, symbolic.Const(3))
+	c := n.AddConst("c", numeric.Values(numeric.I64, []int64{math.MaxInt64, math.MinInt64, 1e15}, 3))
+	l, err := n.Add("sum", Ops().Named("Add"), Elementwise{elementwise.Binary(elementwise.Add)}, []*Tensor{x, c})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +61,7 @@ func TestEncodeLargeValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.String() != n.String() || !EqualDims(got.Tensor("c").Value, c.Value) {
+	if got.String() != n.String() || !symbolic.Equal(got.Tensor("c").Value, c.Value) {
 		t.Errorf("got %s with %v, want %s with %v", got, got.Tensor("c").Value, n, c.Value)
 	}
 }

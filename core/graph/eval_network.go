@@ -6,18 +6,20 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/host"
 )
 
 // Eval computes the network's outputs, by name, from its inputs, by name. Tap, if not nil, is given every layer's outputs as
 // they are computed; its error ends the evaluation, as ctx does between layers. What takes more memory than the machine has
 // free is refused with a [*NoMemory]. It is the reference for everything that runs networks faster.
-func (n *Network) Eval(ctx context.Context, inputs map[string]Value, tap func(l *Layer, out []Value) error) (map[string]Value, error) {
+func (n *Network) Eval(ctx context.Context, inputs map[string]numeric.Value, tap func(l *Layer, out []numeric.Value) error) (map[string]numeric.Value, error) {
 	return n.EvalWithin(ctx, 0, inputs, tap)
 }
 
 // EvalWithin is [Network.Eval] that takes no more than a number of bytes for what layers give; 0 for what is free.
-func (n *Network) EvalWithin(ctx context.Context, limit int64, inputs map[string]Value, tap func(l *Layer, out []Value) error) (map[string]Value, error) {
+func (n *Network) EvalWithin(ctx context.Context, limit int64, inputs map[string]numeric.Value, tap func(l *Layer, out []numeric.Value) error) (map[string]numeric.Value, error) {
 	env, err := n.Bind(inputs)
 	if err != nil {
 		return nil, err
@@ -28,7 +30,7 @@ func (n *Network) EvalWithin(ctx context.Context, limit int64, inputs map[string
 	if err := n.checkMemory(env, limit); err != nil {
 		return nil, err
 	}
-	e := &evaluation{network: n, until: ctx, env: env, values: map[*Tensor]Value{}, uses: map[*Tensor]int{}}
+	e := &evaluation{network: n, until: ctx, env: env, values: map[*Tensor]numeric.Value{}, uses: map[*Tensor]int{}}
 	for _, t := range n.Inputs {
 		e.values[t] = inputs[t.Name]
 	}
@@ -49,7 +51,7 @@ func (n *Network) EvalWithin(ctx context.Context, limit int64, inputs map[string
 			delete(e.values, t)
 		}
 	}
-	outputs := map[string]Value{}
+	outputs := map[string]numeric.Value{}
 	for _, t := range n.Outputs {
 		outputs[t.Name] = e.value(t)
 	}
@@ -61,12 +63,12 @@ type evaluation struct {
 	network *Network
 	until   context.Context // that ends it within layers that have bodies, too; nil for none
 	env     map[string]int
-	values  map[*Tensor]Value
+	values  map[*Tensor]numeric.Value
 	uses    map[*Tensor]int
 	counts  bool // extents were counted: what follows may not fit
 }
 
-func (e *evaluation) value(t *Tensor) Value {
+func (e *evaluation) value(t *Tensor) numeric.Value {
 	if v, ok := t.Const(); ok {
 		return v
 	}
@@ -74,8 +76,8 @@ func (e *evaluation) value(t *Tensor) Value {
 }
 
 // layer computes one layer's outputs.
-func (e *evaluation) layer(l *Layer) ([]Value, error) {
-	in, out := make([]Value, len(l.Inputs)), make([]Value, len(l.Outputs))
+func (e *evaluation) layer(l *Layer) ([]numeric.Value, error) {
+	in, out := make([]numeric.Value, len(l.Inputs)), make([]numeric.Value, len(l.Outputs))
 	for i, t := range l.Inputs {
 		if t != nil {
 			in[i] = e.value(t)
@@ -110,7 +112,7 @@ func (e *evaluation) layer(l *Layer) ([]Value, error) {
 }
 
 // count sets an extent to what was counted: of the output, and of all that follows.
-func (e *evaluation) count(c Counting, l *Layer, out []Value) {
+func (e *evaluation) count(c Counting, l *Layer, out []numeric.Value) {
 	e.counts = true
 	e.env = maps.Clone(e.env)
 	e.env[c.Symbol] = c.Of(out[0])
@@ -122,8 +124,8 @@ func (e *evaluation) count(c Counting, l *Layer, out []Value) {
 		later = later || o == l
 	}
 	e.env = e.network.Counts(e.env)
-	dims := EvalDims(l.Outputs[0].Dims, e.env)
-	out[0] = Value{I64, dims, out[0].Data[:Count(dims)*I64.Size()]}
+	dims := symbolic.Eval(l.Outputs[0].Dims, e.env)
+	out[0] = numeric.Value{Type: numeric.I64, Dims: dims, Data: out[0].Data[:numeric.Count(dims)*numeric.I64.Size()]}
 }
 
 // spent counts a layer's uses of its inputs, and returns those that no other layer needs.
@@ -188,7 +190,7 @@ func (n *Network) evalMemory(env map[string]int) NoMemory {
 		if t == nil || t.IsConst() {
 			return 0
 		}
-		return int64(Count(EvalDims(t.Dims, env)))
+		return int64(numeric.Count(symbolic.Eval(t.Dims, env)))
 	}
 	e := &evaluation{network: n, uses: map[*Tensor]int{}}
 	alive, most := int64(0), NoMemory{}
@@ -217,17 +219,17 @@ func (n *Network) evalMemory(env map[string]int) NoMemory {
 const maxEvalBytes = 2 << 30
 
 // allocate returns a zero value for t with the dims that it has for the symbols in env.
-func allocate(t *Tensor, env map[string]int) (Value, error) {
-	dims := EvalDims(t.Dims, env)
+func allocate(t *Tensor, env map[string]int) (numeric.Value, error) {
+	dims := symbolic.Eval(t.Dims, env)
 	size := t.Type.Size()
 	for i, d := range dims {
 		if d < 0 {
-			return Value{}, fmt.Errorf("output %s has extent %d on axis %d for these inputs", t, d, i)
+			return numeric.Value{}, fmt.Errorf("output %s has extent %d on axis %d for these inputs", t, d, i)
 		}
 		if d > 0 && size > maxEvalBytes/d {
-			return Value{}, fmt.Errorf("output %s with shape %v needs more than %d bytes", t, dims, maxEvalBytes)
+			return numeric.Value{}, fmt.Errorf("output %s with shape %v needs more than %d bytes", t, dims, maxEvalBytes)
 		}
 		size *= max(1, d)
 	}
-	return NewValue(t.Type, dims...), nil
+	return numeric.NewValue(t.Type, dims...), nil
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // alexnet defines AlexNet in its form of one column (Krizhevsky, One weird trick for parallelizing convolutional neural
@@ -15,7 +17,7 @@ func alexnet() (*graph.Network, error) {
 	d := graph.Define("alexnet")
 	zeros := make([]byte, 4*9216*4096) // all weights are parts of it
 	weights := func(name string, dims ...int) *graph.Tensor {
-		return d.Constant(name, graph.Value{Type: graph.F32, Dims: dims, Data: zeros[:4*graph.Count(dims)]})
+		return d.Constant(name, numeric.Value{Type: numeric.F32, Dims: dims, Data: zeros[:4*numeric.Count(dims)]})
 	}
 	conv := func(x *graph.Tensor, name string, from, to, kernel, stride, pad int) *graph.Tensor {
 		w, b := weights(name+".weight", to, from, kernel, kernel), weights(name+".bias", to)
@@ -28,7 +30,7 @@ func alexnet() (*graph.Network, error) {
 	dense := func(x *graph.Tensor, name string, from, to int) *graph.Tensor {
 		return d.Named(name).FullyConnected(x, weights(name+".weight", to, from), weights(name+".bias", to))
 	}
-	x := d.Input("image", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(224), graph.Const(224))
+	x := d.Input("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(224), symbolic.Const(224))
 	x = pool(conv(x, "conv1", 3, 64, 11, 4, 2))
 	x = pool(conv(x, "conv2", 64, 192, 5, 1, 2))
 	x = conv(x, "conv3", 192, 384, 3, 1, 1)
@@ -83,7 +85,7 @@ func transformer() (*graph.Network, error) {
 	seed := 0
 	weights := func(name string, dims ...int) *graph.Tensor {
 		seed++
-		return d.Weights(name, lenetWeights(seed, graph.Count(dims), 0.5), dims...)
+		return d.Weights(name, lenetWeights(seed, numeric.Count(dims), 0.5), dims...)
 	}
 	dense := func(x *graph.Tensor, name string, from, to int) *graph.Tensor {
 		return d.Named(name).Add(d.MatMul(x, weights(name+".weight", from, to)), weights(name+".bias", to))
@@ -91,8 +93,8 @@ func transformer() (*graph.Network, error) {
 	norm := func(x *graph.Tensor, name string) *graph.Tensor {
 		return d.Named(name).LayerNorm(x, weights(name+".scale", width), weights(name+".bias", width), -1, 1e-5)
 	}
-	x := d.Input("x", graph.F32, graph.Symbol("batch"), graph.Const(tokens), graph.Const(width))
-	mask := d.Input("mask", graph.F32, graph.Const(1), graph.Const(1), graph.Const(tokens), graph.Const(tokens))
+	x := d.Input("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(tokens), symbolic.Const(width))
+	mask := d.Input("mask", numeric.F32, symbolic.Const(1), symbolic.Const(1), symbolic.Const(tokens), symbolic.Const(tokens))
 
 	// Queries, keys and values of all heads are one product; axes become [3, batch, heads, tokens, head].
 	qkv := d.Reshape(dense(norm(x, "norm1"), "qkv", width, 3*width), 0, 0, 3, heads, head)
@@ -141,8 +143,8 @@ func TestTransformer(t *testing.T) {
 			mask[i*tokens+j] = float32(math.Inf(-1)) // no token sees a later one
 		}
 	}
-	out, err := net.Eval(context.Background(), map[string]graph.Value{
-		"x": graph.Values(graph.F32, x, batch, tokens, width), "mask": graph.Values(graph.F32, mask, 1, 1, tokens, tokens),
+	out, err := net.Eval(context.Background(), map[string]numeric.Value{
+		"x": numeric.Values(numeric.F32, x, batch, tokens, width), "mask": numeric.Values(numeric.F32, mask, 1, 1, tokens, tokens),
 	}, nil)
 	if err != nil {
 		t.Fatal(err)

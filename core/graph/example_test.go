@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // lenetWeights returns n weights that look random and are the same everywhere.
@@ -24,10 +26,10 @@ func lenetWeights(seed, n int, scale float32) []float32 {
 // pooling and ReLU as it is built today.
 func lenet() (*graph.Network, error) {
 	d := graph.Define("lenet5")
-	x := d.Input("image", graph.F32, graph.Symbol("batch"), graph.Const(1), graph.Const(28), graph.Const(28))
+	x := d.Input("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(1), symbolic.Const(28), symbolic.Const(28))
 	window := graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}}
 	weights := func(name string, seed int, scale float32, dims ...int) *graph.Tensor {
-		return d.Weights(name, lenetWeights(seed, graph.Count(dims), scale), dims...)
+		return d.Weights(name, lenetWeights(seed, numeric.Count(dims), scale), dims...)
 	}
 
 	x = d.Named("conv1").Conv(x, weights("w1", 1, 0.3, 6, 1, 5, 5), weights("b1", 2, 0.1, 6), graph.ConvAttrs{Pads: []int{2, 2, 2, 2}})
@@ -50,8 +52,8 @@ func ExampleDefine() {
 	}
 	fmt.Print(net)
 
-	image := graph.Values(graph.F32, lenetWeights(11, 28*28, 1), 1, 1, 28, 28)
-	out, err := net.Eval(context.Background(), map[string]graph.Value{"image": image}, nil)
+	image := numeric.Values(numeric.F32, lenetWeights(11, 28*28, 1), 1, 1, 28, 28)
+	out, err := net.Eval(context.Background(), map[string]numeric.Value{"image": image}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -85,7 +87,7 @@ func TestLeNet(t *testing.T) {
 	}
 	const batch = 3
 	images := lenetWeights(11, batch*28*28, 1)
-	out, err := net.Eval(context.Background(), map[string]graph.Value{"image": graph.Values(graph.F32, images, batch, 1, 28, 28)}, nil)
+	out, err := net.Eval(context.Background(), map[string]numeric.Value{"image": numeric.Values(numeric.F32, images, batch, 1, 28, 28)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

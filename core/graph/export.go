@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Exporter makes ONNX nodes of one layer, as [Op.Export] asks it to. Names are those of ONNX values: a tensor keeps its own.
@@ -29,7 +31,7 @@ type OnnxNode struct {
 // OnnxConstant is an initializer of an ONNX graph.
 type OnnxConstant struct {
 	Name  string
-	Value Value
+	Value numeric.Value
 }
 
 // Attributes are the attributes of a node by name: an int, bool, float32, string, []int, []float32, []string, DataType, Value or
@@ -111,7 +113,7 @@ func (e *Exporter) NodeSince(version int, op string, attrs Attributes, inputs ..
 		inputs = e.Inputs()
 	}
 	inputs, result := e.suited(op, inputs)
-	if result == Invalid || result == e.Layer.Outputs[0].Type {
+	if result == numeric.Invalid || result == e.Layer.Outputs[0].Type {
 		return e.add(version, op, attrs, inputs, e.outputs)
 	}
 	outputs := slices.Clone(e.outputs)
@@ -147,7 +149,7 @@ func (e *Exporter) add(version int, op string, attrs Attributes, inputs, outputs
 
 // typesSince returns the operator set that has the types of the layer's tensors.
 func (l *Layer) typesSince() int {
-	since := map[DataType]int{F4E2M1: 23, F8E8M0: 24, U2: 25, I2: 25, F6E2M3: 28, F6E3M2: 28}
+	since := map[numeric.DataType]int{numeric.F4E2M1: 23, numeric.F8E8M0: 24, numeric.U2: 25, numeric.I2: 25, numeric.F6E2M3: 28, numeric.F6E3M2: 28}
 	version := 0
 	for _, t := range slices.Concat(l.Inputs, l.Outputs) {
 		if t != nil {
@@ -175,7 +177,7 @@ func (e *Exporter) Input(i int) string {
 }
 
 // Constant adds a constant and returns its name.
-func (e *Exporter) Constant(what string, v Value) string {
+func (e *Exporter) Constant(what string, v numeric.Value) string {
 	name := e.unique(e.Layer.Name + "_" + what)
 	e.Constants = append(e.Constants, OnnxConstant{name, v})
 	return name
@@ -187,18 +189,18 @@ func (e *Exporter) list(what string, elements []int) string {
 	for i, n := range elements {
 		list[i] = int64(n)
 	}
-	return e.Constant(what, Values(I64, list, len(list)))
+	return e.Constant(what, numeric.Values(numeric.I64, list, len(list)))
 }
 
 // scalar adds a constant I64 scalar.
 func (e *Exporter) scalar(what string, n int) string {
-	return e.Constant(what, Values(I64, []int64{int64(n)}))
+	return e.Constant(what, numeric.Values(numeric.I64, []int64{int64(n)}))
 }
 
 // number adds a constant scalar of type t; the error says that t does not hold it.
-func (e *Exporter) number(what string, t DataType, x float64) (string, error) {
-	v := NewValue(t)
-	v.setFloats([]float64{x})
+func (e *Exporter) number(what string, t numeric.DataType, x float64) (string, error) {
+	v := numeric.NewValue(t)
+	v.SetFloats([]float64{x})
 	if got := v.Float64s()[0]; got != x && (got == got || x == x) {
 		return "", fmt.Errorf("%s %v is no %s", what, x, t)
 	}
@@ -206,7 +208,7 @@ func (e *Exporter) number(what string, t DataType, x float64) (string, error) {
 }
 
 // onnxNumber returns a type's number in ONNX's TensorProto.DataType.
-func onnxNumber(t DataType) int { return slices.Index(onnxDataTypes[:], t) }
+func onnxNumber(t numeric.DataType) int { return slices.Index(onnxDataTypes[:], t) }
 
 // Attr returns an attribute as a node has it; ok is false for one that is left out.
 func (a Attributes) Attr(name string) (attr Attr, ok bool, err error) {
@@ -218,7 +220,7 @@ func (a Attributes) Attr(name string) (attr Attr, ok bool, err error) {
 			return Attr{Kind: AttrInt, Int: 1}, true, nil
 		}
 		return Attr{Kind: AttrInt}, true, nil
-	case DataType:
+	case numeric.DataType:
 		return Attr{Kind: AttrInt, Int: int64(onnxNumber(v))}, true, nil
 	case float32:
 		return Attr{Kind: AttrFloat, Float: v}, true, nil
@@ -234,7 +236,7 @@ func (a Attributes) Attr(name string) (attr Attr, ok bool, err error) {
 		return Attr{Kind: AttrFloats, Floats: v}, v != nil, nil
 	case []string:
 		return Attr{Kind: AttrStrings, Strings: v}, v != nil, nil
-	case Value:
+	case numeric.Value:
 		return Attr{Kind: AttrTensor, Tensor: v}, true, nil
 	case *Network:
 		return Attr{Kind: AttrGraph, Graph: v}, true, nil

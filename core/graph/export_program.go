@@ -3,21 +3,25 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // programArg is an argument of a program that is exported: its name and the type that it has in the program.
 type programArg struct {
 	name string
-	typ  DataType
+	typ  numeric.DataType
 }
 
 // program adds the nodes of an element-wise program: one for each instruction, with casts where ONNX does not convert. It may
 // change args.
-func (e *Exporter) program(p Program, args []programArg, output string, outType DataType) error {
-	var types []DataType
+func (e *Exporter) program(p elementwise.Program, args []programArg, output string, outType numeric.DataType) error {
+	var types []numeric.DataType
 	for i, a := range args {
-		if len(p.Code) > 1 && (a.typ == F16 || a.typ == BF16) { // what comes in between is not rounded to 16 bits
-			args[i] = programArg{e.Step("Cast", Attributes{"to": F32}, a.name), F32}
+		if len(p.Code) > 1 && (a.typ == numeric.F16 || a.typ == numeric.BF16) { // what comes in between is not rounded to 16 bits
+			args[i] = programArg{e.Step("Cast", Attributes{"to": numeric.F32}, a.name), numeric.F32}
 		}
 		types = append(types, args[i].typ)
 	}
@@ -49,19 +53,19 @@ func (e *Exporter) program(p Program, args []programArg, output string, outType 
 // programExport is the state of one program.
 type programExport struct {
 	e     *Exporter
-	p     Program
-	types []DataType
+	p     elementwise.Program
+	types []numeric.DataType
 	names []string // of the values; "" for constants, which are made for each use
 }
 
 // operand returns the name of a value, converted to type t.
-func (x *programExport) operand(value int, t DataType) (string, error) {
+func (x *programExport) operand(value int, t numeric.DataType) (string, error) {
 	have := x.types[value]
-	if have == Invalid { // a constant, or what only constants make
-		if value >= x.p.Args && x.p.Code[value-x.p.Args].Op == EltConst {
+	if have == numeric.Invalid { // a constant, or what only constants make
+		if value >= x.p.Args && x.p.Code[value-x.p.Args].Op == elementwise.Const {
 			return x.e.number("const", t, float64(x.p.Code[value-x.p.Args].Imm[0]))
 		}
-		have = F32
+		have = numeric.F32
 	}
 	if have == t {
 		return x.names[value], nil
@@ -72,11 +76,11 @@ func (x *programExport) operand(value int, t DataType) (string, error) {
 // instruction adds the nodes of instruction k.
 func (x *programExport) instruction(k int) error {
 	in := x.p.Code[k]
-	if in.Op == EltConst {
+	if in.Op == elementwise.Const {
 		return nil
 	}
 	arity := in.Op.Info().Arity
-	var operands []DataType
+	var operands []numeric.DataType
 	for _, a := range in.Arg[:arity] {
 		operands = append(operands, x.types[a])
 	}
@@ -93,7 +97,7 @@ func (x *programExport) instruction(k int) error {
 		args = append(args, name)
 	}
 	name, err := x.e.operation(in, want[arity-1], args)
-	if result := x.types[x.p.Args+k]; in.Op == EltPow && want[0] != result && result != Invalid {
+	if result := x.types[x.p.Args+k]; in.Op == elementwise.Pow && want[0] != result && result != numeric.Invalid {
 		name = x.e.Step("Cast", Attributes{"to": result}, name)
 	}
 	x.names[x.p.Args+k] = name
@@ -101,42 +105,42 @@ func (x *programExport) instruction(k int) error {
 }
 
 // operandTypes returns the types in which ONNX's operator takes operands of the given types; Invalid is a constant's.
-func operandTypes(op EltOp, have []DataType) ([]DataType, error) {
-	want := make([]DataType, len(have))
-	join := func(list []DataType) (DataType, error) {
-		t, err := joinTypes(list)
-		if t == Invalid {
-			t = F32
+func operandTypes(op elementwise.Op, have []numeric.DataType) ([]numeric.DataType, error) {
+	want := make([]numeric.DataType, len(have))
+	join := func(list []numeric.DataType) (numeric.DataType, error) {
+		t, err := elementwise.JoinTypes(list)
+		if t == numeric.Invalid {
+			t = numeric.F32
 		}
 		return t, err
 	}
 	switch {
-	case op == EltAnd || op == EltOr || op == EltXor || op == EltNot:
+	case op == elementwise.And || op == elementwise.Or || op == elementwise.Xor || op == elementwise.Not:
 		for i := range want {
-			want[i] = Bool
+			want[i] = numeric.Bool
 		}
 		return want, nil
-	case op == EltPow: // the exponent may be of another type
+	case op == elementwise.Pow: // the exponent may be of another type
 		for i, t := range have {
-			if want[i] = t; t == Invalid {
-				want[i] = F32
+			if want[i] = t; t == numeric.Invalid {
+				want[i] = numeric.F32
 			}
 		}
-		if have[0] != Invalid && have[1] == Invalid {
+		if have[0] != numeric.Invalid && have[1] == numeric.Invalid {
 			want[1] = have[0]
 			if !have[0].IsFloat() {
-				want[1] = F32
+				want[1] = numeric.F32
 			}
 		}
 		want[0], _ = wider("Pow", want[0])
 		return want, nil
-	case op == EltSelect:
+	case op == elementwise.Select:
 		t, err := join(have[1:])
-		return []DataType{Bool, t, t}, err
+		return []numeric.DataType{numeric.Bool, t, t}, err
 	}
 	t, err := join(have)
-	if t == Bool && op != EltEqual { // order is of numbers
-		t = I32
+	if t == numeric.Bool && op != elementwise.Equal { // order is of numbers
+		t = numeric.I32
 	}
 	for i := range want {
 		want[i] = t
@@ -145,41 +149,41 @@ func operandTypes(op EltOp, have []DataType) ([]DataType, error) {
 }
 
 // operation adds the nodes of one operation on operands of type t, and returns the name of the result.
-func (e *Exporter) operation(in Instr, t DataType, args []string) (string, error) {
+func (e *Exporter) operation(in elementwise.Instr, t numeric.DataType, args []string) (string, error) {
 	switch in.Op {
-	case EltMax:
+	case elementwise.Max:
 		return e.Step("Max", nil, args...), nil
-	case EltMin:
+	case elementwise.Min:
 		return e.Step("Min", nil, args...), nil
-	case EltMod:
+	case elementwise.Mod:
 		return e.Step("Mod", Attributes{"fmod": 1}, args...), nil
-	case EltSilu:
+	case elementwise.Silu:
 		return e.Step("Mul", nil, args[0], e.Step("Sigmoid", nil, args[0])), nil
-	case EltGelu:
+	case elementwise.Gelu:
 		return e.Step("Gelu", nil, args...), nil
-	case EltGeluTanh:
+	case elementwise.GeluTanh:
 		return e.Step("Gelu", Attributes{"approximate": "tanh"}, args...), nil
-	case EltClamp:
+	case elementwise.Clamp:
 		lo, err := e.number("min", t, float64(in.Imm[0]))
 		if err != nil {
 			return "", err
 		}
 		hi, err := e.number("max", t, float64(in.Imm[1]))
 		return e.Step("Clip", nil, args[0], lo, hi), err
-	case EltPRelu: // ONNX's broadcasts to the first tensor's shape alone
+	case elementwise.PRelu: // ONNX's broadcasts to the first tensor's shape alone
 		zero, err := e.number("zero", t, 0)
 		return e.Step("Where", nil, e.Step("GreaterOrEqual", nil, args[0], zero), args[0], e.Step("Mul", nil, args...)), err
-	case EltRelu:
+	case elementwise.Relu:
 		if t.IsInteger() && !t.Signed() {
 			return args[0], nil
 		}
-	case EltNeg:
-		if t == U8 || t == U16 || t == U32 || t == U64 {
+	case elementwise.Neg:
+		if t == numeric.U8 || t == numeric.U16 || t == numeric.U32 || t == numeric.U64 {
 			zero, err := e.number("zero", t, 0)
 			return e.Step("Sub", nil, zero, args[0]), err
 		}
 	}
-	for _, row := range elementwise {
+	for _, row := range elementwiseTable {
 		if row.op != in.Op {
 			continue
 		}
@@ -195,14 +199,16 @@ func (e *Exporter) operation(in Instr, t DataType, args []string) (string, error
 	return "", fmt.Errorf("%s has no form in ONNX", in.Op)
 }
 
-func sameProgram(p, q Program) bool { return p.Args == q.Args && slices.Equal(p.Code, q.Code) }
+func sameProgram(p, q elementwise.Program) bool {
+	return p.Args == q.Args && slices.Equal(p.Code, q.Code)
+}
 
 // exportElementwise writes an element-wise layer as the operator that it was imported from where that gives its program, and
 // otherwise as one node for each operation.
 func exportElementwise(e *Exporter) error {
 	l := e.Layer
 	p := l.Attrs.(Elementwise).Program
-	if len(l.Op.Onnx) > 0 && (len(p.Code) != 1 || p.Code[0].Op == EltMod) {
+	if len(l.Op.Onnx) > 0 && (len(p.Code) != 1 || p.Code[0].Op == elementwise.Mod) {
 		for _, fmod := range []int64{0, 1} {
 			node := &Node{Name: l.Name, OpType: l.Op.Onnx[0], Version: OldestExport, Inputs: l.OpInputs(), Outputs: 1, Attrs: map[string]Attr{}}
 			var attrs Attributes
@@ -216,7 +222,7 @@ func exportElementwise(e *Exporter) error {
 			}
 		}
 	}
-	if x := l.Inputs[0]; l.Op.Name == "PRelu" && x.Type.IsFloat() && x.Type == l.Inputs[1].Type && EqualDims(x.Dims, l.Outputs[0].Dims) {
+	if x := l.Inputs[0]; l.Op.Name == "PRelu" && x.Type.IsFloat() && x.Type == l.Inputs[1].Type && symbolic.Equal(x.Dims, l.Outputs[0].Dims) {
 		return e.Node("PRelu", nil)
 	}
 	var args []programArg

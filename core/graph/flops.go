@@ -1,6 +1,11 @@
 package graph
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // FLOPs returns the operations of a layer's products at the given values of the symbols, two for each multiply-add, as they are
 // stated of models everywhere; 0 for layers without any, whose time is not arithmetic's.
@@ -19,50 +24,40 @@ func FLOPs(l *Layer, env map[string]int) int64 {
 func Operations(l *Layer, env map[string]int) int64 {
 	n := l.Op.FLOPs(l, env)
 	if l.Epilogue.Args > 0 {
-		n += l.Epilogue.operations() * outputCount(l, env)
-	}
-	return n
-}
-
-// operations returns how many operations of a program each element takes.
-func (p Program) operations() (n int64) {
-	for _, in := range p.Code {
-		if in.Op != EltConst {
-			n++
-		}
+		n += l.Epilogue.Operations() * outputCount(l, env)
 	}
 	return n
 }
 
 func outputCount(l *Layer, env map[string]int) int64 {
-	return int64(Count(EvalDims(l.Outputs[0].Dims, env)))
+	return int64(numeric.Count(symbolic.Eval(l.Outputs[0].Dims, env)))
 }
 
-func inputDims(l *Layer, env map[string]int) []int { return EvalDims(l.Inputs[0].Dims, env) }
+func inputDims(l *Layer, env map[string]int) []int { return symbolic.Eval(l.Inputs[0].Dims, env) }
 
 func noFLOPs(*Layer, map[string]int) int64 { return 0 }
 
 // elementFLOPs returns the arithmetic of an op that takes n operations for each element of its input.
 func elementFLOPs(n int64) func(*Layer, map[string]int) int64 {
-	return func(l *Layer, env map[string]int) int64 { return n * int64(Count(inputDims(l, env))) }
+	return func(l *Layer, env map[string]int) int64 { return n * int64(numeric.Count(inputDims(l, env))) }
 }
 
 func programFLOPs(l *Layer, env map[string]int) int64 {
-	return l.Attrs.(Elementwise).Program.operations() * outputCount(l, env)
+	return l.Attrs.(Elementwise).Program.Operations() * outputCount(l, env)
 }
 
 // weightDims returns the shape of a product's weights.
 func weightDims(l *Layer, env map[string]int) []int {
-	return EvalDims(l.Inputs[l.Op.Input(Weights)].Dims, env)
+	return symbolic.Eval(l.Inputs[l.Op.Input(Weights)].Dims, env)
 }
 
 func convFLOPs(l *Layer, env map[string]int) int64 {
-	return 2 * outputCount(l, env) * int64(Count(weightDims(l, env)[1:]))
+	return 2 * outputCount(l, env) * int64(numeric.Count(weightDims(l, env)[1:]))
 }
 
 // transposedFLOPs counts what each element of the input adds to the output, what is then cut off included.
 func transposedFLOPs(l *Layer, env map[string]int) int64 {
-	return 2 * int64(Count(inputDims(l, env))) * int64(Count(weightDims(l, env)[1:]))
+	return 2 * int64(numeric.Count(inputDims(l, env))) * int64(numeric.Count(weightDims(l, env)[1:]))
 }
 
 func matrixFLOPs(l *Layer, env map[string]int) int64 {
@@ -85,7 +80,7 @@ func poolFLOPs(more int64) func(*Layer, map[string]int) int64 {
 func reduceFLOPs(f func(n int) int) func(*Layer, map[string]int) int64 {
 	return func(l *Layer, env map[string]int) int64 {
 		y := outputCount(l, env)
-		return y * perLine(f, int64(Count(inputDims(l, env))), y)
+		return y * perLine(f, int64(numeric.Count(inputDims(l, env))), y)
 	}
 }
 
@@ -102,7 +97,7 @@ func lineFLOPs(l *Layer, env map[string]int, n int, f func(n int) int) int64 {
 	if n == 0 {
 		return 0
 	}
-	lines := int64(Count(inputDims(l, env)) / n)
+	lines := int64(numeric.Count(inputDims(l, env)) / n)
 	return lines * int64(f(n))
 }
 
@@ -112,7 +107,7 @@ func lineLength(dims []int, axis int, flatten bool) int {
 		axis += len(dims)
 	}
 	if flatten {
-		return Count(dims[axis:])
+		return numeric.Count(dims[axis:])
 	}
 	return dims[axis]
 }
@@ -143,13 +138,13 @@ func scatterFLOPs(l *Layer, env map[string]int) int64 {
 	if l.Movement() == Moved {
 		return 0
 	}
-	return int64(Count(EvalDims(l.Inputs[2].Dims, env)))
+	return int64(numeric.Count(symbolic.Eval(l.Inputs[2].Dims, env)))
 }
 
 // resizeFLOPs counts the multiply-adds of the taps, axis after axis.
 func resizeFLOPs(l *Layer, env map[string]int) (sum int64) {
 	dims, a := inputDims(l, env), l.Attrs.(ResizeAttrs)
-	for axis, n := range EvalDims(l.Outputs[0].Dims, env) {
+	for axis, n := range symbolic.Eval(l.Outputs[0].Dims, env) {
 		taps := 0
 		if a.Mode != "nearest" {
 			for _, t := range a.Taps(axis, len(dims), dims[axis], n) {
@@ -158,7 +153,7 @@ func resizeFLOPs(l *Layer, env map[string]int) (sum int64) {
 		}
 		dims[axis] = n
 		if n > 0 {
-			sum += 2 * int64(Count(dims)) / int64(n) * int64(taps)
+			sum += 2 * int64(numeric.Count(dims)) / int64(n) * int64(taps)
 		}
 	}
 	return sum

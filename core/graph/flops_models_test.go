@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // sized defines networks whose weights are all zeros.
@@ -20,11 +23,11 @@ func newSized(name string) *sized {
 
 func (s *sized) weights(dims ...int) *graph.Tensor {
 	s.n++
-	return s.Constant(fmt.Sprintf("w%d", s.n), graph.Value{Type: graph.F32, Dims: dims, Data: s.zeros[:4*graph.Count(dims)]})
+	return s.Constant(fmt.Sprintf("w%d", s.n), numeric.Value{Type: numeric.F32, Dims: dims, Data: s.zeros[:4*numeric.Count(dims)]})
 }
 
 func (s *sized) image() *graph.Tensor {
-	return s.Input("image", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(224), graph.Const(224))
+	return s.Input("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(224), symbolic.Const(224))
 }
 
 func (s *sized) conv(x *graph.Tensor, from, to, kernel, stride, group int) *graph.Tensor {
@@ -49,7 +52,7 @@ func resnet50() (*graph.Network, error) {
 				short = s.conv(x, from, 4*width, 1, stride, 1)
 			}
 			y := s.conv(s.conv(s.conv(x, from, width, 1, 1, 1), width, width, 3, stride, 1), width, 4*width, 1, 1, 1)
-			x, from = s.ElementWise(graph.EltAdd, y, short), 4*width
+			x, from = s.ElementWise(elementwise.Add, y, short), 4*width
 		}
 	}
 	x = s.Reduce(graph.ReduceMean, x, false, 2, 3)
@@ -73,7 +76,7 @@ func mobileNet() (*graph.Network, error) {
 func bertBase(fused bool) (*graph.Network, error) {
 	const size, heads, tokens = 768, 12, 128
 	s := newSized("bert")
-	x := s.Input("x", graph.F32, graph.Symbol("batch"), graph.Const(tokens), graph.Const(size))
+	x := s.Input("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(tokens), symbolic.Const(size))
 	split := func(x *graph.Tensor, perm ...int) *graph.Tensor {
 		return s.Shuffle(x, graph.Shuffle{Reshape: []int{0, tokens, heads, size / heads}, Second: perm})
 	}

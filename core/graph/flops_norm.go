@@ -1,19 +1,24 @@
 package graph
 
+import (
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
+
 // Normalisations count by the formulas of their ops. Of n elements the mean takes n operations, the variance 3n, the root of
 // it and an epsilon 2, and each element a difference, which the variance has computed, and a quotient.
 
 // batchNormFLOPs: the statistics are given.
 func batchNormFLOPs(l *Layer, env map[string]int) int64 {
-	return 4*outputCount(l, env) + 2*int64(Count(EvalDims(l.Inputs[4].Dims, env)))
+	return 4*outputCount(l, env) + 2*int64(numeric.Count(symbolic.Eval(l.Inputs[4].Dims, env)))
 }
 
 func instanceNormFLOPs(l *Layer, env map[string]int) int64 {
-	return lineFLOPs(l, env, Count(inputDims(l, env)[2:]), normalised)
+	return lineFLOPs(l, env, numeric.Count(inputDims(l, env)[2:]), normalised)
 }
 
 func groupNormFLOPs(l *Layer, env map[string]int) int64 {
-	return lineFLOPs(l, env, Count(inputDims(l, env)[1:])/max(1, l.Attrs.(GroupNormAttrs).Groups), normalised)
+	return lineFLOPs(l, env, numeric.Count(inputDims(l, env)[1:])/max(1, l.Attrs.(GroupNormAttrs).Groups), normalised)
 }
 
 // normalised is of n elements that a scale and a bias follow.

@@ -3,6 +3,10 @@ package graph
 import (
 	"math"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // tally counts operations: each result of one goes through it.
@@ -147,7 +151,7 @@ func one(f func(line []float64) float64) func(int, []float64) []float64 {
 type flopsCase struct {
 	op    *Op
 	attrs any
-	in    []Value
+	in    []numeric.Value
 	by    func(c *tally, in [][]float64) []float64 // computes the op, and counts
 	want  int64                                    // counted by hand
 }
@@ -179,8 +183,8 @@ func checkFLOPs(t *testing.T, c flopsCase) {
 }
 
 // values returns small numbers of both signs and no order.
-func values(dims ...int) Value {
-	v := NewValue(F32, dims...)
+func values(dims ...int) numeric.Value {
+	v := numeric.NewValue(numeric.F32, dims...)
 	for i := range v.F32() {
 		v.F32()[i] = float32((i*7+3)%11) - 4.5
 	}
@@ -190,24 +194,24 @@ func values(dims ...int) Value {
 // TestProductFLOPs counts the multiply-adds of loops that compute the same as the op.
 func TestProductFLOPs(t *testing.T) {
 	for _, c := range []flopsCase{
-		{Conv, ConvAttrs{Group: 1, Pads: []int{1, 1, 1, 1}}, []Value{values(1, 3, 4, 5), values(2, 3, 3, 3)},
+		{Conv, ConvAttrs{Group: 1, Pads: []int{1, 1, 1, 1}}, []numeric.Value{values(1, 3, 4, 5), values(2, 3, 3, 3)},
 			func(c *tally, in [][]float64) []float64 { return c.conv(in[0], in[1], 3, 4, 5, 2, 3, 1, 1, 1) }, 2 * 2 * 4 * 5 * 27},
-		{Conv, ConvAttrs{Group: 2, Strides: []int{2, 2}}, []Value{values(1, 4, 5, 5), values(6, 2, 2, 2)},
+		{Conv, ConvAttrs{Group: 2, Strides: []int{2, 2}}, []numeric.Value{values(1, 4, 5, 5), values(6, 2, 2, 2)},
 			func(c *tally, in [][]float64) []float64 { return c.conv(in[0], in[1], 4, 5, 5, 6, 2, 2, 2, 0) }, 2 * 6 * 2 * 2 * 8},
-		{ConvTranspose, ConvTransposeAttrs{Group: 1, Strides: []int{2}}, []Value{values(1, 3, 5), values(3, 4, 3)},
+		{ConvTranspose, ConvTransposeAttrs{Group: 1, Strides: []int{2}}, []numeric.Value{values(1, 3, 5), values(3, 4, 3)},
 			func(c *tally, in [][]float64) []float64 { return c.transposed(in[0], in[1], 3, 5, 4, 3, 1, 2) }, 2 * 3 * 5 * 4 * 3},
-		{ConvTranspose, ConvTransposeAttrs{Group: 2}, []Value{values(1, 4, 3), values(4, 2, 2)},
+		{ConvTranspose, ConvTransposeAttrs{Group: 2}, []numeric.Value{values(1, 4, 3), values(4, 2, 2)},
 			func(c *tally, in [][]float64) []float64 { return c.transposed(in[0], in[1], 4, 3, 2, 2, 2, 1) }, 2 * 4 * 3 * 2 * 2},
-		{Gemm, GemmAttrs{Alpha: 1}, []Value{values(2, 3), values(3, 5)},
+		{Gemm, GemmAttrs{Alpha: 1}, []numeric.Value{values(2, 3), values(3, 5)},
 			func(c *tally, in [][]float64) []float64 { return c.product(in[0], in[1], 1, 2, 3, 5) }, 2 * 2 * 3 * 5},
-		{MatMul, nil, []Value{values(4, 2, 3), values(4, 3, 5)},
+		{MatMul, nil, []numeric.Value{values(4, 2, 3), values(4, 3, 5)},
 			func(c *tally, in [][]float64) []float64 { return c.product(in[0], in[1], 4, 2, 3, 5) }, 4 * 2 * 2 * 3 * 5},
-		{MatMul, nil, []Value{values(2, 3), values(3)},
+		{MatMul, nil, []numeric.Value{values(2, 3), values(3)},
 			func(c *tally, in [][]float64) []float64 { return c.product(in[0], in[1], 1, 2, 3, 1) }, 2 * 2 * 3},
 	} {
 		checkFLOPs(t, c)
 	}
-	transposed := &Layer{Op: Gemm, Attrs: GemmAttrs{TransA: true, TransB: true}, Inputs: []*Tensor{{Dims: Shape(3, 2)}, {Dims: Shape(5, 3)}}, Outputs: []*Tensor{{Dims: Shape(2, 5)}}}
+	transposed := &Layer{Op: Gemm, Attrs: GemmAttrs{TransA: true, TransB: true}, Inputs: []*Tensor{{Dims: symbolic.Shape(3, 2)}, {Dims: symbolic.Shape(5, 3)}}, Outputs: []*Tensor{{Dims: symbolic.Shape(2, 5)}}}
 	if n := FLOPs(transposed, nil); n != 60 {
 		t.Errorf("a Gemm of transposed matrices: %d, want 60", n)
 	}
@@ -266,30 +270,30 @@ func TestFLOPs(t *testing.T) {
 	square := func(v float64) float64 { return v * v }
 	last := ReduceAttrs{Axes: []int{2}}
 	for _, c := range []flopsCase{
-		{MaxPool, PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}}, []Value{values(1, 3, 4, 6)},
+		{MaxPool, PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}}, []numeric.Value{values(1, 3, 4, 6)},
 			func(c *tally, in [][]float64) []float64 { return pool(in[0], 3, 4, 6, 2, c.max) }, 3 * 2 * 3 * 3},
-		{AveragePool, PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}}, []Value{values(1, 3, 4, 6)},
+		{AveragePool, PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}}, []numeric.Value{values(1, 3, 4, 6)},
 			func(c *tally, in [][]float64) []float64 {
 				return pool(in[0], 3, 4, 6, 2, func(w []float64) float64 { return c.op(c.sum(w) / 4) })
 			}, 3 * 2 * 3 * 4},
-		{AveragePool, PoolAttrs{Global: true}, []Value{values(1, 3, 4, 4)},
+		{AveragePool, PoolAttrs{Global: true}, []numeric.Value{values(1, 3, 4, 4)},
 			func(c *tally, in [][]float64) []float64 {
 				return pool(in[0], 3, 4, 4, 4, func(w []float64) float64 { return c.op(c.sum(w) / 16) })
 			}, 3 * 16},
-		{Softmax, SoftmaxAttrs{Axis: -1}, []Value{x}, softmax(false), 6 * 18},
-		{Softmax, SoftmaxAttrs{Axis: 2, Log: true}, []Value{x}, softmax(true), 6 * 19},
-		{LayerNorm, LayerNormAttrs{Axis: -1, Epsilon: 0.5}, []Value{x, values(4), values(4)}, norm(4, 0.5, true, true), 6 * 30},
-		{LayerNorm, LayerNormAttrs{Axis: 1, Epsilon: 0.5}, []Value{x, values(3, 4)}, norm(12, 0.5, true, false), 2 * 74},
-		{MeanVarianceNorm, MeanVarianceNormAttrs{Axes: []int{1, 2}}, []Value{x}, norm(12, 0, false, false), 2 * 62},
-		{RMSNorm, LayerNormAttrs{Axis: -1, Epsilon: 0.5}, []Value{x, values(4)}, func(c *tally, in [][]float64) []float64 {
+		{Softmax, SoftmaxAttrs{Axis: -1}, []numeric.Value{x}, softmax(false), 6 * 18},
+		{Softmax, SoftmaxAttrs{Axis: 2, Log: true}, []numeric.Value{x}, softmax(true), 6 * 19},
+		{LayerNorm, LayerNormAttrs{Axis: -1, Epsilon: 0.5}, []numeric.Value{x, values(4), values(4)}, norm(4, 0.5, true, true), 6 * 30},
+		{LayerNorm, LayerNormAttrs{Axis: 1, Epsilon: 0.5}, []numeric.Value{x, values(3, 4)}, norm(12, 0.5, true, false), 2 * 74},
+		{MeanVarianceNorm, MeanVarianceNormAttrs{Axes: []int{1, 2}}, []numeric.Value{x}, norm(12, 0, false, false), 2 * 62},
+		{RMSNorm, LayerNormAttrs{Axis: -1, Epsilon: 0.5}, []numeric.Value{x, values(4)}, func(c *tally, in [][]float64) []float64 {
 			return lines(in[0], 4, func(_ int, line []float64) []float64 {
 				root := c.op(math.Sqrt(c.op(c.op(c.sum(c.each(line, square))/4) + 0.5)))
 				return c.affine(c.each(line, func(v float64) float64 { return v / root }), in[1], nil)
 			})
 		}, 6 * 18},
-		{InstanceNorm, InstanceNormAttrs{Epsilon: 0.5}, []Value{x, values(3), values(3)}, perChannel(4, 3, 3), 6 * 30},
-		{GroupNorm, GroupNormAttrs{Epsilon: 0.5, Groups: 2}, []Value{values(2, 4, 3), values(4), values(4)}, perChannel(3, 4, 2), 4 * 44},
-		{BatchNorm, BatchNormAttrs{Epsilon: 9}, []Value{x, values(3), values(3), values(3), values(3)}, func(c *tally, in [][]float64) []float64 {
+		{InstanceNorm, InstanceNormAttrs{Epsilon: 0.5}, []numeric.Value{x, values(3), values(3)}, perChannel(4, 3, 3), 6 * 30},
+		{GroupNorm, GroupNormAttrs{Epsilon: 0.5, Groups: 2}, []numeric.Value{values(2, 4, 3), values(4), values(4)}, perChannel(3, 4, 2), 4 * 44},
+		{BatchNorm, BatchNormAttrs{Epsilon: 9}, []numeric.Value{x, values(3), values(3), values(3), values(3)}, func(c *tally, in [][]float64) []float64 {
 			roots := c.each(c.each(in[4], func(v float64) float64 { return v + 9 }), math.Sqrt)
 			return lines(in[0], 4, func(i int, line []float64) []float64 {
 				i %= 3
@@ -299,24 +303,24 @@ func TestFLOPs(t *testing.T) {
 				return c.each(d, func(v float64) float64 { return v + in[2][i] })
 			})
 		}, 24*4 + 6},
-		{LpNorm, LpNormAttrs{Axis: -1, P: 1}, []Value{x}, func(c *tally, in [][]float64) []float64 {
+		{LpNorm, LpNormAttrs{Axis: -1, P: 1}, []numeric.Value{x}, func(c *tally, in [][]float64) []float64 {
 			return lines(in[0], 4, func(_ int, line []float64) []float64 {
 				norm := c.sum(c.each(line, math.Abs))
 				return c.each(line, func(v float64) float64 { return v / norm })
 			})
 		}, 6 * 11},
-		{LpNorm, LpNormAttrs{Axis: -1, P: 2}, []Value{x}, func(c *tally, in [][]float64) []float64 {
+		{LpNorm, LpNormAttrs{Axis: -1, P: 2}, []numeric.Value{x}, func(c *tally, in [][]float64) []float64 {
 			return lines(in[0], 4, func(_ int, line []float64) []float64 {
 				norm := c.op(math.Sqrt(c.sum(c.each(line, square))))
 				return c.each(line, func(v float64) float64 { return v / norm })
 			})
 		}, 6 * 12},
-		{LRN, LRNAttrs{Size: 1, Alpha: 2, Beta: 0.5, Bias: 3}, []Value{x}, func(c *tally, in [][]float64) []float64 {
+		{LRN, LRNAttrs{Size: 1, Alpha: 2, Beta: 0.5, Bias: 3}, []numeric.Value{x}, func(c *tally, in [][]float64) []float64 {
 			return c.each(in[0], func(v float64) float64 {
 				return v / c.op(math.Pow(c.op(3+c.op(2*c.op(v*v))), 0.5))
 			})
 		}, 24 * 5},
-		{Hardmax, HardmaxAttrs{Axis: -1}, []Value{x}, func(c *tally, in [][]float64) []float64 {
+		{Hardmax, HardmaxAttrs{Axis: -1}, []numeric.Value{x}, func(c *tally, in [][]float64) []float64 {
 			return lines(in[0], 4, func(_ int, line []float64) []float64 {
 				top, y := c.max(line), make([]float64, 4)
 				for i, v := range line {
@@ -328,33 +332,33 @@ func TestFLOPs(t *testing.T) {
 				return y
 			})
 		}, 6 * 3},
-		{ReduceSum, last, []Value{x}, reduce((*tally).sum), 6 * 3},
-		{ReduceMean, last, []Value{x}, reduce(func(c *tally, l []float64) float64 { return c.op(c.sum(l) / 4) }), 6 * 4},
-		{ReduceMax, last, []Value{x}, reduce((*tally).max), 6 * 3},
-		{ReduceMin, last, []Value{x}, reduce(func(c *tally, l []float64) float64 {
+		{ReduceSum, last, []numeric.Value{x}, reduce((*tally).sum), 6 * 3},
+		{ReduceMean, last, []numeric.Value{x}, reduce(func(c *tally, l []float64) float64 { return c.op(c.sum(l) / 4) }), 6 * 4},
+		{ReduceMax, last, []numeric.Value{x}, reduce((*tally).max), 6 * 3},
+		{ReduceMin, last, []numeric.Value{x}, reduce(func(c *tally, l []float64) float64 {
 			m := l[0]
 			for _, v := range l[1:] {
 				m = c.op(math.Min(m, v))
 			}
 			return m
 		}), 6 * 3},
-		{ReduceProd, last, []Value{x}, reduce(func(c *tally, l []float64) float64 {
+		{ReduceProd, last, []numeric.Value{x}, reduce(func(c *tally, l []float64) float64 {
 			m := l[0]
 			for _, v := range l[1:] {
 				m = c.op(m * v)
 			}
 			return m
 		}), 6 * 3},
-		{ReduceL1, last, []Value{x}, reduce(func(c *tally, l []float64) float64 { return c.sum(c.each(l, math.Abs)) }), 6 * 7},
-		{ReduceL2, last, []Value{x}, reduce(func(c *tally, l []float64) float64 { return c.op(math.Sqrt(c.sum(c.each(l, square)))) }), 6 * 8},
-		{ReduceSumSquare, last, []Value{x}, reduce(func(c *tally, l []float64) float64 { return c.sum(c.each(l, square)) }), 6 * 7},
-		{ReduceLogSum, last, []Value{Values(F32, []float32{1, 2, 3, 4}, 1, 1, 4)}, reduce(func(c *tally, l []float64) float64 { return c.op(math.Log(c.sum(l))) }), 4},
-		{ReduceLogSumExp, last, []Value{x}, reduce(func(c *tally, l []float64) float64 {
+		{ReduceL1, last, []numeric.Value{x}, reduce(func(c *tally, l []float64) float64 { return c.sum(c.each(l, math.Abs)) }), 6 * 7},
+		{ReduceL2, last, []numeric.Value{x}, reduce(func(c *tally, l []float64) float64 { return c.op(math.Sqrt(c.sum(c.each(l, square)))) }), 6 * 8},
+		{ReduceSumSquare, last, []numeric.Value{x}, reduce(func(c *tally, l []float64) float64 { return c.sum(c.each(l, square)) }), 6 * 7},
+		{ReduceLogSum, last, []numeric.Value{numeric.Values(numeric.F32, []float32{1, 2, 3, 4}, 1, 1, 4)}, reduce(func(c *tally, l []float64) float64 { return c.op(math.Log(c.sum(l))) }), 4},
+		{ReduceLogSumExp, last, []numeric.Value{x}, reduce(func(c *tally, l []float64) float64 {
 			top := c.max(l)
 			d := c.each(l, func(v float64) float64 { return v - top })
 			return c.op(top + c.op(math.Log(c.sum(c.each(d, math.Exp)))))
 		}), 6 * 16},
-		{CumSum, CumAttrs{Axis: 2}, []Value{x}, func(c *tally, in [][]float64) []float64 {
+		{CumSum, CumAttrs{Axis: 2}, []numeric.Value{x}, func(c *tally, in [][]float64) []float64 {
 			return lines(in[0], 4, func(_ int, line []float64) []float64 {
 				s := 0.0
 				return c.each(line, func(v float64) float64 { s += v; return s })
@@ -368,8 +372,8 @@ func TestFLOPs(t *testing.T) {
 // TestOperations has what is neither: programs, epilogues, and what moves elements.
 func TestOperations(t *testing.T) {
 	_, conv, _ := single(t, Conv, ConvAttrs{Group: 1}, values(1, 2, 3, 3), values(4, 2, 1, 1))
-	conv.Fuse(Binary(EltAdd).Then(Unary(EltRelu), 0), 0, conv.Inputs[0])
-	_, add, _ := single(t, Pointwise, Elementwise{Program: Binary(EltAdd).Then(Unary(EltRelu), 0)}, values(2, 3), values(1, 3))
+	conv.Fuse(elementwise.Binary(elementwise.Add).Then(elementwise.Unary(elementwise.Relu), 0), 0, conv.Inputs[0])
+	_, add, _ := single(t, Pointwise, Elementwise{Program: elementwise.Binary(elementwise.Add).Then(elementwise.Unary(elementwise.Relu), 0)}, values(2, 3), values(1, 3))
 	_, resize, _ := single(t, Resize, ResizeAttrs{Mode: "linear", Sizes: []int{2, 5}, Coordinates: "half_pixel"}, values(2, 10))
 	_, nearest, _ := single(t, Resize, ResizeAttrs{Mode: "nearest", Sizes: []int{2, 5}, Coordinates: "half_pixel", Nearest: "floor"}, values(2, 10))
 	_, transpose, _ := single(t, Transpose, TransposeAttrs{}, values(2, 10))

@@ -1,6 +1,10 @@
 package graph
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // Inline adds the layers of a body to n, with args in the place of its inputs, and returns what its outputs are: those given,
 // which nothing produces yet, and new tensors where one is nil. Names have a suffix. The layers stand for what those of the body
@@ -74,16 +78,16 @@ func (l *Layer) Runs(env map[string]int) int64 {
 	for _, b := range l.Bodies() {
 		inside := int64(0)
 		for _, x := range b.Network.Layers {
-			inside = addSaturating(inside, x.Runs(env))
+			inside = symbolic.AddSaturating(inside, x.Runs(env))
 		}
 		if l.Op != If {
 			trips := int64(MaxIterations)
 			if n, _, known := l.Trips(); known {
 				trips = min(trips, int64(max(0, n.Eval(env))))
 			}
-			inside = mulSaturating(inside, trips)
+			inside = symbolic.MulSaturating(inside, trips)
 		}
-		runs = addSaturating(runs, inside)
+		runs = symbolic.AddSaturating(runs, inside)
 	}
 	return runs
 }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Shape arithmetic: the small integer tensors from which models compute shapes are followed symbolically in
@@ -43,7 +46,7 @@ func convertInts(dst []int, src []int64) {
 }
 
 // countDims returns the number of elements of a shape without symbols, saturating; a negative extent is past all bounds.
-func countDims(dims []Dim) (int, bool) {
+func countDims(dims []symbolic.Dim) (int, bool) {
 	n := 1
 	for _, d := range dims {
 		v, ok := d.IsConst()
@@ -116,37 +119,6 @@ func axesIn(axes []int, rank int) ([]int, error) {
 	return list, nil
 }
 
-// nonNegative reports whether d is at least 0 whatever its symbols are.
-func (d Dim) nonNegative() bool {
-	if d.c < 0 {
-		return false
-	}
-	for _, t := range d.terms {
-		if t.coef < 0 || slices.ContainsFunc(t.atoms, func(a dimAtom) bool { return !a.nonNegative() }) {
-			return false
-		}
-	}
-	return true
-}
-
-func (a dimAtom) nonNegative() bool {
-	switch {
-	case a.args == nil:
-		return true
-	case a.name == "max":
-		return a.args[0].nonNegative() || a.args[1].nonNegative()
-	}
-	return a.args[0].nonNegative() && a.args[1].nonNegative()
-}
-
-// atLeast0 returns max(d, 0).
-func (d Dim) atLeast0() Dim {
-	if d.nonNegative() {
-		return d
-	}
-	return d.Max(Const(0))
-}
-
 // knownBase is the first of the numbers that stand for known elements while an op moves them.
 const knownBase = 1 << 48
 
@@ -155,12 +127,12 @@ const knownBase = 1 << 48
 func (l *Layer) moveKnown(data ...int) {
 	for _, t := range l.Outputs {
 		t.Value = nil
-		if n, ok := countDims(t.Dims); !ok || n > maxKnownValue || t.Type != I64 && t.Type != I32 && t.Type != Bool {
+		if n, ok := countDims(t.Dims); !ok || n > maxKnownValue || t.Type != numeric.I64 && t.Type != numeric.I32 && t.Type != numeric.Bool {
 			return
 		}
 	}
-	var dims []Dim
-	in := make([]Value, len(l.OpInputs()))
+	var dims []symbolic.Dim
+	in := make([]numeric.Value, len(l.OpInputs()))
 	for i, t := range l.OpInputs() {
 		switch {
 		case t == nil:
@@ -168,7 +140,7 @@ func (l *Layer) moveKnown(data ...int) {
 			if n, ok := countDims(t.Dims); !ok || t.Value == nil || len(t.Value) != n {
 				return
 			}
-			in[i] = NewValue(I64, EvalDims(t.Dims, nil)...)
+			in[i] = numeric.NewValue(numeric.I64, symbolic.Eval(t.Dims, nil)...)
 			for j := range in[i].I64() {
 				in[i].I64()[j] = int64(knownBase + len(dims) + j)
 			}
@@ -178,27 +150,27 @@ func (l *Layer) moveKnown(data ...int) {
 			if !ok {
 				return
 			}
-			in[i] = NewValue(I64, EvalDims(t.Dims, nil)...)
+			in[i] = numeric.NewValue(numeric.I64, symbolic.Eval(t.Dims, nil)...)
 			for j, v := range list {
 				in[i].I64()[j] = int64(v)
 			}
 		}
 	}
-	out := make([]Value, len(l.Outputs))
+	out := make([]numeric.Value, len(l.Outputs))
 	for i, t := range l.Outputs {
-		out[i] = NewValue(I64, EvalDims(t.Dims, nil)...)
+		out[i] = numeric.NewValue(numeric.I64, symbolic.Eval(t.Dims, nil)...)
 	}
-	empty := !slices.ContainsFunc(out, func(v Value) bool { return v.Len() > 0 })
+	empty := !slices.ContainsFunc(out, func(v numeric.Value) bool { return v.Len() > 0 })
 	if !empty && l.Op.Eval(l, in, out) != nil {
 		return
 	}
 	for i, t := range l.Outputs {
-		t.Value = make([]Dim, out[i].Len())
+		t.Value = make([]symbolic.Dim, out[i].Len())
 		for j, v := range out[i].I64() {
 			if k := v - knownBase; k >= 0 && k < int64(len(dims)) {
 				t.Value[j] = dims[k]
 			} else {
-				t.Value[j] = Const(int(v))
+				t.Value[j] = symbolic.Const(int(v))
 			}
 		}
 	}
@@ -209,89 +181,89 @@ const followed = 16
 
 // truncated returns the integers that a Cast makes of x, where few layers compute it from a few constants: exporters write the
 // extents of an image as roots and quotients.
-func truncated(x, y *Tensor) []Dim {
+func truncated(x, y *Tensor) []symbolic.Dim {
 	left := followed
 	v, ok := x.computed(&left, maxKnownValue)
 	if !ok {
 		return nil
 	}
-	list := NewValue(y.Type, v.Dims...)
-	castTo(list, v)
-	dims := make([]Dim, list.Len())
+	list := numeric.NewValue(y.Type, v.Dims...)
+	numeric.Cast(list, v)
+	dims := make([]symbolic.Dim, list.Len())
 	for i, n := range list.Ints() {
-		dims[i] = Const(int(n))
+		dims[i] = symbolic.Const(int(n))
 	}
 	return dims
 }
 
 // computed returns t's elements where they are no more than a number and follow from constants alone, by as many layers as are
 // left.
-func (t *Tensor) computed(left *int, most int) (Value, bool) {
+func (t *Tensor) computed(left *int, most int) (numeric.Value, bool) {
 	if n, ok := countDims(t.Dims); !ok || n > most || t.Type.Size() == 0 {
-		return Value{}, false
+		return numeric.Value{}, false
 	}
 	if v, ok := t.Const(); ok {
 		return v, true
 	}
-	if list, ok := t.Ints(); ok && t.Value != nil && (t.Type == I64 || t.Type == I32 || t.Type == Bool) {
-		v := NewValue(t.Type, EvalDims(t.Dims, nil)...)
+	if list, ok := t.Ints(); ok && t.Value != nil && (t.Type == numeric.I64 || t.Type == numeric.I32 || t.Type == numeric.Bool) {
+		v := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...)
 		if v.Len() != len(list) {
-			return Value{}, false
+			return numeric.Value{}, false
 		}
 		elements := make([]int64, len(list))
 		for i, n := range list {
 			elements[i] = int64(n)
 		}
-		v.setInts(elements, false)
+		v.SetInts(elements, false)
 		return v, true
 	}
 	l := t.Producer
 	if *left--; l == nil || *left < 0 || len(l.Outputs) != 1 || l.Unsupported() != nil {
-		return Value{}, false
+		return numeric.Value{}, false
 	}
-	var in []Value
+	var in []numeric.Value
 	for _, x := range l.Inputs {
-		var v Value
+		var v numeric.Value
 		if x != nil {
 			var ok bool
 			if v, ok = x.computed(left, most); !ok {
-				return Value{}, false
+				return numeric.Value{}, false
 			}
 		}
 		in = append(in, v)
 	}
-	y := NewValue(t.Type, EvalDims(t.Dims, nil)...)
-	return y, len(in) > 0 && l.Eval(in, []Value{y}) == nil
+	y := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...)
+	return y, len(in) > 0 && l.Eval(in, []numeric.Value{y}) == nil
 }
 
 // maxDetermined bounds the elements that shapes follow from where they are computed from constants.
 const maxDetermined = 1 << 16
 
 // determined returns t's elements where they follow from constants, as those must on which a shape depends.
-func (t *Tensor) determined() (Value, error) {
+func (t *Tensor) determined() (numeric.Value, error) {
 	if v, ok := t.Const(); ok {
 		return v, nil
 	}
-	if list, ok := t.Ints(); ok && (t.Type == I64 || t.Type == I32 || t.Type == Bool) {
-		v, ints := NewValue(t.Type, EvalDims(t.Dims, nil)...), make([]int64, len(list))
+	if list, ok := t.Ints(); ok && (t.Type == numeric.I64 || t.Type == numeric.I32 || t.Type == numeric.Bool) {
+		v, ints := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...), make([]int64, len(list))
 		for i, n := range list {
 			ints[i] = int64(n)
 		}
-		v.setInts(ints, false)
+		v.SetInts(ints, false)
 		return v, nil
 	}
 	left := followed
 	if v, ok := t.computed(&left, maxDetermined); ok {
 		return v, nil
 	}
-	return Value{}, fmt.Errorf("the shape of the result depends on the elements of %s, which do not follow from constants", t)
+	return numeric.Value{}, fmt.Errorf("the shape of the result depends on the elements of %s, which do not follow from constants", t)
 }
 
 // determined returns the elements of the op's input i, from which a shape follows.
-func (l *Layer) determined(i int) (Value, error) {
+func (l *Layer) determined(i int) (numeric.Value, error) {
 	t, err := l.need(i)
 	if err != nil {
-		return Value{}, err
+		return numeric.Value{}, err
 	}
 	return t.determined()
 }

@@ -5,16 +5,20 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // list adds a constant I64 list.
 func list(n *Network, values ...int64) *Tensor {
-	return n.AddConst("c", Values(I64, values, len(values)))
+	return n.AddConst("c", numeric.Values(numeric.I64, values, len(values)))
 }
 
 // TestShapeArithmetic follows the chains by which exporters compute shapes.
 func TestShapeArithmetic(t *testing.T) {
-	scalar := func(n *Network, v int64) *Tensor { return n.AddConst("c", Values(I64, []int64{v})) }
+	scalar := func(n *Network, v int64) *Tensor { return n.AddConst("c", numeric.Values(numeric.I64, []int64{v})) }
 	for _, c := range []struct {
 		name string
 		want string // of the reshaped x [batch,3,h,w]
@@ -30,31 +34,31 @@ func TestShapeArithmetic(t *testing.T) {
 		{"products", "[3*batch,h*w]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
 			mul := n.ops("Mul")
 			g := func(i int64) *Tensor { return add(Gather, GatherAttrs{}, shape, list(n, i)) }
-			return add(Concat, ConcatAttrs{}, add(mul, Elementwise{Binary(EltMul)}, g(0), g(1)), add(mul, Elementwise{Binary(EltMul)}, g(2), g(-1)))
+			return add(Concat, ConcatAttrs{}, add(mul, Elementwise{elementwise.Binary(elementwise.Mul)}, g(0), g(1)), add(mul, Elementwise{elementwise.Binary(elementwise.Mul)}, g(2), g(-1)))
 		}},
 		{"division", "[6*batch,div(h,2),w]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
 			g := func(i int64) *Tensor { return add(Gather, GatherAttrs{}, shape, list(n, i)) }
-			half := add(n.ops("Div"), Elementwise{Binary(EltDiv)}, g(2), list(n, 2))
-			six := add(n.ops("Mul"), Elementwise{Binary(EltMul)}, g(0), list(n, 6))
+			half := add(n.ops("Div"), Elementwise{elementwise.Binary(elementwise.Div)}, g(2), list(n, 2))
+			six := add(n.ops("Mul"), Elementwise{elementwise.Binary(elementwise.Mul)}, g(0), list(n, 6))
 			return add(Concat, ConcatAttrs{}, six, half, g(3))
 		}},
 		{"where equal", "[batch,3,h,w]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
-			minus := add(ConstantOfShape, FillAttrs{I64, Values(I64, []int64{-1}).Data}, list(n, 4))
-			same := add(n.ops("Equal"), Elementwise{Binary(EltEqual)}, shape, minus)
-			return add(n.ops("Where"), Elementwise{Program{3, []Instr{{Op: EltSelect, Arg: [3]int{0, 1, 2}}}}}, same, minus, shape)
+			minus := add(ConstantOfShape, FillAttrs{numeric.I64, numeric.Values(numeric.I64, []int64{-1}).Data}, list(n, 4))
+			same := add(n.ops("Equal"), Elementwise{elementwise.Binary(elementwise.Equal)}, shape, minus)
+			return add(n.ops("Where"), Elementwise{elementwise.Program{Args: 3, Code: []elementwise.Instr{{Op: elementwise.Select, Arg: [3]int{0, 1, 2}}}}}, same, minus, shape)
 		}},
 		{"reversed twice, cast", "[batch,3,h,w]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
 			reverse := SliceAttrs{Starts: []int{-1}, Ends: []int{-1 << 62}, Steps: []int{-1}}
-			return add(Cast, CastAttrs{To: I64}, add(Slice, reverse, add(Cast, CastAttrs{To: I32}, add(Slice, reverse, shape))))
+			return add(Cast, CastAttrs{To: numeric.I64}, add(Slice, reverse, add(Cast, CastAttrs{To: numeric.I32}, add(Slice, reverse, shape))))
 		}},
 		{"the root of a constant", "[batch,4,div(3*h*w,4)]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
-			real := func(f float32) *Tensor { return n.AddConst("c", Values(F32, []float32{f}, 1)) }
-			root := add(n.ops("Pow"), Elementwise{Binary(EltPow)}, real(16.5), real(0.5))
-			return add(Concat, ConcatAttrs{}, list(n, 0), add(Cast, CastAttrs{To: I64}, root), list(n, -1))
+			real := func(f float32) *Tensor { return n.AddConst("c", numeric.Values(numeric.F32, []float32{f}, 1)) }
+			root := add(n.ops("Pow"), Elementwise{elementwise.Binary(elementwise.Pow)}, real(16.5), real(0.5))
+			return add(Concat, ConcatAttrs{}, list(n, 0), add(Cast, CastAttrs{To: numeric.I64}, root), list(n, -1))
 		}},
 	} {
 		n := NewNetwork("shapes")
-		x := n.AddInput("x", F32, Symbol("batch"), Const(3), Symbol("h"), Symbol("w"))
+		x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Symbol("h"), symbolic.Symbol("w"))
 		add := func(op *Op, attrs any, in ...*Tensor) *Tensor {
 			l, err := n.Add("", op, attrs, in)
 			if err != nil {
@@ -63,11 +67,11 @@ func TestShapeArithmetic(t *testing.T) {
 			return l.Outputs[0]
 		}
 		y := add(Reshape, ReshapeAttrs{}, x, c.make(add, n, add(ShapeOf, ShapeAttrs{0, 4}, x)))
-		if got := FormatDims(y.Dims); got != c.want {
+		if got := symbolic.Format(y.Dims); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
 		}
 		n.MarkOutput(y)
-		if out, err := n.Eval(context.Background(), map[string]Value{"x": NewValue(F32, 2, 3, 4, 5)}, nil); err != nil || out[y.Name].Len() != 120 {
+		if out, err := n.Eval(context.Background(), map[string]numeric.Value{"x": numeric.NewValue(numeric.F32, 2, 3, 4, 5)}, nil); err != nil || out[y.Name].Len() != 120 {
 			t.Errorf("%s: %v %v", c.name, out[y.Name].Dims, err)
 		}
 	}
@@ -79,8 +83,8 @@ func (n *Network) ops(name string) *Op { return Ops().Named(name) }
 // TestTileBySymbols: repeats that follow from shapes make extents of symbols, and the layer repeats as often as they say.
 func TestTileBySymbols(t *testing.T) {
 	n := NewNetwork("tile")
-	x := n.AddInput("x", F32, Const(1), Symbol("s"))
-	y := n.AddInput("y", F32, Symbol("heads"))
+	x := n.AddInput("x", numeric.F32, symbolic.Const(1), symbolic.Symbol("s"))
+	y := n.AddInput("y", numeric.F32, symbolic.Symbol("heads"))
 	add := func(op *Op, attrs any, in ...*Tensor) *Tensor {
 		l, err := n.Add("", op, attrs, in)
 		if err != nil {
@@ -90,37 +94,37 @@ func TestTileBySymbols(t *testing.T) {
 	}
 	z := add(Tile, TileAttrs{}, x, add(Concat, ConcatAttrs{}, add(ShapeOf, ShapeAttrs{0, 1}, y), list(n, 2)))
 	n.MarkOutput(z)
-	if got := FormatDims(z.Dims); got != "[heads,2*s]" {
+	if got := symbolic.Format(z.Dims); got != "[heads,2*s]" {
 		t.Errorf("the result is %s", got)
 	}
-	out, err := n.Eval(context.Background(), map[string]Value{"x": Values(F32, []float32{1, 2}, 1, 2), "y": NewValue(F32, 3)}, nil)
+	out, err := n.Eval(context.Background(), map[string]numeric.Value{"x": numeric.Values(numeric.F32, []float32{1, 2}, 1, 2), "y": numeric.NewValue(numeric.F32, 3)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := out[z.Name].F32(); !slices.Equal(got, []float32{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2}) {
 		t.Errorf("it has %v", got)
 	}
-	if _, err := n.Add("", Tile, TileAttrs{}, []*Tensor{x, n.AddInput("r", I64, Const(2))}); err == nil || !strings.Contains(err.Error(), "repeats") {
+	if _, err := n.Add("", Tile, TileAttrs{}, []*Tensor{x, n.AddInput("r", numeric.I64, symbolic.Const(2))}); err == nil || !strings.Contains(err.Error(), "repeats") {
 		t.Errorf("repeats that nobody knows: %v", err)
 	}
 }
 
 func TestSliceDim(t *testing.T) {
-	h := Symbol("h")
+	h := symbolic.Symbol("h")
 	for _, c := range []struct {
-		start, end Dim
+		start, end symbolic.Dim
 		step       int
 		want       string
 	}{
-		{Const(0), Const(1 << 62), 1, "h"},
-		{Const(1), Const(1 << 62), 1, "max(h-1,0)"},
-		{Const(0), Const(-1), 1, "max(h-1,0)"},
-		{Const(-1), Const(1 << 62), 1, "min(h,1)"},
-		{Const(0), Const(5), 1, "min(5,h)"},
-		{Const(0), Const(1 << 62), 2, "div(h+1,2)"},
-		{Const(-1), Const(-1 << 62), -1, "h"},
-		{Const(0), h, 1, "h"},
-		{Const(0), Symbol("k"), 1, "min(k,h)"},
+		{symbolic.Const(0), symbolic.Const(1 << 62), 1, "h"},
+		{symbolic.Const(1), symbolic.Const(1 << 62), 1, "max(h-1,0)"},
+		{symbolic.Const(0), symbolic.Const(-1), 1, "max(h-1,0)"},
+		{symbolic.Const(-1), symbolic.Const(1 << 62), 1, "min(h,1)"},
+		{symbolic.Const(0), symbolic.Const(5), 1, "min(5,h)"},
+		{symbolic.Const(0), symbolic.Const(1 << 62), 2, "div(h+1,2)"},
+		{symbolic.Const(-1), symbolic.Const(-1 << 62), -1, "h"},
+		{symbolic.Const(0), h, 1, "h"},
+		{symbolic.Const(0), symbolic.Symbol("k"), 1, "min(k,h)"},
 	} {
 		got, err := sliceDim(h, c.start, c.end, c.step)
 		if err != nil || got.String() != c.want {
@@ -134,15 +138,15 @@ func TestSliceDim(t *testing.T) {
 			}
 		}
 	}
-	if _, err := sliceDim(h, Const(2), Const(0), -1); err == nil {
+	if _, err := sliceDim(h, symbolic.Const(2), symbolic.Const(0), -1); err == nil {
 		t.Error("part of a symbolic axis reversed")
 	}
 }
 
 // TestRangePassesThrough checks that ops which only move elements keep the range, and follow its axis or refuse.
 func TestRangePassesThrough(t *testing.T) {
-	perTensor := PerTensor(0.5, 3)
-	perChannel := Range{Scale: []float32{1, 2, 3}, Axis: 1}
+	perTensor := numeric.PerTensor(0.5, 3)
+	perChannel := numeric.Range{Scale: []float32{1, 2, 3}, Axis: 1}
 	for _, c := range []struct {
 		op    *Op
 		attrs any
@@ -159,9 +163,9 @@ func TestRangePassesThrough(t *testing.T) {
 		{Pad, PadAttrs{Mode: "constant", Pads: []int{0, 1, 0, 0, 0, 0}}, -1},
 		{Identity, nil, 1},
 	} {
-		for _, r := range []Range{perTensor, perChannel} {
+		for _, r := range []numeric.Range{perTensor, perChannel} {
 			n := NewNetwork("q")
-			x := n.AddInput("x", I8, Shape(2, 3, 4)...)
+			x := n.AddInput("x", numeric.I8, symbolic.Shape(2, 3, 4)...)
 			x.Range = r
 			l, err := n.Add("", c.op, c.attrs, []*Tensor{x})
 			if r.PerChannel() && c.axis < 0 {
@@ -176,7 +180,7 @@ func TestRangePassesThrough(t *testing.T) {
 			if r.PerChannel() {
 				r.Axis = c.axis
 			}
-			if got := l.Outputs[0]; got.Type != I8 || !got.Range.Equal(r) {
+			if got := l.Outputs[0]; got.Type != numeric.I8 || !got.Range.Equal(r) {
 				t.Errorf("%s: got %s", l, got)
 			}
 		}
@@ -186,14 +190,14 @@ func TestRangePassesThrough(t *testing.T) {
 // TestPadQuantized pads with the integer that stands for the value.
 func TestPadQuantized(t *testing.T) {
 	n := NewNetwork("q")
-	x := n.AddInput("x", U8, Const(2))
-	x.Range = PerTensor(0.5, 100)
+	x := n.AddInput("x", numeric.U8, symbolic.Const(2))
+	x.Range = numeric.PerTensor(0.5, 100)
 	l, err := n.Add("pad", Pad, PadAttrs{Mode: "constant", Pads: []int{1, 1}, Value: 2}, []*Tensor{x})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := NewValue(U8, 4)
-	if err := l.Eval([]Value{Values(U8, []uint8{7, 8}, 2)}, []Value{out}); err != nil {
+	out := numeric.NewValue(numeric.U8, 4)
+	if err := l.Eval([]numeric.Value{numeric.Values(numeric.U8, []uint8{7, 8}, 2)}, []numeric.Value{out}); err != nil {
 		t.Fatal(err)
 	}
 	if got := string(out.Data); got != "\x68\x07\x08\x68" {
@@ -204,17 +208,17 @@ func TestPadQuantized(t *testing.T) {
 // TestCheckShapes refuses extents that break what was taken for granted of symbols.
 func TestCheckShapes(t *testing.T) {
 	n := NewNetwork("sum")
-	a, b := n.AddInput("a", F32, Symbol("n")), n.AddInput("b", F32, Symbol("m"))
-	l, err := n.Add("sum", n.ops("Add"), Elementwise{Binary(EltAdd)}, []*Tensor{a, b})
+	a, b := n.AddInput("a", numeric.F32, symbolic.Symbol("n")), n.AddInput("b", numeric.F32, symbolic.Symbol("m"))
+	l, err := n.Add("sum", n.ops("Add"), Elementwise{elementwise.Binary(elementwise.Add)}, []*Tensor{a, b})
 	if err != nil {
 		t.Fatal(err)
 	}
 	n.MarkOutput(l.Outputs[0])
-	_, err = n.Eval(context.Background(), map[string]Value{"a": NewValue(F32, 3), "b": NewValue(F32, 4)}, nil)
+	_, err = n.Eval(context.Background(), map[string]numeric.Value{"a": numeric.NewValue(numeric.F32, 3), "b": numeric.NewValue(numeric.F32, 4)}, nil)
 	if err == nil || !strings.Contains(err.Error(), "layer sum (Add)") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := n.Eval(context.Background(), map[string]Value{"a": NewValue(F32, 3), "b": NewValue(F32, 3)}, nil); err != nil {
+	if _, err := n.Eval(context.Background(), map[string]numeric.Value{"a": numeric.NewValue(numeric.F32, 3), "b": numeric.NewValue(numeric.F32, 3)}, nil); err != nil {
 		t.Error(err)
 	}
 }

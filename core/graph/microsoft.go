@@ -1,6 +1,11 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // Composites returns the ONNX operators that are imported as several layers: those of ONNX Runtime's domain com.microsoft that
 // its optimiser, Optimum and Olive put into networks, and some of ONNX's own. What is not supported of them is in the comments
@@ -25,9 +30,9 @@ func (d *Definition) times(x *Tensor, factor float32) *Tensor {
 	if factor == 1 {
 		return x
 	}
-	b := newProgram(1)
-	b.do(EltMul, 0, b.constant(factor))
-	return d.Program(b.p, x)
+	b := elementwise.NewBuilder(1)
+	b.Do(elementwise.Mul, 0, b.Constant(factor))
+	return d.Program(b.Program, x)
 }
 
 // plus adds a sum, or nothing where there is no summand.
@@ -39,7 +44,7 @@ func (d *Definition) plus(x, summand *Tensor) *Tensor {
 }
 
 // as adds a cast, or nothing where x has the type.
-func (d *Definition) as(x *Tensor, t DataType) *Tensor {
+func (d *Definition) as(x *Tensor, t numeric.DataType) *Tensor {
 	if x.Type == t {
 		return x
 	}
@@ -48,7 +53,7 @@ func (d *Definition) as(x *Tensor, t DataType) *Tensor {
 
 // number adds an integer.
 func (d *Definition) number(n int64) *Tensor {
-	return d.Constant(d.fresh("number"), Values(I64, []int64{n}))
+	return d.Constant(d.fresh("number"), numeric.Values(numeric.I64, []int64{n}))
 }
 
 // counting adds 0, 1, ... up to an extent of x, without it.

@@ -1,6 +1,11 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 var microsoftAttentions = map[string]func(*Definition, *Node) ([]*Tensor, error){
 	"com.microsoft:Attention":           packedAttention,
@@ -111,7 +116,7 @@ func (d *Definition) scoreBias(mask, bias *Tensor, filter float32, q *Tensor, ke
 			return nil, fmt.Errorf("the mask is %s; of masks with one axis only the number of keys of each item is supported", mask.TypeString())
 		}
 		all := d.Sequence(d.number(0), keys(), d.number(1))
-		kept = d.Less(all, d.Unsqueeze(d.as(mask, I64), 1, 2, 3))
+		kept = d.Less(all, d.Unsqueeze(d.as(mask, numeric.I64), 1, 2, 3))
 	case 2:
 		kept = d.Unsqueeze(mask, 1, 2)
 	case 3:
@@ -119,13 +124,13 @@ func (d *Definition) scoreBias(mask, bias *Tensor, filter float32, q *Tensor, ke
 	default:
 		return nil, fmt.Errorf("the mask is %s, want up to three axes", mask.TypeString())
 	}
-	b := newProgram(1)
-	b.do(EltAdd, b.do(EltMul, 0, b.constant(-filter)), b.constant(filter))
-	hidden := d.Program(b.p, d.Cast(d.as(kept, Bool), F32))
+	b := elementwise.NewBuilder(1)
+	b.Do(elementwise.Add, b.Do(elementwise.Mul, 0, b.Constant(-filter)), b.Constant(filter))
+	hidden := d.Program(b.Program, d.Cast(d.as(kept, numeric.Bool), numeric.F32))
 	if bias == nil {
 		return hidden, nil
 	}
-	return d.Add(hidden, d.as(bias, F32)), nil
+	return d.Add(hidden, d.as(bias, numeric.F32)), nil
 }
 
 // packedAttention is an attention of one tensor, whose product with the weights, plus bias, has queries, keys and values side by

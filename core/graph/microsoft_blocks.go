@@ -1,6 +1,11 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // gatherBlocks takes rows of a table of few bits and makes them real: the table stays as small as it is. Not supported are other
 // axes than that of rows and of their elements, and types of four bits.
@@ -9,7 +14,7 @@ func gatherBlocks(d *Definition, n *Node) ([]*Tensor, error) {
 		return nil, err
 	}
 	data, indices, bits, size := n.Input(0), n.Input(1), n.Int("bits", 4), n.Int("block_size", 128)
-	if data.Type != U8 || len(data.Dims) != 2 || bits != 2 && bits != 4 && bits != 8 {
+	if data.Type != numeric.U8 || len(data.Dims) != 2 || bits != 2 && bits != 4 && bits != 8 {
 		return nil, fmt.Errorf("the table is %s with %d bits, want u8 with two axes, and 2, 4 or 8 bits", data.TypeString(), bits)
 	}
 	if axis := n.Int("quantize_axis", 1); n.Int("gather_axis", 0) != 0 || axis != 1 && axis != -1 {
@@ -38,9 +43,9 @@ func gatherBlocks(d *Definition, n *Node) ([]*Tensor, error) {
 		z = d.Slice(z, SliceAttrs{Starts: []int{0}, Ends: []int{blocks}, Axes: []int{len(kept)}})
 		q = d.Sub(q, d.Cast(split(z, blocks, 1), real))
 	} else {
-		b := newProgram(1)
-		b.do(EltSub, 0, b.constant(float32(int(1)<<(bits-1))))
-		q = d.Program(b.p, q)
+		b := elementwise.NewBuilder(1)
+		b.Do(elementwise.Sub, 0, b.Constant(float32(int(1)<<(bits-1))))
+		q = d.Program(b.Program, q)
 	}
 	scales := split(d.Gather(n.Input(2), indices, 0), blocks, 1)
 	return result(split(d.Mul(q, scales), width))
@@ -51,7 +56,7 @@ func (d *Definition) fewBits(x *Tensor, bits int) *Tensor {
 	if bits == 8 {
 		return x
 	}
-	byteOf := func(v int) *Tensor { return d.Constant(d.fresh("bits"), Values(U8, []uint8{uint8(v)})) }
+	byteOf := func(v int) *Tensor { return d.Constant(d.fresh("bits"), numeric.Values(numeric.U8, []uint8{uint8(v)})) }
 	mask, rank := byteOf(1<<bits-1), len(x.Dims)
 	var parts []*Tensor
 	for at := 0; at < 8; at += bits {

@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // groupQueryAttention is an attention whose keys and values are written behind those of the past, of which each item has as many as
 // input 5 says less the new ones, and present has room for all. Queries and keys may be turned first. Not supported are smooth
@@ -29,7 +33,7 @@ func groupQueryAttention(d *Definition, n *Node) ([]*Tensor, error) {
 		q, k, v = list[0], list[1], list[2]
 	}
 	count := d.extentOf(q, 1)
-	lengths := d.Add(d.as(d.Reshape(n.Input(5), -1), I64), d.number(1))
+	lengths := d.Add(d.as(d.Reshape(n.Input(5), -1), numeric.I64), d.number(1))
 	places := d.Max(d.Sub(lengths, count), d.number(0)) // of the first new keys
 	if n.Flag("do_rotary", false) {
 		if q, k, err = d.turnedOperands(n, a, size, q, k, places); err != nil {

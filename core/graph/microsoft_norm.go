@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 var microsoftNorms = map[string]func(*Definition, *Node) ([]*Tensor, error){
 	"com.microsoft:SkipLayerNormalization":           skipLayerNorm(true),
@@ -120,7 +124,7 @@ func (d *Definition) embedded(n *Node, e embeddings) ([]*Tensor, error) {
 		if mask == nil {
 			mask = d.Sub(e.ids, e.ids)
 		}
-		results[1] = d.Reduce(ReduceSum, d.as(mask, I32), false, 1)
+		results[1] = d.Reduce(ReduceSum, d.as(mask, numeric.I32), false, 1)
 	}
 	return results, nil
 }

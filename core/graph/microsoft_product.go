@@ -1,6 +1,11 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 var microsoftProducts = map[string]func(*Definition, *Node) ([]*Tensor, error){
 	"com.microsoft:GatherBlockQuantized": gatherBlocks,
@@ -112,12 +117,12 @@ func matMulNBits(d *Definition, n *Node) ([]*Tensor, error) {
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("the weights and their scales must be constants; %s is computed", t.Name)
-		case v.Len() != Count(dims):
+		case v.Len() != numeric.Count(dims):
 			return nil, fmt.Errorf("input %d has %d elements, want %v", input, v.Len(), dims)
-		case EqualDims(t.Dims, Shape(dims...)):
+		case symbolic.Equal(t.Dims, symbolic.Shape(dims...)):
 			return t, nil
 		}
-		return d.Constant(d.fresh(t.Name), Value{v.Type, dims, v.Data}), nil
+		return d.Constant(d.fresh(t.Name), numeric.Value{Type: v.Type, Dims: dims, Data: v.Data}), nil
 	}
 	w, err := shape(1, columns, blocks, a.Block*a.Bits/8)
 	if err != nil {
@@ -130,7 +135,7 @@ func matMulNBits(d *Definition, n *Node) ([]*Tensor, error) {
 	zeros := n.Input(NBitsZeros)
 	if zeros != nil {
 		each := blocks
-		if zeros.Type == U8 {
+		if zeros.Type == numeric.U8 {
 			each = zeroBytes(blocks, a.Bits)
 		}
 		if zeros, err = shape(NBitsZeros, columns, each); err != nil {

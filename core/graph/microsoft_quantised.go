@@ -1,18 +1,23 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 var microsoftQuantised = map[string]func(*Definition, *Node) ([]*Tensor, error){
 	"com.microsoft:DequantizeLinear":         passedOn("DequantizeLinear"),
 	"com.microsoft:DynamicQuantizeMatMul":    dynamicQuantizeMatMul,
 	"com.microsoft:MatMulIntegerToFloat":     matMulIntegerToFloat,
 	"com.microsoft:QGemm":                    quantisedGemm,
-	"com.microsoft:QLinearAdd":               quantisedBinary(EltAdd),
+	"com.microsoft:QLinearAdd":               quantisedBinary(elementwise.Add),
 	"com.microsoft:QLinearAveragePool":       quantisedPool,
 	"com.microsoft:QLinearConcat":            quantisedConcat,
 	"com.microsoft:QLinearGlobalAveragePool": quantisedPool,
 	"com.microsoft:QLinearLeakyRelu":         quantisedUnary,
-	"com.microsoft:QLinearMul":               quantisedBinary(EltMul),
+	"com.microsoft:QLinearMul":               quantisedBinary(elementwise.Mul),
 	"com.microsoft:QLinearReduceMean":        quantisedMean,
 	"com.microsoft:QLinearSigmoid":           quantisedUnary,
 	"com.microsoft:QLinearSoftmax":           quantisedUnary,
@@ -44,7 +49,7 @@ func passedOn(name string) func(*Definition, *Node) ([]*Tensor, error) {
 	}
 }
 
-func quantisedBinary(op EltOp) func(*Definition, *Node) ([]*Tensor, error) {
+func quantisedBinary(op elementwise.Op) func(*Definition, *Node) ([]*Tensor, error) {
 	return func(d *Definition, n *Node) ([]*Tensor, error) {
 		if err := n.needs(0, 1, 3, 4, 6); err != nil {
 			return nil, err
@@ -151,7 +156,7 @@ func quantisedGemm(d *Definition, n *Node) ([]*Tensor, error) {
 	b := d.imported("DequantizeLinear", map[string]Attr{"axis": axis}, n.Input(3), n.Input(4), n.Input(5))
 	c := n.Input(6)
 	if c != nil {
-		c = d.Mul(d.Cast(c, F32), d.times(d.Mul(n.Input(1), n.Input(4)), g.Alpha))
+		c = d.Mul(d.Cast(c, numeric.F32), d.times(d.Mul(n.Input(1), n.Input(4)), g.Alpha))
 	}
 	y := d.Gemm(d.dequantised(n.Input(0), n.Input(1), n.Input(2)), b, c, g)
 	if n.Input(7) == nil {
@@ -166,7 +171,7 @@ func dynamicQuantizeMatMul(d *Definition, n *Node) ([]*Tensor, error) {
 		return nil, err
 	}
 	a, scale, zero := d.DynamicQuantize(n.Input(0))
-	y := d.Cast(d.MatMulInteger(a, n.Input(1), zero, n.Input(3)), F32)
+	y := d.Cast(d.MatMulInteger(a, n.Input(1), zero, n.Input(3)), numeric.F32)
 	return result(d.plus(d.Mul(y, d.Mul(scale, n.Input(2))), n.Input(4)))
 }
 

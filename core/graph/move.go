@@ -1,6 +1,11 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // strides returns the row-major strides of a shape, in elements.
 func strides(dims []int) []int {
@@ -15,21 +20,21 @@ func strides(dims []int) []int {
 
 // move fills dst from src, which is of the same type: the element at place p of dst is src's at the sum of
 // tables[axis][p[axis]]. A negative entry leaves dst's elements there as they are.
-func move(dst, src Value, tables [][]int) {
+func move(dst, src numeric.Value, tables [][]int) {
 	switch dst.Type.Size() {
 	case 1:
 		moveAxis(dst.Data, src.Data, tables, 0, 0)
 	case 2:
-		moveAxis(View[uint16](dst.Data), View[uint16](src.Data), tables, 0, 0)
+		moveAxis(numeric.View[uint16](dst.Data), numeric.View[uint16](src.Data), tables, 0, 0)
 	case 4:
-		moveAxis(View[uint32](dst.Data), View[uint32](src.Data), tables, 0, 0)
+		moveAxis(numeric.View[uint32](dst.Data), numeric.View[uint32](src.Data), tables, 0, 0)
 	default:
-		moveAxis(View[uint64](dst.Data), View[uint64](src.Data), tables, 0, 0)
+		moveAxis(numeric.View[uint64](dst.Data), numeric.View[uint64](src.Data), tables, 0, 0)
 	}
 }
 
 // moveAxis moves the elements from axis 0 of tables on, from place i of dst, and returns the place after them.
-func moveAxis[T Element](dst, src []T, tables [][]int, i, from int) int {
+func moveAxis[T numeric.Element](dst, src []T, tables [][]int, i, from int) int {
 	switch len(tables) {
 	case 0:
 		if len(dst) > 0 && len(src) > 0 {
@@ -84,7 +89,7 @@ func wholeTables(dims []int) [][]int {
 
 // inferMoved gives output i the type and the range of t, whose quantisation axis moves to the given place; a negative
 // place says that no axis of the output is that axis.
-func (l *Layer) inferMoved(i int, t *Tensor, dims []Dim, axis int) error {
+func (l *Layer) inferMoved(i int, t *Tensor, dims []symbolic.Dim, axis int) error {
 	out := l.Outputs[i]
 	out.Type, out.Dims, out.Range, out.Value = t.Type, dims, t.Range, nil
 	if t.Quantized() && t.Range.PerChannel() {

@@ -5,6 +5,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Network is a directed acyclic graph of layers: TensorRT's INetworkDefinition. Change it through its methods and
@@ -32,7 +36,7 @@ type Layer struct {
 
 	// Epilogue is applied to the op's (single) result: argument 0 is that result, the others are the last inputs,
 	// broadcast to the result's shape. The zero Program is none.
-	Epilogue Program
+	Epilogue elementwise.Program
 	From     []string // source layers that this layer stands for, its own name included, in graph order
 
 	until context.Context // that ends the evaluation of its bodies, while they are evaluated; else nil
@@ -41,14 +45,14 @@ type Layer struct {
 // Tensor is a value that flows between layers: TensorRT's ITensor.
 type Tensor struct {
 	Name     string // unique in its network; a tensor of the source model keeps its name through every pass
-	Type     DataType
-	Dims     []Dim
-	Range    Range    // what integers stand for, where Type is an integer type and the tensor is quantised
-	Weights  []byte   // the elements of a constant, row-major; nil otherwise. May point into a mapped file
-	Value    []Dim    // known elements of a small integer tensor (shape arithmetic), row-major; nil if unknown
-	IsShape  bool     // of a network's input: shapes depend on its elements, which Value has
-	Producer *Layer   // nil for network inputs and constants
-	Users    []*Layer // one entry for each use as a layer's input
+	Type     numeric.DataType
+	Dims     []symbolic.Dim
+	Range    numeric.Range  // what integers stand for, where Type is an integer type and the tensor is quantised
+	Weights  []byte         // the elements of a constant, row-major; nil otherwise. May point into a mapped file
+	Value    []symbolic.Dim // known elements of a small integer tensor (shape arithmetic), row-major; nil if unknown
+	IsShape  bool           // of a network's input: shapes depend on its elements, which Value has
+	Producer *Layer         // nil for network inputs and constants
+	Users    []*Layer       // one entry for each use as a layer's input
 }
 
 // NewNetwork returns an empty network.
@@ -60,20 +64,20 @@ func NewNetwork(name string) *Network {
 func (t *Tensor) IsConst() bool { return t.Producer == nil && t.Weights != nil }
 
 // Const returns the constant's elements as a value; ok is false if t is no constant.
-func (t *Tensor) Const() (v Value, ok bool) {
+func (t *Tensor) Const() (v numeric.Value, ok bool) {
 	if t == nil || !t.IsConst() {
-		return Value{}, false
+		return numeric.Value{}, false
 	}
-	return Value{Type: t.Type, Dims: EvalDims(t.Dims, nil), Data: t.Weights}, true
+	return numeric.Value{Type: t.Type, Dims: symbolic.Eval(t.Dims, nil), Data: t.Weights}, true
 }
 
 // Quantized reports whether t holds integers that stand for real numbers.
 func (t *Tensor) Quantized() bool { return t.Type.IsInteger() && t.Range.IsSet() }
 
 // RealType returns the type in which a layer computes with t: F32 for a quantised tensor, else t's own.
-func (t *Tensor) RealType() DataType {
+func (t *Tensor) RealType() numeric.DataType {
 	if t.Quantized() {
-		return F32
+		return numeric.F32
 	}
 	return t.Type
 }
@@ -99,7 +103,7 @@ func (n *Network) Tensor(name string) *Tensor { return n.tensors[name] }
 func (n *Network) Layer(name string) *Layer { return n.layers[name] }
 
 // NewTensor adds a tensor whose name is the given one, or that with a suffix if it is taken.
-func (n *Network) NewTensor(name string, t DataType, dims []Dim) *Tensor {
+func (n *Network) NewTensor(name string, t numeric.DataType, dims []symbolic.Dim) *Tensor {
 	x := &Tensor{Name: unique(n.tensors, name), Type: t, Dims: dims}
 	n.tensors[x.Name] = x
 	return x
@@ -113,24 +117,24 @@ func (n *Network) rename(t *Tensor, name string) {
 }
 
 // AddInput adds an input: TensorRT's addInput.
-func (n *Network) AddInput(name string, t DataType, dims ...Dim) *Tensor {
+func (n *Network) AddInput(name string, t numeric.DataType, dims ...symbolic.Dim) *Tensor {
 	x := n.NewTensor(name, t, dims)
 	n.Inputs = append(n.Inputs, x)
 	return x
 }
 
 // AddConst adds a constant over v's bytes, which are not copied and must not change.
-func (n *Network) AddConst(name string, v Value) *Tensor {
-	x := n.NewTensor(name, v.Type, Shape(v.Dims...))
+func (n *Network) AddConst(name string, v numeric.Value) *Tensor {
+	x := n.NewTensor(name, v.Type, symbolic.Shape(v.Dims...))
 	x.Weights = v.Data
 	if x.Weights == nil {
 		x.Weights = []byte{}
 	}
-	if v.Type == I64 || v.Type == I32 {
+	if v.Type == numeric.I64 || v.Type == numeric.I32 {
 		if v.Len() <= maxKnownValue {
-			x.Value = []Dim{}
+			x.Value = []symbolic.Dim{}
 			for _, e := range v.Ints() {
-				x.Value = append(x.Value, Const(int(e)))
+				x.Value = append(x.Value, symbolic.Const(int(e)))
 			}
 		}
 	}
@@ -158,7 +162,7 @@ func (n *Network) Add(name string, op *Op, attrs any, inputs []*Tensor, outputs 
 		l.AddInput(in)
 	}
 	for _, out := range outputs {
-		l.addOutput(n.NewTensor(out, Invalid, nil))
+		l.addOutput(n.NewTensor(out, numeric.Invalid, nil))
 	}
 	n.layers[l.Name] = l
 	n.Layers = append(n.Layers, l)

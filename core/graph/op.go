@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Op is a kind of layer. An op is data: to add one, write one file with such a value in it and name it in [Ops].
@@ -40,7 +44,7 @@ type Op struct {
 
 	// Chosen returns the extents that the input of the role Indices chooses among, one for each axis; those of several axes
 	// in turn are the last axis of the indices. Nil for ops without indices.
-	Chosen func(l *Layer) []Dim
+	Chosen func(l *Layer) []symbolic.Dim
 
 	// Counted says of which extent of output 0 the elements of the inputs decide; ok is false where none does. Nil for ops whose
 	// shapes follow from shapes. See [Counting].
@@ -56,7 +60,7 @@ type Op struct {
 	// Eval computes the op: the reference that everything else is tested against, in plain Go and without regard to
 	// speed, with sums in float64. in has the op's own inputs (a zero Value for one that is left out), out is
 	// allocated and zero.
-	Eval func(l *Layer, in, out []Value) error
+	Eval func(l *Layer, in, out []numeric.Value) error
 
 	// Onnx lists the ONNX operators that Import turns into this op; those of the domain "" or "ai.onnx" by name alone,
 	// others as "domain:Name".
@@ -93,13 +97,13 @@ func (l *Layer) EpilogueInputs() []*Tensor { return l.Inputs[len(l.Inputs)-l.epi
 func (l *Layer) epilogueArgs() int { return max(0, l.Epilogue.Args-1) }
 
 // Fuse appends a program to l's epilogue: argument at of p is l's result so far, its other arguments are inputs.
-func (l *Layer) Fuse(p Program, at int, inputs ...*Tensor) {
+func (l *Layer) Fuse(p elementwise.Program, at int, inputs ...*Tensor) {
 	if len(inputs) != p.Args-1 {
 		panic(fmt.Sprintf("graph: %d inputs for a program of %d arguments", len(inputs), p.Args))
 	}
 	e := l.Epilogue
 	if e.Args == 0 {
-		e = Program{Args: 1}
+		e = elementwise.Program{Args: 1}
 	}
 	l.Epilogue = e.Then(p, at)
 	for _, t := range inputs {
@@ -130,14 +134,14 @@ func (l *Layer) Infer() error {
 			if n, ok := d.IsConst(); ok && (n < 0 || n > maxExtent) {
 				return fmt.Errorf("layer %s (%s): output %s has extent %d on axis %d", l.Name, l.Op.Name, t.Name, n, i)
 			}
-			if d.isLarge() {
+			if d.IsLarge() {
 				return fmt.Errorf("layer %s (%s): output %s has an extent on axis %d that is too long an expression of the inputs' extents", l.Name, l.Op.Name, t.Name, i)
 			}
 		}
 		if n, ok := countDims(t.Dims); ok && n > maxElements {
 			return fmt.Errorf("layer %s (%s): output %s has too many elements", l.Name, l.Op.Name, t)
 		}
-		if slices.ContainsFunc(t.Value, Dim.isLarge) {
+		if slices.ContainsFunc(t.Value, symbolic.Dim.IsLarge) {
 			t.Value = nil
 		}
 	}
@@ -192,7 +196,7 @@ type Attr struct {
 	Ints    []int64
 	Floats  []float32
 	Strings []string
-	Tensor  Value
+	Tensor  numeric.Value
 	Graph   *Network `json:"-"` // its last inputs are what it captures: Node.Captured
 }
 
@@ -293,7 +297,7 @@ func (n *Node) Strings(name string) []string {
 }
 
 // Tensor returns a tensor attribute.
-func (n *Node) Tensor(name string) (Value, bool) {
+func (n *Node) Tensor(name string) (numeric.Value, bool) {
 	a, ok := n.ask(name, AttrTensor)
 	return a.Tensor, ok
 }
@@ -319,7 +323,7 @@ func (n *Node) Input(i int) *Tensor {
 }
 
 // Const returns the elements of input i where that is a constant.
-func (n *Node) Const(i int) (Value, bool) { return n.Input(i).Const() }
+func (n *Node) Const(i int) (numeric.Value, bool) { return n.Input(i).Const() }
 
 // Errs returns what the getters found wrong.
 func (n *Node) Errs() []error { return n.errs }

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // ArgAttrs are the attributes of ArgMax and ArgMin.
@@ -40,10 +43,10 @@ func argOp(name string, sign int) *Op {
 			if x.Dims[axis].Is(0) {
 				return fmt.Errorf("axis %d of %s is empty", axis, x)
 			}
-			l.Outputs[0].Type, l.Outputs[0].Dims = I64, reducedDims(x.Dims, []int{axis}, a.KeepDims)
+			l.Outputs[0].Type, l.Outputs[0].Dims = numeric.I64, reducedDims(x.Dims, []int{axis}, a.KeepDims)
 			return nil
 		},
-		Eval: func(l *Layer, in, out []Value) error {
+		Eval: func(l *Layer, in, out []numeric.Value) error {
 			a := l.Attrs.(ArgAttrs)
 			axis, err := axisIn(a.Axis, len(in[0].Dims))
 			if err != nil {
@@ -80,13 +83,13 @@ func argOp(name string, sign int) *Op {
 
 // comparer returns the comparison of two elements of v, given by place: positive if the first is larger. NaN is smaller
 // than all else.
-func comparer(v Value) func(i, j int) int {
+func comparer(v numeric.Value) func(i, j int) int {
 	switch {
 	case v.Type.IsFloat():
 		x := v.Float64s()
 		return func(i, j int) int { return cmp.Compare(x[i], x[j]) }
-	case v.Type == U64:
-		x := View[uint64](v.Data)
+	case v.Type == numeric.U64:
+		x := numeric.View[uint64](v.Data)
 		return func(i, j int) int { return cmp.Compare(x[i], x[j]) }
 	}
 	x := v.Ints()
@@ -127,11 +130,11 @@ var TopK = &Op{
 			return fmt.Errorf("%d elements of axis %d of %s", a.K, axis, x)
 		}
 		dims := slices.Clone(x.Dims)
-		dims[axis] = Const(a.K)
-		l.Outputs[1].Type, l.Outputs[1].Dims = I64, dims
+		dims[axis] = symbolic.Const(a.K)
+		l.Outputs[1].Type, l.Outputs[1].Dims = numeric.I64, dims
 		return l.inferMoved(0, x, dims, -1)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		a, x := l.Attrs.(TopKAttrs), in[0]
 		axis, err := axisIn(a.Axis, len(x.Dims))
 		if err != nil {
@@ -140,7 +143,7 @@ var TopK = &Op{
 		if x.Dims[axis] < a.K {
 			return fmt.Errorf("%d elements of axis %d of extent %d", a.K, axis, x.Dims[axis])
 		}
-		compare, size, inner := comparer(x), x.Type.Size(), Count(x.Dims[axis+1:])
+		compare, size, inner := comparer(x), x.Type.Size(), numeric.Count(x.Dims[axis+1:])
 		eachReduced(x.Dims, []int{axis}, func(i int, places []int) {
 			order := make([]int, len(places))
 			for k := range order {

@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // AttentionAttrs are the attributes of an attention.
@@ -63,10 +66,10 @@ var Attention = &Op{
 }
 
 // attentionDims are the extents of an attention.
-type attentionDims struct{ batch, heads, kvHeads, queries, keys, past, size, valueSize Dim }
+type attentionDims struct{ batch, heads, kvHeads, queries, keys, past, size, valueSize symbolic.Dim }
 
 // operand splits the dims of q, k or v.
-func operand(t *Tensor, heads int) (batch, head, length, size Dim, err error) {
+func operand(t *Tensor, heads int) (batch, head, length, size symbolic.Dim, err error) {
 	switch d := t.Dims; {
 	case len(d) == 4:
 		return d[0], d[1], d[2], d[3], nil
@@ -78,7 +81,7 @@ func operand(t *Tensor, heads int) (batch, head, length, size Dim, err error) {
 		if n, ok := d[2].IsConst(); ok && n%heads != 0 {
 			return batch, head, length, size, fmt.Errorf("%s: the last axis cannot be split into %d heads", t.TypeString(), heads)
 		}
-		return d[0], Const(heads), d[1], d[2].DivN(heads), nil
+		return d[0], symbolic.Const(heads), d[1], d[2].DivN(heads), nil
 	}
 	return batch, head, length, size, err
 }
@@ -105,7 +108,7 @@ func (l *Layer) attentionDims() (n attentionDims, err error) {
 	}
 	n.kvHeads, n.keys, n.valueSize = kvHeads, keys, valueSize
 	for _, c := range []struct {
-		a, b Dim
+		a, b symbolic.Dim
 		what string
 	}{
 		{n.batch, batch, "batches of q and k"}, {n.batch, batchV, "batches of q and v"}, {n.size, size, "sizes of heads of q and k"},
@@ -126,14 +129,14 @@ func (l *Layer) attentionDims() (n attentionDims, err error) {
 // attentionPast adds the extent of earlier keys and values, which must fit the others.
 func (l *Layer) attentionPast(n *attentionDims) error {
 	k, v := l.Input(AttentionPastK), l.Input(AttentionPastV)
-	n.past = Const(0)
+	n.past = symbolic.Const(0)
 	if (k == nil) != (v == nil) {
 		return fmt.Errorf("past keys and values come together, and one is missing")
 	}
 	if k == nil {
 		return nil
 	}
-	for i, want := range map[int]Dim{AttentionPastK: n.size, AttentionPastV: n.valueSize} {
+	for i, want := range map[int]symbolic.Dim{AttentionPastK: n.size, AttentionPastV: n.valueSize} {
 		t, err := l.needReal(i)
 		if err != nil {
 			return err
@@ -166,18 +169,18 @@ func inferAttention(l *Layer) error {
 		return err
 	}
 	if t := l.Input(AttentionKVLengths); t != nil {
-		if t.Type != I64 || len(t.Dims) != 1 || conflict(t.Dims[0], n.batch) || !n.past.Is(0) {
+		if t.Type != numeric.I64 || len(t.Dims) != 1 || conflict(t.Dims[0], n.batch) || !n.past.Is(0) {
 			return fmt.Errorf("input %d is %s, want the number of keys of each item, i64[%s], and no past", AttentionKVLengths, t.TypeString(), n.batch)
 		}
 	}
-	dims := [][]Dim{{n.batch, n.heads, n.queries, n.valueSize}, {n.batch, n.kvHeads, all, n.size}, {n.batch, n.kvHeads, all, n.valueSize}, {n.batch, n.heads, n.queries, all}}
+	dims := [][]symbolic.Dim{{n.batch, n.heads, n.queries, n.valueSize}, {n.batch, n.kvHeads, all, n.size}, {n.batch, n.kvHeads, all, n.valueSize}, {n.batch, n.heads, n.queries, all}}
 	if len(q.Dims) == 3 {
-		dims[0] = []Dim{n.batch, n.queries, n.valueSize.Mul(n.heads)}
+		dims[0] = []symbolic.Dim{n.batch, n.queries, n.valueSize.Mul(n.heads)}
 	}
 	if len(l.Outputs) > len(dims) {
 		return fmt.Errorf("%d outputs, want at most %d", len(l.Outputs), len(dims))
 	}
-	types := []DataType{q.RealType(), q.RealType(), l.Inputs[AttentionV].RealType(), q.RealType()}
+	types := []numeric.DataType{q.RealType(), q.RealType(), l.Inputs[AttentionV].RealType(), q.RealType()}
 	for i, out := range l.Outputs {
 		out.Type, out.Dims = types[i], dims[i]
 	}
@@ -196,14 +199,14 @@ func (l *Layer) checkAttentionAngles(n attentionDims) error {
 	if ok && size%2 != 0 || conflict(n.queries, n.keys) {
 		return fmt.Errorf("%s queries and %s keys of size %s are turned, want as many of each, of an even size", n.queries, n.keys, n.size)
 	}
-	want := []Dim{n.batch, n.queries, n.size.DivN(2)}
+	want := []symbolic.Dim{n.batch, n.queries, n.size.DivN(2)}
 	for i := AttentionCos; i <= AttentionSin; i++ {
 		t, err := l.needReal(i)
 		if err != nil {
 			return err
 		}
 		if !fitsOnce(t.Dims, want) {
-			return fmt.Errorf("input %d is %s, want %s", i, t.TypeString(), FormatDims(want))
+			return fmt.Errorf("input %d is %s, want %s", i, t.TypeString(), symbolic.Format(want))
 		}
 	}
 	if c, s := l.Inputs[AttentionCos], l.Inputs[AttentionSin]; !SameShape(c.Dims, s.Dims) {
@@ -212,15 +215,15 @@ func (l *Layer) checkAttentionAngles(n attentionDims) error {
 	return nil
 }
 
-func (l *Layer) checkAttentionMask(n attentionDims, all Dim) error {
+func (l *Layer) checkAttentionMask(n attentionDims, all symbolic.Dim) error {
 	t := l.Input(AttentionMask)
 	if t == nil {
 		return nil
 	}
-	if t.Type != Bool && !isReal(t) {
+	if t.Type != numeric.Bool && !isReal(t) {
 		return fmt.Errorf("the mask is %s, want booleans or real numbers", t.TypeString())
 	}
-	want := []Dim{n.batch, n.heads, n.queries, all}
+	want := []symbolic.Dim{n.batch, n.heads, n.queries, all}
 	if len(t.Dims) < 1 || len(t.Dims) > len(want) {
 		return fmt.Errorf("the mask has %d axes, want 1 to %d", len(t.Dims), len(want))
 	}

@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // Detail is a fact about a layer that its attributes do not say, or say in terms of the op: a name of a word and a text. Where it
 // is about memory, Bytes is how much.
@@ -71,7 +75,7 @@ func (l *Layer) attentionMaskText() string {
 	}
 	switch m := l.Input(AttentionMask); {
 	case m == nil:
-	case m.Type == Bool:
+	case m.Type == numeric.Bool:
 		also("%s selects", m.TypeString())
 	default:
 		also("%s is added", m.TypeString())

@@ -4,14 +4,17 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func TestAttentionDetails(t *testing.T) {
 	d := Define("attentions")
-	q := d.Input("q", F32, Symbol("n"), Const(12), Const(8*64))
-	k, v := d.Input("k", F32, Symbol("n"), Const(10), Const(2*64)), d.Input("v", F32, Symbol("n"), Const(10), Const(2*32))
-	pastK, pastV := d.Input("pastK", F32, Symbol("n"), Const(2), Const(5), Const(64)), d.Input("pastV", F32, Symbol("n"), Const(2), Const(5), Const(32))
-	mask := d.Input("mask", Bool, Const(12), Const(15))
+	q := d.Input("q", numeric.F32, symbolic.Symbol("n"), symbolic.Const(12), symbolic.Const(8*64))
+	k, v := d.Input("k", numeric.F32, symbolic.Symbol("n"), symbolic.Const(10), symbolic.Const(2*64)), d.Input("v", numeric.F32, symbolic.Symbol("n"), symbolic.Const(10), symbolic.Const(2*32))
+	pastK, pastV := d.Input("pastK", numeric.F32, symbolic.Symbol("n"), symbolic.Const(2), symbolic.Const(5), symbolic.Const(64)), d.Input("pastV", numeric.F32, symbolic.Symbol("n"), symbolic.Const(2), symbolic.Const(5), symbolic.Const(32))
+	mask := d.Input("mask", numeric.Bool, symbolic.Const(12), symbolic.Const(15))
 	shared, _, _ := d.AttentionWithPast(q, k, v, mask, pastK, pastV, AttentionAttrs{Heads: 8, KVHeads: 2, Causal: true})
 	d.Output("shared", shared)
 	d.Output("plain", d.Attention(q, q, q, nil, AttentionAttrs{Heads: 8, KVHeads: 8}))
@@ -45,14 +48,14 @@ func TestAttentionDetails(t *testing.T) {
 // TestAttentionUnseen: a key and a value that a query does not look at may be anything.
 func TestAttentionUnseen(t *testing.T) {
 	inf := float32(math.Inf(1))
-	in := Values(F32, []float32{1, -2, inf, inf}, 1, 2, 2)
-	x := &Tensor{Name: "x", Type: F32, Dims: Shape(1, 2, 2)}
+	in := numeric.Values(numeric.F32, []float32{1, -2, inf, inf}, 1, 2, 2)
+	x := &Tensor{Name: "x", Type: numeric.F32, Dims: symbolic.Shape(1, 2, 2)}
 	l := &Layer{Op: Attention, Attrs: AttentionAttrs{Heads: 1, KVHeads: 1, Scale: 1, Causal: true}, Inputs: []*Tensor{x, x, x}, Outputs: []*Tensor{{Name: "y"}}}
 	if err := l.Infer(); err != nil {
 		t.Fatal(err)
 	}
-	y := NewValue(F32, 1, 2, 2)
-	if err := l.Eval([]Value{in, in, in}, []Value{y}); err != nil {
+	y := numeric.NewValue(numeric.F32, 1, 2, 2)
+	if err := l.Eval([]numeric.Value{in, in, in}, []numeric.Value{y}); err != nil {
 		t.Fatal(err)
 	}
 	if got := y.F32()[:2]; got[0] != 1 || got[1] != -2 {

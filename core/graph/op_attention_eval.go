@@ -3,6 +3,8 @@ package graph
 import (
 	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // attendedOperand gives the elements of q, k, v or the past by batch, head, place and component.
@@ -12,7 +14,7 @@ type attendedOperand struct {
 	places              int // along the length
 }
 
-func attended(v Value, heads int) attendedOperand {
+func attended(v numeric.Value, heads int) attendedOperand {
 	d := v.Dims
 	if len(d) == 4 {
 		return attendedOperand{v.F32(), d[1] * d[2] * d[3], d[2] * d[3], d[3], d[2]}
@@ -42,7 +44,7 @@ func (r attendedRows) at(b, h, j int) []float32 {
 
 // attendedMask gives what is added to scores: 0 and -inf of booleans.
 type attendedMask struct {
-	value Value
+	value numeric.Value
 	real  []float32
 }
 
@@ -69,7 +71,7 @@ func (m attendedMask) at(place []int) float64 {
 	return 0
 }
 
-func evalAttention(l *Layer, in, out []Value) error {
+func evalAttention(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(AttentionAttrs)
 	given := func(i int) bool { return i < len(in) && in[i].Dims != nil }
 	if given(AttentionCos) {
@@ -105,7 +107,7 @@ func evalAttention(l *Layer, in, out []Value) error {
 	}
 	if given(AttentionMask) {
 		e.mask = &attendedMask{value: in[AttentionMask]}
-		if in[AttentionMask].Type != Bool {
+		if in[AttentionMask].Type != numeric.Bool {
 			e.mask.real = in[AttentionMask].F32()
 		}
 	}
@@ -131,12 +133,12 @@ func evalAttention(l *Layer, in, out []Value) error {
 }
 
 // turnedOperands returns the operands with queries and keys turned.
-func turnedOperands(a AttentionAttrs, in []Value) ([]Value, error) {
+func turnedOperands(a AttentionAttrs, in []numeric.Value) ([]numeric.Value, error) {
 	in = slices.Clone(in)
 	for i, heads := range []int{a.Heads, a.KVHeads} {
-		turned := NewValue(F32, in[i].Dims...)
+		turned := numeric.NewValue(numeric.F32, in[i].Dims...)
 		turn := &Layer{Op: Rotary, Attrs: RotaryAttrs{Heads: heads, Interleaved: a.Interleaved}}
-		if err := evalRotary(turn, []Value{in[i], in[AttentionCos], in[AttentionSin]}, []Value{turned}); err != nil {
+		if err := evalRotary(turn, []numeric.Value{in[i], in[AttentionCos], in[AttentionSin]}, []numeric.Value{turned}); err != nil {
 			return nil, err
 		}
 		in[i] = turned
@@ -145,7 +147,7 @@ func turnedOperands(a AttentionAttrs, in []Value) ([]Value, error) {
 }
 
 // presentRows writes the past and what follows it.
-func presentRows(r attendedRows, out Value, batch, heads int) {
+func presentRows(r attendedRows, out numeric.Value, batch, heads int) {
 	y := out.F32()
 	for b := range batch {
 		for h := range heads {

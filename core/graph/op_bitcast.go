@@ -1,9 +1,13 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // BitCastAttrs are the attributes of BitCast.
-type BitCastAttrs struct{ To DataType }
+type BitCastAttrs struct{ To numeric.DataType }
 
 // BitCast takes the bits of each element for one of another type with as many bits; what is not 0 is true. A quantised input counts
 // by its integers.
@@ -24,17 +28,17 @@ var BitCast = &Op{
 		if to.Bits() == 0 || to.Bits() != x.Type.Bits() {
 			return fmt.Errorf("the bits of %s are not those of %s", x.TypeString(), to)
 		}
-		out.Type, out.Dims, out.Range, out.Value = to, x.Dims, Range{}, nil
+		out.Type, out.Dims, out.Range, out.Value = to, x.Dims, numeric.Range{}, nil
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		t := out[0].Type
 		for i, b := range in[0].Data {
 			switch {
-			case t == Bool:
+			case t == numeric.Bool:
 				b = min(b, 1)
-			case t.isNarrowInteger():
-				b = t.wrapNarrow(int64(b))
+			case t.IsNarrowInteger():
+				b = t.WrapNarrow(int64(b))
 			case t.IsNarrow() && t.Bits() < 8:
 				b &= 1<<t.Bits() - 1
 			}

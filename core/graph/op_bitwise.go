@@ -1,6 +1,12 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // ShiftAttrs are the attributes of BitShift.
 type ShiftAttrs struct{ Left bool }
@@ -32,7 +38,7 @@ func bitwise(name string, arity int, f func(l *Layer, x, y int64) int64) *Op {
 		Moves: computed,
 		FLOPs: noFLOPs,
 		Infer: func(l *Layer) error {
-			var shapes [][]Dim
+			var shapes [][]symbolic.Dim
 			for i := range arity {
 				t, err := l.need(i)
 				if err != nil {
@@ -47,21 +53,21 @@ func bitwise(name string, arity int, f func(l *Layer, x, y int64) int64) *Op {
 			l.Outputs[0].Type, l.Outputs[0].Dims = l.Inputs[0].Type, dims
 			return err
 		},
-		Eval: func(l *Layer, in, out []Value) error {
+		Eval: func(l *Layer, in, out []numeric.Value) error {
 			in = in[:arity]
 			data := make([][]int64, 2)
 			for i, v := range in {
 				data[i] = v.Ints()
 			}
 			dst := make([]int64, out[0].Len())
-			err := eachElement(in, out[0], func(i int, places []int) {
+			err := elementwise.Each(in, out[0], func(i int, places []int) {
 				y := int64(0)
 				if arity == 2 {
 					y = data[1][places[1]]
 				}
 				dst[i] = f(l, data[0][places[0]], y)
 			})
-			out[0].setInts(dst, in[0].Type == U64)
+			out[0].SetInts(dst, in[0].Type == numeric.U64)
 			return err
 		},
 	}

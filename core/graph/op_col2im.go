@@ -3,6 +3,9 @@ package graph
 import (
 	"cmp"
 	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Col2ImAttrs are the attributes of Col2Im. Empty lists mean 1 for strides and dilations and 0 for pads.
@@ -52,27 +55,27 @@ func inferCol2Im(l *Layer) error {
 	case err != nil:
 		return err
 	case len(x.Dims) != 3 || len(image) == 0 || len(image) != len(a.Block):
-		return fmt.Errorf("columns %s, image_shape %s, block_shape %v: want [N,C,L] and as many extents of the image as of a block", x.TypeString(), FormatDims(image), a.Block)
+		return fmt.Errorf("columns %s, image_shape %s, block_shape %v: want [N,C,L] and as many extents of the image as of a block", x.TypeString(), symbolic.Format(image), a.Block)
 	}
-	if n, ok := countDims(Shape(a.Block...)); !ok || n > maxWindow {
+	if n, ok := countDims(symbolic.Shape(a.Block...)); !ok || n > maxWindow {
 		return fmt.Errorf("block_shape %v is too large", a.Block)
 	}
 	for _, d := range image {
 		if n, ok := d.IsConst(); ok && (n < 0 || n > maxWindow) {
-			return fmt.Errorf("image_shape %s: want extents from 0 to %d", FormatDims(image), maxWindow)
+			return fmt.Errorf("image_shape %s: want extents from 0 to %d", symbolic.Format(image), maxWindow)
 		}
 	}
 	places, err := windowDims(a.Block, a.Strides, a.Dilations, a.Pads, AutoPadNone, image)
 	if err != nil {
 		return err
 	}
-	if c, ok := x.Dims[1].IsConst(); ok && c%Count(a.Block) != 0 {
-		return fmt.Errorf("the %d rows of columns %s are not a multiple of the %d elements of a block", c, x.TypeString(), Count(a.Block))
+	if c, ok := x.Dims[1].IsConst(); ok && c%numeric.Count(a.Block) != 0 {
+		return fmt.Errorf("the %d rows of columns %s are not a multiple of the %d elements of a block", c, x.TypeString(), numeric.Count(a.Block))
 	}
 	if conflict(x.Dims[2], productOf(places)) {
-		return fmt.Errorf("columns %s do not have the %s places of a block on the image", x.TypeString(), FormatDims(places))
+		return fmt.Errorf("columns %s do not have the %s places of a block on the image", x.TypeString(), symbolic.Format(places))
 	}
-	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), append([]Dim{x.Dims[0], x.Dims[1].DivN(Count(a.Block))}, image...)
+	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), append([]symbolic.Dim{x.Dims[0], x.Dims[1].DivN(numeric.Count(a.Block))}, image...)
 	return nil
 }
 
@@ -81,16 +84,16 @@ func (a Col2ImAttrs) Windows(image []int) []Window {
 	return Windows(a.Block, a.Strides, a.Dilations, a.Pads, AutoPadNone, image)
 }
 
-func evalCol2Im(l *Layer, in, out []Value) error {
+func evalCol2Im(l *Layer, in, out []numeric.Value) error {
 	x, image := in[0], out[0].Dims[2:]
 	ws := l.Attrs.(Col2ImAttrs).Windows(image)
 	places, block := make([]int, len(ws)), make([]int, len(ws))
 	for i, w := range ws {
 		places[i], block[i] = w.Out(image[i]), w.Kernel
 	}
-	k, plane, s := Count(block), Count(image), strides(image)
+	k, plane, s := numeric.Count(block), numeric.Count(image), strides(image)
 	src, y := x.Float64s(), make([]float64, out[0].Len())
-	if x.Dims[2] != Count(places) {
+	if x.Dims[2] != numeric.Count(places) {
 		return fmt.Errorf("columns %v for %v places of a block", x.Dims, places)
 	}
 	for i, v := range src {
@@ -108,6 +111,6 @@ func evalCol2Im(l *Layer, in, out []Value) error {
 			y[at] += v
 		}
 	}
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }

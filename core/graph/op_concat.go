@@ -1,6 +1,11 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // ConcatAttrs are the attributes of Concat.
 type ConcatAttrs struct {
@@ -17,17 +22,17 @@ var Concat = &Op{
 	Moves: func(l *Layer) Movement { return keptIf(len(l.OpInputs()) == 1, Moved) },
 	FLOPs: noFLOPs,
 	Infer: inferConcat,
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		y := out[0]
 		axis, err := axisIn(l.Attrs.(ConcatAttrs).Axis, len(y.Dims))
 		if err != nil {
 			return err
 		}
-		row := Count(y.Dims[axis:]) * y.Type.Size()
+		row := numeric.Count(y.Dims[axis:]) * y.Type.Size()
 		at := 0
 		for _, x := range in {
-			n := Count(x.Dims[axis:]) * x.Type.Size()
-			for i := range Count(x.Dims[:axis]) {
+			n := numeric.Count(x.Dims[axis:]) * x.Type.Size()
+			for i := range numeric.Count(x.Dims[:axis]) {
 				copy(y.Data[i*row+at:i*row+at+n], x.Data[i*n:])
 			}
 			at += n
@@ -56,7 +61,7 @@ func inferConcat(l *Layer) error {
 	if err != nil {
 		return err
 	}
-	dims := append([]Dim(nil), x.Dims...)
+	dims := append([]symbolic.Dim(nil), x.Dims...)
 	data := []int{0}
 	for i := 1; i < len(l.OpInputs()); i++ {
 		t, err := l.need(i)
@@ -89,7 +94,7 @@ func inferConcat(l *Layer) error {
 
 // sameDim returns the one of two dims that must be equal that says more; symbols that differ are taken to be equal at
 // run time.
-func sameDim(a, b Dim) (Dim, error) {
+func sameDim(a, b symbolic.Dim) (symbolic.Dim, error) {
 	n, ok := a.IsConst()
 	m, ok2 := b.IsConst()
 	if ok && ok2 && n != m {
@@ -117,17 +122,17 @@ var Split = &Op{
 	Moves: func(l *Layer) Movement { return keptIf(len(l.Outputs) == 1, Moved) },
 	FLOPs: noFLOPs,
 	Infer: inferSplit,
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		x := in[0]
 		axis, err := axisIn(l.Attrs.(SplitAttrs).Axis, len(x.Dims))
 		if err != nil {
 			return err
 		}
-		row := Count(x.Dims[axis:]) * x.Type.Size()
+		row := numeric.Count(x.Dims[axis:]) * x.Type.Size()
 		at := 0
 		for _, y := range out {
-			n := Count(y.Dims[axis:]) * y.Type.Size()
-			for i := range Count(x.Dims[:axis]) {
+			n := numeric.Count(y.Dims[axis:]) * y.Type.Size()
+			for i := range numeric.Count(x.Dims[:axis]) {
 				copy(y.Data[i*n:(i+1)*n], x.Data[i*row+at:])
 			}
 			at += n
@@ -182,24 +187,24 @@ func inferSplit(l *Layer) error {
 	}
 	left := n
 	for i := range l.Outputs {
-		dims := append([]Dim(nil), x.Dims...)
+		dims := append([]symbolic.Dim(nil), x.Dims...)
 		switch {
 		case a.Sizes != nil:
 			if a.Sizes[i] < 0 {
 				return fmt.Errorf("sizes %v: %d is negative", a.Sizes, a.Sizes[i])
 			}
-			dims[axis] = Const(a.Sizes[i])
+			dims[axis] = symbolic.Const(a.Sizes[i])
 			left -= a.Sizes[i]
 		case isConst:
 			part := min(left, (n+count-1)/count)
-			dims[axis] = Const(part)
+			dims[axis] = symbolic.Const(part)
 			left -= part
 		default:
 			part := x.Dims[axis].AddN(count - 1).DivN(count)
-			if d, ok := x.Dims[axis].exactly(int64(count)); ok {
+			if d, ok := x.Dims[axis].Exactly(int64(count)); ok {
 				part = d
 			}
-			dims[axis] = x.Dims[axis].Sub(part.MulN(i)).Min(part).atLeast0()
+			dims[axis] = x.Dims[axis].Sub(part.MulN(i)).Min(part).AtLeast0()
 		}
 		if err := l.inferMoved(i, x, dims, x.Range.Axis); err != nil {
 			return err

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // ConvAttrs are the attributes of a convolution over any number of spatial axes. Empty lists mean 1 for strides and
@@ -92,8 +95,8 @@ func importConv(n *Node, w *Tensor) (ConvAttrs, error) {
 func checkKernelShape(n *Node, w *Tensor) error {
 	k := n.Ints("kernel_shape")
 	for i, v := range k {
-		if i+2 >= len(w.Dims) || conflict(w.Dims[i+2], Const(v)) {
-			return fmt.Errorf("kernel_shape %v does not fit the weights' shape %s", k, FormatDims(w.Dims))
+		if i+2 >= len(w.Dims) || conflict(w.Dims[i+2], symbolic.Const(v)) {
+			return fmt.Errorf("kernel_shape %v does not fit the weights' shape %s", k, symbolic.Format(w.Dims))
 		}
 	}
 	return nil
@@ -169,11 +172,11 @@ func checkList(name string, list []int, n, least int) error {
 }
 
 // windowDims returns the spatial dims of the output for those of the input.
-func windowDims(kernel, strides, dilations, pads []int, auto AutoPad, in []Dim) ([]Dim, error) {
+func windowDims(kernel, strides, dilations, pads []int, auto AutoPad, in []symbolic.Dim) ([]symbolic.Dim, error) {
 	if err := cmp.Or(checkList("strides", strides, len(kernel), 1), checkList("dilations", dilations, len(kernel), 1), checkList("pads", pads, 2*len(kernel), 0)); err != nil {
 		return nil, err
 	}
-	out := make([]Dim, len(kernel))
+	out := make([]symbolic.Dim, len(kernel))
 	for i, k := range kernel {
 		stride := at(strides, i, 1)
 		if auto != AutoPadNone {
@@ -208,11 +211,11 @@ func (l *Layer) needNumbers(inputs ...int) error {
 		return err
 	}
 	for _, i := range inputs {
-		if t := l.Input(i); first.Type != F64 && t != nil {
+		if t := l.Input(i); first.Type != numeric.F64 && t != nil {
 			if _, err := l.needReal(i); err != nil {
 				return err
 			}
-		} else if t != nil && t.Type != F64 {
+		} else if t != nil && t.Type != numeric.F64 {
 			return fmt.Errorf("input %d is %s; with %s it must be f64", i, t.TypeString(), first.TypeString())
 		}
 	}
@@ -262,7 +265,7 @@ func inferConv(l *Layer) error {
 }
 
 // dims returns the output's dims for input x, weights w and bias b, which may be nil.
-func (a ConvAttrs) dims(x, w, b *Tensor, kernel []int) ([]Dim, error) {
+func (a ConvAttrs) dims(x, w, b *Tensor, kernel []int) ([]symbolic.Dim, error) {
 	if a.Group < 1 {
 		return nil, fmt.Errorf("group is %d, want at least 1", a.Group)
 	}
@@ -279,10 +282,10 @@ func (a ConvAttrs) dims(x, w, b *Tensor, kernel []int) ([]Dim, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append([]Dim{x.Dims[0], w.Dims[0]}, spatial...), nil
+	return append([]symbolic.Dim{x.Dims[0], w.Dims[0]}, spatial...), nil
 }
 
-func evalConv(l *Layer, in, out []Value) error {
+func evalConv(l *Layer, in, out []numeric.Value) error {
 	x, w, y := in[0], in[1], out[0]
 	if a := l.Attrs.(ConvAttrs); x.Dims[1] != w.Dims[1]*a.Group {
 		return fmt.Errorf("input of shape %v does not fit weights of shape %v with group %d", x.Dims, w.Dims, a.Group)
@@ -299,8 +302,8 @@ func evalConv(l *Layer, in, out []Value) error {
 func (a ConvAttrs) convolve(d *dot, x, w, y []int, store func(at, m int)) {
 	ws := Windows(w[2:], a.Strides, a.Dilations, a.Pads, a.AutoPad, x[2:])
 	perGroup := y[1] / a.Group
-	cin, kernel := w[1], Count(w[2:])
-	plane, outPlane := Count(x[2:]), Count(y[2:])
+	cin, kernel := w[1], numeric.Count(w[2:])
+	plane, outPlane := numeric.Count(x[2:]), numeric.Count(y[2:])
 	taps := make([]int, kernel)       // offset of each tap in a plane of x, -1 where it is padding
 	xs := make([]int, 0, cin*kernel)  // offsets of the group's elements under the window,
 	wts := make([]int, 0, cin*kernel) // and of the weights that go with them
@@ -324,13 +327,13 @@ func (a ConvAttrs) convolve(d *dot, x, w, y []int, store func(at, m int)) {
 }
 
 // addBias adds to each element of y [N,M,...] the bias of its channel.
-func addBias(y, bias Value) error {
+func addBias(y, bias numeric.Value) error {
 	if bias.Len() != y.Dims[1] {
 		return fmt.Errorf("bias of %d numbers does not fit an output of shape %v", bias.Len(), y.Dims)
 	}
-	plane := Count(y.Dims[2:])
-	if y.Type == F64 {
-		addChannels(View[float64](y.Data), bias.Float64s(), plane)
+	plane := numeric.Count(y.Dims[2:])
+	if y.Type == numeric.F64 {
+		addChannels(numeric.View[float64](y.Data), bias.Float64s(), plane)
 	} else {
 		addChannels(y.F32(), bias.F32(), plane)
 	}

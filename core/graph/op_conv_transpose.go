@@ -3,6 +3,9 @@ package graph
 import (
 	"cmp"
 	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // ConvTransposeAttrs are the attributes of a transposed convolution. Empty lists mean 1 for strides and dilations and 0
@@ -66,7 +69,7 @@ func (a ConvTransposeAttrs) Windows(kernel, in []int) []Window {
 	ws := make([]Window, len(kernel))
 	for i, k := range kernel {
 		w := Window{Kernel: k, Stride: at(a.Strides, i, 1), Dilation: at(a.Dilations, i, 1), PadBegin: at(a.Pads, i, 0), PadEnd: at(a.Pads, i+len(kernel), 0)}
-		if out, fixed := a.extent(i, Const(in[i])); fixed {
+		if out, fixed := a.extent(i, symbolic.Const(in[i])); fixed {
 			want, _ := out.IsConst()
 			total := max(0, (in[i]-1)*w.Stride+w.Span()+at(a.OutputPadding, i, 0)-want)
 			w.PadBegin = total - total/2
@@ -81,9 +84,9 @@ func (a ConvTransposeAttrs) Windows(kernel, in []int) []Window {
 }
 
 // extent returns the output's extent on a spatial axis where it does not follow from the pads.
-func (a ConvTransposeAttrs) extent(axis int, in Dim) (out Dim, fixed bool) {
+func (a ConvTransposeAttrs) extent(axis int, in symbolic.Dim) (out symbolic.Dim, fixed bool) {
 	if len(a.OutputShape) > 0 {
-		return Const(at(a.OutputShape, axis, 0)), true
+		return symbolic.Const(at(a.OutputShape, axis, 0)), true
 	}
 	return in.MulN(at(a.Strides, axis, 1)), a.AutoPad != AutoPadNone
 }
@@ -113,7 +116,7 @@ func inferConvTranspose(l *Layer) error {
 	if err := cmp.Or(checkList("output_padding", a.OutputPadding, len(kernel), 0), checkList("output_shape", a.OutputShape, len(kernel), 0)); err != nil {
 		return err
 	}
-	dims := []Dim{x.Dims[0], channels}
+	dims := []symbolic.Dim{x.Dims[0], channels}
 	for i, k := range kernel {
 		out, fixed := a.extent(i, x.Dims[i+2])
 		if !fixed {
@@ -127,15 +130,15 @@ func inferConvTranspose(l *Layer) error {
 	return nil
 }
 
-func evalConvTranspose(l *Layer, in, out []Value) error {
+func evalConvTranspose(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(ConvTransposeAttrs)
 	x, w, y := in[0], in[1], out[0]
 	if x.Dims[1] != w.Dims[0] {
 		return fmt.Errorf("input of shape %v does not fit weights of shape %v", x.Dims, w.Dims)
 	}
 	ws := a.Windows(w.Dims[2:], x.Dims[2:])
-	cin, perGroup, kernel := x.Dims[1]/a.Group, w.Dims[1], Count(w.Dims[2:])
-	plane, outPlane := Count(x.Dims[2:]), Count(y.Dims[2:])
+	cin, perGroup, kernel := x.Dims[1]/a.Group, w.Dims[1], numeric.Count(w.Dims[2:])
+	plane, outPlane := numeric.Count(x.Dims[2:]), numeric.Count(y.Dims[2:])
 	d := newDot(l, x, w)
 	taps := make([]int, kernel)       // the place in a plane of x that each tap meets, -1 where it meets none
 	xs := make([]int, 0, cin*kernel)  // offsets of a group's elements that meet a tap,

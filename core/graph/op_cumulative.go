@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // CumAttrs are the attributes of CumSum and CumProd.
 type CumAttrs struct {
@@ -29,7 +33,7 @@ func cumulative(name string, start int, reals func(a, b float64) float64, ints f
 			if err != nil {
 				return err
 			}
-			if x.Type == Bool {
+			if x.Type == numeric.Bool {
 				return fmt.Errorf("not defined on bool")
 			}
 			if l.Input(1) == nil {
@@ -39,18 +43,18 @@ func cumulative(name string, start int, reals func(a, b float64) float64, ints f
 			}
 			return inferSame(l)
 		},
-		Eval: func(l *Layer, in, out []Value) error {
+		Eval: func(l *Layer, in, out []numeric.Value) error {
 			a := l.Attrs.(CumAttrs)
 			if len(in) > 1 && in[1].Len() == 1 {
 				a.Axis = int(in[1].Ints()[0])
 			}
 			if in[0].Type.IsFloat() {
 				dst, err := accumulate(a, in[0].Dims, in[0].Float64s(), float64(start), reals)
-				out[0].setFloats(dst)
+				out[0].SetFloats(dst)
 				return err
 			}
 			dst, err := accumulate(a, in[0].Dims, in[0].Ints(), int64(start), ints)
-			out[0].setInts(dst, in[0].Type == U64)
+			out[0].SetInts(dst, in[0].Type == numeric.U64)
 			return err
 		},
 		Export: func(e *Exporter) error {
@@ -129,14 +133,14 @@ var Trilu = &Op{
 		}
 		return l.inferMoved(0, x, x.Dims, -1)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		a, x, size := l.Attrs.(TriluAttrs), in[0], in[0].Type.Size()
 		if len(in) > 1 && in[1].Len() == 1 {
 			a.K = int(in[1].Ints()[0])
 		}
 		rank := len(x.Dims)
 		rows, columns := x.Dims[rank-2], x.Dims[rank-1]
-		for r := range Count(x.Dims[:rank-1]) {
+		for r := range numeric.Count(x.Dims[:rank-1]) {
 			from, to := 0, columns
 			if diagonal := r%rows + a.K; a.Upper {
 				from = max(0, min(columns, diagonal))

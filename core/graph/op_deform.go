@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // DeformAttrs are the attributes of the columns of a deformable convolution. Empty lists mean 1 for strides and dilations and 0
@@ -51,7 +54,7 @@ func inferDeform(l *Layer) error {
 	if err != nil {
 		return err
 	}
-	taps, channels := Count(a.Kernel), x.Dims[1]
+	taps, channels := numeric.Count(a.Kernel), x.Dims[1]
 	if taps > maxWindow {
 		return fmt.Errorf("kernel %v is too large", a.Kernel)
 	}
@@ -59,7 +62,7 @@ func inferDeform(l *Layer) error {
 		return fmt.Errorf("group %d and offset_group %d do not divide the %s channels", a.Group, a.Offsets, channels)
 	}
 	fits := func(t *Tensor, rows int) bool {
-		return SameShape(t.Dims, append([]Dim{x.Dims[0], Const(rows)}, places...))
+		return SameShape(t.Dims, append([]symbolic.Dim{x.Dims[0], symbolic.Const(rows)}, places...))
 	}
 	if !fits(offset, 2*taps*a.Offsets) {
 		return fmt.Errorf("offsets %s: want [%s,%d,%s,%s]", offset.TypeString(), x.Dims[0], 2*taps*a.Offsets, places[0], places[1])
@@ -72,7 +75,7 @@ func inferDeform(l *Layer) error {
 			return fmt.Errorf("mask %s: want [%s,%d,%s,%s]", mask.TypeString(), x.Dims[0], taps*a.Offsets, places[0], places[1])
 		}
 	}
-	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), []Dim{x.Dims[0], Const(a.Group), productOf(places), channels.DivN(a.Group).MulN(taps)}
+	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), []symbolic.Dim{x.Dims[0], symbolic.Const(a.Group), productOf(places), channels.DivN(a.Group).MulN(taps)}
 	return nil
 }
 
@@ -103,10 +106,10 @@ func (a DeformAttrs) Place(axis, place, tap int) int {
 	return place*at(a.Strides, axis, 1) + tap*at(a.Dilations, axis, 1) - at(a.Pads, axis, 0)
 }
 
-func evalDeform(l *Layer, in, out []Value) error {
+func evalDeform(l *Layer, in, out []numeric.Value) error {
 	a, x, offset := l.Attrs.(DeformAttrs), in[0], in[1].Float64s()
 	channels, height, width, places, columns := x.Dims[1], x.Dims[2], x.Dims[3], in[1].Dims[2:], in[1].Dims[3]
-	taps, plane, points := Count(a.Kernel), height*width, Count(places)
+	taps, plane, points := numeric.Count(a.Kernel), height*width, numeric.Count(places)
 	per, each := channels/a.Group, channels/a.Offsets
 	src, y := x.Float64s(), make([]float64, out[0].Len())
 	var mask []float64
@@ -132,7 +135,7 @@ func evalDeform(l *Layer, in, out []Value) error {
 			y[(((g/a.Offsets*a.Group+c/per)*points+p)*per+c%per)*taps+k] = sum
 		}
 	}
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }
 
@@ -143,8 +146,8 @@ func exportDeform(e *Exporter) error {
 	if !ok {
 		return fmt.Errorf("the number of channels of %s is open", x)
 	}
-	taps := Count(a.Kernel)
-	w := NewValue(F32, append([]int{channels * taps, 1}, a.Kernel...)...)
+	taps := numeric.Count(a.Kernel)
+	w := numeric.NewValue(numeric.F32, append([]int{channels * taps, 1}, a.Kernel...)...)
 	for i := range channels * taps {
 		w.F32()[i*taps+i%taps] = 1
 	}
@@ -154,16 +157,16 @@ func exportDeform(e *Exporter) error {
 	}
 	input := e.Input
 	if mixed { // ONNX's operator takes one type
-		typ = F32
+		typ = numeric.F32
 		input = func(i int) string {
-			if t := e.Layer.Input(i); t == nil || t.Type == F32 {
+			if t := e.Layer.Input(i); t == nil || t.Type == numeric.F32 {
 				return e.Input(i)
 			}
-			return e.Step("Cast", Attributes{"to": F32}, e.Input(i))
+			return e.Step("Cast", Attributes{"to": numeric.F32}, e.Input(i))
 		}
 	}
-	weights := NewValue(typ, w.Dims...)
-	weights.setFloats(w.Float64s())
+	weights := numeric.NewValue(typ, w.Dims...)
+	weights.SetFloats(w.Float64s())
 	y := e.Step("DeformConv", Attributes{"kernel_shape": a.Kernel, "strides": a.Strides, "dilations": a.Dilations, "pads": a.Pads,
 		"group": channels, "offset_group": a.Offsets}, input(0), e.Constant("weights", weights), input(1), "", input(2))
 	points := -1

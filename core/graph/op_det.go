@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Det is the determinant of each matrix of x [..., n, n]: 1 of a matrix without elements.
@@ -28,13 +30,13 @@ var Det = &Op{
 		l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), x.Dims[:rank-2]
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		x, n := in[0].Float64s(), in[0].Dims[len(in[0].Dims)-1]
 		y := make([]float64, out[0].Len())
 		for i := range y {
 			y[i] = determinant(slices.Clone(x[i*n*n:][:n*n]), n)
 		}
-		out[0].setFloats(y)
+		out[0].SetFloats(y)
 		return nil
 	},
 }
@@ -73,7 +75,7 @@ func determinant(a []float64, n int) float64 {
 // needNumber returns the op's input i, or an error if it is left out or holds no real numbers.
 func (l *Layer) needNumber(i int) (*Tensor, error) {
 	t, err := l.need(i)
-	if err == nil && !isReal(t) && t.Type != F64 {
+	if err == nil && !isReal(t) && t.Type != numeric.F64 {
 		return nil, fmt.Errorf("input %d is %s, want real numbers", i, t.TypeString())
 	}
 	return t, err

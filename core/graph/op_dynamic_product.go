@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // The inputs of a dynamically quantised product behind x and the weights.
 const (
@@ -36,7 +40,7 @@ func inferDynamicProduct(l *Layer) error {
 	if x.Quantized() || len(x.Dims) < 2 {
 		return fmt.Errorf("input %s: want rows of real numbers", x.TypeString())
 	}
-	if w.Type != I8 && w.Type != U8 || w.Quantized() || len(w.Dims) != 2 {
+	if w.Type != numeric.I8 && w.Type != numeric.U8 || w.Quantized() || len(w.Dims) != 2 {
 		return fmt.Errorf("weights %s: want a matrix of i8 or u8", w.TypeString())
 	}
 	s, err := l.need(DynamicScales)
@@ -46,7 +50,7 @@ func inferDynamicProduct(l *Layer) error {
 	row := func(t *Tensor) bool {
 		return len(t.Dims) == 0 || len(t.Dims) == 1 && (t.Dims[0].Is(1) || t.Dims[0].Equal(w.Dims[1]))
 	}
-	if s.Type != F32 || s.Quantized() || !row(s) {
+	if s.Type != numeric.F32 || s.Quantized() || !row(s) {
 		return fmt.Errorf("scales %s: want f32, one or one for each of %s columns", s.TypeString(), w.Dims[1])
 	}
 	if z := l.Input(DynamicZeros); z != nil && (z.Type != w.Type || z.Quantized() || !row(z)) {
@@ -60,8 +64,8 @@ func inferDynamicProduct(l *Layer) error {
 	return nil
 }
 
-func evalDynamicProduct(l *Layer, in, out []Value) error {
-	q := []Value{NewValue(U8, in[0].Dims...), NewValue(F32), NewValue(U8)}
+func evalDynamicProduct(l *Layer, in, out []numeric.Value) error {
+	q := []numeric.Value{numeric.NewValue(numeric.U8, in[0].Dims...), numeric.NewValue(numeric.F32), numeric.NewValue(numeric.U8)}
 	if err := DynamicQuantize.Eval(nil, in[:1], q); err != nil {
 		return err
 	}
@@ -74,8 +78,8 @@ func evalDynamicProduct(l *Layer, in, out []Value) error {
 		return err
 	}
 	x, w := q[1].F32()[0], in[DynamicScales].F32()
-	y := make([]float32, Count(out[0].Dims))
+	y := make([]float32, numeric.Count(out[0].Dims))
 	err = matmul(d, in[0].Dims, in[1].Dims, out[0].Dims, func(at, _, column int) { y[at] = float32(d.acc) * (x * w[column%len(w)]) })
-	FromReal(out[0], y, Range{})
+	numeric.FromReal(out[0], y, numeric.Range{})
 	return err
 }

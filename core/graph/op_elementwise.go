@@ -1,9 +1,16 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // Elementwise is the attribute of every op that is an element-wise program over its inputs.
-type Elementwise struct{ Program Program }
+type Elementwise struct{ Program elementwise.Program }
 
 func (e Elementwise) String() string { return e.Program.String() }
 
@@ -20,11 +27,11 @@ func elementwiseOp(name string) *Op {
 }
 
 // ProgramOf returns the program of a layer whose op is element-wise over real numbers.
-func ProgramOf(l *Layer) (Program, bool) {
+func ProgramOf(l *Layer) (elementwise.Program, bool) {
 	e, ok := l.Attrs.(Elementwise)
 	for _, t := range l.OpInputs() {
-		if t == nil || t.RealType() != F32 && t.RealType() != F16 && t.RealType() != Bool {
-			return Program{}, false
+		if t == nil || t.RealType() != numeric.F32 && t.RealType() != numeric.F16 && t.RealType() != numeric.Bool {
+			return elementwise.Program{}, false
 		}
 	}
 	return e.Program, ok
@@ -39,7 +46,7 @@ func inferElementwise(l *Layer) error {
 	if len(l.OpInputs()) != p.Args {
 		return fmt.Errorf("%d inputs, want %d", len(l.OpInputs()), p.Args)
 	}
-	shapes, types := make([][]Dim, p.Args), make([]DataType, p.Args)
+	shapes, types := make([][]symbolic.Dim, p.Args), make([]numeric.DataType, p.Args)
 	for i := range shapes {
 		t, err := l.need(i)
 		if err != nil {
@@ -56,38 +63,38 @@ func inferElementwise(l *Layer) error {
 		return err
 	}
 	out := l.Outputs[0]
-	out.Type, out.Dims = F32, dims
-	if len(all) > 0 && all[p.Result()] != Invalid {
+	out.Type, out.Dims = numeric.F32, dims
+	if len(all) > 0 && all[p.Result()] != numeric.Invalid {
 		out.Type = all[p.Result()]
 	}
 	l.inferKnown(p)
 	return nil
 }
 
-func evalElementwise(l *Layer, in, out []Value) error {
-	return l.Attrs.(Elementwise).Program.applyTyped(in, out[0])
+func evalElementwise(l *Layer, in, out []numeric.Value) error {
+	return l.Attrs.(Elementwise).Program.ApplyTyped(in, out[0])
 }
 
-// elementwise describes the ONNX operators that are one EltOp; imms names its float attributes with their defaults.
-var elementwise = []struct {
+// elementwiseTable describes the ONNX operators that are one operation; imms names its float attributes with their defaults.
+var elementwiseTable = []struct {
 	name string
-	op   EltOp
+	op   elementwise.Op
 	imms []imm
 }{
-	{"Abs", EltAbs, nil}, {"Acos", EltAcos, nil}, {"Acosh", EltAcosh, nil}, {"Add", EltAdd, nil}, {"And", EltAnd, nil},
-	{"Asin", EltAsin, nil}, {"Asinh", EltAsinh, nil}, {"Atan", EltAtan, nil}, {"Atanh", EltAtanh, nil}, {"Ceil", EltCeil, nil},
-	{"Cos", EltCos, nil}, {"Cosh", EltCosh, nil}, {"Div", EltDiv, nil}, {"Equal", EltEqual, nil}, {"Erf", EltErf, nil},
-	{"Exp", EltExp, nil}, {"Floor", EltFloor, nil}, {"Greater", EltGreater, nil}, {"GreaterOrEqual", EltGreaterEqual, nil},
-	{"HardSwish", EltHardSwish, nil}, {"Less", EltLess, nil}, {"LessOrEqual", EltLessEqual, nil}, {"Log", EltLog, nil},
-	{"Mul", EltMul, nil}, {"Neg", EltNeg, nil}, {"Not", EltNot, nil}, {"Or", EltOr, nil}, {"Pow", EltPow, nil},
-	{"PRelu", EltPRelu, nil}, {"Reciprocal", EltReciprocal, nil}, {"Relu", EltRelu, nil}, {"Round", EltRound, nil},
-	{"Sigmoid", EltSigmoid, nil}, {"Sign", EltSign, nil}, {"Sin", EltSin, nil}, {"Sinh", EltSinh, nil},
-	{"Softplus", EltSoftplus, nil}, {"Softsign", EltSoftsign, nil}, {"Sqrt", EltSqrt, nil}, {"Sub", EltSub, nil},
-	{"Tan", EltTan, nil}, {"Tanh", EltTanh, nil}, {"Where", EltSelect, nil}, {"Xor", EltXor, nil},
-	{"HardSigmoid", EltHardSigmoid, []imm{{"alpha", 0.2}, {"beta", 0.5}}},
-	{"LeakyRelu", EltLeakyRelu, []imm{{"alpha", 0.01}}},
-	{"Elu", EltElu, []imm{{"alpha", 1}}},
-	{"Selu", EltSelu, []imm{{"alpha", 1.67326319217681884765625}, {"gamma", 1.05070102214813232421875}}},
+	{"Abs", elementwise.Abs, nil}, {"Acos", elementwise.Acos, nil}, {"Acosh", elementwise.Acosh, nil}, {"Add", elementwise.Add, nil}, {"And", elementwise.And, nil},
+	{"Asin", elementwise.Asin, nil}, {"Asinh", elementwise.Asinh, nil}, {"Atan", elementwise.Atan, nil}, {"Atanh", elementwise.Atanh, nil}, {"Ceil", elementwise.Ceil, nil},
+	{"Cos", elementwise.Cos, nil}, {"Cosh", elementwise.Cosh, nil}, {"Div", elementwise.Div, nil}, {"Equal", elementwise.Equal, nil}, {"Erf", elementwise.Erf, nil},
+	{"Exp", elementwise.Exp, nil}, {"Floor", elementwise.Floor, nil}, {"Greater", elementwise.Greater, nil}, {"GreaterOrEqual", elementwise.GreaterEqual, nil},
+	{"HardSwish", elementwise.HardSwish, nil}, {"Less", elementwise.Less, nil}, {"LessOrEqual", elementwise.LessEqual, nil}, {"Log", elementwise.Log, nil},
+	{"Mul", elementwise.Mul, nil}, {"Neg", elementwise.Neg, nil}, {"Not", elementwise.Not, nil}, {"Or", elementwise.Or, nil}, {"Pow", elementwise.Pow, nil},
+	{"PRelu", elementwise.PRelu, nil}, {"Reciprocal", elementwise.Reciprocal, nil}, {"Relu", elementwise.Relu, nil}, {"Round", elementwise.Round, nil},
+	{"Sigmoid", elementwise.Sigmoid, nil}, {"Sign", elementwise.Sign, nil}, {"Sin", elementwise.Sin, nil}, {"Sinh", elementwise.Sinh, nil},
+	{"Softplus", elementwise.Softplus, nil}, {"Softsign", elementwise.Softsign, nil}, {"Sqrt", elementwise.Sqrt, nil}, {"Sub", elementwise.Sub, nil},
+	{"Tan", elementwise.Tan, nil}, {"Tanh", elementwise.Tanh, nil}, {"Where", elementwise.Select, nil}, {"Xor", elementwise.Xor, nil},
+	{"HardSigmoid", elementwise.HardSigmoid, []imm{{"alpha", 0.2}, {"beta", 0.5}}},
+	{"LeakyRelu", elementwise.LeakyRelu, []imm{{"alpha", 0.01}}},
+	{"Elu", elementwise.Elu, []imm{{"alpha", 1}}},
+	{"Selu", elementwise.Selu, []imm{{"alpha", 1.67326319217681884765625}, {"gamma", 1.05070102214813232421875}}},
 }
 
 type imm struct {
@@ -98,15 +105,15 @@ type imm struct {
 // elementwiseOps returns an op for each row of the table, and for each operator that imports as a longer program.
 func elementwiseOps() []*Op {
 	var ops []*Op
-	for _, e := range elementwise {
+	for _, e := range elementwiseTable {
 		op := elementwiseOp(e.name)
 		op.Onnx = []string{e.name}
 		op.Import = func(n *Node) (any, []*Tensor, error) {
-			in := Instr{Op: e.op, Arg: [3]int{0, 1, 2}}
+			in := elementwise.Instr{Op: e.op, Arg: [3]int{0, 1, 2}}
 			for i, m := range e.imms {
 				in.Imm[i] = n.Float(m.name, m.def)
 			}
-			p := Program{Args: e.op.Info().Arity, Code: []Instr{in}}
+			p := elementwise.Program{Args: e.op.Info().Arity, Code: []elementwise.Instr{in}}
 			return Elementwise{p}, n.Inputs, nil
 		}
 		ops = append(ops, op)
@@ -124,4 +131,38 @@ func elementwiseOps() []*Op {
 		ops = append(ops, op)
 	}
 	return ops
+}
+
+// inferKnown follows known elements through an element-wise layer.
+func (l *Layer) inferKnown(p elementwise.Program) {
+	out := l.Outputs[0]
+	out.Value = nil
+	n, ok := countDims(out.Dims)
+	if !ok || n > maxKnownValue || out.Type != numeric.I64 && out.Type != numeric.I32 && out.Type != numeric.Bool {
+		return
+	}
+	args := make([]numeric.Value, p.Args) // only their shapes count
+	for i, t := range l.OpInputs() {
+		m, ok := countDims(t.Dims)
+		if !ok || t.Value == nil || len(t.Value) != m {
+			return
+		}
+		args[i] = numeric.Value{Dims: symbolic.Eval(t.Dims, nil)}
+	}
+	known := make([]symbolic.Dim, n)
+	vals := make([]symbolic.Dim, p.Args)
+	err := elementwise.Each(args, numeric.Value{Dims: symbolic.Eval(out.Dims, nil)}, func(i int, places []int) {
+		for a, at := range places {
+			vals[a] = l.Inputs[a].Value[at]
+		}
+		d, yes := p.EvalDims(vals)
+		if v, isConst := d.IsConst(); isConst && out.Type == numeric.I32 && (v < math.MinInt32 || v > math.MaxInt32) {
+			yes = false
+		}
+		known[i] = d
+		ok = ok && yes
+	})
+	if err == nil && ok {
+		out.Value = known
+	}
 }

@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Expand broadcasts its first input with the shape that its second, an I64 list, says; the shape must be known from
@@ -33,15 +36,15 @@ var Expand = &Op{
 		l.Outputs[0].Value = expandKnown(x, l.Outputs[0])
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		x, y := in[0], out[0]
-		b, err := NewBroadcast(x.Dims, y.Dims)
+		b, err := numeric.NewBroadcast(x.Dims, y.Dims)
 		if err != nil {
 			return err
 		}
 		tables := make([][]int, len(y.Dims))
 		for a, n := range y.Dims {
-			tables[a] = table(n, b.strides[a], func(i int) int { return i })
+			tables[a] = table(n, b.Strides[a], func(i int) int { return i })
 		}
 		move(y, x, tables)
 		return nil
@@ -49,7 +52,7 @@ var Expand = &Op{
 }
 
 // expandKnown returns the known elements of y, which is x of one element or of y's shape broadcast.
-func expandKnown(x, y *Tensor) []Dim {
+func expandKnown(x, y *Tensor) []symbolic.Dim {
 	n, ok := countDims(y.Dims)
 	switch {
 	case x.Value == nil || !ok || n > maxKnownValue:
@@ -82,17 +85,17 @@ var Tile = &Op{
 		if err != nil {
 			return err
 		}
-		repeats := Shape(l.Attrs.(TileAttrs).Repeats...)
+		repeats := symbolic.Shape(l.Attrs.(TileAttrs).Repeats...)
 		if l.Input(1) != nil {
 			if repeats, err = l.knownInput(1, "repeats"); err != nil {
 				return err
 			}
 		}
-		beyond := func(d Dim) bool { r, ok := d.IsConst(); return ok && (r < 0 || r > maxExtent) }
+		beyond := func(d symbolic.Dim) bool { r, ok := d.IsConst(); return ok && (r < 0 || r > maxExtent) }
 		if len(repeats) != len(x.Dims) || slices.ContainsFunc(repeats, beyond) {
-			return fmt.Errorf("repeats %s do not fit %s", FormatDims(repeats), x)
+			return fmt.Errorf("repeats %s do not fit %s", symbolic.Format(repeats), x)
 		}
-		dims := make([]Dim, len(repeats))
+		dims := make([]symbolic.Dim, len(repeats))
 		for i, r := range repeats {
 			dims[i] = x.Dims[i].Mul(r)
 		}
@@ -106,7 +109,7 @@ var Tile = &Op{
 		l.moveKnown(0)
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		x := in[0]
 		tables, s := make([][]int, len(x.Dims)), strides(x.Dims)
 		for a, n := range x.Dims {

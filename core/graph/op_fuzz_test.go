@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // extremes are the integers that mutations put into attributes and inputs.
@@ -24,15 +27,15 @@ func (m *mutator) next(n int) int {
 
 func (m *mutator) extreme() int64 { return extremes[m.next(len(extremes))] }
 
-func (m *mutator) value(v Value) Value {
-	types := []DataType{F32, F16, BF16, F64, I8, U8, I16, U16, I32, U32, I64, U64, Bool}
+func (m *mutator) value(v numeric.Value) numeric.Value {
+	types := []numeric.DataType{numeric.F32, numeric.F16, numeric.BF16, numeric.F64, numeric.I8, numeric.U8, numeric.I16, numeric.U16, numeric.I32, numeric.U32, numeric.I64, numeric.U64, numeric.Bool}
 	switch m.next(4) {
 	case 0:
 		if n := v.Len(); n > 0 && v.Type.IsInteger() {
 			ints := append([]int64(nil), v.Ints()...)
 			ints[m.next(n)] = m.extreme()
-			w := NewValue(v.Type, v.Dims...)
-			w.setInts(ints, false)
+			w := numeric.NewValue(v.Type, v.Dims...)
+			w.SetInts(ints, false)
 			return w
 		}
 		return v
@@ -41,16 +44,16 @@ func (m *mutator) value(v Value) Value {
 		if len(dims) > 0 {
 			dims[m.next(len(dims))] = m.next(6)
 		}
-		return NewValue(v.Type, dims...)
+		return numeric.NewValue(v.Type, dims...)
 	case 2:
 		dims := make([]int, m.next(5))
 		for i := range dims {
 			dims[i] = m.next(4)
 		}
-		return NewValue(v.Type, dims...)
+		return numeric.NewValue(v.Type, dims...)
 	}
-	w := NewValue(types[m.next(len(types))], v.Dims...)
-	castTo(w, v)
+	w := numeric.NewValue(types[m.next(len(types))], v.Dims...)
+	numeric.Cast(w, v)
 	return w
 }
 
@@ -84,7 +87,7 @@ func FuzzOps(f *testing.F) {
 		}
 		c := cases[int(index)%len(cases)]
 		m := &mutator{data}
-		n, inputs := NewNetwork("fuzz"), map[string]Value{}
+		n, inputs := NewNetwork("fuzz"), map[string]numeric.Value{}
 		node := &Node{Name: "node", OpType: c.Op, Version: c.Version, Outputs: len(c.Outputs), Attrs: c.attrs(t)}
 		for _, name := range []string{"axis", "axes", "pads", "perm", "starts", "k", "blocksize", "split", "value", "start", "end", "batch_dims", "to"} {
 			if a, ok := node.Attrs[name]; ok && m.next(2) == 1 {
@@ -105,10 +108,10 @@ func FuzzOps(f *testing.F) {
 				node.Inputs = append(node.Inputs, n.AddConst(name, v))
 				continue
 			}
-			dims := Shape(v.Dims...)
+			dims := symbolic.Shape(v.Dims...)
 			for a := range dims {
 				if m.next(3) == 2 {
-					dims[a] = Symbol(fmt.Sprintf("s%d", m.next(3)))
+					dims[a] = symbolic.Symbol(fmt.Sprintf("s%d", m.next(3)))
 				}
 			}
 			inputs[name] = v
@@ -118,7 +121,7 @@ func FuzzOps(f *testing.F) {
 	})
 }
 
-func evaluateFuzzed(n *Network, node *Node, inputs map[string]Value) {
+func evaluateFuzzed(n *Network, node *Node, inputs map[string]numeric.Value) {
 	op := Ops().Onnx("", node.OpType)
 	attrs, args := any(nil), node.Inputs
 	if op.Import != nil {
@@ -140,7 +143,7 @@ func evaluateFuzzed(n *Network, node *Node, inputs map[string]Value) {
 		return
 	}
 	for _, y := range l.Outputs {
-		if size, _ := countDims(Shape(EvalDims(y.Dims, env)...)); size > 1<<16 {
+		if size, _ := countDims(symbolic.Shape(symbolic.Eval(y.Dims, env)...)); size > 1<<16 {
 			return
 		}
 		n.MarkOutput(y)

@@ -1,10 +1,15 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // GatedAttrs are the attributes of a gated matrix product.
 type GatedAttrs struct {
-	Activation EltOp // of one argument, without parameters
+	Activation elementwise.Op // of one argument, without parameters
 }
 
 // GatedMatMul is y = activation(x*w) * (x*v), element by element, for x [...,K] and the matrices w and v [K,N]: the first half of
@@ -29,7 +34,9 @@ var GatedMatMul = &Op{
 }
 
 // Program returns what is computed of an element of both products.
-func (a GatedAttrs) Program() Program { return Unary(a.Activation).Then(Binary(EltMul), 0) }
+func (a GatedAttrs) Program() elementwise.Program {
+	return elementwise.Unary(a.Activation).Then(elementwise.Binary(elementwise.Mul), 0)
+}
 
 func inferGated(l *Layer) error {
 	p := l.Attrs.(GatedAttrs).Program()
@@ -60,12 +67,12 @@ func inferGated(l *Layer) error {
 	return nil
 }
 
-func evalGated(l *Layer, in, out []Value) error {
-	var sums []Value
+func evalGated(l *Layer, in, out []numeric.Value) error {
+	var sums []numeric.Value
 	for i := 1; i <= 2; i++ {
-		y := NewValue(F32, out[0].Dims...)
-		plain := &Layer{Op: MatMul, Inputs: []*Tensor{{Type: F32}, {Type: F32}}, Outputs: []*Tensor{{Type: F32}}}
-		if err := evalMatMul(plain, []Value{in[0], in[i]}, []Value{y}); err != nil {
+		y := numeric.NewValue(numeric.F32, out[0].Dims...)
+		plain := &Layer{Op: MatMul, Inputs: []*Tensor{{Type: numeric.F32}, {Type: numeric.F32}}, Outputs: []*Tensor{{Type: numeric.F32}}}
+		if err := evalMatMul(plain, []numeric.Value{in[0], in[i]}, []numeric.Value{y}); err != nil {
 			return err
 		}
 		sums = append(sums, y)

@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // GatherAttrs are the attributes of Gather and GatherElements.
@@ -40,7 +43,7 @@ var Gather = &Op{
 		l.moveKnown(0)
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		x := in[0]
 		axis, err := axisIn(l.Attrs.(GatherAttrs).Axis, len(x.Dims))
 		if err != nil {
@@ -50,8 +53,8 @@ var Gather = &Op{
 		if err != nil {
 			return err
 		}
-		inner := Count(x.Dims[axis+1:])
-		flat := Value{out[0].Type, []int{Count(x.Dims[:axis]), len(index), inner}, out[0].Data}
+		inner := numeric.Count(x.Dims[axis+1:])
+		flat := numeric.Value{Type: out[0].Type, Dims: []int{numeric.Count(x.Dims[:axis]), len(index), inner}, Data: out[0].Data}
 		s := []int{x.Dims[axis] * inner, inner, 1}
 		tables := wholeTables(flat.Dims)
 		tables[0] = table(flat.Dims[0], s[0], func(i int) int { return i })
@@ -64,7 +67,7 @@ var Gather = &Op{
 }
 
 // gatherExtents returns the extent of the axis that indices choose along.
-func gatherExtents(l *Layer) []Dim {
+func gatherExtents(l *Layer) []symbolic.Dim {
 	axis, err := axisIn(l.axis(), len(l.Inputs[0].Dims))
 	if err != nil {
 		return nil
@@ -73,7 +76,7 @@ func gatherExtents(l *Layer) []Dim {
 }
 
 // tupleExtents returns the extents of the axes that a row of indices chooses along, behind so many batch axes.
-func tupleExtents(l *Layer, batch int) []Dim {
+func tupleExtents(l *Layer, batch int) []symbolic.Dim {
 	k, err := tupleLength(l.Inputs[0], l.Inputs[1], batch)
 	if err != nil {
 		return nil
@@ -122,7 +125,7 @@ func (e *IndexError) Error() string {
 }
 
 // indicesIn returns indices into n elements, negative ones counted from the end.
-func indicesIn(v Value, n int) ([]int, error) {
+func indicesIn(v numeric.Value, n int) ([]int, error) {
 	list := make([]int, v.Len())
 	for i, at := range v.Ints() {
 		j := int(at)
@@ -157,7 +160,7 @@ var GatherElements = &Op{
 		}
 		return l.inferMoved(0, x, indices.Dims, -1)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		size := in[0].Type.Size()
 		return eachIndexed(l, in[0], in[1], func(i, at int) {
 			copy(out[0].Data[i*size:(i+1)*size], in[0].Data[at*size:])
@@ -183,7 +186,7 @@ func checkElementIndices(x, indices *Tensor, axis int) error {
 }
 
 // eachIndexed calls f for each element i of indices with the place in x that it names along the axis.
-func eachIndexed(l *Layer, x, indices Value, f func(i, at int)) error {
+func eachIndexed(l *Layer, x, indices numeric.Value, f func(i, at int)) error {
 	axis, err := axisIn(l.axis(), len(x.Dims))
 	if err != nil {
 		return err
@@ -222,7 +225,7 @@ var GatherND = &Op{
 	Class: ClassLookup, Inputs: []Role{Data, Indices}, Memory: Written,
 	Moves:  moved,
 	FLOPs:  noFLOPs,
-	Chosen: func(l *Layer) []Dim { return tupleExtents(l, l.Attrs.(GatherNDAttrs).BatchDims) },
+	Chosen: func(l *Layer) []symbolic.Dim { return tupleExtents(l, l.Attrs.(GatherNDAttrs).BatchDims) },
 	Infer: func(l *Layer) error {
 		x, indices, _, err := l.needIndexed()
 		if err != nil {
@@ -236,13 +239,13 @@ var GatherND = &Op{
 		last := len(indices.Dims) - 1
 		return l.inferMoved(0, x, slices.Concat(indices.Dims[:last], x.Dims[b+k:]), -1)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		x, indices := in[0], in[1]
 		b := l.Attrs.(GatherNDAttrs).BatchDims
-		batch := Count(x.Dims[:b])
-		rows := Count(indices.Dims[:len(indices.Dims)-1])
-		size := Count(x.Dims[b+indices.Dims[len(indices.Dims)-1]:]) * x.Type.Size()
-		perBatch := Count(x.Dims[b:]) * x.Type.Size()
+		batch := numeric.Count(x.Dims[:b])
+		rows := numeric.Count(indices.Dims[:len(indices.Dims)-1])
+		size := numeric.Count(x.Dims[b+indices.Dims[len(indices.Dims)-1]:]) * x.Type.Size()
+		perBatch := numeric.Count(x.Dims[b:]) * x.Type.Size()
 		return eachTuple(x.Dims[b:], indices, func(row, at int) {
 			from := at * x.Type.Size()
 			if rows > 0 && batch > 0 {
@@ -275,11 +278,11 @@ func tupleLength(x, indices *Tensor, batch int) (int, error) {
 }
 
 // eachTuple calls f for each row of indices with the place in a shape that it names.
-func eachTuple(dims []int, indices Value, f func(row, at int)) error {
+func eachTuple(dims []int, indices numeric.Value, f func(row, at int)) error {
 	k := indices.Dims[len(indices.Dims)-1]
 	s := strides(dims)
 	ints := indices.Ints()
-	for row := range Count(indices.Dims[:len(indices.Dims)-1]) {
+	for row := range numeric.Count(indices.Dims[:len(indices.Dims)-1]) {
 		at := 0
 		for j := range k {
 			i := int(ints[row*k+j])

@@ -1,6 +1,11 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // GemmAttrs are the attributes of a general matrix product.
 type GemmAttrs struct {
@@ -93,13 +98,13 @@ func inferGemm(l *Layer) error {
 	if conflict(k, k2) {
 		return fmt.Errorf("inputs %s and %s: the common axis is %s in one and %s in the other", a.TypeString(), b.TypeString(), k, k2)
 	}
-	dims := []Dim{m, n}
+	dims := []symbolic.Dim{m, n}
 	if c := l.Input(2); c != nil {
 		if c.RealType() != a.RealType() {
 			return fmt.Errorf("input C is %s, want %s", c.TypeString(), a.RealType())
 		}
 		if both, err := BroadcastDims(dims, c.Dims); err != nil || len(both) != 2 || conflict(both[0], m) || conflict(both[1], n) {
-			return fmt.Errorf("input C %s does not broadcast to %s", c.TypeString(), FormatDims(dims))
+			return fmt.Errorf("input C %s does not broadcast to %s", c.TypeString(), symbolic.Format(dims))
 		}
 	}
 	l.Outputs[0].Type, l.Outputs[0].Dims = a.RealType(), dims
@@ -115,14 +120,14 @@ func (l *Layer) factors() (a, b *Tensor, err error) {
 		return nil, nil, err
 	}
 	t := a.RealType()
-	if t != b.RealType() || t == Bool {
+	if t != b.RealType() || t == numeric.Bool {
 		return nil, nil, fmt.Errorf("inputs %s and %s: want one type of numbers", a.TypeString(), b.TypeString())
 	}
 	return a, b, nil
 }
 
 // conflict reports whether two dims are known to differ.
-func conflict(a, b Dim) bool {
+func conflict(a, b symbolic.Dim) bool {
 	m, ok := a.IsConst()
 	n, ok2 := b.IsConst()
 	return ok && ok2 && m != n
@@ -142,16 +147,16 @@ func inferMatMul(l *Layer) error {
 }
 
 // matmulDims returns the shape of the product of two tensors.
-func matmulDims(a, b *Tensor) ([]Dim, error) {
+func matmulDims(a, b *Tensor) ([]symbolic.Dim, error) {
 	if len(a.Dims) == 0 || len(b.Dims) == 0 {
 		return nil, fmt.Errorf("inputs %s and %s: a scalar cannot be multiplied as a matrix", a.TypeString(), b.TypeString())
 	}
 	ad, bd := a.Dims, b.Dims
 	if len(ad) == 1 {
-		ad = []Dim{Const(1), ad[0]}
+		ad = []symbolic.Dim{symbolic.Const(1), ad[0]}
 	}
 	if len(bd) == 1 {
-		bd = []Dim{bd[0], Const(1)}
+		bd = []symbolic.Dim{bd[0], symbolic.Const(1)}
 	}
 	m, k := ad[len(ad)-2], ad[len(ad)-1]
 	k2, n := bd[len(bd)-2], bd[len(bd)-1]
@@ -162,7 +167,7 @@ func matmulDims(a, b *Tensor) ([]Dim, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inputs %s and %s: %w", a.TypeString(), b.TypeString(), err)
 	}
-	dims := append([]Dim{}, batch...)
+	dims := append([]symbolic.Dim{}, batch...)
 	if len(a.Dims) > 1 {
 		dims = append(dims, m)
 	}
@@ -172,7 +177,7 @@ func matmulDims(a, b *Tensor) ([]Dim, error) {
 	return dims, nil
 }
 
-func evalGemm(l *Layer, in, out []Value) error {
+func evalGemm(l *Layer, in, out []numeric.Value) error {
 	attrs := l.Attrs.(GemmAttrs)
 	a, b, y := in[0], in[1], out[0]
 	p := product{m: a.Dims[0], k: a.Dims[1], ai: a.Dims[1], ak: 1, n: b.Dims[1], bk: b.Dims[1], bj: 1}
@@ -189,16 +194,16 @@ func evalGemm(l *Layer, in, out []Value) error {
 	d := newDot(l, a, b)
 	p.run(d, 0, 0, func(i, j int) { d.store(y, i*p.n+j, j) })
 	switch y.Type {
-	case F32:
-		return finishReals(attrs, in, l.Inputs, y.F32(), y.Dims, Value.F32)
-	case F64:
-		return finishReals(attrs, in, l.Inputs, View[float64](y.Data), y.Dims, Value.Float64s)
+	case numeric.F32:
+		return finishReals(attrs, in, l.Inputs, y.F32(), y.Dims, numeric.Value.F32)
+	case numeric.F64:
+		return finishReals(attrs, in, l.Inputs, numeric.View[float64](y.Data), y.Dims, numeric.Value.Float64s)
 	}
 	return attrs.finishInts(in, y)
 }
 
 // finishReals applies alpha and beta to a product dst of real numbers.
-func finishReals[T float32 | float64](g GemmAttrs, in []Value, inputs []*Tensor, dst []T, dims []int, view func(Value) []T) error {
+func finishReals[T float32 | float64](g GemmAttrs, in []numeric.Value, inputs []*Tensor, dst []T, dims []int, view func(numeric.Value) []T) error {
 	if g.Alpha != 1 {
 		for i := range dst {
 			dst[i] *= T(g.Alpha)
@@ -207,8 +212,8 @@ func finishReals[T float32 | float64](g GemmAttrs, in []Value, inputs []*Tensor,
 	if len(in) < 3 || in[2].Data == nil {
 		return nil
 	}
-	c := ToReal(in[2], inputs[2].Range)
-	at, err := NewBroadcast(c.Dims, dims)
+	c := numeric.ToReal(in[2], inputs[2].Range)
+	at, err := numeric.NewBroadcast(c.Dims, dims)
 	if err != nil {
 		return fmt.Errorf("input C: %w", err)
 	}
@@ -220,13 +225,13 @@ func finishReals[T float32 | float64](g GemmAttrs, in []Value, inputs []*Tensor,
 }
 
 // finishInts applies alpha and beta to a product y of plain integers.
-func (g GemmAttrs) finishInts(in []Value, y Value) error {
+func (g GemmAttrs) finishInts(in []numeric.Value, y numeric.Value) error {
 	sums := y.Ints()
 	var c []int64
-	var at Broadcast
+	var at numeric.Broadcast
 	if len(in) > 2 && in[2].Data != nil {
 		var err error
-		if at, err = NewBroadcast(in[2].Dims, y.Dims); err != nil {
+		if at, err = numeric.NewBroadcast(in[2].Dims, y.Dims); err != nil {
 			return fmt.Errorf("input C: %w", err)
 		}
 		c = in[2].Ints()
@@ -247,7 +252,7 @@ func (g GemmAttrs) finishInts(in []Value, y Value) error {
 	return nil
 }
 
-func evalMatMul(l *Layer, in, out []Value) error {
+func evalMatMul(l *Layer, in, out []numeric.Value) error {
 	d := newDot(l, in[0], in[1])
 	return matmul(d, in[0].Dims, in[1].Dims, out[0].Dims, func(at, _, column int) { d.store(out[0], at, column) })
 }
@@ -264,18 +269,18 @@ func matmul(d *dot, a, b, y []int, store func(at, row, column int)) error {
 	}
 	am, bm := len(a)-2, len(b)-2
 	p := product{m: a[am], k: a[am+1], ai: a[am+1], ak: 1, n: b[bm+1], bk: b[bm+1], bj: 1}
-	if b[bm] != p.k || Count(y) != Count(batch)*p.m*p.n {
+	if b[bm] != p.k || numeric.Count(y) != numeric.Count(batch)*p.m*p.n {
 		return fmt.Errorf("matrices %v and %v do not fit", a, b)
 	}
-	aAt, err := NewBroadcast(a[:am], batch)
+	aAt, err := numeric.NewBroadcast(a[:am], batch)
 	if err != nil {
 		return err
 	}
-	bAt, err := NewBroadcast(b[:bm], batch)
+	bAt, err := numeric.NewBroadcast(b[:bm], batch)
 	if err != nil {
 		return err
 	}
-	for i := range Count(batch) {
+	for i := range numeric.Count(batch) {
 		p.run(d, aAt.At(i)*p.m*p.k, bAt.At(i)*p.k*p.n, func(r, c int) { store((i*p.m+r)*p.n+c, r, c) })
 	}
 	return nil
@@ -297,15 +302,15 @@ func (p product) run(d *dot, a, b int, store func(row, column int)) {
 }
 
 // storeInt stores v, wrapped around, as element i of an integer value.
-func storeInt(v Value, i int, x int64) {
+func storeInt(v numeric.Value, i int, x int64) {
 	switch v.Type.Size() {
 	case 1:
 		v.Data[i] = byte(x)
 	case 2:
-		View[int16](v.Data)[i] = int16(x)
+		numeric.View[int16](v.Data)[i] = int16(x)
 	case 4:
-		View[int32](v.Data)[i] = int32(x)
+		numeric.View[int32](v.Data)[i] = int32(x)
 	case 8:
-		View[int64](v.Data)[i] = x
+		numeric.View[int64](v.Data)[i] = x
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // GridSampleAttrs are the attributes of GridSample.
@@ -70,7 +73,7 @@ func inferGridSample(l *Layer) error {
 		return fmt.Errorf("padding_mode %q is unknown", a.Padding)
 	case k < 1 || k > maxGridAxes:
 		return fmt.Errorf("input %s: want 1 to %d spatial axes", x.TypeString(), maxGridAxes)
-	case last != k+1 || conflict(grid.Dims[last], Const(k)) || conflict(grid.Dims[0], x.Dims[0]):
+	case last != k+1 || conflict(grid.Dims[last], symbolic.Const(k)) || conflict(grid.Dims[0], x.Dims[0]):
 		return fmt.Errorf("grid %s is not one of points on the %d spatial axes of %s", grid.TypeString(), k, x.TypeString())
 	case grid.Quantized():
 		return fmt.Errorf("the grid %s is quantised", grid)
@@ -102,13 +105,13 @@ func gridSampleFLOPs(l *Layer, env map[string]int) int64 {
 	return 2 * taps * outputCount(l, env)
 }
 
-func evalGridSample(l *Layer, in, out []Value) error {
+func evalGridSample(l *Layer, in, out []numeric.Value) error {
 	a, x, grid := l.Attrs.(GridSampleAttrs), in[0], in[1]
 	dims := x.Dims[2:]
 	if slices.Contains(dims, 0) {
 		return fmt.Errorf("samples of %v, which has no elements", x.Dims)
 	}
-	k, plane, points := len(dims), Count(dims), Count(out[0].Dims[2:])
+	k, plane, points := len(dims), numeric.Count(dims), numeric.Count(out[0].Dims[2:])
 	src, at, y := x.Float64s(), grid.Float64s(), make([]float64, out[0].Len())
 	taps := make([][]GridTap, k)
 	for i := range x.Dims[0] * points {
@@ -120,7 +123,7 @@ func evalGridSample(l *Layer, in, out []Value) error {
 			y[(n*x.Dims[1]+c)*points+p] = sampled(src[(n*x.Dims[1]+c)*plane:][:plane], dims, taps)
 		}
 	}
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }
 
@@ -129,7 +132,7 @@ func sampled(plane []float64, dims []int, taps [][]GridTap) (sum float64) {
 	if len(dims) == 0 {
 		return plane[0]
 	}
-	rest := Count(dims[1:])
+	rest := numeric.Count(dims[1:])
 	for _, t := range taps[0] {
 		sum += float64(t.Weight) * sampled(plane[t.Index*rest:][:rest], dims[1:], taps[1:])
 	}

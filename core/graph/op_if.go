@@ -1,6 +1,11 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // IfAttrs are the attributes of If. Both bodies have one input for each of the layer's behind the condition, and one output for
 // each of the layer's.
@@ -66,7 +71,7 @@ func inferIf(l *Layer) error {
 	if err := a.fits(l); err != nil {
 		return err
 	}
-	if err := cond.isOne("the condition", Bool); err != nil {
+	if err := cond.isOne("the condition", numeric.Bool); err != nil {
 		return err
 	}
 	var in []*Tensor
@@ -93,18 +98,18 @@ func inferIf(l *Layer) error {
 		if known && !taken {
 			t, f = f, t
 		}
-		if !known && (t.Type != f.Type || !EqualDims(t.Dims, f.Dims) || !t.Range.Equal(f.Range)) {
+		if !known && (t.Type != f.Type || !symbolic.Equal(t.Dims, f.Dims) || !t.Range.Equal(f.Range)) {
 			return fmt.Errorf("output %d is %s of one branch and %s of the other, and the condition is not known beforehand", i, t.TypeString(), f.TypeString())
 		}
 		y.Type, y.Dims, y.Range, y.Value = t.Type, t.Dims, t.Range, nil
-		if known || t.Value != nil && f.Value != nil && EqualDims(t.Value, f.Value) {
+		if known || t.Value != nil && f.Value != nil && symbolic.Equal(t.Value, f.Value) {
 			y.Value = t.Value
 		}
 	}
 	return nil
 }
 
-func evalIf(l *Layer, in, out []Value) error {
+func evalIf(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(IfAttrs)
 	body := a.Else
 	if in[0].Data[0] != 0 {
@@ -126,7 +131,7 @@ func importIf(n *Node) (any, []*Tensor, error) {
 	if err := n.needs(0); err != nil {
 		return nil, nil, err
 	}
-	if err := n.Inputs[0].isOne("the condition", Bool); err != nil {
+	if err := n.Inputs[0].isOne("the condition", numeric.Bool); err != nil {
 		return nil, nil, err
 	}
 	graphs, captured, err := n.Graphs("then_branch", "else_branch")

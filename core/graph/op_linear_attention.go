@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // LinearAttentionAttrs are the attributes of a linear attention.
@@ -72,7 +75,7 @@ func importLinearAttention(n *Node) (any, []*Tensor, error) {
 }
 
 // linearAttentionDims returns batch, places, and the sizes of a head's keys and values.
-func (l *Layer) linearAttentionDims() (dims [4]Dim, err error) {
+func (l *Layer) linearAttentionDims() (dims [4]symbolic.Dim, err error) {
 	a := l.Attrs.(LinearAttentionAttrs)
 	if a.Heads < 1 || a.KVHeads < 1 || a.Heads%a.KVHeads != 0 {
 		return dims, fmt.Errorf("%d heads of queries cannot share %d heads of keys", a.Heads, a.KVHeads)
@@ -89,7 +92,7 @@ func (l *Layer) linearAttentionDims() (dims [4]Dim, err error) {
 		if err != nil {
 			return dims, err
 		}
-		have := [4]Dim{batch, places, size, size}
+		have := [4]symbolic.Dim{batch, places, size, size}
 		if i == 0 {
 			dims = have
 		}
@@ -107,16 +110,16 @@ func inferLinearAttention(l *Layer) error {
 	if err != nil {
 		return err
 	}
-	state := []Dim{n[0], Const(a.KVHeads), n[2], n[3]}
-	heads := Const(a.KVHeads)
+	state := []symbolic.Dim{n[0], symbolic.Const(a.KVHeads), n[2], n[3]}
+	heads := symbolic.Const(a.KVHeads)
 	for _, in := range []struct {
 		i        int
 		required bool
-		shapes   [][]Dim
+		shapes   [][]symbolic.Dim
 	}{
-		{LinearAttentionPast, false, [][]Dim{state}},
-		{LinearAttentionDecay, a.Gated, [][]Dim{{n[0], n[1], heads}, {n[0], n[1], n[2].Mul(heads)}}},
-		{LinearAttentionBeta, a.Delta, [][]Dim{{n[0], n[1], heads}, {n[0], n[1], Const(1)}}},
+		{LinearAttentionPast, false, [][]symbolic.Dim{state}},
+		{LinearAttentionDecay, a.Gated, [][]symbolic.Dim{{n[0], n[1], heads}, {n[0], n[1], n[2].Mul(heads)}}},
+		{LinearAttentionBeta, a.Delta, [][]symbolic.Dim{{n[0], n[1], heads}, {n[0], n[1], symbolic.Const(1)}}},
 	} {
 		t := l.Input(in.i)
 		if t == nil && !in.required {
@@ -130,14 +133,14 @@ func inferLinearAttention(l *Layer) error {
 			fits = fits || SameShape(t.Dims, shape)
 		}
 		if !fits {
-			return fmt.Errorf("input %d is %s, want %s", in.i, t.TypeString(), FormatDims(in.shapes[0]))
+			return fmt.Errorf("input %d is %s, want %s", in.i, t.TypeString(), symbolic.Format(in.shapes[0]))
 		}
 	}
 	if len(l.Outputs) > 2 {
 		return fmt.Errorf("%d outputs, want at most 2", len(l.Outputs))
 	}
 	q := l.Inputs[0]
-	for i, dims := range [][]Dim{{n[0], n[1], n[3].Mul(Const(a.Heads))}, state}[:len(l.Outputs)] {
+	for i, dims := range [][]symbolic.Dim{{n[0], n[1], n[3].Mul(symbolic.Const(a.Heads))}, state}[:len(l.Outputs)] {
 		l.Outputs[i].Type, l.Outputs[i].Dims = q.RealType(), dims
 	}
 	return nil
@@ -154,7 +157,7 @@ func linearAttentionProducts(l *Layer, env map[string]int) int64 {
 	if a.Delta {
 		each += 2 * a.KVHeads
 	}
-	return int64(Count(EvalDims(n[:], env))) * int64(each)
+	return int64(numeric.Count(symbolic.Eval(n[:], env))) * int64(each)
 }
 
 // linearAttentionFLOPs counts two for each multiply-add of a query, of an outer product and of what the state has for a key, and
@@ -172,10 +175,10 @@ func linearAttentionFLOPs(l *Layer, env map[string]int) int64 {
 	if a.Delta {
 		each += 2 * a.KVHeads
 	}
-	return int64(Count(EvalDims(n[:], env))) * int64(each)
+	return int64(numeric.Count(symbolic.Eval(n[:], env))) * int64(each)
 }
 
-func evalLinearAttention(l *Layer, in, out []Value) error {
+func evalLinearAttention(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(LinearAttentionAttrs)
 	q := in[0].Dims
 	e := linearAttentionEval{LinearAttentionAttrs: a, size: q[2] / a.Heads, valueSize: in[2].Dims[2] / a.KVHeads}
@@ -183,7 +186,7 @@ func evalLinearAttention(l *Layer, in, out []Value) error {
 		e.Scale = float32(1 / math.Sqrt(float64(e.size)))
 	}
 	e.state = make([]float64, e.size*e.valueSize)
-	given := func(i int) Value { return optional(in, i) }
+	given := func(i int) numeric.Value { return optional(in, i) }
 	for b := range q[0] {
 		for h := range a.KVHeads {
 			clear(e.state)
@@ -212,7 +215,7 @@ func evalLinearAttention(l *Layer, in, out []Value) error {
 }
 
 // perHead returns the coefficients of a head at one place of an item: one, or one for each component. nil: there are none.
-func perHead(v Value, row, head, heads int, used bool) []float32 {
+func perHead(v numeric.Value, row, head, heads int, used bool) []float32 {
 	if !used {
 		return nil
 	}

@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // LoopAttrs are the attributes of Loop. The body's inputs are the number of the iteration, an I64 of one element, the condition,
@@ -52,7 +55,7 @@ var Loop = &Op{
 	Class: ClassControl, Inputs: []Role{Parameter, Parameter, Data}, Memory: Written,
 	Moves: computed,
 	FLOPs: func(l *Layer, env map[string]int) int64 {
-		return mulSaturating(bodyFLOPs(l.Attrs.(LoopAttrs).Body, env), int64(l.trips(env)))
+		return symbolic.MulSaturating(bodyFLOPs(l.Attrs.(LoopAttrs).Body, env), int64(l.trips(env)))
 	},
 	Infer:  inferLoop,
 	Eval:   evalLoop,
@@ -69,7 +72,7 @@ var Loop = &Op{
 
 // Trips returns how many iterations a loop or a scan has, where that does not depend on data. Those of a loop are the most that
 // it has where certain is false.
-func (l *Layer) Trips() (n Dim, certain, known bool) {
+func (l *Layer) Trips() (n symbolic.Dim, certain, known bool) {
 	switch a := l.Attrs.(type) {
 	case ScanAttrs:
 		return l.Inputs[a.States].Dims[a.InAxis(0, len(l.Inputs[a.States].Dims))], true, true
@@ -77,14 +80,14 @@ func (l *Layer) Trips() (n Dim, certain, known bool) {
 		certain = l.endless(a)
 		if m := l.Input(0); m != nil {
 			if list, ok := m.Ints(); ok && len(list) == 1 {
-				return Const(max(0, list[0])), certain, true
+				return symbolic.Const(max(0, list[0])), certain, true
 			}
 			if len(m.Value) == 1 {
-				return m.Value[0].atLeast0(), certain, true
+				return m.Value[0].AtLeast0(), certain, true
 			}
 		}
 	}
-	return Dim{}, certain, false
+	return symbolic.Dim{}, certain, false
 }
 
 // trips returns how many iterations arithmetic is counted for: 1 where nothing is known.
@@ -104,7 +107,7 @@ func (l *Layer) endless(a LoopAttrs) bool {
 		}
 	}
 	next := a.Body.Outputs[0]
-	for next.Producer != nil && (next.Producer.Op == Identity || next.Producer.Op == Cast) && next.Producer.Inputs[0].Type == Bool {
+	for next.Producer != nil && (next.Producer.Op == Identity || next.Producer.Op == Cast) && next.Producer.Inputs[0].Type == numeric.Bool {
 		next = next.Producer.Inputs[0]
 	}
 	if next == a.Body.Inputs[1] {
@@ -120,19 +123,19 @@ func inferLoop(l *Layer) error {
 		return err
 	}
 	if m := l.Inputs[0]; m != nil {
-		if err := m.isOne("the number of iterations", I64); err != nil {
+		if err := m.isOne("the number of iterations", numeric.I64); err != nil {
 			return err
 		}
 	}
 	if c := l.Inputs[1]; c != nil {
-		if err := c.isOne("the condition", Bool); err != nil {
+		if err := c.isOne("the condition", numeric.Bool); err != nil {
 			return err
 		}
 	}
 	if a.Carried == 0 && len(l.Outputs) == 0 {
 		return fmt.Errorf("it gives nothing")
 	}
-	in := []*Tensor{{Type: I64, Dims: oneDims(a.Body.Inputs[0])}, {Type: Bool, Dims: oneDims(a.Body.Inputs[1])}}
+	in := []*Tensor{{Type: numeric.I64, Dims: oneDims(a.Body.Inputs[0])}, {Type: numeric.Bool, Dims: oneDims(a.Body.Inputs[1])}}
 	for i, t := range l.OpInputs()[2:] {
 		if t == nil {
 			return fmt.Errorf("input %d is missing", i+2)
@@ -149,7 +152,7 @@ func inferLoop(l *Layer) error {
 	}
 	l.Attrs = a
 	out := a.Body.Outputs
-	if err := out[0].isOne("the body's condition", Bool); err != nil {
+	if err := out[0].isOne("the body's condition", numeric.Bool); err != nil {
 		return err
 	}
 	if l.Inputs[0] == nil && l.endless(a) {
@@ -162,12 +165,12 @@ func inferLoop(l *Layer) error {
 }
 
 // oneDims returns the shape of a body's input of one element: none or one axis.
-func oneDims(t *Tensor) []Dim { return Shape([]int{1}[:min(len(t.Dims), 1)]...) }
+func oneDims(t *Tensor) []symbolic.Dim { return symbolic.Shape([]int{1}[:min(len(t.Dims), 1)]...) }
 
 // inferCarried gives the first outputs the types and shapes that an iteration is given and must give.
 func (l *Layer) inferCarried(before, after []*Tensor) error {
 	for i, t := range before {
-		if after[i].Type != t.Type || !EqualDims(after[i].Dims, t.Dims) || !after[i].Range.Equal(t.Range) {
+		if after[i].Type != t.Type || !symbolic.Equal(after[i].Dims, t.Dims) || !after[i].Range.Equal(t.Range) {
 			return fmt.Errorf("carried value %d is %s before an iteration and %s after it; only values that keep their type and shape are supported", i, t.TypeString(), after[i].TypeString())
 		}
 		y := l.Outputs[i]
@@ -193,7 +196,7 @@ func (l *Layer) inferGathered(first int, each []*Tensor, axes func(i, rank int) 
 				return err
 			}
 		}
-		dims := append([]Dim{}, t.Dims[:axis]...)
+		dims := append([]symbolic.Dim{}, t.Dims[:axis]...)
 		dims = append(append(dims, n), t.Dims[axis:]...)
 		if err := l.inferMoved(first+i, t, dims, -1); err != nil {
 			return err
@@ -202,7 +205,7 @@ func (l *Layer) inferGathered(first int, each []*Tensor, axes func(i, rank int) 
 	return nil
 }
 
-func evalLoop(l *Layer, in, out []Value) error {
+func evalLoop(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(LoopAttrs)
 	most, goes := int64(math.MaxInt64), true
 	if l.Inputs[0] != nil {
@@ -211,15 +214,15 @@ func evalLoop(l *Layer, in, out []Value) error {
 	if l.Inputs[1] != nil {
 		goes = in[1].Data[0] != 0
 	}
-	carried := append([]Value(nil), in[2:2+a.Carried]...)
+	carried := append([]numeric.Value(nil), in[2:2+a.Carried]...)
 	run := &bodyRun{body: a.Body, until: l.until}
 	for i := int64(0); i < most && goes; i++ {
 		if i == MaxIterations {
 			return EndlessError{}
 		}
-		args := append([]Value{
-			Values(I64, []int64{i}, EvalDims(a.Body.Inputs[0].Dims, nil)...),
-			Values(Bool, []uint8{1}, EvalDims(a.Body.Inputs[1].Dims, nil)...),
+		args := append([]numeric.Value{
+			numeric.Values(numeric.I64, []int64{i}, symbolic.Eval(a.Body.Inputs[0].Dims, nil)...),
+			numeric.Values(numeric.Bool, []uint8{1}, symbolic.Eval(a.Body.Inputs[1].Dims, nil)...),
 		}, carried...)
 		results, err := run.run(append(args, in[2+a.Carried:]...))
 		if err != nil {
@@ -242,11 +245,11 @@ func evalLoop(l *Layer, in, out []Value) error {
 }
 
 // put copies a value to place i on an axis of dst.
-func put(dst, v Value, axis, i int) error {
+func put(dst, v numeric.Value, axis, i int) error {
 	if i >= dst.Dims[axis] {
 		return fmt.Errorf("iteration %d has no place in %s%v", i, dst.Type, dst.Dims)
 	}
-	inner := Count(dst.Dims[axis+1:]) * dst.Type.Size()
+	inner := numeric.Count(dst.Dims[axis+1:]) * dst.Type.Size()
 	if len(v.Data)*dst.Dims[axis] != len(dst.Data) {
 		return fmt.Errorf("%s%v is no part of %s%v", v.Type, v.Dims, dst.Type, dst.Dims)
 	}
@@ -258,13 +261,13 @@ func put(dst, v Value, axis, i int) error {
 }
 
 // take returns place i on an axis of v, without that axis.
-func take(v Value, axis, i int) Value {
+func take(v numeric.Value, axis, i int) numeric.Value {
 	dims := append(append([]int{}, v.Dims[:axis]...), v.Dims[axis+1:]...)
-	inner := Count(v.Dims[axis+1:]) * v.Type.Size()
+	inner := numeric.Count(v.Dims[axis+1:]) * v.Type.Size()
 	if axis == 0 {
-		return Value{v.Type, dims, v.Data[i*inner : (i+1)*inner]}
+		return numeric.Value{Type: v.Type, Dims: dims, Data: v.Data[i*inner : (i+1)*inner]}
 	}
-	t := NewValue(v.Type, dims...)
+	t := numeric.NewValue(v.Type, dims...)
 	for k := 0; inner > 0 && k*inner < len(t.Data); k++ {
 		at := (k*v.Dims[axis] + i) * inner
 		copy(t.Data[k*inner:], v.Data[at:at+inner])

@@ -1,6 +1,11 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // NBitsAttrs are the attributes of a product with weights of few bits.
 type NBitsAttrs struct {
@@ -57,7 +62,7 @@ func inferNBits(l *Layer) error {
 	if err != nil {
 		return err
 	}
-	if last := len(x.Dims) - 1; x.Quantized() || last < 1 || conflict(x.Dims[last], Const(a.K)) {
+	if last := len(x.Dims) - 1; x.Quantized() || last < 1 || conflict(x.Dims[last], symbolic.Const(a.K)) {
 		return fmt.Errorf("input %s: want rows of %d real numbers", x.TypeString(), a.K)
 	}
 	w, err := l.need(1)
@@ -65,26 +70,26 @@ func inferNBits(l *Layer) error {
 		return err
 	}
 	blocks := (a.K + a.Block - 1) / a.Block
-	if w.Type != U8 || w.Quantized() || len(w.Dims) != 3 || !w.Dims[1].Is(blocks) || !w.Dims[2].Is(a.Block*a.Bits/8) {
+	if w.Type != numeric.U8 || w.Quantized() || len(w.Dims) != 3 || !w.Dims[1].Is(blocks) || !w.Dims[2].Is(a.Block*a.Bits/8) {
 		return fmt.Errorf("weights %s: want u8 [N,%d,%d]", w.TypeString(), blocks, a.Block*a.Bits/8)
 	}
 	n := w.Dims[0]
-	real := func(t *Tensor, dims ...Dim) bool {
-		return t.Type == x.Type && !t.Quantized() && EqualDims(t.Dims, dims)
+	real := func(t *Tensor, dims ...symbolic.Dim) bool {
+		return t.Type == x.Type && !t.Quantized() && symbolic.Equal(t.Dims, dims)
 	}
 	if s, err := l.need(NBitsScales); err != nil {
 		return err
-	} else if !real(s, n, Const(blocks)) {
+	} else if !real(s, n, symbolic.Const(blocks)) {
 		return fmt.Errorf("scales %s: want %s [%s,%d]", s.TypeString(), x.Type, n, blocks)
 	}
-	if z := l.Input(NBitsZeros); z != nil && !real(z, n, Const(blocks)) &&
-		(z.Type != U8 || z.Quantized() || !EqualDims(z.Dims, []Dim{n, Const(zeroBytes(blocks, a.Bits))})) {
+	if z := l.Input(NBitsZeros); z != nil && !real(z, n, symbolic.Const(blocks)) &&
+		(z.Type != numeric.U8 || z.Quantized() || !symbolic.Equal(z.Dims, []symbolic.Dim{n, symbolic.Const(zeroBytes(blocks, a.Bits))})) {
 		return fmt.Errorf("zero points %s: want u8 [%s,%d], or a real number for each scale", z.TypeString(), n, zeroBytes(blocks, a.Bits))
 	}
 	if b := l.Input(NBitsBias); b != nil && !real(b, n) {
 		return fmt.Errorf("bias %s: want %s [%s]", b.TypeString(), x.Type, n)
 	}
-	dims := append([]Dim{}, x.Dims...)
+	dims := append([]symbolic.Dim{}, x.Dims...)
 	dims[len(dims)-1] = n
 	l.Outputs[0].Type, l.Outputs[0].Dims = x.Type, dims
 	return nil
@@ -93,13 +98,13 @@ func inferNBits(l *Layer) error {
 // zeroBytes returns the bytes of a column's zero points.
 func zeroBytes(blocks, bits int) int { return (blocks*bits + 7) / 8 }
 
-func evalNBits(l *Layer, in, out []Value) error {
-	values := [NBitsBias + 1]Value{}
+func evalNBits(l *Layer, in, out []numeric.Value) error {
+	values := [NBitsBias + 1]numeric.Value{}
 	copy(values[:], in[:len(l.OpInputs())])
 	w := NewNBitsWeights(l.Attrs.(NBitsAttrs), values[1], values[NBitsScales], values[NBitsZeros])
-	y := NewValue(F32, out[0].Dims...)
-	plain := &Layer{Op: MatMul, Inputs: []*Tensor{{Type: in[0].Type}, {Type: F32}}, Outputs: []*Tensor{{Type: F32}}}
-	if err := evalMatMul(plain, []Value{in[0], w.Real(F32)}, []Value{y}); err != nil {
+	y := numeric.NewValue(numeric.F32, out[0].Dims...)
+	plain := &Layer{Op: MatMul, Inputs: []*Tensor{{Type: in[0].Type}, {Type: numeric.F32}}, Outputs: []*Tensor{{Type: numeric.F32}}}
+	if err := evalMatMul(plain, []numeric.Value{in[0], w.Real(numeric.F32)}, []numeric.Value{y}); err != nil {
 		return err
 	}
 	sums := y.F32()
@@ -109,7 +114,7 @@ func evalNBits(l *Layer, in, out []Value) error {
 			sums[i] += bias[i%len(bias)]
 		}
 	}
-	FromReal(out[0], sums, Range{})
+	numeric.FromReal(out[0], sums, numeric.Range{})
 	return nil
 }
 
@@ -124,11 +129,11 @@ type NBitsWeights struct {
 }
 
 // NewNBitsWeights returns the weights of values whose shapes have been checked; the zero points may be none.
-func NewNBitsWeights(a NBitsAttrs, data, scales, zeros Value) NBitsWeights {
+func NewNBitsWeights(a NBitsAttrs, data, scales, zeros numeric.Value) NBitsWeights {
 	w := NBitsWeights{NBitsAttrs: a, N: data.Dims[0], Blocks: data.Dims[1], data: data.Data, scales: scales.Floats()}
 	switch {
 	case zeros.Data == nil:
-	case zeros.Type == U8:
+	case zeros.Type == numeric.U8:
 		w.packed = zeros.Data
 	default:
 		w.zeros = zeros.Floats()
@@ -156,7 +161,7 @@ func (w *NBitsWeights) Zero(block, n int) float32 {
 }
 
 // Real returns the real numbers [K,N] that the weights stand for.
-func (w *NBitsWeights) Real(t DataType) Value {
+func (w *NBitsWeights) Real(t numeric.DataType) numeric.Value {
 	real := make([]float32, w.K*w.N)
 	for n := range w.N {
 		for k := range w.K {
@@ -164,8 +169,8 @@ func (w *NBitsWeights) Real(t DataType) Value {
 			real[k*w.N+n] = (float32(w.Q(k, n)) - w.Zero(block, n)) * w.Scale(block, n)
 		}
 	}
-	v := NewValue(t, w.K, w.N)
-	FromReal(v, real, Range{})
+	v := numeric.NewValue(t, w.K, w.N)
+	numeric.FromReal(v, real, numeric.Range{})
 	return v
 }
 

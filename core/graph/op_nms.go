@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // NonMaxSuppressionAttrs are the attributes of NonMaxSuppression.
@@ -31,13 +34,13 @@ var NonMaxSuppression = &Op{
 		}
 		each := scores.Dims[2]
 		if t := l.Input(2); t == nil {
-			each = Const(0)
-		} else if v, err := t.determined(); err == nil && v.Len() == 1 && v.Type == I64 {
-			each = each.Min(Const(int(max(0, min(maxExtent, v.I64()[0])))))
+			each = symbolic.Const(0)
+		} else if v, err := t.determined(); err == nil && v.Len() == 1 && v.Type == numeric.I64 {
+			each = each.Min(symbolic.Const(int(max(0, min(maxExtent, v.I64()[0])))))
 		}
 		return Counting{a.Count, 0, scores.Dims[0].Mul(scores.Dims[1]).Mul(each)}, true
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		var list []int64
 		for _, s := range l.Attrs.(NonMaxSuppressionAttrs).selected(in) {
 			list = append(list, s[:]...)
@@ -61,32 +64,32 @@ func inferSuppression(l *Layer) error {
 	if err != nil {
 		return err
 	}
-	if len(boxes.Dims) != 3 || len(scores.Dims) != 3 || conflict(boxes.Dims[2], Const(4)) || conflict(boxes.Dims[0], scores.Dims[0]) || conflict(boxes.Dims[1], scores.Dims[2]) {
+	if len(boxes.Dims) != 3 || len(scores.Dims) != 3 || conflict(boxes.Dims[2], symbolic.Const(4)) || conflict(boxes.Dims[0], scores.Dims[0]) || conflict(boxes.Dims[1], scores.Dims[2]) {
 		return fmt.Errorf("boxes %s and scores %s: want [N,B,4] and [N,C,B]", boxes.TypeString(), scores.TypeString())
 	}
-	for i, types := range [][]DataType{2: {I64}, 3: {F32}, 4: {F32}} {
+	for i, types := range [][]numeric.DataType{2: {numeric.I64}, 3: {numeric.F32}, 4: {numeric.F32}} {
 		if t := l.Input(i); t != nil && types != nil {
 			if n, ok := countDims(t.Dims); !slices.Contains(types, t.Type) || !ok || n > 1 {
 				return fmt.Errorf("input %d is %s, want one %s", i, t.TypeString(), types[0])
 			}
 		}
 	}
-	l.Outputs[0].Type = I64
+	l.Outputs[0].Type = numeric.I64
 	if c, ok := l.Counted(); ok {
-		l.Outputs[0].Dims = []Dim{Symbol(c.Symbol), Const(3)}
+		l.Outputs[0].Dims = []symbolic.Dim{symbolic.Symbol(c.Symbol), symbolic.Const(3)}
 		return nil
 	}
 	in, err := l.knownSelection()
 	if err != nil {
 		return err
 	}
-	l.Outputs[0].Dims = Shape(len(l.Attrs.(NonMaxSuppressionAttrs).selected(in)), 3)
+	l.Outputs[0].Dims = symbolic.Shape(len(l.Attrs.(NonMaxSuppressionAttrs).selected(in)), 3)
 	return nil
 }
 
 // knownSelection returns the inputs where all of them follow from constants.
-func (l *Layer) knownSelection() ([]Value, error) {
-	in := make([]Value, len(l.OpInputs()))
+func (l *Layer) knownSelection() ([]numeric.Value, error) {
+	in := make([]numeric.Value, len(l.OpInputs()))
 	for i, t := range l.OpInputs() {
 		if t == nil {
 			continue
@@ -95,13 +98,13 @@ func (l *Layer) knownSelection() ([]Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		in[i] = ToReal(v, t.Range)
+		in[i] = numeric.ToReal(v, t.Range)
 	}
 	return in, nil
 }
 
 // selected returns item, class and box of what is selected.
-func (a NonMaxSuppressionAttrs) selected(in []Value) (list [][3]int64) {
+func (a NonMaxSuppressionAttrs) selected(in []numeric.Value) (list [][3]int64) {
 	number := func(i int) (float64, bool) {
 		if i >= len(in) || in[i].Data == nil || in[i].Len() == 0 {
 			return 0, false

@@ -1,5 +1,10 @@
 package graph
 
+import (
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
+
 // NonZeroAttrs are the attributes of NonZero.
 type NonZeroAttrs struct {
 	Count string // the symbol of how many they are, where that does not follow from constants; "" if it must
@@ -25,19 +30,19 @@ var NonZero = &Op{
 		if err != nil {
 			return err
 		}
-		l.Outputs[0].Type = I64
+		l.Outputs[0].Type = numeric.I64
 		if c, ok := l.Counted(); ok {
-			l.Outputs[0].Dims = []Dim{Const(len(x.Dims)), Symbol(c.Symbol)}
+			l.Outputs[0].Dims = []symbolic.Dim{symbolic.Const(len(x.Dims)), symbolic.Symbol(c.Symbol)}
 			return nil
 		}
 		v, err := l.determined(0)
 		if err != nil {
 			return err
 		}
-		l.Outputs[0].Dims = Shape(len(v.Dims), len(nonZeros(v)))
+		l.Outputs[0].Dims = symbolic.Shape(len(v.Dims), len(nonZeros(v)))
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		places, x := nonZeros(in[0]), in[0]
 		list := make([]int64, len(x.Dims)*len(places))
 		for k, at := range places {
@@ -52,7 +57,7 @@ var NonZero = &Op{
 }
 
 // nonZeros returns the places of the elements that are not 0.
-func nonZeros(v Value) (places []int) {
+func nonZeros(v numeric.Value) (places []int) {
 	size := v.Type.Size()
 	if v.Type.IsFloat() {
 		for i, f := range v.Float64s() {

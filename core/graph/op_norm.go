@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // BatchNormAttrs are the attributes of a batch normalisation.
 type BatchNormAttrs struct{ Epsilon float32 }
@@ -99,7 +103,7 @@ var LayerNorm = &Op{
 	Moves:  computed,
 	FLOPs:  layerNormFLOPs(6),
 	Infer:  inferLayerNorm,
-	Eval:   func(l *Layer, in, out []Value) error { return evalLayerNorm(l, in, out, true) },
+	Eval:   func(l *Layer, in, out []numeric.Value) error { return evalLayerNorm(l, in, out, true) },
 	Import: importLayerNorm,
 	Export: exportLayerNorm,
 }
@@ -114,7 +118,7 @@ var RMSNorm = &Op{
 	Moves:  computed,
 	FLOPs:  layerNormFLOPs(4),
 	Infer:  inferLayerNorm,
-	Eval:   func(l *Layer, in, out []Value) error { return evalLayerNorm(l, in, out, false) },
+	Eval:   func(l *Layer, in, out []numeric.Value) error { return evalLayerNorm(l, in, out, false) },
 	Import: importLayerNorm,
 	Export: exportLayerNorm,
 }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // inferPerChannel gives the output the first input's type and shape and checks that the given inputs are one number for
@@ -43,7 +46,7 @@ func inferGroupNorm(l *Layer) error {
 	}
 	want := channels
 	if a.PerGroup {
-		want = Const(a.Groups)
+		want = symbolic.Const(a.Groups)
 	}
 	for i := 1; i <= 2; i++ {
 		p, err := l.need(i)
@@ -81,21 +84,21 @@ func inferLayerNorm(l *Layer) error {
 		}
 	}
 	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), x.Dims
-	stat := append([]Dim{}, x.Dims[:axis]...)
+	stat := append([]symbolic.Dim{}, x.Dims[:axis]...)
 	for range x.Dims[axis:] {
-		stat = append(stat, Const(1))
+		stat = append(stat, symbolic.Const(1))
 	}
 	for _, t := range l.Outputs[1:] {
-		t.Type, t.Dims = F32, stat
+		t.Type, t.Dims = numeric.F32, stat
 	}
 	return nil
 }
 
-func evalBatchNorm(l *Layer, in, out []Value) error {
+func evalBatchNorm(l *Layer, in, out []numeric.Value) error {
 	eps := float64(l.Attrs.(BatchNormAttrs).Epsilon)
 	x, y := in[0].Float64s(), make([]float64, in[0].Len())
 	scale, bias, mean, variance := in[1].Float64s(), in[2].Float64s(), in[3].Float64s(), in[4].Float64s()
-	inner, channels := Count(in[0].Dims[2:]), in[0].Dims[1]
+	inner, channels := numeric.Count(in[0].Dims[2:]), in[0].Dims[1]
 	for i, p := range in[1:] {
 		if p.Len() != channels {
 			return fmt.Errorf("input %d has %d numbers for %d channels", i+1, p.Len(), channels)
@@ -105,7 +108,7 @@ func evalBatchNorm(l *Layer, in, out []Value) error {
 		c := i / inner % channels
 		y[i] = (v-mean[c])/math.Sqrt(variance[c]+eps)*scale[c] + bias[c]
 	}
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }
 
@@ -127,12 +130,12 @@ func meanSquare(x []float64, above float64) (mean float64) {
 	return mean / float64(len(x))
 }
 
-func evalInstanceNorm(l *Layer, in, out []Value) error {
+func evalInstanceNorm(l *Layer, in, out []numeric.Value) error {
 	eps := float64(l.Attrs.(InstanceNormAttrs).Epsilon)
 	return normalizeGroups(in, out, in[0].Dims[1], eps, func(c int) int { return c })
 }
 
-func evalGroupNorm(l *Layer, in, out []Value) error {
+func evalGroupNorm(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(GroupNormAttrs)
 	channels := in[0].Dims[1]
 	if channels%a.Groups != 0 {
@@ -146,12 +149,12 @@ func evalGroupNorm(l *Layer, in, out []Value) error {
 }
 
 // normalizeGroups normalises each group of channels of each item; param gives the place of a channel's scale and bias.
-func normalizeGroups(in, out []Value, groups int, eps float64, param func(channel int) int) error {
+func normalizeGroups(in, out []numeric.Value, groups int, eps float64, param func(channel int) int) error {
 	x, y, scale, bias := in[0].Float64s(), make([]float64, in[0].Len()), in[1].Float64s(), in[2].Float64s()
 	if len(x) == 0 {
 		return nil
 	}
-	inner, channels := Count(in[0].Dims[2:]), in[0].Dims[1]
+	inner, channels := numeric.Count(in[0].Dims[2:]), in[0].Dims[1]
 	if params := param(channels-1) + 1; len(scale) != params || len(bias) != params {
 		return fmt.Errorf("scale and bias have %d and %d numbers, want %d", len(scale), len(bias), params)
 	}
@@ -164,12 +167,12 @@ func normalizeGroups(in, out []Value, groups int, eps float64, param func(channe
 			y[i] = (x[i]-mean)*inv*scale[p] + bias[p]
 		}
 	}
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }
 
 // evalLayerNorm normalises by mean and variance, or by the root of the mean of squares if not centred.
-func evalLayerNorm(l *Layer, in, out []Value, centred bool) error {
+func evalLayerNorm(l *Layer, in, out []numeric.Value, centred bool) error {
 	a := l.Attrs.(LayerNormAttrs)
 	axis, err := axisIn(a.Axis, len(in[0].Dims))
 	if err != nil {
@@ -179,19 +182,19 @@ func evalLayerNorm(l *Layer, in, out []Value, centred bool) error {
 	if len(x) == 0 {
 		return nil
 	}
-	scaleAt, err := NewBroadcast(in[1].Dims, in[0].Dims)
+	scaleAt, err := numeric.NewBroadcast(in[1].Dims, in[0].Dims)
 	if err != nil {
 		return fmt.Errorf("input 1: %w", err)
 	}
 	var bias []float64
-	var biasAt Broadcast
+	var biasAt numeric.Broadcast
 	if len(in) > 2 && in[2].Data != nil {
-		if biasAt, err = NewBroadcast(in[2].Dims, in[0].Dims); err != nil {
+		if biasAt, err = numeric.NewBroadcast(in[2].Dims, in[0].Dims); err != nil {
 			return fmt.Errorf("input 2: %w", err)
 		}
 		bias = in[2].Float64s()
 	}
-	size := Count(in[0].Dims[axis:])
+	size := numeric.Count(in[0].Dims[axis:])
 	for row := range len(x) / size {
 		mean, square := 0.0, meanSquare(x[row*size:(row+1)*size], 0)
 		if centred {
@@ -211,14 +214,14 @@ func evalLayerNorm(l *Layer, in, out []Value, centred bool) error {
 			}
 		}
 	}
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }
 
-func evalLRN(l *Layer, in, out []Value) error {
+func evalLRN(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(LRNAttrs)
 	x, y := in[0].Float64s(), make([]float64, in[0].Len())
-	inner, channels := Count(in[0].Dims[2:]), in[0].Dims[1]
+	inner, channels := numeric.Count(in[0].Dims[2:]), in[0].Dims[1]
 	for i, v := range x {
 		c := i / inner % channels
 		sum := 0.0
@@ -228,11 +231,11 @@ func evalLRN(l *Layer, in, out []Value) error {
 		}
 		y[i] = v / math.Pow(float64(a.Bias)+float64(a.Alpha)/float64(a.Size)*sum, float64(a.Beta))
 	}
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }
 
-func evalLpNorm(l *Layer, in, out []Value) error {
+func evalLpNorm(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(LpNormAttrs)
 	x, y := in[0].Float64s(), make([]float64, in[0].Len())
 	along(in[0].Dims, a.Axis, false, func(first, step, n int) {
@@ -254,11 +257,11 @@ func evalLpNorm(l *Layer, in, out []Value) error {
 			y[first+i*step] = x[first+i*step] / norm
 		}
 	})
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }
 
-func evalMeanVarianceNorm(l *Layer, in, out []Value) error {
+func evalMeanVarianceNorm(l *Layer, in, out []numeric.Value) error {
 	axes, err := axesIn(l.Attrs.(MeanVarianceNormAttrs).Axes, len(in[0].Dims))
 	if err != nil {
 		return err
@@ -267,12 +270,12 @@ func evalMeanVarianceNorm(l *Layer, in, out []Value) error {
 	for _, a := range axes {
 		kept[a] = 1
 	}
-	at, err := NewBroadcast(kept, in[0].Dims)
+	at, err := numeric.NewBroadcast(kept, in[0].Dims)
 	if err != nil {
 		return err
 	}
 	x, y := in[0].Float64s(), make([]float64, in[0].Len())
-	mean, variance := make([]float64, Count(kept)), make([]float64, Count(kept))
+	mean, variance := make([]float64, numeric.Count(kept)), make([]float64, numeric.Count(kept))
 	share := float64(len(mean)) / float64(len(x))
 	for i, v := range x {
 		mean[at.At(i)] += v * share
@@ -285,6 +288,6 @@ func evalMeanVarianceNorm(l *Layer, in, out []Value) error {
 		s := at.At(i)
 		y[i] = (v - mean[s]) / (math.Sqrt(variance[s]) + 1e-9)
 	}
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }

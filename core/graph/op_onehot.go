@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // OneHotAttrs are the attributes of OneHot.
@@ -22,7 +25,7 @@ var OneHot = &Op{
 	Class: ClassLookup, Inputs: []Role{Indices, Data}, Memory: Written,
 	Moves:  moved,
 	FLOPs:  noFLOPs,
-	Chosen: func(l *Layer) []Dim { return []Dim{Const(l.Attrs.(OneHotAttrs).Depth)} },
+	Chosen: func(l *Layer) []symbolic.Dim { return []symbolic.Dim{symbolic.Const(l.Attrs.(OneHotAttrs).Depth)} },
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {
@@ -40,17 +43,17 @@ var OneHot = &Op{
 		if n, ok := countDims(values.Dims); !ok || n != 2 || a.Depth < 0 || a.Depth > maxExtent {
 			return fmt.Errorf("depth %d and values %s: want a pair", a.Depth, values)
 		}
-		return l.inferMoved(0, values, slices.Insert(slices.Clone(x.Dims), axis, Const(a.Depth)), -1)
+		return l.inferMoved(0, values, slices.Insert(slices.Clone(x.Dims), axis, symbolic.Const(a.Depth)), -1)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		a, values, y := l.Attrs.(OneHotAttrs), in[1], out[0]
 		axis, err := axisIn(a.Axis, len(y.Dims))
 		if err != nil {
 			return err
 		}
-		index := NewValue(I64, in[0].Dims...)
-		castTo(index, in[0])
-		inner, size := Count(y.Dims[axis+1:]), values.Type.Size()
+		index := numeric.NewValue(numeric.I64, in[0].Dims...)
+		numeric.Cast(index, in[0])
+		inner, size := numeric.Count(y.Dims[axis+1:]), values.Type.Size()
 		for i := 0; i < len(y.Data); i += size {
 			copy(y.Data[i:], values.Data[:size])
 		}
@@ -79,7 +82,7 @@ var OneHot = &Op{
 		}
 		depth := 0
 		if v, ok := n.Const(1); ok && v.Len() == 1 {
-			depth = int(truncate(v.Float64s()[0], I64))
+			depth = int(numeric.Truncate(v.Float64s()[0], numeric.I64))
 		} else if d, ok, err := n.knownScalar(1, "depth"); ok && err == nil {
 			depth = d
 		} else {

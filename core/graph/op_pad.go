@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // PadAttrs are the attributes of Pad.
@@ -35,7 +38,7 @@ var Pad = &Op{
 		if !slices.Contains([]string{"constant", "reflect", "edge", "wrap"}, a.Mode) {
 			return fmt.Errorf("mode %q is unknown; it is constant, reflect, edge or wrap", a.Mode)
 		}
-		dims := make([]Dim, rank)
+		dims := make([]symbolic.Dim, rank)
 		for i, d := range x.Dims {
 			dims[i] = d.AddN(a.Pads[i] + a.Pads[rank+i])
 			if n, ok := d.IsConst(); ok && a.Mode != "constant" {
@@ -66,7 +69,7 @@ var Pad = &Op{
 		case x.Quantized() && x.Range.PerChannel():
 			return fmt.Errorf("a value for %s, which has a scale for each channel", x)
 		case x.Quantized():
-			v := NewValue(x.Type)
+			v := numeric.NewValue(x.Type)
 			x.Range.Quantize(v, []float32{a.Value})
 			fill = e.Constant("value", v)
 		case a.Value != 0:
@@ -105,18 +108,18 @@ func padMovement(l *Layer) Movement {
 	return Moved
 }
 
-func evalPad(l *Layer, in, out []Value) error {
+func evalPad(l *Layer, in, out []numeric.Value) error {
 	a, x, y := l.Attrs.(PadAttrs), in[0], out[0]
 	rank := len(x.Dims)
 	if a.Mode == "constant" {
-		fill := NewValue(x.Type)
+		fill := numeric.NewValue(x.Type)
 		switch r := l.Inputs[0].Range; {
 		case len(in) > 1 && in[1].Data != nil:
 			copy(fill.Data, in[1].Data)
 		case x.Type.IsInteger() && r.IsSet() && !r.PerChannel():
 			r.Quantize(fill, []float32{a.Value})
 		default:
-			fill.setFloats([]float64{float64(a.Value)})
+			fill.SetFloats([]float64{float64(a.Value)})
 		}
 		for i := 0; i < len(y.Data); i += len(fill.Data) {
 			copy(y.Data[i:], fill.Data)
@@ -173,7 +176,7 @@ func importPad(n *Node) (any, []*Tensor, error) {
 	if v := n.Input(2); v != nil && a.Mode == "constant" {
 		c, ok := v.Const()
 		f := math.Inf(1)
-		if ok && c.Len() == 1 && c.Type != I64 && c.Type != U64 {
+		if ok && c.Len() == 1 && c.Type != numeric.I64 && c.Type != numeric.U64 {
 			f = c.Float64s()[0]
 		}
 		// A value that the attribute cannot hold stays an input.

@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // PoolAttrs are the attributes of a pooling over any number of spatial axes. Empty lists mean 1 for strides and
@@ -127,11 +130,11 @@ func inferPool(l *Layer) error {
 		return fmt.Errorf("input %s: want a batch, a channel and at least one spatial axis", x.TypeString())
 	}
 	spatial := x.Dims[2:]
-	dims := make([]Dim, len(spatial))
+	dims := make([]symbolic.Dim, len(spatial))
 	switch {
 	case a.Global:
 		for i := range dims {
-			dims[i] = Const(1)
+			dims[i] = symbolic.Const(1)
 		}
 	case len(a.Kernel) != len(spatial) || slices.ContainsFunc(a.Kernel, func(k int) bool { return k < 1 || k > maxWindow }):
 		return fmt.Errorf("kernel %v does not fit the %d spatial axes of %s", a.Kernel, len(spatial), x.TypeString())
@@ -144,7 +147,7 @@ func inferPool(l *Layer) error {
 		}
 	}
 	y := l.Outputs[0]
-	y.Type, y.Dims = x.RealType(), append([]Dim{x.Dims[0], x.Dims[1]}, dims...)
+	y.Type, y.Dims = x.RealType(), append([]symbolic.Dim{x.Dims[0], x.Dims[1]}, dims...)
 	if l.Op.Reals == AsStored {
 		y.Type, y.Range = x.Type, x.Range
 		if x.Range.PerChannel() && x.Range.Axis > 1 {
@@ -152,14 +155,14 @@ func inferPool(l *Layer) error {
 		}
 	}
 	if len(l.Outputs) > 1 {
-		l.Outputs[1].Type, l.Outputs[1].Dims = I64, y.Dims
+		l.Outputs[1].Type, l.Outputs[1].Dims = numeric.I64, y.Dims
 	}
 	return nil
 }
 
 // ceilDims replaces the extents of an output by those with ceil mode: the number of windows rounded up, without a
 // last one that would begin in the end padding.
-func (a PoolAttrs) ceilDims(out, in []Dim) {
+func (a PoolAttrs) ceilDims(out, in []symbolic.Dim) {
 	for i, k := range a.Kernel {
 		stride := at(a.Strides, i, 1)
 		span := (k-1)*at(a.Dilations, i, 1) + 1
@@ -171,11 +174,11 @@ func (a PoolAttrs) ceilDims(out, in []Dim) {
 	}
 }
 
-func evalMaxPool(l *Layer, in, out []Value) error {
+func evalMaxPool(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(PoolAttrs)
 	x, y := in[0], out[0]
 	ws := a.Windows(x.Dims[2:])
-	plane, outPlane := Count(x.Dims[2:]), Count(y.Dims[2:])
+	plane, outPlane := numeric.Count(x.Dims[2:]), numeric.Count(y.Dims[2:])
 	planes := x.Dims[0] * x.Dims[1]
 	better := comparison(x)
 	size := x.Type.Size()
@@ -205,17 +208,17 @@ func evalMaxPool(l *Layer, in, out []Value) error {
 }
 
 // comparison returns a function that reports whether element i of v is greater than element j, NaN being the greatest.
-func comparison(v Value) func(i, j int) bool {
-	if v.Type.IsFloat() && v.Type != F64 {
+func comparison(v numeric.Value) func(i, j int) bool {
+	if v.Type.IsFloat() && v.Type != numeric.F64 {
 		x := v.Floats()
 		return func(i, j int) bool { return x[i] > x[j] || x[i] != x[i] && x[j] == x[j] }
 	}
 	switch v.Type {
-	case F64:
-		x := View[float64](v.Data)
+	case numeric.F64:
+		x := numeric.View[float64](v.Data)
 		return func(i, j int) bool { return x[i] > x[j] || x[i] != x[i] && x[j] == x[j] }
-	case U64:
-		x := View[uint64](v.Data)
+	case numeric.U64:
+		x := numeric.View[uint64](v.Data)
 		return func(i, j int) bool { return x[i] > x[j] }
 	}
 	x := v.Ints()
@@ -232,11 +235,11 @@ func columnMajor(i int, dims []int) int {
 	return index
 }
 
-func evalAveragePool(l *Layer, in, out []Value) error {
+func evalAveragePool(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(PoolAttrs)
 	x, y := in[0], out[0]
 	ws := a.Windows(x.Dims[2:])
-	plane, outPlane := Count(x.Dims[2:]), Count(y.Dims[2:])
+	plane, outPlane := numeric.Count(x.Dims[2:]), numeric.Count(y.Dims[2:])
 	src, dst := x.Float64s(), make([]float64, y.Len())
 	for e := range outPlane {
 		inside := windowInside(ws, x.Dims[2:], y.Dims[2:], e)
@@ -255,7 +258,7 @@ func evalAveragePool(l *Layer, in, out []Value) error {
 			dst[p*outPlane+e] = sum / float64(count)
 		}
 	}
-	y.setFloats(dst)
+	y.SetFloats(dst)
 	return nil
 }
 

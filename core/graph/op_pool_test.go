@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // TestAveragePaddingAlone: the average of a window that lies wholly in the padding is 0, as onnxruntime 1.32 has it where it takes
@@ -20,11 +22,11 @@ func TestAveragePaddingAlone(t *testing.T) {
 		{PoolAttrs{Kernel: []int{2}, Pads: []int{1, 3}}, []float32{1, 2, 3, 4}, []float32{1, 1.5, 2.5, 3.5, 4, 0, 0}},
 		{PoolAttrs{Global: true}, nil, []float32{nan}},
 	} {
-		v := NewValue(F32, 1, 1, len(c.x))
+		v := numeric.NewValue(numeric.F32, 1, 1, len(c.x))
 		copy(v.F32(), c.x)
 		_, l, _ := single(t, AveragePool, c.attrs, v)
-		y := NewValue(F32, 1, 1, len(c.want))
-		if err := AveragePool.Eval(l, []Value{v}, []Value{y}); err != nil {
+		y := numeric.NewValue(numeric.F32, 1, 1, len(c.want))
+		if err := AveragePool.Eval(l, []numeric.Value{v}, []numeric.Value{y}); err != nil {
 			t.Fatal(err)
 		}
 		if got := y.F32(); !slices.EqualFunc(got, c.want, func(a, b float32) bool { return a == b || a != a && b != b }) {

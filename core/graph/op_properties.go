@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Class says what kind of work an op does. Passes, placement and reports ask for it instead of listing ops.
@@ -153,7 +155,7 @@ func keptIf(same bool, other Movement) Movement {
 // NewOp returns an op of a program's own, with the properties that claim nothing, so that infer and eval are all it takes to
 // run: the reference tactic calls eval. Set Attrs, Onnx ("domain:Name"), Import and Export where it has such, and other
 // properties where passes and planners are to know more. infer sets types and dims of l's outputs; eval computes them.
-func NewOp(name string, infer func(l *Layer) error, eval func(l *Layer, in, out []Value) error) *Op {
+func NewOp(name string, infer func(l *Layer) error, eval func(l *Layer, in, out []numeric.Value) error) *Op {
 	return &Op{
 		Name: name, Class: ClassReduction, Inputs: []Role{Data}, Memory: Written, Moves: computed, FLOPs: noFLOPs,
 		Infer: infer, Eval: eval,

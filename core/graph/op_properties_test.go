@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // distinct returns elements of v's type and shape that differ from each other, from first on, as far as the type goes.
-func distinct(v Value, first int) Value {
-	d := NewValue(v.Type, v.Dims...)
+func distinct(v numeric.Value, first int) numeric.Value {
+	d := numeric.NewValue(v.Type, v.Dims...)
 	list := make([]int64, d.Len())
 	for i := range list {
 		list[i] = int64(first + i)
@@ -20,15 +24,15 @@ func distinct(v Value, first int) Value {
 		for i, n := range list {
 			reals[i] = float64(n)
 		}
-		d.setFloats(reals)
+		d.SetFloats(reals)
 	} else {
-		d.setInts(list, v.Type == U64)
+		d.SetInts(list, v.Type == numeric.U64)
 	}
 	return d
 }
 
 // evalTable evaluates a layer of the table, whose inputs are constants and the given values, and returns all of them.
-func evalTable(t *testing.T, n *Network, l *Layer, inputs map[string]Value) (in, out []Value) {
+func evalTable(t *testing.T, n *Network, l *Layer, inputs map[string]numeric.Value) (in, out []numeric.Value) {
 	t.Helper()
 	all, err := n.Eval(context.Background(), inputs, nil)
 	if err != nil {
@@ -48,7 +52,7 @@ func evalTable(t *testing.T, n *Network, l *Layer, inputs map[string]Value) (in,
 }
 
 // elements returns v's elements as they are stored.
-func elements(v Value) (list []string) {
+func elements(v numeric.Value) (list []string) {
 	for i, size := 0, v.Type.Size(); i < len(v.Data); i += size {
 		list = append(list, string(v.Data[i:i+size]))
 	}
@@ -80,7 +84,7 @@ func TestMovements(t *testing.T) {
 	}
 }
 
-func checkMovement(t *testing.T, n *Network, l *Layer, inputs map[string]Value) {
+func checkMovement(t *testing.T, n *Network, l *Layer, inputs map[string]numeric.Value) {
 	next := 1
 	for i, x := range l.Inputs {
 		if v, ok := inputs[nameOf(x)]; ok && l.Role(i) == Data {
@@ -89,7 +93,7 @@ func checkMovement(t *testing.T, n *Network, l *Layer, inputs map[string]Value) 
 		}
 	}
 	in, out := evalTable(t, n, l, inputs)
-	allowed, data := map[string]bool{}, []Value(nil)
+	allowed, data := map[string]bool{}, []numeric.Value(nil)
 	for i, v := range in {
 		role := l.Role(i)
 		if role == Data {
@@ -104,8 +108,8 @@ func checkMovement(t *testing.T, n *Network, l *Layer, inputs map[string]Value) 
 	y := out[0]
 	allowed[string(make([]byte, y.Type.Size()))] = true
 	if a, ok := l.Attrs.(PadAttrs); ok && l.Movement() == Filled {
-		fill := NewValue(y.Type, 1)
-		fill.setFloats([]float64{float64(a.Value)})
+		fill := numeric.NewValue(y.Type, 1)
+		fill.SetFloats([]float64{float64(a.Value)})
 		allowed[string(fill.Data)] = true
 	}
 	for k, e := range elements(y) {
@@ -139,14 +143,14 @@ func nameOf(t *Tensor) string {
 
 // checkRangeMoves infers the layer on quantised data: where it moves what is stored, the result has the range of the data.
 func checkRangeMoves(t *testing.T, l *Layer) {
-	if l.Movement() < Moved || l.Op.Reals != AsStored || l.Inputs[0].Type != F32 {
+	if l.Movement() < Moved || l.Op.Reals != AsStored || l.Inputs[0].Type != numeric.F32 {
 		return
 	}
 	q := *l
 	q.Inputs, q.Outputs = slices.Clone(l.Inputs), slices.Clone(l.Outputs)
 	for i, x := range l.Inputs {
 		if l.Role(i) == Data {
-			q.Inputs[i] = &Tensor{Name: x.Name, Type: I8, Dims: x.Dims, Range: PerTensor(0.5, 3)}
+			q.Inputs[i] = &Tensor{Name: x.Name, Type: numeric.I8, Dims: x.Dims, Range: numeric.PerTensor(0.5, 3)}
 		}
 	}
 	for i, y := range l.Outputs {
@@ -155,20 +159,20 @@ func checkRangeMoves(t *testing.T, l *Layer) {
 	if err := q.Infer(); err != nil {
 		t.Fatal(err)
 	}
-	if y := q.Outputs[0]; y.Type != I8 || !y.Range.Equal(PerTensor(0.5, 3)) {
+	if y := q.Outputs[0]; y.Type != numeric.I8 || !y.Range.Equal(numeric.PerTensor(0.5, 3)) {
 		t.Errorf("%s: of data with a range the result is %s", l, y)
 	}
 }
 
 // single returns a network of one layer whose inputs are F32 of the given shapes, with elements from 1 on; those of other
 // values are constants.
-func single(t *testing.T, op *Op, attrs any, in ...Value) (*Network, *Layer, map[string]Value) {
+func single(t *testing.T, op *Op, attrs any, in ...numeric.Value) (*Network, *Layer, map[string]numeric.Value) {
 	t.Helper()
-	n, inputs, args := NewNetwork("single"), map[string]Value{}, []*Tensor(nil)
+	n, inputs, args := NewNetwork("single"), map[string]numeric.Value{}, []*Tensor(nil)
 	for i, v := range in {
 		name := fmt.Sprintf("x%d", i)
 		inputs[name] = v
-		args = append(args, n.AddInput(name, v.Type, Shape(v.Dims...)...))
+		args = append(args, n.AddInput(name, v.Type, symbolic.Shape(v.Dims...)...))
 	}
 	l, err := n.Add("node", op, attrs, args, "y0")
 	if err != nil {
@@ -180,15 +184,15 @@ func single(t *testing.T, op *Op, attrs any, in ...Value) (*Network, *Layer, map
 
 // TestKeptByAttributes has the ops that keep their input only under some attributes, or that ONNX does not have.
 func TestKeptByAttributes(t *testing.T) {
-	x := distinct(NewValue(F32, 1, 2, 3, 4), 1)
+	x := distinct(numeric.NewValue(numeric.F32, 1, 2, 3, 4), 1)
 	for _, c := range []struct {
 		op    *Op
 		attrs any
 		want  Movement
 	}{
 		{Reformat, nil, Kept},
-		{Cast, CastAttrs{To: F32}, Kept},
-		{Cast, CastAttrs{To: I32}, Computed},
+		{Cast, CastAttrs{To: numeric.F32}, Kept},
+		{Cast, CastAttrs{To: numeric.I32}, Computed},
 		{AveragePool, PoolAttrs{Kernel: []int{1, 1}}, Kept},
 		{AveragePool, PoolAttrs{Kernel: []int{1, 2}}, Computed},
 		{MaxPool, PoolAttrs{Kernel: []int{1, 1}, Strides: []int{1, 1}}, Kept},
@@ -255,9 +259,9 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-func checkIndices(t *testing.T, n *Network, l *Layer, inputs map[string]Value, name string) {
+func checkIndices(t *testing.T, n *Network, l *Layer, inputs map[string]numeric.Value, name string) {
 	v := inputs[name]
-	dims := EvalDims(l.Op.Chosen(l), nil)
+	dims := symbolic.Eval(l.Op.Chosen(l), nil)
 	if len(dims) == 0 {
 		t.Fatalf("%s chooses among nothing", l)
 	}
@@ -266,15 +270,15 @@ func checkIndices(t *testing.T, n *Network, l *Layer, inputs map[string]Value, n
 		for i := range list {
 			list[i] = int64(dims[i%len(dims)]) - 1 + more
 		}
-		inputs[name] = NewValue(v.Type, v.Dims...)
+		inputs[name] = numeric.NewValue(v.Type, v.Dims...)
 		if v.Type.IsFloat() {
 			reals := make([]float64, len(list))
 			for i, x := range list {
 				reals[i] = float64(x)
 			}
-			inputs[name].setFloats(reals)
+			inputs[name].SetFloats(reals)
 		} else {
-			inputs[name].setInts(list, false)
+			inputs[name].SetInts(list, false)
 		}
 	}
 	fill(0)
@@ -303,32 +307,32 @@ func checkIndices(t *testing.T, n *Network, l *Layer, inputs map[string]Value, n
 // TestProductAxes changes the weights of products, one index of an axis at a time: only that output channel changes; and
 // weights of an input channel have no influence where that is zero.
 func TestProductAxes(t *testing.T) {
-	real := func(dims ...int) Value { return distinct(NewValue(F32, dims...), 1) }
-	bytes := func(dims ...int) Value { return distinct(NewValue(I8, dims...), 1) }
-	one, zero := Values(F32, []float32{1}), NewValue(I8)
+	real := func(dims ...int) numeric.Value { return distinct(numeric.NewValue(numeric.F32, dims...), 1) }
+	bytes := func(dims ...int) numeric.Value { return distinct(numeric.NewValue(numeric.I8, dims...), 1) }
+	one, zero := numeric.Values(numeric.F32, []float32{1}), numeric.NewValue(numeric.I8)
 	seen := map[*Op]bool{}
 	for _, c := range []struct {
 		op    *Op
 		attrs any
-		in    []Value
+		in    []numeric.Value
 	}{
-		{Conv, ConvAttrs{Group: 1}, []Value{real(1, 3, 4, 4), real(5, 3, 2, 2), real(5)}},
-		{Conv, ConvAttrs{Group: 2, Strides: []int{2}}, []Value{real(2, 6, 7), real(4, 3, 2)}},
-		{ConvTranspose, ConvTransposeAttrs{Group: 1}, []Value{real(1, 3, 4, 4), real(3, 5, 2, 2)}},
-		{ConvTranspose, ConvTransposeAttrs{Group: 2}, []Value{real(1, 6, 4), real(6, 2, 3), real(4)}},
-		{Gemm, GemmAttrs{Alpha: 1, Beta: 1}, []Value{real(2, 3), real(3, 4), real(4)}},
-		{Gemm, GemmAttrs{Alpha: 1, TransB: true}, []Value{real(2, 3), real(4, 3)}},
-		{Gemm, GemmAttrs{Alpha: 2, TransA: true}, []Value{real(3, 2), real(3, 4)}},
-		{MatMul, nil, []Value{real(2, 3), real(3, 4)}},
-		{MatMul, nil, []Value{real(5, 2, 3), real(5, 3, 4)}},
-		{MatMul, nil, []Value{real(2, 3), real(3)}},
-		{GatedMatMul, GatedAttrs{EltAbs}, []Value{real(2, 3), real(3, 4), real(3, 4)}},
-		{MatMulNBits, NBitsAttrs{K: 6, Bits: 4, Block: 8}, []Value{real(2, 6), distinct(NewValue(U8, 3, 1, 4), 1), real(3, 1)}},
-		{DynamicQuantizeMatMul, nil, []Value{real(2, 3), bytes(3, 4), real(4)}},
-		{ConvInteger, ConvAttrs{Group: 1}, []Value{bytes(1, 3, 4, 4), bytes(5, 3, 2, 2)}},
-		{QLinearConv, ConvAttrs{Group: 1}, []Value{bytes(1, 2, 3, 3), one, zero, bytes(3, 2, 2, 2), one, zero, Values(F32, []float32{64}), zero}},
-		{MatMulInteger, nil, []Value{bytes(2, 3), bytes(3, 4)}},
-		{QLinearMatMul, nil, []Value{bytes(2, 3), one, zero, bytes(3, 4), one, zero, one, zero}},
+		{Conv, ConvAttrs{Group: 1}, []numeric.Value{real(1, 3, 4, 4), real(5, 3, 2, 2), real(5)}},
+		{Conv, ConvAttrs{Group: 2, Strides: []int{2}}, []numeric.Value{real(2, 6, 7), real(4, 3, 2)}},
+		{ConvTranspose, ConvTransposeAttrs{Group: 1}, []numeric.Value{real(1, 3, 4, 4), real(3, 5, 2, 2)}},
+		{ConvTranspose, ConvTransposeAttrs{Group: 2}, []numeric.Value{real(1, 6, 4), real(6, 2, 3), real(4)}},
+		{Gemm, GemmAttrs{Alpha: 1, Beta: 1}, []numeric.Value{real(2, 3), real(3, 4), real(4)}},
+		{Gemm, GemmAttrs{Alpha: 1, TransB: true}, []numeric.Value{real(2, 3), real(4, 3)}},
+		{Gemm, GemmAttrs{Alpha: 2, TransA: true}, []numeric.Value{real(3, 2), real(3, 4)}},
+		{MatMul, nil, []numeric.Value{real(2, 3), real(3, 4)}},
+		{MatMul, nil, []numeric.Value{real(5, 2, 3), real(5, 3, 4)}},
+		{MatMul, nil, []numeric.Value{real(2, 3), real(3)}},
+		{GatedMatMul, GatedAttrs{elementwise.Abs}, []numeric.Value{real(2, 3), real(3, 4), real(3, 4)}},
+		{MatMulNBits, NBitsAttrs{K: 6, Bits: 4, Block: 8}, []numeric.Value{real(2, 6), distinct(numeric.NewValue(numeric.U8, 3, 1, 4), 1), real(3, 1)}},
+		{DynamicQuantizeMatMul, nil, []numeric.Value{real(2, 3), bytes(3, 4), real(4)}},
+		{ConvInteger, ConvAttrs{Group: 1}, []numeric.Value{bytes(1, 3, 4, 4), bytes(5, 3, 2, 2)}},
+		{QLinearConv, ConvAttrs{Group: 1}, []numeric.Value{bytes(1, 2, 3, 3), one, zero, bytes(3, 2, 2, 2), one, zero, numeric.Values(numeric.F32, []float32{64}), zero}},
+		{MatMulInteger, nil, []numeric.Value{bytes(2, 3), bytes(3, 4)}},
+		{QLinearMatMul, nil, []numeric.Value{bytes(2, 3), one, zero, bytes(3, 4), one, zero, one, zero}},
 	} {
 		_, l, inputs := single(t, c.op, c.attrs, c.in...)
 		checkProduct(t, l, inputs)
@@ -342,9 +346,9 @@ func TestProductAxes(t *testing.T) {
 }
 
 // runLayer evaluates a layer on values by the names of its inputs.
-func runLayer(t *testing.T, l *Layer, inputs map[string]Value) Value {
+func runLayer(t *testing.T, l *Layer, inputs map[string]numeric.Value) numeric.Value {
 	t.Helper()
-	in := make([]Value, len(l.Inputs))
+	in := make([]numeric.Value, len(l.Inputs))
 	for i, x := range l.Inputs {
 		if v, ok := inputs[nameOf(x)]; ok {
 			in[i] = v
@@ -352,18 +356,18 @@ func runLayer(t *testing.T, l *Layer, inputs map[string]Value) Value {
 			in[i], _ = x.Const()
 		}
 	}
-	y := NewValue(l.Outputs[0].Type, EvalDims(l.Outputs[0].Dims, nil)...)
-	if err := l.Eval(in, []Value{y}); err != nil {
+	y := numeric.NewValue(l.Outputs[0].Type, symbolic.Eval(l.Outputs[0].Dims, nil)...)
+	if err := l.Eval(in, []numeric.Value{y}); err != nil {
 		t.Fatal(err)
 	}
 	return y
 }
 
 // changed returns v with the elements at one index of an axis set to another number each, or to zero.
-func changed(v Value, axis, index int, zero bool) Value {
-	c := NewValue(v.Type, v.Dims...)
+func changed(v numeric.Value, axis, index int, zero bool) numeric.Value {
+	c := numeric.NewValue(v.Type, v.Dims...)
 	copy(c.Data, v.Data)
-	other, inner := distinct(v, 3), Count(v.Dims[axis+1:])
+	other, inner := distinct(v, 3), numeric.Count(v.Dims[axis+1:])
 	for i, size := 0, v.Type.Size(); i < v.Len(); i++ {
 		if i/inner%v.Dims[axis] != index {
 			continue
@@ -377,7 +381,7 @@ func changed(v Value, axis, index int, zero bool) Value {
 	return c
 }
 
-func checkProduct(t *testing.T, l *Layer, inputs map[string]Value) {
+func checkProduct(t *testing.T, l *Layer, inputs map[string]numeric.Value) {
 	x, w := l.Inputs[0].Name, l.Inputs[l.Op.Input(Weights)].Name
 	out, in := l.Op.Product.Axes(l)
 	groups, weights, data := l.Op.Product.Groups(l), inputs[w], inputs[x]
@@ -388,7 +392,7 @@ func checkProduct(t *testing.T, l *Layer, inputs map[string]Value) {
 	}
 	for m := 0; out >= 0 && m < weights.Dims[out]; m++ {
 		inputs[w] = changed(weights, out, m, false)
-		y, inner := runLayer(t, l, inputs), Count(before.Dims[channels+1:])
+		y, inner := runLayer(t, l, inputs), numeric.Count(before.Dims[channels+1:])
 		for i, e := range elements(y) {
 			at := i / inner % y.Dims[channels]
 			mine := at == m || out > 0 && groups > 1 && at%weights.Dims[out] == m

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // The ops here are ONNX's quantised operators from before Q/DQ pairs: scales and zero points are inputs of their own, so
@@ -24,7 +26,7 @@ var QLinearConv = &Op{
 		Groups: func(l *Layer) int { return l.Attrs.(ConvAttrs).Group },
 	},
 	Infer: func(l *Layer) error { return inferIntConv(l, 3, 8, 7) },
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		d, err := newIntDot(in[0], in[2], in[3], in[5])
 		if err != nil {
 			return err
@@ -62,7 +64,7 @@ var ConvInteger = &Op{
 		Groups: func(l *Layer) int { return l.Attrs.(ConvAttrs).Group },
 	},
 	Infer: func(l *Layer) error { return inferIntConv(l, 1, -1, -1) },
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		d, err := newIntDot(in[0], optional(in, 2), in[1], optional(in, 3))
 		if err != nil {
 			return err
@@ -84,7 +86,7 @@ var QLinearMatMul = &Op{
 	FLOPs:   matrixFLOPs,
 	Product: &Product{Axes: matmulAxes, Groups: oneGroup},
 	Infer:   func(l *Layer) error { return inferIntMatMul(l, 3, 7) },
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		d, err := newIntDot(in[0], in[2], in[3], in[5])
 		if err != nil {
 			return err
@@ -110,7 +112,7 @@ var MatMulInteger = &Op{
 	FLOPs:   matrixFLOPs,
 	Product: &Product{Axes: matmulAxes, Groups: oneGroup},
 	Infer:   func(l *Layer) error { return inferIntMatMul(l, 1, -1) },
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		d, err := newIntDot(in[0], optional(in, 2), in[1], optional(in, 3))
 		if err != nil {
 			return err
@@ -122,11 +124,11 @@ var MatMulInteger = &Op{
 	},
 }
 
-func optional(in []Value, i int) Value {
+func optional(in []numeric.Value, i int) numeric.Value {
 	if i < len(in) {
 		return in[i]
 	}
-	return Value{}
+	return numeric.Value{}
 }
 
 func importIntConv(weights int) func(n *Node) (any, []*Tensor, error) {
@@ -154,7 +156,7 @@ func (l *Layer) need8(second, rank int) (x, w *Tensor, err error) {
 		return nil, nil, err
 	}
 	for _, t := range []*Tensor{x, w} {
-		if t.Type != I8 && t.Type != U8 || len(t.Dims) < rank {
+		if t.Type != numeric.I8 && t.Type != numeric.U8 || len(t.Dims) < rank {
 			return nil, nil, fmt.Errorf("input %s is %s, want i8 or u8 with at least %d axes", t.Name, t.TypeString(), rank)
 		}
 	}
@@ -200,7 +202,7 @@ func inferIntMatMul(l *Layer, second, zero int) error {
 
 // intResult sets the output's type: that of the zero point, after checking that all parameters are there, or I32.
 func (l *Layer) intResult(zero int) error {
-	l.Outputs[0].Type = I32
+	l.Outputs[0].Type = numeric.I32
 	if zero < 0 {
 		return nil
 	}
@@ -213,7 +215,7 @@ func (l *Layer) intResult(zero int) error {
 			return fmt.Errorf("input %d is %s, want a floating-point scale", i, t.TypeString())
 		}
 	}
-	if t := l.Inputs[zero].Type; t != I8 && t != U8 {
+	if t := l.Inputs[zero].Type; t != numeric.I8 && t != numeric.U8 {
 		return fmt.Errorf("the result's zero point is %s, want i8 or u8", t)
 	}
 	l.Outputs[0].Type = l.Inputs[zero].Type
@@ -222,15 +224,15 @@ func (l *Layer) intResult(zero int) error {
 
 // newIntDot prepares integer sums over x and w with zero points that are one number, or for w one for each channel; a zero
 // Value is 0.
-func newIntDot(x, xZero, w, wZero Value) (*dot, error) {
+func newIntDot(x, xZero, w, wZero numeric.Value) (*dot, error) {
 	if xZero.Data != nil && xZero.Len() != 1 {
 		return nil, fmt.Errorf("%d zero points for the first operand; only one is supported", xZero.Len())
 	}
 	return &dot{xq: x.Ints(), wq: w.Ints(), xr: zeroRange(xZero), wr: zeroRange(wZero), zx: int64(zeroRange(xZero).ZeroAt(0))}, nil
 }
 
-func zeroRange(v Value) Range {
-	var r Range
+func zeroRange(v numeric.Value) numeric.Range {
+	var r numeric.Range
 	if v.Data != nil {
 		for _, z := range v.Ints() {
 			r.Zero = append(r.Zero, int32(z))
@@ -254,12 +256,12 @@ type requantize struct {
 	lo, hi  float64
 }
 
-func newRequantize(x, w, y, zero Value) (requantize, error) {
+func newRequantize(x, w, y, zero numeric.Value) (requantize, error) {
 	if x.Len() != 1 || y.Len() != 1 || zero.Len() != 1 {
 		return requantize{}, fmt.Errorf("only the weights may have more than one scale and zero point")
 	}
 	r := requantize{zero: zero.Ints()[0]}
-	r.lo, r.hi = zero.Type.limits()
+	r.lo, r.hi = zero.Type.Limits()
 	for _, s := range w.Floats() {
 		r.factors = append(r.factors, x.Floats()[0]*s/y.Floats()[0])
 	}

@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // QuantAttrs are the attributes of Quantize and Dequantize.
 type QuantAttrs struct {
-	Range    Range    // not set: the layer's inputs 1 and 2 are scales and zero points, and Range.Axis is their axis
-	Type     DataType // of the output
-	Block    int      // how many elements along Range.Axis have a scale in common; 0: all, or with several scales one each
-	Overflow bool     // to an 8-bit floating type: what is too large becomes an infinity or NaN, and not the largest number
+	Range    numeric.Range    // not set: the layer's inputs 1 and 2 are scales and zero points, and Range.Axis is their axis
+	Type     numeric.DataType // of the output
+	Block    int              // how many elements along Range.Axis have a scale in common; 0: all, or with several scales one each
+	Overflow bool             // to an 8-bit floating type: what is too large becomes an infinity or NaN, and not the largest number
 }
 
 // Quantize turns real numbers into integers that stand for them: q = saturate(round(x / scale) + zero), rounding half
@@ -31,22 +33,22 @@ var Quantize = &Op{
 			return err
 		}
 		a, out := l.Attrs.(QuantAttrs), l.Outputs[0]
-		if !a.Type.isQuantised() || x.Type.IsNarrow() {
+		if !a.Type.IsQuantised() || x.Type.IsNarrow() {
 			return fmt.Errorf("cannot quantise %s to %s; it can be an integer of up to 16 bits, i32 or a float of up to 8 bits", x.TypeString(), a.Type)
 		}
 		out.Type, out.Dims, out.Range, out.Value = a.Type, x.Dims, a.Range, nil
 		if a.Type.IsNarrow() {
-			out.Range = Range{}
+			out.Range = numeric.Range{}
 		}
 		return checkRange(l, a, x, a.Type)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		s, err := evalScales(l, in)
 		if err != nil {
 			return err
 		}
 		switch a := l.Attrs.(QuantAttrs); {
-		case out[0].Type == F32: // Eval quantises it by the output's range
+		case out[0].Type == numeric.F32: // Eval quantises it by the output's range
 			copy(out[0].F32(), in[0].Floats())
 		case s.block > 0 || a.Type.IsNarrow():
 			s.quantize(out[0], in[0].Floats(), a.Overflow)
@@ -57,7 +59,7 @@ var Quantize = &Op{
 	},
 	Export: exportQuantize,
 	Import: func(n *Node) (any, []*Tensor, error) {
-		to := U8
+		to := numeric.U8
 		if zero := n.Input(2); zero != nil {
 			to = zero.Type
 		}
@@ -97,13 +99,13 @@ var Dequantize = &Op{
 			return err
 		}
 		a, out := l.Attrs.(QuantAttrs), l.Outputs[0]
-		if !x.Type.IsInteger() && !x.Type.isQuantised() || !a.Type.IsFloat() {
+		if !x.Type.IsInteger() && !x.Type.IsQuantised() || !a.Type.IsFloat() {
 			return fmt.Errorf("cannot dequantise %s to %s", x, a.Type)
 		}
-		out.Type, out.Dims, out.Range, out.Value = a.Type, x.Dims, Range{}, nil
+		out.Type, out.Dims, out.Range, out.Value = a.Type, x.Dims, numeric.Range{}, nil
 		return checkRange(l, a, x, x.Type)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		s, err := evalScales(l, in)
 		if err != nil {
 			return err
@@ -114,16 +116,16 @@ var Dequantize = &Op{
 		} else {
 			x = s.Dequantize(in[0])
 		}
-		if out[0].Type == F64 {
-			convert(View[float64](out[0].Data), x)
+		if out[0].Type == numeric.F64 {
+			numeric.Convert(numeric.View[float64](out[0].Data), x)
 			return nil
 		}
-		FromReal(out[0], x, Range{})
+		numeric.FromReal(out[0], x, numeric.Range{})
 		return nil
 	},
 	Export: exportDequantize,
 	Import: func(n *Node) (any, []*Tensor, error) {
-		to := F32
+		to := numeric.F32
 		if scale := n.Input(1); scale != nil {
 			to = scale.Type
 		}
@@ -138,18 +140,9 @@ var Dequantize = &Op{
 	},
 }
 
-// isQuantised reports whether real numbers are quantised to t.
-func (t DataType) isQuantised() bool {
-	switch t {
-	case I8, U8, I16, U16, I32:
-		return true
-	}
-	return t.IsNarrow() && t != F8E8M0
-}
-
 // importQuant moves constant scales and zero points into the attributes, where a scale's type and the input's shape
 // allow; others stay inputs, and those of blocks.
-func importQuant(n *Node, to DataType) (a QuantAttrs, inputs []*Tensor, err error) {
+func importQuant(n *Node, to numeric.DataType) (a QuantAttrs, inputs []*Tensor, err error) {
 	x, scale := n.Input(0), n.Input(1)
 	if x == nil || scale == nil {
 		return a, nil, fmt.Errorf("the input or its scale is missing")
@@ -172,7 +165,7 @@ func importQuant(n *Node, to DataType) (a QuantAttrs, inputs []*Tensor, err erro
 	if !ok {
 		return a, n.Inputs, nil
 	}
-	var zero Value
+	var zero numeric.Value
 	if t := n.Input(2); t != nil {
 		if zero, ok = t.Const(); !ok {
 			return a, n.Inputs, nil
@@ -185,7 +178,7 @@ func importQuant(n *Node, to DataType) (a QuantAttrs, inputs []*Tensor, err erro
 // exportQuantize writes reals of 16 bits whose scales are not as F32, from which they are quantised anyway.
 func exportQuantize(e *Exporter) error {
 	a, x := e.Layer.Attrs.(QuantAttrs), e.Input(0)
-	if a.Type == I32 {
+	if a.Type == numeric.I32 {
 		return fmt.Errorf("ONNX does not quantise to i32")
 	}
 	attrs := Attributes{"axis": a.Range.Axis}
@@ -194,7 +187,7 @@ func exportQuantize(e *Exporter) error {
 	}
 	if !a.Range.IsSet() {
 		a.describeBlocks(attrs)
-		if e.Layer.Input(2) == nil && a.Type != U8 {
+		if e.Layer.Input(2) == nil && a.Type != numeric.U8 {
 			attrs["output_dtype"] = a.Type
 		}
 		return e.Node("QuantizeLinear", attrs)
@@ -236,32 +229,32 @@ func exportDequantize(e *Exporter) error {
 
 // scaleType returns the type in which scales are written for real numbers of type t, which ONNX wants to be t: F32 where that
 // does not hold them, and for types that they are not written in.
-func scaleType(r Range, t DataType) DataType {
-	if t != F16 && t != BF16 {
-		return F32
+func scaleType(r numeric.Range, t numeric.DataType) numeric.DataType {
+	if t != numeric.F16 && t != numeric.BF16 {
+		return numeric.F32
 	}
-	v := NewValue(t, len(r.Scale))
-	FromReal(v, r.Scale, Range{})
+	v := numeric.NewValue(t, len(r.Scale))
+	numeric.FromReal(v, r.Scale, numeric.Range{})
 	if !slices.Equal(v.Floats(), r.Scale) {
-		return F32
+		return numeric.F32
 	}
 	return t
 }
 
 // scales adds the scales of a range in the type of the real numbers, and the zero points in that of the integers, from which
 // importers know it.
-func (e *Exporter) scales(r Range, real, integer DataType) (scale, zero string) {
+func (e *Exporter) scales(r numeric.Range, real, integer numeric.DataType) (scale, zero string) {
 	var dims []int
 	if r.PerChannel() {
 		dims = []int{len(r.Scale)}
 	}
-	scales, zeros := NewValue(real, dims...), NewValue(integer, dims...)
-	FromReal(scales, r.Scale, Range{})
+	scales, zeros := numeric.NewValue(real, dims...), numeric.NewValue(integer, dims...)
+	numeric.FromReal(scales, r.Scale, numeric.Range{})
 	list := make([]int64, len(r.Scale))
 	for i := range list {
 		list[i] = int64(r.ZeroAt(i))
 	}
-	zeros.setInts(list, false)
+	zeros.SetInts(list, false)
 	return e.Constant("scale", scales), e.Constant("zero_point", zeros)
 }
 
@@ -282,12 +275,12 @@ var DynamicQuantize = &Op{
 			return fmt.Errorf("%d outputs, want 3", len(l.Outputs))
 		}
 		y, scale, zero := l.Outputs[0], l.Outputs[1], l.Outputs[2]
-		y.Type, y.Dims = U8, x.Dims
-		scale.Type, scale.Dims = F32, nil
-		zero.Type, zero.Dims = U8, nil
+		y.Type, y.Dims = numeric.U8, x.Dims
+		scale.Type, scale.Dims = numeric.F32, nil
+		zero.Type, zero.Dims = numeric.U8, nil
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		x := in[0].Floats()
 		lo, hi := float32(0), float32(0)
 		for _, v := range x {
@@ -302,14 +295,14 @@ var DynamicQuantize = &Op{
 
 // DynamicRange returns the range by which [DynamicQuantize] quantises numbers between lo and hi, which are not above and not below 0:
 // NaN if one of the numbers is.
-func DynamicRange(lo, hi float32) Range {
+func DynamicRange(lo, hi float32) numeric.Range {
 	scale := (hi - lo) / 255
 	if !(scale > 0) {
-		return PerTensor(1, 0)
+		return numeric.PerTensor(1, 0)
 	}
 	zero := math.RoundToEven(max(0, min(255, float64(-lo/scale))))
 	if math.IsNaN(zero) { // both are infinite
 		zero = 0
 	}
-	return PerTensor(scale, int32(zero))
+	return numeric.PerTensor(scale, int32(zero))
 }

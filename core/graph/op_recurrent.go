@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // RecurrentAttrs are the attributes of LSTM, GRU and RNN.
@@ -88,7 +91,7 @@ func recurrent(name string, cell recurrentCell, defaults []string) *Op {
 		Moves: computed,
 		FLOPs: recurrentFLOPs, Products: recurrentProducts,
 		Infer:  inferRecurrent,
-		Eval:   func(l *Layer, in, out []Value) error { return evalRecurrent(l, cell, in, out) },
+		Eval:   func(l *Layer, in, out []numeric.Value) error { return evalRecurrent(l, cell, in, out) },
 		Import: func(n *Node) (any, []*Tensor, error) { return importRecurrent(n, name, defaults) },
 		Export: func(e *Exporter) error { return exportRecurrent(e, name) },
 	}
@@ -190,14 +193,14 @@ func (s RecurrentShape) Lengths(dst []int, given []int64) error {
 // needFloats returns input i, which holds real numbers of any type.
 func (l *Layer) needFloats(i int) (*Tensor, error) {
 	t, err := l.need(i)
-	if err == nil && !isReal(t) && t.Type != F64 {
+	if err == nil && !isReal(t) && t.Type != numeric.F64 {
 		return nil, fmt.Errorf("input %d is %s, want real numbers", i, t.TypeString())
 	}
 	return t, err
 }
 
 func inferRecurrent(l *Layer) error {
-	a, g := l.Attrs.(RecurrentAttrs), Const(l.Gates())
+	a, g := l.Attrs.(RecurrentAttrs), symbolic.Const(l.Gates())
 	if err := l.checkRecurrent(a); err != nil {
 		return err
 	}
@@ -208,14 +211,14 @@ func inferRecurrent(l *Layer) error {
 	if len(x.Dims) != 3 {
 		return fmt.Errorf("input 0 is %s, want sequences, batches and elements", x.TypeString())
 	}
-	d, h := Const(a.Direction.Count()), Const(a.Hidden)
+	d, h := symbolic.Const(a.Direction.Count()), symbolic.Const(a.Hidden)
 	steps, batch := x.Dims[0], x.Dims[1]
-	state, all := []Dim{d, batch, h}, []Dim{steps, d, batch, h}
+	state, all := []symbolic.Dim{d, batch, h}, []symbolic.Dim{steps, d, batch, h}
 	if a.BatchFirst {
 		steps, batch = batch, steps
-		state, all = []Dim{batch, d, h}, []Dim{batch, steps, d, h}
+		state, all = []symbolic.Dim{batch, d, h}, []symbolic.Dim{batch, steps, d, h}
 	}
-	want := [][]Dim{RecurrentW: {d, g.Mul(h), x.Dims[2]}, RecurrentR: {d, g.Mul(h), h}, RecurrentBias: {d, g.MulN(2).Mul(h)},
+	want := [][]symbolic.Dim{RecurrentW: {d, g.Mul(h), x.Dims[2]}, RecurrentR: {d, g.Mul(h), h}, RecurrentBias: {d, g.MulN(2).Mul(h)},
 		RecurrentLengths: {batch}, RecurrentState: state, RecurrentCell: state, RecurrentPeep: {d, h.MulN(3)}}
 	if n := len(l.OpInputs()); n > len(l.Op.Inputs) {
 		return fmt.Errorf("%d inputs, want at most %d", n, len(l.Op.Inputs))
@@ -226,22 +229,22 @@ func inferRecurrent(l *Layer) error {
 		case t == nil && i > RecurrentR:
 			continue
 		case t != nil && i == RecurrentLengths:
-			if t.Type != I32 && t.Type != I64 {
+			if t.Type != numeric.I32 && t.Type != numeric.I64 {
 				return fmt.Errorf("input %d is %s, want the lengths of sequences", i, t.TypeString())
 			}
 		default:
 			if t, err = l.needFloats(i); err != nil {
 				return err
 			}
-			if (t.Type == F64) != (x.Type == F64) {
+			if (t.Type == numeric.F64) != (x.Type == numeric.F64) {
 				return fmt.Errorf("input %d is %s, and input 0 %s", i, t.TypeString(), x.TypeString())
 			}
 		}
 		if !SameShape(t.Dims, want[i]) {
-			return fmt.Errorf("input %d is %s, want %s", i, t.TypeString(), FormatDims(want[i]))
+			return fmt.Errorf("input %d is %s, want %s", i, t.TypeString(), symbolic.Format(want[i]))
 		}
 	}
-	outputs := [][]Dim{all, state, state}[:min(3, len(l.Op.Inputs)-4)]
+	outputs := [][]symbolic.Dim{all, state, state}[:min(3, len(l.Op.Inputs)-4)]
 	if len(l.Outputs) > len(outputs) {
 		return fmt.Errorf("%d outputs, want at most %d", len(l.Outputs), len(outputs))
 	}

@@ -3,6 +3,8 @@ package graph
 import (
 	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // recurrentEval is the evaluation of one direction of a recurrent layer, in float64.
@@ -19,7 +21,7 @@ type recurrentEval struct {
 // recurrentCell makes a step.
 type recurrentCell func(e *recurrentEval)
 
-func evalRecurrent(l *Layer, cell recurrentCell, in, out []Value) error {
+func evalRecurrent(l *Layer, cell recurrentCell, in, out []numeric.Value) error {
 	s := l.RecurrentShape(in[RecurrentX].Dims)
 	e := recurrentEval{attrs: l.Attrs.(RecurrentAttrs), RecurrentShape: s, state: make([]float64, s.Hidden), cell: make([]float64, s.Hidden)}
 	for range s.Gates {
@@ -67,7 +69,7 @@ func evalRecurrent(l *Layer, cell recurrentCell, in, out []Value) error {
 		}
 	}
 	for i, v := range out {
-		v.setFloats(y[i])
+		v.SetFloats(y[i])
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 func importRecurrent(n *Node, name string, defaults []string) (any, []*Tensor, error) {
@@ -94,15 +96,15 @@ func exportRecurrent(e *Exporter, name string) error {
 		attrs["activations"], attrs["activation_alpha"], attrs["activation_beta"] = names, alphas, betas
 	}
 	inputs := e.Inputs()
-	if t := e.Layer.Input(RecurrentLengths); t != nil && t.Type == I64 {
-		inputs[RecurrentLengths] = e.Step("Cast", Attributes{"to": I32}, inputs[RecurrentLengths])
+	if t := e.Layer.Input(RecurrentLengths); t != nil && t.Type == numeric.I64 {
+		inputs[RecurrentLengths] = e.Step("Cast", Attributes{"to": numeric.I32}, inputs[RecurrentLengths])
 	}
 	if !e.mixed() {
 		return e.Node(name, attrs, inputs...)
 	}
 	for i, t := range e.Layer.OpInputs() {
-		if t != nil && t.Type.IsFloat() && t.Type != F32 {
-			inputs[i] = e.Step("Cast", Attributes{"to": F32}, inputs[i])
+		if t != nil && t.Type.IsFloat() && t.Type != numeric.F32 {
+			inputs[i] = e.Step("Cast", Attributes{"to": numeric.F32}, inputs[i])
 		}
 	}
 	var outputs []string
@@ -122,12 +124,12 @@ func exportRecurrent(e *Exporter, name string) error {
 
 // mixed reports whether the layer's real inputs are of several types, which ONNX's operators do not take.
 func (e *Exporter) mixed() bool {
-	first := Invalid
+	first := numeric.Invalid
 	for _, t := range e.Layer.OpInputs() {
 		if t == nil || !t.Type.IsFloat() {
 			continue
 		}
-		if first == Invalid {
+		if first == numeric.Invalid {
 			first = t.Type
 		}
 		if t.Type != first {

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // ReduceAttrs are the attributes of the reductions.
@@ -96,12 +99,12 @@ func reduction(name string, class Class, flops func(n int) int, f func(x []float
 		Moves: computed,
 		FLOPs: reduceFLOPs(flops),
 		Infer: inferReduce,
-		Eval: func(l *Layer, in, out []Value) error {
+		Eval: func(l *Layer, in, out []numeric.Value) error {
 			axes, err := l.Attrs.(ReduceAttrs).Resolve(len(in[0].Dims))
 			if err != nil {
 				return err
 			}
-			if x := in[0]; x.Type.IsInteger() || x.Type == Bool {
+			if x := in[0]; x.Type.IsInteger() || x.Type == numeric.Bool {
 				return reduceInts(name, x, out[0], axes)
 			}
 			src, dst := in[0].Float64s(), make([]float64, out[0].Len())
@@ -113,7 +116,7 @@ func reduction(name string, class Class, flops func(n int) int, f func(x []float
 				}
 				dst[i] = f(x)
 			})
-			out[0].setFloats(dst)
+			out[0].SetFloats(dst)
 			return nil
 		},
 		Import: importReduce,
@@ -152,7 +155,7 @@ func inferReduce(l *Layer) error {
 	if err != nil {
 		return err
 	}
-	if x.Type == Bool && l.Op.Name != "ReduceMax" && l.Op.Name != "ReduceMin" {
+	if x.Type == numeric.Bool && l.Op.Name != "ReduceMax" && l.Op.Name != "ReduceMin" {
 		return fmt.Errorf("input %s: not defined for bool", x)
 	}
 	if x.RealType().IsInteger() && (l.Op.Name == "ReduceLogSum" || l.Op.Name == "ReduceLogSumExp") {
@@ -161,19 +164,19 @@ func inferReduce(l *Layer) error {
 	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), reducedDims(x.Dims, axes, a.KeepDims)
 	l.Outputs[0].Value = nil
 	if l.Op.Name == "ReduceProd" && len(x.Dims) == 1 && x.Value != nil && len(axes) == 1 {
-		l.Outputs[0].Value = []Dim{productOf(x.Value)}
+		l.Outputs[0].Value = []symbolic.Dim{productOf(x.Value)}
 	}
 	return nil
 }
 
-func reducedDims(dims []Dim, axes []int, keep bool) []Dim {
-	var out []Dim
+func reducedDims(dims []symbolic.Dim, axes []int, keep bool) []symbolic.Dim {
+	var out []symbolic.Dim
 	for i, d := range dims {
 		switch {
 		case !slices.Contains(axes, i):
 			out = append(out, d)
 		case keep:
-			out = append(out, Const(1))
+			out = append(out, symbolic.Const(1))
 		}
 	}
 	return out
@@ -220,17 +223,17 @@ func places(dims, strides []int) []int {
 }
 
 // reduceInts reduces integers and Bools.
-func reduceInts(name string, x, y Value, axes []int) error {
+func reduceInts(name string, x, y numeric.Value, axes []int) error {
 	src, dst := x.Ints(), make([]int64, y.Len())
 	unsigned := !x.Type.Signed()
 	eachReduced(x.Dims, axes, func(i int, places []int) {
 		dst[i] = reduceInt(name, x.Type, unsigned, src, places)
 	})
-	y.setInts(dst, unsigned)
+	y.SetInts(dst, unsigned)
 	return nil
 }
 
-func reduceInt(name string, t DataType, unsigned bool, src []int64, places []int) int64 {
+func reduceInt(name string, t numeric.DataType, unsigned bool, src []int64, places []int) int64 {
 	acc := int64(0)
 	switch name {
 	case "ReduceProd":
@@ -277,20 +280,20 @@ func reduceInt(name string, t DataType, unsigned bool, src []int64, places []int
 }
 
 // intLimit returns the largest or smallest value of an integer type or Bool, U64's as the bits of an int64.
-func intLimit(t DataType, largest bool) int64 {
+func intLimit(t numeric.DataType, largest bool) int64 {
 	switch {
-	case t == Bool && largest:
+	case t == numeric.Bool && largest:
 		return 1
-	case t == Bool || !t.Signed() && !largest:
+	case t == numeric.Bool || !t.Signed() && !largest:
 		return 0
-	case t == U64:
+	case t == numeric.U64:
 		return -1
-	case t == I64 && largest:
+	case t == numeric.I64 && largest:
 		return math.MaxInt64
-	case t == I64:
+	case t == numeric.I64:
 		return math.MinInt64
 	}
-	lo, hi := t.limits()
+	lo, hi := t.Limits()
 	if largest {
 		return int64(hi)
 	}

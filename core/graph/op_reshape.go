@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // ReshapeAttrs are the attributes of Reshape.
@@ -38,7 +41,7 @@ var Reshape = &Op{
 			if !ok {
 				return fmt.Errorf("shape %s does not follow from constants and the inputs' shapes", shape)
 			}
-			target = Shape(list...)
+			target = symbolic.Shape(list...)
 		}
 		dims, err := reshapeDims(x.Dims, target, l.Attrs.(ReshapeAttrs).AllowZero)
 		if err != nil {
@@ -56,14 +59,14 @@ var Reshape = &Op{
 }
 
 // copyElements evaluates the ops that change only the shape.
-func copyElements(l *Layer, in, out []Value) error {
+func copyElements(l *Layer, in, out []numeric.Value) error {
 	copy(out[0].Data, in[0].Data)
 	return nil
 }
 
 // inferReshaped gives the first output x's elements in another shape. A quantisation axis is followed where the
 // elements before and behind it stay as many.
-func (l *Layer) inferReshaped(x *Tensor, dims []Dim) error {
+func (l *Layer) inferReshaped(x *Tensor, dims []symbolic.Dim) error {
 	axis := -1
 	if r := x.Range; r.PerChannel() {
 		for i, d := range dims {
@@ -77,8 +80,8 @@ func (l *Layer) inferReshaped(x *Tensor, dims []Dim) error {
 	return err
 }
 
-func productOf(dims []Dim) Dim {
-	p := Const(1)
+func productOf(dims []symbolic.Dim) symbolic.Dim {
+	p := symbolic.Const(1)
 	for _, d := range dims {
 		p = p.Mul(d)
 	}
@@ -87,23 +90,23 @@ func productOf(dims []Dim) Dim {
 
 // reshapeDims resolves the 0 and -1 of a target shape for an input of shape in. The -1 is what is left beside the axes that are
 // copied, so that it is known where one of these has no extent, too.
-func reshapeDims(in, target []Dim, allowZero bool) ([]Dim, error) {
+func reshapeDims(in, target []symbolic.Dim, allowZero bool) ([]symbolic.Dim, error) {
 	out := slices.Clone(target)
 	open := -1
 	for i, d := range target {
 		switch {
 		case d.Is(-1) && open >= 0:
-			return nil, fmt.Errorf("shape %s has more than one -1", FormatDims(target))
+			return nil, fmt.Errorf("shape %s has more than one -1", symbolic.Format(target))
 		case d.Is(-1):
 			open = i
 		case d.Is(0) && !allowZero:
 			if i >= len(in) {
-				return nil, fmt.Errorf("shape %s: 0 on axis %d, but the input has %d axes", FormatDims(target), i, len(in))
+				return nil, fmt.Errorf("shape %s: 0 on axis %d, but the input has %d axes", symbolic.Format(target), i, len(in))
 			}
 			out[i] = in[i]
 		default:
 			if n, ok := d.IsConst(); ok && n < 0 {
-				return nil, fmt.Errorf("shape %s: extent %d on axis %d", FormatDims(target), n, i)
+				return nil, fmt.Errorf("shape %s: extent %d on axis %d", symbolic.Format(target), n, i)
 			}
 		}
 	}
@@ -112,12 +115,12 @@ func reshapeDims(in, target []Dim, allowZero bool) ([]Dim, error) {
 	if open >= 0 {
 		for i, d := range target {
 			if d.Is(0) && !allowZero {
-				left[i], right[i] = Const(1), Const(1)
+				left[i], right[i] = symbolic.Const(1), symbolic.Const(1)
 			}
 		}
 		right = slices.Delete(right, open, open+1)
 	}
-	left = slices.DeleteFunc(left, func(d Dim) bool {
+	left = slices.DeleteFunc(left, func(d symbolic.Dim) bool {
 		i := slices.IndexFunc(right, d.Equal)
 		if i >= 0 && !d.Is(0) {
 			right = slices.Delete(right, i, i+1)
@@ -130,14 +133,14 @@ func reshapeDims(in, target []Dim, allowZero bool) ([]Dim, error) {
 	m, ok2 := want.IsConst()
 	if open >= 0 {
 		if want.Is(0) {
-			return nil, fmt.Errorf("shape %s: -1 beside an extent of 0", FormatDims(target))
+			return nil, fmt.Errorf("shape %s: -1 beside an extent of 0", symbolic.Format(target))
 		}
 		if ok && ok2 && n%m != 0 {
-			return nil, fmt.Errorf("shape %s does not divide the elements of %s", FormatDims(target), FormatDims(in))
+			return nil, fmt.Errorf("shape %s does not divide the elements of %s", symbolic.Format(target), symbolic.Format(in))
 		}
 		out[open] = have.Div(want)
 	} else if ok && ok2 && n != m {
-		return nil, fmt.Errorf("shape %s does not have as many elements as %s", FormatDims(target), FormatDims(in))
+		return nil, fmt.Errorf("shape %s does not have as many elements as %s", symbolic.Format(target), symbolic.Format(in))
 	}
 	return out, nil
 }
@@ -166,7 +169,7 @@ var Flatten = &Op{
 		if axis < 0 {
 			axis += rank
 		}
-		return l.inferReshaped(x, []Dim{productOf(x.Dims[:axis]), productOf(x.Dims[axis:])})
+		return l.inferReshaped(x, []symbolic.Dim{productOf(x.Dims[:axis]), productOf(x.Dims[axis:])})
 	},
 	Eval: copyElements,
 	Export: func(e *Exporter) error {
@@ -200,7 +203,7 @@ var Squeeze = &Op{
 		if err != nil {
 			return err
 		}
-		var dims []Dim
+		var dims []symbolic.Dim
 		for i, d := range x.Dims {
 			n, ok := d.IsConst()
 			named := slices.Contains(axes, i)
@@ -263,7 +266,7 @@ var Unsqueeze = &Op{
 			return err
 		}
 		a := l.Attrs.(UnsqueezeAttrs)
-		dims := make([]Dim, len(x.Dims)+len(a.Axes))
+		dims := make([]symbolic.Dim, len(x.Dims)+len(a.Axes))
 		axes, err := axesIn(a.Axes, len(dims))
 		if err != nil {
 			return err
@@ -271,7 +274,7 @@ var Unsqueeze = &Op{
 		from := 0
 		for i := range dims {
 			if slices.Contains(axes, i) {
-				dims[i] = Const(1)
+				dims[i] = symbolic.Const(1)
 			} else {
 				dims[i] = x.Dims[from]
 				from++

@@ -1,6 +1,10 @@
 package graph
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // TestReshapeOfNothing: the -1 of a shape stands for what is left beside copied axes, none of whose elements there may be.
 func TestReshapeOfNothing(t *testing.T) {
@@ -15,8 +19,8 @@ func TestReshapeOfNothing(t *testing.T) {
 		{[]int{0, 6}, []int{0, 4, -1}, ""},
 		{[]int{2, 6}, []int{0, 2, -1}, "[2,2,3]"},
 	} {
-		got, err := reshapeDims(Shape(tt.in...), Shape(tt.shape...), false)
-		if text := FormatDims(got); err == nil && text != tt.want || err != nil && tt.want != "" {
+		got, err := reshapeDims(symbolic.Shape(tt.in...), symbolic.Shape(tt.shape...), false)
+		if text := symbolic.Format(got); err == nil && text != tt.want || err != nil && tt.want != "" {
 			t.Errorf("%v to %v: %s, %v; want %s", tt.in, tt.shape, text, err, tt.want)
 		}
 	}

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // ResizeAttrs are the attributes of Resize. Scales, Sizes and Region are for every axis. With both scales and sizes, the
@@ -67,10 +70,10 @@ func inferResize(l *Layer) error {
 	case a.Coordinates == "tf_crop_and_resize" && len(a.Region) != 2*rank:
 		return fmt.Errorf("roi has %d elements, want 2 for each of %d axes", len(a.Region), rank)
 	}
-	var dims []Dim
+	var dims []symbolic.Dim
 	switch {
 	case a.Sizes != nil:
-		dims = Shape(a.Sizes...)
+		dims = symbolic.Shape(a.Sizes...)
 	case a.Scales != nil:
 		for i, s := range a.Scales {
 			if i < rank {
@@ -99,22 +102,22 @@ func inferResize(l *Layer) error {
 }
 
 // scaledDim returns floor(d * scale); for a symbolic d, scale must be a fraction with a denominator of at most 64.
-func scaledDim(d Dim, scale float32) (Dim, error) {
+func scaledDim(d symbolic.Dim, scale float32) (symbolic.Dim, error) {
 	if !(scale > 0) || scale > 1<<20 {
-		return Dim{}, fmt.Errorf("scale %v", scale)
+		return symbolic.Dim{}, fmt.Errorf("scale %v", scale)
 	}
 	if n, ok := d.IsConst(); ok {
-		return Const(int(math.Floor(float64(n) * float64(scale)))), nil
+		return symbolic.Const(int(math.Floor(float64(n) * float64(scale)))), nil
 	}
 	for q := 1; q <= 64; q++ {
 		if p := float64(scale) * float64(q); p == math.Trunc(p) {
 			return d.MulN(int(p)).DivN(q), nil
 		}
 	}
-	return Dim{}, fmt.Errorf("scale %v of the extent %s is not supported", scale, d)
+	return symbolic.Dim{}, fmt.Errorf("scale %v of the extent %s is not supported", scale, d)
 }
 
-func evalResize(l *Layer, in, out []Value) error {
+func evalResize(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(ResizeAttrs)
 	dims, data := slices.Clone(in[0].Dims), in[0].Float64s()
 	for axis, n := range out[0].Dims {
@@ -123,7 +126,7 @@ func evalResize(l *Layer, in, out []Value) error {
 		if r.idle() {
 			continue
 		}
-		outer, inner := Count(dims[:axis]), Count(dims[axis+1:])
+		outer, inner := numeric.Count(dims[:axis]), numeric.Count(dims[axis+1:])
 		next := make([]float64, outer*n*inner)
 		for i := range n {
 			taps, inside := r.taps(i)
@@ -146,7 +149,7 @@ func evalResize(l *Layer, in, out []Value) error {
 			data[i] = math.RoundToEven(v)
 		}
 	}
-	out[0].setFloats(data)
+	out[0].SetFloats(data)
 	return nil
 }
 

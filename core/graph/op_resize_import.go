@@ -5,6 +5,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // importResize reads Resize of opset 10 (x, scales), of 11 and newer (x, roi, scales, sizes) and Upsample, whose scales are
@@ -96,13 +98,13 @@ func exportResize(e *Exporter) error {
 	}
 	region, scales, sizes := "", "", e.Input(1)
 	if a.Region != nil {
-		region = e.Constant("roi", Values(F32, a.Region, len(a.Region)))
+		region = e.Constant("roi", numeric.Values(numeric.F32, a.Region, len(a.Region)))
 	}
 	if a.Sizes != nil {
 		sizes = e.list("sizes", a.Sizes)
 	}
 	if a.Scales != nil {
-		scales, sizes = e.Constant("scales", Values(F32, a.Scales, len(a.Scales))), ""
+		scales, sizes = e.Constant("scales", numeric.Values(numeric.F32, a.Scales, len(a.Scales))), ""
 	}
 	for i, want := range a.Sizes {
 		n, ok := x.Dims[i].IsConst()
@@ -125,8 +127,8 @@ func (e *Exporter) resizeByDirection(a ResizeAttrs, attrs Attributes) error {
 	}
 	ceil := maps.Clone(attrs)
 	ceil["nearest_mode"], attrs["nearest_mode"] = "ceil", "floor"
-	less := e.Step("Resize", ceil, e.Input(0), "", e.Constant("scales", Values(F32, parts[0], len(parts[0]))))
-	return e.Node("Resize", attrs, less, "", e.Constant("scales", Values(F32, parts[1], len(parts[1]))))
+	less := e.Step("Resize", ceil, e.Input(0), "", e.Constant("scales", numeric.Values(numeric.F32, parts[0], len(parts[0]))))
+	return e.Node("Resize", attrs, less, "", e.Constant("scales", numeric.Values(numeric.F32, parts[1], len(parts[1]))))
 }
 
 // importSizes reads t, the input that says the extents of the given axes.

@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // ReverseSequenceAttrs are the attributes of ReverseSequence.
 type ReverseSequenceAttrs struct {
@@ -32,7 +36,7 @@ var ReverseSequence = &Op{
 		if len(x.Dims) < 2 {
 			return fmt.Errorf("input 0 is %s, want an axis of items and one of places", x.TypeString())
 		}
-		if lengths.Type != I64 && lengths.Type != I32 || len(lengths.Dims) != 1 || conflict(lengths.Dims[0], x.Dims[a.Batch]) {
+		if lengths.Type != numeric.I64 && lengths.Type != numeric.I32 || len(lengths.Dims) != 1 || conflict(lengths.Dims[0], x.Dims[a.Batch]) {
 			return fmt.Errorf("the lengths are %s, want i64[%s]", lengths.TypeString(), x.Dims[a.Batch])
 		}
 		axis := x.Range.Axis
@@ -41,9 +45,9 @@ var ReverseSequence = &Op{
 		}
 		return l.inferMoved(0, x, x.Dims, axis)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		a, x := l.Attrs.(ReverseSequenceAttrs), in[0]
-		row := Count(x.Dims[2:]) * x.Type.Size()
+		row := numeric.Count(x.Dims[2:]) * x.Type.Size()
 		strides := [2]int{x.Dims[1] * row, row}
 		lengths, places := in[1].Ints(), x.Dims[a.Time]
 		for b, n := range lengths {
@@ -66,8 +70,8 @@ var ReverseSequence = &Op{
 	},
 	Export: func(e *Exporter) error {
 		a, inputs := e.Layer.Attrs.(ReverseSequenceAttrs), e.Inputs()
-		if e.Layer.Inputs[1].Type == I32 {
-			inputs[1] = e.Step("Cast", Attributes{"to": I64}, inputs[1])
+		if e.Layer.Inputs[1].Type == numeric.I32 {
+			inputs[1] = e.Step("Cast", Attributes{"to": numeric.I64}, inputs[1])
 		}
 		return e.Node("ReverseSequence", Attributes{"batch_axis": a.Batch, "time_axis": a.Time}, inputs...)
 	},

@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // RoiAlignAttrs are the attributes of RoiAlign.
@@ -27,7 +30,7 @@ var RoiAlign = &Op{
 		n := int64(max(1, l.Attrs.(RoiAlignAttrs).Samples)) // where they follow from the regions, it is not known how many
 		return 8 * n * n * outputCount(l, env)
 	},
-	Chosen: func(l *Layer) []Dim { return l.Inputs[0].Dims[:1] },
+	Chosen: func(l *Layer) []symbolic.Dim { return l.Inputs[0].Dims[:1] },
 	Infer:  inferRoiAlign,
 	Eval:   evalRoiAlign,
 	Import: importRoiAlign,
@@ -85,14 +88,14 @@ func inferRoiAlign(l *Layer) error {
 	switch {
 	case len(x.Dims) != 4:
 		return fmt.Errorf("input %s: want [N,C,H,W]", x.TypeString())
-	case len(rois.Dims) != 2 || conflict(rois.Dims[1], Const(4)) || rois.Quantized():
+	case len(rois.Dims) != 2 || conflict(rois.Dims[1], symbolic.Const(4)) || rois.Quantized():
 		return fmt.Errorf("regions %s: want [R,4] of real numbers", rois.TypeString())
-	case items.Type != I64 || len(items.Dims) != 1 || conflict(items.Dims[0], rois.Dims[0]):
+	case items.Type != numeric.I64 || len(items.Dims) != 1 || conflict(items.Dims[0], rois.Dims[0]):
 		return fmt.Errorf("items %s: want an i64 for each region of %s", items.TypeString(), rois.TypeString())
 	case a.Height < 1 || a.Height > maxRoi || a.Width < 1 || a.Width > maxRoi || a.Samples < 0 || a.Samples > maxRoiSamples:
 		return fmt.Errorf("output_height %d, output_width %d, sampling_ratio %d: want extents from 1 to %d, samples from 0 to %d", a.Height, a.Width, a.Samples, maxRoi, maxRoiSamples)
 	}
-	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), []Dim{rois.Dims[0], x.Dims[1], Const(a.Height), Const(a.Width)}
+	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), []symbolic.Dim{rois.Dims[0], x.Dims[1], symbolic.Const(a.Height), symbolic.Const(a.Width)}
 	return nil
 }
 
@@ -165,7 +168,7 @@ func (r RoiAxis) Tap(bin int, i float32) (low, high int, share float32, ok bool)
 	return low, low + 1, x - float32(low), true
 }
 
-func evalRoiAlign(l *Layer, in, out []Value) error {
+func evalRoiAlign(l *Layer, in, out []numeric.Value) error {
 	a, x := l.Attrs.(RoiAlignAttrs), in[0]
 	channels, height, width := x.Dims[1], x.Dims[2], x.Dims[3]
 	plane := height * width
@@ -186,7 +189,7 @@ func evalRoiAlign(l *Layer, in, out []Value) error {
 			}
 		}
 	}
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }
 

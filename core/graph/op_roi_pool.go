@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // MaxRoiPoolAttrs are the attributes of MaxRoiPool.
@@ -33,12 +36,12 @@ var MaxRoiPool = &Op{
 		switch {
 		case len(x.Dims) != 4:
 			return fmt.Errorf("input %s: want [N,C,H,W]", x.TypeString())
-		case len(rois.Dims) != 2 || conflict(rois.Dims[1], Const(5)) || rois.Quantized():
+		case len(rois.Dims) != 2 || conflict(rois.Dims[1], symbolic.Const(5)) || rois.Quantized():
 			return fmt.Errorf("regions %s: want [R,5] of real numbers", rois.TypeString())
 		case a.Height < 1 || a.Height > maxRoi || a.Width < 1 || a.Width > maxRoi:
 			return fmt.Errorf("pooled_shape [%d %d]: want extents from 1 to %d", a.Height, a.Width, maxRoi)
 		}
-		l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), []Dim{rois.Dims[0], x.Dims[1], Const(a.Height), Const(a.Width)}
+		l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), []symbolic.Dim{rois.Dims[0], x.Dims[1], symbolic.Const(a.Height), symbolic.Const(a.Width)}
 		return nil
 	},
 	Eval: evalMaxRoiPool,
@@ -55,7 +58,7 @@ var MaxRoiPool = &Op{
 	},
 }
 
-func evalMaxRoiPool(l *Layer, in, out []Value) error {
+func evalMaxRoiPool(l *Layer, in, out []numeric.Value) error {
 	a, x := l.Attrs.(MaxRoiPoolAttrs), in[0]
 	channels, height, width := x.Dims[1], x.Dims[2], x.Dims[3]
 	src, rois, y := x.Float64s(), in[1].Float64s(), make([]float64, out[0].Len())
@@ -74,7 +77,7 @@ func evalMaxRoiPool(l *Layer, in, out []Value) error {
 			}
 		}
 	}
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }
 

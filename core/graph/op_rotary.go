@@ -1,6 +1,11 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // RotaryAttrs are the attributes of a rotary embedding.
 type RotaryAttrs struct {
@@ -26,7 +31,7 @@ var Rotary = &Op{
 	Class: ClassNorm, Inputs: []Role{Data, Coefficients, Coefficients, Indices}, Memory: Written,
 	Moves:  computed,
 	FLOPs:  rotaryFLOPs,
-	Chosen: func(l *Layer) []Dim { return l.Inputs[RotaryCos].Dims[:1] },
+	Chosen: func(l *Layer) []symbolic.Dim { return l.Inputs[RotaryCos].Dims[:1] },
 	Infer:  inferRotary,
 	Eval:   evalRotary,
 	Import: func(n *Node) (any, []*Tensor, error) {
@@ -54,8 +59,8 @@ func exportRotary(e *Exporter) error {
 			continue
 		}
 		inputs[i] = e.ofAllItems(x, i, inputs)
-		if mixed && t.Type.IsFloat() && t.Type != F32 { // as the others are, then
-			inputs[i] = e.Step("Cast", Attributes{"to": F32}, inputs[i])
+		if mixed && t.Type.IsFloat() && t.Type != numeric.F32 { // as the others are, then
+			inputs[i] = e.Step("Cast", Attributes{"to": numeric.F32}, inputs[i])
 		}
 	}
 	attrs := Attributes{"rotary_embedding_dim": a.Size, "interleaved": a.Interleaved}
@@ -84,7 +89,7 @@ func inferRotary(l *Layer) error {
 	if err != nil {
 		return err
 	}
-	turned := Const(a.Size)
+	turned := symbolic.Const(a.Size)
 	if a.Size == 0 {
 		turned = size
 	}
@@ -93,10 +98,10 @@ func inferRotary(l *Layer) error {
 		return fmt.Errorf("%s of the %s components of a head are turned, want an even number of them", turned, size)
 	}
 	positions := l.Input(RotaryPositions)
-	want := []Dim{batch, length, turned.DivN(2)}
+	want := []symbolic.Dim{batch, length, turned.DivN(2)}
 	if positions != nil {
-		want = []Dim{Symbol("places"), want[2]}
-		if !positions.Type.IsInteger() || !fitsOnce(positions.Dims, []Dim{batch, length}) {
+		want = []symbolic.Dim{symbolic.Symbol("places"), want[2]}
+		if !positions.Type.IsInteger() || !fitsOnce(positions.Dims, []symbolic.Dim{batch, length}) {
 			return fmt.Errorf("positions %s, want integers [%s,%s]", positions.TypeString(), batch, length)
 		}
 	}
@@ -106,7 +111,7 @@ func inferRotary(l *Layer) error {
 			return err
 		}
 		if !fitsOnce(t.Dims, want) {
-			return fmt.Errorf("input %d is %s, want %s", i, t.TypeString(), FormatDims(want))
+			return fmt.Errorf("input %d is %s, want %s", i, t.TypeString(), symbolic.Format(want))
 		}
 	}
 	if c, s := l.Inputs[RotaryCos], l.Inputs[RotarySin]; !SameShape(c.Dims, s.Dims) {
@@ -117,7 +122,7 @@ func inferRotary(l *Layer) error {
 }
 
 // fitsOnce reports whether dims may be the wanted ones, but for the first, which may be 1.
-func fitsOnce(dims, want []Dim) bool {
+func fitsOnce(dims, want []symbolic.Dim) bool {
 	if len(dims) != len(want) || len(dims) == 0 {
 		return false
 	}
@@ -146,7 +151,7 @@ func (a RotaryAttrs) Shape(x []int, angles int) RotaryShape {
 	return r
 }
 
-func evalRotary(l *Layer, in, out []Value) error {
+func evalRotary(l *Layer, in, out []numeric.Value) error {
 	a, own := l.Attrs.(RotaryAttrs), in[RotaryCos].Dims[0]
 	var places []int
 	if len(in) > RotaryPositions && in[RotaryPositions].Dims != nil {
@@ -193,7 +198,7 @@ func (a RotaryAttrs) turn(y, x []float32, turned int, cos, sin []float32) {
 func rotaryFLOPs(l *Layer, env map[string]int) int64 {
 	x, a := l.Inputs[RotaryX], l.Attrs.(RotaryAttrs)
 	_, _, _, size, err := operand(x, a.Heads)
-	n := int64(Count(EvalDims(x.Dims, env)))
+	n := int64(numeric.Count(symbolic.Eval(x.Dims, env)))
 	if per := int64(size.Eval(env)); err == nil && a.Size > 0 && per > 0 {
 		n = n / per * int64(a.Size)
 	}

@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // ScanAttrs are the attributes of Scan. The body's inputs are the states, one element of each scanned input and then what it
@@ -89,7 +92,7 @@ var Scan = &Op{
 	Class: ClassControl, Inputs: []Role{Data}, Memory: Written,
 	Moves: computed,
 	FLOPs: func(l *Layer, env map[string]int) int64 {
-		return mulSaturating(bodyFLOPs(l.Attrs.(ScanAttrs).Body, env), int64(l.trips(env)))
+		return symbolic.MulSaturating(bodyFLOPs(l.Attrs.(ScanAttrs).Body, env), int64(l.trips(env)))
 	},
 	Infer:  inferScan,
 	Eval:   evalScan,
@@ -140,7 +143,7 @@ func inferScan(l *Layer) error {
 	})
 }
 
-func evalScan(l *Layer, in, out []Value) error {
+func evalScan(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(ScanAttrs)
 	scanned := in[a.States : a.States+a.Scanned]
 	n := -1
@@ -151,10 +154,10 @@ func evalScan(l *Layer, in, out []Value) error {
 		}
 		n = extent
 	}
-	states := append([]Value(nil), in[:a.States]...)
+	states := append([]numeric.Value(nil), in[:a.States]...)
 	run := &bodyRun{body: a.Body, until: l.until}
 	for k := range n {
-		args := append([]Value(nil), states...)
+		args := append([]numeric.Value(nil), states...)
 		for i, v := range scanned {
 			args = append(args, take(v, a.InAxis(i, len(v.Dims)), a.InPlace(i, k, n)))
 		}

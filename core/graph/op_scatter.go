@@ -1,6 +1,12 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // ScatterAttrs are the attributes of ScatterElements and ScatterND.
 type ScatterAttrs struct {
@@ -43,7 +49,7 @@ var ScatterElements = &Op{
 		}
 		return l.inferMoved(0, x, x.Dims, x.Range.Axis)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		copy(out[0].Data, in[0].Data)
 		put := scatter(l, out[0], in[2])
 		return eachIndexed(l, in[0], in[1], func(i, at int) { put(at, i) })
@@ -61,7 +67,7 @@ var ScatterND = &Op{
 	Class: ClassLookup, Inputs: []Role{Data, Indices, Data}, Memory: Written,
 	Moves:  scattered,
 	FLOPs:  scatterFLOPs,
-	Chosen: func(l *Layer) []Dim { return tupleExtents(l, 0) },
+	Chosen: func(l *Layer) []symbolic.Dim { return tupleExtents(l, 0) },
 	Infer: func(l *Layer) error {
 		x, indices, updates, err := l.needScattered()
 		if err != nil {
@@ -71,17 +77,17 @@ var ScatterND = &Op{
 		if err != nil {
 			return err
 		}
-		want := append(append([]Dim(nil), indices.Dims[:len(indices.Dims)-1]...), x.Dims[k:]...)
+		want := append(append([]symbolic.Dim(nil), indices.Dims[:len(indices.Dims)-1]...), x.Dims[k:]...)
 		if !SameShape(want, updates.Dims) {
-			return fmt.Errorf("updates %s do not have the shape %s", updates, FormatDims(want))
+			return fmt.Errorf("updates %s do not have the shape %s", updates, symbolic.Format(want))
 		}
 		return l.inferMoved(0, x, x.Dims, x.Range.Axis)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		x := in[0]
 		copy(out[0].Data, x.Data)
 		put := scatter(l, out[0], in[2])
-		slice := Count(x.Dims[in[1].Dims[len(in[1].Dims)-1]:])
+		slice := numeric.Count(x.Dims[in[1].Dims[len(in[1].Dims)-1]:])
 		return eachTuple(x.Dims, in[1], func(row, at int) {
 			for i := range slice {
 				put(at+i, row*slice+i)
@@ -132,13 +138,13 @@ func (l *Layer) needScattered() (x, indices, updates *Tensor, err error) {
 	case a.Reduction != "none" && x.Quantized():
 		err = fmt.Errorf("reduction %s of the quantised %s", a.Reduction, x)
 	case a.Reduction != "none":
-		_, err = Binary(op).Types([]DataType{x.Type, x.Type})
+		_, err = elementwise.Binary(op).Types([]numeric.DataType{x.Type, x.Type})
 	}
 	return x, indices, updates, err
 }
 
 // SameShape reports whether two shapes may be equal: only constants that differ tell them apart.
-func SameShape(a, b []Dim) bool {
+func SameShape(a, b []symbolic.Dim) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -150,13 +156,15 @@ func SameShape(a, b []Dim) bool {
 	return true
 }
 
-var scatterOps = map[string]EltOp{"add": EltAdd, "mul": EltMul, "max": EltMax, "min": EltMin}
+var scatterOps = map[string]elementwise.Op{"add": elementwise.Add, "mul": elementwise.Mul, "max": elementwise.Max, "min": elementwise.Min}
 
 // scatter returns the function that brings element i of updates to place at of y.
-func scatter(l *Layer, y, updates Value) func(at, i int) {
+func scatter(l *Layer, y, updates numeric.Value) func(at, i int) {
 	size := y.Type.Size()
 	op, reduces := scatterOps[l.Attrs.(ScatterAttrs).Reduction]
-	element := func(v Value, i int) Value { return Value{v.Type, nil, v.Data[i*size : (i+1)*size]} }
+	element := func(v numeric.Value, i int) numeric.Value {
+		return numeric.Value{Type: v.Type, Dims: nil, Data: v.Data[i*size : (i+1)*size]}
+	}
 	return func(at, i int) {
 		dst, src := element(y, at), element(updates, i)
 		if !reduces {
@@ -164,7 +172,7 @@ func scatter(l *Layer, y, updates Value) func(at, i int) {
 			return
 		}
 		// Types and shapes were checked by Infer, so that the program cannot fail.
-		if err := Binary(op).applyTyped([]Value{dst, src}, dst); err != nil {
+		if err := elementwise.Binary(op).ApplyTyped([]numeric.Value{dst, src}, dst); err != nil {
 			panic("graph: " + err.Error())
 		}
 	}

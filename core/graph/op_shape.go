@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // ShapeAttrs are the attributes of the Shape op.
@@ -30,11 +33,11 @@ var ShapeOf = &Op{
 			return fmt.Errorf("axes %d to %d are not among %d", a.Start, a.End, rank)
 		}
 		out := l.Outputs[0]
-		out.Type, out.Dims = I64, Shape(a.End-a.Start)
-		out.Value = append([]Dim{}, x.Dims[a.Start:a.End]...)
+		out.Type, out.Dims = numeric.I64, symbolic.Shape(a.End-a.Start)
+		out.Value = append([]symbolic.Dim{}, x.Dims[a.Start:a.End]...)
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		a := l.Attrs.(ShapeAttrs)
 		for i, n := range in[0].Dims[a.Start:a.End] {
 			out[0].I64()[i] = int64(n)
@@ -74,11 +77,11 @@ var SizeOf = &Op{
 		if err != nil {
 			return err
 		}
-		l.Outputs[0].Type, l.Outputs[0].Dims = I64, nil
-		l.Outputs[0].Value = []Dim{productOf(x.Dims)}
+		l.Outputs[0].Type, l.Outputs[0].Dims = numeric.I64, nil
+		l.Outputs[0].Value = []symbolic.Dim{productOf(x.Dims)}
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		out[0].I64()[0] = int64(in[0].Len())
 		return nil
 	},
@@ -86,7 +89,7 @@ var SizeOf = &Op{
 
 // FillAttrs are the attributes of ConstantOfShape.
 type FillAttrs struct {
-	Type  DataType
+	Type  numeric.DataType
 	Value []byte // of one element; nil for 0
 }
 
@@ -110,17 +113,17 @@ var ConstantOfShape = &Op{
 			return fmt.Errorf("%d bytes are no value of type %s", len(a.Value), a.Type)
 		}
 		out.Type, out.Dims, out.Value = a.Type, dims, nil
-		if n, ok := countDims(dims); ok && n <= maxKnownValue && (a.Type == I64 || a.Type == I32 || a.Type == Bool) {
-			value := NewValue(a.Type)
+		if n, ok := countDims(dims); ok && n <= maxKnownValue && (a.Type == numeric.I64 || a.Type == numeric.I32 || a.Type == numeric.Bool) {
+			value := numeric.NewValue(a.Type)
 			copy(value.Data, a.Value)
-			out.Value = make([]Dim, n)
+			out.Value = make([]symbolic.Dim, n)
 			for i := range out.Value {
-				out.Value[i] = Const(int(value.Ints()[0]))
+				out.Value[i] = symbolic.Const(int(value.Ints()[0]))
 			}
 		}
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		a := l.Attrs.(FillAttrs)
 		for i := 0; a.Value != nil && i < len(out[0].Data); i += len(a.Value) {
 			copy(out[0].Data[i:], a.Value)
@@ -129,14 +132,14 @@ var ConstantOfShape = &Op{
 	},
 	Export: func(e *Exporter) error {
 		a := e.Layer.Attrs.(FillAttrs)
-		v := NewValue(a.Type, 1)
+		v := numeric.NewValue(a.Type, 1)
 		copy(v.Data, a.Value)
 		return e.Node("ConstantOfShape", Attributes{"value": v})
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		v, ok := n.Tensor("value")
 		if !ok {
-			return FillAttrs{Type: F32}, n.Inputs, nil
+			return FillAttrs{Type: numeric.F32}, n.Inputs, nil
 		}
 		if v.Len() != 1 {
 			return nil, nil, fmt.Errorf("value has %d elements, want 1", v.Len())
@@ -170,36 +173,36 @@ var Sequence = &Op{
 			return err
 		}
 		out := l.Outputs[0]
-		out.Type, out.Dims, out.Value = t[0].Type, []Dim{n}, nil
+		out.Type, out.Dims, out.Value = t[0].Type, []symbolic.Dim{n}, nil
 		if count, ok := n.IsConst(); ok && count <= maxKnownValue && t[0].Value != nil && t[2].Value != nil {
-			out.Value = make([]Dim, count)
+			out.Value = make([]symbolic.Dim, count)
 			for i := range out.Value {
 				out.Value[i] = t[0].Value[0].Add(t[2].Value[0].MulN(i))
 			}
 		}
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		n := out[0].Len()
 		if in[0].Type.IsFloat() {
 			x, start, delta := make([]float64, n), in[0].Float64s()[0], in[2].Float64s()[0]
 			for i := range x {
 				x[i] = start + float64(i)*delta
 			}
-			out[0].setFloats(x)
+			out[0].SetFloats(x)
 			return nil
 		}
 		x, start, delta := make([]int64, n), in[0].Ints()[0], in[2].Ints()[0]
 		for i := range x {
 			x[i] = start + int64(i)*delta
 		}
-		out[0].setInts(x, in[0].Type == U64)
+		out[0].SetInts(x, in[0].Type == numeric.U64)
 		return nil
 	},
 }
 
 // sequenceLength returns max(0, ceil((limit - start) / delta)).
-func sequenceLength(t [3]*Tensor) (Dim, error) {
+func sequenceLength(t [3]*Tensor) (symbolic.Dim, error) {
 	var f [3]float64
 	constant := true
 	for i, x := range t {
@@ -215,25 +218,25 @@ func sequenceLength(t [3]*Tensor) (Dim, error) {
 				f[i] = v.Float64s()[0]
 				continue
 			}
-			return Dim{}, fmt.Errorf("input %d (%s) does not follow from constants and the inputs' shapes", i, x.Name)
+			return symbolic.Dim{}, fmt.Errorf("input %d (%s) does not follow from constants and the inputs' shapes", i, x.Name)
 		}
 	}
 	if constant {
 		n := math.Ceil((f[1] - f[0]) / f[2])
 		if f[2] == 0 || n != n || n > maxExtent {
-			return Dim{}, fmt.Errorf("from %v to %v by %v", f[0], f[1], f[2])
+			return symbolic.Dim{}, fmt.Errorf("from %v to %v by %v", f[0], f[1], f[2])
 		}
-		return Const(int(max(0, n))), nil
+		return symbolic.Const(int(max(0, n))), nil
 	}
 	if t[0].Value == nil || t[1].Value == nil || t[2].Value == nil || !t[2].Value[0].Is(1) {
-		return Dim{}, fmt.Errorf("a sequence of symbolic length must be of integers with a delta of 1")
+		return symbolic.Dim{}, fmt.Errorf("a sequence of symbolic length must be of integers with a delta of 1")
 	}
-	return t[1].Value[0].Sub(t[0].Value[0]).atLeast0(), nil
+	return t[1].Value[0].Sub(t[0].Value[0]).AtLeast0(), nil
 }
 
 // EyeAttrs are the attributes of EyeLike.
 type EyeAttrs struct {
-	Type DataType
+	Type numeric.DataType
 	K    int // which diagonal
 }
 
@@ -257,7 +260,7 @@ var EyeLike = &Op{
 		l.Outputs[0].Type, l.Outputs[0].Dims = l.Attrs.(EyeAttrs).Type, x.Dims
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		rows, columns := out[0].Dims[0], out[0].Dims[1]
 		x := make([]int64, rows*columns)
 		for i := range rows {
@@ -265,7 +268,7 @@ var EyeLike = &Op{
 				x[i*columns+j] = 1
 			}
 		}
-		out[0].setInts(x, false)
+		out[0].SetInts(x, false)
 		return nil
 	},
 	Export: func(e *Exporter) error {

@@ -1,6 +1,11 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // DFTAttrs are the attributes of DFT.
 type DFTAttrs struct {
@@ -69,24 +74,24 @@ func checkTransform(n int) error {
 }
 
 // halfOf returns how many numbers of a spectrum of some length say all of a real signal.
-func halfOf(length Dim) Dim { return length.DivN(2).AddN(1) }
+func halfOf(length symbolic.Dim) symbolic.Dim { return length.DivN(2).AddN(1) }
 
 // dftLength returns the length of a transform of a signal.
-func (l *Layer) dftLength(a DFTAttrs, signal Dim) (Dim, error) {
+func (l *Layer) dftLength(a DFTAttrs, signal symbolic.Dim) (symbolic.Dim, error) {
 	switch {
 	case a.Length > 0:
-		return Const(a.Length), nil
+		return symbolic.Const(a.Length), nil
 	case l.Input(1) != nil:
 		list, err := l.knownInput(1, "dft_length")
 		if err == nil && len(list) != 1 {
 			err = fmt.Errorf("dft_length has %d elements, want 1", len(list))
 		}
 		if err != nil {
-			return Dim{}, err
+			return symbolic.Dim{}, err
 		}
 		return list[0], nil
 	case a.Inverse && a.OneSided:
-		return signal.AddN(-1).MulN(2).atLeast0(), nil
+		return signal.AddN(-1).MulN(2).AtLeast0(), nil
 	}
 	return signal, nil
 }
@@ -122,11 +127,11 @@ func inferDFT(l *Layer) error {
 		}
 	}
 	y := l.Outputs[0]
-	y.Type, y.Dims = x.RealType(), append([]Dim{}, x.Dims...)
-	y.Dims[axis], y.Dims[rank-1] = length, Const(2)
+	y.Type, y.Dims = x.RealType(), append([]symbolic.Dim{}, x.Dims...)
+	y.Dims[axis], y.Dims[rank-1] = length, symbolic.Const(2)
 	switch {
 	case a.OneSided && a.Inverse:
-		y.Dims[rank-1] = Const(1)
+		y.Dims[rank-1] = symbolic.Const(1)
 	case a.OneSided:
 		y.Dims[axis] = halfOf(length)
 	}
@@ -138,23 +143,23 @@ func dftFLOPs(l *Layer, env map[string]int) int64 {
 	a, x := l.Attrs.(DFTAttrs), inputDims(l, env)
 	axis, err := axisIn(a.Axis, len(x))
 	length, err2 := l.dftLength(a, l.Inputs[0].Dims[max(0, axis)])
-	if err != nil || err2 != nil || Count(x) == 0 {
+	if err != nil || err2 != nil || numeric.Count(x) == 0 {
 		return 0
 	}
-	lines := Count(x) / x[axis] / x[len(x)-1]
+	lines := numeric.Count(x) / x[axis] / x[len(x)-1]
 	return int64(lines) * fftFLOPs(length.Eval(env))
 }
 
-func evalDFT(l *Layer, in, out []Value) error {
+func evalDFT(l *Layer, in, out []numeric.Value) error {
 	a, dims := l.Attrs.(DFTAttrs), in[0].Dims
 	rank := len(dims)
 	axis, err := axisIn(a.Axis, rank)
 	if err != nil {
 		return err
 	}
-	length, err := l.dftLength(a, Const(dims[axis]))
+	length, err := l.dftLength(a, symbolic.Const(dims[axis]))
 	if len(in) > 1 && in[1].Len() == 1 && a.Length == 0 {
-		length, err = Const(int(in[1].Ints()[0])), nil
+		length, err = symbolic.Const(int(in[1].Ints()[0])), nil
 	}
 	if err != nil {
 		return err
@@ -167,12 +172,12 @@ func evalDFT(l *Layer, in, out []Value) error {
 	t := NewFFT(n)
 	room := make([]complex128, t.Room())
 	src, dst := make([]complex128, n), make([]complex128, n)
-	inner, parts, outParts := Count(dims[axis+1:rank-1]), dims[rank-1], out[0].Dims[rank-1]
+	inner, parts, outParts := numeric.Count(dims[axis+1:rank-1]), dims[rank-1], out[0].Dims[rank-1]
 	have, want := dims[axis], out[0].Dims[axis]
 	if want != n && !(a.OneSided && !a.Inverse && want == n/2+1) {
 		return fmt.Errorf("a transform of %d numbers does not fit the output's %d", n, want)
 	}
-	for line := range Count(dims[:axis]) * inner {
+	for line := range numeric.Count(dims[:axis]) * inner {
 		outer, k := line/inner, line%inner
 		clear(src)
 		for i := range min(n, have) {
@@ -197,7 +202,7 @@ func evalDFT(l *Layer, in, out []Value) error {
 			}
 		}
 	}
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }
 
@@ -256,7 +261,7 @@ var STFT = &Op{
 }
 
 // stftFrames returns the length of a frame and their number.
-func (l *Layer) stftFrames() (length, frames Dim, err error) {
+func (l *Layer) stftFrames() (length, frames symbolic.Dim, err error) {
 	a := l.Attrs.(STFTAttrs)
 	x, err := l.needFloats(0)
 	if err != nil {
@@ -267,7 +272,7 @@ func (l *Layer) stftFrames() (length, frames Dim, err error) {
 	}
 	length = x.Dims[1]
 	if a.Length > 0 {
-		length = Const(a.Length)
+		length = symbolic.Const(a.Length)
 	}
 	if l.Input(1) != nil {
 		w, err := l.needFloats(1)
@@ -278,7 +283,7 @@ func (l *Layer) stftFrames() (length, frames Dim, err error) {
 			return length, frames, fmt.Errorf("the window is %s, want as many numbers as a frame of %s has", w.TypeString(), length)
 		}
 		if length = w.Dims[0]; a.Length > 0 {
-			length = Const(a.Length)
+			length = symbolic.Const(a.Length)
 		}
 	}
 	if n, ok := length.IsConst(); ok && !x.Dims[1].Is(0) {
@@ -286,7 +291,7 @@ func (l *Layer) stftFrames() (length, frames Dim, err error) {
 			return length, frames, err
 		}
 	}
-	return length, x.Dims[1].Sub(length).DivN(a.Step).AddN(1).atLeast0(), nil
+	return length, x.Dims[1].Sub(length).DivN(a.Step).AddN(1).AtLeast0(), nil
 }
 
 func inferSTFT(l *Layer) error {
@@ -304,11 +309,11 @@ func inferSTFT(l *Layer) error {
 	if a.OneSided {
 		bins = halfOf(length)
 	}
-	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), []Dim{x.Dims[0], frames, bins, Const(2)}
+	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), []symbolic.Dim{x.Dims[0], frames, bins, symbolic.Const(2)}
 	return nil
 }
 
-func evalSTFT(l *Layer, in, out []Value) error {
+func evalSTFT(l *Layer, in, out []numeric.Value) error {
 	a, dims := l.Attrs.(STFTAttrs), in[0].Dims
 	n := dims[1]
 	var window []float64
@@ -346,6 +351,6 @@ func evalSTFT(l *Layer, in, out []Value) error {
 			y[(u*bins+i)*2], y[(u*bins+i)*2+1] = real(v), imag(v)
 		}
 	}
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // SliceAttrs are the attributes of Slice. Where they do not follow from constants, the layer keeps ONNX's inputs 1 to 4
@@ -25,7 +28,7 @@ var Slice = &Op{
 	Moves: sliceMovement,
 	FLOPs: noFLOPs,
 	Infer: inferSlice,
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		x := in[0]
 		a := l.Attrs.(SliceAttrs)
 		for i, list := range []*[]int{&a.Starts, &a.Ends, &a.Axes, &a.Steps} {
@@ -141,7 +144,7 @@ func inferSlice(l *Layer) error {
 		return err
 	}
 	a := l.Attrs.(SliceAttrs)
-	starts, ends := Shape(a.Starts...), Shape(a.Ends...)
+	starts, ends := symbolic.Shape(a.Starts...), symbolic.Shape(a.Ends...)
 	if len(l.OpInputs()) > 1 {
 		if starts, err = l.knownInput(1, "starts"); err != nil {
 			return err
@@ -181,7 +184,7 @@ func inferSlice(l *Layer) error {
 }
 
 // knownInput returns the known, maybe symbolic, elements of input i, a list.
-func (l *Layer) knownInput(i int, what string) ([]Dim, error) {
+func (l *Layer) knownInput(i int, what string) ([]symbolic.Dim, error) {
 	t, err := l.need(i)
 	if err != nil {
 		return nil, err
@@ -190,7 +193,7 @@ func (l *Layer) knownInput(i int, what string) ([]Dim, error) {
 		return t.Value, nil
 	}
 	if list, ok := t.Ints(); ok {
-		return Shape(list...), nil
+		return symbolic.Shape(list...), nil
 	}
 	return nil, fmt.Errorf("%s (input %d, %s) does not follow from constants and the inputs' shapes", what, i, t.Name)
 }
@@ -199,36 +202,36 @@ func (l *Layer) knownInput(i int, what string) ([]Dim, error) {
 const endless = 1_000_000_000
 
 // sliceDim returns the extent of a slice of an axis of extent n.
-func sliceDim(n, start, end Dim, step int) (Dim, error) {
+func sliceDim(n, start, end symbolic.Dim, step int) (symbolic.Dim, error) {
 	c, ok := n.IsConst()
 	s, ok2 := start.IsConst()
 	e, ok3 := end.IsConst()
 	if ok && ok2 && ok3 {
 		_, count := clampSlice(s, e, step, c)
-		return Const(count), nil
+		return symbolic.Const(count), nil
 	}
 	if step < 0 {
 		if ok2 && ok3 && (s == -1 || s >= endless) && e <= -endless {
 			return n.AddN(-step - 1).DivN(-step), nil
 		}
-		return Dim{}, fmt.Errorf("slice [%s:%s:%d] of the extent %s is not supported: only a whole axis can be reversed", start, end, step, n)
+		return symbolic.Dim{}, fmt.Errorf("slice [%s:%s:%d] of the extent %s is not supported: only a whole axis can be reversed", start, end, step, n)
 	}
 	stop := n // the end, clamped
 	switch {
 	case ok3 && e < 0:
-		stop = n.AddN(e).atLeast0()
+		stop = n.AddN(e).AtLeast0()
 	case ok3 && e >= endless || end.Equal(n):
 	default:
 		stop = end.Min(n)
 	}
-	var length Dim
+	var length symbolic.Dim
 	switch {
 	case ok2 && s < 0 && stop.Equal(n): // the last -s
-		length = n.Min(Const(-s))
+		length = n.Min(symbolic.Const(-s))
 	case ok2 && s < 0:
-		length = stop.Sub(n.AddN(s).atLeast0()).atLeast0()
+		length = stop.Sub(n.AddN(s).AtLeast0()).AtLeast0()
 	default: // where start is beyond the extent, the difference is negative
-		length = stop.Sub(start).atLeast0()
+		length = stop.Sub(start).AtLeast0()
 	}
 	return length.AddN(step - 1).DivN(step), nil
 }

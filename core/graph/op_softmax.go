@@ -3,6 +3,8 @@ package graph
 import (
 	"cmp"
 	"math"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // SoftmaxAttrs are the attributes of a softmax.
@@ -109,20 +111,20 @@ func along(dims []int, axis int, flatten bool, f func(first, step, n int)) {
 	if axis < 0 {
 		axis += len(dims)
 	}
-	n, step := dims[axis], Count(dims[axis+1:])
+	n, step := dims[axis], numeric.Count(dims[axis+1:])
 	if flatten {
 		n, step = n*step, 1
 	}
-	for outer := range Count(dims[:axis]) {
+	for outer := range numeric.Count(dims[:axis]) {
 		for inner := range step {
 			f(outer*n*step+inner, step, n)
 		}
 	}
 }
 
-func evalSoftmax(l *Layer, in, out []Value) error {
-	if in[0].Type == F64 {
-		softmax(l.Attrs.(SoftmaxAttrs), in[0].Dims, in[0].Float64s(), View[float64](out[0].Data))
+func evalSoftmax(l *Layer, in, out []numeric.Value) error {
+	if in[0].Type == numeric.F64 {
+		softmax(l.Attrs.(SoftmaxAttrs), in[0].Dims, in[0].Float64s(), numeric.View[float64](out[0].Data))
 	} else {
 		softmax(l.Attrs.(SoftmaxAttrs), in[0].Dims, in[0].F32(), out[0].F32())
 	}
@@ -150,7 +152,7 @@ func softmax[T float32 | float64](a SoftmaxAttrs, dims []int, x, y []T) {
 	})
 }
 
-func evalHardmax(l *Layer, in, out []Value) error {
+func evalHardmax(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(HardmaxAttrs)
 	x, y := in[0].Float64s(), make([]float64, in[0].Len())
 	along(in[0].Dims, a.Axis, a.Flatten, func(first, step, n int) {
@@ -164,6 +166,6 @@ func evalHardmax(l *Layer, in, out []Value) error {
 			y[best] = 1
 		}
 	})
-	out[0].setFloats(y)
+	out[0].SetFloats(y)
 	return nil
 }

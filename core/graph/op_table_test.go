@@ -9,11 +9,14 @@ import (
 	"os"
 	"strconv"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // tableTensor is a tensor of testdata/ops.json, where infinities and NaN are strings.
 type tableTensor struct {
-	Type  DataType
+	Type  numeric.DataType
 	Dims  []int
 	Data  []any
 	Const bool
@@ -30,8 +33,8 @@ type tableCase struct {
 	Outputs []*tableTensor
 }
 
-func (t *tableTensor) value() Value {
-	v := NewValue(t.Type, t.Dims...)
+func (t *tableTensor) value() numeric.Value {
+	v := numeric.NewValue(t.Type, t.Dims...)
 	floats, ints := make([]float64, len(t.Data)), make([]int64, len(t.Data))
 	for i, d := range t.Data {
 		s := fmt.Sprint(d)
@@ -43,9 +46,9 @@ func (t *tableTensor) value() Value {
 		}
 	}
 	if t.Type.IsFloat() {
-		v.setFloats(floats)
+		v.SetFloats(floats)
 	} else {
-		v.setInts(ints, t.Type == U64)
+		v.SetInts(ints, t.Type == numeric.U64)
 	}
 	return v
 }
@@ -94,8 +97,8 @@ func decode(data []byte, to any) error {
 
 // layer imports the case into a network of one layer. With symbolic, the extents of inputs that are not constant are
 // symbols.
-func (c tableCase) layer(t *testing.T, symbolic bool) (*Network, *Layer, map[string]Value, error) {
-	n, inputs := NewNetwork("case"), map[string]Value{}
+func (c tableCase) layer(t *testing.T, open bool) (*Network, *Layer, map[string]numeric.Value, error) {
+	n, inputs := NewNetwork("case"), map[string]numeric.Value{}
 	node := &Node{Name: "node", OpType: c.Op, Version: c.Version, Outputs: len(c.Outputs), Attrs: c.attrs(t)}
 	for i, in := range c.Inputs {
 		switch name := fmt.Sprintf("x%d", i); {
@@ -104,10 +107,10 @@ func (c tableCase) layer(t *testing.T, symbolic bool) (*Network, *Layer, map[str
 		case in.Const:
 			node.Inputs = append(node.Inputs, n.AddConst(name, in.value()))
 		default:
-			dims := Shape(in.Dims...)
+			dims := symbolic.Shape(in.Dims...)
 			for a := range dims {
-				if symbolic && in.Dims[a] > 1 {
-					dims[a] = Symbol(fmt.Sprintf("s%d_%d", i, a))
+				if open && in.Dims[a] > 1 {
+					dims[a] = symbolic.Symbol(fmt.Sprintf("s%d_%d", i, a))
 				}
 			}
 			inputs[name] = in.value()
@@ -179,7 +182,7 @@ func TestOpTable(t *testing.T) {
 }
 
 // compareTable wants integers to be equal and real numbers to agree within some roundings.
-func compareTable(t *testing.T, l *Layer, got, want Value) {
+func compareTable(t *testing.T, l *Layer, got, want numeric.Value) {
 	t.Helper()
 	if got.Type != want.Type || fmt.Sprint(got.Dims) != fmt.Sprint(want.Dims) {
 		t.Errorf("%s: got %s%v, want %s%v", l, got.Type, got.Dims, want.Type, want.Dims)
@@ -191,7 +194,7 @@ func compareTable(t *testing.T, l *Layer, got, want Value) {
 		}
 		return
 	}
-	tolerance := map[DataType]float64{F64: 1e-12, F32: 2e-6, F16: 2e-3}[want.Type]
+	tolerance := map[numeric.DataType]float64{numeric.F64: 1e-12, numeric.F32: 2e-6, numeric.F16: 2e-3}[want.Type]
 	g, w := got.Float64s(), want.Float64s()
 	for i := range w {
 		same := g[i] == w[i] || math.IsNaN(g[i]) && math.IsNaN(w[i])
@@ -218,7 +221,7 @@ func TestOpTableSymbolic(t *testing.T) {
 			}
 			for k, y := range l.Outputs {
 				want := c.Outputs[k]
-				if got := EvalDims(y.Dims, env); fmt.Sprint(got) != fmt.Sprint(want.Dims) {
+				if got := symbolic.Eval(y.Dims, env); fmt.Sprint(got) != fmt.Sprint(want.Dims) {
 					t.Errorf("%s: got %v, want %v", l, got, want.Dims)
 				}
 				for j, d := range y.Value {

@@ -1,6 +1,11 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // TensorScatterAttrs are the attributes of TensorScatter.
 type TensorScatterAttrs struct {
@@ -47,7 +52,7 @@ var TensorScatter = &Op{
 }
 
 // tensorScatterPlaces returns how many places an update may begin at.
-func tensorScatterPlaces(l *Layer) []Dim {
+func tensorScatterPlaces(l *Layer) []symbolic.Dim {
 	a := l.Attrs.(TensorScatterAttrs)
 	axis, err := axisIn(a.Axis, len(l.Inputs[0].Dims))
 	if err != nil {
@@ -56,7 +61,7 @@ func tensorScatterPlaces(l *Layer) []Dim {
 	if a.Circular {
 		return l.Inputs[0].Dims[axis : axis+1]
 	}
-	return []Dim{l.Inputs[0].Dims[axis].Sub(l.Inputs[1].Dims[axis]).AddN(1)}
+	return []symbolic.Dim{l.Inputs[0].Dims[axis].Sub(l.Inputs[1].Dims[axis]).AddN(1)}
 }
 
 func inferTensorScatter(l *Layer) error {
@@ -86,13 +91,13 @@ func inferTensorScatter(l *Layer) error {
 			return fmt.Errorf("update %s cannot be written over %s along axis %d", update, x, axis)
 		}
 	}
-	if t := l.Input(2); t != nil && (t.Type != I64 && t.Type != I32 || len(t.Dims) != 1 || conflict(t.Dims[0], x.Dims[0])) {
+	if t := l.Input(2); t != nil && (t.Type != numeric.I64 && t.Type != numeric.I32 || len(t.Dims) != 1 || conflict(t.Dims[0], x.Dims[0])) {
 		return fmt.Errorf("places %s, want i64[%s]", t.TypeString(), x.Dims[0])
 	}
 	return l.inferMoved(0, x, x.Dims, x.Range.Axis)
 }
 
-func evalTensorScatter(l *Layer, in, out []Value) error {
+func evalTensorScatter(l *Layer, in, out []numeric.Value) error {
 	a, y, update := l.Attrs.(TensorScatterAttrs), out[0], in[1]
 	axis, err := axisIn(a.Axis, len(y.Dims))
 	if err != nil {
@@ -104,8 +109,8 @@ func evalTensorScatter(l *Layer, in, out []Value) error {
 		places = in[2].Ints()
 	}
 	rows, most := update.Dims[axis], y.Dims[axis]
-	row := Count(y.Dims[axis+1:]) * y.Type.Size()
-	outer := Count(y.Dims[1:axis])
+	row := numeric.Count(y.Dims[axis+1:]) * y.Type.Size()
+	outer := numeric.Count(y.Dims[1:axis])
 	for b, from := range places {
 		if limit := int64(most - rows); from < 0 || !a.Circular && from > limit {
 			return fmt.Errorf("item %d begins at place %d, and %d places are written along an axis of %d", b, from, rows, most)

@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TransposeAttrs are the attributes of Transpose.
@@ -28,7 +31,7 @@ var Transpose = &Op{
 		if err != nil {
 			return err
 		}
-		dims := make([]Dim, len(perm))
+		dims := make([]symbolic.Dim, len(perm))
 		for i, p := range perm {
 			dims[i] = x.Dims[p]
 		}
@@ -38,7 +41,7 @@ var Transpose = &Op{
 		l.moveKnown(0)
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		perm, err := l.Attrs.(TransposeAttrs).Resolve(len(in[0].Dims))
 		if err != nil {
 			return err
@@ -76,7 +79,7 @@ func (a TransposeAttrs) Resolve(rank int) ([]int, error) {
 }
 
 // permute copies src's elements to dst, whose axis i is src's axis perm[i].
-func permute(dst, src Value, perm []int) {
+func permute(dst, src numeric.Value, perm []int) {
 	s := strides(src.Dims)
 	tables := make([][]int, len(perm))
 	for i, p := range perm {
@@ -107,14 +110,14 @@ var DepthToSpace = &Op{
 	Moves: moved,
 	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
-		return inferBlocks(l, func(x []Dim, b int) []Dim {
-			return []Dim{x[0], x[1].DivN(b * b), x[2].MulN(b), x[3].MulN(b)}
+		return inferBlocks(l, func(x []symbolic.Dim, b int) []symbolic.Dim {
+			return []symbolic.Dim{x[0], x[1].DivN(b * b), x[2].MulN(b), x[3].MulN(b)}
 		}, 1)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		a, x, y := l.Attrs.(BlockAttrs), in[0], out[0]
 		b, c, h, w := a.Size, y.Dims[1], x.Dims[2], x.Dims[3]
-		split := Value{x.Type, []int{x.Dims[0], b, b, c, h, w}, x.Data}
+		split := numeric.Value{Type: x.Type, Dims: []int{x.Dims[0], b, b, c, h, w}, Data: x.Data}
 		perm := []int{0, 3, 4, 1, 5, 2}
 		if a.CRD {
 			split.Dims = []int{x.Dims[0], c, b, b, h, w}
@@ -143,18 +146,18 @@ var SpaceToDepth = &Op{
 	Moves: moved,
 	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
-		return inferBlocks(l, func(x []Dim, b int) []Dim {
-			return []Dim{x[0], x[1].MulN(b * b), x[2].DivN(b), x[3].DivN(b)}
+		return inferBlocks(l, func(x []symbolic.Dim, b int) []symbolic.Dim {
+			return []symbolic.Dim{x[0], x[1].MulN(b * b), x[2].DivN(b), x[3].DivN(b)}
 		}, 2, 3)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		a, x, y := l.Attrs.(BlockAttrs), in[0], out[0]
 		b, h, w := a.Size, y.Dims[2], y.Dims[3]
 		perm := []int{0, 3, 5, 1, 2, 4}
 		if a.CRD {
 			perm = []int{0, 1, 3, 5, 2, 4}
 		}
-		permute(y, Value{x.Type, []int{x.Dims[0], x.Dims[1], h, b, w, b}, x.Data}, perm)
+		permute(y, numeric.Value{Type: x.Type, Dims: []int{x.Dims[0], x.Dims[1], h, b, w, b}, Data: x.Data}, perm)
 		return nil
 	},
 	Export: func(e *Exporter) error {
@@ -177,7 +180,7 @@ func importBlocks(n *Node) (any, []*Tensor, error) {
 }
 
 // inferBlocks infers a shape of rank 4 where the block's size must divide the given axes (for axis 1 its square).
-func inferBlocks(l *Layer, dims func(x []Dim, b int) []Dim, divided ...int) error {
+func inferBlocks(l *Layer, dims func(x []symbolic.Dim, b int) []symbolic.Dim, divided ...int) error {
 	x, err := l.need(0)
 	if err != nil {
 		return err

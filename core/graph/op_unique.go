@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // UniqueAttrs are the attributes of Unique.
@@ -38,25 +41,25 @@ var Unique = &Op{
 			return err
 		}
 		u := a.find(v)
-		dims := Shape(len(u.first))
+		dims := symbolic.Shape(len(u.first))
 		if !a.Flat {
 			dims = slices.Clone(x.Dims)
 			axis, _ := axisIn(a.Axis, len(x.Dims))
-			dims[axis] = Const(len(u.first))
+			dims[axis] = symbolic.Const(len(u.first))
 		}
 		for i, t := range l.Outputs[1:] {
-			t.Type, t.Dims = I64, Shape([]int{len(u.first), len(u.index), len(u.first)}[i])
+			t.Type, t.Dims = numeric.I64, symbolic.Shape([]int{len(u.first), len(u.index), len(u.first)}[i])
 		}
 		if err := l.inferMoved(0, x, dims, x.Range.Axis); err != nil || !a.Flat || !x.Range.PerChannel() {
 			return err
 		}
 		return fmt.Errorf("elements of %s, which has a scale for each channel", x)
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		a, x := l.Attrs.(UniqueAttrs), in[0]
 		u := a.find(x)
 		rows, row, inner := a.slices(x.Dims)
-		if n := Count(out[0].Dims); n != len(u.first)*row {
+		if n := numeric.Count(out[0].Dims); n != len(u.first)*row {
 			return fmt.Errorf("%d elements are found, the shape of the result is %v", len(u.first)*row, out[0].Dims)
 		}
 		size := x.Type.Size()
@@ -102,15 +105,15 @@ type uniques struct{ first, index, counts []int }
 // slices returns how many slices there are, the elements of each, and how many of these lie side by side.
 func (a UniqueAttrs) slices(dims []int) (rows, row, inner int) {
 	if a.Flat {
-		return Count(dims), 1, 1
+		return numeric.Count(dims), 1, 1
 	}
 	axis, _ := axisIn(a.Axis, len(dims))
-	inner = Count(dims[axis+1:])
-	return dims[axis], Count(dims[:axis]) * inner, inner
+	inner = numeric.Count(dims[axis+1:])
+	return dims[axis], numeric.Count(dims[:axis]) * inner, inner
 }
 
 // find returns the slices of v that differ.
-func (a UniqueAttrs) find(v Value) uniques {
+func (a UniqueAttrs) find(v numeric.Value) uniques {
 	rows, row, inner := a.slices(v.Dims)
 	compare := ascending(v)
 	slice := func(p, q int) int {
@@ -154,7 +157,7 @@ func (a UniqueAttrs) find(v Value) uniques {
 }
 
 // ascending returns the comparison of two elements of v, given by place, NaN being the largest.
-func ascending(v Value) func(i, j int) int {
+func ascending(v numeric.Value) func(i, j int) int {
 	compare := comparer(v)
 	if !v.Type.IsFloat() {
 		return compare

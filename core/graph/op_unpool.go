@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // UnpoolAttrs are the attributes of MaxUnpool, those of the pooling that it undoes. Empty lists mean 1 for strides and 0 for pads.
@@ -23,8 +26,8 @@ var MaxUnpool = &Op{
 	Class: ClassLookup, Inputs: []Role{Data, Indices, Parameter}, Memory: Written,
 	Moves: moved,
 	FLOPs: noFLOPs,
-	Chosen: func(l *Layer) []Dim {
-		return []Dim{productOf(l.Attrs.(UnpoolAttrs).pooled(l.Inputs[0].Dims))}
+	Chosen: func(l *Layer) []symbolic.Dim {
+		return []symbolic.Dim{productOf(l.Attrs.(UnpoolAttrs).pooled(l.Inputs[0].Dims))}
 	},
 	Infer: inferUnpool,
 	Eval:  evalUnpool,
@@ -38,7 +41,7 @@ var MaxUnpool = &Op{
 }
 
 // pooled returns the shape of what was pooled to the given one.
-func (a UnpoolAttrs) pooled(dims []Dim) []Dim {
+func (a UnpoolAttrs) pooled(dims []symbolic.Dim) []symbolic.Dim {
 	out := slices.Clone(dims)
 	for i, k := range a.Kernel {
 		out[i+2] = dims[i+2].AddN(-1).MulN(at(a.Strides, i, 1)).AddN(k - at(a.Pads, i, 0) - at(a.Pads, i+len(a.Kernel), 0))
@@ -47,7 +50,9 @@ func (a UnpoolAttrs) pooled(dims []Dim) []Dim {
 }
 
 // Pooled is the shape of what was pooled to an actual one.
-func (a UnpoolAttrs) Pooled(dims []int) []int { return EvalDims(a.pooled(Shape(dims...)), nil) }
+func (a UnpoolAttrs) Pooled(dims []int) []int {
+	return symbolic.Eval(a.pooled(symbolic.Shape(dims...)), nil)
+}
 
 func inferUnpool(l *Layer) error {
 	x, err := l.needNumber(0)
@@ -62,7 +67,7 @@ func inferUnpool(l *Layer) error {
 	switch {
 	case k < 1 || len(a.Kernel) != k:
 		return fmt.Errorf("kernel_shape %v does not fit the spatial axes of %s", a.Kernel, x.TypeString())
-	case indices.Type != I64 || !SameShape(indices.Dims, x.Dims):
+	case indices.Type != numeric.I64 || !SameShape(indices.Dims, x.Dims):
 		return fmt.Errorf("indices %s are not i64 of the shape of %s", indices.TypeString(), x.TypeString())
 	}
 	for _, err := range []error{checkList("kernel_shape", a.Kernel, k, 1), checkList("strides", a.Strides, k, 1), checkList("pads", a.Pads, 2*k, 0)} {
@@ -78,12 +83,12 @@ func inferUnpool(l *Layer) error {
 		}
 	}
 	if len(dims) != len(pooled) || conflict(dims[0], pooled[0]) || conflict(dims[1], pooled[1]) {
-		return fmt.Errorf("output_shape %s does not fit %s", FormatDims(dims), x.TypeString())
+		return fmt.Errorf("output_shape %s does not fit %s", symbolic.Format(dims), x.TypeString())
 	}
 	for i, p := range pooled {
 		n, ok := p.IsConst()
 		if m, given := dims[i].IsConst(); ok && (n < 0 || given && m < n) {
-			return fmt.Errorf("output_shape %s for a pooled shape of %s", FormatDims(dims), FormatDims(pooled))
+			return fmt.Errorf("output_shape %s for a pooled shape of %s", symbolic.Format(dims), symbolic.Format(pooled))
 		}
 	}
 	axis := x.Range.Axis
@@ -93,13 +98,13 @@ func inferUnpool(l *Layer) error {
 	return l.inferMoved(0, x, dims, axis)
 }
 
-func evalUnpool(l *Layer, in, out []Value) error {
+func evalUnpool(l *Layer, in, out []numeric.Value) error {
 	a, x, y := l.Attrs.(UnpoolAttrs), in[0], out[0]
 	if err := fillZero(y, l.Inputs[0].Range); err != nil {
 		return err
 	}
 	pooled, s, size := a.Pooled(x.Dims), strides(y.Dims), x.Type.Size()
-	total := Count(pooled)
+	total := numeric.Count(pooled)
 	for i, index := range in[1].Ints() {
 		if index < 0 || index >= int64(total) {
 			return &IndexError{index, total}
@@ -114,7 +119,7 @@ func evalUnpool(l *Layer, in, out []Value) error {
 }
 
 // fillZero sets all elements of v to what stands for the number 0.
-func fillZero(v Value, r Range) error {
+func fillZero(v numeric.Value, r numeric.Range) error {
 	if !v.Type.IsInteger() || !r.IsSet() {
 		clear(v.Data)
 		return nil

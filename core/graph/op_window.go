@@ -3,12 +3,15 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // WindowAttrs are the attributes of HannWindow, HammingWindow and BlackmanWindow.
 type WindowAttrs struct {
 	Periodic bool // the window is the first part of one that is longer by one number, and symmetric
-	Type     DataType
+	Type     numeric.DataType
 }
 
 // The windows are sums of cosines (Harris 1978): a0 - a1 cos(2 pi n/N) + a2 cos(4 pi n/N). Their input is the length, which must
@@ -35,7 +38,7 @@ func window(name string, a0, a1, a2 float64) *Op {
 			}
 			return l.inferSource(l.Attrs.(WindowAttrs).Type, n)
 		},
-		Eval: func(l *Layer, in, out []Value) error {
+		Eval: func(l *Layer, in, out []numeric.Value) error {
 			n := out[0].Len()
 			period := float64(n)
 			if !l.Attrs.(WindowAttrs).Periodic {
@@ -46,7 +49,7 @@ func window(name string, a0, a1, a2 float64) *Op {
 				turn := 2 * math.Pi * float64(i) / period
 				x[i] = a0 - a1*math.Cos(turn) + a2*math.Cos(2*turn)
 			}
-			out[0].setNumbers(x)
+			out[0].SetNumbers(x)
 			return nil
 		},
 		Export: func(e *Exporter) error {
@@ -63,13 +66,13 @@ func window(name string, a0, a1, a2 float64) *Op {
 }
 
 // knownNumber returns the only element of input i, which must follow from constants and the inputs' shapes.
-func (l *Layer) knownNumber(i int, what string) (Dim, error) {
+func (l *Layer) knownNumber(i int, what string) (symbolic.Dim, error) {
 	list, err := l.knownInput(i, what)
 	switch {
 	case err != nil:
-		return Dim{}, err
+		return symbolic.Dim{}, err
 	case len(list) != 1:
-		return Dim{}, fmt.Errorf("%s (input %d) has %d elements, want 1", what, i, len(list))
+		return symbolic.Dim{}, fmt.Errorf("%s (input %d) has %d elements, want 1", what, i, len(list))
 	}
 	return list[0], nil
 }
@@ -86,29 +89,16 @@ func (e *Exporter) scalars() (names []string) {
 }
 
 // inferSource gives the output a type of numbers and dims.
-func (l *Layer) inferSource(t DataType, dims ...Dim) error {
-	if t.Size() == 0 || t == Bool || t.IsFloat8() {
+func (l *Layer) inferSource(t numeric.DataType, dims ...symbolic.Dim) error {
+	if t.Size() == 0 || t == numeric.Bool || t.IsFloat8() {
 		return fmt.Errorf("an output of type %s", t)
 	}
 	l.Outputs[0].Type, l.Outputs[0].Dims = t, dims
 	return nil
 }
 
-// setNumbers stores numbers as v's type, integers without what is behind the point.
-func (v Value) setNumbers(x []float64) {
-	if v.Type.IsFloat() {
-		v.setFloats(x)
-		return
-	}
-	list := make([]int64, len(x))
-	for i, f := range x {
-		list[i] = int64(f)
-	}
-	v.setInts(list, v.Type == U64)
-}
-
 // MelAttrs are the attributes of MelWeightMatrix.
-type MelAttrs struct{ Type DataType }
+type MelAttrs struct{ Type numeric.DataType }
 
 // MelWeightMatrix is the matrix [length/2+1, bands] that makes the bands of the mel scale, 2595 log10(1 + f/700), of a spectrum:
 // triangles that overlap by half, whose corners are spectral lines. Its inputs are the number of bands, the length of the
@@ -151,7 +141,7 @@ var MelWeightMatrix = &Op{
 	},
 }
 
-func evalMel(l *Layer, in, out []Value) error {
+func evalMel(l *Layer, in, out []numeric.Value) error {
 	lines, bands := out[0].Dims[0], out[0].Dims[1]
 	length, rate := float64(in[1].Ints()[0]), float64(in[2].Ints()[0])
 	mel := func(i int) float64 { return 2595 * math.Log10(1+in[i].Float64s()[0]/700) }
@@ -186,6 +176,6 @@ func evalMel(l *Layer, in, out []Value) error {
 			x[j*bands+band] = float64(right-j) / float64(right-center)
 		}
 	}
-	out[0].setNumbers(x)
+	out[0].SetNumbers(x)
 	return nil
 }

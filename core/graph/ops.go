@@ -1,6 +1,11 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // Ops returns the built-in ops.
 func Ops() OpSet {
@@ -113,7 +118,7 @@ var Reformat = &Op{
 		l.Outputs[0].Type, l.Outputs[0].Dims = l.Inputs[0].Type, l.Inputs[0].Dims
 		return nil
 	},
-	Eval: func(l *Layer, in, out []Value) error {
+	Eval: func(l *Layer, in, out []numeric.Value) error {
 		copy(out[0].Data, in[0].Data)
 		return nil
 	},
@@ -141,14 +146,14 @@ func (l *Layer) need(i int) (*Tensor, error) {
 // BroadcastDims returns the shape to which the given ones broadcast as in ONNX. A symbol meets 1 as itself; where two
 // different symbols meet, they are taken to be equal at run time, and the first is used, or a symbol where the other is what is
 // left of that symbol below a bound.
-func BroadcastDims(shapes ...[]Dim) ([]Dim, error) {
+func BroadcastDims(shapes ...[]symbolic.Dim) ([]symbolic.Dim, error) {
 	rank := 0
 	for _, s := range shapes {
 		rank = max(rank, len(s))
 	}
-	out := make([]Dim, rank)
+	out := make([]symbolic.Dim, rank)
 	for i := range out {
-		out[i] = Const(1)
+		out[i] = symbolic.Const(1)
 	}
 	for _, s := range shapes {
 		for j, d := range s {

@@ -6,14 +6,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // shaped gives x [n] the shape that an input says, and repeats a row as often as another says.
 func shaped(t *testing.T) *Network {
 	d := Define("shaped")
-	x, to := d.Input("x", F32, Symbol("n")), d.ShapeInput("to", Symbol("rows"), Symbol("columns"))
+	x, to := d.Input("x", numeric.F32, symbolic.Symbol("n")), d.ShapeInput("to", symbolic.Symbol("rows"), symbolic.Symbol("columns"))
 	d.Output("y", d.Relu(d.ReshapeTo(x, to)))
-	d.Output("z", d.ExpandTo(d.Weights("row", []float32{1, 2}, 1, 2), d.ShapeInput("times", Symbol("times"), Const(2))))
+	d.Output("z", d.ExpandTo(d.Weights("row", []float32{1, 2}, 1, 2), d.ShapeInput("times", symbolic.Symbol("times"), symbolic.Const(2))))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)
@@ -24,8 +27,8 @@ func shaped(t *testing.T) *Network {
 // TestShapeInputs: shapes follow the elements of inputs, which are what is said of these inputs' shapes.
 func TestShapeInputs(t *testing.T) {
 	n := shaped(t)
-	ints := func(list ...int64) Value { return Values(I64, list, len(list)) }
-	in := map[string]Value{"x": Values(F32, []float32{1, -2, 3, 4, 5, 6}, 6), "to": ints(2, 3), "times": ints(3, 2)}
+	ints := func(list ...int64) numeric.Value { return numeric.Values(numeric.I64, list, len(list)) }
+	in := map[string]numeric.Value{"x": numeric.Values(numeric.F32, []float32{1, -2, 3, 4, 5, 6}, 6), "to": ints(2, 3), "times": ints(3, 2)}
 	out, err := n.Eval(context.Background(), in, nil)
 	if err != nil || !slices.Equal(out["y"].Dims, []int{2, 3}) || !slices.Equal(out["z"].F32(), []float32{1, 2, 1, 2, 1, 2}) {
 		t.Fatalf("%v %v", out, err)
@@ -39,7 +42,7 @@ func TestShapeInputs(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		v    Value
+		v    numeric.Value
 		want string
 	}{
 		{"to", ints(2, -3), "input to: element 1 is -3, want 0 to"},
@@ -47,7 +50,7 @@ func TestShapeInputs(t *testing.T) {
 		{"to", ints(4, 2), "Reshape"},
 		{"times", ints(3, 1), "input times: shape [3 1] does not fit times i64[2]: element 1 must be 2"},
 	} {
-		wrong := map[string]Value{"x": in["x"], "to": in["to"], "times": in["times"], c.name: c.v}
+		wrong := map[string]numeric.Value{"x": in["x"], "to": in["to"], "times": in["times"], c.name: c.v}
 		if _, err := n.Eval(context.Background(), wrong, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %v: %v, want %q", c.name, c.v.I64(), err, c.want)
 		}
@@ -70,14 +73,14 @@ func TestShapeInputs(t *testing.T) {
 func TestNoShapeInput(t *testing.T) {
 	n := NewNetwork("n")
 	for name, x := range map[string]*Tensor{
-		"real": n.AddInput("real", F32, Const(1)), "matrix": n.AddInput("matrix", I64, Const(1), Const(1)), "open": n.AddInput("open", I64, Symbol("n")),
-		"two": n.AddInput("two", I64, Const(2)), "constant": n.AddConst("constant", Values(I64, []int64{1}, 1)),
+		"real": n.AddInput("real", numeric.F32, symbolic.Const(1)), "matrix": n.AddInput("matrix", numeric.I64, symbolic.Const(1), symbolic.Const(1)), "open": n.AddInput("open", numeric.I64, symbolic.Symbol("n")),
+		"two": n.AddInput("two", numeric.I64, symbolic.Const(2)), "constant": n.AddConst("constant", numeric.Values(numeric.I64, []int64{1}, 1)),
 	} {
-		if err := x.MakeShape(Symbol("s")); err == nil || x.IsShape {
+		if err := x.MakeShape(symbolic.Symbol("s")); err == nil || x.IsShape {
 			t.Errorf("%s is one", name)
 		}
 	}
-	if err := n.AddInput("sum", I64, Const(1)).MakeShape(Symbol("s").AddN(1)); err == nil {
+	if err := n.AddInput("sum", numeric.I64, symbolic.Const(1)).MakeShape(symbolic.Symbol("s").AddN(1)); err == nil {
 		t.Error("a sum is an element")
 	}
 }

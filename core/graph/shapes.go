@@ -5,6 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // CheckShapes infers the network anew for the extents that its symbols have, and returns an error where those break
@@ -85,15 +88,15 @@ func (l *Layer) CheckShapes(env map[string]int) (err error) {
 		return err
 	}
 	for i, t := range l.Outputs {
-		if actual := t.at(env); !EqualDims(Shape(EvalDims(c.Outputs[i].Dims, env)...), actual.Dims) {
-			return fmt.Errorf("layer %s (%s): output %s has shape %s, which is not %s as its symbols say", l.Name, l.Op.Name, t.Name, FormatDims(c.Outputs[i].Dims), FormatDims(actual.Dims))
+		if actual := t.at(env); !symbolic.Equal(symbolic.Shape(symbolic.Eval(c.Outputs[i].Dims, env)...), actual.Dims) {
+			return fmt.Errorf("layer %s (%s): output %s has shape %s, which is not %s as its symbols say", l.Name, l.Op.Name, t.Name, symbolic.Format(c.Outputs[i].Dims), symbolic.Format(actual.Dims))
 		}
 	}
 	for _, t := range c.EpilogueInputs() {
 		if t == nil {
 			return fmt.Errorf("layer %s (%s): an argument of the epilogue is left out", l.Name, l.Op.Name)
 		}
-		if _, err := NewBroadcast(EvalDims(t.Dims, nil), EvalDims(c.Outputs[0].Dims, nil)); err != nil {
+		if _, err := numeric.NewBroadcast(symbolic.Eval(t.Dims, nil), symbolic.Eval(c.Outputs[0].Dims, nil)); err != nil {
 			return fmt.Errorf("layer %s (%s): %s: %w", l.Name, l.Op.Name, t.Name, err)
 		}
 	}
@@ -102,8 +105,8 @@ func (l *Layer) CheckShapes(env map[string]int) (err error) {
 
 // dynamic reports whether t's shape or known elements have symbols.
 func (t *Tensor) dynamic() bool {
-	symbolic := func(d Dim) bool { _, ok := d.IsConst(); return !ok }
-	return t != nil && (slices.ContainsFunc(t.Dims, symbolic) || slices.ContainsFunc(t.Value, symbolic))
+	open := func(d symbolic.Dim) bool { _, ok := d.IsConst(); return !ok }
+	return t != nil && (slices.ContainsFunc(t.Dims, open) || slices.ContainsFunc(t.Value, open))
 }
 
 // at returns t with the shape and the known elements that it has for given symbols.
@@ -111,9 +114,9 @@ func (t *Tensor) at(env map[string]int) *Tensor {
 	if t == nil {
 		return nil
 	}
-	c := &Tensor{Name: t.Name, Type: t.Type, Range: t.Range, Weights: t.Weights, Dims: Shape(EvalDims(t.Dims, env)...)}
+	c := &Tensor{Name: t.Name, Type: t.Type, Range: t.Range, Weights: t.Weights, Dims: symbolic.Shape(symbolic.Eval(t.Dims, env)...)}
 	if t.Value != nil {
-		c.Value = Shape(EvalDims(t.Value, env)...)
+		c.Value = symbolic.Shape(symbolic.Eval(t.Value, env)...)
 	}
 	return c
 }

@@ -5,6 +5,9 @@ import (
 	"math"
 	"reflect"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // TestStoredFloats: every op's attributes, whatever their floats, are read back as they were.
@@ -32,8 +35,8 @@ func TestStoredFloats(t *testing.T) {
 
 // fillFloats sets every float of v, with slices of two, and a program of one instruction.
 func fillFloats(v reflect.Value, f float64) {
-	if p, ok := v.Addr().Interface().(*Program); ok {
-		*p = Unary(EltClamp, float32(f), float32(f))
+	if p, ok := v.Addr().Interface().(*elementwise.Program); ok {
+		*p = elementwise.Unary(elementwise.Clamp, float32(f), float32(f))
 		return
 	}
 	switch v.Kind() {
@@ -57,8 +60,8 @@ func fillFloats(v reflect.Value, f float64) {
 func TestStoredNetwork(t *testing.T) {
 	for _, f := range []float32{float32(math.Inf(1)), float32(math.NaN()), 6} {
 		n := convNet(t)
-		n.Layer("conv").Fuse(Unary(EltClamp, -f, f), 0)
-		n.Layer("conv").Outputs[0].Range = PerTensor(f, 3)
+		n.Layer("conv").Fuse(elementwise.Unary(elementwise.Clamp, -f, f), 0)
+		n.Layer("conv").Outputs[0].Range = numeric.PerTensor(f, 3)
 		data, err := n.Encode(func([]byte) int { return 0 })
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +77,7 @@ func TestStoredNetwork(t *testing.T) {
 			}
 		}
 		for _, r := range s.Tensors {
-			if r.Range != nil && fmt.Sprint(*r.Range) == fmt.Sprint(PerTensor(f, 3)) {
+			if r.Range != nil && fmt.Sprint(*r.Range) == fmt.Sprint(numeric.PerTensor(f, 3)) {
 				found++
 			}
 		}
@@ -82,7 +85,7 @@ func TestStoredNetwork(t *testing.T) {
 			t.Errorf("%v is not in\n%s", f, data)
 		}
 	}
-	raw, err := MarshalStored(Range{Scale: []float32{0.1, 1e-9}})
+	raw, err := MarshalStored(numeric.Range{Scale: []float32{0.1, 1e-9}})
 	if want := `{"Scale":[0.1,1e-9],"Zero":null,"Axis":0}`; err != nil || string(raw) != want {
 		t.Errorf("%s, %v, want %s", raw, err, want)
 	}

@@ -5,6 +5,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // String prints the network: a line for each input, layer and output. The form is stable, since golden tests, the
@@ -28,7 +31,7 @@ func (n *Network) print(b *strings.Builder, indent string) {
 	for _, t := range n.Inputs {
 		fmt.Fprintf(b, "%sinput  %s", indent, t)
 		if t.IsShape {
-			fmt.Fprintf(b, " shape %s", FormatDims(t.Value))
+			fmt.Fprintf(b, " shape %s", symbolic.Format(t.Value))
 		}
 		b.WriteByte('\n')
 	}
@@ -84,22 +87,6 @@ func (l *Layer) String() string {
 // String prints the tensor's name, type and shape, as in "image f32[batch,1,28,28]", and its range if it has one.
 func (t *Tensor) String() string { return t.Name + " " + t.TypeString() + t.Range.String() }
 
-// String prints the range as what follows a tensor's type: "*0.02", "*0.02-128" with a zero point, or
-// "*64 scales on axis 0"; nothing if it is not set.
-func (r Range) String() string {
-	switch {
-	case r.PerChannel():
-		return fmt.Sprintf("*%d scales on axis %d", len(r.Scale), r.Axis)
-	case !r.IsSet():
-		return ""
-	}
-	s := fmt.Sprintf("*%.6g", r.Scale[0])
-	if z := r.ZeroAt(0); z != 0 {
-		s += fmt.Sprintf("%+d", -z)
-	}
-	return s
-}
-
 // TypeString prints the tensor's type and shape, as in "f32[batch,1,28,28]".
 //
 // A tensor that a layer which is not supported makes may have neither: "?".
@@ -107,20 +94,11 @@ func (t *Tensor) TypeString() string {
 	if !t.IsKnown() {
 		return "?"
 	}
-	return t.Type.String() + FormatDims(t.Dims)
+	return t.Type.String() + symbolic.Format(t.Dims)
 }
 
 // IsKnown reports whether t's type and shape are known: all are but those of layers that are not supported.
-func (t *Tensor) IsKnown() bool { return t.Type != Invalid }
-
-// FormatDims prints a shape, as in "[batch,1,28,28]".
-func FormatDims(dims []Dim) string {
-	s := make([]string, len(dims))
-	for i, d := range dims {
-		s[i] = d.String()
-	}
-	return "[" + strings.Join(s, ",") + "]"
-}
+func (t *Tensor) IsKnown() bool { return t.Type != numeric.Invalid }
 
 // FormatAttrs prints the fields of an attribute struct that are not zero, as in "pads=[2 2 2 2] group=8".
 func FormatAttrs(attrs any) string {
@@ -185,7 +163,7 @@ func (n *Network) verifyLayer(l *Layer, produced map[*Tensor]bool, uses map[*Ten
 			return fmt.Errorf("input %s does not note it as a user", t.Name)
 		}
 		if t.IsConst() {
-			if want := Count(EvalDims(t.Dims, nil)) * t.Type.Size(); len(t.Weights) != want {
+			if want := numeric.Count(symbolic.Eval(t.Dims, nil)) * t.Type.Size(); len(t.Weights) != want {
 				return fmt.Errorf("constant %s has %d bytes, want %d", t, len(t.Weights), want)
 			}
 		} else if !produced[t] {

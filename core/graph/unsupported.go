@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Unsupported are the attributes of a layer that stands for a node of a model that cannot be imported, so that the rest
@@ -19,8 +22,8 @@ type Unsupported struct {
 
 // Declared is the type and shape that a model states for a tensor.
 type Declared struct {
-	Type DataType
-	Dims []Dim
+	Type numeric.DataType
+	Dims []symbolic.Dim
 }
 
 // UnsupportedOp returns an op for layers with such attributes. It is called after the ONNX operator, as in
@@ -40,14 +43,14 @@ func UnsupportedOp(u Unsupported) *Op {
 		Infer: func(l *Layer) error {
 			declared := l.Attrs.(Unsupported).Outputs
 			for i, t := range l.Outputs {
-				t.Type, t.Dims, t.Range, t.Value = Invalid, nil, Range{}, nil
+				t.Type, t.Dims, t.Range, t.Value = numeric.Invalid, nil, numeric.Range{}, nil
 				if i < len(declared) {
 					t.Type, t.Dims = declared[i].Type, declared[i].Dims
 				}
 			}
 			return nil
 		},
-		Eval: func(l *Layer, _, _ []Value) error { return l.Unsupported().Err() },
+		Eval: func(l *Layer, _, _ []numeric.Value) error { return l.Unsupported().Err() },
 	}
 }
 

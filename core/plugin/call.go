@@ -11,25 +11,25 @@ import (
 
 	"github.com/tetratelabs/wazero/api"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // types are the element types that plugins have, by their numbers in ONNX's TensorProto.
 var types = []struct {
 	number int64
-	of     graph.DataType
+	of     numeric.DataType
 }{
-	{1, graph.F32}, {2, graph.U8}, {3, graph.I8}, {4, graph.U16}, {5, graph.I16}, {6, graph.I32}, {7, graph.I64}, {9, graph.Bool},
-	{11, graph.F64}, {12, graph.U32}, {13, graph.U64},
+	{1, numeric.F32}, {2, numeric.U8}, {3, numeric.I8}, {4, numeric.U16}, {5, numeric.I16}, {6, numeric.I32}, {7, numeric.I64}, {9, numeric.Bool},
+	{11, numeric.F64}, {12, numeric.U32}, {13, numeric.U64},
 }
 
-func typeNamed(name string) (graph.DataType, bool) {
+func typeNamed(name string) (numeric.DataType, bool) {
 	for _, t := range types {
 		if t.of.String() == name {
 			return t.of, true
 		}
 	}
-	return graph.Invalid, false
+	return numeric.Invalid, false
 }
 
 func typeNames() string {
@@ -42,7 +42,7 @@ func typeNames() string {
 
 // tensor is a tensor of a request or of an answer. An extent below 0 is a symbol: -1 less its number.
 type tensor struct {
-	of   graph.DataType // Invalid: it is left out
+	of   numeric.DataType // Invalid: it is left out
 	dims []int64
 	data []byte // of an input; nil where it is not known
 	size int    // bytes, where there is data or room for it
@@ -117,7 +117,7 @@ func (r *request) layout(at int) (head []byte, places []int, total int) {
 	return head, places, total
 }
 
-func number(of graph.DataType) int64 {
+func number(of numeric.DataType) int64 {
 	for _, t := range types {
 		if t.of == of {
 			return t.number
@@ -257,7 +257,7 @@ func shapes(m api.Memory, answer uint32, outputs, symbols int) ([]tensor, error)
 		if err != nil {
 			return nil, err
 		}
-		if list[i].of == graph.Invalid || rank < 0 || rank > maxRank {
+		if list[i].of == numeric.Invalid || rank < 0 || rank > maxRank {
 			return nil, fmt.Errorf("it says that output %d has type %d and %d axes: want one of ONNX's numbers of %s, and at most %d axes", i, n, rank, typeNames(), maxRank)
 		}
 		for axis := range rank {

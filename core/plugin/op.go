@@ -8,6 +8,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Attrs are the attributes of a layer of a plugin's op, with what computes it.
@@ -160,11 +162,11 @@ func (o operator) values(l *graph.Layer) []Value {
 }
 
 // typeOf returns the type in which a plugin sees a tensor: numbers of 16 bits and quantised ones are F32.
-func typeOf(t *graph.Tensor) graph.DataType {
-	if of := t.RealType(); of != graph.F16 && of != graph.BF16 {
+func typeOf(t *graph.Tensor) numeric.DataType {
+	if of := t.RealType(); of != numeric.F16 && of != numeric.BF16 {
 		return of
 	}
-	return graph.F32
+	return numeric.F32
 }
 
 // check returns an error for types that an input does not take, and for attributes that are not the op's, as a damaged file may
@@ -207,7 +209,7 @@ func (o operator) infer(l *graph.Layer) error {
 		return err
 	}
 	r := &request{op: o.index, attrs: o.values(l), outputs: len(l.Outputs)}
-	var symbols []graph.Dim
+	var symbols []symbolic.Dim
 	for _, t := range l.OpInputs() {
 		if t == nil {
 			r.inputs = append(r.inputs, tensor{})
@@ -241,14 +243,14 @@ func (o operator) infer(l *graph.Layer) error {
 	for i, t := range list {
 		out := l.Outputs[i]
 		out.Type, out.Dims = t.of, nil
-		if first := l.OpInputs()[0]; first != nil && t.of == graph.F32 && (first.Type == graph.F16 || first.Type == graph.BF16) {
+		if first := l.OpInputs()[0]; first != nil && t.of == numeric.F32 && (first.Type == numeric.F16 || first.Type == numeric.BF16) {
 			out.Type = first.Type
 		}
 		for _, d := range t.dims {
 			if d < 0 {
 				out.Dims = append(out.Dims, symbols[-1-d])
 			} else {
-				out.Dims = append(out.Dims, graph.Const(int(d)))
+				out.Dims = append(out.Dims, symbolic.Const(int(d)))
 			}
 		}
 	}
@@ -256,7 +258,7 @@ func (o operator) infer(l *graph.Layer) error {
 }
 
 // eval has the plugin compute a layer.
-func (o operator) eval(l *graph.Layer, in, out []graph.Value) error {
+func (o operator) eval(l *graph.Layer, in, out []numeric.Value) error {
 	if err := o.check(l); err != nil {
 		return err
 	}
@@ -281,7 +283,7 @@ func (o operator) eval(l *graph.Layer, in, out []graph.Value) error {
 				return fmt.Errorf("its memory has shrunk")
 			}
 			copy(v.Data, data)
-			if v.Type == graph.Bool { // which is 0 or 1 for all others
+			if v.Type == numeric.Bool { // which is 0 or 1 for all others
 				for k, b := range v.Data {
 					v.Data[k] = min(b, 1)
 				}
@@ -295,8 +297,8 @@ func (o operator) eval(l *graph.Layer, in, out []graph.Value) error {
 	return nil
 }
 
-func tensorOf(v graph.Value) tensor {
-	if v.Type == graph.Invalid {
+func tensorOf(v numeric.Value) tensor {
+	if v.Type == numeric.Invalid {
 		return tensor{}
 	}
 	t := tensor{of: v.Type, data: v.Data, size: len(v.Data)}

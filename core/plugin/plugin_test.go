@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 const examples = "../../testdata/plugins"
@@ -26,25 +28,25 @@ func open(t testing.TB, path string) *Plugin {
 }
 
 // layer defines a network of one layer of a plugin's first op.
-func layer(t testing.TB, p *Plugin, values []Value, outputs int, dims ...graph.Dim) (*graph.Network, error) {
+func layer(t testing.TB, p *Plugin, values []Value, outputs int, dims ...symbolic.Dim) (*graph.Network, error) {
 	t.Helper()
 	d := graph.Define("net")
-	x := d.Input("x", graph.F32, dims...)
+	x := d.Input("x", numeric.F32, dims...)
 	for i, y := range d.Layers(p.GraphOps()[0], Attrs{Plugin: p.Name, Hash: p.Hash, Values: values}, outputs, x) {
 		d.Output([]string{"y", "z"}[i], y)
 	}
 	return d.Network()
 }
 
-func run(t testing.TB, n *graph.Network, x []float32, dims ...int) (map[string]graph.Value, error) {
+func run(t testing.TB, n *graph.Network, x []float32, dims ...int) (map[string]numeric.Value, error) {
 	t.Helper()
-	return n.Eval(context.Background(), map[string]graph.Value{"x": graph.Values(graph.F32, x, dims...)}, nil)
+	return n.Eval(context.Background(), map[string]numeric.Value{"x": numeric.Values(numeric.F32, x, dims...)}, nil)
 }
 
 // TestPower runs the plugin that is written by hand, on a shape with a symbol.
 func TestPower(t *testing.T) {
 	p := open(t, examples+"/power/power.wasm")
-	n, err := layer(t, p, nil, 1, graph.Symbol("n"), graph.Const(3))
+	n, err := layer(t, p, nil, 1, symbolic.Symbol("n"), symbolic.Const(3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +74,7 @@ func TestPower(t *testing.T) {
 func TestSwirl(t *testing.T) {
 	p := open(t, examples+"/swirl/swirl.wasm")
 	const angle = 0.7
-	n, err := layer(t, p, []Value{{Name: "angle", Kind: "float", Floats: []float64{angle}}}, 1, graph.Symbol("n"), graph.Const(2), graph.Const(5), graph.Const(3))
+	n, err := layer(t, p, []Value{{Name: "angle", Kind: "float", Floats: []float64{angle}}}, 1, symbolic.Symbol("n"), symbolic.Const(2), symbolic.Const(5), symbolic.Const(3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,10 +99,10 @@ func TestSwirl(t *testing.T) {
 			t.Errorf("element %d is %g, want %g", i, y[i], want)
 		}
 	}
-	if _, err := layer(t, p, []Value{{Name: "angle", Kind: "float", Floats: []float64{1}}}, 1, graph.Const(1), graph.Const(3), graph.Const(5), graph.Const(3)); err == nil || !strings.Contains(err.Error(), "x is [N,2,H,W]") {
+	if _, err := layer(t, p, []Value{{Name: "angle", Kind: "float", Floats: []float64{1}}}, 1, symbolic.Const(1), symbolic.Const(3), symbolic.Const(5), symbolic.Const(3)); err == nil || !strings.Contains(err.Error(), "x is [N,2,H,W]") {
 		t.Error(err)
 	}
-	if _, err := layer(t, p, nil, 1, graph.Const(1), graph.Const(2), graph.Const(5), graph.Const(3)); err == nil || !strings.Contains(err.Error(), "0 attributes, want 1") {
+	if _, err := layer(t, p, nil, 1, symbolic.Const(1), symbolic.Const(2), symbolic.Const(5), symbolic.Const(3)); err == nil || !strings.Contains(err.Error(), "0 attributes, want 1") {
 		t.Error(err)
 	}
 }
@@ -112,7 +114,7 @@ func TestStandardize(t *testing.T) {
 		t.Skip("make plugins builds it")
 	}
 	p := open(t, path)
-	n, err := layer(t, p, []Value{{Name: "epsilon", Kind: "float", Floats: []float64{0}}}, 2, graph.Symbol("n"), graph.Const(4))
+	n, err := layer(t, p, []Value{{Name: "epsilon", Kind: "float", Floats: []float64{0}}}, 2, symbolic.Symbol("n"), symbolic.Const(4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,14 +196,14 @@ func TestHostile(t *testing.T) {
 				return
 			}
 			defer p.Close()
-			n, err := layer(t, p, nil, 1, graph.Const(2))
+			n, err := layer(t, p, nil, 1, symbolic.Const(2))
 			if !said(t, "infer", err, want.infer) {
 				return
 			}
 			_, err = run(t, n, []float32{1, 2}, 2)
 			said(t, "eval", err, want.eval)
 			if want.eval != "" { // and the next call has a sound instance
-				_, err = layer(t, p, nil, 1, graph.Const(2))
+				_, err = layer(t, p, nil, 1, symbolic.Const(2))
 				said(t, "infer again", err, "")
 			}
 			if lines > maxLines {
@@ -242,7 +244,7 @@ func FuzzModule(f *testing.F) {
 			return
 		}
 		defer p.Close()
-		n, err := layer(t, p, nil, 1, graph.Const(2))
+		n, err := layer(t, p, nil, 1, symbolic.Const(2))
 		if err == nil {
 			_, _ = run(t, n, []float32{1, 2}, 2)
 		}

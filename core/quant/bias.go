@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // BiasCorrection says what the biases of products in 8 bits take back of what rounding does to the means of their outputs.
@@ -56,7 +59,7 @@ func NewProduct(l, before *graph.Layer, env map[string]int) (*Product, error) {
 		return nil, errors.New("its weights are not constant")
 	}
 	p := &Product{layer: l, real: w.Floats(), dims: w.Dims}
-	p.stored = graph.ToReal(stored, q.Attrs.(graph.QuantAttrs).Range).Floats()
+	p.stored = numeric.ToReal(stored, q.Attrs.(graph.QuantAttrs).Range).Floats()
 	if len(p.stored) != len(p.real) {
 		return nil, errors.New("its weights before quantisation are others")
 	}
@@ -66,7 +69,7 @@ func NewProduct(l, before *graph.Layer, env map[string]int) (*Product, error) {
 		}
 		return p, nil
 	}
-	x := graph.EvalDims(l.Inputs[0].Dims, env)
+	x := symbolic.Eval(l.Inputs[0].Dims, env)
 	if len(x) != len(w.Dims) || len(x) < 3 {
 		return nil, errors.New("its weights and its input differ in rank")
 	}
@@ -74,7 +77,7 @@ func NewProduct(l, before *graph.Layer, env map[string]int) (*Product, error) {
 	case graph.ConvAttrs:
 		p.cover(graph.Windows(w.Dims[2:], a.Strides, a.Dilations, a.Pads, a.AutoPad, x[2:]), x[2:])
 	case graph.ConvTransposeAttrs:
-		p.coverTransposed(a.Windows(w.Dims[2:], x[2:]), x[2:], graph.EvalDims(l.Outputs[0].Dims, env)[2:])
+		p.coverTransposed(a.Windows(w.Dims[2:], x[2:]), x[2:], symbolic.Eval(l.Outputs[0].Dims, env)[2:])
 	default:
 		return nil, fmt.Errorf("%s is none of Conv, ConvTranspose, Gemm and MatMul", l.Op.Name)
 	}
@@ -196,7 +199,7 @@ func (w *weightChannels) of(i int) (o, c int) {
 func stridesOf(dims []int) []int {
 	strides := make([]int, len(dims))
 	for i := range dims {
-		strides[i] = graph.Count(dims[i+1:])
+		strides[i] = numeric.Count(dims[i+1:])
 	}
 	return strides
 }
@@ -212,7 +215,7 @@ func (p *Product) AddBias(n *graph.Network, shift []float64) {
 		x[c] = float32(v)
 	}
 	if l.Op.Input(graph.Bias) >= 0 && l.Input(2) == nil {
-		setBias(l, n.AddConst(l.Outputs[0].Name+"_bias", graph.Values(graph.F32, x, len(x))))
+		setBias(l, n.AddConst(l.Outputs[0].Name+"_bias", numeric.Values(numeric.F32, x, len(x))))
 		return
 	}
 	dims := []int{len(x)}
@@ -221,7 +224,7 @@ func (p *Product) AddBias(n *graph.Network, shift []float64) {
 			dims = append(dims, 1)
 		}
 	}
-	prepend(l, n.AddConst(l.Outputs[0].Name+"_bias", graph.Values(graph.F32, x, dims...)))
+	prepend(l, n.AddConst(l.Outputs[0].Name+"_bias", numeric.Values(numeric.F32, x, dims...)))
 }
 
 // intoBias adds the shift to a bias that is a constant with one value for each channel; it reports false for others.
@@ -244,7 +247,7 @@ func (p *Product) intoBias(n *graph.Network, shift []float64) bool {
 		return false
 	}
 	v, ok := b.Const()
-	if !ok || v.Len() != len(shift) || v.Type != graph.F32 || !alongChannels(l, v.Dims) {
+	if !ok || v.Len() != len(shift) || v.Type != numeric.F32 || !alongChannels(l, v.Dims) {
 		return false
 	}
 	old := v.Floats()
@@ -252,7 +255,7 @@ func (p *Product) intoBias(n *graph.Network, shift []float64) bool {
 	for c := range x {
 		x[c] = float32(float64(old[c]) + shift[c]/beta)
 	}
-	l.SetInput(at, n.AddConst(b.Name+"_corrected", graph.Values(graph.F32, x, v.Dims...)))
+	l.SetInput(at, n.AddConst(b.Name+"_corrected", numeric.Values(numeric.F32, x, v.Dims...)))
 	return true
 }
 
@@ -264,12 +267,12 @@ func alongChannels(l *graph.Layer, dims []int) bool {
 		}
 		return false
 	}
-	return len(dims) > 0 && dims[len(dims)-1] == graph.Count(dims)
+	return len(dims) > 0 && dims[len(dims)-1] == numeric.Count(dims)
 }
 
 // addedFirst returns the input that the epilogue adds to the product before anything else; -1 if it does not begin so.
 func addedFirst(l *graph.Layer) int {
-	if len(l.Epilogue.Code) == 0 || l.Epilogue.Code[0].Op != graph.EltAdd {
+	if len(l.Epilogue.Code) == 0 || l.Epilogue.Code[0].Op != elementwise.Add {
 		return -1
 	}
 	a := l.Epilogue.Code[0].Arg
@@ -305,8 +308,8 @@ func setBias(l *graph.Layer, t *graph.Tensor) {
 func prepend(l *graph.Layer, t *graph.Tensor) {
 	rest, inputs := l.Epilogue, slices.Clone(l.EpilogueInputs())
 	l.TruncateInputs(len(l.OpInputs()))
-	l.Epilogue = graph.Program{}
-	l.Fuse(graph.Binary(graph.EltAdd), 0, t)
+	l.Epilogue = elementwise.Program{}
+	l.Fuse(elementwise.Binary(elementwise.Add), 0, t)
 	if rest.Args > 0 {
 		l.Fuse(rest, 0, inputs...)
 	}

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // products are networks of one product whose input "x" has the given shape.
@@ -31,14 +34,14 @@ func products(t *testing.T) map[string]*netBuilder {
 		"gemm bare":  {graph.Gemm, graph.GemmAttrs{Alpha: 1, Beta: 1}, []int{3, 6}, []int{6, 4}, 0, nil},
 		"matmul":     {graph.MatMul, nil, []int{2, 3, 6}, []int{6, 4}, 0, nil},
 		"matmul with a bias": {graph.MatMul, nil, []int{2, 3, 6}, []int{6, 4}, 0, func(b *netBuilder, l *graph.Layer) {
-			l.Fuse(graph.Binary(graph.EltAdd), 0, b.random("bias", 4))
+			l.Fuse(elementwise.Binary(elementwise.Add), 0, b.random("bias", 4))
 		}},
 		"conv with a sum": {graph.Conv, graph.ConvAttrs{Group: 1}, []int{1, 3, 4, 4}, []int{3, 3, 1, 1}, 0, func(b *netBuilder, l *graph.Layer) {
-			l.Fuse(graph.Binary(graph.EltAdd), 0, l.Inputs[0])
+			l.Fuse(elementwise.Binary(elementwise.Add), 0, l.Inputs[0])
 		}},
 	} {
 		b := newNet(t, name)
-		in := []*graph.Tensor{b.n.AddInput("x", graph.F32, graph.Shape(c.x...)...), b.random("w", c.weights...)}
+		in := []*graph.Tensor{b.n.AddInput("x", numeric.F32, symbolic.Shape(c.x...)...), b.random("w", c.weights...)}
 		if c.bias > 0 {
 			in = append(in, b.random("b", c.bias))
 		}
@@ -56,18 +59,18 @@ func products(t *testing.T) map[string]*netBuilder {
 }
 
 // evenInput returns an input that is the same all over each channel.
-func evenInput(t *graph.Tensor, axis int) graph.Value {
-	dims := graph.EvalDims(t.Dims, nil)
-	x := make([]float32, graph.Count(dims))
-	inner := graph.Count(dims[axis+1:])
+func evenInput(t *graph.Tensor, axis int) numeric.Value {
+	dims := symbolic.Eval(t.Dims, nil)
+	x := make([]float32, numeric.Count(dims))
+	inner := numeric.Count(dims[axis+1:])
 	for i := range x {
 		x[i] = float32(math.Sin(float64(i/inner%dims[axis]) + 0.7))
 	}
-	return graph.Values(graph.F32, x, dims...)
+	return numeric.Values(numeric.F32, x, dims...)
 }
 
 // evalMeans evaluates a network and returns the means of its output's channels, and of what the product reads.
-func evalMeans(t *testing.T, n *graph.Network, x graph.Value) (out, read []float64) {
+func evalMeans(t *testing.T, n *graph.Network, x numeric.Value) (out, read []float64) {
 	t.Helper()
 	l := n.Layer("product")
 	axis := len(l.Outputs[0].Dims) - 1
@@ -76,14 +79,14 @@ func evalMeans(t *testing.T, n *graph.Network, x graph.Value) (out, read []float
 	}
 	o, r := NewMeans(axis), NewMeans(ChannelAxis(l))
 	if l.Inputs[0].Producer == nil {
-		r.AddValue(x, graph.Range{})
+		r.AddValue(x, numeric.Range{})
 	}
-	if _, err := n.Eval(context.Background(), map[string]graph.Value{"x": x}, func(d *graph.Layer, values []graph.Value) error {
+	if _, err := n.Eval(context.Background(), map[string]numeric.Value{"x": x}, func(d *graph.Layer, values []numeric.Value) error {
 		if d == l {
-			o.AddValue(values[0], graph.Range{})
+			o.AddValue(values[0], numeric.Range{})
 		}
 		if d == l.Inputs[0].Producer {
-			r.AddValue(values[0], graph.Range{})
+			r.AddValue(values[0], numeric.Range{})
 		}
 		return nil
 	}); err != nil {
@@ -100,7 +103,7 @@ func TestShift(t *testing.T) {
 	for name, b := range products(t) {
 		before := b.n.Clone()
 		x := evenInput(b.n.Inputs[0], ChannelAxis(before.Layer("product")))
-		ranges := map[string]graph.Range{"x": Scheme{Asymmetric: true}.Range(-0.8, 0.9)} // which clips
+		ranges := map[string]numeric.Range{"x": Scheme{Asymmetric: true}.Range(-0.8, 0.9)} // which clips
 		n := b.n
 		if _, err := Place(n, ranges, Policy{Scheme: Scheme{Asymmetric: true}}); err != nil {
 			t.Fatal(err)
@@ -154,7 +157,7 @@ func TestNewProductRefuses(t *testing.T) {
 	if _, err := NewProduct(b.n.Layer("product"), before.Layer("product"), nil); err == nil || !strings.Contains(err.Error(), "floating point") {
 		t.Errorf("weights that are not quantised: %v", err)
 	}
-	if _, err := Place(b.n, map[string]graph.Range{"x": {Scale: []float32{0.1}, Zero: []int32{0}}}, Policy{}); err != nil {
+	if _, err := Place(b.n, map[string]numeric.Range{"x": {Scale: []float32{0.1}, Zero: []int32{0}}}, Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := NewProduct(b.n.Layer("product"), nil, nil); err == nil {
@@ -184,9 +187,9 @@ func TestMeans(t *testing.T) {
 		{1, []int{1, 12, 1}, []float64{1, 2, 3, 0, 5, 6, 7, 8, 0, 10, 11, 12}},
 	} {
 		m, twice := NewMeans(c.axis), NewMeans(c.axis)
-		v := graph.Values(graph.F32, x, c.dims...)
-		m.AddValue(v, graph.Range{})
-		twice.AddValue(v, graph.Range{})
+		v := numeric.Values(numeric.F32, x, c.dims...)
+		m.AddValue(v, numeric.Range{})
+		twice.AddValue(v, numeric.Range{})
 		twice.Merge(m)
 		for _, m := range []*Means{m, twice} {
 			got, ok := m.Of()
@@ -197,7 +200,7 @@ func TestMeans(t *testing.T) {
 				}
 			}
 		}
-		m.AddValue(graph.Values(graph.F32, x, 12), graph.Range{})
+		m.AddValue(numeric.Values(numeric.F32, x, 12), numeric.Range{})
 		if _, ok := m.Of(); ok && c.axis > 0 {
 			t.Error("a tensor without the axis has means")
 		}
@@ -228,8 +231,8 @@ func TestWeightRanges(t *testing.T) {
 	best := whole
 	for k := range 200 {
 		s := 0.5 / 127 * (1 - float32(k)/300)
-		r := graph.Range{Scale: []float32{s}}
-		q := graph.NewValue(graph.I8, 1, 5000)
+		r := numeric.Range{Scale: []float32{s}}
+		q := numeric.NewValue(numeric.I8, 1, 5000)
 		r.Quantize(q, x)
 		var sum float64
 		for i, v := range r.Dequantize(q) {

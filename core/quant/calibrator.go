@@ -7,14 +7,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Calibrator chooses the range of a tensor from the histogram of its values: TensorRT's IInt8Calibrator without the
 // running. The range is unset where the histogram has no finite value. A calibrator is a comparable value, and its
 // String is the text from which [Methods.Parse] makes it.
 type Calibrator interface {
-	Range(h *Histogram) graph.Range
+	Range(h *Histogram) numeric.Range
 	String() string
 }
 
@@ -117,9 +117,9 @@ type MinMax struct{ Scheme Scheme }
 func (c MinMax) String() string { return "minmax" }
 
 // Range spans the least and the largest value.
-func (c MinMax) Range(h *Histogram) graph.Range {
+func (c MinMax) Range(h *Histogram) numeric.Range {
 	if h.Count() == 0 {
-		return graph.Range{}
+		return numeric.Range{}
 	}
 	return c.Scheme.Range(float64(h.Min()), float64(h.Max()))
 }
@@ -137,9 +137,9 @@ func (c Percentile) String() string {
 }
 
 // Range interpolates within a bin.
-func (c Percentile) Range(h *Histogram) graph.Range {
+func (c Percentile) Range(h *Histogram) numeric.Range {
 	if h.Count() == 0 {
-		return graph.Range{}
+		return numeric.Range{}
 	}
 	lo, hi, w := float64(h.Min()), float64(h.Max()), h.Width()
 	outside := (100 - c.Percent) / 100 * float64(h.Count())
@@ -190,7 +190,7 @@ func (h *Histogram) side(negative bool) []uint64 {
 }
 
 // clipped returns the range with magnitudes limited to t: [-t, t] cut to the least and largest value.
-func (s Scheme) clipped(h *Histogram, t float64) graph.Range {
+func (s Scheme) clipped(h *Histogram, t float64) numeric.Range {
 	return s.Range(max(float64(h.Min()), -t), min(float64(h.Max()), t))
 }
 

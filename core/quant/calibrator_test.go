@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 const sampleCount = 20000
@@ -77,8 +77,8 @@ func histogram(x []float32) *Histogram {
 }
 
 // sampleMSE quantises the samples themselves.
-func sampleMSE(x []float32, r graph.Range, t graph.DataType) float64 {
-	v := graph.NewValue(t, len(x))
+func sampleMSE(x []float32, r numeric.Range, t numeric.DataType) float64 {
+	v := numeric.NewValue(t, len(x))
 	r.Quantize(v, x)
 	var sum float64
 	for i, y := range r.Dequantize(v) {
@@ -118,18 +118,18 @@ func TestReference(t *testing.T) {
 					t.Errorf("divergence at %g bins %.6g, want %.6g", kl[0], got, kl[1])
 				}
 			}
-			near(t, "min-max error", Assess(h, MinMax{}.Range(h), graph.I8).MSE, ref.MinMaxMSE, within)
-			half := Assess(h, Scheme{}.Range(-ref.AMax/2, ref.AMax/2), graph.I8)
+			near(t, "min-max error", Assess(h, MinMax{}.Range(h), numeric.I8).MSE, ref.MinMaxMSE, within)
+			half := Assess(h, Scheme{}.Range(-ref.AMax/2, ref.AMax/2), numeric.I8)
 			near(t, "error at half", half.MSE, ref.HalfMSE, within)
 			if math.Abs(half.Clipped-ref.HalfClipped) > 2.0/sampleCount+0.01*ref.HalfClipped {
 				t.Errorf("clipped at half %v, want %v", half.Clipped, ref.HalfClipped)
 			}
 			best := MSE{}.Range(h)
-			if got := sampleMSE(x, best, graph.I8); got > ref.MSE*(1+within) {
+			if got := sampleMSE(x, best, numeric.I8); got > ref.MSE*(1+within) {
 				t.Errorf("mse chose %v with error %v; the best is %v with %v", AMax(best), got, ref.MSEAMax, ref.MSE)
 			}
-			near(t, "assessed error", Assess(h, best, graph.I8).MSE, sampleMSE(x, best, graph.I8), within)
-			near(t, "assessed power", Assess(h, best, graph.I8).SQNRdB, 10*math.Log10(ref.Power/ref.MSE), within)
+			near(t, "assessed error", Assess(h, best, numeric.I8).MSE, sampleMSE(x, best, numeric.I8), within)
+			near(t, "assessed power", Assess(h, best, numeric.I8).SQNRdB, 10*math.Log10(ref.Power/ref.MSE), within)
 		})
 	}
 }
@@ -138,7 +138,7 @@ func TestReference(t *testing.T) {
 func TestEntropyIsTheLeast(t *testing.T) {
 	for name, ref := range references(t) {
 		h := histogram(samples(name))
-		got := Assess(h, Entropy{}.Range(h), graph.I8)
+		got := Assess(h, Entropy{}.Range(h), numeric.I8)
 		d := newDivergence(h, 128, 0)
 		for _, kl := range ref.KL {
 			if d.above[int(kl[0])] <= maxClipped*d.above[0] && kl[1] < got.KL-1e-3 {
@@ -164,7 +164,7 @@ func TestCalibratorsCompared(t *testing.T) {
 				near(t, name+": "+c.String(), a, top, 0.02)
 			}
 		}
-		mse, minmax := Assess(h, MSE{}.Range(h), graph.I8), Assess(h, MinMax{}.Range(h), graph.I8)
+		mse, minmax := Assess(h, MSE{}.Range(h), numeric.I8), Assess(h, MinMax{}.Range(h), numeric.I8)
 		if mse.MSE > minmax.MSE*(1+1e-9) {
 			t.Errorf("%s: mse is worse than minmax: %v > %v", name, mse.MSE, minmax.MSE)
 		}
@@ -174,7 +174,7 @@ func TestCalibratorsCompared(t *testing.T) {
 	}
 	for _, name := range []string{"spikes", "far"} {
 		h := histogram(samples(name))
-		if q := Assess(h, Entropy{}.Range(h), graph.I8); q.Clipped > 0.02 || q.SQNRdB < 25 {
+		if q := Assess(h, Entropy{}.Range(h), numeric.I8); q.Clipped > 0.02 || q.SQNRdB < 25 {
 			t.Errorf("%s: entropy chose %+v", name, q)
 		}
 	}
@@ -219,7 +219,7 @@ func TestDegenerate(t *testing.T) {
 		{"tiny", []float32{math.SmallestNonzeroFloat32, 0}, true}, {"huge", []float32{math.MaxFloat32, -math.MaxFloat32, 1}, true},
 		{"sparse", append(make([]float32, 100000), 3), true}, {"two", []float32{0.25, 1000}, true},
 	} {
-		for _, s := range []Scheme{{}, {Type: graph.U8}, {Asymmetric: true}, {Asymmetric: true, Type: graph.U8}} {
+		for _, s := range []Scheme{{}, {Type: numeric.U8}, {Asymmetric: true}, {Asymmetric: true, Type: numeric.U8}} {
 			for _, m := range Calibrators() {
 				t.Run(c.name+"/"+m.Name+"/"+s.String(), func(t *testing.T) {
 					h := histogram(c.x)
@@ -262,8 +262,8 @@ func TestAsymmetric(t *testing.T) {
 		x := samples(name)
 		h := histogram(x)
 		for _, m := range Calibrators() {
-			sym := Assess(h, m.New(m.Value, Scheme{}).Range(h), graph.I8)
-			for _, typ := range []graph.DataType{graph.I8, graph.U8} {
+			sym := Assess(h, m.New(m.Value, Scheme{}).Range(h), numeric.I8)
+			for _, typ := range []numeric.DataType{numeric.I8, numeric.U8} {
 				r := m.New(m.Value, Scheme{true, typ}).Range(h)
 				q := Assess(h, r, typ)
 				near(t, name+" "+m.Name, q.MSE, sampleMSE(x, r, typ), 0.03)
@@ -288,9 +288,9 @@ func TestRoundTripError(t *testing.T) {
 			x[i] = float32((r.NormFloat64() + shift) * scale)
 		}
 		h := histogram(x)
-		for _, s := range []Scheme{{}, {Asymmetric: true}, {Asymmetric: true, Type: graph.U8}, {Type: graph.U8}} {
+		for _, s := range []Scheme{{}, {Asymmetric: true}, {Asymmetric: true, Type: numeric.U8}, {Type: numeric.U8}} {
 			rg := MinMax{s}.Range(h)
-			v := graph.NewValue(s.DataType(), len(x))
+			v := numeric.NewValue(s.DataType(), len(x))
 			rg.Quantize(v, x)
 			for i, y := range rg.Dequantize(v) {
 				// The zero point is an integer, so an end may be clipped by another half of a scale.
@@ -329,7 +329,7 @@ func TestParseCalibrator(t *testing.T) {
 			t.Errorf("%s: %v, %v", c.text, got, err)
 		}
 	}
-	if _, err := ParseCalibrator("mse", Scheme{Type: graph.I32}); err == nil {
+	if _, err := ParseCalibrator("mse", Scheme{Type: numeric.I32}); err == nil {
 		t.Error("i32 was accepted")
 	}
 }
@@ -389,7 +389,7 @@ func BenchmarkCalibrators(b *testing.B) {
 	}
 	b.Run("assess", func(b *testing.B) {
 		for b.Loop() {
-			Assess(h, graph.PerTensor(0.02, 0), graph.I8)
+			Assess(h, numeric.PerTensor(0.02, 0), numeric.I8)
 		}
 	})
 }

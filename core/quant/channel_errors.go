@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // ChannelErrors measures the differences of a tensor from its reference channel by channel: what of them is a shift of means, which
@@ -23,14 +23,14 @@ type channelSums struct {
 // Add compares two tensors of the given dims. Pairs of which one is not finite are left out, and tensors without the axis, or with
 // another number of channels than the first, too.
 func (c *ChannelErrors) Add(ref, got []float32, dims []int) error {
-	if len(ref) != len(got) || len(ref) != graph.Count(dims) {
+	if len(ref) != len(got) || len(ref) != numeric.Count(dims) {
 		return fmt.Errorf("%w: reference has %d elements, the other %d", errLength, len(ref), len(got))
 	}
 	if c.Axis < 0 || c.Axis >= len(dims) || dims[c.Axis] > maxChannels {
 		c.skipped = true
 		return nil
 	}
-	channels, inner := dims[c.Axis], graph.Count(dims[c.Axis+1:])
+	channels, inner := dims[c.Axis], numeric.Count(dims[c.Axis+1:])
 	if c.sums == nil {
 		c.sums = make([]channelSums, channels)
 	}
@@ -99,7 +99,7 @@ func (c *ChannelErrors) Spread() ChannelSpread {
 type StorageErrors struct{ Clipped, Rounded float64 }
 
 // Add counts numbers and what the integers stand for that they became. Those that are not finite are left out.
-func (e *StorageErrors) Add(x, stored []float32, r graph.Range, t graph.DataType) {
+func (e *StorageErrors) Add(x, stored []float32, r numeric.Range, t numeric.DataType) {
 	lo, hi := Limits(r, t)
 	half := float64(r.ScaleAt(0)) / 2 // so far beyond the limits is rounding
 	for i, v := range x {

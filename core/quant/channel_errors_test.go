@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // TestChannelErrors: of two channels one is shifted by 3, the other alternates by 1: nine tenths of the error are a shift.
@@ -40,12 +40,12 @@ func TestChannelErrors(t *testing.T) {
 
 // TestStorageErrors: what is beyond a range is clipped, what lies half a step beyond it is rounded.
 func TestStorageErrors(t *testing.T) {
-	r := graph.PerTensor(1, 0)
+	r := numeric.PerTensor(1, 0)
 	x := []float32{0.25, 127.4, 130, -150, float32(math.NaN())}
-	v := graph.NewValue(graph.I8, len(x))
-	graph.FromReal(v, x, r)
+	v := numeric.NewValue(numeric.I8, len(x))
+	numeric.FromReal(v, x, r)
 	var e StorageErrors
-	e.Add(x, graph.ToReal(v, r).Floats(), r, graph.I8)
+	e.Add(x, numeric.ToReal(v, r).Floats(), r, numeric.I8)
 	if math.Abs(e.Rounded-(0.0625+0.16)) > 1e-4 || e.Clipped != 9+22*22 {
 		t.Errorf("%+v", e)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Entropy clips where the distribution of the quantised values is nearest to the real one in the sense of Kullback and
@@ -45,9 +45,9 @@ func (c Entropy) String() string {
 }
 
 // Range tries every threshold; it takes a few milliseconds.
-func (c Entropy) Range(h *Histogram) graph.Range {
+func (c Entropy) Range(h *Histogram) numeric.Range {
 	if h.Count() == 0 {
-		return graph.Range{}
+		return numeric.Range{}
 	}
 	d := newDivergence(h, c.Scheme.levels(h), c.Bins)
 	best, threshold := math.Inf(1), float64(h.AMax())

@@ -3,7 +3,7 @@ package quant_test
 import (
 	"fmt"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 )
 
@@ -16,7 +16,7 @@ func ExampleParseCalibrator() {
 	}
 	values[17] = 12.7
 	h := &quant.Histogram{}
-	h.AddValue(graph.Values(graph.F32, values, len(values)), graph.Range{})
+	h.AddValue(numeric.Values(numeric.F32, values, len(values)), numeric.Range{})
 	for _, text := range []string{"minmax", "percentile:99.9"} {
 		c, err := quant.ParseCalibrator(text, quant.Scheme{})
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // FewBits says to how many bits the constant weights of products of real numbers are rounded, their inputs staying as they are. The
@@ -73,14 +74,14 @@ func (f FewBits) limits() (least, most float64) {
 
 // Matrix is a matrix of integers of few bits that stand for weights.
 type Matrix struct {
-	Stored graph.Value      // of the weights' shape
+	Stored numeric.Value    // of the weights' shape
 	Attrs  graph.QuantAttrs // of the Dequantize that gives the real numbers, but for their type
-	Scales *graph.Value     // its second input, where groups have scales of their own
+	Scales *numeric.Value   // its second input, where groups have scales of their own
 }
 
 // Quantize rounds the constant weights of l, a matrix product by one matrix. by needs m, what the weights are multiplied by, if it
 // needs moments. gain is by how many dB rounding by moments loses less than to the nearest; 0 where that is not so.
-func (f FewBits) Quantize(l *graph.Layer, w graph.Value, by Rounding, m *Moments) (q Matrix, gain float64, err error) {
+func (f FewBits) Quantize(l *graph.Layer, w numeric.Value, by Rounding, m *Moments) (q Matrix, gain float64, err error) {
 	if len(w.Dims) != 2 || w.Len() == 0 {
 		return q, 0, errors.New("its weights are no matrix")
 	}
@@ -99,15 +100,15 @@ func (f FewBits) Quantize(l *graph.Layer, w graph.Value, by Rounding, m *Moments
 	}
 	dims := [2]int{}
 	dims[in], dims[out] = blocks, n
-	scales := graph.NewValue(graph.F32, dims[:]...)
+	scales := numeric.NewValue(numeric.F32, dims[:]...)
 	at := stridesOf(dims[:])
 	scale := func(o, i int) *float32 { return &scales.F32()[o*at[out]+i/group*at[in]] }
-	typ := graph.I8
+	typ := numeric.I8
 	if f.Bits == 4 {
-		typ = graph.I4
+		typ = numeric.I4
 	}
-	q.Stored = graph.NewValue(typ, w.Dims...)
-	stored := graph.View[int8](q.Stored.Data)
+	q.Stored = numeric.NewValue(typ, w.Dims...)
+	stored := numeric.View[int8](q.Stored.Data)
 	least, most := f.limits()
 	block := make([]float32, 0, group)
 	for o := range n {
@@ -130,7 +131,7 @@ func (f FewBits) Quantize(l *graph.Layer, w graph.Value, by Rounding, m *Moments
 		}
 	}
 	if blocks == 1 {
-		q.Attrs.Range = graph.Range{Scale: scales.F32(), Axis: out}
+		q.Attrs.Range = numeric.Range{Scale: scales.F32(), Axis: out}
 		return q, gain, nil
 	}
 	q.Attrs.Range.Axis, q.Attrs.Block, q.Scales = in, group, &scales

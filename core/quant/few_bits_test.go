@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func TestParseFewBits(t *testing.T) {
@@ -48,33 +50,33 @@ func TestFewBits(t *testing.T) {
 }
 
 func testFewBits(t *testing.T, rnd *rand.Rand, f FewBits, k, n int, turned bool) {
-	v := graph.NewValue(graph.F32, k, n)
+	v := numeric.NewValue(numeric.F32, k, n)
 	step, element := n, 1
 	if turned {
-		v, step, element = graph.NewValue(graph.F32, n, k), 1, k
+		v, step, element = numeric.NewValue(numeric.F32, n, k), 1, k
 	}
 	for i := range v.F32() {
 		v.F32()[i] = float32(rnd.NormFloat64())
 	}
-	w := &graph.Tensor{Name: "w", Type: graph.F32, Dims: graph.Shape(v.Dims...), Weights: v.Data}
-	x := &graph.Tensor{Name: "x", Type: graph.F32, Dims: graph.Shape(1, k)}
+	w := &graph.Tensor{Name: "w", Type: numeric.F32, Dims: symbolic.Shape(v.Dims...), Weights: v.Data}
+	x := &graph.Tensor{Name: "x", Type: numeric.F32, Dims: symbolic.Shape(1, k)}
 	l := &graph.Layer{Name: "l", Op: graph.Gemm, Attrs: graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: turned}, Inputs: []*graph.Tensor{x, w}}
 	q, _, err := f.Quantize(l, v, Rounding{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.Attrs.Type = graph.F32
-	in := []graph.Value{q.Stored}
+	q.Attrs.Type = numeric.F32
+	in := []numeric.Value{q.Stored}
 	d := &graph.Layer{Name: "d", Op: graph.Dequantize, Attrs: q.Attrs, Inputs: []*graph.Tensor{{Name: "q", Type: q.Stored.Type, Dims: w.Dims}}, Outputs: []*graph.Tensor{{Name: "y"}}}
 	if q.Scales != nil {
 		in = append(in, *q.Scales)
-		d.Inputs = append(d.Inputs, &graph.Tensor{Name: "s", Type: graph.F32, Dims: graph.Shape(q.Scales.Dims...), Weights: q.Scales.Data})
+		d.Inputs = append(d.Inputs, &graph.Tensor{Name: "s", Type: numeric.F32, Dims: symbolic.Shape(q.Scales.Dims...), Weights: q.Scales.Data})
 	}
 	if err := d.Op.Infer(d); err != nil {
 		t.Fatalf("%+v %v: %v", f, v.Dims, err)
 	}
-	out := graph.NewValue(graph.F32, v.Dims...)
-	if err := d.Op.Eval(d, in, []graph.Value{out}); err != nil {
+	out := numeric.NewValue(numeric.F32, v.Dims...)
+	if err := d.Op.Eval(d, in, []numeric.Value{out}); err != nil {
 		t.Fatal(err)
 	}
 	group := f.Group

@@ -5,16 +5,18 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // float8Max are the largest finite numbers of the types that [PlaceFloat8] takes (ONNX, "Float stored in 8 bits").
-var float8Max = map[graph.DataType]float64{graph.F8E4M3FN: 448, graph.F8E5M2: 57344}
+var float8Max = map[numeric.DataType]float64{numeric.F8E4M3FN: 448, numeric.F8E5M2: 57344}
 
 // PlaceFloat8 makes products compute with what floats of 8 bits hold of their activations and constant weights, by emulation: the
 // arithmetic is float32's, and what is multiplied is rounded to t before, scaled so that the largest magnitude of a tensor, and of each
 // output channel of weights, becomes t's largest number. It tells accuracy; no kernel computes so. ranges are of tensors by name, as
 // for [Place]; of them the largest magnitude counts. There is a decision for each layer, in order.
-func PlaceFloat8(n *graph.Network, t graph.DataType, ranges map[string]graph.Range, policy Policy) ([]Decision, error) {
+func PlaceFloat8(n *graph.Network, t numeric.DataType, ranges map[string]numeric.Range, policy Policy) ([]Decision, error) {
 	if float8Max[t] == 0 {
 		return nil, fmt.Errorf("layers are not rounded to %s, only to f8e4m3fn or f8e5m2", t)
 	}
@@ -31,7 +33,7 @@ func PlaceFloat8(n *graph.Network, t graph.DataType, ranges map[string]graph.Ran
 	rounded := map[*graph.Tensor]*graph.Tensor{}
 	var decisions []Decision
 	for _, l := range append([]*graph.Layer(nil), n.Layers...) {
-		d := Decision{l.Name, graph.F32, l.Op.Name + " computes in f32"}
+		d := Decision{l.Name, numeric.F32, l.Op.Name + " computes in f32"}
 		if kindOf(l) == weighted {
 			d.Reason = p.float8Reason(l)
 		}
@@ -65,7 +67,7 @@ func (p *placer) float8Reason(l *graph.Layer) string {
 	}
 	x, w := l.Input(0), l.Input(1)
 	switch {
-	case x == nil || w == nil || x.Type != graph.F32 || w.Type != graph.F32:
+	case x == nil || w == nil || x.Type != numeric.F32 || w.Type != numeric.F32:
 		return "its tensors are not f32"
 	case !w.IsConst():
 		return "its weights are not constant"
@@ -78,13 +80,13 @@ func (p *placer) float8Reason(l *graph.Layer) string {
 }
 
 // float8 returns what a tensor is once it was rounded to t.
-func (p *placer) float8(x *graph.Tensor, t graph.DataType) *graph.Tensor {
+func (p *placer) float8(x *graph.Tensor, t numeric.DataType) *graph.Tensor {
 	lo, hi := Limits(p.ranges[x.Name], p.policy.Scheme.DataType())
 	if !p.policy.Scheme.Asymmetric {
 		hi = AMax(p.ranges[x.Name])
 		lo = -hi
 	}
-	r := graph.PerTensor(float8Scale(max(-lo, hi), t), 0)
+	r := numeric.PerTensor(float8Scale(max(-lo, hi), t), 0)
 	stored := p.net.NewTensor(x.Name+"_"+t.String(), t, x.Dims)
 	out := p.net.NewTensor(x.Name+"_rounded", x.Type, x.Dims)
 	p.layer("Quantize_"+x.Name, graph.Quantize, graph.QuantAttrs{Range: r, Type: t}, x, stored)
@@ -93,7 +95,7 @@ func (p *placer) float8(x *graph.Tensor, t graph.DataType) *graph.Tensor {
 }
 
 // float8Scale returns the scale at which a magnitude is the largest number of t.
-func float8Scale(amax float64, t graph.DataType) float32 {
+func float8Scale(amax float64, t numeric.DataType) float32 {
 	if amax == 0 || math.IsInf(amax, 0) || amax != amax {
 		return 1
 	}
@@ -101,10 +103,10 @@ func float8Scale(amax float64, t graph.DataType) float32 {
 }
 
 // float8Weights returns the weights as t holds them, with a scale for each index of axis, or one for all if it is negative.
-func float8Weights(v graph.Value, axis int, t graph.DataType) (graph.Value, error) {
+func float8Weights(v numeric.Value, axis int, t numeric.DataType) (numeric.Value, error) {
 	channels, inner := 1, max(1, v.Len())
 	if axis >= 0 {
-		channels, inner = v.Dims[axis], max(1, graph.Count(v.Dims[axis+1:]))
+		channels, inner = v.Dims[axis], max(1, numeric.Count(v.Dims[axis+1:]))
 	}
 	amax := make([]float64, channels)
 	for i, w := range v.Floats() {
@@ -112,20 +114,20 @@ func float8Weights(v graph.Value, axis int, t graph.DataType) (graph.Value, erro
 			amax[i/inner%channels] = max(amax[i/inner%channels], a)
 		}
 	}
-	r := graph.Range{Axis: max(0, axis)}
+	r := numeric.Range{Axis: max(0, axis)}
 	for _, a := range amax {
 		r.Scale = append(r.Scale, float8Scale(a, t))
 	}
-	stored, out := graph.NewValue(t, v.Dims...), graph.NewValue(graph.F32, v.Dims...)
+	stored, out := numeric.NewValue(t, v.Dims...), numeric.NewValue(numeric.F32, v.Dims...)
 	for _, step := range []struct {
 		op       *graph.Op
-		typ      graph.DataType
-		from, to graph.Value
-	}{{graph.Quantize, t, v, stored}, {graph.Dequantize, graph.F32, stored, out}} {
-		x := &graph.Tensor{Name: "w", Type: step.from.Type, Dims: graph.Shape(v.Dims...)}
+		typ      numeric.DataType
+		from, to numeric.Value
+	}{{graph.Quantize, t, v, stored}, {graph.Dequantize, numeric.F32, stored, out}} {
+		x := &graph.Tensor{Name: "w", Type: step.from.Type, Dims: symbolic.Shape(v.Dims...)}
 		y := &graph.Tensor{Name: "q", Type: step.typ, Dims: x.Dims}
 		l := &graph.Layer{Name: "w", Op: step.op, Attrs: graph.QuantAttrs{Range: r, Type: step.typ}, Inputs: []*graph.Tensor{x}, Outputs: []*graph.Tensor{y}}
-		if err := step.op.Eval(l, []graph.Value{step.from}, []graph.Value{step.to}); err != nil {
+		if err := step.op.Eval(l, []numeric.Value{step.from}, []numeric.Value{step.to}); err != nil {
 			return out, err
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // gptqCase is a case of testdata/gptq.py.
@@ -26,8 +28,8 @@ type gptqCase struct {
 
 func (c gptqCase) layer() *graph.Layer {
 	in := []*graph.Tensor{
-		{Name: "x", Type: graph.F32, Dims: graph.Shape(c.XDims...)},
-		{Name: "w", Type: graph.F32, Dims: graph.Shape(c.WDims...), Weights: graph.Bytes(c.W)},
+		{Name: "x", Type: numeric.F32, Dims: symbolic.Shape(c.XDims...)},
+		{Name: "w", Type: numeric.F32, Dims: symbolic.Shape(c.WDims...), Weights: numeric.Bytes(c.W)},
 	}
 	if len(c.WDims) == 2 {
 		return &graph.Layer{Name: "l", Op: graph.Gemm, Attrs: graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: true}, Inputs: in}
@@ -52,10 +54,10 @@ func TestGPTQ(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := m.Add(l, c.WDims, graph.Values(graph.F32, c.X, c.XDims...), 1); err != nil {
+			if err := m.Add(l, c.WDims, numeric.Values(numeric.F32, c.X, c.XDims...), 1); err != nil {
 				t.Fatal(err)
 			}
-			w := graph.Values(graph.F32, c.W, c.WDims...)
+			w := numeric.Values(numeric.F32, c.W, c.WDims...)
 			rows := weightRows(l, c.WDims)
 			for group := range m.groups {
 				by, err := newGPTQ(m.matrix(group, c.Centred), m.k, Rounding{"gptq", c.Ordered})
@@ -93,21 +95,21 @@ func TestGPTQDegenerate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := m.Add(l, []int{1, 2}, graph.Values(graph.F32, x, len(x)/2, 2), 1); err != nil {
+		if err := m.Add(l, []int{1, 2}, numeric.Values(numeric.F32, x, len(x)/2, 2), 1); err != nil {
 			t.Fatal(err)
 		}
 		q := []int8{5, -7}
-		gain, err := (Rounding{kind: "gptq"}).Improve(l, graph.Values(graph.F32, []float32{5, -7}, 1, 2), q, grid{-127, 127, func(int, int) float32 { return 1 }}, m, false)
+		gain, err := (Rounding{kind: "gptq"}).Improve(l, numeric.Values(numeric.F32, []float32{5, -7}, 1, 2), q, grid{-127, 127, func(int, int) float32 { return 1 }}, m, false)
 		if err == nil || gain != 0 || q[0] != 5 || q[1] != -7 {
 			t.Errorf("%v: %v by %g dB, error %v", x, q, gain, err)
 		}
 	}
 	m, _ := NewMoments(l, []int{1, 2})
-	if err := m.Add(l, []int{1, 2}, graph.Values(graph.F32, []float32{1, 2, 3, 4}, 2, 2), 1); err != nil {
+	if err := m.Add(l, []int{1, 2}, numeric.Values(numeric.F32, []float32{1, 2, 3, 4}, 2, 2), 1); err != nil {
 		t.Fatal(err)
 	}
 	q := []int8{127, 0}
-	if _, err := (Rounding{kind: "gptq"}).Improve(l, graph.Values(graph.F32, []float32{inf, nan}, 1, 2), q, grid{-127, 127, func(int, int) float32 { return 1 }}, m, true); err != nil || q[0] != 127 || q[1] != 0 {
+	if _, err := (Rounding{kind: "gptq"}).Improve(l, numeric.Values(numeric.F32, []float32{inf, nan}, 1, 2), q, grid{-127, 127, func(int, int) float32 { return 1 }}, m, true); err != nil || q[0] != 127 || q[1] != 0 {
 		t.Errorf("%v, error %v", q, err)
 	}
 	for _, dims := range [][]int{{4, maxInputs + 1}, {4, 0}} {
@@ -129,7 +131,7 @@ func TestMomentsSample(t *testing.T) {
 		x[i] = float32(i % 200)
 	}
 	for range 10 {
-		if err := m.Add(l, []int{1, 1, 1, 1}, graph.Values(graph.F32, x, 1, 1, 200, 200), 10); err != nil {
+		if err := m.Add(l, []int{1, 1, 1, 1}, numeric.Values(numeric.F32, x, 1, 1, 200, 200), 10); err != nil {
 			t.Fatal(err)
 		}
 	}

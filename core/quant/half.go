@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // maxHalf is the largest finite F16.
@@ -36,23 +37,23 @@ func PlaceFP16(n *graph.Network, policy Policy) ([]Decision, error) {
 	layers := slices.Clone(n.Layers)
 	var decisions []Decision
 	for _, l := range layers {
-		d := Decision{l.Name, graph.F16, "F16 storage"}
+		d := Decision{l.Name, numeric.F16, "F16 storage"}
 		rule, named := policy.rule(l)
 		switch reason := halvable(n, l, policy.Peaks); {
 		case slices.ContainsFunc(append(slices.Clone(l.Inputs), l.Outputs...), isQuantized):
-			d.Precision, d.Reason = graph.I8, "runs in 8 bits"
-		case named && rule.Precision == graph.F32:
-			d.Precision, d.Reason = graph.F32, "asked for by "+rule.String()
+			d.Precision, d.Reason = numeric.I8, "runs in 8 bits"
+		case named && rule.Precision == numeric.F32:
+			d.Precision, d.Reason = numeric.F32, "asked for by "+rule.String()
 		case slices.ContainsFunc(l.OpInputs(), isDequantized):
-			d.Precision, d.Reason = graph.I8, "quantised by the model itself"
+			d.Precision, d.Reason = numeric.I8, "quantised by the model itself"
 		case reason != "":
-			d.Precision, d.Reason = graph.F32, reason
-		case named && rule.Precision == graph.F16:
+			d.Precision, d.Reason = numeric.F32, reason
+		case named && rule.Precision == numeric.F16:
 			d.Reason = "asked for by " + rule.String()
 		case h.sums[l] == wide:
-			d.Precision, d.Reason = graph.F32, "sums of squares soon are more than F16 holds"
+			d.Precision, d.Reason = numeric.F32, "sums of squares soon are more than F16 holds"
 		}
-		h.half[l] = d.Precision == graph.F16
+		h.half[l] = d.Precision == numeric.F16
 		decisions = append(decisions, d)
 	}
 	return decisions, h.store(layers)
@@ -64,7 +65,7 @@ func MixFP16(n *graph.Network, decisions []Decision, policy Policy) error {
 	n.Lowered = true
 	asked := map[string]*Decision{}
 	for i := range decisions {
-		if decisions[i].Precision == graph.F16 {
+		if decisions[i].Precision == numeric.F16 {
 			asked[decisions[i].Layer] = &decisions[i]
 		}
 	}
@@ -76,7 +77,7 @@ func MixFP16(n *graph.Network, decisions []Decision, policy Policy) error {
 			continue
 		}
 		if reason := halvable(n, l, policy.Peaks); reason != "" {
-			d.Precision, d.Reason = graph.F32, reason
+			d.Precision, d.Reason = numeric.F32, reason
 			continue
 		}
 		h.half[l] = true
@@ -103,7 +104,7 @@ func isDequantized(t *graph.Tensor) bool {
 }
 
 // PeaksOf returns the largest magnitudes that ranges of calibration tell of, by tensor name.
-func PeaksOf(ranges map[string]graph.Range) map[string]float32 {
+func PeaksOf(ranges map[string]numeric.Range) map[string]float32 {
 	peaks := make(map[string]float32, len(ranges))
 	for name, r := range ranges {
 		peaks[name] = float32(AMax(r))
@@ -119,7 +120,7 @@ func halvable(n *graph.Network, l *graph.Layer, peaks map[string]float32) string
 	if l.Op.Class == graph.ClassControl {
 		return "the layers inside it compute in f32"
 	}
-	real := func(t *graph.Tensor) bool { return t != nil && (t.Type == graph.F32 || t.Type == graph.F16) }
+	real := func(t *graph.Tensor) bool { return t != nil && (t.Type == numeric.F32 || t.Type == numeric.F16) }
 	if !slices.ContainsFunc(l.Inputs, real) || !slices.ContainsFunc(l.Outputs, real) {
 		return "it does not compute with real numbers"
 	}
@@ -133,7 +134,7 @@ func halvable(n *graph.Network, l *graph.Layer, peaks map[string]float32) string
 			return fmt.Sprintf("parameter %s needs the digits of F32", t.Name) // such as the places of samples
 		}
 		v, ok := t.Const()
-		if !ok || t.Type != graph.F32 {
+		if !ok || t.Type != numeric.F32 {
 			continue
 		}
 		if i < len(l.OpInputs()) && !storesConstant(l, i) {
@@ -173,7 +174,7 @@ func newHalver(n *graph.Network) *halver {
 
 type copyKey struct {
 	t   *graph.Tensor
-	typ graph.DataType
+	typ numeric.DataType
 }
 
 // outputs makes the results of a 16-bit layer F16, behind which network outputs stay F32.
@@ -183,15 +184,15 @@ func (h *halver) outputs(l *graph.Layer) {
 	}
 	for i, t := range l.Outputs {
 		switch {
-		case t.Type != graph.F32:
+		case t.Type != numeric.F32:
 		case h.net.IsOutput(t):
-			stored := h.net.NewTensor(t.Name+"_f16", graph.F16, t.Dims)
+			stored := h.net.NewTensor(t.Name+"_f16", numeric.F16, t.Dims)
 			l.SetOutput(i, stored)
 			h.net.Redirect(t, stored)
 			h.reformat(stored, t)
-			h.copies[copyKey{stored, graph.F32}] = t
+			h.copies[copyKey{stored, numeric.F32}] = t
 		default:
-			t.Type = graph.F16
+			t.Type = numeric.F16
 		}
 	}
 }
@@ -204,12 +205,12 @@ func (h *halver) inputs(l *graph.Layer) {
 	for i, t := range l.Inputs {
 		switch {
 		case t == nil:
-		case h.half[l] && t.Type == graph.F32 && t.IsConst():
+		case h.half[l] && t.Type == numeric.F32 && t.IsConst():
 			l.SetInput(i, h.constant(t))
-		case h.half[l] && t.Type == graph.F32:
-			l.SetInput(i, h.as(t, graph.F16))
-		case !h.half[l] && t.Type == graph.F16 && t.Producer != nil && h.half[t.Producer]:
-			l.SetInput(i, h.as(t, graph.F32))
+		case h.half[l] && t.Type == numeric.F32:
+			l.SetInput(i, h.as(t, numeric.F16))
+		case !h.half[l] && t.Type == numeric.F16 && t.Producer != nil && h.half[t.Producer]:
+			l.SetInput(i, h.as(t, numeric.F32))
 		}
 	}
 }
@@ -219,15 +220,15 @@ func (h *halver) constant(t *graph.Tensor) *graph.Tensor {
 		return c
 	}
 	v, _ := t.Const()
-	f := graph.NewValue(graph.F16, v.Dims...)
-	graph.FromReal(f, saturated(v.F32()), graph.Range{})
+	f := numeric.NewValue(numeric.F16, v.Dims...)
+	numeric.FromReal(f, saturated(v.F32()), numeric.Range{})
 	c := h.net.AddConst(t.Name+"_f16", f)
 	h.consts[t] = c
 	return c
 }
 
 // as returns t in another type.
-func (h *halver) as(t *graph.Tensor, typ graph.DataType) *graph.Tensor {
+func (h *halver) as(t *graph.Tensor, typ numeric.DataType) *graph.Tensor {
 	key := copyKey{t, typ}
 	c, ok := h.copies[key]
 	if !ok {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 )
 
 // maskedHalf stands in F16 for what attention masks add where nothing is to be seen, -1e9 or the least F32: far below
@@ -33,13 +34,13 @@ func masks(n *graph.Network, l *graph.Layer, i int) bool {
 		for _, a := range in.Arg[:in.Op.Info().Arity] {
 			if a == arg {
 				reads++
-				if at != last || in.Op == graph.EltSelect && a == in.Arg[0] {
+				if at != last || in.Op == elementwise.Select && a == in.Arg[0] {
 					return false
 				}
 			}
 		}
 	}
-	return reads == 1 && (p.Code[last].Op == graph.EltAdd || p.Code[last].Op == graph.EltSelect)
+	return reads == 1 && (p.Code[last].Op == elementwise.Add || p.Code[last].Op == elementwise.Select)
 }
 
 // saturated returns the elements with those under maskedHalf that F16 does not hold in its place.

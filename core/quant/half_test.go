@@ -8,6 +8,9 @@ import (
 
 	"github.com/charmbracelet/x/exp/golden"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func TestPlaceFP16(t *testing.T) {
@@ -34,7 +37,7 @@ func TestPlaceFP16(t *testing.T) {
 // TestFP16Rounding: one layer's result is the F32 result on rounded operands, rounded once.
 func TestFP16Rounding(t *testing.T) {
 	b := newNet(t, "one")
-	x := b.n.AddInput("x", graph.F32, graph.Const(1), graph.Const(2), graph.Const(5), graph.Const(5))
+	x := b.n.AddInput("x", numeric.F32, symbolic.Const(1), symbolic.Const(2), symbolic.Const(5), symbolic.Const(5))
 	b.n.MarkOutput(b.conv("c", x, 3, 3, nil))
 	half := b.n.Clone()
 	if _, err := PlaceFP16(half, Policy{}); err != nil {
@@ -42,12 +45,12 @@ func TestFP16Rounding(t *testing.T) {
 	}
 	round := func(f []float32) {
 		for i := range f {
-			f[i] = graph.F16ToF32(graph.F32ToF16(f[i]))
+			f[i] = numeric.F16ToF32(numeric.F32ToF16(f[i]))
 		}
 	}
 	want := b.n.Clone()
 	for _, c := range want.Consts() {
-		v := graph.Values(graph.F32, graph.View[float32](c.Weights), len(c.Weights)/4)
+		v := numeric.Values(numeric.F32, numeric.View[float32](c.Weights), len(c.Weights)/4)
 		round(v.F32())
 		c.Weights = v.Data
 	}
@@ -68,15 +71,15 @@ func TestFP16Rounding(t *testing.T) {
 
 func TestFP16Decisions(t *testing.T) {
 	b := newNet(t, "kinds")
-	x := b.n.AddInput("x", graph.F32, graph.Const(2), graph.Const(4))
+	x := b.n.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(4))
 	mul := graph.Ops().Named("Mul")
-	program := graph.Elementwise{Program: graph.Binary(graph.EltMul)}
-	big := b.add("big", mul, program, x, b.n.AddConst("million", graph.Values(graph.F32, []float32{1e6}, 1)))
-	inf := b.add("inf", mul, program, x, b.n.AddConst("infinity", graph.Values(graph.F32, []float32{float32(math.Inf(1))}, 1)))
+	program := graph.Elementwise{Program: elementwise.Binary(elementwise.Mul)}
+	big := b.add("big", mul, program, x, b.n.AddConst("million", numeric.Values(numeric.F32, []float32{1e6}, 1)))
+	inf := b.add("inf", mul, program, x, b.n.AddConst("infinity", numeric.Values(numeric.F32, []float32{float32(math.Inf(1))}, 1)))
 	peak := b.add("peak", mul, program, inf, x)
-	cast := b.add("cast", graph.Cast, graph.CastAttrs{To: graph.F32}, peak)
-	image := b.n.AddInput("image", graph.F32, graph.Shape(1, 2, 5, 5)...)
-	grid := b.n.AddInput("grid", graph.F32, graph.Shape(1, 3, 3, 2)...)
+	cast := b.add("cast", graph.Cast, graph.CastAttrs{To: numeric.F32}, peak)
+	image := b.n.AddInput("image", numeric.F32, symbolic.Shape(1, 2, 5, 5)...)
+	grid := b.n.AddInput("grid", numeric.F32, symbolic.Shape(1, 3, 3, 2)...)
 	sampled := b.add("sampled", graph.GridSample, graph.GridSampleAttrs{Mode: "linear", Padding: "zeros"}, image, grid)
 	for _, y := range []*graph.Tensor{big, cast, sampled} {
 		b.n.MarkOutput(y)
@@ -104,12 +107,12 @@ sampled    fp32  parameter grid needs the digits of F32
 func TestFP16Tables(t *testing.T) {
 	b := newNet(t, "tables")
 	integers := func(name string, v ...int64) *graph.Tensor {
-		return b.n.AddConst(name, graph.Values(graph.I64, v, len(v)))
+		return b.n.AddConst(name, numeric.Values(numeric.I64, v, len(v)))
 	}
-	ids := b.n.AddInput("ids", graph.I64, graph.Const(3))
+	ids := b.n.AddInput("ids", numeric.I64, symbolic.Const(3))
 	rows := b.add("rows", graph.Gather, graph.GatherAttrs{}, b.random("embedding", 7, 4), ids)
-	vast := b.add("vast", graph.Gather, graph.GatherAttrs{}, b.n.AddConst("vast_table", graph.Values(graph.F32, []float32{1e6, 2e6, 3e6}, 3)), ids)
-	ends := b.add("ends", graph.ShapeOf, graph.ShapeAttrs{End: 1}, b.n.AddInput("x", graph.I64, graph.Symbol("length")))
+	vast := b.add("vast", graph.Gather, graph.GatherAttrs{}, b.n.AddConst("vast_table", numeric.Values(numeric.F32, []float32{1e6, 2e6, 3e6}, 3)), ids)
+	ends := b.add("ends", graph.ShapeOf, graph.ShapeAttrs{End: 1}, b.n.AddInput("x", numeric.I64, symbolic.Symbol("length")))
 	part := b.add("part", graph.Slice, graph.SliceAttrs{}, b.random("positions", 8, 4), integers("starts", 1), ends, integers("axes", 0))
 	hot := b.add("hot", graph.OneHot, graph.OneHotAttrs{Axis: 1, Depth: 4}, ids, b.random("pair", 2))
 	put := b.add("put", graph.ScatterElements, graph.ScatterAttrs{Reduction: "none"}, b.random("base", 3), ids, b.random("updates", 3))
@@ -134,7 +137,7 @@ put        fp16  F16 storage
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	for _, c := range b.n.Consts() {
-		half := c.Type == graph.F16
+		half := c.Type == numeric.F16
 		if want := c.Type.IsFloat() && c.Name != "vast_table"; half != want {
 			t.Errorf("constant %s", c.TypeString())
 		}
@@ -165,7 +168,7 @@ func TestFP16Masks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newNet(t, "attention")
-			x := b.n.AddInput("x", graph.F32, graph.Const(4), graph.Const(4))
+			x := b.n.AddInput("x", numeric.F32, symbolic.Const(4), symbolic.Const(4))
 			mask := make([]float32, 16)
 			for i := range mask {
 				if i%4 > i/4 || i/4 == 2 { // the third row sees nothing
@@ -173,15 +176,15 @@ func TestFP16Masks(t *testing.T) {
 				}
 			}
 			scores := b.add("scores", graph.MatMul, nil, x, b.random("w", 4, 4))
-			scores.Producer.Fuse(graph.Binary(graph.EltMul), 0, b.n.AddConst("scale", graph.Values(graph.F32, []float32{0.5}, 1)))
-			scores.Producer.Fuse(graph.Binary(graph.EltAdd), 0, b.n.AddConst("mask", graph.Values(graph.F32, mask, 4, 4)))
+			scores.Producer.Fuse(elementwise.Binary(elementwise.Mul), 0, b.n.AddConst("scale", numeric.Values(numeric.F32, []float32{0.5}, 1)))
+			scores.Producer.Fuse(elementwise.Binary(elementwise.Add), 0, b.n.AddConst("mask", numeric.Values(numeric.F32, mask, 4, 4)))
 			c.end(b, scores)
 			half := b.n.Clone()
 			list, err := PlaceFP16(half, Policy{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := list[0].Precision == graph.F16; got != c.half {
+			if got := list[0].Precision == numeric.F16; got != c.half {
 				t.Fatalf("%+v", list[0])
 			}
 			e, err := Compare(eval(t, b.n), eval(t, half))
@@ -195,11 +198,11 @@ func TestFP16Masks(t *testing.T) {
 // TestFP16Choices: a mask may be chosen where a condition says so; the condition and what is computed on are none.
 func TestFP16Choices(t *testing.T) {
 	b := newNet(t, "choice")
-	four := []graph.Dim{graph.Const(2), graph.Const(4)}
-	x, seen := b.n.AddInput("x", graph.F32, four...), b.n.AddInput("seen", graph.Bool, four...)
-	least := b.n.AddConst("least", graph.Values(graph.F32, []float32{-math.MaxFloat32}, 1))
+	four := []symbolic.Dim{symbolic.Const(2), symbolic.Const(4)}
+	x, seen := b.n.AddInput("x", numeric.F32, four...), b.n.AddInput("seen", numeric.Bool, four...)
+	least := b.n.AddConst("least", numeric.Values(numeric.F32, []float32{-math.MaxFloat32}, 1))
 	op := graph.Ops().Named("Where")
-	hidden := b.add("hidden", op, graph.Elementwise{Program: graph.Program{Args: 3, Code: []graph.Instr{{Op: graph.EltSelect, Arg: [3]int{0, 1, 2}}}}}, seen, x, least)
+	hidden := b.add("hidden", op, graph.Elementwise{Program: elementwise.Program{Args: 3, Code: []elementwise.Instr{{Op: elementwise.Select, Arg: [3]int{0, 1, 2}}}}}, seen, x, least)
 	b.n.MarkOutput(b.add("softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, hidden))
 	for i, want := range []bool{false, true, true} {
 		if got := masks(b.n, hidden.Producer, i); got != want {
@@ -207,10 +210,10 @@ func TestFP16Choices(t *testing.T) {
 		}
 	}
 	list, err := PlaceFP16(b.n, Policy{})
-	if err != nil || list[0].Precision != graph.F16 {
+	if err != nil || list[0].Precision != numeric.F16 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if c := hidden.Producer.Inputs[2]; c.Type != graph.F16 || graph.F16ToF32(graph.View[uint16](c.Weights)[0]) != maskedHalf {
+	if c := hidden.Producer.Inputs[2]; c.Type != numeric.F16 || numeric.F16ToF32(numeric.View[uint16](c.Weights)[0]) != maskedHalf {
 		t.Errorf("%s", c.TypeString())
 	}
 }
@@ -240,7 +243,7 @@ func TestFP16Random(t *testing.T) {
 		var rules []Rule
 		for _, l := range n.Layers {
 			if r.IntN(2) == 0 {
-				rules = append(rules, Rule{l.Name, []graph.DataType{graph.F32, graph.F16}[r.IntN(2)]})
+				rules = append(rules, Rule{l.Name, []numeric.DataType{numeric.F32, numeric.F16}[r.IntN(2)]})
 			}
 		}
 		if _, err := PlaceFP16(h, Policy{Rules: rules}); err != nil {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // binsPerSide is how many bins a histogram has for positive values, and again for negative ones. Since the bins' width
@@ -189,8 +189,8 @@ func (h *Histogram) Merge(o *Histogram) {
 }
 
 // AddValue adds the real numbers of a tensor that is stored in any type; integers need r to be set.
-func (h *Histogram) AddValue(v graph.Value, r graph.Range) {
-	if real := graph.ToReal(v, r); real.Type == graph.F32 {
+func (h *Histogram) AddValue(v numeric.Value, r numeric.Range) {
+	if real := numeric.ToReal(v, r); real.Type == numeric.F32 {
 		h.Add(real.F32())
 		return
 	}

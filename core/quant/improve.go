@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // grid is what the weights of a product are rounded to: integers from least to most, by scales of an output and an input.
@@ -17,7 +18,7 @@ type grid struct {
 // Improve makes of q, the integers that stand for w, the weights of l, those by which the squared error of its sums is least, as far
 // as r finds them; an output for which none are better keeps those that it has. centred: only the error around the mean counts,
 // since a bias takes that back. It returns by how many dB the error falls.
-func (r Rounding) Improve(l *graph.Layer, w graph.Value, q []int8, g grid, m *Moments, centred bool) (gain float64, err error) {
+func (r Rounding) Improve(l *graph.Layer, w numeric.Value, q []int8, g grid, m *Moments, centred bool) (gain float64, err error) {
 	rows := weightRows(l, w.Dims)
 	if m == nil || m.rows == 0 || m.k != rows.k || rows.outputs%m.groups != 0 {
 		return 0, errors.New("what it reads was not seen")
@@ -90,7 +91,7 @@ func (r rowsOf) at(o, i int) int { return o*r.output + i*r.input }
 
 func weightRows(l *graph.Layer, dims []int) rowsOf {
 	if l.Op.Class == graph.ClassConvolution {
-		k := graph.Count(dims[1:])
+		k := numeric.Count(dims[1:])
 		return rowsOf{dims[0], k, k, 1}
 	}
 	out, in := l.Op.Product.Axes(l)
@@ -100,8 +101,8 @@ func weightRows(l *graph.Layer, dims []int) rowsOf {
 
 // RoundStored returns the integers of weights that [Place] has quantised, with scales r, rounded anew by what they are multiplied
 // by; see [Rounding.Improve].
-func (r Rounding) RoundStored(l *graph.Layer, w, stored graph.Value, by graph.Range, m *Moments, centred bool) (graph.Value, float64, error) {
-	if stored.Type != graph.I8 || stored.Len() != w.Len() || slices.ContainsFunc(by.Zero, func(z int32) bool { return z != 0 }) {
+func (r Rounding) RoundStored(l *graph.Layer, w, stored numeric.Value, by numeric.Range, m *Moments, centred bool) (numeric.Value, float64, error) {
+	if stored.Type != numeric.I8 || stored.Len() != w.Len() || slices.ContainsFunc(by.Zero, func(z int32) bool { return z != 0 }) {
 		return stored, 0, errors.New("its weights are no symmetric integers of 8 bits")
 	}
 	rows := weightRows(l, w.Dims)
@@ -109,7 +110,7 @@ func (r Rounding) RoundStored(l *graph.Layer, w, stored graph.Value, by graph.Ra
 	if by.PerChannel() && (by.Axis != out || len(by.Scale) != rows.outputs) {
 		return stored, 0, errors.New("the scales of its weights are not of outputs")
 	}
-	q := graph.Value{Type: stored.Type, Dims: stored.Dims, Data: slices.Clone(stored.Data)}
-	gain, err := r.Improve(l, w, graph.View[int8](q.Data), grid{-127, 127, func(o, _ int) float32 { return by.ScaleAt(o) }}, m, centred)
+	q := numeric.Value{Type: stored.Type, Dims: stored.Dims, Data: slices.Clone(stored.Data)}
+	gain, err := r.Improve(l, w, numeric.View[int8](q.Data), grid{-127, 127, func(o, _ int) float32 { return by.ScaleAt(o) }}, m, centred)
 	return q, gain, err
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Link is a tensor of a float network whose channels may be scaled without a change of what the network computes, since who gives
@@ -34,7 +36,7 @@ type Link struct {
 // them.
 func NewLink(n *graph.Network, l *graph.Layer) (*Link, error) {
 	norm := l.Op == graph.LayerNorm || l.Op == graph.RMSNorm
-	if len(l.Outputs) != 1 || l.Outputs[0].Type != graph.F32 || !norm && kindOf(l) != weighted {
+	if len(l.Outputs) != 1 || l.Outputs[0].Type != numeric.F32 || !norm && kindOf(l) != weighted {
 		return nil, nil
 	}
 	t := l.Outputs[0]
@@ -93,7 +95,7 @@ func (k *Link) readers(n *graph.Network, t *graph.Tensor) error {
 		case slices.Contains(k.users, u) || slices.Contains(k.others, u):
 		case reads == 1 && u.Inputs[0] == t && k.weighs(u):
 			k.users = append(k.users, u)
-		case reads == 1 && u.Op.Class == graph.ClassPooling && k.axis == 1 && len(u.Outputs) == 1 && u.Epilogue.IsIdentity() && u.Outputs[0].Type == graph.F32:
+		case reads == 1 && u.Op.Class == graph.ClassPooling && k.axis == 1 && len(u.Outputs) == 1 && u.Epilogue.IsIdentity() && u.Outputs[0].Type == numeric.F32:
 			k.passing = append(k.passing, u)
 			if err := k.follow(n, u.Outputs[0]); err != nil {
 				return err
@@ -118,7 +120,7 @@ func (k *Link) weighs(l *graph.Layer) bool {
 // plainWeights reports whether the weights of a product are constants of F32, with an axis of output and of input channels.
 func plainWeights(l *graph.Layer) bool {
 	v, ok := l.Inputs[1].Const()
-	if !ok || v.Type != graph.F32 || v.Len() == 0 || l.Op.Class == graph.ClassMatrix && len(v.Dims) != 2 {
+	if !ok || v.Type != numeric.F32 || v.Len() == 0 || l.Op.Class == graph.ClassMatrix && len(v.Dims) != 2 {
 		return false
 	}
 	out, in := l.Op.Product.Axes(l)
@@ -147,7 +149,7 @@ func (k *Link) coefficients() []int {
 		}
 	}
 	for _, i := range list {
-		if v, ok := l.Inputs[i].Const(); !ok || v.Type != graph.F32 {
+		if v, ok := l.Inputs[i].Const(); !ok || v.Type != numeric.F32 {
 			return nil
 		}
 	}
@@ -178,7 +180,7 @@ func (k *Link) scaledArguments() (scaled []int, ok bool) {
 	state := make([]int, p.Args+len(p.Code))
 	state[0] = scales
 	for i, t := range k.maker.EpilogueInputs() {
-		if v, isConst := t.Const(); !isConst || v.Type != graph.F32 {
+		if v, isConst := t.Const(); !isConst || v.Type != numeric.F32 {
 			state[i+1] = fixed
 		}
 	}
@@ -192,14 +194,14 @@ func (k *Link) scaledArguments() (scaled []int, ok bool) {
 		a, b := in.Arg[0], in.Arg[1]
 		to := &state[p.Args+i]
 		switch in.Op {
-		case graph.EltAdd, graph.EltSub, graph.EltMax, graph.EltMin:
+		case elementwise.Add, elementwise.Sub, elementwise.Max, elementwise.Min:
 			if *to = fixed; state[a] == scales || state[b] == scales {
 				if *to = scales; !be(a, scales) || !be(b, scales) {
 					return nil, false
 				}
 				continue
 			}
-		case graph.EltMul:
+		case elementwise.Mul:
 			if state[a] != scales {
 				a, b = b, a
 			}
@@ -209,21 +211,21 @@ func (k *Link) scaledArguments() (scaled []int, ok bool) {
 				}
 				continue
 			}
-		case graph.EltDiv, graph.EltPRelu:
+		case elementwise.Div, elementwise.PRelu:
 			if *to = fixed; state[a] == scales {
 				if *to = scales; !be(b, fixed) {
 					return nil, false
 				}
 				continue
 			}
-		case graph.EltRelu, graph.EltLeakyRelu, graph.EltNeg, graph.EltAbs:
+		case elementwise.Relu, elementwise.LeakyRelu, elementwise.Neg, elementwise.Abs:
 			*to = state[a]
 			if state[a] == open {
 				be(a, fixed)
 				*to = fixed
 			}
 			continue
-		case graph.EltClamp:
+		case elementwise.Clamp:
 			*to = fixed
 			if state[a] == scales {
 				if in.Imm[0] != 0 || !math.IsInf(float64(in.Imm[1]), 1) {

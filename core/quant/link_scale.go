@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // equalizedSuffix is what the name of a tensor ends in whose channels are scaled.
@@ -49,7 +51,7 @@ func (k *Link) divide(n *graph.Network, inverse []float64) error {
 		for c, v := range inverse {
 			x[c] = float32(v)
 		}
-		l.Fuse(graph.Binary(graph.EltMul), 0, n.AddConst(k.Tensor.Name+"_inverse", graph.Values(graph.F32, x, dims...)))
+		l.Fuse(elementwise.Binary(elementwise.Mul), 0, n.AddConst(k.Tensor.Name+"_inverse", numeric.Values(numeric.F32, x, dims...)))
 		return nil
 	}
 	arguments, _ := k.scaledArguments()
@@ -83,14 +85,14 @@ func (k *Link) divide(n *graph.Network, inverse []float64) error {
 }
 
 // along returns a constant times by, along an axis of a tensor of that rank to which it broadcasts.
-func (k *Link) along(n *graph.Network, t *graph.Tensor, v graph.Value, axis, rank int, by []float64) (*graph.Tensor, error) {
+func (k *Link) along(n *graph.Network, t *graph.Tensor, v numeric.Value, axis, rank int, by []float64) (*graph.Tensor, error) {
 	dims := append([]int(nil), v.Dims...)
 	for len(dims) < rank-axis {
 		dims = append([]int{1}, dims...)
 	}
 	at := len(dims) - (rank - axis)
 	x := v.Floats()
-	inner := graph.Count(dims[at+1:])
+	inner := numeric.Count(dims[at+1:])
 	switch dims[at] {
 	case k.Channels:
 	case 1:
@@ -104,17 +106,17 @@ func (k *Link) along(n *graph.Network, t *graph.Tensor, v graph.Value, axis, ran
 	default:
 		return nil, fmt.Errorf("%s has %d elements along %d channels", t.Name, dims[at], k.Channels)
 	}
-	return scaledConst(n, t, graph.Values(graph.F32, x, dims...), func(i int) float64 { return by[i/inner%k.Channels] }), nil
+	return scaledConst(n, t, numeric.Values(numeric.F32, x, dims...), func(i int) float64 { return by[i/inner%k.Channels] }), nil
 }
 
 // scaledConst adds a constant whose elements are those of v times by.
-func scaledConst(n *graph.Network, t *graph.Tensor, v graph.Value, by func(i int) float64) *graph.Tensor {
+func scaledConst(n *graph.Network, t *graph.Tensor, v numeric.Value, by func(i int) float64) *graph.Tensor {
 	x := v.Floats()
 	y := make([]float32, len(x))
 	for i, f := range x {
 		y[i] = float32(float64(f) * by(i))
 	}
-	return n.AddConst(t.Name, graph.Values(graph.F32, y, v.Dims...))
+	return n.AddConst(t.Name, numeric.Values(numeric.F32, y, v.Dims...))
 }
 
 // rename gives what the layers of the link make names of their own, and the other readers what they read before.
@@ -143,8 +145,8 @@ func (k *Link) rename(n *graph.Network, scales []float64) ([]string, error) {
 		for c, s := range scales {
 			x[c] = float32(s)
 		}
-		l := &graph.Layer{Name: k.maker.Name + "_restored", Op: graph.Pointwise, Attrs: graph.Elementwise{Program: graph.Binary(graph.EltMul)}, From: k.maker.From,
-			Inputs: []*graph.Tensor{t, n.AddConst(old.Name+"_scales", graph.Values(graph.F32, x, len(x)))}, Outputs: []*graph.Tensor{old}}
+		l := &graph.Layer{Name: k.maker.Name + "_restored", Op: graph.Pointwise, Attrs: graph.Elementwise{Program: elementwise.Binary(elementwise.Mul)}, From: k.maker.From,
+			Inputs: []*graph.Tensor{t, n.AddConst(old.Name+"_scales", numeric.Values(numeric.F32, x, len(x)))}, Outputs: []*graph.Tensor{old}}
 		n.Insert(l)
 	}
 	return names, n.Sort()

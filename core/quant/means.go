@@ -1,6 +1,9 @@
 package quant
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // Means are the means of a tensor's channels over the other axes and all batches: what a product expects at its input. The
 // zero value is empty; it is not safe for concurrent use.
@@ -37,7 +40,7 @@ func ChannelAxis(l *graph.Layer) int {
 func NewMeans(axis int) *Means { return &Means{axis: axis} }
 
 // AddValue adds the real numbers of a tensor; integers need r to be set. Values that are not finite are left out.
-func (m *Means) AddValue(v graph.Value, r graph.Range) {
+func (m *Means) AddValue(v numeric.Value, r numeric.Range) {
 	if m.uneven || m.axis < 0 || m.axis >= len(v.Dims) {
 		m.uneven = true
 		return
@@ -50,9 +53,9 @@ func (m *Means) AddValue(v graph.Value, r graph.Range) {
 		m.uneven = true
 		return
 	}
-	real := graph.ToReal(v, r)
+	real := numeric.ToReal(v, r)
 	x := real.Floats()
-	inner := graph.Count(v.Dims[m.axis+1:])
+	inner := numeric.Count(v.Dims[m.axis+1:])
 	if inner == 1 {
 		m.addRows(x)
 		return

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Moments are the second moments of what the weights of a product are multiplied by, over the rows of a matrix or the places of a
@@ -39,7 +40,7 @@ func NewMoments(l *graph.Layer, weights []int) (*Moments, error) {
 		if len(weights) < 3 || weights[0] == 0 {
 			return nil, errors.New("its weights are empty")
 		}
-		m.groups, m.k = max(1, l.Op.Product.Groups(l)), graph.Count(weights[1:])
+		m.groups, m.k = max(1, l.Op.Product.Groups(l)), numeric.Count(weights[1:])
 	case graph.GemmAttrs:
 		if a.TransA {
 			return nil, errors.New("it transposes its rows")
@@ -65,7 +66,7 @@ func NewMoments(l *graph.Layer, weights []int) (*Moments, error) {
 func (m *Moments) Bytes() int { return 8 * m.groups * m.k * m.k }
 
 // Add adds what l reads in one inference, x. Of all places so many are taken that items such ones give enough rows.
-func (m *Moments) Add(l *graph.Layer, weights []int, x graph.Value, items int) error {
+func (m *Moments) Add(l *graph.Layer, weights []int, x numeric.Value, items int) error {
 	if m.sums == nil {
 		for range m.groups {
 			m.sums, m.means = append(m.sums, make([]float64, m.k*m.k)), append(m.means, make([]float64, m.k))
@@ -165,7 +166,7 @@ type patches struct {
 	inputs  int   // channels of one group
 }
 
-func newPatches(a graph.ConvAttrs, weights []int, x graph.Value, groups int) *patches {
+func newPatches(a graph.ConvAttrs, weights []int, x numeric.Value, groups int) *patches {
 	p := &patches{x: x.Floats(), dims: x.Dims, inputs: x.Dims[1] / groups, places: x.Dims[0]}
 	p.windows = graph.Windows(weights[2:], a.Strides, a.Dilations, a.Pads, a.AutoPad, x.Dims[2:])
 	for i, w := range p.windows {
@@ -184,7 +185,7 @@ func (p *patches) row(at, group int, to []float64) {
 		first[i] = at%p.out[i]*p.windows[i].Stride - p.windows[i].PadBegin
 		at /= p.out[i]
 	}
-	plane := graph.Count(p.dims[2:])
+	plane := numeric.Count(p.dims[2:])
 	taps := len(to) / p.inputs
 	for c := range p.inputs {
 		from := (at*p.dims[1] + group*p.inputs + c) * plane

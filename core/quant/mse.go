@@ -3,7 +3,7 @@ package quant
 import (
 	"math"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // MSE clips where the mean squared error of the quantised values is least, as pytorch-quantization's method of that
@@ -14,9 +14,9 @@ type MSE struct{ Scheme Scheme }
 func (c MSE) String() string { return "mse" }
 
 // Range takes a few milliseconds.
-func (c MSE) Range(h *Histogram) graph.Range {
+func (c MSE) Range(h *Histogram) numeric.Range {
 	if h.Count() == 0 {
-		return graph.Range{}
+		return numeric.Range{}
 	}
 	t := c.Scheme.DataType()
 	cells := h.cells()
@@ -78,7 +78,7 @@ func least(end float64, cost func(t float64) float64) float64 {
 // squaredError returns the sum of the squared errors that quantising to type t by r makes, for values spread evenly in
 // their cells. In units of the scale, the error of u is u - q with q = clamp(round(u)), so that its square integrates
 // piecewise to q/12 + (u-q)^3/3, which is continuous.
-func squaredError(cells []cell, r graph.Range, t graph.DataType) float64 {
+func squaredError(cells []cell, r numeric.Range, t numeric.DataType) float64 {
 	qlo, qhi := limits(t)
 	scale, zero := float64(r.ScaleAt(0)), float64(r.ZeroAt(0))
 	qlo, qhi = qlo-zero, qhi-zero

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Place puts Quantize and Dequantize layers into n, a float network after the standard passes, so that the lowering
@@ -27,7 +29,7 @@ import (
 // that only move elements have the same range on both sides: the widest of those that meet. A model that brings
 // Quantize or Dequantize layers of its own keeps them and nothing is placed. There is a decision for each layer, in
 // order. n must not be lowered; on an error it may be half changed.
-func Place(n *graph.Network, ranges map[string]graph.Range, policy Policy) ([]Decision, error) {
+func Place(n *graph.Network, ranges map[string]numeric.Range, policy Policy) ([]Decision, error) {
 	if n.Lowered {
 		return nil, fmt.Errorf("network %s is lowered already", n.Name)
 	}
@@ -42,7 +44,7 @@ func Place(n *graph.Network, ranges map[string]graph.Range, policy Policy) ([]De
 	p.decide(layers)
 	p.unify(layers)
 	for i, l := range layers {
-		if p.decisions[i].Precision == graph.I8 && kindOf(l) == weighted {
+		if p.decisions[i].Precision == numeric.I8 && kindOf(l) == weighted {
 			p.quantizeWeights(l)
 		}
 	}
@@ -58,11 +60,11 @@ func Place(n *graph.Network, ranges map[string]graph.Range, policy Policy) ([]De
 type placer struct {
 	net       *graph.Network
 	policy    Policy
-	ranges    map[string]graph.Range
+	ranges    map[string]numeric.Range
 	decisions []Decision // one for each layer
 
-	wanted  map[*graph.Tensor]bool        // tensors to be stored in 8 bits
-	joined  map[*graph.Tensor]graph.Range // the ranges of wanted tensors
+	wanted  map[*graph.Tensor]bool          // tensors to be stored in 8 bits
+	joined  map[*graph.Tensor]numeric.Range // the ranges of wanted tensors
 	weights map[weightKey]*weights
 }
 
@@ -73,8 +75,8 @@ type weightKey struct {
 
 // weights are constant weights in 8 bits.
 type weights struct {
-	stored      graph.Value
-	rng         graph.Range
+	stored      numeric.Value
+	rng         numeric.Range
 	dequantized *graph.Tensor // in the network; nil until a layer reads it
 }
 
@@ -105,7 +107,7 @@ func kindOf(l *graph.Layer) kind {
 		}
 		return never
 	}
-	if _, ok := graph.ProgramOf(l); ok && l.Outputs[0].Type == graph.F32 {
+	if _, ok := graph.ProgramOf(l); ok && l.Outputs[0].Type == numeric.F32 {
 		return computing
 	}
 	return never
@@ -116,17 +118,17 @@ func kindOf(l *graph.Layer) kind {
 func (p *placer) explicit() (list []Decision, ok bool) {
 	quantized := map[*graph.Tensor]bool{} // tensors that stand for integers
 	for _, l := range p.net.Layers {
-		d := Decision{l.Name, graph.F32, "the model brings its own quantisation, which does not include it"}
+		d := Decision{l.Name, numeric.F32, "the model brings its own quantisation, which does not include it"}
 		switch {
 		case l.Op == graph.Quantize, l.Op == graph.Dequantize:
 			ok = true
-			d.Precision, d.Reason = graph.I8, "quantisation of the model's own"
+			d.Precision, d.Reason = numeric.I8, "quantisation of the model's own"
 			quantized[l.Outputs[0]] = l.Op == graph.Dequantize
 		case len(l.Inputs) == 0 || !quantized[l.Inputs[0]]:
 		case kindOf(l) == never:
 			d.Reason = l.Op.Name + " has no 8-bit form"
 		default:
-			d.Precision, d.Reason = graph.I8, "quantised by the model itself"
+			d.Precision, d.Reason = numeric.I8, "quantised by the model itself"
 			quantized[l.Outputs[0]] = kindOf(l) == moving
 		}
 		list = append(list, d)
@@ -142,10 +144,10 @@ func (p *placer) decide(layers []*graph.Layer) {
 	p.decisions = make([]Decision, len(layers))
 	for i := len(layers) - 1; i >= 0; i-- {
 		l := layers[i]
-		d := Decision{Layer: l.Name, Precision: graph.F32}
+		d := Decision{Layer: l.Name, Precision: numeric.F32}
 		rule, named := p.policy.rule(l)
 		switch {
-		case named && rule.Precision != graph.I8:
+		case named && rule.Precision != numeric.I8:
 			d.Precision, d.Reason = rule.Precision, "asked for by "+rule.String()
 		case !named && p.policy.KeepFirst && first[l]:
 			d.Reason = "the first layer is kept in floating point"
@@ -165,13 +167,13 @@ func (p *placer) decide(layers []*graph.Layer) {
 				}
 			}
 			if inputs != nil {
-				d.Precision = graph.I8
+				d.Precision = numeric.I8
 				for _, t := range inputs {
 					p.wanted[t] = true
 				}
 			}
 			d.Reason = reason
-			if named && d.Precision == graph.I8 {
+			if named && d.Precision == numeric.I8 {
 				d.Reason = "asked for by " + rule.String()
 			}
 		}
@@ -183,7 +185,7 @@ func (p *placer) decide(layers []*graph.Layer) {
 // it cannot.
 func (p *placer) quantizable(l *graph.Layer) (inputs []*graph.Tensor, reason string) {
 	k, x := kindOf(l), l.Input(0)
-	if x != nil && x.Type == graph.F16 && l.Outputs[0].Type == graph.F16 {
+	if x != nil && x.Type == numeric.F16 && l.Outputs[0].Type == numeric.F16 {
 		return nil, "the layer computes in f16 already; INT8 is placed on f32"
 	}
 	if l.Op.Class == graph.ClassControl {
@@ -192,7 +194,7 @@ func (p *placer) quantizable(l *graph.Layer) (inputs []*graph.Tensor, reason str
 	if k == never {
 		return nil, l.Op.Name + " has no 8-bit form"
 	}
-	if x == nil || x.Type != graph.F32 || l.Outputs[0].Type != graph.F32 {
+	if x == nil || x.Type != numeric.F32 || l.Outputs[0].Type != numeric.F32 {
 		return nil, "its tensors are not f32"
 	}
 	if k == weighted {
@@ -242,7 +244,7 @@ func (p *placer) quantizable(l *graph.Layer) (inputs []*graph.Tensor, reason str
 func (p *placer) movedInputs(l *graph.Layer) (inputs []*graph.Tensor, reason string) {
 	inputs = l.OpInputs()[:l.DataInputs()]
 	for _, t := range inputs {
-		if t.Type != graph.F32 {
+		if t.Type != numeric.F32 {
 			return nil, "its tensors are not f32"
 		}
 	}
@@ -254,7 +256,7 @@ func (p *placer) movedInputs(l *graph.Layer) (inputs []*graph.Tensor, reason str
 func (p *placer) fullSize(l *graph.Layer, tensors []*graph.Tensor) []*graph.Tensor {
 	var list []*graph.Tensor
 	for _, t := range tensors {
-		if t != nil && !t.IsConst() && t.Type == graph.F32 && p.hasRange(t) && p.sameShape(t, l.Outputs[0]) {
+		if t != nil && !t.IsConst() && t.Type == numeric.F32 && p.hasRange(t) && p.sameShape(t, l.Outputs[0]) {
 			list = append(list, t)
 		}
 	}
@@ -263,14 +265,14 @@ func (p *placer) fullSize(l *graph.Layer, tensors []*graph.Tensor) []*graph.Tens
 
 // sameShape reports whether two tensors have the same shape, at the policy's shapes at least.
 func (p *placer) sameShape(a, b *graph.Tensor) bool {
-	return graph.EqualDims(a.Dims, b.Dims) ||
-		p.policy.Shapes != nil && slices.Equal(graph.EvalDims(a.Dims, p.policy.Shapes), graph.EvalDims(b.Dims, p.policy.Shapes))
+	return symbolic.Equal(a.Dims, b.Dims) ||
+		p.policy.Shapes != nil && slices.Equal(symbolic.Eval(a.Dims, p.policy.Shapes), symbolic.Eval(b.Dims, p.policy.Shapes))
 }
 
 // hasRange reports whether the tensor has a range of one scale, or will share another tensor's.
 func (p *placer) hasRange(t *graph.Tensor) bool { return usable(p.ranges[t.Name]) || p.wanted[t] }
 
-func usable(r graph.Range) bool {
+func usable(r numeric.Range) bool {
 	return len(r.Scale) == 1 && r.Scale[0] > 0 && r.Scale[0] <= math.MaxFloat32
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // unify gives every wanted tensor its range: its own, or where moving layers join several tensors, the least range
@@ -18,7 +19,7 @@ func (p *placer) unify(layers []*graph.Layer) {
 		return t
 	}
 	for i, l := range layers {
-		if p.decisions[i].Precision != graph.I8 || kindOf(l) != moving {
+		if p.decisions[i].Precision != numeric.I8 || kindOf(l) != moving {
 			continue
 		}
 		inputs, _ := p.movedInputs(l)
@@ -46,7 +47,7 @@ func (p *placer) unify(layers []*graph.Layer) {
 		}
 		spans[find(t)] = s
 	}
-	p.joined = map[*graph.Tensor]graph.Range{}
+	p.joined = map[*graph.Tensor]numeric.Range{}
 	for _, t := range tensors {
 		p.joined[t] = p.ranges[t.Name]
 		if s := spans[find(t)]; s.tensors > 1 || !usable(p.joined[t]) {
@@ -119,11 +120,11 @@ func (p *placer) layer(name string, op *graph.Op, attrs graph.QuantAttrs, in, ou
 func (p *placer) quantizeConst(layers []*graph.Layer, t *graph.Tensor) {
 	v, _ := t.Const()
 	typ, r := p.policy.Scheme.DataType(), p.joined[t]
-	q := graph.NewValue(typ, v.Dims...)
+	q := numeric.NewValue(typ, v.Dims...)
 	r.Quantize(q, v.Floats())
 	dequantized := p.dequantize(t, q, r)
 	for i, l := range layers {
-		if p.decisions[i].Precision == graph.I8 && kindOf(l) == moving {
+		if p.decisions[i].Precision == numeric.I8 && kindOf(l) == moving {
 			replace(l, t, dequantized)
 		}
 	}
@@ -152,7 +153,7 @@ func (p *placer) quantizeWeights(l *graph.Layer) {
 }
 
 // dequantize adds a constant q with range r and returns the tensor of its real numbers, which stands for t.
-func (p *placer) dequantize(t *graph.Tensor, q graph.Value, r graph.Range) *graph.Tensor {
+func (p *placer) dequantize(t *graph.Tensor, q numeric.Value, r numeric.Range) *graph.Tensor {
 	stored := p.net.AddConst(t.Name+"_"+q.Type.String(), q)
 	stored.Range = r
 	out := p.net.NewTensor(t.Name+"_dequantized", t.Type, t.Dims)

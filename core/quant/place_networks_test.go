@@ -7,16 +7,19 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TestPlaceExplicit: in a model that brings its own quantisation, a product behind a layer that moves integers is quantised.
 func TestPlaceExplicit(t *testing.T) {
 	b := newNet(t, "explicit")
-	x := b.n.AddInput("x", graph.F32, graph.Const(2), graph.Const(4), graph.Const(1), graph.Const(1))
+	x := b.n.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(4), symbolic.Const(1), symbolic.Const(1))
 	pair := func(name string, x *graph.Tensor) *graph.Tensor {
-		r := graph.PerTensor(1.0/64, 0)
-		q := b.add(name+"_q", graph.Quantize, graph.QuantAttrs{Range: r, Type: graph.I8}, x)
-		return b.add(name+"_dq", graph.Dequantize, graph.QuantAttrs{Range: r, Type: graph.F32}, q)
+		r := numeric.PerTensor(1.0/64, 0)
+		q := b.add(name+"_q", graph.Quantize, graph.QuantAttrs{Range: r, Type: numeric.I8}, x)
+		return b.add(name+"_dq", graph.Dequantize, graph.QuantAttrs{Range: r, Type: numeric.F32}, q)
 	}
 	flat := b.add("flat", graph.Flatten, graph.FlattenAttrs{Axis: 1}, pair("x", x))
 	fc := b.add("fc", graph.Gemm, graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: true}, flat, pair("w", b.random("fc_w", 5, 4)))
@@ -26,7 +29,7 @@ func TestPlaceExplicit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range list {
-		if want := d.Layer != "softmax"; want != (d.Precision == graph.I8) {
+		if want := d.Layer != "softmax"; want != (d.Precision == numeric.I8) {
 			t.Errorf("%s: %v, %s", d.Layer, d.Precision, d.Reason)
 		}
 	}
@@ -36,8 +39,8 @@ func TestPlaceExplicit(t *testing.T) {
 // that are other expressions of a symbol are of one shape where its value is known.
 func TestPlaceResampled(t *testing.T) {
 	b := newNet(t, "pyramid")
-	size := graph.Symbol("size")
-	x := b.n.AddInput("image", graph.F32, graph.Const(4), graph.Const(3), size, size)
+	size := symbolic.Symbol("size")
+	x := b.n.AddInput("image", numeric.F32, symbolic.Const(4), symbolic.Const(3), size, size)
 	shrink := func(name string, x *graph.Tensor) *graph.Tensor {
 		return b.add(name, graph.MaxPool, graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}}, x)
 	}
@@ -51,11 +54,11 @@ func TestPlaceResampled(t *testing.T) {
 	b.n.MarkOutput(b.conv("middle", coarse, 8, 1, grow("nearest", "nearest", deep)))
 	b.n.MarkOutput(b.conv("last", grow("linear", "linear", coarse), 8, 3, nil))
 	env := map[string]int{"size": 8}
-	ranges := map[string]graph.Range{}
+	ranges := map[string]numeric.Range{}
 	for i, l := range b.n.Layers {
-		ranges[l.Outputs[0].Name] = graph.PerTensor(float32(i+1)/64, 0)
+		ranges[l.Outputs[0].Name] = numeric.PerTensor(float32(i+1)/64, 0)
 	}
-	ranges["image"] = graph.PerTensor(1.0/32, 0)
+	ranges["image"] = numeric.PerTensor(1.0/32, 0)
 	for _, shapes := range []map[string]int{nil, env} {
 		q := b.n.Clone()
 		list, err := Place(q, ranges, Policy{Shapes: shapes})
@@ -67,7 +70,7 @@ func TestPlaceResampled(t *testing.T) {
 		}
 		for _, d := range list {
 			want := d.Layer != "nearest" || shapes != nil
-			if got := d.Precision == graph.I8; got != want {
+			if got := d.Precision == numeric.I8; got != want {
 				t.Errorf("shapes %v: %s is %v: %s", shapes, d.Layer, d.Precision, d.Reason)
 			}
 		}
@@ -83,7 +86,7 @@ func TestPlaceRandom(t *testing.T) {
 	for seed := range uint64(60) {
 		b := newNet(t, fmt.Sprint("random", seed))
 		b.r = rand.New(rand.NewPCG(seed, 4))
-		x := b.n.AddInput("x", graph.F32, graph.Const(2), graph.Const(4), graph.Const(6), graph.Const(6))
+		x := b.n.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(4), symbolic.Const(6), symbolic.Const(6))
 		live := []*graph.Tensor{x}
 		pick := func() *graph.Tensor { return live[b.r.IntN(len(live))] }
 		for i := range 3 + b.r.IntN(10) {
@@ -102,7 +105,7 @@ func TestPlaceRandom(t *testing.T) {
 				c := b.add(name+"cat", graph.Concat, graph.ConcatAttrs{Axis: 1}, pick(), pick())
 				y = b.conv(name, c, 4, 1, nil)
 			case 5:
-				y = b.add(name, graph.Ops().Named("Add"), graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, pick(), pick())
+				y = b.add(name, graph.Ops().Named("Add"), graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, pick(), pick())
 			case 6:
 				y = b.add(name, graph.Transpose, graph.TransposeAttrs{Perm: []int{0, 1, 3, 2}}, pick())
 			case 7:
@@ -114,10 +117,10 @@ func TestPlaceRandom(t *testing.T) {
 				y = b.add(name, graph.MaxPool, graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}}, up)
 			case 9:
 				x, pointwise := pick(), graph.Ops().Named("Pointwise")
-				square := b.add(name+"square", pointwise, graph.Elementwise{Program: graph.Binary(graph.EltMul)}, x, x)
+				square := b.add(name+"square", pointwise, graph.Elementwise{Program: elementwise.Binary(elementwise.Mul)}, x, x)
 				mean := b.add(name+"mean", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{1}, KeepDims: true}, square)
-				root := b.add(name+"root", pointwise, graph.Elementwise{Program: graph.Unary(graph.EltSqrt)}, mean)
-				y = b.add(name, pointwise, graph.Elementwise{Program: graph.Binary(graph.EltMax)}, x, root)
+				root := b.add(name+"root", pointwise, graph.Elementwise{Program: elementwise.Unary(elementwise.Sqrt)}, mean)
+				y = b.add(name, pointwise, graph.Elementwise{Program: elementwise.Binary(elementwise.Max)}, x, root)
 			}
 			live = append(live, y)
 		}
@@ -125,7 +128,7 @@ func TestPlaceRandom(t *testing.T) {
 		if y := pick(); y != x && y != b.n.Outputs[0] {
 			b.n.MarkOutput(y)
 		}
-		scheme := []Scheme{{}, {Asymmetric: true, Type: graph.U8}}[seed%2]
+		scheme := []Scheme{{}, {Asymmetric: true, Type: numeric.U8}}[seed%2]
 		policy := Policy{Scheme: scheme}
 		if seed%3 == 0 { // for a target that computes some of it
 			policy.Supports = func(l *graph.Layer) error {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // supported returns why the target does not compute l in 8 bits, where inputs of it are quantised. A layer that gives
@@ -51,7 +52,7 @@ func (p *placer) asQuantized(t *graph.Tensor) *graph.Tensor {
 	}
 	q := &graph.Tensor{Name: t.Name, Type: typ, Dims: t.Dims, Range: r}
 	if v, ok := t.Const(); ok {
-		q.Weights = graph.NewValue(typ, v.Dims...).Data
+		q.Weights = numeric.NewValue(typ, v.Dims...).Data
 	}
 	return q
 }

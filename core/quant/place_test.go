@@ -10,6 +10,9 @@ import (
 
 	"github.com/charmbracelet/x/exp/golden"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // netBuilder makes small networks with random weights.
@@ -33,11 +36,11 @@ func (b *netBuilder) add(name string, op *graph.Op, attrs any, in ...*graph.Tens
 }
 
 func (b *netBuilder) random(name string, dims ...int) *graph.Tensor {
-	x := make([]float32, graph.Count(dims))
+	x := make([]float32, numeric.Count(dims))
 	for i := range x {
 		x[i] = float32(b.r.NormFloat64() / math.Sqrt(float64(len(x)/dims[0])))
 	}
-	return b.n.AddConst(name, graph.Values(graph.F32, x, dims...))
+	return b.n.AddConst(name, numeric.Values(numeric.F32, x, dims...))
 }
 
 // conv adds a convolution with a Relu in its epilogue, and the tensor add before that.
@@ -46,16 +49,16 @@ func (b *netBuilder) conv(name string, x *graph.Tensor, out, kernel int, add *gr
 	p := kernel / 2
 	y := b.add(name, graph.Conv, graph.ConvAttrs{Pads: []int{p, p, p, p}, Group: 1}, x, b.random(name+"_w", out, in, kernel, kernel), b.random(name+"_b", out))
 	if add != nil {
-		y.Producer.Fuse(graph.Binary(graph.EltAdd), 0, add)
+		y.Producer.Fuse(elementwise.Binary(elementwise.Add), 0, add)
 	}
-	y.Producer.Fuse(graph.Unary(graph.EltRelu), 0)
+	y.Producer.Fuse(elementwise.Unary(elementwise.Relu), 0)
 	return y
 }
 
 // sampleNet is a small residual network with a branch and a head, as the standard passes leave it.
 func sampleNet(t *testing.T) *graph.Network {
 	b := newNet(t, "sample")
-	x := b.n.AddInput("image", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(8), graph.Const(8))
+	x := b.n.AddInput("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(8), symbolic.Const(8))
 	stem := b.conv("stem", x, 8, 3, nil)
 	pool := b.add("pool", graph.MaxPool, graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}}, stem)
 	body := b.conv("body", pool, 8, 3, nil)
@@ -73,11 +76,11 @@ func sampleNet(t *testing.T) *graph.Network {
 	return b.n
 }
 
-func inputOf(n *graph.Network, seed uint64) map[string]graph.Value {
+func inputOf(n *graph.Network, seed uint64) map[string]numeric.Value {
 	r := rand.New(rand.NewPCG(seed, 0))
-	in := map[string]graph.Value{}
+	in := map[string]numeric.Value{}
 	for _, t := range n.Inputs {
-		v := graph.NewValue(graph.F32, graph.EvalDims(t.Dims, map[string]int{"batch": 4})...)
+		v := numeric.NewValue(numeric.F32, symbolic.Eval(t.Dims, map[string]int{"batch": 4})...)
 		for i := range v.F32() {
 			v.F32()[i] = float32(r.NormFloat64())
 		}
@@ -87,15 +90,15 @@ func inputOf(n *graph.Network, seed uint64) map[string]graph.Value {
 }
 
 // calibrate runs the network and returns each tensor's range.
-func calibrate(t *testing.T, n *graph.Network, c Calibrator) map[string]graph.Range {
+func calibrate(t *testing.T, n *graph.Network, c Calibrator) map[string]numeric.Range {
 	in := inputOf(n, 1)
-	ranges := map[string]graph.Range{}
+	ranges := map[string]numeric.Range{}
 	for name, v := range in {
 		ranges[name] = c.Range(histogram(v.F32()))
 	}
-	_, err := n.Eval(context.Background(), in, func(l *graph.Layer, out []graph.Value) error {
+	_, err := n.Eval(context.Background(), in, func(l *graph.Layer, out []numeric.Value) error {
 		for i, v := range out {
-			if v.Type == graph.F32 {
+			if v.Type == numeric.F32 {
 				ranges[l.Outputs[i].Name] = c.Range(histogram(v.F32()))
 			}
 		}
@@ -148,8 +151,8 @@ func TestPlace(t *testing.T) {
 	for _, c := range []struct {
 		policy Policy
 		least  float64
-	}{{Policy{}, 25}, {Policy{Scheme: Scheme{Asymmetric: true}}, 28}, {Policy{Scheme: Scheme{Asymmetric: true, Type: graph.U8}}, 28},
-		{Policy{Scheme: Scheme{Type: graph.U8}}, 25}, {Policy{PerTensor: true}, 20}} {
+	}{{Policy{}, 25}, {Policy{Scheme: Scheme{Asymmetric: true}}, 28}, {Policy{Scheme: Scheme{Asymmetric: true, Type: numeric.U8}}, 28},
+		{Policy{Scheme: Scheme{Type: numeric.U8}}, 25}, {Policy{PerTensor: true}, 20}} {
 		q, _ := place(t, n, MinMax{c.policy.Scheme}, c.policy)
 		e, err := Compare(eval(t, n), eval(t, q))
 		if err != nil || e.SQNRdB < c.least || e.SQNRdB == MaxDB {
@@ -176,7 +179,7 @@ func TestPlaceDecisions(t *testing.T) {
 		}
 		return r
 	}
-	without := func(ranges map[string]graph.Range, names ...string) map[string]graph.Range {
+	without := func(ranges map[string]numeric.Range, names ...string) map[string]numeric.Range {
 		for _, n := range names {
 			delete(ranges, n)
 		}
@@ -230,8 +233,8 @@ func TestPlaceErrors(t *testing.T) {
 		policy Policy
 		want   string
 	}{
-		{Policy{Rules: []Rule{{"nothing*", graph.F32}}}, "layer precision nothing*:fp32: no layer of sample has such a name"},
-		{Policy{Scheme: Scheme{Type: graph.I32}}, "activations cannot be quantised to i32, only to i8 or u8"},
+		{Policy{Rules: []Rule{{"nothing*", numeric.F32}}}, "layer precision nothing*:fp32: no layer of sample has such a name"},
+		{Policy{Scheme: Scheme{Type: numeric.I32}}, "activations cannot be quantised to i32, only to i8 or u8"},
 	} {
 		if _, err := Place(n.Clone(), ranges, c.policy); err == nil || err.Error() != c.want {
 			t.Errorf("error %v, want %s", err, c.want)
@@ -249,7 +252,7 @@ func TestPlaceErrors(t *testing.T) {
 		t.Errorf("a network with quantisation of its own was changed: %v", err)
 	}
 	for _, d := range list {
-		if d.Layer == "stem" && d.Precision != graph.I8 || d.Layer == "softmax" && d.Precision != graph.F32 {
+		if d.Layer == "stem" && d.Precision != numeric.I8 || d.Layer == "softmax" && d.Precision != numeric.F32 {
 			t.Errorf("%+v", d)
 		}
 	}
@@ -266,17 +269,17 @@ func TestQuantizeWeights(t *testing.T) {
 		{1, []float32{100.0 / 127, 50.0 / 127, 1}, []int8{1, -5, 0, 0, 0, 0, 127, -127, 127}},
 		{-1, []float32{1}, []int8{1, -2, 0, 0, 0, 0, 100, -50, 127}},
 	} {
-		q, r := QuantizeWeights(graph.Values(graph.F32, w, 3, 3), c.axis, WeightRange{})
-		if fmt.Sprint(graph.View[int8](q.Data)) != fmt.Sprint(c.q) || fmt.Sprint(r.Scale) != fmt.Sprint(c.scales) || r.Zero != nil {
-			t.Errorf("axis %d: %v %v", c.axis, graph.View[int8](q.Data), r)
+		q, r := QuantizeWeights(numeric.Values(numeric.F32, w, 3, 3), c.axis, WeightRange{})
+		if fmt.Sprint(numeric.View[int8](q.Data)) != fmt.Sprint(c.q) || fmt.Sprint(r.Scale) != fmt.Sprint(c.scales) || r.Zero != nil {
+			t.Errorf("axis %d: %v %v", c.axis, numeric.View[int8](q.Data), r)
 		}
 	}
 	odd := []float32{float32(math.Inf(1)), float32(math.NaN()), 3, -3}
-	q, r := QuantizeWeights(graph.Values(graph.F32, odd, 4), -1, WeightRange{})
-	if got := fmt.Sprint(graph.View[int8](q.Data)); got != "[127 0 127 -127]" {
+	q, r := QuantizeWeights(numeric.Values(numeric.F32, odd, 4), -1, WeightRange{})
+	if got := fmt.Sprint(numeric.View[int8](q.Data)); got != "[127 0 127 -127]" {
 		t.Errorf("%s %v", got, r)
 	}
-	if q, r := QuantizeWeights(graph.NewValue(graph.F32, 0, 3), 0, WeightRange{}); q.Len() != 0 || len(r.Scale) != 0 {
+	if q, r := QuantizeWeights(numeric.NewValue(numeric.F32, 0, 3), 0, WeightRange{}); q.Len() != 0 || len(r.Scale) != 0 {
 		t.Errorf("empty: %v %v", q, r)
 	}
 }
@@ -311,8 +314,8 @@ func TestRules(t *testing.T) {
 // TestPlaceOnF16 leaves a model whose tensors are F16 as it is, and says why for each layer.
 func TestPlaceOnF16(t *testing.T) {
 	b := newNet(t, "half")
-	x := b.n.AddInput("x", graph.F16, graph.Const(2), graph.Const(4))
-	w := b.n.AddConst("w", graph.NewValue(graph.F16, 4, 4))
+	x := b.n.AddInput("x", numeric.F16, symbolic.Const(2), symbolic.Const(4))
+	w := b.n.AddConst("w", numeric.NewValue(numeric.F16, 4, 4))
 	y := b.add("fc", graph.MatMul, nil, x, w)
 	b.n.MarkOutput(b.add("softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, y))
 	d, err := Place(b.n, nil, Policy{})
@@ -320,7 +323,7 @@ func TestPlaceOnF16(t *testing.T) {
 		t.Fatalf("%v, %v", d, err)
 	}
 	for _, d := range d {
-		if d.Precision == graph.I8 || d.Reason != "the layer computes in f16 already; INT8 is placed on f32" {
+		if d.Precision == numeric.I8 || d.Reason != "the layer computes in f16 already; INT8 is placed on f32" {
 			t.Errorf("%s: %v, %s", d.Layer, d.Precision, d.Reason)
 		}
 	}

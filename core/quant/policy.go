@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Policy says which layers run in which precision. The zero value lets every layer that can run in 8 bits, with
@@ -32,19 +33,19 @@ type Policy struct {
 
 // Rule sets the precision of layers by name: an element of trtexec's --layerPrecisions.
 type Rule struct {
-	Pattern   string         // a layer's name, in which * stands for any text
-	Precision graph.DataType // F32, F16 or I8
+	Pattern   string           // a layer's name, in which * stands for any text
+	Precision numeric.DataType // F32, F16 or I8
 }
 
 var precisions = []struct {
 	name string
-	typ  graph.DataType
-}{{"fp32", graph.F32}, {"fp16", graph.F16}, {"int8", graph.I8}}
+	typ  numeric.DataType
+}{{"fp32", numeric.F32}, {"fp16", numeric.F16}, {"int8", numeric.I8}}
 
 func (r Rule) String() string { return r.Pattern + ":" + PrecisionName(r.Precision) }
 
 // PrecisionName returns trtexec's name of a precision.
-func PrecisionName(t graph.DataType) string {
+func PrecisionName(t numeric.DataType) string {
 	for _, p := range precisions {
 		if p.typ == t {
 			return p.name
@@ -72,7 +73,7 @@ func ParseRules(spec string) ([]Rule, error) {
 				r.Precision = p.typ
 			}
 		}
-		if r.Precision == graph.Invalid {
+		if r.Precision == numeric.Invalid {
 			return nil, fmt.Errorf("layer precision %q: %q is not one of fp32, fp16, int8", item, item[at+1:])
 		}
 		rules = append(rules, r)
@@ -148,6 +149,6 @@ func (p Policy) check(n *graph.Network) error {
 // the target has no tactic for it; lowering says so.
 type Decision struct {
 	Layer     string
-	Precision graph.DataType // I8, F16 or F32
+	Precision numeric.DataType // I8, F16 or F32
 	Reason    string
 }

@@ -3,7 +3,7 @@ package quant
 import (
 	"math"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Quality says what a range does to the values of a histogram. The error follows from the histogram alone, the values
@@ -22,7 +22,7 @@ type Quality struct {
 
 // Assess returns the quality of a per-tensor range with integers of type t; the zero Quality if r is not set or h has
 // no finite value.
-func Assess(h *Histogram, r graph.Range, t graph.DataType) Quality {
+func Assess(h *Histogram, r numeric.Range, t numeric.DataType) Quality {
 	if !r.IsSet() || h.Count() == 0 {
 		return Quality{}
 	}

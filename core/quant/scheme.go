@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Scheme is the form of an 8-bit range. The zero value is the default for activations: symmetric signed, as in
@@ -13,20 +13,20 @@ type Scheme struct {
 	// Asymmetric ranges have a zero point and spend all 256 integers between the least and the largest real number;
 	// symmetric ones represent [-amax, amax] with scale amax/127.
 	Asymmetric bool
-	Type       graph.DataType // I8 or U8; Invalid means I8. Symmetric U8 has zero point 128
+	Type       numeric.DataType // I8 or U8; Invalid means I8. Symmetric U8 has zero point 128
 }
 
 // DataType returns the type of the integers.
-func (s Scheme) DataType() graph.DataType {
-	if s.Type == graph.Invalid {
-		return graph.I8
+func (s Scheme) DataType() numeric.DataType {
+	if s.Type == numeric.Invalid {
+		return numeric.I8
 	}
 	return s.Type
 }
 
 // Check returns an error for types that activations are not quantised to.
 func (s Scheme) Check() error {
-	if t := s.DataType(); t != graph.I8 && t != graph.U8 {
+	if t := s.DataType(); t != numeric.I8 && t != numeric.U8 {
 		return fmt.Errorf("activations cannot be quantised to %s, only to i8 or u8", t)
 	}
 	return nil
@@ -44,7 +44,7 @@ const minScale = 0x1p-126
 
 // Range returns the range that represents reals from lo to hi. Zero is always represented exactly, so an asymmetric
 // range is widened to include it. Where lo and hi are both zero, any scale is right, and it is 1/127.
-func (s Scheme) Range(lo, hi float64) graph.Range {
+func (s Scheme) Range(lo, hi float64) numeric.Range {
 	lo, hi = min(lo, 0), max(hi, 0)
 	if lo == hi {
 		lo, hi = 0, 1
@@ -52,23 +52,23 @@ func (s Scheme) Range(lo, hi float64) graph.Range {
 	qlo, qhi := limits(s.DataType())
 	if !s.Asymmetric {
 		scale := max(max(-lo, hi)/127, minScale)
-		return graph.PerTensor(float32(scale), int32((qlo+qhi+1)/2))
+		return numeric.PerTensor(float32(scale), int32((qlo+qhi+1)/2))
 	}
 	scale := float64(float32(max((hi-lo)/(qhi-qlo), minScale)))
 	zero := max(qlo, min(qhi, math.RoundToEven(qlo-lo/scale)))
-	return graph.PerTensor(float32(scale), int32(zero))
+	return numeric.PerTensor(float32(scale), int32(zero))
 }
 
 // limits returns the least and largest integer of an 8-bit type.
-func limits(t graph.DataType) (lo, hi float64) {
-	if t == graph.U8 {
+func limits(t numeric.DataType) (lo, hi float64) {
+	if t == numeric.U8 {
 		return 0, 255
 	}
 	return -128, 127
 }
 
 // Limits returns the least and largest real number that a per-tensor range represents in the given type.
-func Limits(r graph.Range, t graph.DataType) (lo, hi float64) {
+func Limits(r numeric.Range, t numeric.DataType) (lo, hi float64) {
 	qlo, qhi := limits(t)
 	zero, scale := float64(r.ZeroAt(0)), float64(r.ScaleAt(0))
 	return (qlo - zero) * scale, (qhi - zero) * scale
@@ -76,7 +76,7 @@ func Limits(r graph.Range, t graph.DataType) (lo, hi float64) {
 
 // AMax returns the largest magnitude that a range is meant for, 127 scales: the number that thresholds and calibration
 // caches are given in. Of a range for each channel it is the largest.
-func AMax(r graph.Range) float64 {
+func AMax(r numeric.Range) float64 {
 	var amax float64
 	for _, s := range r.Scale {
 		amax = max(amax, 127*float64(s))

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // summing is what placement makes of a layer that takes part in a sum of squares, as normalisations spelled out have one:
@@ -31,25 +33,25 @@ func summingLayers(n *graph.Network, decided func(*graph.Layer) bool) map[*graph
 	list := map[*graph.Layer]summing{}
 	large, roots := map[*graph.Tensor]bool{}, map[*graph.Tensor]bool{}
 	for _, l := range n.Layers {
-		if len(l.Outputs) != 1 || len(l.Inputs) == 0 || l.Outputs[0].Type != graph.F32 || decided(l) {
+		if len(l.Outputs) != 1 || len(l.Inputs) == 0 || l.Outputs[0].Type != numeric.F32 || decided(l) {
 			continue
 		}
 		y := l.Outputs[0]
-		p, elementwise := graph.ProgramOf(l)
+		p, pointwise := graph.ProgramOf(l)
 		reads := func(set map[*graph.Tensor]bool) bool {
 			return slices.ContainsFunc(l.Inputs, func(t *graph.Tensor) bool { return set[t] })
 		}
 		switch moves := kindOf(l) == moving && l.DataInputs() == 1; {
-		case elementwise && squares(l, p) && summed(y), l.Op == graph.ReduceSumSquare, l.Epilogue.Args == 1 && squares(l, l.Epilogue) && summed(y):
+		case pointwise && squares(l, p) && summed(y), l.Op == graph.ReduceSumSquare, l.Epilogue.Args == 1 && squares(l, l.Epilogue) && summed(y):
 			list[l], large[y] = wide, true
 		case l.Op == graph.ReduceL2, reads(roots) && moves:
 			roots[y] = true
-		case reads(roots) && elementwise:
+		case reads(roots) && pointwise:
 			list[l] = scaling
 		case !reads(large):
-		case elementwise && takesRoot(p):
+		case pointwise && takesRoot(p):
 			list[l], roots[y] = narrowing, true
-		case elementwise, moves, isSum(l):
+		case pointwise, moves, isSum(l):
 			list[l], large[y] = wide, true
 		}
 	}
@@ -57,20 +59,20 @@ func summingLayers(n *graph.Network, decided func(*graph.Layer) bool) map[*graph
 }
 
 // squares reports whether the last thing that a program does is to square.
-func squares(l *graph.Layer, p graph.Program) bool {
+func squares(l *graph.Layer, p elementwise.Program) bool {
 	if len(p.Code) == 0 {
 		return false
 	}
 	switch in := p.Code[len(p.Code)-1]; in.Op {
-	case graph.EltMul:
+	case elementwise.Mul:
 		a, b := in.Arg[0], in.Arg[1]
 		return a == b || max(a, b) < p.Args && l.Inputs[a] == l.Inputs[b]
-	case graph.EltPow:
+	case elementwise.Pow:
 		if in.Arg[1] >= p.Args {
 			return false
 		}
 		v, ok := l.Inputs[in.Arg[1]].Const()
-		return ok && v.Type == graph.F32 && v.Len() == 1 && v.F32()[0] == 2
+		return ok && v.Type == numeric.F32 && v.Len() == 1 && v.F32()[0] == 2
 	}
 	return false
 }
@@ -85,8 +87,8 @@ func isSum(l *graph.Layer) bool {
 }
 
 // takesRoot reports whether a program takes a root, which brings a variance back to what F16 holds.
-func takesRoot(p graph.Program) bool {
-	return slices.ContainsFunc(p.Code, func(in graph.Instr) bool {
-		return in.Op == graph.EltSqrt || in.Op == graph.EltPow || in.Op == graph.EltReciprocal
+func takesRoot(p elementwise.Program) bool {
+	return slices.ContainsFunc(p.Code, func(in elementwise.Instr) bool {
+		return in.Op == elementwise.Sqrt || in.Op == elementwise.Pow || in.Op == elementwise.Reciprocal
 	})
 }

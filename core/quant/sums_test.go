@@ -6,35 +6,38 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // spelledNorm is a normalisation of rows of 512 by elementary layers: by mean and variance, or by the mean square alone.
 func spelledNorm(t *testing.T, variance bool) *graph.Network {
 	b := newNet(t, "norm")
 	ops := graph.Ops()
-	binary := func(name string, op graph.EltOp, x, y *graph.Tensor) *graph.Tensor {
-		return b.add(name, ops.Named("Pointwise"), graph.Elementwise{Program: graph.Binary(op)}, x, y)
+	binary := func(name string, op elementwise.Op, x, y *graph.Tensor) *graph.Tensor {
+		return b.add(name, ops.Named("Pointwise"), graph.Elementwise{Program: elementwise.Binary(op)}, x, y)
 	}
 	scalar := func(name string, v float32) *graph.Tensor {
-		return b.n.AddConst(name, graph.Values(graph.F32, []float32{v}, 1))
+		return b.n.AddConst(name, numeric.Values(numeric.F32, []float32{v}, 1))
 	}
-	x := b.n.AddInput("x", graph.F32, graph.Const(4), graph.Const(512))
-	x = binary("large", graph.EltMul, x, scalar("factor", 400))
+	x := b.n.AddInput("x", numeric.F32, symbolic.Const(4), symbolic.Const(512))
+	x = binary("large", elementwise.Mul, x, scalar("factor", 400))
 	var spread *graph.Tensor
 	centre := x
 	if variance {
 		sum := b.add("sum", graph.ReduceSum, graph.ReduceAttrs{Axes: []int{1}, KeepDims: true}, x)
-		mean := binary("mean", graph.EltMul, sum, scalar("nth", 1.0/512))
-		squares := b.add("sum_squares", graph.ReduceSum, graph.ReduceAttrs{Axes: []int{1}}, binary("square", graph.EltMul, x, x))
+		mean := binary("mean", elementwise.Mul, sum, scalar("nth", 1.0/512))
+		squares := b.add("sum_squares", graph.ReduceSum, graph.ReduceAttrs{Axes: []int{1}}, binary("square", elementwise.Mul, x, x))
 		column := b.add("column", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{1}}, squares)
-		spread = binary("variance", graph.EltSub, binary("mean_square", graph.EltMul, column, scalar("nth_2", 1.0/512)), binary("squared_mean", graph.EltMul, mean, mean))
-		centre = binary("centre", graph.EltSub, x, mean)
+		spread = binary("variance", elementwise.Sub, binary("mean_square", elementwise.Mul, column, scalar("nth_2", 1.0/512)), binary("squared_mean", elementwise.Mul, mean, mean))
+		centre = binary("centre", elementwise.Sub, x, mean)
 	} else {
-		square := binary("square", graph.EltPow, x, scalar("two", 2))
+		square := binary("square", elementwise.Pow, x, scalar("two", 2))
 		spread = b.add("mean_square", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{1}, KeepDims: true}, square)
 	}
-	root := b.add("root", ops.Named("Pointwise"), graph.Elementwise{Program: graph.Unary(graph.EltSqrt)}, binary("shifted", graph.EltAdd, spread, scalar("epsilon", 1e-6)))
-	b.n.MarkOutput(binary("y", graph.EltDiv, centre, root))
+	root := b.add("root", ops.Named("Pointwise"), graph.Elementwise{Program: elementwise.Unary(elementwise.Sqrt)}, binary("shifted", elementwise.Add, spread, scalar("epsilon", 1e-6)))
+	b.n.MarkOutput(binary("y", elementwise.Div, centre, root))
 	if err := b.n.Verify(); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +69,7 @@ func TestFP16SumsOfSquares(t *testing.T) {
 		if reformats != 2 {
 			t.Errorf("%d reformats, want those of input and output:\n%s", reformats, half)
 		}
-		for name, want := range map[string]graph.DataType{"large_out": graph.F16, "square_out": graph.F32, "mean_square_out": graph.F32, "shifted_out": graph.F32, "root_out": graph.F16} {
+		for name, want := range map[string]numeric.DataType{"large_out": numeric.F16, "square_out": numeric.F32, "mean_square_out": numeric.F32, "shifted_out": numeric.F32, "root_out": numeric.F16} {
 			if got := half.Tensor(name).Type; got != want {
 				t.Errorf("variance %v: %s is %v, want %v", variance, name, got, want)
 			}
@@ -79,7 +82,7 @@ func TestFP16SumsOfSquares(t *testing.T) {
 		if _, err := PlaceFP16(asked, Policy{Rules: rules}); err != nil {
 			t.Fatal(err)
 		}
-		if x := eval(t, asked)[0]; asked.Tensor("square_out").Type != graph.F16 || x != 0 && !math.IsNaN(float64(x)) {
+		if x := eval(t, asked)[0]; asked.Tensor("square_out").Type != numeric.F16 || x != 0 && !math.IsNaN(float64(x)) {
 			t.Errorf("variance %v: asked for F16, the first element is %v", variance, x)
 		}
 	}
@@ -89,16 +92,16 @@ func TestFP16SumsOfSquares(t *testing.T) {
 // reads it, so that INT8 wants what the normalisation gives.
 func rowsNet(t *testing.T, centred bool, divide func(b *netBuilder, a *graph.Tensor) *graph.Tensor) *graph.Network {
 	b := newNet(t, "rows")
-	x := b.n.AddInput("x", graph.F32, graph.Const(8), graph.Const(64))
+	x := b.n.AddInput("x", numeric.F32, symbolic.Const(8), symbolic.Const(64))
 	size := make([]float32, 8)
 	for i := range size {
 		size[i] = float32(math.Pow(10, float64(i)*3/7-3))
 	}
 	a := b.add("first", graph.MatMul, nil, x, b.random("w", 64, 64))
-	a.Producer.Fuse(graph.Binary(graph.EltMul), 0, b.n.AddConst("size", graph.Values(graph.F32, size, 8, 1)))
+	a.Producer.Fuse(elementwise.Binary(elementwise.Mul), 0, b.n.AddConst("size", numeric.Values(numeric.F32, size, 8, 1)))
 	if centred {
 		mean := b.add("mean", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{1}, KeepDims: true}, a)
-		a = b.add("centre", graph.Ops().Named("Pointwise"), graph.Elementwise{Program: graph.Binary(graph.EltSub)}, a, mean)
+		a = b.add("centre", graph.Ops().Named("Pointwise"), graph.Elementwise{Program: elementwise.Binary(elementwise.Sub)}, a, mean)
 	}
 	b.n.MarkOutput(b.add("last", graph.MatMul, nil, divide(b, a), b.random("w_last", 64, 16)))
 	if err := b.n.Verify(); err != nil {
@@ -111,33 +114,33 @@ func rowsNet(t *testing.T, centred bool, divide func(b *netBuilder, a *graph.Ten
 // beside others are as right as those, as they are where the normalisation is one layer.
 func TestPlaceSumsOfSquares(t *testing.T) {
 	rows := graph.ReduceAttrs{Axes: []int{1}, KeepDims: true}
-	layer := func(b *netBuilder, name string, p graph.Program, in ...*graph.Tensor) *graph.Tensor {
+	layer := func(b *netBuilder, name string, p elementwise.Program, in ...*graph.Tensor) *graph.Tensor {
 		return b.add(name, graph.Ops().Named("Pointwise"), graph.Elementwise{Program: p}, in...)
 	}
 	scalar := func(b *netBuilder, name string, v float32) *graph.Tensor {
-		return b.n.AddConst(name, graph.Values(graph.F32, []float32{v}, 1))
+		return b.n.AddConst(name, numeric.Values(numeric.F32, []float32{v}, 1))
 	}
 	divide := func(b *netBuilder, a, spread *graph.Tensor) *graph.Tensor {
-		root := layer(b, "root", graph.Unary(graph.EltSqrt), layer(b, "shifted", graph.Binary(graph.EltAdd), spread, scalar(b, "epsilon", 1e-12)))
-		return layer(b, "divide", graph.Binary(graph.EltDiv), a, root)
+		root := layer(b, "root", elementwise.Unary(elementwise.Sqrt), layer(b, "shifted", elementwise.Binary(elementwise.Add), spread, scalar(b, "epsilon", 1e-12)))
+		return layer(b, "divide", elementwise.Binary(elementwise.Div), a, root)
 	}
 	for name, norm := range map[string]func(b *netBuilder, a *graph.Tensor) *graph.Tensor{
 		"mul": func(b *netBuilder, a *graph.Tensor) *graph.Tensor {
-			return divide(b, a, b.add("spread", graph.ReduceMean, rows, layer(b, "square", graph.Binary(graph.EltMul), a, a)))
+			return divide(b, a, b.add("spread", graph.ReduceMean, rows, layer(b, "square", elementwise.Binary(elementwise.Mul), a, a)))
 		},
 		"pow": func(b *netBuilder, a *graph.Tensor) *graph.Tensor {
-			return divide(b, a, b.add("spread", graph.ReduceSum, rows, layer(b, "square", graph.Binary(graph.EltPow), a, scalar(b, "two", 2))))
+			return divide(b, a, b.add("spread", graph.ReduceSum, rows, layer(b, "square", elementwise.Binary(elementwise.Pow), a, scalar(b, "two", 2))))
 		},
 		"sum of squares": func(b *netBuilder, a *graph.Tensor) *graph.Tensor {
 			return divide(b, a, b.add("spread", graph.ReduceSumSquare, rows, a))
 		},
 		"length": func(b *netBuilder, a *graph.Tensor) *graph.Tensor {
-			return layer(b, "divide", graph.Binary(graph.EltDiv), a, b.add("root", graph.ReduceL2, rows, a))
+			return layer(b, "divide", elementwise.Binary(elementwise.Div), a, b.add("root", graph.ReduceL2, rows, a))
 		},
 		"reciprocal, reshaped": func(b *netBuilder, a *graph.Tensor) *graph.Tensor {
-			spread := b.add("spread", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{1}}, layer(b, "square", graph.Binary(graph.EltMul), a, a))
-			root := layer(b, "root", graph.Unary(graph.EltSqrt).Then(graph.Unary(graph.EltReciprocal), 0), spread)
-			return layer(b, "divide", graph.Binary(graph.EltMul), a, b.add("column", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{1}}, root))
+			spread := b.add("spread", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{1}}, layer(b, "square", elementwise.Binary(elementwise.Mul), a, a))
+			root := layer(b, "root", elementwise.Unary(elementwise.Sqrt).Then(elementwise.Unary(elementwise.Reciprocal), 0), spread)
+			return layer(b, "divide", elementwise.Binary(elementwise.Mul), a, b.add("column", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{1}}, root))
 		},
 	} {
 		for _, centred := range []bool{false, true} {
@@ -150,7 +153,7 @@ func TestPlaceSumsOfSquares(t *testing.T) {
 				}
 			}
 			for _, d := range list {
-				if weighted := d.Layer == "first" || d.Layer == "last"; weighted != (d.Precision == graph.I8) {
+				if weighted := d.Layer == "first" || d.Layer == "last"; weighted != (d.Precision == numeric.I8) {
 					t.Errorf("%s, centred %v: %s is %v: %s", name, centred, d.Layer, d.Precision, d.Reason)
 				}
 			}
@@ -161,7 +164,7 @@ func TestPlaceSumsOfSquares(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := rowsNet(t, false, func(b *netBuilder, a *graph.Tensor) *graph.Tensor {
-		return layer(b, "divide", graph.Binary(graph.EltDiv), a, b.add("root", graph.ReduceL2, rows, a))
+		return layer(b, "divide", elementwise.Binary(elementwise.Div), a, b.add("root", graph.ReduceL2, rows, a))
 	})
 	if _, list := place(t, n, MinMax{}, Policy{Rules: rules}); !strings.Contains(decisionText(list), "asked for by divide:int8") {
 		t.Errorf("a rule does not count:\n%s", decisionText(list))
@@ -172,9 +175,9 @@ func TestPlaceSumsOfSquares(t *testing.T) {
 // may be 8-bit all the same.
 func TestFP16SquaresBehindProducts(t *testing.T) {
 	b := newNet(t, "energy")
-	x := b.n.AddInput("x", graph.F32, graph.Const(4), graph.Const(64))
+	x := b.n.AddInput("x", numeric.F32, symbolic.Const(4), symbolic.Const(64))
 	y := b.add("product", graph.MatMul, nil, x, b.random("w", 64, 64))
-	square := graph.Program{Args: 1, Code: []graph.Instr{{Op: graph.EltMul, Arg: [3]int{0, 0}}}}
+	square := elementwise.Program{Args: 1, Code: []elementwise.Instr{{Op: elementwise.Mul, Arg: [3]int{0, 0}}}}
 	y.Producer.Fuse(square, 0)
 	b.n.MarkOutput(b.add("mean", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{1}}, y))
 	half := b.n.Clone()
@@ -183,14 +186,14 @@ func TestFP16SquaresBehindProducts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range list {
-		if d.Precision != graph.F32 {
+		if d.Precision != numeric.F32 {
 			t.Errorf("%s is %v: %s", d.Layer, d.Precision, d.Reason)
 		}
 	}
 	if err := half.Verify(); err != nil {
 		t.Fatal(err)
 	}
-	if _, list = place(t, b.n, MinMax{}, Policy{}); list[0].Precision != graph.I8 {
+	if _, list = place(t, b.n, MinMax{}, Policy{}); list[0].Precision != numeric.I8 {
 		t.Errorf("the product is %v: %s", list[0].Precision, list[0].Reason)
 	}
 }
@@ -203,7 +206,7 @@ func TestMixFP16Peaks(t *testing.T) {
 		t.Fatal(err)
 	}
 	ranges := calibrate(t, n, MinMax{})
-	ranges["fc_out"] = graph.PerTensor(1000, 0)
+	ranges["fc_out"] = numeric.PerTensor(1000, 0)
 	policy := Policy{Rules: rules, Peaks: PeaksOf(ranges)}
 	list, err := Place(n, ranges, policy)
 	if err != nil {

@@ -1,6 +1,9 @@
 package quant
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // WeightPower returns for each input channel of a product with constant weights the sum of the squares of the weights that it meets,
 // over the number of output channels: what a mean square error of the channel becomes in the mean square of the output. nil for others.
@@ -12,7 +15,7 @@ func WeightPower(l *graph.Layer) []float64 {
 	if !ok || l.Op.Class == graph.ClassMatrix && len(v.Dims) != 2 {
 		return nil
 	}
-	v = graph.ToReal(v, l.Inputs[1].Range)
+	v = numeric.ToReal(v, l.Inputs[1].Range)
 	if out, in := l.Op.Product.Axes(l); !v.Type.IsFloat() || v.Len() == 0 || out < 0 || in < 0 {
 		return nil
 	}

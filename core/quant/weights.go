@@ -4,18 +4,19 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // QuantizeWeights returns the weights as I8 with a symmetric range that reaches as far as by says: one scale for each index of
 // axis, or one for all if axis is negative. Weights that are all zero get a scale of 1/127, infinite ones count as the largest
 // finite, NaNs as zero.
-func QuantizeWeights(v graph.Value, axis int, by WeightRange) (graph.Value, graph.Range) {
+func QuantizeWeights(v numeric.Value, axis int, by WeightRange) (numeric.Value, numeric.Range) {
 	x := v.Floats()
 	channels, inner := 1, max(1, len(x))
 	if axis >= 0 {
-		channels, inner = v.Dims[axis], max(1, graph.Count(v.Dims[axis+1:]))
+		channels, inner = v.Dims[axis], max(1, numeric.Count(v.Dims[axis+1:]))
 	}
-	r := graph.Range{Scale: make([]float32, channels), Axis: max(0, axis)}
+	r := numeric.Range{Scale: make([]float32, channels), Axis: max(0, axis)}
 	var magnitudes []float32
 	for c := range r.Scale {
 		magnitudes = magnitudes[:0]
@@ -29,7 +30,7 @@ func QuantizeWeights(v graph.Value, axis int, by WeightRange) (graph.Value, grap
 		amax := by.of(magnitudes)
 		r.Scale[c] = Scheme{}.Range(-amax, amax).Scale[0]
 	}
-	q := graph.NewValue(graph.I8, v.Dims...)
+	q := numeric.NewValue(numeric.I8, v.Dims...)
 	if len(x) > 0 {
 		r.Quantize(q, x)
 	}

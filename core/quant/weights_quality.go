@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // WeightQuality says what 8 bits make of a layer's constant weights, with one scale for each output channel and with one
@@ -34,7 +35,7 @@ func AssessWeights(l *graph.Layer) (q WeightQuality, ok bool) {
 	v, ok := t.Const()
 	if !ok && isDequantized(t) {
 		if v, ok = t.Producer.Inputs[0].Const(); ok {
-			v = graph.ToReal(v, t.Producer.Attrs.(graph.QuantAttrs).Range)
+			v = numeric.ToReal(v, t.Producer.Attrs.(graph.QuantAttrs).Range)
 			q.Given = true
 		}
 	}
@@ -44,7 +45,7 @@ func AssessWeights(l *graph.Layer) (q WeightQuality, ok bool) {
 	q.Axis = weightAxis(l, false)
 	channels, inner := 1, v.Len()
 	if q.Axis >= 0 {
-		channels, inner = v.Dims[q.Axis], graph.Count(v.Dims[q.Axis+1:])
+		channels, inner = v.Dims[q.Axis], numeric.Count(v.Dims[q.Axis+1:])
 	}
 	q.assess(v.Floats(), channels, inner)
 	return q, true
@@ -96,7 +97,7 @@ func weightScale(amax float32) float32 { return Scheme{}.Range(-float64(amax), f
 
 // squaredRounding returns the squared error of w in steps of scale.
 func squaredRounding(w, scale float32) float64 {
-	e := float64(w) - math.RoundToEven(float64(w/scale))*float64(scale) // as graph.Range.Quantize rounds
+	e := float64(w) - math.RoundToEven(float64(w/scale))*float64(scale) // as numeric.Range.Quantize rounds
 	return e * e
 }
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TestAssessWeights compares with the integers that QuantizeWeights gives and the real numbers that they stand for.
@@ -26,11 +28,11 @@ func TestAssessWeights(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newNet(t, c.name)
-			dims := make([]graph.Dim, len(c.in))
+			dims := make([]symbolic.Dim, len(c.in))
 			for i, d := range c.in {
-				dims[i] = graph.Const(d)
+				dims[i] = symbolic.Const(d)
 			}
-			x := b.n.AddInput("x", graph.F32, dims...)
+			x := b.n.AddInput("x", numeric.F32, dims...)
 			w := b.random("w", c.dims...)
 			v, _ := w.Const()
 			for i, inner := 0, innerOf(c.dims, max(0, c.axis)); i < v.Len(); i++ { // channels of different sizes
@@ -68,7 +70,7 @@ func TestAssessWeights(t *testing.T) {
 	}
 }
 
-func innerOf(dims []int, axis int) int { return graph.Count(dims[axis+1:]) }
+func innerOf(dims []int, axis int) int { return numeric.Count(dims[axis+1:]) }
 
 func TestWeightSpread(t *testing.T) {
 	q := WeightQuality{}
@@ -88,13 +90,13 @@ func TestWeightSpread(t *testing.T) {
 // TestGivenWeights assesses weights that a model brings in integers: nothing more is lost of them.
 func TestGivenWeights(t *testing.T) {
 	b := newNet(t, "given")
-	x := b.n.AddInput("x", graph.F32, graph.Const(2), graph.Const(3))
-	ints := graph.NewValue(graph.I8, 3, 2)
+	x := b.n.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(3))
+	ints := numeric.NewValue(numeric.I8, 3, 2)
 	for i := range ints.Data {
 		ints.Data[i] = byte(10 * i)
 	}
-	r := graph.Range{Scale: []float32{0.5, 0.25}, Axis: 1}
-	w := b.add("dequantize", graph.Dequantize, graph.QuantAttrs{Range: r, Type: graph.F32}, b.n.AddConst("w", ints))
+	r := numeric.Range{Scale: []float32{0.5, 0.25}, Axis: 1}
+	w := b.add("dequantize", graph.Dequantize, graph.QuantAttrs{Range: r, Type: numeric.F32}, b.n.AddConst("w", ints))
 	q, ok := AssessWeights(b.add("layer", graph.MatMul, nil, x, w).Producer)
 	if !ok || !q.Given || q.PerChannelDB != MaxDB || q.PerTensorDB != MaxDB || len(q.Channels) != 2 || q.Channels[0].AMax != 20 || q.Channels[1].AMax != 12.5 {
 		t.Errorf("ok %v, %+v", ok, q)

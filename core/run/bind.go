@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -121,7 +121,7 @@ func (c *ExecutionContext) bindable(name string) (root int, ok bool) {
 func (c *ExecutionContext) OutputTo(name string, dst []byte) error {
 	if i, ok := c.outputs[name]; ok && c.mem[i].Host != nil {
 		s := c.loaded.Plan.Slots[i]
-		if len(dst) != graph.Count(s.Desc.Dims)*s.Desc.Type.Size() {
+		if len(dst) != numeric.Count(s.Desc.Dims)*s.Desc.Type.Size() {
 			return fmt.Errorf("output %s: %d bytes for %v", name, len(dst), s.Desc)
 		}
 		s.Desc.ToLinear(dst, c.mem[i].Host)

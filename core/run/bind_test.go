@@ -6,7 +6,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -37,7 +37,7 @@ func TestBind(t *testing.T) {
 	}
 	defer c.Close()
 	x := input(1)
-	want, err := l.Plan.Network.Eval(context.Background(), map[string]graph.Value{"x": x}, nil)
+	want, err := l.Plan.Network.Eval(context.Background(), map[string]numeric.Value{"x": x}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestBind(t *testing.T) {
 	if err := c.ExecuteUntil(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	got := graph.Value{Type: graph.F32, Dims: x.Dims, Data: out[:size]}
+	got := numeric.Value{Type: numeric.F32, Dims: x.Dims, Data: out[:size]}
 	for i, f := range got.F32() {
 		if d := f - want["add"].F32()[i]; d > 1e-4 || d < -1e-4 {
 			t.Fatalf("element %d is %v, want %v", i, f, want["add"].F32()[i])
@@ -71,7 +71,7 @@ func TestBind(t *testing.T) {
 	written := bytes.Clone(out)
 	c.Unbind("x")
 	c.Unbind("add")
-	if err := c.SetInput("x", graph.NewValue(graph.F32, x.Dims...)); err != nil {
+	if err := c.SetInput("x", numeric.NewValue(numeric.F32, x.Dims...)); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Execute(); err != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -95,7 +95,7 @@ func pitched(d kernels.Desc) bool {
 
 func checkDesc(s Slot, env map[string]int) error {
 	d := s.Desc
-	want := graph.EvalDims(s.Tensor.Dims, env)
+	want := symbolic.Eval(s.Tensor.Dims, env)
 	if d.Type != s.Tensor.Type || !slices.Equal(d.Dims, want) {
 		return fmt.Errorf("%v, the tensor is %s", d, s.Tensor)
 	}

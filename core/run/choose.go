@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -31,7 +32,7 @@ func BestGuess(b kernels.Binding, t kernels.Tactic, rank int) (Price, error) {
 
 // desc returns the form of a tensor in a format.
 func desc(t *graph.Tensor, f kernels.Format, env map[string]int) kernels.Desc {
-	return kernels.Desc{Type: t.Type, Dims: graph.EvalDims(t.Dims, env), Format: f}
+	return kernels.Desc{Type: t.Type, Dims: symbolic.Eval(t.Dims, env), Format: f}
 }
 
 // bind returns the binding of a layer with its op's inputs and its outputs in the given formats.

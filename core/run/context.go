@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -82,13 +84,13 @@ func (c *ExecutionContext) Close() {
 }
 
 // SetInput copies a value to the named input. It stays there until it is set again.
-func (c *ExecutionContext) SetInput(name string, v graph.Value) error {
+func (c *ExecutionContext) SetInput(name string, v numeric.Value) error {
 	i, ok := c.inputs[name]
 	if !ok {
 		return fmt.Errorf("input %s: the engine has no such input", name)
 	}
 	s := c.loaded.Plan.Slots[i]
-	want := graph.Value{Type: s.Desc.Type, Dims: s.Desc.Dims}
+	want := numeric.Value{Type: s.Desc.Type, Dims: s.Desc.Dims}
 	if v.Type != want.Type || !slices.Equal(v.Dims, want.Dims) {
 		return fmt.Errorf("input %s: data is %s%v, the plan is for %s%v", name, v.Type, v.Dims, want.Type, want.Dims)
 	}
@@ -103,19 +105,19 @@ func (c *ExecutionContext) SetInput(name string, v graph.Value) error {
 }
 
 // isAt returns an error for elements of an input that is a shape other than those that the context is at.
-func (c *ExecutionContext) isAt(t *graph.Tensor, v graph.Value) error {
+func (c *ExecutionContext) isAt(t *graph.Tensor, v numeric.Value) error {
 	if !t.IsShape {
 		return nil
 	}
 	list, err := t.ShapeOf(v)
-	if at := graph.EvalDims(t.Value, c.loaded.Plan.Env()); err == nil && !slices.Equal(list, at) {
+	if at := symbolic.Eval(t.Value, c.loaded.Plan.Env()); err == nil && !slices.Equal(list, at) {
 		err = fmt.Errorf("input %s: its elements are %v, the context is at %v: shapes depend on them", t.Name, list, at)
 	}
 	return err
 }
 
 // SetInputs copies a value to every input of the network.
-func (c *ExecutionContext) SetInputs(values map[string]graph.Value) error {
+func (c *ExecutionContext) SetInputs(values map[string]numeric.Value) error {
 	for _, t := range c.loaded.Plan.Network.Inputs {
 		v, ok := values[t.Name]
 		if !ok {
@@ -137,14 +139,14 @@ func (c *ExecutionContext) Dims(name string) []int {
 	}
 	for _, t := range c.loaded.Plan.Network.Outputs {
 		if t.Name == name {
-			return graph.EvalDims(t.Dims, c.loaded.Plan.Env())
+			return symbolic.Eval(t.Dims, c.loaded.Plan.Env())
 		}
 	}
 	return nil
 }
 
 // Output returns a copy of the named output.
-func (c *ExecutionContext) Output(name string) (graph.Value, error) {
+func (c *ExecutionContext) Output(name string) (numeric.Value, error) {
 	if i, ok := c.outputs[name]; ok {
 		return c.Read(i)
 	}
@@ -161,12 +163,12 @@ func (c *ExecutionContext) Output(name string) (graph.Value, error) {
 			return c.Read(i)
 		}
 	}
-	return graph.Value{}, fmt.Errorf("output %s: the engine has no such output", name)
+	return numeric.Value{}, fmt.Errorf("output %s: the engine has no such output", name)
 }
 
 // Outputs returns copies of all outputs by name.
-func (c *ExecutionContext) Outputs() (map[string]graph.Value, error) {
-	m := map[string]graph.Value{}
+func (c *ExecutionContext) Outputs() (map[string]numeric.Value, error) {
+	m := map[string]numeric.Value{}
 	for _, t := range c.loaded.Plan.Network.Outputs {
 		v, err := c.Output(t.Name)
 		if err != nil {
@@ -312,9 +314,9 @@ func (c *ExecutionContext) Observe(ctx context.Context, o Observer) error {
 }
 
 // Read returns the elements of a slot's tensor in logical order, as they are stored.
-func (c *ExecutionContext) Read(slot int) (graph.Value, error) {
+func (c *ExecutionContext) Read(slot int) (numeric.Value, error) {
 	s := c.loaded.Plan.Slots[slot]
-	v := graph.NewValue(s.Desc.Type, s.Desc.Dims...)
+	v := numeric.NewValue(s.Desc.Type, s.Desc.Dims...)
 	stored := c.mem[slot].Host
 	if stored == nil {
 		stored = make([]byte, s.Size)
@@ -327,7 +329,7 @@ func (c *ExecutionContext) Read(slot int) (graph.Value, error) {
 }
 
 // Write stores elements, given in logical order, as a slot's tensor.
-func (c *ExecutionContext) Write(slot int, v graph.Value) error {
+func (c *ExecutionContext) Write(slot int, v numeric.Value) error {
 	s := c.loaded.Plan.Slots[slot]
 	c.changed = true
 	if m := c.mem[slot].Host; m != nil {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -172,7 +174,7 @@ func (p *Plan) checkHanded(s Step) error {
 	env := p.Env()
 	c := newControl(s)
 	same := func(what string, i int, a, b *graph.Tensor, axis int) error {
-		outer, inner := graph.EvalDims(a.Dims, env), graph.EvalDims(b.Dims, env)
+		outer, inner := symbolic.Eval(a.Dims, env), symbolic.Eval(b.Dims, env)
 		if axis >= 0 && axis < len(outer) {
 			outer = slices.Delete(outer, axis, axis+1)
 		}
@@ -185,7 +187,7 @@ func (p *Plan) checkHanded(s Step) error {
 		for i, t := range b.Network.Inputs {
 			from, axis := c.input(i)
 			if from < 0 {
-				if graph.Count(graph.EvalDims(t.Dims, env)) != 1 || t.Type != []graph.DataType{graph.I64, graph.Bool}[i] {
+				if numeric.Count(symbolic.Eval(t.Dims, env)) != 1 || t.Type != []numeric.DataType{numeric.I64, numeric.Bool}[i] {
 					return fmt.Errorf("input %d of a body is %s", i, t)
 				}
 				continue
@@ -197,7 +199,7 @@ func (p *Plan) checkHanded(s Step) error {
 		for i, t := range b.Network.Outputs {
 			to, axis := c.output(i)
 			if to < 0 {
-				if graph.Count(graph.EvalDims(t.Dims, env)) != 1 || t.Type != graph.Bool {
+				if numeric.Count(symbolic.Eval(t.Dims, env)) != 1 || t.Type != numeric.Bool {
 					return fmt.Errorf("output %d of a body is %s", i, t)
 				}
 				continue

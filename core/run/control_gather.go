@@ -2,6 +2,8 @@ package run
 
 import (
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -19,7 +21,7 @@ func (x *control) gather(a *launch, b *body, first int) (list []gathered) {
 	for i := first; i < len(b.outputs); i++ {
 		to, axis := x.output(i)
 		t := x.layer.Outputs[to]
-		g := gathered{strips: stripsOf(graph.EvalDims(t.Dims, x.env), axis, t.Type), output: i, to: a.out[to]}
+		g := gathered{strips: stripsOf(symbolic.Eval(t.Dims, x.env), axis, t.Type), output: i, to: a.out[to]}
 		if s, ok := x.layer.Attrs.(graph.ScanAttrs); ok {
 			g.backwards = s.OutPlace(i-first, 0, 2) > 0
 		}
@@ -60,8 +62,8 @@ func (b *body) iterate(c *ExecutionContext, list []gathered, k int) error {
 // strips are where one place of an axis lies in a tensor: so many, of so many bytes.
 type strips struct{ axis, count, bytes, extent int }
 
-func stripsOf(dims []int, axis int, t graph.DataType) strips {
-	return strips{axis, graph.Count(dims[:axis]), graph.Count(dims[axis+1:]) * t.Size(), dims[axis]}
+func stripsOf(dims []int, axis int, t numeric.DataType) strips {
+	return strips{axis, numeric.Count(dims[:axis]), numeric.Count(dims[axis+1:]) * t.Size(), dims[axis]}
 }
 
 // at returns the place of iteration k.

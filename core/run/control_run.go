@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -199,7 +201,7 @@ func (b *body) send(i int, to kernels.Mem) {
 func (b *body) deliver(i int, to kernels.Mem) {
 	if o := b.outputs[i]; !o.direct {
 		d := b.loaded.Plan.Slots[o.slot].Desc
-		d.ToLinear(to.Host[:graph.Count(d.Dims)*d.Type.Size()], b.mem[o.slot].Host)
+		d.ToLinear(to.Host[:numeric.Count(d.Dims)*d.Type.Size()], b.mem[o.slot].Host)
 	}
 }
 
@@ -294,7 +296,7 @@ func (x *control) scan(c *ExecutionContext, a *launch) error {
 	var scanned []strips
 	for i := range at.Scanned {
 		t := x.layer.Inputs[at.States+i]
-		scanned = append(scanned, stripsOf(graph.EvalDims(t.Dims, x.env), at.InAxis(i, len(t.Dims)), t.Type))
+		scanned = append(scanned, stripsOf(symbolic.Eval(t.Dims, x.env), at.InAxis(i, len(t.Dims)), t.Type))
 	}
 	n := scanned[0].extent
 	h := x.hand(a, b, at.States, 0, 0, 0, n-1)

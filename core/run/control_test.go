@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -26,22 +28,22 @@ type controlModel struct {
 	Model []byte
 	Runs  []struct {
 		Inputs map[string]struct {
-			Type graph.DataType
+			Type numeric.DataType
 			Dims []int
 			Data []float64
 		}
 	}
 }
 
-func (m controlModel) inputs(i int) map[string]graph.Value {
-	in := map[string]graph.Value{}
+func (m controlModel) inputs(i int) map[string]numeric.Value {
+	in := map[string]numeric.Value{}
 	for name, x := range m.Runs[i].Inputs {
-		v := graph.NewValue(x.Type, x.Dims...)
+		v := numeric.NewValue(x.Type, x.Dims...)
 		for j, f := range x.Data {
 			switch x.Type {
-			case graph.F32:
+			case numeric.F32:
 				v.F32()[j] = float32(f)
-			case graph.I64:
+			case numeric.I64:
 				v.I64()[j] = int64(f)
 			default:
 				v.Data[j] = byte(f)
@@ -94,7 +96,7 @@ func TestControl(t *testing.T) {
 }
 
 // runControl compares an engine with Eval, and returns how many bodies it plans.
-func runControl(t *testing.T, b run.Backend, source, n *graph.Network, in map[string]graph.Value) (bodies int) {
+func runControl(t *testing.T, b run.Backend, source, n *graph.Network, in map[string]numeric.Value) (bodies int) {
 	t.Helper()
 	want, err := source.Eval(t.Context(), in, nil)
 	if err != nil {
@@ -146,7 +148,7 @@ func contextOf(t *testing.T, b run.Backend, p *run.Plan) *run.ExecutionContext {
 	return c
 }
 
-func checkControl(t *testing.T, c *run.ExecutionContext, in, want map[string]graph.Value) {
+func checkControl(t *testing.T, c *run.ExecutionContext, in, want map[string]numeric.Value) {
 	t.Helper()
 	if err := c.SetInputs(in); err != nil {
 		t.Fatal(err)
@@ -199,10 +201,10 @@ func TestControlRanges(t *testing.T) {
 			for s := range maps.Keys(opt) {
 				env[s] = size + 1
 			}
-			in, shapes := map[string]graph.Value{}, map[string][]int{}
+			in, shapes := map[string]numeric.Value{}, map[string][]int{}
 			for _, x := range n.Inputs {
-				v := graph.NewValue(x.Type, graph.EvalDims(x.Dims, env)...)
-				if x.Type == graph.F32 {
+				v := numeric.NewValue(x.Type, symbolic.Eval(x.Dims, env)...)
+				if x.Type == numeric.F32 {
 					for i := range v.F32() {
 						v.F32()[i] = float32(i%7)/7 - 0.4
 					}
@@ -226,7 +228,7 @@ func TestControlRanges(t *testing.T) {
 // endless is a loop that ends when its input is false.
 func endless(t *testing.T) *graph.Network {
 	d := graph.Define("endless")
-	x, goes := d.Input("x", graph.F32, graph.Const(4096)), d.Input("goes", graph.Bool)
+	x, goes := d.Input("x", numeric.F32, symbolic.Const(4096)), d.Input("goes", numeric.Bool)
 	d.Output("y", d.Named("forever").Loop(nil, goes, []*graph.Tensor{x}, func(b *graph.Definition, _, c *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
 		return b.Or(goes, goes), []*graph.Tensor{b.Tanh(b.Sin(v[0]))}
 	})[0])
@@ -246,7 +248,7 @@ func TestControlStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := contextOf(t, b, p)
-	if err := c.SetInputs(map[string]graph.Value{"x": graph.NewValue(graph.F32, 4096), "goes": graph.Values(graph.Bool, []uint8{1})}); err != nil {
+	if err := c.SetInputs(map[string]numeric.Value{"x": numeric.NewValue(numeric.F32, 4096), "goes": numeric.Values(numeric.Bool, []uint8{1})}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -259,8 +261,8 @@ func TestControlStops(t *testing.T) {
 // TestControlProfile counts how often the steps of bodies run in an inference, of a loop in a loop too.
 func TestControlProfile(t *testing.T) {
 	d := graph.Define("profile")
-	x := d.Input("x", graph.F32, graph.Const(64))
-	trips := d.Constant("trips", graph.Values(graph.I64, []int64{3}))
+	x := d.Input("x", numeric.F32, symbolic.Const(64))
+	trips := d.Constant("trips", numeric.Values(numeric.I64, []int64{3}))
 	d.Output("y", d.Named("outer").Loop(trips, nil, []*graph.Tensor{x}, func(b *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
 		y := b.Named("inner").Loop(trips, nil, v, func(b *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
 			return nil, []*graph.Tensor{b.Named("tanh").Tanh(v[0])}

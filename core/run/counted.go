@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // A step may count how many elements there are, such as of boxes that are selected. Steps behind it are then run at that extent:
@@ -67,7 +67,7 @@ func (c *ExecutionContext) recount(step int) error {
 // goOn takes a frame behind a step. What was computed and lies in parts of what comes later, such as of a concatenation, may lie
 // elsewhere there.
 func (c *ExecutionContext) goOn(f *frame, step int) error {
-	moved := map[int]graph.Value{}
+	moved := map[int]numeric.Value{}
 	slots := f.loaded.Plan.Slots
 	for i, from := range c.loaded.Plan.Slots[:min(len(slots), len(c.loaded.Plan.Slots))] { // further ones are workspaces
 		to := slots[i]

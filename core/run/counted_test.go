@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -12,9 +14,9 @@ import (
 // TestCountedProfile times the steps of an inference that goes on at what was counted, and splits it.
 func TestCountedProfile(t *testing.T) {
 	d := graph.Define("counted")
-	x := d.Input("x", graph.F32, graph.Const(12))
+	x := d.Input("x", numeric.F32, symbolic.Const(12))
 	values := d.Gather(x, d.Squeeze(d.NonZero(d.Relu(x)), 0), 0)
-	trips := d.Constant("trips", graph.Values(graph.I64, []int64{3}))
+	trips := d.Constant("trips", numeric.Values(numeric.I64, []int64{3}))
 	y := d.Named("loop").Loop(trips, nil, []*graph.Tensor{values}, func(b *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
 		return nil, []*graph.Tensor{b.Named("tanh").Tanh(v[0])}
 	})
@@ -30,7 +32,7 @@ func TestCountedProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := contextOf(t, b, p)
-	in := graph.Values(graph.F32, []float32{0, 1, 0, 2, 0, 0, 3, 0, 0, 0, 4, 0}, 12)
+	in := numeric.Values(numeric.F32, []float32{0, 1, 0, 2, 0, 0, 3, 0, 0, 0, 4, 0}, 12)
 	if err := c.SetInput("x", in); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +55,7 @@ func TestCountedProfile(t *testing.T) {
 		if _, err := c.ExecuteSplit(); err != nil {
 			t.Fatal(err)
 		}
-		want, err := n.Eval(t.Context(), map[string]graph.Value{"x": in}, nil)
+		want, err := n.Eval(t.Context(), map[string]numeric.Value{"x": in}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,8 +78,8 @@ func TestCountedProfile(t *testing.T) {
 // TestCountedInside: a layer that counts inside another has no plan.
 func TestCountedInside(t *testing.T) {
 	d := graph.Define("inside")
-	x := d.Input("x", graph.I64, graph.Const(4))
-	y := d.Named("loop").Loop(d.Constant("trips", graph.Values(graph.I64, []int64{2}, 1)), nil, []*graph.Tensor{x}, func(b *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
+	x := d.Input("x", numeric.I64, symbolic.Const(4))
+	y := d.Named("loop").Loop(d.Constant("trips", numeric.Values(numeric.I64, []int64{2}, 1)), nil, []*graph.Tensor{x}, func(b *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
 		return nil, []*graph.Tensor{b.Add(v[0], b.Reduce(graph.ReduceSum, b.Named("places").NonZero(v[0]), false, 0, 1))}
 	})
 	d.Output("y", y[0])

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -13,7 +15,7 @@ import (
 // TestUnboundedEngine: a Relu behind a Relu is a clip with no upper bound, which JSON has no number for.
 func TestUnboundedEngine(t *testing.T) {
 	d := graph.Define("relus")
-	x := d.Input("x", graph.F32, graph.Const(4))
+	x := d.Input("x", numeric.F32, symbolic.Const(4))
 	d.Output("y", d.Relu(d.Relu(x)))
 	source, err := d.Network()
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -42,7 +44,7 @@ func TestPanicsInTacticsAreErrors(t *testing.T) {
 	host := cpu.Open(1)
 	defer host.Close()
 	d := graph.Define("n")
-	d.Output("y", d.Named("act").Relu(d.Input("x", graph.F32, graph.Const(4))))
+	d.Output("y", d.Named("act").Relu(d.Input("x", numeric.F32, symbolic.Const(4))))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
 package run
 
 import (
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -36,7 +36,7 @@ func (c *ExecutionContext) newFrame(at *shape, arena, io kernels.Mem) *frame {
 	p, b := at.Plan, at.backend
 	f := &frame{loaded: at.Loaded, shape: at, inputs: map[string]int{}, outputs: map[string]int{}}
 	for _, t := range p.Network.Inputs {
-		f.shapes = append(f.shapes, graph.EvalDims(t.Extents(), p.Env()))
+		f.shapes = append(f.shapes, symbolic.Eval(t.Extents(), p.Env()))
 	}
 	for i, s := range p.Slots {
 		region := arena

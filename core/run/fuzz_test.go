@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -78,8 +80,8 @@ func FuzzReadEngine(f *testing.F) {
 // controlEngine is the file of an engine with a Loop, an If and a Scan.
 func controlEngine(t testing.TB, b run.Backend) []byte {
 	d := graph.Define("control")
-	x, flag := d.Input("x", graph.F32, graph.Const(3), graph.Const(4)), d.Input("flag", graph.Bool)
-	trips := d.Constant("trips", graph.Values(graph.I64, []int64{3}))
+	x, flag := d.Input("x", numeric.F32, symbolic.Const(3), symbolic.Const(4)), d.Input("flag", numeric.Bool)
+	trips := d.Constant("trips", numeric.Values(numeric.I64, []int64{3}))
 	loop := d.Loop(trips, nil, []*graph.Tensor{x}, func(b *graph.Definition, _, _ *graph.Tensor, v []*graph.Tensor) (*graph.Tensor, []*graph.Tensor) {
 		y := b.If(flag, func(b *graph.Definition) []*graph.Tensor { return []*graph.Tensor{b.Tanh(v[0])} }, func(b *graph.Definition) []*graph.Tensor { return v })
 		return nil, append(y, b.Neg(y[0]))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -66,7 +67,7 @@ func (a *Launch) match(room int64) error {
 	}
 	if a.Tactic.Reference {
 		// A guess that keeps it behind everything that was measured.
-		a.Set(Price{Time: time.Duration(1+graph.Count(b.Out[0].Dims)) * time.Microsecond}, nil)
+		a.Set(Price{Time: time.Duration(1+numeric.Count(b.Out[0].Dims)) * time.Microsecond}, nil)
 	}
 	return nil
 }

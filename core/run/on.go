@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // On returns the plan for another network that differs from its own in the values of constants and in what follows from these,
@@ -83,11 +84,11 @@ func tensorsAlike(what string, a, b []*graph.Tensor) error {
 			continue
 		case t == nil || u == nil:
 			return fmt.Errorf("%s %d is there in one of the two alone", what, i)
-		case t.Name != u.Name || t.Type != u.Type || !graph.EqualDims(t.Dims, u.Dims) || t.IsConst() != u.IsConst():
+		case t.Name != u.Name || t.Type != u.Type || !symbolic.Equal(t.Dims, u.Dims) || t.IsConst() != u.IsConst():
 			return fmt.Errorf("%s %d became %s, and was %s", what, i, u, t)
 		case len(t.Range.Scale) != len(u.Range.Scale) || len(t.Range.Zero) != len(u.Range.Zero):
 			return fmt.Errorf("%s %d: tensor %s is quantised in another way", what, i, t.Name)
-		case len(t.Value) > 0 && !slices.EqualFunc(t.Value, u.Value, graph.Dim.Equal):
+		case len(t.Value) > 0 && !slices.EqualFunc(t.Value, u.Value, symbolic.Dim.Equal):
 			return fmt.Errorf("%s %d: the elements of %s, on which shapes depend, changed", what, i, t.Name)
 		}
 	}

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -27,11 +30,11 @@ func (b blocked) Tactics(op *graph.Op) []kernels.Tactic {
 // An output whose blocked form has the bytes of the linear one needs no reformat, and is an output all the same.
 func TestOutputThatSharesItsBytes(t *testing.T) {
 	n := graph.NewNetwork("relu")
-	x := n.AddInput("x", graph.F32, graph.Const(2), graph.Const(32))
+	x := n.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(32))
 	op := graph.Ops().Named("Relu")
 	var last *graph.Layer
 	for _, name := range []string{"first", "second"} {
-		l, err := n.Add(name, op, graph.Elementwise{Program: graph.Unary(graph.EltRelu)}, []*graph.Tensor{x})
+		l, err := n.Add(name, op, graph.Elementwise{Program: elementwise.Unary(elementwise.Relu)}, []*graph.Tensor{x})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,11 +60,11 @@ func TestOutputThatSharesItsBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	in := graph.NewValue(graph.F32, 2, 32)
+	in := numeric.NewValue(numeric.F32, 2, 32)
 	for i := range in.F32() {
 		in.F32()[i] = float32(i%7) - 3
 	}
-	want, err := n.Eval(context.Background(), map[string]graph.Value{"x": in}, nil)
+	want, err := n.Eval(context.Background(), map[string]numeric.Value{"x": in}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +88,7 @@ func TestOutputThatSharesItsBytes(t *testing.T) {
 // An output that is a constant is a copy of it, as every output is.
 func TestConstantOutput(t *testing.T) {
 	n := graph.NewNetwork("constant")
-	n.MarkOutput(n.AddConst("c", graph.Values(graph.F32, []float32{1, 2}, 2)))
+	n.MarkOutput(n.AddConst("c", numeric.Values(numeric.F32, []float32{1, 2}, 2)))
 	b := cpu.Open(1)
 	defer b.Close()
 	p, err := run.NewPlan(t.Context(), n, nil, b, run.BestGuess)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -87,7 +88,7 @@ func packedAlike(a, b *graph.Layer) bool {
 			}
 			continue
 		}
-		if !sameForm(t, u) || t.IsConst() != u.IsConst() || t.IsConst() && (!graph.EqualDims(t.Dims, u.Dims) || !bytes.Equal(t.Weights, u.Weights)) {
+		if !sameForm(t, u) || t.IsConst() != u.IsConst() || t.IsConst() && (!symbolic.Equal(t.Dims, u.Dims) || !bytes.Equal(t.Weights, u.Weights)) {
 			return false
 		}
 	}

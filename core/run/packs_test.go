@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -16,7 +18,7 @@ func product(t *testing.T, rows int, first float32) *graph.Network {
 	for i := range w {
 		w[i] = first + float32(i%7)
 	}
-	d.Output("y", d.MatMul(d.Input("x", graph.F32, graph.Const(rows), graph.Const(1024)), d.Weights("w", w, 1024, 1024)))
+	d.Output("y", d.MatMul(d.Input("x", numeric.F32, symbolic.Const(rows), symbolic.Const(1024)), d.Weights("w", w, 1024, 1024)))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +72,7 @@ func TestPacksOfPlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := graph.NewValue(graph.F32, 48, 1024)
+		x := numeric.NewValue(numeric.F32, 48, 1024)
 		x.F32()[0] = 1
 		if err := c.SetInput("x", x); err != nil {
 			t.Fatal(err)

@@ -5,20 +5,22 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
 // cut returns the axis along which the outputs of l, a Split or a Slice, are parts of its input, and where the first one
 // begins; an error for a Slice that is no such part.
 func cut(l *graph.Layer, env map[string]int) (axis, first int, err error) {
-	dims := graph.EvalDims(l.Inputs[0].Dims, env)
+	dims := symbolic.Eval(l.Inputs[0].Dims, env)
 	if a, ok := l.Attrs.(graph.SplitAttrs); ok {
 		if axis = a.Axis; axis < 0 {
 			axis += len(dims)
 		}
 		return axis, 0, nil
 	}
-	a, out := l.Attrs.(graph.SliceAttrs), graph.EvalDims(l.Outputs[0].Dims, env)
+	a, out := l.Attrs.(graph.SliceAttrs), symbolic.Eval(l.Outputs[0].Dims, env)
 	if len(l.OpInputs()) > 1 {
 		return 0, 0, fmt.Errorf("bounds are no constants")
 	}
@@ -70,7 +72,7 @@ func partable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[string
 			return fmt.Errorf("output %s is one of the network", y.Name)
 		case x.Type != y.Type || !x.Range.Equal(y.Range):
 			return fmt.Errorf("output %s has another type or range", y.Name)
-		case graph.Count(graph.EvalDims(y.Dims, env)) == 0:
+		case numeric.Count(symbolic.Eval(y.Dims, env)) == 0:
 			return fmt.Errorf("output %s is empty", y.Name)
 		case f != kernels.Linear && i < len(l.Outputs)-1 && y.Dims[1].Eval(env)%f.Block(x.Type) != 0:
 			return fmt.Errorf("output %s does not fill whole blocks of channels", y.Name)
@@ -82,7 +84,7 @@ func partable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[string
 // strides returns why one distance does not say how a part of a tensor in Linear lies: the distance between indices of axis
 // 0, or between rows.
 func strides(d kernels.Desc, axis int) error {
-	if axis <= 1 || axis == len(d.Dims)-1 || graph.Count(d.Dims[1:axis]) == 1 || graph.Count(d.Dims[:axis]) == 1 {
+	if axis <= 1 || axis == len(d.Dims)-1 || numeric.Count(d.Dims[1:axis]) == 1 || numeric.Count(d.Dims[:axis]) == 1 {
 		return nil
 	}
 	return fmt.Errorf("axis %d is neither the first, nor the second, nor the last", axis)
@@ -92,12 +94,12 @@ func strides(d kernels.Desc, axis int) error {
 // axes before the split one to the next: 0 where there is but one, so that the part is dense.
 func part(whole, d kernels.Desc, axis int) (kernels.Desc, int) {
 	switch {
-	case graph.Count(whole.Dims[:axis]) <= 1 && (whole.Format != kernels.NHWC || graph.Count(whole.Dims[2:]) == 1):
+	case numeric.Count(whole.Dims[:axis]) <= 1 && (whole.Format != kernels.NHWC || numeric.Count(whole.Dims[2:]) == 1):
 		return d, 0
 	case whole.Format == kernels.NHWC:
 		d.Pitch = whole.PixelPitch()
 		return d, d.Pitch
-	case graph.Count(whole.Dims[1:axis]) == 1:
+	case numeric.Count(whole.Dims[1:axis]) == 1:
 		d.Batch = whole.BatchStride()
 		return d, d.Batch
 	}
@@ -153,9 +155,9 @@ func (y *layout) readsPart(u *graph.Layer, t *graph.Tensor, d kernels.Desc) bool
 
 // partBytes returns how far behind the begin of one part of a tensor the next one begins.
 func partBytes(whole, d kernels.Desc, axis int) int {
-	n := graph.Count(whole.Dims[:axis])
+	n := numeric.Count(whole.Dims[:axis])
 	if whole.Format == kernels.NHWC {
-		n = d.Dims[0] * graph.Count(d.Dims[2:])
+		n = d.Dims[0] * numeric.Count(d.Dims[2:])
 	}
 	return d.Bytes() / max(1, n)
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 func somePeaks() *Peaks {
@@ -21,8 +21,8 @@ func TestFloor(t *testing.T) {
 		bound                 string
 	}{
 		{"arithmetic", Work{Operations: 1e6, Traffic: []Traffic{{1000, 1000}}}, 10000, 10000, 5, "f32"},
-		{"of bytes", Work{Operations: 1e6, Type: graph.I8, Traffic: []Traffic{{1000, 1000}}}, 2500, 2500, 5, "i8"},
-		{"of halves, which are computed as floats", Work{Operations: 1e6, Type: graph.F16}, 10000, 10000, 0, "f32"},
+		{"of bytes", Work{Operations: 1e6, Type: numeric.I8, Traffic: []Traffic{{1000, 1000}}}, 2500, 2500, 5, "i8"},
+		{"of halves, which are computed as floats", Work{Operations: 1e6, Type: numeric.F16}, 10000, 10000, 0, "f32"},
 		{"nearest level", Work{Operations: 10, Traffic: []Traffic{{1000, 500}}}, 5, 1, 5, "L1"},
 		{"a tenth of it stays in L1, the rest in L2", Work{Traffic: []Traffic{{10000, 10000}}}, 95, 0, 95, "L2"},
 		{"a hundredth in L1, a tenth by L2, the rest comes from DRAM", Work{Traffic: []Traffic{{100000, 100000}}}, 9095, 0, 9095, "DRAM"},
@@ -30,7 +30,7 @@ func TestFloor(t *testing.T) {
 		{"nothing", Work{}, 0, 0, 0, ""},
 	} {
 		if c.w.Type == 0 {
-			c.w.Type = graph.F32
+			c.w.Type = numeric.F32
 		}
 		if f := somePeaks().Floor(&c.w); f != (Floor{c.time, c.compute, c.memory, c.bound}) {
 			t.Errorf("%s: %+v", c.what, f)

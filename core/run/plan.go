@@ -34,7 +34,7 @@ func (s Symbol) Range() (least, most int) {
 	return s.Min, s.Max
 }
 
-// Env returns the symbols as the map that graph.Dim.Eval takes.
+// Env returns the symbols as the map that symbolic.Dim.Eval takes.
 func (p *Plan) Env() map[string]int {
 	env := make(map[string]int, len(p.Symbols))
 	for _, s := range p.Symbols {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -168,7 +170,7 @@ func (e *NoRoom) advise(n *graph.Network, env map[string]int) {
 	}
 	for _, l := range n.Layers {
 		for _, t := range l.Outputs {
-			e.F32 = e.F32 || t.Type == graph.F32 && !n.IsOutput(t)
+			e.F32 = e.F32 || t.Type == numeric.F32 && !n.IsOutput(t)
 		}
 	}
 }
@@ -238,7 +240,7 @@ func (c *Candidates) tensorBytes(l *graph.Layer) int64 {
 	for _, t := range slices.Concat(l.Inputs, l.Outputs) {
 		if t != nil && !t.IsConst() && !slices.Contains(seen, t) {
 			seen = append(seen, t)
-			n += int64(graph.Count(graph.EvalDims(t.Dims, c.env)) * t.Type.Size())
+			n += int64(numeric.Count(symbolic.Eval(t.Dims, c.env)) * t.Type.Size())
 		}
 	}
 	return n

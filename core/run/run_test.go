@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -19,24 +22,24 @@ import (
 func residual(t testing.TB) *graph.Network {
 	t.Helper()
 	n := graph.NewNetwork("residual")
-	x := n.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(5), graph.Const(5))
+	x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(5), symbolic.Const(5))
 	conv := func(name string, in *graph.Tensor) *graph.Tensor {
 		w := make([]float32, 3*3*9)
 		for i := range w {
 			w[i] = float32(i*i%13)/8 - 0.75
 		}
-		l, err := n.Add(name, graph.Conv, graph.ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 1}, []*graph.Tensor{in, n.AddConst(name+".w", graph.Values(graph.F32, w, 3, 3, 3, 3))})
+		l, err := n.Add(name, graph.Conv, graph.ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 1}, []*graph.Tensor{in, n.AddConst(name+".w", numeric.Values(numeric.F32, w, 3, 3, 3, 3))})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return l.Outputs[0]
 	}
 	ops := graph.Ops()
-	r, err := n.Add("relu", ops.Named("Relu"), graph.Elementwise{Program: graph.Unary(graph.EltRelu)}, []*graph.Tensor{conv("conv1", x)})
+	r, err := n.Add("relu", ops.Named("Relu"), graph.Elementwise{Program: elementwise.Unary(elementwise.Relu)}, []*graph.Tensor{conv("conv1", x)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := n.Add("add", ops.Named("Add"), graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, []*graph.Tensor{conv("conv2", r.Outputs[0]), x})
+	s, err := n.Add("add", ops.Named("Add"), graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, []*graph.Tensor{conv("conv2", r.Outputs[0]), x})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,8 +47,8 @@ func residual(t testing.TB) *graph.Network {
 	return n
 }
 
-func input(batch int) graph.Value {
-	x := graph.NewValue(graph.F32, batch, 3, 5, 5)
+func input(batch int) numeric.Value {
+	x := numeric.NewValue(numeric.F32, batch, 3, 5, 5)
 	for i := range x.F32() {
 		x.F32()[i] = float32(i*31%17)/4 - 2
 	}
@@ -56,7 +59,7 @@ func TestPlanEqualsEvalAndSurvivesTheFile(t *testing.T) {
 	ctx := context.Background()
 	n, b := residual(t), cpu.Open(2)
 	defer b.Close()
-	want, err := n.Eval(context.Background(), map[string]graph.Value{"x": input(2)}, nil)
+	want, err := n.Eval(context.Background(), map[string]numeric.Value{"x": input(2)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +199,7 @@ func TestContextsRunAtTheSameTime(t *testing.T) {
 		for i := range x.F32() {
 			x.F32()[i] += float32(g)
 		}
-		want, err := n.Eval(context.Background(), map[string]graph.Value{"x": x}, nil)
+		want, err := n.Eval(context.Background(), map[string]numeric.Value{"x": x}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -18,9 +20,9 @@ import (
 func open(t testing.TB) *graph.Network {
 	t.Helper()
 	d := graph.Define("open")
-	x := d.Input("x", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Symbol("height"), graph.Symbol("width"))
+	x := d.Input("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Symbol("height"), symbolic.Symbol("width"))
 	weights := func(name string, dims ...int) *graph.Tensor {
-		w := make([]float32, graph.Count(dims))
+		w := make([]float32, numeric.Count(dims))
 		for i := range w {
 			w[i] = float32(i*i%29)/29 - 0.5
 		}
@@ -69,11 +71,11 @@ func openPlans(t testing.TB, n *graph.Network, b run.Backend) []*run.Plan {
 
 // atShapes runs a context at shapes and compares it with the network's definition.
 func atShapes(t testing.TB, c *run.ExecutionContext, n *graph.Network, batch, height, width int) error {
-	x := graph.NewValue(graph.F32, batch, 3, height, width)
+	x := numeric.NewValue(numeric.F32, batch, 3, height, width)
 	for i := range x.F32() {
 		x.F32()[i] = float32(i*31%17)/8 - 1
 	}
-	want, err := n.Eval(t.Context(), map[string]graph.Value{"x": x}, nil)
+	want, err := n.Eval(t.Context(), map[string]numeric.Value{"x": x}, nil)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -61,7 +63,7 @@ func pieces(d kernels.Desc, axis int) int {
 	case axis == 0:
 		return 1
 	case d.Format == kernels.NHWC:
-		return d.Dims[0] * graph.Count(d.Dims[2:])
+		return d.Dims[0] * numeric.Count(d.Dims[2:])
 	}
 	return d.Dims[0]
 }
@@ -122,8 +124,8 @@ func concatAxis(l *graph.Layer) int {
 // sliceable returns why the inputs of a concatenation cannot be written straight to their places in its output.
 func sliceable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[string]int) error {
 	axis, y := concatAxis(l), l.Outputs[0]
-	outer := graph.EvalDims(y.Dims, env)[:axis]
-	if axis > 1 && graph.Count(outer) > 1 || f != kernels.Linear && axis != 1 {
+	outer := symbolic.Eval(y.Dims, env)[:axis]
+	if axis > 1 && numeric.Count(outer) > 1 || f != kernels.Linear && axis != 1 {
 		return fmt.Errorf("axis %d is not the outermost", axis)
 	}
 	seen := map[*graph.Tensor]bool{}

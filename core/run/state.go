@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // State says which inputs of a network are outputs of the inference before, as the states of a recurrent network are: the output
@@ -38,7 +39,7 @@ func tensorNames(list []*graph.Tensor) (names []string) {
 }
 
 // Carry replaces inputs by the outputs of the inference before; nil where there was none.
-func (s State) Carry(in, before map[string]graph.Value) error {
+func (s State) Carry(in, before map[string]numeric.Value) error {
 	if before == nil {
 		return nil
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -13,7 +15,7 @@ import (
 // TestStopWhileChoosing: the choice of tactics ends with its context, when it has priced everything.
 func TestStopWhileChoosing(t *testing.T) {
 	n := graph.NewNetwork("chain")
-	x := n.AddInput("x", graph.F32, graph.Const(2), graph.Const(8))
+	x := n.AddInput("x", numeric.F32, symbolic.Const(2), symbolic.Const(8))
 	for range 3 {
 		l, err := n.Add("", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, []*graph.Tensor{x}, "")
 		if err != nil {

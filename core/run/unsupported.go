@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Unsupported is the error of layers that no tactic of the backend computes: all of a network, or one.
@@ -75,14 +76,14 @@ func unservedType(b Backend, l *graph.Layer, env map[string]int) string {
 	inF32 := func(list []*graph.Tensor) []*graph.Tensor {
 		list = slices.Clone(list)
 		for i, t := range list {
-			if t == nil || t.Type != graph.F64 && t.Type != graph.BF16 {
+			if t == nil || t.Type != numeric.F64 && t.Type != numeric.BF16 {
 				continue
 			}
 			found = t.Type.String()
 			f := *t
-			f.Type = graph.F32
+			f.Type = numeric.F32
 			if v, ok := t.Const(); ok {
-				f.Weights = graph.Values(graph.F32, v.Floats(), v.Dims...).Data
+				f.Weights = numeric.Values(numeric.F32, v.Floats(), v.Dims...).Data
 			}
 			list[i] = &f
 		}

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -15,7 +18,7 @@ import (
 type f32Only struct{ run.Backend }
 
 func (f32Only) Tactics(op *graph.Op) []kernels.Tactic {
-	tactic := func(name string, takes func(graph.DataType) bool) kernels.Tactic {
+	tactic := func(name string, takes func(numeric.DataType) bool) kernels.Tactic {
 		return kernels.Tactic{Name: name, Op: op, Match: func(b kernels.Binding) error {
 			for _, d := range append(b.In, b.Out...) {
 				if !takes(d.Type) {
@@ -26,8 +29,8 @@ func (f32Only) Tactics(op *graph.Op) []kernels.Tactic {
 		}}
 	}
 	return []kernels.Tactic{
-		tactic("floats", func(t graph.DataType) bool { return t == graph.F32 && op != graph.Softmax }),
-		tactic("integers", func(t graph.DataType) bool { return t == graph.I32 }),
+		tactic("floats", func(t numeric.DataType) bool { return t == numeric.F32 && op != graph.Softmax }),
+		tactic("integers", func(t numeric.DataType) bool { return t == numeric.I32 }),
 	}
 }
 
@@ -35,9 +38,9 @@ func (f32Only) Tactics(op *graph.Op) []kernels.Tactic {
 func TestReasonsThatCanBeActedUpon(t *testing.T) {
 	b := f32Only{cpu.Open(1)}
 	defer b.Close()
-	inType := func(typ graph.DataType, layer func(d *graph.Definition, x *graph.Tensor) *graph.Tensor) *graph.Network {
+	inType := func(typ numeric.DataType, layer func(d *graph.Definition, x *graph.Tensor) *graph.Tensor) *graph.Network {
 		d := graph.Define("n")
-		d.Output("y", layer(d, d.Input("x", typ, graph.Const(2), graph.Const(3))))
+		d.Output("y", layer(d, d.Input("x", typ, symbolic.Const(2), symbolic.Const(3))))
 		n, err := d.Network()
 		if err != nil {
 			t.Fatal(err)
@@ -46,7 +49,7 @@ func TestReasonsThatCanBeActedUpon(t *testing.T) {
 	}
 	sigmoid := func(d *graph.Definition, x *graph.Tensor) *graph.Tensor { return d.Sigmoid(x) }
 	doubled := func(d *graph.Definition, x *graph.Tensor) *graph.Tensor {
-		return d.ElementWise(graph.EltMul, x, d.Constant("two", graph.Values(graph.F64, []float64{2, 2, 2}, 3)))
+		return d.ElementWise(elementwise.Mul, x, d.Constant("two", numeric.Values(numeric.F64, []float64{2, 2, 2}, 3)))
 	}
 	softmax := func(d *graph.Definition, x *graph.Tensor) *graph.Tensor { return d.Softmax(x, 1) }
 	for _, c := range []struct {
@@ -54,10 +57,10 @@ func TestReasonsThatCanBeActedUpon(t *testing.T) {
 		n    *graph.Network
 		want string
 	}{
-		{"f32", inType(graph.F32, sigmoid), ""},
-		{"f64", inType(graph.F64, sigmoid), "it is in f64, and computed in f32: export the model in float32"},
-		{"f64 constant", inType(graph.F64, doubled), "it is in f64, and computed in f32: export the model in float32"},
-		{"nowhere", inType(graph.BF16, softmax), "integers: bf16 is not taken; and 1 more"},
+		{"f32", inType(numeric.F32, sigmoid), ""},
+		{"f64", inType(numeric.F64, sigmoid), "it is in f64, and computed in f32: export the model in float32"},
+		{"f64 constant", inType(numeric.F64, doubled), "it is in f64, and computed in f32: export the model in float32"},
+		{"nowhere", inType(numeric.BF16, softmax), "integers: bf16 is not taken; and 1 more"},
 	} {
 		_, err := run.NewPlan(context.Background(), c.n, nil, b, run.BestGuess)
 		var missing *run.Unsupported

@@ -2,15 +2,17 @@ package run
 
 import (
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Work is what a step has to do, whichever tactic does it.
 type Work struct {
-	FLOPs      int64          // of products: see graph.FLOPs
-	Operations int64          // all arithmetic: see graph.Operations
-	Type       graph.DataType // that the arithmetic is in: see graph.Arithmetic
-	Bytes      int64          // read and written, weights included; each tensor once
-	Traffic    []Traffic      // Bytes, tensor by tensor; nil where it is not known how often a body runs
+	FLOPs      int64            // of products: see graph.FLOPs
+	Operations int64            // all arithmetic: see graph.Operations
+	Type       numeric.DataType // that the arithmetic is in: see graph.Arithmetic
+	Bytes      int64            // read and written, weights included; each tensor once
+	Traffic    []Traffic        // Bytes, tensor by tensor; nil where it is not known how often a body runs
 }
 
 // Traffic is one tensor that a step reads or writes.
@@ -103,7 +105,7 @@ func (h *history) between(root, i int) int64 {
 
 // looked returns how much of the bytes of input k a layer looks at.
 func looked(bytes int64, l *graph.Layer, k int, env map[string]int) int64 {
-	if n := int64(graph.Count(graph.EvalDims(l.Inputs[k].Dims, env))); n > 0 {
+	if n := int64(numeric.Count(symbolic.Eval(l.Inputs[k].Dims, env))); n > 0 {
 		return int64(float64(bytes) * (float64(graph.Reads(l, k, env)) / float64(n)))
 	}
 	return 0

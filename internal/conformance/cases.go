@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/internal/host"
 )
@@ -257,8 +258,8 @@ func (c *Case) add(set, name string, read func() ([]byte, error)) {
 
 // values reads files as the values of the given tensors: by the name in the file, or by number where that is unknown.
 // Those of fixed inputs are left out.
-func (s dataSet) values(files []dataFile, tensors []*graph.Tensor, fixed map[string]graph.Value) (map[string]graph.Value, error) {
-	values := map[string]graph.Value{}
+func (s dataSet) values(files []dataFile, tensors []*graph.Tensor, fixed map[string]numeric.Value) (map[string]numeric.Value, error) {
+	values := map[string]numeric.Value{}
 	for _, f := range files {
 		name, v, err := f.value()
 		if err != nil {
@@ -278,10 +279,10 @@ func (s dataSet) values(files []dataFile, tensors []*graph.Tensor, fixed map[str
 	return values, nil
 }
 
-func (f dataFile) value() (name string, v graph.Value, err error) {
+func (f dataFile) value() (name string, v numeric.Value, err error) {
 	data, err := f.read()
 	if err != nil {
-		return "", graph.Value{}, err
+		return "", numeric.Value{}, err
 	}
 	if name, v, err = onnx.ReadTensor(data); err == nil {
 		return name, v, nil
@@ -293,8 +294,8 @@ func (f dataFile) value() (name string, v graph.Value, err error) {
 }
 
 // fixed returns the inputs by their names in the files, from the given one on; nil if one has no name or cannot be read.
-func (s dataSet) fixed(from int) map[string]graph.Value {
-	values := map[string]graph.Value{}
+func (s dataSet) fixed(from int) map[string]numeric.Value {
+	values := map[string]numeric.Value{}
 	for _, f := range s.inputs[min(from, len(s.inputs)):] {
 		name, v, err := f.value()
 		if err != nil || name == "" {

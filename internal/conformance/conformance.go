@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 )
 
@@ -122,7 +123,7 @@ func (c Case) checkSet(ctx context.Context, execute Executor, set dataSet) (Stat
 }
 
 // checkFixed is checkSet with some inputs as constants.
-func (c Case) checkFixed(ctx context.Context, execute Executor, set dataSet, fixed map[string]graph.Value) (Status, string) {
+func (c Case) checkFixed(ctx context.Context, execute Executor, set dataSet, fixed map[string]numeric.Value) (Status, string) {
 	network, err := c.open(onnx.Importer{Ops: graph.Ops(), Fixed: fixed})
 	if errors.As(err, new(*onnx.ImportError)) {
 		return Unsupported, err.Error()

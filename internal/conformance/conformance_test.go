@@ -16,7 +16,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/internal/conformance"
 )
@@ -36,8 +36,8 @@ func unaryModel(op string) []byte {
 // writeCases writes the three cases of testdata, of which one passes, one fails and one is unsupported, and returns their files.
 func writeCases(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
-	x := onnx.WriteTensor("x", graph.Values(graph.F32, []float32{-1, 2}, 2))
-	y := onnx.WriteTensor("y", graph.Values(graph.F32, []float32{0, 2}, 2))
+	x := onnx.WriteTensor("x", numeric.Values(numeric.F32, []float32{-1, 2}, 2))
+	y := onnx.WriteTensor("y", numeric.Values(numeric.F32, []float32{0, 2}, 2))
 	files := map[string][]byte{}
 	for name, op := range map[string]string{"test_relu": "Relu", "test_abs": "Abs", "test_odd": "Odd"} {
 		files[name+"/model.onnx"] = unaryModel(op)

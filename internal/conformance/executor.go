@@ -6,22 +6,23 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
 )
 
 // Executor computes a network's outputs by name.
-type Executor func(ctx context.Context, n *graph.Network, inputs map[string]graph.Value) (map[string]graph.Value, error)
+type Executor func(ctx context.Context, n *graph.Network, inputs map[string]numeric.Value) (map[string]numeric.Value, error)
 
 // Evaluate computes by the layers' own definition, and gives up between layers when ctx is done.
-func Evaluate(ctx context.Context, n *graph.Network, inputs map[string]graph.Value) (map[string]graph.Value, error) {
+func Evaluate(ctx context.Context, n *graph.Network, inputs map[string]numeric.Value) (map[string]numeric.Value, error) {
 	return n.Eval(ctx, inputs, nil)
 }
 
 // Engine returns an executor that builds an FP32 engine for a backend, all passes included, by its best guess of
 // tactics.
 func Engine(b run.Backend) Executor {
-	return func(ctx context.Context, n *graph.Network, inputs map[string]graph.Value) (map[string]graph.Value, error) {
+	return func(ctx context.Context, n *graph.Network, inputs map[string]numeric.Value) (map[string]numeric.Value, error) {
 		env, err := n.Bind(inputs)
 		if err != nil {
 			return nil, err
@@ -31,7 +32,7 @@ func Engine(b run.Backend) Executor {
 		if err != nil {
 			return nil, err
 		}
-		l, err := build.Lower(ctx, o, build.LowerConfig{Precision: graph.F32, Pass: cfg}, run.Supports(b, env))
+		l, err := build.Lower(ctx, o, build.LowerConfig{Precision: numeric.F32, Pass: cfg}, run.Supports(b, env))
 		if err != nil {
 			return nil, err
 		}

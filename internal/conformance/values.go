@@ -5,20 +5,20 @@ import (
 	"math"
 	"slices"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // tolerances of floating-point outputs: the absolute part, which is at least a share of the expected output's RMS, and the
 // part relative to the expected element. abs and rel of F32 and F64 are the defaults of ONNX's own backend tests. Those
 // know single nodes: where the sums of a network cancel, an element near zero has the rounding of terms as large as the
 // others, which no order of summation avoids.
-var tolerances = map[graph.DataType]struct{ abs, share, rel float64 }{
-	graph.F64: {1e-7, 1e-5, 1e-3}, graph.F32: {1e-7, 1e-5, 1e-3}, graph.F16: {1e-3, 1e-3, 1e-2}, graph.BF16: {1e-2, 1e-2, 2e-2},
+var tolerances = map[numeric.DataType]struct{ abs, share, rel float64 }{
+	numeric.F64: {1e-7, 1e-5, 1e-3}, numeric.F32: {1e-7, 1e-5, 1e-3}, numeric.F16: {1e-3, 1e-3, 1e-2}, numeric.BF16: {1e-2, 1e-2, 2e-2},
 }
 
 // compareValues returns an error that says where got differs from want: in type, shape, or an element. Integers, booleans and
 // narrow floats must be equal, and NaN equals NaN.
-func compareValues(got, want graph.Value) error {
+func compareValues(got, want numeric.Value) error {
 	if got.Type != want.Type {
 		return fmt.Errorf("type is %s, want %s", got.Type, want.Type)
 	}
@@ -65,6 +65,6 @@ func rootMeanSquare(x []float64) float64 {
 }
 
 // float64s returns the elements of a floating-point value.
-func float64s(v graph.Value) []float64 {
+func float64s(v numeric.Value) []float64 {
 	return v.Float64s()
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // TestCompareValues: an element near zero may have the rounding of the others, and no more; in an output that is small as a
@@ -29,7 +29,7 @@ func TestCompareValues(t *testing.T) {
 		{"NaN for a number", []float32{nan, 1}, []float32{1, 1}, false},
 		{"a number for NaN", []float32{1, 1}, []float32{nan, 1}, false},
 	} {
-		err := compareValues(graph.Values(graph.F32, c.got, len(c.got)), graph.Values(graph.F32, c.want, len(c.want)))
+		err := compareValues(numeric.Values(numeric.F32, c.got, len(c.got)), numeric.Values(numeric.F32, c.want, len(c.want)))
 		if (err == nil) != c.same {
 			t.Errorf("%s: %v", c.name, err)
 		}

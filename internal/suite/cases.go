@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Case is one layer of actual shapes, constants with random elements.
@@ -18,7 +21,7 @@ type Case struct {
 type maker struct {
 	cases  []Case
 	rnd    *rand.Rand
-	shared map[graph.DataType][]byte // of constants that are nothing but random
+	shared map[numeric.DataType][]byte // of constants that are nothing but random
 }
 
 // Layers returns the table of layers: for each op the shapes at which kernels go wrong (one, just under and over a
@@ -87,28 +90,28 @@ func Layers() []Case {
 	return m.cases
 }
 
-func (m *maker) tensor(t graph.DataType, r graph.Range, dims ...int) *graph.Tensor {
-	return &graph.Tensor{Name: "x", Type: t, Dims: graph.Shape(dims...), Range: r}
+func (m *maker) tensor(t numeric.DataType, r numeric.Range, dims ...int) *graph.Tensor {
+	return &graph.Tensor{Name: "x", Type: t, Dims: symbolic.Shape(dims...), Range: r}
 }
 
 // constant returns a constant with random elements: reals of variance 1/fan, so that sums stay near 1, or integers.
-func (m *maker) constant(t graph.DataType, r graph.Range, fan int, dims ...int) *graph.Tensor {
-	v := graph.NewValue(t, dims...)
+func (m *maker) constant(t numeric.DataType, r numeric.Range, fan int, dims ...int) *graph.Tensor {
+	v := numeric.NewValue(t, dims...)
 	switch t {
-	case graph.F32:
+	case numeric.F32:
 		for i := range v.F32() {
 			v.F32()[i] = float32(m.rnd.NormFloat64()) / float32(fan)
 		}
-	case graph.F16:
-		for i, d := 0, graph.View[uint16](v.Data); i < len(d); i++ {
-			d[i] = graph.F32ToF16(float32(m.rnd.NormFloat64()) / float32(fan))
+	case numeric.F16:
+		for i, d := 0, numeric.View[uint16](v.Data); i < len(d); i++ {
+			d[i] = numeric.F32ToF16(float32(m.rnd.NormFloat64()) / float32(fan))
 		}
 	default:
 		for i := range v.Data {
 			v.Data[i] = byte(m.rnd.Uint32())
 		}
 	}
-	return &graph.Tensor{Name: "w", Type: t, Dims: graph.Shape(dims...), Range: r, Weights: v.Data}
+	return &graph.Tensor{Name: "w", Type: t, Dims: symbolic.Shape(dims...), Range: r, Weights: v.Data}
 }
 
 // layer returns a layer outside any network.
@@ -134,28 +137,28 @@ func (m *maker) add(name string, l *graph.Layer, tol Tolerance) {
 type epilogue struct {
 	name     string
 	residual bool
-	program  graph.Program
+	program  elementwise.Program
 }
 
 var (
-	addThen   = func(p graph.Program) graph.Program { return graph.Binary(graph.EltAdd).Then(p, 0) }
+	addThen   = func(p elementwise.Program) elementwise.Program { return elementwise.Binary(elementwise.Add).Then(p, 0) }
 	epilogues = []epilogue{
-		{"plain", false, graph.Program{}},
-		{"relu", false, graph.Unary(graph.EltRelu)},
-		{"relu6", false, graph.Unary(graph.EltClamp, 0, 6)},
-		{"add", true, graph.Binary(graph.EltAdd)},
-		{"add_relu", true, addThen(graph.Unary(graph.EltRelu))},
-		{"silu", false, graph.Unary(graph.EltSilu)},
-		{"gelu_add", true, graph.Unary(graph.EltGelu).Then(graph.Binary(graph.EltAdd), 0)},
+		{"plain", false, elementwise.Program{}},
+		{"relu", false, elementwise.Unary(elementwise.Relu)},
+		{"relu6", false, elementwise.Unary(elementwise.Clamp, 0, 6)},
+		{"add", true, elementwise.Binary(elementwise.Add)},
+		{"add_relu", true, addThen(elementwise.Unary(elementwise.Relu))},
+		{"silu", false, elementwise.Unary(elementwise.Silu)},
+		{"gelu_add", true, elementwise.Unary(elementwise.Gelu).Then(elementwise.Binary(elementwise.Add), 0)},
 	}
 )
 
 // fuse puts the epilogue on l; a residual has the type and range given.
-func (m *maker) fuse(l *graph.Layer, e epilogue, t graph.DataType, r graph.Range) {
+func (m *maker) fuse(l *graph.Layer, e epilogue, t numeric.DataType, r numeric.Range) {
 	switch {
 	case len(e.program.Code) == 0:
 	case e.residual:
-		l.Fuse(e.program, 0, m.tensor(t, r, graph.EvalDims(l.Outputs[0].Dims, nil)...))
+		l.Fuse(e.program, 0, m.tensor(t, r, symbolic.Eval(l.Outputs[0].Dims, nil)...))
 	default:
 		l.Fuse(e.program, 0)
 	}
@@ -199,13 +202,13 @@ func (s convShape) String() string {
 }
 
 func (m *maker) convolutions() {
-	for _, t := range []graph.DataType{graph.F32, graph.F16} {
+	for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
 		for i, s := range convShapes {
 			e := epilogues[i%len(epilogues)]
 			for range 2 { // a second epilogue for every shape
-				l := m.layer(graph.Conv, s.attrs(), m.tensor(t, graph.Range{}, s.n, s.c, s.h, s.w),
-					m.constant(t, graph.Range{}, s.k*s.k, s.m, s.c/s.group, s.k, s.k), m.constant(graph.F32, graph.Range{}, 1, s.m))
-				m.fuse(l, e, t, graph.Range{})
+				l := m.layer(graph.Conv, s.attrs(), m.tensor(t, numeric.Range{}, s.n, s.c, s.h, s.w),
+					m.constant(t, numeric.Range{}, s.k*s.k, s.m, s.c/s.group, s.k, s.k), m.constant(numeric.F32, numeric.Range{}, 1, s.m))
+				m.fuse(l, e, t, numeric.Range{})
 				m.add(fmt.Sprintf("conv_%s_%s_%s", t, s, e.name), l, Tolerance{Real: 1e-4})
 				e = epilogues[(i+3)%len(epilogues)]
 			}
@@ -213,13 +216,13 @@ func (m *maker) convolutions() {
 	}
 	// Uneven padding, as TensorFlow's SAME makes it.
 	a := graph.ConvAttrs{Strides: []int{2, 2}, Pads: []int{0, 1, 1, 2}, Group: 1}
-	l := m.layer(graph.Conv, a, m.tensor(graph.F32, graph.Range{}, 1, 16, 11, 10), m.constant(graph.F32, graph.Range{}, 9, 16, 16, 3, 4))
+	l := m.layer(graph.Conv, a, m.tensor(numeric.F32, numeric.Range{}, 1, 16, 11, 10), m.constant(numeric.F32, numeric.Range{}, 9, 16, 16, 3, 4))
 	m.add("conv_f32_uneven", l, Tolerance{Real: 1e-4})
 }
 
 // scales returns one scale for each of n channels.
-func scales(n int) graph.Range {
-	r := graph.Range{Scale: make([]float32, n)}
+func scales(n int) numeric.Range {
+	r := numeric.Range{Scale: make([]float32, n)}
 	for i := range r.Scale {
 		r.Scale[i] = 0.002 * float32(1+i%5)
 	}
@@ -230,16 +233,16 @@ func (m *maker) quantizedConvolutions() {
 	for i, s := range convShapes {
 		for j, q := range []struct {
 			name    string
-			in, out graph.DataType
+			in, out numeric.DataType
 			zi, zo  int32
-			wt      graph.DataType
+			wt      numeric.DataType
 			zw      int32
 		}{
-			{"s8s8", graph.I8, graph.I8, 0, 0, graph.I8, 0},
-			{"s8f32", graph.I8, graph.F32, 0, 0, graph.I8, 0},
-			{"u8u8", graph.U8, graph.U8, 119, 7, graph.I8, 0},
-			{"s8zero", graph.I8, graph.I8, -128, -5, graph.I8, 0},
-			{"u8w8", graph.U8, graph.U8, 128, 3, graph.U8, 131},
+			{"s8s8", numeric.I8, numeric.I8, 0, 0, numeric.I8, 0},
+			{"s8f32", numeric.I8, numeric.F32, 0, 0, numeric.I8, 0},
+			{"u8u8", numeric.U8, numeric.U8, 119, 7, numeric.I8, 0},
+			{"s8zero", numeric.I8, numeric.I8, -128, -5, numeric.I8, 0},
+			{"u8w8", numeric.U8, numeric.U8, 128, 3, numeric.U8, 131},
 		} {
 			e, tol := epilogues[(i+j)%len(epilogues)], Tolerance{Real: 1e-6}
 			if e.name == "gelu_add" || e.name == "silu" {
@@ -247,15 +250,15 @@ func (m *maker) quantizedConvolutions() {
 			}
 			wr := scales(s.m)
 			if q.zw != 0 {
-				wr = graph.PerTensor(0.004, q.zw)
+				wr = numeric.PerTensor(0.004, q.zw)
 			}
-			l := m.layer(graph.Conv, s.attrs(), m.tensor(q.in, graph.PerTensor(0.03, q.zi), s.n, s.c, s.h, s.w),
-				m.constant(q.wt, wr, 1, s.m, s.c/s.group, s.k, s.k), m.constant(graph.F32, graph.Range{}, 1, s.m))
+			l := m.layer(graph.Conv, s.attrs(), m.tensor(q.in, numeric.PerTensor(0.03, q.zi), s.n, s.c, s.h, s.w),
+				m.constant(q.wt, wr, 1, s.m, s.c/s.group, s.k, s.k), m.constant(numeric.F32, numeric.Range{}, 1, s.m))
 			y := l.Outputs[0]
-			if y.Type = q.out; q.out != graph.F32 {
-				y.Range = graph.PerTensor(0.11*float32(s.k), q.zo)
+			if y.Type = q.out; q.out != numeric.F32 {
+				y.Range = numeric.PerTensor(0.11*float32(s.k), q.zo)
 			}
-			m.fuse(l, e, q.in, graph.PerTensor(0.05, q.zi))
+			m.fuse(l, e, q.in, numeric.PerTensor(0.05, q.zi))
 			m.add(fmt.Sprintf("conv_%s_%s_%s", q.name, s, e.name), l, tol)
 		}
 	}
@@ -270,9 +273,9 @@ func (m *maker) products() {
 				w = []int{s[2], s[1]}
 			}
 			a := graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: trans}
-			for _, t := range []graph.DataType{graph.F32, graph.F16} {
-				l := m.layer(graph.Gemm, a, m.tensor(t, graph.Range{}, s[0], s[1]), m.constant(t, graph.Range{}, 8, w...), m.constant(t, graph.Range{}, 1, s[2]))
-				m.fuse(l, e, t, graph.Range{})
+			for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
+				l := m.layer(graph.Gemm, a, m.tensor(t, numeric.Range{}, s[0], s[1]), m.constant(t, numeric.Range{}, 8, w...), m.constant(t, numeric.Range{}, 1, s[2]))
+				m.fuse(l, e, t, numeric.Range{})
 				m.add(fmt.Sprintf("gemm_%s_%v_trans%v_%s", t, s, trans, e.name), l, Tolerance{Real: 1e-4})
 			}
 
@@ -282,44 +285,44 @@ func (m *maker) products() {
 			}
 			wr := scales(s[2])
 			wr.Axis = axis
-			l := m.layer(graph.Gemm, a, m.tensor(graph.I8, graph.PerTensor(0.02, 0), s[0], s[1]), m.constant(graph.I8, wr, 1, w...), m.constant(graph.F32, graph.Range{}, 1, s[2]))
-			m.fuse(l, epilogues[i%3], graph.I8, graph.Range{})
+			l := m.layer(graph.Gemm, a, m.tensor(numeric.I8, numeric.PerTensor(0.02, 0), s[0], s[1]), m.constant(numeric.I8, wr, 1, w...), m.constant(numeric.F32, numeric.Range{}, 1, s[2]))
+			m.fuse(l, epilogues[i%3], numeric.I8, numeric.Range{})
 			m.add(fmt.Sprintf("gemm_i8f32_%v_trans%v", s, trans), l, Tolerance{Real: 1e-6})
 		}
-		for _, t := range []graph.DataType{graph.F32, graph.F16} {
-			l := m.layer(graph.MatMul, nil, m.tensor(t, graph.Range{}, 2, s[0], s[1]), m.constant(t, graph.Range{}, 8, s[1], s[2]))
+		for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
+			l := m.layer(graph.MatMul, nil, m.tensor(t, numeric.Range{}, 2, s[0], s[1]), m.constant(t, numeric.Range{}, 8, s[1], s[2]))
 			m.add(fmt.Sprintf("matmul_%s_%v", t, s), l, Tolerance{Real: 1e-4})
 		}
-		l := m.layer(graph.MatMul, nil, m.tensor(graph.F32, graph.Range{}, 2, s[0], s[1]), m.tensor(graph.F32, graph.Range{}, 2, s[1], s[2]))
-		m.fuse(l, e, graph.F32, graph.Range{})
+		l := m.layer(graph.MatMul, nil, m.tensor(numeric.F32, numeric.Range{}, 2, s[0], s[1]), m.tensor(numeric.F32, numeric.Range{}, 2, s[1], s[2]))
+		m.fuse(l, e, numeric.F32, numeric.Range{})
 		m.add(fmt.Sprintf("matmul_f32_dynamic_%v_%s", s, e.name), l, Tolerance{Real: 1e-4})
-		l = m.layer(graph.MatMul, nil, m.tensor(graph.F16, graph.Range{}, 3, 1, s[0], s[1]), m.tensor(graph.F16, graph.Range{}, s[1], s[2]))
+		l = m.layer(graph.MatMul, nil, m.tensor(numeric.F16, numeric.Range{}, 3, 1, s[0], s[1]), m.tensor(numeric.F16, numeric.Range{}, s[1], s[2]))
 		m.add(fmt.Sprintf("matmul_f16_dynamic_%v", s), l, Tolerance{Real: 1e-4})
 	}
 }
 
 func (m *maker) pointwise() {
-	programs := []graph.Program{
-		graph.Unary(graph.EltRelu), graph.Unary(graph.EltSigmoid), graph.Unary(graph.EltGelu), graph.Unary(graph.EltTanh),
-		graph.Unary(graph.EltHardSwish), graph.Unary(graph.EltExp), graph.Unary(graph.EltErf),
-		graph.Binary(graph.EltAdd), graph.Binary(graph.EltMul), graph.Binary(graph.EltDiv), graph.Binary(graph.EltPRelu),
-		graph.Unary(graph.EltSigmoid).Then(graph.Binary(graph.EltMul), 0),
-		graph.Binary(graph.EltSub).Then(graph.Unary(graph.EltClamp, -1, 1), 0),
-		graph.Unary(graph.EltGeluTanh), graph.Unary(graph.EltElu, 0.7), graph.Unary(graph.EltSelu, 1.6732632, 1.050701), graph.Unary(graph.EltLeakyRelu, 0.1),
-		graph.Unary(graph.EltHardSigmoid, 0.2, 0.5), graph.Unary(graph.EltSoftplus), graph.Binary(graph.EltGreater), graph.Binary(graph.EltLessEqual),
-		graph.Unary(graph.EltAbs).Then(graph.Unary(graph.EltLog), 0), graph.Unary(graph.EltAbs).Then(graph.Unary(graph.EltSqrt), 0),
-		graph.Unary(graph.EltAbs).Then(graph.Binary(graph.EltPow), 0), {Args: 3, Code: []graph.Instr{{Op: graph.EltSelect, Arg: [3]int{0, 1, 2}}}},
+	programs := []elementwise.Program{
+		elementwise.Unary(elementwise.Relu), elementwise.Unary(elementwise.Sigmoid), elementwise.Unary(elementwise.Gelu), elementwise.Unary(elementwise.Tanh),
+		elementwise.Unary(elementwise.HardSwish), elementwise.Unary(elementwise.Exp), elementwise.Unary(elementwise.Erf),
+		elementwise.Binary(elementwise.Add), elementwise.Binary(elementwise.Mul), elementwise.Binary(elementwise.Div), elementwise.Binary(elementwise.PRelu),
+		elementwise.Unary(elementwise.Sigmoid).Then(elementwise.Binary(elementwise.Mul), 0),
+		elementwise.Binary(elementwise.Sub).Then(elementwise.Unary(elementwise.Clamp, -1, 1), 0),
+		elementwise.Unary(elementwise.GeluTanh), elementwise.Unary(elementwise.Elu, 0.7), elementwise.Unary(elementwise.Selu, 1.6732632, 1.050701), elementwise.Unary(elementwise.LeakyRelu, 0.1),
+		elementwise.Unary(elementwise.HardSigmoid, 0.2, 0.5), elementwise.Unary(elementwise.Softplus), elementwise.Binary(elementwise.Greater), elementwise.Binary(elementwise.LessEqual),
+		elementwise.Unary(elementwise.Abs).Then(elementwise.Unary(elementwise.Log), 0), elementwise.Unary(elementwise.Abs).Then(elementwise.Unary(elementwise.Sqrt), 0),
+		elementwise.Unary(elementwise.Abs).Then(elementwise.Binary(elementwise.Pow), 0), {Args: 3, Code: []elementwise.Instr{{Op: elementwise.Select, Arg: [3]int{0, 1, 2}}}},
 	}
 	for i, p := range programs {
 		for _, dims := range [][]int{{1, 1, 1, 1}, {2, 17, 3, 5}, {1, 64, 8, 8}, {3, 100}} {
-			for _, t := range []graph.DataType{graph.F32, graph.F16} {
-				in := []*graph.Tensor{m.tensor(t, graph.Range{}, dims...)}
+			for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
+				in := []*graph.Tensor{m.tensor(t, numeric.Range{}, dims...)}
 				for range p.Args - 1 {
 					other := dims
 					if i%2 == 0 && len(dims) == 4 { // by channel
 						other = []int{dims[0], dims[1], 1, 1}
 					}
-					in = append(in, m.tensor(t, graph.Range{}, other...))
+					in = append(in, m.tensor(t, numeric.Range{}, other...))
 				}
 				m.add(fmt.Sprintf("pointwise_%s_%d_%v", t, i, dims), m.layer(graph.Pointwise, graph.Elementwise{Program: p}, in...), Tolerance{Real: 1e-5})
 			}
@@ -330,14 +333,14 @@ func (m *maker) pointwise() {
 // trigonometry is all of it, of numbers up to 1 and, where that is defined, others. What comes before a function that is
 // steep somewhere is exact, or as steep the other way: the last bit of a sine near 1 would be the 12th of its arc sine.
 func (m *maker) trigonometry() {
-	up, one := graph.Unary(graph.EltCosh), graph.Unary(graph.EltClamp, -1, 1)
-	for _, p := range []graph.Program{
-		graph.Unary(graph.EltSin).Then(graph.Unary(graph.EltTan), 0), graph.Unary(graph.EltCos), one.Then(graph.Unary(graph.EltAsin), 0), one.Then(graph.Unary(graph.EltAcos), 0),
-		graph.Unary(graph.EltAtan), graph.Unary(graph.EltSinh), graph.Unary(graph.EltCosh), graph.Unary(graph.EltAsinh),
-		up.Then(graph.Unary(graph.EltAcosh), 0), graph.Unary(graph.EltSoftsign).Then(graph.Unary(graph.EltAtanh), 0),
+	up, one := elementwise.Unary(elementwise.Cosh), elementwise.Unary(elementwise.Clamp, -1, 1)
+	for _, p := range []elementwise.Program{
+		elementwise.Unary(elementwise.Sin).Then(elementwise.Unary(elementwise.Tan), 0), elementwise.Unary(elementwise.Cos), one.Then(elementwise.Unary(elementwise.Asin), 0), one.Then(elementwise.Unary(elementwise.Acos), 0),
+		elementwise.Unary(elementwise.Atan), elementwise.Unary(elementwise.Sinh), elementwise.Unary(elementwise.Cosh), elementwise.Unary(elementwise.Asinh),
+		up.Then(elementwise.Unary(elementwise.Acosh), 0), elementwise.Unary(elementwise.Softsign).Then(elementwise.Unary(elementwise.Atanh), 0),
 	} {
-		for _, t := range []graph.DataType{graph.F32, graph.F16} {
-			l := m.layer(graph.Pointwise, graph.Elementwise{Program: p}, m.tensor(t, graph.Range{}, 2, 300))
+		for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
+			l := m.layer(graph.Pointwise, graph.Elementwise{Program: p}, m.tensor(t, numeric.Range{}, 2, 300))
 			m.add(fmt.Sprintf("pointwise_%s_%s", t, p), l, Tolerance{Real: 2e-5})
 		}
 	}
@@ -345,37 +348,37 @@ func (m *maker) trigonometry() {
 
 func (m *maker) rest() {
 	for _, dims := range [][]int{{1, 10}, {3, 1000}, {2, 17, 5}, {1, 1, 1, 1}, {2, 4, 33, 3}} {
-		for _, t := range []graph.DataType{graph.F32, graph.F16} {
+		for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
 			for _, a := range []graph.SoftmaxAttrs{{Axis: -1}, {Axis: 1}, {Axis: 1, Flatten: true}, {Axis: -1, Log: true}} {
-				l := m.layer(graph.Softmax, a, m.tensor(t, graph.Range{}, dims...))
+				l := m.layer(graph.Softmax, a, m.tensor(t, numeric.Range{}, dims...))
 				m.add(fmt.Sprintf("softmax_%s_%v_%v", t, dims, a), l, Tolerance{Real: 1e-5})
 			}
 		}
 	}
-	for _, t := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+	for _, t := range []numeric.DataType{numeric.F32, numeric.F16, numeric.I8} {
 		for _, dims := range [][]int{{1, 16, 2, 2}, {2, 17, 3, 5}, {1, 3, 33, 31}} {
-			m.add(fmt.Sprintf("reformat_%s_%v", t, dims), m.layer(graph.Reformat, nil, m.tensor(t, graph.Range{}, dims...)), Tolerance{})
-			if t == graph.I8 {
+			m.add(fmt.Sprintf("reformat_%s_%v", t, dims), m.layer(graph.Reformat, nil, m.tensor(t, numeric.Range{}, dims...)), Tolerance{})
+			if t == numeric.I8 {
 				continue
 			}
-			for _, to := range []graph.DataType{graph.F32, graph.F16} { // F16 storage begins and ends with a change of type
-				l := m.layer(graph.Reformat, nil, m.tensor(t, graph.Range{}, dims...))
+			for _, to := range []numeric.DataType{numeric.F32, numeric.F16} { // F16 storage begins and ends with a change of type
+				l := m.layer(graph.Reformat, nil, m.tensor(t, numeric.Range{}, dims...))
 				l.Outputs[0].Type = to
 				m.add(fmt.Sprintf("reformat_%s_%s_%v", t, to, dims), l, Tolerance{})
 			}
 		}
 	}
-	for _, t := range []graph.DataType{graph.I8, graph.U8} {
+	for _, t := range []numeric.DataType{numeric.I8, numeric.U8} {
 		for _, dims := range [][]int{{1, 1, 4, 4}, {2, 17, 3, 5}, {1, 3, 32, 33}, {1, 64, 7, 7}} {
-			r := graph.PerTensor(0.03, int32(dims[1]%7))
-			m.add(fmt.Sprintf("quantize_%s_%v", t, dims), m.layer(graph.Quantize, graph.QuantAttrs{Range: r, Type: t}, m.tensor(graph.F32, graph.Range{}, dims...)), Tolerance{})
-			m.add(fmt.Sprintf("dequantize_%s_%v", t, dims), m.layer(graph.Dequantize, graph.QuantAttrs{Range: r, Type: graph.F32}, m.tensor(t, r, dims...)), Tolerance{Real: 1e-7})
+			r := numeric.PerTensor(0.03, int32(dims[1]%7))
+			m.add(fmt.Sprintf("quantize_%s_%v", t, dims), m.layer(graph.Quantize, graph.QuantAttrs{Range: r, Type: t}, m.tensor(numeric.F32, numeric.Range{}, dims...)), Tolerance{})
+			m.add(fmt.Sprintf("dequantize_%s_%v", t, dims), m.layer(graph.Dequantize, graph.QuantAttrs{Range: r, Type: numeric.F32}, m.tensor(t, r, dims...)), Tolerance{Real: 1e-7})
 		}
 	}
 	for _, c := range [][]int{{16, 32}, {3, 5, 8}, {16, 20}, {24, 40, 32}, {1, 15, 33, 7}} {
-		for _, t := range []graph.DataType{graph.I8, graph.U8} {
+		for _, t := range []numeric.DataType{numeric.I8, numeric.U8} {
 			var in []*graph.Tensor
-			r := graph.PerTensor(0.1, 3)
+			r := numeric.PerTensor(0.1, 3)
 			for _, n := range c {
 				in = append(in, m.tensor(t, r, 2, n, 3, 3))
 			}
@@ -383,10 +386,10 @@ func (m *maker) rest() {
 			l.Outputs[0].Range = r
 			m.add(fmt.Sprintf("concat_%s_%v", t, c), l, Tolerance{})
 		}
-		for _, t := range []graph.DataType{graph.F32, graph.F16} {
+		for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
 			var in []*graph.Tensor
 			for _, n := range c {
-				in = append(in, m.tensor(t, graph.Range{}, 2, n, 3, 3))
+				in = append(in, m.tensor(t, numeric.Range{}, 2, n, 3, 3))
 			}
 			m.add(fmt.Sprintf("concat_%s_%v", t, c), m.layer(graph.Concat, graph.ConcatAttrs{Axis: 1}, in...), Tolerance{})
 		}

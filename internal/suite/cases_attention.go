@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // attention is the shape of one: heads in the last axis, or in one of their own.
@@ -14,12 +15,12 @@ type attention struct {
 
 // attentions are of lengths around those of tiles, with heads that are shared, masks of every form, and a past.
 func (m *maker) attentions() {
-	for i, t := range []graph.DataType{graph.F32, graph.F16} {
+	for i, t := range []numeric.DataType{numeric.F32, numeric.F16} {
 		add := func(n attention, a graph.AttentionAttrs, mask ...int) {
 			a.Heads, a.KVHeads = n.heads, n.kvHeads
 			in := m.attentionOperands(t, n)
 			if len(mask) > 0 {
-				in = append(in, m.tensor(graph.F32, graph.Range{}, mask...))
+				in = append(in, m.tensor(numeric.F32, numeric.Range{}, mask...))
 			}
 			l := m.layer(graph.Attention, a, in...)
 			m.add(fmt.Sprintf("attention_%s_%v_%v_%v", t, n, a, mask), l, Tolerance{Real: 2e-5})
@@ -45,35 +46,35 @@ func (m *maker) attentions() {
 
 // turnedAttentions turn queries and keys first, by angles of each item and of all, beside those of the past.
 func (m *maker) turnedAttentions() {
-	for _, t := range []graph.DataType{graph.F32, graph.F16} {
-		for i, n := range []attention{{1, 1, 1, 1, 1, 2, 1, true}, {2, 4, 2, 5, 5, 6, 3, false}, {1, 2, 1, 33, 33, 64, 64, t == graph.F32}, {2, 2, 2, 9, 9, 40, 16, true}} {
-			angles := m.tensor(t, graph.Range{}, []int{1, n.batch}[i%2], n.queries, n.size/2)
+	for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
+		for i, n := range []attention{{1, 1, 1, 1, 1, 2, 1, true}, {2, 4, 2, 5, 5, 6, 3, false}, {1, 2, 1, 33, 33, 64, 64, t == numeric.F32}, {2, 2, 2, 9, 9, 40, 16, true}} {
+			angles := m.tensor(t, numeric.Range{}, []int{1, n.batch}[i%2], n.queries, n.size/2)
 			a := graph.AttentionAttrs{Heads: n.heads, KVHeads: n.kvHeads, Causal: i > 1, Interleaved: i%2 == 0}
 			in := append(m.attentionOperands(t, n), nil, nil, nil, nil, angles, angles)
 			if i == 3 {
-				in[graph.AttentionPastK], in[graph.AttentionPastV] = m.tensor(t, graph.Range{}, 2, 2, 7, 40), m.tensor(t, graph.Range{}, 2, 2, 7, 16)
+				in[graph.AttentionPastK], in[graph.AttentionPastV] = m.tensor(t, numeric.Range{}, 2, 2, 7, 40), m.tensor(t, numeric.Range{}, 2, 2, 7, 16)
 			}
 			m.add(fmt.Sprintf("attention_turned_%s_%v", t, n), m.layer(graph.Attention, a, in...), Tolerance{Real: 2e-5})
 		}
 	}
 }
 
-func (m *maker) attentionOperands(t graph.DataType, n attention) []*graph.Tensor {
+func (m *maker) attentionOperands(t numeric.DataType, n attention) []*graph.Tensor {
 	one := func(heads, length, size int) *graph.Tensor {
 		if n.split {
-			return m.tensor(t, graph.Range{}, n.batch, heads, length, size)
+			return m.tensor(t, numeric.Range{}, n.batch, heads, length, size)
 		}
-		return m.tensor(t, graph.Range{}, n.batch, length, heads*size)
+		return m.tensor(t, numeric.Range{}, n.batch, length, heads*size)
 	}
 	return []*graph.Tensor{one(n.heads, n.queries, n.size), one(n.kvHeads, n.keys, n.size), one(n.kvHeads, n.keys, n.valueSize)}
 }
 
 // attentionStates have earlier keys and values in front, of which the second outputs are the next ones, and masks of booleans.
-func (m *maker) attentionStates(t graph.DataType) {
+func (m *maker) attentionStates(t numeric.DataType) {
 	n := attention{batch: 2, heads: 4, kvHeads: 2, queries: 3, keys: 3, size: 16, valueSize: 8}
 	for _, past := range []int{0, 1, 13} {
-		in := append(m.attentionOperands(t, n), m.tensor(graph.Bool, graph.Range{}, 3, past+3),
-			m.tensor(t, graph.Range{}, n.batch, n.kvHeads, past, n.size), m.tensor(t, graph.Range{}, n.batch, n.kvHeads, past, n.valueSize))
+		in := append(m.attentionOperands(t, n), m.tensor(numeric.Bool, numeric.Range{}, 3, past+3),
+			m.tensor(t, numeric.Range{}, n.batch, n.kvHeads, past, n.size), m.tensor(t, numeric.Range{}, n.batch, n.kvHeads, past, n.valueSize))
 		a := graph.AttentionAttrs{Heads: n.heads, KVHeads: n.kvHeads, Causal: past > 0}
 		m.add(fmt.Sprintf("attention_%s_past_%d", t, past), m.layer(graph.Attention, a, in...), Tolerance{Real: 2e-5})
 		l := m.layer(graph.Attention, a, in...)

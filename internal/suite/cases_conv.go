@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // oddConvolutions are geometries beside those of square kernels: one spatial axis, groups of any width, channels that are
@@ -28,14 +29,14 @@ func (m *maker) oddConvolutions() {
 			Strides: []int{1, 3}, Dilations: []int{3, 1}, Pads: []int{0, 2, 3, 1}, Group: 1,
 		}},
 	} {
-		for i, t := range []graph.DataType{graph.F32, graph.F16, graph.I8, graph.U8} {
-			in, wr, wt, tol := graph.Range{}, graph.Range{}, t, Tolerance{Real: 1e-4}
+		for i, t := range []numeric.DataType{numeric.F32, numeric.F16, numeric.I8, numeric.U8} {
+			in, wr, wt, tol := numeric.Range{}, numeric.Range{}, t, Tolerance{Real: 1e-4}
 			if t.IsInteger() {
-				in, wr, wt, tol = graph.PerTensor(0.03, int32(7*i)), scales(s.w[0]), graph.I8, Tolerance{}
+				in, wr, wt, tol = numeric.PerTensor(0.03, int32(7*i)), scales(s.w[0]), numeric.I8, Tolerance{}
 			}
-			l := m.layer(graph.Conv, s.a, m.tensor(t, in, s.x...), m.constant(wt, wr, 4, s.w...), m.constant(graph.F32, graph.Range{}, 1, s.w[0]))
+			l := m.layer(graph.Conv, s.a, m.tensor(t, in, s.x...), m.constant(wt, wr, 4, s.w...), m.constant(numeric.F32, numeric.Range{}, 1, s.w[0]))
 			if t.IsInteger() {
-				l.Outputs[0].Type, l.Outputs[0].Range = t, graph.PerTensor(0.3, 5)
+				l.Outputs[0].Type, l.Outputs[0].Range = t, numeric.PerTensor(0.3, 5)
 			}
 			m.fuse(l, epilogues[1+i], t, in)
 			m.add(fmt.Sprintf("conv_%s_%s_%s", s.name, t, epilogues[1+i].name), l, tol)
@@ -54,15 +55,15 @@ func (m *maker) volumes() {
 		{[]int{1, 17, 5, 6, 5}, []int{8, 17, 2, 3, 1}, graph.ConvAttrs{Strides: []int{2, 1, 2}, Pads: []int{0, 1, 0, 1, 2, 0}, Group: 1}},
 		{[]int{2, 8, 7, 3, 9}, []int{12, 2, 3, 2, 3}, graph.ConvAttrs{Strides: []int{1, 1, 3}, Dilations: []int{2, 1, 1}, Pads: []int{3, 0, 1, 0, 0, 1}, Group: 4}},
 	} {
-		for j, t := range []graph.DataType{graph.F32, graph.F16, graph.I8, graph.U8} {
+		for j, t := range []numeric.DataType{numeric.F32, numeric.F16, numeric.I8, numeric.U8} {
 			e := epilogues[(i+2*j)%len(epilogues)]
-			r, wt, wr := graph.Range{}, graph.F32, graph.Range{}
+			r, wt, wr := numeric.Range{}, numeric.F32, numeric.Range{}
 			if t.IsInteger() {
-				r, wt, wr = graph.PerTensor(0.02, int32(2*i)), graph.I8, graph.PerTensor(0.01, int32(j-2))
+				r, wt, wr = numeric.PerTensor(0.02, int32(2*i)), numeric.I8, numeric.PerTensor(0.01, int32(j-2))
 			}
-			l := m.layer(graph.Conv, s.a, m.tensor(t, r, s.x...), m.constant(wt, wr, 1+graph.Count(s.w[1:])/4, s.w...),
-				m.constant(graph.F32, graph.Range{}, 1, s.w[0]))
-			m.fuse(l, e, l.Outputs[0].Type, graph.Range{})
+			l := m.layer(graph.Conv, s.a, m.tensor(t, r, s.x...), m.constant(wt, wr, 1+numeric.Count(s.w[1:])/4, s.w...),
+				m.constant(numeric.F32, numeric.Range{}, 1, s.w[0]))
+			m.fuse(l, e, l.Outputs[0].Type, numeric.Range{})
 			m.add(fmt.Sprintf("conv_volume_%s_%v_%v_%s", t, s.x, s.w, e.name), l, Tolerance{Real: 1e-5, Step: 1})
 		}
 	}
@@ -86,18 +87,18 @@ func (m *maker) transposedConvolutions() {
 		{[]int{2, 24, 3, 5}, []int{24, 33, 3, 3}, graph.ConvTransposeAttrs{Strides: []int{2, 2}, OutputShape: []int{6, 9}}},
 		{[]int{1, 464, 2, 3}, []int{464, 8, 3, 3}, graph.ConvTransposeAttrs{Pads: []int{1, 1, 1, 1}}},
 	} {
-		for j, t := range []graph.DataType{graph.F32, graph.F16, graph.I8, graph.U8} {
+		for j, t := range []numeric.DataType{numeric.F32, numeric.F16, numeric.I8, numeric.U8} {
 			e := epilogues[(i+j)%len(epilogues)]
-			r, wt, wr := graph.Range{}, graph.F32, graph.Range{}
+			r, wt, wr := numeric.Range{}, numeric.F32, numeric.Range{}
 			if t.IsInteger() {
-				r, wt, wr = graph.PerTensor(0.02, int32(i)), graph.I8, graph.PerTensor(0.01, int32(j-2))
+				r, wt, wr = numeric.PerTensor(0.02, int32(i)), numeric.I8, numeric.PerTensor(0.01, int32(j-2))
 			}
-			fan := s.x[1] * graph.Count(s.w[2:])
+			fan := s.x[1] * numeric.Count(s.w[2:])
 			w := m.constant(wt, wr, 1+fan/4, s.w...)
 			attrs := s.a
 			attrs.Group = max(1, attrs.Group)
-			l := m.layer(graph.ConvTranspose, attrs, m.tensor(t, r, s.x...), w, m.constant(graph.F32, graph.Range{}, 1, s.w[1]*attrs.Group))
-			m.fuse(l, e, l.Outputs[0].Type, graph.Range{})
+			l := m.layer(graph.ConvTranspose, attrs, m.tensor(t, r, s.x...), w, m.constant(numeric.F32, numeric.Range{}, 1, s.w[1]*attrs.Group))
+			m.fuse(l, e, l.Outputs[0].Type, numeric.Range{})
 			m.add(fmt.Sprintf("conv_transposed_%s_%v_%v_%s", t, s.x, s.w, e.name), l, Tolerance{Real: 1e-5, Step: 1})
 		}
 	}
@@ -114,14 +115,14 @@ func (m *maker) givenWeights() {
 		{[]int{1, 8, 6, 5}, []int{12, 2, 2, 3}, graph.ConvAttrs{Strides: []int{2, 1}, Group: 4}},
 		{[]int{2, 6, 17}, []int{6, 1, 4}, graph.ConvAttrs{Dilations: []int{2}, Group: 6}},
 	} {
-		for j, t := range []graph.DataType{graph.F32, graph.F16} {
-			r := graph.Range{}
+		for j, t := range []numeric.DataType{numeric.F32, numeric.F16} {
+			r := numeric.Range{}
 			in := []*graph.Tensor{m.tensor(t, r, s.x...), m.tensor(t, r, s.w...)}
 			switch (i + j) % 3 {
 			case 1:
 				in = append(in, m.tensor(t, r, s.w[0]))
 			case 2:
-				in = append(in, m.constant(graph.F32, r, 1, s.w[0]))
+				in = append(in, m.constant(numeric.F32, r, 1, s.w[0]))
 			}
 			e := epilogues[(i+2*j)%len(epilogues)]
 			l := m.layer(graph.Conv, s.a, in...)
@@ -142,7 +143,7 @@ func (m *maker) givenWeights() {
 
 // channelZeros are products of bytes with weights that have a zero point for every output channel.
 func (m *maker) channelZeros() {
-	zeros := func(n, axis int) graph.Range {
+	zeros := func(n, axis int) numeric.Range {
 		r := scales(n)
 		r.Axis, r.Zero = axis, nil
 		for i := range n {
@@ -160,21 +161,21 @@ func (m *maker) channelZeros() {
 		{[]int{1, 32, 7, 5}, []int{24, 16, 3, 3}, graph.ConvAttrs{Strides: []int{2, 1}, Pads: []int{1, 1, 1, 1}, Group: 2}},
 		{[]int{1, 3, 9, 11}, []int{16, 3, 3, 3}, graph.ConvAttrs{Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}, Group: 1}},
 	} {
-		for j, t := range []graph.DataType{graph.I8, graph.U8} {
-			l := m.layer(graph.Conv, s.a, m.tensor(t, graph.PerTensor(0.02, int32(3*i)), s.x...), m.constant(graph.I8, zeros(s.w[0], 0), 1, s.w...))
-			l.Outputs[0].Type, l.Outputs[0].Range = t, graph.PerTensor(0.3, int32(j))
+		for j, t := range []numeric.DataType{numeric.I8, numeric.U8} {
+			l := m.layer(graph.Conv, s.a, m.tensor(t, numeric.PerTensor(0.02, int32(3*i)), s.x...), m.constant(numeric.I8, zeros(s.w[0], 0), 1, s.w...))
+			l.Outputs[0].Type, l.Outputs[0].Range = t, numeric.PerTensor(0.3, int32(j))
 			m.add(fmt.Sprintf("conv_zeros_%s_%v", t, s.w), l, Tolerance{})
 		}
 	}
-	for _, t := range []graph.DataType{graph.I8, graph.U8} {
-		l := m.layer(graph.MatMul, nil, m.tensor(t, graph.PerTensor(0.02, 5), 3, 40), m.constant(t, zeros(21, 1), 1, 40, 21))
+	for _, t := range []numeric.DataType{numeric.I8, numeric.U8} {
+		l := m.layer(graph.MatMul, nil, m.tensor(t, numeric.PerTensor(0.02, 5), 3, 40), m.constant(t, zeros(21, 1), 1, 40, 21))
 		m.add(fmt.Sprintf("matmul_zeros_%s", t), l, Tolerance{Real: 1e-6, Step: 1})
 		a := graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: true}
-		l = m.layer(graph.Gemm, a, m.tensor(t, graph.PerTensor(0.02, 5), 3, 40), m.constant(t, zeros(21, 0), 1, 21, 40))
+		l = m.layer(graph.Gemm, a, m.tensor(t, numeric.PerTensor(0.02, 5), 3, 40), m.constant(t, zeros(21, 0), 1, 21, 40))
 		m.add(fmt.Sprintf("gemm_zeros_%s", t), l, Tolerance{Real: 1e-6, Step: 1})
 		up := graph.ConvTransposeAttrs{Strides: []int{2, 2}, Pads: []int{1, 1, 0, 0}, Group: 1}
-		l = m.layer(graph.ConvTranspose, up, m.tensor(t, graph.PerTensor(0.02, 7), 1, 20, 3, 5), m.constant(t, zeros(13, 1), 1, 20, 13, 3, 3))
-		l.Outputs[0].Type, l.Outputs[0].Range = t, graph.PerTensor(0.3, 4)
+		l = m.layer(graph.ConvTranspose, up, m.tensor(t, numeric.PerTensor(0.02, 7), 1, 20, 3, 5), m.constant(t, zeros(13, 1), 1, 20, 13, 3, 3))
+		l.Outputs[0].Type, l.Outputs[0].Range = t, numeric.PerTensor(0.3, 4)
 		m.add(fmt.Sprintf("conv_transposed_zeros_%s", t), l, Tolerance{})
 	}
 }

@@ -1,10 +1,14 @@
 package suite
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // doubles are layers of F64, which no kernel may take for narrower numbers.
 func (m *maker) doubles() {
-	x := func(dims ...int) *graph.Tensor { return m.tensor(graph.F64, graph.Range{}, dims...) }
+	x := func(dims ...int) *graph.Tensor { return m.tensor(numeric.F64, numeric.Range{}, dims...) }
 	add := func(name string, op *graph.Op, attrs any, in ...*graph.Tensor) {
 		m.add("f64_"+name, m.layer(op, attrs, in...), Tolerance{Real: 1e-12})
 	}
@@ -23,7 +27,7 @@ func (m *maker) doubles() {
 	add("lrn", graph.LRN, graph.LRNAttrs{Size: 3, Alpha: 1e-4, Beta: 0.75, Bias: 1}, x(2, 5, 7))
 	add("lp_norm", graph.LpNorm, graph.LpNormAttrs{Axis: 1, P: 2}, x(2, 5, 7))
 	add("mean_variance", graph.MeanVarianceNorm, graph.MeanVarianceNormAttrs{Axes: []int{0, 2}}, x(2, 5, 7))
-	add("add", graph.Pointwise, graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, x(3, 17), x(17))
+	add("add", graph.Pointwise, graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, x(3, 17), x(17))
 	add("reduce", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{1}}, x(3, 17))
 	add("transpose", graph.Transpose, graph.TransposeAttrs{Perm: []int{1, 0}}, x(3, 17))
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Extreme are layers whose windows are far larger than those of common networks. A tactic that matches one computes it.
@@ -33,11 +34,11 @@ func (m *maker) largePools() {
 		{graph.PoolAttrs{Kernel: []int{9, 9, 9}}, []int{1, 3, 9, 10, 10}},
 	} {
 		for _, op := range []*graph.Op{graph.MaxPool, graph.AveragePool} {
-			l := m.layer(op, c.attrs, m.tensor(graph.F32, graph.Range{}, c.dims...))
+			l := m.layer(op, c.attrs, m.tensor(numeric.F32, numeric.Range{}, c.dims...))
 			m.add(fmt.Sprintf("%s_f32_large_%d", op.Name, i), l, Tolerance{Real: 1e-5})
-			r := graph.PerTensor(0.1, 3)
-			l = m.layer(op, c.attrs, m.tensor(graph.I8, r, c.dims...))
-			l.Outputs[0].Type, l.Outputs[0].Range = graph.I8, r
+			r := numeric.PerTensor(0.1, 3)
+			l = m.layer(op, c.attrs, m.tensor(numeric.I8, r, c.dims...))
+			l.Outputs[0].Type, l.Outputs[0].Range = numeric.I8, r
 			m.add(fmt.Sprintf("%s_i8_large_%d", op.Name, i), l, Tolerance{Step: 1})
 		}
 	}
@@ -55,19 +56,19 @@ func (m *maker) largeConvolutions() {
 		{graph.ConvAttrs{Group: 1}, []int{1, 2, 10, 10, 10}, []int{3, 2, 9, 9, 9}},
 		{graph.ConvAttrs{Strides: []int{700}, Group: 1}, []int{1, 1, 7000}, []int{18, 1, 5000}},
 	} {
-		x := m.tensor(graph.F32, graph.Range{}, c.x...)
-		w := m.constant(graph.F32, graph.Range{}, graph.Count(c.w[1:]), c.w...)
+		x := m.tensor(numeric.F32, numeric.Range{}, c.x...)
+		w := m.constant(numeric.F32, numeric.Range{}, numeric.Count(c.w[1:]), c.w...)
 		m.add(fmt.Sprintf("conv_f32_large_%d", i), m.layer(graph.Conv, c.attrs, x, w), Tolerance{Real: 1e-4})
-		for j, t := range []graph.DataType{graph.I8, graph.U8} {
-			x, w := m.tensor(t, graph.PerTensor(0.1, int32(3+100*j)), c.x...), m.constant(graph.I8, graph.PerTensor(0.01, 0), 1, c.w...)
+		for j, t := range []numeric.DataType{numeric.I8, numeric.U8} {
+			x, w := m.tensor(t, numeric.PerTensor(0.1, int32(3+100*j)), c.x...), m.constant(numeric.I8, numeric.PerTensor(0.01, 0), 1, c.w...)
 			l := m.layer(graph.Conv, c.attrs, x, w)
-			l.Outputs[0].Type, l.Outputs[0].Range = t, graph.PerTensor(float32(4*math.Sqrt(float64(graph.Count(c.w[1:])))), int32(7+100*j))
+			l.Outputs[0].Type, l.Outputs[0].Range = t, numeric.PerTensor(float32(4*math.Sqrt(float64(numeric.Count(c.w[1:])))), int32(7+100*j))
 			m.add(fmt.Sprintf("conv_%s_large_%d", t, i), l, Tolerance{Step: 1})
 		}
 	}
 	for i, w := range [][]int{{1, 1, 1024}, {3, 2, 600}} {
-		x := m.tensor(graph.F32, graph.Range{}, 1, w[0], 20)
+		x := m.tensor(numeric.F32, numeric.Range{}, 1, w[0], 20)
 		m.add(fmt.Sprintf("conv_transposed_f32_large_%d", i), m.layer(graph.ConvTranspose, graph.ConvTransposeAttrs{Group: 1}, x,
-			m.constant(graph.F32, graph.Range{}, graph.Count(w[1:]), w...)), Tolerance{Real: 1e-4})
+			m.constant(numeric.F32, numeric.Range{}, numeric.Count(w[1:]), w...)), Tolerance{Real: 1e-4})
 	}
 }

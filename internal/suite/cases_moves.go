@@ -4,24 +4,26 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // integers returns a constant list.
 func (m *maker) integers(list ...int64) *graph.Tensor {
-	v := graph.Values(graph.I64, list, len(list))
-	t := &graph.Tensor{Name: "list", Type: graph.I64, Dims: graph.Shape(len(list)), Weights: v.Data}
+	v := numeric.Values(numeric.I64, list, len(list))
+	t := &graph.Tensor{Name: "list", Type: numeric.I64, Dims: symbolic.Shape(len(list)), Weights: v.Data}
 	for _, n := range list {
-		t.Value = append(t.Value, graph.Const(int(n)))
+		t.Value = append(t.Value, symbolic.Const(int(n)))
 	}
 	return t
 }
 
 // moreMoves are the ops beside those of moves whose elements only change places, views among them.
 func (m *maker) moreMoves() {
-	for _, t := range []graph.DataType{graph.F32, graph.F16, graph.I8, graph.I64} {
-		r := graph.Range{}
-		if t == graph.I8 {
-			r = graph.PerTensor(0.1, 3)
+	for _, t := range []numeric.DataType{numeric.F32, numeric.F16, numeric.I8, numeric.I64} {
+		r := numeric.Range{}
+		if t == numeric.I8 {
+			r = numeric.PerTensor(0.1, 3)
 		}
 		x := func(dims ...int) *graph.Tensor { return m.tensor(t, r, dims...) }
 		add := func(name string, op *graph.Op, attrs any, in ...*graph.Tensor) {
@@ -40,7 +42,7 @@ func (m *maker) moreMoves() {
 		add("space_to_depth", graph.SpaceToDepth, graph.BlockAttrs{Size: 2}, x(2, 3, 4, 6))
 		add("gather_rows", graph.Gather, graph.GatherAttrs{}, x(5, 8), m.integers(4, 0, -2, 4))
 		add("gather_columns", graph.Gather, graph.GatherAttrs{Axis: 2}, x(2, 3, 7), m.integers(6, 1))
-		add("gather_dynamic", graph.Gather, graph.GatherAttrs{Axis: 1}, x(2, 7, 3), m.tensor(graph.I64, graph.Range{}, 2, 3))
+		add("gather_dynamic", graph.Gather, graph.GatherAttrs{Axis: 1}, x(2, 7, 3), m.tensor(numeric.I64, numeric.Range{}, 2, 3))
 		for _, mode := range []string{"reflect", "edge", "wrap"} {
 			add("pad_"+mode, graph.Pad, graph.PadAttrs{Mode: mode, Pads: []int{0, 1, 2, 0, 0, 1}}, x(2, 4, 6))
 		}
@@ -56,8 +58,8 @@ func (m *maker) moreMoves() {
 
 // splits are of channels in whole blocks.
 func (m *maker) splits() {
-	for _, t := range []graph.DataType{graph.F32, graph.F16} {
-		x := m.tensor(t, graph.Range{}, 2, 53, 3, 4)
+	for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
+		x := m.tensor(t, numeric.Range{}, 2, 53, 3, 4)
 		m.add(fmt.Sprintf("split_blocks_%s", t), m.split(graph.SplitAttrs{Axis: 1, Sizes: []int{32, 16, 5}}, x), Tolerance{})
 	}
 }
@@ -82,10 +84,10 @@ func (m *maker) reductions() {
 		graph.ReduceSumSquare,
 	}
 	for i, op := range ops {
-		for _, t := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
-			r, tol := graph.Range{}, Tolerance{Real: 1e-5}
-			if t == graph.I8 {
-				r = graph.PerTensor(0.02, int32(i))
+		for _, t := range []numeric.DataType{numeric.F32, numeric.F16, numeric.I8} {
+			r, tol := numeric.Range{}, Tolerance{Real: 1e-5}
+			if t == numeric.I8 {
+				r = numeric.PerTensor(0.02, int32(i))
 			}
 			for _, a := range []graph.ReduceAttrs{{Axes: []int{-1}, KeepDims: true}, {Axes: []int{1}}, {Axes: []int{1, 2}}, {}} {
 				l := m.layer(op, a, m.tensor(t, r, 3, 5, 7))
@@ -94,22 +96,22 @@ func (m *maker) reductions() {
 		}
 	}
 	for _, op := range ops[:3] {
-		l := m.layer(op, graph.ReduceAttrs{Axes: []int{2, 3}}, m.tensor(graph.F32, graph.Range{}, 2, 36, 13, 11))
+		l := m.layer(op, graph.ReduceAttrs{Axes: []int{2, 3}}, m.tensor(numeric.F32, numeric.Range{}, 2, 36, 13, 11))
 		m.add(op.Name+"_pixels", l, Tolerance{Real: 1e-5})
 	}
 	for _, dims := range [][]int{{2, 5, 5}, {1, 9000}, {2, 3, 5, 7}} {
 		for _, a := range []graph.SoftmaxAttrs{{Axis: 1}, {Axis: -1}, {Axis: -1, Log: true}, {Axis: 0}} {
-			m.add(fmt.Sprintf("softmax_%v_%v", dims, a), m.layer(graph.Softmax, a, m.tensor(graph.F32, graph.Range{}, dims...)), Tolerance{Real: 1e-5})
+			m.add(fmt.Sprintf("softmax_%v_%v", dims, a), m.layer(graph.Softmax, a, m.tensor(numeric.F32, numeric.Range{}, dims...)), Tolerance{Real: 1e-5})
 		}
 	}
 }
 
 // resizes are resamplings by all that decides on what coordinates are.
 func (m *maker) resizes() {
-	for _, t := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
-		r := graph.Range{}
-		if t == graph.I8 {
-			r = graph.PerTensor(0.1, 3)
+	for _, t := range []numeric.DataType{numeric.F32, numeric.F16, numeric.I8} {
+		r := numeric.Range{}
+		if t == numeric.I8 {
+			r = numeric.PerTensor(0.1, 3)
 		}
 		for i, a := range []graph.ResizeAttrs{
 			{Mode: "nearest", Scales: []float32{1, 1, 2, 2}, Coordinates: "asymmetric", Nearest: "floor"},
@@ -120,7 +122,7 @@ func (m *maker) resizes() {
 			{Mode: "nearest", Scales: []float32{1, 1, 0.6, 2.5}, Coordinates: "asymmetric", Nearest: graph.ByDirection},
 		} {
 			l := m.layer(graph.Resize, a, m.tensor(t, r, 2, 17, 5, 6))
-			if t == graph.I8 {
+			if t == numeric.I8 {
 				l.Outputs[0].Type, l.Outputs[0].Range = t, r
 			}
 			m.add(fmt.Sprintf("resize_%s_%d", t, i), l, Tolerance{Real: 1e-5, Step: 1})
@@ -137,9 +139,9 @@ func (m *maker) resizes() {
 	} {
 		for _, mode := range []string{"nearest", "linear"} {
 			a := graph.ResizeAttrs{Mode: mode, Sizes: c.sizes, Coordinates: "half_pixel", Nearest: "round_prefer_floor"}
-			m.add(fmt.Sprintf("resize_%s_axes_%d", mode, i), m.layer(graph.Resize, a, m.tensor(graph.F32, graph.Range{}, c.x...)), Tolerance{Real: 1e-5})
-			l := m.layer(graph.Resize, a, m.tensor(graph.U8, graph.PerTensor(0.1, 120), c.x...)) // to another range
-			l.Outputs[0].Type, l.Outputs[0].Range = graph.I8, graph.PerTensor(0.13, -3)
+			m.add(fmt.Sprintf("resize_%s_axes_%d", mode, i), m.layer(graph.Resize, a, m.tensor(numeric.F32, numeric.Range{}, c.x...)), Tolerance{Real: 1e-5})
+			l := m.layer(graph.Resize, a, m.tensor(numeric.U8, numeric.PerTensor(0.1, 120), c.x...)) // to another range
+			l.Outputs[0].Type, l.Outputs[0].Range = numeric.I8, numeric.PerTensor(0.13, -3)
 			m.add(fmt.Sprintf("resize_bytes_%s_axes_%d", mode, i), l, Tolerance{Real: 1e-5, Step: 1})
 		}
 	}
@@ -147,11 +149,11 @@ func (m *maker) resizes() {
 
 // known are layers whose output follows from shapes and constants.
 func (m *maker) known() {
-	x := m.tensor(graph.F32, graph.Range{}, 2, 3, 5)
+	x := m.tensor(numeric.F32, numeric.Range{}, 2, 3, 5)
 	m.add("shape", m.layer(graph.ShapeOf, graph.ShapeAttrs{Start: 1, End: 3}, x), Tolerance{})
 	m.add("size", m.layer(graph.SizeOf, nil, x), Tolerance{})
-	m.add("eye_like", m.layer(graph.EyeLike, graph.EyeAttrs{Type: graph.F16, K: -1}, m.tensor(graph.I32, graph.Range{}, 5, 4)), Tolerance{})
-	m.add("constant_of_shape", m.layer(graph.ConstantOfShape, graph.FillAttrs{Type: graph.I64, Value: []byte{7, 0, 0, 0, 0, 0, 0, 1}}, m.integers(3, 5)), Tolerance{})
+	m.add("eye_like", m.layer(graph.EyeLike, graph.EyeAttrs{Type: numeric.F16, K: -1}, m.tensor(numeric.I32, numeric.Range{}, 5, 4)), Tolerance{})
+	m.add("constant_of_shape", m.layer(graph.ConstantOfShape, graph.FillAttrs{Type: numeric.I64, Value: []byte{7, 0, 0, 0, 0, 0, 0, 1}}, m.integers(3, 5)), Tolerance{})
 	scalar := func(n int64) *graph.Tensor {
 		t := m.integers(n)
 		t.Dims = nil

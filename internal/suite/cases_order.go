@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // orders are the layers that compare elements along an axis, of many equal ones among them.
 func (m *maker) orders() {
-	for _, t := range append([]graph.DataType{graph.F32, graph.F16, graph.Bool}, integerTypes...) {
-		x := func(dims ...int) *graph.Tensor { return m.tensor(t, graph.Range{}, dims...) }
+	for _, t := range append([]numeric.DataType{numeric.F32, numeric.F16, numeric.Bool}, integerTypes...) {
+		x := func(dims ...int) *graph.Tensor { return m.tensor(t, numeric.Range{}, dims...) }
 		for i, op := range []*graph.Op{graph.ArgMax, graph.ArgMin} {
 			for _, last := range []bool{false, true} {
 				for axis, dims := range [][]int{{3, 1000}, {2, 31, 5}, {2, 3, 33}} {
@@ -42,8 +43,8 @@ func (m *maker) pairOf(op *graph.Op, attrs any, x *graph.Tensor) *graph.Layer {
 
 // cumulations are running sums and products, and gathers of single elements.
 func (m *maker) cumulations() {
-	for i, t := range append([]graph.DataType{graph.F32, graph.F16}, integerTypes...) {
-		x := func(dims ...int) *graph.Tensor { return m.tensor(t, graph.Range{}, dims...) }
+	for i, t := range append([]numeric.DataType{numeric.F32, numeric.F16}, integerTypes...) {
+		x := func(dims ...int) *graph.Tensor { return m.tensor(t, numeric.Range{}, dims...) }
 		for j, a := range []graph.CumAttrs{{}, {Axis: 1, Exclusive: true}, {Axis: -1, Reverse: true}, {Axis: 1, Exclusive: true, Reverse: true}} {
 			m.add(fmt.Sprintf("cumsum_%s_%v", t, a), m.layer(graph.CumSum, a, x(2, 9, 5)), Tolerance{Real: 1e-5})
 			if (i+j)%2 == 0 {
@@ -51,7 +52,7 @@ func (m *maker) cumulations() {
 			}
 		}
 		a := graph.GatherAttrs{Axis: i%3 - 1}
-		index := []graph.DataType{graph.I32, graph.I64}[i%2]
-		m.add(fmt.Sprintf("gather_elements_%s_%v", t, a), m.layer(graph.GatherElements, a, x(9, 8, 7), m.tensor(index, graph.Range{}, 2, 8, 3)), Tolerance{})
+		index := []numeric.DataType{numeric.I32, numeric.I64}[i%2]
+		m.add(fmt.Sprintf("gather_elements_%s_%v", t, a), m.layer(graph.GatherElements, a, x(9, 8, 7), m.tensor(index, numeric.Range{}, 2, 8, 3)), Tolerance{})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // recurrence is a recurrent layer: its op, extents, attributes, and what it has of the optional inputs.
@@ -35,8 +36,8 @@ func (m *maker) recurrences() {
 			{steps: 3, batch: 1, size: 40, hidden: 128, bias: true, outputs: 3},
 		} {
 			r.op = op
-			for _, t := range []graph.DataType{graph.F32, graph.F16} {
-				if t == graph.F32 || r.batch < 3 {
+			for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
+				if t == numeric.F32 || r.batch < 3 {
 					m.recurrence(r, t)
 				}
 			}
@@ -44,7 +45,7 @@ func (m *maker) recurrences() {
 	}
 }
 
-func (m *maker) recurrence(r recurrence, t graph.DataType) {
+func (m *maker) recurrence(r recurrence, t numeric.DataType) {
 	a := graph.RecurrentAttrs{Hidden: r.hidden, Direction: r.direction, BatchFirst: r.batchFirst, Clip: r.clip}
 	gates, lstm, d := 1, r.op == graph.LSTM, r.direction.Count()
 	switch r.op {
@@ -61,23 +62,23 @@ func (m *maker) recurrence(r recurrence, t graph.DataType) {
 		x[0], x[1], state[0], state[1] = x[1], x[0], state[1], state[0]
 	}
 	in := make([]*graph.Tensor, graph.RecurrentPeep+1)
-	in[graph.RecurrentX] = m.tensor(t, graph.Range{}, x...)
-	in[graph.RecurrentW] = m.constant(t, graph.Range{}, 4, d, gates*r.hidden, r.size)
-	in[graph.RecurrentR] = m.constant(t, graph.Range{}, 8, d, gates*r.hidden, r.hidden)
+	in[graph.RecurrentX] = m.tensor(t, numeric.Range{}, x...)
+	in[graph.RecurrentW] = m.constant(t, numeric.Range{}, 4, d, gates*r.hidden, r.size)
+	in[graph.RecurrentR] = m.constant(t, numeric.Range{}, 8, d, gates*r.hidden, r.hidden)
 	if r.bias {
-		in[graph.RecurrentBias] = m.constant(graph.F32, graph.Range{}, 1, d, 2*gates*r.hidden)
+		in[graph.RecurrentBias] = m.constant(numeric.F32, numeric.Range{}, 1, d, 2*gates*r.hidden)
 	}
 	if r.lengths {
-		in[graph.RecurrentLengths] = m.tensor(graph.I32, graph.Range{}, r.batch)
+		in[graph.RecurrentLengths] = m.tensor(numeric.I32, numeric.Range{}, r.batch)
 	}
 	if r.state {
-		in[graph.RecurrentState] = m.tensor(t, graph.Range{}, state...)
+		in[graph.RecurrentState] = m.tensor(t, numeric.Range{}, state...)
 	}
 	if lstm && r.state {
-		in[graph.RecurrentCell] = m.tensor(t, graph.Range{}, state...)
+		in[graph.RecurrentCell] = m.tensor(t, numeric.Range{}, state...)
 	}
 	if lstm && r.bias {
-		in[graph.RecurrentPeep] = m.constant(graph.F32, graph.Range{}, 1, d, 3*r.hidden)
+		in[graph.RecurrentPeep] = m.constant(numeric.F32, numeric.Range{}, 1, d, 3*r.hidden)
 	}
 	for len(in) > 0 && in[len(in)-1] == nil {
 		in = in[:len(in)-1]
@@ -94,25 +95,25 @@ func (m *maker) recurrence(r recurrence, t graph.DataType) {
 
 // signals are spectra, windows, and sequences that are turned around.
 func (m *maker) signals() {
-	for _, t := range []graph.DataType{graph.F32, graph.F16} {
-		x := func(dims ...int) *graph.Tensor { return m.tensor(t, graph.Range{}, dims...) }
+	for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
+		x := func(dims ...int) *graph.Tensor { return m.tensor(t, numeric.Range{}, dims...) }
 		for _, n := range []int{1, 16, 30, 37} {
 			m.add(fmt.Sprintf("dft_%s_%d", t, n), m.layer(graph.DFT, graph.DFTAttrs{Axis: 1, OneSided: true}, x(2, n, 3, 1)), Tolerance{Real: 1e-5})
 			m.add(fmt.Sprintf("dft_%s_%d_inverse", t, n), m.layer(graph.DFT, graph.DFTAttrs{Axis: 1, Inverse: true, Length: n + 1}, x(2, n, 2)), Tolerance{Real: 1e-5})
 		}
-		m.add("stft_"+t.String(), m.layer(graph.STFT, graph.STFTAttrs{Step: 5, OneSided: true}, x(2, 41, 1), m.constant(graph.F32, graph.Range{}, 1, 16)), Tolerance{Real: 1e-5})
+		m.add("stft_"+t.String(), m.layer(graph.STFT, graph.STFTAttrs{Step: 5, OneSided: true}, x(2, 41, 1), m.constant(numeric.F32, numeric.Range{}, 1, 16)), Tolerance{Real: 1e-5})
 	}
-	for _, t := range append([]graph.DataType{graph.F32, graph.F16}, integerTypes...) {
-		l := m.layer(graph.ReverseSequence, graph.ReverseSequenceAttrs{Batch: 1}, m.tensor(t, graph.Range{}, 7, 3, 5), m.tensor(graph.I64, graph.Range{}, 3))
+	for _, t := range append([]numeric.DataType{numeric.F32, numeric.F16}, integerTypes...) {
+		l := m.layer(graph.ReverseSequence, graph.ReverseSequenceAttrs{Batch: 1}, m.tensor(t, numeric.Range{}, 7, 3, 5), m.tensor(numeric.I64, numeric.Range{}, 3))
 		m.add("reverse_sequence_"+t.String(), l, Tolerance{})
 	}
 	for _, op := range []*graph.Op{graph.HannWindow, graph.HammingWindow, graph.BlackmanWindow} {
-		m.add(op.Name, m.layer(op, graph.WindowAttrs{Periodic: true, Type: graph.F32}, m.integers(33)), Tolerance{Real: 1e-6})
+		m.add(op.Name, m.layer(op, graph.WindowAttrs{Periodic: true, Type: numeric.F32}, m.integers(33)), Tolerance{Real: 1e-6})
 	}
 	hertz := func(x float32) *graph.Tensor {
-		v := graph.Values(graph.F32, []float32{x})
-		return &graph.Tensor{Name: "hertz", Type: graph.F32, Weights: v.Data}
+		v := numeric.Values(numeric.F32, []float32{x})
+		return &graph.Tensor{Name: "hertz", Type: numeric.F32, Weights: v.Data}
 	}
-	l := m.layer(graph.MelWeightMatrix, graph.MelAttrs{Type: graph.F32}, m.integers(9), m.integers(64), m.integers(8000), hertz(20), hertz(3900))
+	l := m.layer(graph.MelWeightMatrix, graph.MelAttrs{Type: numeric.F32}, m.integers(9), m.integers(64), m.integers(8000), hertz(20), hertz(3900))
 	m.add("mel", l, Tolerance{Real: 1e-6})
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 )
@@ -20,7 +22,7 @@ func Bind(l *graph.Layer, tac kernels.Tactic, extra int) (kernels.Binding, bool)
 	}
 	b := kernels.Binding{Layer: l, Consts: make([][]byte, len(l.Inputs))}
 	form := func(t *graph.Tensor, f kernels.Format, rows bool) (kernels.Desc, bool) {
-		d := kernels.Desc{Type: t.Type, Dims: graph.EvalDims(t.Dims, nil), Format: f}
+		d := kernels.Desc{Type: t.Type, Dims: symbolic.Eval(t.Dims, nil), Format: f}
 		if f != kernels.Linear && len(d.Dims) < 2 {
 			return d, false
 		}
@@ -41,7 +43,7 @@ func Bind(l *graph.Layer, tac kernels.Tactic, extra int) (kernels.Binding, bool)
 		switch {
 		case t == nil:
 		case t.IsConst():
-			d = kernels.Desc{Type: t.Type, Dims: graph.EvalDims(t.Dims, nil)}
+			d = kernels.Desc{Type: t.Type, Dims: symbolic.Eval(t.Dims, nil)}
 			b.Consts[i] = t.Weights
 		case i >= len(l.OpInputs()):
 			d, ok = form(t, tac.Out, false)
@@ -64,11 +66,11 @@ func Bind(l *graph.Layer, tac kernels.Tactic, extra int) (kernels.Binding, bool)
 }
 
 // Reference is a layer's inputs, random but for its constants, and what its Eval makes of them.
-type Reference struct{ In, Out []graph.Value }
+type Reference struct{ In, Out []numeric.Value }
 
 // NewReference draws inputs and evaluates the layer.
 func NewReference(l *graph.Layer, rnd *rand.Rand) (Reference, error) {
-	r := Reference{make([]graph.Value, len(l.Inputs)), make([]graph.Value, len(l.Outputs))}
+	r := Reference{make([]numeric.Value, len(l.Inputs)), make([]numeric.Value, len(l.Outputs))}
 	for i, t := range l.Inputs {
 		if t == nil {
 			continue
@@ -80,7 +82,7 @@ func NewReference(l *graph.Layer, rnd *rand.Rand) (Reference, error) {
 		r.In[i] = v
 	}
 	for i, t := range l.Outputs {
-		r.Out[i] = graph.NewValue(t.Type, graph.EvalDims(t.Dims, nil)...)
+		r.Out[i] = numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...)
 	}
 	return r, l.Eval(r.In, r.Out)
 }
@@ -223,7 +225,7 @@ var fills sync.Map
 const fillBytes = 4 << 20
 
 // fillOf returns random elements of a type.
-func fillOf(t graph.DataType) []byte {
+func fillOf(t numeric.DataType) []byte {
 	some, ok := fills.Load(t)
 	if !ok {
 		some, _ = fills.LoadOrStore(t, randomBytes(t, fillBytes))
@@ -275,7 +277,7 @@ func (c *check) compare(out []kernels.Mem, r Reference) ([][]byte, error) {
 		if err := c.stream.Wait(); err != nil {
 			return nil, err
 		}
-		got := graph.NewValue(d.Type, d.Dims...)
+		got := numeric.NewValue(d.Type, d.Dims...)
 		d.ToLinear(got.Data, stored)
 		e, err := distance(got, r.Out[i], c.binding.Layer.Outputs[i].Range, c.tolerance)
 		c.result.MaxError = max(c.result.MaxError, e)
@@ -293,7 +295,7 @@ func untouched(d kernels.Desc, stored []byte) error {
 		return nil
 	}
 	before, after := bytes.Repeat([]byte{0xff}, len(stored)), bytes.Clone(stored)
-	same := graph.NewValue(d.Type, d.Dims...).Data
+	same := numeric.NewValue(d.Type, d.Dims...).Data
 	d.FromLinear(before, same)
 	d.FromLinear(after, same)
 	if !bytes.Equal(before, after) {
@@ -350,19 +352,19 @@ func (c *check) inPlace(r Reference) error {
 // numbers behind the last channel, which the contract has finite, by the largest.
 func poisoned(d kernels.Desc, linear []byte) []byte {
 	stored := make([]byte, d.Span())
-	if d.Type == graph.F32 {
+	if d.Type == numeric.F32 {
 		for i := range len(stored) / 4 {
-			graph.View[float32](stored)[i] = 1e6
+			numeric.View[float32](stored)[i] = 1e6
 		}
 	}
 	d.FromLinear(stored, linear)
-	if d.Format == kernels.Linear || d.Type != graph.F32 && d.Type != graph.F16 {
+	if d.Format == kernels.Linear || d.Type != numeric.F32 && d.Type != numeric.F16 {
 		return stored
 	}
 	lanes := bytes.Repeat([]byte{0xff}, len(stored))
 	d.FromLinear(lanes, bytes.Repeat([]byte{0xff}, len(linear)))
 	largest := []byte{0xff, 0xff, 0x7f, 0x7f}
-	if d.Type == graph.F16 {
+	if d.Type == numeric.F16 {
 		largest = []byte{0xff, 0x7b}
 	}
 	for i, b := range lanes {

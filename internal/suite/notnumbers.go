@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Comparing is a layer that only compares real numbers, to be given some that are none.
@@ -30,13 +32,13 @@ func ComparingLayers() []Comparing {
 // comparing are layers on either side of where kernels change their ways: rows shorter than a vector and longer than a block,
 // tiles that are not whole, windows of one tap and of all of the input.
 func (m *maker) comparing() {
-	relu, clamp := graph.Unary(graph.EltRelu), graph.Unary(graph.EltClamp, -0.5, 0.75)
-	chain := graph.Binary(graph.EltMax).Then(graph.Binary(graph.EltMin), 0).Then(relu, 0)
-	for _, t := range []graph.DataType{graph.F32, graph.F16} {
+	relu, clamp := elementwise.Unary(elementwise.Relu), elementwise.Unary(elementwise.Clamp, -0.5, 0.75)
+	chain := elementwise.Binary(elementwise.Max).Then(elementwise.Binary(elementwise.Min), 0).Then(relu, 0)
+	for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
 		for _, dims := range [][]int{{1, 1, 3, 7}, {2, 17, 9, 11}, {1, 33, 16, 16}} {
-			x := func() *graph.Tensor { return m.tensor(t, graph.Range{}, dims...) }
+			x := func() *graph.Tensor { return m.tensor(t, numeric.Range{}, dims...) }
 			name := func(op string) string { return fmt.Sprintf("comparing_%s_%s_%v", op, t, dims) }
-			for i, p := range []graph.Program{relu, clamp, graph.Binary(graph.EltMax), graph.Binary(graph.EltMin), chain} {
+			for i, p := range []elementwise.Program{relu, clamp, elementwise.Binary(elementwise.Max), elementwise.Binary(elementwise.Min), chain} {
 				in := make([]*graph.Tensor, p.Args)
 				for a := range in {
 					in[a] = x()
@@ -56,7 +58,7 @@ func (m *maker) comparing() {
 			}
 		}
 	}
-	wide := m.tensor(graph.F32, graph.Range{}, 1, 40, 30, 41) // more pixels than a window of one call has
+	wide := m.tensor(numeric.F32, numeric.Range{}, 1, 40, 30, 41) // more pixels than a window of one call has
 	m.add("comparing_global_f32", m.layer(graph.MaxPool, graph.PoolAttrs{Kernel: []int{30, 41}}, wide), Tolerance{})
 }
 
@@ -66,21 +68,21 @@ func compares(l *graph.Layer) bool {
 		return false
 	}
 	for _, t := range l.Inputs {
-		if t == nil || t.Type != graph.F32 && t.Type != graph.F16 {
+		if t == nil || t.Type != numeric.F32 && t.Type != numeric.F16 {
 			return false
 		}
 	}
 	y := l.Outputs[0].Type
-	if y != graph.F32 && y != graph.F16 && y != graph.I64 {
+	if y != numeric.F32 && y != numeric.F16 && y != numeric.I64 {
 		return false
 	}
-	programs := []graph.Program{l.Epilogue}
+	programs := []elementwise.Program{l.Epilogue}
 	if e, ok := l.Attrs.(graph.Elementwise); ok {
 		programs = append(programs, e.Program)
 	}
 	for _, p := range programs {
 		for _, in := range p.Code {
-			if !slices.Contains([]graph.EltOp{graph.EltRelu, graph.EltClamp, graph.EltMax, graph.EltMin}, in.Op) {
+			if !slices.Contains([]elementwise.Op{elementwise.Relu, elementwise.Clamp, elementwise.Max, elementwise.Min}, in.Op) {
 				return false
 			}
 		}
@@ -103,10 +105,10 @@ func (c Comparing) Reference(rnd *rand.Rand) (Reference, error) {
 			if rnd.IntN(12) > 0 {
 				continue
 			}
-			if x := odd[rnd.IntN(len(odd))]; v.Type == graph.F32 {
+			if x := odd[rnd.IntN(len(odd))]; v.Type == numeric.F32 {
 				v.F32()[j] = x
 			} else {
-				graph.View[uint16](v.Data)[j] = graph.F32ToF16(x)
+				numeric.View[uint16](v.Data)[j] = numeric.F32ToF16(x)
 			}
 		}
 	}

@@ -8,6 +8,9 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -44,7 +47,7 @@ func SaturatedLayers() []Saturated {
 		}
 		for _, t := range append(slices.Clone(c.Layer.Inputs), c.Layer.Outputs...) {
 			if t != nil {
-				s.size += graph.Count(graph.EvalDims(t.Dims, nil)) * t.Type.Size()
+				s.size += numeric.Count(symbolic.Eval(t.Dims, nil)) * t.Type.Size()
 			}
 		}
 		list = append(list, s)
@@ -55,12 +58,12 @@ func SaturatedLayers() []Saturated {
 
 // quantises reports whether a layer of real numbers may have an output of another range than its input's.
 func quantises(l *graph.Layer) bool {
-	y, n := l.Outputs[0], graph.Count(graph.EvalDims(l.Outputs[0].Dims, nil))
-	if n < len(specials) || y.Range.PerChannel() || y.Type != graph.F32 && y.Type != graph.F16 && !y.Quantized() {
+	y, n := l.Outputs[0], numeric.Count(symbolic.Eval(l.Outputs[0].Dims, nil))
+	if n < len(specials) || y.Range.PerChannel() || y.Type != numeric.F32 && y.Type != numeric.F16 && !y.Quantized() {
 		return false
 	}
 	for i, x := range l.Inputs {
-		if x != nil && x.Type != graph.F32 && x.Type != graph.F16 && !(x.Quantized() && (i > 0 || y.Quantized())) {
+		if x != nil && x.Type != numeric.F32 && x.Type != numeric.F16 && !(x.Quantized() && (i > 0 || y.Quantized())) {
 			return false
 		}
 	}
@@ -72,14 +75,14 @@ func quantises(l *graph.Layer) bool {
 // specialLayers pass on what they are given.
 func specialLayers() []Case {
 	m := &maker{rnd: rand.New(rand.NewPCG(6, 6))}
-	for _, t := range []graph.DataType{graph.F32, graph.F16} {
+	for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
 		for _, dims := range [][]int{{1, 1, 3, 7}, {2, 17, 3, 5}, {1, 64, 7, 7}, {5, 36}} {
-			x := func() *graph.Tensor { return m.tensor(t, graph.Range{}, dims...) }
+			x := func() *graph.Tensor { return m.tensor(t, numeric.Range{}, dims...) }
 			name := func(op string) string { return fmt.Sprintf("%s_%s_%v", op, t, dims) }
-			m.add(name("relu"), m.layer(graph.Pointwise, graph.Elementwise{Program: graph.Unary(graph.EltRelu)}, x()), Tolerance{})
-			m.add(name("add"), m.layer(graph.Pointwise, graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, x(), x()), Tolerance{})
+			m.add(name("relu"), m.layer(graph.Pointwise, graph.Elementwise{Program: elementwise.Unary(elementwise.Relu)}, x()), Tolerance{})
+			m.add(name("add"), m.layer(graph.Pointwise, graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, x(), x()), Tolerance{})
 			m.add(name("reformat"), m.layer(graph.Reformat, nil, x()), Tolerance{})
-			m.add(name("quantize"), m.layer(graph.Quantize, graph.QuantAttrs{Range: graph.PerTensor(1, 0), Type: graph.I8}, x()), Tolerance{})
+			m.add(name("quantize"), m.layer(graph.Quantize, graph.QuantAttrs{Range: numeric.PerTensor(1, 0), Type: numeric.I8}, x()), Tolerance{})
 		}
 	}
 	return m.cases
@@ -90,16 +93,16 @@ func specialLayers() []Case {
 func (s Saturated) Ranges() []Saturated {
 	var list []Saturated
 	for i, scale := range []float32{0x1p-60, 0x1p-20, 0.25, 0x1p20, 0.037, 1e-25, 0x1p-126, 1e-38, 3e29} {
-		for j, t := range []graph.DataType{graph.I8, graph.U8} {
+		for j, t := range []numeric.DataType{numeric.I8, numeric.U8} {
 			if s.Layer.Outputs[0].Type.IsInteger() && s.Layer.Outputs[0].Type != t {
 				continue
 			}
 			zero := []int32{7, -5, 0, 127, -128}[(i+j)%5]
-			if t == graph.U8 {
+			if t == numeric.U8 {
 				zero += 128
 			}
 			r := s
-			r.Layer = quantizedTo(s.Layer, t, graph.PerTensor(scale, zero))
+			r.Layer = quantizedTo(s.Layer, t, numeric.PerTensor(scale, zero))
 			r.Name = fmt.Sprintf("%s/%s_%g_%d", s.Name, t, scale, zero)
 			list = append(list, r)
 		}
@@ -108,7 +111,7 @@ func (s Saturated) Ranges() []Saturated {
 }
 
 // quantizedTo returns a layer like l, of an output in the range.
-func quantizedTo(l *graph.Layer, t graph.DataType, r graph.Range) *graph.Layer {
+func quantizedTo(l *graph.Layer, t numeric.DataType, r numeric.Range) *graph.Layer {
 	c, y := *l, *l.Outputs[0]
 	y.Type, y.Range, y.Producer = t, r, &c
 	c.Outputs = append([]*graph.Tensor{&y}, l.Outputs[1:]...)
@@ -119,7 +122,7 @@ func quantizedTo(l *graph.Layer, t graph.DataType, r graph.Range) *graph.Layer {
 	if bias := biasOf(l); bias >= 0 {
 		b := *l.Inputs[bias]
 		b.Weights = slices.Clone(b.Weights)
-		for i, d := 0, graph.View[float32](b.Weights); i < len(d); i++ {
+		for i, d := 0, numeric.View[float32](b.Weights); i < len(d); i++ {
 			if i%5 > 0 {
 				d[i] = specials[i%len(specials)]
 			}
@@ -133,7 +136,7 @@ func quantizedTo(l *graph.Layer, t graph.DataType, r graph.Range) *graph.Layer {
 // biasOf returns the place of a product's constant bias among the inputs, -1 where there is none.
 func biasOf(l *graph.Layer) int {
 	if i := l.Op.Input(graph.Bias); i >= 0 && l.Op.IsProduct() {
-		if b := l.Input(i); b != nil && b.IsConst() && b.Type == graph.F32 {
+		if b := l.Input(i); b != nil && b.IsConst() && b.Type == numeric.F32 {
 			return i
 		}
 	}
@@ -161,10 +164,10 @@ func (s Saturated) Reference(rnd *rand.Rand) (Reference, error) {
 				x = (float32(rnd.IntN(800)-400) + 0.5) * scale
 				x = math.Float32frombits(math.Float32bits(x) + uint32(rnd.IntN(3)-1))
 			}
-			if v.Type == graph.F32 {
+			if v.Type == numeric.F32 {
 				v.F32()[j] = x
 			} else {
-				graph.View[uint16](v.Data)[j] = graph.F32ToF16(x)
+				numeric.View[uint16](v.Data)[j] = numeric.F32ToF16(x)
 			}
 		}
 	}

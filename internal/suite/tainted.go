@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Tainted is a layer that computes sums of real numbers, to be given a few that are none: those of its results that do not
@@ -46,13 +48,13 @@ func (m *maker) grouped() {
 		{[]int{1, 19, 5, 6}, []int{18, 19, 1, 1}, 1, conv(0, 1, 1)},
 	} {
 		s.a.Group = s.group
-		for _, t := range []graph.DataType{graph.F32, graph.F16} {
+		for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
 			x := func(channels int) *graph.Tensor {
 				dims := slices.Clone(s.x)
 				dims[1] = channels
-				return m.tensor(t, graph.Range{}, dims...)
+				return m.tensor(t, numeric.Range{}, dims...)
 			}
-			w := m.constant(t, graph.Range{}, graph.Count(s.w[1:]), s.w...)
+			w := m.constant(t, numeric.Range{}, numeric.Count(s.w[1:]), s.w...)
 			m.add(fmt.Sprintf("tainted_conv_%s_%d", t, i), m.layer(graph.Conv, s.a, x(s.x[1]), w), Tolerance{Real: 1e-5})
 			a := graph.ConvTransposeAttrs{Strides: s.a.Strides, Pads: s.a.Pads, Group: s.group}
 			m.add(fmt.Sprintf("tainted_conv_transposed_%s_%d", t, i), m.layer(graph.ConvTranspose, a, x(s.w[0]), w), Tolerance{Real: 1e-5})
@@ -66,11 +68,11 @@ func taints(l *graph.Layer) bool {
 		return false
 	}
 	for _, t := range append(slices.Clone(l.Inputs), l.Outputs[0]) {
-		if t != nil && t.Type != graph.F32 && t.Type != graph.F16 {
+		if t != nil && t.Type != numeric.F32 && t.Type != numeric.F16 {
 			return false
 		}
 	}
-	return graph.Count(graph.EvalDims(l.Inputs[0].Dims, nil)) > 0
+	return numeric.Count(symbolic.Eval(l.Inputs[0].Dims, nil)) > 0
 }
 
 // References draws inputs that hold NaN or an infinity at one place, or in all of one channel, and evaluates the layer.
@@ -93,19 +95,19 @@ func (c Tainted) References(rnd *rand.Rand) ([]Reference, error) {
 }
 
 // taint puts a number into one element of a value, or into all with the same index on axis 1.
-func taint(rnd *rand.Rand, v graph.Value, odd float32, whole bool) {
+func taint(rnd *rand.Rand, v numeric.Value, odd float32, whole bool) {
 	at, inner := rnd.IntN(v.Len()), 0
 	if len(v.Dims) > 1 {
-		inner = graph.Count(v.Dims[2:])
+		inner = numeric.Count(v.Dims[2:])
 	}
 	for i := range v.Len() {
 		if i != at && !(whole && inner > 0 && i/inner%v.Dims[1] == at/inner%v.Dims[1]) {
 			continue
 		}
-		if v.Type == graph.F32 {
+		if v.Type == numeric.F32 {
 			v.F32()[i] = odd
 		} else {
-			graph.View[uint16](v.Data)[i] = graph.F32ToF16(odd)
+			numeric.View[uint16](v.Data)[i] = numeric.F32ToF16(odd)
 		}
 	}
 }

@@ -6,48 +6,50 @@ import (
 	"math/rand/v2"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Random returns a value for t: floats and quantised integers over a few units, indices small.
-func Random(rnd *rand.Rand, t *graph.Tensor) graph.Value {
-	v := graph.NewValue(t.Type, graph.EvalDims(t.Dims, nil)...)
+func Random(rnd *rand.Rand, t *graph.Tensor) numeric.Value {
+	v := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...)
 	switch t.Type {
-	case graph.F32:
+	case numeric.F32:
 		for i := range v.F32() {
 			v.F32()[i] = float32(rnd.NormFloat64() * 2)
 		}
-	case graph.F64:
-		for i, d := 0, graph.View[float64](v.Data); i < len(d); i++ {
+	case numeric.F64:
+		for i, d := 0, numeric.View[float64](v.Data); i < len(d); i++ {
 			d[i] = rnd.NormFloat64() * 2
 		}
-	case graph.F16:
-		for i, d := 0, graph.View[uint16](v.Data); i < len(d); i++ {
-			d[i] = graph.F32ToF16(float32(rnd.NormFloat64() * 2))
+	case numeric.F16:
+		for i, d := 0, numeric.View[uint16](v.Data); i < len(d); i++ {
+			d[i] = numeric.F32ToF16(float32(rnd.NormFloat64() * 2))
 		}
-	case graph.I8, graph.U8, graph.F8E4M3FN, graph.F8E4M3FNUZ, graph.F8E5M2, graph.F8E5M2FNUZ, graph.F8E8M0:
+	case numeric.I8, numeric.U8, numeric.F8E4M3FN, numeric.F8E4M3FNUZ, numeric.F8E5M2, numeric.F8E5M2FNUZ, numeric.F8E8M0:
 		for i := range v.Data {
 			v.Data[i] = byte(rnd.Uint32())
 		}
-	case graph.Bool:
+	case numeric.Bool:
 		for i := range v.Data {
 			v.Data[i] = byte(rnd.IntN(2))
 		}
-	case graph.F6E2M3, graph.F6E3M2, graph.F4E2M1, graph.U4, graph.I4, graph.U2, graph.I2:
+	case numeric.F6E2M3, numeric.F6E3M2, numeric.F4E2M1, numeric.U4, numeric.I4, numeric.U2, numeric.I2:
 		packed := make([]byte, t.Type.PackedSize(v.Len()))
 		for i := range packed {
 			packed[i] = byte(rnd.Uint32())
 		}
 		copy(v.Data, t.Type.Unpacked(packed, v.Len()))
-	case graph.I32, graph.U32:
-		for i, d := 0, graph.View[int32](v.Data); i < len(d); i++ {
+	case numeric.I32, numeric.U32:
+		for i, d := 0, numeric.View[int32](v.Data); i < len(d); i++ {
 			d[i] = int32(rnd.IntN(7))
 		}
-	case graph.I64, graph.U64:
-		for i, d := 0, graph.View[int64](v.Data); i < len(d); i++ {
+	case numeric.I64, numeric.U64:
+		for i, d := 0, numeric.View[int64](v.Data); i < len(d); i++ {
 			d[i] = rnd.Int64N(7)
 		}
-	case graph.I16, graph.U16:
-		for i, d := 0, graph.View[int16](v.Data); i < len(d); i++ {
+	case numeric.I16, numeric.U16:
+		for i, d := 0, numeric.View[int16](v.Data); i < len(d); i++ {
 			d[i] = int16(rnd.IntN(7))
 		}
 	}
@@ -61,15 +63,15 @@ type Tolerance struct {
 }
 
 // Near returns an error where got differs from want by more than the tolerance.
-func Near(got, want graph.Value, r graph.Range, tol Tolerance) error {
+func Near(got, want numeric.Value, r numeric.Range, tol Tolerance) error {
 	_, err := distance(got, want, r, tol)
 	return err
 }
 
 // distance returns the largest difference between got and want, in steps for integers and as a share of the largest
 // magnitude in want, or of 1 if that is larger, for reals; and an error where it is more than the tolerance.
-func distance(got, want graph.Value, r graph.Range, tol Tolerance) (float64, error) {
-	if got.Type.IsInteger() || got.Type == graph.Bool {
+func distance(got, want numeric.Value, r numeric.Range, tol Tolerance) (float64, error) {
+	if got.Type.IsInteger() || got.Type == numeric.Bool {
 		step := 0
 		if r.IsSet() {
 			step = tol.Step
@@ -84,7 +86,7 @@ func distance(got, want graph.Value, r graph.Range, tol Tolerance) (float64, err
 		}
 	}
 	limit := tol.Real * largest
-	if got.Type == graph.F16 {
+	if got.Type == numeric.F16 {
 		limit += largest / 1024
 	}
 	worst := 0.0

@@ -7,8 +7,10 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -17,7 +19,7 @@ import (
 )
 
 // lowered returns the embedded model in a precision, with made-up ranges.
-func lowered(t *testing.T, b run.Backend, precision graph.DataType) *graph.Network {
+func lowered(t *testing.T, b run.Backend, precision numeric.DataType) *graph.Network {
 	t.Helper()
 	n, err := onnx.Parse(graph.Ops(), "digits", testdata.Model())
 	if err != nil {
@@ -27,11 +29,11 @@ func lowered(t *testing.T, b run.Backend, precision graph.DataType) *graph.Netwo
 	if err != nil {
 		t.Fatal(err)
 	}
-	ranges := map[string]graph.Range{}
+	ranges := map[string]numeric.Range{}
 	for _, l := range o.Network.Layers {
 		for _, x := range append(l.Inputs, l.Outputs...) {
 			if x != nil {
-				ranges[x.Name] = graph.PerTensor(0.05, 0)
+				ranges[x.Name] = numeric.PerTensor(0.05, 0)
 			}
 		}
 	}
@@ -65,9 +67,9 @@ func TestEngine(t *testing.T) {
 
 func testEngine(t *testing.T, b run.Backend) {
 	for _, c := range []struct {
-		precision graph.DataType
+		precision numeric.DataType
 		tolerance float64
-	}{{graph.F32, 1e-4}, {graph.F16, 5e-3}, {graph.I8, 5e-2}} {
+	}{{numeric.F32, 1e-4}, {numeric.F16, 5e-3}, {numeric.I8, 5e-2}} {
 		t.Run(c.precision.String(), func(t *testing.T) {
 			n := lowered(t, b, c.precision)
 			env := map[string]int{}
@@ -102,9 +104,9 @@ func checkEngine(t *testing.T, b run.Backend, p *run.Plan, tolerance float64) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	inputs := map[string]graph.Value{}
+	inputs := map[string]numeric.Value{}
 	for _, x := range p.Network.Inputs {
-		v := graph.NewValue(x.Type, graph.EvalDims(x.Dims, p.Env())...)
+		v := numeric.NewValue(x.Type, symbolic.Eval(x.Dims, p.Env())...)
 		for i := range v.F32() {
 			v.F32()[i] = rand.New(rand.NewPCG(1, uint64(i))).Float32()
 		}

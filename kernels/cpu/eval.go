@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -28,16 +29,16 @@ var reference = kernels.Tactic{
 type evalKernel struct{ b kernels.Binding }
 
 func (k evalKernel) Launch(_ kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	ins, outs := make([]graph.Value, len(in)), make([]graph.Value, len(out))
+	ins, outs := make([]numeric.Value, len(in)), make([]numeric.Value, len(out))
 	for i, d := range k.b.In {
 		if v, ok := k.b.Const(i); ok {
 			ins[i] = v
 		} else if k.b.Layer.Inputs[i] != nil {
-			ins[i] = graph.Value{Type: d.Type, Dims: d.Dims, Data: in[i].Host[:d.Bytes()]}
+			ins[i] = numeric.Value{Type: d.Type, Dims: d.Dims, Data: in[i].Host[:d.Bytes()]}
 		}
 	}
 	for i, d := range k.b.Out {
-		outs[i] = graph.Value{Type: d.Type, Dims: d.Dims, Data: out[i].Host[:d.Bytes()]}
+		outs[i] = numeric.Value{Type: d.Type, Dims: d.Dims, Data: out[i].Host[:d.Bytes()]}
 	}
 	return k.b.Layer.Eval(ins, outs)
 }
@@ -47,7 +48,7 @@ type reformatKernel struct{ b kernels.Binding }
 
 func (k reformatKernel) Launch(_ kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
 	src, dst := k.b.In[0], k.b.Out[0]
-	x, y := graph.NewValue(src.Type, src.Dims...), graph.NewValue(dst.Type, dst.Dims...)
+	x, y := numeric.NewValue(src.Type, src.Dims...), numeric.NewValue(dst.Type, dst.Dims...)
 	if v, ok := k.b.Const(0); ok {
 		x = v
 	} else {
@@ -55,7 +56,7 @@ func (k reformatKernel) Launch(_ kernels.Stream, in, out []kernels.Mem, _ kernel
 	}
 	if src.Type == dst.Type && k.b.Layer.Inputs[0].Range.Equal(k.b.Layer.Outputs[0].Range) {
 		y = x
-	} else if err := k.b.Layer.Eval([]graph.Value{x}, []graph.Value{y}); err != nil {
+	} else if err := k.b.Layer.Eval([]numeric.Value{x}, []numeric.Value{y}); err != nil {
 		return err
 	}
 	dst.FromLinear(out[0].Host, y.Data)

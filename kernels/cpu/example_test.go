@@ -6,6 +6,8 @@ import (
 	"log"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -13,14 +15,14 @@ import (
 // A tactic is asked whether it can compute a layer, bound to it, and launched on memory of the device.
 func Example() {
 	d := graph.Define("sum")
-	d.Output("y", d.Add(d.Input("a", graph.F32, graph.Const(4)), d.Input("b", graph.F32, graph.Const(4))))
+	d.Output("y", d.Add(d.Input("a", numeric.F32, symbolic.Const(4)), d.Input("b", numeric.F32, symbolic.Const(4))))
 	n, err := d.Network()
 	if err != nil {
 		log.Fatal(err)
 	}
 	device := cpu.Open(1)
 	defer device.Close()
-	layer, four := n.Layers[0], kernels.Desc{Type: graph.F32, Dims: []int{4}}
+	layer, four := n.Layers[0], kernels.Desc{Type: numeric.F32, Dims: []int{4}}
 	binding := kernels.Binding{Layer: layer, In: []kernels.Desc{four, four}, Out: []kernels.Desc{four}, Consts: make([][]byte, 2)}
 	for _, t := range device.Tactics(layer.Op) {
 		if t.Match(binding) != nil {

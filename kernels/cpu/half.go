@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/products"
@@ -68,10 +68,10 @@ func widened(b kernels.Binding) wide {
 	w := wide{binding: b}
 	w.binding.In, w.binding.Out = slices.Clone(b.In), slices.Clone(b.Out)
 	place := func(d *kernels.Desc) int {
-		if d.Type != graph.F16 {
+		if d.Type != numeric.F16 {
 			return -1
 		}
-		d.Type, d.Batch = graph.F32, 0
+		d.Type, d.Batch = numeric.F32, 0
 		at := w.size
 		w.size += work.RoundUp64(d.Bytes())
 		return at
@@ -110,7 +110,7 @@ type halfPart struct {
 
 // part returns the conversion between a tensor in the workspace and one in half precision.
 func (k *halfConversion) part(wide, narrow kernels.Mem) halfPart {
-	return halfPart{&k.half, graph.View[float32](wide.Host), graph.View[uint16](narrow.Host)}
+	return halfPart{&k.half, numeric.View[float32](wide.Host), numeric.View[uint16](narrow.Host)}
 }
 
 // pieces returns how many units it is.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -32,7 +34,7 @@ func TestParts(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := graph.Define("parts")
-			x := d.Input("x", graph.F32, graph.Shape(2, 5, 12)...)
+			x := d.Input("x", numeric.F32, symbolic.Shape(2, 5, 12)...)
 			w := make([]float32, 12*72)
 			for i := range w {
 				w[i] = float32(i*i%17)/17 - .5
@@ -83,7 +85,7 @@ func TestPartsOfItems(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := graph.Define("items")
-			x := d.Input("x", graph.F32, graph.Shape(3, 5, 2, 2)...)
+			x := d.Input("x", numeric.F32, symbolic.Shape(3, 5, 2, 2)...)
 			part := d.Slice(x, graph.SliceAttrs{Starts: []int{2}, Ends: []int{4}, Axes: []int{1}})
 			d.Output("y", c.read(d, part))
 			n, err := d.Network()

@@ -9,17 +9,20 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/cputest"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
 )
 
 // layerOf returns a layer of its own over inputs of the given values, which become constants where constant says so.
-func layerOf(t *testing.T, op *graph.Op, attrs any, in []graph.Value, constant ...int) *graph.Layer {
+func layerOf(t *testing.T, op *graph.Op, attrs any, in []numeric.Value, constant ...int) *graph.Layer {
 	t.Helper()
 	l := &graph.Layer{Name: op.Name, Op: op, Attrs: attrs, From: []string{op.Name}}
 	for i, v := range in {
-		x := &graph.Tensor{Name: fmt.Sprintf("x%d", i), Type: v.Type, Dims: graph.Shape(v.Dims...)}
+		x := &graph.Tensor{Name: fmt.Sprintf("x%d", i), Type: v.Type, Dims: symbolic.Shape(v.Dims...)}
 		if slices.Contains(constant, i) {
 			x.Weights = v.Data
 		}
@@ -34,7 +37,7 @@ func layerOf(t *testing.T, op *graph.Op, attrs any, in []graph.Value, constant .
 
 // onEveryTactic launches a layer by each linear kernel whose name begins with family, and calls check with what it wrote.
 // It returns how many there are.
-func onEveryTactic(t *testing.T, family string, l *graph.Layer, in []graph.Value, check func(name string, y graph.Value, err error)) int {
+func onEveryTactic(t *testing.T, family string, l *graph.Layer, in []numeric.Value, check func(name string, y numeric.Value, err error)) int {
 	t.Helper()
 	b := Open(2)
 	defer b.Close()
@@ -49,7 +52,7 @@ func onEveryTactic(t *testing.T, family string, l *graph.Layer, in []graph.Value
 			mem[i].Host = v.Data
 		}
 	}
-	y := graph.NewValue(l.Outputs[0].Type, graph.EvalDims(l.Outputs[0].Dims, nil)...)
+	y := numeric.NewValue(l.Outputs[0].Type, symbolic.Eval(l.Outputs[0].Dims, nil)...)
 	binding.Out = []kernels.Desc{{Type: y.Type, Dims: y.Dims}}
 	out, n := []kernels.Mem{{Host: y.Data}}, 0
 	for _, tactic := range everyTactic(b.features, 2) {
@@ -95,7 +98,7 @@ func TestArgMax(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, dims := range [][]int{{1, 1, 1}, {5, 2, 1}, {3, 31, 1}, {3, 33, 1}, {2, 513, 1}, {1, 1500, 1}, {2, 40, 3}, {2, 21, 17}, {1, 7, 2051}} {
 		for _, kind := range []string{"plain", "nan", "all nan", "all low"} {
-			x := awkward(r, graph.Count(dims), kind == "nan")
+			x := awkward(r, numeric.Count(dims), kind == "nan")
 			for i := range x {
 				switch kind {
 				case "all nan":
@@ -106,9 +109,9 @@ func TestArgMax(t *testing.T) {
 			}
 			for _, op := range []*graph.Op{graph.ArgMax, graph.ArgMin} {
 				for _, last := range []bool{false, true} {
-					in := []graph.Value{graph.Values(graph.F32, x, dims...)}
+					in := []numeric.Value{numeric.Values(numeric.F32, x, dims...)}
 					l := layerOf(t, op, graph.ArgAttrs{Axis: 1, Last: last}, in)
-					if onEveryTactic(t, "arg", l, in, func(name string, y graph.Value, err error) {
+					if onEveryTactic(t, "arg", l, in, func(name string, y numeric.Value, err error) {
 						for i, got := range y.I64() {
 							want := naiveArg(x[i/dims[2]*dims[1]*dims[2]+i%dims[2]:], dims[1], dims[2], op == graph.ArgMin, last)
 							if err != nil || got != int64(want) {
@@ -148,7 +151,7 @@ func TestReductions(t *testing.T) {
 		{[]int{6, 1, 7}, []int{1}}, {[]int{5, 50}, []int{0, 1}},
 	} {
 		for _, nan := range []bool{false, true} {
-			x := cputest.Normals(r, graph.Count(c.dims))
+			x := cputest.Normals(r, numeric.Count(c.dims))
 			for i := range x {
 				x[i] = 1 + x[i]/64
 			}
@@ -157,10 +160,10 @@ func TestReductions(t *testing.T) {
 			}
 			for _, op := range []*graph.Op{graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.ReduceMin, graph.ReduceProd,
 				graph.ReduceL1, graph.ReduceL2, graph.ReduceSumSquare} {
-				in := []graph.Value{graph.Values(graph.F32, x, c.dims...)}
+				in := []numeric.Value{numeric.Values(numeric.F32, x, c.dims...)}
 				l := layerOf(t, op, graph.ReduceAttrs{Axes: c.axes}, in)
 				want, scale := naiveReduction(op, x, c.dims, c.axes)
-				if onEveryTactic(t, "reduce", l, in, func(name string, y graph.Value, err error) {
+				if onEveryTactic(t, "reduce", l, in, func(name string, y numeric.Value, err error) {
 					for i, got := range y.F32() {
 						if d := math.Abs(float64(got) - want[i]); err != nil || (got != got) != (want[i] != want[i]) || d > 2e-5*scale[i] {
 							t.Fatalf("%s of %v along %v: element %d is %v, want %v (%v)", name, c.dims, c.axes, i, got, want[i], err)
@@ -226,18 +229,18 @@ func TestCastExtremes(t *testing.T) {
 		1 << 24, 1 << 31, -(1 << 31), 1 << 32, 1 << 63, -(1 << 63), 1 << 62, 1.8e19, 2e19, 3e38, -3e38, 1e-42,
 		float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}
 	wide := []int64{0, 1, -1, 127, 128, -129, 256, 1 << 24, 1<<24 + 1, 1 << 31, 1<<53 + 1, math.MaxInt64, math.MinInt64, math.MinInt64 + 1}
-	for _, from := range []graph.Value{graph.Values(graph.F32, x, len(x)), graph.Values(graph.I64, wide, len(wide)), graph.Values(graph.U64, wide, len(wide))} {
-		for _, to := range []graph.DataType{graph.F32, graph.Bool, graph.I8, graph.U8, graph.I16, graph.U16, graph.I32, graph.U32, graph.I64, graph.U64} {
+	for _, from := range []numeric.Value{numeric.Values(numeric.F32, x, len(x)), numeric.Values(numeric.I64, wide, len(wide)), numeric.Values(numeric.U64, wide, len(wide))} {
+		for _, to := range []numeric.DataType{numeric.F32, numeric.Bool, numeric.I8, numeric.U8, numeric.I16, numeric.U16, numeric.I32, numeric.U32, numeric.I64, numeric.U64} {
 			if from.Type == to {
 				continue
 			}
-			in := []graph.Value{from}
+			in := []numeric.Value{from}
 			l := layerOf(t, graph.Cast, graph.CastAttrs{To: to}, in)
-			want := graph.NewValue(to, from.Dims...)
-			if err := l.Eval(in, []graph.Value{want}); err != nil {
+			want := numeric.NewValue(to, from.Dims...)
+			if err := l.Eval(in, []numeric.Value{want}); err != nil {
 				t.Fatal(err)
 			}
-			if onEveryTactic(t, "cast", l, in, func(name string, y graph.Value, err error) {
+			if onEveryTactic(t, "cast", l, in, func(name string, y numeric.Value, err error) {
 				for i := range y.Len() {
 					if size := to.Size(); err != nil || string(y.Data[i*size:][:size]) != string(want.Data[i*size:][:size]) {
 						t.Errorf("%s from %s to %s: element %d is %v, want %v (%v)", name, from.Type, to, i, y.Data[i*size:][:size], want.Data[i*size:][:size], err)
@@ -254,14 +257,14 @@ func TestCastExtremes(t *testing.T) {
 func TestIntegerComparisons(t *testing.T) {
 	x := []int64{0, 1, -1, 1<<24 - 1, 1 << 24, 1<<24 + 1, -(1 << 24), 1 - 1<<24, math.MaxInt64, math.MinInt64, 77, 1 << 40}
 	for _, c := range []int64{0, 1<<24 - 1, 1 - 1<<24, 77, 1 << 24, 1<<24 + 1} {
-		in := []graph.Value{graph.Values(graph.I64, x, len(x)), graph.Values(graph.I64, []int64{c}, 1)}
-		for op, holds := range map[graph.EltOp]func(v int64) bool{
-			graph.EltEqual: func(v int64) bool { return v == c }, graph.EltLess: func(v int64) bool { return v < c },
-			graph.EltLessEqual: func(v int64) bool { return v <= c }, graph.EltGreater: func(v int64) bool { return v > c },
-			graph.EltGreaterEqual: func(v int64) bool { return v >= c },
+		in := []numeric.Value{numeric.Values(numeric.I64, x, len(x)), numeric.Values(numeric.I64, []int64{c}, 1)}
+		for op, holds := range map[elementwise.Op]func(v int64) bool{
+			elementwise.Equal: func(v int64) bool { return v == c }, elementwise.Less: func(v int64) bool { return v < c },
+			elementwise.LessEqual: func(v int64) bool { return v <= c }, elementwise.Greater: func(v int64) bool { return v > c },
+			elementwise.GreaterEqual: func(v int64) bool { return v >= c },
 		} {
-			l := layerOf(t, graph.Pointwise, graph.Elementwise{Program: graph.Binary(op)}, in, 1)
-			n := onEveryTactic(t, "pointwise", l, in, func(name string, y graph.Value, err error) {
+			l := layerOf(t, graph.Pointwise, graph.Elementwise{Program: elementwise.Binary(op)}, in, 1)
+			n := onEveryTactic(t, "pointwise", l, in, func(name string, y numeric.Value, err error) {
 				for i, v := range x {
 					if err != nil || (y.Data[i] != 0) != holds(v) {
 						t.Errorf("%s: %d %s %d is %d (%v)", name, v, op, c, y.Data[i], err)
@@ -276,11 +279,11 @@ func TestIntegerComparisons(t *testing.T) {
 }
 
 func TestGatherRefusesIndices(t *testing.T) {
-	x := graph.Values(graph.F32, []float32{0, 1, 2, 3, 4, 5}, 3, 2)
+	x := numeric.Values(numeric.F32, []float32{0, 1, 2, 3, 4, 5}, 3, 2)
 	for at, row := range map[int64]int{0: 0, 2: 2, -1: 2, -3: 0, 3: -1, -4: -1, math.MinInt64: -1, math.MaxInt64: -1} {
-		in := []graph.Value{x, graph.Values(graph.I64, []int64{at}, 1)}
+		in := []numeric.Value{x, numeric.Values(numeric.I64, []int64{at}, 1)}
 		l := layerOf(t, graph.Gather, graph.GatherAttrs{}, in)
-		if onEveryTactic(t, "gather", l, in, func(name string, y graph.Value, err error) {
+		if onEveryTactic(t, "gather", l, in, func(name string, y numeric.Value, err error) {
 			if (err != nil) != (row < 0) || row >= 0 && y.F32()[1] != float32(2*row+1) {
 				t.Errorf("%s: row %d is %v, %v", name, at, y.F32(), err)
 			}
@@ -294,28 +297,28 @@ func TestGatherRefusesIndices(t *testing.T) {
 // among others, and alone.
 func TestRowsThatBroadcast(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
-	affine := graph.Binary(graph.EltMul).Then(graph.Binary(graph.EltAdd), 0)
-	twice := graph.Program{Args: 3, Code: []graph.Instr{ // the product has two readers
-		{Op: graph.EltMul, Arg: [3]int{0, 1}}, {Op: graph.EltAdd, Arg: [3]int{3, 2}}, {Op: graph.EltSub, Arg: [3]int{4, 3}}}}
-	choice := graph.Program{Args: 3, Code: []graph.Instr{{Op: graph.EltSelect, Arg: [3]int{0, 1, 2}}}}
-	slope := graph.Program{Args: 3, Code: []graph.Instr{{Op: graph.EltPRelu, Arg: [3]int{0, 1}}, {Op: graph.EltMax, Arg: [3]int{3, 2}}}}
+	affine := elementwise.Binary(elementwise.Mul).Then(elementwise.Binary(elementwise.Add), 0)
+	twice := elementwise.Program{Args: 3, Code: []elementwise.Instr{ // the product has two readers
+		{Op: elementwise.Mul, Arg: [3]int{0, 1}}, {Op: elementwise.Add, Arg: [3]int{3, 2}}, {Op: elementwise.Sub, Arg: [3]int{4, 3}}}}
+	choice := elementwise.Program{Args: 3, Code: []elementwise.Instr{{Op: elementwise.Select, Arg: [3]int{0, 1, 2}}}}
+	slope := elementwise.Program{Args: 3, Code: []elementwise.Instr{{Op: elementwise.PRelu, Arg: [3]int{0, 1}}, {Op: elementwise.Max, Arg: [3]int{3, 2}}}}
 	for _, length := range []int{1, 17, 63, 64, 65, 257, 512, 700, 5000} {
-		for k, p := range []graph.Program{affine, twice, choice, slope} {
+		for k, p := range []elementwise.Program{affine, twice, choice, slope} {
 			for _, constant := range [][]int{nil, {1, 2}, {2}} {
-				in := []graph.Value{
-					graph.Values(graph.F32, cputest.Normals(r, 2*3*length), 2, 3, length),
-					graph.Values(graph.F32, cputest.Normals(r, 3), 3, 1),
-					graph.Values(graph.F32, cputest.Normals(r, 2), 2, 1, 1),
+				in := []numeric.Value{
+					numeric.Values(numeric.F32, cputest.Normals(r, 2*3*length), 2, 3, length),
+					numeric.Values(numeric.F32, cputest.Normals(r, 3), 3, 1),
+					numeric.Values(numeric.F32, cputest.Normals(r, 2), 2, 1, 1),
 				}
 				if constant == nil { // another argument along the rows
-					in[2] = graph.Values(graph.F32, cputest.Normals(r, length), length)
+					in[2] = numeric.Values(numeric.F32, cputest.Normals(r, length), length)
 				}
 				l := layerOf(t, graph.Pointwise, graph.Elementwise{Program: p}, in, constant...)
-				want := graph.NewValue(graph.F32, 2, 3, length)
-				if err := l.Eval(in, []graph.Value{want}); err != nil {
+				want := numeric.NewValue(numeric.F32, 2, 3, length)
+				if err := l.Eval(in, []numeric.Value{want}); err != nil {
 					t.Fatal(err)
 				}
-				if onEveryTactic(t, "pointwise", l, in, func(name string, y graph.Value, err error) {
+				if onEveryTactic(t, "pointwise", l, in, func(name string, y numeric.Value, err error) {
 					for i, got := range y.F32() {
 						if d := math.Abs(float64(got - want.F32()[i])); err != nil || !(d < 1e-6) {
 							t.Fatalf("%s, program %d, rows of %d: element %d is %v, want %v (%v)", name, k, length, i, got, want.F32()[i], err)

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
 
 // large is a binding of extents that nothing is allocated for: the constants are there, and empty.
-func large(op *graph.Op, attrs any, f kernels.Format, typ graph.DataType, x, w, y []int) kernels.Binding {
+func large(op *graph.Op, attrs any, f kernels.Format, typ numeric.DataType, x, w, y []int) kernels.Binding {
 	l := &graph.Layer{Name: "l", Op: op, Attrs: attrs}
 	l.Inputs = []*graph.Tensor{{Name: "x", Type: typ}}
 	l.Outputs = []*graph.Tensor{{Name: "y", Type: typ}}
@@ -30,7 +31,7 @@ func large(op *graph.Op, attrs any, f kernels.Format, typ graph.DataType, x, w, 
 
 func convolution(f kernels.Format, a graph.ConvAttrs, x, w, y []int) kernels.Binding {
 	a.Group = max(1, a.Group)
-	return large(graph.Conv, a, f, graph.F16, x, w, y)
+	return large(graph.Conv, a, f, numeric.F16, x, w, y)
 }
 
 // TestBounds: the largest layers that kernels take, and those that are a little larger, for which an error says what is too
@@ -38,7 +39,7 @@ func convolution(f kernels.Format, a graph.ConvAttrs, x, w, y []int) kernels.Bin
 func TestBounds(t *testing.T) {
 	const nhwc, linear = kernels.NHWC, kernels.Linear
 	rows := func(op *graph.Op, attrs any, outer, length int, out ...int) kernels.Binding {
-		return large(op, attrs, linear, graph.F16, []int{outer, length}, nil, append([]int{outer}, out...))
+		return large(op, attrs, linear, numeric.F16, []int{outer, length}, nil, append([]int{outer}, out...))
 	}
 	reduce := graph.ReduceAttrs{Axes: []int{1}}
 	// 1 x n outputs: by blocks of 64 x 64, so many tiles share sums
@@ -92,7 +93,7 @@ func stemLike(channels int) kernels.Binding {
 }
 
 func pooled(stride int) kernels.Binding {
-	return large(graph.MaxPool, graph.PoolAttrs{Kernel: []int{1, 1}, Strides: []int{stride, 1}}, kernels.NHWC, graph.F16,
+	return large(graph.MaxPool, graph.PoolAttrs{Kernel: []int{1, 1}, Strides: []int{stride, 1}}, kernels.NHWC, numeric.F16,
 		[]int{1, 8, 8, 8}, nil, []int{1, 8, 1, 8})
 }
 

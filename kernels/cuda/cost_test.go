@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
@@ -127,7 +129,7 @@ func TestNextCapability(t *testing.T) {
 
 // sweep is layers whose multiply-adds and bytes are known, from a few blocks to many waves.
 func sweep() (list []kernels.Binding) {
-	for _, typ := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+	for _, typ := range []numeric.DataType{numeric.F32, numeric.F16, numeric.I8} {
 		for _, s := range []struct{ n, c, k, h, r, stride, group int }{
 			{1, 64, 64, 56, 1, 1, 1}, {1, 64, 64, 56, 3, 1, 1}, {32, 256, 1024, 14, 1, 1, 1}, {8, 512, 512, 7, 3, 1, 1},
 			{16, 256, 512, 28, 3, 2, 1}, {1, 4, 64, 224, 7, 2, 1}, {4, 2048, 2048, 7, 1, 1, 1}, {1, 384, 384, 14, 3, 1, 384},
@@ -149,8 +151,8 @@ func sweep() (list []kernels.Binding) {
 		}
 	}
 	for i := range list {
-		if l := list[i].Layer; l.Inputs[0].Type == graph.I8 {
-			l.Inputs[0].Range, l.Inputs[1].Range, l.Outputs[0].Range = graph.PerTensor(0.03, 0), graph.PerTensor(0.01, 0), graph.PerTensor(0.4, 0)
+		if l := list[i].Layer; l.Inputs[0].Type == numeric.I8 {
+			l.Inputs[0].Range, l.Inputs[1].Range, l.Outputs[0].Range = numeric.PerTensor(0.03, 0), numeric.PerTensor(0.01, 0), numeric.PerTensor(0.4, 0)
 		}
 	}
 	return list
@@ -162,11 +164,11 @@ func multiplyAdds(b kernels.Binding) float64 {
 	w, x, y := b.In[1].Dims, b.In[0].Dims, b.Out[0].Dims
 	switch b.Layer.Op {
 	case graph.Conv:
-		return float64(graph.Count(y) * graph.Count(w[1:]))
+		return float64(numeric.Count(y) * numeric.Count(w[1:]))
 	case graph.ConvTranspose: // each input pixel with all taps, those aside that may fall on padding
-		return float64(x[0] * (x[2] - 2*w[2]) * (x[3] - 2*w[3]) * graph.Count(w))
+		return float64(x[0] * (x[2] - 2*w[2]) * (x[3] - 2*w[3]) * numeric.Count(w))
 	}
-	return float64(x[0] * graph.Count(w))
+	return float64(x[0] * numeric.Count(w))
 }
 
 // TestPeak: no tactic on any layer of the sweep is said to multiply less than the layer has to, or estimated to be faster than
@@ -185,8 +187,8 @@ func TestPeak(t *testing.T) {
 			u := emit.SimtF32
 			switch {
 			case strings.Contains(e.Name, "mma"):
-				u = map[graph.DataType]emit.Unit{graph.F16: emit.TensorF16, graph.I8: emit.TensorI8}[b.In[0].Type]
-			case b.In[0].Type == graph.I8: // four products in an instruction
+				u = map[numeric.DataType]emit.Unit{numeric.F16: emit.TensorF16, numeric.I8: emit.TensorI8}[b.In[0].Type]
+			case b.In[0].Type == numeric.I8: // four products in an instruction
 				u = emit.TensorI8
 			}
 			met[strings.SplitN(e.Name, "_", 3)[0]+" "+u.String()]++
@@ -255,8 +257,8 @@ func TestSimulatedPeak(t *testing.T) {
 // TestTransposeChoice: on every board transpositions of whole tiles are estimated to be faster through tiles than element by
 // element, and reformats cost little more than their bytes.
 func TestTransposeChoice(t *testing.T) {
-	estimate := func(m machine, name string, op *graph.Op, attrs any, typ graph.DataType, dims ...int) (all time.Duration) {
-		x := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(dims...)}
+	estimate := func(m machine, name string, op *graph.Op, attrs any, typ numeric.DataType, dims ...int) (all time.Duration) {
+		x := &graph.Tensor{Name: "x", Type: typ, Dims: symbolic.Shape(dims...)}
 		l := emittest.LayerOf(t, op, attrs, x)
 		for _, e := range Tactics() {
 			if e.Name != name || e.Op != op {
@@ -271,7 +273,7 @@ func TestTransposeChoice(t *testing.T) {
 	}
 	for _, board := range boards {
 		m := board.machine(emit.SimtF32)
-		for _, typ := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+		for _, typ := range []numeric.DataType{numeric.F32, numeric.F16, numeric.I8} {
 			for _, dims := range [][]int{{192, 128, 64}, {16, 512, 1024}, {64, 3136, 64}} {
 				swap := graph.TransposeAttrs{Perm: []int{0, 2, 1}}
 				tiled := estimate(m, "transpose_tiled_linear", graph.Transpose, swap, typ, dims...)

@@ -6,6 +6,8 @@ import (
 	"log"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cuda"
 )
@@ -14,7 +16,7 @@ import (
 func ExampleOpenSimulator() {
 	ctx := context.Background()
 	d := graph.Define("double")
-	x := d.Input("x", graph.F32, graph.Const(3))
+	x := d.Input("x", numeric.F32, symbolic.Const(3))
 	d.Output("y", d.Add(x, x))
 	n, err := d.Network()
 	if err != nil {
@@ -39,7 +41,7 @@ func ExampleOpenSimulator() {
 		log.Fatal(err)
 	}
 	defer c.Close()
-	if err := c.SetInput("x", graph.Values(graph.F32, []float32{1, 2, 3}, 3)); err != nil {
+	if err := c.SetInput("x", numeric.Values(numeric.F32, []float32{1, 2, 3}, 3)); err != nil {
 		log.Fatal(err)
 	}
 	if err := c.Execute(); err != nil {

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/runtest"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
@@ -53,14 +55,14 @@ func TestExtremeWindows(t *testing.T) {
 
 // work returns how many elements all windows of a pooling or convolution meet.
 func work(l *graph.Layer) int {
-	places := graph.Count(graph.EvalDims(l.Outputs[0].Dims, nil))
+	places := numeric.Count(symbolic.Eval(l.Outputs[0].Dims, nil))
 	switch a := l.Attrs.(type) {
 	case graph.PoolAttrs:
 		if !a.Global {
-			return places * graph.Count(a.Kernel)
+			return places * numeric.Count(a.Kernel)
 		}
-		return graph.Count(graph.EvalDims(l.Inputs[0].Dims, nil))
+		return numeric.Count(symbolic.Eval(l.Inputs[0].Dims, nil))
 	default: // the weights of one filter, or of one channel where it is transposed
-		return places * graph.Count(graph.EvalDims(l.Inputs[1].Dims[1:], nil))
+		return places * numeric.Count(symbolic.Eval(l.Inputs[1].Dims[1:], nil))
 	}
 }

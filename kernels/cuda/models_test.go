@@ -10,6 +10,8 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
@@ -24,9 +26,9 @@ type modelCase struct {
 	name       string
 	network    *graph.Network
 	env        map[string]int
-	inputs     map[string]graph.Value
-	samples    []map[string]graph.Value // to calibrate with
-	precisions []graph.DataType
+	inputs     map[string]numeric.Value
+	samples    []map[string]numeric.Value // to calibrate with
+	precisions []numeric.DataType
 }
 
 // TestEmbeddedModel takes the embedded model in all precisions through lowering, plan and simulated launches, and compares
@@ -37,15 +39,15 @@ func TestEmbeddedModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	images := testdata.CalibrationImages()
-	image := func(i, count int) map[string]graph.Value {
+	image := func(i, count int) map[string]numeric.Value {
 		x := images.Batch(i, i+count)
-		return map[string]graph.Value{"image": graph.Values(graph.F32, x, count, 1, testdata.Padded, testdata.Padded)}
+		return map[string]numeric.Value{"image": numeric.Values(numeric.F32, x, count, 1, testdata.Padded, testdata.Padded)}
 	}
 	c := modelCase{name: "digits", network: n, env: map[string]int{"batch": 2}, inputs: image(20, 2)}
 	for i := range 4 {
 		c.samples = append(c.samples, image(2*i, 2))
 	}
-	c.precisions = []graph.DataType{graph.F32, graph.F16, graph.I8}
+	c.precisions = []numeric.DataType{numeric.F32, numeric.F16, numeric.I8}
 	c.run(t)
 }
 
@@ -55,11 +57,11 @@ func TestModels(t *testing.T) {
 	if root == "" {
 		t.Skip("TRTUI_DATA is not set: the trained models are not here")
 	}
-	all := []graph.DataType{graph.F32, graph.F16, graph.I8}
-	own := []graph.DataType{graph.I8} // the model brings its quantisation
+	all := []numeric.DataType{numeric.F32, numeric.F16, numeric.I8}
+	own := []numeric.DataType{numeric.I8} // the model brings its quantisation
 	for _, m := range []struct {
 		file, data string
-		precisions []graph.DataType
+		precisions []numeric.DataType
 	}{
 		{"mnist-cntk/mnist.onnx", "mnist-cntk/test_data_set_0", all},
 		{"mnist-burn/mnist.onnx", "mnist-burn/test_data_set_0", all[:1]},
@@ -71,7 +73,7 @@ func TestModels(t *testing.T) {
 		n := readModel(t, filepath.Join(root, "models", m.file))
 		c := modelCase{name: filepath.Base(m.file), network: n, inputs: readInputs(t, filepath.Join(root, "models", m.data), n), precisions: m.precisions}
 		c.env = bindShapes(n, c.inputs)
-		c.samples = []map[string]graph.Value{c.inputs}
+		c.samples = []map[string]numeric.Value{c.inputs}
 		c.run(t)
 	}
 }
@@ -93,7 +95,7 @@ func TestSupport(t *testing.T) {
 		n := readModel(t, filepath.Join(root, "models", m.file))
 		c := modelCase{name: m.file, network: n, inputs: readInputs(t, filepath.Join(root, "models", m.data), n)}
 		c.env = bindShapes(n, c.inputs)
-		for _, p := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+		for _, p := range []numeric.DataType{numeric.F32, numeric.F16, numeric.I8} {
 			l, err := c.lower(b, p)
 			if err != nil {
 				t.Errorf("%s in %s: %v", m.file, p, err)
@@ -139,9 +141,9 @@ func readModel(t *testing.T, path string) *graph.Network {
 	return n
 }
 
-func readInputs(t *testing.T, dir string, n *graph.Network) map[string]graph.Value {
+func readInputs(t *testing.T, dir string, n *graph.Network) map[string]numeric.Value {
 	t.Helper()
-	values := map[string]graph.Value{}
+	values := map[string]numeric.Value{}
 	for i, x := range n.Inputs {
 		data, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("input_%d.pb", i)))
 		if err != nil {
@@ -157,7 +159,7 @@ func readInputs(t *testing.T, dir string, n *graph.Network) map[string]graph.Val
 }
 
 // bindShapes gives the inputs' symbols their values.
-func bindShapes(n *graph.Network, inputs map[string]graph.Value) map[string]int {
+func bindShapes(n *graph.Network, inputs map[string]numeric.Value) map[string]int {
 	env := map[string]int{}
 	for _, x := range n.Inputs {
 		for i, d := range x.Dims {
@@ -170,17 +172,17 @@ func bindShapes(n *graph.Network, inputs map[string]graph.Value) map[string]int 
 }
 
 // lower brings the network to a precision for a backend.
-func (c modelCase) lower(b run.Backend, precision graph.DataType) (*graph.Network, error) {
+func (c modelCase) lower(b run.Backend, precision numeric.DataType) (*graph.Network, error) {
 	ctx := context.Background()
 	o, err := build.Optimize(ctx, c.network, pass.Config{Shapes: c.env})
 	if err != nil {
 		return nil, err
 	}
 	lc := build.LowerConfig{Precision: precision, Pass: pass.Config{Shapes: c.env}}
-	if precision == graph.I8 && c.samples != nil {
+	if precision == numeric.I8 && c.samples != nil {
 		host := cpu.Open(1)
 		defer host.Close()
-		hist, err := build.Collect(ctx, c.network, c.env, host, func(yield func(map[string]graph.Value, error) bool) {
+		hist, err := build.Collect(ctx, c.network, c.env, host, func(yield func(map[string]numeric.Value, error) bool) {
 			for _, s := range c.samples {
 				if !yield(s, nil) {
 					return
@@ -211,7 +213,7 @@ func (c modelCase) run(t *testing.T) {
 			}
 			x, y := load(t, n, c, host), load(t, n, c, b)
 			tol := suite.Tolerance{Real: 1e-4}
-			if p == graph.F16 {
+			if p == numeric.F16 {
 				tol.Real = 2e-3
 			}
 			compareOutputs(t, x, y, tol)
@@ -237,7 +239,7 @@ func compareOutputs(t *testing.T, x, y loadedModel, tol suite.Tolerance) {
 		t.Fatal(err)
 	}
 	for name, w := range want {
-		if err := suite.Near(got[name], w, graph.Range{}, tol); err != nil {
+		if err := suite.Near(got[name], w, numeric.Range{}, tol); err != nil {
 			t.Errorf("output %s: %v", name, err)
 		}
 	}
@@ -247,9 +249,9 @@ func compareOutputs(t *testing.T, x, y loadedModel, tol suite.Tolerance) {
 // transcendental function decides the last bit of what is rounded.
 func compareLayers(t *testing.T, x, y loadedModel, tol suite.Tolerance) {
 	t.Helper()
-	want := map[string]graph.Value{}
+	want := map[string]numeric.Value{}
 	plan := x.plan
-	read := func(c loadedModel, slot int) graph.Value {
+	read := func(c loadedModel, slot int) numeric.Value {
 		v, err := c.Read(slot)
 		if err != nil {
 			t.Fatal(err)
@@ -306,14 +308,14 @@ func compareLayers(t *testing.T, x, y loadedModel, tol suite.Tolerance) {
 
 // transcendental reports whether a layer's elements are more than sums, products and comparisons.
 func transcendental(l *graph.Layer) bool {
-	programs := []graph.Program{l.Epilogue}
+	programs := []elementwise.Program{l.Epilogue}
 	if e, ok := l.Attrs.(graph.Elementwise); ok {
 		programs = append(programs, e.Program)
 	}
 	for _, p := range programs {
 		for _, in := range p.Code {
 			switch in.Op {
-			case graph.EltRelu, graph.EltClamp, graph.EltAdd, graph.EltSub, graph.EltMul, graph.EltMax, graph.EltMin, graph.EltConst:
+			case elementwise.Relu, elementwise.Clamp, elementwise.Add, elementwise.Sub, elementwise.Mul, elementwise.Max, elementwise.Min, elementwise.Const:
 			default:
 				return true
 			}

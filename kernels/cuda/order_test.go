@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/runtest"
 	"github.com/trtui/trtui/internal/suite"
@@ -117,7 +117,7 @@ func lives(b *Backend, p *run.Plan) error {
 		for i, execute := range ways {
 			x := smallInput()
 			x.F32()[3*i+round] += float32(1 + i)
-			want, err := p.Network.Eval(context.Background(), map[string]graph.Value{"x": x}, nil)
+			want, err := p.Network.Eval(context.Background(), map[string]numeric.Value{"x": x}, nil)
 			if err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func lives(b *Backend, p *run.Plan) error {
 			}
 			got, err := c.Output("y")
 			if err == nil {
-				err = suite.Near(got, want["y"], graph.Range{}, suite.Tolerance{Real: 1e-4})
+				err = suite.Near(got, want["y"], numeric.Range{}, suite.Tolerance{Real: 1e-4})
 			}
 			if err != nil {
 				return fmt.Errorf("round %d, way %d: %w", round, i, err)

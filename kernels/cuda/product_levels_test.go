@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
@@ -49,21 +52,21 @@ var (
 	coverSplits = []int{1, 2, 4, 8, 16}
 	coverTypes  = []struct {
 		name        string
-		in, w, out  graph.DataType
+		in, w, out  numeric.DataType
 		zx, zw, zy  int32
 		perChannelW bool
 		zeros       bool // of the weights, for every channel another
 	}{
-		{name: "f32", in: graph.F32, w: graph.F32, out: graph.F32},
-		{name: "f16", in: graph.F16, w: graph.F16, out: graph.F16},
-		{name: "s8_s8", in: graph.I8, w: graph.I8, out: graph.I8, perChannelW: true},
-		{name: "s8_f32", in: graph.I8, w: graph.I8, out: graph.F32, perChannelW: true},
-		{name: "u8_zeros_u8", in: graph.U8, w: graph.I8, out: graph.U8, zx: 119, zy: 7, perChannelW: true},
-		{name: "s8_zeros_s8", in: graph.I8, w: graph.I8, out: graph.I8, zx: -128, zy: -5},
-		{name: "u8_weights_u8", in: graph.U8, w: graph.U8, out: graph.U8, zx: 128, zw: 131, zy: 3},
-		{name: "s8_weights_u8", in: graph.I8, w: graph.U8, out: graph.I8, zx: 5, zw: 120, zy: 3},
-		{name: "u8_zeros_by_channel_u8", in: graph.U8, w: graph.U8, out: graph.U8, zx: 117, zy: 9, perChannelW: true, zeros: true},
-		{name: "s8_zeros_by_channel_s8", in: graph.I8, w: graph.I8, out: graph.I8, zx: 3, zy: -4, perChannelW: true, zeros: true},
+		{name: "f32", in: numeric.F32, w: numeric.F32, out: numeric.F32},
+		{name: "f16", in: numeric.F16, w: numeric.F16, out: numeric.F16},
+		{name: "s8_s8", in: numeric.I8, w: numeric.I8, out: numeric.I8, perChannelW: true},
+		{name: "s8_f32", in: numeric.I8, w: numeric.I8, out: numeric.F32, perChannelW: true},
+		{name: "u8_zeros_u8", in: numeric.U8, w: numeric.I8, out: numeric.U8, zx: 119, zy: 7, perChannelW: true},
+		{name: "s8_zeros_s8", in: numeric.I8, w: numeric.I8, out: numeric.I8, zx: -128, zy: -5},
+		{name: "u8_weights_u8", in: numeric.U8, w: numeric.U8, out: numeric.U8, zx: 128, zw: 131, zy: 3},
+		{name: "s8_weights_u8", in: numeric.I8, w: numeric.U8, out: numeric.I8, zx: 5, zw: 120, zy: 3},
+		{name: "u8_zeros_by_channel_u8", in: numeric.U8, w: numeric.U8, out: numeric.U8, zx: 117, zy: 9, perChannelW: true, zeros: true},
+		{name: "s8_zeros_by_channel_s8", in: numeric.I8, w: numeric.I8, out: numeric.I8, zx: 3, zy: -4, perChannelW: true, zeros: true},
 	}
 	coverWindows = []struct {
 		name string
@@ -96,16 +99,16 @@ var (
 		name     string
 		residual bool // another activation of the output's shape
 		channel  bool // a constant by channel
-		program  graph.Program
+		program  elementwise.Program
 	}{
 		{name: "plain"},
-		{name: "relu", program: graph.Unary(graph.EltRelu)},
-		{name: "clamp", program: graph.Unary(graph.EltClamp, 0, 6)},
-		{name: "add", residual: true, program: graph.Binary(graph.EltAdd)},
-		{name: "add_relu", residual: true, program: graph.Binary(graph.EltAdd).Then(graph.Unary(graph.EltRelu), 0)},
-		{name: "silu", program: graph.Unary(graph.EltSilu)},
-		{name: "gelu_add", residual: true, program: graph.Unary(graph.EltGelu).Then(graph.Binary(graph.EltAdd), 0)},
-		{name: "prelu", channel: true, program: graph.Binary(graph.EltPRelu)},
+		{name: "relu", program: elementwise.Unary(elementwise.Relu)},
+		{name: "clamp", program: elementwise.Unary(elementwise.Clamp, 0, 6)},
+		{name: "add", residual: true, program: elementwise.Binary(elementwise.Add)},
+		{name: "add_relu", residual: true, program: elementwise.Binary(elementwise.Add).Then(elementwise.Unary(elementwise.Relu), 0)},
+		{name: "silu", program: elementwise.Unary(elementwise.Silu)},
+		{name: "gelu_add", residual: true, program: elementwise.Unary(elementwise.Gelu).Then(elementwise.Binary(elementwise.Add), 0)},
+		{name: "prelu", channel: true, program: elementwise.Binary(elementwise.PRelu)},
 	}
 	coverPixels   = []string{"one", "under", "exact", "over"}
 	coverChannels = []string{"one", "under", "exact", "over"}
@@ -136,7 +139,7 @@ func productFactors() factors {
 func excluded(a, b choice) string {
 	switch [2]int{a.factor, b.factor} {
 	case [2]int{shapeFactor, typeFactor}:
-		if want := coverShapes[a.level].Unit.Type(); want != coverTypes[b.level].in && (want != graph.I8 || coverTypes[b.level].in.Size() != 1) {
+		if want := coverShapes[a.level].Unit.Type(); want != coverTypes[b.level].in && (want != numeric.I8 || coverTypes[b.level].in.Size() != 1) {
 			return "the tile multiplies other elements"
 		}
 	case [2]int{shapeFactor, splitFactor}:
@@ -247,12 +250,12 @@ func makeRun(levels []int) (productRun, error) {
 		x = []int{n, rows * columns, c}
 	}
 	l := &graph.Layer{Name: family.op.Name, Op: family.op, From: []string{family.op.Name}, Attrs: attrs}
-	in := &graph.Tensor{Name: "x", Type: typ.in, Dims: graph.Shape(x...)}
-	weights := &graph.Tensor{Name: "w", Type: typ.w, Dims: graph.Shape(w...)}
+	in := &graph.Tensor{Name: "x", Type: typ.in, Dims: symbolic.Shape(x...)}
+	weights := &graph.Tensor{Name: "w", Type: typ.w, Dims: symbolic.Shape(w...)}
 	if typ.in.IsInteger() {
-		in.Range, weights.Range = graph.PerTensor(0.03, typ.zx), graph.PerTensor(0.01, typ.zw)
+		in.Range, weights.Range = numeric.PerTensor(0.03, typ.zx), numeric.PerTensor(0.01, typ.zw)
 		if typ.perChannelW {
-			weights.Range = graph.Range{Scale: make([]float32, k)}
+			weights.Range = numeric.Range{Scale: make([]float32, k)}
 			for i := range k {
 				weights.Range.Scale[i] = 0.002 * float32(1+i%5)
 				if typ.zeros {
@@ -264,15 +267,15 @@ func makeRun(levels []int) (productRun, error) {
 			}
 		}
 	}
-	weights.Weights = randomWeights(rnd, typ.w, graph.Count(w), taps*c/group)
+	weights.Weights = randomWeights(rnd, typ.w, numeric.Count(w), taps*c/group)
 	l.AddInput(in)
 	l.AddInput(weights)
-	bias := graph.F32
+	bias := numeric.F32
 	if family.op == graph.Gemm && typ.w.IsFloat() {
 		bias = typ.w
 	}
 	if family.op != graph.MatMul {
-		l.AddInput(&graph.Tensor{Name: "b", Type: bias, Dims: graph.Shape(k), Weights: randomWeights(rnd, bias, k, 1)})
+		l.AddInput(&graph.Tensor{Name: "b", Type: bias, Dims: symbolic.Shape(k), Weights: randomWeights(rnd, bias, k, 1)})
 	}
 	y := &graph.Tensor{Name: "y", Producer: l}
 	l.Outputs = []*graph.Tensor{y}
@@ -280,15 +283,15 @@ func makeRun(levels []int) (productRun, error) {
 		return r, err
 	}
 	if y.Type = typ.out; typ.out.IsInteger() {
-		y.Range = graph.PerTensor(0.02*float32(math.Sqrt(float64(taps*c/group))), typ.zy)
+		y.Range = numeric.PerTensor(0.02*float32(math.Sqrt(float64(taps*c/group))), typ.zy)
 	}
 	r.layer = l
-	r.fuse(rnd, levels[epilogueFactor], typ.in, graph.PerTensor(0.05, typ.zx), k)
+	r.fuse(rnd, levels[epilogueFactor], typ.in, numeric.PerTensor(0.05, typ.zx), k)
 	return r, nil
 }
 
 // fuse puts an epilogue on the layer; a residual is of the type, and of the range if that is quantised.
-func (r *productRun) fuse(rnd *rand.Rand, level int, t graph.DataType, rng graph.Range, k int) {
+func (r *productRun) fuse(rnd *rand.Rand, level int, t numeric.DataType, rng numeric.Range, k int) {
 	e, y := coverEpilogues[level], r.layer.Outputs[0]
 	if e.name == "silu" || e.name == "gelu_add" || y.Type.IsInteger() && e.name == "prelu" {
 		r.tol.Step = 1 // near a boundary the last bit decides
@@ -305,22 +308,22 @@ func (r *productRun) fuse(rnd *rand.Rand, level int, t graph.DataType, rng graph
 		if r.layer.Op != graph.Gemm && r.layer.Op != graph.MatMul {
 			dims = slices.Concat(dims, slices.Repeat([]int{1}, len(y.Dims)-2))
 		}
-		r.layer.Fuse(e.program, 0, &graph.Tensor{Name: "s", Type: graph.F32, Dims: graph.Shape(dims...), Weights: randomWeights(rnd, graph.F32, k, 1)})
+		r.layer.Fuse(e.program, 0, &graph.Tensor{Name: "s", Type: numeric.F32, Dims: symbolic.Shape(dims...), Weights: randomWeights(rnd, numeric.F32, k, 1)})
 	case len(e.program.Code) > 0:
 		r.layer.Fuse(e.program, 0)
 	}
 }
 
 // randomWeights returns n elements: bytes, or reals such that sums of fan of them stay near 1.
-func randomWeights(rnd *rand.Rand, t graph.DataType, n, fan int) []byte {
-	v := graph.NewValue(t, n)
+func randomWeights(rnd *rand.Rand, t numeric.DataType, n, fan int) []byte {
+	v := numeric.NewValue(t, n)
 	for i := range n {
 		f := float32(rnd.NormFloat64() / math.Sqrt(float64(fan)))
 		switch t {
-		case graph.F32:
+		case numeric.F32:
 			v.F32()[i] = f
-		case graph.F16:
-			graph.View[uint16](v.Data)[i] = graph.F32ToF16(f)
+		case numeric.F16:
+			numeric.View[uint16](v.Data)[i] = numeric.F32ToF16(f)
 		default:
 			v.Data[i] = byte(rnd.Uint32())
 		}

@@ -12,6 +12,9 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
@@ -264,13 +267,13 @@ func residualConvolutions() []residualConvolution {
 }
 
 // layer returns the convolution with its bias, for one image: what widens also adds, as the end of a block does.
-func (c residualConvolution) layer(t *testing.T, typ graph.DataType) *graph.Layer {
+func (c residualConvolution) layer(t *testing.T, typ numeric.DataType) *graph.Layer {
 	t.Helper()
-	x := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(1, c.in, c.extent, c.extent)}
-	w := &graph.Tensor{Name: "w", Type: typ, Dims: graph.Shape(c.out, c.in, c.taps, c.taps)}
+	x := &graph.Tensor{Name: "x", Type: typ, Dims: symbolic.Shape(1, c.in, c.extent, c.extent)}
+	w := &graph.Tensor{Name: "w", Type: typ, Dims: symbolic.Shape(c.out, c.in, c.taps, c.taps)}
 	w.Weights = make([]byte, c.out*c.in*c.taps*c.taps*typ.Size())
-	if typ == graph.I8 {
-		x.Range, w.Range = graph.PerTensor(0.03, 0), graph.PerTensor(0.01, 0)
+	if typ == numeric.I8 {
+		x.Range, w.Range = numeric.PerTensor(0.03, 0), numeric.PerTensor(0.01, 0)
 	}
 	pad := c.taps / 2
 	l := &graph.Layer{Name: "conv", Op: graph.Conv, From: []string{"conv"}, Attrs: graph.ConvAttrs{
@@ -278,19 +281,19 @@ func (c residualConvolution) layer(t *testing.T, typ graph.DataType) *graph.Laye
 	}}
 	l.AddInput(x)
 	l.AddInput(w)
-	l.AddInput(&graph.Tensor{Name: "b", Type: graph.F32, Dims: graph.Shape(c.out), Weights: make([]byte, 4*c.out)})
+	l.AddInput(&graph.Tensor{Name: "b", Type: numeric.F32, Dims: symbolic.Shape(c.out), Weights: make([]byte, 4*c.out)})
 	y := &graph.Tensor{Name: "y", Producer: l}
 	l.Outputs = []*graph.Tensor{y}
 	if err := l.Infer(); err != nil {
 		t.Fatal(err)
 	}
-	if y.Type = typ; typ == graph.I8 {
-		y.Range = graph.PerTensor(0.1, 0)
+	if y.Type = typ; typ == numeric.I8 {
+		y.Range = numeric.PerTensor(0.1, 0)
 	}
-	program := graph.Unary(graph.EltRelu)
+	program := elementwise.Unary(elementwise.Relu)
 	if c.out > c.in {
 		other := &graph.Tensor{Name: "r", Type: typ, Dims: y.Dims, Range: y.Range}
-		l.Fuse(graph.Binary(graph.EltAdd).Then(program, 0), 0, other)
+		l.Fuse(elementwise.Binary(elementwise.Add).Then(program, 0), 0, other)
 	} else {
 		l.Fuse(program, 0)
 	}
@@ -352,7 +355,7 @@ func codeTraits(b kernels.Binding) []string {
 		return list
 	}
 	for _, d := range []kernels.Desc{b.In[0], b.Out[0]} {
-		add("extents", len(d.Dims), extent(graph.Count(d.Dims)))
+		add("extents", len(d.Dims), extent(numeric.Count(d.Dims)))
 	}
 	return list
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
@@ -25,7 +27,7 @@ import (
 func small(t testing.TB) *graph.Network {
 	t.Helper()
 	d := graph.Define("small")
-	x := d.Input("x", graph.F32, graph.Const(2), graph.Const(16))
+	x := d.Input("x", numeric.F32, symbolic.Const(2), symbolic.Const(16))
 	w := make([]float32, 8*16)
 	for i := range w {
 		w[i] = float32(i*i%13)/8 - 0.75
@@ -39,8 +41,8 @@ func small(t testing.TB) *graph.Network {
 	return n
 }
 
-func smallInput() graph.Value {
-	x := graph.NewValue(graph.F32, 2, 16)
+func smallInput() numeric.Value {
+	x := numeric.NewValue(numeric.F32, 2, 16)
 	for i := range x.F32() {
 		x.F32()[i] = float32(i*31%17)/4 - 2
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -12,7 +14,7 @@ import (
 // those used last are kept, and what it does not serve is refused.
 func TestShapes(t *testing.T) {
 	d := graph.Define("open")
-	x := d.Input("x", graph.F32, graph.Symbol("batch"), graph.Const(4), graph.Symbol("height"), graph.Const(6))
+	x := d.Input("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(4), symbolic.Symbol("height"), symbolic.Const(6))
 	w := make([]float32, 8*4*9)
 	for i := range w {
 		w[i] = float32(i*i%29)/29 - 0.5
@@ -35,11 +37,11 @@ func TestShapes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range [][2]int{{2, 6}, {1, 1}, {3, 10}, {2, 6}, {1, 7}, {3, 10}} {
-		v := graph.NewValue(graph.F32, s[0], 4, s[1], 6)
+		v := numeric.NewValue(numeric.F32, s[0], 4, s[1], 6)
 		for i := range v.F32() {
 			v.F32()[i] = float32(i*31%17)/8 - 1
 		}
-		want, err := n.Eval(t.Context(), map[string]graph.Value{"x": v}, nil)
+		want, err := n.Eval(t.Context(), map[string]numeric.Value{"x": v}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

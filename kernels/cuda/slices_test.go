@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -18,7 +20,7 @@ func TestConcatenation(t *testing.T) {
 	}{{"whole blocks", [2]int{16, 32}, true}, {"odd end", [2]int{16, 21}, true}, {"odd middle", [2]int{18, 16}, false}} {
 		t.Run(c.name, func(t *testing.T) {
 			d := graph.Define("n")
-			x := d.Input("x", graph.F32, graph.Const(1), graph.Const(16), graph.Const(16), graph.Const(16))
+			x := d.Input("x", numeric.F32, symbolic.Const(1), symbolic.Const(16), symbolic.Const(16), symbolic.Const(16))
 			conv := func(name string, x *graph.Tensor, from, to int) *graph.Tensor {
 				w := d.Weights(name, make([]float32, to*from*9), to, from, 3, 3)
 				return d.Conv(x, w, nil, graph.ConvAttrs{Pads: []int{1, 1, 1, 1}})

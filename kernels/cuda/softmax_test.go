@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
 )
@@ -24,7 +26,7 @@ func TestMaskedSoftmax(t *testing.T) {
 	for _, dims := range [][]int{{6, 10}, {6, 100}, {6, 1001}, {6, 8192}, {6, 9001}, {6, 10, 7}} {
 		for _, log := range []bool{false, true} {
 			t.Run(fmt.Sprint(dims, log), func(t *testing.T) {
-				x := &graph.Tensor{Name: "x", Type: graph.F32, Dims: graph.Shape(dims...)}
+				x := &graph.Tensor{Name: "x", Type: numeric.F32, Dims: symbolic.Shape(dims...)}
 				l := &graph.Layer{Name: "softmax", Op: graph.Softmax, Attrs: graph.SoftmaxAttrs{Axis: 1, Log: log}, Outputs: []*graph.Tensor{{Name: "y"}}}
 				l.AddInput(x)
 				if err := l.Infer(); err != nil {
@@ -58,8 +60,8 @@ func TestMaskedSoftmax(t *testing.T) {
 						*v *= 1e30
 					}
 				}
-				out := graph.NewValue(graph.F32, dims...)
-				if err := l.Eval([]graph.Value{in}, []graph.Value{out}); err != nil {
+				out := numeric.NewValue(numeric.F32, dims...)
+				if err := l.Eval([]numeric.Value{in}, []numeric.Value{out}); err != nil {
 					t.Fatal(err)
 				}
 				for _, tac := range b.Tactics(graph.Softmax) {
@@ -71,7 +73,7 @@ func TestMaskedSoftmax(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if _, err := suite.Check(b, s, tac, binding, k, []suite.Reference{{In: []graph.Value{in}, Out: []graph.Value{out}}}, suite.Tolerance{Real: 1e-5}, false); err != nil {
+					if _, err := suite.Check(b, s, tac, binding, k, []suite.Reference{{In: []numeric.Value{in}, Out: []numeric.Value{out}}}, suite.Tolerance{Real: 1e-5}, false); err != nil {
 						t.Errorf("%s: %v", tac.Name, err)
 					}
 					kernels.Close(k)

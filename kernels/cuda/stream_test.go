@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
@@ -132,7 +132,7 @@ func TestConcurrentContexts(t *testing.T) {
 func concurrently(t *testing.T, b *Backend) {
 	b.ctx.(*simulator.Context).Streams = true
 	n := small(t)
-	want, err := n.Eval(context.Background(), map[string]graph.Value{"x": smallInput()}, nil)
+	want, err := n.Eval(context.Background(), map[string]numeric.Value{"x": smallInput()}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func concurrently(t *testing.T, b *Backend) {
 			for range 3 {
 				got, err := once(c)
 				if err == nil {
-					err = suite.Near(got, want["y"], graph.Range{}, suite.Tolerance{Real: 1e-4})
+					err = suite.Near(got, want["y"], numeric.Range{}, suite.Tolerance{Real: 1e-4})
 				}
 				if err != nil {
 					t.Error(err)
@@ -165,12 +165,12 @@ func concurrently(t *testing.T, b *Backend) {
 }
 
 // once runs the small network.
-func once(c *run.ExecutionContext) (graph.Value, error) {
+func once(c *run.ExecutionContext) (numeric.Value, error) {
 	if err := c.SetInput("x", smallInput()); err != nil {
-		return graph.Value{}, err
+		return numeric.Value{}, err
 	}
 	if err := c.Execute(); err != nil {
-		return graph.Value{}, err
+		return numeric.Value{}, err
 	}
 	return c.Output("y")
 }

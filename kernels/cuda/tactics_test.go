@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/internal/runtest"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
@@ -109,7 +110,7 @@ func suiteRuns(b *Backend, layers []suite.Case, tactics map[string]bool) []trait
 // traits describes a run by its tactic, op, types, attributes, epilogue and kinds of extents.
 func traits(layer, tactic string, b kernels.Binding) traitsOf {
 	l := b.Layer
-	r := traitsOf{suiteRun: suiteRun{layer, tactic}, work: graph.Count(b.Out[0].Dims)}
+	r := traitsOf{suiteRun: suiteRun{layer, tactic}, work: numeric.Count(b.Out[0].Dims)}
 	add := func(name string, value any) { r.traits = append(r.traits, fmt.Sprintf("%s %v", name, value)) }
 	add("tactic", tactic)
 	add("op", l.Op.Name)
@@ -125,7 +126,7 @@ func traits(layer, tactic string, b kernels.Binding) traitsOf {
 	switch a := l.Attrs.(type) {
 	case graph.ConvAttrs:
 		w := b.In[1].Dims
-		r.work *= graph.Count(w[1:])
+		r.work *= numeric.Count(w[1:])
 		add("taps", w[2:])
 		add("window", fmt.Sprint(a.Strides, a.Dilations, a.Pads))
 		add("channels", fmt.Sprint(extent(w[0]/max(1, a.Group)), " of ", extent(w[1])))

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -13,7 +15,7 @@ import (
 type Items interface {
 	Len() int
 	// Inputs returns the inputs of item i by name, with a batch of one.
-	Inputs(i int) (map[string]graph.Value, error)
+	Inputs(i int) (map[string]numeric.Value, error)
 	// Labels returns the classes of item i by the rows of the output, -1 for those that are not known.
 	Labels(i int) []int
 }
@@ -47,11 +49,11 @@ type Batch struct {
 	Batches
 	first, Count int
 	state        run.State
-	before       map[string]graph.Value // outputs of the batch before
+	before       map[string]numeric.Value // outputs of the batch before
 }
 
 // Inputs returns the batch's inputs.
-func (f Batch) Inputs() (map[string]graph.Value, error) {
+func (f Batch) Inputs() (map[string]numeric.Value, error) {
 	in, err := Stack(f.data, f.network, f.first, f.size)
 	if err == nil {
 		err = f.state.Carry(in, f.before)
@@ -65,7 +67,7 @@ func (f Batch) Inputs() (map[string]graph.Value, error) {
 type Axis struct{ axis, each int }
 
 // Axis finds the axis of items in a tensor of the given dims.
-func (b Batches) Axis(dims []graph.Dim) Axis {
+func (b Batches) Axis(dims []symbolic.Dim) Axis {
 	at := Axis{axis: -1}
 	if b.size == 1 {
 		return at
@@ -84,18 +86,18 @@ func (b Batches) Axis(dims []graph.Dim) Axis {
 }
 
 // Counted returns what a tensor of the batch, with items along the axis, has of those that count.
-func (f Batch) Counted(v graph.Value, at Axis) graph.Value {
+func (f Batch) Counted(v numeric.Value, at Axis) numeric.Value {
 	if at.axis < 0 || f.Count == f.size || v.Dims[at.axis] != at.each*f.size {
 		return v
 	}
-	inner := graph.Count(v.Dims[at.axis+1:]) * v.Type.Size()
+	inner := numeric.Count(v.Dims[at.axis+1:]) * v.Type.Size()
 	dims := slices.Clone(v.Dims)
 	dims[at.axis] = at.each * f.Count
 	all, some := v.Dims[at.axis]*inner, dims[at.axis]*inner
 	if at.axis == 0 {
-		return graph.Value{Type: v.Type, Dims: dims, Data: v.Data[:some]}
+		return numeric.Value{Type: v.Type, Dims: dims, Data: v.Data[:some]}
 	}
-	part := graph.Value{Type: v.Type, Dims: dims, Data: make([]byte, 0, len(v.Data)/f.size*f.Count)}
+	part := numeric.Value{Type: v.Type, Dims: dims, Data: make([]byte, 0, len(v.Data)/f.size*f.Count)}
 	for from := 0; from+all <= len(v.Data); from += all {
 		part.Data = append(part.Data, v.Data[from:from+some]...)
 	}
@@ -103,8 +105,8 @@ func (f Batch) Counted(v graph.Value, at Axis) graph.Value {
 }
 
 // Outputs returns what the network's outputs of the batch have of the items that count.
-func (f Batch) Outputs(all map[string]graph.Value) map[string]graph.Value {
-	some := make(map[string]graph.Value, len(all))
+func (f Batch) Outputs(all map[string]numeric.Value) map[string]numeric.Value {
+	some := make(map[string]numeric.Value, len(all))
 	for _, t := range f.network.Outputs {
 		some[t.Name] = f.Counted(all[t.Name], f.Axis(t.Dims))
 	}
@@ -124,12 +126,12 @@ func (at Axis) position(first, i int, dims []int) report.Position {
 
 // Stack returns the inputs of n items from item first on, stacked along the first axis. Behind the last item it goes on
 // with the first. Inputs whose first axis is not the batch are those of the first item.
-func Stack(d Items, n *graph.Network, first, size int) (map[string]graph.Value, error) {
+func Stack(d Items, n *graph.Network, first, size int) (map[string]numeric.Value, error) {
 	in, err := d.Inputs(first % d.Len())
 	if err != nil || size == 1 {
 		return in, err
 	}
-	out := map[string]graph.Value{}
+	out := map[string]numeric.Value{}
 	for k := range size {
 		item := in
 		if k > 0 {
@@ -149,7 +151,7 @@ func Stack(d Items, n *graph.Network, first, size int) (map[string]graph.Value, 
 			if k == 0 {
 				dims := slices.Clone(v.Dims)
 				dims[0] *= size
-				out[t.Name] = graph.NewValue(v.Type, dims...)
+				out[t.Name] = numeric.NewValue(v.Type, dims...)
 			}
 			if len(v.Data)*size != len(out[t.Name].Data) {
 				return nil, fmt.Errorf("input %s: items differ in shape: %v", t.Name, v.Dims)

@@ -7,7 +7,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -18,7 +18,7 @@ func Run(ctx context.Context, r *report.Comparison, all Batches, runs []*Contest
 	for _, other := range runs[1:] {
 		pairs = append(pairs, newPair(runs[0], other, c))
 	}
-	var before map[string]graph.Value
+	var before map[string]numeric.Value
 	for i := range all.Count() {
 		b := all.At(i)
 		b.state, b.before = c.State, before

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -24,8 +25,8 @@ type Contestant struct {
 	Network   *graph.Network  // of the reference evaluation
 	MaxMemory int64           // bytes that this may take; 0 for what is free
 
-	outputs map[string]graph.Value // of the items that count
-	tensors map[string]observed    // of layers
+	outputs map[string]numeric.Value // of the items that count
+	tensors map[string]observed      // of layers
 	stats   []outputStats
 	classes []report.ItemClasses
 }
@@ -38,8 +39,8 @@ func NewContestant(name string, results []*graph.Tensor, progress func(report.Pr
 // observed is what a layer gave.
 type observed struct {
 	tensor *graph.Tensor
-	value  graph.Value // as real numbers, of the items that count
-	stored graph.DataType
+	value  numeric.Value // as real numbers, of the items that count
+	stored numeric.DataType
 }
 
 // At returns how far the run is: its progress, and the items of the batch at hand.
@@ -56,7 +57,7 @@ func (c *Contestant) Close() {
 }
 
 // run computes its batch, of which these are the inputs.
-func (c *Contestant) run(ctx context.Context, in map[string]graph.Value, perLayer bool) error {
+func (c *Contestant) run(ctx context.Context, in map[string]numeric.Value, perLayer bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (c *Contestant) run(ctx context.Context, in map[string]graph.Value, perLaye
 }
 
 // evaluate computes a batch by the layers' own definition. It tells how far it is, and ends with ctx, after each layer.
-func (c *Contestant) evaluate(ctx context.Context, in map[string]graph.Value, perLayer bool) error {
+func (c *Contestant) evaluate(ctx context.Context, in map[string]numeric.Value, perLayer bool) error {
 	env, err := c.Network.Bind(in)
 	if err != nil {
 		return err
@@ -91,7 +92,7 @@ func (c *Contestant) evaluate(ctx context.Context, in map[string]graph.Value, pe
 		all += work(l)
 	}
 	layers := 0
-	c.outputs, err = c.Network.EvalWithin(ctx, c.MaxMemory, in, func(l *graph.Layer, out []graph.Value) error {
+	c.outputs, err = c.Network.EvalWithin(ctx, c.MaxMemory, in, func(l *graph.Layer, out []numeric.Value) error {
 		layers++
 		done += work(l)
 		c.progress(c.now.Within(c.batch.size, done/all, fmt.Sprintf("layer %d of %d, %s", layers, len(c.Network.Layers), l.Name)))
@@ -106,7 +107,7 @@ func (c *Contestant) evaluate(ctx context.Context, in map[string]graph.Value, pe
 }
 
 // execute runs a batch on the backend.
-func (c *Contestant) execute(ctx context.Context, in map[string]graph.Value, perLayer bool) error {
+func (c *Contestant) execute(ctx context.Context, in map[string]numeric.Value, perLayer bool) error {
 	if err := c.Context.SetInputs(in); err != nil {
 		return err
 	}
@@ -136,8 +137,8 @@ func (c *Contestant) execute(ctx context.Context, in map[string]graph.Value, per
 }
 
 // keep remembers a layer's output.
-func (c *Contestant) keep(t *graph.Tensor, v graph.Value) {
-	c.tensors[t.Name] = observed{t, c.batch.Counted(graph.ToReal(v, t.Range), c.batch.Axis(t.Dims)), v.Type}
+func (c *Contestant) keep(t *graph.Tensor, v numeric.Value) {
+	c.tensors[t.Name] = observed{t, c.batch.Counted(numeric.ToReal(v, t.Range), c.batch.Axis(t.Dims)), v.Type}
 }
 
 // classify notes the best classes of the batch's items, if the first output of floating type looks like scores.

@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // The layers' own definition tells how far it is after every layer, and ends within an item.
 func TestEvaluationIsWatched(t *testing.T) {
 	d := graph.Define("deep")
-	x := d.Input("x", graph.F32, graph.Const(1), graph.Const(4))
+	x := d.Input("x", numeric.F32, symbolic.Const(1), symbolic.Const(4))
 	for range 5 {
 		x = d.Relu(x)
 	}
@@ -30,7 +32,7 @@ func TestEvaluationIsWatched(t *testing.T) {
 			cancel()
 		}
 	}}
-	in := map[string]graph.Value{"x": graph.NewValue(graph.F32, 1, 4)}
+	in := map[string]numeric.Value{"x": numeric.NewValue(numeric.F32, 1, 4)}
 	if err := c.evaluate(ctx, in, false); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -54,7 +54,7 @@ type difference struct {
 
 // between says which tensors are compared: as which types the two runs store them, and by what FP32 explains how they
 // differ, nil where it does not.
-func (d *difference) between(how Options, stored [2]graph.DataType, float bool, explained *report.RoundingFactors) {
+func (d *difference) between(how Options, stored [2]numeric.DataType, float bool, explained *report.RoundingFactors) {
 	d.types, d.tolerance = [2]string{stored[0].String(), stored[1].String()}, how.tolerance(stored[:]...)
 	switch {
 	case explained != nil:
@@ -73,7 +73,7 @@ func (d *difference) between(how Options, stored [2]graph.DataType, float bool, 
 func (d *difference) found() bool { return d.scaled || d.rounding != nil }
 
 // add compares the tensors of items from number first on, which lie along an axis; ref is FP32's, where that explains them.
-func (d *difference) add(first int, at Axis, a, b, ref graph.Value) error {
+func (d *difference) add(first int, at Axis, a, b, ref numeric.Value) error {
 	if !slices.Equal(a.Dims, b.Dims) {
 		return fmt.Errorf("shapes %v and %v differ", a.Dims, b.Dims)
 	}
@@ -238,7 +238,7 @@ type outputStats struct {
 }
 
 // add counts the elements of items from number first on, which lie along an axis.
-func (o *outputStats) add(first int, at Axis, v graph.Value) {
+func (o *outputStats) add(first int, at Axis, v numeric.Value) {
 	if o.r.Shape == nil {
 		o.r.Type, o.r.Shape = v.Type.String(), v.Dims
 	}
@@ -276,7 +276,7 @@ const (
 )
 
 // looksLikeClasses reports whether an output of so many items may be scores of classes: of each item one axis.
-func looksLikeClasses(v graph.Value, items int) bool {
+func looksLikeClasses(v numeric.Value, items int) bool {
 	if !v.Type.IsFloat() || len(v.Dims) == 0 || items < 1 || v.Len()%items != 0 {
 		return false
 	}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -28,7 +28,7 @@ func TestDifference(t *testing.T) {
 		{"not finite", []float32{inf, nan, 1, 2}, []float32{-inf, 1, inf, 2.5}, report.Tolerance{Abs: 1}, 3, 4, 0, []int{0, 1, 2, 3}},
 	} {
 		d := difference{tolerance: c.tolerance}
-		if err := d.add(0, Axis{axis: -1}, graph.Values(graph.F32, c.a, len(c.a)), graph.Values(graph.F32, c.b, len(c.b)), graph.Value{}); err != nil {
+		if err := d.add(0, Axis{axis: -1}, numeric.Values(numeric.F32, c.a, len(c.a)), numeric.Values(numeric.F32, c.b, len(c.b)), numeric.Value{}); err != nil {
 			t.Fatal(err)
 		}
 		r := d.report(c.name)
@@ -54,8 +54,8 @@ func TestDifference(t *testing.T) {
 func TestDifferenceKeepsTheWorst(t *testing.T) {
 	d := difference{tolerance: report.Tolerance{Abs: 1}}
 	for item := range 10 {
-		a := graph.Values(graph.I64, []int64{int64(item * 7 % 10), 0}, 1, 2)
-		if err := d.add(item, Axis{axis: -1}, a, graph.NewValue(graph.I64, 1, 2), graph.Value{}); err != nil {
+		a := numeric.Values(numeric.I64, []int64{int64(item * 7 % 10), 0}, 1, 2)
+		if err := d.add(item, Axis{axis: -1}, a, numeric.NewValue(numeric.I64, 1, 2), numeric.Value{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,7 +68,7 @@ func TestDifferenceKeepsTheWorst(t *testing.T) {
 	if r.MaxAt.Item != 7 || r.Count != 20 || r.Over != 8 {
 		t.Errorf("%+v", r)
 	}
-	if err := d.add(0, Axis{axis: -1}, graph.NewValue(graph.F32, 3), graph.NewValue(graph.F32, 4), graph.Value{}); err == nil {
+	if err := d.add(0, Axis{axis: -1}, numeric.NewValue(numeric.F32, 3), numeric.NewValue(numeric.F32, 4), numeric.Value{}); err == nil {
 		t.Error("shapes that differ are compared")
 	}
 }
@@ -90,7 +90,7 @@ func TestMaxRelative(t *testing.T) {
 	} {
 		d := difference{}
 		for i := range c.a {
-			if err := d.add(i, Axis{axis: -1}, graph.Values(graph.F32, c.a[i:i+1], 1), graph.Values(graph.F32, c.b[i:i+1], 1), graph.Value{}); err != nil {
+			if err := d.add(i, Axis{axis: -1}, numeric.Values(numeric.F32, c.a[i:i+1], 1), numeric.Values(numeric.F32, c.b[i:i+1], 1), numeric.Value{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -105,11 +105,11 @@ func TestMaxRelative(t *testing.T) {
 func TestToleranceByType(t *testing.T) {
 	c := Options{Tolerance: report.Tolerance{Abs: 1}, Half: report.Tolerance{Abs: 2}}
 	for _, k := range []struct {
-		types [2]graph.DataType
+		types [2]numeric.DataType
 		want  float64
 	}{
-		{[2]graph.DataType{graph.F32, graph.F32}, 1}, {[2]graph.DataType{graph.F16, graph.F16}, 2},
-		{[2]graph.DataType{graph.F32, graph.BF16}, 2}, {[2]graph.DataType{graph.I8, graph.I8}, 1},
+		{[2]numeric.DataType{numeric.F32, numeric.F32}, 1}, {[2]numeric.DataType{numeric.F16, numeric.F16}, 2},
+		{[2]numeric.DataType{numeric.F32, numeric.BF16}, 2}, {[2]numeric.DataType{numeric.I8, numeric.I8}, 1},
 	} {
 		if got := c.tolerance(k.types[0], k.types[1]).Abs; got != k.want {
 			t.Errorf("%v: %g, want %g", k.types, got, k.want)

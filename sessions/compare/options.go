@@ -1,7 +1,7 @@
 package compare
 
 import (
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -17,13 +17,13 @@ type Options struct {
 	State    run.State // inputs that are the first run's outputs of the batch before
 	// Outputs, if it is there, is given what the first run makes of each batch: the outputs of the items that count, from item
 	// first on. Where runs are repeated, because a device was lost, it begins again with item 0.
-	Outputs func(first int, values map[string]graph.Value) error
+	Outputs func(first int, values map[string]numeric.Value) error
 }
 
 // tolerance returns the tolerance for a tensor that the two runs store in these types.
-func (c Options) tolerance(types ...graph.DataType) report.Tolerance {
+func (c Options) tolerance(types ...numeric.DataType) report.Tolerance {
 	for _, t := range types {
-		if t == graph.F16 || t == graph.BF16 {
+		if t == numeric.F16 || t == numeric.BF16 {
 			return c.Half
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -26,12 +27,12 @@ func (p *pair) add(batch Batch, fp32 *Reference) error {
 	for i, t := range p.first.results {
 		d := &p.outputs[i]
 		a, b := p.first.outputs[t.Name], p.second.outputs[t.Name]
-		var ref graph.Value
+		var ref numeric.Value
 		var explained *report.RoundingFactors
 		if fp32 != nil && a.Type.IsFloat() && b.Type.IsFloat() {
 			ref, explained = fp32.outputs[t.Name], fp32.Factors
 		}
-		d.between(p.how, [2]graph.DataType{a.Type, b.Type}, a.Type.IsFloat(), explained)
+		d.between(p.how, [2]numeric.DataType{a.Type, b.Type}, a.Type.IsFloat(), explained)
 		if err := d.add(batch.first, batch.Axis(t.Dims), a, b, ref); err != nil {
 			return fmt.Errorf("output %s of %s and %s: %w", t.Name, p.first.name, p.second.name, err)
 		}
@@ -41,7 +42,7 @@ func (p *pair) add(batch Batch, fp32 *Reference) error {
 		if !ok {
 			continue
 		}
-		var ref graph.Value
+		var ref numeric.Value
 		var explained *report.RoundingFactors
 		if fp32 != nil {
 			if v, ok := fp32.layer(batch, a.tensor); ok {
@@ -53,7 +54,7 @@ func (p *pair) add(batch Batch, fp32 *Reference) error {
 			d = &difference{}
 			p.layers[name] = d
 		}
-		d.between(p.how, [2]graph.DataType{a.stored, b.stored}, a.value.Type.IsFloat(), explained)
+		d.between(p.how, [2]numeric.DataType{a.stored, b.stored}, a.value.Type.IsFloat(), explained)
 		if err := d.add(batch.first, batch.Axis(a.tensor.Dims), a.value, b.value, ref); err != nil {
 			return fmt.Errorf("tensor %s of %s and %s: %w", name, p.first.name, p.second.name, err)
 		}

@@ -6,13 +6,14 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // SourceTensor returns what the source network has for a tensor of the engine, if that is a tensor of numbers there.
-func SourceTensor(all map[string]graph.Value, t *graph.Tensor) (graph.Value, bool) {
+func SourceTensor(all map[string]numeric.Value, t *graph.Tensor) (numeric.Value, bool) {
 	v, ok := all[t.Name]
 	if !ok {
 		v, ok = all[quant.SourceTensor(t.Name)]
@@ -33,13 +34,13 @@ const (
 type Reference struct {
 	Factors *report.RoundingFactors
 	Context *run.ExecutionContext
-	Tensors func(context.Context, map[string]graph.Value) (map[string]graph.Value, error) // of all layers; nil where they are not compared
+	Tensors func(context.Context, map[string]numeric.Value) (map[string]numeric.Value, error) // of all layers; nil where they are not compared
 
-	outputs, layers map[string]graph.Value
+	outputs, layers map[string]numeric.Value
 }
 
 // run computes a batch, of which these are the inputs.
-func (r *Reference) run(ctx context.Context, batch Batch, in map[string]graph.Value) error {
+func (r *Reference) run(ctx context.Context, batch Batch, in map[string]numeric.Value) error {
 	if err := r.Context.SetInputs(in); err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (r *Reference) run(ctx context.Context, batch Batch, in map[string]graph.Va
 }
 
 // layer returns what FP32 has for a tensor of a layer, of the items that count.
-func (r *Reference) layer(batch Batch, t *graph.Tensor) (graph.Value, bool) {
+func (r *Reference) layer(batch Batch, t *graph.Tensor) (numeric.Value, bool) {
 	v, ok := SourceTensor(r.layers, t)
 	if !ok {
 		return v, false
@@ -76,9 +77,9 @@ type rounding struct {
 }
 
 // add takes in what FP32 and the two runs made of the same items.
-func (r *rounding) add(ref, a, b graph.Value) error {
+func (r *rounding) add(ref, a, b numeric.Value) error {
 	want := float64s(ref)
-	for i, v := range []graph.Value{a, b} {
+	for i, v := range []numeric.Value{a, b} {
 		if err := r.errors[i].AddWide(want, float64s(v)); err != nil {
 			return fmt.Errorf("FP32's %w", err)
 		}
@@ -115,9 +116,9 @@ func within(bound, signal, least float64) float64 {
 }
 
 // float64s returns the elements of a value as numbers; those of F64 and integers are exact up to 2^53.
-func float64s(v graph.Value) []float64 {
-	if v.Type == graph.F64 {
-		return graph.View[float64](v.Data)
+func float64s(v numeric.Value) []float64 {
+	if v.Type == numeric.F64 {
+		return numeric.View[float64](v.Data)
 	}
 	out := make([]float64, v.Len())
 	if v.Type.IsFloat() {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 )
 
@@ -68,18 +68,18 @@ const (
 )
 
 // DataType returns the type of numbers in that precision; ok is false for one that there is not.
-func (p Precision) DataType() (t graph.DataType, ok bool) {
+func (p Precision) DataType() (t numeric.DataType, ok bool) {
 	switch p {
 	case FP32:
-		return graph.F32, true
+		return numeric.F32, true
 	case FP16:
-		return graph.F16, true
+		return numeric.F16, true
 	case INT8:
-		return graph.I8, true
+		return numeric.I8, true
 	case FP8:
-		return graph.F8E4M3FN, true
+		return numeric.F8E4M3FN, true
 	case FP8E5M2:
-		return graph.F8E5M2, true
+		return numeric.F8E5M2, true
 	}
 	return t, false
 }
@@ -92,16 +92,16 @@ func (p Precision) Next() Precision {
 
 // Lowering returns the precision that the network is lowered to and the rules for layers in it. That precision is the
 // lowest one that is asked for, of the whole or of any layer: where it is not that of the whole, the first rule says so.
-func (c Config) Lowering() (graph.DataType, []quant.Rule, error) {
+func (c Config) Lowering() (numeric.DataType, []quant.Rule, error) {
 	whole, _ := c.Precision.DataType()
 	rules, err := c.Rules()
 	if err != nil || c.Constraints == Ignore {
 		return whole, nil, err
 	}
-	order := []graph.DataType{graph.F32, graph.F16, graph.I8, graph.F8E4M3FN, graph.F8E5M2}
+	order := []numeric.DataType{numeric.F32, numeric.F16, numeric.I8, numeric.F8E4M3FN, numeric.F8E5M2}
 	lowest := whole
 	for _, r := range rules {
-		if c.Precision.Emulated() && r.Precision != graph.F32 {
+		if c.Precision.Emulated() && r.Precision != numeric.F32 {
 			return whole, nil, fmt.Errorf("layer precision %s: beside %s, which is emulated, layers may be in fp32 alone", r, c.Precision)
 		}
 		if slices.Index(order, r.Precision) > slices.Index(order, lowest) {
@@ -122,7 +122,7 @@ func (c Config) Rules() ([]quant.Rule, error) {
 // Quantizes reports whether layers may run in 8 bits: all of them, or some that were set to it. Floats of 8 bits are, too.
 func (c Config) Quantizes() bool {
 	lowest, _, err := c.Lowering()
-	return err == nil && (lowest == graph.I8 || c.Precision.Emulated())
+	return err == nil && (lowest == numeric.I8 || c.Precision.Emulated())
 }
 
 // LayerPrecision returns the precision that was set for a layer, by its own name or by that of a source layer in it, and

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 )
 
@@ -83,7 +83,7 @@ func (q *Quantization) FlipKeep(word string) { q.Keep = flip(q.Keep, word) }
 // SetRange gives a tensor the range of a scale and zero point, times a factor, to four digits.
 func (q *Quantization) SetRange(tensor string, scale float32, zero int32, by float64) {
 	s := q.Scheme()
-	r := graph.PerTensor(scale, zero)
+	r := numeric.PerTensor(scale, zero)
 	lo, hi := quant.Limits(r, s.DataType())
 	if !s.Asymmetric {
 		lo, hi = -quant.AMax(r), quant.AMax(r)

@@ -1,11 +1,12 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"slices"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 )
 
@@ -28,7 +29,7 @@ func (c Config) Effective(quantized bool) Config {
 		c.Weights = f.String()
 	}
 	c.LayerPrecisions = effectiveRules(c)
-	if lowest, _, err := c.Lowering(); err == nil && (c.Constraints == Ignore || lowest == graph.F32 && c.Constraints != Obey) {
+	if lowest, _, err := c.Lowering(); err == nil && (c.Constraints == Ignore || lowest == numeric.F32 && c.Constraints != Obey) {
 		c.LayerPrecisions = nil
 	}
 	if len(c.LayerPrecisions) == 0 || c.Constraints != Obey {
@@ -53,6 +54,13 @@ func (c Config) Key(quantized bool) string {
 		panic("config: key: " + err.Error()) // every configuration can be written
 	}
 	return string(b)
+}
+
+// Same reports whether two configurations say the same, written as JSON: an empty list is then as good as none.
+func Same(a, b Config) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // SameEngine reports whether both configurations build the same engine; see [Config.Effective].

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 )
 
@@ -65,7 +66,7 @@ func ParseScheme(text string) (s quant.Scheme, err error) {
 	switch {
 	case !typed || typ == "i8":
 	case typ == "u8":
-		s.Type = graph.U8
+		s.Type = numeric.U8
 	default:
 		return s, fmt.Errorf("activations %q: the type is i8 or u8", text)
 	}
@@ -125,7 +126,7 @@ func schemeName(s quant.Scheme) string {
 	if s.Asymmetric {
 		name = "asymmetric"
 	}
-	if s.DataType() == graph.U8 {
+	if s.DataType() == numeric.U8 {
 		name += ":u8"
 	}
 	return name
@@ -245,8 +246,8 @@ func (q Quantization) Rounder() quant.Rounding {
 }
 
 // Given returns the ranges that were given by hand.
-func (q Quantization) Given() map[string]graph.Range {
-	s, given := q.Scheme(), map[string]graph.Range{}
+func (q Quantization) Given() map[string]numeric.Range {
+	s, given := q.Scheme(), map[string]numeric.Range{}
 	for name, r := range q.Ranges {
 		given[name] = s.Range(r[0], r[1])
 	}

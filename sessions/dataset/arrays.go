@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/internal/host"
 )
 
 // ReadArrays returns the arrays of a .npz file by name, each as it is.
-func ReadArrays(path string) (map[string]graph.Value, error) {
+func ReadArrays(path string) (map[string]numeric.Value, error) {
 	data, err := host.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -20,7 +20,7 @@ func ReadArrays(path string) (map[string]graph.Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: not a .npz archive: %w", path, err)
 	}
-	arrays, left := map[string]graph.Value{}, maxBytes
+	arrays, left := map[string]numeric.Value{}, maxBytes
 	for _, f := range z.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if !ok {
@@ -37,10 +37,10 @@ func ReadArrays(path string) (map[string]graph.Value, error) {
 }
 
 // readWhole reads a member of an archive, which may be empty.
-func readWhole(f *zip.File, most int) (graph.Value, error) {
+func readWhole(f *zip.File, most int) (numeric.Value, error) {
 	r, err := f.Open()
 	if err != nil {
-		return graph.Value{}, err
+		return numeric.Value{}, err
 	}
 	defer r.Close()
 	return readNpy(r, most, func(n int) (first, count int, err error) { return 0, n, nil })

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Bound is a set as the inputs of one network, item by item: a session's data.
@@ -34,7 +35,7 @@ func (s *Set) Bind(inputs []*graph.Tensor) (*Bound, error) {
 func (b *Bound) Len() int { return b.Set.Len() }
 
 // Inputs returns the inputs of item i by name, with a batch of one unless the set's items are whole.
-func (b *Bound) Inputs(i int) (map[string]graph.Value, error) { return b.Set.Feed(b.inputs, i, 1) }
+func (b *Bound) Inputs(i int) (map[string]numeric.Value, error) { return b.Set.Feed(b.inputs, i, 1) }
 
 // Labels returns the class of item i, or of a text those of its tokens; nil where there is none.
 func (b *Bound) Labels(i int) []int {

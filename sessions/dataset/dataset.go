@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Set is a sequence of items, each with a value for every input of a network and perhaps a label. It does not change;
@@ -31,7 +33,7 @@ type Set struct {
 	notFinite bool // NaN and infinities are taken
 	asStored  bool // elements are in memory as someone stored them
 	// read stores item i of input k in dst, which has the input's type and item shape.
-	read func(i, k int, dst graph.Value) error
+	read func(i, k int, dst numeric.Value) error
 	// shapes gives the item shape of input k where items differ in it, as only whole items may; else nil.
 	shapes func(i, k int) []int
 }
@@ -39,7 +41,7 @@ type Set struct {
 // Input is what a set has for one input of a network.
 type Input struct {
 	Name string // empty: the network's only input
-	Type graph.DataType
+	Type numeric.DataType
 	Dims []int // of one item, without the axis of items
 }
 
@@ -76,7 +78,7 @@ func New(name string, arrays []Array, labels []int) (*Set, error) {
 	if labels != nil && len(labels) != s.length {
 		return nil, fmt.Errorf("%d labels for %d items", len(labels), s.length)
 	}
-	s.read = func(i, k int, dst graph.Value) error {
+	s.read = func(i, k int, dst numeric.Value) error {
 		copy(dst.Data, arrays[k].Value.Data[i*len(dst.Data):])
 		return nil
 	}
@@ -86,19 +88,19 @@ func New(name string, arrays []Array, labels []int) (*Set, error) {
 // Array is a named array.
 type Array struct {
 	Name  string
-	Value graph.Value
+	Value numeric.Value
 }
 
 // Batch returns items i to i+n-1: a value for each of Inputs, whose first axis counts the items; of a whole set, n must
 // be 1 and the values are the item's as they are.
-func (s *Set) Batch(i, n int) ([]graph.Value, error) {
+func (s *Set) Batch(i, n int) ([]numeric.Value, error) {
 	if i < 0 || n < 1 || n > s.length || i > s.length-n {
 		return nil, fmt.Errorf("%s: no items %d to %d, there are %d", s.Name, i, i+n-1, s.length)
 	}
 	if s.Whole && n != 1 {
 		return nil, fmt.Errorf("%s: its items are whole inputs and cannot be joined to a batch of %d", s.Name, n)
 	}
-	values := make([]graph.Value, len(s.Inputs))
+	values := make([]numeric.Value, len(s.Inputs))
 	for k, in := range s.Inputs {
 		dims := in.Dims
 		if s.shapes != nil {
@@ -107,10 +109,10 @@ func (s *Set) Batch(i, n int) ([]graph.Value, error) {
 		if !s.Whole {
 			dims = append([]int{n}, dims...)
 		}
-		v := graph.NewValue(in.Type, dims...)
+		v := numeric.NewValue(in.Type, dims...)
 		size := len(v.Data) / n
 		for j := range n {
-			item := graph.Value{Type: v.Type, Dims: in.Dims, Data: v.Data[j*size : (j+1)*size : (j+1)*size]}
+			item := numeric.Value{Type: v.Type, Dims: in.Dims, Data: v.Data[j*size : (j+1)*size : (j+1)*size]}
 			if err := s.read(i+j, k, item); err != nil {
 				return nil, fmt.Errorf("%s: item %d: %w", s.Name, i+j, err)
 			}
@@ -130,12 +132,12 @@ func (s *Set) LabelsOf(i, n int) []int {
 
 // Feed returns items i to i+n-1 as the inputs of a network, by name: converted to its types, and reshaped where the
 // shapes differ in axes of extent 1 or are flattened. Inputs are found by name; the only input needs none.
-func (s *Set) Feed(inputs []*graph.Tensor, i, n int) (map[string]graph.Value, error) {
+func (s *Set) Feed(inputs []*graph.Tensor, i, n int) (map[string]numeric.Value, error) {
 	values, err := s.Batch(i, n)
 	if err != nil {
 		return nil, err
 	}
-	feed, elements := map[string]graph.Value{}, 0
+	feed, elements := map[string]numeric.Value{}, 0
 	for _, t := range inputs {
 		k := slices.IndexFunc(s.Inputs, func(in Input) bool { return in.Name == t.Name })
 		if k < 0 && len(inputs) == 1 && len(s.Inputs) == 1 {
@@ -161,7 +163,7 @@ func (s *Set) Feed(inputs []*graph.Tensor, i, n int) (map[string]graph.Value, er
 }
 
 // checkFinite returns an error that names the first item, of n from first on, and its element that is NaN or infinite.
-func (s *Set) checkFinite(v graph.Value, first, n int) error {
+func (s *Set) checkFinite(v numeric.Value, first, n int) error {
 	if s.notFinite || !v.Type.IsFloat() {
 		return nil
 	}
@@ -174,9 +176,9 @@ func (s *Set) checkFinite(v graph.Value, first, n int) error {
 }
 
 // notFinite returns the index of the first element that is NaN or infinite, and the element; -1 where all are numbers.
-func notFinite(v graph.Value) (int, float64) {
-	if v.Type == graph.F64 {
-		for i, x := range graph.View[float64](v.Data) {
+func notFinite(v numeric.Value) (int, float64) {
+	if v.Type == numeric.F64 {
+		for i, x := range numeric.View[float64](v.Data) {
 			if !(math.Abs(x) <= math.MaxFloat64) {
 				return i, x
 			}
@@ -193,8 +195,8 @@ func notFinite(v graph.Value) (int, float64) {
 
 // Batches feeds all items in order, n at a time; the items of the last batch are repeated from its last one to n where
 // the rest is shorter.
-func (s *Set) Batches(inputs []*graph.Tensor, n int) iter.Seq2[map[string]graph.Value, error] {
-	return func(yield func(map[string]graph.Value, error) bool) {
+func (s *Set) Batches(inputs []*graph.Tensor, n int) iter.Seq2[map[string]numeric.Value, error] {
+	return func(yield func(map[string]numeric.Value, error) bool) {
 		if s.Whole {
 			n = 1
 		}
@@ -212,14 +214,14 @@ func (s *Set) Batches(inputs []*graph.Tensor, n int) iter.Seq2[map[string]graph.
 }
 
 // repeatLast makes n items of count.
-func repeatLast(v graph.Value, count, n int) graph.Value {
+func repeatLast(v numeric.Value, count, n int) numeric.Value {
 	if count == n {
 		return v
 	}
 	size := len(v.Data) / count
 	dims := slices.Clone(v.Dims)
 	dims[0] = n
-	r := graph.NewValue(v.Type, dims...)
+	r := numeric.NewValue(v.Type, dims...)
 	for at := copy(r.Data, v.Data); at < len(r.Data); {
 		at += copy(r.Data[at:], v.Data[(count-1)*size:])
 	}
@@ -239,7 +241,7 @@ func (s *Set) names() string {
 }
 
 // fit returns v in the type and rank of t.
-func fit(v graph.Value, t *graph.Tensor) (graph.Value, error) {
+func fit(v numeric.Value, t *graph.Tensor) (numeric.Value, error) {
 	dims, ok := fitDims(v.Dims, t.Dims)
 	if !ok {
 		return v, fmt.Errorf("data of shape %v does not fit %s", v.Dims, t.TypeString())
@@ -248,17 +250,17 @@ func fit(v graph.Value, t *graph.Tensor) (graph.Value, error) {
 	if v.Type == t.Type {
 		return v, nil
 	}
-	to := graph.NewValue(t.Type, dims...)
+	to := numeric.NewValue(t.Type, dims...)
 	switch {
-	case t.Type == graph.F32 || t.Type == graph.F16 || t.Type == graph.BF16:
-		graph.FromReal(to, v.Floats(), graph.Range{})
-	case t.Type == graph.I64 && v.Type.IsInteger():
+	case t.Type == numeric.F32 || t.Type == numeric.F16 || t.Type == numeric.BF16:
+		numeric.FromReal(to, v.Floats(), numeric.Range{})
+	case t.Type == numeric.I64 && v.Type.IsInteger():
 		copy(to.I64(), v.Ints())
-	case t.Type == graph.I32 && v.Type.IsInteger():
+	case t.Type == numeric.I32 && v.Type.IsInteger():
 		for i, x := range v.Ints() {
 			to.I32()[i] = int32(x)
 		}
-	case t.Type == graph.Bool && v.Type == graph.U8:
+	case t.Type == numeric.Bool && v.Type == numeric.U8:
 		copy(to.Data, v.Data)
 	default:
 		return v, fmt.Errorf("data is %s, the network needs %s", v.Type, t.Type)
@@ -268,7 +270,7 @@ func fit(v graph.Value, t *graph.Tensor) (graph.Value, error) {
 
 // fitDims returns the shape that data of shape have takes for an input of shape want: want's with symbols replaced,
 // where both agree but for axes of extent 1 or the flattening of all axes behind the first.
-func fitDims(have []int, want []graph.Dim) ([]int, bool) {
+func fitDims(have []int, want []symbolic.Dim) ([]int, bool) {
 	if len(have) == len(want) {
 		same := true
 		for i, d := range want {
@@ -283,7 +285,7 @@ func fitDims(have []int, want []graph.Dim) ([]int, bool) {
 		return nil, false
 	}
 	dims := make([]int, len(want))
-	rest, symbols := graph.Count(have[1:]), 0
+	rest, symbols := numeric.Count(have[1:]), 0
 	for i, d := range want {
 		c, ok := d.IsConst()
 		switch {
@@ -297,7 +299,7 @@ func fitDims(have []int, want []graph.Dim) ([]int, bool) {
 			dims[i] = c
 		}
 	}
-	if symbols > 0 || graph.Count(dims[1:]) != rest {
+	if symbols > 0 || numeric.Count(dims[1:]) != rest {
 		return nil, false
 	}
 	// [H,W,3] is not [3,H,W]: the order of the axes longer than 1 must be the same, unless one side has but one axis.
@@ -314,7 +316,7 @@ func longAxes(dims []int) []int {
 type NotFiniteError struct {
 	Item, Element int
 	Value         float64
-	Type          graph.DataType
+	Type          numeric.DataType
 }
 
 func (e *NotFiniteError) Error() string {

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/sessions/dataset"
 )
 
@@ -19,9 +19,9 @@ func ExampleOpen() {
 	}
 	defer os.RemoveAll(dir)
 	var archive bytes.Buffer
-	err = dataset.WriteNpz(&archive, map[string]graph.Value{
-		"x": graph.Values(graph.F32, []float32{1, 2, 3, 4, 5, 6}, 3, 2),
-		"y": graph.Values(graph.I64, []int64{0, 1, 1}, 3),
+	err = dataset.WriteNpz(&archive, map[string]numeric.Value{
+		"x": numeric.Values(numeric.F32, []float32{1, 2, 3, 4, 5, 6}, 3, 2),
+		"y": numeric.Values(numeric.I64, []int64{0, 1, 1}, 3),
 	})
 	if err != nil {
 		log.Fatal(err)

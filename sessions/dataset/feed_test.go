@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func TestBatchAndFeed(t *testing.T) {
-	v := graph.Values(graph.U8, count(5*4), 5, 2, 2)
+	v := numeric.Values(numeric.U8, count(5*4), 5, 2, 2)
 	s, err := New("five", []Array{{"", v}}, []int{0, 1, 2, 3, 4})
 	if err != nil {
 		t.Fatal(err)
@@ -21,7 +23,7 @@ func TestBatchAndFeed(t *testing.T) {
 		}
 	}
 	n := graph.NewNetwork("n")
-	image := n.AddInput("image", graph.F32, graph.Symbol("batch"), graph.Const(1), graph.Const(2), graph.Const(2))
+	image := n.AddInput("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(1), symbolic.Const(2), symbolic.Const(2))
 	feed, err := s.Feed(n.Inputs, 3, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +36,7 @@ func TestBatchAndFeed(t *testing.T) {
 		t.Errorf("labels %v", l)
 	}
 	var sizes []int
-	var last graph.Value
+	var last numeric.Value
 	for feed, err := range s.Batches(n.Inputs, 2) {
 		if err != nil {
 			t.Fatal(err)
@@ -45,28 +47,28 @@ func TestBatchAndFeed(t *testing.T) {
 	if !slices.Equal(sizes, []int{2, 2, 2}) || !slices.Equal(last.F32()[4:], last.F32()[:4]) {
 		t.Errorf("batches of %v, the last %v", sizes, last.F32())
 	}
-	n.Inputs = append(n.Inputs, n.AddInput("other", graph.F32, graph.Const(1)))[:2]
+	n.Inputs = append(n.Inputs, n.AddInput("other", numeric.F32, symbolic.Const(1)))[:2]
 	if _, err := s.Feed(n.Inputs, 0, 1); err == nil || !strings.Contains(err.Error(), "no data for input image") {
 		t.Errorf("two inputs: %v", err)
 	}
-	image.Dims[2] = graph.Const(3)
+	image.Dims[2] = symbolic.Const(3)
 	if _, err := s.Feed(n.Inputs[:1], 0, 1); err == nil || err.Error() != "five: input image: data of shape [1 2 2] does not fit f32[batch,1,3,2]" {
 		t.Errorf("another shape: %v", err)
 	}
-	f, _ := New("f", []Array{{"", graph.NewValue(graph.F32, 1, 3)}}, nil)
-	n.Inputs[1].Type, n.Inputs[1].Dims = graph.I64, graph.Shape(1, 3)
+	f, _ := New("f", []Array{{"", numeric.NewValue(numeric.F32, 1, 3)}}, nil)
+	n.Inputs[1].Type, n.Inputs[1].Dims = numeric.I64, symbolic.Shape(1, 3)
 	if _, err := f.Feed(n.Inputs[1:2], 0, 1); err == nil || !strings.Contains(err.Error(), "data is f32, the network needs i64") {
 		t.Errorf("another type: %v", err)
 	}
 }
 
 func TestBind(t *testing.T) {
-	s, err := New("pair", []Array{{"", graph.Values(graph.F32, []float32{1, 2}, 2, 1)}}, []int{4, -1})
+	s, err := New("pair", []Array{{"", numeric.Values(numeric.F32, []float32{1, 2}, 2, 1)}}, []int{4, -1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := graph.NewNetwork("n")
-	n.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Const(1))
+	n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(1))
 	b, err := s.Bind(n.Inputs)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +83,7 @@ func TestBind(t *testing.T) {
 	if l := b.Labels(1); l != nil {
 		t.Error("an item without label has one")
 	}
-	n.Inputs[0].Dims[1] = graph.Const(2)
+	n.Inputs[0].Dims[1] = symbolic.Const(2)
 	if _, err := s.Bind(n.Inputs); err == nil {
 		t.Error("another shape was bound")
 	}
@@ -89,14 +91,14 @@ func TestBind(t *testing.T) {
 
 // Data that feeds nothing to a network is an error; one of its inputs may be empty.
 func TestEmptyFeed(t *testing.T) {
-	s := &Set{Name: "nothing", Whole: true, length: 1, Inputs: []Input{{"x", graph.F32, []int{1, 0}}, {"y", graph.F32, []int{1, 2}}}}
-	s.read = func(int, int, graph.Value) error { return nil }
+	s := &Set{Name: "nothing", Whole: true, length: 1, Inputs: []Input{{"x", numeric.F32, []int{1, 0}}, {"y", numeric.F32, []int{1, 2}}}}
+	s.read = func(int, int, numeric.Value) error { return nil }
 	n := graph.NewNetwork("n")
-	n.AddInput("x", graph.F32, graph.Const(1), graph.Symbol("length"))
+	n.AddInput("x", numeric.F32, symbolic.Const(1), symbolic.Symbol("length"))
 	if _, err := s.Bind(n.Inputs); err == nil || !strings.Contains(err.Error(), "item 0: input x of shape [1 0] has no elements") {
 		t.Errorf("only an empty input: %v", err)
 	}
-	n.AddInput("y", graph.F32, graph.Const(1), graph.Const(2))
+	n.AddInput("y", numeric.F32, symbolic.Const(1), symbolic.Const(2))
 	if _, err := s.Bind(n.Inputs); err != nil {
 		t.Errorf("an empty input among others: %v", err)
 	}
@@ -108,9 +110,9 @@ func TestNotFinite(t *testing.T) {
 	dir := t.TempDir()
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	n := graph.NewNetwork("n")
-	n.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Const(2))
+	n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(2))
 	half := graph.NewNetwork("half")
-	half.AddInput("x", graph.F16, graph.Symbol("batch"), graph.Const(2))
+	half.AddInput("x", numeric.F16, symbolic.Symbol("batch"), symbolic.Const(2))
 	for _, c := range []struct {
 		values  []float32
 		inputs  []*graph.Tensor
@@ -134,7 +136,7 @@ func TestNotFinite(t *testing.T) {
 		}
 	}
 	path := write(t, dir, "y.npz", npz(t, map[string][]byte{
-		"x.npy": npy(1, "<f4", "(1, 2)", floats(1, 2)), "y.npy": npy(1, "<i8", "(1,)", graph.Bytes([]int64{-1})),
+		"x.npy": npy(1, "<f4", "(1, 2)", floats(1, 2)), "y.npy": npy(1, "<i8", "(1,)", numeric.Bytes([]int64{-1})),
 	}, "x.npy", "y.npy"))
 	if _, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), "label -1 of item 0") {
 		t.Errorf("a label under 0: %v", err)

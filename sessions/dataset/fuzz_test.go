@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // consistent checks that a value has the bytes that its shape says.
-func consistent(t *testing.T, v graph.Value) {
+func consistent(t *testing.T, v numeric.Value) {
 	if len(v.Data) != v.Len()*v.Type.Size() {
 		t.Errorf("%s%v with %d bytes", v.Type, v.Dims, len(v.Data))
 	}

@@ -8,22 +8,22 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // readIdx reads an array in the idx format, as MNIST has it: two zero bytes, a type, the number of axes, big-endian
 // extents, elements. Only bytes are supported.
-func readIdx(r io.Reader, part func(n int) (first, count int, err error)) (graph.Value, error) {
-	var v graph.Value
+func readIdx(r io.Reader, part func(n int) (first, count int, err error)) (numeric.Value, error) {
+	var v numeric.Value
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil || head[0] != 0 || head[1] != 0 {
 		return v, fmt.Errorf("not an idx file: it does not begin as one")
 	}
 	switch head[2] {
 	case 8:
-		v.Type = graph.U8
+		v.Type = numeric.U8
 	case 9:
-		v.Type = graph.I8
+		v.Type = numeric.I8
 	default:
 		return v, fmt.Errorf("idx elements of type %#x are not supported, only bytes", head[2])
 	}
@@ -80,7 +80,7 @@ func idxLabels(path string) string {
 }
 
 // readCifar reads the binary layout of CIFAR-10: for each item a label and 32x32 pixels in planes of red, green, blue.
-func readCifar(r io.Reader, o Options) (pixels graph.Value, labels []int, err error) {
+func readCifar(r io.Reader, o Options) (pixels numeric.Value, labels []int, err error) {
 	const size = 1 + 3*32*32
 	data, err := readAll(r)
 	if err != nil {
@@ -93,7 +93,7 @@ func readCifar(r io.Reader, o Options) (pixels graph.Value, labels []int, err er
 	if err != nil {
 		return pixels, nil, err
 	}
-	pixels = graph.NewValue(graph.U8, count, 3, 32, 32)
+	pixels = numeric.NewValue(numeric.U8, count, 3, 32, 32)
 	labels = make([]int, count)
 	for i := range count {
 		item := data[(first+i)*size:]
@@ -104,8 +104,8 @@ func readCifar(r io.Reader, o Options) (pixels graph.Value, labels []int, err er
 }
 
 // readRaw reads elements without a header; the options say type and shape of an item.
-func readRaw(r io.Reader, o Options) (graph.Value, error) {
-	v := graph.Value{Type: o.Type}
+func readRaw(r io.Reader, o Options) (numeric.Value, error) {
+	v := numeric.Value{Type: o.Type}
 	row := o.Type.Size()
 	if row == 0 {
 		return v, fmt.Errorf("a raw file needs the type of its elements")
@@ -140,14 +140,14 @@ func readLabels(path string, o Options) ([]int, error) {
 	}
 	defer s.Close()
 	head, _ := s.Peek(6)
-	var v graph.Value
+	var v numeric.Value
 	switch {
 	case string(head) == "\x93NUMPY":
 		v, err = readNpy(s, maxBytes, o.part)
 	case len(head) >= 4 && head[0] == 0 && head[1] == 0 && (head[2] == 8 || head[2] == 9) && head[3] == 1:
 		v, err = readIdx(s, o.part)
 	default:
-		o.Type, o.Shape = graph.U8, nil
+		o.Type, o.Shape = numeric.U8, nil
 		v, err = readRaw(s, o)
 	}
 	if err != nil {

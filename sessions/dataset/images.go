@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/internal/host"
 )
 
@@ -53,8 +53,8 @@ func openImages(dir string, o Options) (*Set, error) {
 	}
 	return &Set{
 		Name: filepath.Base(dir), Labels: labels, Identity: id, length: len(files),
-		Inputs: []Input{{"", graph.F32, l.dims()}},
-		read: func(i, _ int, dst graph.Value) error {
+		Inputs: []Input{{"", numeric.F32, l.dims()}},
+		read: func(i, _ int, dst numeric.Value) error {
 			p, err := readImage(filepath.Join(dir, files[i]))
 			if err != nil {
 				return err

@@ -9,13 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // npyTypes are numpy's type codes by the types they have here; each begins with a byte order in a file.
-var npyTypes = map[string]graph.DataType{
-	"f4": graph.F32, "f8": graph.F64, "f2": graph.F16, "u1": graph.U8, "i1": graph.I8, "i2": graph.I16, "i4": graph.I32,
-	"i8": graph.I64, "u2": graph.U16, "u4": graph.U32, "u8": graph.U64, "b1": graph.Bool,
+var npyTypes = map[string]numeric.DataType{
+	"f4": numeric.F32, "f8": numeric.F64, "f2": numeric.F16, "u1": numeric.U8, "i1": numeric.I8, "i2": numeric.I16, "i4": numeric.I32,
+	"i8": numeric.I64, "u2": numeric.U16, "u4": numeric.U32, "u8": numeric.U64, "b1": numeric.Bool,
 }
 
 var (
@@ -27,8 +27,8 @@ var (
 // readNpy reads an array in numpy's .npy format, versions 1 to 3, and returns those rows (indices of the first axis)
 // that the options choose; the others are not kept.
 // The array has no more than most bytes.
-func readNpy(r io.Reader, most int, part func(n int) (first, count int, err error)) (graph.Value, error) {
-	var v graph.Value
+func readNpy(r io.Reader, most int, part func(n int) (first, count int, err error)) (numeric.Value, error) {
+	var v numeric.Value
 	t, dims, err := readNpyHeader(r)
 	if err != nil {
 		return v, err
@@ -59,10 +59,10 @@ func readNpy(r io.Reader, most int, part func(n int) (first, count int, err erro
 		return v, errTooLarge
 	}
 	data, err := readExactly(r, count*row)
-	return graph.Value{Type: t, Dims: dims, Data: data}, err
+	return numeric.Value{Type: t, Dims: dims, Data: data}, err
 }
 
-func readNpyHeader(r io.Reader) (graph.DataType, []int, error) {
+func readNpyHeader(r io.Reader) (numeric.DataType, []int, error) {
 	var head [12]byte
 	if _, err := io.ReadFull(r, head[:10]); err != nil || string(head[:6]) != "\x93NUMPY" {
 		return 0, nil, fmt.Errorf("not a .npy array: it does not begin as one")
@@ -89,7 +89,7 @@ func readNpyHeader(r io.Reader) (graph.DataType, []int, error) {
 }
 
 // parseNpyHeader reads the Python dictionary that is the header's text.
-func parseNpyHeader(text string) (graph.DataType, []int, error) {
+func parseNpyHeader(text string) (numeric.DataType, []int, error) {
 	descr, order, shape := npyDescr.FindStringSubmatch(text), npyFortran.FindStringSubmatch(text), npyShape.FindStringSubmatch(text)
 	if descr == nil || order == nil || shape == nil {
 		return 0, nil, fmt.Errorf("the header of the array lacks type, order or shape (arrays of records are not supported)")
@@ -157,17 +157,17 @@ func readNpz(file io.ReaderAt, size int64, o Options) (arrays []Array, labels []
 	return arrays, labels, nil
 }
 
-func readMember(f *zip.File, most int, o Options) (graph.Value, error) {
+func readMember(f *zip.File, most int, o Options) (numeric.Value, error) {
 	r, err := f.Open()
 	if err != nil {
-		return graph.Value{}, err
+		return numeric.Value{}, err
 	}
 	defer r.Close()
 	return readNpy(r, most, o.part)
 }
 
 // toLabels returns the elements of a list of integers as labels.
-func toLabels(v graph.Value) ([]int, error) {
+func toLabels(v numeric.Value) ([]int, error) {
 	n := v.Len()
 	if len(v.Dims) < 1 || n != v.Dims[0] || !v.Type.IsInteger() {
 		return nil, fmt.Errorf("labels must be a list of integers, these are %s%v", v.Type, v.Dims)

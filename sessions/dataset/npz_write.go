@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // WriteNpz writes arrays by name as an archive that numpy.load opens, in the order of their names and uncompressed, as
 // numpy.savez does. Types that numpy lacks, such as bfloat16, become f4.
-func WriteNpz(w io.Writer, arrays map[string]graph.Value) error {
+func WriteNpz(w io.Writer, arrays map[string]numeric.Value) error {
 	z := zip.NewWriter(w)
 	for _, name := range slices.Sorted(maps.Keys(arrays)) {
 		member, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
@@ -29,10 +29,10 @@ func WriteNpz(w io.Writer, arrays map[string]graph.Value) error {
 }
 
 // writeNpy writes an array in version 1 of numpy's format: its description padded so that data begins at a multiple of 64.
-func writeNpy(w io.Writer, v graph.Value) error {
+func writeNpy(w io.Writer, v numeric.Value) error {
 	code, ok := npyCode(v.Type)
 	if !ok {
-		v = graph.ToReal(v, graph.Range{})
+		v = numeric.ToReal(v, numeric.Range{})
 		if code, ok = npyCode(v.Type); !ok {
 			return fmt.Errorf("numpy has no %s", v.Type)
 		}
@@ -53,7 +53,7 @@ func writeNpy(w io.Writer, v graph.Value) error {
 }
 
 // npyCode returns numpy's code of a type with its byte order.
-func npyCode(t graph.DataType) (string, bool) {
+func npyCode(t numeric.DataType) (string, bool) {
 	for code, known := range npyTypes {
 		if known == t {
 			if t.Size() == 1 {

@@ -10,18 +10,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // What is written is read again, and by numpy where there is one.
 func TestWriteNpz(t *testing.T) {
-	arrays := map[string]graph.Value{
-		"scalar": {Type: graph.F32, Dims: nil, Data: graph.Bytes([]float32{7})},
-		"list":   {Type: graph.I64, Dims: []int{3}, Data: graph.Bytes([]int64{-1, 2, 1 << 40})},
-		"a/b":    {Type: graph.U8, Dims: []int{2, 2}, Data: []byte{0, 1, 254, 255}},
-		"half":   {Type: graph.F16, Dims: []int{1, 2}, Data: graph.Bytes([]uint16{0x3c00, 0xc000})},
-		"brain":  {Type: graph.BF16, Dims: []int{2}, Data: graph.Bytes([]uint16{0x3f80, 0xc000})},
-		"none":   {Type: graph.Bool, Dims: []int{1, 0}},
+	arrays := map[string]numeric.Value{
+		"scalar": {Type: numeric.F32, Dims: nil, Data: numeric.Bytes([]float32{7})},
+		"list":   {Type: numeric.I64, Dims: []int{3}, Data: numeric.Bytes([]int64{-1, 2, 1 << 40})},
+		"a/b":    {Type: numeric.U8, Dims: []int{2, 2}, Data: []byte{0, 1, 254, 255}},
+		"half":   {Type: numeric.F16, Dims: []int{1, 2}, Data: numeric.Bytes([]uint16{0x3c00, 0xc000})},
+		"brain":  {Type: numeric.BF16, Dims: []int{2}, Data: numeric.Bytes([]uint16{0x3f80, 0xc000})},
+		"none":   {Type: numeric.Bool, Dims: []int{1, 0}},
 	}
 	var file bytes.Buffer
 	if err := WriteNpz(&file, arrays); err != nil {
@@ -31,7 +31,7 @@ func TestWriteNpz(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	arrays["brain"] = graph.Value{Type: graph.F32, Dims: []int{2}, Data: graph.Bytes([]float32{1, -2})}
+	arrays["brain"] = numeric.Value{Type: numeric.F32, Dims: []int{2}, Data: numeric.Bytes([]float32{1, -2})}
 	if len(read) != len(arrays) {
 		t.Errorf("%d arrays, want %d", len(read), len(arrays))
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/internal/host"
 )
@@ -33,14 +34,14 @@ func openONNX(dir string, o Options) (*Set, error) {
 	}
 	s := &Set{Name: filepath.Base(dir), Whole: true, asStored: true, length: count, Identity: Identity{Path: dir}}
 	h := sha256.New()
-	var items [][]graph.Value
+	var items [][]numeric.Value
 	left := maxBytes
 	for _, folder := range folders[first : first+count] {
 		paths, err := onnxInputs(folder)
 		if err != nil {
 			return nil, err
 		}
-		item := make([]graph.Value, len(paths))
+		item := make([]numeric.Value, len(paths))
 		for k, path := range paths {
 			name, v, err := s.readTensor(path, h)
 			if err != nil {
@@ -64,7 +65,7 @@ func openONNX(dir string, o Options) (*Set, error) {
 	fmt.Fprintf(h, "%+v", o)
 	s.Identity.Hash = hex.EncodeToString(h.Sum(nil))
 	s.shapes = func(i, k int) []int { return items[i][k].Dims }
-	s.read = func(i, k int, dst graph.Value) error {
+	s.read = func(i, k int, dst numeric.Value) error {
 		copy(dst.Data, items[i][k].Data)
 		return nil
 	}
@@ -102,9 +103,9 @@ func (s *Set) itemised(inputs []*graph.Tensor) *Set {
 	}
 	cut.Whole, cut.shapes, cut.length = false, nil, len(places)
 	cut.Identity.Hash += " by items"
-	cut.read = func(i, k int, dst graph.Value) error {
+	cut.read = func(i, k int, dst numeric.Value) error {
 		from := places[i]
-		whole := graph.NewValue(dst.Type, s.shapes(from.set, k)...)
+		whole := numeric.NewValue(dst.Type, s.shapes(from.set, k)...)
 		if err := s.read(from.set, k, whole); err != nil {
 			return err
 		}
@@ -191,20 +192,20 @@ func onnxInputs(dir string) ([]string, error) {
 }
 
 // readTensor reads a TensorProto and takes its file into the set's identity.
-func (s *Set) readTensor(path string, h interface{ Write([]byte) (int, error) }) (string, graph.Value, error) {
+func (s *Set) readTensor(path string, h interface{ Write([]byte) (int, error) }) (string, numeric.Value, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", graph.Value{}, err
+		return "", numeric.Value{}, err
 	}
 	if info.Size() > maxBytes {
-		return "", graph.Value{}, errTooLarge
+		return "", numeric.Value{}, errTooLarge
 	}
 	b, err := host.ReadFile(path)
 	if err != nil {
-		return "", graph.Value{}, err
+		return "", numeric.Value{}, err
 	}
 	if _, err := h.Write(b); err != nil {
-		return "", graph.Value{}, err
+		return "", numeric.Value{}, err
 	}
 	s.Identity.Size += info.Size()
 	if info.ModTime().After(s.Identity.ModTime) {

@@ -8,17 +8,19 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func TestONNXData(t *testing.T) {
 	dir := t.TempDir()
 	for i, dims := range [][]int{{1, 2}, {3, 2}, {2, 2}} {
 		name := []string{"test_data_set_0", "test_data_set_2", "test_data_set_10"}[i]
-		x := graph.NewValue(graph.F32, dims...)
+		x := numeric.NewValue(numeric.F32, dims...)
 		x.F32()[0] = float32(i)
 		write(t, dir, name+"/input_0.pb", onnx.WriteTensor("x", x))
-		write(t, dir, name+"/input_1.pb", onnx.WriteTensor("k", graph.Values(graph.I64, []int64{int64(i)})))
+		write(t, dir, name+"/input_1.pb", onnx.WriteTensor("k", numeric.Values(numeric.I64, []int64{int64(i)})))
 	}
 	s, err := Open(dir, Options{})
 	if err != nil {
@@ -50,7 +52,7 @@ func TestONNXBatches(t *testing.T) {
 	dir := t.TempDir()
 	for set, rows := range []int{3, 1} {
 		for k, name := range []string{"x", "y"} {
-			v := graph.NewValue(graph.F32, rows, 2)
+			v := numeric.NewValue(numeric.F32, rows, 2)
 			for i := range v.F32() {
 				v.F32()[i] = float32(100*set + 10*k + i)
 			}
@@ -61,13 +63,13 @@ func TestONNXBatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	network := func(x, y graph.Dim) []*graph.Tensor {
+	network := func(x, y symbolic.Dim) []*graph.Tensor {
 		n := graph.NewNetwork("n")
-		n.AddInput("x", graph.F32, x, graph.Const(2))
-		n.AddInput("y", graph.F32, y, graph.Const(2))
+		n.AddInput("x", numeric.F32, x, symbolic.Const(2))
+		n.AddInput("y", numeric.F32, y, symbolic.Const(2))
 		return n.Inputs
 	}
-	b, err := s.Bind(network(graph.Symbol("batch"), graph.Symbol("batch")))
+	b, err := s.Bind(network(symbolic.Symbol("batch"), symbolic.Symbol("batch")))
 	if err != nil || b.Len() != 4 {
 		t.Fatalf("%d items of a batch of 3 and one of 1: %v", b.Len(), err)
 	}
@@ -80,7 +82,7 @@ func TestONNXBatches(t *testing.T) {
 	if b.Set.Identity == s.Identity {
 		t.Error("the items of batches are the batches by their identity")
 	}
-	if b, err := s.Bind(network(graph.Symbol("a"), graph.Symbol("b"))); err != nil || b.Len() != 2 {
+	if b, err := s.Bind(network(symbolic.Symbol("a"), symbolic.Symbol("b"))); err != nil || b.Len() != 2 {
 		t.Errorf("two inputs with axes of their own: %v", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Open reads the data at a path, whose form follows from its content:
@@ -138,12 +138,12 @@ func (o Options) arrays(arrays []Array, labels []int) (*Set, error) {
 
 // normalise returns the real numbers that v's elements stand for, scaled and shifted. Of several means and standard
 // deviations there is one for each channel, axis 1, or the last with NHWC.
-func (o Options) normalise(v graph.Value) (graph.Value, error) {
+func (o Options) normalise(v numeric.Value) (numeric.Value, error) {
 	if v.Len() > maxBytes/4 {
 		return v, errTooLarge
 	}
-	if v = graph.ToReal(v, o.Range); v.Type != graph.F32 {
-		v = graph.Value{Type: graph.F32, Dims: v.Dims, Data: graph.Bytes(v.Floats())}
+	if v = numeric.ToReal(v, o.Range); v.Type != numeric.F32 {
+		v = numeric.Value{Type: numeric.F32, Dims: v.Dims, Data: numeric.Bytes(v.Floats())}
 	}
 	axis := 1
 	if o.NHWC {
@@ -151,7 +151,7 @@ func (o Options) normalise(v graph.Value) (graph.Value, error) {
 	}
 	channels, inner := 1, 1
 	if axis > 0 && axis < len(v.Dims) {
-		channels, inner = v.Dims[axis], graph.Count(v.Dims[axis+1:])
+		channels, inner = v.Dims[axis], numeric.Count(v.Dims[axis+1:])
 	}
 	for name, list := range map[string][]float32{"means": o.Mean, "standard deviations": o.Std} {
 		if len(list) > 1 && len(list) != channels {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // npy writes an array as numpy does, in the given version of the format.
@@ -77,7 +77,7 @@ func write(t testing.TB, dir, name string, b []byte) string {
 	return path
 }
 
-func floats(v ...float32) []byte { return graph.Bytes(v) }
+func floats(v ...float32) []byte { return numeric.Bytes(v) }
 
 func count(n int) []byte {
 	b := make([]byte, n)
@@ -104,7 +104,7 @@ func TestOpenFiles(t *testing.T) {
 	x := []float32{1, 2, 3, 4, 5, 6}
 	dir := t.TempDir()
 	members := map[string][]byte{
-		"x.npy": npy(1, "<f4", "(3, 2)", floats(x...)), "y.npy": npy(2, "<i8", "(3,)", graph.Bytes([]int64{7, 0, 2})),
+		"x.npy": npy(1, "<f4", "(3, 2)", floats(x...)), "y.npy": npy(2, "<i8", "(3,)", numeric.Bytes([]int64{7, 0, 2})),
 		"a.npy": npy(3, "|u1", "(3, 1)", []byte{9, 8, 7}),
 	}
 	pixels := idx(8, []int{3, 2, 2}, count(12))
@@ -123,8 +123,8 @@ func TestOpenFiles(t *testing.T) {
 		{"b.npy", members["x.npy"], Options{First: 1, Limit: 1, Labels: labels}, []int{1, 2}, []float32{3, 4}, []int{2}},
 		{"b.npy", members["x.npy"], Options{First: 1, Limit: 1, Labels: labels, LabelOffset: 1}, []int{1, 2}, []float32{3, 4}, []int{3}},
 		{"f2.npy", npy(1, "<f2", "(2,)", []byte{0, 0x3c, 0, 0xc0}), Options{}, []int{2}, []float32{1, -2}, nil},
-		{"f8.npy", npy(1, "=f8", "(1, 1)", graph.Bytes([]float64{-2.5})), Options{}, []int{1, 1}, []float32{-2.5}, nil},
-		{"i2.npy", npy(1, "<i2", "(2,)", graph.Bytes([]int16{-5, 5})), Options{Scale: 0.5, Mean: []float32{1}}, []int{2}, []float32{-3.5, 1.5}, nil},
+		{"f8.npy", npy(1, "=f8", "(1, 1)", numeric.Bytes([]float64{-2.5})), Options{}, []int{1, 1}, []float32{-2.5}, nil},
+		{"i2.npy", npy(1, "<i2", "(2,)", numeric.Bytes([]int16{-5, 5})), Options{Scale: 0.5, Mean: []float32{1}}, []int{2}, []float32{-3.5, 1.5}, nil},
 		{"c.npy", npy(1, "|u1", "(1,2,2)", []byte{1, 2, 3, 4}), Options{Mean: []float32{1, 2}, Std: []float32{1, 2}}, []int{1, 2, 2}, []float32{0, 1, .5, 1}, nil},
 		{"d.npz", npz(t, members, "x.npy", "y.npy"), Options{}, []int{3, 2}, x, []int{7, 0, 2}},
 		{"e.npz", npz(t, members, "x.npy", "y.npy"), Options{First: 1}, []int{2, 2}, x[2:], []int{0, 2}},
@@ -132,7 +132,7 @@ func TestOpenFiles(t *testing.T) {
 		{"p-idx", idx(8, []int{1, 2, 2}, count(4)), Options{Scale: 1, Size: Size{4, 4}, Pad: true, Mean: []float32{1}, Std: []float32{2}}, []int{1, 1, 4, 4},
 			[]float32{-.5, -.5, -.5, -.5, -.5, -.5, 0, -.5, -.5, .5, 1, -.5, -.5, -.5, -.5, -.5}, nil},
 		{"n-idx", idx(8, []int{1, 1, 2}, []byte{51, 255}), Options{NHWC: true, Channels: 3}, []int{1, 1, 2, 3}, []float32{.2, .2, .2, 1, 1, 1}, nil},
-		{"raw.bin", []byte{1, 0xff, 3, 4, 5, 6}, Options{Shape: []int{2}, Type: graph.I8, Range: graph.PerTensor(0.5, 1), First: 0, Limit: 3, Labels: labels},
+		{"raw.bin", []byte{1, 0xff, 3, 4, 5, 6}, Options{Shape: []int{2}, Type: numeric.I8, Range: numeric.PerTensor(0.5, 1), First: 0, Limit: 3, Labels: labels},
 			[]int{3, 2}, []float32{0, -1, 1, 1.5, 2, 2.5}, []int{1, 2, 3}},
 		{"cifar.bin", cifar, Options{First: 1}, []int{1, 3, 32, 32}, nil, []int{6}},
 	} {
@@ -166,7 +166,7 @@ func TestOpenFiles(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	x := npy(1, "<f4", "(3, 2)", floats(1, 2, 3, 4, 5, 6))
-	y := map[string][]byte{"x.npy": x, "y.npy": npy(1, "<i8", "(2,)", graph.Bytes([]int64{1, 2})), "n.txt": {1}}
+	y := map[string][]byte{"x.npy": x, "y.npy": npy(1, "<i8", "(2,)", numeric.Bytes([]int64{1, 2})), "n.txt": {1}}
 	write(t, dir, "empty/readme.txt", nil)
 	write(t, dir, "two/a-images", nil)
 	write(t, dir, "two/b-images", nil)
@@ -203,7 +203,7 @@ func TestOpenErrors(t *testing.T) {
 		{"size-idx", idx(8, []int{1, 2, 2}, count(4)), Options{Size: Size{4, 4}}, "images are 2x2, want 4x4"},
 		{"mean-idx", idx(8, []int{1, 2, 2}, count(4)), Options{Mean: []float32{1, 2}}, "2 means for 1 channels"},
 		{"c.bin", count(100), Options{}, "100 bytes are not CIFAR items of 3073"},
-		{"r.bin", count(100), Options{Shape: []int{3}, Type: graph.F32}, "100 bytes are not items of f32[3]"},
+		{"r.bin", count(100), Options{Shape: []int{3}, Type: numeric.F32}, "100 bytes are not items of f32[3]"},
 		{"std.npy", x, Options{Std: []float32{0}}, "a standard deviation is 0"},
 		{"l.npy", x, Options{Labels: filepath.Join(dir, "missing")}, "no such file"},
 		{"missing/x", nil, Options{}, "no such file"},

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Options say how to read data. The zero value takes arrays as they are and images as RGB in planes, scaled to 0..1.
@@ -30,9 +30,9 @@ type Options struct {
 
 	// Of raw files, which have no header.
 	Shape  []int // of one item
-	Type   graph.DataType
-	Range  graph.Range // what the integers stand for: they are dequantised, if it is set
-	Labels string      // file of labels: one byte an item, idx, or .npy
+	Type   numeric.DataType
+	Range  numeric.Range // what the integers stand for: they are dequantised, if it is set
+	Labels string        // file of labels: one byte an item, idx, or .npy
 }
 
 // ParseItems reads a range of items such as "500-1999", "500-" or "1500" (the first so many).

@@ -3,7 +3,7 @@ package dataset
 import (
 	"fmt"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // picture is an image of bytes in planes, [channels, height, width].
@@ -48,7 +48,7 @@ func (l layout) dims() []int {
 
 // store converts a picture, which is no larger than the layout: zeros surround a smaller one, one more at the end where
 // their number is odd.
-func (l layout) store(p picture, dst graph.Value) error {
+func (l layout) store(p picture, dst numeric.Value) error {
 	if p.height > l.height || p.width > l.width || !l.Pad && (p.height != l.height || p.width != l.width) {
 		return fmt.Errorf("the image is %dx%d, want %dx%d (or smaller, with padding)", p.height, p.width, l.height, l.width)
 	}
@@ -106,12 +106,12 @@ func channel(list []float32, c int, def float32) float32 {
 }
 
 // newPixels returns a set of pictures [N,H,W] or [N,C,H,W] of bytes.
-func newPixels(name string, v graph.Value, labels []int, o Options) (*Set, error) {
+func newPixels(name string, v numeric.Value, labels []int, o Options) (*Set, error) {
 	dims := v.Dims[1:]
 	if len(dims) == 2 {
 		dims = append([]int{1}, dims...)
 	}
-	if len(dims) != 3 || dims[0] != 1 && dims[0] != 3 || v.Type != graph.U8 {
+	if len(dims) != 3 || dims[0] != 1 && dims[0] != 3 || v.Type != numeric.U8 {
 		return nil, fmt.Errorf("%s%v are no images of 1 or 3 channels", v.Type, v.Dims)
 	}
 	if min(dims[1], dims[2]) < 1 || max(dims[1], dims[2]) > maxSide {
@@ -128,7 +128,7 @@ func newPixels(name string, v graph.Value, labels []int, o Options) (*Set, error
 		return nil, fmt.Errorf("images are %s, want %s (smaller ones can be padded)", have, want)
 	}
 	return &Set{
-		Name: name, Labels: labels, length: v.Dims[0], Inputs: []Input{{"", graph.F32, l.dims()}},
-		read: func(i, _ int, dst graph.Value) error { return l.store(picture(i), dst) },
+		Name: name, Labels: labels, length: v.Dims[0], Inputs: []Input{{"", numeric.F32, l.dims()}},
+		read: func(i, _ int, dst numeric.Value) error { return l.store(picture(i), dst) },
 	}, nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Random returns n items of made-up data for a network's inputs: real numbers from the standard normal distribution,
@@ -28,7 +30,7 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 		for i, d := range t.Dims {
 			dims[i] = extent(d, env)
 		}
-		if t.Type == graph.Invalid || t.Type.Size() == 0 {
+		if t.Type == numeric.Invalid || t.Type.Size() == 0 {
 			return nil, fmt.Errorf("random data: input %s has no type", t.Name)
 		}
 		if err := checkRandom(t, dims, n, &item); err != nil {
@@ -49,7 +51,7 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 			s.Inputs[k].Dims = s.Inputs[k].Dims[1:]
 		}
 	}
-	s.read = func(i, k int, dst graph.Value) error {
+	s.read = func(i, k int, dst numeric.Value) error {
 		r := rand.New(rand.NewPCG(seed, uint64(i)*uint64(len(s.Inputs))+uint64(k)))
 		if inputs[k].IsShape {
 			copy(dst.Data, inputs[k].ShapeValue(env).Data)
@@ -80,7 +82,7 @@ func checkRandom(t *graph.Tensor, dims []int, n int, item *float64) error {
 	}
 	*item += size
 	instead := "smaller shapes"
-	if !slices.ContainsFunc(t.Dims, func(d graph.Dim) bool { _, fixed := d.IsConst(); return !fixed }) {
+	if !slices.ContainsFunc(t.Dims, func(d symbolic.Dim) bool { _, fixed := d.IsConst(); return !fixed }) {
 		instead = "a model whose input is smaller: this one fixes the shape"
 	}
 	switch {
@@ -93,25 +95,25 @@ func checkRandom(t *graph.Tensor, dims []int, n int, item *float64) error {
 }
 
 // fixedBatch reports whether a first axis has more than one item in every inference.
-func fixedBatch(d graph.Dim) bool {
+func fixedBatch(d symbolic.Dim) bool {
 	n, ok := d.IsConst()
 	return ok && n != 1
 }
 
 // fill makes up elements for a value of real numbers or booleans, and small ones of 8 bits.
-func fill(v graph.Value, r *rand.Rand) {
+func fill(v numeric.Value, r *rand.Rand) {
 	switch {
-	case v.Type == graph.F64:
-		for i := range graph.View[float64](v.Data) {
-			graph.View[float64](v.Data)[i] = r.NormFloat64()
+	case v.Type == numeric.F64:
+		for i := range numeric.View[float64](v.Data) {
+			numeric.View[float64](v.Data)[i] = r.NormFloat64()
 		}
 	case v.Type.IsFloat():
 		x := make([]float32, v.Len())
 		for i := range x {
 			x[i] = float32(r.NormFloat64())
 		}
-		graph.FromReal(v, x, graph.Range{})
-	case v.Type == graph.Bool:
+		numeric.FromReal(v, x, numeric.Range{})
+	case v.Type == numeric.Bool:
 		for i := range v.Data {
 			v.Data[i] = byte(r.IntN(2))
 		}

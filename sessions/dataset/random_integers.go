@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // integers are what random data has in an input of integers: those from low to high that a network can read there, as far
@@ -39,7 +41,7 @@ func integersOf(t *graph.Tensor, env map[string]int) integers {
 					for _, y := range l.Outputs {
 						visit(y)
 					}
-				case l.Outputs[0].Type == graph.Bool || l.Outputs[0].Type.IsFloat():
+				case l.Outputs[0].Type == numeric.Bool || l.Outputs[0].Type.IsFloat():
 					mask = true
 				}
 			}
@@ -82,7 +84,7 @@ func indexed(l *graph.Layer, i int, env map[string]int) (least int) {
 }
 
 // fill makes up elements for a value of integers.
-func (in integers) fill(v graph.Value, r *rand.Rand) {
+func (in integers) fill(v numeric.Value, r *rand.Rand) {
 	size := v.Type.Size()
 	for at := 0; at < len(v.Data); at += size {
 		n := in.low + r.Int64N(in.high-in.low+1)
@@ -111,7 +113,7 @@ func describe(inputs []*graph.Tensor, ranges []integers) string {
 }
 
 // extent evaluates a dim; what env does not name is 1.
-func extent(d graph.Dim, env map[string]int) int {
+func extent(d symbolic.Dim, env map[string]int) int {
 	names := map[string]bool{}
 	d.Symbols(names)
 	all := map[string]int{}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // dataPath returns a path in the test data beside the project, or skips the test.
@@ -64,7 +64,7 @@ func TestCIFAR(t *testing.T) {
 }
 
 func TestKeywords(t *testing.T) {
-	o := Options{Shape: []int{1, 49, 10}, Type: graph.I8, Range: graph.PerTensor(0.5847029, 83), Labels: dataPath(t, "eval/kws/kws_labels_300.bin")}
+	o := Options{Shape: []int{1, 49, 10}, Type: numeric.I8, Range: numeric.PerTensor(0.5847029, 83), Labels: dataPath(t, "eval/kws/kws_labels_300.bin")}
 	s, err := Open(dataPath(t, "eval/kws/kws_mfcc_int8_300.bin"), o)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestONNXTestData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := s.Batch(0, 1); err != nil || v[0].Type != graph.F32 || v[0].Dims[0] != 8 {
+	if v, err := s.Batch(0, 1); err != nil || v[0].Type != numeric.F32 || v[0].Dims[0] != 8 {
 		t.Errorf("%v %v", v, err)
 	}
 }

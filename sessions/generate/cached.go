@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // cachedDecoder runs a model on new tokens alone. Keys and values of earlier ones lie in buffers of one fixed length, which
@@ -26,7 +27,7 @@ type cachedDecoder struct {
 type state struct {
 	input, output string
 	whole         bool // the output has the past in front of what is new
-	buffer        graph.Value
+	buffer        numeric.Value
 }
 
 // longestPiece bounds the tokens of a prompt that are computed at once.
@@ -159,7 +160,7 @@ func (d *cachedDecoder) run(ctx context.Context, e *engine, tokens []int) error 
 }
 
 // keep copies the first new rows of each head of v behind those that are there.
-func (s *state) keep(v graph.Value, used, rows int) {
+func (s *state) keep(v numeric.Value, used, rows int) {
 	heads, length := s.buffer.Dims[1], s.buffer.Dims[2]
 	row := s.buffer.Dims[3] * s.buffer.Type.Size()
 	from, has := 0, v.Dims[2]

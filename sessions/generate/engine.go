@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -13,8 +15,8 @@ import (
 type engine struct {
 	loaded  *run.Loaded
 	context *run.ExecutionContext
-	inputs  map[string]graph.Value // of which next fills tokens, mask and positions
-	length  int                    // tokens that it is given at once
+	inputs  map[string]numeric.Value // of which next fills tokens, mask and positions
+	length  int                      // tokens that it is given at once
 }
 
 // newEngine adds a profile to the model's engine: a plan of a network whose open extents have these values, of a single text, of
@@ -49,7 +51,7 @@ func (m *Model) newEngine(ctx context.Context, n *graph.Network, length, past in
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{length: length, inputs: map[string]graph.Value{}}
+	e := &engine{length: length, inputs: map[string]numeric.Value{}}
 	if e.loaded, err = m.load(ctx, built.Any()); err != nil {
 		return nil, err
 	}
@@ -88,9 +90,9 @@ func closed(n *graph.Network, shapes map[string][]int) (*graph.Network, error) {
 	}
 	n = n.Clone()
 	for _, t := range n.Inputs {
-		t.Dims = make([]graph.Dim, len(shapes[t.Name]))
+		t.Dims = make([]symbolic.Dim, len(shapes[t.Name]))
 		for i, d := range shapes[t.Name] {
-			t.Dims[i] = graph.Const(d)
+			t.Dims[i] = symbolic.Const(d)
 		}
 	}
 	return n, n.Infer()
@@ -143,14 +145,14 @@ func (e *engine) close() {
 }
 
 // fill writes integers to an input's elements, in the type that it has.
-func fill(v graph.Value, at func(i int) int) {
+func fill(v numeric.Value, at func(i int) int) {
 	for i := range v.Len() {
 		switch n := at(i); v.Type {
-		case graph.I64:
+		case numeric.I64:
 			v.I64()[i] = int64(n)
-		case graph.I32:
+		case numeric.I32:
 			v.I32()[i] = int32(n)
-		case graph.F32:
+		case numeric.F32:
 			v.F32()[i] = float32(n)
 		default: // of one byte; newEngine has checked it
 			v.Data[i] = byte(n)
@@ -159,17 +161,17 @@ func fill(v graph.Value, at func(i int) int) {
 }
 
 // fillable reports whether fill knows the type.
-func fillable(t graph.DataType) bool {
-	return t == graph.I64 || t == graph.I32 || t == graph.F32 || t.Size() == 1
+func fillable(t numeric.DataType) bool {
+	return t == numeric.I64 || t == numeric.I32 || t == numeric.F32 || t.Size() == 1
 }
 
 // alignment is what memory must have that kernels of the CPU are to work in.
 const alignment = 64
 
 // aligned returns zeros in memory that kernels may read in place.
-func aligned(t graph.DataType, dims []int) graph.Value {
-	size := graph.Count(dims) * t.Size()
+func aligned(t numeric.DataType, dims []int) numeric.Value {
+	size := numeric.Count(dims) * t.Size()
 	data := make([]byte, size+alignment)
 	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(data))) & (alignment - 1))
-	return graph.Value{Type: t, Dims: dims, Data: data[skip : skip+size : skip+size]}
+	return numeric.Value{Type: t, Dims: dims, Data: data[skip : skip+size : skip+size]}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
@@ -32,7 +33,7 @@ func Example() {
 		if err != nil {
 			return nil, err
 		}
-		l, err := build.Lower(ctx, o, build.LowerConfig{Precision: graph.F32, Pass: passes}, run.Supports(device, env))
+		l, err := build.Lower(ctx, o, build.LowerConfig{Precision: numeric.F32, Pass: passes}, run.Supports(device, env))
 		if err != nil {
 			return nil, err
 		}

@@ -14,8 +14,10 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
@@ -31,7 +33,7 @@ func untimed(b run.Backend) Builder {
 		if err != nil {
 			return nil, err
 		}
-		low, err := build.Lower(ctx, opt, build.LowerConfig{Precision: graph.F32, Pass: pass.Config{Shapes: env}}, run.Supports(b, env))
+		low, err := build.Lower(ctx, opt, build.LowerConfig{Precision: numeric.F32, Pass: pass.Config{Shapes: env}}, run.Supports(b, env))
 		if err != nil {
 			return nil, err
 		}
@@ -200,32 +202,32 @@ func TestSampling(t *testing.T) {
 func TestRoles(t *testing.T) {
 	b := cpu.Open(1)
 	defer b.Close()
-	symbol := graph.Symbol
+	symbol := symbolic.Symbol
 	for _, c := range []struct {
 		want string
 		make func(d *graph.Definition, ids *graph.Tensor)
 	}{
-		{"no output of scores", func(d *graph.Definition, ids *graph.Tensor) { d.Output("y", d.Cast(ids, graph.F32)) }},
+		{"no output of scores", func(d *graph.Definition, ids *graph.Tensor) { d.Output("y", d.Cast(ids, numeric.F32)) }},
 		{"input pixels", func(d *graph.Definition, ids *graph.Tensor) {
-			d.Output("y", d.Tanh(d.Input("pixels", graph.F32, symbol("n"))))
+			d.Output("y", d.Tanh(d.Input("pixels", numeric.F32, symbol("n"))))
 		}},
 		{"1 inputs of past keys and values and 0 outputs", func(d *graph.Definition, ids *graph.Tensor) {
-			past := d.Input("past.0", graph.F32, graph.Const(1), graph.Const(2), symbol("p"), graph.Const(4))
+			past := d.Input("past.0", numeric.F32, symbolic.Const(1), symbolic.Const(2), symbol("p"), symbolic.Const(4))
 			d.Output("logits", d.Reshape(past, 1, -1, 4))
 		}},
 		{"want past keys or values", func(d *graph.Definition, ids *graph.Tensor) {
-			past := d.Input("past.0", graph.F32, symbol("p"))
+			past := d.Input("past.0", numeric.F32, symbol("p"))
 			d.Output("present.0", d.Tanh(past))
 			d.Output("logits", d.Reshape(past, 1, -1, 4))
 		}},
 		{"not an attention mask and positions", func(d *graph.Definition, ids *graph.Tensor) {
-			past := d.Input("past.0", graph.F32, graph.Const(1), graph.Const(2), symbol("p"), graph.Const(4))
+			past := d.Input("past.0", numeric.F32, symbolic.Const(1), symbolic.Const(2), symbol("p"), symbolic.Const(4))
 			d.Output("present.0", d.Tanh(past))
 			d.Output("logits", d.Reshape(past, 1, -1, 4))
 		}},
 	} {
 		d := graph.Define("model")
-		c.make(d, d.Input("ids", graph.I64, graph.Const(1), symbol("s")))
+		c.make(d, d.Input("ids", numeric.I64, symbolic.Const(1), symbol("s")))
 		n, err := d.Network()
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // roles says what the inputs and outputs of a language model are for, as the common exports name and type them.
@@ -71,7 +72,7 @@ func hasPrefix(name string, prefixes []string) bool {
 }
 
 func isTokens(t *graph.Tensor) bool {
-	return len(t.Dims) == 2 && (t.Type == graph.I64 || t.Type == graph.I32)
+	return len(t.Dims) == 2 && (t.Type == numeric.I64 || t.Type == numeric.I32)
 }
 
 // pair finds the output of each input of earlier keys and values: by their names without what stands before them, or by their

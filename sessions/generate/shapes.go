@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // usualLength is the text of which a model is shown where nobody says how long it is.
@@ -68,7 +69,7 @@ func shapesOfText(n *graph.Network, length int) map[string][]int {
 	}
 	shapes := map[string][]int{}
 	for _, t := range n.Inputs {
-		shapes[t.Name] = graph.EvalDims(t.Dims, env)
+		shapes[t.Name] = symbolic.Eval(t.Dims, env)
 	}
 	return shapes
 }

@@ -5,40 +5,42 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // A model of texts has usual shapes, whatever exporters name its axes; another one has none.
 func TestUsualShapes(t *testing.T) {
-	one, sym := graph.Const(1), graph.Symbol
+	one, sym := symbolic.Const(1), symbolic.Symbol
 	for _, c := range []struct {
 		name   string
 		inputs func(n *graph.Network)
 		want   string
 	}{
-		{"tokens", func(n *graph.Network) { n.AddInput("input_ids", graph.I64, sym("b"), sym("s")) }, "[1 128]"},
+		{"tokens", func(n *graph.Network) { n.AddInput("input_ids", numeric.I64, sym("b"), sym("s")) }, "[1 128]"},
 		{"tokens, mask and types of an encoder", func(n *graph.Network) {
-			n.AddInput("input_ids", graph.I64, sym("b"), sym("s"))
-			n.AddInput("attention_mask", graph.I64, sym("b"), sym("s"))
-			n.AddInput("token_type_ids", graph.I64, sym("b"), sym("s"))
+			n.AddInput("input_ids", numeric.I64, sym("b"), sym("s"))
+			n.AddInput("attention_mask", numeric.I64, sym("b"), sym("s"))
+			n.AddInput("token_type_ids", numeric.I64, sym("b"), sym("s"))
 		}, "[1 128] [1 128] [1 128]"},
 		{"a mask of an axis of its own behind a past", func(n *graph.Network) {
-			n.AddInput("input_ids", graph.I64, sym("b"), sym("s"))
-			n.AddInput("attention_mask", graph.I64, sym("b"), sym("total"))
-			n.AddInput("past_key_values.0.key", graph.F32, sym("b"), graph.Const(2), sym("past"), graph.Const(8))
+			n.AddInput("input_ids", numeric.I64, sym("b"), sym("s"))
+			n.AddInput("attention_mask", numeric.I64, sym("b"), sym("total"))
+			n.AddInput("past_key_values.0.key", numeric.F32, sym("b"), symbolic.Const(2), sym("past"), symbolic.Const(8))
 		}, "[1 1] [1 128] [1 2 127 8]"},
 		{"a mask whose axis is a sum", func(n *graph.Network) {
-			n.AddInput("input_ids", graph.I64, sym("b"), sym("s"))
-			n.AddInput("past_key_values.0.key", graph.F32, sym("b"), graph.Const(2), sym("past"), graph.Const(8))
-			n.AddInput("attention_mask", graph.I64, sym("b"), sym("past").Add(sym("s")))
+			n.AddInput("input_ids", numeric.I64, sym("b"), sym("s"))
+			n.AddInput("past_key_values.0.key", numeric.F32, sym("b"), symbolic.Const(2), sym("past"), symbolic.Const(8))
+			n.AddInput("attention_mask", numeric.I64, sym("b"), sym("past").Add(sym("s")))
 		}, "[1 1] [1 2 127 8] [1 128]"},
 		{"a past of a fixed length", func(n *graph.Network) {
-			n.AddInput("input_ids", graph.I64, one, sym("s"))
-			n.AddInput("attention_mask", graph.I64, one, sym("total"))
-			n.AddInput("past_key_values.0.key", graph.F32, one, graph.Const(2), graph.Const(31), graph.Const(8))
+			n.AddInput("input_ids", numeric.I64, one, sym("s"))
+			n.AddInput("attention_mask", numeric.I64, one, sym("total"))
+			n.AddInput("past_key_values.0.key", numeric.F32, one, symbolic.Const(2), symbolic.Const(31), symbolic.Const(8))
 		}, "[1 1] [1 32] [1 2 31 8]"},
-		{"images", func(n *graph.Network) { n.AddInput("x", graph.F32, sym("b"), graph.Const(3), sym("h"), sym("w")) }, ""},
-		{"a mask alone", func(n *graph.Network) { n.AddInput("mask", graph.F32, sym("b"), sym("s")) }, ""},
-		{"features", func(n *graph.Network) { n.AddInput("x", graph.F32, sym("b"), sym("f")) }, ""},
+		{"images", func(n *graph.Network) { n.AddInput("x", numeric.F32, sym("b"), symbolic.Const(3), sym("h"), sym("w")) }, ""},
+		{"a mask alone", func(n *graph.Network) { n.AddInput("mask", numeric.F32, sym("b"), sym("s")) }, ""},
+		{"features", func(n *graph.Network) { n.AddInput("x", numeric.F32, sym("b"), sym("f")) }, ""},
 	} {
 		n := graph.NewNetwork(c.name)
 		c.inputs(n)
@@ -61,9 +63,9 @@ func TestUsualShapes(t *testing.T) {
 // Where the layers take no more, the text is shorter.
 func TestUsualShapesFit(t *testing.T) {
 	d := graph.Define("short")
-	ids := d.Input("input_ids", graph.I64, graph.Const(1), graph.Symbol("s"))
-	x := d.Gather(d.Constant("words", graph.NewValue(graph.F32, 10, 4)), ids, 0)
-	d.Output("y", d.Add(x, d.Constant("places", graph.NewValue(graph.F32, 1, 64, 4))))
+	ids := d.Input("input_ids", numeric.I64, symbolic.Const(1), symbolic.Symbol("s"))
+	x := d.Gather(d.Constant("words", numeric.NewValue(numeric.F32, 10, 4)), ids, 0)
+	d.Output("y", d.Add(x, d.Constant("places", numeric.NewValue(numeric.F32, 1, 64, 4))))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,8 @@
 package generate
 
 import (
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -37,7 +38,7 @@ func weightsRead(p *run.Plan) (n int64) {
 			}
 			size := int64(len(x.Weights))
 			if i == 0 && l.Op.Chosen != nil {
-				size = min(size, int64(graph.Count(graph.EvalDims(l.Outputs[0].Dims, p.Env()))*x.Type.Size()))
+				size = min(size, int64(numeric.Count(symbolic.Eval(l.Outputs[0].Dims, p.Env()))*x.Type.Size()))
 			}
 			n += size
 		}

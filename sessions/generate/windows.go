@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/sessions/dataset"
 )
 
@@ -59,7 +60,7 @@ func (r *roles) windows(name string, tokens []int, length int) (*dataset.Set, er
 	var arrays []dataset.Array
 	add := func(t *graph.Tensor, list []int64) {
 		if t != nil {
-			arrays = append(arrays, dataset.Array{Name: t.Name, Value: graph.Values(graph.I64, list, items, length)})
+			arrays = append(arrays, dataset.Array{Name: t.Name, Value: numeric.Values(numeric.I64, list, items, length)})
 		}
 	}
 	add(r.tokens, ids)

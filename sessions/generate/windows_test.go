@@ -6,19 +6,21 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // language defines a model of 10 words on texts of a length, with inputs as exports have them.
-func language(t *testing.T, length graph.Dim, past bool) *graph.Network {
+func language(t *testing.T, length symbolic.Dim, past bool) *graph.Network {
 	d := graph.Define("language")
-	in := func(name string) *graph.Tensor { return d.Input(name, graph.I64, graph.Symbol("n"), length) }
+	in := func(name string) *graph.Tensor { return d.Input(name, numeric.I64, symbolic.Symbol("n"), length) }
 	ids, mask, positions, types := in("input_ids"), in("attention_mask"), in("position_ids"), in("token_type_ids")
 	sum := d.Add(d.Add(ids, mask), d.Add(positions, types))
 	if past {
-		p := d.Input("past_key_values.0.key", graph.F32, graph.Const(1), graph.Const(2), graph.Symbol("p"), graph.Const(4))
+		p := d.Input("past_key_values.0.key", numeric.F32, symbolic.Const(1), symbolic.Const(2), symbolic.Symbol("p"), symbolic.Const(4))
 		d.Output("present.0.key", d.Tanh(p))
 	}
-	d.Output("logits", d.Gather(d.Constant("words", graph.NewValue(graph.F32, 40, 10)), sum, 0))
+	d.Output("logits", d.Gather(d.Constant("words", numeric.NewValue(numeric.F32, 40, 10)), sum, 0))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +30,7 @@ func language(t *testing.T, length graph.Dim, past bool) *graph.Network {
 
 // TestWindows: each token but the last is in one item, with the token behind it.
 func TestWindows(t *testing.T) {
-	set, err := Windows(language(t, graph.Const(4), false), "story", []int{1, 2, 3, 4, 5, 6, 7}, 9)
+	set, err := Windows(language(t, symbolic.Const(4), false), "story", []int{1, 2, 3, 4, 5, 6, 7}, 9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,7 @@ func TestWindows(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, v.I64(), want[name])
 		}
 	}
-	if set, err = Windows(language(t, graph.Symbol("s"), false), "story", []int{1, 2, 3, 4, 5, 6, 7}, 3); err != nil || set.Len() != 2 || len(set.Next[0]) != 3 {
+	if set, err = Windows(language(t, symbolic.Symbol("s"), false), "story", []int{1, 2, 3, 4, 5, 6, 7}, 3); err != nil || set.Len() != 2 || len(set.Next[0]) != 3 {
 		t.Errorf("of open length: %v", err)
 	}
 }
@@ -56,9 +58,9 @@ func TestWindowsRefused(t *testing.T) {
 		tokens []int
 		want   string
 	}{
-		{language(t, graph.Const(4), false), []int{1}, "two at least"},
-		{language(t, graph.Const(4), false), []int{1, 10}, "the tokenizer is another model's"},
-		{language(t, graph.Const(4), true), []int{1, 2}, "without past keys and values"},
+		{language(t, symbolic.Const(4), false), []int{1}, "two at least"},
+		{language(t, symbolic.Const(4), false), []int{1, 10}, "the tokenizer is another model's"},
+		{language(t, symbolic.Const(4), true), []int{1, 2}, "without past keys and values"},
 	} {
 		if _, err := Windows(c.n, "story", c.tokens, 0); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.tokens, err, c.want)

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Nodes with graphs inside. One whose condition is known is imported as the nodes of the graph that it takes. Others become
@@ -227,7 +229,7 @@ func (im *importer) loop(n *node, name string, inputs []*graph.Tensor) []error {
 	var errs []error
 	sub := &importer{}
 	if carried, ok := im.carriedTensors(n, inputs); ok {
-		formal := append([]*graph.Tensor{oneOf(graph.I64, g, 0), oneOf(graph.Bool, g, 1)}, carried...)
+		formal := append([]*graph.Tensor{oneOf(numeric.I64, g, 0), oneOf(numeric.Bool, g, 1)}, carried...)
 		if sub = im.network(g, name+"/body", formal); len(sub.problems) == 0 {
 			errs = im.layer(n, name, graph.Loop, inputs, &bodies{map[string]*graph.Network{"body": sub.net}, sub.scope.captured})
 			if len(errs) == 0 {
@@ -249,10 +251,10 @@ func (im *importer) loop(n *node, name string, inputs []*graph.Tensor) []error {
 }
 
 // oneOf returns a tensor of one element, with the axes that the graph declares of its input i: none or one.
-func oneOf(t graph.DataType, g *graphProto, i int) *graph.Tensor {
-	x := &graph.Tensor{Type: t, Dims: []graph.Dim{}}
+func oneOf(t numeric.DataType, g *graphProto, i int) *graph.Tensor {
+	x := &graph.Tensor{Type: t, Dims: []symbolic.Dim{}}
 	if i < len(g.inputs) && g.inputs[i].hasShape && len(g.inputs[i].dims) == 1 {
-		x.Dims = graph.Shape(1)
+		x.Dims = symbolic.Shape(1)
 	}
 	return x
 }
@@ -345,8 +347,8 @@ func (im *importer) unroll(n *node, name string, inputs []*graph.Tensor, g *grap
 // iteration imports one iteration of a loop.
 func (im *importer) iteration(g *graphProto, path string, i int, carried []value) *importer {
 	sub := im.within(g, path, true)
-	number, goes := graph.Values(graph.I64, []int64{int64(i)}), graph.Values(graph.Bool, []uint8{1})
-	number.Dims, goes.Dims = graph.EvalDims(oneOf(graph.I64, g, 0).Dims, nil), graph.EvalDims(oneOf(graph.Bool, g, 1).Dims, nil)
+	number, goes := numeric.Values(numeric.I64, []int64{int64(i)}), numeric.Values(numeric.Bool, []uint8{1})
+	number.Dims, goes.Dims = symbolic.Eval(oneOf(numeric.I64, g, 0).Dims, nil), symbolic.Eval(oneOf(numeric.Bool, g, 1).Dims, nil)
 	sub.values[g.inputs[0].name] = sub.net.AddConst(sub.scope.prefix+g.inputs[0].name, number)
 	sub.values[g.inputs[1].name] = sub.net.AddConst(sub.scope.prefix+g.inputs[1].name, goes)
 	for k, v := range carried {

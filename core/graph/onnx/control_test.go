@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // controlCase is a model with graphs inside nodes, or with sequences, and what ONNX Runtime computes; see testdata/control.py.
@@ -34,7 +35,7 @@ func controlCases(t testing.TB) (list []controlCase) {
 func (c controlCase) check(t *testing.T, n *graph.Network) {
 	t.Helper()
 	for i, run := range c.Runs {
-		in := map[string]graph.Value{}
+		in := map[string]numeric.Value{}
 		for name, x := range run.Inputs {
 			in[name] = x.value()
 		}
@@ -52,7 +53,7 @@ func (c controlCase) check(t *testing.T, n *graph.Network) {
 }
 
 // near says how a value differs from what is wanted.
-func near(got, want graph.Value) string {
+func near(got, want numeric.Value) string {
 	if got.Type != want.Type || !equalInts(got.Dims, want.Dims) {
 		return got.Type.String() + " of another shape, or another type"
 	}

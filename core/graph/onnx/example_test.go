@@ -5,14 +5,16 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // What keeps a network from being written is named at once, by layer.
 func ExampleExport() {
 	d := graph.Define("integers")
-	x := d.Input("x", graph.F32, graph.Const(4))
-	d.Output("y", d.Named("wide").Quantize(x, graph.PerTensor(0.5, 0), graph.I32))
+	x := d.Input("x", numeric.F32, symbolic.Const(4))
+	d.Output("y", d.Named("wide").Quantize(x, numeric.PerTensor(0.5, 0), numeric.I32))
 	n, err := d.Network()
 	if err != nil {
 		fmt.Println(err)

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Export writes a network as an ONNX model, of operator set 21 or the newest that a layer needs, with the weights inside. What
@@ -221,7 +222,7 @@ func attributeBytes(name string, a graph.Attr) ([]byte, error) {
 }
 
 // initializer adds a TensorProto whose bytes are not copied, but for those of elements of less than a byte.
-func (x *exporter) initializer(name string, v graph.Value) {
+func (x *exporter) initializer(name string, v numeric.Value) {
 	if number(v.Type) == 0 {
 		x.problems = append(x.problems, fmt.Errorf("constant %s is of type %s", name, v.Type))
 		return
@@ -253,9 +254,9 @@ func (x *exporter) value(field protowire.Number, kind string, t *graph.Tensor) {
 }
 
 // number returns a type's number in TensorProto.DataType; 0 for one that there is not.
-func number(t graph.DataType) int {
+func number(t numeric.DataType) int {
 	for i, d := range dataTypes {
-		if d.typ == t && t != graph.Invalid {
+		if d.typ == t && t != numeric.Invalid {
 			return i
 		}
 	}

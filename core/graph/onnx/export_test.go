@@ -22,7 +22,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/suite"
 )
 
@@ -68,10 +70,10 @@ func networkOf(l *graph.Layer) (*graph.Network, error) {
 }
 
 // given returns values for a network's inputs: small integers, halves, indices below what they choose among.
-func given(n *graph.Network, rnd *rand.Rand) map[string]graph.Value {
-	in := map[string]graph.Value{}
+func given(n *graph.Network, rnd *rand.Rand) map[string]numeric.Value {
+	in := map[string]numeric.Value{}
 	for _, t := range n.Inputs {
-		v, most := graph.NewValue(t.Type, graph.EvalDims(t.Dims, nil)...), 5
+		v, most := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...), 5
 		for _, l := range t.Users {
 			switch i := slices.Index(l.Inputs, t); l.Role(i) {
 			case graph.Parameter: // an axis, or the like
@@ -83,7 +85,7 @@ func given(n *graph.Network, rnd *rand.Rand) map[string]graph.Value {
 				}
 			}
 		}
-		real := graph.NewValue(graph.F32, v.Dims...)
+		real := numeric.NewValue(numeric.F32, v.Dims...)
 		for i := range real.F32() {
 			real.F32()[i] = float32(rnd.NormFloat64())
 			if !t.Type.IsFloat() {
@@ -91,16 +93,16 @@ func given(n *graph.Network, rnd *rand.Rand) map[string]graph.Value {
 			}
 		}
 		switch {
-		case t.Type == graph.F64:
+		case t.Type == numeric.F64:
 			for i, f := range real.F32() {
-				graph.View[float64](v.Data)[i] = float64(f)
+				numeric.View[float64](v.Data)[i] = float64(f)
 			}
 		case t.Type.IsFloat():
-			graph.FromReal(v, real.F32(), graph.Range{})
+			numeric.FromReal(v, real.F32(), numeric.Range{})
 		default:
 			for i := range v.Len() {
 				v.Data[i*t.Type.Size()] = byte(real.F32()[i]) // little-endian
-				if t.Type == graph.Bool {
+				if t.Type == numeric.Bool {
 					v.Data[i] &= 1
 				}
 			}
@@ -111,7 +113,7 @@ func given(n *graph.Network, rnd *rand.Rand) map[string]graph.Value {
 }
 
 // differ says where two values are not the same up to the rounding of other operations.
-func differ(got, want graph.Value) string {
+func differ(got, want numeric.Value) string {
 	if got.Type != want.Type || !slices.Equal(got.Dims, want.Dims) {
 		return fmt.Sprintf("%s%v, want %s%v", got.Type, got.Dims, want.Type, want.Dims)
 	}
@@ -121,7 +123,7 @@ func differ(got, want graph.Value) string {
 		}
 		return ""
 	}
-	tolerance := map[graph.DataType]float64{graph.F16: 4e-3, graph.BF16: 3e-2}[got.Type] + 2e-5
+	tolerance := map[numeric.DataType]float64{numeric.F16: 4e-3, numeric.BF16: 3e-2}[got.Type] + 2e-5
 	for i, f := range want.Float64s() {
 		g := got.Float64s()[i]
 		if f != f && g != g || f == g {
@@ -135,7 +137,7 @@ func differ(got, want graph.Value) string {
 }
 
 // roundTrip exports a network, imports it again, and compares what both compute.
-func roundTrip(n *graph.Network, rnd *rand.Rand) (model []byte, in, want map[string]graph.Value, err error) {
+func roundTrip(n *graph.Network, rnd *rand.Rand) (model []byte, in, want map[string]numeric.Value, err error) {
 	var file bytes.Buffer
 	if err := onnx.Export(&file, n); err != nil {
 		return nil, nil, nil, err
@@ -198,7 +200,7 @@ func TestExportSuite(t *testing.T) {
 func size(l *graph.Layer) (n int) {
 	for _, t := range slices.Concat(l.Inputs, l.Outputs) {
 		if t != nil {
-			n += graph.Count(graph.EvalDims(t.Dims, nil))
+			n += numeric.Count(symbolic.Eval(t.Dims, nil))
 		}
 	}
 	return n

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // addModel is x + w, where w is bytes 4 to 12 of a file.
@@ -43,7 +44,7 @@ func tree(t *testing.T, files map[string]string) string {
 // TestExternalDataOfCaches: where the model is a link, its data may be links into the folder of the model's own file, as in
 // the cache of the Hugging Face hub; nothing else leads out of its folder.
 func TestExternalDataOfCaches(t *testing.T) {
-	data := string(graph.Bytes([]float32{9, 1, 2, 7}))
+	data := string(numeric.Bytes([]float32{9, 1, 2, 7}))
 	for _, c := range []struct {
 		name, location, says string
 		files                map[string]string

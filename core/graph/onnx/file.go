@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/internal/host"
 )
 
@@ -43,7 +44,7 @@ type Importer struct {
 
 	// Fixed are inputs, by name, that become constants of the network. So a model can be imported that takes a shape
 	// or axes, which must be known, as an input.
-	Fixed map[string]graph.Value
+	Fixed map[string]numeric.Value
 }
 
 // Open reads the model at path, and what it needs of the files beside it that hold its external data, and imports it with

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // maxFuzzElements bounds the tensors of the networks that FuzzParse evaluates.
@@ -136,7 +138,7 @@ func evaluateSmall(t *testing.T, n *graph.Network) {
 			return true
 		}
 		elements := 1
-		for _, d := range graph.EvalDims(x.Dims, env) {
+		for _, d := range symbolic.Eval(x.Dims, env) {
 			if d > maxFuzzElements || elements*max(d, 1) > maxFuzzElements {
 				return false
 			}
@@ -144,12 +146,12 @@ func evaluateSmall(t *testing.T, n *graph.Network) {
 		}
 		return true
 	}
-	inputs := map[string]graph.Value{}
+	inputs := map[string]numeric.Value{}
 	for _, x := range n.Inputs {
 		if !small(x) {
 			return
 		}
-		inputs[x.Name] = graph.NewValue(x.Type, graph.EvalDims(x.Dims, env)...)
+		inputs[x.Name] = numeric.NewValue(x.Type, symbolic.Eval(x.Dims, env)...)
 	}
 	for _, l := range n.AllLayers() {
 		if l.Runs(env) > maxFuzzElements {

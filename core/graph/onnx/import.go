@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // The operator set versions of the default domain that are understood.
@@ -374,7 +375,7 @@ func (im *importer) attribute(a *attribute) (graph.Attr, error) {
 		v, err := a.tensor.value(im.external)
 		return graph.Attr{Kind: graph.AttrTensor, Tensor: v}, err
 	case kindFloats:
-		return graph.Attr{Kind: graph.AttrFloats, Floats: graph.View[float32](a.floats)}, nil
+		return graph.Attr{Kind: graph.AttrFloats, Floats: numeric.View[float32](a.floats)}, nil
 	case kindInts:
 		return graph.Attr{Kind: graph.AttrInts, Ints: a.ints}, nil
 	case kindStrings:
@@ -395,18 +396,18 @@ func (im *importer) constant(n *node, name string) {
 	}
 	key := slices.Collect(maps.Keys(gn.Attrs))[0]
 	a := gn.Attrs[key]
-	var v graph.Value
+	var v numeric.Value
 	switch {
 	case key == "value" && a.Kind == graph.AttrTensor:
 		v = a.Tensor
 	case key == "value_float" && a.Kind == graph.AttrFloat:
-		v = graph.Values(graph.F32, []float32{a.Float})
+		v = numeric.Values(numeric.F32, []float32{a.Float})
 	case key == "value_floats" && a.Kind == graph.AttrFloats:
-		v = graph.Values(graph.F32, a.Floats, len(a.Floats))
+		v = numeric.Values(numeric.F32, a.Floats, len(a.Floats))
 	case key == "value_int" && a.Kind == graph.AttrInt:
-		v = graph.Values(graph.I64, []int64{a.Int})
+		v = numeric.Values(numeric.I64, []int64{a.Int})
 	case key == "value_ints" && a.Kind == graph.AttrInts:
-		v = graph.Values(graph.I64, a.Ints, len(a.Ints))
+		v = numeric.Values(numeric.I64, a.Ints, len(a.Ints))
 	default:
 		im.fail(n, name, fmt.Errorf("attribute %s is not supported", key))
 		return

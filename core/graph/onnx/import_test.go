@@ -15,12 +15,13 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/internal/host"
 )
 
 var relu = nodeField("Relu", "r", list("x"), list("y"))
 
-var convWeights = graph.Values(graph.F32, make([]float32, 3*2*9), 3, 2, 3, 3)
+var convWeights = numeric.Values(numeric.F32, make([]float32, 3*2*9), 3, 2, 3, 3)
 
 // importCases are models and the text of the networks that they become.
 var importCases = []struct {
@@ -48,7 +49,7 @@ output y
 output w
 `},
 	{"constants", modelBytes(input("x", 2),
-		nodeField("Constant", "", nil, list("c"), tensorAttr("value", WriteTensor("", graph.Values(graph.F32, []float32{1, 2}, 2)))),
+		nodeField("Constant", "", nil, list("c"), tensorAttr("value", WriteTensor("", numeric.Values(numeric.F32, []float32{1, 2}, 2)))),
 		nodeField("Constant", "", nil, list("d"), sub(5, msg(str(1, "value_float"), num(20, kindFloat), []byte{2<<3 | 5, 0, 0, 128, 63}))),
 		nodeField("Add", "", list("x", "c"), list("u")), nodeField("Mul", "", list("u", "d"), list("y")), output("y", 2)),
 		"network g\ninput  x f32[2]\nAdd_2: u f32[2] = Add(x, c f32[2]) program=add($0, $1)\nMul_3: y f32[2] = Mul(u, d f32[]) program=mul($0, $1)\noutput y\n"},
@@ -75,7 +76,7 @@ func TestImport(t *testing.T) {
 }
 
 var (
-	twoNumbers = graph.Values(graph.F32, []float32{1, 2}, 2)
+	twoNumbers = numeric.Values(numeric.F32, []float32{1, 2}, 2)
 	reluModel  = modelBytes(input("x", 2), relu, output("y", 2))
 	hugeTensor = msg(num(1, 1<<40), num(1, 1<<40), num(2, 1), str(8, "w"))
 )
@@ -190,7 +191,7 @@ func TestImportIsDeterministic(t *testing.T) {
 }
 
 func TestWeightsAreNotCopied(t *testing.T) {
-	raw := graph.Values(graph.F32, []float32{1, 2, 3, 4}, 4)
+	raw := numeric.Values(numeric.F32, []float32{1, 2, 3, 4}, 4)
 	data := modelBytes(input("x", 4), initializer("w", raw), nodeField("Add", "", list("x", "w"), list("y")), output("y", 4))
 	n, err := Parse(graph.Ops(), "m.onnx", data)
 	if err != nil {
@@ -219,7 +220,7 @@ func TestExternalData(t *testing.T) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	write(dir, "w.bin", graph.Bytes([]float32{9, 1, 2, 7}))
+	write(dir, "w.bin", numeric.Bytes([]float32{9, 1, 2, 7}))
 	write(dir, "short.bin", make([]byte, 11))
 	write(outer, "secret.bin", make([]byte, 100))
 	f, err := Open(graph.Ops(), write(dir, "m.onnx", model("w.bin")))
@@ -256,14 +257,14 @@ func TestExternalData(t *testing.T) {
 		}
 		f.read = f.read[1:]
 	}
-	out, err := f.Network.Eval(context.Background(), map[string]graph.Value{"x": graph.Values(graph.F32, []float32{10, 20}, 2)}, nil)
+	out, err := f.Network.Eval(context.Background(), map[string]numeric.Value{"x": numeric.Values(numeric.F32, []float32{10, 20}, 2)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := out["y"].F32(); !slices.Equal(got, []float32{11, 22}) {
 		t.Errorf("got %v", got)
 	}
-	write(dir, "w.bin", graph.Bytes([]float32{9, 1, 2, 7}))
+	write(dir, "w.bin", numeric.Bytes([]float32{9, 1, 2, 7}))
 	links := list("../secret.bin", "/etc/hostname")
 	if os.Symlink(filepath.Join(outer, "secret.bin"), filepath.Join(dir, "link.bin")) == nil {
 		links = append(links, "link.bin")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // look is what an import keeps that goes on where nodes are not supported, so that the rest of the model can be looked at.
@@ -151,7 +152,7 @@ func (im *importer) declaration(name string) graph.Declared {
 	if err != nil {
 		return graph.Declared{}
 	}
-	d := graph.Declared{Type: typ, Dims: make([]graph.Dim, len(v.dims))}
+	d := graph.Declared{Type: typ, Dims: make([]symbolic.Dim, len(v.dims))}
 	for i, x := range v.dims {
 		if x.known && x.value > maxElements {
 			return graph.Declared{}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // valueInfoField states a value's type and shape.
@@ -55,7 +56,7 @@ r: y f32[3,2] = blocked Reshape(x, s) (shape s i64[2] does not follow from const
 	{"attribute", modelBytes(input("x", 2), nodeField("Relu", "r", list("x"), list("y"), intAttr("odd", 1)), output("y", 2)), `
 r: y f32[2] = unsupported Relu(x) odd=1 (attribute odd is not supported)
 `, "Relu (node r): attribute odd is not supported"},
-	{"subgraph", modelBytes(input("x", 2), initializer("n", graph.Values(graph.I64, []int64{3})), nodeField("Bar", "l", list("n", "", "x"), list("y"), graphAttr("body", nil)), output("y", 2)), `
+	{"subgraph", modelBytes(input("x", 2), initializer("n", numeric.Values(numeric.I64, []int64{3})), nodeField("Bar", "l", list("n", "", "x"), list("y"), graphAttr("body", nil)), output("y", 2)), `
 l: y f32[2] = unsupported Bar(n i64[], -, x) body=graph (operator is not supported)
 `, "Bar (node l): operator is not supported"},
 	{"type of a weight", modelBytes(input("x", 2), sub(5, msg(num(1, 2), num(2, 14), str(8, "w"), sub(9, []byte{1, 2}))), nodeField("Add", "a", list("x", "w"), list("y")), output("y", 2)), `
@@ -137,7 +138,7 @@ func TestUnsupportedDoesNotRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.Network.Eval(context.Background(), map[string]graph.Value{"x": graph.NewValue(graph.F32, 2, 3)}, nil)
+	_, err = f.Network.Eval(context.Background(), map[string]numeric.Value{"x": numeric.NewValue(numeric.F32, 2, 3)}, nil)
 	if u := new(graph.UnsupportedError); !errors.As(err, &u) || u.Op != "com.example:Foo" {
 		t.Errorf("evaluation: %v", err)
 	}

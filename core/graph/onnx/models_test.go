@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // dataFolder returns where the external test data is, and skips the test if there is none.
@@ -72,7 +73,7 @@ func TestModels(t *testing.T) {
 				t.Fatalf("no data sets: %v", err)
 			}
 			for _, set := range sets {
-				inputs := map[string]graph.Value{}
+				inputs := map[string]numeric.Value{}
 				for i, x := range f.Network.Inputs {
 					inputs[x.Name] = readValue(t, filepath.Join(set, fmt.Sprintf("input_%d.pb", i)))
 				}
@@ -93,7 +94,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-func readValue(t *testing.T, path string) graph.Value {
+func readValue(t *testing.T, path string) numeric.Value {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -107,7 +108,7 @@ func readValue(t *testing.T, path string) graph.Value {
 }
 
 // compareNumbers allows a difference of tol times the largest magnitude, which counts as 1 at least.
-func compareNumbers(t *testing.T, got, want graph.Value, tol float64) {
+func compareNumbers(t *testing.T, got, want numeric.Value, tol float64) {
 	t.Helper()
 	a, b := got.Floats(), want.Floats()
 	if len(a) != len(b) {
@@ -124,7 +125,7 @@ func compareNumbers(t *testing.T, got, want graph.Value, tol float64) {
 }
 
 // compareClasses demands the same largest class of each item and probabilities within 0.02.
-func compareClasses(t *testing.T, got, want graph.Value) {
+func compareClasses(t *testing.T, got, want numeric.Value) {
 	t.Helper()
 	compareNumbers(t, got, want, 0.02)
 	a, b := got.Floats(), want.Floats()

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // nodeCase is a node with inputs and what ONNX Runtime computes for it; see testdata/nodes.py, geometry.py and microsoft.py.
@@ -28,28 +29,28 @@ type nodeCase struct {
 }
 
 type nodeTensor struct {
-	Type  graph.DataType
+	Type  numeric.DataType
 	Dims  []int
 	Data  []float64
 	Valid []int // rows of each item that count, along the last axis but one or, of three axes, axis 1; nil: all
 }
 
-func (t nodeTensor) value() graph.Value {
-	v := graph.NewValue(t.Type, t.Dims...)
+func (t nodeTensor) value() numeric.Value {
+	v := numeric.NewValue(t.Type, t.Dims...)
 	for i, x := range t.Data {
 		switch t.Type {
-		case graph.F32:
+		case numeric.F32:
 			v.F32()[i] = float32(x)
-		case graph.F64:
-			graph.View[float64](v.Data)[i] = x
-		case graph.F16:
-			graph.View[uint16](v.Data)[i] = graph.F32ToF16(float32(x))
-		case graph.I64:
+		case numeric.F64:
+			numeric.View[float64](v.Data)[i] = x
+		case numeric.F16:
+			numeric.View[uint16](v.Data)[i] = numeric.F32ToF16(float32(x))
+		case numeric.I64:
 			v.I64()[i] = int64(x)
-		case graph.I32:
+		case numeric.I32:
 			v.I32()[i] = int32(x)
-		case graph.I16, graph.U16:
-			graph.View[uint16](v.Data)[i] = uint16(int(x))
+		case numeric.I16, numeric.U16:
+			numeric.View[uint16](v.Data)[i] = uint16(int(x))
 		default:
 			v.Data[i] = byte(int(x))
 		}
@@ -61,7 +62,7 @@ func (t nodeTensor) value() graph.Value {
 func (x nodeTensor) open(axis int) bool {
 	switch len(x.Dims) {
 	case 1, 2:
-		return x.Type == graph.I32 || x.Type == graph.I64
+		return x.Type == numeric.I32 || x.Type == numeric.I64
 	case 3:
 		return axis < 2
 	case 4:
@@ -74,7 +75,7 @@ func (x nodeTensor) open(axis int) bool {
 // may be open are one symbol.
 func (c nodeCase) model(t testing.TB, open bool) []byte {
 	t.Helper()
-	elem := map[graph.DataType]int64{}
+	elem := map[numeric.DataType]int64{}
 	for i, d := range dataTypes {
 		elem[d.typ] = int64(i)
 	}
@@ -196,7 +197,7 @@ func (c nodeCase) evaluate(t *testing.T, open bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inputs := map[string]graph.Value{}
+	inputs := map[string]numeric.Value{}
 	for i, x := range c.Inputs {
 		if x != nil {
 			inputs[fmt.Sprint("x", i)] = x.value()
@@ -213,7 +214,7 @@ func (c nodeCase) evaluate(t *testing.T, open bool) {
 	}
 }
 
-func (c nodeCase) compare(t *testing.T, i int, v graph.Value, y nodeTensor) {
+func (c nodeCase) compare(t *testing.T, i int, v numeric.Value, y nodeTensor) {
 	t.Helper()
 	if v.Type != y.Type || !slices.Equal(v.Dims, y.Dims) {
 		t.Fatalf("output %d is %s%v, want %s%v", i, v.Type, v.Dims, y.Type, y.Dims)
@@ -224,7 +225,7 @@ func (c nodeCase) compare(t *testing.T, i int, v graph.Value, y nodeTensor) {
 			x, want = float32(v.Data[j]), float64(y.value().Data[j])
 		}
 		tol := 1e-5 * max(1, math.Abs(want))
-		if v.Type == graph.F16 {
+		if v.Type == numeric.F16 {
 			tol *= 200
 		}
 		if v.Type.IsInteger() || v.Type.IsNarrow() {
@@ -242,6 +243,6 @@ func (y nodeTensor) counts(j int) bool {
 		return true
 	}
 	last := len(y.Dims) - 1
-	row, item := j/y.Dims[last]%y.Dims[last-1], j/graph.Count(y.Dims[1:])
+	row, item := j/y.Dims[last]%y.Dims[last-1], j/numeric.Count(y.Dims[1:])
 	return row < y.Valid[item]
 }

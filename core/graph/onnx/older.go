@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Operators changed between the operator sets 1 and 7, and ops know them as they are since then. What a node of an older set says
@@ -94,7 +97,7 @@ func alignSecond(im *importer, n *graph.Node) error {
 
 // alike reports whether both tensors have one shape, as far as it is known.
 func alike(a, b *graph.Tensor) bool {
-	return slices.EqualFunc(a.Dims, b.Dims, func(x, y graph.Dim) bool {
+	return slices.EqualFunc(a.Dims, b.Dims, func(x, y symbolic.Dim) bool {
 		m, known := x.IsConst()
 		k, both := y.IsConst()
 		return !known || !both || m == k
@@ -134,7 +137,7 @@ func (im *importer) unsqueezed(n *graph.Node, t *graph.Tensor, behind int) (*gra
 
 // integers adds a constant list of integers, an input that was an attribute once.
 func (im *importer) integers(n *graph.Node, what string, elements ...int64) *graph.Tensor {
-	return im.net.AddConst(im.freshName(n.Name+"/"+what), graph.Values(graph.I64, elements, len(elements)))
+	return im.net.AddConst(im.freshName(n.Name+"/"+what), numeric.Values(numeric.I64, elements, len(elements)))
 }
 
 // freshName returns a name that no node or value of the model has, nor anything of the network.
@@ -297,8 +300,8 @@ var elementNorm = &graph.Composite{Onnx: "BatchNormalization", Import: func(d *g
 		}
 	}
 	scale, bias, mean, variance := n.Inputs[1], n.Inputs[2], n.Inputs[3], n.Inputs[4]
-	p := graph.Program{Args: 1, Code: []graph.Instr{
-		{Op: graph.EltConst, Imm: [2]float32{n.Float("epsilon", 1e-5)}}, {Op: graph.EltAdd, Arg: [3]int{0, 1}}, {Op: graph.EltSqrt, Arg: [3]int{2}},
+	p := elementwise.Program{Args: 1, Code: []elementwise.Instr{
+		{Op: elementwise.Const, Imm: [2]float32{n.Float("epsilon", 1e-5)}}, {Op: elementwise.Add, Arg: [3]int{0, 1}}, {Op: elementwise.Sqrt, Arg: [3]int{2}},
 	}}
 	y := d.Div(d.Sub(x, mean), d.Program(p, variance))
 	return []*graph.Tensor{d.Add(d.Mul(y, scale), bias)}, nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // TestOlder compares nodes of operator sets before 7 with ONNX Runtime, and names operators that changed since and have no case;
@@ -46,10 +47,10 @@ func TestOlderErrors(t *testing.T) {
 		{old(6, x, nodeField("Add", "a", list("x"), list("y")), y), "an input is missing"},
 		{old(1, x, nodeField("Cast", "c", list("x"), list("y"), name("to", "FLOAT7")), y), `there is no type "FLOAT7" to cast to`},
 		{old(1, x, nodeField("Cast", "c", list("x"), list("y"), name("to", "STRING")), y), "element type 8 of ONNX is not supported"},
-		{old(1, x, input("n", 1), initializer("k", graph.Values(graph.I64, []int64{3})), nodeField("Tile", "t", list("x", "n", "k"), list("y")), y), "must be constant whole numbers"},
-		{old(1, x, initializer("n", graph.Values(graph.I64, []int64{2})), initializer("k", graph.Values(graph.I64, []int64{3})),
+		{old(1, x, input("n", 1), initializer("k", numeric.Values(numeric.I64, []int64{3})), nodeField("Tile", "t", list("x", "n", "k"), list("y")), y), "must be constant whole numbers"},
+		{old(1, x, initializer("n", numeric.Values(numeric.I64, []int64{2})), initializer("k", numeric.Values(numeric.I64, []int64{3})),
 			nodeField("Tile", "t", list("x", "n", "k"), list("y")), y), "axis 3 is not one of f32[2,3,4]"},
-		{old(1, x, initializer("n", graph.Values(graph.F32, []float32{0.5})), nodeField("Split", "s", list("x", "n"), list("y")), y), "must be constant whole numbers"},
+		{old(1, x, initializer("n", numeric.Values(numeric.F32, []float32{0.5})), nodeField("Split", "s", list("x", "n"), list("y")), y), "must be constant whole numbers"},
 		{old(6, x, input("s", 3, 4), nodeField("BatchNormalization", "b", list("x", "s", "s", "s"), list("y"), intAttr("spatial", 0)), y), "4 inputs, want 5"},
 		{old(6, x, input("s", 4, 4), nodeField("BatchNormalization", "b", list("x", "s", "s", "s", "s"), list("y"), intAttr("spatial", 0)), y), "input 1 is f32[4,4], want the shape of an item of f32[2,3,4]"},
 		{old(6, x, nodeField("Relu", "r", list("x"), list("y"), intAttr("odd", 1)), y), "attribute odd is not supported"},

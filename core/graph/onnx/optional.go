@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Optionals exist while a model is imported, as sequences do: one with an element is that element, a tensor or a sequence, and of
@@ -44,7 +45,7 @@ func (im *importer) optionalHasElement(s *sequenceNode) error {
 		has = 0
 	}
 	out := s.node.outputs[0]
-	im.values[out] = im.net.AddConst(im.scope.prefix+out, graph.Values(graph.Bool, []uint8{has}))
+	im.values[out] = im.net.AddConst(im.scope.prefix+out, numeric.Values(numeric.Bool, []uint8{has}))
 	return nil
 }
 
@@ -120,7 +121,7 @@ var ErrNoElement = errors.New("an optional without an element is not supported a
 
 // ReadOptional decodes an OptionalProto of a tensor, the form of ONNX's test data for an input that is an optional tensor. The value's
 // data may be part of b.
-func ReadOptional(b []byte) (name string, v graph.Value, err error) {
+func ReadOptional(b []byte) (name string, v numeric.Value, err error) {
 	var d decoder
 	var t *tensor
 	typ := int64(-1)

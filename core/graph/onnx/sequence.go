@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Sequences of tensors exist while a model is imported, and not in networks: which tensor is at which place of a sequence must
@@ -226,7 +227,7 @@ func (im *importer) sequenceLength(s *sequenceNode) error {
 	if err := s.needsList(); err != nil {
 		return err
 	}
-	im.values[s.node.outputs[0]] = im.net.AddConst(im.scope.prefix+s.node.outputs[0], graph.Values(graph.I64, []int64{int64(len(s.list))}))
+	im.values[s.node.outputs[0]] = im.net.AddConst(im.scope.prefix+s.node.outputs[0], numeric.Values(numeric.I64, []int64{int64(len(s.list))}))
 	return nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // An input of a model that says a shape, such as that of a Reshape or how far a Range goes, is an input whose elements are symbols:
@@ -49,7 +51,7 @@ func saysShape(order []*node) map[string]bool {
 
 // shape makes an input that says a shape one whose elements are symbols: a few integers, whose number is known.
 func (im *importer) shape(t *graph.Tensor) {
-	if t == nil || t.Type != graph.I64 && t.Type != graph.I32 || len(t.Dims) > 1 {
+	if t == nil || t.Type != numeric.I64 && t.Type != numeric.I32 || len(t.Dims) > 1 {
 		return
 	}
 	names := []string{t.Name}
@@ -63,9 +65,9 @@ func (im *importer) shape(t *graph.Tensor) {
 			names = append(names, fmt.Sprintf("%s_%d", t.Name, i))
 		}
 	}
-	elements := make([]graph.Dim, len(names))
+	elements := make([]symbolic.Dim, len(names))
 	for i, name := range names {
-		elements[i] = graph.Symbol(im.symbol(name))
+		elements[i] = symbolic.Symbol(im.symbol(name))
 	}
 	_ = t.MakeShape(elements...) // what is none stays data, and what needs it says so
 }

@@ -6,59 +6,59 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // dataTypes are the element types of TensorProto.DataType; a type without a graph type is unsupported.
 var dataTypes = [...]struct {
 	name string
-	typ  graph.DataType
+	typ  numeric.DataType
 }{
-	0: {"undefined", graph.Invalid}, 1: {"float", graph.F32}, 2: {"uint8", graph.U8}, 3: {"int8", graph.I8},
-	4: {"uint16", graph.U16}, 5: {"int16", graph.I16}, 6: {"int32", graph.I32}, 7: {"int64", graph.I64},
-	8: {"string", graph.Invalid}, 9: {"bool", graph.Bool}, 10: {"float16", graph.F16}, 11: {"double", graph.F64},
-	12: {"uint32", graph.U32}, 13: {"uint64", graph.U64}, 14: {"complex64", graph.Invalid},
-	15: {"complex128", graph.Invalid}, 16: {"bfloat16", graph.BF16}, 17: {"float8e4m3fn", graph.F8E4M3FN},
-	18: {"float8e4m3fnuz", graph.F8E4M3FNUZ}, 19: {"float8e5m2", graph.F8E5M2}, 20: {"float8e5m2fnuz", graph.F8E5M2FNUZ},
-	21: {"uint4", graph.U4}, 22: {"int4", graph.I4}, 23: {"float4e2m1", graph.F4E2M1},
-	24: {"float8e8m0", graph.F8E8M0}, 25: {"uint2", graph.U2}, 26: {"int2", graph.I2},
-	27: {"float6e2m3", graph.F6E2M3}, 28: {"float6e3m2", graph.F6E3M2},
+	0: {"undefined", numeric.Invalid}, 1: {"float", numeric.F32}, 2: {"uint8", numeric.U8}, 3: {"int8", numeric.I8},
+	4: {"uint16", numeric.U16}, 5: {"int16", numeric.I16}, 6: {"int32", numeric.I32}, 7: {"int64", numeric.I64},
+	8: {"string", numeric.Invalid}, 9: {"bool", numeric.Bool}, 10: {"float16", numeric.F16}, 11: {"double", numeric.F64},
+	12: {"uint32", numeric.U32}, 13: {"uint64", numeric.U64}, 14: {"complex64", numeric.Invalid},
+	15: {"complex128", numeric.Invalid}, 16: {"bfloat16", numeric.BF16}, 17: {"float8e4m3fn", numeric.F8E4M3FN},
+	18: {"float8e4m3fnuz", numeric.F8E4M3FNUZ}, 19: {"float8e5m2", numeric.F8E5M2}, 20: {"float8e5m2fnuz", numeric.F8E5M2FNUZ},
+	21: {"uint4", numeric.U4}, 22: {"int4", numeric.I4}, 23: {"float4e2m1", numeric.F4E2M1},
+	24: {"float8e8m0", numeric.F8E8M0}, 25: {"uint2", numeric.U2}, 26: {"int2", numeric.I2},
+	27: {"float6e2m3", numeric.F6E2M3}, 28: {"float6e3m2", numeric.F6E3M2},
 }
 
 // elementType returns the type for a number of TensorProto.DataType. The error names one that is not supported.
-func elementType(n int64) (graph.DataType, error) {
+func elementType(n int64) (numeric.DataType, error) {
 	if n < 0 || n >= int64(len(dataTypes)) {
-		return graph.Invalid, fmt.Errorf("element type %d is unknown", n)
+		return numeric.Invalid, fmt.Errorf("element type %d is unknown", n)
 	}
-	if t := dataTypes[n]; t.typ == graph.Invalid {
-		return graph.Invalid, fmt.Errorf("element type %s is not supported", t.name)
+	if t := dataTypes[n]; t.typ == numeric.Invalid {
+		return numeric.Invalid, fmt.Errorf("element type %s is not supported", t.name)
 	}
 	return dataTypes[n].typ, nil
 }
 
 // ReadTensor decodes a TensorProto, the form of ONNX's test data. The value's data may be part of b.
-func ReadTensor(b []byte) (name string, v graph.Value, err error) {
+func ReadTensor(b []byte) (name string, v numeric.Value, err error) {
 	var d decoder
 	t := d.tensor(b)
 	if d.err != nil {
-		return "", graph.Value{}, d.err
+		return "", numeric.Value{}, d.err
 	}
 	v, err = t.value(nil)
 	if err != nil {
-		return t.name, graph.Value{}, fmt.Errorf("tensor %q: %w", t.name, err)
+		return t.name, numeric.Value{}, fmt.Errorf("tensor %q: %w", t.name, err)
 	}
 	return t.name, v, nil
 }
 
 // WriteTensor encodes a TensorProto. It panics if v has no valid type.
-func WriteTensor(name string, v graph.Value) []byte {
+func WriteTensor(name string, v numeric.Value) []byte {
 	b := tensorHead(name, v)
 	b = protowire.AppendTag(b, 9, protowire.BytesType)
 	return protowire.AppendBytes(b, v.Type.Packed(v.Data))
 }
 
 // tensorHead encodes a TensorProto but for its elements.
-func tensorHead(name string, v graph.Value) []byte {
+func tensorHead(name string, v numeric.Value) []byte {
 	element := number(v.Type)
 	if element == 0 {
 		panic("onnx: write a tensor of type " + v.Type.String())
@@ -104,19 +104,19 @@ func (t *tensor) shape() (dims []int, n int, err error) {
 // value returns the tensor as a value. Its data is not copied where the file has it as raw bytes, unless these hold more elements
 // than one each. external finds the
 // bytes of a tensor whose data is in another file; nil if there can be none.
-func (t *tensor) value(external func(t *tensor, size int) ([]byte, error)) (graph.Value, error) {
+func (t *tensor) value(external func(t *tensor, size int) ([]byte, error)) (numeric.Value, error) {
 	typ, err := elementType(t.dataType)
 	if err != nil {
-		return graph.Value{}, err
+		return numeric.Value{}, err
 	}
 	if t.segment {
-		return graph.Value{}, fmt.Errorf("data in segments is not supported")
+		return numeric.Value{}, fmt.Errorf("data in segments is not supported")
 	}
 	dims, n, err := t.shape()
 	if err != nil {
-		return graph.Value{}, err
+		return numeric.Value{}, err
 	}
-	v := graph.Value{Type: typ, Dims: dims}
+	v := numeric.Value{Type: typ, Dims: dims}
 	size := typ.PackedSize(n)
 	switch {
 	case t.external != nil && external == nil:
@@ -139,21 +139,21 @@ func (t *tensor) value(external func(t *tensor, size int) ([]byte, error)) (grap
 }
 
 // typed returns the bytes of the elements that lie in the field that onnx.proto gives for the type.
-func (t *tensor) typed(typ graph.DataType) []byte {
+func (t *tensor) typed(typ numeric.DataType) []byte {
 	switch typ {
-	case graph.F32:
+	case numeric.F32:
 		return t.floats
-	case graph.F64:
+	case numeric.F64:
 		return t.doubles
-	case graph.I64:
-		return graph.Bytes(t.int64s)
-	case graph.U64:
-		return graph.Bytes(t.uint64s)
-	case graph.U32:
+	case numeric.I64:
+		return numeric.Bytes(t.int64s)
+	case numeric.U64:
+		return numeric.Bytes(t.uint64s)
+	case numeric.U32:
 		return narrow(t.uint64s, 4)
 	}
 	b := narrow(t.int32s, typ.Size())
-	if typ == graph.Bool {
+	if typ == numeric.Bool {
 		for i := range b {
 			b[i] = min(b[i], 1)
 		}

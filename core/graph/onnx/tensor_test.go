@@ -7,13 +7,13 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 func TestTensorRoundTrip(t *testing.T) {
-	for _, typ := range []graph.DataType{graph.F32, graph.F16, graph.BF16, graph.F64, graph.I8, graph.U8, graph.I16, graph.U16, graph.I32, graph.U32, graph.I64, graph.U64, graph.Bool} {
+	for _, typ := range []numeric.DataType{numeric.F32, numeric.F16, numeric.BF16, numeric.F64, numeric.I8, numeric.U8, numeric.I16, numeric.U16, numeric.I32, numeric.U32, numeric.I64, numeric.U64, numeric.Bool} {
 		for _, dims := range [][]int{{}, {3}, {0, 2}, {2, 1, 3}} {
-			v := graph.NewValue(typ, dims...)
+			v := numeric.NewValue(typ, dims...)
 			for i := range v.Data {
 				v.Data[i] = byte(i % 2)
 			}
@@ -38,19 +38,19 @@ func TestTypedTensorData(t *testing.T) {
 		name string
 		elem int64
 		data []byte
-		want graph.Value
+		want numeric.Value
 	}{
-		{"packed floats", 1, sub(4, graph.Bytes([]float32{1, -2})), graph.Values(graph.F32, []float32{1, -2}, 2)},
+		{"packed floats", 1, sub(4, numeric.Bytes([]float32{1, -2})), numeric.Values(numeric.F32, []float32{1, -2}, 2)},
 		{"single floats", 1, msg(protowire.AppendFixed32(protowire.AppendTag(nil, 4, protowire.Fixed32Type), math.Float32bits(1)),
-			protowire.AppendFixed32(protowire.AppendTag(nil, 4, protowire.Fixed32Type), math.Float32bits(-2))), graph.Values(graph.F32, []float32{1, -2}, 2)},
-		{"doubles", 11, sub(10, graph.Bytes([]float64{1, -2})), graph.Values(graph.F64, []float64{1, -2}, 2)},
-		{"packed int8", 3, sub(5, packed(5, minus1)), graph.Values(graph.I8, []int8{5, -1}, 2)},
-		{"single int32", 6, msg(num(5, 5), num(5, -1)), graph.Values(graph.I32, []int32{5, -1}, 2)},
-		{"half bits", 10, sub(5, packed(0x3c00, 0xc000)), graph.Values(graph.F16, []uint16{0x3c00, 0xc000}, 2)},
-		{"bool", 9, sub(5, packed(1, 0)), graph.Values(graph.Bool, []uint8{1, 0}, 2)},
-		{"int64", 7, sub(7, packed(5, minus1)), graph.Values(graph.I64, []int64{5, -1}, 2)},
-		{"uint32", 12, sub(11, packed(5, 1<<32-1)), graph.Values(graph.U32, []uint32{5, 1<<32 - 1}, 2)},
-		{"uint64", 13, sub(11, packed(5, minus1)), graph.Values(graph.U64, []uint64{5, minus1}, 2)},
+			protowire.AppendFixed32(protowire.AppendTag(nil, 4, protowire.Fixed32Type), math.Float32bits(-2))), numeric.Values(numeric.F32, []float32{1, -2}, 2)},
+		{"doubles", 11, sub(10, numeric.Bytes([]float64{1, -2})), numeric.Values(numeric.F64, []float64{1, -2}, 2)},
+		{"packed int8", 3, sub(5, packed(5, minus1)), numeric.Values(numeric.I8, []int8{5, -1}, 2)},
+		{"single int32", 6, msg(num(5, 5), num(5, -1)), numeric.Values(numeric.I32, []int32{5, -1}, 2)},
+		{"half bits", 10, sub(5, packed(0x3c00, 0xc000)), numeric.Values(numeric.F16, []uint16{0x3c00, 0xc000}, 2)},
+		{"bool", 9, sub(5, packed(1, 0)), numeric.Values(numeric.Bool, []uint8{1, 0}, 2)},
+		{"int64", 7, sub(7, packed(5, minus1)), numeric.Values(numeric.I64, []int64{5, -1}, 2)},
+		{"uint32", 12, sub(11, packed(5, 1<<32-1)), numeric.Values(numeric.U32, []uint32{5, 1<<32 - 1}, 2)},
+		{"uint64", 13, sub(11, packed(5, minus1)), numeric.Values(numeric.U64, []uint64{5, minus1}, 2)},
 	} {
 		_, got, err := ReadTensor(msg(num(1, 2), num(2, c.elem), c.data))
 		if err != nil || !reflect.DeepEqual(got, c.want) {

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // input adds a network input.
@@ -25,11 +27,11 @@ func (im *importer) input(v *valueInfo) {
 		im.values[v.name] = nil
 		im.unread(v.name, fmt.Sprintf("input %q: %v", v.name, err))
 		if im.look != nil {
-			im.values[v.name] = im.net.AddInput(v.name, graph.Invalid)
+			im.values[v.name] = im.net.AddInput(v.name, numeric.Invalid)
 		}
 		return
 	}
-	dims := make([]graph.Dim, len(v.dims))
+	dims := make([]symbolic.Dim, len(v.dims))
 	for i, d := range v.dims {
 		if d.known && d.value > maxElements {
 			im.refuse(&Problem{Reason: fmt.Sprintf("input %q: dimension %d is %d", v.name, i, d.value)})
@@ -41,14 +43,14 @@ func (im *importer) input(v *valueInfo) {
 }
 
 // extent returns extent i of a value; one that is not given becomes a symbol.
-func (im *importer) extent(value string, i int, d dim) graph.Dim {
+func (im *importer) extent(value string, i int, d dim) symbolic.Dim {
 	switch {
 	case d.known && d.value >= 0:
-		return graph.Const(int(d.value))
+		return symbolic.Const(int(d.value))
 	case d.param != "":
-		return graph.Symbol(im.symbol(d.param))
+		return symbolic.Symbol(im.symbol(d.param))
 	}
-	return graph.Symbol(im.symbol(fmt.Sprintf("%s_dim%d", value, i)))
+	return symbolic.Symbol(im.symbol(fmt.Sprintf("%s_dim%d", value, i)))
 }
 
 // unread reports why an input or an initializer cannot be read.
@@ -59,9 +61,9 @@ func (im *importer) unread(name, reason string) {
 	}
 }
 
-func (v *valueInfo) dataType() (graph.DataType, error) {
+func (v *valueInfo) dataType() (numeric.DataType, error) {
 	if v.kind != "tensor" {
-		return graph.Invalid, fmt.Errorf("its type, %s, is not supported", v.kind)
+		return numeric.Invalid, fmt.Errorf("its type, %s, is not supported", v.kind)
 	}
 	return elementType(v.elemType)
 }

@@ -3,7 +3,7 @@ package onnx
 import (
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // The functions here write ONNX messages for tests: each returns the bytes of one message, made of fields.
@@ -90,6 +90,6 @@ func valueBytes(name string, elem int64, dims ...any) []byte {
 func input(name string, dims ...any) []byte  { return sub(11, valueBytes(name, 1, dims...)) }
 func output(name string, dims ...any) []byte { return sub(12, valueBytes(name, 1, dims...)) }
 
-func initializer(name string, v graph.Value) []byte { return sub(5, WriteTensor(name, v)) }
+func initializer(name string, v numeric.Value) []byte { return sub(5, WriteTensor(name, v)) }
 
 func list(s ...string) []string { return s }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // operands are what an attention reads and writes, in forms that go together.
@@ -61,7 +62,7 @@ func (a *attention) turned(roles func(...role) []role) []form {
 	v := layoutOf(t, roles(depthRole, rowRole)...)
 	perm := swapped(len(t.Dims))
 	v.permute(perm)
-	dims := make([]graph.Dim, len(perm))
+	dims := make([]symbolic.Dim, len(perm))
 	for i, p := range perm {
 		dims[i] = t.Dims[p]
 	}

@@ -5,6 +5,9 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // mask is what is added to scores, or where they are replaced.
@@ -12,8 +15,8 @@ type mask struct {
 	t       *graph.Tensor // added, or, if it selects, true where scores stay
 	negated bool          // it selects, and is true where scores go
 	selects bool
-	fill    float64     // what takes their place
-	dims    []graph.Dim // of the scores at that place
+	fill    float64        // what takes their place
+	dims    []symbolic.Dim // of the scores at that place
 }
 
 // hidden is what the scores of keys that are not to be seen have at most: half precision goes as far, and exp of it is 0 beside any
@@ -42,15 +45,15 @@ func (a *attention) mask(c *candidate, h operands) (m *graph.Tensor, causal, ok 
 			return nil, false, false
 		}
 		if t = a.placed(t, m.dims, h); t == nil {
-			return nil, false, c.miss(WrongShape, "the mask %s has %d dims, the scores %s", m.t, len(m.t.Dims), graph.FormatDims(m.dims))
+			return nil, false, c.miss(WrongShape, "the mask %s has %d dims, the scores %s", m.t, len(m.t.Dims), symbolic.Format(m.dims))
 		}
 		switch {
 		case selects && seen != nil:
-			seen = a.draft.layer(t.Name+"_and", ops().Named("And"), graph.Elementwise{Program: graph.Binary(graph.EltAnd)}, seen, t)
+			seen = a.draft.layer(t.Name+"_and", ops().Named("And"), graph.Elementwise{Program: elementwise.Binary(elementwise.And)}, seen, t)
 		case selects:
 			seen = t
 		case added != nil:
-			added = a.draft.layer(t.Name+"_sum", ops().Named("Add"), graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, added, t)
+			added = a.draft.layer(t.Name+"_sum", ops().Named("Add"), graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, added, t)
 		default:
 			added = t
 		}
@@ -65,15 +68,15 @@ func (a *attention) mask(c *candidate, h operands) (m *graph.Tensor, causal, ok 
 }
 
 // number returns a constant of one element.
-func (a *attention) number(name string, t graph.DataType, v float64) *graph.Tensor {
-	x := graph.NewValue(t)
-	graph.FromReal(x, []float32{float32(v)}, graph.Range{})
+func (a *attention) number(name string, t numeric.DataType, v float64) *graph.Tensor {
+	x := numeric.NewValue(t)
+	numeric.FromReal(x, []float32{float32(v)}, numeric.Range{})
 	return a.draft.constant(a.softmax.Name+"_"+name, x)
 }
 
 // choose returns x where t is true and y elsewhere.
 func (a *attention) choose(t, x, y *graph.Tensor) *graph.Tensor {
-	p := graph.Program{Args: 3, Code: []graph.Instr{{Op: graph.EltSelect, Arg: [3]int{0, 1, 2}}}}
+	p := elementwise.Program{Args: 3, Code: []elementwise.Instr{{Op: elementwise.Select, Arg: [3]int{0, 1, 2}}}}
 	return a.draft.layer(t.Name+"_mask", ops().Named("Where"), graph.Elementwise{Program: p}, t, x, y)
 }
 
@@ -82,21 +85,21 @@ func (a *attention) plain(c *candidate, m mask) (t *graph.Tensor, selects, ok bo
 	switch {
 	case !m.selects:
 		return m.t, false, true
-	case m.t.Type != graph.Bool:
+	case m.t.Type != numeric.Bool:
 		return nil, false, c.miss(WrongType, "the mask %s is %s", m.t, m.t.Type)
 	case math.IsInf(m.fill, -1), m.fill <= hidden && m.leavesSome():
 		if !m.negated {
 			return m.t, true, true
 		}
 		if l := m.t.Producer; l != nil {
-			if p, ok := graph.ProgramOf(l); ok && len(p.Code) == 1 && p.Code[0].Op == graph.EltNot && l.Inputs[0].Type == graph.Bool {
+			if p, ok := graph.ProgramOf(l); ok && len(p.Code) == 1 && p.Code[0].Op == elementwise.Not && l.Inputs[0].Type == numeric.Bool {
 				return l.Inputs[0], true, true
 			}
 		}
-		t := a.draft.layer(m.t.Name+"_not", ops().Named("Not"), graph.Elementwise{Program: graph.Unary(graph.EltNot)}, m.t)
+		t := a.draft.layer(m.t.Name+"_not", ops().Named("Not"), graph.Elementwise{Program: elementwise.Unary(elementwise.Not)}, m.t)
 		return t, true, true
 	case m.fill <= vanishing:
-		zero, fill := a.number("zero", graph.F32, 0), a.number("hidden", graph.F32, m.fill)
+		zero, fill := a.number("zero", numeric.F32, 0), a.number("hidden", numeric.F32, m.fill)
 		if m.negated {
 			zero, fill = fill, zero
 		}
@@ -106,16 +109,16 @@ func (a *attention) plain(c *candidate, m mask) (t *graph.Tensor, selects, ok bo
 }
 
 // placed returns a mask with the axes of an attention's mask; nil if its own are others.
-func (a *attention) placed(t *graph.Tensor, scores []graph.Dim, h operands) *graph.Tensor {
+func (a *attention) placed(t *graph.Tensor, scores []symbolic.Dim, h operands) *graph.Tensor {
 	n := len(t.Dims)
-	full := []graph.Dim{h.q.batch, h.q.heads, h.q.rows, h.k.rows}
+	full := []symbolic.Dim{h.q.batch, h.q.heads, h.q.rows, h.k.rows}
 	switch {
-	case n <= 2, n <= 4 && graph.EqualDims(scores, full):
+	case n <= 2, n <= 4 && symbolic.Equal(scores, full):
 		return t
 	case allOnes(t.Dims[:n-2]):
 		return a.draft.reshape(t, t.Dims[n-2:])
 	case n == 3 && len(scores) == 3 && t.Dims[0].Equal(h.q.batch.Mul(h.q.heads)):
-		return a.draft.reshape(t, []graph.Dim{h.q.batch, h.q.heads, t.Dims[1], t.Dims[2]})
+		return a.draft.reshape(t, []symbolic.Dim{h.q.batch, h.q.heads, t.Dims[1], t.Dims[2]})
 	}
 	return nil
 }
@@ -149,7 +152,7 @@ func (r *rewrite) seesByPlace(l *graph.Layer) bool {
 	if !t.Dims[n-1].Equal(keys) { // keys behind the end of a shorter one are not seen
 		return false
 	}
-	m := mask{t: t, selects: t.Type == graph.Bool, fill: math.Inf(-1), dims: t.Dims}
+	m := mask{t: t, selects: t.Type == numeric.Bool, fill: math.Inf(-1), dims: t.Dims}
 	rows := q[len(q)-2]
 	causal := n > 1 && t.Dims[n-2].Equal(rows) && m.isCausal(rows, keys)
 	if !causal && !m.doesNothing() {
@@ -172,7 +175,7 @@ func (m mask) doesNothing() bool {
 }
 
 // isCausal reports whether the mask hides exactly the keys behind each query, and does nothing else.
-func (m mask) isCausal(rows, keys graph.Dim) bool {
+func (m mask) isCausal(rows, keys symbolic.Dim) bool {
 	if m.selects && !(m.fill <= hidden) {
 		return false
 	}
@@ -206,14 +209,14 @@ func (m mask) isCausal(rows, keys graph.Dim) bool {
 }
 
 // meets reports whether the extent d of a mask is that of the scores, to which it is no broadcast.
-func meets(d, scores graph.Dim) bool {
+func meets(d, scores symbolic.Dim) bool {
 	_, known := d.IsConst()
 	return d.Equal(scores) || !known && !d.Is(1)
 }
 
 // stays reports whether element i of a constant mask leaves its score as it is; of one that is neither hidden nor left, the answer
 // is that which is not expected.
-func (m mask) stays(v graph.Value, i int, expected bool) bool {
+func (m mask) stays(v numeric.Value, i int, expected bool) bool {
 	if m.selects {
 		return (v.Data[i] != 0) != m.negated
 	}

@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // attnNet writes attention out: of 2 items, 6 queries, 4 heads of 8.
 type attnNet struct{ *net }
 
-func (n attnNet) op(name string, op graph.EltOp, x ...*graph.Tensor) *graph.Tensor {
+func (n attnNet) op(name string, op elementwise.Op, x ...*graph.Tensor) *graph.Tensor {
 	return n.elt(name, op, nil, x...)
 }
 
@@ -33,7 +35,7 @@ func (n attnNet) k() *graph.Tensor { return n.cut("k", 4, 0, 2, 3, 1) }
 func (n attnNet) v() *graph.Tensor { return n.cut("v", 4, 0, 2, 1, 3) }
 
 func (n attnNet) scaled(s *graph.Tensor) *graph.Tensor {
-	return n.op("Mul", graph.EltMul, s, n.scalar(float32(1/math.Sqrt(8))))
+	return n.op("Mul", elementwise.Mul, s, n.scalar(float32(1/math.Sqrt(8))))
 }
 
 // joined returns [2, 4, 6, 8] as [2, 6, 32].
@@ -43,7 +45,7 @@ func (n attnNet) joined(y *graph.Tensor) *graph.Tensor {
 
 // triangle returns a constant [6, 6], low on and below the diagonal and high above it.
 func (n attnNet) triangle(low, high float32) *graph.Tensor {
-	v := graph.NewValue(graph.F32, 6, 6)
+	v := numeric.NewValue(numeric.F32, 6, 6)
 	for i := range v.F32() {
 		if v.F32()[i] = low; i%6 > i/6 {
 			v.F32()[i] = high
@@ -53,7 +55,7 @@ func (n attnNet) triangle(low, high float32) *graph.Tensor {
 }
 
 func (n attnNet) causal() *graph.Tensor {
-	v := graph.NewValue(graph.Bool, 6, 6)
+	v := numeric.NewValue(numeric.Bool, 6, 6)
 	for i := range v.Data {
 		if i%6 <= i/6 {
 			v.Data[i] = 1
@@ -63,7 +65,7 @@ func (n attnNet) causal() *graph.Tensor {
 }
 
 func (n attnNet) where(c, x, y *graph.Tensor) *graph.Tensor {
-	return n.op("Where", graph.EltSelect, c, x, y)
+	return n.op("Where", elementwise.Select, c, x, y)
 }
 
 // plain returns attention of scores that f makes of the scaled products.
@@ -88,14 +90,14 @@ func TestRecogniseAttention(t *testing.T) {
 			return n.plain(func(s *graph.Tensor) *graph.Tensor { return s })
 		}},
 		{"divided", full, 3, func(n attnNet) *graph.Tensor {
-			s := n.op("Div", graph.EltDiv, n.matmul(n.q(), n.k()), n.scalar(float32(math.Sqrt(8))))
+			s := n.op("Div", elementwise.Div, n.matmul(n.q(), n.k()), n.scalar(float32(math.Sqrt(8))))
 			return n.joined(n.matmul(n.softmax(s), n.v()))
 		}},
 		{"scaled before, half of it each", full, 3, func(n attnNet) *graph.Tensor {
 			half := n.scalar(float32(math.Pow(8, -.25)))
 			x := n.input("q", 2, 6, 32)
-			q := n.transpose("Transpose", n.reshape("Reshape", n.op("Mul", graph.EltMul, x, half), 2, 6, 4, 8), 0, 2, 1, 3)
-			return n.joined(n.matmul(n.softmax(n.matmul(q, n.op("Mul", graph.EltMul, half, n.k()))), n.v()))
+			q := n.transpose("Transpose", n.reshape("Reshape", n.op("Mul", elementwise.Mul, x, half), 2, 6, 4, 8), 0, 2, 1, 3)
+			return n.joined(n.matmul(n.softmax(n.matmul(q, n.op("Mul", elementwise.Mul, half, n.k()))), n.v()))
 		}},
 		{"keys transposed twice", full, 3, func(n attnNet) *graph.Tensor {
 			k := n.reshape("Reshape", n.cut("k", 4, 0, 2, 1, 3), 8, 6, 8)
@@ -106,7 +108,7 @@ func TestRecogniseAttention(t *testing.T) {
 			q := n.reshape("Reshape", n.q(), 8, 6, 8)
 			k := n.reshape("Reshape", n.k(), 8, 8, 6)
 			s := n.reshape("Reshape", n.scaled(n.matmul(q, k)), 2, 4, 6, 6)
-			s = n.op("Add", graph.EltAdd, s, n.input("mask", 2, 1, 1, 6))
+			s = n.op("Add", elementwise.Add, s, n.input("mask", 2, 1, 1, 6))
 			p := n.reshape("Reshape", n.softmax(n.reshape("Reshape", s, 8, 6, 6)), 8, 6, 6)
 			y := n.matmul(p, n.reshape("Reshape", n.v(), 8, 6, 8))
 			return n.joined(n.reshape("Reshape", y, 2, 4, 6, 8))
@@ -128,24 +130,26 @@ func TestRecogniseAttention(t *testing.T) {
 			return n.joined(n.matmul(n.softmax(n.scaled(n.matmul(n.q(), k))), repeat(n.cut("v", 2, 0, 2, 1, 3))))
 		}},
 		{"mask", full, 4, func(n attnNet) *graph.Tensor {
-			return n.plain(func(s *graph.Tensor) *graph.Tensor { return n.op("Add", graph.EltAdd, n.input("mask", 2, 1, 1, 6), s) })
+			return n.plain(func(s *graph.Tensor) *graph.Tensor {
+				return n.op("Add", elementwise.Add, n.input("mask", 2, 1, 1, 6), s)
+			})
 		}},
 		{"causal by constants", causal, 3, func(n attnNet) *graph.Tensor {
-			return n.plain(func(s *graph.Tensor) *graph.Tensor { return n.op("Add", graph.EltAdd, s, n.triangle(0, -10000)) })
+			return n.plain(func(s *graph.Tensor) *graph.Tensor { return n.op("Add", elementwise.Add, s, n.triangle(0, -10000)) })
 		}},
 		{"causal by choice", causal, 3, func(n attnNet) *graph.Tensor {
 			return n.plain(func(s *graph.Tensor) *graph.Tensor { return n.where(n.causal(), s, n.scalar(inf)) })
 		}},
 		{"bias and causal", full, 4, func(n attnNet) *graph.Tensor {
-			return n.plain(func(s *graph.Tensor) *graph.Tensor { return n.op("Add", graph.EltAdd, s, n.triangle(1, inf)) })
+			return n.plain(func(s *graph.Tensor) *graph.Tensor { return n.op("Add", elementwise.Add, s, n.triangle(1, inf)) })
 		}},
 		{"what is hidden is small", full, 4, func(n attnNet) *graph.Tensor {
-			return n.plain(func(s *graph.Tensor) *graph.Tensor { return n.op("Add", graph.EltAdd, s, n.triangle(0, -100)) })
+			return n.plain(func(s *graph.Tensor) *graph.Tensor { return n.op("Add", elementwise.Add, s, n.triangle(0, -100)) })
 		}},
 		{"bounded", capped, 3, func(n attnNet) *graph.Tensor {
 			return n.plain(func(s *graph.Tensor) *graph.Tensor {
-				s = n.op("Tanh", graph.EltTanh, n.op("Div", graph.EltDiv, s, n.scalar(20)))
-				return n.op("Mul", graph.EltMul, s, n.scalar(20))
+				s = n.op("Tanh", elementwise.Tanh, n.op("Div", elementwise.Div, s, n.scalar(20)))
+				return n.op("Mul", elementwise.Mul, s, n.scalar(20))
 			})
 		}},
 		{"softmax of queries", graph.AttentionAttrs{}, 0, func(n attnNet) *graph.Tensor {
@@ -182,7 +186,9 @@ func TestRecogniseAttentionReports(t *testing.T) {
 	testPass(t, recogniseAttention, []passCase{
 		{"mask-and-output", func(n *net) *graph.Network {
 			a := attnNet{n}
-			return n.output(a.plain(func(s *graph.Tensor) *graph.Tensor { return a.op("Add", graph.EltAdd, s, n.input("mask", 1, 1, 6, 6)) }))
+			return n.output(a.plain(func(s *graph.Tensor) *graph.Tensor {
+				return a.op("Add", elementwise.Add, s, n.input("mask", 1, 1, 6, 6))
+			}))
 		}},
 		{"scores-are-an-output", func(n *net) *graph.Network {
 			a := attnNet{n}
@@ -202,7 +208,7 @@ func TestRecogniseAttentionReports(t *testing.T) {
 		{"mask-is-scaled", func(n *net) *graph.Network {
 			a := attnNet{n}
 			return n.output(a.plain(func(s *graph.Tensor) *graph.Tensor {
-				return a.op("Mul_2", graph.EltMul, a.op("Add", graph.EltAdd, s, n.input("mask", 1, 1, 6, 6)), n.scalar(2))
+				return a.op("Mul_2", elementwise.Mul, a.op("Add", elementwise.Add, s, n.input("mask", 1, 1, 6, 6)), n.scalar(2))
 			}))
 		}},
 		{"heads-repeated-as-a-whole", func(n *net) *graph.Network {
@@ -216,7 +222,7 @@ func TestRecogniseAttentionReports(t *testing.T) {
 				x := n.add("Expand", graph.Expand, nil, n.reshape("Reshape", n.input(name, 2, 6, 16), 2, 6, 2, 1, 8), n.ints(2, 6, 2, 2, 8))
 				return n.reshape("Reshape", n.transpose("Transpose", x, 0, 2, 3, 1, 4), 2, 4, 6, 8)
 			}
-			q := a.op("Mul", graph.EltMul, a.q(), n.scalar(0.5))
+			q := a.op("Mul", elementwise.Mul, a.q(), n.scalar(0.5))
 			y := n.add("Attention", graph.Attention, graph.AttentionAttrs{Scale: 2}, q, repeated("k"), repeated("v"), a.causal())
 			return n.output(a.joined(y))
 		}},
@@ -226,8 +232,8 @@ func TestRecogniseAttentionReports(t *testing.T) {
 				at := graph.AttentionAttrs{Heads: 4, KVHeads: 4}
 				return n.add("Attention", graph.Attention, at, n.input("q", 2, queries, 32), n.input("k", 2, 6, 32), n.input("v", 2, 6, 32), mask)
 			}
-			zero := n.AddConst("zero", graph.NewValue(graph.F32, 1, 1, 6))
-			short := n.AddConst("short", graph.NewValue(graph.F32, 1, 5))
+			zero := n.AddConst("zero", numeric.NewValue(numeric.F32, 1, 1, 6))
+			short := n.AddConst("short", numeric.NewValue(numeric.F32, 1, 5))
 			return n.output(of(6, a.triangle(0, inf)), of(6, a.triangle(-1, inf)), of(3, zero), of(6, short))
 		}},
 		{"five-dims", func(n *net) *graph.Network {

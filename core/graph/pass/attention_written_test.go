@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // written is a way to write attention down.
@@ -27,7 +29,7 @@ func (n *net) attention(w written) *graph.Tensor {
 	split := func(name string, t *graph.Tensor, heads int) *graph.Tensor {
 		t = n.reshape(name+"_heads", t, 2, queries, int64(heads), headSize)
 		if w.rotated {
-			t = n.elt(name+"_turned", graph.EltTanh, nil, t)
+			t = n.elt(name+"_turned", elementwise.Tanh, nil, t)
 		}
 		if group := w.heads / w.kvHeads; heads != w.heads {
 			t = n.reshape(name+"_open", t, 2, queries, int64(heads), 1, headSize)
@@ -38,7 +40,7 @@ func (n *net) attention(w written) *graph.Tensor {
 	}
 	q := n.transpose("Q", split("q", x, w.heads), 0, 2, 1, 3)
 	if w.before != 0 {
-		q = n.binary("Q_scaled", graph.EltMul, q, n.scalar(float32(w.before)))
+		q = n.binary("Q_scaled", elementwise.Mul, q, n.scalar(float32(w.before)))
 	}
 	k := split("k", kv, w.kvHeads)
 	if w.twoTransposes {
@@ -59,14 +61,14 @@ func (n *net) attention(w written) *graph.Tensor {
 func (n *net) hidden(w written, s *graph.Tensor) *graph.Tensor {
 	mask := func() {
 		if w.mask {
-			s = n.binary("Masked", graph.EltAdd, n.input("mask", 2, 1, 1, queries), s)
+			s = n.binary("Masked", elementwise.Add, n.input("mask", 2, 1, 1, queries), s)
 		}
 	}
 	if w.first {
 		mask()
 	}
 	if w.scale != 0 {
-		s = n.binary("Scaled", graph.EltDiv, s, n.scalar(float32(w.scale)))
+		s = n.binary("Scaled", elementwise.Div, s, n.scalar(float32(w.scale)))
 	}
 	if !w.first {
 		mask()
@@ -81,10 +83,10 @@ func (n *net) hidden(w written, s *graph.Tensor) *graph.Tensor {
 	}
 	switch {
 	case w.where:
-		c := n.AddConst("triangle", graph.Value{Type: graph.Bool, Dims: []int{1, 1, queries, queries}, Data: chosen})
-		return n.elt("Chosen", graph.EltSelect, nil, c, s, n.scalar(w.triangle))
+		c := n.AddConst("triangle", numeric.Value{Type: numeric.Bool, Dims: []int{1, 1, queries, queries}, Data: chosen})
+		return n.elt("Chosen", elementwise.Select, nil, c, s, n.scalar(w.triangle))
 	case w.causal != 0:
-		return n.binary("Causal", graph.EltAdd, s, n.AddConst("triangle", graph.Values(graph.F32, add, queries, queries)))
+		return n.binary("Causal", elementwise.Add, s, n.AddConst("triangle", numeric.Values(numeric.F32, add, queries, queries)))
 	}
 	return s
 }
@@ -108,7 +110,7 @@ func TestAttentionAsWritten(t *testing.T) {
 		{"mask-before-scale", of(written{heads: 2, kvHeads: 2, scale: 2, mask: true, first: true})},
 		{"weights-are-used", func(n *net) *graph.Network {
 			y := n.attention(written{heads: 2, kvHeads: 2})
-			return n.output(y, n.elt("Exp", graph.EltExp, nil, n.Layer("Softmax").Outputs[0]))
+			return n.output(y, n.elt("Exp", elementwise.Exp, nil, n.Layer("Softmax").Outputs[0]))
 		}},
 		{"heads-with-batch", func(n *net) *graph.Network {
 			s := n.add("QK", graph.MatMul, nil, n.input("q", 4, 5, 3), n.transpose("K", n.input("k", 4, 5, 3), 0, 2, 1))

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // sum is a number plus a multiple of each coordinate of a place in a tensor.
@@ -43,7 +45,7 @@ func newSurveyor() *surveyor {
 
 // number returns what t is. Coordinates of axes of extent 1 do not count.
 func (s *surveyor) number(t *graph.Tensor) (number, bool) {
-	if v, ok := s.known[t]; ok || t == nil || s.open[t] || t.Type == graph.U64 {
+	if v, ok := s.known[t]; ok || t == nil || s.open[t] || t.Type == numeric.U64 {
 		return v, ok
 	}
 	s.open[t] = true
@@ -74,7 +76,7 @@ func (s *surveyor) find(t *graph.Tensor) (number, bool) {
 	case graph.FillAttrs:
 		v := sum{by: make([]float64, len(t.Dims))}
 		if a.Value != nil {
-			v.at = graph.Value{Type: a.Type, Data: a.Value}.Float64s()[0]
+			v.at = numeric.Value{Type: a.Type, Data: a.Value}.Float64s()[0]
 		}
 		return number{sum: v}, l.Op == graph.ConstantOfShape
 	case graph.TriluAttrs:
@@ -143,7 +145,7 @@ func moved(l *graph.Layer, x number) (number, bool) {
 	switch {
 	case l.Op == graph.Cast:
 		plain := x.choice || x.constant() || l.Outputs[0].Type.IsInteger() && l.Inputs[0].Type.IsInteger() || l.Outputs[0].Type.IsFloat()
-		return x, plain && (l.Outputs[0].Type != graph.Bool || x.isTruth())
+		return x, plain && (l.Outputs[0].Type != numeric.Bool || x.isTruth())
 	case l.Op == graph.Transpose:
 		for i, p := range permOf(l) {
 			by[i] = x.by[p]
@@ -157,7 +159,7 @@ func moved(l *graph.Layer, x number) (number, bool) {
 	case l.Op == graph.Slice:
 		return sliced(l, x)
 	case !x.constant() || x.choice:
-		wide := func(dims []graph.Dim) (list []int) {
+		wide := func(dims []symbolic.Dim) (list []int) {
 			for i, d := range dims {
 				if !d.Is(1) {
 					list = append(list, i)
@@ -265,8 +267,8 @@ func (s *surveyor) joined(l *graph.Layer, axis int) (number, bool) {
 }
 
 // isFirst reports whether d is 1, or the extent of the first element of n: 0 if there is none.
-func isFirst(d, n graph.Dim) bool {
-	one := graph.Const(1)
+func isFirst(d, n symbolic.Dim) bool {
+	one := symbolic.Const(1)
 	return d.Is(1) || d.Equal(one.Min(n)) || d.Equal(n.Min(one))
 }
 

@@ -4,10 +4,12 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // program returns what an element-wise layer is.
-func (s *surveyor) program(l *graph.Layer, p graph.Program) (number, bool) {
+func (s *surveyor) program(l *graph.Layer, p elementwise.Program) (number, bool) {
 	rank := len(l.Outputs[0].Dims)
 	args := make([]number, len(l.Inputs))
 	integers := true
@@ -36,8 +38,8 @@ func (s *surveyor) program(l *graph.Layer, p graph.Program) (number, bool) {
 		}
 		return arithmetic(p.Code[0], args, integers)
 	}
-	divides := func(in graph.Instr) bool {
-		return in.Op == graph.EltDiv || in.Op == graph.EltMod || in.Op == graph.EltPow
+	divides := func(in elementwise.Instr) bool {
+		return in.Op == elementwise.Div || in.Op == elementwise.Mod || in.Op == elementwise.Pow
 	}
 	if l.Outputs[0].Type.IsInteger() && slices.ContainsFunc(p.Code, divides) {
 		return number{}, false // they round
@@ -54,8 +56,8 @@ func (s *surveyor) program(l *graph.Layer, p graph.Program) (number, bool) {
 }
 
 // value returns the program's result where choices are yes, or where they are not.
-func value(p graph.Program, args []number, yes bool) (float64, bool) {
-	in := make([]graph.Value, len(args))
+func value(p elementwise.Program, args []number, yes bool) (float64, bool) {
+	in := make([]numeric.Value, len(args))
 	for i, a := range args {
 		v := a.at
 		switch {
@@ -64,9 +66,9 @@ func value(p graph.Program, args []number, yes bool) (float64, bool) {
 		case a.choice:
 			v = a.no
 		}
-		in[i] = graph.Values(graph.F32, []float32{float32(v)})
+		in[i] = numeric.Values(numeric.F32, []float32{float32(v)})
 	}
-	out := graph.NewValue(graph.F32)
+	out := numeric.NewValue(numeric.F32)
 	if p.Apply(in, out) != nil {
 		return 0, false
 	}
@@ -74,7 +76,7 @@ func value(p graph.Program, args []number, yes bool) (float64, bool) {
 }
 
 // arithmetic returns what one operation on sums is.
-func arithmetic(in graph.Instr, args []number, integers bool) (number, bool) {
+func arithmetic(in elementwise.Instr, args []number, integers bool) (number, bool) {
 	if in.Op.Info().Arity != 2 {
 		return number{}, false
 	}
@@ -86,22 +88,22 @@ func arithmetic(in graph.Instr, args []number, integers bool) (number, bool) {
 		return number{sum: d, choice: true, yes: 1}, integers
 	}
 	switch in.Op {
-	case graph.EltAdd:
+	case elementwise.Add:
 		return number{sum: a.plus(b.sum, 1)}, true
-	case graph.EltSub:
+	case elementwise.Sub:
 		return number{sum: a.plus(b.sum, -1)}, true
-	case graph.EltMul:
+	case elementwise.Mul:
 		if a.constant() {
 			a, b = b, a
 		}
 		return number{sum: zero.plus(a.sum, b.at)}, b.constant()
-	case graph.EltLessEqual:
+	case elementwise.LessEqual:
 		return below(a, b, 0)
-	case graph.EltLess:
+	case elementwise.Less:
 		return below(a, b, 1)
-	case graph.EltGreaterEqual:
+	case elementwise.GreaterEqual:
 		return below(b, a, 0)
-	case graph.EltGreater:
+	case elementwise.Greater:
 		return below(b, a, 1)
 	}
 	return number{}, false

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // cancelReshapes merges neighbours that only change shape or order, and removes those that undo each other.
@@ -41,7 +42,7 @@ func (r *rewrite) mergeReshapes(l *graph.Layer) bool {
 	}
 	c := r.candidate("merge-reshapes", inner, l)
 	x, y := inner.Inputs[0], l.Outputs[0]
-	if graph.EqualDims(x.Dims, y.Dims) {
+	if symbolic.Equal(x.Dims, y.Dims) {
 		return c.cancel(inner, l)
 	}
 	if !c.sole(inner.Outputs[0], l) {

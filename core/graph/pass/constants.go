@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // reals returns the elements of a constant of a 16- or 32-bit floating type.
@@ -22,12 +24,12 @@ func reals(t *graph.Tensor) ([]float64, bool) {
 
 // isFloat reports whether t holds real numbers in a floating type that element-wise programs compute with.
 func isFloat(t *graph.Tensor) bool {
-	return t.Type == graph.F32 || t.Type == graph.F16 || t.Type == graph.BF16
+	return t.Type == numeric.F32 || t.Type == numeric.F16 || t.Type == numeric.BF16
 }
 
 // scalar returns the value of a floating constant of one element, of any rank.
 func scalar(t *graph.Tensor) (float64, bool) {
-	if t == nil || !t.IsConst() || graph.Count(graph.EvalDims(t.Dims, nil)) != 1 {
+	if t == nil || !t.IsConst() || numeric.Count(symbolic.Eval(t.Dims, nil)) != 1 {
 		return 0, false
 	}
 	list, ok := reals(t)
@@ -55,13 +57,13 @@ func perChannel(t *graph.Tensor, rank, axis, n int) ([]float64, bool) {
 }
 
 // newConst adds a constant of a floating type. A name that says already that it is folded is not extended further.
-func (r *rewrite) newConst(name string, t graph.DataType, values []float64, dims ...int) *graph.Tensor {
+func (r *rewrite) newConst(name string, t numeric.DataType, values []float64, dims ...int) *graph.Tensor {
 	x := make([]float32, len(values))
 	for i, v := range values {
 		x[i] = float32(v)
 	}
-	v := graph.NewValue(t, dims...)
-	graph.FromReal(v, x, graph.Range{})
+	v := numeric.NewValue(t, dims...)
+	numeric.FromReal(v, x, numeric.Range{})
 	for strings.HasSuffix(name, "_folded_folded") {
 		name = strings.TrimSuffix(name, "_folded")
 	}
@@ -70,11 +72,11 @@ func (r *rewrite) newConst(name string, t graph.DataType, values []float64, dims
 
 // newInts adds a constant vector of I64, as shapes are given.
 func (r *rewrite) newInts(name string, values []int64) *graph.Tensor {
-	return r.net.AddConst(name, graph.Values(graph.I64, values, len(values)))
+	return r.net.AddConst(name, numeric.Values(numeric.I64, values, len(values)))
 }
 
 // constDims returns the extents of a shape without symbols.
-func constDims(dims []graph.Dim) ([]int, bool) {
+func constDims(dims []symbolic.Dim) ([]int, bool) {
 	list := make([]int, len(dims))
 	for i, d := range dims {
 		n, ok := d.IsConst()

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // controlFlow puts the layers of a body in the place of a layer that needs no decision while it runs: the branch that an If takes
@@ -142,18 +144,18 @@ func (u *unrolling) run(body *graph.Network, trips int) {
 
 // given returns the inputs of the body at iteration k.
 func (u *unrolling) given(body *graph.Network, carried []*graph.Tensor, k, trips int) []*graph.Tensor {
-	constant := func(i int, v graph.Value) *graph.Tensor {
-		v.Dims = graph.EvalDims(body.Inputs[i].Dims, nil)
+	constant := func(i int, v numeric.Value) *graph.Tensor {
+		v.Dims = symbolic.Eval(body.Inputs[i].Dims, nil)
 		return u.r.net.AddConst(body.Inputs[i].Name, v)
 	}
 	if u.l.Op == graph.Loop {
-		given := []*graph.Tensor{constant(0, graph.Values(graph.I64, []int64{int64(k)})), constant(1, graph.Values(graph.Bool, []uint8{1}))}
+		given := []*graph.Tensor{constant(0, numeric.Values(numeric.I64, []int64{int64(k)})), constant(1, numeric.Values(numeric.Bool, []uint8{1}))}
 		return append(append(given, carried...), u.inputs[2+u.carried:]...)
 	}
 	a := u.l.Attrs.(graph.ScanAttrs)
 	given := slices.Clone(carried)
 	for i, x := range u.inputs[a.States : a.States+a.Scanned] {
-		place := u.r.net.AddConst(x.Name+"_place", graph.Values(graph.I64, []int64{int64(a.InPlace(i, k, trips))}))
+		place := u.r.net.AddConst(x.Name+"_place", numeric.Values(numeric.I64, []int64{int64(a.InPlace(i, k, trips))}))
 		e := u.r.net.NewTensor(body.Inputs[a.States+i].Name, x.Type, body.Inputs[a.States+i].Dims)
 		given = append(given, u.insert(graph.Gather, graph.GatherAttrs{Axis: a.InAxis(i, len(x.Dims))}, e, x, place))
 	}
@@ -172,7 +174,7 @@ func (u *unrolling) gather(i int, list []*graph.Tensor) {
 	}
 	var parts []*graph.Tensor
 	for _, t := range list {
-		part := u.r.net.NewTensor(t.Name+"_part", t.Type, slices.Insert(slices.Clone(t.Dims), axis, graph.Const(1)))
+		part := u.r.net.NewTensor(t.Name+"_part", t.Type, slices.Insert(slices.Clone(t.Dims), axis, symbolic.Const(1)))
 		parts = append(parts, u.insert(graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{axis}}, part, t))
 	}
 	u.insert(graph.Concat, graph.ConcatAttrs{Axis: axis}, y, parts...)

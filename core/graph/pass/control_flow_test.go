@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 type tensors = []*graph.Tensor
@@ -12,7 +14,7 @@ type tensors = []*graph.Tensor
 func defined(name string, build func(d *graph.Definition, x, flag *graph.Tensor) tensors) passCase {
 	return passCase{name, func(n *net) *graph.Network {
 		d := graph.Define(name)
-		outputs := build(d, d.Input("x", graph.F32, graph.Shape(2, 3)...), d.Input("flag", graph.Bool))
+		outputs := build(d, d.Input("x", numeric.F32, symbolic.Shape(2, 3)...), d.Input("flag", numeric.Bool))
 		for i, t := range outputs {
 			d.Output([]string{"y", "z"}[i], t)
 		}
@@ -25,20 +27,20 @@ func defined(name string, build func(d *graph.Definition, x, flag *graph.Tensor)
 }
 
 func integer(d *graph.Definition, name string, v int64) *graph.Tensor {
-	return d.Constant(name, graph.Values(graph.I64, []int64{v}))
+	return d.Constant(name, numeric.Values(numeric.I64, []int64{v}))
 }
 
 // tanhLoop carries Tanh of x, and gathers what it was before.
 func tanhLoop(d *graph.Definition, trips, goes, x *graph.Tensor) tensors {
 	return d.Named("loop").Loop(trips, goes, tensors{x}, func(b *graph.Definition, i, _ *graph.Tensor, c tensors) (*graph.Tensor, tensors) {
-		return nil, tensors{b.Tanh(b.Add(c[0], b.Cast(i, graph.F32))), b.Neg(c[0])}
+		return nil, tensors{b.Tanh(b.Add(c[0], b.Cast(i, numeric.F32))), b.Neg(c[0])}
 	})
 }
 
 func TestControlFlow(t *testing.T) {
 	testPass(t, controlFlow, []passCase{
 		defined("branch that is taken", func(d *graph.Definition, x, flag *graph.Tensor) tensors {
-			yes := d.Constant("yes", graph.Values(graph.Bool, []uint8{1}))
+			yes := d.Constant("yes", numeric.Values(numeric.Bool, []uint8{1}))
 			return d.Named("choice").If(yes, func(b *graph.Definition) tensors { return tensors{b.Exp(b.Neg(x))} }, func(b *graph.Definition) tensors { return tensors{b.Abs(x)} })
 		}),
 		defined("branch by a computed condition", func(d *graph.Definition, x, flag *graph.Tensor) tensors {

@@ -5,26 +5,29 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TestDoubling: networks whose values are used again and again, which as trees are larger than any memory, take time by
 // their layers.
 func TestDoubling(t *testing.T) {
 	for name, next := range map[string]func(d *graph.Definition, x *graph.Tensor) *graph.Tensor{
-		"add x, x": func(d *graph.Definition, x *graph.Tensor) *graph.Tensor { return d.ElementWise(graph.EltAdd, x, x) },
+		"add x, x": func(d *graph.Definition, x *graph.Tensor) *graph.Tensor { return d.ElementWise(elementwise.Add, x, x) },
 		"add x, tanh x": func(d *graph.Definition, x *graph.Tensor) *graph.Tensor {
-			return d.ElementWise(graph.EltAdd, x, d.Tanh(x))
+			return d.ElementWise(elementwise.Add, x, d.Tanh(x))
 		},
 		"mul x, sigmoid x": func(d *graph.Definition, x *graph.Tensor) *graph.Tensor {
-			return d.ElementWise(graph.EltMul, x, d.Sigmoid(x))
+			return d.ElementWise(elementwise.Mul, x, d.Sigmoid(x))
 		},
 		"sub exp x, exp -x": func(d *graph.Definition, x *graph.Tensor) *graph.Tensor {
-			return d.ElementWise(graph.EltSub, d.Activation(graph.EltExp, x), d.Activation(graph.EltExp, d.Activation(graph.EltNeg, x)))
+			return d.ElementWise(elementwise.Sub, d.Activation(elementwise.Exp, x), d.Activation(elementwise.Exp, d.Activation(elementwise.Neg, x)))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := graph.Define(name)
-			x := d.Input("x", graph.F32, graph.Const(4))
+			x := d.Input("x", numeric.F32, symbolic.Const(4))
 			for range 200 {
 				x = next(d, x)
 			}

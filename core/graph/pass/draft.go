@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // draft is layers that a rewrite would add. They read tensors of the network, and its tensors read them, only once they are
@@ -36,17 +38,17 @@ func (d *draft) layer(name string, op *graph.Op, attrs any, inputs ...*graph.Ten
 }
 
 // constant returns a constant that only the draft has.
-func (d *draft) constant(name string, v graph.Value) *graph.Tensor {
+func (d *draft) constant(name string, v numeric.Value) *graph.Tensor {
 	data := v.Data
 	if data == nil {
 		data = []byte{}
 	}
-	return &graph.Tensor{Name: name, Type: v.Type, Dims: graph.Shape(v.Dims...), Weights: data}
+	return &graph.Tensor{Name: name, Type: v.Type, Dims: symbolic.Shape(v.Dims...), Weights: data}
 }
 
 // reshape returns x in the given shape, x itself where it has it; nil where the shape is not known well enough.
-func (d *draft) reshape(x *graph.Tensor, dims []graph.Dim) *graph.Tensor {
-	if graph.EqualDims(x.Dims, dims) {
+func (d *draft) reshape(x *graph.Tensor, dims []symbolic.Dim) *graph.Tensor {
+	if symbolic.Equal(x.Dims, dims) {
 		return x
 	}
 	shape, ok := reshapeTo(x, dims)
@@ -56,9 +58,9 @@ func (d *draft) reshape(x *graph.Tensor, dims []graph.Dim) *graph.Tensor {
 	if !ok {
 		return nil
 	}
-	s := d.constant(x.Name+"_shape", graph.Values(graph.I64, shape, len(shape)))
+	s := d.constant(x.Name+"_shape", numeric.Values(numeric.I64, shape, len(shape)))
 	for _, u := range x.Users { // one that is there has a shape of another name
-		if u.Op == graph.Reshape && graph.EqualDims(u.Outputs[0].Dims, dims) {
+		if u.Op == graph.Reshape && symbolic.Equal(u.Outputs[0].Dims, dims) {
 			return u.Outputs[0]
 		}
 	}
@@ -66,7 +68,7 @@ func (d *draft) reshape(x *graph.Tensor, dims []graph.Dim) *graph.Tensor {
 }
 
 // axesOver returns the axes of extent 1 without which from is to; nil where there are none.
-func axesOver(from, to []graph.Dim) []int {
+func axesOver(from, to []symbolic.Dim) []int {
 	var axes []int
 	at := 0
 	for i, d := range from {
@@ -120,7 +122,7 @@ func (c *candidate) stand(d *draft, z *graph.Tensor, by *graph.Layer, gone []*gr
 	r := c.r
 	root, moved := z.Producer, r.moved(gone)
 	d.add(by)
-	if !graph.EqualDims(z.Dims, by.Outputs[0].Dims) {
+	if !symbolic.Equal(z.Dims, by.Outputs[0].Dims) {
 		y := r.net.NewTensor(z.Name+"_heads", z.Type, by.Outputs[0].Dims)
 		shape, _ := reshapeTo(y, z.Dims)
 		r.replace(root, r.reshape(y, z.Name+"_shape", shape))

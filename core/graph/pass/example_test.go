@@ -5,13 +5,15 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // The standard passes on a small network: each step says what it did, and the ledger what became of every layer.
 func ExampleRun() {
 	d := graph.Define("small")
-	x := d.Input("x", graph.F32, graph.Const(1), graph.Const(2), graph.Const(8), graph.Const(8))
+	x := d.Input("x", numeric.F32, symbolic.Const(1), symbolic.Const(2), symbolic.Const(8), symbolic.Const(8))
 	w := d.Weights("w", make([]float32, 2*2*3*3), 2, 2, 3, 3)
 	y := d.Named("conv").Conv(d.Named("copy").Identity(x), w, nil, graph.ConvAttrs{})
 	d.Output("y", d.Named("relu").Relu(y))

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // expandQuantized writes a convolution or matrix product of integers, whose scales are inputs, as one of real numbers between
@@ -39,7 +40,7 @@ func (r *rewrite) expandQuantized(l *graph.Layer) bool {
 	}
 	c := r.candidate(rule, l)
 	x, w := l.Inputs[qlinearX], l.Inputs[qlinearW]
-	ranges := make([]graph.Range, 0, 3)
+	ranges := make([]numeric.Range, 0, 3)
 	for _, at := range []int{qlinearX + 1, qlinearW + 1, qlinearY} {
 		scale, zero := l.Inputs[at], l.Inputs[at+1]
 		s, ok := scale.Const()
@@ -83,7 +84,7 @@ func (r *rewrite) expandQuantized(l *graph.Layer) bool {
 	if bias != nil {
 		inputs = append(inputs, r.dequantized(l, bias, productRange(byX, byW)))
 	}
-	sum := r.net.NewTensor(y.Name+"_real", graph.F32, y.Dims)
+	sum := r.net.NewTensor(y.Name+"_real", numeric.F32, y.Dims)
 	product := r.net.Insert(&graph.Layer{Name: l.Name + "_product", Op: op, Attrs: l.Attrs, Inputs: inputs, Outputs: []*graph.Tensor{sum}, From: l.From})
 	into := []*graph.Layer{product}
 	for _, t := range inputs {
@@ -146,7 +147,7 @@ func (r *rewrite) follow(t, q *graph.Tensor) (into []*graph.Layer) {
 			continue
 		}
 		u.SetInput(0, r.dequantized(u, q, q.Range))
-		real := r.net.NewTensor(y.Name+"_real", graph.F32, y.Dims)
+		real := r.net.NewTensor(y.Name+"_real", numeric.F32, y.Dims)
 		u.SetOutput(0, real)
 		into = append(into, u.Inputs[0].Producer, u, r.net.Insert(&graph.Layer{Name: p.Name, Op: graph.Quantize,
 			Attrs: graph.QuantAttrs{Range: q.Range, Type: p.Type}, Inputs: []*graph.Tensor{real}, Outputs: []*graph.Tensor{p}, From: u.From}))
@@ -155,16 +156,16 @@ func (r *rewrite) follow(t, q *graph.Tensor) (into []*graph.Layer) {
 }
 
 // dequantized inserts a Dequantize of a layer's input.
-func (r *rewrite) dequantized(l *graph.Layer, t *graph.Tensor, by graph.Range) *graph.Tensor {
-	y := r.net.NewTensor(l.Name+"_"+t.Name, graph.F32, t.Dims)
-	r.net.Insert(&graph.Layer{Name: y.Name, Op: graph.Dequantize, Attrs: graph.QuantAttrs{Range: by, Type: graph.F32},
+func (r *rewrite) dequantized(l *graph.Layer, t *graph.Tensor, by numeric.Range) *graph.Tensor {
+	y := r.net.NewTensor(l.Name+"_"+t.Name, numeric.F32, t.Dims)
+	r.net.Insert(&graph.Layer{Name: y.Name, Op: graph.Dequantize, Attrs: graph.QuantAttrs{Range: by, Type: numeric.F32},
 		Inputs: []*graph.Tensor{t}, Outputs: []*graph.Tensor{y}, From: l.From})
 	return y
 }
 
 // rangeOf returns the range of scales and zero points; of several scales and one zero point, that is all of theirs. ok is false
 // where they are no range.
-func rangeOf(scale, zero graph.Value) (r graph.Range, ok bool) {
+func rangeOf(scale, zero numeric.Value) (r numeric.Range, ok bool) {
 	r.Scale = slices.Clone(scale.Floats())
 	zeros := zero.Ints()
 	if len(r.Scale) == 0 || len(zeros) != 1 && len(zeros) != len(r.Scale) {
@@ -183,8 +184,8 @@ func rangeOf(scale, zero graph.Value) (r graph.Range, ok bool) {
 }
 
 // productRange returns the range of a bias: that of sums over products.
-func productRange(x, w graph.Range) graph.Range {
-	r := graph.Range{Scale: slices.Clone(w.Scale)}
+func productRange(x, w numeric.Range) numeric.Range {
+	r := numeric.Range{Scale: slices.Clone(w.Scale)}
 	for i := range r.Scale {
 		r.Scale[i] *= x.Scale[0]
 	}

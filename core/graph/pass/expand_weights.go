@@ -1,6 +1,10 @@
 package pass
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // expandWeights makes real weights of those of few bits where the target has no kernel that reads them as they are.
 //
@@ -18,7 +22,7 @@ func (r *rewrite) expandWeights(l *graph.Layer) bool {
 		return false
 	}
 	c := r.candidate("real-weights", l)
-	var values [graph.NBitsBias]graph.Value
+	var values [graph.NBitsBias]numeric.Value
 	for i := 1; i < graph.NBitsBias; i++ {
 		if t := l.Input(i); t != nil {
 			v, ok := t.Const()
@@ -40,6 +44,6 @@ func (r *rewrite) expandWeights(l *graph.Layer) bool {
 	}
 	sum := r.net.NewTensor(y.Name+"_product", y.Type, y.Dims)
 	product.Outputs, product.From = []*graph.Tensor{sum}, l.From
-	by := r.replace(l, &graph.Layer{Op: graph.Pointwise, Attrs: graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, Inputs: []*graph.Tensor{sum, bias}})
+	by := r.replace(l, &graph.Layer{Op: graph.Pointwise, Attrs: graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, Inputs: []*graph.Tensor{sum, bias}})
 	return c.fire(r.net.Insert(product), by)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // foldBatchNorm removes batch normalisations, which at inference are y = a[c]*x + b[c] with a = scale/sqrt(var+epsilon)
@@ -137,7 +139,7 @@ func (r *rewrite) batchNormToScale(l *graph.Layer) bool {
 	if !isFloat(x) {
 		return c.miss(WrongType, "%s is %s", x.Name, x.Type)
 	}
-	if !graph.EqualDims(x.Dims, l.Outputs[0].Dims) {
+	if !symbolic.Equal(x.Dims, l.Outputs[0].Dims) {
 		return c.miss(WrongShape, "the channels of %s are known by the parameters alone", x.Name)
 	}
 	a, b, ok := c.affineOf(l)
@@ -146,7 +148,7 @@ func (r *rewrite) batchNormToScale(l *graph.Layer) bool {
 	}
 	dims := slices.Repeat([]int{1}, max(1, len(x.Dims)-1))
 	dims[0] = len(a)
-	p := graph.Binary(graph.EltMul).Then(graph.Binary(graph.EltAdd), 0)
+	p := elementwise.Binary(elementwise.Mul).Then(elementwise.Binary(elementwise.Add), 0)
 	by := &graph.Layer{Op: graph.Pointwise, Attrs: graph.Elementwise{Program: p}, Inputs: []*graph.Tensor{x,
 		r.newConst(l.Name+"_scale", x.Type, a, dims...), r.newConst(l.Name+"_shift", x.Type, b, dims...)}}
 	return c.fire(r.replace(l, by))

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // foldConstants computes layers whose inputs are all constants, and tensors of integers that are known from shapes.
@@ -63,7 +65,7 @@ func (r *rewrite) foldConstant(l *graph.Layer, grown *int) bool {
 		if !ok {
 			return c.miss(WrongShape, "the shape of %s is not known", t)
 		}
-		made += graph.Count(dims) * t.Type.Size()
+		made += numeric.Count(dims) * t.Type.Size()
 	}
 	if made > max(maxFoldBytes, size) || *grown+made > maxFoldGrown {
 		return c.miss(TooLarge, "the result has %d bytes", made)
@@ -98,7 +100,7 @@ func (r *rewrite) foldConstant(l *graph.Layer, grown *int) bool {
 
 // knownInts returns the elements of a tensor that shape arithmetic knows.
 func knownInts(t *graph.Tensor) ([]int64, bool) {
-	if t.Value == nil || t.Type != graph.I64 && t.Type != graph.I32 {
+	if t.Value == nil || t.Type != numeric.I64 && t.Type != numeric.I32 {
 		return nil, false
 	}
 	list := make([]int64, len(t.Value))
@@ -112,16 +114,16 @@ func knownInts(t *graph.Tensor) ([]int64, bool) {
 	return list, true
 }
 
-func constantOutputs(l *graph.Layer, known bool) ([]graph.Value, error) {
-	out := make([]graph.Value, len(l.Outputs))
+func constantOutputs(l *graph.Layer, known bool) ([]numeric.Value, error) {
+	out := make([]numeric.Value, len(l.Outputs))
 	for i, t := range l.Outputs {
-		out[i] = graph.NewValue(t.Type, graph.EvalDims(t.Dims, nil)...)
+		out[i] = numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...)
 		if !known {
 			continue
 		}
 		list, _ := knownInts(t)
 		for j, v := range list {
-			if t.Type == graph.I64 {
+			if t.Type == numeric.I64 {
 				out[i].I64()[j] = v
 			} else {
 				out[i].I32()[j] = int32(v)
@@ -131,7 +133,7 @@ func constantOutputs(l *graph.Layer, known bool) ([]graph.Value, error) {
 	if known {
 		return out, nil
 	}
-	in := make([]graph.Value, len(l.Inputs))
+	in := make([]numeric.Value, len(l.Inputs))
 	for i, t := range l.Inputs {
 		if t != nil {
 			in[i], _ = t.Const()

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // foldScale moves constants per channel that a layer's result is multiplied by, divided by or added to into its
@@ -18,7 +19,7 @@ var foldScale = Pass{
 	Rules: []string{"scale-into-weights"},
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {
-			e, ok := elementwiseOf(l)
+			e, ok := pointwiseOf(l)
 			if !ok || len(e.inputs) < 2 {
 				return false
 			}
@@ -34,13 +35,13 @@ var foldScale = Pass{
 	},
 }
 
-func (r *rewrite) foldScale(p, l *graph.Layer, e elementwise, at int) bool {
+func (r *rewrite) foldScale(p, l *graph.Layer, e pointwise, at int) bool {
 	c := r.candidate("scale-into-weights", p, l)
 	y := l.Outputs[0]
 	if !c.sole(p.Outputs[0], l) {
 		return false
 	}
-	if !graph.EqualDims(y.Dims, p.Outputs[0].Dims) {
+	if !symbolic.Equal(y.Dims, p.Outputs[0].Dims) {
 		return c.miss(WrongShape, "%s broadcasts %s", l.Name, p.Outputs[0])
 	}
 	x, ok := c.linear(p)

@@ -4,13 +4,16 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func TestDeadCode(t *testing.T) {
 	testPass(t, deadCode, []passCase{
 		{"chain", func(n *net) *graph.Network {
 			x := n.input("x", 2, 3)
-			n.elt("Neg", graph.EltNeg, nil, n.elt("Exp", graph.EltExp, nil, x))
+			n.elt("Neg", elementwise.Neg, nil, n.elt("Exp", elementwise.Exp, nil, x))
 			return n.output(n.relu("Relu", x))
 		}},
 	})
@@ -20,19 +23,19 @@ func TestFoldConstants(t *testing.T) {
 	testPass(t, foldConstants, []passCase{
 		{"chain", func(n *net) *graph.Network {
 			x := n.input("x", 2, 3)
-			w := n.elt("Exp", graph.EltExp, nil, n.weights("w", -1, 1, 3))
-			return n.output(n.binary("Mul", graph.EltMul, x, n.elt("Neg", graph.EltNeg, nil, w)))
+			w := n.elt("Exp", elementwise.Exp, nil, n.weights("w", -1, 1, 3))
+			return n.output(n.binary("Mul", elementwise.Mul, x, n.elt("Neg", elementwise.Neg, nil, w)))
 		}},
 		{"output", func(n *net) *graph.Network {
 			x := n.input("x", 3)
-			w := n.elt("Exp", graph.EltExp, nil, n.weights("w", -1, 1, 3))
-			return n.output(w, n.binary("Mul", graph.EltMul, x, w))
+			w := n.elt("Exp", elementwise.Exp, nil, n.weights("w", -1, 1, 3))
+			return n.output(w, n.binary("Mul", elementwise.Mul, x, w))
 		}},
 	})
 	n := newNet(t, "large")
 	x := n.input("x", 4096, 4096)
-	a := n.binary("Add", graph.EltAdd, n.weights("a", 0, 1, 4096, 1), n.weights("b", 0, 1, 1, 4096))
-	_, steps := runPass(t, n.output(n.binary("Mul", graph.EltMul, x, a)), []Pass{foldConstants}, Config{})
+	a := n.binary("Add", elementwise.Add, n.weights("a", 0, 1, 4096, 1), n.weights("b", 0, 1, 1, 4096))
+	_, steps := runPass(t, n.output(n.binary("Mul", elementwise.Mul, x, a)), []Pass{foldConstants}, Config{})
 	if m := steps[0].Missed; len(m) != 1 || m[0].Reason != TooLarge {
 		t.Errorf("64 MiB from 32 KiB: missed %v", m)
 	}
@@ -42,19 +45,19 @@ func TestCommonSubexpressions(t *testing.T) {
 	testPass(t, commonSubexpressions, []passCase{
 		{"layers", func(n *net) *graph.Network {
 			x := n.input("x", 2, 3)
-			a, b := n.elt("Exp_1", graph.EltExp, nil, x), n.elt("Exp_2", graph.EltExp, nil, x)
-			c, d := n.binary("Add_1", graph.EltAdd, a, n.scalar(1)), n.binary("Add_2", graph.EltAdd, b, n.scalar(1))
-			return n.output(n.binary("Mul", graph.EltMul, c, d))
+			a, b := n.elt("Exp_1", elementwise.Exp, nil, x), n.elt("Exp_2", elementwise.Exp, nil, x)
+			c, d := n.binary("Add_1", elementwise.Add, a, n.scalar(1)), n.binary("Add_2", elementwise.Add, b, n.scalar(1))
+			return n.output(n.binary("Mul", elementwise.Mul, c, d))
 		}},
 		{"immediates-differ", func(n *net) *graph.Network {
 			x := n.input("x", 2, 3)
-			a, b := n.elt("Clip_1", graph.EltClamp, []float32{0, 6}, x), n.elt("Clip_2", graph.EltClamp, []float32{0, 6.0000005}, x)
-			return n.output(n.binary("Mul", graph.EltMul, a, b))
+			a, b := n.elt("Clip_1", elementwise.Clamp, []float32{0, 6}, x), n.elt("Clip_2", elementwise.Clamp, []float32{0, 6.0000005}, x)
+			return n.output(n.binary("Mul", elementwise.Mul, a, b))
 		}},
 		{"outputs", func(n *net) *graph.Network {
 			x := n.input("x", 2, 3)
-			a, b, c := n.elt("Exp_1", graph.EltExp, nil, x), n.elt("Exp_2", graph.EltExp, nil, x), n.elt("Exp_3", graph.EltExp, nil, x)
-			return n.output(b, c, n.elt("Neg", graph.EltNeg, nil, a))
+			a, b, c := n.elt("Exp_1", elementwise.Exp, nil, x), n.elt("Exp_2", elementwise.Exp, nil, x), n.elt("Exp_3", elementwise.Exp, nil, x)
+			return n.output(b, c, n.elt("Neg", elementwise.Neg, nil, a))
 		}},
 	})
 }
@@ -89,19 +92,19 @@ func TestFoldBatchNorm(t *testing.T) {
 			return n.output(n.add("Deconv", graph.ConvTranspose, graph.ConvTransposeAttrs{Group: 1}, x, n.weights("w", -1, 1, 4, 3, 2, 2)))
 		}},
 		{"channels-known-by-parameters", func(n *net) *graph.Network {
-			x := n.AddInput("x", graph.F32, graph.Const(1), graph.Symbol("c"), graph.Const(3))
+			x := n.AddInput("x", numeric.F32, symbolic.Const(1), symbolic.Symbol("c"), symbolic.Const(3))
 			return n.output(n.add("Bn", graph.BatchNorm, graph.BatchNormAttrs{}, x,
 				n.weights("s", .5, 1.5, 1), n.weights("b", -1, 1, 1), n.weights("m", -1, 1, 1), n.weights("v", .5, 2, 1)))
 		}},
 		{"too-large-for-half", func(n *net) *graph.Network {
 			half := func(name string, values ...float32) *graph.Tensor {
-				v := graph.NewValue(graph.F16, len(values))
-				graph.FromReal(v, values, graph.Range{})
+				v := numeric.NewValue(numeric.F16, len(values))
+				numeric.FromReal(v, values, numeric.Range{})
 				return n.AddConst(name, v)
 			}
-			x := n.AddInput("x", graph.F16, graph.Shape(1, 1, 2, 2)...)
+			x := n.AddInput("x", numeric.F16, symbolic.Shape(1, 1, 2, 2)...)
 			w := half("w", 60000)
-			w.Dims = graph.Shape(1, 1, 1, 1)
+			w.Dims = symbolic.Shape(1, 1, 1, 1)
 			c := n.add("Conv", graph.Conv, graph.ConvAttrs{Group: 1}, x, w)
 			return n.output(n.add("Bn", graph.BatchNorm, graph.BatchNormAttrs{}, c, half("s", 2), half("b", 0), half("m", 0), half("v", 1)))
 		}},
@@ -133,28 +136,28 @@ func TestFoldScale(t *testing.T) {
 	testPass(t, foldScale, []passCase{
 		{"mul-add", func(n *net) *graph.Network {
 			c := n.conv("Conv", n.input("x", 2, 2, 4, 4), 3, 3, 1, 1, true)
-			m := n.binary("Mul", graph.EltMul, n.weights("s", .5, 2, 1, 3, 1, 1), c)
-			return n.output(n.binary("Sub", graph.EltSub, n.weights("b", -1, 1, 3, 1, 1), m))
+			m := n.binary("Mul", elementwise.Mul, n.weights("s", .5, 2, 1, 3, 1, 1), c)
+			return n.output(n.binary("Sub", elementwise.Sub, n.weights("b", -1, 1, 3, 1, 1), m))
 		}},
 		{"div-scalar", func(n *net) *graph.Network {
 			c := n.conv("Conv", n.input("x", 2, 2, 4, 4), 3, 3, 1, 1, false)
-			return n.output(n.binary("Div", graph.EltDiv, c, n.scalar(4)))
+			return n.output(n.binary("Div", elementwise.Div, c, n.scalar(4)))
 		}},
 		{"gemm", func(n *net) *graph.Network {
 			g := n.add("Gemm", graph.Gemm, graph.GemmAttrs{Alpha: 1, Beta: 1}, n.input("x", 2, 4), n.weights("w", -1, 1, 4, 3))
-			return n.output(n.binary("Add", graph.EltAdd, g, n.weights("b", -1, 1, 3)))
+			return n.output(n.binary("Add", elementwise.Add, g, n.weights("b", -1, 1, 3)))
 		}},
 		{"not-per-channel", func(n *net) *graph.Network {
 			c := n.conv("Conv", n.input("x", 1, 2, 4, 4), 3, 1, 0, 1, false)
-			return n.output(n.binary("Add", graph.EltAdd, c, n.weights("b", -1, 1, 4)))
+			return n.output(n.binary("Add", elementwise.Add, c, n.weights("b", -1, 1, 4)))
 		}},
 		{"not-linear", func(n *net) *graph.Network {
 			c := n.conv("Conv", n.input("x", 1, 2, 4, 4), 3, 1, 0, 1, false)
-			return n.output(n.binary("Div", graph.EltDiv, n.weights("b", 1, 2, 3, 1, 1), c))
+			return n.output(n.binary("Div", elementwise.Div, n.weights("b", 1, 2, 3, 1, 1), c))
 		}},
 		{"widens", func(n *net) *graph.Network {
 			c := n.conv("Conv", n.input("x", 1, 2, 4, 4), 1, 1, 0, 1, false)
-			return n.output(n.binary("Mul", graph.EltMul, c, n.weights("b", 1, 2, 3, 1, 1)))
+			return n.output(n.binary("Mul", elementwise.Mul, c, n.weights("b", 1, 2, 3, 1, 1)))
 		}},
 	})
 }

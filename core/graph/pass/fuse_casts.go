@@ -13,7 +13,7 @@ var fuseCasts = Pass{
 	Rules: []string{"fuse-cast"},
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {
-			e, ok := elementwiseOf(l)
+			e, ok := pointwiseOf(l)
 			if !ok {
 				return false
 			}

@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // fuseDynamic makes one layer of a product whose input is quantised as it comes, as ONNX Runtime's dynamic quantisation writes it.
@@ -48,7 +51,7 @@ func (r *rewrite) fuseDynamic(l *graph.Layer) bool {
 		return c.miss(NotConstant, "weights %s, their zero points or their scales are computed", w.Name)
 	case len(w.Dims) != 2 || w.Dims[1].Is(0) || len(d.quantize.Inputs[0].Dims) < 2:
 		return c.miss(WrongShape, "%s is no product of rows and a matrix", d.product.Name)
-	case !graph.EqualDims(d.product.Outputs[0].Dims, l.Outputs[0].Dims):
+	case !symbolic.Equal(d.product.Outputs[0].Dims, l.Outputs[0].Dims):
 		return c.miss(WrongShape, "scales make %s of %s", l.Outputs[0], d.product.Outputs[0])
 	case d.quantize.Inputs[0].Type != l.Outputs[0].Type:
 		return c.miss(WrongType, "%s becomes %s", d.quantize.Inputs[0], l.Outputs[0])
@@ -59,7 +62,7 @@ func (r *rewrite) fuseDynamic(l *graph.Layer) bool {
 		return c.miss(WrongShape, "the scales of %s are not one, or one for each column", w.Name)
 	}
 	by := &graph.Layer{Name: l.Name, Op: graph.DynamicQuantizeMatMul, Outputs: l.Outputs, From: c.members, Inputs: []*graph.Tensor{d.quantize.Inputs[0], w,
-		{Name: w.Name + "_scales", Type: graph.F32, Dims: graph.Shape(scales.Dims...), Weights: scales.Data}}}
+		{Name: w.Name + "_scales", Type: numeric.F32, Dims: symbolic.Shape(scales.Dims...), Weights: scales.Data}}}
 	if zeros != nil {
 		by.Inputs = append(by.Inputs, zeros)
 	}
@@ -95,7 +98,7 @@ func fromOf(layers []*graph.Layer) (list []string) {
 // isMul reports whether a layer multiplies two tensors.
 func isMul(l *graph.Layer) bool {
 	p, ok := graph.ProgramOf(l)
-	return ok && len(l.OpInputs()) == 2 && len(p.Code) == 1 && p.Code[0].Op == graph.EltMul && p.Code[0].Arg[0] != p.Code[0].Arg[1]
+	return ok && len(l.OpInputs()) == 2 && len(p.Code) == 1 && p.Code[0].Op == elementwise.Mul && p.Code[0].Arg[0] != p.Code[0].Arg[1]
 }
 
 // factors takes t apart: products, down to one of integers, which a cast made real numbers of, and scales. It reports whether there
@@ -129,12 +132,12 @@ func (d *dynamicProduct) takeScale() bool {
 }
 
 // scaleRow returns the product of constants that are one number or one for each column; 1 of none.
-func scaleRow(list []*graph.Tensor, columns int) (graph.Value, bool) {
+func scaleRow(list []*graph.Tensor, columns int) (numeric.Value, bool) {
 	row := []float32{1}
 	for _, t := range list {
 		s, ok := reals(t)
 		if !ok || len(s) != 1 && (len(s) != columns || !t.Dims[len(t.Dims)-1].Is(columns)) {
-			return graph.Value{}, false
+			return numeric.Value{}, false
 		}
 		if len(row) < len(s) {
 			row = slices.Repeat(row[:1], len(s))
@@ -143,5 +146,5 @@ func scaleRow(list []*graph.Tensor, columns int) (graph.Value, bool) {
 			row[i] *= float32(s[i%len(s)])
 		}
 	}
-	return graph.Values(graph.F32, row, len(row)), true
+	return numeric.Values(numeric.F32, row, len(row)), true
 }

@@ -6,12 +6,14 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // dynamic adds what ONNX Runtime's quantiser makes of the product of q, its integers, scale and zero point, and a matrix of random bytes [k,m], with a scale for each
 // column if so; the scales' product comes first.
 func (n *net) dynamic(name string, q []*graph.Tensor, k, m int, byColumn bool, zero *graph.Tensor) *graph.Tensor {
-	v := graph.NewValue(graph.I8, k, m)
+	v := numeric.NewValue(numeric.I8, k, m)
 	for i := range v.Data {
 		v.Data[i] = byte(n.rng.IntN(256))
 	}
@@ -23,8 +25,8 @@ func (n *net) dynamic(name string, q []*graph.Tensor, k, m int, byColumn bool, z
 	if zero != nil {
 		inputs = append(inputs, zero)
 	}
-	b := n.add(name+"_cast", graph.Cast, graph.CastAttrs{To: graph.F32}, n.add(name, graph.MatMulInteger, nil, inputs...))
-	return n.elt(name+"_mul", graph.EltMul, nil, b, n.elt(name+"_scales", graph.EltMul, nil, q[1], n.weights(name+"_s", -1, 1, scales)))
+	b := n.add(name+"_cast", graph.Cast, graph.CastAttrs{To: numeric.F32}, n.add(name, graph.MatMulInteger, nil, inputs...))
+	return n.elt(name+"_mul", elementwise.Mul, nil, b, n.elt(name+"_scales", elementwise.Mul, nil, q[1], n.weights(name+"_s", -1, 1, scales)))
 }
 
 // quantizeOf adds the dynamic quantisation of x.
@@ -41,12 +43,12 @@ func TestFuseDynamic(t *testing.T) {
 		{"columns-bias-relu", func(n *net) *graph.Network {
 			x := n.input("x", 2, 3, 6)
 			y := n.dynamic("MatMul", n.quantizeOf("Quantize", x), 6, 5, true, nil)
-			return n.output(n.elt("Relu", graph.EltRelu, nil, n.elt("Add", graph.EltAdd, nil, y, n.weights("b", -1, 1, 5))))
+			return n.output(n.elt("Relu", elementwise.Relu, nil, n.elt("Add", elementwise.Add, nil, y, n.weights("b", -1, 1, 5))))
 		}},
 		{"shared", func(n *net) *graph.Network {
 			x := n.input("x", 3, 6)
 			q := n.quantizeOf("Quantize", x)
-			zero := n.AddConst("zw", graph.Value{Type: graph.I8, Data: []byte{3}})
+			zero := n.AddConst("zw", numeric.Value{Type: numeric.I8, Data: []byte{3}})
 			return n.output(n.dynamic("A", q, 6, 5, true, zero), n.dynamic("B", q, 6, 4, false, nil))
 		}},
 		{"integers-used", func(n *net) *graph.Network {
@@ -62,9 +64,9 @@ func TestFuseDynamic(t *testing.T) {
 		{"scales-of-rows-stay", func(n *net) *graph.Network {
 			x := n.input("x", 5, 6)
 			q := n.quantizeOf("Quantize", x)
-			v := graph.NewValue(graph.I8, 6, 5)
-			b := n.add("cast", graph.Cast, graph.CastAttrs{To: graph.F32}, n.add("A", graph.MatMulInteger, nil, q[0], n.AddConst("w", v), q[2]))
-			return n.output(n.elt("mul", graph.EltMul, nil, n.elt("scale", graph.EltMul, nil, b, q[1]), n.weights("s", -1, 1, 5, 1)))
+			v := numeric.NewValue(numeric.I8, 6, 5)
+			b := n.add("cast", graph.Cast, graph.CastAttrs{To: numeric.F32}, n.add("A", graph.MatMulInteger, nil, q[0], n.AddConst("w", v), q[2]))
+			return n.output(n.elt("mul", elementwise.Mul, nil, n.elt("scale", elementwise.Mul, nil, b, q[1]), n.weights("s", -1, 1, 5, 1)))
 		}},
 		{"scale-of-another", func(n *net) *graph.Network {
 			x, z := n.input("x", 3, 6), n.input("z", 3, 6)

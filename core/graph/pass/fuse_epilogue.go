@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // fuseEpilogue makes the element-wise layer that follows a convolution or matrix product its epilogue: an activation,
@@ -41,7 +43,7 @@ var fuseResidual = Pass{
 
 // fuseFollower fuses the element-wise layer l into the producer of its only input of full size.
 func (r *rewrite) fuseFollower(l *graph.Layer) bool {
-	e, ok := elementwiseOf(l)
+	e, ok := pointwiseOf(l)
 	if !ok {
 		return false
 	}
@@ -57,7 +59,7 @@ func (r *rewrite) fuseFollower(l *graph.Layer) bool {
 }
 
 func (r *rewrite) fuseResidual(l *graph.Layer) bool {
-	e, ok := elementwiseOf(l)
+	e, ok := pointwiseOf(l)
 	if !ok {
 		return false
 	}
@@ -81,10 +83,10 @@ func (r *rewrite) fuseResidual(l *graph.Layer) bool {
 }
 
 // fullSize returns the places of the inputs that are no constants and have the shape of l's output.
-func (e elementwise) fullSize(l *graph.Layer) []int {
+func (e pointwise) fullSize(l *graph.Layer) []int {
 	var list []int
 	for i, t := range e.inputs {
-		if !t.IsConst() && graph.EqualDims(t.Dims, l.Outputs[0].Dims) {
+		if !t.IsConst() && symbolic.Equal(t.Dims, l.Outputs[0].Dims) {
 			list = append(list, i)
 		}
 	}
@@ -92,7 +94,7 @@ func (e elementwise) fullSize(l *graph.Layer) []int {
 }
 
 // fuse makes the element-wise layer l a part of the epilogue of the producer of its input at.
-func (r *rewrite) fuse(rule string, l *graph.Layer, e elementwise, at int) bool {
+func (r *rewrite) fuse(rule string, l *graph.Layer, e pointwise, at int) bool {
 	t, y := e.inputs[at], l.Outputs[0]
 	p := t.Producer
 	c := r.candidate(rule, p, l)
@@ -110,7 +112,7 @@ func (r *rewrite) fuse(rule string, l *graph.Layer, e elementwise, at int) bool 
 	}
 	before := p.Epilogue
 	if before.Args == 0 {
-		before = graph.Program{Args: 1}
+		before = elementwise.Program{Args: 1}
 	}
 	fused := distinctEpilogue(before.Then(e.program, at), append(slices.Clone(p.EpilogueInputs()), e.others(at)...))
 	ops := p.OpInputs()
@@ -120,7 +122,7 @@ func (r *rewrite) fuse(rule string, l *graph.Layer, e elementwise, at int) bool 
 		return false
 	}
 	p.TruncateInputs(len(ops))
-	p.Epilogue = graph.Program{}
+	p.Epilogue = elementwise.Program{}
 	p.Fuse(fused.program, 0, fused.inputs...)
 	p.SetOutput(0, y)
 	r.net.Remove(l)
@@ -128,8 +130,8 @@ func (r *rewrite) fuse(rule string, l *graph.Layer, e elementwise, at int) bool 
 }
 
 // distinctEpilogue returns an epilogue over its inputs, arguments 1, 2, ..., with each tensor as one argument only.
-func distinctEpilogue(p graph.Program, inputs []*graph.Tensor) elementwise {
+func distinctEpilogue(p elementwise.Program, inputs []*graph.Tensor) pointwise {
 	result := &graph.Tensor{} // stands for argument 0
 	e := distinct(p, append([]*graph.Tensor{result}, inputs...))
-	return elementwise{e.program, e.inputs[1:]}
+	return pointwise{e.program, e.inputs[1:]}
 }

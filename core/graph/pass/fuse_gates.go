@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // fuseGates makes one layer of two products of one tensor of which one, behind an activation, is a factor of the other. It comes
@@ -25,7 +28,7 @@ var fuseGates = Pass{
 
 func (r *rewrite) fuseGate(l *graph.Layer) bool {
 	p := l.Epilogue
-	if !isRowProduct(l) || p.Args != 2 || len(p.Code) != 1 || p.Code[0].Op != graph.EltMul || p.Code[0].Arg[0] == p.Code[0].Arg[1] {
+	if !isRowProduct(l) || p.Args != 2 || len(p.Code) != 1 || p.Code[0].Op != elementwise.Mul || p.Code[0].Arg[0] == p.Code[0].Arg[1] {
 		return false
 	}
 	gate := l.EpilogueInputs()[0].Producer
@@ -44,7 +47,7 @@ func (r *rewrite) fuseGate(l *graph.Layer) bool {
 	switch {
 	case !w.IsConst() || !v.IsConst():
 		return c.miss(NotConstant, "weights %s or %s are computed", w.Name, v.Name)
-	case !graph.EqualDims(w.Dims, v.Dims):
+	case !symbolic.Equal(w.Dims, v.Dims):
 		return c.miss(WrongShape, "weights %s and %s differ in shape", w, v)
 	case w.Type != v.Type || w.Quantized() || v.Quantized() || !isFloat(w) || l.Inputs[0].Quantized() || l.Outputs[0].Quantized() || gate.Outputs[0].Quantized():
 		return c.miss(WrongType, "%s and %s are not products of real numbers of one type", gate.Name, l.Name)
@@ -110,8 +113,8 @@ func halfOf(t *graph.Tensor) (h half, ok bool) {
 }
 
 // gateOf returns the activation of a program that multiplies it by the other argument, and the activation's argument.
-func gateOf(p graph.Program) (op graph.EltOp, of int, ok bool) {
-	if p.Args != 2 || len(p.Code) != 2 || p.Code[1].Op != graph.EltMul {
+func gateOf(p elementwise.Program) (op elementwise.Op, of int, ok bool) {
+	if p.Args != 2 || len(p.Code) != 2 || p.Code[1].Op != elementwise.Mul {
 		return 0, 0, false
 	}
 	a, times := p.Code[0], p.Code[1].Arg
@@ -179,9 +182,9 @@ func (r *rewrite) fuseHalves(l *graph.Layer) bool {
 func columnsOf(w *graph.Tensor, first, n int) *graph.Tensor {
 	v, _ := w.Const()
 	rows, all, size := v.Dims[0], v.Dims[1], v.Type.Size()
-	part := graph.NewValue(v.Type, rows, n)
+	part := numeric.NewValue(v.Type, rows, n)
 	for i := range rows {
 		copy(part.Data[i*n*size:][:n*size], v.Data[(i*all+first)*size:])
 	}
-	return &graph.Tensor{Name: w.Name + "_half", Type: v.Type, Dims: graph.Shape(rows, n), Weights: part.Data}
+	return &graph.Tensor{Name: w.Name + "_half", Type: v.Type, Dims: symbolic.Shape(rows, n), Weights: part.Data}
 }

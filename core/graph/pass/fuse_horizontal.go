@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // fuseHorizontal makes one product of those that read one tensor and differ in weights alone: it reads the tensor once, and
@@ -30,11 +33,11 @@ var fuseHorizontal = Pass{
 // sibling is a product that may be merged with others that read its input.
 type sibling struct {
 	layer   *graph.Layer
-	axis    int             // of the weights' output channels
-	n       int             // output channels
-	bias    *graph.Tensor   // the op's, nil for none
-	program graph.Program   // the epilogue
-	consts  []*graph.Tensor // its arguments
+	axis    int                 // of the weights' output channels
+	n       int                 // output channels
+	bias    *graph.Tensor       // the op's, nil for none
+	program elementwise.Program // the epilogue
+	consts  []*graph.Tensor     // its arguments
 }
 
 // mergeSiblings merges l with the later products that read its input.
@@ -166,7 +169,7 @@ func common(a, b sibling) (sibling, bool) {
 // adds reports whether the epilogue is the addition of a constant.
 func (s sibling) adds() bool {
 	p := s.program
-	return p.Args == 2 && len(p.Code) == 1 && p.Code[0].Op == graph.EltAdd && p.Code[0].Arg[0] != p.Code[0].Arg[1]
+	return p.Args == 2 && len(p.Code) == 1 && p.Code[0].Op == elementwise.Add && p.Code[0].Arg[0] != p.Code[0].Arg[1]
 }
 
 // merge makes one layer of all siblings that are alike, where that pays.
@@ -220,7 +223,7 @@ func (r *rewrite) wide(lead sibling, group []sibling) *graph.Layer {
 	}
 	y := l.Outputs[0]
 	dims := slices.Clone(y.Dims)
-	dims[lead.channelAxis()] = graph.Const(sum)
+	dims[lead.channelAxis()] = symbolic.Const(sum)
 	name := group[0].layer.Outputs[0].Name + "_wide"
 	inputs := []*graph.Tensor{l.Inputs[0], r.joined(group, name+"_weights", lead.axis)}
 	if i := slices.IndexFunc(group, func(s sibling) bool { return s.bias != nil }); i >= 0 {
@@ -267,11 +270,11 @@ func (r *rewrite) joined(group []sibling, name string, axis int) *graph.Tensor {
 	w := group[0].layer.Inputs[1]
 	dims, _ := constDims(w.Dims)
 	dims[axis] = 0
-	outer, inner := graph.Count(dims[:axis]), graph.Count(dims[axis+1:])*w.Type.Size()
+	outer, inner := numeric.Count(dims[:axis]), numeric.Count(dims[axis+1:])*w.Type.Size()
 	for _, s := range group {
 		dims[axis] += s.n
 	}
-	v := graph.NewValue(w.Type, dims...)
+	v := numeric.NewValue(w.Type, dims...)
 	row, at := dims[axis]*inner, 0
 	for _, s := range group {
 		n := s.n * inner

@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 )
 
 // projections are products of x f32[1,3,4] with matrices of the given numbers of columns, and attention between the first
@@ -18,7 +19,7 @@ func projections(n *net, bias []bool, columns ...int) *graph.Network {
 		name := string(rune('A' + i))
 		y := n.add(name, graph.MatMul, nil, x, n.weights(name+"_w", -1, 1, 4, c))
 		if bias[i] {
-			y = n.binary(name+"_add", graph.EltAdd, y, n.weights(name+"_b", -1, 1, c))
+			y = n.binary(name+"_add", elementwise.Add, y, n.weights(name+"_b", -1, 1, c))
 		}
 		parts = append(parts, y)
 	}
@@ -46,8 +47,8 @@ func TestFuseHorizontal(t *testing.T) {
 	})
 	table("epilogues-differ", func(n *net) *graph.Network {
 		x := n.input("x", 1, 3, 4)
-		gate := n.elt("Silu", graph.EltSilu, nil, n.add("Gate", graph.MatMul, nil, x, n.weights("wg", -1, 1, 4, 8)))
-		return n.output(n.binary("Mul", graph.EltMul, gate, n.add("Up", graph.MatMul, nil, x, n.weights("wu", -1, 1, 4, 8))))
+		gate := n.elt("Silu", elementwise.Silu, nil, n.add("Gate", graph.MatMul, nil, x, n.weights("wg", -1, 1, 4, 8)))
+		return n.output(n.binary("Mul", elementwise.Mul, gate, n.add("Up", graph.MatMul, nil, x, n.weights("wu", -1, 1, 4, 8))))
 	})
 	table("strides-differ", func(n *net) *graph.Network {
 		x := n.input("x", 1, 3, 4, 4)
@@ -88,29 +89,29 @@ func TestFuseHorizontal(t *testing.T) {
 
 func TestFuseGates(t *testing.T) {
 	// gated is a gate and its sibling, with what is done to the gate and between both.
-	gated := func(n *net, act, both graph.EltOp, columns int) *graph.Network {
+	gated := func(n *net, act, both elementwise.Op, columns int) *graph.Network {
 		x := n.input("x", 2, 3, 4)
 		gate := n.elt("Act", act, nil, n.add("Gate", graph.MatMul, nil, x, n.weights("wg", -1, 1, 4, 8)))
 		up := n.add("Up", graph.MatMul, nil, x, n.weights("wu", -1, 1, 4, columns))
 		return n.output(n.binary("Both", both, gate, up))
 	}
 	for name, build := range map[string]func(n *net) *graph.Network{
-		"silu":         func(n *net) *graph.Network { return gated(n, graph.EltSilu, graph.EltMul, 8) },
-		"sum":          func(n *net) *graph.Network { return gated(n, graph.EltSilu, graph.EltAdd, 8) },
-		"with-a-bound": func(n *net) *graph.Network { return gated(n, graph.EltHardSigmoid, graph.EltMul, 8) },
+		"silu":         func(n *net) *graph.Network { return gated(n, elementwise.Silu, elementwise.Mul, 8) },
+		"sum":          func(n *net) *graph.Network { return gated(n, elementwise.Silu, elementwise.Add, 8) },
+		"with-a-bound": func(n *net) *graph.Network { return gated(n, elementwise.HardSigmoid, elementwise.Mul, 8) },
 		"matrices": func(n *net) *graph.Network {
 			x := n.input("x", 3, 4)
-			gate := n.elt("Act", graph.EltSigmoid, nil, n.add("Gate", graph.MatMul, nil, x, n.weights("wg", -1, 1, 4, 8)))
-			return n.output(n.binary("Both", graph.EltMul, n.add("Up", graph.MatMul, nil, x, n.weights("wu", -1, 1, 4, 8)), gate))
+			gate := n.elt("Act", elementwise.Sigmoid, nil, n.add("Gate", graph.MatMul, nil, x, n.weights("wg", -1, 1, 4, 8)))
+			return n.output(n.binary("Both", elementwise.Mul, n.add("Up", graph.MatMul, nil, x, n.weights("wu", -1, 1, 4, 8)), gate))
 		},
 		"network-output": func(n *net) *graph.Network {
-			gated(n, graph.EltSilu, graph.EltMul, 8)
+			gated(n, elementwise.Silu, elementwise.Mul, 8)
 			return n.output(n.Tensor("act"))
 		},
 		"weights-are-computed": func(n *net) *graph.Network {
 			x := n.input("x", 2, 3, 4)
-			gate := n.elt("Act", graph.EltSilu, nil, n.add("Gate", graph.MatMul, nil, x, n.input("wg", 4, 8)))
-			return n.output(n.binary("Both", graph.EltMul, gate, n.add("Up", graph.MatMul, nil, x, n.weights("wu", -1, 1, 4, 8))))
+			gate := n.elt("Act", elementwise.Silu, nil, n.add("Gate", graph.MatMul, nil, x, n.input("wg", 4, 8)))
+			return n.output(n.binary("Both", elementwise.Mul, gate, n.add("Up", graph.MatMul, nil, x, n.weights("wu", -1, 1, 4, 8))))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +122,7 @@ func TestFuseGates(t *testing.T) {
 		})
 	}
 	t.Run("no-kernel", func(t *testing.T) {
-		n := gated(newNet(t, "no-kernel"), graph.EltSilu, graph.EltMul, 8)
+		n := gated(newNet(t, "no-kernel"), elementwise.Silu, elementwise.Mul, 8)
 		supports := func(l *graph.Layer) error {
 			if l.Op == graph.GatedMatMul {
 				return errors.New("no kernel")
@@ -146,29 +147,29 @@ func TestFuseHalves(t *testing.T) {
 	for name, build := range map[string]func(n *net) *graph.Network{
 		"split": func(n *net) *graph.Network {
 			a, b := halves(n)
-			return n.output(n.binary("Both", graph.EltMul, n.elt("Act", graph.EltSilu, nil, a), b))
+			return n.output(n.binary("Both", elementwise.Mul, n.elt("Act", elementwise.Silu, nil, a), b))
 		},
 		"second-is-gate": func(n *net) *graph.Network {
 			a, b := halves(n)
-			return n.output(n.binary("Both", graph.EltMul, a, n.elt("Act", graph.EltGelu, nil, b)))
+			return n.output(n.binary("Both", elementwise.Mul, a, n.elt("Act", elementwise.Gelu, nil, b)))
 		},
 		"slices": func(n *net) *graph.Network {
 			p := n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 3, 4), n.weights("w", -1, 1, 4, 16))
 			slice := func(name string, from, to int) *graph.Tensor {
 				return n.add(name, graph.Slice, graph.SliceAttrs{Starts: []int{from}, Ends: []int{to}, Axes: []int{2}}, p)
 			}
-			return n.output(n.binary("Both", graph.EltMul, slice("Slice_1", 0, 8), n.elt("Act", graph.EltSigmoid, nil, slice("Slice_2", -8, 1<<40))))
+			return n.output(n.binary("Both", elementwise.Mul, slice("Slice_1", 0, 8), n.elt("Act", elementwise.Sigmoid, nil, slice("Slice_2", -8, 1<<40))))
 		},
 		"overlap": func(n *net) *graph.Network {
 			p := n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 3, 4), n.weights("w", -1, 1, 4, 16))
 			slice := func(name string, from, to int) *graph.Tensor {
 				return n.add(name, graph.Slice, graph.SliceAttrs{Starts: []int{from}, Ends: []int{to}, Axes: []int{2}}, p)
 			}
-			return n.output(n.binary("Both", graph.EltMul, slice("Slice_1", 0, 8), n.elt("Act", graph.EltSilu, nil, slice("Slice_2", 4, 12))))
+			return n.output(n.binary("Both", elementwise.Mul, slice("Slice_1", 0, 8), n.elt("Act", elementwise.Silu, nil, slice("Slice_2", 4, 12))))
 		},
 		"used-as-a-whole": func(n *net) *graph.Network {
 			a, b := halves(n)
-			y := n.binary("Both", graph.EltMul, n.elt("Act", graph.EltSilu, nil, a), b)
+			y := n.binary("Both", elementwise.Mul, n.elt("Act", elementwise.Silu, nil, a), b)
 			return n.output(y, n.relu("Relu", n.Tensor("matmul")))
 		},
 	} {

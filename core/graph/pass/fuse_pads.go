@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 )
 
 // fusePads moves a Pad of spatial axes into the convolution or pooling behind it, where that pads with the same value:
@@ -180,14 +181,14 @@ func nonNegative(t *graph.Tensor, seen map[*graph.Tensor]bool) bool {
 }
 
 // endsNonNegative reports whether the last operation of p gives no negative result.
-func endsNonNegative(p graph.Program) bool {
+func endsNonNegative(p elementwise.Program) bool {
 	if len(p.Code) == 0 {
 		return false
 	}
 	switch in := p.Code[len(p.Code)-1]; in.Op {
-	case graph.EltRelu, graph.EltAbs, graph.EltSigmoid, graph.EltExp, graph.EltSqrt, graph.EltHardSigmoid, graph.EltSoftplus:
+	case elementwise.Relu, elementwise.Abs, elementwise.Sigmoid, elementwise.Exp, elementwise.Sqrt, elementwise.HardSigmoid, elementwise.Softplus:
 		return true
-	case graph.EltClamp:
+	case elementwise.Clamp:
 		return in.Imm[0] >= 0
 	}
 	return false

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // fusePointwise joins element-wise layers that no anchor took into one layer for each maximal connected region with a
@@ -20,13 +21,13 @@ var fusePointwise = Pass{
 	Rules: []string{"fuse-pointwise"},
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {
-			e, ok := elementwiseOf(l)
+			e, ok := pointwiseOf(l)
 			if !ok {
 				return false
 			}
 			for at, t := range e.inputs {
 				if p := t.Producer; p != nil {
-					if inner, ok := elementwiseOf(p); ok && r.fusePointwise(p, l, inner, e, at) {
+					if inner, ok := pointwiseOf(p); ok && r.fusePointwise(p, l, inner, e, at) {
 						return true
 					}
 				}
@@ -38,13 +39,13 @@ var fusePointwise = Pass{
 }
 
 // fusePointwise joins the element-wise layer p into l, whose input at it computes.
-func (r *rewrite) fusePointwise(p, l *graph.Layer, inner, outer elementwise, at int) bool {
+func (r *rewrite) fusePointwise(p, l *graph.Layer, inner, outer pointwise, at int) bool {
 	t, y := p.Outputs[0], l.Outputs[0]
 	c := r.candidate("fuse-pointwise", p, l)
 	if !c.sole(t, l) {
 		return false
 	}
-	if !graph.EqualDims(t.Dims, y.Dims) {
+	if !symbolic.Equal(t.Dims, y.Dims) {
 		return c.miss(WrongShape, "%s would be computed again for each element of %s", t, y)
 	}
 	if t.Type != y.Type {

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // randomNet builds a network from a stream of random choices: convolutions, normalisations, activations spelled out or
@@ -61,7 +64,7 @@ func (b *randomNet) pick() *graph.Tensor {
 // like returns a tensor of x's shape, x itself if there is no other.
 func (b *randomNet) like(x *graph.Tensor) *graph.Tensor {
 	for range 4 {
-		if y := b.pick(); y != x && graph.EqualDims(x.Dims, y.Dims) {
+		if y := b.pick(); y != x && symbolic.Equal(x.Dims, y.Dims) {
 			return y
 		}
 	}
@@ -70,7 +73,7 @@ func (b *randomNet) like(x *graph.Tensor) *graph.Tensor {
 
 // operand returns a constant or tensor that broadcasts to x.
 func (b *randomNet) operand(x *graph.Tensor) *graph.Tensor {
-	c := graph.EvalDims(x.Dims, nil)
+	c := symbolic.Eval(x.Dims, nil)
 	switch b.rng.IntN(5) {
 	case 0:
 		return b.scalar([]float32{0, 1, 2, .5, 6}[b.rng.IntN(5)])
@@ -86,7 +89,7 @@ func (b *randomNet) operand(x *graph.Tensor) *graph.Tensor {
 
 func (b *randomNet) layer() *graph.Tensor {
 	x := b.pick()
-	d := graph.EvalDims(x.Dims, nil)
+	d := symbolic.Eval(x.Dims, nil)
 	switch b.rng.IntN(15) {
 	case 0, 1:
 		return b.randomConv(x, d)
@@ -95,20 +98,20 @@ func (b *randomNet) layer() *graph.Tensor {
 	case 3, 4:
 		return b.activation(x)
 	case 5:
-		op := []graph.EltOp{graph.EltAdd, graph.EltAdd, graph.EltMul, graph.EltSub, graph.EltDiv, graph.EltMax}[b.rng.IntN(6)]
+		op := []elementwise.Op{elementwise.Add, elementwise.Add, elementwise.Mul, elementwise.Sub, elementwise.Div, elementwise.Max}[b.rng.IntN(6)]
 		y := b.operand(x)
-		if op == graph.EltDiv && !y.IsConst() {
-			op = graph.EltAdd
+		if op == elementwise.Div && !y.IsConst() {
+			op = elementwise.Add
 		}
-		if op != graph.EltDiv && b.rng.IntN(2) == 0 {
+		if op != elementwise.Div && b.rng.IntN(2) == 0 {
 			return b.binary(b.name("Bin"), op, y, x)
 		}
-		if op == graph.EltDiv && slices.Contains(graph.Value.Floats(mustConst(y)), 0) {
-			op = graph.EltSub
+		if op == elementwise.Div && slices.Contains(numeric.Value.Floats(mustConst(y)), 0) {
+			op = elementwise.Sub
 		}
 		return b.binary(b.name("Bin"), op, x, y)
 	case 6:
-		return b.binary(b.name("Add"), graph.EltAdd, x, b.like(x))
+		return b.binary(b.name("Add"), elementwise.Add, x, b.like(x))
 	case 7:
 		return b.add(b.name("Concat"), graph.Concat, graph.ConcatAttrs{Axis: 1 + b.rng.IntN(3)}, x, b.like(x))
 	case 8:
@@ -147,8 +150,8 @@ func (b *randomNet) layer() *graph.Tensor {
 func (b *randomNet) control(x *graph.Tensor) *graph.Tensor {
 	y, name := b.like(x), b.name("Control")
 	d := graph.Define("control")
-	in, other, flag := d.Input("a", graph.F32, x.Dims...), d.Input("b", graph.F32, x.Dims...), d.Input("c", graph.Bool)
-	trips := d.Constant("d", graph.Values(graph.I64, []int64{int64(b.rng.IntN(4))}))
+	in, other, flag := d.Input("a", numeric.F32, x.Dims...), d.Input("b", numeric.F32, x.Dims...), d.Input("c", numeric.Bool)
+	trips := d.Constant("d", numeric.Values(numeric.I64, []int64{int64(b.rng.IntN(4))}))
 	half := d.Weights("e", []float32{0.5}, 1)
 	kind := b.rng.IntN(3)
 	var out []*graph.Tensor
@@ -171,7 +174,7 @@ func (b *randomNet) control(x *graph.Tensor) *graph.Tensor {
 	}
 	c := b.Tensor("flag")
 	if c == nil {
-		c = b.AddInput("flag", graph.Bool)
+		c = b.AddInput("flag", numeric.Bool)
 	}
 	stands := map[*graph.Tensor]*graph.Tensor{in: x, other: y, flag: c}
 	l := n.Layer(name)
@@ -202,7 +205,7 @@ func (b *randomNet) upsampled(x *graph.Tensor, d []int) *graph.Tensor {
 	return b.add(b.name("Up"), graph.ConvTranspose, graph.ConvTransposeAttrs{Strides: []int{2, 2}, Group: 1}, x, w)
 }
 
-func mustConst(t *graph.Tensor) graph.Value {
+func mustConst(t *graph.Tensor) numeric.Value {
 	v, _ := t.Const()
 	return v
 }
@@ -231,28 +234,28 @@ func (b *randomNet) randomConv(x *graph.Tensor, d []int) *graph.Tensor {
 }
 
 func (b *randomNet) activation(x *graph.Tensor) *graph.Tensor {
-	u := func(op graph.EltOp, x *graph.Tensor, imm ...float32) *graph.Tensor {
+	u := func(op elementwise.Op, x *graph.Tensor, imm ...float32) *graph.Tensor {
 		return b.elt(b.name("Act"), op, imm, x)
 	}
-	bin := func(op graph.EltOp, x, y *graph.Tensor) *graph.Tensor { return b.binary(b.name("Bin"), op, x, y) }
+	bin := func(op elementwise.Op, x, y *graph.Tensor) *graph.Tensor { return b.binary(b.name("Bin"), op, x, y) }
 	switch b.rng.IntN(8) {
 	case 0:
-		return u(graph.EltRelu, x)
+		return u(elementwise.Relu, x)
 	case 1:
-		return u(graph.EltClamp, x, 0, 6)
+		return u(elementwise.Clamp, x, 0, 6)
 	case 2:
-		return bin(graph.EltMul, x, u(graph.EltSigmoid, x))
+		return bin(elementwise.Mul, x, u(elementwise.Sigmoid, x))
 	case 3:
-		e := bin(graph.EltAdd, u(graph.EltErf, bin(graph.EltDiv, x, b.scalar(1.4142135))), b.scalar(1))
-		return bin(graph.EltMul, bin(graph.EltMul, x, e), b.scalar(.5))
+		e := bin(elementwise.Add, u(elementwise.Erf, bin(elementwise.Div, x, b.scalar(1.4142135))), b.scalar(1))
+		return bin(elementwise.Mul, bin(elementwise.Mul, x, e), b.scalar(.5))
 	case 4:
-		return bin(graph.EltDiv, bin(graph.EltMul, x, u(graph.EltClamp, bin(graph.EltAdd, x, b.scalar(3)), 0, 6)), b.scalar(6))
+		return bin(elementwise.Div, bin(elementwise.Mul, x, u(elementwise.Clamp, bin(elementwise.Add, x, b.scalar(3)), 0, 6)), b.scalar(6))
 	case 5:
-		return u(graph.EltSigmoid, x)
+		return u(elementwise.Sigmoid, x)
 	case 6:
-		return u(graph.EltHardSwish, x)
+		return u(elementwise.HardSwish, x)
 	}
-	return u(graph.EltTanh, x)
+	return u(elementwise.Tanh, x)
 }
 
 // checkOptimized optimises a random network in full and with each of its rules switched off, and compares meaning,

@@ -4,12 +4,14 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // piece is a part of an axis, in the sense in which [2, 3*4] has the pieces 2, 3 and 4: changes of shape join and cut axes
 // between pieces, transpositions reorder them. An axis of extent 1 has none.
 type piece struct {
-	size     graph.Dim
+	size     symbolic.Dim
 	role     role
 	repeated bool // what is along it are copies
 }
@@ -79,7 +81,7 @@ func inverse(perm []int) []int {
 
 // reshape makes v the layout of the same elements under other dims, cutting pieces where needed. It reports false where they
 // do not fit.
-func (v *layout) reshape(dims []graph.Dim) bool {
+func (v *layout) reshape(dims []symbolic.Dim) bool {
 	left := v.flat()
 	axes := make([][]*piece, len(dims))
 	for i, d := range dims {
@@ -97,7 +99,7 @@ func (v *layout) reshape(dims []graph.Dim) bool {
 				return false
 			}
 			a, b := &piece{d, p.role, p.repeated}, &piece{rest, p.role, p.repeated}
-			axes[i], left, d = append(axes[i], a), append([]*piece{b}, left[1:]...), graph.Const(1)
+			axes[i], left, d = append(axes[i], a), append([]*piece{b}, left[1:]...), symbolic.Const(1)
 			v.order = slices.Replace(v.order, slices.Index(v.order, p), slices.Index(v.order, p)+1, a, b)
 		}
 	}
@@ -106,9 +108,9 @@ func (v *layout) reshape(dims []graph.Dim) bool {
 }
 
 // exactly returns d / by where nothing is left.
-func exactly(d, by graph.Dim) (graph.Dim, bool) {
+func exactly(d, by symbolic.Dim) (symbolic.Dim, bool) {
 	if by.Is(0) {
-		return graph.Dim{}, false
+		return symbolic.Dim{}, false
 	}
 	q := d.Div(by)
 	return q, q.Mul(by).Equal(d)
@@ -116,7 +118,7 @@ func exactly(d, by graph.Dim) (graph.Dim, bool) {
 
 // narrow makes v the layout of a tensor of the given dims that is repeated to the present ones, from out, along axes of
 // extent 1.
-func (v *layout) narrow(dims, out []graph.Dim) bool {
+func (v *layout) narrow(dims, out []symbolic.Dim) bool {
 	more := len(out) - len(dims)
 	if more < 0 {
 		return false
@@ -140,16 +142,16 @@ func (v *layout) narrow(dims, out []graph.Dim) bool {
 // form is a tensor that can be an operand of an attention, or its result, with the heads in the last axis or in one of their own.
 type form struct {
 	t                  *graph.Tensor
-	dims               []graph.Dim // that t is to be brought to: [batch, rows, heads*depth] or [batch, heads, rows, depth]
-	batch, rows, depth graph.Dim
-	heads, repeats     graph.Dim // heads that there are, and how often each is repeated
-	scale              float64   // by which it is multiplied then
+	dims               []symbolic.Dim // that t is to be brought to: [batch, rows, heads*depth] or [batch, heads, rows, depth]
+	batch, rows, depth symbolic.Dim
+	heads, repeats     symbolic.Dim // heads that there are, and how often each is repeated
+	scale              float64      // by which it is multiplied then
 	layers             []*graph.Layer
 	turned             bool // the last two axes of t are to be swapped first
 }
 
 // asIs reports whether t need not be reshaped.
-func (f form) asIs() bool { return !f.turned && graph.EqualDims(f.t.Dims, f.dims) }
+func (f form) asIs() bool { return !f.turned && symbolic.Equal(f.t.Dims, f.dims) }
 
 // forms returns the forms that a tensor of the layout v has: of each number of axes one for each way in which pieces can be
 // batch or heads.
@@ -172,11 +174,11 @@ func (v *layout) forms(t *graph.Tensor) []form {
 		f := form{t: t, batch: count(batch), rows: count(rows), depth: count(depth), heads: count(own), repeats: count(heads[len(own):]), scale: 1}
 		flat := v.flat()
 		if slices.Equal(flat, slices.Concat(batch, rows, own, depth)) {
-			f.dims = []graph.Dim{f.batch, f.rows, f.heads.Mul(f.depth)}
+			f.dims = []symbolic.Dim{f.batch, f.rows, f.heads.Mul(f.depth)}
 			list = append(list, f)
 		}
 		if slices.Equal(flat, slices.Concat(batch, own, rows, depth)) {
-			f.dims = []graph.Dim{f.batch, f.heads, f.rows, f.depth}
+			f.dims = []symbolic.Dim{f.batch, f.heads, f.rows, f.depth}
 			list = append(list, f)
 		}
 	}
@@ -184,8 +186,8 @@ func (v *layout) forms(t *graph.Tensor) []form {
 }
 
 // count returns the product of the sizes.
-func count(list []*piece) graph.Dim {
-	n := graph.Const(1)
+func count(list []*piece) symbolic.Dim {
+	n := symbolic.Const(1)
 	for _, p := range list {
 		n = n.Mul(p.size)
 	}
@@ -253,13 +255,13 @@ func scaling(l *graph.Layer) (*graph.Tensor, float64, bool) {
 	for i := range 2 {
 		x, k := l.Inputs[in.Arg[i]], l.Inputs[in.Arg[1-i]]
 		s, ok := scalar(k)
-		if !ok || !graph.EqualDims(x.Dims, l.Outputs[0].Dims) || x.Type != l.Outputs[0].Type {
+		if !ok || !symbolic.Equal(x.Dims, l.Outputs[0].Dims) || x.Type != l.Outputs[0].Type {
 			continue
 		}
 		switch {
-		case in.Op == graph.EltMul:
+		case in.Op == elementwise.Mul:
 			return x, s, true
-		case in.Op == graph.EltDiv && i == 0 && s != 0:
+		case in.Op == elementwise.Div && i == 0 && s != 0:
 			return x, 1 / s, true
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // launchBytes is what a launch costs, in the bytes that are moved meanwhile: about 4 us at 16 GB/s.
@@ -43,8 +45,8 @@ func (r *rewrite) costOf(group []sibling) horizontalCost {
 
 // readsSlice reports whether backends have kernels for layer u that read y where it is a slice along an axis.
 func (r *rewrite) readsSlice(u *graph.Layer, y *graph.Tensor, axis int) bool {
-	dims := graph.EvalDims(y.Dims, r.cfg.Shapes)
-	if graph.Count(dims[:axis]) <= 1 {
+	dims := symbolic.Eval(y.Dims, r.cfg.Shapes)
+	if numeric.Count(dims[:axis]) <= 1 {
 		return true // it is dense
 	}
 	if axis == 1 {

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // lane is an element along the last axes of a tensor as a sum of elements along those of another, the root, times factors.
@@ -32,7 +35,7 @@ const maxLanes = 4096
 
 func newLaneWalk(root *graph.Tensor) *laneWalk {
 	w := &laneWalk{root: root, lead: len(root.Dims) - 1, known: map[*graph.Tensor][]lane{}}
-	own := make([]lane, graph.Count(w.shape(root)))
+	own := make([]lane, numeric.Count(w.shape(root)))
 	for i := range own {
 		own[i] = lane{{from: i}}
 	}
@@ -67,29 +70,29 @@ func (w *laneWalk) of(t *graph.Tensor) []lane {
 
 // shape returns the extents of t's lanes, nil where its other axes are not those of the root.
 func (w *laneWalk) shape(t *graph.Tensor) []int {
-	if len(t.Dims) < w.lead || t.Type != w.root.Type || !graph.EqualDims(t.Dims[:w.lead], w.root.Dims[:w.lead]) {
+	if len(t.Dims) < w.lead || t.Type != w.root.Type || !symbolic.Equal(t.Dims[:w.lead], w.root.Dims[:w.lead]) {
 		return nil
 	}
 	dims, ok := constDims(t.Dims[w.lead:])
-	if n := graph.Count(dims); !ok || n < 1 || n > maxLanes || slices.Min(append(dims, 1)) < 1 {
+	if n := numeric.Count(dims); !ok || n < 1 || n > maxLanes || slices.Min(append(dims, 1)) < 1 {
 		return nil
 	}
 	return dims
 }
 
 // combined returns the lanes of an element-wise layer's output.
-func (w *laneWalk) combined(l *graph.Layer, in graph.Instr) []lane {
+func (w *laneWalk) combined(l *graph.Layer, in elementwise.Instr) []lane {
 	y := l.Outputs[0]
 	var args []*graph.Tensor
 	for _, v := range in.Arg[:in.Op.Info().Arity] {
 		args = append(args, l.Inputs[v])
 	}
 	switch in.Op {
-	case graph.EltNeg:
+	case elementwise.Neg:
 		return signed(w.of(args[0]), true)
-	case graph.EltAdd, graph.EltSub:
-		a, b := w.of(args[0]), signed(w.of(args[1]), in.Op == graph.EltSub)
-		if a == nil || b == nil || !graph.EqualDims(args[0].Dims, y.Dims) || !graph.EqualDims(args[1].Dims, y.Dims) {
+	case elementwise.Add, elementwise.Sub:
+		a, b := w.of(args[0]), signed(w.of(args[1]), in.Op == elementwise.Sub)
+		if a == nil || b == nil || !symbolic.Equal(args[0].Dims, y.Dims) || !symbolic.Equal(args[1].Dims, y.Dims) {
 			return nil
 		}
 		list := make([]lane, len(a))
@@ -97,9 +100,9 @@ func (w *laneWalk) combined(l *graph.Layer, in graph.Instr) []lane {
 			list[i] = slices.Concat(a[i], b[i])
 		}
 		return list
-	case graph.EltMul:
+	case elementwise.Mul:
 		for i, x := range args {
-			if graph.EqualDims(x.Dims, y.Dims) && !x.IsConst() {
+			if symbolic.Equal(x.Dims, y.Dims) && !x.IsConst() {
 				if list := w.multiplied(w.of(x), w.shape(x), args[1-i]); list != nil {
 					return list
 				}
@@ -165,14 +168,14 @@ func (w *laneWalk) moved(l *graph.Layer, output int) []lane {
 	if !w.movesLanes(l) {
 		return nil
 	}
-	numbers := func(dims []int, first int) graph.Value {
-		v := graph.NewValue(graph.F32, slices.Concat(slices.Repeat([]int{1}, w.lead), dims)...)
+	numbers := func(dims []int, first int) numeric.Value {
+		v := numeric.NewValue(numeric.F32, slices.Concat(slices.Repeat([]int{1}, w.lead), dims)...)
 		for i := range v.F32() {
 			v.F32()[i] = float32(first + i)
 		}
 		return v
 	}
-	in, out := make([]graph.Value, len(l.Inputs)), make([]graph.Value, len(l.Outputs))
+	in, out := make([]numeric.Value, len(l.Inputs)), make([]numeric.Value, len(l.Outputs))
 	for i, t := range l.Inputs {
 		if v, ok := t.Const(); ok {
 			in[i] = v
@@ -240,7 +243,7 @@ func laneText(t *graph.Tensor, axes, at int) string {
 	dims, ok := constDims(t.Dims[last:])
 	name := fmt.Sprintf("%s@%d", t.Name, at)
 	if v, constant := t.Const(); constant {
-		return constantLane(v, graph.Count(dims), at)
+		return constantLane(v, numeric.Count(dims), at)
 	}
 	if l == nil || !ok || l.Epilogue.Args > 0 || len(l.Outputs) != 1 {
 		return name
@@ -253,9 +256,9 @@ func laneText(t *graph.Tensor, axes, at int) string {
 		var list []string
 		for _, x := range l.Inputs {
 			switch {
-			case graph.Count(graph.EvalDims(x.Dims, nil)) == 1 && x.IsConst():
+			case numeric.Count(symbolic.Eval(x.Dims, nil)) == 1 && x.IsConst():
 				list = append(list, laneText(x, 0, 0))
-			case graph.EqualDims(x.Dims[max(0, len(x.Dims)-axes):], t.Dims[last:]):
+			case symbolic.Equal(x.Dims[max(0, len(x.Dims)-axes):], t.Dims[last:]):
 				list = append(list, laneText(x, axes, at))
 			default:
 				return name
@@ -299,7 +302,7 @@ func laneText(t *graph.Tensor, axes, at int) string {
 		return name
 	}
 	for n := range len(x.Dims) + 1 { // the last axes that are as many lanes
-		if own, ok := constDims(x.Dims[len(x.Dims)-n:]); ok && graph.Count(own) == graph.Count(dims) {
+		if own, ok := constDims(x.Dims[len(x.Dims)-n:]); ok && numeric.Count(own) == numeric.Count(dims) {
 			return of(laneText(x, n, at))
 		}
 	}
@@ -317,7 +320,7 @@ func repeatedFrom(own, dims []int, at int) int {
 }
 
 // constantLane returns the elements of one of n lanes.
-func constantLane(v graph.Value, n, at int) string {
+func constantLane(v numeric.Value, n, at int) string {
 	var b strings.Builder
 	size := v.Type.Size()
 	for i := at; i < v.Len() && n > 0; i += n {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // linear is a convolution or matrix product with constant weights, seen as what its output channels have in common:
@@ -66,11 +67,11 @@ func (x *linear) channels() {
 	axes[0], axes[1] = p.Axes(x.l)
 	groups := p.Groups(x.l)
 	channel := func(axis int) func(i int) int {
-		each := graph.Count(x.dims[axis+1:])
+		each := numeric.Count(x.dims[axis+1:])
 		if axis == 0 {
 			return func(i int) int { return i / each }
 		}
-		perGroup, first := x.dims[0]/groups, graph.Count(x.dims[1:])
+		perGroup, first := x.dims[0]/groups, numeric.Count(x.dims[1:])
 		return func(i int) int { return i/each%x.dims[axis] + i/first/perGroup*x.dims[axis] }
 	}
 	x.out, x.in = channel(axes[0]), channel(axes[1])
@@ -106,7 +107,7 @@ func (x *linear) scaleInputs(scale, shift []float64) {
 // fits reports whether the layer's type holds the weights and the bias, or records a miss.
 func (c *candidate) fits(x linear) bool {
 	limit := math.MaxFloat32
-	if x.l.Inputs[1].Type == graph.F16 {
+	if x.l.Inputs[1].Type == numeric.F16 {
 		limit = 65504
 	}
 	outside := func(v float64) bool { return math.IsNaN(v) || math.Abs(v) > limit }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // mergeRotations makes one rotary embedding of two whose data are neighbouring parts of one tensor, as queries and keys are: it
@@ -76,7 +77,7 @@ func (r *rewrite) mergeRotations(split *graph.Layer, i int, a, b *graph.Layer) b
 			}
 		}
 	}
-	dims := []graph.Dim{s.Dims[0], s.Dims[1], graph.Const(m + n)}
+	dims := []symbolic.Dim{s.Dims[0], s.Dims[1], symbolic.Const(m + n)}
 	x, y := r.net.NewTensor(s.Name+"_wide", s.Type, dims), r.net.NewTensor(a.Outputs[0].Name+"_wide", a.Outputs[0].Type, dims)
 	wide := &graph.Layer{Name: a.Name, Op: graph.Rotary, Attrs: p, Inputs: append([]*graph.Tensor{x}, a.Inputs[1:]...), Outputs: []*graph.Tensor{y}, From: c.members}
 	if !c.supported(wide) || !c.enabled() {

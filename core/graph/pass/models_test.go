@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/testdata"
@@ -100,7 +101,7 @@ func equalCounts(a, b map[string]int) bool {
 }
 
 // digits returns the embedded model and n of its calibration images.
-func digits(t *testing.T, n int) (*graph.Network, map[string]graph.Value) {
+func digits(t *testing.T, n int) (*graph.Network, map[string]numeric.Value) {
 	t.Helper()
 	net, err := onnx.Parse(graph.Ops(), "digits", testdata.Model())
 	if err != nil {
@@ -108,7 +109,7 @@ func digits(t *testing.T, n int) (*graph.Network, map[string]graph.Value) {
 	}
 	x := testdata.CalibrationImages().Batch(0, n)
 	in := net.Inputs[0]
-	return net, map[string]graph.Value{in.Name: graph.Values(graph.F32, x, n, 1, 32, 32)}
+	return net, map[string]numeric.Value{in.Name: numeric.Values(numeric.F32, x, n, 1, 32, 32)}
 }
 
 // TestEmbeddedModel checks that every normalisation, activation and residual addition of the embedded model ends in the
@@ -130,13 +131,13 @@ func TestEmbeddedModel(t *testing.T) {
 		}
 	}
 	values["image"] = in["image"].F32()
-	ranges := map[string]graph.Range{}
+	ranges := map[string]numeric.Range{}
 	for name, x := range values {
 		peak := float32(0)
 		for _, v := range x {
 			peak = max(peak, float32(math.Abs(float64(v))))
 		}
-		ranges[name] = graph.PerTensor(max(peak, 1e-6)/127, 0)
+		ranges[name] = numeric.PerTensor(max(peak, 1e-6)/127, 0)
 	}
 	placed := fused.Clone()
 	if _, err := quant.Place(placed, ranges, quant.Policy{}); err != nil {

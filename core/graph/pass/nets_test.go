@@ -11,6 +11,9 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // net builds a small network with seeded random weights.
@@ -34,12 +37,12 @@ func (n *net) add(name string, op *graph.Op, attrs any, in ...*graph.Tensor) *gr
 }
 
 func (n *net) input(name string, dims ...int) *graph.Tensor {
-	return n.AddInput(name, graph.F32, graph.Shape(dims...)...)
+	return n.AddInput(name, numeric.F32, symbolic.Shape(dims...)...)
 }
 
 // weights adds a constant of random values in [lo, hi).
 func (n *net) weights(name string, lo, hi float64, dims ...int) *graph.Tensor {
-	v := graph.NewValue(graph.F32, dims...)
+	v := numeric.NewValue(numeric.F32, dims...)
 	for i := range v.F32() {
 		v.F32()[i] = float32(lo + (hi-lo)*n.rng.Float64())
 	}
@@ -47,11 +50,11 @@ func (n *net) weights(name string, lo, hi float64, dims ...int) *graph.Tensor {
 }
 
 func (n *net) scalar(v float32) *graph.Tensor {
-	return n.AddConst("c", graph.Values(graph.F32, []float32{v}))
+	return n.AddConst("c", numeric.Values(numeric.F32, []float32{v}))
 }
 
 func (n *net) ints(v ...int64) *graph.Tensor {
-	return n.AddConst("i", graph.Values(graph.I64, v, len(v)))
+	return n.AddConst("i", numeric.Values(numeric.I64, v, len(v)))
 }
 
 // conv adds a 2-D convolution with m output channels and a k x k kernel.
@@ -75,8 +78,8 @@ func (n *net) batchNorm(name string, x *graph.Tensor) *graph.Tensor {
 }
 
 // elt adds an element-wise layer of one operation, as the importer makes them.
-func (n *net) elt(name string, op graph.EltOp, imm []float32, in ...*graph.Tensor) *graph.Tensor {
-	i := graph.Instr{Op: op, Arg: [3]int{0, 1, 2}}
+func (n *net) elt(name string, op elementwise.Op, imm []float32, in ...*graph.Tensor) *graph.Tensor {
+	i := elementwise.Instr{Op: op, Arg: [3]int{0, 1, 2}}
 	copy(i.Imm[:], imm)
 	def := graph.Pointwise
 	for _, o := range n.ops.All() {
@@ -84,14 +87,14 @@ func (n *net) elt(name string, op graph.EltOp, imm []float32, in ...*graph.Tenso
 			def = o
 		}
 	}
-	return n.add(name, def, graph.Elementwise{Program: graph.Program{Args: op.Info().Arity, Code: []graph.Instr{i}}}, in...)
+	return n.add(name, def, graph.Elementwise{Program: elementwise.Program{Args: op.Info().Arity, Code: []elementwise.Instr{i}}}, in...)
 }
 
 func (n *net) relu(name string, x *graph.Tensor) *graph.Tensor {
-	return n.elt(name, graph.EltRelu, nil, x)
+	return n.elt(name, elementwise.Relu, nil, x)
 }
 
-func (n *net) binary(name string, op graph.EltOp, a, b *graph.Tensor) *graph.Tensor {
+func (n *net) binary(name string, op elementwise.Op, a, b *graph.Tensor) *graph.Tensor {
 	return n.elt(name, op, nil, a, b)
 }
 
@@ -107,17 +110,17 @@ func (n *net) output(ts ...*graph.Tensor) *graph.Network {
 }
 
 // randomInputs returns inputs for n at batch 2, in [-3, 3) for real ones.
-func randomInputs(n *graph.Network, seed uint64) map[string]graph.Value {
+func randomInputs(n *graph.Network, seed uint64) map[string]numeric.Value {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	in := map[string]graph.Value{}
+	in := map[string]numeric.Value{}
 	for _, t := range n.Inputs {
-		v := graph.NewValue(t.Type, graph.EvalDims(t.Dims, map[string]int{"batch": 2, "sequence": 5})...)
+		v := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, map[string]int{"batch": 2, "sequence": 5})...)
 		switch t.Type {
-		case graph.F32:
+		case numeric.F32:
 			for i := range v.F32() {
 				v.F32()[i] = rng.Float32()*6 - 3
 			}
-		case graph.I64: // few enough to choose rows by
+		case numeric.I64: // few enough to choose rows by
 			for i := range v.I64() {
 				v.I64()[i] = rng.Int64N(16)
 			}
@@ -132,12 +135,12 @@ func randomInputs(n *graph.Network, seed uint64) map[string]graph.Value {
 }
 
 // evalAll returns the values of all tensors of n that layers compute, as real numbers, by name.
-func evalAll(t testing.TB, n *graph.Network, in map[string]graph.Value) map[string][]float32 {
+func evalAll(t testing.TB, n *graph.Network, in map[string]numeric.Value) map[string][]float32 {
 	t.Helper()
 	values := map[string][]float32{}
-	_, err := n.Eval(context.Background(), in, func(l *graph.Layer, out []graph.Value) error {
+	_, err := n.Eval(context.Background(), in, func(l *graph.Layer, out []numeric.Value) error {
 		for i, v := range out {
-			values[l.Outputs[i].Name] = graph.ToReal(v, l.Outputs[i].Range).Floats()
+			values[l.Outputs[i].Name] = numeric.ToReal(v, l.Outputs[i].Range).Floats()
 		}
 		return nil
 	})

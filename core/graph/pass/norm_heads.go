@@ -1,6 +1,9 @@
 package pass
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // normHeads moves the normalisation of each head of t, queries or keys, before the Transpose that gives heads an axis of their
 // own, so that what comes behind can do that itself:
@@ -29,7 +32,7 @@ func (r *rewrite) normHeads(t *graph.Tensor) bool {
 	u := turn.Inputs[0]
 	v := &graph.Tensor{Name: t.Name + "_rows"}
 	by := &graph.Layer{Name: l.Name + "_rows", Op: l.Op, Attrs: l.Attrs, Inputs: append([]*graph.Tensor{u}, l.Inputs[1:]...), From: l.From, Outputs: []*graph.Tensor{v}}
-	if err := by.Infer(); err != nil || !graph.EqualDims(v.Dims, u.Dims) {
+	if err := by.Infer(); err != nil || !symbolic.Equal(v.Dims, u.Dims) {
 		return c.miss(WrongShape, "%s cannot be normalised before its axes change places", u)
 	}
 	if !c.has(by) || !c.enabled() {

@@ -1,14 +1,18 @@
 package pass
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // mean returns what t is the mean of, and the axes, which it counts from 0.
 func (m *norm) mean(t *graph.Tensor) (of *graph.Tensor, axes []int, ok bool) {
 	factor := 1.0
-	if in, args, ok := m.op(t); ok && (in.Op == graph.EltMul || in.Op == graph.EltDiv) {
+	if in, args, ok := m.op(t); ok && (in.Op == elementwise.Mul || in.Op == elementwise.Div) {
 		for i := range 2 {
-			if s, ok := scalar(args[i]); ok && (i == 1 || in.Op == graph.EltMul) {
-				if factor = s; in.Op == graph.EltDiv {
+			if s, ok := scalar(args[i]); ok && (i == 1 || in.Op == elementwise.Mul) {
+				if factor = s; in.Op == elementwise.Div {
 					factor = 1 / s
 				}
 				m.take(t)
@@ -26,7 +30,7 @@ func (m *norm) mean(t *graph.Tensor) (of *graph.Tensor, axes []int, ok bool) {
 		return nil, nil, false
 	}
 	of = l.Inputs[0]
-	n := graph.Const(1)
+	n := symbolic.Const(1)
 	for i := range of.Dims {
 		if len(a.Axes) == 0 || containsAxis(a.Axes, i, len(of.Dims)) {
 			axes, n = append(axes, i), n.Mul(of.Dims[i])
@@ -68,8 +72,8 @@ func (m *norm) placed() bool {
 	for i, list := range [][]*graph.Tensor{m.statistics, m.spread} {
 		for _, t := range list {
 			switch {
-			case len(t.Dims) == rank && graph.EqualDims(t.Dims[:m.axis], rows) && (allOnes(t.Dims[m.axis:]) || graph.EqualDims(t.Dims, m.x.Dims)):
-			case i == 0 && graph.EqualDims(t.Dims, rows):
+			case len(t.Dims) == rank && symbolic.Equal(t.Dims[:m.axis], rows) && (allOnes(t.Dims[m.axis:]) || symbolic.Equal(t.Dims, m.x.Dims)):
+			case i == 0 && symbolic.Equal(t.Dims, rows):
 			default:
 				return false
 			}
@@ -78,7 +82,7 @@ func (m *norm) placed() bool {
 	return true
 }
 
-func allOnes(dims []graph.Dim) bool {
+func allOnes(dims []symbolic.Dim) bool {
 	for _, d := range dims {
 		if !d.Is(1) {
 			return false
@@ -116,7 +120,7 @@ func (m *norm) difference(s, mean *graph.Tensor) *graph.Tensor {
 		return nil
 	}
 	in, of, ok := m.op(args[0])
-	if !ok || in.Op != graph.EltSub || of[0] != m.x {
+	if !ok || in.Op != elementwise.Sub || of[0] != m.x {
 		return nil
 	}
 	if t := m.narrow(of[1]); t != m.narrow(mean) { // the mean may be there twice
@@ -139,7 +143,7 @@ func (r *rewrite) centreNorm(l *graph.Layer) bool {
 	d := l.Inputs[0]
 	m := newNorm(r.net)
 	in, args, found := m.op(d)
-	if !ok || !found || in.Op != graph.EltSub || l.Epilogue.Args > 0 {
+	if !ok || !found || in.Op != elementwise.Sub || l.Epilogue.Args > 0 {
 		return false
 	}
 	m.y = l.Outputs[0]
@@ -150,7 +154,7 @@ func (r *rewrite) centreNorm(l *graph.Layer) bool {
 	c := r.candidate("layer-norm", m.inner...)
 	y := &graph.Tensor{Name: m.y.Name}
 	by := &graph.Layer{Name: l.Name, Op: graph.LayerNorm, Attrs: attrs, Inputs: append([]*graph.Tensor{m.x}, l.Inputs[1:]...), Outputs: []*graph.Tensor{y}}
-	if err := by.Infer(); err != nil || !graph.EqualDims(y.Dims, m.y.Dims) || y.Type != m.y.Type {
+	if err := by.Infer(); err != nil || !symbolic.Equal(y.Dims, m.y.Dims) || y.Type != m.y.Type {
 		return c.miss(WrongShape, "%s becomes %s", m.x, m.y)
 	}
 	if !c.contained(l) || !c.has(by) || !c.enabled() {

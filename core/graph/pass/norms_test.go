@@ -4,12 +4,15 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // normNet writes normalisations out.
 type normNet struct{ *net }
 
-func (n normNet) op(name string, op graph.EltOp, x ...*graph.Tensor) *graph.Tensor {
+func (n normNet) op(name string, op elementwise.Op, x ...*graph.Tensor) *graph.Tensor {
 	return n.elt(name, op, nil, x...)
 }
 
@@ -22,24 +25,24 @@ func (n normNet) sum(x *graph.Tensor, axes ...int) *graph.Tensor {
 }
 
 func (n normNet) biased(v *graph.Tensor) *graph.Tensor {
-	return n.op("Add", graph.EltAdd, v, n.scalar(1e-5))
+	return n.op("Add", elementwise.Add, v, n.scalar(1e-5))
 }
 
 // deviation returns the root of the mean of d*d over the last axis.
 func (n normNet) deviation(d *graph.Tensor) *graph.Tensor {
-	return n.op("Sqrt", graph.EltSqrt, n.biased(n.mean(n.op("Pow", graph.EltPow, d, n.scalar(2)), 2)))
+	return n.op("Sqrt", elementwise.Sqrt, n.biased(n.mean(n.op("Pow", elementwise.Pow, d, n.scalar(2)), 2)))
 }
 
 func (n normNet) centred(x *graph.Tensor) *graph.Tensor {
-	return n.op("Sub", graph.EltSub, x, n.mean(x, 2))
+	return n.op("Sub", elementwise.Sub, x, n.mean(x, 2))
 }
 
 // fast returns x's mean, and its variance without centring it, each [3, 8] for x [3, 8, 16].
 func (n normNet) fast(x *graph.Tensor) (mean, variance *graph.Tensor) {
-	mean = n.op("Mul", graph.EltMul, n.sum(x, 2), n.scalar(1./16))
-	square := n.op("Div", graph.EltDiv, n.sum(n.op("Mul", graph.EltMul, x, x), 2), n.scalar(16))
-	v := n.op("Sub", graph.EltSub, square, n.op("Mul", graph.EltMul, mean, mean))
-	return mean, n.op("Max", graph.EltMax, v, n.scalar(0))
+	mean = n.op("Mul", elementwise.Mul, n.sum(x, 2), n.scalar(1./16))
+	square := n.op("Div", elementwise.Div, n.sum(n.op("Mul", elementwise.Mul, x, x), 2), n.scalar(16))
+	v := n.op("Sub", elementwise.Sub, square, n.op("Mul", elementwise.Mul, mean, mean))
+	return mean, n.op("Max", elementwise.Max, v, n.scalar(0))
 }
 
 // rows returns a statistic [3, 8] as one that broadcasts along rows of 16.
@@ -56,62 +59,62 @@ func TestRecogniseNorms(t *testing.T) {
 	}{
 		{"plain", layer, func(n normNet, x *graph.Tensor) *graph.Tensor {
 			d := n.centred(x)
-			return n.op("Div", graph.EltDiv, d, n.deviation(d))
+			return n.op("Div", elementwise.Div, d, n.deviation(d))
 		}},
 		{"root mean square of what is centred", layer, func(n normNet, x *graph.Tensor) *graph.Tensor {
 			return n.add("RMS", graph.RMSNorm, graph.LayerNormAttrs{Axis: -1, Epsilon: 1e-5}, n.centred(x), n.weights("scale", .5, 1.5, 16))
 		}},
 		{"scale and bias", layer, func(n normNet, x *graph.Tensor) *graph.Tensor {
 			d := n.centred(x)
-			y := n.op("Mul", graph.EltMul, n.weights("scale", .5, 1.5, 16), n.op("Div", graph.EltDiv, d, n.deviation(d)))
-			return n.op("Add", graph.EltAdd, y, n.weights("bias", -1, 1, 1, 1, 16))
+			y := n.op("Mul", elementwise.Mul, n.weights("scale", .5, 1.5, 16), n.op("Div", elementwise.Div, d, n.deviation(d)))
+			return n.op("Add", elementwise.Add, y, n.weights("bias", -1, 1, 1, 1, 16))
 		}},
 		{"reciprocal and square", layer, func(n normNet, x *graph.Tensor) *graph.Tensor {
 			d := n.centred(x)
-			v := n.biased(n.mean(n.op("Mul", graph.EltMul, d, d), -1))
-			r := n.op("Reciprocal", graph.EltReciprocal, n.op("Sqrt", graph.EltSqrt, v))
-			return n.op("Mul", graph.EltMul, n.op("Mul", graph.EltMul, d, r), n.weights("scale", .5, 1.5, 16))
+			v := n.biased(n.mean(n.op("Mul", elementwise.Mul, d, d), -1))
+			r := n.op("Reciprocal", elementwise.Reciprocal, n.op("Sqrt", elementwise.Sqrt, v))
+			return n.op("Mul", elementwise.Mul, n.op("Mul", elementwise.Mul, d, r), n.weights("scale", .5, 1.5, 16))
 		}},
 		{"power", layer, func(n normNet, x *graph.Tensor) *graph.Tensor {
 			d := n.centred(x)
-			v := n.biased(n.mean(n.op("Mul", graph.EltMul, d, d), 2))
-			return n.op("Mul", graph.EltMul, n.op("Pow", graph.EltPow, v, n.scalar(-.5)), d)
+			v := n.biased(n.mean(n.op("Mul", elementwise.Mul, d, d), 2))
+			return n.op("Mul", elementwise.Mul, n.op("Pow", elementwise.Pow, v, n.scalar(-.5)), d)
 		}},
 		{"variance of squares", layer, func(n normNet, x *graph.Tensor) *graph.Tensor {
 			mean, v := n.fast(x)
-			r := n.op("Reciprocal", graph.EltReciprocal, n.op("Sqrt", graph.EltSqrt, n.biased(n.rows(v))))
-			r = n.op("Mul", graph.EltMul, r, n.weights("scale", .5, 1.5, 16))
-			y := n.op("Mul", graph.EltMul, n.op("Sub", graph.EltSub, x, n.rows(mean)), r)
-			return n.op("Add", graph.EltAdd, y, n.weights("bias", -1, 1, 16))
+			r := n.op("Reciprocal", elementwise.Reciprocal, n.op("Sqrt", elementwise.Sqrt, n.biased(n.rows(v))))
+			r = n.op("Mul", elementwise.Mul, r, n.weights("scale", .5, 1.5, 16))
+			y := n.op("Mul", elementwise.Mul, n.op("Sub", elementwise.Sub, x, n.rows(mean)), r)
+			return n.op("Add", elementwise.Add, y, n.weights("bias", -1, 1, 16))
 		}},
 		{"tensorflow", layer, func(n normNet, x *graph.Tensor) *graph.Tensor {
 			mean := n.mean(x, 2)
-			d := n.op("Sub", graph.EltSub, x, mean)
-			r := n.op("Reciprocal", graph.EltReciprocal, n.deviation(d))
-			r = n.op("Mul", graph.EltMul, r, n.weights("scale", .5, 1.5, 16))
-			shift := n.op("Sub", graph.EltSub, n.weights("bias", -1, 1, 16), n.op("Mul", graph.EltMul, mean, r))
-			return n.op("Add", graph.EltAdd, n.op("Mul", graph.EltMul, x, r), shift)
+			d := n.op("Sub", elementwise.Sub, x, mean)
+			r := n.op("Reciprocal", elementwise.Reciprocal, n.deviation(d))
+			r = n.op("Mul", elementwise.Mul, r, n.weights("scale", .5, 1.5, 16))
+			shift := n.op("Sub", elementwise.Sub, n.weights("bias", -1, 1, 16), n.op("Mul", elementwise.Mul, mean, r))
+			return n.op("Add", elementwise.Add, n.op("Mul", elementwise.Mul, x, r), shift)
 		}},
 		{"mean square", rms, func(n normNet, x *graph.Tensor) *graph.Tensor {
-			y := n.op("Mul", graph.EltMul, x, n.op("Div", graph.EltDiv, n.scalar(1), n.deviation(x)))
-			return n.op("Mul", graph.EltMul, n.weights("scale", .5, 1.5, 16), y)
+			y := n.op("Mul", elementwise.Mul, x, n.op("Div", elementwise.Div, n.scalar(1), n.deviation(x)))
+			return n.op("Mul", elementwise.Mul, n.weights("scale", .5, 1.5, 16), y)
 		}},
 		{"mean square of two axes", rms, func(n normNet, x *graph.Tensor) *graph.Tensor {
-			s := n.op("Sqrt", graph.EltSqrt, n.biased(n.mean(n.op("Mul", graph.EltMul, x, x), 1, 2)))
-			return n.op("Mul", graph.EltMul, n.weights("scale", .5, 1.5, 8, 16), n.op("Div", graph.EltDiv, x, s))
+			s := n.op("Sqrt", elementwise.Sqrt, n.biased(n.mean(n.op("Mul", elementwise.Mul, x, x), 1, 2)))
+			return n.op("Mul", elementwise.Mul, n.weights("scale", .5, 1.5, 8, 16), n.op("Div", elementwise.Div, x, s))
 		}},
 		{"deviation of another tensor", "", func(n normNet, x *graph.Tensor) *graph.Tensor {
-			return n.op("Div", graph.EltDiv, n.centred(x), n.deviation(n.input("z", 3, 8, 16)))
+			return n.op("Div", elementwise.Div, n.centred(x), n.deviation(n.input("z", 3, 8, 16)))
 		}},
 		{"deviation and epsilon", "", func(n normNet, x *graph.Tensor) *graph.Tensor {
 			d := n.centred(x)
-			s := n.op("Sqrt", graph.EltSqrt, n.mean(n.op("Mul", graph.EltMul, d, d), 2))
-			return n.op("Div", graph.EltDiv, d, n.biased(s))
+			s := n.op("Sqrt", elementwise.Sqrt, n.mean(n.op("Mul", elementwise.Mul, d, d), 2))
+			return n.op("Div", elementwise.Div, d, n.biased(s))
 		}},
 		{"statistics along another axis", "", func(n normNet, _ *graph.Tensor) *graph.Tensor {
 			x := n.input("square", 3, 16, 16)
-			m := n.add("ReduceMean", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{2}}, n.op("Mul", graph.EltMul, x, x))
-			return n.op("Div", graph.EltDiv, x, n.op("Sqrt", graph.EltSqrt, n.reshape("Reshape", n.biased(m), 3, 1, 16)))
+			m := n.add("ReduceMean", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{2}}, n.op("Mul", elementwise.Mul, x, x))
+			return n.op("Div", elementwise.Div, x, n.op("Sqrt", elementwise.Sqrt, n.reshape("Reshape", n.biased(m), 3, 1, 16)))
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -132,24 +135,24 @@ func TestRecogniseNorms(t *testing.T) {
 		{"layer-norm", func(n *net) *graph.Network {
 			m := normNet{n}
 			d := m.centred(n.input("x", 3, 8, 16))
-			y := m.op("Mul", graph.EltMul, m.op("Div", graph.EltDiv, d, m.deviation(d)), n.weights("scale", .5, 1.5, 16))
-			return n.output(m.op("Add_2", graph.EltAdd, y, n.weights("bias", -1, 1, 16)))
+			y := m.op("Mul", elementwise.Mul, m.op("Div", elementwise.Div, d, m.deviation(d)), n.weights("scale", .5, 1.5, 16))
+			return n.output(m.op("Add_2", elementwise.Add, y, n.weights("bias", -1, 1, 16)))
 		}},
 		{"channels", func(n *net) *graph.Network {
 			m, x := normNet{n}, n.input("x", 3, 8, 16)
-			s := m.op("Sqrt", graph.EltSqrt, m.biased(m.mean(m.op("Mul", graph.EltMul, x, x), 1)))
-			return n.output(m.op("Div", graph.EltDiv, x, s))
+			s := m.op("Sqrt", elementwise.Sqrt, m.biased(m.mean(m.op("Mul", elementwise.Mul, x, x), 1)))
+			return n.output(m.op("Div", elementwise.Div, x, s))
 		}},
 		{"second-consumer", func(n *net) *graph.Network {
 			m, x := normNet{n}, n.input("x", 3, 8, 16)
 			s := m.deviation(x)
-			return n.output(m.op("Div", graph.EltDiv, x, s), n.relu("Relu", s))
+			return n.output(m.op("Div", elementwise.Div, x, s), n.relu("Relu", s))
 		}},
 		{"symbolic", func(n *net) *graph.Network {
 			m := normNet{n}
-			x := n.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Symbol("seq"), graph.Const(16))
+			x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("seq"), symbolic.Const(16))
 			d := m.centred(x)
-			return n.output(m.op("Div", graph.EltDiv, d, m.deviation(d)))
+			return n.output(m.op("Div", elementwise.Div, d, m.deviation(d)))
 		}},
 	})
 }

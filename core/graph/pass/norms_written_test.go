@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 )
 
 // spelled are ways to write a normalisation down.
@@ -22,33 +23,33 @@ func (n *net) spelledNorm(x *graph.Tensor, centred bool, s spelled) *graph.Tenso
 	}
 	d, again := x, x
 	if centred {
-		d = n.binary("Sub", graph.EltSub, x, n.mean("Mean", x, s.axes...))
+		d = n.binary("Sub", elementwise.Sub, x, n.mean("Mean", x, s.axes...))
 		if again = d; s.twice {
-			again = n.binary("Sub_2", graph.EltSub, x, n.mean("Mean_2", x, s.axes...))
+			again = n.binary("Sub_2", elementwise.Sub, x, n.mean("Mean_2", x, s.axes...))
 		}
 	}
 	var square *graph.Tensor
 	if s.product {
-		square = n.binary("Square", graph.EltMul, d, d)
+		square = n.binary("Square", elementwise.Mul, d, d)
 	} else {
-		square = n.binary("Pow", graph.EltPow, d, n.scalar(2))
+		square = n.binary("Pow", elementwise.Pow, d, n.scalar(2))
 	}
-	v := n.binary("Epsilon", graph.EltAdd, n.mean("Variance", square, s.axes...), n.scalar(1e-5))
+	v := n.binary("Epsilon", elementwise.Add, n.mean("Variance", square, s.axes...), n.scalar(1e-5))
 	var y *graph.Tensor
 	switch {
 	case s.power:
-		y = n.binary("Norm", graph.EltMul, again, n.binary("Root", graph.EltPow, v, n.scalar(-0.5)))
+		y = n.binary("Norm", elementwise.Mul, again, n.binary("Root", elementwise.Pow, v, n.scalar(-0.5)))
 	case s.reciprocal:
-		y = n.binary("Norm", graph.EltMul, n.binary("Inverse", graph.EltDiv, n.scalar(1), n.elt("Sqrt", graph.EltSqrt, nil, v)), again)
+		y = n.binary("Norm", elementwise.Mul, n.binary("Inverse", elementwise.Div, n.scalar(1), n.elt("Sqrt", elementwise.Sqrt, nil, v)), again)
 	default:
-		y = n.binary("Norm", graph.EltDiv, again, n.elt("Sqrt", graph.EltSqrt, nil, v))
+		y = n.binary("Norm", elementwise.Div, again, n.elt("Sqrt", elementwise.Sqrt, nil, v))
 	}
 	if s.plain {
 		return y
 	}
-	y = n.binary("Scale", graph.EltMul, y, n.weights("scale", 0.5, 2, 6))
+	y = n.binary("Scale", elementwise.Mul, y, n.weights("scale", 0.5, 2, 6))
 	if centred {
-		y = n.binary("Bias", graph.EltAdd, n.weights("bias", -1, 1, 1, 6), y)
+		y = n.binary("Bias", elementwise.Add, n.weights("bias", -1, 1, 1, 6), y)
 	}
 	return y
 }
@@ -69,13 +70,13 @@ func TestNormsAsWritten(t *testing.T) {
 		{"first-axis", of(true, spelled{plain: true, axes: []int{0}})},
 		{"other-deviation", func(n *net) *graph.Network { // over another axis
 			x := n.input("x", 4, 4)
-			d := n.binary("Sub", graph.EltSub, x, n.mean("Mean", x, 0))
-			v := n.binary("Epsilon", graph.EltAdd, n.mean("Variance", n.binary("Square", graph.EltMul, d, d), -1), n.scalar(1e-5))
-			return n.output(n.binary("Norm", graph.EltDiv, n.binary("Sub_2", graph.EltSub, x, n.mean("Mean_2", x, -1)), n.elt("Sqrt", graph.EltSqrt, nil, v)))
+			d := n.binary("Sub", elementwise.Sub, x, n.mean("Mean", x, 0))
+			v := n.binary("Epsilon", elementwise.Add, n.mean("Variance", n.binary("Square", elementwise.Mul, d, d), -1), n.scalar(1e-5))
+			return n.output(n.binary("Norm", elementwise.Div, n.binary("Sub_2", elementwise.Sub, x, n.mean("Mean_2", x, -1)), n.elt("Sqrt", elementwise.Sqrt, nil, v)))
 		}},
 		{"variance-is-used", func(n *net) *graph.Network {
 			y := n.spelledNorm(n.input("x", 2, 3, 6), true, spelled{})
-			return n.output(y, n.elt("Exp", graph.EltExp, nil, n.Layer("Variance").Outputs[0]))
+			return n.output(y, n.elt("Exp", elementwise.Exp, nil, n.Layer("Variance").Outputs[0]))
 		}},
 	})
 }

@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // partHeads puts the columns of a projection whose heads each hold a query, a key and a value side by side into another order, so
@@ -81,7 +84,7 @@ func addedRow(l *graph.Layer) (x *graph.Tensor, ok bool) {
 		return nil, false
 	}
 	p, ok := graph.ProgramOf(l)
-	if !ok || len(p.Code) != 1 || p.Code[0].Op != graph.EltAdd || l.Epilogue.Args > 0 {
+	if !ok || len(p.Code) != 1 || p.Code[0].Op != elementwise.Add || l.Epilogue.Args > 0 {
 		return nil, false
 	}
 	for i, t := range l.Inputs {
@@ -203,12 +206,12 @@ func (r *rewrite) cutPart(h *headParts, u *graph.Layer) bool {
 }
 
 // partDims returns the dims of a part as the product has it, and as the heads have it; turned as the cuts read them.
-func (h *headParts) partDims() (flat, heads, turned []graph.Dim) {
+func (h *headParts) partDims() (flat, heads, turned []symbolic.Dim) {
 	flat, heads = slices.Clone(h.reshape.Inputs[0].Dims), slices.Clone(h.reshape.Outputs[0].Dims)
-	flat[len(flat)-1] = graph.Const(h.heads * h.size)
-	heads[h.axis] = graph.Const(1)
+	flat[len(flat)-1] = symbolic.Const(h.heads * h.size)
+	heads[h.axis] = symbolic.Const(1)
 	if h.axis == h.rank-1 {
-		heads[h.axis] = graph.Const(h.size)
+		heads[h.axis] = symbolic.Const(h.size)
 	}
 	if h.transpose == nil { // the cuts themselves say how
 		return flat, nil, nil
@@ -230,7 +233,7 @@ func (h *headParts) shaped() bool {
 	}
 	return !slices.ContainsFunc(h.cuts, func(c headCut) bool {
 		_, ok := reshapeTo(&graph.Tensor{Dims: turned}, c.y.Dims)
-		return !ok && !graph.EqualDims(turned, c.y.Dims)
+		return !ok && !symbolic.Equal(turned, c.y.Dims)
 	})
 }
 
@@ -290,7 +293,7 @@ func (r *rewrite) partOf(h *headParts, x *graph.Tensor, cut headCut) []*graph.La
 	y := cut.y
 	_, heads, turned := h.partDims()
 	var added []*graph.Layer
-	insert := func(l *graph.Layer, dims []graph.Dim, last bool) {
+	insert := func(l *graph.Layer, dims []symbolic.Dim, last bool) {
 		l.Name, l.From = cut.by.Name, cut.by.From
 		if last {
 			y.Producer, l.Outputs = nil, []*graph.Tensor{y}
@@ -303,7 +306,7 @@ func (r *rewrite) partOf(h *headParts, x *graph.Tensor, cut headCut) []*graph.La
 	if h.transpose != nil {
 		shape, _ := reshapeTo(x, heads)
 		insert(r.reshape(x, y.Name+"_shape", shape), heads, false)
-		insert(&graph.Layer{Op: graph.Transpose, Attrs: h.transpose.Attrs, Inputs: []*graph.Tensor{x}}, turned, graph.EqualDims(turned, y.Dims))
+		insert(&graph.Layer{Op: graph.Transpose, Attrs: h.transpose.Attrs, Inputs: []*graph.Tensor{x}}, turned, symbolic.Equal(turned, y.Dims))
 	}
 	if x != y {
 		shape, _ := reshapeTo(x, y.Dims)
@@ -315,13 +318,13 @@ func (r *rewrite) partOf(h *headParts, x *graph.Tensor, cut headCut) []*graph.La
 // reordered returns a constant whose indices [heads][parts][size] of an axis have become [parts][heads][size].
 func (r *rewrite) reordered(h *headParts, t *graph.Tensor, axis int) *graph.Tensor {
 	v, _ := t.Const()
-	to := graph.NewValue(v.Type, v.Dims...)
+	to := numeric.NewValue(v.Type, v.Dims...)
 	n := v.Dims[axis]
-	inner := graph.Count(v.Dims[axis+1:]) * v.Type.Size()
+	inner := numeric.Count(v.Dims[axis+1:]) * v.Type.Size()
 	for i := range n {
 		head, part, at := i/(h.parts*h.size), i/h.size%h.parts, i%h.size
 		j := (part*h.heads+head)*h.size + at
-		for outer := range graph.Count(v.Dims[:axis]) {
+		for outer := range numeric.Count(v.Dims[:axis]) {
 			copy(to.Data[(outer*n+j)*inner:][:inner], v.Data[(outer*n+i)*inner:])
 		}
 	}

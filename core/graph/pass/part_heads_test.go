@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // TestPartHeads writes projections whose heads hold queries, keys and values side by side, as GPT-NeoX and BLOOM have them, and some
@@ -17,7 +19,7 @@ func TestPartHeads(t *testing.T) {
 		return l.Outputs
 	}
 	head := func(n *net, name string, x *graph.Tensor, index int64) *graph.Tensor {
-		return n.add(name, graph.Gather, graph.GatherAttrs{Axis: 3}, x, n.AddConst(name+"_i", graph.Values(graph.I64, []int64{index})))
+		return n.add(name, graph.Gather, graph.GatherAttrs{Axis: 3}, x, n.AddConst(name+"_i", numeric.Values(numeric.I64, []int64{index})))
 	}
 	testPass(t, partHeads, []passCase{
 		{"sizes", func(n *net) *graph.Network {
@@ -27,7 +29,7 @@ func TestPartHeads(t *testing.T) {
 		}},
 		{"places-and-bias", func(n *net) *graph.Network {
 			p := n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 5, 8), n.weights("w", -1, 1, 8, 24))
-			h := n.reshape("Reshape", n.binary("Add", graph.EltAdd, n.weights("b", -1, 1, 24), p), 2, 5, 2, 3, 4)
+			h := n.reshape("Reshape", n.binary("Add", elementwise.Add, n.weights("b", -1, 1, 24), p), 2, 5, 2, 3, 4)
 			return n.output(n.relu("Relu_1", head(n, "Gather_1", h, 0)), n.relu("Relu_2", head(n, "Gather_2", h, -1)))
 		}},
 		{"gemm-and-slices", func(n *net) *graph.Network {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Pass is one row of a table: a function that rewrites a network in place. [New] makes one of a program's own.
@@ -159,7 +160,7 @@ func (r *rewrite) settle(before *graph.Network) error {
 	open := len(before.Unbound(r.cfg.Shapes)) > 0
 	for i, t := range before.Outputs {
 		now := n.Outputs[i]
-		same := slices.Equal(graph.EvalDims(now.Dims, r.cfg.Shapes), graph.EvalDims(t.Dims, r.cfg.Shapes)) ||
+		same := slices.Equal(symbolic.Eval(now.Dims, r.cfg.Shapes), symbolic.Eval(t.Dims, r.cfg.Shapes)) ||
 			open && graph.SameShape(now.Dims, t.Dims) // symbols that a removed layer took to be equal
 		if now.Name != t.Name || now.Type != t.Type || !same {
 			return fmt.Errorf("output %s became %s", t, now)

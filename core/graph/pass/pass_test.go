@@ -11,6 +11,8 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 func TestOrderOfTables(t *testing.T) {
@@ -81,7 +83,7 @@ func residualBlock(n *net) *graph.Network {
 	x := n.input("x", 1, 4, 6, 6)
 	a := n.relu("Relu_1", n.batchNorm("Bn_1", n.conv("Conv_1", x, 4, 3, 1, 1, false)))
 	b := n.batchNorm("Bn_2", n.conv("Conv_2", a, 4, 3, 1, 1, true))
-	return n.output(n.relu("Relu_2", n.binary("Add", graph.EltAdd, b, x)))
+	return n.output(n.relu("Relu_2", n.binary("Add", elementwise.Add, b, x)))
 }
 
 func TestDisable(t *testing.T) {
@@ -168,7 +170,7 @@ const errNoResidual = constError("epilogue reads a tensor")
 func TestTarget(t *testing.T) {
 	m := normNet{newNet(t, "norm")}
 	x := m.input("x", 3, 8, 16)
-	n := m.output(m.op("Div", graph.EltDiv, x, m.deviation(x)))
+	n := m.output(m.op("Div", elementwise.Div, x, m.deviation(x)))
 	refuse := func(l *graph.Layer) error {
 		if l.Op == graph.RMSNorm {
 			return constError("no normalisations")
@@ -192,7 +194,7 @@ func TestExpandWeights(t *testing.T) {
 	for name, bias := range map[string]bool{"plain": false, "bias": true} {
 		t.Run(name, func(t *testing.T) {
 			m := newNet(t, name)
-			w := graph.NewValue(graph.U8, 5, 2, 8)
+			w := numeric.NewValue(numeric.U8, 5, 2, 8)
 			for i := range w.Data {
 				w.Data[i] = byte(i * 37)
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 )
 
 // pattern is a match under way.
@@ -17,13 +18,13 @@ type pattern struct {
 func (m *pattern) near(v, want float64) bool { return math.Abs(v-want) <= m.tolerance*math.Abs(want) }
 
 // op returns the operation that computes t and its arguments, where an element-wise layer of one operation does.
-func (m *pattern) op(t *graph.Tensor) (graph.Instr, []*graph.Tensor, bool) {
+func (m *pattern) op(t *graph.Tensor) (elementwise.Instr, []*graph.Tensor, bool) {
 	if t.Producer == nil {
-		return graph.Instr{}, nil, false
+		return elementwise.Instr{}, nil, false
 	}
 	p, ok := graph.ProgramOf(t.Producer)
 	if !ok || len(p.Code) != 1 || t.Producer.Epilogue.Args > 0 {
-		return graph.Instr{}, nil, false
+		return elementwise.Instr{}, nil, false
 	}
 	in := p.Code[0]
 	var args []*graph.Tensor
@@ -34,7 +35,7 @@ func (m *pattern) op(t *graph.Tensor) (graph.Instr, []*graph.Tensor, bool) {
 }
 
 // is returns the argument of t where t is the given operation of one argument, and takes it into the match.
-func (m *pattern) is(t *graph.Tensor, op graph.EltOp) (*graph.Tensor, bool) {
+func (m *pattern) is(t *graph.Tensor, op elementwise.Op) (*graph.Tensor, bool) {
 	in, args, ok := m.op(t)
 	if !ok || in.Op != op || len(args) != 1 {
 		return nil, false
@@ -116,18 +117,18 @@ func (m *pattern) product(t *graph.Tensor) (float64, []*graph.Tensor) {
 	}
 	if in, args, ok := m.op(t); ok && m.single(t) {
 		switch in.Op {
-		case graph.EltMul:
+		case elementwise.Mul:
 			m.take(t)
 			a, f := m.product(args[0])
 			b, g := m.product(args[1])
 			return a * b, append(f, g...)
-		case graph.EltDiv:
+		case elementwise.Div:
 			if s, ok := scalar(args[1]); ok {
 				m.take(t)
 				a, f := m.product(args[0])
 				return a / s, f
 			}
-		case graph.EltNeg:
+		case elementwise.Neg:
 			m.take(t)
 			a, f := m.product(args[0])
 			return -a, f
@@ -152,7 +153,7 @@ func (m *pattern) affine(t *graph.Tensor) (u *graph.Tensor, a, b float64) {
 		case 2:
 			if s, constant = scalar(args[1]); constant {
 				x = args[0]
-			} else if s, constant = scalar(args[0]); constant && in.Op != graph.EltDiv {
+			} else if s, constant = scalar(args[0]); constant && in.Op != elementwise.Div {
 				x = args[1]
 			}
 		}
@@ -160,17 +161,17 @@ func (m *pattern) affine(t *graph.Tensor) (u *graph.Tensor, a, b float64) {
 			return t, a, b
 		}
 		switch {
-		case in.Op == graph.EltAdd:
+		case in.Op == elementwise.Add:
 			b += a * s
-		case in.Op == graph.EltSub && x == args[0]:
+		case in.Op == elementwise.Sub && x == args[0]:
 			b -= a * s
-		case in.Op == graph.EltSub:
+		case in.Op == elementwise.Sub:
 			b, a = b+a*s, -a
-		case in.Op == graph.EltMul:
+		case in.Op == elementwise.Mul:
 			a *= s
-		case in.Op == graph.EltDiv:
+		case in.Op == elementwise.Div:
 			a /= s
-		case in.Op == graph.EltNeg:
+		case in.Op == elementwise.Neg:
 			a = -a
 		default:
 			return t, a, b
@@ -190,11 +191,11 @@ func (m *pattern) bounds(t *graph.Tensor) (u *graph.Tensor, lo, hi float64) {
 		}
 		l, h, x := math.Inf(-1), math.Inf(1), args[0]
 		switch in.Op {
-		case graph.EltRelu:
+		case elementwise.Relu:
 			l = 0
-		case graph.EltClamp:
+		case elementwise.Clamp:
 			l, h = float64(in.Imm[0]), float64(in.Imm[1])
-		case graph.EltMin, graph.EltMax:
+		case elementwise.Min, elementwise.Max:
 			s, ok := scalar(args[1])
 			if !ok {
 				s, ok = scalar(args[0])
@@ -203,7 +204,7 @@ func (m *pattern) bounds(t *graph.Tensor) (u *graph.Tensor, lo, hi float64) {
 			if !ok {
 				return t, lo, hi
 			}
-			if in.Op == graph.EltMin {
+			if in.Op == elementwise.Min {
 				h = s
 			} else {
 				l = s

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 )
 
 // maxProgramArgs bounds the tensors that one element-wise program reads, and maxProgramCode its operations.
@@ -12,28 +13,28 @@ const (
 	maxProgramCode = 64
 )
 
-// elementwise is a layer seen as a program over distinct tensors.
-type elementwise struct {
-	program graph.Program
+// pointwise is a layer seen as a program over distinct tensors.
+type pointwise struct {
+	program elementwise.Program
 	inputs  []*graph.Tensor
 }
 
-// elementwiseOf returns l's program where l is an element-wise layer over real numbers in a floating type.
-func elementwiseOf(l *graph.Layer) (elementwise, bool) {
+// pointwiseOf returns l's program where l is an element-wise layer over real numbers in a floating type.
+func pointwiseOf(l *graph.Layer) (pointwise, bool) {
 	p, ok := graph.ProgramOf(l)
 	if !ok || l.Epilogue.Args > 0 || len(l.Outputs) != 1 || !isFloat(l.Outputs[0]) || len(l.Inputs) == 0 {
-		return elementwise{}, false
+		return pointwise{}, false
 	}
 	for _, t := range l.Inputs {
 		if !isFloat(t) {
-			return elementwise{}, false
+			return pointwise{}, false
 		}
 	}
 	return distinct(p, l.Inputs), true
 }
 
 // distinct returns the program over its inputs with each tensor as one argument only.
-func distinct(p graph.Program, inputs []*graph.Tensor) elementwise {
+func distinct(p elementwise.Program, inputs []*graph.Tensor) pointwise {
 	var list []*graph.Tensor
 	place := make([]int, len(inputs))
 	for i, t := range inputs {
@@ -44,9 +45,9 @@ func distinct(p graph.Program, inputs []*graph.Tensor) elementwise {
 		}
 	}
 	if len(list) == len(inputs) {
-		return elementwise{p, list}
+		return pointwise{p, list}
 	}
-	q := graph.Program{Args: len(list), Code: slices.Clone(p.Code)}
+	q := elementwise.Program{Args: len(list), Code: slices.Clone(p.Code)}
 	for i, in := range q.Code {
 		for j := range in.Op.Info().Arity {
 			if v := in.Arg[j]; v < p.Args {
@@ -56,17 +57,17 @@ func distinct(p graph.Program, inputs []*graph.Tensor) elementwise {
 			}
 		}
 	}
-	return elementwise{q, list}
+	return pointwise{q, list}
 }
 
 // others returns the inputs but the one at place at.
-func (e elementwise) others(at int) []*graph.Tensor {
+func (e pointwise) others(at int) []*graph.Tensor {
 	return slices.Delete(slices.Clone(e.inputs), at, at+1)
 }
 
 // channelAffine returns scale and shift per channel such that the program is scale[m]*x + shift[m] in its argument at,
 // whose other arguments have the given values per channel; ok is false if it is not of that form.
-func channelAffine(p graph.Program, at, n int, consts [][]float64) (scale, shift []float64, ok bool) {
+func channelAffine(p elementwise.Program, at, n int, consts [][]float64) (scale, shift []float64, ok bool) {
 	type form struct{ a, b []float64 }
 	fill := func(v float64) []float64 { return slices.Repeat([]float64{v}, n) }
 	combine := func(x, y []float64, f func(x, y float64) float64) []float64 {
@@ -98,19 +99,19 @@ func channelAffine(p graph.Program, at, n int, consts [][]float64) (scale, shift
 		}
 		var v form
 		switch {
-		case in.Op == graph.EltConst:
+		case in.Op == elementwise.Const:
 			v = form{fill(0), fill(float64(in.Imm[0]))}
-		case in.Op == graph.EltAdd:
+		case in.Op == elementwise.Add:
 			v = form{combine(x.a, y.a, add), combine(x.b, y.b, add)}
-		case in.Op == graph.EltSub:
+		case in.Op == elementwise.Sub:
 			v = form{combine(x.a, y.a, sub), combine(x.b, y.b, sub)}
-		case in.Op == graph.EltNeg:
+		case in.Op == elementwise.Neg:
 			v = form{combine(fill(0), x.a, sub), combine(fill(0), x.b, sub)}
-		case in.Op == graph.EltMul && allZero(y.a):
+		case in.Op == elementwise.Mul && allZero(y.a):
 			v = form{combine(x.a, y.b, mul), combine(x.b, y.b, mul)}
-		case in.Op == graph.EltMul && allZero(x.a):
+		case in.Op == elementwise.Mul && allZero(x.a):
 			v = form{combine(y.a, x.b, mul), combine(y.b, x.b, mul)}
-		case in.Op == graph.EltDiv && allZero(y.a):
+		case in.Op == elementwise.Div && allZero(y.a):
 			v = form{combine(x.a, y.b, div), combine(x.b, y.b, div)}
 		default:
 			return nil, nil, false

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // quantizeConstants computes what is done to constants before a layer reads them as integers.
@@ -26,7 +27,7 @@ var quantizeConstants = Pass{
 			switch {
 			case isQuantize(l), moves(l) && l.Inputs[0].Quantized(), isDequantize(l) && quantizedAgain(l.Outputs[0]):
 				return r.computeConstant("quantize-weights", l)
-			case dequantizes(l) && l.Inputs[0].Type == graph.I32:
+			case dequantizes(l) && l.Inputs[0].Type == numeric.I32:
 				return r.computeConstant("dequantize-bias", l)
 			}
 			return false

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // fuseQuantized makes a layer between Dequantize and Quantize compute on integers: it reads the quantised tensors
@@ -92,7 +93,7 @@ func (c *candidate) int8Inputs(l, proposal *graph.Layer) bool {
 			continue
 		case !isDequantized(t):
 			// What broadcasts may stay real: it is small.
-			full := !t.IsConst() && graph.EqualDims(t.Dims, l.Outputs[0].Dims)
+			full := !t.IsConst() && symbolic.Equal(t.Dims, l.Outputs[0].Dims)
 			if i < own && (products && role != graph.Bias || !products && full) {
 				return c.miss(NotQuantized, "%s is not quantised", t.Name)
 			}

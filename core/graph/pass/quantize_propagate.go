@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // propagateQuantization moves Dequantize behind, and Quantize before, layers that only move elements or take their
@@ -32,11 +33,11 @@ func isQuantize(l *graph.Layer) bool {
 }
 
 // isByte reports whether t is one of the types in which layers compute on integers.
-func isByte(t graph.DataType) bool { return t == graph.I8 || t == graph.U8 }
+func isByte(t numeric.DataType) bool { return t == numeric.I8 || t == numeric.U8 }
 
 // increases reports whether a range is known by which greater integers are greater numbers: then a maximum of the ones is that of
 // the others, and what is clamped in the one is clamped in the other. ONNX does not say that scales are positive.
-func increases(r graph.Range) bool {
+func increases(r numeric.Range) bool {
 	return r.IsSet() && !slices.ContainsFunc(r.Scale, func(s float32) bool { return !(s > 0) })
 }
 
@@ -48,7 +49,7 @@ func isDequantize(l *graph.Layer) bool {
 // dequantizes reports whether l gives the real numbers of integers by a range that is known.
 func dequantizes(l *graph.Layer) bool {
 	return l != nil && l.Op == graph.Dequantize && len(l.Inputs) == 1 && l.Attrs.(graph.QuantAttrs).Range.IsSet() &&
-		l.Attrs.(graph.QuantAttrs).Type == graph.F32
+		l.Attrs.(graph.QuantAttrs).Type == numeric.F32
 }
 
 // moves reports whether l only moves the elements of its data inputs as they are stored, or takes their maximum. Where an
@@ -114,7 +115,7 @@ func (r *rewrite) dequantizeLater(l *graph.Layer) bool {
 }
 
 // holdsFill reports whether the number that a layer fills with, if any, is exactly one of the integers of a range.
-func holdsFill(l *graph.Layer, r graph.Range, t graph.DataType) bool {
+func holdsFill(l *graph.Layer, r numeric.Range, t numeric.DataType) bool {
 	p, ok := l.Attrs.(graph.PadAttrs)
 	if !ok || p.Mode != "constant" {
 		return true
@@ -122,7 +123,7 @@ func holdsFill(l *graph.Layer, r graph.Range, t graph.DataType) bool {
 	if r.PerChannel() { // a different integer in each channel, but for 0
 		return p.Value == 0 && !slices.ContainsFunc(r.Zero, func(z int32) bool { return z != 0 })
 	}
-	q := graph.NewValue(t)
+	q := numeric.NewValue(t)
 	r.Quantize(q, []float32{p.Value})
 	return r.Dequantize(q)[0] == p.Value
 }

@@ -9,34 +9,37 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Scales in these tests are powers of two, so that real arithmetic on quantised numbers is exact and the lowered network
 // must give the very same outputs.
 
-func (n *net) quantize(name string, x *graph.Tensor, scale float32, zero int32, t graph.DataType) *graph.Tensor {
-	return n.add(name, graph.Quantize, graph.QuantAttrs{Range: graph.PerTensor(scale, zero), Type: t}, x)
+func (n *net) quantize(name string, x *graph.Tensor, scale float32, zero int32, t numeric.DataType) *graph.Tensor {
+	return n.add(name, graph.Quantize, graph.QuantAttrs{Range: numeric.PerTensor(scale, zero), Type: t}, x)
 }
 
-func (n *net) dequantize(name string, q *graph.Tensor, r graph.Range) *graph.Tensor {
-	return n.add(name, graph.Dequantize, graph.QuantAttrs{Range: r, Type: graph.F32}, q)
+func (n *net) dequantize(name string, q *graph.Tensor, r numeric.Range) *graph.Tensor {
+	return n.add(name, graph.Dequantize, graph.QuantAttrs{Range: r, Type: numeric.F32}, q)
 }
 
 // qdq adds a pair with signed 8-bit integers between.
 func (n *net) qdq(name string, x *graph.Tensor, scale float32) *graph.Tensor {
-	q := n.quantize(name+"_Q", x, scale, 0, graph.I8)
-	return n.dequantize(name+"_DQ", q, graph.PerTensor(scale, 0))
+	q := n.quantize(name+"_Q", x, scale, 0, numeric.I8)
+	return n.dequantize(name+"_DQ", q, numeric.PerTensor(scale, 0))
 }
 
 // qweights adds dequantised random weights with a scale for each index of an axis, or one if the axis is -1.
 func (n *net) qweights(name string, axis int, dims ...int) *graph.Tensor {
-	v := graph.NewValue(graph.I8, dims...)
+	v := numeric.NewValue(numeric.I8, dims...)
 	for i := range v.Data {
 		v.Data[i] = byte(n.rng.IntN(256))
 	}
-	r := graph.PerTensor(1.0/64, 0)
+	r := numeric.PerTensor(1.0/64, 0)
 	if axis >= 0 {
-		r = graph.Range{Axis: axis}
+		r = numeric.Range{Axis: axis}
 		for i := range dims[axis] {
 			r.Scale = append(r.Scale, []float32{1.0 / 64, 1.0 / 128}[i%2])
 		}
@@ -46,11 +49,11 @@ func (n *net) qweights(name string, axis int, dims ...int) *graph.Tensor {
 
 // qbias adds a dequantised bias of 32-bit integers.
 func (n *net) qbias(name string, m int) *graph.Tensor {
-	v := graph.NewValue(graph.I32, m)
+	v := numeric.NewValue(numeric.I32, m)
 	for i := range v.I32() {
 		v.I32()[i] = int32(n.rng.IntN(2000) - 1000)
 	}
-	return n.dequantize(name+"_DQ", n.AddConst(name, v), graph.PerTensor(1.0/1024, 0))
+	return n.dequantize(name+"_DQ", n.AddConst(name, v), numeric.PerTensor(1.0/1024, 0))
 }
 
 func (n *net) qconv(name string, x *graph.Tensor, m, k, pad int) *graph.Tensor {
@@ -87,19 +90,19 @@ func quantizedCases() []passCase {
 			return n.output(n.qdq("Y", y, 1.0/4))
 		}},
 		{"unsigned-with-zero-points", func(n *net) *graph.Network {
-			x := n.dequantize("X_DQ", n.AddInput("x", graph.U8, graph.Shape(2, 3, 5, 5)...), graph.PerTensor(1.0/32, 120))
-			v := graph.NewValue(graph.U8, 4, 3, 3, 3)
+			x := n.dequantize("X_DQ", n.AddInput("x", numeric.U8, symbolic.Shape(2, 3, 5, 5)...), numeric.PerTensor(1.0/32, 120))
+			v := numeric.NewValue(numeric.U8, 4, 3, 3, 3)
 			for i := range v.Data {
 				v.Data[i] = byte(n.rng.IntN(256))
 			}
-			w := n.dequantize("W_DQ", n.AddConst("w", v), graph.PerTensor(1.0/64, 131))
+			w := n.dequantize("W_DQ", n.AddConst("w", v), numeric.PerTensor(1.0/64, 131))
 			y := n.add("Conv", graph.Conv, graph.ConvAttrs{Group: 1, Pads: []int{1, 1, 1, 1}}, x, w)
-			return n.output(n.quantize("Y_Q", n.elt("Clip", graph.EltClamp, []float32{0, 6}, y), 1.0/32, 3, graph.U8))
+			return n.output(n.quantize("Y_Q", n.elt("Clip", elementwise.Clamp, []float32{0, 6}, y), 1.0/32, 3, numeric.U8))
 		}},
 		{"residual", func(n *net) *graph.Network { // as the quantiser places pairs on a fused network
 			x := n.qdq("X", n.input("x", 2, 3, 5, 5), 1.0/32)
 			a := n.qdq("A", n.relu("Relu_1", n.qconv("Conv_1", x, 3, 3, 1)), 1.0/4)
-			b := n.binary("Add", graph.EltAdd, n.qconv("Conv_2", a, 3, 3, 1), x)
+			b := n.binary("Add", elementwise.Add, n.qconv("Conv_2", a, 3, 3, 1), x)
 			return n.output(n.qdq("B", n.relu("Relu_2", b), 1))
 		}},
 		{"pool-concat-reshape", func(n *net) *graph.Network {
@@ -124,7 +127,7 @@ func quantizedCases() []passCase {
 		}},
 		{"pointwise-and-average", func(n *net) *graph.Network {
 			x, z := n.qdq("X", n.input("x", 2, 4, 4, 4), 1.0/32), n.qdq("Z", n.input("z", 2, 4, 4, 4), 1.0/16)
-			y := n.qdq("Y", n.binary("Add", graph.EltAdd, x, z), 1.0/16)
+			y := n.qdq("Y", n.binary("Add", elementwise.Add, x, z), 1.0/16)
 			return n.output(n.qdq("A", n.add("Pool", graph.AveragePool, graph.PoolAttrs{Global: true}, y), 1.0/64))
 		}},
 		{"upsampled", func(n *net) *graph.Network { // by a transposed convolution, to the nearest, and between pixels
@@ -140,7 +143,7 @@ func quantizedCases() []passCase {
 		{"repeated", func(n *net) *graph.Network { // Tile moves elements by its attributes, Gather by an index
 			x := n.qdq("X", n.input("x", 1, 2, 3, 3), 1.0/32)
 			tiled := n.qdq("T", n.add("Tile", graph.Tile, graph.TileAttrs{Repeats: []int{1, 1, 2, 2}}, n.relu("Relu", n.qconv("Conv", x, 2, 1, 0))), 1.0/4)
-			rows := n.AddConst("rows", graph.Values(graph.I64, []int64{2, 0}, 2))
+			rows := n.AddConst("rows", numeric.Values(numeric.I64, []int64{2, 0}, 2))
 			y := n.qdq("Y", n.add("Gather", graph.Gather, graph.GatherAttrs{Axis: 2}, n.qconv("Conv_2", tiled, 2, 1, 0), rows), 1)
 			return n.output(n.relu("Relu_2", y))
 		}},
@@ -157,7 +160,7 @@ func quantizedCases() []passCase {
 		{"used-as-float-too", func(n *net) *graph.Network {
 			x := n.qdq("X", n.input("x", 2, 3, 5, 5), 1.0/32)
 			y := n.qconv("Conv", x, 4, 3, 1)
-			return n.output(n.qdq("Y", y, 1), n.elt("Exp", graph.EltExp, nil, y))
+			return n.output(n.qdq("Y", y, 1), n.elt("Exp", elementwise.Exp, nil, y))
 		}},
 	}
 }
@@ -183,7 +186,7 @@ func TestLowering(t *testing.T) {
 func TestCastToItsOwnType(t *testing.T) {
 	m := newNet(t, "cast")
 	cast := func(name string, x *graph.Tensor) *graph.Tensor {
-		return m.add(name, graph.Cast, graph.CastAttrs{To: graph.F32}, x)
+		return m.add(name, graph.Cast, graph.CastAttrs{To: numeric.F32}, x)
 	}
 	x := m.qdq("X", cast("Cast_1", m.input("x", 2, 3, 5, 5)), 1.0/32)
 	n := m.output(m.qconv("Conv", cast("Cast_2", x), 4, 3, 1))
@@ -204,8 +207,8 @@ func TestDecreasingScales(t *testing.T) {
 // TestConstantQuantizedAgain: a constant that is dequantised and quantised by another range is one.
 func TestConstantQuantizedAgain(t *testing.T) {
 	m := newNet(t, "again")
-	q := m.quantize("Q", m.qweights("w", -1, 2, 3), 1.0/16, 7, graph.U8)
-	n := m.output(m.dequantize("DQ", q, graph.PerTensor(1.0/16, 7)))
+	q := m.quantize("Q", m.qweights("w", -1, 2, 3), 1.0/16, 7, numeric.U8)
+	n := m.output(m.dequantize("DQ", q, numeric.PerTensor(1.0/16, 7)))
 	for _, c := range []struct {
 		off []string
 		has *graph.Op // what is computed anew each time
@@ -267,16 +270,16 @@ func TestComputedIntegers(t *testing.T) {
 			return l.Outputs[2]
 		}},
 		{"bits", func(n *net, x *graph.Tensor) *graph.Tensor {
-			return n.add("Not", graph.BitwiseNot, nil, n.add("Cast", graph.Cast, graph.CastAttrs{To: graph.U8}, x))
+			return n.add("Not", graph.BitwiseNot, nil, n.add("Cast", graph.Cast, graph.CastAttrs{To: numeric.U8}, x))
 		}},
 		{"cast", func(n *net, x *graph.Tensor) *graph.Tensor {
-			return n.add("Cast", graph.Cast, graph.CastAttrs{To: graph.I8}, x)
+			return n.add("Cast", graph.Cast, graph.CastAttrs{To: numeric.I8}, x)
 		}},
 	} {
-		for _, op := range []graph.EltOp{graph.EltRelu, graph.EltCeil, graph.EltExp} {
+		for _, op := range []elementwise.Op{elementwise.Relu, elementwise.Ceil, elementwise.Exp} {
 			n := newNet(t, tt.name)
 			q := tt.make(n, n.input("x", 2, 3))
-			n.output(n.elt("Act", op, nil, n.dequantize("D", q, graph.PerTensor(0.25, 0))))
+			n.output(n.elt("Act", op, nil, n.dequantize("D", q, numeric.PerTensor(0.25, 0))))
 			got, _ := runPass(t, n.Network, Lowering(), Config{})
 			sameOutputs(t, n.Network, got, 1e-5)
 		}

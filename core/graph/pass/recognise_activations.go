@@ -4,6 +4,9 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // recogniseActivations finds activations that a model spells out in several layers, whatever the order of their
@@ -23,12 +26,12 @@ var recogniseActivations = Pass{
 	Rules: []string{"gelu", "gelu-tanh", "silu", "swish", "hard-swish", "hard-sigmoid", "clamp"},
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {
-			if _, ok := elementwiseOf(l); !ok {
+			if _, ok := pointwiseOf(l); !ok {
 				return false
 			}
 			for _, a := range activations {
 				m := pattern{net: r.net, tolerance: 1e-5}
-				if l.Outputs[0].Type != graph.F32 {
+				if l.Outputs[0].Type != numeric.F32 {
 					m.tolerance = 2e-3 // constants are rounded to 16 bits
 				}
 				if x, p, ok := a.match(&m, l.Outputs[0]); ok && len(m.inner) > 1 && r.recognise(a.rule, l, &m, x, p) {
@@ -43,7 +46,7 @@ var recogniseActivations = Pass{
 // activations are the patterns: match returns the argument and the program that the tensor is of it.
 var activations = []struct {
 	rule  string
-	match func(*pattern, *graph.Tensor) (*graph.Tensor, graph.Program, bool)
+	match func(*pattern, *graph.Tensor) (*graph.Tensor, elementwise.Program, bool)
 }{
 	{"gelu", (*pattern).gelu},
 	{"gelu-tanh", (*pattern).geluTanh},
@@ -55,13 +58,13 @@ var activations = []struct {
 }
 
 // recognise replaces the layers of a pattern, of which root is the last, by one that applies p to x.
-func (r *rewrite) recognise(rule string, root *graph.Layer, m *pattern, x *graph.Tensor, p graph.Program) bool {
+func (r *rewrite) recognise(rule string, root *graph.Layer, m *pattern, x *graph.Tensor, p elementwise.Program) bool {
 	c := r.candidate(rule, m.inner...)
 	if !c.contained(root) {
 		return false
 	}
 	y := root.Outputs[0]
-	if !graph.EqualDims(x.Dims, y.Dims) || x.Type != y.Type {
+	if !symbolic.Equal(x.Dims, y.Dims) || x.Type != y.Type {
 		return c.miss(WrongShape, "%s becomes %s", x, y)
 	}
 	by := &graph.Layer{Name: root.Name, Op: graph.Pointwise, Attrs: graph.Elementwise{Program: p},
@@ -70,24 +73,24 @@ func (r *rewrite) recognise(rule string, root *graph.Layer, m *pattern, x *graph
 }
 
 // gelu matches c*x*(a*erf(x/sqrt 2) + a) with c*a = 1/2.
-func (m *pattern) gelu(t *graph.Tensor) (*graph.Tensor, graph.Program, bool) {
+func (m *pattern) gelu(t *graph.Tensor) (*graph.Tensor, elementwise.Program, bool) {
 	x, ok := m.twoFactors(t, func(c float64, x, g *graph.Tensor) bool {
 		e, a, b := m.affine(g)
-		v, ok := m.is(e, graph.EltErf)
+		v, ok := m.is(e, elementwise.Erf)
 		if !ok || !m.near(b, a) || !m.near(c*a, 0.5) {
 			return false
 		}
 		u, s, shift := m.affine(v)
 		return u == x && shift == 0 && m.near(s, 1/math.Sqrt2)
 	})
-	return x, graph.Unary(graph.EltGelu), ok
+	return x, elementwise.Unary(elementwise.Gelu), ok
 }
 
 // geluTanh matches c*x*(a*tanh(sqrt(2/pi) * (x + 0.044715*x^3)) + a) with c*a = 1/2.
-func (m *pattern) geluTanh(t *graph.Tensor) (*graph.Tensor, graph.Program, bool) {
+func (m *pattern) geluTanh(t *graph.Tensor) (*graph.Tensor, elementwise.Program, bool) {
 	x, ok := m.twoFactors(t, func(c float64, x, g *graph.Tensor) bool {
 		e, a, b := m.affine(g)
-		v, ok := m.is(e, graph.EltTanh)
+		v, ok := m.is(e, elementwise.Tanh)
 		if !ok || !m.near(b, a) || !m.near(c*a, 0.5) {
 			return false
 		}
@@ -98,7 +101,7 @@ func (m *pattern) geluTanh(t *graph.Tensor) (*graph.Tensor, graph.Program, bool)
 		switch {
 		case len(f) == 1: // x + 0.044715*x^3
 			in, args, ok := m.op(f[0])
-			if !ok || in.Op != graph.EltAdd {
+			if !ok || in.Op != elementwise.Add {
 				return false
 			}
 			m.take(f[0])
@@ -110,12 +113,12 @@ func (m *pattern) geluTanh(t *graph.Tensor) (*graph.Tensor, graph.Program, bool)
 		}
 		return false
 	})
-	return x, graph.Unary(graph.EltGeluTanh), ok
+	return x, elementwise.Unary(elementwise.GeluTanh), ok
 }
 
 func (m *pattern) onePlusSquare(t, x *graph.Tensor) bool {
 	in, args, ok := m.op(t)
-	if !ok || in.Op != graph.EltAdd {
+	if !ok || in.Op != elementwise.Add {
 		return false
 	}
 	m.take(t)
@@ -137,7 +140,7 @@ func (m *pattern) power(t, x *graph.Tensor, n int) bool {
 			continue
 		}
 		in, args, ok := m.op(u)
-		if !ok || in.Op != graph.EltPow || args[0] != x {
+		if !ok || in.Op != elementwise.Pow || args[0] != x {
 			return false
 		}
 		e, ok := scalar(args[1])
@@ -151,19 +154,19 @@ func (m *pattern) power(t, x *graph.Tensor, n int) bool {
 }
 
 // silu matches x*sigmoid(x).
-func (m *pattern) silu(t *graph.Tensor) (*graph.Tensor, graph.Program, bool) {
+func (m *pattern) silu(t *graph.Tensor) (*graph.Tensor, elementwise.Program, bool) {
 	x, ok := m.twoFactors(t, func(c float64, x, g *graph.Tensor) bool {
-		u, ok := m.is(g, graph.EltSigmoid)
+		u, ok := m.is(g, elementwise.Sigmoid)
 		return ok && u == x && c == 1
 	})
-	return x, graph.Unary(graph.EltSilu), ok
+	return x, elementwise.Unary(elementwise.Silu), ok
 }
 
 // swish matches x*sigmoid(a*x).
-func (m *pattern) swish(t *graph.Tensor) (*graph.Tensor, graph.Program, bool) {
+func (m *pattern) swish(t *graph.Tensor) (*graph.Tensor, elementwise.Program, bool) {
 	alpha := 0.0
 	x, ok := m.twoFactors(t, func(c float64, x, g *graph.Tensor) bool {
-		v, ok := m.is(g, graph.EltSigmoid)
+		v, ok := m.is(g, elementwise.Sigmoid)
 		if !ok || c != 1 {
 			return false
 		}
@@ -171,18 +174,18 @@ func (m *pattern) swish(t *graph.Tensor) (*graph.Tensor, graph.Program, bool) {
 		alpha = a
 		return u == x && b == 0 && a != 1
 	})
-	return x, graph.Program{Args: 1, Code: []graph.Instr{
-		{Op: graph.EltConst, Imm: [2]float32{float32(alpha)}},
-		{Op: graph.EltMul, Arg: [3]int{0, 1}},
-		{Op: graph.EltSigmoid, Arg: [3]int{2}},
-		{Op: graph.EltMul, Arg: [3]int{0, 3}},
+	return x, elementwise.Program{Args: 1, Code: []elementwise.Instr{
+		{Op: elementwise.Const, Imm: [2]float32{float32(alpha)}},
+		{Op: elementwise.Mul, Arg: [3]int{0, 1}},
+		{Op: elementwise.Sigmoid, Arg: [3]int{2}},
+		{Op: elementwise.Mul, Arg: [3]int{0, 3}},
 	}}, ok
 }
 
 // hardSwish matches c*x*clamp(a*x+b, 0, h) with c*h = 1, c*a = 1/6, c*b = 1/2, and x*HardSigmoid(x) of those factors.
-func (m *pattern) hardSwish(t *graph.Tensor) (*graph.Tensor, graph.Program, bool) {
+func (m *pattern) hardSwish(t *graph.Tensor) (*graph.Tensor, elementwise.Program, bool) {
 	x, ok := m.twoFactors(t, func(c float64, x, g *graph.Tensor) bool {
-		if in, args, ok := m.op(g); ok && in.Op == graph.EltHardSigmoid {
+		if in, args, ok := m.op(g); ok && in.Op == elementwise.HardSigmoid {
 			m.take(g)
 			return args[0] == x && m.near(c, 1) && m.near(float64(in.Imm[0]), 1.0/6) && m.near(float64(in.Imm[1]), 0.5)
 		}
@@ -190,28 +193,28 @@ func (m *pattern) hardSwish(t *graph.Tensor) (*graph.Tensor, graph.Program, bool
 		v, a, b := m.affine(u)
 		return v == x && lo == 0 && m.near(c*hi, 1) && m.near(c*a, 1.0/6) && m.near(c*b, 0.5)
 	})
-	return x, graph.Unary(graph.EltHardSwish), ok
+	return x, elementwise.Unary(elementwise.HardSwish), ok
 }
 
 // hardSigmoid matches c*clamp(a*x+b, 0, h) with c*h = 1.
-func (m *pattern) hardSigmoid(t *graph.Tensor) (*graph.Tensor, graph.Program, bool) {
+func (m *pattern) hardSigmoid(t *graph.Tensor) (*graph.Tensor, elementwise.Program, bool) {
 	c, f := m.product(t)
 	if len(f) != 1 {
-		return nil, graph.Program{}, false
+		return nil, elementwise.Program{}, false
 	}
 	u, lo, hi := m.bounds(f[0])
 	if lo != 0 || c <= 0 || !m.near(c*hi, 1) {
-		return nil, graph.Program{}, false
+		return nil, elementwise.Program{}, false
 	}
 	x, a, b := m.affine(u)
 	if x == u {
-		return nil, graph.Program{}, false // a plain clamp
+		return nil, elementwise.Program{}, false // a plain clamp
 	}
-	return x, graph.Unary(graph.EltHardSigmoid, float32(c*a), float32(c*b)), true
+	return x, elementwise.Unary(elementwise.HardSigmoid, float32(c*a), float32(c*b)), true
 }
 
 // clamp matches several bounds one after the other.
-func (m *pattern) clamp(t *graph.Tensor) (*graph.Tensor, graph.Program, bool) {
+func (m *pattern) clamp(t *graph.Tensor) (*graph.Tensor, elementwise.Program, bool) {
 	x, lo, hi := m.bounds(t)
-	return x, graph.Unary(graph.EltClamp, float32(lo), float32(hi)), len(m.inner) > 1
+	return x, elementwise.Unary(elementwise.Clamp, float32(lo), float32(hi)), len(m.inner) > 1
 }

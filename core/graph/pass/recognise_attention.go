@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // recogniseAttention finds scaled dot-product attention in its parts:
@@ -129,15 +131,15 @@ func (a *attention) before(t *graph.Tensor) *graph.Layer {
 		args = append(args, l.Inputs[v])
 	}
 	switch in.Op {
-	case graph.EltTanh:
+	case elementwise.Tanh:
 		return a.through(l, x, a.squash)
-	case graph.EltAdd:
+	case elementwise.Add:
 		for i := range 2 {
 			if found := a.masked(l, args[i], mask{t: args[1-i]}); found != nil {
 				return found
 			}
 		}
-	case graph.EltSelect:
+	case elementwise.Select:
 		for i := range 2 {
 			if fill, ok := scalar(args[2-i]); ok {
 				if found := a.masked(l, args[1+i], mask{t: args[0], fill: fill, selects: true, negated: i == 1}); found != nil {
@@ -161,7 +163,7 @@ func (a *attention) through(l *graph.Layer, x *graph.Tensor, note func()) *graph
 
 // masked is through for a mask, to which the scores do not broadcast.
 func (a *attention) masked(l *graph.Layer, x *graph.Tensor, m mask) *graph.Layer {
-	if !graph.EqualDims(x.Dims, l.Outputs[0].Dims) {
+	if !symbolic.Equal(x.Dims, l.Outputs[0].Dims) {
 		return nil
 	}
 	m.dims = x.Dims
@@ -190,8 +192,8 @@ func (a *attention) squash() {
 }
 
 // keepsMatrices reports whether a change of shape leaves the last two axes as they are.
-func keepsMatrices(from, to []graph.Dim) bool {
-	return len(from) >= 2 && len(to) >= 2 && graph.EqualDims(from[len(from)-2:], to[len(to)-2:])
+func keepsMatrices(from, to []symbolic.Dim) bool {
+	return len(from) >= 2 && len(to) >= 2 && symbolic.Equal(from[len(from)-2:], to[len(to)-2:])
 }
 
 // after returns the product that weighs values by t, the result of the softmax.
@@ -230,7 +232,7 @@ func (a *attention) after(t *graph.Tensor) *graph.Layer {
 func (a *attention) nanToZero(t *graph.Tensor) (s, isNaN *graph.Layer) {
 	for _, u := range t.Users {
 		p, ok := graph.ProgramOf(u)
-		if !ok || len(p.Code) != 1 || p.Code[0].Op != graph.EltSelect || u.Epilogue.Args > 0 {
+		if !ok || len(p.Code) != 1 || p.Code[0].Op != elementwise.Select || u.Epilogue.Args > 0 {
 			continue
 		}
 		in := p.Code[0]
@@ -240,8 +242,8 @@ func (a *attention) nanToZero(t *graph.Tensor) (s, isNaN *graph.Layer) {
 			continue
 		}
 		q, ok := graph.ProgramOf(test)
-		if ok && len(q.Code) == 2 && q.Args == 1 && test.Inputs[0] == t && q.Code[1].Op == graph.EltNot &&
-			q.Code[0].Op == graph.EltEqual && q.Code[0].Arg[0] == 0 && q.Code[0].Arg[1] == 0 {
+		if ok && len(q.Code) == 2 && q.Args == 1 && test.Inputs[0] == t && q.Code[1].Op == elementwise.Not &&
+			q.Code[0].Op == elementwise.Equal && q.Code[0].Arg[0] == 0 && q.Code[0].Arg[1] == 0 {
 			return u, test
 		}
 	}
@@ -277,7 +279,7 @@ func (a *attention) inputs(c *candidate, h operands) ([]*graph.Tensor, bool) {
 			t = a.draft.layer(t.Name+"_turned", graph.Transpose, graph.TransposeAttrs{Perm: swapped(len(t.Dims))}, t)
 		}
 		if list[i] = a.draft.reshape(t, f.dims); list[i] == nil {
-			return nil, c.miss(WrongShape, "%s cannot be given the shape %s", t, graph.FormatDims(f.dims))
+			return nil, c.miss(WrongShape, "%s cannot be given the shape %s", t, symbolic.Format(f.dims))
 		}
 	}
 	return list, true
@@ -287,8 +289,8 @@ func (a *attention) inputs(c *candidate, h operands) ([]*graph.Tensor, bool) {
 func (a *attention) of(c *candidate, h operands, attrs graph.AttentionAttrs, inputs []*graph.Tensor) (*graph.Layer, bool) {
 	y := &graph.Tensor{Name: h.y.t.Name, Type: h.y.t.Type, Dims: h.y.dims}
 	by := &graph.Layer{Name: a.softmax.Name, Op: graph.Attention, Attrs: attrs, Inputs: inputs, Outputs: []*graph.Tensor{y}}
-	if err := by.Infer(); err != nil || !graph.EqualDims(y.Dims, h.y.dims) {
-		return nil, c.miss(WrongShape, "%s, %s and %s do not make %s", inputs[0], inputs[1], inputs[2], graph.FormatDims(h.y.dims))
+	if err := by.Infer(); err != nil || !symbolic.Equal(y.Dims, h.y.dims) {
+		return nil, c.miss(WrongShape, "%s, %s and %s do not make %s", inputs[0], inputs[1], inputs[2], symbolic.Format(h.y.dims))
 	}
 	return by, true
 }

@@ -4,6 +4,9 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // recogniseNorms finds normalisations over the last axes that a model spells out:
@@ -69,7 +72,7 @@ func (r *rewrite) recogniseNorm(l *graph.Layer) bool {
 		return c.miss(WrongShape, "the extents of %s that are normalised are not known", m.x)
 	}
 	by := m.layer(r)
-	if by.Infer() != nil || !graph.EqualDims(by.Outputs[0].Dims, m.y.Dims) || by.Outputs[0].Type != m.y.Type {
+	if by.Infer() != nil || !symbolic.Equal(by.Outputs[0].Dims, m.y.Dims) || by.Outputs[0].Type != m.y.Type {
 		return c.miss(WrongShape, "%s becomes %s", m.x, m.y)
 	}
 	if !c.has(by) || !c.enabled() {
@@ -113,15 +116,15 @@ func (m *norm) match(t *graph.Tensor) bool {
 	m.y = t
 	m.take(t)
 	switch in.Op {
-	case graph.EltDiv:
+	case elementwise.Div:
 		return m.try(func() bool { return m.deviation(args[1]) && m.quotient(args[0], args[1]) })
-	case graph.EltMul:
+	case elementwise.Mul:
 		for i := range 2 {
 			if m.try(func() bool { return m.inverse(args[i]) && m.quotient(args[1-i], args[i]) }) {
 				return true
 			}
 		}
-	case graph.EltAdd:
+	case elementwise.Add:
 		for i := range 2 {
 			if m.try(func() bool { return m.shifted(args[i], args[1-i]) }) {
 				return true
@@ -145,11 +148,11 @@ func (m *norm) try(f func() bool) bool {
 func (m *norm) shifted(product, rest *graph.Tensor) bool {
 	in, args, ok := m.op(product)
 	sub, parts, ok2 := m.op(rest)
-	if !ok || !ok2 || in.Op != graph.EltMul || sub.Op != graph.EltSub || !parts[0].IsConst() {
+	if !ok || !ok2 || in.Op != elementwise.Mul || sub.Op != elementwise.Sub || !parts[0].IsConst() {
 		return false
 	}
 	low, factors, ok := m.op(parts[1])
-	if !ok || low.Op != graph.EltMul {
+	if !ok || low.Op != elementwise.Mul {
 		return false
 	}
 	for _, t := range []*graph.Tensor{product, rest, parts[1]} {
@@ -177,15 +180,15 @@ func (m *norm) inverse(t *graph.Tensor) bool {
 	}
 	m.take(t)
 	switch in.Op {
-	case graph.EltReciprocal:
+	case elementwise.Reciprocal:
 		return m.deviation(args[0])
-	case graph.EltDiv:
+	case elementwise.Div:
 		v, ok := scalar(args[0])
 		return ok && v == 1 && m.deviation(args[1])
-	case graph.EltPow:
+	case elementwise.Pow:
 		v, ok := scalar(args[1])
 		return ok && v == -0.5 && m.biased(args[0])
-	case graph.EltMul:
+	case elementwise.Mul:
 		for i := range 2 {
 			if args[i].IsConst() && m.scale == nil {
 				m.scale = args[i]
@@ -204,17 +207,17 @@ func (m *norm) deviation(t *graph.Tensor) bool {
 		return false
 	}
 	m.take(t)
-	if in.Op == graph.EltPow {
+	if in.Op == elementwise.Pow {
 		v, ok := scalar(args[1])
 		return ok && v == 0.5 && m.biased(args[0])
 	}
-	return in.Op == graph.EltSqrt && m.biased(args[0])
+	return in.Op == elementwise.Sqrt && m.biased(args[0])
 }
 
 // biased matches v + epsilon, or v.
 func (m *norm) biased(t *graph.Tensor) bool {
 	t = m.narrow(t)
-	if in, args, ok := m.op(t); ok && in.Op == graph.EltAdd {
+	if in, args, ok := m.op(t); ok && in.Op == elementwise.Add {
 		for i := range 2 {
 			if e, ok := scalar(args[i]); ok && e >= 0 && !math.IsInf(e, 0) {
 				m.take(t)
@@ -230,7 +233,7 @@ func (m *norm) biased(t *graph.Tensor) bool {
 
 // quotient matches what is divided, d, with what it is divided by, which has been matched as far as the variance.
 func (m *norm) quotient(d, by *graph.Tensor) bool {
-	if in, args, ok := m.op(d); ok && in.Op == graph.EltSub {
+	if in, args, ok := m.op(d); ok && in.Op == elementwise.Sub {
 		if m.try(func() bool {
 			m.take(d)
 			return m.centre(args[0], args[1]) && m.variance(d, args[1], by)
@@ -269,7 +272,7 @@ func (m *norm) variance(d, mean, by *graph.Tensor) bool {
 		return d != nil && m.isSquare(s, d)
 	}
 	t := m.square
-	if in, args, ok := m.op(t); ok && in.Op == graph.EltMax { // what rounding may leave below 0
+	if in, args, ok := m.op(t); ok && in.Op == elementwise.Max { // what rounding may leave below 0
 		for i := range 2 {
 			if v, ok := scalar(args[i]); ok && v == 0 {
 				m.take(t)
@@ -277,12 +280,12 @@ func (m *norm) variance(d, mean, by *graph.Tensor) bool {
 				break
 			}
 		}
-	} else if ok && in.Op == graph.EltRelu {
+	} else if ok && in.Op == elementwise.Relu {
 		m.take(t)
 		t = m.narrow(args[0])
 	}
 	in, args, ok := m.op(t)
-	if !ok || in.Op != graph.EltSub {
+	if !ok || in.Op != elementwise.Sub {
 		return false
 	}
 	m.take(t)
@@ -297,11 +300,11 @@ func (m *norm) isSquare(s, t *graph.Tensor) bool {
 		return false
 	}
 	m.take(s)
-	if in.Op == graph.EltPow {
+	if in.Op == elementwise.Pow {
 		v, ok := scalar(args[1])
 		return ok && v == 2
 	}
-	return in.Op == graph.EltMul && args[1] == t
+	return in.Op == elementwise.Mul && args[1] == t
 }
 
 // follow takes the constant scale and bias that come after the match.
@@ -322,9 +325,9 @@ func (m *norm) follow() {
 		switch {
 		case m.bias != nil || !m.along(k):
 			return
-		case in.Op == graph.EltMul && m.scale == nil:
+		case in.Op == elementwise.Mul && m.scale == nil:
 			m.scale = k
-		case in.Op == graph.EltAdd:
+		case in.Op == elementwise.Add:
 			m.bias = k
 		default:
 			return
@@ -347,7 +350,7 @@ func (m *norm) uncast() *norm {
 		return nil
 	}
 	x := in.Inputs[0]
-	if !isFloat(x) || x.Type != u.Outputs[0].Type || m.x.Type != graph.F32 {
+	if !isFloat(x) || x.Type != u.Outputs[0].Type || m.x.Type != numeric.F32 {
 		return nil
 	}
 	o := *m
@@ -369,13 +372,13 @@ func (m *norm) layer(r *rewrite) *graph.Layer {
 	scale := m.scale
 	if scale == nil {
 		dims, _ := constDims(m.x.Dims[max(m.axis, 0):])
-		ones := graph.NewValue(m.x.Type, dims...)
+		ones := numeric.NewValue(m.x.Type, dims...)
 		one := make([]float32, ones.Len())
 		for i := range one {
 			one[i] = 1
 		}
-		graph.FromReal(ones, one, graph.Range{})
-		scale = &graph.Tensor{Name: m.y.Name + "_ones", Type: ones.Type, Dims: graph.Shape(dims...), Weights: ones.Data}
+		numeric.FromReal(ones, one, numeric.Range{})
+		scale = &graph.Tensor{Name: m.y.Name + "_ones", Type: ones.Type, Dims: symbolic.Shape(dims...), Weights: ones.Data}
 	}
 	inputs := []*graph.Tensor{m.x, scale}
 	op := graph.RMSNorm

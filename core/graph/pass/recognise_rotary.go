@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // recogniseRotary finds rotary embeddings in their parts:
@@ -78,7 +80,7 @@ func (r *rewrite) rotaryRoots(y *graph.Tensor) []*graph.Tensor {
 			continue
 		}
 		seen[t] = true
-		if t != y && graph.EqualDims(t.Dims, y.Dims) && t.Type == y.Type {
+		if t != y && symbolic.Equal(t.Dims, y.Dims) && t.Type == y.Type {
 			roots = append(roots, t)
 		}
 		if l := t.Producer; l != nil && l.Epilogue.Args == 0 {
@@ -172,7 +174,7 @@ func (r *rewrite) putRotary(c *candidate, m *rotary) bool {
 	cos, sin := d.angles(m.cos, dims, split), d.angles(m.sin, dims, split)
 	if split && (cos == nil || sin == nil) { // heads behind the sequence
 		heads, ok := dims[2].IsConst()
-		m.attrs.Heads, dims = heads, []graph.Dim{dims[0], dims[1], dims[2].Mul(dims[3])}
+		m.attrs.Heads, dims = heads, []symbolic.Dim{dims[0], dims[1], dims[2].Mul(dims[3])}
 		if ok {
 			cos, sin, x = d.angles(m.cos, m.x.Dims, false), d.angles(m.sin, m.x.Dims, false), d.reshape(x, dims)
 		}
@@ -184,7 +186,7 @@ func (r *rewrite) putRotary(c *candidate, m *rotary) bool {
 	}
 	y := &graph.Tensor{Name: m.y.Name}
 	by := &graph.Layer{Name: m.y.Producer.Name, Op: graph.Rotary, Attrs: m.attrs, Inputs: []*graph.Tensor{x, cos, sin}, Outputs: []*graph.Tensor{y}}
-	if err := by.Infer(); err != nil || !graph.EqualDims(y.Dims, dims) || y.Type != m.y.Type {
+	if err := by.Infer(); err != nil || !symbolic.Equal(y.Dims, dims) || y.Type != m.y.Type {
 		return c.miss(WrongShape, "%s does not become %s by %s and %s", m.x, m.y, cos, sin)
 	}
 	if !c.has(by) || !c.enabled() {
@@ -196,9 +198,9 @@ func (r *rewrite) putRotary(c *candidate, m *rotary) bool {
 
 // angles returns the angles of x's pairs as [batch or 1, sequence, pairs]; nil where they are not of its places. x is
 // [batch, heads, sequence, size], if split, or [batch, sequence, size], with or without heads behind the sequence.
-func (d *draft) angles(a angles, x []graph.Dim, split bool) *graph.Tensor {
+func (d *draft) angles(a angles, x []symbolic.Dim, split bool) *graph.Tensor {
 	lead := len(x) - 1
-	dims := slices.Concat(slices.Repeat([]graph.Dim{graph.Const(1)}, max(0, lead+a.axes-len(a.t.Dims))), a.t.Dims)
+	dims := slices.Concat(slices.Repeat([]symbolic.Dim{symbolic.Const(1)}, max(0, lead+a.axes-len(a.t.Dims))), a.t.Dims)
 	batch, rows, others, length := dims[0], dims[1], dims[2:lead], x[1]
 	if split {
 		rows, others, length = dims[2], dims[1:2], x[2]
@@ -207,7 +209,7 @@ func (d *draft) angles(a angles, x []graph.Dim, split bool) *graph.Tensor {
 		return nil
 	}
 	own, _ := constDims(dims[lead:])
-	n, step := graph.Count(own), 1
+	n, step := numeric.Count(own), 1
 	if len(a.at) > 1 {
 		step = a.at[1] - a.at[0]
 	}
@@ -216,7 +218,7 @@ func (d *draft) angles(a angles, x []graph.Dim, split bool) *graph.Tensor {
 			return nil
 		}
 	}
-	t := d.reshape(a.t, []graph.Dim{batch, rows, graph.Const(n)})
+	t := d.reshape(a.t, []symbolic.Dim{batch, rows, symbolic.Const(n)})
 	if t == nil || n == len(a.at) {
 		return t
 	}
@@ -226,7 +228,7 @@ func (d *draft) angles(a angles, x []graph.Dim, split bool) *graph.Tensor {
 
 // ofPlaces reports whether rows of angles that are broadcast to length places are one for each. Where a table of several rows is cut
 // to min(length, rows), length is at most rows, or they would not broadcast.
-func ofPlaces(rows, length graph.Dim) bool { return rows.Equal(length) || rows.Caps(length, 2) }
+func ofPlaces(rows, length symbolic.Dim) bool { return rows.Equal(length) || rows.Caps(length, 2) }
 
 // rotaryRest makes an embedding keep the components behind those that it turns, where a Concat puts them there:
 //
@@ -242,7 +244,7 @@ func (r *rewrite) rotaryRest(l *graph.Layer) bool {
 		return false
 	}
 	x, y := part.Producer.Inputs[0], whole.Outputs[0]
-	if x == nil || !graph.EqualDims(x.Dims, y.Dims) || x.Type != y.Type || len(x.Dims) != 4 {
+	if x == nil || !symbolic.Equal(x.Dims, y.Dims) || x.Type != y.Type || len(x.Dims) != 4 {
 		return false
 	}
 	w := newLaneWalk(x)
@@ -259,7 +261,7 @@ func (r *rewrite) rotaryRest(l *graph.Layer) bool {
 	c := r.candidate("rotary-rest", append([]*graph.Layer{l, whole}, w.inner...)...)
 	attrs.Size = len(turned)
 	by := &graph.Layer{Name: whole.Name, Op: l.Op, Attrs: attrs, Inputs: append([]*graph.Tensor{x}, l.Inputs[1:]...), Outputs: []*graph.Tensor{{Name: y.Name}}}
-	if err := by.Infer(); err != nil || !graph.EqualDims(by.Outputs[0].Dims, y.Dims) {
+	if err := by.Infer(); err != nil || !symbolic.Equal(by.Outputs[0].Dims, y.Dims) {
 		return c.miss(WrongShape, "%s cannot be turned with the components that stay", x)
 	}
 	if !c.contained(whole) || !c.has(by) || !c.enabled() {
@@ -296,14 +298,14 @@ func (r *rewrite) rotaryHeads(l *graph.Layer) bool {
 	rows := &graph.Tensor{Name: f.t.Name, Type: f.t.Type, Dims: f.dims}
 	by := &graph.Layer{Name: l.Name, Op: graph.Rotary, Attrs: attrs, From: l.From, Outputs: []*graph.Tensor{u},
 		Inputs: append([]*graph.Tensor{rows}, l.Inputs[1:]...)}
-	if err := by.Infer(); err != nil || !graph.EqualDims(u.Dims, f.dims) {
+	if err := by.Infer(); err != nil || !symbolic.Equal(u.Dims, f.dims) {
 		return c.miss(WrongShape, "%s cannot be turned before its heads are cut", f.t)
 	}
 	joined, ok := reshapeTo(f.t, f.dims)
 	if !ok {
-		return c.miss(WrongShape, "%s cannot be given the shape %s", f.t, graph.FormatDims(f.dims))
+		return c.miss(WrongShape, "%s cannot be given the shape %s", f.t, symbolic.Format(f.dims))
 	}
-	cut := []graph.Dim{x.Dims[0], x.Dims[2], x.Dims[1], x.Dims[3]}
+	cut := []symbolic.Dim{x.Dims[0], x.Dims[2], x.Dims[1], x.Dims[3]}
 	shape, ok := reshapeTo(u, cut)
 	if !ok || !c.has(by) || !c.enabled() {
 		return false

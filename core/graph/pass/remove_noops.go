@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // removeNoOps removes layers whose output is their input: Identity (and Dropout, which imports as it), casts to the
@@ -59,7 +61,7 @@ func (r *rewrite) withoutEmpty(l *graph.Layer) bool {
 	c := r.candidate("empty-operand", l)
 	y := l.Outputs[0]
 	proposal := &graph.Layer{Name: l.Name, Op: l.Op, Attrs: l.Attrs, Inputs: full, Outputs: []*graph.Tensor{{Name: y.Name}}}
-	if proposal.Infer() != nil || !graph.EqualDims(proposal.Outputs[0].Dims, y.Dims) {
+	if proposal.Infer() != nil || !symbolic.Equal(proposal.Outputs[0].Dims, y.Dims) {
 		return c.miss(WrongShape, "an operand without elements says how long the axes of %s are", y.Name)
 	}
 	if !c.enabled() {
@@ -82,7 +84,7 @@ func unchanged(l *graph.Layer) *graph.Tensor {
 		return neutral(l, e.Program)
 	}
 	x, y := l.Inputs[0], l.Outputs[0]
-	if x.Type != y.Type || !x.Range.Equal(y.Range) || !graph.EqualDims(x.Dims, y.Dims) {
+	if x.Type != y.Type || !x.Range.Equal(y.Range) || !symbolic.Equal(x.Dims, y.Dims) {
 		return nil
 	}
 	if l.Op.Moves(l) != graph.Kept {
@@ -92,7 +94,7 @@ func unchanged(l *graph.Layer) *graph.Tensor {
 }
 
 // neutral returns the input that a binary operation with a neutral constant leaves as it is.
-func neutral(l *graph.Layer, p graph.Program) *graph.Tensor {
+func neutral(l *graph.Layer, p elementwise.Program) *graph.Tensor {
 	if p.IsIdentity() && len(l.Inputs) == 1 {
 		return l.Inputs[0]
 	}
@@ -103,13 +105,13 @@ func neutral(l *graph.Layer, p graph.Program) *graph.Tensor {
 	for i := range 2 {
 		x, k := l.Inputs[in.Arg[i]], l.Inputs[in.Arg[1-i]]
 		v, ok := scalarOf(k)
-		if !ok || x == k || x.Type != l.Outputs[0].Type || !graph.EqualDims(x.Dims, l.Outputs[0].Dims) {
+		if !ok || x == k || x.Type != l.Outputs[0].Type || !symbolic.Equal(x.Dims, l.Outputs[0].Dims) {
 			continue
 		}
 		switch {
-		case in.Op == graph.EltAdd && v == 0, in.Op == graph.EltMul && v == 1,
-			i == 0 && in.Op == graph.EltSub && v == 0,
-			i == 0 && (in.Op == graph.EltDiv || in.Op == graph.EltPow) && v == 1:
+		case in.Op == elementwise.Add && v == 0, in.Op == elementwise.Mul && v == 1,
+			i == 0 && in.Op == elementwise.Sub && v == 0,
+			i == 0 && (in.Op == elementwise.Div || in.Op == elementwise.Pow) && v == 1:
 			return x
 		}
 	}

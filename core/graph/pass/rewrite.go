@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // rewrite is what a pass works on: the network, and the record of what is done to it.
@@ -317,7 +319,7 @@ func (r *rewrite) traffic(layers []*graph.Layer) int {
 
 // bytes returns the size of t at the configured shapes.
 func (r *rewrite) bytes(t *graph.Tensor) int {
-	return max(0, graph.Count(graph.EvalDims(t.Dims, r.cfg.Shapes))*t.Type.Size())
+	return max(0, numeric.Count(symbolic.Eval(t.Dims, r.cfg.Shapes))*t.Type.Size())
 }
 
 // bypass removes l, whose output equals its input x, and makes x's users and producer take over. It reports false

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // rotaryNet writes rotary embeddings out: of 2 items, 4 heads, 6 places, 8 components.
@@ -14,7 +16,7 @@ func (n rotaryNet) x() *graph.Tensor { return n.cut("x", 4, 0, 2, 1, 3) }
 
 // table returns cosines or sines of 6 places and width components, of which component i has the angle of pair of(i).
 func (n rotaryNet) table(f func(float64) float64, width int, of func(i int) int, dims ...int) *graph.Tensor {
-	v := graph.NewValue(graph.F32, dims...)
+	v := numeric.NewValue(numeric.F32, dims...)
 	for i := range v.F32() {
 		v.F32()[i] = float32(f(float64(i/width%6) * math.Pow(10, -float64(of(i%width))/2)))
 	}
@@ -32,11 +34,11 @@ func (n rotaryNet) concat(axis int, x ...*graph.Tensor) *graph.Tensor {
 
 // rotated returns x with its halves swapped and the first one negated.
 func (n rotaryNet) rotated(x *graph.Tensor, width int) *graph.Tensor {
-	return n.concat(3, n.op("Neg", graph.EltNeg, n.slice(x, width/2, width, 1)), n.slice(x, 0, width/2, 1))
+	return n.concat(3, n.op("Neg", elementwise.Neg, n.slice(x, width/2, width, 1)), n.slice(x, 0, width/2, 1))
 }
 
 func (n rotaryNet) sum(x, cos, rotated, sin *graph.Tensor) *graph.Tensor {
-	return n.op("Add", graph.EltAdd, n.op("Mul", graph.EltMul, x, cos), n.op("Mul", graph.EltMul, rotated, sin))
+	return n.op("Add", elementwise.Add, n.op("Mul", elementwise.Mul, x, cos), n.op("Mul", elementwise.Mul, rotated, sin))
 }
 
 func halves(n int) func(i int) int { return func(i int) int { return i % (n / 2) } }
@@ -72,14 +74,14 @@ func TestRecogniseRotary(t *testing.T) {
 			x := n.input("x", 2, 4, 6, 8)
 			a, b := n.slice(x, 0, 4, 1), n.slice(x, 4, 8, 1)
 			c, s := n.table(math.Cos, 4, own, 6, 4), n.table(math.Sin, 4, own, 6, 4)
-			mul := func(x, k *graph.Tensor) *graph.Tensor { return n.op("Mul", graph.EltMul, x, k) }
-			first := n.op("Sub", graph.EltSub, mul(a, c), mul(b, s))
-			return n.concat(-1, first, n.op("Add", graph.EltAdd, mul(a, s), mul(b, c)))
+			mul := func(x, k *graph.Tensor) *graph.Tensor { return n.op("Mul", elementwise.Mul, x, k) }
+			first := n.op("Sub", elementwise.Sub, mul(a, c), mul(b, s))
+			return n.concat(-1, first, n.op("Add", elementwise.Add, mul(a, s), mul(b, c)))
 		})},
 		{"interleaved", of(func(n rotaryNet) *graph.Tensor {
 			x := n.input("x", 2, 4, 6, 8)
 			open := func(x *graph.Tensor) *graph.Tensor { return n.reshape("Open", x, 2, 4, 6, 4, 1) }
-			odd, even := n.op("Neg", graph.EltNeg, n.slice(x, 1, 8, 2)), n.slice(x, 0, 8, 2)
+			odd, even := n.op("Neg", elementwise.Neg, n.slice(x, 1, 8, 2)), n.slice(x, 0, 8, 2)
 			r := n.reshape("Flat", n.concat(4, open(odd), open(even)), 2, 4, 6, 8)
 			return n.sum(x, n.table(math.Cos, 8, twice, 6, 8), r, n.table(math.Sin, 8, twice, 6, 8))
 		})},
@@ -89,26 +91,26 @@ func TestRecogniseRotary(t *testing.T) {
 				return n.add("Gather", graph.Gather, graph.GatherAttrs{Axis: 4}, x, n.ints(i))
 			}
 			c, s := n.table(math.Cos, 4, own, 1, 1, 6, 4, 1), n.table(math.Sin, 4, own, 1, 1, 6, 4, 1)
-			mul := func(x, k *graph.Tensor) *graph.Tensor { return n.op("Mul", graph.EltMul, x, k) }
-			re := n.op("Sub", graph.EltSub, mul(part(0), c), mul(part(1), s))
-			im := n.op("Add", graph.EltAdd, mul(part(0), s), mul(part(1), c))
+			mul := func(x, k *graph.Tensor) *graph.Tensor { return n.op("Mul", elementwise.Mul, x, k) }
+			re := n.op("Sub", elementwise.Sub, mul(part(0), c), mul(part(1), s))
+			im := n.op("Add", elementwise.Add, mul(part(0), s), mul(part(1), c))
 			return n.reshape("Flat", n.concat(4, re, im), 2, 4, 6, 8)
 		})},
 		{"computed-angles", of(func(n rotaryNet) *graph.Tensor {
 			f := n.input("frequencies", 2, 6, 4)
 			f = n.concat(-1, f, f)
-			open := func(name string, op graph.EltOp) *graph.Tensor {
+			open := func(name string, op elementwise.Op) *graph.Tensor {
 				return n.reshape("Open", n.op(name, op, f), 2, 1, 6, 8)
 			}
 			x := n.input("x", 2, 4, 6, 8)
-			return n.sum(x, open("Cos", graph.EltCos), n.rotated(x, 8), open("Sin", graph.EltSin))
+			return n.sum(x, open("Cos", elementwise.Cos), n.rotated(x, 8), open("Sin", elementwise.Sin))
 		})},
 		{"before-the-heads", of(func(n rotaryNet) *graph.Tensor {
 			return n.add("Rotary", graph.Rotary, graph.RotaryAttrs{}, n.x(), n.table(math.Cos, 4, own, 1, 6, 4), n.table(math.Sin, 4, own, 1, 6, 4))
 		})},
 		{"turned-back", of(func(n rotaryNet) *graph.Tensor {
 			x := n.x()
-			return n.op("Sub", graph.EltSub, n.op("Mul", graph.EltMul, x, cos(n)), n.op("Mul", graph.EltMul, n.rotated(x, 8), sin(n)))
+			return n.op("Sub", elementwise.Sub, n.op("Mul", elementwise.Mul, x, cos(n)), n.op("Mul", elementwise.Mul, n.rotated(x, 8), sin(n)))
 		})},
 		{"other-angles", halved(func(n rotaryNet) *graph.Tensor { return n.table(math.Cos, 8, own, 6, 8) }, sin)},
 		{"angles-of-heads", halved(func(n rotaryNet) *graph.Tensor { return n.table(math.Cos, 8, halves(8), 4, 6, 8) }, sin)},

@@ -6,6 +6,9 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // cut returns components from..to of the last axis of x, every step-th.
@@ -30,17 +33,17 @@ func (n *net) parts(x *graph.Tensor, sizes ...int) []*graph.Tensor {
 
 // turnedPairs spells out u*cos - v*sin and u*sin + v*cos.
 func (n *net) turnedPairs(u, v, cos, sin *graph.Tensor) (e, f *graph.Tensor) {
-	e = n.binary("Sub", graph.EltSub, n.binary("UC", graph.EltMul, u, cos), n.binary("VS", graph.EltMul, v, sin))
-	return e, n.binary("Add", graph.EltAdd, n.binary("VC", graph.EltMul, cos, v), n.binary("US", graph.EltMul, sin, u))
+	e = n.binary("Sub", elementwise.Sub, n.binary("UC", elementwise.Mul, u, cos), n.binary("VS", elementwise.Mul, v, sin))
+	return e, n.binary("Add", elementwise.Add, n.binary("VC", elementwise.Mul, cos, v), n.binary("US", elementwise.Mul, sin, u))
 }
 
 // neighbours turns pairs that lie side by side of x [b,s,h,8].
 func (n *net) neighbours(x, cos, sin *graph.Tensor) *graph.Tensor {
 	b, s, h := x.Dims[0], x.Dims[1], x.Dims[2]
-	at := func(d graph.Dim) int64 { v, _ := d.IsConst(); return int64(v) }
+	at := func(d symbolic.Dim) int64 { v, _ := d.IsConst(); return int64(v) }
 	p := n.reshape("Pairs", x, at(b), at(s), at(h), 4, 2)
 	pick := func(name string, i int64) *graph.Tensor {
-		return n.add(name, graph.Gather, graph.GatherAttrs{Axis: 4}, p, n.AddConst("i", graph.Values(graph.I64, []int64{i})))
+		return n.add(name, graph.Gather, graph.GatherAttrs{Axis: 4}, p, n.AddConst("i", numeric.Values(numeric.I64, []int64{i})))
 	}
 	e, f := n.turnedPairs(pick("U", 0), pick("V", 1), cos, sin)
 	y := n.join("Joined", n.reshape("E", e, at(b), at(s), at(h), 4, 1), n.reshape("F", f, at(b), at(s), at(h), 4, 1))
@@ -50,9 +53,9 @@ func (n *net) neighbours(x, cos, sin *graph.Tensor) *graph.Tensor {
 // halves is x*cos + turned*sin, with angles for both components of a pair.
 func (n *net) halves(x, cos, sin *graph.Tensor) *graph.Tensor {
 	d, _ := x.Dims[len(x.Dims)-1].IsConst()
-	v := n.elt("Neg", graph.EltNeg, nil, n.cut("V", x, d/2, d, 1))
+	v := n.elt("Neg", elementwise.Neg, nil, n.cut("V", x, d/2, d, 1))
 	turned := n.join("Turned", v, n.cut("U", x, 0, d/2, 1))
-	return n.binary("Add", graph.EltAdd, n.binary("C", graph.EltMul, x, cos), n.binary("S", graph.EltMul, turned, sin))
+	return n.binary("Add", elementwise.Add, n.binary("C", elementwise.Mul, x, cos), n.binary("S", elementwise.Mul, turned, sin))
 }
 
 // twice returns a constant whose last axis has its elements twice.
@@ -88,11 +91,11 @@ func TestRotaryAsWritten(t *testing.T) {
 			return n.output(n.reshape("Y", y, b, s, h*d))
 		}},
 		{"table-cut-to-an-open-length", func(n *net) *graph.Network {
-			x := n.AddInput("x", graph.F32, graph.Const(b), graph.Const(h), graph.Symbol("length"), graph.Const(d))
+			x := n.AddInput("x", numeric.F32, symbolic.Const(b), symbolic.Const(h), symbolic.Symbol("length"), symbolic.Const(d))
 			return n.output(n.halves(x, n.cutTo("cos", x, 6), n.cutTo("sin", x, 6)))
 		}},
 		{"table-of-one-cut-to-an-open-length", func(n *net) *graph.Network {
-			x := n.AddInput("x", graph.F32, graph.Const(b), graph.Const(h), graph.Symbol("length"), graph.Const(d))
+			x := n.AddInput("x", numeric.F32, symbolic.Const(b), symbolic.Const(h), symbolic.Symbol("length"), symbolic.Const(d))
 			return n.output(n.halves(x, n.cutTo("cos", x, 1), n.cutTo("sin", x, 1)))
 		}},
 		{"halves-of-heads", func(n *net) *graph.Network {
@@ -102,8 +105,8 @@ func TestRotaryAsWritten(t *testing.T) {
 		{"halves-by-computed-angles", func(n *net) *graph.Network { // queries and keys share what is made of the angles
 			f := n.input("angles", b, s, d/2)
 			both := n.join("Both", f, f)
-			cos := n.reshape("Cos_1", n.elt("Cos", graph.EltCos, nil, both), b, 1, s, d)
-			sin := n.reshape("Sin_1", n.elt("Sin", graph.EltSin, nil, both), b, 1, s, d)
+			cos := n.reshape("Cos_1", n.elt("Cos", elementwise.Cos, nil, both), b, 1, s, d)
+			sin := n.reshape("Sin_1", n.elt("Sin", elementwise.Sin, nil, both), b, 1, s, d)
 			return n.output(n.halves(n.input("q", b, h, s, d), cos, sin), n.halves(n.input("k", b, 2, s, d), cos, sin))
 		}},
 		{"halves-joined", func(n *net) *graph.Network {
@@ -123,16 +126,16 @@ func TestRotaryAsWritten(t *testing.T) {
 			return n.output(n.join("Joined", u, n.cut("First again", x, 0, d/2, 1)))
 		}},
 		{"angles-repeated", func(n *net) *graph.Network {
-			angles := func(name string, op graph.EltOp) *graph.Tensor {
+			angles := func(name string, op elementwise.Op) *graph.Tensor {
 				all := n.add(name, graph.Expand, nil, n.reshape(name+" pairs", n.input(name+" of pairs", s, d/2), s, d/2, 1), n.ints(s, d/2, 2))
 				return n.elt(name+"s", op, nil, n.reshape(name+" all", all, s, d))
 			}
 			x := n.input("x", b, h, s, d)
-			u, v := n.cut("U", x, 0, d, 2), n.elt("Neg", graph.EltNeg, nil, n.cut("V", x, 1, d, 2))
+			u, v := n.cut("U", x, 0, d, 2), n.elt("Neg", elementwise.Neg, nil, n.cut("V", x, 1, d, 2))
 			turned := n.reshape("Turned", n.join("Pairs", n.reshape("E", v, b, h, s, d/2, 1), n.reshape("F", u, b, h, s, d/2, 1)), b, h, s, d)
-			cos := angles("Angle", graph.EltCos)
-			sin := n.elt("Sines", graph.EltSin, nil, cos.Producer.Inputs[0])
-			return n.output(n.binary("Add", graph.EltAdd, n.binary("C", graph.EltMul, x, cos), n.binary("S", graph.EltMul, turned, sin)))
+			cos := angles("Angle", elementwise.Cos)
+			sin := n.elt("Sines", elementwise.Sin, nil, cos.Producer.Inputs[0])
+			return n.output(n.binary("Add", elementwise.Add, n.binary("C", elementwise.Mul, x, cos), n.binary("S", elementwise.Mul, turned, sin)))
 		}},
 		{"norm-of-cut-heads", func(n *net) *graph.Network {
 			x := n.add("Norm", graph.RMSNorm, graph.LayerNormAttrs{Axis: -1}, n.reshape("Heads", n.input("x", b, s, h*d), b, s, h, d), n.weights("scale", -1, 1, d))

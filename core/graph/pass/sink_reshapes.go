@@ -1,6 +1,9 @@
 package pass
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // sinkReshape moves a Reshape behind an element-wise layer that reads nothing else but constants of one element, so that the
 // layer comes next to the one that computes its input, and can be fused into it.
@@ -14,7 +17,7 @@ func (r *rewrite) sinkReshape(l *graph.Layer) bool {
 		return false
 	}
 	u := t.Users[0]
-	e, ok := elementwiseOf(u)
+	e, ok := pointwiseOf(u)
 	if !ok {
 		return false
 	}
@@ -28,7 +31,7 @@ func (r *rewrite) sinkReshape(l *graph.Layer) bool {
 	if !c.sole(x, l) || !c.sole(t, u) {
 		return false
 	}
-	if !graph.EqualDims(t.Dims, y.Dims) || t.Type != y.Type {
+	if !symbolic.Equal(t.Dims, y.Dims) || t.Type != y.Type {
 		return c.miss(WrongShape, "%s becomes %s", t, y)
 	}
 	if !c.enabled() {
@@ -53,7 +56,7 @@ func takesFollower(l *graph.Layer) bool {
 	if l == nil {
 		return false
 	}
-	_, ok := elementwiseOf(l)
+	_, ok := pointwiseOf(l)
 	return ok || isAnchor(l) || isConversion(l)
 }
 

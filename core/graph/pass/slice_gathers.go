@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // sliceGathers writes a Gather of constant indices that follow each other as a Slice, which can be read where its input lies.
@@ -55,7 +56,7 @@ func (r *rewrite) sliceGather(l *graph.Layer) bool {
 		return c.fire(r.replace(l, slice))
 	}
 	dims := slices.Clone(x.Dims)
-	dims[axis] = graph.Const(len(index))
+	dims[axis] = symbolic.Const(len(index))
 	s := r.net.NewTensor(y.Name+"_slice", y.Type, dims)
 	shape, ok := reshapeTo(s, y.Dims)
 	if !ok {

@@ -2,6 +2,8 @@ package pass
 
 import (
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // staticReshapes writes every change of shape as a Reshape to a constant shape, in which 0 stands for the input's
@@ -34,7 +36,7 @@ func (r *rewrite) staticReshape(l *graph.Layer) bool {
 	c := r.candidate(rule, l)
 	shape, ok := reshapeTo(l.Inputs[0], l.Outputs[0].Dims)
 	if !ok {
-		return c.miss(WrongShape, "the shape %s has more than one unknown extent", graph.FormatDims(l.Outputs[0].Dims))
+		return c.miss(WrongShape, "the shape %s has more than one unknown extent", symbolic.Format(l.Outputs[0].Dims))
 	}
 	if !c.enabled() {
 		return false
@@ -48,7 +50,7 @@ func (r *rewrite) reshape(x *graph.Tensor, name string, shape []int64) *graph.La
 }
 
 // reshapeTo returns the constant shape with which Reshape brings x to the given dims.
-func reshapeTo(x *graph.Tensor, dims []graph.Dim) ([]int64, bool) {
+func reshapeTo(x *graph.Tensor, dims []symbolic.Dim) ([]int64, bool) {
 	shape := make([]int64, len(dims))
 	open := false
 	for i, d := range dims {
@@ -68,11 +70,11 @@ func reshapeTo(x *graph.Tensor, dims []graph.Dim) ([]int64, bool) {
 		}
 	}
 	// Asking Infer makes sure that it comes to the same dims.
-	s := &graph.Tensor{Name: "shape", Type: graph.I64, Dims: graph.Shape(len(shape)), Weights: graph.Bytes(shape)}
+	s := &graph.Tensor{Name: "shape", Type: numeric.I64, Dims: symbolic.Shape(len(shape)), Weights: numeric.Bytes(shape)}
 	if s.Weights == nil {
 		s.Weights = []byte{}
 	}
 	y := &graph.Tensor{Name: "y"}
 	trial := &graph.Layer{Op: graph.Reshape, Attrs: graph.ReshapeAttrs{}, Inputs: []*graph.Tensor{x, s}, Outputs: []*graph.Tensor{y}}
-	return shape, trial.Infer() == nil && graph.EqualDims(y.Dims, dims)
+	return shape, trial.Infer() == nil && symbolic.Equal(y.Dims, dims)
 }

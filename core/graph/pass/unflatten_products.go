@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // unflattenProducts gives a matrix product whose rows were flattened for it, and are restored behind it, the axes of the rows:
@@ -55,7 +58,7 @@ func (r *rewrite) unflatten(l *graph.Layer) bool {
 	if g.TransB {
 		w = r.transposed(w)
 	}
-	if !graph.EqualDims(x.Dims, rows) {
+	if !symbolic.Equal(x.Dims, rows) {
 		x = r.view(before, x.Name+"_rows", rows, shape)
 	}
 	into := []*graph.Layer{{Op: graph.MatMul, Inputs: []*graph.Tensor{x, w}}}
@@ -63,7 +66,7 @@ func (r *rewrite) unflatten(l *graph.Layer) bool {
 		p := into[0]
 		p.Name, p.From, p.Outputs = l.Outputs[0].Name+"_rows", l.From, []*graph.Tensor{r.net.NewTensor(l.Outputs[0].Name+"_rows", y.Type, y.Dims)}
 		p = r.net.Insert(p)
-		into = []*graph.Layer{p, {Op: ops().Named("Add"), Attrs: graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, Inputs: []*graph.Tensor{p.Outputs[0], bias}}}
+		into = []*graph.Layer{p, {Op: ops().Named("Add"), Attrs: graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, Inputs: []*graph.Tensor{p.Outputs[0], bias}}}
 	}
 	last := len(into) - 1
 	into[last] = r.replace(after, into[last])
@@ -80,7 +83,7 @@ func (r *rewrite) unflatten(l *graph.Layer) bool {
 }
 
 // view adds a Reshape of the input of a layer, for which it stands.
-func (r *rewrite) view(l *graph.Layer, name string, dims []graph.Dim, shape []int64) *graph.Tensor {
+func (r *rewrite) view(l *graph.Layer, name string, dims []symbolic.Dim, shape []int64) *graph.Tensor {
 	by := r.reshape(l.Inputs[0], name+"_shape", shape)
 	by.Name, by.From, by.Outputs = name, l.From, []*graph.Tensor{r.net.NewTensor(name, l.Outputs[0].Type, dims)}
 	return r.net.Insert(by).Outputs[0]
@@ -90,7 +93,7 @@ func (r *rewrite) view(l *graph.Layer, name string, dims []graph.Dim, shape []in
 func (r *rewrite) transposed(w *graph.Tensor) *graph.Tensor {
 	v, _ := w.Const()
 	rows, columns, size := v.Dims[0], v.Dims[1], v.Type.Size()
-	t := graph.NewValue(v.Type, columns, rows)
+	t := numeric.NewValue(v.Type, columns, rows)
 	for i := range rows {
 		for j := range columns {
 			copy(t.Data[(j*rows+i)*size:], v.Data[(i*columns+j)*size:(i*columns+j+1)*size])

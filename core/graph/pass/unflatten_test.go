@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func TestUnflattenProducts(t *testing.T) {
@@ -22,7 +24,7 @@ func TestUnflattenProducts(t *testing.T) {
 			return n.output(n.reshape("Back", y, 2, 5, 6))
 		}},
 		{"two-symbols", func(n *net) *graph.Network {
-			x := n.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Symbol("sequence"), graph.Const(8))
+			x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("sequence"), symbolic.Const(8))
 			of := func(i int) *graph.Tensor {
 				return n.add("Slice", graph.Slice, graph.SliceAttrs{Starts: []int{i}, Ends: []int{i + 1}}, n.add("Shape", graph.ShapeOf, graph.ShapeAttrs{End: 3}, x))
 			}

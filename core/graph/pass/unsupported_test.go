@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // TestUnsupportedStays runs all passes over a network with layers that are not supported: they stay as they are, nothing is
@@ -12,22 +15,22 @@ import (
 func TestUnsupportedStays(t *testing.T) {
 	n := newNet(t, "opaque")
 	foo := graph.UnsupportedOp(graph.Unsupported{Op: "Foo"})
-	opaque := func(name string, dims []graph.Dim, in ...*graph.Tensor) *graph.Tensor {
+	opaque := func(name string, dims []symbolic.Dim, in ...*graph.Tensor) *graph.Tensor {
 		u := graph.Unsupported{Op: "Foo", Reason: "operator is not supported"}
 		if dims != nil {
-			u.Outputs = []graph.Declared{{Type: graph.F32, Dims: dims}}
+			u.Outputs = []graph.Declared{{Type: numeric.F32, Dims: dims}}
 		}
 		return n.add(name, foo, u, in...)
 	}
 	x := n.input("x", 1, 3, 8, 8)
 	c := n.relu("Relu_1", n.batchNorm("BN", n.conv("Conv_1", x, 4, 3, 1, 1, false)))
 	w := n.weights("w", 0, 1, 4)
-	a := opaque("Foo_1", graph.Shape(1, 4, 8, 8), c, w)
-	b := opaque("Foo_2", graph.Shape(1, 4, 8, 8), c, w)
-	k := opaque("Foo_3", graph.Shape(1, 4, 8, 8), w) // of constants alone
+	a := opaque("Foo_1", symbolic.Shape(1, 4, 8, 8), c, w)
+	b := opaque("Foo_2", symbolic.Shape(1, 4, 8, 8), c, w)
+	k := opaque("Foo_3", symbolic.Shape(1, 4, 8, 8), w) // of constants alone
 	unknown := opaque("Foo_4", nil, n.relu("Relu_2", a))
 	opaque("Foo_5", nil, unknown) // dead
-	y := n.relu("Relu_3", n.conv("Conv_2", n.binary("Add_2", graph.EltAdd, n.binary("Add_1", graph.EltAdd, a, b), k), 4, 3, 1, 1, true))
+	y := n.relu("Relu_3", n.conv("Conv_2", n.binary("Add_2", elementwise.Add, n.binary("Add_1", elementwise.Add, a, b), k), 4, 3, 1, 1, true))
 	out, steps := runPass(t, n.output(y, unknown), Standard(), Config{})
 	var got []string
 	for _, l := range out.Layers {

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // weightOnly makes products that read weights of 8 bits and fewer as they are of those whose input stays real.
@@ -34,7 +36,7 @@ func (r *rewrite) keepWeights(l *graph.Layer) bool {
 	switch {
 	case packedBits(w.Type) == 0 || len(w.Dims) != 2:
 		return c.miss(WrongType, "weights %s are no matrix of integers of up to 8 bits", w)
-	case x.Type != graph.F32 || x.Quantized() || l.Outputs[0].Quantized():
+	case x.Type != numeric.F32 || x.Quantized() || l.Outputs[0].Quantized():
 		return c.miss(WrongType, "%s is no product of real numbers", l.Name)
 	case l.Op == graph.Gemm && (g.TransA || g.Alpha != 1 || bias != nil && g.Beta != 1):
 		return c.miss(WrongAttribute, "%s has factors, or transposes its rows", l.Name)
@@ -84,9 +86,9 @@ func dequantizesBlocks(l *graph.Layer) bool {
 }
 
 // packedBits returns the bits of an integer type of which a product reads weights; 0 for others.
-func packedBits(t graph.DataType) int {
+func packedBits(t numeric.DataType) int {
 	switch t {
-	case graph.I8, graph.U8, graph.I4, graph.U4, graph.I2, graph.U2:
+	case numeric.I8, numeric.U8, numeric.I4, numeric.U4, numeric.I2, numeric.U2:
 		return t.Bits()
 	}
 	return 0
@@ -162,8 +164,8 @@ func (m weightMatrix) blocks() int { return (m.k + m.block - 1) / m.block }
 // network does not have the tensors.
 func (m weightMatrix) tensors(name string) []*graph.Tensor {
 	blocks, mask := m.blocks(), byte(1<<m.bits-1)
-	data, scales := graph.NewValue(graph.U8, m.n, blocks, m.block*m.bits/8), make([]float32, 0, m.n*blocks)
-	zeros := graph.NewValue(graph.U8, m.n, (blocks*m.bits+7)/8)
+	data, scales := numeric.NewValue(numeric.U8, m.n, blocks, m.block*m.bits/8), make([]float32, 0, m.n*blocks)
+	zeros := numeric.NewValue(numeric.U8, m.n, (blocks*m.bits+7)/8)
 	perByte, same := 8/m.bits, true
 	put := func(row []byte, i int, q byte) { row[i/perByte] |= (q + m.middle) & mask << (i % perByte * m.bits) }
 	for j := range m.n {
@@ -178,10 +180,10 @@ func (m weightMatrix) tensors(name string) []*graph.Tensor {
 			same = same && (z+m.middle)&mask == 1<<(m.bits-1)
 		}
 	}
-	named := func(what string, v graph.Value) *graph.Tensor {
-		return &graph.Tensor{Name: name + what, Type: v.Type, Dims: graph.Shape(v.Dims...), Weights: v.Data}
+	named := func(what string, v numeric.Value) *graph.Tensor {
+		return &graph.Tensor{Name: name + what, Type: v.Type, Dims: symbolic.Shape(v.Dims...), Weights: v.Data}
 	}
-	list := []*graph.Tensor{named("_bytes", data), named("_scales", graph.Values(graph.F32, scales, m.n, blocks))}
+	list := []*graph.Tensor{named("_bytes", data), named("_scales", numeric.Values(numeric.F32, scales, m.n, blocks))}
 	if !same {
 		list = append(list, named("_zeros", zeros))
 	}

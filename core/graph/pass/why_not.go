@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // lone says of element-wise layers that stay layers of their own what each operand is that nothing could be fused into, unless
@@ -18,7 +19,7 @@ func (r *rewrite) lone(rule string) {
 		}
 	}
 	for _, l := range r.net.Layers {
-		e, ok := elementwiseOf(l)
+		e, ok := pointwiseOf(l)
 		if !ok || len(l.From) != 1 || told[r.key(l)] {
 			continue
 		}
@@ -42,7 +43,7 @@ func (r *rewrite) untaken(t *graph.Tensor, l *graph.Layer) string {
 		return fmt.Sprintf("%s is an input", t.Name)
 	case !isAnchor(p):
 		return fmt.Sprintf("%s is computed by %s, and %s takes no epilogue", t.Name, p.Name, p.Op.Name)
-	case !graph.EqualDims(t.Dims, l.Outputs[0].Dims):
+	case !symbolic.Equal(t.Dims, l.Outputs[0].Dims):
 		return fmt.Sprintf("%s is smaller than the result", t.Name)
 	case r.net.IsOutput(t):
 		return fmt.Sprintf("%s is an output of the network", t.Name)
@@ -80,7 +81,7 @@ func (r *rewrite) moving(rule string) {
 }
 
 // whichProducer says which of two layers that could have taken an operation in has it, and why that one.
-func whichProducer(l *graph.Layer, e elementwise, full []int, at int) string {
+func whichProducer(l *graph.Layer, e pointwise, full []int, at int) string {
 	p := e.inputs[at].Producer
 	for _, other := range full {
 		if q := e.inputs[other].Producer; other != at && isAnchor(q) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Pass returns the pass that applies the rules of the file, again and again until none applies any more.
@@ -80,7 +81,7 @@ func (a *applying) fire(m *match) bool {
 	if err != nil {
 		return c.Miss(pass.WrongShape, "the replacement: %v", err)
 	}
-	if z.Type != y.Type || !graph.EqualDims(z.Dims, y.Dims) {
+	if z.Type != y.Type || !symbolic.Equal(z.Dims, y.Dims) {
 		return c.Miss(pass.WrongShape, "%s would become %s", y, z.TypeString())
 	}
 	if !c.Enabled() {

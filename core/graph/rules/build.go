@@ -5,6 +5,8 @@ import (
 	"reflect"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // builder makes the layers of a replacement in a network.
@@ -113,7 +115,7 @@ func (b *builder) tensor(t *Term) (*graph.Tensor, error) {
 		for i, v := range t.List {
 			list[i] = int64(v)
 		}
-		return b.net.AddConst(b.name+"_list", graph.Values(graph.I64, list, len(list))), nil
+		return b.net.AddConst(b.name+"_list", numeric.Values(numeric.I64, list, len(list))), nil
 	}
 	l, err := b.layer(t, 1)
 	if err != nil {
@@ -151,20 +153,20 @@ func (b *builder) constant(t *Term, like *graph.Tensor) (*graph.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := graph.F32
+	of := numeric.F32
 	if like != nil {
 		of = like.RealType()
 	}
-	v := graph.NewValue(of)
+	v := numeric.NewValue(of)
 	switch of {
-	case graph.F32, graph.F16, graph.BF16:
-		graph.FromReal(v, []float32{float32(x)}, graph.Range{})
-	case graph.F64:
-		graph.View[float64](v.Data)[0] = x
-	case graph.I64:
-		graph.View[int64](v.Data)[0] = int64(x)
-	case graph.I32:
-		graph.View[int32](v.Data)[0] = int32(x)
+	case numeric.F32, numeric.F16, numeric.BF16:
+		numeric.FromReal(v, []float32{float32(x)}, numeric.Range{})
+	case numeric.F64:
+		numeric.View[float64](v.Data)[0] = x
+	case numeric.I64:
+		numeric.View[int64](v.Data)[0] = int64(x)
+	case numeric.I32:
+		numeric.View[int32](v.Data)[0] = int32(x)
 	default:
 		return nil, fmt.Errorf("a number cannot be %s", of)
 	}
@@ -177,7 +179,7 @@ func (b *builder) constant(t *Term, like *graph.Tensor) (*graph.Tensor, error) {
 // program returns an operation as a layer has it.
 func (b *builder) program(t *Term) (*graph.Op, any, error) {
 	info := t.elt.Info()
-	in := graph.Instr{Op: t.elt, Arg: [3]int{0, 1, 2}}
+	in := elementwise.Instr{Op: t.elt, Arg: [3]int{0, 1, 2}}
 	for i := info.Arity; i < 3; i++ {
 		in.Arg[i] = 0
 	}
@@ -188,7 +190,7 @@ func (b *builder) program(t *Term) (*graph.Op, any, error) {
 		}
 		in.Imm[i] = float32(x)
 	}
-	return graph.Pointwise, graph.Elementwise{Program: graph.Program{Args: info.Arity, Code: []graph.Instr{in}}}, nil
+	return graph.Pointwise, graph.Elementwise{Program: elementwise.Program{Args: info.Arity, Code: []elementwise.Instr{in}}}, nil
 }
 
 // attrs returns the attributes of a layer.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/pass"
 )
 
@@ -171,7 +172,7 @@ func (c *checker) call(t *Term, match bool) {
 }
 
 func (c *checker) element(t *Term) {
-	if err := t.elt.UnmarshalText([]byte(t.Name)); err != nil || t.elt == graph.EltConst {
+	if err := t.elt.UnmarshalText([]byte(t.Name)); err != nil || t.elt == elementwise.Const {
 		c.fail(t.At, "there is no element-wise operation %s; ops begin with a capital", clip(t.Name))
 	}
 	info := t.elt.Info()

@@ -7,12 +7,14 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // conditions returns why what was found is not what the rule is about; nil if it is.
 func (m *match) conditions() *miss {
-	m.vars, m.extents = map[string]any{}, map[string]graph.Dim{}
+	m.vars, m.extents = map[string]any{}, map[string]symbolic.Dim{}
 	for i, n := range m.rule.pattern.nodes {
 		l := m.layers[i]
 		for _, t := range slices.Concat(l.Inputs, l.Outputs) {
@@ -53,8 +55,8 @@ func (m *match) conditions() *miss {
 }
 
 // tolerance is how near a constant must be to what a rule has: constants of 16 bits are rounded.
-func tolerance(t graph.DataType) float64 {
-	if t == graph.F16 || t == graph.BF16 {
+func tolerance(t numeric.DataType) float64 {
+	if t == numeric.F16 || t == numeric.BF16 {
 		return 4e-3
 	}
 	return 1e-6
@@ -114,16 +116,16 @@ func (m *match) constant(t *Term, c *graph.Tensor) *miss {
 }
 
 // numbers returns the elements of a constant.
-func numbers(v graph.Value) []float64 {
+func numbers(v numeric.Value) []float64 {
 	list := make([]float64, v.Len())
 	switch {
-	case v.Type.IsInteger() || v.Type == graph.Bool:
+	case v.Type.IsInteger() || v.Type == numeric.Bool:
 		for i, x := range v.Ints() {
 			list[i] = float64(x)
 		}
-	case v.Type == graph.F64:
-		copy(list, graph.View[float64](v.Data))
-	case v.Type == graph.F32 || v.Type == graph.F16 || v.Type == graph.BF16:
+	case v.Type == numeric.F64:
+		copy(list, numeric.View[float64](v.Data))
+	case v.Type == numeric.F32 || v.Type == numeric.F16 || v.Type == numeric.BF16:
 		for i, x := range v.Floats() {
 			list[i] = float64(x)
 		}
@@ -175,7 +177,7 @@ func (m *match) form(w *Condition, t *graph.Tensor) *miss {
 
 // quantity is the value of an expression: an extent that may have symbols, or a number.
 type quantity struct {
-	dim    graph.Dim
+	dim    symbolic.Dim
 	number float64
 	symbol bool // dim counts
 }
@@ -225,14 +227,14 @@ func (m *match) test(e *Expr) *miss {
 	return nil
 }
 
-func (q quantity) asDim() graph.Dim {
+func (q quantity) asDim() symbolic.Dim {
 	if q.symbol {
 		return q.dim
 	}
 	if q.number != math.Trunc(q.number) || math.Abs(q.number) > 1<<31 {
-		return graph.Const(-1)
+		return symbolic.Const(-1)
 	}
-	return graph.Const(int(q.number))
+	return symbolic.Const(int(q.number))
 }
 
 // eval returns the value of an expression.
@@ -264,19 +266,19 @@ func (m *match) eval(e *Expr) (q quantity, _ *miss) {
 		args, symbol = append(args, v), symbol || v.symbol
 	}
 	if symbol {
-		return symbolic(e.Op, args)
+		return withSymbols(e.Op, args)
 	}
 	return quantity{number: arithmetic(e.Op, args)}, nil
 }
 
-func fromDim(d graph.Dim) quantity {
+func fromDim(d symbolic.Dim) quantity {
 	if n, ok := d.IsConst(); ok {
 		return quantity{number: float64(n)}
 	}
 	return quantity{dim: d, symbol: true}
 }
 
-func symbolic(op string, args []quantity) (quantity, *miss) {
+func withSymbols(op string, args []quantity) (quantity, *miss) {
 	d := args[0].asDim()
 	switch op {
 	case "neg":

@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // maxSteps bounds the search for one pattern behind one layer.
@@ -17,7 +19,7 @@ type match struct {
 	inputs  []*graph.Tensor         // by input; nil: not found yet
 	terms   map[*Term]*graph.Tensor // constants, by what the pattern says of them
 	vars    map[string]any          // variables: attributes, and constants of one element as float64
-	extents map[string]graph.Dim
+	extents map[string]symbolic.Dim
 	steps   int
 	whole   func() bool // is called with everything found; true ends the search
 }
@@ -95,9 +97,9 @@ func inputsOf(l *graph.Layer) []*graph.Tensor {
 }
 
 // commutes reports whether the order of an operation's two arguments does not matter.
-func commutes(op graph.EltOp) bool {
+func commutes(op elementwise.Op) bool {
 	switch op {
-	case graph.EltAdd, graph.EltMul, graph.EltMax, graph.EltMin, graph.EltEqual, graph.EltAnd, graph.EltOr, graph.EltXor:
+	case elementwise.Add, elementwise.Mul, elementwise.Max, elementwise.Min, elementwise.Equal, elementwise.And, elementwise.Or, elementwise.Xor:
 		return true
 	}
 	return false

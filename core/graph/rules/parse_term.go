@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // deeper counts the brackets that are open.
@@ -150,7 +150,7 @@ func (p *parser) condition() Condition {
 func (p *parser) types(c *Condition) {
 	for !p.skip("?") && p.is('a') {
 		at := p.at()
-		var t graph.DataType
+		var t numeric.DataType
 		if err := t.UnmarshalText([]byte(p.take().text)); err != nil {
 			p.fail(at, "%v", err)
 		}

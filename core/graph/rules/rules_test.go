@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func read(t testing.TB, name string) *File {
@@ -48,7 +50,7 @@ func apply(n *graph.Network, f *File, off ...string) (*graph.Network, *pass.Step
 func define(t testing.TB, f func(d *graph.Definition, x *graph.Tensor) *graph.Tensor) *graph.Network {
 	t.Helper()
 	d := graph.Define("net")
-	d.Output("y", f(d, d.Input("x", graph.F32, graph.Symbol("n"), graph.Const(4))))
+	d.Output("y", f(d, d.Input("x", numeric.F32, symbolic.Symbol("n"), symbolic.Const(4))))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +59,7 @@ func define(t testing.TB, f func(d *graph.Definition, x *graph.Tensor) *graph.Te
 }
 
 func scalar(d *graph.Definition, name string, v float32) *graph.Tensor {
-	return d.Constant(name, graph.Values(graph.F32, []float32{v}))
+	return d.Constant(name, numeric.Values(numeric.F32, []float32{v}))
 }
 
 // TestFired applies the rules of testdata, each to a network that it is about, and evaluates before and after.
@@ -112,12 +114,12 @@ func TestFired(t *testing.T) {
 // equal evaluates two networks.
 func equal(t *testing.T, before, after *graph.Network) {
 	t.Helper()
-	x := graph.Values(graph.F32, []float32{-4, -1, -0.25, 0, 0.5, 1, 2.5, 7}, 2, 4)
-	a, err := before.Eval(context.Background(), map[string]graph.Value{"x": x}, nil)
+	x := numeric.Values(numeric.F32, []float32{-4, -1, -0.25, 0, 0.5, 1, 2.5, 7}, 2, 4)
+	a, err := before.Eval(context.Background(), map[string]numeric.Value{"x": x}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := after.Eval(context.Background(), map[string]graph.Value{"x": x}, nil)
+	b, err := after.Eval(context.Background(), map[string]numeric.Value{"x": x}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

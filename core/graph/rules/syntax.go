@@ -1,6 +1,10 @@
 package rules
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // File is the rules of one file.
 type File struct {
@@ -56,8 +60,8 @@ type Term struct {
 	List   []int
 	Expr   *Expr
 
-	op  *graph.Op   // of a LayerTerm
-	elt graph.EltOp // of an ElementTerm
+	op  *graph.Op      // of a LayerTerm
+	elt elementwise.Op // of an ElementTerm
 }
 
 // Attr is an attribute of a layer and what it is. The attribute "attrs" is all of them that are not named.
@@ -77,8 +81,8 @@ type Condition struct {
 	At     Position
 	Tensor string // of a form; empty: Test
 	Const  bool
-	Types  []graph.DataType // any of these; none: any type
-	Shaped bool             // Dims say something
+	Types  []numeric.DataType // any of these; none: any type
+	Shaped bool               // Dims say something
 	Dims   []Extent
 	Rest   int // where in Dims any number of extents may be; -1: nowhere
 	Test   *Expr

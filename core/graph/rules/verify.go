@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Bounds of the check of rewrites.
@@ -21,18 +23,18 @@ const (
 // draft returns the result of the replacement as it would be, made apart from the network.
 func (m *match) draft() (z *graph.Tensor, err error) {
 	defer graph.CatchFault(&err)
-	d := newDraft("draft", func(t *graph.Tensor) []graph.Dim { return t.Dims })
+	d := newDraft("draft", func(t *graph.Tensor) []symbolic.Dim { return t.Dims })
 	return d.replacement(m)
 }
 
 // draft is a network of its own with the pattern's inputs.
 type draft struct {
 	net  *graph.Network
-	dims func(*graph.Tensor) []graph.Dim
+	dims func(*graph.Tensor) []symbolic.Dim
 	has  map[*graph.Tensor]*graph.Tensor
 }
 
-func newDraft(name string, dims func(*graph.Tensor) []graph.Dim) *draft {
+func newDraft(name string, dims func(*graph.Tensor) []symbolic.Dim) *draft {
 	return &draft{graph.NewNetwork(name), dims, map[*graph.Tensor]*graph.Tensor{}}
 }
 
@@ -110,7 +112,7 @@ func (d *draft) pattern(m *match) (*graph.Tensor, error) {
 func (a *applying) verify(m *match) (note string, err error) {
 	defer graph.CatchFault(&err)
 	env := a.w.Shapes()
-	fixed := func(t *graph.Tensor) []graph.Dim {
+	fixed := func(t *graph.Tensor) []symbolic.Dim {
 		all := map[string]int{}
 		for _, d := range t.Dims {
 			set := map[string]bool{}
@@ -121,7 +123,7 @@ func (a *applying) verify(m *match) (note string, err error) {
 				}
 			}
 		}
-		return graph.Shape(graph.EvalDims(t.Dims, all)...)
+		return symbolic.Shape(symbolic.Eval(t.Dims, all)...)
 	}
 	before, after := newDraft("pattern", fixed), newDraft("replacement", fixed)
 	y, err := before.pattern(m)
@@ -132,7 +134,7 @@ func (a *applying) verify(m *match) (note string, err error) {
 	if err != nil {
 		return "not checked: " + err.Error(), nil
 	}
-	if !graph.EqualDims(y.Dims, z.Dims) {
+	if !symbolic.Equal(y.Dims, z.Dims) {
 		return "", fmt.Errorf("where the shapes are %s it makes %s of %s", shapes(before.net), z.TypeString(), y.TypeString())
 	}
 	work, elements := before.cost()
@@ -184,7 +186,7 @@ func (d *draft) cost() (work, elements int64) {
 			if t == nil {
 				continue
 			}
-			n := int64(max(0, graph.Count(graph.EvalDims(t.Dims, nil))))
+			n := int64(max(0, numeric.Count(symbolic.Eval(t.Dims, nil))))
 			elements += n
 			work += n
 		}
@@ -193,19 +195,19 @@ func (d *draft) cost() (work, elements int64) {
 }
 
 // fill returns random elements for a network's inputs: real numbers around 0, small integers that are no less than 0.
-func fill(n *graph.Network, random *rand.Rand, scale float64) map[string]graph.Value {
-	inputs := map[string]graph.Value{}
+func fill(n *graph.Network, random *rand.Rand, scale float64) map[string]numeric.Value {
+	inputs := map[string]numeric.Value{}
 	for _, t := range n.Inputs {
-		v := graph.NewValue(t.Type, graph.EvalDims(t.Dims, nil)...)
+		v := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...)
 		switch {
-		case t.Type == graph.F32 || t.Type == graph.F16 || t.Type == graph.BF16:
+		case t.Type == numeric.F32 || t.Type == numeric.F16 || t.Type == numeric.BF16:
 			x := make([]float32, v.Len())
 			for i := range x {
 				x[i] = float32(random.NormFloat64() * scale)
 			}
-			graph.FromReal(v, x, graph.Range{})
-		case t.Type == graph.F64:
-			x := graph.View[float64](v.Data)
+			numeric.FromReal(v, x, numeric.Range{})
+		case t.Type == numeric.F64:
+			x := numeric.View[float64](v.Data)
 			for i := range x {
 				x[i] = random.NormFloat64() * scale
 			}
@@ -227,7 +229,7 @@ type difference struct {
 }
 
 // compare evaluates both networks. What is not finite before the rewrite may be anything after it: sqrt(x)*sqrt(x) is x.
-func compare(before, after *graph.Network, inputs map[string]graph.Value) (d difference, err error) {
+func compare(before, after *graph.Network, inputs map[string]numeric.Value) (d difference, err error) {
 	want, err := before.Eval(context.Background(), inputs, nil)
 	if err != nil {
 		return d, err
@@ -249,9 +251,9 @@ func compare(before, after *graph.Network, inputs map[string]graph.Value) (d dif
 	}
 	relative := 0.0
 	switch x.Type {
-	case graph.F32, graph.F64:
+	case numeric.F32, numeric.F64:
 		relative = 1e-4
-	case graph.F16, graph.BF16:
+	case numeric.F16, numeric.BF16:
 		relative = 2e-2
 	}
 	worst, at := 0.0, -1
@@ -276,7 +278,7 @@ func compare(before, after *graph.Network, inputs map[string]graph.Value) (d dif
 }
 
 // beside tells what inputs of the result's size are there.
-func beside(n *graph.Network, inputs map[string]graph.Value, at, count int) string {
+func beside(n *graph.Network, inputs map[string]numeric.Value, at, count int) string {
 	text := ""
 	for _, t := range n.Inputs {
 		if list := numbers(inputs[t.Name]); len(list) == count {

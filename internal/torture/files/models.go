@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/internal/torture/networks"
 )
 
@@ -65,8 +66,8 @@ func deformNode(rnd *rand.Rand, m *networks.Model) {
 	case 2: // an attribute of another kind
 		for name, a := range n.Attrs {
 			a.Kind = graph.AttrKind(rnd.IntN(8))
-			if a.Kind == graph.AttrTensor && a.Tensor.Type == graph.Invalid {
-				a.Tensor = graph.Values(graph.I64, []int64{edge(rnd)}, 1)
+			if a.Kind == graph.AttrTensor && a.Tensor.Type == numeric.Invalid {
+				a.Tensor = numeric.Values(numeric.I64, []int64{edge(rnd)}, 1)
 			}
 			n.Attrs[name] = a
 			break
@@ -117,8 +118,8 @@ func deformConst(rnd *rand.Rand, m *networks.Model) {
 	}
 	c := &m.Consts[rnd.IntN(len(m.Consts))]
 	switch {
-	case c.Value.Type == graph.I64 && c.Value.Len() > 0:
-		v := graph.Values(graph.I64, slices.Clone(c.Value.I64()), c.Value.Dims...)
+	case c.Value.Type == numeric.I64 && c.Value.Len() > 0:
+		v := numeric.Values(numeric.I64, slices.Clone(c.Value.I64()), c.Value.Dims...)
 		v.I64()[rnd.IntN(v.Len())] = edge(rnd)
 		c.Value = v
 	case rnd.IntN(2) == 0 && len(c.Value.Dims) > 0:

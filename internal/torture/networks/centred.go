@@ -6,14 +6,15 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // centred moves the results of a normalisation by what rounding makes of the means that it takes off. Noise in the input does not
 // show it where a group has few elements: of two the results are 1 and -1 whatever they are.
-func centred(rnd *rand.Rand, l *graph.Layer, in []graph.Value, y graph.Value) {
+func centred(rnd *rand.Rand, l *graph.Layer, in []numeric.Value, y numeric.Value) {
 	x := in[0]
 	group, epsilon := groupOf(l, x.Dims)
-	if group == nil || x.Type != graph.F32 || y.Type != graph.F32 || x.Len() == 0 {
+	if group == nil || x.Type != numeric.F32 || y.Type != numeric.F32 || x.Len() == 0 {
 		return
 	}
 	largest := 1.0 // scale
@@ -50,9 +51,9 @@ func groupOf(l *graph.Layer, dims []int) (group func(i int) int, epsilon float64
 	of := func(size int) func(int) int { return func(i int) int { return i / max(1, size) } }
 	switch a := l.Attrs.(type) {
 	case graph.InstanceNormAttrs:
-		return of(graph.Count(dims[2:])), float64(a.Epsilon)
+		return of(numeric.Count(dims[2:])), float64(a.Epsilon)
 	case graph.GroupNormAttrs:
-		return of(graph.Count(dims[1:]) / a.Groups), float64(a.Epsilon)
+		return of(numeric.Count(dims[1:]) / a.Groups), float64(a.Epsilon)
 	case graph.LayerNormAttrs:
 		if l.Op != graph.LayerNorm {
 			return nil, 0
@@ -61,7 +62,7 @@ func groupOf(l *graph.Layer, dims []int) (group func(i int) int, epsilon float64
 		if axis < 0 {
 			axis += len(dims)
 		}
-		return of(graph.Count(dims[axis:])), float64(a.Epsilon)
+		return of(numeric.Count(dims[axis:])), float64(a.Epsilon)
 	case graph.MeanVarianceNormAttrs:
 		return func(i int) (id int) {
 			for axis := len(dims) - 1; axis >= 0; axis-- {

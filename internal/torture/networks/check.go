@@ -14,6 +14,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
@@ -170,7 +171,7 @@ type check struct {
 }
 
 // compare counts, and returns a failure where got is not what is meant.
-func (c *check) compare(kind string, m *meaning, got map[string]graph.Value) *Failure {
+func (c *check) compare(kind string, m *meaning, got map[string]numeric.Value) *Failure {
 	undecided, err := m.agree(got)
 	if err != nil && m.runs < moreRuns {
 		m.disturb(moreRuns)
@@ -266,13 +267,13 @@ func (c *check) evaluated(what string, n *graph.Network) *Failure {
 }
 
 func (c *check) lower(b run.Backend, o *build.Optimized, cfg pass.Config) (*build.Lowered, error) {
-	lc := build.LowerConfig{Precision: graph.F32, Pass: cfg}
+	lc := build.LowerConfig{Precision: numeric.F32, Pass: cfg}
 	switch c.setup.Precision {
 	case "fp16":
-		lc.Precision = graph.F16
+		lc.Precision = numeric.F16
 	case "int8":
-		lc.Precision = graph.I8
-		feeds := func(yield func(map[string]graph.Value, error) bool) { yield(c.model.Feeds(), nil) }
+		lc.Precision = numeric.I8
+		feeds := func(yield func(map[string]numeric.Value, error) bool) { yield(c.model.Feeds(), nil) }
 		host, err := c.bench.backend(Setup{Threads: c.setup.Threads}) // which collects for every device
 		if err != nil {
 			return nil, err
@@ -332,7 +333,7 @@ func (c *check) execute(p *run.Plan, b run.Backend, m *meaning) *Failure {
 	}
 	const rounds = 3
 	contexts := c.bench.Contexts
-	first, errs := make([]map[string]graph.Value, contexts), make([]error, contexts)
+	first, errs := make([]map[string]numeric.Value, contexts), make([]error, contexts)
 	var wait sync.WaitGroup
 	for i := range contexts {
 		wait.Go(func() {
@@ -364,7 +365,7 @@ func (c *check) execute(p *run.Plan, b run.Backend, m *meaning) *Failure {
 }
 
 // repeat runs a context some times.
-func (c *check) repeat(loaded *run.Loaded, rounds int) (first map[string]graph.Value, err error) {
+func (c *check) repeat(loaded *run.Loaded, rounds int) (first map[string]numeric.Value, err error) {
 	x, err := loaded.NewContext()
 	if err != nil {
 		return nil, err
@@ -385,7 +386,7 @@ func (c *check) repeat(loaded *run.Loaded, rounds int) (first map[string]graph.V
 		}
 		c.plant(out)
 		if round == 0 {
-			first = map[string]graph.Value{}
+			first = map[string]numeric.Value{}
 			for name, v := range out {
 				v.Data = bytes.Clone(v.Data)
 				first[name] = v

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Bounds of what is generated: networks are small, so that many are tried, and evaluating one takes milliseconds.
@@ -24,7 +26,7 @@ var extents = []int{1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 20, 31, 
 // tensor is a tensor of the network being made: its layer's view of it, and its elements.
 type tensor struct {
 	*graph.Tensor
-	value graph.Value
+	value numeric.Value
 }
 
 // generator makes a model node by node, beside the network that the importer will make of it, whose inference says what
@@ -130,7 +132,7 @@ func (g *generator) add(op string, n *Node) (ok bool) {
 	if err != nil {
 		return false
 	}
-	made := map[*graph.Tensor]graph.Value{}
+	made := map[*graph.Tensor]numeric.Value{}
 	for _, l := range layers {
 		if !g.evaluate(l, made) {
 			for _, l := range slices.Backward(layers) {
@@ -184,8 +186,8 @@ func (g *generator) layers(n *Node) (layers []*graph.Layer, outputs []*graph.Ten
 }
 
 // evaluate adds the layer's results to those made; false where it is refused, or too large, or they lead nowhere.
-func (g *generator) evaluate(l *graph.Layer, made map[*graph.Tensor]graph.Value) bool {
-	var in, results []graph.Value
+func (g *generator) evaluate(l *graph.Layer, made map[*graph.Tensor]numeric.Value) bool {
+	var in, results []numeric.Value
 	for _, t := range l.Inputs {
 		v, ok := made[t]
 		switch {
@@ -201,11 +203,11 @@ func (g *generator) evaluate(l *graph.Layer, made map[*graph.Tensor]graph.Value)
 		return false
 	}
 	for _, t := range l.Outputs {
-		dims := graph.EvalDims(t.Dims, g.symbols)
-		if slices.Min(append(dims, 0)) < 0 || graph.Count(dims) > maxElements {
+		dims := symbolic.Eval(t.Dims, g.symbols)
+		if slices.Min(append(dims, 0)) < 0 || numeric.Count(dims) > maxElements {
 			return false
 		}
-		results = append(results, graph.NewValue(t.Type, dims...))
+		results = append(results, numeric.NewValue(t.Type, dims...))
 	}
 	if err := l.CheckShapes(g.symbols); err != nil {
 		return false
@@ -220,7 +222,7 @@ func (g *generator) evaluate(l *graph.Layer, made map[*graph.Tensor]graph.Value)
 }
 
 // wild reports whether a value has elements that are large or no numbers.
-func wild(v graph.Value) bool {
+func wild(v numeric.Value) bool {
 	if !v.Type.IsFloat() {
 		return false
 	}
@@ -276,7 +278,7 @@ func Convolutions(seed uint64) *Model {
 		rnd: rand.New(rand.NewPCG(seed, 15)), network: graph.NewNetwork("torture"), ops: graph.Ops(),
 		values: map[string]tensor{}, symbols: map[string]int{}, model: &Model{Opset: 17},
 	}
-	x := g.input(graph.F32, 1, 8, 12, 12)
+	x := g.input(numeric.F32, 1, 8, 12, 12)
 	for i := range g.model.Inputs[0].Open {
 		g.model.Inputs[0].Open[i] = ""
 	}

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 )
 
@@ -25,13 +26,13 @@ type Model struct {
 type Input struct {
 	Name string
 	Open []string
-	Feed graph.Value // what it is given, of actual shape
+	Feed numeric.Value // what it is given, of actual shape
 }
 
 // Const is an initializer.
 type Const struct {
 	Name  string
-	Value graph.Value
+	Value numeric.Value
 }
 
 // Node is one operator; an empty input is one left out.
@@ -57,8 +58,8 @@ func (m *Model) clone() *Model {
 }
 
 // Feeds returns the inputs by name.
-func (m *Model) Feeds() map[string]graph.Value {
-	feeds := map[string]graph.Value{}
+func (m *Model) Feeds() map[string]numeric.Value {
+	feeds := map[string]numeric.Value{}
 	for _, in := range m.Inputs {
 		feeds[in.Name] = in.Feed
 	}
@@ -83,10 +84,10 @@ func (m *Model) closed(seed uint64) *Model {
 			}
 			dims[axis] = extents[symbol]
 		}
-		if graph.Count(dims) > 2*maxElements {
+		if numeric.Count(dims) > 2*maxElements {
 			return was
 		}
-		v := graph.NewValue(in.Feed.Type, dims...)
+		v := numeric.NewValue(in.Feed.Type, dims...)
 		for at := 0; at < len(v.Data) && len(in.Feed.Data) > 0; {
 			at += copy(v.Data[at:], in.Feed.Data)
 		}
@@ -178,7 +179,7 @@ func (in Input) encode() []byte {
 			shape = field(shape, 1, number(nil, 1, uint64(d)))
 		}
 	}
-	tensor := onnx.WriteTensor("", graph.Value{Type: in.Feed.Type})
+	tensor := onnx.WriteTensor("", numeric.Value{Type: in.Feed.Type})
 	number, _ := protowire.ConsumeVarint(tensor[1:])
 	t := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), number)
 	return field(text(nil, 1, in.Name), 2, field(nil, 1, field(t, 2, shape)))
@@ -195,10 +196,10 @@ func number(b []byte, num protowire.Number, v uint64) []byte {
 }
 
 func fixed(b []byte, num protowire.Number, f float32) []byte {
-	return append(protowire.AppendTag(b, num, protowire.Fixed32Type), graph.Bytes([]float32{f})...)
+	return append(protowire.AppendTag(b, num, protowire.Fixed32Type), numeric.Bytes([]float32{f})...)
 }
 
 // equal reports whether two values have the same type, shape and bits.
-func equal(a, b graph.Value) bool {
+func equal(a, b numeric.Value) bool {
 	return a.Type == b.Type && slices.Equal(a.Dims, b.Dims) && bytes.Equal(a.Data, b.Data)
 }

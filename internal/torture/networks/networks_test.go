@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/torture"
 )
@@ -140,14 +142,14 @@ func TestTileEdge(t *testing.T) {
 // TestNoise: what is compared has room for rounding alone.
 func TestNoise(t *testing.T) {
 	n := graph.NewNetwork("n")
-	x := n.AddInput("x", graph.F32, graph.Const(1), graph.Const(64))
-	w := n.AddConst("w", graph.Values(graph.F32, slices.Repeat([]float32{0.5}, 64*8), 64, 8))
+	x := n.AddInput("x", numeric.F32, symbolic.Const(1), symbolic.Const(64))
+	w := n.AddConst("w", numeric.Values(numeric.F32, slices.Repeat([]float32{0.5}, 64*8), 64, 8))
 	l, err := n.Add("y", graph.MatMul, nil, []*graph.Tensor{x, w}, "y")
 	if err != nil {
 		t.Fatal(err)
 	}
 	n.MarkOutput(l.Outputs[0])
-	m, err := meaningOf(n, map[string]graph.Value{"x": graph.Values(graph.F32, slices.Repeat([]float32{1}, 64), 1, 64)}, cpuOrOracle)
+	m, err := meaningOf(n, map[string]numeric.Value{"x": numeric.Values(numeric.F32, slices.Repeat([]float32{1}, 64), 1, 64)}, cpuOrOracle)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,8 +157,8 @@ func TestNoise(t *testing.T) {
 		factor float32
 		agree  bool
 	}{{1, true}, {1 + 1e-6, true}, {1 + 1e-4, false}, {63. / 64, false}} {
-		got := graph.Values(graph.F32, slices.Repeat([]float32{32 * tt.factor}, 8), 1, 8)
-		if _, err := m.agree(map[string]graph.Value{"y": got}); (err == nil) != tt.agree {
+		got := numeric.Values(numeric.F32, slices.Repeat([]float32{32 * tt.factor}, 8), 1, 8)
+		if _, err := m.agree(map[string]numeric.Value{"y": got}); (err == nil) != tt.agree {
 			t.Errorf("times %v: %v", tt.factor, err)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // extent returns one of the odd extents, 0 seldom.
@@ -36,11 +38,11 @@ func (g *generator) rank(low, high int) int {
 
 // pick returns a tensor that fits, recent ones more often; seldom, and where none fits, a new input of the type with a
 // number of axes between the bounds.
-func (g *generator) pick(t graph.DataType, low, high int) tensor {
+func (g *generator) pick(t numeric.DataType, low, high int) tensor {
 	return g.pickWhere(t, low, high, func(tensor) bool { return true })
 }
 
-func (g *generator) pickWhere(t graph.DataType, low, high int, fits func(tensor) bool) tensor {
+func (g *generator) pickWhere(t numeric.DataType, low, high int, fits func(tensor) bool) tensor {
 	if g.rnd.IntN(10) > 0 {
 		var list []tensor
 		for _, x := range g.pool {
@@ -60,16 +62,16 @@ func (g *generator) pickWhere(t graph.DataType, low, high int, fits func(tensor)
 }
 
 // real returns a tensor of floats.
-func (g *generator) real(low, high int) tensor { return g.pick(graph.F32, low, high) }
+func (g *generator) real(low, high int) tensor { return g.pick(numeric.F32, low, high) }
 
 // input adds an input with random elements, some of its axes open.
-func (g *generator) input(t graph.DataType, dims ...int) tensor {
+func (g *generator) input(t numeric.DataType, dims ...int) tensor {
 	in := Input{Name: g.name("x"), Open: make([]string, len(dims)), Feed: g.random(t, dims...)}
-	shape := graph.Shape(dims...)
+	shape := symbolic.Shape(dims...)
 	for i, d := range dims {
 		if g.rnd.IntN(5) == 0 {
 			in.Open[i] = g.symbol(d)
-			shape[i] = graph.Symbol(in.Open[i])
+			shape[i] = symbolic.Symbol(in.Open[i])
 		}
 	}
 	g.model.Inputs = append(g.model.Inputs, in)
@@ -96,7 +98,7 @@ func (g *generator) symbol(extent int) string {
 func symbolName(i int) string { return "s" + string(rune('a'+i%26)) + string(rune('a'+i/26)) }
 
 // constant adds an initializer and returns its name.
-func (g *generator) constant(v graph.Value) string {
+func (g *generator) constant(v numeric.Value) string {
 	c := Const{Name: g.name("c"), Value: v}
 	g.model.Consts = append(g.model.Consts, c)
 	g.values[c.Name] = tensor{g.network.AddConst(c.Name, v), v}
@@ -108,28 +110,28 @@ func (g *generator) ints(list ...int) string {
 	for i, v := range list {
 		data[i] = int64(v)
 	}
-	return g.constant(graph.Values(graph.I64, data, len(list)))
+	return g.constant(numeric.Values(numeric.I64, data, len(list)))
 }
 
-func (g *generator) scalar(t graph.DataType, v float64) string { return g.constant(number1(t, v)) }
+func (g *generator) scalar(t numeric.DataType, v float64) string { return g.constant(number1(t, v)) }
 
 // number1 returns a value of rank 0.
-func number1(t graph.DataType, f float64) graph.Value {
-	v := graph.NewValue(t)
+func number1(t numeric.DataType, f float64) numeric.Value {
+	v := numeric.NewValue(t)
 	switch t {
-	case graph.F32:
+	case numeric.F32:
 		v.F32()[0] = float32(f)
-	case graph.F64:
-		graph.View[float64](v.Data)[0] = f
-	case graph.F16:
-		graph.View[uint16](v.Data)[0] = graph.F32ToF16(float32(f))
-	case graph.I64, graph.U64:
-		graph.View[int64](v.Data)[0] = int64(f)
-	case graph.I32, graph.U32:
-		graph.View[int32](v.Data)[0] = int32(f)
-	case graph.I16, graph.U16:
-		graph.View[int16](v.Data)[0] = int16(f)
-	case graph.Bool:
+	case numeric.F64:
+		numeric.View[float64](v.Data)[0] = f
+	case numeric.F16:
+		numeric.View[uint16](v.Data)[0] = numeric.F32ToF16(float32(f))
+	case numeric.I64, numeric.U64:
+		numeric.View[int64](v.Data)[0] = int64(f)
+	case numeric.I32, numeric.U32:
+		numeric.View[int32](v.Data)[0] = int32(f)
+	case numeric.I16, numeric.U16:
+		numeric.View[int16](v.Data)[0] = int16(f)
+	case numeric.Bool:
 		if f != 0 {
 			v.Data[0] = 1
 		}
@@ -141,7 +143,7 @@ func number1(t graph.DataType, f float64) graph.Value {
 
 // weights adds a constant of reals, of deviation 1/fan.
 func (g *generator) weights(fan int, dims ...int) string {
-	v := graph.NewValue(graph.F32, dims...)
+	v := numeric.NewValue(numeric.F32, dims...)
 	for i := range v.F32() {
 		v.F32()[i] = float32(g.rnd.NormFloat64()) / float32(max(1, fan))
 	}
@@ -149,8 +151,8 @@ func (g *generator) weights(fan int, dims ...int) string {
 }
 
 // random returns random elements.
-func (g *generator) random(t graph.DataType, dims ...int) graph.Value {
-	v := graph.NewValue(t, dims...)
+func (g *generator) random(t numeric.DataType, dims ...int) numeric.Value {
+	v := numeric.NewValue(t, dims...)
 	special := g.rnd.IntN(40) == 0
 	for i := range v.Len() {
 		f := g.rnd.NormFloat64() * 2
@@ -162,7 +164,7 @@ func (g *generator) random(t graph.DataType, dims ...int) graph.Value {
 			if t.Signed() {
 				f -= 6
 			}
-		case t == graph.Bool:
+		case t == numeric.Bool:
 			f = float64(g.rnd.IntN(2))
 		}
 		copy(v.Data[i*t.Size():], number1(t, f).Data)

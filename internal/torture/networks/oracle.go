@@ -14,7 +14,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 )
 
@@ -69,8 +69,8 @@ func (o *Oracle) Close() {
 const maxOracleTime = 20 * time.Second
 
 // Run returns the model's outputs; an error is a refusal, or the end of the process.
-func (o *Oracle) Run(ctx context.Context, m *Model) (map[string]graph.Value, error) {
-	in := map[string]graph.Value{}
+func (o *Oracle) Run(ctx context.Context, m *Model) (map[string]numeric.Value, error) {
+	in := map[string]numeric.Value{}
 	for _, x := range m.Inputs {
 		in[x.Name] = x.Feed
 	}
@@ -79,7 +79,7 @@ func (o *Oracle) Run(ctx context.Context, m *Model) (map[string]graph.Value, err
 
 // Compute returns what the bytes of a model compute of inputs by name; an error is as Run's. A model that is the last one's is not
 // read again.
-func (o *Oracle) Compute(ctx context.Context, model []byte, in map[string]graph.Value) (map[string]graph.Value, error) {
+func (o *Oracle) Compute(ctx context.Context, model []byte, in map[string]numeric.Value) (map[string]numeric.Value, error) {
 	if o.cmd == nil {
 		if err := o.start(); err != nil {
 			return nil, err
@@ -99,7 +99,7 @@ func (o *Oracle) Compute(ctx context.Context, model []byte, in map[string]graph.
 	if len(answer[0]) > 0 {
 		return nil, errors.New(string(answer[0]))
 	}
-	outputs := map[string]graph.Value{}
+	outputs := map[string]numeric.Value{}
 	for _, b := range answer[1:] {
 		name, v, err := onnx.ReadTensor(b)
 		if err != nil {

@@ -1,6 +1,6 @@
 package networks
 
-import "github.com/trtui/trtui/core/graph"
+import "github.com/trtui/trtui/core/graph/numeric"
 
 // The planted defects of this package.
 const (
@@ -9,13 +9,13 @@ const (
 )
 
 // plant makes a result wrong where a test wants to see that it is found.
-func (c *check) plant(out map[string]graph.Value) {
+func (c *check) plant(out map[string]numeric.Value) {
 	if c.bench.Planted != TileEdge {
 		return
 	}
 	const tile = 16
 	for _, v := range out {
-		if v.Type != graph.F32 || len(v.Dims) < 2 || v.Dims[len(v.Dims)-1] <= tile {
+		if v.Type != numeric.F32 || len(v.Dims) < 2 || v.Dims[len(v.Dims)-1] <= tile {
 			continue
 		}
 		row := v.Dims[len(v.Dims)-1]

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // proposal makes a node of one operator out of what there is; inference has the last word on it. It is of the operator
@@ -23,7 +23,7 @@ var proposals = table()
 
 func table() map[string]proposal {
 	all := map[string]proposal{}
-	for _, part := range []map[string]proposal{elementwise(), products(), pools(), norms(), reductions(), moves(), lookups(), sources(), integers(), controls(), sequences(), samples()} {
+	for _, part := range []map[string]proposal{pointwise(), products(), pools(), norms(), reductions(), moves(), lookups(), sources(), integers(), controls(), sequences(), samples()} {
 		maps.Copy(all, part)
 	}
 	return all
@@ -46,28 +46,28 @@ var unaries = map[string]struct {
 // binaries are the operators of two inputs that broadcast, by the types that they take.
 var binaries = map[string]struct {
 	since int
-	types []graph.DataType
+	types []numeric.DataType
 }{
 	"Add": {}, "Sub": {}, "Mul": {}, "Div": {}, "Pow": {}, "Equal": {since: 11}, "Greater": {since: 9}, "Less": {since: 9},
-	"GreaterOrEqual": {since: 12}, "LessOrEqual": {since: 12}, "PRelu": {types: []graph.DataType{graph.F32}},
-	"And": {types: []graph.DataType{graph.Bool}}, "Or": {types: []graph.DataType{graph.Bool}}, "Xor": {types: []graph.DataType{graph.Bool}},
+	"GreaterOrEqual": {since: 12}, "LessOrEqual": {since: 12}, "PRelu": {types: []numeric.DataType{numeric.F32}},
+	"And": {types: []numeric.DataType{numeric.Bool}}, "Or": {types: []numeric.DataType{numeric.Bool}}, "Xor": {types: []numeric.DataType{numeric.Bool}},
 	"BitwiseAnd": {18, whole}, "BitwiseOr": {18, whole}, "BitwiseXor": {18, whole},
 }
 
-var whole = []graph.DataType{graph.I32, graph.I64, graph.U8, graph.I8}
+var whole = []numeric.DataType{numeric.I32, numeric.I64, numeric.U8, numeric.I8}
 
 // numeric returns a type of numbers, mostly F32.
-func (g *generator) numeric() graph.DataType {
+func (g *generator) numeric() numeric.DataType {
 	switch g.rnd.IntN(12) {
 	case 0:
-		return graph.I64
+		return numeric.I64
 	case 1:
-		return graph.I32
+		return numeric.I32
 	}
-	return graph.F32
+	return numeric.F32
 }
 
-func elementwise() map[string]proposal {
+func pointwise() map[string]proposal {
 	t := map[string]proposal{}
 	for name, u := range unaries {
 		low := 0
@@ -108,15 +108,15 @@ func elementwise() map[string]proposal {
 			return node(nil, in...)
 		}}
 	}
-	t["Not"] = proposal{make: func(g *generator) *Node { return node(nil, g.pick(graph.Bool, 0, 5).Name) }}
+	t["Not"] = proposal{make: func(g *generator) *Node { return node(nil, g.pick(numeric.Bool, 0, 5).Name) }}
 	t["BitwiseNot"] = proposal{since: 18, make: func(g *generator) *Node { return node(nil, g.pick(whole[g.rnd.IntN(4)], 0, 5).Name) }}
 	t["BitShift"] = proposal{since: 11, make: func(g *generator) *Node {
-		x := g.pick([]graph.DataType{graph.U8, graph.U32, graph.U64}[g.rnd.IntN(3)], 0, 4)
+		x := g.pick([]numeric.DataType{numeric.U8, numeric.U32, numeric.U64}[g.rnd.IntN(3)], 0, 4)
 		return node(attrs{"direction": stringOf([]string{"LEFT", "RIGHT"}[g.rnd.IntN(2)])}, x.Name, g.operand(x))
 	}}
 	t["Mod"] = proposal{since: 10, make: func(g *generator) *Node {
 		if g.flip() {
-			x := g.pick(graph.I64, 0, 4)
+			x := g.pick(numeric.I64, 0, 4)
 			return node(nil, x.Name, g.ints(1+g.rnd.IntN(7)))
 		}
 		x := g.real(0, 4)
@@ -124,7 +124,7 @@ func elementwise() map[string]proposal {
 	}}
 	t["Where"] = proposal{since: 9, make: func(g *generator) *Node {
 		x := g.pick(g.numeric(), 0, 4)
-		c := g.pickWhere(graph.Bool, 0, 4, func(c tensor) bool { return slices.Equal(c.value.Dims, x.value.Dims) })
+		c := g.pickWhere(numeric.Bool, 0, 4, func(c tensor) bool { return slices.Equal(c.value.Dims, x.value.Dims) })
 		return node(nil, c.Name, x.Name, g.operand(x))
 	}}
 	t["IsInf"] = proposal{since: 10, make: func(g *generator) *Node {
@@ -142,10 +142,10 @@ func elementwise() map[string]proposal {
 	t["Clip"] = proposal{make: proposeClip}
 	t["Cast"] = proposal{make: proposeCast}
 	t["BitCast"] = proposal{since: 26, make: func(g *generator) *Node { // of bytes, whose bits rounding does not change
-		if x := g.pick(graph.U8, 0, 4); g.flip() {
+		if x := g.pick(numeric.U8, 0, 4); g.flip() {
 			return node(attrs{"to": intOf(3)}, x.Name)
 		}
-		return node(attrs{"to": intOf(2)}, g.pick(graph.I8, 0, 4).Name)
+		return node(attrs{"to": intOf(2)}, g.pick(numeric.I8, 0, 4).Name)
 	}}
 	t["CastLike"] = proposal{since: 15, make: func(g *generator) *Node {
 		x := g.pick(castTypes[g.rnd.IntN(len(castTypes))], 0, 4)
@@ -162,10 +162,10 @@ func proposeClip(g *generator) *Node {
 	}
 	in := []string{x.Name, "", ""}
 	if g.flip() {
-		in[1] = g.scalar(graph.F32, float64(low))
+		in[1] = g.scalar(numeric.F32, float64(low))
 	}
 	if g.flip() {
-		in[2] = g.scalar(graph.F32, float64(high))
+		in[2] = g.scalar(numeric.F32, float64(high))
 	}
 	for in[len(in)-1] == "" {
 		in = in[:len(in)-1]
@@ -173,10 +173,10 @@ func proposeClip(g *generator) *Node {
 	return node(nil, in...)
 }
 
-var castTypes = []graph.DataType{graph.F32, graph.F32, graph.F16, graph.F64, graph.I32, graph.I64, graph.U8, graph.I8, graph.Bool}
+var castTypes = []numeric.DataType{numeric.F32, numeric.F32, numeric.F16, numeric.F64, numeric.I32, numeric.I64, numeric.U8, numeric.I8, numeric.Bool}
 
 func proposeCast(g *generator) *Node {
-	numbers := map[graph.DataType]int{graph.F32: 1, graph.U8: 2, graph.I8: 3, graph.I32: 6, graph.I64: 7, graph.Bool: 9, graph.F16: 10, graph.F64: 11}
+	numbers := map[numeric.DataType]int{numeric.F32: 1, numeric.U8: 2, numeric.I8: 3, numeric.I32: 6, numeric.I64: 7, numeric.Bool: 9, numeric.F16: 10, numeric.F64: 11}
 	x := g.pick(castTypes[g.rnd.IntN(len(castTypes))], 0, 5)
 	return node(attrs{"to": intOf(numbers[castTypes[g.rnd.IntN(len(castTypes))]])}, x.Name)
 }

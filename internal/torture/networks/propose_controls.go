@@ -1,6 +1,10 @@
 package networks
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // body defines a graph inside a node, whose layers have names that no others have; what it captures is an input by its own name.
 type body struct {
@@ -42,7 +46,7 @@ func controls() map[string]proposal {
 	return map[string]proposal{
 		"If": {since: 13, make: func(g *generator) *Node {
 			x := g.real(0, 4)
-			n := node(attrs{}, g.pick(graph.Bool, 0, 0).Name)
+			n := node(attrs{}, g.pick(numeric.Bool, 0, 0).Name)
 			for _, name := range []string{"then_branch", "else_branch"} {
 				b := g.body()
 				n.Attrs[name] = b.attr(b.step(b.Input(x.Name, x.Type, x.Tensor.Dims...)))
@@ -55,7 +59,7 @@ func controls() map[string]proposal {
 			x := g.real(1, 4)
 			axis := g.axis(len(x.Dims))
 			at := (axis + len(x.Dims)) % len(x.Dims)
-			dims := append(append([]graph.Dim{}, x.Tensor.Dims[:at]...), x.Tensor.Dims[at+1:]...)
+			dims := append(append([]symbolic.Dim{}, x.Tensor.Dims[:at]...), x.Tensor.Dims[at+1:]...)
 			if x.dims()[at] == 0 { // which ONNX Runtime does not take
 				return nil
 			}
@@ -76,15 +80,15 @@ func proposeLoop(g *generator) *Node {
 	known := g.flip()
 	trips := ""
 	if known {
-		trips = g.scalar(graph.I64, few)
+		trips = g.scalar(numeric.I64, few)
 	} else {
-		in := g.input(graph.I64)
+		in := g.input(numeric.I64)
 		in.value.I64()[0] = int64(few)
 		trips = in.Name
 	}
 	b := g.body()
-	b.Input(g.name("i"), graph.I64)
-	goes := b.Input(g.name("goes"), graph.Bool)
+	b.Input(g.name("i"), numeric.I64)
+	goes := b.Input(g.name("goes"), numeric.Bool)
 	v := b.Input(g.name("v"), x.Type, x.Tensor.Dims...)
 	captured := b.Input(y.Name, y.Type, y.Tensor.Dims...)
 	out := []*graph.Tensor{goes, b.step(v)}

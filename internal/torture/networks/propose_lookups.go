@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // indices returns indices below an extent, some of them counted from the end.
@@ -13,7 +14,7 @@ func (g *generator) indices(extent int, dims ...int) string {
 
 // positions returns places below an extent; where negative, some of them are counted from the end.
 func (g *generator) positions(extent int, negative bool, dims ...int) string {
-	v := graph.NewValue(graph.I64, dims...)
+	v := numeric.NewValue(numeric.I64, dims...)
 	for i := range v.I64() {
 		v.I64()[i] = int64(g.rnd.IntN(max(1, extent)))
 		if negative && g.flip() {
@@ -23,7 +24,7 @@ func (g *generator) positions(extent int, negative bool, dims ...int) string {
 	if g.flip() {
 		return g.constant(v)
 	}
-	x := g.input(graph.I64, dims...)
+	x := g.input(numeric.I64, dims...)
 	copy(x.value.Data, v.Data)
 	return x.Name
 }
@@ -43,9 +44,9 @@ func lookups() map[string]proposal {
 		a := attrs{"axis": intOf(axis)}
 		if r := g.reduction(); r != "none" {
 			a["reduction"] = stringOf(r)
-			return node(a, x.Name, g.indices(extent, d...), g.input(graph.F32, d...).Name)
+			return node(a, x.Name, g.indices(extent, d...), g.input(numeric.F32, d...).Name)
 		}
-		return node(a, x.Name, g.distinct(extent, (axis+len(d))%len(d), d), g.input(graph.F32, d...).Name)
+		return node(a, x.Name, g.distinct(extent, (axis+len(d))%len(d), d), g.input(numeric.F32, d...).Name)
 	}
 	return map[string]proposal{
 		"Gather": {make: func(g *generator) *Node {
@@ -78,7 +79,7 @@ func lookups() map[string]proposal {
 			if r != "none" {
 				a["reduction"], count = stringOf(r), 1+g.rnd.IntN(5)
 			}
-			return node(a, x.Name, g.places(x, depth, count), g.input(graph.F32, append([]int{count}, x.dims()[depth:]...)...).Name)
+			return node(a, x.Name, g.places(x, depth, count), g.input(numeric.F32, append([]int{count}, x.dims()[depth:]...)...).Name)
 		}},
 		"TensorScatter": {since: 24, make: func(g *generator) *Node {
 			x := g.real(2, 4)
@@ -91,14 +92,14 @@ func lookups() map[string]proposal {
 			update[axis] = 1 + g.rnd.IntN(d[axis])
 			a := attrs{"axis": intOf(axis)}
 			if g.flip() {
-				return node(a, x.Name, g.input(graph.F32, update...).Name)
+				return node(a, x.Name, g.input(numeric.F32, update...).Name)
 			}
-			return node(a, x.Name, g.input(graph.F32, update...).Name, g.positions(d[axis]-update[axis]+1, false, d[0]))
+			return node(a, x.Name, g.input(numeric.F32, update...).Name, g.positions(d[axis]-update[axis]+1, false, d[0]))
 		}},
 		"OneHot": {since: 9, make: func(g *generator) *Node {
 			depth := 1 + g.rnd.IntN(9)
 			i := g.indices(depth, g.shape(1+g.rnd.IntN(2))...)
-			return node(attrs{"axis": intOf(g.axis(len(g.values[i].Dims) + 1))}, i, g.ints(depth), g.constant(graph.Values(graph.F32, []float32{-1, 2}, 2)))
+			return node(attrs{"axis": intOf(g.axis(len(g.values[i].Dims) + 1))}, i, g.ints(depth), g.constant(numeric.Values(numeric.F32, []float32{-1, 2}, 2)))
 		}},
 	}
 }
@@ -116,8 +117,8 @@ func (g *generator) reduction() string {
 
 // distinct returns indices along an axis that do not meet: those in a row.
 func (g *generator) distinct(extent, axis int, d []int) string {
-	v := graph.NewValue(graph.I64, d...)
-	inner := graph.Count(d[axis+1:])
+	v := numeric.NewValue(numeric.I64, d...)
+	inner := numeric.Count(d[axis+1:])
 	perm := g.rnd.Perm(extent)
 	for i := range v.I64() {
 		v.I64()[i] = int64(perm[i/max(1, inner)%max(1, d[axis])])
@@ -127,7 +128,7 @@ func (g *generator) distinct(extent, axis int, d []int) string {
 
 // places returns count indices of the first depth axes of x.
 func (g *generator) places(x tensor, depth, count int) string {
-	v := graph.NewValue(graph.I64, count, depth)
+	v := numeric.NewValue(numeric.I64, count, depth)
 	for i := range v.I64() {
 		v.I64()[i] = int64(g.rnd.IntN(max(1, x.dims()[i%depth])))
 	}
@@ -148,7 +149,7 @@ func sources() map[string]proposal {
 		"ConstantOfShape": {since: 9, make: func(g *generator) *Node {
 			a := attrs{}
 			if g.flip() {
-				v := g.random([]graph.DataType{graph.F32, graph.I64, graph.I32}[g.rnd.IntN(3)], 1)
+				v := g.random([]numeric.DataType{numeric.F32, numeric.I64, numeric.I32}[g.rnd.IntN(3)], 1)
 				a["value"] = graph.Attr{Kind: graph.AttrTensor, Tensor: v}
 			}
 			if g.flip() {
@@ -161,9 +162,9 @@ func sources() map[string]proposal {
 			return node(a, g.ints(g.shape(g.rank(0, 4))...))
 		}},
 		"Range": {since: 11, make: func(g *generator) *Node {
-			t := []graph.DataType{graph.F32, graph.I64, graph.I32}[g.rnd.IntN(3)]
+			t := []numeric.DataType{numeric.F32, numeric.I64, numeric.I32}[g.rnd.IntN(3)]
 			start, step := float64(g.rnd.IntN(9)-4), float64(g.rnd.IntN(3)+1)
-			if t == graph.F32 && g.flip() {
+			if t == numeric.F32 && g.flip() {
 				step = 0.25
 			}
 			limit := start + step*float64(g.rnd.IntN(40))
@@ -177,7 +178,7 @@ func sources() map[string]proposal {
 			if g.flip() {
 				a["k"] = intOf(g.rnd.IntN(7) - 3)
 			}
-			return node(a, g.pick([]graph.DataType{graph.F32, graph.I64, graph.I32}[g.rnd.IntN(3)], 2, 2).Name)
+			return node(a, g.pick([]numeric.DataType{numeric.F32, numeric.I64, numeric.I32}[g.rnd.IntN(3)], 2, 2).Name)
 		}},
 	}
 }

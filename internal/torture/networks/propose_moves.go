@@ -3,11 +3,11 @@ package networks
 import (
 	"slices"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // moved are the types that are moved about.
-var moved = []graph.DataType{graph.F32, graph.F32, graph.F32, graph.F32, graph.F32, graph.F32, graph.I64, graph.I32, graph.U8, graph.I8, graph.Bool, graph.F16}
+var moved = []numeric.DataType{numeric.F32, numeric.F32, numeric.F32, numeric.F32, numeric.F32, numeric.F32, numeric.I64, numeric.I32, numeric.U8, numeric.I8, numeric.Bool, numeric.F16}
 
 func (g *generator) any(low, high int) tensor {
 	return g.pick(moved[g.rnd.IntN(len(moved))], low, high)
@@ -66,7 +66,7 @@ func reductions() map[string]proposal {
 	for name, since := range map[string]int{"CumSum": 11, "CumProd": 26} {
 		t[name] = proposal{since: since, make: func(g *generator) *Node {
 			x := g.real(1, 4)
-			return node(attrs{"exclusive": boolOf(g.flip()), "reverse": boolOf(g.flip())}, x.Name, g.scalar(graph.I64, float64(g.axis(len(x.Dims)))))
+			return node(attrs{"exclusive": boolOf(g.flip()), "reverse": boolOf(g.flip())}, x.Name, g.scalar(numeric.I64, float64(g.axis(len(x.Dims)))))
 		}}
 	}
 	return t
@@ -159,7 +159,7 @@ func moves() map[string]proposal {
 		"Trilu": {since: 14, make: func(g *generator) *Node {
 			in := []string{g.any(2, 4).Name}
 			if g.flip() {
-				in = append(in, g.scalar(graph.I64, float64(g.rnd.IntN(9)-4)))
+				in = append(in, g.scalar(numeric.I64, float64(g.rnd.IntN(9)-4)))
 			}
 			return node(attrs{"upper": boolOf(g.flip())}, in...)
 		}},
@@ -167,7 +167,7 @@ func moves() map[string]proposal {
 		"Upsample": {since: 9, until: 9, make: func(g *generator) *Node {
 			x := g.real(4, 4)
 			mode := []string{"nearest", "linear"}[g.rnd.IntN(2)]
-			return node(attrs{"mode": stringOf(mode)}, x.Name, g.constant(graph.Values(graph.F32, []float32{1, 1, g.scale(), g.scale()}, 4)))
+			return node(attrs{"mode": stringOf(mode)}, x.Name, g.constant(numeric.Values(numeric.F32, []float32{1, 1, g.scale(), g.scale()}, 4)))
 		}},
 	}
 }
@@ -219,7 +219,7 @@ func proposeSplit(g *generator) *Node {
 func proposeReshape(g *generator) *Node {
 	x := g.any(0, 5)
 	d := x.dims()
-	count := graph.Count(d)
+	count := numeric.Count(d)
 	var want []int
 	for left := count; ; {
 		if len(want) == 4 || left <= 1 {
@@ -279,7 +279,7 @@ func proposePad(g *generator) *Node {
 	}
 	in := []string{x.Name, g.ints(pads...)}
 	if mode == "constant" && g.flip() {
-		in = append(in, g.scalar(graph.F32, g.rnd.NormFloat64()))
+		in = append(in, g.scalar(numeric.F32, g.rnd.NormFloat64()))
 	}
 	return node(attrs{"mode": stringOf(mode)}, in...)
 }
@@ -292,7 +292,7 @@ func proposeResize(g *generator) *Node {
 	x := g.real(4, 4)
 	mode := []string{"nearest", "linear", "cubic"}[g.rnd.IntN(3)]
 	a := attrs{"mode": stringOf(mode)}
-	scales := graph.Values(graph.F32, []float32{1, 1, g.scale(), g.scale()}, 4)
+	scales := numeric.Values(numeric.F32, []float32{1, 1, g.scale(), g.scale()}, 4)
 	if g.model.Opset < 11 {
 		if mode == "cubic" {
 			return nil

@@ -1,6 +1,6 @@
 package networks
 
-import "github.com/trtui/trtui/core/graph"
+import "github.com/trtui/trtui/core/graph/numeric"
 
 // window returns kernel, and attributes for it: strides, dilations, and paddings that are smaller than the kernel.
 func (g *generator) window(extents []int, padded bool) (kernel []int, a attrs) {
@@ -77,7 +77,7 @@ func products() map[string]proposal {
 				a["kernel_shape"] = intsOf(kernel...)
 			}
 			w := append([]int{m, d[1] / group}, kernel...)
-			in := []string{x.Name, g.factor(graph.Count(kernel)*d[1]/group, w...)}
+			in := []string{x.Name, g.factor(numeric.Count(kernel)*d[1]/group, w...)}
 			if g.flip() {
 				in = append(in, g.weights(1, m))
 			}
@@ -160,13 +160,13 @@ func (g *generator) secondFactor(x tensor) []int {
 
 // factor returns weights, now and then as an input or as what is computed.
 func (g *generator) factor(fan int, dims ...int) string {
-	if graph.Count(dims) > 8*maxElements {
+	if numeric.Count(dims) > 8*maxElements {
 		return ""
 	}
-	if g.rnd.IntN(8) > 0 || graph.Count(dims) > maxElements {
+	if g.rnd.IntN(8) > 0 || numeric.Count(dims) > maxElements {
 		return g.weights(fan, dims...)
 	}
-	return g.input(graph.F32, dims...).Name
+	return g.input(numeric.F32, dims...).Name
 }
 
 func pools() map[string]proposal {
@@ -215,7 +215,7 @@ func norms() map[string]proposal {
 	return map[string]proposal{
 		"BatchNormalization": {since: 9, make: func(g *generator) *Node {
 			x := g.real(2, 5)
-			variance := g.random(graph.F32, x.dims()[1])
+			variance := g.random(numeric.F32, x.dims()[1])
 			for i, f := range variance.F32() {
 				variance.F32()[i] = f*f + 0.1
 			}
@@ -258,8 +258,8 @@ func norms() map[string]proposal {
 			kv, size, b, t := 1+g.rnd.IntN(2), 1+g.rnd.IntN(4), 1+g.rnd.IntN(2), g.extent()
 			heads := kv * (1 + g.rnd.IntN(2))
 			a := attrs{"q_num_heads": intOf(heads), "kv_num_heads": intOf(kv), "update_rule": stringOf("linear")}
-			k := g.input(graph.F32, b, t, kv*size).Name
-			return node(a, g.input(graph.F32, b, t, heads*size).Name, k, k)
+			k := g.input(numeric.F32, b, t, kv*size).Name
+			return node(a, g.input(numeric.F32, b, t, heads*size).Name, k, k)
 		}},
 		"RotaryEmbedding": {since: 23, make: func(g *generator) *Node { return g.rotary() }},
 		"LRN": {make: func(g *generator) *Node {
@@ -296,10 +296,10 @@ func proposeSoftmax(g *generator) *Node {
 // rotary returns a rotary embedding, of heads in an axis of their own or in the last one, with or without positions.
 func (g *generator) rotary() *Node {
 	heads, size, length := 1+g.rnd.IntN(3), 2*(1+g.rnd.IntN(5)), g.extent()
-	x := g.input(graph.F32, 1, heads, length, size)
+	x := g.input(numeric.F32, 1, heads, length, size)
 	a := attrs{"interleaved": intOf(g.rnd.IntN(2))}
 	if g.flip() {
-		x = g.input(graph.F32, 1, length, heads*size)
+		x = g.input(numeric.F32, 1, length, heads*size)
 		a["num_heads"] = intOf(heads)
 	}
 	if g.rnd.IntN(3) == 0 {

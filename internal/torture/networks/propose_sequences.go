@@ -1,6 +1,9 @@
 package networks
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+)
 
 // sequences are the operators that go through sequences, and those of signals.
 func sequences() map[string]proposal {
@@ -20,31 +23,31 @@ func sequences() map[string]proposal {
 			if parts == 1 && g.flip() {
 				a["onesided"] = intOf(1)
 			}
-			x := g.input(graph.F32, 1+g.rnd.IntN(3), n, parts).Name
+			x := g.input(numeric.F32, 1+g.rnd.IntN(3), n, parts).Name
 			if g.flip() {
 				return node(a, x)
 			}
-			return node(a, x, g.scalar(graph.I64, float64(1+g.rnd.IntN(20))))
+			return node(a, x, g.scalar(numeric.I64, float64(1+g.rnd.IntN(20))))
 		}},
 		"STFT": {since: 17, make: func(g *generator) *Node {
 			length := 1 + g.rnd.IntN(12)
-			x := g.input(graph.F32, 1+g.rnd.IntN(2), length+g.rnd.IntN(30), 1).Name
-			step := g.scalar(graph.I64, float64(1+g.rnd.IntN(6)))
+			x := g.input(numeric.F32, 1+g.rnd.IntN(2), length+g.rnd.IntN(30), 1).Name
+			step := g.scalar(numeric.I64, float64(1+g.rnd.IntN(6)))
 			a := attrs{"onesided": boolOf(g.flip())}
 			if g.flip() {
 				return node(a, x, step, g.weights(1, length))
 			}
-			return node(a, x, step, "", g.scalar(graph.I64, float64(length)))
+			return node(a, x, step, "", g.scalar(numeric.I64, float64(length)))
 		}},
 		"MelWeightMatrix": {since: 17, make: func(g *generator) *Node {
 			rate := float64(8000 * (1 + g.rnd.IntN(2)))
-			return node(nil, g.scalar(graph.I64, float64(1+g.rnd.IntN(9))), g.scalar(graph.I64, float64(32+g.rnd.IntN(99))), g.scalar(graph.I64, rate),
-				g.scalar(graph.F32, float64(g.rnd.IntN(300))), g.scalar(graph.F32, rate/2-500))
+			return node(nil, g.scalar(numeric.I64, float64(1+g.rnd.IntN(9))), g.scalar(numeric.I64, float64(32+g.rnd.IntN(99))), g.scalar(numeric.I64, rate),
+				g.scalar(numeric.F32, float64(g.rnd.IntN(300))), g.scalar(numeric.F32, rate/2-500))
 		}},
 	}
 	for _, name := range []string{"HannWindow", "HammingWindow", "BlackmanWindow"} {
 		t[name] = proposal{since: 17, make: func(g *generator) *Node {
-			return node(attrs{"periodic": boolOf(g.flip())}, g.scalar(graph.I64, float64(2+g.rnd.IntN(40))))
+			return node(attrs{"periodic": boolOf(g.flip())}, g.scalar(numeric.I64, float64(2+g.rnd.IntN(40))))
 		}}
 	}
 	return t
@@ -64,21 +67,21 @@ func (g *generator) recurrent(op string, gates, functions int) *Node {
 		in[3] = g.weights(1, ways, 2*gates*hidden)
 	}
 	if g.rnd.IntN(3) == 0 {
-		lengths := graph.NewValue(graph.I32, d[1])
+		lengths := numeric.NewValue(numeric.I32, d[1])
 		for i := range lengths.I32() {
 			lengths.I32()[i] = int32(min(d[0], 1+g.rnd.IntN(max(1, d[0]))))
 		}
 		in[4] = g.constant(lengths)
 	}
 	if g.flip() {
-		in[5] = g.input(graph.F32, ways, d[1], hidden).Name
+		in[5] = g.input(numeric.F32, ways, d[1], hidden).Name
 	}
 	n := node(a, in...)
 	n.Out = make([]string, 1+g.rnd.IntN(2))
 	switch op {
 	case "LSTM":
 		if n.Out = make([]string, 1+g.rnd.IntN(3)); g.flip() {
-			in[6] = g.input(graph.F32, ways, d[1], hidden).Name
+			in[6] = g.input(numeric.F32, ways, d[1], hidden).Name
 		}
 		if g.flip() {
 			in[7] = g.weights(1, ways, 3*hidden)

@@ -7,13 +7,15 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // quiet returns why a model is not compared with onnxruntime: ONNX leaves open what it means, or onnxruntime is known to be
 // wrong; "" where it is compared.
 func quiet(m *Model, n *graph.Network) string {
 	finite, empty, fractions, negative, large, beyond, faint := true, false, false, false, false, false, false
-	look := func(v graph.Value) {
+	look := func(v numeric.Value) {
 		empty = empty || v.Len() == 0
 		finite = finite && !(v.Type.IsFloat() && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f-f != 0 }))
 		beyond = beyond || slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f > 1e8 || f < -1e8 })
@@ -25,15 +27,15 @@ func quiet(m *Model, n *graph.Network) string {
 		look(*v)
 	}
 	slight, far, known := false, false, maps.Clone(m.Feeds())
-	_, err := n.Eval(context.Background(), m.Feeds(), func(l *graph.Layer, out []graph.Value) error {
+	_, err := n.Eval(context.Background(), m.Feeds(), func(l *graph.Layer, out []numeric.Value) error {
 		if l.Op == graph.ReduceProd {
 			far = far || strays(known[l.Inputs[0].Name])
 		}
 		for i, v := range out {
 			known[l.Outputs[i].Name] = v
 			look(v)
-			faint = faint || does(l, graph.EltSigmoid) && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 1e-3 })
-			slight = slight || does(l, graph.EltElu, graph.EltSelu) &&
+			faint = faint || does(l, elementwise.Sigmoid) && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 1e-3 })
+			slight = slight || does(l, elementwise.Elu, elementwise.Selu) &&
 				slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 0 && f > -1e-3 })
 		}
 		return nil
@@ -76,18 +78,18 @@ func quiet(m *Model, n *graph.Network) string {
 }
 
 // does reports whether a layer's program, or that of a layer inside it, has one of some operations.
-func does(l *graph.Layer, ops ...graph.EltOp) bool {
+func does(l *graph.Layer, ops ...elementwise.Op) bool {
 	for _, b := range l.Bodies() {
 		if slices.ContainsFunc(b.Network.Layers, func(l *graph.Layer) bool { return does(l, ops...) }) {
 			return true
 		}
 	}
 	e, _ := l.Attrs.(graph.Elementwise)
-	return slices.ContainsFunc(e.Program.Code, func(in graph.Instr) bool { return slices.Contains(ops, in.Op) })
+	return slices.ContainsFunc(e.Program.Code, func(in elementwise.Instr) bool { return slices.Contains(ops, in.Op) })
 }
 
 // strays reports whether products of some of the elements are near an end of float32's range.
-func strays(v graph.Value) bool {
+func strays(v numeric.Value) bool {
 	small, large := 0.0, 0.0
 	for _, f := range v.Float64s() {
 		if e := math.Log2(math.Abs(f)); e < 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 )
 
@@ -117,14 +118,14 @@ func (h *shrinker) cut() bool {
 }
 
 // results returns all tensors of the network by their definition.
-func (h *shrinker) results() (all map[string]graph.Value) {
-	all = map[string]graph.Value{}
+func (h *shrinker) results() (all map[string]numeric.Value) {
+	all = map[string]numeric.Value{}
 	defer func() { _ = recover() }() // where the definition panics nothing can be cut
 	n, err := onnx.Parse(graph.Ops(), "model.onnx", h.best.Encode())
 	if err != nil {
 		return all
 	}
-	_, _ = n.Eval(context.Background(), h.best.Feeds(), func(l *graph.Layer, out []graph.Value) error {
+	_, _ = n.Eval(context.Background(), h.best.Feeds(), func(l *graph.Layer, out []numeric.Value) error {
 		for i, t := range l.Outputs {
 			all[t.Name] = out[i]
 		}
@@ -238,8 +239,8 @@ func (h *shrinker) axes() bool {
 }
 
 // data returns the values that the model has: of inputs and constants.
-func (m *Model) data() []*graph.Value {
-	var list []*graph.Value
+func (m *Model) data() []*numeric.Value {
+	var list []*numeric.Value
 	for i := range m.Inputs {
 		list = append(list, &m.Inputs[i].Feed)
 	}
@@ -250,13 +251,13 @@ func (m *Model) data() []*graph.Value {
 }
 
 // shorten returns the first indices of an axis.
-func shorten(v graph.Value, axis, to int) graph.Value {
+func shorten(v numeric.Value, axis, to int) numeric.Value {
 	dims := slices.Clone(v.Dims)
 	from := dims[axis]
 	dims[axis] = to
-	inner := graph.Count(dims[axis+1:]) * v.Type.Size()
-	w := graph.NewValue(v.Type, dims...)
-	for i := range graph.Count(dims[:axis]) {
+	inner := numeric.Count(dims[axis+1:]) * v.Type.Size()
+	w := numeric.NewValue(v.Type, dims...)
+	for i := range numeric.Count(dims[:axis]) {
 		copy(w.Data[i*to*inner:(i+1)*to*inner], v.Data[i*from*inner:])
 	}
 	return w
@@ -330,7 +331,7 @@ func (h *shrinker) values() bool {
 			if k == 0 && i >= len(h.best.Inputs) {
 				continue // a scale of 0 would fail in its own way
 			}
-			w := graph.NewValue(v.Type, v.Dims...)
+			w := numeric.NewValue(v.Type, v.Dims...)
 			for j := range w.Len() {
 				copy(w.Data[j*v.Type.Size():], number1(v.Type, plain(j)).Data)
 			}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Bounds of what counts as rounding.
@@ -18,7 +19,7 @@ const (
 	noise16   = 1. / 1024 // of an element of F16
 	denormal  = 1e-37     // below it kernels may flush to 0
 	noiseRuns = 3         // before anything is found wrong
-	moreRuns  = 40        // before it is said
+	moreRuns  = 400       // before it is said: a row of many halves falls one way seldom
 	slack     = 8         // times what the noise made of an element
 )
 
@@ -34,8 +35,8 @@ const (
 type meaning struct {
 	network *graph.Network
 	on      processor
-	inputs  map[string]graph.Value
-	want    map[string]graph.Value
+	inputs  map[string]numeric.Value
+	want    map[string]numeric.Value
 	allowed map[string][]float64 // by output and element; infinite where rounding decides
 	factor  float64              // by which more is allowed
 	runs    int                  // with noise
@@ -43,7 +44,7 @@ type meaning struct {
 
 // meaningOf evaluates a network several times, each but the first with noise of the size of a kernel's rounding behind
 // every layer that computes.
-func meaningOf(n *graph.Network, inputs map[string]graph.Value, on processor) (*meaning, error) {
+func meaningOf(n *graph.Network, inputs map[string]numeric.Value, on processor) (*meaning, error) {
 	want, err := n.Eval(context.Background(), inputs, nil)
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func (m *meaning) disturb(runs int) {
 	for ; m.runs < runs; m.runs++ {
 		rnd := rand.New(rand.NewPCG(uint64(m.runs), 13))
 		known := maps.Clone(m.inputs)
-		got, err := m.network.Eval(context.Background(), m.inputs, func(l *graph.Layer, out []graph.Value) error {
+		got, err := m.network.Eval(context.Background(), m.inputs, func(l *graph.Layer, out []numeric.Value) error {
 			if sums(l.Op.Class) || recurrent(l.Op) || requantises(l.Op) || programs(l) {
 				m.recompute(rnd, l, known, out)
 			}
@@ -99,21 +100,21 @@ func sums(c graph.Class) bool {
 func recurrent(op *graph.Op) bool { return op == graph.LSTM || op == graph.GRU || op == graph.RNN }
 
 // requantises reports whether an op makes integers of sums of integers, which halves decide: the last bits of its first scale stand
-// for the rounding of scales that are multiplied in another order.
+// for the rounding of sums that are multiplied by scales one after the other.
 func requantises(op *graph.Op) bool { return op == graph.QLinearConv || op == graph.QLinearMatMul }
 
 // recompute computes a layer anew, sums of inputs whose last bits differ, and programs with noise in between.
-func (m *meaning) recompute(rnd *rand.Rand, l *graph.Layer, known map[string]graph.Value, out []graph.Value) {
-	var in []graph.Value
+func (m *meaning) recompute(rnd *rand.Rand, l *graph.Layer, known map[string]numeric.Value, out []numeric.Value) {
+	var in []numeric.Value
 	for i, t := range l.Inputs {
-		var v graph.Value
+		var v numeric.Value
 		if t != nil {
 			var ok bool
 			if v, ok = t.Const(); !ok {
 				v = known[t.Name]
 			}
 		}
-		if (i == 0 && sums(l.Op.Class) || i == 1 && requantises(l.Op) || recurrent(l.Op)) && v.Type == graph.F32 {
+		if (i == 0 && sums(l.Op.Class) || recurrent(l.Op)) && v.Type == numeric.F32 {
 			v.Data = bytes.Clone(v.Data)
 			for j, f := range v.F32() {
 				v.F32()[j] = f * float32(1+noise32/2*(2*rnd.Float64()-1))
@@ -129,6 +130,9 @@ func (m *meaning) recompute(rnd *rand.Rand, l *graph.Layer, known map[string]gra
 		l = noisy(rnd, l, size, m.on)
 	}
 	_ = l.Eval(in, out) // it went well before
+	if requantises(l.Op) {
+		halved(rnd, l, in, out[0])
+	}
 	if recurrent(l.Op) {
 		overgrown(out)
 	}
@@ -138,35 +142,54 @@ func (m *meaning) recompute(rnd *rand.Rand, l *graph.Layer, known map[string]gra
 	if l.Op.Class == graph.ClassNorm {
 		centred(rnd, l, in, out[0])
 	}
-	if l.Op.Name == "ReduceProd" && in[0].Type == graph.F32 && out[0].Type == graph.F32 {
+	if l.Op.Name == "ReduceProd" && in[0].Type == numeric.F32 && out[0].Type == numeric.F32 {
 		reordered(l, in, out[0])
+	}
+}
+
+// halved takes each integer of y from below or from above, where the sum that it is made of lies on a half.
+func halved(rnd *rand.Rand, l *graph.Layer, in []numeric.Value, y numeric.Value) {
+	side := func(share float32) []byte {
+		in, z := slices.Clone(in), numeric.NewValue(y.Type, y.Dims...)
+		in[1].Data = bytes.Clone(in[1].Data)
+		for i, f := range in[1].F32() {
+			in[1].F32()[i] = f * share
+		}
+		_ = l.Eval(in, []numeric.Value{z})
+		return z.Data
+	}
+	below, above := side(1-noise32/2), side(1+noise32/2)
+	for i := range y.Data {
+		if y.Data[i] = below[i]; rnd.IntN(2) == 0 {
+			y.Data[i] = above[i]
+		}
 	}
 }
 
 // overgrown makes NaN what a recurrent layer gives whose state grows so large that a product of two of its numbers overflows float32:
 // the definition computes in float64, and what a kernel gives from there on nobody knows.
-func overgrown(out []graph.Value) {
+func overgrown(out []numeric.Value) {
 	const most = 1e19
-	if !slices.ContainsFunc(out, func(v graph.Value) bool {
+	if !slices.ContainsFunc(out, func(v numeric.Value) bool {
 		return slices.ContainsFunc(v.Float64s(), func(f float64) bool { return !(math.Abs(f) < most) })
 	}) {
 		return
 	}
 	for _, v := range out {
-		graph.FromReal(v, slices.Repeat([]float32{float32(math.NaN())}, v.Len()), graph.Range{})
+		numeric.FromReal(v, slices.Repeat([]float32{float32(math.NaN())}, v.Len()), numeric.Range{})
 	}
 }
 
 // reordered makes NaN the products of which in some order a part overflows, and another vanishes or is 0.
-func reordered(l *graph.Layer, in []graph.Value, y graph.Value) {
+func reordered(l *graph.Layer, in []numeric.Value, y numeric.Value) {
 	part := func(of func(a float64) bool) []float32 {
-		x, z := graph.NewValue(graph.F32, in[0].Dims...), graph.NewValue(graph.F32, y.Dims...)
+		x, z := numeric.NewValue(numeric.F32, in[0].Dims...), numeric.NewValue(numeric.F32, y.Dims...)
 		for i, f := range in[0].F32() {
 			if x.F32()[i] = 1; of(math.Abs(float64(f))) {
 				x.F32()[i] = f
 			}
 		}
-		_ = l.Eval(append([]graph.Value{x}, in[1:]...), []graph.Value{z})
+		_ = l.Eval(append([]numeric.Value{x}, in[1:]...), []numeric.Value{z})
 		return z.F32()
 	}
 	large, small := part(func(a float64) bool { return a > 1 }), part(func(a float64) bool { return a < 1 })
@@ -179,8 +202,8 @@ func reordered(l *graph.Layer, in []graph.Value, y graph.Value) {
 
 // padded makes NaN what filters with infinite weights compute: a kernel may multiply them by the zeros of a padding, which the
 // definition leaves out.
-func padded(filters, y graph.Value, apart bool) {
-	if filters.Len() == 0 || y.Len() == 0 || y.Type != graph.F32 && y.Type != graph.F16 {
+func padded(filters, y numeric.Value, apart bool) {
+	if filters.Len() == 0 || y.Len() == 0 || y.Type != numeric.F32 && y.Type != numeric.F16 {
 		return
 	}
 	size, pixels := filters.Len(), y.Len()
@@ -192,8 +215,8 @@ func padded(filters, y graph.Value, apart bool) {
 		filter := i / pixels % (len(list) / size)
 		if slices.ContainsFunc(list[filter*size:][:size], func(f float64) bool { return math.IsInf(f, 0) || math.IsNaN(f) }) {
 			switch y.Type {
-			case graph.F16:
-				graph.View[uint16](y.Data)[i] = graph.F32ToF16(float32(math.NaN()))
+			case numeric.F16:
+				numeric.View[uint16](y.Data)[i] = numeric.F32ToF16(float32(math.NaN()))
 			default:
 				y.F32()[i] = float32(math.NaN())
 			}
@@ -202,7 +225,7 @@ func padded(filters, y graph.Value, apart bool) {
 }
 
 // disturb changes a result by noise. Where elements are only moved there is none.
-func disturb(rnd *rand.Rand, l *graph.Layer, t *graph.Tensor, v graph.Value) {
+func disturb(rnd *rand.Rand, l *graph.Layer, t *graph.Tensor, v numeric.Value) {
 	if exact := l.Op.Class == graph.ClassMove || l.Op.Class == graph.ClassLookup; exact && l.Epilogue.Args == 0 {
 		return
 	}
@@ -213,7 +236,7 @@ func disturb(rnd *rand.Rand, l *graph.Layer, t *graph.Tensor, v graph.Value) {
 				v.Data[i] = oneOff(v.Type, v.Data[i], rnd.IntN(2) == 0)
 			}
 		}
-	case v.Type == graph.F32:
+	case v.Type == numeric.F32:
 		size := largest(v)
 		if window(l.Op) {
 			size = 1
@@ -226,10 +249,10 @@ func disturb(rnd *rand.Rand, l *graph.Layer, t *graph.Tensor, v graph.Value) {
 			}
 			v.F32()[i] = f + float32(noise*(2*rnd.Float64()-1))
 		}
-	case v.Type == graph.F16:
-		bits := graph.View[uint16](v.Data)
+	case v.Type == numeric.F16:
+		bits := numeric.View[uint16](v.Data)
 		for i, f := range v.Floats() {
-			bits[i] = graph.F32ToF16(f * float32(1+noise16*(2*rnd.Float64()-1)))
+			bits[i] = numeric.F32ToF16(f * float32(1+noise16*(2*rnd.Float64()-1)))
 		}
 	}
 }
@@ -240,7 +263,7 @@ func window(op *graph.Op) bool {
 }
 
 // largest returns the size of the largest finite element; 0 if there is none.
-func largest(v graph.Value) float64 {
+func largest(v numeric.Value) float64 {
 	size := 0.0
 	for _, f := range v.Float64s() {
 		if m := math.Abs(f); m > size && !math.IsInf(m, 0) {
@@ -251,9 +274,9 @@ func largest(v graph.Value) float64 {
 }
 
 // oneOff returns the byte's neighbour, without wrapping around.
-func oneOff(t graph.DataType, b byte, up bool) byte {
+func oneOff(t numeric.DataType, b byte, up bool) byte {
 	low, high := byte(0), byte(255)
-	if t == graph.I8 {
+	if t == numeric.I8 {
 		low, high = 128, 127
 	}
 	switch {
@@ -266,7 +289,7 @@ func oneOff(t graph.DataType, b byte, up bool) byte {
 }
 
 // widen lets each element differ by what it differs by in v.
-func (m *meaning) widen(name string, v graph.Value) {
+func (m *meaning) widen(name string, v numeric.Value) {
 	want, got := m.want[name].Float64s(), v.Float64s()
 	for i := range want {
 		d := math.Abs(got[i] - want[i])
@@ -291,7 +314,7 @@ func mean(list []float64) float64 {
 }
 
 // agree returns an error for the first element of an output that is not what is meant. Undecided elements are counted.
-func (m *meaning) agree(got map[string]graph.Value) (undecided int, err error) {
+func (m *meaning) agree(got map[string]numeric.Value) (undecided int, err error) {
 	for name, want := range m.want {
 		v, ok := got[name]
 		if !ok {
@@ -309,7 +332,7 @@ func (m *meaning) agree(got map[string]graph.Value) (undecided int, err error) {
 	return undecided, nil
 }
 
-func (m *meaning) near(name string, got, want []float64, t graph.DataType) (undecided int, err error) {
+func (m *meaning) near(name string, got, want []float64, t numeric.DataType) (undecided int, err error) {
 	largest := 0.0
 	for _, w := range want {
 		if a := math.Abs(w); a > largest && !math.IsInf(a, 0) {
@@ -318,9 +341,9 @@ func (m *meaning) near(name string, got, want []float64, t graph.DataType) (unde
 	}
 	floor := slack * mean(m.allowed[name])
 	switch t {
-	case graph.F32, graph.F64:
+	case numeric.F32, numeric.F64:
 		floor += 4*noise32*largest + denormal
-	case graph.F16, graph.BF16:
+	case numeric.F16, numeric.BF16:
 		floor += 2 * noise16 * largest
 	}
 	for i, w := range want {

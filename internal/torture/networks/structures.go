@@ -1,6 +1,6 @@
 package networks
 
-import "github.com/trtui/trtui/core/graph"
+import "github.com/trtui/trtui/core/graph/numeric"
 
 // structure makes a few nodes that random ones never come together to.
 func (g *generator) structure() {
@@ -66,7 +66,7 @@ func (g *generator) byteWeights() {
 		a = attrs{"axis": intOf(axis)}
 		scale, zero = g.channelSteps(t, []int{k, n}[axis])
 	} else {
-		scale, zero = g.scalar(graph.F32, g.step()), g.zero(t)
+		scale, zero = g.scalar(numeric.F32, g.step()), g.zero(t)
 	}
 	if w, ok := g.made(inputs, consts, "DequantizeLinear", node(a, g.constant(g.random(t, k, n)), scale, zero)); ok {
 		inputs, consts = len(g.model.Inputs), len(g.model.Consts)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda"
 	"github.com/trtui/trtui/kernels/cuda/driver"
@@ -182,13 +182,13 @@ func peakWant(u emit.Unit, data []byte, lane, i int) float64 {
 	if u == emit.SimtF32 {
 		sum := 0.0
 		for j := range 8 {
-			sum += element(graph.F32, data, lane*peakWords+j) * element(graph.F32, data, lane*peakWords+8+i)
+			sum += element(numeric.F32, data, lane*peakWords+j) * element(numeric.F32, data, lane*peakWords+8+i)
 		}
 		return sum
 	}
-	per, typ := 2, graph.F16 // elements of a word
+	per, typ := 2, numeric.F16 // elements of a word
 	if u == emit.TensorI8 {
-		per, typ = 4, graph.I8
+		per, typ = 4, numeric.I8
 	}
 	at := func(lane, word, e int) float64 { return element(typ, data, (lane*peakWords+word)*per+e) }
 	// A's element (row, k) and B's (k, column): half the depth is in one word of four lanes, the rest in another.

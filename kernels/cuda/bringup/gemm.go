@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
@@ -40,14 +42,14 @@ type largeProduct struct {
 // newLargeProduct returns the product for a unit: halves and floats, or bytes with a scale that fits the sums into bytes.
 func newLargeProduct(u emit.Unit, n int) (*largeProduct, error) {
 	t := u.Type()
-	var rx, rw, ry graph.Range
-	if t == graph.I8 {
-		rx, rw = graph.PerTensor(0.01, 0), graph.PerTensor(0.01, 0)
-		ry = graph.PerTensor(0.01*float32(math.Sqrt(float64(n)))*0.64, 0) // a sum's deviation is 74² steps times √n
+	var rx, rw, ry numeric.Range
+	if t == numeric.I8 {
+		rx, rw = numeric.PerTensor(0.01, 0), numeric.PerTensor(0.01, 0)
+		ry = numeric.PerTensor(0.01*float32(math.Sqrt(float64(n)))*0.64, 0) // a sum's deviation is 74² steps times √n
 	}
 	rnd := rand.New(rand.NewPCG(9, uint64(u)))
-	x := &graph.Tensor{Name: "x", Type: t, Dims: graph.Shape(n, n), Range: rx}
-	w := &graph.Tensor{Name: "w", Type: t, Dims: graph.Shape(n, n), Range: rw, Weights: randomElements(rnd, t, n*n)}
+	x := &graph.Tensor{Name: "x", Type: t, Dims: symbolic.Shape(n, n), Range: rx}
+	w := &graph.Tensor{Name: "w", Type: t, Dims: symbolic.Shape(n, n), Range: rw, Weights: randomElements(rnd, t, n*n)}
 	y := &graph.Tensor{Name: "y", Type: t, Range: ry}
 	l := &graph.Layer{Name: "product", Op: graph.Gemm, Attrs: graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: true}, From: []string{"product"}}
 	l.AddInput(x)
@@ -64,9 +66,9 @@ func newLargeProduct(u emit.Unit, n int) (*largeProduct, error) {
 }
 
 // randomElements returns n bytes, or reals of about 1.
-func randomElements(rnd *rand.Rand, t graph.DataType, n int) []byte {
+func randomElements(rnd *rand.Rand, t numeric.DataType, n int) []byte {
 	var data []byte
-	if t == graph.I8 {
+	if t == numeric.I8 {
 		for len(data) < n {
 			data = binary.LittleEndian.AppendUint64(data, rnd.Uint64())
 		}
@@ -74,8 +76,8 @@ func randomElements(rnd *rand.Rand, t graph.DataType, n int) []byte {
 	}
 	data = make([]byte, n*t.Size())
 	for i := range n {
-		if f := 2*rnd.Float32() - 1; t == graph.F16 {
-			binary.LittleEndian.PutUint16(data[2*i:], graph.F32ToF16(f))
+		if f := 2*rnd.Float32() - 1; t == numeric.F16 {
+			binary.LittleEndian.PutUint16(data[2*i:], numeric.F32ToF16(f))
 		} else {
 			binary.LittleEndian.PutUint32(data[4*i:], math.Float32bits(f))
 		}
@@ -181,7 +183,7 @@ func (l *largeProduct) check(y []byte) error {
 			sum += element(t, l.x, row*l.n+i) * element(t, l.binding.Consts[1], column*l.n+i)
 		}
 		limit := math.Abs(sum)*2e-3 + 1e-2
-		if t == graph.I8 {
+		if t == numeric.I8 {
 			scale := float64(l.binding.Layer.Outputs[0].Range.ScaleAt(0)) / 1e-4
 			sum, limit = max(-128, min(127, math.RoundToEven(sum/scale))), 1
 		}
@@ -193,12 +195,12 @@ func (l *largeProduct) check(y []byte) error {
 }
 
 // element reads element i.
-func element(t graph.DataType, data []byte, i int) float64 {
+func element(t numeric.DataType, data []byte, i int) float64 {
 	switch t {
-	case graph.I8:
+	case numeric.I8:
 		return float64(int8(data[i]))
-	case graph.F16:
-		return float64(graph.F16ToF32(binary.LittleEndian.Uint16(data[2*i:])))
+	case numeric.F16:
+		return float64(numeric.F16ToF32(binary.LittleEndian.Uint16(data[2*i:])))
 	}
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])))
 }

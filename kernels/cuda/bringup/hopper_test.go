@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cuda"
 	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/simulator"
@@ -245,7 +245,7 @@ func elementsOf(typ string, data []byte) []float64 {
 		case typ == "e4m3":
 			list = append(list, fromE4M3(b))
 		case i%2 == 0:
-			list = append(list, float64(graph.F16ToF32(binary.LittleEndian.Uint16(data[i:]))))
+			list = append(list, float64(numeric.F16ToF32(binary.LittleEndian.Uint16(data[i:]))))
 		}
 	}
 	return list

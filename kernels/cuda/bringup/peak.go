@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -82,7 +82,7 @@ func peakData(u emit.Unit) []byte {
 		var w uint32
 		switch u {
 		case emit.TensorF16:
-			w = uint32(graph.F32ToF16(float32(small()))) | uint32(graph.F32ToF16(float32(small())))<<16
+			w = uint32(numeric.F32ToF16(float32(small()))) | uint32(numeric.F32ToF16(float32(small())))<<16
 		case emit.TensorI8:
 			for i := range 4 {
 				w |= uint32(uint8(small())) << (8 * i)

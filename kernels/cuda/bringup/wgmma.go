@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cuda/driver"
 )
 
@@ -163,7 +163,7 @@ func wgmmaDescriptors(t *rawText, groups int) {
 func (w wgmmaType) encode(v int) []byte {
 	switch w.name {
 	case "f16":
-		return binary.LittleEndian.AppendUint16(nil, graph.F32ToF16(float32(v)))
+		return binary.LittleEndian.AppendUint16(nil, numeric.F32ToF16(float32(v)))
 	case "e4m3":
 		sign := byte(0)
 		if v < 0 {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -31,18 +32,18 @@ func match(b kernels.Binding) error {
 	for i, t := range b.Layer.OpInputs() {
 		have := b.In[i].Type
 		switch {
-		case t == nil || have == graph.F32 || have == graph.F16 && b.Consts[i] != nil:
-		case i == graph.AttentionMask && have == graph.Bool, i == graph.AttentionKVLengths && have == graph.I64:
+		case t == nil || have == numeric.F32 || have == numeric.F16 && b.Consts[i] != nil:
+		case i == graph.AttentionMask && have == numeric.Bool, i == graph.AttentionKVLengths && have == numeric.I64:
 		default:
-			return fmt.Errorf("input %s is %s, the kernel takes %s", t.Name, have, graph.F32)
+			return fmt.Errorf("input %s is %s, the kernel takes %s", t.Name, have, numeric.F32)
 		}
 	}
 	if len(b.Out) > 3 {
 		return fmt.Errorf("output %s is scores, which the kernel does not keep", b.Layer.Outputs[3].Name)
 	}
 	for i, d := range b.Out {
-		if d.Type != graph.F32 {
-			return fmt.Errorf("output %s is %s, the kernel writes %s", b.Layer.Outputs[i].Name, d.Type, graph.F32)
+		if d.Type != numeric.F32 {
+			return fmt.Errorf("output %s is %s, the kernel writes %s", b.Layer.Outputs[i].Name, d.Type, numeric.F32)
 		}
 	}
 	if _, _, err := bound(b, 0, 1); err != nil {
@@ -93,7 +94,7 @@ func shapeOf(b kernels.Binding) (Shape, error) {
 	s.Heads, s.Queries, s.Size = extents(q, a.Heads)
 	s.KVHeads, s.Keys, _ = extents(k, a.KVHeads)
 	_, _, s.ValueSize = extents(v, a.KVHeads)
-	if graph.Count(q.Dims)*graph.Count(k.Dims)*graph.Count(v.Dims) == 0 {
+	if numeric.Count(q.Dims)*numeric.Count(k.Dims)*numeric.Count(v.Dims) == 0 {
 		return s, fmt.Errorf("an operand is empty")
 	}
 	if given(b, graph.AttentionPastK) {
@@ -120,7 +121,7 @@ func shapeOf(b kernels.Binding) (Shape, error) {
 
 // maskOf returns how a mask of up to four axes lies.
 func maskOf(d kernels.Desc, keys int) Mask {
-	m := Mask{Keys: keys, Bool: d.Type == graph.Bool}
+	m := Mask{Keys: keys, Bool: d.Type == numeric.Bool}
 	stride := 1
 	for i, to := range []*int{&m.Column, &m.Row, &m.Head, &m.Batch} {
 		at := len(d.Dims) - 1 - i
@@ -161,8 +162,8 @@ func bind(b kernels.Binding, isa asm.Features, workers int) (kernels.Kernel, err
 	k := &kernel{Attention: a, turning: t}
 	for i := range b.Layer.OpInputs() {
 		if v, ok := b.Const(i); ok {
-			if k.consts[i] = v.Data; v.Type == graph.F16 {
-				k.consts[i] = graph.Bytes(work.RealConst(b, i))
+			if k.consts[i] = v.Data; v.Type == numeric.F16 {
+				k.consts[i] = numeric.Bytes(work.RealConst(b, i))
 			}
 		}
 	}
@@ -181,10 +182,10 @@ func (k *kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem
 		}
 		return nil
 	}
-	floats := func(i int) []float32 { return graph.View[float32](bytes(i)) }
+	floats := func(i int) []float32 { return numeric.View[float32](bytes(i)) }
 	call := Call{
-		Q: floats(graph.AttentionQ), K: floats(graph.AttentionK), V: floats(graph.AttentionV), Y: graph.View[float32](out[0].Host),
-		Workspace: graph.View[float32](ws.Host)[k.turning.workspace():],
+		Q: floats(graph.AttentionQ), K: floats(graph.AttentionK), V: floats(graph.AttentionV), Y: numeric.View[float32](out[0].Host),
+		Workspace: numeric.View[float32](ws.Host)[k.turning.workspace():],
 	}
 	if k.Past > 0 {
 		call.PastK, call.PastV = floats(graph.AttentionPastK), floats(graph.AttentionPastV)
@@ -195,16 +196,16 @@ func (k *kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem
 		call.Mask = floats(graph.AttentionMask)
 	}
 	if k.Counted {
-		call.Counts = graph.View[int64](bytes(graph.AttentionKVLengths))
+		call.Counts = numeric.View[int64](bytes(graph.AttentionKVLengths))
 	}
 	if k.WriteK {
-		call.PresentK = graph.View[float32](out[1].Host)
+		call.PresentK = numeric.View[float32](out[1].Host)
 	}
 	if k.WriteV {
-		call.PresentV = graph.View[float32](out[2].Host)
+		call.PresentV = numeric.View[float32](out[2].Host)
 	}
 	if k.turning != nil {
-		k.turning.run(work.LoopOver(st, 8*k.turning.workspace()), &call, floats(graph.AttentionCos), floats(graph.AttentionSin), graph.View[float32](ws.Host))
+		k.turning.run(work.LoopOver(st, 8*k.turning.workspace()), &call, floats(graph.AttentionCos), floats(graph.AttentionSin), numeric.View[float32](ws.Host))
 	}
 	k.Run(work.Loop(st), &call)
 	if k.program != nil {

@@ -3,7 +3,7 @@ package convolutions
 import (
 	"fmt"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/quantised"
 	"github.com/trtui/trtui/kernels/cpu/internal/windows"
@@ -19,7 +19,7 @@ func directInt8(b kernels.Binding, cfg ConfigInt8, full bool) (quantised.Computa
 	if err != nil {
 		return quantised.Computation{}, err
 	}
-	cfg.InZero, cfg.Signed = quantised.Offset(b.Layer.Inputs[0]), cfg.Stem && b.In[0].Type == graph.I8
+	cfg.InZero, cfg.Signed = quantised.Offset(b.Layer.Inputs[0]), cfg.Stem && b.In[0].Type == numeric.I8
 	if !full {
 		c, err := planDirectInt8(s, cfg)
 		if err != nil {
@@ -75,7 +75,7 @@ func columnsInt8(b kernels.Binding, cfg ConfigInt8, full bool) (quantised.Comput
 	if err != nil {
 		return quantised.Computation{}, err
 	}
-	cfg.InZero, cfg.Signed = quantised.Offset(b.Layer.Inputs[0]), b.In[0].Type == graph.I8
+	cfg.InZero, cfg.Signed = quantised.Offset(b.Layer.Inputs[0]), b.In[0].Type == numeric.I8
 	if !full {
 		c, err := planColumnsInt8(s, d, cfg)
 		if err != nil {

@@ -3,7 +3,7 @@ package convolutions
 import (
 	"sync"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -57,7 +57,7 @@ func (k *convKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels
 	l.in, l.out = in, out[0]
 	l.call = CallF32{
 		In: work.Floats(k.b.In[0], in[0]), Out: work.Floats(k.b.Out[0], out[0]),
-		Limits: k.Limits, Workspace: graph.View[float32](ws.Host), After: l.after,
+		Limits: k.Limits, Workspace: numeric.View[float32](ws.Host), After: l.after,
 	}
 	if k.Residual >= 0 {
 		l.call.Residual = work.Floats(k.b.In[k.Residual], in[k.Residual])

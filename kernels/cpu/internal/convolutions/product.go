@@ -3,7 +3,7 @@ package convolutions
 import (
 	"fmt"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/products"
@@ -31,7 +31,7 @@ func productShape(b kernels.Binding) (products.Product, windows.Shape, error) {
 }
 
 func matchProductF32(b kernels.Binding) error {
-	if err := b.Only(graph.F32); err != nil {
+	if err := b.Only(numeric.F32); err != nil {
 		return err
 	}
 	if _, _, err := productShape(b); err != nil {

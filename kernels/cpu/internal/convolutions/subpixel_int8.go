@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/quantised"
 	"github.com/trtui/trtui/kernels/cpu/internal/windows"
@@ -207,7 +207,7 @@ func (r *transposedInt8Run) do(u, worker int) {
 	}
 	out := int8Rows{image: image}
 	if c.cfg.Planar {
-		out = int8Rows{top: first * c.shape.StrideH, floats: graph.View[float32](workspace[c.scratch:])}
+		out = int8Rows{top: first * c.shape.StrideH, floats: numeric.View[float32](workspace[c.scratch:])}
 	}
 	for p := from; p < to; p++ {
 		for phase := range c.phases {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -88,7 +89,7 @@ func convVolume(b kernels.Binding) (windows.Shape, windows.Depth, error) {
 const planarChannels = 128
 
 func matchConvF32(b kernels.Binding, cfg ConfigF32) error {
-	if err := b.Only(graph.F32); err != nil {
+	if err := b.Only(numeric.F32); err != nil {
 		return err
 	}
 	s, d, err := convVolume(b)
@@ -133,7 +134,7 @@ func bindConvF32(b kernels.Binding, cfg ConfigF32) (kernels.Kernel, error) {
 }
 
 func matchDepthwiseF32(b kernels.Binding) error {
-	if err := b.Only(graph.F32); err != nil {
+	if err := b.Only(numeric.F32); err != nil {
 		return err
 	}
 	s, d, err := convVolume(b)

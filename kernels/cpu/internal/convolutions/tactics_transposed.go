@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -87,7 +88,7 @@ func transposedTactics(isa asm.Features, workers int) []kernels.Tactic {
 }
 
 func (w transposedWay) match(b kernels.Binding) error {
-	if err := b.Only(graph.F32); err != nil {
+	if err := b.Only(numeric.F32); err != nil {
 		return err
 	}
 	s, d, err := transposedVolume(b)
@@ -176,7 +177,7 @@ func transposedInt8(b kernels.Binding, cfg ConfigInt8, full bool) (quantised.Com
 	if err != nil {
 		return quantised.Computation{}, err
 	}
-	if cfg.Planar && b.Out[0].Type != graph.F32 {
+	if cfg.Planar && b.Out[0].Type != numeric.F32 {
 		return quantised.Computation{}, fmt.Errorf("output %v, the kernel writes float32 in rows", b.Out[0])
 	}
 	if _, residual, err := quantised.EpilogueOf(b, false); cfg.Planar && err == nil && residual >= 0 {

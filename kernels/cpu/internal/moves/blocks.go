@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
@@ -32,7 +33,7 @@ func newBlocksKernel(b kernels.Binding, isa asm.Features) (kernels.Kernel, error
 		return nil, err
 	}
 	y := b.Out[0]
-	k := &blocksKernel{b: b, axes: len(y.Dims) - 2, planes: y.Dims[0] * y.Dims[1], block: 1, each: 1, plane: graph.Count(y.Dims[2:]), vec: work.VecKernel(isa)}
+	k := &blocksKernel{b: b, axes: len(y.Dims) - 2, planes: y.Dims[0] * y.Dims[1], block: 1, each: 1, plane: numeric.Count(y.Dims[2:]), vec: work.VecKernel(isa)}
 	if k.axes > maxBlockAxes {
 		return nil, fmt.Errorf("images of %d axes, the kernel takes %d", k.axes, maxBlockAxes)
 	}
@@ -56,7 +57,7 @@ type blocksLaunch struct {
 
 // Launch makes all images.
 func (k *blocksKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	k.job.Each(work.LoopOver(st, k.b.In[0].Bytes()), k.planes, blocksLaunch{k, floats(k.b, in, 0), graph.View[float32](out[0].Host)})
+	k.job.Each(work.LoopOver(st, k.b.In[0].Bytes()), k.planes, blocksLaunch{k, floats(k.b, in, 0), numeric.View[float32](out[0].Host)})
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
@@ -84,7 +85,7 @@ type concatLaunch struct {
 }
 
 func bindConcatBlocks(b kernels.Binding, with asm.LayoutKernel) *concatBlocksKernel {
-	k := &concatBlocksKernel{b: b, lanes: with.Lanes, plane: graph.Count(b.Out[0].Dims[2:]) * work.Lanes * b.Out[0].Type.Size()}
+	k := &concatBlocksKernel{b: b, lanes: with.Lanes, plane: numeric.Count(b.Out[0].Dims[2:]) * work.Lanes * b.Out[0].Type.Size()}
 	var channels []int
 	for _, d := range b.In {
 		channels = append(channels, d.Dims[1])

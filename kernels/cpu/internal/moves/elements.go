@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
@@ -64,24 +65,24 @@ func newElementKernel(b kernels.Binding) (*elementKernel, error) {
 		axis += len(x.Dims)
 	}
 	steps := stridesOf(x.Dims)
-	k.units, k.along, k.inner = graph.Count(index.Dims[:axis]), index.Dims[axis], graph.Count(index.Dims[axis+1:])
+	k.units, k.along, k.inner = numeric.Count(index.Dims[:axis]), index.Dims[axis], numeric.Count(index.Dims[axis+1:])
 	k.step, k.extent = steps[axis], x.Dims[axis]
 	k.bases, k.behind = placesOf(index.Dims[:axis], steps[:axis]), placesOf(index.Dims[axis+1:], steps[axis+1:])
 	var err error
 	if k.move, err = mover(x.Type, k.scatters, reduction); err != nil {
 		return nil, err
 	}
-	if graph.Count(b.Out[0].Dims) == 0 {
+	if numeric.Count(b.Out[0].Dims) == 0 {
 		return k, nil // as by the definition, no index is looked at where there is nothing to copy
 	}
 	if b.Consts[1] != nil {
-		k.index = make([]int32, graph.Count(index.Dims))
+		k.index = make([]int32, numeric.Count(index.Dims))
 		if err := indicesOf(k.index, b, nil, 1, k.extent); err != nil {
 			return nil, err
 		}
 	}
 	k.room.New = func() any {
-		room := make([]int32, graph.Count(index.Dims))
+		room := make([]int32, numeric.Count(index.Dims))
 		return &room
 	}
 	k.job = work.NewJob((*elementLaunch).do)
@@ -94,10 +95,10 @@ func copies(b kernels.Binding, index kernels.Desc) error {
 	if l.Epilogue.Args > 0 || b.In[0].Type != b.Out[0].Type || !l.Inputs[0].Range.Equal(l.Outputs[0].Range) {
 		return fmt.Errorf("from %v to %v with epilogue %s, the kernel copies", b.In[0], b.Out[0], l.Epilogue)
 	}
-	if index.Type != graph.I64 && index.Type != graph.I32 {
+	if index.Type != numeric.I64 && index.Type != numeric.I32 {
 		return fmt.Errorf("indices are %s, the kernel takes i32 and i64", index.Type)
 	}
-	if n := graph.Count(b.In[0].Dims); n > maxGathered {
+	if n := numeric.Count(b.In[0].Dims); n > maxGathered {
 		return fmt.Errorf("%d elements are more than indices count", n)
 	}
 	return nil
@@ -131,10 +132,10 @@ func placesOf(dims, steps []int) []int {
 // indicesOf reads the indices of a tensor, those from the end counted from the front.
 func indicesOf(dst []int32, b kernels.Binding, in []kernels.Mem, i, extent int) error {
 	data := source(b, in, i)
-	if b.In[i].Type == graph.I32 {
-		return work.Indices(dst, graph.View[int32](data), extent)
+	if b.In[i].Type == numeric.I32 {
+		return work.Indices(dst, numeric.View[int32](data), extent)
 	}
-	return work.Indices(dst, graph.View[int64](data), extent)
+	return work.Indices(dst, numeric.View[int64](data), extent)
 }
 
 // Launch goes through all indices, after it has checked them. Units write to places of their own; within one, updates follow each
@@ -181,7 +182,7 @@ func (l *elementLaunch) do(u, _ int) {
 }
 
 // mover returns what moves the elements of a unit.
-func mover(t graph.DataType, scatters bool, reduction string) (func(dst, src []byte, at []int32, l *elementLaunch, unit int), error) {
+func mover(t numeric.DataType, scatters bool, reduction string) (func(dst, src []byte, at []int32, l *elementLaunch, unit int), error) {
 	switch {
 	case scatters && reduction != "none":
 		return reducer(t, reduction)
@@ -204,7 +205,7 @@ func moveElements[T uint8 | uint16 | uint32 | uint64](scatters bool) func(dst, s
 	}
 	return func(dst, src []byte, at []int32, l *elementLaunch, unit int) {
 		k := l.kernel
-		x, y := graph.View[T](src)[k.bases[unit]:], graph.View[T](dst)[unit*len(at):][:len(at)]
+		x, y := numeric.View[T](src)[k.bases[unit]:], numeric.View[T](dst)[unit*len(at):][:len(at)]
 		if k.inner == 1 && k.step == 1 {
 			for i, index := range at {
 				y[i] = x[index]
@@ -230,7 +231,7 @@ func moveElements[T uint8 | uint16 | uint32 | uint64](scatters bool) func(dst, s
 func meet[T uint8 | uint16 | uint32 | uint64 | int32 | int64 | float32](f func(old, update T) T) func(dst, src []byte, at []int32, l *elementLaunch, unit int) {
 	return func(dst, src []byte, at []int32, l *elementLaunch, unit int) {
 		k := l.kernel
-		y, x := graph.View[T](dst)[k.bases[unit]:], graph.View[T](src)[unit*len(at):][:len(at)]
+		y, x := numeric.View[T](dst)[k.bases[unit]:], numeric.View[T](src)[unit*len(at):][:len(at)]
 		for i := range k.along {
 			for j, index := range at[i*k.inner:][:k.inner] {
 				p := &y[int(index)*k.step+k.behind[j]]
@@ -241,13 +242,13 @@ func meet[T uint8 | uint16 | uint32 | uint64 | int32 | int64 | float32](f func(o
 }
 
 // reducer returns what reduces updates into what is there.
-func reducer(t graph.DataType, reduction string) (func(dst, src []byte, at []int32, l *elementLaunch, unit int), error) {
+func reducer(t numeric.DataType, reduction string) (func(dst, src []byte, at []int32, l *elementLaunch, unit int), error) {
 	switch t {
-	case graph.F32:
+	case numeric.F32:
 		return meet(reductionOf[float32](reduction)), nil
-	case graph.I32:
+	case numeric.I32:
 		return meet(reductionOf[int32](reduction)), nil
-	case graph.I64:
+	case numeric.I64:
 		return meet(reductionOf[int64](reduction)), nil
 	}
 	return nil, fmt.Errorf("reduction %s of %s, the kernel takes f32, i32 and i64", reduction, t)

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
@@ -40,19 +41,19 @@ func newGatherKernel(b kernels.Binding) (*gatherKernel, error) {
 	if l.Epilogue.Args > 0 || x.Type != y.Type || !l.Inputs[0].Range.Equal(l.Outputs[0].Range) || l.Inputs[0].Range.PerChannel() {
 		return nil, fmt.Errorf("from %v to %v with epilogue %s, the kernel copies", x, y, l.Epilogue)
 	}
-	if t := b.In[1].Type; t != graph.I64 && t != graph.I32 {
+	if t := b.In[1].Type; t != numeric.I64 && t != numeric.I32 {
 		return nil, fmt.Errorf("indices are %s, the kernel takes i32 and i64", t)
 	}
 	axis := l.Attrs.(graph.GatherAttrs).Axis
 	if axis < 0 {
 		axis += len(x.Dims)
 	}
-	k := &gatherKernel{b: b, outer: graph.Count(x.Dims[:axis]), extent: x.Dims[axis], n: graph.Count(b.In[1].Dims)}
-	k.slice = graph.Count(x.Dims[axis+1:]) * x.Type.Size()
+	k := &gatherKernel{b: b, outer: numeric.Count(x.Dims[:axis]), extent: x.Dims[axis], n: numeric.Count(b.In[1].Dims)}
+	k.slice = numeric.Count(x.Dims[axis+1:]) * x.Type.Size()
 	if k.extent > maxGathered {
 		return nil, fmt.Errorf("axis %d has %d indices", axis, k.extent)
 	}
-	if graph.Count(y.Dims) == 0 {
+	if numeric.Count(y.Dims) == 0 {
 		k.n, k.slice = 0, 0 // as by the definition, no index is looked at where there is nothing to copy
 	}
 	if b.Consts[1] != nil {
@@ -71,10 +72,10 @@ func newGatherKernel(b kernels.Binding) (*gatherKernel, error) {
 
 // resolve sets dst to the indices, those from the end counted from the front.
 func (k *gatherKernel) resolve(dst []int32, indices []byte) error {
-	if k.b.In[1].Type == graph.I32 {
-		return work.Indices(dst, graph.View[int32](indices), k.extent)
+	if k.b.In[1].Type == numeric.I32 {
+		return work.Indices(dst, numeric.View[int32](indices), k.extent)
 	}
-	return work.Indices(dst, graph.View[int64](indices), k.extent)
+	return work.Indices(dst, numeric.View[int64](indices), k.extent)
 }
 
 // gatherLaunch is the state of one launch.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -68,7 +69,7 @@ type blockKernel struct {
 const blockPixels = 4096
 
 func newBlockKernel(b kernels.Binding, move blockMove, block bool) *blockKernel {
-	k := &blockKernel{b: b, move: move, block: block, n: b.In[0].Dims[0], c: b.In[0].Dims[1], plane: graph.Count(b.In[0].Dims[2:])}
+	k := &blockKernel{b: b, move: move, block: block, n: b.In[0].Dims[0], c: b.In[0].Dims[1], plane: numeric.Count(b.In[0].Dims[2:])}
 	k.pieces = max(1, (k.plane+blockPixels-1)/blockPixels)
 	k.job = work.NewJob((*blockLaunch).do)
 	return k
@@ -109,7 +110,7 @@ func planReformat(b kernels.Binding, isa asm.Features, block bool) (blockMove, e
 	switch x.Type.Size() {
 	case 1:
 		var flip uint64
-		if x.Type == graph.I8 {
+		if x.Type == numeric.I8 {
 			flip = 0x8080808080808080
 		}
 		if block {
@@ -131,7 +132,7 @@ func planReformat(b kernels.Binding, isa asm.Features, block bool) (blockMove, e
 // wordMove moves elements of four bytes.
 func wordMove(k asm.LayoutKernel, block bool) blockMove {
 	return func(dst, src []byte, plane, channels, from, to int) {
-		d, s := graph.View[float32](dst), graph.View[float32](src)
+		d, s := numeric.View[float32](dst), numeric.View[float32](src)
 		if block {
 			k.Interleave(d[from*work.Lanes:], work.Lanes, s[from:], plane, channels, to-from)
 		} else {
@@ -143,7 +144,7 @@ func wordMove(k asm.LayoutKernel, block bool) blockMove {
 // elementMove moves elements of another size, one by one.
 func elementMove[T uint16 | uint64](block bool) blockMove {
 	return func(dst, src []byte, plane, channels, from, to int) {
-		d, s := graph.View[T](dst), graph.View[T](src)
+		d, s := numeric.View[T](dst), numeric.View[T](src)
 		if block {
 			clear(d[from*work.Lanes : to*work.Lanes])
 		}
@@ -165,30 +166,30 @@ func elementMove[T uint16 | uint64](block bool) blockMove {
 // planQuantizeBlocks quantises rows into blocks.
 func planQuantizeBlocks(b kernels.Binding, isa asm.Features, _ bool) (blockMove, error) {
 	a := b.Layer.Attrs.(graph.QuantAttrs)
-	if len(b.In[0].Dims) < 2 || b.In[0].Type != graph.F32 || !a.Range.IsSet() || b.Layer.Epilogue.Args > 0 {
+	if len(b.In[0].Dims) < 2 || b.In[0].Type != numeric.F32 || !a.Range.IsSet() || b.Layer.Epilogue.Args > 0 {
 		return nil, fmt.Errorf("from %v, the kernel takes f32 and one constant scale", b.In[0])
 	}
 	c, err := programs.NewCodec(b.Out[0], b.Layer.Outputs[0].Range, isa)
-	if err == nil && c.Kind != graph.I8 && c.Kind != graph.U8 {
+	if err == nil && c.Kind != numeric.I8 && c.Kind != numeric.U8 {
 		err = fmt.Errorf("output %v is not 8-bit", b.Out[0])
 	}
 	return func(dst, src []byte, plane, channels, from, to int) {
-		c.Quant.QuantizeBlock(dst[from*work.Lanes:to*work.Lanes], graph.View[float32](src)[from:], plane, channels, c.Affine)
+		c.Quant.QuantizeBlock(dst[from*work.Lanes:to*work.Lanes], numeric.View[float32](src)[from:], plane, channels, c.Affine)
 	}, err
 }
 
 // planDequantizeBlocks dequantises blocks into rows.
 func planDequantizeBlocks(b kernels.Binding, isa asm.Features, _ bool) (blockMove, error) {
 	a := b.Layer.Attrs.(graph.QuantAttrs)
-	if len(b.In[0].Dims) < 2 || b.Out[0].Type != graph.F32 || !a.Range.IsSet() || b.Layer.Epilogue.Args > 0 {
+	if len(b.In[0].Dims) < 2 || b.Out[0].Type != numeric.F32 || !a.Range.IsSet() || b.Layer.Epilogue.Args > 0 {
 		return nil, fmt.Errorf("to %v, the kernel gives f32 by one constant scale", b.Out[0])
 	}
 	c, err := programs.NewCodec(b.In[0], a.Range, isa)
-	if err == nil && c.Kind != graph.I8 && c.Kind != graph.U8 {
+	if err == nil && c.Kind != numeric.I8 && c.Kind != numeric.U8 {
 		err = fmt.Errorf("input %v is not 8-bit", b.In[0])
 	}
 	return func(dst, src []byte, plane, channels, from, to int) {
-		c.Quant.DequantizeBlock(graph.View[float32](dst)[from:], src[from*work.Lanes:to*work.Lanes], plane, channels, c.Affine)
+		c.Quant.DequantizeBlock(numeric.View[float32](dst)[from:], src[from*work.Lanes:to*work.Lanes], plane, channels, c.Affine)
 	}, err
 }
 

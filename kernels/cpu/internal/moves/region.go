@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
@@ -92,10 +93,10 @@ func padded(b kernels.Binding) (r region, fill []byte, err error) {
 	if a.Mode != "constant" || len(b.Layer.OpInputs()) != 1 {
 		return r, nil, fmt.Errorf("mode %s, or a value that is an input", a.Mode)
 	}
-	v := graph.NewValue(t.Type, 1)
+	v := numeric.NewValue(t.Type, 1)
 	switch {
-	case t.Quantized() && !t.Range.PerChannel(), t.Type == graph.F32, t.Type == graph.F16:
-		graph.FromReal(v, []float32{a.Value}, t.Range)
+	case t.Quantized() && !t.Range.PerChannel(), t.Type == numeric.F32, t.Type == numeric.F16:
+		numeric.FromReal(v, []float32{a.Value}, t.Range)
 	case a.Value != 0:
 		return r, nil, fmt.Errorf("padding of %s with %v", t.Type, a.Value)
 	}
@@ -167,7 +168,7 @@ func regionTactic(name string, op *graph.Op, plan func(kernels.Binding) (region,
 			if len(b.Out) != 1 || b.Consts[0] != nil || b.In[0].Type != b.Out[0].Type || b.Layer.Epilogue.Args > 0 {
 				return fmt.Errorf("from %v to %v with epilogue %s, the kernel copies activations", b.In[0], b.Out[0], b.Layer.Epilogue)
 			}
-			if graph.Count(b.Out[0].Dims) == 0 || graph.Count(b.In[0].Dims) == 0 {
+			if numeric.Count(b.Out[0].Dims) == 0 || numeric.Count(b.In[0].Dims) == 0 {
 				return fmt.Errorf("a tensor is empty")
 			}
 			_, _, err := plan(b)
@@ -179,7 +180,7 @@ func regionTactic(name string, op *graph.Op, plan func(kernels.Binding) (region,
 				return nil, err
 			}
 			k := &regionKernel{region: r.simplify(), size: b.Out[0].Type.Size(), fill: fill, bytes: b.Out[0].Bytes()}
-			if graph.Count(r.dims) == 0 {
+			if numeric.Count(r.dims) == 0 {
 				k.dims = []int{0}
 			}
 			k.job = work.NewJob((*regionLaunch).do)
@@ -224,16 +225,16 @@ func (l *regionLaunch) do(u, _ int) {
 	case 1:
 		copyRegion(&k.region, l.dst, l.src, u)
 	case 2:
-		copyRegion(&k.region, graph.View[uint16](l.dst), graph.View[uint16](l.src), u)
+		copyRegion(&k.region, numeric.View[uint16](l.dst), numeric.View[uint16](l.src), u)
 	case 4:
-		copyRegion(&k.region, graph.View[uint32](l.dst), graph.View[uint32](l.src), u)
+		copyRegion(&k.region, numeric.View[uint32](l.dst), numeric.View[uint32](l.src), u)
 	default:
-		copyRegion(&k.region, graph.View[uint64](l.dst), graph.View[uint64](l.src), u)
+		copyRegion(&k.region, numeric.View[uint64](l.dst), numeric.View[uint64](l.src), u)
 	}
 }
 
 // copyRegion copies index u of the first axis, or all if there is but one.
-func copyRegion[T graph.Element](r *region, dst, src []T, u int) {
+func copyRegion[T numeric.Element](r *region, dst, src []T, u int) {
 	first := min(1, len(r.dims)-1)
 	from, to := r.src, r.dst
 	if first == 1 {
@@ -243,7 +244,7 @@ func copyRegion[T graph.Element](r *region, dst, src []T, u int) {
 }
 
 // copyAxes copies the axes from the given one on.
-func copyAxes[T graph.Element](r *region, dst, src []T, from, to, axis int) {
+func copyAxes[T numeric.Element](r *region, dst, src []T, from, to, axis int) {
 	n, a, b := r.dims[axis], r.from[axis], r.to[axis]
 	left := len(r.dims) - axis
 	switch {
@@ -265,7 +266,7 @@ func copyAxes[T graph.Element](r *region, dst, src []T, from, to, axis int) {
 }
 
 // copyTiles copies a matrix in tiles, so that both sides' cache lines are used whole.
-func copyTiles[T graph.Element](dst, src []T, from, to int, dims, a, b [2]int) {
+func copyTiles[T numeric.Element](dst, src []T, from, to int, dims, a, b [2]int) {
 	const tile = 16
 	for y := 0; y < dims[0]; y += tile {
 		for x := 0; x < dims[1]; x += tile {

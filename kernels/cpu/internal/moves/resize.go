@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
@@ -70,7 +71,7 @@ func resamplingOf(b kernels.Binding) (resampling, error) {
 	if b.Layer.Epilogue.Args > 0 {
 		return r, fmt.Errorf("the kernel has no epilogue")
 	}
-	if graph.Count(x.Dims) == 0 || graph.Count(y.Dims) == 0 {
+	if numeric.Count(x.Dims) == 0 || numeric.Count(y.Dims) == 0 {
 		return r, fmt.Errorf("a tensor is empty")
 	}
 	a, rank, first := b.Layer.Attrs.(graph.ResizeAttrs), len(x.Dims), 0
@@ -95,7 +96,7 @@ func resamplingOf(b kernels.Binding) (resampling, error) {
 	if first < inner {
 		return r, fmt.Errorf("axis %d is resampled, the kernel takes those from %d on in this format", first, inner)
 	}
-	r.images, r.planes = x.Dims[0], graph.Count(x.Dims[inner:first])
+	r.images, r.planes = x.Dims[0], numeric.Count(x.Dims[inner:first])
 	if r.pixel = x.Block(); x.Format == kernels.C16 {
 		r.planes *= work.BlocksOf(x.Dims[1])
 	}
@@ -105,7 +106,7 @@ func resamplingOf(b kernels.Binding) (resampling, error) {
 		r.height, columns = 1, first
 	}
 	r.width = x.Dims[columns]
-	r.pixel *= graph.Count(x.Dims[columns+1:])
+	r.pixel *= numeric.Count(x.Dims[columns+1:])
 	var err error
 	if r.columns, err = newTapTable(taps[columns], r.width); err != nil {
 		return r, err
@@ -221,9 +222,9 @@ func copyPixels(dst, src []byte, at []int32, size int) {
 			dst[x] = src[i]
 		}
 	case 2:
-		copyElements(graph.View[uint16](dst), graph.View[uint16](src), at)
+		copyElements(numeric.View[uint16](dst), numeric.View[uint16](src), at)
 	case 4:
-		copyElements(graph.View[uint32](dst), graph.View[uint32](src), at)
+		copyElements(numeric.View[uint32](dst), numeric.View[uint32](src), at)
 	case 16: // a block of bytes
 		for x, i := range at {
 			*(*[16]byte)(dst[16*x:]) = *(*[16]byte)(src[16*int(i):])
@@ -239,7 +240,7 @@ func copyPixels(dst, src []byte, at []int32, size int) {
 	}
 }
 
-func copyElements[T graph.Element](dst, src []T, at []int32) {
+func copyElements[T numeric.Element](dst, src []T, at []int32) {
 	for x, i := range at {
 		dst[x] = src[i]
 	}

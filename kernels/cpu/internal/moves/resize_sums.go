@@ -2,6 +2,7 @@ package moves
 
 import (
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -74,7 +75,7 @@ type resizeLaunch struct {
 
 // Launch computes all rows.
 func (k *resizeKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
-	k.job.Run(work.Loop(st), k.workers, k.units(), resizeLaunch{k, in[0], out[0], graph.View[float32](ws.Host)})
+	k.job.Run(work.Loop(st), k.workers, k.units(), resizeLaunch{k, in[0], out[0], numeric.View[float32](ws.Host)})
 	return nil
 }
 
@@ -113,7 +114,7 @@ func (k *resizeKernel) across(row, sum []float32) []float32 {
 		if t > 0 {
 			to = part
 		}
-		copyPixels(graph.Bytes(to), graph.Bytes(sum), c.index[t*c.extent:(t+1)*c.extent], 4*k.pixel)
+		copyPixels(numeric.Bytes(to), numeric.Bytes(sum), c.index[t*c.extent:(t+1)*c.extent], 4*k.pixel)
 		if k.weights != nil {
 			k.vector.Binary(asm.Mul, to, to, k.weights[t])
 		}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
@@ -39,7 +40,7 @@ func newDeformedKernel(b kernels.Binding, _ int) (kernels.Kernel, error) {
 	x, offset := b.In[0], b.In[1]
 	k := &deformedKernel{b: b, attrs: b.Layer.Attrs.(graph.DeformAttrs), items: x.Dims[0], channels: x.Dims[1], height: x.Dims[2], width: x.Dims[3],
 		points: offset.Dims[2] * offset.Dims[3], columns: offset.Dims[3]}
-	k.taps = graph.Count(k.attrs.Kernel)
+	k.taps = numeric.Count(k.attrs.Kernel)
 	if k.taps > maxDeformedTaps || k.height*k.width > maxGathered {
 		return nil, fmt.Errorf("a window of %d elements on planes of %d, the kernel takes %d on %d", k.taps, k.height*k.width, maxDeformedTaps, maxGathered)
 	}
@@ -60,7 +61,7 @@ type deformedLaunch struct {
 // Launch makes all columns.
 func (k *deformedKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
 	units := k.items * k.attrs.Offsets * work.CeilDiv(k.points, deformedPoints)
-	k.job.Each(work.LoopOver(st, 4*k.b.Out[0].Bytes()), units, deformedLaunch{k, floats(k.b, in, 0), floats(k.b, in, 1), floats(k.b, in, 2), graph.View[float32](out[0].Host)})
+	k.job.Each(work.LoopOver(st, 4*k.b.Out[0].Bytes()), units, deformedLaunch{k, floats(k.b, in, 0), floats(k.b, in, 1), floats(k.b, in, 2), numeric.View[float32](out[0].Host)})
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
@@ -110,12 +111,12 @@ type regionsLaunch struct {
 
 // Launch computes all regions, after it has checked of which items they are.
 func (k *regionsKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	items := graph.View[int64](source(k.b, in, 2))[:k.regions]
+	items := numeric.View[int64](source(k.b, in, 2))[:k.regions]
 	if i := slices.IndexFunc(items, func(item int64) bool { return item < 0 || item >= int64(k.items) }); i >= 0 {
 		return &graph.IndexError{Index: items[i], Extent: k.items}
 	}
 	units := k.regions * work.CeilDiv(k.channels, k.chunk)
-	k.job.Each(work.LoopOver(st, 16*k.b.Out[0].Bytes()), units, regionsLaunch{k, floats(k.b, in, 0), floats(k.b, in, 1), graph.View[float32](out[0].Host), items})
+	k.job.Each(work.LoopOver(st, 16*k.b.Out[0].Bytes()), units, regionsLaunch{k, floats(k.b, in, 0), floats(k.b, in, 1), numeric.View[float32](out[0].Host), items})
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
@@ -37,12 +38,12 @@ func onlyFloats(b kernels.Binding) error {
 		return fmt.Errorf("the kernel has no epilogue")
 	}
 	for _, d := range slices.Concat(b.In, b.Out) {
-		if d.Type != graph.F32 && d.Type != graph.I64 && d.Dims != nil {
+		if d.Type != numeric.F32 && d.Type != numeric.I64 && d.Dims != nil {
 			return fmt.Errorf("%v, the kernel takes f32", d)
 		}
 	}
 	for _, d := range append(b.In[:1:1], b.Out[0]) {
-		if graph.Count(d.Dims) == 0 {
+		if numeric.Count(d.Dims) == 0 {
 			return fmt.Errorf("a tensor is empty")
 		}
 	}
@@ -54,7 +55,7 @@ func floats(b kernels.Binding, in []kernels.Mem, i int) []float32 {
 	if i >= len(b.In) || b.Layer.Input(i) == nil {
 		return nil
 	}
-	return graph.View[float32](source(b, in, i))
+	return numeric.View[float32](source(b, in, i))
 }
 
 // chunkOf returns how many of n channels are a unit of work, so that there are several units for each worker where there are
@@ -93,7 +94,7 @@ func newGridKernel(b kernels.Binding, workers int) (kernels.Kernel, error) {
 	}
 	x, y := b.In[0], b.Out[0]
 	k := &gridKernel{b: b, attrs: b.Layer.Attrs.(graph.GridSampleAttrs), items: x.Dims[0], channels: x.Dims[1], dims: x.Dims[2:],
-		plane: graph.Count(x.Dims[2:]), points: graph.Count(y.Dims[2:]), taps: 1}
+		plane: numeric.Count(x.Dims[2:]), points: numeric.Count(y.Dims[2:]), taps: 1}
 	if k.plane > maxGathered {
 		return nil, fmt.Errorf("a plane has %d elements, the kernel takes %d", k.plane, maxGathered)
 	}
@@ -117,7 +118,7 @@ type gridLaunch struct {
 // Launch samples all points.
 func (k *gridKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
 	units := k.items * work.CeilDiv(k.points, gridPoints) * work.CeilDiv(k.channels, k.chunk)
-	k.job.Each(work.LoopOver(st, k.b.Out[0].Bytes()*k.taps), units, gridLaunch{k, floats(k.b, in, 0), floats(k.b, in, 1), graph.View[float32](out[0].Host)})
+	k.job.Each(work.LoopOver(st, k.b.Out[0].Bytes()*k.taps), units, gridLaunch{k, floats(k.b, in, 0), floats(k.b, in, 1), numeric.View[float32](out[0].Host)})
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
@@ -67,7 +68,7 @@ type splitLaunch struct {
 
 func bindSplit(b kernels.Binding) (kernels.Kernel, error) {
 	k := &splitKernel{x: b.In[0], outs: b.Out, axis: splitAxis(b)}
-	k.inner = graph.Count(k.x.Dims[min(1, k.axis):k.axis])
+	k.inner = numeric.Count(k.x.Dims[min(1, k.axis):k.axis])
 	k.job = work.NewJob((*splitLaunch).do)
 	return k, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
@@ -77,7 +78,7 @@ func bindConcat(b kernels.Binding) (kernels.Kernel, error) {
 			return nil
 		}), nil
 	}
-	inner := graph.Count(out.Dims[1:axis]) // copies of one batch index
+	inner := numeric.Count(out.Dims[1:axis]) // copies of one batch index
 	return work.Launcher(func(s kernels.Stream, in, dst []kernels.Mem, _ kernels.Mem) error {
 		work.Loop(s)(out.Dims[0]*inner, func(u int) {
 			n, k := u/inner, u%inner
@@ -104,7 +105,7 @@ func source(b kernels.Binding, in []kernels.Mem, i int) []byte {
 // copyItems copies the batch items that both tensors have from the begin of one to the begin of the other, in Linear format.
 func copyItems(dst []byte, to kernels.Desc, src []byte, from kernels.Desc) {
 	n, size := min(to.Dims[0], from.Dims[0]), to.Type.Size()
-	item := graph.Count(to.Dims[1:]) * size
+	item := numeric.Count(to.Dims[1:]) * size
 	over, under := to.BatchStride()*size, from.BatchStride()*size
 	if over == item && under == item {
 		n, item = min(n, 1), n*item
@@ -116,7 +117,7 @@ func copyItems(dst []byte, to kernels.Desc, src []byte, from kernels.Desc) {
 
 // rowBytes returns the bytes of all elements from the given axis on.
 func rowBytes(d kernels.Desc, axis int) int {
-	n := graph.Count(d.Dims[axis+1:])
+	n := numeric.Count(d.Dims[axis+1:])
 	c := d.Dims[axis]
 	if block := d.Block(); axis == 1 {
 		c = (c + block - 1) / block * block

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -44,8 +45,8 @@ func newTensorScatterKernel(b kernels.Binding) (*tensorScatterKernel, error) {
 	if axis < 0 {
 		axis += len(x.Dims)
 	}
-	return &tensorScatterKernel{b: b, batch: x.Dims[0], outer: graph.Count(x.Dims[1:axis]), rows: b.In[1].Dims[axis], most: x.Dims[axis],
-		row: graph.Count(x.Dims[axis+1:]) * x.Type.Size(), circular: a.Circular}, nil
+	return &tensorScatterKernel{b: b, batch: x.Dims[0], outer: numeric.Count(x.Dims[1:axis]), rows: b.In[1].Dims[axis], most: x.Dims[axis],
+		row: numeric.Count(x.Dims[axis+1:]) * x.Type.Size(), circular: a.Circular}, nil
 }
 
 // begin returns the place that an item's update begins at.
@@ -53,10 +54,10 @@ func (k *tensorScatterKernel) begin(in []kernels.Mem, item int) (int, error) {
 	at := int64(0)
 	switch {
 	case k.b.Layer.Input(2) == nil:
-	case k.b.In[2].Type == graph.I32:
-		at = int64(graph.View[int32](source(k.b, in, 2))[item])
+	case k.b.In[2].Type == numeric.I32:
+		at = int64(numeric.View[int32](source(k.b, in, 2))[item])
 	default:
-		at = graph.View[int64](source(k.b, in, 2))[item]
+		at = numeric.View[int64](source(k.b, in, 2))[item]
 	}
 	if at < 0 || !k.circular && at > int64(k.most-k.rows) {
 		return 0, fmt.Errorf("item %d begins at place %d, and %d places are written along an axis of %d", item, at, k.rows, k.most)
@@ -66,7 +67,7 @@ func (k *tensorScatterKernel) begin(in []kernels.Mem, item int) (int, error) {
 
 // Launch writes all updates, after it has checked all places.
 func (k *tensorScatterKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	if graph.Count(k.b.Out[0].Dims) == 0 {
+	if numeric.Count(k.b.Out[0].Dims) == 0 {
 		return nil // as by the definition, no place is looked at where there is nothing to write
 	}
 	for item := range k.batch {

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
@@ -56,8 +57,8 @@ func newTupleKernel(b kernels.Binding) (*tupleKernel, error) {
 	}
 	last := len(index.Dims) - 1
 	n := index.Dims[last]
-	k.batch, k.rows = graph.Count(index.Dims[:dims]), graph.Count(index.Dims[dims:last])
-	k.item, k.slice = graph.Count(x.Dims[dims:]), graph.Count(x.Dims[dims+n:])
+	k.batch, k.rows = numeric.Count(index.Dims[:dims]), numeric.Count(index.Dims[dims:last])
+	k.item, k.slice = numeric.Count(x.Dims[dims:]), numeric.Count(x.Dims[dims+n:])
 	k.extents, k.steps = x.Dims[dims:dims+n], stridesOf(x.Dims[dims:])[:n]
 	if a, ok := b.Layer.Attrs.(graph.ScatterAttrs); ok && a.Reduction != "none" {
 		var err error
@@ -74,13 +75,13 @@ func newTupleKernel(b kernels.Binding) (*tupleKernel, error) {
 }
 
 // sliceReducer returns what reduces a slice into another.
-func sliceReducer(t graph.DataType, reduction string) (func(dst, src []byte), error) {
+func sliceReducer(t numeric.DataType, reduction string) (func(dst, src []byte), error) {
 	switch t {
-	case graph.F32:
+	case numeric.F32:
 		return meetSlices(reductionOf[float32](reduction)), nil
-	case graph.I32:
+	case numeric.I32:
 		return meetSlices(reductionOf[int32](reduction)), nil
-	case graph.I64:
+	case numeric.I64:
 		return meetSlices(reductionOf[int64](reduction)), nil
 	}
 	_, err := reducer(t, reduction)
@@ -89,8 +90,8 @@ func sliceReducer(t graph.DataType, reduction string) (func(dst, src []byte), er
 
 func meetSlices[T int32 | int64 | float32](f func(old, update T) T) func(dst, src []byte) {
 	return func(dst, src []byte) {
-		y := graph.View[T](dst)
-		for i, v := range graph.View[T](src)[:len(y)] {
+		y := numeric.View[T](dst)
+		for i, v := range numeric.View[T](src)[:len(y)] {
 			y[i] = f(y[i], v)
 		}
 	}
@@ -98,10 +99,10 @@ func meetSlices[T int32 | int64 | float32](f func(old, update T) T) func(dst, sr
 
 // resolve finds where the slices begin.
 func (k *tupleKernel) resolve(at []int32, indices []byte) error {
-	if k.b.In[1].Type == graph.I32 {
-		return resolveTuples(k, at, graph.View[int32](indices))
+	if k.b.In[1].Type == numeric.I32 {
+		return resolveTuples(k, at, numeric.View[int32](indices))
 	}
-	return resolveTuples(k, at, graph.View[int64](indices))
+	return resolveTuples(k, at, numeric.View[int64](indices))
 }
 
 func resolveTuples[T int32 | int64](k *tupleKernel, at []int32, indices []T) error {
@@ -127,7 +128,7 @@ func (k *tupleKernel) piece() int { return max(1, 16384/max(1, k.slice*k.size)) 
 
 // Launch moves all slices, after it has checked all indices. Updates follow each other in order, since they may meet.
 func (k *tupleKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	if graph.Count(k.b.Out[0].Dims) == 0 {
+	if numeric.Count(k.b.Out[0].Dims) == 0 {
 		return nil // as by the definition, no index is looked at where there is nothing to copy
 	}
 	room := k.room.Get().(*[]int32)

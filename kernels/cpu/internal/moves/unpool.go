@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
@@ -37,7 +38,7 @@ func newUnpoolKernel(b kernels.Binding) (*unpoolKernel, error) {
 	if l.Epilogue.Args > 0 || x.Type != y.Type || !l.Inputs[0].Range.Equal(r) || r.PerChannel() {
 		return nil, fmt.Errorf("from %v to %v with epilogue %s, the kernel copies", x, y, l.Epilogue)
 	}
-	k := &unpoolKernel{b: b, planes: x.Dims[0] * x.Dims[1], each: graph.Count(x.Dims[2:]), plane: graph.Count(y.Dims[2:]), size: x.Type.Size()}
+	k := &unpoolKernel{b: b, planes: x.Dims[0] * x.Dims[1], each: numeric.Count(x.Dims[2:]), plane: numeric.Count(y.Dims[2:]), size: x.Type.Size()}
 	if !slices.Equal(l.Attrs.(graph.UnpoolAttrs).Pooled(x.Dims), y.Dims) {
 		return nil, fmt.Errorf("the output %v is larger than what was pooled", y)
 	}
@@ -65,7 +66,7 @@ func (k *unpoolKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernel
 	astray := k.flags.Get().(*atomic.Bool)
 	defer k.flags.Put(astray)
 	astray.Store(false)
-	l := unpoolLaunch{k, source(k.b, in, 0), out[0].Host, graph.View[int64](source(k.b, in, 1)), astray}
+	l := unpoolLaunch{k, source(k.b, in, 0), out[0].Host, numeric.View[int64](source(k.b, in, 1)), astray}
 	k.job.Each(work.LoopOver(st, k.b.Out[0].Bytes()), k.planes, l)
 	if !astray.Load() {
 		return nil
@@ -100,13 +101,13 @@ func (l *unpoolLaunch) do(plane, _ int) {
 	first := int64(plane * k.plane)
 	switch k.size {
 	case 4:
-		inside = put(graph.View[uint32](y), graph.View[uint32](x), index, first)
+		inside = put(numeric.View[uint32](y), numeric.View[uint32](x), index, first)
 	case 2:
-		inside = put(graph.View[uint16](y), graph.View[uint16](x), index, first)
+		inside = put(numeric.View[uint16](y), numeric.View[uint16](x), index, first)
 	case 1:
 		inside = put(y, x, index, first)
 	default:
-		inside = put(graph.View[uint64](y), graph.View[uint64](x), index, first)
+		inside = put(numeric.View[uint64](y), numeric.View[uint64](x), index, first)
 	}
 	if !inside {
 		l.astray.Store(true)
@@ -114,7 +115,7 @@ func (l *unpoolLaunch) do(plane, _ int) {
 }
 
 // put sets the elements of y at indices, of which first is that of the first one; false where an index is none of y's.
-func put[T graph.Element](y, x []T, index []int64, first int64) bool {
+func put[T numeric.Element](y, x []T, index []int64, first int64) bool {
 	for i, at := range index {
 		if at -= first; uint64(at) >= uint64(len(y)) {
 			return false

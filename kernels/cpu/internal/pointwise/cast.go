@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -42,7 +43,7 @@ type castProgram struct {
 
 func newCastProgram(b kernels.Binding, isa asm.Features) (*castProgram, error) {
 	x, y := b.In[0], b.Out[0]
-	if b.Layer.Epilogue.Args == 0 || y.Type != graph.F32 || b.Layer.Attrs.(graph.CastAttrs).To != graph.F32 {
+	if b.Layer.Epilogue.Args == 0 || y.Type != numeric.F32 || b.Layer.Attrs.(graph.CastAttrs).To != numeric.F32 {
 		return nil, fmt.Errorf("from %s to %s with epilogue %s", x.Type, y.Type, b.Layer.Epilogue)
 	}
 	c, err := newConversion(b)
@@ -83,7 +84,7 @@ func newCastKernel(b kernels.Binding) (*castKernel, error) {
 // newConversion leaves the layer's epilogue alone.
 func newConversion(b kernels.Binding) (*castKernel, error) {
 	x, y := b.In[0], b.Out[0]
-	k := &castKernel{n: graph.Count(y.Dims), from: x.Type.Size(), to: y.Type.Size(), convert: conversion(x.Type, y.Type)}
+	k := &castKernel{n: numeric.Count(y.Dims), from: x.Type.Size(), to: y.Type.Size(), convert: conversion(x.Type, y.Type)}
 	if k.convert == nil {
 		return nil, fmt.Errorf("from %s to %s", x.Type, y.Type)
 	}
@@ -110,25 +111,25 @@ func (l *castLaunch) do(u, _ int) {
 }
 
 // conversion returns the conversion of whole slices between two types; nil if the kernel has none.
-func conversion(from, to graph.DataType) func(dst, src []byte) {
+func conversion(from, to numeric.DataType) func(dst, src []byte) {
 	switch from {
-	case graph.F32:
+	case numeric.F32:
 		return fromReal(to)
-	case graph.I8:
+	case numeric.I8:
 		return fromInteger[int8](to)
-	case graph.U8, graph.Bool:
+	case numeric.U8, numeric.Bool:
 		return fromInteger[uint8](to)
-	case graph.I16:
+	case numeric.I16:
 		return fromInteger[int16](to)
-	case graph.U16:
+	case numeric.U16:
 		return fromInteger[uint16](to)
-	case graph.I32:
+	case numeric.I32:
 		return fromInteger[int32](to)
-	case graph.U32:
+	case numeric.U32:
 		return fromInteger[uint32](to)
-	case graph.I64:
+	case numeric.I64:
 		return fromInteger[int64](to)
-	case graph.U64:
+	case numeric.U64:
 		return fromInteger[uint64](to)
 	}
 	return nil
@@ -140,35 +141,35 @@ type integer interface {
 }
 
 // fromInteger wraps around; float32 is rounded by way of float64, as the definition says.
-func fromInteger[S integer](to graph.DataType) func(dst, src []byte) {
+func fromInteger[S integer](to numeric.DataType) func(dst, src []byte) {
 	switch to {
-	case graph.F32:
+	case numeric.F32:
 		return func(dst, src []byte) {
-			y := graph.View[float32](dst)
-			for i, v := range graph.View[S](src) {
+			y := numeric.View[float32](dst)
+			for i, v := range numeric.View[S](src) {
 				y[i] = float32(float64(v))
 			}
 		}
-	case graph.Bool:
+	case numeric.Bool:
 		return func(dst, src []byte) {
-			for i, v := range graph.View[S](src) {
+			for i, v := range numeric.View[S](src) {
 				dst[i] = truthOf(v != 0)
 			}
 		}
-	case graph.I8, graph.U8:
+	case numeric.I8, numeric.U8:
 		return wrapped[uint8, S]
-	case graph.I16, graph.U16:
+	case numeric.I16, numeric.U16:
 		return wrapped[uint16, S]
-	case graph.I32, graph.U32:
+	case numeric.I32, numeric.U32:
 		return wrapped[uint32, S]
-	case graph.I64, graph.U64:
+	case numeric.I64, numeric.U64:
 		return wrapped[uint64, S]
 	}
 	return nil
 }
 
 func wrapped[D, S integer](dst, src []byte) {
-	y, x := graph.View[D](dst), graph.View[S](src)
+	y, x := numeric.View[D](dst), numeric.View[S](src)
 	x = x[:len(y)]
 	for i, v := range x {
 		y[i] = D(v)
@@ -183,29 +184,29 @@ func truthOf(b bool) byte {
 }
 
 // fromReal truncates toward 0 and saturates; NaN gives 0.
-func fromReal(to graph.DataType) func(dst, src []byte) {
+func fromReal(to numeric.DataType) func(dst, src []byte) {
 	switch to {
-	case graph.Bool:
+	case numeric.Bool:
 		return func(dst, src []byte) {
-			for i, v := range graph.View[float32](src) {
+			for i, v := range numeric.View[float32](src) {
 				dst[i] = truthOf(v != 0)
 			}
 		}
-	case graph.I8:
+	case numeric.I8:
 		return truncated[int8](-1<<7, 1<<7)
-	case graph.U8:
+	case numeric.U8:
 		return truncated[uint8](0, 1<<8)
-	case graph.I16:
+	case numeric.I16:
 		return truncated[int16](-1<<15, 1<<15)
-	case graph.U16:
+	case numeric.U16:
 		return truncated[uint16](0, 1<<16)
-	case graph.I32:
+	case numeric.I32:
 		return truncated[int32](-1<<31, 1<<31)
-	case graph.U32:
+	case numeric.U32:
 		return truncated[uint32](0, 1<<32)
-	case graph.I64:
+	case numeric.I64:
 		return truncated[int64](-1<<63, 1<<63)
-	case graph.U64:
+	case numeric.U64:
 		return truncated[uint64](0, 1<<64)
 	}
 	return nil
@@ -216,8 +217,8 @@ func truncated[D integer](low, end float32) func(dst, src []byte) {
 	lowest := D(low)
 	largest := lowest - 1 // wraps around
 	return func(dst, src []byte) {
-		y := graph.View[D](dst)
-		for i, v := range graph.View[float32](src) {
+		y := numeric.View[D](dst)
+		for i, v := range numeric.View[float32](src) {
 			switch {
 			case v > low && v < end:
 				y[i] = D(v)

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -43,16 +45,16 @@ func integerArgument(b kernels.Binding, i int, isa asm.Features) (programs.Argum
 	d := b.In[i]
 	arg := programs.Argument{Input: i, Codec: programs.Codec{Kind: d.Type}}
 	if d.Type.Size() == 1 {
-		arg.Codec.Quant, arg.Codec.Affine = work.QuantKernel(isa), programs.Quantization(d, graph.PerTensor(1, 0))
+		arg.Codec.Quant, arg.Codec.Affine = work.QuantKernel(isa), programs.Quantization(d, numeric.PerTensor(1, 0))
 	}
 	return arg, arg.Place(d, b.Out[0])
 }
 
 // comparesExactly returns an error where float32 may not give what integers do.
-func comparesExactly(b kernels.Binding, p graph.Program) error {
-	types := make([]graph.DataType, p.Args)
+func comparesExactly(b kernels.Binding, p elementwise.Program) error {
+	types := make([]numeric.DataType, p.Args)
 	for i := range types {
-		if types[i] = b.Layer.Inputs[i].RealType(); types[i] == graph.F64 || types[i] == graph.BF16 {
+		if types[i] = b.Layer.Inputs[i].RealType(); types[i] == numeric.F64 || types[i] == numeric.BF16 {
 			return fmt.Errorf("input %s is %s", b.Layer.Inputs[i].Name, types[i])
 		}
 	}
@@ -70,13 +72,13 @@ func comparesExactly(b kernels.Binding, p graph.Program) error {
 				continue
 			}
 			switch in.Op {
-			case graph.EltAnd, graph.EltOr, graph.EltXor, graph.EltNot: // 0 or not
+			case elementwise.And, elementwise.Or, elementwise.Xor, elementwise.Not: // 0 or not
 				continue
-			case graph.EltSelect:
+			case elementwise.Select:
 				if k == 0 {
 					continue
 				}
-			case graph.EltEqual, graph.EltLess, graph.EltLessEqual, graph.EltGreater, graph.EltGreaterEqual:
+			case elementwise.Equal, elementwise.Less, elementwise.LessEqual, elementwise.Greater, elementwise.GreaterEqual:
 				other := operands[1-k]
 				if all[v].Size() <= 2 && all[other].IsInteger() || smallConstant(b, p, v) || smallConstant(b, p, other) {
 					continue
@@ -89,16 +91,16 @@ func comparesExactly(b kernels.Binding, p graph.Program) error {
 }
 
 // smallConstant reports whether a value of the program is a constant of integers that float32 tells from all others.
-func smallConstant(b kernels.Binding, p graph.Program, v int) bool {
+func smallConstant(b kernels.Binding, p elementwise.Program, v int) bool {
 	if v >= p.Args {
 		in := p.Code[v-p.Args]
-		return in.Op == graph.EltConst && exactInteger(in.Imm[0])
+		return in.Op == elementwise.Const && exactInteger(in.Imm[0])
 	}
 	c, ok := b.Const(v)
 	if !ok {
 		return false
 	}
-	for _, f := range graph.ToReal(c, b.Layer.Inputs[v].Range).Floats() {
+	for _, f := range numeric.ToReal(c, b.Layer.Inputs[v].Range).Floats() {
 		if !exactInteger(f) {
 			return false
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/quantised"
@@ -15,16 +16,16 @@ func dynamicTactic(isa asm.Features) kernels.Tactic {
 	return kernels.Tactic{
 		Name: "quantize_dynamic_" + work.ISAName(isa), Op: graph.DynamicQuantize, Needs: kernels.Feature(isa),
 		Match: func(b kernels.Binding) error {
-			if b.In[0].Type != graph.F32 || b.Layer.Epilogue.Args > 0 {
-				return fmt.Errorf("input %v is not %s, or an epilogue follows", b.In[0], graph.F32)
+			if b.In[0].Type != numeric.F32 || b.Layer.Epilogue.Args > 0 {
+				return fmt.Errorf("input %v is not %s, or an epilogue follows", b.In[0], numeric.F32)
 			}
 			return nil
 		},
 		Bind: func(b kernels.Binding) (kernels.Kernel, error) {
-			d := quantised.NewDynamic(graph.Count(b.In[0].Dims), isa)
+			d := quantised.NewDynamic(numeric.Count(b.In[0].Dims), isa)
 			return work.Launcher(func(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-				to := d.Run(work.Loop(st), out[0].Host, graph.View[float32](in[0].Host))
-				graph.View[float32](out[1].Host)[0], out[2].Host[0] = to.Scale, byte(to.Zero)
+				to := d.Run(work.Loop(st), out[0].Host, numeric.View[float32](in[0].Host))
+				numeric.View[float32](out[1].Host)[0], out[2].Host[0] = to.Scale, byte(to.Zero)
 				return nil
 			}), nil
 		},

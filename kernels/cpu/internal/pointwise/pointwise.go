@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -58,7 +60,7 @@ func (k pointwiseKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kern
 }
 
 // withEpilogue returns p followed by the layer's epilogue: the arguments stay the layer's inputs in order.
-func withEpilogue(p graph.Program, l *graph.Layer) graph.Program {
+func withEpilogue(p elementwise.Program, l *graph.Layer) elementwise.Program {
 	if l.Epilogue.Args == 0 {
 		return p
 	}
@@ -106,7 +108,7 @@ func prepareBatchNorm(b kernels.Binding, isa asm.Features) (*programs.Program, e
 			return nil, err
 		}
 	}
-	p := graph.Binary(graph.EltMul).Then(graph.Binary(graph.EltAdd), 0)
+	p := elementwise.Binary(elementwise.Mul).Then(elementwise.Binary(elementwise.Add), 0)
 	for i := 1; i < l.Epilogue.Args; i++ {
 		arg, err := programs.NewArgument(b, len(l.OpInputs())+i-1, b.Out[0], isa)
 		if err != nil {
@@ -125,7 +127,7 @@ func prepareQuantize(b kernels.Binding, isa asm.Features) (*programs.Program, er
 	if b.Layer.Inputs[0].Quantized() {
 		return nil, fmt.Errorf("the input is quantised already")
 	}
-	if b.Out[0].Type != graph.I8 && b.Out[0].Type != graph.U8 {
+	if b.Out[0].Type != numeric.I8 && b.Out[0].Type != numeric.U8 {
 		return nil, fmt.Errorf("output is %s, not 8-bit", b.Out[0].Type)
 	}
 	return programs.New(b, withEpilogue(programs.Identity, b.Layer), 0, nil, isa)
@@ -137,7 +139,7 @@ func prepareDequantize(b kernels.Binding, isa asm.Features) (*programs.Program, 
 	if !a.Range.IsSet() || len(b.Layer.OpInputs()) != 1 || b.Layer.Epilogue.Args > 0 {
 		return nil, fmt.Errorf("scales are not constant, or there is an epilogue")
 	}
-	if b.In[0].Type != graph.I8 && b.In[0].Type != graph.U8 || b.Consts[0] != nil {
+	if b.In[0].Type != numeric.I8 && b.In[0].Type != numeric.U8 || b.Consts[0] != nil {
 		return nil, fmt.Errorf("input is %s, not an 8-bit activation", b.In[0].Type)
 	}
 	x := programs.Argument{Input: 0}
@@ -154,7 +156,7 @@ func prepareDequantize(b kernels.Binding, isa asm.Features) (*programs.Program, 
 // prepareCast converts between the floating types, and truth values to them.
 func prepareCast(b kernels.Binding, isa asm.Features) (*programs.Program, error) {
 	for i, d := range []kernels.Desc{b.In[0], b.Out[0]} {
-		if d.Type != graph.F32 && d.Type != graph.F16 && (i == 1 || d.Type != graph.Bool) {
+		if d.Type != numeric.F32 && d.Type != numeric.F16 && (i == 1 || d.Type != numeric.Bool) {
 			return nil, fmt.Errorf("%s is neither f32 nor f16", d)
 		}
 	}

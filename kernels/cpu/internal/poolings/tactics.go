@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -19,7 +20,7 @@ func poolVolume(b kernels.Binding) (PoolShape, PoolMode, error) {
 		return s, 0, fmt.Errorf("indices are asked for")
 	}
 	x, out := b.In[0], b.Out[0].Dims[2:]
-	if graph.Count(x.Dims[2:]) == 0 {
+	if numeric.Count(x.Dims[2:]) == 0 {
 		return s, 0, fmt.Errorf("the planes of %v have no elements", x)
 	}
 	kernel := a.Kernel
@@ -73,7 +74,7 @@ func TacticsF32(isa asm.Features, workers int) []kernels.Tactic {
 }
 
 func matchPoolF32(b kernels.Binding) error {
-	if err := b.Only(graph.F32); err != nil {
+	if err := b.Only(numeric.F32); err != nil {
 		return err
 	}
 	s, mode, err := poolVolume(b)
@@ -132,7 +133,7 @@ type poolKernelF32 struct {
 
 // Launch pools, then computes the epilogue.
 func (k *poolKernelF32) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
-	k.pool.Run(work.Loop(st), &PoolF32Call{In: work.Floats(k.b.In[0], in[0]), Out: work.Floats(k.b.Out[0], out[0]), Workspace: graph.View[float32](ws.Host)})
+	k.pool.Run(work.Loop(st), &PoolF32Call{In: work.Floats(k.b.In[0], in[0]), Out: work.Floats(k.b.Out[0], out[0]), Workspace: numeric.View[float32](ws.Host)})
 	if k.program != nil {
 		k.program.Launch(work.Loop(st), out[0], in, out[0])
 	}
@@ -140,7 +141,7 @@ func (k *poolKernelF32) Launch(st kernels.Stream, in, out []kernels.Mem, ws kern
 }
 
 func matchMeanF32(b kernels.Binding) error {
-	if err := b.Only(graph.F32); err != nil {
+	if err := b.Only(numeric.F32); err != nil {
 		return err
 	}
 	if _, _, _, err := spatialMean(b); err != nil {

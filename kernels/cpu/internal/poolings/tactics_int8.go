@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/quantised"
@@ -77,7 +78,7 @@ func spatialMean(b kernels.Binding) (n, c, pixels int, err error) {
 		}
 		seen[axis] = true
 	}
-	pixels = graph.Count(dims[2:])
+	pixels = numeric.Count(dims[2:])
 	if dims[0] == 0 || dims[1] == 0 || pixels == 0 {
 		return 0, 0, 0, fmt.Errorf("%v is empty", b.In[0])
 	}

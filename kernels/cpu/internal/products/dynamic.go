@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/quantised"
@@ -53,8 +54,8 @@ type dynamicKernel struct {
 
 func newDynamicKernel(b kernels.Binding, isa asm.Features, workers int) (*dynamicKernel, error) {
 	k := &dynamicKernel{b: b, workers: workers}
-	if b.In[0].Type != graph.F32 {
-		return nil, fmt.Errorf("input %v is not %s", b.In[0], graph.F32)
+	if b.In[0].Type != numeric.F32 {
+		return nil, fmt.Errorf("input %v is not %s", b.In[0], numeric.F32)
 	}
 	for i := range b.Layer.OpInputs() {
 		if i > 0 && b.Layer.Inputs[i] != nil && b.Consts[i] == nil {
@@ -63,13 +64,13 @@ func newDynamicKernel(b kernels.Binding, isa asm.Features, workers int) (*dynami
 	}
 	x, w := b.In[0].Dims, b.In[1].Dims
 	k.K, k.N = w[0], w[1]
-	k.M = graph.Count(x) / max(1, k.K)
+	k.M = numeric.Count(x) / max(1, k.K)
 	if k.M*k.K*k.N == 0 {
 		return nil, fmt.Errorf("a matrix is empty")
 	}
 	var err error
-	if k.Output, err = quantised.OutputOf(b, isa, true); err == nil && k.Residual >= 0 && b.In[k.Residual].Type != graph.F32 {
-		err = fmt.Errorf("residual %v is not %s", b.In[k.Residual], graph.F32)
+	if k.Output, err = quantised.OutputOf(b, isa, true); err == nil && k.Residual >= 0 && b.In[k.Residual].Type != numeric.F32 {
+		err = fmt.Errorf("residual %v is not %s", b.In[k.Residual], numeric.F32)
 	}
 	return k, err
 }
@@ -77,7 +78,9 @@ func newDynamicKernel(b kernels.Binding, isa asm.Features, workers int) (*dynami
 // pack packs the constants and prepares launches.
 func (k *dynamicKernel) pack(b kernels.Binding, isa asm.Features) error {
 	packed, err := kernels.Packed(b, nil, func() (*PackedInt8, error) {
-		value := func(i int) graph.Value { return graph.Value{Type: b.In[i].Type, Dims: b.In[i].Dims, Data: b.Consts[i]} }
+		value := func(i int) numeric.Value {
+			return numeric.Value{Type: b.In[i].Type, Dims: b.In[i].Dims, Data: b.Consts[i]}
+		}
 		zeros := []int64{0}
 		if len(b.Layer.OpInputs()) > graph.DynamicZeros && b.Layer.Inputs[graph.DynamicZeros] != nil {
 			zeros = value(graph.DynamicZeros).Ints()
@@ -128,21 +131,21 @@ func (k *dynamicKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kern
 		floats = out[0]
 	}
 	q := take(l.rows)
-	start, scale := graph.View[int32](take(l.columns)), graph.View[float32](take(l.columns))
-	to := k.rows.Run(loop, q, graph.View[float32](in[0].Host))
+	start, scale := numeric.View[int32](take(l.columns)), numeric.View[float32](take(l.columns))
+	to := k.rows.Run(loop, q, numeric.View[float32](in[0].Host))
 	for n := range start {
 		start[n], scale[n] = to.Zero*k.gemm.start[n], to.Scale*k.gemm.scale[n]
 	}
 	call := k.calls.Get().(*GemmInt8Call)
 	*call = GemmInt8Call{A: q[:k.M*k.K], Epilogue: k.Registers, Start: start, Scale: scale, Workspace: w}
 	if k.Residual >= 0 {
-		call.Epilogue.Addend = work.Tensor4{Data: graph.View[float32](in[k.Residual].Host)[:k.M*k.N], Image: k.N}
+		call.Epilogue.Addend = work.Tensor4{Data: numeric.View[float32](in[k.Residual].Host)[:k.M*k.N], Image: k.N}
 	}
 	switch {
 	case k.Program != nil:
-		call.Epilogue.Float = work.Tensor4{Data: graph.View[float32](floats.Host), Image: k.N}
-	case k.b.Out[0].Type == graph.F32:
-		call.Epilogue.Float = work.Tensor4{Data: graph.View[float32](out[0].Host), Image: k.N}
+		call.Epilogue.Float = work.Tensor4{Data: numeric.View[float32](floats.Host), Image: k.N}
+	case k.b.Out[0].Type == numeric.F32:
+		call.Epilogue.Float = work.Tensor4{Data: numeric.View[float32](out[0].Host), Image: k.N}
 	default:
 		call.Epilogue.Out = work.Bytes4{Data: out[0].Host, Image: k.N}
 	}
@@ -152,7 +155,7 @@ func (k *dynamicKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kern
 	switch {
 	case k.Program != nil:
 		k.Program.Launch(loop, floats, in, out[0])
-	case k.b.Out[0].Type == graph.I8:
+	case k.b.Out[0].Type == numeric.I8:
 		quantised.FlipAll(loop, out[0].Host[:k.M*k.N], out[0].Host[:k.M*k.N])
 	}
 	return nil

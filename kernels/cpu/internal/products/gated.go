@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -46,20 +47,20 @@ type gatedKernel struct {
 }
 
 func newGatedKernel(b kernels.Binding, isa asm.Features, workers int) (*gatedKernel, error) {
-	if err := b.Only(graph.F32); err != nil {
+	if err := b.Only(numeric.F32); err != nil {
 		return nil, err
 	}
 	if b.Consts[0] != nil || b.Consts[1] == nil || b.Consts[2] == nil {
 		return nil, fmt.Errorf("the right sides are not constant matrices")
 	}
 	g := &gatedKernel{k: b.In[1].Dims[0], n: b.In[1].Dims[1], workers: workers}
-	if g.m = graph.Count(b.Out[0].Dims) / max(1, g.n); g.m*g.k*g.n == 0 {
+	if g.m = numeric.Count(b.Out[0].Dims) / max(1, g.n); g.m*g.k*g.n == 0 {
 		return nil, fmt.Errorf("a matrix is empty")
 	}
 	args := []programs.Argument{{Input: 0}, {Input: -1}}
 	for i := range args {
 		var err error
-		if args[i].Codec, err = programs.NewCodec(b.Out[0], graph.Range{}, isa); err != nil {
+		if args[i].Codec, err = programs.NewCodec(b.Out[0], numeric.Range{}, isa); err != nil {
 			return nil, err
 		}
 		if err := args[i].Place(b.Out[0], b.Out[0]); err != nil {
@@ -67,7 +68,7 @@ func newGatedKernel(b kernels.Binding, isa asm.Features, workers int) (*gatedKer
 		}
 	}
 	var err error
-	if g.combine, err = programs.Over(args, b.Layer.Attrs.(graph.GatedAttrs).Program(), b.Out[0], graph.Range{}, isa); err != nil {
+	if g.combine, err = programs.Over(args, b.Layer.Attrs.(graph.GatedAttrs).Program(), b.Out[0], numeric.Range{}, isa); err != nil {
 		return nil, err
 	}
 	g.after, err = programs.Trailing(b, isa)
@@ -93,17 +94,17 @@ func (g *gatedKernel) pack(b kernels.Binding, isa asm.Features) (err error) {
 
 // Launch computes the products, then what follows from both. The second one reads the rows as the first has copied them.
 func (g *gatedKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
-	room := graph.View[float32](ws.Host)
+	room := numeric.View[float32](ws.Host)
 	gate, room := room[:g.m*g.n], room[g.gate():][:g.room()]
 	call := GemmF32Call{
-		M: g.m, A: graph.View[float32](in[0].Host), AStride: g.k, B: g.weights[0], Out: gate, OutStride: g.n,
+		M: g.m, A: numeric.View[float32](in[0].Host), AStride: g.k, B: g.weights[0], Out: gate, OutStride: g.n,
 		Limits: programs.NoLimits(), Workers: g.workers, Room: room,
 	}
 	Gemm(work.Loop(st), &call)
 	if len(room) > 0 {
 		call.A, call.AStride, call.Room = room, spread(g.k), nil
 	}
-	call.B, call.Out = g.weights[1], graph.View[float32](out[0].Host)
+	call.B, call.Out = g.weights[1], numeric.View[float32](out[0].Host)
 	Gemm(work.Loop(st), &call)
 	g.combine.Launch(work.Loop(st), out[0], []kernels.Mem{ws}, out[0])
 	if g.after != nil {

@@ -3,7 +3,7 @@ package products
 import (
 	"fmt"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
@@ -95,7 +95,7 @@ func (b *PackedB) Pack(src []float32, stride int, transposed bool) {
 			continue
 		}
 		b.packPanel(wide, n, src, stride, transposed)
-		b.narrow.Narrow(graph.View[uint16](graph.Bytes(panel)), wide[:b.packed*len(panel)])
+		b.narrow.Narrow(numeric.View[uint16](numeric.Bytes(panel)), wide[:b.packed*len(panel)])
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
 	"github.com/trtui/trtui/kernels/cpu/internal/quantised"
@@ -232,7 +232,7 @@ func (r *gemmInt8Run) requant(p *quantised.Panel, row int) asm.Requant {
 func (r *gemmInt8Run) programmed(p *quantised.Panel, a []byte, first, rows int, scratch []byte) {
 	g, program := r.gemm, r.gemm.cfg.Program
 	width, column, size := p.Kernel.Blocks*work.Lanes, p.Block*work.Lanes, program.ElementSize()
-	floats, results := graph.View[float32](scratch[:4*rows*width]), scratch[4*rows*width:][:rows*width*size]
+	floats, results := numeric.View[float32](scratch[:4*rows*width]), scratch[4*rows*width:][:rows*width*size]
 	requant := r.requant(p, first)
 	requant.Float, requant.OutPixel = floats, width
 	r.panel(p, a, rows, requant)

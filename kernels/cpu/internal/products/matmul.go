@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -32,11 +32,11 @@ func matricesOf(b kernels.Binding) (matrices, error) {
 	left, right := x[:len(x)-2], y[:len(y)-2]
 	switch {
 	case slices.Equal(left, right):
-		p.count, p.a, p.b = graph.Count(left), p.m*p.k, p.k*p.n
-	case graph.Count(right) == 1:
-		p.count, p.m = 1, graph.Count(left)*p.m
-	case graph.Count(left) == 1:
-		p.count, p.b = graph.Count(right), p.k*p.n
+		p.count, p.a, p.b = numeric.Count(left), p.m*p.k, p.k*p.n
+	case numeric.Count(right) == 1:
+		p.count, p.m = 1, numeric.Count(left)*p.m
+	case numeric.Count(left) == 1:
+		p.count, p.b = numeric.Count(right), p.k*p.n
 	default:
 		return p, fmt.Errorf("%v and %v broadcast to each other", b.In[0], b.In[1])
 	}
@@ -47,7 +47,7 @@ func matricesOf(b kernels.Binding) (matrices, error) {
 }
 
 func matchMatMul(b kernels.Binding) error {
-	if err := b.Only(graph.F32); err != nil {
+	if err := b.Only(numeric.F32); err != nil {
 		return err
 	}
 	if _, err := matricesOf(b); err != nil {
@@ -108,7 +108,7 @@ func bindMatMul(b kernels.Binding, isa asm.Features, workers int) (kernels.Kerne
 
 // Launch shares the products among the workers, or the parts of each where there are fewer.
 func (k *matmulKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	r := matmulRun{k, graph.View[float32](in[0].Host), graph.View[float32](in[1].Host), graph.View[float32](out[0].Host)}
+	r := matmulRun{k, numeric.View[float32](in[0].Host), numeric.View[float32](in[1].Host), numeric.View[float32](out[0].Host)}
 	loop := work.LoopOver(st, 4*k.count*k.k*k.n)
 	switch {
 	case k.m <= matmulFew && k.k <= matmulDepth:

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/cputest"
@@ -33,11 +35,11 @@ func TestMatMul(t *testing.T) {
 func testMatMul(t *testing.T, left, right []int, features asm.Features, workers int) {
 	d := graph.Define("product")
 	input := func(name string, dims []int) *graph.Tensor {
-		var x []graph.Dim
+		var x []symbolic.Dim
 		for _, n := range dims {
-			x = append(x, graph.Const(n))
+			x = append(x, symbolic.Const(n))
 		}
-		return d.Input(name, graph.F32, x...)
+		return d.Input(name, numeric.F32, x...)
 	}
 	d.Output("y", d.MatMul(input("a", left), input("b", right)))
 	n, err := d.Network()
@@ -48,7 +50,7 @@ func testMatMul(t *testing.T, left, right []int, features asm.Features, workers 
 	for _, x := range n.Outputs[0].Dims {
 		dims = append(dims, x.Eval(nil))
 	}
-	desc := func(dims []int) kernels.Desc { return kernels.Desc{Type: graph.F32, Dims: dims} }
+	desc := func(dims []int) kernels.Desc { return kernels.Desc{Type: numeric.F32, Dims: dims} }
 	bind := kernels.Binding{Layer: l, In: []kernels.Desc{desc(left), desc(right)}, Out: []kernels.Desc{desc(dims)}, Consts: make([][]byte, 2)}
 	if err := matchMatMul(bind); err != nil {
 		t.Fatal(err)
@@ -58,18 +60,18 @@ func testMatMul(t *testing.T, left, right []int, features asm.Features, workers 
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	x, y, z := cputest.Normals(r, graph.Count(left)), cputest.Normals(r, graph.Count(right)), make([]float32, graph.Count(dims))
-	mem := func(v []float32) kernels.Mem { return kernels.Mem{Host: graph.Bytes(v)} }
+	x, y, z := cputest.Normals(r, numeric.Count(left)), cputest.Normals(r, numeric.Count(right)), make([]float32, numeric.Count(dims))
+	mem := func(v []float32) kernels.Mem { return kernels.Mem{Host: numeric.Bytes(v)} }
 	p := work.NewPool(workers)
 	defer p.Close()
 	if err := k.Launch(work.NewStream(p), []kernels.Mem{mem(x), mem(y)}, []kernels.Mem{mem(z)}, kernels.Mem{}); err != nil {
 		t.Fatal(err)
 	}
 	want := make([]float32, len(z))
-	value := func(v []float32, dims []int) graph.Value {
-		return graph.Value{Type: graph.F32, Dims: dims, Data: graph.Bytes(v)}
+	value := func(v []float32, dims []int) numeric.Value {
+		return numeric.Value{Type: numeric.F32, Dims: dims, Data: numeric.Bytes(v)}
 	}
-	if err := l.Eval([]graph.Value{value(x, left), value(y, right)}, []graph.Value{value(want, dims)}); err != nil {
+	if err := l.Eval([]numeric.Value{value(x, left), value(y, right)}, []numeric.Value{value(want, dims)}); err != nil {
 		t.Fatal(err)
 	}
 	for i, v := range z {

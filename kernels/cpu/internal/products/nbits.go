@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -47,21 +48,21 @@ type nBitsKernel struct {
 func newNBitsKernel(b kernels.Binding, isa asm.Features, workers int) (*nBitsKernel, error) {
 	a := b.Layer.Attrs.(graph.NBitsAttrs)
 	g := &nBitsKernel{k: a.K, n: b.In[1].Dims[0], workers: workers}
-	if b.In[0].Type != graph.F32 || b.Out[0].Type != graph.F32 {
-		return nil, fmt.Errorf("input %v is not %s", b.In[0], graph.F32)
+	if b.In[0].Type != numeric.F32 || b.Out[0].Type != numeric.F32 {
+		return nil, fmt.Errorf("input %v is not %s", b.In[0], numeric.F32)
 	}
 	for i := range b.Layer.OpInputs() {
 		if i > 0 && b.Layer.Inputs[i] != nil && b.Consts[i] == nil {
 			return nil, fmt.Errorf("input %d is no constant", i)
 		}
 	}
-	if z := b.Layer.Input(graph.NBitsZeros); z != nil && z.Type != graph.U8 {
-		return nil, fmt.Errorf("zero points are %s, not %s", z.Type, graph.U8)
+	if z := b.Layer.Input(graph.NBitsZeros); z != nil && z.Type != numeric.U8 {
+		return nil, fmt.Errorf("zero points are %s, not %s", z.Type, numeric.U8)
 	}
 	if a.Block%8 != 0 && a.Block < a.K {
 		return nil, fmt.Errorf("blocks of %d are not of octets", a.Block)
 	}
-	if g.m = graph.Count(b.Out[0].Dims) / max(1, g.n); g.m*g.n == 0 {
+	if g.m = numeric.Count(b.Out[0].Dims) / max(1, g.n); g.m*g.n == 0 {
 		return nil, fmt.Errorf("a matrix is empty")
 	}
 	var err error
@@ -74,11 +75,11 @@ func (g *nBitsKernel) room() int { return RoomWeights(g.m, g.n, g.k, g.k, g.work
 
 func (g *nBitsKernel) pack(b kernels.Binding, isa asm.Features) (err error) {
 	a := b.Layer.Attrs.(graph.NBitsAttrs)
-	value := func(i int) graph.Value {
+	value := func(i int) numeric.Value {
 		if b.Layer.Input(i) == nil {
-			return graph.Value{}
+			return numeric.Value{}
 		}
-		return graph.Value{Type: b.In[i].Type, Dims: b.In[i].Dims, Data: b.Consts[i]}
+		return numeric.Value{Type: b.In[i].Type, Dims: b.In[i].Dims, Data: b.Consts[i]}
 	}
 	g.weights, err = kernels.Packed(b, nil, func() (*PackedWeights, error) {
 		w := graph.NewNBitsWeights(a, value(1), value(graph.NBitsScales), value(graph.NBitsZeros))
@@ -98,8 +99,8 @@ func (g *nBitsKernel) pack(b kernels.Binding, isa asm.Features) (err error) {
 // Launch computes the product, then what follows.
 func (g *nBitsKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
 	MultiplyWeights(work.Loop(st), &WeightsCall{
-		M: g.m, A: graph.View[float32](in[0].Host), AStride: g.k, B: g.weights, Bias: g.bias,
-		Out: graph.View[float32](out[0].Host), OutStride: g.n, Workers: g.workers, Room: graph.View[float32](ws.Host)[:g.room()],
+		M: g.m, A: numeric.View[float32](in[0].Host), AStride: g.k, B: g.weights, Bias: g.bias,
+		Out: numeric.View[float32](out[0].Host), OutStride: g.n, Workers: g.workers, Room: numeric.View[float32](ws.Host)[:g.room()],
 	})
 	if g.after != nil {
 		g.after.Launch(work.Loop(st), out[0], in, out[0])

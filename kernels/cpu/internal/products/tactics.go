@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -64,12 +65,12 @@ func Of(b kernels.Binding) (Product, error) {
 	if p.bT {
 		p.K, p.N = p.N, p.K
 	}
-	p.M = graph.Count(x) / max(1, p.K)
+	p.M = numeric.Count(x) / max(1, p.K)
 	if p.K == 0 || p.N == 0 || p.M == 0 {
 		return p, fmt.Errorf("a matrix is empty")
 	}
 	if bias := b.Layer.Input(2); bias != nil {
-		n := graph.Count(b.In[2].Dims)
+		n := numeric.Count(b.In[2].Dims)
 		if b.Consts[2] == nil || n != p.N && n != 1 || n > 1 && b.In[2].Dims[len(b.In[2].Dims)-1] != p.N {
 			return p, fmt.Errorf("bias %v is not a constant row", b.In[2])
 		}
@@ -99,7 +100,7 @@ func (p Product) Row(b kernels.Binding) []float32 {
 }
 
 func matchGemmF32(b kernels.Binding) error {
-	if err := b.Only(graph.F32); err != nil {
+	if err := b.Only(numeric.F32); err != nil {
 		return err
 	}
 	if _, err := Of(b); err != nil {
@@ -113,11 +114,11 @@ func matchGemmHalf(b kernels.Binding) error {
 	if err := matchGemmF32(b); err != nil {
 		return err
 	}
-	if have := b.In[1].Type; have != graph.F16 {
-		return fmt.Errorf("the right side is %s, the kernel reads %s", have, graph.F16)
+	if have := b.In[1].Type; have != numeric.F16 {
+		return fmt.Errorf("the right side is %s, the kernel reads %s", have, numeric.F16)
 	}
 	if p, _ := Of(b); p.Alpha != 1 {
-		return fmt.Errorf("the right side times %g is no %s", p.Alpha, graph.F16)
+		return fmt.Errorf("the right side times %g is no %s", p.Alpha, numeric.F16)
 	}
 	return nil
 }
@@ -179,12 +180,12 @@ func bindGemm(b kernels.Binding, isa asm.Features, workers int, room func(k, n i
 // Launch computes the product and what of the epilogue is not in registers.
 func (k *gemmKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
 	call := GemmF32Call{
-		M: k.M, A: graph.View[float32](in[0].Host), AStride: k.K, B: k.weights, Bias: k.bias,
-		Out: graph.View[float32](out[0].Host), OutStride: k.N, Limits: k.Limits, Workers: k.workers,
-		Room: graph.View[float32](ws.Host)[:RoomF32(k.M, k.N, k.K, k.K)],
+		M: k.M, A: numeric.View[float32](in[0].Host), AStride: k.K, B: k.weights, Bias: k.bias,
+		Out: numeric.View[float32](out[0].Host), OutStride: k.N, Limits: k.Limits, Workers: k.workers,
+		Room: numeric.View[float32](ws.Host)[:RoomF32(k.M, k.N, k.K, k.K)],
 	}
 	if k.Residual >= 0 {
-		call.Residual, call.ResidualStride = graph.View[float32](in[k.Residual].Host), k.N
+		call.Residual, call.ResidualStride = numeric.View[float32](in[k.Residual].Host), k.N
 	}
 	Gemm(work.Loop(st), &call)
 	if k.Program != nil {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/quantised"
@@ -47,10 +48,10 @@ func (k *gemmInt8Kernel) layout() gemmInt8Layout {
 	if k.Alone() == nil {
 		l.floats = work.RoundUp64(k.Workspace())
 	}
-	if k.b.In[0].Type == graph.I8 {
+	if k.b.In[0].Type == numeric.I8 {
 		l.input = work.RoundUp64(k.M * k.K)
 	}
-	if k.Residual >= 0 && k.b.In[k.Residual].Type == graph.I8 {
+	if k.Residual >= 0 && k.b.In[k.Residual].Type == numeric.I8 {
 		l.residual = work.RoundUp64(k.M * k.N)
 	}
 	return l
@@ -144,8 +145,8 @@ func (k *gemmInt8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws ker
 		call.A = input[:k.M*k.K]
 	}
 	switch {
-	case k.Residual >= 0 && k.b.In[k.Residual].Type == graph.F32:
-		call.Epilogue.Addend = work.Tensor4{Data: graph.View[float32](in[k.Residual].Host)[:k.M*k.N], Image: k.N}
+	case k.Residual >= 0 && k.b.In[k.Residual].Type == numeric.F32:
+		call.Epilogue.Addend = work.Tensor4{Data: numeric.View[float32](in[k.Residual].Host)[:k.M*k.N], Image: k.N}
 	case k.Residual >= 0:
 		r := in[k.Residual].Host[:k.M*k.N]
 		if l.residual > 0 {
@@ -159,9 +160,9 @@ func (k *gemmInt8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws ker
 	case alone:
 		call.Result = out[0].Host
 	case k.Program != nil:
-		call.Epilogue.Float = work.Tensor4{Data: graph.View[float32](floats.Host), Image: k.N}
-	case k.b.Out[0].Type == graph.F32:
-		call.Epilogue.Float = work.Tensor4{Data: graph.View[float32](out[0].Host), Image: k.N}
+		call.Epilogue.Float = work.Tensor4{Data: numeric.View[float32](floats.Host), Image: k.N}
+	case k.b.Out[0].Type == numeric.F32:
+		call.Epilogue.Float = work.Tensor4{Data: numeric.View[float32](out[0].Host), Image: k.N}
 	default:
 		call.Epilogue.Out = work.Bytes4{Data: out[0].Host, Image: k.N}
 	}
@@ -172,7 +173,7 @@ func (k *gemmInt8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws ker
 	case alone:
 	case k.Program != nil:
 		k.Program.Launch(work.Loop(st), floats, in, out[0])
-	case k.b.Out[0].Type == graph.I8:
+	case k.b.Out[0].Type == numeric.I8:
 		quantised.FlipAll(work.Loop(st), out[0].Host[:k.M*k.N], out[0].Host[:k.M*k.N])
 	}
 	return nil

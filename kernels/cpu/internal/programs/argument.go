@@ -3,7 +3,7 @@ package programs
 import (
 	"fmt"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
@@ -31,7 +31,7 @@ func NewArgument(b kernels.Binding, i int, result kernels.Desc, isa asm.Features
 	d := b.In[i]
 	arg := Argument{Input: i}
 	if v, ok := b.Const(i); ok {
-		arg.Data = graph.ToReal(v, b.Layer.Inputs[i].Range).Floats()
+		arg.Data = numeric.ToReal(v, b.Layer.Inputs[i].Range).Floats()
 		return arg, arg.Spread(d.Dims, result)
 	}
 	var err error
@@ -78,7 +78,7 @@ func (a *Argument) Spread(dims []int, result kernels.Desc) error {
 		full[k] = 1
 	}
 	copy(full[len(full)-len(dims):], dims)
-	d := kernels.Desc{Type: graph.F32, Dims: full, Format: result.Format}
+	d := kernels.Desc{Type: numeric.F32, Dims: full, Format: result.Format}
 	if result.Format != kernels.Linear {
 		if len(full) < 2 {
 			return fmt.Errorf("%v has no channels", result)
@@ -91,11 +91,11 @@ func (a *Argument) Spread(dims []int, result kernels.Desc) error {
 			a.Data = stored
 		} else {
 			stored := make([]float32, d.Bytes()/4)
-			d.FromLinear(graph.Bytes(stored), graph.Bytes(a.Data))
+			d.FromLinear(numeric.Bytes(stored), numeric.Bytes(a.Data))
 			a.Data = stored
 		}
 	}
-	if equalDims(full, result.Dims) && graph.Count(full) == graph.Count(result.Dims) {
+	if equalDims(full, result.Dims) && numeric.Count(full) == numeric.Count(result.Dims) {
 		a.whole, a.batch = true, d.BatchStride()
 		return nil
 	}

@@ -3,7 +3,7 @@ package programs
 import (
 	"fmt"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
@@ -11,26 +11,26 @@ import (
 
 // Codec converts a tensor's stored elements to float32 and back.
 type Codec struct {
-	Kind   graph.DataType // F32, F16, I8, U8, Bool, or an integer type that is only loaded
+	Kind   numeric.DataType // F32, F16, I8, U8, Bool, or an integer type that is only loaded
 	Affine asm.Quantization
 	Quant  asm.QuantKernel
 	half   asm.HalfKernel
 }
 
 // NewCodec returns the codec of elements of d, which stand for real numbers by r.
-func NewCodec(d kernels.Desc, r graph.Range, isa asm.Features) (Codec, error) {
+func NewCodec(d kernels.Desc, r numeric.Range, isa asm.Features) (Codec, error) {
 	c := Codec{Kind: d.Type}
 	switch d.Type {
-	case graph.F32:
-	case graph.F16:
+	case numeric.F32:
+	case numeric.F16:
 		c.half = work.HalfKernel(isa)
-	case graph.I8, graph.U8:
+	case numeric.I8, numeric.U8:
 		if !r.IsSet() || r.PerChannel() {
 			return c, fmt.Errorf("%s is not 8-bit with one scale", d)
 		}
 		c.Quant = work.QuantKernel(isa)
 		c.Affine = Quantization(d, r)
-	case graph.Bool: // 0 and 1 are the same as bytes and as real numbers
+	case numeric.Bool: // 0 and 1 are the same as bytes and as real numbers
 		c.Quant, c.Affine = work.QuantKernel(isa), asm.Quantization{Scale: 1}
 	default:
 		return c, fmt.Errorf("elements of type %s", d.Type)
@@ -39,9 +39,9 @@ func NewCodec(d kernels.Desc, r graph.Range, isa asm.Features) (Codec, error) {
 }
 
 // Quantization returns how the bytes of d, stored in its format, stand for real numbers by r.
-func Quantization(d kernels.Desc, r graph.Range) asm.Quantization {
+func Quantization(d kernels.Desc, r numeric.Range) asm.Quantization {
 	q := asm.Quantization{Scale: r.ScaleAt(0), Zero: r.ZeroAt(0)}
-	if d.Type == graph.I8 {
+	if d.Type == numeric.I8 {
 		if q.Signed = d.Format == kernels.Linear; !q.Signed {
 			q.Zero += 128
 		}
@@ -52,11 +52,11 @@ func Quantization(d kernels.Desc, r graph.Range) asm.Quantization {
 // Load sets dst to the elements from at on.
 func (c *Codec) Load(dst []float32, m kernels.Mem, at int) {
 	switch c.Kind {
-	case graph.F32:
-		copy(dst, graph.View[float32](m.Host)[at:])
-	case graph.F16:
-		c.half.Widen(dst, graph.View[uint16](m.Host)[at:at+len(dst)])
-	case graph.I16, graph.U16, graph.I32, graph.U32, graph.I64, graph.U64:
+	case numeric.F32:
+		copy(dst, numeric.View[float32](m.Host)[at:])
+	case numeric.F16:
+		c.half.Widen(dst, numeric.View[uint16](m.Host)[at:at+len(dst)])
+	case numeric.I16, numeric.U16, numeric.I32, numeric.U32, numeric.I64, numeric.U64:
 		loadIntegers(dst, m.Host, at, c.Kind)
 	default:
 		c.Quant.Dequantize(dst, m.Host[at:at+len(dst)], c.Affine)
@@ -66,10 +66,10 @@ func (c *Codec) Load(dst []float32, m kernels.Mem, at int) {
 // Store sets the elements from at on to src.
 func (c *Codec) Store(m kernels.Mem, at int, src []float32) {
 	switch c.Kind {
-	case graph.F32:
-		copy(graph.View[float32](m.Host)[at:], src)
-	case graph.F16:
-		c.half.Narrow(graph.View[uint16](m.Host)[at:at+len(src)], src)
+	case numeric.F32:
+		copy(numeric.View[float32](m.Host)[at:], src)
+	case numeric.F16:
+		c.half.Narrow(numeric.View[uint16](m.Host)[at:at+len(src)], src)
 	default:
 		c.Quant.Quantize(m.Host[at:at+len(src)], src, c.Affine)
 	}

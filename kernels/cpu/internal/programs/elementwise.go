@@ -3,29 +3,29 @@ package programs
 import (
 	"math"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 )
 
 // unaryOps and binaryOps are the element-wise operations that are one function on vectors.
 var (
-	unaryOps = map[graph.EltOp]asm.UnaryOp{
-		graph.EltNeg: asm.Neg, graph.EltAbs: asm.Abs, graph.EltSqrt: asm.Sqrt, graph.EltReciprocal: asm.Reciprocal,
-		graph.EltFloor: asm.Floor, graph.EltCeil: asm.Ceil, graph.EltRound: asm.Round, graph.EltExp: asm.Exp, graph.EltLog: asm.Log,
-		graph.EltTanh: asm.Tanh, graph.EltErf: asm.Erf, graph.EltSigmoid: asm.Sigmoid, graph.EltSilu: asm.SiLU,
-		graph.EltGelu: asm.GELU, graph.EltGeluTanh: asm.GELUTanh, graph.EltHardSigmoid: asm.HardSigmoid, graph.EltHardSwish: asm.HardSwish,
-		graph.EltLeakyRelu: asm.LeakyReLU, graph.EltRelu: asm.Clamp, graph.EltClamp: asm.Clamp,
+	unaryOps = map[elementwise.Op]asm.UnaryOp{
+		elementwise.Neg: asm.Neg, elementwise.Abs: asm.Abs, elementwise.Sqrt: asm.Sqrt, elementwise.Reciprocal: asm.Reciprocal,
+		elementwise.Floor: asm.Floor, elementwise.Ceil: asm.Ceil, elementwise.Round: asm.Round, elementwise.Exp: asm.Exp, elementwise.Log: asm.Log,
+		elementwise.Tanh: asm.Tanh, elementwise.Erf: asm.Erf, elementwise.Sigmoid: asm.Sigmoid, elementwise.Silu: asm.SiLU,
+		elementwise.Gelu: asm.GELU, elementwise.GeluTanh: asm.GELUTanh, elementwise.HardSigmoid: asm.HardSigmoid, elementwise.HardSwish: asm.HardSwish,
+		elementwise.LeakyRelu: asm.LeakyReLU, elementwise.Relu: asm.Clamp, elementwise.Clamp: asm.Clamp,
 	}
-	binaryOps = map[graph.EltOp]asm.BinaryOp{
-		graph.EltAdd: asm.Add, graph.EltSub: asm.Sub, graph.EltMul: asm.Mul, graph.EltDiv: asm.Div, graph.EltMax: asm.Max,
-		graph.EltMin: asm.Min, graph.EltLess: asm.Less, graph.EltLessEqual: asm.LessOrEqual, graph.EltEqual: asm.Equal,
-		graph.EltGreater: asm.Less, graph.EltGreaterEqual: asm.LessOrEqual, // with the operands exchanged
+	binaryOps = map[elementwise.Op]asm.BinaryOp{
+		elementwise.Add: asm.Add, elementwise.Sub: asm.Sub, elementwise.Mul: asm.Mul, elementwise.Div: asm.Div, elementwise.Max: asm.Max,
+		elementwise.Min: asm.Min, elementwise.Less: asm.Less, elementwise.LessEqual: asm.LessOrEqual, elementwise.Equal: asm.Equal,
+		elementwise.Greater: asm.Less, elementwise.GreaterEqual: asm.LessOrEqual, // with the operands exchanged
 	}
 )
 
 // vectorInstr is one instruction of a program as functions on vectors.
 type vectorInstr struct {
-	in     graph.Instr
+	in     elementwise.Instr
 	form   vectorForm
 	unary  asm.UnaryOp
 	binary asm.BinaryOp
@@ -45,27 +45,27 @@ const (
 )
 
 // prepareInstr says how an instruction is computed.
-func prepareInstr(in graph.Instr) vectorInstr {
+func prepareInstr(in elementwise.Instr) vectorInstr {
 	v := vectorInstr{in: in, a: in.Imm[0], b: in.Imm[1]}
 	if op, ok := unaryOps[in.Op]; ok {
 		v.form, v.unary = unaryForm, op
 		switch in.Op {
-		case graph.EltRelu:
+		case elementwise.Relu:
 			v.a, v.b = 0, float32(math.Inf(1))
-		case graph.EltHardSwish:
+		case elementwise.HardSwish:
 			v.a, v.b = 1.0/6, 0.5
 		}
 		return v
 	}
 	if op, ok := binaryOps[in.Op]; ok {
 		v.form, v.binary = binaryForm, op
-		if in.Op == graph.EltGreater || in.Op == graph.EltGreaterEqual {
+		if in.Op == elementwise.Greater || in.Op == elementwise.GreaterEqual {
 			v.form = swappedForm
 		}
 		return v
 	}
 	switch in.Op {
-	case graph.EltConst, graph.EltPow, graph.EltPRelu, graph.EltElu, graph.EltSelu, graph.EltSelect:
+	case elementwise.Const, elementwise.Pow, elementwise.PRelu, elementwise.Elu, elementwise.Selu, elementwise.Select:
 		v.form = composedForm
 	}
 	return v
@@ -78,9 +78,9 @@ func (v *vectorInstr) broadcasts(operand int) bool {
 		return true
 	}
 	switch v.in.Op {
-	case graph.EltPow:
+	case elementwise.Pow:
 		return true
-	case graph.EltSelect, graph.EltPRelu:
+	case elementwise.Select, elementwise.PRelu:
 		return operand > 0
 	}
 	return false
@@ -111,18 +111,18 @@ var (
 // composed computes operations that are several functions on vectors.
 func (v *vectorInstr) composed(k *asm.VecKernel, dst, x, y, z, room []float32) {
 	switch v.in.Op {
-	case graph.EltConst:
+	case elementwise.Const:
 		dst[0] = v.a
 		repeat(dst, 1)
-	case graph.EltPow:
+	case elementwise.Pow:
 		k.Pow(dst, x, y)
-	case graph.EltSelect:
+	case elementwise.Select:
 		k.Select(dst, x, y, z)
-	case graph.EltPRelu: // x times 1 or y; a slope that is no number has no say where x is not negative
+	case elementwise.PRelu: // x times 1 or y; a slope that is no number has no say where x is not negative
 		k.Binary(asm.LessOrEqual, room, zero, x)
 		k.Select(room, room, one, y)
 		k.Binary(asm.Mul, dst, x, room)
-	case graph.EltElu, graph.EltSelu: // max(x, 0) + a*(exp(x)-1) of min(x, 0), which is 2t/(1-t) with t = tanh(x/2), exact near 0
+	case elementwise.Elu, elementwise.Selu: // max(x, 0) + a*(exp(x)-1) of min(x, 0), which is 2t/(1-t) with t = tanh(x/2), exact near 0
 		k.Unary(asm.Clamp, room, x, -infinity, 0)
 		k.Unary(asm.Affine, room, room, 0.5, 0)
 		k.Unary(asm.Tanh, room, room, 0, 0)
@@ -132,14 +132,14 @@ func (v *vectorInstr) composed(k *asm.VecKernel, dst, x, y, z, room []float32) {
 		k.Unary(asm.Affine, room, room, v.a, 0)
 		k.Unary(asm.Clamp, dst, x, 0, infinity)
 		k.Binary(asm.Add, dst, dst, room)
-		if v.in.Op == graph.EltSelu {
+		if v.in.Op == elementwise.Selu {
 			k.Unary(asm.Affine, dst, dst, v.b, 0)
 		}
 	}
 }
 
 // scalarInstr computes an instruction one element at a time.
-func scalarInstr(dst, x, y, z []float32, in *graph.Instr) {
+func scalarInstr(dst, x, y, z []float32, in *elementwise.Instr) {
 	arity := in.Op.Info().Arity
 	for i := range dst {
 		var a, b, c float32

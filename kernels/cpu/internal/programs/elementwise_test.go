@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 )
 
@@ -12,7 +12,7 @@ import (
 func TestElu(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	x := []float32{0, -1e-30, 1e-30, -3e-8, -1e-4, -0.3, -1, -20, -100, -3e38, 3e38, 2, inf, -inf, nan, -0.69}
-	for _, in := range []graph.Instr{{Op: graph.EltElu, Imm: [2]float32{1}}, {Op: graph.EltElu, Imm: [2]float32{0.3}}, {Op: graph.EltSelu, Imm: [2]float32{1.67, 1.05}}} {
+	for _, in := range []elementwise.Instr{{Op: elementwise.Elu, Imm: [2]float32{1}}, {Op: elementwise.Elu, Imm: [2]float32{0.3}}, {Op: elementwise.Selu, Imm: [2]float32{1.67, 1.05}}} {
 		for _, k := range asm.VecKernels() {
 			v := prepareInstr(in)
 			got, room := make([]float32, len(x)), make([]float32, len(x))
@@ -31,7 +31,7 @@ func TestElu(t *testing.T) {
 func TestPRelu(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	special := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 0.3, -1e-30, 3e38, inf, -inf, nan}
-	in := graph.Instr{Op: graph.EltPRelu, Arg: [3]int{0, 1}}
+	in := elementwise.Instr{Op: elementwise.PRelu, Arg: [3]int{0, 1}}
 	for _, k := range asm.VecKernels() {
 		v := prepareInstr(in)
 		for _, slope := range special {

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 )
@@ -34,7 +35,7 @@ func inRegisters(b kernels.Binding) (registers, error) {
 			last = p.Args + i - 1
 		}
 		switch {
-		case in.Op == graph.EltAdd && (in.Arg[0] == last || in.Arg[1] == last):
+		case in.Op == elementwise.Add && (in.Arg[0] == last || in.Arg[1] == last):
 			arg := in.Arg[0] + in.Arg[1] - last
 			switch {
 			case clamped:
@@ -43,12 +44,12 @@ func inRegisters(b kernels.Binding) (registers, error) {
 				return e, fmt.Errorf("epilogue %s adds more than one residual", p)
 			}
 			e.Residual = first + arg
-			if d := b.In[e.Residual]; b.Consts[e.Residual] != nil || d.Type != graph.F32 || graph.Count(d.Dims) != graph.Count(b.Out[0].Dims) {
+			if d := b.In[e.Residual]; b.Consts[e.Residual] != nil || d.Type != numeric.F32 || numeric.Count(d.Dims) != numeric.Count(b.Out[0].Dims) {
 				return e, fmt.Errorf("residual %v is not an activation of the output's shape", d)
 			}
-		case in.Op == graph.EltRelu && in.Arg[0] == last:
+		case in.Op == elementwise.Relu && in.Arg[0] == last:
 			e.Limits, clamped = Intersect(e.Limits, 0, float32(math.Inf(1))), true
-		case in.Op == graph.EltClamp && in.Arg[0] == last:
+		case in.Op == elementwise.Clamp && in.Arg[0] == last:
 			e.Limits, clamped = Intersect(e.Limits, in.Imm[0], in.Imm[1]), true
 		default:
 			return e, fmt.Errorf("the kernel has no %s in registers", in.Op)

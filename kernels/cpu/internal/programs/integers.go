@@ -1,29 +1,29 @@
 package programs
 
-import "github.com/trtui/trtui/core/graph"
+import "github.com/trtui/trtui/core/graph/numeric"
 
 // ExactIntegers bounds the magnitude of integers that float32 tells apart from all their neighbours.
 const ExactIntegers = 1 << 24
 
 // loadIntegers sets dst to the elements of src from at on, rounded to float32.
-func loadIntegers(dst []float32, src []byte, at int, t graph.DataType) {
+func loadIntegers(dst []float32, src []byte, at int, t numeric.DataType) {
 	switch t {
-	case graph.I16:
-		roundIntegers(dst, graph.View[int16](src)[at:])
-	case graph.U16:
-		roundIntegers(dst, graph.View[uint16](src)[at:])
-	case graph.I32:
-		roundIntegers(dst, graph.View[int32](src)[at:])
-	case graph.U32:
-		roundIntegers(dst, graph.View[uint32](src)[at:])
-	case graph.I64:
-		roundIntegers(dst, graph.View[int64](src)[at:])
-	case graph.U64:
-		roundIntegers(dst, graph.View[uint64](src)[at:])
+	case numeric.I16:
+		roundIntegers(dst, numeric.View[int16](src)[at:])
+	case numeric.U16:
+		roundIntegers(dst, numeric.View[uint16](src)[at:])
+	case numeric.I32:
+		roundIntegers(dst, numeric.View[int32](src)[at:])
+	case numeric.U32:
+		roundIntegers(dst, numeric.View[uint32](src)[at:])
+	case numeric.I64:
+		roundIntegers(dst, numeric.View[int64](src)[at:])
+	case numeric.U64:
+		roundIntegers(dst, numeric.View[uint64](src)[at:])
 	}
 }
 
-func roundIntegers[T graph.Element](dst []float32, src []T) {
+func roundIntegers[T numeric.Element](dst []float32, src []T) {
 	src = src[:len(dst)]
 	for i, v := range src {
 		dst[i] = float32(v)

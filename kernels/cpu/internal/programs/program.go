@@ -5,7 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
@@ -17,7 +18,7 @@ const strip = 512
 // Program is an element-wise program over tensors of one format, of any types that have a codec: strips of the
 // arguments become float32, the program runs on them, and its result is stored as the output's type.
 type Program struct {
-	program graph.Program
+	program elementwise.Program
 	args    []Argument
 	out     kernels.Desc
 	codec   Codec
@@ -36,12 +37,12 @@ type Program struct {
 // Own is what a program reads besides the layer's inputs: the result that an epilogue follows.
 type Own struct {
 	Desc   kernels.Desc
-	affine graph.Range
+	affine numeric.Range
 }
 
 // New prepares a program over the layer's inputs from first on. With before set, argument 0 is that, and
 // first is argument 1's.
-func New(b kernels.Binding, p graph.Program, first int, before *Own, isa asm.Features) (*Program, error) {
+func New(b kernels.Binding, p elementwise.Program, first int, before *Own, isa asm.Features) (*Program, error) {
 	var args []Argument
 	for a := range p.Args {
 		if before != nil && a == 0 {
@@ -70,7 +71,7 @@ func New(b kernels.Binding, p graph.Program, first int, before *Own, isa asm.Fea
 }
 
 // Over prepares a program over given arguments.
-func Over(args []Argument, p graph.Program, out kernels.Desc, r graph.Range, isa asm.Features) (*Program, error) {
+func Over(args []Argument, p elementwise.Program, out kernels.Desc, r numeric.Range, isa asm.Features) (*Program, error) {
 	if p.Args == 0 {
 		return nil, fmt.Errorf("program %s has no arguments", p)
 	}
@@ -92,7 +93,7 @@ func Over(args []Argument, p graph.Program, out kernels.Desc, r graph.Range, isa
 		run.args[i].finish(split)
 	}
 	if out.Format != kernels.Linear {
-		run.pads = out.Dims[1]%work.Lanes != 0 && (out.Type == graph.F32 || out.Type == graph.F16) && !p.StaysFinite()
+		run.pads = out.Dims[1]%work.Lanes != 0 && (out.Type == numeric.F32 || out.Type == numeric.F16) && !p.StaysFinite()
 	}
 	for _, in := range p.Code {
 		run.code = append(run.code, prepareInstr(in))
@@ -149,7 +150,7 @@ func (r *Program) alignRows() {
 			continue
 		}
 		if widths[a] == 0 {
-			arg.adjacent = arg.Data != nil || arg.Codec.Kind == graph.F32
+			arg.adjacent = arg.Data != nil || arg.Codec.Kind == numeric.F32
 		} else if widths[a] == 1 || r.row%widths[a] == 0 {
 			arg.few = widths[a]
 		}
@@ -167,7 +168,7 @@ func (r *Program) mergeAffine() {
 	single := func(v int) bool { return v < p.Args && (r.args[v].one || r.args[v].few == 1) }
 	for i := 1; i < len(p.Code); i++ {
 		mul, add, product := p.Code[i-1], p.Code[i], p.Args+i-1
-		if mul.Op != graph.EltMul || add.Op != graph.EltAdd || r.code[i-1].form != binaryForm || single(mul.Arg[0]) ||
+		if mul.Op != elementwise.Mul || add.Op != elementwise.Add || r.code[i-1].form != binaryForm || single(mul.Arg[0]) ||
 			!single(mul.Arg[1]) || add.Arg[0] != product || !single(add.Arg[1]) {
 			continue
 		}
@@ -233,7 +234,7 @@ func contains(list []int, v int) bool {
 
 // direct reports whether the argument's float32 are read where they lie.
 func (a *Argument) direct() bool {
-	return a.one || (a.whole || a.few > 0 || a.adjacent) && (a.Data != nil || a.Codec.Kind == graph.F32)
+	return a.one || (a.whole || a.few > 0 || a.adjacent) && (a.Data != nil || a.Codec.Kind == numeric.F32)
 }
 
 // programLaunch is the state of one run.
@@ -296,7 +297,7 @@ func (r *Program) Alone() bool {
 // Apart computes a program that stands [Program.Alone] for numbers that lie together, wherever they are of the result, as elements of
 // its type.
 func (r *Program) Apart(own []float32, to []byte) {
-	r.Part(kernels.Mem{Host: graph.Bytes(own)}, nil, kernels.Mem{Host: to}, 0, 0, len(own))
+	r.Part(kernels.Mem{Host: numeric.Bytes(own)}, nil, kernels.Mem{Host: to}, 0, 0, len(own))
 }
 
 // ElementSize returns the bytes of an element of the result.
@@ -337,12 +338,12 @@ func (r *Program) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem, o
 			}
 			data := arg.Data
 			if data == nil {
-				data = graph.View[float32](m.Host)
+				data = numeric.View[float32](m.Host)
 			}
 			vals[a] = data[place:][:n]
 		default:
 			if vals[a] = s.room[r.slots[a]*strip:][:size]; r.converts() {
-				vals[a] = graph.View[float32](out.Host)[place:][:size]
+				vals[a] = numeric.View[float32](out.Host)[place:][:size]
 			}
 			if arg.whole {
 				arg.Codec.Load(vals[a], m, base+at)
@@ -356,8 +357,8 @@ func (r *Program) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem, o
 		if r.code[i].form == mergedForm {
 			continue
 		}
-		if i == len(p.Code)-1 && r.codec.Kind == graph.F32 {
-			vals[v] = graph.View[float32](out.Host)[place:][:size]
+		if i == len(p.Code)-1 && r.codec.Kind == numeric.F32 {
+			vals[v] = numeric.View[float32](out.Host)[place:][:size]
 		} else {
 			vals[v] = s.room[r.slots[v]*strip:][:size]
 		}
@@ -380,7 +381,7 @@ func (r *Program) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem, o
 		r.code[i].run(&r.vector, vals[v], x, y, z, s.room[:size])
 	}
 	result := vals[p.Result()]
-	if (r.codec.Kind != graph.F32 || len(p.Code) == 0) && !r.converts() {
+	if (r.codec.Kind != numeric.F32 || len(p.Code) == 0) && !r.converts() {
 		r.codec.Store(out, place, result)
 	}
 	if r.pads {
@@ -390,12 +391,12 @@ func (r *Program) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem, o
 
 // converts reports whether the program but converts its argument to float32, straight to its place.
 func (r *Program) converts() bool {
-	return len(r.program.Code) == 0 && r.codec.Kind == graph.F32 && !r.args[0].direct()
+	return len(r.program.Code) == 0 && r.codec.Kind == numeric.F32 && !r.args[0].direct()
 }
 
 // clearLanes makes what lies behind the last channel zero.
 func (r *Program) clearLanes(out kernels.Mem, n, at, size int) {
-	plane := graph.Count(r.out.Dims[2:]) * work.Lanes
+	plane := numeric.Count(r.out.Dims[2:]) * work.Lanes
 	blocks := (r.out.Dims[1] + work.Lanes - 1) / work.Lanes
 	bytes := r.out.Type.Size()
 	unused := (blocks*work.Lanes - r.out.Dims[1]) * bytes
@@ -408,4 +409,4 @@ func (r *Program) clearLanes(out kernels.Mem, n, at, size int) {
 }
 
 // Identity is the program that changes nothing but, perhaps, the type.
-var Identity = graph.Program{Args: 1}
+var Identity = elementwise.Program{Args: 1}

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
@@ -83,5 +84,5 @@ func bytesOfPart(run **dynamicRun, u, _ int) {
 		r.d.quant.Quantize(q, x, r.to)
 		return
 	}
-	graph.PerTensor(r.to.Scale, r.to.Zero).Quantize(graph.Value{Type: graph.U8, Dims: []int{len(q)}, Data: q}, x) // beyond the kernel
+	numeric.PerTensor(r.to.Scale, r.to.Zero).Quantize(numeric.Value{Type: numeric.U8, Dims: []int{len(q)}, Data: q}, x) // beyond the kernel
 }

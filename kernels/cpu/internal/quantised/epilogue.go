@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -48,7 +50,7 @@ func (e *Epilogue) Requant(image, block, first, pixel int) asm.Requant {
 
 // isRow reports whether an input is a constant with one float32 for each column, of a product without a bias of its own.
 func isRow(b kernels.Binding, input int) bool {
-	if b.Layer.Role(2) == graph.Bias || input < 2 || input >= len(b.In) || b.Consts[input] == nil || b.In[input].Type != graph.F32 {
+	if b.Layer.Role(2) == graph.Bias || input < 2 || input >= len(b.In) || b.Consts[input] == nil || b.In[input].Type != numeric.F32 {
 		return false
 	}
 	out, dims := b.Out[0].Dims, b.In[input].Dims
@@ -56,7 +58,7 @@ func isRow(b kernels.Binding, input int) bool {
 		return false
 	}
 	columns := out[len(out)-1]
-	return dims[len(dims)-1] == columns && graph.Count(dims) == columns
+	return dims[len(dims)-1] == columns && numeric.Count(dims) == columns
 }
 
 // PieceOf returns how many pixels of a call keep it short enough for the scheduler: a multiple of the
@@ -91,28 +93,28 @@ func EpilogueOf(b kernels.Binding, product bool) (Epilogue, int, error) {
 		}
 		lo, hi := float32(0), float32(math.Inf(1))
 		switch {
-		case in.Op == graph.EltClamp && in.Arg[0] == last:
+		case in.Op == elementwise.Clamp && in.Arg[0] == last:
 			lo, hi = in.Imm[0], in.Imm[1]
 			fallthrough
-		case in.Op == graph.EltRelu && in.Arg[0] == last:
+		case in.Op == elementwise.Relu && in.Arg[0] == last:
 			if residual < 0 {
 				e.ClampInner, e.Inner = true, programs.Intersect(e.Inner, lo, hi)
 			} else {
 				e.Outer = programs.Intersect(e.Outer, lo, hi)
 			}
-		case product && i == 0 && in.Op == graph.EltAdd && in.Arg[0]*in.Arg[1] == 0 && in.Arg[0] != in.Arg[1] && isRow(b, first+in.Arg[0]+in.Arg[1]):
+		case product && i == 0 && in.Op == elementwise.Add && in.Arg[0]*in.Arg[1] == 0 && in.Arg[0] != in.Arg[1] && isRow(b, first+in.Arg[0]+in.Arg[1]):
 			e.Row = first + in.Arg[0] + in.Arg[1]
-		case in.Op == graph.EltAdd && residual < 0 && (in.Arg[0] == last || in.Arg[1] == last):
+		case in.Op == elementwise.Add && residual < 0 && (in.Arg[0] == last || in.Arg[1] == last):
 			arg := in.Arg[0] + in.Arg[1] - last
 			if arg == 0 || arg >= l.Epilogue.Args {
 				return e, -1, fmt.Errorf("epilogue %s adds no second tensor", l.Epilogue)
 			}
 			residual = first + arg
 			t := l.Inputs[residual]
-			if b.Consts[residual] != nil || b.In[residual].Format != b.Out[0].Format || graph.Count(b.In[residual].Dims) != graph.Count(b.Out[0].Dims) {
+			if b.Consts[residual] != nil || b.In[residual].Format != b.Out[0].Format || numeric.Count(b.In[residual].Dims) != numeric.Count(b.Out[0].Dims) {
 				return e, -1, fmt.Errorf("residual %s is not an activation of the output's shape", t.Name)
 			}
-			if product && t.Type == graph.F32 {
+			if product && t.Type == numeric.F32 {
 				continue
 			}
 			if err := OneScale(t); err != nil {

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
@@ -98,7 +99,7 @@ func (k *kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem
 	switch {
 	case k.Program != nil:
 		call.Epilogue.Float = work.Floats(k.floats, floats)
-	case k.b.Out[0].Type == graph.F32:
+	case k.b.Out[0].Type == numeric.F32:
 		call.Epilogue.Float = work.Floats(k.b.Out[0], out[0])
 	default:
 		call.Epilogue.Out = work.Bytes(k.b.Out[0], out[0])

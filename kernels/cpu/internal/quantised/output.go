@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -13,7 +15,7 @@ import (
 // Offset returns the zero point of a tensor's bytes as the kernels see them, unsigned.
 func Offset(t *graph.Tensor) int32 {
 	z := t.Range.ZeroAt(0)
-	if t.Type == graph.I8 {
+	if t.Type == numeric.I8 {
 		z += 128
 	}
 	return z
@@ -21,7 +23,7 @@ func Offset(t *graph.Tensor) int32 {
 
 // OneScale returns an error unless t has 8-bit elements with one scale for all.
 func OneScale(t *graph.Tensor) error {
-	if t.Type != graph.I8 && t.Type != graph.U8 || !t.Quantized() || t.Range.PerChannel() {
+	if t.Type != numeric.I8 && t.Type != numeric.U8 || !t.Quantized() || t.Range.PerChannel() {
 		return fmt.Errorf("%s is not 8-bit with one scale", t.Name)
 	}
 	return nil
@@ -48,18 +50,18 @@ func NewOutput(b kernels.Binding, isa asm.Features, product bool) (Output, error
 func OutputOf(b kernels.Binding, isa asm.Features, product bool) (Output, error) {
 	l := b.Layer
 	to := b.Out[0].Type
-	if to != graph.F32 && to != graph.F16 {
+	if to != numeric.F32 && to != numeric.F16 {
 		if err := OneScale(l.Outputs[0]); err != nil {
 			return Output{}, fmt.Errorf("output %w", err)
 		}
 	}
 	e, residual, err := EpilogueOf(b, product)
-	if err == nil && to != graph.F16 {
+	if err == nil && to != numeric.F16 {
 		return Output{Registers: e, Residual: residual}, nil
 	}
 	o := Output{Registers: Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits()}, Residual: -1}
-	o.floats = kernels.Desc{Type: graph.F32, Dims: b.Out[0].Dims, Format: b.Out[0].Format}
-	if o.InPlace = to == graph.F32; o.InPlace {
+	o.floats = kernels.Desc{Type: numeric.F32, Dims: b.Out[0].Dims, Format: b.Out[0].Format}
+	if o.InPlace = to == numeric.F32; o.InPlace {
 		o.floats = b.Out[0]
 	}
 	p := l.Epilogue
@@ -74,23 +76,23 @@ func OutputOf(b kernels.Binding, isa asm.Features, product bool) (Output, error)
 }
 
 // addsLast reports whether a program adds its last argument to its first and uses neither again.
-func addsLast(p graph.Program) bool {
+func addsLast(p elementwise.Program) bool {
 	if p.Args < 2 || len(p.Code) < 2 {
 		return false
 	}
 	sum, last := p.Code[0], p.Args-1
-	if sum.Op != graph.EltAdd || min(sum.Arg[0], sum.Arg[1]) != 0 || max(sum.Arg[0], sum.Arg[1]) != last {
+	if sum.Op != elementwise.Add || min(sum.Arg[0], sum.Arg[1]) != 0 || max(sum.Arg[0], sum.Arg[1]) != last {
 		return false
 	}
-	return !slices.ContainsFunc(p.Code[1:], func(in graph.Instr) bool {
+	return !slices.ContainsFunc(p.Code[1:], func(in elementwise.Instr) bool {
 		args := in.Arg[:in.Op.Info().Arity]
 		return slices.Contains(args, 0) || slices.Contains(args, last)
 	})
 }
 
 // withoutSum returns a program that [addsLast] as what it makes of the sum, its first argument.
-func withoutSum(p graph.Program) graph.Program {
-	rest := graph.Program{Args: p.Args - 1, Code: slices.Clone(p.Code[1:])}
+func withoutSum(p elementwise.Program) elementwise.Program {
+	rest := elementwise.Program{Args: p.Args - 1, Code: slices.Clone(p.Code[1:])}
 	for i := range rest.Code {
 		for k, v := range rest.Code[i].Arg[:rest.Code[i].Op.Info().Arity] {
 			switch {
@@ -126,7 +128,7 @@ func ConstantWeights(b kernels.Binding, axis int) error {
 	if w.Range.PerChannel() && w.Range.Axis != axis {
 		return fmt.Errorf("scales of %s are along axis %d, not %d", w.Name, w.Range.Axis, axis)
 	}
-	if b.Consts[1] == nil || w.Type != graph.I8 && w.Type != graph.U8 || !w.Quantized() {
+	if b.Consts[1] == nil || w.Type != numeric.I8 && w.Type != numeric.U8 || !w.Quantized() {
 		return fmt.Errorf("weights %s are not 8-bit constants", w.Name)
 	}
 	return nil

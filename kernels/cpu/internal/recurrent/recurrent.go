@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/products"
@@ -49,7 +50,7 @@ func newKernel(b kernels.Binding, isa asm.Features, workers int) *kernel {
 		k.gates = append(k.gates, newActivation(f))
 	}
 	if t := l.Input(graph.RecurrentLengths); t != nil {
-		k.counted, k.long = true, t.Type == graph.I64
+		k.counted, k.long = true, t.Type == numeric.I64
 	}
 	k.given = [2]bool{l.Input(graph.RecurrentState) != nil, l.Op == graph.LSTM && l.Input(graph.RecurrentCell) != nil}
 	k.pitch = (work.BlocksOf(k.Hidden) | 1) * work.Lanes
@@ -118,7 +119,7 @@ var (
 
 // Launch computes the product with the input, then step after step.
 func (k *kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
-	r := run{kernel: k, at: k.plan(), ws: graph.View[float32](ws.Host), first: k.first, firstCell: k.firstCell, lengths: k.lengths}
+	r := run{kernel: k, at: k.plan(), ws: numeric.View[float32](ws.Host), first: k.first, firstCell: k.firstCell, lengths: k.lengths}
 	if k.counted && r.lengths == nil {
 		r.lengths = in[graph.RecurrentLengths].Host
 	}
@@ -126,21 +127,21 @@ func (k *kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem
 		return err
 	}
 	if k.given[0] && r.first == nil {
-		r.first = graph.View[float32](in[graph.RecurrentState].Host)
+		r.first = numeric.View[float32](in[graph.RecurrentState].Host)
 	}
 	if k.given[1] && r.firstCell == nil {
-		r.firstCell = graph.View[float32](in[graph.RecurrentCell].Host)
+		r.firstCell = numeric.View[float32](in[graph.RecurrentCell].Host)
 	}
-	r.y = graph.View[float32](out[0].Host)
+	r.y = numeric.View[float32](out[0].Host)
 	if len(out) > 1 {
-		r.last = graph.View[float32](out[1].Host)
+		r.last = numeric.View[float32](out[1].Host)
 	}
 	if len(out) > 2 {
-		r.lastOf = graph.View[float32](out[2].Host)
+		r.lastOf = numeric.View[float32](out[2].Host)
 	}
 	columns := k.Directions * k.Gates * k.Hidden
 	call := products.GemmF32Call{
-		M: k.Steps * k.Batch, A: graph.View[float32](in[graph.RecurrentX].Host), AStride: k.Input, B: k.weights.input, Bias: k.weights.bias,
+		M: k.Steps * k.Batch, A: numeric.View[float32](in[graph.RecurrentX].Host), AStride: k.Input, B: k.weights.input, Bias: k.weights.bias,
 		Out: r.ws[r.at.input:], OutStride: columns, Limits: programs.NoLimits(), Workers: k.workers,
 		Room: r.ws[r.at.copy:][:products.RoomF32(k.Steps*k.Batch, columns, k.Input, k.Input)],
 	}
@@ -168,9 +169,9 @@ func (r *run) length(item int) int {
 	case !r.counted:
 		return r.Steps
 	case r.long:
-		return int(graph.View[int64](r.lengths)[item])
+		return int(numeric.View[int64](r.lengths)[item])
 	}
-	return int(graph.View[int32](r.lengths)[item])
+	return int(numeric.View[int32](r.lengths)[item])
 }
 
 func (r *run) check() error {

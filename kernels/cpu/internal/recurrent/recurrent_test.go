@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/cputest"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
@@ -33,7 +35,7 @@ var shapes = []shape{
 }
 
 // layer returns a layer of the shape, with all inputs, and random values for them.
-func (s shape) layer(rnd *rand.Rand) (*graph.Layer, []graph.Value) {
+func (s shape) layer(rnd *rand.Rand) (*graph.Layer, []numeric.Value) {
 	a := s.attrs
 	a.Hidden = s.hidden
 	l := &graph.Layer{Name: "layer", Op: s.op, Attrs: a}
@@ -42,15 +44,15 @@ func (s shape) layer(rnd *rand.Rand) (*graph.Layer, []graph.Value) {
 	if a.BatchFirst {
 		x, state = []int{s.batch, s.steps, s.size}, []int{s.batch, ways, s.hidden}
 	}
-	var values []graph.Value
+	var values []numeric.Value
 	add := func(constant bool, dims ...int) {
-		v := graph.NewValue(graph.F32, dims...)
+		v := numeric.NewValue(numeric.F32, dims...)
 		for i := range v.F32() {
 			if v.F32()[i] = float32(rnd.NormFloat64()); constant {
 				v.F32()[i] /= float32(math.Sqrt(float64(s.hidden)))
 			}
 		}
-		t := &graph.Tensor{Name: fmt.Sprint("x", len(values)), Type: graph.F32, Dims: graph.Shape(dims...)}
+		t := &graph.Tensor{Name: fmt.Sprint("x", len(values)), Type: numeric.F32, Dims: symbolic.Shape(dims...)}
 		if constant {
 			t.Weights = v.Data
 		}
@@ -61,10 +63,10 @@ func (s shape) layer(rnd *rand.Rand) (*graph.Layer, []graph.Value) {
 	add(true, ways, gates*s.hidden, s.size)
 	add(true, ways, gates*s.hidden, s.hidden)
 	add(true, ways, 2*gates*s.hidden)
-	values = append(values, graph.Value{})
+	values = append(values, numeric.Value{})
 	if l.AddInput(nil); s.lengths != nil {
-		values[4] = graph.Values(graph.I32, s.lengths, s.batch)
-		l.Inputs[4] = &graph.Tensor{Name: "lengths", Type: graph.I32, Dims: graph.Shape(s.batch)}
+		values[4] = numeric.Values(numeric.I32, s.lengths, s.batch)
+		l.Inputs[4] = &graph.Tensor{Name: "lengths", Type: numeric.I32, Dims: symbolic.Shape(s.batch)}
 	}
 	add(false, state...)
 	if s.op == graph.LSTM {
@@ -87,7 +89,7 @@ func TestWorkers(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := kernels.Binding{Layer: l, Consts: make([][]byte, len(values))}
-		in, want := make([]kernels.Mem, len(values)), make([]graph.Value, len(l.Outputs))
+		in, want := make([]kernels.Mem, len(values)), make([]numeric.Value, len(l.Outputs))
 		for i, v := range values {
 			b.In = append(b.In, kernels.Desc{Type: v.Type, Dims: v.Dims})
 			if x := l.Inputs[i]; x != nil && x.IsConst() {
@@ -97,7 +99,7 @@ func TestWorkers(t *testing.T) {
 			}
 		}
 		for i, y := range l.Outputs {
-			want[i] = graph.NewValue(y.Type, graph.EvalDims(y.Dims, nil)...)
+			want[i] = numeric.NewValue(y.Type, symbolic.Eval(y.Dims, nil)...)
 			b.Out = append(b.Out, kernels.Desc{Type: y.Type, Dims: want[i].Dims})
 		}
 		if err := l.Eval(values, want); err != nil {
@@ -115,12 +117,12 @@ func TestWorkers(t *testing.T) {
 				if split := k.blocks > 1; split != (s.split && workers > 1) {
 					t.Errorf("%s: %d parts of a step", name, k.blocks)
 				}
-				out, ws := make([]kernels.Mem, len(want)), kernels.Mem{Host: graph.Bytes(work.AlignedFloats(k.plan().all))}
+				out, ws := make([]kernels.Mem, len(want)), kernels.Mem{Host: numeric.Bytes(work.AlignedFloats(k.plan().all))}
 				for i := range ws.Host {
 					ws.Host[i] = 0xff
 				}
 				for i, v := range want {
-					out[i].Host = graph.Bytes(work.AlignedFloats(v.Len()))
+					out[i].Host = numeric.Bytes(work.AlignedFloats(v.Len()))
 				}
 				launch := func() {
 					if err := k.Launch(st, in, out, ws); err != nil {
@@ -129,7 +131,7 @@ func TestWorkers(t *testing.T) {
 				}
 				launch()
 				for i, v := range want {
-					for j, f := range graph.View[float32](out[i].Host) {
+					for j, f := range numeric.View[float32](out[i].Host) {
 						if !(math.Abs(float64(f-v.F32()[j])) <= 1e-5) {
 							t.Fatalf("%s: output %d, element %d is %v, want %v", name, i, j, f, v.F32()[j])
 						}
@@ -155,7 +157,7 @@ func TestRefused(t *testing.T) {
 		b.Consts[i] = l.Inputs[i].Weights
 	}
 	for _, y := range l.Outputs {
-		b.Out = append(b.Out, kernels.Desc{Type: y.Type, Dims: graph.EvalDims(y.Dims, nil)})
+		b.Out = append(b.Out, kernels.Desc{Type: y.Type, Dims: symbolic.Eval(y.Dims, nil)})
 	}
 	if err := match(b); err != nil {
 		t.Fatal(err)
@@ -164,7 +166,7 @@ func TestRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws := kernels.Mem{Host: graph.Bytes(work.AlignedFloats(k.(*kernel).plan().all))}
+	ws := kernels.Mem{Host: numeric.Bytes(work.AlignedFloats(k.(*kernel).plan().all))}
 	if err := k.Launch(work.NewStream(work.NewPool(1)), in, make([]kernels.Mem, 3), ws); err == nil || err.Error() != "sequence 0 has 3 places, and there are 0 to 2" {
 		t.Errorf("a sequence that is too long: %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/products"
@@ -36,21 +37,21 @@ func match(b kernels.Binding) error {
 		switch i {
 		case graph.RecurrentLengths:
 		case graph.RecurrentX, graph.RecurrentState, graph.RecurrentCell:
-			if have != graph.F32 && !(constant && have == graph.F16) {
-				return fmt.Errorf("input %s is %s, the kernel takes %s", t.Name, have, graph.F32)
+			if have != numeric.F32 && !(constant && have == numeric.F16) {
+				return fmt.Errorf("input %s is %s, the kernel takes %s", t.Name, have, numeric.F32)
 			}
 		default:
-			if !constant || have != graph.F32 && have != graph.F16 {
-				return fmt.Errorf("input %s is %s and constant: %t; the kernel takes constant weights, %s or %s", t.Name, have, constant, graph.F32, graph.F16)
+			if !constant || have != numeric.F32 && have != numeric.F16 {
+				return fmt.Errorf("input %s is %s and constant: %t; the kernel takes constant weights, %s or %s", t.Name, have, constant, numeric.F32, numeric.F16)
 			}
 		}
 	}
 	for i, d := range b.Out {
-		if d.Type != graph.F32 {
-			return fmt.Errorf("output %s is %s, the kernel writes %s", b.Layer.Outputs[i].Name, d.Type, graph.F32)
+		if d.Type != numeric.F32 {
+			return fmt.Errorf("output %s is %s, the kernel writes %s", b.Layer.Outputs[i].Name, d.Type, numeric.F32)
 		}
 	}
-	if graph.Count(b.In[graph.RecurrentX].Dims) == 0 {
+	if numeric.Count(b.In[graph.RecurrentX].Dims) == 0 {
 		return fmt.Errorf("there are no sequences, or none of their places")
 	}
 	_, err := programs.Trailing(b, 0)

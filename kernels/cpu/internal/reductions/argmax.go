@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -46,14 +47,14 @@ const argColumns = 1024
 
 func newArgKernel(b kernels.Binding, isa asm.Features) (*argKernel, error) {
 	a, x := b.Layer.Attrs.(graph.ArgAttrs), b.In[0]
-	if x.Type != graph.F32 || b.Layer.Epilogue.Args > 0 {
+	if x.Type != numeric.F32 || b.Layer.Epilogue.Args > 0 {
 		return nil, fmt.Errorf("input %v with epilogue %s, the kernel takes f32 alone", x, b.Layer.Epilogue)
 	}
 	axis := a.Axis
 	if axis < 0 {
 		axis += len(x.Dims)
 	}
-	k := &argKernel{outer: graph.Count(x.Dims[:axis]), n: x.Dims[axis], inner: graph.Count(x.Dims[axis+1:]), last: a.Last,
+	k := &argKernel{outer: numeric.Count(x.Dims[:axis]), n: x.Dims[axis], inner: numeric.Count(x.Dims[axis+1:]), last: a.Last,
 		smallest: b.Layer.Op == graph.ArgMin, vec: work.VecKernel(isa)}
 	if k.n == 0 || k.n >= programs.ExactIntegers {
 		return nil, fmt.Errorf("axis %d has %d elements, the kernel takes 1 to %d", axis, k.n, programs.ExactIntegers-1)
@@ -71,7 +72,7 @@ type argLaunch struct {
 
 // Launch searches all columns.
 func (k *argKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	k.job.Each(work.LoopOver(st, 4*k.outer*k.n*k.inner), k.units(), argLaunch{k, graph.View[float32](in[0].Host), graph.View[int64](out[0].Host)})
+	k.job.Each(work.LoopOver(st, 4*k.outer*k.n*k.inner), k.units(), argLaunch{k, numeric.View[float32](in[0].Host), numeric.View[int64](out[0].Host)})
 	return nil
 }
 

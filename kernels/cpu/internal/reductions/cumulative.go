@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -64,21 +65,21 @@ func newCumulativeKernel(b kernels.Binding, isa asm.Features) (*cumulativeKernel
 	}
 	k.product = b.Layer.Op == graph.CumProd
 	switch x.Type {
-	case graph.F32:
+	case numeric.F32:
 		k.of = accumulate[float32, float64]
-	case graph.I64:
+	case numeric.I64:
 		k.of = accumulate[int64, int64]
-	case graph.I32:
+	case numeric.I32:
 		k.of = accumulate[int32, int32]
 	default:
 		return nil, fmt.Errorf("elements are %s, the kernel takes f32, i32 and i64", x.Type)
 	}
-	k.outer, k.n, k.inner = graph.Count(x.Dims[:k.Axis]), x.Dims[k.Axis], graph.Count(x.Dims[k.Axis+1:])
+	k.outer, k.n, k.inner = numeric.Count(x.Dims[:k.Axis]), x.Dims[k.Axis], numeric.Count(x.Dims[k.Axis+1:])
 	k.job = work.NewJob((*cumulativeLaunch).do)
 	if b.Layer.Epilogue.Args == 0 {
 		return k, nil
 	}
-	if x.Type != graph.F32 {
+	if x.Type != numeric.F32 {
 		return nil, fmt.Errorf("epilogue %s on %s", b.Layer.Epilogue, x.Type)
 	}
 	var err error
@@ -112,7 +113,7 @@ func (l *cumulativeLaunch) do(u, _ int) {
 
 // accumulate sums up or multiplies columns of T in A.
 func accumulate[T float32 | int32 | int64, A float64 | int32 | int64](k *cumulativeKernel, y, x []byte, first, columns int) {
-	src, dst := graph.View[T](x), graph.View[T](y)
+	src, dst := numeric.View[T](x), numeric.View[T](y)
 	var room [cumulativeColumns]A
 	all := room[:columns]
 	if k.product {

@@ -2,6 +2,7 @@ package reductions
 
 import (
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -13,14 +14,14 @@ func lrnTactic(isa asm.Features) kernels.Tactic {
 	return kernels.Tactic{
 		Name: "lrn_f32_" + work.ISAName(isa), Op: graph.LRN, Needs: kernels.Feature(isa),
 		Match: func(b kernels.Binding) error {
-			if err := b.Only(graph.F32); err != nil {
+			if err := b.Only(numeric.F32); err != nil {
 				return err
 			}
 			return programs.Match(b)
 		},
 		Bind: func(b kernels.Binding) (kernels.Kernel, error) {
 			a, x := b.Layer.Attrs.(graph.LRNAttrs), b.In[0].Dims
-			k := &lrnKernel{items: x[0], channels: x[1], inner: graph.Count(x[2:]), vec: work.VecKernel(isa),
+			k := &lrnKernel{items: x[0], channels: x[1], inner: numeric.Count(x[2:]), vec: work.VecKernel(isa),
 				factor: [1]float32{a.Alpha / float32(a.Size)}, bias: [1]float32{a.Bias}, power: [1]float32{-a.Beta}}
 			k.before, k.after = min((a.Size-1)/2, k.channels), min(a.Size/2, k.channels)
 			k.strip = max(work.Lanes, min(lrnStrip, lrnFloats/(k.before+k.after+2)))
@@ -57,8 +58,8 @@ type lrnLaunch struct {
 
 // Launch normalises all strips.
 func (k *lrnKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	x := graph.View[float32](in[0].Host)
-	k.job.Each(work.LoopOver(st, 16*len(x)), k.items*work.CeilDiv(k.inner, k.strip), lrnLaunch{k, x, graph.View[float32](out[0].Host)})
+	x := numeric.View[float32](in[0].Host)
+	k.job.Each(work.LoopOver(st, 16*len(x)), k.items*work.CeilDiv(k.inner, k.strip), lrnLaunch{k, x, numeric.View[float32](out[0].Host)})
 	if k.program != nil {
 		k.program.Launch(work.Loop(st), out[0], in, out[0])
 	}

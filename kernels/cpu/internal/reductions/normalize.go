@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -41,7 +42,7 @@ func normTactics(isa asm.Features) []kernels.Tactic {
 		list = append(list, kernels.Tactic{
 			Name: op.name + "_f32_" + work.ISAName(isa), Op: op.op, Needs: kernels.Feature(isa),
 			Match: func(b kernels.Binding) error {
-				if err := b.Only(graph.F32); err != nil {
+				if err := b.Only(numeric.F32); err != nil {
 					return err
 				}
 				if _, err := op.plan(b); err != nil {
@@ -81,7 +82,7 @@ func layerNorm(b kernels.Binding) (normalization, error) {
 	if axis < 0 {
 		axis += len(dims)
 	}
-	n := normalization{rows: graph.Count(dims[:axis]), n: graph.Count(dims[axis:]), epsilon: float64(a.Epsilon),
+	n := normalization{rows: numeric.Count(dims[:axis]), n: numeric.Count(dims[axis:]), epsilon: float64(a.Epsilon),
 		centered: b.Layer.Op == graph.LayerNorm, each: true}
 	if len(b.Out) > 1 {
 		return n, fmt.Errorf("mean and deviation are asked for")
@@ -97,7 +98,7 @@ func layerNorm(b kernels.Binding) (normalization, error) {
 // channelNorm is over channels, or groups of them, of each item.
 func channelNorm(b kernels.Binding) (normalization, error) {
 	dims := b.In[0].Dims
-	channel := graph.Count(dims[2:])
+	channel := numeric.Count(dims[2:])
 	n := normalization{centered: true, channel: channel}
 	a, grouped := b.Layer.Attrs.(graph.GroupNormAttrs)
 	if grouped {

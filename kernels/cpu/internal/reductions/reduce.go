@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -66,7 +67,7 @@ func reduceTactics(isa asm.Features) []kernels.Tactic {
 		list = append(list, kernels.Tactic{
 			Name: r.name + "_f32_" + work.ISAName(isa), Op: r.op, Needs: kernels.Feature(isa),
 			Match: func(b kernels.Binding) error {
-				if err := b.Only(graph.F32); err != nil {
+				if err := b.Only(numeric.F32); err != nil {
 					return err
 				}
 				if _, err := reducedExtents(b); err != nil {
@@ -92,7 +93,7 @@ func reducedExtents(b kernels.Binding) (extents, error) {
 	if err != nil {
 		return e, err
 	}
-	if graph.Count(dims) == 0 {
+	if numeric.Count(dims) == 0 {
 		return e, fmt.Errorf("the input is empty")
 	}
 	groups := []*int{&e.outer, &e.rows, &e.inner, &e.row}
@@ -159,7 +160,7 @@ type reduceLaunch struct {
 
 // Launch reduces, then computes the epilogue.
 func (k *reduceKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	k.job.Each(work.LoopOver(st, 4*k.outer*k.rows*k.inner*k.row), k.outer*k.pieces(), reduceLaunch{k, graph.View[float32](in[0].Host), graph.View[float32](out[0].Host)})
+	k.job.Each(work.LoopOver(st, 4*k.outer*k.rows*k.inner*k.row), k.outer*k.pieces(), reduceLaunch{k, numeric.View[float32](in[0].Host), numeric.View[float32](out[0].Host)})
 	if k.program != nil {
 		k.program.Launch(work.Loop(st), out[0], in, out[0])
 	}

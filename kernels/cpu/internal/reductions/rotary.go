@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -56,15 +57,15 @@ func newRotaryKernel(b kernels.Binding, isa asm.Features) (*rotaryKernel, error)
 	}
 	k := &rotaryKernel{RotaryShape: a.Shape(b.In[graph.RotaryX].Dims, own), b: b}
 	for i := range graph.RotaryPositions {
-		if b.Consts[i] == nil && b.In[i].Type != graph.F32 || b.Out[0].Type != graph.F32 {
+		if b.Consts[i] == nil && b.In[i].Type != numeric.F32 || b.Out[0].Type != numeric.F32 {
 			return nil, fmt.Errorf("input %d is %s and the result %s, the kernel takes f32", i, b.In[i].Type, b.Out[0].Type)
 		}
 	}
 	if k.positions() {
-		if t := b.In[graph.RotaryPositions].Type; t != graph.I64 && t != graph.I32 {
+		if t := b.In[graph.RotaryPositions].Type; t != numeric.I64 && t != numeric.I32 {
 			return nil, fmt.Errorf("positions are %s, the kernel takes i32 and i64", t)
 		}
-		n := graph.Count(b.In[graph.RotaryPositions].Dims)
+		n := numeric.Count(b.In[graph.RotaryPositions].Dims)
 		k.indices.New = func() any {
 			room := make([]int32, n)
 			return &room
@@ -92,12 +93,12 @@ type rotaryLaunch struct {
 
 // Launch turns all heads, after it has checked all positions.
 func (k *rotaryKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := rotaryLaunch{kernel: k, y: graph.View[float32](out[0].Host), x: graph.View[float32](in[graph.RotaryX].Host), cos: k.cos, sin: k.sin}
+	l := rotaryLaunch{kernel: k, y: numeric.View[float32](out[0].Host), x: numeric.View[float32](in[graph.RotaryX].Host), cos: k.cos, sin: k.sin}
 	if l.cos == nil {
-		l.cos = graph.View[float32](in[graph.RotaryCos].Host)
+		l.cos = numeric.View[float32](in[graph.RotaryCos].Host)
 	}
 	if l.sin == nil {
-		l.sin = graph.View[float32](in[graph.RotarySin].Host)
+		l.sin = numeric.View[float32](in[graph.RotarySin].Host)
 	}
 	if k.positions() {
 		room := k.indices.Get().(*[]int32)
@@ -131,10 +132,10 @@ func (k *rotaryKernel) resolve(index []int32, in []kernels.Mem) error {
 	for item := range d.Dims[0] {
 		part, at := index[item*k.Length:][:k.Length], item*stride
 		var err error
-		if d.Type == graph.I32 {
-			err = work.Indices(part, graph.View[int32](data)[at:], extent)
+		if d.Type == numeric.I32 {
+			err = work.Indices(part, numeric.View[int32](data)[at:], extent)
 		} else {
-			err = work.Indices(part, graph.View[int64](data)[at:], extent)
+			err = work.Indices(part, numeric.View[int64](data)[at:], extent)
 		}
 		if err != nil {
 			return err

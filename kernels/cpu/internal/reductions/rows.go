@@ -3,7 +3,7 @@ package reductions
 import (
 	"sync"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -55,8 +55,8 @@ func (l *rowLaunch) do(u, _ int) {
 
 // Launch computes all rows.
 func (k *rowKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	if x := graph.View[float32](in[0].Host); k.size > 0 {
-		k.job.Each(work.LoopOver(st, k.cost*len(x)), k.rows, rowLaunch{k, x, graph.View[float32](out[0].Host)})
+	if x := numeric.View[float32](in[0].Host); k.size > 0 {
+		k.job.Each(work.LoopOver(st, k.cost*len(x)), k.rows, rowLaunch{k, x, numeric.View[float32](out[0].Host)})
 	}
 	if k.program != nil {
 		k.program.Launch(work.Loop(st), out[0], in, out[0])

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -18,7 +19,7 @@ type softmax struct {
 }
 
 func matchSoftmax(b kernels.Binding) error {
-	if err := b.Only(graph.F32); err != nil {
+	if err := b.Only(numeric.F32); err != nil {
 		return err
 	}
 	_, err := programs.Trailing(b, 0)
@@ -31,11 +32,11 @@ func bindSoftmax(b kernels.Binding, isa asm.Features) (kernels.Kernel, error) {
 	if axis < 0 {
 		axis += len(dims)
 	}
-	k := &softmax{n: dims[axis], inner: graph.Count(dims[axis+1:]), log: a.Log, vec: work.VecKernel(isa)}
+	k := &softmax{n: dims[axis], inner: numeric.Count(dims[axis+1:]), log: a.Log, vec: work.VecKernel(isa)}
 	if a.Flatten {
 		k.n, k.inner = k.n*k.inner, 1
 	}
-	return bindRows(b, isa, &rowKernel{rows: graph.Count(dims[:axis]), size: k.n * k.inner, cost: 16, row: k.lines})
+	return bindRows(b, isa, &rowKernel{rows: numeric.Count(dims[:axis]), size: k.n * k.inner, cost: 16, row: k.lines})
 }
 
 // lines computes those of one row of the tensor.

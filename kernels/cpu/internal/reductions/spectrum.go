@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
@@ -59,10 +60,10 @@ type spectrumRoom struct{ numbers []complex128 }
 // spectrumOf returns the transforms of a layer, without what they are computed by.
 func spectrumOf(b kernels.Binding) (*spectrum, error) {
 	x, y := b.In[0], b.Out[0]
-	if x.Type != graph.F32 || y.Type != graph.F32 || b.Layer.Epilogue.Args > 0 {
-		return nil, fmt.Errorf("%v to %v with epilogue %s, the kernel takes %s alone", x, y, b.Layer.Epilogue, graph.F32)
+	if x.Type != numeric.F32 || y.Type != numeric.F32 || b.Layer.Epilogue.Args > 0 {
+		return nil, fmt.Errorf("%v to %v with epilogue %s, the kernel takes %s alone", x, y, b.Layer.Epilogue, numeric.F32)
 	}
-	if graph.Count(x.Dims)*graph.Count(y.Dims) == 0 {
+	if numeric.Count(x.Dims)*numeric.Count(y.Dims) == 0 {
 		return nil, fmt.Errorf("there is nothing to transform")
 	}
 	last := len(x.Dims) - 1
@@ -77,8 +78,8 @@ func spectrumOf(b kernels.Binding) (*spectrum, error) {
 			axis += len(x.Dims)
 		}
 		s.inverse, s.oneSided = a.Inverse, a.OneSided
-		s.have, s.want, s.inner = x.Dims[axis], y.Dims[axis], graph.Count(x.Dims[axis+1:last])
-		s.lines = graph.Count(x.Dims[:axis]) * s.inner
+		s.have, s.want, s.inner = x.Dims[axis], y.Dims[axis], numeric.Count(x.Dims[axis+1:last])
+		s.lines = numeric.Count(x.Dims[:axis]) * s.inner
 		switch {
 		case a.Length > 0:
 			s.n = a.Length
@@ -91,8 +92,8 @@ func spectrumOf(b kernels.Binding) (*spectrum, error) {
 		s.item, s.frames, s.want, s.hop, s.n = x.Dims[1], y.Dims[1], y.Dims[2], a.Step, a.Length
 		s.lines = x.Dims[0] * s.frames
 		if s.windowed = b.Layer.Input(1) != nil; s.windowed {
-			if d := b.In[1]; b.Consts[1] == nil && d.Type != graph.F32 {
-				return nil, fmt.Errorf("the window is %v, the kernel takes %s", d, graph.F32)
+			if d := b.In[1]; b.Consts[1] == nil && d.Type != numeric.F32 {
+				return nil, fmt.Errorf("the window is %v, the kernel takes %s", d, numeric.F32)
 			}
 			s.window, s.n = work.RealConst(b, 1), b.In[1].Dims[0]
 		} else if s.n == 0 {
@@ -113,9 +114,9 @@ var spectrumJob = work.NewJob((*spectrumRun).line)
 
 // Launch shares the lines among the workers.
 func (s *spectrum) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	r := spectrumRun{s, graph.View[float32](in[0].Host), graph.View[float32](out[0].Host), s.window}
+	r := spectrumRun{s, numeric.View[float32](in[0].Host), numeric.View[float32](out[0].Host), s.window}
 	if s.windowed && r.window == nil {
-		r.window = graph.View[float32](in[1].Host)
+		r.window = numeric.View[float32](in[1].Host)
 	}
 	spectrumJob.Each(work.LoopOver(st, 64*s.lines*s.n), s.lines, r)
 	return nil

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
@@ -45,17 +46,17 @@ func newTopKKernel(b kernels.Binding) (*topKKernel, error) {
 	if axis < 0 {
 		axis += len(x.Dims)
 	}
-	k := &topKKernel{outer: graph.Count(x.Dims[:axis]), n: x.Dims[axis], inner: graph.Count(x.Dims[axis+1:]), k: a.K, smallest: a.Smallest, size: x.Type.Size()}
+	k := &topKKernel{outer: numeric.Count(x.Dims[:axis]), n: x.Dims[axis], inner: numeric.Count(x.Dims[axis+1:]), k: a.K, smallest: a.Smallest, size: x.Type.Size()}
 	switch x.Type {
-	case graph.F32:
+	case numeric.F32:
 		k.order = orderFloats
-	case graph.I32:
+	case numeric.I32:
 		k.order = orderOf(func(v int32) uint32 { return uint32(v) ^ 1<<31 })
-	case graph.U32:
+	case numeric.U32:
 		k.order = orderOf(func(v uint32) uint32 { return v })
-	case graph.I8:
+	case numeric.I8:
 		k.order = orderOf(func(v int8) uint32 { return uint32(int32(v)) ^ 1<<31 })
-	case graph.U8:
+	case numeric.U8:
 		k.order = orderOf(func(v uint8) uint32 { return uint32(v) })
 	default:
 		return nil, fmt.Errorf("elements are %s, the kernel takes those of f32, and integers of 8 and 32 bits", x.Type)
@@ -77,7 +78,7 @@ func newTopKKernel(b kernels.Binding) (*topKKernel, error) {
 // orderOf returns what turns elements into integers of the same order.
 func orderOf[T int32 | uint32 | int8 | uint8](f func(T) uint32) func([]uint64, []byte, int) {
 	return func(keys []uint64, x []byte, step int) {
-		v := graph.View[T](x)
+		v := numeric.View[T](x)
 		for i := range keys {
 			keys[i] = uint64(f(v[i*step]))<<32 | uint64(^uint32(i))
 		}
@@ -86,7 +87,7 @@ func orderOf[T int32 | uint32 | int8 | uint8](f func(T) uint32) func([]uint64, [
 
 // orderFloats is that of float32: NaN is smaller than all else, and both zeros are equal.
 func orderFloats(keys []uint64, x []byte, step int) {
-	v := graph.View[float32](x)
+	v := numeric.View[float32](x)
 	for i := range keys {
 		f := v[i*step]
 		bits := math.Float32bits(f)
@@ -110,7 +111,7 @@ type topKLaunch struct {
 // Launch searches all rows.
 func (k *topKKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
 	if k.k > 0 {
-		k.job.Each(work.LoopOver(st, 16*k.outer*k.n*k.inner), k.outer*k.inner, topKLaunch{k, in[0].Host, out[0].Host, graph.View[int64](out[1].Host)})
+		k.job.Each(work.LoopOver(st, 16*k.outer*k.n*k.inner), k.outer*k.inner, topKLaunch{k, in[0].Host, out[0].Host, numeric.View[int64](out[1].Host)})
 	}
 	return nil
 }

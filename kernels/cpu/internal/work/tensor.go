@@ -3,7 +3,7 @@ package work
 import (
 	"fmt"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -61,14 +61,14 @@ func Planes(d kernels.Desc) (n, c, h, w int, err error) {
 
 // Floats views memory as a tensor of float32.
 func Floats(d kernels.Desc, m kernels.Mem) Tensor4 {
-	t := Tensor4{Data: graph.View[float32](m.Host), Image: d.BatchStride()}
-	t.Plane = graph.Count(d.Dims[2:]) * d.Block()
+	t := Tensor4{Data: numeric.View[float32](m.Host), Image: d.BatchStride()}
+	t.Plane = numeric.Count(d.Dims[2:]) * d.Block()
 	return t
 }
 
 // Bytes views memory as a tensor of bytes.
 func Bytes(d kernels.Desc, m kernels.Mem) Bytes4 {
-	return Bytes4{Data: m.Host, Image: d.BatchStride(), Plane: graph.Count(d.Dims[2:]) * d.Block()}
+	return Bytes4{Data: m.Host, Image: d.BatchStride(), Plane: numeric.Count(d.Dims[2:]) * d.Block()}
 }
 
 // RealConst returns a constant's elements as float32.
@@ -80,5 +80,5 @@ func RealConst(b kernels.Binding, i int) []float32 {
 	if !ok {
 		return nil
 	}
-	return graph.ToReal(v, b.Layer.Inputs[i].Range).Floats()
+	return numeric.ToReal(v, b.Layer.Inputs[i].Range).Floats()
 }

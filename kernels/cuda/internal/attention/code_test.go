@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
 )
@@ -40,7 +42,7 @@ func TestMainLoops(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprint(tl, "/", size), func(t *testing.T) {
-				tr := shape{1, 2, 2, 128, 1024, size, size, true}.trial(t, tl, graph.AttentionAttrs{}, graph.F16)
+				tr := shape{1, 2, 2, 128, 1024, size, size, true}.trial(t, tl, graph.AttentionAttrs{}, numeric.F16)
 				p, err := problemOf(tr.Binding)
 				if err != nil {
 					t.Fatal(err)
@@ -108,8 +110,8 @@ const apartMask = 3
 func testMask(kind int) *graph.Tensor {
 	return [...]*graph.Tensor{
 		nil,
-		{Name: "m", Type: graph.F32, Dims: graph.Shape(1, 1, 128, 1024)},
-		{Name: "m", Type: graph.F16, Dims: graph.Shape(1, 1024)},
-		apartMask: {Name: "m", Type: graph.Bool, Dims: graph.Shape(128, 1023)},
+		{Name: "m", Type: numeric.F32, Dims: symbolic.Shape(1, 1, 128, 1024)},
+		{Name: "m", Type: numeric.F16, Dims: symbolic.Shape(1, 1024)},
+		apartMask: {Name: "m", Type: numeric.Bool, Dims: symbolic.Shape(128, 1023)},
 	}[kind]
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 )
@@ -111,7 +112,7 @@ func (p *problem) operands(b kernels.Binding) error {
 		p.past = b.In[graph.AttentionPastK].Dims[2]
 		p.keys += p.past
 	}
-	if graph.Count(b.Out[outY].Dims) == 0 || p.keys == 0 || p.size == 0 {
+	if numeric.Count(b.Out[outY].Dims) == 0 || p.keys == 0 || p.size == 0 {
 		return fmt.Errorf("a tensor is empty")
 	}
 	return p.joinable()
@@ -151,7 +152,7 @@ func (p *problem) options(b kernels.Binding) error {
 		return nil
 	}
 	t, dims := b.Layer.Inputs[graph.AttentionMask], b.In[graph.AttentionMask].Dims
-	if t.Type != graph.Bool && t.Type != graph.F32 && t.Type != graph.F16 {
+	if t.Type != numeric.Bool && t.Type != numeric.F32 && t.Type != numeric.F16 {
 		return fmt.Errorf("the mask is %s, the kernel takes bool, f32 and f16", t.Type)
 	}
 	n := len(dims)
@@ -184,7 +185,7 @@ func (p *problem) outputs(b kernels.Binding) error {
 	if len(b.Layer.Epilogue.Code) > 0 {
 		return fmt.Errorf("an epilogue with %d outputs", len(b.Out))
 	}
-	if t := b.Out[outY].Type; t != graph.F16 && t != graph.F32 {
+	if t := b.Out[outY].Type; t != numeric.F16 && t != numeric.F32 {
 		return fmt.Errorf("the output is %s, the kernel writes f16 and f32", t)
 	}
 	return nil

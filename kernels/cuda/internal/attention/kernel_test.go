@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
@@ -17,7 +19,7 @@ type shape struct {
 	rank3                                             bool
 }
 
-func (s shape) trial(t *testing.T, tl Tile, a graph.AttentionAttrs, typ graph.DataType, more ...*graph.Tensor) *emittest.Trial {
+func (s shape) trial(t *testing.T, tl Tile, a graph.AttentionAttrs, typ numeric.DataType, more ...*graph.Tensor) *emittest.Trial {
 	t.Helper()
 	a.Heads, a.KVHeads = s.heads, s.kvHeads
 	dims := func(heads, rows, size int) []int {
@@ -33,7 +35,7 @@ func (s shape) trial(t *testing.T, tl Tile, a graph.AttentionAttrs, typ graph.Da
 	rest = append(rest, more...)
 	tr := emittest.LayerTrial(t, Tactics(), "attention_"+tl.String(), graph.Attention, a, typ, dims(s.heads, s.queries, s.size), rest...)
 	tr.Tolerance = suite.Tolerance{Real: 2e-5}
-	if typ == graph.F16 {
+	if typ == numeric.F16 {
 		tr.Tolerance.Real = 1e-3
 	}
 	return tr
@@ -47,21 +49,21 @@ func TestMasks(t *testing.T) {
 		if s.size > tl.Most || tl.Split > 1 && emit.CeilDiv(s.keys, tl.BN) < tl.Split {
 			continue
 		}
-		types := []graph.DataType{tl.Unit.Type()}
+		types := []numeric.DataType{tl.Unit.Type()}
 		if tl.Unit == emit.SimtF32 {
-			types = append(types, graph.F16)
+			types = append(types, numeric.F16)
 		}
 		n := 0
 		for _, typ := range types {
 			for _, a := range []graph.AttentionAttrs{{}, {Causal: true}, {Softcap: 0.5}, {Scale: -0.3}, {Left: 20, Right: 5}, {Left: 3, Causal: true}} {
-				for _, m := range []*graph.Tensor{nil, {Type: graph.Bool}, {Type: graph.F32}, {Type: graph.F16}} {
+				for _, m := range []*graph.Tensor{nil, {Type: numeric.Bool}, {Type: numeric.F32}, {Type: numeric.F16}} {
 					dims := [][]int{{19, 150}, {1, 150}, {2, 1, 1, 150}, {2, 4, 19, 150}, {4, 1, 150}, {19, 1}, {1, 1, 19, 150}}[n%7]
 					if n++; (i+n)%3 != 0 { // each has a third, not the same
 						continue
 					}
 					mask := m
 					if m != nil {
-						mask = &graph.Tensor{Name: "m", Type: m.Type, Dims: graph.Shape(dims...)}
+						mask = &graph.Tensor{Name: "m", Type: m.Type, Dims: symbolic.Shape(dims...)}
 					}
 					t.Run(fmt.Sprint(tl, typ, a, mask, dims), func(t *testing.T) {
 						tr := s.trial(t, tl, a, typ, mask)
@@ -97,14 +99,14 @@ func TestPast(t *testing.T) {
 							if mask == 1 {
 								counts[0] = 0
 							}
-							rest[3] = &graph.Tensor{Name: "n", Type: graph.I64, Dims: graph.Shape(s.batch), Weights: graph.Bytes(counts)}
+							rest[3] = &graph.Tensor{Name: "n", Type: numeric.I64, Dims: symbolic.Shape(s.batch), Weights: numeric.Bytes(counts)}
 						}
 						if mask > 0 {
 							n := max(1, s.keys+past-5*mask)
 							if n > 1 && max(s.size, s.sizeV) > tl.Apart { // they are read in pairs
 								n &^= 1
 							}
-							rest[0] = &graph.Tensor{Name: "m", Type: graph.Bool, Dims: graph.Shape(1, n)}
+							rest[0] = &graph.Tensor{Name: "m", Type: numeric.Bool, Dims: symbolic.Shape(1, n)}
 						}
 						tr := s.trial(t, tl, graph.AttentionAttrs{Causal: mask != 2}, typ, rest...)
 						_, right, err := tr.Run(t, tr.Work.Module, ptxsim.Options{Async: ptxsim.Early, Races: true})
@@ -125,9 +127,9 @@ func TestOdd(t *testing.T) {
 			if tl.Split > 1 && emit.CeilDiv(s.keys, tl.BN) < tl.Split || tl.Unit == emit.TensorF16 && (s.size|s.sizeV)%2 != 0 {
 				continue
 			}
-			types := []graph.DataType{tl.Unit.Type()}
+			types := []numeric.DataType{tl.Unit.Type()}
 			if tl.Unit == emit.SimtF32 {
-				types = append(types, graph.F16)
+				types = append(types, numeric.F16)
 			}
 			for _, typ := range types {
 				t.Run(fmt.Sprint(tl, typ, s), func(t *testing.T) {

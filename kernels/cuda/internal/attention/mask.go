@@ -1,7 +1,7 @@
 package attention
 
 import (
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
@@ -115,7 +115,7 @@ func (c *block) readMask(i int, start ptx.Uint, first, count int) []ptx.Float {
 
 // readMasks reads one mask, or two neighbours, as words; where inside does not hold, what takes keys out.
 func (c *block) readMasks(at ptx.GlobalPtr, n int, inside *ptx.Cond) []ptx.Word {
-	out := map[graph.DataType]ptx.Word{graph.Bool: ptx.W(0), graph.F16: ptx.W(0xfc00fc00), graph.F32: ptx.W(0xff800000)}[c.mask.Type]
+	out := map[numeric.DataType]ptx.Word{numeric.Bool: ptx.W(0), numeric.F16: ptx.W(0xfc00fc00), numeric.F32: ptx.W(0xff800000)}[c.mask.Type]
 	bytes := n * c.mask.Type.Size()
 	switch {
 	case bytes >= 4 && inside == nil:
@@ -134,9 +134,9 @@ func (c *block) readMasks(at ptx.GlobalPtr, n int, inside *ptx.Cond) []ptx.Word 
 func (c *block) unpackMasks(words []ptx.Word, n int) (list []ptx.Float) {
 	for i := range n {
 		switch c.mask.Type {
-		case graph.F32:
+		case numeric.F32:
 			list = append(list, c.FloatOf(words[i]))
-		case graph.F16:
+		case numeric.F16:
 			lo, hi := c.UnpackHalves(words[0])
 			list = append(list, [...]ptx.Float{lo, hi}[i])
 		default:

@@ -3,7 +3,7 @@ package attention
 import (
 	"math"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
 
@@ -16,7 +16,7 @@ var negativeInfinity = ptx.F(float32(math.Inf(-1)))
 func (p *problem) raw() bool { return p.cap == 0 && p.scale > 0 && !p.added() }
 
 // added reports whether the mask is added to scores.
-func (p *problem) added() bool { return p.mask != nil && p.mask.Type != graph.Bool }
+func (p *problem) added() bool { return p.mask != nil && p.mask.Type != numeric.Bool }
 
 // exponent is by what the distance of two scores is multiplied to be an exponent of 2.
 func (p *problem) exponent() float32 {

@@ -3,7 +3,8 @@ package emit
 import (
 	"fmt"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
@@ -31,7 +32,7 @@ func Arguments(b kernels.Binding, inputs []int, out kernels.Desc, consts *[]byte
 	for i := range list {
 		if a := &list[i]; a.Fixed {
 			v, _ := b.Const(a.Input)
-			a.Offset = place(consts, constantDesc(v.Dims, out), graph.ToReal(v, b.Layer.Inputs[a.Input].Range).Floats())
+			a.Offset = place(consts, constantDesc(v.Dims, out), numeric.ToReal(v, b.Layer.Inputs[a.Input].Range).Floats())
 		}
 	}
 	return list, nil
@@ -48,12 +49,12 @@ func unplaced(b kernels.Binding, inputs []int, out kernels.Desc) ([]Argument, er
 		v, isConst := b.Const(i)
 		switch {
 		case isConst && v.Len() == 1:
-			a.Input, a.number = -1, graph.ToReal(v, t.Range).Floats()[0]
+			a.Input, a.number = -1, numeric.ToReal(v, t.Range).Floats()[0]
 			list = append(list, a)
 			continue
 		case isConst:
 			from = LayoutOf(constantDesc(v.Dims, out))
-			a.Fixed, a.Type = true, graph.F32
+			a.Fixed, a.Type = true, numeric.F32
 		default:
 			if err := Storable(t); err != nil {
 				return nil, err
@@ -76,20 +77,20 @@ func constantDesc(dims []int, out kernels.Desc) kernels.Desc {
 	for range len(out.Dims) - len(dims) {
 		full = append(full, 1)
 	}
-	return kernels.Desc{Type: graph.F32, Dims: append(full, dims...), Format: out.Format}
+	return kernels.Desc{Type: numeric.F32, Dims: append(full, dims...), Format: out.Format}
 }
 
 // place appends floats, in the form d, to constants and returns where.
 func place(consts *[]byte, d kernels.Desc, data []float32) int {
 	at := RoundUp(len(*consts), 256)
 	stored := make([]byte, d.Bytes())
-	d.FromLinear(stored, graph.Bytes(data))
+	d.FromLinear(stored, numeric.Bytes(data))
 	*consts = append(append(*consts, make([]byte, at-len(*consts))...), stored...)
 	return at
 }
 
 // CheckArguments returns why the program over a layer's inputs from first on cannot be translated.
-func CheckArguments(b kernels.Binding, p graph.Program, first int) error {
+func CheckArguments(b kernels.Binding, p elementwise.Program, first int) error {
 	if err := translatable(p); err != nil {
 		return err
 	}

@@ -3,7 +3,7 @@ package emit
 import (
 	"encoding/binary"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
 
@@ -71,12 +71,12 @@ func IndexAt(k *ptx.K, p ptx.GlobalPtr, extent int) ptx.Uint {
 }
 
 // Signed reports whether an integer type has negative numbers.
-func Signed(t graph.DataType) bool {
-	return t == graph.I8 || t == graph.I16 || t == graph.I32 || t == graph.I64
+func Signed(t numeric.DataType) bool {
+	return t == numeric.I8 || t == numeric.I16 || t == numeric.I32 || t == numeric.I64
 }
 
 // LoadInteger is an integer, or a truth value as 0 or 1.
-func LoadInteger(k *ptx.K, p ptx.GlobalPtr, t graph.DataType) ptx.Long {
+func LoadInteger(k *ptx.K, p ptx.GlobalPtr, t numeric.DataType) ptx.Long {
 	var w ptx.Int
 	switch t.Size() {
 	case 8:
@@ -95,9 +95,9 @@ func LoadInteger(k *ptx.K, p ptx.GlobalPtr, t graph.DataType) ptx.Long {
 }
 
 // StoreInteger writes the low bits of v, or of a truth value whether it is not 0.
-func StoreInteger(k *ptx.K, p ptx.GlobalPtr, t graph.DataType, v ptx.Long) {
+func StoreInteger(k *ptx.K, p ptx.GlobalPtr, t numeric.DataType, v ptx.Long) {
 	switch {
-	case t == graph.Bool:
+	case t == numeric.Bool:
 		k.StoreByte(p, k.Select(k.EqL(v, ptx.L(0)), ptx.U(0), ptx.U(1)).Word())
 	case t.Size() == 8:
 		k.StoreLong(p, v)
@@ -111,13 +111,13 @@ func StoreInteger(k *ptx.K, p ptx.GlobalPtr, t graph.DataType, v ptx.Long) {
 }
 
 // Truncated is a float rounded toward 0 and saturated to an integer type; 0 of NaN.
-func Truncated(k *ptx.K, v ptx.Float, t graph.DataType) ptx.Long {
-	n := Saturated(k, k.FloatToLong(v, t != graph.U64), t)
+func Truncated(k *ptx.K, v ptx.Float, t numeric.DataType) ptx.Long {
+	n := Saturated(k, k.FloatToLong(v, t != numeric.U64), t)
 	return k.SelectL(k.EqF(v, v), n, ptx.L(0))
 }
 
 // Saturated is a number brought into the range of an integer type of less than 64 bits.
-func Saturated(k *ptx.K, n ptx.Long, t graph.DataType) ptx.Long {
+func Saturated(k *ptx.K, n ptx.Long, t numeric.DataType) ptx.Long {
 	if t.Size() == 8 {
 		return n
 	}

@@ -5,7 +5,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
@@ -13,7 +14,7 @@ import (
 // RowOutput is what becomes of sums: scale and bias by channel, the epilogue, the output's type.
 type RowOutput struct {
 	sums     Sums
-	Program  graph.Program
+	Program  elementwise.Program
 	args     []Argument
 	Y        Storage
 	Vector   int // elements that a thread finishes together
@@ -58,12 +59,12 @@ func NewRowOutput(b kernels.Binding, s Sums, w *Work) (*RowOutput, error) {
 	// Tables are as long as padded rows, so that whole vectors may be read.
 	padded := o.tableRow()
 	if s.Bias != nil {
-		o.bias = w.Append(graph.Bytes(append(s.Bias[:len(s.Bias):len(s.Bias)], make([]float32, padded-len(s.Bias))...)))
+		o.bias = w.Append(numeric.Bytes(append(s.Bias[:len(s.Bias):len(s.Bias)], make([]float32, padded-len(s.Bias))...)))
 	}
 	if s.Scale != nil {
-		o.scale = w.Append(graph.Bytes(append(s.Scale[:len(s.Scale):len(s.Scale)], make([]float32, padded-len(s.Scale))...)))
+		o.scale = w.Append(numeric.Bytes(append(s.Scale[:len(s.Scale):len(s.Scale)], make([]float32, padded-len(s.Scale))...)))
 		if s.Zeros != nil {
-			o.zero = w.Append(graph.Bytes(s.Zeros(padded)))
+			o.zero = w.Append(numeric.Bytes(s.Zeros(padded)))
 		}
 	}
 	return o, nil
@@ -82,7 +83,7 @@ func RowVector(b kernels.Binding, s Sums) (int, error) {
 }
 
 // vector returns how many elements of rows of a type are written together.
-func (s Sums) vector(t graph.DataType) int {
+func (s Sums) vector(t numeric.DataType) int {
 	v := VectorOf(t.Size(), s.Width|s.Pitch)
 	if s.Groups > 1 {
 		v = min(v, VectorOf(1, s.Channels))
@@ -101,7 +102,7 @@ func narrowed(vector int, args []Argument) int {
 }
 
 // Precede puts arguments before the epilogue's, and takes the program that reads them all.
-func (o *RowOutput) Precede(args []Argument, program graph.Program) {
+func (o *RowOutput) Precede(args []Argument, program elementwise.Program) {
 	o.Vector = narrowed(o.Vector, args)
 	o.args, o.Program = append(args, o.args...), program
 }
@@ -254,4 +255,4 @@ func elementwiseInputs(b kernels.Binding, first int) []int {
 }
 
 // Identity is the program that changes nothing.
-func Identity() graph.Program { return graph.Program{Args: 1} }
+func Identity() elementwise.Program { return elementwise.Program{Args: 1} }

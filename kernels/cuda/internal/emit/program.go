@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
 
 // translatable returns an error that names an operation without a translation.
-func translatable(p graph.Program) error {
+func translatable(p elementwise.Program) error {
 	for _, in := range p.Code {
 		if translations[in.Op] == nil {
 			return fmt.Errorf("element-wise operation %s has no translation", in.Op)
@@ -19,7 +19,7 @@ func translatable(p graph.Program) error {
 }
 
 // Translate emits a program over its arguments and returns its result.
-func Translate(k *ptx.K, p graph.Program, args []ptx.Float) ptx.Float {
+func Translate(k *ptx.K, p elementwise.Program, args []ptx.Float) ptx.Float {
 	values := append([]ptx.Float(nil), args...)
 	for _, in := range p.Code {
 		var x [3]ptx.Float
@@ -33,7 +33,7 @@ func Translate(k *ptx.K, p graph.Program, args []ptx.Float) ptx.Float {
 
 // ClearPads makes zeros of what a program computed behind the last of a row's elements, where kernels that multiply by
 // zeros there expect finite numbers.
-func ClearPads(k *ptx.K, p graph.Program, column ptx.Uint, last, width int, x []ptx.Float) {
+func ClearPads(k *ptx.K, p elementwise.Program, column ptx.Uint, last, width int, x []ptx.Float) {
 	if last == width || p.StaysFinite() {
 		return
 	}
@@ -65,77 +65,77 @@ func isTrue(k *ptx.K, x ptx.Float) ptx.Cond { return k.NeF(x, ptx.F(0)) }
 // translations says what each operation is in PTX. They are within a few ulp of the operation, or 1e-6 near 0. What
 // activations are made of has no branches: reciprocals and quotients that are correctly rounded call a routine for operands
 // near the ends of the range, and only operations that are these themselves are so exact.
-var translations = map[graph.EltOp]translation{
-	graph.EltConst:      func(_ *ptx.K, _ [3]ptx.Float, imm [2]float32) ptx.Float { return ptx.F(imm[0]) },
-	graph.EltAdd:        of2((*ptx.K).AddF),
-	graph.EltSub:        of2((*ptx.K).SubF),
-	graph.EltMul:        of2((*ptx.K).MulF),
-	graph.EltDiv:        of2((*ptx.K).DivF),
-	graph.EltMax:        of2((*ptx.K).MaxNaN),
-	graph.EltMin:        of2((*ptx.K).MinNaN),
-	graph.EltPow:        of2(Power),
-	graph.EltMod:        of2(remainder),
-	graph.EltPRelu:      of2(func(k *ptx.K, x, y ptx.Float) ptx.Float { return leaky(k, x, y) }),
-	graph.EltNeg:        of1((*ptx.K).NegF),
-	graph.EltAbs:        of1((*ptx.K).AbsF),
-	graph.EltSign:       of1(sign),
-	graph.EltRelu:       of1(func(k *ptx.K, x ptx.Float) ptx.Float { return k.MaxNaN(x, ptx.F(0)) }),
-	graph.EltClamp:      clamp,
-	graph.EltSqrt:       of1((*ptx.K).Sqrt),
-	graph.EltReciprocal: of1((*ptx.K).Rcp),
-	graph.EltExp:        of1(Exp),
-	graph.EltLog:        of1(Log),
-	graph.EltSin:        of1(func(k *ptx.K, x ptx.Float) ptx.Float { return k.SinApprox(angle(k, x)) }),
-	graph.EltCos:        of1(func(k *ptx.K, x ptx.Float) ptx.Float { return k.CosApprox(angle(k, x)) }),
-	graph.EltTan:        of1(tan),
-	graph.EltAsin:       of1(asin),
-	graph.EltAcos:       of1(acos),
-	graph.EltAtan:       of1(atan),
-	graph.EltSinh:       of1(sinh),
-	graph.EltCosh:       of1(cosh),
-	graph.EltAsinh:      of1(asinh),
-	graph.EltAcosh:      of1(acosh),
-	graph.EltAtanh:      of1(atanh),
-	graph.EltTanh:       of1(tanh),
-	graph.EltErf:        of1(erf),
-	graph.EltSigmoid:    of1(sigmoid),
-	graph.EltFloor:      of1((*ptx.K).Floor),
-	graph.EltCeil:       of1((*ptx.K).Ceil),
-	graph.EltRound:      of1((*ptx.K).Round),
-	graph.EltSilu:       of1(func(k *ptx.K, x ptx.Float) ptx.Float { return k.MulF(x, sigmoid(k, x)) }),
-	graph.EltGelu:       of1(gelu),
-	graph.EltGeluTanh:   of1(geluTanh),
-	graph.EltHardSigmoid: func(k *ptx.K, x [3]ptx.Float, imm [2]float32) ptx.Float {
+var translations = map[elementwise.Op]translation{
+	elementwise.Const:      func(_ *ptx.K, _ [3]ptx.Float, imm [2]float32) ptx.Float { return ptx.F(imm[0]) },
+	elementwise.Add:        of2((*ptx.K).AddF),
+	elementwise.Sub:        of2((*ptx.K).SubF),
+	elementwise.Mul:        of2((*ptx.K).MulF),
+	elementwise.Div:        of2((*ptx.K).DivF),
+	elementwise.Max:        of2((*ptx.K).MaxNaN),
+	elementwise.Min:        of2((*ptx.K).MinNaN),
+	elementwise.Pow:        of2(Power),
+	elementwise.Mod:        of2(remainder),
+	elementwise.PRelu:      of2(func(k *ptx.K, x, y ptx.Float) ptx.Float { return leaky(k, x, y) }),
+	elementwise.Neg:        of1((*ptx.K).NegF),
+	elementwise.Abs:        of1((*ptx.K).AbsF),
+	elementwise.Sign:       of1(sign),
+	elementwise.Relu:       of1(func(k *ptx.K, x ptx.Float) ptx.Float { return k.MaxNaN(x, ptx.F(0)) }),
+	elementwise.Clamp:      clamp,
+	elementwise.Sqrt:       of1((*ptx.K).Sqrt),
+	elementwise.Reciprocal: of1((*ptx.K).Rcp),
+	elementwise.Exp:        of1(Exp),
+	elementwise.Log:        of1(Log),
+	elementwise.Sin:        of1(func(k *ptx.K, x ptx.Float) ptx.Float { return k.SinApprox(angle(k, x)) }),
+	elementwise.Cos:        of1(func(k *ptx.K, x ptx.Float) ptx.Float { return k.CosApprox(angle(k, x)) }),
+	elementwise.Tan:        of1(tan),
+	elementwise.Asin:       of1(asin),
+	elementwise.Acos:       of1(acos),
+	elementwise.Atan:       of1(atan),
+	elementwise.Sinh:       of1(sinh),
+	elementwise.Cosh:       of1(cosh),
+	elementwise.Asinh:      of1(asinh),
+	elementwise.Acosh:      of1(acosh),
+	elementwise.Atanh:      of1(atanh),
+	elementwise.Tanh:       of1(tanh),
+	elementwise.Erf:        of1(erf),
+	elementwise.Sigmoid:    of1(sigmoid),
+	elementwise.Floor:      of1((*ptx.K).Floor),
+	elementwise.Ceil:       of1((*ptx.K).Ceil),
+	elementwise.Round:      of1((*ptx.K).Round),
+	elementwise.Silu:       of1(func(k *ptx.K, x ptx.Float) ptx.Float { return k.MulF(x, sigmoid(k, x)) }),
+	elementwise.Gelu:       of1(gelu),
+	elementwise.GeluTanh:   of1(geluTanh),
+	elementwise.HardSigmoid: func(k *ptx.K, x [3]ptx.Float, imm [2]float32) ptx.Float {
 		return unit01(k, k.Fma(x[0], ptx.F(imm[0]), ptx.F(imm[1])))
 	},
-	graph.EltHardSwish: of1(func(k *ptx.K, x ptx.Float) ptx.Float {
+	elementwise.HardSwish: of1(func(k *ptx.K, x ptx.Float) ptx.Float {
 		return k.MulF(x, unit01(k, k.Fma(x, ptx.F(1.0/6), ptx.F(0.5))))
 	}),
-	graph.EltLeakyRelu: func(k *ptx.K, x [3]ptx.Float, imm [2]float32) ptx.Float { return leaky(k, x[0], ptx.F(imm[0])) },
-	graph.EltElu:       func(k *ptx.K, x [3]ptx.Float, imm [2]float32) ptx.Float { return elu(k, x[0], imm[0]) },
-	graph.EltSelu: func(k *ptx.K, x [3]ptx.Float, imm [2]float32) ptx.Float {
+	elementwise.LeakyRelu: func(k *ptx.K, x [3]ptx.Float, imm [2]float32) ptx.Float { return leaky(k, x[0], ptx.F(imm[0])) },
+	elementwise.Elu:       func(k *ptx.K, x [3]ptx.Float, imm [2]float32) ptx.Float { return elu(k, x[0], imm[0]) },
+	elementwise.Selu: func(k *ptx.K, x [3]ptx.Float, imm [2]float32) ptx.Float {
 		return k.MulF(ptx.F(imm[1]), elu(k, x[0], imm[0]))
 	},
-	graph.EltSoftplus: of1(softplus),
-	graph.EltSoftsign: of1(func(k *ptx.K, x ptx.Float) ptx.Float {
+	elementwise.Softplus: of1(softplus),
+	elementwise.Softsign: of1(func(k *ptx.K, x ptx.Float) ptx.Float {
 		return k.DivF(x, k.AddF(ptx.F(1), k.AbsF(x)))
 	}),
-	graph.EltEqual:        truth((*ptx.K).EqF),
-	graph.EltLess:         truth((*ptx.K).LtF),
-	graph.EltLessEqual:    truth((*ptx.K).LeF),
-	graph.EltGreater:      truth((*ptx.K).GtF),
-	graph.EltGreaterEqual: truth((*ptx.K).GeF),
-	graph.EltAnd: truth(func(k *ptx.K, a, b ptx.Float) ptx.Cond {
+	elementwise.Equal:        truth((*ptx.K).EqF),
+	elementwise.Less:         truth((*ptx.K).LtF),
+	elementwise.LessEqual:    truth((*ptx.K).LeF),
+	elementwise.Greater:      truth((*ptx.K).GtF),
+	elementwise.GreaterEqual: truth((*ptx.K).GeF),
+	elementwise.And: truth(func(k *ptx.K, a, b ptx.Float) ptx.Cond {
 		return k.Both(isTrue(k, a), isTrue(k, b))
 	}),
-	graph.EltOr: truth(func(k *ptx.K, a, b ptx.Float) ptx.Cond {
+	elementwise.Or: truth(func(k *ptx.K, a, b ptx.Float) ptx.Cond {
 		return k.Either(isTrue(k, a), isTrue(k, b))
 	}),
-	graph.EltXor: of2(func(k *ptx.K, a, b ptx.Float) ptx.Float {
+	elementwise.Xor: of2(func(k *ptx.K, a, b ptx.Float) ptx.Float {
 		return bit(k, k.NeF(bit(k, isTrue(k, a)), bit(k, isTrue(k, b))))
 	}),
-	graph.EltNot: of1(func(k *ptx.K, x ptx.Float) ptx.Float { return bit(k, isTrue(k, x).Not()) }),
-	graph.EltSelect: func(k *ptx.K, x [3]ptx.Float, _ [2]float32) ptx.Float {
+	elementwise.Not: of1(func(k *ptx.K, x ptx.Float) ptx.Float { return bit(k, isTrue(k, x).Not()) }),
+	elementwise.Select: func(k *ptx.K, x [3]ptx.Float, _ [2]float32) ptx.Float {
 		return k.SelectF(isTrue(k, x[0]), x[1], x[2])
 	},
 }

@@ -7,7 +7,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -17,21 +18,21 @@ import (
 // activations are operations that epilogues have, and others, with the error that is allowed beside that of 1e-6 near 0,
 // relative: where approximate instructions are exact, and as much where they are as far off as a GPU's may be.
 var activations = []struct {
-	op  graph.EltOp
+	op  elementwise.Op
 	tol float64
 }{
-	{graph.EltExp, 1e-6}, {graph.EltSigmoid, 1e-6}, {graph.EltSilu, 1e-6}, {graph.EltTanh, 1e-6}, {graph.EltErf, 1e-6},
-	{graph.EltGelu, 2e-6}, {graph.EltGeluTanh, 4e-6}, {graph.EltSoftplus, 1e-6}, {graph.EltAtan, 1e-6},
-	{graph.EltLog, 1e-6},
+	{elementwise.Exp, 1e-6}, {elementwise.Sigmoid, 1e-6}, {elementwise.Silu, 1e-6}, {elementwise.Tanh, 1e-6}, {elementwise.Erf, 1e-6},
+	{elementwise.Gelu, 2e-6}, {elementwise.GeluTanh, 4e-6}, {elementwise.Softplus, 1e-6}, {elementwise.Atan, 1e-6},
+	{elementwise.Log, 1e-6},
 }
 
 // activationModule is a kernel whose threads each compute one element of y from one of x.
-func activationModule(op graph.EltOp, n int) *ptx.Module {
+func activationModule(op elementwise.Op, n int) *ptx.Module {
 	m := ptx.New(ptx.SM80)
 	k := m.Kernel("activation", emit.BlockThreads)
 	x, y := k.Pointer("x"), k.Pointer("y")
 	i := emit.ThreadIndex(k, n)
-	k.StoreF(k.Offset(y, i, 4), emit.Translate(k, graph.Unary(op), k.LoadF(k.Offset(x, i, 4), 1)))
+	k.StoreF(k.Offset(y, i, 4), emit.Translate(k, elementwise.Unary(op), k.LoadF(k.Offset(x, i, 4), 1)))
 	k.End()
 	return m
 }
@@ -51,13 +52,13 @@ func TestActivations(t *testing.T) {
 	}
 	x = append(x, 0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()))
 	for _, a := range activations {
-		name := graph.Unary(a.op).String()
+		name := elementwise.Unary(a.op).String()
 		for _, rough := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/rough_%v", name, rough), func(t *testing.T) {
 				got := simulateActivation(t, a.op, x, ptxsim.Options{Rough: rough})
 				worst := 0.0
 				for i, v := range x {
-					want := float64(graph.Instr{Op: a.op}.Eval(v, 0, 0))
+					want := float64(elementwise.Instr{Op: a.op}.Eval(v, 0, 0))
 					d := math.Abs(float64(got[i])-want) / (1e-6 + a.tol*math.Abs(want))
 					if math.IsNaN(want) && math.IsNaN(float64(got[i])) || float64(got[i]) == want {
 						d = 0
@@ -79,8 +80,8 @@ func TestSoftplusBelowZero(t *testing.T) {
 		x = append(x, -float32(i)/40)
 	}
 	for _, rough := range []bool{false, true} {
-		for i, got := range simulateActivation(t, graph.EltSoftplus, x, ptxsim.Options{Rough: rough}) {
-			want := float64(graph.Instr{Op: graph.EltSoftplus}.Eval(x[i], 0, 0))
+		for i, got := range simulateActivation(t, elementwise.Softplus, x, ptxsim.Options{Rough: rough}) {
+			want := float64(elementwise.Instr{Op: elementwise.Softplus}.Eval(x[i], 0, 0))
 			if d := math.Abs(float64(got)-want) / want; !(d <= 4e-6) {
 				t.Errorf("softplus of %g is %g, want %g", x[i], got, want)
 			}
@@ -102,23 +103,23 @@ func TestAngles(t *testing.T) {
 		x = append(x, float32(float64(i)*1021*math.Pi/2), float32(i*33))
 	}
 	x = append(x, 1e15, 16367173*(1<<36)*(1<<36), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())) // the second is 6e-9 beside a multiple of pi / 2
-	for _, op := range []graph.EltOp{graph.EltSin, graph.EltCos, graph.EltTan} {
+	for _, op := range []elementwise.Op{elementwise.Sin, elementwise.Cos, elementwise.Tan} {
 		got := simulateActivation(t, op, x, ptxsim.Options{})
 		for i, v := range x {
-			want := float64(graph.Instr{Op: op}.Eval(v, 0, 0))
+			want := float64(elementwise.Instr{Op: op}.Eval(v, 0, 0))
 			tol := 4e-7 // of the angle
-			if op == graph.EltTan {
+			if op == elementwise.Tan {
 				tol *= 1 + want*want
 			}
 			d := math.Abs(float64(got[i]) - want)
 			if !(d <= tol) && !(math.IsNaN(want) && math.IsNaN(float64(got[i]))) && tol < math.Abs(want)+1 {
-				t.Errorf("%s of %g is %g, want %g", graph.Unary(op), v, got[i], want)
+				t.Errorf("%s of %g is %g, want %g", elementwise.Unary(op), v, got[i], want)
 			}
 		}
 	}
 }
 
-func simulateActivation(t *testing.T, op graph.EltOp, x []float32, o ptxsim.Options) []float32 {
+func simulateActivation(t *testing.T, op elementwise.Op, x []float32, o ptxsim.Options) []float32 {
 	t.Helper()
 	m := activationModule(op, len(x))
 	mem := ptxsim.NewMemory(1 << 20)
@@ -130,7 +131,7 @@ func simulateActivation(t *testing.T, op graph.EltOp, x []float32, o ptxsim.Opti
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := mem.Write(from, graph.Bytes(x)); err != nil {
+	if err := mem.Write(from, numeric.Bytes(x)); err != nil {
 		t.Fatal(err)
 	}
 	p, err := ptxsim.Load(mem, m)
@@ -143,7 +144,7 @@ func simulateActivation(t *testing.T, op graph.EltOp, x []float32, o ptxsim.Opti
 		t.Fatal(err)
 	}
 	y := make([]float32, len(x))
-	if err := mem.Read(to, graph.Bytes(y)); err != nil {
+	if err := mem.Read(to, numeric.Bytes(y)); err != nil {
 		t.Fatal(err)
 	}
 	return y
@@ -156,9 +157,9 @@ func TestActivationCode(t *testing.T) {
 	for _, a := range activations {
 		c := emittest.Disassemble(t, "sm_90a", activationModule(a.op, 1<<20).String())
 		n := c.Counts(0, len(c.Names))
-		t.Logf("%s: %d instructions", graph.Unary(a.op), len(c.Names))
+		t.Logf("%s: %d instructions", elementwise.Unary(a.op), len(c.Names))
 		if n["CALL"]+n["RET"]+n["BSSY"] > 0 {
-			t.Errorf("%s: %d calls", graph.Unary(a.op), n["CALL"])
+			t.Errorf("%s: %d calls", elementwise.Unary(a.op), n["CALL"])
 		}
 	}
 }

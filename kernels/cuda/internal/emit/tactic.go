@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
@@ -42,7 +43,7 @@ func (t Tactic) Matches(b kernels.Binding) error {
 			switch n := d.Span() / max(1, d.Type.Size()); {
 			case n > MaxElements:
 				return fmt.Errorf("%v takes more than %d elements in memory", d, MaxElements)
-			case graph.Count(d.Dims) == 0 && !t.Empty && d.Type.Size() > 0:
+			case numeric.Count(d.Dims) == 0 && !t.Empty && d.Type.Size() > 0:
 				return fmt.Errorf("%v is empty", d)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
@@ -32,7 +33,7 @@ func LayoutOf(d kernels.Desc) Layout {
 }
 
 // Rows returns the number of rows.
-func (l Layout) Rows() int { return graph.Count(l.Outer) }
+func (l Layout) Rows() int { return numeric.Count(l.Outer) }
 
 // Axis is an extent with a distance in elements.
 type Axis struct{ Extent, Stride int }
@@ -89,17 +90,17 @@ func RowOffset(k *ptx.K, row ptx.Uint, axes []Axis) ptx.Uint {
 
 // Storage is how a tensor's elements are stored.
 type Storage struct {
-	Type  graph.DataType
-	Range graph.Range // of quantised integers
+	Type  numeric.DataType
+	Range numeric.Range // of quantised integers
 	Base  ptx.GlobalPtr
 }
 
 // Storable returns an error where code cannot read or write a tensor's elements as reals.
 func Storable(t *graph.Tensor) error {
 	switch t.Type {
-	case graph.F32, graph.F16, graph.Bool:
+	case numeric.F32, numeric.F16, numeric.Bool:
 		return nil
-	case graph.I8, graph.U8:
+	case numeric.I8, numeric.U8:
 		if t.Range.IsSet() && !t.Range.PerChannel() {
 			return nil
 		}
@@ -142,11 +143,11 @@ func (s Storage) Load(k *ptx.K, at ptx.Uint, n int, when *ptx.Cond) []ptx.Float 
 // LoadOne returns the element at an address.
 func (s Storage) LoadOne(k *ptx.K, p ptx.GlobalPtr) ptx.Float {
 	switch s.Type {
-	case graph.F32:
+	case numeric.F32:
 		return k.LoadF(p, 1)[0]
-	case graph.F16:
+	case numeric.F16:
 		return k.HalfToFloat(k.LoadHalf(p))
-	case graph.I8:
+	case numeric.I8:
 		return s.real(k, k.LoadByteS(p))
 	default:
 		return s.real(k, k.LoadByte(p).Int())
@@ -156,15 +157,15 @@ func (s Storage) LoadOne(k *ptx.K, p ptx.GlobalPtr) ptx.Float {
 // Unpack returns the elements of a word.
 func (s Storage) Unpack(k *ptx.K, w ptx.Word) []ptx.Float {
 	switch s.Type {
-	case graph.F32:
+	case numeric.F32:
 		return []ptx.Float{k.FloatOf(w)}
-	case graph.F16:
+	case numeric.F16:
 		lo, hi := k.UnpackHalves(w)
 		return []ptx.Float{lo, hi}
 	}
 	list := make([]ptx.Float, 4)
 	for i := range list {
-		if s.Type == graph.I8 {
+		if s.Type == numeric.I8 {
 			list[i] = s.real(k, k.BfeS(w, 8*i, 8))
 		} else {
 			list[i] = s.real(k, k.Bfe(w, 8*i, 8).Int())
@@ -242,22 +243,22 @@ func (s Storage) Store(k *ptx.K, at ptx.Uint, list []ptx.Float) {
 // StoreOne writes the element at an address.
 func (s Storage) StoreOne(k *ptx.K, p ptx.GlobalPtr, x ptx.Float) {
 	switch s.Type {
-	case graph.F32:
+	case numeric.F32:
 		k.StoreF(p, x)
-	case graph.F16:
+	case numeric.F16:
 		k.StoreHalf(p, k.FloatToHalf(x))
 	default:
 		q := s.integer(k, x)
-		k.StoreByte(p, k.Saturate4([4]ptx.Int{q, q, q, q}, s.Type == graph.I8))
+		k.StoreByte(p, k.Saturate4([4]ptx.Int{q, q, q, q}, s.Type == numeric.I8))
 	}
 }
 
 // Pack returns the word of as many elements as it holds; where there are fewer they are the lowest.
 func (s Storage) Pack(k *ptx.K, list []ptx.Float) ptx.Word {
 	switch s.Type {
-	case graph.F32:
+	case numeric.F32:
 		return k.Bits(list[0])
-	case graph.F16:
+	case numeric.F16:
 		return k.PackHalves(list[0], list[len(list)-1])
 	}
 	var q [4]ptx.Int
@@ -268,7 +269,7 @@ func (s Storage) Pack(k *ptx.K, list []ptx.Float) ptx.Word {
 			q[i] = q[i-1]
 		}
 	}
-	return k.Saturate4(q, s.Type == graph.I8)
+	return k.Saturate4(q, s.Type == numeric.I8)
 }
 
 // VectorOf returns how many elements of a row of a type are worth one thread's access: those of 16 bytes, fewer where
@@ -294,7 +295,7 @@ func (s Storage) Words(k *ptx.K, at ptx.Uint, n int, when *ptx.Cond, otherwise p
 
 // Quantized reports whether a tensor holds bytes that stand for real numbers by one scale.
 func Quantized(t *graph.Tensor) bool {
-	return (t.Type == graph.I8 || t.Type == graph.U8) && t.Range.IsSet() && !t.Range.PerChannel()
+	return (t.Type == numeric.I8 || t.Type == numeric.U8) && t.Range.IsSet() && !t.Range.PerChannel()
 }
 
 // StridesOf returns the distances in elements of a shape's axes.

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptxsim"
 )
@@ -58,7 +58,7 @@ func quotients(t *testing.T, xs []float32, d float32) []float32 {
 	k.StoreF(k.Offset(y, i, 4), q)
 	k.End()
 	mem := ptxsim.NewMemory(1 << 20)
-	data := graph.Bytes(xs)
+	data := numeric.Bytes(xs)
 	var params []byte
 	var at [2]uint64
 	for i := range at {
@@ -82,5 +82,5 @@ func quotients(t *testing.T, xs []float32, d float32) []float32 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return graph.View[float32](out)
+	return numeric.View[float32](out)
 }

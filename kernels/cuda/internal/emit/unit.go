@@ -1,6 +1,6 @@
 package emit
 
-import "github.com/trtui/trtui/core/graph"
+import "github.com/trtui/trtui/core/graph/numeric"
 
 // Unit is what multiplies.
 type Unit uint8
@@ -16,15 +16,15 @@ const (
 
 var units = [...]struct {
 	name string
-	typ  graph.DataType
+	typ  numeric.DataType
 }{
-	SimtF32:   {"f32_simt", graph.F32},
-	TensorF16: {"f16_mma", graph.F16},
-	TensorI8:  {"i8_mma", graph.I8},
+	SimtF32:   {"f32_simt", numeric.F32},
+	TensorF16: {"f16_mma", numeric.F16},
+	TensorI8:  {"i8_mma", numeric.I8},
 }
 
 // String returns the unit as tactics name it.
 func (u Unit) String() string { return units[u].name }
 
 // Type returns the type of what is multiplied; bytes may be signed or not.
-func (u Unit) Type() graph.DataType { return units[u].typ }
+func (u Unit) Type() numeric.DataType { return units[u].typ }

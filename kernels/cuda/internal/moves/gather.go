@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -33,7 +34,7 @@ type gather struct {
 	outer, length, count int
 	inner                int // elements of a row
 	size                 int // bytes of an element
-	index                graph.DataType
+	index                numeric.DataType
 }
 
 // gathers returns why the kernels, which copy elements as they are by indices of 32 or 64 bits, do not take a layer.
@@ -41,7 +42,7 @@ func gathers(b kernels.Binding) error {
 	if b.Layer.Epilogue.Args > 0 || b.In[0].Type != b.Out[0].Type {
 		return fmt.Errorf("the kernel keeps the type, and has no epilogue")
 	}
-	if i := b.In[1].Type; i != graph.I64 && i != graph.I32 {
+	if i := b.In[1].Type; i != numeric.I64 && i != numeric.I32 {
 		return fmt.Errorf("indices are %s, the kernel takes i32 and i64", i)
 	}
 	return nil
@@ -55,7 +56,7 @@ func gatherOf(b kernels.Binding) (*gather, error) {
 	if err := gathers(b); err != nil {
 		return nil, err
 	}
-	if graph.Count(b.Out[0].Dims) == 0 {
+	if numeric.Count(b.Out[0].Dims) == 0 {
 		return nil, fmt.Errorf("the output is empty")
 	}
 	axis := b.Layer.Attrs.(graph.GatherAttrs).Axis
@@ -63,8 +64,8 @@ func gatherOf(b kernels.Binding) (*gather, error) {
 		axis += len(x.Dims)
 	}
 	return &gather{
-		outer: graph.Count(x.Dims[:axis]), length: x.Dims[axis], count: graph.Count(i.Dims),
-		inner: graph.Count(x.Dims[axis+1:]), size: x.Type.Size(), index: i.Type,
+		outer: numeric.Count(x.Dims[:axis]), length: x.Dims[axis], count: numeric.Count(i.Dims),
+		inner: numeric.Count(x.Dims[axis+1:]), size: x.Type.Size(), index: i.Type,
 	}, nil
 }
 
@@ -102,7 +103,7 @@ func emitElements(b kernels.Binding) (*emit.Work, error) {
 	if axis < 0 {
 		axis += len(x)
 	}
-	total, size := graph.Count(y), b.Out[0].Type.Size()
+	total, size := numeric.Count(y), b.Out[0].Type.Size()
 	k, l := w.Threads("elements", total)
 	data, indices, to := l.Operand(k, w, b, 0), l.Operand(k, w, b, 1), l.Output(k, 0)
 	index := emit.ThreadIndex(k, total)
@@ -134,16 +135,16 @@ func emitTuples(b kernels.Binding) (*emit.Work, error) {
 	x, i, size := b.In[0].Dims, b.In[1], b.Out[0].Type.Size()
 	first, last := b.Layer.Attrs.(graph.GatherNDAttrs).BatchDims, len(i.Dims)-1
 	tuple := i.Dims[last]
-	slice := graph.Count(x[first+tuple:])
+	slice := numeric.Count(x[first+tuple:])
 	n := min(16/size, 1<<bits.TrailingZeros(uint(slice)))
 	perRow := slice / n
-	rows := graph.Count(i.Dims[:last])
+	rows := numeric.Count(i.Dims[:last])
 	k, l := w.Threads("tuples", rows*perRow)
 	data, indices, to := l.Operand(k, w, b, 0), l.Operand(k, w, b, 1), l.Output(k, 0)
 	index := emit.ThreadIndex(k, rows*perRow)
 	row, column := k.DivRem(index, perRow)
 	strides := emit.StridesOf(x)
-	from := k.Mul(k.Div(row, graph.Count(i.Dims[first:last])), ptx.U(graph.Count(x[first:])))
+	from := k.Mul(k.Div(row, numeric.Count(i.Dims[first:last])), ptx.U(numeric.Count(x[first:])))
 	p := k.Offset(indices, row, tuple*i.Type.Size())
 	for j := range tuple {
 		place := emit.IndexAt(k, p.At(j*i.Type.Size()), x[first+j])

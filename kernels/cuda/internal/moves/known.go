@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 )
@@ -16,7 +17,7 @@ func nothingTactics() []emit.Tactic {
 			Name: "nothing_linear", Op: op, In: kernels.Linear, Out: kernels.Linear, Empty: true,
 			Match: func(b kernels.Binding) error {
 				for _, d := range b.Out {
-					if graph.Count(d.Dims) > 0 {
+					if numeric.Count(d.Dims) > 0 {
 						return fmt.Errorf("the output has elements")
 					}
 				}
@@ -72,22 +73,22 @@ func knownTactics() []emit.Tactic {
 const maxKnown = 64 << 20
 
 // knownOf evaluates the layer.
-func knownOf(b kernels.Binding) (graph.Value, error) {
+func knownOf(b kernels.Binding) (numeric.Value, error) {
 	l := b.Layer
 	if !isKnown(b) {
-		return graph.Value{}, fmt.Errorf("the output does not follow from shapes and constants")
+		return numeric.Value{}, fmt.Errorf("the output does not follow from shapes and constants")
 	}
-	if len(b.Out) != 1 || graph.Count(b.Out[0].Dims) == 0 {
-		return graph.Value{}, fmt.Errorf("there are %d outputs, or one is empty", len(b.Out))
+	if len(b.Out) != 1 || numeric.Count(b.Out[0].Dims) == 0 {
+		return numeric.Value{}, fmt.Errorf("there are %d outputs, or one is empty", len(b.Out))
 	}
 	if n := b.Out[0].Bytes(); n > maxKnown {
-		return graph.Value{}, fmt.Errorf("the output has %d bytes, the kernel takes up to %d", n, maxKnown)
+		return numeric.Value{}, fmt.Errorf("the output has %d bytes, the kernel takes up to %d", n, maxKnown)
 	}
-	in := make([]graph.Value, len(b.In))
+	in := make([]numeric.Value, len(b.In))
 	for i, d := range b.In {
-		in[i] = graph.Value{Type: d.Type, Dims: d.Dims, Data: b.Consts[i]}
+		in[i] = numeric.Value{Type: d.Type, Dims: d.Dims, Data: b.Consts[i]}
 	}
-	out := []graph.Value{graph.NewValue(b.Out[0].Type, b.Out[0].Dims...)}
+	out := []numeric.Value{numeric.NewValue(b.Out[0].Type, b.Out[0].Dims...)}
 	err := l.Eval(in, out)
 	return out[0], err
 }
@@ -99,7 +100,7 @@ func isKnown(b kernels.Binding) bool {
 	for i, t := range b.Layer.Inputs {
 		switch {
 		case t == nil || b.Consts[i] != nil || source && b.Layer.Role(i) == graph.Extents:
-		case graph.Count(b.In[i].Dims) > 0:
+		case numeric.Count(b.In[i].Dims) > 0:
 			return false
 		default:
 			empty = true

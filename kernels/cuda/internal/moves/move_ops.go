@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -42,7 +43,7 @@ func maskTactic() emit.Tactic {
 		},
 		Emit: func(b kernels.Binding) (*emit.Work, error) {
 			w := emit.NewWork()
-			total, size := graph.Count(b.Out[0].Dims), b.Out[0].Type.Size()
+			total, size := numeric.Count(b.Out[0].Dims), b.Out[0].Type.Size()
 			k, l := w.Threads("mask", total)
 			x, y, mask := l.Operand(k, w, b, 0), l.Output(k, 0), l.Output(k, 1)
 			index := emit.ThreadIndex(k, total)
@@ -55,7 +56,7 @@ func maskTactic() emit.Tactic {
 }
 
 func copyMover(b kernels.Binding) (*mover, error) {
-	return &mover{axes: []moveAxis{straight(graph.Count(b.Out[0].Dims), 1)}}, nil
+	return &mover{axes: []moveAxis{straight(numeric.Count(b.Out[0].Dims), 1)}}, nil
 }
 
 // permuted is the mover that makes axis i of the output of axis perm[i] of an input of the given shape.
@@ -179,12 +180,12 @@ func padValue(b kernels.Binding, a graph.PadAttrs) ([]byte, error) {
 		}
 		return v.Data, nil
 	}
-	v := graph.NewValue(in.Type)
+	v := numeric.NewValue(in.Type)
 	switch {
 	case in.Type.IsInteger() && in.Range.IsSet() && !in.Range.PerChannel():
 		in.Range.Quantize(v, []float32{a.Value})
-	case in.Type == graph.F32 || in.Type == graph.F16:
-		graph.FromReal(v, []float32{a.Value}, graph.Range{})
+	case in.Type == numeric.F32 || in.Type == numeric.F16:
+		numeric.FromReal(v, []float32{a.Value}, numeric.Range{})
 	case a.Value == 0:
 	default:
 		return nil, fmt.Errorf("%s is padded with %v", in.Type, a.Value)
@@ -226,7 +227,7 @@ func gatherMover(b kernels.Binding) (*mover, error) {
 	if axis < 0 {
 		axis += len(x)
 	}
-	inner := graph.Count(x[axis+1:])
+	inner := numeric.Count(x[axis+1:])
 	list := index.Ints()
 	for i, n := range list {
 		if n < 0 {
@@ -238,6 +239,6 @@ func gatherMover(b kernels.Binding) (*mover, error) {
 	}
 	at := func(i int) int { return (int(list[i]) + x[axis]) % x[axis] }
 	return &mover{axes: []moveAxis{
-		straight(graph.Count(x[:axis]), x[axis]*inner), axisOf(len(list), inner, at), straight(inner, 1),
+		straight(numeric.Count(x[:axis]), x[axis]*inner), axisOf(len(list), inner, at), straight(inner, 1),
 	}}, nil
 }

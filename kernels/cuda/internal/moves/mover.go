@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -186,13 +187,13 @@ func movable(b kernels.Binding) error {
 		return fmt.Errorf("the kernel moves elements to one output, and has no epilogue")
 	}
 	if b.Layer.Op == graph.BitCast {
-		if t := b.Out[0].Type; t == graph.Bool || t.Bits() < 8 {
+		if t := b.Out[0].Type; t == numeric.Bool || t.Bits() < 8 {
 			return fmt.Errorf("bits become %s, whose bytes not all of them are", t)
 		}
 	} else if b.In[0].Type != b.Out[0].Type || !b.Layer.Inputs[0].Range.Equal(b.Layer.Outputs[0].Range) && !b.Layer.Inputs[0].Range.PerChannel() {
 		return fmt.Errorf("input and output differ in type or range")
 	}
-	if graph.Count(b.Out[0].Dims) == 0 || graph.Count(b.In[0].Dims) == 0 {
+	if numeric.Count(b.Out[0].Dims) == 0 || numeric.Count(b.In[0].Dims) == 0 {
 		return fmt.Errorf("a tensor is empty")
 	}
 	return nil
@@ -257,5 +258,5 @@ func tableBytes(offsets []int) []byte {
 	for i, o := range offsets {
 		list[i] = int32(o)
 	}
-	return graph.Bytes(list)
+	return numeric.Bytes(list)
 }

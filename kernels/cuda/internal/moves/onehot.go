@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -14,7 +15,7 @@ func oneHotTactics() []emit.Tactic {
 	return []emit.Tactic{{
 		Name: "onehot_linear", Op: graph.OneHot, In: kernels.Linear, Out: kernels.Linear,
 		Match: func(b kernels.Binding) error {
-			if t := b.In[0].Type; t != graph.F32 && t != graph.F16 && !t.IsInteger() {
+			if t := b.In[0].Type; t != numeric.F32 && t != numeric.F16 && !t.IsInteger() {
 				return fmt.Errorf("indices are %s, the kernel takes f32, f16 and integers", t)
 			}
 			if b.Layer.Epilogue.Args > 0 || b.In[1].Type != b.Out[0].Type {
@@ -34,7 +35,7 @@ func emitOneHot(b kernels.Binding) (*emit.Work, error) {
 	if axis < 0 {
 		axis += len(y)
 	}
-	total, inner, size := graph.Count(y), graph.Count(y[axis+1:]), b.Out[0].Type.Size()
+	total, inner, size := numeric.Count(y), numeric.Count(y[axis+1:]), b.Out[0].Type.Size()
 	k, l := w.Threads("onehot", total)
 	indices, values, to := l.Operand(k, w, b, 0), l.Operand(k, w, b, 1), l.Output(k, 0)
 	index := emit.ThreadIndex(k, total)
@@ -43,7 +44,7 @@ func emitOneHot(b kernels.Binding) (*emit.Work, error) {
 	p := k.Offset(indices, k.Mad(outer, ptx.U(inner), column), from.Size())
 	var i ptx.Long
 	if from.IsFloat() {
-		i = emit.Truncated(k, emit.Storage{Type: from}.LoadOne(k, p), graph.I64)
+		i = emit.Truncated(k, emit.Storage{Type: from}.LoadOne(k, p), numeric.I64)
 	} else {
 		i = emit.LoadInteger(k, p, from)
 	}

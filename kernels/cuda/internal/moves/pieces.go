@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -73,7 +74,7 @@ func piecesOf(b kernels.Binding) (*pieces, error) {
 	if whole.Format == kernels.NHWC && axis != 1 {
 		return nil, fmt.Errorf("axis %d is not the channels'", axis)
 	}
-	if graph.Count(whole.Dims) == 0 {
+	if numeric.Count(whole.Dims) == 0 {
 		return nil, fmt.Errorf("the tensor is empty")
 	}
 	one := b.Layer.Inputs[0]
@@ -87,7 +88,7 @@ func piecesOf(b kernels.Binding) (*pieces, error) {
 		if d.Type != whole.Type || !tensors[i].Range.Equal(one.Range) {
 			return nil, fmt.Errorf("piece %s has another type or range", tensors[i].Name)
 		}
-		if graph.Count(d.Dims) == 0 {
+		if numeric.Count(d.Dims) == 0 {
 			continue
 		}
 		one := piece{tensor: i}
@@ -109,10 +110,10 @@ func piecesOf(b kernels.Binding) (*pieces, error) {
 // rowsFrom returns the rows of a tensor, each all from an axis on, with their elements and their distance.
 func rowsFrom(d kernels.Desc, axis int) (rows, length, distance int) {
 	if d.Format == kernels.NHWC {
-		return graph.Count(d.Dims) / max(1, d.Dims[1]), d.Dims[1], d.Width()
+		return numeric.Count(d.Dims) / max(1, d.Dims[1]), d.Dims[1], d.Width()
 	}
-	n := graph.Count(d.Dims[axis:])
-	return graph.Count(d.Dims[:axis]), n, n
+	n := numeric.Count(d.Dims[axis:])
+	return numeric.Count(d.Dims[:axis]), n, n
 }
 
 // emit emits one kernel whose threads each write a vector of the rows of the outputs.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -59,7 +60,7 @@ func reformatOf(b kernels.Binding) *reformat {
 	if !r.toNHWC {
 		r.linear, r.nhwc = r.nhwc, r.linear
 	}
-	r.channels, r.pixels = r.nhwc.Dims[1], graph.Count(r.nhwc.Dims[2:])
+	r.channels, r.pixels = r.nhwc.Dims[1], numeric.Count(r.nhwc.Dims[2:])
 	r.x = emit.Storage{Type: b.In[0].Type, Range: b.Layer.Inputs[0].Range}
 	r.y = emit.Storage{Type: b.Out[0].Type, Range: b.Layer.Outputs[0].Range}
 	alongPixels := r.pixels | r.linear.BatchStride()

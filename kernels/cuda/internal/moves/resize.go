@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -65,10 +66,10 @@ const maxTaps = 64
 func resizeOf(b kernels.Binding) (*resize, error) {
 	in := b.Layer.Inputs[0]
 	a := b.Layer.Attrs.(graph.ResizeAttrs)
-	if b.Consts[0] != nil || emit.Storable(in) != nil || in.Type == graph.Bool {
+	if b.Consts[0] != nil || emit.Storable(in) != nil || in.Type == numeric.Bool {
 		return nil, fmt.Errorf("%s is %s, the kernel takes f32, f16 and bytes quantised by one scale", in.Name, in.Type)
 	}
-	if graph.Count(b.Out[0].Dims) == 0 || graph.Count(b.In[0].Dims) == 0 {
+	if numeric.Count(b.Out[0].Dims) == 0 || numeric.Count(b.In[0].Dims) == 0 {
 		return nil, fmt.Errorf("a tensor is empty")
 	}
 	r := &resize{x: emit.Storage{Type: in.Type, Range: in.Range}, from: emit.LayoutOf(b.In[0]), taps: 1, vector: 1, beyond: a.Extrapolation}
@@ -158,11 +159,11 @@ func (r *resize) emit(b kernels.Binding) (*emit.Work, error) {
 	outside := make([]ptx.GlobalPtr, len(r.axes))
 	for i, x := range r.axes {
 		if x.count > 0 {
-			offsets[i] = l.Constant(k, fmt.Sprintf("o%d", i), w.Append(graph.Bytes(x.offsets)))
-			weights[i] = l.Constant(k, fmt.Sprintf("w%d", i), w.Append(graph.Bytes(x.weights)))
+			offsets[i] = l.Constant(k, fmt.Sprintf("o%d", i), w.Append(numeric.Bytes(x.offsets)))
+			weights[i] = l.Constant(k, fmt.Sprintf("w%d", i), w.Append(numeric.Bytes(x.weights)))
 		}
 		if x.outside != nil {
-			outside[i] = l.Constant(k, fmt.Sprintf("b%d", i), w.Append(graph.Bytes(x.outside)))
+			outside[i] = l.Constant(k, fmt.Sprintf("b%d", i), w.Append(numeric.Bytes(x.outside)))
 		}
 	}
 	out.Parameters(k, l)

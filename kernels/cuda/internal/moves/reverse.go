@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -29,10 +30,10 @@ func reverseTactic() emit.Tactic {
 func emitReverse(b kernels.Binding) (*emit.Work, error) {
 	w := emit.NewWork()
 	a, x, size := b.Layer.Attrs.(graph.ReverseSequenceAttrs), b.In[0].Dims, b.In[0].Type.Size()
-	row := graph.Count(x[2:])
+	row := numeric.Count(x[2:])
 	n := min(16/size, 1<<bits.TrailingZeros(uint(row)))
 	size, row = size*n, row/n
-	total := graph.Count(x) / n
+	total := numeric.Count(x) / n
 	k, l := w.Threads("reverse", total)
 	from, lengths := l.Operand(k, w, b, 0), l.Operand(k, w, b, 1)
 	to := l.Output(k, 0)

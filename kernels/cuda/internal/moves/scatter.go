@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -23,15 +24,15 @@ func scatterTactics() []emit.Tactic {
 		Emit: emitScatterElements,
 		Cost: func(b kernels.Binding) []emit.Job {
 			u, axis := b.In[2].Dims, axisOfScatter(b)
-			lines := graph.Count(u) / max(1, u[axis])
-			return []emit.Job{emit.ThreadJob(graph.Count(b.Out[0].Dims), 10, emit.Traffic(b)), emit.ThreadJob(lines, 400*u[axis]+40, 0)} // each update waits for the last
+			lines := numeric.Count(u) / max(1, u[axis])
+			return []emit.Job{emit.ThreadJob(numeric.Count(b.Out[0].Dims), 10, emit.Traffic(b)), emit.ThreadJob(lines, 400*u[axis]+40, 0)} // each update waits for the last
 		},
 	}, scatterRowsTactic(), tensorScatterTactic()}
 }
 
 // meeting is how an update meets what is there.
 type meeting struct {
-	typ   graph.DataType
+	typ   numeric.DataType
 	reals func(k *ptx.K, a, b ptx.Float) ptx.Float // nil: the update replaces it
 	longs func(k *ptx.K, a, b ptx.Long) ptx.Long
 }
@@ -48,20 +49,20 @@ func meetingOf(b kernels.Binding) (meeting, error) {
 			return m, fmt.Errorf("%s and %s differ in type or range, or have one by channel", x.Name, t.Name)
 		}
 	}
-	if i := b.In[1].Type; i != graph.I64 && i != graph.I32 {
+	if i := b.In[1].Type; i != numeric.I64 && i != numeric.I32 {
 		return m, fmt.Errorf("indices are %s, the kernel takes i32 and i64", i)
 	}
-	if graph.Count(b.Out[0].Dims) == 0 {
+	if numeric.Count(b.Out[0].Dims) == 0 {
 		return m, fmt.Errorf("the output is empty")
 	}
 	reduction := b.Layer.Attrs.(graph.ScatterAttrs).Reduction
 	if reduction == "none" {
 		return m, nil
 	}
-	if t := x.Type; t != graph.F32 && t != graph.F16 && !t.IsInteger() {
+	if t := x.Type; t != numeric.F32 && t != numeric.F16 && !t.IsInteger() {
 		return m, fmt.Errorf("elements are %s, the kernel reduces f32, f16 and integers", t)
 	}
-	signed := x.Type != graph.U64
+	signed := x.Type != numeric.U64
 	switch reduction {
 	case "add":
 		m.reals, m.longs = (*ptx.K).AddF, (*ptx.K).AddL
@@ -94,7 +95,7 @@ func (m meeting) put(k *ptx.K, to, from ptx.GlobalPtr) {
 
 // copyData emits the kernel that copies a scattering's data.
 func copyData(b kernels.Binding, w *emit.Work) {
-	m := &mover{size: b.Out[0].Type.Size(), axes: []moveAxis{straight(graph.Count(b.Out[0].Dims), 1)}}
+	m := &mover{size: b.Out[0].Type.Size(), axes: []moveAxis{straight(numeric.Count(b.Out[0].Dims), 1)}}
 	m.widen()
 	total := m.elements()
 	k, l := w.Threads("copy", total)
@@ -122,10 +123,10 @@ func emitScatterElements(b kernels.Binding) (*emit.Work, error) {
 	}
 	copyData(b, w)
 	x, u, axis := b.In[0].Dims, b.In[2].Dims, axisOfScatter(b)
-	if graph.Count(u) == 0 {
+	if numeric.Count(u) == 0 {
 		return w, nil
 	}
-	lines := graph.Count(u) / u[axis]
+	lines := numeric.Count(u) / u[axis]
 	k, l := w.Threads("scatter", lines)
 	indices, updates, y := l.Operand(k, w, b, 1), l.Operand(k, w, b, 2), l.Output(k, 0)
 	first, target, rest := ptx.U(0), ptx.U(0), emit.ThreadIndex(k, lines)

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -36,7 +37,7 @@ func scatterRowsTactic() emit.Tactic {
 			if err != nil {
 				return nil
 			}
-			list := []emit.Job{emit.ThreadJob(graph.Count(b.Out[0].Dims), 10, emit.Traffic(b)), emit.ThreadJob(s.rows*s.slice, 40, 0)}
+			list := []emit.Job{emit.ThreadJob(numeric.Count(b.Out[0].Dims), 10, emit.Traffic(b)), emit.ThreadJob(s.rows*s.slice, 40, 0)}
 			if s.known == nil {
 				list = append(list, emit.ThreadJob(s.rows, 20*s.tuple, 0), emit.ThreadJob(s.rows, 8*s.rows+20, 0))
 			}
@@ -53,7 +54,7 @@ type scatteredRows struct {
 	meeting
 	rows, slice, tuple int
 	dims, strides      []int // of the data, tuple of them
-	index              graph.DataType
+	index              numeric.DataType
 	known              []uint32 // these words, where the indices are constants
 }
 
@@ -66,8 +67,8 @@ func scatteredRowsOf(b kernels.Binding) (*scatteredRows, error) {
 	}
 	x, i := b.In[0].Dims, b.In[1].Dims
 	last := len(i) - 1
-	s := &scatteredRows{meeting: m, rows: graph.Count(i[:last]), tuple: i[last], index: b.In[1].Type}
-	s.dims, s.strides, s.slice = x[:s.tuple], emit.StridesOf(x)[:s.tuple], graph.Count(x[s.tuple:])
+	s := &scatteredRows{meeting: m, rows: numeric.Count(i[:last]), tuple: i[last], index: b.In[1].Type}
+	s.dims, s.strides, s.slice = x[:s.tuple], emit.StridesOf(x)[:s.tuple], numeric.Count(x[s.tuple:])
 	if err := emit.ThreadsFit(s.rows * s.slice); err != nil {
 		return nil, err
 	}
@@ -177,7 +178,7 @@ func (s *scatteredRows) emitRows(b kernels.Binding, w *emit.Work) {
 	updates := l.Operand(k, w, b, 2)
 	var words ptx.GlobalPtr
 	if s.known != nil {
-		words = l.Constant(k, "words", w.Append(graph.Bytes(s.known)))
+		words = l.Constant(k, "words", w.Append(numeric.Bytes(s.known)))
 	} else {
 		words = l.Scratch(k, "words", 0)
 	}

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -39,10 +40,10 @@ func emitTensorScatter(b kernels.Binding) (*emit.Work, error) {
 		axis += len(x)
 	}
 	rows := b.In[1].Dims[axis]
-	row := graph.Count(x[axis+1:])
+	row := numeric.Count(x[axis+1:])
 	n := min(16/size, 1<<bits.TrailingZeros(uint(row)))
 	size, row = size*n, row/n
-	total := graph.Count(x) / n
+	total := numeric.Count(x) / n
 	k, l := w.Threads("scatter", total)
 	data, update := l.Operand(k, w, b, 0), l.Operand(k, w, b, 1)
 	var places ptx.GlobalPtr
@@ -56,7 +57,7 @@ func emitTensorScatter(b kernels.Binding) (*emit.Work, error) {
 	outer, i := k.DivRem(line, x[axis])
 	behind := i // how far the element is behind the first one that is written, around the end
 	if given {
-		p := k.Offset(places, k.Div(outer, graph.Count(x[1:axis])), b.In[2].Type.Size())
+		p := k.Offset(places, k.Div(outer, numeric.Count(x[1:axis])), b.In[2].Type.Size())
 		place := ptx.Uint{}
 		if a.Circular {
 			_, place = k.DivRem(k.Load(p, 1)[0].Uint(), x[axis])

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
@@ -18,23 +20,23 @@ type tiledCase struct {
 	tactic string
 	op     *graph.Op
 	attrs  any
-	typ    graph.DataType
+	typ    numeric.DataType
 	dims   []int
 }
 
 func (c tiledCase) String() string { return fmt.Sprintf("%s_%s_%v", c.tactic, c.typ, c.dims) }
 
 // trial emits the case, from the input's type to the same or another.
-func (c tiledCase) trial(t *testing.T, to graph.DataType) *emittest.Trial {
+func (c tiledCase) trial(t *testing.T, to numeric.DataType) *emittest.Trial {
 	t.Helper()
-	x := &graph.Tensor{Name: "x", Type: c.typ, Dims: graph.Shape(c.dims...)}
-	if c.typ == graph.I8 && to != c.typ {
-		x.Range = graph.PerTensor(0.03, -7)
+	x := &graph.Tensor{Name: "x", Type: c.typ, Dims: symbolic.Shape(c.dims...)}
+	if c.typ == numeric.I8 && to != c.typ {
+		x.Range = numeric.PerTensor(0.03, -7)
 	}
 	l := emittest.LayerOf(t, c.op, c.attrs, x)
 	if l.Outputs[0].Type = to; to != c.typ {
-		if l.Outputs[0].Range = (graph.Range{}); to == graph.I8 {
-			l.Outputs[0].Range = graph.PerTensor(0.05, 3)
+		if l.Outputs[0].Range = (numeric.Range{}); to == numeric.I8 {
+			l.Outputs[0].Range = numeric.PerTensor(0.05, 3)
 		}
 	}
 	for _, e := range append(reformatTactics(), transposeTactics()...) {
@@ -70,7 +72,7 @@ func wide(stats []*ptxsim.Stats) (faults []string) {
 // too many and without bank conflicts.
 func TestWideTiles(t *testing.T) {
 	swap := graph.TransposeAttrs{Perm: []int{0, 2, 1}}
-	for _, typ := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+	for _, typ := range []numeric.DataType{numeric.F32, numeric.F16, numeric.I8} {
 		for _, c := range []tiledCase{
 			{"reformat_linear_nhwc", graph.Reformat, nil, typ, []int{1, 64, 56, 56}},
 			{"reformat_nhwc_linear", graph.Reformat, nil, typ, []int{1, 64, 56, 56}},
@@ -88,7 +90,7 @@ func TestWideTiles(t *testing.T) {
 				for _, f := range wide(stats) {
 					t.Error(f)
 				}
-				n := int64(graph.Count(c.dims))
+				n := int64(numeric.Count(c.dims))
 				if got := 32 * stats[0].Instructions; got > 24*n {
 					t.Errorf("%.1f instructions for each element", float64(got)/float64(n))
 				}
@@ -100,7 +102,7 @@ func TestWideTiles(t *testing.T) {
 // TestOddTiles: rows that begin anywhere, axes shorter and longer than tiles, and changes of type are right in every order,
 // and no two threads meet in a bank where the tile does not lie in pieces.
 func TestOddTiles(t *testing.T) {
-	types := []graph.DataType{graph.F32, graph.F16, graph.I8}
+	types := []numeric.DataType{numeric.F32, numeric.F16, numeric.I8}
 	swap := graph.TransposeAttrs{Perm: []int{1, 0}}
 	for _, typ := range types {
 		for _, dims := range [][]int{{8, 9}, {300, 9}, {9, 300}, {16, 260}, {131, 130}, {132, 68}, {40, 1000}, {1001, 24}, {8, 4096}} {
@@ -139,10 +141,10 @@ func survives(t *testing.T, tr *emittest.Trial) {
 func TestAssembledTiles(t *testing.T) {
 	tool := emittest.Assembler(t)
 	for _, c := range []tiledCase{
-		{"reformat_linear_nhwc", graph.Reformat, nil, graph.F16, []int{1, 64, 56, 56}},
-		{"reformat_linear_nhwc", graph.Reformat, nil, graph.I8, []int{1, 64, 7, 7}},
-		{"transpose_tiled_linear", graph.Transpose, graph.TransposeAttrs{Perm: []int{1, 0}}, graph.I8, []int{512, 512}},
-		{"transpose_tiled_linear", graph.Transpose, graph.TransposeAttrs{Perm: []int{1, 0}}, graph.F32, []int{512, 511}},
+		{"reformat_linear_nhwc", graph.Reformat, nil, numeric.F16, []int{1, 64, 56, 56}},
+		{"reformat_linear_nhwc", graph.Reformat, nil, numeric.I8, []int{1, 64, 7, 7}},
+		{"transpose_tiled_linear", graph.Transpose, graph.TransposeAttrs{Perm: []int{1, 0}}, numeric.I8, []int{512, 512}},
+		{"transpose_tiled_linear", graph.Transpose, graph.TransposeAttrs{Perm: []int{1, 0}}, numeric.F32, []int{512, 511}},
 	} {
 		tr := c.trial(t, c.typ)
 		for _, arch := range []string{"sm_80", "sm_90a"} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -17,7 +18,7 @@ func triluTactic() emit.Tactic {
 			if b.Layer.Epilogue.Args > 0 || b.In[0].Type != b.Out[0].Type || b.Layer.Inputs[0].Range.IsSet() {
 				return fmt.Errorf("the kernel keeps the type, which is not quantised, and has no epilogue")
 			}
-			if givenDiagonal(b) && b.In[1].Type != graph.I64 {
+			if givenDiagonal(b) && b.In[1].Type != numeric.I64 {
 				return fmt.Errorf("the diagonal is %s, the kernel takes i64", b.In[1].Type)
 			}
 			return nil
@@ -28,7 +29,7 @@ func triluTactic() emit.Tactic {
 
 // givenDiagonal reports whether the diagonal is input 1.
 func givenDiagonal(b kernels.Binding) bool {
-	return len(b.In) > 1 && b.Layer.Inputs[1] != nil && graph.Count(b.In[1].Dims) == 1
+	return len(b.In) > 1 && b.Layer.Inputs[1] != nil && numeric.Count(b.In[1].Dims) == 1
 }
 
 // emitTrilu emits a kernel in which each thread copies an element, or writes 0.
@@ -36,7 +37,7 @@ func emitTrilu(b kernels.Binding) (*emit.Work, error) {
 	w := emit.NewWork()
 	a, x := b.Layer.Attrs.(graph.TriluAttrs), b.In[0].Dims
 	rows, columns := x[len(x)-2], x[len(x)-1]
-	total, size := graph.Count(x), b.In[0].Type.Size()
+	total, size := numeric.Count(x), b.In[0].Type.Size()
 	k, l := w.Threads("trilu", total)
 	from := l.Operand(k, w, b, 0)
 	diagonal := ptx.L(int64(a.K))

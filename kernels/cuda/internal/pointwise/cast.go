@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -15,8 +16,8 @@ func castTactics() []emit.Tactic {
 		Name: "cast_linear", Op: graph.Cast, In: kernels.Linear, Out: kernels.Linear,
 		Match: func(b kernels.Binding) error {
 			x, y := b.In[0].Type, b.Out[0].Type
-			for _, t := range []graph.DataType{x, y} {
-				if !isReal(t) && t != graph.Bool && !t.IsInteger() {
+			for _, t := range []numeric.DataType{x, y} {
+				if !isReal(t) && t != numeric.Bool && !t.IsInteger() {
 					return fmt.Errorf("from %s to %s; the kernel takes f32, f16, 8-bit floats, bool and integers", x, y)
 				}
 			}
@@ -36,7 +37,7 @@ func castTactics() []emit.Tactic {
 func emitCast(b kernels.Binding) (*emit.Work, error) {
 	w := emit.NewWork()
 	from, to := b.In[0].Type, b.Out[0].Type
-	total := graph.Count(b.Out[0].Dims)
+	total := numeric.Count(b.Out[0].Dims)
 	k, l := w.Threads("cast", total)
 	x, y := l.Input(k, 0), l.Output(k, 0)
 	var table ptx.GlobalPtr
@@ -57,14 +58,14 @@ func emitCast(b kernels.Binding) (*emit.Work, error) {
 	case from.IsFloat():
 		v = emit.Storage{Type: from}.LoadOne(k, p)
 	default:
-		v = k.LongToFloat(emit.LoadInteger(k, p, from), from != graph.U64)
+		v = k.LongToFloat(emit.LoadInteger(k, p, from), from != numeric.U64)
 	}
 	switch {
 	case to.IsFloat8():
 		k.StoreByte(q, float8Of(k, v, to, b.Layer.Attrs.(graph.CastAttrs).Overflow).Word())
 	case to.IsFloat():
 		emit.Storage{Type: to}.StoreOne(k, q, v)
-	case to == graph.Bool:
+	case to == numeric.Bool:
 		k.StoreByte(q, k.Select(k.NeF(v, ptx.F(0)), ptx.U(1), ptx.U(0)).Word())
 	default:
 		emit.StoreInteger(k, q, to, emit.Truncated(k, v, to))
@@ -74,4 +75,4 @@ func emitCast(b kernels.Binding) (*emit.Work, error) {
 }
 
 // isReal reports whether a type is a floating one that is cast from and to.
-func isReal(t graph.DataType) bool { return t == graph.F32 || t == graph.F16 || t.IsFloat8() }
+func isReal(t numeric.DataType) bool { return t == numeric.F32 || t == numeric.F16 || t.IsFloat8() }

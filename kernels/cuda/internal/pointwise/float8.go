@@ -1,7 +1,7 @@
 package pointwise
 
 import (
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
 
@@ -13,33 +13,33 @@ type float8Format struct {
 	unsigned             bool
 }
 
-func float8FormatOf(t graph.DataType) float8Format {
+func float8FormatOf(t numeric.DataType) float8Format {
 	switch t {
-	case graph.F8E4M3FN:
+	case numeric.F8E4M3FN:
 		return float8Format{3, 7, 0x7e, 0x7f, 0x7f, false}
-	case graph.F8E4M3FNUZ:
+	case numeric.F8E4M3FNUZ:
 		return float8Format{3, 8, 0x7f, 0x80, 0x80, true}
-	case graph.F8E5M2:
+	case numeric.F8E5M2:
 		return float8Format{2, 15, 0x7b, 0x7c, 0x7f, false}
 	}
 	return float8Format{2, 16, 0x7f, 0x80, 0x80, true}
 }
 
 // float8Table is the numbers of all codes as f32.
-func float8Table(t graph.DataType) []byte {
+func float8Table(t numeric.DataType) []byte {
 	codes, list := make([]byte, 256), make([]float32, 256)
 	for i := range codes {
 		codes[i] = byte(i)
 	}
-	for i, v := range (graph.Value{Type: t, Dims: []int{256}, Data: codes}).Float64s() {
+	for i, v := range (numeric.Value{Type: t, Dims: []int{256}, Data: codes}).Float64s() {
 		list[i] = float32(v)
 	}
-	return graph.Bytes(list)
+	return numeric.Bytes(list)
 }
 
 // float8Of is the code of a float rounded half to even. What is too large becomes the largest number or, if it may overflow,
 // what is beyond it: an infinity, or NaN where there is none.
-func float8Of(k *ptx.K, v ptx.Float, t graph.DataType, overflow bool) ptx.Uint {
+func float8Of(k *ptx.K, v ptx.Float, t numeric.DataType, overflow bool) ptx.Uint {
 	f := float8FormatOf(t)
 	a := k.MinF(k.AbsF(v), ptx.F(1<<20)) // more than any format has
 	least := 1 - f.bias

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -72,7 +74,7 @@ func checkIntegers(b kernels.Binding) error {
 			if t == nil {
 				return fmt.Errorf("an input is left out")
 			}
-			if !t.Type.IsInteger() && t.Type != graph.Bool || t.Range.IsSet() {
+			if !t.Type.IsInteger() && t.Type != numeric.Bool || t.Range.IsSet() {
 				return fmt.Errorf("%s is %s, the kernel takes integers that are not quantised, and bool", t.Name, t.TypeString())
 			}
 			integers = integers || t.Type.IsInteger()
@@ -135,7 +137,7 @@ func emitIntegers(b kernels.Binding, code integerCode) (*emit.Work, error) {
 }
 
 // wrap is v reduced to the numbers of an integer type.
-func wrap(k *ptx.K, v ptx.Long, t graph.DataType) ptx.Long {
+func wrap(k *ptx.K, v ptx.Long, t numeric.DataType) ptx.Long {
 	if !t.IsInteger() || t.Size() == 8 {
 		return v
 	}
@@ -146,7 +148,7 @@ func wrap(k *ptx.K, v ptx.Long, t graph.DataType) ptx.Long {
 // integerProgram returns the code of a layer's program. Operations on U64, alone, are unsigned.
 func integerProgram(b kernels.Binding) integerCode {
 	p := b.Layer.Attrs.(graph.Elementwise).Program
-	types := make([]graph.DataType, len(b.In))
+	types := make([]numeric.DataType, len(b.In))
 	for i, d := range b.In {
 		types[i] = d.Type
 	}
@@ -157,7 +159,7 @@ func integerProgram(b kernels.Binding) integerCode {
 			o := integerOperation{K: k, signed: true, imm: [2]int64{int64(in.Imm[0]), int64(in.Imm[1])}}
 			for j := range in.Op.Info().Arity {
 				o.x[j] = values[in.Arg[j]]
-				o.signed = o.signed && all[in.Arg[j]] != graph.U64
+				o.signed = o.signed && all[in.Arg[j]] != numeric.U64
 			}
 			values = append(values, wrap(k, integerTranslations[in.Op](o), all[p.Args+i]))
 		}
@@ -202,46 +204,46 @@ func (o integerOperation) power() ptx.Long {
 }
 
 // integerTranslations says what each operation is on 64-bit integers.
-var integerTranslations = map[graph.EltOp]func(integerOperation) ptx.Long{
-	graph.EltConst: func(o integerOperation) ptx.Long { return ptx.L(o.imm[0]) },
-	graph.EltAdd:   func(o integerOperation) ptx.Long { return o.AddL(o.x[0], o.x[1]) },
-	graph.EltSub:   func(o integerOperation) ptx.Long { return o.SubL(o.x[0], o.x[1]) },
-	graph.EltMul:   func(o integerOperation) ptx.Long { return o.MulL(o.x[0], o.x[1]) },
-	graph.EltDiv:   func(o integerOperation) ptx.Long { return o.divided(o.DivL) },
-	graph.EltMod:   func(o integerOperation) ptx.Long { return o.divided(o.RemL) },
-	graph.EltPow:   integerOperation.power,
-	graph.EltMax: func(o integerOperation) ptx.Long {
+var integerTranslations = map[elementwise.Op]func(integerOperation) ptx.Long{
+	elementwise.Const: func(o integerOperation) ptx.Long { return ptx.L(o.imm[0]) },
+	elementwise.Add:   func(o integerOperation) ptx.Long { return o.AddL(o.x[0], o.x[1]) },
+	elementwise.Sub:   func(o integerOperation) ptx.Long { return o.SubL(o.x[0], o.x[1]) },
+	elementwise.Mul:   func(o integerOperation) ptx.Long { return o.MulL(o.x[0], o.x[1]) },
+	elementwise.Div:   func(o integerOperation) ptx.Long { return o.divided(o.DivL) },
+	elementwise.Mod:   func(o integerOperation) ptx.Long { return o.divided(o.RemL) },
+	elementwise.Pow:   integerOperation.power,
+	elementwise.Max: func(o integerOperation) ptx.Long {
 		return o.pick(o.less(o.x[0], o.x[1]), o.x[1], o.x[0])
 	},
-	graph.EltMin: func(o integerOperation) ptx.Long {
+	elementwise.Min: func(o integerOperation) ptx.Long {
 		return o.pick(o.less(o.x[1], o.x[0]), o.x[1], o.x[0])
 	},
-	graph.EltPRelu: func(o integerOperation) ptx.Long {
+	elementwise.PRelu: func(o integerOperation) ptx.Long {
 		return o.pick(o.less(o.x[0], ptx.L(0)), o.MulL(o.x[0], o.x[1]), o.x[0])
 	},
-	graph.EltNeg: func(o integerOperation) ptx.Long { return o.SubL(ptx.L(0), o.x[0]) },
-	graph.EltAbs: func(o integerOperation) ptx.Long {
+	elementwise.Neg: func(o integerOperation) ptx.Long { return o.SubL(ptx.L(0), o.x[0]) },
+	elementwise.Abs: func(o integerOperation) ptx.Long {
 		return o.pick(o.less(o.x[0], ptx.L(0)), o.SubL(ptx.L(0), o.x[0]), o.x[0])
 	},
-	graph.EltSign: func(o integerOperation) ptx.Long {
+	elementwise.Sign: func(o integerOperation) ptx.Long {
 		return o.SubL(o.truth(o.less(ptx.L(0), o.x[0])), o.truth(o.less(o.x[0], ptx.L(0))))
 	},
-	graph.EltRelu: func(o integerOperation) ptx.Long { return o.pick(o.less(o.x[0], ptx.L(0)), ptx.L(0), o.x[0]) },
-	graph.EltClamp: func(o integerOperation) ptx.Long {
+	elementwise.Relu: func(o integerOperation) ptx.Long { return o.pick(o.less(o.x[0], ptx.L(0)), ptx.L(0), o.x[0]) },
+	elementwise.Clamp: func(o integerOperation) ptx.Long {
 		low, high := ptx.L(o.imm[0]), ptx.L(o.imm[1])
 		y := o.pick(o.LtL(high, o.x[0], true), high, o.x[0])
 		return o.pick(o.LtL(y, low, true), low, y)
 	},
-	graph.EltSelect:       func(o integerOperation) ptx.Long { return o.pick(o.is(0), o.x[1], o.x[2]) },
-	graph.EltEqual:        func(o integerOperation) ptx.Long { return o.truth(o.EqL(o.x[0], o.x[1])) },
-	graph.EltLess:         func(o integerOperation) ptx.Long { return o.truth(o.less(o.x[0], o.x[1])) },
-	graph.EltLessEqual:    func(o integerOperation) ptx.Long { return o.truth(o.less(o.x[1], o.x[0]).Not()) },
-	graph.EltGreater:      func(o integerOperation) ptx.Long { return o.truth(o.less(o.x[1], o.x[0])) },
-	graph.EltGreaterEqual: func(o integerOperation) ptx.Long { return o.truth(o.less(o.x[0], o.x[1]).Not()) },
-	graph.EltAnd:          func(o integerOperation) ptx.Long { return o.truth(o.Both(o.is(0), o.is(1))) },
-	graph.EltOr:           func(o integerOperation) ptx.Long { return o.truth(o.Either(o.is(0), o.is(1))) },
-	graph.EltXor: func(o integerOperation) ptx.Long {
+	elementwise.Select:       func(o integerOperation) ptx.Long { return o.pick(o.is(0), o.x[1], o.x[2]) },
+	elementwise.Equal:        func(o integerOperation) ptx.Long { return o.truth(o.EqL(o.x[0], o.x[1])) },
+	elementwise.Less:         func(o integerOperation) ptx.Long { return o.truth(o.less(o.x[0], o.x[1])) },
+	elementwise.LessEqual:    func(o integerOperation) ptx.Long { return o.truth(o.less(o.x[1], o.x[0]).Not()) },
+	elementwise.Greater:      func(o integerOperation) ptx.Long { return o.truth(o.less(o.x[1], o.x[0])) },
+	elementwise.GreaterEqual: func(o integerOperation) ptx.Long { return o.truth(o.less(o.x[0], o.x[1]).Not()) },
+	elementwise.And:          func(o integerOperation) ptx.Long { return o.truth(o.Both(o.is(0), o.is(1))) },
+	elementwise.Or:           func(o integerOperation) ptx.Long { return o.truth(o.Either(o.is(0), o.is(1))) },
+	elementwise.Xor: func(o integerOperation) ptx.Long {
 		return o.truth(o.EqL(o.XorL(o.truth(o.is(0)), o.truth(o.is(1))), ptx.L(1)))
 	},
-	graph.EltNot: func(o integerOperation) ptx.Long { return o.truth(o.is(0).Not()) },
+	elementwise.Not: func(o integerOperation) ptx.Long { return o.truth(o.is(0).Not()) },
 }

@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 )
@@ -47,15 +50,15 @@ func normalizeTactics() []emit.Tactic {
 
 // normalization returns a batch normalisation as x*factor + summand, then the epilogue, and the binding of x, these and the
 // epilogue's inputs.
-func normalization(b kernels.Binding) (kernels.Binding, graph.Program, error) {
+func normalization(b kernels.Binding) (kernels.Binding, elementwise.Program, error) {
 	channels := b.In[0].Dims[1]
 	var p [5][]float32 // scale, bias, mean and variance at 1 to 4
 	for i := 1; i < len(p); i++ {
 		v, ok := b.Const(i)
 		if !ok || v.Len() != channels {
-			return b, graph.Program{}, fmt.Errorf("input %d is not a constant of %d channels", i, channels)
+			return b, elementwise.Program{}, fmt.Errorf("input %d is not a constant of %d channels", i, channels)
 		}
-		p[i] = graph.ToReal(v, b.Layer.Inputs[i].Range).Floats()
+		p[i] = numeric.ToReal(v, b.Layer.Inputs[i].Range).Floats()
 	}
 	epsilon := float64(b.Layer.Attrs.(graph.BatchNormAttrs).Epsilon)
 	factor, summand := make([]float32, channels), make([]float32, channels)
@@ -72,16 +75,16 @@ func normalization(b kernels.Binding) (kernels.Binding, graph.Program, error) {
 	l.Inputs = []*graph.Tensor{b.Layer.Inputs[0]}
 	n := kernels.Binding{Layer: &l, In: b.In[:1:1], Out: b.Out, Consts: b.Consts[:1:1]}
 	for i, list := range [][]float32{factor, summand} {
-		t := &graph.Tensor{Name: fmt.Sprintf("%s.%d", l.Name, i), Type: graph.F32, Dims: graph.Shape(dims...), Weights: graph.Bytes(list)}
+		t := &graph.Tensor{Name: fmt.Sprintf("%s.%d", l.Name, i), Type: numeric.F32, Dims: symbolic.Shape(dims...), Weights: numeric.Bytes(list)}
 		l.Inputs = append(l.Inputs, t)
-		n.In = append(n.In, kernels.Desc{Type: graph.F32, Dims: dims})
+		n.In = append(n.In, kernels.Desc{Type: numeric.F32, Dims: dims})
 		n.Consts = append(n.Consts, t.Weights)
 	}
 	own := len(b.Layer.OpInputs())
 	l.Inputs = append(l.Inputs, b.Layer.Inputs[own:]...)
 	n.In, n.Consts = slices.Concat(n.In, b.In[own:]), slices.Concat(n.Consts, b.Consts[own:])
-	program := graph.Program{Args: 3, Code: []graph.Instr{
-		{Op: graph.EltMul, Arg: [3]int{0, 1}}, {Op: graph.EltAdd, Arg: [3]int{3, 2}},
+	program := elementwise.Program{Args: 3, Code: []elementwise.Instr{
+		{Op: elementwise.Mul, Arg: [3]int{0, 1}}, {Op: elementwise.Add, Arg: [3]int{3, 2}},
 	}}
 	if b.Layer.Epilogue.Args > 0 {
 		program = program.Then(b.Layer.Epilogue, 0)

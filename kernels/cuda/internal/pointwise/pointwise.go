@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -25,7 +27,7 @@ func pointwiseTactics() []emit.Tactic {
 			list = append(list, emit.Tactic{
 				Name: "convert_" + f.String(), Op: op, In: f, Out: f, Strided: f == kernels.NHWC,
 				Match: func(b kernels.Binding) error {
-					if x, y := b.Layer.Inputs[0], b.Layer.Outputs[0]; op == graph.Cast && (x.Range.IsSet() || y.Range.IsSet() || x.Type == graph.Bool || y.Type == graph.Bool) {
+					if x, y := b.Layer.Inputs[0], b.Layer.Outputs[0]; op == graph.Cast && (x.Range.IsSet() || y.Range.IsSet() || x.Type == numeric.Bool || y.Type == numeric.Bool) {
 						return fmt.Errorf("a cast from %s to %s is not of real numbers", x.TypeString(), y.TypeString())
 					}
 					if a, ok := b.Layer.Attrs.(graph.QuantAttrs); ok && op == graph.Dequantize && !a.Range.Equal(b.Layer.Inputs[0].Range) {
@@ -41,7 +43,7 @@ func pointwiseTactics() []emit.Tactic {
 }
 
 // elementwiseProgram returns all that an element-wise layer does to an element: its own program, then its epilogue.
-func elementwiseProgram(b kernels.Binding) graph.Program {
+func elementwiseProgram(b kernels.Binding) elementwise.Program {
 	p := b.Layer.Attrs.(graph.Elementwise).Program
 	if b.Layer.Epilogue.Args > 0 {
 		p = p.Then(b.Layer.Epilogue, 0)
@@ -50,7 +52,7 @@ func elementwiseProgram(b kernels.Binding) graph.Program {
 }
 
 // emitPointwise emits a kernel in which each thread computes a few elements of a row.
-func emitPointwise(b kernels.Binding, p graph.Program) (*emit.Work, error) {
+func emitPointwise(b kernels.Binding, p elementwise.Program) (*emit.Work, error) {
 	w := emit.NewWork()
 	inputs := make([]int, len(b.In))
 	for i := range inputs {

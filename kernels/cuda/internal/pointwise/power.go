@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -16,13 +18,13 @@ func mixedPowerTactic() emit.Tactic {
 		Name: "power_mixed_linear", Op: graph.Pointwise, In: kernels.Linear, Out: kernels.Linear,
 		Match: func(b kernels.Binding) error {
 			p := b.Layer.Attrs.(graph.Elementwise).Program
-			if len(p.Code) != 1 || p.Code[0].Op != graph.EltPow || p.Code[0].Arg[0] != 0 || p.Code[0].Arg[1] != 1 || b.Layer.Epilogue.Args > 0 {
+			if len(p.Code) != 1 || p.Code[0].Op != elementwise.Pow || p.Code[0].Arg[0] != 0 || p.Code[0].Arg[1] != 1 || b.Layer.Epilogue.Args > 0 {
 				return fmt.Errorf("the layer is not one power")
 			}
 			kinds := 0
 			for _, t := range b.Layer.Inputs {
 				switch {
-				case t.Type == graph.F32, t.Type == graph.F16:
+				case t.Type == numeric.F32, t.Type == numeric.F16:
 					kinds |= 1
 				case t.Type.IsInteger() && !t.Range.IsSet():
 					kinds |= 2
@@ -66,7 +68,7 @@ func emitMixedPower(b kernels.Binding) (*emit.Work, error) {
 	base, exponent := args[0], args[1]
 	out := k.Offset(y, index, b.Out[0].Type.Size())
 	if base.Type.IsFloat() {
-		n := k.LongToFloat(emit.LoadInteger(k, place(exponent), exponent.Type), exponent.Type != graph.U64)
+		n := k.LongToFloat(emit.LoadInteger(k, place(exponent), exponent.Type), exponent.Type != numeric.U64)
 		emit.Storage{Type: base.Type}.StoreOne(k, out, emit.Power(k, base.LoadOne(k, place(base)), n))
 	} else {
 		x, n := emit.LoadInteger(k, place(base), base.Type), exponent.LoadOne(k, place(exponent))
@@ -77,9 +79,9 @@ func emitMixedPower(b kernels.Binding) (*emit.Work, error) {
 }
 
 // integerPower is an integer to a real power, rounded toward 0 and saturated: exact where the exponent is whole.
-func integerPower(k *ptx.K, x ptx.Long, y ptx.Float, t graph.DataType) ptx.Long {
+func integerPower(k *ptx.K, x ptx.Long, y ptx.Float, t numeric.DataType) ptx.Long {
 	const most = 1 << 62
-	near := emit.Power(k, k.LongToFloat(x, t != graph.U64), y)
+	near := emit.Power(k, k.LongToFloat(x, t != numeric.U64), y)
 	n := k.FloatToLong(y, true)
 	exact := integerOperation{K: k, x: [3]ptx.Long{x, n}, signed: true}.power()
 	whole := k.Both(k.EqF(k.Floor(y), y), k.LtF(k.AbsF(near), ptx.F(most)))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -28,7 +29,7 @@ func quantizeTactics() []emit.Tactic {
 				return s.emit(b), nil
 			},
 			Cost: func(b kernels.Binding) []emit.Job {
-				return []emit.Job{emit.ThreadJob(graph.Count(b.Out[0].Dims), 40, emit.Traffic(b))}
+				return []emit.Job{emit.ThreadJob(numeric.Count(b.Out[0].Dims), 40, emit.Traffic(b))}
 			},
 		})
 	}
@@ -38,12 +39,12 @@ func quantizeTactics() []emit.Tactic {
 // scaling is such a change: element i has the scale and the zero point i/inner % channels.
 type scaling struct {
 	inner, channels int
-	reals           emit.Storage   // the side of real numbers
-	integers        graph.DataType // the other
+	reals           emit.Storage     // the side of real numbers
+	integers        numeric.DataType // the other
 	quantize        bool
 	scale           emit.Storage
-	zero            graph.DataType // of the zero points; 0: there are none
-	rng             graph.Range    // the constants; not set: inputs 1 and 2
+	zero            numeric.DataType // of the zero points; 0: there are none
+	rng             numeric.Range    // the constants; not set: inputs 1 and 2
 }
 
 func scalingOf(b kernels.Binding) (*scaling, error) {
@@ -60,18 +61,18 @@ func scalingOf(b kernels.Binding) (*scaling, error) {
 	if a.Block > 0 {
 		return nil, fmt.Errorf("there are scales for blocks of %d; the kernel takes one, or one for each index of an axis", a.Block)
 	}
-	if !s.integers.IsInteger() || real.Type != graph.F32 && real.Type != graph.F16 {
+	if !s.integers.IsInteger() || real.Type != numeric.F32 && real.Type != numeric.F16 {
 		return nil, fmt.Errorf("from %s to %s; the kernel is of integers, and of f32 or f16", in.Type, out.Type)
 	}
 	channels := len(a.Range.Scale)
 	if !a.Range.IsSet() {
 		s.scale = emit.Storage{Type: b.In[1].Type}
-		if s.scale.Type != graph.F32 && s.scale.Type != graph.F16 {
+		if s.scale.Type != numeric.F32 && s.scale.Type != numeric.F16 {
 			return nil, fmt.Errorf("scales are %s, the kernel takes f32 and f16", s.scale.Type)
 		}
-		channels = graph.Count(b.In[1].Dims)
+		channels = numeric.Count(b.In[1].Dims)
 		if len(b.In) > 2 && b.Layer.Inputs[2] != nil {
-			if s.zero = b.In[2].Type; !s.zero.IsInteger() || graph.Count(b.In[2].Dims) != channels {
+			if s.zero = b.In[2].Type; !s.zero.IsInteger() || numeric.Count(b.In[2].Dims) != channels {
 				return nil, fmt.Errorf("there are %s of %s for %d scales", b.In[2], s.zero, channels)
 			}
 		}
@@ -81,7 +82,7 @@ func scalingOf(b kernels.Binding) (*scaling, error) {
 		if a.Range.Axis < 0 || a.Range.Axis >= len(x) || x[a.Range.Axis] != channels {
 			return nil, fmt.Errorf("%d scales do not fit axis %d of %v", channels, a.Range.Axis, x)
 		}
-		s.channels, s.inner = channels, graph.Count(x[a.Range.Axis+1:])
+		s.channels, s.inner = channels, numeric.Count(x[a.Range.Axis+1:])
 	}
 	return s, nil
 }
@@ -89,16 +90,16 @@ func scalingOf(b kernels.Binding) (*scaling, error) {
 // emit emits a kernel in which each thread converts an element.
 func (s *scaling) emit(b kernels.Binding) *emit.Work {
 	w := emit.NewWork()
-	total := graph.Count(b.Out[0].Dims)
+	total := numeric.Count(b.Out[0].Dims)
 	k, l := w.Threads("quantize", total)
 	x := l.Input(k, 0)
 	var scales, zeros ptx.GlobalPtr
 	if s.rng.IsSet() {
-		s.scale.Type = graph.F32
-		scales = l.Constant(k, "scales", w.Append(graph.Bytes(s.rng.Scale)))
+		s.scale.Type = numeric.F32
+		scales = l.Constant(k, "scales", w.Append(numeric.Bytes(s.rng.Scale)))
 		if len(s.rng.Zero) > 0 {
-			s.zero = graph.I32
-			zeros = l.Constant(k, "zeros", w.Append(graph.Bytes(s.rng.Zero)))
+			s.zero = numeric.I32
+			zeros = l.Constant(k, "zeros", w.Append(numeric.Bytes(s.rng.Zero)))
 		}
 	} else {
 		scales = l.Operand(k, w, b, 1)
@@ -127,7 +128,7 @@ func (s *scaling) emit(b kernels.Binding) *emit.Work {
 }
 
 // storeQuantized writes saturate(round(x / scale) + zero).
-func storeQuantized(k *ptx.K, to ptx.GlobalPtr, t graph.DataType, x, scale ptx.Float, zero ptx.Long) {
+func storeQuantized(k *ptx.K, to ptx.GlobalPtr, t numeric.DataType, x, scale ptx.Float, zero ptx.Long) {
 	emit.StoreInteger(k, to, t, emit.Saturated(k, k.AddL(emit.RoundedLong(k, k.DivF(x, scale)), zero), t))
 }
 
@@ -137,7 +138,7 @@ func dynamicQuantizeTactic() emit.Tactic {
 		Name: "quantize_dynamic_linear", Op: graph.DynamicQuantize, In: kernels.Linear, Out: kernels.Linear,
 		Match: func(b kernels.Binding) error {
 			in := b.Layer.Inputs[0]
-			if b.Consts[0] != nil || emit.Storable(in) != nil || in.Type == graph.Bool {
+			if b.Consts[0] != nil || emit.Storable(in) != nil || in.Type == numeric.Bool {
 				return fmt.Errorf("%s is %s, the kernel takes f32, f16 and bytes quantised by one scale", in.Name, in.Type)
 			}
 			if b.Layer.Epilogue.Args > 0 {
@@ -145,10 +146,10 @@ func dynamicQuantizeTactic() emit.Tactic {
 			}
 			return nil
 		},
-		Workspace: func(b kernels.Binding) int { return 8 * extremeBlocks(graph.Count(b.In[0].Dims)) },
+		Workspace: func(b kernels.Binding) int { return 8 * extremeBlocks(numeric.Count(b.In[0].Dims)) },
 		Emit:      emitDynamicQuantize,
 		Cost: func(b kernels.Binding) []emit.Job {
-			n := graph.Count(b.In[0].Dims)
+			n := numeric.Count(b.In[0].Dims)
 			blocks := extremeBlocks(n)
 			return []emit.Job{
 				emit.ThreadJob(blocks*emit.BlockThreads, 60+8*emit.CeilDiv(n, blocks*emit.BlockThreads), emit.Traffic(b)),
@@ -166,7 +167,7 @@ func extremeBlocks(n int) int { return max(1, min(512, n/(8*emit.BlockThreads)))
 func emitDynamicQuantize(b kernels.Binding) (*emit.Work, error) {
 	w := emit.NewWork()
 	x := emit.Storage{Type: b.In[0].Type, Range: b.Layer.Inputs[0].Range}
-	total := graph.Count(b.In[0].Dims)
+	total := numeric.Count(b.In[0].Dims)
 	blocks := extremeBlocks(total)
 	emitExtremes(w, x, total, blocks)
 
@@ -182,10 +183,10 @@ func emitDynamicQuantize(b kernels.Binding) (*emit.Work, error) {
 	low, high = emit.AcrossWarp(k, low, (*ptx.K).MinNaN), emit.AcrossWarp(k, high, (*ptx.K).MaxNaN)
 	scale := k.DivF(k.SubF(high, low), ptx.F(255))
 	scale = k.SelectF(k.GtF(scale, ptx.F(0)), scale, ptx.F(1))
-	zero := emit.Saturated(k, emit.RoundedLong(k, k.DivF(k.NegF(low), scale)), graph.U8)
+	zero := emit.Saturated(k, emit.RoundedLong(k, k.DivF(k.NegF(low), scale)), numeric.U8)
 	k.Exit(k.Ne(lane, ptx.U(0)))
 	k.StoreF(scaleP, scale)
-	emit.StoreInteger(k, zeroP, graph.U8, zero)
+	emit.StoreInteger(k, zeroP, numeric.U8, zero)
 	w.End(k, l)
 
 	k, l = w.Threads("quantize", total)
@@ -193,7 +194,7 @@ func emitDynamicQuantize(b kernels.Binding) (*emit.Work, error) {
 	y, scaleP, zeroP := l.Output(k, 0), l.Output(k, 1), l.Output(k, 2)
 	index := emit.ThreadIndex(k, total)
 	v := x.LoadOne(k, k.Offset(x.Base, index, x.Type.Size()))
-	storeQuantized(k, k.Offset(y, index, 1), graph.U8, v, k.LoadF(scaleP, 1)[0], emit.LoadInteger(k, zeroP, graph.U8))
+	storeQuantized(k, k.Offset(y, index, 1), numeric.U8, v, k.LoadF(scaleP, 1)[0], emit.LoadInteger(k, zeroP, numeric.U8))
 	w.End(k, l)
 	return w, nil
 }

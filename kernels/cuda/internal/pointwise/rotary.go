@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -22,20 +23,20 @@ func rotaryTactics() []emit.Tactic {
 					return err
 				}
 			}
-			if p := b.Layer.Input(graph.RotaryPositions); p != nil && p.Type != graph.I64 && p.Type != graph.I32 {
+			if p := b.Layer.Input(graph.RotaryPositions); p != nil && p.Type != numeric.I64 && p.Type != numeric.I32 {
 				return fmt.Errorf("positions are %s, the kernel takes i32 and i64", p.Type)
 			}
 			return rotaryStorable(b.Layer.Outputs[0])
 		},
 		Emit: emitRotary,
 		Cost: func(b kernels.Binding) []emit.Job {
-			return []emit.Job{emit.ThreadJob(graph.Count(b.Out[0].Dims), 30, emit.Traffic(b))}
+			return []emit.Job{emit.ThreadJob(numeric.Count(b.Out[0].Dims), 30, emit.Traffic(b))}
 		},
 	}}
 }
 
 func rotaryStorable(t *graph.Tensor) error {
-	if t.Type != graph.F32 && t.Type != graph.F16 {
+	if t.Type != numeric.F32 && t.Type != numeric.F16 {
 		return fmt.Errorf("%s is %s, the kernel takes f32 and f16", t.Name, t.Type)
 	}
 	return nil
@@ -49,7 +50,7 @@ func emitRotary(b kernels.Binding) (*emit.Work, error) {
 	if positions {
 		own = b.In[graph.RotaryPositions].Dims[0]
 	}
-	s, total := a.Shape(b.In[graph.RotaryX].Dims, own), graph.Count(b.Out[0].Dims)
+	s, total := a.Shape(b.In[graph.RotaryX].Dims, own), numeric.Count(b.Out[0].Dims)
 	k, l := w.Threads("rotary", total)
 	operand := func(i int) emit.Storage { return emit.Storage{Type: b.In[i].Type, Base: l.Operand(k, w, b, i)} }
 	x, cos, sin := operand(graph.RotaryX), operand(graph.RotaryCos), operand(graph.RotarySin)

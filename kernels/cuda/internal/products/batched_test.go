@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptxsim"
 )
@@ -65,7 +66,7 @@ func TestBatchedSides(t *testing.T) {
 							t.Fatal(right, err)
 						}
 						for _, in := range stats[0].Insts {
-							if a.TransA && typ == graph.F32 && strings.HasPrefix(in.Op, "st.shared") && in.Conflicts <= 4 {
+							if a.TransA && typ == numeric.F32 && strings.HasPrefix(in.Op, "st.shared") && in.Conflicts <= 4 {
 								continue // a lane's rows are side by side: sums of four lanes meet, once a tile
 							}
 							if in.Conflicts > 1 {

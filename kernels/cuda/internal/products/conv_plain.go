@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -38,7 +39,7 @@ func plainConvTactics() []emit.Tactic {
 				if err != nil {
 					return nil
 				}
-				return []emit.Job{emit.ThreadJob(graph.Count(b.Out[0].Dims), 60+14*c.channels*c.count(), emit.Traffic(b))}
+				return []emit.Job{emit.ThreadJob(numeric.Count(b.Out[0].Dims), 60+14*c.channels*c.count(), emit.Traffic(b))}
 			},
 		})
 	}
@@ -86,7 +87,7 @@ func plainConvOf(b kernels.Binding) (*plainConv, error) {
 		return nil, fmt.Errorf("%d spatial axes, the kernel takes 3 and more, or transposed ones whose weights are computed", len(c.in))
 	}
 	for _, t := range inputs {
-		if t != nil && t.Type != graph.F32 && t.Type != graph.F16 {
+		if t != nil && t.Type != numeric.F32 && t.Type != numeric.F16 {
 			return nil, fmt.Errorf("%s is %s, the kernel takes f32 and f16", t.Name, t.Type)
 		}
 	}
@@ -106,7 +107,7 @@ func (c *plainConv) emit(b kernels.Binding) (*emit.Work, error) {
 	if c.integers != nil {
 		c.integers.emitFactors(w, b)
 	}
-	total := graph.Count(b.Out[0].Dims)
+	total := numeric.Count(b.Out[0].Dims)
 	k, l := w.Threads("conv", total)
 	t := &plainConvThread{plainConv: c, K: k}
 	t.x = emit.Storage{Type: b.In[0].Type, Base: l.Operand(k, w, b, 0)}
@@ -150,13 +151,13 @@ type plainConvThread struct {
 // each runs body with the elements of the input and the weights whose products are summed for an element of the output, and
 // returns its filter.
 func (t *plainConvThread) each(index ptx.Uint, body func(x, w ptx.GlobalPtr, filter ptx.Uint)) (filter ptx.Uint) {
-	plane, place := t.DivRem(index, graph.Count(t.out))
+	plane, place := t.DivRem(index, numeric.Count(t.out))
 	image, filter := t.DivRem(plane, t.groups*t.filters)
 	group, own := t.DivRem(filter, t.filters)
 	places := t.places(t.K, place)
 	t.For(ptx.U(0), ptx.U(t.channels), ptx.U(1), func(c ptx.Uint) {
 		channel := t.Mad(group, ptx.U(t.channels), c)
-		line := t.Mul(t.Mad(image, ptx.U(t.groups*t.channels), channel), ptx.U(graph.Count(t.in)))
+		line := t.Mul(t.Mad(image, ptx.U(t.groups*t.channels), channel), ptx.U(numeric.Count(t.in)))
 		first := t.Mul(t.Mad(filter, ptx.U(t.channels), c), ptx.U(t.count()))
 		if t.transposed {
 			first = t.Mul(t.Mad(channel, ptx.U(t.filters), own), ptx.U(t.count()))
@@ -180,8 +181,8 @@ func (t *plainConvThread) integers(index ptx.Uint) (sum ptx.Int, filter ptx.Uint
 	sum = t.VarS(ptx.I(0))
 	s := t.plainConv.integers
 	filter = t.each(index, func(x, w ptx.GlobalPtr, filter ptx.Uint) {
-		a := t.SubS(t.LoadByteAs(x, t.x.Type == graph.I8), s.zero(t.K, 0, filter))
-		b := t.SubS(t.LoadByteAs(w, t.w.Type == graph.I8), s.zero(t.K, 1, filter))
+		a := t.SubS(t.LoadByteAs(x, t.x.Type == numeric.I8), s.zero(t.K, 0, filter))
+		b := t.SubS(t.LoadByteAs(w, t.w.Type == numeric.I8), s.zero(t.K, 1, filter))
 		t.SetS(sum, t.MadS(a, b, sum))
 	})
 	return sum, filter

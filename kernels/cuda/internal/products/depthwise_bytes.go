@@ -1,7 +1,7 @@
 package products
 
 import (
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
@@ -29,7 +29,7 @@ func (d *depthwise) packBytes() []byte {
 		for t := range d.r * d.s {
 			y, x := t/d.s, t%d.s
 			w := d.weight.Data[d.source(o, 0, t)]
-			if d.weight.Type == graph.U8 {
+			if d.weight.Type == numeric.U8 {
 				w ^= 0x80 // w - 128
 			}
 			out[((y*d.groupsOfTaps()+x/tapsOfWord)*row+o)*4+x%tapsOfWord] = w
@@ -40,7 +40,7 @@ func (d *depthwise) packBytes() []byte {
 
 // signedZero is the zero point of the weights as packBytes stores them.
 func (p *product) signedZero() int {
-	if p.weight.Type == graph.U8 {
+	if p.weight.Type == numeric.U8 {
 		return int(p.zeroW) - 128
 	}
 	return int(p.zeroW)
@@ -130,7 +130,7 @@ func (t *bytesThread) sumRow(dy ptx.Uint, weights ptx.GlobalPtr) {
 // multiply adds the products of a word of pixels for each channel.
 func (r *byteRow) multiply(i int, x [directChannels]ptx.Word, weights []ptx.Word, ones uint32) {
 	add := r.Dp4aUnsigned
-	if r.typ == graph.I8 {
+	if r.typ == numeric.I8 {
 		add = r.Dp4aSigned
 	}
 	for o, sum := range r.sums[i] {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -69,7 +70,7 @@ func directOf(b kernels.Binding, columns int) (*direct, error) {
 // directBy returns the convolution that a product is.
 func directBy(p *product, b kernels.Binding, columns int) (*direct, error) {
 	switch p.typ {
-	case graph.F32, graph.F16, graph.I8, graph.U8:
+	case numeric.F32, numeric.F16, numeric.I8, numeric.U8:
 	default:
 		return nil, fmt.Errorf("elements are %s, the kernel multiplies f32, f16, i8 and u8", p.typ)
 	}
@@ -115,22 +116,22 @@ func (p *product) packDirect() []byte {
 	if p.scale != nil {
 		list, src := make([]int32, n), p.weight.Ints()
 		put(func(d, s int) { list[d] = int32(src[s]) - p.zeroOf(d%row) })
-		return graph.Bytes(list)
+		return numeric.Bytes(list)
 	}
 	list, src := make([]float32, n), p.reals()
 	put(func(d, s int) { list[d] = src[s] })
-	return graph.Bytes(list)
+	return numeric.Bytes(list)
 }
 
 // reals returns the weights rounded to the product's type.
 func (p *product) reals() []float32 {
 	src := p.weight.Floats()
-	if p.typ != graph.F16 || p.weight.Type == graph.F16 {
+	if p.typ != numeric.F16 || p.weight.Type == numeric.F16 {
 		return src
 	}
 	rounded := make([]float32, len(src))
 	for i, f := range src {
-		rounded[i] = graph.F16ToF32(graph.F32ToF16(f))
+		rounded[i] = numeric.F16ToF32(numeric.F32ToF16(f))
 	}
 	return rounded
 }
@@ -351,7 +352,7 @@ func (t *directThread) loadInput(p tapPixel, channel ptx.Uint) ptx.Word {
 	if t.scale == nil {
 		v := t.VarF(ptx.F(0))
 		t.When(p.inside, func() {
-			if t.typ == graph.F32 {
+			if t.typ == numeric.F32 {
 				t.SetF(v, t.LoadF(from, 1)[0])
 			} else {
 				t.SetF(v, t.HalfToFloat(t.LoadHalf(from)))
@@ -361,7 +362,7 @@ func (t *directThread) loadInput(p tapPixel, channel ptx.Uint) ptx.Word {
 	}
 	v := t.VarS(ptx.I(int(t.zeroX)))
 	t.When(p.inside, func() {
-		t.SetS(v, t.LoadByteAs(from, t.typ == graph.I8))
+		t.SetS(v, t.LoadByteAs(from, t.typ == numeric.I8))
 	})
 	if t.transposed { // whose taps do not all meet the input: there is no sum of all weights to take off
 		v = t.SubS(v, ptx.I(int(t.zeroX)))

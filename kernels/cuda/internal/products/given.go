@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -65,7 +66,7 @@ func givenOf(b kernels.Binding) (*given, error) {
 	}
 	inputs := b.Layer.OpInputs()
 	for _, t := range inputs {
-		if t != nil && t.Type != graph.F32 && t.Type != graph.F16 {
+		if t != nil && t.Type != numeric.F32 && t.Type != numeric.F16 {
 			return nil, fmt.Errorf("%s is %s, the kernel takes f32 and f16", t.Name, t.Type)
 		}
 	}

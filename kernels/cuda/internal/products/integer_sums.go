@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -16,12 +17,12 @@ type integerSums struct {
 	zeros   [2]int // inputs of the zero points of either side; -1: 0
 	scales  [3]int // of x, of w, of y; -1 where the result is I32
 	result  int    // input of y's zero point
-	typ     graph.DataType
+	typ     numeric.DataType
 	perZero bool // the second side has a zero point for each channel of the output
 	perW    bool // and a scale
 
 	zero0, zero1, zeroY, factor ptx.GlobalPtr
-	types                       [2]graph.DataType
+	types                       [2]numeric.DataType
 }
 
 func integerSumsOf(b kernels.Binding) *integerSums {
@@ -54,7 +55,7 @@ func (s *integerSums) check(b kernels.Binding, channels, products int) error {
 		if i < 0 {
 			return 1
 		}
-		return graph.Count(b.In[i].Dims)
+		return numeric.Count(b.In[i].Dims)
 	}
 	for _, i := range []int{s.zeros[0], s.scales[0], s.scales[2], s.result} {
 		if length(i) != 1 {
@@ -67,7 +68,7 @@ func (s *integerSums) check(b kernels.Binding, channels, products int) error {
 		}
 	}
 	for _, i := range s.scales {
-		if i >= 0 && b.In[i].Type != graph.F32 && b.In[i].Type != graph.F16 {
+		if i >= 0 && b.In[i].Type != numeric.F32 && b.In[i].Type != numeric.F16 {
 			return fmt.Errorf("scale %s is %s, the kernel takes f32 and f16", b.Layer.Inputs[i].Name, b.In[i].Type)
 		}
 	}
@@ -96,7 +97,7 @@ func (s *integerSums) parameters(k *ptx.K, l *emit.Launch, w *emit.Work, b kerne
 
 // zero is the zero point of a side.
 func (s *integerSums) zero(k *ptx.K, side int, channel ptx.Uint) ptx.Int {
-	signed := s.types[side] == graph.I8
+	signed := s.types[side] == numeric.I8
 	switch {
 	case s.zeros[side] < 0:
 		return ptx.I(0)
@@ -113,7 +114,7 @@ func (s *integerSums) factors(b kernels.Binding) int {
 	if s.result < 0 {
 		return 0
 	}
-	return graph.Count(b.In[s.scales[1]].Dims)
+	return numeric.Count(b.In[s.scales[1]].Dims)
 }
 
 // emitFactors emits the kernel that puts them in the workspace. In the kernel of the sums, these would be spilled around the
@@ -147,6 +148,6 @@ func (s *integerSums) store(k *ptx.K, y ptx.GlobalPtr, index ptx.Uint, sum ptx.I
 	}
 	factor := k.LoadF(k.Offset(s.factor, channel, 4), 1)[0]
 	q := emit.RoundedLong(k, k.MulF(k.IntToFloat(sum), factor))
-	n := k.AddL(q, k.LongOf(k.LoadByteAs(s.zeroY, s.typ == graph.I8)))
+	n := k.AddL(q, k.LongOf(k.LoadByteAs(s.zeroY, s.typ == numeric.I8)))
 	k.StoreByte(k.Offset(y, index, 1), k.Low(emit.Saturated(k, n, s.typ)).Word())
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
@@ -219,7 +220,7 @@ func TestOddCode(t *testing.T) {
 			}
 			a := graph.GemmAttrs{Alpha: 1, Beta: 1, TransA: sides&1 != 0, TransB: sides&2 != 0}
 			t.Run(fmt.Sprintf("%s/%d", tl, sides), func(t *testing.T) {
-				tr := emittest.LayerTrial(t, batchedTactics(), "gemm_batched_"+tl.String(), graph.Gemm, a, graph.F16, []int{131, 131}, emittest.Weight(graph.F16, 131, 131))
+				tr := emittest.LayerTrial(t, batchedTactics(), "gemm_batched_"+tl.String(), graph.Gemm, a, numeric.F16, []int{131, 131}, emittest.Weight(numeric.F16, 131, 131))
 				emittest.Registers(t, tool, "sm_80", tr.Work.Module.String())
 			})
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -68,7 +70,7 @@ func multiplicationOf(b kernels.Binding, side int) (*multiplication, error) {
 	b = asMatrices(b, 1)
 	m := &multiplication{binding: b, side: side, alpha: 1}
 	x, y, out := b.In[0].Dims, b.In[1].Dims, b.Out[0].Dims
-	if graph.Count(x) == 0 || graph.Count(y) == 0 {
+	if numeric.Count(x) == 0 || numeric.Count(y) == 0 {
 		return nil, fmt.Errorf("%v times %v: the kernel takes matrices that are not empty", x, y)
 	}
 	transA, transB := false, false
@@ -80,7 +82,7 @@ func multiplicationOf(b kernels.Binding, side int) (*multiplication, error) {
 	if transA {
 		m.k = x[len(x)-2]
 	}
-	m.batch = graph.Count(out[:len(out)-2])
+	m.batch = numeric.Count(out[:len(out)-2])
 	for i, o := range []*operand{&m.left, &m.right} {
 		if err := o.check(b, i); err != nil {
 			return nil, err
@@ -102,7 +104,7 @@ func transAt(i int, transA, transB bool) bool {
 func (o *operand) check(b kernels.Binding, i int) error {
 	t := b.Layer.Inputs[i]
 	switch {
-	case t.Type == graph.F32, t.Type == graph.F16:
+	case t.Type == numeric.F32, t.Type == numeric.F16:
 	case t.Type.Size() == 1 && t.Quantized() && (!t.Range.PerChannel() || i == 1):
 		if i == 1 && t.Range.PerChannel() && t.Range.Zero != nil {
 			o.zeros = t.Range.Zero
@@ -186,11 +188,11 @@ func (m *multiplication) output(w *emit.Work) (*emit.RowOutput, error) {
 	if a, ok := b.Layer.Attrs.(graph.GemmAttrs); ok {
 		beta = a.Beta
 	}
-	sum := graph.Program{Args: 2, Code: []graph.Instr{
-		{Op: graph.EltConst, Imm: [2]float32{beta}}, {Op: graph.EltMul, Arg: [3]int{1, 2}}, {Op: graph.EltAdd, Arg: [3]int{0, 3}},
+	sum := elementwise.Program{Args: 2, Code: []elementwise.Instr{
+		{Op: elementwise.Const, Imm: [2]float32{beta}}, {Op: elementwise.Mul, Arg: [3]int{1, 2}}, {Op: elementwise.Add, Arg: [3]int{0, 3}},
 	}}
 	if beta == 1 {
-		sum = graph.Binary(graph.EltAdd)
+		sum = elementwise.Binary(elementwise.Add)
 	}
 	out.Precede(add, sum.Then(out.Program, 0))
 	return out, nil
@@ -241,7 +243,7 @@ func (m *multiplication) block(w *emit.Work) (*multiplyBlock, *emit.Launch) {
 			o.Base = l.Input(k, o.input)
 		}
 		if o.zeros != nil {
-			o.zeroTable = l.Constant(k, fmt.Sprintf("z%d", o.input), w.Append(graph.Bytes(o.zeros)))
+			o.zeroTable = l.Constant(k, fmt.Sprintf("z%d", o.input), w.Append(numeric.Bytes(o.zeros)))
 		}
 	}
 	return &multiplyBlock{multiplication: m, K: k}, l
@@ -351,7 +353,7 @@ func (c *multiplyBlock) copyNumber(slot ptx.SharedPtr, o *operand, row ptx.Uint,
 	}
 	v := c.VarS(ptx.I(0))
 	c.If(inside, func() {
-		q := c.LoadByteAs(from, o.Type == graph.I8)
+		q := c.LoadByteAs(from, o.Type == numeric.I8)
 		zero := ptx.I(int(o.Range.ZeroAt(0)))
 		switch {
 		case c.exact != nil:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -51,7 +52,7 @@ func integerProductOf(b kernels.Binding, side int) (*multiplication, error) {
 	b = asMatrices(b, s.second)
 	x, out := b.In[0].Dims, b.Out[0].Dims
 	m := &multiplication{binding: b, side: side, alpha: 1, exact: s}
-	m.m, m.n, m.k, m.batch = out[len(out)-2], out[len(out)-1], x[len(x)-1], graph.Count(out[:len(out)-2])
+	m.m, m.n, m.k, m.batch = out[len(out)-2], out[len(out)-1], x[len(x)-1], numeric.Count(out[:len(out)-2])
 	m.left.read(b, 0, false)
 	m.right.read(b, s.second, true)
 	if g := m.grid(); g[0]*g[1]*g[2] > emit.MaxElements {

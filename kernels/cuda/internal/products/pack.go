@@ -1,7 +1,7 @@
 package products
 
 import (
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 )
 
@@ -88,22 +88,22 @@ func (w packed) pack() []byte {
 	switch {
 	case p.typ.Size() == 1:
 		packRows(w, out, p.weight.Data)
-	case p.typ == graph.F16:
-		packRows(w, graph.View[uint16](out), p.halves())
+	case p.typ == numeric.F16:
+		packRows(w, numeric.View[uint16](out), p.halves())
 	default:
-		packRows(w, graph.View[float32](out), p.weight.Floats())
+		packRows(w, numeric.View[float32](out), p.weight.Floats())
 	}
 	return out
 }
 
 // halves returns the weights as they lie in the constant, in f16.
 func (p *product) halves() []uint16 {
-	if p.weight.Type == graph.F16 {
-		return graph.View[uint16](p.weight.Data)
+	if p.weight.Type == numeric.F16 {
+		return numeric.View[uint16](p.weight.Data)
 	}
 	list := make([]uint16, p.weight.Len())
 	for i, f := range p.weight.Floats() {
-		list[i] = graph.F32ToF16(f)
+		list[i] = numeric.F32ToF16(f)
 	}
 	return list
 }

@@ -3,7 +3,7 @@ package products
 import (
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 )
 
@@ -11,19 +11,19 @@ import (
 // groups, more rows than are packed together, with a zero point behind the last.
 func TestPackWeights(t *testing.T) {
 	for _, p := range []product{
-		{typ: graph.F16, c: 5, k: 2*packedTogether + 3, groups: 1, r: 1, s: 1, column: true},
-		{typ: graph.F16, c: 9, k: 7, groups: 1, r: 1, s: 1},
-		{typ: graph.F32, c: 3, k: packedTogether + 1, groups: 2, r: 2, s: 3},
-		{typ: graph.I8, c: 17, k: 40, groups: 1, r: 1, s: 1, column: true, zeroW: 5},
+		{typ: numeric.F16, c: 5, k: 2*packedTogether + 3, groups: 1, r: 1, s: 1, column: true},
+		{typ: numeric.F16, c: 9, k: 7, groups: 1, r: 1, s: 1},
+		{typ: numeric.F32, c: 3, k: packedTogether + 1, groups: 2, r: 2, s: 3},
+		{typ: numeric.I8, c: 17, k: 40, groups: 1, r: 1, s: 1, column: true, zeroW: 5},
 	} {
 		n := p.c * p.k * p.groups * p.r * p.s
-		p.weight = graph.NewValue(p.typ, n)
+		p.weight = numeric.NewValue(p.typ, n)
 		value := func(i int) float32 { return float32(i%251 - 125) }
 		for i := range n {
 			switch p.typ {
-			case graph.F16:
-				graph.View[uint16](p.weight.Data)[i] = graph.F32ToF16(value(i))
-			case graph.F32:
+			case numeric.F16:
+				numeric.View[uint16](p.weight.Data)[i] = numeric.F32ToF16(value(i))
+			case numeric.F32:
 				p.weight.F32()[i] = value(i)
 			default:
 				p.weight.Data[i] = byte(int8(value(i)))
@@ -35,7 +35,7 @@ func TestPackWeights(t *testing.T) {
 				tl = Tile{BM: 32, BN: 64, BK: 128}
 			}
 			w := tl.packed(&p, lane)
-			packed := graph.Value{Type: p.typ, Dims: []int{len(w.pack()) / p.typ.Size()}, Data: w.pack()}.Floats()
+			packed := numeric.Value{Type: p.typ, Dims: []int{len(w.pack()) / p.typ.Size()}, Data: w.pack()}.Floats()
 			for o := range emit.RoundUp(p.k, tl.BN) * p.groups {
 				group, o := o/emit.RoundUp(p.k, tl.BN), o%emit.RoundUp(p.k, tl.BN)
 				for i := range w.steps * tl.BK / p.typ.Size() {

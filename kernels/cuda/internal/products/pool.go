@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -55,14 +56,14 @@ func poolingOf(b kernels.Binding) (*pooling, error) {
 	if len(x) != 3 && len(x) != 4 {
 		return nil, fmt.Errorf("%d spatial axes, the kernel takes 1 or 2", len(x)-2)
 	}
-	if graph.Count(x) == 0 || graph.Count(y) == 0 {
+	if numeric.Count(x) == 0 || numeric.Count(y) == 0 {
 		return nil, fmt.Errorf("a tensor is empty")
 	}
 	in, out := b.Layer.Inputs[0], b.Layer.Outputs[0]
 	if len(b.Out) > 1 {
 		return nil, fmt.Errorf("where the maxima are is not told")
 	}
-	if err := b.Only(graph.F32, graph.F16, graph.I8, graph.U8); err != nil {
+	if err := b.Only(numeric.F32, numeric.F16, numeric.I8, numeric.U8); err != nil {
 		return nil, err
 	}
 	a := b.Layer.Attrs.(graph.PoolAttrs)
@@ -210,12 +211,12 @@ func (p *pooling) pool(k *ptx.K, at windowPlace, channel ptx.Uint, n int) []ptx.
 	lowest := 0
 	if p.maximum {
 		start = float32(math.Inf(-1))
-		if p.typ == graph.F32 {
+		if p.typ == numeric.F32 {
 			otherwise = ptx.W(math.Float32bits(start))
 		} else {
 			otherwise = ptx.W(0xfc00fc00) // -infinity twice
 		}
-		if p.typ == graph.I8 {
+		if p.typ == numeric.I8 {
 			lowest = -128
 		}
 		if integers {
@@ -243,7 +244,7 @@ func (p *pooling) pool(k *ptx.K, at windowPlace, channel ptx.Uint, n int) []ptx.
 		}
 		for i, word := range p.x.Words(k, k.Mad(from, ptx.U(p.pitchIn), channel), n, inside, otherwise) {
 			if integers {
-				for e, q := range emit.BytesOf(k, word, p.typ == graph.I8) {
+				for e, q := range emit.BytesOf(k, word, p.typ == numeric.I8) {
 					p.addInt(k, sums[4*i+e].Int(), q)
 				}
 				continue
@@ -304,7 +305,7 @@ func (p *pooling) storeBytes(k *ptx.K, to ptx.GlobalPtr, sums []ptx.Word) {
 	var words []ptx.Word
 	for i := 0; i < len(sums); i += 4 {
 		q := [4]ptx.Int{sums[i].Int(), sums[i+1].Int(), sums[i+2].Int(), sums[i+3].Int()}
-		words = append(words, k.Saturate4(q, p.typ == graph.I8))
+		words = append(words, k.Saturate4(q, p.typ == numeric.I8))
 	}
 	k.Store(to, words...)
 }
@@ -334,5 +335,5 @@ func windowCounts(w graph.Window, in, out int, padded bool) []byte {
 		}
 		list[o] = max(list[o], 1)
 	}
-	return graph.Bytes(list)
+	return numeric.Bytes(list)
 }

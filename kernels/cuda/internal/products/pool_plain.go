@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -32,7 +33,7 @@ func plainPoolTactics() []emit.Tactic {
 				if err != nil {
 					return nil
 				}
-				return []emit.Job{emit.ThreadJob(graph.Count(b.Out[0].Dims), 60+20*p.count(), emit.Traffic(b))}
+				return []emit.Job{emit.ThreadJob(numeric.Count(b.Out[0].Dims), 60+20*p.count(), emit.Traffic(b))}
 			},
 		})
 	}
@@ -63,15 +64,15 @@ func plainPoolOf(b kernels.Binding) (*plainPool, error) {
 	}
 	if p.maximum {
 		switch {
-		case in.Type != graph.F32 && in.Type != graph.F16 && in.Type.Size() != 1 || in.Type == graph.Bool:
+		case in.Type != numeric.F32 && in.Type != numeric.F16 && in.Type.Size() != 1 || in.Type == numeric.Bool:
 			return nil, fmt.Errorf("%s is %s, the kernel takes f32, f16 and bytes", in.Name, in.Type)
 		case b.Out[0].Type != in.Type || b.Layer.Epilogue.Args > 0:
 			return nil, fmt.Errorf("the maximum keeps the type, and has no epilogue")
 		}
-		p.x.Range = graph.Range{} // the order of the numbers is that of the integers
+		p.x.Range = numeric.Range{} // the order of the numbers is that of the integers
 		return p, nil
 	}
-	if in.Type == graph.Bool {
+	if in.Type == numeric.Bool {
 		return nil, fmt.Errorf("%s is bool", in.Name)
 	}
 	if err := emit.Storable(in); err != nil {
@@ -83,7 +84,7 @@ func plainPoolOf(b kernels.Binding) (*plainPool, error) {
 // emit emits a kernel in which each thread computes an element.
 func (p *plainPool) emit(b kernels.Binding) (*emit.Work, error) {
 	w := emit.NewWork()
-	total, places := graph.Count(b.Out[0].Dims), graph.Count(p.out)
+	total, places := numeric.Count(b.Out[0].Dims), numeric.Count(p.out)
 	k, l := w.Threads("pool", total)
 	p.x.Base = l.Input(k, 0)
 	if p.maximum {
@@ -122,7 +123,7 @@ func (p *plainPool) emit(b kernels.Binding) (*emit.Work, error) {
 
 // element is the element at a place of a plane.
 func (p *plainPool) element(k *ptx.K, plane, at ptx.Uint) ptx.Float {
-	return p.x.LoadOne(k, k.Offset(p.x.Base, k.Mad(plane, ptx.U(graph.Count(p.in)), at), p.x.Type.Size()))
+	return p.x.LoadOne(k, k.Offset(p.x.Base, k.Mad(plane, ptx.U(numeric.Count(p.in)), at), p.x.Type.Size()))
 }
 
 // largest is the largest element under a window, the first of equals, NaN before all; and its place.
@@ -142,7 +143,7 @@ func (p *plainPool) largest(k *ptx.K, plane, place ptx.Uint) (best ptx.Float, at
 // number is the index in the whole input of a place of a plane, as the layer counts.
 func (p *plainPool) number(k *ptx.K, plane, at ptx.Uint) ptx.Uint {
 	if p.ColumnMajor {
-		rest, number, stride := at, ptx.U(0), graph.Count(p.in)
+		rest, number, stride := at, ptx.U(0), numeric.Count(p.in)
 		for i := len(p.in) - 1; i >= 0; i-- {
 			var place ptx.Uint
 			rest, place = k.DivRem(rest, p.in[i])
@@ -151,7 +152,7 @@ func (p *plainPool) number(k *ptx.K, plane, at ptx.Uint) ptx.Uint {
 		}
 		at = number
 	}
-	return k.Mad(plane, ptx.U(graph.Count(p.in)), at)
+	return k.Mad(plane, ptx.U(numeric.Count(p.in)), at)
 }
 
 // average is the sum under a window divided by the product of the axes' counts.

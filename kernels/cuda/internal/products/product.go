@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 )
@@ -12,10 +13,10 @@ import (
 // pixels times output channels, each the sum over taps and input channels. A matrix product is a convolution of 1x1
 // pixels.
 type product struct {
-	typ      graph.DataType // of the input's elements and the weights'
-	n, h, w  int            // input images, rows, columns
-	p, q     int            // output rows, columns
-	c, k     int            // channels of one group: input, output
+	typ      numeric.DataType // of the input's elements and the weights'
+	n, h, w  int              // input images, rows, columns
+	p, q     int              // output rows, columns
+	c, k     int              // channels of one group: input, output
 	groups   int
 	r, s     int // taps: rows, columns
 	stride   [2]int
@@ -34,7 +35,7 @@ type product struct {
 	zeroW int32     // of the weights
 	zeros []int32   // of the weights by output channel, where they differ; else nil
 
-	weight graph.Value // [k*groups, c, r, s], or [c, k] if columns is set
+	weight numeric.Value // [k*groups, c, r, s], or [c, k] if columns is set
 	column bool
 	// transposed weights are [c*groups, k, r, s].
 	transposed bool
@@ -141,7 +142,7 @@ func (p *product) matrices(b kernels.Binding) error {
 	if last != p.c {
 		return fmt.Errorf("%v times %v", x.Dims, w)
 	}
-	p.n = graph.Count(x.Dims) / max(1, last)
+	p.n = numeric.Count(x.Dims) / max(1, last)
 	if x.Format == kernels.NHWC && len(x.Dims) > 2 {
 		return fmt.Errorf("columns are not channels in %v", x)
 	}
@@ -164,7 +165,7 @@ func (p *product) addBias(b kernels.Binding, beta float32, channels int) error {
 	if n := v.Len(); !ok || n != channels && n != 1 || n > 1 && v.Dims[len(v.Dims)-1] != channels {
 		return fmt.Errorf("the bias is not a constant row of %d", channels)
 	}
-	real := graph.ToReal(v, b.Layer.Inputs[2].Range).Floats()
+	real := numeric.ToReal(v, b.Layer.Inputs[2].Range).Floats()
 	p.bias = make([]float32, channels)
 	for i := range p.bias {
 		p.bias[i] = beta * real[i%len(real)]
@@ -212,8 +213,8 @@ func (p *product) quantisation(b kernels.Binding) error {
 }
 
 // largestByte is the largest magnitude of a byte of the type.
-func largestByte(t graph.DataType) int {
-	if t == graph.U8 {
+func largestByte(t numeric.DataType) int {
+	if t == numeric.U8 {
 		return 255
 	}
 	return 128

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 )
@@ -158,10 +159,10 @@ func (s *skinny) pack() []byte {
 	out := make([]byte, emit.RoundUp(s.k, s.channels())*s.pieces()*s.piece())
 	from := s.weight.Data
 	switch s.typ {
-	case graph.F16:
-		from = graph.Bytes(s.halves())
-	case graph.F32:
-		from = graph.Bytes(s.weight.Floats())
+	case numeric.F16:
+		from = numeric.Bytes(s.halves())
+	case numeric.F32:
+		from = numeric.Bytes(s.weight.Floats())
 	}
 	for o := range s.k {
 		for c := range s.c {

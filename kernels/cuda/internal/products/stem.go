@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -135,7 +136,7 @@ func (s *stem) pack() []byte {
 	size := s.typ.Size()
 	out := make([]byte, emit.RoundUp(s.k, s.t.BN)*s.pitchW())
 	var halves []float32
-	if s.typ == graph.F16 {
+	if s.typ == numeric.F16 {
 		halves = s.weight.Floats()
 	}
 	for o := range s.k {
@@ -145,7 +146,7 @@ func (s *stem) pack() []byte {
 				if src := s.source(o, c, tap); halves == nil {
 					out[at] = s.weight.Data[src]
 				} else {
-					h := graph.F32ToF16(halves[src])
+					h := numeric.F32ToF16(halves[src])
 					out[at], out[at+1] = byte(h), byte(h>>8)
 				}
 			}

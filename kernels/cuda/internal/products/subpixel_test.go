@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
@@ -114,8 +116,8 @@ func TestSubpixelRefusals(t *testing.T) {
 	} {
 		c.a.Group = max(1, c.a.Group)
 		l := &graph.Layer{Name: "conv", Op: graph.ConvTranspose, From: []string{"conv"}, Attrs: c.a}
-		l.AddInput(&graph.Tensor{Name: "x", Type: graph.F16, Dims: graph.Shape(c.x[:]...)})
-		l.AddInput(&graph.Tensor{Name: "w", Type: graph.F16, Dims: graph.Shape(c.w[:]...), Weights: make([]byte, 2*graph.Count(c.w[:]))})
+		l.AddInput(&graph.Tensor{Name: "x", Type: numeric.F16, Dims: symbolic.Shape(c.x[:]...)})
+		l.AddInput(&graph.Tensor{Name: "w", Type: numeric.F16, Dims: symbolic.Shape(c.w[:]...), Weights: make([]byte, 2*numeric.Count(c.w[:]))})
 		l.Outputs = []*graph.Tensor{{Name: "y", Producer: l}}
 		if err := l.Infer(); err != nil {
 			t.Fatal(err)

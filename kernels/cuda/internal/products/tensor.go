@@ -3,7 +3,7 @@ package products
 import (
 	"math/bits"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
@@ -16,7 +16,7 @@ type operands struct {
 
 // operands returns the product's, given the table of the weights' zero points.
 func (p *product) operands(table ptx.GlobalPtr) operands {
-	o := operands{signed: [2]bool{p.typ == graph.I8, p.weight.Type == graph.I8}}
+	o := operands{signed: [2]bool{p.typ == numeric.I8, p.weight.Type == numeric.I8}}
 	if p.weightsHaveZeros() {
 		o.zeros = &weightZeros{p.zeroW, p.zeros != nil, table, p.k}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
@@ -94,8 +95,8 @@ func TestStagedSums(t *testing.T) {
 			continue
 		}
 		t.Run(tl.String(), func(t *testing.T) {
-			tr := emittest.LayerTrial(t, []emit.Tactic{OnTile("", graph.MatMul, kernels.Linear, tl)}, tl.String(), graph.MatMul, nil, graph.F16, []int{144, 128},
-				emittest.Weight(graph.F16, 128, 251))
+			tr := emittest.LayerTrial(t, []emit.Tactic{OnTile("", graph.MatMul, kernels.Linear, tl)}, tl.String(), graph.MatMul, nil, numeric.F16, []int{144, 128},
+				emittest.Weight(numeric.F16, 128, 251))
 			stats, right, err := tr.Run(t, tr.Work.Module, ptxsim.Options{Lints: ptxsim.LintAll, Races: true})
 			if err != nil || !right {
 				t.Fatal(right, err)

@@ -1,7 +1,7 @@
 package products
 
 import (
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
@@ -71,5 +71,5 @@ func (t Tile) zeroTable(p *product) []byte {
 	for i, zero := range p.zeros {
 		zeros[i] = -zero
 	}
-	return graph.Bytes(zeros)
+	return numeric.Bytes(zeros)
 }

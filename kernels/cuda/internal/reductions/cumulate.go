@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -42,7 +43,7 @@ func cumulateTactics() []emit.Tactic {
 // cumulation is a tensor of [outer, length, inner] whose elements are summed, or multiplied, up along length.
 type cumulation struct {
 	graph.CumAttrs
-	typ                  graph.DataType
+	typ                  numeric.DataType
 	product              bool
 	outer, length, inner int
 	given                []int // the tensor's shape, where input 1 says the axis; else nil
@@ -53,12 +54,12 @@ func cumulationOf(b kernels.Binding) (*cumulation, error) {
 	if b.Consts[0] != nil || b.Layer.Epilogue.Args > 0 || x.Type != b.Out[0].Type || in.Range.IsSet() {
 		return nil, fmt.Errorf("the kernel takes an activation that is not quantised, keeps its type, and has no epilogue")
 	}
-	if t := x.Type; t != graph.F32 && t != graph.F16 && !t.IsInteger() {
+	if t := x.Type; t != numeric.F32 && t != numeric.F16 && !t.IsInteger() {
 		return nil, fmt.Errorf("elements are %s, the kernel takes f32, f16 and integers", t)
 	}
 	c := &cumulation{CumAttrs: b.Layer.Attrs.(graph.CumAttrs), typ: x.Type, product: b.Layer.Op == graph.CumProd}
 	if len(b.In) > 1 && b.Layer.Inputs[1] != nil {
-		if t := b.In[1].Type; graph.Count(b.In[1].Dims) != 1 || t != graph.I32 && t != graph.I64 {
+		if t := b.In[1].Type; numeric.Count(b.In[1].Dims) != 1 || t != numeric.I32 && t != numeric.I64 {
 			return nil, fmt.Errorf("the axis is %s, the kernel takes one i32 or i64", b.In[1])
 		}
 		if v, ok := b.Const(1); ok {
@@ -79,7 +80,7 @@ func cumulationOf(b kernels.Binding) (*cumulation, error) {
 
 // along sets the axis.
 func (c *cumulation) along(dims []int, axis int) {
-	c.outer, c.length, c.inner = graph.Count(dims[:axis]), dims[axis], graph.Count(dims[axis+1:])
+	c.outer, c.length, c.inner = numeric.Count(dims[:axis]), dims[axis], numeric.Count(dims[axis+1:])
 }
 
 // lines returns the number of threads: the most lines that any axis has.
@@ -87,7 +88,7 @@ func (c *cumulation) lines() int {
 	if c.given == nil {
 		return c.outer * c.inner
 	}
-	return graph.Count(c.given) / slices.Min(c.given)
+	return numeric.Count(c.given) / slices.Min(c.given)
 }
 
 // emit emits a kernel in which each thread goes along one line. Of an axis that is given at run time it has the code of all.

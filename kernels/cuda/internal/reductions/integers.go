@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -46,7 +47,7 @@ func integerReduceTactics() []emit.Tactic {
 type integerReduction struct {
 	outer, length, inner int
 	axes                 *reducedPlaces
-	typ                  graph.DataType
+	typ                  numeric.DataType
 	start                int64
 	merge                func(k *ptx.K, sum, v ptx.Long) ptx.Long
 	before, after        func(k *ptx.K, v ptx.Long) ptx.Long // of each element, of the result; nil: nothing
@@ -54,7 +55,7 @@ type integerReduction struct {
 
 func integerReductionOf(b kernels.Binding) (*integerReduction, error) {
 	in := b.Layer.Inputs[0]
-	if b.Consts[0] != nil || !in.Type.IsInteger() && in.Type != graph.Bool || in.Range.IsSet() {
+	if b.Consts[0] != nil || !in.Type.IsInteger() && in.Type != numeric.Bool || in.Range.IsSet() {
 		return nil, fmt.Errorf("%s is %s, the kernel takes integers that are not quantised, and bool", in.Name, in.TypeString())
 	}
 	if b.Layer.Epilogue.Args > 0 || b.Out[0].Type != in.Type {
@@ -72,7 +73,7 @@ func integerReductionOf(b kernels.Binding) (*integerReduction, error) {
 
 // arithmetic sets what is computed.
 func (r *integerReduction) arithmetic(op *graph.Op) {
-	signed := r.typ != graph.U64
+	signed := r.typ != numeric.U64
 	switch op {
 	case graph.ReduceMean:
 		n := ptx.L(int64(r.length))

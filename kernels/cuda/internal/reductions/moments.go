@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -44,7 +46,7 @@ func momentTactics() []emit.Tactic {
 type moments struct {
 	binding       kernels.Binding // with parameters in the form in which they broadcast
 	params        []int           // the inputs that the program takes behind the quotient, before the epilogue's
-	program       graph.Program
+	program       elementwise.Program
 	outer, length int
 	axes          *reducedPlaces // of rows that are not of neighbours
 	x             emit.Storage
@@ -56,7 +58,7 @@ type moments struct {
 
 func momentsOf(b kernels.Binding) (*moments, error) {
 	in := b.Layer.Inputs[0]
-	if b.Consts[0] != nil || emit.Storable(in) != nil || in.Type == graph.Bool {
+	if b.Consts[0] != nil || emit.Storable(in) != nil || in.Type == numeric.Bool {
 		return nil, fmt.Errorf("%s is %s, the kernel takes f32, f16 and bytes quantised by one scale", in.Name, in.Type)
 	}
 	for _, t := range b.Layer.Outputs[1:] {
@@ -65,14 +67,14 @@ func momentsOf(b kernels.Binding) (*moments, error) {
 		}
 	}
 	x := b.In[0].Dims
-	if graph.Count(x) == 0 {
+	if numeric.Count(x) == 0 {
 		return nil, fmt.Errorf("the tensor is empty")
 	}
 	m := &moments{binding: b, x: emit.Storage{Type: in.Type, Range: in.Range}, centred: true}
 	if err := m.attributes(b); err != nil {
 		return nil, err
 	}
-	m.length = graph.Count(x) / m.outer
+	m.length = numeric.Count(x) / m.outer
 	if err := emit.ThreadsFit(m.outer * mostThreads(m.length)); err != nil {
 		return nil, err
 	}
@@ -119,7 +121,7 @@ func (m *moments) attributes(b kernels.Binding) error {
 		m.along(x, a.Axes)
 		return nil
 	}
-	m.outer = graph.Count(x[:first])
+	m.outer = numeric.Count(x[:first])
 	return nil
 }
 
@@ -170,8 +172,8 @@ func (m *moments) byChannel(repeat int) error {
 func (m *moments) programOf() {
 	m.program = emit.Identity()
 	for i := range m.params {
-		op := []graph.EltOp{graph.EltMul, graph.EltAdd}[i]
-		m.program = m.program.Then(graph.Binary(op), 0)
+		op := []elementwise.Op{elementwise.Mul, elementwise.Add}[i]
+		m.program = m.program.Then(elementwise.Binary(op), 0)
 	}
 	if e := m.binding.Layer.Epilogue; e.Args > 0 {
 		m.program = m.program.Then(e, 0)

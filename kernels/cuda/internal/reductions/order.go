@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -47,7 +48,7 @@ func orderTactic(name string, op *graph.Op, code func(*ordering, kernels.Binding
 
 // ordering is a tensor of [outer, length, inner] whose elements are compared along length.
 type ordering struct {
-	typ                  graph.DataType
+	typ                  numeric.DataType
 	outer, length, inner int
 	smallest             bool // the smallest counts most
 	last                 bool // of equal elements the last counts most
@@ -59,7 +60,7 @@ func orderingOf(b kernels.Binding) (*ordering, error) {
 	if b.Consts[0] != nil || b.Layer.Epilogue.Args > 0 {
 		return nil, fmt.Errorf("the input is a constant, or there is an epilogue")
 	}
-	if t := x.Type; t != graph.F32 && t != graph.F16 && !t.IsInteger() && t != graph.Bool {
+	if t := x.Type; t != numeric.F32 && t != numeric.F16 && !t.IsInteger() && t != numeric.Bool {
 		return nil, fmt.Errorf("elements are %s, the kernel compares f32, f16, bool and integers", t)
 	}
 	o := &ordering{typ: x.Type}
@@ -78,7 +79,7 @@ func orderingOf(b kernels.Binding) (*ordering, error) {
 	if axis < 0 {
 		axis += len(x.Dims)
 	}
-	o.outer, o.length, o.inner = graph.Count(x.Dims[:axis]), x.Dims[axis], graph.Count(x.Dims[axis+1:])
+	o.outer, o.length, o.inner = numeric.Count(x.Dims[:axis]), x.Dims[axis], numeric.Count(x.Dims[axis+1:])
 	if flatten {
 		o.length, o.inner = o.length*o.inner, 1
 	}
@@ -101,7 +102,7 @@ func (o *ordering) key(k *ptx.K, p ptx.GlobalPtr) ptx.Long {
 		bits := k.Bits(v).Int()
 		turned := k.Xor(bits.Uint(), k.And(k.ShrS(bits, 31).Uint(), ptx.U(math.MaxInt32)))
 		key = k.SelectL(k.EqF(v, v), k.LongOf(turned.Int()), ptx.L(math.MinInt32))
-	case o.typ == graph.U64:
+	case o.typ == numeric.U64:
 		key = k.XorL(emit.LoadInteger(k, p, o.typ), ptx.L(math.MinInt64))
 	default:
 		key = emit.LoadInteger(k, p, o.typ)

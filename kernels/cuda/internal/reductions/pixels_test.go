@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptxsim"
@@ -18,21 +20,21 @@ func TestSharedPixels(t *testing.T) {
 		dims    []int
 		tiles   int // wanted
 		parts   int
-		element graph.DataType
+		element numeric.DataType
 	}{
-		{[]int{1, 2048, 7, 7}, 64, 1, graph.F16},
-		{[]int{1, 2048, 7, 7}, 128, 1, graph.F32},
-		{[]int{1, 32, 48, 48}, 1, 32, graph.F16},
-		{[]int{2, 20, 45, 31}, 1, 9, graph.F32},
-		{[]int{1, 48, 40, 33}, 1, 30, graph.I8},
-		{[]int{3, 7, 53, 53}, 1, 1, graph.F16},
-		{[]int{200, 64, 8, 8}, 1, 1, graph.F16},
+		{[]int{1, 2048, 7, 7}, 64, 1, numeric.F16},
+		{[]int{1, 2048, 7, 7}, 128, 1, numeric.F32},
+		{[]int{1, 32, 48, 48}, 1, 32, numeric.F16},
+		{[]int{2, 20, 45, 31}, 1, 9, numeric.F32},
+		{[]int{1, 48, 40, 33}, 1, 30, numeric.I8},
+		{[]int{3, 7, 53, 53}, 1, 1, numeric.F16},
+		{[]int{200, 64, 8, 8}, 1, 1, numeric.F16},
 	} {
 		for _, op := range []*graph.Op{graph.AveragePool, graph.MaxPool} {
 			t.Run(fmt.Sprint(op.Name, c.dims, c.element), func(t *testing.T) {
-				x := &graph.Tensor{Name: "x", Type: c.element, Dims: graph.Shape(c.dims...)}
-				if c.element == graph.I8 {
-					x.Range = graph.PerTensor(0.03, 5)
+				x := &graph.Tensor{Name: "x", Type: c.element, Dims: symbolic.Shape(c.dims...)}
+				if c.element == numeric.I8 {
+					x.Range = numeric.PerTensor(0.03, 5)
 				}
 				l := emittest.LayerOf(t, op, graph.PoolAttrs{Global: true}, x)
 				l.Outputs[0].Type, l.Outputs[0].Range = c.element, x.Range

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -79,7 +80,7 @@ func reductionOf(b kernels.Binding) (*reduction, error) {
 	if b.Consts[0] != nil {
 		return nil, fmt.Errorf("the input is a constant")
 	}
-	if err := emit.Storable(in); err != nil || in.Type == graph.Bool {
+	if err := emit.Storable(in); err != nil || in.Type == numeric.Bool {
 		return nil, fmt.Errorf("%s is %s, the kernel takes f32, f16 and bytes quantised by one scale", in.Name, in.Type)
 	}
 	axes, err := reducedAxes(b)
@@ -111,11 +112,11 @@ type reducedPlaces struct{ kept, along []emit.Axis }
 // columns where there are none, and with places where the axes are not neighbours: then outer counts the results.
 func reducedShape(dims, axes []int) (outer, length, inner int, places *reducedPlaces) {
 	if len(axes) == 0 {
-		return 1, 1, graph.Count(dims), nil
+		return 1, 1, numeric.Count(dims), nil
 	}
 	first, last := axes[0], axes[len(axes)-1]
 	if last-first == len(axes)-1 {
-		return graph.Count(dims[:first]), graph.Count(dims[first : last+1]), graph.Count(dims[last+1:]), nil
+		return numeric.Count(dims[:first]), numeric.Count(dims[first : last+1]), numeric.Count(dims[last+1:]), nil
 	}
 	places = &reducedPlaces{}
 	outer, length, inner = 1, 1, 1
@@ -136,7 +137,7 @@ func reducedAxes(b kernels.Binding) ([]int, error) {
 		return a.Resolve(rank)
 	}
 	a := b.Layer.Attrs.(graph.PoolAttrs)
-	if !a.Global && (!slices.Equal(a.Kernel, b.In[0].Dims[2:]) || slices.Max(append(a.Pads, 0)) != 0 || graph.Count(b.Out[0].Dims[2:]) != 1) {
+	if !a.Global && (!slices.Equal(a.Kernel, b.In[0].Dims[2:]) || slices.Max(append(a.Pads, 0)) != 0 || numeric.Count(b.Out[0].Dims[2:]) != 1) {
 		return nil, fmt.Errorf("the window is not the whole input")
 	}
 	if len(b.Layer.Outputs) > 1 {
@@ -204,7 +205,7 @@ func (r *reduction) add(k *ptx.K, sums []ptx.Word, words []ptx.Word) {
 	i := 0
 	for _, w := range words {
 		if r.integers {
-			for _, q := range emit.BytesOf(k, w, r.x.Type == graph.I8) {
+			for _, q := range emit.BytesOf(k, w, r.x.Type == numeric.I8) {
 				k.SetS(sums[i].Int(), k.AddS(sums[i].Int(), q))
 				i++
 			}
@@ -330,7 +331,7 @@ func eachReduced(k *ptx.K, index ptx.Uint, length, inner int, places *reducedPla
 func (r *reduction) addElement(k *ptx.K, sum ptx.Word, at ptx.Uint) {
 	p := k.Offset(r.x.Base, at, r.x.Type.Size())
 	if r.integers {
-		k.SetS(sum.Int(), k.AddS(sum.Int(), k.LoadByteAs(p, r.x.Type == graph.I8)))
+		k.SetS(sum.Int(), k.AddS(sum.Int(), k.LoadByteAs(p, r.x.Type == numeric.I8)))
 		return
 	}
 	r.addReal(k, sum.FloatRegister(), r.x.LoadOne(k, p))

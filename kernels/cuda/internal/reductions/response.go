@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -17,7 +18,7 @@ func responseTactics() []emit.Tactic {
 			Name: "lrn_" + f.String(), Op: graph.LRN, In: f, Out: f, Strided: f == kernels.NHWC,
 			Match: func(b kernels.Binding) error {
 				in := b.Layer.Inputs[0]
-				if b.Consts[0] != nil || emit.Storable(in) != nil || in.Type == graph.Bool {
+				if b.Consts[0] != nil || emit.Storable(in) != nil || in.Type == numeric.Bool {
 					return fmt.Errorf("%s is %s, the kernel takes f32, f16 and bytes quantised by one scale", in.Name, in.Type)
 				}
 				return emit.CheckArguments(b, b.Layer.Epilogue, 1)
@@ -25,7 +26,7 @@ func responseTactics() []emit.Tactic {
 			Emit: emitResponse,
 			Cost: func(b kernels.Binding) []emit.Job {
 				size := min(b.Layer.Attrs.(graph.LRNAttrs).Size, b.In[0].Dims[1])
-				return []emit.Job{emit.ThreadJob(graph.Count(b.Out[0].Dims), 40+6*size, emit.Traffic(b))}
+				return []emit.Job{emit.ThreadJob(numeric.Count(b.Out[0].Dims), 40+6*size, emit.Traffic(b))}
 			},
 		})
 	}
@@ -51,7 +52,7 @@ func emitResponse(b kernels.Binding) (*emit.Work, error) {
 	channel, first, apart := column, k.Mul(row, ptx.U(emit.LayoutOf(x).Pitch)), 1
 	if x.Format == kernels.Linear {
 		index := k.Mad(row, ptx.U(to.Width), column)
-		apart = graph.Count(x.Dims[2:])
+		apart = numeric.Count(x.Dims[2:])
 		plane, place := k.DivRem(index, apart)
 		image, c := k.DivRem(plane, channels)
 		channel, first = c, k.Mad(image, ptx.U(channels*apart), place)

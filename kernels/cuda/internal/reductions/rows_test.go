@@ -7,14 +7,16 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit/emittest"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptxsim"
 )
 
 // rowTrial emits a softmax or a normalisation of rows.
-func rowTrial(t *testing.T, op *graph.Op, typ graph.DataType, dims ...int) *emittest.Trial {
+func rowTrial(t *testing.T, op *graph.Op, typ numeric.DataType, dims ...int) *emittest.Trial {
 	t.Helper()
-	x := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(dims...)}
+	x := &graph.Tensor{Name: "x", Type: typ, Dims: symbolic.Shape(dims...)}
 	if op == graph.Softmax {
 		return emittest.NewTrial(t, softmaxTactics()[0], emittest.LayerOf(t, op, graph.SoftmaxAttrs{Axis: -1}, x), rand.New(rand.NewPCG(1, 2)))
 	}
@@ -22,7 +24,7 @@ func rowTrial(t *testing.T, op *graph.Op, typ graph.DataType, dims ...int) *emit
 	in := []*graph.Tensor{x}
 	for range 2 {
 		scale = emittest.Weight(typ, dims[len(dims)-1])
-		scale.Weights = graph.NewValue(typ, dims[len(dims)-1]).Data
+		scale.Weights = numeric.NewValue(typ, dims[len(dims)-1]).Data
 		for i := range scale.Weights {
 			scale.Weights[i] = byte(i) & 0x3f // small numbers
 		}
@@ -42,7 +44,7 @@ func rowTrial(t *testing.T, op *graph.Op, typ graph.DataType, dims ...int) *emit
 // exponential.
 func TestWideRows(t *testing.T) {
 	for _, op := range []*graph.Op{graph.Softmax, graph.LayerNorm} {
-		for _, typ := range []graph.DataType{graph.F32, graph.F16} {
+		for _, typ := range []numeric.DataType{numeric.F32, numeric.F16} {
 			for _, dims := range [][]int{{64, 128}, {16, 32}, {16, 768}, {16, 1000}, {16, 1024}, {3, 4096}, {2, 8192}} {
 				t.Run(fmt.Sprint(op.Name, typ, dims), func(t *testing.T) {
 					tr := rowTrial(t, op, typ, dims...)
@@ -50,7 +52,7 @@ func TestWideRows(t *testing.T) {
 					if err != nil || !right {
 						t.Fatal(right, err)
 					}
-					n, s := int64(graph.Count(dims)), stats[0]
+					n, s := int64(numeric.Count(dims)), stats[0]
 					var read, written, powers int64
 					for _, in := range s.Insts {
 						wide := strings.HasSuffix(in.Op, "v4.b32")
@@ -83,18 +85,18 @@ func TestWideRows(t *testing.T) {
 // where they are long.
 func TestOddRows(t *testing.T) {
 	for _, op := range []*graph.Op{graph.Softmax, graph.LayerNorm} {
-		for _, typ := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+		for _, typ := range []numeric.DataType{numeric.F32, numeric.F16, numeric.I8} {
 			for _, dims := range [][]int{{1, 1}, {5, 3}, {33, 10}, {7, 33}, {3, 127}, {5, 129}, {3, 1001}, {3, 1026}, {1, 8191}, {2, 9001}} {
-				if typ == graph.I8 && op != graph.Softmax {
+				if typ == numeric.I8 && op != graph.Softmax {
 					continue
 				}
 				t.Run(fmt.Sprint(op.Name, typ, dims), func(t *testing.T) {
-					x := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(dims...), Range: graph.Range{}}
+					x := &graph.Tensor{Name: "x", Type: typ, Dims: symbolic.Shape(dims...), Range: numeric.Range{}}
 					var tr *emittest.Trial
-					if typ == graph.I8 {
-						x.Range = graph.PerTensor(0.05, 3)
+					if typ == numeric.I8 {
+						x.Range = numeric.PerTensor(0.05, 3)
 						l := emittest.LayerOf(t, op, graph.SoftmaxAttrs{Axis: -1}, x)
-						l.Outputs[0].Type, l.Outputs[0].Range = typ, graph.PerTensor(1.0/256, -128)
+						l.Outputs[0].Type, l.Outputs[0].Range = typ, numeric.PerTensor(1.0/256, -128)
 						tr = emittest.NewTrial(t, softmaxTactics()[0], l, rand.New(rand.NewPCG(1, 2)))
 						tr.Tolerance.Step = 1
 					} else {
@@ -108,7 +110,7 @@ func TestOddRows(t *testing.T) {
 			}
 		}
 	}
-	tr := rowTrial(t, graph.Softmax, graph.F16, 2, 50257)
+	tr := rowTrial(t, graph.Softmax, numeric.F16, 2, 50257)
 	stats, right, err := tr.Run(t, tr.Work.Module, ptxsim.Options{Lints: ptxsim.LintAll, Races: true})
 	if err != nil || !right {
 		t.Fatal(right, err)
@@ -130,7 +132,7 @@ func TestOddRows(t *testing.T) {
 func TestAssembledRows(t *testing.T) {
 	tool := emittest.Assembler(t)
 	for _, op := range []*graph.Op{graph.Softmax, graph.LayerNorm} {
-		for _, typ := range []graph.DataType{graph.F32, graph.F16} {
+		for _, typ := range []numeric.DataType{numeric.F32, numeric.F16} {
 			for _, dims := range [][]int{{64, 128}, {64, 1000}, {8, 1001}, {8, 8192}, {4, 50257}} {
 				tr := rowTrial(t, op, typ, dims...)
 				for _, arch := range []string{"sm_80", "sm_90a"} {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
@@ -51,7 +52,7 @@ type softmax struct {
 
 func softmaxOf(b kernels.Binding) (*softmax, error) {
 	x, in := b.In[0], b.Layer.Inputs[0]
-	if b.Consts[0] != nil || emit.Storable(in) != nil || in.Type == graph.Bool {
+	if b.Consts[0] != nil || emit.Storable(in) != nil || in.Type == numeric.Bool {
 		return nil, fmt.Errorf("%s is %s, the kernel takes f32, f16 and bytes quantised by one scale", in.Name, in.Type)
 	}
 	a := b.Layer.Attrs.(graph.SoftmaxAttrs)
@@ -59,19 +60,19 @@ func softmaxOf(b kernels.Binding) (*softmax, error) {
 	if axis < 0 {
 		axis += len(x.Dims)
 	}
-	if graph.Count(x.Dims) == 0 {
+	if numeric.Count(x.Dims) == 0 {
 		return nil, fmt.Errorf("the tensor is empty")
 	}
-	s := &softmax{outer: graph.Count(x.Dims[:axis]), length: x.Dims[axis], inner: graph.Count(x.Dims[axis+1:]), log: a.Log}
+	s := &softmax{outer: numeric.Count(x.Dims[:axis]), length: x.Dims[axis], inner: numeric.Count(x.Dims[axis+1:]), log: a.Log}
 	s.x = emit.Storage{Type: in.Type, Range: in.Range}
 	if a.Flatten {
 		s.length, s.inner = s.length*s.inner, 1
 	}
 	if s.pitch = s.length; x.Format == kernels.NHWC {
-		if axis != 1 || a.Flatten && graph.Count(x.Dims[2:]) > 1 {
+		if axis != 1 || a.Flatten && numeric.Count(x.Dims[2:]) > 1 {
 			return nil, fmt.Errorf("axis %d is not the channels'", axis)
 		}
-		s.outer, s.inner, s.pitch = graph.Count(x.Dims)/x.Dims[1], 1, x.PixelPitch()
+		s.outer, s.inner, s.pitch = numeric.Count(x.Dims)/x.Dims[1], 1, x.PixelPitch()
 	}
 	if s.inner > 1 {
 		return s, nil

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/suite"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
@@ -20,7 +22,7 @@ type Trial struct {
 	Work      *emit.Work
 	scratch   int
 	inputs    [][]byte // as stored
-	want      graph.Value
+	want      numeric.Value
 	Tolerance suite.Tolerance
 }
 
@@ -42,7 +44,7 @@ func NewTrial(t *testing.T, e emit.Tactic, l *graph.Layer, rnd *rand.Rand) *Tria
 	if e.Workspace != nil {
 		tr.scratch = e.Workspace(b)
 	}
-	ins := []graph.Value{suite.Random(rnd, l.Inputs[0])}
+	ins := []numeric.Value{suite.Random(rnd, l.Inputs[0])}
 	stored := make([]byte, b.In[0].Bytes())
 	b.In[0].FromLinear(stored, ins[0].Data)
 	tr.inputs = [][]byte{stored}
@@ -51,44 +53,44 @@ func NewTrial(t *testing.T, e emit.Tactic, l *graph.Layer, rnd *rand.Rand) *Tria
 		ins = append(ins, v)
 	}
 	y := l.Outputs[0]
-	tr.want = graph.NewValue(y.Type, graph.EvalDims(y.Dims, nil)...)
-	if err := l.Eval(ins, []graph.Value{tr.want}); err != nil {
+	tr.want = numeric.NewValue(y.Type, symbolic.Eval(y.Dims, nil)...)
+	if err := l.Eval(ins, []numeric.Value{tr.want}); err != nil {
 		t.Fatal(err)
 	}
 	return tr
 }
 
 // ConvTrial emits a convolution of the geometry with a tactic.
-func ConvTrial(t *testing.T, e emit.Tactic, typ graph.DataType, x, w [4]int, pad, stride int, zero int32) *Trial {
+func ConvTrial(t *testing.T, e emit.Tactic, typ numeric.DataType, x, w [4]int, pad, stride int, zero int32) *Trial {
 	t.Helper()
 	return ConvTrialWith(t, e, graph.Conv, graph.ConvAttrs{Strides: []int{stride, stride}, Pads: []int{pad, pad, pad, pad}, Group: 1}, typ, x, w, zero)
 }
 
 // ConvTrialWith emits a convolution, plain or transposed, with a tactic.
-func ConvTrialWith(t *testing.T, e emit.Tactic, op *graph.Op, attrs any, typ graph.DataType, x, w [4]int, zero int32) *Trial {
+func ConvTrialWith(t *testing.T, e emit.Tactic, op *graph.Op, attrs any, typ numeric.DataType, x, w [4]int, zero int32) *Trial {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(1, 2))
-	in := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(x[:]...)}
-	weights := &graph.Tensor{Name: "w", Type: typ, Dims: graph.Shape(w[:]...)}
-	if typ == graph.I8 {
-		in.Range, weights.Range = graph.PerTensor(0.03, zero), graph.PerTensor(0.01, 0)
+	in := &graph.Tensor{Name: "x", Type: typ, Dims: symbolic.Shape(x[:]...)}
+	weights := &graph.Tensor{Name: "w", Type: typ, Dims: symbolic.Shape(w[:]...)}
+	if typ == numeric.I8 {
+		in.Range, weights.Range = numeric.PerTensor(0.03, zero), numeric.PerTensor(0.01, 0)
 	}
 	weights.Weights = suite.Random(rnd, weights).Data
 	l := LayerOf(t, op, attrs, in, weights)
-	if typ == graph.I8 {
-		l.Outputs[0].Type, l.Outputs[0].Range = graph.I8, graph.PerTensor(0.4, -3)
+	if typ == numeric.I8 {
+		l.Outputs[0].Type, l.Outputs[0].Range = numeric.I8, numeric.PerTensor(0.4, -3)
 	}
 	return NewTrial(t, e, l, rnd)
 }
 
 // LayerTrial emits a kernel, by its tactic's name among several, for a layer with one input that is not a constant. Constants
 // without elements get random ones; nil is an input that is left out.
-func LayerTrial(t *testing.T, tactics []emit.Tactic, name string, op *graph.Op, attrs any, typ graph.DataType, dims []int, constants ...*graph.Tensor) *Trial {
+func LayerTrial(t *testing.T, tactics []emit.Tactic, name string, op *graph.Op, attrs any, typ numeric.DataType, dims []int, constants ...*graph.Tensor) *Trial {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(1, 2))
-	x := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(dims...)}
-	if typ == graph.I8 {
-		x.Range = graph.PerTensor(0.05, 3)
+	x := &graph.Tensor{Name: "x", Type: typ, Dims: symbolic.Shape(dims...)}
+	if typ == numeric.I8 {
+		x.Range = numeric.PerTensor(0.05, 3)
 	}
 	for _, c := range constants {
 		if c != nil && c.Weights == nil {
@@ -96,8 +98,8 @@ func LayerTrial(t *testing.T, tactics []emit.Tactic, name string, op *graph.Op, 
 		}
 	}
 	l := LayerOf(t, op, attrs, append([]*graph.Tensor{x}, constants...)...)
-	if y := l.Outputs[0]; typ == graph.I8 && !y.Range.IsSet() {
-		y.Type, y.Range = graph.I8, graph.PerTensor(0.2, -3)
+	if y := l.Outputs[0]; typ == numeric.I8 && !y.Range.IsSet() {
+		y.Type, y.Range = numeric.I8, numeric.PerTensor(0.2, -3)
 	}
 	for _, e := range tactics {
 		if e.Name == name && e.Op == op {
@@ -165,7 +167,7 @@ func (tr *Trial) Run(t *testing.T, m *ptx.Module, opt ptxsim.Options) (stats []*
 	if err := mem.Read(out, stored); err != nil {
 		return stats, false, err
 	}
-	got := graph.NewValue(tr.want.Type, tr.want.Dims...)
+	got := numeric.NewValue(tr.want.Type, tr.want.Dims...)
 	tr.Binding.Out[0].ToLinear(got.Data, stored)
 	return stats, suite.Near(got, tr.want, tr.Binding.Layer.Outputs[0].Range, tr.Tolerance) == nil, nil
 }
@@ -209,10 +211,10 @@ func (tr *Trial) Survives(t *testing.T, m *ptx.Module) bool {
 }
 
 // Weight returns a tensor for constant weights, of one scale where they are bytes.
-func Weight(typ graph.DataType, dims ...int) *graph.Tensor {
-	w := &graph.Tensor{Name: "w", Type: typ, Dims: graph.Shape(dims...)}
-	if typ == graph.I8 {
-		w.Range = graph.PerTensor(0.01, 0)
+func Weight(typ numeric.DataType, dims ...int) *graph.Tensor {
+	w := &graph.Tensor{Name: "w", Type: typ, Dims: symbolic.Shape(dims...)}
+	if typ == numeric.I8 {
+		w.Range = numeric.PerTensor(0.01, 0)
 	}
 	return w
 }
@@ -221,7 +223,7 @@ func Weight(typ graph.DataType, dims ...int) *graph.Tensor {
 func BindingOf(l *graph.Layer, e emit.Tactic) (kernels.Binding, bool) {
 	b := kernels.Binding{Layer: l, Consts: make([][]byte, len(l.Inputs))}
 	desc := func(x *graph.Tensor, f kernels.Format) kernels.Desc {
-		return kernels.Desc{Type: x.Type, Dims: graph.EvalDims(x.Dims, nil), Format: f}
+		return kernels.Desc{Type: x.Type, Dims: symbolic.Eval(x.Dims, nil), Format: f}
 	}
 	for i, x := range l.Inputs {
 		switch {

@@ -1,0 +1,118 @@
+package symbolic
+
+import (
+	"math"
+	"slices"
+)
+
+// Bounds returns numbers that d is never below and never above while each symbol stays within its own; a symbol that a map
+// does not have counts as 1. They are reached where no symbol occurs twice. Extents beyond int64 are the nearest.
+func (d Dim) Bounds(low, high map[string]int) (least, most int) {
+	b := d.bounded(low, high)
+	return int(b.least), int(b.most)
+}
+
+// interval is the numbers from least to most.
+type interval struct{ least, most int64 }
+
+func (d Dim) bounded(low, high map[string]int) interval {
+	sum := interval{d.c, d.c}
+	for _, t := range d.terms {
+		product := interval{t.coef, t.coef}
+		for _, a := range t.atoms {
+			product = product.times(a.bounded(low, high))
+		}
+		sum = interval{AddSaturating(sum.least, product.least), AddSaturating(sum.most, product.most)}
+	}
+	return sum
+}
+
+func (a atom) bounded(low, high map[string]int) interval {
+	if a.args == nil {
+		value := func(env map[string]int) int64 {
+			if v, ok := env[a.name]; ok {
+				return int64(v)
+			}
+			return 1
+		}
+		return interval{value(low), value(high)}
+	}
+	x, y := a.args[0].bounded(low, high), a.args[1].bounded(low, high)
+	switch a.name {
+	case "min":
+		return interval{min(x.least, y.least), min(x.most, y.most)}
+	case "max":
+		return interval{max(x.least, y.least), max(x.most, y.most)}
+	}
+	return x.over(y)
+}
+
+func (x interval) times(y interval) interval {
+	return span(MulSaturating(x.least, y.least), MulSaturating(x.least, y.most), MulSaturating(x.most, y.least), MulSaturating(x.most, y.most))
+}
+
+// over bounds floor(a/b), which is 0 for a b of 0.
+func (x interval) over(y interval) interval {
+	quotients := []int64{}
+	for _, b := range []int64{y.least, y.most, -1, 1} { // near 0 they are largest
+		if b == 0 || b < y.least || b > y.most {
+			continue
+		}
+		quotients = append(quotients, floorDiv(x.least, b), floorDiv(x.most, b))
+	}
+	if y.least <= 0 && y.most >= 0 {
+		quotients = append(quotients, 0)
+	}
+	return span(quotients...)
+}
+
+func span(list ...int64) interval {
+	r := interval{math.MaxInt64, math.MinInt64}
+	for _, v := range list {
+		r = interval{min(r.least, v), max(r.most, v)}
+	}
+	return r
+}
+
+// AddSaturating returns a + b, or the nearest int64.
+func AddSaturating(a, b int64) int64 {
+	switch s := a + b; {
+	case a > 0 && b > 0 && s < 0:
+		return math.MaxInt64
+	case a < 0 && b < 0 && s >= 0:
+		return math.MinInt64
+	default:
+		return s
+	}
+}
+
+// NonNegative reports whether d is at least 0 whatever its symbols are.
+func (d Dim) NonNegative() bool {
+	if d.c < 0 {
+		return false
+	}
+	for _, t := range d.terms {
+		if t.coef < 0 || slices.ContainsFunc(t.atoms, func(a atom) bool { return !a.nonNegative() }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (a atom) nonNegative() bool {
+	switch {
+	case a.args == nil:
+		return true
+	case a.name == "max":
+		return a.args[0].NonNegative() || a.args[1].NonNegative()
+	}
+	return a.args[0].NonNegative() && a.args[1].NonNegative()
+}
+
+// AtLeast0 returns max(d, 0).
+func (d Dim) AtLeast0() Dim {
+	if d.NonNegative() {
+		return d
+	}
+	return d.Max(Const(0))
+}

@@ -1,0 +1,366 @@
+package symbolic
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Dim is the extent of one axis: an integer expression over named symbols ("batch", "height"), built from
+// + - * floor division, minimum and maximum. The zero Dim is the constant 0. A Dim is immutable and kept in a
+// normal form: a constant plus a sum of products of atoms, so that equal expressions of that kind print equally.
+type Dim struct {
+	c     int64
+	terms []term // sorted by key, none with a zero coefficient
+}
+
+// term is coef * atoms[0] * atoms[1] * ..., atoms sorted by key.
+type term struct {
+	coef  int64
+	atoms []atom
+}
+
+// atom is what the normal form does not look into: a symbol or a function of other dims.
+type atom struct {
+	name string // the symbol, or "div", "min", "max" when args is not nil
+	args []Dim
+}
+
+// Const returns the Dim of value n.
+func Const(n int) Dim { return Dim{c: int64(n)} }
+
+// Symbol returns the Dim that is the named symbol.
+func Symbol(name string) Dim {
+	return Dim{terms: []term{{1, []atom{{name: name}}}}}
+}
+
+// Shape returns a list of constant Dims.
+func Shape(dims ...int) []Dim {
+	s := make([]Dim, len(dims))
+	for i, d := range dims {
+		s[i] = Const(d)
+	}
+	return s
+}
+
+// IsConst reports whether d has no symbols, and its value.
+func (d Dim) IsConst() (int, bool) { return int(d.c), len(d.terms) == 0 }
+
+// Is reports whether d is the constant n.
+func (d Dim) Is(n int) bool { return len(d.terms) == 0 && d.c == int64(n) }
+
+// Equal reports whether both have the same normal form. Unequal Dims may still have equal values.
+func (d Dim) Equal(o Dim) bool {
+	return d.c == o.c && len(d.terms) == len(o.terms) && (len(d.terms) == 0 || d.String() == o.String())
+}
+
+// Caps reports whether d is o, but at most some constant that is no less than least.
+func (d Dim) Caps(o Dim, least int) bool {
+	if d.c != 0 || len(d.terms) != 1 || d.terms[0].coef != 1 || len(d.terms[0].atoms) != 1 || d.terms[0].atoms[0].name != "min" {
+		return false
+	}
+	found := false
+	for _, a := range d.terms[0].atoms[0].args {
+		n, constant := a.IsConst()
+		if !a.Equal(o) && (!constant || n < least) {
+			return false
+		}
+		found = found || a.Equal(o)
+	}
+	return found
+}
+
+// Equal reports whether two shapes are equal axis by axis.
+func Equal(a, b []Dim) bool { return slices.EqualFunc(a, b, Dim.Equal) }
+
+// Add returns d + o.
+func (d Dim) Add(o Dim) Dim {
+	r := Dim{c: d.c + o.c, terms: slices.Clone(d.terms)}
+	for _, t := range o.terms {
+		r = r.plus(t)
+	}
+	return r
+}
+
+// Sub returns d - o.
+func (d Dim) Sub(o Dim) Dim { return d.Add(o.Mul(Const(-1))) }
+
+// AddN returns d + n.
+func (d Dim) AddN(n int) Dim { return d.Add(Const(n)) }
+
+// MulN returns d * n.
+func (d Dim) MulN(n int) Dim { return d.Mul(Const(n)) }
+
+// Mul returns d * o.
+func (d Dim) Mul(o Dim) Dim {
+	r := Dim{c: MulSaturating(d.c, o.c)}
+	for _, t := range d.terms {
+		r = r.plus(term{t.coef * o.c, t.atoms})
+		for _, u := range o.terms {
+			atoms := slices.Concat(t.atoms, u.atoms)
+			slices.SortFunc(atoms, func(a, b atom) int { return strings.Compare(a.String(), b.String()) })
+			r = r.plus(term{t.coef * u.coef, atoms})
+		}
+	}
+	for _, u := range o.terms {
+		r = r.plus(term{u.coef * d.c, u.atoms})
+	}
+	return r
+}
+
+// MulSaturating returns a * b, or the nearest int64, so that absurd extents stay absurd and are refused.
+func MulSaturating(a, b int64) int64 {
+	p := a * b
+	switch {
+	case a == 0 || p/a == b && !(a == -1 && b == math.MinInt64):
+		return p
+	case (a < 0) == (b < 0):
+		return math.MaxInt64
+	}
+	return math.MinInt64
+}
+
+// Div returns floor(d / o); o must not be the constant 0.
+func (d Dim) Div(o Dim) Dim {
+	if n, ok := o.IsConst(); ok {
+		if n == 0 {
+			panic("symbolic: dim divided by 0")
+		}
+		if m, ok := d.IsConst(); ok {
+			return Const(int(floorDiv(int64(m), int64(n))))
+		}
+		if q, ok := d.Exactly(int64(n)); ok {
+			return q
+		}
+	} else if d.Equal(o) {
+		return Const(1)
+	} else if q, ok := d.quotient(o); ok {
+		return q
+	}
+	return call("div", d, o)
+}
+
+// DivN returns floor(d / n); n must not be 0.
+func (d Dim) DivN(n int) Dim { return d.Div(Const(n)) }
+
+// Min returns the smaller of d and o.
+func (d Dim) Min(o Dim) Dim { return d.pick("min", o, func(a, b int) int { return min(a, b) }) }
+
+// Max returns the larger of d and o.
+func (d Dim) Max(o Dim) Dim { return d.pick("max", o, func(a, b int) int { return max(a, b) }) }
+
+func (d Dim) pick(name string, o Dim, f func(a, b int) int) Dim {
+	a, ok := d.IsConst()
+	b, ok2 := o.IsConst()
+	switch {
+	case ok && ok2:
+		return Const(f(a, b))
+	case d.Equal(o):
+		return d
+	}
+	return call(name, d, o)
+}
+
+func call(name string, args ...Dim) Dim {
+	return Dim{terms: []term{{1, []atom{{name, args}}}}}
+}
+
+// Exactly returns d / n where n divides the constant and every coefficient.
+func (d Dim) Exactly(n int64) (Dim, bool) {
+	if d.c%n != 0 {
+		return Dim{}, false
+	}
+	r := Dim{c: d.c / n}
+	for _, t := range d.terms {
+		if t.coef%n != 0 {
+			return Dim{}, false
+		}
+		r.terms = append(r.terms, term{t.coef / n, t.atoms})
+	}
+	return r, true
+}
+
+// quotient returns d / o where both are a single product and o's atoms are among d's.
+func (d Dim) quotient(o Dim) (Dim, bool) {
+	if d.c != 0 || o.c != 0 || len(d.terms) != 1 || len(o.terms) != 1 || d.terms[0].coef%o.terms[0].coef != 0 {
+		return Dim{}, false
+	}
+	left := slices.Clone(d.terms[0].atoms)
+	for _, a := range o.terms[0].atoms {
+		i := slices.IndexFunc(left, func(b atom) bool { return a.String() == b.String() })
+		if i < 0 {
+			return Dim{}, false
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	return Dim{}.plus(term{d.terms[0].coef / o.terms[0].coef, left}), true
+}
+
+// plus adds one term; r.terms must be owned by the caller.
+func (d Dim) plus(t term) Dim {
+	if t.coef == 0 {
+		return d
+	}
+	if len(t.atoms) == 0 {
+		d.c += t.coef
+		return d
+	}
+	i, found := slices.BinarySearchFunc(d.terms, t.key(), func(a term, k string) int { return strings.Compare(a.key(), k) })
+	if !found {
+		d.terms = slices.Insert(slices.Clone(d.terms), i, t)
+		return d
+	}
+	d.terms = slices.Clone(d.terms)
+	if d.terms[i].coef += t.coef; d.terms[i].coef == 0 {
+		d.terms = slices.Delete(d.terms, i, i+1)
+	}
+	return d
+}
+
+// Eval returns d's value. A symbol that env does not have counts as 1.
+func (d Dim) Eval(env map[string]int) int {
+	n := d.c
+	for _, t := range d.terms {
+		p := t.coef
+		for _, a := range t.atoms {
+			p *= int64(a.eval(env))
+		}
+		n += p
+	}
+	return int(n)
+}
+
+func (a atom) eval(env map[string]int) int {
+	if a.args == nil {
+		if v, ok := env[a.name]; ok {
+			return v
+		}
+		return 1
+	}
+	x, y := a.args[0].Eval(env), a.args[1].Eval(env)
+	switch a.name {
+	case "min":
+		return min(x, y)
+	case "max":
+		return max(x, y)
+	}
+	if y == 0 {
+		return 0
+	}
+	return int(floorDiv(int64(x), int64(y)))
+}
+
+// Eval returns the values of a shape.
+func Eval(dims []Dim, env map[string]int) []int {
+	s := make([]int, len(dims))
+	for i, d := range dims {
+		s[i] = d.Eval(env)
+	}
+	return s
+}
+
+// Symbols adds the names of d's symbols to the set.
+func (d Dim) Symbols(set map[string]bool) {
+	for _, t := range d.terms {
+		for _, a := range t.atoms {
+			if a.args == nil {
+				set[a.name] = true
+			}
+			for _, x := range a.args {
+				x.Symbols(set)
+			}
+		}
+	}
+}
+
+// maxDimTerms and maxDimSize bound the dims that inference keeps: repeated products would double them at each step.
+const (
+	maxTerms = 32
+	maxSize  = 512
+)
+
+// IsLarge reports whether d has too many terms or parts to be computed with any further.
+func (d Dim) IsLarge() bool { return len(d.terms) > maxTerms || d.size() > maxSize }
+
+// size counts the parts of d, stopping somewhere above maxDimSize.
+func (d Dim) size() int {
+	n := 1
+	for _, t := range d.terms {
+		for _, a := range t.atoms {
+			n++
+			for _, x := range a.args {
+				if n > maxSize {
+					return n
+				}
+				n += x.size()
+			}
+		}
+	}
+	return n
+}
+
+// SymbolName returns the symbol's name where d is just one symbol.
+func (d Dim) SymbolName() (string, bool) {
+	if d.c == 0 && len(d.terms) == 1 && d.terms[0].coef == 1 && len(d.terms[0].atoms) == 1 && d.terms[0].atoms[0].args == nil {
+		return d.terms[0].atoms[0].name, true
+	}
+	return "", false
+}
+
+// String prints the normal form, as in "2*batch+1" or "div(h+2,2)".
+func (d Dim) String() string {
+	if len(d.terms) == 0 {
+		return strconv.FormatInt(d.c, 10)
+	}
+	var b strings.Builder
+	for i, t := range d.terms {
+		switch {
+		case i > 0 && t.coef > 0:
+			b.WriteByte('+')
+		case t.coef == -1:
+			b.WriteByte('-')
+		}
+		if t.coef != 1 && t.coef != -1 {
+			fmt.Fprintf(&b, "%d*", t.coef)
+		}
+		b.WriteString(t.key())
+	}
+	if d.c != 0 {
+		fmt.Fprintf(&b, "%+d", d.c)
+	}
+	return b.String()
+}
+
+func (t term) key() string {
+	s := make([]string, len(t.atoms))
+	for i, a := range t.atoms {
+		s[i] = a.String()
+	}
+	return strings.Join(s, "*")
+}
+
+func (a atom) String() string {
+	if a.args == nil {
+		return a.name
+	}
+	return a.name + "(" + a.args[0].String() + "," + a.args[1].String() + ")"
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b != 0 && (a < 0) != (b < 0) {
+		q--
+	}
+	return q
+}
+
+// Format prints a shape, as in "[batch,1,28,28]".
+func Format(dims []Dim) string {
+	s := make([]string, len(dims))
+	for i, d := range dims {
+		s[i] = d.String()
+	}
+	return "[" + strings.Join(s, ",") + "]"
+}

@@ -1,0 +1,85 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
+
+// Data are items to run a network on, one inference's inputs each.
+type Data interface {
+	Len() int
+	// Inputs returns the inputs of item i by name, with a batch of one.
+	Inputs(i int) (map[string]numeric.Value, error)
+	// Labels returns the classes of item i: one, or of a text one for each token, by the rows of the output. -1 stands for one
+	// that is not known; nil: there are none.
+	Labels(i int) []int
+	// Name says where the items come from, in a few words.
+	Name() string
+	// Random reports whether the items are made up, so that they say nothing about accuracy.
+	Random() bool
+}
+
+// OutOfRange adds to the error of a layer that refuses an index which random data made up what that is.
+func OutOfRange(d Data, err error) error {
+	if d == nil || !d.Random() || !errors.As(err, new(*graph.IndexError)) {
+		return err
+	}
+	return fmt.Errorf("%w: the data is %s, and the graph does not tell which integers fit", err, d.Name())
+}
+
+// Begun returns data whose items have zeros for inputs that d has nothing for: what a state begins with.
+func Begun(d Data, inputs []*graph.Tensor) Data { return begun{d, inputs} }
+
+type begun struct {
+	Data
+	inputs []*graph.Tensor
+}
+
+func (b begun) Inputs(i int) (map[string]numeric.Value, error) {
+	in, err := b.Data.Inputs(i)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range b.inputs {
+		in[t.Name] = numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...) // a batch of one
+	}
+	return in, nil
+}
+
+// Subset returns n items of d from item first on; all that follow where n is 0.
+func Subset(d Data, first, n int) (Data, error) {
+	rest := d.Len() - first
+	if n == 0 {
+		n = rest
+	}
+	if first < 0 || n <= 0 || n > rest {
+		return nil, fmt.Errorf("items %d to %d are wanted of %s, which has %d", first, first+max(n, 1)-1, d.Name(), d.Len())
+	}
+	if n == d.Len() {
+		return d, nil
+	}
+	return subset{d, first, n}, nil
+}
+
+// subset is a run of items of other data.
+type subset struct {
+	Data
+	first, n int
+}
+
+func (s subset) Len() int { return s.n }
+
+func (s subset) Inputs(i int) (map[string]numeric.Value, error) { return s.Data.Inputs(s.first + i) }
+
+func (s subset) Labels(i int) []int { return s.Data.Labels(s.first + i) }
+
+func (s subset) Name() string {
+	if s.first == 0 {
+		return fmt.Sprintf("first %d of %s", s.n, s.Data.Name())
+	}
+	return fmt.Sprintf("items %d-%d of %s", s.first, s.first+s.n-1, s.Data.Name())
+}

@@ -1,0 +1,82 @@
+package describe
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// Unlowered lists the layers that were left in another precision than the one asked for, in the order of the network.
+func Unlowered(asked numeric.DataType, o *build.Optimized, decisions []quant.Decision) []report.UnloweredLayer {
+	from := map[string][]string{}
+	for _, l := range o.Network.Layers {
+		from[l.Name] = l.From
+	}
+	var list []report.UnloweredLayer
+	for _, d := range decisions {
+		if d.Precision != asked {
+			list = append(list, report.UnloweredLayer{Layer: d.Layer, From: from[d.Layer], Precision: quant.PrecisionName(d.Precision), Reason: d.Reason})
+		}
+	}
+	return list
+}
+
+// Unchanged says why a precision changes no layer of a network; it is empty where it changes one, where nothing was asked
+// to be changed, and where layers were given precisions of their own.
+func Unchanged(m *model.Model, cfg config.Config, o *build.Optimized, l *build.Lowered) string {
+	asked, _ := cfg.Precision.DataType()
+	if cfg.Constraints != config.Ignore && len(cfg.LayerPrecisions) > 0 || m.Planned(cfg) != nil {
+		return ""
+	}
+	if asked == numeric.F32 || m.Quantized || cfg.Until != 0 || countPrecision(l.Network, asked) > countPrecision(o.Network, asked) {
+		return ""
+	}
+	return fmt.Sprintf("%s changes nothing here: %s", cfg.Precision, mainReason(asked, o, l.Decisions))
+}
+
+// countPrecision returns how many layers compute in a precision.
+func countPrecision(n *graph.Network, p numeric.DataType) (count int) {
+	for _, l := range n.Layers {
+		if t := PrecisionOf(l); t == p.String() || p == numeric.I8 && t == numeric.U8.String() {
+			count++
+		}
+	}
+	return count
+}
+
+// mainReason is the reason that most layers have for their precision: of those with the most arithmetic, as long as there
+// are any, since it is for their sake that a person lowers it.
+func mainReason(asked numeric.DataType, o *build.Optimized, decisions []quant.Decision) string {
+	heavy := map[string]bool{}
+	for _, l := range o.Network.Layers {
+		heavy[l.Name] = l.Op.IsProduct()
+	}
+	const weight = 1 << 20 // of one such layer against all others
+	votes, best := map[string]int{}, ""
+	for _, d := range decisions {
+		reason := d.Reason
+		if d.Precision == asked {
+			reason = "the backend has no tactic for its layers in that precision"
+			if asked == numeric.F16 {
+				reason = "its layers are stored as f16 already"
+			}
+		}
+		votes[reason]++
+		if heavy[d.Layer] {
+			votes[reason] += weight
+		}
+		if best == "" || votes[reason] > votes[best] {
+			best = reason
+		}
+	}
+	if best == "" {
+		return "no layer is left"
+	}
+	return best
+}

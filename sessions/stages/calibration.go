@@ -1,0 +1,156 @@
+package stages
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// calibration finds ranges: what activations are in FP32, and what each calibrator makes of that.
+type calibration struct {
+	model  *model.Model
+	orders *orders
+	told   *Audience
+	device *device
+	host   run.Backend
+	Data   dataset.Data // nil: there is nothing to calibrate with
+	most   int          // items of it; 0: all
+	Hist   *stage[collecting, *build.Collected]
+	Ranges *stage[ranging, map[string]numeric.Range]
+}
+
+func newCalibration(m *model.Model, w Workplace, o *orders, told *Audience, d *device) *calibration {
+	c := &calibration{model: m, orders: o, told: told, device: d, host: w.Reference(), Data: w.CalData, most: w.CalItems}
+	c.Hist, c.Ranges = newStage(c.collect), newStage(c.find)
+	return c
+}
+
+// collect runs the network in FP32 on the data.
+func (c *calibration) collect(ctx context.Context, in collecting) (*build.Collected, error) {
+	if err := cmp.Or(c.model.Runnable(), c.model.NeedsSource("calibration"), model.CheckExtents(c.model, in.Symbols)); err != nil {
+		return nil, err
+	}
+	if c, ok := c.Data.(collected); ok {
+		return c.found(), nil
+	}
+	c.device.Busy.Lock()
+	defer c.device.Busy.Unlock()
+	n := c.Items()
+	c.told.Progress(report.Progress{Phase: "collecting activations", Total: n})
+	begin := time.Now()
+	found, err := build.Collect(ctx, c.model.Network, in.Symbols, c.host, c.batches, in.State, func(done int) {
+		c.told.Progress(report.Progress{Phase: "collecting activations", Done: done, Total: n})
+	})
+	if err == nil {
+		c.told.Log.collected(found.Histograms, n, c.Data.Name(), begin)
+	}
+	return found, err
+}
+
+// batches gives the data, item by item.
+func (c *calibration) batches(yield func(map[string]numeric.Value, error) bool) {
+	for i := range c.Items() {
+		if !yield(c.Data.Inputs(i)) {
+			return
+		}
+	}
+}
+
+// Items is how many items are calibrated with.
+func (c *calibration) Items() int {
+	if c.Data == nil {
+		return 0
+	}
+	n := c.Data.Len()
+	if c.most > 0 {
+		n = min(n, c.most)
+	}
+	return n
+}
+
+// seen is how many items what was collected is of.
+func (c *calibration) seen() int {
+	if kept, ok := c.Data.(collected); ok {
+		return kept.Items
+	}
+	return c.Items()
+}
+
+// find returns the ranges of a calibrator.
+func (c *calibration) find(ctx context.Context, in ranging) (map[string]numeric.Range, error) {
+	if r := c.orders.Stored.Ranges(in.By); r != nil {
+		return r, nil
+	}
+	how := config.Quantization{Activations: in.By.Activations, Ranges: in.By.Given}
+	calibrator, err := c.model.Methods().Parse(in.By.Calibrator, how.Scheme())
+	if err != nil {
+		return nil, err
+	}
+	for name := range in.By.Given {
+		if c.model.Network.Tensor(name) == nil {
+			return nil, fmt.Errorf("ranges: %s has no tensor %s", c.model.Name(), config.Quoted(name))
+		}
+	}
+	found, err := c.Hist.Of(ctx, in.Of)
+	if err != nil {
+		return nil, err
+	}
+	c.told.Progress(report.Progress{Phase: "calibrating", Item: in.By.Calibrator})
+	begin := time.Now()
+	ranges := build.Ranges(found.Histograms, calibrator)
+	maps.Copy(ranges, how.Given())
+	c.told.Log.say("info", "", "calibrated with %s: %s in %s", in.By.Calibrator, config.CountOf(len(ranges), "range", "ranges"), took(begin))
+	return ranges, nil
+}
+
+// Of returns the ranges that lowering uses: those of an engine file, or what its calibrator finds.
+func (c *calibration) Of(ctx context.Context, cfg config.Config) (map[string]numeric.Range, error) {
+	in, err := c.orders.Ranging(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return c.Ranges.Of(ctx, in)
+}
+
+// correction returns what biases are corrected by, nil where they are not.
+func (c *calibration) correction(ctx context.Context, in lowering) (*build.Correction, error) {
+	if in.Ranges == nil || in.Quantized.BiasCorrection == quant.CorrectOff {
+		return nil, nil
+	}
+	if s := c.orders.Stored.shifts(in.Ranges.By, in.Quantized); s != nil {
+		return &build.Correction{Shifts: s}, nil
+	}
+	kept, isKept := c.Data.(collected)
+	if isKept && kept.Random() == c.orders.Stored.RandomRanges(in.Ranges.By) {
+		return &build.Correction{Means: kept.found().ChannelMeans()}, nil
+	}
+	if c.Items() == 0 || c.Data.Random() && c.orders.Stored.Ranges(in.Ranges.By) != nil {
+		c.told.Log.say("warning", "", "biases are not corrected: that needs the data that the engine was calibrated on")
+		return nil, nil
+	}
+	// One item of a sequence says nothing without those before it, which a replay that holds some of them has not.
+	if in.Quantized.BiasCorrection == quant.CorrectFast || len(in.Means.State) > 0 {
+		found, err := c.Hist.Of(ctx, *in.Means)
+		if err != nil {
+			return nil, err
+		}
+		return &build.Correction{Means: found.ChannelMeans()}, nil
+	}
+	return &build.Correction{Replay: &build.Replay{
+		Backend: c.host, Env: in.Means.Symbols, Batches: c.batches, Items: c.Items(),
+		Progress: func(phase string, done, of int) {
+			c.told.Progress(report.Progress{Phase: phase, Done: done, Total: of})
+		},
+	}}, nil
+}

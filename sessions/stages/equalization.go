@@ -1,0 +1,73 @@
+package stages
+
+import (
+	"context"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// equalization returns how channels are equalised, nil where they are not.
+func (c *calibration) equalization(ctx context.Context, in lowering) (*build.Equalization, error) {
+	by := in.Quantized.Equalizer()
+	if in.Ranges == nil || by.IsOff() {
+		return nil, nil
+	}
+	e := &build.Equalization{By: by, Given: map[string]bool{}}
+	for name := range in.Ranges.By.Given {
+		e.Given[name] = true
+	}
+	if e.Known = c.orders.Stored.equalized(in.Ranges.By, in.Quantized); e.Known != nil {
+		return e, nil
+	}
+	if _, kept := c.Data.(collected); kept || c.Items() == 0 || c.Data.Random() && c.orders.Stored.Ranges(in.Ranges.By) != nil {
+		c.told.Log.say("warning", "", "channels are not equalised: that needs the data that the model was calibrated on")
+		return nil, nil
+	}
+	if by.NeedsActivations() {
+		found, err := c.Hist.Of(ctx, *in.Means)
+		if err != nil {
+			return nil, err
+		}
+		e.Spreads = found.Spreads()
+	}
+	e.Ranges = func(ctx context.Context, n *graph.Network, names []string) (map[string]numeric.Range, error) {
+		calibrator, err := c.model.Methods().Parse(in.Ranges.By.Calibrator, in.Quantized.Scheme())
+		if err != nil {
+			return nil, err
+		}
+		found, err := build.CollectOf(ctx, n, in.Means.Symbols, c.host, c.batches, in.Means.State, names, func(done int) {
+			c.told.Progress(report.Progress{Phase: "equalising channels", Done: done, Total: c.Items()})
+		})
+		if err != nil {
+			return nil, err
+		}
+		return build.Ranges(found.Histograms, calibrator), nil
+	}
+	return e, nil
+}
+
+// dividedAs returns the name under which a tensor of an engine is among those whose channels are divided; "" if it is not.
+func dividedAs(t *graph.Tensor, scaled build.Equalized) string {
+	for _, name := range []string{t.Name, quant.SourceTensor(t.Name)} {
+		if _, ok := scaled[name]; ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// sourceOf returns what the source network has for a tensor of an engine, whose channels are not divided, and by what name the
+// engine's are; "" if they are not either.
+func sourceOf(all map[string]numeric.Value, t *graph.Tensor, scaled build.Equalized) (v numeric.Value, divided string, ok bool) {
+	if divided = dividedAs(t, scaled); divided == "" {
+		v, ok = compare.SourceTensor(all, t)
+		return v, "", ok
+	}
+	v, ok = all[scaled[divided].Tensor]
+	return v, divided, ok && t.RealType().IsFloat()
+}

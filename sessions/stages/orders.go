@@ -1,0 +1,248 @@
+package stages
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
+)
+
+// What stages are asked for: their part of a configuration, and with it the order for the stage whose result they go on from.
+// All fields are exported, since an order as JSON is the key of its result.
+type (
+	// rewriting asks for the network after the passes that do not depend on precision.
+	rewriting struct {
+		Rules   []string // files of rules
+		Disable []string // rules, and places of rules
+		Until   int
+		Symbols map[string]int   // values of the network's symbols
+		Others  []map[string]int // other values that engines of it are to serve
+		Planned bool             // an engine has what became of it: there is nothing to rewrite
+	}
+
+	// collecting asks for histograms of the activations of the unfused network. Nothing that is toggled changes them.
+	collecting struct {
+		Symbols map[string]int // at a batch of 1
+		State   run.State      // of the data
+	}
+
+	// ranging asks for the ranges that a calibrator finds.
+	ranging struct {
+		Of collecting
+		By finder
+	}
+
+	// lowering asks for the network in a precision.
+	lowering struct {
+		Of        rewriting
+		Precision config.Precision
+		Layers    []string            // precisions by layer, as config.Config has them
+		Weights   string              // what those of products of real numbers are rounded to, as config.Config has it
+		Quantized config.Quantization // how, where Ranges are read; where they are not, how Weights are rounded
+		Ranges    *ranging            // that lowering reads; nil: none
+		Means     *collecting         // of what is read, for what needs more of the data than Ranges; nil: nothing does
+		Planned   bool                // an engine has it
+	}
+
+	// planning asks for a plan, and for its engine.
+	planning struct {
+		Of       lowering
+		Opt      map[string]int // values of symbols that tactics are timed at; nil: those of Of
+		Min, Max map[string]int // ends of the values that it serves; nil: these alone
+		Pin      map[string]string
+		Forbid   map[string][]string
+		Stored   bool // in the engine file
+	}
+
+	// referring asks for the outputs of FP32's engine.
+	referring struct {
+		Of    planning
+		Batch int
+		State run.State // of the data
+	}
+
+	// examining asks how an engine compares with FP32.
+	examining struct {
+		Of         planning
+		Reference  referring
+		Shapes     map[string][]int // of a configuration
+		Calibrator string           // as a person names it
+		Layers     bool             // one by one
+	}
+
+	// surveying asks how calibrators compare, on activations and on weights.
+	surveying struct {
+		Of         lowering
+		Collecting collecting
+		By         finder // of the calibrator that is set
+	}
+)
+
+func (in planning) symbols() map[string]int {
+	if in.Opt != nil {
+		return in.Opt
+	}
+	return in.Of.Of.Symbols
+}
+
+// passes translates the toggles of rules and places; m has the passes beside the standard ones.
+func (in rewriting) passes(m *model.Model) pass.Config {
+	pc := pass.Config{Until: in.Until, Shapes: in.Symbols, Extra: m.Rules.Passes(m.Passes, in.Rules)}
+	for _, d := range in.Disable {
+		if site, err := pass.ParseSite(d); err == nil {
+			pc.DisableSites = append(pc.DisableSites, site)
+		} else {
+			pc.DisableRules = append(pc.DisableRules, d)
+		}
+	}
+	return pc
+}
+
+// config returns the part of a configuration that says what layers compute in.
+func (in lowering) config() config.Config {
+	return config.Config{Precision: in.Precision, LayerPrecisions: in.Layers, Weights: in.Weights, Quantization: in.Quantized}
+}
+
+// fp32 returns the configuration whose engine is the reference: everything fused as by default, nothing lowered, and no rules
+// from files, so that what those change is seen.
+func fp32(cfg config.Config) config.Config {
+	return config.Config{Precision: config.FP32, Batch: cfg.Batch, Shapes: cfg.Shapes, State: cfg.State}
+}
+
+// orders makes of configurations what the stages are asked for, which depends on the model and on what its engine file brings.
+type orders struct {
+	model  *model.Model
+	Stored *stored
+}
+
+// rewriting returns what a configuration asks of the first stage.
+func (o *orders) rewriting(cfg config.Config) (rewriting, error) {
+	env, err := o.model.SymbolsIfAny(cfg)
+	in := rewriting{Rules: cfg.RuleFiles, Disable: cfg.Disable, Until: cfg.Until, Symbols: env, Planned: o.model.Stripped || o.model.Planned(cfg) != nil}
+	if err != nil || env == nil || o.Stored.serves(cfg) {
+		return in, err
+	}
+	var list []run.Extents
+	for k := range len(cfg.Profiles) + 1 {
+		x, err := o.extents(cfg, k)
+		if err != nil {
+			return in, err
+		}
+		list = append(list, x)
+	}
+	in.Others = run.Others(list)
+	return in, nil
+}
+
+func (o *orders) collecting(cfg config.Config) (collecting, error) {
+	cfg.Batch = 1
+	if err := model.CheckState(o.model, cfg); err != nil {
+		return collecting{}, err
+	}
+	env, err := o.model.SymbolsIfAny(o.model.Shaped(cfg))
+	return collecting{env, cfg.State}, err
+}
+
+// Ranging returns what a calibrator is asked for; its name may be one that there is not, which calibrating tells.
+func (o *orders) Ranging(cfg config.Config) (ranging, error) {
+	by := FinderOf(o.model, cfg)
+	if o.Stored.Ranges(by) != nil { // what they were collected at does not matter
+		return ranging{By: by}, nil
+	}
+	of, err := o.collecting(cfg)
+	return ranging{of, by}, err
+}
+
+func (o *orders) lowering(cfg config.Config) (lowering, error) {
+	of, err := o.rewriting(cfg)
+	if err != nil {
+		return lowering{}, err
+	}
+	in := lowering{Of: of, Precision: cfg.Precision, Layers: cfg.LayerPrecisions, Weights: cfg.Weights, Planned: o.model.Planned(cfg) != nil}
+	needsData := false
+	if cfg.Constraints == config.Ignore {
+		in.Layers = nil
+	}
+	if o.model.NeedsCalibration(cfg) {
+		ranges, err := o.Ranging(cfg)
+		if err != nil {
+			return lowering{}, err
+		}
+		in.Ranges, in.Quantized = &ranges, cfg.Quantization.Full()
+		needsData = in.Quantized.BiasCorrection != quant.CorrectOff && o.Stored.shifts(ranges.By, in.Quantized) == nil ||
+			!in.Quantized.Equalizer().IsOff() && o.Stored.equalized(ranges.By, in.Quantized) == nil
+	}
+	if in.Weights != "" && in.Ranges == nil {
+		in.Quantized.Rounding = cfg.Quantization.Full().Rounding
+	}
+	if needsData || in.Quantized.Rounding != "" && in.Quantized.Rounder().NeedsMoments() {
+		means, err := o.collecting(cfg)
+		if err != nil {
+			return lowering{}, err
+		}
+		in.Means = &means
+	}
+	return in, nil
+}
+
+// planning asks for the plan of a configuration's first profile.
+func (o *orders) planning(cfg config.Config) (planning, error) { return o.profile(cfg, 0) }
+
+// profile asks for the plan of one of a configuration's profiles, which all have the network that is lowered for the first.
+func (o *orders) profile(cfg config.Config, k int) (in planning, err error) {
+	if in.Of, err = o.lowering(cfg); err != nil {
+		return in, err
+	}
+	in.Pin, in.Forbid, in.Stored = cfg.Pin, cfg.Forbid, o.Stored.serves(cfg)
+	if k == 0 && in.Stored { // at any of the shapes that the engine serves
+		return in, nil
+	}
+	x, err := o.extents(cfg, k)
+	if k > 0 {
+		in.Opt = x.Opt
+	}
+	if !in.Stored {
+		in.Min, in.Max = x.Min, x.Max
+	}
+	return in, err
+}
+
+// extents returns what the symbols are and may be in one of a configuration's profiles.
+func (o *orders) extents(cfg config.Config, k int) (x run.Extents, err error) {
+	of := config.OfProfile(cfg, k)
+	if x.Opt, err = o.model.Symbols(of); err == nil {
+		x.Min, x.Max, err = model.RangesOf(o.model, of)
+	}
+	if err != nil && len(cfg.Profiles) > 0 {
+		err = fmt.Errorf("profile %d: %w", k, err)
+	}
+	return x, err
+}
+
+func (o *orders) examining(cfg config.Config, perLayer bool) (in examining, err error) {
+	in = examining{Shapes: cfg.Shapes, Calibrator: cfg.Calibrator, Layers: perLayer}
+	if in.Of, err = o.planning(cfg); err != nil {
+		return in, err
+	}
+	in.Reference, err = o.referring(cfg)
+	return in, err
+}
+
+func (o *orders) referring(cfg config.Config) (referring, error) {
+	if err := model.CheckState(o.model, cfg); err != nil {
+		return referring{}, err
+	}
+	of, err := o.planning(fp32(cfg))
+	return referring{of, cfg.Batch, cfg.State}, err
+}
+
+func (o *orders) surveying(cfg config.Config) (in surveying, err error) {
+	in.By = FinderOf(o.model, cfg)
+	if in.Of, err = o.lowering(cfg); err == nil {
+		in.Collecting, err = o.collecting(cfg)
+	}
+	return in, err
+}

@@ -1,0 +1,270 @@
+package stages
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// score counts how often the first classes are right, and how often they are FP32's. The output that counts is the
+// first one of floating type. Of a text each token has a row of it, and what is told of the rows is how likely the engine and
+// FP32 hold what follows.
+type score struct {
+	data              dataset.Data
+	batch             int
+	output            string
+	items             int
+	rows, labelled    int // those whose class is known
+	text              bool
+	loss, refLoss     float64 // sums of -log of the likelihood of the rows' classes
+	top1, top5        int
+	ref1, ref5, agree int
+	answers           report.Answers
+	texts             []textLoss
+	below, above      int // items whose label is the class before or after FP32's
+	unclassed         string
+}
+
+// textLoss is the sum of a text's losses, and of how many tokens.
+type textLoss struct {
+	loss float64
+	n    int
+}
+
+func newScore(n *graph.Network, d dataset.Data, batch int) *score {
+	sc := &score{data: d, batch: max(1, batch)}
+	for _, t := range n.Outputs {
+		if t.RealType().IsFloat() {
+			sc.output = t.Name
+			break
+		}
+	}
+	return sc
+}
+
+// checkLabels returns an error for a label that is none of the classes of an output; one value for each item is no class.
+func (sc *score) checkLabels(out map[string]numeric.Value) error {
+	each := 0
+	if v, ok := out[sc.output]; ok {
+		each = v.Len() / sc.batch
+	}
+	for i := range sc.data.Len() {
+		labels := sc.data.Labels(i)
+		if len(labels) > 1 && each%len(labels) != 0 {
+			return fmt.Errorf("%s: item %d is a text of %d tokens, but output %s has %d values for it, no row for each",
+				sc.data.Name(), i, len(labels), sc.output, each)
+		}
+		classes := each / max(len(labels), 1)
+		if classes < 2 {
+			continue
+		}
+		for _, label := range labels {
+			if label >= classes || label < -1 || label < 0 && len(labels) == 1 {
+				return &LabelError{sc.data.Name(), i, label, sc.output, classes}
+			}
+		}
+	}
+	return nil
+}
+
+func (sc *score) add(b int, ref, got map[string]numeric.Value) {
+	if sc.output == "" {
+		return
+	}
+	if sc.unclassed == "" && len(sc.data.Labels(b*sc.batch)) == 0 {
+		sc.unclassed = unclassed(sc.output, got[sc.output].Dims, sc.batch)
+	}
+	r, g := ref[sc.output].Floats(), got[sc.output].Floats()
+	each := len(g) / sc.batch
+	for k := range sc.batch {
+		item := b*sc.batch + k
+		if item >= sc.data.Len() || each == 0 {
+			break
+		}
+		sc.items++
+		labels := sc.data.Labels(item)
+		rows := max(len(labels), 1)
+		before, known := sc.loss, sc.labelled
+		for row := range rows {
+			from, to := k*each+row*(each/rows), k*each+(row+1)*(each/rows)
+			class := -1
+			if row < len(labels) {
+				class = labels[row]
+			}
+			sc.addRow(r[from:to], g[from:to], class, rows > 1)
+		}
+		if rows > 1 {
+			sc.texts = append(sc.texts, textLoss{sc.loss - before, sc.labelled - known})
+		}
+	}
+}
+
+// addRow counts a row of scores; class is -1 where it is not known.
+func (sc *score) addRow(ref, got []float32, class int, text bool) {
+	first := argmax(ref)
+	sc.rows++
+	if rank(ref, first) == 0 && rank(got, first) == 0 {
+		sc.agree++
+	}
+	if class < 0 || class >= len(got) { // only where there are no classes: checkLabels
+		return
+	}
+	sc.labelled++
+	if text {
+		sc.text = true
+		sc.loss += surprise(got, class)
+		sc.refLoss += surprise(ref, class)
+	}
+	switch first - class {
+	case 1:
+		sc.below++
+	case -1:
+		sc.above++
+	}
+	inRef, inGot := rank(ref, class), rank(got, class)
+	count(&sc.ref1, &sc.ref5, inRef)
+	count(&sc.top1, &sc.top5, inGot)
+	if !text {
+		sc.answers.Add(inGot == 0, inRef == 0)
+	}
+}
+
+// unclassed says why an output has no row of classes for each item; "" where it has one: a single extent other than 1 beside the batch.
+func unclassed(name string, dims []int, batch int) string {
+	rest := dims
+	if len(dims) > 1 && dims[0] == batch {
+		rest = dims[1:]
+	}
+	wide := 0
+	for _, n := range rest {
+		if n > 1 {
+			wide++
+		}
+	}
+	switch wide {
+	case 0:
+		return fmt.Sprintf("output %s is one value for each item, no scores of classes", name)
+	case 1:
+		return ""
+	}
+	return fmt.Sprintf("output %s is %v, no row of scores for each item", name, dims)
+}
+
+// surprise returns -log of the softmax of a class.
+func surprise(x []float32, class int) float64 {
+	most := x[argmax(x)]
+	sum := 0.0
+	for _, v := range x {
+		sum += math.Exp(float64(v - most))
+	}
+	return math.Log(sum) - float64(x[class]-most)
+}
+
+func count(first, five *int, rank int) {
+	if rank == 0 {
+		*first++
+	}
+	if rank < 5 {
+		*five++
+	}
+}
+
+func argmax(x []float32) int {
+	best := 0
+	for i, v := range x {
+		if v > x[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// rank returns how many classes come before the given one: those of a higher value, and those of the same value and a
+// lower number. Where a value is NaN there is no order, and all of them do.
+func rank(x []float32, class int) int {
+	n := 0
+	for i, v := range x {
+		if v != v {
+			return len(x)
+		}
+		if v > x[class] || v == x[class] && i < class {
+			n++
+		}
+	}
+	return n
+}
+
+func (sc *score) result() (report.LabelAccuracy, int) {
+	share := func(n, of int) float64 {
+		if of == 0 {
+			return -1
+		}
+		return float64(n) / float64(of)
+	}
+	l := report.LabelAccuracy{
+		Top1: share(sc.top1, sc.labelled), Top5: share(sc.top5, sc.labelled),
+		FP32Top1: share(sc.ref1, sc.labelled), FP32Top5: share(sc.ref5, sc.labelled),
+		Agreement: share(sc.agree, sc.rows),
+	}
+	if sc.unclassed != "" && sc.labelled == 0 {
+		l.Agreement, l.Unclassed = -1, sc.unclassed
+	}
+	if sc.text {
+		l.Tokens, l.Perplexity, l.FP32Perplexity = sc.labelled, perplexity(sc.loss, sc.labelled), perplexity(sc.refLoss, sc.labelled)
+	} else {
+		l.Offset = sc.offset()
+		l.AgreementWithin = report.ShareInterval(l.Agreement, sc.rows)
+	}
+	if sc.answers.Count > 0 {
+		l.Answers = &sc.answers
+		l.BesideFP32 = l.Answers.BesideFP32()
+	}
+	if l.Perplexity != nil {
+		l.PerplexityWithin = bootstrap(len(sc.texts), func(items []int) float64 {
+			var loss float64
+			var n int
+			for _, i := range items {
+				loss, n = loss+sc.texts[i].loss, n+sc.texts[i].n
+			}
+			return math.Exp(loss / float64(max(n, 1)))
+		})
+	}
+	return l, sc.items
+}
+
+// perplexity is the exponential of the mean of a sum; nil where that is no number.
+func perplexity(sum float64, n int) *float64 {
+	p := math.Exp(sum / float64(n))
+	if math.IsNaN(p) || math.IsInf(p, 0) {
+		return nil
+	}
+	return &p
+}
+
+// offset returns by how much the labels seem to be off: with that, FP32 is right on a fifth of the items at least, and
+// five times as often as without.
+func (sc *score) offset() int {
+	for _, c := range []struct{ right, offset int }{{sc.below, 1}, {sc.above, -1}} {
+		if 5*c.right >= sc.labelled && c.right >= 5*max(sc.ref1, 1) {
+			return c.offset
+		}
+	}
+	return 0
+}
+
+// LabelError is the error that an item's label is none of an output's classes.
+type LabelError struct {
+	Data        string
+	Item, Label int
+	Output      string
+	Classes     int
+}
+
+func (e *LabelError) Error() string {
+	return fmt.Sprintf("%s: item %d has label %d, but output %s has %d classes, from 0; correct the labels, or shift them all",
+		e.Data, e.Item, e.Label, e.Output, e.Classes)
+}

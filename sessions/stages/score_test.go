@@ -1,0 +1,121 @@
+package stages
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
+
+// labelled is data of labels alone.
+type labelled []int
+
+func (d labelled) Len() int { return len(d) }
+
+func (d labelled) Inputs(int) (map[string]numeric.Value, error) { return nil, nil }
+
+func (d labelled) Labels(i int) []int { return d[i : i+1] }
+
+func (d labelled) Name() string { return "labels" }
+
+func (d labelled) Random() bool { return false }
+
+func newTestScore(labels ...int) *score {
+	n := graph.NewNetwork("n")
+	n.MarkOutput(n.NewTensor("y", numeric.F32, []symbolic.Dim{symbolic.Const(1), symbolic.Const(3)}))
+	return newScore(n, labelled(labels), 1)
+}
+
+func outputs(v ...float32) map[string]numeric.Value {
+	return map[string]numeric.Value{"y": numeric.Values(numeric.F32, v, 1, len(v))}
+}
+
+// An output with NaN agrees with nothing, itself included, and is right about nothing.
+func TestScoreNaN(t *testing.T) {
+	nan := float32(math.NaN())
+	s := newTestScore(0, 0, 0, 0)
+	s.add(0, outputs(3, 1, 2), outputs(3, 1, 2))
+	s.add(1, outputs(3, 1, 2), outputs(nan, 1, 2))
+	s.add(2, outputs(3, 1, 2), outputs(3, 1, nan))
+	s.add(3, outputs(nan, nan, nan), outputs(nan, nan, nan))
+	r, n := s.result()
+	if n != 4 || r.Agreement != 0.25 || r.Top1 != 0.25 || r.FP32Top1 != 0.75 {
+		t.Errorf("%d items, %+v", n, r)
+	}
+}
+
+// text is data of one item, the classes of whose rows it is.
+type text []int
+
+func (d text) Len() int                                     { return 1 }
+func (d text) Inputs(int) (map[string]numeric.Value, error) { return nil, nil }
+func (d text) Labels(int) []int                             { return d }
+func (d text) Name() string                                 { return "text" }
+func (d text) Random() bool                                 { return false }
+
+// TestPerplexity: where all of four tokens are as likely it is 4, where the next one has all likelihood 1; rows without a known
+// next token count for agreement alone.
+func TestPerplexity(t *testing.T) {
+	n := graph.NewNetwork("n")
+	n.MarkOutput(n.NewTensor("y", numeric.F32, symbolic.Shape(1, 3, 4)))
+	s := newScore(n, text{2, 1, -1}, 1)
+	out := func(v ...float32) map[string]numeric.Value {
+		return map[string]numeric.Value{"y": numeric.Values(numeric.F32, v, 1, 3, 4)}
+	}
+	if err := s.checkLabels(out(make([]float32, 12)...)); err != nil {
+		t.Fatal(err)
+	}
+	s.add(0, out(9, 9, 9, 9, -7, -7, -7, -7, 0, 1, 0, 0), out(0, 0, 999, 0, 0, 999, 0, 0, 1, 0, 0, 0))
+	l, items := s.result()
+	if items != 1 || l.Tokens != 2 || *l.FP32Perplexity != 4 || *l.Perplexity != 1 || l.Top1 != 1 || l.FP32Top1 != 0 || l.Agreement != 0 {
+		t.Errorf("%d items, %+v, perplexities %g and %g", items, l, *l.FP32Perplexity, *l.Perplexity)
+	}
+	if err := newScore(n, text{2, 1}, 1).checkLabels(map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}); err != nil {
+		t.Error("12 values are two rows of 6", err)
+	}
+	if err := newScore(n, text{2, 1, 0, 0, 0}, 1).checkLabels(map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}); err == nil {
+		t.Error("12 values are taken for five rows")
+	}
+	if err := newScore(n, text{2, 4, 0}, 1).checkLabels(map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}); err == nil {
+		t.Error("class 4 of 4 is taken")
+	}
+}
+
+func TestCheckLabels(t *testing.T) {
+	for _, c := range []struct {
+		labels []int
+		want   string
+	}{
+		{[]int{0, 2}, ""},
+		{[]int{0, 3}, "item 1 has label 3, but output y has 3 classes"},
+		{[]int{-1}, "item 0 has label -1"},
+	} {
+		err := newTestScore(c.labels...).checkLabels(outputs(1, 2, 3))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v: %v, want %q", c.labels, err, c.want)
+		}
+	}
+	if err := newTestScore(1).checkLabels(outputs(1)); err != nil {
+		t.Errorf("one value for each item: %v", err)
+	}
+}
+
+// TestUnclassed: an output that is no row of scores for each item has no agreement, and says why.
+func TestUnclassed(t *testing.T) {
+	for _, c := range []struct {
+		dims  []int
+		batch int
+		want  string
+	}{
+		{[]int{1, 1000}, 1, ""}, {[]int{4, 10}, 4, ""}, {[]int{2, 10, 1, 1}, 2, ""}, {[]int{1000}, 1, ""},
+		{[]int{1, 25200, 85}, 1, "output o is [1 25200 85], no row of scores for each item"}, {[]int{100, 6}, 1, "output o is [100 6], no row of scores for each item"},
+		{[]int{1, 1}, 1, "output o is one value for each item, no scores of classes"},
+	} {
+		if got := unclassed("o", c.dims, c.batch); got != c.want {
+			t.Errorf("%v by %d: %q, want %q", c.dims, c.batch, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,293 @@
+package stages
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/describe"
+	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// mostEngines is how many engines a search builds where nothing else is said.
+const mostEngines = 12
+
+// Of searches from a configuration in INT8 on.
+func (s *search) Of(ctx context.Context, cfg config.Config, how Tuning) (*report.Search, error) {
+	if how.Goal.IsZero() {
+		return nil, fmt.Errorf("a search needs a goal: a bound of accuracy or of latency")
+	}
+	if how.Most <= 0 {
+		how.Most = mostEngines
+	}
+	if how.State == nil {
+		how.State = &SearchState{}
+	}
+	g := &searching{search: s, Tuning: how, begin: time.Now(), config: cfg, tried: map[string]int{}}
+	g.report = &report.Search{Base: cfg, Goal: how.Goal, Live: true}
+	if err := how.State.begin(s.studies, cfg); err != nil {
+		return nil, err
+	}
+	err := g.run(ctx)
+	g.report.Live = false
+	g.show()
+	how.State.flush()
+	return g.report, err
+}
+
+func (g *searching) run(ctx context.Context) (err error) {
+	if g.study, err = g.studies.open(ctx, g.config); err != nil {
+		return err
+	}
+	g.noise = g.study.noise
+	g.show()
+	if err = g.chooseRanges(ctx); err != nil {
+		return err
+	}
+	if err = g.weigh(ctx); err != nil {
+		return err
+	}
+	if len(g.To) == 0 {
+		return g.byRanges(ctx)
+	}
+	if g.Goal.MinSQNR != nil && g.Goal.MaxDrop == nil && g.Goal.MinAgreement == nil {
+		return g.bySQNR(ctx)
+	}
+	if g.Goal.Accuracy() {
+		return g.byLevel(ctx)
+	}
+	return g.byLatency(ctx)
+}
+
+// weigh finds what raising each part by itself takes from the error, and what it costs.
+func (g *searching) weigh(ctx context.Context) error {
+	t := g.study
+	base, err := g.costOf(ctx, variant{})
+	if err != nil {
+		return err
+	}
+	t.cost = base
+	if len(g.To) == 0 {
+		return nil
+	}
+	var rows []report.Sensitive
+	all := map[string][]choice{}
+	for i, p := range t.parts {
+		g.studies.told.Progress(report.Progress{Phase: "raising layers", Item: p.name, Done: i, Total: len(t.parts)})
+		var list []choice
+		for _, to := range g.To {
+			typ, _ := to.DataType()
+			noise, err := g.noiseOf(ctx, raised(typ, p))
+			if err != nil {
+				return fmt.Errorf("layer %s: %w", p.name, err)
+			}
+			c, err := g.costOf(ctx, raised(typ, p))
+			if err != nil {
+				return fmt.Errorf("layer %s: %w", p.name, err)
+			}
+			list = append(list, choice{to, quant.Option{Noise: t.noise - noise, Time: more(c.time, base.time)}})
+		}
+		all[p.name] = list
+		rows = append(rows, report.Sensitive{Name: p.name, Layers: p.source, Group: p.group, Raised: report.Ratio(t.noise - list[0].Noise)})
+	}
+	for _, r := range apart(rows, t.noise) {
+		g.parts = append(g.parts, studied{name: r.Name, source: r.Layers, group: r.Group})
+		g.choices = append(g.choices, all[r.Name])
+	}
+	return nil
+}
+
+// timingNoise is the share of an engine's time below which a saving is none: the tuner's times vary as much.
+const timingNoise = 0.02
+
+// more returns how much longer a variant takes than the base.
+func more(variant, base time.Duration) float64 {
+	d := float64(variant - base)
+	if d < 0 && -d < timingNoise*float64(base) {
+		return 0
+	}
+	return d
+}
+
+// solve returns the set that is predicted to have no more than so much noise in the least time, and its noise. ok is false where no
+// set is.
+func (g *searching) solve(ctx context.Context, most float64) (best predicted, ok bool, err error) {
+	need := g.study.noise - most
+	seeds := [][]int{g.all(-1)}
+	for range 6 {
+		chosen, reached := quant.Cheapest(g.options(), need)
+		seeds = append(seeds, chosen)
+		noise, err := g.noiseOf(ctx, g.variant(chosen))
+		if err != nil {
+			return best, false, err
+		}
+		if noise <= most || !reached {
+			break
+		}
+		need += 1.1 * (noise - most)
+	}
+	for k := range g.To {
+		seeds = append(seeds, g.all(k))
+	}
+	return g.refine(ctx, leastTime(most), seeds...)
+}
+
+// byRanges measures the configuration with its calibrator's ranges and with those that were chosen.
+func (g *searching) byRanges(ctx context.Context) error {
+	chosen := g.config
+	g.config = g.report.Base
+	if _, _, err := g.measure(ctx, nil, g.noise, "the calibrator's ranges"); err != nil {
+		return err
+	}
+	g.config = chosen
+	_, _, err := g.measure(ctx, nil, g.study.noise, "ranges chosen by the error of the outputs")
+	return err
+}
+
+// bySQNR looks for the least time at an SQNR.
+func (g *searching) bySQNR(ctx context.Context) error {
+	off := 0.0 // dB by which engines on the data are better than predicted
+	for len(g.report.Points) < g.Most {
+		best, ok, err := g.solve(ctx, report.Noise(*g.Goal.MinSQNR-off))
+		if err != nil {
+			return err
+		}
+		p, fresh, err := g.measure(ctx, best.chosen, best.noise, fmt.Sprintf("predicted to have %.1f dB", report.Ratio(best.noise)+off))
+		if err != nil {
+			return err
+		}
+		if !fresh || !ok && !p.Meets {
+			return nil
+		}
+		if p.SQNR == nil {
+			return fmt.Errorf("the outputs have no SQNR: there is no data, or they are not numbers")
+		}
+		off = *p.SQNR - report.Ratio(best.noise)
+	}
+	return nil
+}
+
+// levelStep is how near to each other, in dB, the last level that does not do and the first that does are in the end.
+const levelStep = 1
+
+// byLevel looks for the least time at which accuracy is within bounds that no prediction knows: by halves between the noise at which it
+// is not and the one at which it is.
+func (g *searching) byLevel(ctx context.Context) error {
+	base := report.Ratio(g.study.noise)
+	at := func(level float64) (meets, fresh bool, err error) {
+		best, _, err := g.solve(ctx, report.Noise(level))
+		if err != nil {
+			return false, false, err
+		}
+		p, fresh, err := g.measure(ctx, best.chosen, best.noise, fmt.Sprintf("predicted to have %.1f dB", report.Ratio(best.noise)))
+		return err == nil && g.Goal.Accurate(&p), fresh, err
+	}
+	meets, _, err := at(base)
+	if err != nil || meets {
+		return err
+	}
+	low, high := base, math.Inf(1)
+	for step := 3.0; len(g.report.Points) < g.Most && math.IsInf(high, 1) && step < 100; step *= 2 {
+		if meets, _, err = at(base + step); err != nil {
+			return err
+		}
+		if meets {
+			high = base + step
+		} else {
+			low = base + step
+		}
+	}
+	for len(g.report.Points) < g.Most && !math.IsInf(high, 1) && high-low > levelStep {
+		middle := (low + high) / 2
+		if meets, _, err = at(middle); err != nil {
+			return err
+		}
+		if meets {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return nil
+}
+
+// byLatency looks for the most accuracy within a latency.
+func (g *searching) byLatency(ctx context.Context) error {
+	per := 1.0 // the latency of an engine by the tuner's times of its steps
+	for len(g.report.Points) < g.Most {
+		most := float64(g.Goal.MaxLatency) / per
+		seeds := [][]int{g.all(-1), quant.Quietest(g.options(), most-float64(g.study.cost.time))}
+		for k := range g.To {
+			seeds = append(seeds, g.all(k))
+		}
+		best, ok, err := g.refine(ctx, leastNoise(most), seeds...)
+		if err != nil {
+			return err
+		}
+		p, fresh, err := g.measure(ctx, best.chosen, best.noise, fmt.Sprintf("predicted to have %.1f dB", report.Ratio(best.noise)))
+		if err != nil || !fresh || p.Tuned <= 0 || !ok {
+			return err
+		}
+		per = float64(p.Latency) / float64(p.Tuned)
+	}
+	return nil
+}
+
+// pointTime is how long an engine of a search is measured.
+var pointTime = run.Profiling{WarmUp: 50 * time.Millisecond, Iterations: 20, Duration: 200 * time.Millisecond}
+
+// measure builds the engine of a set and measures it; fresh is false where that was done before.
+func (g *searching) measure(ctx context.Context, chosen []int, noise float64, why string) (p report.SearchPoint, fresh bool, err error) {
+	cfg := g.config.Clone()
+	p = report.SearchPoint{Why: why, Predicted: report.Ratio(noise)}
+	for i, k := range chosen {
+		if k >= 0 {
+			cfg = set(cfg, g.choices[i][k].to, g.parts[i].source)
+			p.Raised += len(g.parts[i].source)
+		}
+	}
+	id := key(cfg)
+	if i, ok := g.tried[id]; ok {
+		return g.report.Points[i], false, nil
+	}
+	known, ok := g.State.point(id)
+	if ok {
+		p = known
+		g.report.Resumed++
+	} else if err = g.build(ctx, cfg, &p); err != nil {
+		return p, false, err
+	}
+	g.tried[id] = len(g.report.Points)
+	g.report.Add(p)
+	g.State.add(id, p)
+	g.show()
+	return g.report.Points[g.tried[id]], true, nil
+}
+
+// build builds an engine and measures its accuracy and its latency.
+func (g *searching) build(ctx context.Context, cfg config.Config, p *report.SearchPoint) error {
+	a, err := g.accuracy.Of(ctx, cfg, false)
+	if err != nil {
+		return err
+	}
+	loaded, err := g.accuracy.engines.Load(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	times, err := g.timing.Time(ctx, loaded, describe.NewTimes(loaded.Plan, model.BatchOf(loaded.Plan)), pointTime)
+	if err != nil {
+		return err
+	}
+	p.Point, _ = report.PointOf(&report.Snapshot{Config: cfg, Accuracy: a, Timings: times, Memory: describe.Memory(loaded.Plan)})
+	p.Tuned = costOfPlan(loaded.Plan).time
+	if l := a.Labels; l.Top1 >= 0 && l.FP32Top1 >= 0 {
+		drop := 100 * (l.FP32Top1 - l.Top1)
+		p.Drop = &drop
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package stages
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// point of a search that is predicted: a choice for each part, with the error and the time of the whole.
+type predicted struct {
+	chosen []int
+	noise  float64
+	time   float64
+}
+
+// aim says which of two predicted points is better: those that are within the bounds, and of these the one of the lower score.
+type aim struct {
+	within func(predicted) bool
+	score  func(predicted) float64
+}
+
+// leastTime is the aim of the least time within an error. Ten decibels are worth half a percent of the time: what costs nothing is
+// raised.
+func leastTime(most float64) aim {
+	return aim{func(p predicted) bool { return p.noise <= most }, func(p predicted) float64 { return math.Log(max(p.time, 1)) + 0.002*math.Log(max(p.noise, 1e-20)) }}
+}
+
+// leastNoise is the aim of the least error within a time.
+func leastNoise(most float64) aim {
+	return aim{func(p predicted) bool { return p.time <= most }, func(p predicted) float64 { return math.Log(max(p.noise, 1e-20)) }}
+}
+
+// passesOfRefinement bounds how often refine goes through all parts.
+const passesOfRefinement = 3
+
+// refine improves a point by one change after the other, as long as there is one that does: errors and times of single layers do not
+// add up, since a layer that is raised beside another one needs no conversion between them. It begins with the best of some points.
+func (g *searching) refine(ctx context.Context, a aim, seeds ...[]int) (best predicted, ok bool, err error) {
+	for _, chosen := range seeds {
+		p, err := g.predict(ctx, chosen)
+		if err != nil {
+			return best, false, err
+		}
+		switch within := a.within(p); {
+		case best.chosen == nil, within && !ok, within == ok && (a.score(p) < a.score(best) && ok || p.noise < best.noise && !ok):
+			best, ok = p, within
+		}
+	}
+	if !ok {
+		return best, false, nil
+	}
+	for range passesOfRefinement {
+		changed := false
+		for i := range g.parts {
+			for k := -1; k < len(g.choices[i]); k++ {
+				if k == best.chosen[i] {
+					continue
+				}
+				chosen := slices.Clone(best.chosen)
+				chosen[i] = k
+				p, err := g.predict(ctx, chosen)
+				if err != nil {
+					return best, false, err
+				}
+				if a.within(p) && a.score(p) < a.score(best)-1e-4 {
+					best, changed = p, true
+				}
+			}
+		}
+		if !changed {
+			break
+		}
+	}
+	return best, true, nil
+}
+
+// predict returns the error and the time of a choice.
+func (g *searching) predict(ctx context.Context, chosen []int) (predicted, error) {
+	p := predicted{chosen: chosen}
+	c, err := g.costOf(ctx, g.variant(chosen))
+	if err != nil {
+		return p, err
+	}
+	p.time = float64(c.time)
+	p.noise, err = g.noiseOf(ctx, g.variant(chosen))
+	return p, err
+}
+
+// all returns the choice of one precision for all parts.
+func (g *searching) all(k int) []int {
+	chosen := make([]int, len(g.parts))
+	for i := range chosen {
+		chosen[i] = min(k, len(g.choices[i])-1)
+	}
+	return chosen
+}

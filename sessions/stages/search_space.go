@@ -1,0 +1,130 @@
+package stages
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// Tuning says how to search for the precision of layers.
+type Tuning struct {
+	Goal  report.Goal
+	To    []config.Precision // that layers may be raised to; none: ranges alone are chosen
+	Most  int                // engines that are built; 0: 12
+	State *SearchState       // of a search that was stopped, which is gone on from and added to; nil: none
+	Each  func(*report.Search)
+}
+
+// search looks for the precision and the range of each layer that meet a goal.
+//
+// What a set of layers in floating point takes from the outputs is found without an engine, by running what differs (study): so
+// many sets are looked at. Which are worth it says a knapsack over the errors and times of single layers; what was chosen is run,
+// since errors do not quite add up. Engines are built and measured of what is predicted to meet the goal alone, and by how much
+// predictions are off is learned from each.
+type search struct {
+	studies  *studies
+	timing   *timing
+	accuracy *accuracy
+}
+
+// searching is one search.
+type searching struct {
+	*search
+	Tuning
+	study   *study
+	report  *report.Search
+	begin   time.Time
+	choices [][]choice // by part: what else it could be than INT8
+	parts   []studied
+	config  config.Config // with the ranges that were chosen
+	noise   float64       // with the calibrator's
+	tried   map[string]int
+}
+
+// choice is a precision of a part.
+type choice struct {
+	to config.Precision
+	quant.Option
+}
+
+// show tells what is known so far.
+func (g *searching) show() {
+	g.report.Elapsed = time.Since(g.begin)
+	if g.Each != nil {
+		now := *g.report
+		now.Points = slices.Clone(g.report.Points)
+		g.Each(&now)
+	}
+}
+
+// options returns the choices as a knapsack takes them.
+func (g *searching) options() [][]quant.Option {
+	list := make([][]quant.Option, len(g.choices))
+	for i, choices := range g.choices {
+		for _, c := range choices {
+			list[i] = append(list[i], c.Option)
+		}
+	}
+	return list
+}
+
+// variant returns what a choice for each part makes of the network; -1 is INT8.
+func (g *searching) variant(chosen []int) (v variant) {
+	for i, k := range chosen {
+		if k >= 0 {
+			typ, _ := g.choices[i][k].to.DataType()
+			v.rules = append(v.rules, raised(typ, g.parts[i]).rules...)
+		}
+	}
+	return v
+}
+
+// noiseOf is the study's, from memory where it was found before.
+func (g *searching) noiseOf(ctx context.Context, v variant) (float64, error) {
+	id := g.variantKey(v)
+	if n, ok := g.State.noise(id); ok {
+		return n, nil
+	}
+	g.report.Predictions++
+	n, err := g.study.noiseOf(ctx, v)
+	if err == nil {
+		g.State.setNoise(id, n)
+	}
+	return n, err
+}
+
+// costOf is the study's, from memory where it was found before.
+func (g *searching) costOf(ctx context.Context, v variant) (cost, error) {
+	id := g.variantKey(v)
+	if c, ok := g.State.cost(id); ok {
+		return c, nil
+	}
+	c, err := g.study.costOf(ctx, v)
+	if err == nil {
+		g.State.setCost(id, c)
+	}
+	return c, err
+}
+
+// variantKey tells variants apart, of whatever study.
+func (g *searching) variantKey(v variant) string {
+	rules := make([]string, len(v.rules))
+	for i, r := range v.rules {
+		rules[i] = r.String()
+	}
+	return key(g.study.config, rules, rangeTexts(v.ranges))
+}
+
+func rangeTexts(ranges map[string]numeric.Range) map[string]string {
+	texts := map[string]string{}
+	for name, r := range ranges {
+		texts[name] = fmt.Sprint(r.Scale, r.Zero)
+	}
+	return texts
+}

@@ -1,0 +1,149 @@
+package stages
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// survey compares calibrators, on activations and on weights.
+type survey struct {
+	model       *model.Model
+	orders      *orders
+	passes      *passes
+	calibration *calibration
+	precisions  *precisions
+	links       *links
+	weights     *stage[rewriting, []report.WeightCalibration]
+	kept        *stage[surveying, *report.Calibration]
+}
+
+func newSurvey(m *model.Model, o *orders, p *precisions) *survey {
+	s := &survey{model: m, orders: o, passes: p.passes, calibration: p.calibration, precisions: p, links: &links{m, p.passes}}
+	s.weights, s.kept = newStage(s.weigh), newStage(s.make)
+	return s
+}
+
+// Of compares every calibrator on every tensor that a quantised build could quantise.
+func (s *survey) Of(ctx context.Context, cfg config.Config) (*report.Calibration, error) {
+	in, err := s.orders.surveying(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return s.kept.Of(ctx, in)
+}
+
+// make compares the calibrators that there are.
+func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, error) {
+	start := time.Now()
+	found, err := s.calibration.Hist.Of(ctx, in.Collecting)
+	if err != nil {
+		return nil, err
+	}
+	r := &report.Calibration{Active: in.By.Calibrator, Batches: s.calibration.seen(), Random: s.calibration.Data.Random()}
+	var names []string
+	for _, m := range s.model.Methods() {
+		names = append(names, m.New(m.Value, quant.Scheme{}).String())
+	}
+	if active, err := s.model.Methods().Parse(in.By.Calibrator, quant.Scheme{}); err == nil {
+		if r.Active = active.String(); !slices.Contains(names, r.Active) {
+			names = append(names, r.Active)
+		}
+	}
+	r.Calibrators = names
+	if r.Weights, err = s.weights.Of(ctx, in.Of.Of); err != nil {
+		return nil, err
+	}
+	used, equalized := map[string]bool{}, map[string]bool{} // of the source network
+	if l, err := s.precisions.kept.Of(ctx, in.Of); err == nil {
+		r.Weights = markUsed(r.Weights, l.Network)
+		for _, scaled := range l.Equalized {
+			equalized[scaled.Tensor] = true
+		}
+		for _, layer := range l.Network.Layers {
+			for _, t := range layer.Inputs {
+				if t != nil && t.Quantized() {
+					used[t.Name] = true
+					used[l.Equalized[t.Name].Tensor] = true
+				}
+			}
+		}
+	}
+	typ := config.Quantization{Activations: in.By.Activations}.Scheme().DataType()
+	ranges := make([]map[string]numeric.Range, len(names))
+	for i, name := range names {
+		if ranges[i], err = s.calibration.Ranges.Of(ctx, ranging{in.Collecting, finder{name, in.By.Activations, in.By.Given}}); err != nil {
+			return nil, err
+		}
+	}
+	active, spreads := slices.Index(names, r.Active), found.Spreads()
+	links, err := s.links.of(ctx, in.Of.Of)
+	if err != nil {
+		return nil, err
+	}
+	cure := func(tensor string, spread quant.ChannelSpread) *report.Cure {
+		if equalized[tensor] {
+			return &report.Cure{Why: "its channels are equalised already"}
+		}
+		return cureOf(links, tensor, spread)
+	}
+	add := func(t *graph.Tensor, layer string) {
+		h := found.Histograms[t.Name]
+		if h == nil || h.Count() == 0 {
+			return
+		}
+		tc := tensorCalibration(t.Name, layer, h)
+		tc.Used = used[t.Name]
+		for i := range names {
+			q := quant.Assess(h, ranges[i][t.Name], typ)
+			tc.By = append(tc.By, report.CalibratorResult{
+				Amax: float32(q.AMax), Scale: float32(q.Scale), Zero: int32(q.Zero), Clip: q.Clipped, Loss: q.Beyond, KL: q.KL, SQNR: q.SQNRdB,
+			})
+		}
+		if spread, ok := spreads[t.Name]; ok && active >= 0 {
+			tc.Reach = channelReach(spread, float64(tc.By[active].Scale))
+			if len(tc.Reach.Outliers) > 0 {
+				tc.Reach.Cure = cure(t.Name, spread)
+			}
+		}
+		r.Tensors = append(r.Tensors, tc)
+	}
+	for _, t := range s.model.Network.Inputs {
+		add(t, "")
+	}
+	for _, l := range s.model.Network.Layers {
+		for _, t := range l.Outputs {
+			add(t, l.Name)
+		}
+	}
+	r.Elapsed = time.Since(start)
+	return r, nil
+}
+
+// weigh assesses the weights of every layer that multiplies by constants. The lists are those of the optimised network:
+// batch normalisation is folded into them, as it is when they are quantised.
+func (s *survey) weigh(ctx context.Context, in rewriting) (list []report.WeightCalibration, err error) {
+	if err := s.model.NeedsSource("what 8 bits do to weights"); err != nil {
+		return nil, err
+	}
+	o, err := s.passes.kept.Of(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range o.Network.Layers {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if q, ok := quant.AssessWeights(l); ok {
+			list = append(list, weightCalibration(l, q))
+		}
+	}
+	return list, nil
+}

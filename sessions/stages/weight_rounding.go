@@ -1,0 +1,33 @@
+package stages
+
+import (
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// rounding returns how weights become integers, nil where nothing but the quantiser's own rounding is asked for.
+func (c *calibration) rounding(in lowering) *build.Rounding {
+	r := &build.Rounding{By: in.Quantized.Rounder()}
+	r.Few, _ = quant.ParseFewBits(in.Weights) // an error was found before
+	if r.Few.Bits == 0 && (in.Ranges == nil || !r.By.NeedsMoments()) {
+		return nil
+	}
+	if !r.By.NeedsMoments() || in.Means == nil {
+		r.By = quant.Rounding{}
+		return r
+	}
+	_, kept := c.Data.(collected)
+	if kept || c.Items() == 0 || in.Ranges != nil && c.Data.Random() && c.orders.Stored.Ranges(in.Ranges.By) != nil {
+		c.told.Log.say("warning", "", "weights are rounded to the nearest: %s needs the data that the model was calibrated on", r.By)
+		return r
+	}
+	r.State = in.Means.State
+	r.Replay = &build.Replay{
+		Backend: c.host, Env: in.Means.Symbols, Batches: c.batches, Items: c.Items(),
+		Progress: func(phase string, done, of int) {
+			c.told.Progress(report.Progress{Phase: phase, Done: done, Total: of})
+		},
+	}
+	return r
+}
