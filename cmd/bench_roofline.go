@@ -12,7 +12,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
-	"github.com/trtui/trtui/views"
+	"github.com/trtui/trtui/views/timings"
 )
 
 // rooflineOutput is the JSON of trtui bench --roofline.
@@ -38,18 +38,18 @@ func (b *benchFlags) underRoofline(ctx context.Context, stdout, stderr io.Writer
 	writeLatency(stdout, snap)
 	fmt.Fprintln(stdout)
 	if t.Roofline.Last() == nil {
-		writeNote(stdout, "no roofline: %s", views.RooflineNote(t.Roofline))
+		writeNote(stdout, "no roofline: %s", timings.RooflineNote(t.Roofline))
 		return nil
 	}
 	writePeaks(stdout, t.Roofline)
 	look := ui.NewLook(ui.Options{NoColor: true})
-	for line := range strings.SplitSeq(ansi.Strip(look.Render(100, 24, views.Roofline(t, t.Layers, -1).Draw)), "\n") {
+	for line := range strings.SplitSeq(ansi.Strip(look.Render(100, 24, timings.Roofline(t, t.Layers, -1).Draw)), "\n") {
 		fmt.Fprintln(stdout, strings.TrimRight(line, " "))
 	}
 	fmt.Fprintln(stdout)
 	writeBounds(stdout, t)
 	writeStands(stdout, t)
-	if note := views.RooflineNote(t.Roofline); note != "" {
+	if note := timings.RooflineNote(t.Roofline); note != "" {
 		fmt.Fprintln(stdout)
 		writeNote(stdout, "%s", note)
 	}

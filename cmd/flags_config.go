@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
@@ -213,7 +214,7 @@ func (g *configFlags) checkValues() error {
 	if g.batch < 1 || g.batch > config.MaxBatch {
 		return fmt.Errorf("--batch %d: want 1 to %d", g.batch, config.MaxBatch)
 	}
-	if last := len(pass.Standard()) + len(pass.Lowering()); g.until < 0 || g.until > last {
+	if last := len(passes.Standard()) + len(passes.Lowering()); g.until < 0 || g.until > last {
 		return fmt.Errorf("--passes-until %d: want 1 to %d, or 0 for all passes", g.until, last)
 	}
 	if _, err := g.own.calibrators().Parse(g.calibrator, quant.Scheme{}); err != nil {

@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
@@ -15,7 +16,7 @@ import (
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/sessions/stages"
-	"github.com/trtui/trtui/views"
+	"github.com/trtui/trtui/views/pane"
 )
 
 // hintOn says which flag or command helps with an error, which states the facts alone; "" where none does.
@@ -40,7 +41,9 @@ func hintOn(err error) string {
 	if errors.As(err, &room) && room.Limit > 0 || errors.As(err, &memory) && memory.Given {
 		return "--max-memory sets the limit"
 	}
-	if e := new(onnx.ImportError); errors.As(err, &e) && !e.Damaged {
+	if e := new(onnx.ImportError); errors.As(err, &e) && slices.ContainsFunc(e.Problems, func(p onnx.Problem) bool { return p.Length }) {
+		return "--sequences NAME:N says how many tensors a sequence has"
+	} else if errors.As(err, &e) && !e.Damaged {
 		return "trtui inspect model MODEL, inspect passes and the workbench show the rest of it, which parts are not supported, and why"
 	}
 	if e := new(model.Foreign); errors.As(err, &e) {
@@ -71,13 +74,13 @@ func hintOn(err error) string {
 }
 
 // hintOnFact says which flag helps with what a pane of the workbench states.
-func hintOnFact(fact views.Fact) string {
+func hintOnFact(fact pane.Fact) string {
 	switch f := fact.(type) {
-	case views.LabelsOff:
+	case pane.LabelsOff:
 		return fmt.Sprintf("--label-offset %d", f.By)
-	case views.ConfigSaved:
+	case pane.ConfigSaved:
 		return "build it with --config " + f.Path
-	case views.Advised:
+	case pane.Advised:
 		return hintOnRemedy(f.Remedy)
 	}
 	return ""

@@ -16,7 +16,7 @@ import (
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/stages"
-	"github.com/trtui/trtui/views"
+	"github.com/trtui/trtui/views/pane"
 )
 
 // TestHints: the errors of sessions, which state facts, get the flag or command that helps.
@@ -46,9 +46,9 @@ func TestHints(t *testing.T) {
 
 // TestFactHints: so do the facts that panes state.
 func TestFactHints(t *testing.T) {
-	for want, fact := range map[string]views.Fact{
-		"--label-offset -1":             views.LabelsOff{By: -1},
-		"build it with --config a.json": views.ConfigSaved{Path: "a.json"},
+	for want, fact := range map[string]pane.Fact{
+		"--label-offset -1":             pane.LabelsOff{By: -1},
+		"build it with --config a.json": pane.ConfigSaved{Path: "a.json"},
 	} {
 		if got := hintOnFact(fact); got != want {
 			t.Errorf("%+v: %q, want %q", fact, got, want)

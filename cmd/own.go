@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
@@ -33,7 +34,7 @@ func (o Own) tables(rows []backend) (tables, error) {
 	if _, err := graph.Ops().Plus(o.Ops...); err != nil {
 		return tables{}, err
 	}
-	if _, err := (&pass.Config{Extra: o.Passes}).Extend(pass.Standard()); err != nil {
+	if _, err := passes.Extend(passes.Standard(), o.Passes); err != nil {
 		return tables{}, err
 	}
 	if _, err := quant.Calibrators().Plus(o.Calibrators...); err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
-	"github.com/trtui/trtui/views"
+	"github.com/trtui/trtui/views/overview"
 )
 
 // replayFlags say which recorded state to show, and how.
@@ -91,7 +91,7 @@ func writeReplay(w io.Writer, r *recording.Replay, snap *report.Snapshot) error 
 	writeRecording(w, rep)
 	fmt.Fprintf(w, "\n%s\n", snap.At)
 	if snap.Settled() && snap.Overview != nil && snap.Passes != nil {
-		return writeStyled(w, views.OverviewText(snap, terminalWidth(w)))
+		return writeStyled(w, overview.Text(snap, terminalWidth(w)))
 	}
 	fmt.Fprintf(w, "%s: this state is not complete", snap.Config.Precision)
 	if snap.Busy != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
+	"github.com/trtui/trtui/views/recordings"
 )
 
 // terminal is where the workbench is shown.
@@ -48,9 +49,9 @@ func (t terminal) show(ctx context.Context, ctl views.Controller, rec views.Reco
 	if err != nil {
 		return err
 	}
-	var live *views.Live
+	var live *recordings.Live
 	if rec != nil {
-		live = &views.Live{Snapshot: ctl.Snapshot, Return: tea.Quit}
+		live = &recordings.Live{Snapshot: ctl.Snapshot, Return: tea.Quit}
 	}
 	for {
 		opened, err := home.run(ctx)
@@ -87,7 +88,7 @@ func quit(ctx context.Context, err error) error {
 
 // replay shows a recording until it is left, and closes it; live is the session that it is shown in front of, if any. It
 // returns the recording that was opened in its place.
-func (t terminal) replay(ctx context.Context, r *recording.Replay, live *views.Live) (*recording.Replay, error) {
+func (t terminal) replay(ctx context.Context, r *recording.Replay, live *recordings.Live) (*recording.Replay, error) {
 	// configurations are saved beside the recording that they are in
 	w, err := t.window(r, views.Options{Live: live, SaveConfig: replayConfigs(r).Save})
 	if err != nil {
@@ -135,7 +136,7 @@ func (t terminal) window(ctl views.Controller, o views.Options) (*window, error)
 	if t.recordings != "" {
 		o.Recordings = recording.Folder(t.recordings)
 	}
-	o.Timeline, _ = ctl.(views.Timeline) // nil for a session
+	o.Timeline, _ = ctl.(recordings.Timeline) // nil for a session
 	var err error
 	w.app, err = views.NewWorkbench(w.events, o)
 	return w, err

@@ -12,7 +12,7 @@ import (
 	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
-	"github.com/trtui/trtui/views"
+	"github.com/trtui/trtui/views/overview"
 )
 
 // maxViewed is how many files an engine of another program is described by.
@@ -110,7 +110,7 @@ func writeViewed(w io.Writer, o *outputFlags, snap *report.Snapshot) error {
 	case snap.Timings == nil:
 		return inspectLayers(w, o, snap)
 	}
-	return writeStyled(w, views.OverviewText(snap, terminalWidth(w)))
+	return writeStyled(w, overview.Text(snap, terminalWidth(w)))
 }
 
 // viewedOutput is the JSON of trtui inspect layers.

@@ -22,7 +22,7 @@ import (
 	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
-	"github.com/trtui/trtui/views"
+	"github.com/trtui/trtui/views/overview"
 )
 
 // workbenchFlags are the flags of the command without a subcommand.
@@ -227,7 +227,7 @@ func (f *workbenchFlags) printOverview(ctx context.Context, session *sessions.Se
 	if f.output.json() {
 		return writeReport(out, snap.Head(), engineDocument(snap))
 	}
-	return writeStyled(out, views.OverviewText(snap, terminalWidth(out)))
+	return writeStyled(out, overview.Text(snap, terminalWidth(out)))
 }
 
 // awaitSettled returns the first snapshot whose reports all fit its configuration; report, if not nil, is told what is being

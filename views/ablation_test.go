@@ -8,11 +8,12 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 // TestAblation asks for what each rule is worth on the pane of passes, and shows it as it comes, what is noise as such.
 func TestAblation(t *testing.T) {
-	b := newBench(t, ui.Options{NoColor: true}, fixture(t))
+	b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
 	b.size(160, 50)
 	b.press("2", "tab", "tab", "A")
 	if len(b.ctl.asked) == 0 || b.ctl.asked[len(b.ctl.asked)-1] != "ask 8192" {
@@ -22,7 +23,7 @@ func TestAblation(t *testing.T) {
 	speed := func(ratio, low, high float64, significant bool) report.Speed {
 		return report.Speed{Ratio: ratio, Low: low, High: high, Significant: significant, SideBySide: true}
 	}
-	snap := *fixture(t)
+	snap := *panetest.Fixture(t)
 	snap.Ablation = &report.Ablation{Base: snap.Config, Median: time.Millisecond, Left: 2, Rows: []report.AblationRow{
 		{Rule: "fuse-activation", Sites: 12, Without: 2 * time.Millisecond, Worth: speed(1.5, 1.45, 1.55, true)},
 		{Rule: "no-op", Sites: 1, Worth: speed(1.004, 0.99, 1.02, false), Without: time.Millisecond},

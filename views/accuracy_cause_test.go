@@ -3,14 +3,15 @@ package views
 import (
 	"testing"
 
-	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
+	"github.com/trtui/trtui/views/words"
 )
 
 // wide returns the fixture with a channel of the second layer's output that sets the range of the others, which the third suffers from.
 func wide(t *testing.T) *report.Snapshot {
-	snap := *fixture(t)
+	snap := *panetest.Fixture(t)
 	accuracy := *snap.Accuracy
 	accuracy.Layers = append([]report.LayerError(nil), accuracy.Layers...)
 	for i := range accuracy.Layers {
@@ -24,8 +25,7 @@ func wide(t *testing.T) *report.Snapshot {
 	return &snap
 }
 
-// TestCauseOfError goes to the layer that adds most, though another one's own error is larger, says which channel is to blame, and
-// equalises by the way that helps it; the same key takes that back.
+// TestCauseOfError goes to the layer that adds most, though another one's own error is larger, and says which channel is to blame.
 func TestCauseOfError(t *testing.T) {
 	b := newBench(t, ui.Options{NoColor: true}, wide(t))
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
@@ -33,27 +33,5 @@ func TestCauseOfError(t *testing.T) {
 		b.press("6", "F")
 		b.wants("would leave 3.6 dB", "channel 3 reaches 550, the others 9: they lose 5.9 bits")
 	}
-	b.wants("E equalises by activations with next: 30.0 dB expected", "most is added by "+shortName(fixture(t).Accuracy.Layers[1].Name))
-	d := &fakeDesk{}
-	equalize(d, "activations")
-	if now := d.want.Quantization.Full().Equalization; now != "activations" {
-		t.Errorf("equalization is %s", now)
-	}
-	equalize(d, "activations")
-	if now := d.want.Quantization; now.Equalization != (config.Quantization{}).Equalization {
-		t.Errorf("equalization is %+v", now)
-	}
-}
-
-func TestCureText(t *testing.T) {
-	for want, c := range map[string]*report.Cure{
-		"":                                  nil,
-		"it cannot be equalised: no reader": {Why: "no reader"},
-		"E equalises by weights with a, b":  {Equalization: "weights", With: []string{"a", "b"}},
-		"E equalises by weights with a: 3.0 dB expected": {Equalization: "weights", With: []string{"a"}, Gain: 3},
-	} {
-		if got := cureText(c, true); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
+	b.wants("E equalises by activations with next: 30.0 dB expected", "most is added by "+words.ShortName(panetest.Fixture(t).Accuracy.Layers[1].Name))
 }

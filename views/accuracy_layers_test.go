@@ -9,11 +9,12 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 // studied is the fixture with what a study and a search have found.
 func studied(t *testing.T) *report.Snapshot {
-	snap := *fixture(t)
+	snap := *panetest.Fixture(t)
 	snap.Sensitivity = &report.Sensitivity{
 		Config: snap.Config, To: "fp32", Items: 25, SQNR: 26.1, Total: 3, Time: 100 * time.Microsecond,
 		Layers: []report.Sensitive{

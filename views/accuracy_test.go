@@ -6,20 +6,22 @@ import (
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
+	"github.com/trtui/trtui/views/words"
 )
 
 // TestErrorStrip follows the cursor, switches between the layer's own error and the accumulated one, and says where a
 // recording has no map.
 func TestErrorStrip(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	layers := snap.Accuracy.Layers
 	b := newBench(t, ui.Options{NoColor: true}, snap)
 	b.size(120, 40)
 	b.press("6", "down", "down", "down")
 	l := layers[3]
-	b.wants("Error in "+tensorName(l.Tensor), "accumulated error, "+decibels(l.Accumulated.SQNR)+" dB", errorText(l.AccumulatedMap, slices.Max(l.AccumulatedMap.RMS)))
+	b.wants("Error in "+words.TensorName(l.Tensor), "accumulated error, "+words.Decibels(l.Accumulated.SQNR)+" dB", "largest: channels 44-45, positions 136-143, rms 0.0936; lowest SQNR: channel 45, 28.2 dB")
 	b.press("e")
-	b.wants("own error, "+decibels(l.Local.SQNR)+" dB", errorText(l.LocalMap, slices.Max(l.LocalMap.RMS)))
+	b.wants("own error, "+words.Decibels(l.Local.SQNR)+" dB", "largest: channels 44-45, positions 136-143, rms 0.0922; lowest SQNR: channel 45, 28.4 dB")
 
 	old := *snap
 	accuracy := *snap.Accuracy
@@ -34,47 +36,11 @@ func TestErrorStrip(t *testing.T) {
 
 // TestLabelHint asks what to do about labels that are off by one, and says it.
 func TestLabelHint(t *testing.T) {
-	snap := *fixture(t)
+	snap := *panetest.Fixture(t)
 	accuracy := *snap.Accuracy
 	accuracy.Labels.Offset = 1
 	snap.Accuracy = &accuracy
 	b := newBench(t, ui.Options{NoColor: true}, &snap)
 	b.press("6")
 	b.wants("labels off by one? LabelsOff{By:1}")
-}
-
-func TestErrorText(t *testing.T) {
-	for _, c := range []struct {
-		m    report.ErrorMap
-		want string
-	}{
-		{report.ErrorMap{Channels: 1, Positions: 1, Rows: 1, Columns: 1, RMS: []float32{0}}, "identical everywhere"},
-		{report.ErrorMap{Channels: 10, Positions: 1, Rows: 10, Columns: 1, Group: 1, RMS: []float32{0, 0, 2, 0, 0, 0, 0, 0, 0, 0}, SQNR: []float64{200, 50, 30, 200, 200, 200, 200, 200, 200, 200}},
-			"largest: channel 2, rms 2; lowest SQNR: channel 2, 30.0 dB"},
-		{report.ErrorMap{Channels: 5, Positions: 100, Rows: 2, Columns: 2, Group: 3, RMS: []float32{0, 1, 3, 2}, SQNR: []float64{9, 4}},
-			"largest: channels 3-4, positions 0-49, rms 3; lowest SQNR: channels 3-4, 4.0 dB"},
-	} {
-		if got := errorText(&c.m, slices.Max(c.m.RMS)); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
-	}
-}
-
-// TestErrorBarsCompare draws the bars of both columns to one scale.
-func TestErrorBarsCompare(t *testing.T) {
-	v := newErrorsView(ui.NewLook(ui.Options{NoColor: true}), &fakeDesk{})
-	v.Update(&report.Snapshot{Seq: 1, Accuracy: &report.Accuracy{Layers: []report.LayerError{
-		{Name: "a", Local: report.Errors{MaxAbs: 1, SQNR: 40}, Accumulated: report.Errors{MaxAbs: 2, SQNR: 35}},
-		{Name: "b", Local: report.Errors{MaxAbs: 2, SQNR: 38}, Accumulated: report.Errors{MaxAbs: 8, SQNR: 20}},
-	}}})
-	for range metrics {
-		local, accumulated := v.table.Columns[2].Cell(1).Bar, v.table.Columns[5].Cell(0).Bar
-		if local.Max != accumulated.Max {
-			t.Errorf("%s: the bars end at %g and %g", v.by().name, local.Max, accumulated.Max)
-		}
-		if v.by().name == "max abs" && (local.Max != 8 || local.Value != accumulated.Value) {
-			t.Errorf("equal errors are drawn as %+v and %+v", local, accumulated)
-		}
-		v.Update(ui.Press("s"))
-	}
 }

@@ -11,13 +11,24 @@ import (
 	"testing"
 )
 
-// TestArrows keeps the arrows between the types of the package running one way: no struct holds another that holds it, none
-// embeds another of the package, and none but the workbench itself has the workbench, which panes see as a desk.
+// TestArrows keeps the arrows between the types of each package running one way: no struct holds another that holds it, none
+// embeds another of its package, and none but the workbench itself has the workbench, which panes see as a desk.
 func TestArrows(t *testing.T) {
-	structs := fieldTypes(t)
-	if len(structs["heatView"]) == 0 {
+	if len(fieldTypes(t, "accuracy")["heatView"]) == 0 {
 		t.Fatal("the fields of heatView are not found")
 	}
+	dirs, err := filepath.Glob("*/doc.go")
+	if err != nil || len(dirs) < 10 {
+		t.Fatal("the packages of the screens are not found: ", err)
+	}
+	for _, doc := range append(dirs, "doc.go") {
+		t.Run(filepath.Dir(doc), func(t *testing.T) { checkArrows(t, filepath.Dir(doc)) })
+	}
+}
+
+func checkArrows(t *testing.T, dir string) {
+	t.Helper()
+	structs := fieldTypes(t, dir)
 	done := map[string]bool{}
 	var visit func(name string, path []string)
 	visit = func(name string, path []string) {
@@ -44,11 +55,11 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// fieldTypes returns the types of this package that the fields of each of its structs are made of, and whether one is
+// fieldTypes returns the types of a package that the fields of each of its structs are made of, and whether one is
 // embedded.
-func fieldTypes(t *testing.T) map[string]map[string]bool {
+func fieldTypes(t *testing.T, dir string) map[string]map[string]bool {
 	t.Helper()
-	files, err := filepath.Glob("*.go")
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,9 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/calibration"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/recordings"
 )
 
 // What says why a replay does nothing of that kind: one alone, and one in front of a live session.
@@ -21,8 +24,8 @@ const (
 type available struct {
 	snap       *report.Snapshot // the newest
 	want       config.Config
-	timeline   Timeline // nil for a session
-	front      bool     // a replay in front of a live session
+	timeline   recordings.Timeline // nil for a session
+	front      bool                // a replay in front of a live session
 	recordable bool
 	unrecorded bool // a recording ended by itself, which is still said
 	readOnly   bool
@@ -30,46 +33,46 @@ type available struct {
 }
 
 // lacks says what the state at hand lacks of what a key needs; "" where the key works.
-func (a available) lacks(n need) string {
+func (a available) lacks(n pane.Need) string {
 	replay := a.snap.Replay != "" || a.timeline != nil
 	switch {
 	case a.readOnly:
 		return inReadOnly
-	case n != needsJob && a.snap.Viewed() != "":
+	case n != pane.NeedsJob && a.snap.Viewed() != "":
 		return inView
-	case n == needsRecorder && a.front:
+	case n == pane.NeedsRecorder && a.front:
 		return "this is a recording already: esc leads back to the live session, which can be recorded"
-	case n == needsRecorder && !a.recordable:
+	case n == pane.NeedsRecorder && !a.recordable:
 		return "this is a recording already: open the model to record another"
-	case a.snap.Refused() && slices.Contains([]need{needsRun, needsDevice, needsChoice, needsPrecision, needsCalibrator, needsQuantization, needsPercentile}, n):
+	case a.snap.Refused() && slices.Contains([]pane.Need{pane.NeedsRun, pane.NeedsDevice, pane.NeedsChoice, pane.NeedsPrecision, pane.NeedsCalibrator, pane.NeedsQuantization, pane.NeedsPercentile}, n):
 		return "the model is not runnable: " + a.snap.Model.NotRunnable
-	case n == needsPast && !a.undo:
+	case n == pane.NeedsPast && !a.undo:
 		return "nothing to undo"
-	case n == needsFuture && !a.redo:
+	case n == pane.NeedsFuture && !a.redo:
 		return "nothing to redo"
-	case n == needsPrecision && replay:
+	case n == pane.NeedsPrecision && replay:
 		return a.onlyRecorded("in "+string(a.want.Precision), func(c config.Config) bool { return c.Precision != a.want.Precision })
-	case n == needsCalibrator && ownRanges(a.snap):
+	case n == pane.NeedsCalibrator && pane.OwnRanges(a.snap):
 		return "the model is already quantised: calibrators do not apply"
-	case n == needsCalibrator && replay && !a.want.Quantizes():
+	case n == pane.NeedsCalibrator && replay && !a.want.Quantizes():
 		return "calibrators apply to INT8 only; press f to switch to it"
-	case n == needsCalibrator && replay:
-		return a.onlyRecorded("with "+snapshotLabel(a.snap), func(c config.Config) bool { return otherCalibrator(c, a.want) })
-	case n == needsQuantization && ownRanges(a.snap):
+	case n == pane.NeedsCalibrator && replay:
+		return a.onlyRecorded("with "+pane.Label(a.snap), func(c config.Config) bool { return otherCalibrator(c, a.want) })
+	case n == pane.NeedsQuantization && pane.OwnRanges(a.snap):
 		return "the model is already quantised: how is in it"
-	case n == needsChoice && ownRanges(a.snap):
+	case n == pane.NeedsChoice && pane.OwnRanges(a.snap):
 		return "the model is already quantised: its layers keep their precision"
-	case n == needsChanged && a.snap.Changed == "":
+	case n == pane.NeedsChanged && a.snap.Changed == "":
 		return "the model is as it was read: its files have not changed"
-	case n == needsJob && !a.front && !a.unrecorded && !working(a.snap):
+	case n == pane.NeedsJob && !a.front && !a.unrecorded && !working(a.snap):
 		return "nothing is running"
-	case replay && a.front && slices.Contains([]need{needsModel, needsRun, needsDevice, needsChoice, needsQuantization, needsPercentile}, n):
+	case replay && a.front && slices.Contains([]pane.Need{pane.NeedsModel, pane.NeedsRun, pane.NeedsDevice, pane.NeedsChoice, pane.NeedsQuantization, pane.NeedsPercentile}, n):
 		return inFrontReplay
-	case replay && slices.Contains([]need{needsModel, needsRun, needsDevice, needsChoice, needsQuantization, needsPercentile}, n):
+	case replay && slices.Contains([]pane.Need{pane.NeedsModel, pane.NeedsRun, pane.NeedsDevice, pane.NeedsChoice, pane.NeedsQuantization, pane.NeedsPercentile}, n):
 		return inReplay
-	case n == needsDevice && a.snap.Device.Estimated:
+	case n == pane.NeedsDevice && a.snap.Device.Estimated:
 		return "this backend has no device: times come from a cost model, and there is nothing to measure"
-	case n == needsPercentile && !hasParameter(a.want.Calibrator):
+	case n == pane.NeedsPercentile && !calibration.HasParameter(a.want.Calibrator):
 		return "the active calibrator is " + a.want.Calibrator + "; press c for percentile or entropy"
 	}
 	return ""
@@ -86,37 +89,31 @@ func (a available) onlyRecorded(what string, wanted func(config.Config) bool) st
 // working reports whether something is being done that can be stopped.
 func working(s *report.Snapshot) bool { return s.Busy != nil && s.Replay == "" }
 
-// when returns the key with what the state at hand lacks for it.
-func when(d desk, n need, k ui.Key) ui.Key {
-	k.Off = d.Lacks(n)
-	return k
-}
-
 // intentNeeds are the needs of the keys of the whole program.
-func intentNeeds(i ui.Intent) (need, bool) {
+func intentNeeds(i ui.Intent) (pane.Need, bool) {
 	switch i {
 	case ui.NextPrecision:
-		return needsPrecision, true
+		return pane.NeedsPrecision, true
 	case ui.NextCalibrator:
-		return needsCalibrator, true
+		return pane.NeedsCalibrator, true
 	case ui.Rerun, ui.Rebuild:
-		return needsRun, true
+		return pane.NeedsRun, true
 	case ui.Undo:
-		return needsPast, true
+		return pane.NeedsPast, true
 	case ui.Redo:
-		return needsFuture, true
+		return pane.NeedsFuture, true
 	case ui.Record:
-		return needsRecorder, true
+		return pane.NeedsRecorder, true
 	case reload:
-		return needsChanged, true
+		return pane.NeedsChanged, true
 	case ui.Cancel:
-		return needsJob, true
+		return pane.NeedsJob, true
 	}
 	return 0, false
 }
 
 // recordedConfigs returns the configurations that a replay has, newest first, each once.
-func recordedConfigs(t Timeline) []config.Config {
+func recordedConfigs(t recordings.Timeline) []config.Config {
 	if t == nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 // TestReplayOffersWhatWorks presses every key on every screen of a replay: those that the help lists may only look and
@@ -56,7 +57,7 @@ func TestReplayOffersWhatWorks(t *testing.T) {
 		t.Errorf("f goes to %+v, which was not recorded", got)
 	}
 	l.Seek(3)
-	b.publish(l.state())
+	b.publish(l.State())
 	b.press("f")
 	if got := b.last(); got.Precision != config.INT8 || got.Calibrator != "mse" {
 		t.Errorf("f goes to %+v, which was not recorded", got)
@@ -65,7 +66,7 @@ func TestReplayOffersWhatWorks(t *testing.T) {
 
 // TestKeysOfTheState offers keys where there is something for them to do.
 func TestKeysOfTheState(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	own := *snap
 	model := *snap.Model
 	model.Ops = map[string]int{"QuantizeLinear": 3}
@@ -104,7 +105,7 @@ func TestKeysOfTheState(t *testing.T) {
 
 // TestEscStops stops what is running, and only where there is nothing to go back from.
 func TestEscStops(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	b := newBench(t, ui.Options{NoColor: true}, snap)
 	b.press("esc")
 	if len(b.ctl.asked) != 0 {
@@ -137,7 +138,7 @@ func TestEscStops(t *testing.T) {
 
 // TestCutShort says of times from a measurement that was stopped that they are, and after how many runs, in a recording too.
 func TestCutShort(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	b := newBench(t, ui.Options{NoColor: true}, snap)
 	for _, replay := range []string{"", "net.trtui"} {
 		short, timings := *snap, *snap.Timings

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 func (b *bench) clock() time.Time { return b.now }
@@ -14,7 +15,7 @@ func (b *bench) clock() time.Time { return b.now }
 // BenchmarkKeyPress measures a key press until the picture of 200x60 cells is ready, on every screen, while snapshots
 // stream in ten times a second of a person's fast typing. The goal is 16 ms.
 func BenchmarkKeyPress(b *testing.B) {
-	snap := fixture(b)
+	snap := panetest.Fixture(b)
 	w := newBench(b, ui.Options{Theme: "dark"}, snap)
 	w.size(200, 60)
 	keys := []tea.KeyPressMsg{ui.Press("down"), ui.Press("down"), ui.Press("k"), ui.Press("right")}

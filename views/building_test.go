@@ -6,12 +6,13 @@ import (
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 // TestRebuilding says that something is rebuilt as long as it is, and no longer: whether the work ends well, with an
 // error, with the same error again, or with nothing to compare with.
 func TestRebuilding(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	b := newBench(t, ui.Options{}, snap)
 	b.size(120, 40)
 	working := func(edit func(*report.Snapshot)) {
@@ -48,7 +49,7 @@ func TestRebuilding(t *testing.T) {
 
 // TestResizeWhileBuilding draws every screen at sizes that change between the events of a build.
 func TestResizeWhileBuilding(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	b := newBench(t, ui.Options{}, snap)
 	b.press("f")
 	for i, size := range [][2]int{{80, 24}, {60, 16}, {59, 16}, {200, 60}, {61, 45}, {119, 17}, {84, 24}, {1, 1}, {120, 40}} {
@@ -76,7 +77,7 @@ func TestResizeWhileBuilding(t *testing.T) {
 // TestRecordedMidBuild replays a state that was recorded in the middle of a build: it says what was being done, and does
 // not look as if that were still going on.
 func TestRecordedMidBuild(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	timings := *snap.Timings
 	timings.Live = true
 	snap.Replay, snap.Busy, snap.Stale = "session.trtui", &report.Progress{Phase: "collecting activations", Done: 12, Total: 300}, report.PartAccuracy
@@ -119,9 +120,9 @@ func TestMidBuild(t *testing.T) {
 		{"stale", report.PartAccuracy, busy, 1, false, true},
 		{"at rest", 0, nil, 3, true, false},
 	} {
-		snap := fixture(t)
+		snap := panetest.Fixture(t)
 		snap.Replay, snap.Stale, snap.Busy = "session.trtui", c.stale, c.busy
-		if got := midBuild(snap, &timeline{c.at, c.cut}); got != c.want {
+		if got := midBuild(snap, &panetest.Timeline{At: c.at, Cut: c.cut}); got != c.want {
 			t.Errorf("%s: mid-build %v", c.name, got)
 		}
 	}

@@ -6,11 +6,12 @@ import (
 
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 // TestQuantizationKeys changes how is quantised by keys, and takes it back.
 func TestQuantizationKeys(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	b := newBench(t, ui.Options{NoColor: true}, snap)
 	b.size(120, 40)
 	b.press("5")

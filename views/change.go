@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
 )
 
 // calibrators are what c cycles through, unless the report says which there are.
@@ -21,7 +22,7 @@ func (w *workbench) Want() config.Config { return w.config.want }
 func (w *workbench) Change(edit func(*config.Config)) tea.Cmd {
 	was := w.config.want
 	if w.o.ReadOnly {
-		return say(ui.Warn, inReadOnly)
+		return pane.Say(ui.Warn, inReadOnly)
 	}
 	if !w.config.change(edit) {
 		return nil
@@ -33,7 +34,7 @@ func (w *workbench) Change(edit func(*config.Config)) tea.Cmd {
 func (w *workbench) step(move func() bool, nothing string) tea.Cmd {
 	was := w.config.want
 	if !move() {
-		return say(ui.Plain, nothing)
+		return pane.Say(ui.Plain, nothing)
 	}
 	return w.set(was)
 }
@@ -41,11 +42,11 @@ func (w *workbench) step(move func() bool, nothing string) tea.Cmd {
 // set asks the controller for the configuration that is wanted now. One that builds the same engine as it was, which is
 // there or being made, begins no work.
 func (w *workbench) set(was config.Config) tea.Cmd {
-	cfg, own := w.config.want, ownRanges(w.snap)
+	cfg, own := w.config.want, pane.OwnRanges(w.snap)
 	w.ctl.Set(cfg)
 	if w.snap.Replay == "" && w.snap.Err == "" && !w.snap.Stopped && cfg.SameEngine(was, own) {
 		h := w.header()
-		return tea.Batch(func() tea.Msg { return h }, say(ui.Warn, withoutSay(was, cfg)))
+		return tea.Batch(func() tea.Msg { return h }, pane.Say(ui.Warn, withoutSay(was, cfg)))
 	}
 	w.work.before = w.settled
 	begun := w.begin(cfg.Label(own) + ": rebuilding; esc stops")
@@ -73,7 +74,7 @@ func (w *workbench) nextPrecision() tea.Cmd {
 		return w.Change(func(c *config.Config) { c.Precision = c.Precision.Next() })
 	}
 	var all []string
-	for _, p := range precisions {
+	for _, p := range pane.Precisions {
 		all = append(all, string(p))
 	}
 	precision := func(c config.Config) string { return string(c.Precision) }

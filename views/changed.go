@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
 )
 
 // rewritten is what has become of a model that can be opened anew.
@@ -21,5 +22,5 @@ func (w *workbench) changedOnDisk(before, now *report.Snapshot) tea.Cmd {
 	if now.ChangedHow != rewritten {
 		next = "; what is shown was read before"
 	}
-	return news(ui.Warn, now.Changed+" "+now.ChangedHow+next, filepath.Base(now.Changed)+" "+now.ChangedHow+next, "the model "+now.ChangedHow+next)
+	return pane.News(ui.Warn, now.Changed+" "+now.ChangedHow+next, filepath.Base(now.Changed)+" "+now.ChangedHow+next, "the model "+now.ChangedHow+next)
 }

@@ -13,12 +13,15 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/pane/panetest"
+	"github.com/trtui/trtui/views/recordings"
 )
 
 // slower is the fixture in FP32: every layer takes some times as long, the first convolutions much longer, but for one that is the
 // same within noise; an element-wise layer is computed by two, and the layer that quantises is not there.
 func slower(t *testing.T) *report.Snapshot {
-	s, timings := *fixture(t), report.Timings{}
+	s, timings := *panetest.Fixture(t), report.Timings{}
 	timings = *s.Timings
 	timings.Layers, timings.SumMedian = nil, 0
 	for i, l := range s.Timings.Layers {
@@ -42,7 +45,7 @@ func slower(t *testing.T) *report.Snapshot {
 			timings.Layers = append(timings.Layers, p)
 		}
 	}
-	timings.EndToEnd = around(timings.SumMedian*27/25, 200)
+	timings.EndToEnd = panetest.Around(timings.SumMedian*27/25, 200)
 	s.Timings, s.Config.Precision, s.Seq = &timings, config.FP32, s.Seq+1
 	return &s
 }
@@ -50,13 +53,13 @@ func slower(t *testing.T) *report.Snapshot {
 // rounds invents medians of rounds around one.
 func rounds(name string, median time.Duration) (list []time.Duration) {
 	for i := range 15 {
-		list = append(list, median*97/100+invented(fmt.Sprint(name, i), median/70))
+		list = append(list, median*97/100+panetest.Invented(fmt.Sprint(name, i), median/70))
 	}
 	return list
 }
 
 func measured(t *testing.T) *report.Snapshot {
-	s := fixture(t)
+	s := panetest.Fixture(t)
 	for i := range s.Timings.Layers {
 		l := &s.Timings.Layers[i]
 		l.Rounds = rounds(l.Name, l.Median)
@@ -106,7 +109,7 @@ func TestCompareReads(t *testing.T) {
 	b.size(120, 40)
 	b.publish(b.ctl.snap)
 	b.press("9")
-	b.send(recordingsMsg{list: []*report.Recording{{Path: "there/old.trtui", Complete: true}, {Path: "there/bad.trtui", Err: "damaged"}}})
+	b.send(recordings.List(folder([]*report.Recording{{Path: "there/old.trtui", Complete: true}, {Path: "there/bad.trtui", Err: "damaged"}}))())
 	b.press("m")
 	b.wants("A is old.trtui: d compares it with what is shown, or M marks the other")
 	b.press("down", "M")
@@ -126,9 +129,9 @@ func tryFour(t *testing.T, b *bench) {
 		{config.FP32, "mse", 700 * time.Microsecond, 0.991, 200}, {config.FP16, "mse", 420 * time.Microsecond, 0.991, 71.5},
 		{config.INT8, "mse", 210 * time.Microsecond, 0.988, 48.5}, {config.INT8, "minmax", 230 * time.Microsecond, 0.975, 31},
 	} {
-		s, timings, acc := *fixture(t), report.Timings{}, report.Accuracy{}
+		s, timings, acc := *panetest.Fixture(t), report.Timings{}, report.Accuracy{}
 		timings, acc = *s.Timings, *s.Accuracy
-		timings.EndToEnd = around(c.median, 200)
+		timings.EndToEnd = panetest.Around(c.median, 200)
 		acc.Labels.Top1, acc.Labels.Agreement = c.top1, c.top1
 		acc.Outputs = []report.OutputError{{Name: "y", Errors: report.Errors{SQNR: c.sqnr}}}
 		s.Config.Precision, s.Config.Calibrator = c.precision, c.calibrator
@@ -144,10 +147,10 @@ func tryFour(t *testing.T, b *bench) {
 
 // TestPareto answers which configuration is fastest within half a point, and goes to it.
 func TestPareto(t *testing.T) {
-	b := newBench(t, ui.Options{NoColor: true}, fixture(t))
+	b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
 	b.size(120, 40)
 	tryFour(t, b)
-	b.send(ui.GotoMsg{Screen: compareKey, Page: triedPage})
+	b.send(ui.GotoMsg{Screen: pane.CompareKey, Page: pane.TriedPage})
 	b.wants("fastest within 0.5 points of the best top-1: int8/mse, 210.0 µs, 3.40x faster than fp32 ", " 0.29x ")
 	b.press("<")
 	b.wants("fastest within 0.2 points of the best top-1: fp16")
@@ -179,7 +182,7 @@ func TestGoldenComparison(t *testing.T) {
 			b.press("d", "down")
 			t.Run(fmt.Sprintf("%s_%dx%d_compare", look.name, size[0], size[1]), func(t *testing.T) { golden.RequireEqual(t, b.app.Content()) })
 			tryFour(t, b)
-			b.send(ui.GotoMsg{Screen: compareKey, Page: triedPage})
+			b.send(ui.GotoMsg{Screen: pane.CompareKey, Page: pane.TriedPage})
 			t.Run(fmt.Sprintf("%s_%dx%d_tried", look.name, size[0], size[1]), func(t *testing.T) { golden.RequireEqual(t, b.app.Content()) })
 		}
 	}

@@ -6,19 +6,22 @@ import (
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/pane/panetest"
+	"github.com/trtui/trtui/views/words"
 )
 
 // under returns the layer under the cursor of the pane that has the focus.
 func (b *bench) under() string {
 	b.t.Helper()
-	l, _ := layerAt(b.app.Focused())
-	return l.name
+	l, _ := pane.LayerAt(b.app.Focused())
+	return l.Name
 }
 
 // TestOneCursor: a layer that a cursor is put on is under that of every screen, and a screen that nobody has moved one on keeps
 // its own.
 func TestOneCursor(t *testing.T) {
-	b := newBench(t, ui.Options{NoColor: true}, fixture(t))
+	b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
 	b.press("4")
 	peak := b.under()
 	b.press("3", "4")
@@ -40,8 +43,8 @@ func TestOneCursor(t *testing.T) {
 		t.Errorf("%q is under the cursor, want %q", b.under(), want)
 	}
 	b.press("5") // of tensors the one that the layer makes
-	l := stepRef(want)
-	if tensor := b.under(); nearest(l, 1, func(int) layerRef { return stepRef(tensor) }) < 0 {
+	l := pane.StepRef(want)
+	if tensor := b.under(); pane.Nearest(l, 1, func(int) pane.LayerRef { return pane.StepRef(tensor) }) < 0 {
 		t.Errorf("the tensor of %q is under the cursor, want of %q", tensor, want)
 	}
 	b.press("3", "/", "h", "e", "a", "d", "enter") // what a filter leaves counts, too
@@ -54,7 +57,7 @@ func TestOneCursor(t *testing.T) {
 
 // TestCursorKeeps: the cursor is on its layer in reports that come later, and where a pane lacks it, on what is next to it.
 func TestCursorKeeps(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	b := newBench(t, ui.Options{NoColor: true}, snap)
 	b.press("3", "down", "down", "down", "down")
 	want := b.under()
@@ -72,24 +75,24 @@ func TestCursorKeeps(t *testing.T) {
 	if b.under() != want {
 		t.Errorf("%q is under the cursor, want %q, which has %q", b.under(), want, source)
 	}
-	next := neighbours(snap, stepRef(want))
-	if len(next) < 2 || next[0].name != snap.Memory.Steps[5] || next[1].name != snap.Memory.Steps[3] {
+	next := pane.Neighbours(snap, pane.StepRef(want))
+	if len(next) < 2 || next[0].Name != snap.Memory.Steps[5] || next[1].Name != snap.Memory.Steps[3] {
 		t.Errorf("next to step 4 are %v", next)
 	}
-	if got := neighbours(&report.Snapshot{}, stepRef(want)); got != nil {
+	if got := pane.Neighbours(&report.Snapshot{}, pane.StepRef(want)); got != nil {
 		t.Errorf("without reports %v is next to a layer", got)
 	}
 }
 
 // TestGoTo: enter leads from a layer to another screen, esc and backspace back, unless another screen was turned to.
 func TestGoTo(t *testing.T) {
-	b := newBench(t, ui.Options{NoColor: true}, fixture(t))
+	b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
 	b.size(120, 40)
 	b.press("3", "down", "down")
 	want := b.under()
 	for _, back := range []string{"esc", "backspace"} {
 		b.press("enter")
-		b.wants("Go to "+shortName(want)+" on", "2 Graph", "7 Tactics")
+		b.wants("Go to "+words.ShortName(want)+" on", "2 Graph", "7 Tactics")
 		b.lacks("3 Timings  ")
 		b.press("7")
 		if b.app.Shown().Key != "7" || b.under() != want {
@@ -127,7 +130,7 @@ func TestGoTo(t *testing.T) {
 
 // TestCopyRow copies the row under the cursor, with the layer's whole name.
 func TestCopyRow(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	b := newBench(t, ui.Options{NoColor: true}, snap)
 	b.size(200, 60)
 	b.press("3", "down", "y")

@@ -6,12 +6,13 @@ import (
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 // estimated returns the fixture as a device without measurements would give it.
 func estimated(t *testing.T) *report.Snapshot {
 	t.Helper()
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	snap.Device.Backend, snap.Device.Estimated = "sim", true
 	snap.Timings.Estimated = true
 	for i := range snap.Tactics.Layers {
@@ -41,7 +42,7 @@ func TestEstimatedTimesAreLabelled(t *testing.T) {
 
 // What the device tells of itself is in the header where there is room.
 func TestTelemetryInHeader(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	snap.Telemetry = &report.Telemetry{Clock: 1980, Power: 411.6, Temperature: 61, Throttle: []string{"power"}}
 	b := newBench(t, ui.Options{}, snap)
 	b.size(200, 60)
@@ -63,7 +64,7 @@ func TestTelemetryInHeader(t *testing.T) {
 
 // An error over several lines: the panes have all of it, the line at the bottom the first.
 func TestLayersWithoutTactics(t *testing.T) {
-	full := fixture(t)
+	full := panetest.Fixture(t)
 	snap := &report.Snapshot{Seq: 1, Schema: full.Schema, Config: full.Config, Model: full.Model, Device: full.Device}
 	snap.Err = "no tactic of cuda:0 computes 2 layers:\n  head/classify/Gemm (Gemm): there is none for the op\n  softmax/Softmax (Softmax): softmax_f32: the type is f64"
 	b := newBench(t, ui.Options{}, snap)

@@ -3,13 +3,13 @@ package views
 import (
 	"testing"
 
-	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 // TestFindings shows what rules find, with the key or the flag that helps, and goes from a finding to its layer.
 func TestFindings(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	const layer = "softmax/Softmax"
 	snap.Accuracy.Labels.FP32Top1 = 0.1
 	for i := range snap.Timings.Layers {
@@ -27,27 +27,10 @@ func TestFindings(t *testing.T) {
 
 // TestFindingsPartial says which rules could not look, and for want of what; of a snapshot without anything it waits.
 func TestFindingsPartial(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	snap.Accuracy, snap.Calibration = nil, nil
 	b := newBench(t, ui.Options{NoColor: true}, snap)
 	b.size(200, 60)
 	b.press("0")
 	b.wants("not looked at without accuracy: chance, label-offset, accuracy", "not looked at without calibration: outliers")
-}
-
-// TestFindingsHelp has for every remedy a key, or asks for a flag.
-func TestFindingsHelp(t *testing.T) {
-	asked := map[report.Remedy]bool{}
-	v := newFindingsView(nil, func(f Fact) string {
-		asked[f.(Advised).Remedy] = true
-		return "flag"
-	})
-	for _, r := range report.Remedies() {
-		if v.help(r) == "" {
-			t.Errorf("nothing helps with %s", r)
-		}
-	}
-	if !asked[report.RemedyPreprocessing] || asked[report.RemedyPrecision] {
-		t.Errorf("flags are asked for %v", asked)
-	}
 }

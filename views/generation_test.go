@@ -9,12 +9,13 @@ import (
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 // writing returns a snapshot of a model that wrote a text, with the fixture's layers as those of both phases, but for one that
 // single tokens do not have.
 func writing(t *testing.T) *report.Snapshot {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	scaled := func(n, by int) (list []report.LayerTiming) {
 		for _, l := range snap.Timings.Layers[:n] {
 			l.Median *= time.Duration(by)
@@ -25,11 +26,11 @@ func writing(t *testing.T) *report.Snapshot {
 	n := len(snap.Timings.Layers)
 	snap.Generation = &report.Generation{
 		Prompt: "Once upon a time", Text: "Once upon a time, there was a little girl named Lily.\nShe loved to play outside in the park.", PromptTokens: 4,
-		Tokens: make([]int, 24), Ended: "length", Cached: true, First: 4 * time.Millisecond, PerToken: around(310*time.Microsecond, 23), Rate: 3210.4,
-		Memory: &report.TokenMemory{Weights: 12 << 20, State: 96 << 10, Rate: 40.7e9, Copy: 98e9},
+		Tokens: make([]int, 24), Ended: "length", Cached: true, First: 4 * time.Millisecond, PerToken: panetest.Around(310*time.Microsecond, 23), Rate: 3210.4,
+		Memory: &report.TokenMemory{Weights: 12 << 20, State: 96 << 10, Rate: 40.7e9, Peak: 85e9, Level: "DRAM"},
 		Phases: []report.Phase{
-			{Name: "prefill", Tokens: 16, Latency: around(3*time.Millisecond, 50), Layers: scaled(n, 9)},
-			{Name: "decode", Tokens: 1, Latency: around(300*time.Microsecond, 50), Layers: scaled(n-1, 1)},
+			{Name: "prefill", Tokens: 16, Latency: panetest.Around(3*time.Millisecond, 50), Layers: scaled(n, 9)},
+			{Name: "decode", Tokens: 1, Latency: panetest.Around(300*time.Microsecond, 50), Layers: scaled(n-1, 1)},
 		},
 	}
 	return snap

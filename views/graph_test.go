@@ -9,11 +9,13 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 // TestRules switches a site off, and on again from where it is missing then.
 func TestRules(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	b := newBench(t, ui.Options{}, snap)
 	b.press("2", "tab", "down", "x")
 	b.wants("switch off here: ", "switch off everywhere: ")
@@ -33,42 +35,9 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestLinked moves the cursor of the other graph along, and jumps to it.
-func TestLinked(t *testing.T) {
-	s := graphScreen(ui.NewLook(ui.Options{}), &fakeDesk{}, nil)
-	snap := fixture(t)
-	for _, v := range s.Views {
-		v.Update(snap)
-	}
-	source, engine := s.Views[0].(*networkView), s.Views[1].(*networkView)
-	for range 5 {
-		source.Update(ui.Press("down"))
-	}
-	if !slices.Contains(engine.net.layer().From, source.net.layer().Name) {
-		t.Errorf("source at %s, engine at %s", source.net.layer().Name, engine.net.layer().Name)
-	}
-	cmd := source.Update(ui.Press(";"))
-	if m, ok := cmd().(ui.GotoMsg); !ok || m.View != 2 {
-		t.Errorf("; gives %v", cmd())
-	}
-	engine.Update(ui.Press("down"))
-	if !slices.Contains(engine.net.layer().From, source.net.layer().Name) {
-		t.Errorf("engine at %s, source at %s", engine.net.layer().Name, source.net.layer().Name)
-	}
-	marked := 0
-	for i := range source.net.list.Lines {
-		if source.line(i, 0).Ground == ui.Selected {
-			marked++
-		}
-	}
-	if marked != len(engine.net.layer().From) {
-		t.Errorf("%d layers marked for %d members", marked, len(engine.net.layer().From))
-	}
-}
-
 // TestGraphFilter hides the layers that do not match, keeps the cursor on its layer and says how many are left.
 func TestGraphFilter(t *testing.T) {
-	b := newBench(t, ui.Options{}, fixture(t))
+	b := newBench(t, ui.Options{}, panetest.Fixture(t))
 	b.size(120, 40)
 	b.press("2", "down", "down", "down", "i", "/", "b", "l", "o", "c", "k", "1", "enter")
 	b.wants("7 of 65 layers", "/block1", "└─ fused into", "▸▸ block1/first/conv/Conv")
@@ -81,7 +50,7 @@ func TestGraphFilter(t *testing.T) {
 
 // TestSwitchedOff shows on every pane of the graph what is switched off, and where.
 func TestSwitchedOff(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	passes := *snap.Passes
 	passes.Steps = slices.Clone(passes.Steps)
 	name := passes.Source[2].Name
@@ -93,50 +62,10 @@ func TestSwitchedOff(t *testing.T) {
 	b.wants("1 with a rule off", "off: fuse-activation", "= fuse-activation off "+name+", this place is switched off", passes.Steps[11].Pass+", 1 off")
 }
 
-// TestPasses walks back through the passes: the number of layers is that of the steps, and what changed is found.
-func TestPasses(t *testing.T) {
-	s := graphScreen(ui.NewLook(ui.Options{}), &fakeDesk{}, nil)
-	snap := fixture(t)
-	for _, v := range s.Views {
-		v.Update(snap)
-	}
-	engine := s.Views[1].(*networkView)
-	for i := len(snap.Passes.Steps) - 1; i >= 0; i-- {
-		engine.Update(ui.Press("["))
-		st := snap.Passes.Steps[i]
-		if engine.g.state.step != i || len(engine.net.layers) != st.Layers {
-			t.Fatalf("step %d shows %d layers, want %d after pass %d", engine.g.state.step, len(engine.net.layers), st.Layers, i)
-		}
-		now, before := engine.g.state.network()
-		changed := len(diffLayers(before, now)) > 0
-		if changed != (len(st.After) > 0) {
-			t.Errorf("pass %d %s: changed is %v", i, st.Pass, changed)
-		}
-	}
-}
-
-// TestDiffLayers keeps the order of the networks.
-func TestDiffLayers(t *testing.T) {
-	layers := func(texts ...string) (list []report.Layer) {
-		for _, s := range texts {
-			name, _, _ := strings.Cut(s, "=")
-			list = append(list, report.Layer{Name: name, Text: s})
-		}
-		return list
-	}
-	got := ""
-	for _, c := range diffLayers(layers("a=1", "b=1", "c=1", "d=1"), layers("a=1", "c=2", "e=1", "d=1")) {
-		got += map[bool]string{true: "-", false: "+"}[c.removed] + c.text + " "
-	}
-	if want := "-b=1 -c=1 +c=2 +e=1 "; got != want {
-		t.Errorf("diff %q, want %q", got, want)
-	}
-}
-
 // TestPrecisionChangesNothing says why, on the footer and for the layer under the cursor.
 func TestPrecisionChangesNothing(t *testing.T) {
 	const reason = "the layer computes in f16 already; INT8 is placed on f32"
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	was := *snap
 	was.Config.Precision = config.FP32
 	b := newBench(t, ui.Options{}, &was)
@@ -157,7 +86,7 @@ func TestPrecisionChangesNothing(t *testing.T) {
 
 // TestBodies: the layers inside a layer are folded below it, and shown where a filter or a jump looks for them.
 func TestBodies(t *testing.T) {
-	snap := *fixture(t)
+	snap := *panetest.Fixture(t)
 	passes, timings := *snap.Passes, *snap.Timings
 	layer := func(name, op, inside string, depth int) report.Layer {
 		return report.Layer{Name: name, Op: op, Precision: "f32", From: []string{name}, Inside: inside, Body: "body", Depth: depth, Outputs: []report.Tensor{{Type: "f32", Dims: "[8]"}}}
@@ -182,13 +111,8 @@ func TestBodies(t *testing.T) {
 	b.lacks("loop/body/tanh")
 	b.press("/", "e", "x", "p", "enter")
 	b.wants("1 of 6 layers", "then/exp")
-	s := graphScreen(ui.NewLook(ui.Options{}), &fakeDesk{}, nil)
-	for _, v := range s.Views {
-		v.Update(&snap)
-	}
-	engine := s.Views[1].(*networkView)
-	engine.Update(showLayerMsg{"loop/body/choice/then/exp"})
-	if l := engine.net.layer(); l == nil || l.Name != "loop/body/choice/then/exp" {
+	b.send(pane.ShowLayer("loop/body/choice/then/exp")())
+	if l, ok := pane.LayerAt(b.app.Focused()); !ok || l.Name != "loop/body/choice/then/exp" {
 		t.Errorf("the cursor is on %+v", l)
 	}
 }

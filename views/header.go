@@ -2,23 +2,23 @@ package views
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/recordings"
+	"github.com/trtui/trtui/views/words"
 )
-
-var precisions = []config.Precision{config.FP32, config.FP16, config.INT8}
 
 // header returns what the top lines show: the newest snapshot, and the configuration that is asked for; midBuild is as the
 // function of that name says.
 func header(s *report.Snapshot, want config.Config, job *ui.Job, midBuild bool) ui.Header {
 	h := ui.Header{
 		Backend:   s.Device.Backend,
-		Precision: slices.Index(precisions, want.Precision),
+		Precision: slices.Index(pane.Precisions, want.Precision),
 		Profile:   fmt.Sprintf("batch %d", max(1, want.Batch)),
 		Recording: s.Recording != "",
 		Stale:     s.Stale&s.Made() != 0,
@@ -27,19 +27,19 @@ func header(s *report.Snapshot, want config.Config, job *ui.Job, midBuild bool) 
 	if s.Device.Threads > 0 {
 		h.Backend += fmt.Sprintf("x%d", s.Device.Threads)
 	}
-	for _, p := range precisions {
+	for _, p := range pane.Precisions {
 		h.Precisions = append(h.Precisions, strings.ToUpper(string(p)))
 	}
-	if want.Quantizes() && !ownRanges(s) {
+	if want.Quantizes() && !pane.OwnRanges(s) {
 		h.Calibrator = want.Calibrator
 	}
 	if s.Model != nil {
-		h.Model = modelName(s.Model)
+		h.Model = words.Model(s.Model)
 	}
 	if t := s.Timings; t != nil && !t.Estimated {
 		h.Iterations, h.CV = t.Samples, 100*t.EndToEnd.CV
 	}
-	if cutShort(s) > 0 { // a badge says how many there were
+	if pane.CutShort(s) > 0 { // a badge says how many there were
 		h.Iterations = 0
 	}
 	h.Gauges = gauges(s.Telemetry)
@@ -71,7 +71,7 @@ func randomRanges(s *report.Snapshot) bool {
 	if s.Overview != nil && s.Config.Quantizes() {
 		return slices.ContainsFunc(s.Overview.Badges, func(b report.Badge) bool { return b.Text == report.RandomCalibration })
 	}
-	return s.Model != nil && s.Model.Random && !ownRanges(s)
+	return s.Model != nil && s.Model.Random && !pane.OwnRanges(s)
 }
 
 // badges returns the lasting remarks; set is how many layers have a precision of their own.
@@ -87,7 +87,7 @@ func badges(s *report.Snapshot, set int, midBuild bool) []ui.Badge {
 		badges = append(badges, ui.Badge{Text: report.UsualShapes, Style: ui.Accent})
 	}
 	if set > 0 {
-		badges = append(badges, ui.Badge{Text: plural(set, "layer") + " set", Style: ui.Accent})
+		badges = append(badges, ui.Badge{Text: words.Plural(set, "layer") + " set", Style: ui.Accent})
 	}
 	if s.Device.Estimated {
 		badges = append(badges, ui.Badge{Text: "estimated", Style: ui.Warn})
@@ -95,8 +95,8 @@ func badges(s *report.Snapshot, set int, midBuild bool) []ui.Badge {
 	if t := s.Telemetry; t != nil && len(t.Throttle) > 0 {
 		badges = append(badges, ui.Badge{Text: "throttled: " + strings.Join(t.Throttle, ", "), Style: ui.Warn})
 	}
-	if n := cutShort(s); n > 0 {
-		badges = append(badges, ui.Badge{Text: "stopped after " + plural(n, "run"), Style: ui.Warn})
+	if n := pane.CutShort(s); n > 0 {
+		badges = append(badges, ui.Badge{Text: "stopped after " + words.Plural(n, "run"), Style: ui.Warn})
 	}
 	if s.Viewed() != "" {
 		badges = append(badges, ui.Badge{Text: "VIEW", Style: ui.Chip})
@@ -112,20 +112,17 @@ func badges(s *report.Snapshot, set int, midBuild bool) []ui.Badge {
 
 // midBuild reports whether the recorded state is one of a build that was not over: reports are missing or stale, or the
 // recording breaks off there. One that was ended while times were still getting better is whole.
-func midBuild(s *report.Snapshot, t Timeline) bool {
+func midBuild(s *report.Snapshot, t recordings.Timeline) bool {
 	if s.Busy == nil || s.Settled() && t == nil {
 		return false
 	}
 	return !s.Settled() || t.CutShort() && t.Position() == len(t.Steps())-1
 }
 
-// modelName names a model as a person would: by its file.
-func modelName(m *report.Model) string {
-	switch {
-	case m.Path == "embedded":
-		return m.Name + " (embedded)"
-	case m.Path != "":
-		return filepath.Base(m.Path)
+// replayBadge says that a recording is shown, and which of its states.
+func replayBadge(at *report.Moment) string {
+	if at == nil {
+		return "REPLAY"
 	}
-	return m.Name
+	return fmt.Sprintf("REPLAY %d/%d", at.State, at.States)
 }

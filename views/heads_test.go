@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 // tables calls f for each table that a view has, itself or in what it points to.
@@ -36,7 +37,7 @@ func tables(v reflect.Value, depth int, seen map[uintptr]bool, f func(reflect.Va
 // TestHeads: no column's head is cut, and no two columns of a table have the same.
 func TestHeads(t *testing.T) {
 	for _, keys := range [][]string{nil, {"3", "%"}, {"6", "s"}} {
-		b := newBench(t, ui.Options{NoColor: true}, fixture(t))
+		b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
 		b.size(120, 40)
 		b.press(keys...)
 		count := 0

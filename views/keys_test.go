@@ -15,6 +15,9 @@ import (
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
+	"github.com/trtui/trtui/views/trials"
+	"github.com/trtui/trtui/views/words"
 )
 
 // TestKeymap reports keys with two meanings on any screen.
@@ -23,53 +26,15 @@ func TestKeymap(t *testing.T) {
 	if err := ui.CheckKeys(w.screens(), ui.Intents()); err != nil {
 		t.Error(err)
 	}
-	w.o.Timeline = &timeline{}
+	w.o.Timeline = &panetest.Timeline{}
 	if err := ui.CheckKeys(w.screens(), append(ui.Intents(), scrubKeys()...)); err != nil {
 		t.Error(err)
 	}
 }
 
-// timeline is a replay of four states, the last of which is shown at first.
-type timeline struct {
-	at  int
-	cut bool
-}
-
-func (l *timeline) Steps() []report.Step {
-	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
-	return []report.Step{
-		{Time: start, Config: config.Config{Precision: config.FP32}},
-		{Time: start.Add(time.Second), After: time.Second, Config: config.Config{Precision: config.FP32}, Settled: true},
-		{Time: start.Add(2 * time.Second), After: 2 * time.Second, Config: config.Config{Precision: config.INT8, Calibrator: "mse"}},
-		{Time: start.Add(4 * time.Second), After: 4 * time.Second, Config: config.Config{Precision: config.INT8, Calibrator: "mse"}, Settled: true},
-	}
-}
-
-func (l *timeline) Position() int { return l.at }
-
-func (l *timeline) Seek(i int) { l.at = i }
-
-func (l *timeline) CutShort() bool { return l.cut }
-
-func (l *timeline) Tried() []report.RecordedConfig { return nil }
-
-// TestScrub goes back and forth in a recording.
-func TestScrub(t *testing.T) {
-	l := &timeline{at: 3}
-	v := newStatesView(ui.NewLook(ui.Options{NoColor: true}), l, nil)
-	v.table.Select(2)
-	v.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
-	if l.at != 2 {
-		t.Errorf("enter shows state %d, want 2", l.at)
-	}
-	if out := v.Render(60, 6); !strings.Contains(out, "int8/mse") || !strings.Contains(out, "00:04.0") {
-		t.Errorf("states are missing in\n%s", out)
-	}
-}
-
 // TestConfiguration toggles precision and calibrator, takes that back and does it again.
 func TestConfiguration(t *testing.T) {
-	b := newBench(t, ui.Options{NoColor: true}, fixture(t))
+	b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
 	b.press("f")
 	if c := b.last(); c.Precision != config.FP32 || c.Calibrator != "mse" {
 		t.Errorf("f asked for %+v", c)
@@ -100,7 +65,7 @@ func TestConfiguration(t *testing.T) {
 
 // TestDelta states what a change made of the latency.
 func TestDelta(t *testing.T) {
-	int8 := fixture(t)
+	int8 := panetest.Fixture(t)
 	b := newBench(t, ui.Options{}, int8)
 	b.press("f")
 	b.wants("fp32: rebuilding")
@@ -116,19 +81,19 @@ func TestDelta(t *testing.T) {
 	settled.Stale = 0
 	b.publish(&settled)
 	b.size(120, 40)
-	b.wants("fp32: ", "2.00x slower than int8/mse", "agreement with FP32 "+percent(int8.Accuracy.Labels.Agreement))
+	b.wants("fp32: ", "2.00x slower than int8/mse", "agreement with FP32 "+words.Percent(int8.Accuracy.Labels.Agreement))
 	b.wants("Configurations tried", "0.50x")
 }
 
 // TestDeltaFollowsTable compares once the measurement is over, with the numbers that the table of configurations has: those
 // of a first impression are neither compared nor compared with where there are better ones.
 func TestDeltaFollowsTable(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	b := newBench(t, ui.Options{NoColor: true}, snap)
 	b.size(120, 40)
 	show := func(precision config.Precision, samples int, median time.Duration, over bool) {
 		s, timings := *snap, *snap.Timings
-		timings.Samples, timings.EndToEnd = samples, around(median, samples)
+		timings.Samples, timings.EndToEnd = samples, panetest.Around(median, samples)
 		s.Config.Precision, s.Timings, s.Seq = precision, &timings, b.ctl.snap.Seq+1
 		if !over {
 			s.Busy = &report.Progress{Phase: "measuring"}
@@ -149,14 +114,14 @@ func TestDeltaFollowsTable(t *testing.T) {
 
 // TestDeltaShort says at every width what the ratio is and to what.
 func TestDeltaShort(t *testing.T) {
-	now := fixture(t)
+	now := panetest.Fixture(t)
 	now.Config.LayerPrecisions = []string{"a:fp32", "b:fp32"}
 	was, timings := *now, *now.Timings
 	was.Config = config.Config{Precision: config.INT8, Calibrator: "percentile:99.99", Batch: 1, Disable: []string{"fuse-activation"}}
 	was.Timings = &timings
 	timings.EndToEnd.Median *= 2
 	say := func() []string {
-		return delta(was.Config, ui.Duration(was.Timings.EndToEnd.Median), now, ui.Duration(now.Timings.EndToEnd.Median), now.Timings.Measured(now.Config).Over(was.Timings.Measured(was.Config), false))
+		return trials.Delta(was.Config, ui.Duration(was.Timings.EndToEnd.Median), now, ui.Duration(now.Timings.EndToEnd.Median), now.Timings.Measured(now.Config).Over(was.Timings.Measured(was.Config), false))
 	}
 	lines := say()
 	for i, line := range lines {
@@ -181,7 +146,7 @@ func TestDeltaShort(t *testing.T) {
 
 // TestParameter moves the parameter of the active calibrator, if it has one.
 func TestParameter(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	b := newBench(t, ui.Options{}, snap)
 	b.press("5", ",")
 	b.wants("press c for percentile or entropy")
@@ -203,25 +168,9 @@ func TestParameter(t *testing.T) {
 	moves([]struct{ key, want string }{{",", "entropy:bins=1024"}, {",", "entropy:bins=512"}, {".", "entropy:bins=1024"}, {".", "entropy"}})
 }
 
-// TestGroups sums layers up without losing time.
-func TestGroups(t *testing.T) {
-	layers := fixture(t).Timings.Layers
-	for _, by := range groupings {
-		rows, count := groupLayers(layers, by)
-		share, n := 0.0, 0
-		for i := range rows {
-			share += rows[i].Share
-			n += count[i]
-		}
-		if share < 0.999 || share > 1.001 || n != len(layers) {
-			t.Errorf("by %s: share %f of %d layers", by, share, n)
-		}
-	}
-}
-
 // TestFrozen keeps the panes and the header as they are until the screen thaws.
 func TestFrozen(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	b := newBench(t, ui.Options{}, snap)
 	b.size(120, 40)
 	b.press("space")
@@ -249,7 +198,7 @@ func (r *recorder) StopRecording() error { return r.err }
 // TestRecord starts a recording named after model and time, and tells why one cannot be started.
 func TestRecord(t *testing.T) {
 	r := &recorder{}
-	w := &workbench{o: Options{Recorder: r, Recordings: recording.Folder(t.TempDir()), Now: (&bench{}).clock}, snap: fixture(t)}
+	w := &workbench{o: Options{Recorder: r, Recordings: recording.Folder(t.TempDir()), Now: (&bench{}).clock}, snap: panetest.Fixture(t)}
 	msg := w.record()().(ui.StatusMsg)
 	if msg.Style != ui.Good || !strings.HasSuffix(r.path, "embedded-00010101-000000.trtui") {
 		t.Errorf("%v, %s", msg, r.path)
@@ -263,7 +212,7 @@ func TestRecord(t *testing.T) {
 // TestRecordingEnds: that a recording ended by itself is said where it was said that it is going on, and in the header until
 // it is dismissed.
 func TestRecordingEnds(t *testing.T) {
-	b := newBench(t, ui.Options{}, fixture(t))
+	b := newBench(t, ui.Options{}, panetest.Fixture(t))
 	next := func(change func(*report.Snapshot)) {
 		s := *b.ctl.snap
 		s.Seq++
@@ -285,7 +234,7 @@ func TestRecordingEnds(t *testing.T) {
 
 // TestStatusProceeds: the line about a build says which phase it is in, as long as it is the line that is there.
 func TestStatusProceeds(t *testing.T) {
-	b := newBench(t, ui.Options{}, fixture(t))
+	b := newBench(t, ui.Options{}, panetest.Fixture(t))
 	b.press("f")
 	b.wants("fp32: rebuilding; esc stops")
 	s := *b.ctl.snap
@@ -301,7 +250,7 @@ func TestStatusProceeds(t *testing.T) {
 
 // TestCompareWithItself: what is marked as A and as B is not compared.
 func TestCompareWithItself(t *testing.T) {
-	b := newBench(t, ui.Options{}, fixture(t))
+	b := newBench(t, ui.Options{}, panetest.Fixture(t))
 	b.press("m", "M", "d")
 	b.wants("A and B are both ")
 }
@@ -312,7 +261,7 @@ func TestSaveConfig(t *testing.T) {
 	var failure error
 	save := func(c config.Config) (string, error) { saved = c; return "there/net.config.json", failure }
 	ctl := &fake{}
-	w := &workbench{o: Options{SaveConfig: save, Hint: hinted}, ctl: ctl, snap: fixture(t)}
+	w := &workbench{o: Options{SaveConfig: save, Hint: hinted}, ctl: ctl, snap: panetest.Fixture(t)}
 	int8 := config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1, Pin: map[string]string{"a": "b"}}
 	for _, c := range []struct {
 		cfg  config.Config
@@ -339,7 +288,7 @@ func TestSaveConfig(t *testing.T) {
 
 // TestCalibrationIsAskedFor asks for the report of calibration when its screen is shown.
 func TestCalibrationIsAskedFor(t *testing.T) {
-	b := newBench(t, ui.Options{}, fixture(t))
+	b := newBench(t, ui.Options{}, panetest.Fixture(t))
 	b.press("4")
 	if len(b.ctl.asked) != 0 {
 		t.Error(b.ctl.asked)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
+	"github.com/trtui/trtui/views/words"
 )
 
 // TestLogJumps goes from a line about a layer to that layer on the graph, of either network.
@@ -16,7 +18,7 @@ func TestLogJumps(t *testing.T) {
 		{"stem/conv/Conv + stem/norm/BatchNormalization + stem/act/Relu", "Layer stem/conv/Conv +2"},
 		{"stem/norm/BatchNormalization", "Layer stem/norm/BatchNormalization"},
 	} {
-		snap := fixture(t)
+		snap := panetest.Fixture(t)
 		snap.Log = []report.LogLine{
 			{Time: time.Unix(0, 0), Level: "warning", Text: "in fp32: it has no 8-bit form", Layer: c.layer},
 			{Time: time.Unix(1, 0), Level: "info", Text: "built int8"},
@@ -24,7 +26,7 @@ func TestLogJumps(t *testing.T) {
 		b := newBench(t, ui.Options{NoColor: true}, snap)
 		b.size(120, 40)
 		b.press("0", "tab")
-		b.wants(shortName(c.layer) + ": in fp32")
+		b.wants(words.ShortName(c.layer) + ": in fp32")
 		b.press("enter")
 		b.wants("this line is about no layer")
 		b.press("k", "enter")
@@ -34,7 +36,7 @@ func TestLogJumps(t *testing.T) {
 
 // TestLogWraps shows messages whole, whatever the width, and what belongs to them below.
 func TestLogWraps(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	text := strings.Repeat("word ", 30) + "end\nfold-batch-norm            16 done"
 	snap.Log = []report.LogLine{{Time: time.Unix(0, 0), Level: "info", Text: text, Layer: "stem/conv/Conv"}}
 	b := newBench(t, ui.Options{NoColor: true}, snap)

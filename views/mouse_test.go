@@ -8,13 +8,14 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 
 	tea "charm.land/bubbletea/v2"
 )
 
 // TestClicks clicks on many cells of every screen: each stays whole, and the memory map goes to the step clicked on.
 func TestClicks(t *testing.T) {
-	b := newBench(t, ui.Options{}, fixture(t))
+	b := newBench(t, ui.Options{}, panetest.Fixture(t))
 	for _, size := range [][2]int{{80, 24}, {120, 40}} {
 		b.size(size[0], size[1])
 		for _, digit := range screenKeys() {

@@ -8,6 +8,8 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/recordings"
 )
 
 // Controller is what the workbench stands in front of: a session, or the replay of a recording. Its methods return at
@@ -41,32 +43,6 @@ type Recorder interface {
 	StopRecording() error
 }
 
-// Timeline is a controller that can go back and forth in time, as a replay can. States count from 0. Its methods
-// return at once.
-type Timeline interface {
-	// Steps returns the states that there are, in order.
-	Steps() []report.Step
-	// Position returns which of them is shown.
-	Position() int
-	// CutShort reports whether the last state is not one at which somebody stopped.
-	CutShort() bool
-	// Seek shows state i, or the nearest there is.
-	Seek(i int)
-	// Moment describes state i.
-	Moment(i int) report.Moment
-	// Tried returns the configurations that there are with what came of each in the end.
-	Tried() []report.RecordedConfig
-}
-
-// Folder is where recordings are kept.
-type Folder interface {
-	String() string
-	// List sums the recordings up, newest first.
-	List() ([]*report.Recording, error)
-	// New returns the path of a new recording, named after its model and when it begins.
-	New(model string, begins time.Time) (path string, err error)
-}
-
 // Options are what the workbench needs besides a controller.
 type Options struct {
 	Look *ui.Look
@@ -82,33 +58,27 @@ type Options struct {
 	// Reload opens the model anew with a configuration and shows it in place of this one; nil where that cannot be done.
 	Reload func(config.Config) tea.Cmd
 	// Recordings is where new recordings are written and screen 9 looks for them; nil: nowhere.
-	Recordings Folder
+	Recordings recordings.Folder
 	// Open opens a recording; nil where that cannot be done.
 	Open func(path string) tea.Cmd
 	// Read reads a state of a recording, as screens name it, or its last that is complete where that is ""; nil where that cannot
 	// be done. It may take a while.
 	Read func(path, state string) (*report.Snapshot, error)
 	// Live is the session in front of which a recording is shown; nil: there is none.
-	Live *Live
+	Live *recordings.Live
 	// Timeline is the controller of a replay, which has states to choose from; nil for a session.
-	Timeline Timeline
+	Timeline recordings.Timeline
 	// Hint says which flag or command helps with a fact, "" where none does; nil: none ever.
-	Hint func(Fact) string
+	Hint func(pane.Fact) string
 	// Now is the clock, and After gives a message after a time; nil: the system's.
 	Now   func() time.Time
 	After func(time.Duration, tea.Msg) tea.Cmd
 }
 
 // hint says what helps with a fact; "" where nothing is known.
-func (o *Options) hint(f Fact) string {
+func (o *Options) hint(f pane.Fact) string {
 	if o.Hint == nil {
 		return ""
 	}
 	return o.Hint(f)
-}
-
-// Live is a session that waits, at work, behind the replay of a recording.
-type Live struct {
-	Snapshot func() *report.Snapshot
-	Return   tea.Cmd // shows it again
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 // TestLayerPrecision sets a layer's precision from each pane with layers, takes that back, and shows it by the layer.
 func TestLayerPrecision(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	b := newBench(t, ui.Options{NoColor: true, ASCII: true}, snap)
 	b.size(160, 50)
 	want := func(rules ...string) {
@@ -61,7 +62,7 @@ func TestLayerPrecision(t *testing.T) {
 // TestUnmetLayerPrecision says on the Graph why a layer does not have the precision that was set for it, and chooses
 // whether that is an error.
 func TestUnmetLayerPrecision(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	const rule = "softmax/Softmax:int8"
 	snap.Config.LayerPrecisions = []string{rule}
 	passes := *snap.Passes

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
 )
 
 // record starts or stops writing a recording.
@@ -28,10 +29,10 @@ func (w *workbench) record() tea.Cmd {
 	return func() tea.Msg {
 		path, err := w.o.Recordings.New(name, now)
 		if err != nil {
-			return failedTo("record", err)
+			return pane.FailedTo("record", err)
 		}
 		if err := w.o.Recorder.Record(path); err != nil {
-			return failedTo("record", err)
+			return pane.FailedTo("record", err)
 		}
 		return ui.StatusMsg{Text: "recording to " + path, Style: ui.Good}
 	}

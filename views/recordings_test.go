@@ -1,22 +1,27 @@
 package views
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/pane/panetest"
+	"github.com/trtui/trtui/views/recordings"
 )
 
 // TestBackToLive leaves a replay for the session that it was opened from: by esc on any screen, once there is nothing else to
 // go back from, and by the first row of the recordings.
 func TestBackToLive(t *testing.T) {
-	l := &film{timeline: timeline{at: 23}, snap: fixture(t)}
+	l := &panetest.Film{Timeline: panetest.Timeline{At: 23}, Snap: panetest.Fixture(t)}
 	returned, opened := 0, ""
-	live := &Live{Snapshot: func() *report.Snapshot { return l.snap }, Return: func() tea.Msg { returned++; return nil }}
-	b := &bench{t: t, ctl: &fake{snap: l.state()}, now: l.Moment(0).Time}
+	live := &recordings.Live{Snapshot: func() *report.Snapshot { return l.Snap }, Return: func() tea.Msg { returned++; return nil }}
+	b := &bench{t: t, ctl: &fake{snap: l.State()}, now: l.Moment(0).Time}
 	open := func(path string) tea.Cmd { opened = path; return nil }
 	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l, Live: live, Open: open, Now: b.clock, After: b.after})
 	if err != nil {
@@ -24,7 +29,7 @@ func TestBackToLive(t *testing.T) {
 	}
 	b.app = app
 	b.size(120, 40)
-	b.publish(l.state())
+	b.publish(l.State())
 	for i, screen := range screenKeys() {
 		b.press(screen)
 		if i > 0 && i < 7 {
@@ -42,10 +47,10 @@ func TestBackToLive(t *testing.T) {
 	b.wants("back to the live session")
 	b.press("esc", "r")
 	b.wants("esc leads back to the live session")
-	b.send(ui.GotoMsg{Screen: "9", Page: recordingsPage})
+	b.send(ui.GotoMsg{Screen: "9", Page: pane.RecordingsPage})
 	b.press("tab")
 	b.wants("live session", "esc live")
-	b.send(recordingsMsg{list: []*report.Recording{{Path: "there/old.trtui", Complete: true}}})
+	b.send(recordings.List(folder([]*report.Recording{{Path: "there/old.trtui", Complete: true}}))())
 	rows := strings.Split(b.screen(), "\n")
 	at := func(text string) int {
 		for i, r := range rows {
@@ -73,7 +78,7 @@ func TestBackToLive(t *testing.T) {
 func TestReplayAlone(t *testing.T) {
 	b, _ := newReplayBench(t, ui.Options{NoColor: true})
 	b.press("9", "tab")
-	b.send(recordingsMsg{list: []*report.Recording{{Path: "old.trtui", Complete: true}}})
+	b.send(recordings.List(folder([]*report.Recording{{Path: "old.trtui", Complete: true}}))())
 	b.wants("old.trtui")
 	if s := b.screen(); strings.Contains(s, "live") {
 		t.Errorf("a session is shown:\n%s", s)
@@ -84,3 +89,12 @@ func TestReplayAlone(t *testing.T) {
 	b.press("r")
 	b.wants("open the model to change or measure it")
 }
+
+// folder is one of recordings, in which none can be made.
+type folder []*report.Recording
+
+func (f folder) String() string { return "there" }
+
+func (f folder) List() ([]*report.Recording, error) { return f, nil }
+
+func (f folder) New(string, time.Time) (string, error) { return "", errors.New("not here") }

@@ -4,6 +4,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/words"
 )
 
 // Retime has the tactics of a layer timed again, or ends that.
@@ -13,14 +15,14 @@ func (w *workbench) Retime(layer string) tea.Cmd {
 	}
 	w.work.before = w.settled
 	w.ctl.Retime(layer)
-	return w.begin("timing the tactics of " + shortName(layer) + " again; esc or t stops")
+	return w.begin("timing the tactics of " + words.ShortName(layer) + " again; esc or t stops")
 }
 
 // endRetiming ends the timing of a layer's tactics.
 func (w *workbench) endRetiming() tea.Cmd {
 	layer := w.snap.Retiming
 	w.ctl.Rerun()
-	return w.begin("re-timing of " + shortName(layer) + " is cancelled")
+	return w.begin("re-timing of " + words.ShortName(layer) + " is cancelled")
 }
 
 // DropTimings has the timing cache forget what it has of other devices and builds, or all that it has.
@@ -50,5 +52,5 @@ func (w *workbench) cancel() tea.Cmd {
 	if len(w.config.past) > 0 && !w.snap.Settled() {
 		what += ", u to undo the last change"
 	}
-	return say(ui.Warn, "stopped: "+what)
+	return pane.Say(ui.Warn, "stopped: "+what)
 }

@@ -3,15 +3,15 @@ package views
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 // roofed returns the fixture with ceilings: layers reach half of them, all but the first, which stands above.
 func roofed(t testing.TB) *report.Snapshot {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	times := *snap.Timings
 	times.Layers = append([]report.LayerTiming(nil), times.Layers...)
 	times.Roofline = &report.Roofline{Peaks: []report.Peaks{{Threads: 2, Compute: []report.Peak{{Name: "f32", Rate: 5e11}, {Name: "i8", Rate: 2e12}},
@@ -51,29 +51,17 @@ func TestRooflineView(t *testing.T) {
 		b.wants("Layers by type")
 		b.press("a", "a", "a", "v")
 	}
-	plain := newBench(t, ui.Options{NoColor: true}, fixture(t))
+	plain := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
 	plain.size(200, 60)
 	plain.press("3", "v", "v")
 	plain.wants("no ceilings were measured")
 	if s := plain.screen(); strings.Contains(s, "of peak") {
 		t.Errorf("a column without ceilings:\n%s", s)
 	}
-	none := fixture(t)
+	none := panetest.Fixture(t)
 	none.Timings.Roofline = &report.Roofline{Unmeasured: "the peaks of this device are not measured"}
 	plain = newBench(t, ui.Options{NoColor: true}, none)
 	plain.size(120, 40)
 	plain.press("3", "v", "v")
 	plain.wants("the peaks of this device are not measured")
-}
-
-// TestSumRoof adds what layers of a group stand under.
-func TestSumRoof(t *testing.T) {
-	layer := func(median, floor time.Duration, bound string) report.LayerTiming {
-		return report.LayerTiming{Op: "Conv", Bytes: 100, Latency: report.Latency{Median: median},
-			Roof: &report.Roof{Operations: 1000, Floor: floor, Bound: bound, OfPeak: float64(floor) / float64(median)}}
-	}
-	rows, _ := groupLayers([]report.LayerTiming{layer(100, 50, "f32"), layer(300, 50, "L2"), {Op: "Conv", Latency: report.Latency{Median: 50}}}, "type")
-	if r := rows[0].Roof; r == nil || r.Floor != 100 || r.OfPeak != 0.25 || r.Operations != 2000 || r.Bound != "·" || r.Intensity != 10 || r.Reached != 5 || r.Ceiling != 20 {
-		t.Errorf("got %+v", rows[0].Roof)
-	}
 }

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 // TestSavePicture saves the screen as it is shown, and says where or why not.
 func TestSavePicture(t *testing.T) {
-	b := newBench(t, ui.Options{Theme: "dark"}, fixture(t))
+	b := newBench(t, ui.Options{Theme: "dark"}, panetest.Fixture(t))
 	var saved string
 	save := func(svg string) (string, error) { saved = svg; return "/tmp/s.svg", nil }
 	b.size(100, 30)
@@ -32,7 +33,7 @@ func TestSavePicture(t *testing.T) {
 // TestPicture draws each screen without a terminal.
 func TestPicture(t *testing.T) {
 	for _, digit := range screenKeys() {
-		svg, err := Picture(&fake{snap: fixture(t)}, Options{}, digit, 120, 40)
+		svg, err := Picture(&fake{snap: panetest.Fixture(t)}, Options{}, digit, 120, 40)
 		if err != nil || !strings.HasPrefix(svg, "<svg ") || strings.Count(svg, "<text") < 20 {
 			t.Errorf("screen %s: %v, %.100s", digit, err, svg)
 		}

@@ -6,6 +6,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/recordings"
 )
 
 // Intents that only a replay serves, on every screen.
@@ -36,7 +38,7 @@ func (w *workbench) scrub(by int) tea.Cmd {
 		if by > 0 {
 			edge = "last"
 		}
-		return say(ui.Plain, now.String()+": the "+edge+" that was recorded")
+		return pane.Say(ui.Plain, now.String()+": the "+edge+" that was recorded")
 	}
 	w.scrubTo, w.work.asked = to, false
 	w.o.Timeline.Seek(to - 1)
@@ -50,8 +52,8 @@ func (w *workbench) scrubbed() tea.Cmd {
 		return nil
 	}
 	w.scrubTo, w.work.failed = 0, w.snap.Err
-	text, style := recordedState(w.snap)
-	what := ": " + snapshotLabel(w.snap)
+	text, style := recordings.RecordedState(w.snap)
+	what := ": " + pane.Label(w.snap)
 	if text != "" {
 		what += ", " + text
 	}

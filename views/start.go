@@ -9,6 +9,19 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/accuracy"
+	"github.com/trtui/trtui/views/calibration"
+	"github.com/trtui/trtui/views/comparison"
+	"github.com/trtui/trtui/views/graph"
+	"github.com/trtui/trtui/views/log"
+	"github.com/trtui/trtui/views/memory"
+	"github.com/trtui/trtui/views/overview"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/recordings"
+	"github.com/trtui/trtui/views/runtime"
+	"github.com/trtui/trtui/views/tactics"
+	"github.com/trtui/trtui/views/timings"
+	"github.com/trtui/trtui/views/trials"
 )
 
 // NewWorkbench returns the workbench for a controller: the only tea.Model of the program.
@@ -25,7 +38,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 		Look: o.Look, Screens: w.screens(), Intents: w.intents(), Others: append(reloadKeys(), scrubKeys()...), Keys: o.Keys,
 		OnIntent: w.intent, Lacks: w.lacksFor, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After,
 		OnScreen: func(digit string) {
-			if part, ok := askedFor[digit]; ok && w.Lacks(needsModel) == "" {
+			if part, ok := askedFor[digit]; ok && w.Lacks(pane.NeedsModel) == "" {
 				ctl.Ask(part)
 			}
 		},
@@ -39,7 +52,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 			return tea.Batch(
 				func() tea.Msg { return ctl.Snapshot() },
 				ui.Listen(ctl.Events()),
-				listRecordings(o.Recordings),
+				recordings.List(o.Recordings),
 			)
 		},
 	})
@@ -77,22 +90,22 @@ func Picture(ctl Controller, o Options, digit string, cells, lines int) (string,
 func (w *workbench) screens() []*ui.Screen {
 	look, tried := w.o.Look, &w.tried
 	if w.o.Timeline != nil {
-		tried = recordedTrials(w.o.Timeline.Tried(), ownRanges(w.snap))
+		tried = trials.Recorded(w.o.Timeline.Tried(), pane.OwnRanges(w.snap))
 	}
-	read := readerOf(w.o, func() *report.Snapshot { return w.snap })
+	read := trials.ReaderOf(w.o.Timeline, w.o.Read, func() *report.Snapshot { return w.snap })
 	return []*ui.Screen{
-		overviewScreen(look, w, tried, read),
-		graphScreen(look, w, ablating(w)),
-		timingsScreen(look, w),
-		memoryScreen(look),
-		calibrationScreen(look, w, w.o.Timeline != nil),
-		accuracyScreen(look, w, studying(w), w.o.hint),
-		tacticsScreen(look, w, w.o.Now),
-		runtimeScreen(look, w),
-		recordingsScreen(look, w.o.Timeline, shelf{w.o.Recordings, w.o.Live, w.o.Open, w.o.Read, w.o.Recorder != nil}),
-		triedScreen(look, w, tried, read),
-		compareScreen(look, &w.comparison),
-		logScreen(look, w.o.hint),
+		overview.Screen(look, w, tried, read),
+		graph.Screen(look, w, ablating(w)),
+		timings.Screen(look, w),
+		memory.Screen(look),
+		calibration.Screen(look, w, w.o.Timeline != nil),
+		accuracy.Screen(look, w, studying(w), w.o.hint),
+		tactics.Screen(look, w, w.o.Now),
+		runtime.Screen(look, w),
+		recordings.Screen(look, w.o.Timeline, recordings.Shelf{Folder: w.o.Recordings, Live: w.o.Live, Open: w.o.Open, Read: w.o.Read, Recordable: w.o.Recorder != nil}),
+		trials.Screen(look, w, tried, read),
+		comparison.Screen(look, &w.comparison),
+		log.Screen(look, w.o.hint),
 	}
 }
 
@@ -147,13 +160,13 @@ func (w *workbench) intent(i ui.Intent) tea.Cmd {
 	case ui.Return:
 		return w.cursor.back()
 	case ui.MarkA:
-		return w.comparison.mark(0, w.app.Focused(), w.snap)
+		return w.comparison.Mark(0, w.app.Focused(), w.snap)
 	case ui.MarkB:
-		return w.comparison.mark(1, w.app.Focused(), w.snap)
+		return w.comparison.Mark(1, w.app.Focused(), w.snap)
 	case ui.Compare:
-		return w.comparison.compare(w.snap)
+		return w.comparison.Compare(w.snap)
 	case reload:
-		return tea.Sequence(say(ui.Plain, "opening the model anew"), w.o.Reload(w.config.want)) // what came of it is said last
+		return tea.Sequence(pane.Say(ui.Plain, "opening the model anew"), w.o.Reload(w.config.want)) // what came of it is said last
 	case stateBefore:
 		return w.scrub(-1)
 	case stateAfter:
@@ -179,14 +192,17 @@ func (w *workbench) event(e any, h *ui.Header) tea.Cmd {
 	}
 	*h = w.header()
 	if w.o.Timeline == nil {
-		w.tried.add(snap)
+		w.tried.Add(snap)
 	}
 	cmds := []tea.Cmd{changed, ended}
 	if snap.Recording != recorded {
-		cmds = append(cmds, listRecordings(w.o.Recordings))
+		cmds = append(cmds, recordings.List(w.o.Recordings))
 	}
 	if w.scrubTo > 0 {
 		cmds = append(cmds, w.scrubbed())
 	}
 	return tea.Batch(append(cmds, w.follow(snap)...)...)
 }
+
+// askedFor are the reports that are asked for when a screen is shown, by its digit.
+var askedFor = map[string]report.Part{calibration.Key: report.PartCalibration, accuracy.Key: report.PartAccuracy}

@@ -4,15 +4,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 // TestTactics pins and forbids a candidate.
 func TestTactics(t *testing.T) {
-	b := newBench(t, ui.Options{}, fixture(t))
+	b := newBench(t, ui.Options{}, panetest.Fixture(t))
 	b.press("7", "down", "tab", "down", "p")
 	c := b.last()
 	if len(c.Pin) != 1 {
@@ -38,7 +38,7 @@ func TestTactics(t *testing.T) {
 
 // TestRetime has the tactics of a layer timed again, cancels that, and starts it anew.
 func TestRetime(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	b := newBench(t, ui.Options{}, snap)
 	b.size(120, 40)
 	b.press("7", "down", "t")
@@ -77,7 +77,7 @@ func TestRetime(t *testing.T) {
 
 // TestDropTimings asks before it drops entries of the timing cache.
 func TestDropTimings(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	tactics := *snap.Tactics
 	tactics.Cache = slices.Clone(tactics.Cache)
 	for i := range tactics.Cache {
@@ -104,21 +104,9 @@ func TestDropTimings(t *testing.T) {
 	b.wants("the timing cache is empty")
 }
 
-// TestAge writes how old measurements are.
-func TestAge(t *testing.T) {
-	for _, c := range []struct {
-		d    time.Duration
-		want string
-	}{{-time.Hour, "now"}, {59 * time.Second, "now"}, {time.Minute, "1min"}, {119 * time.Minute, "1h"}, {49 * time.Hour, "2d"}, {800 * 24 * time.Hour, "2y"}} {
-		if got := ageText(c.d); got != c.want {
-			t.Errorf("%v: %s, want %s", c.d, got, c.want)
-		}
-	}
-}
-
 // TestPinRefused pins no tactic that cannot compute the layer, and says why.
 func TestPinRefused(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	c := snap.Tactics.Layers[1].Candidates
 	at := slices.IndexFunc(c, func(c report.Candidate) bool { return !c.Timed })
 	c[at].Tactic, c[at].Unfit, c[at].Reason = "zz_unfit", true, "the input is not u8"
@@ -140,7 +128,7 @@ func TestPinRefused(t *testing.T) {
 
 // TestCursorStaysOnTactic sorts the candidates anew, and gives them another order, under a cursor.
 func TestCursorStaysOnTactic(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	b := newBench(t, ui.Options{}, snap)
 	b.size(120, 40)
 	b.press("7", "down", "tab", "down", "p")
@@ -176,7 +164,7 @@ func TestCursorStaysOnTactic(t *testing.T) {
 
 // Tactics that cannot compute the layer are one row a family, which enter unfolds; neither can be pinned.
 func TestFamiliesFold(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	l := &snap.Tactics.Layers[1]
 	for _, tile := range []string{"128x128x64_s3", "128x128x64_s3_k2", "64x64x64_s4_k16", "s3"} {
 		l.Candidates = append(l.Candidates, report.Candidate{Tactic: "conv_f16_mma_" + tile, Family: "conv_f16_mma", Format: "nhwc", Unfit: true, Reason: "elements are f32"})

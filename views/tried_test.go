@@ -1,135 +1,18 @@
 package views
 
 import (
-	"regexp"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
-
-// recordedFilm is a film that says what came of its configurations.
-type recordedFilm struct {
-	film
-	tried []report.RecordedConfig
-}
-
-func (l *recordedFilm) Tried() []report.RecordedConfig { return l.tried }
-
-func recorded(cfg config.Config, runs int, median time.Duration) report.RecordedConfig {
-	share, weights := 0.991, 350_000
-	c := report.RecordedConfig{Config: cfg, Settled: median > 0}
-	if median > 0 {
-		c.Runs, c.Median, c.Top1, c.Agreement, c.Weights = runs, &median, &share, &share, &weights
-	}
-	return c
-}
-
-// triedRows returns what the pane lists, a line a row, and which of them is marked.
-func triedRows(v *triedView) (rows []string, marked int) {
-	marked = -1
-	for r := range v.trials {
-		if v.table.Ground(r) == ui.Selected {
-			marked = r
-		}
-	}
-	lines := strings.Split(ansi.Strip(v.Render(110, 2+len(v.trials))), "\n")
-	for _, l := range lines[1 : 1+len(v.trials)] {
-		rows = append(rows, regexp.MustCompile(` {2,}`).ReplaceAllString(strings.TrimSpace(l), " "))
-	}
-	return rows, marked
-}
-
-// TestTriedInReplay lists every recorded configuration from the start with its final numbers, and keeps them while one
-// steps through states with others.
-func TestTriedInReplay(t *testing.T) {
-	fp32 := config.Config{Precision: config.FP32, Calibrator: "minmax"}
-	int8 := config.Config{Precision: config.INT8, Calibrator: "mse"}
-	l := &recordedFilm{film{timeline: timeline{at: 23}, snap: fixture(t)}, []report.RecordedConfig{
-		recorded(fp32, 2761, 700*time.Microsecond),
-		recorded(config.Config{Precision: config.FP32, Calibrator: "entropy"}, 20, 900*time.Microsecond), // as an older program wrote it
-		recorded(int8, 1000, 350*time.Microsecond),
-		recorded(config.Config{Precision: config.INT8, Calibrator: "minmax"}, 0, 0),
-	}}
-	look := ui.NewLook(ui.Options{NoColor: true})
-	v := newTriedView(look, &fakeDesk{}, recordedTrials(l.tried, false), nil)
-	want := []string{"fp32 ", "int8/mse ", "int8/minmax, not finished "}
-	for _, at := range []int{23, 2, 0, 14} {
-		l.Seek(at)
-		v.Update(l.state())
-		rows, marked := triedRows(v)
-		if len(rows) != len(want) {
-			t.Fatalf("state %d: %d rows: %q", at+1, len(rows), rows)
-		}
-		for i, row := range rows {
-			if !strings.HasPrefix(row, want[i]) {
-				t.Errorf("state %d: row %d is %q", at+1, i+1, row)
-			}
-		}
-		if !strings.Contains(rows[0], "700.0 µs 1.00x 99.1% 99.1%") || !strings.Contains(rows[1], "350.0 µs 2.00x") || !strings.Contains(rows[2], "· · · ·") {
-			t.Errorf("state %d: %q", at+1, rows)
-		}
-		if wants := map[bool]int{true: 1, false: 0}[at >= 12]; marked != wants {
-			t.Errorf("state %d: row %d is marked, want %d", at+1, marked, wants)
-		}
-	}
-	if out := ansi.Strip(newTriedView(look, &fakeDesk{}, recordedTrials(nil, false), nil).Render(80, 5)); !strings.Contains(out, "no configuration was recorded") || strings.Contains(out, "press") {
-		t.Errorf("nothing was recorded:\n%s", out)
-	}
-}
-
-// TestTriedInSession keeps one row for each engine: the better measurement, until a newer one is over.
-func TestTriedInSession(t *testing.T) {
-	tried := &trials{}
-	v := newTriedView(ui.NewLook(ui.Options{NoColor: true}), &fakeDesk{}, tried, nil)
-	show := func(cfg config.Config, samples int, median time.Duration, over bool) {
-		s, timings := *fixture(t), report.Timings{Samples: samples}
-		timings.EndToEnd.Median = median
-		s.Config, s.Timings = cfg, &timings
-		if !over {
-			s.Busy = &report.Progress{Phase: "measuring"}
-		}
-		tried.add(&s)
-		v.Update(&s)
-	}
-	wants := func(what string, texts ...string) {
-		t.Helper()
-		rows, _ := triedRows(v)
-		if len(rows) != len(texts) {
-			t.Fatalf("%s: %q", what, rows)
-		}
-		for i := range rows {
-			if !strings.Contains(rows[i], texts[i]) {
-				t.Errorf("%s: row %d is %q, want %q in it", what, i+1, rows[i], texts[i])
-			}
-		}
-	}
-	fp32 := config.Config{Precision: config.FP32, Calibrator: "mse", Batch: 1}
-	show(fp32, 2761, 700*time.Microsecond, true)
-	show(fp32, 20, 800*time.Microsecond, false)
-	wants("a quick look", "700.0 µs")
-	other := fp32
-	other.Calibrator, other.Constraints = "entropy", config.Obey
-	show(other, 20, 800*time.Microsecond, false)
-	wants("what has no say", "fp32 ")
-	show(fp32, 2500, 710*time.Microsecond, true)
-	wants("measured again", "710.0 µs")
-	one, two := fp32, fp32
-	one.Pin, two.Pin = map[string]string{"a": "gemm"}, map[string]string{"b": "gemm"}
-	show(one, 20, 500*time.Microsecond, false)
-	wants("a pin", "710.0 µs", "fp32, 1 pin ")
-	show(two, 20, 600*time.Microsecond, false)
-	wants("another pin", "710.0 µs", "fp32, gemm pinned to a ", "fp32, gemm pinned to b ")
-}
 
 // TestWithoutSay changes what has no say: the configuration is asked for, and nothing looks as if it were rebuilt.
 func TestWithoutSay(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	snap.Config.Precision = config.FP32
 	for _, c := range []struct {
 		keys []string
@@ -157,7 +40,7 @@ func TestWithoutSay(t *testing.T) {
 
 // TestStaleIsNamed marks what is of an older configuration by what it is of.
 func TestStaleIsNamed(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	passes := *snap.Passes
 	passes.Precision = config.INT8
 	snap.Passes = &passes
@@ -185,31 +68,11 @@ func TestStaleIsNamed(t *testing.T) {
 
 // TestFilteredSamples says why there are no samples to see.
 func TestFilteredSamples(t *testing.T) {
-	b := newBench(t, ui.Options{NoColor: true}, fixture(t))
+	b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
 	b.size(120, 40)
 	b.press("3", "/", "q", "q", "q", "enter")
 	b.wants("the filter hides all rows")
 	if s := b.screen(); strings.Contains(s, "for this model") {
 		t.Errorf("blames the model:\n%s", s)
-	}
-}
-
-// TestRunsOfAState names the runs behind a median that is not what came of its configuration in the end.
-func TestRunsOfAState(t *testing.T) {
-	cfg, whole := config.Config{Precision: config.FP32}, 2*time.Millisecond
-	replay := &recordedFilm{tried: []report.RecordedConfig{{Config: cfg, Median: &whole, Runs: 400}}}
-	for _, c := range []struct {
-		latency report.Latency
-		want    string
-	}{
-		{report.Latency{Count: 400, Median: whole}, "2.00 ms"},
-		{report.Latency{Count: 20, Median: 3 * time.Millisecond}, "3.00 ms after 20 runs"},
-	} {
-		if got := medianText(replay, false, cfg, c.latency); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
-	}
-	if got := medianText(nil, false, cfg, report.Latency{Count: 20, Median: 3 * time.Millisecond}); got != "3.00 ms" {
-		t.Errorf("%q in a session", got)
 	}
 }

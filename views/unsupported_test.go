@@ -10,11 +10,12 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 // refusedSnapshot is what a session would publish of the fixture's model if a layer were not supported and blocked the last one.
 func refusedSnapshot(t testing.TB) *report.Snapshot {
-	full := fixture(t)
+	full := panetest.Fixture(t)
 	m, p := *full.Model, *full.Passes
 	m.NotRunnable = "1 of 12 layers has an unsupported operator (Sift)"
 	mark := func(list []report.Layer) []report.Layer {

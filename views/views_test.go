@@ -14,6 +14,9 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/overview"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 // fake is a controller that shows one snapshot and keeps what it is asked for.
@@ -46,15 +49,6 @@ func (f *fake) Ask(parts report.Parts) { f.asked = append(f.asked, fmt.Sprint("a
 func (f *fake) Note(text string) { f.notes = append(f.notes, text) }
 
 func (f *fake) DropTimings(all bool) { f.asked = append(f.asked, fmt.Sprint("drop all ", all)) }
-
-// fakeDesk is a desk in front of no workbench: everything works, and it keeps what it is asked for.
-type fakeDesk struct{ want config.Config }
-
-func (d *fakeDesk) Want() config.Config { return d.want }
-
-func (d *fakeDesk) Change(edit func(*config.Config)) tea.Cmd { edit(&d.want); return nil }
-
-func (d *fakeDesk) Lacks(need) string { return "" }
 
 // bench is a workbench in front of a fake controller.
 type bench struct {
@@ -97,7 +91,7 @@ func screenKeys(without ...string) []string {
 }
 
 // hinted names a fact in place of what helps with it.
-func hinted(f Fact) string { return strings.TrimPrefix(fmt.Sprintf("%#v", f), "views.") }
+func hinted(f pane.Fact) string { return strings.TrimPrefix(fmt.Sprintf("%#v", f), "pane.") }
 
 // publish sends a snapshot the way a session does: over a channel that the workbench listens on.
 func (b *bench) publish(snap *report.Snapshot) {
@@ -201,7 +195,7 @@ func (b *bench) last() config.Config {
 
 // TestGolden keeps the picture of every screen.
 func TestGolden(t *testing.T) {
-	snap := fixture(t)
+	snap := panetest.Fixture(t)
 	for _, look := range []struct {
 		name string
 		o    ui.Options
@@ -247,7 +241,7 @@ func TestGoldenStates(t *testing.T) {
 		{"tactics_candidates", []string{"7", "down", "down", "tab", "down"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBench(t, ui.Options{NoColor: true}, fixture(t))
+			b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
 			b.size(120, 40)
 			b.press(c.keys...)
 			golden.RequireEqual(t, b.app.Content())
@@ -257,9 +251,9 @@ func TestGoldenStates(t *testing.T) {
 
 // TestOverviewText keeps what is printed where there is no terminal.
 func TestOverviewText(t *testing.T) {
-	golden.RequireEqual(t, ansi.Strip(OverviewText(fixture(t), 0)))
+	golden.RequireEqual(t, ansi.Strip(overview.Text(panetest.Fixture(t), 0)))
 	for _, width := range []int{60, 80, 100, 200} {
-		text := ansi.Strip(OverviewText(fixture(t), width))
+		text := ansi.Strip(overview.Text(panetest.Fixture(t), width))
 		for _, line := range strings.Split(text, "\n") {
 			if ui.Width(line) > width {
 				t.Errorf("for %d cells a line has %d: %q", width, ui.Width(line), line)
@@ -273,7 +267,7 @@ func TestOverviewText(t *testing.T) {
 
 // TestBeforeReports draws every screen while reports are still missing, and says what is awaited.
 func TestBeforeReports(t *testing.T) {
-	whole := fixture(t)
+	whole := panetest.Fixture(t)
 	empty := &report.Snapshot{Seq: 1, Config: whole.Config, Busy: &report.Progress{Phase: "collecting activations", Done: 12, Total: 300}}
 	b := newBench(t, ui.Options{}, empty)
 	for _, digit := range screenKeys("9", "0") {
@@ -296,7 +290,7 @@ func TestBeforeReports(t *testing.T) {
 
 // TestSizes draws every screen at odd sizes with keys pressed, which must not panic, nor give lines of another width.
 func TestSizes(t *testing.T) {
-	b := newBench(t, ui.Options{ASCII: true}, fixture(t))
+	b := newBench(t, ui.Options{ASCII: true}, panetest.Fixture(t))
 	for _, size := range [][2]int{{80, 24}, {85, 24}, {119, 25}, {133, 61}, {300, 90}, {20, 5}} {
 		b.size(size[0], size[1])
 		for _, digit := range screenKeys() {

@@ -9,6 +9,8 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/trials"
 )
 
 // begin says what work has been asked for; the line goes away when the work is over. A replay does none.
@@ -31,7 +33,7 @@ func (w *workbench) follow(snap *report.Snapshot) (cmds []tea.Cmd) {
 	k := &w.work
 	if snap.Err != k.failed {
 		if k.failed = snap.Err; snap.Err != "" {
-			cmds = append(cmds, news(ui.Bad, snap.Err))
+			cmds = append(cmds, pane.News(ui.Bad, snap.Err))
 		}
 	}
 	if cmd := k.proceed(snap); cmd != nil {
@@ -69,20 +71,20 @@ func (w *workbench) tell() tea.Cmd {
 	}
 	w.work.told = true
 	if p := now.Passes; p != nil && p.Unchanged != "" && (was == nil || was.Config.Precision != now.Config.Precision) {
-		return news(ui.Warn, p.Unchanged)
+		return pane.News(ui.Warn, p.Unchanged)
 	}
 	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 {
-		return news(ui.Good, snapshotLabel(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
+		return pane.News(ui.Good, pane.Label(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
 	}
-	latency, measured := w.tried.took(was, now)
+	latency, measured := w.tried.Took(was, now)
 	median := func(cfg config.Config, l report.Latency) string {
-		return medianText(w.o.Timeline, ownRanges(now), cfg, l)
+		return trials.MedianText(w.o.Timeline, pane.OwnRanges(now), cfg, l)
 	}
 	before, after := median(was.Config, latency), median(now.Config, now.Timings.EndToEnd)
-	if sameKernels(was, now) {
-		return news(ui.Good, snapshotLabel(now)+": the same kernels as before; "+after+", before "+before)
+	if trials.SameKernels(was, now) {
+		return pane.News(ui.Good, pane.Label(now)+": the same kernels as before; "+after+", before "+before)
 	}
-	speed := now.Timings.Measured(now.Config).Over(measured, ownRanges(now))
-	lines := delta(was.Config, before, now, after, speed)
-	return news(ui.Good, lines[0], lines[1:]...)
+	speed := now.Timings.Measured(now.Config).Over(measured, pane.OwnRanges(now))
+	lines := trials.Delta(was.Config, before, now, after, speed)
+	return pane.News(ui.Good, lines[0], lines[1:]...)
 }

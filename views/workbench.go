@@ -3,9 +3,12 @@ package views
 import (
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/comparison"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/trials"
 )
 
-// workbench drives a controller for its panes, which see it as a [desk], and says what comes of what they ask for.
+// workbench drives a controller for its panes, which see it as a [pane.Desk], and says what comes of what they ask for.
 type workbench struct {
 	o   Options
 	ctl Controller
@@ -15,9 +18,9 @@ type workbench struct {
 	settled    *report.Snapshot // the newest whose reports all fit its configuration
 	config     history          // snap.Config follows what it wants
 	work       work
-	tried      trials
+	tried      trials.List
 	saves      saves
-	comparison comparison
+	comparison comparison.Pair
 	cursor     layerCursor
 	unrecorded lost
 	scrubTo    int // the state of a recording that was asked for and is not shown yet; 0: none
@@ -32,7 +35,7 @@ func (w *workbench) available() available {
 }
 
 // Lacks says what the state at hand lacks of what a key needs; "" where the key works.
-func (w *workbench) Lacks(n need) string { return w.available().lacks(n) }
+func (w *workbench) Lacks(n pane.Need) string { return w.available().lacks(n) }
 
 // lacksFor is Lacks for the keys of the whole program.
 func (w *workbench) lacksFor(i ui.Intent) string {

@@ -1,7 +1,7 @@
 """Exports small transformers of random weights in each way that torch offers, to one folder per architecture.
 
 python variants.py FOLDER [ARCHITECTURE ...]: FOLDER/ARCHITECTURE/EXPORTER-ATTENTION-opsetN-AXES.onnx, and what onnxruntime's optimiser
-makes of it, with -optimised at its end. Recognition must make the same layers of all of them: core/graph/pass tests that, with
+makes of it, with -optimised at its end. Recognition must make the same layers of all of them: core/graph/passes tests that, with
 TRTUI_VARIANTS=FOLDER. A variant that cannot be made is reported.
 """
 

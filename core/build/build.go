@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 )
@@ -23,14 +24,14 @@ type Optimized struct {
 // Optimize runs the standard passes. Where the result is to be planned for a backend, the configuration's Target is that
 // backend's.
 func Optimize(ctx context.Context, n *graph.Network, cfg pass.Config) (*Optimized, error) {
-	table, err := cfg.Extend(pass.Standard())
+	table, err := passes.Extend(passes.Standard(), cfg.Extra)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkShapes(n, cfg); err != nil {
 		return nil, err
 	}
-	out, steps, err := pass.Run(ctx, n, pass.Standard(), cfg)
+	out, steps, err := passes.Run(ctx, n, passes.Standard(), cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 	if cfg.Precision == numeric.I8 {
 		l.Quantised = n
 	}
-	n, steps, err := pass.Run(ctx, n, pass.Lowering(), pc)
+	n, steps, err := passes.Run(ctx, n, passes.Lowering(), pc)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +139,7 @@ func placed(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*g
 	if err != nil {
 		return nil, nil, pc, err
 	}
-	standard, err := pc.Extend(pass.Standard())
+	standard, err := passes.Extend(passes.Standard(), pc.Extra)
 	if err != nil {
 		return nil, nil, pc, err
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes"
+	"github.com/trtui/trtui/core/graph/passes/quantise"
 	"github.com/trtui/trtui/core/quant"
 )
 
@@ -35,7 +37,7 @@ type corrector struct {
 func (l *Lowered) correct(ctx context.Context, c *Correction, before, n *graph.Network, pc pass.Config) (*graph.Network, error) {
 	r := &corrector{c, ctx, before, pc.Shapes, map[string][]float64{}, 0}
 	pc.Until, pc.Extra = 0, nil
-	n, steps, err := pass.Run(ctx, n, []pass.Pass{pass.CorrectBias(func(w *pass.Rewrite) {
+	n, steps, err := passes.Run(ctx, n, []pass.Pass{quantise.CorrectBias(func(w *pass.Rewrite) {
 		if err := r.run(w); err != nil {
 			w.Fail(err)
 		}
@@ -102,7 +104,7 @@ func (c *corrector) tasks(w *pass.Rewrite) []task {
 		if !l.Op.IsProduct() || len(l.Inputs) < 2 {
 			continue
 		}
-		site := w.Candidate(pass.BiasCorrection, l)
+		site := w.Candidate(quantise.BiasCorrection, l)
 		before := c.before.Layer(l.Name)
 		p, err := quant.NewProduct(l, before, c.env)
 		if err != nil {

@@ -9,6 +9,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes"
+	"github.com/trtui/trtui/core/graph/passes/quantise"
 	"github.com/trtui/trtui/core/quant"
 )
 
@@ -74,7 +76,7 @@ func (l *Lowered) equalize(ctx context.Context, n *graph.Network, cfg *LowerConf
 	e := &equalizer{cfg.Equalization, Equalized{}}
 	pc := cfg.Pass
 	pc.Until, pc.Extra, pc.Ledger = 0, nil, ledger
-	n, steps, err := pass.Run(ctx, n, []pass.Pass{pass.EqualizeChannels(func(w *pass.Rewrite) {
+	n, steps, err := passes.Run(ctx, n, []pass.Pass{quantise.EqualizeChannels(func(w *pass.Rewrite) {
 		if err := e.run(w); err != nil {
 			w.Fail(err)
 		}
@@ -124,7 +126,7 @@ func (e *equalizer) run(w *pass.Rewrite) error {
 		if k == nil && err == nil {
 			continue
 		}
-		site := w.Candidate(pass.Equalization, l)
+		site := w.Candidate(quantise.Equalization, l)
 		switch {
 		case err != nil:
 			site.Miss(pass.SecondConsumer, "%v", err)

@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes/quantise"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
@@ -214,7 +215,7 @@ func TestEqualizeTransformer(t *testing.T) {
 			t.Errorf("%s: %v, %+v", how, l.Equalized, l.Steps[0].Fired)
 		}
 	}
-	if off, l := lowerEqualized(t, n, "activations", rows, width, pass.Equalization); off != plain || len(l.Equalized) != 0 {
+	if off, l := lowerEqualized(t, n, "activations", rows, width, quantise.Equalization); off != plain || len(l.Equalized) != 0 {
 		t.Errorf("switched off: %.1f dB, without %.1f; %v", off, plain, l.Equalized)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes"
+	"github.com/trtui/trtui/core/graph/passes/quantise"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 )
@@ -46,7 +48,7 @@ func (l *Lowered) round(ctx context.Context, c *Rounding, before, n *graph.Netwo
 	r := &rounder{c, ctx, before, corrected, map[string]*quant.Moments{}}
 	sub := *pc
 	sub.Until, sub.Extra = 0, nil
-	n, steps, err := pass.Run(ctx, n, []pass.Pass{pass.RoundWeights(func(w *pass.Rewrite) {
+	n, steps, err := passes.Run(ctx, n, []pass.Pass{quantise.RoundWeights(func(w *pass.Rewrite) {
 		if err := r.run(w); err != nil {
 			w.Fail(fmt.Errorf("rounding weights: %w", err))
 		}
@@ -98,13 +100,13 @@ func (r *rounder) tasks(w *pass.Rewrite) []roundTask {
 		weights := l.Inputs[1]
 		switch d := weights.Producer; {
 		case weights.IsConst() && r.Few.Bits > 0 && (l.Op == graph.MatMul || l.Op == graph.Gemm):
-			t.few, t.site = true, w.Candidate(pass.FewBits, l)
+			t.few, t.site = true, w.Candidate(quantise.FewBits, l)
 			if !realProduct(l) {
 				t.site.Miss(pass.WrongType, "%s is no product of f32 by one matrix", l.Name)
 				continue
 			}
 		case d != nil && d.Op == graph.Dequantize && d.Inputs[0].IsConst() && r.By.NeedsMoments():
-			t.site = w.Candidate(pass.Rounding, l)
+			t.site = w.Candidate(quantise.Rounding, l)
 			switch {
 			case t.before == nil:
 				t.site.Miss(pass.NotConstant, "its weights before they were integers are not known")

@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes/quantise"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
@@ -101,7 +102,7 @@ func TestFewBits(t *testing.T) {
 			}
 			pc := pass.Config{}
 			for _, l := range c.disable {
-				pc.DisableSites = append(pc.DisableSites, pass.NewSite(pass.FewBits, l))
+				pc.DisableSites = append(pc.DisableSites, pass.NewSite(quantise.FewBits, l))
 			}
 			l, err := build.Lower(ctx, o, build.LowerConfig{Precision: numeric.F32, Rounding: r, Pass: pc}, c.supports)
 			if err != nil {

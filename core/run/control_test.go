@@ -17,6 +17,7 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -78,8 +79,8 @@ func TestControl(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, table := range [][]pass.Pass{nil, pass.Standard()} {
-				n, _, err := pass.Run(t.Context(), source, table, stay)
+			for _, table := range [][]pass.Pass{nil, passes.Standard()} {
+				n, _, err := passes.Run(t.Context(), source, table, stay)
 				if err != nil {
 					t.Fatal(err)
 				}

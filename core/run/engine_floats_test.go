@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -21,7 +22,7 @@ func TestUnboundedEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, _, err := pass.Run(t.Context(), source, pass.Standard(), pass.Config{})
+	n, _, err := passes.Run(t.Context(), source, passes.Standard(), pass.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

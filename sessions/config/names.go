@@ -10,16 +10,18 @@ import (
 	"github.com/agnivade/levenshtein"
 
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes"
+	"github.com/trtui/trtui/core/graph/passes/quantise"
 )
 
 // lastPass returns how many passes there are.
-func lastPass() int { return len(pass.Standard()) + len(pass.Lowering()) }
+func lastPass() int { return len(passes.Standard()) + len(passes.Lowering()) }
 
 // RuleNames returns what Config.Disable can name as a whole: passes, and the rules of each behind it; own are a program's
 // passes beside the standard ones.
 func RuleNames(own ...pass.Pass) []string {
 	var names []string
-	for _, p := range slices.Concat(pass.Standard(), pass.Calibrated(), pass.Lowering(), own) {
+	for _, p := range slices.Concat(passes.Standard(), quantise.Calibrated(), passes.Lowering(), own) {
 		for _, name := range append([]string{p.Name}, p.Rules...) {
 			if !slices.Contains(names, name) {
 				names = append(names, name)

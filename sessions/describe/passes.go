@@ -7,6 +7,8 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes"
+	"github.com/trtui/trtui/core/graph/passes/quantise"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
@@ -27,7 +29,7 @@ func Passes(m *model.Model, env map[string]int, cfg config.Config, o *build.Opti
 		asked, _ := cfg.Precision.DataType()
 		r.Unlowered, r.Unchanged = Unlowered(asked, o, l.Decisions), Unchanged(m, cfg, o, l)
 	}
-	for _, p := range slices.Concat(pass.Standard(), pass.Calibrated(), pass.Lowering(), m.Rules.All(m.Passes)) {
+	for _, p := range slices.Concat(passes.Standard(), quantise.Calibrated(), passes.Lowering(), m.Rules.All(m.Passes)) {
 		for _, rule := range p.Rules {
 			r.Rules = append(r.Rules, report.Rule{Name: rule, Doc: cmp.Or(p.Docs[rule], p.Doc)})
 		}

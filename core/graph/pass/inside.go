@@ -8,7 +8,7 @@ import (
 
 // inside runs a pass on the networks inside layers, as on a network: their inputs and outputs stay. What is changed takes the
 // place of what was there.
-func (r *rewrite) inside(p Pass) {
+func (r *Rewrite) inside(p Pass) {
 	for _, l := range r.net.Layers {
 		bodies := l.Bodies()
 		if len(bodies) == 0 || r.failed != nil {
@@ -17,12 +17,12 @@ func (r *rewrite) inside(p Pass) {
 		list, changed := make([]*graph.Network, len(bodies)), false
 		for i, b := range bodies {
 			list[i] = b.Network
-			sub := r.within(b.Network)
+			sub := r.within(p, b.Network)
 			if !r.off(p) {
-				p.run(sub)
+				p.Run(sub)
 			}
 			sub.inside(p)
-			if p.lower && !sub.net.Lowered {
+			if p.Lower && !sub.net.Lowered {
 				sub.net.Lowered, sub.changed = true, true
 			}
 			r.adopt(sub)
@@ -43,15 +43,15 @@ func (r *rewrite) inside(p Pass) {
 }
 
 // within returns what a pass works on inside a layer.
-func (r *rewrite) within(body *graph.Network) *rewrite {
+func (r *Rewrite) within(p Pass, body *graph.Network) *Rewrite {
 	sub := *r
 	sub.net, sub.places = body.Clone(), map[*graph.Layer]int{}
-	sub.begin(Pass{})
+	sub.begin(p)
 	return &sub
 }
 
 // adopt takes over the record of what was done inside a layer.
-func (r *rewrite) adopt(sub *rewrite) {
+func (r *Rewrite) adopt(sub *Rewrite) {
 	if sub.failed != nil {
 		r.failed = sub.failed
 	}
@@ -65,7 +65,7 @@ func (r *rewrite) adopt(sub *rewrite) {
 }
 
 // settleBody brings the body into order after a pass and checks it against what it was before.
-func (r *rewrite) settleBody(before *graph.Network) error {
+func (r *Rewrite) settleBody(before *graph.Network) error {
 	n := r.net
 	n.Prune()
 	if err := n.Sort(); err != nil {

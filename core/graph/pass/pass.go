@@ -16,10 +16,19 @@ type Pass struct {
 	Doc   string            // what it does, in a line
 	Rules []string          // the rules whose sites it records; each can be switched off
 	Docs  map[string]string // what single rules do, where Doc does not say enough
-	run   func(*rewrite)
+	Run   func(*Rewrite)
 	// before is the pass that a program's own one precedes; empty: all of them.
-	before string
-	lower  bool // its result depends on target and precision, so that types are no longer inferred
+	Before string
+	Lower  bool // its result depends on target and precision, so that types are no longer inferred
+}
+
+// New returns a pass of a program's own, for [Config.Extra]. It runs before the pass of the given name, a standard one or one
+// of lowering; "" is before all of them, on the network as it was imported. rules are what it calls its candidates; each can
+// be switched off, and stands in the ledger, as those of the built-in passes.
+//
+// The two rules for passes hold for it as well: see the package's comment. The driver checks the network after it.
+func New(name, doc, before string, rules []string, run func(*Rewrite)) Pass {
+	return Pass{Name: name, Doc: doc, Rules: rules, Before: before, Run: run}
 }
 
 // Config says how to run a table of passes. The zero value runs all of it.
@@ -44,16 +53,6 @@ type Config struct {
 // that ran. After each pass it checks the result: the network's invariants, its shapes, its outputs, and that no
 // source layer got lost. An error names the pass; the steps before it are returned with it.
 func Run(ctx context.Context, n *graph.Network, table []Pass, cfg Config) (*graph.Network, []Step, error) {
-	table, err := cfg.Extend(table)
-	if err == nil {
-		err = checkOrder(table)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := cfg.check(); err != nil {
-		return nil, nil, err
-	}
 	if err := n.Verify(); err != nil {
 		return nil, nil, fmt.Errorf("network %s: %w", n.Name, err)
 	}
@@ -63,7 +62,7 @@ func Run(ctx context.Context, n *graph.Network, table []Pass, cfg Config) (*grap
 		if cfg.Until < 0 || cfg.Until > 0 && i >= cfg.Until {
 			break
 		}
-		step, err := r.pass(p)
+		step, err := r.step(p)
 		if err != nil {
 			return nil, steps, fmt.Errorf("pass %s: %w", p.Name, err)
 		}
@@ -72,38 +71,8 @@ func Run(ctx context.Context, n *graph.Network, table []Pass, cfg Config) (*grap
 	return r.net, steps, nil
 }
 
-// has returns why the target has no tactic for a layer that stands for several; nil if it has one.
-func (c *Config) has(l *graph.Layer) error {
-	if c.Target == nil || !NeedsTactic(l.Op) {
-		return nil
-	}
-	return c.Target(l)
-}
-
-// check returns an error for a rule that no pass has.
-func (c *Config) check() error {
-	known := map[string]bool{}
-	for _, p := range slices.Concat(Standard(), Calibrated(), Lowering(), c.Extra) {
-		known[p.Name] = true
-		for _, rule := range p.Rules {
-			known[rule] = true
-		}
-	}
-	for _, rule := range c.DisableRules {
-		if !known[rule] {
-			return fmt.Errorf("no rule or pass %q", rule)
-		}
-	}
-	for _, s := range c.DisableSites {
-		if !known[s.Rule] {
-			return fmt.Errorf("site %s: no rule %q", s, s.Rule)
-		}
-	}
-	return nil
-}
-
-// pass runs one pass on r.net and checks what it left.
-func (r *rewrite) pass(p Pass) (step Step, err error) {
+// step runs one pass on r.net and checks what it left.
+func (r *Rewrite) step(p Pass) (step Step, err error) {
 	if err := r.ctx.Err(); err != nil {
 		return Step{}, err
 	}
@@ -116,10 +85,10 @@ func (r *rewrite) pass(p Pass) (step Step, err error) {
 		}
 	}()
 	if !r.off(p) {
-		p.run(r)
+		p.Run(r)
 	}
 	r.inside(p)
-	if p.lower && !r.net.Lowered {
+	if p.Lower && !r.net.Lowered {
 		r.net.Lowered, r.changed = true, true
 	}
 	if r.failed != nil {
@@ -140,10 +109,10 @@ func (r *rewrite) pass(p Pass) (step Step, err error) {
 }
 
 // off reports whether a pass is switched off as a whole.
-func (r *rewrite) off(p Pass) bool { return slices.Contains(r.cfg.DisableRules, p.Name) }
+func (r *Rewrite) off(p Pass) bool { return slices.Contains(r.cfg.DisableRules, p.Name) }
 
 // settle brings the network into order after a pass and checks it against what it was before.
-func (r *rewrite) settle(before *graph.Network) error {
+func (r *Rewrite) settle(before *graph.Network) error {
 	n := r.net
 	n.Prune()
 	if err := n.Sort(); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
-// rewrite is what a pass works on: the network, and the record of what is done to it.
-type rewrite struct {
+// Rewrite is what a pass works on: the network, and the record of what is done to it.
+type Rewrite struct {
 	ctx      context.Context
 	net      *graph.Network
 	cfg      *Config
@@ -24,16 +24,17 @@ type rewrite struct {
 	disabled map[string]bool        // sites, by their text, and rules
 
 	// Of the pass that is running.
+	running Pass
 	changed bool
 	failed  error
-	fired   []*candidate
+	fired   []*Candidate
 	missed  []Missed
 	missAt  map[string]int       // index into missed, by the site's text
 	places  map[*graph.Layer]int // of the layers that each began its round with
 }
 
-func newRewrite(ctx context.Context, n *graph.Network, cfg *Config) *rewrite {
-	r := &rewrite{ctx: ctx, net: n.Clone(), snapshot: n, cfg: cfg, ledger: cfg.Ledger,
+func newRewrite(ctx context.Context, n *graph.Network, cfg *Config) *Rewrite {
+	r := &Rewrite{ctx: ctx, net: n.Clone(), snapshot: n, cfg: cfg, ledger: cfg.Ledger,
 		order: map[string]int{}, ops: map[string]string{}, classes: map[string]graph.Class{}, drops: map[string]drop{}, disabled: map[string]bool{}, places: map[*graph.Layer]int{}}
 	if r.ledger == nil {
 		r.ledger = newLedger(n)
@@ -60,13 +61,13 @@ func newRewrite(ctx context.Context, n *graph.Network, cfg *Config) *rewrite {
 	return r
 }
 
-func (r *rewrite) begin(p Pass) {
-	r.changed, r.fired, r.missed, r.missAt = false, nil, nil, map[string]int{}
+func (r *Rewrite) begin(p Pass) {
+	r.running, r.changed, r.fired, r.missed, r.missAt = p, false, nil, nil, map[string]int{}
 }
 
-// each calls f for every layer in topological order, as the list was when each began; f may remove layers and insert
+// Each calls f for every layer in topological order, as the list was when each began; f may remove layers and insert
 // others, and returns whether it changed anything. It is repeated until nothing changes.
-func (r *rewrite) each(f func(l *graph.Layer) bool) {
+func (r *Rewrite) Each(f func(l *graph.Layer) bool) {
 	// A rewrite shrinks or normalises, so this ends long before the bound, which turns a mistake into an error.
 	for round := 0; ; round++ {
 		if round > 2*len(r.order)+16 {
@@ -98,46 +99,18 @@ func (r *rewrite) each(f func(l *graph.Layer) bool) {
 	}
 }
 
-// place returns a number by which layers are in the order of the network while each calls: those that were inserted meanwhile
+// Place returns a number by which layers are in the order of the network while Each calls: those that were inserted meanwhile
 // are at the end of it.
-func (r *rewrite) place(l *graph.Layer) int {
+func (r *Rewrite) Place(l *graph.Layer) int {
 	if i, ok := r.places[l]; ok {
 		return i
 	}
 	return len(r.places) + slices.Index(r.net.Layers, l)
 }
 
-// candidate is a place where a rule may apply. A pass makes one when it has found the pattern's shape, then says why
-// it does not fire, or rewrites and says so.
-type candidate struct {
-	r       *rewrite
-	site    Site
-	layers  []*graph.Layer // as found
-	members []string       // the source layers they stand for
-	traffic int
-	into    []*graph.Layer // after firing: what stands in their place
-	instead *graph.Layer   // where nothing does: the layer that computes the same anyway
-	apart   bool           // what stands in their place does not stand for all of the members
-	saved   int
-	note    string
-}
-
-// candidate returns the candidate of a rule on some layers.
-func (r *rewrite) candidate(rule string, layers ...*graph.Layer) *candidate {
-	c := &candidate{r: r, layers: layers, traffic: r.traffic(layers)}
-	var keys []string
-	for _, l := range layers {
-		keys = append(keys, r.key(l))
-		c.members = append(c.members, l.From...)
-	}
-	c.site = NewSite(rule, keys...)
-	c.members = r.sources(c.members)
-	return c
-}
-
-// key returns the source layer that gives l its op, or else, of a fused region, the last, whose result it is, or the
+// Key returns the source layer that gives l its op, or else, of a fused region, the last, whose result it is, or the
 // first that it stands for.
-func (r *rewrite) key(l *graph.Layer) string {
+func (r *Rewrite) Key(l *graph.Layer) string {
 	for _, name := range l.From {
 		if r.ops[name] == l.Op.Name {
 			return name
@@ -149,100 +122,21 @@ func (r *rewrite) key(l *graph.Layer) string {
 	return l.From[0]
 }
 
-// sources sorts names of source layers by their place in the source network, without duplicates. Names of layers that
+// Sources sorts names of source layers by their place in the source network, without duplicates. Names of layers that
 // were inserted later are left out.
-func (r *rewrite) sources(names []string) []string {
+func (r *Rewrite) Sources(names []string) []string {
 	list := slices.DeleteFunc(slices.Clone(names), func(name string) bool { _, ok := r.order[name]; return !ok })
 	slices.SortFunc(list, func(a, b string) int { return r.order[a] - r.order[b] })
 	return slices.Compact(list)
-}
-
-// miss records why the candidate does not fire, and returns false.
-func (c *candidate) miss(reason Reason, format string, args ...any) bool {
-	m := Missed{c.site, reason, fmt.Sprintf(format, args...)}
-	text := c.site.String()
-	if i, ok := c.r.missAt[text]; ok {
-		c.r.missed[i] = m
-	} else {
-		c.r.missAt[text] = len(c.r.missed)
-		c.r.missed = append(c.r.missed, m)
-	}
-	return false
-}
-
-// enabled reports whether rule and site are switched on, and records a miss if not.
-func (c *candidate) enabled() bool {
-	if c.r.disabled[c.site.Rule] {
-		return c.miss(Disabled, "rule %s is switched off", c.site.Rule)
-	}
-	if c.r.disabled[c.site.String()] {
-		return c.miss(Disabled, "this place is switched off")
-	}
-	return true
-}
-
-// sole reports whether l is the only user of t and t is no output; if not, that is recorded as a miss. l may use t
-// more than once.
-func (c *candidate) sole(t *graph.Tensor, l *graph.Layer) bool {
-	if c.r.net.IsOutput(t) {
-		return c.miss(NetworkOutput, "%s is an output of the network", t.Name)
-	}
-	for _, u := range t.Users {
-		if u != l {
-			return c.miss(SecondConsumer, "%s is also used by %s", t.Name, u.Name)
-		}
-	}
-	return true
-}
-
-// supported asks the target about a layer that the candidate would make.
-func (c *candidate) supported(l *graph.Layer) bool {
-	if c.r.cfg.Supports == nil || !NeedsTactic(l.Op) {
-		return true
-	}
-	if err := c.r.cfg.Supports(l); err != nil {
-		return c.miss(NoTactic, "%v", err)
-	}
-	return true
-}
-
-// has asks the target about a layer that stands for several.
-func (c *candidate) has(l *graph.Layer) bool {
-	if err := c.r.cfg.has(l); err != nil {
-		return c.miss(NoTactic, "%v", err)
-	}
-	return true
 }
 
 // NeedsTactic reports whether a backend must be asked about an op: not about what planners lay out in memory without a
 // launch, nor about reformats, which every backend has.
 func NeedsTactic(op *graph.Op) bool { return op.Memory == graph.Written }
 
-// fire records that the candidate's layers have been replaced by those given, which may be some of them, and returns
-// true. A single one stands for all of the members and is named after them; with none, the members are gone and the pass
-// says how by drop.
-func (c *candidate) fire(into ...*graph.Layer) bool {
-	r := c.r
-	r.changed = true
-	c.into = into
-	c.saved = c.traffic - r.traffic(into)
-	if len(into) == 1 && len(c.members) > 0 && !c.apart {
-		into[0].From = c.members
-		r.net.Rename(into[0], r.name(into[0]))
-	}
-	if text := c.site.String(); len(r.missAt) > 0 {
-		if i, ok := r.missAt[text]; ok { // the gap is left out of what misses returns
-			r.missed[i] = Missed{}
-			delete(r.missAt, text)
-		}
-	}
-	r.fired = append(r.fired, c)
-	return true
-}
-
 // drop notes that the source layers of l are gone, and which layer computes their result, if any does.
-func (r *rewrite) drop(l *graph.Layer, fate Fate, instead *graph.Layer) {
-	for _, name := range r.sources(l.AllFrom()) {
+func (r *Rewrite) drop(l *graph.Layer, fate Fate, instead *graph.Layer) {
+	for _, name := range r.Sources(l.AllFrom()) {
 		d := drop{fate: fate}
 		if instead != nil {
 			d.into = instead.From[0]
@@ -252,7 +146,7 @@ func (r *rewrite) drop(l *graph.Layer, fate Fate, instead *graph.Layer) {
 }
 
 // record returns the pass's rewrites with the names that layers have now.
-func (r *rewrite) record() []Fired {
+func (r *Rewrite) record() []Fired {
 	var list []Fired
 	holders := map[string]string{} // by source layer, the name of the first layer that stands for it
 	if len(r.fired) > 0 {
@@ -272,11 +166,11 @@ func (r *rewrite) record() []Fired {
 		return holders[l.From[0]]
 	}
 	for _, c := range r.fired {
-		f := Fired{Site: c.site, Members: c.members, KernelsSaved: len(c.layers) - len(c.into), BytesSaved: c.saved, Note: c.note}
+		f := Fired{Site: c.site, Members: c.Members, KernelsSaved: len(c.Found) - len(c.into), BytesSaved: c.saved, Note: c.note}
 		if len(c.into) > 0 {
 			f.Into = holder(c.into[0])
-		} else if c.instead != nil {
-			f.Into = holder(c.instead)
+		} else if c.Instead != nil {
+			f.Into = holder(c.Instead)
 		}
 		list = append(list, f)
 	}
@@ -284,7 +178,7 @@ func (r *rewrite) record() []Fired {
 }
 
 // misses returns the pass's misses, but for those whose layers have come together after all.
-func (r *rewrite) misses() []Missed {
+func (r *Rewrite) misses() []Missed {
 	holder := map[string]string{}
 	for _, l := range r.net.AllLayers() {
 		for _, name := range l.From {
@@ -301,30 +195,30 @@ func (r *rewrite) misses() []Missed {
 	})
 }
 
-// traffic returns the bytes of activations that the layers read and write.
-func (r *rewrite) traffic(layers []*graph.Layer) int {
+// Traffic returns the bytes of activations that the layers read and write.
+func (r *Rewrite) Traffic(layers []*graph.Layer) int {
 	sum := 0
 	for _, l := range layers {
 		for i, t := range l.Inputs {
 			if t != nil && !t.IsConst() && !slices.Contains(l.Inputs[:i], t) {
-				sum += r.bytes(t)
+				sum += r.Bytes(t)
 			}
 		}
 		for _, t := range l.Outputs {
-			sum += r.bytes(t)
+			sum += r.Bytes(t)
 		}
 	}
 	return sum
 }
 
-// bytes returns the size of t at the configured shapes.
-func (r *rewrite) bytes(t *graph.Tensor) int {
+// Bytes returns the size of t at the configured shapes.
+func (r *Rewrite) Bytes(t *graph.Tensor) int {
 	return max(0, numeric.Count(symbolic.Eval(t.Dims, r.cfg.Shapes))*t.Type.Size())
 }
 
-// bypass removes l, whose output equals its input x, and makes x's users and producer take over. It reports false
+// Bypass removes l, whose output equals its input x, and makes x's users and producer take over. It reports false
 // where l is all that ties an output of the network to an input, a constant or another output.
-func (r *rewrite) bypass(l *graph.Layer, x *graph.Tensor) bool {
+func (r *Rewrite) Bypass(l *graph.Layer, x *graph.Tensor) bool {
 	y := l.Outputs[0]
 	if !r.net.IsOutput(y) {
 		r.net.Redirect(y, x)
@@ -341,8 +235,8 @@ func (r *rewrite) bypass(l *graph.Layer, x *graph.Tensor) bool {
 	return true
 }
 
-// replace makes the new layer, which r.net does not have yet, produce l's output in place of l.
-func (r *rewrite) replace(l, by *graph.Layer) *graph.Layer {
+// Replace makes the new layer, which r.net does not have yet, produce l's output in place of l.
+func (r *Rewrite) Replace(l, by *graph.Layer) *graph.Layer {
 	y := l.Outputs[0]
 	by.From, by.Outputs = l.From, []*graph.Tensor{y}
 	name := l.Name
@@ -351,3 +245,73 @@ func (r *rewrite) replace(l, by *graph.Layer) *graph.Layer {
 	by.Name = name
 	return r.net.Insert(by)
 }
+
+// removeUnused removes those of the layers that nothing needs any more.
+func (r *Rewrite) removeUnused(layers []*graph.Layer) {
+	for again := true; again; { // users go before what they use
+		again = false
+		for _, l := range layers {
+			if r.net.Layer(l.Name) == l && !r.Used(l) {
+				r.net.Remove(l)
+				again = true
+			}
+		}
+	}
+}
+
+// Used reports whether anything needs an output of l.
+func (r *Rewrite) Used(l *graph.Layer) bool {
+	for _, t := range l.Outputs {
+		if len(t.Users) > 0 || r.net.IsOutput(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// Moved returns the bytes that each of the layers reads and writes.
+func (r *Rewrite) Moved(layers []*graph.Layer) map[*graph.Layer]int {
+	m := map[*graph.Layer]int{}
+	for _, l := range layers {
+		m[l] = r.Traffic([]*graph.Layer{l})
+	}
+	return m
+}
+
+// Network returns the network, to be changed through its methods and those below.
+func (r *Rewrite) Network() *graph.Network { return r.net }
+
+// Shapes returns the values of the network's symbols that are known; one that is not there may have any.
+func (r *Rewrite) Shapes() map[string]int { return r.cfg.Shapes }
+
+// Missed returns the candidates that the pass has left as they are so far; of one that fired after all, an empty one stays.
+func (r *Rewrite) Missed() []Missed { return r.missed }
+
+// Change notes that the network has changed where no candidate fires.
+func (r *Rewrite) Change() { r.changed = true }
+
+// Fail ends the run of the table with an error.
+func (r *Rewrite) Fail(err error) { r.failed = err }
+
+// Supports returns why the target has no tactic for a layer; nil if it has one.
+func (r *Rewrite) Supports(l *graph.Layer) error {
+	if r.cfg.Supports == nil {
+		return nil
+	}
+	return r.cfg.Supports(l)
+}
+
+// Target returns why the target has no tactic for a layer that stands for several; nil if it has one.
+func (r *Rewrite) Target(l *graph.Layer) error {
+	if r.cfg.Target == nil || !NeedsTactic(l.Op) {
+		return nil
+	}
+	return r.cfg.Target(l)
+}
+
+// Eliminate notes that l is gone, and which layer computes its result, if any does: for candidates that fire without a layer
+// in their place.
+func (r *Rewrite) Eliminate(l, instead *graph.Layer) { r.drop(l, Eliminated, instead) }
+
+// Fold notes that l is gone, since its result is a constant.
+func (r *Rewrite) Fold(l *graph.Layer) { r.drop(l, Folded, nil) }

@@ -8,6 +8,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes"
+	"github.com/trtui/trtui/core/graph/passes/quantise"
 )
 
 // pattern is the layers of a Match.
@@ -44,11 +46,11 @@ type checker struct {
 }
 
 func (c *checker) file(f *File) {
-	if f.Before != "" && !slices.ContainsFunc(pass.Standard(), func(p pass.Pass) bool { return p.Name == f.Before }) {
+	if f.Before != "" && !slices.ContainsFunc(passes.Standard(), func(p pass.Pass) bool { return p.Name == f.Before }) {
 		c.fail(Position{1, 1}, "before %s: there is no such pass among those that do not depend on precision", f.Before)
 	}
 	taken := map[string]string{}
-	for _, p := range slices.Concat(pass.Standard(), pass.Calibrated(), pass.Lowering()) {
+	for _, p := range slices.Concat(passes.Standard(), quantise.Calibrated(), passes.Lowering()) {
 		for _, name := range append([]string{p.Name}, p.Rules...) {
 			taken[name] = "the program has a rule or pass of this name"
 		}

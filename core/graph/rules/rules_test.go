@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
@@ -38,7 +39,7 @@ func parse(t testing.TB, text string) *File {
 
 // apply runs the rules alone.
 func apply(n *graph.Network, f *File, off ...string) (*graph.Network, *pass.Step, error) {
-	out, steps, err := pass.Run(context.Background(), n, pass.Standard(), pass.Config{Extra: []pass.Pass{f.Pass()}, DisableRules: off})
+	out, steps, err := passes.Run(context.Background(), n, passes.Standard(), pass.Config{Extra: []pass.Pass{f.Pass()}, DisableRules: off})
 	for i := range steps {
 		if steps[i].Pass == f.Name {
 			return out, &steps[i], err
@@ -256,7 +257,7 @@ func FuzzRules(f *testing.F) {
 		if p := again.String(); p != printed {
 			t.Fatalf("printed as\n%s\nand then as\n%s", printed, p)
 		}
-		_, _, err = pass.Run(context.Background(), n, []pass.Pass{file.Pass()}, pass.Config{})
+		_, _, err = passes.Run(context.Background(), n, []pass.Pass{file.Pass()}, pass.Config{})
 		if fault := (*graph.Fault)(nil); errors.As(err, &fault) {
 			t.Fatalf("%v\n%s", err, fault.Stack)
 		}

@@ -3,7 +3,7 @@ package networks
 import (
 	"math/rand/v2"
 
-	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/kernels/cuda"
 )
@@ -77,7 +77,7 @@ var gpus = cuda.SimulatedDevices()
 // rules returns the names of all passes and rules that can be switched off.
 func rules() []string {
 	var names []string
-	for _, p := range append(pass.Standard(), pass.Lowering()...) {
+	for _, p := range append(passes.Standard(), passes.Lowering()...) {
 		names = append(append(names, p.Name), p.Rules...)
 	}
 	return names

@@ -1,0 +1,247 @@
+package passes
+
+import (
+	"math"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes/recognise"
+)
+
+// attnNet writes attention out: of 2 items, 6 queries, 4 heads of 8.
+type attnNet struct{ *net }
+
+func (n attnNet) op(name string, op elementwise.Op, x ...*graph.Tensor) *graph.Tensor {
+	return n.elt(name, op, nil, x...)
+}
+
+func (n attnNet) matmul(a, b *graph.Tensor) *graph.Tensor {
+	return n.add("MatMul", graph.MatMul, nil, a, b)
+}
+
+func (n attnNet) softmax(x *graph.Tensor) *graph.Tensor {
+	return n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, x)
+}
+
+// cut returns a projection [2, 6, heads*8] with its heads in an axis of their own, in the order of perm.
+func (n attnNet) cut(name string, heads int64, perm ...int) *graph.Tensor {
+	x := n.input(name, 2, 6, int(heads)*8)
+	return n.transpose("Transpose", n.reshape("Reshape", x, 2, 6, heads, 8), perm...)
+}
+
+func (n attnNet) q() *graph.Tensor { return n.cut("q", 4, 0, 2, 1, 3) }
+func (n attnNet) k() *graph.Tensor { return n.cut("k", 4, 0, 2, 3, 1) }
+func (n attnNet) v() *graph.Tensor { return n.cut("v", 4, 0, 2, 1, 3) }
+
+func (n attnNet) scaled(s *graph.Tensor) *graph.Tensor {
+	return n.op("Mul", elementwise.Mul, s, n.scalar(float32(1/math.Sqrt(8))))
+}
+
+// joined returns [2, 4, 6, 8] as [2, 6, 32].
+func (n attnNet) joined(y *graph.Tensor) *graph.Tensor {
+	return n.reshape("Reshape", n.transpose("Transpose", y, 0, 2, 1, 3), 2, 6, 32)
+}
+
+// triangle returns a constant [6, 6], low on and below the diagonal and high above it.
+func (n attnNet) triangle(low, high float32) *graph.Tensor {
+	v := numeric.NewValue(numeric.F32, 6, 6)
+	for i := range v.F32() {
+		if v.F32()[i] = low; i%6 > i/6 {
+			v.F32()[i] = high
+		}
+	}
+	return n.AddConst("triangle", v)
+}
+
+func (n attnNet) causal() *graph.Tensor {
+	v := numeric.NewValue(numeric.Bool, 6, 6)
+	for i := range v.Data {
+		if i%6 <= i/6 {
+			v.Data[i] = 1
+		}
+	}
+	return n.AddConst("causal", v)
+}
+
+func (n attnNet) where(c, x, y *graph.Tensor) *graph.Tensor {
+	return n.op("Where", elementwise.Select, c, x, y)
+}
+
+// plain returns attention of scores that f makes of the scaled products.
+func (n attnNet) plain(f func(s *graph.Tensor) *graph.Tensor) *graph.Tensor {
+	return n.joined(n.matmul(n.softmax(f(n.scaled(n.matmul(n.q(), n.k())))), n.v()))
+}
+
+var inf = float32(math.Inf(-1))
+
+// TestRecogniseAttention checks each way in which exporters spell attention out, and what looks like one.
+func TestRecogniseAttention(t *testing.T) {
+	full := graph.AttentionAttrs{Heads: 4, KVHeads: 4, Scale: float32(1 / math.Sqrt(8))}
+	causal, grouped, capped, single := full, full, full, full
+	causal.Causal, grouped.KVHeads, capped.Softcap, single.Heads, single.KVHeads = true, 2, 20, 1, 1
+	for _, c := range []struct {
+		name   string
+		want   graph.AttentionAttrs // of the only layer that is no view; the zero value if there are several
+		inputs int
+		build  func(n attnNet) *graph.Tensor
+	}{
+		{"plain", full, 3, func(n attnNet) *graph.Tensor {
+			return n.plain(func(s *graph.Tensor) *graph.Tensor { return s })
+		}},
+		{"divided", full, 3, func(n attnNet) *graph.Tensor {
+			s := n.op("Div", elementwise.Div, n.matmul(n.q(), n.k()), n.scalar(float32(math.Sqrt(8))))
+			return n.joined(n.matmul(n.softmax(s), n.v()))
+		}},
+		{"scaled before, half of it each", full, 3, func(n attnNet) *graph.Tensor {
+			half := n.scalar(float32(math.Pow(8, -.25)))
+			x := n.input("q", 2, 6, 32)
+			q := n.transpose("Transpose", n.reshape("Reshape", n.op("Mul", elementwise.Mul, x, half), 2, 6, 4, 8), 0, 2, 1, 3)
+			return n.joined(n.matmul(n.softmax(n.matmul(q, n.op("Mul", elementwise.Mul, half, n.k()))), n.v()))
+		}},
+		{"keys transposed twice", full, 3, func(n attnNet) *graph.Tensor {
+			k := n.reshape("Reshape", n.cut("k", 4, 0, 2, 1, 3), 8, 6, 8)
+			k = n.reshape("Reshape", n.transpose("Transpose", k, 0, 2, 1), 2, 4, 8, 6)
+			return n.joined(n.matmul(n.softmax(n.scaled(n.matmul(n.q(), k))), n.v()))
+		}},
+		{"batch and heads in one axis", full, 4, func(n attnNet) *graph.Tensor {
+			q := n.reshape("Reshape", n.q(), 8, 6, 8)
+			k := n.reshape("Reshape", n.k(), 8, 8, 6)
+			s := n.reshape("Reshape", n.scaled(n.matmul(q, k)), 2, 4, 6, 6)
+			s = n.op("Add", elementwise.Add, s, n.input("mask", 2, 1, 1, 6))
+			p := n.reshape("Reshape", n.softmax(n.reshape("Reshape", s, 8, 6, 6)), 8, 6, 6)
+			y := n.matmul(p, n.reshape("Reshape", n.v(), 8, 6, 8))
+			return n.joined(n.reshape("Reshape", y, 2, 4, 6, 8))
+		}},
+		{"one head", single, 3, func(n attnNet) *graph.Tensor {
+			k := n.transpose("Transpose", n.input("k", 2, 5, 8), 0, 2, 1)
+			return n.matmul(n.softmax(n.scaled(n.matmul(n.input("q", 2, 6, 8), k))), n.input("v", 2, 5, 8))
+		}},
+		{"heads that are not cut", full, 3, func(n attnNet) *graph.Tensor {
+			k := n.transpose("Transpose", n.input("k", 2, 4, 5, 8), 0, 1, 3, 2)
+			return n.matmul(n.softmax(n.scaled(n.matmul(n.input("q", 2, 4, 6, 8), k))), n.input("v", 2, 4, 5, 3))
+		}},
+		{"groups", grouped, 3, func(n attnNet) *graph.Tensor {
+			repeat := func(x *graph.Tensor) *graph.Tensor {
+				x = n.add("Expand", graph.Expand, nil, n.reshape("Reshape", x, 2, 2, 1, 6, 8), n.ints(2, 2, 2, 6, 8))
+				return n.reshape("Reshape", x, 2, 4, 6, 8)
+			}
+			k := n.transpose("Transpose", repeat(n.cut("k", 2, 0, 2, 1, 3)), 0, 1, 3, 2)
+			return n.joined(n.matmul(n.softmax(n.scaled(n.matmul(n.q(), k))), repeat(n.cut("v", 2, 0, 2, 1, 3))))
+		}},
+		{"mask", full, 4, func(n attnNet) *graph.Tensor {
+			return n.plain(func(s *graph.Tensor) *graph.Tensor {
+				return n.op("Add", elementwise.Add, n.input("mask", 2, 1, 1, 6), s)
+			})
+		}},
+		{"causal by constants", causal, 3, func(n attnNet) *graph.Tensor {
+			return n.plain(func(s *graph.Tensor) *graph.Tensor { return n.op("Add", elementwise.Add, s, n.triangle(0, -10000)) })
+		}},
+		{"causal by choice", causal, 3, func(n attnNet) *graph.Tensor {
+			return n.plain(func(s *graph.Tensor) *graph.Tensor { return n.where(n.causal(), s, n.scalar(inf)) })
+		}},
+		{"bias and causal", full, 4, func(n attnNet) *graph.Tensor {
+			return n.plain(func(s *graph.Tensor) *graph.Tensor { return n.op("Add", elementwise.Add, s, n.triangle(1, inf)) })
+		}},
+		{"what is hidden is small", full, 4, func(n attnNet) *graph.Tensor {
+			return n.plain(func(s *graph.Tensor) *graph.Tensor { return n.op("Add", elementwise.Add, s, n.triangle(0, -100)) })
+		}},
+		{"bounded", capped, 3, func(n attnNet) *graph.Tensor {
+			return n.plain(func(s *graph.Tensor) *graph.Tensor {
+				s = n.op("Tanh", elementwise.Tanh, n.op("Div", elementwise.Div, s, n.scalar(20)))
+				return n.op("Mul", elementwise.Mul, s, n.scalar(20))
+			})
+		}},
+		{"softmax of queries", graph.AttentionAttrs{}, 0, func(n attnNet) *graph.Tensor {
+			s := n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 2}, n.scaled(n.matmul(n.q(), n.k())))
+			return n.joined(n.matmul(s, n.v()))
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := attnNet{newNet(t, c.name)}
+			src := n.output(c.build(n))
+			got, _ := runPass(t, src, []pass.Pass{recognise.Attention}, pass.Config{})
+			sameMeaning(t, src, got, 1e-5)
+			var attrs graph.AttentionAttrs
+			var inputs int
+			for _, l := range got.Layers {
+				if l.Op == graph.Attention {
+					attrs, inputs = l.Attrs.(graph.AttentionAttrs), len(l.Inputs)
+				} else if c.inputs > 0 && l.Op.Memory != graph.Viewed {
+					t.Errorf("%s is left", l)
+				}
+			}
+			if math.Abs(float64(attrs.Scale-c.want.Scale)) < 1e-6 {
+				attrs.Scale = c.want.Scale
+			}
+			if attrs != c.want || inputs != c.inputs {
+				t.Errorf("got %+v of %d inputs, want %+v of %d:\n%s", attrs, inputs, c.want, c.inputs, got)
+			}
+		})
+	}
+}
+
+// TestRecogniseAttentionReports checks what is said of attention that fits and of near misses.
+func TestRecogniseAttentionReports(t *testing.T) {
+	testPass(t, recognise.Attention, []passCase{
+		{"mask-and-output", func(n *net) *graph.Network {
+			a := attnNet{n}
+			return n.output(a.plain(func(s *graph.Tensor) *graph.Tensor {
+				return a.op("Add", elementwise.Add, s, n.input("mask", 1, 1, 6, 6))
+			}))
+		}},
+		{"scores-are-an-output", func(n *net) *graph.Network {
+			a := attnNet{n}
+			s := a.scaled(a.matmul(a.q(), a.k()))
+			return n.output(a.joined(a.matmul(a.softmax(s), a.v())), s)
+		}},
+		{"weights-used-twice", func(n *net) *graph.Network {
+			a := attnNet{n}
+			p := a.softmax(a.matmul(a.q(), a.k()))
+			return n.output(a.joined(a.matmul(p, a.v())), n.relu("Relu", p))
+		}},
+		{"keys-are-an-output", func(n *net) *graph.Network {
+			a := attnNet{n}
+			k := a.cut("k", 4, 0, 2, 1, 3)
+			return n.output(a.joined(a.matmul(a.softmax(a.matmul(a.q(), n.transpose("T", k, 0, 1, 3, 2))), a.v())), k)
+		}},
+		{"mask-is-scaled", func(n *net) *graph.Network {
+			a := attnNet{n}
+			return n.output(a.plain(func(s *graph.Tensor) *graph.Tensor {
+				return a.op("Mul_2", elementwise.Mul, a.op("Add", elementwise.Add, s, n.input("mask", 1, 1, 6, 6)), n.scalar(2))
+			}))
+		}},
+		{"heads-repeated-as-a-whole", func(n *net) *graph.Network {
+			a := attnNet{n}
+			x := n.add("Tile", graph.Tile, graph.TileAttrs{Repeats: []int{1, 2, 1, 1, 1}}, n.reshape("Reshape", a.cut("k", 2, 0, 2, 3, 1), 2, 1, 2, 8, 6))
+			return n.output(a.joined(a.matmul(a.softmax(a.matmul(a.q(), n.reshape("Reshape", x, 2, 4, 8, 6))), a.v())))
+		}},
+		{"of-the-model", func(n *net) *graph.Network { // the op, with heads cut beside it
+			a := attnNet{n}
+			repeated := func(name string) *graph.Tensor {
+				x := n.add("Expand", graph.Expand, nil, n.reshape("Reshape", n.input(name, 2, 6, 16), 2, 6, 2, 1, 8), n.ints(2, 6, 2, 2, 8))
+				return n.reshape("Reshape", n.transpose("Transpose", x, 0, 2, 3, 1, 4), 2, 4, 6, 8)
+			}
+			q := a.op("Mul", elementwise.Mul, a.q(), n.scalar(0.5))
+			y := n.add("Attention", graph.Attention, graph.AttentionAttrs{Scale: 2}, q, repeated("k"), repeated("v"), a.causal())
+			return n.output(a.joined(y))
+		}},
+		{"masks-of-the-model", func(n *net) *graph.Network {
+			a := attnNet{n}
+			of := func(queries int, mask *graph.Tensor) *graph.Tensor {
+				at := graph.AttentionAttrs{Heads: 4, KVHeads: 4}
+				return n.add("Attention", graph.Attention, at, n.input("q", 2, queries, 32), n.input("k", 2, 6, 32), n.input("v", 2, 6, 32), mask)
+			}
+			zero := n.AddConst("zero", numeric.NewValue(numeric.F32, 1, 1, 6))
+			short := n.AddConst("short", numeric.NewValue(numeric.F32, 1, 5))
+			return n.output(of(6, a.triangle(0, inf)), of(6, a.triangle(-1, inf)), of(3, zero), of(6, short))
+		}},
+		{"five-dims", func(n *net) *graph.Network {
+			a := attnNet{n}
+			q, k := n.input("q", 2, 2, 2, 6, 8), n.input("k", 2, 2, 1, 8, 6)
+			return n.output(a.matmul(a.softmax(a.matmul(q, k)), n.input("v", 2, 2, 1, 6, 8)))
+		}},
+	})
+}

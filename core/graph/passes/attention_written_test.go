@@ -1,0 +1,140 @@
+package passes
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes/recognise"
+)
+
+// written is a way to write attention down.
+type written struct {
+	heads, kvHeads    int
+	scale, before     float64 // behind the product; in front of it on the queries
+	mask, where       bool
+	causal, triangle  float32 // of scores that a constant hides, added or selected
+	twoTransposes     bool    // of the keys
+	rotated, unjoined bool    // something lies between split and product; the result keeps its heads
+	first             bool    // the mask is added before the scale
+}
+
+const queries, headSize = 5, 4
+
+func (n *net) attention(w written) *graph.Tensor {
+	x := n.input("x", 2, queries, w.heads*headSize)
+	kv := n.input("kv", 2, queries, w.kvHeads*headSize)
+	split := func(name string, t *graph.Tensor, heads int) *graph.Tensor {
+		t = n.reshape(name+"_heads", t, 2, queries, int64(heads), headSize)
+		if w.rotated {
+			t = n.elt(name+"_turned", elementwise.Tanh, nil, t)
+		}
+		if group := w.heads / w.kvHeads; heads != w.heads {
+			t = n.reshape(name+"_open", t, 2, queries, int64(heads), 1, headSize)
+			t = n.add(name+"_expand", graph.Expand, nil, t, n.ints(2, queries, int64(heads), int64(group), headSize))
+			t = n.reshape(name+"_repeated", t, 2, queries, int64(w.heads), headSize)
+		}
+		return t
+	}
+	q := n.transpose("Q", split("q", x, w.heads), 0, 2, 1, 3)
+	if w.before != 0 {
+		q = n.binary("Q_scaled", elementwise.Mul, q, n.scalar(float32(w.before)))
+	}
+	k := split("k", kv, w.kvHeads)
+	if w.twoTransposes {
+		k = n.transpose("K_T", n.transpose("K", k, 0, 2, 1, 3), 0, 1, 3, 2)
+	} else {
+		k = n.transpose("K", k, 0, 2, 3, 1)
+	}
+	v := n.transpose("V", split("v", kv, w.kvHeads), 0, 2, 1, 3)
+	s := n.hidden(w, n.add("QK", graph.MatMul, nil, q, k))
+	y := n.add("PV", graph.MatMul, nil, n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, s), v)
+	if w.unjoined {
+		return y
+	}
+	return n.reshape("Joined", n.transpose("Side", y, 0, 2, 1, 3), 2, queries, int64(w.heads*headSize))
+}
+
+// hidden scales and masks scores.
+func (n *net) hidden(w written, s *graph.Tensor) *graph.Tensor {
+	mask := func() {
+		if w.mask {
+			s = n.binary("Masked", elementwise.Add, n.input("mask", 2, 1, 1, queries), s)
+		}
+	}
+	if w.first {
+		mask()
+	}
+	if w.scale != 0 {
+		s = n.binary("Scaled", elementwise.Div, s, n.scalar(float32(w.scale)))
+	}
+	if !w.first {
+		mask()
+	}
+	add, chosen := make([]float32, queries*queries), make([]byte, queries*queries)
+	for i := range add {
+		if i%queries > i/queries {
+			add[i] = w.causal
+		} else {
+			chosen[i] = 1
+		}
+	}
+	switch {
+	case w.where:
+		c := n.AddConst("triangle", numeric.Value{Type: numeric.Bool, Dims: []int{1, 1, queries, queries}, Data: chosen})
+		return n.elt("Chosen", elementwise.Select, nil, c, s, n.scalar(w.triangle))
+	case w.causal != 0:
+		return n.binary("Causal", elementwise.Add, s, n.AddConst("triangle", numeric.Values(numeric.F32, add, queries, queries)))
+	}
+	return s
+}
+
+func TestAttentionAsWritten(t *testing.T) {
+	of := func(w written) func(n *net) *graph.Network {
+		return func(n *net) *graph.Network { return n.output(n.attention(w)) }
+	}
+	inf := float32(math.Inf(-1))
+	testPass(t, recognise.Attention, []passCase{
+		{"masked", of(written{heads: 2, kvHeads: 2, scale: 2, mask: true})},
+		{"scaled-before", of(written{heads: 2, kvHeads: 2, before: 0.5, twoTransposes: true})},
+		{"causal", of(written{heads: 2, kvHeads: 2, scale: 2, causal: inf})},
+		{"causal-finite", of(written{heads: 1, kvHeads: 1, causal: -1e4, mask: true})},
+		{"selected", of(written{heads: 2, kvHeads: 2, scale: 2, where: true, triangle: -3e38})},
+		{"shared-heads", of(written{heads: 4, kvHeads: 2, scale: 2})},
+		{"shared-heads-turned", of(written{heads: 4, kvHeads: 2, rotated: true, causal: inf})},
+		{"turned", of(written{heads: 2, kvHeads: 2, rotated: true})},
+		{"not-joined", of(written{heads: 2, kvHeads: 2, unjoined: true})},
+		{"no-triangle", of(written{heads: 2, kvHeads: 2, causal: -5})},
+		{"mask-before-scale", of(written{heads: 2, kvHeads: 2, scale: 2, mask: true, first: true})},
+		{"weights-are-used", func(n *net) *graph.Network {
+			y := n.attention(written{heads: 2, kvHeads: 2})
+			return n.output(y, n.elt("Exp", elementwise.Exp, nil, n.Layer("Softmax").Outputs[0]))
+		}},
+		{"heads-with-batch", func(n *net) *graph.Network {
+			s := n.add("QK", graph.MatMul, nil, n.input("q", 4, 5, 3), n.transpose("K", n.input("k", 4, 5, 3), 0, 2, 1))
+			return n.output(n.add("PV", graph.MatMul, nil, n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, s), n.input("v", 4, 5, 3)))
+		}},
+	})
+}
+
+// Every form is found, and nothing of it is left but the attention and what it reads.
+func TestAttentionIsWhole(t *testing.T) {
+	for _, w := range []written{{heads: 2, kvHeads: 2, scale: 2, mask: true}, {heads: 4, kvHeads: 2, before: 0.5, causal: -1e9, twoTransposes: true}} {
+		n := newNet(t, "whole")
+		out, _, err := Run(t.Context(), n.output(n.attention(w)), Standard(), pass.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ops []string
+		for _, l := range out.Layers {
+			ops = append(ops, l.Op.Name)
+		}
+		if !slices.Equal(ops, []string{"Attention"}) {
+			t.Errorf("%+v leaves %v", w, ops)
+		}
+	}
+}

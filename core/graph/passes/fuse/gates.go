@@ -1,0 +1,192 @@
+package fuse
+
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/pass/match"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
+
+// Gates makes one layer of two products of one tensor of which one, behind an activation, is a factor of the other. It comes
+// last, since in 8 bits each of the two is a layer of its own.
+//
+//	a = MatMul(x, w) | silu($0)
+//	y = MatMul(x, v, a) | mul($0, $1)   ->   y = GatedMatMul(x, w, v) activation=silu
+//
+// The two may be the halves of one:
+//
+//	a, b = Split(MatMul(x, wv), axis -1)
+//	y = mul(silu(a), b)                 ->   y = GatedMatMul(x, w, v) activation=silu
+var Gates = pass.Pass{
+	Name:  "fuse-gates",
+	Doc:   "fuse the two products of a gated linear unit",
+	Rules: []string{"gated-product", "gated-halves"},
+	Run:   func(r *pass.Rewrite) { r.Each(func(l *graph.Layer) bool { return fuseGate(r, l) || fuseHalves(r, l) }) },
+}
+
+func fuseGate(r *pass.Rewrite, l *graph.Layer) bool {
+	p := l.Epilogue
+	if !isRowProduct(l) || p.Args != 2 || len(p.Code) != 1 || p.Code[0].Op != elementwise.Mul || p.Code[0].Arg[0] == p.Code[0].Arg[1] {
+		return false
+	}
+	gate := l.EpilogueInputs()[0].Producer
+	if gate == nil || !isRowProduct(gate) || gate.Inputs[0] != l.Inputs[0] || gate == l {
+		return false
+	}
+	c := r.Candidate("gated-product", gate, l)
+	if !c.Sole(gate.Outputs[0], l) {
+		return false
+	}
+	a := gate.Epilogue
+	if a.Args != 1 || len(a.Code) != 1 || a.Code[0].Op.Info().Arity != 1 || a.Code[0].Op.Info().Imms > 0 {
+		return c.Miss(pass.EpilogueTaken, "%s ends in %s, not in an activation without parameters", gate.Name, a)
+	}
+	w, v := gate.Inputs[1], l.Inputs[1]
+	switch {
+	case !w.IsConst() || !v.IsConst():
+		return c.Miss(pass.NotConstant, "weights %s or %s are computed", w.Name, v.Name)
+	case !symbolic.Equal(w.Dims, v.Dims):
+		return c.Miss(pass.WrongShape, "weights %s and %s differ in shape", w, v)
+	case w.Type != v.Type || w.Quantized() || v.Quantized() || !match.IsFloat(w) || l.Inputs[0].Quantized() || l.Outputs[0].Quantized() || gate.Outputs[0].Quantized():
+		return c.Miss(pass.WrongType, "%s and %s are not products of real numbers of one type", gate.Name, l.Name)
+	}
+	by := &graph.Layer{Name: l.Name, Op: graph.GatedMatMul, Attrs: graph.GatedAttrs{Activation: a.Code[0].Op},
+		Inputs: []*graph.Tensor{l.Inputs[0], w, v}, Outputs: l.Outputs, From: c.Members}
+	if !c.Supported(by) || !c.Enabled() {
+		return false
+	}
+	by = r.Replace(l, by)
+	r.Network().Remove(gate)
+	return c.Fire(by)
+}
+
+// isRowProduct reports whether l is rows times a matrix, without a bias or factors.
+func isRowProduct(l *graph.Layer) bool {
+	if !match.IsAnchor(l) || l.Input(2) != nil && len(l.OpInputs()) > 2 || len(l.Inputs[1].Dims) != 2 || len(l.Inputs[0].Dims) < 2 {
+		return false
+	}
+	if a, ok := l.Attrs.(graph.GemmAttrs); ok {
+		return a == graph.GemmAttrs{Alpha: 1, Beta: 1}
+	}
+	return l.Op == graph.MatMul
+}
+
+// half is a part of the last axis of a tensor.
+type half struct {
+	of       *graph.Tensor
+	by       *graph.Layer
+	first, n int
+}
+
+// halfOf returns what t is a part of.
+func halfOf(t *graph.Tensor) (h half, ok bool) {
+	l := t.Producer
+	if l == nil || l.Op != graph.Split && l.Op != graph.Slice || l.Epilogue.Args > 0 || len(l.OpInputs()) != 1 {
+		return h, false
+	}
+	h = half{of: l.Inputs[0], by: l}
+	last := len(h.of.Dims) - 1
+	isLast := func(axis int) bool { return axis == last || axis == -1 }
+	if h.n, ok = t.Dims[last].IsConst(); !ok {
+		return h, false
+	}
+	switch a := l.Attrs.(type) {
+	case graph.SplitAttrs:
+		for _, y := range l.Outputs[:slices.Index(l.Outputs, t)] {
+			n, _ := y.Dims[last].IsConst()
+			h.first += n
+		}
+		return h, isLast(a.Axis)
+	case graph.SliceAttrs:
+		all, ok := h.of.Dims[last].IsConst()
+		if !ok || len(a.Axes) != 1 || !isLast(a.Axes[0]) || a.Steps != nil && a.Steps[0] != 1 {
+			return h, false
+		}
+		if h.first = a.Starts[0]; h.first < 0 {
+			h.first += all
+		}
+		return h, h.first >= 0 && h.first+h.n <= all
+	}
+	return h, false
+}
+
+// gateOf returns the activation of a program that multiplies it by the other argument, and the activation's argument.
+func gateOf(p elementwise.Program) (op elementwise.Op, of int, ok bool) {
+	if p.Args != 2 || len(p.Code) != 2 || p.Code[1].Op != elementwise.Mul {
+		return 0, 0, false
+	}
+	a, times := p.Code[0], p.Code[1].Arg
+	of = a.Arg[0]
+	info := a.Op.Info()
+	ok = info.Arity == 1 && info.Imms == 0 && of < 2 && (times[0] == 2 && times[1] == 1-of || times[1] == 2 && times[0] == 1-of)
+	return a.Op, of, ok
+}
+
+func fuseHalves(r *pass.Rewrite, l *graph.Layer) bool {
+	p, ok := graph.ProgramOf(l)
+	if !ok || len(l.Inputs) != 2 || l.Epilogue.Args > 0 {
+		return false
+	}
+	op, at, ok := gateOf(p)
+	if !ok {
+		return false
+	}
+	gate, ok := halfOf(l.Inputs[at])
+	other, ok2 := halfOf(l.Inputs[1-at])
+	if !ok || !ok2 || gate.of != other.of || gate.n != other.n || gate.first+other.first != gate.n || gate.first != 0 && other.first != 0 {
+		return false
+	}
+	product := gate.of.Producer
+	if product == nil || !isRowProduct(product) || product.Epilogue.Args > 0 || !gate.of.Dims[len(gate.of.Dims)-1].Is(2*gate.n) {
+		return false
+	}
+	layers := []*graph.Layer{product, gate.by}
+	if other.by != gate.by {
+		layers = append(layers, other.by)
+	}
+	c := r.Candidate("gated-halves", append(layers, l)...)
+	for _, t := range l.Inputs {
+		if !c.Sole(t, l) {
+			return false
+		}
+	}
+	if len(gate.of.Users) != len(layers)-1 || r.Network().IsOutput(gate.of) {
+		return c.Miss(pass.SecondConsumer, "%s is used as a whole", gate.of.Name)
+	}
+	w := product.Inputs[1]
+	switch {
+	case !w.IsConst():
+		return c.Miss(pass.NotConstant, "weights %s are computed", w.Name)
+	case w.Quantized() || !match.IsFloat(w) || product.Inputs[0].Quantized() || l.Outputs[0].Quantized() || gate.of.Quantized():
+		return c.Miss(pass.WrongType, "%s is no product of real numbers of one type", product.Name)
+	}
+	by := &graph.Layer{Name: l.Name, Op: graph.GatedMatMul, Attrs: graph.GatedAttrs{Activation: op}, Outputs: l.Outputs, From: c.Members,
+		Inputs: []*graph.Tensor{product.Inputs[0], columnsOf(w, gate.first, gate.n), columnsOf(w, other.first, gate.n)}}
+	if !c.Supported(by) || !c.Enabled() {
+		return false
+	}
+	for i := 1; i <= 2; i++ {
+		v, _ := by.Inputs[i].Const()
+		by.Inputs[i] = r.Network().AddConst(by.Inputs[i].Name, v)
+	}
+	by = r.Replace(l, by)
+	for _, gone := range slices.Backward(layers) {
+		r.Network().Remove(gone)
+	}
+	return c.Fire(by)
+}
+
+// columnsOf returns n columns of a constant matrix, which no network has.
+func columnsOf(w *graph.Tensor, first, n int) *graph.Tensor {
+	v, _ := w.Const()
+	rows, all, size := v.Dims[0], v.Dims[1], v.Type.Size()
+	part := numeric.NewValue(v.Type, rows, n)
+	for i := range rows {
+		copy(part.Data[i*n*size:][:n*size], v.Data[(i*all+first)*size:])
+	}
+	return &graph.Tensor{Name: w.Name + "_half", Type: v.Type, Dims: symbolic.Shape(rows, n), Weights: part.Data}
+}

@@ -1,0 +1,63 @@
+package quantise
+
+import (
+	"github.com/trtui/trtui/core/graph/pass"
+)
+
+// CorrectBias returns the pass that takes back, in the biases of quantised products, what quantisation does to their means. It
+// runs between Standard and Lowering, on the network in which layers have been quantised; run has the numbers, which this
+// package knows nothing of.
+func CorrectBias(run func(*pass.Rewrite)) pass.Pass { return calibrated(biasCorrection, run) }
+
+// BiasCorrection is the rule of CorrectBias.
+const BiasCorrection = "bias-correction"
+
+// biasCorrection has one rule, whose places are the layers that are corrected.
+var biasCorrection = pass.Pass{
+	Name:  "correct-biases",
+	Doc:   "the bias of a product takes back what quantisation adds to the mean of each output channel",
+	Rules: []string{BiasCorrection},
+}
+
+// EqualizeChannels returns the pass that scales channels of tensors between products so that one range suits them all. It runs
+// between Standard and what quantises layers; run has the numbers.
+func EqualizeChannels(run func(*pass.Rewrite)) pass.Pass { return calibrated(equalization, run) }
+
+// Equalization is the rule of EqualizeChannels.
+const Equalization = "equalization"
+
+// equalization has one rule, whose places are the layers whose results are scaled.
+var equalization = pass.Pass{
+	Name:  "equalize-channels",
+	Doc:   "a layer divides its channels by what the products behind it multiply their weights by, so that one range suits all channels",
+	Rules: []string{Equalization},
+}
+
+// RoundWeights returns the pass that chooses the integers which weights become. It runs between what quantises layers and
+// [CorrectBias]; run has the numbers.
+func RoundWeights(run func(*pass.Rewrite)) pass.Pass { return calibrated(weightRounding, run) }
+
+// The rules of RoundWeights.
+const (
+	Rounding = "rounding" // weights of quantised products
+	FewBits  = "few-bits" // weights of products of real numbers
+)
+
+var weightRounding = pass.Pass{
+	Name:  "round-weights",
+	Doc:   "weights become the integers that were asked for",
+	Rules: []string{Rounding, FewBits},
+	Docs: map[string]string{
+		Rounding: "the weights of a quantised product are rounded by the second moments of its input, so that its sums lose least",
+		FewBits:  "the weights of a product of real numbers are rounded to 8 or 4 bits, with scales for columns or groups of them",
+	},
+}
+
+// Calibrated returns the passes that change numbers by what calibration found, in order. Their runs are those of
+// [EqualizeChannels], [RoundWeights] and [CorrectBias].
+func Calibrated() []pass.Pass { return []pass.Pass{equalization, weightRounding, biasCorrection} }
+
+func calibrated(p pass.Pass, run func(*pass.Rewrite)) pass.Pass {
+	p.Run = run
+	return p
+}

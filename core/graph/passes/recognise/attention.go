@@ -1,0 +1,311 @@
+package recognise
+
+import (
+	"math"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/pass/match"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
+
+// Attention finds scaled dot-product attention in its parts:
+//
+//	q = Transpose(Reshape(x0, [B, S, H, D])) perm=[0 2 1 3]
+//	k = Transpose(Reshape(x1, [B, S, H, D])) perm=[0 2 3 1]
+//	v = Transpose(Reshape(x2, [B, S, H, D])) perm=[0 2 1 3]
+//	s = MatMul(q, k)
+//	t = Mul(s, 1/sqrt D)                  ->   y = Attention(x0, x1, x2, mask) heads=H
+//	u = Add(t, mask)
+//	p = Softmax(u)
+//	o = MatMul(p, v)
+//	y = Reshape(Transpose(o) perm=[0 2 1 3], [B, S, H*D])
+//
+// The factor may be before the product, on one operand or both, the mask added or selected by, heads cut and joined by any moves,
+// and keys and values repeated for groups of heads. Operands that no moves lead to from a projection are read as they are. A mask
+// that is exactly the causal one becomes the attribute.
+var Attention = pass.Pass{
+	Name:  "recognise-attention",
+	Doc:   "recognise attention that is written as several layers",
+	Rules: []string{"attention", "attention-heads", "attention-mask", "norm-heads"},
+	Run: func(r *pass.Rewrite) {
+		r.Each(func(l *graph.Layer) bool {
+			switch {
+			case l.Epilogue.Args > 0:
+				return false
+			case l.Op == graph.Attention:
+				return normHeads(r, l.Inputs[graph.AttentionQ]) || normHeads(r, l.Inputs[graph.AttentionK]) || cutsHeads(r, l) || seesByPlace(r, l)
+			}
+			return l.Op == graph.Softmax && recogniseAttention(r, l)
+		})
+	},
+}
+
+// attention is the match of an attention under way.
+type attention struct {
+	r               *pass.Rewrite
+	scores, product *graph.Layer
+	softmax         *graph.Layer
+	inner           []*graph.Layer // between them, with them
+	scale, softcap  float64
+	squashed        bool // a tanh has been met
+	masks           []mask
+	fault           string // what keeps the scores from being those of an attention
+	draft           draft
+}
+
+func recogniseAttention(r *pass.Rewrite, l *graph.Layer) bool {
+	a := &attention{r: r, softmax: l, scale: 1, inner: []*graph.Layer{l}}
+	a.draft = draft{r: r, from: l.From}
+	if a.scores = a.before(l.Inputs[0]); a.scores == nil {
+		return false
+	}
+	if a.product = a.after(l.Outputs[0]); a.product == nil {
+		return false
+	}
+	c := r.Candidate("attention", a.inner...)
+	rank := len(a.scores.Outputs[0].Dims)
+	s := l.Attrs.(graph.SoftmaxAttrs)
+	last := len(l.Inputs[0].Dims) - 1
+	switch {
+	case s.Log || s.Axis != -1 && s.Axis != last:
+		return c.Miss(pass.WrongAttribute, "the softmax is not over the keys")
+	case a.fault != "":
+		return c.Miss(pass.WrongAttribute, "%s", a.fault)
+	case rank != 3 && rank != 4 || rank != len(a.product.Inputs[0].Dims) || !sameRanks(a.scores) || !sameRanks(a.product):
+		return c.Miss(pass.WrongShape, "the scores have %d dims", rank)
+	case !match.IsFloat(a.scores.Outputs[0]) || a.scores.Outputs[0].Type != a.product.Outputs[0].Type:
+		return c.Miss(pass.WrongType, "the scores are %s, the result is %s", a.scores.Outputs[0].Type, a.product.Outputs[0].Type)
+	}
+	if !c.Contained(a.product) {
+		return false
+	}
+	h, ok := a.operands()
+	if !ok {
+		return c.Miss(pass.WrongShape, "%s, %s and %s do not have the shapes of queries, keys and values",
+			a.scores.Inputs[0], a.scores.Inputs[1], a.product.Inputs[1])
+	}
+	by, ok := a.layer(c, h)
+	if !ok || !c.Has(by) || !c.Enabled() {
+		return false
+	}
+	a.put(c, h, by)
+	return true
+}
+
+func sameRanks(l *graph.Layer) bool { return len(l.Inputs[0].Dims) == len(l.Inputs[1].Dims) }
+
+func (a *attention) take(l *graph.Layer) {
+	if !slices.Contains(a.inner, l) {
+		a.inner = append(a.inner, l)
+	}
+}
+
+// before returns the product whose result t is, scaled and masked, and notes by what.
+func (a *attention) before(t *graph.Tensor) *graph.Layer {
+	l := t.Producer
+	if l == nil || len(l.Outputs) != 1 || len(a.inner) > maxWalk {
+		return nil
+	}
+	x := l.Inputs[0]
+	switch {
+	case l.Epilogue.Args > 0:
+		return nil
+	case l.Op == graph.MatMul:
+		a.take(l)
+		return l
+	case l.Op == graph.Cast && match.IsFloat(t) && match.IsFloat(x),
+		l.Op.Memory == graph.Viewed && keepsMatrices(x.Dims, t.Dims):
+		return a.through(l, x, func() {})
+	}
+	if x, factor, ok := scaling(l); ok {
+		return a.through(l, x, func() { a.multiply(factor) })
+	}
+	p, ok := graph.ProgramOf(l)
+	if !ok || len(p.Code) != 1 {
+		return nil
+	}
+	in := p.Code[0]
+	var args []*graph.Tensor
+	for _, v := range in.Arg[:in.Op.Info().Arity] {
+		args = append(args, l.Inputs[v])
+	}
+	switch in.Op {
+	case elementwise.Tanh:
+		return a.through(l, x, a.squash)
+	case elementwise.Add:
+		for i := range 2 {
+			if found := a.masked(l, args[i], mask{t: args[1-i]}); found != nil {
+				return found
+			}
+		}
+	case elementwise.Select:
+		for i := range 2 {
+			if fill, ok := match.Scalar(args[2-i]); ok {
+				if found := a.masked(l, args[1+i], mask{t: args[0], fill: fill, selects: true, negated: i == 1}); found != nil {
+					return found
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// through goes on before l, whose input x has the scores, and notes what l does to them if it finds the product.
+func (a *attention) through(l *graph.Layer, x *graph.Tensor, note func()) *graph.Layer {
+	found := a.before(x)
+	if found != nil {
+		a.take(l)
+		note()
+	}
+	return found
+}
+
+// masked is through for a mask, to which the scores do not broadcast.
+func (a *attention) masked(l *graph.Layer, x *graph.Tensor, m mask) *graph.Layer {
+	if !symbolic.Equal(x.Dims, l.Outputs[0].Dims) {
+		return nil
+	}
+	m.dims = x.Dims
+	return a.through(l, x, func() { a.masks = append(a.masks, m) })
+}
+
+// multiply notes a factor of the scores, which may be that of a tanh.
+func (a *attention) multiply(factor float64) {
+	switch {
+	case len(a.masks) > 0:
+		a.fault = "the masked scores are scaled"
+	case a.squashed && a.softcap == 0 && factor > 0:
+		a.softcap, a.scale = factor, a.scale*factor
+	case a.squashed:
+		a.fault = "the scores are scaled after a tanh"
+	default:
+		a.scale *= factor
+	}
+}
+
+func (a *attention) squash() {
+	if a.squashed || len(a.masks) > 0 {
+		a.fault = "the masked scores go through a tanh"
+	}
+	a.squashed = true
+}
+
+// keepsMatrices reports whether a change of shape leaves the last two axes as they are.
+func keepsMatrices(from, to []symbolic.Dim) bool {
+	return len(from) >= 2 && len(to) >= 2 && symbolic.Equal(from[len(from)-2:], to[len(to)-2:])
+}
+
+// after returns the product that weighs values by t, the result of the softmax.
+func (a *attention) after(t *graph.Tensor) *graph.Layer {
+	for range maxWalk {
+		if s, isNaN := a.nanToZero(t); s != nil {
+			a.take(isNaN)
+			a.take(s)
+			t = s.Outputs[0]
+			continue
+		}
+		var next *graph.Layer
+		for _, u := range t.Users {
+			fits := u.Op == graph.Cast && match.IsFloat(u.Outputs[0]) || u.Op.Memory == graph.Viewed && keepsMatrices(t.Dims, u.Outputs[0].Dims) || u.Op == graph.MatMul
+			if fits && len(u.Outputs) == 1 && u.Inputs[0] == t && u.Epilogue.Args == 0 {
+				next = u
+				break
+			}
+		}
+		if next == nil {
+			return nil
+		}
+		a.take(next)
+		if next.Op == graph.MatMul {
+			if next.Inputs[1] == t {
+				return nil
+			}
+			return next
+		}
+		t = next.Outputs[0]
+	}
+	return nil
+}
+
+// nanToZero returns the layers that make t's NaN, which are of rows that see no key, zero.
+func (a *attention) nanToZero(t *graph.Tensor) (s, isNaN *graph.Layer) {
+	for _, u := range t.Users {
+		p, ok := graph.ProgramOf(u)
+		if !ok || len(p.Code) != 1 || p.Code[0].Op != elementwise.Select || u.Epilogue.Args > 0 {
+			continue
+		}
+		in := p.Code[0]
+		zero, ok := match.Scalar(u.Inputs[in.Arg[1]])
+		test := u.Inputs[in.Arg[0]].Producer
+		if !ok || zero != 0 || u.Inputs[in.Arg[2]] != t || test == nil {
+			continue
+		}
+		q, ok := graph.ProgramOf(test)
+		if ok && len(q.Code) == 2 && q.Args == 1 && test.Inputs[0] == t && q.Code[1].Op == elementwise.Not &&
+			q.Code[0].Op == elementwise.Equal && q.Code[0].Arg[0] == 0 && q.Code[0].Arg[1] == 0 {
+			return u, test
+		}
+	}
+	return nil, nil
+}
+
+// layer returns the attention, whose result is in the form of y.
+func (a *attention) layer(c *pass.Candidate, h operands) (*graph.Layer, bool) {
+	inputs, ok := a.inputs(c, h)
+	if !ok {
+		return nil, false
+	}
+	attrs := graph.AttentionAttrs{Heads: h.heads, KVHeads: h.groups, Scale: float32(a.scale * h.q.scale * h.k.scale), Softcap: float32(a.softcap)}
+	if attrs.Scale == 0 || math.IsInf(float64(attrs.Scale), 0) || attrs.Scale != attrs.Scale {
+		return nil, c.Miss(pass.WrongAttribute, "the scores are scaled by %g", attrs.Scale)
+	}
+	m, causal, ok := a.mask(c, h)
+	if !ok {
+		return nil, false
+	}
+	if attrs.Causal = causal; m != nil {
+		inputs = append(inputs, m)
+	}
+	return a.of(c, h, attrs, inputs)
+}
+
+// inputs returns queries, keys and values in their forms.
+func (a *attention) inputs(c *pass.Candidate, h operands) ([]*graph.Tensor, bool) {
+	list := make([]*graph.Tensor, 3)
+	for i, f := range []form{h.q, h.k, h.v} {
+		t := f.t
+		if f.turned {
+			t = a.draft.layer(t.Name+"_turned", graph.Transpose, graph.TransposeAttrs{Perm: swapped(len(t.Dims))}, t)
+		}
+		if list[i] = a.draft.reshape(t, f.dims); list[i] == nil {
+			return nil, c.Miss(pass.WrongShape, "%s cannot be given the shape %s", t, symbolic.Format(f.dims))
+		}
+	}
+	return list, true
+}
+
+// of returns the attention of these inputs.
+func (a *attention) of(c *pass.Candidate, h operands, attrs graph.AttentionAttrs, inputs []*graph.Tensor) (*graph.Layer, bool) {
+	y := &graph.Tensor{Name: h.y.t.Name, Type: h.y.t.Type, Dims: h.y.dims}
+	by := &graph.Layer{Name: a.softmax.Name, Op: graph.Attention, Attrs: attrs, Inputs: inputs, Outputs: []*graph.Tensor{y}}
+	if err := by.Infer(); err != nil || !symbolic.Equal(y.Dims, h.y.dims) {
+		return nil, c.Miss(pass.WrongShape, "%s, %s and %s do not make %s", inputs[0], inputs[1], inputs[2], symbolic.Format(h.y.dims))
+	}
+	return by, true
+}
+
+// put makes the attention compute the result in place of its parts.
+func (a *attention) put(c *pass.Candidate, h operands, by *graph.Layer) {
+	gone := slices.Clone(a.inner)
+	for _, f := range []form{h.y, h.q, h.k, h.v} {
+		for _, l := range f.layers {
+			if !slices.Contains(gone, l) {
+				gone = append(gone, l)
+			}
+		}
+	}
+	stand(c, &a.draft, h.y.t, by, gone)
+}

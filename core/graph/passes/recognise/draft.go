@@ -1,0 +1,149 @@
+package recognise
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/pass/match"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
+
+// draft is layers that a rewrite would add. They read tensors of the network, and its tensors read them, only once they are
+// added, so that the target can be asked before.
+type draft struct {
+	r      *pass.Rewrite
+	from   []string // what the layers stand for that read inputs and constants alone; others stand for what they read
+	layers []*graph.Layer
+}
+
+// layer returns the output of a layer: of one that the network or the draft has, or of a new one; nil if it has no shape.
+func (d *draft) layer(name string, op *graph.Op, attrs any, inputs ...*graph.Tensor) *graph.Tensor {
+	y, from := &graph.Tensor{Name: name}, d.from
+	if p := inputs[0].Producer; p != nil {
+		from = p.From
+	}
+	l := &graph.Layer{Name: name, Op: op, Attrs: attrs, Inputs: inputs, Outputs: []*graph.Tensor{y}, From: from}
+	if l.Infer() != nil {
+		return nil
+	}
+	key := match.Expression(l)
+	for _, u := range slices.Concat(inputs[0].Users, d.layers) {
+		if len(u.Outputs) == 1 && u.Op == op && match.Expression(u) == key {
+			return u.Outputs[0]
+		}
+	}
+	y.Producer = l
+	d.layers = append(d.layers, l)
+	return y
+}
+
+// constant returns a constant that only the draft has; of one element, the network's where that has the same, so that what is made of
+// it for several layers is one.
+func (d *draft) constant(name string, v numeric.Value) *graph.Tensor {
+	data := v.Data
+	if data == nil {
+		data = []byte{}
+	}
+	t := &graph.Tensor{Name: name, Type: v.Type, Dims: symbolic.Shape(v.Dims...), Weights: data}
+	if v.Len() != 1 {
+		return t
+	}
+	for _, c := range d.r.Network().Consts() {
+		if c.Type == t.Type && symbolic.Equal(c.Dims, t.Dims) && bytes.Equal(c.Weights, data) && !c.Range.IsSet() {
+			return c
+		}
+	}
+	return t
+}
+
+// reshape returns x in the given shape, x itself where it has it; nil where the shape is not known well enough.
+func (d *draft) reshape(x *graph.Tensor, dims []symbolic.Dim) *graph.Tensor {
+	if symbolic.Equal(x.Dims, dims) {
+		return x
+	}
+	shape, ok := match.ReshapeTo(x, dims)
+	if axes := axesOver(x.Dims, dims); !ok && axes != nil {
+		return d.layer(x.Name+"_view", graph.Squeeze, graph.SqueezeAttrs{Axes: axes}, x)
+	}
+	if !ok {
+		return nil
+	}
+	s := d.constant(x.Name+"_shape", numeric.Values(numeric.I64, shape, len(shape)))
+	for _, u := range x.Users { // one that is there has a shape of another name
+		if u.Op == graph.Reshape && symbolic.Equal(u.Outputs[0].Dims, dims) {
+			return u.Outputs[0]
+		}
+	}
+	return d.layer(x.Name+"_view", graph.Reshape, graph.ReshapeAttrs{}, x, s)
+}
+
+// axesOver returns the axes of extent 1 without which from is to; nil where there are none.
+func axesOver(from, to []symbolic.Dim) []int {
+	var axes []int
+	at := 0
+	for i, d := range from {
+		switch {
+		case at < len(to) && d.Equal(to[at]):
+			at++
+		case d.Is(1):
+			axes = append(axes, i)
+		default:
+			return nil
+		}
+	}
+	if at < len(to) {
+		return nil
+	}
+	return axes
+}
+
+// add adds the layers to the network, and gives last, which is no part of it yet, the tensors that are there now as inputs.
+func (d *draft) add(last *graph.Layer) {
+	n := d.r.Network()
+	now := map[*graph.Tensor]*graph.Tensor{}
+	for _, l := range append(slices.Clone(d.layers), last) {
+		inputs := slices.Clone(l.Inputs)
+		for i, t := range inputs {
+			if t == nil {
+				continue
+			}
+			if x := now[t]; x != nil {
+				inputs[i] = x
+			} else if v, ok := t.Const(); ok && n.Tensor(t.Name) != t {
+				now[t] = n.AddConst(t.Name, v)
+				inputs[i] = now[t]
+			}
+		}
+		l.Inputs = inputs
+		if l == last {
+			return
+		}
+		y := l.Outputs[0]
+		now[y] = n.NewTensor(y.Name, y.Type, y.Dims)
+		now[y].Value = y.Value
+		l.Outputs = []*graph.Tensor{now[y]}
+		n.Insert(l)
+	}
+}
+
+// stand makes the draft and a layer, whose output is z but for its shape, compute z; of the layers that are gone then, those go
+// that nothing else needs.
+func stand(c *pass.Candidate, d *draft, z *graph.Tensor, by *graph.Layer, gone []*graph.Layer) {
+	r := c.Rewrite()
+	root, moved := z.Producer, r.Moved(gone)
+	d.add(by)
+	if !symbolic.Equal(z.Dims, by.Outputs[0].Dims) {
+		y := r.Network().NewTensor(z.Name+"_heads", z.Type, by.Outputs[0].Dims)
+		shape, _ := match.ReshapeTo(y, z.Dims)
+		r.Replace(root, r.Reshape(y, z.Name+"_shape", shape))
+		by.Outputs, by.From = []*graph.Tensor{y}, c.Members
+		by = r.Network().Insert(by)
+	} else {
+		by = r.Replace(root, by)
+	}
+	c.Absorb(gone, moved)
+	c.Fire(by)
+}

@@ -1,0 +1,334 @@
+package recognise
+
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/pass/match"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
+
+// Rotary finds rotary embeddings in their parts:
+//
+//	a = Mul(x, cos f32[1,1,S,D])
+//	h = Slice(x, first half)
+//	g = Slice(x, second half)        ->   y = RotaryEmbedding(x, cos[.., :D/2], sin[.., :D/2])
+//	r = Concat(Neg(g), h)
+//	b = Mul(r, sin f32[1,1,S,D])
+//	y = Add(a, b)
+//
+// whatever layers bring the two components of a pair together: it follows where they go. Pairs may follow each other, angles have
+// a value for each pair or for each component, and components behind those that are turned may stay, also behind a
+// RotaryEmbedding. One whose heads have an axis of their own is moved before what cuts them, so that an attention behind it can
+// cut them itself.
+var Rotary = pass.Pass{
+	Name:  "recognise-rotary",
+	Doc:   "recognise rotary embeddings that are written as several layers",
+	Rules: []string{"rotary", "rotary-rest", "rotary-heads", "norm-heads"},
+	Run: func(r *pass.Rewrite) {
+		r.Each(func(l *graph.Layer) bool {
+			if l.Op == graph.Rotary {
+				return rotaryRest(r, l) || rotaryHeads(r, l)
+			}
+			return recogniseRotary(r, l)
+		})
+	},
+}
+
+// rotary is the match of a rotary embedding.
+type rotary struct {
+	x, y     *graph.Tensor
+	attrs    graph.RotaryAttrs
+	cos, sin angles
+	fault    string
+}
+
+// angles are what components are multiplied by: lanes of a tensor, one for each pair.
+type angles struct {
+	t    *graph.Tensor
+	axes int
+	at   []int
+}
+
+func recogniseRotary(r *pass.Rewrite, l *graph.Layer) bool {
+	_, ok := graph.ProgramOf(l)
+	if !ok && l.Op != graph.Concat && l.Op != graph.Reshape || len(l.Outputs) != 1 || !match.IsFloat(l.Outputs[0]) || len(l.Outputs[0].Dims) < 3 {
+		return false
+	}
+	y := l.Outputs[0]
+	if u := r.Network().Sole(y); u != nil && (u.Op == graph.Concat || u.Op == graph.Reshape) && recogniseRotary(r, u) {
+		return true // components that stay are behind those that are turned
+	}
+	for _, x := range rotaryRoots(r, y) {
+		w, m := newLaneWalk(x), rotary{x: x, y: y}
+		if list := w.of(y); len(list) != len(w.known[x]) || !m.pairs(list) {
+			continue
+		}
+		return putRotary(r, r.Candidate("rotary", w.inner...), &m)
+	}
+	return false
+}
+
+// rotaryRoots returns the tensors of y's shape that y is made of by sums, products and moves.
+func rotaryRoots(r *pass.Rewrite, y *graph.Tensor) []*graph.Tensor {
+	var roots []*graph.Tensor
+	seen, open := map[*graph.Tensor]bool{}, []*graph.Tensor{y}
+	for len(open) > 0 && len(seen) < 2*maxWalk {
+		t := open[0]
+		open = open[1:]
+		if seen[t] || t == nil || t.IsConst() {
+			continue
+		}
+		seen[t] = true
+		if t != y && symbolic.Equal(t.Dims, y.Dims) && t.Type == y.Type {
+			roots = append(roots, t)
+		}
+		if l := t.Producer; l != nil && l.Epilogue.Args == 0 {
+			if _, ok := graph.ProgramOf(l); ok {
+				open = append(open, l.Inputs...)
+				continue
+			}
+			switch l.Op {
+			case graph.Concat:
+				open = append(open, l.Inputs...)
+			case graph.Slice, graph.Split, graph.Gather, graph.Transpose, graph.Reshape:
+				open = append(open, l.Inputs[0])
+			}
+		}
+	}
+	return roots
+}
+
+// pairs takes lanes as pairs of components that are turned, and components behind them that stay. What turns pairs, but not as a
+// RotaryEmbedding does, is noted as a fault.
+func (m *rotary) pairs(list []lane) bool {
+	n := 0
+	for n < len(list) && len(list[n]) == 2 {
+		n++
+	}
+	for i, l := range list[n:] {
+		if len(l) != 1 || l[0].by != nil || l[0].minus || l[0].from != n+i {
+			return false
+		}
+	}
+	if n < 2 || n%2 != 0 {
+		return false
+	}
+	for i, l := range list[:n] {
+		if l[0].from != i {
+			l[0], l[1] = l[1], l[0]
+		}
+		if l[0].from != i || l[1].from == i || l[1].from >= n || l[0].by == nil || l[1].by == nil {
+			return false
+		}
+	}
+	step, other := 1, n/2
+	if m.attrs.Interleaved = list[0][1].from == 1 && n > 2; m.attrs.Interleaved {
+		step, other = 2, 1
+	}
+	if n < len(list) {
+		m.attrs.Size = n
+	}
+	for i := range n / 2 {
+		m.pair(list, i*step, i*step+other)
+	}
+	return true
+}
+
+// pair takes two lanes as one pair.
+func (m *rotary) pair(list []lane, i, j int) {
+	a, b := list[i], list[j]
+	switch {
+	case a[1].from != j || b[1].from != i:
+		m.fault = "its components are paired in another way"
+	case a[0].minus || b[0].minus || !a[1].minus || b[1].minus:
+		m.fault = "a pair is not turned by an angle"
+	case a[0].text() != b[0].text() || a[1].text() != b[1].text():
+		m.fault = "the components of a pair are turned by angles that are not known to be equal"
+	case !m.cos.add(a[0]) || !m.sin.add(a[1]):
+		m.fault = "its angles are those of several tensors"
+	}
+}
+
+func (t laneTerm) text() string { return laneText(t.by, t.axes, t.at) }
+
+func (a *angles) add(t laneTerm) bool {
+	if a.t == nil {
+		a.t, a.axes = t.by, t.axes
+	}
+	a.at = append(a.at, t.at)
+	return a.t == t.by && a.axes == t.axes
+}
+
+// putRotary puts the embedding in the place of the match.
+func putRotary(r *pass.Rewrite, c *pass.Candidate, m *rotary) bool {
+	if m.fault != "" {
+		return c.Miss(pass.WrongAttribute, "%s", m.fault)
+	}
+	if !c.Contained(m.y.Producer) {
+		return false
+	}
+	d := &draft{r: r, from: m.y.Producer.From}
+	x, dims := m.x, m.x.Dims
+	split := len(dims) == 4
+	cos, sin := d.angles(m.cos, dims, split), d.angles(m.sin, dims, split)
+	if split && (cos == nil || sin == nil) { // heads behind the sequence
+		heads, ok := dims[2].IsConst()
+		m.attrs.Heads, dims = heads, []symbolic.Dim{dims[0], dims[1], dims[2].Mul(dims[3])}
+		if ok {
+			cos, sin, x = d.angles(m.cos, m.x.Dims, false), d.angles(m.sin, m.x.Dims, false), d.reshape(x, dims)
+		}
+	} else if !split {
+		m.attrs.Heads = 1
+	}
+	if cos == nil || sin == nil || x == nil {
+		return c.Miss(pass.WrongShape, "angles %s and %s are not those of places of %s", m.cos.t, m.sin.t, m.x)
+	}
+	y := &graph.Tensor{Name: m.y.Name}
+	by := &graph.Layer{Name: m.y.Producer.Name, Op: graph.Rotary, Attrs: m.attrs, Inputs: []*graph.Tensor{x, cos, sin}, Outputs: []*graph.Tensor{y}}
+	if err := by.Infer(); err != nil || !symbolic.Equal(y.Dims, dims) || y.Type != m.y.Type {
+		return c.Miss(pass.WrongShape, "%s does not become %s by %s and %s", m.x, m.y, cos, sin)
+	}
+	if !c.Has(by) || !c.Enabled() {
+		return false
+	}
+	stand(c, d, m.y, by, c.Found)
+	return true
+}
+
+// angles returns the angles of x's pairs as [batch or 1, sequence, pairs]; nil where they are not of its places. x is
+// [batch, heads, sequence, size], if split, or [batch, sequence, size], with or without heads behind the sequence.
+func (d *draft) angles(a angles, x []symbolic.Dim, split bool) *graph.Tensor {
+	lead := len(x) - 1
+	dims := slices.Concat(slices.Repeat([]symbolic.Dim{symbolic.Const(1)}, max(0, lead+a.axes-len(a.t.Dims))), a.t.Dims)
+	batch, rows, others, length := dims[0], dims[1], dims[2:lead], x[1]
+	if split {
+		rows, others, length = dims[2], dims[1:2], x[2]
+	}
+	if len(dims) != lead+a.axes || !allOnes(others) || !ofPlaces(rows, length) || !batch.Is(1) && !batch.Equal(x[0]) {
+		return nil
+	}
+	own, _ := match.ConstDims(dims[lead:])
+	n, step := numeric.Count(own), 1
+	if len(a.at) > 1 {
+		step = a.at[1] - a.at[0]
+	}
+	for i, at := range a.at {
+		if step < 1 || at != a.at[0]+i*step {
+			return nil
+		}
+	}
+	t := d.reshape(a.t, []symbolic.Dim{batch, rows, symbolic.Const(n)})
+	if t == nil || n == len(a.at) {
+		return t
+	}
+	end := a.at[len(a.at)-1] + 1
+	return d.layer(a.t.Name+"_pairs", graph.Slice, graph.SliceAttrs{Starts: a.at[:1], Ends: []int{end}, Axes: []int{2}, Steps: []int{step}}, t)
+}
+
+// ofPlaces reports whether rows of angles that are broadcast to length places are one for each. Where a table of several rows is cut
+// to min(length, rows), length is at most rows, or they would not broadcast.
+func ofPlaces(rows, length symbolic.Dim) bool { return rows.Equal(length) || rows.Caps(length, 2) }
+
+// rotaryRest makes an embedding keep the components behind those that it turns, where a Concat puts them there:
+//
+//	t = Slice(x, first n)
+//	g = Slice(x, the rest)
+//	u = RotaryEmbedding(t, cos, sin)   ->   y = RotaryEmbedding(x, cos, sin) size=n
+//	y = Concat(u, g)
+func rotaryRest(r *pass.Rewrite, l *graph.Layer) bool {
+	part, attrs := l.Inputs[0], l.Attrs.(graph.RotaryAttrs)
+	whole := r.Network().Sole(l.Outputs[0])
+	if attrs.Size != 0 || attrs.Heads != 0 || part.Producer == nil || len(part.Producer.Inputs) == 0 ||
+		whole == nil || whole.Op != graph.Concat || len(whole.Inputs) != 2 || whole.Epilogue.Args > 0 {
+		return false
+	}
+	x, y := part.Producer.Inputs[0], whole.Outputs[0]
+	if x == nil || !symbolic.Equal(x.Dims, y.Dims) || x.Type != y.Type || len(x.Dims) != 4 {
+		return false
+	}
+	w := newLaneWalk(x)
+	turned, rest := w.of(part), w.of(whole.Inputs[1])
+	list := slices.Concat(turned, rest)
+	if len(turned) == 0 || len(rest) == 0 || len(list) != len(w.known[x]) {
+		return false
+	}
+	for i, own := range list {
+		if len(own) != 1 || own[0] != (laneTerm{from: i}) {
+			return false
+		}
+	}
+	c := r.Candidate("rotary-rest", append([]*graph.Layer{l, whole}, w.inner...)...)
+	attrs.Size = len(turned)
+	by := &graph.Layer{Name: whole.Name, Op: l.Op, Attrs: attrs, Inputs: append([]*graph.Tensor{x}, l.Inputs[1:]...), Outputs: []*graph.Tensor{{Name: y.Name}}}
+	if err := by.Infer(); err != nil || !symbolic.Equal(by.Outputs[0].Dims, y.Dims) {
+		return c.Miss(pass.WrongShape, "%s cannot be turned with the components that stay", x)
+	}
+	if !c.Contained(whole) || !c.Has(by) || !c.Enabled() {
+		return false
+	}
+	return c.Substitute(whole, by)
+}
+
+// rotaryHeads moves an embedding before the moves that give heads an axis of their own:
+//
+//	x = Transpose(Reshape(t, [B, S, H, D])) perm=[0 2 1 3]        u = RotaryEmbedding(t, cos, sin) heads=H
+//	y = RotaryEmbedding(x, cos, sin)                         ->   y = Transpose(Reshape(u, [B, S, H, D])) perm=[0 2 1 3]
+func rotaryHeads(r *pass.Rewrite, l *graph.Layer) bool {
+	x, y := l.Inputs[0], l.Outputs[0]
+	if len(x.Dims) != 4 {
+		return false
+	}
+	if normHeads(r, x) {
+		return true
+	}
+	list := operandForms(r, x, false, batchRole, headRole, rowRole, depthRole)
+	i := slices.IndexFunc(list, func(f form) bool {
+		return len(f.dims) == 3 && !f.turned && len(f.layers) > 0 && f.repeats.Is(1) && f.batch.Equal(x.Dims[0]) && f.heads.Equal(x.Dims[1])
+	})
+	heads, ok := x.Dims[1].IsConst()
+	if i < 0 || !ok {
+		return false
+	}
+	f := list[i]
+	c := r.Candidate("rotary-heads", l)
+	attrs := l.Attrs.(graph.RotaryAttrs)
+	attrs.Heads = heads
+	u := &graph.Tensor{Name: y.Name + "_rows"}
+	rows := &graph.Tensor{Name: f.t.Name, Type: f.t.Type, Dims: f.dims}
+	by := &graph.Layer{Name: l.Name, Op: graph.Rotary, Attrs: attrs, From: l.From, Outputs: []*graph.Tensor{u},
+		Inputs: append([]*graph.Tensor{rows}, l.Inputs[1:]...)}
+	if err := by.Infer(); err != nil || !symbolic.Equal(u.Dims, f.dims) {
+		return c.Miss(pass.WrongShape, "%s cannot be turned before its heads are cut", f.t)
+	}
+	joined, ok := match.ReshapeTo(f.t, f.dims)
+	if !ok {
+		return c.Miss(pass.WrongShape, "%s cannot be given the shape %s", f.t, symbolic.Format(f.dims))
+	}
+	cut := []symbolic.Dim{x.Dims[0], x.Dims[2], x.Dims[1], x.Dims[3]}
+	shape, ok := match.ReshapeTo(u, cut)
+	if !ok || !c.Has(by) || !c.Enabled() {
+		return false
+	}
+	if by.Inputs[0] = f.t; !f.asIs() {
+		flat := r.Reshape(f.t, f.t.Name+"_rows_shape", joined)
+		if f.t.Producer != nil {
+			flat.From = f.t.Producer.From
+		}
+		flat.Name, flat.Outputs = f.t.Name+"_rows", []*graph.Tensor{r.Network().NewTensor(f.t.Name+"_rows", f.t.Type, f.dims)}
+		by.Inputs[0] = r.Network().Insert(flat).Outputs[0]
+	}
+	by.Outputs = []*graph.Tensor{r.Network().NewTensor(u.Name, u.Type, u.Dims)}
+	by.Name = u.Name
+	by = r.Network().Insert(by)
+	apart := r.Reshape(by.Outputs[0], y.Name+"_shape", shape)
+	apart.Name, apart.From, apart.Outputs = y.Name+"_heads", l.From, []*graph.Tensor{r.Network().NewTensor(y.Name+"_heads", y.Type, cut)}
+	apart = r.Network().Insert(apart)
+	moved := r.Moved(f.layers)
+	last := r.Replace(l, &graph.Layer{Op: graph.Transpose, Attrs: graph.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, Inputs: apart.Outputs})
+	c.Absorb(f.layers, moved)
+	apart.From, last.From = c.Members, c.Members
+	return c.Fire(by, apart, last)
+}

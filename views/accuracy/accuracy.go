@@ -1,0 +1,441 @@
+package accuracy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/words"
+)
+
+// stripKey is the key that chooses the error in the strip of heat.
+func stripKey() ui.Key {
+	return ui.K("e", "own/accumulated", "error map below: own error / accumulated error")
+}
+
+// metric is a measure of the difference between two tensors.
+type metric struct {
+	name   string
+	value  func(*report.Errors) float64
+	write  func(float64) string
+	higher bool // more is better
+}
+
+var metrics = []metric{
+	{name: "SQNR dB", value: func(e *report.Errors) float64 { return e.SQNR }, write: words.Decibels, higher: true},
+	{name: "max abs", value: func(e *report.Errors) float64 { return e.MaxAbs }, write: ui.Number},
+	{name: "mean abs", value: func(e *report.Errors) float64 { return e.MeanAbs }, write: ui.Number},
+	{name: "median abs", value: func(e *report.Errors) float64 { return e.MedianAbs }, write: ui.Number},
+	{name: "max rel", value: func(e *report.Errors) float64 { return e.MaxRel }, write: ui.Number},
+	{name: "mean rel", value: func(e *report.Errors) float64 { return e.MeanRel }, write: ui.Number},
+	{name: "L2", value: func(e *report.Errors) float64 { return e.L2 }, write: ui.Number},
+	{name: "1-cosine", value: func(e *report.Errors) float64 { return 1 - e.Cosine }, write: ui.Number},
+	{name: "PSNR dB", value: func(e *report.Errors) float64 { return e.PSNR }, write: words.Decibels, higher: true},
+}
+
+// errorsView lists the layers with the error that each makes by itself, and the error that has piled up by then.
+type errorsView struct {
+	in        pane.Input
+	desk      pane.Desk
+	table     ui.Table
+	metric    int
+	tolerance float64 // dB; 0: the report's
+	own       bool    // the map below is of the layer's own error, not of the accumulated one
+	mapped    bool    // below is where the error sits, not why it is there
+}
+
+func newErrorsView(look *ui.Look, d pane.Desk) *errorsView {
+	v := &errorsView{in: pane.NewInput(look, report.PartAccuracy), desk: d}
+	at := func(r int) *report.LayerError { return &v.in.Snap.Accuracy.Layers[r] }
+	column := func(title string, of func(*report.LayerError) *report.Errors) []ui.Column {
+		value := func(r int) float64 { return v.by().value(of(at(r))) }
+		return []ui.Column{
+			{Title: title, Width: 11, Flex: 2, Cell: func(r int) ui.Cell { return v.bar(of(at(r))) }},
+			{Title: "", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+				e := of(at(r))
+				return ui.Cell{Text: v.by().write(v.by().value(e)), Style: v.grade(e)}
+			}, Order: func(a, b int) int {
+				if v.by().higher { // the worst first
+					a, b = b, a
+				}
+				return cmp.Compare(value(a), value(b))
+			}, Down: true},
+		}
+	}
+	v.table.Columns = []ui.Column{
+		{Title: "layer", Name: true, Width: 20, Flex: 3, Cell: func(r int) ui.Cell {
+			return pane.RulesOf(v.desk, v.in.Snap).Cell(at(r).Name, at(r).From, at(r).Precision, ui.Plain)
+		}},
+		{Title: "type", Width: 5, Priority: 2, Cell: func(r int) ui.Cell {
+			return ui.Cell{Text: at(r).Precision, Style: pane.PrecisionStyle(at(r).Precision)}
+		}, Order: func(a, b int) int { return cmp.Compare(at(a).Precision, at(b).Precision) }},
+	}
+	v.table.Columns = append(v.table.Columns, column("own error", func(l *report.LayerError) *report.Errors { return &l.Local })...)
+	v.table.Columns = append(v.table.Columns, ui.Column{Title: "adds", Width: 6, Priority: 1, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+		return ui.Cell{Text: words.Decibels(at(r).AddedSQNR()), Style: v.graded(at(r).AddedSQNR()) | v.emphasis(r)}
+	}, Order: func(a, b int) int { return cmp.Compare(at(b).AddedSQNR(), at(a).AddedSQNR()) }, Down: true})
+	v.table.Columns = append(v.table.Columns, column("accumulated", func(l *report.LayerError) *report.Errors { return &l.Accumulated })...)
+	v.table.Columns = append(v.table.Columns,
+		ui.Column{Title: "max abs", Width: 8, Priority: 5, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Number(at(r).Accumulated.MaxAbs), Style: ui.Muted} }},
+		ui.Column{Title: "cosine", Width: 8, Priority: 4, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+			return ui.Cell{Text: fmt.Sprintf("%.6f", at(r).Accumulated.Cosine), Style: ui.Muted}
+		}},
+		ui.Column{Title: "tensor", Name: true, Width: 14, Flex: 1, Priority: 6, Cell: func(r int) ui.Cell { return ui.Cell{Text: words.TensorName(at(r).Tensor), Style: ui.Muted} }})
+	v.table.Label = func(r int) string { return at(r).Name + " " + at(r).Op + " " + at(r).Precision }
+	v.table.Empty = "no layer's output can be compared"
+	return v
+}
+
+func (v *errorsView) by() *metric { return &metrics[v.metric] }
+
+// limit is the SQNR under which a layer counts as bad.
+func (v *errorsView) limit() float64 {
+	if v.tolerance > 0 {
+		return v.tolerance
+	}
+	if a := v.in.Snap.Accuracy; a != nil {
+		return a.Tolerance
+	}
+	return 0
+}
+
+// grade is good, a warning within 10 dB of the tolerance, or bad under it.
+func (v *errorsView) grade(e *report.Errors) ui.Style { return v.graded(e.SQNR) }
+
+func (v *errorsView) graded(sqnr float64) ui.Style {
+	switch limit := v.limit(); {
+	case sqnr < limit:
+		return ui.Bad
+	case sqnr < limit+10:
+		return ui.Warn
+	case sqnr >= words.ExactSQNR:
+		return ui.Muted
+	}
+	return ui.Good
+}
+
+// emphasis marks the layer that adds most error.
+func (v *errorsView) emphasis(r int) ui.Style {
+	if v.in.Snap.Accuracy.WorstLayer() == r {
+		return ui.Bold | ui.Underline
+	}
+	return ui.Plain
+}
+
+// fullSQNR is the SQNR, in dB, at which a bar is full: no more than rounding of FP32 is left.
+const fullSQNR = 80
+
+// bar draws the metric: quality in decibels up to fullSQNR with the tolerance as a mark, errors up to the largest of all,
+// local or accumulated, so that the bars of one column compare with those of the other.
+func (v *errorsView) bar(e *report.Errors) ui.Cell {
+	m := v.by()
+	b := &ui.Bar{Value: m.value(e), Style: v.grade(e)}
+	if m.higher {
+		b.Max = fullSQNR
+		if m.name == "SQNR dB" {
+			b.Marks = []ui.BarMark{{Value: v.limit(), Style: ui.Bad}}
+		}
+		return ui.Cell{Bar: b}
+	}
+	for i := range v.in.Snap.Accuracy.Layers {
+		l := &v.in.Snap.Accuracy.Layers[i]
+		b.Max = max(b.Max, m.value(&l.Local), m.value(&l.Accumulated))
+	}
+	return ui.Cell{Bar: b}
+}
+
+func (v *errorsView) Title() string {
+	return "Layers: " + v.by().name + " against " + v.in.Snap.Accuracy.Against()
+}
+
+func (v *errorsView) Note() (string, ui.Style) {
+	a := v.in.Snap.Accuracy
+	if a == nil {
+		return "", ui.Muted
+	}
+	bad := 0
+	for i := range a.Layers {
+		if a.Layers[i].Accumulated.SQNR < v.limit() {
+			bad++
+		}
+	}
+	text := fmt.Sprintf("%d of %s below %.0f dB on %s", bad, words.Plural(len(a.Layers), "layer"), v.limit(), words.Plural(a.TapItems, "item"))
+	if r := a.WorstLayer(); r >= 0 && a.Layers[r].Cause != nil && a.Layers[r].Cause.Adds < words.ExactSQNR {
+		text = fmt.Sprintf("most is added by %s %c %s", words.ShortName(a.Layers[r].Name), v.in.Look.Glyphs.Dot, text)
+	}
+	return v.in.Note(text)
+}
+
+func (v *errorsView) Keys() []ui.Key {
+	return append([]ui.Key{
+		ui.K("s", "metric", "SQNR, absolute and relative errors, L2, cosine, PSNR"),
+		ui.K("F", "first bad", "first layer that adds so much error that its SQNR is below the tolerance; else the one that adds most"),
+		{Keys: []string{"<", ">"}, Short: "tolerance", Long: "tolerance lower / higher by 5 dB"},
+		pane.PrecisionKey(v.desk),
+	}, append(v.below(), v.table.Keys()...)...)
+}
+
+// below are the keys of what is shown below the layers.
+func (v *errorsView) below() []ui.Key {
+	return []ui.Key{equalizeKey(v.desk), ui.K("V", "why/where", "below: why the layer errs / where in its output"), stripKey()}
+}
+
+// press handles them.
+func (v *errorsView) press(msg tea.Msg) tea.Cmd {
+	switch {
+	case pane.IsKey(msg, "e"):
+		v.own, v.mapped = !v.own, true
+	case pane.IsKey(msg, "V"):
+		v.mapped = !v.mapped
+	case pane.IsKey(msg, "E"):
+		return equalize(v.desk, v.equalizedBy())
+	}
+	return nil
+}
+
+// equalizedBy returns the way of equalising that helps the layer under the cursor, or any.
+func (v *errorsView) equalizedBy() string {
+	a := v.in.Snap.Accuracy
+	way := func(i int) string {
+		if i < 0 || a == nil || i >= len(a.Layers) {
+			return ""
+		}
+		if why := a.Layers[i].Cause; why != nil && why.Reach != nil && why.Reach.Cure != nil {
+			return why.Reach.Cure.Equalization
+		}
+		return ""
+	}
+	found := way(v.table.Row())
+	for i := 0; a != nil && found == "" && i < len(a.Layers); i++ {
+		found = way(i)
+	}
+	return cmp.Or(found, "weights")
+}
+
+func (v *errorsView) Update(msg tea.Msg) tea.Cmd {
+	was, at := v.Layer()
+	if v.in.Take(msg) {
+		v.table.Rows = 0
+		if a := v.in.Snap.Accuracy; a != nil {
+			v.table.Rows = len(a.Layers)
+		}
+		v.table.Refresh()
+		if at {
+			v.ToLayer(was)
+		}
+		return nil
+	}
+	if v.in.Snap.Accuracy == nil || v.table.Update(msg) {
+		return nil
+	}
+	switch {
+	case pane.IsKey(msg, "s"):
+		v.metric = (v.metric + 1) % len(metrics)
+		v.table.Refresh()
+	case pane.IsKey(msg, "e"), pane.IsKey(msg, "V"), pane.IsKey(msg, "E"):
+		return v.press(msg)
+	case pane.IsKey(msg, "F"):
+		return v.firstBad()
+	case pane.IsKey(msg, "P"):
+		if r := v.table.Row(); r >= 0 {
+			return pane.ChoosePrecision(v.desk, v.in.Snap, v.in.Snap.Accuracy.Layers[r].Name, v.in.Snap.Accuracy.Layers[r].From)
+		}
+	case pane.IsKey(msg, "<"):
+		v.tolerance = max(v.limit()-5, 5)
+	case pane.IsKey(msg, ">"):
+		v.tolerance = min(v.limit()+5, 100)
+	}
+	return nil
+}
+
+// Layer implements pointing.
+func (v *errorsView) Layer() (pane.LayerRef, bool) {
+	if a, r := v.in.Snap.Accuracy, v.table.Row(); a != nil && r >= 0 && r < len(a.Layers) {
+		return pane.LayerRef{Name: a.Layers[r].Name, From: a.Layers[r].From}, true
+	}
+	return pane.LayerRef{}, false
+}
+
+// ToLayer implements following.
+func (v *errorsView) ToLayer(l pane.LayerRef) bool {
+	a := v.in.Snap.Accuracy
+	return a != nil && pane.ToRow(&v.table, l, len(a.Layers), func(i int) pane.LayerRef { return pane.LayerRef{Name: a.Layers[i].Name, From: a.Layers[i].From} })
+}
+
+func (v *errorsView) firstBad() tea.Cmd {
+	a := v.in.Snap.Accuracy
+	at := slices.IndexFunc(a.Layers, func(l report.LayerError) bool { return l.AddedSQNR() < v.limit() })
+	bad := at >= 0
+	if !bad {
+		at = a.WorstLayer()
+	}
+	switch {
+	case at >= 0 && !v.table.Select(at):
+		return pane.Say(ui.Warn, a.Layers[at].Name+" is hidden by the filter")
+	case bad:
+		return nil
+	case at < 0 || a.Layers[at].AddedSQNR() >= words.ExactSQNR:
+		return pane.Say(ui.Good, fmt.Sprintf("no layer is below %.0f dB", v.limit()))
+	}
+	return pane.Say(ui.Good, fmt.Sprintf("no layer by itself is below %.0f dB; this one adds most", v.limit()))
+}
+
+func (v *errorsView) Render(w, h int) string {
+	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
+		if v.in.Snap.Accuracy == nil {
+			v.in.Wait(c, "comparison with FP32")
+			return
+		}
+		if a := v.in.Snap.Accuracy; a.Reference && len(a.Layers) == 0 {
+			v.drawReference(c)
+			return
+		}
+		v.table.Draw(c)
+	})
+}
+
+// drawReference says why there are no errors of layers yet: the engine is what others are compared with.
+func (v *errorsView) drawReference(c *ui.Canvas) {
+	y := 0
+	for _, line := range ui.Wrap("This engine is what others are compared with: "+v.in.Snap.Accuracy.Against()+". Its layers differ from those of the model by what fusion rounds.", c.W-2) {
+		c.Fit(1, y, c.W-2, ui.Muted, line)
+		y++
+	}
+	if b := v.in.Snap.Busy; b != nil {
+		c.Fit(1, y, c.W-2, ui.Plain, b.String())
+	}
+}
+
+// labelsView states how often the engine is right, and how often it agrees with FP32.
+type labelsView struct {
+	in   pane.Input
+	hint func(pane.Fact) string
+}
+
+func (v *labelsView) Title() string { return "Predictions" }
+
+func (v *labelsView) Keys() []ui.Key { return nil }
+
+func (v *labelsView) Update(msg tea.Msg) tea.Cmd { v.in.Take(msg); return nil }
+
+func (v *labelsView) Note() (string, ui.Style) {
+	a := v.in.Snap.Accuracy
+	if a == nil {
+		return "", ui.Muted
+	}
+	if off := a.Labels.Offset; off != 0 {
+		return strings.TrimSpace("labels off by one? " + v.hint(pane.LabelsOff{By: off})), ui.Warn
+	}
+	return v.in.Note(words.Plural(a.Items, "item"))
+}
+
+func (v *labelsView) Render(w, h int) string {
+	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
+		a := v.in.Snap.Accuracy
+		if a == nil {
+			v.in.Wait(c, "predictions")
+			return
+		}
+		name := strings.ToUpper(a.Precision)
+		l := a.Labels
+		var bars ui.Bars
+		add := func(label string, share float64, s ui.Style) {
+			if share >= 0 {
+				bars = append(bars, ui.LabelledBar{Label: label, Value: fmt.Sprintf("%.2f%%", 100*share), Bar: ui.Bar{Value: share, Max: 1, Style: s}})
+			}
+		}
+		if a.Precision != string(config.FP32) {
+			add("top-1 FP32", l.FP32Top1, ui.F32)
+		}
+		add("top-1 "+name, l.Top1, pane.PrecisionStyle(a.Precision))
+		add("agreement", l.Agreement, ui.Good)
+		if a.Precision != string(config.FP32) {
+			add("top-5 FP32", l.FP32Top5, ui.F32)
+		}
+		add("top-5 "+name, l.Top5, pane.PrecisionStyle(a.Precision))
+		bars.Draw(c)
+		y := len(bars) + min(len(bars), 1)
+		if y < h && a.Random && l.Unclassed == "" {
+			c.Fit(1, y, w-2, ui.Warn, "random input: accuracy is not meaningful, only agreement is")
+		} else if y < h && l.Unclassed != "" {
+			for _, line := range ui.Wrap("no agreement of classes: "+l.Unclassed+". The errors of the outputs tell.", w-2) {
+				c.Fit(1, y, w-2, ui.Warn, line)
+				y++
+			}
+		} else if y < h && l.Tokens > 0 {
+			c.Fit(1, y, w-2, ui.Plain, perplexityText(&l))
+		} else if y < h && l.BesideFP32 != nil && a.Precision != string(config.FP32) {
+			style := ui.Muted
+			if l.BesideFP32.Apart() {
+				style = ui.Warn
+			}
+			c.Fit(1, y, w-2, style, "top-1: "+l.BesideFP32.String())
+		} else if y < h && l.Top1 < 0 {
+			c.Fit(1, y, w-2, ui.Muted, "the data has no labels")
+		}
+	})
+}
+
+// perplexityText says how likely a language model holds what follows in a text.
+func perplexityText(l *report.LabelAccuracy) string {
+	number := func(p *float64) string {
+		if p == nil {
+			return "none"
+		}
+		return fmt.Sprintf("%.2f", *p)
+	}
+	return fmt.Sprintf("perplexity %s of %s (FP32 %s)", number(l.Perplexity), words.Plural(l.Tokens, "next token"), number(l.FP32Perplexity))
+}
+
+// outputsView compares the network's outputs.
+type outputsView struct {
+	in    pane.Input
+	table ui.Table
+}
+
+func newOutputsView(look *ui.Look) *outputsView {
+	v := &outputsView{in: pane.NewInput(look, report.PartAccuracy)}
+	v.table.Columns = []ui.Column{{Title: "output", Name: true, Width: 10, Flex: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.in.Snap.Accuracy.Outputs[r].Name} }}}
+	for i := range metrics {
+		m := &metrics[i]
+		v.table.Columns = append(v.table.Columns, ui.Column{Title: m.name, Width: max(8, len(m.name)), Align: ui.AlignRight, Priority: []int{0, 1, 2, 5, 3, 6, 7, 4, 8}[i],
+			Cell: func(r int) ui.Cell { return ui.Cell{Text: m.write(m.value(&v.in.Snap.Accuracy.Outputs[r].Errors))} }})
+	}
+	return v
+}
+
+func (v *outputsView) Title() string { return "Outputs against " + v.in.Snap.Accuracy.Against() }
+
+func (v *outputsView) Note() (string, ui.Style) { return v.in.Note("") }
+
+func (v *outputsView) Keys() []ui.Key { return ui.FilterKeys() }
+
+func (v *outputsView) Update(msg tea.Msg) tea.Cmd {
+	if !v.in.Take(msg) {
+		v.table.Update(msg)
+		return nil
+	}
+	v.table.Rows = 0
+	if a := v.in.Snap.Accuracy; a != nil {
+		v.table.Rows = len(a.Outputs)
+	}
+	v.table.Refresh()
+	return nil
+}
+
+func (v *outputsView) Render(w, h int) string {
+	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
+		if v.in.Snap.Accuracy == nil {
+			v.in.Wait(c, "outputs")
+			return
+		}
+		v.table.Draw(c)
+	})
+}

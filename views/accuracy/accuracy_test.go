@@ -1,0 +1,60 @@
+package accuracy
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
+)
+
+// TestErrorBarsCompare draws the bars of both columns to one scale.
+func TestErrorBarsCompare(t *testing.T) {
+	v := newErrorsView(ui.NewLook(ui.Options{NoColor: true}), &panetest.Desk{})
+	v.Update(&report.Snapshot{Seq: 1, Accuracy: &report.Accuracy{Layers: []report.LayerError{
+		{Name: "a", Local: report.Errors{MaxAbs: 1, SQNR: 40}, Accumulated: report.Errors{MaxAbs: 2, SQNR: 35}},
+		{Name: "b", Local: report.Errors{MaxAbs: 2, SQNR: 38}, Accumulated: report.Errors{MaxAbs: 8, SQNR: 20}},
+	}}})
+	for range metrics {
+		local, accumulated := v.table.Columns[2].Cell(1).Bar, v.table.Columns[5].Cell(0).Bar
+		if local.Max != accumulated.Max {
+			t.Errorf("%s: the bars end at %g and %g", v.by().name, local.Max, accumulated.Max)
+		}
+		if v.by().name == "max abs" && (local.Max != 8 || local.Value != accumulated.Value) {
+			t.Errorf("equal errors are drawn as %+v and %+v", local, accumulated)
+		}
+		v.Update(ui.Press("s"))
+	}
+}
+
+func TestErrorText(t *testing.T) {
+	for _, c := range []struct {
+		m    report.ErrorMap
+		want string
+	}{
+		{report.ErrorMap{Channels: 1, Positions: 1, Rows: 1, Columns: 1, RMS: []float32{0}}, "identical everywhere"},
+		{report.ErrorMap{Channels: 10, Positions: 1, Rows: 10, Columns: 1, Group: 1, RMS: []float32{0, 0, 2, 0, 0, 0, 0, 0, 0, 0}, SQNR: []float64{200, 50, 30, 200, 200, 200, 200, 200, 200, 200}},
+			"largest: channel 2, rms 2; lowest SQNR: channel 2, 30.0 dB"},
+		{report.ErrorMap{Channels: 5, Positions: 100, Rows: 2, Columns: 2, Group: 3, RMS: []float32{0, 1, 3, 2}, SQNR: []float64{9, 4}},
+			"largest: channels 3-4, positions 0-49, rms 3; lowest SQNR: channels 3-4, 4.0 dB"},
+	} {
+		if got := errorText(&c.m, slices.Max(c.m.RMS)); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+// TestEqualize equalises by a way, and the same key takes that back.
+func TestEqualize(t *testing.T) {
+	d := &panetest.Desk{}
+	equalize(d, "activations")
+	if now := d.Asked.Quantization.Full().Equalization; now != "activations" {
+		t.Errorf("equalization is %s", now)
+	}
+	equalize(d, "activations")
+	if now := d.Asked.Quantization; now.Equalization != (config.Quantization{}).Equalization {
+		t.Errorf("equalization is %+v", now)
+	}
+}

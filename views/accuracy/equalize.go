@@ -1,0 +1,26 @@
+package accuracy
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+)
+
+// equalizeKey is the key that equalises channels.
+func equalizeKey(d pane.Desk) ui.Key {
+	return pane.When(d, pane.NeedsQuantization, ui.K("E", "equalise", "equalise channels, by the way that helps the layer under the cursor; again: not. u undoes"))
+}
+
+// equalize equalises the channels of all tensors, by the way that helps a layer, or takes that back.
+func equalize(d pane.Desk, way string) tea.Cmd {
+	if d.Want().Quantization.Full().Equalization != "off" {
+		way = "off"
+	}
+	cmd := d.Change(func(c *config.Config) {
+		c.Quantization.Equalization = way
+		c.Quantization = c.Quantization.Effective()
+	})
+	return tea.Batch(cmd, pane.Say(ui.Plain, "equalization: "+way+"; u undoes"))
+}

@@ -1,0 +1,41 @@
+package calibration
+
+import (
+	"testing"
+
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/words"
+)
+
+func TestWeightTexts(t *testing.T) {
+	w := report.WeightCalibration{
+		Layer: "fc", Tensor: "w", Dims: []int{10000, 8}, Channels: 10000, Group: 3, Amax: []float32{1, 0.001, 2, 0.5}, SQNR: []float64{40, 200, 41, 42}, Shared: []float64{34, 1, 41, 30},
+		PerChannel: 41, PerTensor: 28, Spread: 20, Dead: []int{1, 4, 5, 6, 7, 8, 9}, DeadCount: 300,
+	}
+	if got, want := channelText(&w, 3), "channels 9 to 11: amax 0.5, scale 0.00394, 42.0 dB; per tensor 30.0 dB"; got != want {
+		t.Errorf("got %q", got)
+	}
+	if got, want := deadText(&w), "300: 1, 4, 5, 6, 7, 8, ..."; got != want {
+		t.Errorf("got %q", got)
+	}
+	if weightLoss(&w) != 13 || lossStyle(13) != ui.Bad || lossStyle(7) != ui.Warn || channelLoss(&w, 1) != words.ExactSQNR-1 {
+		t.Error("the loss of one scale is wrong")
+	}
+	if got := largest(w.Amax, 2); len(got) != 2 || got[0] != 1 || got[1] != 2 {
+		t.Errorf("largest gave %v", got)
+	}
+}
+
+func TestCureText(t *testing.T) {
+	for want, c := range map[string]*report.Cure{
+		"":                                  nil,
+		"it cannot be equalised: no reader": {Why: "no reader"},
+		"E equalises by weights with a, b":  {Equalization: "weights", With: []string{"a", "b"}},
+		"E equalises by weights with a: 3.0 dB expected": {Equalization: "weights", With: []string{"a"}, Gain: 3},
+	} {
+		if got := CureText(c, true); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package calibration
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/words"
+)
+
+// rangesView shows all that each calibrator makes of the tensor under the cursor.
+type rangesView struct {
+	of    *tensorsView
+	table ui.Table
+}
+
+func newRangesView(t *tensorsView) *rangesView {
+	v := &rangesView{of: t}
+	columns := []ui.Column{{Title: "calibrator", Name: true, Width: 12, Flex: 2, Cell: func(r int) ui.Cell {
+		name := t.report.Calibrators[r]
+		if name == t.report.Active {
+			return ui.Cell{Text: name, Style: thresholdStyle(r) | ui.Bold | ui.Underline}
+		}
+		return ui.Cell{Text: name, Style: thresholdStyle(r)}
+	}}, {Width: 6, Flex: 3, Priority: 3, Cell: func(r int) ui.Cell {
+		tensor := t.tensor()
+		top := 0.0
+		for i := range tensor.By {
+			top = max(top, tensor.By[i].SQNR)
+		}
+		return ui.Cell{Bar: &ui.Bar{Value: tensor.By[r].SQNR, Max: top, Style: thresholdStyle(r)}}
+	}}}
+	for i := range measures {
+		m := &measures[i]
+		columns = append(columns, ui.Column{Title: m.name, Width: []int{7, 7, 10, 7, 7, 8}[i], Priority: []int{0, 0, 3, 0, 0, 2}[i], Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+			return t.cell(m, t.tensor(), r)
+		}})
+	}
+	v.table.Columns = append(columns, ui.Column{Title: "zero", Width: 5, Priority: 4, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+		return ui.Cell{Text: fmt.Sprint(t.tensor().By[r].Zero)}
+	}})
+	return v
+}
+
+func (v *rangesView) Title() string {
+	if t := v.of.tensor(); t != nil {
+		return "Ranges of " + t.Tensor
+	}
+	return "Ranges"
+}
+
+func (v *rangesView) Note() (string, ui.Style) { return v.of.in.Note("bars: SQNR") }
+
+func (v *rangesView) Keys() []ui.Key {
+	return append(v.of.shared(), ui.K("enter", "use", "use the calibrator under the cursor"))
+}
+
+func (v *rangesView) Update(msg tea.Msg) tea.Cmd {
+	t := v.of.tensor()
+	if t == nil {
+		return nil
+	}
+	v.table.Rows = len(t.By)
+	v.table.Refresh()
+	if pane.IsKey(msg, "enter") {
+		if r := v.table.Row(); r >= 0 {
+			return v.of.desk.Change(func(c *config.Config) { c.Calibrator = v.of.report.Calibrators[r] })
+		}
+	}
+	if k, ok := msg.(tea.KeyPressMsg); ok && pane.Has(ui.MotionKeys(), k.String()) {
+		v.table.Update(msg)
+		return nil
+	}
+	return v.of.press(msg)
+}
+
+func (v *rangesView) Render(w, h int) string {
+	return v.of.in.Look.Render(w, h, func(c *ui.Canvas) {
+		t := v.of.tensor()
+		if t == nil {
+			v.of.in.Wait(c, "ranges")
+			return
+		}
+		v.table.Rows = len(t.By)
+		v.table.Refresh()
+		v.table.Draw(c)
+	})
+}
+
+func thresholdStyle(i int) ui.Style { return ui.Series(i + 1) }
+
+// histogramView draws the values of the tensor under the cursor with the thresholds of every calibrator.
+type histogramView struct{ of *tensorsView }
+
+func (v *histogramView) Title() string {
+	if t := v.of.tensor(); t != nil {
+		return "Values of " + t.Tensor
+	}
+	return "Values"
+}
+
+func (v *histogramView) Note() (string, ui.Style) {
+	t := v.of.tensor()
+	if t == nil {
+		return "", ui.Muted
+	}
+	scale := "linear counts"
+	if v.of.log {
+		scale = "log counts"
+	}
+	return v.of.in.Note(fmt.Sprintf("%s of %s values", scale, ui.Number(float64(t.Count))))
+}
+
+func (v *histogramView) Keys() []ui.Key { return v.of.shared() }
+
+func (v *histogramView) Update(msg tea.Msg) tea.Cmd { return v.of.press(msg) }
+
+func (v *histogramView) Render(w, h int) string {
+	return v.of.in.Look.Render(w, h, func(c *ui.Canvas) {
+		t := v.of.tensor()
+		if t == nil {
+			v.of.in.Wait(c, "histograms")
+			return
+		}
+		text := fmt.Sprintf("min %s  max %s  mean %s  std %s  zeros %s", ui.Number(float64(t.Min)), ui.Number(float64(t.Max)),
+			ui.Number(t.Mean), ui.Number(t.Std), words.Percent(t.Zeros))
+		c.FitClauses(1, 0, w-2, ui.Muted, text)
+		h := ui.Histogram{Lo: float64(t.Histogram.Low), Hi: float64(t.Histogram.High), Log: v.of.log, Style: ui.Series1}
+		for _, n := range t.Histogram.Counts {
+			h.Counts = append(h.Counts, float64(n))
+		}
+		for i, by := range t.By {
+			h.Thresholds = append(h.Thresholds, ui.Threshold{Name: v.of.report.Calibrators[i], Value: threshold(t, by), Style: thresholdStyle(i)})
+		}
+		foot := 0
+		if r := t.Reach; r != nil && len(r.Outliers) > 0 && c.H > 7 {
+			foot = 2
+			text, style := ReachText(r)
+			c.FitClauses(1, c.H-2, c.W-2, style, text)
+			c.FitClauses(1, c.H-1, c.W-2, ui.Bold, CureText(r.Cure, v.of.desk.Lacks(pane.NeedsQuantization) == ""))
+		}
+		h.Draw(c.Sub(ui.Rect{Y: 1, W: c.W, H: c.H - 1 - foot}))
+	})
+}
+
+// threshold returns where a symmetric range ends on the side where the values reach further.
+func threshold(t *report.TensorCalibration, r report.CalibratorResult) float64 {
+	amax := float64(r.Amax)
+	if -t.Min > t.Max {
+		return max(-amax, float64(t.Histogram.Low))
+	}
+	return min(amax, float64(t.Histogram.High))
+}
+
+// ReachText says which channels set a range, and what that costs the others.
+func ReachText(r *report.ChannelReach) (string, ui.Style) {
+	if len(r.Outliers) == 0 {
+		return fmt.Sprintf("channels: the furthest reaches %s; none costs the others a bit", ui.Number(float64(r.Amax))), ui.Muted
+	}
+	name := fmt.Sprintf("channel %d reaches", r.Outliers[0])
+	if n := len(r.Outliers); n > 1 {
+		name = fmt.Sprintf("%d channels, first %d, reach", n, r.Outliers[0])
+	}
+	return fmt.Sprintf("%s %s, the others %s: they lose %.1f bits; scale %s, they need %s", name, ui.Number(float64(r.Amax)), ui.Number(float64(r.Rest)),
+		r.Bits, ui.Number(float64(r.Scale)), ui.Number(float64(r.Needed))), ui.Bad
+}
+
+// CureText says how channels are equalised, and that a key does it where one does.
+func CureText(c *report.Cure, press bool) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Equalization == "":
+		return "it cannot be equalised: " + c.Why
+	}
+	var with []string
+	for _, name := range c.With {
+		with = append(with, words.ShortName(name))
+	}
+	text := fmt.Sprintf("equalise by %s with %s", c.Equalization, strings.Join(with, ", "))
+	if press {
+		text = "E equalises by " + c.Equalization + " with " + strings.Join(with, ", ")
+	}
+	if c.Gain > 0 {
+		text += fmt.Sprintf(": %.1f dB expected", c.Gain)
+	}
+	return text
+}

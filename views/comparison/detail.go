@@ -1,0 +1,317 @@
+package comparison
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/diff"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/memory"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/words"
+)
+
+// changeView tells of the group of layers under the cursor what each side has for it.
+type changeView struct {
+	in  pane.Input
+	of  *changesView
+	top int // line that is shown first
+}
+
+func (v *changeView) group() *report.LayerChange {
+	if r := v.of.table.Row(); v.of.cmp.diff != nil && r >= 0 {
+		return v.of.group(r)
+	}
+	return nil
+}
+
+// Layer implements pointing.
+func (v *changeView) Layer() (pane.LayerRef, bool) { return v.of.Layer() }
+
+func (v *changeView) Title() string {
+	if g := v.group(); g != nil {
+		return words.ShortName(g.Name)
+	}
+	return "Layer"
+}
+
+func (v *changeView) Note() (string, ui.Style) {
+	if g := v.group(); g != nil {
+		return g.Kind, ui.Muted
+	}
+	return "", ui.Muted
+}
+
+func (v *changeView) Keys() []ui.Key { return nil }
+
+func (v *changeView) Update(msg tea.Msg) tea.Cmd {
+	if v.in.Take(msg) {
+		return nil
+	}
+	if k, ok := msg.(tea.KeyPressMsg); ok {
+		switch k.String() {
+		case "up", "k":
+			v.top = max(v.top-1, 0)
+		case "down", "j":
+			v.top++
+		case "g", "home":
+			v.top = 0
+		}
+	}
+	return nil
+}
+
+func (v *changeView) Render(w, h int) string {
+	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
+		g := v.group()
+		if g == nil {
+			c.Fit(1, 0, w-2, ui.Muted, "no layer under the cursor")
+			return
+		}
+		lines := v.lines(g, w)
+		v.top = max(min(v.top, len(lines)-h), 0)
+		for y, line := range lines[v.top:min(v.top+h, len(lines))] {
+			c.FitClauses(1, y, w-2, line.style, line.text)
+		}
+	})
+}
+
+type styledLine struct {
+	text  string
+	style ui.Style
+}
+
+// lines tells what is known of a group, in lines of w cells.
+func (v *changeView) lines(g *report.LayerChange, w int) (lines []styledLine) {
+	text := g.Verdict()
+	if g.Slight {
+		text += ", " + g.Under()
+	}
+	if g.Ratio > 0 {
+		text += fmt.Sprintf(": %s, %.3f times as long", withSign(g.Delta), g.Ratio)
+	}
+	if g.P != nil && g.Q != nil {
+		text += fmt.Sprintf("; p %s, q %s", chance(*g.P), chance(*g.Q))
+	}
+	lines = append(lines, styledLine{text, verdictStyle(g) | ui.Bold})
+	for i, side := range [][]report.LayerSide{g.A, g.B} {
+		if len(side) == 0 {
+			lines = append(lines, styledLine{string("AB"[i]) + "  nothing computes this", ui.Muted})
+		}
+		for k, l := range side {
+			name := "   "
+			if k == 0 {
+				name = string("AB"[i]) + "  "
+			}
+			facts := []string{ui.Duration(l.Time), l.Precision, l.Tactic, ui.Bytes(l.Bytes)}
+			if l.SQNR != nil {
+				facts = append(facts, words.WithDecibels(*l.SQNR))
+			}
+			tail := strings.Join(facts, "  ")
+			room := max(w-2-ui.Width(name)-ui.Width(tail)-2, 12)
+			lines = append(lines, styledLine{name + words.Fit(v.in.Look.Glyphs, l.Layer, room) + "  " + tail, ui.Plain})
+		}
+	}
+	for i, line := range ui.Wrap("computes "+words.JoinLayers(g.From), w-2) {
+		if i == 0 || line != "" {
+			lines = append(lines, styledLine{line, ui.Muted})
+		}
+	}
+	return lines
+}
+
+// sidesView sets the figures of both sides beside each other, and counts how the graphs differ.
+type sidesView struct {
+	in  pane.Input
+	cmp *Pair
+}
+
+func (v *sidesView) Title() string { return "A and B" }
+
+func (v *sidesView) Note() (string, ui.Style) {
+	if v.cmp.diff != nil && len(v.cmp.diff.Notes) > 0 {
+		return string(v.in.Look.Glyphs.Warn) + " read the notes", ui.Warn
+	}
+	return "", ui.Muted
+}
+
+func (v *sidesView) Keys() []ui.Key { return nil }
+
+func (v *sidesView) Update(msg tea.Msg) tea.Cmd { v.in.Take(msg); return nil }
+
+func (v *sidesView) Render(w, h int) string {
+	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
+		d := v.cmp.diff
+		if d == nil {
+			v.cmp.draw(c)
+			return
+		}
+		y := 0
+		half := (w - 12) / 2
+		row := func(name, a, b string, style ui.Style) {
+			if y < h {
+				c.Fit(1, y, 10, ui.Muted, name)
+				c.FitName(11, y, half-1, style, a)
+				c.FitName(11+half, y, w-12-half, style, b)
+			}
+			y++
+		}
+		if a, b := "A  "+d.A.Name, "B  "+d.B.Name; max(ui.Width(a), ui.Width(b)) < half {
+			row("", a, b, ui.Bold)
+		} else { // in lines of their own
+			c.FitName(1, 0, w-2, ui.Bold, a)
+			c.FitName(1, 1, w-2, ui.Bold, b)
+			y = 2
+		}
+		for _, f := range sideFacts(d) {
+			if f[1] != "" || f[2] != "" {
+				row(f[0], f[1], f[2], ui.Plain)
+			}
+		}
+		for _, line := range v.graph(d) {
+			for _, part := range ui.Wrap(line.text, w-2) {
+				c.Fit(1, y, w-2, line.style, part)
+				y++
+			}
+		}
+	})
+}
+
+// sideFacts are figures of both sides: name, A's, B's; "" where one is not known.
+func sideFacts(d *report.Diff) [][3]string {
+	of := func(name string, write func(*report.DiffSide) string) [3]string {
+		return [3]string{name, write(&d.A), write(&d.B)}
+	}
+	share := func(v *float64) string {
+		if v == nil {
+			return ""
+		}
+		return words.Percent(*v)
+	}
+	bytes := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return ui.Bytes(int64(n))
+	}
+	facts := [][3]string{
+		of("built as", func(s *report.DiffSide) string { return s.Label }),
+		of("latency", func(s *report.DiffSide) string { return ui.Duration(s.Latency) }),
+		of("SQNR", func(s *report.DiffSide) string {
+			if s.SQNR == nil {
+				return ""
+			}
+			return words.WithDecibels(*s.SQNR)
+		}),
+		of("top-1", func(s *report.DiffSide) string { return share(s.Top1) }),
+		of("agreement", func(s *report.DiffSide) string { return share(s.Agreement) }),
+		of("arena", func(s *report.DiffSide) string { return bytes(s.Memory.Peak) }),
+		of("weights", func(s *report.DiffSide) string { return bytes(s.Memory.Weights) }),
+		of("engine", func(s *report.DiffSide) string { return bytes(s.File) }),
+		of("steps", func(s *report.DiffSide) string { return fmt.Sprint(s.Steps) }),
+	}
+	if d.A.Device.Device != d.B.Device.Device {
+		facts = append(facts, of("device", func(s *report.DiffSide) string { return s.Device.Device }))
+	}
+	return facts
+}
+
+// graph says how the graphs differ, and what to know before one compares.
+func (v *sidesView) graph(d *report.Diff) (lines []styledLine) {
+	counts := map[string]int{}
+	for i := range d.Groups {
+		counts[d.Groups[i].Kind]++
+	}
+	var words []string
+	for _, k := range []string{report.KindAdded, report.KindRemoved, report.KindFused, report.KindSplit, report.KindMerged, report.KindTyped} {
+		if counts[k] > 0 {
+			words = append(words, fmt.Sprintf("%d %s", counts[k], k))
+		}
+	}
+	if n := counts[report.KindTactic]; n > 0 {
+		words = append(words, fmt.Sprintf("%d of another tactic", n))
+	}
+	text := "the same graph, with the same kernels"
+	if len(words) > 0 {
+		text = "graph: " + strings.Join(words, ", ") + fmt.Sprintf(", %d the same", counts[report.KindSame])
+	}
+	lines = append(lines, styledLine{text, ui.Accent})
+	for i, names := range [][]string{d.RemovedSources, d.AddedSources} {
+		if n := len(names); n > 0 {
+			lines = append(lines, styledLine{fmt.Sprintf("only in %c's model: %s", "AB"[i], strings.Join(names[:min(n, 4)], ", ")) + more(n-4), ui.Plain})
+		}
+	}
+	for _, n := range d.Notes {
+		lines = append(lines, styledLine{string(v.in.Look.Glyphs.Warn) + " " + n, ui.Warn})
+	}
+	return lines
+}
+
+// more says how many others there are.
+func more(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
+}
+
+// mapsView draws the arenas of both sides, one over the other, on one scale.
+type mapsView struct {
+	in  pane.Input
+	cmp *Pair
+}
+
+func (v *mapsView) Title() string { return "Arenas, on one scale" }
+
+func (v *mapsView) Note() (string, ui.Style) {
+	a, b := v.cmp.sides[0], v.cmp.sides[1]
+	if v.cmp.diff == nil || a.Snapshot.Memory == nil || b.Snapshot.Memory == nil {
+		return "", ui.Muted
+	}
+	pa, pb := a.Snapshot.Memory.Peak, b.Snapshot.Memory.Peak
+	text := fmt.Sprintf("peak %s to %s", ui.Bytes(int64(pa)), ui.Bytes(int64(pb)))
+	if pa > 0 {
+		text += fmt.Sprintf(", %.2fx", float64(pb)/float64(pa))
+	}
+	return text, ui.Muted
+}
+
+func (v *mapsView) Keys() []ui.Key { return nil }
+
+func (v *mapsView) Update(msg tea.Msg) tea.Cmd { v.in.Take(msg); return nil }
+
+func (v *mapsView) Render(w, h int) string {
+	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
+		if v.cmp.diff == nil {
+			v.cmp.draw(c)
+			return
+		}
+		size := int64(1)
+		for _, s := range v.cmp.sides {
+			if m := s.Snapshot.Memory; m != nil {
+				size = max(size, int64(m.Peak))
+			}
+		}
+		half := h / 2
+		for i, s := range v.cmp.sides {
+			part := c.Sub(ui.Rect{Y: i * half, W: w, H: half + i*(h-2*half)})
+			drawArena(part, string("AB"[i]), s, size)
+		}
+	})
+}
+
+// drawArena draws the arena of one side up to so many bytes.
+func drawArena(c *ui.Canvas, name string, s diff.Side, size int64) {
+	m := s.Snapshot.Memory
+	if m == nil || len(m.Steps) == 0 {
+		c.Fit(1, 0, c.W-2, ui.Muted, name+"  its memory is not known")
+		return
+	}
+	arena := memory.Arena(m)
+	arena.Size, arena.Cursor = max(size, 1), -1
+	arena.Draw(c)
+	c.Fit(0, min(1, max(c.H-1, 0)), 2, ui.Bold|ui.Accent, name)
+}

@@ -1,0 +1,54 @@
+package comparison
+
+import (
+	"path/filepath"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/diff"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+)
+
+// Mark marks what is under the cursor of a pane, or what is shown.
+func (c *Pair) Mark(which int, focused ui.View, shown *report.Snapshot) tea.Cmd {
+	m := markOf(shown)
+	if at, ok := focused.(pane.Marker); ok {
+		if under, ok := at.Mark(); ok {
+			m = under
+		}
+	}
+	return func() tea.Msg {
+		snap, err := m.Read()
+		return markedMsg{which, diff.Side{Name: m.Name, Snapshot: snap}, err}
+	}
+}
+
+// markOf is a snapshot as something to compare.
+func markOf(snap *report.Snapshot) pane.Mark {
+	name := pane.Label(snap)
+	if snap.Replay != "" {
+		name = filepath.Base(snap.Replay) + "@" + name
+	}
+	return pane.Mark{Name: name, Read: func() (*report.Snapshot, error) { return snap, nil }}
+}
+
+// Compare compares A and B; one that is not marked is what is shown.
+func (c *Pair) Compare(shown *report.Snapshot) tea.Cmd {
+	var sides [2]diff.Side
+	for i, m := range c.marks {
+		switch {
+		case m != nil:
+			sides[i] = *m
+		case c.marks[1-i] == nil:
+			return tea.Batch(ui.GotoPage(pane.CompareKey, pane.ComparePage), pane.Say(ui.Warn, "nothing is marked: m marks A, M marks B"))
+		default:
+			sides[i] = diff.Side{Name: markOf(shown).Name, Snapshot: shown}
+		}
+	}
+	if a, b := sides[0], sides[1]; a.Snapshot == b.Snapshot || a.Name == b.Name && a.Snapshot.Replay == b.Snapshot.Replay && a.Snapshot.Seq == b.Snapshot.Seq {
+		return tea.Batch(ui.GotoPage(pane.CompareKey, pane.ComparePage), pane.Say(ui.Warn, "A and B are both "+a.Name+": mark another one"))
+	}
+	return tea.Batch(ui.GotoPage(pane.CompareKey, pane.ComparePage), compareSides(sides))
+}

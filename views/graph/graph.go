@@ -1,0 +1,226 @@
+package graph
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/words"
+)
+
+// graphs are the two networks and the passes between them, with one cursor for all: the panes of the screen show it.
+type graphs struct {
+	desk   pane.Desk
+	state  graphState
+	lists  [2]*networkList
+	passes ui.Table // its cursor chooses the network that the right side shows
+}
+
+func newGraphs(look *ui.Look, d pane.Desk) *graphs {
+	g := &graphs{desk: d, state: graphState{in: pane.NewInput(look, report.PartPasses), step: engineStep, unfolded: map[unfold]bool{}, causes: map[siteCause]bool{}}}
+	for side := range g.lists {
+		g.lists[side] = newNetworkList(&g.state, side)
+	}
+	return g
+}
+
+func (g *graphs) snap() *report.Snapshot { return g.state.in.Snap }
+
+func (g *graphs) look() *ui.Look { return g.state.in.Look }
+
+// selected returns the names of the source layers that the cursor is on: one on the left side, members on the right.
+func (g *graphs) selected() []string {
+	list := g.lists[g.state.side]
+	line := list.line()
+	if line == nil {
+		return nil
+	}
+	var names []string
+	for _, l := range list.of(line) {
+		if g.state.side == sourceSide {
+			names = append(names, l.Name)
+		} else {
+			names = append(names, l.From...)
+		}
+	}
+	return names
+}
+
+// keys are the keys that mean the same in every pane of the screen.
+func (g *graphs) keys() []ui.Key {
+	return []ui.Key{
+		{Keys: []string{"[", "]"}, Short: "pass", Long: "show the network after the previous / next pass"},
+		pane.When(g.desk, pane.NeedsModel, ui.K("x", "on/off", "switch a rule off or on, here or everywhere")),
+		ui.K("a", "affected", "only layers that the passes changed / all"),
+		pane.PrecisionKey(g.desk),
+	}
+}
+
+// key handles them.
+func (g *graphs) key(name string) tea.Cmd {
+	switch name {
+	case "[":
+		g.walk(-1)
+	case "]":
+		g.walk(1)
+	case "a":
+		g.state.affected = !g.state.affected
+		g.rebuild()
+	case "x":
+		return g.toggle(g.sites())
+	case "P":
+		if layer := g.lists[g.state.side].layer(); layer != nil {
+			return pane.ChoosePrecision(g.desk, g.snap(), layer.Name, layer.From)
+		}
+	}
+	return nil
+}
+
+// walk goes to the previous or next pass; the engine comes after the last.
+func (g *graphs) walk(by int) {
+	if g.snap().Passes == nil {
+		return
+	}
+	n := len(g.snap().Passes.Steps)
+	at := g.state.step
+	if at == engineStep {
+		at = n
+	}
+	g.show(min(max(at+by, 0), n))
+	g.passes.Select(min(max(at+by, 0), n))
+}
+
+// show shows the network after pass i; len(steps) is the engine.
+func (g *graphs) show(i int) {
+	g.state.ofPass = true
+	if g.state.step = i; i >= len(g.snap().Passes.Steps) {
+		g.state.step = engineStep
+	}
+	g.rebuild()
+}
+
+func (g *graphs) rebuild() {
+	for _, list := range g.lists {
+		list.build()
+	}
+}
+
+// site is a place that a rule fits, done or not.
+type site struct {
+	rule, text string
+	layers     []string
+	pass       int
+	into       string
+	kernels    int
+	bytes      int64
+	note       string
+	reason     string // why not; empty if it was done
+	detail     string
+	cause      string // the same at all sites that were left for one cause
+}
+
+// sites returns what concerns the cursor: the sites of the pass, or those of the layer.
+func (g *graphs) sites() []site {
+	if g.state.ofPass && g.state.step != engineStep {
+		return g.find(func(s site) bool { return s.pass == g.state.step })
+	}
+	names := g.selected()
+	return g.find(func(s site) bool {
+		return slices.ContainsFunc(s.layers, func(n string) bool { return slices.Contains(names, n) })
+	})
+}
+
+// find returns the sites for which want holds, those that were done first.
+func (g *graphs) find(want func(site) bool) []site {
+	var done, missed []site
+	if g.snap().Passes == nil {
+		return nil
+	}
+	for i, st := range g.snap().Passes.Steps {
+		for _, f := range st.Fired {
+			s := site{rule: f.Rule, text: f.Site, layers: f.Layers, pass: i, into: f.Into, kernels: f.KernelsSaved, bytes: f.BytesSaved, note: f.Note}
+			if want(s) {
+				done = append(done, s)
+			}
+		}
+		for _, m := range st.Missed {
+			s := site{rule: m.Rule, text: m.Site, layers: m.Layers, pass: i, reason: m.Reason, detail: m.Detail, cause: m.CauseOf()}
+			if want(s) {
+				missed = append(missed, s)
+			}
+		}
+	}
+	return append(done, missed...)
+}
+
+// toggle asks which of the sites, or which rule everywhere, to switch off or on again.
+func (g *graphs) toggle(sites []site) tea.Cmd {
+	var items, targets []string
+	off := g.desk.Want().Disable
+	add := func(target, what string) {
+		if target == "" || slices.Contains(targets, target) {
+			return
+		}
+		verb := "switch off "
+		if slices.Contains(off, target) {
+			verb = "switch on  "
+		}
+		items, targets = append(items, verb+what), append(targets, target)
+	}
+	for _, s := range sites {
+		if s.reason == "" || slices.Contains(off, s.text) {
+			add(s.text, "here: "+s.rule+" of "+words.JoinLayers(s.layers))
+		}
+	}
+	for _, s := range sites {
+		if s.reason == "" || slices.Contains(off, s.rule) {
+			add(s.rule, "everywhere: "+s.rule)
+		}
+	}
+	for _, target := range off { // whatever is off can be switched on from anywhere
+		add(target, target)
+	}
+	if len(items) == 0 {
+		return pane.Say(ui.Warn, "no rule applies here")
+	}
+	return ui.Open(&ui.Choice{Name: "Rules", Items: items, Active: -1, Pick: func(i int) tea.Cmd {
+		target := targets[i]
+		return g.desk.Change(func(c *config.Config) { c.FlipDisabled(target) })
+	}})
+}
+
+// savings says what a rewrite saved.
+func savings(kernels int, bytes int64) string {
+	var parts []string
+	if kernels != 0 {
+		parts = append(parts, words.Plural(kernels, "layer"))
+	}
+	if bytes != 0 {
+		parts = append(parts, ui.Bytes(bytes)+" of traffic")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "saves " + strings.Join(parts, ", ")
+}
+
+// moved makes a side the one that the cursor was moved in, and takes the other side along: its cursor goes to the first
+// layer that belongs to the one under this one's.
+func (g *graphs) moved(side int) {
+	g.state.side, g.state.ofPass = side, false
+	other, names := g.lists[1-side], g.selected()
+	if g.lists[side].line() != nil && g.lists[side].line().blocks > 1 {
+		if i := slices.IndexFunc(other.lines, func(l graphLine) bool { return l.blocks > 1 && other.belongs(&other.layers[l.layer], names) }); i >= 0 {
+			other.list.Select(i)
+			return
+		}
+	}
+	if i := other.find(func(l *report.Layer) bool { return other.belongs(l, names) }); i >= 0 {
+		other.list.Select(i)
+	}
+}

@@ -1,0 +1,159 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/words"
+)
+
+// networkView shows one of the networks.
+type networkView struct {
+	g   *graphs
+	net *networkList
+}
+
+// The cells of a time in a list, and what a name may be cut to so that time and shape have room.
+const (
+	listTime  = 10
+	leastName = 20
+)
+
+// line draws one line of the list for w cells; 0: with all that there is.
+func (v *networkView) line(i, w int) ui.ListLine {
+	line := v.net.lines[i]
+	l := &v.net.layers[line.layer]
+	out := ui.ListLine{}
+	if v.g.state.side != v.net.side {
+		selected := v.g.selected()
+		if slices.ContainsFunc(v.net.of(&line), func(l report.Layer) bool { return v.net.belongs(&l, selected) }) {
+			out.Ground = ui.Selected
+		}
+	}
+	g := v.g.look().Glyphs
+	if line.layers > 0 {
+		return v.blocksLine(out, &line, w)
+	}
+	if line.text != "" {
+		out.Prefix = "  " + g.Branch + " "
+		if line.last {
+			out.Prefix = "  " + g.Last + " "
+		}
+		out.Spans = []ui.Span{{Text: line.text, Style: ui.Muted}}
+		return out
+	}
+	if l.Unsupported != "" {
+		out.Mark, out.Style = g.Warn, ui.Bad
+		if l.Behind != "" {
+			out.Style = ui.Warn
+		}
+		out.Spans = v.spans(l, w)
+		return out
+	}
+	if off := v.g.state.off[l.Name]; v.net.side == sourceSide && len(off) > 0 {
+		out.Mark, out.Style = g.Pause, ui.Warn
+		out.Spans = append(v.spans(l, 0)[:1], ui.Span{Text: "  off: " + strings.Join(off, ", "), Style: ui.Warn})
+		return out
+	} else if v.net.side == sourceSide {
+		out.Mark, out.Style = fateMark(g, v.net.fates[l.Name].Fate)
+	} else {
+		out.Mark, out.Style = g.Dot, ui.Faint
+		switch {
+		case line.changed != 0:
+			out.Mark, out.Style = line.changed, ui.Good
+		case len(l.From) > 1:
+			out.Mark, out.Style = g.Point, ui.Accent
+		}
+	}
+	if v.net.hasInside(line.layer) {
+		if out.Mark, out.Style = g.Right, ui.Accent; v.net.isUnfolded(line.layer, unfoldInside) || !v.net.folds() {
+			out.Mark = g.Down
+		}
+	}
+	out.Spans = v.spans(l, w)
+	return out
+}
+
+// blocksLine draws a line of blocks: how many of how many layers, and the time of all.
+func (v *networkView) blocksLine(out ui.ListLine, line *graphLine, w int) ui.ListLine {
+	name, time, _, _ := v.columns(w)
+	g := v.g.look().Glyphs
+	out.Mark, out.Style = g.Right, ui.Accent
+	if v.net.isUnfolded(line.layer, line.below()) {
+		out.Mark = g.Down
+	}
+	if v.net.side == engineSide {
+		out.Spans = append(out.Spans, ui.Span{Text: words.Pad("", v.net.types)})
+	}
+	out.Spans = append(out.Spans, ui.Span{Text: words.Fit(g, v.net.blockText(line), name), Style: ui.Bold})
+	if time {
+		out.Spans = append(out.Spans, ui.Span{Text: fmt.Sprintf(" %9s", ui.Duration(v.net.timeOf(line)))})
+	}
+	return out
+}
+
+// columns says which columns have room beside the name in w cells, and how many cells are left for the name. The same
+// holds for all lines, so that columns stay columns.
+func (v *networkView) columns(w int) (name int, time, shape, op bool) {
+	if w == 0 {
+		return v.net.names, v.net.times != nil, true, true
+	}
+	name = w
+	if v.net.side == engineSide {
+		name -= v.net.types
+	}
+	take := func(n, least int) bool {
+		if name-n < least {
+			return false
+		}
+		name -= n
+		return true
+	}
+	time = v.net.times != nil && take(listTime, min(leastName, v.net.names))
+	shape = take(2+v.net.shapes, min(leastName+6, v.net.names))
+	op = shape && take(2+v.net.ops, v.net.names)
+	return min(name, v.net.names), time, shape, op
+}
+
+// spans are the columns of a layer's line that have room in w cells; 0: all.
+func (v *networkView) spans(l *report.Layer, w int) []ui.Span {
+	name, time, shape, op := v.columns(w)
+	g := v.g.look().Glyphs
+	var spans []ui.Span
+	rules := pane.RulesOf(v.g.desk, v.g.snap())
+	set, _ := rules.Want.LayerPrecision(l.Name, l.From)
+	if v.net.side == engineSide {
+		mark, refused := rules.Mark(l.Name, l.From, l.Precision)
+		style := pane.PrecisionStyle(l.Precision)
+		if refused {
+			style = ui.Warn
+		}
+		spans = append(spans, ui.Span{Text: words.Pad(l.Precision+mark, v.net.types), Style: style})
+	}
+	mark := ""
+	if v.net.side == sourceSide && set != "" {
+		mark = " " + string(set) + pane.PrecisionMark
+	}
+	spans = append(spans, ui.Span{Text: words.Fit(g, strings.Repeat("  ", l.Depth)+words.ShortName(l.Name), max(name-ui.Width(mark), 1)), Name: true})
+	if mark != "" {
+		spans = append(spans, ui.Span{Text: mark, Style: pane.PrecisionStyle(string(set))})
+	}
+	if time {
+		text := ""
+		if t, ok := v.net.times[l.Name]; ok {
+			text = ui.Duration(t.Median)
+		}
+		spans = append(spans, ui.Span{Text: fmt.Sprintf(" %9s", text)})
+	}
+	if shape {
+		spans = append(spans, ui.Span{Text: "  " + words.Fit(g, v.net.dims(l), v.net.shapes), Style: ui.Muted})
+	}
+	if op {
+		spans = append(spans, ui.Span{Text: "  " + l.Op, Style: ui.Muted})
+	}
+	return spans
+}

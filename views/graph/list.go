@@ -1,0 +1,384 @@
+package graph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/words"
+)
+
+// networkList is the layers of a network in topological order, with what is unfolded below them.
+type networkList struct {
+	state  *graphState
+	side   int
+	list   ui.List
+	layers []report.Layer
+	blocks []report.Block // of the layers
+	lines  []graphLine
+	fates  map[string]report.LedgerEntry // by source layer
+	times  map[string]report.LayerTiming // by engine layer
+	names  int                           // width of the longest name
+	shapes int                           // and of the longest shape
+	ops    int                           // and of the longest op
+	types  int                           // and of types with the mark of a rule and a space
+	filter *ui.Filter
+}
+
+// leastType is the cells for the type of a layer in a list, at least.
+const leastType = 4
+
+// graphLine is a layer, something that is unfolded below it, or blocks of layers.
+type graphLine struct {
+	layer   int    // of blocks the first
+	layers  int    // how many a line of blocks stands for, 0 for one of a layer
+	blocks  int    // how many blocks
+	changed rune   // '+' new, '~' changed by the pass that is shown, 0 neither
+	text    string // of what is unfolded; empty for the layer itself
+	last    bool
+}
+
+// The things of blocks that are unfolded: the line of all of them into one of each, and that of one into its layers.
+const (
+	unfoldBlocks = "blocks"
+	unfoldBlock  = "block"
+)
+
+// unfoldInside is what a layer with bodies is unfolded into: the layers in them.
+const unfoldInside = "inside"
+
+// below returns what unfolds a line of blocks.
+func (l *graphLine) below() string {
+	if l.blocks > 1 {
+		return unfoldBlocks
+	}
+	return unfoldBlock
+}
+
+func newNetworkList(state *graphState, side int) *networkList {
+	n := &networkList{state: state, side: side}
+	n.list = ui.List{Label: n.label, Counts: true, Empty: "no layer was changed: press a for all"}
+	return n
+}
+
+// line returns the line under the cursor, or nil.
+func (n *networkList) line() *graphLine {
+	if at := n.list.At(); at >= 0 && at < len(n.lines) {
+		return &n.lines[at]
+	}
+	return nil
+}
+
+// layer returns the layer under the cursor, or nil.
+func (n *networkList) layer() *report.Layer {
+	if line := n.line(); line != nil && line.layers == 0 {
+		return &n.layers[line.layer]
+	}
+	return nil
+}
+
+// of returns the layers that a line stands for.
+func (n *networkList) of(line *graphLine) []report.Layer {
+	return n.layers[line.layer : line.layer+max(line.layers, 1)]
+}
+
+// build makes the lines anew and keeps the cursor on its layer, or where that is gone on what its first member went to.
+func (n *networkList) build() {
+	name, members, blocks := "", []string(nil), 0
+	if line := n.line(); line != nil {
+		l := &n.layers[line.layer]
+		name, members, blocks = l.Name, l.From[:min(1, len(l.From))], line.blocks
+	}
+	if n.state.affected {
+		n.state.touch()
+	}
+	n.lines, n.names, n.shapes, n.ops, n.types = n.lines[:0:0], 0, 0, 0, leastType
+	before := map[string]string{}
+	if p := n.state.in.Snap.Passes; p == nil {
+		n.layers = nil
+	} else if n.side == sourceSide {
+		n.layers = p.Source
+		n.fates = make(map[string]report.LedgerEntry, len(p.Ledger))
+		for _, e := range p.Ledger {
+			n.fates[e.Layer] = e
+		}
+	} else {
+		var was []report.Layer
+		n.layers, was = n.state.network()
+		for _, l := range was {
+			before[l.Name] = l.Text
+		}
+	}
+	n.times = nil
+	if t := n.state.in.Snap.Timings; t != nil && n.side == engineSide && n.state.step == engineStep {
+		n.times = make(map[string]report.LayerTiming, len(t.Layers))
+		for _, l := range t.Layers {
+			n.times[l.Name] = l
+			for _, x := range l.Inside {
+				n.times[x.Name] = report.LayerTiming{Name: x.Name, Latency: report.Latency{Mean: x.Mean, Median: x.Mean}}
+			}
+		}
+	}
+	n.addAll(before)
+	n.list.Lines = len(n.lines)
+	n.list.Refresh()
+	at := slices.IndexFunc(n.lines, func(l graphLine) bool { return n.layers[l.layer].Name == name && l.blocks == blocks })
+	if at < 0 {
+		at = n.find(func(l *report.Layer) bool { return l.Name == name })
+	}
+	if at < 0 {
+		at = n.find(func(l *report.Layer) bool { return n.belongs(l, members) })
+	}
+	n.list.Select(max(0, at))
+}
+
+// find returns the line of the first layer for which want holds, or of the blocks that it is folded into; -1: there is none.
+func (n *networkList) find(want func(*report.Layer) bool) int {
+	found := -1
+	for i := range n.lines {
+		line := &n.lines[i]
+		if line.text != "" {
+			continue
+		}
+		layers := n.of(line)
+		if at := slices.IndexFunc(layers, func(l report.Layer) bool { return want(&l) }); at >= 0 {
+			if found = i; line.layers == 0 {
+				return i
+			}
+		} else if found >= 0 {
+			return found // the line of a block stands behind that of all
+		}
+	}
+	return found
+}
+
+// folds reports whether what repeats is shown as one line: not where a person looks for single layers.
+func (n *networkList) folds() bool {
+	return n.filter == nil && !n.state.affected && (n.side == sourceSide || n.state.step == engineStep)
+}
+
+// addAll appends all layers, blocks of them as they are unfolded.
+func (n *networkList) addAll(before map[string]string) {
+	n.blocks = nil
+	if n.folds() {
+		n.blocks = report.Blocks(n.layers)
+	}
+	next := 0
+	until := func(end int) {
+		for ; next < end; next++ {
+			n.add(next, before)
+		}
+	}
+	for _, b := range n.blocks {
+		until(b.First)
+		n.addLine(graphLine{layer: b.First, layers: b.Size * b.Count, blocks: b.Count})
+		if next += b.Size * b.Count; !n.isUnfolded(b.First, unfoldBlocks) {
+			continue
+		}
+		for first := b.First; first < next; first += b.Size {
+			n.addLine(graphLine{layer: first, layers: b.Size, blocks: 1})
+			if n.isUnfolded(first, unfoldBlock) {
+				for i := range b.Size {
+					n.add(first+i, before)
+				}
+			}
+		}
+	}
+	until(len(n.layers))
+}
+
+func (n *networkList) addLine(line graphLine) {
+	n.lines = append(n.lines, line)
+	n.names = max(n.names, ui.Width(n.blockText(&line)))
+}
+
+func (n *networkList) isUnfolded(layer int, what string) bool {
+	return n.state.unfolded[unfold{n.side, n.layers[layer].Name, what}]
+}
+
+// reveal unfolds the blocks that a layer is in.
+func (n *networkList) reveal(layer string) {
+	n.revealInside(layer)
+	for _, b := range n.blocks {
+		for i := range b.Size * b.Count {
+			if n.layers[b.First+i].Name == layer {
+				n.state.unfolded[unfold{n.side, n.layers[b.First].Name, unfoldBlocks}] = true
+				n.state.unfolded[unfold{n.side, n.layers[b.First+i/b.Size*b.Size].Name, unfoldBlock}] = true
+				n.build()
+				return
+			}
+		}
+	}
+}
+
+// revealInside unfolds the bodies that a layer is in.
+func (n *networkList) revealInside(layer string) {
+	for i := len(n.layers) - 1; i >= 0; i-- {
+		if l := &n.layers[i]; l.Name == layer && l.Inside != "" {
+			n.state.unfolded[unfold{n.side, l.Inside, unfoldInside}] = true
+			layer = l.Inside
+			n.build()
+		}
+	}
+}
+
+// blockText is what a line of blocks says: how many they are, and what their layers' names begin with.
+func (n *networkList) blockText(line *graphLine) string {
+	size := line.layers / line.blocks
+	first := report.CommonPath(n.layers[line.layer : line.layer+size])
+	if line.blocks == 1 {
+		return "  " + cmp.Or(first, words.ShortName(n.layers[line.layer].Name)+" …")
+	}
+	text := fmt.Sprintf("%d × block of %s", line.blocks, words.Plural(size, "layer"))
+	if last := line.layer + line.layers - size; first != "" {
+		text += fmt.Sprintf("  %s to %s", first, report.CommonPath(n.layers[last:last+size]))
+	}
+	return text
+}
+
+// add appends layer i and what is unfolded below it.
+func (n *networkList) add(i int, before map[string]string) {
+	l := &n.layers[i]
+	line := graphLine{layer: i}
+	if n.hidden(i) {
+		return
+	}
+	if n.side == engineSide && n.state.step != engineStep {
+		if text, was := before[l.Name]; !was {
+			line.changed = '+'
+		} else if text != l.Text {
+			line.changed = '~'
+		}
+	}
+	if n.state.affected && !n.isAffected(l, line) {
+		return
+	}
+	n.lines = append(n.lines, line)
+	n.names, n.shapes = max(n.names, ui.Width(words.ShortName(l.Name))+2*l.Depth), max(n.shapes, min(ui.Width(n.dims(l)), 24))
+	n.ops, n.types = max(n.ops, ui.Width(l.Op)), max(n.types, ui.Width(l.Precision)+1)
+	for _, text := range n.below(l) {
+		n.lines = append(n.lines, graphLine{layer: i, text: text})
+	}
+	n.lines[len(n.lines)-1].last = true
+}
+
+// hasInside reports whether a layer has bodies, whose layers follow it.
+func (n *networkList) hasInside(i int) bool {
+	return i+1 < len(n.layers) && n.layers[i+1].Depth > n.layers[i].Depth
+}
+
+// hidden reports whether a layer is in a body that is folded.
+func (n *networkList) hidden(i int) bool {
+	for at := i - 1; n.folds() && n.layers[i].Depth > 0 && at >= 0; at-- {
+		if n.layers[at].Name == n.layers[i].Inside {
+			return !n.isUnfolded(at, unfoldInside) || n.hidden(at)
+		}
+	}
+	return false
+}
+
+// timeOf sums up the times of the layers that a line stands for.
+func (n *networkList) timeOf(line *graphLine) (sum time.Duration) {
+	for _, l := range n.of(line) {
+		sum += n.times[l.Name].Median
+	}
+	return sum
+}
+
+// isAffected reports whether anything happened to a layer in what is shown: to a source layer, or to a member of one of the other side,
+// so that both sides show the same.
+func (n *networkList) isAffected(l *report.Layer, line graphLine) bool {
+	if n.side == sourceSide {
+		return n.state.touched[l.Name]
+	}
+	return line.changed != 0 || n.state.step == engineStep && len(l.From) == 0 ||
+		slices.ContainsFunc(l.From, func(name string) bool { return n.state.touched[name] })
+}
+
+// below returns what is unfolded below a layer.
+func (n *networkList) below(l *report.Layer) []string {
+	var lines []string
+	if n.state.unfolded[unfold{n.side, l.Name, "i"}] {
+		if n.side == sourceSide {
+			lines = append(lines, fateText(n.fates[l.Name]))
+		} else {
+			lines = append(lines, l.From...)
+		}
+	}
+	if n.state.unfolded[unfold{n.side, l.Name, "e"}] {
+		for _, f := range []struct{ name, text string }{{"attributes", l.Attrs}, {"epilogue", l.Epilogue}, {"inputs", strings.Join(l.Inputs, ", ")}} {
+			if f.text != "" {
+				lines = append(lines, f.name+": "+f.text)
+			}
+		}
+		for _, t := range l.Outputs {
+			lines = append(lines, "output: "+t.Name+" "+t.Type+t.Dims+" "+t.Range)
+		}
+	}
+	return lines
+}
+
+// belongs reports whether a layer of this side is, or has as members, any of the source layers.
+func (n *networkList) belongs(l *report.Layer, names []string) bool {
+	if n.side == sourceSide {
+		return slices.Contains(names, l.Name)
+	}
+	return slices.ContainsFunc(l.From, func(name string) bool { return slices.Contains(names, name) })
+}
+
+// matching counts the layers that the filter leaves.
+func (n *networkList) matching() int {
+	count := 0
+	for i, line := range n.lines {
+		if line.text == "" && n.filter.Match(n.label(i)) {
+			count++
+		}
+	}
+	return count
+}
+
+// label is what a filter looks at: what is unfolded stays with its layer.
+func (n *networkList) label(i int) string {
+	l := &n.layers[n.lines[i].layer]
+	text := l.Name + " " + l.Op + " " + l.Precision + " " + n.dims(l)
+	if l.Unsupported != "" {
+		text += " unsupported"
+	}
+	return text
+}
+
+func (n *networkList) dims(l *report.Layer) string {
+	if len(l.Outputs) == 0 {
+		return ""
+	}
+	return l.Outputs[0].Dims
+}
+
+// fateMark is the sign of what became of a source layer.
+func fateMark(g *ui.Glyphs, fate string) (rune, ui.Style) {
+	switch fate {
+	case "fused":
+		return g.Point, ui.Accent
+	case "folded":
+		return g.Down, ui.Good
+	case "eliminated":
+		return g.Bad, ui.Warn
+	}
+	return g.Dot, ui.Faint
+}
+
+// fateText tells what became of a source layer.
+func fateText(e report.LedgerEntry) string {
+	text := e.Fate
+	if e.Fate == "fused" && e.Into != "" {
+		text += " into " + words.ShortName(e.Into)
+	}
+	if e.Pass != "" {
+		text += " by " + e.Pass
+	}
+	return text
+}

@@ -1,0 +1,115 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/words"
+)
+
+func (s *site) common() siteCause { return siteCause{s.pass, s.rule, s.reason, s.cause} }
+
+// detailLine is a line of the detail; on a site's line x is about that site alone, and enter unfolds a line of many.
+type detailLine struct {
+	ui.ListLine
+	site   *site
+	folded siteCause
+}
+
+// fewSites are as many of one cause as have a line each.
+const fewSites = 3
+
+// siteLines are the rewrites that were done, then those that were not, with the reason. Many of one rule and cause are one line
+// until it is unfolded.
+func siteLines(g *graphs, sites []site) []detailLine {
+	groups, at := [][]site(nil), map[siteCause]int{}
+	for _, s := range sites {
+		i, ok := at[s.common()]
+		if !ok {
+			i = len(groups)
+			at[s.common()] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], s)
+	}
+	var lines []detailLine
+	for _, group := range groups {
+		if len(group) > fewSites {
+			lines = append(lines, groupLine(g.look().Glyphs, group))
+			if !g.state.causes[group[0].common()] {
+				continue
+			}
+		}
+		for i := range group {
+			lines = append(lines, siteLine(g, &group[i]))
+		}
+	}
+	return lines
+}
+
+// groupLine stands for many sites of one cause; on it x is about the rule.
+func groupLine(g *ui.Glyphs, group []site) detailLine {
+	s := group[0]
+	places := " at " + words.Plural(len(group), "place")
+	line := detailLine{site: &site{rule: s.rule, reason: s.reason}, folded: s.common()}
+	switch s.reason {
+	case "":
+		kernels, bytes := 0, int64(0)
+		for _, s := range group {
+			kernels, bytes = kernels+s.kernels, bytes+s.bytes
+		}
+		line.Mark, line.Style = g.Good, ui.Good
+		line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: places}}
+		if text := savings(kernels, bytes); text != "" {
+			line.Spans = append(line.Spans, ui.Span{Text: ", " + strings.TrimSuffix(text, " of traffic"), Style: ui.Good})
+		} else if s.note != "" {
+			line.Spans = append(line.Spans, ui.Span{Text: ", " + s.note, Style: ui.Muted})
+		}
+	case disabled:
+		line.Mark, line.Style = g.Pause, ui.Warn
+		line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " off", Style: ui.Warn}, {Text: places}, {Text: ", " + s.cause, Style: ui.Muted}}
+	default:
+		line.Mark, line.Style = g.Bad, ui.Warn
+		line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " rejected", Style: ui.Muted}, {Text: places + ": "}, {Text: s.reason, Style: ui.Warn}}
+		if s.cause != "" {
+			line.Spans = append(line.Spans, ui.Span{Text: ", " + s.cause, Style: ui.Muted})
+		}
+	}
+	return line
+}
+
+// siteLine tells of a rewrite that was done, or of one that was not, with the reason.
+func siteLine(g *graphs, s *site) detailLine {
+	line, marks := detailLine{site: s}, g.look().Glyphs
+	layers := words.JoinLayers(s.layers)
+	switch s.reason {
+	case "":
+		line.Mark, line.Style = marks.Good, ui.Good
+		pass := " "
+		if !g.state.ofPass { // else the title names it
+			pass = fmt.Sprintf(" pass %d ", s.pass+1)
+		}
+		line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: pass, Style: ui.Muted}, {Text: layers, Name: true}}
+		if s.into != "" && s.into != strings.Join(s.layers, report.MemberSeparator) {
+			line.Spans = append(line.Spans, ui.Span{Text: " into ", Style: ui.Muted}, ui.Span{Text: words.ShortName(s.into), Style: ui.Muted, Name: true})
+		}
+		if text := savings(s.kernels, s.bytes); text != "" {
+			line.Spans = append(line.Spans, ui.Span{Text: ", " + strings.TrimSuffix(text, " of traffic"), Style: ui.Good})
+		}
+		if s.note != "" {
+			line.Spans = append(line.Spans, ui.Span{Text: ", " + s.note, Style: ui.Muted})
+		}
+	case disabled:
+		line.Mark, line.Style = marks.Pause, ui.Warn
+		line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " off ", Style: ui.Warn}, {Text: layers, Name: true}, {Text: ", " + s.detail, Style: ui.Muted}}
+	default:
+		line.Mark, line.Style = marks.Bad, ui.Warn
+		line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " rejected: ", Style: ui.Muted}, {Text: s.reason, Style: ui.Warn}, {Text: " " + layers, Name: true}}
+		if s.detail != "" {
+			line.Spans = append(line.Spans, ui.Span{Text: ", " + s.detail, Style: ui.Muted})
+		}
+	}
+	return line
+}

@@ -1,0 +1,25 @@
+package log
+
+import (
+	"testing"
+
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/views/pane"
+)
+
+// TestFindingsHelp has for every remedy a key, or asks for a flag.
+func TestFindingsHelp(t *testing.T) {
+	asked := map[report.Remedy]bool{}
+	v := newFindingsView(nil, func(f pane.Fact) string {
+		asked[f.(pane.Advised).Remedy] = true
+		return "flag"
+	})
+	for _, r := range report.Remedies() {
+		if v.help(r) == "" {
+			t.Errorf("nothing helps with %s", r)
+		}
+	}
+	if !asked[report.RemedyPreprocessing] || asked[report.RemedyPrecision] {
+		t.Errorf("flags are asked for %v", asked)
+	}
+}

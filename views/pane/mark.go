@@ -1,0 +1,15 @@
+package pane
+
+import "github.com/trtui/trtui/sessions/report"
+
+// Mark is something that can be compared: what it is called, and how to get what is known of it, which may take a while.
+type Mark struct {
+	Name string
+	Read func() (*report.Snapshot, error)
+}
+
+// Marker is a pane under whose cursor is something that can be compared.
+type Marker interface {
+	// Mark returns it; ok is false where there is nothing under the cursor.
+	Mark() (m Mark, ok bool)
+}

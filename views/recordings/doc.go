@@ -1,0 +1,2 @@
+// Package recordings holds the screen of recordings, and of the states of the one that is shown.
+package recordings

@@ -1,0 +1,187 @@
+package runtime
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/words"
+)
+
+// pointsView shows latency, throughput and memory at some points, one a row.
+type pointsView struct {
+	in    pane.Input
+	over  over
+	limit int // index into limits, of contexts
+	table ui.Table
+}
+
+// over is what the points of a view differ in.
+type over uint8
+
+const (
+	overEnds     over = iota // the shapes at the ends of a profile
+	overAxis                 // the extent of an axis
+	overContexts             // how many contexts run at the same time
+)
+
+// limits are the latencies that are allowed, in latencies of a context by itself; 0: any.
+var limits = []float64{0, 1.25, 1.5, 2, 4}
+
+func newPointsView(look *ui.Look, of over) *pointsView {
+	v := &pointsView{in: pane.NewInput(look, report.PartRuntime), over: of}
+	at := func(r int) *report.SweepPoint { return &v.points()[r] }
+	v.table.Columns = []ui.Column{
+		{Title: [...]string{"shapes", "shapes", "contexts"}[of], Width: 8, Flex: 1, Name: true, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.name(r)} }},
+		{Title: "latency", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Duration(at(r).Latency.Median)} },
+			Order: func(a, b int) int { return cmp.Compare(at(a).Latency.Median, at(b).Latency.Median) }},
+		{Title: "p99", Width: 9, Priority: 3, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Duration(at(r).Latency.P99), Style: ui.Muted} },
+			Order: func(a, b int) int { return cmp.Compare(at(a).Latency.P99, at(b).Latency.P99) }},
+		{Title: "items/s", Width: 8, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Number(at(r).Throughput)} },
+			Order: func(a, b int) int { return cmp.Compare(at(a).Throughput, at(b).Throughput) }},
+		{Title: "", Width: 8, Flex: 2, Priority: 2, Cell: func(r int) ui.Cell { return v.bar(at(r)) }},
+		{Title: "memory", Width: 9, Priority: 1, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Bytes(int64(at(r).MemoryBytes))} },
+			Order: func(a, b int) int { return cmp.Compare(at(a).MemoryBytes, at(b).MemoryBytes) }},
+	}
+	v.table.Label = v.name
+	v.table.Empty = "no range is served: ] in the pane Profile doubles the largest extent of an axis"
+	if of == overContexts {
+		v.table.Empty = "nothing is measured here"
+	}
+	return v
+}
+
+func (v *pointsView) points() []report.SweepPoint {
+	switch r := v.in.Snap.Runtime; v.over {
+	case overAxis:
+		return r.Curve
+	case overContexts:
+		return r.Contexts
+	default:
+		return r.Points
+	}
+}
+
+// name says where a point is.
+func (v *pointsView) name(row int) string {
+	r := v.in.Snap.Runtime
+	switch {
+	case v.over == overAxis:
+		return fmt.Sprintf("%s %d", r.Axes[r.Axis].Symbol, r.Curve[row].Values[0])
+	case v.over == overContexts:
+		name := fmt.Sprint(r.Contexts[row].Contexts)
+		if row == v.best() {
+			name += " best"
+		}
+		return name
+	case len(r.Points) == 1:
+		return "all"
+	}
+	return [...]string{"least", "best", "largest"}[row]
+}
+
+// allowed returns the longest latency that is allowed; 0: any.
+func (v *pointsView) allowed() time.Duration {
+	alone := v.in.Snap.Runtime.Contexts[0].Latency.Median
+	return time.Duration(limits[v.limit] * float64(alone))
+}
+
+// best returns the number of contexts with the highest throughput within the limit.
+func (v *pointsView) best() int {
+	return report.ChooseBest(slices.Clone(v.in.Snap.Runtime.Contexts), v.allowed())
+}
+
+// bar is the memory beside what a context holds at the ends, otherwise the throughput beside that of the other points.
+func (v *pointsView) bar(p *report.SweepPoint) ui.Cell {
+	if v.over == overEnds {
+		return ui.Cell{Bar: &ui.Bar{Value: float64(p.MemoryBytes), Max: float64(max(1, p.HeldBytes)), Style: ui.Series8}}
+	}
+	most := 1e-9
+	for _, o := range v.points() {
+		most = max(most, o.Throughput)
+	}
+	style := ui.Good
+	if v.over == overContexts && v.limit > 0 && p.Latency.Median > v.allowed() {
+		style = ui.Bad
+	}
+	return ui.Cell{Bar: &ui.Bar{Value: p.Throughput, Max: most, Style: style}}
+}
+
+func (v *pointsView) Title() string {
+	return [...]string{"Least, best, largest", "Along an axis", "Contexts at a time"}[v.over]
+}
+
+func (v *pointsView) Note() (string, ui.Style) {
+	r := v.in.Snap.Runtime
+	switch row := v.table.Row(); {
+	case r == nil || row < 0 || row >= len(v.points()):
+		return "", ui.Muted
+	case v.over == overContexts:
+		return v.in.Note(v.limitText())
+	default:
+		return v.in.Note(inputShapes(v.points()[row].Shapes))
+	}
+}
+
+// limitText says which latency is allowed.
+func (v *pointsView) limitText() string {
+	if v.limit == 0 {
+		return "any latency"
+	}
+	return "at most " + ui.Duration(v.allowed())
+}
+
+// inputShapes writes the shape of the only input, or how many there are.
+func inputShapes(shapes map[string][]int) string {
+	if len(shapes) != 1 {
+		return words.Plural(len(shapes), "input")
+	}
+	for name, dims := range shapes {
+		return name + " " + config.TimesText(dims)
+	}
+	return ""
+}
+
+func (v *pointsView) Keys() []ui.Key {
+	if v.over != overContexts {
+		return v.table.Keys()
+	}
+	return append(v.table.Keys(), ui.K("=", "latency limit", "mark the best number of contexts within another latency: any, or so many times that of one"))
+}
+
+func (v *pointsView) Update(msg tea.Msg) tea.Cmd {
+	if v.over == overContexts && pane.IsKey(msg, "=") {
+		v.limit = (v.limit + 1) % len(limits)
+		return nil
+	}
+	if !v.in.Take(msg) {
+		v.table.Update(msg)
+		return nil
+	}
+	rows := 0
+	if v.in.Snap.Runtime != nil {
+		rows = len(v.points())
+	}
+	if v.table.Rows != rows {
+		v.table.Rows = rows
+		v.table.Refresh()
+	}
+	return nil
+}
+
+func (v *pointsView) Render(w, h int) string {
+	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
+		if v.in.Snap.Runtime == nil {
+			v.in.Wait(c, "runtime")
+			return
+		}
+		v.table.Draw(c)
+	})
+}

@@ -1,0 +1,117 @@
+package runtime
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+)
+
+// profileView shows the ranges of shapes that the engine serves, an axis a row, and changes them.
+type profileView struct {
+	in    pane.Input
+	desk  pane.Desk
+	table ui.Table
+}
+
+func newProfileView(look *ui.Look, d pane.Desk) *profileView {
+	v := &profileView{in: pane.NewInput(look, report.PartRuntime), desk: d}
+	at := func(r int) *report.RuntimeAxis { return &v.in.Snap.Runtime.Axes[r] }
+	number := func(title string, of func(*report.RuntimeAxis) int) ui.Column {
+		return ui.Column{Title: title, Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: fmt.Sprint(of(at(r)))} },
+			Order: func(a, b int) int { return cmp.Compare(of(at(a)), of(at(b))) }}
+	}
+	v.table.Columns = []ui.Column{
+		{Title: "axis", Name: true, Width: 10, Flex: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Symbol} },
+			Order: func(a, b int) int { return cmp.Compare(at(a).Symbol, at(b).Symbol) }},
+		number("least", func(a *report.RuntimeAxis) int { return a.Min }),
+		number("best", func(a *report.RuntimeAxis) int { return a.Opt }),
+		number("largest", func(a *report.RuntimeAxis) int { return a.Max }),
+		{Title: "of", Width: 12, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: placesText(at(r)), Style: ui.Muted} }},
+	}
+	v.table.Label = func(r int) string { return at(r).Symbol }
+	v.table.Empty = "no axis of the inputs is open: the engine serves one set of shapes"
+	return v
+}
+
+// placesText names the inputs' axes that are a symbol, as in "x 0, mask 0".
+func placesText(a *report.RuntimeAxis) string {
+	var list []string
+	for _, p := range a.Places {
+		list = append(list, fmt.Sprintf("%s %d", p.Input, p.Axis))
+	}
+	return strings.Join(list, ", ")
+}
+
+func (v *profileView) Title() string { return "Profile" }
+
+func (v *profileView) Note() (string, ui.Style) {
+	r := v.in.Snap.Runtime
+	if r == nil {
+		return "", ui.Muted
+	}
+	return v.in.Note("a context holds " + ui.Bytes(int64(r.ArenaBytes+r.IOBytes)))
+}
+
+func (v *profileView) Keys() []ui.Key {
+	return append(v.table.Keys(),
+		pane.When(v.desk, pane.NeedsModel, ui.Key{Keys: []string{"[", "]"}, Short: "largest", Long: "halve / double the largest extent of the axis that is served"}),
+		pane.When(v.desk, pane.NeedsModel, ui.Key{Keys: []string{"(", ")"}, Short: "least", Long: "halve / double the least extent of the axis that is served"}),
+		pane.When(v.desk, pane.NeedsModel, ui.K("x", "best alone", "serve the best shapes alone again")))
+}
+
+// change asks for an engine with other ends of an axis, as far as these are on either side of the best extent.
+func (v *profileView) change(least, largest func(report.RuntimeAxis) int) tea.Cmd {
+	r, row := v.in.Snap.Runtime, v.table.Row()
+	if r == nil || row < 0 || row >= len(r.Axes) {
+		return nil
+	}
+	a := r.Axes[row]
+	low, high := max(1, min(least(a), a.Opt)), min(max(largest(a), a.Opt), config.MaxExtent)
+	if low == a.Min && high == a.Max {
+		return pane.Say(ui.Plain, fmt.Sprintf("%s is from %d to %d, with %d at best between them", a.Symbol, a.Min, a.Max, a.Opt))
+	}
+	from, to := r.Ends(a.Symbol, low, high)
+	return v.desk.Change(func(c *config.Config) { c.MinShapes, c.MaxShapes = from, to })
+}
+
+func (v *profileView) Update(msg tea.Msg) tea.Cmd {
+	least, largest := func(a report.RuntimeAxis) int { return a.Min }, func(a report.RuntimeAxis) int { return a.Max }
+	switch {
+	case pane.IsKey(msg, "]"):
+		return v.change(least, func(a report.RuntimeAxis) int { return 2 * a.Max })
+	case pane.IsKey(msg, "["):
+		return v.change(least, func(a report.RuntimeAxis) int { return a.Max / 2 })
+	case pane.IsKey(msg, ")"):
+		return v.change(func(a report.RuntimeAxis) int { return 2 * a.Min }, largest)
+	case pane.IsKey(msg, "("):
+		return v.change(func(a report.RuntimeAxis) int { return a.Min / 2 }, largest)
+	case pane.IsKey(msg, "x"):
+		return v.desk.Change(func(c *config.Config) { c.MinShapes, c.MaxShapes = nil, nil })
+	}
+	if !v.in.Take(msg) {
+		v.table.Update(msg)
+		return nil
+	}
+	if r := v.in.Snap.Runtime; r != nil && v.table.Rows != len(r.Axes) {
+		v.table.Rows = len(r.Axes)
+		v.table.Refresh()
+	}
+	return nil
+}
+
+func (v *profileView) Render(w, h int) string {
+	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
+		if v.in.Snap.Runtime == nil {
+			v.in.Wait(c, "profile")
+			return
+		}
+		v.table.Draw(c)
+	})
+}

@@ -1,0 +1,20 @@
+package runtime
+
+import (
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+)
+
+// Screen shows what the engine does over the shapes that it serves, and with several contexts at a time.
+func Screen(look *ui.Look, d pane.Desk) *ui.Screen {
+	p := ui.Pane
+	return &ui.Screen{
+		Key: "8", Name: "Runtime", Views: []ui.View{newProfileView(look, d), newPointsView(look, overEnds), newPointsView(look, overAxis), newPointsView(look, overContexts)},
+		Layouts: []ui.Box{
+			ui.Stack(ui.Beside(p(0), p(1)).Lines(10), ui.Beside(p(2), p(3))),
+			ui.Stack(p(0), p(1), p(2), p(3)),
+		},
+		Medium: pane.Box(ui.Stack(p(0).Lines(7), p(1).Lines(6), ui.Beside(p(2), p(3)))),
+		Narrow: pane.Box(ui.Stack(p(0).Lines(5), p(1).Lines(5), ui.Beside(p(2), p(3)))),
+	}
+}

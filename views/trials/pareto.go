@@ -1,0 +1,291 @@
+package trials
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/diff"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/words"
+)
+
+// Screen sets the configurations that were tried side by side: as a table with the best of each column marked, and as a plot
+// of latency against what one chooses by.
+func Screen(look *ui.Look, d pane.Desk, tried *List, read Reader) *ui.Screen {
+	p := ui.Pane
+	return &ui.Screen{
+		Key: pane.CompareKey, Name: "Tried", Views: []ui.View{newParetoView(look, d, tried, read), NewTable(look, d, tried, read)},
+		Layouts: []ui.Box{ui.Stack(p(0).Share(3), p(1).Share(2)), ui.Beside(p(0), p(1))},
+	}
+}
+
+// steps has the states of a recording, in order; nil for a session.
+type steps interface{ Steps() []report.Step }
+
+// ReaderOf returns configurations that were tried as something to compare: what a session kept of them, or what a recording has.
+func ReaderOf(past steps, read func(path, state string) (*report.Snapshot, error), shown func() *report.Snapshot) Reader {
+	return func(t *trial) (pane.Mark, bool) {
+		if t.snap != nil {
+			return pane.Mark{Name: t.label, Read: func() (*report.Snapshot, error) { return t.snap, nil }}, true
+		}
+		if past == nil || read == nil {
+			return pane.Mark{}, false
+		}
+		path, state := shown().Replay, -1
+		for i, s := range past.Steps() {
+			if s.Settled && s.Config.SameEngine(t.config, pane.OwnRanges(shown())) {
+				state = i
+			}
+		}
+		if state < 0 {
+			return pane.Mark{}, false
+		}
+		return pane.Mark{Name: filepath.Base(path) + "@" + t.label, Read: func() (*report.Snapshot, error) { return read(path, fmt.Sprint(state+1)) }}, true
+	}
+}
+
+// paretoView plots the configurations that were tried.
+type paretoView struct {
+	in      pane.Input
+	desk    pane.Desk
+	tried   *List
+	read    Reader
+	trials  []trial
+	pareto  *report.Pareto
+	measure diff.Measure
+	name    string         // of the measure that was chosen; "": none yet
+	limits  map[string]int // by measure, the limit that was chosen
+	cursor  int            // trial
+}
+
+func newParetoView(look *ui.Look, d pane.Desk, tried *List, read Reader) *paretoView {
+	v := &paretoView{in: pane.NewInput(look, 0), desk: d, tried: tried, read: read, limits: map[string]int{}}
+	v.choose()
+	return v
+}
+
+// choose takes the trials over and finds the front.
+func (v *paretoView) choose() {
+	v.trials = slices.Clone(v.tried.list)
+	points := make([]report.ParetoPoint, len(v.trials))
+	var list []config.Config
+	for _, t := range v.trials {
+		list = append(list, t.config)
+	}
+	for i, label := range config.Labels(list, pane.OwnRanges(v.in.Snap)) {
+		v.trials[i].label = label
+		points[i] = report.ParetoPoint{Name: label, Point: v.trials[i].point}
+	}
+	v.measure, _ = diff.MeasureOf(v.name, points)
+	v.pareto = diff.Choose(points, v.measure, v.limit())
+	v.cursor = max(min(v.cursor, len(v.trials)-1), 0)
+}
+
+// limit is how good a configuration must be to be a candidate; 0 where the measure has none.
+func (v *paretoView) limit() float64 {
+	if len(v.measure.Limits) == 0 {
+		return 0
+	}
+	at, ok := v.limits[v.measure.Name]
+	if !ok {
+		at = v.measure.First
+	}
+	return v.measure.Limits[at]
+}
+
+func (v *paretoView) Title() string { return "Latency and " + v.measure.Title }
+
+func (v *paretoView) Note() (string, ui.Style) {
+	return string(v.in.Look.Glyphs.Record) + " no other is faster and as good", ui.Muted
+}
+
+func (v *paretoView) Keys() []ui.Key {
+	return []ui.Key{
+		ui.K("enter", "use", "use the configuration under the cursor"),
+		ui.K("s", "measure", "top-1, agreement, SQNR, memory"),
+		{Keys: []string{"<", ">"}, Short: "limit", Long: "how good the fastest must be: stricter / less strict"},
+		ui.K("p", "fastest", "go to the fastest within the limit"),
+	}
+}
+
+// Mark is the configuration under the cursor.
+func (v *paretoView) Mark() (pane.Mark, bool) {
+	if v.read == nil || v.cursor >= len(v.trials) {
+		return pane.Mark{}, false
+	}
+	return v.read(&v.trials[v.cursor])
+}
+
+func (v *paretoView) Update(msg tea.Msg) tea.Cmd {
+	if v.in.Take(msg) {
+		v.choose()
+		return nil
+	}
+	k, ok := msg.(tea.KeyPressMsg)
+	if !ok {
+		return nil
+	}
+	switch name := k.String(); name {
+	case "left", "h", "up", "k":
+		v.move(-1)
+	case "right", "l", "down", "j":
+		v.move(1)
+	case "g", "home":
+		v.move(-len(v.trials))
+	case "G", "end":
+		v.move(len(v.trials))
+	case "s":
+		all := diff.Measures()
+		at := slices.IndexFunc(all, func(m diff.Measure) bool { return m.Name == v.measure.Name })
+		v.name = all[(at+1)%len(all)].Name
+		v.choose()
+	case "<", ">":
+		v.changeLimit(map[string]int{"<": -1, ">": 1}[name])
+	case "p":
+		if i := v.pareto.Fastest(); i >= 0 {
+			v.cursor = i
+		}
+	case "enter":
+		if v.cursor < len(v.trials) {
+			cfg := v.trials[v.cursor].config.Clone()
+			return v.desk.Change(func(c *config.Config) { *c = cfg })
+		}
+	}
+	return nil
+}
+
+func (v *paretoView) changeLimit(step int) {
+	if n := len(v.measure.Limits); n > 0 {
+		at := slices.Index(v.measure.Limits, v.limit())
+		v.limits[v.measure.Name] = max(min(at+step, n-1), 0)
+		v.choose()
+	}
+}
+
+// move moves the cursor by so many points in the order of latency.
+func (v *paretoView) move(step int) {
+	order := make([]int, len(v.trials))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(v.trials[a].median, v.trials[b].median) })
+	if at := slices.Index(order, v.cursor); at >= 0 {
+		v.cursor = order[max(min(at+step, len(order)-1), 0)]
+	}
+}
+
+func (v *paretoView) Render(w, h int) string {
+	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
+		if len(v.trials) == 0 {
+			c.Fit(1, 1, w-2, ui.Muted, "no configuration was tried to the end yet")
+			return
+		}
+		v.drawFastest(c)
+		if h > 6 {
+			v.scatter().Draw(c.Sub(ui.Rect{Y: 1, W: w, H: h - 2}))
+		}
+		c.FitClauses(1, h-1, w-2, ui.Plain, v.under())
+	})
+}
+
+// drawFastest answers which configuration is the fastest that is good enough.
+func (v *paretoView) drawFastest(c *ui.Canvas) {
+	if v.pareto.Rule == "" {
+		c.Fit(1, 0, c.W-2, ui.Muted, "arena and weights together; less is better, upwards")
+		return
+	}
+	x := c.Text(1, 0, ui.Muted, "fastest "+v.pareto.Rule+": ")
+	i := v.pareto.Fastest()
+	if i < 0 {
+		c.Fit(x, 0, c.W-x-1, ui.Warn, "none")
+		return
+	}
+	p := &v.pareto.Points[i]
+	x = c.FitName(x, 0, c.W-x-1, ui.Good|ui.Bold, p.Name)
+	latency, speed := ", "+ui.Duration(p.Latency), v.fastestSpeed(i)
+	if ui.Width(latency+speed) > c.W-x-1 && speed != "" {
+		latency = "" // the plot and the table have it
+	}
+	c.FitClauses(x, 0, c.W-x-1, ui.Plain, latency+speed)
+}
+
+// fastestSpeed says how fast a trial is beside the first in FP32, as the table of trials does; "" where there is none.
+func (v *paretoView) fastestSpeed(i int) string {
+	reference := slices.IndexFunc(v.trials, func(t trial) bool { return t.config.Precision == config.FP32 && t.median > 0 })
+	if reference < 0 || reference == i {
+		return ""
+	}
+	s := v.trials[i].measured.Over(v.trials[reference].measured, pane.OwnRanges(v.in.Snap))
+	text := ", " + words.Speed(s) + " " + v.trials[reference].label
+	if !s.SideBySide {
+		text += "; not side by side"
+	}
+	return text
+}
+
+func (v *paretoView) scatter() ui.Scatter {
+	s := ui.Scatter{Cursor: v.cursor, XLabel: words.Duration, YLabel: v.measure.Write}
+	if v.measure.Name == "sqnr" {
+		top := v.topSQNR()
+		s.YLabel = func(y float64) string {
+			if y >= top {
+				return "exact"
+			}
+			return v.measure.Write(y)
+		}
+	}
+	for i := range v.pareto.Points {
+		p := &v.pareto.Points[i]
+		x, y := words.OrNaN(float64(p.Latency)), math.NaN()
+		if value, ok := v.measure.Of(&p.Point); ok {
+			y = value
+			if v.measure.Name == "sqnr" { // what is exact would leave no room for the others
+				y = min(value, v.topSQNR())
+			}
+		}
+		s.Points = append(s.Points, ui.ScatterPoint{X: x, Y: y, Front: p.Front, Style: pane.PrecisionStyle(string(p.Config.Precision))})
+	}
+	return s
+}
+
+// topSQNR is a little above the highest SQNR that is not exact.
+func (v *paretoView) topSQNR() float64 {
+	top := 0.0
+	for i := range v.pareto.Points {
+		if value, ok := v.measure.Of(&v.pareto.Points[i].Point); ok && value < words.ExactSQNR {
+			top = max(top, value)
+		}
+	}
+	return top + 20
+}
+
+// under says what is known of the configuration under the cursor.
+func (v *paretoView) under() string {
+	p := &v.pareto.Points[v.cursor]
+	words := []string{p.Name}
+	if p.Latency > 0 {
+		words = append(words, ui.Duration(p.Latency))
+	}
+	all := diff.Measures()
+	for i := range all {
+		if value, ok := all[i].Of(&p.Point); ok {
+			words = append(words, all[i].Title+" "+all[i].Write(value))
+		}
+	}
+	switch {
+	case p.Front:
+		words = append(words, "on the front")
+	case p.Latency > 0:
+		words = append(words, "another is as good and faster")
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,143 @@
+package words
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+)
+
+// Percent writes a share as "12.3%".
+func Percent(share float64) string {
+	switch v := 100 * share; {
+	case v != 0 && v < 0.1 && v > -0.1:
+		return fmt.Sprintf("%.2f%%", v)
+	case v >= 1000:
+		return ui.Number(v) + "%"
+	default:
+		return fmt.Sprintf("%.1f%%", v)
+	}
+}
+
+// ExactSQNR is the SQNR, in dB, that stands for equality in reports.
+const ExactSQNR = 200
+
+// Decibels writes an SQNR; equality has none.
+func Decibels(v float64) string {
+	if v >= ExactSQNR {
+		return "exact"
+	}
+	return fmt.Sprintf("%.1f", v)
+}
+
+// WithDecibels writes an SQNR with its unit.
+func WithDecibels(db float64) string {
+	if db >= ExactSQNR {
+		return "exact"
+	}
+	return Decibels(db) + " dB"
+}
+
+// Plural writes a count with its noun.
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "ch") {
+		noun += "e"
+	}
+	return ui.Count(n) + " " + noun + "s"
+}
+
+// Duration writes nanoseconds on an axis.
+func Duration(ns float64) string { return ui.Duration(time.Duration(ns)) }
+
+// Signed writes a difference of times with its sign.
+func Signed(d time.Duration) string {
+	if d < 0 {
+		return "-" + ui.Duration(-d)
+	}
+	return ui.Duration(d)
+}
+
+// ShortName names a fused layer by its principal member and the number of the others: fused layers are named after all of
+// their members, the principal first, which no column is wide enough for.
+func ShortName(name string) string {
+	first, others := report.Principal(name)
+	return first + others
+}
+
+// MoreBytes writes a difference of bytes with its sign.
+func MoreBytes(n int) string {
+	if n < 0 {
+		return "-" + ui.Bytes(int64(-n))
+	}
+	return "+" + ui.Bytes(int64(n))
+}
+
+// JoinLayers writes names of layers one after the other; what all begin with, up to a slash, only once:
+// "stem/conv/Conv + norm/BatchNormalization".
+func JoinLayers(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, report.MemberSeparator)
+	}
+	prefix := names[0]
+	for _, n := range names[1:] {
+		for !strings.HasPrefix(n, prefix) {
+			prefix = prefix[:strings.LastIndexByte(strings.TrimSuffix(prefix, "/"), '/')+1]
+		}
+	}
+	prefix = prefix[:strings.LastIndexByte(prefix, '/')+1]
+	out := names[0]
+	for _, n := range names[1:] {
+		out += report.MemberSeparator + n[len(prefix):]
+	}
+	return out
+}
+
+// Fit shortens a name, or fills it up, to n cells.
+func Fit(g *ui.Glyphs, s string, n int) string { return Pad(ui.Name(s, n, g.Ellipsis), n) }
+
+// Pad fills s up to n cells.
+func Pad(s string, n int) string {
+	return s + strings.Repeat(" ", max(n-ui.Width(s), 0))
+}
+
+// TensorName drops the ending that exporters give the first output of every layer.
+func TensorName(name string) string { return strings.TrimSuffix(name, "_output_0") }
+
+// OrNaN returns a number, NaN for zero, which stands for none.
+func OrNaN(v float64) float64 {
+	if v == 0 {
+		return math.NaN()
+	}
+	return v
+}
+
+// Speed says how a configuration compares with another, in the words that go before the name of that.
+func Speed(s report.Speed) string {
+	switch {
+	case s.Known() && !s.Significant && s.Low != s.High:
+		return "within noise of"
+	case s.Ratio >= 1.02:
+		return fmt.Sprintf("%.2fx faster than", s.Ratio)
+	case s.Ratio <= 0.98:
+		return fmt.Sprintf("%.2fx slower than", 1/s.Ratio)
+	}
+	return "as fast as"
+}
+
+// Model names a model as a person would: by its file.
+func Model(m *report.Model) string {
+	switch {
+	case m.Path == "embedded":
+		return m.Name + " (embedded)"
+	case m.Path != "":
+		return filepath.Base(m.Path)
+	}
+	return m.Name
+}
