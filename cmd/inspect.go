@@ -36,6 +36,7 @@ func inspectCommand(t tables) *cobra.Command {
 		inspectEngine(t),
 		inspectPart(onBackends(t), takeAll&^takeLabels, "memory", "where every tensor is in the arena, and when", report.PartMemory, writeMemory),
 		inspectPart(onBackends(t), takeAll&^takeLabels, "tactics", "every tactic considered for every layer; those that cannot compute it by family, or with --verbose one by one", report.PartTactics, writeTactics),
+		inspectTransitions(onBackends(t)),
 		inspectSensitivity(t),
 		inspectKernelCommand(t),
 		inspectRecordingCommand(),

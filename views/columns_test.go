@@ -83,3 +83,15 @@ func TestColumnsOnDemand(t *testing.T) {
 		t.Error("a precision without an engine has a column of times")
 	}
 }
+
+// TestConversions keeps the picture of what goes from type to type and what that is there for.
+func TestConversions(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
+			b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
+			b.size(size[0], size[1])
+			b.press("3", "tab", "tab", "tab")
+			golden.RequireEqual(t, b.app.Content())
+		})
+	}
+}
