@@ -16,7 +16,7 @@ func inspectTransitions(o *modelFlags) *cobra.Command {
 		Use:   "transitions [MODEL|ENGINE]",
 		Short: "Show where tensors change type or format, what that costs, and which choice each conversion is there for",
 		Example: examples("what leaving INT8 and coming back costs", "trtui inspect transitions model.onnx --precision int8",
-			"what one layer in FP32 brings with it", "trtui inspect transitions model.onnx --precision int8 --layer-precisions head:fp32"),
+			"what one layer in INT8 brings with it", "trtui inspect transitions model.onnx --layer-precisions head:int8"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			snap, err := o.report(c.Context(), c.ErrOrStderr(), modelArg(args), report.PartPasses|report.PartTimings, run.Profiling{WarmUp: warmUp, Iterations: 50, PerStep: true})
