@@ -119,15 +119,16 @@ type modelFlags struct {
 	device deviceFlags
 	output outputFlags
 
-	plugins  pluginFlags
-	own      Own  // what the program has beside the built-in
-	lookOnly bool // the model is looked at and not run: it needs neither data nor shapes
-	usual    bool // a model of texts without shapes is shown at usual ones, and that is said
-	partly   bool // a model of which parts are not supported does: it is looked at
-	anew     bool // several calibrators are compared: on the same data, whatever an engine has
-	rounds   int  // in which engines are measured side by side; 0: as usual
-	peaks    bool // layers are timed to be set under the device's peaks
-	few      int  // how many items are used where none were asked for; 0: all
+	plugins   pluginFlags
+	sequences sequenceFlags
+	own       Own  // what the program has beside the built-in
+	lookOnly  bool // the model is looked at and not run: it needs neither data nor shapes
+	usual     bool // a model of texts without shapes is shown at usual ones, and that is said
+	partly    bool // a model of which parts are not supported does: it is looked at
+	anew      bool // several calibrators are compared: on the same data, whatever an engine has
+	rounds    int  // in which engines are measured side by side; 0: as usual
+	peaks     bool // layers are timed to be set under the device's peaks
+	few       int  // how many items are used where none were asked for; 0: all
 
 	chosen string // the usual shapes, as --shapes takes them, where they are taken
 }
@@ -148,6 +149,7 @@ func (f *modelFlags) register(c *cobra.Command, takes part) {
 		g.addTo(c, takes)
 	}
 	f.plugins.addTo(c)
+	f.sequences.addTo(c)
 	if takes&takeTimings == 0 { // it times nothing
 		f.device.timings = "none"
 	}
@@ -158,7 +160,7 @@ func (f *modelFlags) check() error {
 	if err := f.loadPlugins(); err != nil {
 		return err
 	}
-	for _, check := range []func() error{f.config.check, f.data.check, f.output.check, f.device.check} {
+	for _, check := range []func() error{f.sequences.check, f.config.check, f.data.check, f.output.check, f.device.check} {
 		if err := check(); err != nil {
 			return err
 		}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
-	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/describe"
@@ -176,7 +175,9 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 		return err
 	}
 	g := generationOf(text, w, times, language.Cached())
-	g.Memory = memoryOf(language, p.work.Backend.Info(), &g)
+	if g.Memory, err = memoryOf(ctx, language, &p.work, &g, tell); err != nil {
+		return err
+	}
 	if o.perLayer {
 		if g.Phases, err = phasesOf(ctx, language, p.work.Backend.Info().Estimated); err != nil {
 			return err
@@ -191,7 +192,7 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 
 // workshop is a place without data: what a language model reads is its prompt.
 func (o *generateFlags) workshop(m *model.Model) (*place, error) {
-	w := stages.Workplace{Program: programName()}
+	w := stages.Workplace{Program: programName(), Peaks: o.device.peaks()}
 	w.Cache, w.SaveTo, w.CacheError = o.device.timingCache()
 	var err error
 	p := &place{model: m}
@@ -225,13 +226,20 @@ func generationOf(prompt string, w *textWriter, t *generate.Times, cached bool) 
 	return g
 }
 
-// memoryOf says what a token takes of memory, where a device computes in the memory of this machine and is timed.
-func memoryOf(m *generate.Model, device run.Info, g *report.Generation) *report.TokenMemory {
-	t := m.Traffic()
-	if device.Estimated || device.Threads == 0 || t.Bytes() == 0 || g.PerToken.Count == 0 {
-		return nil
+// memoryOf says what a token takes of memory, where a device computes in the memory of this machine and is timed, beside the peak that
+// layers stand under, which is measured now if it is not known.
+func memoryOf(ctx context.Context, m *generate.Model, w *stages.Workplace, g *report.Generation, tell func(report.Progress)) (*report.TokenMemory, error) {
+	t, device := m.Traffic(), w.Backend.Info()
+	if device.Estimated || device.Threads == 0 || t.Bytes() == 0 || g.PerToken.Count == 0 || w.Peaks == nil {
+		return nil, nil
 	}
-	return &report.TokenMemory{Weights: t.Weights, State: t.State, Rate: float64(t.Bytes()) / g.PerToken.Median.Seconds(), Copy: host.CopyRate(device.Threads)}
+	peaks, err := w.Peaks.Of(ctx, w.Backend, func() { tell(report.Progress{Phase: "measuring peaks"}) })
+	if len(peaks) == 0 {
+		return nil, err
+	}
+	level := peaks[len(peaks)-1].Level(t.Bytes()) // that the peaks could not be kept is said where layers are timed
+	return &report.TokenMemory{Weights: t.Weights, State: t.State, Rate: float64(t.Bytes()) / g.PerToken.Median.Seconds(),
+		Peak: level.Rate, Level: level.Name}, nil
 }
 
 // writeGeneration prints the figures below the text.
@@ -245,8 +253,8 @@ func writeGeneration(w io.Writer, g *report.Generation) {
 		fmt.Fprintf(w, "%s, %.1f tokens/s, per token p50 %s ms, p99 %s ms; ended by %s\n", count(len(g.Tokens), "new token"), g.Rate, ms(g.PerToken.Median), ms(g.PerToken.P99), g.Ended)
 	}
 	if m := g.Memory; m != nil {
-		fmt.Fprintf(w, "a token reads %s of weights and %s of state: %s, %.0f%% of what a copy moves here, %s\n", ui.Bytes(m.Weights), ui.Bytes(m.State),
-			ui.Quantity(m.Rate, "B/s"), 100*m.Rate/m.Copy, ui.Quantity(m.Copy, "B/s"))
+		fmt.Fprintf(w, "a token reads %s of weights and %s of state: %s, %.0f%% of the peak of %s, %s\n", ui.Bytes(m.Weights), ui.Bytes(m.State),
+			ui.Quantity(m.Rate, "B/s"), 100*m.OfPeak(), m.Level, ui.Quantity(m.Peak, "B/s"))
 	}
 	writePhases(w, g.Phases)
 }

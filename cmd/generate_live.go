@@ -65,7 +65,9 @@ func (f *modelFlags) speak(p *place) {
 			return err
 		}
 		g := generationOf(livePrompt, w, times, language.Cached())
-		g.Memory = memoryOf(language, p.work.Backend.Info(), &g)
+		if g.Memory, err = memoryOf(ctx, language, &p.work, &g, tell); err != nil {
+			return err
+		}
 		tell(report.Progress{Phase: "timing layers of prompts and tokens"})
 		if g.Phases, err = phasesOf(ctx, language, p.work.Backend.Info().Estimated); err != nil {
 			return err

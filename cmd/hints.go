@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
@@ -40,7 +41,9 @@ func hintOn(err error) string {
 	if errors.As(err, &room) && room.Limit > 0 || errors.As(err, &memory) && memory.Given {
 		return "--max-memory sets the limit"
 	}
-	if e := new(onnx.ImportError); errors.As(err, &e) && !e.Damaged {
+	if e := new(onnx.ImportError); errors.As(err, &e) && slices.ContainsFunc(e.Problems, func(p onnx.Problem) bool { return p.Length }) {
+		return "--sequences NAME:N says how many tensors a sequence has"
+	} else if errors.As(err, &e) && !e.Damaged {
 		return "trtui inspect model MODEL, inspect passes and the workbench show the rest of it, which parts are not supported, and why"
 	}
 	if e := new(model.Foreign); errors.As(err, &e) {

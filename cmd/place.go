@@ -53,12 +53,12 @@ func (f *modelFlags) openModel(path string) (*model.Model, error) {
 	if path == "" {
 		return f.equipped(model.Parse(f.own.ops(), model.Embedded, testdata.Model()))
 	}
-	return f.equipped(model.Open(f.own.ops(), path))
+	return f.equipped(model.Import(f.importer(), path))
 }
 
 // lookAtModel opens a model that need not be run.
 func (f *modelFlags) lookAtModel(path string) (*model.Model, error) {
-	return f.equipped(model.LookAt(f.own.ops(), path))
+	return f.equipped(model.Look(f.importer(), path))
 }
 
 // equipped gives a model the program's own passes and calibrators, and the rules that are read anew with each model.

@@ -27,7 +27,7 @@ func writing(t *testing.T) *report.Snapshot {
 	snap.Generation = &report.Generation{
 		Prompt: "Once upon a time", Text: "Once upon a time, there was a little girl named Lily.\nShe loved to play outside in the park.", PromptTokens: 4,
 		Tokens: make([]int, 24), Ended: "length", Cached: true, First: 4 * time.Millisecond, PerToken: panetest.Around(310*time.Microsecond, 23), Rate: 3210.4,
-		Memory: &report.TokenMemory{Weights: 12 << 20, State: 96 << 10, Rate: 40.7e9, Copy: 98e9},
+		Memory: &report.TokenMemory{Weights: 12 << 20, State: 96 << 10, Rate: 40.7e9, Peak: 85e9, Level: "DRAM"},
 		Phases: []report.Phase{
 			{Name: "prefill", Tokens: 16, Latency: panetest.Around(3*time.Millisecond, 50), Layers: scaled(n, 9)},
 			{Name: "decode", Tokens: 1, Latency: panetest.Around(300*time.Microsecond, 50), Layers: scaled(n-1, 1)},

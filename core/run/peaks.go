@@ -65,6 +65,17 @@ func (p *Peaks) Raise(other Peaks) {
 	}
 }
 
+// Level returns the nearest memory that holds so many bytes, which are read again and again.
+func (p *Peaks) Level(bytes int64) Peak {
+	last := len(p.Memory) - 1
+	for _, m := range p.Memory[:last] {
+		if bytes <= m.Holds {
+			return m
+		}
+	}
+	return p.Memory[last]
+}
+
 // arithmetic returns the ceiling of a type of numbers; of one that the device computes in f32, that one.
 func (p *Peaks) arithmetic(name string) Peak {
 	for _, k := range p.Compute {

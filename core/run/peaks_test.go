@@ -53,3 +53,12 @@ func TestRaise(t *testing.T) {
 		t.Error("a level that holds more than the one behind it passes")
 	}
 }
+
+// TestLevel finds what holds some bytes.
+func TestLevel(t *testing.T) {
+	for bytes, want := range map[int64]string{0: "L1", 1000: "L1", 1001: "L2", 10001: "DRAM"} {
+		if got := somePeaks().Level(bytes).Name; got != want {
+			t.Errorf("%d bytes are in %s, want %s", bytes, got, want)
+		}
+	}
+}

@@ -256,54 +256,79 @@ func (c *Case) add(set, name string, read func() ([]byte, error)) {
 	slices.SortStableFunc(*list, func(a, b dataFile) int { return cmp.Compare(a.number, b.number) })
 }
 
-// values reads files as the values of the given tensors: by the name in the file, or by number where that is unknown.
-// Those of fixed inputs are left out.
+// values reads files as the values of the given tensors: by the name in the file, or by number where that is unknown. Those of a
+// sequence have the names of its tensors. Those of fixed inputs are left out.
 func (s dataSet) values(files []dataFile, tensors []*graph.Tensor, fixed map[string]numeric.Value) (map[string]numeric.Value, error) {
 	values := map[string]numeric.Value{}
+	known := func(name string) bool {
+		return slices.ContainsFunc(tensors, func(t *graph.Tensor) bool { return t.Name == name })
+	}
 	for _, f := range files {
-		name, v, err := f.value()
+		name, list, err := f.value()
 		if err != nil {
 			return nil, err
 		}
 		if _, ok := fixed[name]; ok {
 			continue
 		}
-		if !slices.ContainsFunc(tensors, func(t *graph.Tensor) bool { return t.Name == name }) {
+		if len(list) != 1 || known(onnx.Element(name, 0)) {
+			for i, v := range list {
+				values[onnx.Element(name, i)] = v
+			}
+			continue
+		}
+		if !known(name) {
 			if f.number < 0 || f.number >= len(tensors) {
 				return nil, fmt.Errorf("%s: the model has no input or output %q or of this number", f.name, name)
 			}
 			name = tensors[f.number].Name
 		}
-		values[name] = v
+		values[name] = list[0]
 	}
 	return values, nil
 }
 
-func (f dataFile) value() (name string, v numeric.Value, err error) {
+// value returns the tensor in a file, or those of a sequence.
+func (f dataFile) value() (name string, list []numeric.Value, err error) {
 	data, err := f.read()
 	if err != nil {
-		return "", numeric.Value{}, err
+		return "", nil, err
 	}
-	if name, v, err = onnx.ReadTensor(data); err == nil {
-		return name, v, nil
+	name, v, err := onnx.ReadTensor(data)
+	if err == nil {
+		return name, []numeric.Value{v}, nil
 	}
-	if name, v, other := onnx.ReadOptional(data); other == nil || errors.Is(other, onnx.ErrNoElement) {
-		return name, v, other
+	if name, list, other := onnx.ReadTensors(data); other == nil || errors.Is(other, onnx.ErrNoElement) {
+		return name, list, other
 	}
-	return name, v, fmt.Errorf("%s: %w", f.name, err)
+	return name, nil, fmt.Errorf("%s: %w", f.name, err)
 }
 
-// fixed returns the inputs by their names in the files, from the given one on; nil if one has no name or cannot be read.
+// fixed returns the inputs that are tensors by their names in the files, from the given one on; nil if one has no name or cannot be
+// read.
 func (s dataSet) fixed(from int) map[string]numeric.Value {
 	values := map[string]numeric.Value{}
 	for _, f := range s.inputs[min(from, len(s.inputs)):] {
-		name, v, err := f.value()
+		name, list, err := f.value()
 		if err != nil || name == "" {
 			return nil
 		}
-		values[name] = v
+		if len(list) == 1 {
+			values[name] = list[0]
+		}
 	}
 	return values
+}
+
+// lengths returns how many tensors each input has, by its name in the file; an importer asks for those that are sequences.
+func (s dataSet) lengths() map[string]int {
+	lengths := map[string]int{}
+	for _, f := range s.inputs {
+		if name, list, err := f.value(); err == nil {
+			lengths[name] = len(list)
+		}
+	}
+	return lengths
 }
 
 // serves reports whether the data has values that the network's inputs on whose elements shapes depend can have: such as a Reshape's,

@@ -116,7 +116,7 @@ func (c Case) checkSet(ctx context.Context, execute Executor, set dataSet) (Stat
 	if again, why := c.checkFixed(ctx, execute, set, set.fixed(1)); again != Unsupported {
 		return again, why
 	}
-	if network, err := c.open(onnx.Importer{Ops: graph.Ops(), Fixed: set.fixed(1)}); err == nil && set.serves(network) {
+	if network, err := c.open(onnx.Importer{Ops: graph.Ops(), Fixed: set.fixed(1), Lengths: set.lengths()}); err == nil && set.serves(network) {
 		return status, reason // the executor's
 	}
 	return c.checkFixed(ctx, execute, set, set.fixed(0))
@@ -124,7 +124,7 @@ func (c Case) checkSet(ctx context.Context, execute Executor, set dataSet) (Stat
 
 // checkFixed is checkSet with some inputs as constants.
 func (c Case) checkFixed(ctx context.Context, execute Executor, set dataSet, fixed map[string]numeric.Value) (Status, string) {
-	network, err := c.open(onnx.Importer{Ops: graph.Ops(), Fixed: fixed})
+	network, err := c.open(onnx.Importer{Ops: graph.Ops(), Fixed: fixed, Lengths: set.lengths()})
 	if errors.As(err, new(*onnx.ImportError)) {
 		return Unsupported, err.Error()
 	} else if err != nil {

@@ -16,6 +16,7 @@ type engine struct {
 	loaded  *run.Loaded
 	context *run.ExecutionContext
 	inputs  map[string]numeric.Value // of which next fills tokens, mask and positions
+	logits  numeric.Value            // where the device writes them in place
 	length  int                      // tokens that it is given at once
 }
 
@@ -61,6 +62,11 @@ func (m *Model) newEngine(ctx context.Context, n *graph.Network, length, past in
 	}
 	for _, t := range n.Inputs {
 		e.inputs[t.Name] = aligned(t.Type, shapes[t.Name])
+	}
+	if dims := e.context.Dims(r.logits.Name); len(dims) == 3 {
+		if v := aligned(r.logits.Type, dims); e.context.Bind(r.logits.Name, v.Data) {
+			e.logits = v
+		}
 	}
 	if err := e.run(ctx); err != nil { // the first run is slower than those behind it
 		e.close()
@@ -131,9 +137,12 @@ func (e *engine) run(ctx context.Context) error {
 
 // scores returns those behind token i, which has to be read before the next run.
 func (e *engine) scores(logits string, i int) ([]float32, error) {
-	v, err := e.context.Output(logits)
-	if err != nil {
-		return nil, err
+	v := e.logits
+	if v.Data == nil {
+		var err error
+		if v, err = e.context.Output(logits); err != nil {
+			return nil, err
+		}
 	}
 	all, size := v.Floats(), v.Dims[2]
 	return all[i*size : (i+1)*size], nil

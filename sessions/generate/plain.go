@@ -63,6 +63,7 @@ func (d *plainDecoder) ready(ctx context.Context, tokens int) error {
 	if err != nil {
 		return err
 	}
+	one = slices.Clone(one) // the next run writes where it is
 	other, err := d.run(ctx, 1)
 	if err != nil || slices.Equal(one, other) {
 		return err

@@ -1,9 +1,9 @@
 package generate
 
 import (
+	"container/heap"
 	"math"
 	"math/rand/v2"
-	"slices"
 )
 
 // Sampling says how the next token is chosen from the scores of all. The zero value takes the best.
@@ -18,8 +18,9 @@ type Sampling struct {
 type sampler struct {
 	Sampling
 	random *rand.Rand
-	order  []int     // of the candidates, best first
-	odds   []float64 // of the candidates
+	left   candidates
+	order  []int     // of those that may be drawn
+	odds   []float64 // of theirs
 }
 
 func newSampler(s Sampling) *sampler {
@@ -37,44 +38,38 @@ func (s *sampler) next(scores []float32) int {
 	if s.Temperature <= 0 || scores[best] != scores[best] {
 		return best
 	}
-	s.order = s.order[:0]
-	for i, v := range scores {
-		if v == v {
-			s.order = append(s.order, i)
-		}
-	}
-	slices.SortStableFunc(s.order, func(a, b int) int {
-		switch {
-		case scores[a] > scores[b]:
-			return -1
-		case scores[a] < scores[b]:
-			return 1
-		}
-		return 0
-	})
-	if s.TopK > 0 && s.TopK < len(s.order) {
-		s.order = s.order[:s.TopK]
-	}
-	return s.draw(scores)
+	return s.draw(scores, best)
 }
 
-// draw draws one of the candidates by its probability.
-func (s *sampler) draw(scores []float32) int {
+// draw draws a token by its probability. Where all may be drawn they stay in their order; else the best are taken one by one, since
+// sorting all words of a language takes as long as computing their scores.
+func (s *sampler) draw(scores []float32, best int) int {
+	s.left = candidates{scores, s.left.order[:0]}
+	for i, v := range scores {
+		if v == v {
+			s.left.order = append(s.left.order, i)
+		}
+	}
+	odds := func(i int) float64 { return math.Exp(float64(scores[i]-scores[best]) / s.Temperature) }
+	if s.order = s.left.order; s.TopK > 0 && s.TopK < len(s.order) {
+		s.order = s.left.take(s.TopK, func(int) bool { return false })
+	}
 	s.odds = s.odds[:0]
-	sum, top := 0.0, float64(scores[s.order[0]])
+	sum := 0.0
 	for _, i := range s.order {
-		p := math.Exp((float64(scores[i]) - top) / s.Temperature)
-		s.odds = append(s.odds, p)
-		sum += p
+		s.odds = append(s.odds, odds(i))
+		sum += s.odds[len(s.odds)-1]
 	}
 	if s.TopP > 0 && s.TopP < 1 {
-		kept := 0.0
-		for i, p := range s.odds {
-			if kept += p; kept >= s.TopP*sum {
-				s.odds, sum = s.odds[:i+1], kept
-				break
-			}
-		}
+		all, kept := sum, 0.0
+		s.left.order = s.order
+		s.odds = s.odds[:0]
+		s.order = s.left.take(len(s.order), func(i int) bool {
+			s.odds = append(s.odds, odds(i))
+			kept += s.odds[len(s.odds)-1]
+			return kept >= s.TopP*all
+		})
+		sum = kept
 	}
 	left := s.random.Float64() * sum
 	for i, p := range s.odds {
@@ -83,4 +78,35 @@ func (s *sampler) draw(scores []float32) int {
 		}
 	}
 	return s.order[len(s.odds)-1]
+}
+
+// candidates is a heap of tokens, the best first; of equal scores the first token is the best.
+type candidates struct {
+	scores []float32
+	order  []int
+}
+
+func (c *candidates) Len() int { return len(c.order) }
+func (c *candidates) Less(i, j int) bool {
+	a, b := c.order[i], c.order[j]
+	return c.scores[a] > c.scores[b] || c.scores[a] == c.scores[b] && a < b
+}
+func (c *candidates) Swap(i, j int) { c.order[i], c.order[j] = c.order[j], c.order[i] }
+func (c *candidates) Push(any)      { panic("generate: candidates only get fewer") }
+func (c *candidates) Pop() any {
+	c.order = c.order[:len(c.order)-1]
+	return nil
+}
+
+// take takes the best, at most so many of them, up to one that ends it; the best comes first.
+func (c *candidates) take(most int, ends func(token int) bool) []int {
+	var list []int
+	heap.Init(c)
+	for len(list) < most && len(c.order) > 0 {
+		list = append(list, c.order[0])
+		if heap.Pop(c); ends(list[len(list)-1]) {
+			break
+		}
+	}
+	return list
 }

@@ -42,17 +42,23 @@ type Model struct {
 }
 
 // Open reads an ONNX model or an engine file; what becomes of the file afterwards does not touch the model.
-func Open(ops graph.OpSet, path string) (*Model, error) {
-	return open(ops, path, onnx.Importer.Open)
-}
+func Open(ops graph.OpSet, path string) (*Model, error) { return Import(onnx.Importer{Ops: ops}, path) }
 
 // LookAt is Open for a model that need not be run: where parts of it are not supported Refused says so, and its
 // graph and passes are there all the same.
 func LookAt(ops graph.OpSet, path string) (*Model, error) {
-	return open(ops, path, onnx.Importer.Look)
+	return Look(onnx.Importer{Ops: ops}, path)
 }
 
-func open(ops graph.OpSet, path string, open func(onnx.Importer, string) (*onnx.File, error)) (*Model, error) {
+// Import is Open for a model that is imported as im says.
+func Import(im onnx.Importer, path string) (*Model, error) {
+	return open(im, path, onnx.Importer.Open)
+}
+
+// Look is LookAt for a model that is imported as im says.
+func Look(im onnx.Importer, path string) (*Model, error) { return open(im, path, onnx.Importer.Look) }
+
+func open(im onnx.Importer, path string, open func(onnx.Importer, string) (*onnx.File, error)) (*Model, error) {
 	begin := time.Now()
 	head, info, err := peek(path)
 	if err != nil {
@@ -65,7 +71,7 @@ func open(ops graph.OpSet, path string, open func(onnx.Importer, string) (*onnx.
 			return nil, err
 		}
 		m.changed = func() (string, string) { return path, host.Changed(path, info) }
-		if m.Engine, err = run.ReadEngine(ops, data); err != nil {
+		if m.Engine, err = run.ReadEngine(im.Ops, data); err != nil {
 			return nil, fmt.Errorf("engine %s: %w", path, err)
 		}
 		sum := sha256.Sum256(data)
@@ -74,7 +80,7 @@ func open(ops graph.OpSet, path string, open func(onnx.Importer, string) (*onnx.
 			m.Network = m.Engine.Any().Network
 		}
 	} else {
-		f, err := open(onnx.Importer{Ops: ops}, path)
+		f, err := open(im, path)
 		if none := new(onnx.NotModelError); errors.As(err, &none) {
 			if f, ok := foreignOf(path, head, info.Size()); ok {
 				return nil, f.error(path)

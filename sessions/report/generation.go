@@ -26,11 +26,20 @@ type Phase struct {
 	Layers  []LayerTiming
 }
 
-// TokenMemory is what one token takes of memory, beside what the machine copies: a text that is written alone reads all weights for
-// each token.
+// TokenMemory is what one token takes of memory, beside what the machine reads at most: a text that is written alone reads all weights
+// for each token.
 type TokenMemory struct {
 	Weights int64   `output:"weight_bytes"` // that a token reads
 	State   int64   `output:"state_bytes"`  // of earlier keys and values that it reads
 	Rate    float64 `unit:"bytes_per_s"`    // of both, in the median token
-	Copy    float64 `unit:"bytes_per_s"`    // that a copy of memory reads and writes on all threads
+	Peak    float64 `unit:"bytes_per_s"`    // of reading what holds so much, the same peak that layers stand under; 0 where it is not known
+	Level   string  // of memory that holds so much: "L3" or "DRAM"
+}
+
+// OfPeak is what share of the peak the tokens reach; 0 where that is not known.
+func (m *TokenMemory) OfPeak() float64 {
+	if m.Peak <= 0 {
+		return 0
+	}
+	return m.Rate / m.Peak
 }

@@ -24,7 +24,7 @@ type Workplace struct {
 	Machine *Machine // that other sessions measure on, too; nil: none does
 	Rounds  int      // in which engines are measured side by side; 0: as many as compare.Rounds
 	SaveTo  string   // the timing cache's file; empty: nowhere
-	// Peaks has what the device reaches at most, which is measured when layers are timed and it is not known; nil: nobody asks.
+	// Peaks has what the device reaches at most, which is measured when layers or tokens are timed and it is not known; nil: nobody asks.
 	Peaks *build.PeaksFile
 	// CacheError says why a timing cache that was there could not be read; work goes on without.
 	CacheError  error

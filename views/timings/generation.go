@@ -182,13 +182,16 @@ func (v *generationView) figures(c *ui.Canvas, g *report.Generation) int {
 	return 2
 }
 
-// memory draws how much of what a copy moves the tokens read.
+// memory draws how much of what memory gives at most the tokens read; recordings of earlier versions do not know that.
 func (v *generationView) memory(c *ui.Canvas, m *report.TokenMemory) {
 	const bar = 20
-	x := c.Text(1, 1, ui.Plain, "memory ")
-	ui.Bar{Value: m.Rate, Max: m.Copy, Style: ui.Accent}.Draw(c.Sub(ui.Rect{X: x, Y: 1, W: bar, H: 1}))
-	c.FitClauses(x+bar+1, 1, c.W-x-bar-2, ui.Muted, fmt.Sprintf("%s, %.0f%% of what a copy moves here; a token reads %s of weights; %s of state",
-		ui.Quantity(m.Rate, "B/s"), 100*m.Rate/m.Copy, ui.Bytes(m.Weights), ui.Bytes(m.State)))
+	x, of := c.Text(1, 1, ui.Plain, "memory "), ""
+	if m.Peak > 0 {
+		ui.Bar{Value: m.OfPeak(), Max: 1, Style: ui.Accent}.Draw(c.Sub(ui.Rect{X: x, Y: 1, W: bar, H: 1}))
+		x, of = x+bar+1, fmt.Sprintf(", %.0f%% of the peak of %s, %s", 100*m.OfPeak(), m.Level, ui.Quantity(m.Peak, "B/s"))
+	}
+	c.FitClauses(x, 1, c.W-x-1, ui.Muted, fmt.Sprintf("%s%s; a token reads %s of weights; %s of state",
+		ui.Quantity(m.Rate, "B/s"), of, ui.Bytes(m.Weights), ui.Bytes(m.State)))
 }
 
 // text draws the last lines of what was written, as many as are left beside the layers, and returns the line behind them.

@@ -45,6 +45,9 @@ type Importer struct {
 	// Fixed are inputs, by name, that become constants of the network. So a model can be imported that takes a shape
 	// or axes, which must be known, as an input.
 	Fixed map[string]numeric.Value
+
+	// Lengths says how many tensors each input has that is a sequence, by name.
+	Lengths map[string]int
 }
 
 // Open reads the model at path, and what it needs of the files beside it that hold its external data, and imports it with

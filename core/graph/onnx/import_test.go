@@ -112,7 +112,7 @@ var importErrorCases = []struct {
 	{"declared shape", modelBytes(input("x", "n", 2), relu, output("y", 4, 3)), list(`output "y" is declared with shape [4,3], but the graph computes f32[n,2]`)},
 	{"missing output", modelBytes(input("x", 2), relu, output("z", 2)), list(`output "z": nothing produces it`)},
 	{"string input", modelBytes(sub(11, valueBytes("x", 8, 2)), relu, output("y", 2)), list(`input "x": element type string is not supported`)},
-	{"sequence input", modelBytes(sub(11, msg(str(1, "x"), sub(2, sub(4, nil)))), relu, output("y", 2)), list("its type, sequence, is not supported")},
+	{"sequence input", modelBytes(sub(11, msg(str(1, "x"), sub(2, sub(4, nil)))), relu, output("y", 2)), list(`input "x" is a sequence, and how many tensors it has is not given`)},
 	{"rank unknown", modelBytes(sub(11, msg(str(1, "x"), sub(2, sub(1, num(1, 1))))), relu, output("y", 2)), list("number of dimensions is not known")},
 	{"complex weights", modelBytes(input("x", 2), sub(5, msg(num(1, 2), num(2, 14), str(8, "w"), sub(9, make([]byte, 16)))), nodeField("Add", "a", list("x", "w"), list("y")), output("y", 2)),
 		list(`initializer "w": element type complex64 is not supported`)},

@@ -302,7 +302,10 @@ func (d *decoder) entry(entries map[string]string, b []byte) {
 }
 
 // valueKinds names the fields of TypeProto.
-var valueKinds = map[protowire.Number]string{1: "tensor", 4: "sequence", 5: "map", 7: "opaque", 8: "sparse tensor", 9: "optional"}
+var valueKinds = map[protowire.Number]string{1: "tensor", 4: kindSequence, 5: "map", 7: "opaque", 8: "sparse tensor", 9: "optional"}
+
+// kindSequence is the kind of a sequence, and of an optional one; its type is that of its tensors.
+const kindSequence = "sequence"
 
 // noType is the kind of a value of which only the name is stated.
 const noType = "value without a type"
@@ -322,6 +325,8 @@ func (d *decoder) valueInfo(b []byte) *valueInfo {
 				switch f.num {
 				case 1:
 					d.tensorType(v, d.bytes(f))
+				case 4:
+					d.sequenceType(v, d.bytes(f))
 				case 9:
 					d.optionalType(v, d.bytes(f))
 				}
@@ -331,13 +336,30 @@ func (d *decoder) valueInfo(b []byte) *valueInfo {
 	return v
 }
 
-// optionalType is that of its element where this is a tensor.
+// optionalType is that of its element where this is a tensor or a sequence.
 func (d *decoder) optionalType(v *valueInfo, b []byte) {
 	d.fields("optional_type", b, func(f field) {
 		if f.num == 1 {
 			d.fields("type", d.bytes(f), func(f field) {
-				if f.num == 1 {
+				switch f.num {
+				case 1:
 					v.kind = "tensor"
+					d.tensorType(v, d.bytes(f))
+				case 4:
+					v.kind = kindSequence
+					d.sequenceType(v, d.bytes(f))
+				}
+			})
+		}
+	})
+}
+
+// sequenceType is that of its elements where these are tensors.
+func (d *decoder) sequenceType(v *valueInfo, b []byte) {
+	d.fields("sequence_type", b, func(f field) {
+		if f.num == 1 {
+			d.fields("type", d.bytes(f), func(f field) {
+				if f.num == 1 {
 					d.tensorType(v, d.bytes(f))
 				}
 			})

@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
@@ -114,35 +113,4 @@ func (im *importer) sequenceMap(n *node, name string) []error {
 		}
 	}
 	return im.bring(n, name, before, "body", sub, results)
-}
-
-// ErrNoElement is the error of test data for an input that is an optional, which has no element.
-var ErrNoElement = errors.New("an optional without an element is not supported as an input: one that is a tensor is given")
-
-// ReadOptional decodes an OptionalProto of a tensor, the form of ONNX's test data for an input that is an optional tensor. The value's
-// data may be part of b.
-func ReadOptional(b []byte) (name string, v numeric.Value, err error) {
-	var d decoder
-	var t *tensor
-	typ := int64(-1)
-	d.fields("optional", b, func(f field) {
-		switch f.num {
-		case 1:
-			name = d.text(f)
-		case 2:
-			typ = d.int(f)
-		case 3:
-			t = d.tensor(d.bytes(f))
-		}
-	})
-	switch {
-	case d.err != nil:
-		return "", v, d.err
-	case t == nil && typ == 0:
-		return name, v, ErrNoElement
-	case t == nil:
-		return name, v, fmt.Errorf("optional %q is of no tensor", name)
-	}
-	v, err = t.value(nil)
-	return name, v, err
 }

@@ -15,8 +15,12 @@ func (im *importer) input(v *valueInfo) {
 	case v.name == "":
 		im.refuse(&Problem{Reason: `input "": it has no name`})
 		return
-	case im.values[v.name] != nil:
+	case im.values[v.name] != nil || im.sequences[v.name] != nil:
 		im.refuse(&Problem{Reason: fmt.Sprintf("input %q: there are two inputs of this name", v.name)})
+		return
+	}
+	if v.kind == kindSequence {
+		im.sequenceInput(v)
 		return
 	}
 	typ, err := v.dataType()
@@ -93,8 +97,8 @@ func (im *importer) symbol(param string) string {
 func (im *importer) output(v *valueInfo) {
 	t, ok := im.value(v.name)
 	if t == nil {
-		if im.list(v.name) != nil {
-			im.report(&Problem{Reason: fmt.Sprintf("output %q is a sequence, which is not supported", v.name)})
+		if list := im.list(v.name); list != nil {
+			im.sequenceOutput(v.name, list)
 		} else if !ok {
 			im.refuse(&Problem{Reason: fmt.Sprintf("output %q: nothing produces it", v.name)})
 		}

@@ -1,6 +1,7 @@
 package recognise
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -39,13 +40,23 @@ func (d *draft) layer(name string, op *graph.Op, attrs any, inputs ...*graph.Ten
 	return y
 }
 
-// constant returns a constant that only the draft has.
+// constant returns a constant that only the draft has; of one element, the network's where that has the same, so that what is made of
+// it for several layers is one.
 func (d *draft) constant(name string, v numeric.Value) *graph.Tensor {
 	data := v.Data
 	if data == nil {
 		data = []byte{}
 	}
-	return &graph.Tensor{Name: name, Type: v.Type, Dims: symbolic.Shape(v.Dims...), Weights: data}
+	t := &graph.Tensor{Name: name, Type: v.Type, Dims: symbolic.Shape(v.Dims...), Weights: data}
+	if v.Len() != 1 {
+		return t
+	}
+	for _, c := range d.r.Network().Consts() {
+		if c.Type == t.Type && symbolic.Equal(c.Dims, t.Dims) && bytes.Equal(c.Weights, data) && !c.Range.IsSet() {
+			return c
+		}
+	}
+	return t
 }
 
 // reshape returns x in the given shape, x itself where it has it; nil where the shape is not known well enough.

@@ -12,7 +12,7 @@ import (
 // Sizes of a unit of a matrix product.
 const (
 	panelColumns = 32        // most columns of a full panel
-	MaxDepth     = 2048      // most of k in one chunk: 256 KiB of a panel
+	MaxDepth     = 2048      // most of k in one chunk, if several tiles read it: 256 KiB of a panel
 	gemmRows     = 140       // most rows of a unit when there are several
 	minDepth     = 256       // least of k in one chunk, if there is as much
 	gemmBlock    = 128 << 10 // most floats of A in a chunk of a unit: half of an L2 cache of 1 MiB, with panels of B in the rest
@@ -156,6 +156,7 @@ type gemmRun struct {
 	panels      int // panels of a unit
 	rowBlocks   int
 	panelBlocks int
+	taper       work.Taper            // of panels, where all rows are in one tile
 	lastBias    [panelColumns]float32 // bias of the last panel, padded
 }
 
@@ -174,6 +175,11 @@ func Gemm(parallel work.Parallel, call *GemmF32Call) {
 	}
 	if call.Bias != nil {
 		copy(r.lastBias[:], call.Bias[(call.B.N-1)/call.B.panel*call.B.panel:])
+	}
+	if call.M <= call.B.kernels[0].Rows {
+		r.taper = work.Taper{Pieces: work.CeilDiv(call.B.N, call.B.panel), Workers: call.Workers}
+		gemmJob.Run(parallel, max(1, call.Workers), r.taper.Units(), r)
+		return
 	}
 	r.cut()
 	gemmJob.Run(parallel, max(1, call.Workers), r.rowBlocks*r.panelBlocks, r)
@@ -205,8 +211,15 @@ func (r *gemmRun) cut() {
 // do computes unit u. Units of the same panels follow each other.
 func (r *gemmRun) do(u, _ int) {
 	width := r.panels * r.call.B.panel
-	row, column := u%r.rowBlocks*r.rows, u/r.rowBlocks*width
-	rows, columns := min(r.rows, r.call.M-row), min(width, r.call.B.N-column)
+	row, rows, column := 0, r.call.M, 0
+	if r.taper.Pieces > 0 {
+		column, width = r.taper.Unit(u)
+		column, width = column*r.call.B.panel, width*r.call.B.panel
+	} else {
+		row, column = u%r.rowBlocks*r.rows, u/r.rowBlocks*width
+		rows = min(r.rows, r.call.M-row)
+	}
+	columns := min(width, r.call.B.N-column)
 	r.unit(row, column, rows, columns)
 	if r.call.After != nil {
 		r.call.After(row, column, rows, columns)
@@ -234,7 +247,11 @@ func (b *PackedB) Panel() int { return b.panel }
 
 // part computes rows x columns of the result from (row, column) on; lastBias is the bias of the last panel, padded.
 func (c *GemmF32Call) part(row, column, rows, columns int, lastBias []float32) {
-	depth := work.Evenly(c.B.K, min(c.B.K, MaxDepth, max(minDepth, gemmBlock/rows)))
+	depth := max(minDepth, gemmBlock/rows)
+	if rows > c.B.kernels[0].Rows {
+		depth = min(depth, MaxDepth)
+	}
+	depth = work.Evenly(c.B.K, min(c.B.K, depth))
 	for k := 0; k < c.B.K; k += depth {
 		for n := column; n < column+columns; n += c.B.panel {
 			width := c.B.width(n)

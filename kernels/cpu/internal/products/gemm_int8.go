@@ -19,8 +19,9 @@ type GemmInt8 struct {
 	m      int
 	cfg    GemmInt8Config
 	pixels []int32
-	rows   int // rows of a unit
-	groups int // ranges of panels
+	rows   int        // rows of a unit
+	groups int        // ranges of panels
+	taper  work.Taper // of panels, where rows are few
 	copied bool
 	job    *work.Job[gemmInt8Run]
 }
@@ -96,6 +97,10 @@ func NewGemmInt8(m int, b *PackedInt8, cfg GemmInt8Config) (*GemmInt8, error) {
 	}
 	blocks := g.rowBlocks()
 	g.groups = min(len(g.panels), (want+blocks-1)/blocks)
+	if m <= g.panels[0].Kernel.Pixels {
+		g.taper = work.Taper{Pieces: len(g.panels), Workers: cfg.Workers}
+		g.groups = g.taper.Units()
+	}
 	g.job = work.NewJob((*gemmInt8Run).do)
 	return g, nil
 }
@@ -190,7 +195,12 @@ func (r *gemmInt8Run) do(u, worker int) {
 		}
 		a, scratch = scratch[:rows*g.depth], scratch[g.rows*g.depth:]
 	}
-	for i := group * len(g.panels) / g.groups; i < (group+1)*len(g.panels)/g.groups; i++ {
+	from, to := group*len(g.panels)/g.groups, (group+1)*len(g.panels)/g.groups
+	if g.taper.Pieces > 0 {
+		from, to = g.taper.Unit(group)
+		to += from
+	}
+	for i := from; i < to; i++ {
 		p := &g.panels[i]
 		if g.cfg.Program != nil {
 			r.programmed(p, a, first, rows, scratch)

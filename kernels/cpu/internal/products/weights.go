@@ -170,9 +170,10 @@ func roomRows(m, n, k, stride int) int {
 // weightsRun is the state of one product.
 type weightsRun struct {
 	call     WeightsCall
-	rows     int // of a unit
-	blocks   int // of rows
-	panels   int // of a unit
+	rows     int        // of a unit
+	blocks   int        // of rows
+	panels   int        // of a unit
+	taper    work.Taper // of panels, where rows are few
 	lastBias [panelColumns]float32
 }
 
@@ -190,6 +191,11 @@ func MultiplyWeights(parallel work.Parallel, call *WeightsCall) {
 		copy(r.lastBias[:], call.Bias[(call.B.N-1)/call.B.panel*call.B.panel:])
 	}
 	panels, workers := work.CeilDiv(call.B.N, call.B.panel), max(1, call.Workers)
+	if call.M <= call.B.kernel.Rows {
+		r.taper, r.rows = work.Taper{Pieces: panels, Workers: workers}, call.M
+		weightsJob.Run(parallel, workers, r.taper.Units(), r)
+		return
+	}
 	if r.panels = panels; workers > 1 {
 		r.panels = work.CeilDiv(panels, min(panels, 4*workers))
 	}
@@ -200,10 +206,14 @@ func MultiplyWeights(parallel work.Parallel, call *WeightsCall) {
 
 // do computes unit u. Units of the same panels follow each other.
 func (r *weightsRun) do(u, worker int) {
-	b, row := r.call.B, u%r.blocks*r.rows
-	first := u / r.blocks * r.panels * b.panel
+	b, row, first, panels := r.call.B, 0, 0, r.panels
+	if r.taper.Pieces > 0 {
+		first, panels = r.taper.Unit(u)
+	} else {
+		row, first = u%r.blocks*r.rows, u/r.blocks*panels
+	}
 	rows, room := min(r.rows, r.call.M-row), r.call.Room[worker*unpackedDepth*panelColumns:][:unpackedDepth*panelColumns]
-	for n := first; n < min(b.N, first+r.panels*b.panel); n += b.panel {
+	for n := first * b.panel; n < min(b.N, (first+panels)*b.panel); n += b.panel {
 		if r.call.M <= fewPasses*b.kernel.Rows {
 			r.fewRows(n, row, rows)
 		} else {

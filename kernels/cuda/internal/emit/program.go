@@ -264,8 +264,24 @@ func Power(k *ptx.K, x, y ptx.Float) ptx.Float {
 	return k.SelectF(k.EqF(y, ptx.F(0)), ptx.F(1), z)
 }
 
-// remainder is x - y*trunc(x/y), with the sign of x.
+// remainder is x less the whole multiples of y that lie between it and 0, exactly, with the sign of x. Each round takes away what the
+// quotient's 24 bits say; what is left of it is a number of 24 bits again, so that no round rounds. A quotient beyond float32 is that
+// of a multiple of y.
 func remainder(k *ptx.K, x, y ptx.Float) ptx.Float {
-	q := k.Trunc(k.DivF(x, y))
-	return k.Fma(k.NegF(q), y, x)
+	const far = 0x1p127
+	r := k.VarF(x)
+	k.Loop(func(leave func(p ptx.Cond)) {
+		leave(k.LtF(k.AbsF(r), k.AbsF(y)))
+		step := y
+		for range 2 {
+			beyond := k.GtF(k.AbsF(k.DivF(r, step)), ptx.F(math.MaxFloat32))
+			step = k.SelectF(beyond, k.MulF(step, ptx.F(far)), step)
+		}
+		k.SetF(r, k.Fma(k.NegF(k.Trunc(k.DivF(r, step))), step, r))
+		leave(k.NeF(r, r))
+		leave(k.NeF(y, y))
+	})
+	over := k.LtF(k.MulF(k.CopySign(x, ptx.F(1)), r), ptx.F(0)) // the quotient was rounded up
+	z := k.SelectF(over, k.AddF(r, k.CopySign(x, y)), r)
+	return k.CopySign(x, k.SelectF(k.EqF(y, y), z, y))
 }

@@ -121,13 +121,18 @@ func TestAngles(t *testing.T) {
 
 func simulateActivation(t *testing.T, op elementwise.Op, x []float32, o ptxsim.Options) []float32 {
 	t.Helper()
-	m := activationModule(op, len(x))
+	return simulate(t, activationModule(op, len(x)), x, len(x), o)
+}
+
+// simulate runs a module's one kernel, a thread for each of n results.
+func simulate(t *testing.T, m *ptx.Module, x []float32, n int, o ptxsim.Options) []float32 {
+	t.Helper()
 	mem := ptxsim.NewMemory(1 << 20)
 	from, err := mem.Alloc(int64(4 * len(x)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, err := mem.Alloc(int64(4 * len(x)))
+	to, err := mem.Alloc(int64(4 * n))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,15 +144,44 @@ func simulateActivation(t *testing.T, op elementwise.Op, x []float32, o ptxsim.O
 		t.Fatal(err)
 	}
 	params := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, from), to)
-	shape := ptxsim.Shape{Grid: [3]int{emit.CeilDiv(len(x), emit.BlockThreads), 1, 1}, Block: [3]int{emit.BlockThreads, 1, 1}}
-	if _, err := p.Launch(context.Background(), "activation", shape, params, o); err != nil {
+	shape := ptxsim.Shape{Grid: [3]int{emit.CeilDiv(n, emit.BlockThreads), 1, 1}, Block: [3]int{emit.BlockThreads, 1, 1}}
+	if _, err := p.Launch(context.Background(), m.Kernels[0].Name, shape, params, o); err != nil {
 		t.Fatal(err)
 	}
-	y := make([]float32, len(x))
+	y := make([]float32, n)
 	if err := mem.Read(to, numeric.Bytes(y)); err != nil {
 		t.Fatal(err)
 	}
 	return y
+}
+
+// TestRemainder holds remainders to C's fmod, to the bit: quotients of all sizes, those that lie beside a whole number and those that
+// float32 cannot hold.
+func TestRemainder(t *testing.T) {
+	list := []float32{0, 1, 3, 0.1, 1.1390772, 7, 1e4, 1e15, 16777217, 3e38, math.MaxFloat32, 1e-30, 1e-38, 1e-45, 5e-44, 0x1p-126,
+		float32(math.Inf(1)), float32(math.NaN())}
+	for i := range 12 {
+		list = append(list, float32(i)*0.1, float32(i)*1.1390772, 1/float32(i+1))
+	}
+	var x, y []float32
+	for _, a := range list {
+		for _, b := range list {
+			x, y = append(x, a, -a, a, -a), append(y, b, b, -b, -b)
+		}
+	}
+	m := ptx.New(ptx.SM80)
+	k := m.Kernel("remainder", emit.BlockThreads)
+	from, to := k.Pointer("x"), k.Pointer("y")
+	i := emit.ThreadIndex(k, len(x))
+	a, b := k.LoadF(k.Offset(from, i, 4), 1), k.LoadF(k.Offset(from, i, 4).At(4*len(x)), 1)
+	k.StoreF(k.Offset(to, i, 4), emit.Translate(k, elementwise.Program{Args: 2, Code: []elementwise.Instr{{Op: elementwise.Mod, Arg: [3]int{0, 1}}}}, append(a, b...)))
+	k.End()
+	for j, got := range simulate(t, m, append(x[:len(x):len(x)], y...), len(x), ptxsim.Options{}) {
+		want := float32(math.Mod(float64(x[j]), float64(y[j])))
+		if math.Float32bits(got) != math.Float32bits(want) && !(got != got && want != want) {
+			t.Errorf("%g mod %g is %g, want %g", x[j], y[j], got, want)
+		}
+	}
 }
 
 // TestActivationCode reads the machine code of activations: they call nothing, so that all elements of a vector are computed
