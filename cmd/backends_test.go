@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"math"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -87,7 +86,7 @@ func testTable() []backend {
 func call(t *testing.T, c *cobra.Command, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	c.SetArgs(append(args, "--timing-cache", filepath.Join(t.TempDir(), "timing.jsonl")))
+	c.SetArgs(args)
 	c.SetOut(&out)
 	c.SetErr(&out)
 	c.SilenceErrors, c.SilenceUsage = true, true
@@ -205,7 +204,7 @@ func TestRun(t *testing.T) {
 		{"--backend sim --items 1", false, []string{"sim: a simulated device"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
-			out, err := call(t, runCommand(tables{backends: testTable()}), strings.Fields(c.args)...)
+			out, err := call(t, runCommand(tables{backends: testTable()}), withFew(t, append([]string{"run"}, strings.Fields(c.args)...))[1:]...)
 			if errors.Is(err, errNo) != c.failed || err != nil && !c.failed {
 				t.Errorf("error %v\n%s", err, out)
 			}

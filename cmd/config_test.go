@@ -192,7 +192,7 @@ func TestEngineStaysInt8(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file, again := filepath.Join(dir, "a.engine"), filepath.Join(dir, "b.engine")
-	common := []string{"--timing-cache", filepath.Join(dir, "cache.jsonl"), "--format", "json"}
+	common := append(few(t), "--format", "json")
 	command(t, 0, append(common, "build", "--precision", "int8", "--calibrator", "minmax", "--keep-source", "-o", file)...)
 	for _, args := range [][]string{
 		{"build", file, "--keep-source", "-o", again},
@@ -214,10 +214,10 @@ func TestSavedConfigBuildsTheSame(t *testing.T) {
 	}
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
 	dir := t.TempDir()
-	cache := filepath.Join(dir, "cache.jsonl")
+	calibrated := few(t)
 	build := func(file string, args ...string) []byte {
 		file = filepath.Join(dir, file)
-		command(t, 0, append(args, "build", "--timing-cache", cache, "-o", file)...)
+		command(t, 0, slices.Concat(args, calibrated, []string{"build", "-o", file})...)
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -35,7 +35,7 @@ func TestNotFiniteData(t *testing.T) {
 				args = append(args, "--allow-not-finite")
 			}
 			var errOut strings.Builder
-			code := execute(t.Context(), args, io.Discard, &errOut)
+			code := executeOn(t.Context(), quick, args, io.Discard, &errOut)
 			refused := code == exitFailure && strings.Contains(errOut.String(), "item 9: element 1023 is NaN")
 			if refused == allowed || allowed && code != 0 {
 				t.Errorf("%v: exit code %d, %s", args, code, &errOut)
@@ -76,7 +76,7 @@ func TestTooLargeToRun(t *testing.T) {
 	}{{"inspect model", 0, ""}, {"bench", exitFailure, "yunet_n_dynamic.onnx: random data: with input input of shape [1 3 16000000 16000000]"}} {
 		var errOut bytes.Buffer
 		args := append(withCache(strings.Fields(c.command), "none"), model, "-q", "--shapes", "input:1x3x16000000x16000000")
-		if code := execute(t.Context(), args, io.Discard, &errOut); code != c.code || !strings.Contains(errOut.String(), c.says) {
+		if code := executeOn(t.Context(), quick, args, io.Discard, &errOut); code != c.code || !strings.Contains(errOut.String(), c.says) {
 			t.Errorf("%s: exit code %d, %s", c.command, code, &errOut)
 		}
 	}

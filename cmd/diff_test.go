@@ -28,7 +28,7 @@ func diffDocument(t *testing.T, args ...string) (d struct {
 	}
 }) {
 	t.Helper()
-	out, _ := command(t, 0, append([]string{"diff", "-q", "--timing-cache", "none", "--format", "json"}, args...)...)
+	out, _ := command(t, 0, append([]string{"diff", "-q", "--format", "json"}, args...)...)
 	checkJSON(t, out)
 	if err := json.Unmarshal([]byte(out), &d); err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestDiff(t *testing.T) {
 
 // TestDiffBackends compares the CPU with a simulated GPU, whose times are estimates.
 func TestDiffBackends(t *testing.T) {
-	out, _ := command(t, 0, "diff", "-q", "--timing-cache", "none", "--times-only", "--duration", "10ms", "@fp32", "@fp32", "--backends", "cpu,cudasim")
+	out, _ := command(t, 0, "diff", "-q", "--times-only", "--duration", "10ms", "@fp32", "@fp32", "--backends", "cpu,cudasim")
 	for _, want := range []string{"note: the devices are not the same: ", "note: one side's times are a cost model's", "of another tactic"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
@@ -83,7 +83,7 @@ func TestDiffRefuses(t *testing.T) {
 		{"@fp32 @fp16 --duration -1s", "want a time of 0 or more"},
 		{"@fp32", "accepts 2 arg(s), received 1"},
 	} {
-		_, errs := command(t, exitFailure, append([]string{"diff", "-q", "--timing-cache", "none", "--times-only"}, strings.Fields(c.args)...)...)
+		_, errs := command(t, exitFailure, append([]string{"diff", "-q", "--times-only"}, strings.Fields(c.args)...)...)
 		if !strings.Contains(errs, c.want) {
 			t.Errorf("%s: %s", c.args, errs)
 		}

@@ -53,7 +53,7 @@ func widened(t *testing.T, by float32) (model string, data []string) {
 		t.Fatal(err)
 	}
 	cifar := filepath.Join(root, "eval/cifar10/cifar10_train_0000-1999.bin.gz")
-	return model, []string{"--data", cifar, "--items", "500-699", "--calib-data", cifar, "--calib-items", "0-99", "--scale", "1", "--mean", "0", "--std", "1", "--timing-cache", "none", "-q", "--format", "json",
+	return model, []string{"--data", cifar, "--items", "500-699", "--calib-data", cifar, "--calib-items", "0-99", "--scale", "1", "--mean", "0", "--std", "1", "-q", "--format", "json",
 		"--calibrator", "minmax", "--activations", "symmetric", "--bias-correction", "off"}
 }
 
@@ -103,7 +103,7 @@ func TestWideChannelIsNamed(t *testing.T) {
 			}
 		}
 		at := slices.Index(data, "--items")
-		prepared := data[slices.Index(data, "--scale"):slices.Index(data, "--timing-cache")]
+		prepared := data[slices.Index(data, "--scale"):slices.Index(data, "-q")]
 		args := slices.Concat([]string{"calibrate", model, "-q", "--format", "json", "--calibrator", "minmax", "--items", "0-99"}, data[:at], prepared)
 		out, _ = command(t, 0, args...)
 		var c struct {

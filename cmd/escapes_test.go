@@ -72,7 +72,7 @@ func TestEscapes(t *testing.T) {
 	short, cut := write("short.onnx", titled("Softmax")[:200]), write("config.json", []byte(`{"Precision": "`+title))
 	engine, recording := filepath.Join(dir, "engine"), filepath.Join(dir, "recording.trtui")
 	exported := filepath.Join(dir, "exported")
-	quick := []string{"--iterations", "1", "--duration", "1ms"}
+	once := []string{"--iterations", "1", "--duration", "1ms"}
 	for _, c := range []struct {
 		args []string
 		fail bool
@@ -80,11 +80,11 @@ func TestEscapes(t *testing.T) {
 		{args: []string{"inspect", "model", model}}, {args: []string{"inspect", "passes", model, "--precision", "fp16"}},
 		{args: []string{"inspect", "tactics", model}}, {args: []string{"inspect", "memory", model}}, {args: []string{"inspect", "engine", model}},
 		{args: []string{model, "--precision", "int8"}},
-		{args: append([]string{"bench", model, "--per-layer", "-v"}, quick...)},
+		{args: append([]string{"bench", model, "--per-layer", "-v"}, once...)},
 		{args: []string{"run", model, "--per-layer", "--backends", "cpu,eval"}},
 		{args: []string{"eval", model, "--precision", "int8"}}, {args: []string{"calibrate", model, "--compare"}},
 		{args: []string{"build", model, "--precision", "int8", "-v", "-o", engine}},
-		{args: []string{"inspect", "engine", engine}}, {args: append([]string{"bench", engine}, quick...)},
+		{args: []string{"inspect", "engine", engine}}, {args: append([]string{"bench", engine}, once...)},
 		{args: []string{"record", model, "-o", recording}}, {args: []string{"inspect", "recording", recording}}, {args: []string{"replay", recording}},
 		{args: []string{"inspect", "model", odd}},
 		{args: []string{"export", "csv", recording, "-o", exported}}, {args: []string{"export", "md", recording, "-o", filepath.Join(exported, "md")}},
@@ -95,7 +95,7 @@ func TestEscapes(t *testing.T) {
 		{args: []string{"bench" + title}, fail: true}, {args: []string{"bench", model, "--shapes", "x" + title + ":1x2"}, fail: true},
 	} {
 		var out, errs strings.Builder
-		if code := execute(t.Context(), c.args, &out, &errs); (code == exitFailure) != c.fail {
+		if code := executeOn(t.Context(), quick, c.args, &out, &errs); (code == exitFailure) != c.fail {
 			t.Errorf("%q: exit code %d\n%s", c.args, code, &errs)
 		}
 		if r, ok := acting(out.String() + errs.String()); ok {

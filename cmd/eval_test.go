@@ -32,7 +32,7 @@ func TestEvalMeasuresSideBySide(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures")
 	}
-	out, _ := command(t, 0, "eval", "--precision", "int8", "--calibrator", "minmax,entropy,minmax", "--timing-cache", "none", "--format", "json", "-q")
+	out, _ := command(t, 0, append(few(t), "eval", "--precision", "int8", "--calibrator", "minmax,entropy,minmax", "--items", "8", "--format", "json", "-q")...)
 	var report struct {
 		Rows []struct {
 			Latency float64 `json:"latency_ms"`

@@ -19,7 +19,7 @@ func TestExec(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	model := filepath.Join("..", "testdata", "digits.onnx")
-	out, _ := command(t, 0, "exec", "--onnx="+model, "-fp16", "--useCudaGraph", "--warmUp=0", "--duration=0", "--iterations", "12", "--dumpProfile", "--timing-cache=none", "--quiet",
+	out, _ := command(t, 0, "exec", "--onnx="+model, "-fp16", "--useCudaGraph", "--warmUp=0", "--duration=0", "--iterations", "12", "--dumpProfile", "--quiet",
 		"--saveEngine="+file("m.engine"), "--exportTimes="+file("t.json"), "--exportProfile="+file("p.json"), "--exportLayerInfo="+file("l.json"))
 	heading, keys := "", map[string]bool{}
 	for line := range strings.Lines(out) {

@@ -25,16 +25,16 @@ func TestExitCodes(t *testing.T) {
 	} {
 		args := c.args
 		if args[0] == "run" || args[0] == "bench" {
-			args = append(args, "-q", "--timing-cache", "none")
+			args = append(args, "-q")
 		}
 		var out, errOut bytes.Buffer
-		if code := execute(t.Context(), args, &out, &errOut); code != c.code {
+		if code := executeOn(t.Context(), quick, args, &out, &errOut); code != c.code {
 			t.Errorf("trtui %s: exit code %d, want %d\n%s", strings.Join(args, " "), code, c.code, &errOut)
 		}
 	}
 	for _, command := range []string{"", "run", "bench", "conformance", "gpu selftest", "inspect model"} {
 		var out bytes.Buffer
-		if code := execute(t.Context(), append(strings.Fields(command), "--help"), &out, &out); code != 0 || !strings.Contains(out.String(), exitHelp) {
+		if code := executeOn(t.Context(), quick, append(strings.Fields(command), "--help"), &out, &out); code != 0 || !strings.Contains(out.String(), exitHelp) {
 			t.Errorf("trtui %s --help, which ends with %d, does not tell the exit codes:\n%s", command, code, &out)
 		}
 	}

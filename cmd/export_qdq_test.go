@@ -64,7 +64,7 @@ func TestExportQuantised(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := outputs(f.Network)
-		out, _ := command(t, 0, append([]string{"eval", "--precision", "int8", "--calibrator", "mse", "--items", fmt.Sprint(items), "--timing-cache", "none", "--format", "json"}, args...)...)
+		out, _ := command(t, 0, append([]string{"eval", "--precision", "int8", "--calibrator", "mse", "--items", fmt.Sprint(items), "--format", "json"}, args...)...)
 		var eval struct {
 			Rows []struct {
 				SQNR float64 `json:"sqnr_db"`

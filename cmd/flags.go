@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -131,11 +132,13 @@ type modelFlags struct {
 	few       int  // how many items are used where none were asked for; 0: all
 
 	chosen string // the usual shapes, as --shapes takes them, where they are taken
+
+	live time.Duration // that a session measures an engine at last; 0: as usual
 }
 
 // onBackends returns the flags of a command that finds its backends in a table.
 func onBackends(t tables) *modelFlags {
-	return &modelFlags{device: deviceFlags{table: t.backends}, own: t.own}
+	return &modelFlags{device: deviceFlags{table: t.backends}, own: t.own, live: t.live}
 }
 
 // register gives a command the flags that it takes.

@@ -26,7 +26,7 @@ func TestInspectKernel(t *testing.T) {
 		if !strings.Contains(strings.Join(args, " "), "--backend") {
 			args = append(args, "--backend", "cudasim")
 		}
-		out, errs := command(t, c.exit, append(args, "--timing-cache", "none")...)
+		out, errs := command(t, c.exit, args...)
 		for _, w := range c.want {
 			if !strings.Contains(out+errs, w) {
 				t.Errorf("%v: no %q in\n%.600s%s", c.args, w, out, errs)
@@ -57,7 +57,7 @@ echo "ptxas info    : Used 168 registers, used 1 barriers"
 			t.Fatal(err)
 		}
 		t.Setenv("TRTUI_PTXAS", path)
-		out, errs := command(t, c.exit, "inspect", "kernel", "softmax", "--backend", "cudasim", "--timing-cache", "none")
+		out, errs := command(t, c.exit, "inspect", "kernel", "softmax", "--backend", "cudasim")
 		for _, w := range c.want {
 			if !strings.Contains(out+errs, w) {
 				t.Errorf("no %q in\n%.700s%s", w, out, errs)

@@ -17,7 +17,7 @@ func TestUnsupportedModel(t *testing.T) {
 	for _, command := range []string{"build -o " + engine, "bench", "eval", "run", "calibrate", "inspect engine", "inspect memory", "inspect tactics", ""} {
 		var out, errOut bytes.Buffer
 		args := append(withCache(strings.Fields(command), "none"), "-q", model)
-		code := execute(t.Context(), args, &out, &errOut)
+		code := executeOn(t.Context(), quick, args, &out, &errOut)
 		if code != exitFailure || !strings.HasPrefix(errOut.String(), refusal) || !strings.Contains(errOut.String(), "trtui inspect model MODEL") || out.Len() > 0 {
 			t.Errorf("%q: exit code %d\n%s%s", command, code, &out, &errOut)
 		}

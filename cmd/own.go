@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
@@ -25,6 +26,7 @@ type Own struct {
 type tables struct {
 	backends []backend
 	own      Own
+	live     time.Duration // that a session measures at last; 0: as long as sessions does
 }
 
 // tables returns the tables of the program with what it has of its own; the error names what cannot be had.
@@ -50,7 +52,7 @@ func (o Own) tables(rows []backend) (tables, error) {
 			}
 		}
 	}
-	return tables{rows, o}, nil
+	return tables{backends: rows, own: o}, nil
 }
 
 // with returns a backend with the program's kernels.

@@ -89,13 +89,14 @@ func TestOwnCalibrator(t *testing.T) {
 	if err := os.WriteFile(file, saved, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	few := strings.Join(few(t), " ")
 	for _, c := range []struct {
 		on   tables
 		args string
 		want []string
 	}{
-		{on, "calibrate --compare --calibrator share:0.75 -q", []string{"share:0.5", "share:0.75", "mse"}},
-		{on, "eval --items 0-3 --precision int8 --calibrator share,minmax -q --timing-cache none", []string{"share", "minmax"}},
+		{on, "calibrate --compare --calibrator share:0.75 -q " + few, []string{"share:0.5", "share:0.75", "mse"}},
+		{on, "eval --items 0-3 --precision int8 --calibrator share,minmax -q " + few, []string{"share", "minmax"}},
 		{on, "inspect passes --format json -q --config " + file, []string{`"calibrator": "share:0.25"`}},
 		{on, "eval --help", []string{"mse, share[:S]", "entropy,percentile,mse,share"}},
 		{on, "build --help", []string{"minmax, entropy[:B], percentile[:P], mse or"}},
@@ -174,12 +175,12 @@ func TestOwn(t *testing.T) {
 		args string
 		want string
 	}{
-		{on, "run --items 1 --backends cpu,eval -q --timing-cache none", "agree"},
-		{on, "inspect tactics -q --timing-cache none", "twice_mine"},
+		{on, "run --items 1 --backends cpu,eval -q", "agree"},
+		{on, "inspect tactics -q", "twice_mine"},
 		{on, "inspect passes -q", "my-rule"},
 		{on, "inspect passes -q --disable my-rule", "my-rule"},
 		{tables{backends: backends}, "inspect passes -q --disable my-rule", "my-rule"}, // which there is not
-		{tables{backends: backends}, "run --items 1 -q --timing-cache none", "com.example:Twice"},
+		{tables{backends: backends}, "run --items 1 -q", "com.example:Twice"},
 	} {
 		if out := run(c.on, append(strings.Fields(c.args), path)...); !strings.Contains(out, c.want) {
 			t.Errorf("trtui %s prints %q, want %q", c.args, out, c.want)

@@ -61,7 +61,7 @@ func TestPlugin(t *testing.T) {
 	}
 	engine := filepath.Join(filepath.Dir(model), "x.engine")
 	for _, precision := range []string{"int8", "fp16", "fp32"} {
-		command(t, 0, "build", model, "--plugin", swirl, "--precision", precision, "--timing-cache", "none", "-o", engine, "--keep-source")
+		command(t, 0, "build", model, "--plugin", swirl, "--precision", precision, "-o", engine, "--keep-source")
 		command(t, 0, "run", engine, "--plugin", swirl, "--items", "2")
 	}
 	command(t, 0, "run", model, "--plugin", swirl, "--backends", "cpu,eval", "--items", "2")

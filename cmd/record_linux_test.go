@@ -53,7 +53,7 @@ func TestRecordStoppedBetween(t *testing.T) {
 		t.Fatal(err)
 	}
 	configs := []config.Config{{Precision: config.FP32, Batch: 1}}
-	s := sessions.Open(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache()}, configs[0])
+	s := sessions.Open(m, stages.Workplace{Backend: b, Live: quick.live, Cache: build.NewTimingCache()}, configs[0])
 	defer s.Close()
 	if err := s.Record(path); err != nil {
 		t.Fatal(err)

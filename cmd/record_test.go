@@ -16,7 +16,7 @@ import (
 func command(t *testing.T, code int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	if got := execute(t.Context(), args, &out, &errOut); got != code {
+	if got := executeOn(t.Context(), quick, args, &out, &errOut); got != code {
 		t.Fatalf("trtui %s: exit code %d, want %d\n%s", strings.Join(args, " "), got, code, &errOut)
 	}
 	return out.String(), errOut.String()
@@ -27,7 +27,7 @@ func TestRecordAndReplay(t *testing.T) {
 		t.Skip("measures for some seconds")
 	}
 	path := filepath.Join(t.TempDir(), "digits.trtui")
-	out, _ := command(t, 0, "record", "--precision", "int8", "--calibrator", "minmax", "--timing-cache", "", "-o", path)
+	out, _ := command(t, 0, append(few(t), "record", "--precision", "int8", "--calibrator", "minmax", "-o", path)...)
 	for _, want := range []string{"digits (embedded", "complete, ", "int8/minmax"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the summary lacks %q:\n%s", want, out)
@@ -87,7 +87,7 @@ func TestRecordAndReplay(t *testing.T) {
 	if !strings.Contains(errOut, "there is no state 1000") {
 		t.Errorf("a state that there is not: %s", errOut)
 	}
-	_, errOut = command(t, exitFailure, "record", "--timing-cache", "", "-o", path)
+	_, errOut = command(t, exitFailure, "record", "-o", path)
 	if !strings.Contains(errOut, "exists") {
 		t.Errorf("an existing file: %s", errOut)
 	}

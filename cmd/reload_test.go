@@ -31,7 +31,7 @@ func TestReload(t *testing.T) {
 		}
 	}
 	write(testdata.Model())
-	f := &workbenchFlags{modelFlags: *onBackends(tables{backends: backends})}
+	f := &workbenchFlags{modelFlags: *onBackends(quick)}
 	f.partly = true
 	f.register(&cobra.Command{}, takeAll)
 	p, err := f.open(path)

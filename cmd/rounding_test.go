@@ -23,7 +23,7 @@ type evaluated struct {
 
 func rowsOf(t *testing.T, rows int, args ...string) (e evaluated) {
 	t.Helper()
-	out, _ := command(t, 0, append([]string{"eval", "--format", "json", "-q", "--timing-cache", "none"}, args...)...)
+	out, _ := command(t, 0, append([]string{"eval", "--format", "json", "-q"}, args...)...)
 	if err := json.Unmarshal([]byte(out), &e); err != nil || len(e.Rows) != rows {
 		t.Fatalf("%v in\n%s", err, out)
 	}

@@ -37,7 +37,7 @@ func TestRules(t *testing.T) {
 	}
 	saved := write("c.json", `{"version": 1, "rule_files": ["`+file+`"]}`)
 	engine := filepath.Join(dir, "x.engine")
-	command(t, 0, "build", "--config", saved, "--timing-cache", "none", "--keep-source", "-o", engine)
+	command(t, 0, "build", "--config", saved, "--keep-source", "-o", engine)
 	if out, _ = command(t, 0, "inspect", "passes", engine); !strings.Contains(out, "+ relu-as-max at ") {
 		t.Errorf("%.3000s", out)
 	}

@@ -57,7 +57,7 @@ func recurrentModel(t *testing.T) (model, data string) {
 // TestStateFlag: a state is read, checked, named in text, JSON and configuration files, and begins with zeros.
 func TestStateFlag(t *testing.T) {
 	model, data := recurrentModel(t)
-	common := []string{model, "--data", data, "--timing-cache", "none", "-q"}
+	common := []string{model, "--data", data, "-q"}
 	with := func(command string, args ...string) []string {
 		return append(append([]string{command}, common...), args...)
 	}

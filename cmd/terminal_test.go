@@ -55,8 +55,8 @@ func (s *screen) await(t *testing.T, text string) {
 func TestReplayLeadsBack(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	dir := t.TempDir()
-	command(t, 0, "record", "--precision", "fp32", "-o", filepath.Join(dir, "old.trtui"))
-	o := onBackends(tables{backends: backends})
+	command(t, 0, append(few(t), "record", "--precision", "fp32", "-o", filepath.Join(dir, "old.trtui"))...)
+	o := onBackends(quick)
 	o.register(&cobra.Command{}, takeAll)
 	p, err := o.open("")
 	if err != nil {

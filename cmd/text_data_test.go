@@ -22,7 +22,7 @@ func TestPerplexity(t *testing.T) {
 		t.Fatal(err)
 	}
 	model, tokens := filepath.Join(folder, "stories260K_dyn.onnx"), filepath.Join(folder, "tok512.bin")
-	out, _ := command(t, 0, "eval", model, "--data", text, "--tokenizer", tokens, "--shapes", "tokens:1x32", "--precision", "fp32,fp16", "--format", "json", "-q", "--timing-cache", "none")
+	out, _ := command(t, 0, "eval", model, "--data", text, "--tokenizer", tokens, "--shapes", "tokens:1x32", "--precision", "fp32,fp16", "--format", "json", "-q")
 	var doc struct {
 		Rows []struct {
 			Top1, Perplexity float64
@@ -42,7 +42,7 @@ func TestPerplexity(t *testing.T) {
 		{"--tokenizer " + tokens + " --mean 0.5", "--mean is for numbers and images"},
 		{"--tokenizer " + tokens + " --items 99", "has 6"},
 	} {
-		_, text := command(t, 2, append([]string{"eval", model, "--data", text, "--shapes", "tokens:1x32", "--timing-cache", "none"}, strings.Fields(c.args)...)...)
+		_, text := command(t, 2, append([]string{"eval", model, "--data", text, "--shapes", "tokens:1x32"}, strings.Fields(c.args)...)...)
 		if !strings.Contains(text, c.want) {
 			t.Errorf("%s: %s, want %q", c.args, text, c.want)
 		}

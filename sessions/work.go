@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -58,7 +59,7 @@ func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loa
 	if st.Device.Estimated() {
 		return nil // another sample would be the same
 	}
-	return w.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: liveIterations, Duration: liveDuration, PerStep: true})
+	return w.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: liveIterations, Duration: cmp.Or(st.Place.Live, liveDuration), PerStep: true})
 }
 
 // compare compares the engine with FP32, the layers of FP32 itself only where a person asked for them.

@@ -1,8 +1,6 @@
 package quant
 
 import (
-	"math"
-
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
@@ -63,12 +61,29 @@ func (m *Means) AddValue(v numeric.Value, r numeric.Range) {
 		return
 	}
 	for c := 0; len(x) >= inner && inner > 0; c = (c + 1) % channels {
-		sum, n := sumFinite(x[:inner])
-		m.sums[c] += sum
-		m.counts[c] += n
-		m.spread[c].add(x[:inner])
+		m.addChannel(c, x[:inner])
 		x = x[inner:]
 	}
+}
+
+// addChannel adds one or more values of a channel.
+func (m *Means) addChannel(c int, x []float32) {
+	s := &m.spread[c]
+	if all := measure(x); all.magnitude < infBits {
+		m.sums[c] += all.sum
+		m.counts[c] += uint64(len(x))
+		s.merge(spread{all.least, all.largest, all.sumSquares})
+		return
+	}
+	sum := 0.0
+	for _, v := range x {
+		if v-v == 0 {
+			sum += float64(v)
+			m.counts[c]++
+			s.merge(spread{v, v, float64(v) * float64(v)})
+		}
+	}
+	m.sums[c] += sum
 }
 
 // addRows adds values of which neighbours are of different channels.
@@ -85,43 +100,9 @@ func (m *Means) addRows(x []float32) {
 	}
 }
 
-// add counts the finite ones of some values.
-func (s *spread) add(x []float32) {
-	low, high, squares := s.low, s.high, 0.0
-	for _, v := range x {
-		if v-v == 0 {
-			low, high, squares = min(low, v), max(high, v), squares+float64(v)*float64(v)
-		}
-	}
-	s.low, s.high, s.squares = low, high, s.squares+squares
-}
-
 // merge counts what o has counted.
 func (s *spread) merge(o spread) {
 	s.low, s.high, s.squares = min(s.low, o.low), max(s.high, o.high), s.squares+o.squares
-}
-
-// sumFinite returns the sum of the finite values and their number.
-func sumFinite(x []float32) (sum float64, n uint64) {
-	var a, b float64
-	for i := 0; i+1 < len(x); i += 2 {
-		a += float64(x[i])
-		b += float64(x[i+1])
-	}
-	if len(x)%2 == 1 {
-		a += float64(x[len(x)-1])
-	}
-	if sum = a + b; !math.IsNaN(sum) && !math.IsInf(sum, 0) {
-		return sum, uint64(len(x))
-	}
-	sum = 0
-	for _, v := range x {
-		if v-v == 0 {
-			sum += float64(v)
-			n++
-		}
-	}
-	return sum, n
 }
 
 // Merge adds what o has counted.

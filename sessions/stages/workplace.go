@@ -3,6 +3,7 @@ package stages
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
@@ -21,9 +22,10 @@ type Workplace struct {
 	Warn func(text string)
 	// Log is told what each stage did. A Session has its log for that; nil tells nobody.
 	Log     func(report.LogLine)
-	Machine *Machine // that other sessions measure on, too; nil: none does
-	Rounds  int      // in which engines are measured side by side; 0: as many as compare.Rounds
-	SaveTo  string   // the timing cache's file; empty: nowhere
+	Machine *Machine      // that other sessions measure on, too; nil: none does
+	Rounds  int           // in which engines are measured side by side; 0: as many as compare.Rounds
+	Live    time.Duration // that a session measures an engine for at last; 0: 3 s
+	SaveTo  string        // the timing cache's file; empty: nowhere
 	// Peaks has what the device reaches at most, which is measured when layers or tokens are timed and it is not known; nil: nobody asks.
 	Peaks *build.PeaksFile
 	// CacheError says why a timing cache that was there could not be read; work goes on without.

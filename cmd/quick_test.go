@@ -1,0 +1,57 @@
+package cmd
+
+import (
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/testdata"
+)
+
+// quick are the program's tables, for tests that assert no times: sessions measure for a moment.
+var quick = tables{backends: backends, live: 50 * time.Millisecond}
+
+// runTests runs the tests with a folder of caches of their own, so that what one has timed the next one knows, and with garbage
+// collected seldom: engines are built by the hundred, and there is room.
+func runTests(m *testing.M) int {
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(2 << 30)
+	dir, err := os.MkdirTemp("", "trtui-cmd")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	os.Setenv("XDG_CACHE_HOME", dir)
+	return m.Run()
+}
+
+// few returns flags by which the embedded model is calibrated on a few of its digits, for tests of which ranges are not the point.
+func few(t *testing.T) []string {
+	t.Helper()
+	const n = 12
+	path := filepath.Join(t.TempDir(), "few.npz")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	images := numeric.Values(numeric.F32, testdata.CalibrationImages().Batch(0, n), n, 1, testdata.Padded, testdata.Padded)
+	if err := dataset.WriteNpz(f, map[string]numeric.Value{"image": images}); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"--calib-data", path}
+}
+
+// withFew adds few to the arguments of a command that calibrates.
+func withFew(t *testing.T, args []string) []string {
+	t.Helper()
+	if c, _, err := rootCommand(quick).Find(args); err != nil || c.Flags().Lookup("calib-data") == nil {
+		return args
+	}
+	return slices.Concat(args, few(t))
+}
