@@ -8,12 +8,12 @@ import (
 )
 
 // Composites returns the ONNX operators that are imported as several layers: those of ONNX Runtime's domain com.microsoft that
-// its optimiser, Optimum and Olive put into networks, and some of ONNX's own. What is not supported of them is in the comments
+// its optimiser, Optimum and Olive put into networks, those of ai.onnx.ml, and some of ONNX's own. What is not supported of them is in the comments
 // of the functions that import them.
 func Composites() []*Composite {
 	var list []*Composite
 	for _, family := range []map[string]func(*Definition, *Node) ([]*Tensor, error){
-		onnxComposites, onnxExperimental, microsoftImages, microsoftNorms, microsoftActivations, microsoftProducts, microsoftAttentions, microsoftQuantised,
+		onnxComposites, onnxExperimental, mlComposites, microsoftImages, microsoftNorms, microsoftActivations, microsoftProducts, microsoftAttentions, microsoftQuantised,
 	} {
 		for name, f := range family {
 			list = append(list, &Composite{Onnx: name, Import: f})

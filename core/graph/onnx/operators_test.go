@@ -14,21 +14,23 @@ import (
 
 var update = flag.Bool("update", false, "write the list of ONNX's operators in docs/operators.md anew")
 
-// The list of ONNX's operators lies between these lines of docs/operators.md.
-const listBegins, listEnds = "<!-- list -->\n", "<!-- end of the list -->\n"
+// The lists of ONNX's operators, and of ai.onnx.ml's, lie between such lines of docs/operators.md.
+const listEnds = "<!-- end of the list -->\n"
 
-// TestOperatorsDocument compares docs/operators.md with the operators that are imported: its list is of ONNX's, and each row of its
-// table begins with one of com.microsoft's.
+// TestOperatorsDocument compares docs/operators.md with the operators that are imported: its lists are of ONNX's and of ai.onnx.ml's, and
+// each row of its table begins with one of com.microsoft's.
 func TestOperatorsDocument(t *testing.T) {
 	const file = "../../../docs/operators.md"
 	doc, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var onnx, microsoft []string
+	var onnx, ml, microsoft []string
 	add := func(name string) {
 		if s, ok := strings.CutPrefix(name, "com.microsoft:"); ok {
 			microsoft = append(microsoft, s)
+		} else if s, ok := strings.CutPrefix(name, "ai.onnx.ml:"); ok {
+			ml = append(ml, s)
 		} else {
 			onnx = append(onnx, name)
 		}
@@ -46,23 +48,29 @@ func TestOperatorsDocument(t *testing.T) {
 	for _, c := range graph.Ops().Composites() {
 		add(c.Onnx)
 	}
-	slices.Sort(onnx)
-	slices.Sort(microsoft)
-	begin, end := bytes.Index(doc, []byte(listBegins)), bytes.Index(doc, []byte(listEnds))
-	if begin < 0 || end < begin {
-		t.Fatal("the lines around the list are missing")
-	}
-	list := wrap(onnx)
-	switch have := string(doc[begin+len(listBegins) : end]); {
-	case have == list:
-	case *update:
-		doc = slices.Concat(doc[:begin+len(listBegins)], []byte(list), doc[end:])
-		if err := os.WriteFile(file, doc, 0o644); err != nil {
-			t.Fatal(err)
+	for _, l := range []struct {
+		begins string
+		names  []string
+	}{{"<!-- list -->\n", onnx}, {"<!-- list of ai.onnx.ml -->\n", ml}} {
+		slices.Sort(l.names)
+		begin := bytes.Index(doc, []byte(l.begins))
+		end := begin + max(0, bytes.Index(doc[max(0, begin):], []byte(listEnds)))
+		if begin < 0 || end == begin {
+			t.Fatal("the lines around a list are missing")
 		}
-	default:
-		t.Errorf("the list is not that of the operators; run go test ./core/graph/onnx -run %s -update", t.Name())
+		list := wrap(l.names)
+		switch have := string(doc[begin+len(l.begins) : end]); {
+		case have == list:
+		case *update:
+			doc = slices.Concat(doc[:begin+len(l.begins)], []byte(list), doc[end:])
+			if err := os.WriteFile(file, doc, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			t.Errorf("the list is not that of the operators; run go test ./core/graph/onnx -run %s -update", t.Name())
+		}
 	}
+	slices.Sort(microsoft)
 	var rows []string
 	for line := range strings.Lines(string(doc)) {
 		if s, ok := strings.CutPrefix(line, "| `"); ok {
