@@ -49,11 +49,13 @@ func performance(s *report.Snapshot) object {
 		return []float64{v, v, v, v, v, v, v}
 	}
 	e, throughput := t.EndToEnd, 0.0
-	if e.Mean > 0 {
-		throughput = 1 / e.Mean.Seconds()
+	total := time.Duration(e.Count) * e.Mean
+	walltime := max(t.Walltime, total)
+	if walltime > 0 {
+		throughput = float64(e.Count) / walltime.Seconds()
 	}
 	compute := []float64{ms(e.Min), ms(e.Max), ms(e.Mean), ms(e.Median), ms(e.P90), ms(e.P95), ms(e.P99)}
-	o := object{{"Throughput", throughput}, {"Latency", compute}, {"GPU Compute Time", compute}, {"Total Host Walltime", e.Mean.Seconds() * float64(e.Count)}, {"Total GPU Compute Time", e.Mean.Seconds() * float64(e.Count)}}
+	o := object{{"Throughput", throughput}, {"Latency", compute}, {"GPU Compute Time", compute}, {"Total Host Walltime", walltime.Seconds()}, {"Total GPU Compute Time", total.Seconds()}}
 	if i := t.Inference; i != nil {
 		o = append(o, member{"Enqueue Time", same(i.Enqueue)}, member{"H2D Latency", same(i.H2D)}, member{"D2H Latency", same(i.D2H)})
 	}

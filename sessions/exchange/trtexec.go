@@ -50,7 +50,7 @@ func PerformanceSummary(t *report.Timings) Section {
 	of := func(part func(QueryTime) time.Duration) report.Latency { return latencyOf(durations(queries, part)) }
 	latency, walltime := of(func(q QueryTime) time.Duration { return q.Duration }), time.Duration(0)
 	if n := len(queries); n > 0 {
-		walltime = queries[n-1].End
+		walltime = max(t.Walltime, queries[n-1].End)
 	}
 	throughput := 0.0
 	if walltime > 0 {

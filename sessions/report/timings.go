@@ -24,6 +24,10 @@ type Timings struct {
 
 	Runs []time.Duration `json:"-" output:"-"` // from end to end, all that were kept; only of a measurement that is over, and not in files
 
+	// Walltime is what passed from the first run's begin to the last one's end, with what lies between them; 0 where other
+	// configurations ran in between, and in recordings of older programs.
+	Walltime time.Duration `json:",omitempty"`
+
 	// MedianLow and MedianHigh are where the median lies with 99 % confidence, if the machine stays as it was; 0 where there are
 	// too few samples to tell, and in recordings of older programs.
 	MedianLow, MedianHigh time.Duration `json:",omitempty"`
