@@ -53,6 +53,8 @@ func hintOn(err error) string {
 		}[e.Use]
 	}
 	switch {
+	case errors.As(err, new(*notFailing)):
+		return "--items and --data choose what it is run on; --backends, --atol, --rtol and --check what is wrong"
 	case errors.Is(err, stages.ErrNoVariants):
 		return "--calib-data or --data gives it"
 	case errors.Is(err, budget.ErrNoBaseline):

@@ -57,6 +57,7 @@ var commands = []func(tables) *cobra.Command{
 	generateCommand,
 	conformanceCommand,
 	gpuCommand,
+	debugCommand,
 	versionCommand,
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/reduce"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/kernels/cuda"
@@ -109,7 +110,7 @@ func (b *Bench) Check(ctx context.Context, m *Model, s Setup) (f *Failure) {
 		return &Failure{"import", err.Error()}
 	}
 	if s.Extents != 0 {
-		m = m.closed(s.Extents)
+		m = closed(m, s.Extents)
 	}
 	stage = "eval"
 	c := &check{bench: b, ctx: ctx, model: m, setup: s, network: n, stage: &stage}
@@ -356,7 +357,7 @@ func (c *check) execute(p *run.Plan, b run.Backend, m *meaning) *Failure {
 	}
 	for _, other := range first[1:] {
 		for name, v := range first[0] {
-			if !equal(v, other[name]) {
+			if !reduce.Equal(v, other[name]) {
 				return &Failure{"contexts differ", fmt.Sprintf("output %s of two contexts on the same inputs has other bits", name)}
 			}
 		}
@@ -394,7 +395,7 @@ func (c *check) repeat(loaded *run.Loaded, rounds int) (first map[string]numeric
 			continue
 		}
 		for name, v := range out {
-			if !equal(v, first[name]) {
+			if !reduce.Equal(v, first[name]) {
 				return nil, fmt.Errorf("output %s of run %d has other bits than of the first", name, round+1)
 			}
 		}

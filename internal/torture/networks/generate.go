@@ -233,7 +233,7 @@ func wild(v numeric.Value) bool {
 func (g *generator) finish() {
 	read := map[string]bool{}
 	for _, n := range g.model.Nodes {
-		for _, name := range n.reads() {
+		for _, name := range n.Reads() {
 			read[name] = true
 		}
 	}
@@ -249,27 +249,12 @@ func (g *generator) finish() {
 		g.model.Outputs = last.Out[:1]
 	}
 	// An optional output that nothing reads is left out of the node, but for the first.
-	g.model.prune()
+	g.model.Prune()
 }
 
 func (g *generator) name(prefix string) string {
 	g.names++
 	return fmt.Sprintf("%s_%d", prefix, g.names)
-}
-
-// prune drops inputs and constants that nothing reads.
-func (m *Model) prune() {
-	read := map[string]bool{}
-	for _, n := range m.Nodes {
-		for _, name := range n.reads() {
-			read[name] = true
-		}
-	}
-	for _, name := range m.Outputs {
-		read[name] = true
-	}
-	m.Inputs = slices.DeleteFunc(m.Inputs, func(in Input) bool { return !read[in.Name] })
-	m.Consts = slices.DeleteFunc(m.Consts, func(c Const) bool { return !read[c.Name] })
 }
 
 // Convolutions returns a model of a few convolutions, which have many tactics, and which is built in a moment.

@@ -6,6 +6,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/internal/reduce"
 )
 
 // extent returns one of the odd extents, 0 seldom.
@@ -113,32 +114,8 @@ func (g *generator) ints(list ...int) string {
 	return g.constant(numeric.Values(numeric.I64, data, len(list)))
 }
 
-func (g *generator) scalar(t numeric.DataType, v float64) string { return g.constant(number1(t, v)) }
-
-// number1 returns a value of rank 0.
-func number1(t numeric.DataType, f float64) numeric.Value {
-	v := numeric.NewValue(t)
-	switch t {
-	case numeric.F32:
-		v.F32()[0] = float32(f)
-	case numeric.F64:
-		numeric.View[float64](v.Data)[0] = f
-	case numeric.F16:
-		numeric.View[uint16](v.Data)[0] = numeric.F32ToF16(float32(f))
-	case numeric.I64, numeric.U64:
-		numeric.View[int64](v.Data)[0] = int64(f)
-	case numeric.I32, numeric.U32:
-		numeric.View[int32](v.Data)[0] = int32(f)
-	case numeric.I16, numeric.U16:
-		numeric.View[int16](v.Data)[0] = int16(f)
-	case numeric.Bool:
-		if f != 0 {
-			v.Data[0] = 1
-		}
-	default:
-		v.Data[0] = byte(int(f))
-	}
-	return v
+func (g *generator) scalar(t numeric.DataType, v float64) string {
+	return g.constant(reduce.Scalar(t, v))
 }
 
 // weights adds a constant of reals, of deviation 1/fan.
@@ -167,7 +144,7 @@ func (g *generator) random(t numeric.DataType, dims ...int) numeric.Value {
 		case t == numeric.Bool:
 			f = float64(g.rnd.IntN(2))
 		}
-		copy(v.Data[i*t.Size():], number1(t, f).Data)
+		copy(v.Data[i*t.Size():], reduce.Scalar(t, f).Data)
 	}
 	return v
 }

@@ -23,7 +23,7 @@ func quiet(m *Model, n *graph.Network) string {
 		fractions = fractions || v.Type.IsFloat()
 		negative = negative || v.Type.Signed() && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 0 })
 	}
-	for _, v := range m.data() {
+	for _, v := range m.Data() {
 		look(*v)
 	}
 	slight, far, known := false, false, maps.Clone(m.Feeds())

@@ -1,4 +1,4 @@
-package networks
+package reduce
 
 import (
 	"encoding/json"
