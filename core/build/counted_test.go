@@ -40,6 +40,10 @@ func detector(t *testing.T) *graph.Network {
 	d.Output("scored", d.Concat(1, rows, score))
 	d.Output("sum", d.Reduce(graph.ReduceSum, rows, false, 0))
 	d.Output("exp", d.Activation(elementwise.Exp, d.Add(d.MatMul(rows, d.Weights("w", []float32{1, 0, 0, 1, 1, 1, -1, 2}, 4, 2)), one("shift", 0.5))))
+	kinds, _, _, often := d.Named("kinds").Unique(selected, graph.UniqueAttrs{Sorted: true}) // slices along axis 0
+	labels, first, _, _ := d.Named("labels").Unique(d.Slice(selected, graph.SliceAttrs{Starts: []int{1}, Ends: []int{2}, Axes: []int{1}, Steps: []int{1}}), graph.UniqueAttrs{Flat: true})
+	d.Output("how_often", d.Add(kinds, d.Unsqueeze(often, 1)))
+	d.Output("where_first", d.Add(labels, first))
 	d.Output("large", d.Transpose(d.Named("places").NonZero(d.Greater(d.Reduce(graph.ReduceSum, rows, false, 1), one("limit", 3))), 1, 0))
 	n, err := d.Network()
 	if err != nil {

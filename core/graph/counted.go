@@ -9,16 +9,17 @@ import (
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
-// Counting is an extent of a layer's first output, of I64 that are never negative, which is known when the layer has been computed.
-// Until then it is as large as it can be: Eval and kernels are given room for that, and write the elements that there are one
-// behind the other, as the actual shape has them, and -1 behind them.
+// Counting is an extent of a layer's outputs which is known when the layer has been computed. Until then it is as large as it can be:
+// Eval and kernels are given room for that, and write the elements that there are one behind the other, as the actual shape has them.
+// It is read off one of the outputs, of I64 that are never negative, which has -1 behind them.
 type Counting struct {
 	Symbol string // that stands for it
-	Axis   int    // of the output
+	Output int    // that it is read off
+	Axis   int    // of that output
 	Most   symbolic.Dim
 }
 
-// Counted returns the extent of output 0 that the elements of l's inputs decide on.
+// Counted returns the extent of its outputs that the elements of l's inputs decide on.
 func (l *Layer) Counted() (Counting, bool) {
 	if l.Op.Counted == nil {
 		return Counting{}, false
@@ -26,7 +27,7 @@ func (l *Layer) Counted() (Counting, bool) {
 	return l.Op.Counted(l)
 }
 
-// Of returns the extent of what was written to v, whose shape has room for the most.
+// Of returns the extent of what was written to v, the output that it is read off, whose shape has room for the most.
 func (c Counting) Of(v numeric.Value) int {
 	list, slice := v.I64(), 1
 	for axis, n := range v.Dims {

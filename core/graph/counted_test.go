@@ -49,6 +49,39 @@ func TestCounted(t *testing.T) {
 	}
 }
 
+// TestCountedUnique: how many elements differ, and slices, is counted, and all outputs are as long.
+func TestCountedUnique(t *testing.T) {
+	d := Define("unique")
+	x := d.Input("x", numeric.I64, symbolic.Const(2), symbolic.Const(3))
+	y, first, inverse, counts := d.Named("all").Unique(x, UniqueAttrs{Flat: true, Sorted: true})
+	columns, _, _, _ := d.Named("columns").Unique(x, UniqueAttrs{Axis: 1})
+	for name, t := range map[string]*Tensor{"y": y, "first": first, "inverse": inverse, "counts": counts, "columns": columns} {
+		d.Output(name, t)
+	}
+	d.Output("double", d.Add(y, counts))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		x    []int64
+		want map[string][]int64
+	}{
+		{[]int64{5, 2, 5, 1, 9, 1}, map[string][]int64{"y": {1, 2, 5, 9}, "first": {3, 1, 0, 4}, "inverse": {2, 1, 2, 0, 3, 0}, "counts": {2, 1, 2, 1}, "columns": {5, 2, 1, 9}, "double": {3, 3, 7, 10}}},
+		{[]int64{4, 4, 4, 4, 4, 4}, map[string][]int64{"y": {4}, "first": {0}, "inverse": {0, 0, 0, 0, 0, 0}, "counts": {6}, "columns": {4, 4}, "double": {10}}},
+	} {
+		out, err := n.Eval(context.Background(), map[string]numeric.Value{"x": numeric.Values(numeric.I64, c.x, 2, 3)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range c.want {
+			if got := out[name].I64(); !slices.Equal(got, want) {
+				t.Errorf("%v: %s is %v, want %v", c.x, name, got, want)
+			}
+		}
+	}
+}
+
 // TestCountsApart: two counts of one symbol are an error.
 func TestCountsApart(t *testing.T) {
 	n := NewNetwork("n")

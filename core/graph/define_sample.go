@@ -62,8 +62,11 @@ func (d *Definition) countOf(op *Op) string {
 }
 
 // Unique adds the elements of x that differ, or slices along an axis: with where each first occurs, which of them each of x is, and
-// how often each occurs. x must follow from constants.
+// how often each occurs.
 func (d *Definition) Unique(x *Tensor, a UniqueAttrs) (y, first, inverse, counts *Tensor) {
+	if a.Count == "" {
+		a.Count = d.countOf(Unique)
+	}
 	list := d.Layers(Unique, a, 4, x)
 	return list[0], list[1], list[2], list[3]
 }

@@ -111,11 +111,11 @@ func (e *evaluation) layer(l *Layer) ([]numeric.Value, error) {
 	return out, nil
 }
 
-// count sets an extent to what was counted: of the output, and of all that follows.
+// count sets an extent to what was counted: of the outputs, and of all that follows.
 func (e *evaluation) count(c Counting, l *Layer, out []numeric.Value) {
 	e.counts = true
 	e.env = maps.Clone(e.env)
-	e.env[c.Symbol] = c.Of(out[0])
+	e.env[c.Symbol] = c.Of(out[c.Output])
 	later := false
 	for _, o := range e.network.counted() { // what they can be may be less now
 		if other, _ := o.Counted(); later {
@@ -124,8 +124,10 @@ func (e *evaluation) count(c Counting, l *Layer, out []numeric.Value) {
 		later = later || o == l
 	}
 	e.env = e.network.Counts(e.env)
-	dims := symbolic.Eval(l.Outputs[0].Dims, e.env)
-	out[0] = numeric.Value{Type: numeric.I64, Dims: dims, Data: out[0].Data[:numeric.Count(dims)*numeric.I64.Size()]}
+	for i, t := range l.Outputs {
+		dims := symbolic.Eval(t.Dims, e.env)
+		out[i] = numeric.Value{Type: out[i].Type, Dims: dims, Data: out[i].Data[:numeric.Count(dims)*out[i].Type.Size()]}
+	}
 }
 
 // spent counts a layer's uses of its inputs, and returns those that no other layer needs.

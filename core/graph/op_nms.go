@@ -38,7 +38,7 @@ var NonMaxSuppression = &Op{
 		} else if v, err := t.determined(); err == nil && v.Len() == 1 && v.Type == numeric.I64 {
 			each = each.Min(symbolic.Const(int(max(0, min(maxExtent, v.I64()[0])))))
 		}
-		return Counting{a.Count, 0, scores.Dims[0].Mul(scores.Dims[1]).Mul(each)}, true
+		return Counting{Symbol: a.Count, Most: scores.Dims[0].Mul(scores.Dims[1]).Mul(each)}, true
 	},
 	Eval: func(l *Layer, in, out []numeric.Value) error {
 		var list []int64

@@ -23,7 +23,7 @@ var NonZero = &Op{
 		if _, err := x.determined(); err == nil || a.Count == "" || len(x.Dims) == 0 {
 			return Counting{}, false
 		}
-		return Counting{a.Count, 1, productOf(x.Dims)}, true
+		return Counting{Symbol: a.Count, Axis: 1, Most: productOf(x.Dims)}, true
 	},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)

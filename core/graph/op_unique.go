@@ -11,14 +11,15 @@ import (
 
 // UniqueAttrs are the attributes of Unique.
 type UniqueAttrs struct {
-	Axis   int  // of the slices that are compared; Import counts it from 0
-	Flat   bool // elements are compared, whatever their places
-	Sorted bool // the results are in rising order, not in that in which they first occur
+	Axis   int    // of the slices that are compared; Import counts it from 0
+	Flat   bool   // elements are compared, whatever their places
+	Sorted bool   // the results are in rising order, not in that in which they first occur
+	Count  string // the symbol of how many they are, where that does not follow from constants; "" if it must
 }
 
 // Unique has the elements of x that differ, or the slices along an axis; and I64 lists: where each first occurs, which of them each
-// element or slice of x is, and how often each occurs. NaN is equal to NaN and larger than numbers. How many they are must follow
-// from constants.
+// element or slice of x is, and how often each occurs. NaN is equal to NaN and larger than numbers. How many they
+// are is counted on output 1, where it does not follow from constants.
 var Unique = &Op{
 	Name:  "Unique",
 	Attrs: UniqueAttrs{},
@@ -27,28 +28,57 @@ var Unique = &Op{
 	Class: ClassReduction, Inputs: []Role{Data}, Memory: Written,
 	Moves: computed,
 	FLOPs: noFLOPs,
+	Counted: func(l *Layer) (Counting, bool) {
+		a, x := l.Attrs.(UniqueAttrs), l.Inputs[0]
+		if x == nil || a.Count == "" || len(l.Outputs) < 2 {
+			return Counting{}, false
+		}
+		if _, err := x.determined(); err == nil {
+			return Counting{}, false
+		}
+		most := productOf(x.Dims)
+		if !a.Flat {
+			axis, err := axisIn(a.Axis, len(x.Dims))
+			if err != nil {
+				return Counting{}, false
+			}
+			most = x.Dims[axis]
+		}
+		return Counting{Symbol: a.Count, Output: 1, Most: most}, true
+	},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {
 			return err
 		}
-		v, err := l.determined(0)
-		if err != nil {
-			return err
-		}
 		a := l.Attrs.(UniqueAttrs)
-		if _, err := axisIn(a.Axis, len(x.Dims)); err != nil && !a.Flat {
+		axis, err := axisIn(a.Axis, len(x.Dims))
+		if err != nil && !a.Flat {
 			return err
 		}
-		u := a.find(v)
-		dims := symbolic.Shape(len(u.first))
+		many, all := symbolic.Dim{}, productOf(x.Dims)
+		if !a.Flat {
+			all = x.Dims[axis]
+		}
+		if c, ok := l.Counted(); ok {
+			many = symbolic.Symbol(c.Symbol)
+		} else {
+			v, err := l.determined(0)
+			if err != nil && a.Count != "" && len(l.Outputs) < 2 {
+				return fmt.Errorf("how many elements it gives is counted on output 1, which the layer does not have: %w", err)
+			} else if err != nil {
+				return err
+			}
+			u := a.find(v)
+			many, all = symbolic.Const(len(u.first)), symbolic.Const(len(u.index))
+		}
+		dims := []symbolic.Dim{many}
 		if !a.Flat {
 			dims = slices.Clone(x.Dims)
-			axis, _ := axisIn(a.Axis, len(x.Dims))
-			dims[axis] = symbolic.Const(len(u.first))
+			dims[axis] = many
 		}
 		for i, t := range l.Outputs[1:] {
-			t.Type, t.Dims = numeric.I64, symbolic.Shape([]int{len(u.first), len(u.index), len(u.first)}[i])
+			t.Type, t.Dims = numeric.I64, []symbolic.Dim{[]symbolic.Dim{many, all, many}[i]}
 		}
 		if err := l.inferMoved(0, x, dims, x.Range.Axis); err != nil || !a.Flat || !x.Range.PerChannel() {
 			return err
@@ -59,7 +89,8 @@ var Unique = &Op{
 		a, x := l.Attrs.(UniqueAttrs), in[0]
 		u := a.find(x)
 		rows, row, inner := a.slices(x.Dims)
-		if n := numeric.Count(out[0].Dims); n != len(u.first)*row {
+		_, counted := l.Counted()
+		if n := numeric.Count(out[0].Dims); n < len(u.first)*row || n > len(u.first)*row && !counted {
 			return fmt.Errorf("%d elements are found, the shape of the result is %v", len(u.first)*row, out[0].Dims)
 		}
 		size := x.Type.Size()
@@ -69,10 +100,14 @@ var Unique = &Op{
 				copy(out[0].Data[to*size:(to+1)*size], x.Data[from*size:])
 			}
 		}
+		clear(out[0].Data[len(u.first)*row*size:])
 		for i, list := range [][]int{u.first, u.index, u.counts} {
 			if i+1 < len(out) {
-				for k, n := range list {
-					out[i+1].I64()[k] = int64(n)
+				dst := out[i+1].I64()
+				for k := range dst {
+					if dst[k] = -1; k < len(list) {
+						dst[k] = int64(list[k])
+					}
 				}
 			}
 		}
@@ -83,7 +118,7 @@ var Unique = &Op{
 		if err != nil {
 			return nil, nil, err
 		}
-		a := UniqueAttrs{Sorted: n.Flag("sorted", true), Flat: !n.Has("axis")}
+		a := UniqueAttrs{Sorted: n.Flag("sorted", true), Flat: !n.Has("axis"), Count: countSymbol(n.Name)}
 		if !a.Flat {
 			a.Axis, err = axisIn(n.Int("axis", 0), rank)
 		}

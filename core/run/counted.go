@@ -37,7 +37,7 @@ func (c *ExecutionContext) recount(step int) error {
 	if err := c.stream.Wait(); err != nil {
 		return err
 	}
-	v, err := c.Read(s.Out[0])
+	v, err := c.Read(s.Out[counting.Output])
 	if err != nil {
 		return err
 	}
