@@ -79,6 +79,19 @@ func parseOperand(text string) operand {
 	return operand{text, text[:at], text[at+1:]}
 }
 
+// same reports whether two operands are the same of the same file.
+func (x operand) same(y operand) bool {
+	if x.which != y.which {
+		return false
+	}
+	a, err := os.Stat(x.path)
+	if err != nil {
+		return x.path == y.path
+	}
+	b, err := os.Stat(y.path)
+	return err == nil && os.SameFile(a, b)
+}
+
 func (o *diffFlags) check(operands [2]operand) error {
 	switch {
 	case len(o.backends) > 0 && len(o.backends) != 2:
@@ -108,6 +121,9 @@ func (o *diffFlags) check(operands [2]operand) error {
 func (o *diffFlags) diff(ctx context.Context, stdout, stderr io.Writer, operands [2]operand) error {
 	if err := o.check(operands); err != nil {
 		return err
+	}
+	if operands[0].same(operands[1]) && (len(o.backends) == 0 || o.backends[0] == o.backends[1]) {
+		warner(stderr)("A and B are the same: a difference between them is noise")
 	}
 	var snaps [2]*report.Snapshot
 	for i, x := range operands {

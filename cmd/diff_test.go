@@ -89,3 +89,29 @@ func TestDiffRefuses(t *testing.T) {
 		}
 	}
 }
+
+// The same thing twice is told, whatever it is called.
+func TestDiffSame(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "a.onnx"), filepath.Join(dir, "b.onnx")
+	if err := os.WriteFile(file, []byte("not a model"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(file, link); err != nil {
+		t.Skip(err)
+	}
+	const told = "A and B are the same"
+	for _, c := range []struct {
+		args []string
+		same bool
+	}{
+		{[]string{file, link}, true},
+		{[]string{file + "@int8", file + "@int8"}, true},
+		{[]string{file + "@int8", file}, false},
+		{[]string{file, file, "--backends", "cpu,cudasim"}, false},
+	} {
+		if _, errs := command(t, exitFailure, append([]string{"diff", "-q"}, c.args...)...); strings.Contains(errs, told) != c.same {
+			t.Errorf("%v: %s", c.args, errs)
+		}
+	}
+}

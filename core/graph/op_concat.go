@@ -177,16 +177,18 @@ func inferSplit(l *Layer) error {
 	if err != nil {
 		return err
 	}
-	if x.Range.PerChannel() && x.Range.Axis == axis {
-		return fmt.Errorf("input %s is quantised per channel on the axis that is split", x)
-	}
 	n, isConst := x.Dims[axis].IsConst()
+	cut := x.Quantized() && x.Range.PerChannel() && x.Range.Axis == axis
+	if cut && n != len(x.Range.Scale) {
+		return fmt.Errorf("input %s is quantised by %d scales on the axis that is split", x, len(x.Range.Scale))
+	}
 	count := len(l.Outputs)
 	if a.Sizes != nil && len(a.Sizes) != count {
 		return fmt.Errorf("%d sizes for %d outputs", len(a.Sizes), count)
 	}
 	left := n
-	for i := range l.Outputs {
+	for i, out := range l.Outputs {
+		from := n - left
 		dims := append([]symbolic.Dim(nil), x.Dims...)
 		switch {
 		case a.Sizes != nil:
@@ -208,6 +210,9 @@ func inferSplit(l *Layer) error {
 		}
 		if err := l.inferMoved(i, x, dims, x.Range.Axis); err != nil {
 			return err
+		}
+		if cut && left >= 0 {
+			out.Range = x.Range.Part(from, n-left)
 		}
 	}
 	if isConst && left != 0 {

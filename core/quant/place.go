@@ -17,7 +17,8 @@ import (
 //
 // Layers with constant weights (Conv, ConvTranspose, Gemm, MatMul) take 8-bit inputs and weights wherever the policy lets
 // them, the target computes them so and their input has a range. Pooling, means, element-wise layers and layers that only move elements (Reshape, Transpose,
-// Concat, MaxPool and the like) do where an 8-bit layer reads their result, so that no float tensor lies in between.
+// Concat, MaxPool and the like) do where an 8-bit layer reads their result, so that no float tensor lies in between. An attention
+// does where products give it queries, keys and values, and 8 bits of these tell its scores apart (place_attention.go).
 // Full-size arguments of an epilogue, as of a residual addition, are quantised with the layer. Everything else stays
 // in floating point, normalisations spelled out by elementary layers included (sums.go).
 //
@@ -88,12 +89,16 @@ const (
 	weighted       // multiplies with constant weights: gains from 8 bits by itself
 	moving         // results are elements of the inputs, which share one range
 	computing      // computes in floating point on 8-bit inputs and outputs
+	attending      // multiplies activations with each other: gains where products give it integers
 )
 
 // kindOf returns the kind of a layer by its op.
 func kindOf(l *graph.Layer) kind {
 	if len(l.Outputs) != 1 {
 		return never
+	}
+	if l.Op == graph.Attention {
+		return attending
 	}
 	switch l.Op.Class {
 	case graph.ClassConvolution, graph.ClassMatrix:
@@ -217,6 +222,9 @@ func (p *placer) quantizable(l *graph.Layer) (inputs []*graph.Tensor, reason str
 			return []*graph.Tensor{x}, "8-bit inputs and weights"
 		}
 		return append([]*graph.Tensor{x}, p.fullSize(l, l.EpilogueInputs())...), "8-bit inputs and weights"
+	}
+	if k == attending {
+		return p.attendedInputs(l)
 	}
 	if y := l.Outputs[0]; !p.wanted[y] {
 		return nil, "no 8-bit layer reads its result"

@@ -66,11 +66,17 @@ func partable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[string
 	} else if axis != 1 || first%f.Block(x.Type) != 0 {
 		return fmt.Errorf("axis %d is not that of channels, or a part begins within a block", axis)
 	}
+	from := first
 	for i, y := range l.Outputs {
+		r, extent := x.Range, y.Dims[axis].Eval(env)
+		if r.PerChannel() && r.Axis == axis && from+extent <= len(r.Scale) {
+			r = r.Part(from, from+extent)
+		}
+		from += extent
 		switch {
 		case n.IsOutput(y):
 			return fmt.Errorf("output %s is one of the network", y.Name)
-		case x.Type != y.Type || !x.Range.Equal(y.Range):
+		case x.Type != y.Type || !r.Equal(y.Range):
 			return fmt.Errorf("output %s has another type or range", y.Name)
 		case numeric.Count(symbolic.Eval(y.Dims, env)) == 0:
 			return fmt.Errorf("output %s is empty", y.Name)

@@ -87,6 +87,8 @@ func Layers() []Case {
 	m.doubles()
 	m.biasedProducts()
 	m.signedShifts()
+	m.attentionsOfBytes()
+	m.normalizationsToBytes()
 	return m.cases
 }
 

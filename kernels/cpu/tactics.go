@@ -85,7 +85,7 @@ func families(workers int) []family {
 	return []family{
 		{vnni, func(isa asm.Features) []kernels.Tactic {
 			dynamic := products.Dynamic(isa, workers)
-			return append(slices.Concat(convolutions.TacticsInt8(isa, workers), poolings.TacticsInt8(isa, workers), products.TacticsInt8(isa, workers)),
+			return append(slices.Concat(convolutions.TacticsInt8(isa, workers), poolings.TacticsInt8(isa, workers), products.TacticsInt8(isa, workers), attention.TacticsInt8(isa, workers)),
 				dynamic, half(dynamic, isa))
 		}},
 		{float, func(isa asm.Features) []kernels.Tactic { return f32Tactics(isa, workers) }},

@@ -36,30 +36,12 @@ func FromReal(dst Value, x []float32, r Range) {
 // Dequantize returns the real numbers (q - zero) * scale that v's integers stand for, each step rounded to float32.
 func (r Range) Dequantize(v Value) []float32 {
 	out := make([]float32, v.Len())
-	switch v.Type { // of large weights no copy is made
-	case I8:
-		dequantize(r, out, View[int8](v.Data), v.Dims)
-	case U8:
-		dequantize(r, out, View[uint8](v.Data), v.Dims)
-	default:
-		dequantize(r, out, v.Ints(), v.Dims)
+	inner, channels := r.Stride(v.Dims)
+	for i, q := range v.Ints() {
+		c := i / inner % channels
+		out[i] = float32(q-int64(r.ZeroAt(c))) * r.ScaleAt(c)
 	}
 	return out
-}
-
-func dequantize[T int8 | uint8 | int64](r Range, out []float32, q []T, dims []int) {
-	inner, channels := r.Stride(dims)
-	for c := 0; len(out) > 0; c++ {
-		if c == channels {
-			c = 0
-		}
-		n := min(inner, len(out))
-		zero, scale := int64(r.ZeroAt(c)), r.ScaleAt(c)
-		for i, x := range q[:n] {
-			out[i] = float32(int64(x)-zero) * scale
-		}
-		out, q = out[n:], q[n:]
-	}
 }
 
 // Quantize stores x as integers in dst: q = saturate(round(x / scale) + zero), rounding half to even; NaN becomes the zero

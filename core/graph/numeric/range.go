@@ -47,6 +47,38 @@ func (r Range) ScaleAt(c int) float32 {
 	return r.Scale[c]
 }
 
+// Part returns the range of channels from..to of its axis: with one scale where they have the same.
+func (r Range) Part(from, to int) Range {
+	if !r.PerChannel() || from == to {
+		return r
+	}
+	part := Range{Scale: r.Scale[from:to:to], Axis: r.Axis}
+	if len(r.Zero) > 1 {
+		part.Zero = r.Zero[from:to:to]
+	} else {
+		part.Zero = r.Zero
+	}
+	for c := range part.Scale {
+		if part.Scale[c] != part.Scale[0] || part.ZeroAt(c) != part.ZeroAt(0) {
+			return part
+		}
+	}
+	return PerTensor(part.Scale[0], part.ZeroAt(0))
+}
+
+// JoinRanges returns the range of tensors that lie side by side along an axis, of which each has one scale and so many channels.
+func JoinRanges(axis int, parts []Range, channels []int) Range {
+	all := Range{Axis: axis}
+	for i, r := range parts {
+		all.Scale = append(all.Scale, slices.Repeat([]float32{r.ScaleAt(0)}, channels[i])...)
+		all.Zero = append(all.Zero, slices.Repeat([]int32{r.ZeroAt(0)}, channels[i])...)
+	}
+	if len(all.Scale) > 0 {
+		return all.Part(0, len(all.Scale))
+	}
+	return all
+}
+
 // Equal reports whether both ranges map integers to the same real numbers.
 func (r Range) Equal(o Range) bool {
 	if !slices.Equal(r.Scale, o.Scale) || r.PerChannel() && r.Axis != o.Axis {

@@ -148,6 +148,24 @@ func quantizedCases() []passCase {
 			y := n.qdq("Y", n.add("Gather", graph.Gather, graph.GatherAttrs{Axis: 2}, n.qconv("Conv_2", tiled, 2, 1, 0), rows), 1)
 			return n.output(n.relu("Relu_2", y))
 		}},
+		{"attention-of-parts", func(n *net) *graph.Network { // of which each has a range of its own
+			x := n.qdq("X", n.input("x", 2, 5, 8), 1.0/32)
+			y := n.add("MatMul", graph.MatMul, nil, x, n.qweights("w", 1, 8, 18))
+			split, err := n.Add("Split", graph.Split, graph.SplitAttrs{Axis: -1, Sizes: []int{8, 4, 6}}, []*graph.Tensor{y}, "q", "k", "v")
+			if err != nil {
+				n.t.Fatal(err)
+			}
+			parts := slices.Clone(split.Outputs)
+			for i, scale := range []float32{1.0 / 32, 1.0 / 16, 1.0 / 64} {
+				parts[i] = n.qdq("QKV"[i:i+1], parts[i], scale)
+			}
+			y = n.add("Attention", graph.Attention, graph.AttentionAttrs{Heads: 4, KVHeads: 2}, parts...)
+			return n.output(n.add("Out", graph.MatMul, nil, n.qdq("Y", y, 1.0/64), n.qweights("o", 1, 12, 3)))
+		}},
+		{"normalization-to-bytes", func(n *net) *graph.Network {
+			y := n.add("LayerNorm", graph.LayerNorm, graph.LayerNormAttrs{Axis: -1, Epsilon: 1e-5}, n.input("x", 2, 5, 8), n.weights("scale", -1, 1, 8))
+			return n.output(n.add("MatMul", graph.MatMul, nil, n.qdq("Y", y, 1.0/32), n.qweights("w", 1, 8, 3)))
+		}},
 		{"weights-from-float", func(n *net) *graph.Network { // quantised and transposed constants
 			x := n.qdq("X", n.input("x", 2, 4), 1.0/32)
 			w := n.transpose("Transpose", n.qweights("w", 0, 3, 4), 1, 0)

@@ -23,8 +23,8 @@ import (
 //	b = Conv(x, wb f32[n,c,1,1]) | relu($0)   ->  a, b = Split(y) axis=1
 //
 // Biases that some lack are zeros. No cycle can come of it: all that the products read besides x are constants. Ranges of
-// activations are those of a, b: y has none, so that in 8 bits it is a tensor of real numbers, and none of its parts loses
-// steps to the range of another.
+// activations are those of a, b: in 8 bits y is a tensor of real numbers or, if all its parts are quantised, has the range of each
+// on the channels of that (fuse-quantized), and none loses steps to the range of another.
 var Horizontal = pass.Pass{
 	Name:  "fuse-horizontal",
 	Doc:   "fuse products that read one tensor into one whose results are slices",

@@ -14,9 +14,14 @@ import "math"
 //	Sum[r] = Sum[r]*Factor[r] + the sum of what is stored
 //
 // Gain is not negative. A row that has seen nothing has High -Inf and Sum 0; 0 is then subtracted.
+//
+// Where there are Bytes, 255 times what would be stored, rounded, is stored there, rows of Width rounded up to 16 bytes that lie
+// BytesStride apart, and summed; scores are left with anything.
 type AttendCall struct {
 	Scores            []float32
 	Stride            int
+	Bytes             []byte
+	BytesStride       int
 	Rows, Width       int
 	Visible, Grow     int
 	Gain              float32
@@ -40,6 +45,20 @@ type RowsCall struct {
 	Columns   int
 }
 
+// FinishCall is Rows rows of sums, X, Stride elements apart, of Columns elements each. With f = X*Factors[row] + Bias, in one
+// rounding or two, it stores f in Out or, where there are Bytes, the low byte of f clamped to Low and High and rounded to even;
+// either has rows OutStride elements apart.
+type FinishCall struct {
+	X               []float32
+	Stride          int
+	Rows, Columns   int
+	Factors         []float32
+	Bias, Low, High float32
+	Out             []float32
+	Bytes           []byte
+	OutStride       int
+}
+
 // AttendKernel is one implementation of what attention does between and instead of matrix products.
 type AttendKernel struct {
 	Name  string
@@ -48,7 +67,8 @@ type AttendKernel struct {
 
 	Softmax func(c AttendCall)
 	// Scale multiplies the first columns elements of rows, stride apart, by a factor each.
-	Scale func(x []float32, stride, columns int, factors []float32)
+	Scale  func(x []float32, stride, columns int, factors []float32)
+	Finish func(c FinishCall)
 	// Mask sets dst to 0 where src is not 0, else to -Inf.
 	Mask func(dst []float32, src []byte)
 	// Dot sets Out[r*OutStride+j] to the product of row r of In and row j of Keys, for j < N.
@@ -59,7 +79,8 @@ type AttendKernel struct {
 
 func attendGenericKernels() []AttendKernel {
 	return []AttendKernel{{Name: "attend_f32_generic", Rows: 4,
-		Softmax: attendSoftmaxGeneric, Scale: attendScaleGeneric, Mask: attendMaskGeneric, Dot: attendDotGeneric, Mix: attendMixGeneric}}
+		Softmax: attendSoftmaxGeneric, Scale: attendScaleGeneric,
+		Finish: func(c FinishCall) { attendFinishGeneric(c, 0) }, Mask: attendMaskGeneric, Dot: attendDotGeneric, Mix: attendMixGeneric}}
 }
 
 const log2E = 1.44269504088896341
@@ -86,6 +107,10 @@ func attendSoftmaxGeneric(c AttendCall) {
 		var lanes [16]float32
 		for j, x := range row[:n] {
 			e := exp2Below(float32(x-less) * gain)
+			if c.Bytes != nil {
+				e = float32(math.RoundToEven(float64(float32(255 * e))))
+				c.Bytes[r*c.BytesStride+j] = byte(int32(e))
+			}
 			row[j] = e
 			lanes[j%16] += e
 		}
@@ -93,6 +118,33 @@ func attendSoftmaxGeneric(c AttendCall) {
 		c.Sum[r] = float32(c.Sum[r]*factor) + addLanes(&lanes)
 		c.High[r], c.Factor[r] = high, factor
 		clear(row[n:])
+	}
+	if c.Bytes != nil {
+		c.clearUnseen()
+	}
+}
+
+// clearUnseen sets the bytes of the keys that rows do not see, and those that fill the last 16, to 0.
+func (c *AttendCall) clearUnseen() {
+	width := (c.Width + 15) &^ 15
+	for r := range c.Rows {
+		if n := max(0, min(c.Width, c.Visible+r*c.Grow)); n < width {
+			clear(c.Bytes[r*c.BytesStride:][n:width])
+		}
+	}
+}
+
+// attendFinishGeneric finishes the columns from one on.
+func attendFinishGeneric(c FinishCall, from int) {
+	for r := range c.Rows {
+		for i, x := range c.X[r*c.Stride:][from:c.Columns] {
+			f := float32(x*c.Factors[r]) + c.Bias
+			if at := r*c.OutStride + from + i; c.Bytes == nil {
+				c.Out[at] = f
+			} else {
+				c.Bytes[at] = byte(int32(math.RoundToEven(float64(clamp(f, [2]float32{c.Low, c.High})))))
+			}
+		}
 	}
 }
 

@@ -47,7 +47,8 @@ DATA attendConstants<>+20(SB)/4, $0x3d635739
 DATA attendConstants<>+24(SB)/4, $0x3e75fdf1
 DATA attendConstants<>+28(SB)/4, $0x3f317219
 DATA attendConstants<>+32(SB)/4, $0x3f800000
-GLOBL attendConstants<>(SB), RODATA|NOPTR, $36
+DATA attendConstants<>+36(SB)/4, $0x437f0000
+GLOBL attendConstants<>(SB), RODATA|NOPTR, $40
 
 // func attendSoftmaxAVX512(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, high *float32, sum *float32, factor *float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
@@ -561,6 +562,560 @@ cleared:
 	MOVQ rows+16(FP), BX
 	CMPQ DX, BX
 	JNE  exprow
+	VZEROUPPER
+	RET
+
+// func attendFinishAVX512(out *float32, outStride int, x *float32, stride int, columns int, factors *float32, rows int, bias float32, low float32, high float32)
+// Requires: AVX, AVX512F
+TEXT ·attendFinishAVX512(SB), NOSPLIT, $0-68
+	VBROADCASTSS bias+56(FP), Z0
+	VBROADCASTSS low+60(FP), Z1
+	VBROADCASTSS high+64(FP), Z1
+	MOVQ         out+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         factors+40(FP), DX
+	MOVQ         rows+48(FP), BX
+
+row:
+	MOVQ         CX, SI
+	MOVQ         AX, DI
+	MOVQ         columns+32(FP), R8
+	VBROADCASTSS (DX), Z1
+
+columns:
+	VMOVUPS     (SI), Z2
+	VFMADD213PS Z0, Z1, Z2
+	VMOVUPS     Z2, (DI)
+	ADDQ        $0x40, SI
+	ADDQ        $0x40, DI
+	SUBQ        $0x10, R8
+	JNE         columns
+	MOVQ        stride+24(FP), SI
+	ADDQ        SI, CX
+	MOVQ        outStride+8(FP), SI
+	ADDQ        SI, AX
+	ADDQ        $0x04, DX
+	SUBQ        $0x01, BX
+	JNE         row
+	VZEROUPPER
+	RET
+
+// func attendSharesAVX512(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, out *byte, outStride int, high *float32, sum *float32, factor *float32)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·attendSharesAVX512(SB), NOSPLIT, $0-96
+	VBROADCASTSS attendConstants<>+0(SB), Z0
+	VBROADCASTSS scale+48(FP), Z2
+	VPXORD       Z1, Z1, Z1
+	MOVQ         scores+0(FP), AX
+	MOVQ         visible+32(FP), CX
+	XORQ         DX, DX
+
+maxrow:
+	MOVQ         width+24(FP), BX
+	MOVQ         CX, SI
+	XORQ         DI, DI
+	CMPQ         SI, BX
+	CMOVQGT      BX, SI
+	CMPQ         SI, DI
+	CMOVQLT      DI, SI
+	VBROADCASTSS attendConstants<>+0(SB), Z2
+	MOVQ         AX, BX
+	MOVL         SI, R8
+	ANDL         $0x0f, R8
+	MOVL         $0x0000ffff, DI
+	BZHIL        R8, DI, DI
+	KMOVW        DI, K1
+	SUBQ         $0x10, SI
+	JLT          maximatail
+
+maximaloop:
+	VMOVUPS (BX), Z3
+	VMAXPS  Z2, Z3, Z2
+	ADDQ    $0x40, BX
+	SUBQ    $0x10, SI
+	JGE     maximaloop
+
+maximatail:
+	ADDQ      $0x10, SI
+	JE        maximadone
+	VMOVUPS.Z (BX), K1, Z3
+	VMAXPS    Z2, Z3, K1, Z2
+
+maximadone:
+	VSHUFF32X4   $0x4e, Z2, Z2, Z3
+	VMAXPS       Z3, Z2, Z2
+	VSHUFF32X4   $0xb1, Z2, Z2, Z3
+	VMAXPS       Z3, Z2, Z2
+	VPERMILPS    $0x4e, Z2, Z3
+	VMAXPS       Z3, Z2, Z2
+	VPERMILPS    $0xb1, Z2, Z3
+	VMAXPS       Z3, Z2, Z2
+	MOVQ         high+72(FP), BX
+	VBROADCASTSS (BX)(DX*4), Z3
+	VMAXPS       Z3, Z2, Z2
+	MOVQ         high+72(FP), BX
+	VMOVSS       X2, (BX)(DX*4)
+	MOVQ         high+72(FP), BX
+	VBROADCASTSS (BX)(DX*4), Z2
+	VCMPPS       $0x00, Z0, Z2, K1
+	VMOVAPS      Z1, K1, Z2
+	VSUBPS       Z2, Z3, Z3
+	MOVQ         factor+88(FP), BX
+	VMOVSS       X3, (BX)(DX*4)
+	MOVQ         stride+8(FP), BX
+	LEAQ         (AX)(BX*4), AX
+	MOVQ         grow+40(FP), BX
+	ADDQ         BX, CX
+	ADDQ         $0x01, DX
+	MOVQ         rows+16(FP), BX
+	CMPQ         DX, BX
+	JNE          maxrow
+	VBROADCASTSS gain+52(FP), Z2
+	MOVQ         sum+80(FP), AX
+	MOVQ         factor+88(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVL         DX, SI
+	ANDL         $0x0f, SI
+	MOVL         $0x0000ffff, BX
+	BZHIL        SI, BX, BX
+	KMOVW        BX, K1
+	SUBQ         $0x10, DX
+	JLT          factorstail
+
+factorsloop:
+	VMOVUPS          (CX), Z3
+	VMOVUPS          (AX), Z4
+	VMULPS           Z2, Z3, Z3
+	VBROADCASTSS     attendConstants<>+4(SB), Z5
+	VMAXPS           Z3, Z5, Z3
+	VRNDSCALEPS      $0x08, Z3, Z5
+	VSUBPS           Z5, Z3, Z3
+	VBROADCASTSS     attendConstants<>+8(SB), Z6
+	VFMADD213PS.BCST attendConstants<>+12(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+16(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+20(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+24(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+28(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+32(SB), Z3, Z6
+	VSCALEFPS        Z5, Z6, Z6
+	VMULPS           Z6, Z4, Z4
+	VMOVUPS          Z6, (CX)
+	VMOVUPS          Z4, (AX)
+	ADDQ             $0x40, AX
+	ADDQ             $0x40, CX
+	SUBQ             $0x10, DX
+	JGE              factorsloop
+
+factorstail:
+	ADDQ             $0x10, DX
+	JE               factorsdone
+	VMOVUPS.Z        (CX), K1, Z3
+	VMOVUPS.Z        (AX), K1, Z4
+	VMULPS           Z2, Z3, Z3
+	VBROADCASTSS     attendConstants<>+4(SB), Z5
+	VMAXPS           Z3, Z5, Z3
+	VRNDSCALEPS      $0x08, Z3, Z5
+	VSUBPS           Z5, Z3, Z3
+	VBROADCASTSS     attendConstants<>+8(SB), Z6
+	VFMADD213PS.BCST attendConstants<>+12(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+16(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+20(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+24(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+28(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+32(SB), Z3, Z6
+	VSCALEFPS        Z5, Z6, Z6
+	VMULPS           Z6, Z4, Z4
+	VMOVUPS          Z6, K1, (CX)
+	VMOVUPS          Z4, K1, (AX)
+
+factorsdone:
+	MOVQ out+56(FP), AX
+	MOVQ scores+0(FP), CX
+	MOVQ visible+32(FP), DX
+	XORQ BX, BX
+
+exprow:
+	MOVQ         width+24(FP), SI
+	MOVQ         DX, DI
+	XORQ         R8, R8
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	CMPQ         DI, R8
+	CMOVQLT      R8, DI
+	MOVQ         high+72(FP), SI
+	VBROADCASTSS (SI)(BX*4), Z3
+	VCMPPS       $0x00, Z0, Z3, K1
+	VMOVAPS      Z1, K1, Z3
+	VXORPS       Z4, Z4, Z4
+	MOVQ         CX, SI
+	MOVQ         AX, R8
+	MOVL         DI, R10
+	ANDL         $0x0f, R10
+	MOVL         $0x0000ffff, R9
+	BZHIL        R10, R9, R9
+	KMOVW        R9, K1
+	SUBQ         $0x10, DI
+	JLT          exponentstail
+
+exponentsloop:
+	VMOVUPS          (SI), Z5
+	VSUBPS           Z3, Z5, Z5
+	VMULPS           Z2, Z5, Z5
+	VBROADCASTSS     attendConstants<>+4(SB), Z6
+	VMAXPS           Z5, Z6, Z5
+	VRNDSCALEPS      $0x08, Z5, Z6
+	VSUBPS           Z6, Z5, Z5
+	VBROADCASTSS     attendConstants<>+8(SB), Z7
+	VFMADD213PS.BCST attendConstants<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST attendConstants<>+16(SB), Z5, Z7
+	VFMADD213PS.BCST attendConstants<>+20(SB), Z5, Z7
+	VFMADD213PS.BCST attendConstants<>+24(SB), Z5, Z7
+	VFMADD213PS.BCST attendConstants<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST attendConstants<>+32(SB), Z5, Z7
+	VSCALEFPS        Z6, Z7, Z7
+	VMULPS.BCST      attendConstants<>+36(SB), Z7, Z7
+	VRNDSCALEPS      $0x08, Z7, Z5
+	VCVTPS2DQ        Z5, Z6
+	VPMOVDB          Z6, (R8)
+	VADDPS           Z5, Z4, Z4
+	ADDQ             $0x40, SI
+	ADDQ             $0x10, R8
+	SUBQ             $0x10, DI
+	JGE              exponentsloop
+
+exponentstail:
+	ADDQ             $0x10, DI
+	JE               exponentsdone
+	VMOVUPS.Z        (SI), K1, Z5
+	VSUBPS           Z3, Z5, Z5
+	VMULPS           Z2, Z5, Z5
+	VBROADCASTSS     attendConstants<>+4(SB), Z3
+	VMAXPS           Z5, Z3, Z3
+	VRNDSCALEPS      $0x08, Z3, Z5
+	VSUBPS           Z5, Z3, Z3
+	VBROADCASTSS     attendConstants<>+8(SB), Z6
+	VFMADD213PS.BCST attendConstants<>+12(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+16(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+20(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+24(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+28(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+32(SB), Z3, Z6
+	VSCALEFPS        Z5, Z6, Z6
+	VMULPS.BCST      attendConstants<>+36(SB), Z6, Z6
+	VRNDSCALEPS      $0x08, Z6, Z3
+	VCVTPS2DQ        Z3, Z5
+	VPMOVDB          Z5, K1, (R8)
+	VADDPS           Z3, Z4, K1, Z4
+
+exponentsdone:
+	VSHUFF32X4 $0x4e, Z4, Z4, Z3
+	VADDPS     Z3, Z4, Z4
+	VSHUFF32X4 $0xb1, Z4, Z4, Z3
+	VADDPS     Z3, Z4, Z4
+	VPERMILPS  $0x4e, Z4, Z3
+	VADDPS     Z3, Z4, Z4
+	VPERMILPS  $0xb1, Z4, Z3
+	VADDPS     Z3, Z4, Z4
+	MOVQ       sum+80(FP), SI
+	VMOVSS     (SI)(BX*4), X3
+	VADDSS     X4, X3, X3
+	MOVQ       sum+80(FP), SI
+	VMOVSS     X3, (SI)(BX*4)
+	MOVQ       outStride+64(FP), SI
+	ADDQ       SI, AX
+	MOVQ       stride+8(FP), SI
+	LEAQ       (CX)(SI*4), CX
+	MOVQ       grow+40(FP), SI
+	ADDQ       SI, DX
+	ADDQ       $0x01, BX
+	MOVQ       rows+16(FP), SI
+	CMPQ       BX, SI
+	JNE        exprow
+	VZEROUPPER
+	RET
+
+// func attendSharesMaskedAVX512(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, mask *float32, maskStride int, out *byte, outStride int, high *float32, sum *float32, factor *float32)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·attendSharesMaskedAVX512(SB), NOSPLIT, $0-112
+	MOVQ         mask+56(FP), AX
+	VBROADCASTSS attendConstants<>+0(SB), Z0
+	VBROADCASTSS scale+48(FP), Z2
+	VPXORD       Z1, Z1, Z1
+	MOVQ         scores+0(FP), CX
+	MOVQ         visible+32(FP), DX
+	XORQ         BX, BX
+
+maxrow:
+	MOVQ         width+24(FP), SI
+	MOVQ         DX, DI
+	XORQ         R8, R8
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	CMPQ         DI, R8
+	CMOVQLT      R8, DI
+	VBROADCASTSS attendConstants<>+0(SB), Z3
+	MOVQ         CX, SI
+	MOVQ         AX, R8
+	MOVL         DI, R10
+	ANDL         $0x0f, R10
+	MOVL         $0x0000ffff, R9
+	BZHIL        R10, R9, R9
+	KMOVW        R9, K1
+	SUBQ         $0x10, DI
+	JLT          maximatail
+
+maximaloop:
+	VMOVUPS (SI), Z4
+	VMULPS  Z2, Z4, Z4
+	VMOVUPS (R8), Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS Z4, (SI)
+	VMAXPS  Z3, Z4, Z3
+	ADDQ    $0x40, SI
+	ADDQ    $0x40, R8
+	SUBQ    $0x10, DI
+	JGE     maximaloop
+
+maximatail:
+	ADDQ      $0x10, DI
+	JE        maximadone
+	VMOVUPS.Z (SI), K1, Z4
+	VMULPS    Z2, Z4, Z4
+	VMOVUPS.Z (R8), K1, Z5
+	VADDPS    Z5, Z4, Z4
+	VMOVUPS   Z4, K1, (SI)
+	VMAXPS    Z3, Z4, K1, Z3
+
+maximadone:
+	VSHUFF32X4   $0x4e, Z3, Z3, Z4
+	VMAXPS       Z4, Z3, Z3
+	VSHUFF32X4   $0xb1, Z3, Z3, Z4
+	VMAXPS       Z4, Z3, Z3
+	VPERMILPS    $0x4e, Z3, Z4
+	VMAXPS       Z4, Z3, Z3
+	VPERMILPS    $0xb1, Z3, Z4
+	VMAXPS       Z4, Z3, Z3
+	MOVQ         high+88(FP), SI
+	VBROADCASTSS (SI)(BX*4), Z4
+	VMAXPS       Z4, Z3, Z3
+	MOVQ         high+88(FP), SI
+	VMOVSS       X3, (SI)(BX*4)
+	MOVQ         high+88(FP), SI
+	VBROADCASTSS (SI)(BX*4), Z3
+	VCMPPS       $0x00, Z0, Z3, K1
+	VMOVAPS      Z1, K1, Z3
+	VSUBPS       Z3, Z4, Z4
+	MOVQ         factor+104(FP), SI
+	VMOVSS       X4, (SI)(BX*4)
+	MOVQ         maskStride+64(FP), SI
+	LEAQ         (AX)(SI*4), AX
+	MOVQ         stride+8(FP), SI
+	LEAQ         (CX)(SI*4), CX
+	MOVQ         grow+40(FP), SI
+	ADDQ         SI, DX
+	ADDQ         $0x01, BX
+	MOVQ         rows+16(FP), SI
+	CMPQ         BX, SI
+	JNE          maxrow
+	VBROADCASTSS gain+52(FP), Z2
+	MOVQ         sum+96(FP), AX
+	MOVQ         factor+104(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVL         DX, SI
+	ANDL         $0x0f, SI
+	MOVL         $0x0000ffff, BX
+	BZHIL        SI, BX, BX
+	KMOVW        BX, K1
+	SUBQ         $0x10, DX
+	JLT          factorstail
+
+factorsloop:
+	VMOVUPS          (CX), Z3
+	VMOVUPS          (AX), Z4
+	VMULPS           Z2, Z3, Z3
+	VBROADCASTSS     attendConstants<>+4(SB), Z5
+	VMAXPS           Z3, Z5, Z3
+	VRNDSCALEPS      $0x08, Z3, Z5
+	VSUBPS           Z5, Z3, Z3
+	VBROADCASTSS     attendConstants<>+8(SB), Z6
+	VFMADD213PS.BCST attendConstants<>+12(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+16(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+20(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+24(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+28(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+32(SB), Z3, Z6
+	VSCALEFPS        Z5, Z6, Z6
+	VMULPS           Z6, Z4, Z4
+	VMOVUPS          Z6, (CX)
+	VMOVUPS          Z4, (AX)
+	ADDQ             $0x40, AX
+	ADDQ             $0x40, CX
+	SUBQ             $0x10, DX
+	JGE              factorsloop
+
+factorstail:
+	ADDQ             $0x10, DX
+	JE               factorsdone
+	VMOVUPS.Z        (CX), K1, Z3
+	VMOVUPS.Z        (AX), K1, Z4
+	VMULPS           Z2, Z3, Z3
+	VBROADCASTSS     attendConstants<>+4(SB), Z5
+	VMAXPS           Z3, Z5, Z3
+	VRNDSCALEPS      $0x08, Z3, Z5
+	VSUBPS           Z5, Z3, Z3
+	VBROADCASTSS     attendConstants<>+8(SB), Z6
+	VFMADD213PS.BCST attendConstants<>+12(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+16(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+20(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+24(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+28(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+32(SB), Z3, Z6
+	VSCALEFPS        Z5, Z6, Z6
+	VMULPS           Z6, Z4, Z4
+	VMOVUPS          Z6, K1, (CX)
+	VMOVUPS          Z4, K1, (AX)
+
+factorsdone:
+	MOVQ out+72(FP), AX
+	MOVQ scores+0(FP), CX
+	MOVQ visible+32(FP), DX
+	XORQ BX, BX
+
+exprow:
+	MOVQ         width+24(FP), SI
+	MOVQ         DX, DI
+	XORQ         R8, R8
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	CMPQ         DI, R8
+	CMOVQLT      R8, DI
+	MOVQ         high+88(FP), SI
+	VBROADCASTSS (SI)(BX*4), Z3
+	VCMPPS       $0x00, Z0, Z3, K1
+	VMOVAPS      Z1, K1, Z3
+	VXORPS       Z4, Z4, Z4
+	MOVQ         CX, SI
+	MOVQ         AX, R8
+	MOVL         DI, R10
+	ANDL         $0x0f, R10
+	MOVL         $0x0000ffff, R9
+	BZHIL        R10, R9, R9
+	KMOVW        R9, K1
+	SUBQ         $0x10, DI
+	JLT          exponentstail
+
+exponentsloop:
+	VMOVUPS          (SI), Z5
+	VSUBPS           Z3, Z5, Z5
+	VMULPS           Z2, Z5, Z5
+	VBROADCASTSS     attendConstants<>+4(SB), Z6
+	VMAXPS           Z5, Z6, Z5
+	VRNDSCALEPS      $0x08, Z5, Z6
+	VSUBPS           Z6, Z5, Z5
+	VBROADCASTSS     attendConstants<>+8(SB), Z7
+	VFMADD213PS.BCST attendConstants<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST attendConstants<>+16(SB), Z5, Z7
+	VFMADD213PS.BCST attendConstants<>+20(SB), Z5, Z7
+	VFMADD213PS.BCST attendConstants<>+24(SB), Z5, Z7
+	VFMADD213PS.BCST attendConstants<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST attendConstants<>+32(SB), Z5, Z7
+	VSCALEFPS        Z6, Z7, Z7
+	VMULPS.BCST      attendConstants<>+36(SB), Z7, Z7
+	VRNDSCALEPS      $0x08, Z7, Z5
+	VCVTPS2DQ        Z5, Z6
+	VPMOVDB          Z6, (R8)
+	VADDPS           Z5, Z4, Z4
+	ADDQ             $0x40, SI
+	ADDQ             $0x10, R8
+	SUBQ             $0x10, DI
+	JGE              exponentsloop
+
+exponentstail:
+	ADDQ             $0x10, DI
+	JE               exponentsdone
+	VMOVUPS.Z        (SI), K1, Z5
+	VSUBPS           Z3, Z5, Z5
+	VMULPS           Z2, Z5, Z5
+	VBROADCASTSS     attendConstants<>+4(SB), Z3
+	VMAXPS           Z5, Z3, Z3
+	VRNDSCALEPS      $0x08, Z3, Z5
+	VSUBPS           Z5, Z3, Z3
+	VBROADCASTSS     attendConstants<>+8(SB), Z6
+	VFMADD213PS.BCST attendConstants<>+12(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+16(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+20(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+24(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+28(SB), Z3, Z6
+	VFMADD213PS.BCST attendConstants<>+32(SB), Z3, Z6
+	VSCALEFPS        Z5, Z6, Z6
+	VMULPS.BCST      attendConstants<>+36(SB), Z6, Z6
+	VRNDSCALEPS      $0x08, Z6, Z3
+	VCVTPS2DQ        Z3, Z5
+	VPMOVDB          Z5, K1, (R8)
+	VADDPS           Z3, Z4, K1, Z4
+
+exponentsdone:
+	VSHUFF32X4 $0x4e, Z4, Z4, Z3
+	VADDPS     Z3, Z4, Z4
+	VSHUFF32X4 $0xb1, Z4, Z4, Z3
+	VADDPS     Z3, Z4, Z4
+	VPERMILPS  $0x4e, Z4, Z3
+	VADDPS     Z3, Z4, Z4
+	VPERMILPS  $0xb1, Z4, Z3
+	VADDPS     Z3, Z4, Z4
+	MOVQ       sum+96(FP), SI
+	VMOVSS     (SI)(BX*4), X3
+	VADDSS     X4, X3, X3
+	MOVQ       sum+96(FP), SI
+	VMOVSS     X3, (SI)(BX*4)
+	MOVQ       outStride+80(FP), SI
+	ADDQ       SI, AX
+	MOVQ       stride+8(FP), SI
+	LEAQ       (CX)(SI*4), CX
+	MOVQ       grow+40(FP), SI
+	ADDQ       SI, DX
+	ADDQ       $0x01, BX
+	MOVQ       rows+16(FP), SI
+	CMPQ       BX, SI
+	JNE        exprow
+	VZEROUPPER
+	RET
+
+// func attendFinishBytesAVX512(out *byte, outStride int, x *float32, stride int, columns int, factors *float32, rows int, bias float32, low float32, high float32)
+// Requires: AVX, AVX512F
+TEXT ·attendFinishBytesAVX512(SB), NOSPLIT, $0-68
+	VBROADCASTSS bias+56(FP), Z0
+	VBROADCASTSS low+60(FP), Z1
+	VBROADCASTSS high+64(FP), Z2
+	MOVQ         out+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         factors+40(FP), DX
+	MOVQ         rows+48(FP), BX
+
+row:
+	MOVQ         CX, SI
+	MOVQ         AX, DI
+	MOVQ         columns+32(FP), R8
+	VBROADCASTSS (DX), Z3
+
+columns:
+	VMOVUPS     (SI), Z4
+	VFMADD213PS Z0, Z3, Z4
+	VMAXPS      Z4, Z1, Z4
+	VMINPS      Z4, Z2, Z4
+	VCVTPS2DQ   Z4, Z4
+	VPMOVDB     Z4, (DI)
+	ADDQ        $0x40, SI
+	ADDQ        $0x10, DI
+	SUBQ        $0x10, R8
+	JNE         columns
+	MOVQ        stride+24(FP), SI
+	ADDQ        SI, CX
+	MOVQ        outStride+8(FP), SI
+	ADDQ        SI, AX
+	ADDQ        $0x04, DX
+	SUBQ        $0x01, BX
+	JNE         row
 	VZEROUPPER
 	RET
 
@@ -2825,6 +3380,1025 @@ cleared:
 	MOVQ rows+16(FP), BX
 	CMPQ DX, BX
 	JNE  exprow
+	VZEROUPPER
+	RET
+
+// func attendFinishAVX2(out *float32, outStride int, x *float32, stride int, columns int, factors *float32, rows int, bias float32, low float32, high float32)
+// Requires: AVX, FMA3
+TEXT ·attendFinishAVX2(SB), NOSPLIT, $0-68
+	VBROADCASTSS bias+56(FP), Y0
+	VBROADCASTSS low+60(FP), Y1
+	VBROADCASTSS high+64(FP), Y1
+	MOVQ         out+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         factors+40(FP), DX
+	MOVQ         rows+48(FP), BX
+
+row:
+	MOVQ         CX, SI
+	MOVQ         AX, DI
+	MOVQ         columns+32(FP), R8
+	VBROADCASTSS (DX), Y1
+
+columns:
+	VMOVUPS     (SI), Y2
+	VFMADD213PS Y0, Y1, Y2
+	VMOVUPS     Y2, (DI)
+	VMOVUPS     32(SI), Y2
+	VFMADD213PS Y0, Y1, Y2
+	VMOVUPS     Y2, 32(DI)
+	ADDQ        $0x40, SI
+	ADDQ        $0x40, DI
+	SUBQ        $0x10, R8
+	JNE         columns
+	MOVQ        stride+24(FP), SI
+	ADDQ        SI, CX
+	MOVQ        outStride+8(FP), SI
+	ADDQ        SI, AX
+	ADDQ        $0x04, DX
+	SUBQ        $0x01, BX
+	JNE         row
+	VZEROUPPER
+	RET
+
+// func attendSharesAVX2(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, out *byte, outStride int, high *float32, sum *float32, factor *float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·attendSharesAVX2(SB), NOSPLIT, $0-96
+	VBROADCASTSS attendConstants<>+0(SB), Y0
+	VBROADCASTSS scale+48(FP), Y1
+	VXORPS       Y1, Y1, Y1
+	MOVQ         scores+0(FP), AX
+	MOVQ         visible+32(FP), CX
+	XORQ         DX, DX
+
+maxrow:
+	MOVQ         width+24(FP), BX
+	MOVQ         CX, SI
+	XORQ         DI, DI
+	CMPQ         SI, BX
+	CMOVQGT      BX, SI
+	CMPQ         SI, DI
+	CMOVQLT      DI, SI
+	VBROADCASTSS attendConstants<>+0(SB), Y2
+	VBROADCASTSS attendConstants<>+0(SB), Y3
+	MOVQ         AX, BX
+	SUBQ         $0x10, SI
+	JLT          maximatail
+
+maximaloop:
+	VMOVUPS (BX), Y4
+	VMAXPS  Y2, Y4, Y2
+	VMOVUPS 32(BX), Y4
+	VMAXPS  Y3, Y4, Y3
+	ADDQ    $0x40, BX
+	SUBQ    $0x10, SI
+	JGE     maximaloop
+
+maximatail:
+	ADDQ       $0x10, SI
+	JE         maximadone
+	NEGQ       SI
+	LEAQ       attendTail<>+64(SB), DI
+	VMOVUPS    (DI)(SI*4), Y4
+	VMASKMOVPS (BX), Y4, Y5
+	VMOVAPS    Y2, Y6
+	VBLENDVPS  Y4, Y5, Y6, Y6
+	VMAXPS     Y2, Y6, Y2
+	VMOVUPS    32(DI)(SI*4), Y4
+	VMASKMOVPS 32(BX), Y4, Y5
+	VMOVAPS    Y3, Y6
+	VBLENDVPS  Y4, Y5, Y6, Y6
+	VMAXPS     Y3, Y6, Y3
+
+maximadone:
+	VMAXPS       Y3, Y2, Y2
+	VPERM2F128   $0x01, Y2, Y2, Y3
+	VMAXPS       Y3, Y2, Y2
+	VPERMILPS    $0x4e, Y2, Y3
+	VMAXPS       Y3, Y2, Y2
+	VPERMILPS    $0xb1, Y2, Y3
+	VMAXPS       Y3, Y2, Y2
+	MOVQ         high+72(FP), BX
+	VBROADCASTSS (BX)(DX*4), Y3
+	VMAXPS       Y3, Y2, Y2
+	MOVQ         high+72(FP), BX
+	VMOVSS       X2, (BX)(DX*4)
+	MOVQ         high+72(FP), BX
+	VBROADCASTSS (BX)(DX*4), Y2
+	VCMPPS       $0x00, Y0, Y2, Y4
+	VBLENDVPS    Y4, Y1, Y2, Y2
+	VSUBPS       Y2, Y3, Y3
+	MOVQ         factor+88(FP), BX
+	VMOVSS       X3, (BX)(DX*4)
+	MOVQ         stride+8(FP), BX
+	LEAQ         (AX)(BX*4), AX
+	MOVQ         grow+40(FP), BX
+	ADDQ         BX, CX
+	ADDQ         $0x01, DX
+	MOVQ         rows+16(FP), BX
+	CMPQ         DX, BX
+	JNE          maxrow
+	VBROADCASTSS gain+52(FP), Y2
+	MOVQ         sum+80(FP), AX
+	MOVQ         factor+88(FP), CX
+	MOVQ         rows+16(FP), DX
+	SUBQ         $0x10, DX
+	JLT          factorstail
+
+factorsloop:
+	VMOVUPS      (CX), Y3
+	VMOVUPS      (AX), Y4
+	VMULPS       Y2, Y3, Y3
+	VBROADCASTSS attendConstants<>+4(SB), Y5
+	VMAXPS       Y3, Y5, Y3
+	VROUNDPS     $0x08, Y3, Y5
+	VSUBPS       Y5, Y3, Y3
+	VBROADCASTSS attendConstants<>+8(SB), Y6
+	VBROADCASTSS attendConstants<>+12(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+16(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+20(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+24(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+28(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+32(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VCVTPS2DQ    Y5, Y3
+	VPSRAD       $0x01, Y3, Y5
+	VPSUBD       Y5, Y3, Y3
+	VBROADCASTSS attendConstants<>+32(SB), Y7
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y7, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       Y7, Y3, Y3
+	VMULPS       Y3, Y6, Y6
+	VMULPS       Y6, Y4, Y4
+	VMOVUPS      Y6, (CX)
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      32(CX), Y3
+	VMOVUPS      32(AX), Y4
+	VMULPS       Y2, Y3, Y3
+	VBROADCASTSS attendConstants<>+4(SB), Y5
+	VMAXPS       Y3, Y5, Y3
+	VROUNDPS     $0x08, Y3, Y5
+	VSUBPS       Y5, Y3, Y3
+	VBROADCASTSS attendConstants<>+8(SB), Y6
+	VBROADCASTSS attendConstants<>+12(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+16(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+20(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+24(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+28(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+32(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VCVTPS2DQ    Y5, Y3
+	VPSRAD       $0x01, Y3, Y5
+	VPSUBD       Y5, Y3, Y3
+	VBROADCASTSS attendConstants<>+32(SB), Y7
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y7, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       Y7, Y3, Y3
+	VMULPS       Y3, Y6, Y6
+	VMULPS       Y6, Y4, Y4
+	VMOVUPS      Y6, 32(CX)
+	VMOVUPS      Y4, 32(AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x10, DX
+	JGE          factorsloop
+
+factorstail:
+	ADDQ         $0x10, DX
+	JE           factorsdone
+	NEGQ         DX
+	LEAQ         attendTail<>+64(SB), BX
+	VMOVUPS      (BX)(DX*4), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	VMASKMOVPS   (AX), Y3, Y5
+	VMULPS       Y2, Y4, Y4
+	VBROADCASTSS attendConstants<>+4(SB), Y6
+	VMAXPS       Y4, Y6, Y4
+	VROUNDPS     $0x08, Y4, Y6
+	VSUBPS       Y6, Y4, Y4
+	VBROADCASTSS attendConstants<>+8(SB), Y7
+	VBROADCASTSS attendConstants<>+12(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+16(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+20(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+24(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+28(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+32(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VCVTPS2DQ    Y6, Y4
+	VPSRAD       $0x01, Y4, Y6
+	VPSUBD       Y6, Y4, Y4
+	VBROADCASTSS attendConstants<>+32(SB), Y8
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       Y8, Y6, Y6
+	VMULPS       Y6, Y7, Y7
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y8, Y4, Y4
+	VMULPS       Y4, Y7, Y7
+	VMULPS       Y7, Y5, Y5
+	VMASKMOVPS   Y7, Y3, (CX)
+	VMASKMOVPS   Y5, Y3, (AX)
+	VMOVUPS      32(BX)(DX*4), Y3
+	VMASKMOVPS   32(CX), Y3, Y4
+	VMASKMOVPS   32(AX), Y3, Y5
+	VMULPS       Y2, Y4, Y4
+	VBROADCASTSS attendConstants<>+4(SB), Y6
+	VMAXPS       Y4, Y6, Y4
+	VROUNDPS     $0x08, Y4, Y6
+	VSUBPS       Y6, Y4, Y4
+	VBROADCASTSS attendConstants<>+8(SB), Y7
+	VBROADCASTSS attendConstants<>+12(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+16(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+20(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+24(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+28(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+32(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VCVTPS2DQ    Y6, Y4
+	VPSRAD       $0x01, Y4, Y6
+	VPSUBD       Y6, Y4, Y4
+	VBROADCASTSS attendConstants<>+32(SB), Y8
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       Y8, Y6, Y6
+	VMULPS       Y6, Y7, Y7
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y8, Y4, Y4
+	VMULPS       Y4, Y7, Y7
+	VMULPS       Y7, Y5, Y5
+	VMASKMOVPS   Y7, Y3, 32(CX)
+	VMASKMOVPS   Y5, Y3, 32(AX)
+
+factorsdone:
+	MOVQ out+56(FP), AX
+	MOVQ scores+0(FP), CX
+	MOVQ visible+32(FP), DX
+	XORQ BX, BX
+
+exprow:
+	MOVQ         width+24(FP), SI
+	MOVQ         DX, DI
+	XORQ         R8, R8
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	CMPQ         DI, R8
+	CMOVQLT      R8, DI
+	MOVQ         high+72(FP), SI
+	VBROADCASTSS (SI)(BX*4), Y3
+	VCMPPS       $0x00, Y0, Y3, Y4
+	VBLENDVPS    Y4, Y1, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	MOVQ         CX, SI
+	MOVQ         AX, R8
+	SUBQ         $0x10, DI
+	JLT          exponentstail
+
+exponentsloop:
+	VMOVUPS      (SI), Y6
+	VSUBPS       Y3, Y6, Y6
+	VMULPS       Y2, Y6, Y6
+	VBROADCASTSS attendConstants<>+4(SB), Y7
+	VMAXPS       Y6, Y7, Y6
+	VROUNDPS     $0x08, Y6, Y7
+	VSUBPS       Y7, Y6, Y6
+	VBROADCASTSS attendConstants<>+8(SB), Y8
+	VBROADCASTSS attendConstants<>+12(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+16(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+20(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+24(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+28(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+32(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VCVTPS2DQ    Y7, Y6
+	VPSRAD       $0x01, Y6, Y7
+	VPSUBD       Y7, Y6, Y6
+	VBROADCASTSS attendConstants<>+32(SB), Y9
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       Y9, Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       Y9, Y6, Y6
+	VMULPS       Y6, Y8, Y8
+	VBROADCASTSS attendConstants<>+36(SB), Y6
+	VMULPS       Y6, Y8, Y8
+	VROUNDPS     $0x08, Y8, Y6
+	VCVTPS2DQ    Y6, Y7
+	VEXTRACTI128 $0x01, Y7, X8
+	VPACKUSDW    X8, X7, X8
+	VPACKUSWB    X8, X8, X8
+	VMOVQ        X8, (R8)
+	VADDPS       Y6, Y4, Y4
+	VMOVUPS      32(SI), Y6
+	VSUBPS       Y3, Y6, Y6
+	VMULPS       Y2, Y6, Y6
+	VBROADCASTSS attendConstants<>+4(SB), Y7
+	VMAXPS       Y6, Y7, Y6
+	VROUNDPS     $0x08, Y6, Y7
+	VSUBPS       Y7, Y6, Y6
+	VBROADCASTSS attendConstants<>+8(SB), Y8
+	VBROADCASTSS attendConstants<>+12(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+16(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+20(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+24(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+28(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+32(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VCVTPS2DQ    Y7, Y6
+	VPSRAD       $0x01, Y6, Y7
+	VPSUBD       Y7, Y6, Y6
+	VBROADCASTSS attendConstants<>+32(SB), Y9
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       Y9, Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       Y9, Y6, Y6
+	VMULPS       Y6, Y8, Y8
+	VBROADCASTSS attendConstants<>+36(SB), Y6
+	VMULPS       Y6, Y8, Y8
+	VROUNDPS     $0x08, Y8, Y6
+	VCVTPS2DQ    Y6, Y7
+	VEXTRACTI128 $0x01, Y7, X8
+	VPACKUSDW    X8, X7, X8
+	VPACKUSWB    X8, X8, X8
+	VMOVQ        X8, 8(R8)
+	VADDPS       Y6, Y5, Y5
+	ADDQ         $0x40, SI
+	ADDQ         $0x10, R8
+	SUBQ         $0x10, DI
+	JGE          exponentsloop
+
+exponentstail:
+	ADDQ         $0x10, DI
+	JE           exponentsdone
+	NEGQ         DI
+	LEAQ         attendTail<>+64(SB), R9
+	VMOVUPS      (R9)(DI*4), Y6
+	VMASKMOVPS   (SI), Y6, Y7
+	VSUBPS       Y3, Y7, Y7
+	VMULPS       Y2, Y7, Y7
+	VBROADCASTSS attendConstants<>+4(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	VROUNDPS     $0x08, Y7, Y8
+	VSUBPS       Y8, Y7, Y7
+	VBROADCASTSS attendConstants<>+8(SB), Y9
+	VBROADCASTSS attendConstants<>+12(SB), Y10
+	VFMADD213PS  Y10, Y7, Y9
+	VBROADCASTSS attendConstants<>+16(SB), Y10
+	VFMADD213PS  Y10, Y7, Y9
+	VBROADCASTSS attendConstants<>+20(SB), Y10
+	VFMADD213PS  Y10, Y7, Y9
+	VBROADCASTSS attendConstants<>+24(SB), Y10
+	VFMADD213PS  Y10, Y7, Y9
+	VBROADCASTSS attendConstants<>+28(SB), Y10
+	VFMADD213PS  Y10, Y7, Y9
+	VBROADCASTSS attendConstants<>+32(SB), Y10
+	VFMADD213PS  Y10, Y7, Y9
+	VCVTPS2DQ    Y8, Y7
+	VPSRAD       $0x01, Y7, Y8
+	VPSUBD       Y8, Y7, Y7
+	VBROADCASTSS attendConstants<>+32(SB), Y10
+	VPSLLD       $0x17, Y8, Y8
+	VPADDD       Y10, Y8, Y8
+	VMULPS       Y8, Y9, Y9
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       Y10, Y7, Y7
+	VMULPS       Y7, Y9, Y9
+	VBROADCASTSS attendConstants<>+36(SB), Y7
+	VMULPS       Y7, Y9, Y9
+	VROUNDPS     $0x08, Y9, Y7
+	VCVTPS2DQ    Y7, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VPACKUSDW    X9, X8, X9
+	VPACKUSWB    X9, X9, X9
+	VMOVQ        X9, (R8)
+	VANDPS       Y6, Y7, Y7
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      32(R9)(DI*4), Y6
+	VMASKMOVPS   32(SI), Y6, Y7
+	VSUBPS       Y3, Y7, Y7
+	VMULPS       Y2, Y7, Y7
+	VBROADCASTSS attendConstants<>+4(SB), Y3
+	VMAXPS       Y7, Y3, Y3
+	VROUNDPS     $0x08, Y3, Y7
+	VSUBPS       Y7, Y3, Y3
+	VBROADCASTSS attendConstants<>+8(SB), Y8
+	VBROADCASTSS attendConstants<>+12(SB), Y9
+	VFMADD213PS  Y9, Y3, Y8
+	VBROADCASTSS attendConstants<>+16(SB), Y9
+	VFMADD213PS  Y9, Y3, Y8
+	VBROADCASTSS attendConstants<>+20(SB), Y9
+	VFMADD213PS  Y9, Y3, Y8
+	VBROADCASTSS attendConstants<>+24(SB), Y9
+	VFMADD213PS  Y9, Y3, Y8
+	VBROADCASTSS attendConstants<>+28(SB), Y9
+	VFMADD213PS  Y9, Y3, Y8
+	VBROADCASTSS attendConstants<>+32(SB), Y9
+	VFMADD213PS  Y9, Y3, Y8
+	VCVTPS2DQ    Y7, Y3
+	VPSRAD       $0x01, Y3, Y7
+	VPSUBD       Y7, Y3, Y3
+	VBROADCASTSS attendConstants<>+32(SB), Y9
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       Y9, Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       Y9, Y3, Y3
+	VMULPS       Y3, Y8, Y8
+	VBROADCASTSS attendConstants<>+36(SB), Y3
+	VMULPS       Y3, Y8, Y8
+	VROUNDPS     $0x08, Y8, Y3
+	VCVTPS2DQ    Y3, Y7
+	VEXTRACTI128 $0x01, Y7, X8
+	VPACKUSDW    X8, X7, X8
+	VPACKUSWB    X8, X8, X8
+	VMOVQ        X8, 8(R8)
+	VANDPS       Y6, Y3, Y3
+	VADDPS       Y3, Y5, Y5
+
+exponentsdone:
+	VADDPS     Y5, Y4, Y4
+	VPERM2F128 $0x01, Y4, Y4, Y3
+	VADDPS     Y3, Y4, Y4
+	VPERMILPS  $0x4e, Y4, Y3
+	VADDPS     Y3, Y4, Y4
+	VPERMILPS  $0xb1, Y4, Y3
+	VADDPS     Y3, Y4, Y4
+	MOVQ       sum+80(FP), SI
+	VMOVSS     (SI)(BX*4), X3
+	VADDSS     X4, X3, X3
+	MOVQ       sum+80(FP), SI
+	VMOVSS     X3, (SI)(BX*4)
+	MOVQ       outStride+64(FP), SI
+	ADDQ       SI, AX
+	MOVQ       stride+8(FP), SI
+	LEAQ       (CX)(SI*4), CX
+	MOVQ       grow+40(FP), SI
+	ADDQ       SI, DX
+	ADDQ       $0x01, BX
+	MOVQ       rows+16(FP), SI
+	CMPQ       BX, SI
+	JNE        exprow
+	VZEROUPPER
+	RET
+
+// func attendSharesMaskedAVX2(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, mask *float32, maskStride int, out *byte, outStride int, high *float32, sum *float32, factor *float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·attendSharesMaskedAVX2(SB), NOSPLIT, $0-112
+	MOVQ         mask+56(FP), AX
+	VBROADCASTSS attendConstants<>+0(SB), Y0
+	VBROADCASTSS scale+48(FP), Y2
+	VXORPS       Y1, Y1, Y1
+	MOVQ         scores+0(FP), CX
+	MOVQ         visible+32(FP), DX
+	XORQ         BX, BX
+
+maxrow:
+	MOVQ         width+24(FP), SI
+	MOVQ         DX, DI
+	XORQ         R8, R8
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	CMPQ         DI, R8
+	CMOVQLT      R8, DI
+	VBROADCASTSS attendConstants<>+0(SB), Y3
+	VBROADCASTSS attendConstants<>+0(SB), Y4
+	MOVQ         CX, SI
+	MOVQ         AX, R8
+	SUBQ         $0x10, DI
+	JLT          maximatail
+
+maximaloop:
+	VMOVUPS (SI), Y5
+	VMULPS  Y2, Y5, Y5
+	VMOVUPS (R8), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, (SI)
+	VMAXPS  Y3, Y5, Y3
+	VMOVUPS 32(SI), Y5
+	VMULPS  Y2, Y5, Y5
+	VMOVUPS 32(R8), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, 32(SI)
+	VMAXPS  Y4, Y5, Y4
+	ADDQ    $0x40, SI
+	ADDQ    $0x40, R8
+	SUBQ    $0x10, DI
+	JGE     maximaloop
+
+maximatail:
+	ADDQ       $0x10, DI
+	JE         maximadone
+	NEGQ       DI
+	LEAQ       attendTail<>+64(SB), R9
+	VMOVUPS    (R9)(DI*4), Y5
+	VMASKMOVPS (SI), Y5, Y6
+	VMULPS     Y2, Y6, Y6
+	VMASKMOVPS (R8), Y5, Y7
+	VADDPS     Y7, Y6, Y6
+	VMASKMOVPS Y6, Y5, (SI)
+	VMOVAPS    Y3, Y7
+	VBLENDVPS  Y5, Y6, Y7, Y7
+	VMAXPS     Y3, Y7, Y3
+	VMOVUPS    32(R9)(DI*4), Y5
+	VMASKMOVPS 32(SI), Y5, Y6
+	VMULPS     Y2, Y6, Y6
+	VMASKMOVPS 32(R8), Y5, Y7
+	VADDPS     Y7, Y6, Y6
+	VMASKMOVPS Y6, Y5, 32(SI)
+	VMOVAPS    Y4, Y7
+	VBLENDVPS  Y5, Y6, Y7, Y7
+	VMAXPS     Y4, Y7, Y4
+
+maximadone:
+	VMAXPS       Y4, Y3, Y3
+	VPERM2F128   $0x01, Y3, Y3, Y4
+	VMAXPS       Y4, Y3, Y3
+	VPERMILPS    $0x4e, Y3, Y4
+	VMAXPS       Y4, Y3, Y3
+	VPERMILPS    $0xb1, Y3, Y4
+	VMAXPS       Y4, Y3, Y3
+	MOVQ         high+88(FP), SI
+	VBROADCASTSS (SI)(BX*4), Y4
+	VMAXPS       Y4, Y3, Y3
+	MOVQ         high+88(FP), SI
+	VMOVSS       X3, (SI)(BX*4)
+	MOVQ         high+88(FP), SI
+	VBROADCASTSS (SI)(BX*4), Y3
+	VCMPPS       $0x00, Y0, Y3, Y5
+	VBLENDVPS    Y5, Y1, Y3, Y3
+	VSUBPS       Y3, Y4, Y4
+	MOVQ         factor+104(FP), SI
+	VMOVSS       X4, (SI)(BX*4)
+	MOVQ         maskStride+64(FP), SI
+	LEAQ         (AX)(SI*4), AX
+	MOVQ         stride+8(FP), SI
+	LEAQ         (CX)(SI*4), CX
+	MOVQ         grow+40(FP), SI
+	ADDQ         SI, DX
+	ADDQ         $0x01, BX
+	MOVQ         rows+16(FP), SI
+	CMPQ         BX, SI
+	JNE          maxrow
+	VBROADCASTSS gain+52(FP), Y2
+	MOVQ         sum+96(FP), AX
+	MOVQ         factor+104(FP), CX
+	MOVQ         rows+16(FP), DX
+	SUBQ         $0x10, DX
+	JLT          factorstail
+
+factorsloop:
+	VMOVUPS      (CX), Y3
+	VMOVUPS      (AX), Y4
+	VMULPS       Y2, Y3, Y3
+	VBROADCASTSS attendConstants<>+4(SB), Y5
+	VMAXPS       Y3, Y5, Y3
+	VROUNDPS     $0x08, Y3, Y5
+	VSUBPS       Y5, Y3, Y3
+	VBROADCASTSS attendConstants<>+8(SB), Y6
+	VBROADCASTSS attendConstants<>+12(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+16(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+20(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+24(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+28(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+32(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VCVTPS2DQ    Y5, Y3
+	VPSRAD       $0x01, Y3, Y5
+	VPSUBD       Y5, Y3, Y3
+	VBROADCASTSS attendConstants<>+32(SB), Y7
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y7, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       Y7, Y3, Y3
+	VMULPS       Y3, Y6, Y6
+	VMULPS       Y6, Y4, Y4
+	VMOVUPS      Y6, (CX)
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      32(CX), Y3
+	VMOVUPS      32(AX), Y4
+	VMULPS       Y2, Y3, Y3
+	VBROADCASTSS attendConstants<>+4(SB), Y5
+	VMAXPS       Y3, Y5, Y3
+	VROUNDPS     $0x08, Y3, Y5
+	VSUBPS       Y5, Y3, Y3
+	VBROADCASTSS attendConstants<>+8(SB), Y6
+	VBROADCASTSS attendConstants<>+12(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+16(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+20(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+24(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+28(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VBROADCASTSS attendConstants<>+32(SB), Y7
+	VFMADD213PS  Y7, Y3, Y6
+	VCVTPS2DQ    Y5, Y3
+	VPSRAD       $0x01, Y3, Y5
+	VPSUBD       Y5, Y3, Y3
+	VBROADCASTSS attendConstants<>+32(SB), Y7
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y7, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       Y7, Y3, Y3
+	VMULPS       Y3, Y6, Y6
+	VMULPS       Y6, Y4, Y4
+	VMOVUPS      Y6, 32(CX)
+	VMOVUPS      Y4, 32(AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x10, DX
+	JGE          factorsloop
+
+factorstail:
+	ADDQ         $0x10, DX
+	JE           factorsdone
+	NEGQ         DX
+	LEAQ         attendTail<>+64(SB), BX
+	VMOVUPS      (BX)(DX*4), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	VMASKMOVPS   (AX), Y3, Y5
+	VMULPS       Y2, Y4, Y4
+	VBROADCASTSS attendConstants<>+4(SB), Y6
+	VMAXPS       Y4, Y6, Y4
+	VROUNDPS     $0x08, Y4, Y6
+	VSUBPS       Y6, Y4, Y4
+	VBROADCASTSS attendConstants<>+8(SB), Y7
+	VBROADCASTSS attendConstants<>+12(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+16(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+20(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+24(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+28(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+32(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VCVTPS2DQ    Y6, Y4
+	VPSRAD       $0x01, Y4, Y6
+	VPSUBD       Y6, Y4, Y4
+	VBROADCASTSS attendConstants<>+32(SB), Y8
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       Y8, Y6, Y6
+	VMULPS       Y6, Y7, Y7
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y8, Y4, Y4
+	VMULPS       Y4, Y7, Y7
+	VMULPS       Y7, Y5, Y5
+	VMASKMOVPS   Y7, Y3, (CX)
+	VMASKMOVPS   Y5, Y3, (AX)
+	VMOVUPS      32(BX)(DX*4), Y3
+	VMASKMOVPS   32(CX), Y3, Y4
+	VMASKMOVPS   32(AX), Y3, Y5
+	VMULPS       Y2, Y4, Y4
+	VBROADCASTSS attendConstants<>+4(SB), Y6
+	VMAXPS       Y4, Y6, Y4
+	VROUNDPS     $0x08, Y4, Y6
+	VSUBPS       Y6, Y4, Y4
+	VBROADCASTSS attendConstants<>+8(SB), Y7
+	VBROADCASTSS attendConstants<>+12(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+16(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+20(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+24(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+28(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VBROADCASTSS attendConstants<>+32(SB), Y8
+	VFMADD213PS  Y8, Y4, Y7
+	VCVTPS2DQ    Y6, Y4
+	VPSRAD       $0x01, Y4, Y6
+	VPSUBD       Y6, Y4, Y4
+	VBROADCASTSS attendConstants<>+32(SB), Y8
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       Y8, Y6, Y6
+	VMULPS       Y6, Y7, Y7
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y8, Y4, Y4
+	VMULPS       Y4, Y7, Y7
+	VMULPS       Y7, Y5, Y5
+	VMASKMOVPS   Y7, Y3, 32(CX)
+	VMASKMOVPS   Y5, Y3, 32(AX)
+
+factorsdone:
+	MOVQ out+72(FP), AX
+	MOVQ scores+0(FP), CX
+	MOVQ visible+32(FP), DX
+	XORQ BX, BX
+
+exprow:
+	MOVQ         width+24(FP), SI
+	MOVQ         DX, DI
+	XORQ         R8, R8
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	CMPQ         DI, R8
+	CMOVQLT      R8, DI
+	MOVQ         high+88(FP), SI
+	VBROADCASTSS (SI)(BX*4), Y3
+	VCMPPS       $0x00, Y0, Y3, Y4
+	VBLENDVPS    Y4, Y1, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	MOVQ         CX, SI
+	MOVQ         AX, R8
+	SUBQ         $0x10, DI
+	JLT          exponentstail
+
+exponentsloop:
+	VMOVUPS      (SI), Y6
+	VSUBPS       Y3, Y6, Y6
+	VMULPS       Y2, Y6, Y6
+	VBROADCASTSS attendConstants<>+4(SB), Y7
+	VMAXPS       Y6, Y7, Y6
+	VROUNDPS     $0x08, Y6, Y7
+	VSUBPS       Y7, Y6, Y6
+	VBROADCASTSS attendConstants<>+8(SB), Y8
+	VBROADCASTSS attendConstants<>+12(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+16(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+20(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+24(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+28(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+32(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VCVTPS2DQ    Y7, Y6
+	VPSRAD       $0x01, Y6, Y7
+	VPSUBD       Y7, Y6, Y6
+	VBROADCASTSS attendConstants<>+32(SB), Y9
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       Y9, Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       Y9, Y6, Y6
+	VMULPS       Y6, Y8, Y8
+	VBROADCASTSS attendConstants<>+36(SB), Y6
+	VMULPS       Y6, Y8, Y8
+	VROUNDPS     $0x08, Y8, Y6
+	VCVTPS2DQ    Y6, Y7
+	VEXTRACTI128 $0x01, Y7, X8
+	VPACKUSDW    X8, X7, X8
+	VPACKUSWB    X8, X8, X8
+	VMOVQ        X8, (R8)
+	VADDPS       Y6, Y4, Y4
+	VMOVUPS      32(SI), Y6
+	VSUBPS       Y3, Y6, Y6
+	VMULPS       Y2, Y6, Y6
+	VBROADCASTSS attendConstants<>+4(SB), Y7
+	VMAXPS       Y6, Y7, Y6
+	VROUNDPS     $0x08, Y6, Y7
+	VSUBPS       Y7, Y6, Y6
+	VBROADCASTSS attendConstants<>+8(SB), Y8
+	VBROADCASTSS attendConstants<>+12(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+16(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+20(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+24(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+28(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VBROADCASTSS attendConstants<>+32(SB), Y9
+	VFMADD213PS  Y9, Y6, Y8
+	VCVTPS2DQ    Y7, Y6
+	VPSRAD       $0x01, Y6, Y7
+	VPSUBD       Y7, Y6, Y6
+	VBROADCASTSS attendConstants<>+32(SB), Y9
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       Y9, Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       Y9, Y6, Y6
+	VMULPS       Y6, Y8, Y8
+	VBROADCASTSS attendConstants<>+36(SB), Y6
+	VMULPS       Y6, Y8, Y8
+	VROUNDPS     $0x08, Y8, Y6
+	VCVTPS2DQ    Y6, Y7
+	VEXTRACTI128 $0x01, Y7, X8
+	VPACKUSDW    X8, X7, X8
+	VPACKUSWB    X8, X8, X8
+	VMOVQ        X8, 8(R8)
+	VADDPS       Y6, Y5, Y5
+	ADDQ         $0x40, SI
+	ADDQ         $0x10, R8
+	SUBQ         $0x10, DI
+	JGE          exponentsloop
+
+exponentstail:
+	ADDQ         $0x10, DI
+	JE           exponentsdone
+	NEGQ         DI
+	LEAQ         attendTail<>+64(SB), R9
+	VMOVUPS      (R9)(DI*4), Y6
+	VMASKMOVPS   (SI), Y6, Y7
+	VSUBPS       Y3, Y7, Y7
+	VMULPS       Y2, Y7, Y7
+	VBROADCASTSS attendConstants<>+4(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	VROUNDPS     $0x08, Y7, Y8
+	VSUBPS       Y8, Y7, Y7
+	VBROADCASTSS attendConstants<>+8(SB), Y9
+	VBROADCASTSS attendConstants<>+12(SB), Y10
+	VFMADD213PS  Y10, Y7, Y9
+	VBROADCASTSS attendConstants<>+16(SB), Y10
+	VFMADD213PS  Y10, Y7, Y9
+	VBROADCASTSS attendConstants<>+20(SB), Y10
+	VFMADD213PS  Y10, Y7, Y9
+	VBROADCASTSS attendConstants<>+24(SB), Y10
+	VFMADD213PS  Y10, Y7, Y9
+	VBROADCASTSS attendConstants<>+28(SB), Y10
+	VFMADD213PS  Y10, Y7, Y9
+	VBROADCASTSS attendConstants<>+32(SB), Y10
+	VFMADD213PS  Y10, Y7, Y9
+	VCVTPS2DQ    Y8, Y7
+	VPSRAD       $0x01, Y7, Y8
+	VPSUBD       Y8, Y7, Y7
+	VBROADCASTSS attendConstants<>+32(SB), Y10
+	VPSLLD       $0x17, Y8, Y8
+	VPADDD       Y10, Y8, Y8
+	VMULPS       Y8, Y9, Y9
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       Y10, Y7, Y7
+	VMULPS       Y7, Y9, Y9
+	VBROADCASTSS attendConstants<>+36(SB), Y7
+	VMULPS       Y7, Y9, Y9
+	VROUNDPS     $0x08, Y9, Y7
+	VCVTPS2DQ    Y7, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VPACKUSDW    X9, X8, X9
+	VPACKUSWB    X9, X9, X9
+	VMOVQ        X9, (R8)
+	VANDPS       Y6, Y7, Y7
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      32(R9)(DI*4), Y6
+	VMASKMOVPS   32(SI), Y6, Y7
+	VSUBPS       Y3, Y7, Y7
+	VMULPS       Y2, Y7, Y7
+	VBROADCASTSS attendConstants<>+4(SB), Y3
+	VMAXPS       Y7, Y3, Y3
+	VROUNDPS     $0x08, Y3, Y7
+	VSUBPS       Y7, Y3, Y3
+	VBROADCASTSS attendConstants<>+8(SB), Y8
+	VBROADCASTSS attendConstants<>+12(SB), Y9
+	VFMADD213PS  Y9, Y3, Y8
+	VBROADCASTSS attendConstants<>+16(SB), Y9
+	VFMADD213PS  Y9, Y3, Y8
+	VBROADCASTSS attendConstants<>+20(SB), Y9
+	VFMADD213PS  Y9, Y3, Y8
+	VBROADCASTSS attendConstants<>+24(SB), Y9
+	VFMADD213PS  Y9, Y3, Y8
+	VBROADCASTSS attendConstants<>+28(SB), Y9
+	VFMADD213PS  Y9, Y3, Y8
+	VBROADCASTSS attendConstants<>+32(SB), Y9
+	VFMADD213PS  Y9, Y3, Y8
+	VCVTPS2DQ    Y7, Y3
+	VPSRAD       $0x01, Y3, Y7
+	VPSUBD       Y7, Y3, Y3
+	VBROADCASTSS attendConstants<>+32(SB), Y9
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       Y9, Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       Y9, Y3, Y3
+	VMULPS       Y3, Y8, Y8
+	VBROADCASTSS attendConstants<>+36(SB), Y3
+	VMULPS       Y3, Y8, Y8
+	VROUNDPS     $0x08, Y8, Y3
+	VCVTPS2DQ    Y3, Y7
+	VEXTRACTI128 $0x01, Y7, X8
+	VPACKUSDW    X8, X7, X8
+	VPACKUSWB    X8, X8, X8
+	VMOVQ        X8, 8(R8)
+	VANDPS       Y6, Y3, Y3
+	VADDPS       Y3, Y5, Y5
+
+exponentsdone:
+	VADDPS     Y5, Y4, Y4
+	VPERM2F128 $0x01, Y4, Y4, Y3
+	VADDPS     Y3, Y4, Y4
+	VPERMILPS  $0x4e, Y4, Y3
+	VADDPS     Y3, Y4, Y4
+	VPERMILPS  $0xb1, Y4, Y3
+	VADDPS     Y3, Y4, Y4
+	MOVQ       sum+96(FP), SI
+	VMOVSS     (SI)(BX*4), X3
+	VADDSS     X4, X3, X3
+	MOVQ       sum+96(FP), SI
+	VMOVSS     X3, (SI)(BX*4)
+	MOVQ       outStride+80(FP), SI
+	ADDQ       SI, AX
+	MOVQ       stride+8(FP), SI
+	LEAQ       (CX)(SI*4), CX
+	MOVQ       grow+40(FP), SI
+	ADDQ       SI, DX
+	ADDQ       $0x01, BX
+	MOVQ       rows+16(FP), SI
+	CMPQ       BX, SI
+	JNE        exprow
+	VZEROUPPER
+	RET
+
+// func attendFinishBytesAVX2(out *byte, outStride int, x *float32, stride int, columns int, factors *float32, rows int, bias float32, low float32, high float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·attendFinishBytesAVX2(SB), NOSPLIT, $0-68
+	VBROADCASTSS bias+56(FP), Y0
+	VBROADCASTSS low+60(FP), Y1
+	VBROADCASTSS high+64(FP), Y2
+	MOVQ         out+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         factors+40(FP), DX
+	MOVQ         rows+48(FP), BX
+	VPCMPEQD     Y3, Y3, Y3
+	VPSRLD       $0x18, Y3, Y3
+
+row:
+	MOVQ         CX, SI
+	MOVQ         AX, DI
+	MOVQ         columns+32(FP), R8
+	VBROADCASTSS (DX), Y4
+
+columns:
+	VMOVUPS      (SI), Y5
+	VFMADD213PS  Y0, Y4, Y5
+	VMAXPS       Y5, Y1, Y5
+	VMINPS       Y5, Y2, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPAND        Y3, Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X6
+	VPACKUSDW    X6, X5, X6
+	VPACKUSWB    X6, X6, X6
+	VMOVQ        X6, (DI)
+	VMOVUPS      32(SI), Y5
+	VFMADD213PS  Y0, Y4, Y5
+	VMAXPS       Y5, Y1, Y5
+	VMINPS       Y5, Y2, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPAND        Y3, Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X6
+	VPACKUSDW    X6, X5, X6
+	VPACKUSWB    X6, X6, X6
+	VMOVQ        X6, 8(DI)
+	ADDQ         $0x40, SI
+	ADDQ         $0x10, DI
+	SUBQ         $0x10, R8
+	JNE          columns
+	MOVQ         stride+24(FP), SI
+	ADDQ         SI, CX
+	MOVQ         outStride+8(FP), SI
+	ADDQ         SI, AX
+	ADDQ         $0x04, DX
+	SUBQ         $0x01, BX
+	JNE          row
 	VZEROUPPER
 	RET
 

@@ -1,6 +1,7 @@
 package asm
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -203,5 +204,86 @@ func checkRows(t *testing.T, name string, run func(RowsCall), c *RowsCall, mix b
 			}
 		}
 		closeTo(t, fmt.Sprintf("%s of %d rows, %d keys, %d columns: row %d, %d", name, c.Rows, c.N, c.Columns, r, i), got, want, scale)
+	}
+}
+
+// TestAttendBytes: the shares are those of Softmax, in steps of 1/255, and so is their sum; what is not seen is 0.
+func TestAttendBytes(t *testing.T) {
+	for _, k := range AttendKernels() {
+		t.Run(k.Name, func(t *testing.T) {
+			runnable(t, k.Needs)
+			r := rand.New(rand.NewPCG(1, 2))
+			for _, width := range []int{1, 15, 16, 17, 31, 64, 100, 256} {
+				for i, visible := range []int{width, 0, -2, width / 2, width - 3} {
+					c := softmaxCase(r, 3, width, visible, i%2, i%2 == 0)
+					real := *c
+					for _, s := range []*[]float32{&real.Scores, &real.High, &real.Sum, &real.Factor} {
+						*s = append([]float32(nil), *s...)
+					}
+					k.Softmax(real)
+					padded := (width + 15) &^ 15
+					c.Bytes, c.BytesStride = bytes.Repeat([]byte{0xaa}, 3*(padded+5)), padded+5
+					was := append([]float32(nil), c.Sum...)
+					k.Softmax(*c)
+					for row := range c.Rows {
+						sum := float64(was[row] * c.Factor[row])
+						for j, got := range c.Bytes[row*c.BytesStride:][:c.BytesStride] {
+							switch {
+							case j >= padded && got != 0xaa:
+								t.Fatalf("%d keys, row %d: wrote past the width", width, row)
+							case j >= padded:
+							case j >= width && got != 0:
+								t.Fatalf("%d keys, row %d: byte %d behind them is %d", width, row, j, got)
+							case j < width:
+								sum += float64(got)
+								if e := 255 * real.Scores[row*c.Stride+j]; math.Abs(float64(got)-float64(e)) > 0.501 {
+									t.Fatalf("%d keys, row %d: share %d is %d, want %g", width, row, j, got, e)
+								}
+							}
+						}
+						closeTo(t, "sum", c.Sum[row], sum, sum)
+						if c.High[row] != real.High[row] || c.Factor[row] != real.Factor[row] {
+							t.Fatalf("%d keys, row %d: maximum or factor differ", width, row)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestAttendFinish(t *testing.T) {
+	for _, k := range AttendKernels() {
+		t.Run(k.Name, func(t *testing.T) {
+			runnable(t, k.Needs)
+			r := rand.New(rand.NewPCG(1, 2))
+			for _, columns := range []int{1, 15, 16, 17, 64, 100} {
+				for i, limits := range [][2]float32{{0, 255}, {-128, 127}} {
+					c := FinishCall{X: normals(r, 4*(columns+3)), Stride: columns + 3, Rows: 4, Columns: columns, Factors: normals(r, 4),
+						Bias: 3, Low: limits[0], High: limits[1], OutStride: columns + 2}
+					c.Out = make([]float32, 3*c.OutStride+columns)
+					k.Finish(c)
+					quantised := c
+					quantised.Bytes, quantised.Factors = make([]byte, len(c.Out)), make([]float32, 4)
+					for j, f := range c.Factors {
+						quantised.Factors[j] = 60 * f
+					}
+					k.Finish(quantised)
+					for row := range c.Rows {
+						for j := range columns {
+							x, at := float64(c.X[row*c.Stride+j]), row*c.OutStride+j
+							closeTo(t, "result", c.Out[at], x*float64(c.Factors[row])+3, 10)
+							got := float64(quantised.Bytes[at])
+							if i == 1 {
+								got = float64(int8(quantised.Bytes[at]))
+							}
+							if want := max(float64(c.Low), min(float64(c.High), x*float64(quantised.Factors[row])+3)); math.Abs(got-want) > 0.501 {
+								t.Fatalf("%d columns: byte %d of row %d is %g, want %g", columns, j, row, got, want)
+							}
+						}
+					}
+				}
+			}
+		})
 	}
 }

@@ -139,6 +139,8 @@ p1outer:
 p1bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -266,6 +268,8 @@ p2outer:
 p2bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -422,6 +426,8 @@ p3outer:
 p3bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -607,6 +613,8 @@ p4outer:
 p4bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -821,6 +829,8 @@ p5outer:
 p5bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -1064,6 +1074,8 @@ p6outer:
 p6bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -1336,6 +1348,8 @@ p7outer:
 p7bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -1637,6 +1651,8 @@ p8outer:
 p8bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -1794,6 +1810,8 @@ p1outer:
 p1bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -1924,6 +1942,8 @@ p2outer:
 p2bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -2086,6 +2106,8 @@ p3outer:
 p3bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -2280,6 +2302,8 @@ p4outer:
 p4bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -2506,6 +2530,8 @@ p5outer:
 p5bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -2764,6 +2790,8 @@ p6outer:
 p6bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -3054,6 +3082,8 @@ p7outer:
 p7bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -3376,6 +3406,8 @@ p8outer:
 p8bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -3563,6 +3595,8 @@ p1outer:
 p1bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -3729,6 +3763,8 @@ p2outer:
 p2bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -3933,6 +3969,8 @@ p3outer:
 p3bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -4175,6 +4213,8 @@ p4outer:
 p4bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -4455,6 +4495,8 @@ p5outer:
 p5bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -4773,6 +4815,8 @@ p6outer:
 p6bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -5129,6 +5173,8 @@ p7outer:
 p7bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -5523,6 +5569,8 @@ p8outer:
 p8bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -5710,6 +5758,8 @@ p1outer:
 p1bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -5881,6 +5931,8 @@ p2outer:
 p2bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -6095,6 +6147,8 @@ p3outer:
 p3bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -6352,6 +6406,8 @@ p4outer:
 p4bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -6652,6 +6708,8 @@ p5outer:
 p5bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -6995,6 +7053,8 @@ p6outer:
 p6bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -7381,6 +7441,8 @@ p7outer:
 p7bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -7810,6 +7872,8 @@ p8outer:
 p8bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0

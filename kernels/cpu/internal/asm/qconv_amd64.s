@@ -141,6 +141,8 @@ p1outer:
 p1bytes:
 	VBROADCASTSS     88(BX), Z0
 	VPBROADCASTD     92(BX), Z1
+	VPBROADCASTD     108(BX), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z10, Z10
 	VCVTPS2DQ.RN_SAE Z10, Z10
 	VPADDD           Z1, Z10, Z10
@@ -318,6 +320,8 @@ p2outer:
 p2bytes:
 	VBROADCASTSS     88(BX), Z0
 	VPBROADCASTD     92(BX), Z1
+	VPBROADCASTD     108(BX), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z10, Z10
 	VCVTPS2DQ.RN_SAE Z10, Z10
 	VPADDD           Z1, Z10, Z10
@@ -550,6 +554,8 @@ p3outer:
 p3bytes:
 	VBROADCASTSS     88(BX), Z0
 	VPBROADCASTD     92(BX), Z1
+	VPBROADCASTD     108(BX), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z10, Z10
 	VCVTPS2DQ.RN_SAE Z10, Z10
 	VPADDD           Z1, Z10, Z10
@@ -837,6 +843,8 @@ p4outer:
 p4bytes:
 	VBROADCASTSS     88(BX), Z0
 	VPBROADCASTD     92(BX), Z1
+	VPBROADCASTD     108(BX), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z10, Z10
 	VCVTPS2DQ.RN_SAE Z10, Z10
 	VPADDD           Z1, Z10, Z10
@@ -1179,6 +1187,8 @@ p5outer:
 p5bytes:
 	VBROADCASTSS     88(BX), Z0
 	VPBROADCASTD     92(BX), Z1
+	VPBROADCASTD     108(BX), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z10, Z10
 	VCVTPS2DQ.RN_SAE Z10, Z10
 	VPADDD           Z1, Z10, Z10
@@ -1588,6 +1598,8 @@ p6outer:
 p6bytes:
 	VBROADCASTSS     88(SI), Z0
 	VPBROADCASTD     92(SI), Z1
+	VPBROADCASTD     108(SI), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z10, Z10
 	VCVTPS2DQ.RN_SAE Z10, Z10
 	VPADDD           Z1, Z10, Z10
@@ -2054,6 +2066,8 @@ p7outer:
 p7bytes:
 	VBROADCASTSS     88(SI), Z0
 	VPBROADCASTD     92(SI), Z1
+	VPBROADCASTD     108(SI), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z10, Z10
 	VCVTPS2DQ.RN_SAE Z10, Z10
 	VPADDD           Z1, Z10, Z10
@@ -2577,6 +2591,8 @@ p8outer:
 p8bytes:
 	VBROADCASTSS     88(SI), Z0
 	VPBROADCASTD     92(SI), Z1
+	VPBROADCASTD     108(SI), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z10, Z10
 	VCVTPS2DQ.RN_SAE Z10, Z10
 	VPADDD           Z1, Z10, Z10
@@ -3155,6 +3171,8 @@ p9outer:
 p9bytes:
 	VBROADCASTSS     88(SI), Z0
 	VPBROADCASTD     92(SI), Z1
+	VPBROADCASTD     108(SI), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z10, Z10
 	VCVTPS2DQ.RN_SAE Z10, Z10
 	VPADDD           Z1, Z10, Z10
@@ -3788,6 +3806,8 @@ p10outer:
 p10bytes:
 	VBROADCASTSS     88(SI), Z0
 	VPBROADCASTD     92(SI), Z1
+	VPBROADCASTD     108(SI), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z10, Z10
 	VCVTPS2DQ.RN_SAE Z10, Z10
 	VPADDD           Z1, Z10, Z10
@@ -4476,6 +4496,8 @@ p11outer:
 p11bytes:
 	VBROADCASTSS     88(SI), Z0
 	VPBROADCASTD     92(SI), Z1
+	VPBROADCASTD     108(SI), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z10, Z10
 	VCVTPS2DQ.RN_SAE Z10, Z10
 	VPADDD           Z1, Z10, Z10
@@ -4697,6 +4719,8 @@ p1outer:
 p1bytes:
 	VBROADCASTSS     88(BX), Z0
 	VPBROADCASTD     92(BX), Z1
+	VPBROADCASTD     108(BX), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z6, Z6
 	VCVTPS2DQ.RN_SAE Z6, Z6
 	VPADDD           Z1, Z6, Z6
@@ -4826,6 +4850,8 @@ p2outer:
 p2bytes:
 	VBROADCASTSS     88(BX), Z0
 	VPBROADCASTD     92(BX), Z1
+	VPBROADCASTD     108(BX), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z6, Z6
 	VCVTPS2DQ.RN_SAE Z6, Z6
 	VPADDD           Z1, Z6, Z6
@@ -4987,6 +5013,8 @@ p3outer:
 p3bytes:
 	VBROADCASTSS     88(BX), Z0
 	VPBROADCASTD     92(BX), Z1
+	VPBROADCASTD     108(BX), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z6, Z6
 	VCVTPS2DQ.RN_SAE Z6, Z6
 	VPADDD           Z1, Z6, Z6
@@ -5180,6 +5208,8 @@ p4outer:
 p4bytes:
 	VBROADCASTSS     88(BX), Z0
 	VPBROADCASTD     92(BX), Z1
+	VPBROADCASTD     108(BX), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z6, Z6
 	VCVTPS2DQ.RN_SAE Z6, Z6
 	VPADDD           Z1, Z6, Z6
@@ -5405,6 +5435,8 @@ p5outer:
 p5bytes:
 	VBROADCASTSS     88(BX), Z0
 	VPBROADCASTD     92(BX), Z1
+	VPBROADCASTD     108(BX), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z6, Z6
 	VCVTPS2DQ.RN_SAE Z6, Z6
 	VPADDD           Z1, Z6, Z6
@@ -5662,6 +5694,8 @@ p6outer:
 p6bytes:
 	VBROADCASTSS     88(BX), Z0
 	VPBROADCASTD     92(BX), Z1
+	VPBROADCASTD     108(BX), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z6, Z6
 	VCVTPS2DQ.RN_SAE Z6, Z6
 	VPADDD           Z1, Z6, Z6
@@ -5959,6 +5993,8 @@ p7outer:
 p7bytes:
 	VBROADCASTSS     88(SI), Z0
 	VPBROADCASTD     92(SI), Z1
+	VPBROADCASTD     108(SI), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z6, Z6
 	VCVTPS2DQ.RN_SAE Z6, Z6
 	VPADDD           Z1, Z6, Z6
@@ -6288,6 +6324,8 @@ p8outer:
 p8bytes:
 	VBROADCASTSS     88(SI), Z0
 	VPBROADCASTD     92(SI), Z1
+	VPBROADCASTD     108(SI), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z6, Z6
 	VCVTPS2DQ.RN_SAE Z6, Z6
 	VPADDD           Z1, Z6, Z6
@@ -6649,6 +6687,8 @@ p9outer:
 p9bytes:
 	VBROADCASTSS     88(SI), Z0
 	VPBROADCASTD     92(SI), Z1
+	VPBROADCASTD     108(SI), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z6, Z6
 	VCVTPS2DQ.RN_SAE Z6, Z6
 	VPADDD           Z1, Z6, Z6
@@ -7042,6 +7082,8 @@ p10outer:
 p10bytes:
 	VBROADCASTSS     88(SI), Z0
 	VPBROADCASTD     92(SI), Z1
+	VPBROADCASTD     108(SI), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z6, Z6
 	VCVTPS2DQ.RN_SAE Z6, Z6
 	VPADDD           Z1, Z6, Z6
@@ -7467,6 +7509,8 @@ p11outer:
 p11bytes:
 	VBROADCASTSS     88(SI), Z0
 	VPBROADCASTD     92(SI), Z1
+	VPBROADCASTD     108(SI), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z6, Z6
 	VCVTPS2DQ.RN_SAE Z6, Z6
 	VPADDD           Z1, Z6, Z6
@@ -7924,6 +7968,8 @@ p12outer:
 p12bytes:
 	VBROADCASTSS     88(SI), Z0
 	VPBROADCASTD     92(SI), Z1
+	VPBROADCASTD     108(SI), Z2
+	VPADDD           Z2, Z1, Z1
 	VDIVPS           Z0, Z6, Z6
 	VCVTPS2DQ.RN_SAE Z6, Z6
 	VPADDD           Z1, Z6, Z6
@@ -8170,11 +8216,13 @@ p1bytes:
 	VDIVPS       Y2, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
 	VPAND        Y4, Y1, Y1
+	VBROADCASTSS 108(BX), Y2
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y3, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X2, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 
@@ -8409,11 +8457,13 @@ p2bytes:
 	VDIVPS       Y4, Y3, Y3
 	VCVTPS2DQ    Y3, Y3
 	VPAND        Y6, Y3, Y3
+	VBROADCASTSS 108(BX), Y4
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y5, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X4, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y3, Y2, Y2
@@ -8421,6 +8471,7 @@ p2bytes:
 	VPADDW       Y5, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKUSWB    X3, X2, X2
+	VPXOR        X4, X2, X2
 	VMOVDQU      X2, (DX)
 	ADDQ         SI, DX
 
@@ -8732,11 +8783,13 @@ p3bytes:
 	VDIVPS       Y6, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
 	VPAND        Y8, Y5, Y5
+	VBROADCASTSS 108(BX), Y6
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y7, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X6, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y3, Y2, Y2
@@ -8744,6 +8797,7 @@ p3bytes:
 	VPADDW       Y7, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKUSWB    X3, X2, X2
+	VPXOR        X6, X2, X2
 	VMOVDQU      X2, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y5, Y4, Y4
@@ -8751,6 +8805,7 @@ p3bytes:
 	VPADDW       Y7, Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPACKUSWB    X5, X4, X4
+	VPXOR        X6, X4, X4
 	VMOVDQU      X4, (DX)
 	ADDQ         SI, DX
 
@@ -9139,11 +9194,13 @@ p4bytes:
 	VDIVPS       Y8, Y7, Y7
 	VCVTPS2DQ    Y7, Y7
 	VPAND        Y10, Y7, Y7
+	VBROADCASTSS 108(BX), Y8
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y9, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X8, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y3, Y2, Y2
@@ -9151,6 +9208,7 @@ p4bytes:
 	VPADDW       Y9, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKUSWB    X3, X2, X2
+	VPXOR        X8, X2, X2
 	VMOVDQU      X2, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y5, Y4, Y4
@@ -9158,6 +9216,7 @@ p4bytes:
 	VPADDW       Y9, Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPACKUSWB    X5, X4, X4
+	VPXOR        X8, X4, X4
 	VMOVDQU      X4, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y7, Y6, Y6
@@ -9165,6 +9224,7 @@ p4bytes:
 	VPADDW       Y9, Y6, Y6
 	VEXTRACTI128 $0x01, Y6, X7
 	VPACKUSWB    X7, X6, X6
+	VPXOR        X8, X6, X6
 	VMOVDQU      X6, (DX)
 	ADDQ         SI, DX
 
@@ -9630,11 +9690,13 @@ p5bytes:
 	VDIVPS       Y10, Y9, Y9
 	VCVTPS2DQ    Y9, Y9
 	VPAND        Y12, Y9, Y9
+	VBROADCASTSS 108(BX), Y10
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y11, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X10, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y3, Y2, Y2
@@ -9642,6 +9704,7 @@ p5bytes:
 	VPADDW       Y11, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKUSWB    X3, X2, X2
+	VPXOR        X10, X2, X2
 	VMOVDQU      X2, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y5, Y4, Y4
@@ -9649,6 +9712,7 @@ p5bytes:
 	VPADDW       Y11, Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPACKUSWB    X5, X4, X4
+	VPXOR        X10, X4, X4
 	VMOVDQU      X4, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y7, Y6, Y6
@@ -9656,6 +9720,7 @@ p5bytes:
 	VPADDW       Y11, Y6, Y6
 	VEXTRACTI128 $0x01, Y6, X7
 	VPACKUSWB    X7, X6, X6
+	VPXOR        X10, X6, X6
 	VMOVDQU      X6, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y9, Y8, Y8
@@ -9663,6 +9728,7 @@ p5bytes:
 	VPADDW       Y11, Y8, Y8
 	VEXTRACTI128 $0x01, Y8, X9
 	VPACKUSWB    X9, X8, X8
+	VPXOR        X10, X8, X8
 	VMOVDQU      X8, (DX)
 	ADDQ         SI, DX
 
@@ -10205,11 +10271,13 @@ p6bytes:
 	VDIVPS       Y12, Y11, Y11
 	VCVTPS2DQ    Y11, Y11
 	VPAND        Y14, Y11, Y11
+	VBROADCASTSS 108(BX), Y12
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y13, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X12, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y3, Y2, Y2
@@ -10217,6 +10285,7 @@ p6bytes:
 	VPADDW       Y13, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKUSWB    X3, X2, X2
+	VPXOR        X12, X2, X2
 	VMOVDQU      X2, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y5, Y4, Y4
@@ -10224,6 +10293,7 @@ p6bytes:
 	VPADDW       Y13, Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPACKUSWB    X5, X4, X4
+	VPXOR        X12, X4, X4
 	VMOVDQU      X4, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y7, Y6, Y6
@@ -10231,6 +10301,7 @@ p6bytes:
 	VPADDW       Y13, Y6, Y6
 	VEXTRACTI128 $0x01, Y6, X7
 	VPACKUSWB    X7, X6, X6
+	VPXOR        X12, X6, X6
 	VMOVDQU      X6, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y9, Y8, Y8
@@ -10238,6 +10309,7 @@ p6bytes:
 	VPADDW       Y13, Y8, Y8
 	VEXTRACTI128 $0x01, Y8, X9
 	VPACKUSWB    X9, X8, X8
+	VPXOR        X12, X8, X8
 	VMOVDQU      X8, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y11, Y10, Y10
@@ -10245,6 +10317,7 @@ p6bytes:
 	VPADDW       Y13, Y10, Y10
 	VEXTRACTI128 $0x01, Y10, X11
 	VPACKUSWB    X11, X10, X10
+	VPXOR        X12, X10, X10
 	VMOVDQU      X10, (DX)
 	ADDQ         SI, DX
 
@@ -10443,11 +10516,13 @@ p1bytes:
 	VDIVPS       Y2, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
 	VPAND        Y4, Y1, Y1
+	VBROADCASTSS 108(BX), Y2
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y3, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X2, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 
@@ -10722,11 +10797,13 @@ p2bytes:
 	VDIVPS       Y4, Y3, Y3
 	VCVTPS2DQ    Y3, Y3
 	VPAND        Y6, Y3, Y3
+	VBROADCASTSS 108(BX), Y4
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y5, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X4, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y3, Y2, Y2
@@ -10734,6 +10811,7 @@ p2bytes:
 	VPADDW       Y5, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKUSWB    X3, X2, X2
+	VPXOR        X4, X2, X2
 	VMOVDQU      X2, (DX)
 	ADDQ         SI, DX
 
@@ -11093,11 +11171,13 @@ p3bytes:
 	VDIVPS       Y6, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
 	VPAND        Y8, Y5, Y5
+	VBROADCASTSS 108(BX), Y6
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y7, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X6, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y3, Y2, Y2
@@ -11105,6 +11185,7 @@ p3bytes:
 	VPADDW       Y7, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKUSWB    X3, X2, X2
+	VPXOR        X6, X2, X2
 	VMOVDQU      X2, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y5, Y4, Y4
@@ -11112,6 +11193,7 @@ p3bytes:
 	VPADDW       Y7, Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPACKUSWB    X5, X4, X4
+	VPXOR        X6, X4, X4
 	VMOVDQU      X4, (DX)
 	ADDQ         SI, DX
 
@@ -11556,11 +11638,13 @@ p4bytes:
 	VDIVPS       Y8, Y7, Y7
 	VCVTPS2DQ    Y7, Y7
 	VPAND        Y10, Y7, Y7
+	VBROADCASTSS 108(BX), Y8
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y9, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X8, X0, X0
 	VMOVDQU      X0, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y3, Y2, Y2
@@ -11568,6 +11652,7 @@ p4bytes:
 	VPADDW       Y9, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKUSWB    X3, X2, X2
+	VPXOR        X8, X2, X2
 	VMOVDQU      X2, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y5, Y4, Y4
@@ -11575,6 +11660,7 @@ p4bytes:
 	VPADDW       Y9, Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPACKUSWB    X5, X4, X4
+	VPXOR        X8, X4, X4
 	VMOVDQU      X4, (DX)
 	ADDQ         SI, DX
 	VPACKUSDW    Y7, Y6, Y6
@@ -11582,6 +11668,7 @@ p4bytes:
 	VPADDW       Y9, Y6, Y6
 	VEXTRACTI128 $0x01, Y6, X7
 	VPACKUSWB    X7, X6, X6
+	VPXOR        X8, X6, X6
 	VMOVDQU      X6, (DX)
 	ADDQ         SI, DX
 

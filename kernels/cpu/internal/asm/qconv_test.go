@@ -39,7 +39,7 @@ func qweights(r *rand.Rand, n int) []int8 {
 // requantCase returns an epilogue for n pixels: variant's bits choose residual, clamps, separate strides,
 // float output and float residual.
 func requantCase(r *rand.Rand, n, blocks, variant int) *Requant {
-	q := &Requant{Outer: [2]float32{-inf32, inf32}, OutScale: 0.37 + r.Float32(), OutZero: int32(r.IntN(256)),
+	q := &Requant{Outer: [2]float32{-inf32, inf32}, OutScale: 0.37 + r.Float32(), OutZero: int32(r.IntN(256)), Flip: byte(0x80 * r.IntN(2)),
 		OutPixel: 16, OutBlock: 16 * n, ResidualScale: 0.01 + r.Float32()/7, ResidualZero: float32(r.IntN(256))}
 	for range 16 * blocks {
 		q.Scale = append(q.Scale, 0.0001+r.Float32()*0.01)

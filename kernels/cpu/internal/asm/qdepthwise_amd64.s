@@ -102,6 +102,8 @@ p1outer:
 p1bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -216,6 +218,8 @@ p2outer:
 p2bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -357,6 +361,8 @@ p3outer:
 p3bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -525,6 +531,8 @@ p4outer:
 p4bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -720,6 +728,8 @@ p5outer:
 p5bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -942,6 +952,8 @@ p6outer:
 p6bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -1191,6 +1203,8 @@ p7outer:
 p7bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -1467,6 +1481,8 @@ p8outer:
 p8bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -1727,11 +1743,13 @@ p1bytes:
 	VDIVPS       Y8, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
 	VPAND        Y10, Y1, Y1
+	VBROADCASTSS 108(BX), Y8
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y9, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X8, X0, X0
 	VMOVDQU      X0, (SI)
 	ADDQ         R8, SI
 
@@ -1908,11 +1926,13 @@ p2bytes:
 	VDIVPS       Y8, Y3, Y3
 	VCVTPS2DQ    Y3, Y3
 	VPAND        Y10, Y3, Y3
+	VBROADCASTSS 108(BX), Y8
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y9, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X8, X0, X0
 	VMOVDQU      X0, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y3, Y2, Y2
@@ -1920,6 +1940,7 @@ p2bytes:
 	VPADDW       Y9, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKUSWB    X3, X2, X2
+	VPXOR        X8, X2, X2
 	VMOVDQU      X2, (SI)
 	ADDQ         R8, SI
 
@@ -2150,11 +2171,13 @@ p3bytes:
 	VDIVPS       Y8, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
 	VPAND        Y10, Y5, Y5
+	VBROADCASTSS 108(BX), Y8
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y9, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X8, X0, X0
 	VMOVDQU      X0, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y3, Y2, Y2
@@ -2162,6 +2185,7 @@ p3bytes:
 	VPADDW       Y9, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKUSWB    X3, X2, X2
+	VPXOR        X8, X2, X2
 	VMOVDQU      X2, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y5, Y4, Y4
@@ -2169,6 +2193,7 @@ p3bytes:
 	VPADDW       Y9, Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPACKUSWB    X5, X4, X4
+	VPXOR        X8, X4, X4
 	VMOVDQU      X4, (SI)
 	ADDQ         R8, SI
 
@@ -2453,11 +2478,13 @@ p4bytes:
 	VDIVPS       Y8, Y7, Y7
 	VCVTPS2DQ    Y7, Y7
 	VPAND        Y10, Y7, Y7
+	VBROADCASTSS 108(BX), Y8
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y9, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X8, X0, X0
 	VMOVDQU      X0, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y3, Y2, Y2
@@ -2465,6 +2492,7 @@ p4bytes:
 	VPADDW       Y9, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKUSWB    X3, X2, X2
+	VPXOR        X8, X2, X2
 	VMOVDQU      X2, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y5, Y4, Y4
@@ -2472,6 +2500,7 @@ p4bytes:
 	VPADDW       Y9, Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPACKUSWB    X5, X4, X4
+	VPXOR        X8, X4, X4
 	VMOVDQU      X4, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y7, Y6, Y6
@@ -2479,6 +2508,7 @@ p4bytes:
 	VPADDW       Y9, Y6, Y6
 	VEXTRACTI128 $0x01, Y6, X7
 	VPACKUSWB    X7, X6, X6
+	VPXOR        X8, X6, X6
 	VMOVDQU      X6, (SI)
 	ADDQ         R8, SI
 
@@ -2621,11 +2651,13 @@ p1bytes:
 	VDIVPS       Y8, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
 	VPAND        Y10, Y1, Y1
+	VBROADCASTSS 108(BX), Y8
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y9, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X8, X0, X0
 	VMOVDQU      X0, (SI)
 	ADDQ         R8, SI
 
@@ -2816,11 +2848,13 @@ p2bytes:
 	VDIVPS       Y8, Y3, Y3
 	VCVTPS2DQ    Y3, Y3
 	VPAND        Y10, Y3, Y3
+	VBROADCASTSS 108(BX), Y8
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y9, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X8, X0, X0
 	VMOVDQU      X0, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y3, Y2, Y2
@@ -2828,6 +2862,7 @@ p2bytes:
 	VPADDW       Y9, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKUSWB    X3, X2, X2
+	VPXOR        X8, X2, X2
 	VMOVDQU      X2, (SI)
 	ADDQ         R8, SI
 
@@ -3076,11 +3111,13 @@ p3bytes:
 	VDIVPS       Y8, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
 	VPAND        Y10, Y5, Y5
+	VBROADCASTSS 108(BX), Y8
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y9, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X8, X0, X0
 	VMOVDQU      X0, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y3, Y2, Y2
@@ -3088,6 +3125,7 @@ p3bytes:
 	VPADDW       Y9, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKUSWB    X3, X2, X2
+	VPXOR        X8, X2, X2
 	VMOVDQU      X2, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y5, Y4, Y4
@@ -3095,6 +3133,7 @@ p3bytes:
 	VPADDW       Y9, Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPACKUSWB    X5, X4, X4
+	VPXOR        X8, X4, X4
 	VMOVDQU      X4, (SI)
 	ADDQ         R8, SI
 
@@ -3401,11 +3440,13 @@ p4bytes:
 	VDIVPS       Y8, Y7, Y7
 	VCVTPS2DQ    Y7, Y7
 	VPAND        Y10, Y7, Y7
+	VBROADCASTSS 108(BX), Y8
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y9, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X8, X0, X0
 	VMOVDQU      X0, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y3, Y2, Y2
@@ -3413,6 +3454,7 @@ p4bytes:
 	VPADDW       Y9, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKUSWB    X3, X2, X2
+	VPXOR        X8, X2, X2
 	VMOVDQU      X2, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y5, Y4, Y4
@@ -3420,6 +3462,7 @@ p4bytes:
 	VPADDW       Y9, Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPACKUSWB    X5, X4, X4
+	VPXOR        X8, X4, X4
 	VMOVDQU      X4, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y7, Y6, Y6
@@ -3427,6 +3470,7 @@ p4bytes:
 	VPADDW       Y9, Y6, Y6
 	VEXTRACTI128 $0x01, Y6, X7
 	VPACKUSWB    X7, X6, X6
+	VPXOR        X8, X6, X6
 	VMOVDQU      X6, (SI)
 	ADDQ         R8, SI
 

@@ -97,6 +97,8 @@ p1outer:
 p1bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -207,6 +209,8 @@ p2outer:
 p2bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -343,6 +347,8 @@ p3outer:
 p3bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -505,6 +511,8 @@ p4outer:
 p4bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -693,6 +701,8 @@ p5outer:
 p5bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -907,6 +917,8 @@ p6outer:
 p6bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -1147,6 +1159,8 @@ p7outer:
 p7bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -1413,6 +1427,8 @@ p8outer:
 p8bytes:
 	VBROADCASTSS     88(BX), Z8
 	VPBROADCASTD     92(BX), Z9
+	VPBROADCASTD     108(BX), Z10
+	VPADDD           Z10, Z9, Z9
 	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z9, Z0, Z0
@@ -1569,11 +1585,13 @@ p1bytes:
 	VDIVPS       Y8, Y1, Y1
 	VCVTPS2DQ    Y1, Y1
 	VPAND        Y10, Y1, Y1
+	VBROADCASTSS 108(BX), Y8
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y9, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X8, X0, X0
 	VMOVDQU      X0, (SI)
 	ADDQ         R8, SI
 
@@ -1727,11 +1745,13 @@ p2bytes:
 	VDIVPS       Y8, Y3, Y3
 	VCVTPS2DQ    Y3, Y3
 	VPAND        Y10, Y3, Y3
+	VBROADCASTSS 108(BX), Y8
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y9, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X8, X0, X0
 	VMOVDQU      X0, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y3, Y2, Y2
@@ -1739,6 +1759,7 @@ p2bytes:
 	VPADDW       Y9, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKUSWB    X3, X2, X2
+	VPXOR        X8, X2, X2
 	VMOVDQU      X2, (SI)
 	ADDQ         R8, SI
 
@@ -1936,11 +1957,13 @@ p3bytes:
 	VDIVPS       Y8, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
 	VPAND        Y10, Y5, Y5
+	VBROADCASTSS 108(BX), Y8
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y9, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X8, X0, X0
 	VMOVDQU      X0, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y3, Y2, Y2
@@ -1948,6 +1971,7 @@ p3bytes:
 	VPADDW       Y9, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKUSWB    X3, X2, X2
+	VPXOR        X8, X2, X2
 	VMOVDQU      X2, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y5, Y4, Y4
@@ -1955,6 +1979,7 @@ p3bytes:
 	VPADDW       Y9, Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPACKUSWB    X5, X4, X4
+	VPXOR        X8, X4, X4
 	VMOVDQU      X4, (SI)
 	ADDQ         R8, SI
 
@@ -2196,11 +2221,13 @@ p4bytes:
 	VDIVPS       Y8, Y7, Y7
 	VCVTPS2DQ    Y7, Y7
 	VPAND        Y10, Y7, Y7
+	VBROADCASTSS 108(BX), Y8
 	VPACKUSDW    Y1, Y0, Y0
 	VPERMQ       $0xd8, Y0, Y0
 	VPADDW       Y9, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSWB    X1, X0, X0
+	VPXOR        X8, X0, X0
 	VMOVDQU      X0, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y3, Y2, Y2
@@ -2208,6 +2235,7 @@ p4bytes:
 	VPADDW       Y9, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKUSWB    X3, X2, X2
+	VPXOR        X8, X2, X2
 	VMOVDQU      X2, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y5, Y4, Y4
@@ -2215,6 +2243,7 @@ p4bytes:
 	VPADDW       Y9, Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPACKUSWB    X5, X4, X4
+	VPXOR        X8, X4, X4
 	VMOVDQU      X4, (SI)
 	ADDQ         R8, SI
 	VPACKUSDW    Y7, Y6, Y6
@@ -2222,6 +2251,7 @@ p4bytes:
 	VPADDW       Y9, Y6, Y6
 	VEXTRACTI128 $0x01, Y6, X7
 	VPACKUSWB    X7, X6, X6
+	VPXOR        X8, X6, X6
 	VMOVDQU      X6, (SI)
 	ADDQ         R8, SI
 

@@ -32,6 +32,7 @@ type Requant struct {
 	OutScale float32    // positive, below 2^100
 	OutZero  int32      // 0 to 255
 
+	Flip               byte      // exclusive-or of what is stored in Out: 0x80 makes two's complement of offset binary
 	Out                []byte    // quantised output
 	Float              []float32 // output not quantised
 	OutPixel, OutBlock int
@@ -62,7 +63,7 @@ func (r *Requant) store(sums []int32, x, b int) {
 		if r.Float != nil {
 			r.Float[at+l] = f
 		} else {
-			r.Out[at+l] = quantise(f, r.OutScale, r.OutZero)
+			r.Out[at+l] = quantise(f, r.OutScale, r.OutZero) ^ r.Flip
 		}
 	}
 }

@@ -17,6 +17,7 @@ type requantArgs struct {
 	outZero                      int32
 	clampInner, storeFloat       uint32
 	residualFloat                uint32
+	flip                         uint32 // in each byte
 }
 
 // args checks that the slices reach the last of n pixels and translates r.
@@ -36,6 +37,7 @@ func (r *Requant) args(n, blocks int) requantArgs {
 	}
 	if r.Float == nil {
 		a.outer = within(r.Outer, r.OutScale, r.OutZero)
+		a.flip = uint32(r.Flip) * 0x01010101
 	}
 	if r.ClampInner {
 		a.clampInner = 1

@@ -41,6 +41,7 @@ func TestArgumentOffsets(t *testing.T) {
 		{"rClampInner", unsafe.Offsetof(r.clampInner), 96},
 		{"rStoreFloat", unsafe.Offsetof(r.storeFloat), 100},
 		{"rResFloat", unsafe.Offsetof(r.residualFloat), 104},
+		{"rFlip", unsafe.Offsetof(r.flip), 108},
 	} {
 		if f.got != f.want {
 			t.Errorf("%s is at %d, the assembly reads it at %d", f.name, f.got, f.want)

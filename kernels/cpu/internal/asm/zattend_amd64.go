@@ -14,6 +14,26 @@ func attendSoftmaxAVX512(scores *float32, stride int, rows int, width int, visib
 //go:noescape
 func attendSoftmaxMaskedAVX512(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, mask *float32, maskStride int, high *float32, sum *float32, factor *float32)
 
+// attendFinishAVX512 is AttendKernel.Finish of at least one row, columns a multiple of 16; outStride and stride are bytes.
+//
+//go:noescape
+func attendFinishAVX512(out *float32, outStride int, x *float32, stride int, columns int, factors *float32, rows int, bias float32, low float32, high float32)
+
+// attendSharesAVX512 is AttendKernel.Softmax of at least one row; gain is log2(e) times AttendCall.Gain.
+//
+//go:noescape
+func attendSharesAVX512(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, out *byte, outStride int, high *float32, sum *float32, factor *float32)
+
+// attendSharesMaskedAVX512 is AttendKernel.Softmax of at least one row; gain is log2(e) times AttendCall.Gain.
+//
+//go:noescape
+func attendSharesMaskedAVX512(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, mask *float32, maskStride int, out *byte, outStride int, high *float32, sum *float32, factor *float32)
+
+// attendFinishBytesAVX512 is AttendKernel.Finish of at least one row, columns a multiple of 16; outStride and stride are bytes.
+//
+//go:noescape
+func attendFinishBytesAVX512(out *byte, outStride int, x *float32, stride int, columns int, factors *float32, rows int, bias float32, low float32, high float32)
+
 // attendScaleAVX512 is AttendKernel.Scale of at least one row.
 //
 //go:noescape
@@ -93,6 +113,26 @@ func attendSoftmaxAVX2(scores *float32, stride int, rows int, width int, visible
 //
 //go:noescape
 func attendSoftmaxMaskedAVX2(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, mask *float32, maskStride int, high *float32, sum *float32, factor *float32)
+
+// attendFinishAVX2 is AttendKernel.Finish of at least one row, columns a multiple of 16; outStride and stride are bytes.
+//
+//go:noescape
+func attendFinishAVX2(out *float32, outStride int, x *float32, stride int, columns int, factors *float32, rows int, bias float32, low float32, high float32)
+
+// attendSharesAVX2 is AttendKernel.Softmax of at least one row; gain is log2(e) times AttendCall.Gain.
+//
+//go:noescape
+func attendSharesAVX2(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, out *byte, outStride int, high *float32, sum *float32, factor *float32)
+
+// attendSharesMaskedAVX2 is AttendKernel.Softmax of at least one row; gain is log2(e) times AttendCall.Gain.
+//
+//go:noescape
+func attendSharesMaskedAVX2(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, mask *float32, maskStride int, out *byte, outStride int, high *float32, sum *float32, factor *float32)
+
+// attendFinishBytesAVX2 is AttendKernel.Finish of at least one row, columns a multiple of 16; outStride and stride are bytes.
+//
+//go:noescape
+func attendFinishBytesAVX2(out *byte, outStride int, x *float32, stride int, columns int, factors *float32, rows int, bias float32, low float32, high float32)
 
 // attendScaleAVX2 is AttendKernel.Scale of at least one row.
 //

@@ -24,9 +24,10 @@ func define(s *Shape, c *Call) []float64 {
 	return y
 }
 
-func defineQuery(s *Shape, c *Call, out []float64, batch, head, i int) {
+// definedScores returns the scores of the keys that a query sees, by key, and the highest.
+func definedScores(s *Shape, c *Call, batch, head, i int) (map[int]float64, float64) {
 	keys, place := s.bounds(c, batch)
-	k, v := s.sources(c, batch, head/s.group())
+	k, _ := s.sources(c, batch, head/s.group())
 	q := s.Q.of(c.Q, batch, head)[i*s.Q.Row:]
 	p, high := map[int]float64{}, math.Inf(-1)
 	for j := range keys {
@@ -52,11 +53,17 @@ func defineQuery(s *Shape, c *Call, out []float64, batch, head, i int) {
 		}
 		p[j], high = x, max(high, x)
 	}
+	return p, high
+}
+
+func defineQuery(s *Shape, c *Call, out []float64, batch, head, i int) {
+	p, high := definedScores(s, c, batch, head, i)
+	_, v := s.sources(c, batch, head/s.group())
 	if math.IsInf(high, -1) {
 		return // zeros, where there is no key
 	}
 	sum := 0.0
-	for j := range keys {
+	for j := range s.Keys {
 		x, seen := p[j]
 		if !seen {
 			continue

@@ -55,3 +55,25 @@ func BenchmarkAttention(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkBytes(b *testing.B) {
+	for _, c := range benchShapes[:4] {
+		for _, workers := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%s/%d", c.name, workers), func(b *testing.B) {
+				s := c.shape.dense(false, 0)
+				cfg := bytesConfigs[2]
+				a, err := NewBytes(s, cfg, asm.HostFeatures(), workers)
+				if err != nil {
+					b.Fatal(err)
+				}
+				r := rand.New(rand.NewPCG(1, 2))
+				floats := operands(r, &s)
+				call := &BytesCall{Q: randomBytes(r, floats.Q, cfg.Q), K: randomBytes(r, floats.K, cfg.K), V: randomBytes(r, floats.V, cfg.V),
+					Out: make([]byte, len(floats.Y)), Workspace: make([]byte, a.Workspace())}
+				loop, stop := cputest.Workers(workers)
+				defer stop()
+				cputest.TimeInt8(b, flops(&s), workers, func() { a.Run(loop, call) })
+			})
+		}
+	}
+}

@@ -78,7 +78,7 @@ func (r *run) output(t tile, batch, head int) []float32 {
 }
 
 // viewOf returns what a tile's scores are about.
-func (r *run) viewOf(t tile, batch, head, from int) view {
+func (r *Attention) viewOf(t tile, batch, head, from int) view {
 	m := &r.Mask
 	at := batch*m.Batch + head*r.group()*m.Head + t.set*r.rows.mask[0] + t.row*r.rows.mask[1]
 	return view{mask: at, maskRow: r.rows.mask[1], place: t.place, from: from}

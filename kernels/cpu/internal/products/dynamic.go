@@ -152,11 +152,8 @@ func (k *dynamicKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kern
 	k.gemm.Run(loop, call)
 	*call = GemmInt8Call{}
 	k.calls.Put(call)
-	switch {
-	case k.Program != nil:
+	if k.Program != nil {
 		k.Program.Launch(loop, floats, in, out[0])
-	case k.b.Out[0].Type == numeric.I8:
-		quantised.FlipAll(loop, out[0].Host[:k.M*k.N], out[0].Host[:k.M*k.N])
 	}
 	return nil
 }

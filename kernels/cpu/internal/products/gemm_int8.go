@@ -218,9 +218,12 @@ func (r *gemmInt8Run) do(u, worker int) {
 // requant returns the epilogue of a panel from a row on.
 func (r *gemmInt8Run) requant(p *quantised.Panel, row int) asm.Requant {
 	e := &r.call.Epilogue
-	q := asm.Requant{ClampInner: e.ClampInner, Inner: e.Inner, Outer: e.Outer, OutScale: e.OutScale, OutZero: e.OutZero,
+	q := asm.Requant{ClampInner: e.ClampInner, Inner: e.Inner, Outer: e.Outer, OutScale: e.OutScale, OutZero: e.OutZero, Flip: e.Flip,
 		OutBlock: work.Lanes, Scale: r.call.Scale[p.Block*work.Lanes:], Bias: r.gemm.bias[p.Block*work.Lanes:]}
 	column := p.Block * work.Lanes
+	if e.Columns != nil {
+		q.OutScale, q.OutZero = e.Columns.Range.ScaleAt(column), quantised.OffsetAt(e.Columns, column)
+	}
 	if e.Residual.Data != nil {
 		q.Residual, q.ResidualPixel, q.ResidualBlock = e.Residual.Data[row*e.Residual.Image+column:], e.Residual.Image, work.Lanes
 		q.ResidualScale, q.ResidualZero = e.ResidualScale, float32(e.ResidualZero)

@@ -169,12 +169,8 @@ func (k *gemmInt8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws ker
 	k.gemm.Run(work.Loop(st), call)
 	*call = GemmInt8Call{}
 	k.calls.Put(call)
-	switch {
-	case alone:
-	case k.Program != nil:
+	if k.Program != nil && !alone {
 		k.Program.Launch(work.Loop(st), floats, in, out[0])
-	case k.b.Out[0].Type == numeric.I8:
-		quantised.FlipAll(work.Loop(st), out[0].Host[:k.M*k.N], out[0].Host[:k.M*k.N])
 	}
 	return nil
 }

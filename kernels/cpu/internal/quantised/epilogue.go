@@ -26,7 +26,9 @@ type Epilogue struct {
 	Outer         [2]float32 // after the residual; see NoLimits
 	Out           work.Bytes4
 	OutScale      float32
-	OutZero       int32 // 0 to 255
+	OutZero       int32         // 0 to 255
+	Flip          byte          // see asm.Requant; for matrix products only
+	Columns       *graph.Tensor // of a matrix product whose panels have scales and zero points of their own: the output, which has them; else nil
 	Float         work.Tensor4
 }
 
@@ -126,7 +128,9 @@ func EpilogueOf(b kernels.Binding, product bool) (Epilogue, int, error) {
 		}
 	}
 	if y := l.Outputs[0]; y.Quantized() {
-		e.OutScale, e.OutZero = y.Range.ScaleAt(0), Offset(y)
+		if e.OutScale, e.OutZero = y.Range.ScaleAt(0), Offset(y); product && y.Type == numeric.I8 {
+			e.Flip = 0x80 // rows are two's complement
+		}
 	}
 	return e, residual, nil
 }

@@ -10,11 +10,15 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
+	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
 
 // Offset returns the zero point of a tensor's bytes as the kernels see them, unsigned.
-func Offset(t *graph.Tensor) int32 {
-	z := t.Range.ZeroAt(0)
+func Offset(t *graph.Tensor) int32 { return OffsetAt(t, 0) }
+
+// OffsetAt returns that of a channel.
+func OffsetAt(t *graph.Tensor, channel int) int32 {
+	z := t.Range.ZeroAt(channel)
 	if t.Type == numeric.I8 {
 		z += 128
 	}
@@ -50,12 +54,19 @@ func NewOutput(b kernels.Binding, isa asm.Features, product bool) (Output, error
 func OutputOf(b kernels.Binding, isa asm.Features, product bool) (Output, error) {
 	l := b.Layer
 	to := b.Out[0].Type
-	if to != numeric.F32 && to != numeric.F16 {
+	columns := product && evenColumns(l.Outputs[0])
+	if to != numeric.F32 && to != numeric.F16 && !columns {
 		if err := OneScale(l.Outputs[0]); err != nil {
 			return Output{}, fmt.Errorf("output %w", err)
 		}
 	}
 	e, residual, err := EpilogueOf(b, product)
+	if columns {
+		if err != nil {
+			return Output{}, fmt.Errorf("output %s has scales of its own for its columns, and %w", l.Outputs[0].Name, err)
+		}
+		e.Columns = l.Outputs[0]
+	}
 	if err == nil && to != numeric.F16 {
 		return Output{Registers: e, Residual: residual}, nil
 	}
@@ -73,6 +84,20 @@ func OutputOf(b kernels.Binding, isa asm.Features, product bool) (Output, error)
 	}
 	o.Program, err = programs.New(b, p, len(l.OpInputs()), &programs.Own{Desc: o.floats}, isa)
 	return o, err
+}
+
+// evenColumns reports whether t has scales along its last axis which the columns of a panel share.
+func evenColumns(t *graph.Tensor) bool {
+	r := t.Range
+	if t.Type != numeric.I8 && t.Type != numeric.U8 || !t.Quantized() || !r.PerChannel() || r.Axis != len(t.Dims)-1 {
+		return false
+	}
+	for c := range r.Scale {
+		if first := c &^ (2*work.Lanes - 1); r.ScaleAt(c) != r.ScaleAt(first) || r.ZeroAt(c) != r.ZeroAt(first) {
+			return false
+		}
+	}
+	return true
 }
 
 // addsLast reports whether a program adds its last argument to its first and uses neither again.

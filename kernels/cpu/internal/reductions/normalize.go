@@ -9,7 +9,6 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
-	"github.com/trtui/trtui/kernels/cpu/internal/programs"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
 
@@ -42,13 +41,10 @@ func normTactics(isa asm.Features) []kernels.Tactic {
 		list = append(list, kernels.Tactic{
 			Name: op.name + "_f32_" + work.ISAName(isa), Op: op.op, Needs: kernels.Feature(isa),
 			Match: func(b kernels.Binding) error {
-				if err := b.Only(numeric.F32); err != nil {
+				if _, err := quantizedRows(b); err != nil {
 					return err
 				}
-				if _, err := op.plan(b); err != nil {
-					return err
-				}
-				_, err := programs.Trailing(b, 0)
+				_, err := op.plan(b)
 				return err
 			},
 			Bind: func(b kernels.Binding) (kernels.Kernel, error) {
@@ -57,6 +53,11 @@ func normTactics(isa asm.Features) []kernels.Tactic {
 					return nil, err
 				}
 				n.vec = work.VecKernel(isa)
+				if to, _ := quantizedRows(b); to != nil {
+					k := &byteRows{rowKernel: rowKernel{rows: n.rows, size: n.n, cost: 8, row: n.row}, to: *to, quant: work.QuantKernel(isa)}
+					k.job = work.NewJob((*byteRowsLaunch).do)
+					return k, nil
+				}
 				return bindRows(b, isa, &rowKernel{rows: n.rows, size: n.n, cost: 8, row: n.row})
 			},
 		})

@@ -22,8 +22,11 @@ func attend(c *build.Context) {
 	pool := newConstantPool(c, "attendConstants") // the last table: it grows
 	for _, set := range []*isa{avx512, avx2} {
 		v := vector{c: c, isa: set, pool: pool, tail: tail}
-		emitAttendSoftmax(v, false)
-		emitAttendSoftmax(v, true)
+		for _, bytes := range []bool{false, true} {
+			emitAttendSoftmax(v, false, bytes)
+			emitAttendSoftmax(v, true, bytes)
+			emitAttendFinish(v, bytes)
+		}
 		emitAttendScale(v)
 		emitAttendMask(v)
 		for rows := 1; rows <= attendRows(set); rows++ {
@@ -38,14 +41,20 @@ func attend(c *build.Context) {
 func attendRows(set *isa) int { return len(set.regs) / 8 }
 
 // emitAttendSoftmax emits two passes over the rows, between which the factors of 16 rows are computed at a time: maxima,
-// then exponents and their sums.
-func emitAttendSoftmax(v vector, masked bool) {
+// then exponents, or bytes of them, and their sums.
+func emitAttendSoftmax(v vector, masked, bytes bool) {
 	c := v.c
-	name, mask := "attendSoftmax"+v.isa.name, ""
-	if masked {
-		name, mask = "attendSoftmaxMasked"+v.isa.name, " mask *float32, maskStride int,"
+	name, args, out := "attendSoftmax", "", reg.GPVirtual(nil)
+	if bytes {
+		name = "attendShares"
 	}
-	function(c, name, "func(scores *float32, stride, rows, width, visible, grow int, scale, gain float32,"+mask+" high, sum, factor *float32)",
+	if masked {
+		name, args = name+"Masked", " mask *float32, maskStride int,"
+	}
+	if name += v.isa.name; bytes {
+		args += " out *byte, outStride int,"
+	}
+	function(c, name, "func(scores *float32, stride, rows, width, visible, grow int, scale, gain float32,"+args+" high, sum, factor *float32)",
 		name+" is AttendKernel.Softmax of at least one row; gain is log2(e) times AttendCall.Gain.")
 	maskRow := reg.GPVirtual(nil)
 	if masked {
@@ -72,13 +81,20 @@ func emitAttendSoftmax(v vector, masked bool) {
 	})
 	gain := v.splatParam("gain")
 	v.attendFactors(gain)
+	if bytes {
+		out = v.param("out")
+	}
 	v.attendRows("exp", func(row, n reg.GPVirtual, state func(string) operand.Mem) {
-		total := v.attendExponents("exponents", row, n, reached(state("high")), gain)
+		total := v.attendExponents("exponents", row, out, n, reached(state("high")), gain)
 		sum := c.XMM()
 		c.VMOVSS(state("sum"), sum)
 		c.VADDSS(total.AsX(), sum, sum)
 		c.VMOVSS(sum, state("sum"))
-		v.attendClear(row, n, v.param("width"))
+		if bytes {
+			c.ADDQ(v.param("outStride"), out)
+		} else {
+			v.attendClear(row, n, v.param("width"))
+		}
 	})
 	c.VZEROUPPER()
 	c.RET()
@@ -188,17 +204,28 @@ func (v vector) attendMaxima(label string, row, maskRow, n reg.GPVirtual, scale 
 	return v.acrossLanes(most, func(x, y vreg) { c.VMAXPS(x, y, y) })
 }
 
-// attendExponents emits 2^((x-less)*gain) of n elements of a row; it returns the sum in every lane.
-func (v vector) attendExponents(label string, row, n reg.GPVirtual, less, gain vreg) vreg {
+// attendExponents emits 2^((x-less)*gain) of n elements of a row, in their place or, where there is an out, 255 times as much
+// as bytes there; it returns the sum of what is stored in every lane.
+func (v vector) attendExponents(label string, row, out, n reg.GPVirtual, less, gain vreg) vreg {
 	c := v.c
 	sums := v.lanes()
 	at, left := v.cursor(row), v.cursor(n)
+	to := reg.GPVirtual(nil)
+	if out != nil {
+		to = v.cursor(out)
+	}
 	v.overVectorsOf(label, left, func(mask reg.Register, disp int) {
 		s, x := sums[disp/v.isa.width], v.load(operand.Mem{Base: at, Disp: disp}, mask)
 		c.VSUBPS(less, x, x)
 		c.VMULPS(gain, x, x)
 		e := v.exp2(x)
-		v.store(e, mask, operand.Mem{Base: at, Disp: disp})
+		if out == nil {
+			v.store(e, mask, operand.Mem{Base: at, Disp: disp})
+		} else {
+			v.mulBy(255, e, e)
+			e = v.round(e, roundEven)
+			v.storeBytes(e, mask, operand.Mem{Base: to, Disp: disp / 4})
+		}
 		switch {
 		case mask == nil:
 			c.VADDPS(e, s, s)
@@ -208,7 +235,12 @@ func (v vector) attendExponents(label string, row, n reg.GPVirtual, less, gain v
 			c.VANDPS(mask, e, e)
 			c.VADDPS(e, s, s)
 		}
-	}, func() { c.ADDQ(operand.Imm(lane), at) })
+	}, func() {
+		c.ADDQ(operand.Imm(lane), at)
+		if to != nil {
+			c.ADDQ(operand.Imm(lane/4), to)
+		}
+	})
 	return v.acrossLanes(sums, func(x, y vreg) { c.VADDPS(x, y, y) })
 }
 

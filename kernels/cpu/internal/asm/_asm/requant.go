@@ -158,16 +158,23 @@ func (e *requantTile) store() {
 			c.VPAND(words, a, a)
 		})
 	} else {
+		// The flip of a byte is an addition to it: of what is stored, the low bits of an integer.
+		flip := e.spare[2]
 		c.VPBROADCASTD(at, zero)
+		c.VPBROADCASTD(operand.Mem{Base: e.args, Disp: rFlip}, flip)
+		c.VPADDD(flip, zero, zero)
 		e.each(func(_ int, a reg.VecPhysical) {
 			c.VDIVPS(scale, a, a)
 			toInteger(c, e.isa, a)
 			c.VPADDD(zero, a, a)
 		})
 	}
+	if e.isa == avx2 {
+		e.broadcast(rFlip, scale) // which has done its work
+	}
 	for _, row := range e.acc {
 		if e.isa == avx2 {
-			storeWords16(c, row[0], row[1], zero, operand.Mem{Base: e.out})
+			storeWords16(c, row[0], row[1], zero, scale, operand.Mem{Base: e.out})
 		} else {
 			for v, a := range row {
 				c.VPMOVDB(a, e.at(e.out, block, v, 1))
@@ -187,13 +194,14 @@ func toInteger(c *build.Context, set *isa, a reg.Register) {
 	}
 }
 
-// storeWords16 adds zero to 16 words, each in 32 bits, and stores the sums, which are bytes; low and high are overwritten.
-func storeWords16(c *build.Context, low, high, zero reg.VecPhysical, to operand.Mem) {
+// storeWords16 adds zero to 16 words, each in 32 bits, and stores the sums, which are bytes, flipped; low and high are overwritten.
+func storeWords16(c *build.Context, low, high, zero, flip reg.VecPhysical, to operand.Mem) {
 	c.VPACKUSDW(high, low, low) // in each half of both
 	c.VPERMQ(operand.Imm(0xd8), low, low)
 	c.VPADDW(zero, low, low)
 	c.VEXTRACTI128(operand.Imm(1), low, high.AsX())
 	c.VPACKUSWB(high.AsX(), low.AsX(), low.AsX())
+	c.VPXOR(flip.AsX(), low.AsX(), low.AsX())
 	c.VMOVDQU(low.AsX(), to)
 }
 
