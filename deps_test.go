@@ -45,7 +45,7 @@ var allowed = map[string][]string{
 	"kernels/cpu/internal/quantised":    {"core/graph", "core/graph/elementwise", "core/graph/numeric", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/programs", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/windows":      {"kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/products":     {"core/graph", "core/graph/numeric", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/programs", "kernels/cpu/internal/quantised", "kernels/cpu/internal/work"},
-	"kernels/cpu/internal/attention":    {"core/graph", "core/graph/numeric", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/products", "kernels/cpu/internal/programs", "kernels/cpu/internal/work"},
+	"kernels/cpu/internal/attention":    {"core/graph", "core/graph/numeric", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/products", "kernels/cpu/internal/programs", "kernels/cpu/internal/quantised", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/convolutions": {"core/graph", "core/graph/numeric", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/products", "kernels/cpu/internal/programs", "kernels/cpu/internal/quantised", "kernels/cpu/internal/windows", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/poolings":     {"core/graph", "core/graph/numeric", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/programs", "kernels/cpu/internal/quantised", "kernels/cpu/internal/windows", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/recurrent":    {"core/graph", "core/graph/numeric", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/products", "kernels/cpu/internal/programs", "kernels/cpu/internal/work"},
