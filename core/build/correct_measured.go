@@ -8,7 +8,6 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
-	"github.com/trtui/trtui/core/quant"
 )
 
 // measured returns what biases lack by what products read when both networks run, n with its biases corrected so far. Where that
@@ -21,7 +20,7 @@ func (c *corrector) measured(n *graph.Network, tasks []task) (shifts map[string]
 	if err != nil {
 		return nil, "", err
 	}
-	exact, err := c.layerByLayer(n, tasks, real)
+	exact, corrected, err := c.layerByLayer(n, tasks, real)
 	if err != nil {
 		return nil, "", err
 	}
@@ -33,7 +32,12 @@ func (c *corrector) measured(n *graph.Network, tasks []task) (shifts map[string]
 	kinds := []map[string][]float64{exact, fast, {}}
 	for i, kind := range kinds {
 		c.progress("comparing corrected biases", i, len(kinds))
-		if errs[i], err = c.errorWith(n, tasks, kind, real); err != nil {
+		if i == 0 { // its run is nearly done
+			errs[i], err = c.errorOf(corrected.network, corrected.staged, real)
+		} else {
+			errs[i], err = c.errorWith(n, tasks, kind, real)
+		}
+		if err != nil {
 			return nil, "", err
 		}
 		if errs[i] < errs[least] {
@@ -67,22 +71,26 @@ func compared(n *graph.Network) []*graph.Tensor {
 // decibels returns the ratio of signal to noise of a noise by signal.
 func decibels(noise float64) float64 { return -10 * math.Log10(max(noise, 1e-20)) }
 
-// layerByLayer returns the shifts of all tasks, those before a layer being added before it runs, and sets the tasks' means.
-func (c *corrector) layerByLayer(n *graph.Network, tasks []task, real *staged) (map[string][]float64, error) {
-	trial, open, err := c.trial(n, tasks, nil)
-	if err != nil {
-		return nil, err
-	}
+// underway is a network as far as it has run.
+type underway struct {
+	network *graph.Network
+	staged  *staged
+}
+
+// layerByLayer returns the shifts of all tasks, those before a layer being added before it runs, and the network with all of them, which
+// has run up to the last. It sets the tasks' means.
+func (c *corrector) layerByLayer(n *graph.Network, tasks []task, real *staged) (map[string][]float64, underway, error) {
+	trial, open := c.trial(n, tasks, nil)
 	quantised, err := c.Replay.stage(c.ctx, c.items)
 	if err != nil {
-		return nil, err
+		return nil, underway{}, err
 	}
 	shifts, means := map[string][]float64{}, map[string][]float64{}
 	done := 0
 	for _, ready := range waves(trial, open) {
 		read, err := c.read(trial, ready, real, quantised)
 		if err != nil {
-			return nil, err
+			return nil, underway{}, err
 		}
 		maps.Copy(shifts, c.shiftsBy(ready, read))
 		for _, t := range ready {
@@ -97,7 +105,7 @@ func (c *corrector) layerByLayer(n *graph.Network, tasks []task, real *staged) (
 	for i, t := range tasks {
 		tasks[i].mean = means[t.key()]
 	}
-	return shifts, nil
+	return shifts, underway{trial, quantised}, nil
 }
 
 // read returns the means of what layers of the quantised network read, and sets those of the float network.
@@ -124,35 +132,33 @@ func (c *corrector) read(n *graph.Network, ready []task, real, quantised *staged
 }
 
 // trial returns a copy of n with shifts in its biases, and the tasks for it.
-func (c *corrector) trial(n *graph.Network, tasks []task, shifts map[string][]float64) (*graph.Network, []task, error) {
+func (c *corrector) trial(n *graph.Network, tasks []task, shifts map[string][]float64) (*graph.Network, []task) {
 	n = n.Clone()
 	copies := slices.Clone(tasks)
 	for i, t := range tasks {
-		name := t.Layer().Name
-		p, err := quant.NewProduct(n.Layer(name), c.before.Layer(name), c.env)
-		if err != nil {
-			return nil, nil, fmt.Errorf("layer %s: %w", name, err)
-		}
+		p := t.In(n)
 		copies[i].Product = p
 		if shift := shifts[t.key()]; len(shift) == p.Channels() {
 			p.AddBias(n, shift)
 		}
 	}
-	return n, copies, nil
+	return n, copies
 }
 
 // errorWith returns the squared error of the outputs by their square, the sum over outputs, of n with shifts in its biases.
 func (c *corrector) errorWith(n *graph.Network, tasks []task, shifts map[string][]float64, real *staged) (float64, error) {
-	trial, _, err := c.trial(n, tasks, shifts)
-	if err != nil {
-		return 0, err
-	}
+	trial, _ := c.trial(n, tasks, shifts)
 	s, err := c.Replay.stage(c.ctx, c.items)
 	if err != nil {
 		return 0, err
 	}
-	got, want := compared(trial), compared(c.before)
-	if err := s.finish(trial, got); err != nil {
+	return c.errorOf(trial, s, real)
+}
+
+// errorOf finishes the run of a network, and returns the error of its outputs.
+func (c *corrector) errorOf(n *graph.Network, s, real *staged) (float64, error) {
+	got, want := compared(n), compared(c.before)
+	if err := s.finish(n, got); err != nil {
 		return 0, err
 	}
 	return noise(len(want), len(s.held), func(o, i int) (numeric.Value, numeric.Value) {

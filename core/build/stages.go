@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -123,14 +125,32 @@ func (s *staged) means(n *graph.Network, layers []string) (map[string]*quant.Mea
 	all := map[string]*quant.Means{}
 	for _, name := range layers {
 		l := n.Layer(name)
-		m := quant.NewMeans(quant.ChannelAxis(l))
-		for _, held := range s.held {
-			m.AddValue(held[l.Inputs[0].Name], l.Inputs[0].Range)
-		}
-		all[name] = m
+		all[name] = s.meansOf(l)
 	}
 	s.drop(n)
 	return all, nil
+}
+
+// meansOf returns the means of what a layer reads at input 0, each thread's those of items of its own. Their sum does not depend on
+// how many there are.
+func (s *staged) meansOf(l *graph.Layer) *quant.Means {
+	parts := make([]*quant.Means, len(s.held))
+	var all sync.WaitGroup
+	var next atomic.Int64
+	for range max(1, min(s.Backend.Info().Threads, len(s.held))) {
+		all.Go(func() {
+			for i := int(next.Add(1) - 1); i < len(parts); i = int(next.Add(1) - 1) {
+				parts[i] = quant.NewMeans(quant.ChannelAxis(l))
+				parts[i].AddValue(s.held[i][l.Inputs[0].Name], l.Inputs[0].Range)
+			}
+		})
+	}
+	all.Wait()
+	m := quant.NewMeans(quant.ChannelAxis(l))
+	for _, p := range parts {
+		m.Merge(p)
+	}
+	return m
 }
 
 // finish runs what is left before some tensors, which are held then.
@@ -170,9 +190,10 @@ func (s *staged) part(n *graph.Network, tensors []*graph.Tensor) *graph.Network 
 		}
 	}
 	part, copies := cut(n, wanted)
+	last := compared(n)
 	for _, l := range n.Layers {
 		for _, t := range l.Outputs {
-			if wanted[l] && holdable(t) && (s.needed(t) || n.IsOutput(t)) {
+			if wanted[l] && holdable(t) && (s.needed(t) || n.IsOutput(t) || slices.Contains(last, t)) {
 				part.MarkOutput(copies[t])
 			}
 		}
@@ -247,18 +268,60 @@ func (s *staged) run(part *graph.Network) error {
 		return err
 	}
 	defer l.Close()
-	defer c.Close()
-	for _, held := range s.held {
-		if err := cmp.Or(s.ctx.Err(), c.SetInputs(held)); err != nil {
-			return err
-		}
-		if err := c.Execute(); err != nil {
-			return err
-		}
-		for _, t := range part.Outputs {
-			if held[t.Name], err = c.Output(t.Name); err != nil {
-				return fmt.Errorf("tensor %s: %w", t.Name, err)
+	contexts := append(s.apart(l), c)
+	if len(contexts) > 1 {
+		contexts = contexts[:len(contexts)-1]
+		defer c.Close()
+	}
+	var all sync.WaitGroup
+	var next atomic.Int64
+	errs := make([]error, len(contexts))
+	for i, c := range contexts {
+		all.Go(func() {
+			defer c.Close()
+			for errs[i] == nil {
+				at := int(next.Add(1) - 1)
+				if at >= len(s.held) {
+					return
+				}
+				errs[i] = s.item(c, part, s.held[at])
 			}
+		})
+	}
+	all.Wait()
+	return cmp.Or(errs...)
+}
+
+// apart returns contexts with threads of their own, where the backend has several: items do not wait for each other, as threads do
+// behind every layer of one item. Without memory for them there are none.
+func (s *staged) apart(l *run.Loaded) (list []*run.ExecutionContext) {
+	_, ok := s.Backend.(run.Threaded)
+	threads := s.Backend.Info().Threads
+	n := min(threads, len(s.held))
+	for ok && n > 1 && len(list) < n {
+		c, err := l.NewContextOf(threads / n)
+		if err != nil {
+			for _, c := range list {
+				c.Close()
+			}
+			return nil
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// item runs a part on one item.
+func (s *staged) item(c *run.ExecutionContext, part *graph.Network, held map[string]numeric.Value) (err error) {
+	if err := cmp.Or(s.ctx.Err(), c.SetInputs(held)); err != nil {
+		return err
+	}
+	if err := c.Execute(); err != nil {
+		return err
+	}
+	for _, t := range part.Outputs {
+		if held[t.Name], err = c.Output(t.Name); err != nil {
+			return fmt.Errorf("tensor %s: %w", t.Name, err)
 		}
 	}
 	return nil
@@ -266,9 +329,10 @@ func (s *staged) run(part *graph.Network) error {
 
 // drop lets go of what no layer that has not run reads.
 func (s *staged) drop(n *graph.Network) {
+	last := compared(n)
 	for _, held := range s.held {
 		for name := range held {
-			if t := n.Tensor(name); t == nil || !n.IsInput(t) && !n.IsOutput(t) && !s.needed(t) {
+			if t := n.Tensor(name); t == nil || !n.IsInput(t) && !n.IsOutput(t) && !s.needed(t) && !slices.Contains(last, t) {
 				delete(held, name)
 			}
 		}

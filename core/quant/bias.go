@@ -84,6 +84,13 @@ func NewProduct(l, before *graph.Layer, env map[string]int) (*Product, error) {
 	return p, nil
 }
 
+// In returns the product as the layer of the same name in a copy of the network.
+func (p *Product) In(n *graph.Network) *Product {
+	in := *p
+	in.layer = n.Layer(p.layer.Name)
+	return &in
+}
+
 // Layer returns the layer in the quantised network.
 func (p *Product) Layer() *graph.Layer { return p.layer }
 
@@ -134,16 +141,56 @@ func (p *Product) Shift(real, quantised []float64) ([]float64, error) {
 	}
 	shift := make([]float64, at.outputs)
 	taps := p.taps()
+	if rows, columns, ok := at.matrix(len(p.real)); ok && len(taps) == 1 {
+		at.shiftMatrix(shift, p.real, p.stored, real, quantised, rows, columns)
+		scaleShift(shift, p.layer)
+		return shift, nil
+	}
 	for i := range p.real {
 		o, c := at.of(i)
 		shift[o] += (float64(p.real[i])*real[c] - float64(p.stored[i])*quantised[c]) * taps[i%len(taps)]
 	}
-	if a, ok := p.layer.Attrs.(graph.GemmAttrs); ok {
+	scaleShift(shift, p.layer)
+	return shift, nil
+}
+
+// scaleShift multiplies a shift by what the layer multiplies its product by.
+func scaleShift(shift []float64, l *graph.Layer) {
+	if a, ok := l.Attrs.(graph.GemmAttrs); ok {
 		for o := range shift {
 			shift[o] *= float64(a.Alpha)
 		}
 	}
-	return shift, nil
+}
+
+// matrix reports whether the weights, so many, are one matrix, and returns its rows and columns as they lie.
+func (w *weightChannels) matrix(elements int) (rows, columns int, ok bool) {
+	across := 0 // the axis whose channels are neighbours
+	if w.strides[1] == 1 {
+		across = 1
+	}
+	rows, columns = w.extents[1-across], w.extents[across]
+	return rows, columns, w.groups == 1 && w.strides[across] == 1 && w.strides[1-across] == columns && rows*columns == elements
+}
+
+// shiftMatrix is Shift where no element has taps, or channels, to look up: the weights of a large transformer are gone through in
+// the order in which they lie.
+func (w *weightChannels) shiftMatrix(shift []float64, real, stored []float32, of, by []float64, rows, columns int) {
+	for r := range rows {
+		a, b := real[r*columns:][:columns], stored[r*columns:][:columns]
+		if w.strides[1] == 1 { // a row is what an output reads
+			sum, of, by := 0.0, of[:columns], by[:columns]
+			for c, x := range a {
+				sum += float64(x)*of[c] - float64(b[c])*by[c]
+			}
+			shift[r] = sum
+			continue
+		}
+		y, u, v := shift[:columns], of[r], by[r]
+		for o, x := range a {
+			y[o] += float64(x)*u - float64(b[o])*v
+		}
+	}
 }
 
 // taps returns the coverage of each element of the kernel, in order; 1 for a product of matrices.
