@@ -78,6 +78,17 @@ func TestRoundingINT8(t *testing.T) {
 	}
 }
 
+// TestEngineKeepsRounding: an engine that keeps its source keeps the integers that its weights were rounded to by moments, and is lowered
+// to them again without the data.
+func TestEngineKeepsRounding(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "digits.engine")
+	command(t, 0, "build", "--precision", "int8", "--rounding", "gptq", "--keep-source", "-q", "--timing-cache", "none", "-o", file)
+	out, _ := command(t, 0, "inspect", "passes", file, "--verbose", "-q")
+	if strings.Count(out, "gptq, as it was found before") < 3 || strings.Contains(out, "to the nearest") {
+		t.Error(out)
+	}
+}
+
 // TestFP8 evaluates what floats of 8 bits hold, without times; whatever would need one refuses it.
 func TestFP8(t *testing.T) {
 	r := rowsOf(t, 2, append(mnist(t), "--precision", "fp8,fp8-e5m2")...).Rows

@@ -29,7 +29,7 @@ func (r *Runner) engine(ctx context.Context, cfg config.Config, keepSource bool)
 		}
 	}
 	s := r.stages
-	report, err := newEngineReport(ctx, s, cfg)
+	report, err := newEngineReport(ctx, s, cfg, keepSource)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +64,8 @@ func planWithCode(ctx context.Context, s *stages.Stages, cfg config.Config, k in
 	return &with, nil
 }
 
-// newEngineReport returns the report part of an engine file.
-func newEngineReport(ctx context.Context, s *stages.Stages, cfg config.Config) (json.RawMessage, error) {
+// newEngineReport returns the report part of an engine file; withSource tells of one that may be lowered again.
+func newEngineReport(ctx context.Context, s *stages.Stages, cfg config.Config, withSource bool) (json.RawMessage, error) {
 	r := model.EngineReport{Schema: report.Schema, Config: cfg, Backend: s.Device.Backend.Info().Name}
 	r.Config.Quantization = cfg.Quantization.Full() // what is the default may change
 	if s.Model.Stripped {
@@ -83,6 +83,9 @@ func newEngineReport(ctx context.Context, s *stages.Stages, cfg config.Config) (
 			return nil, err
 		}
 		r.Shifts, r.Equalized = l.Shifts, l.Equalized
+		if withSource {
+			r.Rounded = l.Rounded
+		}
 	}
 	return graph.MarshalStored(r)
 }

@@ -68,6 +68,7 @@ type Lowered struct {
 	Quantised *graph.Network       // before the passes of lowering, with Quantize and Dequantize layers; nil where none were placed
 	Shifts    map[string][]float64 // what correction added to the biases of each output channel, by source layer
 	Equalized Equalized            // what channels were divided by
+	Rounded   Rounded              // the integers that rounding by moments found; nil where it was not asked for
 }
 
 // Lower brings an optimised network to a precision, for a target that computes what supports says.
@@ -152,7 +153,7 @@ func placed(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*g
 		pc.Until = -1
 	}
 	if cfg.Rounding != nil {
-		if n, err = l.round(ctx, cfg.Rounding, float, n, &pc, cfg.Correction != nil); err != nil {
+		if n, err = l.round(ctx, cfg.Rounding, float, n, &pc); err != nil {
 			return nil, nil, pc, err
 		}
 	}

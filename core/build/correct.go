@@ -31,11 +31,12 @@ type corrector struct {
 	env    map[string]int
 	shifts map[string][]float64 // that were added, by source layer
 	items  int                  // on which networks are compared
+	last   []string             // the tensors of the quantised network by which they are
 }
 
 // correct corrects n, which the quantiser made of before, and notes in l what it did.
 func (l *Lowered) correct(ctx context.Context, c *Correction, before, n *graph.Network, pc pass.Config) (*graph.Network, error) {
-	r := &corrector{c, ctx, before, pc.Shapes, map[string][]float64{}, 0}
+	r := &corrector{c, ctx, before, pc.Shapes, map[string][]float64{}, 0, nil}
 	pc.Until, pc.Extra = 0, nil
 	n, steps, err := passes.Run(ctx, n, []pass.Pass{quantise.CorrectBias(func(w *pass.Rewrite) {
 		if err := r.run(w); err != nil {

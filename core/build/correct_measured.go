@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // measured returns what biases lack by what products read when both networks run, n with its biases corrected so far. Where that
@@ -20,11 +21,13 @@ func (c *corrector) measured(n *graph.Network, tasks []task) (shifts map[string]
 	if err != nil {
 		return nil, "", err
 	}
+	want, got := compared(c.before, n, c.env, len(real.held))
+	real.last, c.last = namesOf(want), namesOf(got)
 	exact, corrected, err := c.layerByLayer(n, tasks, real)
 	if err != nil {
 		return nil, "", err
 	}
-	if err := real.finish(c.before, compared(c.before)); err != nil {
+	if err := real.finish(c.before, want); err != nil {
 		return nil, "", err
 	}
 	fast := c.shiftsBy(tasks, nil)
@@ -56,9 +59,9 @@ func (c *corrector) progress(phase string, done, of int) {
 	}
 }
 
-// compared returns the tensors by which networks are compared: the outputs, or what Softmax makes them of, since probabilities near
-// 0 and 1 tell little.
-func compared(n *graph.Network) []*graph.Tensor {
+// logits returns the tensors by which networks are compared: the outputs, or what Softmax makes them of, since probabilities near 0
+// and 1 tell little.
+func logits(n *graph.Network) []*graph.Tensor {
 	list := slices.Clone(n.Outputs)
 	for i, t := range list {
 		if l := t.Producer; l != nil && l.Op == graph.Softmax && l.Epilogue.IsIdentity() && l.Inputs[0].Producer != nil {
@@ -66,6 +69,49 @@ func compared(n *graph.Network) []*graph.Tensor {
 		}
 	}
 	return list
+}
+
+// compared returns the logits by which a network of real numbers and n, what the quantiser made of it, are compared on so many items.
+// Fewer numbers than fewestCompared tell chance, as two classes of a dozen items do: what the last product reads stands for them.
+func compared(real, n *graph.Network, env map[string]int, items int) (want, got []*graph.Tensor) {
+	want, got = logits(real), logits(n)
+	for i, t := range want {
+		if items*numeric.Count(symbolic.Eval(t.Dims, env)) >= fewestCompared {
+			continue
+		}
+		last := lastProduct(t)
+		if last == nil || last.Inputs[0].Producer == nil {
+			continue
+		}
+		if l := n.Layer(last.Name); l != nil && l.Op == last.Op && l.Inputs[0].Producer != nil {
+			want[i], got[i] = last.Inputs[0], l.Inputs[0]
+		}
+	}
+	return want, got
+}
+
+// namesOf returns the names of tensors.
+func namesOf(list []*graph.Tensor) (names []string) {
+	for _, t := range list {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// fewestCompared is how many numbers of all items make a comparison.
+const fewestCompared = 512
+
+// lastProduct returns the last product that a tensor is computed by, as far as one layer follows another by its first input; nil where
+// there is none.
+func lastProduct(t *graph.Tensor) *graph.Layer {
+	l := t.Producer
+	for l != nil && !l.Op.IsProduct() {
+		if len(l.Inputs) == 0 || l.Inputs[0] == nil {
+			return nil
+		}
+		l = l.Inputs[0].Producer
+	}
+	return l
 }
 
 // decibels returns the ratio of signal to noise of a noise by signal.
@@ -85,6 +131,7 @@ func (c *corrector) layerByLayer(n *graph.Network, tasks []task, real *staged) (
 	if err != nil {
 		return nil, underway{}, err
 	}
+	quantised.last = c.last
 	shifts, means := map[string][]float64{}, map[string][]float64{}
 	done := 0
 	for _, ready := range waves(trial, open) {
@@ -152,17 +199,21 @@ func (c *corrector) errorWith(n *graph.Network, tasks []task, shifts map[string]
 	if err != nil {
 		return 0, err
 	}
+	s.last = c.last
 	return c.errorOf(trial, s, real)
 }
 
 // errorOf finishes the run of a network, and returns the error of its outputs.
 func (c *corrector) errorOf(n *graph.Network, s, real *staged) (float64, error) {
-	got, want := compared(n), compared(c.before)
+	var got []*graph.Tensor
+	for _, name := range s.last {
+		got = append(got, n.Tensor(name))
+	}
 	if err := s.finish(n, got); err != nil {
 		return 0, err
 	}
-	return noise(len(want), len(s.held), func(o, i int) (numeric.Value, numeric.Value) {
-		return real.held[i][want[o].Name], s.held[i][got[o].Name]
+	return noise(len(got), len(s.held), func(o, i int) (numeric.Value, numeric.Value) {
+		return real.held[i][real.last[o]], s.held[i][s.last[o]]
 	}), nil
 }
 

@@ -21,6 +21,8 @@ type Rounding struct {
 	Few    quant.FewBits  // what those of products of real numbers become; zero: they stay
 	Replay *Replay        // data that By sees what weights are multiplied by on; nil: weights are rounded to the nearest
 	State  run.State      // of the data
+	// Known, if not nil, is what an earlier rounding by moments found, and is done again: Replay is not read.
+	Known Rounded
 }
 
 // momentBytes bounds the moments that are collected at once: more products take more runs over the data.
@@ -29,10 +31,10 @@ const momentBytes = 256 << 20
 // rounder is one run of the pass.
 type rounder struct {
 	*Rounding
-	ctx       context.Context
-	before    *graph.Network // with weights that are not integers yet
-	corrected bool           // biases take back means
-	moments   map[string]*quant.Moments
+	ctx     context.Context
+	before  *graph.Network // with weights that are not integers yet
+	moments map[string]*quant.Moments
+	rounded Rounded
 }
 
 // roundTask is a layer whose weights are to be rounded.
@@ -44,8 +46,8 @@ type roundTask struct {
 }
 
 // round rounds the weights of n, which the quantiser made of before, and notes in l what it did.
-func (l *Lowered) round(ctx context.Context, c *Rounding, before, n *graph.Network, pc *pass.Config, corrected bool) (*graph.Network, error) {
-	r := &rounder{c, ctx, before, corrected, map[string]*quant.Moments{}}
+func (l *Lowered) round(ctx context.Context, c *Rounding, before, n *graph.Network, pc *pass.Config) (*graph.Network, error) {
+	r := &rounder{c, ctx, before, map[string]*quant.Moments{}, Rounded{}}
 	sub := *pc
 	sub.Until, sub.Extra = 0, nil
 	n, steps, err := passes.Run(ctx, n, []pass.Pass{quantise.RoundWeights(func(w *pass.Rewrite) {
@@ -57,6 +59,9 @@ func (l *Lowered) round(ctx context.Context, c *Rounding, before, n *graph.Netwo
 		return nil, err
 	}
 	l.Steps = append(l.Steps, steps...)
+	if c.By.NeedsMoments() {
+		l.Rounded = r.rounded
+	}
 	pc.Ledger = steps[0].Ledger
 	return n, nil
 }
@@ -136,7 +141,7 @@ func realProduct(l *graph.Layer) bool {
 func (r *rounder) atOnce(tasks []roundTask) (now, later []roundTask) {
 	bytes := 0
 	for i, t := range tasks {
-		if t.before == nil || !r.By.NeedsMoments() || r.Replay == nil {
+		if t.before == nil || !r.By.NeedsMoments() || r.Replay == nil || r.Known != nil {
 			continue
 		}
 		v, _ := t.before.Inputs[1].Const()
@@ -215,28 +220,60 @@ func (r *rounder) some() Batches {
 // integers rounds the weights of a quantised product anew.
 func (r *rounder) integers(n *graph.Network, t roundTask) {
 	d := t.layer.Inputs[1].Producer
+	old, _ := d.Inputs[0].Const()
+	if r.Known != nil {
+		r.again(n, t, old)
+		return
+	}
 	m := r.moments[t.layer.Name]
 	w, _ := t.before.Inputs[1].Const()
 	if m == nil {
 		t.site.Miss(pass.WrongShape, "%s", r.unseen(t, w))
 		return
 	}
-	old, _ := d.Inputs[0].Const()
 	a := d.Attrs.(graph.QuantAttrs)
-	q, gain, err := r.By.RoundStored(t.before, w, old, a.Range, m, r.corrected)
+	q, gain, err := r.By.RoundStored(t.before, w, old, a.Range, m)
 	switch {
 	case err != nil:
 		t.site.Miss(pass.WrongShape, "%v", err)
 	case gain == 0:
 		t.site.Miss(pass.NoGain, "its sums lose no less than by the nearest integers")
 	default:
-		c := n.AddConst(d.Inputs[0].Name+"_rounded", q)
-		c.Range = d.Inputs[0].Range
-		d.SetInput(0, c)
+		r.rounded[t.key()] = newRoundedWeights(old, q)
+		r.put(n, t, q)
 		t.site.Note("%s: %.1f dB less error of its sums expected", r.By, gain)
 		t.site.Fire(t.layer)
 	}
 }
+
+// again gives a quantised product the integers that an earlier rounding found.
+func (r *rounder) again(n *graph.Network, t roundTask, nearest numeric.Value) {
+	known, ok := r.Known[t.key()]
+	if !ok {
+		t.site.Miss(pass.NoGain, "it has the nearest integers: no others were kept")
+		return
+	}
+	r.rounded[t.key()] = known
+	q, err := known.of(nearest)
+	if err != nil {
+		t.site.Note("to the nearest: %v", err)
+	} else {
+		r.put(n, t, q)
+		t.site.Note("%s, as it was found before", r.By)
+	}
+	t.site.Fire(t.layer)
+}
+
+// put makes a quantised product read other integers.
+func (r *rounder) put(n *graph.Network, t roundTask, q numeric.Value) {
+	d := t.layer.Inputs[1].Producer
+	c := n.AddConst(d.Inputs[0].Name+"_rounded", q)
+	c.Range = d.Inputs[0].Range
+	d.SetInput(0, c)
+}
+
+// key names the layer that a task is about, whatever is fused with it.
+func (t roundTask) key() string { return t.site.Layers()[0] }
 
 // unseen says why there are no moments of what a layer reads.
 func (r *rounder) unseen(t roundTask, w numeric.Value) string {
@@ -258,7 +295,11 @@ func (r *rounder) fewBits(n *graph.Network, t roundTask, stored map[string]*grap
 	weights := l.Inputs[1]
 	w, _ := weights.Const()
 	by, m := r.By, r.moments[l.Name]
-	if by.NeedsMoments() && m == nil {
+	_, known := r.Known[t.key()]
+	switch {
+	case r.Known != nil:
+		by = quant.Rounding{}
+	case by.NeedsMoments() && m == nil:
 		by, note = quant.Rounding{}, note+", to the nearest: "+r.unseen(t, w)
 	}
 	q, gain, err := r.Few.Quantize(l, w, by, m)
@@ -270,11 +311,21 @@ func (r *rounder) fewBits(n *graph.Network, t roundTask, stored map[string]*grap
 		t.site.Miss(pass.WrongType, "%v", err)
 		return
 	}
-	if gain > 0 {
+	switch {
+	case gain > 0:
+		r.rounded[t.key()] = newRoundedWeights(q.Nearest, q.Stored)
 		note += fmt.Sprintf(", %s: %.1f dB less error of its sums expected", by, gain)
+	case known:
+		r.rounded[t.key()] = r.Known[t.key()]
+		if v, err := r.Known[t.key()].of(q.Stored); err == nil {
+			q.Stored = v
+			note += fmt.Sprintf(", %s as it was found before", r.By)
+		} else {
+			note += ", to the nearest: " + err.Error()
+		}
 	}
 	key := fmt.Sprint(weights.Name, q.Attrs.Range.Axis, q.Attrs.Block)
-	if stored[key] == nil || by.NeedsMoments() {
+	if stored[key] == nil || by.NeedsMoments() || known {
 		name := l.Name + "_" + weights.Name
 		inputs := []*graph.Tensor{n.AddConst(name+"_"+q.Stored.Type.String(), q.Stored)}
 		if q.Scales != nil {

@@ -1,6 +1,7 @@
 package build_test
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -184,12 +185,27 @@ func TestRoundByMoments(t *testing.T) {
 	noise := func(by string) (sum float64) {
 		r := &build.Rounding{Replay: &build.Replay{Backend: b, Batches: batches, Items: 30}}
 		r.By, _ = quant.ParseRounding(by)
-		l, err := build.Lower(ctx, o, build.LowerConfig{
+		how := build.LowerConfig{
 			Precision: numeric.I8, Rounding: r, Ranges: build.Ranges(found.Histograms, quant.MinMax{Scheme: quant.Scheme{Asymmetric: true}}),
 			Policy: quant.Policy{Scheme: quant.Scheme{Asymmetric: true}, PerTensor: true},
-		}, run.Supports(b, nil))
+		}
+		l, err := build.Lower(ctx, o, how, run.Supports(b, nil))
 		if err != nil {
 			t.Fatal(err)
+		}
+		if how.Rounding = (&build.Rounding{By: r.By, Known: l.Rounded}); l.Rounded != nil { // without data
+			again, err := build.Lower(ctx, o, how, run.Supports(b, nil))
+			if err != nil || !slices.EqualFunc(l.Quantised.Consts(), again.Quantised.Consts(), func(a, b *graph.Tensor) bool { return bytes.Equal(a.Weights, b.Weights) }) {
+				t.Errorf("%s: lowered again it has other weights, %v", by, err)
+			}
+			for layer, w := range l.Rounded {
+				w.Nearest++
+				how.Rounding.Known = build.Rounded{layer: w}
+				other, err := build.Lower(ctx, o, how, run.Supports(b, nil))
+				if err != nil || !strings.Contains(noteOf(other.Steps, layer), "not those that were rounded") {
+					t.Errorf("%s: integers of other weights are taken for %s: %v", by, layer, err)
+				}
+			}
 		}
 		i := slices.IndexFunc(l.Steps, func(s pass.Step) bool { return s.Pass == "round-weights" })
 		if fired := len(l.Steps[i].Fired); fired != map[string]int{"nearest": 0}[by] && fired != 2 {
@@ -216,4 +232,16 @@ func TestRoundByMoments(t *testing.T) {
 	if gptq > nearest*0.9 || ordered > nearest*0.9 {
 		t.Errorf("squared error %g, by gptq %g, ordered %g", nearest, gptq, ordered)
 	}
+}
+
+// noteOf returns what rounding noted of a layer.
+func noteOf(steps []pass.Step, layer string) string {
+	for _, s := range steps {
+		for _, f := range s.Fired {
+			if s.Pass == "round-weights" && strings.Contains(f.Site.String(), layer) {
+				return f.Note
+			}
+		}
+	}
+	return ""
 }

@@ -70,6 +70,7 @@ type staged struct {
 	ctx  context.Context
 	done map[string]bool // layers that have run, by name
 	held []map[string]numeric.Value
+	last []string // tensors that are held to the end, by name
 }
 
 // stage begins a run on items from all over the data: so many at most. Runs that are compared have the same number.
@@ -190,10 +191,9 @@ func (s *staged) part(n *graph.Network, tensors []*graph.Tensor) *graph.Network 
 		}
 	}
 	part, copies := cut(n, wanted)
-	last := compared(n)
 	for _, l := range n.Layers {
 		for _, t := range l.Outputs {
-			if wanted[l] && holdable(t) && (s.needed(t) || n.IsOutput(t) || slices.Contains(last, t)) {
+			if wanted[l] && holdable(t) && (s.needed(t) || n.IsOutput(t) || slices.Contains(s.last, t.Name)) {
 				part.MarkOutput(copies[t])
 			}
 		}
@@ -329,10 +329,9 @@ func (s *staged) item(c *run.ExecutionContext, part *graph.Network, held map[str
 
 // drop lets go of what no layer that has not run reads.
 func (s *staged) drop(n *graph.Network) {
-	last := compared(n)
 	for _, held := range s.held {
 		for name := range held {
-			if t := n.Tensor(name); t == nil || !n.IsInput(t) && !n.IsOutput(t) && !s.needed(t) && !slices.Contains(last, t) {
+			if t := n.Tensor(name); t == nil || !n.IsInput(t) && !n.IsOutput(t) && !s.needed(t) && !slices.Contains(s.last, t.Name) {
 				delete(held, name)
 			}
 		}

@@ -92,7 +92,7 @@ func (v *Variants) run(ctx context.Context, n *graph.Network, hold bool) (Output
 	if err != nil {
 		return nil, err
 	}
-	outputs := compared(n)
+	outputs := logits(n)
 	wanted := map[*graph.Layer]bool{}
 	var want func(t *graph.Tensor)
 	want = func(t *graph.Tensor) {

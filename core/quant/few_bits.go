@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,9 +75,10 @@ func (f FewBits) limits() (least, most float64) {
 
 // Matrix is a matrix of integers of few bits that stand for weights.
 type Matrix struct {
-	Stored numeric.Value    // of the weights' shape
-	Attrs  graph.QuantAttrs // of the Dequantize that gives the real numbers, but for their type
-	Scales *numeric.Value   // its second input, where groups have scales of their own
+	Stored  numeric.Value    // of the weights' shape
+	Nearest numeric.Value    // before they were rounded by moments; empty where they were not
+	Attrs   graph.QuantAttrs // of the Dequantize that gives the real numbers, but for their type
+	Scales  *numeric.Value   // its second input, where groups have scales of their own
 }
 
 // Quantize rounds the constant weights of l, a matrix product by one matrix. by needs m, what the weights are multiplied by, if it
@@ -125,8 +127,9 @@ func (f FewBits) Quantize(l *graph.Layer, w numeric.Value, by Rounding, m *Momen
 		}
 	}
 	if by.NeedsMoments() {
+		q.Nearest = numeric.Value{Type: typ, Dims: q.Stored.Dims, Data: slices.Clone(q.Stored.Data)}
 		g := grid{least, most, func(o, i int) float32 { return *scale(o, i) }}
-		if gain, err = by.Improve(l, w, stored, g, m, false); err != nil {
+		if gain, err = by.Improve(l, w, stored, g, m); err != nil {
 			return q, 0, err
 		}
 	}

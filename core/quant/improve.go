@@ -16,9 +16,8 @@ type grid struct {
 }
 
 // Improve makes of q, the integers that stand for w, the weights of l, those by which the squared error of its sums is least, as far
-// as r finds them; an output for which none are better keeps those that it has. centred: only the error around the mean counts,
-// since a bias takes that back. It returns by how many dB the error falls.
-func (r Rounding) Improve(l *graph.Layer, w numeric.Value, q []int8, g grid, m *Moments, centred bool) (gain float64, err error) {
+// as r finds them; an output for which none are better keeps those that it has. It returns by how many dB the error falls.
+func (r Rounding) Improve(l *graph.Layer, w numeric.Value, q []int8, g grid, m *Moments) (gain float64, err error) {
 	rows := weightRows(l, w.Dims)
 	if m == nil || m.rows == 0 || m.k != rows.k || rows.outputs%m.groups != 0 {
 		return 0, errors.New("what it reads was not seen")
@@ -27,7 +26,7 @@ func (r Rounding) Improve(l *graph.Layer, w numeric.Value, q []int8, g grid, m *
 	outputs := rows.outputs / m.groups
 	errs := make([][2]float64, rows.outputs) // before and after
 	for group := range m.groups {
-		by, err := newGPTQ(m.matrix(group, centred), m.k, r)
+		by, err := newGPTQ(slices.Clone(m.sums[group]), m.k, r)
 		if err != nil {
 			if m.groups > 1 { // a channel that is always zero loses nothing
 				continue
@@ -101,7 +100,7 @@ func weightRows(l *graph.Layer, dims []int) rowsOf {
 
 // RoundStored returns the integers of weights that [Place] has quantised, with scales r, rounded anew by what they are multiplied
 // by; see [Rounding.Improve].
-func (r Rounding) RoundStored(l *graph.Layer, w, stored numeric.Value, by numeric.Range, m *Moments, centred bool) (numeric.Value, float64, error) {
+func (r Rounding) RoundStored(l *graph.Layer, w, stored numeric.Value, by numeric.Range, m *Moments) (numeric.Value, float64, error) {
 	if stored.Type != numeric.I8 || stored.Len() != w.Len() || slices.ContainsFunc(by.Zero, func(z int32) bool { return z != 0 }) {
 		return stored, 0, errors.New("its weights are no symmetric integers of 8 bits")
 	}
@@ -111,6 +110,6 @@ func (r Rounding) RoundStored(l *graph.Layer, w, stored numeric.Value, by numeri
 		return stored, 0, errors.New("the scales of its weights are not of outputs")
 	}
 	q := numeric.Value{Type: stored.Type, Dims: stored.Dims, Data: slices.Clone(stored.Data)}
-	gain, err := r.Improve(l, w, numeric.View[int8](q.Data), grid{-127, 127, func(o, _ int) float32 { return by.ScaleAt(o) }}, m, centred)
+	gain, err := r.Improve(l, w, numeric.View[int8](q.Data), grid{-127, 127, func(o, _ int) float32 { return by.ScaleAt(o) }}, m)
 	return q, gain, err
 }

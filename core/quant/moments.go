@@ -17,7 +17,6 @@ type Moments struct {
 	groups int
 	k      int         // inputs of one output
 	sums   [][]float64 // by group, k x k, the lower triangle
-	means  [][]float64 // by group: sums
 	rows   int         // seen
 
 	batch []float64 // rows that are not summed yet
@@ -69,7 +68,7 @@ func (m *Moments) Bytes() int { return 8 * m.groups * m.k * m.k }
 func (m *Moments) Add(l *graph.Layer, weights []int, x numeric.Value, items int) error {
 	if m.sums == nil {
 		for range m.groups {
-			m.sums, m.means = append(m.sums, make([]float64, m.k*m.k)), append(m.means, make([]float64, m.k))
+			m.sums = append(m.sums, make([]float64, m.k*m.k))
 		}
 	}
 	most := max(1, max(fewestRows, rowsByInput*m.k)/max(1, items))
@@ -125,11 +124,6 @@ func (m *Moments) sum(g, rows int) {
 	for ; rows%4 != 0; rows++ {
 		x = append(x, make([]float64, k)...)
 	}
-	for r := range rows {
-		for i, v := range x[r*k : (r+1)*k] {
-			m.means[g][i] += v
-		}
-	}
 	share(k, func(i int) {
 		to := m.sums[g][i*k : i*k+i+1]
 		for r := 0; r < rows; r += 4 {
@@ -140,20 +134,6 @@ func (m *Moments) sum(g, rows int) {
 			}
 		}
 	})
-}
-
-// matrix returns the moments of a group by row, around the mean where that is taken back elsewhere, as by a bias.
-func (m *Moments) matrix(g int, centred bool) []float64 {
-	h := slices.Clone(m.sums[g])
-	if centred {
-		for i, a := range m.means[g] {
-			for j, b := range m.means[g][:i+1] {
-				h[i*m.k+j] -= a * b / float64(max(1, m.rows))
-			}
-			h[i*m.k+i] = max(0, h[i*m.k+i])
-		}
-	}
-	return h
 }
 
 // patches gives what a convolution's window holds at its places.

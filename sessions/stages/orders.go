@@ -178,7 +178,11 @@ func (o *orders) lowering(cfg config.Config) (lowering, error) {
 	if in.Weights != "" && in.Ranges == nil {
 		in.Quantized.Rounding = cfg.Quantization.Full().Rounding
 	}
-	if needsData || in.Quantized.Rounding != "" && in.Quantized.Rounder().NeedsMoments() {
+	moments := in.Quantized.Rounding != "" && in.Quantized.Rounder().NeedsMoments()
+	if moments && in.Ranges != nil {
+		moments = o.Stored.rounded(in.Ranges.By, in.Quantized, in.Weights) == nil
+	}
+	if needsData || moments {
 		means, err := o.collecting(cfg)
 		if err != nil {
 			return lowering{}, err

@@ -92,16 +92,23 @@ func (s *stored) Ranges(by finder) map[string]numeric.Range {
 	return nil
 }
 
-// shifts returns what an engine file tells of how its biases were corrected, if that was done so and its ranges hold. It does not
-// tell the integers that were found on data, and the shifts are theirs.
+// shifts returns what an engine file tells of how its biases were corrected, if that was done so and its ranges hold. Those of weights
+// that were rounded by moments are of no use without these integers.
 func (s *stored) shifts(by finder, how config.Quantization) map[string][]float64 {
-	if how.Rounder().NeedsMoments() {
+	r := s.found(by)
+	if r == nil || key(r.Config.Quantization.Full()) != key(how.Full()) || how.Rounder().NeedsMoments() && r.Rounded == nil {
 		return nil
 	}
-	if r := s.found(by); r != nil && key(r.Config.Quantization.Full()) == key(how.Full()) {
-		return r.Shifts
+	return r.Shifts
+}
+
+// rounded returns the integers of weights that an engine file tells of, if they were found so and its ranges hold.
+func (s *stored) rounded(by finder, how config.Quantization, weights string) build.Rounded {
+	r := s.found(by)
+	if r == nil || key(r.Config.Quantization.Full()) != key(how.Full()) || r.Config.Weights != weights {
+		return nil
 	}
-	return nil
+	return r.Rounded
 }
 
 // equalized returns what an engine file tells of how channels were equalised, if that was done so and its ranges hold.

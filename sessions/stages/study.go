@@ -104,6 +104,10 @@ func (s *studies) open(ctx context.Context, cfg config.Config) (*study, error) {
 	if len(t.base.Equalized) > 0 { // each variant as the configuration
 		t.how.Equalization = &build.Equalization{Known: t.base.Equalized}
 	}
+	if t.base.Rounded != nil {
+		few, _ := quant.ParseFewBits(t.in.Weights) // an error was found before
+		t.how.Rounding = &build.Rounding{By: t.in.Quantized.Rounder(), Few: few, Known: t.base.Rounded}
+	}
 	if len(t.base.Shifts) > 0 {
 		t.how.Correction = &build.Correction{Shifts: t.base.Shifts}
 	}

@@ -13,6 +13,11 @@ func (c *calibration) rounding(in lowering) *build.Rounding {
 	if r.Few.Bits == 0 && (in.Ranges == nil || !r.By.NeedsMoments()) {
 		return nil
 	}
+	if in.Ranges != nil && r.By.NeedsMoments() {
+		if r.Known = c.orders.Stored.rounded(in.Ranges.By, in.Quantized, in.Weights); r.Known != nil {
+			return r
+		}
+	}
 	if !r.By.NeedsMoments() || in.Means == nil {
 		r.By = quant.Rounding{}
 		return r
