@@ -62,6 +62,9 @@ func quiet(m *Model, n *graph.Network) string {
 		if large && recurrent(l.Op) {
 			return "onnxruntime's gates are exact to a share of 1, and times a large state that is much"
 		}
+		if recurrent(l.Op) && slices.ContainsFunc(l.GateActivations(), func(a graph.RecurrentActivation) bool { return a.Op == "Softplus" }) {
+			return "onnxruntime's softplus of a state beyond 88 is infinite"
+		}
 		if (large || far) && l.Op == graph.ReduceProd {
 			return "onnxruntime's products leave the range of float32 before they come back to it or meet a zero"
 		}
