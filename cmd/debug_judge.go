@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/internal/reduce"
 )
 
@@ -32,13 +34,16 @@ type failure struct{ kind, text string }
 // writeSmall writes a model and what it is run on, as ONNX test data, in the place of what was there. The folder's name is empty
 // where the model has no inputs.
 func writeSmall(file, data string, m *reduce.Model) (folder string, err error) {
-	if err := os.RemoveAll(data); err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(file, m.Encode(), 0o644); err != nil || len(m.Inputs) == 0 {
-		return "", err
-	}
 	set := filepath.Join(data, "test_data_set_0")
+	if err := replaceable(data); err != nil {
+		return "", err
+	}
+	if err := os.RemoveAll(set); err != nil {
+		return "", err
+	}
+	if _, err := host.WriteFile(file, host.Bytes(m.Encode())); err != nil || len(m.Inputs) == 0 {
+		return "", err
+	}
 	if err := os.MkdirAll(set, 0o755); err != nil {
 		return "", err
 	}
@@ -48,6 +53,22 @@ func writeSmall(file, data string, m *reduce.Model) (folder string, err error) {
 		}
 	}
 	return data, nil
+}
+
+// replaceable returns an error where a folder holds anything but what writeSmall wrote.
+func replaceable(data string) error {
+	for folder, like := range map[string]string{data: "test_data_set_0", filepath.Join(data, "test_data_set_0"): "input_*.pb"} {
+		list, err := os.ReadDir(folder)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for _, e := range list {
+			if ok, _ := filepath.Match(like, e.Name()); !ok {
+				return fmt.Errorf("%s holds %s, and would be replaced: give another file with -o, or move it away", folder, e.Name())
+			}
+		}
+	}
+	return nil
 }
 
 // of says what is wrong with a model; nil where nothing is. An error is one of this machine.

@@ -37,6 +37,36 @@ func TestReduceCheck(t *testing.T) {
 	}
 }
 
+// What is beside the result and is none of an earlier run stays, and so does the model itself.
+func TestReduceSpares(t *testing.T) {
+	dir := t.TempDir()
+	model, kept := filepath.Join(dir, "model.onnx"), filepath.Join(dir, "small.onnx.data", "mine.txt")
+	digits, err := os.ReadFile(digitsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Dir(kept), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for path, data := range map[string][]byte{model: digits, kept: []byte("kept")} {
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, want := range map[string]string{"small.onnx": "holds mine.txt", "model.onnx": "is the model itself"} {
+		_, errs := command(t, exitFailure, "debug", "reduce", model, "-q", "-o", filepath.Join(dir, file), "--check", "false")
+		if !strings.Contains(errs, want) {
+			t.Errorf("-o %s: want %q in\n%s", file, want, errs)
+		}
+	}
+	if data, err := os.ReadFile(kept); err != nil || string(data) != "kept" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if data, err := os.ReadFile(model); err != nil || len(data) != len(digits) {
+		t.Errorf("the model has %d bytes, %v", len(data), err)
+	}
+}
+
 // The same error of trtui run is what stays, and the command that is printed shows it.
 func TestReduceError(t *testing.T) {
 	file, out, _ := reduceTo(t, 0, "../sessions/testdata/unsupported.onnx")

@@ -126,9 +126,20 @@ func (o *reduceFlags) checkReduce() error {
 	return o.modelFlags.check()
 }
 
+// spares returns an error where the result would take the place of the model, or of anything else that is no earlier result.
+func (o *reduceFlags) spares(path string) error {
+	if sameFile(path, o.file) {
+		return fmt.Errorf("-o %s is the model itself, which would be lost", o.file)
+	}
+	return replaceable(o.file + ".data")
+}
+
 // reduce writes the smallest model that it finds.
 func (o *reduceFlags) reduce(ctx context.Context, stdout, stderr io.Writer, path string) error {
 	if err := o.checkReduce(); err != nil {
+		return err
+	}
+	if err := o.spares(path); err != nil {
 		return err
 	}
 	whole, err := o.read(path)

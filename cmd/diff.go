@@ -81,14 +81,16 @@ func parseOperand(text string) operand {
 
 // same reports whether two operands are the same of the same file.
 func (x operand) same(y operand) bool {
-	if x.which != y.which {
-		return false
-	}
-	a, err := os.Stat(x.path)
+	return x.which == y.which && sameFile(x.path, y.path)
+}
+
+// sameFile reports whether two paths lead to one file.
+func sameFile(x, y string) bool {
+	a, err := os.Stat(x)
 	if err != nil {
-		return x.path == y.path
+		return x == y
 	}
-	b, err := os.Stat(y.path)
+	b, err := os.Stat(y)
 	return err == nil && os.SameFile(a, b)
 }
 
