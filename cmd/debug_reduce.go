@@ -126,8 +126,12 @@ func (o *reduceFlags) checkReduce() error {
 	return o.modelFlags.check()
 }
 
-// spares returns an error where the result would take the place of the model, or of anything else that is no earlier result.
+// spares returns an error where the result has no folder to lie in, or would take the place of the model, or of anything else that is
+// no earlier result: before the search, not after it.
 func (o *reduceFlags) spares(path string) error {
+	if _, err := os.Stat(filepath.Dir(o.file)); err != nil {
+		return err
+	}
 	if sameFile(path, o.file) {
 		return fmt.Errorf("-o %s is the model itself, which would be lost", o.file)
 	}
