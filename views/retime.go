@@ -15,7 +15,7 @@ func (w *workbench) Retime(layer string) tea.Cmd {
 	}
 	w.work.before = w.settled
 	w.ctl.Retime(layer)
-	return w.begin("timing the tactics of " + words.ShortName(layer) + " again; esc or "+w.o.Look.Keys("{Tactics t}")+" stops")
+	return w.begin("timing the tactics of " + words.ShortName(layer) + " again; esc or " + w.o.Look.Keys("{Tactics t}") + " stops")
 }
 
 // endRetiming ends the timing of a layer's tactics.

@@ -50,6 +50,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 		},
 		Start: func() tea.Cmd {
 			return tea.Batch(
+				w.tour(),
 				func() tea.Msg { return ctl.Snapshot() },
 				ui.Listen(ctl.Events()),
 				recordings.List(o.Recordings),
