@@ -23,6 +23,7 @@ type Contestant struct {
 	now       report.Progress // of the batches
 	batch     Batch           // that is computed
 	Network   *graph.Network  // of the reference evaluation
+	Outside   Outside         // nil where it runs here
 	MaxMemory int64           // bytes that this may take; 0 for what is free
 
 	outputs map[string]numeric.Value // of the items that count
@@ -63,9 +64,12 @@ func (c *Contestant) run(ctx context.Context, in map[string]numeric.Value, perLa
 	}
 	c.tensors = map[string]observed{}
 	var err error
-	if c.Network != nil {
+	switch {
+	case c.Outside != nil:
+		err = c.ask(ctx, in, perLayer)
+	case c.Network != nil:
 		err = c.evaluate(ctx, in, perLayer)
-	} else {
+	default:
 		err = c.execute(ctx, in, perLayer)
 	}
 	if err != nil {
@@ -176,6 +180,9 @@ func (c *Contestant) report() report.BackendRun {
 
 // layers calls f for the outputs of the run's layers, in order.
 func (c *Contestant) layers(f func(l *graph.Layer, t *graph.Tensor)) {
+	if c.Outside != nil { // nobody knows its layers
+		return
+	}
 	if c.Network != nil {
 		for _, l := range c.Network.Layers {
 			for _, t := range l.Outputs {

@@ -144,7 +144,7 @@ func parseResults(data []byte) ([]Results, error) {
 		err = errors.New("no runner in it")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("neither a .npz archive nor results of Polygraphy (polygraphy run --save-outputs): %w", err)
+		return nil, fmt.Errorf("neither a .npz archive nor results that Polygraphy saved: %w", err)
 	}
 	var list []Results
 	left := maxBytes
