@@ -140,6 +140,29 @@ func (c *Contestant) execute(ctx context.Context, in map[string]numeric.Value, p
 	return err
 }
 
+// ask takes a batch's tensors from outside.
+func (c *Contestant) ask(ctx context.Context, in map[string]numeric.Value, perLayer bool) error {
+	all, err := c.Outside(ctx, Span{c.batch.first, c.batch.Count, c.batch.items}, in)
+	if err != nil {
+		return err
+	}
+	c.outputs = map[string]numeric.Value{}
+	for _, t := range c.results {
+		v, ok := all[t.Name]
+		if !ok {
+			return fmt.Errorf("it has no output %s", t.Name)
+		}
+		c.outputs[t.Name] = v
+	}
+	if !perLayer {
+		return nil
+	}
+	for name, v := range all {
+		c.tensors[name] = observed{value: v, stored: v.Type}
+	}
+	return nil
+}
+
 // keep remembers a layer's output.
 func (c *Contestant) keep(t *graph.Tensor, v numeric.Value) {
 	c.tensors[t.Name] = observed{t, c.batch.Counted(numeric.ToReal(v, t.Range), c.batch.Axis(t.Dims)), v.Type}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -99,4 +100,28 @@ func (p *pair) report() report.Pair {
 		}
 	})
 	return r
+}
+
+// like returns what something outside has for a tensor of a run here, whose range tells what integers stand for; ok is false where
+// it is another tensor of that name.
+func (o observed) like(a observed) (observed, bool) {
+	quantised := a.tensor.Range.IsSet() && o.stored.IsInteger()
+	if quantised && o.stored != a.stored || !slices.Equal(o.value.Dims, a.value.Dims) {
+		return o, false
+	}
+	o.value = numeric.ToReal(o.value, a.tensor.Range)
+	return o, true
+}
+
+// withinRounding reports whether FP32 explains by how much two runs of what was lowered may differ: what comes from outside was not.
+func withinRounding(a, b *Contestant) bool { return a.Outside == nil && b.Outside == nil }
+
+// NeedsRounding reports whether any of the pairs that are compared is explained by what rounding does.
+func NeedsRounding(runs []*Contestant) bool {
+	for _, other := range runs[1:] {
+		if withinRounding(runs[0], other) {
+			return true
+		}
+	}
+	return false
 }

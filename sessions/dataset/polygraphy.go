@@ -200,8 +200,6 @@ func (a *pgArray) value(most int) (numeric.Value, error) {
 	return readNpy(bytes.NewReader(data), most, everything)
 }
 
-func everything(n int) (first, count int, err error) { return 0, n, nil }
-
 // encoded returns arrays as Polygraphy's; lazy where it expects those that it loads when it needs them.
 func encoded(values map[string]numeric.Value, lazy bool) (pgArrays, error) {
 	arrays := make(pgArrays, len(values))
