@@ -333,7 +333,7 @@ func TestKeyContexts(t *testing.T) {
 // TestKeysInTexts: what panes say names keys in braces, so that a file of keys has its say, see [ui.Look.Keys]; those that no file
 // can change are named as they are.
 func TestKeysInTexts(t *testing.T) {
-	literal := regexp.MustCompile(`"[^"\n]*\b(press (\w|space|tab)|\w undoes|, \w to undo)\b[^"\n]*"`)
+	literal := regexp.MustCompile(`"[^"\n]*\b(press ([a-zA-Z]|space|tab)|([a-zA-Z]|ctrl\+\w) (undoes|marks|compares|lists|opens|times|pins)|, \w to undo)\b[^"\n]*"`)
 	files, err := filepath.Glob("*/*.go")
 	if err != nil || len(files) < 50 {
 		t.Fatal(len(files), err)

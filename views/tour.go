@@ -14,14 +14,20 @@ var hints = []string{
 	"{:} finds any command by its name, {?} lists keys. enter on a layer shows it on another screen.",
 }
 
-// tour opens the tour, once, where it has not been seen.
-func (w *workbench) tour() tea.Cmd {
-	if w.o.TourSeen == nil || w.toured {
+// tour is what someone who is here for the first time is shown, once.
+type tour struct {
+	seen  func() error // notes that it was seen; nil: it is not shown
+	shown bool
+}
+
+// open shows the tour where it has not been seen.
+func (t *tour) open() tea.Cmd {
+	if t.seen == nil || t.shown {
 		return nil
 	}
-	w.toured = true
+	t.shown = true
 	return ui.Open(&ui.Tour{Hints: hints, Over: func() tea.Msg {
-		if err := w.o.TourSeen(); err != nil {
+		if err := t.seen(); err != nil {
 			return pane.Say(ui.Warn, "this will be shown again: "+err.Error())()
 		}
 		return nil

@@ -23,7 +23,7 @@ type workbench struct {
 	comparison comparison.Pair
 	cursor     layerCursor
 	unrecorded lost
-	toured     bool
+	tour       tour
 	scrubTo    int // the state of a recording that was asked for and is not shown yet; 0: none
 }
 
