@@ -162,7 +162,7 @@ func (w *window) open(path string) tea.Cmd {
 
 // readState reads a state of a recording, or its last that is complete where that is "".
 func readState(path, state string) (*report.Snapshot, error) {
-	return operand{path: path, which: state}.recorded()
+	return operand{path: path, which: state}.read()
 }
 
 // run shows the window until it is left; it returns the recording that is to be shown next, if there is one.
