@@ -10,6 +10,7 @@ import (
 // TestArgumentOffsets holds the structs to the offsets that the generator (_asm/qconv.go) compiles in.
 func TestArgumentOffsets(t *testing.T) {
 	var q qconvArgs
+	var tile qtileArgs
 	var r requantArgs
 	for _, f := range []struct {
 		name      string
@@ -24,6 +25,21 @@ func TestArgumentOffsets(t *testing.T) {
 		{"qRequant", unsafe.Offsetof(q.requant), 48},
 		{"qAhead", unsafe.Offsetof(q.ahead), 56},
 		{"qAheadStep", unsafe.Offsetof(q.aheadStep), 64},
+		{"tIn", unsafe.Offsetof(tile.in), 0},
+		{"tPixels", unsafe.Offsetof(tile.pixels), 8},
+		{"tSteps", unsafe.Offsetof(tile.steps), 16},
+		{"tQuads", unsafe.Offsetof(tile.quads), 24},
+		{"tWeights", unsafe.Offsetof(tile.weights), 32},
+		{"tStart", unsafe.Offsetof(tile.start), 40},
+		{"tRequant", unsafe.Offsetof(tile.requant), 48},
+		{"tConfig", unsafe.Offsetof(tile.config), 56},
+		{"tSums", unsafe.Offsetof(tile.sums), 64},
+		{"tRows", unsafe.Offsetof(tile.rows), 72},
+		{"tCount", unsafe.Offsetof(tile.count), 80},
+		{"tDistance", unsafe.Offsetof(tile.distance), 88},
+		{"tNext", unsafe.Offsetof(tile.next), 96},
+		{"tLeft", unsafe.Offsetof(tile.left), 104},
+		{"tSlot", unsafe.Offsetof(tile.slot), 112},
 		{"rScale", unsafe.Offsetof(r.scale), 0},
 		{"rBias", unsafe.Offsetof(r.bias), 8},
 		{"rOut", unsafe.Offsetof(r.out), 16},
@@ -42,6 +58,7 @@ func TestArgumentOffsets(t *testing.T) {
 		{"rStoreFloat", unsafe.Offsetof(r.storeFloat), 100},
 		{"rResFloat", unsafe.Offsetof(r.residualFloat), 104},
 		{"rFlip", unsafe.Offsetof(r.flip), 108},
+		{"rInverse", unsafe.Offsetof(r.inverse), 112},
 	} {
 		if f.got != f.want {
 			t.Errorf("%s is at %d, the assembly reads it at %d", f.name, f.got, f.want)

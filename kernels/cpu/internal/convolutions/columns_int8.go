@@ -119,7 +119,7 @@ func (c *ColumnsInt8) pack(p *columnsPanel, weights []int16) {
 	}
 	p.Weights = len(c.weights)
 	last := min(c.shape.Filters, (p.Block+p.Kernel.Blocks)*work.Lanes)
-	c.weights, p.Steps = quantised.Pack(c.weights, steps, p.Block*work.Lanes, last, p.Kernel.Blocks)
+	c.weights, p.Steps = quantised.Pack(c.weights, steps, p.Block*work.Lanes, last, p.Kernel)
 }
 
 // Workspace returns the bytes that Run needs.

@@ -85,7 +85,7 @@ func (c *DirectInt8) pack(weights []int16, scale, bias []float32) {
 		if c.cfg.Stem {
 			steps = c.stemSteps(weights)
 		}
-		c.weights, p.Steps = quantised.Pack(c.weights, steps, p.Block*work.Lanes, min(s.Filters, (p.Block+p.Kernel.Blocks)*work.Lanes), p.Kernel.Blocks)
+		c.weights, p.Steps = quantised.Pack(c.weights, steps, p.Block*work.Lanes, min(s.Filters, (p.Block+p.Kernel.Blocks)*work.Lanes), p.Kernel)
 	}
 }
 

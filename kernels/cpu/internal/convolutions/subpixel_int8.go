@@ -132,7 +132,7 @@ func (c *TransposedInt8) pack(weights []int16, scale, bias []float32) {
 			p := &c.panels[i]
 			part := int8Phase{weights: len(c.weights)}
 			last := min(s.Filters, (p.Block+p.Kernel.Blocks)*work.Lanes)
-			c.weights, part.steps = quantised.Pack(c.weights, c.steps(p, phase, ordinary), p.Block*work.Lanes, last, p.Kernel.Blocks)
+			c.weights, part.steps = quantised.Pack(c.weights, c.steps(p, phase, ordinary), p.Block*work.Lanes, last, p.Kernel)
 			c.parts[i] = append(c.parts[i], part)
 		}
 	}

@@ -130,7 +130,7 @@ func (g *PackedInt8) pack(weights []int16, scale, bias []float32, cfg PackInt8Co
 	g.weights = work.Aligned[int8](g.depth * work.BlocksOf(g.n) * work.Lanes)[:0]
 	for b := 0; b < work.BlocksOf(g.n); {
 		p := quantised.Panel{Kernel: quantised.ConvKernel(cfg.Features, min(2, work.BlocksOf(g.n)-b)), Block: b, Weights: len(g.weights)}
-		g.weights, p.Steps = quantised.Pack(g.weights, steps, b*work.Lanes, min(g.n, (b+p.Kernel.Blocks)*work.Lanes), p.Kernel.Blocks)
+		g.weights, p.Steps = quantised.Pack(g.weights, steps, b*work.Lanes, min(g.n, (b+p.Kernel.Blocks)*work.Lanes), p.Kernel)
 		b += p.Kernel.Blocks
 		g.panels = append(g.panels, p)
 	}

@@ -55,9 +55,11 @@ type Step struct {
 
 // Pack appends the weights of filters [first, last) as asm.QConvCall has them, and returns the step
 // offsets. VPDPBUSD takes signed bytes; a step with weights beyond them (asymmetric uint8 weights minus
-// their zero point) is followed by others, at the same input, with what is left.
-func Pack(packed []int8, steps []Step, first, last, blocks int) ([]int8, []int32) {
+// their zero point) is followed by others, at the same input, with what is left. They are filled up to as many as the kernel
+// takes at a time by some without weights.
+func Pack(packed []int8, steps []Step, first, last int, kernel asm.QConvKernel) ([]int8, []int32) {
 	var offsets []int32
+	blocks := kernel.Blocks
 	rest := make([]int16, 16*(last-first))
 	for _, s := range steps {
 		some := false
@@ -79,7 +81,10 @@ func Pack(packed []int8, steps []Step, first, last, blocks int) ([]int8, []int32
 		}
 	}
 	if len(offsets) == 0 { // all weights are zero
-		return append(packed, make([]int8, 256*blocks)...), []int32{steps[0].Offset}
+		packed, offsets = append(packed, make([]int8, 256*blocks)...), []int32{steps[0].Offset}
+	}
+	for len(offsets)%kernel.Steps != 0 {
+		packed, offsets = append(packed, make([]int8, 256*blocks)...), append(offsets, offsets[len(offsets)-1])
 	}
 	return packed, offsets
 }
