@@ -19,6 +19,7 @@ type QConvCall struct {
 	Requant *Requant
 	// Distance is the bytes between a pixel and the next where they all lie so, and each step 16 bytes behind the one before; else 0.
 	Distance int
+	Packed   []byte // the inputs as QConvKernel.Pack lays them out, in the place of In; nil if it has not
 	Ahead    []int8 // weights of a call that follows: kernels may fetch them, evenly over the tiles; nil for none
 }
 

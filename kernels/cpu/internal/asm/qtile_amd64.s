@@ -5,10 +5,10 @@
 #include "textflag.h"
 
 // func qconv32AMX(args *byte)
-// Requires: AMX, AVX, AVX512F, CMOV
+// Requires: AMX, AVX, AVX512F, CMOV, MMX+
 TEXT ·qconv32AMX(SB), NOSPLIT, $0-8
 	MOVQ args+0(FP), CX
-	MOVQ 56(CX), DI
+	MOVQ 72(CX), DI
 
 	// LDTILECFG (DI)
 	BYTE $0xc4
@@ -16,13 +16,9 @@ TEXT ·qconv32AMX(SB), NOSPLIT, $0-8
 	BYTE $0x78
 	BYTE $0x49
 	BYTE $0x07
+	MOVQ $0x00000080, AX
 
 tile:
-	MOVQ    80(CX), DX
-	MOVQ    $0x00000020, AX
-	CMPQ    DX, AX
-	CMOVQGT AX, DX
-
 	// TILEZERO TMM0
 	BYTE $0xc4
 	BYTE $0xe2
@@ -45,31 +41,21 @@ tile:
 	BYTE $0xd0
 
 	// TILEZERO TMM3
-	BYTE    $0xc4
-	BYTE    $0xe2
-	BYTE    $0x7b
-	BYTE    $0x49
-	BYTE    $0xd8
-	MOVQ    32(CX), SI
-	MOVQ    24(CX), AX
-	MOVQ    AX, 104(CX)
-	MOVQ    88(CX), BX
-	CMPQ    DX, $0x20
-	JNE     gathered
-	TESTQ   BX, BX
-	JEQ     gathered
-	MOVQ    104(CX), R8
-	MOVQ    8(CX), AX
-	MOVLQSX (AX), DI
-	ADDQ    (CX), DI
-	MOVQ    16(CX), AX
-	MOVLQSX (AX), AX
-	ADDQ    AX, DI
-	MOVQ    BX, R9
-	SHLQ    $0x04, R9
-	MOVQ    $0x00000080, AX
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd8
+	MOVQ 40(CX), DX
+	MOVQ 16(CX), R8
+	MOVQ 24(CX), R9
+	MOVQ 48(CX), SI
+	MOVQ (CX), DI
+	MOVQ 8(CX), BX
+	CMPQ 88(CX), $0x10
+	JLE  one
 
-even:
+two:
 	// TILELOADD TMM6, 0(SI)(AX*1)
 	BYTE $0xc4
 	BYTE $0xe2
@@ -119,7 +105,7 @@ even:
 	BYTE $0x41
 	BYTE $0x5e
 	BYTE $0xd4
-	ADDQ R9, DI
+	ADDQ R8, DI
 
 	// TILELOADD TMM5, 0(DI)(BX*1)
 	BYTE $0xc4
@@ -132,7 +118,7 @@ even:
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
-	SUBQ R9, DI
+	SUBQ R8, DI
 
 	// TDPBUSD TMM6, TMM5, TMM1
 	BYTE $0xc4
@@ -142,90 +128,50 @@ even:
 	BYTE $0xcd
 
 	// TDPBUSD TMM7, TMM5, TMM3
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x41
-	BYTE $0x5e
-	BYTE $0xdd
-	ADDQ $0x40, DI
-	ADDQ $0x00000800, SI
-	SUBQ $0x01, R8
-	JNE  even
-	JMP  sums
+	BYTE       $0xc4
+	BYTE       $0xe2
+	BYTE       $0x41
+	BYTE       $0x5e
+	BYTE       $0xdd
+	PREFETCHT0 4096(SI)
+	PREFETCHT0 4160(SI)
+	PREFETCHT0 4224(SI)
+	PREFETCHT0 4288(SI)
+	PREFETCHT0 4352(SI)
+	PREFETCHT0 4416(SI)
+	PREFETCHT0 4480(SI)
+	PREFETCHT0 4544(SI)
+	PREFETCHT0 4608(SI)
+	PREFETCHT0 4672(SI)
+	PREFETCHT0 4736(SI)
+	PREFETCHT0 4800(SI)
+	PREFETCHT0 4864(SI)
+	PREFETCHT0 4928(SI)
+	PREFETCHT0 4992(SI)
+	PREFETCHT0 5056(SI)
+	PREFETCHT0 5120(SI)
+	PREFETCHT0 5184(SI)
+	PREFETCHT0 5248(SI)
+	PREFETCHT0 5312(SI)
+	PREFETCHT0 5376(SI)
+	PREFETCHT0 5440(SI)
+	PREFETCHT0 5504(SI)
+	PREFETCHT0 5568(SI)
+	PREFETCHT0 5632(SI)
+	PREFETCHT0 5696(SI)
+	PREFETCHT0 5760(SI)
+	PREFETCHT0 5824(SI)
+	PREFETCHT0 5888(SI)
+	PREFETCHT0 5952(SI)
+	PREFETCHT0 6016(SI)
+	PREFETCHT0 6080(SI)
+	ADDQ       R9, DI
+	ADDQ       $0x00000800, SI
+	SUBQ       $0x01, DX
+	JNE        two
+	JMP        sums
 
-gathered:
-	MOVQ    16(CX), AX
-	MOVQ    AX, 96(CX)
-	MOVQ    $0x00000000, 112(CX)
-	MOVQ    (CX), AX
-	MOVQ    96(CX), BX
-	MOVLQSX (BX), DI
-	ADDQ    AX, DI
-	MOVLQSX 4(BX), R8
-	ADDQ    AX, R8
-	MOVLQSX 8(BX), R9
-	ADDQ    AX, R9
-	MOVLQSX 12(BX), BX
-	ADDQ    AX, BX
-	ADDQ    $0x10, 96(CX)
-	MOVQ    72(CX), AX
-	MOVQ    8(CX), R12
-	ADDQ    112(CX), AX
-	MOVQ    DX, R11
-
-first:
-	MOVLQSX      (R12), R10
-	VMOVDQU      (DI)(R10*1), X0
-	VINSERTI32X4 $0x01, (R8)(R10*1), Z0, Z0
-	VINSERTI32X4 $0x02, (R9)(R10*1), Z0, Z0
-	VINSERTI32X4 $0x03, (BX)(R10*1), Z0, Z0
-	VMOVDQA32    Z0, (AX)
-	ADDQ         $0x04, R12
-	ADDQ         $0x40, AX
-	SUBQ         $0x01, R11
-	JNE          first
-
-quad:
-	MOVQ    112(CX), AX
-	MOVQ    72(CX), DI
-	ADDQ    AX, DI
-	ADDQ    $0x00000800, AX
-	ANDQ    $0x00001fff, AX
-	MOVQ    AX, 112(CX)
-	CMPQ    104(CX), $0x01
-	JEQ     last
-	MOVQ    (CX), AX
-	MOVQ    96(CX), BX
-	MOVLQSX (BX), R8
-	ADDQ    AX, R8
-	MOVLQSX 4(BX), R9
-	ADDQ    AX, R9
-	MOVLQSX 8(BX), R10
-	ADDQ    AX, R10
-	MOVLQSX 12(BX), BX
-	ADDQ    AX, BX
-	ADDQ    $0x10, 96(CX)
-	MOVQ    72(CX), AX
-	MOVQ    8(CX), R13
-	ADDQ    112(CX), AX
-	MOVQ    DX, R12
-
-next:
-	MOVLQSX      (R13), R11
-	VMOVDQU      (R8)(R11*1), X0
-	VINSERTI32X4 $0x01, (R9)(R11*1), Z0, Z0
-	VINSERTI32X4 $0x02, (R10)(R11*1), Z0, Z0
-	VINSERTI32X4 $0x03, (BX)(R11*1), Z0, Z0
-	VMOVDQA32    Z0, (AX)
-	ADDQ         $0x04, R13
-	ADDQ         $0x40, AX
-	SUBQ         $0x01, R12
-	JNE          next
-
-last:
-	MOVQ $0x00000040, BX
-	MOVQ $0x00000080, AX
-
+one:
 	// TILELOADD TMM6, 0(SI)(AX*1)
 	BYTE $0xc4
 	BYTE $0xe2
@@ -270,48 +216,50 @@ last:
 	BYTE $0xc4
 
 	// TDPBUSD TMM7, TMM4, TMM2
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x41
-	BYTE $0x5e
-	BYTE $0xd4
-	CMPQ DX, $0x10
-	JLE  half
-
-	// TILELOADD TMM5, 1024(DI)(BX*1)
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xac
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
-
-	// TDPBUSD TMM6, TMM5, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x49
-	BYTE $0x5e
-	BYTE $0xcd
-
-	// TDPBUSD TMM7, TMM5, TMM3
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x41
-	BYTE $0x5e
-	BYTE $0xdd
-
-half:
-	ADDQ $0x00000800, SI
-	SUBQ $0x01, 104(CX)
-	JNE  quad
+	BYTE       $0xc4
+	BYTE       $0xe2
+	BYTE       $0x41
+	BYTE       $0x5e
+	BYTE       $0xd4
+	PREFETCHT0 4096(SI)
+	PREFETCHT0 4160(SI)
+	PREFETCHT0 4224(SI)
+	PREFETCHT0 4288(SI)
+	PREFETCHT0 4352(SI)
+	PREFETCHT0 4416(SI)
+	PREFETCHT0 4480(SI)
+	PREFETCHT0 4544(SI)
+	PREFETCHT0 4608(SI)
+	PREFETCHT0 4672(SI)
+	PREFETCHT0 4736(SI)
+	PREFETCHT0 4800(SI)
+	PREFETCHT0 4864(SI)
+	PREFETCHT0 4928(SI)
+	PREFETCHT0 4992(SI)
+	PREFETCHT0 5056(SI)
+	PREFETCHT0 5120(SI)
+	PREFETCHT0 5184(SI)
+	PREFETCHT0 5248(SI)
+	PREFETCHT0 5312(SI)
+	PREFETCHT0 5376(SI)
+	PREFETCHT0 5440(SI)
+	PREFETCHT0 5504(SI)
+	PREFETCHT0 5568(SI)
+	PREFETCHT0 5632(SI)
+	PREFETCHT0 5696(SI)
+	PREFETCHT0 5760(SI)
+	PREFETCHT0 5824(SI)
+	PREFETCHT0 5888(SI)
+	PREFETCHT0 5952(SI)
+	PREFETCHT0 6016(SI)
+	PREFETCHT0 6080(SI)
+	ADDQ       R9, DI
+	ADDQ       $0x00000800, SI
+	SUBQ       $0x01, DX
+	JNE        one
 
 sums:
-	MOVQ 64(CX), DI
-	MOVQ $0x00000080, AX
+	MOVQ 80(CX), DI
 
 	// TILESTORED TMM0, 0(DI)(AX*1)
 	BYTE $0xc4
@@ -350,49 +298,53 @@ sums:
 	BYTE $0x00
 
 	// TILESTORED TMM3, 2112(DI)(AX*1)
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x9c
-	BYTE $0x07
-	BYTE $0x40
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	MOVQ 64(CX), AX
-	MOVQ 40(CX), BX
-	MOVQ 48(CX), SI
-	MOVQ 16(SI), DI
-	MOVQ 40(SI), R8
+	BYTE    $0xc4
+	BYTE    $0xe2
+	BYTE    $0x7a
+	BYTE    $0x4b
+	BYTE    $0x9c
+	BYTE    $0x07
+	BYTE    $0x40
+	BYTE    $0x08
+	BYTE    $0x00
+	BYTE    $0x00
+	MOVQ    80(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    64(CX), DI
+	MOVQ    16(DI), R8
+	MOVQ    40(DI), R9
+	MOVQ    88(CX), DX
+	MOVQ    $0x00000020, R10
+	CMPQ    DX, R10
+	CMOVQGT R10, DX
 
 e8pixels:
 	CMPQ         DX, $0x08
 	JLT          e8rest
-	VMOVDQU32    (BX), Z30
-	VMOVDQU32    64(BX), Z31
-	VPADDD       (AX), Z30, Z0
-	VPADDD       64(AX), Z31, Z1
-	VPADDD       128(AX), Z30, Z2
-	VPADDD       192(AX), Z31, Z3
-	VPADDD       256(AX), Z30, Z4
-	VPADDD       320(AX), Z31, Z5
-	VPADDD       384(AX), Z30, Z6
-	VPADDD       448(AX), Z31, Z7
-	VPADDD       512(AX), Z30, Z8
-	VPADDD       576(AX), Z31, Z9
-	VPADDD       640(AX), Z30, Z10
-	VPADDD       704(AX), Z31, Z11
-	VPADDD       768(AX), Z30, Z12
-	VPADDD       832(AX), Z31, Z13
-	VPADDD       896(AX), Z30, Z14
-	VPADDD       960(AX), Z31, Z15
-	MOVQ         (SI), R9
-	MOVQ         8(SI), R10
-	VMOVUPS      (R9), Z16
-	VMOVUPS      (R10), Z18
-	VMOVUPS      64(R9), Z17
-	VMOVUPS      64(R10), Z19
+	VMOVDQU32    (SI), Z30
+	VMOVDQU32    64(SI), Z31
+	VPADDD       (BX), Z30, Z0
+	VPADDD       64(BX), Z31, Z1
+	VPADDD       128(BX), Z30, Z2
+	VPADDD       192(BX), Z31, Z3
+	VPADDD       256(BX), Z30, Z4
+	VPADDD       320(BX), Z31, Z5
+	VPADDD       384(BX), Z30, Z6
+	VPADDD       448(BX), Z31, Z7
+	VPADDD       512(BX), Z30, Z8
+	VPADDD       576(BX), Z31, Z9
+	VPADDD       640(BX), Z30, Z10
+	VPADDD       704(BX), Z31, Z11
+	VPADDD       768(BX), Z30, Z12
+	VPADDD       832(BX), Z31, Z13
+	VPADDD       896(BX), Z30, Z14
+	VPADDD       960(BX), Z31, Z15
+	MOVQ         (DI), R10
+	MOVQ         8(DI), R11
+	VMOVUPS      (R10), Z16
+	VMOVUPS      (R11), Z18
+	VMOVUPS      64(R10), Z17
+	VMOVUPS      64(R11), Z19
 	VCVTDQ2PS    Z0, Z0
 	VMULPS       Z16, Z0, Z0
 	VADDPS       Z18, Z0, Z0
@@ -441,10 +393,10 @@ e8pixels:
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z17, Z15, Z15
 	VADDPS       Z19, Z15, Z15
-	CMPL         96(SI), $0x00
+	CMPL         96(DI), $0x00
 	JEQ          e8residual
-	VBROADCASTSS 64(SI), Z16
-	VBROADCASTSS 68(SI), Z17
+	VBROADCASTSS 64(DI), Z16
+	VBROADCASTSS 68(DI), Z17
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
 	VMAXPS       Z1, Z16, Z1
@@ -479,133 +431,133 @@ e8pixels:
 	VMINPS       Z15, Z17, Z15
 
 e8residual:
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JEQ          e8outer
-	MOVQ         48(SI), R9
-	MOVQ         56(SI), R10
-	CMPL         104(SI), $0x00
+	MOVQ         48(DI), R10
+	MOVQ         56(DI), R11
+	CMPL         104(DI), $0x00
 	JNE          e8addend
-	VBROADCASTSS 80(SI), Z16
-	VBROADCASTSS 84(SI), Z17
-	VPMOVZXBD    (R8), Z18
+	VBROADCASTSS 80(DI), Z16
+	VBROADCASTSS 84(DI), Z17
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z0, Z0
-	VPMOVZXBD    (R8)(R10*1), Z19
+	VPMOVZXBD    (R9)(R11*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z1, Z1
-	ADDQ         R9, R8
-	VPMOVZXBD    (R8), Z18
+	ADDQ         R10, R9
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z2, Z2
-	VPMOVZXBD    (R8)(R10*1), Z19
+	VPMOVZXBD    (R9)(R11*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z3, Z3
-	ADDQ         R9, R8
-	VPMOVZXBD    (R8), Z18
+	ADDQ         R10, R9
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z4, Z4
-	VPMOVZXBD    (R8)(R10*1), Z19
+	VPMOVZXBD    (R9)(R11*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z5, Z5
-	ADDQ         R9, R8
-	VPMOVZXBD    (R8), Z18
+	ADDQ         R10, R9
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z6, Z6
-	VPMOVZXBD    (R8)(R10*1), Z19
+	VPMOVZXBD    (R9)(R11*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z7, Z7
-	ADDQ         R9, R8
-	VPMOVZXBD    (R8), Z18
+	ADDQ         R10, R9
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z8, Z8
-	VPMOVZXBD    (R8)(R10*1), Z19
+	VPMOVZXBD    (R9)(R11*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z9, Z9
-	ADDQ         R9, R8
-	VPMOVZXBD    (R8), Z18
+	ADDQ         R10, R9
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z10, Z10
-	VPMOVZXBD    (R8)(R10*1), Z19
+	VPMOVZXBD    (R9)(R11*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z11, Z11
-	ADDQ         R9, R8
-	VPMOVZXBD    (R8), Z18
+	ADDQ         R10, R9
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z12, Z12
-	VPMOVZXBD    (R8)(R10*1), Z19
+	VPMOVZXBD    (R9)(R11*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z13, Z13
-	ADDQ         R9, R8
-	VPMOVZXBD    (R8), Z18
+	ADDQ         R10, R9
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z14, Z14
-	VPMOVZXBD    (R8)(R10*1), Z19
+	VPMOVZXBD    (R9)(R11*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z15, Z15
-	ADDQ         R9, R8
+	ADDQ         R10, R9
 	JMP          e8outer
 
 e8addend:
-	VADDPS (R8), Z0, Z0
-	VADDPS (R8)(R10*1), Z1, Z1
-	ADDQ   R9, R8
-	VADDPS (R8), Z2, Z2
-	VADDPS (R8)(R10*1), Z3, Z3
-	ADDQ   R9, R8
-	VADDPS (R8), Z4, Z4
-	VADDPS (R8)(R10*1), Z5, Z5
-	ADDQ   R9, R8
-	VADDPS (R8), Z6, Z6
-	VADDPS (R8)(R10*1), Z7, Z7
-	ADDQ   R9, R8
-	VADDPS (R8), Z8, Z8
-	VADDPS (R8)(R10*1), Z9, Z9
-	ADDQ   R9, R8
-	VADDPS (R8), Z10, Z10
-	VADDPS (R8)(R10*1), Z11, Z11
-	ADDQ   R9, R8
-	VADDPS (R8), Z12, Z12
-	VADDPS (R8)(R10*1), Z13, Z13
-	ADDQ   R9, R8
-	VADDPS (R8), Z14, Z14
-	VADDPS (R8)(R10*1), Z15, Z15
-	ADDQ   R9, R8
+	VADDPS (R9), Z0, Z0
+	VADDPS (R9)(R11*1), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	VADDPS (R9)(R11*1), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	VADDPS (R9)(R11*1), Z5, Z5
+	ADDQ   R10, R9
+	VADDPS (R9), Z6, Z6
+	VADDPS (R9)(R11*1), Z7, Z7
+	ADDQ   R10, R9
+	VADDPS (R9), Z8, Z8
+	VADDPS (R9)(R11*1), Z9, Z9
+	ADDQ   R10, R9
+	VADDPS (R9), Z10, Z10
+	VADDPS (R9)(R11*1), Z11, Z11
+	ADDQ   R10, R9
+	VADDPS (R9), Z12, Z12
+	VADDPS (R9)(R11*1), Z13, Z13
+	ADDQ   R10, R9
+	VADDPS (R9), Z14, Z14
+	VADDPS (R9)(R11*1), Z15, Z15
+	ADDQ   R10, R9
 
 e8outer:
-	VBROADCASTSS 72(SI), Z16
-	VBROADCASTSS 76(SI), Z17
+	VBROADCASTSS 72(DI), Z16
+	VBROADCASTSS 76(DI), Z17
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
 	VMAXPS       Z1, Z16, Z1
@@ -638,42 +590,42 @@ e8outer:
 	VMINPS       Z14, Z17, Z14
 	VMAXPS       Z15, Z16, Z15
 	VMINPS       Z15, Z17, Z15
-	MOVQ         24(SI), R9
-	MOVQ         32(SI), R10
-	CMPL         100(SI), $0x00
+	MOVQ         24(DI), R10
+	MOVQ         32(DI), R11
+	CMPL         100(DI), $0x00
 	JEQ          e8bytes
-	VMOVUPS      Z0, (DI)
-	VMOVUPS      Z1, (DI)(R10*1)
-	ADDQ         R9, DI
-	VMOVUPS      Z2, (DI)
-	VMOVUPS      Z3, (DI)(R10*1)
-	ADDQ         R9, DI
-	VMOVUPS      Z4, (DI)
-	VMOVUPS      Z5, (DI)(R10*1)
-	ADDQ         R9, DI
-	VMOVUPS      Z6, (DI)
-	VMOVUPS      Z7, (DI)(R10*1)
-	ADDQ         R9, DI
-	VMOVUPS      Z8, (DI)
-	VMOVUPS      Z9, (DI)(R10*1)
-	ADDQ         R9, DI
-	VMOVUPS      Z10, (DI)
-	VMOVUPS      Z11, (DI)(R10*1)
-	ADDQ         R9, DI
-	VMOVUPS      Z12, (DI)
-	VMOVUPS      Z13, (DI)(R10*1)
-	ADDQ         R9, DI
-	VMOVUPS      Z14, (DI)
-	VMOVUPS      Z15, (DI)(R10*1)
-	ADDQ         R9, DI
+	VMOVUPS      Z0, (R8)
+	VMOVUPS      Z1, (R8)(R11*1)
+	ADDQ         R10, R8
+	VMOVUPS      Z2, (R8)
+	VMOVUPS      Z3, (R8)(R11*1)
+	ADDQ         R10, R8
+	VMOVUPS      Z4, (R8)
+	VMOVUPS      Z5, (R8)(R11*1)
+	ADDQ         R10, R8
+	VMOVUPS      Z6, (R8)
+	VMOVUPS      Z7, (R8)(R11*1)
+	ADDQ         R10, R8
+	VMOVUPS      Z8, (R8)
+	VMOVUPS      Z9, (R8)(R11*1)
+	ADDQ         R10, R8
+	VMOVUPS      Z10, (R8)
+	VMOVUPS      Z11, (R8)(R11*1)
+	ADDQ         R10, R8
+	VMOVUPS      Z12, (R8)
+	VMOVUPS      Z13, (R8)(R11*1)
+	ADDQ         R10, R8
+	VMOVUPS      Z14, (R8)
+	VMOVUPS      Z15, (R8)(R11*1)
+	ADDQ         R10, R8
 	JMP          e8done
 
 e8bytes:
-	VBROADCASTSS 88(SI), Z16
-	CMPL         112(SI), $0x00
+	VBROADCASTSS 88(DI), Z16
+	CMPL         112(DI), $0x00
 	JEQ          e8divide
-	VBROADCASTSS 112(SI), Z17
-	VBROADCASTSS 116(SI), Z18
+	VBROADCASTSS 112(DI), Z17
+	VBROADCASTSS 116(DI), Z18
 	VMULPS       Z18, Z0, Z19
 	VFMADD231PS  Z17, Z0, Z19
 	VFNMADD231PS Z16, Z19, Z0
@@ -759,8 +711,8 @@ e8divide:
 	VDIVPS Z16, Z15, Z15
 
 e8divided:
-	VPBROADCASTD     92(SI), Z17
-	VPBROADCASTD     108(SI), Z18
+	VPBROADCASTD     92(DI), Z17
+	VPBROADCASTD     108(DI), Z18
 	VPADDD           Z18, Z17, Z17
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z17, Z0, Z0
@@ -794,33 +746,33 @@ e8divided:
 	VPADDD           Z17, Z14, Z14
 	VCVTPS2DQ.RN_SAE Z15, Z15
 	VPADDD           Z17, Z15, Z15
-	VPMOVDB          Z0, (DI)
-	VPMOVDB          Z1, (DI)(R10*1)
-	ADDQ             R9, DI
-	VPMOVDB          Z2, (DI)
-	VPMOVDB          Z3, (DI)(R10*1)
-	ADDQ             R9, DI
-	VPMOVDB          Z4, (DI)
-	VPMOVDB          Z5, (DI)(R10*1)
-	ADDQ             R9, DI
-	VPMOVDB          Z6, (DI)
-	VPMOVDB          Z7, (DI)(R10*1)
-	ADDQ             R9, DI
-	VPMOVDB          Z8, (DI)
-	VPMOVDB          Z9, (DI)(R10*1)
-	ADDQ             R9, DI
-	VPMOVDB          Z10, (DI)
-	VPMOVDB          Z11, (DI)(R10*1)
-	ADDQ             R9, DI
-	VPMOVDB          Z12, (DI)
-	VPMOVDB          Z13, (DI)(R10*1)
-	ADDQ             R9, DI
-	VPMOVDB          Z14, (DI)
-	VPMOVDB          Z15, (DI)(R10*1)
-	ADDQ             R9, DI
+	VPMOVDB          Z0, (R8)
+	VPMOVDB          Z1, (R8)(R11*1)
+	ADDQ             R10, R8
+	VPMOVDB          Z2, (R8)
+	VPMOVDB          Z3, (R8)(R11*1)
+	ADDQ             R10, R8
+	VPMOVDB          Z4, (R8)
+	VPMOVDB          Z5, (R8)(R11*1)
+	ADDQ             R10, R8
+	VPMOVDB          Z6, (R8)
+	VPMOVDB          Z7, (R8)(R11*1)
+	ADDQ             R10, R8
+	VPMOVDB          Z8, (R8)
+	VPMOVDB          Z9, (R8)(R11*1)
+	ADDQ             R10, R8
+	VPMOVDB          Z10, (R8)
+	VPMOVDB          Z11, (R8)(R11*1)
+	ADDQ             R10, R8
+	VPMOVDB          Z12, (R8)
+	VPMOVDB          Z13, (R8)(R11*1)
+	ADDQ             R10, R8
+	VPMOVDB          Z14, (R8)
+	VPMOVDB          Z15, (R8)(R11*1)
+	ADDQ             R10, R8
 
 e8done:
-	ADDQ $0x00000400, AX
+	ADDQ $0x00000400, BX
 	SUBQ $0x08, DX
 	JMP  e8pixels
 
@@ -828,80 +780,80 @@ e8rest:
 e1pixels:
 	CMPQ         DX, $0x01
 	JLT          e1rest
-	VMOVDQU32    (BX), Z30
-	VMOVDQU32    64(BX), Z31
-	VPADDD       (AX), Z30, Z0
-	VPADDD       64(AX), Z31, Z1
-	MOVQ         (SI), R9
-	MOVQ         8(SI), R10
-	VMOVUPS      (R9), Z16
-	VMOVUPS      (R10), Z18
-	VMOVUPS      64(R9), Z17
-	VMOVUPS      64(R10), Z19
+	VMOVDQU32    (SI), Z30
+	VMOVDQU32    64(SI), Z31
+	VPADDD       (BX), Z30, Z0
+	VPADDD       64(BX), Z31, Z1
+	MOVQ         (DI), R10
+	MOVQ         8(DI), R11
+	VMOVUPS      (R10), Z16
+	VMOVUPS      (R11), Z18
+	VMOVUPS      64(R10), Z17
+	VMOVUPS      64(R11), Z19
 	VCVTDQ2PS    Z0, Z0
 	VMULPS       Z16, Z0, Z0
 	VADDPS       Z18, Z0, Z0
 	VCVTDQ2PS    Z1, Z1
 	VMULPS       Z17, Z1, Z1
 	VADDPS       Z19, Z1, Z1
-	CMPL         96(SI), $0x00
+	CMPL         96(DI), $0x00
 	JEQ          e1residual
-	VBROADCASTSS 64(SI), Z16
-	VBROADCASTSS 68(SI), Z17
+	VBROADCASTSS 64(DI), Z16
+	VBROADCASTSS 68(DI), Z17
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
 	VMAXPS       Z1, Z16, Z1
 	VMINPS       Z1, Z17, Z1
 
 e1residual:
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JEQ          e1outer
-	MOVQ         48(SI), R9
-	MOVQ         56(SI), R10
-	CMPL         104(SI), $0x00
+	MOVQ         48(DI), R10
+	MOVQ         56(DI), R11
+	CMPL         104(DI), $0x00
 	JNE          e1addend
-	VBROADCASTSS 80(SI), Z16
-	VBROADCASTSS 84(SI), Z17
-	VPMOVZXBD    (R8), Z18
+	VBROADCASTSS 80(DI), Z16
+	VBROADCASTSS 84(DI), Z17
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z0, Z0
-	VPMOVZXBD    (R8)(R10*1), Z19
+	VPMOVZXBD    (R9)(R11*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z1, Z1
-	ADDQ         R9, R8
+	ADDQ         R10, R9
 	JMP          e1outer
 
 e1addend:
-	VADDPS (R8), Z0, Z0
-	VADDPS (R8)(R10*1), Z1, Z1
-	ADDQ   R9, R8
+	VADDPS (R9), Z0, Z0
+	VADDPS (R9)(R11*1), Z1, Z1
+	ADDQ   R10, R9
 
 e1outer:
-	VBROADCASTSS 72(SI), Z16
-	VBROADCASTSS 76(SI), Z17
+	VBROADCASTSS 72(DI), Z16
+	VBROADCASTSS 76(DI), Z17
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
 	VMAXPS       Z1, Z16, Z1
 	VMINPS       Z1, Z17, Z1
-	MOVQ         24(SI), R9
-	MOVQ         32(SI), R10
-	CMPL         100(SI), $0x00
+	MOVQ         24(DI), R10
+	MOVQ         32(DI), R11
+	CMPL         100(DI), $0x00
 	JEQ          e1bytes
-	VMOVUPS      Z0, (DI)
-	VMOVUPS      Z1, (DI)(R10*1)
-	ADDQ         R9, DI
+	VMOVUPS      Z0, (R8)
+	VMOVUPS      Z1, (R8)(R11*1)
+	ADDQ         R10, R8
 	JMP          e1done
 
 e1bytes:
-	VBROADCASTSS 88(SI), Z16
-	CMPL         112(SI), $0x00
+	VBROADCASTSS 88(DI), Z16
+	CMPL         112(DI), $0x00
 	JEQ          e1divide
-	VBROADCASTSS 112(SI), Z17
-	VBROADCASTSS 116(SI), Z18
+	VBROADCASTSS 112(DI), Z17
+	VBROADCASTSS 116(DI), Z18
 	VMULPS       Z18, Z0, Z19
 	VFMADD231PS  Z17, Z0, Z19
 	VFNMADD231PS Z16, Z19, Z0
@@ -917,27 +869,28 @@ e1divide:
 	VDIVPS Z16, Z1, Z1
 
 e1divided:
-	VPBROADCASTD     92(SI), Z17
-	VPBROADCASTD     108(SI), Z18
+	VPBROADCASTD     92(DI), Z17
+	VPBROADCASTD     108(DI), Z18
 	VPADDD           Z18, Z17, Z17
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z17, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z1, Z1
 	VPADDD           Z17, Z1, Z1
-	VPMOVDB          Z0, (DI)
-	VPMOVDB          Z1, (DI)(R10*1)
-	ADDQ             R9, DI
+	VPMOVDB          Z0, (R8)
+	VPMOVDB          Z1, (R8)(R11*1)
+	ADDQ             R10, R8
 
 e1done:
-	ADDQ $0x00000080, AX
+	ADDQ $0x00000080, BX
 	SUBQ $0x01, DX
 	JMP  e1pixels
 
 e1rest:
-	MOVQ DI, 16(SI)
-	MOVQ R8, 40(SI)
-	ADDQ $0x00000080, 8(CX)
-	SUBQ $0x20, 80(CX)
+	MOVQ R8, 16(DI)
+	MOVQ R9, 40(DI)
+	MOVQ 32(CX), DX
+	ADDQ DX, (CX)
+	SUBQ $0x20, 88(CX)
 	JG   tile
 
 	// TILERELEASE
@@ -950,10 +903,10 @@ e1rest:
 	RET
 
 // func qconv16AMX(args *byte)
-// Requires: AMX, AVX, AVX512F, CMOV
+// Requires: AMX, AVX, AVX512F, CMOV, MMX+
 TEXT ·qconv16AMX(SB), NOSPLIT, $0-8
 	MOVQ args+0(FP), CX
-	MOVQ 56(CX), DI
+	MOVQ 72(CX), DI
 
 	// LDTILECFG (DI)
 	BYTE $0xc4
@@ -961,13 +914,9 @@ TEXT ·qconv16AMX(SB), NOSPLIT, $0-8
 	BYTE $0x78
 	BYTE $0x49
 	BYTE $0x07
+	MOVQ $0x00000040, AX
 
 tile:
-	MOVQ    80(CX), DX
-	MOVQ    $0x00000020, AX
-	CMPQ    DX, AX
-	CMOVQGT AX, DX
-
 	// TILEZERO TMM0
 	BYTE $0xc4
 	BYTE $0xe2
@@ -976,31 +925,21 @@ tile:
 	BYTE $0xc0
 
 	// TILEZERO TMM1
-	BYTE    $0xc4
-	BYTE    $0xe2
-	BYTE    $0x7b
-	BYTE    $0x49
-	BYTE    $0xc8
-	MOVQ    32(CX), SI
-	MOVQ    24(CX), AX
-	MOVQ    AX, 104(CX)
-	MOVQ    88(CX), BX
-	CMPQ    DX, $0x20
-	JNE     gathered
-	TESTQ   BX, BX
-	JEQ     gathered
-	MOVQ    104(CX), R8
-	MOVQ    8(CX), AX
-	MOVLQSX (AX), DI
-	ADDQ    (CX), DI
-	MOVQ    16(CX), AX
-	MOVLQSX (AX), AX
-	ADDQ    AX, DI
-	MOVQ    BX, R9
-	SHLQ    $0x04, R9
-	MOVQ    $0x00000040, AX
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	MOVQ 40(CX), DX
+	MOVQ 16(CX), R8
+	MOVQ 24(CX), R9
+	MOVQ 48(CX), SI
+	MOVQ (CX), DI
+	MOVQ 8(CX), BX
+	CMPQ 88(CX), $0x10
+	JLE  one
 
-even:
+two:
 	// TILELOADD TMM6, 0(SI)(AX*1)
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1031,7 +970,7 @@ even:
 	BYTE $0x49
 	BYTE $0x5e
 	BYTE $0xc4
-	ADDQ R9, DI
+	ADDQ R8, DI
 
 	// TILELOADD TMM5, 0(DI)(BX*1)
 	BYTE $0xc4
@@ -1044,93 +983,37 @@ even:
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
-	SUBQ R9, DI
+	SUBQ R8, DI
 
 	// TDPBUSD TMM6, TMM5, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x49
-	BYTE $0x5e
-	BYTE $0xcd
-	ADDQ $0x40, DI
-	ADDQ $0x00000400, SI
-	SUBQ $0x01, R8
-	JNE  even
-	JMP  sums
+	BYTE       $0xc4
+	BYTE       $0xe2
+	BYTE       $0x49
+	BYTE       $0x5e
+	BYTE       $0xcd
+	PREFETCHT0 2048(SI)
+	PREFETCHT0 2112(SI)
+	PREFETCHT0 2176(SI)
+	PREFETCHT0 2240(SI)
+	PREFETCHT0 2304(SI)
+	PREFETCHT0 2368(SI)
+	PREFETCHT0 2432(SI)
+	PREFETCHT0 2496(SI)
+	PREFETCHT0 2560(SI)
+	PREFETCHT0 2624(SI)
+	PREFETCHT0 2688(SI)
+	PREFETCHT0 2752(SI)
+	PREFETCHT0 2816(SI)
+	PREFETCHT0 2880(SI)
+	PREFETCHT0 2944(SI)
+	PREFETCHT0 3008(SI)
+	ADDQ       R9, DI
+	ADDQ       $0x00000400, SI
+	SUBQ       $0x01, DX
+	JNE        two
+	JMP        sums
 
-gathered:
-	MOVQ    16(CX), AX
-	MOVQ    AX, 96(CX)
-	MOVQ    $0x00000000, 112(CX)
-	MOVQ    (CX), AX
-	MOVQ    96(CX), BX
-	MOVLQSX (BX), DI
-	ADDQ    AX, DI
-	MOVLQSX 4(BX), R8
-	ADDQ    AX, R8
-	MOVLQSX 8(BX), R9
-	ADDQ    AX, R9
-	MOVLQSX 12(BX), BX
-	ADDQ    AX, BX
-	ADDQ    $0x10, 96(CX)
-	MOVQ    72(CX), AX
-	MOVQ    8(CX), R12
-	ADDQ    112(CX), AX
-	MOVQ    DX, R11
-
-first:
-	MOVLQSX      (R12), R10
-	VMOVDQU      (DI)(R10*1), X0
-	VINSERTI32X4 $0x01, (R8)(R10*1), Z0, Z0
-	VINSERTI32X4 $0x02, (R9)(R10*1), Z0, Z0
-	VINSERTI32X4 $0x03, (BX)(R10*1), Z0, Z0
-	VMOVDQA32    Z0, (AX)
-	ADDQ         $0x04, R12
-	ADDQ         $0x40, AX
-	SUBQ         $0x01, R11
-	JNE          first
-
-quad:
-	MOVQ    112(CX), AX
-	MOVQ    72(CX), DI
-	ADDQ    AX, DI
-	ADDQ    $0x00000800, AX
-	ANDQ    $0x00001fff, AX
-	MOVQ    AX, 112(CX)
-	CMPQ    104(CX), $0x01
-	JEQ     last
-	MOVQ    (CX), AX
-	MOVQ    96(CX), BX
-	MOVLQSX (BX), R8
-	ADDQ    AX, R8
-	MOVLQSX 4(BX), R9
-	ADDQ    AX, R9
-	MOVLQSX 8(BX), R10
-	ADDQ    AX, R10
-	MOVLQSX 12(BX), BX
-	ADDQ    AX, BX
-	ADDQ    $0x10, 96(CX)
-	MOVQ    72(CX), AX
-	MOVQ    8(CX), R13
-	ADDQ    112(CX), AX
-	MOVQ    DX, R12
-
-next:
-	MOVLQSX      (R13), R11
-	VMOVDQU      (R8)(R11*1), X0
-	VINSERTI32X4 $0x01, (R9)(R11*1), Z0, Z0
-	VINSERTI32X4 $0x02, (R10)(R11*1), Z0, Z0
-	VINSERTI32X4 $0x03, (BX)(R11*1), Z0, Z0
-	VMOVDQA32    Z0, (AX)
-	ADDQ         $0x04, R13
-	ADDQ         $0x40, AX
-	SUBQ         $0x01, R12
-	JNE          next
-
-last:
-	MOVQ $0x00000040, BX
-	MOVQ $0x00000040, AX
-
+one:
 	// TILELOADD TMM6, 0(SI)(AX*1)
 	BYTE $0xc4
 	BYTE $0xe2
@@ -1156,41 +1039,34 @@ last:
 	BYTE $0x00
 
 	// TDPBUSD TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x49
-	BYTE $0x5e
-	BYTE $0xc4
-	CMPQ DX, $0x10
-	JLE  half
-
-	// TILELOADD TMM5, 1024(DI)(BX*1)
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xac
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
-
-	// TDPBUSD TMM6, TMM5, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x49
-	BYTE $0x5e
-	BYTE $0xcd
-
-half:
-	ADDQ $0x00000400, SI
-	SUBQ $0x01, 104(CX)
-	JNE  quad
+	BYTE       $0xc4
+	BYTE       $0xe2
+	BYTE       $0x49
+	BYTE       $0x5e
+	BYTE       $0xc4
+	PREFETCHT0 2048(SI)
+	PREFETCHT0 2112(SI)
+	PREFETCHT0 2176(SI)
+	PREFETCHT0 2240(SI)
+	PREFETCHT0 2304(SI)
+	PREFETCHT0 2368(SI)
+	PREFETCHT0 2432(SI)
+	PREFETCHT0 2496(SI)
+	PREFETCHT0 2560(SI)
+	PREFETCHT0 2624(SI)
+	PREFETCHT0 2688(SI)
+	PREFETCHT0 2752(SI)
+	PREFETCHT0 2816(SI)
+	PREFETCHT0 2880(SI)
+	PREFETCHT0 2944(SI)
+	PREFETCHT0 3008(SI)
+	ADDQ       R9, DI
+	ADDQ       $0x00000400, SI
+	SUBQ       $0x01, DX
+	JNE        one
 
 sums:
-	MOVQ 64(CX), DI
-	MOVQ $0x00000040, AX
+	MOVQ 80(CX), DI
 
 	// TILESTORED TMM0, 0(DI)(AX*1)
 	BYTE $0xc4
@@ -1205,38 +1081,42 @@ sums:
 	BYTE $0x00
 
 	// TILESTORED TMM1, 1024(DI)(AX*1)
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x8c
-	BYTE $0x07
-	BYTE $0x00
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
-	MOVQ 64(CX), AX
-	MOVQ 40(CX), BX
-	MOVQ 48(CX), SI
-	MOVQ 16(SI), DI
-	MOVQ 40(SI), R8
+	BYTE    $0xc4
+	BYTE    $0xe2
+	BYTE    $0x7a
+	BYTE    $0x4b
+	BYTE    $0x8c
+	BYTE    $0x07
+	BYTE    $0x00
+	BYTE    $0x04
+	BYTE    $0x00
+	BYTE    $0x00
+	MOVQ    80(CX), BX
+	MOVQ    56(CX), SI
+	MOVQ    64(CX), DI
+	MOVQ    16(DI), R8
+	MOVQ    40(DI), R9
+	MOVQ    88(CX), DX
+	MOVQ    $0x00000020, R10
+	CMPQ    DX, R10
+	CMOVQGT R10, DX
 
 e8pixels:
 	CMPQ         DX, $0x08
 	JLT          e8rest
-	VMOVDQU32    (BX), Z30
-	VPADDD       (AX), Z30, Z0
-	VPADDD       64(AX), Z30, Z1
-	VPADDD       128(AX), Z30, Z2
-	VPADDD       192(AX), Z30, Z3
-	VPADDD       256(AX), Z30, Z4
-	VPADDD       320(AX), Z30, Z5
-	VPADDD       384(AX), Z30, Z6
-	VPADDD       448(AX), Z30, Z7
-	MOVQ         (SI), R9
-	MOVQ         8(SI), R10
-	VMOVUPS      (R9), Z16
-	VMOVUPS      (R10), Z17
+	VMOVDQU32    (SI), Z30
+	VPADDD       (BX), Z30, Z0
+	VPADDD       64(BX), Z30, Z1
+	VPADDD       128(BX), Z30, Z2
+	VPADDD       192(BX), Z30, Z3
+	VPADDD       256(BX), Z30, Z4
+	VPADDD       320(BX), Z30, Z5
+	VPADDD       384(BX), Z30, Z6
+	VPADDD       448(BX), Z30, Z7
+	MOVQ         (DI), R10
+	MOVQ         8(DI), R11
+	VMOVUPS      (R10), Z16
+	VMOVUPS      (R11), Z17
 	VCVTDQ2PS    Z0, Z0
 	VMULPS       Z16, Z0, Z0
 	VADDPS       Z17, Z0, Z0
@@ -1261,10 +1141,10 @@ e8pixels:
 	VCVTDQ2PS    Z7, Z7
 	VMULPS       Z16, Z7, Z7
 	VADDPS       Z17, Z7, Z7
-	CMPL         96(SI), $0x00
+	CMPL         96(DI), $0x00
 	JEQ          e8residual
-	VBROADCASTSS 64(SI), Z16
-	VBROADCASTSS 68(SI), Z17
+	VBROADCASTSS 64(DI), Z16
+	VBROADCASTSS 68(DI), Z17
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
 	VMAXPS       Z1, Z16, Z1
@@ -1283,85 +1163,85 @@ e8pixels:
 	VMINPS       Z7, Z17, Z7
 
 e8residual:
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JEQ          e8outer
-	MOVQ         48(SI), R9
-	MOVQ         56(SI), R10
-	CMPL         104(SI), $0x00
+	MOVQ         48(DI), R10
+	MOVQ         56(DI), R11
+	CMPL         104(DI), $0x00
 	JNE          e8addend
-	VBROADCASTSS 80(SI), Z16
-	VBROADCASTSS 84(SI), Z17
-	VPMOVZXBD    (R8), Z18
+	VBROADCASTSS 80(DI), Z16
+	VBROADCASTSS 84(DI), Z17
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z0, Z0
-	ADDQ         R9, R8
-	VPMOVZXBD    (R8), Z18
+	ADDQ         R10, R9
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z1, Z1
-	ADDQ         R9, R8
-	VPMOVZXBD    (R8), Z18
+	ADDQ         R10, R9
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z2, Z2
-	ADDQ         R9, R8
-	VPMOVZXBD    (R8), Z18
+	ADDQ         R10, R9
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z3, Z3
-	ADDQ         R9, R8
-	VPMOVZXBD    (R8), Z18
+	ADDQ         R10, R9
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z4, Z4
-	ADDQ         R9, R8
-	VPMOVZXBD    (R8), Z18
+	ADDQ         R10, R9
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z5, Z5
-	ADDQ         R9, R8
-	VPMOVZXBD    (R8), Z18
+	ADDQ         R10, R9
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z6, Z6
-	ADDQ         R9, R8
-	VPMOVZXBD    (R8), Z18
+	ADDQ         R10, R9
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z7, Z7
-	ADDQ         R9, R8
+	ADDQ         R10, R9
 	JMP          e8outer
 
 e8addend:
-	VADDPS (R8), Z0, Z0
-	ADDQ   R9, R8
-	VADDPS (R8), Z1, Z1
-	ADDQ   R9, R8
-	VADDPS (R8), Z2, Z2
-	ADDQ   R9, R8
-	VADDPS (R8), Z3, Z3
-	ADDQ   R9, R8
-	VADDPS (R8), Z4, Z4
-	ADDQ   R9, R8
-	VADDPS (R8), Z5, Z5
-	ADDQ   R9, R8
-	VADDPS (R8), Z6, Z6
-	ADDQ   R9, R8
-	VADDPS (R8), Z7, Z7
-	ADDQ   R9, R8
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   R10, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   R10, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   R10, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   R10, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   R10, R9
+	VADDPS (R9), Z6, Z6
+	ADDQ   R10, R9
+	VADDPS (R9), Z7, Z7
+	ADDQ   R10, R9
 
 e8outer:
-	VBROADCASTSS 72(SI), Z16
-	VBROADCASTSS 76(SI), Z17
+	VBROADCASTSS 72(DI), Z16
+	VBROADCASTSS 76(DI), Z17
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
 	VMAXPS       Z1, Z16, Z1
@@ -1378,34 +1258,34 @@ e8outer:
 	VMINPS       Z6, Z17, Z6
 	VMAXPS       Z7, Z16, Z7
 	VMINPS       Z7, Z17, Z7
-	MOVQ         24(SI), R9
-	MOVQ         32(SI), R10
-	CMPL         100(SI), $0x00
+	MOVQ         24(DI), R10
+	MOVQ         32(DI), R11
+	CMPL         100(DI), $0x00
 	JEQ          e8bytes
-	VMOVUPS      Z0, (DI)
-	ADDQ         R9, DI
-	VMOVUPS      Z1, (DI)
-	ADDQ         R9, DI
-	VMOVUPS      Z2, (DI)
-	ADDQ         R9, DI
-	VMOVUPS      Z3, (DI)
-	ADDQ         R9, DI
-	VMOVUPS      Z4, (DI)
-	ADDQ         R9, DI
-	VMOVUPS      Z5, (DI)
-	ADDQ         R9, DI
-	VMOVUPS      Z6, (DI)
-	ADDQ         R9, DI
-	VMOVUPS      Z7, (DI)
-	ADDQ         R9, DI
+	VMOVUPS      Z0, (R8)
+	ADDQ         R10, R8
+	VMOVUPS      Z1, (R8)
+	ADDQ         R10, R8
+	VMOVUPS      Z2, (R8)
+	ADDQ         R10, R8
+	VMOVUPS      Z3, (R8)
+	ADDQ         R10, R8
+	VMOVUPS      Z4, (R8)
+	ADDQ         R10, R8
+	VMOVUPS      Z5, (R8)
+	ADDQ         R10, R8
+	VMOVUPS      Z6, (R8)
+	ADDQ         R10, R8
+	VMOVUPS      Z7, (R8)
+	ADDQ         R10, R8
 	JMP          e8done
 
 e8bytes:
-	VBROADCASTSS 88(SI), Z16
-	CMPL         112(SI), $0x00
+	VBROADCASTSS 88(DI), Z16
+	CMPL         112(DI), $0x00
 	JEQ          e8divide
-	VBROADCASTSS 112(SI), Z17
-	VBROADCASTSS 116(SI), Z18
+	VBROADCASTSS 112(DI), Z17
+	VBROADCASTSS 116(DI), Z18
 	VMULPS       Z18, Z0, Z19
 	VFMADD231PS  Z17, Z0, Z19
 	VFNMADD231PS Z16, Z19, Z0
@@ -1451,8 +1331,8 @@ e8divide:
 	VDIVPS Z16, Z7, Z7
 
 e8divided:
-	VPBROADCASTD     92(SI), Z17
-	VPBROADCASTD     108(SI), Z18
+	VPBROADCASTD     92(DI), Z17
+	VPBROADCASTD     108(DI), Z18
 	VPADDD           Z18, Z17, Z17
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z17, Z0, Z0
@@ -1470,25 +1350,25 @@ e8divided:
 	VPADDD           Z17, Z6, Z6
 	VCVTPS2DQ.RN_SAE Z7, Z7
 	VPADDD           Z17, Z7, Z7
-	VPMOVDB          Z0, (DI)
-	ADDQ             R9, DI
-	VPMOVDB          Z1, (DI)
-	ADDQ             R9, DI
-	VPMOVDB          Z2, (DI)
-	ADDQ             R9, DI
-	VPMOVDB          Z3, (DI)
-	ADDQ             R9, DI
-	VPMOVDB          Z4, (DI)
-	ADDQ             R9, DI
-	VPMOVDB          Z5, (DI)
-	ADDQ             R9, DI
-	VPMOVDB          Z6, (DI)
-	ADDQ             R9, DI
-	VPMOVDB          Z7, (DI)
-	ADDQ             R9, DI
+	VPMOVDB          Z0, (R8)
+	ADDQ             R10, R8
+	VPMOVDB          Z1, (R8)
+	ADDQ             R10, R8
+	VPMOVDB          Z2, (R8)
+	ADDQ             R10, R8
+	VPMOVDB          Z3, (R8)
+	ADDQ             R10, R8
+	VPMOVDB          Z4, (R8)
+	ADDQ             R10, R8
+	VPMOVDB          Z5, (R8)
+	ADDQ             R10, R8
+	VPMOVDB          Z6, (R8)
+	ADDQ             R10, R8
+	VPMOVDB          Z7, (R8)
+	ADDQ             R10, R8
 
 e8done:
-	ADDQ $0x00000200, AX
+	ADDQ $0x00000200, BX
 	SUBQ $0x08, DX
 	JMP  e8pixels
 
@@ -1496,62 +1376,62 @@ e8rest:
 e1pixels:
 	CMPQ         DX, $0x01
 	JLT          e1rest
-	VMOVDQU32    (BX), Z30
-	VPADDD       (AX), Z30, Z0
-	MOVQ         (SI), R9
-	MOVQ         8(SI), R10
-	VMOVUPS      (R9), Z16
-	VMOVUPS      (R10), Z17
+	VMOVDQU32    (SI), Z30
+	VPADDD       (BX), Z30, Z0
+	MOVQ         (DI), R10
+	MOVQ         8(DI), R11
+	VMOVUPS      (R10), Z16
+	VMOVUPS      (R11), Z17
 	VCVTDQ2PS    Z0, Z0
 	VMULPS       Z16, Z0, Z0
 	VADDPS       Z17, Z0, Z0
-	CMPL         96(SI), $0x00
+	CMPL         96(DI), $0x00
 	JEQ          e1residual
-	VBROADCASTSS 64(SI), Z16
-	VBROADCASTSS 68(SI), Z17
+	VBROADCASTSS 64(DI), Z16
+	VBROADCASTSS 68(DI), Z17
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
 
 e1residual:
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JEQ          e1outer
-	MOVQ         48(SI), R9
-	MOVQ         56(SI), R10
-	CMPL         104(SI), $0x00
+	MOVQ         48(DI), R10
+	MOVQ         56(DI), R11
+	CMPL         104(DI), $0x00
 	JNE          e1addend
-	VBROADCASTSS 80(SI), Z16
-	VBROADCASTSS 84(SI), Z17
-	VPMOVZXBD    (R8), Z18
+	VBROADCASTSS 80(DI), Z16
+	VBROADCASTSS 84(DI), Z17
+	VPMOVZXBD    (R9), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z0, Z0
-	ADDQ         R9, R8
+	ADDQ         R10, R9
 	JMP          e1outer
 
 e1addend:
-	VADDPS (R8), Z0, Z0
-	ADDQ   R9, R8
+	VADDPS (R9), Z0, Z0
+	ADDQ   R10, R9
 
 e1outer:
-	VBROADCASTSS 72(SI), Z16
-	VBROADCASTSS 76(SI), Z17
+	VBROADCASTSS 72(DI), Z16
+	VBROADCASTSS 76(DI), Z17
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
-	MOVQ         24(SI), R9
-	MOVQ         32(SI), R10
-	CMPL         100(SI), $0x00
+	MOVQ         24(DI), R10
+	MOVQ         32(DI), R11
+	CMPL         100(DI), $0x00
 	JEQ          e1bytes
-	VMOVUPS      Z0, (DI)
-	ADDQ         R9, DI
+	VMOVUPS      Z0, (R8)
+	ADDQ         R10, R8
 	JMP          e1done
 
 e1bytes:
-	VBROADCASTSS 88(SI), Z16
-	CMPL         112(SI), $0x00
+	VBROADCASTSS 88(DI), Z16
+	CMPL         112(DI), $0x00
 	JEQ          e1divide
-	VBROADCASTSS 112(SI), Z17
-	VBROADCASTSS 116(SI), Z18
+	VBROADCASTSS 112(DI), Z17
+	VBROADCASTSS 116(DI), Z18
 	VMULPS       Z18, Z0, Z19
 	VFMADD231PS  Z17, Z0, Z19
 	VFNMADD231PS Z16, Z19, Z0
@@ -1562,24 +1442,25 @@ e1divide:
 	VDIVPS Z16, Z0, Z0
 
 e1divided:
-	VPBROADCASTD     92(SI), Z17
-	VPBROADCASTD     108(SI), Z18
+	VPBROADCASTD     92(DI), Z17
+	VPBROADCASTD     108(DI), Z18
 	VPADDD           Z18, Z17, Z17
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z17, Z0, Z0
-	VPMOVDB          Z0, (DI)
-	ADDQ             R9, DI
+	VPMOVDB          Z0, (R8)
+	ADDQ             R10, R8
 
 e1done:
-	ADDQ $0x00000040, AX
+	ADDQ $0x00000040, BX
 	SUBQ $0x01, DX
 	JMP  e1pixels
 
 e1rest:
-	MOVQ DI, 16(SI)
-	MOVQ R8, 40(SI)
-	ADDQ $0x00000080, 8(CX)
-	SUBQ $0x20, 80(CX)
+	MOVQ R8, 16(DI)
+	MOVQ R9, 40(DI)
+	MOVQ 32(CX), DX
+	ADDQ DX, (CX)
+	SUBQ $0x20, 88(CX)
 	JG   tile
 
 	// TILERELEASE
@@ -1588,5 +1469,52 @@ e1rest:
 	BYTE $0x78
 	BYTE $0x49
 	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func packTiles(args *byte)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·packTiles(SB), NOSPLIT, $0-8
+	MOVQ args+0(FP), AX
+	MOVQ (AX), CX
+
+tile:
+	MOVQ    $0x00000020, DX
+	CMPQ    DX, 24(AX)
+	CMOVQGT 24(AX), DX
+	MOVQ    32(AX), BX
+	MOVQ    40(AX), SI
+
+quad:
+	MOVLQSX (BX), DI
+	ADDQ    8(AX), DI
+	MOVLQSX 4(BX), R8
+	ADDQ    8(AX), R8
+	MOVLQSX 8(BX), R9
+	ADDQ    8(AX), R9
+	MOVLQSX 12(BX), R10
+	ADDQ    8(AX), R10
+	MOVQ    16(AX), R11
+	MOVQ    DX, R12
+	MOVQ    CX, R13
+
+pixel:
+	MOVLQSX      (R11), R14
+	VMOVDQU      (DI)(R14*1), X0
+	VINSERTI32X4 $0x01, (R8)(R14*1), Z0, Z0
+	VINSERTI32X4 $0x02, (R9)(R14*1), Z0, Z0
+	VINSERTI32X4 $0x03, (R10)(R14*1), Z0, Z0
+	VMOVDQU32    Z0, (R13)
+	ADDQ         $0x04, R11
+	ADDQ         $0x40, R13
+	SUBQ         $0x01, R12
+	JNE          pixel
+	ADDQ         $0x10, BX
+	ADDQ         $0x00000800, CX
+	SUBQ         $0x01, SI
+	JNE          quad
+	ADDQ         $0x00000080, 16(AX)
+	SUBQ         $0x20, 24(AX)
+	JG           tile
 	VZEROUPPER
 	RET

@@ -10,7 +10,8 @@ import (
 // TestArgumentOffsets holds the structs to the offsets that the generator (_asm/qconv.go) compiles in.
 func TestArgumentOffsets(t *testing.T) {
 	var q qconvArgs
-	var tile qtileArgs
+	var tile tileArgs
+	var pack packArgs
 	var r requantArgs
 	for _, f := range []struct {
 		name      string
@@ -26,20 +27,23 @@ func TestArgumentOffsets(t *testing.T) {
 		{"qAhead", unsafe.Offsetof(q.ahead), 56},
 		{"qAheadStep", unsafe.Offsetof(q.aheadStep), 64},
 		{"tIn", unsafe.Offsetof(tile.in), 0},
-		{"tPixels", unsafe.Offsetof(tile.pixels), 8},
-		{"tSteps", unsafe.Offsetof(tile.steps), 16},
-		{"tQuads", unsafe.Offsetof(tile.quads), 24},
-		{"tWeights", unsafe.Offsetof(tile.weights), 32},
-		{"tStart", unsafe.Offsetof(tile.start), 40},
-		{"tRequant", unsafe.Offsetof(tile.requant), 48},
-		{"tConfig", unsafe.Offsetof(tile.config), 56},
-		{"tSums", unsafe.Offsetof(tile.sums), 64},
-		{"tRows", unsafe.Offsetof(tile.rows), 72},
-		{"tCount", unsafe.Offsetof(tile.count), 80},
-		{"tDistance", unsafe.Offsetof(tile.distance), 88},
-		{"tNext", unsafe.Offsetof(tile.next), 96},
-		{"tLeft", unsafe.Offsetof(tile.left), 104},
-		{"tSlot", unsafe.Offsetof(tile.slot), 112},
+		{"tDistance", unsafe.Offsetof(tile.distance), 8},
+		{"tHalf", unsafe.Offsetof(tile.half), 16},
+		{"tQuad", unsafe.Offsetof(tile.quad), 24},
+		{"tTile", unsafe.Offsetof(tile.tile), 32},
+		{"tQuads", unsafe.Offsetof(tile.quads), 40},
+		{"tWeights", unsafe.Offsetof(tile.weights), 48},
+		{"tStart", unsafe.Offsetof(tile.start), 56},
+		{"tRequant", unsafe.Offsetof(tile.requant), 64},
+		{"tConfig", unsafe.Offsetof(tile.config), 72},
+		{"tSums", unsafe.Offsetof(tile.sums), 80},
+		{"tPixels", unsafe.Offsetof(tile.pixels), 88},
+		{"pTo", unsafe.Offsetof(pack.to), 0},
+		{"pIn", unsafe.Offsetof(pack.in), 8},
+		{"pPixels", unsafe.Offsetof(pack.pixels), 16},
+		{"pCount", unsafe.Offsetof(pack.count), 24},
+		{"pSteps", unsafe.Offsetof(pack.steps), 32},
+		{"pQuads", unsafe.Offsetof(pack.quads), 40},
 		{"rScale", unsafe.Offsetof(r.scale), 0},
 		{"rBias", unsafe.Offsetof(r.bias), 8},
 		{"rOut", unsafe.Offsetof(r.out), 16},

@@ -13,3 +13,8 @@ func qconv32AMX(args *byte)
 //
 //go:noescape
 func qconv16AMX(args *byte)
+
+// packTiles lays out inputs for tile registers; see QConvKernel.Pack.
+//
+//go:noescape
+func packTiles(args *byte)

@@ -267,15 +267,8 @@ func (r *gemmInt8Run) panel(p *quantised.Panel, a []byte, rows int, requant asm.
 	size := len(p.Steps) * 256 * p.Kernel.Blocks
 	next := g.weights[p.Weights+size:]
 	next = next[:min(size, len(next))]
-	call := asm.QConvCall{In: a, Steps: p.Steps, Weights: g.weights[p.Weights:], Start: r.call.Start[o:], Requant: &requant}
-	pixels := g.pixels[:rows]
-	for most := quantised.PieceOf(len(p.Steps), 4*p.Kernel.Blocks, p.Kernel.Pixels); len(pixels) > 0; {
-		n := min(most, len(pixels))
-		call.Ahead = next[:len(next)*n/len(pixels)]
-		call.Pixels, pixels, next = pixels[:n], pixels[n:], next[len(call.Ahead):]
-		p.Kernel.Run(&call)
-		requant = quantised.After(requant, n)
-	}
+	call := asm.QConvCall{In: a, Steps: p.Steps, Weights: g.weights[p.Weights:], Start: r.call.Start[o:], Ahead: next}
+	p.Strip(call, g.pixels[:rows], requant)
 }
 
 // tail computes the panel that ends beyond N a few rows at a time into scratch, since the kernel writes whole

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/subtle"
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
@@ -16,6 +17,26 @@ type Panel struct {
 	First   int // first input channel block read
 	Steps   []int32
 	Weights int // where its weights begin
+}
+
+// Alike reports whether two panels read the same inputs.
+func (p *Panel) Alike(other *Panel) bool { return p.First == other.First && slices.Equal(p.Steps, other.Steps) }
+
+// Strip computes so many pixels of a panel: in pieces that keep a call short enough for the scheduler. Call says what its calls have
+// in common, requant what becomes of the first pixel on.
+func (p *Panel) Strip(call asm.QConvCall, pixels []int32, requant asm.Requant) {
+	call.Requant = &requant
+	next := call.Ahead
+	for most := PieceOf(len(p.Steps), 4*p.Kernel.Blocks, p.Kernel.Pixels); len(pixels) > 0; {
+		n := min(most, len(pixels))
+		call.Ahead = next[:len(next)*n/len(pixels)]
+		call.Pixels, pixels, next = pixels[:n], pixels[n:], next[len(call.Ahead):]
+		p.Kernel.Run(&call)
+		requant = After(requant, n)
+		if call.Packed != nil {
+			call.Packed = call.Packed[p.Kernel.PackedSize(n, len(p.Steps)):]
+		}
+	}
 }
 
 // Check checks the constants of a quantised layer.
@@ -52,6 +73,9 @@ type Step struct {
 	Offset int32
 	Weight func(filter, i int) int16
 }
+
+// MostSteps is how many a step may become: weights of up to 255 are of three signed bytes at most.
+const MostSteps = 3
 
 // Pack appends the weights of filters [first, last) as asm.QConvCall has them, and returns the step
 // offsets. VPDPBUSD takes signed bytes; a step with weights beyond them (asymmetric uint8 weights minus

@@ -9,11 +9,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Byte offsets of the fields of asm.qtileArgs; asm's tests compare them with the struct.
+// Byte offsets of the fields of asm.tileArgs and asm.packArgs; asm's tests compare them with the structs.
 const (
-	tIn, tPixels, tSteps, tQuads, tWeights, tStart, tRequant = 0, 8, 16, 24, 32, 40, 48
-	tConfig, tSums, tRows, tCount, tDistance                 = 56, 64, 72, 80, 88
-	tNext, tLeft, tSlot                                      = 96, 104, 112
+	tIn, tDistance, tHalf, tQuad, tTile, tQuads         = 0, 8, 16, 24, 32, 40
+	tWeights, tStart, tRequant, tConfig, tSums, tPixels = 48, 56, 64, 72, 80, 88
+
+	pTo, pIn, pPixels, pCount, pSteps, pQuads = 0, 8, 16, 24, 32, 40
 )
 
 // A tile register holds 16 rows of 64 bytes. Of the eight, four are sums of two times 16 pixels by two blocks of 16 channels, two
@@ -24,10 +25,9 @@ const (
 	tileSums  = 0 // 2*block + half
 	tileIn    = 4 // and the second half of the pixels
 	tileOf    = 6 // weights of either block
-	ring      = 4 // places in memory for the inputs of a quad, so that none is read while it is written
 )
 
-// qtile emits the convolution of bytes by tile registers, for one block of channels and two.
+// qtile emits the convolution of bytes by tile registers, for one block of channels and two, and what lays inputs out for it.
 func qtile(c *build.Context) {
 	for _, blocks := range []int{2, 1} {
 		name := fmt.Sprintf("qconv%dAMX", 16*blocks)
@@ -35,6 +35,52 @@ func qtile(c *build.Context) {
 		k := qtileKernel{c: c, blocks: blocks}
 		k.emit()
 	}
+	qtilePack(c)
+}
+
+// qtilePack emits the function that lays out inputs as tiles: of 32 pixels each, for every quad of steps in turn, the 64 bytes of
+// each pixel.
+func qtilePack(c *build.Context) {
+	function(c, "packTiles", "func(args *byte)", "packTiles lays out inputs for tile registers; see QConvKernel.Pack.")
+	args := c.Load(c.Param("args"), c.GP64()).(reg.GPVirtual)
+	field := func(offset int) reg.GPVirtual { return loadField(c, args, offset) }
+	to, tile := field(pTo), c.GP64().(reg.GPVirtual)
+	c.Label("tile")
+	c.MOVQ(operand.U32(2*tileRows), tile)
+	c.CMPQ(tile, operand.Mem{Base: args, Disp: pCount})
+	c.CMOVQGT(operand.Mem{Base: args, Disp: pCount}, tile)
+	step, quads := field(pSteps), field(pQuads)
+	c.Label("quad")
+	var at [4]reg.GPVirtual
+	for i := range at {
+		at[i] = c.GP64().(reg.GPVirtual)
+		c.MOVLQSX(operand.Mem{Base: step, Disp: 4 * i}, at[i])
+		c.ADDQ(operand.Mem{Base: args, Disp: pIn}, at[i])
+	}
+	pixels, n, row := field(pPixels), c.GP64().(reg.GPVirtual), c.GP64().(reg.GPVirtual)
+	c.MOVQ(tile, n)
+	c.MOVQ(to, row)
+	c.Label("pixel")
+	pixel, v := c.GP64(), c.ZMM()
+	c.MOVLQSX(operand.Mem{Base: pixels}, pixel)
+	c.VMOVDQU(operand.Mem{Base: at[0], Index: pixel, Scale: 1}, v.AsX())
+	for i := 1; i < len(at); i++ {
+		c.VINSERTI32X4(operand.Imm(uint64(i)), operand.Mem{Base: at[i], Index: pixel, Scale: 1}, v, v)
+	}
+	c.VMOVDQU32(v, operand.Mem{Base: row})
+	c.ADDQ(operand.Imm(4), pixels)
+	c.ADDQ(operand.Imm(lane), row)
+	c.SUBQ(operand.Imm(1), n)
+	c.JNE(operand.LabelRef("pixel"))
+	c.ADDQ(operand.Imm(16), step)
+	c.ADDQ(operand.U32(2*tileBytes), to)
+	c.SUBQ(operand.Imm(1), quads)
+	c.JNE(operand.LabelRef("quad"))
+	c.ADDQ(operand.U32(4*2*tileRows), operand.Mem{Base: args, Disp: pPixels})
+	c.SUBQ(operand.Imm(2*tileRows), operand.Mem{Base: args, Disp: pCount})
+	c.JG(operand.LabelRef("tile"))
+	c.VZEROUPPER()
+	c.RET()
 }
 
 // qtileKernel emits the loop over the tiles of a strip. What instructions of tile registers address lies in registers of the first
@@ -46,178 +92,100 @@ type qtileKernel struct {
 	args reg.GPVirtual
 }
 
-// Registers of the first eight: the number of pixels of a tile, weights and inputs of a quad and their distances.
+// Registers of the first eight: the number of pixels of a tile, weights and inputs of a quad, and how far apart the rows of inputs,
+// and of weights or sums, are.
 var (
 	tileCount    = reg.RDX
 	tileWeights  = reg.RSI
 	tileInputs   = reg.RDI
-	tileStride   = reg.RBX // of inputs
-	tileDistance = reg.RAX // of weights; of sums
+	tileDistance = reg.RBX
+	tileWidth    = reg.RAX
 )
 
 func (k *qtileKernel) field(offset int) reg.GPVirtual { return loadField(k.c, k.args, offset) }
+
+// memory is a field of the arguments in its place.
+func (k *qtileKernel) memory(offset int) operand.Mem { return operand.Mem{Base: k.args, Disp: offset} }
+
+// load loads a field of the arguments into a register that was chosen by hand.
+func (k *qtileKernel) load(offset int, to reg.Register) { k.c.MOVQ(k.memory(offset), to) }
 
 func (k *qtileKernel) emit() {
 	c := k.c
 	k.args = c.Load(c.Param("args"), c.GP64()).(reg.GPVirtual)
 	k.load(tConfig, tileInputs)
-	tile(c, "LDTILECFG (DI)", tilePrefix, 0x49, 0<<6|0<<3|7, nil, tileInputs)
+	tile(c, "LDTILECFG (DI)", tilePrefix, 0x49, 7, nil, tileInputs)
+	c.MOVQ(operand.U32(uint32(lane*k.blocks)), tileWidth)
 
 	c.Label("tile")
-	k.load(tCount, tileCount)
-	k.atMost(2*tileRows, tileCount)
 	for t := range 2 * k.blocks {
-		tile(c, fmt.Sprintf("TILEZERO TMM%d", k.sums(t%2, t/2)), tileF2, 0x49, 3<<6|uint8(k.sums(t%2, t/2))<<3, nil)
+		acc := k.sums(t%2, t/2)
+		tile(c, fmt.Sprintf("TILEZERO TMM%d", acc), tileF2, 0x49, 3<<6|uint8(acc)<<3, nil)
 	}
 	k.reduce()
 	k.epilogue()
-	c.ADDQ(operand.U32(4*2*tileRows), k.memory(tPixels))
-	c.SUBQ(operand.Imm(2*tileRows), k.memory(tCount))
+	next := k.field(tTile)
+	c.ADDQ(next, k.memory(tIn))
+	c.SUBQ(operand.Imm(2*tileRows), k.memory(tPixels))
 	c.JG(operand.LabelRef("tile"))
 	tile(c, "TILERELEASE", tilePrefix, 0x49, 3<<6, nil)
 	c.VZEROUPPER()
 	c.RET()
 }
 
-// load loads a field of the arguments into a register that was chosen by hand.
-func (k *qtileKernel) load(offset int, to reg.Register) {
-	k.c.MOVQ(k.memory(offset), to)
-}
-
-// memory is a field of the arguments in its place.
-func (k *qtileKernel) memory(offset int) operand.Mem { return operand.Mem{Base: k.args, Disp: offset} }
-
-// atMost limits a register.
-func (k *qtileKernel) atMost(n int, r reg.Register) {
-	most := k.c.GP64()
-	k.c.MOVQ(operand.U32(uint32(n)), most)
-	k.c.CMPQ(r, most)
-	k.c.CMOVQGT(most, r)
-}
-
 // sums is the register of the sums of a half of the pixels and a block.
 func (k *qtileKernel) sums(half, block int) int { return tileSums + 2*block + half }
 
-// reduce adds up the quads: of full tiles whose pixels lie at equal distances as they lie, of others by way of the ring.
+// reduce adds up the quads. A second half without pixels is left out.
 func (k *qtileKernel) reduce() {
 	c := k.c
+	left, half, quad := k.field(tQuads), k.field(tHalf), k.field(tQuad)
 	k.load(tWeights, tileWeights)
-	k.copyField(tQuads, tLeft)
-	k.load(tDistance, tileStride)
-	c.CMPQ(tileCount, operand.Imm(2*tileRows))
-	c.JNE(operand.LabelRef("gathered"))
-	c.TESTQ(tileStride, tileStride)
-	c.JEQ(operand.LabelRef("gathered"))
-	k.even()
-	c.JMP(operand.LabelRef("sums"))
-	c.Label("gathered")
-	k.gathered()
-	c.Label("sums")
-}
-
-// copyField copies a field of the arguments to another.
-func (k *qtileKernel) copyField(from, to int) { k.c.MOVQ(k.field(from), k.memory(to)) }
-
-// even reads the inputs of a quad where they lie.
-func (k *qtileKernel) even() {
-	c := k.c
-	left, first, half := k.field(tLeft), c.GP64(), c.GP64()
-	c.MOVLQSX(operand.Mem{Base: k.field(tPixels)}, tileInputs)
-	c.ADDQ(k.memory(tIn), tileInputs)
-	c.MOVLQSX(operand.Mem{Base: k.field(tSteps)}, first)
-	c.ADDQ(first, tileInputs)
-	c.MOVQ(tileStride, half)
-	c.SHLQ(operand.Imm(4), half)
-	c.MOVQ(operand.U32(uint32(lane*k.blocks)), tileDistance)
-	c.Label("even")
+	k.load(tIn, tileInputs)
+	k.load(tDistance, tileDistance)
+	c.CMPQ(k.memory(tPixels), operand.Imm(tileRows))
+	c.JLE(operand.LabelRef("one"))
+	c.Label("two")
 	k.weights()
-	k.inputs(0, 0)
+	k.inputs(0)
 	k.multiply(0)
 	c.ADDQ(half, tileInputs)
-	k.inputs(1, 0)
+	k.inputs(1)
 	c.SUBQ(half, tileInputs)
 	k.multiply(1)
-	c.ADDQ(operand.Imm(lane), tileInputs)
-	k.nextWeights()
+	k.next(quad)
 	c.SUBQ(operand.Imm(1), left)
-	c.JNE(operand.LabelRef("even"))
-}
-
-// gathered copies the inputs of each quad side by side while the one before is multiplied.
-func (k *qtileKernel) gathered() {
-	c := k.c
-	k.copyField(tSteps, tNext)
-	c.MOVQ(operand.U32(0), k.memory(tSlot))
-	k.gather("first")
-	c.Label("quad")
-	slot := k.field(tSlot)
-	k.load(tRows, tileInputs)
-	c.ADDQ(slot, tileInputs)
-	c.ADDQ(operand.U32(2*tileBytes), slot)
-	c.ANDQ(operand.U32(ring*2*tileBytes-1), slot)
-	c.MOVQ(slot, k.memory(tSlot))
-	c.CMPQ(k.memory(tLeft), operand.Imm(1))
-	c.JEQ(operand.LabelRef("last"))
-	k.gather("next")
-	c.Label("last")
-	c.MOVQ(operand.U32(lane), tileStride)
-	c.MOVQ(operand.U32(uint32(lane*k.blocks)), tileDistance)
+	c.JNE(operand.LabelRef("two"))
+	c.JMP(operand.LabelRef("sums"))
+	c.Label("one")
 	k.weights()
-	k.inputs(0, 0)
+	k.inputs(0)
 	k.multiply(0)
-	c.CMPQ(tileCount, operand.Imm(tileRows))
-	c.JLE(operand.LabelRef("half"))
-	k.inputs(1, tileBytes)
-	k.multiply(1)
-	c.Label("half")
-	k.nextWeights()
-	c.SUBQ(operand.Imm(1), k.memory(tLeft))
-	c.JNE(operand.LabelRef("quad"))
-}
-
-// gather copies four steps of each pixel to the place in the ring, a row of a tile each, and goes on to the next steps.
-func (k *qtileKernel) gather(name string) {
-	c := k.c
-	var at [4]reg.GPVirtual
-	in, steps := k.field(tIn), k.field(tNext)
-	for i := range at {
-		at[i] = c.GP64().(reg.GPVirtual)
-		c.MOVLQSX(operand.Mem{Base: steps, Disp: 4 * i}, at[i])
-		c.ADDQ(in, at[i])
-	}
-	c.ADDQ(operand.Imm(16), k.memory(tNext))
-	to, pixel, n, p := k.field(tRows), c.GP64(), c.GP64(), k.field(tPixels)
-	c.ADDQ(k.memory(tSlot), to)
-	c.MOVQ(tileCount, n)
-	c.Label(name)
-	c.MOVLQSX(operand.Mem{Base: p}, pixel)
-	row := zmm[0]
-	c.VMOVDQU(operand.Mem{Base: at[0], Index: pixel, Scale: 1}, row.AsX())
-	for i := 1; i < len(at); i++ {
-		c.VINSERTI32X4(operand.Imm(uint64(i)), operand.Mem{Base: at[i], Index: pixel, Scale: 1}, row, row)
-	}
-	c.VMOVDQA32(row, operand.Mem{Base: to})
-	c.ADDQ(operand.Imm(4), p)
-	c.ADDQ(operand.Imm(lane), to)
-	c.SUBQ(operand.Imm(1), n)
-	c.JNE(operand.LabelRef(name))
+	k.next(quad)
+	c.SUBQ(operand.Imm(1), left)
+	c.JNE(operand.LabelRef("one"))
+	c.Label("sums")
 }
 
 // weights loads those of a quad.
 func (k *qtileKernel) weights() {
 	for b := range k.blocks {
-		k.tileAt("TILELOADD", tileF2, tileOf+b, tileWeights, tileDistance, b*lane)
+		k.tileAt("TILELOADD", tileF2, tileOf+b, tileWeights, tileWidth, b*lane)
 	}
 }
 
-// nextWeights goes on to the next quad.
-func (k *qtileKernel) nextWeights() {
-	k.c.ADDQ(operand.U32(uint32(k.blocks*tileBytes)), tileWeights)
+// inputs loads those of a half of the pixels.
+func (k *qtileKernel) inputs(half int) {
+	k.tileAt("TILELOADD", tileF2, tileIn+half, tileInputs, tileDistance, 0)
 }
 
-// inputs loads those of a half of the pixels.
-func (k *qtileKernel) inputs(half, disp int) {
-	k.tileAt("TILELOADD", tileF2, tileIn+half, tileInputs, tileStride, disp)
+// next goes on to the next quad, and asks for the weights of the one behind that.
+func (k *qtileKernel) next(quad reg.GPVirtual) {
+	for i := range tileRows * k.blocks {
+		k.c.PREFETCHT0(operand.Mem{Base: tileWeights, Disp: 2*k.blocks*tileBytes + i*lane})
+	}
+	k.c.ADDQ(quad, tileInputs)
+	k.c.ADDQ(operand.U32(uint32(k.blocks*tileBytes)), tileWeights)
 }
 
 // multiply adds a quad of a half of the pixels to its sums: unsigned inputs by signed weights.
@@ -232,15 +200,19 @@ func (k *qtileKernel) multiply(half int) {
 func (k *qtileKernel) epilogue() {
 	c := k.c
 	k.load(tSums, tileInputs)
-	c.MOVQ(operand.U32(uint32(lane*k.blocks)), tileDistance)
 	for half := range 2 {
 		for b := range k.blocks {
-			k.tileAt("TILESTORED", tileF3, k.sums(half, b), tileInputs, tileDistance, half*tileRows*lane*k.blocks+b*lane)
+			k.tileAt("TILESTORED", tileF3, k.sums(half, b), tileInputs, tileWidth, half*tileRows*lane*k.blocks+b*lane)
 		}
 	}
 	from, start, requant := k.field(tSums), k.field(tStart), k.field(tRequant)
 	out, res := loadField(c, requant, rOut), loadField(c, requant, rRes)
 	begin := zmm[30 : 30+k.blocks]
+	k.load(tPixels, tileCount)
+	most := c.GP64()
+	c.MOVQ(operand.U32(2*tileRows), most)
+	c.CMPQ(tileCount, most)
+	c.CMOVQGT(most, tileCount)
 	for _, pixels := range []int{8, 1} {
 		label := func(s string) string { return fmt.Sprintf("e%d%s", pixels, s) }
 		c.Label(label("pixels"))
