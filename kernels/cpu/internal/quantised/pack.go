@@ -20,7 +20,9 @@ type Panel struct {
 }
 
 // Alike reports whether two panels read the same inputs.
-func (p *Panel) Alike(other *Panel) bool { return p.First == other.First && slices.Equal(p.Steps, other.Steps) }
+func (p *Panel) Alike(other *Panel) bool {
+	return p.First == other.First && slices.Equal(p.Steps, other.Steps)
+}
 
 // Strip computes so many pixels of a panel: in pieces that keep a call short enough for the scheduler. Call says what its calls have
 // in common, requant what becomes of the first pixel on.
