@@ -109,11 +109,14 @@ func (c *DirectInt8) pack(weights []int16, scale, bias []float32) {
 	c.start, c.scale, c.bias = quantised.Constants(s.Filters, weights, scale, bias, c.cfg.InZero)
 	for i := range c.panels {
 		p := &c.panels[i]
-		p.Weights = len(c.weights)
 		steps := c.blockedSteps(p, weights)
 		if c.cfg.Stem {
 			steps = c.stemSteps(weights)
 		}
+		if i == 0 {
+			c.weights = quantised.Room(c.panels, len(steps))
+		}
+		p.Weights = len(c.weights)
 		c.weights, p.Steps = quantised.Pack(c.weights, steps, p.Block*work.Lanes, min(s.Filters, (p.Block+p.Kernel.Blocks)*work.Lanes), p.Kernel)
 	}
 	c.packed = c.packedPixels()

@@ -127,12 +127,16 @@ func (g *PackedInt8) pack(weights []int16, scale, bias []float32, cfg PackInt8Co
 			return columns[n*g.k+first+i]
 		}})
 	}
-	g.weights = work.Aligned[int8](g.depth * work.BlocksOf(g.n) * work.Lanes)[:0]
-	for b := 0; b < work.BlocksOf(g.n); {
-		p := quantised.Panel{Kernel: quantised.ConvKernel(cfg.Features, min(2, work.BlocksOf(g.n)-b)), Block: b, Weights: len(g.weights)}
-		g.weights, p.Steps = quantised.Pack(g.weights, steps, b*work.Lanes, min(g.n, (b+p.Kernel.Blocks)*work.Lanes), p.Kernel)
+	for b, blocks := 0, work.BlocksOf(g.n); b < blocks; {
+		p := quantised.Panel{Kernel: quantised.ConvKernel(cfg.Features, min(2, blocks-b)), Block: b}
 		b += p.Kernel.Blocks
 		g.panels = append(g.panels, p)
+	}
+	g.weights = quantised.Room(g.panels, len(steps))
+	for i := range g.panels {
+		p := &g.panels[i]
+		p.Weights = len(g.weights)
+		g.weights, p.Steps = quantised.Pack(g.weights, steps, p.Block*work.Lanes, min(g.n, (p.Block+p.Kernel.Blocks)*work.Lanes), p.Kernel)
 	}
 }
 

@@ -76,6 +76,16 @@ type Step struct {
 	Weight func(filter, i int) int16
 }
 
+// Room returns room for the weights of panels of so many steps, to which Pack may append.
+func Room(panels []Panel, steps int) []int8 {
+	size := 0
+	for i := range panels {
+		k := &panels[i].Kernel
+		size += work.CeilDiv(steps, k.Steps) * k.Steps * 256 * k.Blocks
+	}
+	return work.Aligned[int8](size)[:0]
+}
+
 // MostSteps is how many a step may become: weights of up to 255 are of three signed bytes at most.
 const MostSteps = 3
 
