@@ -25,6 +25,8 @@ const (
 	tileSums  = 0 // 2*block + half
 	tileIn    = 4 // and the second half of the pixels
 	tileOf    = 6 // weights of either block
+
+	tileRegisters = 8
 )
 
 // qtile emits the convolution of bytes by tile registers, for one block of channels and two, and what lays inputs out for it.
@@ -119,8 +121,7 @@ func (k *qtileKernel) emit() {
 
 	c.Label("tile")
 	for t := range 2 * k.blocks {
-		acc := k.sums(t%2, t/2)
-		tile(c, fmt.Sprintf("TILEZERO TMM%d", acc), tileF2, 0x49, 3<<6|uint8(acc)<<3, nil)
+		tileZero(c, k.sums(t%2, t/2))
 	}
 	k.reduce()
 	k.epilogue()
@@ -128,7 +129,7 @@ func (k *qtileKernel) emit() {
 	c.ADDQ(next, k.memory(tIn))
 	c.SUBQ(operand.Imm(2*tileRows), k.memory(tPixels))
 	c.JG(operand.LabelRef("tile"))
-	tile(c, "TILERELEASE", tilePrefix, 0x49, 3<<6, nil)
+	tileRelease(c)
 	c.VZEROUPPER()
 	c.RET()
 }
@@ -191,8 +192,7 @@ func (k *qtileKernel) next(quad reg.GPVirtual) {
 // multiply adds a quad of a half of the pixels to its sums: unsigned inputs by signed weights.
 func (k *qtileKernel) multiply(half int) {
 	for b := range k.blocks {
-		acc, in, of := k.sums(half, b), tileIn+half, tileOf+b
-		tile(k.c, fmt.Sprintf("TDPBUSD TMM%d, TMM%d, TMM%d", of, in, acc), tile66&^(0xf<<3)|(^uint8(of)&0xf)<<3, 0x5e, 3<<6|uint8(acc)<<3|uint8(in), nil)
+		tileMultiply(k.c, k.sums(half, b), tileIn+half, tileOf+b)
 	}
 }
 
@@ -252,6 +252,20 @@ const (
 	tileF3     = 0x7a
 	tileF2     = 0x7b
 )
+
+// tileZero clears a tile register.
+func tileZero(c *build.Context, register int) {
+	tile(c, fmt.Sprintf("TILEZERO TMM%d", register), tileF2, 0x49, 3<<6|uint8(register)<<3, nil)
+}
+
+// tileMultiply adds the products of unsigned bytes by signed ones to sums, all in tile registers.
+func tileMultiply(c *build.Context, acc, unsigned, signed int) {
+	third := tile66&^(0xf<<3) | (^uint8(signed)&0xf)<<3
+	tile(c, fmt.Sprintf("TDPBUSD TMM%d, TMM%d, TMM%d", signed, unsigned, acc), third, 0x5e, 3<<6|uint8(acc)<<3|uint8(unsigned), nil)
+}
+
+// tileRelease gives the tile registers back, so that they need not be saved.
+func tileRelease(c *build.Context) { tile(c, "TILERELEASE", tilePrefix, 0x49, 3<<6, nil) }
 
 // tile emits an instruction on tile registers, of opcode map 0F38, byte by byte: the assembler does not know them. It reads the
 // given general registers, which are of the first eight.
