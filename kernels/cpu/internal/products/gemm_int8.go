@@ -81,6 +81,7 @@ func NewGemmInt8(m int, b *PackedInt8, cfg GemmInt8Config) (*GemmInt8, error) {
 		return nil, fmt.Errorf("matrix product of %dx%d by %dx%d is empty", m, b.k, b.k, b.n)
 	}
 	g := planGemmInt8(m, b, b.panels[0].Kernel, cfg)
+	cfg = g.cfg
 	for i := range b.panels {
 		if p := &b.panels[i]; !p.Alike(&b.panels[0]) || len(p.Steps) != b.depth/16 {
 			g.packed = 0 // there is room, but for the steps of all panels
