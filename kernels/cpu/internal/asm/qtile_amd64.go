@@ -19,6 +19,8 @@ type tileArgs struct {
 	requant                    *requantArgs
 	config, sums               *byte
 	pixels                     int
+	ahead                      *int8
+	aheadStep                  int
 }
 
 // packArgs is what the assembly that lays out inputs reads.
@@ -36,6 +38,7 @@ const (
 	tilePixels = 2 * tileRows
 	tileBytes  = tilePixels * tileLine // of a quad's inputs
 	tileSteps  = 4                     // of a quad
+	tileAhead  = 8                     // lines of what follows that a quad asks for
 )
 
 // tileRoom is the memory through which tile registers exchange data with others.
@@ -73,7 +76,11 @@ func (k QConvKernel) runTiles(c *QConvCall) {
 	_, _ = c.Start[16*k.Blocks-1], c.Weights[len(c.Steps)*256*k.Blocks-1]
 	room := tileRooms.Get().(*tileRoom)
 	args := tileArgs{quads: len(c.Steps) / tileSteps, weights: &c.Weights[0], start: &c.Start[0], requant: &requant,
-		config: &room.config[0], sums: &room.sums[0]}
+		config: &room.config[0], sums: &room.sums[0], ahead: &c.Weights[0]}
+	if len(c.Ahead) > 0 {
+		lines := (n + tilePixels - 1) / tilePixels * args.quads * tileAhead
+		args.ahead, args.aheadStep = &c.Ahead[0], min(tileLine, len(c.Ahead)/lines+1)
+	}
 	even := 0
 	if c.Distance > 0 && c.Packed == nil {
 		_ = c.In[c.reach(n)+15]

@@ -38,6 +38,8 @@ func TestArgumentOffsets(t *testing.T) {
 		{"tConfig", unsafe.Offsetof(tile.config), 72},
 		{"tSums", unsafe.Offsetof(tile.sums), 80},
 		{"tPixels", unsafe.Offsetof(tile.pixels), 88},
+		{"tAhead", unsafe.Offsetof(tile.ahead), 96},
+		{"tAheadStep", unsafe.Offsetof(tile.aheadStep), 104},
 		{"pTo", unsafe.Offsetof(pack.to), 0},
 		{"pIn", unsafe.Offsetof(pack.in), 8},
 		{"pPixels", unsafe.Offsetof(pack.pixels), 16},

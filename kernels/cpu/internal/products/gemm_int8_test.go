@@ -100,7 +100,7 @@ func BenchmarkGemmInt8(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-		g, err := NewGemmInt8(m, packed, GemmInt8Config{Workers: 1})
+			g, err := NewGemmInt8(m, packed, GemmInt8Config{Workers: 1})
 			if err != nil {
 				b.Fatal(err)
 			}

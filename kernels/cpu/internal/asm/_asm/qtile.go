@@ -13,6 +13,7 @@ import (
 const (
 	tIn, tDistance, tHalf, tQuad, tTile, tQuads         = 0, 8, 16, 24, 32, 40
 	tWeights, tStart, tRequant, tConfig, tSums, tPixels = 48, 56, 64, 72, 80, 88
+	tAhead, tAheadStep                                  = 96, 104
 
 	pTo, pIn, pPixels, pCount, pSteps, pQuads = 0, 8, 16, 24, 32, 40
 )
@@ -27,6 +28,7 @@ const (
 	tileOf    = 6 // weights of either block
 
 	tileRegisters = 8
+	tileAhead     = 8 // lines of what follows that a quad asks for
 )
 
 // qtile emits the convolution of bytes by tile registers, for one block of channels and two, and what lays inputs out for it.
@@ -140,7 +142,7 @@ func (k *qtileKernel) sums(half, block int) int { return tileSums + 2*block + ha
 // reduce adds up the quads. A second half without pixels is left out.
 func (k *qtileKernel) reduce() {
 	c := k.c
-	left, half, quad := k.field(tQuads), k.field(tHalf), k.field(tQuad)
+	left, half, quad, ahead := k.field(tQuads), k.field(tHalf), k.field(tQuad), k.field(tAhead)
 	k.load(tWeights, tileWeights)
 	k.load(tIn, tileInputs)
 	k.load(tDistance, tileDistance)
@@ -154,7 +156,7 @@ func (k *qtileKernel) reduce() {
 	k.inputs(1)
 	c.SUBQ(half, tileInputs)
 	k.multiply(1)
-	k.next(quad)
+	k.next(quad, ahead)
 	c.SUBQ(operand.Imm(1), left)
 	c.JNE(operand.LabelRef("two"))
 	c.JMP(operand.LabelRef("sums"))
@@ -162,10 +164,11 @@ func (k *qtileKernel) reduce() {
 	k.weights()
 	k.inputs(0)
 	k.multiply(0)
-	k.next(quad)
+	k.next(quad, ahead)
 	c.SUBQ(operand.Imm(1), left)
 	c.JNE(operand.LabelRef("one"))
 	c.Label("sums")
+	c.MOVQ(ahead, k.memory(tAhead))
 }
 
 // weights loads those of a quad.
@@ -180,8 +183,12 @@ func (k *qtileKernel) inputs(half int) {
 	k.tileAt("TILELOADD", tileF2, tileIn+half, tileInputs, tileDistance, 0)
 }
 
-// next goes on to the next quad, and asks for the weights of the one behind that.
-func (k *qtileKernel) next(quad reg.GPVirtual) {
+// next goes on to the next quad, and asks for the weights of the one behind that and for some of what follows.
+func (k *qtileKernel) next(quad, ahead reg.GPVirtual) {
+	for range tileAhead {
+		k.c.PREFETCHT1(operand.Mem{Base: ahead})
+		k.c.ADDQ(k.memory(tAheadStep), ahead)
+	}
 	for i := range tileRows * k.blocks {
 		k.c.PREFETCHT0(operand.Mem{Base: tileWeights, Disp: 2*k.blocks*tileBytes + i*lane})
 	}
