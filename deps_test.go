@@ -94,17 +94,18 @@ var allowed = map[string][]string{
 	"views/log":          {"sessions/advice", "sessions/report", "ui", "views/pane", "views/words"},
 	"views/overview":     {"sessions/report", "ui", "views/graph", "views/memory", "views/pane", "views/timings", "views/trials", "views/words"},
 	"views":              {"sessions/config", "sessions/report", "ui", "views/accuracy", "views/calibration", "views/comparison", "views/graph", "views/log", "views/memory", "views/overview", "views/pane", "views/recordings", "views/runtime", "views/tactics", "views/timings", "views/trials", "views/words"},
-	"cmd":                {"core/graph", "core/graph/numeric", "core/graph/onnx", "core/graph/pass", "core/graph/passes", "core/plugin", "core/quant", "core/run", "internal/suite", "core/build", "internal/conformance", "internal/host", "internal/reduce", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/advice", "sessions/budget", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/describe", "sessions/diff", "sessions/exchange", "sessions/generate", "sessions/model", "sessions/recording", "sessions/report", "sessions/stages", "sessions/tokenizer", "ui", "views", "views/overview", "views/pane", "views/recordings", "views/timings", "testdata"},
+	"cmd":                {"core/graph", "core/graph/numeric", "core/graph/onnx", "core/graph/pass", "core/graph/passes", "core/plugin", "core/quant", "core/run", "internal/suite", "core/build", "internal/conformance", "internal/host", "internal/onnxruntime", "internal/reduce", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/advice", "sessions/budget", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/describe", "sessions/diff", "sessions/exchange", "sessions/generate", "sessions/model", "sessions/recording", "sessions/report", "sessions/stages", "sessions/tokenizer", "ui", "views", "views/overview", "views/pane", "views/recordings", "views/timings", "testdata"},
 	"cmd/trtui":          {"cmd"},
 
 	"internal/reduce":           {"core/graph", "core/graph/numeric", "core/graph/onnx"},
 	"internal/torture":          {"internal/host"},
-	"internal/torture/networks": {"core/graph", "core/graph/elementwise", "core/graph/numeric", "core/graph/onnx", "core/graph/pass", "core/graph/passes", "core/graph/symbolic", "core/quant", "core/run", "core/build", "internal/reduce", "kernels", "kernels/cpu", "kernels/cuda", "internal/torture"},
+	"internal/onnxruntime":      {"core/graph/numeric"},
+	"internal/torture/networks": {"core/graph", "core/graph/elementwise", "core/graph/numeric", "core/graph/onnx", "core/graph/pass", "core/graph/passes", "core/graph/symbolic", "core/quant", "core/run", "core/build", "internal/onnxruntime", "internal/reduce", "kernels", "kernels/cpu", "kernels/cuda", "internal/torture"},
 	"internal/torture/crash":    {"internal/host", "internal/torture", "internal/torture/networks"},
 	"internal/torture/soak":     {"internal/torture", "internal/torture/networks", "internal/torture/screen"},
 	"internal/torture/files":    {"core/graph", "core/graph/numeric", "internal/torture", "internal/torture/networks"},
 	"internal/torture/screen":   {"internal/torture", "internal/torture/networks"},
-	"scripts/torture":           {"internal/torture", "internal/torture/crash", "internal/torture/files", "internal/torture/networks", "internal/torture/screen", "internal/torture/soak"},
+	"scripts/torture":           {"internal/onnxruntime", "internal/torture", "internal/torture/crash", "internal/torture/files", "internal/torture/networks", "internal/torture/screen", "internal/torture/soak"},
 
 	// for tests
 	"views/pane/panetest":                 {"sessions/config", "sessions/report", "views/pane"},

@@ -35,6 +35,7 @@ type rounder struct {
 	before  *graph.Network // with weights that are not integers yet
 	moments map[string]*quant.Moments
 	rounded Rounded
+	matrix  multiplier
 }
 
 // roundTask is a layer whose weights are to be rounded.
@@ -47,7 +48,11 @@ type roundTask struct {
 
 // round rounds the weights of n, which the quantiser made of before, and notes in l what it did.
 func (l *Lowered) round(ctx context.Context, c *Rounding, before, n *graph.Network, pc *pass.Config) (*graph.Network, error) {
-	r := &rounder{c, ctx, before, map[string]*quant.Moments{}, Rounded{}}
+	r := &rounder{Rounding: c, ctx: ctx, before: before, moments: map[string]*quant.Moments{}, rounded: Rounded{}}
+	if c.Replay != nil {
+		r.matrix = multiplier{ctx: ctx, backend: c.Replay.Backend}
+		defer r.matrix.close()
+	}
 	sub := *pc
 	sub.Until, sub.Extra = 0, nil
 	n, steps, err := passes.Run(ctx, n, []pass.Pass{quantise.RoundWeights(func(w *pass.Rewrite) {
@@ -152,6 +157,7 @@ func (r *rounder) atOnce(tasks []roundTask) (now, later []roundTask) {
 		if bytes += m.Bytes(); bytes > momentBytes && i > 0 {
 			return tasks[:i], tasks[i:]
 		}
+		m.Multiply = r.matrix.multiply
 		r.moments[t.layer.Name] = m
 	}
 	return tasks, nil

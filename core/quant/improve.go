@@ -22,25 +22,23 @@ func (r Rounding) Improve(l *graph.Layer, w numeric.Value, q []int8, g grid, m *
 	if m == nil || m.rows == 0 || m.k != rows.k || rows.outputs%m.groups != 0 {
 		return 0, errors.New("what it reads was not seen")
 	}
-	x := w.Floats()
-	outputs := rows.outputs / m.groups
-	errs := make([][2]float64, rows.outputs) // before and after
+	x, outputs := w.Floats(), rows.outputs/m.groups
+	var before, after float64
 	for group := range m.groups {
-		by, err := newGPTQ(slices.Clone(m.sums[group]), m.k, r)
+		by, err := newGPTQ(slices.Clone(m.sums[group]), m.k, r, m.Multiply)
 		if err != nil {
 			if m.groups > 1 { // a channel that is always zero loses nothing
 				continue
 			}
 			return 0, err
 		}
-		share(outputs, func(i int) {
-			o := group*outputs + i
-			errs[o][0], errs[o][1] = by.row(x, q, g, rows, o)
-		})
-	}
-	var before, after float64
-	for _, e := range errs {
-		before, after = before+e[0], after+e[1]
+		for first := 0; first < outputs; first += outputsAtOnce {
+			b, a, err := by.improve(x, q, g, rows, group*outputs+first, min(outputsAtOnce, outputs-first))
+			if err != nil {
+				return 0, err
+			}
+			before, after = before+b, after+a
+		}
 	}
 	if !(after < before) {
 		return 0, nil
@@ -48,39 +46,35 @@ func (r Rounding) Improve(l *graph.Layer, w numeric.Value, q []int8, g grid, m *
 	return 10 * math.Log10(before/max(after, before*1e-20)), nil
 }
 
-// row improves the integers of one output, and returns the error of those before and of those now.
-func (g *gptq) row(x []float32, q []int8, of grid, rows rowsOf, o int) (before, after float64) {
-	w, old := make([]float32, g.k), make([]int8, g.k)
-	for i := range w {
-		w[i], old[i] = x[rows.at(o, i)], q[rows.at(o, i)]
-	}
-	now, errs := make([]int8, g.k), make([]float64, g.k)
-	scale := func(i int) float32 { return of.scale(o, i) }
-	g.round(w, scale, of.least, of.most, now, errs)
-	after = g.error(errs)
-	for j, i := range g.order {
-		errs[j] = float64(w[i]) - float64(old[i])*float64(scale(i))
-	}
-	before = g.error(errs)
-	if !(after < before) {
-		return before, before
-	}
-	for i, v := range now {
-		q[rows.at(o, i)] = v
-	}
-	return before, after
-}
-
-// error returns the squared length of M e.
-func (g *gptq) error(errs []float64) (sum float64) {
-	for j := range errs {
-		var d float64
-		for c, m := range g.factors[j*g.k : j*g.k+j+1] {
-			d += m * errs[c]
+// improve improves the integers of n outputs from the first on, and returns the error of those before and of those now.
+func (g *gptq) improve(x []float32, q []int8, of grid, rows rowsOf, first, n int) (before, after float64, err error) {
+	w, errs := make([]float32, n*g.k), make([]float64, n*g.k)
+	for r := range n {
+		for j, i := range g.order {
+			at := rows.at(first+r, i)
+			w[r*g.k+j], errs[r*g.k+j] = x[at], float64(x[at])-float64(q[at])*float64(of.scale(first+r, i))
 		}
-		sum += d * d
 	}
-	return sum
+	befores, err := g.errors(errs, n)
+	if err != nil {
+		return 0, 0, err
+	}
+	now, err := g.round(w, n, of.least, of.most, func(row, i int) float32 { return of.scale(first+row, i) })
+	if err != nil {
+		return 0, 0, err
+	}
+	for r, b := range befores {
+		before += b
+		if !(now.after[r] < b) {
+			after += b
+			continue
+		}
+		after += now.after[r]
+		for j, i := range g.order {
+			q[rows.at(first+r, i)] = now.now[r*g.k+j]
+		}
+	}
+	return before, after, nil
 }
 
 // rowsOf tells where the weights of outputs are.

@@ -18,14 +18,15 @@ type Moments struct {
 	k      int         // inputs of one output
 	sums   [][]float64 // by group, k x k, the lower triangle
 	rows   int         // seen
+	batch  []float32   // rows that are not summed yet
 
-	batch []float64 // rows that are not summed yet
+	Multiply Multiply // multiplies large matrices; nil: plain loops do
 }
 
 // Bounds of moments: the inputs of one output, the rows that are summed at once, and those that are enough.
 const (
 	maxInputs   = 4096
-	rowsAtOnce  = 32
+	rowsAtOnce  = 256
 	fewestRows  = 4096
 	rowsByInput = 8
 )
@@ -77,20 +78,14 @@ func (m *Moments) Add(l *graph.Layer, weights []int, x numeric.Value, items int)
 			return errors.New("its weights and its input differ in rank")
 		}
 		p := newPatches(a, weights, x, m.groups)
-		m.sample(p.places, most, p.row)
-		return nil
+		return m.sample(p.places, most, p.row)
 	}
 	v := x.Floats()
-	m.sample(len(v)/m.k, most, func(at, _ int, to []float64) {
-		for i, e := range v[at*m.k : (at+1)*m.k] {
-			to[i] = float64(e)
-		}
-	})
-	return nil
+	return m.sample(len(v)/m.k, most, func(at, _ int, to []float32) { copy(to, v[at*m.k:]) })
 }
 
 // sample adds most of so many places, spread evenly whatever repeats in them: multiples of the golden ratio.
-func (m *Moments) sample(places, most int, row func(at, group int, to []float64)) {
+func (m *Moments) sample(places, most int, row func(at, group int, to []float32)) error {
 	const golden = 0.6180339887498949
 	n := min(places, most)
 	at := make([]int, n)
@@ -108,32 +103,62 @@ func (m *Moments) sample(places, most int, row func(at, group int, to []float64)
 			for i, place := range list {
 				row(place, g, m.batch[i*m.k:(i+1)*m.k])
 			}
-			m.sum(g, len(list))
+			if err := m.sum(g, len(list)); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // sum adds the rows of the batch to a group's moments.
-func (m *Moments) sum(g, rows int) {
+func (m *Moments) sum(g, rows int) error {
 	k, x := m.k, m.batch
 	for i, v := range x {
 		if v-v != 0 { // not finite
 			x[i] = 0
 		}
 	}
+	if m.Multiply != nil && k >= fewestMultiplied {
+		return m.multiplied(g, rows)
+	}
 	for ; rows%4 != 0; rows++ {
-		x = append(x, make([]float64, k)...)
+		x = append(x, make([]float32, k)...)
 	}
 	share(k, func(i int) {
 		to := m.sums[g][i*k : i*k+i+1]
 		for r := 0; r < rows; r += 4 {
 			a, b, c, d := x[r*k:][:i+1], x[(r+1)*k:][:i+1], x[(r+2)*k:][:i+1], x[(r+3)*k:][:i+1]
-			p, q, s, t := a[i], b[i], c[i], d[i]
+			p, q, s, t := float64(a[i]), float64(b[i]), float64(c[i]), float64(d[i])
 			for j := range to {
-				to[j] += p*a[j] + q*b[j] + s*c[j] + t*d[j]
+				to[j] += p*float64(a[j]) + q*float64(b[j]) + s*float64(c[j]) + t*float64(d[j])
 			}
 		}
 	})
+	return nil
+}
+
+// multiplied is sum by a product of matrices.
+func (m *Moments) multiplied(g, rows int) error {
+	k := m.k
+	b, a := make([]float32, rowsAtOnce*k), make([]float32, k*rowsAtOnce)
+	copy(b, m.batch[:rows*k])
+	for r := range rows {
+		for i, v := range b[r*k : (r+1)*k] {
+			a[i*rowsAtOnce+r] = v
+		}
+	}
+	p, err := m.Multiply(a, b, k, rowsAtOnce, k)
+	if err != nil {
+		return err
+	}
+	share(k, func(i int) {
+		to := m.sums[g][i*k : i*k+i+1]
+		for j, v := range p[i*k : i*k+i+1] {
+			to[j] += float64(v)
+		}
+	})
+	return nil
 }
 
 // patches gives what a convolution's window holds at its places.
@@ -157,7 +182,7 @@ func newPatches(a graph.ConvAttrs, weights []int, x numeric.Value, groups int) *
 }
 
 // row gives the window at a place, of the channels of a group, in the order of weights.
-func (p *patches) row(at, group int, to []float64) {
+func (p *patches) row(at, group int, to []float32) {
 	clear(to)
 	rank := len(p.windows)
 	first := make([]int, rank)
@@ -174,7 +199,7 @@ func (p *patches) row(at, group int, to []float64) {
 }
 
 // taps gives the elements of one channel under the window from axis i on.
-func (p *patches) taps(i int, first []int, x []float32, to []float64) {
+func (p *patches) taps(i int, first []int, x, to []float32) {
 	w := p.windows[i]
 	inner, each := len(x)/max(1, p.dims[2+i]), len(to)/w.Kernel
 	for k := range w.Kernel {
@@ -183,7 +208,7 @@ func (p *patches) taps(i int, first []int, x []float32, to []float64) {
 			continue
 		}
 		if i == len(p.windows)-1 {
-			to[k] = float64(x[at])
+			to[k] = x[at]
 			continue
 		}
 		p.taps(i+1, first, x[at*inner:(at+1)*inner], to[k*each:(k+1)*each])
