@@ -26,6 +26,7 @@ type terminal struct {
 	reload     func(config.Config) error  // gets the model as it is now ready, to be shown when this is over; nil: it cannot
 	program    func() []tea.ProgramOption // of each program; nil: a person's terminal
 	remote     *remote                    // the terminal at the other end of a connection; nil: it is here
+	tourSeen   func() error               // notes that the tour was seen; nil: none is shown
 	readOnly   bool                       // nothing can be changed, and no files written
 }
 
@@ -40,7 +41,7 @@ func (t terminal) show(ctx context.Context, ctl views.Controller, rec views.Reco
 			}
 		}()
 	}
-	o := views.Options{Recorder: rec, ReadOnly: t.readOnly}
+	o := views.Options{Recorder: rec, ReadOnly: t.readOnly, TourSeen: t.tourSeen}
 	if t.configs != nil {
 		o.SaveConfig = t.configs.Save
 	}

@@ -160,9 +160,12 @@ func (y *layout) bring(t *graph.Tensor, from, to kernels.Format, consumer string
 func (y *layout) layer(l *graph.Layer) error {
 	o := y.chosen(l)
 	in, err := y.inputs(l, o)
-	if err == nil && o.memory && (y.apart[l] || l.Op.Memory == graph.Joined && !y.sliceable(l, in) || l.Op.Memory == graph.Parted && !y.readable(l, in[0])) {
-		o = y.launching(l, o.out)
-		in, err = y.inputs(l, o)
+	why := y.of[l].launched(o)
+	if err == nil && o.memory {
+		if why = y.arranged(l, in); why != nil {
+			o = y.launching(l, o.out)
+			in, err = y.inputs(l, o)
+		}
 	}
 	if err != nil {
 		return err
@@ -170,6 +173,9 @@ func (y *layout) layer(l *graph.Layer) error {
 	step := Step{
 		Name: l.Name, From: l.From, Layer: l, Tactic: o.tactic.Name, In: in, Scratch: -1,
 		Time: o.price.Time, Timed: o.price.Timed, Candidates: y.of[l].report(), Bodies: o.bodies,
+	}
+	if why != nil {
+		step.Candidates = append(step.Candidates, Candidate{Tactic: InMemory, Reason: why.Error(), Unfit: true})
 	}
 	index := len(y.plan.Steps)
 	switch {

@@ -221,10 +221,11 @@ func (c *Pair) draw(canvas *ui.Canvas) {
 		x := canvas.Text(1, y+i, ui.Muted, string("AB"[i])+"  ")
 		canvas.FitName(x, y+i, canvas.W-x-1, style, text)
 	}
-	help := "m marks A and M marks B: a configuration tried or a recording under the cursor on the other pages of this screen, a state of a replay, or what is shown. d compares them."
+	help := "{m} marks A and {M} marks B: a configuration tried or a recording under the cursor on the other pages of this screen, a state of a replay, or what is shown. {d} compares them."
 	if c.ReadFile != nil {
-		help += " e and E open a file as B and as A: a recording, what trtexec wrote, a profile of ONNX Runtime."
+		help += " {e} and {E} open a file as B and as A: a recording, what trtexec wrote, a profile of ONNX Runtime."
 	}
+	help = canvas.Keys(help)
 	for i, line := range ui.Wrap(help, canvas.W-2) {
 		canvas.Fit(1, y+3+i, canvas.W-2, ui.Muted, line)
 	}

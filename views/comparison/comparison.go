@@ -14,6 +14,7 @@ type Pair struct {
 	// ReadFile reads what a person names; nil where no files are read.
 	ReadFile func(name string) (*report.Snapshot, error)
 
+	look  *ui.Look
 	marks [2]*diff.Side // A and B; nil: not marked
 	sides [2]diff.Side  // that were compared last
 	diff  *report.Diff
@@ -52,9 +53,9 @@ func (c *Pair) take(msg tea.Msg) (tea.Cmd, bool) {
 		text := string("AB"[msg.which]) + " is " + msg.side.Name
 		switch other := c.marks[1-msg.which]; {
 		case other == nil:
-			text += ": d compares it with what is shown, or " + string("mM"[1-msg.which]) + " marks the other"
+			text += c.look.Keys(": {d} compares it with what is shown, or {" + string("mM"[1-msg.which]) + "} marks the other")
 		default:
-			text += ": d compares it with " + other.Name
+			text += c.look.Keys(": {d} compares it with ") + other.Name
 		}
 		return pane.Say(ui.Plain, text), true
 	case diffMsg:
