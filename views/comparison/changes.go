@@ -223,7 +223,7 @@ func (c *Pair) draw(canvas *ui.Canvas) {
 	}
 	help := "{m} marks A and {M} marks B: a configuration tried or a recording under the cursor on the other pages of this screen, a state of a replay, or what is shown. {d} compares them."
 	if c.ReadFile != nil {
-		help += " {e} and {E} open a file as B and as A: a recording, what trtexec wrote, a profile of ONNX Runtime."
+		help += " {Compare e} and {Compare E} open a file as B and as A: a recording, what trtexec wrote, a profile of ONNX Runtime."
 	}
 	help = canvas.Keys(help)
 	for i, line := range ui.Wrap(help, canvas.W-2) {
