@@ -46,19 +46,6 @@ func (s *Set) grouped(inputs []*graph.Tensor) *Set {
 	return &cut
 }
 
-// Together reports whether each item of d is several of what the data has, with a label of each, since that is what the model takes at once.
-func Together(d Data) bool {
-	switch d := d.(type) {
-	case *Bound:
-		return d.Set.group > 0
-	case subset:
-		return Together(d.Data)
-	case begun:
-		return Together(d.Data)
-	}
-	return false
-}
-
 // hasRanks reports whether items have as many axes as the inputs, the first included.
 func (s *Set) hasRanks(inputs []*graph.Tensor) bool {
 	for _, t := range inputs {
