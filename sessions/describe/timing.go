@@ -22,7 +22,8 @@ type Times struct {
 	Latency []time.Duration
 	steps   [][]time.Duration // by step
 	splits  []run.Split
-	inside  []insideSum           // of the steps of bodies
+	inside  []insideSum // of the steps of bodies
+	forks   forkTimes
 	split   report.InferenceSplit // what is the same for all of them
 
 	peaks    *run.Peaks       // that the steps stand under; nil: not known
@@ -60,6 +61,7 @@ func (t *Times) Add(s run.Sample) {
 		t.steps[i] = append(t.steps[i], d)
 	}
 	t.addInside(s.Inside)
+	t.forks.add(t.plan, s)
 }
 
 // insideSum is what a step of a body took in all samples.
@@ -190,6 +192,7 @@ func (t *Times) Report(live, estimated bool) *report.Timings {
 		if st.Tactic == run.SubPlans {
 			lt.Inside = t.insideOf(st.Name)
 		}
+		lt.Fork, lt.Lane = t.plan.LaneOf(i)
 		lt.Bins = binTimes(t.steps[i], lt.Latency)
 		if !live && !estimated {
 			lt.Rounds = compare.RoundsOf(t.steps[i])
@@ -209,6 +212,7 @@ func (t *Times) Report(live, estimated bool) *report.Timings {
 	if r.SumMedian > 0 {
 		r.Gap = r.EndToEnd.Median - r.SumMedian
 	}
+	r.Forks = t.forks.report(t.plan)
 	t.withRoofline(r)
 	return r
 }
