@@ -20,6 +20,7 @@ type Timings struct {
 	Estimated  bool
 	BatchItems int
 	Summed     bool            `json:",omitempty"` // of layers only means and medians are known, from another program's files
+	Tick       time.Duration   `json:",omitempty"` // the steps in which another program's files tell times, where they are coarse
 	Inference  *InferenceSplit `json:",omitempty"` // nil where times are estimates, and in recordings of older programs
 
 	Runs []time.Duration `json:"-" output:"-"` // from end to end, all that were kept; only of a measurement that is over, and not in files

@@ -11,6 +11,9 @@ import (
 
 // Pair is what is marked, and what came of comparing it. The panes of one workbench share it.
 type Pair struct {
+	// ReadFile reads what a person names; nil where no files are read.
+	ReadFile func(name string) (*report.Snapshot, error)
+
 	look  *ui.Look
 	marks [2]*diff.Side // A and B; nil: not marked
 	sides [2]diff.Side  // that were compared last
