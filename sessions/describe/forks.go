@@ -47,14 +47,6 @@ func (t *forkTimes) add(p *run.Plan, s run.Sample) {
 	}
 }
 
-// newest returns samples without the older half where they are too many.
-func newest(samples []time.Duration) []time.Duration {
-	if len(samples) < maxSamples {
-		return samples
-	}
-	return samples[maxSamples/2:]
-}
-
 // report returns the forks of a plan with medians; nil where none was timed.
 func (t *forkTimes) report(p *run.Plan) []report.Fork {
 	if t.lanes == nil {

@@ -42,9 +42,6 @@ func TimingsOf(p *run.Plan, latency []time.Duration, steps [][]time.Duration, es
 	return t.Report(false, estimated)
 }
 
-// maxSamples bounds the samples that are kept; when they are too many the older half goes.
-const maxSamples = 20000
-
 // Add takes a sample; the oldest ones go where there are too many.
 func (t *Times) Add(s run.Sample) {
 	if len(t.Latency) == maxSamples {

@@ -11,8 +11,7 @@ import (
 )
 
 // drawLanes draws the fork that a layer is in, or the first one, as a timeline: a row for each lane, a piece for each step.
-func (v *samplesView) drawLanes(c *ui.Canvas, l *report.LayerTiming) {
-	t := v.in.Snap.Timings
+func drawLanes(c *ui.Canvas, t *report.Timings, l *report.LayerTiming) {
 	if len(t.Forks) == 0 {
 		c.FitClauses(1, 0, c.W-2, ui.Muted, "no steps run side by side: none are faster so, or none may")
 		return
@@ -29,14 +28,14 @@ func (v *samplesView) drawLanes(c *ui.Canvas, l *report.LayerTiming) {
 			c.FitClauses(1, k+1, c.W-2, ui.Muted, fmt.Sprintf("and %s more", words.Plural(len(f.Lanes)-k, "lane")))
 			break
 		}
-		drawLane(c.Sub(ui.Rect{Y: k + 1, W: c.W, H: 1}), k, lane, f.Beside, l.Name, v.precisions())
+		drawLane(c.Sub(ui.Rect{Y: k + 1, W: c.W, H: 1}), k, lane, f.Beside, l.Name, precisionsOf(t))
 	}
 }
 
-// precisions returns those of layers, by name.
-func (v *samplesView) precisions() map[string]string {
+// precisionsOf returns the precisions of layers by name.
+func precisionsOf(t *report.Timings) map[string]string {
 	m := map[string]string{}
-	for _, l := range v.in.Snap.Timings.Layers {
+	for _, l := range t.Layers {
 		m[l.Name] = l.Precision
 	}
 	return m

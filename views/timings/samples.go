@@ -72,7 +72,7 @@ func (v *samplesView) Render(w, h int) string {
 			return
 		}
 		if plots[v.of.plot] == "lanes" {
-			v.drawLanes(c, l)
+			drawLanes(c, v.in.Snap.Timings, l)
 			return
 		}
 		if v.in.Snap.Timings.Estimated {
