@@ -23,6 +23,7 @@ type changesView struct {
 	cmp   *Pair
 	table ui.Table
 	drawn *report.Diff // whose groups are the rows
+	most  float64      // largest of their changes
 }
 
 func newChangesView(look *ui.Look, c *Pair) *changesView {
@@ -87,11 +88,7 @@ func (v *changesView) legend() string {
 
 // bar draws a change to the left where it is faster and to the right where it is slower; what may be noise is faint.
 func (v *changesView) bar(r int) ui.Cell {
-	most := 1.0
-	for i := range v.cmp.diff.Groups {
-		most = max(most, magnitude(v.group(i)))
-	}
-	return ui.Cell{Bar: &ui.Bar{Value: float64(v.group(r).Delta), Min: -most, Max: most, Style: verdictStyle(v.group(r))}}
+	return ui.Cell{Bar: &ui.Bar{Value: float64(v.group(r).Delta), Min: -v.most, Max: v.most, Style: verdictStyle(v.group(r))}}
 }
 
 // verdict says whether a change is real, in words and with a mark.
@@ -150,9 +147,12 @@ func (v *changesView) Update(msg tea.Msg) tea.Cmd {
 	if cmd, ok := v.cmp.take(msg); ok {
 		if v.drawn != v.cmp.diff {
 			v.drawn = v.cmp.diff
-			v.table.Rows = 0
+			v.table.Rows, v.most = 0, 1
 			if v.drawn != nil {
 				v.table.Rows = len(v.drawn.Groups)
+				for i := range v.drawn.Groups {
+					v.most = max(v.most, magnitude(v.group(i)))
+				}
 			}
 			v.table.Refresh()
 			v.table.Top()
