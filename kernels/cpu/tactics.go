@@ -55,7 +55,7 @@ func activated(list []kernels.Tactic) []kernels.Tactic {
 	for i := range list {
 		t := &list[i]
 		match := t.Match
-		if t.Op == graph.Pointwise || t.Op == graph.Concat || t.Op == graph.Gather {
+		if t.Op == graph.Pointwise || t.Op == graph.Concat || t.Op == graph.Gather || t.Op == graph.Slice {
 			continue
 		}
 		t.Match = func(b kernels.Binding) error {
