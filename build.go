@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
@@ -77,7 +78,7 @@ func (o *Options) build(ctx context.Context, n *Network, b Backend) (*Engine, er
 	e := &run.Engine{Origin: o.Origin}
 	for _, x := range profiles {
 		plan, err := build.Plan(ctx, low.Network, x.Opt, b, build.PlanConfig{
-			Min: x.Min, Max: x.Max, Cache: o.Cache, Choices: o.Tactics, Untimed: o.Untimed,
+			Min: x.Min, Max: x.Max, Cache: o.Cache, Choices: o.Tactics, Untimed: o.Untimed, InTurn: new(pass.Config).Disable(o.Disable),
 			Progress: func(t build.Timing) { o.progress("timing tactics", t.Done, t.Total) },
 		})
 		if err != nil {

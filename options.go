@@ -120,7 +120,8 @@ type Options struct {
 	// Tactics pins layers to tactics, or forbids tactics, by layer name.
 	Tactics build.TacticChoices
 
-	// Disable switches passes and rules off, by name, and single sites, as in "fuse-activation:Conv_0,Relu_1".
+	// Disable switches passes and rules off, by name, and single sites, as in "fuse-activation:Conv_0,Relu_1"; "side-by-side" has
+	// layers that do not depend on each other run in turn.
 	Disable []string
 	// Passes are a program's own, beside the standard ones; each says which of those it runs before.
 	Passes []Pass
@@ -200,13 +201,7 @@ func withKernels(b Backend, tactics []Tactic) (Backend, error) {
 // passes translates the rules and sites that are switched off.
 func (o *Options) passes(env map[string]int) pass.Config {
 	pc := pass.Config{Shapes: env, Extra: o.Passes}
-	for _, d := range o.Disable {
-		if site, err := pass.ParseSite(d); err == nil {
-			pc.DisableSites = append(pc.DisableSites, site)
-		} else {
-			pc.DisableRules = append(pc.DisableRules, d)
-		}
-	}
+	pc.Disable(o.Disable)
 	return pc
 }
 

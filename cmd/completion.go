@@ -29,7 +29,7 @@ func choices(t tables) map[string][]string {
 		"keep": {"first", "last", "residuals"}, "bias-correction": {"off", "fast", "exact"}, "equalization": {"off", "weights", "activations"},
 		"rounding": {"nearest", "gptq", "gptq:ordered"}, "weights": quant.FewBitsKinds(),
 		"precision-constraints": {"prefer", "obey", "none"}, "disable": config.RuleNames(),
-		"backend": names, "backends": append(slices.Clone(names), evaluation), "device": devices,
+		"backend": names, "backends": append(slices.Clone(names), outsiders...), "device": devices,
 		"format": {"text", "json"}, "theme": ui.ThemeNames(), "layout": {"nchw", "nhwc"}, "channel-order": {"rgb", "bgr"},
 		"resize": {"crop", "stretch"}, "type": elementTypes(), "pairs": {"all", "tactic"}, "steps": bringup.Steps(),
 	}

@@ -42,13 +42,15 @@ type reduceFlags struct {
 	*modelFlags
 	file          string
 	check, expect string
+	against       string
 	backends      []string
 	within, limit time.Duration
+	changed       func(flag string) bool
 	passed        []string // flags that are for trtui run, as they were given
 }
 
 // Flags of the command that trtui run has, too, but is not given.
-var reduceOwn = []string{"output", "check", "expect", "backends", "time", "limit", "format", "quiet", "verbose", "shapes", "ascii"}
+var reduceOwn = []string{"output", "check", "expect", "backends", "against", "time", "limit", "format", "quiet", "verbose", "shapes", "ascii"}
 
 func reduceCommand(t tables) *cobra.Command {
 	o := &reduceFlags{modelFlags: onBackends(t)}
@@ -64,27 +66,29 @@ func reduceCommand(t tables) *cobra.Command {
 			"tried on one item, the first of --items. It runs in a process of its own each time. When the time is up, or at Ctrl-C,\n" +
 			"the smallest one so far is written, and beside it its inputs, as SMALL.data.",
 		Example: examples("where an engine differs from the layers' definition", "trtui debug reduce model.onnx --precision int8 -o small.onnx",
+			"where an engine differs from ONNX Runtime", "trtui debug reduce model.onnx --against onnxruntime -o small.onnx",
 			"on a GPU", "trtui debug reduce model.onnx --backends cuda,eval --time 30m -o small.onnx",
 			"what a program of one's own does not take", "trtui debug reduce model.onnx --check 'python try.py {}' -o small.onnx"),
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			o.changed = c.Flags().Changed
 			o.passed = passedOn(c.Flags(), &o.data.group)
 			return o.reduce(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), args[0])
 		},
 		ValidArgsFunction: ending("onnx"),
 	}
-	o.device.others = []string{evaluation}
+	o.device.others = outsiders
 	o.register(c, takeAll)
 	f := c.Flags()
 	f.StringVarP(&o.file, "output", "o", "", "the `FILE` of ONNX to write the small model to")
 	f.StringVar(&o.check, "check", "", "a `COMMAND` of the shell that fails on the model, in place of trtui run")
 	f.StringVar(&o.expect, "expect", "", "`TEXT` that must be in what fails prints")
-	f.StringSliceVar(&o.backends, "backends", []string{o.device.table[0].name, evaluation}, "backends that trtui run compares: "+backendNames(o.device.table)+", "+evaluation)
-	f.String("atol", "", "absolute tolerance of trtui run")
-	f.String("rtol", "", "relative tolerance of trtui run")
+	f.StringSliceVar(&o.backends, "backends", []string{o.device.table[0].name, evaluation}, "backends that trtui run compares: "+comparedNames(o.device.table))
+	f.StringVar(&o.against, "against", "", "the `BACKEND` to compare "+o.device.table[0].name+" with: --against "+ortBackend+" is --backends "+o.device.table[0].name+","+ortBackend)
+	new(toleranceFlags).tolerance(f)
 	f.DurationVar(&o.within, "time", 10*time.Minute, "how long to look for a smaller model, at most")
 	f.DurationVar(&o.limit, "limit", 0, "how long one try may take, which is what is wrong where the model itself takes longer; default: ten times what the model takes")
-	under(c, "Failure", "check", "expect", "backends", "atol", "rtol", "time", "limit")
+	under(c, "Failure", "check", "expect", "backends", "against", "atol", "rtol", statisticFlag, "time", "limit")
 	under(c, outputHeading, "output")
 	return c
 }
@@ -115,11 +119,14 @@ func (o *reduceFlags) checkReduce() error {
 	case o.limit < 0:
 		return usageError{fmt.Errorf("--limit %s: want a time of 0 or more", o.limit)}
 	}
-	for _, name := range o.backends {
-		if name == evaluation {
-			continue
+	if o.against != "" {
+		if o.changed("backends") {
+			return usageError{errors.New("--against names what to compare with, --backends all of it; give one of the two")}
 		}
-		if _, _, err := findBackend(o.device.table, "backends", name, evaluation); err != nil {
+		o.backends = []string{o.device.table[0].name, o.against}
+	}
+	for _, name := range o.backends {
+		if _, _, err := findBackend(o.device.table, "backends", name, outsiders...); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/diff"
+	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
@@ -36,24 +37,27 @@ func diffCommand(t tables) *cobra.Command {
 	o.output.also = []string{"markdown"}
 	c := &cobra.Command{
 		Use:   "diff A B",
-		Short: "What B changes of A, layer by layer, and whether that is more than noise: models, engines, configurations, recordings",
+		Short: "What B changes of A, layer by layer, and whether that is more than noise: models, engines, configurations, recordings, files of trtexec",
 		Long: "Compare two things layer by layer. Each is a file, and behind @ which of what it holds: of a recording a state, by\n" +
 			"its number, time or configuration, or else the last that is complete; of a model or an engine a configuration, by its\n" +
 			"precision, with a calibrator behind a slash, or by its file. Without a file it is the built-in model. What is not\n" +
-			"recorded is built with the flags below and measured now, two of these in the same rounds.\n\n" +
+			"recorded is built with the flags below and measured now, two of these in the same rounds. A file may also be what\n" +
+			"trtexec wrote of an engine of TensorRT, its profile with layers and times behind commas, or a profile of ONNX Runtime.\n\n" +
 			"Layers are aligned by the source layers that they compute; where those were fused otherwise, as groups. A difference\n" +
 			"of times counts where medians of rounds differ by Mann and Whitney's U test, with a false discovery rate of 5 % among\n" +
 			"all layers (Benjamini and Hochberg), and by 2 % and 0.25 µs at least.",
 		Example: examples("what INT8 makes of each layer", "trtui diff model.onnx@fp32 model.onnx@int8 --calib-data images/",
 			"two recordings", "trtui diff monday.trtui tuesday.trtui",
 			"two configurations of a recording, for a pull request", "trtui diff s.trtui@fp32 s.trtui@int8/mse --format markdown",
+			"two engines of TensorRT, by trtexec's files", "trtui diff layers.json,profile.json new/layers.json,new/profile.json",
+			"ONNX Runtime's profile and this program", "trtui diff onnxruntime_profile.json model.onnx",
 			"two engine files, for a script", "trtui diff old.engine new.engine --format json",
 			"the CPU and a simulated GPU", "trtui diff model.onnx model.onnx --backends cpu,cudasim"),
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			return o.diff(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), [2]operand{parseOperand(args[0]), parseOperand(args[1])})
 		},
-		ValidArgsFunction: ending(append(recordingFiles, modelFiles...)...),
+		ValidArgsFunction: ending(append(append(recordingFiles, modelFiles...), "json")...),
 	}
 	o.register(c, takeAll)
 	f := c.Flags()
@@ -130,7 +134,7 @@ func (o *diffFlags) diff(ctx context.Context, stdout, stderr io.Writer, operands
 	var snaps [2]*report.Snapshot
 	for i, x := range operands {
 		var err error
-		if snaps[i], err = x.recorded(); err != nil {
+		if snaps[i], err = x.read(); err != nil {
 			return err
 		}
 	}
@@ -141,7 +145,7 @@ func (o *diffFlags) diff(ctx context.Context, stdout, stderr io.Writer, operands
 	if err != nil {
 		return err
 	}
-	if b := snaps[1].Timings.Beside; snaps[0].Replay+snaps[1].Replay == "" && b != nil {
+	if b := snaps[1].Timings.Beside; snaps[0].Replay+snaps[1].Replay+snaps[0].Viewed()+snaps[1].Viewed() == "" && b != nil {
 		d.EndToEnd.Speed = b.Speed // both were measured in the same rounds
 	}
 	switch o.output.format {
@@ -153,6 +157,33 @@ func (o *diffFlags) diff(ctx context.Context, stdout, stderr io.Writer, operands
 	}
 	writeDiff(stdout, d, o.all)
 	return nil
+}
+
+// files returns the files that an operand names: several with commas between them, where no file is called so.
+func (x operand) files() []string {
+	if _, err := os.Stat(x.path); err == nil || x.path == "" {
+		return []string{x.path}
+	}
+	return strings.Split(x.path, ",")
+}
+
+// read returns what is known of an operand without building anything: a state of a recording, or what files of other programs say;
+// nil where it is neither.
+func (x operand) read() (*report.Snapshot, error) {
+	if files := x.files(); isViewed(files) {
+		snap, err := openViewed(files)
+		if exchange.IsUnknown(err) && len(files) == 1 {
+			return nil, nil // what opens models says what it is
+		}
+		if err == nil && x.which != "" {
+			err = usageError{fmt.Errorf("%s: the files are of one engine, and have nothing called %s", x.path, x.which)}
+		}
+		if err == nil && snap.Timings == nil {
+			err = fmt.Errorf("%s has no times: name the profile beside it, as in layers.json,profile.json", x.path)
+		}
+		return snap, err
+	}
+	return x.recorded()
 }
 
 // recorded returns the state of a recording that an operand names; nil where its file is none.

@@ -131,13 +131,7 @@ func (f *modelFlags) exportQuantised(ctx context.Context, stdout, stderr io.Writ
 // optimized returns the network after the passes that do not depend on precision, for a device that computes all they make.
 func (f *modelFlags) optimized(ctx context.Context, n *graph.Network) (*graph.Network, error) {
 	cfg := pass.Config{Until: f.config.until, Extra: f.config.passes()}
-	for _, d := range splitDisabled(f.config.disable, f.config.passes()...) {
-		if site, err := pass.ParseSite(d); err == nil {
-			cfg.DisableSites = append(cfg.DisableSites, site)
-		} else {
-			cfg.DisableRules = append(cfg.DisableRules, d)
-		}
-	}
+	cfg.Disable(splitDisabled(f.config.disable, f.config.passes()...))
 	opt, err := build.Optimize(ctx, n, cfg)
 	if err != nil {
 		return nil, err

@@ -116,7 +116,7 @@ func TestCompletion(t *testing.T) {
 		{"eval|--precision|fp32,i", "fp32,int8 :4"},
 		{"bench|--calibrator=e", "entropy :4"},
 		{"bench|--backend|cuda", "cuda cudasim :4"},
-		{"run|--backends|cpu,", "cpu,cpu cpu,cuda cpu,cudasim cpu,eval :4"},
+		{"run|--backends|cpu,", "cpu,cpu cpu,cuda cpu,cudasim cpu,eval cpu,onnxruntime :4"},
 		{"conformance|--backend|e", "eval :4"},
 		{"bench|--device|h", "h100 h200 :4"},
 		{"replay|--format|", "text json :4"},

@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/onnxruntime"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/budget"
 	"github.com/trtui/trtui/sessions/dataset"
@@ -55,6 +56,8 @@ func hintOn(err error) string {
 	switch {
 	case errors.As(err, new(*notFailing)):
 		return "--items and --data choose what it is run on; --backends, --atol, --rtol and --check what is wrong"
+	case errors.As(err, new(*onnxruntime.MissingError)):
+		return "python3 -m pip install onnxruntime gives it to a Python; " + onnxruntime.PythonVariable + " names the one to use"
 	case errors.Is(err, stages.ErrNoVariants):
 		return "--calib-data or --data gives it"
 	case errors.Is(err, budget.ErrNoBaseline):

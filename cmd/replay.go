@@ -18,6 +18,7 @@ import (
 // replayFlags say which recorded state to show, and how.
 type replayFlags struct {
 	screenFlags
+	tour   tourFlag
 	at     string
 	format string
 }
@@ -38,7 +39,7 @@ func replayCommand(tables) *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&f.at, "at", "", "the recorded `STATE` to show: its number, from 1, a time after the start, as 00:14 or 14s, or a configuration, as int8/mse; default: the last")
 	flags.StringVar(&f.format, "format", "", "text or json: print the state instead of opening the workbench")
-	under(c, screenHeading, f.registerScreen(flags)...)
+	under(c, screenHeading, append(f.registerScreen(flags), f.tour.registerTour(flags))...)
 	under(c, outputHeading, "at", "format")
 	return c
 }
@@ -73,7 +74,7 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 			r.Seek(state)
 			ctx, stop := guardTerminal(ctx)
 			defer stop()
-			return orSignalled(ctx, terminal{look: look, keys: f.keys, recordings: filepath.Dir(r.Path()), configs: replayConfigs(r)}.show(ctx, r, nil))
+			return orSignalled(ctx, terminal{look: look, keys: f.keys, recordings: filepath.Dir(r.Path()), configs: replayConfigs(r), tourSeen: f.tour.seen()}.show(ctx, r, nil))
 		}
 	}
 	if f.format == "json" {

@@ -7,18 +7,29 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/internal/onnxruntime"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // evaluation is the name by which --backends knows the layers' own definition.
 const evaluation = "eval"
+
+// outsiders are what --backends names beside backends.
+var outsiders = []string{evaluation, ortBackend}
+
+// comparedNames lists what --backends may name.
+func comparedNames(table []backend) string {
+	return strings.Join(append([]string{backendNames(table)}, outsiders...), ", ")
+}
 
 // times writes a factor.
 func times(n float64) string { return fmt.Sprintf("%g times", n) }
@@ -26,9 +37,12 @@ func times(n float64) string { return fmt.Sprintf("%g times", n) }
 // runFlags are the flags of trtui run.
 type runFlags struct {
 	modelFlags
-	atol, rtol float64
+	toleranceFlags
 	perLayer   bool
-	save       string                     // file for the outputs of the first backend
+	save       string                     // file for the outputs
+	saveInputs string                     // file for the inputs
+	loadInputs string                     // as --data
+	load       []string                   // files of outputs to compare with
 	changed    func(flags ...string) bool // whether one of them was given
 }
 
@@ -50,84 +64,66 @@ func (o *runFlags) command() *cobra.Command {
 			"1.5 times that one's; in int8, where nearly all integers are equal, as much as that and a quarter; and neither more\n" +
 			"than a tenth of the output's own. Integers must be equal. The output states the tolerance that was used.\n\n" +
 			"The backend \"" + evaluation + "\" is the definition of the layers, slow and exact: of the model itself in fp32, and in\n" +
-			"other precisions of the network as it was lowered for the first backend.",
+			"other precisions of the network as it was lowered for the first backend. \"" + ortBackend + "\" runs the model as it is\n" +
+			"with ONNX Runtime, in a process of the Python that " + onnxruntime.PythonVariable + " names, or else python3. With it, and with outputs\n" +
+			"of --load-outputs, what is lowered agrees within 3e-2 of the RMS of b and 1e-2, since nothing else was lowered.\n\n" +
+			"Tolerances are for all outputs, or for one in Polygraphy's spelling, OUTPUT:NUMBER. --" + statisticFlag + " checks the\n" +
+			"maximum, mean or median of an output in place of every element: the one of |a - b| against atol, or that of\n" +
+			"|a - b| / |b| against rtol; either is enough.",
 		Example: examples("the CPU against the definition of the layers", "trtui run model.onnx --backends cpu,eval",
 			"the first layer that differs in INT8 on a GPU", "trtui run model.onnx --backends cpu,cuda --precision int8 --per-layer",
+			"ONNX Runtime, and which layer is the first to differ from it", "trtui run model.onnx --backends cpu,onnxruntime --per-layer",
+			"what Polygraphy saved of the same inputs", "trtui run model.onnx --data inputs.json --load-outputs outputs.json",
 			"the highest scores of four images", "trtui run model.onnx --data images/ --items 4"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return o.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args))
 		},
 	}
-	o.few, o.device.others = fewItems, []string{evaluation}
+	o.few, o.device.others = fewItems, outsiders
 	o.register(c, takeAll)
 	f := c.Flags()
-	f.Lookup("backend").Usage += ", " + evaluation + " (the layers' own definition)"
-	f.StringSliceVar(&o.device.compared, "backends", nil, "backends to compare, the first with each other one: "+backendNames(o.device.table)+", "+evaluation+"; default: --backend alone")
-	f.Float64Var(&o.atol, "atol", -1, "absolute tolerance; if only --rtol is given 1e-5, in fp16 and for 16-bit tensors 1e-3")
-	f.Float64Var(&o.rtol, "rtol", -1, "relative tolerance; if only --atol is given 1e-4, in fp16 and for 16-bit tensors 1e-2")
-	f.Lookup("atol").DefValue, f.Lookup("rtol").DefValue = "0", "0" // -1 stands for none; zero is not printed
+	f.Lookup("backend").Usage += ", " + evaluation + " (the layers' own definition), " + ortBackend
+	f.StringSliceVar(&o.device.compared, "backends", nil, "backends to compare, the first with each other one: "+comparedNames(o.device.table)+"; default: --backend alone")
+	o.tolerance(f)
 	f.BoolVar(&o.perLayer, "per-layer", false, "compare the output of every engine layer that both have, and name the first one that exceeds the tolerance")
-	f.StringVar(&o.save, "save-outputs", "", "write the outputs for all items, of the first backend, to `FILE` as .npz, which numpy opens")
-	under(c, outputHeading, "save-outputs")
-	under(c, "Comparison", "backends", "atol", "rtol", "per-layer")
+	f.StringSliceVar(&o.load, "load-outputs", nil, "compare with outputs in `FILE`: .npz, or .json or its folder that Polygraphy saved, of every runner in it")
+	f.StringVar(&o.loadInputs, "load-inputs", "", "the same as --data")
+	f.StringVar(&o.save, "save-outputs", "", "write the outputs for all items to `FILE`: .npz with those of the first backend, which numpy opens, or .json with those of all, which Polygraphy loads")
+	f.StringVar(&o.saveInputs, "save-inputs", "", "write the inputs of all items to `FILE`, .npz or .json for Polygraphy")
+	under(c, outputHeading, "save-outputs", "save-inputs")
+	under(c, dataHeading, "load-inputs")
+	under(c, "Comparison", "backends", "load-outputs", "atol", "rtol", statisticFlag, "per-layer")
 	f.Lookup("items").Usage = fmt.Sprintf("which items of the data, as in 500-1999 or 100; the first %d by default", fewItems)
 	o.changed = func(flags ...string) bool { return slices.ContainsFunc(flags, f.Changed) }
 	return c
 }
 
-// comparing returns how runs are compared: with the tolerances of the flags or, where there are none, with such as rounding
-// stays within, for the precision and for the types of tensors. INT8's are FP32's, since every backend computes the same
-// integers.
-func (o *runFlags) comparing(p config.Precision) compare.Options {
-	if !o.changed("atol", "rtol") {
-		return compare.Options{
-			Tolerance: report.Tolerance{Abs: 1e-4, Rel: 1e-4}, Half: report.Tolerance{Abs: 3e-2, Rel: 1e-2}, Scaled: true, PerLayer: o.perLayer,
-		}
-	}
-	how := compare.Options{
-		Tolerance: report.Tolerance{Abs: 1e-5, Rel: 1e-4}, Half: report.Tolerance{Abs: 1e-3, Rel: 1e-2}, PerLayer: o.perLayer,
-	}
-	if p == config.FP16 {
-		how.Tolerance = how.Half
-	}
-	for _, t := range []*report.Tolerance{&how.Tolerance, &how.Half} {
-		if o.changed("atol") {
-			t.Abs = o.atol
-		}
-		if o.changed("rtol") {
-			t.Rel = o.rtol
-		}
-	}
-	return how
-}
-
 // check refuses what cannot have been meant before anything is opened.
 func (o *runFlags) check() error {
+	if o.loadInputs != "" {
+		if o.data.data != "" {
+			return usageError{errors.New("--load-inputs is the same as --data; give one of the two")}
+		}
+		o.data.data = o.loadInputs
+	}
 	if err := o.modelFlags.check(); err != nil {
 		return err
 	}
 	if !o.changed("backends") {
 		o.device.compared = nil
 	} else if len(o.device.compared) == 0 {
-		return usageError{fmt.Errorf("--backends names none: this program has %s, %s", backendNames(o.device.table), evaluation)}
+		return usageError{fmt.Errorf("--backends names none: this program has %s, %s", backendNames(o.device.table), strings.Join(outsiders, ", "))}
 	} else if o.changed("backend") {
 		return usageError{errors.New("--backend names one backend, --backends several; give one of the two")}
 	}
 	for _, name := range o.device.compared {
-		if name == evaluation {
-			continue
-		}
-		if _, _, err := findBackend(o.device.table, "backends", name, evaluation); err != nil {
+		if _, _, err := findBackend(o.device.table, "backends", name, outsiders...); err != nil {
 			return err
 		}
 	}
-	for flag, v := range map[string]float64{"atol": o.atol, "rtol": o.rtol} {
-		if o.changed(flag) && !(v >= 0) {
-			return usageError{fmt.Errorf("--%s %g: want a number of 0 or more", flag, v)}
-		}
-	}
-	return nil
+	_, err := o.parse()
+	return err
 }
 
 func (o *runFlags) run(ctx context.Context, stdout, stderr io.Writer, path string) error {
@@ -153,21 +149,18 @@ func (o *runFlags) run(ctx context.Context, stdout, stderr io.Writer, path strin
 	if err != nil {
 		return err
 	}
-	contenders, closeAll, err := o.contenders(p, names)
+	how, err := o.comparing(p.model, cfg.Precision)
+	if err != nil {
+		return err
+	}
+	contenders, closeAll, err := o.contenders(ctx, p, names)
 	defer closeAll()
 	if err != nil {
 		return err
 	}
 	report, stop := o.output.reporter(stderr)
-	how, saved := o.comparing(cfg.Precision), savedOutputs{}
-	if o.save != "" {
-		how.Outputs = saved.add
-	}
-	r, err := sessions.Compare(ctx, p.model, p.work, cfg, contenders, how, report)
+	r, err := o.compare(ctx, p, cfg, contenders, how, report)
 	stop()
-	if err == nil && o.save != "" {
-		err = saved.write(o.save)
-	}
 	if err != nil {
 		return err
 	}
@@ -182,12 +175,43 @@ func (o *runFlags) run(ctx context.Context, stdout, stderr io.Writer, path strin
 	return err
 }
 
-// contenders opens the backends that are compared; the first of the table is the place's own.
-func (o *runFlags) contenders(p *place, names []string) (list []sessions.Contender, closeAll func(), err error) {
-	var opened []run.Backend
+// comparing returns how the runs of a model are compared.
+func (o *runFlags) comparing(m *model.Model, p config.Precision) (compare.Options, error) {
+	t, err := o.parse()
+	if err == nil {
+		err = t.checkNames(m.Network)
+	}
+	how := t.comparing(p)
+	how.PerLayer = o.perLayer
+	return how, err
+}
+
+// compare compares the contenders, and saves what they take and make.
+func (o *runFlags) compare(ctx context.Context, p *place, cfg config.Config, contenders []sessions.Contender, how compare.Options, told func(report.Progress)) (*report.Comparison, error) {
+	var names []string
+	for _, c := range contenders {
+		names = append(names, c.Name)
+	}
+	outputs, inputs := newSaving(o.save, "output", names...), newSaving(o.saveInputs, "input", "")
+	if outputs != nil {
+		how.Save = outputs.add
+	}
+	if inputs != nil {
+		how.SaveInputs = func(first int, values map[string]numeric.Value) error { return inputs.add(0, first, values) }
+	}
+	r, err := sessions.Compare(ctx, p.model, p.work, cfg, contenders, how, told)
+	if err == nil {
+		err = cmp.Or(outputs.write(), inputs.write())
+	}
+	return r, err
+}
+
+// contenders opens the backends that are compared, the first of the table is the place's own, and the files with outputs.
+func (o *runFlags) contenders(ctx context.Context, p *place, names []string) (list []sessions.Contender, closeAll func(), err error) {
+	var opened []func()
 	closeAll = func() {
-		for _, b := range opened {
-			b.Close()
+		for _, f := range opened {
+			f()
 		}
 	}
 	p.work.Host = p.work.Backend
@@ -195,15 +219,22 @@ func (o *runFlags) contenders(p *place, names []string) (list []sessions.Contend
 		c := sessions.Contender{Name: name}
 		switch name {
 		case evaluation:
+		case ortBackend:
+			var closeIt func()
+			if c, closeIt, err = openRuntime(ctx, p.model, o.perLayer); err != nil {
+				return nil, closeAll, err
+			}
+			opened = append(opened, closeIt)
 		case o.device.table[0].name:
 			c.Backend = p.work.Backend
 		default:
 			if c.Backend, err = o.device.open(name); err != nil {
 				return nil, closeAll, err
 			}
-			opened = append(opened, c.Backend)
+			opened = append(opened, func() { c.Backend.Close() })
 		}
 		list = append(list, c)
 	}
-	return list, closeAll, nil
+	loaded, err := loadedRuns(o.load)
+	return append(list, loaded...), closeAll, err
 }

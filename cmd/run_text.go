@@ -76,7 +76,11 @@ func count(n int, noun string) string {
 
 // writeRun prints one run's backend and what its outputs are like.
 func writeRun(w io.Writer, r report.BackendRun) {
-	fmt.Fprintf(w, "%s: %s, %s\n", r.Name, r.Device.Device, count(r.Launches, "launch"))
+	fmt.Fprintf(w, "%s: %s", ui.VisibleName(r.Name), ui.VisibleName(r.Device.Device))
+	if r.Launches > 0 {
+		fmt.Fprintf(w, ", %s", count(r.Launches, "launch"))
+	}
+	fmt.Fprintln(w)
 	if r.Replanned != "" {
 		fmt.Fprintf(w, "  planned again: %s\n", r.Replanned)
 	}
@@ -121,7 +125,7 @@ func writeClasses(w io.Writer, items []report.ItemClasses) {
 
 // writePair prints how two runs differ.
 func writePair(w io.Writer, p report.Pair) {
-	fmt.Fprintf(w, "%s (a) against %s (b)\n", p.First, p.Second)
+	fmt.Fprintf(w, "%s (a) against %s (b)\n", ui.VisibleName(p.First), ui.VisibleName(p.Second))
 	failed := 0
 	for _, o := range p.Outputs {
 		fmt.Fprintf(w, "  output %s %s%v\n", ui.VisibleName(o.Name), o.Type, o.Shape)
@@ -169,6 +173,10 @@ func writeDifference(w io.Writer, p report.Pair, d report.TensorDifference) {
 	verdict := "passed"
 	if !d.Passed {
 		verdict = "FAILED"
+	}
+	if s := d.Statistic; s != nil {
+		fmt.Fprintf(w, "    %s: %s |a - b| %.4g, of %.4g; %s |a - b| / |b| %.4g, of %.4g\n", verdict, s.Name, s.Abs, d.Tolerance.Abs, s.Name, s.Rel, d.Tolerance.Rel)
+		verdict = "elements"
 	}
 	fmt.Fprintf(w, "    %s: %d of %s over %.4g + %g |b|, %d differ at all\n", verdict, d.Over, count(d.Count, "element"), d.Tolerance.Abs, d.Tolerance.Rel, d.Differ)
 	if d.Rounding != nil {

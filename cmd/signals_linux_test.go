@@ -89,7 +89,7 @@ func startPTY(t *testing.T, args ...string) *pty {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), roleVar+"=shell", "TERM=xterm-256color")
+	cmd.Env = append(os.Environ(), roleVar+"=shell", "TERM=xterm-256color", "XDG_CONFIG_HOME="+t.TempDir())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.slave, p.slave, p.slave
 	cmd.ExtraFiles = []*os.File{write}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}

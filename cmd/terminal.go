@@ -24,6 +24,7 @@ type terminal struct {
 	reload     func(config.Config) error  // gets the model as it is now ready, to be shown when this is over; nil: it cannot
 	program    func() []tea.ProgramOption // of each program; nil: a person's terminal
 	remote     *remote                    // the terminal at the other end of a connection; nil: it is here
+	tourSeen   func() error               // notes that the tour was seen; nil: none is shown
 	readOnly   bool                       // nothing can be changed, and no files written
 }
 
@@ -38,7 +39,7 @@ func (t terminal) show(ctx context.Context, ctl views.Controller, rec views.Reco
 			}
 		}()
 	}
-	o := views.Options{Recorder: rec, ReadOnly: t.readOnly}
+	o := views.Options{Recorder: rec, ReadOnly: t.readOnly, TourSeen: t.tourSeen}
 	if t.configs != nil {
 		o.SaveConfig = t.configs.Save
 	}
@@ -161,7 +162,7 @@ func (w *window) open(path string) tea.Cmd {
 
 // readState reads a state of a recording, or its last that is complete where that is "".
 func readState(path, state string) (*report.Snapshot, error) {
-	return operand{path: path, which: state}.recorded()
+	return operand{path: path, which: state}.read()
 }
 
 // run shows the window until it is left; it returns the recording that is to be shown next, if there is one.

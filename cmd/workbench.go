@@ -29,6 +29,7 @@ import (
 type workbenchFlags struct {
 	modelFlags
 	screenFlags
+	tour      tourFlag
 	recording string
 }
 
@@ -52,7 +53,7 @@ func workbench(root *cobra.Command, t tables) {
 	root.Args = f.checkArgs
 	f.register(root, takeAll)
 	flags := root.Flags()
-	names := f.registerScreen(flags)
+	names := append(f.registerScreen(flags), f.tour.registerTour(flags))
 	flags.StringVar(&f.recording, "recordings", ".", "`FOLDER` of recordings")
 	under(root, screenHeading, append(names, "recordings")...)
 	root.RunE = func(cmd *cobra.Command, args []string) error { return f.show(cmd, args) }
@@ -101,7 +102,7 @@ func (f *workbenchFlags) begin(m *model.Model) (config.Config, error) {
 // show opens the model and shows it.
 func (f *workbenchFlags) show(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 && isRecording(args[0]) {
-		replay := replayFlags{screenFlags: f.screenFlags}
+		replay := replayFlags{screenFlags: f.screenFlags, tour: f.tour}
 		if f.output.json() {
 			replay.format = "json"
 		}
@@ -144,7 +145,7 @@ func (f *workbenchFlags) show(cmd *cobra.Command, args []string) error {
 		p.close()
 		return err
 	}
-	return orSignalled(ctx, f.screen(ctx, p, cfg, modelArg(args), terminal{look: look, keys: f.keys, recordings: f.recording, configs: saver(modelArg(args))}))
+	return orSignalled(ctx, f.screen(ctx, p, cfg, modelArg(args), terminal{look: look, keys: f.keys, recordings: f.recording, configs: saver(modelArg(args)), tourSeen: f.tour.seen()}))
 }
 
 // screen shows sessions on a model, one after the other: the next where its file changed and a person asks for the new one. It
@@ -179,6 +180,7 @@ func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config
 		err := t.show(ctx, session, session)
 		if err == nil && ctx.Err() == nil && len(next) > 0 {
 			session.Close()
+			t.tourSeen = nil
 			one.Lock()
 			o := <-next
 			p, cfg = o.place, o.config

@@ -293,5 +293,15 @@ type Stream interface {
 	Close() error
 }
 
+// Forker is implemented by streams that run sequences of launches side by side.
+type Forker interface {
+	Stream
+	// Fork calls run for lanes 0 to n-1, each with a stream of its own, and returns when all have returned: at the same time, the
+	// first ones first, where the device is free. n is at most Lanes.
+	Fork(n int, run func(lane int, s Stream))
+	// Lanes is how many sequences run side by side at most: 1 where none do.
+	Lanes() int
+}
+
 // Mark is a point in a stream's work, for timing.
 type Mark any

@@ -84,7 +84,7 @@ func TestCompareCountsItemsOnce(t *testing.T) {
 	var want *report.Comparison
 	for _, batch := range []int{1, 2, 3, 4, 7, 10} {
 		cfg := config.Config{Precision: config.FP32, Batch: batch}
-		got, err := sessions.Compare(context.Background(), m, w, cfg, on, compare.Options{Tolerance: report.Tolerance{Abs: 0.05}, PerLayer: true}, nil)
+		got, err := sessions.Compare(context.Background(), m, w, cfg, on, compare.Options{Check: compare.Check{Tolerance: report.Tolerance{Abs: 0.05}}, PerLayer: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

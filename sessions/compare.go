@@ -20,6 +20,9 @@ type Contender struct {
 	// Backend runs the engine that is built for it; nil stands for the reference evaluation: of the source network where
 	// all of it is in FP32, else of the network as it was lowered for the first backend among the contenders.
 	Backend run.Backend
+	// Outside, if it is there, gives the outputs in place of an engine, and Device says what made them.
+	Outside compare.Outside
+	Device  report.Device
 }
 
 // Compare runs a configuration over the data on every contender, item by item, and compares the first one's outputs with
@@ -68,7 +71,7 @@ func compareOnce(ctx context.Context, m *model.Model, w stages.Workplace, cfg co
 		return nil, err
 	}
 	r := &report.Comparison{
-		Model: m.Name(), Precision: string(cfg.Precision), Data: w.Data.Name(), Random: w.Data.Random(), Tolerance: c.Tolerance, Half: c.Half, Scaled: c.Scaled, Passed: true,
+		Model: m.Name(), Precision: string(cfg.Precision), Data: w.Data.Name(), Random: w.Data.Random(), Tolerance: c.Check.Tolerance, Half: c.Half, Scaled: c.Scaled, Passed: true,
 	}
 	if m.NeedsCalibration(cfg) {
 		r.Calibrator = cfg.Calibrator
@@ -78,8 +81,11 @@ func compareOnce(ctx context.Context, m *model.Model, w stages.Workplace, cfg co
 		return nil, err
 	}
 	var fp32 *compare.Reference
-	if c.Scaled && len(runs) > 1 {
+	switch {
+	case c.Scaled && compare.NeedsRounding(runs):
 		r.Rounding = rounding(m.Network, cfg)
+	case c.Scaled && len(runs) > 1:
+		r.Tolerance = c.Unexplained
 	}
 	if r.Rounding != nil {
 		var end func()
@@ -137,6 +143,8 @@ func contestants(ctx context.Context, s *stages.Stages, cfg config.Config, on []
 		runs = append(runs, one)
 		var err error
 		switch {
+		case c.Outside != nil:
+			one.Outside, one.Device = c.Outside, c.Device
 		case c.Backend == nil && lowest == numeric.F32:
 			one.Network, one.MaxMemory = s.Model.Network, run.MemoryLimit(s.Place.Reference())
 			if err = s.Model.NeedsSource("the definition of the model"); err != nil {

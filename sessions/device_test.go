@@ -103,7 +103,7 @@ func TestCompare(t *testing.T) {
 	for _, p := range []config.Precision{config.FP32, config.INT8} {
 		cfg := config.Config{Precision: p, Calibrator: "entropy", Batch: 2}
 		on := []sessions.Contender{{Name: "host", Backend: w.Host}, {Name: "sim", Backend: d}, {Name: "eval"}}
-		r, err := sessions.Compare(context.Background(), embedded(t), w, cfg, on, compare.Options{Tolerance: report.Tolerance{Abs: 1e-5, Rel: 1e-4}, PerLayer: true}, nil)
+		r, err := sessions.Compare(context.Background(), embedded(t), w, cfg, on, compare.Options{Check: compare.Check{Tolerance: report.Tolerance{Abs: 1e-5, Rel: 1e-4}}, PerLayer: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

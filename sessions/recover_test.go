@@ -144,7 +144,7 @@ func TestCompareSurvives(t *testing.T) {
 			var warned []string
 			w.Host, w.Warn = host, func(text string) { warned = append(warned, text) }
 			on := []sessions.Contender{{Name: "cpu", Backend: host}, {Name: "fragile", Backend: d}}
-			how := compare.Options{Tolerance: report.Tolerance{Abs: 1e-5, Rel: 1e-4}}
+			how := compare.Options{Check: compare.Check{Tolerance: report.Tolerance{Abs: 1e-5, Rel: 1e-4}}}
 			r, err := sessions.Compare(t.Context(), embedded(t), w, config.Config{Precision: config.FP32, Batch: 1}, on, how, nil)
 			switch {
 			case d.lost:

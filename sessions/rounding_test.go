@@ -72,7 +72,7 @@ func TestRoundingTellsMistakes(t *testing.T) {
 		w := workplace(t, nil)
 		w.Data = pictures{testdata.TestImages(), 8}
 		b := &mistaken{Backend: cpu.Open(1), op: c.op, input: c.input, wrong: c.wrong}
-		how := compare.Options{Tolerance: report.Tolerance{Abs: 1e-4, Rel: 1e-4}, Half: report.Tolerance{Abs: 3e-2, Rel: 1e-2}, Scaled: true, PerLayer: c.passed}
+		how := compare.Options{Check: compare.Check{Tolerance: report.Tolerance{Abs: 1e-4, Rel: 1e-4}}, Half: report.Tolerance{Abs: 3e-2, Rel: 1e-2}, Scaled: true, PerLayer: c.passed}
 		wrong, host, eval := sessions.Contender{Name: "mistaken", Backend: b}, sessions.Contender{Name: "host", Backend: w.Host}, sessions.Contender{Name: "eval"}
 		for _, one := range []struct {
 			precision  config.Precision
@@ -107,7 +107,7 @@ func TestRoundingTellsMistakes(t *testing.T) {
 // precision that rounds most.
 func TestRoundingIsMeasured(t *testing.T) {
 	w := workplace(t, nil)
-	how := compare.Options{Tolerance: report.Tolerance{Abs: 1e-4, Rel: 1e-4}, Half: report.Tolerance{Abs: 1e-3, Rel: 1e-2}}
+	how := compare.Options{Check: compare.Check{Tolerance: report.Tolerance{Abs: 1e-4, Rel: 1e-4}}, Half: report.Tolerance{Abs: 1e-3, Rel: 1e-2}}
 	on := []sessions.Contender{{Name: "host", Backend: w.Host}, {Name: "eval"}}
 	for _, c := range []struct {
 		precision config.Precision

@@ -19,6 +19,9 @@ type Dialog interface {
 	Update(msg tea.Msg) (closed bool, cmd tea.Cmd)
 }
 
+// Closing is a [Dialog] that has something to do when esc closes it.
+type Closing interface{ Closed() tea.Cmd }
+
 // openMsg puts a dialog on top.
 type openMsg struct{ dialog Dialog }
 

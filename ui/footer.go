@@ -57,13 +57,13 @@ func (a *App) drawFooter(c *Canvas) {
 		}
 		text := a.status.line(c.W - x - 1)
 		if a.inbox.frozen && a.status.Job {
-			text += " (frozen: press space to see the result)"
+			text += a.look.Keys(" (frozen: press {space} to see the result)")
 		}
 		c.Fit(x, 0, c.W-x-1, a.status.Style, text)
 	case a.dialog() != nil:
 		drawKeys(c, a.dialog().Keys(), K("esc", "close", ""))
 	default:
-		drawKeys(c, a.footerKeys(), a.keys.of(Everywhere, helpKey))
+		drawKeys(c, a.footerKeys(), a.keys.all(Everywhere, []Key{quitKey, helpKey})...)
 	}
 }
 
@@ -93,9 +93,8 @@ func (a *App) intentKeys() []Key {
 	return keys
 }
 
-// drawKeys draws the keys that have a short text, as many as fit, and last at the
-// right end.
-func drawKeys(c *Canvas, keys []Key, last Key) {
+// drawKeys draws the keys that have a short text, as many as fit, and at the right end those that always have their place.
+func drawKeys(c *Canvas, keys []Key, always ...Key) {
 	g := c.Glyphs()
 	label := func(k Key) string {
 		if len(k.Keys) == 1 || Width(k.Keys[1]) > 2 {
@@ -114,10 +113,13 @@ func drawKeys(c *Canvas, keys []Key, last Key) {
 		return x
 	}
 	width := func(k Key) int { return Width(label(k)) + 1 + Width(k.Short) }
-	end := c.W - 1 - width(last)
+	end := c.W + 1
+	for _, k := range always {
+		end -= width(k) + 2
+	}
 	x := 1
 	for _, k := range keys {
-		if k.Short == "" || k.Keys[0] == last.Keys[0] {
+		if k.Short == "" || has(always, k.Keys[0]) {
 			continue
 		}
 		if x+width(k)+2 > end {
@@ -125,7 +127,9 @@ func drawKeys(c *Canvas, keys []Key, last Key) {
 		}
 		x = draw(x, k) + 2
 	}
-	draw(end, last)
+	for _, k := range always {
+		end = draw(end, k) + 2
+	}
 }
 
 // keyName returns a key as people write it.

@@ -90,6 +90,7 @@ func (a *App) setKeys(m *Keymap) error {
 	if len(problems) == 0 {
 		problems = a.conflicts(m)
 	}
+	a.look.keyNow = keyNow(a.KeyContexts())
 	return errors.Join(problems...)
 }
 

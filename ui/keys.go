@@ -67,8 +67,11 @@ func Intents() []IntentKey {
 	}
 }
 
-// helpKey lists the keys.
-var helpKey = K("?", "help", "this help")
+// The keys that every footer has: helpKey lists the keys, quitKey ends the program.
+var (
+	helpKey = K("?", "help", "this help")
+	quitKey = K("q", "quit", "quit")
+)
 
 // frameKeys returns the keys of the frame that are valid on screen s.
 func frameKeys(s *Screen) []Key {
@@ -76,7 +79,7 @@ func frameKeys(s *Screen) []Key {
 		helpKey,
 		K(":", "", "find a command by its name, of any screen").Called("commands"),
 		K("esc", "", "back: close, leave zoom, clear the filter; otherwise stop what is running").Called("back"),
-		K("q", "quit", "quit"),
+		quitKey,
 		K("ctrl+c", "", "quit at once").Called("interrupt"),
 		K("ctrl+z", "", "suspend, where the shell supports it").Called("suspend"),
 		K("space", "freeze", "freeze or unfreeze the screen"),

@@ -18,6 +18,8 @@ type Look struct {
 	match [2]int        // rows that a filter leaves of what is being drawn, and all of them; all 0: nothing is filtered
 	spots []spot        // of what is being drawn
 	row   func() string // of what was drawn last that has a cursor: see [Canvas.Row]
+
+	keyNow func(context, key string) string // by what a key was replaced in a context; nil: by nothing
 }
 
 // NewLook returns the look that o asks for. An automatic theme starts dark and

@@ -138,7 +138,11 @@ func (a *App) quit() tea.Cmd {
 func (a *App) dialogKey(msg tea.Msg) tea.Cmd {
 	top := len(a.dialogs) - 1
 	if keyOf(msg) == "esc" {
+		closing, ok := a.dialogs[top].(Closing)
 		a.dialogs = a.dialogs[:top]
+		if ok {
+			return closing.Closed()
+		}
 		return nil
 	}
 	closed, cmd := a.dialogs[top].Update(msg)

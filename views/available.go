@@ -22,6 +22,7 @@ const (
 
 // available is what decides which keys do something.
 type available struct {
+	look       *ui.Look
 	snap       *report.Snapshot // the newest
 	want       config.Config
 	timeline   recordings.Timeline // nil for a session
@@ -55,7 +56,7 @@ func (a available) lacks(n pane.Need) string {
 	case n == pane.NeedsCalibrator && pane.OwnRanges(a.snap):
 		return "the model is already quantised: calibrators do not apply"
 	case n == pane.NeedsCalibrator && replay && !a.want.Quantizes():
-		return "calibrators apply to INT8 only; press f to switch to it"
+		return a.look.Keys("calibrators apply to INT8 only; press {f} to switch to it")
 	case n == pane.NeedsCalibrator && replay:
 		return a.onlyRecorded("with "+pane.Label(a.snap), func(c config.Config) bool { return otherCalibrator(c, a.want) })
 	case n == pane.NeedsQuantization && pane.OwnRanges(a.snap):
@@ -73,7 +74,7 @@ func (a available) lacks(n pane.Need) string {
 	case n == pane.NeedsDevice && a.snap.Device.Estimated:
 		return "this backend has no device: times come from a cost model, and there is nothing to measure"
 	case n == pane.NeedsPercentile && !calibration.HasParameter(a.want.Calibrator):
-		return "the active calibrator is " + a.want.Calibrator + "; press c for percentile or entropy"
+		return "the active calibrator is " + a.want.Calibrator + a.look.Keys("; press {c} for percentile or entropy")
 	}
 	return ""
 }

@@ -46,7 +46,7 @@ func (w *workbench) set(was config.Config) tea.Cmd {
 	w.ctl.Set(cfg)
 	if w.snap.Replay == "" && w.snap.Err == "" && !w.snap.Stopped && cfg.SameEngine(was, own) {
 		h := w.header()
-		return tea.Batch(func() tea.Msg { return h }, pane.Say(ui.Warn, withoutSay(was, cfg)))
+		return tea.Batch(func() tea.Msg { return h }, pane.Say(ui.Warn, withoutSay(w.o.Look, was, cfg)))
 	}
 	w.work.before = w.settled
 	begun := w.begin(cfg.Label(own) + ": rebuilding; esc stops")
@@ -55,14 +55,14 @@ func (w *workbench) set(was config.Config) tea.Cmd {
 }
 
 // withoutSay says why a change of the configuration changes no engine.
-func withoutSay(was, cfg config.Config) string {
+func withoutSay(look *ui.Look, was, cfg config.Config) string {
 	switch {
 	case was.Calibrator != cfg.Calibrator:
-		return cfg.Calibrator + ": calibrators apply to INT8 only; press f to switch to it"
+		return cfg.Calibrator + look.Keys(": calibrators apply to INT8 only; press {f} to switch to it")
 	case was.Quantization.Rounding != cfg.Quantization.Rounding && cfg.Weights == "":
-		return "rounding of weights applies where there are integers: INT8 (f), or weights in few bits (I)"
+		return look.Keys("rounding of weights applies where there are integers: INT8 ({f}), or weights in few bits ({Calibration I})")
 	case !reflect.DeepEqual(was.Quantization.Full(), cfg.Quantization.Full()):
-		return "how is quantised applies to INT8 only; press f to switch to it"
+		return look.Keys("how is quantised applies to INT8 only; press {f} to switch to it")
 	case was.Constraints != cfg.Constraints:
 		return string(cmp.Or(cfg.Constraints, config.Prefer)) + ": it applies where the precision of a layer is set; nothing to rebuild"
 	}

@@ -18,7 +18,7 @@ func (w *workbench) changedOnDisk(before, now *report.Snapshot) tea.Cmd {
 	if w.o.Reload == nil || now.Changed == "" || before.ChangedHow == now.ChangedHow {
 		return nil
 	}
-	next := ": ctrl+o opens it anew"
+	next := w.o.Look.Keys(": {ctrl+o} opens it anew")
 	if now.ChangedHow != rewritten {
 		next = "; what is shown was read before"
 	}

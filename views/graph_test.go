@@ -116,3 +116,17 @@ func TestBodies(t *testing.T) {
 		t.Errorf("the cursor is on %+v", l)
 	}
 }
+
+// TestCopies: a layer that could lie in memory and is copied says so, with the bytes and why.
+func TestCopies(t *testing.T) {
+	snap := panetest.Fixture(t)
+	at := slices.IndexFunc(snap.Tactics.Layers, func(l report.LayerTactics) bool { return l.Op == "Concat" })
+	layer := &snap.Tactics.Layers[at]
+	layer.Candidates = append(layer.Candidates, report.Candidate{Tactic: report.InMemory, Unfit: true, Reason: "input a has a place already"})
+	b := newBench(t, ui.Options{NoColor: true}, snap)
+	b.size(200, 60)
+	b.press("2")
+	b.lacks("moved: input a")
+	b.send(pane.ShowLayerMsg{Layer: layer.Layer})
+	b.wants("copies", "moved: input a has a place already")
+}

@@ -3,13 +3,17 @@ package views
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/recording"
@@ -323,5 +327,44 @@ func TestKeyContexts(t *testing.T) {
 		if !slices.Contains(names, want) {
 			t.Errorf("%q lacks %s", names, want)
 		}
+	}
+}
+
+// TestKeysInTexts: what panes say names keys in braces, so that a file of keys has its say, see [ui.Look.Keys]; those that no file
+// can change are named as they are.
+func TestKeysInTexts(t *testing.T) {
+	literal := regexp.MustCompile(`"[^"\n]*\b(press ([a-zA-Z]|space|tab)|([a-zA-Z]|ctrl\+\w) (undoes|marks|compares|lists|opens|times|pins)|, \w to undo)\b[^"\n]*"`)
+	files, err := filepath.Glob("*/*.go")
+	if err != nil || len(files) < 50 {
+		t.Fatal(len(files), err)
+	}
+	own, _ := filepath.Glob("*.go")
+	for _, file := range append(files, own...) {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, text := range literal.FindAllString(string(source), -1) {
+			t.Errorf("%s: %s names a key", file, text)
+		}
+	}
+	m, err := ui.ReadKeymap("keys.yaml", []byte("everywhere:\n  next precision: f4\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := ui.NewLook(ui.Options{})
+	app, err := NewWorkbench(&fake{snap: &report.Snapshot{}}, Options{Look: look, Keys: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
+	app.Update(&report.Snapshot{Seq: 1})
+	app.Update(ui.Press("9"))
+	app.Update(ui.Press("9"))
+	if text := ansi.Strip(app.Content()); !strings.Contains(text, "press f4 for another precision") {
+		t.Errorf("the table of what was tried does not name the key that there is:\n%s", text)
 	}
 }

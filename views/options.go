@@ -68,6 +68,8 @@ type Options struct {
 	Live *recordings.Live
 	// Timeline is the controller of a replay, which has states to choose from; nil for a session.
 	Timeline recordings.Timeline
+	// TourSeen notes that the tour for those who are here for the first time was seen; nil: it is not shown.
+	TourSeen func() error
 	// Hint says which flag or command helps with a fact, "" where none does; nil: none ever.
 	Hint func(pane.Fact) string
 	// Now is the clock, and After gives a message after a time; nil: the system's.

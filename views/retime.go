@@ -15,7 +15,7 @@ func (w *workbench) Retime(layer string) tea.Cmd {
 	}
 	w.work.before = w.settled
 	w.ctl.Retime(layer)
-	return w.begin("timing the tactics of " + words.ShortName(layer) + " again; esc or t stops")
+	return w.begin("timing the tactics of " + words.ShortName(layer) + " again; esc or " + w.o.Look.Keys("{Tactics t}") + " stops")
 }
 
 // endRetiming ends the timing of a layer's tactics.
@@ -48,9 +48,9 @@ func (w *workbench) cancel() tea.Cmd {
 	}
 	w.ctl.Cancel()
 	w.work.asked = false
-	what := "press r to start it again"
+	what := "press {r} to start it again"
 	if len(w.config.past) > 0 && !w.snap.Settled() {
-		what += ", u to undo the last change"
+		what += ", {u} to undo the last change"
 	}
-	return pane.Say(ui.Warn, "stopped: "+what)
+	return pane.Say(ui.Warn, "stopped: "+w.o.Look.Keys(what))
 }

@@ -32,7 +32,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	w := &workbench{o: o, ctl: ctl, snap: ctl.Snapshot()}
+	w := &workbench{o: o, ctl: ctl, snap: ctl.Snapshot(), tour: tour{seen: o.TourSeen}}
 	w.config.want = w.snap.Config
 	app, err := ui.New(ui.Config{
 		Look: o.Look, Screens: w.screens(), Intents: w.intents(), Others: append(reloadKeys(), scrubKeys()...), Keys: o.Keys,
@@ -50,6 +50,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 		},
 		Start: func() tea.Cmd {
 			return tea.Batch(
+				w.tour.open(),
 				func() tea.Msg { return ctl.Snapshot() },
 				ui.Listen(ctl.Events()),
 				recordings.List(o.Recordings),

@@ -23,13 +23,14 @@ type workbench struct {
 	comparison comparison.Pair
 	cursor     layerCursor
 	unrecorded lost
+	tour       tour
 	scrubTo    int // the state of a recording that was asked for and is not shown yet; 0: none
 }
 
 // available returns what decides which keys do something.
 func (w *workbench) available() available {
 	return available{
-		snap: w.snap, want: w.config.want, timeline: w.o.Timeline, front: w.o.Live != nil, recordable: w.o.Recorder != nil, readOnly: w.o.ReadOnly,
+		look: w.o.Look, snap: w.snap, want: w.config.want, timeline: w.o.Timeline, front: w.o.Live != nil, recordable: w.o.Recorder != nil, readOnly: w.o.ReadOnly,
 		unrecorded: w.unrecorded != "", undo: len(w.config.past) > 0, redo: len(w.config.future) > 0,
 	}
 }

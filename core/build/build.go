@@ -226,6 +226,8 @@ type PlanConfig struct {
 	// Remeasure names layers whose tactics are timed whatever the cache knows of them; the new times take the place of the
 	// old ones.
 	Remeasure []string
+	// InTurn names layers that run beside no other, by their names or those of source layers in them; "" is all.
+	InTurn []string
 	// Compiling is told how far the compilation is of what is to be measured, where the backend compiles.
 	Compiling func(done, total int)
 }
@@ -267,7 +269,10 @@ func plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backe
 	if err != nil {
 		return nil, err
 	}
-	return choice.Layout()
+	if t.stream == nil { // nothing was timed
+		return choice.Layout()
+	}
+	return t.layout(choice, cfg.InTurn)
 }
 
 // tune sets the prices of candidates, in passes, until no more occasions and no more twins are worth it.

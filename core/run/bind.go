@@ -148,13 +148,8 @@ func (c *ExecutionContext) ExecuteUntil(ctx context.Context) error {
 	}
 	c.until = ctx
 	defer func() { c.until = nil }()
-	for i := range c.args {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := c.launch(i); err != nil {
-			return err
-		}
+	if err := c.enqueue(nil); err != nil {
+		return err
 	}
 	return c.finish()
 }

@@ -30,6 +30,7 @@ type Candidates struct {
 type layerCandidates struct {
 	layer    *graph.Layer
 	memory   []option      // those that launch nothing
+	copies   error         // why there are none, of an op that only arranges memory
 	launches []*Launch     // by rank
 	groups   [][]*Launch   // of those with predictions, by pair of formats, the fastest first
 	bodies   []*Candidates // of the networks inside it, where they are planned
@@ -87,7 +88,8 @@ func (c *Candidates) find(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		lc := &layerCandidates{layer: l, memory: c.memoryOptions(l)}
+		lc := &layerCandidates{layer: l}
+		lc.memory, lc.copies = c.memoryOptions(l)
 		var err error
 		if lc.bodies, err = c.findBodies(ctx, l); err != nil {
 			return err
@@ -280,25 +282,32 @@ func (c *Candidates) bounded() error {
 	return nil
 }
 
-// memoryOptions returns the ways to run l without launching anything.
-func (c *Candidates) memoryOptions(l *graph.Layer) (list []option) {
-	switch {
-	case l.Op.Memory == graph.Viewed && viewable(c.network, l, c.body):
-		list = append(list, option{memory: true})
-	case l.Op.Memory == graph.Parted:
-		for _, f := range c.formats(l.Op) {
-			if c.everywhere(func(env map[string]int) bool { return partable(c.network, l, f, env) == nil }) {
-				list = append(list, option{in: f, out: f, memory: true})
-			}
+// memoryOptions returns the ways to run l without launching anything; where an op that only arranges memory has none, why it has
+// none in the first of its formats, Linear.
+func (c *Candidates) memoryOptions(l *graph.Layer) (list []option, why error) {
+	var arrange func(*graph.Network, *graph.Layer, kernels.Format, map[string]int) error
+	switch l.Op.Memory {
+	case graph.Viewed:
+		if why := viewable(c.network, l, c.body); why != nil {
+			return nil, why
 		}
-	case l.Op.Memory == graph.Joined:
-		for _, f := range c.formats(l.Op) {
-			if c.everywhere(func(env map[string]int) bool { return sliceable(c.network, l, f, env) == nil }) {
-				list = append(list, option{in: f, out: f, memory: true})
-			}
+		return []option{{memory: true}}, nil
+	case graph.Parted:
+		arrange = partable
+	case graph.Joined:
+		arrange = sliceable
+	default:
+		return nil, nil
+	}
+	for _, f := range c.formats(l.Op) {
+		var err error
+		if c.everywhere(func(env map[string]int) bool { err = arrange(c.network, l, f, env); return err == nil }) {
+			list = append(list, option{in: f, out: f, memory: true})
+		} else if why == nil {
+			why = err
 		}
 	}
-	return list
+	return list, why
 }
 
 // formats returns Linear and the formats in which the backend computes an op.

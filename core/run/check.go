@@ -65,7 +65,7 @@ func (p *Plan) check() error {
 			}
 		}
 	}
-	return nil
+	return p.checkForks()
 }
 
 // checkOutputs returns an error where an output is in no slot: neither written as such, nor an input or a constant.

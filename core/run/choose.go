@@ -82,14 +82,21 @@ func blockable(b kernels.Binding) error {
 	return nil
 }
 
-// viewable reports whether the output of a view may share its input's memory: not where a network output would have
-// to share that of a network input, or of a constant; the outputs of a body are brought to where they are wanted.
-func viewable(n *graph.Network, l *graph.Layer, body bool) bool {
+// viewable returns why the output of a view cannot share its input's memory: where a network output would have to share that of a
+// network input, or of a constant; the outputs of a body are brought to where they are wanted.
+func viewable(n *graph.Network, l *graph.Layer, body bool) error {
 	x, y := l.Inputs[0], l.Outputs[0]
-	if len(l.Outputs) != 1 || x.IsConst() || x.Type != y.Type || !x.Range.Equal(y.Range) {
-		return false
+	switch {
+	case len(l.Outputs) != 1:
+		return fmt.Errorf("there are %d outputs", len(l.Outputs))
+	case x.IsConst():
+		return fmt.Errorf("input %s is a constant", x.Name)
+	case x.Type != y.Type || !x.Range.Equal(y.Range):
+		return fmt.Errorf("output %s has another type or range", y.Name)
+	case !body && n.IsOutput(y) && fromInput(n, x):
+		return fmt.Errorf("%s is an output of the network and %s an input: each has memory of its own", y.Name, x.Name)
 	}
-	return body || !n.IsOutput(y) || !fromInput(n, x)
+	return nil
 }
 
 // fromInput reports whether t is a network input or a view of one.

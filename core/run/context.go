@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -24,6 +23,7 @@ type ExecutionContext struct {
 	watch  *watch          // nil where launches are not watched
 	until  context.Context // that ends loops, while ExecuteUntil runs; else nil
 	inner  bool            // the steps of bodies are timed
+	inTurn bool            // lanes of forks run one after the other
 	frames []*frame        // at all shapes that it keeps, the one used last at the end
 	start  *frame          // where an execution begins, if its steps count extents; nil for others
 }
@@ -232,18 +232,26 @@ func (c *ExecutionContext) located(err error) error {
 	return c.ofGraph(err)
 }
 
-// enqueue launches all steps, with a mark before the first and after each, where there is room for marks.
-func (c *ExecutionContext) enqueue(marks []kernels.Mark) error {
-	if marks != nil {
-		marks[0] = c.stream.Record()
-	}
-	for i := range c.args {
+// enqueue launches all steps, those of forks side by side, and marks when each begins and ends, where there is room for marks. It
+// ends with the context that the execution is until.
+func (c *ExecutionContext) enqueue(marks *marks) error {
+	beside := c.forks()
+	marks.start(c, beside)
+	for i := 0; i < len(c.args); i++ {
+		if c.until != nil && c.until.Err() != nil {
+			return c.until.Err()
+		}
+		if len(beside) > 0 && beside[0].First == i {
+			if err := beside[0].run(c, marks); err != nil {
+				return err
+			}
+			i, beside = beside[0].End()-1, beside[1:]
+			continue
+		}
 		if err := c.launch(i); err != nil {
 			return err
 		}
-		if marks != nil {
-			marks[i+1] = c.stream.Record()
-		}
+		marks.ended(c, i)
 	}
 	return nil
 }
@@ -256,7 +264,7 @@ func (c *ExecutionContext) launch(i int) error {
 		return nil
 	}
 	c.watch.begin(i)
-	err := c.frame.launch(c, i)
+	err := c.frame.launch(c, c.stream, i)
 	if err == nil && c.start != nil {
 		err = c.recount(i)
 	}
@@ -363,43 +371,3 @@ func (c *ExecutionContext) download(dst []byte, slot int) error {
 
 // ofTensor says that an error is that of a slot's tensor.
 func ofTensor(s Slot, err error) error { return fmt.Errorf("tensor %s: %w", s.Tensor.Name, err) }
-
-// ExecuteTimed runs all steps once and sets times, which has room for one a step, to each step's; it returns the
-// time from end to end. Marks between steps cost little on a CPU, but are not free: it is a mode of its own.
-func (c *ExecutionContext) ExecuteTimed(times []time.Duration) (time.Duration, error) {
-	c.restart()
-	if c.marks == nil {
-		c.marks = make([]kernels.Mark, len(c.args)+1)
-	}
-	marks := c.marks
-	if err := c.submitTimed(); err != nil {
-		return 0, err
-	}
-	if err := c.finish(); err != nil {
-		return 0, err
-	}
-	for i := range c.args {
-		times[i] = c.stream.Elapsed(marks[i], marks[i+1])
-	}
-	whole := c.stream.Elapsed(marks[0], marks[len(c.args)])
-	if err := c.stream.Wait(); err != nil { // of the marks
-		return 0, fmt.Errorf("times of steps: %w", err)
-	}
-	return whole, nil
-}
-
-// submitTimed is submit with a mark before, between and after the steps.
-func (c *ExecutionContext) submitTimed() error {
-	capturer, ok := c.capturer()
-	if !ok {
-		return c.enqueue(c.marks)
-	}
-	if c.stepped == nil {
-		g, err := capturer.Capture(func() error { return c.enqueue(c.marks) })
-		if err != nil {
-			return c.ofGraph(err)
-		}
-		c.stepped = g
-	}
-	return c.located(c.stepped.Launch())
-}

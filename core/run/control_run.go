@@ -129,7 +129,7 @@ func (b *body) run(c *ExecutionContext) error {
 		if timed {
 			begin = c.stream.Record()
 		}
-		if err := b.launch(c, i); err != nil {
+		if err := b.launch(c, c.stream, i); err != nil {
 			return stepError(b.loaded.Plan.Steps[i], err)
 		}
 		if timed {
@@ -140,13 +140,13 @@ func (b *body) run(c *ExecutionContext) error {
 }
 
 // launch launches step i of a frame.
-func (f *frame) launch(c *ExecutionContext, i int) error {
+func (f *frame) launch(c *ExecutionContext, s kernels.Stream, i int) error {
 	a := &f.args[i]
 	if a.control != nil {
 		return a.control.run(c, a)
 	}
 	if k := f.loaded.kernels[i]; k != nil {
-		return LaunchKernel(k, c.stream, a.in, a.out, a.scratch)
+		return LaunchKernel(k, s, a.in, a.out, a.scratch)
 	}
 	return nil
 }

@@ -16,13 +16,14 @@ type frame struct {
 	mem     []kernels.Mem  // by slot
 	inputs  map[string]int
 	outputs map[string]int
-	args    []launch       // by step
-	whole   kernels.Graph  // all steps, where the stream can capture them
-	stepped kernels.Graph  // all steps with a mark before, between and after
-	marks   []kernels.Mark // of stepped
-	caller  *[2]traffic    // the data of ExecuteSplit, inputs and outputs
-	changed bool           // the context's inputs are others than the caller's
-	bound   bindings       // inputs and outputs that lie in the caller's memory
+	args    []launch      // by step
+	beside  []*forkRun    // the forks of the plan
+	whole   kernels.Graph // all steps, where the stream can capture them
+	stepped kernels.Graph // all steps with a mark before, between and after
+	marks   *marks        // of stepped
+	caller  *[2]traffic   // the data of ExecuteSplit, inputs and outputs
+	changed bool          // the context's inputs are others than the caller's
+	bound   bindings      // inputs and outputs that lie in the caller's memory
 }
 
 type launch struct {
@@ -74,6 +75,7 @@ func (c *ExecutionContext) newFrame(at *shape, arena, io kernels.Mem) *frame {
 		}
 		f.args = append(f.args, a)
 	}
+	f.beside = newForks(p.Forks)
 	return f
 }
 

@@ -33,10 +33,13 @@ func NewPlanOf(ctx context.Context, n *graph.Network, x Extents, b Backend, cost
 
 // Layout makes a plan of a choice: the third stage of planning. Where symbols have ranges every tensor has room for its
 // largest extents, and what shares memory at some extents does so at all of them.
-func (c *Choice) Layout() (*Plan, error) {
+func (c *Choice) Layout() (*Plan, error) { return c.LayoutWith(nil) }
+
+// LayoutWith is [Choice.Layout] with forks, which are those of a plan that it made.
+func (c *Choice) LayoutWith(forks []Fork) (*Plan, error) {
 	apart := map[*graph.Layer]bool{}
 	for {
-		p, err := c.layout(apart)
+		p, err := c.layout(apart, forks)
 		if err != nil {
 			return nil, err
 		}
@@ -52,12 +55,13 @@ func (c *Choice) Layout() (*Plan, error) {
 }
 
 // layout lays out the choice. The layers in apart launch something, and write to memory of their own.
-func (c *Choice) layout(apart map[*graph.Layer]bool) (*Plan, error) {
+func (c *Choice) layout(apart map[*graph.Layer]bool, forks []Fork) (*Plan, error) {
 	y := &layout{Choice: c, apart: apart, plan: &Plan{Target: c.backend.Info().Fingerprint, Network: c.network, Symbols: c.extents.symbols()}, places: map[place]int{}, reuse: map[int]bool{}, whole: map[int]bool{}, strided: map[int]bool{}}
 	if err := y.steps(); err != nil {
 		return nil, err
 	}
 	y.plan.live()
+	y.plan.Forks = forks
 	y.shareInPlace()
 	y.plan.assign()
 	return y.plan, nil
@@ -160,9 +164,12 @@ func (y *layout) bring(t *graph.Tensor, from, to kernels.Format, consumer string
 func (y *layout) layer(l *graph.Layer) error {
 	o := y.chosen(l)
 	in, err := y.inputs(l, o)
-	if err == nil && o.memory && (y.apart[l] || l.Op.Memory == graph.Joined && !y.sliceable(l, in) || l.Op.Memory == graph.Parted && !y.readable(l, in[0])) {
-		o = y.launching(l, o.out)
-		in, err = y.inputs(l, o)
+	why := y.of[l].launched(o)
+	if err == nil && o.memory {
+		if why = y.arranged(l, in); why != nil {
+			o = y.launching(l, o.out)
+			in, err = y.inputs(l, o)
+		}
 	}
 	if err != nil {
 		return err
@@ -170,6 +177,9 @@ func (y *layout) layer(l *graph.Layer) error {
 	step := Step{
 		Name: l.Name, From: l.From, Layer: l, Tactic: o.tactic.Name, In: in, Scratch: -1,
 		Time: o.price.Time, Timed: o.price.Timed, Candidates: y.of[l].report(), Bodies: o.bodies,
+	}
+	if why != nil {
+		step.Candidates = append(step.Candidates, Candidate{Tactic: InMemory, Reason: why.Error(), Unfit: true})
 	}
 	index := len(y.plan.Steps)
 	switch {
@@ -293,7 +303,7 @@ func (y *layout) shareInPlace() {
 			}
 			r := p.root(in)
 			root := &p.Slots[r]
-			if root.Region != Arena || out.Region != Arena || y.whole[r] || y.whole[step.Out[0]] || root.Last != i || !p.Slots[in].Desc.Equal(out.Desc) {
+			if root.Region != Arena || out.Region != Arena || y.whole[r] || y.whole[step.Out[0]] || root.Last != i || !p.Slots[in].Desc.Equal(out.Desc) || p.beside(i, r) {
 				continue
 			}
 			out.Of, out.Offset = in, 0
@@ -309,6 +319,7 @@ func (p *Plan) assign() {
 	var roots []int
 	stats := MemoryStats{}
 	begin := make([]int, len(p.Slots)) // of the roots
+	around := p.around()
 	for i := range p.Slots {
 		s := &p.Slots[i]
 		switch {
@@ -322,7 +333,7 @@ func (p *Plan) assign() {
 			stats.Workspace = max(stats.Workspace, s.Size)
 		}
 		stats.Naive += s.Size
-		spans = append(spans, span{s.Size, s.First, s.Last})
+		spans = append(spans, span{s.Size, s.First, s.Last, around[i]})
 		roots = append(roots, i)
 	}
 	offsets, peak := pack(spans)

@@ -11,7 +11,39 @@ import (
 const Align = 256
 
 // span is a piece of memory that is needed from step first to step last, both included.
-type span struct{ size, first, last int }
+type span struct {
+	size, first, last int
+	around            *around // nil where it neither begins nor ends in a fork
+}
+
+// around says what a span that begins or ends in a fork is to do with other lanes, which are at any of their steps at the same time.
+type around struct {
+	first, last int // of the forks in which it begins and ends: it is needed all through them
+	from, to    int // the lanes by which alone it is used in these, by number among those of the plan; -1 for none or several
+}
+
+// early and late return when it is needed, whatever lanes others are in.
+func (s span) early() int {
+	if s.around != nil {
+		return s.around.first
+	}
+	return s.first
+}
+
+func (s span) late() int {
+	if s.around != nil {
+		return s.around.last
+	}
+	return s.last
+}
+
+// before reports whether a span is needed no more when another one comes to be.
+func (s span) before(b span) bool {
+	if s.late() < b.early() {
+		return true
+	}
+	return s.last < b.first && s.around != nil && b.around != nil && s.around.to >= 0 && s.around.to == b.around.from
+}
 
 // pack gives each span an offset such that spans needed at the same step do not overlap, and returns the offsets and
 // the peak: the memory that they take together.
@@ -128,13 +160,16 @@ func fit(spans []span, order []int) (offsets []int, peak int) {
 		}
 		offsets[i] = at
 		peak = max(peak, at+s.size)
-		placed.add(block{at, at + s.size, s.first, s.last})
+		placed.add(block{at, at + s.size, s})
 	}
 	return offsets, peak
 }
 
 // block is a span in its place.
-type block struct{ begin, end, first, last int }
+type block struct {
+	begin, end int
+	span
+}
 
 // shelf finds the blocks that live at the same time as a span, however many others there are: it has a list for each
 // stretch of steps, of the blocks that live in it, by where they begin. There are few stretches, since blocks are in all
@@ -152,14 +187,14 @@ const (
 func newShelf(spans []span) *shelf {
 	b, end := base(spans), 0
 	for _, s := range spans {
-		end = max(end, s.last)
+		end = max(end, s.late())
 	}
 	steps := max(leastStretch, (end-b)/maxStretches+1)
 	return &shelf{b, steps, make([][]block, (end-b)/steps+1)}
 }
 
 func (h *shelf) add(b block) {
-	for k := (b.first - h.base) / h.steps; k <= (b.last-h.base)/h.steps; k++ {
+	for k := (b.early() - h.base) / h.steps; k <= (b.late()-h.base)/h.steps; k++ {
 		at, _ := slices.BinarySearchFunc(h.blocks[k], b.begin, func(x block, begin int) int { return cmp.Compare(x.begin, begin) })
 		h.blocks[k] = slices.Insert(h.blocks[k], at, b)
 	}
@@ -167,10 +202,10 @@ func (h *shelf) add(b block) {
 
 // alive appends the blocks that live at a step of s, by where they begin.
 func (h *shelf) alive(list []block, s span) []block {
-	from, to := (s.first-h.base)/h.steps, (s.last-h.base)/h.steps
+	from, to := (s.early()-h.base)/h.steps, (s.late()-h.base)/h.steps
 	for k := from; k <= to; k++ {
 		for _, b := range h.blocks[k] {
-			if b.last < s.first || s.last < b.first || k > max(from, (b.first-h.base)/h.steps) { // seen before
+			if b.before(s) || s.before(b.span) || k > max(from, (b.early()-h.base)/h.steps) { // seen before
 				continue
 			}
 			list = append(list, b)

@@ -14,7 +14,7 @@ func TestPackNeverOverlaps(t *testing.T) {
 		steps := 1 + rnd.IntN(40)
 		for i := range spans {
 			first := rnd.IntN(steps)
-			spans[i] = span{Align * (1 + rnd.IntN(50)), first, first + rnd.IntN(min(8, steps-first))}
+			spans[i] = span{size: Align * (1 + rnd.IntN(50)), first: first, last: first + rnd.IntN(min(8, steps-first))}
 		}
 		offsets, peak := pack(spans)
 		bound, _ := lowerBound(spans)
@@ -39,7 +39,7 @@ func TestPackChain(t *testing.T) {
 	// A chain of growing and shrinking tensors reaches the bound: at each step two are live.
 	var spans []span
 	for i := range 40 {
-		spans = append(spans, span{Align * (1 + i*i%17), i, i + 1})
+		spans = append(spans, span{size: Align * (1 + i*i%17), first: i, last: i + 1})
 	}
 	_, peak := pack(spans)
 	if bound, _ := lowerBound(spans); peak != bound {
@@ -52,7 +52,7 @@ func TestPackIsDeterministic(t *testing.T) {
 	spans := make([]span, 80)
 	for i := range spans {
 		first := rnd.IntN(40)
-		spans[i] = span{Align * (1 + rnd.IntN(90)), first, first + rnd.IntN(10)}
+		spans[i] = span{size: Align * (1 + rnd.IntN(90)), first: first, last: first + rnd.IntN(10)}
 	}
 	a, _ := pack(spans)
 	b, _ := pack(spans)
@@ -84,7 +84,7 @@ func fitAll(spans []span, order []int) (offsets []int, peak int) {
 		}
 		offsets[i], peak = at, max(peak, at+s.size)
 		j, _ := slices.BinarySearchFunc(placed, at, func(x block, begin int) int { return cmp.Compare(x.begin, begin) })
-		placed = slices.Insert(placed, j, block{at, at + s.size, s.first, s.last})
+		placed = slices.Insert(placed, j, block{at, at + s.size, s})
 	}
 	return offsets, peak
 }
@@ -95,7 +95,7 @@ func TestFit(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(uint64(n), uint64(life)))
 		spans := make([]span, n)
 		for i := range spans {
-			spans[i] = span{Align * (1 + rnd.IntN(90)), i - 1, min(n, i+rnd.IntN(life))}
+			spans[i] = span{size: Align * (1 + rnd.IntN(90)), first: i - 1, last: min(n, i+rnd.IntN(life))}
 		}
 		return spans
 	}
@@ -133,7 +133,7 @@ func TestFit(t *testing.T) {
 		for k := (s.first - h.base) / h.steps; k <= (s.last-h.base)/h.steps; k++ {
 			compared += len(h.blocks[k])
 		}
-		h.add(block{0, s.size, s.first, s.last})
+		h.add(block{0, s.size, s})
 	}
 	if compared > 200*50000 {
 		t.Errorf("%d spans are compared with %d others", 50000, compared)

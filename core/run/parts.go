@@ -113,29 +113,32 @@ func part(whole, d kernels.Desc, axis int) (kernels.Desc, int) {
 	return d, d.Pitch
 }
 
-// readable reports whether all who read the outputs of a Split or Slice can do so where its input lies. A concatenation that would
+// readable returns why the outputs of a Split or Slice cannot be read where its input lies. A concatenation that would
 // have them written to their places in its output goes before.
-func (y *layout) readable(l *graph.Layer, in int) bool {
+func (y *layout) readable(l *graph.Layer, in int) error {
 	whole := y.plan.Slots[in].Desc
 	axis, first, err := cut(l, y.env)
-	if err != nil || !whole.Dense() {
-		return false
+	switch {
+	case err != nil:
+		return err
+	case !whole.Dense():
+		return fmt.Errorf("input %s is a part of a tensor itself", l.Inputs[0].Name)
 	}
 	align, offset := y.backend.Info().Align, before(whole, axis, first)
 	for _, t := range l.Outputs {
 		own := desc(t, whole.Format, y.env)
 		d, distance := part(whole, own, axis)
 		if align > 1 && (offset%align != 0 || distance*d.Type.Size()%align != 0) {
-			return false
+			return fmt.Errorf("output %s would begin where no kernel of the device can read", t.Name)
 		}
 		for _, u := range t.Users {
 			if !y.readsPart(u, t, d) {
-				return false
+				return fmt.Errorf("%s cannot read output %s where it is a part of a tensor", u.Name, t.Name)
 			}
 		}
 		offset += partBytes(whole, own, axis)
 	}
-	return true
+	return nil
 }
 
 // readsPart reports whether layer u can read its input t where that lies as d says.

@@ -15,6 +15,7 @@ type Plan struct {
 	Network *graph.Network // the lowered network
 	Steps   []Step         // in order of execution
 	Slots   []Slot         // where tensors lie
+	Forks   []Fork         // of steps that run side by side, in order
 	Memory  MemoryStats    // of the arena
 	Code    []kernels.Code // of the kernels, where the target compiles them
 }

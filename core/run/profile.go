@@ -58,7 +58,9 @@ func Percentile(sorted []time.Duration, p float64) time.Duration {
 // Sample is a timed inference, or the mean of several that a device ran in a row.
 type Sample struct {
 	Latency time.Duration   // end to end, without the copies of inputs and outputs
-	Steps   []time.Duration // by step; nil where only the whole was timed. Valid until the next sample
+	Steps   []time.Duration // by step, one behind the other; nil where only the whole was timed. Valid until the next sample
+	Forks   []ForkTime      // by fork of the plan, where steps were timed
+	Lanes   []time.Duration // by step, in a lane; those of others as they were. nil where the plan has no forks
 	Inside  []Inside        // of the steps of bodies, where steps were timed and there are such
 	Split   *Split          // of another inference, with the copies; nil for most samples. Valid until the next sample
 }
@@ -118,7 +120,7 @@ func (c *ExecutionContext) Profile(ctx context.Context, p Profiling, each func(S
 	return nil
 }
 
-// sample measures n inferences in a row, and with perStep the steps of another one. Where times are estimates marks cost
+// sample measures n inferences in a row, and with perStep the steps of another one, and the forks of a third. Where times are estimates marks cost
 // nothing: one inference gives both.
 func (c *ExecutionContext) sample(n int, perStep bool, times []time.Duration) (s Sample, err error) {
 	estimated := c.loaded.backend.Info().Estimated
@@ -128,13 +130,38 @@ func (c *ExecutionContext) sample(n int, perStep bool, times []time.Duration) (s
 		}
 	}
 	c.beginInside()
-	whole, err := c.ExecuteTimed(times)
+	whole, err := c.timedInTurn(times)
 	s.Inside = c.endInside()
 	if estimated {
 		s.Latency = whole
 	}
 	s.Steps = times
+	if err == nil && len(c.beside) > 0 {
+		err = c.sampleForks(&s)
+	}
 	return s, err
+}
+
+// timedInTurn is ExecuteTimed with lanes one behind the other, so that what steps take is what they take on all workers.
+func (c *ExecutionContext) timedInTurn(times []time.Duration) (time.Duration, error) {
+	was := c.inTurn
+	c.inTurn = true
+	defer func() { c.inTurn = was }()
+	return c.ExecuteTimed(times)
+}
+
+// sampleForks adds what forks took in the execution that was timed last, in turn, and take in another one, side by side.
+func (c *ExecutionContext) sampleForks(s *Sample) error {
+	inTurn := c.forkTimes()
+	lanes := make([]time.Duration, len(c.args))
+	if _, err := c.ExecuteTimed(lanes); err != nil {
+		return err
+	}
+	for k, beside := range c.forkTimes() {
+		s.Forks = append(s.Forks, ForkTime{inTurn[k], beside})
+	}
+	s.Lanes = lanes
+	return nil
 }
 
 // A sample of a captured plan lasts so long, but has no more inferences than that.

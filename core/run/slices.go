@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
@@ -9,32 +10,32 @@ import (
 	"github.com/trtui/trtui/kernels"
 )
 
-// sliceable reports whether the slots of a concatenation's inputs can become parts of its output: each has memory of
-// its own, and everyone who touches it can work on slices. With one batch index, or in NHWC one pixel, a slice is dense,
+// sliceable returns why the slots of a concatenation's inputs cannot become parts of its output: each must have memory of
+// its own, and everyone who touches it must be able to work on slices. With one batch index, or in NHWC one pixel, a slice is dense,
 // and any tactic can.
-func (y *layout) sliceable(l *graph.Layer, in []int) bool {
+func (y *layout) sliceable(l *graph.Layer, in []int) error {
 	if !y.aligned(l, in) {
-		return false
+		return errors.New("a part would begin where no kernel of the device can read or write")
 	}
 	dense := pieces(desc(l.Outputs[0], y.chosen(l).out, y.env), concatAxis(l)) == 1
 	for i, slot := range in {
-		s := y.plan.Slots[slot]
+		s, name := y.plan.Slots[slot], l.Inputs[i].Name
 		if s.Of >= 0 || s.Region != Arena || y.whole[slot] {
-			return false
+			return fmt.Errorf("input %s has a place already", name)
 		}
 		if dense {
 			continue
 		}
 		if !y.strided[slot] {
-			return false
+			return fmt.Errorf("what computes input %s cannot write to a part of a tensor", name)
 		}
 		for _, u := range l.Inputs[i].Users {
 			if u != l && !y.readsSlices(u, l.Inputs[i], s.Desc.Format) {
-				return false
+				return fmt.Errorf("%s reads input %s, too, and cannot where that is a part of a tensor", u.Name, name)
 			}
 		}
 	}
-	return true
+	return nil
 }
 
 // readsSlices reports whether layer u can read its input x where that is a slice in the given format: with its own tactic
@@ -131,8 +132,12 @@ func sliceable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[strin
 	seen := map[*graph.Tensor]bool{}
 	for i, x := range l.Inputs {
 		switch {
-		case x.Producer == nil || n.IsOutput(x) || n.IsOutput(y):
-			return fmt.Errorf("input %s is an input, output or constant of the network", x.Name)
+		case x.IsConst():
+			return fmt.Errorf("input %s is a constant", x.Name)
+		case n.IsOutput(y):
+			return fmt.Errorf("%s is an output of the network, with memory of its own", y.Name)
+		case x.Producer == nil || n.IsOutput(x):
+			return fmt.Errorf("%s is an input or output of the network, with memory of its own", x.Name)
 		case x.Producer.Op.Memory == graph.Viewed || x.Producer.Op.Memory == graph.Joined || seen[x]:
 			return fmt.Errorf("input %s has a place already", x.Name)
 		case x.Type != y.Type || !x.Range.Equal(y.Range):

@@ -10,9 +10,12 @@ import (
 // extents they may be smaller than their slots. It reports whether there is such a place. The plan's slots are its own.
 func (p *Plan) widen(i, bytes int) bool {
 	var beside []block
+	around, own := p.around(), span{first: i, last: i, around: p.aroundStep(i)}
 	for j, s := range p.Slots {
-		root := p.Slots[p.root(j)]
-		if root.Region != Arena || root.First > i || root.Last < i || j == p.Steps[i].Scratch {
+		r := p.root(j)
+		root := p.Slots[r]
+		live := span{first: root.First, last: root.Last, around: around[r]}
+		if root.Region != Arena || live.before(own) || own.before(live) || j == p.Steps[i].Scratch {
 			continue
 		}
 		size := s.Size
@@ -86,7 +89,7 @@ func (p *Plan) LiveBytes() int {
 		case s.Region == IO:
 			io += size[i]
 		default:
-			spans = append(spans, span{size[i], s.First, s.Last})
+			spans = append(spans, span{size: size[i], first: s.First, last: s.Last})
 		}
 	}
 	live, _ := lowerBound(spans)

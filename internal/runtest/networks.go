@@ -18,17 +18,26 @@ import (
 // Networks runs whole small networks on the backend, from plan to output: two contexts of one loaded plan in turn, each
 // twice, whole and stepped, and compares with the networks' Eval.
 func Networks(t *testing.T, b run.Backend) {
-	for _, define := range []func() (*graph.Network, error){residual, branches, slices, parts, cuts, padding, oddParts, manyTerms, wideImage} {
-		n, err := define()
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, n := range Defined(t) {
 		t.Run(n.Name, func(t *testing.T) {
 			if err := runNetwork(b, n); err != nil {
 				t.Error(err)
 			}
 		})
 	}
+}
+
+// Defined returns the networks.
+func Defined(t *testing.T) []*graph.Network {
+	var list []*graph.Network
+	for _, define := range []func() (*graph.Network, error){residual, branches, sliced, parts, cuts, padding, oddParts, manyTerms, wideImage} {
+		n, err := define()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, n)
+	}
+	return list
 }
 
 // runNetwork plans, loads and runs a network.
@@ -154,9 +163,9 @@ func branches() (*graph.Network, error) {
 	return d.Network()
 }
 
-// slices is a concatenation of a convolution, a depthwise one, a pooling and a sum, whose parts are read
+// sliced is a concatenation of a convolution, a depthwise one, a pooling and a sum, whose parts are read
 // besides; the last fills no block.
-func slices() (*graph.Network, error) {
+func sliced() (*graph.Network, error) {
 	d := define("slices")
 	x := d.Input("image", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(8), symbolic.Const(9))
 	x = d.Relu(d.conv(x, 3, 16, 3, 1, 1))

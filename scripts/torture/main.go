@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/trtui/trtui/internal/onnxruntime"
 	"github.com/trtui/trtui/internal/torture"
 	"github.com/trtui/trtui/internal/torture/crash"
 	"github.com/trtui/trtui/internal/torture/files"
@@ -53,7 +53,7 @@ func main() {
 	pflag.Uint64Var(&o.seed, "seed", 0, "where to begin; a run that goes on keeps its own")
 	pflag.IntVar(&o.jobs, "jobs", 2, "workers at a time")
 	pflag.StringVar(&o.out, "out", ".torture", "the folder of the state and of what is found")
-	pflag.StringVar(&o.python, "python", "", "a Python that has onnx and onnxruntime; found by itself if it is named python3")
+	pflag.StringVar(&o.python, "python", "", "a Python that has onnxruntime; default: what TRTUI_PYTHON names, or python3")
 	pflag.StringVar(&o.program, "program", "bin/trtui", "the program that files and keys are given to")
 	pflag.UintSliceVar(&o.only, "only", nil, "the numbers of tries to repeat")
 	pflag.BoolVar(&o.sample, "sample", false, "a few minutes' worth: the first tries of each hunt, the same ones each time")
@@ -194,16 +194,14 @@ func buildRaced(ctx context.Context, dir string) (string, error) {
 	return program, nil
 }
 
-// findPython returns python3 where it has onnxruntime.
+// findPython returns a Python that has onnxruntime: what TRTUI_PYTHON names, or python3.
 func findPython() string {
-	o, err := networks.OpenOracle("python3")
+	python := onnxruntime.Python()
+	o, err := networks.OpenOracle(python)
 	if err != nil {
-		var missing *exec.Error
-		if !errors.As(err, &missing) {
-			fmt.Println("without onnxruntime: python3 has none; --python names another")
-		}
+		fmt.Printf("without onnxruntime: %v; --python names another\n", err)
 		return ""
 	}
 	o.Close()
-	return "python3"
+	return python
 }

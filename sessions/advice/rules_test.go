@@ -2,6 +2,7 @@ package advice
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,6 +71,31 @@ func sound() *report.Snapshot {
 			Tensors: []report.TensorCalibration{{Tensor: "a", Layer: "one", Used: true, By: []report.CalibratorResult{by(2.1, 38), by(2, 40)},
 				Histogram: report.HistogramBins{Low: 0, High: 2, Counts: []int64{100, 80, 60, 20}}}},
 			Weights: []report.WeightCalibration{{Layer: "one", Tensor: "w", Used: true, PerChannel: 45, PerTensor: 43}}},
+	}
+}
+
+// TestCopied: the layer that moves most says why it is no view, as the planner does, or else a pass.
+func TestCopied(t *testing.T) {
+	for _, c := range []struct {
+		change func(*report.Snapshot)
+		want   string
+	}{
+		{func(s *report.Snapshot) {
+			s.Tactics.Layers = append(s.Tactics.Layers, report.LayerTactics{Layer: "pool", Chosen: "concat_copy_linear",
+				Candidates: []report.Candidate{{Tactic: "concat_copy_linear", Chosen: true}, {Tactic: report.InMemory, Unfit: true, Reason: "input a has a place already"}}})
+		}, "(Transpose, 1.9 MiB), which is no view: input a has a place already"},
+		{func(s *report.Snapshot) {
+			s.Passes.Steps[0].Missed = []report.MissedSite{{Rule: "remove-noop", Layers: []string{"pool"}, Reason: "moves elements", Detail: "axis 1, of 8, comes behind axis 2, of 4"}}
+		}, "which is no view: axis 1, of 8, comes behind axis 2, of 4"},
+		{func(s *report.Snapshot) { s.Tactics = nil }, "(Transpose, 1.9 MiB)"},
+	} {
+		s := sound()
+		planted["data-movement"].change(s)
+		c.change(s)
+		found := On(s).Findings
+		if i := slices.IndexFunc(found, func(f report.Finding) bool { return f.Rule == "data-movement" }); i < 0 || !strings.HasSuffix(found[i].Text, c.want) {
+			t.Errorf("want %q in %+v", c.want, found)
+		}
 	}
 }
 

@@ -106,8 +106,13 @@ func (f Batch) Counted(v numeric.Value, at Axis) numeric.Value {
 
 // Outputs returns what the network's outputs of the batch have of the items that count.
 func (f Batch) Outputs(all map[string]numeric.Value) map[string]numeric.Value {
+	return f.of(f.network.Outputs, all)
+}
+
+// of returns what tensors of the batch have of the items that count.
+func (f Batch) of(list []*graph.Tensor, all map[string]numeric.Value) map[string]numeric.Value {
 	some := make(map[string]numeric.Value, len(all))
-	for _, t := range f.network.Outputs {
+	for _, t := range list {
 		some[t.Name] = f.Counted(all[t.Name], f.Axis(t.Dims))
 	}
 	return some

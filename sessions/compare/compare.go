@@ -51,10 +51,8 @@ func compareBatch(ctx context.Context, b Batch, runs []*Contestant, pairs []*pai
 			return fmt.Errorf("%s: %w", one.name, err)
 		}
 	}
-	if c.Outputs != nil {
-		if err := c.Outputs(b.first, runs[0].outputs); err != nil {
-			return err
-		}
+	if err := save(b, in, runs, c); err != nil {
+		return err
 	}
 	if fp32 != nil {
 		progress(report.Progress{Phase: "running FP32", Done: b.first, Total: b.items})
@@ -64,6 +62,24 @@ func compareBatch(ctx context.Context, b Batch, runs []*Contestant, pairs []*pai
 	}
 	for _, p := range pairs {
 		if err := p.add(b, fp32); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// save gives a batch's inputs and outputs to those who want them.
+func save(b Batch, in map[string]numeric.Value, runs []*Contestant, c Options) error {
+	if c.SaveInputs != nil {
+		if err := c.SaveInputs(b.first, b.of(b.network.Inputs, in)); err != nil {
+			return err
+		}
+	}
+	for i, one := range runs {
+		if c.Save == nil {
+			break
+		}
+		if err := c.Save(i, b.first, one.outputs); err != nil {
 			return err
 		}
 	}

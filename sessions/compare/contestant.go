@@ -23,6 +23,7 @@ type Contestant struct {
 	now       report.Progress // of the batches
 	batch     Batch           // that is computed
 	Network   *graph.Network  // of the reference evaluation
+	Outside   Outside         // nil where it runs here
 	MaxMemory int64           // bytes that this may take; 0 for what is free
 
 	outputs map[string]numeric.Value // of the items that count
@@ -63,9 +64,12 @@ func (c *Contestant) run(ctx context.Context, in map[string]numeric.Value, perLa
 	}
 	c.tensors = map[string]observed{}
 	var err error
-	if c.Network != nil {
+	switch {
+	case c.Outside != nil:
+		err = c.ask(ctx, in, perLayer)
+	case c.Network != nil:
 		err = c.evaluate(ctx, in, perLayer)
-	} else {
+	default:
 		err = c.execute(ctx, in, perLayer)
 	}
 	if err != nil {
@@ -136,6 +140,29 @@ func (c *Contestant) execute(ctx context.Context, in map[string]numeric.Value, p
 	return err
 }
 
+// ask takes a batch's tensors from outside.
+func (c *Contestant) ask(ctx context.Context, in map[string]numeric.Value, perLayer bool) error {
+	all, err := c.Outside(ctx, Span{c.batch.first, c.batch.Count, c.batch.items}, in)
+	if err != nil {
+		return err
+	}
+	c.outputs = map[string]numeric.Value{}
+	for _, t := range c.results {
+		v, ok := all[t.Name]
+		if !ok {
+			return fmt.Errorf("it has no output %s", t.Name)
+		}
+		c.outputs[t.Name] = v
+	}
+	if !perLayer {
+		return nil
+	}
+	for name, v := range all {
+		c.tensors[name] = observed{value: v, stored: v.Type}
+	}
+	return nil
+}
+
 // keep remembers a layer's output.
 func (c *Contestant) keep(t *graph.Tensor, v numeric.Value) {
 	c.tensors[t.Name] = observed{t, c.batch.Counted(numeric.ToReal(v, t.Range), c.batch.Axis(t.Dims)), v.Type}
@@ -176,6 +203,9 @@ func (c *Contestant) report() report.BackendRun {
 
 // layers calls f for the outputs of the run's layers, in order.
 func (c *Contestant) layers(f func(l *graph.Layer, t *graph.Tensor)) {
+	if c.Outside != nil { // nobody knows its layers
+		return
+	}
 	if c.Network != nil {
 		for _, l := range c.Network.Layers {
 			for _, t := range l.Outputs {

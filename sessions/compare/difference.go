@@ -30,6 +30,8 @@ const (
 // difference gathers how one tensor differs between two runs, item by item.
 type difference struct {
 	tolerance     report.Tolerance
+	statistic     string                 // that is to be within the tolerance; "": every element is
+	relative      quant.ErrorAccumulator // of a statistic: |a - b| / |b|, against 0
 	scaled        bool                   // the tolerance's Abs is a share of b's RMS, which is known when all was added
 	rounding      *rounding              // finds the tolerance then; nil: it is given
 	slack         quant.ErrorAccumulator // of either: what |a - b| has beyond Rel |b|, against 0
@@ -52,11 +54,16 @@ type difference struct {
 	types         [2]string
 }
 
-// between says which tensors are compared: as which types the two runs store them, and by what FP32 explains how they
-// differ, nil where it does not.
-func (d *difference) between(how Options, stored [2]numeric.DataType, float bool, explained *report.RoundingFactors) {
+// between says which tensors are compared: as which types the two runs store them, by a check of their own, nil for none, and by
+// what FP32 explains how they differ, nil where it does not.
+func (d *difference) between(how Options, stored [2]numeric.DataType, float bool, own *Check, explained *report.RoundingFactors) {
 	d.types, d.tolerance = [2]string{stored[0].String(), stored[1].String()}, how.tolerance(stored[:]...)
 	switch {
+	case own != nil:
+		d.tolerance = own.Tolerance
+		if d.statistic = own.Statistic; d.statistic == Elementwise {
+			d.statistic = ""
+		}
 	case explained != nil:
 		d.tolerance = report.Tolerance{}
 		if d.rounding == nil {
@@ -91,6 +98,11 @@ func (d *difference) add(first int, at Axis, a, b, ref numeric.Value) error {
 			return err
 		}
 	}
+	if d.statistic != "" {
+		if err := d.addRelative(x, y); err != nil {
+			return err
+		}
+	}
 	for i := range x {
 		d.pair(x[i], y[i], func() report.Position { return at.position(first, i, a.Dims) })
 	}
@@ -116,6 +128,22 @@ func (d *difference) addSlack(a, b []float64) error {
 		}
 	}
 	return d.slack.AddWide(make([]float64, len(a)), slack)
+}
+
+// addRelative notes the relative differences. One to a b of 0 is as to the least number that added to 1 gives another one, as
+// Polygraphy has it.
+func (d *difference) addRelative(a, b []float64) error {
+	const epsilon = 0x1p-52
+	rel := make([]float64, len(a))
+	for i, x := range a {
+		if y := math.Abs(b[i]); x != b[i] {
+			if y == 0 {
+				y = epsilon
+			}
+			rel[i] = math.Abs(x-b[i]) / y
+		}
+	}
+	return d.relative.AddWide(make([]float64, len(a)), rel)
 }
 
 // pair compares two elements.
@@ -191,8 +219,12 @@ func (d *difference) report(name string) report.TensorDifference {
 	if !d.zeros && d.notFinite == 0 {
 		r.RelToPass = d.toPass
 	}
-	if d.found() {
+	switch {
+	case d.found():
 		d.find(&r)
+	case d.statistic != "":
+		r.Statistic = d.checked(r.Errors)
+		r.Passed = d.notFinite == 0 && (r.Statistic.Abs <= d.tolerance.Abs || r.Statistic.Rel <= d.tolerance.Rel)
 	}
 	bin := func(from, to float64, n int) {
 		if n > 0 {
@@ -212,6 +244,18 @@ func (d *difference) report(name string) report.TensorDifference {
 	}
 	bin(math.MaxFloat64, math.MaxFloat64, d.notFinite)
 	return r
+}
+
+// checked returns the statistic that is checked.
+func (d *difference) checked(e report.Errors) *report.Statistic {
+	rel := d.relative.Errors()
+	switch d.statistic {
+	case "max":
+		return &report.Statistic{Name: d.statistic, Abs: e.MaxAbs, Rel: rel.MaxAbs}
+	case "mean":
+		return &report.Statistic{Name: d.statistic, Abs: e.MeanAbs, Rel: rel.MeanAbs}
+	}
+	return &report.Statistic{Name: "median", Abs: e.MedianAbs, Rel: rel.MedianAbs}
 }
 
 // find puts in the tolerance, and what it says of the elements.

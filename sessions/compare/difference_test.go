@@ -103,7 +103,7 @@ func TestMaxRelative(t *testing.T) {
 
 // Tensors in 16 bits have a tolerance of their own, whichever run has them so.
 func TestToleranceByType(t *testing.T) {
-	c := Options{Tolerance: report.Tolerance{Abs: 1}, Half: report.Tolerance{Abs: 2}}
+	c := Options{Check: Check{Tolerance: report.Tolerance{Abs: 1}}, Half: report.Tolerance{Abs: 2}}
 	for _, k := range []struct {
 		types [2]numeric.DataType
 		want  float64

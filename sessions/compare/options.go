@@ -8,17 +8,35 @@ import (
 
 // Options says how contenders are compared.
 type Options struct {
-	Tolerance report.Tolerance
-	Half      report.Tolerance // of tensors that either run stores in f16 or bf16
+	Check Check
+	Half  report.Tolerance // of tensors that either run stores in f16 or bf16
 	// Scaled takes the Abs of the tolerances as shares of the RMS of a tensor, as b has it over all items, and integers must
 	// be equal. What is lowered to FP16 or INT8 is then compared by what its rounding explains, which is measured.
-	Scaled   bool
-	PerLayer bool      // tensors of layers too
-	State    run.State // inputs that are the first run's outputs of the batch before
-	// Outputs, if it is there, is given what the first run makes of each batch: the outputs of the items that count, from item
-	// first on. Where runs are repeated, because a device was lost, it begins again with item 0.
-	Outputs func(first int, values map[string]numeric.Value) error
+	Scaled bool
+	// Unexplained is, where Scaled is set, the tolerance for runs of which one is from outside, and was not lowered.
+	Unexplained report.Tolerance
+	Outputs     map[string]Check // of outputs that have a tolerance of their own, whatever their type
+	PerLayer    bool             // tensors of layers too
+	State       run.State        // inputs that are the first run's outputs of the batch before
+	// Save, if it is there, is given what each run, by its number, makes of each batch: the outputs of the items that count, from
+	// item first on. Where runs are repeated, because a device was lost, it begins again with item 0. SaveInputs is given what
+	// they make it of.
+	Save       func(run, first int, values map[string]numeric.Value) error
+	SaveInputs func(first int, values map[string]numeric.Value) error
 }
+
+// Check says what of the differences of a tensor is to be within which tolerance.
+type Check struct {
+	report.Tolerance
+	Statistic string // one of Statistics; "" is Elementwise
+}
+
+// Elementwise is that every element is to be within the tolerance.
+const Elementwise = "elemwise"
+
+// Statistics names what may be within the tolerance in place of every element: it is if its absolute difference is at most Abs, or
+// its relative one at most Rel.
+func Statistics() []string { return []string{"max", "mean", "median"} }
 
 // tolerance returns the tolerance for a tensor that the two runs store in these types.
 func (c Options) tolerance(types ...numeric.DataType) report.Tolerance {
@@ -27,5 +45,16 @@ func (c Options) tolerance(types ...numeric.DataType) report.Tolerance {
 			return c.Half
 		}
 	}
-	return c.Tolerance
+	return c.Check.Tolerance
+}
+
+// own returns what is to be checked of an output beside its elements' tolerance; nil where that is all.
+func (c Options) own(output string) *Check {
+	if k, ok := c.Outputs[output]; ok {
+		return &k
+	}
+	if c.Check.Statistic != "" {
+		return &c.Check
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -17,6 +18,9 @@ type pair struct {
 }
 
 func newPair(first, second *Contestant, how Options) *pair {
+	if !withinRounding(first, second) && how.Scaled {
+		how.Check.Tolerance = how.Unexplained
+	}
 	p := &pair{first: first, second: second, how: how, layers: map[string]*difference{}}
 	p.outputs = make([]difference, len(first.results))
 	return p
@@ -24,6 +28,9 @@ func newPair(first, second *Contestant, how Options) *pair {
 
 // add compares what the two made of a batch, which FP32, if it is there, explains.
 func (p *pair) add(batch Batch, fp32 *Reference) error {
+	if !withinRounding(p.first, p.second) {
+		fp32 = nil
+	}
 	for i, t := range p.first.results {
 		d := &p.outputs[i]
 		a, b := p.first.outputs[t.Name], p.second.outputs[t.Name]
@@ -32,13 +39,19 @@ func (p *pair) add(batch Batch, fp32 *Reference) error {
 		if fp32 != nil && a.Type.IsFloat() && b.Type.IsFloat() {
 			ref, explained = fp32.outputs[t.Name], fp32.Factors
 		}
-		d.between(p.how, [2]numeric.DataType{a.Type, b.Type}, a.Type.IsFloat(), explained)
+		d.between(p.how, [2]numeric.DataType{a.Type, b.Type}, a.Type.IsFloat(), p.how.own(t.Name), explained)
 		if err := d.add(batch.first, batch.Axis(t.Dims), a, b, ref); err != nil {
 			return fmt.Errorf("output %s of %s and %s: %w", t.Name, p.first.name, p.second.name, err)
 		}
 	}
+	if p.first.Outside != nil { // nobody knows its layers
+		return nil
+	}
 	for name, a := range p.first.tensors { // each into a sum of its own: the order does not matter
 		b, ok := p.second.tensors[name]
+		if ok && p.second.Outside != nil {
+			b, ok = b.like(a)
+		}
 		if !ok {
 			continue
 		}
@@ -54,7 +67,7 @@ func (p *pair) add(batch Batch, fp32 *Reference) error {
 			d = &difference{}
 			p.layers[name] = d
 		}
-		d.between(p.how, [2]numeric.DataType{a.stored, b.stored}, a.value.Type.IsFloat(), explained)
+		d.between(p.how, [2]numeric.DataType{a.stored, b.stored}, a.value.Type.IsFloat(), nil, explained)
 		if err := d.add(batch.first, batch.Axis(a.tensor.Dims), a.value, b.value, ref); err != nil {
 			return fmt.Errorf("tensor %s of %s and %s: %w", name, p.first.name, p.second.name, err)
 		}
@@ -87,4 +100,28 @@ func (p *pair) report() report.Pair {
 		}
 	})
 	return r
+}
+
+// like returns what something outside has for a tensor of a run here, whose range tells what integers stand for; ok is false where
+// it is another tensor of that name.
+func (o observed) like(a observed) (observed, bool) {
+	quantised := a.tensor.Range.IsSet() && o.stored.IsInteger()
+	if quantised && o.stored != a.stored || !slices.Equal(o.value.Dims, a.value.Dims) {
+		return o, false
+	}
+	o.value = numeric.ToReal(o.value, a.tensor.Range)
+	return o, true
+}
+
+// withinRounding reports whether FP32 explains by how much two runs of what was lowered may differ: what comes from outside was not.
+func withinRounding(a, b *Contestant) bool { return a.Outside == nil && b.Outside == nil }
+
+// NeedsRounding reports whether any of the pairs that are compared is explained by what rounding does.
+func NeedsRounding(runs []*Contestant) bool {
+	for _, other := range runs[1:] {
+		if withinRounding(runs[0], other) {
+			return true
+		}
+	}
+	return false
 }

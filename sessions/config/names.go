@@ -17,10 +17,10 @@ import (
 // lastPass returns how many passes there are.
 func lastPass() int { return len(passes.Standard()) + len(passes.Lowering()) }
 
-// RuleNames returns what Config.Disable can name as a whole: passes, and the rules of each behind it; own are a program's
-// passes beside the standard ones.
+// RuleNames returns what Config.Disable can name as a whole: passes, the rules of each behind it, and what plans do by rule; own are
+// a program's passes beside the standard ones.
 func RuleNames(own ...pass.Pass) []string {
-	var names []string
+	names := []string{pass.SideBySide}
 	for _, p := range slices.Concat(passes.Standard(), quantise.Calibrated(), passes.Lowering(), own) {
 		for _, name := range append([]string{p.Name}, p.Rules...) {
 			if !slices.Contains(names, name) {

@@ -16,19 +16,27 @@ func ReadArrays(path string) (map[string]numeric.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	arrays, err := readArchive(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return arrays, nil
+}
+
+func readArchive(data []byte) (map[string]numeric.Value, error) {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, fmt.Errorf("%s: not a .npz archive: %w", path, err)
+		return nil, fmt.Errorf("not a .npz archive: %w", err)
 	}
 	arrays, left := map[string]numeric.Value{}, maxBytes
 	for _, f := range z.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if !ok {
-			return nil, fmt.Errorf("%s: %s in the archive is no .npy array", path, f.Name)
+			return nil, fmt.Errorf("%s in the archive is no .npy array", f.Name)
 		}
 		v, err := readWhole(f, left)
 		if err != nil {
-			return nil, fmt.Errorf("%s: array %s: %w", path, name, err)
+			return nil, fmt.Errorf("array %s: %w", name, err)
 		}
 		left -= len(v.Data)
 		arrays[name] = v
@@ -43,5 +51,8 @@ func readWhole(f *zip.File, most int) (numeric.Value, error) {
 		return numeric.Value{}, err
 	}
 	defer r.Close()
-	return readNpy(r, most, func(n int) (first, count int, err error) { return 0, n, nil })
+	return readNpy(r, most, everything)
 }
+
+// everything chooses all rows.
+func everything(n int) (first, count int, err error) { return 0, n, nil }

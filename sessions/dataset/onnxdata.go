@@ -50,10 +50,8 @@ func openONNX(dir string, o Options) (*Set, error) {
 			if left -= len(v.Data); left < 0 {
 				return nil, errTooLarge
 			}
-			if len(items) == 0 {
-				s.Inputs = append(s.Inputs, Input{name, v.Type, v.Dims})
-			} else if k >= len(s.Inputs) || s.Inputs[k].Name != name || s.Inputs[k].Type != v.Type {
-				return nil, fmt.Errorf("%s: %s %s differs from the first set's input of that number", path, name, v.Type)
+			if err := s.input(k, name, v, len(items) == 0); err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
 			}
 			item[k] = v
 		}
@@ -64,12 +62,27 @@ func openONNX(dir string, o Options) (*Set, error) {
 	}
 	fmt.Fprintf(h, "%+v", o)
 	s.Identity.Hash = hex.EncodeToString(h.Sum(nil))
+	s.keep(items)
+	return s, nil
+}
+
+// input notes input k of an item of a whole set: of the first one what it is, of others whether they are the same.
+func (s *Set) input(k int, name string, v numeric.Value, first bool) error {
+	if first {
+		s.Inputs = append(s.Inputs, Input{name, v.Type, v.Dims})
+	} else if k >= len(s.Inputs) || s.Inputs[k].Name != name || s.Inputs[k].Type != v.Type {
+		return fmt.Errorf("%s %s differs from the first item's input of that number", name, v.Type)
+	}
+	return nil
+}
+
+// keep makes these values the items of a whole set, by its inputs.
+func (s *Set) keep(items [][]numeric.Value) {
 	s.shapes = func(i, k int) []int { return items[i][k].Dims }
 	s.read = func(i, k int, dst numeric.Value) error {
 		copy(dst.Data, items[i][k].Data)
 		return nil
 	}
-	return s, nil
 }
 
 // itemised returns a whole set as one of the items that lie along the first axis of its values, where that axis is one and the

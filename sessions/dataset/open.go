@@ -15,6 +15,7 @@ import (
 //
 //	.npz         numpy arrays: x, or by input name; labels in y
 //	.npy         one numpy array
+//	.json        inputs that Polygraphy saved
 //	idx          as MNIST; labels from the file with "labels" for "images" in its name; may be gzip
 //	CIFAR-10     binary version; may be gzip
 //	raw          elements of Options.Type, items of Options.Shape; labels from Options.Labels; may be gzip
@@ -94,6 +95,8 @@ func (f *stream) set(path string, size int64, o Options) (*Set, error) {
 			return nil, err
 		}
 		return o.arrays([]Array{{"", v}}, nil)
+	case isFeeds(head) && len(o.Shape) == 0:
+		return readFeeds(f, o)
 	case len(o.Shape) > 0:
 		v, err := readRaw(f, o)
 		if err != nil {
@@ -119,7 +122,7 @@ func (f *stream) set(path string, size int64, o Options) (*Set, error) {
 		}
 		return newPixels("", v, labels, o)
 	}
-	return nil, fmt.Errorf("its form is unknown; want .npz, .npy, idx, CIFAR, a folder of ONNX test data or of images, or raw data with the type and shape of an item")
+	return nil, fmt.Errorf("its form is unknown; want .npz, .npy, inputs that Polygraphy saved, idx, CIFAR, a folder of ONNX test data or of images, or raw data with the type and shape of an item")
 }
 
 // arrays returns the set of arrays, changed as the options say.

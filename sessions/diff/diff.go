@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trtui/trtui/sessions/report"
@@ -42,7 +43,7 @@ func Of(a, b Side) (*report.Diff, error) {
 	d.Common = common(d.Groups, o)
 	slices.SortStableFunc(d.Groups, func(x, y report.LayerChange) int { return cmp.Compare(abs(y.Delta), abs(x.Delta)) })
 	d.AddedSources, d.RemovedSources = sources(a.Snapshot, b.Snapshot)
-	d.Notes = notes(d)
+	d.Notes = append(notes(d), notesOnFiles(a, b)...)
 	return d, nil
 }
 
@@ -173,13 +174,16 @@ func kind(a, b []report.LayerSide) string {
 		return report.KindSplit
 	case len(a) > 1:
 		return report.KindMerged
-	case a[0].Precision != b[0].Precision:
+	case differ(a[0].Precision, b[0].Precision):
 		return report.KindTyped
-	case a[0].Tactic != b[0].Tactic:
+	case differ(a[0].Tactic, b[0].Tactic):
 		return report.KindTactic
 	}
 	return report.KindSame
 }
+
+// differ reports whether two names are known, and not the same: files of other programs do not tell all.
+func differ(a, b string) bool { return a != b && a != "" && a != "?" && b != "" && b != "?" }
 
 // rounds returns what the steps of a group take together in each round. Samples that are not cut into rounds, as in recordings of
 // older programs, are as they come: what a report has of them are the newest.
@@ -263,8 +267,14 @@ func common(groups []report.LayerChange, o *occasions) *report.CommonChange {
 
 // sources returns the source layers that one side's model has and the other's has not.
 func sources(a, b *report.Snapshot) (added, removed []string) {
-	if a.Model == nil || b.Model == nil {
+	if a.Model == nil || b.Model == nil || a.Model.ByName || b.Model.ByName {
 		return nil, nil
+	}
+	of := func(s *report.Snapshot) []report.Layer {
+		if s.Viewed() != "" && s.Passes != nil { // the model's layers are the engine's
+			return s.Passes.Source
+		}
+		return s.Model.Layers
 	}
 	less := func(x, y []report.Layer) (list []string) {
 		has := map[string]bool{}
@@ -278,7 +288,7 @@ func sources(a, b *report.Snapshot) (added, removed []string) {
 		}
 		return list
 	}
-	return less(b.Model.Layers, a.Model.Layers), less(a.Model.Layers, b.Model.Layers)
+	return less(of(b), of(a)), less(of(a), of(b))
 }
 
 // notes says what to know before one reads a difference of times.
@@ -299,8 +309,45 @@ func notes(d *report.Diff) (list []string) {
 	return list
 }
 
+// notesOnFiles says what is to be known of sides that are files of other programs.
+func notesOnFiles(a, b Side) (list []string) {
+	var files, named, summed []string
+	for i, s := range []Side{a, b} {
+		letter := string("AB"[i])
+		if s.Snapshot.Viewed() == "" {
+			continue
+		}
+		files = append(files, letter)
+		if s.Snapshot.Model.ByName {
+			named = append(named, letter+", "+s.Snapshot.Viewed()+",")
+		}
+		if s.Snapshot.Timings.Summed {
+			summed = append(summed, letter)
+		}
+	}
+	verb := func(names []string, one, more string) string {
+		if len(names) == 1 {
+			return names[0] + " " + one
+		}
+		return strings.Join(names, " and ") + " " + more
+	}
+	if len(named) > 0 {
+		list = append(list, verb(named, "tells", "tell")+" no source layers: layers are aligned by their names")
+	}
+	if len(summed) > 0 {
+		list = append(list, verb(summed, "has", "have")+" means and medians of layers, and no samples: noise cannot be told from change")
+	}
+	if len(files) == 2 {
+		list = append(list, "the files do not say on which machines they were measured")
+	}
+	return list
+}
+
 func device(d report.Device) string {
-	if d.Threads > 0 {
+	switch {
+	case d.Threads == 1:
+		return d.Device + " with 1 thread"
+	case d.Threads > 1:
 		return fmt.Sprintf("%s with %d threads", d.Device, d.Threads)
 	}
 	return d.Device
@@ -311,6 +358,6 @@ func abs(d time.Duration) time.Duration { return max(d, -d) }
 // alike reports whether nothing differs that all layers depend on: model, device, threads and shapes.
 func alike(a, b *report.Snapshot) bool {
 	x, y := a.Device, b.Device
-	return x.Fingerprint == y.Fingerprint && x.Threads == y.Threads && sum(a) == sum(b) && a.Config.Batch == b.Config.Batch &&
+	return a.Viewed() == "" && b.Viewed() == "" && x.Fingerprint == y.Fingerprint && x.Threads == y.Threads && sum(a) == sum(b) && a.Config.Batch == b.Config.Batch &&
 		maps.EqualFunc(a.Config.Shapes, b.Config.Shapes, slices.Equal[[]int])
 }

@@ -203,7 +203,7 @@ func (e *Engine) Snapshot() *report.Snapshot {
 
 // model describes what was opened.
 func (e *Engine) model() *report.Model {
-	m := &report.Model{Name: filepath.Base(e.path), Path: e.path, Kind: "engine", Viewed: e.Layers.Format, Ops: map[string]int{}, Stripped: true}
+	m := &report.Model{Name: filepath.Base(e.path), Path: e.path, Kind: "engine", Viewed: e.Layers.Format, Ops: map[string]int{}, Stripped: true, ByName: true}
 	e.batch = 1
 	for i, t := range e.Layers.Inputs {
 		if i == 0 && len(t.Dims) > 1 && t.Dims[0] > 0 {
@@ -215,6 +215,7 @@ func (e *Engine) model() *report.Model {
 		m.Outputs = append(m.Outputs, tensorReport(t))
 	}
 	for i := range e.Layers.Layers {
+		m.ByName = m.ByName && !origin.MatchString(e.Layers.Layers[i].Metadata)
 		l := layerReport(&e.Layers.Layers[i])
 		m.Layers = append(m.Layers, l)
 		m.Ops[l.Op]++

@@ -159,3 +159,14 @@ func FuzzOpenEngine(f *testing.F) {
 		}
 	})
 }
+
+// What ONNX Runtime fuses for another layout is of the node whose output it is named after.
+func TestNodeOf(t *testing.T) {
+	for name, want := range map[string]string{
+		"stem/act/Relu_output_0_nchwc": "stem/act/Relu", "relu1_nchwc": "relu1", "Conv_0": "", "x_output_0": "", "_nchwc": "",
+	} {
+		if got := nodeOf(name); got != want {
+			t.Errorf("%s is of %q, want %q", name, got, want)
+		}
+	}
+}

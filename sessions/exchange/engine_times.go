@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -27,6 +28,7 @@ func (e *Engine) timings() *report.Timings {
 		lt.Count, lt.Mean, lt.Median = int(r.Runs), r.Mean, r.Median
 		if len(r.Samples) > 0 {
 			lt.Latency, lt.Recent, t.Summed = latencyOf(r.Samples), newest(r.Samples), false
+			lt.Rounds = compare.RoundsOf(r.Samples)
 		}
 		if l := byName[r.Name]; l != nil {
 			info := layerReport(l)
@@ -72,6 +74,8 @@ func (e *Engine) endToEnd(t *report.Timings) {
 	}
 	t.EndToEnd, t.Samples = latencyOf(samples), len(samples)
 	t.RecentE2E = newest(samples)
+	i := compare.IntervalOf(samples)
+	t.MedianLow, t.MedianHigh = time.Duration(i.Low), time.Duration(i.High)
 	if t.SumMedian > 0 {
 		t.Gap = t.EndToEnd.Median - t.SumMedian
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -102,8 +103,19 @@ func (p *RuntimeProfile) layers() (*LayerInfo, []ProfileRow) {
 		if seen[name]++; seen[name] > 1 {
 			name += " #" + strconv.Itoa(seen[name])
 		}
-		info.Layers = append(info.Layers, EngineLayer{Name: name, LayerType: n.Op, TacticName: n.Provider, Inputs: n.Inputs, Outputs: n.Outputs})
+		info.Layers = append(info.Layers, EngineLayer{Name: name, LayerType: n.Op, TacticName: n.Provider, Inputs: n.Inputs, Outputs: n.Outputs, source: nodeOf(n.Name)})
 		rows = append(rows, ProfileRow{Name: name, Samples: n.Times})
 	}
 	return info, rows
+}
+
+var ofOutput = regexp.MustCompile(`(_output_\d+)?_nchwc$`)
+
+// nodeOf returns the node of the model that a node of ONNX Runtime is named after, "" where it has its name. What is fused for another
+// layout is named after its output, which exporters name after its node: "relu1_output_0_nchwc".
+func nodeOf(name string) string {
+	if i := ofOutput.FindStringIndex(name); i != nil {
+		return name[:i[0]]
+	}
+	return ""
 }

@@ -29,6 +29,7 @@ type EngineLayer struct {
 	StreamId                       int
 	Inputs, Outputs                []EngineTensor
 	Attrs                          map[string]any // what else there is, as decoded
+	source                         string         // of ONNX Runtime: the model's node that it is named after; "": its own name
 }
 
 // EngineTensor is a tensor of an engine.
@@ -295,6 +296,9 @@ var (
 // Sources returns the layers of the model that a layer computes, as its metadata says, or its name: fused one behind the other "a + b",
 // side by side "a || b", element by element "PWN(a, b)". A layer that the builder added has none.
 func (l *EngineLayer) Sources() (names []string) {
+	if l.source != "" {
+		return []string{l.source}
+	}
 	for _, m := range origin.FindAllStringSubmatch(l.Metadata, -1) {
 		if !slices.Contains(names, m[1]) {
 			names = append(names, m[1])
@@ -349,7 +353,7 @@ func pointwise(name string) (members []string) {
 
 // Reformats reports whether the builder added the layer to change a format.
 func (l *EngineLayer) Reformats() bool {
-	return l.LayerType == "Reformat" || strings.HasPrefix(l.Name, "Reformatting CopyNode") || strings.HasPrefix(l.Name, "Reformat ")
+	return l.LayerType == "Reformat" || l.LayerType == "ReorderInput" || l.LayerType == "ReorderOutput" || strings.HasPrefix(l.Name, "Reformatting CopyNode") || strings.HasPrefix(l.Name, "Reformat ")
 }
 
 // Untimed reports whether the layer launches nothing: profiles do not have it.

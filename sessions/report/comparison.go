@@ -88,12 +88,20 @@ type TensorDifference struct {
 	BothNotFinite int `json:",omitempty"` // that are equal as NaN or as the same infinity: an agreement that says little
 	Passed        bool
 	Tolerance     Tolerance
+	Statistic     *Statistic `json:",omitempty"` // that is to be within the tolerance; nil: every element is
 	Errors
 	RelToPass float64   `json:",omitempty"` // the relative tolerance that alone is enough; 0: none is, or none is needed
 	MaxAt     Position  // of the largest absolute difference
 	Rounding  *Rounding `json:",omitempty"` // what the tolerance was found by; nil where it was not measured
 	Worst     []DifferingElement
 	Histogram []DifferenceBin
+}
+
+// Statistic is what all elements together are checked by, in place of each of them: it is within the tolerance if the absolute
+// differences' is at most Abs, or the relative ones' at most Rel.
+type Statistic struct {
+	Name     string // max, mean, median
+	Abs, Rel float64
 }
 
 // Rounding is how far two runs in FP16 or INT8 are from FP32 on the same items, and by how much they may therefore differ:

@@ -29,6 +29,8 @@ type Model struct {
 	// Viewed says of which kind of another program's files this is read: there is nothing to run, and no report but those that the files
 	// tell of.
 	Viewed string `json:",omitempty"`
+	// ByName says that no layer of such files tells its source layers: they are what its name is made of.
+	ByName bool `json:",omitempty"`
 	// NotRunnable says in a line why the model can only be looked at: there are no reports but this one and of passes.
 	NotRunnable string             `json:",omitempty"`
 	Unsupported []UnsupportedLayer // its layers that cannot be imported

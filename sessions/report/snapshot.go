@@ -58,7 +58,7 @@ func (s *Snapshot) Viewed() string {
 }
 
 // Part is one report of a snapshot.
-type Part uint16
+type Part uint64
 
 // Parts is a set of reports.
 type Parts = Part

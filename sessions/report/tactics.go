@@ -29,6 +29,25 @@ type LayerTactics struct {
 	Unfit      []TacticFamily `json:",omitempty"` // of a folded report: the families that are not among Candidates
 }
 
+// Copied says why a step whose op only arranges memory copies its input instead; "" where it does not, or that is not known.
+func (t *Tactics) Copied(step string) string {
+	if t == nil {
+		return ""
+	}
+	for i := range t.Layers {
+		l := &t.Layers[i]
+		if l.Layer != step || l.Chosen == InMemory {
+			continue
+		}
+		for _, c := range l.Candidates {
+			if c.Tactic == InMemory {
+				return c.Reason
+			}
+		}
+	}
+	return ""
+}
+
 // Candidate is one tactic.
 type Candidate struct {
 	Tactic string

@@ -33,6 +33,6 @@ func (t *tuning) Identity(ctx context.Context, cfg config.Config) (string, error
 		return "", err
 	}
 	h.Write(text)
-	fmt.Fprint(h, key(sizes, in.symbols(), in.Pin, in.Forbid, in.Stored)) // the plan of an engine file is not made anew
+	fmt.Fprint(h, key(sizes, in.symbols(), in.Pin, in.Forbid, in.inTurn(), in.Stored)) // the plan of an engine file is not made anew
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -91,15 +91,12 @@ func (in planning) symbols() map[string]int {
 // passes translates the toggles of rules and places; m has the passes beside the standard ones.
 func (in rewriting) passes(m *model.Model) pass.Config {
 	pc := pass.Config{Until: in.Until, Shapes: in.Symbols, Extra: m.Rules.Passes(m.Passes, in.Rules)}
-	for _, d := range in.Disable {
-		if site, err := pass.ParseSite(d); err == nil {
-			pc.DisableSites = append(pc.DisableSites, site)
-		} else {
-			pc.DisableRules = append(pc.DisableRules, d)
-		}
-	}
+	pc.Disable(in.Disable)
 	return pc
 }
+
+// inTurn returns the layers that are to run beside no other, as build.PlanConfig has them.
+func (in planning) inTurn() []string { return new(pass.Config).Disable(in.Of.Of.Disable) }
 
 // config returns the part of a configuration that says what layers compute in.
 func (in lowering) config() config.Config {

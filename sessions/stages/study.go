@@ -279,7 +279,7 @@ func (t *study) costOf(ctx context.Context, v variant) (cost, error) {
 	}
 	t.calibration.device.Busy.Lock()
 	defer t.calibration.device.Busy.Unlock()
-	p, err := build.Plan(ctx, l.Network, in.symbols(), t.precisions.backend, build.PlanConfig{Min: in.Min, Max: in.Max, Cache: t.tuning.cache, Choices: choices})
+	p, err := build.Plan(ctx, l.Network, in.symbols(), t.precisions.backend, build.PlanConfig{Min: in.Min, Max: in.Max, Cache: t.tuning.cache, Choices: choices, InTurn: in.inTurn()})
 	if err != nil {
 		return cost{}, err
 	}

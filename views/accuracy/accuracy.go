@@ -195,7 +195,7 @@ func (v *errorsView) press(msg tea.Msg) tea.Cmd {
 	case pane.IsKey(msg, "V"):
 		v.mapped = !v.mapped
 	case pane.IsKey(msg, "E"):
-		return equalize(v.desk, v.equalizedBy())
+		return equalize(v.in.Look, v.desk, v.equalizedBy())
 	}
 	return nil
 }

@@ -49,11 +49,11 @@ func TestErrorText(t *testing.T) {
 // TestEqualize equalises by a way, and the same key takes that back.
 func TestEqualize(t *testing.T) {
 	d := &panetest.Desk{}
-	equalize(d, "activations")
+	equalize(ui.NewLook(ui.Options{}), d, "activations")
 	if now := d.Asked.Quantization.Full().Equalization; now != "activations" {
 		t.Errorf("equalization is %s", now)
 	}
-	equalize(d, "activations")
+	equalize(ui.NewLook(ui.Options{}), d, "activations")
 	if now := d.Asked.Quantization; now.Equalization != (config.Quantization{}).Equalization {
 		t.Errorf("equalization is %+v", now)
 	}

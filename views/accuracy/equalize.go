@@ -10,11 +10,11 @@ import (
 
 // equalizeKey is the key that equalises channels.
 func equalizeKey(d pane.Desk) ui.Key {
-	return pane.When(d, pane.NeedsQuantization, ui.K("E", "equalise", "equalise channels, by the way that helps the layer under the cursor; again: as by default. u undoes"))
+	return pane.When(d, pane.NeedsQuantization, ui.K("E", "equalise", "equalise channels, by the way that helps the layer under the cursor; again: as by default"))
 }
 
 // equalize equalises the channels of all tensors, by the way that helps a layer, or as by default where that is so already.
-func equalize(d pane.Desk, way string) tea.Cmd {
+func equalize(look *ui.Look, d pane.Desk, way string) tea.Cmd {
 	if d.Want().Quantization.Full().Equalization == way {
 		way = config.DefaultQuantization().Equalization
 	}
@@ -22,5 +22,5 @@ func equalize(d pane.Desk, way string) tea.Cmd {
 		c.Quantization.Equalization = way
 		c.Quantization = c.Quantization.Effective()
 	})
-	return tea.Batch(cmd, pane.Say(ui.Plain, "equalization: "+way+"; u undoes"))
+	return tea.Batch(cmd, pane.Say(ui.Plain, "equalization: "+way+look.Keys("; {u} undoes")))
 }

@@ -65,7 +65,7 @@ func (v *layersView) own() []ui.Key {
 
 // raiseKey is one of the view of sensitivity, where there is something to raise.
 func raiseKey(d pane.Desk) ui.Key {
-	return pane.When(d, pane.NeedsChoice, ui.K("A", "raise", "raise the layers of the list; u takes it back"))
+	return pane.When(d, pane.NeedsChoice, ui.K("A", "raise", "raise the layers of the list; undo takes it back"))
 }
 
 // Layer implements pointing.
@@ -271,7 +271,7 @@ func (v *sensitivityView) Render(w, h int) string {
 				words.Signed(r.Predicted.RaisedTime-r.Predicted.Time)+" longer"))
 			text := "measured: not yet"
 			if m := r.Measured; m != nil {
-				text = fmt.Sprintf("measured  %s to %s dB on %s, %s longer; A raises them", words.Decibels(m.SQNR), words.Decibels(m.RaisedSQNR), words.Plural(r.Items, "item"), words.Signed(m.RaisedTime-m.Time))
+				text = fmt.Sprintf("measured  %s to %s dB on %s, %s longer; %s raises them", words.Decibels(m.SQNR), words.Decibels(m.RaisedSQNR), words.Plural(r.Items, "item"), words.Signed(m.RaisedTime-m.Time), v.in.Look.Keys("{Accuracy A}"))
 			}
 			c.Fit(1, c.H-1, c.W-2, ui.Plain, text)
 		}

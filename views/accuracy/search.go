@@ -83,7 +83,7 @@ func (v *searchView) Note() (string, ui.Style) {
 }
 
 func (v *searchView) Keys() []ui.Key {
-	return append(v.table.Keys(), pane.When(v.desk, pane.NeedsModel, ui.K("enter", "take", "take the configuration under the cursor; u takes it back")))
+	return append(v.table.Keys(), pane.When(v.desk, pane.NeedsModel, ui.K("enter", "take", "take the configuration under the cursor; undo takes it back")))
 }
 
 func (v *searchView) Update(msg tea.Msg) tea.Cmd {

@@ -213,7 +213,7 @@ func (c *Pair) draw(canvas *ui.Canvas) {
 		x := canvas.Text(1, y+i, ui.Muted, string("AB"[i])+"  ")
 		canvas.FitName(x, y+i, canvas.W-x-1, style, text)
 	}
-	help := "m marks A and M marks B: a configuration tried or a recording under the cursor on the other pages of this screen, a state of a replay, or what is shown. d compares them."
+	help := canvas.Keys("{m} marks A and {M} marks B: a configuration tried or a recording under the cursor on the other pages of this screen, a state of a replay, or what is shown. {d} compares them.")
 	for i, line := range ui.Wrap(help, canvas.W-2) {
 		canvas.Fit(1, y+3+i, canvas.W-2, ui.Muted, line)
 	}

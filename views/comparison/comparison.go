@@ -11,6 +11,7 @@ import (
 
 // Pair is what is marked, and what came of comparing it. The panes of one workbench share it.
 type Pair struct {
+	look  *ui.Look
 	marks [2]*diff.Side // A and B; nil: not marked
 	sides [2]diff.Side  // that were compared last
 	diff  *report.Diff
@@ -49,9 +50,9 @@ func (c *Pair) take(msg tea.Msg) (tea.Cmd, bool) {
 		text := string("AB"[msg.which]) + " is " + msg.side.Name
 		switch other := c.marks[1-msg.which]; {
 		case other == nil:
-			text += ": d compares it with what is shown, or " + string("mM"[1-msg.which]) + " marks the other"
+			text += c.look.Keys(": {d} compares it with what is shown, or {" + string("mM"[1-msg.which]) + "} marks the other")
 		default:
-			text += ": d compares it with " + other.Name
+			text += c.look.Keys(": {d} compares it with ") + other.Name
 		}
 		return pane.Say(ui.Plain, text), true
 	case diffMsg:

@@ -42,7 +42,7 @@ func (c *Pair) Compare(shown *report.Snapshot) tea.Cmd {
 		case m != nil:
 			sides[i] = *m
 		case c.marks[1-i] == nil:
-			return tea.Batch(ui.GotoPage(pane.CompareKey, pane.ComparePage), pane.Say(ui.Warn, "nothing is marked: m marks A, M marks B"))
+			return tea.Batch(ui.GotoPage(pane.CompareKey, pane.ComparePage), pane.Say(ui.Warn, c.look.Keys("nothing is marked: {m} marks A, {M} marks B")))
 		default:
 			sides[i] = diff.Side{Name: markOf(shown).Name, Snapshot: shown}
 		}

@@ -7,6 +7,7 @@ import (
 
 // Screen shows what B changes of A.
 func Screen(look *ui.Look, cmp *Pair) *ui.Screen {
+	cmp.look = look
 	changes := newChangesView(look, cmp)
 	p := ui.Pane
 	return &ui.Screen{

@@ -218,6 +218,7 @@ func (v *detailView) buildLayer() {
 		v.fact("set to", pane.RulesOf(v.g.desk, v.g.snap()).Text(l.Name, l.From, l.Precision))
 	}
 	v.addUnlowered(l)
+	v.fact("copies", v.copied(l))
 	for _, d := range l.Details {
 		text := d.Text
 		if d.Size > 0 {
@@ -228,6 +229,19 @@ func (v *detailView) buildLayer() {
 	v.fact("attributes", l.Attrs)
 	v.fact("epilogue", l.Epilogue)
 	v.lines = append(v.lines, siteLines(v.g, v.g.sites())...)
+}
+
+// copied says of a layer that could only arrange memory, and copies, how much and why.
+func (v *detailView) copied(l *report.Layer) string {
+	name := l.Name
+	if v.g.state.side == sourceSide {
+		name = v.g.lists[sourceSide].fates[l.Name].Into
+	}
+	why := v.g.snap().Tactics.Copied(name)
+	if t, ok := v.g.lists[engineSide].times[name]; ok && why != "" && t.Bytes > 0 {
+		why = ui.Bytes(t.Bytes) + " moved: " + why
+	}
+	return why
 }
 
 // addUnlowered says why a layer, or a member of it, was left in another precision than the one asked for.

@@ -62,7 +62,7 @@ func (l *graphLine) below() string {
 
 func newNetworkList(state *graphState, side int) *networkList {
 	n := &networkList{state: state, side: side}
-	n.list = ui.List{Label: n.label, Counts: true, Empty: "no layer was changed: press a for all"}
+	n.list = ui.List{Label: n.label, Counts: true}
 	return n
 }
 

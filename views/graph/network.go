@@ -158,6 +158,7 @@ func (v *networkView) Render(w, h int) string {
 			return
 		}
 		v.selected = v.g.selected()
+		v.net.list.Empty = c.Keys("no layer was changed: press {Graph a} for all")
 		v.net.list.Draw(c)
 	})
 }

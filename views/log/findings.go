@@ -162,16 +162,16 @@ func unasked(a *report.Advice) (list []string) {
 // help says which key makes the change that helps, or else which flag.
 func (v *findingsView) help(r report.Remedy) string {
 	keys := map[report.Remedy]string{
-		report.RemedyCalibrator:   "c is the next calibrator; screen 5 compares them",
-		report.RemedyEqualization: "screens 5 and 6: E equalises channels; u undoes",
-		report.RemedyPrecision:    "enter goes to the layer, where P sets its precision",
-		report.RemedyTactics:      "screen 7: t times a layer's tactics again, p pins one",
-		report.RemedyRules:        "screen 2: x switches rules on again; u undoes",
+		report.RemedyCalibrator:   "{c} is the next calibrator; screen 5 compares them",
+		report.RemedyEqualization: "screens 5 and 6: {Accuracy E} equalises channels; {u} undoes",
+		report.RemedyPrecision:    "enter goes to the layer, where {Graph P} sets its precision",
+		report.RemedyTactics:      "screen 7: {Tactics t} times a layer's tactics again, {Tactics p} pins one",
+		report.RemedyRules:        "screen 2: {Graph x} switches rules on again; {u} undoes",
 		report.RemedyModel:        "enter shows the layer; only another model changes that",
-		report.RemedyMeasure:      "r measures again, on a machine at rest",
+		report.RemedyMeasure:      "{r} measures again, on a machine at rest",
 	}
 	if text := keys[r]; text != "" {
-		return text
+		return v.in.Look.Keys(text)
 	}
 	return v.hint(pane.Advised{Remedy: r})
 }

@@ -130,7 +130,7 @@ func (p *Input) Wait(c *ui.Canvas, what string) {
 		c.Fit(1, y+1, c.W-2, ui.Plain, b.String())
 	case p.Snap.Stopped:
 		c.Fit(1, y, c.W-2, ui.Muted, what+": stopped before it was available")
-		c.Fit(1, y+1, c.W-2, ui.Plain, "press r to continue")
+		c.Fit(1, y+1, c.W-2, ui.Plain, p.Look.Keys("press {r} to continue"))
 	case p.Snap.Seq == 0:
 		c.Fit(1, y, c.W-2, ui.Muted, "opening the model")
 	case p.Snap.Model != nil && p.Snap.Model.Stripped && p.part.Has(report.PartAccuracy|report.PartCalibration):

@@ -225,7 +225,7 @@ func (v *recordingsView) Render(w, h int) string {
 		case len(v.list) == 0 && !v.others.Recordable:
 			c.Fit(1, 1, w-2, ui.Muted, "no recordings in "+v.folder())
 		case len(v.list) == 0:
-			c.Fit(1, 1, w-2, ui.Muted, "no recordings in "+v.folder()+": press w to record this session")
+			c.Fit(1, 1, w-2, ui.Muted, "no recordings in "+v.folder()+v.in.Look.Keys(": press {w} to record this session"))
 		default:
 			v.table.Draw(c)
 		}

@@ -122,14 +122,14 @@ func (v *chosenView) Keys() []ui.Key {
 }
 
 func retimeKey(d pane.Desk) ui.Key {
-	return pane.When(d, pane.NeedsDevice, ui.K("t", "re-time", "measure all tactics of this layer again; t again, or esc, stops"))
+	return pane.When(d, pane.NeedsDevice, ui.K("t", "re-time", "measure all tactics of this layer again; once more, or esc, stops"))
 }
 
 // unpinKey lets the builder choose for the layer under the cursor, where it is pinned.
 func (v *chosenView) unpinKey() ui.Key {
 	k := pane.When(v.desk, pane.NeedsModel, ui.K("p", "unpin", "let the builder choose for this layer again"))
 	if l := v.layer(); k.Off == "" && (l == nil || v.desk.Want().Pin[l.Layer] == "") {
-		k.Off = "not pinned; choose a candidate in the next pane (tab) and press p there"
+		k.Off = v.in.Look.Keys("not pinned; choose a candidate in the next pane ({tab}) and press {Tactics p} there")
 	}
 	return k
 }

@@ -274,7 +274,7 @@ func (v *timingsView) Update(msg tea.Msg) tea.Cmd {
 		if r := v.table.Row(); r >= 0 && v.groupBy() == "layer" {
 			return pane.ChoosePrecision(v.desk, v.in.Snap, v.rows[r].Name, v.rows[r].From)
 		}
-		return pane.Say(ui.Warn, "precisions are set per layer: press a until the rows are layers")
+		return pane.Say(ui.Warn, v.in.Look.Keys("precisions are set per layer: press {Timings a} until the rows are layers"))
 	case pane.IsKey(msg, "v"):
 		v.plot = (v.plot + 1) % len(plots)
 	}

@@ -102,13 +102,8 @@ type Reader func(*trial) (m pane.Mark, ok bool)
 
 // NewTable returns the table of the configurations that were tried; read is nil where none can be compared.
 func NewTable(look *ui.Look, d pane.Desk, tried *List, read Reader) *Table {
-	empty := "each configuration that you try is listed here: press f for another precision, c for another calibrator"
-	if tried.recorded {
-		empty = "no configuration was recorded"
-	}
 	v := &Table{in: pane.NewInput(look, 0), desk: d, tried: tried, read: read}
 	v.table = ui.Table{
-		Empty:   empty,
 		Columns: v.columns(),
 		Ground: func(r int) ui.Style {
 			if v.trials[r].config.SameEngine(v.in.Snap.Config, pane.OwnRanges(v.in.Snap)) {
@@ -232,9 +227,6 @@ func (v *Table) Note() (string, ui.Style) {
 func (v *Table) Update(msg tea.Msg) tea.Cmd {
 	switch {
 	case v.in.Take(msg):
-		if v.in.Snap.Refused() {
-			v.table.Empty = "none: the model is not runnable"
-		}
 		v.name()
 	case pane.IsKey(msg, "enter"):
 		if r := v.table.Row(); r >= 0 {
@@ -318,4 +310,18 @@ func (v *Table) slowest() float64 {
 	return top
 }
 
-func (v *Table) Render(w, h int) string { return v.in.Look.Render(w, h, v.table.Draw) }
+// empty says why no configuration is listed.
+func (v *Table) empty() string {
+	switch {
+	case v.tried.recorded:
+		return "no configuration was recorded"
+	case v.in.Snap.Refused():
+		return "none: the model is not runnable"
+	}
+	return v.in.Look.Keys("each configuration that you try is listed here: press {f} for another precision, {c} for another calibrator")
+}
+
+func (v *Table) Render(w, h int) string {
+	v.table.Empty = v.empty()
+	return v.in.Look.Render(w, h, v.table.Draw)
+}

@@ -25,6 +25,29 @@ func NewSite(rule string, layers ...string) Site {
 // siteEscapes are the bytes of layer names that have a meaning in a site's text.
 var siteEscapes = strings.NewReplacer("%", "%25", ",", "%2C", "\n", "%0A", "\r", "%0D", "\t", "%09", " ", "%20")
 
+// SideBySide is the rule by which steps of a plan that do not depend on each other run at the same time. No pass has it, since what
+// runs is decided behind them; it is switched off as rules of passes are, and at a site whose layers run beside no other.
+const SideBySide = "side-by-side"
+
+// Disable adds what is switched off, as a list of rules and sites, to the configuration. Layers that are to run beside no other are
+// no matter of passes, and returned; "" stands for all.
+func (c *Config) Disable(list []string) (inTurn []string) {
+	for _, text := range list {
+		site, err := ParseSite(text)
+		switch {
+		case text == SideBySide:
+			inTurn = append(inTurn, "")
+		case err != nil:
+			c.DisableRules = append(c.DisableRules, text)
+		case site.Rule == SideBySide:
+			inTurn = append(inTurn, site.Layers...)
+		default:
+			c.DisableSites = append(c.DisableSites, site)
+		}
+	}
+	return inTurn
+}
+
 // String prints the site as rule:layer,layer; ParseSite reads it. Bytes of names that would be ambiguous are written
 // as in URLs.
 func (s Site) String() string {

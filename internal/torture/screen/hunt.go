@@ -49,7 +49,7 @@ func Toggles(ctx context.Context, p torture.Place, seed uint64, dir string, with
 	rnd := rand.New(rand.NewPCG(seed, 32))
 	cmd := exec.CommandContext(ctx, p.Program, "--timing-cache", filepath.Join(dir, "timing"), "--threads", "1")
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "XDG_CACHE_HOME="+dir)
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "XDG_CACHE_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	t, err := open(cmd, 120, 40)
 	if err != nil {
 		return 0, 0, err
@@ -97,7 +97,7 @@ func (h *hunter) try(ctx context.Context, seed uint64) []torture.Finding {
 	}
 	cmd := exec.CommandContext(ctx, h.place.Program, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "XDG_CACHE_HOME="+dir, "GOTRACEBACK=all", "LANG=C.UTF-8")
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "XDG_CACHE_HOME="+dir, "XDG_CONFIG_HOME="+dir, "GOTRACEBACK=all", "LANG=C.UTF-8")
 	width, height := size(rnd)
 	var err error
 	if a.terminal, err = open(cmd, width, height); err != nil {

@@ -1,37 +1,32 @@
 package work
 
 import (
-	"math"
-	"runtime"
-	"sync"
 	"sync/atomic"
-
-	"github.com/trtui/trtui/core/graph"
 )
 
 // Pool is a fixed set of workers that share the calls of one parallel loop at a time. Kernels are as short as ten
 // microseconds, so a worker that has nothing to do first spins for about as long as the next loop takes to come, and
 // only then sleeps.
+//
+// Sequences of loops that do not depend on each other may run side by side, each begun by a worker of its own (Fork): a worker
+// that has none takes calls of the others' loops, so that none is idle while there is work.
 type Pool struct {
 	Threads int
-	busy    sync.Mutex // held while a loop runs
-
-	// The present loop. claim holds the loop's number in its upper and the next call in its lower 32 bits, so that a
-	// late worker cannot take a call of a loop that it has not seen; f and n are read only by one who holds a call.
-	f     func(int)
-	n     uint32
-	claim atomic.Uint64
-	limit atomic.Uint64 // claim's value when all calls are taken
-	done  atomic.Int64
-	fault atomic.Pointer[error]
+	main    loop
+	lanes   [maxLanes]loop // the loops of sequences that run side by side
+	forked  atomic.Int32   // how many of these there are
 
 	asleep atomic.Int32
 	wake   chan struct{}
 	closed atomic.Bool
 }
 
-// spins is how often a worker looks for a new loop before it sleeps: some 50 microseconds.
-const spins = 20000
+const (
+	// spins is how often a worker looks for a new loop before it sleeps: some 50 microseconds.
+	spins = 20000
+	// maxLanes is how many sequences run side by side at most.
+	maxLanes = 16
+)
 
 func NewPool(threads int) *Pool {
 	p := &Pool{Threads: threads, wake: make(chan struct{}, threads)}
@@ -55,67 +50,69 @@ func (p *Pool) Close() {
 // Run calls f(0) to f(n-1) and returns when all have returned. A loop inside a loop, and one that comes while another
 // stream's runs, is done by the caller alone. A panic in f is raised again here, as a *graph.Fault, when every call has
 // returned.
-func (p *Pool) Run(n int, f func(int)) {
-	if n <= 1 || p.Threads <= 1 || !p.busy.TryLock() {
-		for i := range n {
-			f(i)
-		}
+func (p *Pool) Run(n int, f func(int)) { p.share(&p.main, n, f) }
+
+// share is Run by one of the pool's loops.
+func (p *Pool) share(l *loop, n int, f func(int)) {
+	if n <= 1 || p.Threads <= 1 || !l.busy.TryLock() {
+		alone(n, f)
 		return
 	}
-	defer p.busy.Unlock()
-	p.f, p.n = f, uint32(n)
-	p.done.Store(0)
-	begin := (p.claim.Load()>>32 + 1) << 32
-	p.claim.Store(begin | math.MaxUint32) // no call can be taken while the limit changes
-	p.limit.Store(begin + uint64(n))
-	p.claim.Store(begin)
+	defer l.busy.Unlock()
+	l.begin(n, f)
+	p.rouse()
+	l.finish(nil)
+}
+
+// Fork calls f(0) to f(n-1), n being maxLanes at most, at the same time as far as there are workers, and returns when all have
+// returned. What f runs as loops of its number is shared by workers that have nothing else to do. It does nothing, and returns
+// false, where a loop runs already or there is nobody to share with.
+func (p *Pool) Fork(n int, f func(lane int)) bool {
+	if n <= 1 || p.Threads <= 1 || n > maxLanes || !p.main.busy.TryLock() {
+		return false
+	}
+	defer p.main.busy.Unlock()
+	p.forked.Store(int32(n))
+	defer p.forked.Store(0)
+	p.main.begin(n, f)
+	p.rouse()
+	p.main.finish(p.help)
+	return true
+}
+
+// rouse wakes the workers that sleep.
+func (p *Pool) rouse() {
 	for k := p.asleep.Load(); k > 0; k-- {
 		select {
 		case p.wake <- struct{}{}:
 		default:
 		}
 	}
-	for p.call() {
-	}
-	for i := 0; p.done.Load() != int64(n); i++ {
-		if i > spins {
-			runtime.Gosched()
-		}
-	}
-	p.f = nil
-	if e := p.fault.Swap(nil); e != nil {
-		panic(*e)
-	}
 }
 
-// call takes one call of the present loop and makes it; false if there is none.
-func (p *Pool) call() bool {
-	for {
-		c := p.claim.Load()
-		if c >= p.limit.Load() {
-			return false
-		}
-		if p.claim.CompareAndSwap(c, c+1) {
-			p.guarded(int(uint32(c)))
+// help makes a call of a sequence that another worker has begun; false if there is none.
+func (p *Pool) help() bool {
+	for i := range p.lanes[:p.forked.Load()] {
+		if p.lanes[i].call() {
 			return true
 		}
 	}
+	return false
 }
 
-func (p *Pool) guarded(i int) {
-	defer func() {
-		if e := recover(); e != nil {
-			err := graph.NewFault(e)
-			p.fault.CompareAndSwap(nil, &err)
+// open reports whether there are calls that nobody has taken.
+func (p *Pool) open() bool {
+	for i := range p.lanes[:p.forked.Load()] {
+		if p.lanes[i].open() {
+			return true
 		}
-		p.done.Add(1)
-	}()
-	p.f(i)
+	}
+	return p.main.open()
 }
 
 func (p *Pool) work() {
 	for idle := 0; ; idle++ {
-		if p.call() {
+		if p.main.call() || p.help() {
 			idle = 0
 			continue
 		}
@@ -126,7 +123,7 @@ func (p *Pool) work() {
 			continue
 		}
 		p.asleep.Add(1)
-		if p.claim.Load() >= p.limit.Load() {
+		if !p.open() {
 			<-p.wake
 		}
 		p.asleep.Add(-1)

@@ -9,16 +9,17 @@ import (
 // stream runs every launch before it returns.
 type stream struct {
 	loop  Parallel // of the pool, made once
+	forks *forks   // nil for a stream of a fork
 	close func()   // ends workers of its own
 }
 
 // NewStream returns a stream over a pool's workers.
-func NewStream(p *Pool) kernels.Stream { return &stream{p.Run, func() {}} }
+func NewStream(p *Pool) kernels.Stream { return &stream{p.Run, newForks(p), func() {}} }
 
 // NewOwnStream returns a stream with so many workers of its own, the caller's goroutine among them, which end with it.
 func NewOwnStream(threads int) kernels.Stream {
 	p := NewPool(threads)
-	return &stream{p.Run, p.Close}
+	return &stream{p.Run, newForks(p), p.Close}
 }
 
 func (s *stream) Record() kernels.Mark { return time.Now() }
@@ -30,6 +31,47 @@ func (s *stream) Wait() error { return nil }
 func (s *stream) Close() error {
 	s.close()
 	return nil
+}
+
+// forks are the streams of what a stream runs side by side, made once: running allocates nothing.
+type forks struct {
+	pool    *Pool
+	streams [maxLanes]*stream
+	run     func(lane int, s kernels.Stream) // of the present fork
+	lane    func(lane int)
+}
+
+func newForks(p *Pool) *forks {
+	f := &forks{pool: p}
+	for i := range f.streams {
+		l := &p.lanes[i]
+		f.streams[i] = &stream{loop: func(n int, call func(int)) { p.share(l, n, call) }, close: func() {}}
+	}
+	f.lane = func(lane int) { f.run(lane, f.streams[lane]) }
+	return f
+}
+
+// Lanes is how many sequences of launches the stream runs side by side at most; 1 where there is nobody to share with.
+func (s *stream) Lanes() int {
+	if s.forks == nil || s.forks.pool.Threads <= 1 {
+		return 1
+	}
+	return maxLanes
+}
+
+// Fork calls run for lanes 0 to n-1, each with a stream of its own, side by side where the workers are free.
+func (s *stream) Fork(n int, run func(lane int, s kernels.Stream)) {
+	if f := s.forks; f != nil {
+		f.run = run
+		forked := f.pool.Fork(n, f.lane)
+		f.run = nil
+		if forked {
+			return
+		}
+	}
+	for i := range n {
+		run(i, s)
+	}
 }
 
 // Loop returns the stream's loop: it calls f(0) to f(n-1), some of them at the same time.

@@ -1,0 +1,68 @@
+package cmd
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// exchanged is where files of other programs are for tests.
+const exchanged = "../sessions/exchange/testdata/"
+
+// Files of trtexec and of ONNX Runtime are compared with each other and with what is measured now; the text says what they do not tell.
+func TestDiffFiles(t *testing.T) {
+	data, err := os.ReadFile(exchanged + "profile10.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	slower := filepath.Join(t.TempDir(), "slower.json")
+	if err := os.WriteFile(slower, []byte(strings.ReplaceAll(string(data), "0.0299", "0.0399")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	engine := exchanged + "layers10.json," + exchanged + "profile10.json"
+	for _, format := range []string{"text", "markdown"} {
+		text, _ := command(t, 0, "diff", engine, slower, "--format", format)
+		for _, want := range []string{"+10.0", "A and B have means and medians of layers, and no samples", "B, a profile of trtexec, tells no source layers", "on which machines"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: %q is missing in\n%s", format, want, text)
+			}
+		}
+		if strings.Contains(text, "re-typed") {
+			t.Errorf("%s: types that are not known are called changes:\n%s", format, text)
+		}
+	}
+	text, _ := command(t, 0, "diff", exchanged+"runtime.json", exchanged+"runtime.json", "--format", "json")
+	var d struct {
+		Groups []struct {
+			Kind string
+			P    *float64
+		}
+		Notes []string
+	}
+	if err := json.Unmarshal([]byte(text), &d); err != nil || len(d.Groups) == 0 {
+		t.Fatalf("%v: %s", err, text)
+	}
+	for _, g := range d.Groups {
+		if g.Kind != "same" {
+			t.Errorf("a file beside itself: %+v", g)
+		}
+	}
+	text, _ = command(t, 0, "diff", exchanged+"runtime.json", "@fp32", "--times-only", "--duration", "10ms")
+	if !strings.Contains(text, "A, a profile of ONNX Runtime, tells no source layers") {
+		t.Errorf("beside what is measured:\n%s", text)
+	}
+}
+
+func TestDiffFilesRefused(t *testing.T) {
+	for args, want := range map[string]string{
+		exchanged + "layers10.json " + exchanged + "profile10.json":                                "has no times: name the profile beside it",
+		exchanged + "profile10.json@fp32 " + exchanged + "profile10.json":                          "have nothing called fp32",
+		exchanged + "profile10.json," + exchanged + "profile10.json " + exchanged + "runtime.json": "was given already",
+	} {
+		if _, text := command(t, exitFailure, append([]string{"diff"}, strings.Fields(args)...)...); !strings.Contains(text, want) {
+			t.Errorf("%s: it says %q, want %q", args, text, want)
+		}
+	}
+}

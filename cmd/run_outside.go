@@ -1,0 +1,146 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/internal/onnxruntime"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/testdata"
+)
+
+// ortBackend is the name by which --backends knows ONNX Runtime.
+const ortBackend = "onnxruntime"
+
+// ortLimit is how long ONNX Runtime may take for a batch.
+const ortLimit = 10 * time.Minute
+
+// openRuntime returns ONNX Runtime as something to compare with; perLayer: with what nodes make in between.
+func openRuntime(ctx context.Context, m *model.Model, perLayer bool) (c sessions.Contender, closeIt func(), err error) {
+	source, err := runtimeModel(m, perLayer)
+	if err != nil {
+		return c, nil, err
+	}
+	r, err := onnxruntime.Open(ctx, onnxruntime.Options{Optimize: true, Limit: ortLimit})
+	if err != nil {
+		return c, nil, err
+	}
+	return sessions.Contender{
+		Name: ortBackend, Device: report.Device{Backend: ortBackend, Device: "ONNX Runtime " + r.Version + ", on the CPU"},
+		Outside: func(ctx context.Context, _ compare.Span, in map[string]numeric.Value) (map[string]numeric.Value, error) {
+			if path, how := m.Changed(); how != "" {
+				return nil, fmt.Errorf("%s %s", path, how)
+			}
+			return r.Run(ctx, source, in)
+		},
+	}, r.Close, nil
+}
+
+// runtimeModel returns a model as ONNX Runtime is given it: its file or, of an engine, ONNX that is made of what it was built from.
+func runtimeModel(m *model.Model, perLayer bool) (s onnxruntime.Model, err error) {
+	var between []string
+	for _, l := range m.Network.Layers {
+		for _, t := range l.Outputs {
+			if !slices.Contains(m.Network.Outputs, t) {
+				between = append(between, t.Name)
+			}
+		}
+	}
+	switch {
+	case m.Path == model.Embedded:
+		s.Data = testdata.Model()
+	case m.Engine == nil:
+		if s.Path, err = filepath.Abs(m.Path); err != nil || !perLayer {
+			return s, err
+		}
+		parts, err := onnx.ReadParts(m.Path)
+		if err != nil {
+			return s, err
+		}
+		has := map[string]bool{}
+		for _, n := range parts.Nodes {
+			for _, name := range n.Outputs {
+				has[name] = true
+			}
+		}
+		between = slices.DeleteFunc(between, func(name string) bool { return !has[name] })
+	default:
+		if err := m.NeedsSource("the model for onnxruntime"); err != nil {
+			return s, err
+		}
+		var b bytes.Buffer
+		if err := onnx.Export(&b, m.Network); err != nil {
+			return s, err
+		}
+		s.Data = b.Bytes()
+	}
+	if perLayer {
+		s.More = between
+	}
+	return s, nil
+}
+
+// loadedRuns returns the outputs that files saved as something to compare with, each by the runner that made it, or by its file.
+func loadedRuns(files []string) ([]sessions.Contender, error) {
+	var list []sessions.Contender
+	for _, file := range files {
+		runs, err := dataset.ReadResults(file)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range runs {
+			name := r.Runner
+			if name == "" {
+				name = filepath.Base(file)
+			}
+			list = append(list, sessions.Contender{
+				Name: name, Device: report.Device{Backend: "file", Device: "outputs saved in " + file},
+				Outside: func(_ context.Context, s compare.Span, _ map[string]numeric.Value) (map[string]numeric.Value, error) {
+					return savedPart(r.Iterations, s)
+				},
+			})
+		}
+	}
+	return list, nil
+}
+
+// savedPart returns what saved iterations have of a batch's items: there are as many iterations as items, or else the items lie one
+// behind the other along the first axes.
+func savedPart(iterations []map[string]numeric.Value, s compare.Span) (map[string]numeric.Value, error) {
+	if len(iterations) == s.Of {
+		iterations = iterations[s.First : s.First+s.Count]
+		s = compare.Span{Count: s.Count, Of: s.Count}
+	}
+	if s.Of == 1 && len(iterations) == 1 {
+		return iterations[0], nil
+	}
+	all := savedValues{}
+	for _, it := range iterations {
+		if err := all.add("output", it); err != nil {
+			return nil, errors.New("the iterations differ in shape, and are not as many as the items")
+		}
+	}
+	part := map[string]numeric.Value{}
+	for name, v := range all {
+		if len(v.Dims) == 0 || v.Dims[0]%s.Of != 0 {
+			return nil, fmt.Errorf("output %s of shape %v is not of %s; --items and --data choose what is run", name, v.Dims, count(s.Of, "item"))
+		}
+		rows := v.Dims[0] / s.Of
+		row := numeric.Count(v.Dims[1:]) * v.Type.Size()
+		v.Dims = append([]int{rows * s.Count}, v.Dims[1:]...)
+		v.Data = v.Data[rows*s.First*row : rows*(s.First+s.Count)*row]
+		part[name] = v
+	}
+	return part, nil
+}

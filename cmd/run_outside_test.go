@@ -1,0 +1,153 @@
+package cmd
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/internal/onnxruntime"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/dataset"
+)
+
+// A small model, its inputs, and the outputs y (f32) and k (i64) of them that Polygraphy saved of ONNX Runtime.
+const pgFolder = "../sessions/dataset/testdata/polygraphy/"
+
+// changedResults writes Polygraphy's outputs with one element of y moved.
+func changedResults(t *testing.T, by float32) string {
+	t.Helper()
+	results, err := dataset.ReadResults(pgFolder + "outputs.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	results[0].Iterations[1]["y"].F32()[2] += by
+	path := filepath.Join(t.TempDir(), "changed.json")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := dataset.WriteResults(f, results); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestLoadOutputs(t *testing.T) {
+	changed := changedResults(t, 0.01)
+	for _, c := range []struct {
+		code int
+		args string
+		want string
+	}{
+		{0, "--load-outputs " + pgFolder + "outputs.json", "PASSED: the outputs agree"},
+		{exitNo, "--load-outputs " + changed, "item 2 [0,2]"}, // the third row of four
+		{0, "--atol y:0.02 --load-outputs " + changed, "0 of 12 elements over 0.02 + 0.0001 |b|"},
+		{0, "--atol 0.02 --load-outputs " + changed, "0 of 12 elements over 0.02"},
+		{exitNo, "--atol 0.02,y:1e-3 --load-outputs " + changed, "1 of 12 elements over 0.001"},
+		{exitNo, "--atol 1e-3 --rtol 1e-3 --load-outputs " + changed, "1 of 12 elements over 0.001"},
+		{0, "--atol 1e-3 --rtol 1e-3 --check-error-stat mean --load-outputs " + changed, "passed: mean |a - b| 0.0008333"},
+		{0, "--atol 1e-3 --rtol 1e-3 --check-error-stat y:median --load-outputs " + changed, "passed: median |a - b| 0,"},
+		{exitNo, "--atol 1e-3 --rtol 1e-3 --check-error-stat max --load-outputs " + changed, "FAILED: max |a - b| 0.01"},
+		{exitFailure, "--load-outputs " + pgFolder + "inputs.json", "neither a .npz archive nor results that Polygraphy saved"},
+		{exitFailure, "--items 1 --load-outputs " + pgFolder + "outputs.json", "shapes [1 3] and [2 3] differ"},
+		{exitFailure, "--atol z:1", "it has y, k"},
+		{exitFailure, "--atol y:x", "want a number of 0 or more"},
+		{exitFailure, "--rtol y:1,y:2", "given for that output already"},
+		{exitFailure, "--check-error-stat y:least", "want elemwise, max, mean or median"},
+		{exitFailure, "--load-inputs a.json", "is the same as --data"},
+	} {
+		args := append([]string{"run", pgFolder + "model.onnx", "--data", pgFolder + "inputs.json"}, strings.Fields(c.args)...)
+		out, errs := command(t, c.code, args...)
+		if !strings.Contains(out+errs, c.want) {
+			t.Errorf("%s: it says\n%s%s\nwant %q", c.args, out, errs, c.want)
+		}
+	}
+}
+
+// What is saved compares as equal with what makes it again, whatever the form and however the items are cut.
+func TestSaveAndLoad(t *testing.T) {
+	dir := t.TempDir()
+	for _, file := range []string{"o.npz", "o.json"} {
+		path, inputs := filepath.Join(dir, file), filepath.Join(dir, "in-"+file)
+		command(t, 0, "run", pgFolder+"model.onnx", "--data", pgFolder+"inputs.json", "--backends", "cpu,eval", "--batch", "3", "--save-outputs", path, "--save-inputs", inputs)
+		text, _ := command(t, 0, "run", pgFolder+"model.onnx", "--load-inputs", inputs, "--load-outputs", path, "--atol", "0", "--rtol", "0")
+		if file == "o.json" && !strings.Contains(text, "cpu (a) against eval (b)") {
+			t.Errorf("it has not both runs:\n%s", text)
+		}
+	}
+}
+
+// ONNX Runtime and the engine agree, also layer by layer, and in JSON.
+func TestRunOnnxruntime(t *testing.T) {
+	if os.Getenv(onnxruntime.PythonVariable) == "" {
+		t.Skip(onnxruntime.PythonVariable + " is not set: it names a Python with onnxruntime")
+	}
+	text, _ := command(t, 0, "run", "--items", "2", "--backends", "cpu,onnxruntime", "--per-layer", "--format", "json")
+	var got struct {
+		Pairs []struct {
+			Second string
+			Passed bool
+			Layers []struct{ Layer string }
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Pairs) != 1 || got.Pairs[0].Second != "onnxruntime" || !got.Pairs[0].Passed || len(got.Pairs[0].Layers) < 20 {
+		t.Errorf("%+v", got)
+	}
+	file := filepath.Join(t.TempDir(), "m.engine")
+	command(t, 0, "build", "--keep-source", "-o", file)
+	command(t, 0, "run", file, "--items", "1", "--backends", "onnxruntime,cpu", "--per-layer")
+	text, _ = command(t, 0, "run", "--items", "4", "--backends", "cpu,onnxruntime", "--precision", "int8")
+	if !strings.Contains(text, "<= 0.03 RMS(b) + 0.01 |b|") {
+		t.Errorf("int8 has the tolerance of\n%s", text)
+	}
+}
+
+// A Python without ONNX Runtime is an error that says how to get one.
+func TestNoOnnxruntime(t *testing.T) {
+	t.Setenv(onnxruntime.PythonVariable, filepath.Join(t.TempDir(), "python"))
+	if _, text := command(t, exitFailure, "run", "--items", "1", "--backends", "cpu,onnxruntime"); !strings.Contains(text, "is not there") || !strings.Contains(text, "pip install onnxruntime") {
+		t.Errorf("it says %q", text)
+	}
+}
+
+// Saved iterations are cut by items: as many iterations as items, or rows behind each other.
+func TestSavedPart(t *testing.T) {
+	row := func(v ...float32) map[string]numeric.Value {
+		return map[string]numeric.Value{"y": numeric.Values(numeric.F32, v, len(v)/2, 2)}
+	}
+	for _, c := range []struct {
+		name       string
+		iterations []map[string]numeric.Value
+		span       compare.Span
+		want       []float32
+	}{
+		{"one", []map[string]numeric.Value{row(1, 2)}, compare.Span{First: 0, Count: 1, Of: 1}, []float32{1, 2}},
+		{"an iteration an item", []map[string]numeric.Value{row(1, 2), row(3, 4), row(5, 6)}, compare.Span{First: 1, Count: 2, Of: 3}, []float32{3, 4, 5, 6}},
+		{"larger iterations", []map[string]numeric.Value{row(1, 2, 3, 4), row(5, 6, 7, 8)}, compare.Span{First: 1, Count: 2, Of: 4}, []float32{3, 4, 5, 6}},
+		{"rows of an item", []map[string]numeric.Value{row(1, 2, 3, 4, 5, 6, 7, 8)}, compare.Span{First: 1, Count: 1, Of: 2}, []float32{5, 6, 7, 8}},
+	} {
+		got, err := savedPart(c.iterations, c.span)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		y := got["y"].F32()
+		if len(y) != len(c.want) {
+			t.Errorf("%s: %v, want %v", c.name, y, c.want)
+			continue
+		}
+		for i := range y {
+			if math.Abs(float64(y[i]-c.want[i])) > 0 {
+				t.Errorf("%s: %v, want %v", c.name, y, c.want)
+			}
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package build_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/kernels/cpu"
+)
+
+// manyHeads is a network of branches none of which keeps two workers busy: each is moved and summed up in small steps.
+func manyHeads(t *testing.T) *graph.Network {
+	t.Helper()
+	d := graph.Define("heads")
+	x := d.Input("x", numeric.F32, symbolic.Shape(1, 24, 120, 8)...)
+	for i := range 6 {
+		y := x
+		for range 3 {
+			y = d.CumSum(d.Transpose(y, 0, 2, 1, 3), graph.CumAttrs{Axis: 1})
+		}
+		d.Output(fmt.Sprint("y", i), y)
+	}
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// What is measured once is known: a second build with the cache has the same forks, and measures nothing. Layers that are named, and
+// builds that are told so, stay in turn.
+func TestSideBySide(t *testing.T) {
+	b := cpu.Open(2)
+	defer b.Close()
+	n, ctx, cache := manyHeads(t), context.Background(), build.NewTimingCache()
+	p, err := build.Plan(ctx, n, nil, b, build.PlanConfig{Cache: cache})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := len(cache.Entries())
+	again, err := build.Plan(ctx, n, nil, b, build.PlanConfig{Cache: cache, Progress: func(m build.Timing) { t.Errorf("%s: %s is timed again", m.Layer, m.Tactic) }})
+	if err != nil || len(cache.Entries()) != entries || !reflect.DeepEqual(again.Forks, p.Forks) {
+		t.Errorf("%v: %d entries after %d, %+v after %+v", err, len(cache.Entries()), entries, again.Forks, p.Forks)
+	}
+	inTurn, err := build.Plan(ctx, n, nil, b, build.PlanConfig{Cache: cache, InTurn: []string{""}})
+	if err != nil || len(inTurn.Forks) > 0 {
+		t.Errorf("%v: in turn %+v", err, inTurn.Forks)
+	}
+	for _, f := range p.Forks {
+		if f.Measured.Beside <= 0 || !f.Measured.Pays() || f.Predicted.Beside <= 0 {
+			t.Errorf("a fork that was not measured, or does not pay: %+v", f)
+		}
+	}
+	if len(p.Forks) == 0 {
+		t.Skip("the machine is too busy for two lanes at a time")
+	}
+	name := p.Steps[p.Forks[0].First].Name
+	without, err := build.Plan(ctx, n, nil, b, build.PlanConfig{Cache: cache, InTurn: []string{name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range without.Forks {
+		for _, lane := range f.Lanes {
+			if slices.ContainsFunc(lane, func(i int) bool { return without.Steps[i].Name == name }) {
+				t.Errorf("%s is beside others", name)
+			}
+		}
+	}
+	if one, err := build.Plan(ctx, n, nil, cpu.Open(1), build.PlanConfig{}); err != nil || len(one.Forks) > 0 {
+		t.Errorf("%v: on one worker %+v", err, one.Forks)
+	}
+}
