@@ -40,6 +40,19 @@ func (c *calibration) how(ctx context.Context, in lowering, lc *build.LowerConfi
 	return nil
 }
 
+// settle notes that what was to be chosen was, where nothing came of it: an engine that keeps that is lowered again alike.
+func settle(in lowering, l *build.Lowered) {
+	if in.Ranges == nil {
+		return
+	}
+	if in.Quantized.Rounder().IsAuto() && l.Rounded == nil {
+		l.Rounded = build.Rounded{}
+	}
+	if in.Quantized.Equalizer().IsAuto() && l.Equalized == nil {
+		l.Equalized = build.Equalized{}
+	}
+}
+
 // tries reports whether there is data to try ways to quantise on. One item of a sequence says nothing without those before it.
 func (c *calibration) tries(in lowering) bool {
 	if in.Ranges == nil || in.Means == nil || len(in.Means.State) > 0 || c.Items() == 0 || c.Data.Random() {

@@ -98,6 +98,7 @@ func (p *precisions) make(ctx context.Context, in lowering) (*build.Lowered, err
 	begin := time.Now()
 	l, err := build.Lower(ctx, o, lc, p.supports(in))
 	if err == nil {
+		settle(in, l)
 		p.told.Log.lowering(in.Precision, o, l, begin)
 		p.told.Log.chosen(l.Tried)
 	}
