@@ -5,8 +5,6 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/quant"
-	"github.com/trtui/trtui/sessions/config"
-	"github.com/trtui/trtui/sessions/report"
 )
 
 // how completes what lowering is told: how biases are corrected, weights rounded and channels equalised. What is yet to be chosen is
@@ -78,21 +76,4 @@ func (c *calibration) triedEqualizers(in lowering) []quant.Equalizer {
 	}
 	activations, _ := quant.ParseEqualizer("activations")
 	return []quant.Equalizer{{}, activations}
-}
-
-// replay returns the data to run networks on.
-func (c *calibration) replay(in lowering) *build.Replay {
-	return &build.Replay{
-		Backend: c.host, Env: in.Means.Symbols, Batches: c.batches, Items: c.Items(),
-		Progress: func(phase string, done, of int) {
-			c.told.Progress(report.Progress{Phase: phase, Done: done, Total: of})
-		},
-	}
-}
-
-// chosen tells what was tried, and what was taken.
-func (j *Journal) chosen(list []build.Tried) {
-	for _, t := range list {
-		j.say("info", "", "tried on %s held out: %s", config.CountOf(t.Items, "item", "items"), t)
-	}
 }
