@@ -151,6 +151,7 @@ type benchOutput struct {
 	Badges     []report.Badge
 	Unchanged  string               `json:",omitempty"` // why the precision changes no layer
 	Layers     []report.LayerTiming `json:",omitempty"`
+	Forks      []report.Fork        `json:",omitempty"` // of steps that run side by side
 }
 
 func bench(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, p run.Profiling) error {
@@ -165,7 +166,7 @@ func bench(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path st
 			Latency: t.EndToEnd, Throughput: v.Throughput, Inference: t.Inference, Memory: snap.Memory.MemoryNumbers,
 		}
 		if p.PerStep {
-			out.Layers, out.Gap = t.Layers, &t.Gap
+			out.Layers, out.Gap, out.Forks = t.Layers, &t.Gap, t.Forks
 		}
 		return writeReport(stdout, snap.Head(), out)
 	}
@@ -184,7 +185,7 @@ func writeLayerTimes(w io.Writer, t *report.Timings) {
 		fmt.Fprintf(w, "\nestimated sum of layers %s ms\n\n", ms(t.SumMedian))
 		header = []string{"layer", "type", "tactic", ">estimated µs", ">share %", "~", ">GFLOP/s"}
 	} else {
-		fmt.Fprintf(w, "\nsum of layers %s ms, gap to end-to-end %s ms (%d samples)\n\n", ms(t.SumMedian), ms(t.Gap), t.Samples)
+		fmt.Fprintf(w, "\nsum of layers %s ms, gap to end-to-end %s ms (%d samples)%s\n\n", ms(t.SumMedian), ms(t.Gap), t.Samples, besideText(t.Forks))
 	}
 	var rows [][]string
 	for _, l := range t.Layers {
@@ -204,6 +205,7 @@ func writeLayerTimes(w io.Writer, t *report.Timings) {
 		}
 	}
 	writeTable(w, header, rows)
+	writeForks(w, t.Forks)
 }
 
 func maxShare(layers []report.LayerTiming) float64 {

@@ -101,8 +101,12 @@ func TestEscapes(t *testing.T) {
 		if r, ok := acting(out.String() + errs.String()); ok {
 			t.Errorf("%q: %q in\n%q", c.args, r, out.String()+errs.String())
 		}
-		if strings.Contains(out.String(), `\u009b`+"\n") {
-			t.Errorf("%q: a name ends a line in\n%s", c.args, &out)
+		text := out.String()
+		if c.fail {
+			text = errs.String()
+		}
+		if strings.Contains(text, `\u009b`+"\n") {
+			t.Errorf("%q: a name ends a line in\n%s", c.args, text)
 		}
 	}
 	files, err := os.ReadDir(exported)

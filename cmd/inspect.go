@@ -398,4 +398,5 @@ func writeTactics(w io.Writer, s *report.Snapshot) {
 		writeTable(w, []string{" ", "tactic", "format", ">µs", ">ratio", "why not"}, rows)
 		fmt.Fprintln(w)
 	}
+	writeForks(w, t.Forks)
 }

@@ -51,6 +51,9 @@ func (f *modelFlags) open(path string) (*place, error) {
 // openModel opens a model or an engine; no path names the embedded model.
 func (f *modelFlags) openModel(path string) (*model.Model, error) {
 	if path == "" {
+		if len(f.sequences.lengths) > 0 {
+			return nil, usageError{errors.New("--sequences is for a model whose inputs are sequences; the built-in one has none")}
+		}
 		return f.equipped(model.Parse(f.own.ops(), model.Embedded, testdata.Model()))
 	}
 	return f.equipped(model.Import(f.importer(), path))

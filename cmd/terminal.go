@@ -3,6 +3,8 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 
 	tea "charm.land/bubbletea/v2"
@@ -134,6 +136,9 @@ func (t terminal) window(ctl views.Controller, o views.Options) (*window, error)
 	if t.readOnly {
 		o.SavePicture = nil
 	}
+	if t.remote == nil && !t.readOnly { // whoever is at the other end of a connection sees no other files of this machine
+		o.ReadFile = readFile
+	}
 	if t.recordings != "" {
 		o.Recordings = recording.Folder(t.recordings)
 	}
@@ -162,7 +167,20 @@ func (w *window) open(path string) tea.Cmd {
 
 // readState reads a state of a recording, or its last that is complete where that is "".
 func readState(path, state string) (*report.Snapshot, error) {
-	return operand{path: path, which: state}.read()
+	return operand{path: path, which: state}.recorded()
+}
+
+// readFile reads a file that a person names to be compared, as trtui diff does, but builds nothing.
+func readFile(name string) (*report.Snapshot, error) {
+	x := parseOperand(name)
+	snap, err := x.read()
+	if err != nil || snap != nil {
+		return snap, err
+	}
+	if _, err := os.Stat(x.path); err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("%s is neither a recording nor a file of trtexec or of ONNX Runtime; trtui diff measures models and engines", name)
 }
 
 // run shows the window until it is left; it returns the recording that is to be shown next, if there is one.

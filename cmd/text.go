@@ -153,7 +153,7 @@ func warner(w io.Writer) func(string) {
 	return func(text string) {
 		if !warned[text] {
 			warned[text] = true
-			writeNote(w, "warning: %s", text)
+			writeNote(w, "warning: %s", ui.VisibleName(text))
 		}
 	}
 }

@@ -1,10 +1,13 @@
 package ui
 
+import tea "charm.land/bubbletea/v2"
+
 // LabelledBar is one line of [Bars].
 type LabelledBar struct {
 	Label string // a name: cut in the middle where it is too long
 	Bar   Bar
 	Value string
+	Click tea.Msg // what a click on it is; nil: nothing
 }
 
 // Bars is a short list of labelled bars without a cursor: the slowest layers. For
@@ -24,6 +27,9 @@ func (b Bars) Draw(c *Canvas) {
 		right := c.W - 1 - values
 		c.FitRight(right, y, values, Plain, line.Value)
 		x := 1 + labels + 2
+		if line.Click != nil {
+			c.Spot(Rect{0, y, c.W, 1}, line.Click)
+		}
 		line.Bar.Draw(c.Sub(Rect{x, y, right - 2 - x, 1}))
 	}
 }

@@ -91,7 +91,7 @@ func (v *demoBars) Render(w, h int) string {
 	var bars Bars
 	for i := range 12 {
 		us := 300 / float64(i+1)
-		bars = append(bars, LabelledBar{fmt.Sprintf("stage%d/conv_%d + relu", i/3, i), Bar{Value: us, Max: 300, Style: []Style{F32, I8, F16}[i%3]}, fmt.Sprintf("%.1f µs", us)})
+		bars = append(bars, LabelledBar{fmt.Sprintf("stage%d/conv_%d + relu", i/3, i), Bar{Value: us, Max: 300, Style: []Style{F32, I8, F16}[i%3]}, fmt.Sprintf("%.1f µs", us), nil})
 	}
 	return v.look.Render(w, h, bars.Draw)
 }
@@ -286,7 +286,7 @@ func (v *demoDiff) Render(w, h int) string {
 		if d > 0 {
 			s = Bad
 		}
-		bars = append(bars, LabelledBar{fmt.Sprintf("conv_%d", i), Bar{Value: d, Min: -40, Max: 40, Style: s}, fmt.Sprintf("%+.0f%%", d)})
+		bars = append(bars, LabelledBar{fmt.Sprintf("conv_%d", i), Bar{Value: d, Min: -40, Max: 40, Style: s}, fmt.Sprintf("%+.0f%%", d), nil})
 	}
 	return v.look.Render(w, h, bars.Draw)
 }

@@ -127,10 +127,10 @@ func (a *App) click(m tea.Mouse) tea.Cmd {
 	a.status = StatusMsg{}
 	place, ok = hit(s.panes[i].spots, m.X-r.X, m.Y-r.Y-headLines)
 	switch {
-	case !ok:
-		return nil
 	case second && has(append(working(s.focused().Keys()), working(a.intentKeys())...), "enter"):
 		return a.key(Press("enter"))
+	case !ok:
+		return nil
 	}
 	return s.update(i, place.msg)
 }

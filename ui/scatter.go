@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/NimbleMarkets/ntcharts/v2/canvas"
 	"github.com/NimbleMarkets/ntcharts/v2/canvas/graph"
 )
@@ -22,7 +24,8 @@ type Scatter struct {
 	Cursor int // -1: none
 	XLabel func(float64) string
 	YLabel func(float64) string
-	Line   *float64 // a value of y that is marked across; nil: none
+	Click  func(i int) tea.Msg // what a click on a point is; nil: nothing
+	Line   *float64            // a value of y that is marked across; nil: none
 }
 
 // Draw draws the plot over all of c. Points that are not finite are left out; where several fall on a cell, the cursor's and then
@@ -90,6 +93,9 @@ func (s Scatter) Draw(c *Canvas) {
 			}
 			x, y := cell(p.X, p.Y)
 			plot.Set(x, y, glyph, style)
+			if s.Click != nil {
+				plot.Spot(Rect{x - 1, y, 3, 1}, s.Click(i))
+			}
 		}
 	}
 }

@@ -73,7 +73,7 @@ func widgets(look *Look, name func(int) string, value func(int) float64) map[str
 	memory := Map{Steps: 9, Size: 1000, Cursor: 3, Selected: 2}
 	var x, y []float64
 	for i := range 20 {
-		bars = append(bars, LabelledBar{name(i), bar(i), name(i + 1)})
+		bars = append(bars, LabelledBar{name(i), bar(i), name(i + 1), nil})
 		facts = append(facts, Fact{name(i), name(i + 1), Good, name(i + 2)})
 		parts.Parts = append(parts.Parts, Part{name(i), value(i), Series(i)})
 		histogram.Counts = append(histogram.Counts, value(i))

@@ -3,6 +3,7 @@ package views
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +117,59 @@ func TestCompareReads(t *testing.T) {
 	b.wants("recording there/bad.trtui: damaged")
 	b.press("d")
 	b.wants("A  old.trtui", "B  int8/mse")
+}
+
+// TestCompareFile opens files that a person names as B and as A; where none are read there is no key for it.
+func TestCompareFile(t *testing.T) {
+	look := ui.NewLook(ui.Options{NoColor: true})
+	b := &bench{t: t, ctl: &fake{snap: measured(t)}, now: time.Now()}
+	var named []string
+	read := func(name string) (*report.Snapshot, error) {
+		if named = append(named, name); name == "bad.json" {
+			return nil, errors.New("bad.json is no file of trtexec")
+		}
+		return slower(t), nil
+	}
+	for _, can := range []bool{true, false} {
+		o := Options{Look: look, ReadFile: read, Now: b.clock, After: b.after}
+		if !can {
+			o.ReadFile = nil
+		}
+		app, err := NewWorkbench(b.ctl, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.app = app
+		b.size(120, 40)
+		b.publish(b.ctl.snap)
+		b.press("d")
+		b.press("e")
+		if !can {
+			b.lacks("Open a file")
+			continue
+		}
+		b.wants("Open a file as B", "profile of ONNX Runtime")
+		b.press("enter")
+		b.wants("Open a file as B")
+		for _, r := range "d/l.json,p.json" {
+			b.press(string(r))
+		}
+		b.press("enter")
+		b.wants("B is l.json,p.json: d compares it with what is shown")
+		b.press("d")
+		b.wants("What B changes of A")
+		b.press("E")
+		for _, r := range "bad.json" {
+			b.press(string(r))
+		}
+		b.press("enter")
+		b.wants("bad.json is no file of trtexec")
+		b.press("E", "esc")
+		b.lacks("Open a file")
+	}
+	if want := []string{"d/l.json,p.json", "bad.json"}; !slices.Equal(named, want) {
+		t.Errorf("it reads %q, want %q", named, want)
+	}
 }
 
 // tryFour publishes four configurations of which all is known.

@@ -64,6 +64,9 @@ type Options struct {
 	// Read reads a state of a recording, as screens name it, or its last that is complete where that is ""; nil where that cannot
 	// be done. It may take a while.
 	Read func(path, state string) (*report.Snapshot, error)
+	// ReadFile reads a file that a person names, to be compared: a recording, or what another program wrote of an engine; nil where
+	// files are not read. It may take a while.
+	ReadFile func(name string) (*report.Snapshot, error)
 	// Live is the session in front of which a recording is shown; nil: there is none.
 	Live *recordings.Live
 	// Timeline is the controller of a replay, which has states to choose from; nil for a session.

@@ -33,7 +33,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 		o.Now = time.Now
 	}
 	w := &workbench{o: o, ctl: ctl, snap: ctl.Snapshot(), tour: tour{seen: o.TourSeen}}
-	w.config.want = w.snap.Config
+	w.config.want, w.comparison.ReadFile = w.snap.Config, o.ReadFile
 	app, err := ui.New(ui.Config{
 		Look: o.Look, Screens: w.screens(), Intents: w.intents(), Others: append(reloadKeys(), scrubKeys()...), Keys: o.Keys,
 		OnIntent: w.intent, Lacks: w.lacksFor, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After,
@@ -65,6 +65,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 func KeyContexts(ctl Controller, keys *ui.Keymap) ([]ui.KeyContext, error) {
 	app, err := NewWorkbench(ctl, Options{
 		Keys: keys, Open: func(string) tea.Cmd { return nil },
+		ReadFile:    func(string) (*report.Snapshot, error) { return nil, nil },
 		SaveConfig:  func(config.Config) (string, error) { return "", nil },
 		SavePicture: func(string) (string, error) { return "", nil },
 	})

@@ -249,14 +249,30 @@ func TestGoldenStates(t *testing.T) {
 	}
 }
 
+// boxed returns the lines of the box of a text, what is inside it.
+func boxed(text string) (lines [][]rune) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if inside, ok := strings.CutPrefix(line, "│ "); ok {
+			lines = append(lines, []rune(inside))
+		}
+	}
+	return lines
+}
+
 // TestOverviewText keeps what is printed where there is no terminal.
 func TestOverviewText(t *testing.T) {
-	golden.RequireEqual(t, ansi.Strip(overview.Text(panetest.Fixture(t), 0)))
+	whole := ansi.Strip(overview.Text(panetest.Fixture(t), 0))
+	golden.RequireEqual(t, whole)
 	for _, width := range []int{60, 80, 100, 200} {
 		text := ansi.Strip(overview.Text(panetest.Fixture(t), width))
 		for _, line := range strings.Split(text, "\n") {
 			if ui.Width(line) > width {
 				t.Errorf("for %d cells a line has %d: %q", width, ui.Width(line), line)
+			}
+		}
+		for i, line := range boxed(text) { // what is broken stays in its column
+			if name := strings.TrimSpace(string(line[:15])); name != "" && !strings.Contains(whole, "│ "+name) || i == 0 && name == "" {
+				t.Errorf("for %d cells a line begins with %q:\n%s", width, name, text)
 			}
 		}
 		if got := strings.Contains(text, "conv_int8"); got != (width >= 100) {

@@ -157,7 +157,50 @@ func inferPool(l *Layer) error {
 	if len(l.Outputs) > 1 {
 		l.Outputs[1].Type, l.Outputs[1].Dims = numeric.I64, y.Dims
 	}
+	if l.Op.Reals == AsStored && !a.Global {
+		return a.checkWindows(spatial, dims)
+	}
 	return nil
+}
+
+// checkWindows refuses a maximum of nothing: a window that lies in the padding as a whole, where the extents are known.
+func (a PoolAttrs) checkWindows(in, out []symbolic.Dim) error {
+	for i := range in {
+		n, known := in[i].IsConst()
+		places, _ := out[i].IsConst()
+		if !known || n == 0 || places == 0 {
+			continue
+		}
+		extents := make([]int, len(in))
+		extents[i] = n
+		if o, ok := a.Windows(extents)[i].outside(n, places); ok {
+			return fmt.Errorf("window %d along spatial axis %d lies in the padding as a whole", o, i)
+		}
+	}
+	return nil
+}
+
+// outside returns the first of so many windows over n elements that has no tap on any of them. Of windows whose taps are farther
+// apart than n, no more than a million are looked at.
+func (w Window) outside(n, places int) (place int, ok bool) {
+	if w.Dilation <= n {
+		if w.Span() <= w.PadBegin {
+			return 0, true
+		}
+		last := places - 1
+		return last, last*w.Stride-w.PadBegin >= n
+	}
+	for o := range min(places, 1<<20) {
+		start := o*w.Stride - w.PadBegin
+		tap := 0
+		if start < 0 {
+			tap = (-start + w.Dilation - 1) / w.Dilation
+		}
+		if tap >= w.Kernel || start+tap*w.Dilation >= n {
+			return o, true
+		}
+	}
+	return 0, false
 }
 
 // ceilDims replaces the extents of an output by those with ceil mode: the number of windows rounded up, without a

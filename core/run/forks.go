@@ -209,24 +209,16 @@ func together(load []Pace) time.Duration {
 	return time.Duration(passed)
 }
 
-// forkOf returns the fork that a step is in, if it is in one.
-func (p *Plan) forkOf(step int) (f Fork, ok bool) {
-	for _, f := range p.Forks {
-		if step >= f.First && step < f.End() {
-			return f, true
-		}
-	}
-	return Fork{}, false
-}
-
 // beside reports whether a step in another lane of the fork that a step is in has to do with the memory of a slot.
 func (p *Plan) beside(step, root int) bool {
-	f, _ := p.forkOf(step)
-	own := f.lane(step)
-	for k, lane := range f.Lanes {
+	fork, own := p.LaneOf(step)
+	if fork == 0 {
+		return false
+	}
+	for k, lane := range p.Forks[fork-1].Lanes {
 		for _, i := range lane {
 			s := p.Steps[i]
-			if k != own && slices.ContainsFunc(slices.Concat(s.In, s.Out), func(x int) bool { return x >= 0 && p.root(x) == root }) {
+			if k+1 != own && slices.ContainsFunc(slices.Concat(s.In, s.Out), func(x int) bool { return x >= 0 && p.root(x) == root }) {
 				return true
 			}
 		}
@@ -234,15 +226,24 @@ func (p *Plan) beside(step, root int) bool {
 	return false
 }
 
-// aroundStep returns what the memory of a step alone is to do with forks.
-func (p *Plan) aroundStep(step int) *around {
+// LaneOf returns the number of the fork and of the lane in it in which a step runs beside others, from 1 on; 0 for one that does not.
+func (p *Plan) LaneOf(step int) (fork, lane int) {
 	for number, f := range p.Forks {
 		if step >= f.First && step < f.End() {
-			lane := number*maxLanes + f.lane(step)
-			return &around{first: f.First, last: f.End() - 1, from: lane, to: lane}
+			return number + 1, f.lane(step) + 1
 		}
 	}
-	return nil
+	return 0, 0
+}
+
+// aroundStep returns what the memory of a step alone is to do with forks.
+func (p *Plan) aroundStep(step int) *around {
+	fork, lane := p.LaneOf(step)
+	if fork == 0 {
+		return nil
+	}
+	f, number := p.Forks[fork-1], (fork-1)*maxLanes+lane-1
+	return &around{first: f.First, last: f.End() - 1, from: number, to: number}
 }
 
 // around returns for each root what it is to do with forks.

@@ -79,10 +79,18 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 		recurrent.Tactics(isa, workers), moves.Samples(isa, workers))
 }
 
+// byTiles are the kernels of bytes that multiply whole tiles of a matrix. They do not supersede others: where a tile would be mostly
+// empty, timing decides.
+func byTiles(isa asm.Features, workers int) []kernels.Tactic {
+	return append(slices.Concat(convolutions.TacticsInt8(isa, workers), products.TacticsInt8(isa, workers)), products.Dynamic(isa, workers))
+}
+
 func families(workers int) []family {
 	vnni := []asm.Features{asm.AVX512 | asm.AVX512VNNI, asm.AVX2 | asm.AVXVNNI, asm.AVX2, 0}
 	float := []asm.Features{asm.AVX512, asm.AVX2, 0}
+	tiles := []asm.Features{asm.AVX512 | asm.AVX512VNNI | asm.AMXInt8}
 	return []family{
+		{tiles, func(isa asm.Features) []kernels.Tactic { return byTiles(isa, workers) }},
 		{vnni, func(isa asm.Features) []kernels.Tactic {
 			dynamic := products.Dynamic(isa, workers)
 			return append(slices.Concat(convolutions.TacticsInt8(isa, workers), poolings.TacticsInt8(isa, workers), products.TacticsInt8(isa, workers), attention.TacticsInt8(isa, workers)),

@@ -16,9 +16,9 @@ type Bound struct {
 // Bind returns the set as data for the given inputs. The error says what does not fit, or which element is NaN or infinite
 // though such are not taken. Real numbers that a file holds are all looked at, so that the same data is refused whichever of
 // its items are used then; of other data, whose elements are finite by their making, the first item stands for all. Batches of
-// ONNX test data become items where the inputs have a batch.
+// ONNX test data become items where the inputs have a batch, and items are put together where the inputs take several at once.
 func (s *Set) Bind(inputs []*graph.Tensor) (*Bound, error) {
-	s = s.itemised(inputs)
+	s = s.itemised(inputs).grouped(inputs)
 	items := 1
 	if s.asStored && !s.notFinite && slices.ContainsFunc(s.Inputs, func(in Input) bool { return in.Type.IsFloat() }) {
 		items = s.length

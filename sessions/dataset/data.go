@@ -83,3 +83,16 @@ func (s subset) Name() string {
 	}
 	return fmt.Sprintf("items %d-%d of %s", s.first, s.first+s.n-1, s.Data.Name())
 }
+
+// Together reports whether each item of d is several of what the data has, with a label of each, since that is what the model takes at once.
+func Together(d Data) bool {
+	switch d := d.(type) {
+	case *Bound:
+		return d.Set.group > 0
+	case subset:
+		return Together(d.Data)
+	case begun:
+		return Together(d.Data)
+	}
+	return false
+}

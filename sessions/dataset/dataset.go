@@ -21,8 +21,10 @@ import (
 type Set struct {
 	Name   string
 	Inputs []Input
-	Labels []int   // by item; nil if there are none. -1: this item has none
-	Next   [][]int // of a text, by item: the token that follows each of the item's, -1 where that is not known
+	Labels []int // by item; nil if there are none. -1: this item has none
+	// Next is the classes of the rows of an item, by item, -1 where one is not known: of a text the token that follows each of the
+	// item's.
+	Next [][]int
 	// Random marks data that is made up: what is calibrated with it is not to be trusted.
 	Random bool
 	// Whole marks data whose items are complete feeds: the first axis of their values is not one of items.
@@ -30,6 +32,7 @@ type Set struct {
 	Identity Identity
 
 	length    int
+	group     int  // items that are put together to one; 0: none are
 	notFinite bool // NaN and infinities are taken
 	asStored  bool // elements are in memory as someone stored them
 	// read stores item i of input k in dst, which has the input's type and item shape.
@@ -139,10 +142,7 @@ func (s *Set) Feed(inputs []*graph.Tensor, i, n int) (map[string]numeric.Value, 
 	}
 	feed, elements := map[string]numeric.Value{}, 0
 	for _, t := range inputs {
-		k := slices.IndexFunc(s.Inputs, func(in Input) bool { return in.Name == t.Name })
-		if k < 0 && len(inputs) == 1 && len(s.Inputs) == 1 {
-			k = 0
-		}
+		k := s.inputOf(inputs, t)
 		if k < 0 {
 			return nil, fmt.Errorf("%s: no data for input %s; there is %s", s.Name, t, s.names())
 		}
@@ -162,6 +162,15 @@ func (s *Set) Feed(inputs []*graph.Tensor, i, n int) (map[string]numeric.Value, 
 	return feed, nil
 }
 
+// inputOf returns which of the set's inputs is that of one of a network's: by its name, or the only one for the only one; -1 for none.
+func (s *Set) inputOf(inputs []*graph.Tensor, t *graph.Tensor) int {
+	k := slices.IndexFunc(s.Inputs, func(in Input) bool { return in.Name == t.Name })
+	if k < 0 && len(inputs) == 1 && len(s.Inputs) == 1 {
+		k = 0
+	}
+	return k
+}
+
 // checkFinite returns an error that names the first item, of n from first on, and its element that is NaN or infinite.
 func (s *Set) checkFinite(v numeric.Value, first, n int) error {
 	if s.notFinite || !v.Type.IsFloat() {
@@ -171,7 +180,9 @@ func (s *Set) checkFinite(v numeric.Value, first, n int) error {
 	if at < 0 {
 		return nil
 	}
-	each := max(1, v.Len()/n)
+	group := max(1, s.group)
+	each := max(1, v.Len()/(n*group))
+	first *= group
 	return &NotFiniteError{first + at/each, at % each, what, v.Type}
 }
 

@@ -22,7 +22,8 @@ type Times struct {
 	Latency []time.Duration
 	steps   [][]time.Duration // by step
 	splits  []run.Split
-	inside  []insideSum           // of the steps of bodies
+	inside  []insideSum // of the steps of bodies
+	forks   forkTimes
 	split   report.InferenceSplit // what is the same for all of them
 
 	peaks    *run.Peaks       // that the steps stand under; nil: not known
@@ -41,9 +42,6 @@ func TimingsOf(p *run.Plan, latency []time.Duration, steps [][]time.Duration, es
 	return t.Report(false, estimated)
 }
 
-// maxSamples bounds the samples that are kept; when they are too many the older half goes.
-const maxSamples = 20000
-
 // Add takes a sample; the oldest ones go where there are too many.
 func (t *Times) Add(s run.Sample) {
 	if len(t.Latency) == maxSamples {
@@ -60,6 +58,7 @@ func (t *Times) Add(s run.Sample) {
 		t.steps[i] = append(t.steps[i], d)
 	}
 	t.addInside(s.Inside)
+	t.forks.add(t.plan, s)
 }
 
 // insideSum is what a step of a body took in all samples.
@@ -190,6 +189,7 @@ func (t *Times) Report(live, estimated bool) *report.Timings {
 		if st.Tactic == run.SubPlans {
 			lt.Inside = t.insideOf(st.Name)
 		}
+		lt.Fork, lt.Lane = t.plan.LaneOf(i)
 		lt.Bins = binTimes(t.steps[i], lt.Latency)
 		if !live && !estimated {
 			lt.Rounds = compare.RoundsOf(t.steps[i])
@@ -209,6 +209,7 @@ func (t *Times) Report(live, estimated bool) *report.Timings {
 	if r.SumMedian > 0 {
 		r.Gap = r.EndToEnd.Median - r.SumMedian
 	}
+	r.Forks = t.forks.report(t.plan)
 	t.withRoofline(r)
 	return r
 }

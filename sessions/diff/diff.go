@@ -119,6 +119,9 @@ func change(g Group, a, b *report.Snapshot, tables uTables) report.LayerChange {
 		tb += l.Time
 	}
 	c.Delta, c.Kind = tb-ta, kind(c.A, c.B)
+	if tick := max(a.Timings.Tick, b.Timings.Tick); tick > 0 { // a median that lies between two steps falls on either
+		c.Least = 2 * tick
+	}
 	c.Name = cmp.Or(name(c.B), name(c.A))
 	if ta > 0 && tb > 0 {
 		c.Ratio = float64(tb) / float64(ta)
@@ -235,7 +238,7 @@ func judge(groups []report.LayerChange, o *occasions, exact bool) {
 	for k, q := range falseDiscoveries(p) {
 		c := &groups[at[k]]
 		c.Q = &q
-		c.Significant = q <= Discoveries && abs(c.Delta) >= report.LeastDelta && max(c.Ratio, 1/c.Ratio) >= report.LeastRatio
+		c.Significant = q <= Discoveries && abs(c.Delta) >= max(report.LeastDelta, c.Least) && max(c.Ratio, 1/c.Ratio) >= report.LeastRatio
 		c.Slight = q <= Discoveries && !c.Significant && c.Delta != 0
 	}
 }

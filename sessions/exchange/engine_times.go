@@ -19,6 +19,9 @@ func (e *Engine) timings() *report.Timings {
 		return nil
 	}
 	t := &report.Timings{Summed: true, BatchItems: e.batch}
+	if e.runs != nil {
+		t.Tick = time.Microsecond // of ONNX Runtime
+	}
 	byName := map[string]*EngineLayer{}
 	for i := range e.Layers.Layers {
 		byName[e.Layers.Layers[i].Name] = &e.Layers.Layers[i]

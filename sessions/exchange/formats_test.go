@@ -308,3 +308,46 @@ func TestTables(t *testing.T) {
 		t.Error("a name is markup")
 	}
 }
+
+// TestTraceOfForks: lanes begin with their fork, on tracks of their own, and what follows begins when it is over.
+func TestTraceOfForks(t *testing.T) {
+	s := exported()
+	layers := s.Timings.Layers
+	fork := report.Fork{InTurn: 9 * time.Microsecond, Beside: 4 * time.Microsecond}
+	for k := range 2 {
+		l := &layers[1+k]
+		l.Fork, l.Lane = 1, k+1
+		fork.Lanes = append(fork.Lanes, []report.LaneStep{{Step: l.Name, Median: time.Duration(3+k) * time.Microsecond}})
+	}
+	s.Timings.Forks = []report.Fork{fork}
+	data, err := Trace(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trace struct {
+		TraceEvents []struct {
+			Ph, Name string
+			Tid      int
+			Ts, Dur  float64
+		}
+	}
+	if err := json.Unmarshal(data, &trace); err != nil {
+		t.Fatal(err)
+	}
+	at := map[string][2]float64{}
+	tracks := map[int]bool{}
+	for _, e := range trace.TraceEvents {
+		if e.Ph == "X" {
+			at[e.Name], tracks[e.Tid] = [2]float64{e.Ts, e.Dur}, true
+		}
+	}
+	first := at[layers[0].Name][1]
+	for name, want := range map[string][2]float64{layers[1].Name: {first, 3}, layers[2].Name: {first, 4}, layers[3].Name: {first + 4, at[layers[3].Name][1]}} {
+		if got := at[name]; math.Abs(got[0]-want[0])+math.Abs(got[1]-want[1]) > 1e-9 {
+			t.Errorf("%s is at %v, want %v", name, got, want)
+		}
+	}
+	if len(tracks) != 3 {
+		t.Errorf("tracks %v", tracks)
+	}
+}

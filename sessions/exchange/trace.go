@@ -2,13 +2,14 @@ package exchange
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// Trace writes the median inference as an event trace of Chrome, which Perfetto opens: a track of steps one behind the other, one of the
-// copies around them, and as a counter the bytes of the arena that are live. Times are microseconds.
+// Trace writes the median inference as an event trace of Chrome, which Perfetto opens: a track of steps one behind the other, one for each
+// lane of those that run side by side, one of the copies around them, and as a counter the bytes of the arena that are live. Times are microseconds.
 func Trace(s *report.Snapshot) ([]byte, error) {
 	t := s.Timings
 	if t == nil || len(t.Layers) == 0 {
@@ -35,14 +36,28 @@ func Trace(s *report.Snapshot) ([]byte, error) {
 		slice(whole, "D2H", "copy", i.H2D+i.Compute, i.D2H, object{{"bytes", i.OutputBytes}})
 	}
 	at := begin
+	beside := newLaneTimes(t.Forks)
+	for lane := range beside.lanes {
+		events = append(events, object{{"ph", "M"}, {"pid", pid}, {"tid", whole + 1 + lane}, {"name", "thread_name"}, {"args", object{{"name", fmt.Sprintf("lane %d", lane+1)}}}})
+	}
 	for i, l := range t.Layers {
+		tid, took := steps, l.Median
+		at = beside.enter(l.Fork, at)
 		if m := s.Memory; m != nil && len(m.Live) == len(t.Layers) {
 			events = append(events, object{{"ph", "C"}, {"pid", pid}, {"name", "arena"}, {"ts", micros(at)}, {"args", object{{"live bytes", m.Live[i]}}}})
 		}
-		slice(steps, l.Name, l.Precision, at, l.Median, object{{"op", l.Op}, {"precision", l.Precision}, {"tactic", l.Tactic}, {"samples", l.Count},
+		begins := at
+		if l.Fork > 0 && l.Fork <= len(t.Forks) {
+			tid = whole + l.Lane
+			begins, took = beside.next(l.Name)
+		}
+		slice(tid, l.Name, l.Precision, begins, took, object{{"op", l.Op}, {"precision", l.Precision}, {"tactic", l.Tactic}, {"samples", l.Count},
 			{"mean_us", micros(l.Mean)}, {"p99_us", micros(l.P99)}, {"flops", l.FLOPs}, {"bytes", l.Bytes}})
-		at += l.Median
+		if tid == steps {
+			at += took
+		}
 	}
+	at = beside.enter(0, at)
 	if s.Memory != nil && len(s.Memory.Live) == len(t.Layers) {
 		events = append(events, object{{"ph", "C"}, {"pid", pid}, {"name", "arena"}, {"ts", micros(at)}, {"args", object{{"live bytes", 0}}}})
 	}
@@ -50,3 +65,45 @@ func Trace(s *report.Snapshot) ([]byte, error) {
 }
 
 func micros(d time.Duration) float64 { return float64(d) / 1e3 }
+
+// laneTimes says when the steps of forks begin, as if each lane began with its fork.
+type laneTimes struct {
+	forks []report.Fork
+	lanes int           // of the fork that has most
+	fork  int           // the present one, from 1 on; 0: none
+	begin time.Duration // of the present one
+}
+
+func newLaneTimes(forks []report.Fork) *laneTimes {
+	l := &laneTimes{forks: forks}
+	for _, f := range forks {
+		l.lanes = max(l.lanes, len(f.Lanes))
+	}
+	return l
+}
+
+// enter goes on to a fork, or behind the last one, and returns when that begins.
+func (l *laneTimes) enter(fork int, at time.Duration) time.Duration {
+	if fork > len(l.forks) || fork == l.fork {
+		return at
+	}
+	if l.fork > 0 {
+		at = l.begin + l.forks[l.fork-1].Beside
+	}
+	l.fork, l.begin = fork, at
+	return at
+}
+
+// next returns when a step of the present fork begins, and how long it takes.
+func (l *laneTimes) next(step string) (begins, took time.Duration) {
+	for _, lane := range l.forks[l.fork-1].Lanes {
+		begins = l.begin
+		for _, s := range lane {
+			if s.Step == step {
+				return begins, s.Median
+			}
+			begins += s.Median
+		}
+	}
+	return l.begin, 0
+}

@@ -1,6 +1,9 @@
 package report
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Diff says what B changes of A: two configurations, engines or states of recordings (trtui diff). Changes are B less A.
 type Diff struct {
@@ -76,9 +79,11 @@ type LayerChange struct {
 	// P is the chance that such a difference is noise: the larger of those of Mann and Whitney's U test on medians of rounds, and
 	// of Student's t test of how far layers with the same kernels that take about as long are apart on the two occasions. Q is the rate of false
 	// discoveries among the groups with a Q as low; nil where there are too few samples or nothing to compare.
-	P, Q        *float64 `json:",omitempty"`
-	Slight      bool     `json:",omitempty"` // Q is within the diff's rate, but the change is under what counts
-	Significant bool     // Q is within the diff's rate, and the change is 2 % and 0.25 µs at least; or nothing was measured and they differ
+	P, Q   *float64 `json:",omitempty"`
+	Slight bool     `json:",omitempty"` // Q is within the diff's rate, but the change is under what counts
+	// Least is the change that counts where a side tells times in such steps that it is more than LeastDelta.
+	Least       time.Duration `json:",omitempty"`
+	Significant bool          // Q is within the diff's rate, and the change is 2 % and 0.25 µs at least; or nothing was measured and they differ
 }
 
 // LeastDelta and LeastRatio are the changes of time that count: less is noise however sure it is.
@@ -89,8 +94,8 @@ const (
 
 // Under says below what a slight change is, in a few words.
 func (c *LayerChange) Under() string {
-	if max(c.Delta, -c.Delta) < LeastDelta {
-		return "under 0.25 µs"
+	if least := max(c.Least, LeastDelta); max(c.Delta, -c.Delta) < least {
+		return fmt.Sprintf("under %g µs", float64(least)/1e3)
 	}
 	return "under 2 %"
 }

@@ -8,6 +8,7 @@ import (
 // Tactics has every candidate of every step (trtui inspect tactics).
 type Tactics struct {
 	Layers      []LayerTactics
+	Forks       []Fork `json:",omitempty"` // of steps that run side by side, as they were measured when that was decided
 	CacheHits   int
 	CacheMisses int
 	Cache       []CacheEntry

@@ -14,12 +14,13 @@ type Timings struct {
 	EndToEnd   Latency
 	SumMedian  time.Duration   // of the layers' medians
 	Gap        time.Duration   // EndToEnd.Median - SumMedian; 0 where layers were not timed
-	Layers     []LayerTiming   // in order of execution
+	Layers     []LayerTiming   // in order of execution, timed one behind the other
 	Live       bool            // still being measured, or stopped before that was over
 	RecentE2E  []time.Duration `output:"recent_end_to_end"`
 	Estimated  bool
 	BatchItems int
 	Summed     bool            `json:",omitempty"` // of layers only means and medians are known, from another program's files
+	Tick       time.Duration   `json:",omitempty"` // the steps in which another program's files tell times, where they are coarse
 	Inference  *InferenceSplit `json:",omitempty"` // nil where times are estimates, and in recordings of older programs
 
 	Runs []time.Duration `json:"-" output:"-"` // from end to end, all that were kept; only of a measurement that is over, and not in files
@@ -33,6 +34,7 @@ type Timings struct {
 	MedianLow, MedianHigh time.Duration `json:",omitempty"`
 	Rounds                []Round       `json:",omitempty"` // nil where it was measured in one go, and in recordings of older programs
 	Roofline              *Roofline     `json:",omitempty"` // nil where it was not asked for, and in recordings of older programs
+	Forks                 []Fork        `json:",omitempty"` // of steps that run side by side; nil where none do, none was timed, and in recordings of older programs
 	Beside                *Beside       `json:",omitempty"` // nil where no other configuration was measured in the same rounds
 }
 
@@ -56,6 +58,8 @@ type LayerTiming struct {
 	Rounds []time.Duration `json:",omitempty"`                      // medians of all samples in rounds, oldest first; none while they are measured, and in recordings of older programs
 	FLOPs  int64           `json:",omitempty" output:"flops"`
 	Bytes  int64           // read and written, weights included
+	Fork   int             `json:",omitempty"` // in which it runs side by side with others, from 1 on; 0: in none
+	Lane   int             `json:",omitempty"` // in that, from 1 on
 	Inside []InsideTiming  `json:",omitempty"` // of the steps of its bodies
 	Roof   *Roof           `json:",omitempty"` // nil where no peaks are known, and in recordings of older programs
 }

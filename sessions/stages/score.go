@@ -20,6 +20,7 @@ type score struct {
 	items             int
 	rows, labelled    int // those whose class is known
 	text              bool
+	together          bool    // the rows of an item are items of the data
 	loss, refLoss     float64 // sums of -log of the likelihood of the rows' classes
 	top1, top5        int
 	ref1, ref5, agree int
@@ -36,7 +37,7 @@ type textLoss struct {
 }
 
 func newScore(n *graph.Network, d dataset.Data, batch int) *score {
-	sc := &score{data: d, batch: max(1, batch)}
+	sc := &score{data: d, batch: max(1, batch), together: dataset.Together(d)}
 	for _, t := range n.Outputs {
 		if t.RealType().IsFloat() {
 			sc.output = t.Name
@@ -55,7 +56,7 @@ func (sc *score) checkLabels(out map[string]numeric.Value) error {
 	for i := range sc.data.Len() {
 		labels := sc.data.Labels(i)
 		if len(labels) > 1 && each%len(labels) != 0 {
-			return fmt.Errorf("%s: item %d is a text of %d tokens, but output %s has %d values for it, no row for each",
+			return fmt.Errorf("%s: item %d has %d labels, but output %s has %d values for it, no row for each",
 				sc.data.Name(), i, len(labels), sc.output, each)
 		}
 		classes := each / max(len(labels), 1)
@@ -95,9 +96,12 @@ func (sc *score) add(b int, ref, got map[string]numeric.Value) {
 			if row < len(labels) {
 				class = labels[row]
 			}
-			sc.addRow(r[from:to], g[from:to], class, rows > 1)
+			if sc.together && class < 0 { // what fills the last one up
+				continue
+			}
+			sc.addRow(r[from:to], g[from:to], class, rows > 1 && !sc.together)
 		}
-		if rows > 1 {
+		if rows > 1 && !sc.together {
 			sc.texts = append(sc.texts, textLoss{sc.loss - before, sc.labelled - known})
 		}
 	}

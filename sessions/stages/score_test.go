@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/sessions/dataset"
 )
 
 // labelled is data of labels alone.
@@ -81,6 +82,41 @@ func TestPerplexity(t *testing.T) {
 	}
 	if err := newScore(n, text{2, 4, 0}, 1).checkLabels(map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}); err == nil {
 		t.Error("class 4 of 4 is taken")
+	}
+}
+
+// TestTogether: where the model takes four items at once each counts for itself, and what fills up the last four does not.
+func TestTogether(t *testing.T) {
+	set, err := dataset.New("five", []dataset.Array{{Name: "x", Value: numeric.NewValue(numeric.F32, 5, 2)}}, []int{0, 1, 2, 0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := set.Bind([]*graph.Tensor{{Name: "x", Type: numeric.F32, Dims: symbolic.Shape(4, 2)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := graph.NewNetwork("n")
+	n.MarkOutput(n.NewTensor("y", numeric.F32, symbolic.Shape(4, 3)))
+	all, err := dataset.Subset(d, 0, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScore(n, all, 1)
+	out := func(classes ...int) map[string]numeric.Value {
+		v := numeric.NewValue(numeric.F32, 4, 3)
+		for i, c := range classes {
+			v.F32()[3*i+c] = 1
+		}
+		return map[string]numeric.Value{"y": v}
+	}
+	if err := s.checkLabels(out()); err != nil {
+		t.Fatal(err)
+	}
+	s.add(0, out(0, 1, 2, 1), out(0, 1, 1, 1))
+	s.add(1, out(1, 1, 1, 1), out(1, 0, 0, 0))
+	l, _ := s.result()
+	if s.rows != 5 || l.FP32Top1 != 0.8 || l.Top1 != 0.6 || l.Agreement != 0.8 || l.Perplexity != nil || l.Tokens != 0 {
+		t.Errorf("%d rows, %+v", s.rows, l)
 	}
 }
 

@@ -72,11 +72,10 @@ func (v *rangesView) Update(msg tea.Msg) tea.Cmd {
 			return v.of.desk.Change(func(c *config.Config) { c.Calibrator = v.of.report.Calibrators[r] })
 		}
 	}
-	if k, ok := msg.(tea.KeyPressMsg); ok && pane.Has(ui.MotionKeys(), k.String()) {
-		v.table.Update(msg)
-		return nil
+	if k, ok := msg.(tea.KeyPressMsg); ok && !pane.Has(ui.MotionKeys(), k.String()) || !v.table.Update(msg) {
+		return v.of.press(msg)
 	}
-	return v.of.press(msg)
+	return nil
 }
 
 func (v *rangesView) Render(w, h int) string {

@@ -23,6 +23,7 @@ type changesView struct {
 	cmp   *Pair
 	table ui.Table
 	drawn *report.Diff // whose groups are the rows
+	most  float64      // largest of their changes
 }
 
 func newChangesView(look *ui.Look, c *Pair) *changesView {
@@ -87,11 +88,7 @@ func (v *changesView) legend() string {
 
 // bar draws a change to the left where it is faster and to the right where it is slower; what may be noise is faint.
 func (v *changesView) bar(r int) ui.Cell {
-	most := 1.0
-	for i := range v.cmp.diff.Groups {
-		most = max(most, magnitude(v.group(i)))
-	}
-	return ui.Cell{Bar: &ui.Bar{Value: float64(v.group(r).Delta), Min: -most, Max: most, Style: verdictStyle(v.group(r))}}
+	return ui.Cell{Bar: &ui.Bar{Value: float64(v.group(r).Delta), Min: -v.most, Max: v.most, Style: verdictStyle(v.group(r))}}
 }
 
 // verdict says whether a change is real, in words and with a mark.
@@ -139,16 +136,23 @@ func (v *changesView) Note() (string, ui.Style) {
 }
 
 func (v *changesView) Keys() []ui.Key {
-	return append(v.table.Keys(), ui.K("s", "swap", "swap A and B"))
+	keys := append(v.table.Keys(), ui.K("s", "swap", "swap A and B"))
+	if v.cmp.ReadFile != nil {
+		keys = append(keys, ui.K("e", "file", "open a file as B"), ui.K("E", "file A", "open a file as A"))
+	}
+	return keys
 }
 
 func (v *changesView) Update(msg tea.Msg) tea.Cmd {
 	if cmd, ok := v.cmp.take(msg); ok {
 		if v.drawn != v.cmp.diff {
 			v.drawn = v.cmp.diff
-			v.table.Rows = 0
+			v.table.Rows, v.most = 0, 1
 			if v.drawn != nil {
 				v.table.Rows = len(v.drawn.Groups)
+				for i := range v.drawn.Groups {
+					v.most = max(v.most, magnitude(v.group(i)))
+				}
 			}
 			v.table.Refresh()
 			v.table.Top()
@@ -160,6 +164,10 @@ func (v *changesView) Update(msg tea.Msg) tea.Cmd {
 	case pane.IsKey(msg, "s") && v.cmp.diff != nil:
 		v.cmp.marks[0], v.cmp.marks[1] = v.cmp.marks[1], v.cmp.marks[0]
 		return compareSides([2]diff.Side{v.cmp.sides[1], v.cmp.sides[0]})
+	case pane.IsKey(msg, "E") && v.cmp.ReadFile != nil:
+		return v.cmp.ask(0)
+	case pane.IsKey(msg, "e") && v.cmp.ReadFile != nil:
+		return v.cmp.ask(1)
 	default:
 		v.table.Update(msg)
 	}
@@ -213,7 +221,11 @@ func (c *Pair) draw(canvas *ui.Canvas) {
 		x := canvas.Text(1, y+i, ui.Muted, string("AB"[i])+"  ")
 		canvas.FitName(x, y+i, canvas.W-x-1, style, text)
 	}
-	help := canvas.Keys("{m} marks A and {M} marks B: a configuration tried or a recording under the cursor on the other pages of this screen, a state of a replay, or what is shown. {d} compares them.")
+	help := "{m} marks A and {M} marks B: a configuration tried or a recording under the cursor on the other pages of this screen, a state of a replay, or what is shown. {d} compares them."
+	if c.ReadFile != nil {
+		help += " {Compare e} and {Compare E} open a file as B and as A: a recording, what trtexec wrote, a profile of ONNX Runtime."
+	}
+	help = canvas.Keys(help)
 	for i, line := range ui.Wrap(help, canvas.W-2) {
 		canvas.Fit(1, y+3+i, canvas.W-2, ui.Muted, line)
 	}

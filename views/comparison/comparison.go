@@ -11,7 +11,11 @@ import (
 
 // Pair is what is marked, and what came of comparing it. The panes of one workbench share it.
 type Pair struct {
+	// ReadFile reads what a person names; nil where no files are read.
+	ReadFile func(name string) (*report.Snapshot, error)
+
 	look  *ui.Look
+	count uint64        // of changes of it
 	marks [2]*diff.Side // A and B; nil: not marked
 	sides [2]diff.Side  // that were compared last
 	diff  *report.Diff
@@ -43,6 +47,7 @@ func compareSides(sides [2]diff.Side) tea.Cmd {
 func (c *Pair) take(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case markedMsg:
+		c.count++
 		if msg.err != nil {
 			return pane.Say(ui.Bad, msg.err.Error()), true
 		}
@@ -56,6 +61,7 @@ func (c *Pair) take(msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return pane.Say(ui.Plain, text), true
 	case diffMsg:
+		c.count++
 		c.sides, c.diff, c.err = msg.sides, msg.diff, msg.err
 		return nil, true
 	}

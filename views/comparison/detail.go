@@ -264,6 +264,9 @@ type mapsView struct {
 	cmp *Pair
 }
 
+// Version implements [ui.Versioned]: the maps of large engines take long to draw, and change with the pair alone.
+func (v *mapsView) Version() uint64 { return v.cmp.count }
+
 func (v *mapsView) Title() string { return "Arenas, on one scale" }
 
 func (v *mapsView) Note() (string, ui.Style) {

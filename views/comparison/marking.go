@@ -19,16 +19,34 @@ func (c *Pair) Mark(which int, focused ui.View, shown *report.Snapshot) tea.Cmd 
 			m = under
 		}
 	}
+	return c.mark(which, m)
+}
+
+func (c *Pair) mark(which int, m pane.Mark) tea.Cmd {
 	return func() tea.Msg {
 		snap, err := m.Read()
 		return markedMsg{which, diff.Side{Name: m.Name, Snapshot: snap}, err}
 	}
 }
 
+// ask asks for a file to mark.
+func (c *Pair) ask(which int) tea.Cmd {
+	return ui.Open(&ui.Ask{
+		Name: "Open a file as " + string("AB"[which]),
+		Hint: "a recording, and behind @ which state of it; or what trtexec wrote of an engine, layers.json,profile.json,times.json; or a profile of ONNX Runtime",
+		Take: func(text string) tea.Cmd {
+			return c.mark(which, pane.Mark{Name: filepath.Base(text), Read: func() (*report.Snapshot, error) { return c.ReadFile(text) }})
+		},
+	})
+}
+
 // markOf is a snapshot as something to compare.
 func markOf(snap *report.Snapshot) pane.Mark {
 	name := pane.Label(snap)
-	if snap.Replay != "" {
+	switch {
+	case snap.Viewed() != "":
+		name = snap.Model.Name
+	case snap.Replay != "":
 		name = filepath.Base(snap.Replay) + "@" + name
 	}
 	return pane.Mark{Name: name, Read: func() (*report.Snapshot, error) { return snap, nil }}

@@ -80,8 +80,10 @@ func (v *networkView) Update(msg tea.Msg) tea.Cmd {
 		v.net.filter = msg.Filter
 		v.net.build()
 		v.move(msg)
-	case ui.MatchMsg:
-		v.move(msg)
+	default: // a click, a match
+		if v.net.list.Update(msg) {
+			v.g.moved(v.net.side)
+		}
 	}
 	return nil
 }

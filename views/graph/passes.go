@@ -153,9 +153,10 @@ func (v *passesView) Update(msg tea.Msg) tea.Cmd {
 		} else {
 			return v.g.key(name)
 		}
-	case ui.FilterMsg, ui.MatchMsg:
-		v.g.passes.Update(msg)
-		v.choose()
+	default: // a click, a filter
+		if v.g.passes.Update(msg) {
+			v.choose()
+		}
 	}
 	return nil
 }

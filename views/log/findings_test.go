@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views/pane"
 )
 
 // TestFindingsHelp has for every remedy a key, or asks for a flag.
 func TestFindingsHelp(t *testing.T) {
 	asked := map[report.Remedy]bool{}
-	v := newFindingsView(nil, func(f pane.Fact) string {
+	v := newFindingsView(ui.NewLook(ui.Options{}), func(f pane.Fact) string {
 		asked[f.(pane.Advised).Remedy] = true
 		return "flag"
 	})

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"math"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -186,26 +187,33 @@ func (s *slotInfo) inArena() bool { return !s.IO && s.Of == "" && s.Bytes > 0 }
 // colours gives each slot the first of seven series that no slot living at the same time, or just before, is drawn in;
 // what lies in another's memory has the other's.
 func colours(m *report.Memory) []slotInfo {
-	const series = 7
 	slots := make([]slotInfo, len(m.Slots))
 	owner := map[string]int{}
+	latest := math.MinInt // first step of those before
+	var last [series]int  // step of those before in a series
+	for k := range last {
+		last[k] = math.MinInt
+	}
 	for i, s := range m.Slots {
 		slots[i].Slot = s
-		if s.Of == "" {
-			var taken [series]bool
-			for _, o := range slots[:i] {
-				if o.Of == "" && !o.IO && o.First <= s.Last+1 && s.First <= o.Last+1 {
-					taken[o.series] = true
-				}
+		if s.Of != "" {
+			continue
+		}
+		taken := func(k int) bool { return last[k] >= s.First-1 } // of those that begin no later
+		if s.First < latest {
+			beside := besides(slots[:i], s)
+			taken = func(k int) bool { return beside[k] }
+		}
+		slots[i].series = i % series
+		for k := range series {
+			if c := (i + k) % series; !taken(c) {
+				slots[i].series = c
+				break
 			}
-			slots[i].series = i % series
-			for k := range series {
-				if c := (i + k) % series; !taken[c] {
-					slots[i].series = c
-					break
-				}
-			}
-			owner[s.Tensor] = slots[i].series
+		}
+		owner[s.Tensor] = slots[i].series
+		if !s.IO {
+			latest, last[slots[i].series] = max(latest, s.First), max(last[slots[i].series], s.Last)
 		}
 	}
 	for i := range slots {
@@ -214,6 +222,19 @@ func colours(m *report.Memory) []slotInfo {
 		}
 	}
 	return slots
+}
+
+// series is how many colours there are for slots.
+const series = 7
+
+// besides returns the series of slots that live at the same time as another, or just before or after.
+func besides(slots []slotInfo, s report.Slot) (taken [series]bool) {
+	for i := range slots {
+		if o := &slots[i]; o.Of == "" && !o.IO && o.First <= s.Last+1 && s.First <= o.Last+1 {
+			taken[o.series] = true
+		}
+	}
+	return taken
 }
 
 // drawProfile draws the bytes live at each step as columns below the map, on its scale of steps.

@@ -32,11 +32,17 @@ func (v *slowestView) Keys() []ui.Key {
 }
 
 func (v *slowestView) Update(msg tea.Msg) tea.Cmd {
+	if layer, ok := msg.(slowLayer); ok {
+		return pane.ShowLayer(string(layer))
+	}
 	if !v.in.Take(msg) && pane.IsKey(msg, "enter") {
 		return ui.Goto("3")
 	}
 	return nil
 }
+
+// slowLayer is a click on the bar of a layer.
+type slowLayer string
 
 // slowest returns the layers, the slowest first.
 func (v *slowestView) slowest() []*report.LayerTiming {
@@ -66,7 +72,7 @@ func (v *slowestView) Render(w, h int) string {
 		var bars ui.Bars
 		for _, l := range layers[:min(len(layers), h)] {
 			bars = append(bars, ui.LabelledBar{
-				Label: words.ShortName(l.Name), Value: value(l),
+				Label: words.ShortName(l.Name), Value: value(l), Click: slowLayer(l.Name),
 				Bar: ui.Bar{Value: float64(l.Median), Max: float64(layers[0].Median), Style: pane.PrecisionStyle(l.Precision)},
 			})
 		}

@@ -24,12 +24,8 @@ var (
 // Text returns the overview of a settled snapshot as text, for where the workbench cannot be shown: for a
 // terminal of so many cells, or with width 0 for a file or pipe, where nothing is left out.
 func Text(s *report.Snapshot, width int) string {
-	box := 80
-	if width > 0 {
-		box = max(40, min(width, 120))
-	}
 	title := headingStyle.Render(ui.VisibleName(words.Model(s.Model))) + "  " + ui.VisibleName(pane.Label(s)) + mutedStyle.Render("  "+threadsText(s.Device.Backend, s.Device.Threads))
-	blocks := []string{title, boxStyle.Width(box).Render(factsText(summaryFacts(s))), slowestText(s, width)}
+	blocks := []string{title, boxText(summaryFacts(s), width), slowestText(s, width)}
 	if s.Memory != nil || s.Viewed() == "" {
 		blocks = append(blocks, footprintText(s))
 	}
@@ -55,11 +51,39 @@ func noteText(text string, width int) string {
 	return strings.Join(ui.Wrap(text, width), "\n")
 }
 
-// factsText aligns names, values and remarks.
-func factsText(facts ui.Facts) string {
-	names, values, notes := make([]string, len(facts)), make([]string, len(facts)), make([]string, len(facts))
-	for i, f := range facts {
-		names[i], values[i], notes[i] = mutedStyle.Render(f.Name), ui.VisibleName(f.Value), mutedStyle.Render(ui.VisibleName(f.Note))
+// boxText puts names, values and remarks into a box for a terminal of so many cells; 0 is any number.
+func boxText(facts ui.Facts, width int) string {
+	if width <= 0 {
+		return boxStyle.Render(factsText(facts, 0))
+	}
+	width = max(40, min(width, 120))
+	return boxStyle.Width(width).Render(factsText(facts, width-boxStyle.GetHorizontalFrameSize()))
+}
+
+// factsText aligns names, values and remarks, and breaks remarks in their column where they need more than so many cells; 0 is any number.
+func factsText(facts ui.Facts, width int) string {
+	const gap, least = 2, 12
+	wide := [2]int{}
+	for _, f := range facts {
+		wide[0], wide[1] = max(wide[0], ui.Width(f.Name)), max(wide[1], ui.Width(ui.VisibleName(f.Value)))
+	}
+	room := 1 << 20
+	if width > 0 {
+		room = max(width-wide[0]-wide[1]-2*gap, least)
+	}
+	var names, values, notes []string
+	for _, f := range facts {
+		lines := ui.Wrap(ui.VisibleName(f.Note), room)
+		for i := range max(len(lines), 1) {
+			name, value, note := "", "", ""
+			if i == 0 {
+				name, value = f.Name, ui.VisibleName(f.Value)
+			}
+			if i < len(lines) {
+				note = lines[i]
+			}
+			names, values, notes = append(names, mutedStyle.Render(name)), append(values, value), append(notes, mutedStyle.Render(note))
+		}
 	}
 	column := func(lines []string) string { return cellStyle.Render(strings.Join(lines, "\n")) }
 	return lipgloss.JoinHorizontal(lipgloss.Top, column(names), column(values), strings.Join(notes, "\n"))

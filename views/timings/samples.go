@@ -20,8 +20,11 @@ type samplesView struct {
 
 func (v *samplesView) Title() string {
 	what := "Samples"
-	if plots[v.of.plot] == "roofline" {
+	switch plots[v.of.plot] {
+	case "roofline":
 		what = "Roofline"
+	case "lanes":
+		what = "Lanes"
 	}
 	if l := v.layer(); l != nil {
 		return what + " of " + words.ShortName(l.Name)
@@ -32,7 +35,7 @@ func (v *samplesView) Title() string {
 func (v *samplesView) Note() (string, ui.Style) { return v.in.Note(plots[v.of.plot]) }
 
 func (v *samplesView) Keys() []ui.Key {
-	return []ui.Key{ui.K("v", "plot", "histogram, trace, roofline")}
+	return []ui.Key{ui.K("v", "plot", "histogram, trace, roofline, lanes")}
 }
 
 func (v *samplesView) Update(msg tea.Msg) tea.Cmd {
@@ -66,6 +69,10 @@ func (v *samplesView) Render(w, h int) string {
 		if plots[v.of.plot] == "roofline" {
 			c.FitClauses(1, 0, w-2, ui.Muted, workText(l))
 			v.drawRoofline(c.Sub(ui.Rect{Y: 1, W: w, H: h - 1}), l)
+			return
+		}
+		if plots[v.of.plot] == "lanes" {
+			drawLanes(c, v.in.Snap.Timings, l)
 			return
 		}
 		if v.in.Snap.Timings.Estimated {

@@ -32,13 +32,14 @@ type timingsView struct {
 	share  bool // the column of times shows shares
 	means  bool // of layers only means and medians are known
 	guess  bool // times are a cost model's, one figure each: there is no column for how samples vary
+	forked bool // some run side by side: there is a column for their lanes
 	roofed bool // ceilings are known: there are columns for where layers stand
 	log    bool
 	plot   int // what the samples are shown as
 }
 
 // The ways in which samples are shown, in the order in which v goes through them.
-var plots = []string{"histogram", "trace", "roofline"}
+var plots = []string{"histogram", "trace", "roofline", "lanes"}
 
 func newTimingsView(look *ui.Look, d pane.Desk) *timingsView {
 	v := &timingsView{in: pane.NewInput(look, report.PartTimings), desk: d}
@@ -102,6 +103,7 @@ func (v *timingsView) columns() []ui.Column {
 		number("GB/s", 6, 11, bandwidth, orDot),
 		ofPeak,
 		text("bound", 5, 0, 10, func(l *report.LayerTiming) (string, ui.Style) { return boundOf(l), ui.Muted }),
+		text("lane", 5, 0, 10, func(l *report.LayerTiming) (string, ui.Style) { return laneText(l), ui.Muted }),
 		text("type", 6, 0, 3, func(l *report.LayerTiming) (string, ui.Style) { return l.Precision, pane.PrecisionStyle(l.Precision) }),
 		text("op", 12, 0, 13, func(l *report.LayerTiming) (string, ui.Style) { return l.Op, ui.Muted }),
 		text("tactic", 24, 0, 12, func(l *report.LayerTiming) (string, ui.Style) { return l.Tactic, ui.Muted }),
@@ -114,6 +116,9 @@ func (v *timingsView) columns() []ui.Column {
 	}
 	if !v.roofed {
 		columns = slices.DeleteFunc(columns, func(c ui.Column) bool { return c.Title == "of peak" || c.Title == "bound" })
+	}
+	if !v.forked {
+		columns = slices.DeleteFunc(columns, func(c ui.Column) bool { return c.Title == "lane" })
 	}
 	if v.guess {
 		columns = slices.DeleteFunc(columns, func(c ui.Column) bool { return slices.Contains(sampled, c.Title) })
@@ -243,7 +248,7 @@ func (v *timingsView) Note() (string, ui.Style) {
 func (v *timingsView) Keys() []ui.Key {
 	return append(v.table.Keys(),
 		ui.K("a", "group", "by layer, type, precision, tactic"),
-		ui.K("v", "plot", "below: histogram, trace, roofline"),
+		ui.K("v", "plot", "below: histogram, trace, roofline, lanes"),
 		ui.K("%", "share", "share of the layers / time"),
 		ui.K("t", "unit", "unit of times: automatic, µs, ms"),
 		ui.K("L", "log", "bars on a logarithmic / linear scale"),
@@ -287,8 +292,8 @@ func (v *timingsView) build() {
 	v.rows, v.count = nil, nil
 	if t := v.in.Snap.Timings; t != nil {
 		v.rows, v.count = groupLayers(t.Layers, v.groupBy())
-		if roofed := t.Roofline.Last() != nil; v.guess != t.Estimated || v.means != t.Summed || v.roofed != roofed {
-			v.guess, v.means, v.roofed = t.Estimated, t.Summed, roofed
+		if roofed := t.Roofline.Last() != nil; v.guess != t.Estimated || v.means != t.Summed || v.roofed != roofed || v.forked != (len(t.Forks) > 0) {
+			v.guess, v.means, v.roofed, v.forked = t.Estimated, t.Summed, roofed, len(t.Forks) > 0
 			v.table.Columns = v.columns()
 			v.table.SortBy(-1, false)
 		}
@@ -375,9 +380,14 @@ func drawGap(c *ui.Canvas, t *report.Timings) {
 	x = c.Text(x, 0, ui.Muted, " gap ("+words.Percent(share)+")")
 	why := ""
 	if t.Gap < 0 {
-		why = ": " + belowZero
+		long, brief := belowZero, belowZeroShort
+		if len(t.Forks) > 0 {
+			long = fmt.Sprintf("layers are timed in turn, side by side %s saved", ui.Duration(report.Saved(t.Forks)))
+			brief = "in turn"
+		}
+		why = ": " + long
 		if x+ui.Width(why) >= c.W {
-			why = ": " + belowZeroShort
+			why = ": " + brief
 		}
 	}
 	c.FitClauses(x, 0, c.W-x-1, ui.Muted, fmt.Sprintf("%s, p99 %s, CV %s", why, ui.Duration(e.P99), words.Percent(e.CV)))

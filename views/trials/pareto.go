@@ -130,6 +130,10 @@ func (v *paretoView) Update(msg tea.Msg) tea.Cmd {
 		v.choose()
 		return nil
 	}
+	if at, ok := msg.(pointAt); ok && int(at) < len(v.trials) {
+		v.cursor = int(at)
+		return nil
+	}
 	k, ok := msg.(tea.KeyPressMsg)
 	if !ok {
 		return nil
@@ -162,6 +166,9 @@ func (v *paretoView) Update(msg tea.Msg) tea.Cmd {
 	}
 	return nil
 }
+
+// pointAt is a click on a point.
+type pointAt int
 
 func (v *paretoView) changeLimit(step int) {
 	if n := len(v.measure.Limits); n > 0 {
@@ -233,7 +240,7 @@ func (v *paretoView) fastestSpeed(i int) string {
 }
 
 func (v *paretoView) scatter() ui.Scatter {
-	s := ui.Scatter{Cursor: v.cursor, XLabel: words.Duration, YLabel: v.measure.Write}
+	s := ui.Scatter{Cursor: v.cursor, Click: func(i int) tea.Msg { return pointAt(i) }, XLabel: words.Duration, YLabel: v.measure.Write}
 	if v.measure.Name == "sqnr" {
 		top := v.topSQNR()
 		s.YLabel = func(y float64) string {

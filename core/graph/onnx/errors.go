@@ -79,7 +79,9 @@ func nodeList(names []string) string {
 	return fmt.Sprintf("%d nodes: %s", len(names), list)
 }
 
+// cut returns a name or a reason in one line that is not too long.
 func cut(s string) string {
+	s = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s)
 	if len(s) <= maxCharacters {
 		return s
 	}

@@ -119,6 +119,7 @@ func (im *importer) model(m *model) {
 	}
 	g := &m.graph
 	im.declare(g)
+	im.checkLengths(g)
 	nodes, problem := inline(g.nodes, m.functions)
 	if problem != nil {
 		im.refuse(problem)

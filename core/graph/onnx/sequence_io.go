@@ -3,7 +3,9 @@ package onnx
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -14,6 +16,45 @@ import (
 
 // Element returns the name that tensor i of the sequence has in a network whose input or output the sequence is.
 func Element(sequence string, i int) string { return fmt.Sprintf("%s.%d", sequence, i) }
+
+// checkLengths refuses a length of what is no sequence among the inputs, and names those that there are.
+func (im *importer) checkLengths(g *graphProto) {
+	var inputs, sequences []string
+	for _, v := range g.inputs {
+		if im.initializers[v.name] == nil {
+			inputs = append(inputs, v.name)
+			if v.kind == kindSequence {
+				sequences = append(sequences, v.name)
+			}
+		}
+	}
+	there := "none of the inputs is one: " + inputNames(inputs)
+	if len(sequences) > 0 {
+		there = "the sequences among the inputs are " + inputNames(sequences)
+	}
+	for _, name := range slices.Sorted(maps.Keys(im.Lengths)) {
+		switch {
+		case slices.Contains(sequences, name):
+		case slices.Contains(inputs, name):
+			im.refuse(&Problem{Reason: fmt.Sprintf("a length is given for input %q, which is no sequence; %s", name, there), Length: true})
+		default:
+			im.refuse(&Problem{Reason: fmt.Sprintf("a length is given for %q, and there is no such input; %s", name, there), Length: true})
+		}
+	}
+}
+
+// inputNames lists names, the first of many.
+func inputNames(names []string) string {
+	const most = 8
+	var list []string
+	for _, n := range names[:min(len(names), most)] {
+		list = append(list, fmt.Sprintf("%q", n))
+	}
+	if more := len(names) - most; more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(list, ", ")
+}
 
 // sequenceInput adds an input for each tensor of a sequence. Their extents may differ, whatever they are called.
 func (im *importer) sequenceInput(v *valueInfo) {

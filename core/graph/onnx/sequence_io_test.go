@@ -102,7 +102,9 @@ func TestSequencesRefused(t *testing.T) {
 		{"too long", 5000, modelBytes(sequenceInput("q", false, 2), at, output("y")), `input "q" is a sequence of 5000 tensors; 0 to 4096 are possible`},
 		{"empty", 0, modelBytes(sequenceInput("q", false, 2), at, output("y")), "ConcatFromSequence (node c): the sequence is empty"},
 		{"name", 1, modelBytes(input("q.0", 2), sequenceInput("q", false, 2), at, output("y")), `input "q": its tensor 0 would be "q.0", and there is another value of that name`},
-		{"name of an output", 1, modelBytes(input("q.0", 2), nodeField("SequenceConstruct", "s", list("q.0", "q.0"), list("q")), output("q.0"), output("q")), `output "q": its tensor 0 would be "q.0"`},
+		{"no such input", 1, modelBytes(sequenceInput("p", false, 2), output("p")), `a length is given for "q", and there is no such input; the sequences among the inputs are "p"`},
+		{"no sequence", 1, modelBytes(input("q", 2), output("q")), `a length is given for input "q", which is no sequence; none of the inputs is one: "q"`},
+		{"name of an output", -1, modelBytes(input("q.0", 2), nodeField("SequenceConstruct", "s", list("q.0", "q.0"), list("q")), output("q.0"), output("q")), `output "q": its tensor 0 would be "q.0"`},
 		{"twice", 1, modelBytes(sequenceInput("q", false, 2), sequenceInput("q", false, 2), at, output("y")), `input "q": there are two inputs of this name`},
 	} {
 		im := Importer{Ops: graph.Ops(), Lengths: map[string]int{"q": c.length}}
@@ -115,7 +117,7 @@ func TestSequencesRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 			continue
 		}
-		if length := refused.Problems[0].Length; length != (c.name == "no length" || c.name == "too long") {
+		if length := refused.Problems[0].Length; length != slices.Contains([]string{"no length", "too long", "no such input", "no sequence"}, c.name) {
 			t.Errorf("%s: of lengths: %v", c.name, length)
 		}
 	}

@@ -228,7 +228,8 @@ func (c *check) engine() *Failure {
 		if f := c.evaluated("lowered", l.Network); f != nil {
 			return f
 		}
-	} else {
+	}
+	if c.setup.Precision != "fp32" || slices.ContainsFunc(l.Network.Layers, attendsBytes) {
 		if m, err = meaningOf(l.Network, c.model.Feeds(), c.setup.processor()); err != nil {
 			return &Failure{"lowered eval", err.Error()}
 		}

@@ -121,7 +121,7 @@ func undefined(m *Model, node Node, negative bool) string {
 				return "what negative pads remove before others repeat is open"
 			}
 		}
-	case "Conv", "MaxPool", "AveragePool", "ConvInteger", "QLinearConv":
+	case "Conv", "MaxPool", "AveragePool", "LpPool", "ConvInteger", "QLinearConv":
 		switch node.Attrs["auto_pad"].String {
 		case "SAME_UPPER", "SAME_LOWER":
 			return "where windows lie that are smaller than their stride is open"

@@ -242,6 +242,9 @@ func disturb(rnd *rand.Rand, l *graph.Layer, t *graph.Tensor, v numeric.Value) {
 			size = 1
 		}
 		noise := noise32 * size
+		if attendsBytes(l) {
+			noise = size / 255
+		}
 		for i, f := range v.F32() {
 			if math.Abs(float64(f)) <= noise && rnd.IntN(2) == 0 {
 				v.F32()[i] = 0 // what sums of integers are exactly
@@ -255,6 +258,11 @@ func disturb(rnd *rand.Rand, l *graph.Layer, t *graph.Tensor, v numeric.Value) {
 			bits[i] = numeric.F32ToF16(f * float32(1+noise16*(2*rnd.Float64()-1)))
 		}
 	}
+}
+
+// attendsBytes reports whether a layer is an attention of bytes, whose shares are bytes too, in any precision.
+func attendsBytes(l *graph.Layer) bool {
+	return l.Op == graph.Attention && l.Inputs[graph.AttentionV].Quantized()
 }
 
 // window reports whether an op makes a window, each element of which is a sum of parts of 1 that cancel at its ends.

@@ -13,6 +13,7 @@ const (
 	AVX512VNNI                      // VPDPBUSD on ZMM registers
 	AVX2                            // with FMA, F16C and BMI2
 	AVXVNNI                         // VPDPBUSD on YMM registers, in VEX encoding
+	AMXInt8                         // TDPBUSD on tile registers, which the system has granted
 )
 
 // level is which assembly a kernel has whose calls stay on the stack: a switch on it rather than a function value.
@@ -23,6 +24,7 @@ const (
 	avx2
 	avxVNNI
 	avx512 // with VNNI where the kernel multiplies bytes
+	amx
 )
 
 // featureNames are the extensions in the order in which a set names them. One that another makes needless is not named.
@@ -34,6 +36,7 @@ var featureNames = []struct {
 }{
 	{"avx512", AVX512, 0, AVX2},
 	{"vnni", AVX512VNNI, 0, AVX512 | AVX2},
+	{"amx", AMXInt8, 0, AVX512VNNI | AVX512 | AVX2},
 	{"avx2", AVX2, AVX512, 0},
 	{"avxvnni", AVXVNNI, AVX512VNNI, AVX2},
 }

@@ -19,6 +19,9 @@ func HostFeatures() Features {
 		have |= AVX512
 		if x.HasAVX512VNNI {
 			have |= AVX512VNNI
+			if x.HasAMXTile && x.HasAMXInt8 && mayUseTiles() {
+				have |= AMXInt8
+			}
 		}
 	}
 	return have

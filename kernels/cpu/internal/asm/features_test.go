@@ -4,11 +4,12 @@ import "testing"
 
 func TestFeaturesText(t *testing.T) {
 	for text, want := range map[string]Features{
-		"generic":      0,
-		"avx2":         AVX2,
-		"avx2+avxvnni": AVX2 | AVXVNNI,
-		"avx512":       AVX512 | AVX2,
-		"avx512+vnni":  AVX512 | AVX512VNNI | AVX2,
+		"generic":         0,
+		"avx2":            AVX2,
+		"avx2+avxvnni":    AVX2 | AVXVNNI,
+		"avx512":          AVX512 | AVX2,
+		"avx512+vnni":     AVX512 | AVX512VNNI | AVX2,
+		"avx512+vnni+amx": AVX512 | AVX512VNNI | AVX2 | AMXInt8,
 	} {
 		got, err := ParseFeatures(text)
 		if err != nil || got != want {

@@ -1068,39 +1068,83 @@ r8:
 	SHLQ $0x02, CX
 
 r8tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r8more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z1
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z3
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z5
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z7
-	JMP     r8started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r8more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z1
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z3
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z5
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z7
+	JMP        r8started
 
 r8more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z7
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z7
+	LEAQ       (DI)(R8*4), DI
 
 r8started:
 	MOVQ AX, DI
@@ -1276,42 +1320,91 @@ r9:
 	SHLQ $0x02, CX
 
 r9tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r9more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z1
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z3
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z5
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z7
-	VMOVAPS Z0, Z8
-	JMP     r9started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r9more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z1
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z3
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z5
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z7
+	VMOVAPS    Z0, Z8
+	JMP        r9started
 
 r9more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	LEAQ       (DI)(R8*4), DI
 
 r9started:
 	MOVQ AX, DI
@@ -1500,45 +1593,99 @@ r10:
 	SHLQ $0x02, CX
 
 r10tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r10more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z1
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z3
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z5
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z7
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z9
-	JMP     r10started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r10more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z1
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z3
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z5
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z7
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z9
+	JMP        r10started
 
 r10more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z9
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z9
+	LEAQ       (DI)(R8*4), DI
 
 r10started:
 	MOVQ AX, DI
@@ -1744,48 +1891,107 @@ r11:
 	SHLQ $0x02, CX
 
 r11tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r11more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z1
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z3
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z5
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z7
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z9
-	VMOVAPS Z0, Z10
-	JMP     r11started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r11more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z1
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z3
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z5
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z7
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z9
+	VMOVAPS    Z0, Z10
+	JMP        r11started
 
 r11more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	LEAQ       (DI)(R8*4), DI
 
 r11started:
 	MOVQ AX, DI
@@ -2004,51 +2210,115 @@ r12:
 	SHLQ $0x02, CX
 
 r12tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r12more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z1
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z3
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z5
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z7
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z9
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z11
-	JMP     r12started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r12more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z1
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z3
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z5
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z7
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z9
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z11
+	JMP        r12started
 
 r12more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z11
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z11
+	LEAQ       (DI)(R8*4), DI
 
 r12started:
 	MOVQ AX, DI
@@ -2280,54 +2550,123 @@ r13:
 	SHLQ $0x02, CX
 
 r13tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r13more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z1
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z3
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z5
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z7
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z9
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z11
-	VMOVAPS Z0, Z12
-	JMP     r13started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r13more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z1
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z3
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z5
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z7
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z9
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z11
+	VMOVAPS    Z0, Z12
+	JMP        r13started
 
 r13more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	LEAQ       (DI)(R8*4), DI
 
 r13started:
 	MOVQ AX, DI
@@ -2576,57 +2915,131 @@ r14:
 	SHLQ $0x02, CX
 
 r14tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r14more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z1
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z3
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z5
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z7
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z9
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z11
-	VMOVAPS Z0, Z12
-	VMOVAPS Z0, Z13
-	JMP     r14started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r14more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z1
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z3
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z5
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z7
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z9
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z11
+	VMOVAPS    Z0, Z12
+	VMOVAPS    Z0, Z13
+	JMP        r14started
 
 r14more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z13
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z13
+	LEAQ       (DI)(R8*4), DI
 
 r14started:
 	MOVQ AX, DI
@@ -4409,55 +4822,115 @@ r8:
 	SHLQ $0x02, CX
 
 r8tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r8more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z12
-	VMOVAPS Z0, Z14
-	VMOVUPS 64(DI), Z1
-	VMOVAPS Z1, Z3
-	VMOVAPS Z1, Z5
-	VMOVAPS Z1, Z7
-	VMOVAPS Z1, Z9
-	VMOVAPS Z1, Z11
-	VMOVAPS Z1, Z13
-	VMOVAPS Z1, Z15
-	JMP     r8started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r8more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z12
+	VMOVAPS    Z0, Z14
+	VMOVUPS    64(DI), Z1
+	VMOVAPS    Z1, Z3
+	VMOVAPS    Z1, Z5
+	VMOVAPS    Z1, Z7
+	VMOVAPS    Z1, Z9
+	VMOVAPS    Z1, Z11
+	VMOVAPS    Z1, Z13
+	VMOVAPS    Z1, Z15
+	JMP        r8started
 
 r8more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	VMOVUPS.Z  64(DI), K2, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	VMOVUPS.Z  64(DI), K2, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	VMOVUPS.Z  64(DI), K2, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	VMOVUPS.Z  64(DI), K2, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	VMOVUPS.Z  64(DI), K2, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	VMOVUPS.Z  64(DI), K2, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	VMOVUPS.Z  64(DI), K2, Z13
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z14
+	VMOVUPS.Z  64(DI), K2, Z15
+	LEAQ       (DI)(R8*4), DI
 
 r8started:
 	MOVQ AX, DI
@@ -4766,60 +5239,127 @@ r9:
 	SHLQ $0x02, CX
 
 r9tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r9more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z12
-	VMOVAPS Z0, Z14
-	VMOVAPS Z0, Z16
-	VMOVUPS 64(DI), Z1
-	VMOVAPS Z1, Z3
-	VMOVAPS Z1, Z5
-	VMOVAPS Z1, Z7
-	VMOVAPS Z1, Z9
-	VMOVAPS Z1, Z11
-	VMOVAPS Z1, Z13
-	VMOVAPS Z1, Z15
-	VMOVAPS Z1, Z17
-	JMP     r9started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r9more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z12
+	VMOVAPS    Z0, Z14
+	VMOVAPS    Z0, Z16
+	VMOVUPS    64(DI), Z1
+	VMOVAPS    Z1, Z3
+	VMOVAPS    Z1, Z5
+	VMOVAPS    Z1, Z7
+	VMOVAPS    Z1, Z9
+	VMOVAPS    Z1, Z11
+	VMOVAPS    Z1, Z13
+	VMOVAPS    Z1, Z15
+	VMOVAPS    Z1, Z17
+	JMP        r9started
 
 r9more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	VMOVUPS.Z  64(DI), K2, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	VMOVUPS.Z  64(DI), K2, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	VMOVUPS.Z  64(DI), K2, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	VMOVUPS.Z  64(DI), K2, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	VMOVUPS.Z  64(DI), K2, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	VMOVUPS.Z  64(DI), K2, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	VMOVUPS.Z  64(DI), K2, Z13
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z14
+	VMOVUPS.Z  64(DI), K2, Z15
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z16
+	VMOVUPS.Z  64(DI), K2, Z17
+	LEAQ       (DI)(R8*4), DI
 
 r9started:
 	MOVQ AX, DI
@@ -5156,65 +5696,139 @@ r10:
 	SHLQ $0x02, CX
 
 r10tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r10more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z12
-	VMOVAPS Z0, Z14
-	VMOVAPS Z0, Z16
-	VMOVAPS Z0, Z18
-	VMOVUPS 64(DI), Z1
-	VMOVAPS Z1, Z3
-	VMOVAPS Z1, Z5
-	VMOVAPS Z1, Z7
-	VMOVAPS Z1, Z9
-	VMOVAPS Z1, Z11
-	VMOVAPS Z1, Z13
-	VMOVAPS Z1, Z15
-	VMOVAPS Z1, Z17
-	VMOVAPS Z1, Z19
-	JMP     r10started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r10more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z12
+	VMOVAPS    Z0, Z14
+	VMOVAPS    Z0, Z16
+	VMOVAPS    Z0, Z18
+	VMOVUPS    64(DI), Z1
+	VMOVAPS    Z1, Z3
+	VMOVAPS    Z1, Z5
+	VMOVAPS    Z1, Z7
+	VMOVAPS    Z1, Z9
+	VMOVAPS    Z1, Z11
+	VMOVAPS    Z1, Z13
+	VMOVAPS    Z1, Z15
+	VMOVAPS    Z1, Z17
+	VMOVAPS    Z1, Z19
+	JMP        r10started
 
 r10more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z18
-	VMOVUPS.Z 64(DI), K2, Z19
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	VMOVUPS.Z  64(DI), K2, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	VMOVUPS.Z  64(DI), K2, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	VMOVUPS.Z  64(DI), K2, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	VMOVUPS.Z  64(DI), K2, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	VMOVUPS.Z  64(DI), K2, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	VMOVUPS.Z  64(DI), K2, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	VMOVUPS.Z  64(DI), K2, Z13
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z14
+	VMOVUPS.Z  64(DI), K2, Z15
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z16
+	VMOVUPS.Z  64(DI), K2, Z17
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z18
+	VMOVUPS.Z  64(DI), K2, Z19
+	LEAQ       (DI)(R8*4), DI
 
 r10started:
 	MOVQ AX, DI
@@ -5583,70 +6197,151 @@ r11:
 	SHLQ $0x02, CX
 
 r11tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r11more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z12
-	VMOVAPS Z0, Z14
-	VMOVAPS Z0, Z16
-	VMOVAPS Z0, Z18
-	VMOVAPS Z0, Z20
-	VMOVUPS 64(DI), Z1
-	VMOVAPS Z1, Z3
-	VMOVAPS Z1, Z5
-	VMOVAPS Z1, Z7
-	VMOVAPS Z1, Z9
-	VMOVAPS Z1, Z11
-	VMOVAPS Z1, Z13
-	VMOVAPS Z1, Z15
-	VMOVAPS Z1, Z17
-	VMOVAPS Z1, Z19
-	VMOVAPS Z1, Z21
-	JMP     r11started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r11more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z12
+	VMOVAPS    Z0, Z14
+	VMOVAPS    Z0, Z16
+	VMOVAPS    Z0, Z18
+	VMOVAPS    Z0, Z20
+	VMOVUPS    64(DI), Z1
+	VMOVAPS    Z1, Z3
+	VMOVAPS    Z1, Z5
+	VMOVAPS    Z1, Z7
+	VMOVAPS    Z1, Z9
+	VMOVAPS    Z1, Z11
+	VMOVAPS    Z1, Z13
+	VMOVAPS    Z1, Z15
+	VMOVAPS    Z1, Z17
+	VMOVAPS    Z1, Z19
+	VMOVAPS    Z1, Z21
+	JMP        r11started
 
 r11more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z18
-	VMOVUPS.Z 64(DI), K2, Z19
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z20
-	VMOVUPS.Z 64(DI), K2, Z21
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	VMOVUPS.Z  64(DI), K2, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	VMOVUPS.Z  64(DI), K2, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	VMOVUPS.Z  64(DI), K2, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	VMOVUPS.Z  64(DI), K2, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	VMOVUPS.Z  64(DI), K2, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	VMOVUPS.Z  64(DI), K2, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	VMOVUPS.Z  64(DI), K2, Z13
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z14
+	VMOVUPS.Z  64(DI), K2, Z15
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z16
+	VMOVUPS.Z  64(DI), K2, Z17
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z18
+	VMOVUPS.Z  64(DI), K2, Z19
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z20
+	VMOVUPS.Z  64(DI), K2, Z21
+	LEAQ       (DI)(R8*4), DI
 
 r11started:
 	MOVQ AX, DI
@@ -6043,75 +6738,163 @@ r12:
 	SHLQ $0x02, CX
 
 r12tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r12more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z12
-	VMOVAPS Z0, Z14
-	VMOVAPS Z0, Z16
-	VMOVAPS Z0, Z18
-	VMOVAPS Z0, Z20
-	VMOVAPS Z0, Z22
-	VMOVUPS 64(DI), Z1
-	VMOVAPS Z1, Z3
-	VMOVAPS Z1, Z5
-	VMOVAPS Z1, Z7
-	VMOVAPS Z1, Z9
-	VMOVAPS Z1, Z11
-	VMOVAPS Z1, Z13
-	VMOVAPS Z1, Z15
-	VMOVAPS Z1, Z17
-	VMOVAPS Z1, Z19
-	VMOVAPS Z1, Z21
-	VMOVAPS Z1, Z23
-	JMP     r12started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r12more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z12
+	VMOVAPS    Z0, Z14
+	VMOVAPS    Z0, Z16
+	VMOVAPS    Z0, Z18
+	VMOVAPS    Z0, Z20
+	VMOVAPS    Z0, Z22
+	VMOVUPS    64(DI), Z1
+	VMOVAPS    Z1, Z3
+	VMOVAPS    Z1, Z5
+	VMOVAPS    Z1, Z7
+	VMOVAPS    Z1, Z9
+	VMOVAPS    Z1, Z11
+	VMOVAPS    Z1, Z13
+	VMOVAPS    Z1, Z15
+	VMOVAPS    Z1, Z17
+	VMOVAPS    Z1, Z19
+	VMOVAPS    Z1, Z21
+	VMOVAPS    Z1, Z23
+	JMP        r12started
 
 r12more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z18
-	VMOVUPS.Z 64(DI), K2, Z19
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z20
-	VMOVUPS.Z 64(DI), K2, Z21
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z22
-	VMOVUPS.Z 64(DI), K2, Z23
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	VMOVUPS.Z  64(DI), K2, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	VMOVUPS.Z  64(DI), K2, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	VMOVUPS.Z  64(DI), K2, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	VMOVUPS.Z  64(DI), K2, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	VMOVUPS.Z  64(DI), K2, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	VMOVUPS.Z  64(DI), K2, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	VMOVUPS.Z  64(DI), K2, Z13
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z14
+	VMOVUPS.Z  64(DI), K2, Z15
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z16
+	VMOVUPS.Z  64(DI), K2, Z17
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z18
+	VMOVUPS.Z  64(DI), K2, Z19
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z20
+	VMOVUPS.Z  64(DI), K2, Z21
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z22
+	VMOVUPS.Z  64(DI), K2, Z23
+	LEAQ       (DI)(R8*4), DI
 
 r12started:
 	MOVQ AX, DI
@@ -6536,80 +7319,175 @@ r13:
 	SHLQ $0x02, CX
 
 r13tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r13more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z12
-	VMOVAPS Z0, Z14
-	VMOVAPS Z0, Z16
-	VMOVAPS Z0, Z18
-	VMOVAPS Z0, Z20
-	VMOVAPS Z0, Z22
-	VMOVAPS Z0, Z24
-	VMOVUPS 64(DI), Z1
-	VMOVAPS Z1, Z3
-	VMOVAPS Z1, Z5
-	VMOVAPS Z1, Z7
-	VMOVAPS Z1, Z9
-	VMOVAPS Z1, Z11
-	VMOVAPS Z1, Z13
-	VMOVAPS Z1, Z15
-	VMOVAPS Z1, Z17
-	VMOVAPS Z1, Z19
-	VMOVAPS Z1, Z21
-	VMOVAPS Z1, Z23
-	VMOVAPS Z1, Z25
-	JMP     r13started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r13more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z12
+	VMOVAPS    Z0, Z14
+	VMOVAPS    Z0, Z16
+	VMOVAPS    Z0, Z18
+	VMOVAPS    Z0, Z20
+	VMOVAPS    Z0, Z22
+	VMOVAPS    Z0, Z24
+	VMOVUPS    64(DI), Z1
+	VMOVAPS    Z1, Z3
+	VMOVAPS    Z1, Z5
+	VMOVAPS    Z1, Z7
+	VMOVAPS    Z1, Z9
+	VMOVAPS    Z1, Z11
+	VMOVAPS    Z1, Z13
+	VMOVAPS    Z1, Z15
+	VMOVAPS    Z1, Z17
+	VMOVAPS    Z1, Z19
+	VMOVAPS    Z1, Z21
+	VMOVAPS    Z1, Z23
+	VMOVAPS    Z1, Z25
+	JMP        r13started
 
 r13more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z18
-	VMOVUPS.Z 64(DI), K2, Z19
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z20
-	VMOVUPS.Z 64(DI), K2, Z21
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z22
-	VMOVUPS.Z 64(DI), K2, Z23
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z24
-	VMOVUPS.Z 64(DI), K2, Z25
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	VMOVUPS.Z  64(DI), K2, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	VMOVUPS.Z  64(DI), K2, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	VMOVUPS.Z  64(DI), K2, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	VMOVUPS.Z  64(DI), K2, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	VMOVUPS.Z  64(DI), K2, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	VMOVUPS.Z  64(DI), K2, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	VMOVUPS.Z  64(DI), K2, Z13
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z14
+	VMOVUPS.Z  64(DI), K2, Z15
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z16
+	VMOVUPS.Z  64(DI), K2, Z17
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z18
+	VMOVUPS.Z  64(DI), K2, Z19
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z20
+	VMOVUPS.Z  64(DI), K2, Z21
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z22
+	VMOVUPS.Z  64(DI), K2, Z23
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z24
+	VMOVUPS.Z  64(DI), K2, Z25
+	LEAQ       (DI)(R8*4), DI
 
 r13started:
 	MOVQ AX, DI
@@ -7066,85 +7944,187 @@ r14:
 	SHLQ $0x02, CX
 
 r14tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r14more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z12
-	VMOVAPS Z0, Z14
-	VMOVAPS Z0, Z16
-	VMOVAPS Z0, Z18
-	VMOVAPS Z0, Z20
-	VMOVAPS Z0, Z22
-	VMOVAPS Z0, Z24
-	VMOVAPS Z0, Z26
-	VMOVUPS 64(DI), Z1
-	VMOVAPS Z1, Z3
-	VMOVAPS Z1, Z5
-	VMOVAPS Z1, Z7
-	VMOVAPS Z1, Z9
-	VMOVAPS Z1, Z11
-	VMOVAPS Z1, Z13
-	VMOVAPS Z1, Z15
-	VMOVAPS Z1, Z17
-	VMOVAPS Z1, Z19
-	VMOVAPS Z1, Z21
-	VMOVAPS Z1, Z23
-	VMOVAPS Z1, Z25
-	VMOVAPS Z1, Z27
-	JMP     r14started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r14more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z12
+	VMOVAPS    Z0, Z14
+	VMOVAPS    Z0, Z16
+	VMOVAPS    Z0, Z18
+	VMOVAPS    Z0, Z20
+	VMOVAPS    Z0, Z22
+	VMOVAPS    Z0, Z24
+	VMOVAPS    Z0, Z26
+	VMOVUPS    64(DI), Z1
+	VMOVAPS    Z1, Z3
+	VMOVAPS    Z1, Z5
+	VMOVAPS    Z1, Z7
+	VMOVAPS    Z1, Z9
+	VMOVAPS    Z1, Z11
+	VMOVAPS    Z1, Z13
+	VMOVAPS    Z1, Z15
+	VMOVAPS    Z1, Z17
+	VMOVAPS    Z1, Z19
+	VMOVAPS    Z1, Z21
+	VMOVAPS    Z1, Z23
+	VMOVAPS    Z1, Z25
+	VMOVAPS    Z1, Z27
+	JMP        r14started
 
 r14more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z18
-	VMOVUPS.Z 64(DI), K2, Z19
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z20
-	VMOVUPS.Z 64(DI), K2, Z21
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z22
-	VMOVUPS.Z 64(DI), K2, Z23
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z24
-	VMOVUPS.Z 64(DI), K2, Z25
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z26
-	VMOVUPS.Z 64(DI), K2, Z27
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	VMOVUPS.Z  64(DI), K2, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	VMOVUPS.Z  64(DI), K2, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	VMOVUPS.Z  64(DI), K2, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	VMOVUPS.Z  64(DI), K2, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	VMOVUPS.Z  64(DI), K2, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	VMOVUPS.Z  64(DI), K2, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	VMOVUPS.Z  64(DI), K2, Z13
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z14
+	VMOVUPS.Z  64(DI), K2, Z15
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z16
+	VMOVUPS.Z  64(DI), K2, Z17
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z18
+	VMOVUPS.Z  64(DI), K2, Z19
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z20
+	VMOVUPS.Z  64(DI), K2, Z21
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z22
+	VMOVUPS.Z  64(DI), K2, Z23
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z24
+	VMOVUPS.Z  64(DI), K2, Z25
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z26
+	VMOVUPS.Z  64(DI), K2, Z27
+	LEAQ       (DI)(R8*4), DI
 
 r14started:
 	MOVQ AX, DI
@@ -8216,21 +9196,45 @@ r4:
 	SHLQ $0x02, CX
 
 r4tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r4more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Y0
-	VMOVAPS Y0, Y2
-	VMOVAPS Y0, Y4
-	VMOVAPS Y0, Y6
-	VMOVUPS 32(DI), Y1
-	VMOVAPS Y1, Y3
-	VMOVAPS Y1, Y5
-	VMOVAPS Y1, Y7
-	JMP     r4started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r4more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Y0
+	VMOVAPS    Y0, Y2
+	VMOVAPS    Y0, Y4
+	VMOVAPS    Y0, Y6
+	VMOVUPS    32(DI), Y1
+	VMOVAPS    Y1, Y3
+	VMOVAPS    Y1, Y5
+	VMOVAPS    Y1, Y7
+	JMP        r4started
 
 r4more:
+	MOVQ         ldout+64(FP), R8
+	MOVQ         DX, DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
 	MOVQ         ldout+64(FP), R8
 	MOVQ         DX, DI
 	VBROADCASTSS mask+112(FP), Y8
@@ -8484,23 +9488,52 @@ r5:
 	SHLQ $0x02, CX
 
 r5tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r5more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Y0
-	VMOVAPS Y0, Y2
-	VMOVAPS Y0, Y4
-	VMOVAPS Y0, Y6
-	VMOVAPS Y0, Y8
-	VMOVUPS 32(DI), Y1
-	VMOVAPS Y1, Y3
-	VMOVAPS Y1, Y5
-	VMOVAPS Y1, Y7
-	VMOVAPS Y1, Y9
-	JMP     r5started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r5more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Y0
+	VMOVAPS    Y0, Y2
+	VMOVAPS    Y0, Y4
+	VMOVAPS    Y0, Y6
+	VMOVAPS    Y0, Y8
+	VMOVUPS    32(DI), Y1
+	VMOVAPS    Y1, Y3
+	VMOVAPS    Y1, Y5
+	VMOVAPS    Y1, Y7
+	VMOVAPS    Y1, Y9
+	JMP        r5started
 
 r5more:
+	MOVQ         ldout+64(FP), R8
+	MOVQ         DX, DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
 	MOVQ         ldout+64(FP), R8
 	MOVQ         DX, DI
 	VBROADCASTSS mask+112(FP), Y10
@@ -8792,25 +9825,59 @@ r6:
 	SHLQ $0x02, CX
 
 r6tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r6more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Y0
-	VMOVAPS Y0, Y2
-	VMOVAPS Y0, Y4
-	VMOVAPS Y0, Y6
-	VMOVAPS Y0, Y8
-	VMOVAPS Y0, Y10
-	VMOVUPS 32(DI), Y1
-	VMOVAPS Y1, Y3
-	VMOVAPS Y1, Y5
-	VMOVAPS Y1, Y7
-	VMOVAPS Y1, Y9
-	VMOVAPS Y1, Y11
-	JMP     r6started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r6more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Y0
+	VMOVAPS    Y0, Y2
+	VMOVAPS    Y0, Y4
+	VMOVAPS    Y0, Y6
+	VMOVAPS    Y0, Y8
+	VMOVAPS    Y0, Y10
+	VMOVUPS    32(DI), Y1
+	VMOVAPS    Y1, Y3
+	VMOVAPS    Y1, Y5
+	VMOVAPS    Y1, Y7
+	VMOVAPS    Y1, Y9
+	VMOVAPS    Y1, Y11
+	JMP        r6started
 
 r6more:
+	MOVQ         ldout+64(FP), R8
+	MOVQ         DX, DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
 	MOVQ         ldout+64(FP), R8
 	MOVQ         DX, DI
 	VBROADCASTSS mask+112(FP), Y12
@@ -10183,39 +11250,83 @@ r8:
 	SHLQ $0x02, CX
 
 r8tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r8more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z1
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z3
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z5
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z7
-	JMP     r8started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r8more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z1
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z3
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z5
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z7
+	JMP        r8started
 
 r8more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z7
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z7
+	LEAQ       (DI)(R8*4), DI
 
 r8started:
 	MOVQ AX, DI
@@ -10387,42 +11498,91 @@ r9:
 	SHLQ $0x02, CX
 
 r9tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r9more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z1
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z3
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z5
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z7
-	VMOVAPS Z0, Z8
-	JMP     r9started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r9more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z1
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z3
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z5
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z7
+	VMOVAPS    Z0, Z8
+	JMP        r9started
 
 r9more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	LEAQ       (DI)(R8*4), DI
 
 r9started:
 	MOVQ AX, DI
@@ -10607,45 +11767,99 @@ r10:
 	SHLQ $0x02, CX
 
 r10tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r10more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z1
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z3
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z5
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z7
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z9
-	JMP     r10started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r10more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z1
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z3
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z5
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z7
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z9
+	JMP        r10started
 
 r10more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z9
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z9
+	LEAQ       (DI)(R8*4), DI
 
 r10started:
 	MOVQ AX, DI
@@ -10847,48 +12061,107 @@ r11:
 	SHLQ $0x02, CX
 
 r11tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r11more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z1
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z3
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z5
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z7
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z9
-	VMOVAPS Z0, Z10
-	JMP     r11started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r11more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z1
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z3
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z5
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z7
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z9
+	VMOVAPS    Z0, Z10
+	JMP        r11started
 
 r11more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	LEAQ       (DI)(R8*4), DI
 
 r11started:
 	MOVQ AX, DI
@@ -11103,51 +12376,115 @@ r12:
 	SHLQ $0x02, CX
 
 r12tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r12more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z1
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z3
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z5
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z7
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z9
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z11
-	JMP     r12started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r12more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z1
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z3
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z5
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z7
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z9
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z11
+	JMP        r12started
 
 r12more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z11
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z11
+	LEAQ       (DI)(R8*4), DI
 
 r12started:
 	MOVQ AX, DI
@@ -11375,54 +12712,123 @@ r13:
 	SHLQ $0x02, CX
 
 r13tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r13more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z1
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z3
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z5
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z7
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z9
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z11
-	VMOVAPS Z0, Z12
-	JMP     r13started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r13more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z1
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z3
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z5
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z7
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z9
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z11
+	VMOVAPS    Z0, Z12
+	JMP        r13started
 
 r13more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	LEAQ       (DI)(R8*4), DI
 
 r13started:
 	MOVQ AX, DI
@@ -11667,57 +13073,131 @@ r14:
 	SHLQ $0x02, CX
 
 r14tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r14more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z1
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z3
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z5
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z7
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z9
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z11
-	VMOVAPS Z0, Z12
-	VMOVAPS Z0, Z13
-	JMP     r14started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r14more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z1
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z3
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z5
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z7
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z9
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z11
+	VMOVAPS    Z0, Z12
+	VMOVAPS    Z0, Z13
+	JMP        r14started
 
 r14more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z13
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z13
+	LEAQ       (DI)(R8*4), DI
 
 r14started:
 	MOVQ AX, DI
@@ -13507,55 +14987,115 @@ r8:
 	SHLQ $0x02, CX
 
 r8tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r8more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z12
-	VMOVAPS Z0, Z14
-	VMOVUPS 64(DI), Z1
-	VMOVAPS Z1, Z3
-	VMOVAPS Z1, Z5
-	VMOVAPS Z1, Z7
-	VMOVAPS Z1, Z9
-	VMOVAPS Z1, Z11
-	VMOVAPS Z1, Z13
-	VMOVAPS Z1, Z15
-	JMP     r8started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r8more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z12
+	VMOVAPS    Z0, Z14
+	VMOVUPS    64(DI), Z1
+	VMOVAPS    Z1, Z3
+	VMOVAPS    Z1, Z5
+	VMOVAPS    Z1, Z7
+	VMOVAPS    Z1, Z9
+	VMOVAPS    Z1, Z11
+	VMOVAPS    Z1, Z13
+	VMOVAPS    Z1, Z15
+	JMP        r8started
 
 r8more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	VMOVUPS.Z  64(DI), K2, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	VMOVUPS.Z  64(DI), K2, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	VMOVUPS.Z  64(DI), K2, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	VMOVUPS.Z  64(DI), K2, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	VMOVUPS.Z  64(DI), K2, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	VMOVUPS.Z  64(DI), K2, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	VMOVUPS.Z  64(DI), K2, Z13
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z14
+	VMOVUPS.Z  64(DI), K2, Z15
+	LEAQ       (DI)(R8*4), DI
 
 r8started:
 	MOVQ AX, DI
@@ -13856,60 +15396,127 @@ r9:
 	SHLQ $0x02, CX
 
 r9tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r9more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z12
-	VMOVAPS Z0, Z14
-	VMOVAPS Z0, Z16
-	VMOVUPS 64(DI), Z1
-	VMOVAPS Z1, Z3
-	VMOVAPS Z1, Z5
-	VMOVAPS Z1, Z7
-	VMOVAPS Z1, Z9
-	VMOVAPS Z1, Z11
-	VMOVAPS Z1, Z13
-	VMOVAPS Z1, Z15
-	VMOVAPS Z1, Z17
-	JMP     r9started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r9more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z12
+	VMOVAPS    Z0, Z14
+	VMOVAPS    Z0, Z16
+	VMOVUPS    64(DI), Z1
+	VMOVAPS    Z1, Z3
+	VMOVAPS    Z1, Z5
+	VMOVAPS    Z1, Z7
+	VMOVAPS    Z1, Z9
+	VMOVAPS    Z1, Z11
+	VMOVAPS    Z1, Z13
+	VMOVAPS    Z1, Z15
+	VMOVAPS    Z1, Z17
+	JMP        r9started
 
 r9more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	VMOVUPS.Z  64(DI), K2, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	VMOVUPS.Z  64(DI), K2, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	VMOVUPS.Z  64(DI), K2, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	VMOVUPS.Z  64(DI), K2, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	VMOVUPS.Z  64(DI), K2, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	VMOVUPS.Z  64(DI), K2, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	VMOVUPS.Z  64(DI), K2, Z13
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z14
+	VMOVUPS.Z  64(DI), K2, Z15
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z16
+	VMOVUPS.Z  64(DI), K2, Z17
+	LEAQ       (DI)(R8*4), DI
 
 r9started:
 	MOVQ AX, DI
@@ -14238,65 +15845,139 @@ r10:
 	SHLQ $0x02, CX
 
 r10tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r10more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z12
-	VMOVAPS Z0, Z14
-	VMOVAPS Z0, Z16
-	VMOVAPS Z0, Z18
-	VMOVUPS 64(DI), Z1
-	VMOVAPS Z1, Z3
-	VMOVAPS Z1, Z5
-	VMOVAPS Z1, Z7
-	VMOVAPS Z1, Z9
-	VMOVAPS Z1, Z11
-	VMOVAPS Z1, Z13
-	VMOVAPS Z1, Z15
-	VMOVAPS Z1, Z17
-	VMOVAPS Z1, Z19
-	JMP     r10started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r10more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z12
+	VMOVAPS    Z0, Z14
+	VMOVAPS    Z0, Z16
+	VMOVAPS    Z0, Z18
+	VMOVUPS    64(DI), Z1
+	VMOVAPS    Z1, Z3
+	VMOVAPS    Z1, Z5
+	VMOVAPS    Z1, Z7
+	VMOVAPS    Z1, Z9
+	VMOVAPS    Z1, Z11
+	VMOVAPS    Z1, Z13
+	VMOVAPS    Z1, Z15
+	VMOVAPS    Z1, Z17
+	VMOVAPS    Z1, Z19
+	JMP        r10started
 
 r10more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z18
-	VMOVUPS.Z 64(DI), K2, Z19
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	VMOVUPS.Z  64(DI), K2, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	VMOVUPS.Z  64(DI), K2, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	VMOVUPS.Z  64(DI), K2, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	VMOVUPS.Z  64(DI), K2, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	VMOVUPS.Z  64(DI), K2, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	VMOVUPS.Z  64(DI), K2, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	VMOVUPS.Z  64(DI), K2, Z13
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z14
+	VMOVUPS.Z  64(DI), K2, Z15
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z16
+	VMOVUPS.Z  64(DI), K2, Z17
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z18
+	VMOVUPS.Z  64(DI), K2, Z19
+	LEAQ       (DI)(R8*4), DI
 
 r10started:
 	MOVQ AX, DI
@@ -14657,70 +16338,151 @@ r11:
 	SHLQ $0x02, CX
 
 r11tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r11more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z12
-	VMOVAPS Z0, Z14
-	VMOVAPS Z0, Z16
-	VMOVAPS Z0, Z18
-	VMOVAPS Z0, Z20
-	VMOVUPS 64(DI), Z1
-	VMOVAPS Z1, Z3
-	VMOVAPS Z1, Z5
-	VMOVAPS Z1, Z7
-	VMOVAPS Z1, Z9
-	VMOVAPS Z1, Z11
-	VMOVAPS Z1, Z13
-	VMOVAPS Z1, Z15
-	VMOVAPS Z1, Z17
-	VMOVAPS Z1, Z19
-	VMOVAPS Z1, Z21
-	JMP     r11started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r11more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z12
+	VMOVAPS    Z0, Z14
+	VMOVAPS    Z0, Z16
+	VMOVAPS    Z0, Z18
+	VMOVAPS    Z0, Z20
+	VMOVUPS    64(DI), Z1
+	VMOVAPS    Z1, Z3
+	VMOVAPS    Z1, Z5
+	VMOVAPS    Z1, Z7
+	VMOVAPS    Z1, Z9
+	VMOVAPS    Z1, Z11
+	VMOVAPS    Z1, Z13
+	VMOVAPS    Z1, Z15
+	VMOVAPS    Z1, Z17
+	VMOVAPS    Z1, Z19
+	VMOVAPS    Z1, Z21
+	JMP        r11started
 
 r11more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z18
-	VMOVUPS.Z 64(DI), K2, Z19
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z20
-	VMOVUPS.Z 64(DI), K2, Z21
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	VMOVUPS.Z  64(DI), K2, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	VMOVUPS.Z  64(DI), K2, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	VMOVUPS.Z  64(DI), K2, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	VMOVUPS.Z  64(DI), K2, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	VMOVUPS.Z  64(DI), K2, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	VMOVUPS.Z  64(DI), K2, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	VMOVUPS.Z  64(DI), K2, Z13
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z14
+	VMOVUPS.Z  64(DI), K2, Z15
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z16
+	VMOVUPS.Z  64(DI), K2, Z17
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z18
+	VMOVUPS.Z  64(DI), K2, Z19
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z20
+	VMOVUPS.Z  64(DI), K2, Z21
+	LEAQ       (DI)(R8*4), DI
 
 r11started:
 	MOVQ AX, DI
@@ -15109,75 +16871,163 @@ r12:
 	SHLQ $0x02, CX
 
 r12tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r12more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z12
-	VMOVAPS Z0, Z14
-	VMOVAPS Z0, Z16
-	VMOVAPS Z0, Z18
-	VMOVAPS Z0, Z20
-	VMOVAPS Z0, Z22
-	VMOVUPS 64(DI), Z1
-	VMOVAPS Z1, Z3
-	VMOVAPS Z1, Z5
-	VMOVAPS Z1, Z7
-	VMOVAPS Z1, Z9
-	VMOVAPS Z1, Z11
-	VMOVAPS Z1, Z13
-	VMOVAPS Z1, Z15
-	VMOVAPS Z1, Z17
-	VMOVAPS Z1, Z19
-	VMOVAPS Z1, Z21
-	VMOVAPS Z1, Z23
-	JMP     r12started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r12more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z12
+	VMOVAPS    Z0, Z14
+	VMOVAPS    Z0, Z16
+	VMOVAPS    Z0, Z18
+	VMOVAPS    Z0, Z20
+	VMOVAPS    Z0, Z22
+	VMOVUPS    64(DI), Z1
+	VMOVAPS    Z1, Z3
+	VMOVAPS    Z1, Z5
+	VMOVAPS    Z1, Z7
+	VMOVAPS    Z1, Z9
+	VMOVAPS    Z1, Z11
+	VMOVAPS    Z1, Z13
+	VMOVAPS    Z1, Z15
+	VMOVAPS    Z1, Z17
+	VMOVAPS    Z1, Z19
+	VMOVAPS    Z1, Z21
+	VMOVAPS    Z1, Z23
+	JMP        r12started
 
 r12more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z18
-	VMOVUPS.Z 64(DI), K2, Z19
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z20
-	VMOVUPS.Z 64(DI), K2, Z21
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z22
-	VMOVUPS.Z 64(DI), K2, Z23
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	VMOVUPS.Z  64(DI), K2, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	VMOVUPS.Z  64(DI), K2, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	VMOVUPS.Z  64(DI), K2, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	VMOVUPS.Z  64(DI), K2, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	VMOVUPS.Z  64(DI), K2, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	VMOVUPS.Z  64(DI), K2, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	VMOVUPS.Z  64(DI), K2, Z13
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z14
+	VMOVUPS.Z  64(DI), K2, Z15
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z16
+	VMOVUPS.Z  64(DI), K2, Z17
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z18
+	VMOVUPS.Z  64(DI), K2, Z19
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z20
+	VMOVUPS.Z  64(DI), K2, Z21
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z22
+	VMOVUPS.Z  64(DI), K2, Z23
+	LEAQ       (DI)(R8*4), DI
 
 r12started:
 	MOVQ AX, DI
@@ -15594,80 +17444,175 @@ r13:
 	SHLQ $0x02, CX
 
 r13tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r13more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z12
-	VMOVAPS Z0, Z14
-	VMOVAPS Z0, Z16
-	VMOVAPS Z0, Z18
-	VMOVAPS Z0, Z20
-	VMOVAPS Z0, Z22
-	VMOVAPS Z0, Z24
-	VMOVUPS 64(DI), Z1
-	VMOVAPS Z1, Z3
-	VMOVAPS Z1, Z5
-	VMOVAPS Z1, Z7
-	VMOVAPS Z1, Z9
-	VMOVAPS Z1, Z11
-	VMOVAPS Z1, Z13
-	VMOVAPS Z1, Z15
-	VMOVAPS Z1, Z17
-	VMOVAPS Z1, Z19
-	VMOVAPS Z1, Z21
-	VMOVAPS Z1, Z23
-	VMOVAPS Z1, Z25
-	JMP     r13started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r13more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z12
+	VMOVAPS    Z0, Z14
+	VMOVAPS    Z0, Z16
+	VMOVAPS    Z0, Z18
+	VMOVAPS    Z0, Z20
+	VMOVAPS    Z0, Z22
+	VMOVAPS    Z0, Z24
+	VMOVUPS    64(DI), Z1
+	VMOVAPS    Z1, Z3
+	VMOVAPS    Z1, Z5
+	VMOVAPS    Z1, Z7
+	VMOVAPS    Z1, Z9
+	VMOVAPS    Z1, Z11
+	VMOVAPS    Z1, Z13
+	VMOVAPS    Z1, Z15
+	VMOVAPS    Z1, Z17
+	VMOVAPS    Z1, Z19
+	VMOVAPS    Z1, Z21
+	VMOVAPS    Z1, Z23
+	VMOVAPS    Z1, Z25
+	JMP        r13started
 
 r13more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z18
-	VMOVUPS.Z 64(DI), K2, Z19
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z20
-	VMOVUPS.Z 64(DI), K2, Z21
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z22
-	VMOVUPS.Z 64(DI), K2, Z23
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z24
-	VMOVUPS.Z 64(DI), K2, Z25
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	VMOVUPS.Z  64(DI), K2, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	VMOVUPS.Z  64(DI), K2, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	VMOVUPS.Z  64(DI), K2, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	VMOVUPS.Z  64(DI), K2, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	VMOVUPS.Z  64(DI), K2, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	VMOVUPS.Z  64(DI), K2, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	VMOVUPS.Z  64(DI), K2, Z13
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z14
+	VMOVUPS.Z  64(DI), K2, Z15
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z16
+	VMOVUPS.Z  64(DI), K2, Z17
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z18
+	VMOVUPS.Z  64(DI), K2, Z19
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z20
+	VMOVUPS.Z  64(DI), K2, Z21
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z22
+	VMOVUPS.Z  64(DI), K2, Z23
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z24
+	VMOVUPS.Z  64(DI), K2, Z25
+	LEAQ       (DI)(R8*4), DI
 
 r13started:
 	MOVQ AX, DI
@@ -16116,85 +18061,187 @@ r14:
 	SHLQ $0x02, CX
 
 r14tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r14more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Z0
-	VMOVAPS Z0, Z2
-	VMOVAPS Z0, Z4
-	VMOVAPS Z0, Z6
-	VMOVAPS Z0, Z8
-	VMOVAPS Z0, Z10
-	VMOVAPS Z0, Z12
-	VMOVAPS Z0, Z14
-	VMOVAPS Z0, Z16
-	VMOVAPS Z0, Z18
-	VMOVAPS Z0, Z20
-	VMOVAPS Z0, Z22
-	VMOVAPS Z0, Z24
-	VMOVAPS Z0, Z26
-	VMOVUPS 64(DI), Z1
-	VMOVAPS Z1, Z3
-	VMOVAPS Z1, Z5
-	VMOVAPS Z1, Z7
-	VMOVAPS Z1, Z9
-	VMOVAPS Z1, Z11
-	VMOVAPS Z1, Z13
-	VMOVAPS Z1, Z15
-	VMOVAPS Z1, Z17
-	VMOVAPS Z1, Z19
-	VMOVAPS Z1, Z21
-	VMOVAPS Z1, Z23
-	VMOVAPS Z1, Z25
-	VMOVAPS Z1, Z27
-	JMP     r14started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r14more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Z0
+	VMOVAPS    Z0, Z2
+	VMOVAPS    Z0, Z4
+	VMOVAPS    Z0, Z6
+	VMOVAPS    Z0, Z8
+	VMOVAPS    Z0, Z10
+	VMOVAPS    Z0, Z12
+	VMOVAPS    Z0, Z14
+	VMOVAPS    Z0, Z16
+	VMOVAPS    Z0, Z18
+	VMOVAPS    Z0, Z20
+	VMOVAPS    Z0, Z22
+	VMOVAPS    Z0, Z24
+	VMOVAPS    Z0, Z26
+	VMOVUPS    64(DI), Z1
+	VMOVAPS    Z1, Z3
+	VMOVAPS    Z1, Z5
+	VMOVAPS    Z1, Z7
+	VMOVAPS    Z1, Z9
+	VMOVAPS    Z1, Z11
+	VMOVAPS    Z1, Z13
+	VMOVAPS    Z1, Z15
+	VMOVAPS    Z1, Z17
+	VMOVAPS    Z1, Z19
+	VMOVAPS    Z1, Z21
+	VMOVAPS    Z1, Z23
+	VMOVAPS    Z1, Z25
+	VMOVAPS    Z1, Z27
+	JMP        r14started
 
 r14more:
-	MOVQ      ldout+64(FP), R8
-	MOVQ      DX, DI
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z18
-	VMOVUPS.Z 64(DI), K2, Z19
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z20
-	VMOVUPS.Z 64(DI), K2, Z21
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z22
-	VMOVUPS.Z 64(DI), K2, Z23
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z24
-	VMOVUPS.Z 64(DI), K2, Z25
-	LEAQ      (DI)(R8*4), DI
-	VMOVUPS.Z (DI), K1, Z26
-	VMOVUPS.Z 64(DI), K2, Z27
-	LEAQ      (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	PREFETCHT1 124(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	VMOVUPS.Z  (DI), K1, Z0
+	VMOVUPS.Z  64(DI), K2, Z1
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z2
+	VMOVUPS.Z  64(DI), K2, Z3
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z4
+	VMOVUPS.Z  64(DI), K2, Z5
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z6
+	VMOVUPS.Z  64(DI), K2, Z7
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z8
+	VMOVUPS.Z  64(DI), K2, Z9
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z10
+	VMOVUPS.Z  64(DI), K2, Z11
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z12
+	VMOVUPS.Z  64(DI), K2, Z13
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z14
+	VMOVUPS.Z  64(DI), K2, Z15
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z16
+	VMOVUPS.Z  64(DI), K2, Z17
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z18
+	VMOVUPS.Z  64(DI), K2, Z19
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z20
+	VMOVUPS.Z  64(DI), K2, Z21
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z22
+	VMOVUPS.Z  64(DI), K2, Z23
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z24
+	VMOVUPS.Z  64(DI), K2, Z25
+	LEAQ       (DI)(R8*4), DI
+	VMOVUPS.Z  (DI), K1, Z26
+	VMOVUPS.Z  64(DI), K2, Z27
+	LEAQ       (DI)(R8*4), DI
 
 r14started:
 	MOVQ AX, DI
@@ -17260,21 +19307,45 @@ r4:
 	SHLQ $0x02, CX
 
 r4tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r4more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Y0
-	VMOVAPS Y0, Y2
-	VMOVAPS Y0, Y4
-	VMOVAPS Y0, Y6
-	VMOVUPS 32(DI), Y1
-	VMOVAPS Y1, Y3
-	VMOVAPS Y1, Y5
-	VMOVAPS Y1, Y7
-	JMP     r4started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r4more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Y0
+	VMOVAPS    Y0, Y2
+	VMOVAPS    Y0, Y4
+	VMOVAPS    Y0, Y6
+	VMOVUPS    32(DI), Y1
+	VMOVAPS    Y1, Y3
+	VMOVAPS    Y1, Y5
+	VMOVAPS    Y1, Y7
+	JMP        r4started
 
 r4more:
+	MOVQ         ldout+64(FP), R8
+	MOVQ         DX, DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
 	MOVQ         ldout+64(FP), R8
 	MOVQ         DX, DI
 	VBROADCASTSS mask+112(FP), Y8
@@ -17524,23 +19595,52 @@ r5:
 	SHLQ $0x02, CX
 
 r5tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r5more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Y0
-	VMOVAPS Y0, Y2
-	VMOVAPS Y0, Y4
-	VMOVAPS Y0, Y6
-	VMOVAPS Y0, Y8
-	VMOVUPS 32(DI), Y1
-	VMOVAPS Y1, Y3
-	VMOVAPS Y1, Y5
-	VMOVAPS Y1, Y7
-	VMOVAPS Y1, Y9
-	JMP     r5started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r5more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Y0
+	VMOVAPS    Y0, Y2
+	VMOVAPS    Y0, Y4
+	VMOVAPS    Y0, Y6
+	VMOVAPS    Y0, Y8
+	VMOVUPS    32(DI), Y1
+	VMOVAPS    Y1, Y3
+	VMOVAPS    Y1, Y5
+	VMOVAPS    Y1, Y7
+	VMOVAPS    Y1, Y9
+	JMP        r5started
 
 r5more:
+	MOVQ         ldout+64(FP), R8
+	MOVQ         DX, DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
 	MOVQ         ldout+64(FP), R8
 	MOVQ         DX, DI
 	VBROADCASTSS mask+112(FP), Y10
@@ -17828,25 +19928,59 @@ r6:
 	SHLQ $0x02, CX
 
 r6tile:
-	MOVB    accumulate+116(FP), DI
-	TESTB   DI, DI
-	JNE     r6more
-	MOVQ    bias+48(FP), DI
-	VMOVUPS (DI), Y0
-	VMOVAPS Y0, Y2
-	VMOVAPS Y0, Y4
-	VMOVAPS Y0, Y6
-	VMOVAPS Y0, Y8
-	VMOVAPS Y0, Y10
-	VMOVUPS 32(DI), Y1
-	VMOVAPS Y1, Y3
-	VMOVAPS Y1, Y5
-	VMOVAPS Y1, Y7
-	VMOVAPS Y1, Y9
-	VMOVAPS Y1, Y11
-	JMP     r6started
+	MOVB       accumulate+116(FP), DI
+	TESTB      DI, DI
+	JNE        r6more
+	MOVQ       ldout+64(FP), R8
+	MOVQ       DX, DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	PREFETCHT1 60(DI)
+	LEAQ       (DI)(R8*4), DI
+	MOVQ       bias+48(FP), DI
+	VMOVUPS    (DI), Y0
+	VMOVAPS    Y0, Y2
+	VMOVAPS    Y0, Y4
+	VMOVAPS    Y0, Y6
+	VMOVAPS    Y0, Y8
+	VMOVAPS    Y0, Y10
+	VMOVUPS    32(DI), Y1
+	VMOVAPS    Y1, Y3
+	VMOVAPS    Y1, Y5
+	VMOVAPS    Y1, Y7
+	VMOVAPS    Y1, Y9
+	VMOVAPS    Y1, Y11
+	JMP        r6started
 
 r6more:
+	MOVQ         ldout+64(FP), R8
+	MOVQ         DX, DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
+	PREFETCHT1   60(DI)
+	LEAQ         (DI)(R8*4), DI
 	MOVQ         ldout+64(FP), R8
 	MOVQ         DX, DI
 	VBROADCASTSS mask+112(FP), Y12

@@ -149,8 +149,13 @@ func TestFencedBytes(t *testing.T) {
 	for _, k := range QConvKernels() {
 		bothEnds(t, k.Name, k.Needs, func(t *testing.T, r *rand.Rand, last bool) {
 			strips(func(pixels, variant int) {
-				c := qconvCase(r, k.Blocks, pixels, 3, variant)
-				c.Steps = []int32{0, 16, 32} // ascending, as drivers have them
+				c := qconvCase(r, k.Blocks, pixels, 3*k.Steps, variant)
+				for s := range c.Steps { // ascending, as drivers have them
+					c.Steps[s] = int32(16 * s)
+				}
+				if variant == 9 {
+					c.Distance = 32
+				}
 				k.Run(fence(t, c, 16, last))
 			})
 		})

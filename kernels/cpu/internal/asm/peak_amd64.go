@@ -12,12 +12,20 @@ func peakLoops(have Features) []PeakLoop {
 		float = PeakLoop{"f32", "VFMADD231PS, 512 bits", 24 * 16 * 2, peakFMAAVX512}
 	}
 	switch {
+	case have.Has(AMXInt8):
+		return []PeakLoop{float, {"i8", "TDPBUSD, tiles of 8192 bits", 4 * 16 * 16 * 64 * 2, peakTiles}}
 	case have.Has(AVX512VNNI):
 		return []PeakLoop{float, {"i8", "VPDPBUSD, 512 bits", 24 * 64 * 2, peakDotAVX512VNNI}}
 	case have.Has(AVXVNNI):
 		return []PeakLoop{float, {"i8", "VPDPBUSD, 256 bits", 10 * 32 * 2, peakDotAVXVNNI}}
 	}
 	return []PeakLoop{float, {"i8", "VPMADDWD on widened bytes, 256 bits", 10 * 32 * 2, peakDotAVX2}}
+}
+
+func peakTiles(n int) {
+	room := tileRooms.Get().(*tileRoom)
+	peakDotAMX(n, &room.config[0])
+	tileRooms.Put(room)
 }
 
 // readLoop returns the widest loop that reads four times as many bytes as it is told, which are a multiple of 64; nil where there is

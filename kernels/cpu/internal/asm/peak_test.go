@@ -9,7 +9,7 @@ import (
 // bytes are quicker than those of floats where there is an instruction for them.
 func TestPeakLoops(t *testing.T) {
 	host := HostFeatures()
-	for _, have := range []Features{0, AVX2, AVX2 | AVXVNNI, AVX2 | AVX512, AVX2 | AVX512 | AVX512VNNI} {
+	for _, have := range []Features{0, AVX2, AVX2 | AVXVNNI, AVX2 | AVX512, AVX2 | AVX512 | AVX512VNNI, AVX2 | AVX512 | AVX512VNNI | AMXInt8} {
 		if !host.Has(have) {
 			continue
 		}

@@ -17,7 +17,10 @@ type QConvCall struct {
 	Weights []int8
 	Start   []int32
 	Requant *Requant
-	Ahead   []int8 // weights of a call that follows: kernels may fetch them, evenly over the tiles; nil for none
+	// Distance is the bytes between a pixel and the next where they all lie so, and each step 16 bytes behind the one before; else 0.
+	Distance int
+	Packed   []byte // the inputs as QConvKernel.Pack lays them out, in the place of In; nil if it has not
+	Ahead    []int8 // weights of a call that follows: kernels may fetch them, evenly over the tiles; nil for none
 }
 
 // reach returns the offset of the last step of pixel n-1: where tables ascend, as those of all drivers do, the
@@ -31,6 +34,7 @@ type QConvKernel struct {
 	Needs  Features
 	Blocks int // output channel blocks of a tile
 	Pixels int // the most pixels of a tile
+	Steps  int // what the steps are a multiple of
 	level  level
 }
 
@@ -62,7 +66,7 @@ func qconvGeneric(c *QConvCall, blocks int) {
 // qconvGenericKernels lists the pure Go kernels.
 func qconvGenericKernels() []QConvKernel {
 	return []QConvKernel{
-		{Name: "qconv_u8s8_generic_1x32", Blocks: 2, Pixels: 1},
-		{Name: "qconv_u8s8_generic_1x16", Blocks: 1, Pixels: 1},
+		{Name: "qconv_u8s8_generic_1x32", Blocks: 2, Pixels: 1, Steps: 1},
+		{Name: "qconv_u8s8_generic_1x16", Blocks: 1, Pixels: 1, Steps: 1},
 	}
 }

@@ -18,8 +18,12 @@ type qconvArgs struct {
 
 // Run computes a strip.
 func (k QConvKernel) Run(c *QConvCall) {
-	if k.level == pureGo {
+	switch k.level {
+	case pureGo:
 		qconvGeneric(c, k.Blocks)
+		return
+	case amx:
+		k.runTiles(c)
 		return
 	}
 	n := len(c.Pixels)
@@ -63,9 +67,11 @@ func (k QConvKernel) tiles(pixels, tiles int, args *qconvArgs) {
 // QConvKernels returns the kernels compiled in, the assembly first; HostFeatures says which of them run.
 func QConvKernels() []QConvKernel {
 	return append([]QConvKernel{
-		{"qconv_u8s8_vnni_11x32", AVX512 | AVX512VNNI, 2, 11, avx512},
-		{"qconv_u8s8_vnni_12x16", AVX512 | AVX512VNNI, 1, 12, avx512},
-		{"qconv_u8s8_avxvnni_6x16", AVX2 | AVXVNNI, 1, 6, avxVNNI},
-		{"qconv_u8s8_avx2_4x16", AVX2, 1, 4, avx2},
+		{"qconv_u8s8_amx_32x32", AVX512 | AVX512VNNI | AMXInt8, 2, 32, 4, amx},
+		{"qconv_u8s8_amx_32x16", AVX512 | AVX512VNNI | AMXInt8, 1, 32, 4, amx},
+		{"qconv_u8s8_vnni_11x32", AVX512 | AVX512VNNI, 2, 11, 1, avx512},
+		{"qconv_u8s8_vnni_12x16", AVX512 | AVX512VNNI, 1, 12, 1, avx512},
+		{"qconv_u8s8_avxvnni_6x16", AVX2 | AVXVNNI, 1, 6, 1, avxVNNI},
+		{"qconv_u8s8_avx2_4x16", AVX2, 1, 4, 1, avx2},
 	}, qconvGenericKernels()...)
 }

@@ -41,6 +41,9 @@ func qweights(r *rand.Rand, n int) []int8 {
 func requantCase(r *rand.Rand, n, blocks, variant int) *Requant {
 	q := &Requant{Outer: [2]float32{-inf32, inf32}, OutScale: 0.37 + r.Float32(), OutZero: int32(r.IntN(256)), Flip: byte(0x80 * r.IntN(2)),
 		OutPixel: 16, OutBlock: 16 * n, ResidualScale: 0.01 + r.Float32()/7, ResidualZero: float32(r.IntN(256))}
+	if r.IntN(8) == 0 {
+		q.OutScale = []float32{1e-37, 3e-30, 1e30}[r.IntN(3)]
+	}
 	for range 16 * blocks {
 		q.Scale = append(q.Scale, 0.0001+r.Float32()*0.01)
 		q.Bias = append(q.Bias, float32(r.NormFloat64())*20)
@@ -90,6 +93,15 @@ func qconvCase(r *rand.Rand, blocks, pixels, steps, variant int) *QConvCall {
 	return c
 }
 
+// evenly has the steps of a call follow each other.
+func evenly(c *QConvCall) *QConvCall {
+	c.Distance = 32
+	for s := range c.Steps {
+		c.Steps[s] = int32(16 * (s + 1))
+	}
+	return c
+}
+
 // qconvNaive is the definition: sums first, then the epilogue of each.
 func qconvNaive(c *QConvCall, blocks int) {
 	for x, p := range c.Pixels {
@@ -116,7 +128,7 @@ func testStrips(t *testing.T, run, naive func(*QConvCall), make func(r *rand.Ran
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	for variant := range 64 {
-		for _, pixels := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 25, 49} {
+		for _, pixels := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 25, 49, 65} {
 			c := make(r, pixels, 1+variant%5, variant)
 			run(c)
 			got := *c.Requant
@@ -141,7 +153,11 @@ func TestQConvKernels(t *testing.T) {
 			runnable(t, k.Needs)
 			testStrips(t, k.Run, func(c *QConvCall) { qconvNaive(c, k.Blocks) },
 				func(r *rand.Rand, pixels, steps, variant int) *QConvCall {
-					return qconvCase(r, k.Blocks, pixels, steps, variant)
+					return qconvCase(r, k.Blocks, pixels, steps*k.Steps, variant)
+				})
+			testStrips(t, k.Run, func(c *QConvCall) { qconvNaive(c, k.Blocks) },
+				func(r *rand.Rand, pixels, steps, variant int) *QConvCall {
+					return evenly(qconvCase(r, k.Blocks, pixels, steps*k.Steps, variant))
 				})
 		})
 	}

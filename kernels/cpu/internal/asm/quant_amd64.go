@@ -36,6 +36,15 @@ type quantArgs struct {
 	scale                        float32
 	zero                         int32
 	flipA, flipB, flip           uint32
+	inverse                      inverse
+}
+
+// whole returns how many of n elements are quantised in assembly: those of whole vectors.
+func whole(n int, to Quantization) int {
+	if inverseOf(to.Scale) == (inverse{}) {
+		return 0
+	}
+	return n &^ 15
 }
 
 func (a *quantArgs) from(q Quantization) {
@@ -47,7 +56,7 @@ func (a *quantArgs) fromB(q Quantization) {
 }
 
 func (a *quantArgs) to(q Quantization, limits [2]float32) {
-	a.scale, a.zero, a.flip = q.Scale, q.unsigned().Zero, uint32(q.flip())
+	a.scale, a.inverse, a.zero, a.flip = q.Scale, inverseOf(q.Scale), q.unsigned().Zero, uint32(q.flip())
 	limits = within(limits, a.scale, a.zero)
 	a.low, a.high = limits[0], limits[1]
 }
@@ -56,7 +65,7 @@ var unlimited = [2]float32{negInf, posInf}
 
 // quantize runs whole vectors in assembly and the rest in Go; so do all below.
 func (k quantAssembly) quantize(dst []byte, src []float32, to Quantization) {
-	n := len(src) &^ 15
+	n := whole(len(src), to)
 	if n > 0 {
 		var a quantArgs
 		a.to(to, unlimited)
@@ -84,7 +93,7 @@ func (k quantAssembly) dequantize(dst []float32, src []byte, from Quantization) 
 }
 
 func (k quantAssembly) requantize(dst, src []byte, from Quantization, limits [2]float32, to Quantization) {
-	n := len(src) &^ 15
+	n := whole(len(src), to)
 	if n > 0 {
 		var a quantArgs
 		a.from(from)
@@ -99,7 +108,7 @@ func (k quantAssembly) requantize(dst, src []byte, from Quantization, limits [2]
 }
 
 func (k quantAssembly) add(dst, a, b []byte, fromA, fromB Quantization, limits [2]float32, to Quantization) {
-	n := len(a) &^ 15
+	n := whole(len(a), to)
 	if n > 0 {
 		var q quantArgs
 		q.from(fromA)
@@ -116,7 +125,7 @@ func (k quantAssembly) add(dst, a, b []byte, fromA, fromB Quantization, limits [
 
 func (k quantAssembly) quantizePixels(dst []byte, src []float32, plane, channels int, to Quantization) {
 	pixels := len(dst) / 4
-	n := pixels &^ 15
+	n := whole(pixels, to)
 	if n > 0 && channels > 0 {
 		_ = src[(channels-1)*plane+n-1]
 		var a quantArgs
@@ -150,7 +159,7 @@ func (k quantAssembly) pixels(dst, src []byte, plane, channels int, flip byte) {
 
 func (k quantAssembly) quantizeBlock(dst []byte, src []float32, plane, channels int, to Quantization) {
 	pixels := len(dst) / 16
-	n := pixels &^ 15
+	n := whole(pixels, to)
 	if n > 0 {
 		_ = src[(channels-1)*plane+n-1]
 		var a quantArgs

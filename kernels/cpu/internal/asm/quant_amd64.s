@@ -22,19 +22,24 @@ TEXT ·quantizeAVX512(SB), NOSPLIT, $0-32
 	VPBROADCASTD 32(AX), Z5
 	VPBROADCASTD 36(AX), Z5
 	VPBROADCASTD 40(AX), Z5
+	VPBROADCASTD 44(AX), Z6
+	VPBROADCASTD 48(AX), Z7
 	VPTERNLOGD   $0xff, Z1, Z1, Z1
 	VPSRLD       $0x18, Z1, Z1
 	XORQ         AX, AX
 
 loop:
-	VMOVUPS          (BX)(AX*4), Z6
-	VMAXPS           Z6, Z0, Z6
-	VMINPS           Z6, Z2, Z6
-	VDIVPS           Z3, Z6, Z6
-	VCVTPS2DQ.RN_SAE Z6, Z6
-	VPADDD           Z4, Z6, Z6
-	VPTERNLOGD       $0x6a, Z5, Z1, Z6
-	VPMOVDB          Z6, (DX)(AX*1)
+	VMOVUPS          (BX)(AX*4), Z8
+	VMAXPS           Z8, Z0, Z8
+	VMINPS           Z8, Z2, Z8
+	VMULPS           Z7, Z8, Z9
+	VFMADD231PS      Z6, Z8, Z9
+	VFNMADD231PS     Z3, Z9, Z8
+	VFMADD213PS      Z9, Z6, Z8
+	VCVTPS2DQ.RN_SAE Z8, Z8
+	VPADDD           Z4, Z8, Z8
+	VPTERNLOGD       $0x6a, Z5, Z1, Z8
+	VPMOVDB          Z8, (DX)(AX*1)
 	ADDQ             $0x10, AX
 	CMPQ             AX, CX
 	JLT              loop
@@ -59,6 +64,8 @@ TEXT ·dequantizeAVX512(SB), NOSPLIT, $0-32
 	VPBROADCASTD 32(AX), Z2
 	VPBROADCASTD 36(AX), Z4
 	VPBROADCASTD 40(AX), Z4
+	VPBROADCASTD 44(AX), Z4
+	VPBROADCASTD 48(AX), Z4
 	VPTERNLOGD   $0xff, Z3, Z3, Z3
 	VPSRLD       $0x18, Z3, Z3
 	XORQ         AX, AX
@@ -94,23 +101,28 @@ TEXT ·requantizeAVX512(SB), NOSPLIT, $0-32
 	VPBROADCASTD 32(AX), Z7
 	VPBROADCASTD 36(AX), Z8
 	VPBROADCASTD 40(AX), Z8
+	VPBROADCASTD 44(AX), Z9
+	VPBROADCASTD 48(AX), Z10
 	VPTERNLOGD   $0xff, Z3, Z3, Z3
 	VPSRLD       $0x18, Z3, Z3
 	XORQ         AX, AX
 
 loop:
-	VPMOVZXBD        (BX)(AX*1), Z9
-	VPXORD           Z7, Z9, Z9
-	VCVTDQ2PS        Z9, Z9
-	VSUBPS           Z1, Z9, Z9
-	VMULPS           Z0, Z9, Z9
-	VMAXPS           Z9, Z2, Z9
-	VMINPS           Z9, Z4, Z9
-	VDIVPS           Z5, Z9, Z9
-	VCVTPS2DQ.RN_SAE Z9, Z9
-	VPADDD           Z6, Z9, Z9
-	VPTERNLOGD       $0x6a, Z8, Z3, Z9
-	VPMOVDB          Z9, (DX)(AX*1)
+	VPMOVZXBD        (BX)(AX*1), Z11
+	VPXORD           Z7, Z11, Z11
+	VCVTDQ2PS        Z11, Z11
+	VSUBPS           Z1, Z11, Z11
+	VMULPS           Z0, Z11, Z11
+	VMAXPS           Z11, Z2, Z11
+	VMINPS           Z11, Z4, Z11
+	VMULPS           Z10, Z11, Z12
+	VFMADD231PS      Z9, Z11, Z12
+	VFNMADD231PS     Z5, Z12, Z11
+	VFMADD213PS      Z12, Z9, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z6, Z11, Z11
+	VPTERNLOGD       $0x6a, Z8, Z3, Z11
+	VPMOVDB          Z11, (DX)(AX*1)
 	ADDQ             $0x10, AX
 	CMPQ             AX, CX
 	JLT              loop
@@ -136,29 +148,34 @@ TEXT ·addBytesAVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTD 32(AX), Z8
 	VPBROADCASTD 36(AX), Z9
 	VPBROADCASTD 40(AX), Z10
-	VPTERNLOGD   $0xff, Z11, Z11, Z11
-	VPSRLD       $0x18, Z11, Z11
+	VPBROADCASTD 44(AX), Z11
+	VPBROADCASTD 48(AX), Z12
+	VPTERNLOGD   $0xff, Z13, Z13, Z13
+	VPSRLD       $0x18, Z13, Z13
 	XORQ         AX, AX
 
 loop:
-	VPMOVZXBD        (BX)(AX*1), Z12
-	VPXORD           Z8, Z12, Z12
-	VPMOVZXBD        (SI)(AX*1), Z13
-	VPXORD           Z9, Z13, Z13
-	VCVTDQ2PS        Z12, Z12
-	VSUBPS           Z1, Z12, Z12
-	VMULPS           Z0, Z12, Z12
-	VCVTDQ2PS        Z13, Z13
-	VSUBPS           Z3, Z13, Z13
-	VMULPS           Z2, Z13, Z13
-	VADDPS           Z13, Z12, Z12
-	VMAXPS           Z12, Z4, Z12
-	VMINPS           Z12, Z5, Z12
-	VDIVPS           Z6, Z12, Z12
-	VCVTPS2DQ.RN_SAE Z12, Z12
-	VPADDD           Z7, Z12, Z12
-	VPTERNLOGD       $0x6a, Z10, Z11, Z12
-	VPMOVDB          Z12, (DX)(AX*1)
+	VPMOVZXBD        (BX)(AX*1), Z14
+	VPXORD           Z8, Z14, Z14
+	VPMOVZXBD        (SI)(AX*1), Z15
+	VPXORD           Z9, Z15, Z15
+	VCVTDQ2PS        Z14, Z14
+	VSUBPS           Z1, Z14, Z14
+	VMULPS           Z0, Z14, Z14
+	VCVTDQ2PS        Z15, Z15
+	VSUBPS           Z3, Z15, Z15
+	VMULPS           Z2, Z15, Z15
+	VADDPS           Z15, Z14, Z14
+	VMAXPS           Z14, Z4, Z14
+	VMINPS           Z14, Z5, Z14
+	VMULPS           Z12, Z14, Z15
+	VFMADD231PS      Z11, Z14, Z15
+	VFNMADD231PS     Z6, Z15, Z14
+	VFMADD213PS      Z15, Z11, Z14
+	VCVTPS2DQ.RN_SAE Z14, Z14
+	VPADDD           Z7, Z14, Z14
+	VPTERNLOGD       $0x6a, Z10, Z13, Z14
+	VPMOVDB          Z14, (DX)(AX*1)
 	ADDQ             $0x10, AX
 	CMPQ             AX, CX
 	JLT              loop
@@ -183,6 +200,8 @@ TEXT ·quantizePixelsAVX512(SB), NOSPLIT, $0-48
 	VPBROADCASTD 32(AX), Z5
 	VPBROADCASTD 36(AX), Z5
 	VPBROADCASTD 40(AX), Z5
+	VPBROADCASTD 44(AX), Z6
+	VPBROADCASTD 48(AX), Z7
 	VPTERNLOGD   $0xff, Z1, Z1, Z1
 	VPSRLD       $0x18, Z1, Z1
 	XORQ         AX, AX
@@ -192,53 +211,65 @@ TEXT ·quantizePixelsAVX512(SB), NOSPLIT, $0-48
 loop:
 	LEAQ             (BX)(AX*4), R8
 	MOVQ             DI, R10
-	VMOVUPS          (R8), Z6
+	VMOVUPS          (R8), Z8
 	LEAQ             (R8)(SI*4), R9
 	SUBQ             $0x01, R10
 	CMOVQGT          R9, R8
-	VMAXPS           Z6, Z0, Z6
-	VMINPS           Z6, Z2, Z6
-	VDIVPS           Z3, Z6, Z6
-	VCVTPS2DQ.RN_SAE Z6, Z6
-	VPADDD           Z4, Z6, Z6
-	VPTERNLOGD       $0x6a, Z5, Z1, Z6
-	VMOVUPS          (R8), Z7
+	VMAXPS           Z8, Z0, Z8
+	VMINPS           Z8, Z2, Z8
+	VMULPS           Z7, Z8, Z9
+	VFMADD231PS      Z6, Z8, Z9
+	VFNMADD231PS     Z3, Z9, Z8
+	VFMADD213PS      Z9, Z6, Z8
+	VCVTPS2DQ.RN_SAE Z8, Z8
+	VPADDD           Z4, Z8, Z8
+	VPTERNLOGD       $0x6a, Z5, Z1, Z8
+	VMOVUPS          (R8), Z9
 	LEAQ             (R8)(SI*4), R9
 	SUBQ             $0x01, R10
 	CMOVQGT          R9, R8
-	VMAXPS           Z7, Z0, Z7
-	VMINPS           Z7, Z2, Z7
-	VDIVPS           Z3, Z7, Z7
-	VCVTPS2DQ.RN_SAE Z7, Z7
-	VPADDD           Z4, Z7, Z7
-	VPTERNLOGD       $0x6a, Z5, Z1, Z7
-	VPSLLD           $0x08, Z7, Z7
-	VPORD            Z7, Z6, Z6
-	VMOVUPS          (R8), Z7
+	VMAXPS           Z9, Z0, Z9
+	VMINPS           Z9, Z2, Z9
+	VMULPS           Z7, Z9, Z10
+	VFMADD231PS      Z6, Z9, Z10
+	VFNMADD231PS     Z3, Z10, Z9
+	VFMADD213PS      Z10, Z6, Z9
+	VCVTPS2DQ.RN_SAE Z9, Z9
+	VPADDD           Z4, Z9, Z9
+	VPTERNLOGD       $0x6a, Z5, Z1, Z9
+	VPSLLD           $0x08, Z9, Z9
+	VPORD            Z9, Z8, Z8
+	VMOVUPS          (R8), Z9
 	LEAQ             (R8)(SI*4), R9
 	SUBQ             $0x01, R10
 	CMOVQGT          R9, R8
-	VMAXPS           Z7, Z0, Z7
-	VMINPS           Z7, Z2, Z7
-	VDIVPS           Z3, Z7, Z7
-	VCVTPS2DQ.RN_SAE Z7, Z7
-	VPADDD           Z4, Z7, Z7
-	VPTERNLOGD       $0x6a, Z5, Z1, Z7
-	VPSLLD           $0x10, Z7, Z7
-	VPORD            Z7, Z6, Z6
-	VMOVUPS          (R8), Z7
+	VMAXPS           Z9, Z0, Z9
+	VMINPS           Z9, Z2, Z9
+	VMULPS           Z7, Z9, Z10
+	VFMADD231PS      Z6, Z9, Z10
+	VFNMADD231PS     Z3, Z10, Z9
+	VFMADD213PS      Z10, Z6, Z9
+	VCVTPS2DQ.RN_SAE Z9, Z9
+	VPADDD           Z4, Z9, Z9
+	VPTERNLOGD       $0x6a, Z5, Z1, Z9
+	VPSLLD           $0x10, Z9, Z9
+	VPORD            Z9, Z8, Z8
+	VMOVUPS          (R8), Z9
 	LEAQ             (R8)(SI*4), R9
 	SUBQ             $0x01, R10
 	CMOVQGT          R9, R8
-	VMAXPS           Z7, Z0, Z7
-	VMINPS           Z7, Z2, Z7
-	VDIVPS           Z3, Z7, Z7
-	VCVTPS2DQ.RN_SAE Z7, Z7
-	VPADDD           Z4, Z7, Z7
-	VPTERNLOGD       $0x6a, Z5, Z1, Z7
-	VPSLLD           $0x18, Z7, Z7
-	VPORD            Z7, Z6, Z6
-	VMOVUPS          Z6, (DX)(AX*4)
+	VMAXPS           Z9, Z0, Z9
+	VMINPS           Z9, Z2, Z9
+	VMULPS           Z7, Z9, Z10
+	VFMADD231PS      Z6, Z9, Z10
+	VFNMADD231PS     Z3, Z10, Z9
+	VFMADD213PS      Z10, Z6, Z9
+	VCVTPS2DQ.RN_SAE Z9, Z9
+	VPADDD           Z4, Z9, Z9
+	VPTERNLOGD       $0x6a, Z5, Z1, Z9
+	VPSLLD           $0x18, Z9, Z9
+	VPORD            Z9, Z8, Z8
+	VMOVUPS          Z8, (DX)(AX*4)
 	ADDQ             $0x10, AX
 	CMPQ             AX, CX
 	JLT              loop
@@ -309,6 +340,8 @@ TEXT ·quantizeBlockAVX512(SB), NOSPLIT, $0-48
 	VPBROADCASTD 32(AX), Z5
 	VPBROADCASTD 36(AX), Z5
 	VPBROADCASTD 40(AX), Z5
+	VPBROADCASTD 44(AX), Z6
+	VPBROADCASTD 48(AX), Z7
 	VPTERNLOGD   $0xff, Z1, Z1, Z1
 	VPSRLD       $0x18, Z1, Z1
 	XORQ         AX, AX
@@ -318,105 +351,16 @@ TEXT ·quantizeBlockAVX512(SB), NOSPLIT, $0-48
 loop:
 	LEAQ             (BX)(AX*4), R8
 	MOVQ             DI, R10
-	VMOVUPS          (R8), Z6
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z6, Z0, Z6
-	VMINPS           Z6, Z2, Z6
-	VDIVPS           Z3, Z6, Z6
-	VCVTPS2DQ.RN_SAE Z6, Z6
-	VPADDD           Z4, Z6, Z6
-	VPTERNLOGD       $0x6a, Z5, Z1, Z6
-	VMOVUPS          (R8), Z7
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z7, Z0, Z7
-	VMINPS           Z7, Z2, Z7
-	VDIVPS           Z3, Z7, Z7
-	VCVTPS2DQ.RN_SAE Z7, Z7
-	VPADDD           Z4, Z7, Z7
-	VPTERNLOGD       $0x6a, Z5, Z1, Z7
-	VPSLLD           $0x08, Z7, Z7
-	VPORD            Z7, Z6, Z6
-	VMOVUPS          (R8), Z7
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z7, Z0, Z7
-	VMINPS           Z7, Z2, Z7
-	VDIVPS           Z3, Z7, Z7
-	VCVTPS2DQ.RN_SAE Z7, Z7
-	VPADDD           Z4, Z7, Z7
-	VPTERNLOGD       $0x6a, Z5, Z1, Z7
-	VPSLLD           $0x10, Z7, Z7
-	VPORD            Z7, Z6, Z6
-	VMOVUPS          (R8), Z7
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z7, Z0, Z7
-	VMINPS           Z7, Z2, Z7
-	VDIVPS           Z3, Z7, Z7
-	VCVTPS2DQ.RN_SAE Z7, Z7
-	VPADDD           Z4, Z7, Z7
-	VPTERNLOGD       $0x6a, Z5, Z1, Z7
-	VPSLLD           $0x18, Z7, Z7
-	VPORD            Z7, Z6, Z6
-	VMOVUPS          (R8), Z7
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z7, Z0, Z7
-	VMINPS           Z7, Z2, Z7
-	VDIVPS           Z3, Z7, Z7
-	VCVTPS2DQ.RN_SAE Z7, Z7
-	VPADDD           Z4, Z7, Z7
-	VPTERNLOGD       $0x6a, Z5, Z1, Z7
 	VMOVUPS          (R8), Z8
 	LEAQ             (R8)(SI*4), R9
 	SUBQ             $0x01, R10
 	CMOVQGT          R9, R8
 	VMAXPS           Z8, Z0, Z8
 	VMINPS           Z8, Z2, Z8
-	VDIVPS           Z3, Z8, Z8
-	VCVTPS2DQ.RN_SAE Z8, Z8
-	VPADDD           Z4, Z8, Z8
-	VPTERNLOGD       $0x6a, Z5, Z1, Z8
-	VPSLLD           $0x08, Z8, Z8
-	VPORD            Z8, Z7, Z7
-	VMOVUPS          (R8), Z8
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z8, Z0, Z8
-	VMINPS           Z8, Z2, Z8
-	VDIVPS           Z3, Z8, Z8
-	VCVTPS2DQ.RN_SAE Z8, Z8
-	VPADDD           Z4, Z8, Z8
-	VPTERNLOGD       $0x6a, Z5, Z1, Z8
-	VPSLLD           $0x10, Z8, Z8
-	VPORD            Z8, Z7, Z7
-	VMOVUPS          (R8), Z8
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z8, Z0, Z8
-	VMINPS           Z8, Z2, Z8
-	VDIVPS           Z3, Z8, Z8
-	VCVTPS2DQ.RN_SAE Z8, Z8
-	VPADDD           Z4, Z8, Z8
-	VPTERNLOGD       $0x6a, Z5, Z1, Z8
-	VPSLLD           $0x18, Z8, Z8
-	VPORD            Z8, Z7, Z7
-	VMOVUPS          (R8), Z8
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z8, Z0, Z8
-	VMINPS           Z8, Z2, Z8
-	VDIVPS           Z3, Z8, Z8
+	VMULPS           Z7, Z8, Z9
+	VFMADD231PS      Z6, Z8, Z9
+	VFNMADD231PS     Z3, Z9, Z8
+	VFMADD213PS      Z9, Z6, Z8
 	VCVTPS2DQ.RN_SAE Z8, Z8
 	VPADDD           Z4, Z8, Z8
 	VPTERNLOGD       $0x6a, Z5, Z1, Z8
@@ -426,7 +370,10 @@ loop:
 	CMOVQGT          R9, R8
 	VMAXPS           Z9, Z0, Z9
 	VMINPS           Z9, Z2, Z9
-	VDIVPS           Z3, Z9, Z9
+	VMULPS           Z7, Z9, Z10
+	VFMADD231PS      Z6, Z9, Z10
+	VFNMADD231PS     Z3, Z10, Z9
+	VFMADD213PS      Z10, Z6, Z9
 	VCVTPS2DQ.RN_SAE Z9, Z9
 	VPADDD           Z4, Z9, Z9
 	VPTERNLOGD       $0x6a, Z5, Z1, Z9
@@ -438,7 +385,10 @@ loop:
 	CMOVQGT          R9, R8
 	VMAXPS           Z9, Z0, Z9
 	VMINPS           Z9, Z2, Z9
-	VDIVPS           Z3, Z9, Z9
+	VMULPS           Z7, Z9, Z10
+	VFMADD231PS      Z6, Z9, Z10
+	VFNMADD231PS     Z3, Z10, Z9
+	VFMADD213PS      Z10, Z6, Z9
 	VCVTPS2DQ.RN_SAE Z9, Z9
 	VPADDD           Z4, Z9, Z9
 	VPTERNLOGD       $0x6a, Z5, Z1, Z9
@@ -450,7 +400,10 @@ loop:
 	CMOVQGT          R9, R8
 	VMAXPS           Z9, Z0, Z9
 	VMINPS           Z9, Z2, Z9
-	VDIVPS           Z3, Z9, Z9
+	VMULPS           Z7, Z9, Z10
+	VFMADD231PS      Z6, Z9, Z10
+	VFNMADD231PS     Z3, Z10, Z9
+	VFMADD213PS      Z10, Z6, Z9
 	VCVTPS2DQ.RN_SAE Z9, Z9
 	VPADDD           Z4, Z9, Z9
 	VPTERNLOGD       $0x6a, Z5, Z1, Z9
@@ -462,7 +415,10 @@ loop:
 	CMOVQGT          R9, R8
 	VMAXPS           Z9, Z0, Z9
 	VMINPS           Z9, Z2, Z9
-	VDIVPS           Z3, Z9, Z9
+	VMULPS           Z7, Z9, Z10
+	VFMADD231PS      Z6, Z9, Z10
+	VFNMADD231PS     Z3, Z10, Z9
+	VFMADD213PS      Z10, Z6, Z9
 	VCVTPS2DQ.RN_SAE Z9, Z9
 	VPADDD           Z4, Z9, Z9
 	VPTERNLOGD       $0x6a, Z5, Z1, Z9
@@ -472,7 +428,10 @@ loop:
 	CMOVQGT          R9, R8
 	VMAXPS           Z10, Z0, Z10
 	VMINPS           Z10, Z2, Z10
-	VDIVPS           Z3, Z10, Z10
+	VMULPS           Z7, Z10, Z11
+	VFMADD231PS      Z6, Z10, Z11
+	VFNMADD231PS     Z3, Z11, Z10
+	VFMADD213PS      Z11, Z6, Z10
 	VCVTPS2DQ.RN_SAE Z10, Z10
 	VPADDD           Z4, Z10, Z10
 	VPTERNLOGD       $0x6a, Z5, Z1, Z10
@@ -484,7 +443,10 @@ loop:
 	CMOVQGT          R9, R8
 	VMAXPS           Z10, Z0, Z10
 	VMINPS           Z10, Z2, Z10
-	VDIVPS           Z3, Z10, Z10
+	VMULPS           Z7, Z10, Z11
+	VFMADD231PS      Z6, Z10, Z11
+	VFNMADD231PS     Z3, Z11, Z10
+	VFMADD213PS      Z11, Z6, Z10
 	VCVTPS2DQ.RN_SAE Z10, Z10
 	VPADDD           Z4, Z10, Z10
 	VPTERNLOGD       $0x6a, Z5, Z1, Z10
@@ -496,36 +458,155 @@ loop:
 	CMOVQGT          R9, R8
 	VMAXPS           Z10, Z0, Z10
 	VMINPS           Z10, Z2, Z10
-	VDIVPS           Z3, Z10, Z10
+	VMULPS           Z7, Z10, Z11
+	VFMADD231PS      Z6, Z10, Z11
+	VFNMADD231PS     Z3, Z11, Z10
+	VFMADD213PS      Z11, Z6, Z10
 	VCVTPS2DQ.RN_SAE Z10, Z10
 	VPADDD           Z4, Z10, Z10
 	VPTERNLOGD       $0x6a, Z5, Z1, Z10
 	VPSLLD           $0x18, Z10, Z10
 	VPORD            Z10, Z9, Z9
-	VPUNPCKLDQ       Z7, Z6, Z10
-	VPUNPCKHDQ       Z7, Z6, Z6
-	VPUNPCKLDQ       Z9, Z8, Z7
-	VPUNPCKHDQ       Z9, Z8, Z9
-	VPUNPCKLQDQ      Z7, Z10, Z8
-	VPUNPCKHQDQ      Z7, Z10, Z7
-	VPUNPCKLQDQ      Z9, Z6, Z10
-	VPUNPCKHQDQ      Z9, Z6, Z6
-	VMOVUPS          X8, (DX)
-	VEXTRACTI32X4    $0x01, Z8, 64(DX)
-	VEXTRACTI32X4    $0x02, Z8, 128(DX)
-	VEXTRACTI32X4    $0x03, Z8, 192(DX)
-	VMOVUPS          X7, 16(DX)
-	VEXTRACTI32X4    $0x01, Z7, 80(DX)
-	VEXTRACTI32X4    $0x02, Z7, 144(DX)
-	VEXTRACTI32X4    $0x03, Z7, 208(DX)
-	VMOVUPS          X10, 32(DX)
-	VEXTRACTI32X4    $0x01, Z10, 96(DX)
-	VEXTRACTI32X4    $0x02, Z10, 160(DX)
-	VEXTRACTI32X4    $0x03, Z10, 224(DX)
-	VMOVUPS          X6, 48(DX)
-	VEXTRACTI32X4    $0x01, Z6, 112(DX)
-	VEXTRACTI32X4    $0x02, Z6, 176(DX)
-	VEXTRACTI32X4    $0x03, Z6, 240(DX)
+	VMOVUPS          (R8), Z10
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z10, Z0, Z10
+	VMINPS           Z10, Z2, Z10
+	VMULPS           Z7, Z10, Z11
+	VFMADD231PS      Z6, Z10, Z11
+	VFNMADD231PS     Z3, Z11, Z10
+	VFMADD213PS      Z11, Z6, Z10
+	VCVTPS2DQ.RN_SAE Z10, Z10
+	VPADDD           Z4, Z10, Z10
+	VPTERNLOGD       $0x6a, Z5, Z1, Z10
+	VMOVUPS          (R8), Z11
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z11, Z0, Z11
+	VMINPS           Z11, Z2, Z11
+	VMULPS           Z7, Z11, Z12
+	VFMADD231PS      Z6, Z11, Z12
+	VFNMADD231PS     Z3, Z12, Z11
+	VFMADD213PS      Z12, Z6, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z4, Z11, Z11
+	VPTERNLOGD       $0x6a, Z5, Z1, Z11
+	VPSLLD           $0x08, Z11, Z11
+	VPORD            Z11, Z10, Z10
+	VMOVUPS          (R8), Z11
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z11, Z0, Z11
+	VMINPS           Z11, Z2, Z11
+	VMULPS           Z7, Z11, Z12
+	VFMADD231PS      Z6, Z11, Z12
+	VFNMADD231PS     Z3, Z12, Z11
+	VFMADD213PS      Z12, Z6, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z4, Z11, Z11
+	VPTERNLOGD       $0x6a, Z5, Z1, Z11
+	VPSLLD           $0x10, Z11, Z11
+	VPORD            Z11, Z10, Z10
+	VMOVUPS          (R8), Z11
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z11, Z0, Z11
+	VMINPS           Z11, Z2, Z11
+	VMULPS           Z7, Z11, Z12
+	VFMADD231PS      Z6, Z11, Z12
+	VFNMADD231PS     Z3, Z12, Z11
+	VFMADD213PS      Z12, Z6, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z4, Z11, Z11
+	VPTERNLOGD       $0x6a, Z5, Z1, Z11
+	VPSLLD           $0x18, Z11, Z11
+	VPORD            Z11, Z10, Z10
+	VMOVUPS          (R8), Z11
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z11, Z0, Z11
+	VMINPS           Z11, Z2, Z11
+	VMULPS           Z7, Z11, Z12
+	VFMADD231PS      Z6, Z11, Z12
+	VFNMADD231PS     Z3, Z12, Z11
+	VFMADD213PS      Z12, Z6, Z11
+	VCVTPS2DQ.RN_SAE Z11, Z11
+	VPADDD           Z4, Z11, Z11
+	VPTERNLOGD       $0x6a, Z5, Z1, Z11
+	VMOVUPS          (R8), Z12
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z12, Z0, Z12
+	VMINPS           Z12, Z2, Z12
+	VMULPS           Z7, Z12, Z13
+	VFMADD231PS      Z6, Z12, Z13
+	VFNMADD231PS     Z3, Z13, Z12
+	VFMADD213PS      Z13, Z6, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z4, Z12, Z12
+	VPTERNLOGD       $0x6a, Z5, Z1, Z12
+	VPSLLD           $0x08, Z12, Z12
+	VPORD            Z12, Z11, Z11
+	VMOVUPS          (R8), Z12
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z12, Z0, Z12
+	VMINPS           Z12, Z2, Z12
+	VMULPS           Z7, Z12, Z13
+	VFMADD231PS      Z6, Z12, Z13
+	VFNMADD231PS     Z3, Z13, Z12
+	VFMADD213PS      Z13, Z6, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z4, Z12, Z12
+	VPTERNLOGD       $0x6a, Z5, Z1, Z12
+	VPSLLD           $0x10, Z12, Z12
+	VPORD            Z12, Z11, Z11
+	VMOVUPS          (R8), Z12
+	LEAQ             (R8)(SI*4), R9
+	SUBQ             $0x01, R10
+	CMOVQGT          R9, R8
+	VMAXPS           Z12, Z0, Z12
+	VMINPS           Z12, Z2, Z12
+	VMULPS           Z7, Z12, Z13
+	VFMADD231PS      Z6, Z12, Z13
+	VFNMADD231PS     Z3, Z13, Z12
+	VFMADD213PS      Z13, Z6, Z12
+	VCVTPS2DQ.RN_SAE Z12, Z12
+	VPADDD           Z4, Z12, Z12
+	VPTERNLOGD       $0x6a, Z5, Z1, Z12
+	VPSLLD           $0x18, Z12, Z12
+	VPORD            Z12, Z11, Z11
+	VPUNPCKLDQ       Z9, Z8, Z12
+	VPUNPCKHDQ       Z9, Z8, Z8
+	VPUNPCKLDQ       Z11, Z10, Z9
+	VPUNPCKHDQ       Z11, Z10, Z11
+	VPUNPCKLQDQ      Z9, Z12, Z10
+	VPUNPCKHQDQ      Z9, Z12, Z9
+	VPUNPCKLQDQ      Z11, Z8, Z12
+	VPUNPCKHQDQ      Z11, Z8, Z8
+	VMOVUPS          X10, (DX)
+	VEXTRACTI32X4    $0x01, Z10, 64(DX)
+	VEXTRACTI32X4    $0x02, Z10, 128(DX)
+	VEXTRACTI32X4    $0x03, Z10, 192(DX)
+	VMOVUPS          X9, 16(DX)
+	VEXTRACTI32X4    $0x01, Z9, 80(DX)
+	VEXTRACTI32X4    $0x02, Z9, 144(DX)
+	VEXTRACTI32X4    $0x03, Z9, 208(DX)
+	VMOVUPS          X12, 32(DX)
+	VEXTRACTI32X4    $0x01, Z12, 96(DX)
+	VEXTRACTI32X4    $0x02, Z12, 160(DX)
+	VEXTRACTI32X4    $0x03, Z12, 224(DX)
+	VMOVUPS          X8, 48(DX)
+	VEXTRACTI32X4    $0x01, Z8, 112(DX)
+	VEXTRACTI32X4    $0x02, Z8, 176(DX)
+	VEXTRACTI32X4    $0x03, Z8, 240(DX)
 	ADDQ             $0x00000100, DX
 	ADDQ             $0x10, AX
 	CMPQ             AX, CX
@@ -551,6 +632,8 @@ TEXT ·dequantizeBlockAVX512(SB), NOSPLIT, $0-48
 	VPBROADCASTD 32(AX), Z2
 	VPBROADCASTD 36(AX), Z8
 	VPBROADCASTD 40(AX), Z8
+	VPBROADCASTD 44(AX), Z8
+	VPBROADCASTD 48(AX), Z8
 	VPTERNLOGD   $0xff, Z3, Z3, Z3
 	VPSRLD       $0x18, Z3, Z3
 	XORQ         AX, AX
@@ -783,6 +866,8 @@ TEXT ·quantizeAVX2(SB), NOSPLIT, $0-32
 	VPBROADCASTD 32(AX), Y4
 	VPBROADCASTD 36(AX), Y4
 	VPBROADCASTD 40(AX), Y4
+	VPBROADCASTD 44(AX), Y5
+	VPBROADCASTD 48(AX), Y5
 	VPCMPEQD     Y5, Y5, Y5
 	VPSRLD       $0x18, Y5, Y5
 	XORQ         AX, AX
@@ -824,6 +909,8 @@ TEXT ·dequantizeAVX2(SB), NOSPLIT, $0-32
 	VPBROADCASTD 32(AX), Y2
 	VPBROADCASTD 36(AX), Y3
 	VPBROADCASTD 40(AX), Y3
+	VPBROADCASTD 44(AX), Y3
+	VPBROADCASTD 48(AX), Y3
 	VPCMPEQD     Y3, Y3, Y3
 	VPSRLD       $0x18, Y3, Y3
 	XORQ         AX, AX
@@ -859,6 +946,8 @@ TEXT ·requantizeAVX2(SB), NOSPLIT, $0-32
 	VPBROADCASTD 32(AX), Y6
 	VPBROADCASTD 36(AX), Y7
 	VPBROADCASTD 40(AX), Y7
+	VPBROADCASTD 44(AX), Y8
+	VPBROADCASTD 48(AX), Y8
 	VPCMPEQD     Y8, Y8, Y8
 	VPSRLD       $0x18, Y8, Y8
 	XORQ         AX, AX
@@ -905,6 +994,8 @@ TEXT ·addBytesAVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTD 32(AX), Y8
 	VPBROADCASTD 36(AX), Y9
 	VPBROADCASTD 40(AX), Y10
+	VPBROADCASTD 44(AX), Y11
+	VPBROADCASTD 48(AX), Y11
 	VPCMPEQD     Y11, Y11, Y11
 	VPSRLD       $0x18, Y11, Y11
 	XORQ         AX, AX
@@ -956,6 +1047,8 @@ TEXT ·quantizePixelsAVX2(SB), NOSPLIT, $0-48
 	VPBROADCASTD 32(AX), Y4
 	VPBROADCASTD 36(AX), Y4
 	VPBROADCASTD 40(AX), Y4
+	VPBROADCASTD 44(AX), Y5
+	VPBROADCASTD 48(AX), Y5
 	VPCMPEQD     Y5, Y5, Y5
 	VPSRLD       $0x18, Y5, Y5
 	XORQ         AX, AX
@@ -1086,6 +1179,8 @@ TEXT ·quantizeBlockAVX2(SB), NOSPLIT, $0-48
 	VPBROADCASTD 32(AX), Y4
 	VPBROADCASTD 36(AX), Y4
 	VPBROADCASTD 40(AX), Y4
+	VPBROADCASTD 44(AX), Y5
+	VPBROADCASTD 48(AX), Y5
 	VPCMPEQD     Y5, Y5, Y5
 	VPSRLD       $0x18, Y5, Y5
 	XORQ         AX, AX
@@ -1336,6 +1431,8 @@ TEXT ·dequantizeBlockAVX2(SB), NOSPLIT, $0-48
 	VPBROADCASTD 32(AX), Y2
 	VPBROADCASTD 36(AX), Y7
 	VPBROADCASTD 40(AX), Y7
+	VPBROADCASTD 44(AX), Y7
+	VPBROADCASTD 48(AX), Y7
 	VPCMPEQD     Y7, Y7, Y7
 	VPSRLD       $0x18, Y7, Y7
 	XORQ         AX, AX

@@ -65,6 +65,37 @@ func TestQuantKernels(t *testing.T) {
 	}
 }
 
+// TestQuantKernelTies quantises what lies at every boundary between two bytes and the numbers next to it, for scales of every
+// magnitude: where a quotient that is rounded otherwise than a division's would show.
+func TestQuantKernelTies(t *testing.T) {
+	const near = 2 // numbers on either side
+	for _, k := range QuantKernels() {
+		t.Run(k.Name, func(t *testing.T) {
+			runnable(t, k.Needs)
+			r := rand.New(rand.NewPCG(3, 4))
+			var x []float32
+			var got []byte
+			for range 2000 {
+				q := Quantization{Scale: float32(math.Ldexp(1+r.Float64(), r.IntN(220)-110)), Zero: int32(r.IntN(256))}
+				x = x[:0]
+				for i := range 256 {
+					tie := math.Float32bits(float32((float64(int32(i)-q.Zero) + 0.5) * float64(q.Scale)))
+					for d := range 2*near + 1 {
+						x = append(x, math.Float32frombits(tie+uint32(d)-near))
+					}
+				}
+				got = slices.Grow(got[:0], len(x))[:len(x)]
+				k.Quantize(got, x, q)
+				for i, f := range x {
+					if want := quantNaive(f, q); got[i] != want {
+						t.Fatalf("%v by %v: %d, want %d", f, q, got[i], want)
+					}
+				}
+			}
+		})
+	}
+}
+
 // checkLinear checks the conversions of slices.
 func checkLinear(t *testing.T, k QuantKernel, r *rand.Rand, n int, q, p Quantization) {
 	t.Helper()

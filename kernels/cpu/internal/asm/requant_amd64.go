@@ -17,7 +17,20 @@ type requantArgs struct {
 	outZero                      int32
 	clampInner, storeFloat       uint32
 	residualFloat                uint32
-	flip                         uint32 // in each byte
+	flip                         uint32  // in each byte
+	inverse                      inverse // of outScale
+}
+
+// inverse is 1 over a scale, rounded, and what that lacks; 0 where a quotient by way of it might not be the one that a division
+// rounds to.
+type inverse [2]float32
+
+func inverseOf(scale float32) inverse {
+	if scale < 0x1p-100 || scale > 0x1p100 {
+		return inverse{}
+	}
+	exact := 1 / float64(scale)
+	return inverse{float32(exact), float32(exact - float64(float32(exact)))}
 }
 
 // args checks that the slices reach the last of n pixels and translates r.
@@ -25,7 +38,7 @@ func (r *Requant) args(n, blocks int) requantArgs {
 	_, _ = r.Scale[16*blocks-1], r.Bias[16*blocks-1]
 	a := requantArgs{scale: &r.Scale[0], bias: &r.Bias[0], outPixel: r.OutPixel, outBlock: r.OutBlock,
 		inner: r.Inner, outer: r.Outer, residualScale: r.ResidualScale, residualZero: r.ResidualZero,
-		outScale: r.OutScale, outZero: r.OutZero}
+		outScale: r.OutScale, outZero: r.OutZero, inverse: inverseOf(r.OutScale)}
 	last := (n-1)*r.OutPixel + (blocks-1)*r.OutBlock + 15
 	if r.Float != nil {
 		_ = r.Float[last]

@@ -10,6 +10,8 @@ import (
 // TestArgumentOffsets holds the structs to the offsets that the generator (_asm/qconv.go) compiles in.
 func TestArgumentOffsets(t *testing.T) {
 	var q qconvArgs
+	var tile tileArgs
+	var pack packArgs
 	var r requantArgs
 	for _, f := range []struct {
 		name      string
@@ -24,6 +26,26 @@ func TestArgumentOffsets(t *testing.T) {
 		{"qRequant", unsafe.Offsetof(q.requant), 48},
 		{"qAhead", unsafe.Offsetof(q.ahead), 56},
 		{"qAheadStep", unsafe.Offsetof(q.aheadStep), 64},
+		{"tIn", unsafe.Offsetof(tile.in), 0},
+		{"tDistance", unsafe.Offsetof(tile.distance), 8},
+		{"tHalf", unsafe.Offsetof(tile.half), 16},
+		{"tQuad", unsafe.Offsetof(tile.quad), 24},
+		{"tTile", unsafe.Offsetof(tile.tile), 32},
+		{"tQuads", unsafe.Offsetof(tile.quads), 40},
+		{"tWeights", unsafe.Offsetof(tile.weights), 48},
+		{"tStart", unsafe.Offsetof(tile.start), 56},
+		{"tRequant", unsafe.Offsetof(tile.requant), 64},
+		{"tConfig", unsafe.Offsetof(tile.config), 72},
+		{"tSums", unsafe.Offsetof(tile.sums), 80},
+		{"tPixels", unsafe.Offsetof(tile.pixels), 88},
+		{"tAhead", unsafe.Offsetof(tile.ahead), 96},
+		{"tAheadStep", unsafe.Offsetof(tile.aheadStep), 104},
+		{"pTo", unsafe.Offsetof(pack.to), 0},
+		{"pIn", unsafe.Offsetof(pack.in), 8},
+		{"pPixels", unsafe.Offsetof(pack.pixels), 16},
+		{"pCount", unsafe.Offsetof(pack.count), 24},
+		{"pSteps", unsafe.Offsetof(pack.steps), 32},
+		{"pQuads", unsafe.Offsetof(pack.quads), 40},
 		{"rScale", unsafe.Offsetof(r.scale), 0},
 		{"rBias", unsafe.Offsetof(r.bias), 8},
 		{"rOut", unsafe.Offsetof(r.out), 16},
@@ -42,6 +64,7 @@ func TestArgumentOffsets(t *testing.T) {
 		{"rStoreFloat", unsafe.Offsetof(r.storeFloat), 100},
 		{"rResFloat", unsafe.Offsetof(r.residualFloat), 104},
 		{"rFlip", unsafe.Offsetof(r.flip), 108},
+		{"rInverse", unsafe.Offsetof(r.inverse), 112},
 	} {
 		if f.got != f.want {
 			t.Errorf("%s is at %d, the assembly reads it at %d", f.name, f.got, f.want)

@@ -19,6 +19,11 @@ func peakFMAAVX2(n int)
 //go:noescape
 func peakDotAVX512VNNI(n int)
 
+// peakDotAMX issues 4*n independent TDPBUSD on registers of 16 rows of 64 bytes.
+//
+//go:noescape
+func peakDotAMX(n int, config *byte)
+
 // peakDotAVXVNNI adds 10*n registers of 32 products of bytes.
 //
 //go:noescape

@@ -119,7 +119,7 @@ func (c *ColumnsInt8) pack(p *columnsPanel, weights []int16) {
 	}
 	p.Weights = len(c.weights)
 	last := min(c.shape.Filters, (p.Block+p.Kernel.Blocks)*work.Lanes)
-	c.weights, p.Steps = quantised.Pack(c.weights, steps, p.Block*work.Lanes, last, p.Kernel.Blocks)
+	c.weights, p.Steps = quantised.Pack(c.weights, steps, p.Block*work.Lanes, last, p.Kernel)
 }
 
 // Workspace returns the bytes that Run needs.
@@ -154,14 +154,8 @@ func (r *columnsInt8Run) do(u, worker int) {
 		requant := r.call.Epilogue.Requant(image, p.Block, from, work.Lanes)
 		o := p.Block * work.Lanes
 		requant.Scale, requant.Bias = c.scale[o:], c.bias[o:]
-		call := asm.QConvCall{In: scratch, Steps: p.Steps, Weights: c.weights[p.Weights:], Start: c.start[o:], Requant: &requant}
-		pixels := c.pixels[:n]
-		for most := quantised.PieceOf(len(p.Steps), 4*p.Kernel.Blocks, p.Kernel.Pixels); len(pixels) > 0; {
-			k := min(most, len(pixels))
-			call.Pixels, pixels = pixels[:k], pixels[k:]
-			p.Kernel.Run(&call)
-			requant = quantised.After(requant, k)
-		}
+		call := asm.QConvCall{In: scratch, Steps: p.Steps, Weights: c.weights[p.Weights:], Start: c.start[o:]}
+		p.Strip(call, c.pixels[:n], requant)
 	}
 }
 

@@ -29,7 +29,9 @@ type DirectInt8 struct {
 	start   []int32
 	scale   []float32
 	bias    []float32
-	scratch int // bytes of one worker's copy
+	room    int // bytes for inputs that are laid out for the kernel; 0 where it reads them as they lie
+	packed  int // pixels that they are of, at most
+	scratch int // bytes of one worker's copy, and of that room behind it
 	job     *work.Job[convInt8Run]
 }
 
@@ -111,24 +113,27 @@ func (r *convInt8Run) unit(group, image, first, last int, scratch []byte) {
 	panels := c.panels[group*len(c.panels)/c.groups : (group+1)*len(c.panels)/c.groups]
 	in, base := r.source(panels, image, first, last, scratch)
 	width := c.shape.OutWidth()
-	for i := range panels {
-		p := &panels[i]
-		requant := r.call.Epilogue.Requant(image, p.Block, first*width, work.Lanes)
-		o := p.Block * work.Lanes
-		requant.Scale, requant.Bias = c.scale[o:], c.bias[o:]
-		call := asm.QConvCall{
-			In:      in[(p.First-base)*c.area.Plane:],
-			Steps:   p.Steps,
-			Weights: c.weights[p.Weights:],
-			Start:   c.start[o:],
-			Requant: &requant,
-		}
-		pixels := c.pixels[:(last-first)*width]
-		for most := quantised.PieceOf(len(p.Steps), 4*p.Kernel.Blocks, p.Kernel.Pixels); len(pixels) > 0; {
-			n := min(most, len(pixels))
-			call.Pixels, pixels = pixels[:n], pixels[n:]
-			p.Kernel.Run(&call)
-			requant = quantised.After(requant, n)
+	pixels := c.pixels[:(last-first)*width]
+	for at := 0; at < len(pixels); at += c.packed {
+		part := pixels[at:min(at+c.packed, len(pixels))]
+		var packed []byte
+		for i := range panels {
+			p := &panels[i]
+			requant := r.call.Epilogue.Requant(image, p.Block, first*width+at, work.Lanes)
+			o := p.Block * work.Lanes
+			requant.Scale, requant.Bias = c.scale[o:], c.bias[o:]
+			call := asm.QConvCall{
+				In:      in[(p.First-base)*c.area.Plane:],
+				Steps:   p.Steps,
+				Weights: c.weights[p.Weights:],
+				Start:   c.start[o:],
+			}
+			if c.room > 0 && (i == 0 || !p.Alike(&panels[i-1])) {
+				call.Pixels, packed = part, scratch[len(scratch)-c.room:]
+				p.Kernel.Pack(packed, &call)
+			}
+			call.Packed = packed
+			p.Strip(call, part, requant)
 		}
 	}
 }

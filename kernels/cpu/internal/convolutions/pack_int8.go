@@ -40,6 +40,35 @@ func (c *DirectInt8) split() {
 		planes := work.BlocksOf(s.Channels)
 		c.scratch = (c.area.Plane*planes + windows.Overread + 63) &^ 63
 	}
+	c.room = c.packedRoom()
+	c.scratch += c.room
+}
+
+// packedBytes bounds what is laid out at a time: half of the L2 caches of processors that have kernels which ask for it.
+const packedBytes = 512 << 10
+
+// packedRoom returns the bytes for inputs that are laid out: of all pixels of a unit if there is room for them, of one tile at least.
+func (c *DirectInt8) packedRoom() int {
+	s, k := &c.shape, c.panels[0].Kernel
+	steps := work.BlocksOf(s.Channels) * s.KernelH * s.KernelW
+	if c.cfg.Stem {
+		steps = s.KernelH * work.CeilDiv(s.KernelW, 4)
+	}
+	steps = work.CeilDiv(quantised.MostSteps*steps, k.Steps) * k.Steps
+	return min(k.PackedSize(c.rows*s.OutWidth(), steps), max(packedBytes, k.PackedSize(1, steps)))
+}
+
+// packedPixels returns how many pixels the room takes, whole tiles of them, or all where inputs are read as they lie.
+func (c *DirectInt8) packedPixels() int {
+	if c.room == 0 {
+		return len(c.pixels)
+	}
+	tile := 0
+	for i := range c.panels {
+		p := &c.panels[i]
+		tile = max(tile, p.Kernel.PackedSize(1, len(p.Steps)))
+	}
+	return c.room / tile * c.panels[0].Kernel.Pixels
 }
 
 // int8Panels divides the output channels into panels of two blocks, where the features have such kernels, or one.
@@ -80,13 +109,17 @@ func (c *DirectInt8) pack(weights []int16, scale, bias []float32) {
 	c.start, c.scale, c.bias = quantised.Constants(s.Filters, weights, scale, bias, c.cfg.InZero)
 	for i := range c.panels {
 		p := &c.panels[i]
-		p.Weights = len(c.weights)
 		steps := c.blockedSteps(p, weights)
 		if c.cfg.Stem {
 			steps = c.stemSteps(weights)
 		}
-		c.weights, p.Steps = quantised.Pack(c.weights, steps, p.Block*work.Lanes, min(s.Filters, (p.Block+p.Kernel.Blocks)*work.Lanes), p.Kernel.Blocks)
+		if i == 0 {
+			c.weights = quantised.Room(c.panels, len(steps))
+		}
+		p.Weights = len(c.weights)
+		c.weights, p.Steps = quantised.Pack(c.weights, steps, p.Block*work.Lanes, min(s.Filters, (p.Block+p.Kernel.Blocks)*work.Lanes), p.Kernel)
 	}
+	c.packed = c.packedPixels()
 }
 
 // blockedSteps returns a step for each input channel block and tap that the panel reads.

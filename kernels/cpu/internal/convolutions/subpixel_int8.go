@@ -132,7 +132,7 @@ func (c *TransposedInt8) pack(weights []int16, scale, bias []float32) {
 			p := &c.panels[i]
 			part := int8Phase{weights: len(c.weights)}
 			last := min(s.Filters, (p.Block+p.Kernel.Blocks)*work.Lanes)
-			c.weights, part.steps = quantised.Pack(c.weights, c.steps(p, phase, ordinary), p.Block*work.Lanes, last, p.Kernel.Blocks)
+			c.weights, part.steps = quantised.Pack(c.weights, c.steps(p, phase, ordinary), p.Block*work.Lanes, last, p.Kernel)
 			c.parts[i] = append(c.parts[i], part)
 		}
 	}
@@ -232,23 +232,17 @@ func (r *transposedInt8Run) phase(p, index int, out int8Rows, first, last int, i
 	c, s := r.conv, &r.conv.shape
 	panel, part, phase := &c.panels[p], &c.parts[p][index], &c.phases[index]
 	o := panel.Block * work.Lanes
-	var requant asm.Requant
-	call := asm.QConvCall{Steps: part.steps, Weights: c.weights[part.weights:], Start: c.start[index][o:], Requant: &requant}
-	most := quantised.PieceOf(len(part.steps), 4*panel.Kernel.Blocks, panel.Kernel.Pixels)
+	ofPhase := quantised.Panel{Kernel: panel.Kernel, Steps: part.steps}
+	call := asm.QConvCall{Steps: part.steps, Weights: c.weights[part.weights:], Start: c.start[index][o:]}
 	epilogue := r.call.Epilogue
 	if c.cfg.Planar {
 		epilogue.Float = work.Tensor4{Data: out.floats}
 	}
 	for row := first; row < min(last, phase.rows); row++ {
-		requant = epilogue.Requant(out.image, panel.Block, (row*s.StrideH+phase.y-out.top)*s.OutWidth+phase.x, work.Lanes)
+		requant := epilogue.Requant(out.image, panel.Block, (row*s.StrideH+phase.y-out.top)*s.OutWidth+phase.x, work.Lanes)
 		requant.Scale, requant.Bias = c.scale[o:], c.bias[o:]
 		requant.OutPixel, requant.ResidualPixel = s.StrideW*work.Lanes, s.StrideW*work.Lanes
 		call.In = in[(row-first)*c.area.Width*work.Lanes:]
-		for pixels := c.pixels[:phase.columns]; len(pixels) > 0; {
-			n := min(most, len(pixels))
-			call.Pixels, pixels = pixels[:n], pixels[n:]
-			panel.Kernel.Run(&call)
-			requant = quantised.After(requant, n)
-		}
+		ofPhase.Strip(call, c.pixels[:phase.columns], requant)
 	}
 }

@@ -1,6 +1,8 @@
 package convolutions
 
 import (
+	"slices"
+
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
@@ -24,13 +26,16 @@ func TacticsInt8(isa asm.Features, workers int) []kernels.Tactic {
 	}
 	columns := tactic("conv", "_columns", graph.Conv, columnsInt8, cfg)
 	columns.In = kernels.Linear
-	return []kernels.Tactic{
+	list := []kernels.Tactic{
 		tactic("conv_transposed", "_subpixel_planar", graph.ConvTranspose, transposedInt8, rows),
-		tactic("conv", "_depthwise", graph.Conv, depthwiseInt8, cfg),
 		tactic("conv", "_direct", graph.Conv, directInt8, cfg),
 		tactic("conv", "_stem", graph.Conv, directInt8, stem),
 		columns,
 		tactic("conv_transposed", "_subpixel", graph.ConvTranspose, transposedInt8, cfg),
 		tactic("gemm", "_pointwise", graph.Gemm, productInt8, cfg),
 	}
+	if !isa.Has(asm.AMXInt8) { // the sums of a depthwise convolution are no product of matrices
+		list = slices.Insert(list, 1, tactic("conv", "_depthwise", graph.Conv, depthwiseInt8, cfg))
+	}
+	return list
 }

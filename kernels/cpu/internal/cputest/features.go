@@ -14,7 +14,7 @@ func FeatureSets() []asm.Features {
 	if RaceEnabled {
 		return slices.Compact(append(sets, 0))
 	}
-	for _, s := range []asm.Features{asm.AVX512 | asm.AVX2, asm.AVX2 | asm.AVXVNNI, asm.AVX2, 0} {
+	for _, s := range []asm.Features{asm.AVX512 | asm.AVX512VNNI | asm.AVX2, asm.AVX512 | asm.AVX2, asm.AVX2 | asm.AVXVNNI, asm.AVX2, 0} {
 		if host.Has(s) && !slices.Contains(sets, s) {
 			sets = append(sets, s)
 		}

@@ -26,10 +26,8 @@ func Dynamic(isa asm.Features, workers int) kernels.Tactic {
 			if err != nil {
 				return 0
 			}
-			gemm := &GemmInt8{PackedInt8: &PackedInt8{depth: (k.K + 15) &^ 15}, cfg: GemmInt8Config{Workers: max(1, workers)}, rows: min(k.M, gemmInt8Rows)}
-			gemm.copied = gemm.depth != k.K
 			l := k.layout()
-			return l.floats + l.rows + 2*l.columns + gemm.Workspace()
+			return l.floats + l.rows + 2*l.columns + gemmInt8Workspace(k.Product, isa, GemmInt8Config{Workers: workers})
 		},
 		Bind: func(b kernels.Binding) (kernels.Kernel, error) {
 			k, err := newDynamicKernel(b, isa, workers)

@@ -20,6 +20,7 @@ type GemmInt8 struct {
 	cfg    GemmInt8Config
 	pixels []int32
 	rows   int        // rows of a unit
+	packed int        // bytes of all rows as the kernels want them laid out; 0 where they read them as they lie
 	groups int        // ranges of panels
 	taper  work.Taper // of panels, where rows are few
 	copied bool
@@ -54,8 +55,11 @@ type PackInt8Config struct {
 	Features   asm.Features
 }
 
-// gemmInt8Rows is the most rows of a unit: a multiple of the tile.
+// gemmInt8Rows is the most rows of a unit.
 const gemmInt8Rows = 11 * 16
+
+// fewPanels are those for which rows are not worth being laid out beforehand.
+const fewPanels = 4
 
 // PackInt8 packs a matrix of integer weights minus their zero point, between -255 and 255; scale [N],
 // input scale times weight scale; bias [N] as real values (nil for none).
@@ -66,7 +70,7 @@ func PackInt8(n, k int, weights []int16, scale, bias []float32, cfg PackInt8Conf
 	if err := quantised.Check(n, n*k, weights, scale, bias, cfg.InZero); err != nil {
 		return nil, err
 	}
-	g := &PackedInt8{n: n, k: k, depth: (k + 15) &^ 15}
+	g := &PackedInt8{n: n, k: k, depth: roundUp16(k)}
 	g.pack(weights, scale, bias, cfg)
 	return g, nil
 }
@@ -76,11 +80,13 @@ func NewGemmInt8(m int, b *PackedInt8, cfg GemmInt8Config) (*GemmInt8, error) {
 	if m < 1 {
 		return nil, fmt.Errorf("matrix product of %dx%d by %dx%d is empty", m, b.k, b.k, b.n)
 	}
-	cfg.Workers = max(1, cfg.Workers)
-	if cfg.AStride == 0 {
-		cfg.AStride = b.k
+	g := planGemmInt8(m, b, b.panels[0].Kernel, cfg)
+	cfg = g.cfg
+	for i := range b.panels {
+		if p := &b.panels[i]; !p.Alike(&b.panels[0]) || len(p.Steps) != b.depth/16 {
+			g.packed = 0 // there is room, but for the steps of all panels
+		}
 	}
-	g := &GemmInt8{PackedInt8: b, m: m, cfg: cfg, rows: min(m, gemmInt8Rows), copied: b.depth != b.k}
 	stride := cfg.AStride
 	if g.copied {
 		stride = g.depth
@@ -105,6 +111,27 @@ func NewGemmInt8(m int, b *PackedInt8, cfg GemmInt8Config) (*GemmInt8, error) {
 	return g, nil
 }
 
+// planGemmInt8 returns the product of m rows by a matrix that need not be packed yet: what its workspace follows from.
+func planGemmInt8(m int, b *PackedInt8, kernel asm.QConvKernel, cfg GemmInt8Config) *GemmInt8 {
+	cfg.Workers = max(1, cfg.Workers)
+	if cfg.AStride == 0 {
+		cfg.AStride = b.k
+	}
+	g := &GemmInt8{PackedInt8: b, m: m, cfg: cfg, rows: min(m, gemmInt8Rows/kernel.Pixels*kernel.Pixels), copied: b.depth != b.k}
+	if b.k%64 == 0 && b.n >= fewPanels*2*work.Lanes {
+		g.packed = kernel.PackedSize(m, b.k/16)
+	}
+	return g
+}
+
+// gemmInt8Workspace returns the bytes that a product needs, whatever its constants.
+func gemmInt8Workspace(p Product, isa asm.Features, cfg GemmInt8Config) int {
+	kernel := quantised.ConvKernel(isa, min(2, work.BlocksOf(p.N)))
+	return planGemmInt8(p.M, &PackedInt8{n: p.N, k: p.K, depth: roundUp16(p.K)}, kernel, cfg).Workspace()
+}
+
+func roundUp16(n int) int { return (n + 15) &^ 15 }
+
 // pack lays out weights and the epilogue's constants.
 func (g *PackedInt8) pack(weights []int16, scale, bias []float32, cfg PackInt8Config) {
 	at := func(n, k int) int16 { return weights[k*g.n+n] }
@@ -127,12 +154,16 @@ func (g *PackedInt8) pack(weights []int16, scale, bias []float32, cfg PackInt8Co
 			return columns[n*g.k+first+i]
 		}})
 	}
-	g.weights = work.Aligned[int8](g.depth * work.BlocksOf(g.n) * work.Lanes)[:0]
-	for b := 0; b < work.BlocksOf(g.n); {
-		p := quantised.Panel{Kernel: quantised.ConvKernel(cfg.Features, min(2, work.BlocksOf(g.n)-b)), Block: b, Weights: len(g.weights)}
-		g.weights, p.Steps = quantised.Pack(g.weights, steps, b*work.Lanes, min(g.n, (b+p.Kernel.Blocks)*work.Lanes), p.Kernel.Blocks)
+	for b, blocks := 0, work.BlocksOf(g.n); b < blocks; {
+		p := quantised.Panel{Kernel: quantised.ConvKernel(cfg.Features, min(2, blocks-b)), Block: b}
 		b += p.Kernel.Blocks
 		g.panels = append(g.panels, p)
+	}
+	g.weights = quantised.Room(g.panels, len(steps))
+	for i := range g.panels {
+		p := &g.panels[i]
+		p.Weights = len(g.weights)
+		g.weights, p.Steps = quantised.Pack(g.weights, steps, p.Block*work.Lanes, min(g.n, (p.Block+p.Kernel.Blocks)*work.Lanes), p.Kernel)
 	}
 }
 
@@ -142,7 +173,7 @@ func (g *GemmInt8) rowBlocks() int { return (g.m + g.rows - 1) / g.rows }
 const tailBytes = gemmInt8Rows * 2 * work.Lanes
 
 // Workspace returns the bytes that Run needs.
-func (g *GemmInt8) Workspace() int { return g.cfg.Workers * g.scratch() }
+func (g *GemmInt8) Workspace() int { return g.packed + g.cfg.Workers*g.scratch() }
 
 func (g *GemmInt8) scratch() int {
 	n := 0
@@ -180,12 +211,25 @@ func (g *GemmInt8) Run(parallel work.Parallel, call *GemmInt8Call) {
 	if r.call.Start == nil {
 		r.call.Start, r.call.Scale = g.start, g.scale
 	}
+	if g.packed > 0 {
+		gemmPackJob.Run(parallel, g.cfg.Workers, work.CeilDiv(g.m, g.panels[0].Kernel.Pixels), r)
+	}
 	g.job.Run(parallel, g.cfg.Workers, g.rowBlocks()*g.groups, r)
+}
+
+var gemmPackJob = work.NewJob((*gemmInt8Run).layOut)
+
+// layOut lays out the rows of a tile.
+func (r *gemmInt8Run) layOut(u, _ int) {
+	g, p := r.gemm, &r.gemm.panels[0]
+	first := u * p.Kernel.Pixels
+	call := asm.QConvCall{In: r.call.A[first*g.cfg.AStride:], Pixels: g.pixels[:min(p.Kernel.Pixels, g.m-first)], Steps: p.Steps}
+	p.Kernel.Pack(r.call.Workspace[p.Kernel.PackedSize(first, len(p.Steps)):], &call)
 }
 
 func (r *gemmInt8Run) do(u, worker int) {
 	g := r.gemm
-	scratch := r.call.Workspace[worker*g.scratch():][:g.scratch()]
+	scratch := r.call.Workspace[g.packed+worker*g.scratch():][:g.scratch()]
 	group, first := u%g.groups, u/g.groups*g.rows
 	rows := min(g.rows, g.m-first)
 	a := r.call.A[first*g.cfg.AStride:]
@@ -210,8 +254,7 @@ func (r *gemmInt8Run) do(u, worker int) {
 			r.tail(p, a, first, rows, scratch)
 			continue
 		}
-		requant := r.requant(p, first)
-		r.panel(p, a, rows, requant)
+		r.panel(p, a, first, rows, r.requant(p, first))
 	}
 }
 
@@ -248,7 +291,7 @@ func (r *gemmInt8Run) programmed(p *quantised.Panel, a []byte, first, rows int, 
 	floats, results := numeric.View[float32](scratch[:4*rows*width]), scratch[4*rows*width:][:rows*width*size]
 	requant := r.requant(p, first)
 	requant.Float, requant.OutPixel = floats, width
-	r.panel(p, a, rows, requant)
+	r.panel(p, a, first, rows, requant)
 	program.Apart(floats, results)
 	to, part := r.call.Result[(first*g.n+column)*size:], min(width, g.n-column)*size
 	if part == 2*work.Lanes {
@@ -262,20 +305,17 @@ func (r *gemmInt8Run) programmed(p *quantised.Panel, a []byte, first, rows int, 
 	}
 }
 
-func (r *gemmInt8Run) panel(p *quantised.Panel, a []byte, rows int, requant asm.Requant) {
+// panel computes rows of a panel; first is the one that a begins with.
+func (r *gemmInt8Run) panel(p *quantised.Panel, a []byte, first, rows int, requant asm.Requant) {
 	g, o := r.gemm, p.Block*work.Lanes
 	size := len(p.Steps) * 256 * p.Kernel.Blocks
 	next := g.weights[p.Weights+size:]
 	next = next[:min(size, len(next))]
-	call := asm.QConvCall{In: a, Steps: p.Steps, Weights: g.weights[p.Weights:], Start: r.call.Start[o:], Requant: &requant}
-	pixels := g.pixels[:rows]
-	for most := quantised.PieceOf(len(p.Steps), 4*p.Kernel.Blocks, p.Kernel.Pixels); len(pixels) > 0; {
-		n := min(most, len(pixels))
-		call.Ahead = next[:len(next)*n/len(pixels)]
-		call.Pixels, pixels, next = pixels[:n], pixels[n:], next[len(call.Ahead):]
-		p.Kernel.Run(&call)
-		requant = quantised.After(requant, n)
+	call := asm.QConvCall{In: a, Steps: p.Steps, Weights: g.weights[p.Weights:], Start: r.call.Start[o:], Ahead: next}
+	if g.packed > 0 {
+		call.Packed = r.call.Workspace[p.Kernel.PackedSize(first, len(p.Steps)):g.packed]
 	}
+	p.Strip(call, g.pixels[:rows], requant)
 }
 
 // tail computes the panel that ends beyond N a few rows at a time into scratch, since the kernel writes whole
@@ -289,7 +329,7 @@ func (r *gemmInt8Run) tail(p *quantised.Panel, a []byte, first, rows int, scratc
 	if g.copied {
 		stride = g.depth
 	}
-	var floats, addend [11 * 2 * work.Lanes]float32
+	var floats, addend [32 * 2 * work.Lanes]float32
 	most := len(floats) / width
 	out, residual := scratch[:tailBytes], scratch[tailBytes:]
 	for row := 0; row < rows; row += most {
@@ -313,7 +353,7 @@ func (r *gemmInt8Run) tail(p *quantised.Panel, a []byte, first, rows int, scratc
 		} else {
 			part.Out = out
 		}
-		r.panel(p, a[row*stride:], n, part)
+		r.panel(p, a[row*stride:], first+row, n, part)
 		for i := range n {
 			at := (row + i) * whole.OutPixel
 			if whole.Float != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 func TestGemmInt8(t *testing.T) {
-	for _, size := range [][3]int{{1, 1, 1}, {1, 10, 64}, {2, 16, 16}, {3, 33, 17}, {11, 48, 31}, {12, 31, 100}, {49, 100, 48}, {200, 65, 130}} {
+	for _, size := range [][3]int{{1, 1, 1}, {1, 10, 64}, {2, 16, 16}, {3, 33, 17}, {11, 48, 31}, {12, 31, 100}, {49, 100, 48}, {200, 65, 130}, {70, 150, 64}, {200, 144, 192}} {
 		for _, features := range cputest.FeatureSets() {
 			for variant := range 8 {
 				m, n, k := size[0], size[1], size[2]
@@ -27,7 +27,11 @@ func TestGemmInt8(t *testing.T) {
 func testGemmInt8(t *testing.T, m, n, k int, features asm.Features, transposed, float, addend bool) {
 	s := cputest.Square(k, 1, 1, n, 1, 1, 0)
 	s.Batch = m
-	c := cputest.NewInt8Case(rand.New(rand.NewPCG(3, 4)), s, 200)
+	most := 200
+	if k%64 == 0 {
+		most = 127 // so that a step is one
+	}
+	c := cputest.NewInt8Case(rand.New(rand.NewPCG(3, 4)), s, most)
 	weights := c.Weights
 	if !transposed {
 		weights = make([]int16, n*k)
@@ -39,13 +43,17 @@ func testGemmInt8(t *testing.T, m, n, k int, features asm.Features, transposed, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := NewGemmInt8(m, packed, GemmInt8Config{AStride: k + 3, Workers: 2})
+	stride, given := k, 0 // which stands for k
+	if float {
+		stride, given = k+3, k+3
+	}
+	g, err := NewGemmInt8(m, packed, GemmInt8Config{AStride: given, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := GemmInt8Call{A: make([]byte, m*(k+3)), Epilogue: c.Epilogue, Workspace: make([]byte, g.Workspace())}
+	call := GemmInt8Call{A: make([]byte, m*stride), Epilogue: c.Epilogue, Workspace: make([]byte, g.Workspace())}
 	for row := range m {
-		copy(call.A[row*(k+3):], c.X[row*k:][:k])
+		copy(call.A[row*stride:], c.X[row*k:][:k])
 	}
 	call.Epilogue.Residual = work.Bytes4{Data: c.Residual, Image: n}
 	if addend {

@@ -18,7 +18,7 @@ func TacticsInt8(isa asm.Features, workers int) []kernels.Tactic {
 		return kernels.Tactic{
 			Name: name + "_int8_" + work.ISAName(isa), Op: op, Needs: kernels.Feature(isa),
 			Match:     matchGemmInt8,
-			Workspace: func(b kernels.Binding) int { return workspaceGemmInt8(b, workers) },
+			Workspace: func(b kernels.Binding) int { return workspaceGemmInt8(b, isa, workers) },
 			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmInt8(b, isa, workers) },
 		}
 	}
@@ -40,11 +40,11 @@ func matchGemmInt8(b kernels.Binding) error {
 }
 
 // gemmInt8Layout says where a launch's workspace has what: the float32 that a program reads, the input and the
-// residual in offset binary, and the product's own.
-type gemmInt8Layout struct{ floats, input, residual, own int }
+// residual in offset binary; then comes the product's own.
+type gemmInt8Layout struct{ floats, input, residual int }
 
 func (k *gemmInt8Kernel) layout() gemmInt8Layout {
-	l := gemmInt8Layout{own: k.gemm.Workspace()}
+	var l gemmInt8Layout
 	if k.Alone() == nil {
 		l.floats = work.RoundUp64(k.Workspace())
 	}
@@ -57,7 +57,7 @@ func (k *gemmInt8Kernel) layout() gemmInt8Layout {
 	return l
 }
 
-func workspaceGemmInt8(b kernels.Binding, workers int) int {
+func workspaceGemmInt8(b kernels.Binding, isa asm.Features, workers int) int {
 	k := &gemmInt8Kernel{b: b}
 	var err error
 	if k.Product, err = Of(b); err != nil {
@@ -66,10 +66,8 @@ func workspaceGemmInt8(b kernels.Binding, workers int) int {
 	if k.Output, err = quantised.NewOutput(b, 0, true); err != nil {
 		return 0
 	}
-	k.gemm = &GemmInt8{cfg: GemmInt8Config{Workers: max(1, workers), Program: k.Alone()}, PackedInt8: &PackedInt8{depth: (k.K + 15) &^ 15}, rows: min(k.M, gemmInt8Rows)}
-	k.gemm.copied = k.gemm.depth != k.K
 	l := k.layout()
-	return l.floats + l.input + l.residual + l.own
+	return l.floats + l.input + l.residual + gemmInt8Workspace(k.Product, isa, GemmInt8Config{Workers: workers, Program: k.Alone()})
 }
 
 // gemmInt8Kernel is a product of bytes with a constant matrix, bound to a layer.

@@ -28,9 +28,10 @@ type Program struct {
 	buffers int   // the first is room for instructions
 	pads    bool  // lanes behind the last channel are cleared, as the program may not keep them finite
 	batches int
-	length  int // elements of a batch, or of all if the output is dense
-	stride  int // elements between two batches of the result
-	row     int // strips end at multiples of it, so that an argument has one value in each; 0 for no such argument
+	length  int      // elements of a batch, or of all if the output is dense
+	stride  int      // elements between two batches of the result
+	onBytes *onBytes // how it is computed in one pass, if it can be
+	row     int      // strips end at multiples of it, so that an argument has one value in each; 0 for no such argument
 	job     *work.Job[programLaunch]
 }
 
@@ -102,6 +103,7 @@ func Over(args []Argument, p elementwise.Program, out kernels.Desc, r numeric.Ra
 	run.alignRows()
 	run.mergeAffine()
 	run.allocate()
+	run.onBytes = run.asBytes()
 	run.job = work.NewJob((*programLaunch).do)
 	return run, nil
 }
@@ -269,6 +271,10 @@ func (l *programLaunch) do(u, _ int) {
 
 // Part computes elements [from, to) of batch n; of all batches, if the output is dense.
 func (r *Program) Part(before kernels.Mem, in []kernels.Mem, out kernels.Mem, n, from, to int) {
+	if r.onBytes != nil {
+		r.bytes(in, before, out, n, from, to-from)
+		return
+	}
 	s := stripPool.Get().(*stripBuffers)
 	if len(s.room) < r.buffers*strip {
 		s.room = work.AlignedFloats(r.buffers * strip)

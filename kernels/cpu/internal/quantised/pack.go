@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/subtle"
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
@@ -16,6 +17,28 @@ type Panel struct {
 	First   int // first input channel block read
 	Steps   []int32
 	Weights int // where its weights begin
+}
+
+// Alike reports whether two panels read the same inputs.
+func (p *Panel) Alike(other *Panel) bool {
+	return p.First == other.First && slices.Equal(p.Steps, other.Steps)
+}
+
+// Strip computes so many pixels of a panel: in pieces that keep a call short enough for the scheduler. Call says what its calls have
+// in common, requant what becomes of the first pixel on.
+func (p *Panel) Strip(call asm.QConvCall, pixels []int32, requant asm.Requant) {
+	call.Requant = &requant
+	next := call.Ahead
+	for most := PieceOf(len(p.Steps), 4*p.Kernel.Blocks, p.Kernel.Pixels); len(pixels) > 0; {
+		n := min(most, len(pixels))
+		call.Ahead = next[:len(next)*n/len(pixels)]
+		call.Pixels, pixels, next = pixels[:n], pixels[n:], next[len(call.Ahead):]
+		p.Kernel.Run(&call)
+		requant = After(requant, n)
+		if call.Packed != nil {
+			call.Packed = call.Packed[p.Kernel.PackedSize(n, len(p.Steps)):]
+		}
+	}
 }
 
 // Check checks the constants of a quantised layer.
@@ -53,11 +76,26 @@ type Step struct {
 	Weight func(filter, i int) int16
 }
 
+// Room returns room for the weights of panels of so many steps, to which Pack may append.
+func Room(panels []Panel, steps int) []int8 {
+	size := 0
+	for i := range panels {
+		k := &panels[i].Kernel
+		size += work.CeilDiv(steps, k.Steps) * k.Steps * 256 * k.Blocks
+	}
+	return work.Aligned[int8](size)[:0]
+}
+
+// MostSteps is how many a step may become: weights of up to 255 are of three signed bytes at most.
+const MostSteps = 3
+
 // Pack appends the weights of filters [first, last) as asm.QConvCall has them, and returns the step
 // offsets. VPDPBUSD takes signed bytes; a step with weights beyond them (asymmetric uint8 weights minus
-// their zero point) is followed by others, at the same input, with what is left.
-func Pack(packed []int8, steps []Step, first, last, blocks int) ([]int8, []int32) {
+// their zero point) is followed by others, at the same input, with what is left. They are filled up to as many as the kernel
+// takes at a time by some without weights.
+func Pack(packed []int8, steps []Step, first, last int, kernel asm.QConvKernel) ([]int8, []int32) {
 	var offsets []int32
+	blocks := kernel.Blocks
 	rest := make([]int16, 16*(last-first))
 	for _, s := range steps {
 		some := false
@@ -79,7 +117,10 @@ func Pack(packed []int8, steps []Step, first, last, blocks int) ([]int8, []int32
 		}
 	}
 	if len(offsets) == 0 { // all weights are zero
-		return append(packed, make([]int8, 256*blocks)...), []int32{steps[0].Offset}
+		packed, offsets = append(packed, make([]int8, 256*blocks)...), []int32{steps[0].Offset}
+	}
+	for len(offsets)%kernel.Steps != 0 {
+		packed, offsets = append(packed, make([]int8, 256*blocks)...), append(offsets, offsets[len(offsets)-1])
 	}
 	return packed, offsets
 }

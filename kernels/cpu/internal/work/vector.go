@@ -65,6 +65,8 @@ func LayoutKernel(features asm.Features) asm.LayoutKernel {
 // ISAName is the part of a tactic's name that says what it needs.
 func ISAName(f asm.Features) string {
 	switch {
+	case f.Has(asm.AMXInt8):
+		return "amx"
 	case f.Has(asm.AVX512VNNI):
 		return "vnni"
 	case f.Has(asm.AVX512):

@@ -152,6 +152,7 @@ func (t *gemmTile) start() {
 	flag := c.Load(c.Param("accumulate"), c.GP8())
 	c.TESTB(flag, flag)
 	c.JNE(operand.LabelRef(t.label("more")))
+	t.fetchOut(0)
 	bias := t.gp("bias")
 	for v, first := range t.acc[0][0] {
 		c.VMOVUPS(operand.Mem{Base: bias, Disp: v * t.shape.isa.width}, first)
@@ -161,6 +162,7 @@ func (t *gemmTile) start() {
 	}
 	c.JMP(operand.LabelRef(t.label("started")))
 	c.Label(t.label("more"))
+	t.fetchOut(t.p)
 	row, step := c.GP64(), t.gp("ldout")
 	c.MOVQ(t.out, row)
 	masks := t.masks()
@@ -171,6 +173,26 @@ func (t *gemmTile) start() {
 		c.LEAQ(operand.Mem{Base: row, Index: step, Scale: 4}, row)
 	}
 	c.Label(t.label("started"))
+}
+
+// fetchOut asks for the cache lines of a tile of out, so many rows on: when they are written, or read, they are there. Where rows do
+// not begin with a line, the panel before has the first one. A tile of few rows is over too soon.
+func (t *gemmTile) fetchOut(rows int) {
+	if t.few() {
+		return
+	}
+	c, row, step := t.c, t.c.GP64(), t.gp("ldout")
+	c.MOVQ(t.out, row)
+	next := func() { c.LEAQ(operand.Mem{Base: row, Index: step, Scale: 4}, row) }
+	for range rows {
+		next()
+	}
+	for range t.p {
+		for b := range t.shape.blocks {
+			c.PREFETCHT1(operand.Mem{Base: row, Disp: (b+1)*lane - 4})
+		}
+		next()
+	}
 }
 
 // multiply runs over k, four steps at a time, then one. Three rows share an address register. Four steps of

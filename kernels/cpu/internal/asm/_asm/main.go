@@ -40,6 +40,7 @@ var families = []family{
 	{"qconv", qconv},
 	{"qdepthwise", qdepthwise},
 	{"qpool", qpool},
+	{"qtile", qtile},
 	{"quant", quant},
 	{"rotary", rotary},
 	{"vec", vec},

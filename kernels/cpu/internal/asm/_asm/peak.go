@@ -14,6 +14,7 @@ func peak(c *build.Context) {
 	peakFMA(c, avx512, 24)
 	peakFMA(c, avx2, 12)
 	peakDot(c, 24)
+	peakTiles(c)
 	for _, d := range dots(c, "peak") {
 		peakNarrowDot(c, d)
 	}
@@ -82,6 +83,25 @@ func peakDot(c *build.Context, chains int) {
 	c.SUBQ(operand.Imm(1), n)
 	c.JNE(operand.LabelRef("loop"))
 	c.VZEROUPPER()
+	c.RET()
+}
+
+// peakTiles emits the loop of TDPBUSD: four sums of all products of two registers by two.
+func peakTiles(c *build.Context) {
+	function(c, "peakDotAMX", "func(n int, config *byte)", "peakDotAMX issues 4*n independent TDPBUSD on registers of 16 rows of 64 bytes.")
+	n := c.Load(c.Param("n"), c.GP64())
+	c.Load(c.Param("config"), tileInputs)
+	tile(c, "LDTILECFG (DI)", tilePrefix, 0x49, 7, nil, tileInputs)
+	for t := range tileRegisters {
+		tileZero(c, t)
+	}
+	c.Label("loop")
+	for acc := range 4 {
+		tileMultiply(c, tileSums+acc, tileIn+acc%2, tileOf+acc/2)
+	}
+	c.SUBQ(operand.Imm(1), n)
+	c.JNE(operand.LabelRef("loop"))
+	tileRelease(c)
 	c.RET()
 }
 

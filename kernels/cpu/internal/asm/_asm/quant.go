@@ -12,7 +12,8 @@ import (
 const (
 	aScaleA, aZeroA, aScaleB, aZeroB = 0, 4, 8, 12
 	aLow, aHigh, aScale, aZero       = 16, 20, 24, 28
-	aFlipA, aFlipB, aFlip            = 32, 36, 40
+	aFlipA, aFlipB, aFlip, aInverse  = 32, 36, 40, 44
+	aInverseLow                      = 48
 )
 
 // quant emits the conversions between float32 and bytes, 16 or 8 elements at a time.
@@ -89,7 +90,7 @@ func newQuantiser(c *build.Context, set *isa, signature string) *quantiser {
 			q.pointers[name] = c.Load(c.Param(name), c.GP64()).(reg.GPVirtual)
 		}
 	}
-	for offset := aScaleA; offset <= aFlip; offset += 4 {
+	for offset := aScaleA; offset <= aInverseLow; offset += 4 {
 		v := q.register()
 		c.VPBROADCASTD(operand.Mem{Base: q.args, Disp: offset}, v)
 		q.constants[offset] = v
@@ -147,7 +148,11 @@ func (q *quantiser) quantise(v reg.VecVirtual) {
 	c := q.c
 	c.VMAXPS(v, q.constants[aLow], v)
 	c.VMINPS(v, q.constants[aHigh], v)
-	c.VDIVPS(q.constants[aScale], v, v)
+	if q.isa == avx512 {
+		divideBy(c, q.constants[aScale], q.constants[aInverse], q.constants[aInverseLow], v, q.register())
+	} else {
+		c.VDIVPS(q.constants[aScale], v, v)
+	}
 	toInteger(c, q.isa, v)
 	c.VPADDD(q.constants[aZero], v, v)
 	if q.isa == avx512 {

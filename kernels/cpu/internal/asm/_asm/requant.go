@@ -7,7 +7,7 @@ import (
 )
 
 // requantTile emits the epilogue of a tile of int32 accumulators: asm.Requant in registers. out and res are
-// left at the next tile's first pixel. It needs three spare registers, with AVX-512 two and two for each block.
+// left at the next tile's first pixel. It needs three spare registers, with AVX-512 four, and two and two for each block.
 type requantTile struct {
 	c        *build.Context
 	isa      *isa
@@ -159,12 +159,12 @@ func (e *requantTile) store() {
 		})
 	} else {
 		// The flip of a byte is an addition to it: of what is stored, the low bits of an integer.
+		e.divide(scale)
 		flip := e.spare[2]
 		c.VPBROADCASTD(at, zero)
 		c.VPBROADCASTD(operand.Mem{Base: e.args, Disp: rFlip}, flip)
 		c.VPADDD(flip, zero, zero)
 		e.each(func(_ int, a reg.VecPhysical) {
-			c.VDIVPS(scale, a, a)
 			toInteger(c, e.isa, a)
 			c.VPADDD(zero, a, a)
 		})
@@ -183,6 +183,30 @@ func (e *requantTile) store() {
 		c.ADDQ(pixel, e.out)
 	}
 	c.Label(e.label("done"))
+}
+
+// divide divides the values by the scale: by its inverse, where there is one to divide by.
+func (e *requantTile) divide(scale reg.VecPhysical) {
+	c, inverse, low := e.c, e.spare[1], e.spare[2]
+	c.CMPL(operand.Mem{Base: e.args, Disp: rInverse}, operand.Imm(0))
+	c.JEQ(operand.LabelRef(e.label("divide")))
+	e.broadcast(rInverse, inverse)
+	e.broadcast(rInverseLow, low)
+	e.each(func(_ int, a reg.VecPhysical) { divideBy(c, scale, inverse, low, a, e.spare[3]) })
+	c.JMP(operand.LabelRef(e.label("divided")))
+	c.Label(e.label("divide"))
+	e.each(func(_ int, a reg.VecPhysical) { c.VDIVPS(scale, a, a) })
+	c.Label(e.label("divided"))
+}
+
+// divideBy divides a by scale, rounded as VDIVPS does, which takes three times as long. The product with the inverse, the rounded one
+// and what that lacks, is off by less than a unit in the last place; corrected by what it leaves it is exact (Markstein), wherever
+// inverse and remainder are normal numbers.
+func divideBy(c *build.Context, scale, inverse, low, a, quotient reg.Register) {
+	c.VMULPS(low, a, quotient)
+	c.VFMADD231PS(inverse, a, quotient)
+	c.VFNMADD231PS(scale, quotient, a)
+	c.VFMADD213PS(quotient, inverse, a)
 }
 
 // toInteger rounds to even; NaN becomes the least integer. Without AVX-512 it rounds by the mode that Go never changes.
