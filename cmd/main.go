@@ -45,6 +45,7 @@ var commands = []func(tables) *cobra.Command{
 	execCommand,
 	runCommand,
 	diffCommand,
+	paretoCommand,
 	evalCommand,
 	inspectCommand,
 	calibrateCommand,

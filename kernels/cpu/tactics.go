@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/attention"
@@ -54,7 +55,7 @@ func activated(list []kernels.Tactic) []kernels.Tactic {
 	for i := range list {
 		t := &list[i]
 		match := t.Match
-		if t.Op == graph.Pointwise || t.Op == graph.Concat || t.Op == graph.Gather {
+		if t.Op == graph.Pointwise || t.Op == graph.Concat || t.Op == graph.Gather || t.Op == graph.Slice {
 			continue
 		}
 		t.Match = func(b kernels.Binding) error {
@@ -82,7 +83,30 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 // byTiles are the kernels of bytes that multiply whole tiles of a matrix. They do not supersede others: where a tile would be mostly
 // empty, timing decides.
 func byTiles(isa asm.Features, workers int) []kernels.Tactic {
-	return append(slices.Concat(convolutions.TacticsInt8(isa, workers), products.TacticsInt8(isa, workers)), products.Dynamic(isa, workers))
+	list := append(slices.Concat(convolutions.TacticsInt8(isa, workers), products.TacticsInt8(isa, workers)), products.Dynamic(isa, workers))
+	for i := range list {
+		t := &list[i]
+		match := t.Match
+		t.Match = func(b kernels.Binding) error {
+			if rows := rowsOf(b); rows < fewRows {
+				return fmt.Errorf("%d rows are less than half of a tile", rows)
+			}
+			return match(b)
+		}
+	}
+	return list
+}
+
+// fewRows are those of half a register of 16.
+const fewRows = 8
+
+// rowsOf returns the rows of a product, or the pixels of a convolution's image.
+func rowsOf(b kernels.Binding) int {
+	dims := b.Out[0].Dims
+	if b.Layer.Op.Class == graph.ClassConvolution {
+		return numeric.Count(dims[min(2, len(dims)):])
+	}
+	return numeric.Count(dims[:max(0, len(dims)-1)])
 }
 
 func families(workers int) []family {

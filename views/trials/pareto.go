@@ -76,6 +76,9 @@ func newParetoView(look *ui.Look, d pane.Desk, tried *List, read Reader) *pareto
 // choose takes the trials over and finds the front.
 func (v *paretoView) choose() {
 	v.trials = slices.Clone(v.tried.list)
+	if s := v.in.Snap.Search; s != nil {
+		v.trials = withSearched(v.trials, s.Points, pane.OwnRanges(v.in.Snap))
+	}
 	points := make([]report.ParetoPoint, len(v.trials))
 	var list []config.Config
 	for _, t := range v.trials {

@@ -288,6 +288,20 @@ func keep(trials []trial, t trial, final, own bool) []trial {
 	return append(trials[max(0, len(trials)-most+1):], t)
 }
 
+// withSearched adds what a search for precisions built and measured, but for what was tried by itself; own is as pane.OwnRanges says.
+func withSearched(trials []trial, points []report.SearchPoint, own bool) []trial {
+	tried := len(trials)
+	for _, p := range points {
+		same := func(t trial) bool { return t.config.SameEngine(p.Config, own) }
+		if p.Latency == 0 || slices.ContainsFunc(trials[:tried], same) {
+			continue
+		}
+		trials = append(trials, trial{config: p.Config, median: p.Latency, point: p.Point, latency: report.Latency{Median: p.Latency},
+			measured: report.Measured{Config: p.Config, Median: p.Latency, Low: p.Low, High: p.High, Beside: p.Beside, Estimated: p.Estimated}})
+	}
+	return trials
+}
+
 // name takes the trials over and labels the rows, so that no two of them read alike.
 func (v *Table) name() {
 	v.trials = slices.Clone(v.tried.list)

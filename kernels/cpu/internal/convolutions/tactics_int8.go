@@ -32,10 +32,10 @@ func TacticsInt8(isa asm.Features, workers int) []kernels.Tactic {
 		tactic("conv", "_stem", graph.Conv, directInt8, stem),
 		columns,
 		tactic("conv_transposed", "_subpixel", graph.ConvTranspose, transposedInt8, cfg),
-		tactic("gemm", "_pointwise", graph.Gemm, productInt8, cfg),
 	}
-	if !isa.Has(asm.AMXInt8) { // the sums of a depthwise convolution are no product of matrices
-		list = slices.Insert(list, 1, tactic("conv", "_depthwise", graph.Conv, depthwiseInt8, cfg))
+	if isa.Has(asm.AMXInt8) { // a depthwise convolution's sums are no product of matrices, a pointwise product's images have one pixel
+		return list
 	}
-	return list
+	list = slices.Insert(list, 1, tactic("conv", "_depthwise", graph.Conv, depthwiseInt8, cfg))
+	return append(list, tactic("gemm", "_pointwise", graph.Gemm, productInt8, cfg))
 }

@@ -63,8 +63,10 @@ func transposed(b kernels.Binding) (r region, fill []byte, err error) {
 
 func sliced(b kernels.Binding) (r region, fill []byte, err error) {
 	a, x := b.Layer.Attrs.(graph.SliceAttrs), b.In[0].Dims
-	if len(b.Layer.OpInputs()) != 1 {
-		return r, nil, fmt.Errorf("bounds are not constant")
+	if len(b.Layer.OpInputs()) > 1 {
+		if a, err = boundsOf(b); err != nil {
+			return r, nil, err
+		}
 	}
 	r = region{dims: b.Out[0].Dims, from: rowSteps(x), to: rowSteps(b.Out[0].Dims)}
 	for i, axis := range a.Axes {
@@ -86,6 +88,32 @@ func sliced(b kernels.Binding) (r region, fill []byte, err error) {
 		r.from[axis] *= step
 	}
 	return r, nil, nil
+}
+
+// boundsOf returns the bounds of a slice that are inputs. How many elements there are the output says, so that the ends, which follow
+// from shapes, are not read.
+func boundsOf(b kernels.Binding) (a graph.SliceAttrs, err error) {
+	list := func(i int) (out []int) {
+		if i >= len(b.In) || b.Layer.Inputs[i] == nil {
+			return nil
+		}
+		v, ok := b.Const(i)
+		if !ok {
+			err = fmt.Errorf("where it begins (input %d, %s) is not constant", i, b.Layer.Inputs[i].Name)
+			return nil
+		}
+		for _, n := range v.Ints() {
+			out = append(out, int(n))
+		}
+		return out
+	}
+	a.Starts, a.Axes, a.Steps = list(1), list(3), list(4)
+	if a.Axes == nil {
+		for i := range a.Starts {
+			a.Axes = append(a.Axes, i)
+		}
+	}
+	return a, err
 }
 
 func padded(b kernels.Binding) (r region, fill []byte, err error) {
@@ -165,8 +193,8 @@ func regionTactic(name string, op *graph.Op, plan func(kernels.Binding) (region,
 	return kernels.Tactic{
 		Name: name, Op: op,
 		Match: func(b kernels.Binding) error {
-			if len(b.Out) != 1 || b.Consts[0] != nil || b.In[0].Type != b.Out[0].Type || b.Layer.Epilogue.Args > 0 {
-				return fmt.Errorf("from %v to %v with epilogue %s, the kernel copies activations", b.In[0], b.Out[0], b.Layer.Epilogue)
+			if len(b.Out) != 1 || b.In[0].Type != b.Out[0].Type || b.Layer.Epilogue.Args > 0 {
+				return fmt.Errorf("from %v to %v with epilogue %s, the kernel copies", b.In[0], b.Out[0], b.Layer.Epilogue)
 			}
 			if numeric.Count(b.Out[0].Dims) == 0 || numeric.Count(b.In[0].Dims) == 0 {
 				return fmt.Errorf("a tensor is empty")
@@ -179,7 +207,7 @@ func regionTactic(name string, op *graph.Op, plan func(kernels.Binding) (region,
 			if err != nil {
 				return nil, err
 			}
-			k := &regionKernel{region: r.simplify(), size: b.Out[0].Type.Size(), fill: fill, bytes: b.Out[0].Bytes()}
+			k := &regionKernel{region: r.simplify(), size: b.Out[0].Type.Size(), fill: fill, bytes: b.Out[0].Bytes(), constant: b.Consts[0]}
 			if numeric.Count(r.dims) == 0 {
 				k.dims = []int{0}
 			}
@@ -192,10 +220,11 @@ func regionTactic(name string, op *graph.Op, plan func(kernels.Binding) (region,
 // regionKernel copies a region.
 type regionKernel struct {
 	region
-	size  int // bytes of an element
-	fill  []byte
-	bytes int // of the output
-	job   *work.Job[regionLaunch]
+	size     int // bytes of an element
+	fill     []byte
+	bytes    int    // of the output
+	constant []byte // what is copied, where it is no activation
+	job      *work.Job[regionLaunch]
 }
 
 // regionLaunch is the state of one launch.
@@ -207,6 +236,9 @@ type regionLaunch struct {
 // Launch fills and copies.
 func (k *regionKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
 	l := regionLaunch{k, out[0].Host[:k.bytes], in[0].Host}
+	if k.constant != nil {
+		l.src = k.constant
+	}
 	if k.fill != nil {
 		for n := copy(l.dst, k.fill); n < len(l.dst); n *= 2 {
 			copy(l.dst[n:], l.dst[:n])

@@ -30,6 +30,7 @@ func Tactics() []kernels.Tactic {
 		regionTactic("tile_copy", graph.Tile, tiled),
 		regionTactic("depth_to_space_copy", graph.DepthToSpace, blocked),
 		regionTactic("space_to_depth_copy", graph.SpaceToDepth, blocked),
+		extentsTactic,
 		gatherTactic,
 		unpoolTactic,
 	)
