@@ -62,7 +62,7 @@ func widened(t *testing.T, by float32) (model string, data []string) {
 func TestWideChannelIsNamed(t *testing.T) {
 	for by, bad := range map[float32]string{10: "", 100: "Conv_2"} {
 		model, data := widened(t, by)
-		out, _ := command(t, 0, append([]string{"eval", "--per-layer", model, "--precision", "int8"}, data...)...)
+		out, _ := command(t, 0, append([]string{"eval", "--per-layer", model, "--precision", "int8", "--equalization", "off"}, data...)...)
 		type reach struct {
 			Outliers []int
 			Bits     float64
@@ -104,7 +104,7 @@ func TestWideChannelIsNamed(t *testing.T) {
 		}
 		at := slices.Index(data, "--items")
 		prepared := data[slices.Index(data, "--scale"):slices.Index(data, "-q")]
-		args := slices.Concat([]string{"calibrate", model, "-q", "--format", "json", "--calibrator", "minmax", "--items", "0-99"}, data[:at], prepared)
+		args := slices.Concat([]string{"calibrate", model, "-q", "--format", "json", "--calibrator", "minmax", "--equalization", "off", "--items", "0-99"}, data[:at], prepared)
 		out, _ = command(t, 0, args...)
 		var c struct {
 			Tensors []struct {

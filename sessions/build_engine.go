@@ -83,7 +83,7 @@ func newEngineReport(ctx context.Context, s *stages.Stages, cfg config.Config, w
 			return nil, err
 		}
 		r.Shifts, r.Equalized = l.Shifts, l.Equalized
-		if withSource {
+		if withSource || len(l.Rounded) == 0 {
 			r.Rounded = l.Rounded
 		}
 	}

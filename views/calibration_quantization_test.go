@@ -27,9 +27,11 @@ func TestQuantizationKeys(t *testing.T) {
 	step(config.Quantization{BiasCorrection: "off"}, "B")
 	step(config.Quantization{BiasCorrection: "fast"}, "B")
 	step(config.Quantization{}, "B")
+	step(config.Quantization{Equalization: "off"}, "E")
 	step(config.Quantization{Equalization: "weights"}, "E")
 	step(config.Quantization{Equalization: "activations"}, "E")
 	step(config.Quantization{}, "E")
+	step(config.Quantization{Rounding: "nearest"}, "Z")
 	step(config.Quantization{Rounding: "gptq"}, "Z")
 	step(config.Quantization{}, "Z")
 	for _, want := range []string{"int8", "int4", ""} {

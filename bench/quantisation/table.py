@@ -1,10 +1,11 @@
 """What 8 bits cost: SQNR of the logits in dB against FP32, and top-1, of trained models by ways to quantise them.
 
-    python bench/quantisation/table.py DATA [--trtui PROGRAM] [--models NAME,...] [--peers] [--out FILE] [CONFIGURATION...]
+    python bench/quantisation/table.py DATA [--trtui PROGRAM] [--models NAME,...] [--peers [--ours]] [--out FILE] [CONFIGURATION...]
 
 A configuration is flags of `trtui eval`, such as "--calibrator mse --activations symmetric"; without any, those by which the
 default was chosen are compared. --peers compares the default with ONNX Runtime's and NNCF's quantisers instead: every way of
-theirs in peers.py, on the same arrays, and with the default as `trtui export --qdq` writes it, run by ONNX Runtime and OpenVINO.
+theirs in peers.py, on the same arrays, and with the default as `trtui export --qdq` writes it, run by ONNX Runtime and OpenVINO;
+with --ours, the other tools' figures are those that the file has, which are of the same versions.
 """
 
 import argparse
@@ -98,9 +99,10 @@ def beside(args, prepared):
         qdq = p.file("trtui_qdq.onnx")
         call(args.trtui, "export", p.model, "--qdq", "--activations", "asymmetric:u8", "--calib-data", p.file("calibration.npy"), "-o", qdq)
         row["exported"] = {"onnxruntime": j.verdict(j.onnxruntime(qdq)), "openvino": j.verdict(j.openvino(qdq))}
+        known = rows.get(p.name) if args.ours else None
         for tool, ways in tools.items():
-            row[tool] = []
-            for name, make in ways():
+            row[tool] = known[tool] if known else []
+            for name, make in [] if known else ways():
                 out = p.file("out.onnx")
                 try:
                     with contextlib.redirect_stdout(open(os.devnull, "w")):
@@ -142,6 +144,7 @@ def main():
     p.add_argument("--trtui", default="trtui")
     p.add_argument("--models", default=",".join(models.MODELS))
     p.add_argument("--peers", action="store_true")
+    p.add_argument("--ours", action="store_true", help="with --peers: measure trtui alone where the file has the others")
     p.add_argument("--out", help="a JSON file for what was measured")
     p.add_argument("configurations", nargs="*")
     args, more = p.parse_known_args()

@@ -53,6 +53,8 @@ type LowerConfig struct {
 	Policy    quant.Policy
 	// Equalization, if not nil, scales channels of tensors between products before Policy quantises them.
 	Equalization *Equalization
+	// Choice, if not nil, finds Equalization and Rounding by trial.
+	Choice *Choice
 	// Rounding, if not nil, says how weights become integers, those of layers that Policy leaves in floating point included.
 	Rounding *Rounding
 	// Correction, if not nil, corrects the biases of what Policy has quantised.
@@ -69,6 +71,7 @@ type Lowered struct {
 	Shifts    map[string][]float64 // what correction added to the biases of each output channel, by source layer
 	Equalized Equalized            // what channels were divided by
 	Rounded   Rounded              // the integers that rounding by moments found; nil where it was not asked for
+	Tried     []Tried              // what Choice compared
 }
 
 // Lower brings an optimised network to a precision, for a target that computes what supports says.
@@ -112,6 +115,11 @@ func placed(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*g
 		return nil, nil, pc, err
 	}
 	l, err := &Lowered{}, error(nil)
+	if cfg.Choice != nil {
+		if l.Tried, err = cfg.choose(ctx, o, supports); err != nil {
+			return nil, nil, pc, fmt.Errorf("choosing how to round and equalise: %w", err)
+		}
+	}
 	float := o.Network
 	if cfg.Equalization != nil && cfg.Precision == numeric.I8 {
 		if float, cfg.Ranges, err = l.equalize(ctx, float, &cfg, o.ledger()); err != nil {

@@ -17,6 +17,9 @@ import (
 // one background whose error stands for all.
 func (c *corrector) measured(n *graph.Network, tasks []task) (shifts map[string][]float64, worse string, err error) {
 	c.items = min(heldItems(c.before, c.Replay.Env), heldItems(n, c.Replay.Env))
+	if c.Replay.most > 0 {
+		c.items = min(c.items, c.Replay.most)
+	}
 	real, err := c.Replay.stage(c.ctx, c.items)
 	if err != nil {
 		return nil, "", err
@@ -224,19 +227,25 @@ func noise(outputs, items int, at func(output, item int) (want, got numeric.Valu
 		var signal, noise float64
 		for i := range items {
 			want, got := at(o, i)
-			a, b := want.Floats(), got.Floats()
-			for k := range min(len(a), len(b)) {
-				w, d := float64(a[k]), float64(a[k])-float64(b[k])
-				if square := w * w; square <= math.MaxFloat64 && d*d <= math.MaxFloat64 {
-					signal, noise = signal+square, noise+d*d
-				}
-			}
+			s, n := powers(want.Floats(), got.Floats())
+			signal, noise = signal+s, noise+n
 		}
 		if signal > 0 {
 			sum += noise / signal
 		}
 	}
 	return sum
+}
+
+// powers returns the squares of what is wanted and of the errors of what there is. What is not finite is left out.
+func powers(want, got []float32) (signal, noise float64) {
+	for k := range min(len(want), len(got)) {
+		w, d := float64(want[k]), float64(want[k])-float64(got[k])
+		if square := w * w; square <= math.MaxFloat64 && d*d <= math.MaxFloat64 {
+			signal, noise = signal+square, noise+d*d
+		}
+	}
+	return signal, noise
 }
 
 // waves returns the tasks in groups of which each depends on no later one, and no task on another one of its group.

@@ -23,6 +23,9 @@ type Equalization struct {
 	// Known, if not nil, is what an earlier equalisation did, and is done again: Spreads are not read.
 	Known Equalized
 	Given map[string]bool // tensors whose ranges somebody chose, which are not scaled
+	// Because, if not empty, says why channels are scaled; with Declined, why they are not.
+	Because  string
+	Declined bool
 }
 
 // Equalized is what the channels of tensors were divided by, by tensor of the network in which they are.
@@ -137,6 +140,10 @@ func (e *equalizer) run(w *pass.Rewrite) error {
 			site.Miss(pass.WrongAttribute, "the range of %s was given", k.Tensor.Name)
 			continue
 		}
+		if e.Declined {
+			site.Miss(pass.NoGain, "%s", e.Because)
+			continue
+		}
 		scales, gain, err := e.scales(k, site.Layers()[0])
 		switch {
 		case err != nil:
@@ -154,7 +161,7 @@ func (e *equalizer) run(w *pass.Rewrite) error {
 		for i, name := range names {
 			e.done[name] = ChannelScales{Tensor: before[i], Layer: site.Layers()[0], Axis: k.Axis(), Scales: scales}
 		}
-		site.Note("%s", said(scales, gain))
+		site.Note("%s%s", said(scales, gain), behind(e.Because))
 		site.Fire(l)
 	}
 	return nil

@@ -23,6 +23,9 @@ type Rounding struct {
 	State  run.State      // of the data
 	// Known, if not nil, is what an earlier rounding by moments found, and is done again: Replay is not read.
 	Known Rounded
+	// Because, if not empty, says why By was chosen; with Declined, why it was not, so that the nearest integers stay.
+	Because  string
+	Declined bool
 }
 
 // momentBytes bounds the moments that are collected at once: more products take more runs over the data.
@@ -74,6 +77,9 @@ func (l *Lowered) round(ctx context.Context, c *Rounding, before, n *graph.Netwo
 func (r *rounder) run(w *pass.Rewrite) error {
 	n := w.Network()
 	tasks := r.tasks(w)
+	if r.Declined {
+		tasks = r.decline(tasks)
+	}
 	for len(tasks) > 0 {
 		now, later := r.atOnce(tasks)
 		if err := r.collect(now); err != nil {
@@ -94,6 +100,21 @@ func (r *rounder) run(w *pass.Rewrite) error {
 		tasks = later
 	}
 	return nil
+}
+
+// decline records that layers have the nearest integers, and returns those whose weights are rounded all the same.
+func (r *rounder) decline(tasks []roundTask) (few []roundTask) {
+	nearest := *r.Rounding
+	nearest.By = quant.Rounding{}
+	for _, t := range tasks {
+		if t.few {
+			few = append(few, t)
+		} else {
+			t.site.Miss(pass.NoGain, "%s", r.Because)
+		}
+	}
+	r.Rounding = &nearest
+	return few
 }
 
 // tasks returns the layers whose weights are to be rounded, and records why others' are not.
@@ -247,9 +268,17 @@ func (r *rounder) integers(n *graph.Network, t roundTask) {
 	default:
 		r.rounded[t.key()] = newRoundedWeights(old, q)
 		r.put(n, t, q)
-		t.site.Note("%s: %.1f dB less error of its sums expected", r.By, gain)
+		t.site.Note("%s: %.1f dB less error of its sums expected%s", r.By, gain, behind(r.Because))
 		t.site.Fire(t.layer)
 	}
+}
+
+// behind returns a text as the end of another.
+func behind(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "; " + text
 }
 
 // again gives a quantised product the integers that an earlier rounding found.
@@ -265,7 +294,7 @@ func (r *rounder) again(n *graph.Network, t roundTask, nearest numeric.Value) {
 		t.site.Note("to the nearest: %v", err)
 	} else {
 		r.put(n, t, q)
-		t.site.Note("%s, as it was found before", r.By)
+		t.site.Note("%s, as it was found before%s", r.By, behind(r.Because))
 	}
 	t.site.Fire(t.layer)
 }

@@ -27,7 +27,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func newRoundedWeights(nearest, rounded numeric.Value) RoundedWeights {
 	var to bytes.Buffer
-	w, err := flate.NewWriter(&to, flate.BestCompression)
+	w, err := flate.NewWriter(&to, flate.HuffmanOnly) // nothing repeats
 	if err != nil {
 		panic("build: " + err.Error())
 	}

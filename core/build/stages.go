@@ -24,6 +24,7 @@ type Replay struct {
 	Env      map[string]int // values of the network's symbols for one item
 	Batches  Batches        // the items; may be gone through several times
 	Items    int            // how many there are; 0: unknown
+	most     int            // of which a staged run holds; 0: as many as there is memory for
 	Progress func(phase string, done, of int)
 }
 
@@ -42,12 +43,7 @@ func (r *Replay) Tee(n *graph.Network, batches Batches) Batches {
 	return func(yield func(map[string]numeric.Value, error) bool) {
 		for in, err := range batches {
 			if err == nil && len(kept) < most {
-				copied := map[string]numeric.Value{}
-				for name, v := range in { // who gives them may use their memory again
-					v.Data = bytes.Clone(v.Data)
-					copied[name] = v
-				}
-				kept = append(kept, copied)
+				kept = append(kept, copyOf(in))
 			}
 			if !yield(in, err) {
 				return
@@ -71,6 +67,16 @@ type staged struct {
 	done map[string]bool // layers that have run, by name
 	held []map[string]numeric.Value
 	last []string // tensors that are held to the end, by name
+}
+
+// copyOf copies what an inference reads: who gives it may use its memory again.
+func copyOf(in map[string]numeric.Value) map[string]numeric.Value {
+	copied := map[string]numeric.Value{}
+	for name, v := range in {
+		v.Data = bytes.Clone(v.Data)
+		copied[name] = v
+	}
+	return copied
 }
 
 // stage begins a run on items from all over the data: so many at most. Runs that are compared have the same number.

@@ -11,21 +11,21 @@ import (
 // Equalizer says by what the channels of a tensor between two products are scaled so that one range of 8 bits suits them all; see
 // [Link]. The zero value leaves them as they are.
 type Equalizer struct {
-	kind  string  // "", weights or activations
+	kind  string  // "", weights, activations or auto
 	alpha float64 // of activations; negative: of several, that of the least error
 }
 
 // Equalizers returns the names of the ways to equalise channels.
-func Equalizers() []string { return []string{"off", "weights", "activations"} }
+func Equalizers() []string { return []string{"off", "weights", "activations", "auto"} }
 
 // ParseEqualizer reads what String writes. "activations:A" moves the share A of what channels differ by from activations into
-// weights, from 0 to 1.
+// weights, from 0 to 1; auto is off or by activations, by trial.
 func ParseEqualizer(text string) (Equalizer, error) {
 	name, param, has := strings.Cut(text, ":")
 	switch {
 	case name == "off" && !has:
 		return Equalizer{}, nil
-	case name == "weights" && !has:
+	case (name == "weights" || name == "auto") && !has:
 		return Equalizer{kind: name}, nil
 	case name == "activations":
 		e := Equalizer{name, -1}
@@ -55,7 +55,10 @@ func (e Equalizer) String() string {
 func (e Equalizer) IsOff() bool { return e.kind == "" }
 
 // NeedsActivations reports whether scales depend on what channels of activations reach.
-func (e Equalizer) NeedsActivations() bool { return e.kind == "activations" }
+func (e Equalizer) NeedsActivations() bool { return e.kind == "activations" || e.IsAuto() }
+
+// IsAuto reports whether it is yet to be chosen.
+func (e Equalizer) IsAuto() bool { return e.kind == "auto" }
 
 // Channels that hardly do anything count as this part of the largest, or what they reach on other data would be clipped.
 const leastChannel = 1.0 / 1024

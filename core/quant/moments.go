@@ -18,7 +18,8 @@ type Moments struct {
 	k      int         // inputs of one output
 	sums   [][]float64 // by group, k x k, the lower triangle
 	rows   int         // seen
-	batch  []float32   // rows that are not summed yet
+	batch  []float32   // rows of one group
+	wait   [][]float32 // by group, rows that wait for more to be multiplied with
 
 	Multiply Multiply // multiplies large matrices; nil: plain loops do
 }
@@ -60,6 +61,16 @@ func NewMoments(l *graph.Layer, weights []int) (*Moments, error) {
 		return nil, fmt.Errorf("an output reads %d inputs, and moments of up to %d are collected", m.k, maxInputs)
 	}
 	return m, nil
+}
+
+// Inputs returns how many inputs one output reads.
+func (m *Moments) Inputs() int { return m.k }
+
+// Work returns about how many multiplications collecting the moments and rounding so many outputs by them takes.
+func (m *Moments) Work(outputs int) float64 {
+	k := float64(m.k)
+	rows := max(fewestRows, rowsByInput*k) + k
+	return k * k * (float64(m.groups)*rows + 2*float64(outputs))
 }
 
 // Bytes returns what the moments take in memory.
@@ -120,7 +131,7 @@ func (m *Moments) sum(g, rows int) error {
 		}
 	}
 	if m.Multiply != nil && k >= fewestMultiplied {
-		return m.multiplied(g, rows)
+		return m.add(g, x)
 	}
 	for ; rows%4 != 0; rows++ {
 		x = append(x, make([]float32, k)...)
@@ -138,16 +149,44 @@ func (m *Moments) sum(g, rows int) error {
 	return nil
 }
 
-// multiplied is sum by a product of matrices.
-func (m *Moments) multiplied(g, rows int) error {
-	k := m.k
-	b, a := make([]float32, rowsAtOnce*k), make([]float32, k*rowsAtOnce)
-	copy(b, m.batch[:rows*k])
-	for r := range rows {
-		for i, v := range b[r*k : (r+1)*k] {
-			a[i*rowsAtOnce+r] = v
+// add has rows of a group wait until there are enough for a product of matrices.
+func (m *Moments) add(g int, rows []float32) error {
+	if m.wait == nil {
+		m.wait = make([][]float32, m.groups)
+	}
+	for len(rows) > 0 {
+		n := min(len(rows), rowsAtOnce*m.k-len(m.wait[g]))
+		m.wait[g], rows = append(m.wait[g], rows[:n]...), rows[n:]
+		if len(m.wait[g]) == rowsAtOnce*m.k {
+			if err := m.multiplied(g); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
+}
+
+// finish sums the rows that wait.
+func (m *Moments) finish() error {
+	for g, rows := range m.wait {
+		if len(rows) > 0 {
+			if err := m.multiplied(g); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// multiplied adds the rows of a group that wait to its moments, by a product of matrices.
+func (m *Moments) multiplied(g int) error {
+	k := m.k
+	b, a := make([]float32, rowsAtOnce*k), make([]float32, k*rowsAtOnce)
+	copy(b, m.wait[g])
+	for i, v := range m.wait[g] {
+		a[i%k*rowsAtOnce+i/k] = v
+	}
+	m.wait[g] = m.wait[g][:0]
 	p, err := m.Multiply(a, b, k, rowsAtOnce, k)
 	if err != nil {
 		return err

@@ -8,20 +8,22 @@ import (
 
 // Rounding says how weights become integers. The zero value is to the nearest.
 type Rounding struct {
-	kind    string // "" or "gptq"
+	kind    string // "", gptq or auto
 	ordered bool   // the inputs of the largest moments first
 }
 
 // Roundings returns the kinds of rounding.
-func Roundings() []string { return []string{"nearest", "gptq"} }
+func Roundings() []string { return []string{"nearest", "gptq", "auto"} }
 
-// ParseRounding reads what String writes: nearest, gptq, or gptq:ordered, which rounds the weights of those inputs first whose
-// second moments are the largest.
+// ParseRounding reads what String writes: nearest, gptq, gptq:ordered, which rounds the weights of those inputs first whose second
+// moments are the largest, or auto, which is one of the first two, by trial.
 func ParseRounding(text string) (Rounding, error) {
 	name, param, has := strings.Cut(text, ":")
 	switch {
 	case name == "nearest" && !has:
 		return Rounding{}, nil
+	case name == "auto" && !has:
+		return Rounding{kind: name}, nil
 	case name == "gptq" && (!has || param == "ordered"):
 		return Rounding{name, has}, nil
 	}
@@ -39,7 +41,10 @@ func (r Rounding) String() string {
 }
 
 // NeedsMoments reports whether it looks at what the weights are multiplied by.
-func (r Rounding) NeedsMoments() bool { return r.kind == "gptq" }
+func (r Rounding) NeedsMoments() bool { return r.kind != "" }
+
+// IsAuto reports whether it is yet to be chosen.
+func (r Rounding) IsAuto() bool { return r.kind == "auto" }
 
 // order returns in which order the weights of inputs are rounded whose second moments are on a matrix's diagonal.
 func (r Rounding) order(m []float64, k int) []int {

@@ -114,8 +114,16 @@ func (q Quantization) clauses() []clause {
 	say(1, q.WeightScales, "weights per %s")
 	say(2, q.WeightRanges, "weights by %s")
 	say(3, string(q.BiasCorrection), "bias correction %s")
-	say(6, q.Equalization, "equalised by %s")
-	say(7, q.Rounding, "weights rounded by %s")
+	if q.Equalization == "off" {
+		say(6, "not equalised", "%s")
+	} else {
+		say(6, q.Equalization, "equalised by %s")
+	}
+	if q.Rounding == "nearest" {
+		say(7, q.Rounding, "weights rounded to the %s")
+	} else {
+		say(7, q.Rounding, "weights rounded by %s")
+	}
 	for _, k := range q.Keep {
 		list[4].items = append(list[4].items, k+" kept")
 	}

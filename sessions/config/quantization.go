@@ -50,7 +50,7 @@ func WeightScales() []string { return []string{"channel", "tensor"} }
 
 // DefaultQuantization returns how is quantised where nothing else was chosen; docs/rationale/quantisation.md says why.
 func DefaultQuantization() Quantization {
-	return Quantization{Activations: "asymmetric", WeightScales: "channel", WeightRanges: "minmax", BiasCorrection: quant.CorrectExact, Equalization: "off", Rounding: "nearest"}
+	return Quantization{Activations: "asymmetric", WeightScales: "channel", WeightRanges: "minmax", BiasCorrection: quant.CorrectExact, Equalization: "auto", Rounding: "auto"}
 }
 
 // ParseScheme returns the scheme that a text names: symmetric or asymmetric, with :i8, which is the default, or :u8 behind it.

@@ -147,10 +147,15 @@ func (c *calibration) correction(ctx context.Context, in lowering) (*build.Corre
 		}
 		return &build.Correction{Means: found.ChannelMeans()}, nil
 	}
-	return &build.Correction{Replay: &build.Replay{
+	return &build.Correction{Replay: c.replay(in)}, nil
+}
+
+// replay returns the data to run networks on.
+func (c *calibration) replay(in lowering) *build.Replay {
+	return &build.Replay{
 		Backend: c.host, Env: in.Means.Symbols, Batches: c.batches, Items: c.Items(),
 		Progress: func(phase string, done, of int) {
 			c.told.Progress(report.Progress{Phase: phase, Done: done, Total: of})
 		},
-	}}, nil
+	}
 }

@@ -60,7 +60,7 @@ func cureOf(list map[string]link, tensor string, spread quant.ChannelSpread) *re
 	for _, l := range k.Users() {
 		c.With = append(c.With, l.Name)
 	}
-	for _, way := range quant.Equalizers()[1:] {
+	for _, way := range []string{"weights", "activations"} {
 		by, err := quant.ParseEqualizer(way)
 		if err != nil {
 			continue

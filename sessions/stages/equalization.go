@@ -11,9 +11,8 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// equalization returns how channels are equalised, nil where they are not.
-func (c *calibration) equalization(ctx context.Context, in lowering) (*build.Equalization, error) {
-	by := in.Quantized.Equalizer()
+// equalization returns how channels are equalised by some way, nil where they are not.
+func (c *calibration) equalization(ctx context.Context, in lowering, by quant.Equalizer) (*build.Equalization, error) {
 	if in.Ranges == nil || by.IsOff() {
 		return nil, nil
 	}

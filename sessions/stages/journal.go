@@ -147,6 +147,13 @@ func (j *Journal) lowering(p config.Precision, o *build.Optimized, l *build.Lowe
 	}
 }
 
+// chosen tells what was tried, and what was taken.
+func (j *Journal) chosen(list []build.Tried) {
+	for _, t := range list {
+		j.say("info", "", "tried on %s held out: %s", config.CountOf(t.Items, "item", "items"), t)
+	}
+}
+
 // collected tells what activations were seen.
 func (j *Journal) collected(hist map[string]*quant.Histogram, items int, data string, begin time.Time) {
 	j.say("info", "", "collected activations of %s from %s (%s) in %s",

@@ -84,25 +84,23 @@ func (p *precisions) make(ctx context.Context, in lowering) (*build.Lowered, err
 	if err != nil {
 		return nil, err
 	}
-	if lc.Correction, err = p.calibration.correction(ctx, in); err != nil {
+	if err = p.calibration.how(ctx, in, &lc); err != nil {
 		return nil, err
 	}
-	if lc.Equalization, err = p.calibration.equalization(ctx, in); err != nil {
-		return nil, err
-	}
-	lc.Rounding = p.calibration.rounding(in)
 	p.told.Progress(report.Progress{Phase: "lowering to " + string(in.Precision)})
 	if err := model.CheckLayerPrecisions(p.model.Name(), in.config(), o); err != nil {
 		return nil, err
 	}
-	if lc.Correction != nil && lc.Correction.Replay != nil || lc.Rounding != nil && lc.Rounding.Replay != nil || lc.Equalization != nil && lc.Equalization.Ranges != nil {
+	if lc.Choice != nil || lc.Correction != nil && lc.Correction.Replay != nil || lc.Rounding != nil && lc.Rounding.Replay != nil || lc.Equalization != nil && lc.Equalization.Ranges != nil {
 		p.calibration.device.Busy.Lock()
 		defer p.calibration.device.Busy.Unlock()
 	}
 	begin := time.Now()
 	l, err := build.Lower(ctx, o, lc, p.supports(in))
 	if err == nil {
+		settle(in, l)
 		p.told.Log.lowering(in.Precision, o, l, begin)
+		p.told.Log.chosen(l.Tried)
 	}
 	return l, err
 }

@@ -121,13 +121,9 @@ func (s *studies) open(ctx context.Context, cfg config.Config) (*study, error) {
 // lowerAgain lowers the configuration where its engine file has only what came of that.
 func (t *study) lowerAgain(ctx context.Context) (err error) {
 	how := t.how
-	if how.Correction, err = t.precisions.calibration.correction(ctx, t.in); err != nil {
+	if err = t.precisions.calibration.how(ctx, t.in, &how); err != nil {
 		return err
 	}
-	if how.Equalization, err = t.precisions.calibration.equalization(ctx, t.in); err != nil {
-		return err
-	}
-	how.Rounding = t.precisions.calibration.rounding(t.in)
 	t.base, err = build.Lower(ctx, t.source, how, t.precisions.supports(t.in))
 	return err
 }

@@ -3,12 +3,11 @@ package stages
 import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/quant"
-	"github.com/trtui/trtui/sessions/report"
 )
 
-// rounding returns how weights become integers, nil where nothing but the quantiser's own rounding is asked for.
-func (c *calibration) rounding(in lowering) *build.Rounding {
-	r := &build.Rounding{By: in.Quantized.Rounder()}
+// rounding returns how weights become integers by some way, nil where nothing but the quantiser's own rounding is asked for.
+func (c *calibration) rounding(in lowering, by quant.Rounding) *build.Rounding {
+	r := &build.Rounding{By: by}
 	r.Few, _ = quant.ParseFewBits(in.Weights) // an error was found before
 	if r.Few.Bits == 0 && (in.Ranges == nil || !r.By.NeedsMoments()) {
 		return nil
@@ -28,11 +27,6 @@ func (c *calibration) rounding(in lowering) *build.Rounding {
 		return r
 	}
 	r.State = in.Means.State
-	r.Replay = &build.Replay{
-		Backend: c.host, Env: in.Means.Symbols, Batches: c.batches, Items: c.Items(),
-		Progress: func(phase string, done, of int) {
-			c.told.Progress(report.Progress{Phase: phase, Done: done, Total: of})
-		},
-	}
+	r.Replay = c.replay(in)
 	return r
 }

@@ -19,7 +19,7 @@ func quantizationKeys(d pane.Desk) []ui.Key {
 		pane.When(d, pane.NeedsQuantization, ui.K("A", "", "next scheme of activations: symmetric or asymmetric, i8 or u8").Called("scheme")),
 		pane.When(d, pane.NeedsQuantization, ui.K("B", "", "next bias correction: off, fast, exact").Called("bias correction")),
 		pane.When(d, pane.NeedsQuantization, ui.K("E", "", "next equalisation of channels: off, weights, activations").Called("equalisation")),
-		pane.When(d, pane.NeedsQuantization, ui.K("Z", "", "next rounding of weights: nearest, gptq").Called("rounding")),
+		pane.When(d, pane.NeedsQuantization, ui.K("Z", "", "next rounding of weights: nearest, gptq, auto").Called("rounding")),
 		pane.When(d, pane.NeedsQuantization, ui.K("I", "", "weights of products in floating point: as they are, int8, int4").Called("weights in few bits")),
 		pane.When(d, pane.NeedsQuantization, ui.K("Q", "quantisation", "all choices of how is quantised")),
 		pane.When(d, pane.NeedsQuantization, ui.Key{Keys: []string{"<", ">"}, Long: "narrow / widen the range of the tensor under the cursor by a tenth", Name: "range"}),
@@ -95,7 +95,7 @@ func chooseQuantization(now config.Quantization, edit func(func(*config.Quantiza
 	for _, e := range config.Equalizations() {
 		add(strings.HasPrefix(now.Equalization, e), "equalisation "+e, func(q *config.Quantization) { q.Equalization = e })
 	}
-	for _, r := range []string{"nearest", "gptq", "gptq:ordered"} {
+	for _, r := range []string{"nearest", "gptq", "gptq:ordered", "auto"} {
 		add(now.Rounding == r, "weights rounded by "+r, func(q *config.Quantization) { q.Rounding = r })
 	}
 	for _, k := range []string{"first", "last", "residuals"} {

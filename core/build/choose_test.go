@@ -1,0 +1,187 @@
+package build_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/passes/quantise"
+	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels/cpu"
+)
+
+// chain is a network of two products by matrices with a Relu between, of whose channels in between every eleventh is so many times as
+// large as the others, and weighs as much less; with weights in steps of their scales, rounding loses nothing.
+func chain(t *testing.T, rnd *rand.Rand, outlier float32, exact bool) *graph.Network {
+	t.Helper()
+	d := graph.Define("chain")
+	weights := func(name string, scale func(in, out int) float32, in, out int) *graph.Tensor {
+		v := numeric.NewValue(numeric.F32, in, out)
+		for i := range v.F32() {
+			w := float32(rnd.NormFloat64())
+			if exact {
+				w = float32(math.Round(float64(w) * 30))
+				if i < out {
+					w = 127
+				}
+			}
+			v.F32()[i] = w * scale(i/out, i%out)
+		}
+		return d.Constant(name, v)
+	}
+	size := func(channel int) float32 {
+		if channel%11 == 0 {
+			return outlier
+		}
+		return 1
+	}
+	x := d.Input("x", numeric.F32, symbolic.Shape(8, 48)...)
+	y := d.Relu(d.MatMul(x, weights("w1", func(_, out int) float32 { return size(out) }, 48, 64)))
+	d.Output("y", d.MatMul(y, weights("w2", func(in, _ int) float32 { return 1 / size(in) }, 64, 16)))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// chainItems returns inputs of a chain, whose columns go together.
+func chainItems(rnd *rand.Rand, n int) (list []map[string]numeric.Value) {
+	for range n {
+		v := numeric.NewValue(numeric.F32, 8, 48)
+		for row := range 8 {
+			common := rnd.NormFloat64()
+			for c := range 48 {
+				v.F32()[row*48+c] = float32(common + rnd.NormFloat64()/2)
+			}
+		}
+		list = append(list, map[string]numeric.Value{"x": v})
+	}
+	return list
+}
+
+// TestChoice lets lowering choose how to round and equalise: what it takes is no worse on other data.
+func TestChoice(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		outlier           float32
+		exact             bool
+		items             int
+		tried             int
+		rounded, equalize bool
+	}{
+		{"inputs that go together", 1, false, 40, 3, true, true},
+		{"wide channels", 60, false, 40, 3, true, true},
+		{"nothing to gain", 1, true, 40, 3, false, false},
+		{"few items", 1, false, 12, 3, true, false},
+		{"too few items", 1, false, 3, 0, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(3, 4))
+			n := chain(t, rnd, c.outlier, c.exact)
+			b := cpu.Open(1)
+			defer b.Close()
+			l, sqnr := chooseChain(t, n, b, chainItems(rnd, c.items), chainItems(rnd, 20))
+			if len(l.Tried) != c.tried || len(l.Rounded) > 0 != c.rounded || len(l.Equalized) > 0 != c.equalize {
+				t.Errorf("tried %v; %d rounded, %d equalised", l.Tried, len(l.Rounded), len(l.Equalized))
+			}
+			if sqnr["chosen"] < sqnr["nearest"]-0.1 || c.equalize && sqnr["chosen"] < sqnr["gptq"] {
+				t.Errorf("on other data: %v", sqnr)
+			}
+			said := 0
+			for _, s := range l.Steps {
+				for _, m := range s.Missed {
+					if s.Pass == quantise.RoundWeights(nil).Name && strings.Contains(m.Detail, "held out") {
+						said++
+					}
+				}
+				for _, f := range s.Fired {
+					if s.Pass == quantise.RoundWeights(nil).Name && strings.Contains(f.Note, "held out") {
+						said++
+					}
+				}
+			}
+			if c.tried > 0 && said != 2 {
+				t.Errorf("the ledger tells of what was held out at %d layers, want 2", said)
+			}
+		})
+	}
+}
+
+// chooseChain lowers a network by a choice on items, and returns with it what that and other ways have on others in dB.
+func chooseChain(t *testing.T, n *graph.Network, b run.Backend, items, others []map[string]numeric.Value) (*build.Lowered, map[string]float64) {
+	t.Helper()
+	batches := func(yield func(map[string]numeric.Value, error) bool) {
+		for _, in := range items {
+			if !yield(in, nil) {
+				return
+			}
+		}
+	}
+	found, err := build.Collect(t.Context(), n, nil, b, batches, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := build.Optimize(t.Context(), n, pass.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calibrator := quant.MSE{Scheme: quant.Scheme{Asymmetric: true}}
+	replay := &build.Replay{Backend: b, Batches: batches, Items: len(items)}
+	gptq, _ := quant.ParseRounding("gptq")
+	activations, _ := quant.ParseEqualizer("activations")
+	rounding := &build.Rounding{By: gptq, Replay: replay}
+	equalization := &build.Equalization{By: activations, Spreads: found.Spreads(), Ranges: func(ctx context.Context, n *graph.Network, names []string) (map[string]numeric.Range, error) {
+		scaled, err := build.CollectOf(ctx, n, nil, b, batches, nil, names, nil)
+		if err != nil {
+			return nil, err
+		}
+		return build.Ranges(scaled.Histograms, calibrator), nil
+	}}
+	lower := func(change func(*build.LowerConfig)) *build.Lowered {
+		lc := build.LowerConfig{Precision: numeric.I8, Ranges: build.Ranges(found.Histograms, calibrator), Policy: quant.Policy{Scheme: calibrator.Scheme}, Correction: &build.Correction{Replay: replay}}
+		change(&lc)
+		l, err := build.Lower(t.Context(), o, lc, run.Supports(b, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	ways := map[string]*build.Lowered{
+		"nearest":         lower(func(*build.LowerConfig) {}),
+		"gptq":            lower(func(lc *build.LowerConfig) { lc.Rounding = rounding }),
+		"equalised":       lower(func(lc *build.LowerConfig) { lc.Equalization = equalization }),
+		"gptq, equalised": lower(func(lc *build.LowerConfig) { lc.Rounding, lc.Equalization = rounding, equalization }),
+		"chosen": lower(func(lc *build.LowerConfig) {
+			lc.Choice = &build.Choice{Replay: replay, Roundings: []*build.Rounding{nil, rounding}, Equalizations: []*build.Equalization{nil, equalization}}
+		}),
+	}
+	sqnr := map[string]float64{}
+	for how, l := range ways {
+		var e quant.ErrorAccumulator
+		for _, in := range others {
+			want, err := n.Eval(t.Context(), in, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := l.Network.Eval(t.Context(), in, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Add(want["y"].Floats(), got["y"].Floats()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sqnr[how] = e.Errors().SQNRdB
+	}
+	t.Log(sqnr, ways["chosen"].Tried)
+	return ways["chosen"], sqnr
+}
