@@ -43,7 +43,6 @@ const (
 
 // tileRoom is the memory through which tile registers exchange data with others.
 type tileRoom struct {
-	memory []byte
 	config *[tileLine]byte
 	sums   *[2 * tilePixels * tileLine]byte // of two blocks
 	packed []byte
