@@ -151,6 +151,18 @@ func drawWrapped(c *Canvas, y int, s Style, text string) int {
 	return y
 }
 
+// fitWrapped writes a muted sentence from line y on, over as many lines as there are; the last is cut.
+func (c *Canvas) fitWrapped(y int, text string) {
+	lines := Wrap(text, c.W-2)
+	for i, line := range lines {
+		if y+i == c.H-1 && i < len(lines)-1 {
+			c.Fit(1, y+i, c.W-2, Muted, strings.Join(lines[i:], " "))
+			return
+		}
+		c.Fit(1, y+i, c.W-2, Muted, line)
+	}
+}
+
 // drawDialog draws d in a border in the middle of c.
 func drawDialog(c *Canvas, d Dialog) {
 	c.Focused = true

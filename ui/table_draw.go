@@ -25,7 +25,7 @@ func (t *Table) Draw(c *Canvas) {
 		if t.filter != nil && t.Rows > 0 {
 			text = t.filter.nothing()
 		}
-		c.Fit(1, 2, c.W-2, Muted, text)
+		c.fitWrapped(2, text)
 		return
 	}
 	for y := range max(h, 0) {

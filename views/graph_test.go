@@ -130,3 +130,22 @@ func TestCopies(t *testing.T) {
 	b.send(pane.ShowLayerMsg{Layer: layer.Layer})
 	b.wants("copies", "moved: input a has a place already")
 }
+
+// TestReasonsWhole: on a small terminal, too, a layer's detail says which of two producers took an addition and why, and which second
+// reader stopped an epilogue.
+func TestReasonsWhole(t *testing.T) {
+	snap := panetest.Fixture(t)
+	layer := snap.Passes.Source[slices.IndexFunc(snap.Passes.Source, func(l report.Layer) bool { return l.Name == "block1/Add" })].Name
+	step := &snap.Passes.Steps[len(snap.Passes.Steps)-1]
+	step.Fired = append(step.Fired, report.FiredSite{Rule: "fuse-residual", Site: "fuse-residual:" + layer, Layers: []string{layer}, Into: layer,
+		Note: "block1/second took block1/Add rather than block1/shortcut: it is the later of the two, when the other's result is there"})
+	step.Missed = append(step.Missed, report.MissedSite{Rule: "fuse-activation", Site: "fuse-activation:" + layer, Layers: []string{layer},
+		Reason: "second consumer", Detail: "the sum of block1 is also used by a layer further down, block2/shortcut/Conv"})
+	b := newBench(t, ui.Options{NoColor: true}, snap)
+	b.press("2", "/")
+	for _, r := range "block1/Add" {
+		b.press(string(r))
+	}
+	b.press("enter", "tab", "tab", "tab", "z")
+	b.wants("rather than block1/shortcut", "the other's result is there", "second consumer", "block2/shortcut/Conv")
+}

@@ -49,7 +49,7 @@ func TestRooflineView(t *testing.T) {
 		}
 		b.press("a")
 		b.wants("Layers by type")
-		b.press("a", "a", "a", "v")
+		b.press("a", "a", "a", "v", "v")
 	}
 	plain := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
 	plain.size(200, 60)

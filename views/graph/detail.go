@@ -228,7 +228,7 @@ func (v *detailView) buildLayer() {
 	}
 	v.fact("attributes", l.Attrs)
 	v.fact("epilogue", l.Epilogue)
-	v.lines = append(v.lines, siteLines(v.g, v.g.sites())...)
+	v.lines = append(v.lines, whole(siteLines(v.g, v.g.sites()), v.width)...)
 }
 
 // copied says of a layer that could only arrange memory, and copies, how much and why.

@@ -49,6 +49,32 @@ func siteLines(g *graphs, sites []site) []detailLine {
 	return lines
 }
 
+// whole gives what the last span of a line explains lines of its own, where there is no room for it in so many cells.
+func whole(lines []detailLine, w int) (list []detailLine) {
+	const margins, indent = 4, "    "
+	for _, line := range lines {
+		took := margins
+		for _, s := range line.Spans {
+			took += ui.Width(s.Text)
+		}
+		last := len(line.Spans) - 1
+		why, ok := "", false
+		if last > 0 && line.Spans[last].Style == ui.Muted {
+			why, ok = strings.CutPrefix(line.Spans[last].Text, ", ")
+		}
+		if !ok || took <= w {
+			list = append(list, line)
+			continue
+		}
+		line.Spans = line.Spans[:last]
+		list = append(list, line)
+		for _, part := range ui.Wrap(why, max(w-margins-len(indent), 24)) {
+			list = append(list, detailLine{site: line.site, ListLine: ui.ListLine{Spans: []ui.Span{{Text: indent + part, Style: ui.Muted}}}})
+		}
+	}
+	return list
+}
+
 // groupLine stands for many sites of one cause; on it x is about the rule.
 func groupLine(g *ui.Glyphs, group []site) detailLine {
 	s := group[0]
