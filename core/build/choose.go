@@ -21,6 +21,8 @@ type Choice struct {
 	// better by more than chance. The rounding is chosen first.
 	Roundings     []*Rounding
 	Equalizations []*Equalization
+	// Made, if not nil, is told what was chosen where anything was compared.
+	Made func(*Rounding, *Equalization)
 }
 
 // Tried is one way that a Choice has compared.
@@ -101,6 +103,9 @@ func (cfg *LowerConfig) choose(ctx context.Context, o *Optimized, supports func(
 		}
 	}
 	cfg.Rounding, cfg.Equalization = c.chosen()
+	if c.Made != nil {
+		c.Made(cfg.Rounding, cfg.Equalization)
+	}
 	return c.tried, nil
 }
 

@@ -28,6 +28,7 @@ type calibration struct {
 	most   int          // items of it; 0: all
 	Hist   *stage[collecting, *build.Collected]
 	Ranges *stage[ranging, map[string]numeric.Range]
+	made   made
 }
 
 func newCalibration(m *model.Model, w Workplace, o *orders, told *Audience, d *device) *calibration {

@@ -2,6 +2,8 @@ package stages
 
 import (
 	"context"
+	"fmt"
+	"sync"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/quant"
@@ -20,6 +22,12 @@ func (c *calibration) how(ctx context.Context, in lowering, lc *build.LowerConfi
 	if equalizers[0].IsAuto() && (in.Ranges == nil || c.orders.Stored.equalized(in.Ranges.By, in.Quantized) == nil) {
 		equalizers = c.triedEqualizers(in)
 	}
+	several := len(roundings)+len(equalizers) > 2
+	if several {
+		if done, err := c.again(ctx, in, lc); done || err != nil {
+			return err
+		}
+	}
 	choice := &build.Choice{}
 	for _, by := range roundings {
 		choice.Roundings = append(choice.Roundings, c.rounding(in, by))
@@ -32,10 +40,68 @@ func (c *calibration) how(ctx context.Context, in lowering, lc *build.LowerConfi
 		choice.Equalizations = append(choice.Equalizations, e)
 	}
 	lc.Rounding, lc.Equalization = choice.Roundings[0], choice.Equalizations[0]
-	if len(roundings)+len(equalizers) > 2 {
+	if several {
 		choice.Replay, lc.Choice = c.replay(in), choice
+		choice.Made = func(r *build.Rounding, e *build.Equalization) { c.made.keep(in, r, e) }
 	}
 	return nil
+}
+
+// made are the ways to quantise that were chosen by trial. What is chosen once for a calibration stands for all that is lowered with it
+// later, with other rules and precisions of layers: trials take longer than all else that lowering does.
+type made struct {
+	lock sync.Mutex
+	ways map[string]madeWay // by calibration
+}
+
+// madeWay is what was chosen, and for which network.
+type madeWay struct {
+	network      string
+	rounding     *build.Rounding
+	equalization *build.Equalization
+}
+
+// names returns what names the calibration of a lowering, and its network.
+func (*made) names(in lowering) (calibration, network string) {
+	return fmt.Sprintf("%+v %+v %s %s", in.Ranges.By, in.Quantized, in.Weights, in.Precision), fmt.Sprintf("%+v %v", in.Of, in.Layers)
+}
+
+func (m *made) keep(in lowering, r *build.Rounding, e *build.Equalization) {
+	calibration, network := m.names(in)
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.ways == nil {
+		m.ways = map[string]madeWay{}
+	}
+	if _, ok := m.ways[calibration]; !ok {
+		m.ways[calibration] = madeWay{network, r, e}
+	}
+}
+
+// again has what was chosen before done again, if anything was: as it was found for the same network, anew for others.
+func (c *calibration) again(ctx context.Context, in lowering, lc *build.LowerConfig) (done bool, err error) {
+	calibration, network := c.made.names(in)
+	c.made.lock.Lock()
+	way, ok := c.made.ways[calibration]
+	c.made.lock.Unlock()
+	if !ok {
+		return false, nil
+	}
+	lc.Rounding, lc.Equalization = way.rounding, way.equalization
+	if way.network == network {
+		return true, nil
+	}
+	if r := way.rounding; r != nil && !r.Declined {
+		if lc.Rounding = c.rounding(in, r.By); lc.Rounding != nil {
+			lc.Rounding.Because = r.Because
+		}
+	}
+	if e := way.equalization; e != nil && !e.Declined {
+		if lc.Equalization, err = c.equalization(ctx, in, e.By); lc.Equalization != nil {
+			lc.Equalization.Because = e.Because
+		}
+	}
+	return true, err
 }
 
 // settle notes that what was to be chosen was, where nothing came of it: an engine that keeps that is lowered again alike.
