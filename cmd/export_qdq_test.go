@@ -33,7 +33,7 @@ func TestExportQuantised(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the embedded model")
 	}
-	const items = 30 // of fewer, one step of one activation is seen
+	const items = 30 // fewer differ by more: what of, is not known
 	dir := t.TempDir()
 	file, raw, made := filepath.Join(dir, "q.onnx"), filepath.Join(dir, "in.raw"), filepath.Join(dir, "out.raw")
 	images := testdata.TestImages().Batch(0, items)
