@@ -320,11 +320,18 @@ func (s dataSet) fixed(from int) map[string]numeric.Value {
 	return values
 }
 
-// lengths returns how many tensors each input has, by its name in the file; an importer asks for those that are sequences.
+// lengths returns how many tensors each input has that is a sequence, by its name in the file.
 func (s dataSet) lengths() map[string]int {
 	lengths := map[string]int{}
 	for _, f := range s.inputs {
-		if name, list, err := f.value(); err == nil {
+		data, err := f.read()
+		if err != nil {
+			continue
+		}
+		if _, _, err := onnx.ReadTensor(data); err == nil {
+			continue
+		}
+		if name, list, err := onnx.ReadTensors(data); err == nil || errors.Is(err, onnx.ErrNoElement) {
 			lengths[name] = len(list)
 		}
 	}
