@@ -1,0 +1,39 @@
+package stages
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/trtui/trtui/core/build"
+)
+
+// made are the ways to quantise that were chosen by trial. What is chosen once for a calibration stands for all that is lowered with it
+// later, with other rules and precisions of layers: trials take longer than all else that lowering does.
+type made struct {
+	lock sync.Mutex
+	ways map[string]madeWay // by calibration
+}
+
+// madeWay is what was chosen, and for which network.
+type madeWay struct {
+	network      string
+	rounding     *build.Rounding
+	equalization *build.Equalization
+}
+
+// names returns what names the calibration of a lowering, and its network.
+func (*made) names(in lowering) (calibration, network string) {
+	return fmt.Sprintf("%+v %+v %s %s", in.Ranges.By, in.Quantized, in.Weights, in.Precision), fmt.Sprintf("%+v %v", in.Of, in.Layers)
+}
+
+func (m *made) keep(in lowering, r *build.Rounding, e *build.Equalization) {
+	calibration, network := m.names(in)
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.ways == nil {
+		m.ways = map[string]madeWay{}
+	}
+	if _, ok := m.ways[calibration]; !ok {
+		m.ways[calibration] = madeWay{network, r, e}
+	}
+}
