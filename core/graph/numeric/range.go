@@ -47,10 +47,13 @@ func (r Range) ScaleAt(c int) float32 {
 	return r.Scale[c]
 }
 
-// Part returns the range of channels from..to of its axis: with one scale where they have the same.
+// Part returns the range of channels from..to of its axis: with one scale where they have the same, or there are none.
 func (r Range) Part(from, to int) Range {
-	if !r.PerChannel() || from == to {
+	if !r.PerChannel() {
 		return r
+	}
+	if from == to {
+		return PerTensor(r.ScaleAt(0), r.ZeroAt(0))
 	}
 	part := Range{Scale: r.Scale[from:to:to], Axis: r.Axis}
 	if len(r.Zero) > 1 {

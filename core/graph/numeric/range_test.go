@@ -22,6 +22,9 @@ func TestRangeParts(t *testing.T) {
 		t.Errorf("twice the same is %v", got)
 	}
 	symmetric := Range{Scale: []float32{1, 2, 2}, Axis: 1}
+	if got := all.Part(3, 3); !got.IsSet() || got.PerChannel() {
+		t.Errorf("no channels: %v", got)
+	}
 	if got := symmetric.Part(1, 3); !got.Equal(PerTensor(2, 0)) {
 		t.Errorf("a symmetric part is %v", got)
 	}
