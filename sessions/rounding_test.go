@@ -50,6 +50,7 @@ func (m *mistaken) Tactics(op *graph.Op) []kernels.Tactic {
 
 // In FP16 and INT8 right runs agree, however different the places are at which they round, and wrong ones do not.
 func TestRoundingTellsMistakes(t *testing.T) {
+	sessions.NotUnderRace(t)
 	swap := func(c []byte, channels int) { // the first two channels
 		n := len(c) / channels
 		first := slices.Clone(c[:n])
