@@ -153,9 +153,6 @@ func TestFencedBytes(t *testing.T) {
 				for s := range c.Steps { // ascending, as drivers have them
 					c.Steps[s] = int32(16 * s)
 				}
-				if variant == 9 {
-					c.Distance = 32
-				}
 				k.Run(fence(t, c, 16, last))
 			})
 		})

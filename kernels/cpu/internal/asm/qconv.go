@@ -17,10 +17,8 @@ type QConvCall struct {
 	Weights []int8
 	Start   []int32
 	Requant *Requant
-	// Distance is the bytes between a pixel and the next where they all lie so, and each step 16 bytes behind the one before; else 0.
-	Distance int
-	Packed   []byte // the inputs as QConvKernel.Pack lays them out, in the place of In; nil if it has not
-	Ahead    []int8 // weights of a call that follows: kernels may fetch them, evenly over the tiles; nil for none
+	Packed  []byte // the inputs as QConvKernel.Pack lays them out, in the place of In; nil if it has not
+	Ahead   []int8 // weights of a call that follows: kernels may fetch them, evenly over the tiles; nil for none
 }
 
 // reach returns the offset of the last step of pixel n-1: where tables ascend, as those of all drivers do, the

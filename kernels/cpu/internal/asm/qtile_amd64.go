@@ -7,20 +7,18 @@ import (
 	"unsafe"
 )
 
-// tileArgs is what the assembly for tile registers computes: pixels in tiles of 32, each of so many quads of four steps. The first
-// row of 64 bytes of a tile's first quad lies at in, other rows, the second half of the rows, other quads and the next tile so many
-// bytes further.
+// tileArgs is what the assembly for tile registers computes: pixels in tiles of 32, of inputs that are laid out, each of so many quads
+// of four steps.
 type tileArgs struct {
-	in                         *byte
-	distance, half, quad, tile int
-	quads                      int
-	weights                    *int8
-	start                      *int32
-	requant                    *requantArgs
-	config, sums               *byte
-	pixels                     int
-	ahead                      *int8
-	aheadStep                  int
+	in           *byte
+	quads        int
+	weights      *int8
+	start        *int32
+	requant      *requantArgs
+	config, sums *byte
+	pixels       int
+	ahead        *int8
+	aheadStep    int
 }
 
 // packArgs is what the assembly that lays out inputs reads.
@@ -68,56 +66,33 @@ func alignedLines(n int) []byte {
 	return b[at:][:n:n]
 }
 
-// runTiles computes a strip by tile registers: whole tiles whose pixels lie evenly as they lie, others once they are laid out.
+// runTiles computes a strip by tile registers.
 func (k QConvKernel) runTiles(c *QConvCall) {
-	n := len(c.Pixels)
+	n, steps := len(c.Pixels), len(c.Steps)
 	requant := c.Requant.args(n, k.Blocks)
-	_, _ = c.Start[16*k.Blocks-1], c.Weights[len(c.Steps)*256*k.Blocks-1]
+	_, _ = c.Start[16*k.Blocks-1], c.Weights[steps*256*k.Blocks-1]
 	room := tileRooms.Get().(*tileRoom)
-	args := tileArgs{quads: len(c.Steps) / tileSteps, weights: &c.Weights[0], start: &c.Start[0], requant: &requant,
-		config: &room.config[0], sums: &room.sums[0], ahead: &c.Weights[0]}
+	packed, size := c.Packed, k.PackedSize(n, steps)
+	if packed == nil {
+		if size > len(room.packed) {
+			room.packed = alignedLines(size)
+		}
+		packed = room.packed
+		k.Pack(packed, c)
+	}
+	_ = packed[size-1]
+	args := tileArgs{in: &packed[0], quads: steps / tileSteps, weights: &c.Weights[0], start: &c.Start[0], requant: &requant,
+		config: &room.config[0], sums: &room.sums[0], pixels: n, ahead: &c.Weights[0]}
 	if len(c.Ahead) > 0 {
 		lines := (n + tilePixels - 1) / tilePixels * args.quads * tileAhead
 		args.ahead, args.aheadStep = &c.Ahead[0], min(tileLine, len(c.Ahead)/lines+1)
 	}
-	even := 0
-	if c.Distance > 0 && c.Packed == nil {
-		_ = c.In[c.reach(n)+15]
-		even = n / tilePixels * tilePixels
-	}
-	if even > 0 {
-		args.in = &c.In[int(c.Pixels[0])+int(c.Steps[0])]
-		args.distance, args.half, args.quad, args.tile = c.Distance, tileRows*c.Distance, tileLine, tilePixels*c.Distance
-		args.pixels = even
-		k.multiplyTiles(&args)
-		requant = requant.after(0) // the assembly went on
-	}
-	if n > even {
-		packed := c.Packed
-		if packed == nil {
-			if need := k.PackedSize(n-even, len(c.Steps)); need > len(room.packed) {
-				room.packed = alignedLines(need)
-			}
-			rest := *c
-			rest.Pixels = c.Pixels[even:]
-			packed = room.packed
-			k.Pack(packed, &rest)
-		}
-		_ = packed[k.PackedSize(n-even, len(c.Steps))-1]
-		args.in = &packed[0]
-		args.distance, args.half, args.quad, args.tile = tileLine, tileRows*tileLine, tileBytes, args.quads*tileBytes
-		args.pixels = n - even
-		k.multiplyTiles(&args)
-	}
-	tileRooms.Put(room)
-}
-
-func (k QConvKernel) multiplyTiles(args *tileArgs) {
-	if p := (*byte)(unsafe.Pointer(args)); k.Blocks == 2 {
+	if p := (*byte)(unsafe.Pointer(&args)); k.Blocks == 2 {
 		qconv32AMX(p)
 	} else {
 		qconv16AMX(p)
 	}
+	tileRooms.Put(room)
 }
 
 // PackedSize returns the bytes that Pack fills for so many pixels and steps; 0 for kernels that read inputs where they lie.

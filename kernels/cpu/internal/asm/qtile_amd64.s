@@ -8,7 +8,7 @@
 // Requires: AMX, AVX, AVX512F, CMOV, MMX+
 TEXT ·qconv32AMX(SB), NOSPLIT, $0-8
 	MOVQ args+0(FP), CX
-	MOVQ 72(CX), DI
+	MOVQ 40(CX), DI
 
 	// LDTILECFG (DI)
 	BYTE $0xc4
@@ -16,6 +16,7 @@ TEXT ·qconv32AMX(SB), NOSPLIT, $0-8
 	BYTE $0x78
 	BYTE $0x49
 	BYTE $0x07
+	MOVQ $0x00000040, BX
 	MOVQ $0x00000080, AX
 
 tile:
@@ -46,14 +47,11 @@ tile:
 	BYTE $0x7b
 	BYTE $0x49
 	BYTE $0xd8
-	MOVQ 40(CX), DX
-	MOVQ 16(CX), R8
-	MOVQ 24(CX), R9
-	MOVQ 96(CX), R10
-	MOVQ 48(CX), SI
+	MOVQ 8(CX), DX
+	MOVQ 64(CX), R8
+	MOVQ 16(CX), SI
 	MOVQ (CX), DI
-	MOVQ 8(CX), BX
-	CMPQ 88(CX), $0x10
+	CMPQ 56(CX), $0x10
 	JLE  one
 
 two:
@@ -106,9 +104,8 @@ two:
 	BYTE $0x41
 	BYTE $0x5e
 	BYTE $0xd4
-	ADDQ R8, DI
 
-	// TILELOADD TMM5, 0(DI)(BX*1)
+	// TILELOADD TMM5, 1024(DI)(BX*1)
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x7b
@@ -116,10 +113,9 @@ two:
 	BYTE $0xac
 	BYTE $0x1f
 	BYTE $0x00
+	BYTE $0x04
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x00
-	SUBQ R8, DI
 
 	// TDPBUSD TMM6, TMM5, TMM1
 	BYTE $0xc4
@@ -134,22 +130,22 @@ two:
 	BYTE       $0x41
 	BYTE       $0x5e
 	BYTE       $0xdd
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
 	PREFETCHT0 4224(SI)
@@ -182,7 +178,7 @@ two:
 	PREFETCHT0 5952(SI)
 	PREFETCHT0 6016(SI)
 	PREFETCHT0 6080(SI)
-	ADDQ       R9, DI
+	ADDQ       $0x00000800, DI
 	ADDQ       $0x00000800, SI
 	SUBQ       $0x01, DX
 	JNE        two
@@ -238,22 +234,22 @@ one:
 	BYTE       $0x41
 	BYTE       $0x5e
 	BYTE       $0xd4
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
 	PREFETCHT0 4224(SI)
@@ -286,14 +282,15 @@ one:
 	PREFETCHT0 5952(SI)
 	PREFETCHT0 6016(SI)
 	PREFETCHT0 6080(SI)
-	ADDQ       R9, DI
+	ADDQ       $0x00000800, DI
 	ADDQ       $0x00000800, SI
 	SUBQ       $0x01, DX
 	JNE        one
 
 sums:
-	MOVQ R10, 96(CX)
-	MOVQ 80(CX), DI
+	MOVQ R8, 64(CX)
+	MOVQ DI, (CX)
+	MOVQ 48(CX), DI
 
 	// TILESTORED TMM0, 0(DI)(AX*1)
 	BYTE $0xc4
@@ -342,43 +339,43 @@ sums:
 	BYTE    $0x08
 	BYTE    $0x00
 	BYTE    $0x00
-	MOVQ    80(CX), BX
-	MOVQ    56(CX), SI
-	MOVQ    64(CX), DI
-	MOVQ    16(DI), R8
-	MOVQ    40(DI), R9
-	MOVQ    88(CX), DX
-	MOVQ    $0x00000020, R10
-	CMPQ    DX, R10
-	CMOVQGT R10, DX
+	MOVQ    48(CX), SI
+	MOVQ    24(CX), DI
+	MOVQ    32(CX), R8
+	MOVQ    16(R8), R9
+	MOVQ    40(R8), R10
+	MOVQ    56(CX), DX
+	MOVQ    $0x00000020, R11
+	CMPQ    DX, R11
+	CMOVQGT R11, DX
 
 e8pixels:
 	CMPQ         DX, $0x08
 	JLT          e8rest
-	VMOVDQU32    (SI), Z30
-	VMOVDQU32    64(SI), Z31
-	VPADDD       (BX), Z30, Z0
-	VPADDD       64(BX), Z31, Z1
-	VPADDD       128(BX), Z30, Z2
-	VPADDD       192(BX), Z31, Z3
-	VPADDD       256(BX), Z30, Z4
-	VPADDD       320(BX), Z31, Z5
-	VPADDD       384(BX), Z30, Z6
-	VPADDD       448(BX), Z31, Z7
-	VPADDD       512(BX), Z30, Z8
-	VPADDD       576(BX), Z31, Z9
-	VPADDD       640(BX), Z30, Z10
-	VPADDD       704(BX), Z31, Z11
-	VPADDD       768(BX), Z30, Z12
-	VPADDD       832(BX), Z31, Z13
-	VPADDD       896(BX), Z30, Z14
-	VPADDD       960(BX), Z31, Z15
-	MOVQ         (DI), R10
-	MOVQ         8(DI), R11
-	VMOVUPS      (R10), Z16
-	VMOVUPS      (R11), Z18
-	VMOVUPS      64(R10), Z17
-	VMOVUPS      64(R11), Z19
+	VMOVDQU32    (DI), Z30
+	VMOVDQU32    64(DI), Z31
+	VPADDD       (SI), Z30, Z0
+	VPADDD       64(SI), Z31, Z1
+	VPADDD       128(SI), Z30, Z2
+	VPADDD       192(SI), Z31, Z3
+	VPADDD       256(SI), Z30, Z4
+	VPADDD       320(SI), Z31, Z5
+	VPADDD       384(SI), Z30, Z6
+	VPADDD       448(SI), Z31, Z7
+	VPADDD       512(SI), Z30, Z8
+	VPADDD       576(SI), Z31, Z9
+	VPADDD       640(SI), Z30, Z10
+	VPADDD       704(SI), Z31, Z11
+	VPADDD       768(SI), Z30, Z12
+	VPADDD       832(SI), Z31, Z13
+	VPADDD       896(SI), Z30, Z14
+	VPADDD       960(SI), Z31, Z15
+	MOVQ         (R8), R11
+	MOVQ         8(R8), R12
+	VMOVUPS      (R11), Z16
+	VMOVUPS      (R12), Z18
+	VMOVUPS      64(R11), Z17
+	VMOVUPS      64(R12), Z19
 	VCVTDQ2PS    Z0, Z0
 	VMULPS       Z16, Z0, Z0
 	VADDPS       Z18, Z0, Z0
@@ -427,10 +424,10 @@ e8pixels:
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z17, Z15, Z15
 	VADDPS       Z19, Z15, Z15
-	CMPL         96(DI), $0x00
+	CMPL         96(R8), $0x00
 	JEQ          e8residual
-	VBROADCASTSS 64(DI), Z16
-	VBROADCASTSS 68(DI), Z17
+	VBROADCASTSS 64(R8), Z16
+	VBROADCASTSS 68(R8), Z17
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
 	VMAXPS       Z1, Z16, Z1
@@ -465,133 +462,133 @@ e8pixels:
 	VMINPS       Z15, Z17, Z15
 
 e8residual:
-	TESTQ        R9, R9
+	TESTQ        R10, R10
 	JEQ          e8outer
-	MOVQ         48(DI), R10
-	MOVQ         56(DI), R11
-	CMPL         104(DI), $0x00
+	MOVQ         48(R8), R11
+	MOVQ         56(R8), R12
+	CMPL         104(R8), $0x00
 	JNE          e8addend
-	VBROADCASTSS 80(DI), Z16
-	VBROADCASTSS 84(DI), Z17
-	VPMOVZXBD    (R9), Z18
+	VBROADCASTSS 80(R8), Z16
+	VBROADCASTSS 84(R8), Z17
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z0, Z0
-	VPMOVZXBD    (R9)(R11*1), Z19
+	VPMOVZXBD    (R10)(R12*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z1, Z1
-	ADDQ         R10, R9
-	VPMOVZXBD    (R9), Z18
+	ADDQ         R11, R10
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z2, Z2
-	VPMOVZXBD    (R9)(R11*1), Z19
+	VPMOVZXBD    (R10)(R12*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z3, Z3
-	ADDQ         R10, R9
-	VPMOVZXBD    (R9), Z18
+	ADDQ         R11, R10
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z4, Z4
-	VPMOVZXBD    (R9)(R11*1), Z19
+	VPMOVZXBD    (R10)(R12*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z5, Z5
-	ADDQ         R10, R9
-	VPMOVZXBD    (R9), Z18
+	ADDQ         R11, R10
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z6, Z6
-	VPMOVZXBD    (R9)(R11*1), Z19
+	VPMOVZXBD    (R10)(R12*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z7, Z7
-	ADDQ         R10, R9
-	VPMOVZXBD    (R9), Z18
+	ADDQ         R11, R10
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z8, Z8
-	VPMOVZXBD    (R9)(R11*1), Z19
+	VPMOVZXBD    (R10)(R12*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z9, Z9
-	ADDQ         R10, R9
-	VPMOVZXBD    (R9), Z18
+	ADDQ         R11, R10
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z10, Z10
-	VPMOVZXBD    (R9)(R11*1), Z19
+	VPMOVZXBD    (R10)(R12*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z11, Z11
-	ADDQ         R10, R9
-	VPMOVZXBD    (R9), Z18
+	ADDQ         R11, R10
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z12, Z12
-	VPMOVZXBD    (R9)(R11*1), Z19
+	VPMOVZXBD    (R10)(R12*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z13, Z13
-	ADDQ         R10, R9
-	VPMOVZXBD    (R9), Z18
+	ADDQ         R11, R10
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z14, Z14
-	VPMOVZXBD    (R9)(R11*1), Z19
+	VPMOVZXBD    (R10)(R12*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z15, Z15
-	ADDQ         R10, R9
+	ADDQ         R11, R10
 	JMP          e8outer
 
 e8addend:
-	VADDPS (R9), Z0, Z0
-	VADDPS (R9)(R11*1), Z1, Z1
-	ADDQ   R10, R9
-	VADDPS (R9), Z2, Z2
-	VADDPS (R9)(R11*1), Z3, Z3
-	ADDQ   R10, R9
-	VADDPS (R9), Z4, Z4
-	VADDPS (R9)(R11*1), Z5, Z5
-	ADDQ   R10, R9
-	VADDPS (R9), Z6, Z6
-	VADDPS (R9)(R11*1), Z7, Z7
-	ADDQ   R10, R9
-	VADDPS (R9), Z8, Z8
-	VADDPS (R9)(R11*1), Z9, Z9
-	ADDQ   R10, R9
-	VADDPS (R9), Z10, Z10
-	VADDPS (R9)(R11*1), Z11, Z11
-	ADDQ   R10, R9
-	VADDPS (R9), Z12, Z12
-	VADDPS (R9)(R11*1), Z13, Z13
-	ADDQ   R10, R9
-	VADDPS (R9), Z14, Z14
-	VADDPS (R9)(R11*1), Z15, Z15
-	ADDQ   R10, R9
+	VADDPS (R10), Z0, Z0
+	VADDPS (R10)(R12*1), Z1, Z1
+	ADDQ   R11, R10
+	VADDPS (R10), Z2, Z2
+	VADDPS (R10)(R12*1), Z3, Z3
+	ADDQ   R11, R10
+	VADDPS (R10), Z4, Z4
+	VADDPS (R10)(R12*1), Z5, Z5
+	ADDQ   R11, R10
+	VADDPS (R10), Z6, Z6
+	VADDPS (R10)(R12*1), Z7, Z7
+	ADDQ   R11, R10
+	VADDPS (R10), Z8, Z8
+	VADDPS (R10)(R12*1), Z9, Z9
+	ADDQ   R11, R10
+	VADDPS (R10), Z10, Z10
+	VADDPS (R10)(R12*1), Z11, Z11
+	ADDQ   R11, R10
+	VADDPS (R10), Z12, Z12
+	VADDPS (R10)(R12*1), Z13, Z13
+	ADDQ   R11, R10
+	VADDPS (R10), Z14, Z14
+	VADDPS (R10)(R12*1), Z15, Z15
+	ADDQ   R11, R10
 
 e8outer:
-	VBROADCASTSS 72(DI), Z16
-	VBROADCASTSS 76(DI), Z17
+	VBROADCASTSS 72(R8), Z16
+	VBROADCASTSS 76(R8), Z17
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
 	VMAXPS       Z1, Z16, Z1
@@ -624,42 +621,42 @@ e8outer:
 	VMINPS       Z14, Z17, Z14
 	VMAXPS       Z15, Z16, Z15
 	VMINPS       Z15, Z17, Z15
-	MOVQ         24(DI), R10
-	MOVQ         32(DI), R11
-	CMPL         100(DI), $0x00
+	MOVQ         24(R8), R11
+	MOVQ         32(R8), R12
+	CMPL         100(R8), $0x00
 	JEQ          e8bytes
-	VMOVUPS      Z0, (R8)
-	VMOVUPS      Z1, (R8)(R11*1)
-	ADDQ         R10, R8
-	VMOVUPS      Z2, (R8)
-	VMOVUPS      Z3, (R8)(R11*1)
-	ADDQ         R10, R8
-	VMOVUPS      Z4, (R8)
-	VMOVUPS      Z5, (R8)(R11*1)
-	ADDQ         R10, R8
-	VMOVUPS      Z6, (R8)
-	VMOVUPS      Z7, (R8)(R11*1)
-	ADDQ         R10, R8
-	VMOVUPS      Z8, (R8)
-	VMOVUPS      Z9, (R8)(R11*1)
-	ADDQ         R10, R8
-	VMOVUPS      Z10, (R8)
-	VMOVUPS      Z11, (R8)(R11*1)
-	ADDQ         R10, R8
-	VMOVUPS      Z12, (R8)
-	VMOVUPS      Z13, (R8)(R11*1)
-	ADDQ         R10, R8
-	VMOVUPS      Z14, (R8)
-	VMOVUPS      Z15, (R8)(R11*1)
-	ADDQ         R10, R8
+	VMOVUPS      Z0, (R9)
+	VMOVUPS      Z1, (R9)(R12*1)
+	ADDQ         R11, R9
+	VMOVUPS      Z2, (R9)
+	VMOVUPS      Z3, (R9)(R12*1)
+	ADDQ         R11, R9
+	VMOVUPS      Z4, (R9)
+	VMOVUPS      Z5, (R9)(R12*1)
+	ADDQ         R11, R9
+	VMOVUPS      Z6, (R9)
+	VMOVUPS      Z7, (R9)(R12*1)
+	ADDQ         R11, R9
+	VMOVUPS      Z8, (R9)
+	VMOVUPS      Z9, (R9)(R12*1)
+	ADDQ         R11, R9
+	VMOVUPS      Z10, (R9)
+	VMOVUPS      Z11, (R9)(R12*1)
+	ADDQ         R11, R9
+	VMOVUPS      Z12, (R9)
+	VMOVUPS      Z13, (R9)(R12*1)
+	ADDQ         R11, R9
+	VMOVUPS      Z14, (R9)
+	VMOVUPS      Z15, (R9)(R12*1)
+	ADDQ         R11, R9
 	JMP          e8done
 
 e8bytes:
-	VBROADCASTSS 88(DI), Z16
-	CMPL         112(DI), $0x00
+	VBROADCASTSS 88(R8), Z16
+	CMPL         112(R8), $0x00
 	JEQ          e8divide
-	VBROADCASTSS 112(DI), Z17
-	VBROADCASTSS 116(DI), Z18
+	VBROADCASTSS 112(R8), Z17
+	VBROADCASTSS 116(R8), Z18
 	VMULPS       Z18, Z0, Z19
 	VFMADD231PS  Z17, Z0, Z19
 	VFNMADD231PS Z16, Z19, Z0
@@ -745,8 +742,8 @@ e8divide:
 	VDIVPS Z16, Z15, Z15
 
 e8divided:
-	VPBROADCASTD     92(DI), Z17
-	VPBROADCASTD     108(DI), Z18
+	VPBROADCASTD     92(R8), Z17
+	VPBROADCASTD     108(R8), Z18
 	VPADDD           Z18, Z17, Z17
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z17, Z0, Z0
@@ -780,33 +777,33 @@ e8divided:
 	VPADDD           Z17, Z14, Z14
 	VCVTPS2DQ.RN_SAE Z15, Z15
 	VPADDD           Z17, Z15, Z15
-	VPMOVDB          Z0, (R8)
-	VPMOVDB          Z1, (R8)(R11*1)
-	ADDQ             R10, R8
-	VPMOVDB          Z2, (R8)
-	VPMOVDB          Z3, (R8)(R11*1)
-	ADDQ             R10, R8
-	VPMOVDB          Z4, (R8)
-	VPMOVDB          Z5, (R8)(R11*1)
-	ADDQ             R10, R8
-	VPMOVDB          Z6, (R8)
-	VPMOVDB          Z7, (R8)(R11*1)
-	ADDQ             R10, R8
-	VPMOVDB          Z8, (R8)
-	VPMOVDB          Z9, (R8)(R11*1)
-	ADDQ             R10, R8
-	VPMOVDB          Z10, (R8)
-	VPMOVDB          Z11, (R8)(R11*1)
-	ADDQ             R10, R8
-	VPMOVDB          Z12, (R8)
-	VPMOVDB          Z13, (R8)(R11*1)
-	ADDQ             R10, R8
-	VPMOVDB          Z14, (R8)
-	VPMOVDB          Z15, (R8)(R11*1)
-	ADDQ             R10, R8
+	VPMOVDB          Z0, (R9)
+	VPMOVDB          Z1, (R9)(R12*1)
+	ADDQ             R11, R9
+	VPMOVDB          Z2, (R9)
+	VPMOVDB          Z3, (R9)(R12*1)
+	ADDQ             R11, R9
+	VPMOVDB          Z4, (R9)
+	VPMOVDB          Z5, (R9)(R12*1)
+	ADDQ             R11, R9
+	VPMOVDB          Z6, (R9)
+	VPMOVDB          Z7, (R9)(R12*1)
+	ADDQ             R11, R9
+	VPMOVDB          Z8, (R9)
+	VPMOVDB          Z9, (R9)(R12*1)
+	ADDQ             R11, R9
+	VPMOVDB          Z10, (R9)
+	VPMOVDB          Z11, (R9)(R12*1)
+	ADDQ             R11, R9
+	VPMOVDB          Z12, (R9)
+	VPMOVDB          Z13, (R9)(R12*1)
+	ADDQ             R11, R9
+	VPMOVDB          Z14, (R9)
+	VPMOVDB          Z15, (R9)(R12*1)
+	ADDQ             R11, R9
 
 e8done:
-	ADDQ $0x00000400, BX
+	ADDQ $0x00000400, SI
 	SUBQ $0x08, DX
 	JMP  e8pixels
 
@@ -814,80 +811,80 @@ e8rest:
 e1pixels:
 	CMPQ         DX, $0x01
 	JLT          e1rest
-	VMOVDQU32    (SI), Z30
-	VMOVDQU32    64(SI), Z31
-	VPADDD       (BX), Z30, Z0
-	VPADDD       64(BX), Z31, Z1
-	MOVQ         (DI), R10
-	MOVQ         8(DI), R11
-	VMOVUPS      (R10), Z16
-	VMOVUPS      (R11), Z18
-	VMOVUPS      64(R10), Z17
-	VMOVUPS      64(R11), Z19
+	VMOVDQU32    (DI), Z30
+	VMOVDQU32    64(DI), Z31
+	VPADDD       (SI), Z30, Z0
+	VPADDD       64(SI), Z31, Z1
+	MOVQ         (R8), R11
+	MOVQ         8(R8), R12
+	VMOVUPS      (R11), Z16
+	VMOVUPS      (R12), Z18
+	VMOVUPS      64(R11), Z17
+	VMOVUPS      64(R12), Z19
 	VCVTDQ2PS    Z0, Z0
 	VMULPS       Z16, Z0, Z0
 	VADDPS       Z18, Z0, Z0
 	VCVTDQ2PS    Z1, Z1
 	VMULPS       Z17, Z1, Z1
 	VADDPS       Z19, Z1, Z1
-	CMPL         96(DI), $0x00
+	CMPL         96(R8), $0x00
 	JEQ          e1residual
-	VBROADCASTSS 64(DI), Z16
-	VBROADCASTSS 68(DI), Z17
+	VBROADCASTSS 64(R8), Z16
+	VBROADCASTSS 68(R8), Z17
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
 	VMAXPS       Z1, Z16, Z1
 	VMINPS       Z1, Z17, Z1
 
 e1residual:
-	TESTQ        R9, R9
+	TESTQ        R10, R10
 	JEQ          e1outer
-	MOVQ         48(DI), R10
-	MOVQ         56(DI), R11
-	CMPL         104(DI), $0x00
+	MOVQ         48(R8), R11
+	MOVQ         56(R8), R12
+	CMPL         104(R8), $0x00
 	JNE          e1addend
-	VBROADCASTSS 80(DI), Z16
-	VBROADCASTSS 84(DI), Z17
-	VPMOVZXBD    (R9), Z18
+	VBROADCASTSS 80(R8), Z16
+	VBROADCASTSS 84(R8), Z17
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z0, Z0
-	VPMOVZXBD    (R9)(R11*1), Z19
+	VPMOVZXBD    (R10)(R12*1), Z19
 	VCVTDQ2PS    Z19, Z19
 	VSUBPS       Z17, Z19, Z19
 	VMULPS       Z16, Z19, Z19
 	VADDPS       Z19, Z1, Z1
-	ADDQ         R10, R9
+	ADDQ         R11, R10
 	JMP          e1outer
 
 e1addend:
-	VADDPS (R9), Z0, Z0
-	VADDPS (R9)(R11*1), Z1, Z1
-	ADDQ   R10, R9
+	VADDPS (R10), Z0, Z0
+	VADDPS (R10)(R12*1), Z1, Z1
+	ADDQ   R11, R10
 
 e1outer:
-	VBROADCASTSS 72(DI), Z16
-	VBROADCASTSS 76(DI), Z17
+	VBROADCASTSS 72(R8), Z16
+	VBROADCASTSS 76(R8), Z17
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
 	VMAXPS       Z1, Z16, Z1
 	VMINPS       Z1, Z17, Z1
-	MOVQ         24(DI), R10
-	MOVQ         32(DI), R11
-	CMPL         100(DI), $0x00
+	MOVQ         24(R8), R11
+	MOVQ         32(R8), R12
+	CMPL         100(R8), $0x00
 	JEQ          e1bytes
-	VMOVUPS      Z0, (R8)
-	VMOVUPS      Z1, (R8)(R11*1)
-	ADDQ         R10, R8
+	VMOVUPS      Z0, (R9)
+	VMOVUPS      Z1, (R9)(R12*1)
+	ADDQ         R11, R9
 	JMP          e1done
 
 e1bytes:
-	VBROADCASTSS 88(DI), Z16
-	CMPL         112(DI), $0x00
+	VBROADCASTSS 88(R8), Z16
+	CMPL         112(R8), $0x00
 	JEQ          e1divide
-	VBROADCASTSS 112(DI), Z17
-	VBROADCASTSS 116(DI), Z18
+	VBROADCASTSS 112(R8), Z17
+	VBROADCASTSS 116(R8), Z18
 	VMULPS       Z18, Z0, Z19
 	VFMADD231PS  Z17, Z0, Z19
 	VFNMADD231PS Z16, Z19, Z0
@@ -903,28 +900,26 @@ e1divide:
 	VDIVPS Z16, Z1, Z1
 
 e1divided:
-	VPBROADCASTD     92(DI), Z17
-	VPBROADCASTD     108(DI), Z18
+	VPBROADCASTD     92(R8), Z17
+	VPBROADCASTD     108(R8), Z18
 	VPADDD           Z18, Z17, Z17
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z17, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z1, Z1
 	VPADDD           Z17, Z1, Z1
-	VPMOVDB          Z0, (R8)
-	VPMOVDB          Z1, (R8)(R11*1)
-	ADDQ             R10, R8
+	VPMOVDB          Z0, (R9)
+	VPMOVDB          Z1, (R9)(R12*1)
+	ADDQ             R11, R9
 
 e1done:
-	ADDQ $0x00000080, BX
+	ADDQ $0x00000080, SI
 	SUBQ $0x01, DX
 	JMP  e1pixels
 
 e1rest:
-	MOVQ R8, 16(DI)
-	MOVQ R9, 40(DI)
-	MOVQ 32(CX), DX
-	ADDQ DX, (CX)
-	SUBQ $0x20, 88(CX)
+	MOVQ R9, 16(R8)
+	MOVQ R10, 40(R8)
+	SUBQ $0x20, 56(CX)
 	JG   tile
 
 	// TILERELEASE
@@ -940,7 +935,7 @@ e1rest:
 // Requires: AMX, AVX, AVX512F, CMOV, MMX+
 TEXT ·qconv16AMX(SB), NOSPLIT, $0-8
 	MOVQ args+0(FP), CX
-	MOVQ 72(CX), DI
+	MOVQ 40(CX), DI
 
 	// LDTILECFG (DI)
 	BYTE $0xc4
@@ -948,6 +943,7 @@ TEXT ·qconv16AMX(SB), NOSPLIT, $0-8
 	BYTE $0x78
 	BYTE $0x49
 	BYTE $0x07
+	MOVQ $0x00000040, BX
 	MOVQ $0x00000040, AX
 
 tile:
@@ -964,14 +960,11 @@ tile:
 	BYTE $0x7b
 	BYTE $0x49
 	BYTE $0xc8
-	MOVQ 40(CX), DX
-	MOVQ 16(CX), R8
-	MOVQ 24(CX), R9
-	MOVQ 96(CX), R10
-	MOVQ 48(CX), SI
+	MOVQ 8(CX), DX
+	MOVQ 64(CX), R8
+	MOVQ 16(CX), SI
 	MOVQ (CX), DI
-	MOVQ 8(CX), BX
-	CMPQ 88(CX), $0x10
+	CMPQ 56(CX), $0x10
 	JLE  one
 
 two:
@@ -1005,9 +998,8 @@ two:
 	BYTE $0x49
 	BYTE $0x5e
 	BYTE $0xc4
-	ADDQ R8, DI
 
-	// TILELOADD TMM5, 0(DI)(BX*1)
+	// TILELOADD TMM5, 1024(DI)(BX*1)
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x7b
@@ -1015,10 +1007,9 @@ two:
 	BYTE $0xac
 	BYTE $0x1f
 	BYTE $0x00
+	BYTE $0x04
 	BYTE $0x00
 	BYTE $0x00
-	BYTE $0x00
-	SUBQ R8, DI
 
 	// TDPBUSD TMM6, TMM5, TMM1
 	BYTE       $0xc4
@@ -1026,22 +1017,22 @@ two:
 	BYTE       $0x49
 	BYTE       $0x5e
 	BYTE       $0xcd
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
 	PREFETCHT0 2048(SI)
 	PREFETCHT0 2112(SI)
 	PREFETCHT0 2176(SI)
@@ -1058,7 +1049,7 @@ two:
 	PREFETCHT0 2880(SI)
 	PREFETCHT0 2944(SI)
 	PREFETCHT0 3008(SI)
-	ADDQ       R9, DI
+	ADDQ       $0x00000800, DI
 	ADDQ       $0x00000400, SI
 	SUBQ       $0x01, DX
 	JNE        two
@@ -1095,22 +1086,22 @@ one:
 	BYTE       $0x49
 	BYTE       $0x5e
 	BYTE       $0xc4
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
-	PREFETCHT1 (R10)
-	ADDQ       104(CX), R10
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
+	PREFETCHT1 (R8)
+	ADDQ       72(CX), R8
 	PREFETCHT0 2048(SI)
 	PREFETCHT0 2112(SI)
 	PREFETCHT0 2176(SI)
@@ -1127,14 +1118,15 @@ one:
 	PREFETCHT0 2880(SI)
 	PREFETCHT0 2944(SI)
 	PREFETCHT0 3008(SI)
-	ADDQ       R9, DI
+	ADDQ       $0x00000800, DI
 	ADDQ       $0x00000400, SI
 	SUBQ       $0x01, DX
 	JNE        one
 
 sums:
-	MOVQ R10, 96(CX)
-	MOVQ 80(CX), DI
+	MOVQ R8, 64(CX)
+	MOVQ DI, (CX)
+	MOVQ 48(CX), DI
 
 	// TILESTORED TMM0, 0(DI)(AX*1)
 	BYTE $0xc4
@@ -1159,32 +1151,32 @@ sums:
 	BYTE    $0x04
 	BYTE    $0x00
 	BYTE    $0x00
-	MOVQ    80(CX), BX
-	MOVQ    56(CX), SI
-	MOVQ    64(CX), DI
-	MOVQ    16(DI), R8
-	MOVQ    40(DI), R9
-	MOVQ    88(CX), DX
-	MOVQ    $0x00000020, R10
-	CMPQ    DX, R10
-	CMOVQGT R10, DX
+	MOVQ    48(CX), SI
+	MOVQ    24(CX), DI
+	MOVQ    32(CX), R8
+	MOVQ    16(R8), R9
+	MOVQ    40(R8), R10
+	MOVQ    56(CX), DX
+	MOVQ    $0x00000020, R11
+	CMPQ    DX, R11
+	CMOVQGT R11, DX
 
 e8pixels:
 	CMPQ         DX, $0x08
 	JLT          e8rest
-	VMOVDQU32    (SI), Z30
-	VPADDD       (BX), Z30, Z0
-	VPADDD       64(BX), Z30, Z1
-	VPADDD       128(BX), Z30, Z2
-	VPADDD       192(BX), Z30, Z3
-	VPADDD       256(BX), Z30, Z4
-	VPADDD       320(BX), Z30, Z5
-	VPADDD       384(BX), Z30, Z6
-	VPADDD       448(BX), Z30, Z7
-	MOVQ         (DI), R10
-	MOVQ         8(DI), R11
-	VMOVUPS      (R10), Z16
-	VMOVUPS      (R11), Z17
+	VMOVDQU32    (DI), Z30
+	VPADDD       (SI), Z30, Z0
+	VPADDD       64(SI), Z30, Z1
+	VPADDD       128(SI), Z30, Z2
+	VPADDD       192(SI), Z30, Z3
+	VPADDD       256(SI), Z30, Z4
+	VPADDD       320(SI), Z30, Z5
+	VPADDD       384(SI), Z30, Z6
+	VPADDD       448(SI), Z30, Z7
+	MOVQ         (R8), R11
+	MOVQ         8(R8), R12
+	VMOVUPS      (R11), Z16
+	VMOVUPS      (R12), Z17
 	VCVTDQ2PS    Z0, Z0
 	VMULPS       Z16, Z0, Z0
 	VADDPS       Z17, Z0, Z0
@@ -1209,10 +1201,10 @@ e8pixels:
 	VCVTDQ2PS    Z7, Z7
 	VMULPS       Z16, Z7, Z7
 	VADDPS       Z17, Z7, Z7
-	CMPL         96(DI), $0x00
+	CMPL         96(R8), $0x00
 	JEQ          e8residual
-	VBROADCASTSS 64(DI), Z16
-	VBROADCASTSS 68(DI), Z17
+	VBROADCASTSS 64(R8), Z16
+	VBROADCASTSS 68(R8), Z17
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
 	VMAXPS       Z1, Z16, Z1
@@ -1231,85 +1223,85 @@ e8pixels:
 	VMINPS       Z7, Z17, Z7
 
 e8residual:
-	TESTQ        R9, R9
+	TESTQ        R10, R10
 	JEQ          e8outer
-	MOVQ         48(DI), R10
-	MOVQ         56(DI), R11
-	CMPL         104(DI), $0x00
+	MOVQ         48(R8), R11
+	MOVQ         56(R8), R12
+	CMPL         104(R8), $0x00
 	JNE          e8addend
-	VBROADCASTSS 80(DI), Z16
-	VBROADCASTSS 84(DI), Z17
-	VPMOVZXBD    (R9), Z18
+	VBROADCASTSS 80(R8), Z16
+	VBROADCASTSS 84(R8), Z17
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z0, Z0
-	ADDQ         R10, R9
-	VPMOVZXBD    (R9), Z18
+	ADDQ         R11, R10
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z1, Z1
-	ADDQ         R10, R9
-	VPMOVZXBD    (R9), Z18
+	ADDQ         R11, R10
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z2, Z2
-	ADDQ         R10, R9
-	VPMOVZXBD    (R9), Z18
+	ADDQ         R11, R10
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z3, Z3
-	ADDQ         R10, R9
-	VPMOVZXBD    (R9), Z18
+	ADDQ         R11, R10
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z4, Z4
-	ADDQ         R10, R9
-	VPMOVZXBD    (R9), Z18
+	ADDQ         R11, R10
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z5, Z5
-	ADDQ         R10, R9
-	VPMOVZXBD    (R9), Z18
+	ADDQ         R11, R10
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z6, Z6
-	ADDQ         R10, R9
-	VPMOVZXBD    (R9), Z18
+	ADDQ         R11, R10
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z7, Z7
-	ADDQ         R10, R9
+	ADDQ         R11, R10
 	JMP          e8outer
 
 e8addend:
-	VADDPS (R9), Z0, Z0
-	ADDQ   R10, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   R10, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   R10, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   R10, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   R10, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   R10, R9
-	VADDPS (R9), Z6, Z6
-	ADDQ   R10, R9
-	VADDPS (R9), Z7, Z7
-	ADDQ   R10, R9
+	VADDPS (R10), Z0, Z0
+	ADDQ   R11, R10
+	VADDPS (R10), Z1, Z1
+	ADDQ   R11, R10
+	VADDPS (R10), Z2, Z2
+	ADDQ   R11, R10
+	VADDPS (R10), Z3, Z3
+	ADDQ   R11, R10
+	VADDPS (R10), Z4, Z4
+	ADDQ   R11, R10
+	VADDPS (R10), Z5, Z5
+	ADDQ   R11, R10
+	VADDPS (R10), Z6, Z6
+	ADDQ   R11, R10
+	VADDPS (R10), Z7, Z7
+	ADDQ   R11, R10
 
 e8outer:
-	VBROADCASTSS 72(DI), Z16
-	VBROADCASTSS 76(DI), Z17
+	VBROADCASTSS 72(R8), Z16
+	VBROADCASTSS 76(R8), Z17
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
 	VMAXPS       Z1, Z16, Z1
@@ -1326,34 +1318,34 @@ e8outer:
 	VMINPS       Z6, Z17, Z6
 	VMAXPS       Z7, Z16, Z7
 	VMINPS       Z7, Z17, Z7
-	MOVQ         24(DI), R10
-	MOVQ         32(DI), R11
-	CMPL         100(DI), $0x00
+	MOVQ         24(R8), R11
+	MOVQ         32(R8), R12
+	CMPL         100(R8), $0x00
 	JEQ          e8bytes
-	VMOVUPS      Z0, (R8)
-	ADDQ         R10, R8
-	VMOVUPS      Z1, (R8)
-	ADDQ         R10, R8
-	VMOVUPS      Z2, (R8)
-	ADDQ         R10, R8
-	VMOVUPS      Z3, (R8)
-	ADDQ         R10, R8
-	VMOVUPS      Z4, (R8)
-	ADDQ         R10, R8
-	VMOVUPS      Z5, (R8)
-	ADDQ         R10, R8
-	VMOVUPS      Z6, (R8)
-	ADDQ         R10, R8
-	VMOVUPS      Z7, (R8)
-	ADDQ         R10, R8
+	VMOVUPS      Z0, (R9)
+	ADDQ         R11, R9
+	VMOVUPS      Z1, (R9)
+	ADDQ         R11, R9
+	VMOVUPS      Z2, (R9)
+	ADDQ         R11, R9
+	VMOVUPS      Z3, (R9)
+	ADDQ         R11, R9
+	VMOVUPS      Z4, (R9)
+	ADDQ         R11, R9
+	VMOVUPS      Z5, (R9)
+	ADDQ         R11, R9
+	VMOVUPS      Z6, (R9)
+	ADDQ         R11, R9
+	VMOVUPS      Z7, (R9)
+	ADDQ         R11, R9
 	JMP          e8done
 
 e8bytes:
-	VBROADCASTSS 88(DI), Z16
-	CMPL         112(DI), $0x00
+	VBROADCASTSS 88(R8), Z16
+	CMPL         112(R8), $0x00
 	JEQ          e8divide
-	VBROADCASTSS 112(DI), Z17
-	VBROADCASTSS 116(DI), Z18
+	VBROADCASTSS 112(R8), Z17
+	VBROADCASTSS 116(R8), Z18
 	VMULPS       Z18, Z0, Z19
 	VFMADD231PS  Z17, Z0, Z19
 	VFNMADD231PS Z16, Z19, Z0
@@ -1399,8 +1391,8 @@ e8divide:
 	VDIVPS Z16, Z7, Z7
 
 e8divided:
-	VPBROADCASTD     92(DI), Z17
-	VPBROADCASTD     108(DI), Z18
+	VPBROADCASTD     92(R8), Z17
+	VPBROADCASTD     108(R8), Z18
 	VPADDD           Z18, Z17, Z17
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z17, Z0, Z0
@@ -1418,25 +1410,25 @@ e8divided:
 	VPADDD           Z17, Z6, Z6
 	VCVTPS2DQ.RN_SAE Z7, Z7
 	VPADDD           Z17, Z7, Z7
-	VPMOVDB          Z0, (R8)
-	ADDQ             R10, R8
-	VPMOVDB          Z1, (R8)
-	ADDQ             R10, R8
-	VPMOVDB          Z2, (R8)
-	ADDQ             R10, R8
-	VPMOVDB          Z3, (R8)
-	ADDQ             R10, R8
-	VPMOVDB          Z4, (R8)
-	ADDQ             R10, R8
-	VPMOVDB          Z5, (R8)
-	ADDQ             R10, R8
-	VPMOVDB          Z6, (R8)
-	ADDQ             R10, R8
-	VPMOVDB          Z7, (R8)
-	ADDQ             R10, R8
+	VPMOVDB          Z0, (R9)
+	ADDQ             R11, R9
+	VPMOVDB          Z1, (R9)
+	ADDQ             R11, R9
+	VPMOVDB          Z2, (R9)
+	ADDQ             R11, R9
+	VPMOVDB          Z3, (R9)
+	ADDQ             R11, R9
+	VPMOVDB          Z4, (R9)
+	ADDQ             R11, R9
+	VPMOVDB          Z5, (R9)
+	ADDQ             R11, R9
+	VPMOVDB          Z6, (R9)
+	ADDQ             R11, R9
+	VPMOVDB          Z7, (R9)
+	ADDQ             R11, R9
 
 e8done:
-	ADDQ $0x00000200, BX
+	ADDQ $0x00000200, SI
 	SUBQ $0x08, DX
 	JMP  e8pixels
 
@@ -1444,62 +1436,62 @@ e8rest:
 e1pixels:
 	CMPQ         DX, $0x01
 	JLT          e1rest
-	VMOVDQU32    (SI), Z30
-	VPADDD       (BX), Z30, Z0
-	MOVQ         (DI), R10
-	MOVQ         8(DI), R11
-	VMOVUPS      (R10), Z16
-	VMOVUPS      (R11), Z17
+	VMOVDQU32    (DI), Z30
+	VPADDD       (SI), Z30, Z0
+	MOVQ         (R8), R11
+	MOVQ         8(R8), R12
+	VMOVUPS      (R11), Z16
+	VMOVUPS      (R12), Z17
 	VCVTDQ2PS    Z0, Z0
 	VMULPS       Z16, Z0, Z0
 	VADDPS       Z17, Z0, Z0
-	CMPL         96(DI), $0x00
+	CMPL         96(R8), $0x00
 	JEQ          e1residual
-	VBROADCASTSS 64(DI), Z16
-	VBROADCASTSS 68(DI), Z17
+	VBROADCASTSS 64(R8), Z16
+	VBROADCASTSS 68(R8), Z17
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
 
 e1residual:
-	TESTQ        R9, R9
+	TESTQ        R10, R10
 	JEQ          e1outer
-	MOVQ         48(DI), R10
-	MOVQ         56(DI), R11
-	CMPL         104(DI), $0x00
+	MOVQ         48(R8), R11
+	MOVQ         56(R8), R12
+	CMPL         104(R8), $0x00
 	JNE          e1addend
-	VBROADCASTSS 80(DI), Z16
-	VBROADCASTSS 84(DI), Z17
-	VPMOVZXBD    (R9), Z18
+	VBROADCASTSS 80(R8), Z16
+	VBROADCASTSS 84(R8), Z17
+	VPMOVZXBD    (R10), Z18
 	VCVTDQ2PS    Z18, Z18
 	VSUBPS       Z17, Z18, Z18
 	VMULPS       Z16, Z18, Z18
 	VADDPS       Z18, Z0, Z0
-	ADDQ         R10, R9
+	ADDQ         R11, R10
 	JMP          e1outer
 
 e1addend:
-	VADDPS (R9), Z0, Z0
-	ADDQ   R10, R9
+	VADDPS (R10), Z0, Z0
+	ADDQ   R11, R10
 
 e1outer:
-	VBROADCASTSS 72(DI), Z16
-	VBROADCASTSS 76(DI), Z17
+	VBROADCASTSS 72(R8), Z16
+	VBROADCASTSS 76(R8), Z17
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
-	MOVQ         24(DI), R10
-	MOVQ         32(DI), R11
-	CMPL         100(DI), $0x00
+	MOVQ         24(R8), R11
+	MOVQ         32(R8), R12
+	CMPL         100(R8), $0x00
 	JEQ          e1bytes
-	VMOVUPS      Z0, (R8)
-	ADDQ         R10, R8
+	VMOVUPS      Z0, (R9)
+	ADDQ         R11, R9
 	JMP          e1done
 
 e1bytes:
-	VBROADCASTSS 88(DI), Z16
-	CMPL         112(DI), $0x00
+	VBROADCASTSS 88(R8), Z16
+	CMPL         112(R8), $0x00
 	JEQ          e1divide
-	VBROADCASTSS 112(DI), Z17
-	VBROADCASTSS 116(DI), Z18
+	VBROADCASTSS 112(R8), Z17
+	VBROADCASTSS 116(R8), Z18
 	VMULPS       Z18, Z0, Z19
 	VFMADD231PS  Z17, Z0, Z19
 	VFNMADD231PS Z16, Z19, Z0
@@ -1510,25 +1502,23 @@ e1divide:
 	VDIVPS Z16, Z0, Z0
 
 e1divided:
-	VPBROADCASTD     92(DI), Z17
-	VPBROADCASTD     108(DI), Z18
+	VPBROADCASTD     92(R8), Z17
+	VPBROADCASTD     108(R8), Z18
 	VPADDD           Z18, Z17, Z17
 	VCVTPS2DQ.RN_SAE Z0, Z0
 	VPADDD           Z17, Z0, Z0
-	VPMOVDB          Z0, (R8)
-	ADDQ             R10, R8
+	VPMOVDB          Z0, (R9)
+	ADDQ             R11, R9
 
 e1done:
-	ADDQ $0x00000040, BX
+	ADDQ $0x00000040, SI
 	SUBQ $0x01, DX
 	JMP  e1pixels
 
 e1rest:
-	MOVQ R8, 16(DI)
-	MOVQ R9, 40(DI)
-	MOVQ 32(CX), DX
-	ADDQ DX, (CX)
-	SUBQ $0x20, 88(CX)
+	MOVQ R9, 16(R8)
+	MOVQ R10, 40(R8)
+	SUBQ $0x20, 56(CX)
 	JG   tile
 
 	// TILERELEASE

@@ -11,9 +11,8 @@ import (
 
 // Byte offsets of the fields of asm.tileArgs and asm.packArgs; asm's tests compare them with the structs.
 const (
-	tIn, tDistance, tHalf, tQuad, tTile, tQuads         = 0, 8, 16, 24, 32, 40
-	tWeights, tStart, tRequant, tConfig, tSums, tPixels = 48, 56, 64, 72, 80, 88
-	tAhead, tAheadStep                                  = 96, 104
+	tIn, tQuads, tWeights, tStart, tRequant     = 0, 8, 16, 24, 32
+	tConfig, tSums, tPixels, tAhead, tAheadStep = 40, 48, 56, 64, 72
 
 	pTo, pIn, pPixels, pCount, pSteps, pQuads = 0, 8, 16, 24, 32, 40
 )
@@ -97,7 +96,7 @@ type qtileKernel struct {
 }
 
 // Registers of the first eight: the number of pixels of a tile, weights and inputs of a quad, and how far apart the rows of inputs,
-// and of weights or sums, are.
+// and of weights or sums, are. Inputs lie one quad behind the other, and one tile behind the other.
 var (
 	tileCount    = reg.RDX
 	tileWeights  = reg.RSI
@@ -119,6 +118,7 @@ func (k *qtileKernel) emit() {
 	k.args = c.Load(c.Param("args"), c.GP64()).(reg.GPVirtual)
 	k.load(tConfig, tileInputs)
 	tile(c, "LDTILECFG (DI)", tilePrefix, 0x49, 7, nil, tileInputs)
+	c.MOVQ(operand.U32(lane), tileDistance)
 	c.MOVQ(operand.U32(uint32(lane*k.blocks)), tileWidth)
 
 	c.Label("tile")
@@ -127,8 +127,6 @@ func (k *qtileKernel) emit() {
 	}
 	k.reduce()
 	k.epilogue()
-	next := k.field(tTile)
-	c.ADDQ(next, k.memory(tIn))
 	c.SUBQ(operand.Imm(2*tileRows), k.memory(tPixels))
 	c.JG(operand.LabelRef("tile"))
 	tileRelease(c)
@@ -142,21 +140,18 @@ func (k *qtileKernel) sums(half, block int) int { return tileSums + 2*block + ha
 // reduce adds up the quads. A second half without pixels is left out.
 func (k *qtileKernel) reduce() {
 	c := k.c
-	left, half, quad, ahead := k.field(tQuads), k.field(tHalf), k.field(tQuad), k.field(tAhead)
+	left, ahead := k.field(tQuads), k.field(tAhead)
 	k.load(tWeights, tileWeights)
 	k.load(tIn, tileInputs)
-	k.load(tDistance, tileDistance)
 	c.CMPQ(k.memory(tPixels), operand.Imm(tileRows))
 	c.JLE(operand.LabelRef("one"))
 	c.Label("two")
 	k.weights()
 	k.inputs(0)
 	k.multiply(0)
-	c.ADDQ(half, tileInputs)
 	k.inputs(1)
-	c.SUBQ(half, tileInputs)
 	k.multiply(1)
-	k.next(quad, ahead)
+	k.next(ahead)
 	c.SUBQ(operand.Imm(1), left)
 	c.JNE(operand.LabelRef("two"))
 	c.JMP(operand.LabelRef("sums"))
@@ -164,11 +159,12 @@ func (k *qtileKernel) reduce() {
 	k.weights()
 	k.inputs(0)
 	k.multiply(0)
-	k.next(quad, ahead)
+	k.next(ahead)
 	c.SUBQ(operand.Imm(1), left)
 	c.JNE(operand.LabelRef("one"))
 	c.Label("sums")
 	c.MOVQ(ahead, k.memory(tAhead))
+	c.MOVQ(tileInputs, k.memory(tIn))
 }
 
 // weights loads those of a quad.
@@ -180,11 +176,11 @@ func (k *qtileKernel) weights() {
 
 // inputs loads those of a half of the pixels.
 func (k *qtileKernel) inputs(half int) {
-	k.tileAt("TILELOADD", tileF2, tileIn+half, tileInputs, tileDistance, 0)
+	k.tileAt("TILELOADD", tileF2, tileIn+half, tileInputs, tileDistance, half*tileBytes)
 }
 
 // next goes on to the next quad, and asks for the weights of the one behind that and for some of what follows.
-func (k *qtileKernel) next(quad, ahead reg.GPVirtual) {
+func (k *qtileKernel) next(ahead reg.GPVirtual) {
 	for range tileAhead {
 		k.c.PREFETCHT1(operand.Mem{Base: ahead})
 		k.c.ADDQ(k.memory(tAheadStep), ahead)
@@ -192,7 +188,7 @@ func (k *qtileKernel) next(quad, ahead reg.GPVirtual) {
 	for i := range tileRows * k.blocks {
 		k.c.PREFETCHT0(operand.Mem{Base: tileWeights, Disp: 2*k.blocks*tileBytes + i*lane})
 	}
-	k.c.ADDQ(quad, tileInputs)
+	k.c.ADDQ(operand.U32(2*tileBytes), tileInputs)
 	k.c.ADDQ(operand.U32(uint32(k.blocks*tileBytes)), tileWeights)
 }
 
