@@ -1,8 +1,6 @@
 package programs
 
 import (
-	"math"
-
 	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
@@ -38,16 +36,15 @@ func (r *Program) asBytes() *onBytes {
 		if i > 0 {
 			last = p.Args + i - 1
 		}
-		switch {
-		case in.Op == elementwise.Add && i == 0 && p.Args == 2 && in.Arg[0]+in.Arg[1] == 1:
+		if in.Op == elementwise.Add && i == 0 && p.Args == 2 && in.Arg[0]+in.Arg[1] == 1 {
 			b.do = (*onBytes).add
-		case in.Op == elementwise.Relu && in.Arg[0] == last:
-			b.limits = Intersect(b.limits, 0, float32(math.Inf(1)))
-		case in.Op == elementwise.Clamp && in.Arg[0] == last:
-			b.limits = Intersect(b.limits, in.Imm[0], in.Imm[1])
-		default:
+			continue
+		}
+		lo, hi, ok := ClampOf(in, last)
+		if !ok {
 			return nil
 		}
+		b.limits = Intersect(b.limits, lo, hi)
 	}
 	return b
 }
@@ -57,7 +54,7 @@ func (r *onBytes) add(dst, x, y []byte) { r.quant.Add(dst, x, y, r.from[0], r.fr
 func (r *onBytes) requantize(dst, x, _ []byte) { r.quant.Requantize(dst, x, r.from[0], r.limits, r.to) }
 
 // bytes computes size elements from at on of batch n.
-func (r *Program) bytes(in []kernels.Mem, before, out kernels.Mem, n, at, size int) {
+func (r *Program) bytes(before kernels.Mem, in []kernels.Mem, out kernels.Mem, n, at, size int) {
 	var x [2][]byte
 	for a := range r.args {
 		arg := &r.args[a]

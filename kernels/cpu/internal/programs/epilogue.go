@@ -47,15 +47,28 @@ func inRegisters(b kernels.Binding) (registers, error) {
 			if d := b.In[e.Residual]; b.Consts[e.Residual] != nil || d.Type != numeric.F32 || numeric.Count(d.Dims) != numeric.Count(b.Out[0].Dims) {
 				return e, fmt.Errorf("residual %v is not an activation of the output's shape", d)
 			}
-		case in.Op == elementwise.Relu && in.Arg[0] == last:
-			e.Limits, clamped = Intersect(e.Limits, 0, float32(math.Inf(1))), true
-		case in.Op == elementwise.Clamp && in.Arg[0] == last:
-			e.Limits, clamped = Intersect(e.Limits, in.Imm[0], in.Imm[1]), true
 		default:
-			return e, fmt.Errorf("the kernel has no %s in registers", in.Op)
+			lo, hi, ok := ClampOf(in, last)
+			if !ok {
+				return e, fmt.Errorf("the kernel has no %s in registers", in.Op)
+			}
+			e.Limits, clamped = Intersect(e.Limits, lo, hi), true
 		}
 	}
 	return e, nil
+}
+
+// ClampOf returns the limits of an instruction that but clamps a value.
+func ClampOf(in elementwise.Instr, value int) (lo, hi float32, ok bool) {
+	switch {
+	case in.Arg[0] != value:
+		return 0, 0, false
+	case in.Op == elementwise.Relu:
+		return 0, float32(math.Inf(1)), true
+	case in.Op == elementwise.Clamp:
+		return in.Imm[0], in.Imm[1], true
+	}
+	return 0, 0, false
 }
 
 // Intersect returns the clamp to limits followed by the clamp to lo and hi.

@@ -272,7 +272,7 @@ func (l *programLaunch) do(u, _ int) {
 // Part computes elements [from, to) of batch n; of all batches, if the output is dense.
 func (r *Program) Part(before kernels.Mem, in []kernels.Mem, out kernels.Mem, n, from, to int) {
 	if r.onBytes != nil {
-		r.bytes(in, before, out, n, from, to-from)
+		r.bytes(before, in, out, n, from, to-from)
 		return
 	}
 	s := stripPool.Get().(*stripBuffers)

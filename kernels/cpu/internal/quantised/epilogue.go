@@ -2,7 +2,6 @@ package quantised
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/elementwise"
@@ -93,12 +92,9 @@ func EpilogueOf(b kernels.Binding, product bool) (Epilogue, int, error) {
 		if i > 0 {
 			last = l.Epilogue.Args + i - 1
 		}
-		lo, hi := float32(0), float32(math.Inf(1))
+		lo, hi, clamps := programs.ClampOf(in, last)
 		switch {
-		case in.Op == elementwise.Clamp && in.Arg[0] == last:
-			lo, hi = in.Imm[0], in.Imm[1]
-			fallthrough
-		case in.Op == elementwise.Relu && in.Arg[0] == last:
+		case clamps:
 			if residual < 0 {
 				e.ClampInner, e.Inner = true, programs.Intersect(e.Inner, lo, hi)
 			} else {
