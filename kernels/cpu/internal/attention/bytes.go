@@ -58,7 +58,7 @@ func NewBytes(s Shape, c BytesConfig, isa asm.Features, workers int) (*Bytes, er
 	if err != nil {
 		return nil, err
 	}
-	b := &Bytes{Attention: a, q: c.Q, v: c.V, out: c.Out, quant: work.QuantKernel(isa), depth: roundUp16(s.Size)}
+	b := &Bytes{Attention: a, q: c.Q, v: c.V, out: c.Out, quant: work.QuantKernel(isa), depth: work.RoundUp16(s.Size)}
 	if !c.K.Signed {
 		b.keys = 0x80
 	}
@@ -68,7 +68,7 @@ func NewBytes(s Shape, c BytesConfig, isa asm.Features, workers int) (*Bytes, er
 	}
 	a.panel = b.conv[1].Blocks * work.Lanes
 	a.cut(b.conv[1].Pixels)
-	b.shares, b.sums = roundUp16(a.block)+64, a.padded()+work.Lanes
+	b.shares, b.sums = work.RoundUp16(a.block)+64, a.padded()+work.Lanes
 	for at := 0; at < max(b.depth, a.block); at += 16 {
 		b.steps = append(b.steps, int32(at))
 	}
@@ -78,8 +78,6 @@ func NewBytes(s Shape, c BytesConfig, isa asm.Features, workers int) (*Bytes, er
 	b.room = b.plan()
 	return b, nil
 }
-
-func roundUp16(n int) int { return (n + 15) &^ 15 }
 
 // bytesRoom is how a worker's part of the workspace is divided, in bytes.
 type bytesRoom struct {
@@ -94,7 +92,7 @@ func (b *Bytes) plan() bytesRoom {
 		r.worker += work.RoundUp64(n)
 		return at
 	}
-	block, state := roundUp16(b.block), b.unit*b.tile
+	block, state := work.RoundUp16(b.block), b.unit*b.tile
 	r.keys, r.bias, r.values = place(block*b.depth), place(4*block), place(block*b.padded())
 	r.row = place(work.Lanes * b.depth)
 	r.queries, r.scores, r.shares = place(b.tile*b.depth), place(4*b.tile*b.stride()), place(b.tile*b.shares)
@@ -242,7 +240,7 @@ var flips = func() (x [bytesSize]byte) {
 // packValues stores n values from j on as the weights of a product whose steps are four keys.
 func (r *bytesRun) packValues(s *bytesScratch, batch, head, j, n int) {
 	data, stride := r.call.V[batch*r.V.Batch+head*r.V.Head+j*r.V.Row:], r.V.Row
-	whole, flip, values := roundUp16(n), byte(0), bytesOf(s.values)
+	whole, flip, values := work.RoundUp16(n), byte(0), bytesOf(s.values)
 	if !r.v.Signed {
 		flip = 0x80
 	}
@@ -322,8 +320,8 @@ func (r *bytesRun) attendTile(s *bytesScratch, t tile, batch, head, j, whole int
 	if more {
 		r.attend.Scale(acc, r.sums, r.ValueSize, s.factor[:t.rows])
 	}
-	r.product(s, productCall{in: s.shareRows, pixels: r.pixels[1][:t.rows], depth: roundUp16(n), weights: s.values,
-		packed: roundUp16(whole), scale: ones[:], bias: noBias[:], out: acc, stride: r.sums, columns: r.ValueSize, whole: r.ValueSize, more: more})
+	r.product(s, productCall{in: s.shareRows, pixels: r.pixels[1][:t.rows], depth: work.RoundUp16(n), weights: s.values,
+		packed: work.RoundUp16(whole), scale: ones[:], bias: noBias[:], out: acc, stride: r.sums, columns: r.ValueSize, whole: r.ValueSize, more: more})
 }
 
 // results returns where those of a tile are.

@@ -70,7 +70,7 @@ func PackInt8(n, k int, weights []int16, scale, bias []float32, cfg PackInt8Conf
 	if err := quantised.Check(n, n*k, weights, scale, bias, cfg.InZero); err != nil {
 		return nil, err
 	}
-	g := &PackedInt8{n: n, k: k, depth: roundUp16(k)}
+	g := &PackedInt8{n: n, k: k, depth: work.RoundUp16(k)}
 	g.pack(weights, scale, bias, cfg)
 	return g, nil
 }
@@ -127,10 +127,8 @@ func planGemmInt8(m int, b *PackedInt8, kernel asm.QConvKernel, cfg GemmInt8Conf
 // gemmInt8Workspace returns the bytes that a product needs, whatever its constants.
 func gemmInt8Workspace(p Product, isa asm.Features, cfg GemmInt8Config) int {
 	kernel := quantised.ConvKernel(isa, min(2, work.BlocksOf(p.N)))
-	return planGemmInt8(p.M, &PackedInt8{n: p.N, k: p.K, depth: roundUp16(p.K)}, kernel, cfg).Workspace()
+	return planGemmInt8(p.M, &PackedInt8{n: p.N, k: p.K, depth: work.RoundUp16(p.K)}, kernel, cfg).Workspace()
 }
-
-func roundUp16(n int) int { return (n + 15) &^ 15 }
 
 // pack lays out weights and the epilogue's constants.
 func (g *PackedInt8) pack(weights []int16, scale, bias []float32, cfg PackInt8Config) {

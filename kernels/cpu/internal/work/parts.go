@@ -12,5 +12,8 @@ func Evenly(total, part int) int {
 // RoundUp64 returns the multiple of a cache line that is not less than n.
 func RoundUp64(n int) int { return (n + 63) &^ 63 }
 
+// RoundUp16 returns the multiple of a block of channels, or of a step of bytes, that is not less than n.
+func RoundUp16(n int) int { return (n + 15) &^ 15 }
+
 // CeilDiv returns the quotient of positive numbers, rounded up.
 func CeilDiv(a, b int) int { return (a + b - 1) / b }
