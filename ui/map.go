@@ -52,7 +52,11 @@ func (m Map) Draw(c *Canvas) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.Blocks[b].area(), m.Blocks[a].area()) })
+	area := make([]float64, len(m.Blocks))
+	for i, b := range m.Blocks {
+		area[i] = b.area()
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(area[b], area[a]) })
 	owners := newOwners(plot.W, plot.H)
 	for _, i := range order {
 		r := m.cells(m.Blocks[i], plot.W, plot.H)
@@ -126,7 +130,10 @@ func (m Map) textStyle(c *Canvas, i int) Style {
 // drawName writes a block's name into the longest run of the cells that are the block's own, the middle one of several;
 // a name that is too long is shortened. A cursor in the run would cut the name in two: it ends the run.
 func (m Map) drawName(c *Canvas, o owners, i, cursor int) {
-	r := m.cells(m.Blocks[i], c.W, c.H)
+	r, name := m.cells(m.Blocks[i], c.W, c.H), m.Blocks[i].Name
+	if name == "" || r.W < min(Width(name), leastName) { // of thousands of blocks most are too small for any
+		return
+	}
 	var best Rect
 	middle := r.Y + (r.H-1)/2
 	for y := r.Y; y < r.Y+r.H; y++ {
@@ -141,12 +148,10 @@ func (m Map) drawName(c *Canvas, o owners, i, cursor int) {
 			from = x + 1
 		}
 	}
-	name := m.Blocks[i].Name
 	if cursor >= 0 && best.X == cursor+1 && Width(name) > best.W-1 { // the cursor's mark is no part of the name
 		best.X, best.W = best.X+1, best.W-1
 	}
 	switch {
-	case name == "":
 	case Width(name)+2 <= best.W:
 		name = " " + name + " "
 		c.Text(best.X+(best.W-Width(name))/2, best.Y, m.textStyle(c, i), name)

@@ -21,13 +21,13 @@ func glyphWidth(r rune) int {
 		return 1
 	}
 	switch {
+	case r >= 0x2500 && r < 0x25a0, r >= 0x2800 && r < 0x2900: // lines, blocks, braille
+		return 1
 	case r >= 0x1f1e6 && r <= 0x1f1ff, // regional indicators join in pairs
 		r >= 0x1f3fb && r <= 0x1f3ff, // skin tones join to the left
 		r >= 0xff9e && r <= 0xff9f,   // half-width voice marks join to the left
 		!unicode.IsPrint(r), unicode.Is(unicode.M, r):
 		return 0
-	case r >= 0x2500 && r < 0x25a0, r >= 0x2800 && r < 0x2900: // lines, blocks, braille
-		return 1
 	case r >= 0xac00 && r <= 0xd7a3, unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic,
 		unicode.Armenian, unicode.Georgian, unicode.Han, unicode.Hiragana, unicode.Katakana,
 		unicode.Bopomofo, unicode.Common):
@@ -81,6 +81,16 @@ func acts(r rune) bool {
 
 // Width returns the number of cells that s takes on a [Canvas].
 func Width(s string) int {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return i + wideWidth(s[i:])
+		}
+	}
+	return len(s)
+}
+
+// wideWidth is Width of text that may hold more than ASCII.
+func wideWidth(s string) int {
 	w := 0
 	for _, r := range s {
 		w += max(glyphWidth(r), 1) // what cannot be shown becomes a question mark
