@@ -17,6 +17,7 @@ func Large(t testing.TB, layers int) *report.Snapshot {
 	snap.Passes, snap.Timings, snap.Memory, snap.Tactics, snap.Accuracy, snap.Calibration = &passes, &timings, &memory, &tactics, &accuracy, &calibration
 	model := *one.Model
 	snap.Model = &model
+	passes.Steps = append([]report.PassStep(nil), passes.Steps...)
 	for k := 1; len(passes.Source) < layers; k++ {
 		to := prefixed(fmt.Sprintf("/model/decoder/layers.%d/self_attn/mixture_of_experts/", k))
 		model.Layers = append(model.Layers, to.layers(one.Model.Layers)...)
@@ -24,6 +25,9 @@ func Large(t testing.TB, layers int) *report.Snapshot {
 		for _, e := range one.Passes.Ledger {
 			e.Layer, e.Into = to.name(e.Layer), to.name(e.Into)
 			passes.Ledger = append(passes.Ledger, e)
+		}
+		for i := range passes.Steps {
+			to.appendStep(&passes.Steps[i], &one.Passes.Steps[i])
 		}
 		for _, l := range one.Timings.Layers {
 			l.Name, l.From = to.name(l.Name), to.names(l.From)
@@ -52,12 +56,6 @@ func Large(t testing.TB, layers int) *report.Snapshot {
 			calibration.Weights = append(calibration.Weights, w)
 		}
 	}
-	passes.Steps = append([]report.PassStep(nil), passes.Steps...)
-	for i := range passes.Steps {
-		if st := &passes.Steps[i]; len(st.After) > 0 {
-			st.After, st.Layers = passes.Source, len(passes.Source)
-		}
-	}
 	return snap
 }
 
@@ -76,6 +74,19 @@ func (p prefixed) names(list []string) (out []string) {
 		out = append(out, p.name(s))
 	}
 	return out
+}
+
+// appendStep appends what a pass did, and did not, to the same of other layers.
+func (p prefixed) appendStep(all, one *report.PassStep) {
+	for _, f := range one.Fired {
+		f.Site, f.Layers, f.Into = p.name(f.Site), p.names(f.Layers), p.name(f.Into)
+		all.Fired = append(all.Fired, f)
+	}
+	for _, m := range one.Missed {
+		m.Site, m.Layers = p.name(m.Site), p.names(m.Layers)
+		all.Missed = append(all.Missed, m)
+	}
+	all.After, all.Layers = append(all.After, p.layers(one.After)...), all.Layers+one.Layers
 }
 
 func (p prefixed) layers(list []report.Layer) (out []report.Layer) {
