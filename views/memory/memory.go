@@ -18,6 +18,8 @@ type mapView struct {
 	in     pane.Input
 	report *report.Memory
 	places []slotInfo // of report
+	most   int        // bytes of the largest of them
+	arena  ui.Map     // of places
 	step   int
 	withIO bool // the tables list inputs and outputs too
 }
@@ -50,7 +52,11 @@ func (v *mapView) Update(msg tea.Msg) tea.Cmd {
 				v.step = m.PeakStep // the cursor stays at the peak until it is moved away
 			}
 			if v.report != m {
-				v.report, v.places = m, colours(m)
+				v.report, v.places, v.most = m, colours(m), 1
+				for _, s := range m.Slots {
+					v.most = max(v.most, s.Bytes)
+				}
+				v.arena = arena(m, v.places)
 			}
 			v.step = max(min(v.step, len(m.Steps)-1), 0)
 			v.markLive()
@@ -135,6 +141,14 @@ func (v *mapView) markLive() {
 			next++
 		}
 	}
+	v.arena.Cursor = v.step
+	block := 0
+	for i := range v.places {
+		if s := &v.places[i]; s.inArena() {
+			v.arena.Blocks[block].Mark = s.mark
+			block++
+		}
+	}
 }
 
 func (v *mapView) Render(w, h int) string {
@@ -148,31 +162,27 @@ func (v *mapView) Render(w, h int) string {
 			return fmt.Sprintf("%d\t%s\t%s live", v.step, m.Steps[v.step], ui.Bytes(int64(m.Live[v.step])))
 		})
 		profile := min(max(h/5, 2), 6)
-		v.arena(m).Draw(c.Sub(ui.Rect{W: w, H: h - profile}))
+		v.arena.Draw(c.Sub(ui.Rect{W: w, H: h - profile}))
 		drawProfile(c.Sub(ui.Rect{Y: h - profile, W: w, H: profile}), m, v.step)
 	})
 }
 
-// arena returns the map; views and parts of other tensors lie in those tensors' blocks.
-func (v *mapView) arena(m *report.Memory) ui.Map {
-	out := ui.Map{Steps: len(m.Steps), Size: int64(max(m.Peak, 1)), Selected: -1, Cursor: v.step}
-	for _, s := range v.places {
-		if !s.inArena() {
-			continue
+// arena returns the map, a block for each place in the arena; views and parts of other tensors lie in those tensors' blocks.
+func arena(m *report.Memory, places []slotInfo) ui.Map {
+	out := ui.Map{Steps: len(m.Steps), Size: int64(max(m.Peak, 1)), Selected: -1}
+	for i := range places {
+		if s := &places[i]; s.inArena() {
+			out.Blocks = append(out.Blocks, ui.Block{
+				Name: words.TensorName(s.Tensor), First: max(s.First, 0), Last: min(s.Last, len(m.Steps)-1),
+				From: int64(s.Offset), To: int64(s.Offset + s.Bytes), Series: s.series,
+			})
 		}
-		out.Blocks = append(out.Blocks, ui.Block{
-			Name: words.TensorName(s.Tensor), First: max(s.First, 0), Last: min(s.Last, len(m.Steps)-1),
-			From: int64(s.Offset), To: int64(s.Offset + s.Bytes), Series: s.series, Mark: s.mark,
-		})
 	}
 	return out
 }
 
 // Arena returns the arena of a report to draw, with the cursor on its first step.
-func Arena(m *report.Memory) ui.Map {
-	v := mapView{places: colours(m)}
-	return v.arena(m)
-}
+func Arena(m *report.Memory) ui.Map { return arena(m, colours(m)) }
 
 // slotInfo is a place in memory with the series that it is drawn in.
 type slotInfo struct {

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views/pane"
 	"github.com/trtui/trtui/views/words"
@@ -15,22 +16,30 @@ import (
 // slotTable is a table of tensors in the arena.
 type slotTable struct {
 	table ui.Table
-	rows  []slotInfo
+	rows  []*slotInfo
+	shown shownSlots
+}
+
+// shownSlots says which places of a map a table lists: those that live at a step, or with -1 all.
+type shownSlots struct {
+	report *report.Memory
+	step   int
+	withIO bool
 }
 
 // columns are the columns that both tables of tensors have.
 func (t *slotTable) columns(of *mapView) []ui.Column {
 	number := func(title string, width, priority int, value func(*slotInfo) int, write func(*slotInfo) string) ui.Column {
 		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight, Down: true,
-			Cell:  func(r int) ui.Cell { return ui.Cell{Text: write(&t.rows[r])} },
-			Order: func(a, b int) int { return cmp.Compare(value(&t.rows[a]), value(&t.rows[b])) }}
+			Cell:  func(r int) ui.Cell { return ui.Cell{Text: write(t.rows[r])} },
+			Order: func(a, b int) int { return cmp.Compare(value(t.rows[a]), value(t.rows[b])) }}
 	}
 	return []ui.Column{
 		{Title: "tensor", Name: true, Width: 12, Flex: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: words.TensorName(t.rows[r].Tensor)} },
 			Order: func(a, b int) int { return cmp.Compare(t.rows[a].Tensor, t.rows[b].Tensor) }},
 		{Width: 6, Flex: 2, Priority: 2, Cell: func(r int) ui.Cell {
 			s := t.rows[r]
-			b := &ui.Bar{Value: float64(s.Bytes), Max: float64(of.largest()), Style: ui.Series(s.series)}
+			b := &ui.Bar{Value: float64(s.Bytes), Max: float64(of.most), Style: ui.Series(s.series)}
 			if s.Of != "" {
 				b.Style = ui.Faint
 			}
@@ -44,7 +53,7 @@ func (t *slotTable) columns(of *mapView) []ui.Column {
 			return fmt.Sprintf("%#x", s.Offset)
 		}),
 		number("steps", 9, 3, func(s *slotInfo) int { return s.First }, func(s *slotInfo) string { return of.lifetime(s) }),
-		{Title: "kind", Width: 8, Priority: 4, Cell: func(r int) ui.Cell { return kindCell(&t.rows[r]) },
+		{Title: "kind", Width: 8, Priority: 4, Cell: func(r int) ui.Cell { return kindCell(t.rows[r]) },
 			Order: func(a, b int) int { return cmp.Compare(t.rows[a].Kind, t.rows[b].Kind) }},
 		{Title: "form", Name: true, Width: 16, Flex: 1, Priority: 5, Cell: func(r int) ui.Cell { return ui.Cell{Text: t.rows[r].Desc, Style: ui.Muted} }},
 	}
@@ -74,23 +83,17 @@ func (v *mapView) lifetime(s *slotInfo) string {
 	return from + " to " + to
 }
 
-// largest returns the size of the largest tensor.
-func (v *mapView) largest() int {
-	n := 1
-	if v.in.Snap.Memory != nil {
-		for _, s := range v.in.Snap.Memory.Slots {
-			n = max(n, s.Bytes)
-		}
+// show lists the places of the map that live at a step, or with -1 all.
+func (t *slotTable) show(of *mapView, step int) {
+	want := shownSlots{of.report, step, of.withIO}
+	if t.shown == want {
+		return
 	}
-	return n
-}
-
-// set shows the slots of the map for which want holds.
-func (t *slotTable) set(of *mapView, want func(*slotInfo) bool) {
-	t.rows = nil
+	t.shown, t.rows = want, nil
 	for i := range of.places {
-		if want(&of.places[i]) {
-			t.rows = append(t.rows, of.places[i])
+		s := &of.places[i]
+		if (step < 0 || s.First <= step && step <= s.Last) && (of.withIO || !s.IO) {
+			t.rows = append(t.rows, s)
 		}
 	}
 	t.table.Rows = len(t.rows)
@@ -106,7 +109,7 @@ type liveView struct {
 func newLiveView(m *mapView) *liveView {
 	v := &liveView{of: m}
 	letter := ui.Column{Width: 1, Cell: func(r int) ui.Cell {
-		if s := &v.slots.rows[r]; s.mark != 0 {
+		if s := v.slots.rows[r]; s.mark != 0 {
 			return ui.Cell{Text: string(s.mark), Style: ui.Series(s.series) | ui.Bold}
 		}
 		return ui.Cell{}
@@ -153,9 +156,7 @@ func (v *liveView) Render(w, h int) string {
 			v.of.in.Wait(c, "memory plan")
 			return
 		}
-		v.slots.set(v.of, func(s *slotInfo) bool {
-			return s.First <= v.of.step && v.of.step <= s.Last && (v.of.withIO || !s.IO)
-		})
+		v.slots.show(v.of, v.of.step)
 		v.slots.table.Draw(c)
 	})
 }
@@ -173,7 +174,7 @@ func newSlotsView(m *mapView) *slotsView {
 		return ui.Cell{Text: words.TensorName(v.slots.rows[r].Of), Style: ui.Muted}
 	}})
 	v.slots.table.Ground = func(r int) ui.Style {
-		if s := &v.slots.rows[r]; s.First <= v.of.step && v.of.step <= s.Last {
+		if s := v.slots.rows[r]; s.First <= v.of.step && v.of.step <= s.Last {
 			return ui.Selected
 		}
 		return ui.Plain
@@ -226,15 +227,10 @@ func (v *slotsView) ToLayer(l pane.LayerRef) bool {
 	if m == nil {
 		return false
 	}
-	v.fill()
+	v.slots.show(v.of, -1)
 	step := pane.Nearest(l, len(m.Steps), func(i int) pane.LayerRef { return pane.StepRef(m.Steps[i]) })
-	i := slices.IndexFunc(v.slots.rows, func(s slotInfo) bool { return s.First == step })
+	i := slices.IndexFunc(v.slots.rows, func(s *slotInfo) bool { return s.First == step })
 	return step >= 0 && i >= 0 && v.slots.table.Select(i)
-}
-
-// fill brings the rows up to date.
-func (v *slotsView) fill() {
-	v.slots.set(v.of, func(s *slotInfo) bool { return v.of.withIO || !s.IO })
 }
 
 func (v *slotsView) Update(msg tea.Msg) tea.Cmd { return v.of.update(&v.slots.table, msg) }
@@ -246,7 +242,7 @@ func (v *slotsView) Render(w, h int) string {
 			v.of.in.Wait(c, "memory plan")
 			return
 		}
-		v.fill()
+		v.slots.show(v.of, -1)
 		v.slots.table.Draw(c)
 	})
 }
