@@ -22,6 +22,13 @@ type detailView struct {
 	list  ui.List
 	lines []detailLine
 	width int // that was drawn last: facts are wrapped to it
+	built ofPass
+}
+
+// ofPass is what the lines about a pass depend on; the zero value: they are not about one.
+type ofPass struct {
+	passes      *report.Passes
+	step, width int
 }
 
 func newDetailView(g *graphs) *detailView {
@@ -42,7 +49,7 @@ func (v *detailView) Title() string {
 		return "Layer " + words.ShortName(l.Name)
 	}
 	if line := list.line(); line != nil {
-		return strings.TrimSpace(list.blockText(line))
+		return strings.TrimSpace(blockText(list.layers, line))
 	}
 	return "Layer"
 }
@@ -73,6 +80,7 @@ func (v *detailView) Update(msg tea.Msg) tea.Cmd {
 			return v.g.toggle([]site{*line.site})
 		case k.String() == "enter" && line.folded != siteCause{}:
 			v.g.state.causes[line.folded] = !v.g.state.causes[line.folded]
+			v.built = ofPass{}
 			return nil
 		}
 	}
@@ -93,7 +101,14 @@ func (v *detailView) Render(w, h int) string {
 
 // build makes the lines of what the cursor is on.
 func (v *detailView) build() {
-	v.lines = v.lines[:0]
+	want := ofPass{}
+	if v.g.state.ofPass && v.g.state.step != engineStep {
+		want = ofPass{v.g.snap().Passes, v.g.state.step, v.width}
+	}
+	if want != (ofPass{}) && want == v.built {
+		return
+	}
+	v.lines, v.built = v.lines[:0], want
 	if v.g.snap().Passes != nil {
 		switch {
 		case v.g.state.ofPass && v.g.state.step != engineStep:
@@ -260,7 +275,6 @@ func (v *detailView) addUnlowered(l *report.Layer) {
 
 // buildPass describes a pass: what it did and did not, and the lines of the network that it changed.
 func (v *detailView) buildPass(st *report.PassStep) {
-	now, before := v.g.state.network()
 	var does []string // rules of a file each have their own
 	for _, r := range v.g.snap().Passes.Rules {
 		fired := slices.ContainsFunc(st.Fired, func(f report.FiredSite) bool { return f.Rule == r.Name })
@@ -271,9 +285,10 @@ func (v *detailView) buildPass(st *report.PassStep) {
 	if len(does) > 0 {
 		v.fact("does", strings.Join(does, "; "))
 	}
+	_, before := v.g.state.network()
 	v.fact("layers", fmt.Sprintf("%d before, %d after, in %s", len(before), st.Layers, ui.Duration(st.Elapsed)))
 	v.lines = append(v.lines, siteLines(v.g, v.g.sites())...)
-	changes := diffLayers(before, now)
+	changes := v.g.state.difference().lines
 	if len(changes) == 0 {
 		v.add(ui.Span{Text: "the network is unchanged", Style: ui.Muted})
 		return
@@ -333,43 +348,4 @@ func timesText(applied, rejected int) string {
 		text += fmt.Sprintf("%d rejected  ", rejected)
 	}
 	return text
-}
-
-// layerChange is a line of a network that a pass removed or wrote.
-type layerChange struct {
-	removed bool
-	text    string
-}
-
-// diffLayers returns the lines that differ between two networks, in the order of the networks: layers are told apart by
-// name.
-func diffLayers(before, now []report.Layer) []layerChange {
-	was := make(map[string]int, len(before))
-	for i, l := range before {
-		was[l.Name] = i
-	}
-	is := make(map[string]int, len(now))
-	for i, l := range now {
-		is[l.Name] = i
-	}
-	var out []layerChange
-	next := 0 // the first layer of before that has not been looked at
-	drop := func(to int) {
-		for ; next < to; next++ {
-			if i, ok := is[before[next].Name]; !ok || now[i].Text != before[next].Text {
-				out = append(out, layerChange{removed: true, text: before[next].Text})
-			}
-		}
-	}
-	for _, l := range now {
-		i, ok := was[l.Name]
-		if ok {
-			drop(i + 1)
-		}
-		if !ok || before[i].Text != l.Text {
-			out = append(out, layerChange{text: l.Text})
-		}
-	}
-	drop(len(before))
-	return out
 }

@@ -19,10 +19,12 @@ type graphs struct {
 	state  graphState
 	lists  [2]*networkList
 	passes ui.Table // its cursor chooses the network that the right side shows
+	under  *selection
 }
 
 func newGraphs(look *ui.Look, d pane.Desk) *graphs {
 	g := &graphs{desk: d, state: graphState{in: pane.NewInput(look, report.PartPasses), step: engineStep, unfolded: map[unfold]bool{}, causes: map[siteCause]bool{}}}
+	g.state.places.of(nil)
 	for side := range g.lists {
 		g.lists[side] = newNetworkList(&g.state, side)
 	}
@@ -33,24 +35,28 @@ func (g *graphs) snap() *report.Snapshot { return g.state.in.Snap }
 
 func (g *graphs) look() *ui.Look { return g.state.in.Look }
 
-// selected returns the names of the source layers that the cursor is on: one on the left side, members on the right.
-func (g *graphs) selected() map[string]bool {
+// selected returns what the cursor is on, the same for as long as it stays there.
+func (g *graphs) selected() *selection {
 	list := g.lists[g.state.side]
 	line := list.line()
 	if line == nil {
-		return nil
+		return &selection{}
 	}
-	names := map[string]bool{}
-	for _, l := range list.of(line) {
+	layers := list.of(line)
+	if s := g.under; s != nil && s.side == g.state.side && s.first == &layers[0] && s.layers == len(layers) {
+		return s
+	}
+	g.under = &selection{g.state.side, &layers[0], len(layers), map[string]bool{}}
+	for i := range layers {
 		if g.state.side == sourceSide {
-			names[l.Name] = true
+			g.under.names[layers[i].Name] = true
 			continue
 		}
-		for _, source := range l.From {
-			names[source] = true
+		for _, source := range layers[i].From {
+			g.under.names[source] = true
 		}
 	}
-	return names
+	return g.under
 }
 
 // keys are the keys that mean the same in every pane of the screen.
@@ -103,7 +109,10 @@ func (g *graphs) show(i int) {
 	if g.state.step = i; i >= len(g.snap().Passes.Steps) {
 		g.state.step = engineStep
 	}
-	g.rebuild()
+	g.lists[engineSide].build()
+	if g.state.affected { // what was touched is another part of the source
+		g.lists[sourceSide].build()
+	}
 }
 
 func (g *graphs) rebuild() {
@@ -112,52 +121,12 @@ func (g *graphs) rebuild() {
 	}
 }
 
-// site is a place that a rule fits, done or not.
-type site struct {
-	rule, text string
-	layers     []string
-	pass       int
-	into       string
-	kernels    int
-	bytes      int64
-	note       string
-	reason     string // why not; empty if it was done
-	detail     string
-	cause      string // the same at all sites that were left for one cause
-}
-
 // sites returns what concerns the cursor: the sites of the pass, or those of the layer.
 func (g *graphs) sites() []site {
 	if g.state.ofPass && g.state.step != engineStep {
-		return g.find(func(s site) bool { return s.pass == g.state.step })
+		return g.state.places.pass(g.state.step)
 	}
-	names := g.selected()
-	return g.find(func(s site) bool {
-		return slices.ContainsFunc(s.layers, func(n string) bool { return names[n] })
-	})
-}
-
-// find returns the sites for which want holds, those that were done first.
-func (g *graphs) find(want func(site) bool) []site {
-	var done, missed []site
-	if g.snap().Passes == nil {
-		return nil
-	}
-	for i, st := range g.snap().Passes.Steps {
-		for _, f := range st.Fired {
-			s := site{rule: f.Rule, text: f.Site, layers: f.Layers, pass: i, into: f.Into, kernels: f.KernelsSaved, bytes: f.BytesSaved, note: f.Note}
-			if want(s) {
-				done = append(done, s)
-			}
-		}
-		for _, m := range st.Missed {
-			s := site{rule: m.Rule, text: m.Site, layers: m.Layers, pass: i, reason: m.Reason, detail: m.Detail, cause: m.CauseOf()}
-			if want(s) {
-				missed = append(missed, s)
-			}
-		}
-	}
-	return append(done, missed...)
+	return g.state.places.layers(g.selected().names)
 }
 
 // toggle asks which of the sites, or which rule everywhere, to switch off or on again.
@@ -215,14 +184,14 @@ func savings(kernels int, bytes int64) string {
 // layer that belongs to the one under this one's.
 func (g *graphs) moved(side int) {
 	g.state.side, g.state.ofPass = side, false
-	other, names := g.lists[1-side], g.selected()
+	other, names := g.lists[1-side], g.selected().names
 	if g.lists[side].line() != nil && g.lists[side].line().blocks > 1 {
-		if i := slices.IndexFunc(other.lines, func(l graphLine) bool { return l.blocks > 1 && other.belongs(&other.layers[l.layer], names) }); i >= 0 {
+		if i := slices.IndexFunc(other.lines, func(l graphLine) bool { return l.blocks > 1 && belongs(other.side, &other.layers[l.layer], names) }); i >= 0 {
 			other.list.Select(i)
 			return
 		}
 	}
-	if i := other.find(func(l *report.Layer) bool { return other.belongs(l, names) }); i >= 0 {
+	if i := other.find(func(l *report.Layer) bool { return belongs(other.side, l, names) }); i >= 0 {
 		other.list.Select(i)
 	}
 }

@@ -24,8 +24,8 @@ func TestShowFolded(t *testing.T) {
 	}
 }
 
-// TestDiffLayers keeps the order of the networks.
-func TestDiffLayers(t *testing.T) {
+// TestCompareLayers keeps the order of the networks.
+func TestCompareLayers(t *testing.T) {
 	layers := func(texts ...string) (list []report.Layer) {
 		for _, s := range texts {
 			name, _, _ := strings.Cut(s, "=")
@@ -34,7 +34,7 @@ func TestDiffLayers(t *testing.T) {
 		return list
 	}
 	got := ""
-	for _, c := range diffLayers(layers("a=1", "b=1", "c=1", "d=1"), layers("a=1", "c=2", "e=1", "d=1")) {
+	for _, c := range compareLayers(layers("a=1", "b=1", "c=1", "d=1"), layers("a=1", "c=2", "e=1", "d=1")).lines {
 		got += map[bool]string{true: "-", false: "+"}[c.removed] + c.text + " "
 	}
 	if want := "-b=1 -c=1 +c=2 +e=1 "; got != want {
@@ -91,7 +91,7 @@ func TestPasses(t *testing.T) {
 			t.Fatalf("step %d shows %d layers, want %d after pass %d", engine.g.state.step, len(engine.net.layers), st.Layers, i)
 		}
 		now, before := engine.g.state.network()
-		changed := len(diffLayers(before, now)) > 0
+		changed := len(compareLayers(before, now).lines) > 0
 		if changed != (len(st.After) > 0) {
 			t.Errorf("pass %d %s: changed is %v", i, st.Pass, changed)
 		}

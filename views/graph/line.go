@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/trtui/trtui/sessions/report"
@@ -13,9 +12,9 @@ import (
 
 // networkView shows one of the networks.
 type networkView struct {
-	g        *graphs
-	net      *networkList
-	selected map[string]bool // the source layers under the cursor of the side that was moved in
+	g     *graphs
+	net   *networkList
+	links links // to what is under the cursor of the other side
 }
 
 // The cells of a time in a list, and what a name may be cut to so that time and shape have room.
@@ -29,10 +28,8 @@ func (v *networkView) line(i, w int) ui.ListLine {
 	line := v.net.lines[i]
 	l := &v.net.layers[line.layer]
 	out := ui.ListLine{}
-	if v.g.state.side != v.net.side {
-		if slices.ContainsFunc(v.net.of(&line), func(l report.Layer) bool { return v.net.belongs(&l, v.selected) }) {
-			out.Ground = ui.Selected
-		}
+	if v.g.state.side != v.net.side && v.links.has(&line) {
+		out.Ground = ui.Selected
 	}
 	g := v.g.look().Glyphs
 	if line.layers > 0 {
@@ -89,7 +86,7 @@ func (v *networkView) blocksLine(out ui.ListLine, line *graphLine, w int) ui.Lis
 	if v.net.side == engineSide {
 		out.Spans = append(out.Spans, ui.Span{Text: words.Pad("", v.net.types)})
 	}
-	out.Spans = append(out.Spans, ui.Span{Text: words.Fit(g, v.net.blockText(line), name), Style: ui.Bold})
+	out.Spans = append(out.Spans, ui.Span{Text: words.Fit(g, blockText(v.net.layers, line), name), Style: ui.Bold})
 	if time {
 		out.Spans = append(out.Spans, ui.Span{Text: fmt.Sprintf(" %9s", ui.Duration(v.net.timeOf(line)))})
 	}

@@ -1,15 +1,12 @@
 package graph
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
-	"github.com/trtui/trtui/views/words"
 )
 
 // networkList is the layers of a network in topological order, with what is unfolded below them.
@@ -32,33 +29,6 @@ type networkList struct {
 
 // leastType is the cells for the type of a layer in a list, at least.
 const leastType = 4
-
-// graphLine is a layer, something that is unfolded below it, or blocks of layers.
-type graphLine struct {
-	layer   int    // of blocks the first
-	layers  int    // how many a line of blocks stands for, 0 for one of a layer
-	blocks  int    // how many blocks
-	changed rune   // '+' new, '~' changed by the pass that is shown, 0 neither
-	text    string // of what is unfolded; empty for the layer itself
-	last    bool
-}
-
-// The things of blocks that are unfolded: the line of all of them into one of each, and that of one into its layers.
-const (
-	unfoldBlocks = "blocks"
-	unfoldBlock  = "block"
-)
-
-// unfoldInside is what a layer with bodies is unfolded into: the layers in them.
-const unfoldInside = "inside"
-
-// below returns what unfolds a line of blocks.
-func (l *graphLine) below() string {
-	if l.blocks > 1 {
-		return unfoldBlocks
-	}
-	return unfoldBlock
-}
 
 func newNetworkList(state *graphState, side int) *networkList {
 	n := &networkList{state: state, side: side}
@@ -100,8 +70,7 @@ func (n *networkList) build() {
 	if n.state.affected {
 		n.state.touch()
 	}
-	n.lines, n.names, n.shapes, n.ops, n.types = n.lines[:0:0], 0, 0, 0, leastType
-	before := map[string]string{}
+	n.lines, n.names, n.shapes, n.ops, n.types = n.lines[:0], 0, 0, 0, leastType
 	if p := n.state.in.Snap.Passes; p == nil {
 		n.layers = nil
 	} else if n.side == sourceSide {
@@ -111,11 +80,7 @@ func (n *networkList) build() {
 			n.fates[e.Layer] = e
 		}
 	} else {
-		var was []report.Layer
-		n.layers, was = n.state.network()
-		for _, l := range was {
-			before[l.Name] = l.Text
-		}
+		n.layers, _ = n.state.network()
 	}
 	n.times = nil
 	if t := n.state.in.Snap.Timings; t != nil && n.side == engineSide && n.state.step == engineStep {
@@ -127,7 +92,7 @@ func (n *networkList) build() {
 			}
 		}
 	}
-	n.addAll(before)
+	n.addAll()
 	n.list.Lines = len(n.lines)
 	n.list.Refresh()
 	at := slices.IndexFunc(n.lines, func(l graphLine) bool { return n.layers[l.layer].Name == name && l.blocks == blocks })
@@ -135,7 +100,7 @@ func (n *networkList) build() {
 		at = n.find(func(l *report.Layer) bool { return l.Name == name })
 	}
 	if at < 0 {
-		at = n.find(func(l *report.Layer) bool { return n.belongs(l, members) })
+		at = n.find(func(l *report.Layer) bool { return belongs(n.side, l, members) })
 	}
 	n.list.Select(max(0, at))
 }
@@ -148,12 +113,12 @@ func (n *networkList) find(want func(*report.Layer) bool) int {
 		if line.text != "" {
 			continue
 		}
-		layers := n.of(line)
-		if at := slices.IndexFunc(layers, func(l report.Layer) bool { return want(&l) }); at >= 0 {
+		switch has := hasLayer(n.of(line), want); {
+		case has:
 			if found = i; line.layers == 0 {
 				return i
 			}
-		} else if found >= 0 {
+		case found >= 0:
 			return found // the line of a block stands behind that of all
 		}
 	}
@@ -165,21 +130,8 @@ func (n *networkList) folds() bool {
 	return n.filter == nil && !n.state.affected && (n.side == sourceSide || n.state.step == engineStep)
 }
 
-// repeated are the blocks of a list of layers, which are the same for as long as that is.
-type repeated struct {
-	layers []report.Layer
-	blocks []report.Block
-}
-
-func (r *repeated) of(layers []report.Layer) []report.Block {
-	if len(layers) != len(r.layers) || len(layers) > 0 && &layers[0] != &r.layers[0] {
-		r.layers, r.blocks = layers, report.Blocks(layers)
-	}
-	return r.blocks
-}
-
 // addAll appends all layers, blocks of them as they are unfolded.
-func (n *networkList) addAll(before map[string]string) {
+func (n *networkList) addAll() {
 	n.blocks = nil
 	if n.folds() {
 		n.blocks = n.repeats.of(n.layers)
@@ -187,7 +139,7 @@ func (n *networkList) addAll(before map[string]string) {
 	next := 0
 	until := func(end int) {
 		for ; next < end; next++ {
-			n.add(next, before)
+			n.add(next)
 		}
 	}
 	for _, b := range n.blocks {
@@ -200,7 +152,7 @@ func (n *networkList) addAll(before map[string]string) {
 			n.addLine(graphLine{layer: first, layers: b.Size, blocks: 1})
 			if n.isUnfolded(first, unfoldBlock) {
 				for i := range b.Size {
-					n.add(first+i, before)
+					n.add(first + i)
 				}
 			}
 		}
@@ -210,7 +162,7 @@ func (n *networkList) addAll(before map[string]string) {
 
 func (n *networkList) addLine(line graphLine) {
 	n.lines = append(n.lines, line)
-	n.names = max(n.names, ui.Width(n.blockText(&line)))
+	n.names = max(n.names, ui.Width(blockText(n.layers, &line)))
 }
 
 func (n *networkList) isUnfolded(layer int, what string) bool {
@@ -243,39 +195,22 @@ func (n *networkList) revealInside(layer string) {
 	}
 }
 
-// blockText is what a line of blocks says: how many they are, and what their layers' names begin with.
-func (n *networkList) blockText(line *graphLine) string {
-	size := line.layers / line.blocks
-	first := report.CommonPath(n.layers[line.layer : line.layer+size])
-	if line.blocks == 1 {
-		return "  " + cmp.Or(first, words.ShortName(n.layers[line.layer].Name)+" …")
-	}
-	text := fmt.Sprintf("%d × block of %s", line.blocks, words.Plural(size, "layer"))
-	if last := line.layer + line.layers - size; first != "" {
-		text += fmt.Sprintf("  %s to %s", first, report.CommonPath(n.layers[last:last+size]))
-	}
-	return text
-}
-
 // add appends layer i and what is unfolded below it.
-func (n *networkList) add(i int, before map[string]string) {
+func (n *networkList) add(i int) {
 	l := &n.layers[i]
 	line := graphLine{layer: i}
 	if n.hidden(i) {
 		return
 	}
 	if n.side == engineSide && n.state.step != engineStep {
-		if text, was := before[l.Name]; !was {
-			line.changed = '+'
-		} else if text != l.Text {
-			line.changed = '~'
-		}
+		line.changed = n.state.difference().marks[i]
 	}
 	if n.state.affected && !n.isAffected(l, line) {
 		return
 	}
 	n.lines = append(n.lines, line)
-	n.names, n.shapes = max(n.names, ui.Width(words.ShortName(l.Name))+2*l.Depth), max(n.shapes, min(ui.Width(n.dims(l)), 24))
+	first, others := report.Principal(l.Name) // as words.ShortName has them
+	n.names, n.shapes = max(n.names, ui.Width(first)+ui.Width(others)+2*l.Depth), max(n.shapes, min(ui.Width(n.dims(l)), 24))
 	n.ops, n.types = max(n.ops, ui.Width(l.Op)), max(n.types, ui.Width(l.Precision)+1)
 	for _, text := range n.below(l) {
 		n.lines = append(n.lines, graphLine{layer: i, text: text})
@@ -318,6 +253,9 @@ func (n *networkList) isAffected(l *report.Layer, line graphLine) bool {
 
 // below returns what is unfolded below a layer.
 func (n *networkList) below(l *report.Layer) []string {
+	if len(n.state.unfolded) == 0 {
+		return nil
+	}
 	var lines []string
 	if n.state.unfolded[unfold{n.side, l.Name, "i"}] {
 		if n.side == sourceSide {
@@ -337,14 +275,6 @@ func (n *networkList) below(l *report.Layer) []string {
 		}
 	}
 	return lines
-}
-
-// belongs reports whether a layer of this side is, or has as members, any of the source layers.
-func (n *networkList) belongs(l *report.Layer, names map[string]bool) bool {
-	if n.side == sourceSide {
-		return names[l.Name]
-	}
-	return slices.ContainsFunc(l.From, func(name string) bool { return names[name] })
 }
 
 // matching counts the layers that the filter leaves.
@@ -373,29 +303,4 @@ func (n *networkList) dims(l *report.Layer) string {
 		return ""
 	}
 	return l.Outputs[0].Dims
-}
-
-// fateMark is the sign of what became of a source layer.
-func fateMark(g *ui.Glyphs, fate string) (rune, ui.Style) {
-	switch fate {
-	case "fused":
-		return g.Point, ui.Accent
-	case "folded":
-		return g.Down, ui.Good
-	case "eliminated":
-		return g.Bad, ui.Warn
-	}
-	return g.Dot, ui.Faint
-}
-
-// fateText tells what became of a source layer.
-func fateText(e report.LedgerEntry) string {
-	text := e.Fate
-	if e.Fate == "fused" && e.Into != "" {
-		text += " into " + words.ShortName(e.Into)
-	}
-	if e.Pass != "" {
-		text += " by " + e.Pass
-	}
-	return text
 }

@@ -159,7 +159,9 @@ func (v *networkView) Render(w, h int) string {
 			v.g.state.in.Wait(c, "graph")
 			return
 		}
-		v.selected = v.g.selected()
+		if v.g.state.side != v.net.side {
+			v.links.find(v.g.selected(), v.net.side, v.net.layers)
+		}
 		v.net.list.Empty = c.Keys("no layer was changed: press {Graph a} for all")
 		v.net.list.Draw(c)
 	})

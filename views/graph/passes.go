@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -183,8 +182,11 @@ func (v *passesView) Render(w, h int) string {
 // Ledger says how many layers the passes left of how many, and what that saves.
 func Ledger(p *report.Passes) string {
 	noun := "engine layer"
-	if slices.ContainsFunc(p.Source, func(l report.Layer) bool { return l.Unsupported != "" }) { // there is no engine
-		noun = "layer"
+	for i := range p.Source {
+		if p.Source[i].Unsupported != "" { // there is no engine
+			noun = "layer"
+			break
+		}
 	}
 	text := fmt.Sprintf("%d source to %s", len(p.Source), words.Plural(len(p.Engine), noun))
 	if p.BytesSaved > 0 {

@@ -42,6 +42,8 @@ type graphState struct {
 	causes   map[siteCause]bool  // whose sites have a line each
 	touched  map[string]bool     // source layers that something happened to in what is shown
 	off      map[string][]string // the rules that would fit a source layer and are switched off, there or everywhere
+	places   places
+	diff     *difference // of the step that is shown; nil: not found yet
 }
 
 // take keeps a snapshot; the passes may have become fewer.
@@ -50,7 +52,10 @@ func (g *graphState) take(s *report.Snapshot) {
 		return
 	}
 	g.in.Snap = s
-	g.off = switchedOff(s.Passes)
+	if s.Passes != g.places.passes {
+		g.off = switchedOff(s.Passes)
+		g.places.of(s.Passes)
+	}
 	if s.Passes == nil || g.step >= len(s.Passes.Steps) {
 		g.step = engineStep
 	}
@@ -74,26 +79,20 @@ func (g *graphState) touch() {
 		}
 		return
 	}
-	now, before := g.network()
-	was := make(map[string]string, len(before))
-	for _, l := range before {
-		was[l.Name] = l.Text
-	}
 	mark := func(names []string) {
 		for _, name := range names {
 			g.touched[name] = true
 		}
 	}
-	for _, l := range now {
-		if text, ok := was[l.Name]; !ok || text != l.Text {
-			mark(l.From)
+	diff := g.difference()
+	now, _ := g.network()
+	for i := range now {
+		if diff.marks[i] != 0 {
+			mark(now[i].From)
 		}
-		delete(was, l.Name)
 	}
-	for _, l := range before {
-		if _, gone := was[l.Name]; gone {
-			mark(l.From)
-		}
+	for _, l := range diff.gone {
+		mark(l.From)
 	}
 	for _, f := range p.Steps[g.step].Fired {
 		mark(f.Layers)
@@ -158,4 +157,16 @@ func (g *graphState) passTitle() string {
 		return strings.TrimSpace("Engine " + strings.ToUpper(string(shown)))
 	}
 	return fmt.Sprintf("After pass %d of %d: %s", g.step+1, len(g.in.Snap.Passes.Steps), g.in.Snap.Passes.Steps[g.step].Pass)
+}
+
+// difference returns what the pass changed whose network is shown: of the engine as it is planned, nothing.
+func (g *graphState) difference() *difference {
+	if p := g.in.Snap.Passes; g.diff == nil || g.diff.passes != p || g.diff.step != g.step {
+		now, before := g.network()
+		if g.diff = (&difference{marks: make([]rune, len(now))}); g.step != engineStep {
+			g.diff = compareLayers(before, now)
+		}
+		g.diff.passes, g.diff.step = p, g.step
+	}
+	return g.diff
 }
