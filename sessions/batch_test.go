@@ -128,6 +128,7 @@ func sameDifference(t *testing.T, name string, got, want report.TensorDifference
 
 // Accuracy and the ranges found for it are those of every item once, whatever the batch.
 func TestAccuracyCountsItemsOnce(t *testing.T) {
+	sessions.NotUnderRace(t)
 	w := workplace(t, nil)
 	w.Backend, w.Host = w.Host, nil
 	w.Data, w.CalData, w.TapItems = pictures{testdata.TestImages(), 7}, pictures{testdata.CalibrationImages(), 5}, 4

@@ -45,6 +45,7 @@ var goldens = []struct {
 
 // TestEnginesMatchGoldens builds each model as a person would and runs its golden input.
 func TestEnginesMatchGoldens(t *testing.T) {
+	sessions.NotUnderRace(t)
 	root := os.Getenv("TRTUI_DATA")
 	if root == "" {
 		t.Skip("TRTUI_DATA is not set: the trained models are not here")

@@ -107,6 +107,7 @@ func TestRoundingTellsMistakes(t *testing.T) {
 // A tolerance that was given counts as it is. FP32 shows what rounding does to what is lowered, with the factors of the
 // precision that rounds most.
 func TestRoundingIsMeasured(t *testing.T) {
+	sessions.NotUnderRace(t)
 	w := workplace(t, nil)
 	how := compare.Options{Check: compare.Check{Tolerance: report.Tolerance{Abs: 1e-4, Rel: 1e-4}}, Half: report.Tolerance{Abs: 1e-3, Rel: 1e-2}}
 	on := []sessions.Contender{{Name: "host", Backend: w.Host}, {Name: "eval"}}

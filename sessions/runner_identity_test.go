@@ -18,6 +18,7 @@ import (
 
 // Configurations that give one engine have one identity; what makes another network or asks for other tactics has another.
 func TestIdentity(t *testing.T) {
+	sessions.NotUnderRace(t)
 	m, err := model.Parse(graph.Ops(), model.Embedded, testdata.Model())
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/sessions/stages"
@@ -13,6 +14,7 @@ import (
 
 // TestSearch searches among two layers, once by accuracy, once more from the state of that, and by latency.
 func TestSearch(t *testing.T) {
+	sessions.NotUnderRace(t)
 	r, ctx := studied(t), context.Background()
 	cfg := config.Default()
 	for _, n := range []string{"inception/one/conv/Conv", "head/classify/Gemm"} {

@@ -34,6 +34,7 @@ func studied(t *testing.T) *sessions.Runner {
 // TestSensitivity compares what is said of layers with engines in which they alone are raised, or alone quantised, on the same
 // items and without correction of biases, so that nothing but the arithmetic differs.
 func TestSensitivity(t *testing.T) {
+	sessions.NotUnderRace(t)
 	r := studied(t)
 	cfg := config.Default()
 	cfg.Quantization.BiasCorrection = "off"

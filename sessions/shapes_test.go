@@ -143,6 +143,7 @@ func TestShapesThatDoNotFit(t *testing.T) {
 
 // Extents with which layers do not fit together are an error before anything is built, which names the layer once.
 func TestExtentsThatDoNotFit(t *testing.T) {
+	sessions.NotUnderRace(t)
 	d := graph.Define("n")
 	x := d.Input("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("a"))
 	y := d.Input("y", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("b"))

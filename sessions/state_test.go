@@ -72,6 +72,7 @@ func (p places) Random() bool       { return false }
 // TestState runs a sequence place by place and as a whole: what is carried from item to item makes them one, in comparisons, in
 // accuracy and in what is collected.
 func TestState(t *testing.T) {
+	sessions.NotUnderRace(t)
 	whole, x := recurrentNetwork(t, stateSteps)
 	zeros := numeric.NewValue(numeric.F32, 1, 1, stateSize)
 	want, err := whole.Eval(t.Context(), map[string]numeric.Value{"x": numeric.Values(numeric.F32, x, stateSteps, 1, 3), "h": zeros, "c": zeros}, nil)
@@ -173,6 +174,7 @@ func (s speech) Random() bool     { return false }
 
 // TestVoiceActivity carries the state of a trained detector of voices through a recording, whose probabilities are known.
 func TestVoiceActivity(t *testing.T) {
+	sessions.NotUnderRace(t)
 	dir := filepath.Join(os.Getenv("TRTUI_DATA"), "models", "silero-vad")
 	wav, err := os.ReadFile(filepath.Join(dir, "speech6s_16k.wav"))
 	if err != nil {
