@@ -58,7 +58,11 @@ func TestLoadOutputs(t *testing.T) {
 		{exitFailure, "--atol z:1", "it has y, k"},
 		{exitFailure, "--atol y:x", "want a number of 0 or more"},
 		{exitFailure, "--rtol y:1,y:2", "given for that output already"},
-		{exitFailure, "--check-error-stat y:least", "want elemwise, max, mean or median"},
+		{exitFailure, "--check-error-stat y:least", "want elemwise, max, mean, median or quantile"},
+		{0, "--atol 1e-3 --rtol 1e-3 --check-error-stat quantile --error-quantile 0.9 --load-outputs " + changed, "passed: quantile 0.9 |a - b| 0,"},
+		{exitNo, "--atol 1e-3 --rtol 1e-3 --check-error-stat quantile --error-quantile y:1 --load-outputs " + changed, "FAILED: quantile 1 |a - b| 0.01"},
+		{exitFailure, "--error-quantile 0.9", "is for --check-error-stat quantile"},
+		{exitFailure, "--check-error-stat quantile --error-quantile 99", "from 0 to 1"},
 		{exitFailure, "--load-inputs a.json", "is the same as --data"},
 	} {
 		args := append([]string{"run", pgFolder + "model.onnx", "--data", pgFolder + "inputs.json"}, strings.Fields(c.args)...)

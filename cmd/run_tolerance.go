@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -49,22 +50,29 @@ func (b byOutput) numbers(flag string) (map[string]float64, error) {
 
 // toleranceFlags say when outputs agree.
 type toleranceFlags struct {
-	atol, rtol, statistic []string
+	atol, rtol, statistic, quantile []string
 }
 
 // tolerances are the values of these flags by output.
 type tolerances struct {
-	atol, rtol map[string]float64
-	statistic  byOutput
+	atol, rtol, quantile map[string]float64
+	statistic            byOutput
 }
 
-const statisticFlag = "check-error-stat"
+const (
+	statisticFlag = "check-error-stat"
+	quantileFlag  = "error-quantile"
+)
+
+// usualQuantile is the one of outputs that none is given for, as in Polygraphy.
+const usualQuantile = 0.99
 
 // tolerance defines the flags.
 func (f *toleranceFlags) tolerance(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.atol, "atol", nil, "absolute tolerance, `[OUTPUT:]NUMBER`; if only --rtol is given 1e-5, in fp16 and for 16-bit tensors 1e-3")
 	flags.StringSliceVar(&f.rtol, "rtol", nil, "relative tolerance, `[OUTPUT:]NUMBER`; if only --atol is given 1e-4, in fp16 and for 16-bit tensors 1e-2")
 	flags.StringSliceVar(&f.statistic, statisticFlag, nil, "what is to be within the tolerance, `[OUTPUT:]STATISTIC`: "+compare.Elementwise+", which is usual, or "+strings.Join(compare.Statistics(), ", "))
+	flags.StringSliceVar(&f.quantile, quantileFlag, nil, "the share of elements whose differences are to be within the tolerance, `[OUTPUT:]NUMBER`, for --"+statisticFlag+" quantile (default: 0.99)")
 }
 
 func (f *toleranceFlags) parse() (t tolerances, err error) {
@@ -72,7 +80,7 @@ func (f *toleranceFlags) parse() (t tolerances, err error) {
 		flag string
 		list []string
 		to   *map[string]float64
-	}{{"atol", f.atol, &t.atol}, {"rtol", f.rtol, &t.rtol}} {
+	}{{"atol", f.atol, &t.atol}, {"rtol", f.rtol, &t.rtol}, {quantileFlag, f.quantile, &t.quantile}} {
 		by, err := parseByOutput(one.flag, one.list)
 		if err == nil {
 			*one.to, err = by.numbers(one.flag)
@@ -83,6 +91,14 @@ func (f *toleranceFlags) parse() (t tolerances, err error) {
 	}
 	if t.statistic, err = parseByOutput(statisticFlag, f.statistic); err != nil {
 		return t, err
+	}
+	for name, q := range t.quantile {
+		if q > 1 {
+			return t, usageError{fmt.Errorf("--%s %g: want a share of the elements, from 0 to 1", quantileFlag, q)}
+		}
+		if s := cmp.Or(t.statistic[name], t.statistic[""]); s != "quantile" {
+			return t, usageError{fmt.Errorf("--%s is for --%s quantile", quantileFlag, statisticFlag)}
+		}
 	}
 	known := append([]string{compare.Elementwise}, compare.Statistics()...)
 	for _, s := range t.statistic {
@@ -104,7 +120,7 @@ func (t *tolerances) given() bool {
 // named returns the outputs that are named, in order.
 func (t *tolerances) named() []string {
 	names := map[string]bool{}
-	for _, of := range []map[string]float64{t.atol, t.rtol} {
+	for _, of := range []map[string]float64{t.atol, t.rtol, t.quantile} {
 		for name := range of {
 			names[name] = true
 		}
@@ -132,7 +148,7 @@ func (t *tolerances) checkNames(n *graph.Network) error {
 
 // of returns what is checked of an output, "" for those that are not named; where only one tolerance is given the other is usual.
 func (t *tolerances) of(name string, usual report.Tolerance) compare.Check {
-	c := compare.Check{Tolerance: usual, Statistic: t.statistic[""]}
+	c := compare.Check{Tolerance: usual, Statistic: t.statistic[""], Quantile: usualQuantile}
 	for _, from := range []string{"", name} {
 		if v, ok := t.atol[from]; ok {
 			c.Abs = v
@@ -142,6 +158,9 @@ func (t *tolerances) of(name string, usual report.Tolerance) compare.Check {
 		}
 		if v, ok := t.statistic[from]; ok {
 			c.Statistic = v
+		}
+		if v, ok := t.quantile[from]; ok {
+			c.Quantile = v
 		}
 	}
 	return c

@@ -104,7 +104,7 @@ func (a *ErrorAccumulator) Errors() Errors {
 		return e
 	}
 	n := float64(a.count)
-	e.MaxAbs, e.MeanAbs, e.Bias, e.MedianAbs = a.maxAbs, a.sumAbs/n, a.sum/n, min(a.maxAbs, a.abs.median())
+	e.MaxAbs, e.MeanAbs, e.Bias, e.MedianAbs = a.maxAbs, a.sumAbs/n, a.sum/n, a.AbsQuantile(0.5)
 	e.MaxRel, e.MeanRel = a.rel.over(relativeFloor * max(math.Abs(a.refLeast), math.Abs(a.refLargest)))
 	e.L0, e.L1, e.L2, e.RMSE = a.differ+a.notFinite, a.sumAbs, math.Sqrt(a.noise), math.Sqrt(a.noise/n)
 	switch {
@@ -119,6 +119,14 @@ func (a *ErrorAccumulator) Errors() Errors {
 	span := a.refLargest - a.refLeast
 	e.PSNRdB = decibels(span*span, a.noise/n)
 	return e
+}
+
+// AbsQuantile returns the absolute difference that a share q, from 0 to 1, of the pairs stay below, within 1.6 %.
+func (a *ErrorAccumulator) AbsQuantile(q float64) float64 {
+	if q >= 1 {
+		return a.maxAbs
+	}
+	return min(a.maxAbs, a.abs.quantile(q))
 }
 
 // Above returns how many of the pairs differ by more than a limit, or are not finite. Differences are counted in bins, so
@@ -183,18 +191,23 @@ func lowerBound(b int) float64 {
 	return math.Ldexp(1+float64(b&(1<<logBits-1))/(1<<logBits), b>>logBits+logLeast)
 }
 
-// median returns the middle of the bin that holds the lower median: within half of a 32nd of it.
-func (h *logHistogram) median() float64 {
+// quantile returns the middle of the bin that holds the number below which a share q of the others are, the lower one of two:
+// within half of a 32nd of it.
+func (h *logHistogram) quantile(q float64) float64 {
 	n := h.zeros
 	for _, c := range h.counts {
 		n += c
 	}
 	rank := h.zeros
-	if n == 0 || (n-1)/2 < rank {
+	if n == 0 {
+		return 0
+	}
+	at := uint64(q * float64(n-1))
+	if at < rank {
 		return 0
 	}
 	for b, c := range h.counts {
-		if rank += c; (n-1)/2 < rank {
+		if rank += c; at < rank {
 			mantissa := float64(b&(1<<logBits-1)) + 0.5
 			return math.Ldexp(1+mantissa/(1<<logBits), b>>logBits+logLeast)
 		}

@@ -61,6 +61,30 @@ func TestErrorsSpecial(t *testing.T) {
 	}
 }
 
+// TestAbsQuantile: quantiles are those of the sorted differences.
+func TestAbsQuantile(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var a ErrorAccumulator
+	var got, sorted []float32
+	for i := range 1001 {
+		v := float32(0)
+		if i%5 > 0 {
+			v = float32(math.Exp(8 * random.NormFloat64()))
+		}
+		got, sorted = append(got, v), append(sorted, v)
+	}
+	slices.Sort(sorted)
+	if err := a.Add(make([]float32, len(got)), got); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []float64{0, 0.1, 0.5, 0.9, 0.99, 0.999, 1} {
+		want := float64(sorted[int(q*1000)])
+		if got := a.AbsQuantile(q); math.Abs(got-want) > want/60 {
+			t.Errorf("quantile %g: %g, want %g", q, got, want)
+		}
+	}
+}
+
 // TestRelativeErrors counts relative errors where the reference is not small beside the tensor's largest, whatever comes
 // first.
 func TestRelativeErrors(t *testing.T) {

@@ -31,6 +31,7 @@ const (
 type difference struct {
 	tolerance     report.Tolerance
 	statistic     string                 // that is to be within the tolerance; "": every element is
+	quantile      float64                // of which a quantile is
 	relative      quant.ErrorAccumulator // of a statistic: |a - b| / |b|, against 0
 	scaled        bool                   // the tolerance's Abs is a share of b's RMS, which is known when all was added
 	rounding      *rounding              // finds the tolerance then; nil: it is given
@@ -61,7 +62,7 @@ func (d *difference) between(how Options, stored [2]numeric.DataType, float bool
 	switch {
 	case own != nil:
 		d.tolerance = own.Tolerance
-		if d.statistic = own.Statistic; d.statistic == Elementwise {
+		if d.statistic, d.quantile = own.Statistic, own.Quantile; d.statistic == Elementwise {
 			d.statistic = ""
 		}
 	case explained != nil:
@@ -254,6 +255,8 @@ func (d *difference) checked(e report.Errors) *report.Statistic {
 		return &report.Statistic{Name: d.statistic, Abs: e.MaxAbs, Rel: rel.MaxAbs}
 	case "mean":
 		return &report.Statistic{Name: d.statistic, Abs: e.MeanAbs, Rel: rel.MeanAbs}
+	case quantile:
+		return &report.Statistic{Name: fmt.Sprintf("%s %g", quantile, d.quantile), Abs: d.errors.AbsQuantile(d.quantile), Rel: d.relative.AbsQuantile(d.quantile)}
 	}
 	return &report.Statistic{Name: "median", Abs: e.MedianAbs, Rel: rel.MedianAbs}
 }

@@ -28,7 +28,8 @@ type Options struct {
 // Check says what of the differences of a tensor is to be within which tolerance.
 type Check struct {
 	report.Tolerance
-	Statistic string // one of Statistics; "" is Elementwise
+	Statistic string  // one of Statistics; "" is Elementwise
+	Quantile  float64 // the share of elements that the statistic quantile is of
 }
 
 // Elementwise is that every element is to be within the tolerance.
@@ -36,7 +37,10 @@ const Elementwise = "elemwise"
 
 // Statistics names what may be within the tolerance in place of every element: it is if its absolute difference is at most Abs, or
 // its relative one at most Rel.
-func Statistics() []string { return []string{"max", "mean", "median"} }
+func Statistics() []string { return []string{"max", "mean", "median", quantile} }
+
+// quantile is the statistic that a share of the elements stays below.
+const quantile = "quantile"
 
 // tolerance returns the tolerance for a tensor that the two runs store in these types.
 func (c Options) tolerance(types ...numeric.DataType) report.Tolerance {

@@ -100,7 +100,7 @@ type TensorDifference struct {
 // Statistic is what all elements together are checked by, in place of each of them: it is within the tolerance if the absolute
 // differences' is at most Abs, or the relative ones' at most Rel.
 type Statistic struct {
-	Name     string // max, mean, median
+	Name     string // max, mean, median, quantile 0.99
 	Abs, Rel float64
 }
 
