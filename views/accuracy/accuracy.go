@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views/pane"
@@ -18,26 +16,6 @@ import (
 // stripKey is the key that chooses the error in the strip of heat.
 func stripKey() ui.Key {
 	return ui.K("e", "own/accumulated", "error map below: own error / accumulated error")
-}
-
-// metric is a measure of the difference between two tensors.
-type metric struct {
-	name   string
-	value  func(*report.Errors) float64
-	write  func(float64) string
-	higher bool // more is better
-}
-
-var metrics = []metric{
-	{name: "SQNR dB", value: func(e *report.Errors) float64 { return e.SQNR }, write: words.Decibels, higher: true},
-	{name: "max abs", value: func(e *report.Errors) float64 { return e.MaxAbs }, write: ui.Number},
-	{name: "mean abs", value: func(e *report.Errors) float64 { return e.MeanAbs }, write: ui.Number},
-	{name: "median abs", value: func(e *report.Errors) float64 { return e.MedianAbs }, write: ui.Number},
-	{name: "max rel", value: func(e *report.Errors) float64 { return e.MaxRel }, write: ui.Number},
-	{name: "mean rel", value: func(e *report.Errors) float64 { return e.MeanRel }, write: ui.Number},
-	{name: "L2", value: func(e *report.Errors) float64 { return e.L2 }, write: ui.Number},
-	{name: "1-cosine", value: func(e *report.Errors) float64 { return 1 - e.Cosine }, write: ui.Number},
-	{name: "PSNR dB", value: func(e *report.Errors) float64 { return e.PSNR }, write: words.Decibels, higher: true},
 }
 
 // errorsView lists the layers with the error that each makes by itself, and the error that has piled up by then.
@@ -159,6 +137,9 @@ func (v *errorsView) Note() (string, ui.Style) {
 	a := v.in.Snap.Accuracy
 	if a == nil {
 		return "", ui.Muted
+	}
+	if len(a.Layers) == 0 { // that of the reference, before they are asked for
+		return v.in.Note("")
 	}
 	bad := 0
 	for i := range a.Layers {
@@ -311,131 +292,4 @@ func (v *errorsView) drawReference(c *ui.Canvas) {
 	if b := v.in.Snap.Busy; b != nil {
 		c.Fit(1, y, c.W-2, ui.Plain, b.String())
 	}
-}
-
-// labelsView states how often the engine is right, and how often it agrees with FP32.
-type labelsView struct {
-	in   pane.Input
-	hint func(pane.Fact) string
-}
-
-func (v *labelsView) Title() string { return "Predictions" }
-
-func (v *labelsView) Keys() []ui.Key { return nil }
-
-func (v *labelsView) Update(msg tea.Msg) tea.Cmd { v.in.Take(msg); return nil }
-
-func (v *labelsView) Note() (string, ui.Style) {
-	a := v.in.Snap.Accuracy
-	if a == nil {
-		return "", ui.Muted
-	}
-	if off := a.Labels.Offset; off != 0 {
-		return strings.TrimSpace("labels off by one? " + v.hint(pane.LabelsOff{By: off})), ui.Warn
-	}
-	return v.in.Note(words.Plural(a.Items, "item"))
-}
-
-func (v *labelsView) Render(w, h int) string {
-	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
-		a := v.in.Snap.Accuracy
-		if a == nil {
-			v.in.Wait(c, "predictions")
-			return
-		}
-		name := strings.ToUpper(a.Precision)
-		l := a.Labels
-		var bars ui.Bars
-		add := func(label string, share float64, s ui.Style) {
-			if share >= 0 {
-				bars = append(bars, ui.LabelledBar{Label: label, Value: fmt.Sprintf("%.2f%%", 100*share), Bar: ui.Bar{Value: share, Max: 1, Style: s}})
-			}
-		}
-		if a.Precision != string(config.FP32) {
-			add("top-1 FP32", l.FP32Top1, ui.F32)
-		}
-		add("top-1 "+name, l.Top1, pane.PrecisionStyle(a.Precision))
-		add("agreement", l.Agreement, ui.Good)
-		if a.Precision != string(config.FP32) {
-			add("top-5 FP32", l.FP32Top5, ui.F32)
-		}
-		add("top-5 "+name, l.Top5, pane.PrecisionStyle(a.Precision))
-		bars.Draw(c)
-		y := len(bars) + min(len(bars), 1)
-		if y < h && a.Random && l.Unclassed == "" {
-			c.Fit(1, y, w-2, ui.Warn, "random input: accuracy is not meaningful, only agreement is")
-		} else if y < h && l.Unclassed != "" {
-			for _, line := range ui.Wrap("no agreement of classes: "+l.Unclassed+". The errors of the outputs tell.", w-2) {
-				c.Fit(1, y, w-2, ui.Warn, line)
-				y++
-			}
-		} else if y < h && l.Tokens > 0 {
-			c.Fit(1, y, w-2, ui.Plain, perplexityText(&l))
-		} else if y < h && l.BesideFP32 != nil && a.Precision != string(config.FP32) {
-			style := ui.Muted
-			if l.BesideFP32.Apart() {
-				style = ui.Warn
-			}
-			c.Fit(1, y, w-2, style, "top-1: "+l.BesideFP32.String())
-		} else if y < h && l.Top1 < 0 {
-			c.Fit(1, y, w-2, ui.Muted, "the data has no labels")
-		}
-	})
-}
-
-// perplexityText says how likely a language model holds what follows in a text.
-func perplexityText(l *report.LabelAccuracy) string {
-	number := func(p *float64) string {
-		if p == nil {
-			return "none"
-		}
-		return fmt.Sprintf("%.2f", *p)
-	}
-	return fmt.Sprintf("perplexity %s of %s (FP32 %s)", number(l.Perplexity), words.Plural(l.Tokens, "next token"), number(l.FP32Perplexity))
-}
-
-// outputsView compares the network's outputs.
-type outputsView struct {
-	in    pane.Input
-	table ui.Table
-}
-
-func newOutputsView(look *ui.Look) *outputsView {
-	v := &outputsView{in: pane.NewInput(look, report.PartAccuracy)}
-	v.table.Columns = []ui.Column{{Title: "output", Name: true, Width: 10, Flex: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.in.Snap.Accuracy.Outputs[r].Name} }}}
-	for i := range metrics {
-		m := &metrics[i]
-		v.table.Columns = append(v.table.Columns, ui.Column{Title: m.name, Width: max(8, len(m.name)), Align: ui.AlignRight, Priority: []int{0, 1, 2, 5, 3, 6, 7, 4, 8}[i],
-			Cell: func(r int) ui.Cell { return ui.Cell{Text: m.write(m.value(&v.in.Snap.Accuracy.Outputs[r].Errors))} }})
-	}
-	return v
-}
-
-func (v *outputsView) Title() string { return "Outputs against " + v.in.Snap.Accuracy.Against() }
-
-func (v *outputsView) Note() (string, ui.Style) { return v.in.Note("") }
-
-func (v *outputsView) Keys() []ui.Key { return ui.FilterKeys() }
-
-func (v *outputsView) Update(msg tea.Msg) tea.Cmd {
-	if !v.in.Take(msg) {
-		v.table.Update(msg)
-		return nil
-	}
-	v.table.Rows = 0
-	if a := v.in.Snap.Accuracy; a != nil {
-		v.table.Rows = len(a.Outputs)
-	}
-	v.table.Refresh()
-	return nil
-}
-
-func (v *outputsView) Render(w, h int) string {
-	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.in.Snap.Accuracy == nil {
-			v.in.Wait(c, "outputs")
-			return
-		}
-		v.table.Draw(c)
-	})
 }

@@ -83,7 +83,11 @@ func (v *causeView) draw(c *ui.Canvas, l *report.LayerError) {
 	c.FitClauses(1, last, c.W-2, style, text)
 	if len(r.Outliers) > 0 && last-1 > y-1 {
 		last--
-		c.FitClauses(1, last, c.W-2, ui.Bold, calibration.CureText(r.Cure, v.of.desk.Lacks(pane.NeedsQuantization) == ""))
+		key := ""
+		if v.of.desk.Lacks(pane.NeedsQuantization) == "" {
+			key = c.Keys("{Accuracy E}")
+		}
+		c.FitClauses(1, last, c.W-2, ui.Bold, calibration.CureText(r.Cure, key))
 	}
 	if last-y >= 3 {
 		reachColumns(r, -1).Draw(c.Sub(ui.Rect{Y: y, W: c.W, H: last - y}))

@@ -1,0 +1,102 @@
+package accuracy
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/words"
+)
+
+// labelsView states how often the engine is right, and how often it agrees with FP32.
+type labelsView struct {
+	in   pane.Input
+	hint func(pane.Fact) string
+}
+
+func (v *labelsView) Title() string { return "Predictions" }
+
+func (v *labelsView) Keys() []ui.Key { return nil }
+
+func (v *labelsView) Update(msg tea.Msg) tea.Cmd { v.in.Take(msg); return nil }
+
+func (v *labelsView) Note() (string, ui.Style) {
+	a := v.in.Snap.Accuracy
+	if a == nil {
+		return "", ui.Muted
+	}
+	if off := a.Labels.Offset; off != 0 {
+		return strings.TrimSpace("labels off by one? " + v.hint(pane.LabelsOff{By: off})), ui.Warn
+	}
+	return v.in.Note(words.Plural(a.Items, "item"))
+}
+
+func (v *labelsView) Render(w, h int) string {
+	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
+		a := v.in.Snap.Accuracy
+		if a == nil {
+			v.in.Wait(c, "predictions")
+			return
+		}
+		name := strings.ToUpper(a.Precision)
+		l := a.Labels
+		var bars ui.Bars
+		add := func(label string, share float64, s ui.Style) {
+			if share >= 0 {
+				bars = append(bars, ui.LabelledBar{Label: label, Value: fmt.Sprintf("%.2f%%", 100*share), Bar: ui.Bar{Value: share, Max: 1, Style: s}})
+			}
+		}
+		if a.Precision != string(config.FP32) {
+			add("top-1 FP32", l.FP32Top1, ui.F32)
+		}
+		add("top-1 "+name, l.Top1, pane.PrecisionStyle(a.Precision))
+		add("agreement", l.Agreement, ui.Good)
+		if a.Precision != string(config.FP32) {
+			add("top-5 FP32", l.FP32Top5, ui.F32)
+		}
+		add("top-5 "+name, l.Top5, pane.PrecisionStyle(a.Precision))
+		bars.Draw(c)
+		y := len(bars) + min(len(bars), 1)
+		text, style := remark(a)
+		for _, line := range ui.Wrap(text, w-2) {
+			c.Fit(1, y, w-2, style, line)
+			y++
+		}
+	})
+}
+
+// remark says what keeps the shares from telling all, or what tells instead; "" for nothing.
+func remark(a *report.Accuracy) (string, ui.Style) {
+	switch l := a.Labels; {
+	case a.Random && l.Unclassed == "":
+		return "random input: accuracy is not meaningful, only agreement is", ui.Warn
+	case l.Unclassed != "":
+		return "no agreement of classes: " + l.Unclassed + ". The errors of the outputs tell.", ui.Warn
+	case l.Tokens > 0:
+		return perplexityText(&l), ui.Plain
+	case l.BesideFP32 != nil && a.Precision != string(config.FP32):
+		if l.BesideFP32.Apart() {
+			return "top-1: " + l.BesideFP32.String(), ui.Warn
+		}
+		return "top-1: " + l.BesideFP32.String(), ui.Muted
+	case l.Top1 < 0:
+		return "the data has no labels", ui.Muted
+	}
+	return "", ui.Plain
+}
+
+// perplexityText says how likely a language model holds what follows in a text.
+func perplexityText(l *report.LabelAccuracy) string {
+	number := func(p *float64) string {
+		if p == nil {
+			return "none"
+		}
+		return fmt.Sprintf("%.2f", *p)
+	}
+	return fmt.Sprintf("perplexity %s of %s (FP32 %s)", number(l.Perplexity), words.Plural(l.Tokens, "next token"), number(l.FP32Perplexity))
+}
