@@ -26,6 +26,7 @@ type Scatter struct {
 	YLabel func(float64) string
 	Click  func(i int) tea.Msg // what a click on a point is; nil: nothing
 	Line   *float64            // a value of y that is marked across; nil: none
+	Most   float64             // the largest y that there can be; 0: any
 }
 
 // Draw draws the plot over all of c. Points that are not finite are left out; where several fall on a cell, the cursor's and then
@@ -44,11 +45,14 @@ func (s Scatter) Draw(c *Canvas) {
 	if lowest, highest := slices.Min(all.Y), slices.Max(all.Y); lowest == highest {
 		y0, y1 = lowest-max(math.Abs(lowest)/100, 1e-9), lowest+max(math.Abs(lowest)/100, 1e-9)
 	}
-	if x1 <= x0 {
-		x1 = x0 + 1
+	if lowest, highest := slices.Min(all.X), slices.Max(all.X); lowest == highest {
+		x0, x1 = lowest-max(math.Abs(lowest)/10, 1e-9), lowest+max(math.Abs(lowest)/10, 1e-9)
 	}
 	x0, x1 = x0-(x1-x0)/20, x1+(x1-x0)/20
 	y0, y1 = y0-(y1-y0)/12, y1+(y1-y0)/12
+	if s.Most > y0 {
+		y1 = min(y1, s.Most)
+	}
 	labels := []string{label(s.YLabel, y1), label(s.YLabel, (y0+y1)/2), label(s.YLabel, y0)}
 	gutter := 0
 	for _, l := range labels {

@@ -38,3 +38,15 @@ func (s Spark) Draw(c *Canvas) {
 	m.DrawColumnsOnly()
 	blit(c, 0, 0, &m.Canvas, s.Style)
 }
+
+// stretched gives each value as many of w cells as all have room for, from the left.
+func stretched(values []float64, w int) []float64 {
+	if len(values) == 0 || w <= len(values) {
+		return values
+	}
+	out, each := make([]float64, w), w/len(values)
+	for i := range len(values) * each {
+		out[i] = values[i/each]
+	}
+	return out
+}

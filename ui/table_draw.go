@@ -224,6 +224,9 @@ func (t *Table) drawRow(c *Canvas, y, i int, spans []span) {
 		case cell.Bar != nil:
 			cell.Bar.Draw(part)
 		case cell.Spark != nil:
+			if column.Flex > 0 {
+				cell.Spark = stretched(cell.Spark, part.W)
+			}
 			Spark{Values: cell.Spark, Style: cell.Style}.Draw(part)
 		case column.Align == AlignRight:
 			part.FitRight(0, 0, part.W, cell.Style, cell.Text)

@@ -113,13 +113,13 @@ func Truncate(s string, w int, mark rune) string {
 }
 
 // Clauses shortens a line of several facts to at most w cells by leaving out the last ones whole: it cuts at a comma, a
-// semicolon or two spaces, and as [Truncate] does where not even half a line would be left.
+// semicolon, two spaces or a dot between spaces, and as [Truncate] does where not even half a line would be left.
 func Clauses(s string, w int, mark rune) string {
 	if w <= 0 || len(s) <= w || Width(s) <= w {
 		return Truncate(s, w, mark)
 	}
 	end := 0
-	for _, separator := range []string{", ", "; ", "  "} {
+	for _, separator := range []string{", ", "; ", "  ", " · "} {
 		end = max(end, strings.LastIndex(s[:min(prefix(s, w)+len(separator), len(s))], separator))
 	}
 	if end < prefix(s, w/2) {

@@ -34,7 +34,7 @@ func TestCureText(t *testing.T) {
 		"E equalises by weights with a, b":  {Equalization: "weights", With: []string{"a", "b"}},
 		"E equalises by weights with a: 3.0 dB expected": {Equalization: "weights", With: []string{"a"}, Gain: 3},
 	} {
-		if got := CureText(c, true); got != want {
+		if got := CureText(c, "E"); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

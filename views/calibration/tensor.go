@@ -141,7 +141,11 @@ func (v *histogramView) Render(w, h int) string {
 			foot = 2
 			text, style := ReachText(r)
 			c.FitClauses(1, c.H-2, c.W-2, style, text)
-			c.FitClauses(1, c.H-1, c.W-2, ui.Bold, CureText(r.Cure, v.of.desk.Lacks(pane.NeedsQuantization) == ""))
+			key := ""
+			if v.of.desk.Lacks(pane.NeedsQuantization) == "" {
+				key = c.Keys("{Calibration E}")
+			}
+			c.FitClauses(1, c.H-1, c.W-2, ui.Bold, CureText(r.Cure, key))
 		}
 		h.Draw(c.Sub(ui.Rect{Y: 1, W: c.W, H: c.H - 1 - foot}))
 	})
@@ -169,8 +173,8 @@ func ReachText(r *report.ChannelReach) (string, ui.Style) {
 		r.Bits, ui.Number(float64(r.Scale)), ui.Number(float64(r.Needed))), ui.Bad
 }
 
-// CureText says how channels are equalised, and that a key does it where one does.
-func CureText(c *report.Cure, press bool) string {
+// CureText says how channels are equalised, and by which key; "" where none does.
+func CureText(c *report.Cure, key string) string {
 	switch {
 	case c == nil:
 		return ""
@@ -182,8 +186,8 @@ func CureText(c *report.Cure, press bool) string {
 		with = append(with, words.ShortName(name))
 	}
 	text := fmt.Sprintf("equalise by %s with %s", c.Equalization, strings.Join(with, ", "))
-	if press {
-		text = "E equalises by " + c.Equalization + " with " + strings.Join(with, ", ")
+	if key != "" {
+		text = key + " equalises by " + c.Equalization + " with " + strings.Join(with, ", ")
 	}
 	if c.Gain > 0 {
 		text += fmt.Sprintf(": %.1f dB expected", c.Gain)

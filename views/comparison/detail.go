@@ -146,7 +146,7 @@ func (v *sidesView) Render(w, h int) string {
 	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
 		d := v.cmp.diff
 		if d == nil {
-			v.cmp.draw(c)
+			c.Fit(1, 1, c.W-2, ui.Muted, "A beside B, once both are marked")
 			return
 		}
 		y := 0
@@ -289,7 +289,7 @@ func (v *mapsView) Update(msg tea.Msg) tea.Cmd { v.in.Take(msg); return nil }
 func (v *mapsView) Render(w, h int) string {
 	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
 		if v.cmp.diff == nil {
-			v.cmp.draw(c)
+			c.Fit(1, 1, c.W-2, ui.Muted, "both arenas, once A and B are marked")
 			return
 		}
 		size := int64(1)

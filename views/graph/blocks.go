@@ -3,8 +3,10 @@ package graph
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views/words"
 )
 
@@ -56,8 +58,22 @@ func blockText(layers []report.Layer, line *graphLine) string {
 		return "  " + cmp.Or(first, words.ShortName(layers[line.layer].Name)+" …")
 	}
 	text := fmt.Sprintf("%d × block of %s", line.blocks, words.Plural(size, "layer"))
-	if last := line.layer + line.layers - size; first != "" {
-		text += fmt.Sprintf("  %s to %s", first, report.CommonPath(layers[last:last+size]))
+	end := line.layer + line.layers - size
+	switch last := report.CommonPath(layers[end : end+size]); {
+	case first == "":
+	case last == "" || last == first: // a block may go over into the next one's path
+		text += "  " + first
+	default:
+		text += fmt.Sprintf("  %s to %s", first, last)
+	}
+	return text
+}
+
+// fitBlock is blockText in at most so many cells: rather without the paths than without the numbers.
+func fitBlock(layers []report.Layer, line *graphLine, w int) string {
+	text := blockText(layers, line)
+	if count, _, ok := strings.Cut(strings.TrimLeft(text, " "), "  "); ok && ui.Width(text) > w {
+		return count
 	}
 	return text
 }

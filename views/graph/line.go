@@ -86,7 +86,7 @@ func (v *networkView) blocksLine(out ui.ListLine, line *graphLine, w int) ui.Lis
 	if v.net.side == engineSide {
 		out.Spans = append(out.Spans, ui.Span{Text: words.Pad("", v.net.types)})
 	}
-	out.Spans = append(out.Spans, ui.Span{Text: words.Fit(g, blockText(v.net.layers, line), name), Style: ui.Bold})
+	out.Spans = append(out.Spans, ui.Span{Text: words.Fit(g, fitBlock(v.net.layers, line, name), name), Style: ui.Bold})
 	if time {
 		out.Spans = append(out.Spans, ui.Span{Text: fmt.Sprintf(" %9s", ui.Duration(v.net.timeOf(line)))})
 	}

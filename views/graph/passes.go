@@ -77,7 +77,7 @@ func newPassesView(g *graphs, ablate func() tea.Cmd) *passesView {
 			number("applied", 7, 0, func(s *report.PassStep) string { return fmt.Sprint(len(s.Fired)) }),
 			number("rejected", 8, 2, func(s *report.PassStep) string { return fmt.Sprint(len(s.Missed)) }),
 			number("layers", 6, 0, func(s *report.PassStep) string { return fmt.Sprint(s.Layers) }),
-			number("time", 8, 3, func(s *report.PassStep) string { return ui.Duration(s.Elapsed) }),
+			number("time", 9, 3, func(s *report.PassStep) string { return ui.Duration(s.Elapsed) }),
 		},
 		Empty: "no passes ran",
 	}

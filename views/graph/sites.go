@@ -59,7 +59,9 @@ func whole(lines []detailLine, w int) (list []detailLine) {
 		}
 		last := len(line.Spans) - 1
 		why, ok := "", false
-		if last > 0 && line.Spans[last].Style == ui.Muted {
+		style := ui.Muted
+		if last > 0 && (line.Spans[last].Style == ui.Muted || line.Spans[last].Style == ui.Good) {
+			style = line.Spans[last].Style
 			why, ok = strings.CutPrefix(line.Spans[last].Text, ", ")
 		}
 		if !ok || took <= w {
@@ -69,7 +71,7 @@ func whole(lines []detailLine, w int) (list []detailLine) {
 		line.Spans = line.Spans[:last]
 		list = append(list, line)
 		for _, part := range ui.Wrap(why, max(w-margins-len(indent), 24)) {
-			list = append(list, detailLine{site: line.site, ListLine: ui.ListLine{Spans: []ui.Span{{Text: indent + part, Style: ui.Muted}}}})
+			list = append(list, detailLine{site: line.site, ListLine: ui.ListLine{Spans: []ui.Span{{Text: indent + part, Style: style}}}})
 		}
 	}
 	return list

@@ -51,7 +51,6 @@ func newPointsView(look *ui.Look, of over) *pointsView {
 			Order: func(a, b int) int { return cmp.Compare(at(a).MemoryBytes, at(b).MemoryBytes) }},
 	}
 	v.table.Label = v.name
-	v.table.Empty = "no range is served: ] in the pane Profile doubles the largest extent of an axis"
 	if of == overContexts {
 		v.table.Empty = "nothing is measured here"
 	}
@@ -181,6 +180,9 @@ func (v *pointsView) Render(w, h int) string {
 		if v.in.Snap.Runtime == nil {
 			v.in.Wait(c, "runtime")
 			return
+		}
+		if v.over != overContexts {
+			v.table.Empty = c.Keys("no range is served: {Runtime ]} in the pane Profile doubles the largest extent of an axis")
 		}
 		v.table.Draw(c)
 	})

@@ -36,7 +36,7 @@ func newChosenView(look *ui.Look, d tacticsDesk) *chosenView {
 	duration := func(r int) float64 { return float64(chosen(at(r)).Time) }
 	v.table.Columns = []ui.Column{
 		{Title: "layer", Name: true, Width: 16, Flex: 4, Cell: func(r int) ui.Cell { return ui.Cell{Text: words.ShortName(at(r).Layer)} }},
-		{Title: "tactic", Name: true, Width: 20, Flex: 2, Cell: func(r int) ui.Cell { return v.tactic(at(r)) },
+		{Title: "tactic", Name: true, Width: 21, Flex: 2, Cell: func(r int) ui.Cell { return v.tactic(at(r)) },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Chosen, at(b).Chosen) }},
 		{Width: 6, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell {
 			if !priced(chosen(at(r))) { // what stands there is a guess

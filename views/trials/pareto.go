@@ -244,8 +244,12 @@ func (v *paretoView) fastestSpeed(i int) string {
 
 func (v *paretoView) scatter() ui.Scatter {
 	s := ui.Scatter{Cursor: v.cursor, Click: func(i int) tea.Msg { return pointAt(i) }, XLabel: words.Duration, YLabel: v.measure.Write}
-	if v.measure.Name == "sqnr" {
+	switch v.measure.Name {
+	case "top1", "agreement":
+		s.Most = 1
+	case "sqnr":
 		top := v.topSQNR()
+		s.Most = top
 		s.YLabel = func(y float64) string {
 			if y >= top {
 				return "exact"
