@@ -34,7 +34,20 @@ type QConvKernel struct {
 	Pixels int // the most pixels of a tile
 	Steps  int // what the steps are a multiple of
 	level  level
+	packs  packing
 }
+
+// packing is how a kernel wants inputs laid out; see QConvKernel.Pack.
+type packing uint8
+
+const (
+	inPlace packing = iota // reads them where they lie
+	tiled
+	widened
+)
+
+// InPlace reports whether the kernel reads inputs where they lie, and has no use for QConvCall.Packed.
+func (k QConvKernel) InPlace() bool { return k.packs == inPlace }
 
 // qconvGeneric computes a strip of any number of blocks in plain Go.
 func qconvGeneric(c *QConvCall, blocks int) {

@@ -18,26 +18,45 @@ type qconvArgs struct {
 
 // Run computes a strip.
 func (k QConvKernel) Run(c *QConvCall) {
-	switch k.level {
-	case pureGo:
+	switch {
+	case k.level == pureGo:
 		qconvGeneric(c, k.Blocks)
-		return
-	case amx:
-		k.runTiles(c)
-		return
+	case k.packs == inPlace:
+		k.runInPlace(c)
+	case c.Packed != nil:
+		k.runPacked(c)
+	default:
+		room := packRooms.Get().(*[]byte)
+		if size := k.PackedSize(len(c.Pixels), len(c.Steps)); size > len(*room) {
+			*room = alignedLines(size)
+		}
+		packed := *c
+		packed.Packed = *room
+		k.Pack(packed.Packed, c)
+		k.runPacked(&packed)
+		packRooms.Put(room)
 	}
+}
+
+// evenly divides n pixels into tiles of nearly equal size, of no more than most: a short last one would waste the weights it loads.
+// It returns the size, and how many are whole.
+func evenly(n, most int) (size, whole int) {
+	tiles := (n + most - 1) / most
+	size = (n + tiles - 1) / tiles
+	return size, n / size
+}
+
+// runInPlace computes a strip of inputs that are read where they lie.
+func (k QConvKernel) runInPlace(c *QConvCall) {
 	n := len(c.Pixels)
 	_ = c.In[c.reach(n)+15]
 	requant := c.Requant.args(n, k.Blocks)
 	_, _ = c.Start[16*k.Blocks-1], c.Weights[len(c.Steps)*256*k.Blocks-1]
 	args := qconvArgs{&c.In[0], &c.Pixels[0], &c.Steps[0], len(c.Steps), &c.Weights[0], &c.Start[0], &requant, &c.Weights[0], 0}
-	// Tiles of nearly equal size: a short last one would waste the weights it loads.
-	tiles := (n + k.Pixels - 1) / k.Pixels
-	p := (n + tiles - 1) / tiles
-	full := n / p
+	p, full := evenly(n, k.Pixels)
 	lines := len(c.Steps) * min(p, 4*k.Blocks) // that a tile can ask for
 	if len(c.Ahead) > 0 {
-		args.ahead, args.aheadStep = &c.Ahead[0], min(64, len(c.Ahead)/(tiles*lines)+1)
+		args.ahead, args.aheadStep = &c.Ahead[0], min(64, len(c.Ahead)/((n+p-1)/p*lines)+1)
 	}
 	k.tiles(p, full, &args)
 	if rest := n - full*p; rest > 0 {
@@ -67,11 +86,12 @@ func (k QConvKernel) tiles(pixels, tiles int, args *qconvArgs) {
 // QConvKernels returns the kernels compiled in, the assembly first; HostFeatures says which of them run.
 func QConvKernels() []QConvKernel {
 	return append([]QConvKernel{
-		{"qconv_u8s8_amx_32x32", AVX512 | AVX512VNNI | AMXInt8, 2, 32, 4, amx},
-		{"qconv_u8s8_amx_32x16", AVX512 | AVX512VNNI | AMXInt8, 1, 32, 4, amx},
-		{"qconv_u8s8_vnni_11x32", AVX512 | AVX512VNNI, 2, 11, 1, avx512},
-		{"qconv_u8s8_vnni_12x16", AVX512 | AVX512VNNI, 1, 12, 1, avx512},
-		{"qconv_u8s8_avxvnni_6x16", AVX2 | AVXVNNI, 1, 6, 1, avxVNNI},
-		{"qconv_u8s8_avx2_4x16", AVX2, 1, 4, 1, avx2},
+		{"qconv_u8s8_amx_32x32", AVX512 | AVX512VNNI | AMXInt8, 2, 32, 4, amx, tiled},
+		{"qconv_u8s8_amx_32x16", AVX512 | AVX512VNNI | AMXInt8, 1, 32, 4, amx, tiled},
+		{"qconv_u8s8_vnni_11x32", AVX512 | AVX512VNNI, 2, 11, 1, avx512, inPlace},
+		{"qconv_u8s8_vnni_12x16", AVX512 | AVX512VNNI, 1, 12, 1, avx512, inPlace},
+		{"qconv_u8s8_avxvnni_6x16", AVX2 | AVXVNNI, 1, 6, 1, avxVNNI, inPlace},
+		{"qconv_u8s8_avx2_wide_5x16", AVX2, 1, 5, 1, avx2, widened},
+		{"qconv_u8s8_avx2_4x16", AVX2, 1, 4, 1, avx2, inPlace},
 	}, qconvGenericKernels()...)
 }

@@ -9127,24 +9127,24 @@ TEXT ·qconv16AVXVNNI(SB), NOSPLIT, $0-24
 p1tile:
 	MOVQ    args+16(FP), BX
 	MOVQ    40(BX), BX
-	MOVQ    args+16(FP), SI
-	MOVQ    (SI), SI
 	VMOVDQU (BX), Y0
 	VMOVDQU 32(BX), Y1
-	MOVLQSX (AX), BX
-	ADDQ    SI, BX
-	MOVQ    args+16(FP), SI
-	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), BX
+	MOVQ    (BX), BX
+	MOVLQSX (AX), SI
+	ADDQ    BX, SI
+	MOVQ    args+16(FP), BX
+	MOVQ    16(BX), BX
 	MOVQ    args+16(FP), DI
 	MOVQ    24(DI), DI
 	MOVQ    args+16(FP), R8
 	MOVQ    32(R8), R8
 
 p1step:
-	MOVLQSX      (SI), R9
+	MOVLQSX      (BX), R9
 	VMOVDQU      (R8), Y2
 	VMOVDQU      32(R8), Y3
-	VPBROADCASTD (BX)(R9*1), Y4
+	VPBROADCASTD (SI)(R9*1), Y4
 
 	// VPDPBUSD Y2, Y4, Y0
 	LONG $0x505de2c4
@@ -9155,7 +9155,7 @@ p1step:
 	BYTE         $0xcb
 	VMOVDQU      64(R8), Y2
 	VMOVDQU      96(R8), Y3
-	VPBROADCASTD 4(BX)(R9*1), Y4
+	VPBROADCASTD 4(SI)(R9*1), Y4
 
 	// VPDPBUSD Y2, Y4, Y0
 	LONG $0x505de2c4
@@ -9166,7 +9166,7 @@ p1step:
 	BYTE         $0xcb
 	VMOVDQU      128(R8), Y2
 	VMOVDQU      160(R8), Y3
-	VPBROADCASTD 8(BX)(R9*1), Y4
+	VPBROADCASTD 8(SI)(R9*1), Y4
 
 	// VPDPBUSD Y2, Y4, Y0
 	LONG $0x505de2c4
@@ -9177,7 +9177,7 @@ p1step:
 	BYTE         $0xcb
 	VMOVDQU      192(R8), Y2
 	VMOVDQU      224(R8), Y3
-	VPBROADCASTD 12(BX)(R9*1), Y4
+	VPBROADCASTD 12(SI)(R9*1), Y4
 
 	// VPDPBUSD Y2, Y4, Y0
 	LONG $0x505de2c4
@@ -9187,9 +9187,10 @@ p1step:
 	LONG         $0x505de2c4
 	BYTE         $0xcb
 	ADDQ         $0x00000100, R8
-	ADDQ         $0x04, SI
+	ADDQ         $0x04, BX
 	SUBQ         $0x01, DI
 	JNE          p1step
+	ADDQ         $0x00000004, AX
 	MOVQ         args+16(FP), BX
 	MOVQ         48(BX), BX
 	MOVQ         (BX), SI
@@ -9274,7 +9275,6 @@ p1bytes:
 	ADDQ         SI, DX
 
 p1done:
-	ADDQ $0x00000004, AX
 	SUBQ $0x01, tiles+8(FP)
 	JNE  p1tile
 	VZEROUPPER
@@ -9291,28 +9291,28 @@ p2:
 p2tile:
 	MOVQ    args+16(FP), BX
 	MOVQ    40(BX), BX
-	MOVQ    args+16(FP), SI
-	MOVQ    (SI), SI
 	VMOVDQU (BX), Y0
 	VMOVDQU 32(BX), Y1
-	MOVLQSX (AX), DI
-	ADDQ    SI, DI
 	VMOVDQU (BX), Y2
 	VMOVDQU 32(BX), Y3
-	MOVLQSX 4(AX), BX
-	ADDQ    SI, BX
-	MOVQ    args+16(FP), SI
-	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), BX
+	MOVQ    (BX), BX
+	MOVLQSX (AX), SI
+	ADDQ    BX, SI
+	MOVLQSX 4(AX), DI
+	ADDQ    BX, DI
+	MOVQ    args+16(FP), BX
+	MOVQ    16(BX), BX
 	MOVQ    args+16(FP), R8
 	MOVQ    24(R8), R8
 	MOVQ    args+16(FP), R9
 	MOVQ    32(R9), R9
 
 p2step:
-	MOVLQSX      (SI), R10
+	MOVLQSX      (BX), R10
 	VMOVDQU      (R9), Y4
 	VMOVDQU      32(R9), Y5
-	VPBROADCASTD (DI)(R10*1), Y6
+	VPBROADCASTD (SI)(R10*1), Y6
 
 	// VPDPBUSD Y4, Y6, Y0
 	LONG $0x504de2c4
@@ -9321,7 +9321,7 @@ p2step:
 	// VPDPBUSD Y5, Y6, Y1
 	LONG         $0x504de2c4
 	BYTE         $0xcd
-	VPBROADCASTD (BX)(R10*1), Y7
+	VPBROADCASTD (DI)(R10*1), Y7
 
 	// VPDPBUSD Y4, Y7, Y2
 	LONG $0x5045e2c4
@@ -9332,7 +9332,7 @@ p2step:
 	BYTE         $0xdd
 	VMOVDQU      64(R9), Y4
 	VMOVDQU      96(R9), Y5
-	VPBROADCASTD 4(DI)(R10*1), Y6
+	VPBROADCASTD 4(SI)(R10*1), Y6
 
 	// VPDPBUSD Y4, Y6, Y0
 	LONG $0x504de2c4
@@ -9341,7 +9341,7 @@ p2step:
 	// VPDPBUSD Y5, Y6, Y1
 	LONG         $0x504de2c4
 	BYTE         $0xcd
-	VPBROADCASTD 4(BX)(R10*1), Y7
+	VPBROADCASTD 4(DI)(R10*1), Y7
 
 	// VPDPBUSD Y4, Y7, Y2
 	LONG $0x5045e2c4
@@ -9352,7 +9352,7 @@ p2step:
 	BYTE         $0xdd
 	VMOVDQU      128(R9), Y4
 	VMOVDQU      160(R9), Y5
-	VPBROADCASTD 8(DI)(R10*1), Y6
+	VPBROADCASTD 8(SI)(R10*1), Y6
 
 	// VPDPBUSD Y4, Y6, Y0
 	LONG $0x504de2c4
@@ -9361,7 +9361,7 @@ p2step:
 	// VPDPBUSD Y5, Y6, Y1
 	LONG         $0x504de2c4
 	BYTE         $0xcd
-	VPBROADCASTD 8(BX)(R10*1), Y7
+	VPBROADCASTD 8(DI)(R10*1), Y7
 
 	// VPDPBUSD Y4, Y7, Y2
 	LONG $0x5045e2c4
@@ -9372,7 +9372,7 @@ p2step:
 	BYTE         $0xdd
 	VMOVDQU      192(R9), Y4
 	VMOVDQU      224(R9), Y5
-	VPBROADCASTD 12(DI)(R10*1), Y6
+	VPBROADCASTD 12(SI)(R10*1), Y6
 
 	// VPDPBUSD Y4, Y6, Y0
 	LONG $0x504de2c4
@@ -9381,7 +9381,7 @@ p2step:
 	// VPDPBUSD Y5, Y6, Y1
 	LONG         $0x504de2c4
 	BYTE         $0xcd
-	VPBROADCASTD 12(BX)(R10*1), Y7
+	VPBROADCASTD 12(DI)(R10*1), Y7
 
 	// VPDPBUSD Y4, Y7, Y2
 	LONG $0x5045e2c4
@@ -9391,9 +9391,10 @@ p2step:
 	LONG         $0x5045e2c4
 	BYTE         $0xdd
 	ADDQ         $0x00000100, R9
-	ADDQ         $0x04, SI
+	ADDQ         $0x04, BX
 	SUBQ         $0x01, R8
 	JNE          p2step
+	ADDQ         $0x00000008, AX
 	MOVQ         args+16(FP), BX
 	MOVQ         48(BX), BX
 	MOVQ         (BX), SI
@@ -9523,7 +9524,6 @@ p2bytes:
 	ADDQ         SI, DX
 
 p2done:
-	ADDQ $0x00000008, AX
 	SUBQ $0x01, tiles+8(FP)
 	JNE  p2tile
 	VZEROUPPER
@@ -9540,32 +9540,32 @@ p3:
 p3tile:
 	MOVQ    args+16(FP), BX
 	MOVQ    40(BX), BX
-	MOVQ    args+16(FP), SI
-	MOVQ    (SI), SI
 	VMOVDQU (BX), Y0
 	VMOVDQU 32(BX), Y1
-	MOVLQSX (AX), DI
-	ADDQ    SI, DI
 	VMOVDQU (BX), Y2
 	VMOVDQU 32(BX), Y3
-	MOVLQSX 4(AX), R8
-	ADDQ    SI, R8
 	VMOVDQU (BX), Y4
 	VMOVDQU 32(BX), Y5
-	MOVLQSX 8(AX), BX
-	ADDQ    SI, BX
-	MOVQ    args+16(FP), SI
-	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), BX
+	MOVQ    (BX), BX
+	MOVLQSX (AX), SI
+	ADDQ    BX, SI
+	MOVLQSX 4(AX), DI
+	ADDQ    BX, DI
+	MOVLQSX 8(AX), R8
+	ADDQ    BX, R8
+	MOVQ    args+16(FP), BX
+	MOVQ    16(BX), BX
 	MOVQ    args+16(FP), R9
 	MOVQ    24(R9), R9
 	MOVQ    args+16(FP), R10
 	MOVQ    32(R10), R10
 
 p3step:
-	MOVLQSX      (SI), R11
+	MOVLQSX      (BX), R11
 	VMOVDQU      (R10), Y6
 	VMOVDQU      32(R10), Y7
-	VPBROADCASTD (DI)(R11*1), Y8
+	VPBROADCASTD (SI)(R11*1), Y8
 
 	// VPDPBUSD Y6, Y8, Y0
 	LONG $0x503de2c4
@@ -9574,7 +9574,7 @@ p3step:
 	// VPDPBUSD Y7, Y8, Y1
 	LONG         $0x503de2c4
 	BYTE         $0xcf
-	VPBROADCASTD (R8)(R11*1), Y9
+	VPBROADCASTD (DI)(R11*1), Y9
 
 	// VPDPBUSD Y6, Y9, Y2
 	LONG $0x5035e2c4
@@ -9583,7 +9583,7 @@ p3step:
 	// VPDPBUSD Y7, Y9, Y3
 	LONG         $0x5035e2c4
 	BYTE         $0xdf
-	VPBROADCASTD (BX)(R11*1), Y8
+	VPBROADCASTD (R8)(R11*1), Y8
 
 	// VPDPBUSD Y6, Y8, Y4
 	LONG $0x503de2c4
@@ -9594,7 +9594,7 @@ p3step:
 	BYTE         $0xef
 	VMOVDQU      64(R10), Y6
 	VMOVDQU      96(R10), Y7
-	VPBROADCASTD 4(DI)(R11*1), Y8
+	VPBROADCASTD 4(SI)(R11*1), Y8
 
 	// VPDPBUSD Y6, Y8, Y0
 	LONG $0x503de2c4
@@ -9603,7 +9603,7 @@ p3step:
 	// VPDPBUSD Y7, Y8, Y1
 	LONG         $0x503de2c4
 	BYTE         $0xcf
-	VPBROADCASTD 4(R8)(R11*1), Y9
+	VPBROADCASTD 4(DI)(R11*1), Y9
 
 	// VPDPBUSD Y6, Y9, Y2
 	LONG $0x5035e2c4
@@ -9612,7 +9612,7 @@ p3step:
 	// VPDPBUSD Y7, Y9, Y3
 	LONG         $0x5035e2c4
 	BYTE         $0xdf
-	VPBROADCASTD 4(BX)(R11*1), Y8
+	VPBROADCASTD 4(R8)(R11*1), Y8
 
 	// VPDPBUSD Y6, Y8, Y4
 	LONG $0x503de2c4
@@ -9623,7 +9623,7 @@ p3step:
 	BYTE         $0xef
 	VMOVDQU      128(R10), Y6
 	VMOVDQU      160(R10), Y7
-	VPBROADCASTD 8(DI)(R11*1), Y8
+	VPBROADCASTD 8(SI)(R11*1), Y8
 
 	// VPDPBUSD Y6, Y8, Y0
 	LONG $0x503de2c4
@@ -9632,7 +9632,7 @@ p3step:
 	// VPDPBUSD Y7, Y8, Y1
 	LONG         $0x503de2c4
 	BYTE         $0xcf
-	VPBROADCASTD 8(R8)(R11*1), Y9
+	VPBROADCASTD 8(DI)(R11*1), Y9
 
 	// VPDPBUSD Y6, Y9, Y2
 	LONG $0x5035e2c4
@@ -9641,7 +9641,7 @@ p3step:
 	// VPDPBUSD Y7, Y9, Y3
 	LONG         $0x5035e2c4
 	BYTE         $0xdf
-	VPBROADCASTD 8(BX)(R11*1), Y8
+	VPBROADCASTD 8(R8)(R11*1), Y8
 
 	// VPDPBUSD Y6, Y8, Y4
 	LONG $0x503de2c4
@@ -9652,7 +9652,7 @@ p3step:
 	BYTE         $0xef
 	VMOVDQU      192(R10), Y6
 	VMOVDQU      224(R10), Y7
-	VPBROADCASTD 12(DI)(R11*1), Y8
+	VPBROADCASTD 12(SI)(R11*1), Y8
 
 	// VPDPBUSD Y6, Y8, Y0
 	LONG $0x503de2c4
@@ -9661,7 +9661,7 @@ p3step:
 	// VPDPBUSD Y7, Y8, Y1
 	LONG         $0x503de2c4
 	BYTE         $0xcf
-	VPBROADCASTD 12(R8)(R11*1), Y9
+	VPBROADCASTD 12(DI)(R11*1), Y9
 
 	// VPDPBUSD Y6, Y9, Y2
 	LONG $0x5035e2c4
@@ -9670,7 +9670,7 @@ p3step:
 	// VPDPBUSD Y7, Y9, Y3
 	LONG         $0x5035e2c4
 	BYTE         $0xdf
-	VPBROADCASTD 12(BX)(R11*1), Y8
+	VPBROADCASTD 12(R8)(R11*1), Y8
 
 	// VPDPBUSD Y6, Y8, Y4
 	LONG $0x503de2c4
@@ -9680,9 +9680,10 @@ p3step:
 	LONG         $0x503de2c4
 	BYTE         $0xef
 	ADDQ         $0x00000100, R10
-	ADDQ         $0x04, SI
+	ADDQ         $0x04, BX
 	SUBQ         $0x01, R9
 	JNE          p3step
+	ADDQ         $0x0000000c, AX
 	MOVQ         args+16(FP), BX
 	MOVQ         48(BX), BX
 	MOVQ         (BX), SI
@@ -9857,7 +9858,6 @@ p3bytes:
 	ADDQ         SI, DX
 
 p3done:
-	ADDQ $0x0000000c, AX
 	SUBQ $0x01, tiles+8(FP)
 	JNE  p3tile
 	VZEROUPPER
@@ -9874,36 +9874,36 @@ p4:
 p4tile:
 	MOVQ    args+16(FP), BX
 	MOVQ    40(BX), BX
-	MOVQ    args+16(FP), SI
-	MOVQ    (SI), SI
 	VMOVDQU (BX), Y0
 	VMOVDQU 32(BX), Y1
-	MOVLQSX (AX), DI
-	ADDQ    SI, DI
 	VMOVDQU (BX), Y2
 	VMOVDQU 32(BX), Y3
-	MOVLQSX 4(AX), R8
-	ADDQ    SI, R8
 	VMOVDQU (BX), Y4
 	VMOVDQU 32(BX), Y5
-	MOVLQSX 8(AX), R9
-	ADDQ    SI, R9
 	VMOVDQU (BX), Y6
 	VMOVDQU 32(BX), Y7
-	MOVLQSX 12(AX), BX
-	ADDQ    SI, BX
-	MOVQ    args+16(FP), SI
-	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), BX
+	MOVQ    (BX), BX
+	MOVLQSX (AX), SI
+	ADDQ    BX, SI
+	MOVLQSX 4(AX), DI
+	ADDQ    BX, DI
+	MOVLQSX 8(AX), R8
+	ADDQ    BX, R8
+	MOVLQSX 12(AX), R9
+	ADDQ    BX, R9
+	MOVQ    args+16(FP), BX
+	MOVQ    16(BX), BX
 	MOVQ    args+16(FP), R10
 	MOVQ    24(R10), R10
 	MOVQ    args+16(FP), R11
 	MOVQ    32(R11), R11
 
 p4step:
-	MOVLQSX      (SI), R12
+	MOVLQSX      (BX), R12
 	VMOVDQU      (R11), Y8
 	VMOVDQU      32(R11), Y9
-	VPBROADCASTD (DI)(R12*1), Y10
+	VPBROADCASTD (SI)(R12*1), Y10
 
 	// VPDPBUSD Y8, Y10, Y0
 	LONG $0x502dc2c4
@@ -9912,7 +9912,7 @@ p4step:
 	// VPDPBUSD Y9, Y10, Y1
 	LONG         $0x502dc2c4
 	BYTE         $0xc9
-	VPBROADCASTD (R8)(R12*1), Y11
+	VPBROADCASTD (DI)(R12*1), Y11
 
 	// VPDPBUSD Y8, Y11, Y2
 	LONG $0x5025c2c4
@@ -9921,7 +9921,7 @@ p4step:
 	// VPDPBUSD Y9, Y11, Y3
 	LONG         $0x5025c2c4
 	BYTE         $0xd9
-	VPBROADCASTD (R9)(R12*1), Y10
+	VPBROADCASTD (R8)(R12*1), Y10
 
 	// VPDPBUSD Y8, Y10, Y4
 	LONG $0x502dc2c4
@@ -9930,7 +9930,7 @@ p4step:
 	// VPDPBUSD Y9, Y10, Y5
 	LONG         $0x502dc2c4
 	BYTE         $0xe9
-	VPBROADCASTD (BX)(R12*1), Y11
+	VPBROADCASTD (R9)(R12*1), Y11
 
 	// VPDPBUSD Y8, Y11, Y6
 	LONG $0x5025c2c4
@@ -9941,7 +9941,7 @@ p4step:
 	BYTE         $0xf9
 	VMOVDQU      64(R11), Y8
 	VMOVDQU      96(R11), Y9
-	VPBROADCASTD 4(DI)(R12*1), Y10
+	VPBROADCASTD 4(SI)(R12*1), Y10
 
 	// VPDPBUSD Y8, Y10, Y0
 	LONG $0x502dc2c4
@@ -9950,7 +9950,7 @@ p4step:
 	// VPDPBUSD Y9, Y10, Y1
 	LONG         $0x502dc2c4
 	BYTE         $0xc9
-	VPBROADCASTD 4(R8)(R12*1), Y11
+	VPBROADCASTD 4(DI)(R12*1), Y11
 
 	// VPDPBUSD Y8, Y11, Y2
 	LONG $0x5025c2c4
@@ -9959,7 +9959,7 @@ p4step:
 	// VPDPBUSD Y9, Y11, Y3
 	LONG         $0x5025c2c4
 	BYTE         $0xd9
-	VPBROADCASTD 4(R9)(R12*1), Y10
+	VPBROADCASTD 4(R8)(R12*1), Y10
 
 	// VPDPBUSD Y8, Y10, Y4
 	LONG $0x502dc2c4
@@ -9968,7 +9968,7 @@ p4step:
 	// VPDPBUSD Y9, Y10, Y5
 	LONG         $0x502dc2c4
 	BYTE         $0xe9
-	VPBROADCASTD 4(BX)(R12*1), Y11
+	VPBROADCASTD 4(R9)(R12*1), Y11
 
 	// VPDPBUSD Y8, Y11, Y6
 	LONG $0x5025c2c4
@@ -9979,7 +9979,7 @@ p4step:
 	BYTE         $0xf9
 	VMOVDQU      128(R11), Y8
 	VMOVDQU      160(R11), Y9
-	VPBROADCASTD 8(DI)(R12*1), Y10
+	VPBROADCASTD 8(SI)(R12*1), Y10
 
 	// VPDPBUSD Y8, Y10, Y0
 	LONG $0x502dc2c4
@@ -9988,7 +9988,7 @@ p4step:
 	// VPDPBUSD Y9, Y10, Y1
 	LONG         $0x502dc2c4
 	BYTE         $0xc9
-	VPBROADCASTD 8(R8)(R12*1), Y11
+	VPBROADCASTD 8(DI)(R12*1), Y11
 
 	// VPDPBUSD Y8, Y11, Y2
 	LONG $0x5025c2c4
@@ -9997,7 +9997,7 @@ p4step:
 	// VPDPBUSD Y9, Y11, Y3
 	LONG         $0x5025c2c4
 	BYTE         $0xd9
-	VPBROADCASTD 8(R9)(R12*1), Y10
+	VPBROADCASTD 8(R8)(R12*1), Y10
 
 	// VPDPBUSD Y8, Y10, Y4
 	LONG $0x502dc2c4
@@ -10006,7 +10006,7 @@ p4step:
 	// VPDPBUSD Y9, Y10, Y5
 	LONG         $0x502dc2c4
 	BYTE         $0xe9
-	VPBROADCASTD 8(BX)(R12*1), Y11
+	VPBROADCASTD 8(R9)(R12*1), Y11
 
 	// VPDPBUSD Y8, Y11, Y6
 	LONG $0x5025c2c4
@@ -10017,7 +10017,7 @@ p4step:
 	BYTE         $0xf9
 	VMOVDQU      192(R11), Y8
 	VMOVDQU      224(R11), Y9
-	VPBROADCASTD 12(DI)(R12*1), Y10
+	VPBROADCASTD 12(SI)(R12*1), Y10
 
 	// VPDPBUSD Y8, Y10, Y0
 	LONG $0x502dc2c4
@@ -10026,7 +10026,7 @@ p4step:
 	// VPDPBUSD Y9, Y10, Y1
 	LONG         $0x502dc2c4
 	BYTE         $0xc9
-	VPBROADCASTD 12(R8)(R12*1), Y11
+	VPBROADCASTD 12(DI)(R12*1), Y11
 
 	// VPDPBUSD Y8, Y11, Y2
 	LONG $0x5025c2c4
@@ -10035,7 +10035,7 @@ p4step:
 	// VPDPBUSD Y9, Y11, Y3
 	LONG         $0x5025c2c4
 	BYTE         $0xd9
-	VPBROADCASTD 12(R9)(R12*1), Y10
+	VPBROADCASTD 12(R8)(R12*1), Y10
 
 	// VPDPBUSD Y8, Y10, Y4
 	LONG $0x502dc2c4
@@ -10044,7 +10044,7 @@ p4step:
 	// VPDPBUSD Y9, Y10, Y5
 	LONG         $0x502dc2c4
 	BYTE         $0xe9
-	VPBROADCASTD 12(BX)(R12*1), Y11
+	VPBROADCASTD 12(R9)(R12*1), Y11
 
 	// VPDPBUSD Y8, Y11, Y6
 	LONG $0x5025c2c4
@@ -10054,9 +10054,10 @@ p4step:
 	LONG         $0x5025c2c4
 	BYTE         $0xf9
 	ADDQ         $0x00000100, R11
-	ADDQ         $0x04, SI
+	ADDQ         $0x04, BX
 	SUBQ         $0x01, R10
 	JNE          p4step
+	ADDQ         $0x00000010, AX
 	MOVQ         args+16(FP), BX
 	MOVQ         48(BX), BX
 	MOVQ         (BX), SI
@@ -10276,7 +10277,6 @@ p4bytes:
 	ADDQ         SI, DX
 
 p4done:
-	ADDQ $0x00000010, AX
 	SUBQ $0x01, tiles+8(FP)
 	JNE  p4tile
 	VZEROUPPER
@@ -10293,40 +10293,40 @@ p5:
 p5tile:
 	MOVQ    args+16(FP), BX
 	MOVQ    40(BX), BX
-	MOVQ    args+16(FP), SI
-	MOVQ    (SI), SI
 	VMOVDQU (BX), Y0
 	VMOVDQU 32(BX), Y1
-	MOVLQSX (AX), DI
-	ADDQ    SI, DI
 	VMOVDQU (BX), Y2
 	VMOVDQU 32(BX), Y3
-	MOVLQSX 4(AX), R8
-	ADDQ    SI, R8
 	VMOVDQU (BX), Y4
 	VMOVDQU 32(BX), Y5
-	MOVLQSX 8(AX), R9
-	ADDQ    SI, R9
 	VMOVDQU (BX), Y6
 	VMOVDQU 32(BX), Y7
-	MOVLQSX 12(AX), R10
-	ADDQ    SI, R10
 	VMOVDQU (BX), Y8
 	VMOVDQU 32(BX), Y9
-	MOVLQSX 16(AX), BX
-	ADDQ    SI, BX
-	MOVQ    args+16(FP), SI
-	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), BX
+	MOVQ    (BX), BX
+	MOVLQSX (AX), SI
+	ADDQ    BX, SI
+	MOVLQSX 4(AX), DI
+	ADDQ    BX, DI
+	MOVLQSX 8(AX), R8
+	ADDQ    BX, R8
+	MOVLQSX 12(AX), R9
+	ADDQ    BX, R9
+	MOVLQSX 16(AX), R10
+	ADDQ    BX, R10
+	MOVQ    args+16(FP), BX
+	MOVQ    16(BX), BX
 	MOVQ    args+16(FP), R11
 	MOVQ    24(R11), R11
 	MOVQ    args+16(FP), R12
 	MOVQ    32(R12), R12
 
 p5step:
-	MOVLQSX      (SI), R13
+	MOVLQSX      (BX), R13
 	VMOVDQU      (R12), Y10
 	VMOVDQU      32(R12), Y11
-	VPBROADCASTD (DI)(R13*1), Y12
+	VPBROADCASTD (SI)(R13*1), Y12
 
 	// VPDPBUSD Y10, Y12, Y0
 	LONG $0x501dc2c4
@@ -10335,7 +10335,7 @@ p5step:
 	// VPDPBUSD Y11, Y12, Y1
 	LONG         $0x501dc2c4
 	BYTE         $0xcb
-	VPBROADCASTD (R8)(R13*1), Y13
+	VPBROADCASTD (DI)(R13*1), Y13
 
 	// VPDPBUSD Y10, Y13, Y2
 	LONG $0x5015c2c4
@@ -10344,7 +10344,7 @@ p5step:
 	// VPDPBUSD Y11, Y13, Y3
 	LONG         $0x5015c2c4
 	BYTE         $0xdb
-	VPBROADCASTD (R9)(R13*1), Y12
+	VPBROADCASTD (R8)(R13*1), Y12
 
 	// VPDPBUSD Y10, Y12, Y4
 	LONG $0x501dc2c4
@@ -10353,7 +10353,7 @@ p5step:
 	// VPDPBUSD Y11, Y12, Y5
 	LONG         $0x501dc2c4
 	BYTE         $0xeb
-	VPBROADCASTD (R10)(R13*1), Y13
+	VPBROADCASTD (R9)(R13*1), Y13
 
 	// VPDPBUSD Y10, Y13, Y6
 	LONG $0x5015c2c4
@@ -10362,7 +10362,7 @@ p5step:
 	// VPDPBUSD Y11, Y13, Y7
 	LONG         $0x5015c2c4
 	BYTE         $0xfb
-	VPBROADCASTD (BX)(R13*1), Y12
+	VPBROADCASTD (R10)(R13*1), Y12
 
 	// VPDPBUSD Y10, Y12, Y8
 	LONG $0x501d42c4
@@ -10373,7 +10373,7 @@ p5step:
 	BYTE         $0xcb
 	VMOVDQU      64(R12), Y10
 	VMOVDQU      96(R12), Y11
-	VPBROADCASTD 4(DI)(R13*1), Y12
+	VPBROADCASTD 4(SI)(R13*1), Y12
 
 	// VPDPBUSD Y10, Y12, Y0
 	LONG $0x501dc2c4
@@ -10382,7 +10382,7 @@ p5step:
 	// VPDPBUSD Y11, Y12, Y1
 	LONG         $0x501dc2c4
 	BYTE         $0xcb
-	VPBROADCASTD 4(R8)(R13*1), Y13
+	VPBROADCASTD 4(DI)(R13*1), Y13
 
 	// VPDPBUSD Y10, Y13, Y2
 	LONG $0x5015c2c4
@@ -10391,7 +10391,7 @@ p5step:
 	// VPDPBUSD Y11, Y13, Y3
 	LONG         $0x5015c2c4
 	BYTE         $0xdb
-	VPBROADCASTD 4(R9)(R13*1), Y12
+	VPBROADCASTD 4(R8)(R13*1), Y12
 
 	// VPDPBUSD Y10, Y12, Y4
 	LONG $0x501dc2c4
@@ -10400,7 +10400,7 @@ p5step:
 	// VPDPBUSD Y11, Y12, Y5
 	LONG         $0x501dc2c4
 	BYTE         $0xeb
-	VPBROADCASTD 4(R10)(R13*1), Y13
+	VPBROADCASTD 4(R9)(R13*1), Y13
 
 	// VPDPBUSD Y10, Y13, Y6
 	LONG $0x5015c2c4
@@ -10409,7 +10409,7 @@ p5step:
 	// VPDPBUSD Y11, Y13, Y7
 	LONG         $0x5015c2c4
 	BYTE         $0xfb
-	VPBROADCASTD 4(BX)(R13*1), Y12
+	VPBROADCASTD 4(R10)(R13*1), Y12
 
 	// VPDPBUSD Y10, Y12, Y8
 	LONG $0x501d42c4
@@ -10420,7 +10420,7 @@ p5step:
 	BYTE         $0xcb
 	VMOVDQU      128(R12), Y10
 	VMOVDQU      160(R12), Y11
-	VPBROADCASTD 8(DI)(R13*1), Y12
+	VPBROADCASTD 8(SI)(R13*1), Y12
 
 	// VPDPBUSD Y10, Y12, Y0
 	LONG $0x501dc2c4
@@ -10429,7 +10429,7 @@ p5step:
 	// VPDPBUSD Y11, Y12, Y1
 	LONG         $0x501dc2c4
 	BYTE         $0xcb
-	VPBROADCASTD 8(R8)(R13*1), Y13
+	VPBROADCASTD 8(DI)(R13*1), Y13
 
 	// VPDPBUSD Y10, Y13, Y2
 	LONG $0x5015c2c4
@@ -10438,7 +10438,7 @@ p5step:
 	// VPDPBUSD Y11, Y13, Y3
 	LONG         $0x5015c2c4
 	BYTE         $0xdb
-	VPBROADCASTD 8(R9)(R13*1), Y12
+	VPBROADCASTD 8(R8)(R13*1), Y12
 
 	// VPDPBUSD Y10, Y12, Y4
 	LONG $0x501dc2c4
@@ -10447,7 +10447,7 @@ p5step:
 	// VPDPBUSD Y11, Y12, Y5
 	LONG         $0x501dc2c4
 	BYTE         $0xeb
-	VPBROADCASTD 8(R10)(R13*1), Y13
+	VPBROADCASTD 8(R9)(R13*1), Y13
 
 	// VPDPBUSD Y10, Y13, Y6
 	LONG $0x5015c2c4
@@ -10456,7 +10456,7 @@ p5step:
 	// VPDPBUSD Y11, Y13, Y7
 	LONG         $0x5015c2c4
 	BYTE         $0xfb
-	VPBROADCASTD 8(BX)(R13*1), Y12
+	VPBROADCASTD 8(R10)(R13*1), Y12
 
 	// VPDPBUSD Y10, Y12, Y8
 	LONG $0x501d42c4
@@ -10467,7 +10467,7 @@ p5step:
 	BYTE         $0xcb
 	VMOVDQU      192(R12), Y10
 	VMOVDQU      224(R12), Y11
-	VPBROADCASTD 12(DI)(R13*1), Y12
+	VPBROADCASTD 12(SI)(R13*1), Y12
 
 	// VPDPBUSD Y10, Y12, Y0
 	LONG $0x501dc2c4
@@ -10476,7 +10476,7 @@ p5step:
 	// VPDPBUSD Y11, Y12, Y1
 	LONG         $0x501dc2c4
 	BYTE         $0xcb
-	VPBROADCASTD 12(R8)(R13*1), Y13
+	VPBROADCASTD 12(DI)(R13*1), Y13
 
 	// VPDPBUSD Y10, Y13, Y2
 	LONG $0x5015c2c4
@@ -10485,7 +10485,7 @@ p5step:
 	// VPDPBUSD Y11, Y13, Y3
 	LONG         $0x5015c2c4
 	BYTE         $0xdb
-	VPBROADCASTD 12(R9)(R13*1), Y12
+	VPBROADCASTD 12(R8)(R13*1), Y12
 
 	// VPDPBUSD Y10, Y12, Y4
 	LONG $0x501dc2c4
@@ -10494,7 +10494,7 @@ p5step:
 	// VPDPBUSD Y11, Y12, Y5
 	LONG         $0x501dc2c4
 	BYTE         $0xeb
-	VPBROADCASTD 12(R10)(R13*1), Y13
+	VPBROADCASTD 12(R9)(R13*1), Y13
 
 	// VPDPBUSD Y10, Y13, Y6
 	LONG $0x5015c2c4
@@ -10503,7 +10503,7 @@ p5step:
 	// VPDPBUSD Y11, Y13, Y7
 	LONG         $0x5015c2c4
 	BYTE         $0xfb
-	VPBROADCASTD 12(BX)(R13*1), Y12
+	VPBROADCASTD 12(R10)(R13*1), Y12
 
 	// VPDPBUSD Y10, Y12, Y8
 	LONG $0x501d42c4
@@ -10513,9 +10513,10 @@ p5step:
 	LONG         $0x501d42c4
 	BYTE         $0xcb
 	ADDQ         $0x00000100, R12
-	ADDQ         $0x04, SI
+	ADDQ         $0x04, BX
 	SUBQ         $0x01, R11
 	JNE          p5step
+	ADDQ         $0x00000014, AX
 	MOVQ         args+16(FP), BX
 	MOVQ         48(BX), BX
 	MOVQ         (BX), SI
@@ -10780,7 +10781,6 @@ p5bytes:
 	ADDQ         SI, DX
 
 p5done:
-	ADDQ $0x00000014, AX
 	SUBQ $0x01, tiles+8(FP)
 	JNE  p5tile
 	VZEROUPPER
@@ -10797,44 +10797,44 @@ p6:
 p6tile:
 	MOVQ    args+16(FP), BX
 	MOVQ    40(BX), BX
-	MOVQ    args+16(FP), SI
-	MOVQ    (SI), SI
 	VMOVDQU (BX), Y0
 	VMOVDQU 32(BX), Y1
-	MOVLQSX (AX), DI
-	ADDQ    SI, DI
 	VMOVDQU (BX), Y2
 	VMOVDQU 32(BX), Y3
-	MOVLQSX 4(AX), R8
-	ADDQ    SI, R8
 	VMOVDQU (BX), Y4
 	VMOVDQU 32(BX), Y5
-	MOVLQSX 8(AX), R9
-	ADDQ    SI, R9
 	VMOVDQU (BX), Y6
 	VMOVDQU 32(BX), Y7
-	MOVLQSX 12(AX), R10
-	ADDQ    SI, R10
 	VMOVDQU (BX), Y8
 	VMOVDQU 32(BX), Y9
-	MOVLQSX 16(AX), R11
-	ADDQ    SI, R11
 	VMOVDQU (BX), Y10
 	VMOVDQU 32(BX), Y11
-	MOVLQSX 20(AX), BX
-	ADDQ    SI, BX
-	MOVQ    args+16(FP), SI
-	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), BX
+	MOVQ    (BX), BX
+	MOVLQSX (AX), SI
+	ADDQ    BX, SI
+	MOVLQSX 4(AX), DI
+	ADDQ    BX, DI
+	MOVLQSX 8(AX), R8
+	ADDQ    BX, R8
+	MOVLQSX 12(AX), R9
+	ADDQ    BX, R9
+	MOVLQSX 16(AX), R10
+	ADDQ    BX, R10
+	MOVLQSX 20(AX), R11
+	ADDQ    BX, R11
+	MOVQ    args+16(FP), BX
+	MOVQ    16(BX), BX
 	MOVQ    args+16(FP), R12
 	MOVQ    24(R12), R12
 	MOVQ    args+16(FP), R13
 	MOVQ    32(R13), R13
 
 p6step:
-	MOVLQSX      (SI), R14
+	MOVLQSX      (BX), R14
 	VMOVDQU      (R13), Y12
 	VMOVDQU      32(R13), Y13
-	VPBROADCASTD (DI)(R14*1), Y14
+	VPBROADCASTD (SI)(R14*1), Y14
 
 	// VPDPBUSD Y12, Y14, Y0
 	LONG $0x500dc2c4
@@ -10843,7 +10843,7 @@ p6step:
 	// VPDPBUSD Y13, Y14, Y1
 	LONG         $0x500dc2c4
 	BYTE         $0xcd
-	VPBROADCASTD (R8)(R14*1), Y15
+	VPBROADCASTD (DI)(R14*1), Y15
 
 	// VPDPBUSD Y12, Y15, Y2
 	LONG $0x5005c2c4
@@ -10852,7 +10852,7 @@ p6step:
 	// VPDPBUSD Y13, Y15, Y3
 	LONG         $0x5005c2c4
 	BYTE         $0xdd
-	VPBROADCASTD (R9)(R14*1), Y14
+	VPBROADCASTD (R8)(R14*1), Y14
 
 	// VPDPBUSD Y12, Y14, Y4
 	LONG $0x500dc2c4
@@ -10861,7 +10861,7 @@ p6step:
 	// VPDPBUSD Y13, Y14, Y5
 	LONG         $0x500dc2c4
 	BYTE         $0xed
-	VPBROADCASTD (R10)(R14*1), Y15
+	VPBROADCASTD (R9)(R14*1), Y15
 
 	// VPDPBUSD Y12, Y15, Y6
 	LONG $0x5005c2c4
@@ -10870,7 +10870,7 @@ p6step:
 	// VPDPBUSD Y13, Y15, Y7
 	LONG         $0x5005c2c4
 	BYTE         $0xfd
-	VPBROADCASTD (R11)(R14*1), Y14
+	VPBROADCASTD (R10)(R14*1), Y14
 
 	// VPDPBUSD Y12, Y14, Y8
 	LONG $0x500d42c4
@@ -10879,7 +10879,7 @@ p6step:
 	// VPDPBUSD Y13, Y14, Y9
 	LONG         $0x500d42c4
 	BYTE         $0xcd
-	VPBROADCASTD (BX)(R14*1), Y15
+	VPBROADCASTD (R11)(R14*1), Y15
 
 	// VPDPBUSD Y12, Y15, Y10
 	LONG $0x500542c4
@@ -10890,7 +10890,7 @@ p6step:
 	BYTE         $0xdd
 	VMOVDQU      64(R13), Y12
 	VMOVDQU      96(R13), Y13
-	VPBROADCASTD 4(DI)(R14*1), Y14
+	VPBROADCASTD 4(SI)(R14*1), Y14
 
 	// VPDPBUSD Y12, Y14, Y0
 	LONG $0x500dc2c4
@@ -10899,7 +10899,7 @@ p6step:
 	// VPDPBUSD Y13, Y14, Y1
 	LONG         $0x500dc2c4
 	BYTE         $0xcd
-	VPBROADCASTD 4(R8)(R14*1), Y15
+	VPBROADCASTD 4(DI)(R14*1), Y15
 
 	// VPDPBUSD Y12, Y15, Y2
 	LONG $0x5005c2c4
@@ -10908,7 +10908,7 @@ p6step:
 	// VPDPBUSD Y13, Y15, Y3
 	LONG         $0x5005c2c4
 	BYTE         $0xdd
-	VPBROADCASTD 4(R9)(R14*1), Y14
+	VPBROADCASTD 4(R8)(R14*1), Y14
 
 	// VPDPBUSD Y12, Y14, Y4
 	LONG $0x500dc2c4
@@ -10917,7 +10917,7 @@ p6step:
 	// VPDPBUSD Y13, Y14, Y5
 	LONG         $0x500dc2c4
 	BYTE         $0xed
-	VPBROADCASTD 4(R10)(R14*1), Y15
+	VPBROADCASTD 4(R9)(R14*1), Y15
 
 	// VPDPBUSD Y12, Y15, Y6
 	LONG $0x5005c2c4
@@ -10926,7 +10926,7 @@ p6step:
 	// VPDPBUSD Y13, Y15, Y7
 	LONG         $0x5005c2c4
 	BYTE         $0xfd
-	VPBROADCASTD 4(R11)(R14*1), Y14
+	VPBROADCASTD 4(R10)(R14*1), Y14
 
 	// VPDPBUSD Y12, Y14, Y8
 	LONG $0x500d42c4
@@ -10935,7 +10935,7 @@ p6step:
 	// VPDPBUSD Y13, Y14, Y9
 	LONG         $0x500d42c4
 	BYTE         $0xcd
-	VPBROADCASTD 4(BX)(R14*1), Y15
+	VPBROADCASTD 4(R11)(R14*1), Y15
 
 	// VPDPBUSD Y12, Y15, Y10
 	LONG $0x500542c4
@@ -10946,7 +10946,7 @@ p6step:
 	BYTE         $0xdd
 	VMOVDQU      128(R13), Y12
 	VMOVDQU      160(R13), Y13
-	VPBROADCASTD 8(DI)(R14*1), Y14
+	VPBROADCASTD 8(SI)(R14*1), Y14
 
 	// VPDPBUSD Y12, Y14, Y0
 	LONG $0x500dc2c4
@@ -10955,7 +10955,7 @@ p6step:
 	// VPDPBUSD Y13, Y14, Y1
 	LONG         $0x500dc2c4
 	BYTE         $0xcd
-	VPBROADCASTD 8(R8)(R14*1), Y15
+	VPBROADCASTD 8(DI)(R14*1), Y15
 
 	// VPDPBUSD Y12, Y15, Y2
 	LONG $0x5005c2c4
@@ -10964,7 +10964,7 @@ p6step:
 	// VPDPBUSD Y13, Y15, Y3
 	LONG         $0x5005c2c4
 	BYTE         $0xdd
-	VPBROADCASTD 8(R9)(R14*1), Y14
+	VPBROADCASTD 8(R8)(R14*1), Y14
 
 	// VPDPBUSD Y12, Y14, Y4
 	LONG $0x500dc2c4
@@ -10973,7 +10973,7 @@ p6step:
 	// VPDPBUSD Y13, Y14, Y5
 	LONG         $0x500dc2c4
 	BYTE         $0xed
-	VPBROADCASTD 8(R10)(R14*1), Y15
+	VPBROADCASTD 8(R9)(R14*1), Y15
 
 	// VPDPBUSD Y12, Y15, Y6
 	LONG $0x5005c2c4
@@ -10982,7 +10982,7 @@ p6step:
 	// VPDPBUSD Y13, Y15, Y7
 	LONG         $0x5005c2c4
 	BYTE         $0xfd
-	VPBROADCASTD 8(R11)(R14*1), Y14
+	VPBROADCASTD 8(R10)(R14*1), Y14
 
 	// VPDPBUSD Y12, Y14, Y8
 	LONG $0x500d42c4
@@ -10991,7 +10991,7 @@ p6step:
 	// VPDPBUSD Y13, Y14, Y9
 	LONG         $0x500d42c4
 	BYTE         $0xcd
-	VPBROADCASTD 8(BX)(R14*1), Y15
+	VPBROADCASTD 8(R11)(R14*1), Y15
 
 	// VPDPBUSD Y12, Y15, Y10
 	LONG $0x500542c4
@@ -11002,7 +11002,7 @@ p6step:
 	BYTE         $0xdd
 	VMOVDQU      192(R13), Y12
 	VMOVDQU      224(R13), Y13
-	VPBROADCASTD 12(DI)(R14*1), Y14
+	VPBROADCASTD 12(SI)(R14*1), Y14
 
 	// VPDPBUSD Y12, Y14, Y0
 	LONG $0x500dc2c4
@@ -11011,7 +11011,7 @@ p6step:
 	// VPDPBUSD Y13, Y14, Y1
 	LONG         $0x500dc2c4
 	BYTE         $0xcd
-	VPBROADCASTD 12(R8)(R14*1), Y15
+	VPBROADCASTD 12(DI)(R14*1), Y15
 
 	// VPDPBUSD Y12, Y15, Y2
 	LONG $0x5005c2c4
@@ -11020,7 +11020,7 @@ p6step:
 	// VPDPBUSD Y13, Y15, Y3
 	LONG         $0x5005c2c4
 	BYTE         $0xdd
-	VPBROADCASTD 12(R9)(R14*1), Y14
+	VPBROADCASTD 12(R8)(R14*1), Y14
 
 	// VPDPBUSD Y12, Y14, Y4
 	LONG $0x500dc2c4
@@ -11029,7 +11029,7 @@ p6step:
 	// VPDPBUSD Y13, Y14, Y5
 	LONG         $0x500dc2c4
 	BYTE         $0xed
-	VPBROADCASTD 12(R10)(R14*1), Y15
+	VPBROADCASTD 12(R9)(R14*1), Y15
 
 	// VPDPBUSD Y12, Y15, Y6
 	LONG $0x5005c2c4
@@ -11038,7 +11038,7 @@ p6step:
 	// VPDPBUSD Y13, Y15, Y7
 	LONG         $0x5005c2c4
 	BYTE         $0xfd
-	VPBROADCASTD 12(R11)(R14*1), Y14
+	VPBROADCASTD 12(R10)(R14*1), Y14
 
 	// VPDPBUSD Y12, Y14, Y8
 	LONG $0x500d42c4
@@ -11047,7 +11047,7 @@ p6step:
 	// VPDPBUSD Y13, Y14, Y9
 	LONG         $0x500d42c4
 	BYTE         $0xcd
-	VPBROADCASTD 12(BX)(R14*1), Y15
+	VPBROADCASTD 12(R11)(R14*1), Y15
 
 	// VPDPBUSD Y12, Y15, Y10
 	LONG $0x500542c4
@@ -11057,9 +11057,10 @@ p6step:
 	LONG         $0x500542c4
 	BYTE         $0xdd
 	ADDQ         $0x00000100, R13
-	ADDQ         $0x04, SI
+	ADDQ         $0x04, BX
 	SUBQ         $0x01, R12
 	JNE          p6step
+	ADDQ         $0x00000018, AX
 	MOVQ         args+16(FP), BX
 	MOVQ         48(BX), BX
 	MOVQ         (BX), SI
@@ -11369,7 +11370,6 @@ p6bytes:
 	ADDQ         SI, DX
 
 p6done:
-	ADDQ $0x00000018, AX
 	SUBQ $0x01, tiles+8(FP)
 	JNE  p6tile
 	VZEROUPPER
@@ -11395,21 +11395,21 @@ TEXT ·qconv16AVX2(SB), NOSPLIT, $0-24
 p1tile:
 	MOVQ    args+16(FP), BX
 	MOVQ    40(BX), BX
-	MOVQ    args+16(FP), SI
-	MOVQ    (SI), SI
 	VMOVDQU (BX), Y0
 	VMOVDQU 32(BX), Y1
-	MOVLQSX (AX), BX
-	ADDQ    SI, BX
-	MOVQ    args+16(FP), SI
-	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), BX
+	MOVQ    (BX), BX
+	MOVLQSX (AX), SI
+	ADDQ    BX, SI
+	MOVQ    args+16(FP), BX
+	MOVQ    16(BX), BX
 	MOVQ    args+16(FP), DI
 	MOVQ    24(DI), DI
 	MOVQ    args+16(FP), R8
 	MOVQ    32(R8), R8
 
 p1step:
-	MOVLQSX      (SI), R9
+	MOVLQSX      (BX), R9
 	VMOVDQU      (R8), Y2
 	VPSRAW       $0x08, Y2, Y3
 	VPSLLW       $0x08, Y2, Y2
@@ -11418,7 +11418,7 @@ p1step:
 	VPSRAW       $0x08, Y4, Y5
 	VPSLLW       $0x08, Y4, Y4
 	VPSRAW       $0x08, Y4, Y4
-	VPBROADCASTD (BX)(R9*1), Y6
+	VPBROADCASTD (SI)(R9*1), Y6
 	VPSRLW       $0x08, Y6, Y7
 	VPAND        qconvLow<>+0(SB), Y6, Y6
 	VPMADDWD     Y3, Y7, Y15
@@ -11437,7 +11437,7 @@ p1step:
 	VPSRAW       $0x08, Y4, Y5
 	VPSLLW       $0x08, Y4, Y4
 	VPSRAW       $0x08, Y4, Y4
-	VPBROADCASTD 4(BX)(R9*1), Y6
+	VPBROADCASTD 4(SI)(R9*1), Y6
 	VPSRLW       $0x08, Y6, Y7
 	VPAND        qconvLow<>+0(SB), Y6, Y6
 	VPMADDWD     Y3, Y7, Y15
@@ -11456,7 +11456,7 @@ p1step:
 	VPSRAW       $0x08, Y4, Y5
 	VPSLLW       $0x08, Y4, Y4
 	VPSRAW       $0x08, Y4, Y4
-	VPBROADCASTD 8(BX)(R9*1), Y6
+	VPBROADCASTD 8(SI)(R9*1), Y6
 	VPSRLW       $0x08, Y6, Y7
 	VPAND        qconvLow<>+0(SB), Y6, Y6
 	VPMADDWD     Y3, Y7, Y15
@@ -11475,7 +11475,7 @@ p1step:
 	VPSRAW       $0x08, Y4, Y5
 	VPSLLW       $0x08, Y4, Y4
 	VPSRAW       $0x08, Y4, Y4
-	VPBROADCASTD 12(BX)(R9*1), Y6
+	VPBROADCASTD 12(SI)(R9*1), Y6
 	VPSRLW       $0x08, Y6, Y7
 	VPAND        qconvLow<>+0(SB), Y6, Y6
 	VPMADDWD     Y3, Y7, Y15
@@ -11487,9 +11487,10 @@ p1step:
 	VPMADDWD     Y4, Y6, Y15
 	VPADDD       Y15, Y1, Y1
 	ADDQ         $0x00000100, R8
-	ADDQ         $0x04, SI
+	ADDQ         $0x04, BX
 	SUBQ         $0x01, DI
 	JNE          p1step
+	ADDQ         $0x00000004, AX
 	MOVQ         args+16(FP), BX
 	MOVQ         48(BX), BX
 	MOVQ         (BX), SI
@@ -11574,7 +11575,6 @@ p1bytes:
 	ADDQ         SI, DX
 
 p1done:
-	ADDQ $0x00000004, AX
 	SUBQ $0x01, tiles+8(FP)
 	JNE  p1tile
 	VZEROUPPER
@@ -11591,25 +11591,25 @@ p2:
 p2tile:
 	MOVQ    args+16(FP), BX
 	MOVQ    40(BX), BX
-	MOVQ    args+16(FP), SI
-	MOVQ    (SI), SI
 	VMOVDQU (BX), Y0
 	VMOVDQU 32(BX), Y1
-	MOVLQSX (AX), DI
-	ADDQ    SI, DI
 	VMOVDQU (BX), Y2
 	VMOVDQU 32(BX), Y3
-	MOVLQSX 4(AX), BX
-	ADDQ    SI, BX
-	MOVQ    args+16(FP), SI
-	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), BX
+	MOVQ    (BX), BX
+	MOVLQSX (AX), SI
+	ADDQ    BX, SI
+	MOVLQSX 4(AX), DI
+	ADDQ    BX, DI
+	MOVQ    args+16(FP), BX
+	MOVQ    16(BX), BX
 	MOVQ    args+16(FP), R8
 	MOVQ    24(R8), R8
 	MOVQ    args+16(FP), R9
 	MOVQ    32(R9), R9
 
 p2step:
-	MOVLQSX      (SI), R10
+	MOVLQSX      (BX), R10
 	VMOVDQU      (R9), Y4
 	VPSRAW       $0x08, Y4, Y5
 	VPSLLW       $0x08, Y4, Y4
@@ -11618,7 +11618,7 @@ p2step:
 	VPSRAW       $0x08, Y6, Y7
 	VPSLLW       $0x08, Y6, Y6
 	VPSRAW       $0x08, Y6, Y6
-	VPBROADCASTD (DI)(R10*1), Y8
+	VPBROADCASTD (SI)(R10*1), Y8
 	VPSRLW       $0x08, Y8, Y9
 	VPAND        qconvLow<>+0(SB), Y8, Y8
 	VPMADDWD     Y5, Y9, Y15
@@ -11629,7 +11629,7 @@ p2step:
 	VPADDD       Y15, Y1, Y1
 	VPMADDWD     Y6, Y8, Y15
 	VPADDD       Y15, Y1, Y1
-	VPBROADCASTD (BX)(R10*1), Y8
+	VPBROADCASTD (DI)(R10*1), Y8
 	VPSRLW       $0x08, Y8, Y9
 	VPAND        qconvLow<>+0(SB), Y8, Y8
 	VPMADDWD     Y5, Y9, Y15
@@ -11648,7 +11648,7 @@ p2step:
 	VPSRAW       $0x08, Y6, Y7
 	VPSLLW       $0x08, Y6, Y6
 	VPSRAW       $0x08, Y6, Y6
-	VPBROADCASTD 4(DI)(R10*1), Y8
+	VPBROADCASTD 4(SI)(R10*1), Y8
 	VPSRLW       $0x08, Y8, Y9
 	VPAND        qconvLow<>+0(SB), Y8, Y8
 	VPMADDWD     Y5, Y9, Y15
@@ -11659,7 +11659,7 @@ p2step:
 	VPADDD       Y15, Y1, Y1
 	VPMADDWD     Y6, Y8, Y15
 	VPADDD       Y15, Y1, Y1
-	VPBROADCASTD 4(BX)(R10*1), Y8
+	VPBROADCASTD 4(DI)(R10*1), Y8
 	VPSRLW       $0x08, Y8, Y9
 	VPAND        qconvLow<>+0(SB), Y8, Y8
 	VPMADDWD     Y5, Y9, Y15
@@ -11678,7 +11678,7 @@ p2step:
 	VPSRAW       $0x08, Y6, Y7
 	VPSLLW       $0x08, Y6, Y6
 	VPSRAW       $0x08, Y6, Y6
-	VPBROADCASTD 8(DI)(R10*1), Y8
+	VPBROADCASTD 8(SI)(R10*1), Y8
 	VPSRLW       $0x08, Y8, Y9
 	VPAND        qconvLow<>+0(SB), Y8, Y8
 	VPMADDWD     Y5, Y9, Y15
@@ -11689,7 +11689,7 @@ p2step:
 	VPADDD       Y15, Y1, Y1
 	VPMADDWD     Y6, Y8, Y15
 	VPADDD       Y15, Y1, Y1
-	VPBROADCASTD 8(BX)(R10*1), Y8
+	VPBROADCASTD 8(DI)(R10*1), Y8
 	VPSRLW       $0x08, Y8, Y9
 	VPAND        qconvLow<>+0(SB), Y8, Y8
 	VPMADDWD     Y5, Y9, Y15
@@ -11708,7 +11708,7 @@ p2step:
 	VPSRAW       $0x08, Y6, Y7
 	VPSLLW       $0x08, Y6, Y6
 	VPSRAW       $0x08, Y6, Y6
-	VPBROADCASTD 12(DI)(R10*1), Y8
+	VPBROADCASTD 12(SI)(R10*1), Y8
 	VPSRLW       $0x08, Y8, Y9
 	VPAND        qconvLow<>+0(SB), Y8, Y8
 	VPMADDWD     Y5, Y9, Y15
@@ -11719,7 +11719,7 @@ p2step:
 	VPADDD       Y15, Y1, Y1
 	VPMADDWD     Y6, Y8, Y15
 	VPADDD       Y15, Y1, Y1
-	VPBROADCASTD 12(BX)(R10*1), Y8
+	VPBROADCASTD 12(DI)(R10*1), Y8
 	VPSRLW       $0x08, Y8, Y9
 	VPAND        qconvLow<>+0(SB), Y8, Y8
 	VPMADDWD     Y5, Y9, Y15
@@ -11731,9 +11731,10 @@ p2step:
 	VPMADDWD     Y6, Y8, Y15
 	VPADDD       Y15, Y3, Y3
 	ADDQ         $0x00000100, R9
-	ADDQ         $0x04, SI
+	ADDQ         $0x04, BX
 	SUBQ         $0x01, R8
 	JNE          p2step
+	ADDQ         $0x00000008, AX
 	MOVQ         args+16(FP), BX
 	MOVQ         48(BX), BX
 	MOVQ         (BX), SI
@@ -11863,7 +11864,6 @@ p2bytes:
 	ADDQ         SI, DX
 
 p2done:
-	ADDQ $0x00000008, AX
 	SUBQ $0x01, tiles+8(FP)
 	JNE  p2tile
 	VZEROUPPER
@@ -11880,29 +11880,29 @@ p3:
 p3tile:
 	MOVQ    args+16(FP), BX
 	MOVQ    40(BX), BX
-	MOVQ    args+16(FP), SI
-	MOVQ    (SI), SI
 	VMOVDQU (BX), Y0
 	VMOVDQU 32(BX), Y1
-	MOVLQSX (AX), DI
-	ADDQ    SI, DI
 	VMOVDQU (BX), Y2
 	VMOVDQU 32(BX), Y3
-	MOVLQSX 4(AX), R8
-	ADDQ    SI, R8
 	VMOVDQU (BX), Y4
 	VMOVDQU 32(BX), Y5
-	MOVLQSX 8(AX), BX
-	ADDQ    SI, BX
-	MOVQ    args+16(FP), SI
-	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), BX
+	MOVQ    (BX), BX
+	MOVLQSX (AX), SI
+	ADDQ    BX, SI
+	MOVLQSX 4(AX), DI
+	ADDQ    BX, DI
+	MOVLQSX 8(AX), R8
+	ADDQ    BX, R8
+	MOVQ    args+16(FP), BX
+	MOVQ    16(BX), BX
 	MOVQ    args+16(FP), R9
 	MOVQ    24(R9), R9
 	MOVQ    args+16(FP), R10
 	MOVQ    32(R10), R10
 
 p3step:
-	MOVLQSX      (SI), R11
+	MOVLQSX      (BX), R11
 	VMOVDQU      (R10), Y6
 	VPSRAW       $0x08, Y6, Y7
 	VPSLLW       $0x08, Y6, Y6
@@ -11911,29 +11911,29 @@ p3step:
 	VPSRAW       $0x08, Y8, Y9
 	VPSLLW       $0x08, Y8, Y8
 	VPSRAW       $0x08, Y8, Y8
+	VPBROADCASTD (SI)(R11*1), Y10
+	VPSRLW       $0x08, Y10, Y11
+	VPAND        qconvLow<>+0(SB), Y10, Y10
+	VPMADDWD     Y7, Y11, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y10, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y11, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y10, Y15
+	VPADDD       Y15, Y1, Y1
 	VPBROADCASTD (DI)(R11*1), Y10
 	VPSRLW       $0x08, Y10, Y11
 	VPAND        qconvLow<>+0(SB), Y10, Y10
 	VPMADDWD     Y7, Y11, Y15
-	VPADDD       Y15, Y0, Y0
+	VPADDD       Y15, Y2, Y2
 	VPMADDWD     Y6, Y10, Y15
-	VPADDD       Y15, Y0, Y0
+	VPADDD       Y15, Y2, Y2
 	VPMADDWD     Y9, Y11, Y15
-	VPADDD       Y15, Y1, Y1
+	VPADDD       Y15, Y3, Y3
 	VPMADDWD     Y8, Y10, Y15
-	VPADDD       Y15, Y1, Y1
+	VPADDD       Y15, Y3, Y3
 	VPBROADCASTD (R8)(R11*1), Y10
-	VPSRLW       $0x08, Y10, Y11
-	VPAND        qconvLow<>+0(SB), Y10, Y10
-	VPMADDWD     Y7, Y11, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y6, Y10, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y9, Y11, Y15
-	VPADDD       Y15, Y3, Y3
-	VPMADDWD     Y8, Y10, Y15
-	VPADDD       Y15, Y3, Y3
-	VPBROADCASTD (BX)(R11*1), Y10
 	VPSRLW       $0x08, Y10, Y11
 	VPAND        qconvLow<>+0(SB), Y10, Y10
 	VPMADDWD     Y7, Y11, Y15
@@ -11952,29 +11952,29 @@ p3step:
 	VPSRAW       $0x08, Y8, Y9
 	VPSLLW       $0x08, Y8, Y8
 	VPSRAW       $0x08, Y8, Y8
+	VPBROADCASTD 4(SI)(R11*1), Y10
+	VPSRLW       $0x08, Y10, Y11
+	VPAND        qconvLow<>+0(SB), Y10, Y10
+	VPMADDWD     Y7, Y11, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y10, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y11, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y10, Y15
+	VPADDD       Y15, Y1, Y1
 	VPBROADCASTD 4(DI)(R11*1), Y10
 	VPSRLW       $0x08, Y10, Y11
 	VPAND        qconvLow<>+0(SB), Y10, Y10
 	VPMADDWD     Y7, Y11, Y15
-	VPADDD       Y15, Y0, Y0
+	VPADDD       Y15, Y2, Y2
 	VPMADDWD     Y6, Y10, Y15
-	VPADDD       Y15, Y0, Y0
+	VPADDD       Y15, Y2, Y2
 	VPMADDWD     Y9, Y11, Y15
-	VPADDD       Y15, Y1, Y1
+	VPADDD       Y15, Y3, Y3
 	VPMADDWD     Y8, Y10, Y15
-	VPADDD       Y15, Y1, Y1
+	VPADDD       Y15, Y3, Y3
 	VPBROADCASTD 4(R8)(R11*1), Y10
-	VPSRLW       $0x08, Y10, Y11
-	VPAND        qconvLow<>+0(SB), Y10, Y10
-	VPMADDWD     Y7, Y11, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y6, Y10, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y9, Y11, Y15
-	VPADDD       Y15, Y3, Y3
-	VPMADDWD     Y8, Y10, Y15
-	VPADDD       Y15, Y3, Y3
-	VPBROADCASTD 4(BX)(R11*1), Y10
 	VPSRLW       $0x08, Y10, Y11
 	VPAND        qconvLow<>+0(SB), Y10, Y10
 	VPMADDWD     Y7, Y11, Y15
@@ -11993,29 +11993,29 @@ p3step:
 	VPSRAW       $0x08, Y8, Y9
 	VPSLLW       $0x08, Y8, Y8
 	VPSRAW       $0x08, Y8, Y8
+	VPBROADCASTD 8(SI)(R11*1), Y10
+	VPSRLW       $0x08, Y10, Y11
+	VPAND        qconvLow<>+0(SB), Y10, Y10
+	VPMADDWD     Y7, Y11, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y10, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y11, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y10, Y15
+	VPADDD       Y15, Y1, Y1
 	VPBROADCASTD 8(DI)(R11*1), Y10
 	VPSRLW       $0x08, Y10, Y11
 	VPAND        qconvLow<>+0(SB), Y10, Y10
 	VPMADDWD     Y7, Y11, Y15
-	VPADDD       Y15, Y0, Y0
+	VPADDD       Y15, Y2, Y2
 	VPMADDWD     Y6, Y10, Y15
-	VPADDD       Y15, Y0, Y0
+	VPADDD       Y15, Y2, Y2
 	VPMADDWD     Y9, Y11, Y15
-	VPADDD       Y15, Y1, Y1
+	VPADDD       Y15, Y3, Y3
 	VPMADDWD     Y8, Y10, Y15
-	VPADDD       Y15, Y1, Y1
+	VPADDD       Y15, Y3, Y3
 	VPBROADCASTD 8(R8)(R11*1), Y10
-	VPSRLW       $0x08, Y10, Y11
-	VPAND        qconvLow<>+0(SB), Y10, Y10
-	VPMADDWD     Y7, Y11, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y6, Y10, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y9, Y11, Y15
-	VPADDD       Y15, Y3, Y3
-	VPMADDWD     Y8, Y10, Y15
-	VPADDD       Y15, Y3, Y3
-	VPBROADCASTD 8(BX)(R11*1), Y10
 	VPSRLW       $0x08, Y10, Y11
 	VPAND        qconvLow<>+0(SB), Y10, Y10
 	VPMADDWD     Y7, Y11, Y15
@@ -12034,29 +12034,29 @@ p3step:
 	VPSRAW       $0x08, Y8, Y9
 	VPSLLW       $0x08, Y8, Y8
 	VPSRAW       $0x08, Y8, Y8
+	VPBROADCASTD 12(SI)(R11*1), Y10
+	VPSRLW       $0x08, Y10, Y11
+	VPAND        qconvLow<>+0(SB), Y10, Y10
+	VPMADDWD     Y7, Y11, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y10, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y11, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y10, Y15
+	VPADDD       Y15, Y1, Y1
 	VPBROADCASTD 12(DI)(R11*1), Y10
 	VPSRLW       $0x08, Y10, Y11
 	VPAND        qconvLow<>+0(SB), Y10, Y10
 	VPMADDWD     Y7, Y11, Y15
-	VPADDD       Y15, Y0, Y0
+	VPADDD       Y15, Y2, Y2
 	VPMADDWD     Y6, Y10, Y15
-	VPADDD       Y15, Y0, Y0
+	VPADDD       Y15, Y2, Y2
 	VPMADDWD     Y9, Y11, Y15
-	VPADDD       Y15, Y1, Y1
+	VPADDD       Y15, Y3, Y3
 	VPMADDWD     Y8, Y10, Y15
-	VPADDD       Y15, Y1, Y1
+	VPADDD       Y15, Y3, Y3
 	VPBROADCASTD 12(R8)(R11*1), Y10
-	VPSRLW       $0x08, Y10, Y11
-	VPAND        qconvLow<>+0(SB), Y10, Y10
-	VPMADDWD     Y7, Y11, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y6, Y10, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y9, Y11, Y15
-	VPADDD       Y15, Y3, Y3
-	VPMADDWD     Y8, Y10, Y15
-	VPADDD       Y15, Y3, Y3
-	VPBROADCASTD 12(BX)(R11*1), Y10
 	VPSRLW       $0x08, Y10, Y11
 	VPAND        qconvLow<>+0(SB), Y10, Y10
 	VPMADDWD     Y7, Y11, Y15
@@ -12068,9 +12068,10 @@ p3step:
 	VPMADDWD     Y8, Y10, Y15
 	VPADDD       Y15, Y5, Y5
 	ADDQ         $0x00000100, R10
-	ADDQ         $0x04, SI
+	ADDQ         $0x04, BX
 	SUBQ         $0x01, R9
 	JNE          p3step
+	ADDQ         $0x0000000c, AX
 	MOVQ         args+16(FP), BX
 	MOVQ         48(BX), BX
 	MOVQ         (BX), SI
@@ -12245,7 +12246,6 @@ p3bytes:
 	ADDQ         SI, DX
 
 p3done:
-	ADDQ $0x0000000c, AX
 	SUBQ $0x01, tiles+8(FP)
 	JNE  p3tile
 	VZEROUPPER
@@ -12262,33 +12262,33 @@ p4:
 p4tile:
 	MOVQ    args+16(FP), BX
 	MOVQ    40(BX), BX
-	MOVQ    args+16(FP), SI
-	MOVQ    (SI), SI
 	VMOVDQU (BX), Y0
 	VMOVDQU 32(BX), Y1
-	MOVLQSX (AX), DI
-	ADDQ    SI, DI
 	VMOVDQU (BX), Y2
 	VMOVDQU 32(BX), Y3
-	MOVLQSX 4(AX), R8
-	ADDQ    SI, R8
 	VMOVDQU (BX), Y4
 	VMOVDQU 32(BX), Y5
-	MOVLQSX 8(AX), R9
-	ADDQ    SI, R9
 	VMOVDQU (BX), Y6
 	VMOVDQU 32(BX), Y7
-	MOVLQSX 12(AX), BX
-	ADDQ    SI, BX
-	MOVQ    args+16(FP), SI
-	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), BX
+	MOVQ    (BX), BX
+	MOVLQSX (AX), SI
+	ADDQ    BX, SI
+	MOVLQSX 4(AX), DI
+	ADDQ    BX, DI
+	MOVLQSX 8(AX), R8
+	ADDQ    BX, R8
+	MOVLQSX 12(AX), R9
+	ADDQ    BX, R9
+	MOVQ    args+16(FP), BX
+	MOVQ    16(BX), BX
 	MOVQ    args+16(FP), R10
 	MOVQ    24(R10), R10
 	MOVQ    args+16(FP), R11
 	MOVQ    32(R11), R11
 
 p4step:
-	MOVLQSX      (SI), R12
+	MOVLQSX      (BX), R12
 	VMOVDQU      (R11), Y8
 	VPSRAW       $0x08, Y8, Y9
 	VPSLLW       $0x08, Y8, Y8
@@ -12297,40 +12297,40 @@ p4step:
 	VPSRAW       $0x08, Y10, Y11
 	VPSLLW       $0x08, Y10, Y10
 	VPSRAW       $0x08, Y10, Y10
+	VPBROADCASTD (SI)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y9, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y11, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y12, Y15
+	VPADDD       Y15, Y1, Y1
 	VPBROADCASTD (DI)(R12*1), Y12
 	VPSRLW       $0x08, Y12, Y13
 	VPAND        qconvLow<>+0(SB), Y12, Y12
 	VPMADDWD     Y9, Y13, Y15
-	VPADDD       Y15, Y0, Y0
+	VPADDD       Y15, Y2, Y2
 	VPMADDWD     Y8, Y12, Y15
-	VPADDD       Y15, Y0, Y0
+	VPADDD       Y15, Y2, Y2
 	VPMADDWD     Y11, Y13, Y15
-	VPADDD       Y15, Y1, Y1
+	VPADDD       Y15, Y3, Y3
 	VPMADDWD     Y10, Y12, Y15
-	VPADDD       Y15, Y1, Y1
+	VPADDD       Y15, Y3, Y3
 	VPBROADCASTD (R8)(R12*1), Y12
 	VPSRLW       $0x08, Y12, Y13
 	VPAND        qconvLow<>+0(SB), Y12, Y12
 	VPMADDWD     Y9, Y13, Y15
-	VPADDD       Y15, Y2, Y2
+	VPADDD       Y15, Y4, Y4
 	VPMADDWD     Y8, Y12, Y15
-	VPADDD       Y15, Y2, Y2
+	VPADDD       Y15, Y4, Y4
 	VPMADDWD     Y11, Y13, Y15
-	VPADDD       Y15, Y3, Y3
+	VPADDD       Y15, Y5, Y5
 	VPMADDWD     Y10, Y12, Y15
-	VPADDD       Y15, Y3, Y3
+	VPADDD       Y15, Y5, Y5
 	VPBROADCASTD (R9)(R12*1), Y12
-	VPSRLW       $0x08, Y12, Y13
-	VPAND        qconvLow<>+0(SB), Y12, Y12
-	VPMADDWD     Y9, Y13, Y15
-	VPADDD       Y15, Y4, Y4
-	VPMADDWD     Y8, Y12, Y15
-	VPADDD       Y15, Y4, Y4
-	VPMADDWD     Y11, Y13, Y15
-	VPADDD       Y15, Y5, Y5
-	VPMADDWD     Y10, Y12, Y15
-	VPADDD       Y15, Y5, Y5
-	VPBROADCASTD (BX)(R12*1), Y12
 	VPSRLW       $0x08, Y12, Y13
 	VPAND        qconvLow<>+0(SB), Y12, Y12
 	VPMADDWD     Y9, Y13, Y15
@@ -12349,40 +12349,40 @@ p4step:
 	VPSRAW       $0x08, Y10, Y11
 	VPSLLW       $0x08, Y10, Y10
 	VPSRAW       $0x08, Y10, Y10
+	VPBROADCASTD 4(SI)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y9, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y11, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y12, Y15
+	VPADDD       Y15, Y1, Y1
 	VPBROADCASTD 4(DI)(R12*1), Y12
 	VPSRLW       $0x08, Y12, Y13
 	VPAND        qconvLow<>+0(SB), Y12, Y12
 	VPMADDWD     Y9, Y13, Y15
-	VPADDD       Y15, Y0, Y0
+	VPADDD       Y15, Y2, Y2
 	VPMADDWD     Y8, Y12, Y15
-	VPADDD       Y15, Y0, Y0
+	VPADDD       Y15, Y2, Y2
 	VPMADDWD     Y11, Y13, Y15
-	VPADDD       Y15, Y1, Y1
+	VPADDD       Y15, Y3, Y3
 	VPMADDWD     Y10, Y12, Y15
-	VPADDD       Y15, Y1, Y1
+	VPADDD       Y15, Y3, Y3
 	VPBROADCASTD 4(R8)(R12*1), Y12
 	VPSRLW       $0x08, Y12, Y13
 	VPAND        qconvLow<>+0(SB), Y12, Y12
 	VPMADDWD     Y9, Y13, Y15
-	VPADDD       Y15, Y2, Y2
+	VPADDD       Y15, Y4, Y4
 	VPMADDWD     Y8, Y12, Y15
-	VPADDD       Y15, Y2, Y2
+	VPADDD       Y15, Y4, Y4
 	VPMADDWD     Y11, Y13, Y15
-	VPADDD       Y15, Y3, Y3
+	VPADDD       Y15, Y5, Y5
 	VPMADDWD     Y10, Y12, Y15
-	VPADDD       Y15, Y3, Y3
+	VPADDD       Y15, Y5, Y5
 	VPBROADCASTD 4(R9)(R12*1), Y12
-	VPSRLW       $0x08, Y12, Y13
-	VPAND        qconvLow<>+0(SB), Y12, Y12
-	VPMADDWD     Y9, Y13, Y15
-	VPADDD       Y15, Y4, Y4
-	VPMADDWD     Y8, Y12, Y15
-	VPADDD       Y15, Y4, Y4
-	VPMADDWD     Y11, Y13, Y15
-	VPADDD       Y15, Y5, Y5
-	VPMADDWD     Y10, Y12, Y15
-	VPADDD       Y15, Y5, Y5
-	VPBROADCASTD 4(BX)(R12*1), Y12
 	VPSRLW       $0x08, Y12, Y13
 	VPAND        qconvLow<>+0(SB), Y12, Y12
 	VPMADDWD     Y9, Y13, Y15
@@ -12401,40 +12401,40 @@ p4step:
 	VPSRAW       $0x08, Y10, Y11
 	VPSLLW       $0x08, Y10, Y10
 	VPSRAW       $0x08, Y10, Y10
+	VPBROADCASTD 8(SI)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y9, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y11, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y12, Y15
+	VPADDD       Y15, Y1, Y1
 	VPBROADCASTD 8(DI)(R12*1), Y12
 	VPSRLW       $0x08, Y12, Y13
 	VPAND        qconvLow<>+0(SB), Y12, Y12
 	VPMADDWD     Y9, Y13, Y15
-	VPADDD       Y15, Y0, Y0
+	VPADDD       Y15, Y2, Y2
 	VPMADDWD     Y8, Y12, Y15
-	VPADDD       Y15, Y0, Y0
+	VPADDD       Y15, Y2, Y2
 	VPMADDWD     Y11, Y13, Y15
-	VPADDD       Y15, Y1, Y1
+	VPADDD       Y15, Y3, Y3
 	VPMADDWD     Y10, Y12, Y15
-	VPADDD       Y15, Y1, Y1
+	VPADDD       Y15, Y3, Y3
 	VPBROADCASTD 8(R8)(R12*1), Y12
 	VPSRLW       $0x08, Y12, Y13
 	VPAND        qconvLow<>+0(SB), Y12, Y12
 	VPMADDWD     Y9, Y13, Y15
-	VPADDD       Y15, Y2, Y2
+	VPADDD       Y15, Y4, Y4
 	VPMADDWD     Y8, Y12, Y15
-	VPADDD       Y15, Y2, Y2
+	VPADDD       Y15, Y4, Y4
 	VPMADDWD     Y11, Y13, Y15
-	VPADDD       Y15, Y3, Y3
+	VPADDD       Y15, Y5, Y5
 	VPMADDWD     Y10, Y12, Y15
-	VPADDD       Y15, Y3, Y3
+	VPADDD       Y15, Y5, Y5
 	VPBROADCASTD 8(R9)(R12*1), Y12
-	VPSRLW       $0x08, Y12, Y13
-	VPAND        qconvLow<>+0(SB), Y12, Y12
-	VPMADDWD     Y9, Y13, Y15
-	VPADDD       Y15, Y4, Y4
-	VPMADDWD     Y8, Y12, Y15
-	VPADDD       Y15, Y4, Y4
-	VPMADDWD     Y11, Y13, Y15
-	VPADDD       Y15, Y5, Y5
-	VPMADDWD     Y10, Y12, Y15
-	VPADDD       Y15, Y5, Y5
-	VPBROADCASTD 8(BX)(R12*1), Y12
 	VPSRLW       $0x08, Y12, Y13
 	VPAND        qconvLow<>+0(SB), Y12, Y12
 	VPMADDWD     Y9, Y13, Y15
@@ -12453,40 +12453,40 @@ p4step:
 	VPSRAW       $0x08, Y10, Y11
 	VPSLLW       $0x08, Y10, Y10
 	VPSRAW       $0x08, Y10, Y10
+	VPBROADCASTD 12(SI)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y9, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y11, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y12, Y15
+	VPADDD       Y15, Y1, Y1
 	VPBROADCASTD 12(DI)(R12*1), Y12
 	VPSRLW       $0x08, Y12, Y13
 	VPAND        qconvLow<>+0(SB), Y12, Y12
 	VPMADDWD     Y9, Y13, Y15
-	VPADDD       Y15, Y0, Y0
+	VPADDD       Y15, Y2, Y2
 	VPMADDWD     Y8, Y12, Y15
-	VPADDD       Y15, Y0, Y0
+	VPADDD       Y15, Y2, Y2
 	VPMADDWD     Y11, Y13, Y15
-	VPADDD       Y15, Y1, Y1
+	VPADDD       Y15, Y3, Y3
 	VPMADDWD     Y10, Y12, Y15
-	VPADDD       Y15, Y1, Y1
+	VPADDD       Y15, Y3, Y3
 	VPBROADCASTD 12(R8)(R12*1), Y12
 	VPSRLW       $0x08, Y12, Y13
 	VPAND        qconvLow<>+0(SB), Y12, Y12
 	VPMADDWD     Y9, Y13, Y15
-	VPADDD       Y15, Y2, Y2
+	VPADDD       Y15, Y4, Y4
 	VPMADDWD     Y8, Y12, Y15
-	VPADDD       Y15, Y2, Y2
+	VPADDD       Y15, Y4, Y4
 	VPMADDWD     Y11, Y13, Y15
-	VPADDD       Y15, Y3, Y3
+	VPADDD       Y15, Y5, Y5
 	VPMADDWD     Y10, Y12, Y15
-	VPADDD       Y15, Y3, Y3
+	VPADDD       Y15, Y5, Y5
 	VPBROADCASTD 12(R9)(R12*1), Y12
-	VPSRLW       $0x08, Y12, Y13
-	VPAND        qconvLow<>+0(SB), Y12, Y12
-	VPMADDWD     Y9, Y13, Y15
-	VPADDD       Y15, Y4, Y4
-	VPMADDWD     Y8, Y12, Y15
-	VPADDD       Y15, Y4, Y4
-	VPMADDWD     Y11, Y13, Y15
-	VPADDD       Y15, Y5, Y5
-	VPMADDWD     Y10, Y12, Y15
-	VPADDD       Y15, Y5, Y5
-	VPBROADCASTD 12(BX)(R12*1), Y12
 	VPSRLW       $0x08, Y12, Y13
 	VPAND        qconvLow<>+0(SB), Y12, Y12
 	VPMADDWD     Y9, Y13, Y15
@@ -12498,9 +12498,10 @@ p4step:
 	VPMADDWD     Y10, Y12, Y15
 	VPADDD       Y15, Y7, Y7
 	ADDQ         $0x00000100, R11
-	ADDQ         $0x04, SI
+	ADDQ         $0x04, BX
 	SUBQ         $0x01, R10
 	JNE          p4step
+	ADDQ         $0x00000010, AX
 	MOVQ         args+16(FP), BX
 	MOVQ         48(BX), BX
 	MOVQ         (BX), SI
@@ -12720,8 +12721,1865 @@ p4bytes:
 	ADDQ         SI, DX
 
 p4done:
-	ADDQ $0x00000010, AX
 	SUBQ $0x01, tiles+8(FP)
 	JNE  p4tile
+	VZEROUPPER
+	RET
+
+// func qconv16WideAVX2(pixels int, tiles int, args *byte)
+// Requires: AVX, AVX2
+TEXT ·qconv16WideAVX2(SB), NOSPLIT, $0-24
+	MOVQ pixels+0(FP), AX
+	CMPQ AX, $0x00000005
+	JEQ  p5
+	CMPQ AX, $0x00000004
+	JEQ  p4
+	CMPQ AX, $0x00000003
+	JEQ  p3
+	CMPQ AX, $0x00000002
+	JEQ  p2
+	MOVQ args+16(FP), AX
+	MOVQ (AX), AX
+	MOVQ args+16(FP), CX
+	MOVQ 48(CX), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), CX
+
+p1tile:
+	MOVQ    args+16(FP), BX
+	MOVQ    40(BX), BX
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	MOVQ    args+16(FP), BX
+	MOVQ    24(BX), BX
+	MOVQ    args+16(FP), SI
+	MOVQ    32(SI), SI
+	MOVQ    BX, DI
+	SHLQ    $0x05, DI
+	LEAQ    (DI)(DI*2), DI
+
+p1step:
+	VMOVDQU      (SI), Y2
+	VPSRAW       $0x08, Y2, Y3
+	VPSLLW       $0x08, Y2, Y2
+	VPSRAW       $0x08, Y2, Y2
+	VMOVDQU      32(SI), Y4
+	VPSRAW       $0x08, Y4, Y5
+	VPSLLW       $0x08, Y4, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VPBROADCASTD (AX), Y6
+	VPMADDWD     Y2, Y6, Y7
+	VPADDD       Y7, Y0, Y0
+	VPMADDWD     Y4, Y6, Y7
+	VPADDD       Y7, Y1, Y1
+	VPBROADCASTD 16(AX), Y6
+	VPMADDWD     Y3, Y6, Y7
+	VPADDD       Y7, Y0, Y0
+	VPMADDWD     Y5, Y6, Y7
+	VPADDD       Y7, Y1, Y1
+	VMOVDQU      64(SI), Y2
+	VPSRAW       $0x08, Y2, Y3
+	VPSLLW       $0x08, Y2, Y2
+	VPSRAW       $0x08, Y2, Y2
+	VMOVDQU      96(SI), Y4
+	VPSRAW       $0x08, Y4, Y5
+	VPSLLW       $0x08, Y4, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VPBROADCASTD 4(AX), Y6
+	VPMADDWD     Y2, Y6, Y7
+	VPADDD       Y7, Y0, Y0
+	VPMADDWD     Y4, Y6, Y7
+	VPADDD       Y7, Y1, Y1
+	VPBROADCASTD 20(AX), Y6
+	VPMADDWD     Y3, Y6, Y7
+	VPADDD       Y7, Y0, Y0
+	VPMADDWD     Y5, Y6, Y7
+	VPADDD       Y7, Y1, Y1
+	VMOVDQU      128(SI), Y2
+	VPSRAW       $0x08, Y2, Y3
+	VPSLLW       $0x08, Y2, Y2
+	VPSRAW       $0x08, Y2, Y2
+	VMOVDQU      160(SI), Y4
+	VPSRAW       $0x08, Y4, Y5
+	VPSLLW       $0x08, Y4, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VPBROADCASTD 8(AX), Y6
+	VPMADDWD     Y2, Y6, Y7
+	VPADDD       Y7, Y0, Y0
+	VPMADDWD     Y4, Y6, Y7
+	VPADDD       Y7, Y1, Y1
+	VPBROADCASTD 24(AX), Y6
+	VPMADDWD     Y3, Y6, Y7
+	VPADDD       Y7, Y0, Y0
+	VPMADDWD     Y5, Y6, Y7
+	VPADDD       Y7, Y1, Y1
+	VMOVDQU      192(SI), Y2
+	VPSRAW       $0x08, Y2, Y3
+	VPSLLW       $0x08, Y2, Y2
+	VPSRAW       $0x08, Y2, Y2
+	VMOVDQU      224(SI), Y4
+	VPSRAW       $0x08, Y4, Y5
+	VPSLLW       $0x08, Y4, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VPBROADCASTD 12(AX), Y6
+	VPMADDWD     Y2, Y6, Y7
+	VPADDD       Y7, Y0, Y0
+	VPMADDWD     Y4, Y6, Y7
+	VPADDD       Y7, Y1, Y1
+	VPBROADCASTD 28(AX), Y6
+	VPMADDWD     Y3, Y6, Y7
+	VPADDD       Y7, Y0, Y0
+	VPMADDWD     Y5, Y6, Y7
+	VPADDD       Y7, Y1, Y1
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x20, AX
+	SUBQ         $0x01, BX
+	JNE          p1step
+	MOVQ         args+16(FP), BX
+	MOVQ         48(BX), BX
+	MOVQ         (BX), SI
+	MOVQ         8(BX), DI
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (SI), Y0, Y0
+	VADDPS       (DI), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(SI), Y1, Y1
+	VADDPS       32(DI), Y1, Y1
+	CMPL         96(BX), $0x00
+	JEQ          p1residual
+	VBROADCASTSS 64(BX), Y2
+	VBROADCASTSS 68(BX), Y3
+	VMAXPS       Y0, Y2, Y0
+	VMINPS       Y0, Y3, Y0
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+
+p1residual:
+	TESTQ        CX, CX
+	JEQ          p1outer
+	MOVQ         48(BX), SI
+	MOVQ         56(BX), DI
+	CMPL         104(BX), $0x00
+	JNE          p1addend
+	VBROADCASTSS 80(BX), Y2
+	VBROADCASTSS 84(BX), Y3
+	VPMOVZXBD    (CX), Y4
+	VCVTDQ2PS    Y4, Y4
+	VSUBPS       Y3, Y4, Y4
+	VMULPS       Y2, Y4, Y4
+	VADDPS       Y4, Y0, Y0
+	VPMOVZXBD    8(CX), Y4
+	VCVTDQ2PS    Y4, Y4
+	VSUBPS       Y3, Y4, Y4
+	VMULPS       Y2, Y4, Y4
+	VADDPS       Y4, Y1, Y1
+	ADDQ         SI, CX
+	JMP          p1outer
+
+p1addend:
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	ADDQ   SI, CX
+
+p1outer:
+	VBROADCASTSS 72(BX), Y2
+	VBROADCASTSS 76(BX), Y3
+	VMAXPS       Y0, Y2, Y0
+	VMINPS       Y0, Y3, Y0
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+	MOVQ         24(BX), SI
+	MOVQ         32(BX), DI
+	CMPL         100(BX), $0x00
+	JEQ          p1bytes
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         SI, DX
+	JMP          p1done
+
+p1bytes:
+	VBROADCASTSS 88(BX), Y2
+	VPBROADCASTW 92(BX), Y3
+	VPCMPEQD     Y4, Y4, Y4
+	VPSRLD       $0x10, Y4, Y4
+	VDIVPS       Y2, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPAND        Y4, Y0, Y0
+	VDIVPS       Y2, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPAND        Y4, Y1, Y1
+	VBROADCASTSS 108(BX), Y2
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPADDW       Y3, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
+	VPXOR        X2, X0, X0
+	VMOVDQU      X0, (DX)
+	ADDQ         SI, DX
+
+p1done:
+	SUBQ $0x01, tiles+8(FP)
+	JNE  p1tile
+	VZEROUPPER
+	RET
+
+p2:
+	MOVQ args+16(FP), AX
+	MOVQ (AX), AX
+	MOVQ args+16(FP), CX
+	MOVQ 48(CX), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), CX
+
+p2tile:
+	MOVQ    args+16(FP), BX
+	MOVQ    40(BX), BX
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	VMOVDQU (BX), Y2
+	VMOVDQU 32(BX), Y3
+	MOVQ    args+16(FP), BX
+	MOVQ    24(BX), BX
+	MOVQ    args+16(FP), SI
+	MOVQ    32(SI), SI
+	MOVQ    BX, DI
+	SHLQ    $0x05, DI
+	LEAQ    (DI)(DI*2), R8
+
+p2step:
+	VMOVDQU      (SI), Y4
+	VPSRAW       $0x08, Y4, Y5
+	VPSLLW       $0x08, Y4, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VMOVDQU      32(SI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VPBROADCASTD (AX), Y8
+	VPMADDWD     Y4, Y8, Y9
+	VPADDD       Y9, Y0, Y0
+	VPMADDWD     Y6, Y8, Y9
+	VPADDD       Y9, Y1, Y1
+	VPBROADCASTD 16(AX), Y8
+	VPMADDWD     Y5, Y8, Y9
+	VPADDD       Y9, Y0, Y0
+	VPMADDWD     Y7, Y8, Y9
+	VPADDD       Y9, Y1, Y1
+	VPBROADCASTD (AX)(DI*1), Y8
+	VPMADDWD     Y4, Y8, Y9
+	VPADDD       Y9, Y2, Y2
+	VPMADDWD     Y6, Y8, Y9
+	VPADDD       Y9, Y3, Y3
+	VPBROADCASTD 16(AX)(DI*1), Y8
+	VPMADDWD     Y5, Y8, Y9
+	VPADDD       Y9, Y2, Y2
+	VPMADDWD     Y7, Y8, Y9
+	VPADDD       Y9, Y3, Y3
+	VMOVDQU      64(SI), Y4
+	VPSRAW       $0x08, Y4, Y5
+	VPSLLW       $0x08, Y4, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VMOVDQU      96(SI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VPBROADCASTD 4(AX), Y8
+	VPMADDWD     Y4, Y8, Y9
+	VPADDD       Y9, Y0, Y0
+	VPMADDWD     Y6, Y8, Y9
+	VPADDD       Y9, Y1, Y1
+	VPBROADCASTD 20(AX), Y8
+	VPMADDWD     Y5, Y8, Y9
+	VPADDD       Y9, Y0, Y0
+	VPMADDWD     Y7, Y8, Y9
+	VPADDD       Y9, Y1, Y1
+	VPBROADCASTD 4(AX)(DI*1), Y8
+	VPMADDWD     Y4, Y8, Y9
+	VPADDD       Y9, Y2, Y2
+	VPMADDWD     Y6, Y8, Y9
+	VPADDD       Y9, Y3, Y3
+	VPBROADCASTD 20(AX)(DI*1), Y8
+	VPMADDWD     Y5, Y8, Y9
+	VPADDD       Y9, Y2, Y2
+	VPMADDWD     Y7, Y8, Y9
+	VPADDD       Y9, Y3, Y3
+	VMOVDQU      128(SI), Y4
+	VPSRAW       $0x08, Y4, Y5
+	VPSLLW       $0x08, Y4, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VMOVDQU      160(SI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VPBROADCASTD 8(AX), Y8
+	VPMADDWD     Y4, Y8, Y9
+	VPADDD       Y9, Y0, Y0
+	VPMADDWD     Y6, Y8, Y9
+	VPADDD       Y9, Y1, Y1
+	VPBROADCASTD 24(AX), Y8
+	VPMADDWD     Y5, Y8, Y9
+	VPADDD       Y9, Y0, Y0
+	VPMADDWD     Y7, Y8, Y9
+	VPADDD       Y9, Y1, Y1
+	VPBROADCASTD 8(AX)(DI*1), Y8
+	VPMADDWD     Y4, Y8, Y9
+	VPADDD       Y9, Y2, Y2
+	VPMADDWD     Y6, Y8, Y9
+	VPADDD       Y9, Y3, Y3
+	VPBROADCASTD 24(AX)(DI*1), Y8
+	VPMADDWD     Y5, Y8, Y9
+	VPADDD       Y9, Y2, Y2
+	VPMADDWD     Y7, Y8, Y9
+	VPADDD       Y9, Y3, Y3
+	VMOVDQU      192(SI), Y4
+	VPSRAW       $0x08, Y4, Y5
+	VPSLLW       $0x08, Y4, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VMOVDQU      224(SI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VPBROADCASTD 12(AX), Y8
+	VPMADDWD     Y4, Y8, Y9
+	VPADDD       Y9, Y0, Y0
+	VPMADDWD     Y6, Y8, Y9
+	VPADDD       Y9, Y1, Y1
+	VPBROADCASTD 28(AX), Y8
+	VPMADDWD     Y5, Y8, Y9
+	VPADDD       Y9, Y0, Y0
+	VPMADDWD     Y7, Y8, Y9
+	VPADDD       Y9, Y1, Y1
+	VPBROADCASTD 12(AX)(DI*1), Y8
+	VPMADDWD     Y4, Y8, Y9
+	VPADDD       Y9, Y2, Y2
+	VPMADDWD     Y6, Y8, Y9
+	VPADDD       Y9, Y3, Y3
+	VPBROADCASTD 28(AX)(DI*1), Y8
+	VPMADDWD     Y5, Y8, Y9
+	VPADDD       Y9, Y2, Y2
+	VPMADDWD     Y7, Y8, Y9
+	VPADDD       Y9, Y3, Y3
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x20, AX
+	SUBQ         $0x01, BX
+	JNE          p2step
+	ADDQ         DI, AX
+	MOVQ         args+16(FP), BX
+	MOVQ         48(BX), BX
+	MOVQ         (BX), SI
+	MOVQ         8(BX), DI
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (SI), Y0, Y0
+	VADDPS       (DI), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(SI), Y1, Y1
+	VADDPS       32(DI), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (SI), Y2, Y2
+	VADDPS       (DI), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(SI), Y3, Y3
+	VADDPS       32(DI), Y3, Y3
+	CMPL         96(BX), $0x00
+	JEQ          p2residual
+	VBROADCASTSS 64(BX), Y4
+	VBROADCASTSS 68(BX), Y5
+	VMAXPS       Y0, Y4, Y0
+	VMINPS       Y0, Y5, Y0
+	VMAXPS       Y1, Y4, Y1
+	VMINPS       Y1, Y5, Y1
+	VMAXPS       Y2, Y4, Y2
+	VMINPS       Y2, Y5, Y2
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+
+p2residual:
+	TESTQ        CX, CX
+	JEQ          p2outer
+	MOVQ         48(BX), SI
+	MOVQ         56(BX), DI
+	CMPL         104(BX), $0x00
+	JNE          p2addend
+	VBROADCASTSS 80(BX), Y4
+	VBROADCASTSS 84(BX), Y5
+	VPMOVZXBD    (CX), Y6
+	VCVTDQ2PS    Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VADDPS       Y6, Y0, Y0
+	VPMOVZXBD    8(CX), Y6
+	VCVTDQ2PS    Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VADDPS       Y6, Y1, Y1
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y6
+	VCVTDQ2PS    Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VADDPS       Y6, Y2, Y2
+	VPMOVZXBD    8(CX), Y6
+	VCVTDQ2PS    Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VADDPS       Y6, Y3, Y3
+	ADDQ         SI, CX
+	JMP          p2outer
+
+p2addend:
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	ADDQ   SI, CX
+	VADDPS (CX), Y2, Y2
+	VADDPS 32(CX), Y3, Y3
+	ADDQ   SI, CX
+
+p2outer:
+	VBROADCASTSS 72(BX), Y4
+	VBROADCASTSS 76(BX), Y5
+	VMAXPS       Y0, Y4, Y0
+	VMINPS       Y0, Y5, Y0
+	VMAXPS       Y1, Y4, Y1
+	VMINPS       Y1, Y5, Y1
+	VMAXPS       Y2, Y4, Y2
+	VMINPS       Y2, Y5, Y2
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+	MOVQ         24(BX), SI
+	MOVQ         32(BX), DI
+	CMPL         100(BX), $0x00
+	JEQ          p2bytes
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y2, (DX)
+	VMOVUPS      Y3, 32(DX)
+	ADDQ         SI, DX
+	JMP          p2done
+
+p2bytes:
+	VBROADCASTSS 88(BX), Y4
+	VPBROADCASTW 92(BX), Y5
+	VPCMPEQD     Y6, Y6, Y6
+	VPSRLD       $0x10, Y6, Y6
+	VDIVPS       Y4, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPAND        Y6, Y0, Y0
+	VDIVPS       Y4, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPAND        Y6, Y1, Y1
+	VDIVPS       Y4, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPAND        Y6, Y2, Y2
+	VDIVPS       Y4, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPAND        Y6, Y3, Y3
+	VBROADCASTSS 108(BX), Y4
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPADDW       Y5, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
+	VPXOR        X4, X0, X0
+	VMOVDQU      X0, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VPADDW       Y5, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKUSWB    X3, X2, X2
+	VPXOR        X4, X2, X2
+	VMOVDQU      X2, (DX)
+	ADDQ         SI, DX
+
+p2done:
+	SUBQ $0x01, tiles+8(FP)
+	JNE  p2tile
+	VZEROUPPER
+	RET
+
+p3:
+	MOVQ args+16(FP), AX
+	MOVQ (AX), AX
+	MOVQ args+16(FP), CX
+	MOVQ 48(CX), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), CX
+
+p3tile:
+	MOVQ    args+16(FP), BX
+	MOVQ    40(BX), BX
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	VMOVDQU (BX), Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU (BX), Y4
+	VMOVDQU 32(BX), Y5
+	MOVQ    args+16(FP), BX
+	MOVQ    24(BX), BX
+	MOVQ    args+16(FP), SI
+	MOVQ    32(SI), SI
+	MOVQ    BX, DI
+	SHLQ    $0x05, DI
+	LEAQ    (DI)(DI*2), R8
+
+p3step:
+	VMOVDQU      (SI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      32(SI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPBROADCASTD (AX), Y10
+	VPMADDWD     Y6, Y10, Y11
+	VPADDD       Y11, Y0, Y0
+	VPMADDWD     Y8, Y10, Y11
+	VPADDD       Y11, Y1, Y1
+	VPBROADCASTD 16(AX), Y10
+	VPMADDWD     Y7, Y10, Y11
+	VPADDD       Y11, Y0, Y0
+	VPMADDWD     Y9, Y10, Y11
+	VPADDD       Y11, Y1, Y1
+	VPBROADCASTD (AX)(DI*1), Y10
+	VPMADDWD     Y6, Y10, Y11
+	VPADDD       Y11, Y2, Y2
+	VPMADDWD     Y8, Y10, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 16(AX)(DI*1), Y10
+	VPMADDWD     Y7, Y10, Y11
+	VPADDD       Y11, Y2, Y2
+	VPMADDWD     Y9, Y10, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD (AX)(DI*2), Y10
+	VPMADDWD     Y6, Y10, Y11
+	VPADDD       Y11, Y4, Y4
+	VPMADDWD     Y8, Y10, Y11
+	VPADDD       Y11, Y5, Y5
+	VPBROADCASTD 16(AX)(DI*2), Y10
+	VPMADDWD     Y7, Y10, Y11
+	VPADDD       Y11, Y4, Y4
+	VPMADDWD     Y9, Y10, Y11
+	VPADDD       Y11, Y5, Y5
+	VMOVDQU      64(SI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      96(SI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPBROADCASTD 4(AX), Y10
+	VPMADDWD     Y6, Y10, Y11
+	VPADDD       Y11, Y0, Y0
+	VPMADDWD     Y8, Y10, Y11
+	VPADDD       Y11, Y1, Y1
+	VPBROADCASTD 20(AX), Y10
+	VPMADDWD     Y7, Y10, Y11
+	VPADDD       Y11, Y0, Y0
+	VPMADDWD     Y9, Y10, Y11
+	VPADDD       Y11, Y1, Y1
+	VPBROADCASTD 4(AX)(DI*1), Y10
+	VPMADDWD     Y6, Y10, Y11
+	VPADDD       Y11, Y2, Y2
+	VPMADDWD     Y8, Y10, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 20(AX)(DI*1), Y10
+	VPMADDWD     Y7, Y10, Y11
+	VPADDD       Y11, Y2, Y2
+	VPMADDWD     Y9, Y10, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 4(AX)(DI*2), Y10
+	VPMADDWD     Y6, Y10, Y11
+	VPADDD       Y11, Y4, Y4
+	VPMADDWD     Y8, Y10, Y11
+	VPADDD       Y11, Y5, Y5
+	VPBROADCASTD 20(AX)(DI*2), Y10
+	VPMADDWD     Y7, Y10, Y11
+	VPADDD       Y11, Y4, Y4
+	VPMADDWD     Y9, Y10, Y11
+	VPADDD       Y11, Y5, Y5
+	VMOVDQU      128(SI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      160(SI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPBROADCASTD 8(AX), Y10
+	VPMADDWD     Y6, Y10, Y11
+	VPADDD       Y11, Y0, Y0
+	VPMADDWD     Y8, Y10, Y11
+	VPADDD       Y11, Y1, Y1
+	VPBROADCASTD 24(AX), Y10
+	VPMADDWD     Y7, Y10, Y11
+	VPADDD       Y11, Y0, Y0
+	VPMADDWD     Y9, Y10, Y11
+	VPADDD       Y11, Y1, Y1
+	VPBROADCASTD 8(AX)(DI*1), Y10
+	VPMADDWD     Y6, Y10, Y11
+	VPADDD       Y11, Y2, Y2
+	VPMADDWD     Y8, Y10, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 24(AX)(DI*1), Y10
+	VPMADDWD     Y7, Y10, Y11
+	VPADDD       Y11, Y2, Y2
+	VPMADDWD     Y9, Y10, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 8(AX)(DI*2), Y10
+	VPMADDWD     Y6, Y10, Y11
+	VPADDD       Y11, Y4, Y4
+	VPMADDWD     Y8, Y10, Y11
+	VPADDD       Y11, Y5, Y5
+	VPBROADCASTD 24(AX)(DI*2), Y10
+	VPMADDWD     Y7, Y10, Y11
+	VPADDD       Y11, Y4, Y4
+	VPMADDWD     Y9, Y10, Y11
+	VPADDD       Y11, Y5, Y5
+	VMOVDQU      192(SI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      224(SI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPBROADCASTD 12(AX), Y10
+	VPMADDWD     Y6, Y10, Y11
+	VPADDD       Y11, Y0, Y0
+	VPMADDWD     Y8, Y10, Y11
+	VPADDD       Y11, Y1, Y1
+	VPBROADCASTD 28(AX), Y10
+	VPMADDWD     Y7, Y10, Y11
+	VPADDD       Y11, Y0, Y0
+	VPMADDWD     Y9, Y10, Y11
+	VPADDD       Y11, Y1, Y1
+	VPBROADCASTD 12(AX)(DI*1), Y10
+	VPMADDWD     Y6, Y10, Y11
+	VPADDD       Y11, Y2, Y2
+	VPMADDWD     Y8, Y10, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 28(AX)(DI*1), Y10
+	VPMADDWD     Y7, Y10, Y11
+	VPADDD       Y11, Y2, Y2
+	VPMADDWD     Y9, Y10, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 12(AX)(DI*2), Y10
+	VPMADDWD     Y6, Y10, Y11
+	VPADDD       Y11, Y4, Y4
+	VPMADDWD     Y8, Y10, Y11
+	VPADDD       Y11, Y5, Y5
+	VPBROADCASTD 28(AX)(DI*2), Y10
+	VPMADDWD     Y7, Y10, Y11
+	VPADDD       Y11, Y4, Y4
+	VPMADDWD     Y9, Y10, Y11
+	VPADDD       Y11, Y5, Y5
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x20, AX
+	SUBQ         $0x01, BX
+	JNE          p3step
+	ADDQ         DI, AX
+	ADDQ         DI, AX
+	MOVQ         args+16(FP), BX
+	MOVQ         48(BX), BX
+	MOVQ         (BX), SI
+	MOVQ         8(BX), DI
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (SI), Y0, Y0
+	VADDPS       (DI), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(SI), Y1, Y1
+	VADDPS       32(DI), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (SI), Y2, Y2
+	VADDPS       (DI), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(SI), Y3, Y3
+	VADDPS       32(DI), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (SI), Y4, Y4
+	VADDPS       (DI), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       32(SI), Y5, Y5
+	VADDPS       32(DI), Y5, Y5
+	CMPL         96(BX), $0x00
+	JEQ          p3residual
+	VBROADCASTSS 64(BX), Y6
+	VBROADCASTSS 68(BX), Y7
+	VMAXPS       Y0, Y6, Y0
+	VMINPS       Y0, Y7, Y0
+	VMAXPS       Y1, Y6, Y1
+	VMINPS       Y1, Y7, Y1
+	VMAXPS       Y2, Y6, Y2
+	VMINPS       Y2, Y7, Y2
+	VMAXPS       Y3, Y6, Y3
+	VMINPS       Y3, Y7, Y3
+	VMAXPS       Y4, Y6, Y4
+	VMINPS       Y4, Y7, Y4
+	VMAXPS       Y5, Y6, Y5
+	VMINPS       Y5, Y7, Y5
+
+p3residual:
+	TESTQ        CX, CX
+	JEQ          p3outer
+	MOVQ         48(BX), SI
+	MOVQ         56(BX), DI
+	CMPL         104(BX), $0x00
+	JNE          p3addend
+	VBROADCASTSS 80(BX), Y6
+	VBROADCASTSS 84(BX), Y7
+	VPMOVZXBD    (CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y0, Y0
+	VPMOVZXBD    8(CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y1, Y1
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y2, Y2
+	VPMOVZXBD    8(CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y3, Y3
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y4, Y4
+	VPMOVZXBD    8(CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y5, Y5
+	ADDQ         SI, CX
+	JMP          p3outer
+
+p3addend:
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	ADDQ   SI, CX
+	VADDPS (CX), Y2, Y2
+	VADDPS 32(CX), Y3, Y3
+	ADDQ   SI, CX
+	VADDPS (CX), Y4, Y4
+	VADDPS 32(CX), Y5, Y5
+	ADDQ   SI, CX
+
+p3outer:
+	VBROADCASTSS 72(BX), Y6
+	VBROADCASTSS 76(BX), Y7
+	VMAXPS       Y0, Y6, Y0
+	VMINPS       Y0, Y7, Y0
+	VMAXPS       Y1, Y6, Y1
+	VMINPS       Y1, Y7, Y1
+	VMAXPS       Y2, Y6, Y2
+	VMINPS       Y2, Y7, Y2
+	VMAXPS       Y3, Y6, Y3
+	VMINPS       Y3, Y7, Y3
+	VMAXPS       Y4, Y6, Y4
+	VMINPS       Y4, Y7, Y4
+	VMAXPS       Y5, Y6, Y5
+	VMINPS       Y5, Y7, Y5
+	MOVQ         24(BX), SI
+	MOVQ         32(BX), DI
+	CMPL         100(BX), $0x00
+	JEQ          p3bytes
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y2, (DX)
+	VMOVUPS      Y3, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y4, (DX)
+	VMOVUPS      Y5, 32(DX)
+	ADDQ         SI, DX
+	JMP          p3done
+
+p3bytes:
+	VBROADCASTSS 88(BX), Y6
+	VPBROADCASTW 92(BX), Y7
+	VPCMPEQD     Y8, Y8, Y8
+	VPSRLD       $0x10, Y8, Y8
+	VDIVPS       Y6, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPAND        Y8, Y0, Y0
+	VDIVPS       Y6, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPAND        Y8, Y1, Y1
+	VDIVPS       Y6, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPAND        Y8, Y2, Y2
+	VDIVPS       Y6, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPAND        Y8, Y3, Y3
+	VDIVPS       Y6, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPAND        Y8, Y4, Y4
+	VDIVPS       Y6, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPAND        Y8, Y5, Y5
+	VBROADCASTSS 108(BX), Y6
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPADDW       Y7, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
+	VPXOR        X6, X0, X0
+	VMOVDQU      X0, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VPADDW       Y7, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKUSWB    X3, X2, X2
+	VPXOR        X6, X2, X2
+	VMOVDQU      X2, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y5, Y4, Y4
+	VPERMQ       $0xd8, Y4, Y4
+	VPADDW       Y7, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSWB    X5, X4, X4
+	VPXOR        X6, X4, X4
+	VMOVDQU      X4, (DX)
+	ADDQ         SI, DX
+
+p3done:
+	SUBQ $0x01, tiles+8(FP)
+	JNE  p3tile
+	VZEROUPPER
+	RET
+
+p4:
+	MOVQ args+16(FP), AX
+	MOVQ (AX), AX
+	MOVQ args+16(FP), CX
+	MOVQ 48(CX), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), CX
+
+p4tile:
+	MOVQ    args+16(FP), BX
+	MOVQ    40(BX), BX
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	VMOVDQU (BX), Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU (BX), Y4
+	VMOVDQU 32(BX), Y5
+	VMOVDQU (BX), Y6
+	VMOVDQU 32(BX), Y7
+	MOVQ    args+16(FP), BX
+	MOVQ    24(BX), BX
+	MOVQ    args+16(FP), SI
+	MOVQ    32(SI), SI
+	MOVQ    BX, DI
+	SHLQ    $0x05, DI
+	LEAQ    (DI)(DI*2), R8
+
+p4step:
+	VMOVDQU      (SI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      32(SI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	VPBROADCASTD (AX), Y12
+	VPMADDWD     Y8, Y12, Y13
+	VPADDD       Y13, Y0, Y0
+	VPMADDWD     Y10, Y12, Y13
+	VPADDD       Y13, Y1, Y1
+	VPBROADCASTD 16(AX), Y12
+	VPMADDWD     Y9, Y12, Y13
+	VPADDD       Y13, Y0, Y0
+	VPMADDWD     Y11, Y12, Y13
+	VPADDD       Y13, Y1, Y1
+	VPBROADCASTD (AX)(DI*1), Y12
+	VPMADDWD     Y8, Y12, Y13
+	VPADDD       Y13, Y2, Y2
+	VPMADDWD     Y10, Y12, Y13
+	VPADDD       Y13, Y3, Y3
+	VPBROADCASTD 16(AX)(DI*1), Y12
+	VPMADDWD     Y9, Y12, Y13
+	VPADDD       Y13, Y2, Y2
+	VPMADDWD     Y11, Y12, Y13
+	VPADDD       Y13, Y3, Y3
+	VPBROADCASTD (AX)(DI*2), Y12
+	VPMADDWD     Y8, Y12, Y13
+	VPADDD       Y13, Y4, Y4
+	VPMADDWD     Y10, Y12, Y13
+	VPADDD       Y13, Y5, Y5
+	VPBROADCASTD 16(AX)(DI*2), Y12
+	VPMADDWD     Y9, Y12, Y13
+	VPADDD       Y13, Y4, Y4
+	VPMADDWD     Y11, Y12, Y13
+	VPADDD       Y13, Y5, Y5
+	VPBROADCASTD (AX)(R8*1), Y12
+	VPMADDWD     Y8, Y12, Y13
+	VPADDD       Y13, Y6, Y6
+	VPMADDWD     Y10, Y12, Y13
+	VPADDD       Y13, Y7, Y7
+	VPBROADCASTD 16(AX)(R8*1), Y12
+	VPMADDWD     Y9, Y12, Y13
+	VPADDD       Y13, Y6, Y6
+	VPMADDWD     Y11, Y12, Y13
+	VPADDD       Y13, Y7, Y7
+	VMOVDQU      64(SI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      96(SI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	VPBROADCASTD 4(AX), Y12
+	VPMADDWD     Y8, Y12, Y13
+	VPADDD       Y13, Y0, Y0
+	VPMADDWD     Y10, Y12, Y13
+	VPADDD       Y13, Y1, Y1
+	VPBROADCASTD 20(AX), Y12
+	VPMADDWD     Y9, Y12, Y13
+	VPADDD       Y13, Y0, Y0
+	VPMADDWD     Y11, Y12, Y13
+	VPADDD       Y13, Y1, Y1
+	VPBROADCASTD 4(AX)(DI*1), Y12
+	VPMADDWD     Y8, Y12, Y13
+	VPADDD       Y13, Y2, Y2
+	VPMADDWD     Y10, Y12, Y13
+	VPADDD       Y13, Y3, Y3
+	VPBROADCASTD 20(AX)(DI*1), Y12
+	VPMADDWD     Y9, Y12, Y13
+	VPADDD       Y13, Y2, Y2
+	VPMADDWD     Y11, Y12, Y13
+	VPADDD       Y13, Y3, Y3
+	VPBROADCASTD 4(AX)(DI*2), Y12
+	VPMADDWD     Y8, Y12, Y13
+	VPADDD       Y13, Y4, Y4
+	VPMADDWD     Y10, Y12, Y13
+	VPADDD       Y13, Y5, Y5
+	VPBROADCASTD 20(AX)(DI*2), Y12
+	VPMADDWD     Y9, Y12, Y13
+	VPADDD       Y13, Y4, Y4
+	VPMADDWD     Y11, Y12, Y13
+	VPADDD       Y13, Y5, Y5
+	VPBROADCASTD 4(AX)(R8*1), Y12
+	VPMADDWD     Y8, Y12, Y13
+	VPADDD       Y13, Y6, Y6
+	VPMADDWD     Y10, Y12, Y13
+	VPADDD       Y13, Y7, Y7
+	VPBROADCASTD 20(AX)(R8*1), Y12
+	VPMADDWD     Y9, Y12, Y13
+	VPADDD       Y13, Y6, Y6
+	VPMADDWD     Y11, Y12, Y13
+	VPADDD       Y13, Y7, Y7
+	VMOVDQU      128(SI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      160(SI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	VPBROADCASTD 8(AX), Y12
+	VPMADDWD     Y8, Y12, Y13
+	VPADDD       Y13, Y0, Y0
+	VPMADDWD     Y10, Y12, Y13
+	VPADDD       Y13, Y1, Y1
+	VPBROADCASTD 24(AX), Y12
+	VPMADDWD     Y9, Y12, Y13
+	VPADDD       Y13, Y0, Y0
+	VPMADDWD     Y11, Y12, Y13
+	VPADDD       Y13, Y1, Y1
+	VPBROADCASTD 8(AX)(DI*1), Y12
+	VPMADDWD     Y8, Y12, Y13
+	VPADDD       Y13, Y2, Y2
+	VPMADDWD     Y10, Y12, Y13
+	VPADDD       Y13, Y3, Y3
+	VPBROADCASTD 24(AX)(DI*1), Y12
+	VPMADDWD     Y9, Y12, Y13
+	VPADDD       Y13, Y2, Y2
+	VPMADDWD     Y11, Y12, Y13
+	VPADDD       Y13, Y3, Y3
+	VPBROADCASTD 8(AX)(DI*2), Y12
+	VPMADDWD     Y8, Y12, Y13
+	VPADDD       Y13, Y4, Y4
+	VPMADDWD     Y10, Y12, Y13
+	VPADDD       Y13, Y5, Y5
+	VPBROADCASTD 24(AX)(DI*2), Y12
+	VPMADDWD     Y9, Y12, Y13
+	VPADDD       Y13, Y4, Y4
+	VPMADDWD     Y11, Y12, Y13
+	VPADDD       Y13, Y5, Y5
+	VPBROADCASTD 8(AX)(R8*1), Y12
+	VPMADDWD     Y8, Y12, Y13
+	VPADDD       Y13, Y6, Y6
+	VPMADDWD     Y10, Y12, Y13
+	VPADDD       Y13, Y7, Y7
+	VPBROADCASTD 24(AX)(R8*1), Y12
+	VPMADDWD     Y9, Y12, Y13
+	VPADDD       Y13, Y6, Y6
+	VPMADDWD     Y11, Y12, Y13
+	VPADDD       Y13, Y7, Y7
+	VMOVDQU      192(SI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      224(SI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	VPBROADCASTD 12(AX), Y12
+	VPMADDWD     Y8, Y12, Y13
+	VPADDD       Y13, Y0, Y0
+	VPMADDWD     Y10, Y12, Y13
+	VPADDD       Y13, Y1, Y1
+	VPBROADCASTD 28(AX), Y12
+	VPMADDWD     Y9, Y12, Y13
+	VPADDD       Y13, Y0, Y0
+	VPMADDWD     Y11, Y12, Y13
+	VPADDD       Y13, Y1, Y1
+	VPBROADCASTD 12(AX)(DI*1), Y12
+	VPMADDWD     Y8, Y12, Y13
+	VPADDD       Y13, Y2, Y2
+	VPMADDWD     Y10, Y12, Y13
+	VPADDD       Y13, Y3, Y3
+	VPBROADCASTD 28(AX)(DI*1), Y12
+	VPMADDWD     Y9, Y12, Y13
+	VPADDD       Y13, Y2, Y2
+	VPMADDWD     Y11, Y12, Y13
+	VPADDD       Y13, Y3, Y3
+	VPBROADCASTD 12(AX)(DI*2), Y12
+	VPMADDWD     Y8, Y12, Y13
+	VPADDD       Y13, Y4, Y4
+	VPMADDWD     Y10, Y12, Y13
+	VPADDD       Y13, Y5, Y5
+	VPBROADCASTD 28(AX)(DI*2), Y12
+	VPMADDWD     Y9, Y12, Y13
+	VPADDD       Y13, Y4, Y4
+	VPMADDWD     Y11, Y12, Y13
+	VPADDD       Y13, Y5, Y5
+	VPBROADCASTD 12(AX)(R8*1), Y12
+	VPMADDWD     Y8, Y12, Y13
+	VPADDD       Y13, Y6, Y6
+	VPMADDWD     Y10, Y12, Y13
+	VPADDD       Y13, Y7, Y7
+	VPBROADCASTD 28(AX)(R8*1), Y12
+	VPMADDWD     Y9, Y12, Y13
+	VPADDD       Y13, Y6, Y6
+	VPMADDWD     Y11, Y12, Y13
+	VPADDD       Y13, Y7, Y7
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x20, AX
+	SUBQ         $0x01, BX
+	JNE          p4step
+	ADDQ         DI, AX
+	ADDQ         DI, AX
+	ADDQ         DI, AX
+	MOVQ         args+16(FP), BX
+	MOVQ         48(BX), BX
+	MOVQ         (BX), SI
+	MOVQ         8(BX), DI
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (SI), Y0, Y0
+	VADDPS       (DI), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(SI), Y1, Y1
+	VADDPS       32(DI), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (SI), Y2, Y2
+	VADDPS       (DI), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(SI), Y3, Y3
+	VADDPS       32(DI), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (SI), Y4, Y4
+	VADDPS       (DI), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       32(SI), Y5, Y5
+	VADDPS       32(DI), Y5, Y5
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       (SI), Y6, Y6
+	VADDPS       (DI), Y6, Y6
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       32(SI), Y7, Y7
+	VADDPS       32(DI), Y7, Y7
+	CMPL         96(BX), $0x00
+	JEQ          p4residual
+	VBROADCASTSS 64(BX), Y8
+	VBROADCASTSS 68(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y9, Y6
+	VMAXPS       Y7, Y8, Y7
+	VMINPS       Y7, Y9, Y7
+
+p4residual:
+	TESTQ        CX, CX
+	JEQ          p4outer
+	MOVQ         48(BX), SI
+	MOVQ         56(BX), DI
+	CMPL         104(BX), $0x00
+	JNE          p4addend
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
+	VPMOVZXBD    (CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y0, Y0
+	VPMOVZXBD    8(CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y1, Y1
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y2, Y2
+	VPMOVZXBD    8(CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y3, Y3
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y4, Y4
+	VPMOVZXBD    8(CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y5, Y5
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y6, Y6
+	VPMOVZXBD    8(CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y7, Y7
+	ADDQ         SI, CX
+	JMP          p4outer
+
+p4addend:
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	ADDQ   SI, CX
+	VADDPS (CX), Y2, Y2
+	VADDPS 32(CX), Y3, Y3
+	ADDQ   SI, CX
+	VADDPS (CX), Y4, Y4
+	VADDPS 32(CX), Y5, Y5
+	ADDQ   SI, CX
+	VADDPS (CX), Y6, Y6
+	VADDPS 32(CX), Y7, Y7
+	ADDQ   SI, CX
+
+p4outer:
+	VBROADCASTSS 72(BX), Y8
+	VBROADCASTSS 76(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y9, Y6
+	VMAXPS       Y7, Y8, Y7
+	VMINPS       Y7, Y9, Y7
+	MOVQ         24(BX), SI
+	MOVQ         32(BX), DI
+	CMPL         100(BX), $0x00
+	JEQ          p4bytes
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y2, (DX)
+	VMOVUPS      Y3, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y4, (DX)
+	VMOVUPS      Y5, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y6, (DX)
+	VMOVUPS      Y7, 32(DX)
+	ADDQ         SI, DX
+	JMP          p4done
+
+p4bytes:
+	VBROADCASTSS 88(BX), Y8
+	VPBROADCASTW 92(BX), Y9
+	VPCMPEQD     Y10, Y10, Y10
+	VPSRLD       $0x10, Y10, Y10
+	VDIVPS       Y8, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPAND        Y10, Y0, Y0
+	VDIVPS       Y8, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPAND        Y10, Y1, Y1
+	VDIVPS       Y8, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPAND        Y10, Y2, Y2
+	VDIVPS       Y8, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VDIVPS       Y8, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPAND        Y10, Y4, Y4
+	VDIVPS       Y8, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPAND        Y10, Y5, Y5
+	VDIVPS       Y8, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VPAND        Y10, Y6, Y6
+	VDIVPS       Y8, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VPAND        Y10, Y7, Y7
+	VBROADCASTSS 108(BX), Y8
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPADDW       Y9, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
+	VPXOR        X8, X0, X0
+	VMOVDQU      X0, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VPADDW       Y9, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKUSWB    X3, X2, X2
+	VPXOR        X8, X2, X2
+	VMOVDQU      X2, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y5, Y4, Y4
+	VPERMQ       $0xd8, Y4, Y4
+	VPADDW       Y9, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSWB    X5, X4, X4
+	VPXOR        X8, X4, X4
+	VMOVDQU      X4, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y7, Y6, Y6
+	VPERMQ       $0xd8, Y6, Y6
+	VPADDW       Y9, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X7
+	VPACKUSWB    X7, X6, X6
+	VPXOR        X8, X6, X6
+	VMOVDQU      X6, (DX)
+	ADDQ         SI, DX
+
+p4done:
+	SUBQ $0x01, tiles+8(FP)
+	JNE  p4tile
+	VZEROUPPER
+	RET
+
+p5:
+	MOVQ args+16(FP), AX
+	MOVQ (AX), AX
+	MOVQ args+16(FP), CX
+	MOVQ 48(CX), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), CX
+
+p5tile:
+	MOVQ    args+16(FP), BX
+	MOVQ    40(BX), BX
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	VMOVDQU (BX), Y2
+	VMOVDQU 32(BX), Y3
+	VMOVDQU (BX), Y4
+	VMOVDQU 32(BX), Y5
+	VMOVDQU (BX), Y6
+	VMOVDQU 32(BX), Y7
+	VMOVDQU (BX), Y8
+	VMOVDQU 32(BX), Y9
+	MOVQ    args+16(FP), BX
+	MOVQ    24(BX), BX
+	MOVQ    args+16(FP), SI
+	MOVQ    32(SI), SI
+	MOVQ    BX, DI
+	SHLQ    $0x05, DI
+	LEAQ    (DI)(DI*2), R8
+
+p5step:
+	VMOVDQU      (SI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	VMOVDQU      32(SI), Y12
+	VPSRAW       $0x08, Y12, Y13
+	VPSLLW       $0x08, Y12, Y12
+	VPSRAW       $0x08, Y12, Y12
+	VPBROADCASTD (AX), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPBROADCASTD 16(AX), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPBROADCASTD (AX)(DI*1), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPBROADCASTD 16(AX)(DI*1), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPBROADCASTD (AX)(DI*2), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPBROADCASTD 16(AX)(DI*2), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPBROADCASTD (AX)(R8*1), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y7, Y7
+	VPBROADCASTD 16(AX)(R8*1), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y7, Y7
+	VPBROADCASTD (AX)(DI*4), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y8, Y8
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y9, Y9
+	VPBROADCASTD 16(AX)(DI*4), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y8, Y8
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y9, Y9
+	VMOVDQU      64(SI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	VMOVDQU      96(SI), Y12
+	VPSRAW       $0x08, Y12, Y13
+	VPSLLW       $0x08, Y12, Y12
+	VPSRAW       $0x08, Y12, Y12
+	VPBROADCASTD 4(AX), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPBROADCASTD 20(AX), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPBROADCASTD 4(AX)(DI*1), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPBROADCASTD 20(AX)(DI*1), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPBROADCASTD 4(AX)(DI*2), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPBROADCASTD 20(AX)(DI*2), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPBROADCASTD 4(AX)(R8*1), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y7, Y7
+	VPBROADCASTD 20(AX)(R8*1), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y7, Y7
+	VPBROADCASTD 4(AX)(DI*4), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y8, Y8
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y9, Y9
+	VPBROADCASTD 20(AX)(DI*4), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y8, Y8
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y9, Y9
+	VMOVDQU      128(SI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	VMOVDQU      160(SI), Y12
+	VPSRAW       $0x08, Y12, Y13
+	VPSLLW       $0x08, Y12, Y12
+	VPSRAW       $0x08, Y12, Y12
+	VPBROADCASTD 8(AX), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPBROADCASTD 24(AX), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPBROADCASTD 8(AX)(DI*1), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPBROADCASTD 24(AX)(DI*1), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPBROADCASTD 8(AX)(DI*2), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPBROADCASTD 24(AX)(DI*2), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPBROADCASTD 8(AX)(R8*1), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y7, Y7
+	VPBROADCASTD 24(AX)(R8*1), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y7, Y7
+	VPBROADCASTD 8(AX)(DI*4), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y8, Y8
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y9, Y9
+	VPBROADCASTD 24(AX)(DI*4), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y8, Y8
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y9, Y9
+	VMOVDQU      192(SI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	VMOVDQU      224(SI), Y12
+	VPSRAW       $0x08, Y12, Y13
+	VPSLLW       $0x08, Y12, Y12
+	VPSRAW       $0x08, Y12, Y12
+	VPBROADCASTD 12(AX), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPBROADCASTD 28(AX), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPBROADCASTD 12(AX)(DI*1), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPBROADCASTD 28(AX)(DI*1), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPBROADCASTD 12(AX)(DI*2), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPBROADCASTD 28(AX)(DI*2), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPBROADCASTD 12(AX)(R8*1), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y7, Y7
+	VPBROADCASTD 28(AX)(R8*1), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y7, Y7
+	VPBROADCASTD 12(AX)(DI*4), Y14
+	VPMADDWD     Y10, Y14, Y15
+	VPADDD       Y15, Y8, Y8
+	VPMADDWD     Y12, Y14, Y15
+	VPADDD       Y15, Y9, Y9
+	VPBROADCASTD 28(AX)(DI*4), Y14
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y8, Y8
+	VPMADDWD     Y13, Y14, Y15
+	VPADDD       Y15, Y9, Y9
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x20, AX
+	SUBQ         $0x01, BX
+	JNE          p5step
+	ADDQ         DI, AX
+	ADDQ         DI, AX
+	ADDQ         DI, AX
+	ADDQ         DI, AX
+	MOVQ         args+16(FP), BX
+	MOVQ         48(BX), BX
+	MOVQ         (BX), SI
+	MOVQ         8(BX), DI
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (SI), Y0, Y0
+	VADDPS       (DI), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(SI), Y1, Y1
+	VADDPS       32(DI), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (SI), Y2, Y2
+	VADDPS       (DI), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(SI), Y3, Y3
+	VADDPS       32(DI), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (SI), Y4, Y4
+	VADDPS       (DI), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       32(SI), Y5, Y5
+	VADDPS       32(DI), Y5, Y5
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       (SI), Y6, Y6
+	VADDPS       (DI), Y6, Y6
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       32(SI), Y7, Y7
+	VADDPS       32(DI), Y7, Y7
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       (SI), Y8, Y8
+	VADDPS       (DI), Y8, Y8
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       32(SI), Y9, Y9
+	VADDPS       32(DI), Y9, Y9
+	CMPL         96(BX), $0x00
+	JEQ          p5residual
+	VBROADCASTSS 64(BX), Y10
+	VBROADCASTSS 68(BX), Y11
+	VMAXPS       Y0, Y10, Y0
+	VMINPS       Y0, Y11, Y0
+	VMAXPS       Y1, Y10, Y1
+	VMINPS       Y1, Y11, Y1
+	VMAXPS       Y2, Y10, Y2
+	VMINPS       Y2, Y11, Y2
+	VMAXPS       Y3, Y10, Y3
+	VMINPS       Y3, Y11, Y3
+	VMAXPS       Y4, Y10, Y4
+	VMINPS       Y4, Y11, Y4
+	VMAXPS       Y5, Y10, Y5
+	VMINPS       Y5, Y11, Y5
+	VMAXPS       Y6, Y10, Y6
+	VMINPS       Y6, Y11, Y6
+	VMAXPS       Y7, Y10, Y7
+	VMINPS       Y7, Y11, Y7
+	VMAXPS       Y8, Y10, Y8
+	VMINPS       Y8, Y11, Y8
+	VMAXPS       Y9, Y10, Y9
+	VMINPS       Y9, Y11, Y9
+
+p5residual:
+	TESTQ        CX, CX
+	JEQ          p5outer
+	MOVQ         48(BX), SI
+	MOVQ         56(BX), DI
+	CMPL         104(BX), $0x00
+	JNE          p5addend
+	VBROADCASTSS 80(BX), Y10
+	VBROADCASTSS 84(BX), Y11
+	VPMOVZXBD    (CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y0, Y0
+	VPMOVZXBD    8(CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y1, Y1
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y2, Y2
+	VPMOVZXBD    8(CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y3, Y3
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y4, Y4
+	VPMOVZXBD    8(CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y5, Y5
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y6, Y6
+	VPMOVZXBD    8(CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y7, Y7
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y8, Y8
+	VPMOVZXBD    8(CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y9, Y9
+	ADDQ         SI, CX
+	JMP          p5outer
+
+p5addend:
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	ADDQ   SI, CX
+	VADDPS (CX), Y2, Y2
+	VADDPS 32(CX), Y3, Y3
+	ADDQ   SI, CX
+	VADDPS (CX), Y4, Y4
+	VADDPS 32(CX), Y5, Y5
+	ADDQ   SI, CX
+	VADDPS (CX), Y6, Y6
+	VADDPS 32(CX), Y7, Y7
+	ADDQ   SI, CX
+	VADDPS (CX), Y8, Y8
+	VADDPS 32(CX), Y9, Y9
+	ADDQ   SI, CX
+
+p5outer:
+	VBROADCASTSS 72(BX), Y10
+	VBROADCASTSS 76(BX), Y11
+	VMAXPS       Y0, Y10, Y0
+	VMINPS       Y0, Y11, Y0
+	VMAXPS       Y1, Y10, Y1
+	VMINPS       Y1, Y11, Y1
+	VMAXPS       Y2, Y10, Y2
+	VMINPS       Y2, Y11, Y2
+	VMAXPS       Y3, Y10, Y3
+	VMINPS       Y3, Y11, Y3
+	VMAXPS       Y4, Y10, Y4
+	VMINPS       Y4, Y11, Y4
+	VMAXPS       Y5, Y10, Y5
+	VMINPS       Y5, Y11, Y5
+	VMAXPS       Y6, Y10, Y6
+	VMINPS       Y6, Y11, Y6
+	VMAXPS       Y7, Y10, Y7
+	VMINPS       Y7, Y11, Y7
+	VMAXPS       Y8, Y10, Y8
+	VMINPS       Y8, Y11, Y8
+	VMAXPS       Y9, Y10, Y9
+	VMINPS       Y9, Y11, Y9
+	MOVQ         24(BX), SI
+	MOVQ         32(BX), DI
+	CMPL         100(BX), $0x00
+	JEQ          p5bytes
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y2, (DX)
+	VMOVUPS      Y3, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y4, (DX)
+	VMOVUPS      Y5, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y6, (DX)
+	VMOVUPS      Y7, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y8, (DX)
+	VMOVUPS      Y9, 32(DX)
+	ADDQ         SI, DX
+	JMP          p5done
+
+p5bytes:
+	VBROADCASTSS 88(BX), Y10
+	VPBROADCASTW 92(BX), Y11
+	VPCMPEQD     Y12, Y12, Y12
+	VPSRLD       $0x10, Y12, Y12
+	VDIVPS       Y10, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPAND        Y12, Y0, Y0
+	VDIVPS       Y10, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPAND        Y12, Y1, Y1
+	VDIVPS       Y10, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPAND        Y12, Y2, Y2
+	VDIVPS       Y10, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPAND        Y12, Y3, Y3
+	VDIVPS       Y10, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPAND        Y12, Y4, Y4
+	VDIVPS       Y10, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPAND        Y12, Y5, Y5
+	VDIVPS       Y10, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VPAND        Y12, Y6, Y6
+	VDIVPS       Y10, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VPAND        Y12, Y7, Y7
+	VDIVPS       Y10, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPAND        Y12, Y8, Y8
+	VDIVPS       Y10, Y9, Y9
+	VCVTPS2DQ    Y9, Y9
+	VPAND        Y12, Y9, Y9
+	VBROADCASTSS 108(BX), Y10
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VPADDW       Y11, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSWB    X1, X0, X0
+	VPXOR        X10, X0, X0
+	VMOVDQU      X0, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VPADDW       Y11, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKUSWB    X3, X2, X2
+	VPXOR        X10, X2, X2
+	VMOVDQU      X2, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y5, Y4, Y4
+	VPERMQ       $0xd8, Y4, Y4
+	VPADDW       Y11, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSWB    X5, X4, X4
+	VPXOR        X10, X4, X4
+	VMOVDQU      X4, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y7, Y6, Y6
+	VPERMQ       $0xd8, Y6, Y6
+	VPADDW       Y11, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X7
+	VPACKUSWB    X7, X6, X6
+	VPXOR        X10, X6, X6
+	VMOVDQU      X6, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y9, Y8, Y8
+	VPERMQ       $0xd8, Y8, Y8
+	VPADDW       Y11, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VPACKUSWB    X9, X8, X8
+	VPXOR        X10, X8, X8
+	VMOVDQU      X8, (DX)
+	ADDQ         SI, DX
+
+p5done:
+	SUBQ $0x01, tiles+8(FP)
+	JNE  p5tile
+	VZEROUPPER
+	RET
+
+// func widenBytesAVX2(args *byte)
+// Requires: AVX, AVX2
+TEXT ·widenBytesAVX2(SB), NOSPLIT, $0-8
+	MOVQ     args+0(FP), AX
+	MOVQ     (AX), CX
+	MOVQ     16(AX), DX
+	VPCMPEQD Y0, Y0, Y0
+	VPSRLW   $0x08, Y0, Y0
+
+pixel:
+	MOVQ    32(AX), SI
+	MOVQ    40(AX), DI
+	MOVLQSX (DX), BX
+	ADDQ    8(AX), BX
+
+step:
+	MOVLQSX (SI), R8
+	VMOVDQU (BX)(R8*1), X1
+	VPSRLW  $0x08, X1, X2
+	VPAND   X0, X1, X1
+	VMOVDQU X1, (CX)
+	VMOVDQU X2, 16(CX)
+	ADDQ    $0x04, SI
+	ADDQ    $0x20, CX
+	SUBQ    $0x01, DI
+	JNE     step
+	ADDQ    $0x04, DX
+	SUBQ    $0x01, 24(AX)
+	JNE     pixel
 	VZEROUPPER
 	RET

@@ -64,7 +64,7 @@ func NewBytes(s Shape, c BytesConfig, isa asm.Features, workers int) (*Bytes, er
 	}
 	a.few = false
 	for blocks := range b.conv {
-		b.conv[blocks] = quantised.ConvKernel(isa&^asm.AMXInt8, blocks+1) // keys are packed at every run, in steps of which tiles would leave some empty
+		b.conv[blocks] = quantised.InPlaceKernel(isa, blocks+1) // keys are packed at every run, and one step at a time
 	}
 	a.panel = b.conv[1].Blocks * work.Lanes
 	a.cut(b.conv[1].Pixels)

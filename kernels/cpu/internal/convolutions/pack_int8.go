@@ -44,8 +44,8 @@ func (c *DirectInt8) split() {
 	c.scratch += c.room
 }
 
-// packedBytes bounds what is laid out at a time: half of the L2 caches of processors that have kernels which ask for it.
-const packedBytes = 512 << 10
+// packedBytes bounds what is laid out at a time: half of the L2 cache of many processors.
+const packedBytes = 256 << 10
 
 // packedRoom returns the bytes for inputs that are laid out: of all pixels of a unit if there is room for them, of one tile at least.
 func (c *DirectInt8) packedRoom() int {
@@ -55,7 +55,7 @@ func (c *DirectInt8) packedRoom() int {
 		steps = s.KernelH * work.CeilDiv(s.KernelW, 4)
 	}
 	steps = work.CeilDiv(quantised.MostSteps*steps, k.Steps) * k.Steps
-	return min(k.PackedSize(c.rows*s.OutWidth(), steps), max(packedBytes, k.PackedSize(1, steps)))
+	return min(k.PackedSize(c.rows*s.OutWidth(), steps), max(packedBytes, k.PackedSize(k.Pixels, steps)))
 }
 
 // packedPixels returns how many pixels the room takes, whole tiles of them, or all where inputs are read as they lie.
@@ -63,12 +63,15 @@ func (c *DirectInt8) packedPixels() int {
 	if c.room == 0 {
 		return len(c.pixels)
 	}
-	tile := 0
+	tile, most := 0, c.panels[0].Kernel.Pixels
 	for i := range c.panels {
 		p := &c.panels[i]
-		tile = max(tile, p.Kernel.PackedSize(1, len(p.Steps)))
+		tile = max(tile, p.Kernel.PackedSize(most, len(p.Steps)))
 	}
-	return c.room / tile * c.panels[0].Kernel.Pixels
+	if n := c.room / (tile / most); n < len(c.pixels) {
+		return n / most * most
+	}
+	return len(c.pixels)
 }
 
 // int8Panels divides the output channels into panels of two blocks, where the features have such kernels, or one.

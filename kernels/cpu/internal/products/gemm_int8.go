@@ -118,7 +118,7 @@ func planGemmInt8(m int, b *PackedInt8, kernel asm.QConvKernel, cfg GemmInt8Conf
 		cfg.AStride = b.k
 	}
 	g := &GemmInt8{PackedInt8: b, m: m, cfg: cfg, rows: min(m, gemmInt8Rows/kernel.Pixels*kernel.Pixels), copied: b.depth != b.k}
-	if b.k%64 == 0 && b.n >= fewPanels*2*work.Lanes {
+	if b.k%(kernel.Steps*work.Lanes) == 0 && b.n >= fewPanels*2*work.Lanes {
 		g.packed = kernel.PackedSize(m, b.k/16)
 	}
 	return g

@@ -62,8 +62,17 @@ func Check(filters, count int, weights []int16, scale, bias []float32, zero int3
 
 // ConvKernel returns the first kernel of the table that the features allow and that has no more than so many blocks.
 func ConvKernel(have asm.Features, blocks int) asm.QConvKernel {
+	return firstKernel(func(k asm.QConvKernel) bool { return k.Blocks <= blocks && have.Has(k.Needs) })
+}
+
+// InPlaceKernel is ConvKernel among those that read inputs where they lie.
+func InPlaceKernel(have asm.Features, blocks int) asm.QConvKernel {
+	return firstKernel(func(k asm.QConvKernel) bool { return k.InPlace() && k.Blocks <= blocks && have.Has(k.Needs) })
+}
+
+func firstKernel(fits func(asm.QConvKernel) bool) asm.QConvKernel {
 	for _, k := range asm.QConvKernels() {
-		if k.Blocks <= blocks && have.Has(k.Needs) {
+		if fits(k) {
 			return k
 		}
 	}

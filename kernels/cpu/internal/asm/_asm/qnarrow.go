@@ -95,30 +95,36 @@ func vpdpbusd(c *build.Context, signed, unsigned, acc reg.VecPhysical) {
 // take more registers.
 func qconvNarrow(c *build.Context) {
 	for _, d := range dots(c, "qconv") {
-		name, most := "qconv16"+d.name(), 8-2*d.weights()
-		function(c, name, "func(pixels, tiles int, args *byte)",
-			fmt.Sprintf("%s computes tiles of 1 to %d pixels x 16 output channels; see QConvCall.", name, most))
-		pixels := c.Load(c.Param("pixels"), c.GP64())
-		for p := most; p > 1; p-- {
-			c.CMPQ(pixels, operand.U32(uint32(p)))
-			c.JEQ(operand.LabelRef(fmt.Sprintf("p%d", p)))
+		qconvRows(c, "qconv16"+d.name(), 8-2*d.weights(), qPixels, func(k *qconvNarrowTile, at reg.GPVirtual) { k.reduce(d, at) })
+	}
+	qconvWide(c)
+}
+
+// qconvRows emits a function of tiles of 16 channels by up to so many pixels. Reduce sums up a tile; at, which begins as a field of
+// the arguments, is what it reads the pixels by, and it leaves it at the next tile.
+func qconvRows(c *build.Context, name string, most, from int, reduce func(k *qconvNarrowTile, at reg.GPVirtual)) {
+	function(c, name, "func(pixels, tiles int, args *byte)",
+		fmt.Sprintf("%s computes tiles of 1 to %d pixels x 16 output channels; see QConvCall.", name, most))
+	pixels := c.Load(c.Param("pixels"), c.GP64())
+	for p := most; p > 1; p-- {
+		c.CMPQ(pixels, operand.U32(uint32(p)))
+		c.JEQ(operand.LabelRef(fmt.Sprintf("p%d", p)))
+	}
+	for p := 1; p <= most; p++ {
+		k := qconvNarrowTile{c: c, p: p, spare: ymm[2*p:]}
+		for p := range k.p {
+			k.acc = append(k.acc, ymm[2*p:2*p+2])
 		}
-		for p := 1; p <= most; p++ {
-			weights := ymm[2*p : 2*p+2*d.weights()]
-			k := qconvNarrowTile{c: c, dot: d, p: p, weight: weights, spare: ymm[2*p+len(weights):]}
-			k.emit()
-		}
+		k.emit(from, reduce)
 	}
 }
 
 // qconvNarrowTile emits the loops for one number of pixels.
 type qconvNarrowTile struct {
-	c      *build.Context
-	dot    dot
-	p      int
-	acc    [][]reg.VecPhysical // [pixel][half]
-	weight []reg.VecPhysical
-	spare  []reg.VecPhysical
+	c     *build.Context
+	p     int
+	acc   [][]reg.VecPhysical // [pixel][half]
+	spare []reg.VecPhysical
 }
 
 func (k *qconvNarrowTile) label(s string) string { return fmt.Sprintf("p%d%s", k.p, s) }
@@ -128,58 +134,58 @@ func (k *qconvNarrowTile) field(offset int) reg.GPVirtual {
 	return loadField(k.c, k.c.Load(k.c.Param("args"), k.c.GP64()).(reg.GPVirtual), offset)
 }
 
-func (k *qconvNarrowTile) emit() {
+func (k *qconvNarrowTile) emit(from int, reduce func(*qconvNarrowTile, reg.GPVirtual)) {
 	c := k.c
-	for p := range k.p {
-		k.acc = append(k.acc, ymm[2*p:2*p+2])
-	}
 	tiles, err := c.Param("tiles").Resolve()
 	if err != nil {
 		panic(err)
 	}
 	c.Label(k.label(""))
-	pix, requant := k.field(qPixels), k.field(qRequant)
+	at, requant := k.field(from), k.field(qRequant)
 	out, res := loadField(c, requant, rOut), loadField(c, requant, rRes)
 	c.Label(k.label("tile"))
-	k.reduce(pix)
-	e := requantTile{c: c, isa: avx2, args: k.field(qRequant), acc: k.acc, out: out, res: res, label: k.label, spare: ymm[2*k.p:]}
+	start := k.field(qStart)
+	for p := range k.p {
+		for half, a := range k.acc[p] {
+			c.VMOVDQU(operand.Mem{Base: start, Disp: 32 * half}, a)
+		}
+	}
+	reduce(k, at)
+	e := requantTile{c: c, isa: avx2, args: k.field(qRequant), acc: k.acc, out: out, res: res, label: k.label, spare: k.spare}
 	e.emit()
-	c.ADDQ(operand.U32(uint32(4*k.p)), pix)
 	c.SUBQ(operand.Imm(1), tiles.Addr)
 	c.JNE(operand.LabelRef(k.label("tile")))
 	c.VZEROUPPER()
 	c.RET()
 }
 
-// reduce starts the accumulators and runs over the steps, four bytes of every pixel at a time.
-func (k *qconvNarrowTile) reduce(pix reg.GPVirtual) {
-	c, start, in := k.c, k.field(qStart), k.field(qIn)
+// reduce runs over the steps, four bytes of every pixel at a time, which are read where they lie: at is the table of pixels.
+func (k *qconvNarrowTile) reduce(d dot, at reg.GPVirtual) {
+	c, in := k.c, k.field(qIn)
+	weights, spare := k.spare[:2*d.weights()], k.spare[2*d.weights():]
 	windows := make([]reg.GPVirtual, k.p)
 	for p := range windows {
-		for half, a := range k.acc[p] {
-			c.VMOVDQU(operand.Mem{Base: start, Disp: 32 * half}, a)
-		}
 		windows[p] = c.GP64().(reg.GPVirtual)
-		c.MOVLQSX(operand.Mem{Base: pix, Disp: 4 * p}, windows[p])
+		c.MOVLQSX(operand.Mem{Base: at, Disp: 4 * p}, windows[p])
 		c.ADDQ(in, windows[p])
 	}
-	step, n, w, at := k.field(qSteps), k.field(qNumSteps), k.field(qWeights), c.GP64().(reg.GPVirtual)
+	step, n, w, offset := k.field(qSteps), k.field(qNumSteps), k.field(qWeights), c.GP64().(reg.GPVirtual)
 	c.Label(k.label("step"))
-	c.MOVLQSX(operand.Mem{Base: step}, at)
+	c.MOVLQSX(operand.Mem{Base: step}, offset)
 	for q := range 4 {
-		n := k.dot.weights()
+		n := d.weights()
 		for half := range 2 {
-			k.dot.load(operand.Mem{Base: w, Disp: q*lane + 32*half}, k.weight[half*n:])
+			d.load(operand.Mem{Base: w, Disp: q*lane + 32*half}, weights[half*n:])
 		}
 		for p, window := range windows {
-			x, odd, t := k.spare[p%2], k.spare[1], k.spare[len(k.spare)-1]
-			if !k.dot.vnni {
-				x = k.spare[0]
+			x, odd, t := spare[p%2], spare[1], spare[len(spare)-1]
+			if !d.vnni {
+				x = spare[0]
 			}
-			c.VPBROADCASTD(operand.Mem{Base: window, Index: at, Scale: 1, Disp: 4 * q}, x)
-			k.dot.split(x, odd)
+			c.VPBROADCASTD(operand.Mem{Base: window, Index: offset, Scale: 1, Disp: 4 * q}, x)
+			d.split(x, odd)
 			for half, acc := range k.acc[p] {
-				k.dot.add(x, odd, t, t, k.weight[half*n:], acc)
+				d.add(x, odd, t, t, weights[half*n:], acc)
 			}
 		}
 	}
@@ -187,6 +193,86 @@ func (k *qconvNarrowTile) reduce(pix reg.GPVirtual) {
 	c.ADDQ(operand.Imm(4), step)
 	c.SUBQ(operand.Imm(1), n)
 	c.JNE(operand.LabelRef(k.label("step")))
+	c.ADDQ(operand.U32(uint32(4*k.p)), at)
+}
+
+// wideStep is the bytes of 16 inputs that are widened: the even ones first, then the odd ones.
+const wideStep = 32
+
+// qconvWide emits the convolution of inputs that are widened beforehand, which are only broadcast: of the registers, weights of 16
+// channels take four, and ten are left for sums.
+func qconvWide(c *build.Context) {
+	qconvRows(c, "qconv16WideAVX2", 5, qIn, (*qconvNarrowTile).reduceWide)
+	qconvWiden(c)
+}
+
+// reduceWide runs over the steps of pixels that follow one another from at on.
+func (k *qconvNarrowTile) reduceWide(at reg.GPVirtual) {
+	c, d := k.c, dot{c: k.c}
+	weights, x, t := k.spare[:4], k.spare[4], k.spare[5]
+	n, w, apart, three := k.field(qNumSteps), k.field(qWeights), c.GP64(), c.GP64()
+	c.MOVQ(n, apart)
+	c.SHLQ(operand.Imm(5), apart)
+	c.LEAQ(operand.Mem{Base: apart, Index: apart, Scale: 2}, three)
+	c.Label(k.label("step"))
+	for q := range 4 {
+		for half := range 2 {
+			d.load(operand.Mem{Base: w, Disp: q*lane + 32*half}, weights[2*half:])
+		}
+		for p := range k.p {
+			from := operand.Mem{Base: at, Disp: 4 * q}
+			switch p {
+			case 1, 2, 4:
+				from.Index, from.Scale = apart, uint8(p)
+			case 3:
+				from.Index, from.Scale = three, 1
+			}
+			for odd := range 2 {
+				c.VPBROADCASTD(from.Offset(wideStep/2*odd), x)
+				for half, acc := range k.acc[p] {
+					d.addPairs(x, t, weights[2*half+odd], acc)
+				}
+			}
+		}
+	}
+	c.ADDQ(operand.U32(4*lane), w)
+	c.ADDQ(operand.Imm(wideStep), at)
+	c.SUBQ(operand.Imm(1), n)
+	c.JNE(operand.LabelRef(k.label("step")))
+	for range k.p - 1 {
+		c.ADDQ(apart, at)
+	}
+}
+
+// qconvWiden emits the function that widens inputs: pixel by pixel, the 16 bytes of each step.
+func qconvWiden(c *build.Context) {
+	function(c, "widenBytesAVX2", "func(args *byte)", "widenBytesAVX2 lays out inputs in 16 bits; see QConvKernel.Pack.")
+	args := c.Load(c.Param("args"), c.GP64()).(reg.GPVirtual)
+	field := func(offset int) reg.GPVirtual { return loadField(c, args, offset) }
+	to, pixels, low := field(pTo), field(pPixels), c.YMM()
+	c.VPCMPEQD(low, low, low)
+	c.VPSRLW(operand.Imm(8), low, low)
+	c.Label("pixel")
+	window, step, n := c.GP64(), field(pSteps), field(pQuads)
+	c.MOVLQSX(operand.Mem{Base: pixels}, window)
+	c.ADDQ(operand.Mem{Base: args, Disp: pIn}, window)
+	c.Label("step")
+	at, even, odd := c.GP64(), c.XMM(), c.XMM()
+	c.MOVLQSX(operand.Mem{Base: step}, at)
+	c.VMOVDQU(operand.Mem{Base: window, Index: at, Scale: 1}, even)
+	c.VPSRLW(operand.Imm(8), even, odd)
+	c.VPAND(low.AsX(), even, even)
+	c.VMOVDQU(even, operand.Mem{Base: to})
+	c.VMOVDQU(odd, operand.Mem{Base: to, Disp: wideStep / 2})
+	c.ADDQ(operand.Imm(4), step)
+	c.ADDQ(operand.Imm(wideStep), to)
+	c.SUBQ(operand.Imm(1), n)
+	c.JNE(operand.LabelRef("step"))
+	c.ADDQ(operand.Imm(4), pixels)
+	c.SUBQ(operand.Imm(1), operand.Mem{Base: args, Disp: pCount})
+	c.JNE(operand.LabelRef("pixel"))
+	c.VZEROUPPER()
+	c.RET()
 }
 
 // qdepthwiseNarrow emits the depthwise convolution of bytes: the 64 bytes of a step, four pixels of 16 channels, become
