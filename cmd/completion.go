@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -195,25 +194,9 @@ func beside(ends []string) cobra.CompletionFunc {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		directive := cobra.ShellCompDirectiveNoFileComp
-		folder, _ := filepath.Split(typed)
-		entries, err := os.ReadDir(filepath.Join(".", folder))
-		if filepath.IsAbs(folder) {
-			entries, err = os.ReadDir(folder)
-		}
-		if err != nil {
-			return nil, directive
-		}
-		var list []string
-		for _, e := range entries {
-			name := folder + e.Name()
-			switch {
-			case !strings.HasPrefix(name, typed) || e.Name()[0] == '.' && !strings.HasPrefix(filepath.Base(typed), "."):
-			case e.IsDir():
-				list, directive = append(list, name+string(filepath.Separator)), directive|cobra.ShellCompDirectiveNoSpace
-			case slices.Contains(ends, strings.TrimPrefix(filepath.Ext(name), ".")):
-				list = append(list, name)
-			}
+		list, directive := completePath(typed, ends...), cobra.ShellCompDirectiveNoFileComp
+		if slices.ContainsFunc(list, func(name string) bool { return os.IsPathSeparator(name[len(name)-1]) }) {
+			directive |= cobra.ShellCompDirectiveNoSpace
 		}
 		return list, directive
 	}

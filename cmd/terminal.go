@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -137,7 +138,7 @@ func (t terminal) window(ctl views.Controller, o views.Options) (*window, error)
 		o.SavePicture = nil
 	}
 	if t.remote == nil && !t.readOnly { // whoever is at the other end of a connection sees no other files of this machine
-		o.ReadFile = readFile
+		o.ReadFile, o.CompleteFile = readFile, completeCompared
 	}
 	if t.recordings != "" {
 		o.Recordings = recording.Folder(t.recordings)
@@ -181,6 +182,21 @@ func readFile(name string) (*report.Snapshot, error) {
 		return nil, err
 	}
 	return nil, fmt.Errorf("%s is neither a recording nor a file of trtexec or of ONNX Runtime; trtui diff measures models and engines", name)
+}
+
+// completeCompared returns the folders and files that a name for readFile may go on to: of several files with commas between
+// them, the last. ~/ stands for the home folder.
+func completeCompared(text string) []string {
+	before := text[:strings.LastIndexByte(text, ',')+1]
+	path := text[len(before):]
+	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(path, "~/") {
+		path = home + path[1:]
+	}
+	found := completePath(path, "trtui", "json")
+	for i := range found {
+		found[i] = before + found[i]
+	}
+	return found
 }
 
 // run shows the window until it is left; it returns the recording that is to be shown next, if there is one.

@@ -191,6 +191,8 @@ func (a *App) update(msg tea.Msg) tea.Cmd {
 		a.beating = false
 	case GotoMsg:
 		a.open(msg)
+	case completedMsg:
+		msg.ask.complete(msg)
 	case openMsg:
 		a.dialogs = append(a.dialogs, msg.dialog)
 	case received:

@@ -76,7 +76,7 @@ func run(a *App, cmd tea.Cmd) {
 		return
 	}
 	switch m := cmd().(type) {
-	case StatusMsg, GotoMsg, openMsg, Header, runMsg:
+	case StatusMsg, GotoMsg, openMsg, completedMsg, Header, runMsg:
 		send(a, m)
 	}
 }

@@ -67,6 +67,8 @@ type Options struct {
 	// ReadFile reads a file that a person names, to be compared: a recording, or what another program wrote of an engine; nil where
 	// files are not read. It may take a while.
 	ReadFile func(name string) (*report.Snapshot, error)
+	// CompleteFile returns the names that what was typed for ReadFile may go on to; nil: none are looked for. It may take a while.
+	CompleteFile func(text string) []string
 	// Live is the session in front of which a recording is shown; nil: there is none.
 	Live *recordings.Live
 	// Timeline is the controller of a replay, which has states to choose from; nil for a session.

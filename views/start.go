@@ -33,7 +33,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 		o.Now = time.Now
 	}
 	w := &workbench{o: o, ctl: ctl, snap: ctl.Snapshot(), tour: tour{seen: o.TourSeen}}
-	w.config.want, w.comparison.ReadFile = w.snap.Config, o.ReadFile
+	w.config.want, w.comparison.ReadFile, w.comparison.CompleteFile = w.snap.Config, o.ReadFile, o.CompleteFile
 	app, err := ui.New(ui.Config{
 		Look: o.Look, Screens: w.screens(), Intents: w.intents(), Others: append(reloadKeys(), scrubKeys()...), Keys: o.Keys,
 		OnIntent: w.intent, Lacks: w.lacksFor, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After,

@@ -13,6 +13,8 @@ import (
 type Pair struct {
 	// ReadFile reads what a person names; nil where no files are read.
 	ReadFile func(name string) (*report.Snapshot, error)
+	// CompleteFile returns what a name that is being typed may go on to; nil: it is not completed.
+	CompleteFile func(text string) []string
 
 	look  *ui.Look
 	count uint64        // of changes of it
