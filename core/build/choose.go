@@ -21,6 +21,8 @@ type Choice struct {
 	// better by more than chance. The rounding is chosen first.
 	Roundings     []*Rounding
 	Equalizations []*Equalization
+	// Moments, if not nil, are those that other choices on the same data have found, and get what this one finds.
+	Moments *Moments
 	// Made, if not nil, is told what was chosen where anything was compared.
 	Made func(*Rounding, *Equalization)
 }
@@ -64,6 +66,7 @@ type chooser struct {
 	how       LowerConfig
 	supports  func(*graph.Layer) error
 	fit, held *Replay
+	exact     bool    // nothing is lost of any weights by the nearest integers
 	want      *staged // FP32 on what is held out
 	best      *way
 	tried     []Tried
@@ -81,6 +84,10 @@ type way struct {
 // choose sets Rounding and Equalization, and returns what was compared.
 func (cfg *LowerConfig) choose(ctx context.Context, o *Optimized, supports func(*graph.Layer) error) ([]Tried, error) {
 	c := &chooser{Choice: cfg.Choice, ctx: ctx, optimized: o, how: *cfg, supports: supports}
+	if c.Moments == nil {
+		c.Moments = &Moments{}
+	}
+	c.Moments.begin(o.Network)
 	c.how.Choice = nil
 	cfg.Choice, cfg.Rounding, cfg.Equalization = nil, c.Roundings[0], c.Equalizations[0]
 	if c.Replay.Items < fewestChosen {
@@ -178,6 +185,10 @@ func (c *chooser) try(r *Rounding, e *Equalization) error {
 	}
 	if work := c.work(r); work > mostWork {
 		t.Skipped = fmt.Sprintf("it takes %.0f billion multiplications", work/1e9)
+	} else if work > 0 && c.exact && r.Few.Bits == 0 {
+		t.Skipped = "nothing is lost of weights by the nearest integers"
+	}
+	if t.Skipped != "" {
 		c.tried = append(c.tried, t)
 		return nil
 	}
@@ -221,7 +232,10 @@ func (c *chooser) measure(w *way) error {
 	how := c.how
 	if how.Rounding = w.rounding; w.rounding != nil && w.rounding.Replay != nil {
 		r := *w.rounding
-		r.Replay = c.fit
+		r.Replay, r.kept = c.fit, c.Moments
+		if c.goesOn() {
+			r.items = c.Replay.Items
+		}
 		how.Rounding = &r
 	}
 	how.Equalization = w.equalization
@@ -235,6 +249,9 @@ func (c *chooser) measure(w *way) error {
 		return err
 	}
 	w.equalized, w.rounded = l.Equalized, l.Rounded
+	if c.best == nil {
+		c.exact = allLossless(c.optimized.Network, n)
+	}
 	float := c.optimized.Network
 	want, got := compared(float, n, c.held.Env, c.held.Items)
 	if c.want == nil || !slices.Equal(c.want.last, namesOf(want)) {
@@ -313,8 +330,11 @@ func (c *chooser) chosen() (*Rounding, *Equalization) {
 		to := Rounding{By: c.Roundings[1].By, Declined: true}
 		if r != nil && r.By.NeedsMoments() {
 			to = *r
-			if c.Replay.Items > mostHeld { // rounding would look at no more items
+			switch {
+			case c.Replay.Items > mostHeld: // rounding would look at no more items
 				to.Known = c.best.rounded
+			case c.goesOn() && c.Moments.has():
+				to.Replay, to.kept, to.more, to.items = c.held, c.Moments, true, c.Replay.Items
 			}
 		} else if r != nil {
 			to.Few = r.Few
@@ -332,6 +352,11 @@ func (c *chooser) chosen() (*Rounding, *Equalization) {
 		e = &to
 	}
 	return r, e
+}
+
+// goesOn reports whether the best way is rounded by the moments that its trial has found and by what they lack, all that was held out.
+func (c *chooser) goesOn() bool {
+	return c.Replay.Items <= mostHeld && c.fit.Items+c.held.Items == c.Replay.Items
 }
 
 // because says what was compared.

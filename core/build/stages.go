@@ -44,6 +44,7 @@ func (r *Replay) Tee(n *graph.Network, batches Batches) Batches {
 		for in, err := range batches {
 			if err == nil && len(kept) < most {
 				kept = append(kept, copyOf(in))
+				r.Items = len(kept)
 			}
 			if !yield(in, err) {
 				return

@@ -38,6 +38,54 @@ func (c gptqCase) layer() *graph.Layer {
 	return &graph.Layer{Name: "l", Op: graph.Conv, Attrs: graph.ConvAttrs{Group: c.Groups, Pads: c.Pads, Strides: c.Strides, Dilations: c.Dilations}, Inputs: in}
 }
 
+// TestMomentsDivided divides the channels of a grouped convolution's input: the moments are those that are collected of what is
+// divided, and those of more rows go on from there.
+func TestMomentsDivided(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	c := gptqCase{WDims: []int{4, 2, 3, 3}, XDims: []int{1, 4, 9, 7}, Groups: 2, Pads: []int{1, 1, 1, 1}}
+	c.W = make([]float32, 4*2*9)
+	l, by := c.layer(), []float64{1, 8, 0.5, 4}
+	x, divided := make([]float32, 4*63), make([]float32, 4*63)
+	for i := range x {
+		x[i] = float32(rnd.NormFloat64())
+		divided[i] = x[i] / float32(by[i/63])
+	}
+	of := func(rows ...[]float32) *Moments {
+		m, err := NewMoments(l, c.WDims)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range rows {
+			if err := m.Add(l, c.WDims, numeric.Values(numeric.F32, x, c.XDims...), 2); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return m
+	}
+	first := of(x)
+	got, err := first.Divided(by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := got.Add(l, c.WDims, numeric.Values(numeric.F32, divided, c.XDims...), 2); err != nil {
+		t.Fatal(err)
+	}
+	want := of(divided, divided)
+	for g := range want.sums {
+		for i, v := range want.sums[g] {
+			if math.Abs(got.sums[g][i]-v) > 1e-9*math.Abs(v) {
+				t.Fatalf("group %d, moment %d is %v, want %v", g, i, got.sums[g][i], v)
+			}
+		}
+	}
+	if again := of(x); !slices.Equal(first.sums[1], again.sums[1]) || first.rows != again.rows {
+		t.Error("what was divided is not as it was")
+	}
+	if _, err := first.Divided([]float64{1, 2, 3, 4, 5}); err == nil {
+		t.Error("five numbers divide four channels")
+	}
+}
+
 // TestGPTQ compares with the paper's algorithm, which inverts the moments, in float64 by numpy.
 func TestGPTQ(t *testing.T) {
 	data, err := os.ReadFile("testdata/gptq.json")

@@ -22,7 +22,7 @@ func (r Rounding) Improve(l *graph.Layer, w numeric.Value, q []int8, g grid, m *
 	if m == nil || m.rows == 0 || m.k != rows.k || rows.outputs%m.groups != 0 {
 		return 0, errors.New("what it reads was not seen")
 	}
-	if err := m.finish(); err != nil {
+	if err := m.Finish(); err != nil {
 		return 0, err
 	}
 	x, outputs := w.Floats(), rows.outputs/m.groups

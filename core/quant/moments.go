@@ -76,6 +76,31 @@ func (m *Moments) Work(outputs int) float64 {
 // Bytes returns what the moments take in memory.
 func (m *Moments) Bytes() int { return 8 * m.groups * m.k * m.k }
 
+// Divided returns the moments of the same inputs whose channels, those of all groups, are divided by some numbers; nil: a copy.
+func (m *Moments) Divided(by []float64) (*Moments, error) {
+	if err := m.Finish(); err != nil {
+		return nil, err
+	}
+	d := &Moments{groups: m.groups, k: m.k, rows: m.rows, Multiply: m.Multiply}
+	taps := m.groups * m.k / max(1, len(by))
+	if len(by) > 0 && taps*len(by) != m.groups*m.k {
+		return nil, fmt.Errorf("%d numbers for the channels of %d groups of %d inputs", len(by), m.groups, m.k)
+	}
+	for g, from := range m.sums {
+		to := slices.Clone(from)
+		d.sums = append(d.sums, to)
+		if len(by) == 0 {
+			continue
+		}
+		for i := range m.k {
+			for j := range i + 1 {
+				to[i*m.k+j] /= by[(g*m.k+i)/taps] * by[(g*m.k+j)/taps]
+			}
+		}
+	}
+	return d, nil
+}
+
 // Add adds what l reads in one inference, x. Of all places so many are taken that items such ones give enough rows.
 func (m *Moments) Add(l *graph.Layer, weights []int, x numeric.Value, items int) error {
 	if m.sums == nil {
@@ -166,8 +191,8 @@ func (m *Moments) add(g int, rows []float32) error {
 	return nil
 }
 
-// finish sums the rows that wait.
-func (m *Moments) finish() error {
+// Finish sums the rows that wait for others. More may be added.
+func (m *Moments) Finish() error {
 	for g, rows := range m.wait {
 		if len(rows) > 0 {
 			if err := m.multiplied(g); err != nil {

@@ -39,7 +39,7 @@ func (c *calibration) how(ctx context.Context, in lowering, lc *build.LowerConfi
 	}
 	lc.Rounding, lc.Equalization = choice.Roundings[0], choice.Equalizations[0]
 	if several {
-		choice.Replay, lc.Choice = c.replay(in), choice
+		choice.Replay, choice.Moments, lc.Choice = c.replay(in), &c.made.moments, choice
 		choice.Made = func(r *build.Rounding, e *build.Equalization) { c.made.keep(in, r, e) }
 	}
 	return nil

@@ -2,6 +2,7 @@ package stages
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
@@ -39,8 +40,11 @@ func (c *calibration) equalization(ctx context.Context, in lowering, by quant.Eq
 		if err != nil {
 			return nil, err
 		}
-		found, err := build.CollectOf(ctx, n, in.Means.Symbols, c.host, c.batches, in.Means.State, names, func(done int) {
-			c.told.Progress(report.Progress{Phase: "equalising channels", Done: done, Total: c.Items()})
+		of := fmt.Sprintf("%+v %s %v %v", in.Of, by, in.Ranges.By.Given, names)
+		found, err := c.made.collected(of, func() (*build.Collected, error) {
+			return build.CollectOf(ctx, n, in.Means.Symbols, c.host, c.batches, in.Means.State, names, func(done int) {
+				c.told.Progress(report.Progress{Phase: "equalising channels", Done: done, Total: c.Items()})
+			})
 		})
 		if err != nil {
 			return nil, err

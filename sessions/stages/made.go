@@ -10,8 +10,16 @@ import (
 // made are the ways to quantise that were chosen by trial. What is chosen once for a calibration stands for all that is lowered with it
 // later, with other rules and precisions of layers: trials take longer than all else that lowering does.
 type made struct {
-	lock sync.Mutex
-	ways map[string]madeWay // by calibration
+	lock    sync.Mutex
+	ways    map[string]madeWay // by calibration
+	moments build.Moments      // what trials have found of the network, for those of other calibrators
+	scaled  scaled
+}
+
+// scaled is what tensors were whose channels are scaled, the last that were asked for: no calibrator changes that.
+type scaled struct {
+	of    string
+	found *build.Collected
 }
 
 // madeWay is what was chosen, and for which network.
@@ -24,6 +32,20 @@ type madeWay struct {
 // names returns what names the calibration of a lowering, and its network.
 func (*made) names(in lowering) (calibration, network string) {
 	return fmt.Sprintf("%+v %+v %s %s", in.Ranges.By, in.Quantized, in.Weights, in.Precision), fmt.Sprintf("%+v %v", in.Of, in.Layers)
+}
+
+// collected returns what scaled tensors are, by collect where they were others before.
+func (m *made) collected(of string, collect func() (*build.Collected, error)) (*build.Collected, error) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.scaled.found == nil || m.scaled.of != of {
+		found, err := collect()
+		if err != nil {
+			return nil, err
+		}
+		m.scaled = scaled{of, found}
+	}
+	return m.scaled.found, nil
 }
 
 func (m *made) keep(in lowering, r *build.Rounding, e *build.Equalization) {
