@@ -99,6 +99,10 @@ func (o *Options) build(ctx context.Context, n *Network, b Backend) (*Engine, er
 		if built.recipe.lower.Correction = nil; low.Shifts != nil {
 			built.recipe.lower.Correction = &build.Correction{Shifts: low.Shifts}
 		}
+		built.recipe.lower.Choice = nil
+		if built.recipe.lower.Rounding = nil; low.Rounded != nil {
+			built.recipe.lower.Rounding = &build.Rounding{By: roundingOf(o.Rounding), Known: low.Rounded}
+		}
 		if built.recipe.lower.Equalization = nil; low.Equalized != nil {
 			built.recipe.lower.Equalization = &build.Equalization{Known: low.Equalized}
 		}
@@ -150,7 +154,7 @@ func (o *Options) collect(ctx context.Context, n *Network, host Backend, lc *bui
 	}
 	defer stop()
 	replay := &build.Replay{Backend: host, Env: env, Progress: o.progress}
-	if o.BiasCorrection == "" || o.BiasCorrection == quant.CorrectExact || !o.Equalization.IsOff() {
+	if o.BiasCorrection == "" || o.BiasCorrection == quant.CorrectExact || !o.Equalization.IsOff() || o.Rounding.NeedsMoments() {
 		batches = replay.Tee(n, batches)
 	}
 	o.progress("collecting activations", 0, 0)
@@ -167,19 +171,7 @@ func (o *Options) collect(ctx context.Context, n *Network, host Backend, lc *bui
 	}
 	lc.Ranges = build.Ranges(found.Histograms, c)
 	maps.Copy(lc.Ranges, o.Ranges)
-	if !o.Equalization.IsOff() {
-		lc.Equalization = &build.Equalization{By: o.Equalization, Spreads: found.Spreads(), Given: map[string]bool{}}
-		for name := range o.Ranges {
-			lc.Equalization.Given[name] = true
-		}
-		lc.Equalization.Ranges = func(ctx context.Context, n *graph.Network, names []string) (map[string]numeric.Range, error) {
-			scaled, err := build.CollectOf(ctx, n, env, host, replay.Batches, nil, names, nil)
-			if err != nil {
-				return nil, err
-			}
-			return build.Ranges(scaled.Histograms, c), nil
-		}
-	}
+	o.ways(lc, found, replay, c)
 	switch o.BiasCorrection {
 	case quant.CorrectFast:
 		lc.Correction = &build.Correction{Means: found.ChannelMeans()}

@@ -1,9 +1,57 @@
 package trtui
 
 import (
+	"context"
 	"errors"
 	"iter"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/quant"
 )
+
+// ways sets how weights are rounded and channels equalised: as the options say, or by trial.
+func (o *Options) ways(lc *build.LowerConfig, found *build.Collected, replay *build.Replay, c Calibrator) {
+	choice := &build.Choice{Replay: replay}
+	if !o.Rounding.NeedsMoments() || o.Rounding.IsAuto() {
+		choice.Roundings = append(choice.Roundings, nil)
+	}
+	if o.Rounding.NeedsMoments() {
+		choice.Roundings = append(choice.Roundings, &build.Rounding{By: roundingOf(o.Rounding), Replay: replay})
+	}
+	if o.Equalization.IsOff() || o.Equalization.IsAuto() {
+		choice.Equalizations = append(choice.Equalizations, nil)
+	}
+	if by := o.Equalization; !by.IsOff() {
+		if by.IsAuto() {
+			by, _ = quant.ParseEqualizer("activations")
+		}
+		e := &build.Equalization{By: by, Spreads: found.Spreads(), Given: map[string]bool{}}
+		for name := range o.Ranges {
+			e.Given[name] = true
+		}
+		e.Ranges = func(ctx context.Context, n *Network, names []string) (map[string]numeric.Range, error) {
+			scaled, err := build.CollectOf(ctx, n, replay.Env, replay.Backend, replay.Batches, nil, names, nil)
+			if err != nil {
+				return nil, err
+			}
+			return build.Ranges(scaled.Histograms, c), nil
+		}
+		choice.Equalizations = append(choice.Equalizations, e)
+	}
+	lc.Rounding, lc.Equalization = choice.Roundings[0], choice.Equalizations[0]
+	if len(choice.Roundings)+len(choice.Equalizations) > 2 {
+		lc.Choice = choice
+	}
+}
+
+// roundingOf returns the rounding by moments that an option stands for.
+func roundingOf(r quant.Rounding) quant.Rounding {
+	if r.IsAuto() {
+		r, _ = quant.ParseRounding("gptq")
+	}
+	return r
+}
 
 // firstOf returns the batches with the values of the network's symbols that the first of them has. The sequence is read
 // once; stop ends it.

@@ -94,8 +94,11 @@ type Options struct {
 	// BiasCorrection says what biases take back of what 8 bits do to the means of activations; the zero value is
 	// quant.CorrectExact. Without Calibration they stay as they are.
 	BiasCorrection quant.BiasCorrection
+	// Rounding says how weights become integers; the zero value is to the nearest, and so is a build without Calibration. By what
+	// quant.ParseRounding makes of "auto" it is found by trial on some of the batches, which are held out, of four at least.
+	Rounding quant.Rounding
 	// Equalization scales channels so that one range suits all of a tensor's; the zero value leaves them, and so does a build
-	// without Calibration. See quant.ParseEqualizer.
+	// without Calibration. See quant.ParseEqualizer; "auto" of it is found by trial as well.
 	Equalization quant.Equalizer
 	// Ranges are the ranges of tensors by name, in place of Calibration, or for some tensors in place of what it finds.
 	Ranges map[string]Range
