@@ -205,7 +205,7 @@ func writeLayerTimes(w io.Writer, t *report.Timings) {
 		}
 	}
 	writeTable(w, header, rows)
-	writeForks(w, t.Forks)
+	writeForks(w, t.Forks, nil)
 }
 
 func maxShare(layers []report.LayerTiming) float64 {

@@ -24,27 +24,42 @@ func verbed(n int, one, many string) string {
 	return fmt.Sprint(n, " ", many)
 }
 
-// writeForks prints the steps that run side by side, lane by lane.
-func writeForks(w io.Writer, forks []report.Fork) {
-	if len(forks) == 0 {
-		return
+// writeForks prints the steps that run side by side, lane by lane, and then those that could and run in turn, with the reason.
+func writeForks(w io.Writer, forks, dropped []report.Fork) {
+	header := []string{">fork", ">in turn µs", ">side by side", ">saved %", ">predicted", ">lane", "steps"}
+	if len(forks) > 0 {
+		fmt.Fprintln(w, "\nsteps that run side by side; --disable side-by-side has them run in turn")
+		fmt.Fprintln(w)
+		writeTable(w, header, forkRows(forks))
 	}
-	fmt.Fprintln(w, "\nsteps that run side by side; --disable side-by-side has them run in turn")
-	fmt.Fprintln(w)
-	var rows [][]string
+	if len(dropped) > 0 {
+		fmt.Fprintln(w, "\nsteps that could run side by side, and run in turn")
+		fmt.Fprintln(w)
+		writeTable(w, append(header, "why"), forkRows(dropped))
+	}
+}
+
+// forkRows are a row for each lane, with the times of the fork and the reason against it in the first.
+func forkRows(forks []report.Fork) (rows [][]string) {
 	for k := range forks {
 		f := &forks[k]
 		for n, lane := range f.Lanes {
-			row := []string{"", "", "", "", ""}
+			row, why := []string{"", "", "", "", ""}, ""
 			if n == 0 {
-				row = []string{fmt.Sprint(k + 1), us(f.InTurn), us(f.Beside), fmt.Sprintf("%.1f", 100*f.Gain), fmt.Sprintf("%.1f", 100*f.Predicted)}
+				row, why = []string{fmt.Sprint(k + 1), "-", "-", "-", fmt.Sprintf("%.1f", 100*f.Predicted)}, becauseText(f.Reason, f.Detail)
+				if f.Measured() {
+					row[1], row[2], row[3] = us(f.InTurn), us(f.Beside), fmt.Sprintf("%.1f", 100*f.Gain)
+				}
 			}
 			var names []string
 			for _, s := range lane {
 				names = append(names, short(s.Step))
 			}
-			rows = append(rows, append(row, fmt.Sprint(n+1), strings.Join(names, ", ")))
+			if row = append(row, fmt.Sprint(n+1), strings.Join(names, ", ")); f.Reason != "" {
+				row = append(row, why)
+			}
+			rows = append(rows, row)
 		}
 	}
-	writeTable(w, []string{">fork", ">in turn µs", ">side by side", ">saved %", ">predicted", ">lane", "steps"}, rows)
+	return rows
 }

@@ -238,6 +238,7 @@ func writeEngine(w io.Writer, s *report.Snapshot) {
 		header = []string{"slowest layers", ">estimated µs", ">%", "~", "type", "~tactic"}
 	}
 	writeTable(w, header, rows)
+	writeForks(w, v.Forks, v.Dropped)
 }
 
 // writeOrigin prints what an engine file says of its making.
@@ -398,5 +399,5 @@ func writeTactics(w io.Writer, s *report.Snapshot) {
 		writeTable(w, []string{" ", "tactic", "format", ">µs", ">ratio", "why not"}, rows)
 		fmt.Fprintln(w)
 	}
-	writeForks(w, t.Forks)
+	writeForks(w, t.Forks, t.Dropped)
 }

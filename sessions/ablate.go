@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -14,7 +15,7 @@ import (
 // same rounds, so long in all as p says for each. A rule without which there is no engine has the error in its row. each, if not nil,
 // is told what is known after every rule.
 func (r *Runner) Ablate(ctx context.Context, cfg config.Config, p run.Profiling, each func(*report.Ablation)) (*report.Ablation, error) {
-	snap, err := r.Report(ctx, cfg, report.PartPasses, p)
+	snap, err := r.Report(ctx, cfg, report.PartPasses|report.PartTactics, p)
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +23,7 @@ func (r *Runner) Ablate(ctx context.Context, cfg config.Config, p run.Profiling,
 	if err != nil {
 		return nil, err
 	}
-	rows, idle := firedRules(snap.Passes)
+	rows, idle := firedRules(snap.Passes, len(snap.Tactics.Forks))
 	a := &report.Ablation{Base: cfg, Estimated: snap.Device.Estimated, Idle: idle}
 	known := func(rows []report.AblationRow, left int) *report.Ablation {
 		b := *a
@@ -72,8 +73,9 @@ func (r *Runner) ablate(ctx context.Context, cfg config.Config, full string, row
 	return nil
 }
 
-// firedRules returns a row for each rule that applies somewhere, in the order of the passes, and the names of the others.
-func firedRules(p *report.Passes) (rows []report.AblationRow, idle []string) {
+// firedRules returns a row for each rule that applies somewhere, in the order of the passes and then of the plan, which has so many
+// forks, and the names of the others.
+func firedRules(p *report.Passes, forks int) (rows []report.AblationRow, idle []string) {
 	at := map[string]int{}
 	for _, rule := range p.Rules {
 		if _, ok := at[rule.Name]; !ok {
@@ -91,6 +93,9 @@ func firedRules(p *report.Passes) (rows []report.AblationRow, idle []string) {
 			rows[i].LayersSaved += f.KernelsSaved
 			rows[i].BytesSaved += f.BytesSaved
 		}
+	}
+	if i, ok := at[pass.SideBySide]; ok {
+		rows[i].Sites += forks
 	}
 	rows = slices.DeleteFunc(rows, func(r report.AblationRow) bool {
 		if r.Sites == 0 {

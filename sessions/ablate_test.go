@@ -15,7 +15,7 @@ func TestFiredRules(t *testing.T) {
 			{Fired: []report.FiredSite{{Rule: "b", KernelsSaved: 2, BytesSaved: 20}}, Missed: []report.MissedSite{{Rule: "c"}}},
 		},
 	}
-	rows, idle := firedRules(p)
+	rows, idle := firedRules(p, 0)
 	if len(rows) != 1 || rows[0].Rule != "b" || rows[0].Sites != 2 || rows[0].LayersSaved != 3 || rows[0].BytesSaved != 30 {
 		t.Errorf("rows are %+v", rows)
 	}

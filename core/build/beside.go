@@ -14,28 +14,57 @@ import (
 )
 
 // layout lays out a choice, with forks where steps run faster side by side: those that are predicted to, by what each step takes on
-// one worker and on all, are measured, and those that do are kept.
+// one worker and on all, are measured, and those that do are kept. The plan says of the others why its steps run in turn.
 func (t *tuner) layout(choice *run.Choice, inTurn []string) (*run.Plan, error) {
 	p, err := choice.Layout()
 	workers := t.workers()
-	if err != nil || workers < 2 || slices.Contains(inTurn, "") {
+	if err != nil || workers < 2 {
 		return p, err
 	}
 	free := func(i int) bool {
-		return !slices.ContainsFunc(p.Steps[i].From, func(l string) bool { return slices.Contains(inTurn, l) }) && !slices.Contains(inTurn, p.Steps[i].Name)
+		named := func(l string) bool { return slices.Contains(inTurn, l) }
+		return !named("") && !named(p.Steps[i].Name) && !slices.ContainsFunc(p.Steps[i].From, named)
 	}
-	atBest := func(i int) (run.Pace, bool) { return run.Pace{All: p.Steps[i].Time, One: p.Steps[i].Time}, free(i) }
-	if len(p.FindForks(workers, atBest)) == 0 {
-		return p, nil
+	atBest := func(i int) run.Pace { return run.Pace{All: p.Steps[i].Time, One: p.Steps[i].Time} }
+	why := "this place is switched off"
+	if slices.Contains(inTurn, "") {
+		why = "rule " + pass.SideBySide + " is switched off"
 	}
-	q, err := t.forked(choice, p, workers, free)
-	if err := t.ctx.Err(); err != nil {
-		return nil, err
+	left := leftForks{}
+	for _, f := range p.FindForks(workers, func(i int) (run.Pace, bool) { return atBest(i), true }) {
+		if slices.ContainsFunc(slices.Concat(f.Lanes...), func(i int) bool { return !free(i) }) {
+			left.add(f, pass.Disabled, why)
+		}
 	}
-	if err != nil || q == nil { // such as that there is no room to try it
-		return p, nil
+	promising := p.FindForks(workers, func(i int) (run.Pace, bool) { return atBest(i), free(i) })
+	q, named := p, len(left)
+	if len(promising) > 0 {
+		q, err = t.forked(choice, p, workers, promising, free, &left)
+		if err := t.ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err != nil { // such as that there is no room to try it
+			q, left = p, left[:named]
+			for _, f := range promising {
+				left.add(f, pass.TooLarge, err.Error())
+			}
+		}
 	}
+	q.Dropped = left.list()
 	return q, nil
+}
+
+// leftForks are forks whose steps run in turn, and why.
+type leftForks []run.Dropped
+
+func (l *leftForks) add(f run.Fork, reason pass.Reason, detail string) {
+	*l = append(*l, run.Dropped{Fork: f, Reason: string(reason), Detail: detail})
+}
+
+// list returns them in the order of their steps.
+func (l leftForks) list() []run.Dropped {
+	slices.SortStableFunc(l, func(a, b run.Dropped) int { return a.First - b.First })
+	return l
 }
 
 // workers is how many there are for lanes; 1 where the device runs one thing at a time.
@@ -47,25 +76,38 @@ func (t *tuner) workers() int {
 	return t.backend.Info().Threads
 }
 
-// forked returns the plan with the forks that pay; nil for none.
-func (t *tuner) forked(choice *run.Choice, p *run.Plan, workers int, free func(step int) bool) (*run.Plan, error) {
+// forked returns the plan with the forks that pay, which is p for none. Promising are those that would be worth it if no step took
+// longer on one worker than on all.
+func (t *tuner) forked(choice *run.Choice, p *run.Plan, workers int, promising []run.Fork, free func(step int) bool, left *leftForks) (*run.Plan, error) {
 	paces, err := t.paces(p)
 	if err != nil {
 		return nil, err
 	}
 	forks := p.FindForks(workers, func(i int) (run.Pace, bool) { return paces[i], free(i) })
-	q, err := t.roomy(choice, p, forks)
-	if err != nil || q == nil {
-		return nil, err
+	for _, f := range promising {
+		if !slices.ContainsFunc(forks, f.Overlaps) {
+			left.add(f.At(paces, workers), pass.NoGain, "by what its steps take on one worker and on all")
+		}
+	}
+	q, err := t.roomy(choice, p, forks, left)
+	if err != nil || len(q.Forks) == 0 {
+		return q, err
 	}
 	if err := t.prove(q); err != nil {
 		return nil, err
 	}
-	forks = slices.DeleteFunc(slices.Clone(q.Forks), func(f run.Fork) bool { return !f.Measured.Pays() })
+	forks = nil
+	for _, f := range q.Forks {
+		if f.Measured.Pays() {
+			forks = append(forks, f)
+		} else {
+			left.add(f, pass.NoGain, "as measured")
+		}
+	}
 	if len(forks) == len(q.Forks) {
 		return q, nil
 	}
-	return t.roomy(choice, p, forks)
+	return t.roomy(choice, p, forks, left)
 }
 
 // The arena may grow for what lives at the same time by a share of it, or by so many bytes, whichever is more.
@@ -74,9 +116,9 @@ const (
 	leastGrowth   = 1 << 20
 )
 
-// roomy lays out a choice with forks, of which those go that save least until the arena is little larger than that of p. It is nil
+// roomy lays out a choice with forks, of which those go that save least until the arena is little larger than that of p, which it is
 // where none is left.
-func (t *tuner) roomy(choice *run.Choice, p *run.Plan, forks []run.Fork) (*run.Plan, error) {
+func (t *tuner) roomy(choice *run.Choice, p *run.Plan, forks []run.Fork, left *leftForks) (*run.Plan, error) {
 	most := p.Memory.Peak + max(leastGrowth, int(shareOfGrowth*float64(p.Memory.Peak)))
 	for len(forks) > 0 {
 		q, err := choice.LayoutWith(forks)
@@ -92,9 +134,14 @@ func (t *tuner) roomy(choice *run.Choice, p *run.Plan, forks []run.Fork) (*run.P
 				least = k
 			}
 		}
+		why := fmt.Sprintf("an arena of %d bytes in place of %d", q.Memory.Peak, p.Memory.Peak)
+		if len(q.Steps) != len(p.Steps) {
+			why = fmt.Sprintf("%d steps in place of %d", len(q.Steps), len(p.Steps))
+		}
+		left.add(forks[least], pass.TooLarge, why)
 		forks = slices.Delete(slices.Clone(forks), least, least+1)
 	}
-	return nil, nil
+	return p, nil
 }
 
 // saves is how much time a fork is known or thought to save.

@@ -10,7 +10,9 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 )
 
@@ -52,6 +54,11 @@ func TestSideBySide(t *testing.T) {
 	if err != nil || len(inTurn.Forks) > 0 {
 		t.Errorf("%v: in turn %+v", err, inTurn.Forks)
 	}
+	checkDropped(t, p)
+	checkDropped(t, inTurn)
+	if !slices.ContainsFunc(inTurn.Dropped, func(f run.Dropped) bool { return f.Reason == string(pass.Disabled) }) {
+		t.Errorf("a plan in turn says of forks %+v", inTurn.Dropped)
+	}
 	for _, f := range p.Forks {
 		if f.Measured.Beside <= 0 || !f.Measured.Pays() || f.Predicted.Beside <= 0 {
 			t.Errorf("a fork that was not measured, or does not pay: %+v", f)
@@ -65,6 +72,12 @@ func TestSideBySide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkDropped(t, without)
+	if !slices.ContainsFunc(without.Dropped, func(f run.Dropped) bool {
+		return f.Reason == string(pass.Disabled) && slices.ContainsFunc(f.Lanes, func(lane []int) bool { return without.Steps[lane[0]].Name == name })
+	}) {
+		t.Errorf("that %s is switched off is not said: %+v", name, without.Dropped)
+	}
 	for _, f := range without.Forks {
 		for _, lane := range f.Lanes {
 			if slices.ContainsFunc(lane, func(i int) bool { return without.Steps[i].Name == name }) {
@@ -74,5 +87,24 @@ func TestSideBySide(t *testing.T) {
 	}
 	if one, err := build.Plan(ctx, n, nil, cpu.Open(1), build.PlanConfig{}); err != nil || len(one.Forks) > 0 {
 		t.Errorf("%v: on one worker %+v", err, one.Forks)
+	}
+}
+
+// checkDropped checks that the forks that a plan does not have are in order, and that their times bear out their reasons.
+func checkDropped(t *testing.T, p *run.Plan) {
+	t.Helper()
+	if !slices.IsSortedFunc(p.Dropped, func(a, b run.Dropped) int { return a.First - b.First }) {
+		t.Errorf("out of order: %+v", p.Dropped)
+	}
+	for _, f := range p.Dropped {
+		measured := f.Measured.Beside > 0
+		switch {
+		case f.Detail == "" || len(f.Lanes) < 2:
+			t.Errorf("says little: %+v", f)
+		case f.Reason == string(pass.NoGain) && measured == f.Measured.Pays() || f.Reason == string(pass.NoGain) && !measured && f.Predicted.Pays():
+			t.Errorf("dropped though it pays: %+v", f)
+		case f.Reason == string(pass.Disabled) && measured:
+			t.Errorf("measured though it is switched off: %+v", f)
+		}
 	}
 }

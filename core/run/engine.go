@@ -131,7 +131,8 @@ type (
 		Like    *int            `json:",omitempty"` // the number of a plan before it, whose network it has
 		Steps   []storedStep
 		Slots   []storedSlot
-		Forks   []Fork `json:",omitempty"`
+		Forks   []Fork    `json:",omitempty"`
+		Dropped []Dropped `json:",omitempty"`
 		Memory  MemoryStats
 		Code    []storedCode `json:",omitempty"`
 	}
@@ -199,7 +200,7 @@ func (e *Engine) WriteTo(w io.Writer) (int64, error) {
 		m.Origin = &e.Origin
 	}
 	for i, p := range e.Plans {
-		sp := storedPlan{Target: p.Target, Profile: p.Profile, Symbols: p.Symbols, Memory: p.Memory, Forks: p.Forks}
+		sp := storedPlan{Target: p.Target, Profile: p.Profile, Symbols: p.Symbols, Memory: p.Memory, Forks: p.Forks, Dropped: p.Dropped}
 		if like := slices.IndexFunc(e.Plans[:i], func(q *Plan) bool { return q.Network == p.Network }); like >= 0 {
 			sp.Like = &like
 		} else if sp.Network, err = p.Network.Encode(into(&tally.Plans)); err != nil {
@@ -303,7 +304,7 @@ func ReadEngine(ops graph.OpSet, data []byte) (e *Engine, err error) {
 
 // decode makes the plan, of a network that was read before or of its own.
 func (sp storedPlan) decode(ops graph.OpSet, n *graph.Network, weights, code func(int) ([]byte, error)) (*Plan, error) {
-	p := &Plan{Target: sp.Target, Profile: sp.Profile, Symbols: sp.Symbols, Memory: sp.Memory, Forks: sp.Forks, Network: n}
+	p := &Plan{Target: sp.Target, Profile: sp.Profile, Symbols: sp.Symbols, Memory: sp.Memory, Forks: sp.Forks, Dropped: sp.Dropped, Network: n}
 	var err error
 	if n == nil {
 		if p.Network, err = graph.DecodeNetwork(ops, sp.Network, weights); err != nil {

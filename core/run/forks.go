@@ -16,6 +16,13 @@ type Fork struct {
 	Measured  ForkTime // as it ran
 }
 
+// Dropped is a fork whose steps run in turn all the same.
+type Dropped struct {
+	Fork          // times that were not measured are 0
+	Reason string // as passes give for what they left
+	Detail string
+}
+
 // ForkTime is what the steps of a fork take one behind the other, each on all workers, and side by side; 0 where that is not known.
 type ForkTime struct{ InTurn, Beside time.Duration }
 
@@ -32,6 +39,14 @@ func (f Fork) End() int {
 		end += len(lane)
 	}
 	return end
+}
+
+// Overlaps reports whether forks have steps in common.
+func (f Fork) Overlaps(g Fork) bool { return f.First < g.End() && g.First < f.End() }
+
+// At returns a fork as it is predicted to be at other paces of the plan's steps.
+func (f Fork) At(paces []Pace, workers int) Fork {
+	return forkOf(f.First, slices.Clone(f.Lanes), paces, workers)
 }
 
 // lane returns the lane of a step; -1 for one that is not in the fork.
@@ -307,6 +322,13 @@ func (p *Plan) lanesOf() []map[int]int {
 
 // checkForks returns an error where lanes are not what they are to be: complete, and apart from each other.
 func (p *Plan) checkForks() error {
+	for _, f := range p.Dropped {
+		for _, step := range slices.Concat(f.Lanes...) {
+			if step < 0 || step >= len(p.Steps) {
+				return fmt.Errorf("step %d of %d is in a fork that was dropped", step, len(p.Steps))
+			}
+		}
+	}
 	waits, from := p.waits(), 0
 	if len(p.Forks) > 0 && p.counts() {
 		return fmt.Errorf("forks where extents are counted")

@@ -16,6 +16,7 @@ type Plan struct {
 	Steps   []Step         // in order of execution
 	Slots   []Slot         // where tensors lie
 	Forks   []Fork         // of steps that run side by side, in order
+	Dropped []Dropped      // forks of steps that run in turn, in order: what was tried, and why it is not so
 	Memory  MemoryStats    // of the arena
 	Code    []kernels.Code // of the kernels, where the target compiles them
 }

@@ -34,6 +34,7 @@ func Passes(m *model.Model, env map[string]int, cfg config.Config, o *build.Opti
 			r.Rules = append(r.Rules, report.Rule{Name: rule, Doc: cmp.Or(p.Docs[rule], p.Doc)})
 		}
 	}
+	r.Rules = append(r.Rules, report.Rule{Name: pass.SideBySide, Doc: "steps of the plan that do not depend on each other run at the same time, where that is measured to be faster"})
 	steps := append(append([]pass.Step(nil), o.Steps...), l.Steps...)
 	for _, st := range steps {
 		r.Steps = append(r.Steps, passStep(st, env))

@@ -11,6 +11,8 @@ type Overview struct {
 	Top        []TopLayer   // by time
 	Memory     MemoryNumbers
 	Counts
+	Forks     []Fork `json:",omitempty"`                        // of Tactics
+	Dropped   []Fork `json:",omitempty" output:"dropped_forks"` // of Tactics
 	Badges    []Badge
 	BuildTime time.Duration
 	Inference *InferenceSplit `json:",omitempty"` // of Timings

@@ -8,7 +8,8 @@ import (
 // Tactics has every candidate of every step (trtui inspect tactics).
 type Tactics struct {
 	Layers      []LayerTactics
-	Forks       []Fork `json:",omitempty"` // of steps that run side by side, as they were measured when that was decided
+	Forks       []Fork `json:",omitempty"`                        // of steps that run side by side, as they were measured when that was decided
+	Dropped     []Fork `json:",omitempty" output:"dropped_forks"` // of steps that run in turn, each with its reason
 	CacheHits   int
 	CacheMisses int
 	Cache       []CacheEntry

@@ -37,6 +37,7 @@ func overview(s *stored, cfg config.Config, p *run.Plan, t *report.Timings, unch
 		r.Split[i].Layers++
 		r.Split[i].Time += l.Median
 	}
+	r.Forks, r.Dropped = describe.Forks(p)
 	r.Unchanged = unchanged
 	if s.model.Engine != nil {
 		r.Contents, r.Origin = NewFileReport(s.model.Engine.Contents), originOf(s.model)

@@ -12,7 +12,8 @@ import (
 
 // Report lists every candidate of every step; cacheError is why the timing cache's file could not be read.
 func (t *tuning) Report(cfg config.Config, cacheError error, p *run.Plan) *report.Tactics {
-	r := &report.Tactics{CachePath: t.saveTo, Pinned: cfg.Pin, Forbidden: cfg.Forbid, Forks: describe.Forks(p)}
+	r := &report.Tactics{CachePath: t.saveTo, Pinned: cfg.Pin, Forbidden: cfg.Forbid}
+	r.Forks, r.Dropped = describe.Forks(p)
 	r.CacheHits, r.CacheMisses = t.cache.Stats()
 	if err := cmp.Or(t.unsaved, cacheError); err != nil {
 		r.CacheError = err.Error()

@@ -306,7 +306,14 @@ func (v *detailView) buildPass(st *report.PassStep) {
 // buildRules lists all rules with how often they did something, and which are switched off.
 func (v *detailView) buildRules() {
 	p := v.g.snap().Passes
-	done, missed := map[string]int{}, map[string]int{}
+	done, missed, forks := map[string]int{}, map[string]int{}, forkSites(v.g.snap())
+	for _, s := range forks {
+		if s.reason == "" {
+			done[s.rule]++
+		} else {
+			missed[s.rule]++
+		}
+	}
 	for _, st := range p.Steps {
 		for _, f := range st.Fired {
 			done[f.Rule]++
@@ -335,6 +342,10 @@ func (v *detailView) buildRules() {
 		}
 		line.Spans = []ui.Span{{Text: words.Pad(r.Name, 24), Style: ui.Accent}, {Text: timesText(done[r.Name], missed[r.Name])}, {Text: r.Doc, Style: ui.Muted}}
 		v.lines = append(v.lines, line)
+	}
+	if len(forks) > 0 {
+		v.add(ui.Span{Text: "side by side", Style: ui.Bold})
+		v.lines = append(v.lines, whole(siteLines(v.g, forks), v.width)...)
 	}
 }
 

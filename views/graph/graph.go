@@ -121,12 +121,19 @@ func (g *graphs) rebuild() {
 	}
 }
 
-// sites returns what concerns the cursor: the sites of the pass, or those of the layer.
+// sites returns what concerns the cursor: the sites of the pass, or those of the layer, and then the forks that it is in.
 func (g *graphs) sites() []site {
 	if g.state.ofPass && g.state.step != engineStep {
 		return g.state.places.pass(g.state.step)
 	}
-	return g.state.places.layers(g.selected().names)
+	names := g.selected().names
+	sites := g.state.places.layers(names)
+	for _, s := range forkSites(g.snap()) {
+		if slices.ContainsFunc(s.layers, func(name string) bool { return names[name] }) {
+			sites = append(sites, s)
+		}
+	}
+	return sites
 }
 
 // toggle asks which of the sites, or which rule everywhere, to switch off or on again.

@@ -116,7 +116,7 @@ func siteLine(g *graphs, s *site) detailLine {
 	case "":
 		line.Mark, line.Style = marks.Good, ui.Good
 		pass := " "
-		if !g.state.ofPass { // else the title names it
+		if !g.state.ofPass && s.pass < len(g.snap().Passes.Steps) { // else the title names it, or it is the plan's
 			pass = fmt.Sprintf(" pass %d ", s.pass+1)
 		}
 		line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: pass, Style: ui.Muted}, {Text: layers, Name: true}}
