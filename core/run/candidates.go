@@ -19,9 +19,11 @@ type Candidates struct {
 	samples   []map[string]int // of what else they are
 	between   []map[string]int // more of it
 	backend   Backend
-	body      bool  // the network is inside a layer, which brings its outputs to where they are wanted
-	room      int64 // bytes that are free on the device, for the tensors and the workspace of a layer; 0: any number
-	layers    []*layerCandidates
+	body      bool                  // the network is inside a layer, which brings its outputs to where they are wanted
+	room      int64                 // bytes that are free on the device, for the tensors and the workspace of a layer; 0: any number
+	idle      map[*graph.Layer]bool // that nothing computes
+	busy      []*graph.Layer        // the others, in order
+	layers    []*layerCandidates    // of those
 	of        map[*graph.Layer]*layerCandidates
 	reformats map[conversion][]*Launch // the first that can be used counts
 }
@@ -84,10 +86,15 @@ func (c *Candidates) find(ctx context.Context) error {
 	if err := c.findRoom(); err != nil {
 		return err
 	}
+	c.idle = idle(c.network)
 	for _, l := range c.network.Layers {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if c.idle[l] {
+			continue
+		}
+		c.busy = append(c.busy, l)
 		lc := &layerCandidates{layer: l}
 		lc.memory, lc.copies = c.memoryOptions(l)
 		var err error

@@ -55,7 +55,7 @@ func (p *Plan) check() error {
 		}
 		for j, in := range s.In {
 			t := s.Layer.Inputs[j]
-			if in < 0 != (t == nil || t.IsConst()) || in >= len(p.Slots) || in >= 0 && p.Slots[in].Tensor != t {
+			if in < 0 && t != nil && !gives(s.Layer, j) || in >= 0 && (t == nil || t.IsConst()) || in >= len(p.Slots) || in >= 0 && p.Slots[in].Tensor != t {
 				return fmt.Errorf("step %d: input %d has slot %d", i, j, in)
 			}
 		}

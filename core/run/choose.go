@@ -44,8 +44,8 @@ func bind(l *graph.Layer, in, out kernels.Format, env map[string]int) kernels.Bi
 	for i, t := range l.Inputs {
 		switch {
 		case t == nil:
-		case t.IsConst():
-			b.In[i], b.Consts[i] = desc(t, kernels.Linear, env), t.Weights
+		case gives(l, i):
+			b.In[i], b.Consts[i] = desc(t, kernels.Linear, env), elements(t, env)
 		default:
 			b.In[i] = desc(t, formatOf(l, i, in, out), env)
 		}
@@ -89,7 +89,7 @@ func viewable(n *graph.Network, l *graph.Layer, body bool) error {
 	switch {
 	case len(l.Outputs) != 1:
 		return fmt.Errorf("there are %d outputs", len(l.Outputs))
-	case x.IsConst():
+	case given(x):
 		return fmt.Errorf("input %s is a constant", x.Name)
 	case x.Type != y.Type || !x.Range.Equal(y.Range):
 		return fmt.Errorf("output %s has another type or range", y.Name)

@@ -33,7 +33,7 @@ func (c *Candidates) conversions() []conversion {
 				add(made, t, o.out)
 			}
 			for i, t := range lc.layer.Inputs {
-				if t != nil && !t.IsConst() {
+				if t != nil && !gives(lc.layer, i) {
 					add(wanted, t, formatOf(lc.layer, i, o.in, o.out))
 				}
 			}

@@ -87,7 +87,7 @@ func (y *layout) steps() error {
 	for _, t := range y.network.Inputs {
 		y.newSlot(t, desc(t, kernels.Linear, y.env), IO, -1)
 	}
-	for _, l := range y.network.Layers {
+	for _, l := range y.busy {
 		if err := y.layer(l); err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func (y *layout) layer(l *graph.Layer) error {
 func (y *layout) inputs(l *graph.Layer, o option) ([]int, error) {
 	slots := make([]int, len(l.Inputs))
 	for i, x := range l.Inputs {
-		if x == nil || x.IsConst() {
+		if x == nil || gives(l, i) {
 			slots[i] = -1
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
@@ -91,7 +92,9 @@ func bindStep(p *Plan, i int, backend Backend, packs *kernels.Packs) (kernels.Ke
 		return nil, fmt.Errorf("layer %s: %s has no tactic %s: %w", s.Name, backend.Info().Name, s.Tactic, ErrStale)
 	}
 	b := p.Binding(i)
-	b.Packs = packs
+	if !slices.ContainsFunc(s.Layer.Inputs, known) { // which differ from shape to shape
+		b.Packs = packs
+	}
 	if err := p.fits(s, t, b); err != nil {
 		return nil, fmt.Errorf("layer %s: tactic %s does not compute it: %w: %w", s.Name, s.Tactic, err, ErrStale)
 	}
@@ -235,7 +238,7 @@ func (p *Plan) Binding(i int) kernels.Binding {
 		case in >= 0:
 			b.In[j] = p.Slots[in].Desc
 		case t != nil:
-			b.In[j], b.Consts[j] = desc(t, kernels.Linear, env), t.Weights
+			b.In[j], b.Consts[j] = desc(t, kernels.Linear, env), elements(t, env)
 		}
 	}
 	for j, out := range s.Out {

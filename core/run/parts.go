@@ -56,7 +56,7 @@ func partable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[string
 	if err != nil {
 		return err
 	}
-	if x.IsConst() || l.Epilogue.Args > 0 {
+	if given(x) || l.Epilogue.Args > 0 {
 		return fmt.Errorf("input %s is a constant, or something is computed", x.Name)
 	}
 	if f == kernels.Linear {
@@ -132,7 +132,7 @@ func (y *layout) readable(l *graph.Layer, in int) error {
 			return fmt.Errorf("output %s would begin where no kernel of the device can read", t.Name)
 		}
 		for _, u := range t.Users {
-			if !y.readsPart(u, t, d) {
+			if !y.idle[u] && !y.readsPart(u, t, d) {
 				return fmt.Errorf("%s cannot read output %s where it is a part of a tensor", u.Name, t.Name)
 			}
 		}

@@ -53,7 +53,7 @@ func (c *Choice) search() {
 		func(o option) bool { return o.out != kernels.Linear },
 	} {
 		pick := map[*graph.Layer]int{}
-		for _, l := range c.network.Layers {
+		for _, l := range c.busy {
 			pick[l] = fastest(c.options[l], prefer)
 		}
 		c.start(pick)
@@ -62,7 +62,7 @@ func (c *Choice) search() {
 				break
 			}
 		}
-		if t := c.time(c.network.Layers...); best == nil || t < bestTime {
+		if t := c.time(c.busy...); best == nil || t < bestTime {
 			best, bestTime = c.pick, t
 		}
 	}
@@ -79,7 +79,7 @@ const manyReaders = 16
 // start makes choices for all layers.
 func (c *Choice) start(pick map[*graph.Layer]int) {
 	c.pick, c.hubs = pick, hubs{}
-	for _, l := range c.network.Layers {
+	for _, l := range c.busy {
 		for _, t := range l.Inputs {
 			if t != nil && len(t.Users) >= manyReaders && c.hubs[t] == nil {
 				c.hubs[t] = map[kernels.Format]int{}
@@ -153,14 +153,14 @@ func (c *Choice) set(layers []*graph.Layer, picks []int) (before []int) {
 // and another format of a layer's results, with which all that read them change.
 func (c *Choice) changes() iter.Seq2[[]*graph.Layer, []int] {
 	return func(yield func([]*graph.Layer, []int) bool) {
-		for _, l := range c.network.Layers {
+		for _, l := range c.busy {
 			for i := range c.options[l] {
 				if i != c.pick[l] && !yield([]*graph.Layer{l}, []int{i}) {
 					return
 				}
 			}
 		}
-		for _, l := range c.network.Layers {
+		for _, l := range c.busy {
 			for _, p := range producers(l) {
 				for i := range c.options[p] {
 					for j := range c.options[l] {
@@ -171,7 +171,7 @@ func (c *Choice) changes() iter.Seq2[[]*graph.Layer, []int] {
 				}
 			}
 		}
-		for _, l := range c.network.Layers {
+		for _, l := range c.busy {
 			for i, o := range c.options[l] {
 				layers, picks := c.together(l, o.out)
 				if len(layers) > 1 && !yield(append(layers, l), append(picks, i)) {
@@ -185,8 +185,8 @@ func (c *Choice) changes() iter.Seq2[[]*graph.Layer, []int] {
 // producers returns the layers that produce the inputs of l.
 func producers(l *graph.Layer) []*graph.Layer {
 	var list []*graph.Layer
-	for _, x := range l.Inputs {
-		if x != nil && x.Producer != nil && !slices.Contains(list, x.Producer) {
+	for i, x := range l.Inputs {
+		if x != nil && x.Producer != nil && !gives(l, i) && !slices.Contains(list, x.Producer) {
 			list = append(list, x.Producer)
 		}
 	}
@@ -198,7 +198,7 @@ func producers(l *graph.Layer) []*graph.Layer {
 func (c *Choice) together(l *graph.Layer, f kernels.Format) (layers []*graph.Layer, picks []int) {
 	for _, t := range l.Outputs {
 		for _, u := range t.Users {
-			if slices.Contains(layers, u) {
+			if c.idle[u] || slices.Contains(layers, u) {
 				continue
 			}
 			out := c.chosen(u).out
@@ -236,7 +236,7 @@ func (c *Choice) terms(list []term, layers []*graph.Layer) []term {
 	for _, l := range layers {
 		list = append(list, term{option: c.chosen(l), rank: c.pick[l]})
 		for _, t := range slices.Concat(l.Inputs, l.Outputs) {
-			if t == nil || t.IsConst() || !seen.add(t) {
+			if t == nil || given(t) || !seen.add(t) {
 				continue
 			}
 			list = c.reformatsOf(list, t)
@@ -298,6 +298,9 @@ func (c *Choice) wanted(t *graph.Tensor, f kernels.Format) bool {
 		return hub[f] > 0
 	}
 	for _, u := range t.Users {
+		if c.idle[u] {
+			continue
+		}
 		o := c.chosen(u)
 		for i, x := range u.Inputs {
 			if x == t && formatOf(u, i, o.in, o.out) == f {

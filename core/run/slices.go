@@ -30,7 +30,7 @@ func (y *layout) sliceable(l *graph.Layer, in []int) error {
 			return fmt.Errorf("what computes input %s cannot write to a part of a tensor", name)
 		}
 		for _, u := range l.Inputs[i].Users {
-			if u != l && !y.readsSlices(u, l.Inputs[i], s.Desc.Format) {
+			if u != l && !y.idle[u] && !y.readsSlices(u, l.Inputs[i], s.Desc.Format) {
 				return fmt.Errorf("%s reads input %s, too, and cannot where that is a part of a tensor", u.Name, name)
 			}
 		}
@@ -132,7 +132,7 @@ func sliceable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[strin
 	seen := map[*graph.Tensor]bool{}
 	for i, x := range l.Inputs {
 		switch {
-		case x.IsConst():
+		case given(x):
 			return fmt.Errorf("input %s is a constant", x.Name)
 		case n.IsOutput(y):
 			return fmt.Errorf("%s is an output of the network, with memory of its own", y.Name)
