@@ -24,17 +24,20 @@ AXES = ("fixed", "sequence", "dynamic")  # none has a symbol, the sequence has o
 
 class Hidden(torch.nn.Module):
     """The hidden states of a model as its only output. With triangle the model is given its causal mask, as TorchScript cannot
-    export how it is computed."""
+    export how it is computed. A padded text comes with which of its places are tokens."""
 
     def __init__(self, model, of, triangle):
         super().__init__()
         self.model, self.of, self.triangle = model, of, triangle
 
-    def forward(self, x):
-        given = {}
+    def forward(self, x, mask=None):
+        given = {} if mask is None else {"attention_mask": mask}
         if self.triangle:
-            n = x.shape[1]
-            given["attention_mask"] = torch.triu(torch.full((n, n), torch.finfo(torch.float32).min), 1)[None, None]
+            n, least = x.shape[1], torch.finfo(torch.float32).min
+            triangle = torch.triu(torch.full((n, n), least), 1)[None, None]
+            if mask is not None:
+                triangle = triangle.masked_fill(mask[:, None, None, :] == 0, least)
+            given["attention_mask"] = triangle
         return self.model(**{self.of: x}, return_dict=False, **given)[0]
 
 
@@ -63,24 +66,42 @@ def vit(attention):
     return transformers.ViTModel(config, add_pooling_layer=False)
 
 
-ARCHITECTURES = {"bert": bert, "gpt2": gpt2, "llama": llama, "vit": vit}
+def t5(attention):
+    config = transformers.T5Config(vocab_size=VOCABULARY, d_model=WIDTH, d_kv=WIDTH // HEADS, d_ff=2 * WIDTH, num_layers=LAYERS, num_heads=HEADS,
+                                   use_cache=False, attn_implementation="eager" if attention == "eager" else None)
+    return transformers.T5EncoderModel(config)
+
+
+def whisper(attention):
+    config = transformers.WhisperConfig(vocab_size=VOCABULARY, d_model=WIDTH, encoder_layers=LAYERS, encoder_attention_heads=HEADS,
+                                        encoder_ffn_dim=2 * WIDTH, num_mel_bins=8, max_source_positions=SEQUENCE, attn_implementation=attention)
+    return transformers.models.whisper.modeling_whisper.WhisperEncoder(config)
+
+
+ARCHITECTURES = {"bert": bert, "gpt2": gpt2, "llama": llama, "vit": vit, "t5": t5, "whisper": whisper,
+                 "bert-padded": bert, "gpt2-padded": gpt2, "llama-padded": llama, "t5-padded": t5}
 OPTIMISED_AS = {"bert": "bert", "gpt2": "bert", "llama": "bert", "vit": "vit"}  # gpt2 needs earlier keys and values
+INPUTS = {"vit": ("pixel_values", lambda batch: torch.randn(2, 3, 8, 8)), "whisper": ("input_features", lambda batch: torch.randn(2, 8, 2 * SEQUENCE))}
+TEXT = ("input_ids", lambda batch: torch.randint(0, VOCABULARY, (batch, SEQUENCE)))
 
 
 def export(name, path, exporter, attention, opset, axes):
     torch.manual_seed(1)
-    image = name == "vit"
-    triangle = exporter == "torchscript" and name in ("gpt2", "llama")
-    model = Hidden(ARCHITECTURES[name](attention), "pixel_values" if image else "input_ids", triangle).eval()
-    x = torch.randn(2, 3, 8, 8) if image else torch.randint(0, VOCABULARY, (2 if axes == "dynamic" else 1, SEQUENCE))
-    symbols = {} if axes == "fixed" else {0: "batch"} if image else {1: "sequence"} if axes == "sequence" else {0: "batch", 1: "sequence"}
+    of, sample = INPUTS.get(name, TEXT)
+    triangle = exporter == "torchscript" and name.split("-")[0] in ("gpt2", "llama")
+    model = Hidden(ARCHITECTURES[name](attention), of, triangle).eval()
+    inputs = {"x": sample(2 if axes == "dynamic" else 1)}
+    if name.endswith("-padded"):
+        inputs["mask"] = torch.ones_like(inputs["x"])
+        inputs["mask"][:, -2:] = 0
+    symbols = {} if axes == "fixed" else {0: "batch"} if name in INPUTS else {1: "sequence"} if axes == "sequence" else {0: "batch", 1: "sequence"}
+    options = dict(opset_version=opset, input_names=list(inputs), output_names=["hidden"])
     if exporter == "dynamo":
-        shapes = {"x": {i: torch.export.Dim(s, min=1 + i, max=16) for i, s in symbols.items()}} if symbols else None
-        torch.onnx.export(model, (x,), path, dynamo=True, opset_version=opset, dynamic_shapes=shapes, external_data=False,
-                          input_names=["x"], output_names=["hidden"], verbose=False)
+        dims = {i: torch.export.Dim(s, min=1 + i, max=16) for i, s in symbols.items()}
+        torch.onnx.export(model, tuple(inputs.values()), path, dynamo=True, dynamic_shapes={n: dims for n in inputs} if symbols else None,
+                          external_data=False, verbose=False, **options)
     else:
-        torch.onnx.export(model, (x,), path, dynamo=False, opset_version=opset, dynamic_axes={"x": symbols} if symbols else None,
-                          input_names=["x"], output_names=["hidden"])
+        torch.onnx.export(model, tuple(inputs.values()), path, dynamo=False, dynamic_axes={n: symbols for n in inputs} if symbols else None, **options)
 
 
 def variants(name):
@@ -88,7 +109,7 @@ def variants(name):
         for opset in opsets:
             for attention in ("eager", "sdpa"):
                 for axes in AXES:
-                    if name != "vit" or axes != "sequence":
+                    if name not in INPUTS or axes != "sequence":
                         yield exporter, attention, opset, axes
 
 
@@ -112,7 +133,7 @@ def main():
             path = str(folder / name / "{}-{}-opset{}-{}".format(*v))
             if attempt(path + ".onnx", lambda: export(name, path + ".onnx", *v)) and optimizer:
                 attempt(path + "-optimised.onnx", lambda: optimizer.optimize_model(
-                    path + ".onnx", model_type=OPTIMISED_AS[name], num_heads=HEADS, hidden_size=WIDTH).save_model_to_file(path + "-optimised.onnx"))
+                    path + ".onnx", model_type=OPTIMISED_AS.get(name.split("-")[0], "bert"), num_heads=HEADS, hidden_size=WIDTH).save_model_to_file(path + "-optimised.onnx"))
 
 
 if __name__ == "__main__":

@@ -238,6 +238,31 @@ func TestRecogniseAttentionReports(t *testing.T) {
 			short := n.AddConst("short", numeric.NewValue(numeric.F32, 1, 5))
 			return n.output(of(6, a.triangle(0, inf)), of(6, a.triangle(-1, inf)), of(3, zero), of(6, short))
 		}},
+		{"padding-of-the-model", func(n *net) *graph.Network { // And what is causal, in the mask of the op
+			a := attnNet{n}
+			at := graph.AttentionAttrs{Heads: 4, KVHeads: 4}
+			seen := a.op("And", elementwise.And, a.causal(), a.tokens())
+			return n.output(n.add("Attention", graph.Attention, at, n.input("q", 2, 6, 32), n.input("k", 2, 6, 32), n.input("v", 2, 6, 32), seen))
+		}},
+		{"gathers-by-place", func(n *net) *graph.Network {
+			place := func(name string, axis, extent int) *graph.Tensor {
+				v := numeric.NewValue(numeric.I64, 2, 1, 1, 6, 1)
+				for i := range v.I64() {
+					v.I64()[i] = int64([]int{i / 6, i % 6}[axis] % extent)
+				}
+				return n.AddConst(name, v)
+			}
+			gathered := func(name string, x *graph.Tensor, i ...*graph.Tensor) *graph.Tensor {
+				return n.add(name, graph.GatherND, graph.GatherNDAttrs{}, x, n.add(name+"_at", graph.Concat, graph.ConcatAttrs{Axis: -1}, i...))
+			}
+			x, square := n.input("x", 2, 6), n.input("square", 6, 6)
+			rows, columns := place("rows", 0, 2), place("columns", 1, 6)
+			return n.output(gathered("all", x, rows, columns), gathered("some", square, rows, columns), gathered("turned", square, columns, rows),
+				gathered("again", n.input("short", 2, 3), rows, place("thirds", 1, 3)),
+				n.add("by-constants", graph.GatherND, graph.GatherNDAttrs{}, x, n.AddConst("tuples", numeric.Values(numeric.I64,
+					[]int64{0, 0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 1, 0, 1, 1, 1, 2, 1, 3, 1, 4, 1, 5}, 2, 1, 6, 2))),
+				n.add("back", graph.GatherND, graph.GatherNDAttrs{}, x, n.AddConst("reverse", numeric.Values(numeric.I64, []int64{1, 0, 0, 0}, 2, 2))))
+		}},
 		{"five-dims", func(n *net) *graph.Network {
 			a := attnNet{n}
 			q, k := n.input("q", 2, 2, 2, 6, 8), n.input("k", 2, 2, 1, 8, 6)

@@ -25,11 +25,11 @@ import (
 //
 // The factor may be before the product, on one operand or both, the mask added or selected by, heads cut and joined by any moves,
 // and keys and values repeated for groups of heads. Operands that no moves lead to from a projection are read as they are. A mask
-// that is exactly the causal one becomes the attribute.
+// that is exactly the causal one becomes the attribute, of one that hides what is behind And more, the rest is the mask.
 var Attention = pass.Pass{
 	Name:  "recognise-attention",
 	Doc:   "recognise attention that is written as several layers",
-	Rules: []string{"attention", "attention-heads", "attention-mask", "norm-heads"},
+	Rules: []string{"attention", "attention-heads", "attention-mask", "norm-heads", "gather-in-order"},
 	Run: func(r *pass.Rewrite) {
 		r.Each(func(l *graph.Layer) bool {
 			switch {
@@ -38,7 +38,7 @@ var Attention = pass.Pass{
 			case l.Op == graph.Attention:
 				return normHeads(r, l.Inputs[graph.AttentionQ]) || normHeads(r, l.Inputs[graph.AttentionK]) || cutsHeads(r, l) || seesByPlace(r, l)
 			}
-			return l.Op == graph.Softmax && recogniseAttention(r, l)
+			return (l.Op == graph.GatherND || l.Op == graph.Gather) && gathersInOrder(r, l) || l.Op == graph.Softmax && recogniseAttention(r, l)
 		})
 	},
 }

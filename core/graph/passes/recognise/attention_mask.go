@@ -30,7 +30,11 @@ const vanishing = -1e30
 // mask returns the mask of the attention, nil if there is none, and whether it is causal beside it.
 func (a *attention) mask(c *pass.Candidate, h operands) (m *graph.Tensor, causal, ok bool) {
 	var added, seen *graph.Tensor
+	var masks []mask
 	for _, m := range a.masks {
+		masks = append(masks, m.parts()...)
+	}
+	for _, m := range masks {
 		if m.doesNothing() {
 			continue
 		}
@@ -140,7 +144,7 @@ func (m mask) leavesSome() bool {
 	return true
 }
 
-// seesByPlace leaves out a mask of an attention's that follows from places alone: the causal one, and one that hides nothing.
+// seesByPlace leaves out what a mask of an attention's has that follows from places alone: the causal one, and one that hides nothing.
 func seesByPlace(r *pass.Rewrite, l *graph.Layer) bool {
 	t, q, k := l.Input(graph.AttentionMask), l.Inputs[graph.AttentionQ].Dims, l.Inputs[graph.AttentionK].Dims
 	if t == nil || l.Input(graph.AttentionPastK) != nil || l.Input(graph.AttentionKVLengths) != nil {
@@ -152,14 +156,30 @@ func seesByPlace(r *pass.Rewrite, l *graph.Layer) bool {
 	}
 	m := mask{t: t, selects: t.Type == numeric.Bool, fill: math.Inf(-1), dims: t.Dims}
 	rows := q[len(q)-2]
-	causal := n > 1 && t.Dims[n-2].Equal(rows) && m.isCausal(rows, keys)
-	if !causal && !m.doesNothing() {
-		return false
+	causal, rest := false, []mask(nil)
+	for _, part := range m.parts() {
+		rank := len(part.t.Dims)
+		switch {
+		case part.doesNothing():
+		case rank > 1 && part.t.Dims[rank-2].Equal(rows) && part.t.Dims[rank-1].Equal(keys) && part.isCausal(rows, keys):
+			causal = true
+		default:
+			rest = append(rest, part)
+		}
+	}
+	inputs := l.Inputs[:graph.AttentionMask:graph.AttentionMask]
+	if len(rest) > 0 {
+		x := rest[0].t
+		if len(rest) > 1 || rest[0].negated || x == t || !x.Dims[len(x.Dims)-1].Equal(keys) {
+			return false
+		}
+		inputs = append(inputs, x)
+		inputs = append(inputs, l.Inputs[len(inputs):]...)
 	}
 	c := r.Candidate("attention-mask", l)
 	attrs := l.Attrs.(graph.AttentionAttrs)
 	attrs.Causal = attrs.Causal || causal
-	by := &graph.Layer{Name: l.Name, Op: l.Op, Attrs: attrs, Inputs: l.Inputs[:graph.AttentionMask:graph.AttentionMask], Outputs: l.Outputs}
+	by := &graph.Layer{Name: l.Name, Op: l.Op, Attrs: attrs, Inputs: inputs, Outputs: l.Outputs}
 	if len(l.Outputs) != 1 || !c.Has(by) || !c.Enabled() {
 		return false
 	}

@@ -1,6 +1,7 @@
 package recognise
 
 import (
+	"math"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -59,8 +60,33 @@ func (s *surveyor) number(t *graph.Tensor) (number, bool) {
 			v.by[i] = 0
 		}
 	}
+	v = v.settled()
 	s.known[t] = v
 	return v, true
+}
+
+// settled returns a choice that is the same everywhere as that number.
+func (n number) settled() number {
+	if !n.choice {
+		return n
+	}
+	least, most := n.at, n.at
+	for _, by := range n.by {
+		if by < 0 {
+			least = math.Inf(-1)
+		}
+		if by > 0 {
+			most = math.Inf(1)
+		}
+	}
+	zero := make([]float64, len(n.by))
+	switch {
+	case most <= 0:
+		return number{sum: sum{n.yes, zero}}
+	case least > 0:
+		return number{sum: sum{n.no, zero}}
+	}
+	return n
 }
 
 func (s *surveyor) find(t *graph.Tensor) (number, bool) {
@@ -286,7 +312,7 @@ func (s *surveyor) gathered(l *graph.Layer, a graph.GatherNDAttrs) (number, bool
 		return r, true
 	}
 	c := l.Inputs[1].Producer
-	if c == nil || c.Op != graph.Concat || c.Epilogue.Args > 0 || len(c.Inputs) != len(data.by) || c.Attrs.(graph.ConcatAttrs).Axis%(rank+1) != rank%(rank+1) {
+	if c == nil || c.Op != graph.Concat || c.Epilogue.Args > 0 || len(c.Inputs) != len(data.by) || (c.Attrs.(graph.ConcatAttrs).Axis+rank+1)%(rank+1) != rank {
 		return r, false
 	}
 	for i, t := range c.Inputs {

@@ -1,0 +1,130 @@
+package recognise
+
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/pass/match"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
+
+// gathersInOrder makes a view of a GatherND that takes all elements in their order, as functions over places that are mapped over the
+// axes of a tensor are exported, and of a Gather of all elements of a list:
+//
+//	b = Range(batch), k = Range(keys)
+//	i = Concat(Expand(b), Expand(k)) i64[batch,1,1,keys,2]       ->   y = Reshape(x, [batch, 1, 1, keys])
+//	y = GatherND(x bool[batch,keys], i)
+func gathersInOrder(r *pass.Rewrite, l *graph.Layer) bool {
+	x, index := l.Inputs[0], l.Inputs[1]
+	if x.IsConst() {
+		return false
+	}
+	c := r.Candidate("gather-in-order", l)
+	if a, ok := l.Attrs.(graph.GatherNDAttrs); ok {
+		joined, rank := index.Producer, len(index.Dims)-1
+		switch {
+		case a.BatchDims != 0 || rank != len(l.Outputs[0].Dims):
+			return false
+		case index.IsConst():
+			if !inOrder(index, x.Dims) {
+				return c.Miss(pass.MovesElements, "indices %s are not those of all elements of %s in their order", index, x)
+			}
+		case joined == nil || joined.Op != graph.Concat || joined.Epilogue.Args > 0 || len(joined.Inputs) != len(x.Dims) ||
+			(joined.Attrs.(graph.ConcatAttrs).Axis+rank+1)%(rank+1) != rank:
+			return false
+		case !followsPlaces(c, l, joined.Inputs):
+			return false
+		}
+	} else if len(x.Dims) != 1 || match.IsFloat(x) || !inOrder(index, x.Dims) { // simplify makes slices of those of floats
+		return false
+	}
+	y := l.Outputs[0]
+	shape, ok := match.ReshapeTo(x, y.Dims)
+	if !ok {
+		return c.Miss(pass.WrongShape, "the shape %s has more than one unknown extent", symbolic.Format(y.Dims))
+	}
+	if !c.Enabled() {
+		return false
+	}
+	return c.Fire(r.Replace(l, r.Reshape(x, y.Name+"_shape", shape)))
+}
+
+// inOrder reports whether constant indices, tuples along their last axis where the shape that they are of has several axes, are those of
+// all elements in their order.
+func inOrder(index *graph.Tensor, dims []symbolic.Dim) bool {
+	v, ok := index.Const()
+	if !ok {
+		return false
+	}
+	total := 1
+	for _, d := range dims {
+		n, ok := d.IsConst()
+		if !ok || n <= 0 || total > maxSurvey/n {
+			return false
+		}
+		total *= n
+	}
+	list := v.Ints()
+	if len(list) != total*len(dims) || v.Dims[max(0, len(v.Dims)-1)] != len(dims) && len(dims) > 1 {
+		return false
+	}
+	for i := range total {
+		rest := i
+		for k := len(dims) - 1; k >= 0; k-- {
+			n, _ := dims[k].IsConst()
+			if list[i*len(dims)+k] != int64(rest%n) {
+				return false
+			}
+			rest /= n
+		}
+	}
+	return true
+}
+
+// followsPlaces reports whether the components of indices are the coordinates of all elements in their order.
+func followsPlaces(c *pass.Candidate, l *graph.Layer, index []*graph.Tensor) bool {
+	x, y := l.Inputs[0], l.Outputs[0]
+	rank := len(y.Dims)
+	s, next := newSurveyor(), 0
+	for i, t := range index {
+		v, ok := s.number(t)
+		if !ok || v.choice || !t.Dims[rank].Is(1) {
+			return c.Miss(pass.NotConstant, "indices %s do not follow from places", t)
+		}
+		axis, ok := v.alongOne(y.Dims, next)
+		if !ok || axis < rank && !y.Dims[axis].Equal(x.Dims[i]) || axis == rank && !x.Dims[i].Is(1) {
+			return c.Miss(pass.MovesElements, "indices %s are not those of all elements of %s in their order", t, x)
+		}
+		for ; next < axis && axis < rank; next++ {
+			if !y.Dims[next].Is(1) {
+				return c.Miss(pass.MovesElements, "elements of %s are repeated", x)
+			}
+		}
+		if axis < rank {
+			next = axis + 1
+		}
+	}
+	for ; next < rank; next++ {
+		if !y.Dims[next].Is(1) {
+			return c.Miss(pass.MovesElements, "elements of %s are repeated", x)
+		}
+	}
+	return true
+}
+
+// alongOne returns the axis, from one on, whose coordinate a number is; as many as there are for one that is 0 everywhere.
+func (n number) alongOne(dims []symbolic.Dim, from int) (axis int, ok bool) {
+	axis = len(dims)
+	if n.at != 0 {
+		return 0, false
+	}
+	for i, by := range n.by {
+		switch {
+		case by == 0:
+		case by != 1 || i < from || axis < len(dims) || i >= len(dims):
+			return 0, false
+		default:
+			axis = i
+		}
+	}
+	return axis, true
+}
