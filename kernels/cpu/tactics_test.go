@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/internal/runtest"
 	"github.com/trtui/trtui/internal/suite"
+	"github.com/trtui/trtui/kernels/cpu/internal/cputest"
 )
 
 func TestTactics(t *testing.T) {
@@ -30,7 +31,17 @@ func TestNetworks(t *testing.T) {
 	runtest.Networks(t, b)
 }
 
+// notUnderRace skips, under the race detector, a test of what is computed of other numbers: threads share the work as they do in
+// TestTactics.
+func notUnderRace(t *testing.T) {
+	t.Helper()
+	if cputest.RaceEnabled {
+		t.Skip("TestTactics is the same under the race detector")
+	}
+}
+
 func TestSaturation(t *testing.T) {
+	notUnderRace(t)
 	b := Open(2)
 	defer b.Close()
 	b.tactics = everyTactic(b.features, 2)
@@ -57,6 +68,7 @@ func TestExtremeWindows(t *testing.T) {
 
 // TestNotNumbers: NaN among numbers that are compared.
 func TestNotNumbers(t *testing.T) {
+	notUnderRace(t)
 	b := Open(2)
 	defer b.Close()
 	b.tactics = everyTactic(b.features, 2)
@@ -65,6 +77,7 @@ func TestNotNumbers(t *testing.T) {
 
 // TestTainted: NaN and infinities stay within what depends on them.
 func TestTainted(t *testing.T) {
+	notUnderRace(t)
 	b := Open(2)
 	defer b.Close()
 	b.tactics = everyTactic(b.features, 2)
