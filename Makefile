@@ -48,12 +48,12 @@ sim-apart:                 ## the GPU kernels' tests on the simulator, the lanes
 ptxas:                     ## install NVIDIA's assembler for the tests, from Python wheels, into .nvidia
 	@scripts/ptxas.sh
 
-assemble: ptxas            ## what NVIDIA's assembler says of the GPU kernels, for three targets; minutes, the first time
+assemble: ptxas            ## what NVIDIA's assembler says of the GPU kernels, for two targets; minutes, the first time
 	@mkdir -p .nvidia
 	@$(GO) test $(TAGS) -timeout 1h -count 1 -v -run '^TestAssembler$$' ./kernels/cuda >.nvidia/log.txt 2>&1; status=$$?; \
 	  grep -vE '^ *(=== |--- PASS|PASS$$)' .nvidia/log.txt; exit $$status
 
-ptxas-full:                ## the same of many more kernels: all triples of what tiles differ in, every layer of the suite
+ptxas-full:                ## the same of many more kernels, for three targets: all triples of what tiles differ in, every layer of the suite
 	TRTUI_SIM=full $(MAKE) assemble
 
 generate:                  ## make the assembly and docs/gpu.md anew; a clean tree must stay clean
