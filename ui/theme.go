@@ -84,7 +84,10 @@ func colourTheme(name string, rgb [paletteSize]int) *Theme {
 // paint gives a meaning its colour.
 func (t *Theme) paint(s Style, rgb int) {
 	parameters := ";2;" + strconv.Itoa(rgb>>16) + ";" + strconv.Itoa(rgb>>8&255) + ";" + strconv.Itoa(rgb&255)
-	t.fg[s], t.bg[s] = ";38"+parameters, ";48"+parameters
+	t.fg[s] = ";38" + parameters
+	if s != Plain { // as a ground it is that of the terminal
+		t.bg[s] = ";48" + parameters
+	}
 }
 
 // appendSGR appends the escape sequence that selects s and nothing else.

@@ -46,6 +46,22 @@ func TestContrast(t *testing.T) {
 	}
 }
 
+// TestGroundOfPlain: what has no ground of its own is on the terminal's, also where plain text has a colour.
+func TestGroundOfPlain(t *testing.T) {
+	own, err := ReadTheme("mine", []byte(`{"base": "dark", "colours": {"plain": "#ffffff"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, theme := range append(Themes(), MonoTheme(), own) {
+		if theme.bg[Plain] != "" {
+			t.Errorf("%s: %q", theme.Name, theme.bg[Plain])
+		}
+		if theme.Name == "mine" && theme.fg[Plain] != ";38;2;255;255;255" {
+			t.Errorf("%s: plain text is %q", theme.Name, theme.fg[Plain])
+		}
+	}
+}
+
 // TestReadTheme reads colours over a base, and says what is wrong with others.
 func TestReadTheme(t *testing.T) {
 	own, err := ReadTheme("mine", []byte(`{"base": "light", "colours": {"accent": "#ff8800", "cursor": "#402000"}}`))
