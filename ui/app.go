@@ -28,6 +28,8 @@ type Config struct {
 	OnIntent func(Intent) tea.Cmd
 	// Lacks says why an intent does nothing in the state at hand, "" where it does something; see [Key.Off]. It may be nil.
 	Lacks func(Intent) string
+	// Suggest returns the intents that are close at hand in a view: the footer has their names behind the view's keys. It may be nil.
+	Suggest func(View) []Intent
 	// OnEvent sees every event of Listen as it arrives, even while the views are
 	// frozen, and may change the header. It may be nil.
 	OnEvent func(event any, h *Header) tea.Cmd
@@ -51,6 +53,7 @@ type App struct {
 	keys     keyContexts // that were given to actions
 	onIntent func(Intent) tea.Cmd
 	lacks    func(Intent) string
+	suggest  func(View) []Intent
 	onEvent  func(any, *Header) tea.Cmd
 	onScreen func(string)
 	onUpdate func(tea.Msg) tea.Cmd
@@ -87,7 +90,7 @@ func New(c Config) (*App, error) {
 	if err := CheckKeys(c.Screens, c.Intents); err != nil {
 		return nil, err
 	}
-	a := &App{look: c.Look, screens: c.Screens, intents: named(c.Intents), others: named(c.Others), onIntent: c.OnIntent, lacks: c.Lacks,
+	a := &App{look: c.Look, screens: c.Screens, intents: named(c.Intents), others: named(c.Others), onIntent: c.OnIntent, lacks: c.Lacks, suggest: c.Suggest,
 		onEvent: c.OnEvent, onScreen: c.OnScreen, onUpdate: c.OnUpdate, header: c.Header, start: c.Start, now: c.Now, after: c.After}
 	if a.look == nil {
 		a.look = NewLook(Options{})
@@ -317,10 +320,16 @@ func (a *App) page(s *Screen) int {
 // turn shows the screen with that digit, or where that is shown its next page; it reports whether there is one.
 func (a *App) turn(digit string) bool {
 	if s := a.screen(); s.Key == digit && s.pages > 1 {
-		first := slices.IndexFunc(a.screens, func(s *Screen) bool { return s.Key == digit })
-		a.pages[digit] = first + (a.active-first+1)%s.pages
+		a.pages[digit] = slices.Index(a.screens, a.nextPage())
 	}
 	return a.show(digit, 0)
+}
+
+// nextPage returns the screen behind the one that is shown among the pages of its digit.
+func (a *App) nextPage() *Screen {
+	s := a.screen()
+	first := slices.IndexFunc(a.screens, func(other *Screen) bool { return other.Key == s.Key })
+	return a.screens[first+(a.active-first+1)%s.pages]
 }
 
 // show switches to the screen with that digit, and to its view counted from 1; it reports whether there is one.

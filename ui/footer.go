@@ -70,7 +70,22 @@ func (a *App) drawFooter(c *Canvas) {
 // footerKeys returns the keys worth a word, the focused pane's first.
 func (a *App) footerKeys() []Key {
 	s := a.screen()
-	return slices.Concat(a.keys.all(s.Name, working(s.focused().Keys())), a.keys.all(Everywhere, append(working(a.intentKeys()), frameKeys(s)...)))
+	var first []Key // what is close at hand: of the pane, and the next page
+	intents := working(a.intentKeys())
+	if a.suggest != nil {
+		for _, i := range a.suggest(s.focused()) {
+			for _, k := range intents {
+				if k.Name == string(i) {
+					k.Short = k.Name
+					first = append(first, k)
+				}
+			}
+		}
+	}
+	if s.pages > 1 {
+		first = append(first, pageKey(s, a.nextPage().Name))
+	}
+	return slices.Concat(a.keys.all(s.Name, working(s.focused().Keys())), a.keys.all(Everywhere, slices.Concat(first, intents, frameKeys(s))))
 }
 
 // serves reports whether the owner serves an intent.

@@ -90,12 +90,17 @@ func frameKeys(s *Screen) []Key {
 			K("z", "zoom", "show the focused pane alone, or all panes"))
 	}
 	if s.pages > 1 {
-		keys = append(keys, K(s.Key, "page", "next page of this screen"))
+		keys = append(keys, pageKey(s, "page"))
 	}
 	if len(s.Layouts) > 1 {
 		keys = append(keys, Key{Keys: []string{"+", "_"}, Long: "next / previous layout", Name: "layout"})
 	}
 	return keys
+}
+
+// pageKey turns the pages of a screen; short is what the footer says of it.
+func pageKey(s *Screen, short string) Key {
+	return K(s.Key, short, "next page of this screen").Called("page")
 }
 
 // reserved returns the keys that no view may use for itself: those of the frame

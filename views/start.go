@@ -36,7 +36,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	w.config.want, w.comparison.ReadFile, w.comparison.CompleteFile = w.snap.Config, o.ReadFile, o.CompleteFile
 	app, err := ui.New(ui.Config{
 		Look: o.Look, Screens: w.screens(), Intents: w.intents(), Others: append(reloadKeys(), scrubKeys()...), Keys: o.Keys,
-		OnIntent: w.intent, Lacks: w.lacksFor, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After,
+		OnIntent: w.intent, Lacks: w.lacksFor, Suggest: suggested, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After,
 		OnScreen: func(digit string) {
 			if part, ok := askedFor[digit]; ok && w.Lacks(pane.NeedsModel) == "" {
 				ctl.Ask(part)
@@ -208,3 +208,11 @@ func (w *workbench) event(e any, h *ui.Header) tea.Cmd {
 
 // askedFor are the reports that are asked for when a screen is shown, by its digit.
 var askedFor = map[string]report.Part{calibration.Key: report.PartCalibration, accuracy.Key: report.PartAccuracy}
+
+// suggested returns what is close at hand in a pane: what is under its cursor can be compared.
+func suggested(v ui.View) []ui.Intent {
+	if _, ok := v.(pane.Marker); ok {
+		return []ui.Intent{ui.MarkA, ui.MarkB, ui.Compare}
+	}
+	return nil
+}

@@ -32,8 +32,8 @@ func (c *Pair) mark(which int, m pane.Mark) tea.Cmd {
 // ask asks for a file to mark.
 func (c *Pair) ask(which int) tea.Cmd {
 	return ui.Open(&ui.Ask{
-		Name: "Open a file as " + string("AB"[which]),
-		Hint: "a recording, and behind @ which state of it; or what trtexec wrote of an engine, layers.json,profile.json,times.json; or a profile of ONNX Runtime",
+		Name:     "Open a file as " + string("AB"[which]),
+		Hint:     "a recording, and behind @ which state of it; or what trtexec wrote of an engine, layers.json,profile.json,times.json; or a profile of ONNX Runtime",
 		Complete: c.CompleteFile,
 		Take: func(text string) tea.Cmd {
 			return c.mark(which, pane.Mark{Name: filepath.Base(text), Read: func() (*report.Snapshot, error) { return c.ReadFile(text) }})
