@@ -113,7 +113,7 @@ func Truncate(s string, w int, mark rune) string {
 }
 
 // Clauses shortens a line of several facts to at most w cells by leaving out the last ones whole: it cuts at a comma, a
-// semicolon, two spaces or a dot between spaces, and as [Truncate] does where not even half a line would be left.
+// semicolon, two spaces or a dot between spaces, and as [Truncate] does where not even a third of the line would be left.
 func Clauses(s string, w int, mark rune) string {
 	if w <= 0 || len(s) <= w || Width(s) <= w {
 		return Truncate(s, w, mark)
@@ -122,7 +122,7 @@ func Clauses(s string, w int, mark rune) string {
 	for _, separator := range []string{", ", "; ", "  ", " · "} {
 		end = max(end, strings.LastIndex(s[:min(prefix(s, w)+len(separator), len(s))], separator))
 	}
-	if end < prefix(s, w/2) {
+	if end < prefix(s, w/3) {
 		return Truncate(s, w, mark)
 	}
 	return s[:end]

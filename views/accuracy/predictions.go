@@ -63,7 +63,11 @@ func (v *labelsView) Render(w, h int) string {
 		bars.Draw(c)
 		y := len(bars) + min(len(bars), 1)
 		text, style := remark(a)
-		for _, line := range ui.Wrap(text, w-2) {
+		lines := ui.Wrap(text, w-2)
+		if y+len(lines) > h {
+			y = len(bars)
+		}
+		for _, line := range lines {
 			c.Fit(1, y, w-2, style, line)
 			y++
 		}

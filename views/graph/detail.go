@@ -243,7 +243,11 @@ func (v *detailView) buildLayer() {
 	}
 	v.fact("attributes", l.Attrs)
 	v.fact("epilogue", l.Epilogue)
-	v.lines = append(v.lines, whole(siteLines(v.g, v.g.sites()), v.width)...)
+	sites := v.g.sites()
+	if len(sites) == 0 && l.Unsupported == "" {
+		v.fact("rules", "none has a pattern that fits here")
+	}
+	v.lines = append(v.lines, whole(siteLines(v.g, sites), v.width)...)
 }
 
 // copied says of a layer that could only arrange memory, and copies, how much and why.

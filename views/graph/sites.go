@@ -49,33 +49,43 @@ func siteLines(g *graphs, sites []site) []detailLine {
 	return lines
 }
 
-// whole gives what the last span of a line explains lines of its own, where there is no room for it in so many cells.
+// whole gives parts of a line lines of their own, where there is no room for them in so many cells: what its last span explains
+// or counts, and then the layer that came of it.
 func whole(lines []detailLine, w int) (list []detailLine) {
 	const margins, indent = 4, "    "
-	for _, line := range lines {
+	room := func(spans []ui.Span) bool {
 		took := margins
-		for _, s := range line.Spans {
+		for _, s := range spans {
 			took += ui.Width(s.Text)
 		}
-		last := len(line.Spans) - 1
-		why, ok := "", false
-		style := ui.Muted
-		if last > 0 && (line.Spans[last].Style == ui.Muted || line.Spans[last].Style == ui.Good) {
-			style = line.Spans[last].Style
-			why, ok = strings.CutPrefix(line.Spans[last].Text, ", ")
+		return took <= w
+	}
+	for _, line := range lines {
+		var below []detailLine
+		add := func(spans ...ui.Span) {
+			below = append(below, detailLine{site: line.site, ListLine: ui.ListLine{Spans: spans}})
 		}
-		if !ok || took <= w {
-			list = append(list, line)
-			continue
+		if last := len(line.Spans) - 1; last > 0 && !room(line.Spans) {
+			style := line.Spans[last].Style
+			if text, ok := strings.CutPrefix(line.Spans[last].Text, ", "); ok && (style == ui.Muted || style == ui.Good) {
+				for _, part := range ui.Wrap(text, max(w-margins-len(indent), 24)) {
+					add(ui.Span{Text: indent + part, Style: style})
+				}
+				line.Spans = line.Spans[:last]
+			}
 		}
-		line.Spans = line.Spans[:last]
-		list = append(list, line)
-		for _, part := range ui.Wrap(why, max(w-margins-len(indent), 24)) {
-			list = append(list, detailLine{site: line.site, ListLine: ui.ListLine{Spans: []ui.Span{{Text: indent + part, Style: style}}}})
+		if last := len(line.Spans) - 1; last > 1 && line.Spans[last-1].Text == into && !room(line.Spans) {
+			spans := append([]ui.Span{{Text: indent[1:]}}, line.Spans[last-1:]...)
+			line.Spans = line.Spans[:last-1]
+			below = append([]detailLine{{site: line.site, ListLine: ui.ListLine{Spans: spans}}}, below...)
 		}
+		list = append(append(list, line), below...)
 	}
 	return list
 }
+
+// into stands before the layer that came of a rewrite.
+const into = " into "
 
 // groupLine stands for many sites of one cause; on it x is about the rule.
 func groupLine(g *ui.Glyphs, group []site) detailLine {
@@ -121,7 +131,7 @@ func siteLine(g *graphs, s *site) detailLine {
 		}
 		line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: pass, Style: ui.Muted}, {Text: layers, Name: true}}
 		if s.into != "" && s.into != strings.Join(s.layers, report.MemberSeparator) {
-			line.Spans = append(line.Spans, ui.Span{Text: " into ", Style: ui.Muted}, ui.Span{Text: words.ShortName(s.into), Style: ui.Muted, Name: true})
+			line.Spans = append(line.Spans, ui.Span{Text: into, Style: ui.Muted}, ui.Span{Text: words.ShortName(s.into), Style: ui.Muted, Name: true})
 		}
 		if text := savings(s.kernels, s.bytes); text != "" {
 			line.Spans = append(line.Spans, ui.Span{Text: ", " + strings.TrimSuffix(text, " of traffic"), Style: ui.Good})
