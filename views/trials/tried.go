@@ -187,7 +187,7 @@ func (v *Table) speed(t *trial) report.Speed {
 	return t.measured.Over(v.trials[i].measured, pane.OwnRanges(v.in.Snap))
 }
 
-// speedText writes a speed: none where the difference is noise, and marked where it is of different times.
+// speedText writes a speed, or that the difference is noise, marked where it is of different times.
 func (v *Table) speedText(t *trial) string {
 	s := v.speed(t)
 	text := fmt.Sprintf("%.2fx", s.Ratio)
@@ -195,7 +195,7 @@ func (v *Table) speedText(t *trial) string {
 	case t.measured.Beside != nil && t.measured.Beside.Same && s.SideBySide && s.Ratio == 1:
 		return "same"
 	case s.Known() && !s.Significant && s.Low != s.High:
-		text = "~1.00x"
+		text = "noise"
 	}
 	if !s.SideBySide {
 		text += "*"
