@@ -126,11 +126,11 @@ func (c *Candidate) Fire(into ...*graph.Layer) bool {
 	return true
 }
 
-// Contained reports whether nothing but the candidate's layers needs what they compute, root's result aside; if not, that is
+// Contained reports whether nothing but the candidate's layers needs what they compute, the results of roots aside; if not, that is
 // recorded as a miss.
-func (c *Candidate) Contained(root *graph.Layer) bool {
+func (c *Candidate) Contained(roots ...*graph.Layer) bool {
 	for _, l := range c.Found {
-		if l == root {
+		if slices.Contains(roots, l) {
 			continue
 		}
 		for _, t := range l.Outputs {

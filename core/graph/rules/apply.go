@@ -72,17 +72,21 @@ func (a *applying) rule(r *Rule, l *graph.Layer) (fired bool) {
 func (a *applying) fire(m *match) bool {
 	r := m.rule
 	c := a.w.Candidate(r.Name, m.layers...)
-	root := m.root()
-	y := root.Outputs[0]
-	if !c.Contained(root) {
+	results := m.results()
+	if !c.Contained(m.ends()...) || !m.apart(c) {
 		return false
 	}
-	z, err := m.draft()
+	drafts, err := m.draft()
 	if err != nil {
 		return c.Miss(pass.WrongShape, "the replacement: %v", err)
 	}
-	if z.Type != y.Type || !symbolic.Equal(z.Dims, y.Dims) {
-		return c.Miss(pass.WrongShape, "%s would become %s", y, z.TypeString())
+	for k, y := range results {
+		if z := drafts[k]; z.Type != y.Type || !symbolic.Equal(z.Dims, y.Dims) {
+			return c.Miss(pass.WrongShape, "%s would become %s", y, z.TypeString())
+		}
+		if z := drafts[k]; len(results) > 1 && z.Producer == nil && a.w.Network().IsOutput(y) {
+			return c.Miss(pass.NetworkOutput, "%s is an output of the network", y.Name)
+		}
 	}
 	if !c.Enabled() {
 		return false
@@ -96,17 +100,36 @@ func (a *applying) fire(m *match) bool {
 		return false
 	}
 	a.left--
-	b := &builder{m: m, net: a.w.Network(), place: func(t *graph.Tensor) *graph.Tensor { return t }, name: y.Name}
-	by, x, err := b.build()
-	if err != nil {
+	if err := a.put(c, m, note); err != nil {
 		a.w.Fail(fmt.Errorf("rule %s: %w", r.Name, err))
 		return false
 	}
+	return true
+}
+
+// put makes the layers of the replacement, and the results theirs.
+func (a *applying) put(c *pass.Candidate, m *match, note string) error {
+	results := m.results()
+	b := &builder{m: m, net: a.w.Network(), place: func(t *graph.Tensor) *graph.Tensor { return t }, name: results[0].Name}
+	root := results[0].Producer
 	c.Note("%s", note)
-	if x != nil {
-		return c.Bypass(root, x)
+	if len(results) > 1 || len(root.Outputs) > 1 {
+		now, err := b.all()
+		if err == nil {
+			c.Exchange(results, now, b.inner...)
+		}
+		return err
 	}
-	return c.Substitute(root, &graph.Layer{Op: by.op, Attrs: by.attrs, Inputs: by.inputs}, b.inner...)
+	by, x, err := b.build()
+	switch {
+	case err != nil:
+		return err
+	case x != nil:
+		c.Bypass(root, x)
+	default:
+		c.Substitute(root, &graph.Layer{Op: by.op, Attrs: by.attrs, Inputs: by.inputs}, b.inner...)
+	}
+	return nil
 }
 
 // Wrong is the error of a rule whose replacement does not compute what its pattern does, or that does not come to an end.

@@ -26,19 +26,13 @@ type last struct {
 	inputs []*graph.Tensor
 }
 
-// build adds all layers but the last one. Where the replacement is a tensor of the pattern, that is returned in place of a layer.
+// build adds all layers but the last one, which makes the only result. Where the replacement is a tensor of the pattern, that is returned
+// in place of a layer.
 func (b *builder) build() (l last, x *graph.Tensor, err error) {
 	defer graph.CatchFault(&err)
-	b.made = map[string]*graph.Tensor{}
 	list := b.m.rule.Replace
-	for _, s := range list[:len(list)-1] {
-		made, err := b.layer(&s.Value, len(s.Names))
-		if err != nil {
-			return l, nil, err
-		}
-		for i, name := range s.Names {
-			b.made[name] = made.Outputs[i]
-		}
+	if err := b.statements(list[:len(list)-1]); err != nil {
+		return l, nil, err
 	}
 	t := &list[len(list)-1].Value
 	if t.Kind == TensorTerm {
@@ -46,6 +40,37 @@ func (b *builder) build() (l last, x *graph.Tensor, err error) {
 	}
 	l, err = b.parts(t)
 	return l, nil, err
+}
+
+// all adds all layers, and returns the results in the order of their names.
+func (b *builder) all() (results []*graph.Tensor, err error) {
+	defer graph.CatchFault(&err)
+	if err := b.statements(b.m.rule.Replace); err != nil {
+		return nil, err
+	}
+	for _, name := range b.m.rule.pattern.results() {
+		results = append(results, b.made[name])
+	}
+	return results, nil
+}
+
+// statements adds the layers of some lines.
+func (b *builder) statements(list []Statement) error {
+	b.made = map[string]*graph.Tensor{}
+	for _, s := range list {
+		if s.Value.Kind == TensorTerm {
+			b.made[s.Names[0]] = b.place(b.m.tensorNamed(s.Value.Name))
+			continue
+		}
+		made, err := b.layer(&s.Value, len(s.Names))
+		if err != nil {
+			return err
+		}
+		for i, name := range s.Names {
+			b.made[name] = made.Outputs[i]
+		}
+	}
+	return nil
 }
 
 // layer adds the layer of a term.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/elementwise"
@@ -14,7 +15,8 @@ import (
 
 // pattern is the layers of a Match.
 type pattern struct {
-	nodes  []*node // in the order in which they are written, the one that makes the result last
+	nodes  []*node // in the order in which they are written, one that makes a result last
+	roots  []root  // what makes results, in the order in which they are looked for, the last of nodes first
 	inputs []string
 	named  map[string]source // tensors by name
 }
@@ -93,16 +95,13 @@ func (c *checker) match(r *Rule) {
 			c.pattern.named[name] = source{node: n, output: k}
 		}
 	}
-	last := r.Match[len(r.Match)-1]
-	if len(last.Names) != 1 {
-		c.fail(last.At, "the last layer of a pattern makes one tensor, the result")
-	}
-	nodes := c.pattern.nodes
-	for _, n := range nodes[:len(nodes)-1] {
-		if !used[n] {
-			c.fail(n.term.At, "nothing in the pattern uses what this layer makes")
+	for i := range r.Match {
+		s := &r.Match[i]
+		if n := c.pattern.named[s.Names[0]].node; !used[n] {
+			c.pattern.roots = append(c.pattern.roots, root{n, s.Names})
 		}
 	}
+	c.order()
 }
 
 // outputs checks how many names a layer's outputs have.
@@ -272,30 +271,35 @@ func (c *checker) expr(e *Expr) {
 
 func (c *checker) replace(r *Rule) {
 	made := map[string]bool{}
-	result := r.Match[len(r.Match)-1].Names[0]
+	results := c.pattern.results()
 	for i := range r.Replace {
 		s := &r.Replace[i]
 		c.replacement(&s.Value, made)
 		c.outputs(s)
-		last := i == len(r.Replace)-1
+		layer := s.Value.Kind == LayerTerm || s.Value.Kind == ElementTerm
+		result := false
 		for _, name := range s.Names {
 			if made[name] || slices.Contains(c.pattern.inputs, name) {
 				c.fail(s.At, "%s is there already", name)
 			}
 			made[name] = true
+			result = result || slices.Contains(results, name)
 		}
-		if last && (len(s.Names) != 1 || s.Names[0] != result) {
-			c.fail(s.At, "the last line makes the result of the pattern: want %s = ...", result)
-		}
-		if !last && s.Value.Kind != LayerTerm && s.Value.Kind != ElementTerm {
+		switch {
+		case i == len(r.Replace)-1 && !result:
+			c.fail(s.At, "the last line makes the result of the pattern: want %s = ...", strings.Join(results, ", "))
+		case !layer && !result:
 			c.fail(s.Value.At, "want a layer")
-		}
-		if last && s.Value.Kind != LayerTerm && s.Value.Kind != ElementTerm && s.Value.Kind != TensorTerm {
+		case !layer && s.Value.Kind != TensorTerm:
 			c.fail(s.Value.At, "want a layer, or a tensor of the pattern")
+		case !layer && !slices.Contains(c.pattern.inputs, s.Value.Name):
+			c.fail(s.Value.At, "%s is no input of the pattern", s.Value.Name)
 		}
 	}
-	if v := r.Replace[len(r.Replace)-1].Value; v.Kind == TensorTerm && !slices.Contains(c.pattern.inputs, v.Name) {
-		c.fail(v.At, "%s is no input of the pattern", v.Name)
+	for _, name := range results {
+		if !made[name] {
+			c.fail(r.Replace[len(r.Replace)-1].At, "nothing makes %s, a result of the pattern", name)
+		}
 	}
 }
 

@@ -12,7 +12,7 @@
 //	    y = pow(x, 2)
 //
 // docs/rules.md has the grammar. Start with [Parse] (lex.go, parse.go, check.go, which says what no network could mean), then
-// [File.Pass], the pass of a file: match.go finds a pattern, conditions.go says why it does not apply, build.go makes the
+// [File.Pass], the pass of a file: match.go finds a pattern, results.go what makes further results of it, conditions.go says why it does not apply, build.go makes the
 // replacement, and verify.go evaluates both on random numbers before anything is rewritten, so that a rule that is wrong is
 // told with the difference that it makes.
 package rules

@@ -34,8 +34,8 @@ func (r *Rule) find(l *graph.Layer, whole func(m *match) bool) {
 		}
 		return whole(m)
 	}
-	if len(l.Outputs) == 1 {
-		m.layer(p.nodes[len(p.nodes)-1], l, m.whole)
+	if first := p.roots[0]; len(l.Outputs) >= len(first.names) {
+		m.layer(first.node, l, func() bool { return m.others(p.roots[1:], m.whole) })
 	}
 }
 
@@ -143,9 +143,6 @@ func (m *match) tensorNamed(name string) *graph.Tensor {
 	}
 	return m.inputs[s.input]
 }
-
-// root returns the layer that makes the result.
-func (m *match) root() *graph.Layer { return m.layers[len(m.layers)-1] }
 
 // miss is why a rule does not apply.
 type miss struct {

@@ -202,7 +202,7 @@ func TestErrors(t *testing.T) {
 		head + " y = mul(x, x) z":             "3:16: \"z\" is one thing too many",
 		head + " y = Concat(x) axs=1":         "3:16: Concat has no attribute axs; it has axis",
 		head + " y = Concat(x) axis=[1]":      "3:16: axis cannot be [1]: it wants an integer",
-		head + " z = exp(x)\n y = mul(x, x)":  "3:6: nothing in the pattern uses",
+		head + " z = exp(u)\n y = mul(x, x)":  "3:6: nothing in the pattern uses",
 		head + " y = mul(x, x)":               "1:1: rule r: it has no replace",
 		head + " y = exp(x)\nreplace\n y = w": "5:6: there is no tensor w; the pattern's inputs are [x]",
 		head + " y = exp(x)\nreplace\n z = x": "5:2: the last line makes the result of the pattern: want y = ...",
@@ -262,4 +262,124 @@ func FuzzRules(f *testing.F) {
 			t.Fatalf("%v\n%s", err, fault.Stack)
 		}
 	})
+}
+
+// TestSeveralResults: rules whose patterns make several tensors, of one layer or of several, which need not read each other.
+func TestSeveralResults(t *testing.T) {
+	const products = `
+rule products-of-one
+match
+    a = MatMul(x, u)
+    b = MatMul(x, v)
+where
+    u const f32[4,2]
+    v const f32[4,3]
+replace
+    w = Concat(u, v) axis=1
+    a, b = Split(MatMul(x, w)) axis=1 sizes=[2 3]
+`
+	weights := func(n int) []float32 {
+		w := make([]float32, n)
+		for i := range w {
+			w[i] = float32(i%7) - 2.5
+		}
+		return w
+	}
+	const halves = `
+rule halves
+match
+    a, b = Split(x) axis=1 sizes=[2 2]
+replace
+    a = Slice(x) starts=[0] ends=[2] axes=[1] steps=[1]
+    b = Slice(x) starts=[2] ends=[4] axes=[1] steps=[1]
+`
+	const powers = `
+rule powers-of-exp
+match
+    a = exp(x)
+    b = exp(mul(x, 2))
+replace
+    a = exp(x)
+    b = mul(a, a)
+`
+	for _, c := range []struct {
+		name, rules string
+		reason      pass.Reason // why it is not applied; empty if it is
+		has         []string    // of the network after it
+		net         func(d *graph.Definition, x *graph.Tensor) []*graph.Tensor
+	}{
+		{"halves", halves, "", []string{"parts f32[n,2] = Slice(x)", "parts_1 f32[n,2] = Slice(x)"}, func(d *graph.Definition, x *graph.Tensor) []*graph.Tensor {
+			parts := d.Named("parts").Split(x, 1, 2, 2)
+			return []*graph.Tensor{d.Named("a").Relu(parts[0]), d.Named("b").Abs(parts[1])}
+		}},
+		{"products", products, "", []string{"a f32[n,2], b f32[n,3] = Split("}, func(d *graph.Definition, x *graph.Tensor) []*graph.Tensor {
+			a, b := d.Named("a").MatMul(x, d.Weights("u", weights(8), 4, 2)), d.Named("b").MatMul(x, d.Weights("v", weights(12), 4, 3))
+			return []*graph.Tensor{d.Relu(a), d.Relu(b)}
+		}},
+		{"what is left over", powers, pass.SecondConsumer, nil, func(d *graph.Definition, x *graph.Tensor) []*graph.Tensor {
+			m := d.Mul(x, scalar(d, "two", 2))
+			return []*graph.Tensor{d.Exp(m), d.Exp(d.Exp(x)), d.Relu(m)}
+		}},
+		{"outputs", powers, "", []string{"f32[n,4] = Pointwise(x) program=exp($0)", "program=mul($0, $1)"}, func(d *graph.Definition, x *graph.Tensor) []*graph.Tensor {
+			return []*graph.Tensor{d.Exp(x), d.Exp(d.Mul(x, scalar(d, "two", 2)))}
+		}},
+		{"one depends on the other", `
+rule sums
+match
+    a = add(x, u)
+    b = add(x, v)
+replace
+    w = add(x, u)
+    a = add(w, 0)
+    b = add(x, v)
+`, pass.WouldCycle, nil, func(d *graph.Definition, x *graph.Tensor) []*graph.Tensor {
+			y := d.Add(x, scalar(d, "one", 1))
+			return []*graph.Tensor{d.Add(x, d.Exp(y))}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := graph.Define("net")
+			for i, y := range c.net(d, d.Input("x", numeric.F32, symbolic.Symbol("n"), symbolic.Const(4))) {
+				d.Output("y"+string(rune('0'+i)), y)
+			}
+			n, err := d.Network()
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, err := n.Eval(context.Background(), map[string]numeric.Value{"x": sample()}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, step, err := apply(n, parse(t, c.rules))
+			if c.reason != "" {
+				if len(step.Missed) == 0 || step.Missed[0].Reason != c.reason {
+					t.Fatalf("%v: fired %+v, missed %+v", err, step.Fired, step.Missed)
+				}
+				return
+			}
+			if err != nil || len(step.Fired) != 1 || step.Fired[0].Note != "checked on random input: equal" && !strings.HasPrefix(step.Fired[0].Note, "checked on random input: differs by at most") {
+				t.Fatalf("%v: fired %+v, missed %+v", err, step.Fired, step.Missed)
+			}
+			for _, want := range c.has {
+				if text := step.After.String(); !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+			after, err := out.Eval(context.Background(), map[string]numeric.Value{"x": sample()}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, v := range before {
+				for i, w := range v.F32() {
+					if g := after[name].F32()[i]; g-w > 1e-5*max(1, w) || w-g > 1e-5*max(1, w) {
+						t.Errorf("%s[%d] was %v and is %v", name, i, w, g)
+					}
+				}
+			}
+		})
+	}
+}
+
+func sample() numeric.Value {
+	return numeric.Values(numeric.F32, []float32{-4, -1, -0.25, 0, 0.5, 1, 2.5, 3}, 2, 4)
 }

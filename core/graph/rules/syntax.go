@@ -17,9 +17,9 @@ type File struct {
 type Rule struct {
 	Name, Doc string
 	Line      int
-	Match     []Statement // the last one makes the result
+	Match     []Statement // the last one makes a result
 	Where     []Condition
-	Replace   []Statement // the last one makes the result, under its name in Match
+	Replace   []Statement // the last one makes a result; all have their names in Match
 
 	pattern *pattern
 }

@@ -20,8 +20,8 @@ const (
 	freeExtent  = 3       // of symbols without a value
 )
 
-// draft returns the result of the replacement as it would be, made apart from the network.
-func (m *match) draft() (z *graph.Tensor, err error) {
+// draft returns the results of the replacement as they would be, made apart from the network.
+func (m *match) draft() (z []*graph.Tensor, err error) {
 	defer graph.CatchFault(&err)
 	d := newDraft("draft", func(t *graph.Tensor) []symbolic.Dim { return t.Dims })
 	return d.replacement(m)
@@ -54,34 +54,28 @@ func (d *draft) place(t *graph.Tensor) *graph.Tensor {
 	return x
 }
 
-// replacement adds what takes the pattern's place, and returns its result.
-func (d *draft) replacement(m *match) (*graph.Tensor, error) {
+// replacement adds what takes the pattern's place, and returns its results.
+func (d *draft) replacement(m *match) ([]*graph.Tensor, error) {
 	for _, t := range m.inputs {
 		d.place(t)
 	}
 	b := &builder{m: m, net: d.net, place: d.place, name: "new"}
-	by, x, err := b.build()
+	results, err := b.all()
 	if err != nil {
 		return nil, err
 	}
-	if x == nil {
-		l, err := d.net.Add("last", by.op, by.attrs, by.inputs)
-		if err != nil {
-			return nil, err
-		}
-		x = l.Outputs[0]
+	for _, x := range results {
+		d.net.MarkOutput(x)
 	}
-	d.net.MarkOutput(x)
-	return x, nil
+	return results, nil
 }
 
-// pattern adds the layers that were found, and returns their result.
-func (d *draft) pattern(m *match) (*graph.Tensor, error) {
+// pattern adds the layers that were found, and returns their results.
+func (d *draft) pattern(m *match) (results []*graph.Tensor, err error) {
 	for _, t := range m.inputs {
 		d.place(t)
 	}
-	for i := range m.layers {
-		l := m.layers[i] // those that it reads come before it
+	for _, l := range m.layers { // those that one reads come before it
 		var inputs []*graph.Tensor
 		for _, t := range l.Inputs {
 			if t == nil {
@@ -102,9 +96,11 @@ func (d *draft) pattern(m *match) (*graph.Tensor, error) {
 			d.has[t] = c.Outputs[k]
 		}
 	}
-	z := d.has[m.root().Outputs[0]]
-	d.net.MarkOutput(z)
-	return z, nil
+	for _, t := range m.results() {
+		d.net.MarkOutput(d.has[t])
+		results = append(results, d.has[t])
+	}
+	return results, nil
 }
 
 // verify evaluates pattern and replacement on random numbers. The error is that they differ; the note is how much they agree, or
@@ -134,8 +130,10 @@ func (a *applying) verify(m *match) (note string, err error) {
 	if err != nil {
 		return "not checked: " + err.Error(), nil
 	}
-	if !symbolic.Equal(y.Dims, z.Dims) {
-		return "", fmt.Errorf("where the shapes are %s it makes %s of %s", shapes(before.net), z.TypeString(), y.TypeString())
+	for k := range y {
+		if !symbolic.Equal(y[k].Dims, z[k].Dims) {
+			return "", fmt.Errorf("where the shapes are %s it makes %s of %s", shapes(before.net), z[k].TypeString(), y[k].TypeString())
+		}
 	}
 	work, elements := before.cost()
 	moreWork, moreElements := after.cost()
@@ -238,7 +236,24 @@ func compare(before, after *graph.Network, inputs map[string]numeric.Value) (d d
 	if err != nil {
 		return d, err
 	}
-	x, y := want[before.Outputs[0].Name], have[after.Outputs[0].Name]
+	for k, t := range before.Outputs {
+		one, err := compareOne(want[t.Name], have[after.Outputs[k].Name], func(at, count int) string { return beside(before, inputs, at, count) })
+		if err != nil {
+			return d, err
+		}
+		if d.text == "" && one.text != "" {
+			d.text = one.text
+			if len(before.Outputs) > 1 {
+				d.text = t.Name + ": " + d.text
+			}
+		}
+		d.most, d.known = max(d.most, one.most), d.known || one.known
+	}
+	return d, nil
+}
+
+// compareOne compares a result with what it becomes; beside tells more of an element.
+func compareOne(x, y numeric.Value, beside func(at, count int) string) (d difference, err error) {
 	a, b := numbers(x), numbers(y)
 	if len(a) != len(b) || len(a) != x.Len() {
 		return d, fmt.Errorf("%s cannot be compared", x.Type)
@@ -272,7 +287,7 @@ func compare(before, after *graph.Network, inputs map[string]numeric.Value) (d d
 		}
 	}
 	if at >= 0 {
-		d.text = fmt.Sprintf("element %d of the result was %.6g and becomes %.6g%s", at, a[at], b[at], beside(before, inputs, at, len(a)))
+		d.text = fmt.Sprintf("element %d of the result was %.6g and becomes %.6g%s", at, a[at], b[at], beside(at, len(a)))
 	}
 	return d, nil
 }
