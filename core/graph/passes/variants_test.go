@@ -46,14 +46,21 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// computed returns the number of layers whose results depend on the elements of inputs, and not on extents alone, views aside.
+// computed returns the number of layers whose results depend on the elements of inputs, and not on extents alone, views aside, and are
+// asked for more than their extents.
 func computed(n *graph.Network) int {
 	count, depends := 0, map[*graph.Tensor]bool{}
+	measured := map[*graph.Layer]bool{} // that nothing asks for elements
+	for _, l := range slices.Backward(n.Layers) {
+		measured[l] = l.Op == graph.ShapeOf || !slices.ContainsFunc(l.Outputs, func(t *graph.Tensor) bool {
+			return n.IsOutput(t) || slices.ContainsFunc(t.Users, func(u *graph.Layer) bool { return !measured[u] })
+		})
+	}
 	for _, t := range n.Inputs {
 		depends[t] = true
 	}
 	for _, l := range n.Layers {
-		if l.Op == graph.ShapeOf || !slices.ContainsFunc(l.Inputs, func(t *graph.Tensor) bool { return depends[t] }) {
+		if measured[l] || !slices.ContainsFunc(l.Inputs, func(t *graph.Tensor) bool { return depends[t] }) {
 			continue
 		}
 		for _, t := range l.Outputs {
