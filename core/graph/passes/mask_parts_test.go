@@ -2,6 +2,7 @@ package passes
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
@@ -67,8 +68,11 @@ func TestMaskParts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			n := attnNet{newNet(t, c.name)}
 			src := n.output(c.build(n))
-			got, _ := runPass(t, src, []pass.Pass{recognise.Attention}, pass.Config{})
+			got, steps := runPass(t, src, []pass.Pass{recognise.Attention}, pass.Config{})
 			sameMeaning(t, src, got, 1e-5)
+			if note := steps[0].Fired[0].Note; strings.Contains(note, "stays whole") != (c.mask == "[2,1,6,6]") {
+				t.Errorf("it is noted: %q", note)
+			}
 			found := 0
 			for _, l := range got.Layers {
 				if l.Op != graph.Attention {

@@ -33,6 +33,9 @@ func (a *attention) mask(c *pass.Candidate, h operands) (m *graph.Tensor, causal
 	var masks []mask
 	for _, m := range a.masks {
 		masks = append(masks, m.parts()...)
+		if fill, ok := m.hidesBehind(h.q.rows, h.k.rows); ok {
+			c.Note("%s hides what is causal and more by %g: a row of that alone is a mean over all keys, so it stays whole", m.t.Name, fill)
+		}
 	}
 	for _, m := range masks {
 		if m.doesNothing() {

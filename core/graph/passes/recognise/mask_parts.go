@@ -2,11 +2,13 @@ package recognise
 
 import (
 	"math"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass/match"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // Of a text that is padded, exporters write one mask: where a key is not behind the query, And where it is a token. Each of the two may
@@ -24,6 +26,16 @@ func (m mask) parts() []mask {
 		return []mask{m}
 	}
 	return list
+}
+
+// hidesBehind reports whether a mask that stays whole has a causal part, and by what number it hides.
+func (m mask) hidesBehind(rows, keys symbolic.Dim) (fill float64, ok bool) {
+	s := m.chosen()
+	if !s.selects || math.IsInf(s.fill, -1) || s.t.Type != numeric.Bool {
+		return 0, false
+	}
+	list := s.conjuncts(nil)
+	return s.fill, len(list) > 1 && slices.ContainsFunc(list, func(p mask) bool { return p.isCausal(rows, keys) })
 }
 
 // chosen returns a mask of zeros and numbers beside which scores vanish, by a condition, as one that selects by that; others as they are.
