@@ -1,18 +1,25 @@
 package recognise
 
 import (
+	"slices"
+
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/pass/match"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // gathersInOrder makes a view of a GatherND that takes all elements in their order, as functions over places that are mapped over the
-// axes of a tensor are exported, and of a Gather of all elements of a list:
+// axes of a tensor are exported, and of a Gather that takes all along an axis:
 //
 //	b = Range(batch), k = Range(keys)
 //	i = Concat(Expand(b), Expand(k)) i64[batch,1,1,keys,2]       ->   y = Reshape(x, [batch, 1, 1, keys])
 //	y = GatherND(x bool[batch,keys], i)
+//
+//	l = Reshape(x bool[batch,keys], [-1, 1])
+//	i = Add(Mul(b, keys), k) i64[batch,1,1,keys]                  ->   y = Reshape(x, [batch, 1, 1, keys, 1])
+//	y = Gather(l, i) axis=0
 func gathersInOrder(r *pass.Rewrite, l *graph.Layer) bool {
 	x, index := l.Inputs[0], l.Inputs[1]
 	if x.IsConst() {
@@ -34,11 +41,15 @@ func gathersInOrder(r *pass.Rewrite, l *graph.Layer) bool {
 		case !followsPlaces(c, l, joined.Inputs):
 			return false
 		}
-	} else if len(x.Dims) != 1 || match.IsFloat(x) || !inOrder(index, x.Dims) { // simplify makes slices of those of floats
+	} else if !takesAll(l) {
 		return false
 	}
 	y := l.Outputs[0]
 	shape, ok := match.ReshapeTo(x, y.Dims)
+	for p := x.Producer; !ok && p != nil && p.Op.Memory == graph.Viewed && p.Epilogue.Args == 0; p = x.Producer { // of what it is a view of
+		x = p.Inputs[0]
+		shape, ok = match.ReshapeTo(x, y.Dims)
+	}
 	if !ok {
 		return c.Miss(pass.WrongShape, "the shape %s has more than one unknown extent", symbolic.Format(y.Dims))
 	}
@@ -46,6 +57,64 @@ func gathersInOrder(r *pass.Rewrite, l *graph.Layer) bool {
 		return false
 	}
 	return c.Fire(r.Replace(l, r.Reshape(x, y.Name+"_shape", shape)))
+}
+
+// takesAll reports whether a Gather takes all indices of its axis in their order. Those of floats that are constant are slices.
+func takesAll(l *graph.Layer) bool {
+	x, index := l.Inputs[0], l.Inputs[1]
+	axis := l.Attrs.(graph.GatherAttrs).Axis
+	if axis < 0 {
+		axis += len(x.Dims)
+	}
+	if index.IsConst() {
+		return !match.IsFloat(x) && inOrder(index, x.Dims[axis:axis+1])
+	}
+	return len(index.Dims) > 1 && rowMajor(index, x.Dims[axis])
+}
+
+// rowMajor reports whether the elements of a tensor are 0, 1, and so on up to n in their order: sums of coordinates times what lies
+// behind them, which may be an extent that is not known.
+func rowMajor(index *graph.Tensor, n symbolic.Dim) bool {
+	s, rank := newSurveyor(), len(index.Dims)
+	found := make([]bool, rank)
+	behind := make([]symbolic.Dim, rank+1)
+	behind[rank] = symbolic.Const(1)
+	for i := rank - 1; i >= 0; i-- {
+		found[i] = index.Dims[i].Is(1)
+		behind[i] = behind[i+1].Mul(index.Dims[i])
+	}
+	var add func(t *graph.Tensor, factor symbolic.Dim) bool
+	add = func(t *graph.Tensor, factor symbolic.Dim) bool {
+		if v, ok := s.number(t); ok && !v.choice {
+			axis, by := -1, 0.0
+			for i, b := range v.by {
+				if b != 0 && axis >= 0 {
+					return false
+				}
+				if b != 0 {
+					axis, by = i+rank-len(v.by), b
+				}
+			}
+			if v.at != 0 || axis < 0 || found[axis] || by != float64(int(by)) || !factor.MulN(int(by)).Equal(behind[axis+1]) {
+				return false
+			}
+			found[axis] = true
+			return true
+		}
+		op, args := operation(t)
+		switch op {
+		case elementwise.Add:
+			return add(args[0], factor) && add(args[1], factor)
+		case elementwise.Mul:
+			for i, u := range args {
+				if len(u.Value) == 1 {
+					return add(args[1-i], factor.Mul(u.Value[0]))
+				}
+			}
+		}
+		return false
+	}
+	return behind[0].Equal(n) && add(index, symbolic.Const(1)) && !slices.Contains(found, false)
 }
 
 // inOrder reports whether constant indices, tuples along their last axis where the shape that they are of has several axes, are those of

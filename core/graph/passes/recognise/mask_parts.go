@@ -93,11 +93,11 @@ func operation(t *graph.Tensor) (op elementwise.Op, args []*graph.Tensor) {
 	if l == nil || l.Epilogue.Args > 0 {
 		return op, nil
 	}
-	p, ok := graph.ProgramOf(l)
-	if !ok || len(p.Code) != 1 {
+	a, ok := l.Attrs.(graph.Elementwise)
+	if !ok || len(a.Program.Code) != 1 {
 		return op, nil
 	}
-	in := p.Code[0]
+	in := a.Program.Code[0]
 	for _, v := range in.Arg[:in.Op.Info().Arity] {
 		if v < 0 || v >= len(l.Inputs) {
 			return op, nil
