@@ -177,12 +177,15 @@ func writeCalibration(w io.Writer, c *report.Calibration, compare bool) {
 			}
 			rows = append(rows, []string{
 				name, c.Calibrators[i], fmt.Sprintf("%.5g", r.Amax), fmt.Sprintf("%.5g", r.Scale), fmt.Sprintf("%.4f", 100*r.Clip),
-				fmt.Sprintf("%.1f", 100*r.Loss), fmt.Sprintf("%.5f", r.KL), decibels(r.SQNR), best(t, i),
+				fmt.Sprintf("%.1f", 100*r.Loss), fmt.Sprintf("%.5f", r.KL), decibels(r.SQNR), heldOut(&r), best(&t, i),
 			})
 			name = ""
 		}
 	}
-	writeTable(w, []string{"tensor", "calibrator", ">amax", ">scale", ">clip %", "~>of error %", ">KL", ">SQNR dB", ""}, rows)
+	writeTable(w, []string{"tensor", "calibrator", ">amax", ">scale", ">clip %", "~>of error %", ">KL", ">SQNR dB", ">held out dB", ""}, rows)
+	if c.HeldOut > 0 {
+		fmt.Fprintf(w, "\nheld out: SQNR of %s that calibration did not see, by which the best is told\n", count(c.HeldOut, "item"))
+	}
 	for _, t := range c.Tensors {
 		if t.Used && t.Reach != nil && len(t.Reach.Outliers) > 0 {
 			fmt.Fprintf(w, "\n%s: %s", ui.VisibleName(t.Tensor), reachText(t.Reach))
@@ -220,12 +223,18 @@ func outlierList(channels []int) string {
 	return strings.Join(list, ", ")
 }
 
-// best marks the calibrator with the highest SQNR.
-func best(t report.TensorCalibration, i int) string {
-	for _, r := range t.By {
-		if r.SQNR > t.By[i].SQNR {
-			return ""
-		}
+// best marks the calibrators that lose least of what was held out.
+func best(t *report.TensorCalibration, i int) string {
+	if !t.Best(i) {
+		return ""
 	}
 	return "best"
+}
+
+// heldOut writes the SQNR of what was held out.
+func heldOut(r *report.CalibratorResult) string {
+	if r.HeldOut == nil {
+		return ""
+	}
+	return decibels(*r.HeldOut)
 }

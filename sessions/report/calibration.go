@@ -1,6 +1,9 @@
 package report
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Calibration compares calibrators tensor by tensor (trtui calibrate --compare).
 type Calibration struct {
@@ -9,8 +12,17 @@ type Calibration struct {
 	Tensors     []TensorCalibration
 	Weights     []WeightCalibration `json:",omitempty"`
 	Batches     int
+	HeldOut     int `json:",omitempty" output:"held_out_items"` // items that calibration did not see, on which the best calibrator is found
 	Random      bool
 	Elapsed     time.Duration
+}
+
+// Best reports whether no other calibrator loses less than the i-th on what was held out; false where nothing was.
+func (t *TensorCalibration) Best(i int) bool {
+	if i >= len(t.By) || t.By[i].HeldOut == nil {
+		return false
+	}
+	return !slices.ContainsFunc(t.By, func(r CalibratorResult) bool { return r.HeldOut != nil && *r.HeldOut > *t.By[i].HeldOut })
 }
 
 // TensorCalibration is one tensor under every calibrator.
@@ -44,6 +56,9 @@ type CalibratorResult struct {
 	Loss  float64 `unit:"share" output:"clip_error"` // of the squared error that is of those; the rest is rounding
 	KL    float64 `unit:"nats"`                      // divergence of the quantised distribution
 	SQNR  float64 `unit:"db" exact:"exact"`          // expected
+
+	// HeldOut is the SQNR of items that calibration did not see; nil where there are none.
+	HeldOut *float64 `json:",omitempty" unit:"db" output:"held_out_sqnr" exact:"held_out_exact"`
 }
 
 // WeightCalibration tells what 8 bits make of the weights of one layer of the optimised network, channel by channel

@@ -29,6 +29,7 @@ type calibration struct {
 	Hist   *stage[collecting, *build.Collected]
 	Ranges *stage[ranging, map[string]numeric.Range]
 	made   made
+	read   fingerprints // of the items that were collected on
 }
 
 func newCalibration(m *model.Model, w Workplace, o *orders, told *Audience, d *device) *calibration {
@@ -50,7 +51,7 @@ func (c *calibration) collect(ctx context.Context, in collecting) (*build.Collec
 	n := c.Items()
 	c.told.Progress(report.Progress{Phase: "collecting activations", Total: n})
 	begin := time.Now()
-	found, err := build.Collect(ctx, c.model.Network, in.Symbols, c.host, c.batches, in.State, func(done int) {
+	found, err := build.Collect(ctx, c.model.Network, in.Symbols, c.host, c.read.of(c.batches), in.State, func(done int) {
 		c.told.Progress(report.Progress{Phase: "collecting activations", Done: done, Total: n})
 	})
 	if err == nil {

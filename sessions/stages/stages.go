@@ -54,7 +54,7 @@ func wire(m *model.Model, w Workplace, told *Audience, c *calibration) *Stages {
 	s.Timing = &timing{told, s.Device, s.Engines, s.Inferences}
 	s.References = newReferences(m, w, s.Orders, told, s.Engines, s.Inferences)
 	s.Accuracy = newAccuracy(m, w, s.Orders, told, s.Engines, s.References, s.Inferences)
-	s.Survey = newSurvey(m, s.Orders, s.Precisions)
+	s.Survey = newSurvey(m, s.Orders, s.Precisions, newUnseen(s.Calibration, w.Data))
 	t := &studies{m, s.Orders, told, s.Calibration, s.Precisions, s.Tuning, w.Data}
 	s.Sensitivity = &sensitivity{t, s.Tuning, s.Timing, s.Accuracy}
 	s.Search = &search{t, s.Timing, s.Accuracy}

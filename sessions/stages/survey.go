@@ -21,12 +21,13 @@ type survey struct {
 	calibration *calibration
 	precisions  *precisions
 	links       *links
+	unseen      *unseen
 	weights     *stage[rewriting, []report.WeightCalibration]
 	kept        *stage[surveying, *report.Calibration]
 }
 
-func newSurvey(m *model.Model, o *orders, p *precisions) *survey {
-	s := &survey{model: m, orders: o, passes: p.passes, calibration: p.calibration, precisions: p, links: &links{m, p.passes}}
+func newSurvey(m *model.Model, o *orders, p *precisions, u *unseen) *survey {
+	s := &survey{model: m, orders: o, passes: p.passes, calibration: p.calibration, precisions: p, links: &links{m, p.passes}, unseen: u}
 	s.weights, s.kept = newStage(s.weigh), newStage(s.make)
 	return s
 }
@@ -83,6 +84,11 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 			return nil, err
 		}
 	}
+	held, err := s.unseen.kept.Of(ctx, in.Collecting)
+	if err != nil {
+		return nil, err
+	}
+	r.HeldOut = held.items
 	active, spreads := slices.Index(names, r.Active), found.Spreads()
 	links, err := s.links.of(ctx, in.Of.Of)
 	if err != nil {
@@ -103,9 +109,14 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 		tc.Used = used[t.Name]
 		for i := range names {
 			q := quant.Assess(h, ranges[i][t.Name], typ)
-			tc.By = append(tc.By, report.CalibratorResult{
+			by := report.CalibratorResult{
 				Amax: float32(q.AMax), Scale: float32(q.Scale), Zero: int32(q.Zero), Clip: q.Clipped, Loss: q.Beyond, KL: q.KL, SQNR: q.SQNRdB,
-			})
+			}
+			if of := held.histograms[t.Name]; of != nil && of.Count() > 0 {
+				unseen := quant.Assess(of, ranges[i][t.Name], typ).SQNRdB
+				by.HeldOut = &unseen
+			}
+			tc.By = append(tc.By, by)
 		}
 		if spread, ok := spreads[t.Name]; ok && active >= 0 {
 			tc.Reach = channelReach(spread, float64(tc.By[active].Scale))

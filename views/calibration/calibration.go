@@ -22,17 +22,33 @@ type measure struct {
 	name   string
 	value  func(*report.CalibratorResult) float64
 	write  func(float64) string
-	higher bool // more is better
-	none   bool // neither more nor less is better
+	higher bool // comes first when the column is sorted
 }
 
 var measures = []measure{
 	{name: "SQNR dB", value: func(r *report.CalibratorResult) float64 { return r.SQNR }, write: words.Decibels, higher: true},
 	{name: "KL nats", value: func(r *report.CalibratorResult) float64 { return r.KL }, write: small},
-	{name: "clip error", value: func(r *report.CalibratorResult) float64 { return r.Loss }, write: words.Percent, none: true},
-	{name: "clipped", value: func(r *report.CalibratorResult) float64 { return r.Clip }, write: clipText, none: true},
-	{name: "amax", value: func(r *report.CalibratorResult) float64 { return float64(r.Amax) }, write: ui.Number, none: true},
-	{name: "scale", value: func(r *report.CalibratorResult) float64 { return float64(r.Scale) }, write: ui.Number, none: true},
+	{name: "held out dB", value: heldOut, write: decibels, higher: true},
+	{name: "clip error", value: func(r *report.CalibratorResult) float64 { return r.Loss }, write: words.Percent},
+	{name: "clipped", value: func(r *report.CalibratorResult) float64 { return r.Clip }, write: clipText},
+	{name: "amax", value: func(r *report.CalibratorResult) float64 { return float64(r.Amax) }, write: ui.Number},
+	{name: "scale", value: func(r *report.CalibratorResult) float64 { return float64(r.Scale) }, write: ui.Number},
+}
+
+// heldOut returns the SQNR of items that calibration did not see; NaN where there are none.
+func heldOut(r *report.CalibratorResult) float64 {
+	if r.HeldOut == nil {
+		return math.NaN()
+	}
+	return *r.HeldOut
+}
+
+// decibels writes a ratio that may be none.
+func decibels(v float64) string {
+	if v != v {
+		return ""
+	}
+	return words.Decibels(v)
 }
 
 // small writes a number that is mostly near zero.
@@ -49,26 +65,6 @@ func clipText(share float64) string {
 		return fmt.Sprintf("%.0e%%", v)
 	}
 	return fmt.Sprintf("%.3f%%", 100*share)
-}
-
-// best returns which calibrators are as good as the best of a tensor.
-func (m *measure) best(t *report.TensorCalibration) map[int]bool {
-	if m.none || len(t.By) == 0 {
-		return nil
-	}
-	top := m.value(&t.By[0])
-	for i := range t.By {
-		if v := m.value(&t.By[i]); m.higher == (v > top) && v != top {
-			top = v
-		}
-	}
-	out := map[int]bool{}
-	for i := range t.By {
-		if m.value(&t.By[i]) == top {
-			out[i] = true
-		}
-	}
-	return out
 }
 
 // tensorsView lists the tensors with one column for each calibrator.
@@ -101,6 +97,9 @@ func (v *tensorsView) Note() (string, ui.Style) {
 	if r.Random {
 		text = "random input, " + text
 	}
+	if r.HeldOut > 0 {
+		text += fmt.Sprintf(", best on %d others", r.HeldOut)
+	}
 	return v.in.Note(text)
 }
 
@@ -108,7 +107,7 @@ func (v *tensorsView) Note() (string, ui.Style) {
 // period step through its states, as they do on every screen.
 func (v *tensorsView) shared() []ui.Key {
 	keys := []ui.Key{
-		ui.K("C", "measure", "compare by SQNR, KL, share of the error that is clipping, share clipped, amax, scale"),
+		ui.K("C", "measure", "compare by SQNR, KL, SQNR of items held out, share of the error that is clipping, share clipped, amax, scale"),
 		ui.K("L", "log", "histogram on a logarithmic / linear scale"),
 	}
 	if !v.replay {
@@ -257,13 +256,13 @@ func (v *tensorsView) columns() {
 	v.table.SortBy(-1, false)
 }
 
-// cell writes what calibrator i makes of a tensor; the best has a mark, and the active one is bold.
+// cell writes what calibrator i makes of a tensor; that which loses least of what was held out has a mark, and the active one is bold.
 func (v *tensorsView) cell(m *measure, t *report.TensorCalibration, i int) ui.Cell {
 	if i >= len(t.By) {
 		return ui.Cell{}
 	}
 	c := ui.Cell{Text: m.write(m.value(&t.By[i])) + " "}
-	if m.best(t)[i] {
+	if t.Best(i) {
 		c.Text = strings.TrimSuffix(c.Text, " ") + string(v.in.Look.Glyphs.Good)
 		c.Style = ui.Good
 	}

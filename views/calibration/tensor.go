@@ -37,7 +37,7 @@ func newRangesView(t *tensorsView) *rangesView {
 	}}}
 	for i := range measures {
 		m := &measures[i]
-		columns = append(columns, ui.Column{Title: m.name, Width: []int{7, 7, 10, 7, 7, 8}[i], Priority: []int{0, 0, 3, 0, 0, 2}[i], Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+		columns = append(columns, ui.Column{Title: m.name, Width: []int{7, 7, 11, 10, 7, 7, 8}[i], Priority: []int{0, 0, 1, 3, 0, 0, 2}[i], Align: ui.AlignRight, Cell: func(r int) ui.Cell {
 			return t.cell(m, t.tensor(), r)
 		}})
 	}
