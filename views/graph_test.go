@@ -122,13 +122,13 @@ func TestCopies(t *testing.T) {
 	snap := panetest.Fixture(t)
 	at := slices.IndexFunc(snap.Tactics.Layers, func(l report.LayerTactics) bool { return l.Op == "Concat" })
 	layer := &snap.Tactics.Layers[at]
-	layer.Candidates = append(layer.Candidates, report.Candidate{Tactic: report.InMemory, Unfit: true, Reason: "input a has a place already"})
+	layer.Candidates = append(layer.Candidates, report.Candidate{Tactic: report.InMemory, Unfit: true, Reason: "input a has a place already", Code: "place taken"})
 	b := newBench(t, ui.Options{NoColor: true}, snap)
 	b.size(200, 60)
 	b.press("2")
-	b.lacks("moved: input a")
+	b.lacks("place taken")
 	b.send(pane.ShowLayerMsg{Layer: layer.Layer})
-	b.wants("copies", "moved: input a has a place already")
+	b.wants("in memory rejected: place taken", "input a has a place already; ", "are moved")
 }
 
 // TestReasonsWhole: on a small terminal, too, a layer's detail says which of two producers took an addition and why, and which second

@@ -88,13 +88,13 @@ func viewable(n *graph.Network, l *graph.Layer, body bool) error {
 	x, y := l.Inputs[0], l.Outputs[0]
 	switch {
 	case len(l.Outputs) != 1:
-		return fmt.Errorf("there are %d outputs", len(l.Outputs))
+		return unarranged(severalOutputs, "there are %d outputs", len(l.Outputs))
 	case given(x):
-		return fmt.Errorf("input %s is a constant", x.Name)
+		return unarranged(givenInput, "input %s is a constant", x.Name)
 	case x.Type != y.Type || !x.Range.Equal(y.Range):
-		return fmt.Errorf("output %s has another type or range", y.Name)
+		return unarranged(otherType, "output %s has another type or range", y.Name)
 	case !body && n.IsOutput(y) && fromInput(n, x):
-		return fmt.Errorf("%s is an output of the network and %s an input: each has memory of its own", y.Name, x.Name)
+		return unarranged(networkTensor, "%s is an output of the network and %s an input: each has memory of its own", y.Name, x.Name)
 	}
 	return nil
 }

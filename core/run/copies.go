@@ -1,8 +1,6 @@
 package run
 
 import (
-	"errors"
-
 	"github.com/trtui/trtui/core/graph"
 )
 
@@ -14,14 +12,14 @@ func (lc *layerCandidates) launched(o option) error {
 	case len(lc.memory) == 0:
 		return lc.copies
 	}
-	return errors.New("slower with the reformats that its format would need")
+	return unarranged(reformatsCost, "slower with the reformats that its format would need")
 }
 
 // arranged returns why a layer that was chosen to launch nothing has to after all: where its inputs and outputs came to lie.
 func (y *layout) arranged(l *graph.Layer, in []int) error {
 	switch {
 	case y.apart[l]:
-		return errors.New("at other shapes that the engine serves its tensors would lie in another way")
+		return unarranged(otherShapes, "at other shapes that the engine serves its tensors would lie in another way")
 	case l.Op.Memory == graph.Joined:
 		return y.sliceable(l, in)
 	case l.Op.Memory == graph.Parted:

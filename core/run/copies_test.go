@@ -60,6 +60,9 @@ func TestWhyCopied(t *testing.T) {
 		for _, k := range s.Candidates {
 			if k.Tactic == run.InMemory {
 				why = k.Reason
+				if k.Code == "" {
+					t.Errorf("%s: %s has no code", c.name, k.Reason)
+				}
 				if !k.Unfit {
 					t.Errorf("%s: %+v could be pinned", c.name, k)
 				}

@@ -179,7 +179,7 @@ func (y *layout) layer(l *graph.Layer) error {
 		Time: o.price.Time, Timed: o.price.Timed, Candidates: y.of[l].report(), Bodies: o.bodies,
 	}
 	if why != nil {
-		step.Candidates = append(step.Candidates, Candidate{Tactic: InMemory, Reason: why.Error(), Unfit: true})
+		step.Candidates = append(step.Candidates, Candidate{Tactic: InMemory, Code: reasonCode(why), Reason: why.Error(), Unfit: true})
 	}
 	index := len(y.plan.Steps)
 	switch {

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -22,7 +21,7 @@ func cut(l *graph.Layer, env map[string]int) (axis, first int, err error) {
 	}
 	a, out := l.Attrs.(graph.SliceAttrs), symbolic.Eval(l.Outputs[0].Dims, env)
 	if len(l.OpInputs()) > 1 {
-		return 0, 0, fmt.Errorf("bounds are no constants")
+		return 0, 0, unarranged(givenInput, "bounds are no constants")
 	}
 	axis = -1
 	for i, start := range a.Starts {
@@ -35,11 +34,11 @@ func cut(l *graph.Layer, env map[string]int) (axis, first int, err error) {
 		}
 		switch {
 		case a.Steps != nil && a.Steps[i] != 1 && dims[at] > 1:
-			return 0, 0, fmt.Errorf("steps of %d on axis %d", a.Steps[i], at)
+			return 0, 0, unarranged(wrongAxis, "steps of %d on axis %d", a.Steps[i], at)
 		case out[at] == dims[at]:
 			continue
 		case axis >= 0:
-			return 0, 0, fmt.Errorf("axes %d and %d are cut", axis, at)
+			return 0, 0, unarranged(wrongAxis, "axes %d and %d are cut", axis, at)
 		}
 		if start < 0 {
 			start += dims[at]
@@ -57,14 +56,14 @@ func partable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[string
 		return err
 	}
 	if given(x) || l.Epilogue.Args > 0 {
-		return fmt.Errorf("input %s is a constant, or something is computed", x.Name)
+		return unarranged(givenInput, "input %s is a constant, or something is computed", x.Name)
 	}
 	if f == kernels.Linear {
 		if err := strides(desc(x, f, env), axis); err != nil {
 			return err
 		}
 	} else if axis != 1 || first%f.Block(x.Type) != 0 {
-		return fmt.Errorf("axis %d is not that of channels, or a part begins within a block", axis)
+		return unarranged(unalignedBlocks, "axis %d is not that of channels, or a part begins within a block", axis)
 	}
 	from := first
 	for i, y := range l.Outputs {
@@ -75,13 +74,13 @@ func partable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[string
 		from += extent
 		switch {
 		case n.IsOutput(y):
-			return fmt.Errorf("output %s is one of the network", y.Name)
+			return unarranged(networkTensor, "output %s is one of the network", y.Name)
 		case x.Type != y.Type || !r.Equal(y.Range):
-			return fmt.Errorf("output %s has another type or range", y.Name)
+			return unarranged(otherType, "output %s has another type or range", y.Name)
 		case numeric.Count(symbolic.Eval(y.Dims, env)) == 0:
-			return fmt.Errorf("output %s is empty", y.Name)
+			return unarranged(emptyPart, "output %s is empty", y.Name)
 		case f != kernels.Linear && i < len(l.Outputs)-1 && y.Dims[1].Eval(env)%f.Block(x.Type) != 0:
-			return fmt.Errorf("output %s does not fill whole blocks of channels", y.Name)
+			return unarranged(unalignedBlocks, "output %s does not fill whole blocks of channels", y.Name)
 		}
 	}
 	return nil
@@ -93,7 +92,7 @@ func strides(d kernels.Desc, axis int) error {
 	if axis <= 1 || axis == len(d.Dims)-1 || numeric.Count(d.Dims[1:axis]) == 1 || numeric.Count(d.Dims[:axis]) == 1 {
 		return nil
 	}
-	return fmt.Errorf("axis %d is neither the first, nor the second, nor the last", axis)
+	return unarranged(wrongAxis, "axis %d is neither the first, nor the second, nor the last", axis)
 }
 
 // part returns the form of an output of a Split or Slice that lies in its input, and the distance in elements from one index of the
@@ -122,18 +121,18 @@ func (y *layout) readable(l *graph.Layer, in int) error {
 	case err != nil:
 		return err
 	case !whole.Dense():
-		return fmt.Errorf("input %s is a part of a tensor itself", l.Inputs[0].Name)
+		return unarranged(placeTaken, "input %s is a part of a tensor itself", l.Inputs[0].Name)
 	}
 	align, offset := y.backend.Info().Align, before(whole, axis, first)
 	for _, t := range l.Outputs {
 		own := desc(t, whole.Format, y.env)
 		d, distance := part(whole, own, axis)
 		if align > 1 && (offset%align != 0 || distance*d.Type.Size()%align != 0) {
-			return fmt.Errorf("output %s would begin where no kernel of the device can read", t.Name)
+			return unarranged(unalignedPart, "output %s would begin where no kernel of the device can read", t.Name)
 		}
 		for _, u := range t.Users {
 			if !y.idle[u] && !y.readsPart(u, t, d) {
-				return fmt.Errorf("%s cannot read output %s where it is a part of a tensor", u.Name, t.Name)
+				return unarranged(noStrided, "%s cannot read output %s where it is a part of a tensor", u.Name, t.Name)
 			}
 		}
 		offset += partBytes(whole, own, axis)

@@ -85,6 +85,7 @@ type Candidate struct {
 	Time    time.Duration
 	Timed   bool
 	Reason  string // why it cannot be used here; empty if it can
+	Code    string `json:",omitempty"` // of InMemory: what kind of reason that is, as passes have codes for theirs
 	Failed  bool   `json:",omitempty"` // it takes the layer, but could not be measured: Reason says what happened
 	Unfit   bool   `json:",omitempty"` // it does not take the layer: Reason says why
 	Left    bool   `json:",omitempty"` // predictions left it out: it was not priced, though nothing speaks against it

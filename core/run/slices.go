@@ -1,9 +1,6 @@
 package run
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
@@ -15,23 +12,23 @@ import (
 // and any tactic can.
 func (y *layout) sliceable(l *graph.Layer, in []int) error {
 	if !y.aligned(l, in) {
-		return errors.New("a part would begin where no kernel of the device can read or write")
+		return unarranged(unalignedPart, "a part would begin where no kernel of the device can read or write")
 	}
 	dense := pieces(desc(l.Outputs[0], y.chosen(l).out, y.env), concatAxis(l)) == 1
 	for i, slot := range in {
 		s, name := y.plan.Slots[slot], l.Inputs[i].Name
 		if s.Of >= 0 || s.Region != Arena || y.whole[slot] {
-			return fmt.Errorf("input %s has a place already", name)
+			return unarranged(placeTaken, "input %s has a place already", name)
 		}
 		if dense {
 			continue
 		}
 		if !y.strided[slot] {
-			return fmt.Errorf("what computes input %s cannot write to a part of a tensor", name)
+			return unarranged(noStrided, "what computes input %s cannot write to a part of a tensor", name)
 		}
 		for _, u := range l.Inputs[i].Users {
 			if u != l && !y.idle[u] && !y.readsSlices(u, l.Inputs[i], s.Desc.Format) {
-				return fmt.Errorf("%s reads input %s, too, and cannot where that is a part of a tensor", u.Name, name)
+				return unarranged(noStrided, "%s reads input %s, too, and cannot where that is a part of a tensor", u.Name, name)
 			}
 		}
 	}
@@ -127,27 +124,27 @@ func sliceable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[strin
 	axis, y := concatAxis(l), l.Outputs[0]
 	outer := symbolic.Eval(y.Dims, env)[:axis]
 	if axis > 1 && numeric.Count(outer) > 1 || f != kernels.Linear && axis != 1 {
-		return fmt.Errorf("axis %d is not the outermost", axis)
+		return unarranged(wrongAxis, "axis %d is not the outermost", axis)
 	}
 	seen := map[*graph.Tensor]bool{}
 	for i, x := range l.Inputs {
 		switch {
 		case given(x):
-			return fmt.Errorf("input %s is a constant", x.Name)
+			return unarranged(givenInput, "input %s is a constant", x.Name)
 		case n.IsOutput(y):
-			return fmt.Errorf("%s is an output of the network, with memory of its own", y.Name)
+			return unarranged(networkTensor, "%s is an output of the network, with memory of its own", y.Name)
 		case x.Producer == nil || n.IsOutput(x):
-			return fmt.Errorf("%s is an input or output of the network, with memory of its own", x.Name)
+			return unarranged(networkTensor, "%s is an input or output of the network, with memory of its own", x.Name)
 		case x.Producer.Op.Memory == graph.Viewed || x.Producer.Op.Memory == graph.Joined || seen[x]:
-			return fmt.Errorf("input %s has a place already", x.Name)
+			return unarranged(placeTaken, "input %s has a place already", x.Name)
 		case x.Type != y.Type || !x.Range.Equal(y.Range):
-			return fmt.Errorf("input %s has another type or range", x.Name)
+			return unarranged(otherType, "input %s has another type or range", x.Name)
 		case f != kernels.Linear && i < len(l.Inputs)-1 && x.Dims[1].Eval(env)%f.Block(x.Type) != 0:
-			return fmt.Errorf("input %s does not fill whole blocks of channels", x.Name)
+			return unarranged(unalignedBlocks, "input %s does not fill whole blocks of channels", x.Name)
 		}
 		for _, u := range x.Users {
 			if u != l && u.Op.Memory == graph.Joined {
-				return fmt.Errorf("input %s goes into two concatenations", x.Name)
+				return unarranged(placeTaken, "input %s goes into two concatenations", x.Name)
 			}
 		}
 		seen[x] = true

@@ -26,8 +26,11 @@ func movement(f *facts) []report.Finding {
 
 // copied says why a layer that only moves elements copies them: what the planner says of it, or else a pass.
 func (f *facts) copied(name string) string {
-	if why := f.Tactics.Copied(name); why != "" || f.Passes == nil {
-		return why
+	if c := f.Tactics.Copied(name); c != nil {
+		return c.Reason
+	}
+	if f.Passes == nil {
+		return ""
 	}
 	for _, st := range f.Passes.Steps {
 		for _, m := range st.Missed {

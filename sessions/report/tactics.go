@@ -31,23 +31,24 @@ type LayerTactics struct {
 	Unfit      []TacticFamily `json:",omitempty"` // of a folded report: the families that are not among Candidates
 }
 
-// Copied says why a step whose op only arranges memory copies its input instead; "" where it does not, or that is not known.
-func (t *Tactics) Copied(step string) string {
+// Copied returns the candidate that says why a step whose op only arranges memory copies its input instead; nil where it does not,
+// or that is not known.
+func (t *Tactics) Copied(step string) *Candidate {
 	if t == nil {
-		return ""
+		return nil
 	}
 	for i := range t.Layers {
 		l := &t.Layers[i]
 		if l.Layer != step || l.Chosen == InMemory {
 			continue
 		}
-		for _, c := range l.Candidates {
-			if c.Tactic == InMemory {
-				return c.Reason
+		for k := range l.Candidates {
+			if c := &l.Candidates[k]; c.Tactic == InMemory {
+				return c
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // Candidate is one tactic.
@@ -60,6 +61,7 @@ type Candidate struct {
 	Ratio  float64 // to the fastest
 	Chosen bool
 	Reason string // why it is not chosen, or cannot be; one that is kept out by a pin has its time all the same
+	Code   string `json:",omitempty"` // of InMemory: which kind of reason that is, as of what passes rejected
 	Unfit  bool   `json:",omitempty"` // it cannot compute the layer, so that it cannot be pinned
 	Left   bool   `json:",omitempty"` // predictions left it out: it was neither timed nor priced, though nothing speaks against it
 	Twin   string `json:",omitempty"` // of what was left out: the tactic of its tile that was not, if there is one

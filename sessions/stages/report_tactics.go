@@ -41,7 +41,7 @@ func (t *tuning) Report(cfg config.Config, cacheError error, p *run.Plan) *repor
 			}
 		}
 		for _, c := range st.Candidates {
-			info := report.Candidate{Tactic: c.Tactic, Family: c.Family, Format: c.In.String(), Time: c.Time, Timed: c.Timed, Chosen: c.Tactic == st.Tactic, Reason: c.Reason, Note: c.Note}
+			info := report.Candidate{Tactic: c.Tactic, Family: c.Family, Format: c.In.String(), Time: c.Time, Timed: c.Timed, Chosen: c.Tactic == st.Tactic, Reason: c.Reason, Code: c.Code, Note: c.Note}
 			info.Unfit, info.Left, info.Twin = c.Unfit || c.Failed, c.Left, c.Twin
 			if c.Out != c.In {
 				info.Format += " to " + c.Out.String()

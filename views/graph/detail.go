@@ -233,7 +233,6 @@ func (v *detailView) buildLayer() {
 		v.fact("set to", pane.RulesOf(v.g.desk, v.g.snap()).Text(l.Name, l.From, l.Precision))
 	}
 	v.addUnlowered(l)
-	v.fact("copies", v.copied(l))
 	for _, d := range l.Details {
 		text := d.Text
 		if d.Size > 0 {
@@ -243,24 +242,37 @@ func (v *detailView) buildLayer() {
 	}
 	v.fact("attributes", l.Attrs)
 	v.fact("epilogue", l.Epilogue)
-	sites := v.g.sites()
-	if len(sites) == 0 && l.Unsupported == "" {
+	sites, copied := v.g.sites(), v.copied(l)
+	if len(sites) == 0 && copied == nil && l.Unsupported == "" {
 		v.fact("rules", "none has a pattern that fits here")
 	}
-	v.lines = append(v.lines, whole(siteLines(v.g, sites), v.width)...)
+	lines := siteLines(v.g, sites)
+	if copied != nil {
+		lines = append(lines, detailLine{ListLine: *copied})
+	}
+	v.lines = append(v.lines, whole(lines, v.width)...)
 }
 
-// copied says of a layer that could only arrange memory, and copies, how much and why.
-func (v *detailView) copied(l *report.Layer) string {
+// copied says of a layer that could only arrange memory, and copies, how much and why, as of a rule that was rejected; nil of others.
+func (v *detailView) copied(l *report.Layer) *ui.ListLine {
 	name := l.Name
 	if v.g.state.side == sourceSide {
 		name = v.g.lists[sourceSide].fates[l.Name].Into
 	}
-	why := v.g.snap().Tactics.Copied(name)
-	if t, ok := v.g.lists[engineSide].times[name]; ok && why != "" && t.Bytes > 0 {
-		why = ui.Bytes(t.Bytes) + " moved: " + why
+	c := v.g.snap().Tactics.Copied(name)
+	if c == nil {
+		return nil
 	}
-	return why
+	line := &ui.ListLine{Mark: v.g.look().Glyphs.Bad, Style: ui.Warn, Spans: []ui.Span{{Text: "in memory", Style: ui.Accent}, {Text: " rejected: ", Style: ui.Muted}}}
+	why := c.Reason
+	if t, ok := v.g.lists[engineSide].times[name]; ok && t.Bytes > 0 {
+		why += "; " + ui.Bytes(t.Bytes) + " are moved"
+	}
+	if c.Code != "" { // recordings of before have none
+		line.Spans, why = append(line.Spans, ui.Span{Text: c.Code, Style: ui.Warn}), ", "+why
+	}
+	line.Spans = append(line.Spans, ui.Span{Text: why, Style: ui.Muted})
+	return line
 }
 
 // addUnlowered says why a layer, or a member of it, was left in another precision than the one asked for.
