@@ -263,15 +263,15 @@ func (v *detailView) copied(l *report.Layer) *ui.ListLine {
 	if c == nil {
 		return nil
 	}
-	line := &ui.ListLine{Mark: v.g.look().Glyphs.Bad, Style: ui.Warn, Spans: []ui.Span{{Text: "in memory", Style: ui.Accent}, {Text: " rejected: ", Style: ui.Muted}}}
+	line := &ui.ListLine{Mark: v.g.look().Glyphs.Bad, Style: ui.Warn, Spans: []ui.Span{{Text: "in memory", Style: ui.Accent}, {Text: " rejected", Style: ui.Muted}}}
 	why := c.Reason
 	if t, ok := v.g.lists[engineSide].times[name]; ok && t.Bytes > 0 {
 		why += "; " + ui.Bytes(t.Bytes) + " are moved"
 	}
 	if c.Code != "" { // recordings of before have none
-		line.Spans, why = append(line.Spans, ui.Span{Text: c.Code, Style: ui.Warn}), ", "+why
+		line.Spans = append(line.Spans, ui.Span{Text: ": ", Style: ui.Muted}, ui.Span{Text: c.Code, Style: ui.Warn})
 	}
-	line.Spans = append(line.Spans, ui.Span{Text: why, Style: ui.Muted})
+	line.Spans = append(line.Spans, ui.Span{Text: ", " + why, Style: ui.Muted})
 	return line
 }
 
