@@ -275,21 +275,22 @@ DATA vecConstants<>+148(SB)/4, $0x3dde0a8d
 DATA vecConstants<>+152(SB)/4, $0x3f221ab3
 DATA vecConstants<>+156(SB)/4, $0x3f909607
 DATA vecConstants<>+160(SB)/4, $0xb9452c1c
-DATA vecConstants<>+164(SB)/4, $0x40c645a2
-DATA vecConstants<>+168(SB)/4, $0x40200000
-DATA vecConstants<>+172(SB)/4, $0x4b400000
-DATA vecConstants<>+176(SB)/4, $0xcb400000
-DATA vecConstants<>+180(SB)/4, $0x00030000
-DATA vecConstants<>+184(SB)/4, $0xff800000
-DATA vecConstants<>+188(SB)/4, $0x00800000
-DATA vecConstants<>+192(SB)/4, $0x41b80000
-DATA vecConstants<>+196(SB)/4, $0x4b000000
-DATA vecConstants<>+200(SB)/4, $0x3f400000
-DATA vecConstants<>+204(SB)/4, $0x7fc00000
-DATA vecConstants<>+208(SB)/4, $0x3f3504f3
-DATA vecConstants<>+212(SB)/4, $0x3d122279
-DATA vecConstants<>+216(SB)/4, $0x3f4c422a
-GLOBL vecConstants<>(SB), RODATA|NOPTR, $220
+DATA vecConstants<>+164(SB)/4, $0x42b00000
+DATA vecConstants<>+168(SB)/4, $0x40c645a2
+DATA vecConstants<>+172(SB)/4, $0x40200000
+DATA vecConstants<>+176(SB)/4, $0x4b400000
+DATA vecConstants<>+180(SB)/4, $0xcb400000
+DATA vecConstants<>+184(SB)/4, $0x00030000
+DATA vecConstants<>+188(SB)/4, $0xff800000
+DATA vecConstants<>+192(SB)/4, $0x00800000
+DATA vecConstants<>+196(SB)/4, $0x41b80000
+DATA vecConstants<>+200(SB)/4, $0x4b000000
+DATA vecConstants<>+204(SB)/4, $0x3f400000
+DATA vecConstants<>+208(SB)/4, $0x7fc00000
+DATA vecConstants<>+212(SB)/4, $0x3f3504f3
+DATA vecConstants<>+216(SB)/4, $0x3d122279
+DATA vecConstants<>+220(SB)/4, $0x3f4c422a
+GLOBL vecConstants<>(SB), RODATA|NOPTR, $224
 
 // func vecNegAVX512(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX512F, BMI2
@@ -919,9 +920,8 @@ TEXT ·vecSigmoidAVX512(SB), NOSPLIT, $0-32
 
 loop:
 	VMOVUPS           (CX), Z0
-	VPXORD.BCST       vecConstants<>+0(SB), Z0, Z0
 	VBROADCASTSS      vecConstants<>+12(SB), Z1
-	VBROADCASTSS      vecConstants<>+16(SB), Z2
+	VBROADCASTSS      vecConstants<>+164(SB), Z2
 	VMAXPS            Z0, Z1, Z0
 	VMINPS            Z0, Z2, Z0
 	VMULPS.BCST       vecConstants<>+20(SB), Z0, Z1
@@ -939,8 +939,8 @@ loop:
 	VADDPS.BCST       vecConstants<>+8(SB), Z2, Z2
 	VSCALEFPS         Z1, Z2, Z2
 	VBROADCASTSS      vecConstants<>+8(SB), Z0
-	VADDPS            Z0, Z2, Z2
-	VDIVPS            Z2, Z0, Z2
+	VADDPS            Z2, Z0, Z0
+	VDIVPS            Z0, Z2, Z2
 	VMOVUPS           Z2, (AX)
 	ADDQ              $0x40, CX
 	ADDQ              $0x40, AX
@@ -951,9 +951,8 @@ tail:
 	ADDQ              $0x10, DX
 	JE                done
 	VMOVUPS.Z         (CX), K1, Z0
-	VPXORD.BCST       vecConstants<>+0(SB), Z0, Z0
 	VBROADCASTSS      vecConstants<>+12(SB), Z1
-	VBROADCASTSS      vecConstants<>+16(SB), Z2
+	VBROADCASTSS      vecConstants<>+164(SB), Z2
 	VMAXPS            Z0, Z1, Z0
 	VMINPS            Z0, Z2, Z0
 	VMULPS.BCST       vecConstants<>+20(SB), Z0, Z1
@@ -971,8 +970,8 @@ tail:
 	VADDPS.BCST       vecConstants<>+8(SB), Z2, Z2
 	VSCALEFPS         Z1, Z2, Z2
 	VBROADCASTSS      vecConstants<>+8(SB), Z0
-	VADDPS            Z0, Z2, Z2
-	VDIVPS            Z2, Z0, Z2
+	VADDPS            Z2, Z0, Z0
+	VDIVPS            Z0, Z2, Z2
 	VMOVUPS           Z2, K1, (AX)
 
 done:
@@ -997,11 +996,10 @@ TEXT ·vecSiLUAVX512(SB), NOSPLIT, $0-32
 
 loop:
 	VMOVUPS           (CX), Z0
-	VPXORD.BCST       vecConstants<>+0(SB), Z0, Z1
-	VBROADCASTSS      vecConstants<>+12(SB), Z2
-	VBROADCASTSS      vecConstants<>+16(SB), Z3
-	VMAXPS            Z1, Z2, Z1
-	VMINPS            Z1, Z3, Z1
+	VBROADCASTSS      vecConstants<>+12(SB), Z1
+	VBROADCASTSS      vecConstants<>+164(SB), Z2
+	VMAXPS            Z0, Z1, Z1
+	VMINPS            Z1, Z2, Z1
 	VMULPS.BCST       vecConstants<>+20(SB), Z1, Z2
 	VRNDSCALEPS       $0x08, Z2, Z2
 	VMOVAPS           Z1, Z1
@@ -1017,8 +1015,8 @@ loop:
 	VADDPS.BCST       vecConstants<>+8(SB), Z3, Z3
 	VSCALEFPS         Z2, Z3, Z3
 	VBROADCASTSS      vecConstants<>+8(SB), Z1
-	VADDPS            Z1, Z3, Z3
-	VDIVPS            Z3, Z1, Z3
+	VADDPS            Z3, Z1, Z1
+	VDIVPS            Z1, Z3, Z3
 	VMULPS            Z0, Z3, Z3
 	VMOVUPS           Z3, (AX)
 	ADDQ              $0x40, CX
@@ -1030,11 +1028,10 @@ tail:
 	ADDQ              $0x10, DX
 	JE                done
 	VMOVUPS.Z         (CX), K1, Z0
-	VPXORD.BCST       vecConstants<>+0(SB), Z0, Z1
-	VBROADCASTSS      vecConstants<>+12(SB), Z2
-	VBROADCASTSS      vecConstants<>+16(SB), Z3
-	VMAXPS            Z1, Z2, Z1
-	VMINPS            Z1, Z3, Z1
+	VBROADCASTSS      vecConstants<>+12(SB), Z1
+	VBROADCASTSS      vecConstants<>+164(SB), Z2
+	VMAXPS            Z0, Z1, Z1
+	VMINPS            Z1, Z2, Z1
 	VMULPS.BCST       vecConstants<>+20(SB), Z1, Z2
 	VRNDSCALEPS       $0x08, Z2, Z2
 	VMOVAPS           Z1, Z1
@@ -1050,8 +1047,8 @@ tail:
 	VADDPS.BCST       vecConstants<>+8(SB), Z3, Z3
 	VSCALEFPS         Z2, Z3, Z3
 	VBROADCASTSS      vecConstants<>+8(SB), Z1
-	VADDPS            Z1, Z3, Z3
-	VDIVPS            Z3, Z1, Z3
+	VADDPS            Z3, Z1, Z1
+	VDIVPS            Z1, Z3, Z3
 	VMULPS            Z0, Z3, Z3
 	VMOVUPS           Z3, K1, (AX)
 
@@ -1078,12 +1075,12 @@ TEXT ·vecGELUAVX512(SB), NOSPLIT, $0-32
 loop:
 	VMOVUPS          (CX), Z0
 	VPANDD.BCST      vecConstants<>+4(SB), Z0, Z1
-	VBROADCASTSS     vecConstants<>+164(SB), Z2
-	VMINPS           Z1, Z2, Z1
 	VBROADCASTSS     vecConstants<>+168(SB), Z2
-	VBROADCASTSS     vecConstants<>+168(SB), Z4
-	VFMADD213PS.BCST vecConstants<>+172(SB), Z1, Z2
-	VADDPS.BCST      vecConstants<>+176(SB), Z2, Z3
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     vecConstants<>+172(SB), Z2
+	VBROADCASTSS     vecConstants<>+172(SB), Z4
+	VFMADD213PS.BCST vecConstants<>+176(SB), Z1, Z2
+	VADDPS.BCST      vecConstants<>+180(SB), Z2, Z3
 	VFMSUB213PS      Z3, Z1, Z4
 	VPERMPS          vecGELUTable<>+320(SB), Z2, Z1
 	VPERMPS          vecGELUTable<>+256(SB), Z2, Z3
@@ -1099,7 +1096,7 @@ loop:
 	VXORPS           Z1, Z1, Z1
 	VMAXPS           Z0, Z1, Z1
 	VSUBPS           Z2, Z1, Z1
-	VFIXUPIMMPS.BCST $0x00, vecConstants<>+180(SB), Z0, Z1
+	VFIXUPIMMPS.BCST $0x00, vecConstants<>+184(SB), Z0, Z1
 	VMOVUPS          Z1, (AX)
 	ADDQ             $0x40, CX
 	ADDQ             $0x40, AX
@@ -1111,12 +1108,12 @@ tail:
 	JE               done
 	VMOVUPS.Z        (CX), K1, Z0
 	VPANDD.BCST      vecConstants<>+4(SB), Z0, Z1
-	VBROADCASTSS     vecConstants<>+164(SB), Z2
-	VMINPS           Z1, Z2, Z1
 	VBROADCASTSS     vecConstants<>+168(SB), Z2
-	VBROADCASTSS     vecConstants<>+168(SB), Z4
-	VFMADD213PS.BCST vecConstants<>+172(SB), Z1, Z2
-	VADDPS.BCST      vecConstants<>+176(SB), Z2, Z3
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     vecConstants<>+172(SB), Z2
+	VBROADCASTSS     vecConstants<>+172(SB), Z4
+	VFMADD213PS.BCST vecConstants<>+176(SB), Z1, Z2
+	VADDPS.BCST      vecConstants<>+180(SB), Z2, Z3
 	VFMSUB213PS      Z3, Z1, Z4
 	VPERMPS          vecGELUTable<>+320(SB), Z2, Z1
 	VPERMPS          vecGELUTable<>+256(SB), Z2, Z3
@@ -1132,7 +1129,7 @@ tail:
 	VXORPS           Z1, Z1, Z1
 	VMAXPS           Z0, Z1, Z1
 	VSUBPS           Z2, Z1, Z1
-	VFIXUPIMMPS.BCST $0x00, vecConstants<>+180(SB), Z0, Z1
+	VFIXUPIMMPS.BCST $0x00, vecConstants<>+184(SB), Z0, Z1
 	VMOVUPS          Z1, K1, (AX)
 
 done:
@@ -1158,12 +1155,12 @@ TEXT ·vecGELUTanhAVX512(SB), NOSPLIT, $0-32
 loop:
 	VMOVUPS          (CX), Z0
 	VPANDD.BCST      vecConstants<>+4(SB), Z0, Z1
-	VBROADCASTSS     vecConstants<>+164(SB), Z2
-	VMINPS           Z1, Z2, Z1
 	VBROADCASTSS     vecConstants<>+168(SB), Z2
-	VBROADCASTSS     vecConstants<>+168(SB), Z4
-	VFMADD213PS.BCST vecConstants<>+172(SB), Z1, Z2
-	VADDPS.BCST      vecConstants<>+176(SB), Z2, Z3
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     vecConstants<>+172(SB), Z2
+	VBROADCASTSS     vecConstants<>+172(SB), Z4
+	VFMADD213PS.BCST vecConstants<>+176(SB), Z1, Z2
+	VADDPS.BCST      vecConstants<>+180(SB), Z2, Z3
 	VFMSUB213PS      Z3, Z1, Z4
 	VPERMPS          vecGELUTanhTable<>+320(SB), Z2, Z1
 	VPERMPS          vecGELUTanhTable<>+256(SB), Z2, Z3
@@ -1179,7 +1176,7 @@ loop:
 	VXORPS           Z1, Z1, Z1
 	VMAXPS           Z0, Z1, Z1
 	VSUBPS           Z2, Z1, Z1
-	VFIXUPIMMPS.BCST $0x00, vecConstants<>+180(SB), Z0, Z1
+	VFIXUPIMMPS.BCST $0x00, vecConstants<>+184(SB), Z0, Z1
 	VMOVUPS          Z1, (AX)
 	ADDQ             $0x40, CX
 	ADDQ             $0x40, AX
@@ -1191,12 +1188,12 @@ tail:
 	JE               done
 	VMOVUPS.Z        (CX), K1, Z0
 	VPANDD.BCST      vecConstants<>+4(SB), Z0, Z1
-	VBROADCASTSS     vecConstants<>+164(SB), Z2
-	VMINPS           Z1, Z2, Z1
 	VBROADCASTSS     vecConstants<>+168(SB), Z2
-	VBROADCASTSS     vecConstants<>+168(SB), Z4
-	VFMADD213PS.BCST vecConstants<>+172(SB), Z1, Z2
-	VADDPS.BCST      vecConstants<>+176(SB), Z2, Z3
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     vecConstants<>+172(SB), Z2
+	VBROADCASTSS     vecConstants<>+172(SB), Z4
+	VFMADD213PS.BCST vecConstants<>+176(SB), Z1, Z2
+	VADDPS.BCST      vecConstants<>+180(SB), Z2, Z3
 	VFMSUB213PS      Z3, Z1, Z4
 	VPERMPS          vecGELUTanhTable<>+320(SB), Z2, Z1
 	VPERMPS          vecGELUTanhTable<>+256(SB), Z2, Z3
@@ -1212,7 +1209,7 @@ tail:
 	VXORPS           Z1, Z1, Z1
 	VMAXPS           Z0, Z1, Z1
 	VSUBPS           Z2, Z1, Z1
-	VFIXUPIMMPS.BCST $0x00, vecConstants<>+180(SB), Z0, Z1
+	VFIXUPIMMPS.BCST $0x00, vecConstants<>+184(SB), Z0, Z1
 	VMOVUPS          Z1, K1, (AX)
 
 done:
@@ -2134,7 +2131,7 @@ TEXT ·vecRangeAVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+8(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS vecConstants<>+88(SB), Z0
-	VBROADCASTSS vecConstants<>+184(SB), Z1
+	VBROADCASTSS vecConstants<>+188(SB), Z1
 	MOVL         CX, BX
 	ANDL         $0x0f, BX
 	MOVL         $0x0000ffff, DX
@@ -2830,14 +2827,14 @@ TEXT ·vecLogAVX2(SB), NOSPLIT, $0-32
 
 loop:
 	VMOVUPS      (CX), Y0
-	VBROADCASTSS vecConstants<>+188(SB), Y1
+	VBROADCASTSS vecConstants<>+192(SB), Y1
 	VCMPPS       $0x01, Y1, Y0, Y2
-	VBROADCASTSS vecConstants<>+192(SB), Y3
-	VBROADCASTSS vecConstants<>+196(SB), Y1
+	VBROADCASTSS vecConstants<>+196(SB), Y3
+	VBROADCASTSS vecConstants<>+200(SB), Y1
 	VMULPS       Y1, Y0, Y1
 	VBLENDVPS    Y2, Y1, Y0, Y1
 	VANDPS       Y2, Y3, Y3
-	VBROADCASTSS vecConstants<>+200(SB), Y4
+	VBROADCASTSS vecConstants<>+204(SB), Y4
 	VPSUBD       Y4, Y1, Y4
 	VPSRAD       $0x17, Y4, Y4
 	VCVTDQ2PS    Y4, Y2
@@ -2873,11 +2870,11 @@ loop:
 	VFMADD231PS  Y3, Y2, Y1
 	VBROADCASTSS vecConstants<>+84(SB), Y2
 	VCMPPS       $0x09, Y2, Y0, Y2
-	VBROADCASTSS vecConstants<>+204(SB), Y3
+	VBROADCASTSS vecConstants<>+208(SB), Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VBROADCASTSS vecConstants<>+84(SB), Y2
 	VCMPPS       $0x00, Y2, Y0, Y2
-	VBROADCASTSS vecConstants<>+184(SB), Y3
+	VBROADCASTSS vecConstants<>+188(SB), Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VBROADCASTSS vecConstants<>+88(SB), Y2
 	VCMPPS       $0x00, Y2, Y0, Y0
@@ -2885,14 +2882,14 @@ loop:
 	VBLENDVPS    Y0, Y2, Y1, Y1
 	VMOVUPS      Y1, (AX)
 	VMOVUPS      32(CX), Y0
-	VBROADCASTSS vecConstants<>+188(SB), Y1
+	VBROADCASTSS vecConstants<>+192(SB), Y1
 	VCMPPS       $0x01, Y1, Y0, Y2
-	VBROADCASTSS vecConstants<>+192(SB), Y3
-	VBROADCASTSS vecConstants<>+196(SB), Y1
+	VBROADCASTSS vecConstants<>+196(SB), Y3
+	VBROADCASTSS vecConstants<>+200(SB), Y1
 	VMULPS       Y1, Y0, Y1
 	VBLENDVPS    Y2, Y1, Y0, Y1
 	VANDPS       Y2, Y3, Y3
-	VBROADCASTSS vecConstants<>+200(SB), Y4
+	VBROADCASTSS vecConstants<>+204(SB), Y4
 	VPSUBD       Y4, Y1, Y4
 	VPSRAD       $0x17, Y4, Y4
 	VCVTDQ2PS    Y4, Y2
@@ -2928,11 +2925,11 @@ loop:
 	VFMADD231PS  Y3, Y2, Y1
 	VBROADCASTSS vecConstants<>+84(SB), Y2
 	VCMPPS       $0x09, Y2, Y0, Y2
-	VBROADCASTSS vecConstants<>+204(SB), Y3
+	VBROADCASTSS vecConstants<>+208(SB), Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VBROADCASTSS vecConstants<>+84(SB), Y2
 	VCMPPS       $0x00, Y2, Y0, Y2
-	VBROADCASTSS vecConstants<>+184(SB), Y3
+	VBROADCASTSS vecConstants<>+188(SB), Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VBROADCASTSS vecConstants<>+88(SB), Y2
 	VCMPPS       $0x00, Y2, Y0, Y0
@@ -2951,14 +2948,14 @@ tail:
 	LEAQ         vecTail<>+64(SB), BX
 	VMOVUPS      (BX)(DX*4), Y0
 	VMASKMOVPS   (CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+188(SB), Y2
+	VBROADCASTSS vecConstants<>+192(SB), Y2
 	VCMPPS       $0x01, Y2, Y1, Y3
-	VBROADCASTSS vecConstants<>+192(SB), Y4
-	VBROADCASTSS vecConstants<>+196(SB), Y2
+	VBROADCASTSS vecConstants<>+196(SB), Y4
+	VBROADCASTSS vecConstants<>+200(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VBLENDVPS    Y3, Y2, Y1, Y2
 	VANDPS       Y3, Y4, Y4
-	VBROADCASTSS vecConstants<>+200(SB), Y5
+	VBROADCASTSS vecConstants<>+204(SB), Y5
 	VPSUBD       Y5, Y2, Y5
 	VPSRAD       $0x17, Y5, Y5
 	VCVTDQ2PS    Y5, Y3
@@ -2994,11 +2991,11 @@ tail:
 	VFMADD231PS  Y4, Y3, Y2
 	VBROADCASTSS vecConstants<>+84(SB), Y3
 	VCMPPS       $0x09, Y3, Y1, Y3
-	VBROADCASTSS vecConstants<>+204(SB), Y4
+	VBROADCASTSS vecConstants<>+208(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
 	VBROADCASTSS vecConstants<>+84(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y3
-	VBROADCASTSS vecConstants<>+184(SB), Y4
+	VBROADCASTSS vecConstants<>+188(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
 	VBROADCASTSS vecConstants<>+88(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y1
@@ -3007,14 +3004,14 @@ tail:
 	VMASKMOVPS   Y2, Y0, (AX)
 	VMOVUPS      32(BX)(DX*4), Y0
 	VMASKMOVPS   32(CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+188(SB), Y2
+	VBROADCASTSS vecConstants<>+192(SB), Y2
 	VCMPPS       $0x01, Y2, Y1, Y3
-	VBROADCASTSS vecConstants<>+192(SB), Y4
-	VBROADCASTSS vecConstants<>+196(SB), Y2
+	VBROADCASTSS vecConstants<>+196(SB), Y4
+	VBROADCASTSS vecConstants<>+200(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VBLENDVPS    Y3, Y2, Y1, Y2
 	VANDPS       Y3, Y4, Y4
-	VBROADCASTSS vecConstants<>+200(SB), Y5
+	VBROADCASTSS vecConstants<>+204(SB), Y5
 	VPSUBD       Y5, Y2, Y5
 	VPSRAD       $0x17, Y5, Y5
 	VCVTDQ2PS    Y5, Y3
@@ -3050,11 +3047,11 @@ tail:
 	VFMADD231PS  Y4, Y3, Y2
 	VBROADCASTSS vecConstants<>+84(SB), Y3
 	VCMPPS       $0x09, Y3, Y1, Y3
-	VBROADCASTSS vecConstants<>+204(SB), Y4
+	VBROADCASTSS vecConstants<>+208(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
 	VBROADCASTSS vecConstants<>+84(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y3
-	VBROADCASTSS vecConstants<>+184(SB), Y4
+	VBROADCASTSS vecConstants<>+188(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
 	VBROADCASTSS vecConstants<>+88(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y1
@@ -3629,10 +3626,8 @@ TEXT ·vecSigmoidAVX2(SB), NOSPLIT, $0-32
 
 loop:
 	VMOVUPS      (CX), Y0
-	VBROADCASTSS vecConstants<>+0(SB), Y1
-	VXORPS       Y1, Y0, Y0
 	VBROADCASTSS vecConstants<>+12(SB), Y1
-	VBROADCASTSS vecConstants<>+16(SB), Y2
+	VBROADCASTSS vecConstants<>+164(SB), Y2
 	VMAXPS       Y0, Y1, Y0
 	VMINPS       Y0, Y2, Y0
 	VBROADCASTSS vecConstants<>+20(SB), Y1
@@ -3667,14 +3662,12 @@ loop:
 	VPADDD       Y3, Y0, Y0
 	VMULPS       Y0, Y2, Y2
 	VBROADCASTSS vecConstants<>+8(SB), Y0
-	VADDPS       Y0, Y2, Y2
-	VDIVPS       Y2, Y0, Y2
+	VADDPS       Y2, Y0, Y0
+	VDIVPS       Y0, Y2, Y2
 	VMOVUPS      Y2, (AX)
 	VMOVUPS      32(CX), Y0
-	VBROADCASTSS vecConstants<>+0(SB), Y1
-	VXORPS       Y1, Y0, Y0
 	VBROADCASTSS vecConstants<>+12(SB), Y1
-	VBROADCASTSS vecConstants<>+16(SB), Y2
+	VBROADCASTSS vecConstants<>+164(SB), Y2
 	VMAXPS       Y0, Y1, Y0
 	VMINPS       Y0, Y2, Y0
 	VBROADCASTSS vecConstants<>+20(SB), Y1
@@ -3709,8 +3702,8 @@ loop:
 	VPADDD       Y3, Y0, Y0
 	VMULPS       Y0, Y2, Y2
 	VBROADCASTSS vecConstants<>+8(SB), Y0
-	VADDPS       Y0, Y2, Y2
-	VDIVPS       Y2, Y0, Y2
+	VADDPS       Y2, Y0, Y0
+	VDIVPS       Y0, Y2, Y2
 	VMOVUPS      Y2, 32(AX)
 	ADDQ         $0x40, CX
 	ADDQ         $0x40, AX
@@ -3724,10 +3717,8 @@ tail:
 	LEAQ         vecTail<>+64(SB), BX
 	VMOVUPS      (BX)(DX*4), Y0
 	VMASKMOVPS   (CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+0(SB), Y2
-	VXORPS       Y2, Y1, Y1
 	VBROADCASTSS vecConstants<>+12(SB), Y2
-	VBROADCASTSS vecConstants<>+16(SB), Y3
+	VBROADCASTSS vecConstants<>+164(SB), Y3
 	VMAXPS       Y1, Y2, Y1
 	VMINPS       Y1, Y3, Y1
 	VBROADCASTSS vecConstants<>+20(SB), Y2
@@ -3762,15 +3753,13 @@ tail:
 	VPADDD       Y4, Y1, Y1
 	VMULPS       Y1, Y3, Y3
 	VBROADCASTSS vecConstants<>+8(SB), Y1
-	VADDPS       Y1, Y3, Y3
-	VDIVPS       Y3, Y1, Y3
+	VADDPS       Y3, Y1, Y1
+	VDIVPS       Y1, Y3, Y3
 	VMASKMOVPS   Y3, Y0, (AX)
 	VMOVUPS      32(BX)(DX*4), Y0
 	VMASKMOVPS   32(CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+0(SB), Y2
-	VXORPS       Y2, Y1, Y1
 	VBROADCASTSS vecConstants<>+12(SB), Y2
-	VBROADCASTSS vecConstants<>+16(SB), Y3
+	VBROADCASTSS vecConstants<>+164(SB), Y3
 	VMAXPS       Y1, Y2, Y1
 	VMINPS       Y1, Y3, Y1
 	VBROADCASTSS vecConstants<>+20(SB), Y2
@@ -3805,8 +3794,8 @@ tail:
 	VPADDD       Y4, Y1, Y1
 	VMULPS       Y1, Y3, Y3
 	VBROADCASTSS vecConstants<>+8(SB), Y1
-	VADDPS       Y1, Y3, Y3
-	VDIVPS       Y3, Y1, Y3
+	VADDPS       Y3, Y1, Y1
+	VDIVPS       Y1, Y3, Y3
 	VMASKMOVPS   Y3, Y0, 32(AX)
 
 done:
@@ -3826,12 +3815,10 @@ TEXT ·vecSiLUAVX2(SB), NOSPLIT, $0-32
 
 loop:
 	VMOVUPS      (CX), Y0
-	VBROADCASTSS vecConstants<>+0(SB), Y1
-	VXORPS       Y1, Y0, Y1
-	VBROADCASTSS vecConstants<>+12(SB), Y2
-	VBROADCASTSS vecConstants<>+16(SB), Y3
-	VMAXPS       Y1, Y2, Y1
-	VMINPS       Y1, Y3, Y1
+	VBROADCASTSS vecConstants<>+12(SB), Y1
+	VBROADCASTSS vecConstants<>+164(SB), Y2
+	VMAXPS       Y0, Y1, Y1
+	VMINPS       Y1, Y2, Y1
 	VBROADCASTSS vecConstants<>+20(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VROUNDPS     $0x08, Y2, Y2
@@ -3864,17 +3851,15 @@ loop:
 	VPADDD       Y4, Y1, Y1
 	VMULPS       Y1, Y3, Y3
 	VBROADCASTSS vecConstants<>+8(SB), Y1
-	VADDPS       Y1, Y3, Y3
-	VDIVPS       Y3, Y1, Y3
+	VADDPS       Y3, Y1, Y1
+	VDIVPS       Y1, Y3, Y3
 	VMULPS       Y0, Y3, Y3
 	VMOVUPS      Y3, (AX)
 	VMOVUPS      32(CX), Y0
-	VBROADCASTSS vecConstants<>+0(SB), Y1
-	VXORPS       Y1, Y0, Y1
-	VBROADCASTSS vecConstants<>+12(SB), Y2
-	VBROADCASTSS vecConstants<>+16(SB), Y3
-	VMAXPS       Y1, Y2, Y1
-	VMINPS       Y1, Y3, Y1
+	VBROADCASTSS vecConstants<>+12(SB), Y1
+	VBROADCASTSS vecConstants<>+164(SB), Y2
+	VMAXPS       Y0, Y1, Y1
+	VMINPS       Y1, Y2, Y1
 	VBROADCASTSS vecConstants<>+20(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VROUNDPS     $0x08, Y2, Y2
@@ -3907,8 +3892,8 @@ loop:
 	VPADDD       Y4, Y1, Y1
 	VMULPS       Y1, Y3, Y3
 	VBROADCASTSS vecConstants<>+8(SB), Y1
-	VADDPS       Y1, Y3, Y3
-	VDIVPS       Y3, Y1, Y3
+	VADDPS       Y3, Y1, Y1
+	VDIVPS       Y1, Y3, Y3
 	VMULPS       Y0, Y3, Y3
 	VMOVUPS      Y3, 32(AX)
 	ADDQ         $0x40, CX
@@ -3923,12 +3908,10 @@ tail:
 	LEAQ         vecTail<>+64(SB), BX
 	VMOVUPS      (BX)(DX*4), Y0
 	VMASKMOVPS   (CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+0(SB), Y2
-	VXORPS       Y2, Y1, Y2
-	VBROADCASTSS vecConstants<>+12(SB), Y3
-	VBROADCASTSS vecConstants<>+16(SB), Y4
-	VMAXPS       Y2, Y3, Y2
-	VMINPS       Y2, Y4, Y2
+	VBROADCASTSS vecConstants<>+12(SB), Y2
+	VBROADCASTSS vecConstants<>+164(SB), Y3
+	VMAXPS       Y1, Y2, Y2
+	VMINPS       Y2, Y3, Y2
 	VBROADCASTSS vecConstants<>+20(SB), Y3
 	VMULPS       Y3, Y2, Y3
 	VROUNDPS     $0x08, Y3, Y3
@@ -3961,18 +3944,16 @@ tail:
 	VPADDD       Y5, Y2, Y2
 	VMULPS       Y2, Y4, Y4
 	VBROADCASTSS vecConstants<>+8(SB), Y2
-	VADDPS       Y2, Y4, Y4
-	VDIVPS       Y4, Y2, Y4
+	VADDPS       Y4, Y2, Y2
+	VDIVPS       Y2, Y4, Y4
 	VMULPS       Y1, Y4, Y4
 	VMASKMOVPS   Y4, Y0, (AX)
 	VMOVUPS      32(BX)(DX*4), Y0
 	VMASKMOVPS   32(CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+0(SB), Y2
-	VXORPS       Y2, Y1, Y2
-	VBROADCASTSS vecConstants<>+12(SB), Y3
-	VBROADCASTSS vecConstants<>+16(SB), Y4
-	VMAXPS       Y2, Y3, Y2
-	VMINPS       Y2, Y4, Y2
+	VBROADCASTSS vecConstants<>+12(SB), Y2
+	VBROADCASTSS vecConstants<>+164(SB), Y3
+	VMAXPS       Y1, Y2, Y2
+	VMINPS       Y2, Y3, Y2
 	VBROADCASTSS vecConstants<>+20(SB), Y3
 	VMULPS       Y3, Y2, Y3
 	VROUNDPS     $0x08, Y3, Y3
@@ -4005,8 +3986,8 @@ tail:
 	VPADDD       Y5, Y2, Y2
 	VMULPS       Y2, Y4, Y4
 	VBROADCASTSS vecConstants<>+8(SB), Y2
-	VADDPS       Y2, Y4, Y4
-	VDIVPS       Y4, Y2, Y4
+	VADDPS       Y4, Y2, Y2
+	VDIVPS       Y2, Y4, Y4
 	VMULPS       Y1, Y4, Y4
 	VMASKMOVPS   Y4, Y0, 32(AX)
 
@@ -4027,7 +4008,7 @@ TEXT ·vecGELUAVX2(SB), NOSPLIT, $0-32
 
 loop:
 	VMOVUPS      (CX), Y0
-	VBROADCASTSS vecConstants<>+208(SB), Y1
+	VBROADCASTSS vecConstants<>+212(SB), Y1
 	VMULPS       Y1, Y0, Y1
 	VMULPS       Y1, Y1, Y2
 	VBROADCASTSS vecConstants<>+100(SB), Y3
@@ -4111,7 +4092,7 @@ loop:
 	VMULPS       Y1, Y4, Y4
 	VMOVUPS      Y4, (AX)
 	VMOVUPS      32(CX), Y0
-	VBROADCASTSS vecConstants<>+208(SB), Y1
+	VBROADCASTSS vecConstants<>+212(SB), Y1
 	VMULPS       Y1, Y0, Y1
 	VMULPS       Y1, Y1, Y2
 	VBROADCASTSS vecConstants<>+100(SB), Y3
@@ -4206,7 +4187,7 @@ tail:
 	LEAQ         vecTail<>+64(SB), BX
 	VMOVUPS      (BX)(DX*4), Y0
 	VMASKMOVPS   (CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+208(SB), Y2
+	VBROADCASTSS vecConstants<>+212(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VMULPS       Y2, Y2, Y3
 	VBROADCASTSS vecConstants<>+100(SB), Y4
@@ -4291,7 +4272,7 @@ tail:
 	VMASKMOVPS   Y5, Y0, (AX)
 	VMOVUPS      32(BX)(DX*4), Y0
 	VMASKMOVPS   32(CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+208(SB), Y2
+	VBROADCASTSS vecConstants<>+212(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VMULPS       Y2, Y2, Y3
 	VBROADCASTSS vecConstants<>+100(SB), Y4
@@ -4393,9 +4374,9 @@ TEXT ·vecGELUTanhAVX2(SB), NOSPLIT, $0-32
 loop:
 	VMOVUPS      (CX), Y0
 	VMULPS       Y0, Y0, Y1
-	VBROADCASTSS vecConstants<>+212(SB), Y2
-	VMULPS       Y2, Y1, Y1
 	VBROADCASTSS vecConstants<>+216(SB), Y2
+	VMULPS       Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+220(SB), Y2
 	VADDPS       Y2, Y1, Y1
 	VMULPS       Y0, Y1, Y1
 	VBROADCASTSS vecConstants<>+4(SB), Y2
@@ -4450,9 +4431,9 @@ loop:
 	VMOVUPS      Y4, (AX)
 	VMOVUPS      32(CX), Y0
 	VMULPS       Y0, Y0, Y1
-	VBROADCASTSS vecConstants<>+212(SB), Y2
-	VMULPS       Y2, Y1, Y1
 	VBROADCASTSS vecConstants<>+216(SB), Y2
+	VMULPS       Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+220(SB), Y2
 	VADDPS       Y2, Y1, Y1
 	VMULPS       Y0, Y1, Y1
 	VBROADCASTSS vecConstants<>+4(SB), Y2
@@ -4518,9 +4499,9 @@ tail:
 	VMOVUPS      (BX)(DX*4), Y0
 	VMASKMOVPS   (CX), Y0, Y1
 	VMULPS       Y1, Y1, Y2
-	VBROADCASTSS vecConstants<>+212(SB), Y3
-	VMULPS       Y3, Y2, Y2
 	VBROADCASTSS vecConstants<>+216(SB), Y3
+	VMULPS       Y3, Y2, Y2
+	VBROADCASTSS vecConstants<>+220(SB), Y3
 	VADDPS       Y3, Y2, Y2
 	VMULPS       Y1, Y2, Y2
 	VBROADCASTSS vecConstants<>+4(SB), Y3
@@ -4576,9 +4557,9 @@ tail:
 	VMOVUPS      32(BX)(DX*4), Y0
 	VMASKMOVPS   32(CX), Y0, Y1
 	VMULPS       Y1, Y1, Y2
-	VBROADCASTSS vecConstants<>+212(SB), Y3
-	VMULPS       Y3, Y2, Y2
 	VBROADCASTSS vecConstants<>+216(SB), Y3
+	VMULPS       Y3, Y2, Y2
+	VBROADCASTSS vecConstants<>+220(SB), Y3
 	VADDPS       Y3, Y2, Y2
 	VMULPS       Y1, Y2, Y2
 	VBROADCASTSS vecConstants<>+4(SB), Y3
@@ -5762,9 +5743,9 @@ TEXT ·vecRangeAVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+8(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS vecConstants<>+88(SB), Y0
-	VBROADCASTSS vecConstants<>+184(SB), Y1
+	VBROADCASTSS vecConstants<>+188(SB), Y1
 	VBROADCASTSS vecConstants<>+88(SB), Y2
-	VBROADCASTSS vecConstants<>+184(SB), Y3
+	VBROADCASTSS vecConstants<>+188(SB), Y3
 	SUBQ         $0x10, CX
 	JLT          tail
 

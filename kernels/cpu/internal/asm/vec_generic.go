@@ -122,7 +122,11 @@ func exp32(x float32) float32 {
 	return scale32(1+e, n)
 }
 
-func sigmoid32(x float32) float32 { return 1 / (1 + exp32(-x)) }
+func sigmoid32(x float32) float32 {
+	n, e := reduceExp32(clamp(x, [2]float32{-104.5, 88}))
+	e = scale32(1+e, n)
+	return e / (1 + e)
+}
 
 func tanh32(x float32) float32 {
 	a := abs32(x)

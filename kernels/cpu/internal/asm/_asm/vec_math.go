@@ -218,14 +218,14 @@ func (v vector) exp(x vreg) vreg {
 	return e
 }
 
-// sigmoid is 1 / (1 + exp(-x)).
+// sigmoid is e/(1+e) with e = exp(x), which keeps its relative precision where it is small: 1/(1+exp(-x)) is 0 from -89 on.
 func (v vector) sigmoid(x vreg) vreg {
-	t := v.z()
-	v.xor(signBit, x, t)
-	e := v.exp(t)
-	one := v.splat(1)
-	v.c.VADDPS(one, e, e)
-	v.c.VDIVPS(e, one, e)
+	n, e := v.reduceExp(v.clampTo(x, -104.5, 88))
+	v.add(1, e, e)
+	v.scale(e, n)
+	more := v.splat(1)
+	v.c.VADDPS(e, more, more)
+	v.c.VDIVPS(more, e, e)
 	return e
 }
 
