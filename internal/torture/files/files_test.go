@@ -33,7 +33,7 @@ func careless(args []string) int {
 			return 2
 		}
 	}
-	if i := slices.Index(args, "--timing-cache"); i >= 0 {
+	if i := slices.Index(args, "--timing-cache"); i >= 0 && args[i+1] != "none" {
 		_ = os.WriteFile(args[i+1], []byte("{}\n"), 0o644)
 	}
 	for _, name := range args {
