@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
 )
 
 // mainGroups returns the groups that are worth a row: all of them where that is asked for, or else those that differ or make 1 % of
@@ -158,7 +159,7 @@ func sourceLines(d *report.Diff) (lines []string) {
 	}{{"only in A's model", d.RemovedSources}, {"only in B's model", d.AddedSources}} {
 		if n := len(l.names); n > 0 {
 			const few = 5
-			text := fmt.Sprintf("%s: %s: %s", l.what, count(n, "layer"), strings.Join(l.names[:min(few, n)], ", "))
+			text := fmt.Sprintf("%s: %s: %s", l.what, count(n, "layer"), ui.VisibleName(strings.Join(l.names[:min(few, n)], ", ")))
 			if n > few {
 				text += ", ..."
 			}

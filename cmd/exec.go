@@ -17,6 +17,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
 )
 
 func execCommand(t tables) *cobra.Command {
@@ -58,7 +59,7 @@ type execRun struct {
 }
 
 func (o *execRun) say(grave, format string, args ...any) {
-	fmt.Fprintln(o.out, exchange.LogLine(o.now(), grave, fmt.Sprintf(format, args...)))
+	fmt.Fprintln(o.out, exchange.LogLine(o.now(), grave, ui.VisibleName(fmt.Sprintf(format, args...))))
 }
 
 func (o *execRun) section(s exchange.Section) {

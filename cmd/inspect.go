@@ -171,7 +171,7 @@ func writeModel(w io.Writer, s *report.Snapshot) {
 	}
 	fmt.Fprintln(w)
 	if m.NotRunnable != "" {
-		fmt.Fprintf(w, "not runnable: %s\n", m.NotRunnable)
+		fmt.Fprintf(w, "not runnable: %s\n", ui.VisibleName(m.NotRunnable))
 	}
 	for _, t := range m.Inputs {
 		fmt.Fprintf(w, "input  %s %s%s\n", ui.VisibleName(t.Name), t.Type, t.Dims)

@@ -20,7 +20,7 @@ func writePasses(w io.Writer, s *report.Snapshot, all bool) {
 	p := s.Passes
 	writeHeading(w, s)
 	if s.Refused() {
-		fmt.Fprintf(w, "not runnable: %s; only the passes that do not depend on precision are shown\n", s.Model.NotRunnable)
+		fmt.Fprintf(w, "not runnable: %s; only the passes that do not depend on precision are shown\n", ui.VisibleName(s.Model.NotRunnable))
 	}
 	folded := false
 	for i, st := range p.Steps {

@@ -25,6 +25,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/ui"
 )
 
 // The exit codes, as those of diff and grep: the answer is no, which is what errNo says; there is no answer, since a file
@@ -157,9 +159,9 @@ func executeOn(ctx context.Context, t tables, args []string, stdout, stderr io.W
 		writeNote(stderr, "trtui: %v\nusage: %s\n%s --help lists the flags", err, cmd.UseLine(), cmd.CommandPath())
 		return exitFailure
 	}
-	writeNote(stderr, "trtui: %v", err)
+	writeNote(stderr, "trtui: %s", errorText(err))
 	if hint := hintOn(err); hint != "" {
-		writeNote(stderr, "%s", hint)
+		writeNote(stderr, "%s", ui.VisibleName(hint))
 	}
 	if errors.As(err, new(toldError)) {
 		return exitTold

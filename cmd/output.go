@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -28,9 +29,14 @@ func writeReport(w io.Writer, head report.Head, document any) error {
 
 // writeJSON writes a value as indented JSON.
 func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(underlying(w))
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := underlying(w).Write(ui.VisibleJSON(b.Bytes()))
+	return err
 }
 
 // writeTable writes rows under a header, without colours. Columns are as wide as they need; where w is a terminal that is

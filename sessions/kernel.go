@@ -91,11 +91,28 @@ func findStep(p *run.Plan, name string) (int, error) {
 			return found[0], nil
 		}
 	}
-	var names []string
+	none := &noLayer{name: name}
 	for _, st := range p.Steps {
-		names = append(names, "  "+st.Name)
+		none.has = append(none.has, st.Name)
 	}
-	return 0, fmt.Errorf("%q names no one layer of the engine, which has\n%s", name, strings.Join(names, "\n"))
+	return 0, none
+}
+
+// noLayer is the error of a name that is none of one layer of an engine.
+type noLayer struct {
+	name string
+	has  []string // the layers of the engine
+}
+
+func (e *noLayer) Error() string { return strings.Join(e.Lines(), "\n") }
+
+// Lines returns the error and, each in a line below it, the layers that there are.
+func (e *noLayer) Lines() []string {
+	lines := []string{fmt.Sprintf("%q names no one layer of the engine, which has", e.name)}
+	for _, l := range e.has {
+		lines = append(lines, "  "+l)
+	}
+	return lines
 }
 
 // TacticError is the error that a tactic does not compute a layer, which has another one.

@@ -3,11 +3,10 @@ package sessions
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // loop works on what is wanted until ctx ends.
@@ -49,7 +48,7 @@ func (w *worker) loop(ctx context.Context) {
 func (w *worker) guarded(ctx context.Context, cfg config.Config, once todo) (err error) {
 	defer func() {
 		if e := recover(); e != nil {
-			err = fmt.Errorf("internal error: %v\n%s", e, debug.Stack())
+			err = stages.Crashed(e)
 		}
 	}()
 	warn := func(text string) { w.board.log("warning", "", "%s", text) }

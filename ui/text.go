@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
@@ -66,6 +67,22 @@ func Visible(s string) string {
 // VisibleName is [Visible] for a name in a line, which ends no line either.
 func VisibleName(s string) string {
 	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(Visible(s))
+}
+
+// VisibleJSON is [Visible] for JSON, whose texts it spells out so that they mean what they did.
+func VisibleJSON(data []byte) []byte {
+	if !bytes.ContainsFunc(data, acts) {
+		return data
+	}
+	var b bytes.Buffer
+	for _, r := range string(data) {
+		if acts(r) && r != utf8.RuneError {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.Bytes()
 }
 
 // acts reports whether a terminal does something on r, or might where it is not text at all.

@@ -3,7 +3,6 @@ package stages
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
@@ -132,7 +131,7 @@ func (i *inferences) runBatches(ctx context.Context, l *run.Loaded, phase string
 	defer close(lane)
 	defer func() {
 		if v := recover(); v != nil { // an error in the program, which the loop's caller reports as one
-			lane <- result{err: fmt.Errorf("internal error: %v\n%s", v, debug.Stack())}
+			lane <- result{err: Crashed(v)}
 		}
 	}()
 	c, err := l.NewContext()
