@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -56,6 +57,10 @@ func setCompletionText(root *cobra.Command) {
 			c.Short = "Print a script that completes commands, flags and their values in a shell"
 			c.Example = examples("in this shell", "source <(trtui completion bash)",
 				"in every new shell", "trtui completion fish > ~/.config/fish/completions/trtui.fish")
+			c.Args = cobra.ArbitraryArgs
+			c.RunE = func(c *cobra.Command, args []string) error {
+				return usageError{fmt.Errorf("completion is for a shell, and %q is none of %s", strings.Join(args, " "), strings.Join(subcommands(c), ", "))}
+			}
 		}
 	}
 }

@@ -69,6 +69,9 @@ func (f *modelFlags) equipped(m *model.Model, err error) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m.Engine != nil && len(f.sequences.lengths) > 0 {
+		return nil, usageError{fmt.Errorf("--sequences is for a model whose inputs are sequences; those of the engine %s have the lengths that it was built with", m.Name())}
+	}
 	if err := f.config.readRules(m); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,26 @@
+package cmd
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Command lines that mean nothing are refused, and the message says what would mean something.
+func TestNonsense(t *testing.T) {
+	engine := filepath.Join(t.TempDir(), "digits.engine")
+	command(t, 0, "build", "-q", "-o", engine, "--timing-cache", "none")
+	for _, tt := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"a shell that is none", []string{"completion", "tcsh"}, `"tcsh" is none of bash, fish, powershell, zsh`},
+		{"sequences of an engine", []string{"run", engine, "--sequences", "x:3"}, "those of the engine digits.engine have the lengths that it was built with"},
+		{"sequences of what is looked at", []string{"inspect", "model", engine, "--sequences", "x:3"}, "--sequences is for a model"},
+	} {
+		if out, text := command(t, exitFailure, tt.args...); !strings.Contains(text, tt.want) || out != "" {
+			t.Errorf("%s: %q, %q; want %q", tt.name, out, text, tt.want)
+		}
+	}
+}
