@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/kernels/cuda"
 	"github.com/trtui/trtui/sessions/model"
 )
@@ -39,7 +40,7 @@ func (d *deviceFlags) define() {
 	f.StringVar(&d.backend, "backend", cmp.Or(d.backend, d.table[0].name), backendUsage(d.table))
 	f.StringVar(&d.device, "device", "", "which device is simulated, "+d.simulated())
 	d.part(takeThreads).IntVar(&d.threads, "threads", 0, "worker threads; default: all processors")
-	d.part(takeBackend).StringVar(&d.memory, "max-memory", "", "`SIZE` of this machine's memory that may be taken, as in 4GiB or 512MiB; what needs more is refused before it is taken; default: what is free")
+	d.part(takeBackend).StringVar(&d.memory, "max-memory", "", "`SIZE` of this machine's memory that this process may take, as in 4GiB or 512MiB; what needs more is refused before it is taken, and what takes more unseen ends; default: what is free")
 	d.part(takeTimings).StringVar(&d.timings, "timing-cache", ownCache("timing.jsonl"), "timing cache `FILE`; \"none\" for none")
 	d.part(takeCode).StringVar(&d.codes, "code-cache", ownCache("code"), "`FOLDER` of code compiled for GPUs, so that other runs need not compile it; \"none\" for none; a simulated GPU has none by default")
 	for _, name := range []string{"timing-cache", "code-cache"} {
@@ -88,9 +89,11 @@ func (d *deviceFlags) check() error {
 	if d.threads < 0 || d.threads > maxThreads {
 		return usageError{fmt.Errorf("--threads %d: want 1 to %d, or 0 for all processors", d.threads, maxThreads)}
 	}
-	if _, err := d.maxMemory(); err != nil {
+	most, err := d.maxMemory()
+	if err != nil {
 		return usageError{err}
 	}
+	host.SetMemoryLimit(most) // from here on: a model is read before its device is opened
 	if _, _, err := findBackend(d.table, "backend", d.backend, d.others...); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/internal/onnxruntime"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/budget"
@@ -39,7 +40,8 @@ func hintOn(err error) string {
 	}
 	var room *run.NoRoom
 	var memory *graph.NoMemory
-	if errors.As(err, &room) && room.Limit > 0 || errors.As(err, &memory) && memory.Given {
+	var short *host.Shortage
+	if errors.As(err, &room) && room.Limit > 0 || errors.As(err, &memory) && memory.Given || errors.As(err, &short) && short.Limit > 0 {
 		return "--max-memory sets the limit"
 	}
 	if e := new(onnx.ImportError); errors.As(err, &e) && slices.ContainsFunc(e.Problems, func(p onnx.Problem) bool { return p.Length }) {

@@ -26,6 +26,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -81,6 +82,9 @@ type toldError struct{ error }
 func Main(own Own) {
 	ctx, stop := untilSignal(context.Background())
 	defer stop()
+	ctx, stopWatch := host.WatchMemory(ctx)
+	defer stopWatch()
+	endAfter(ctx)
 	t, err := own.tables(backends)
 	if err != nil {
 		writeNote(os.Stderr, "trtui: %v", err)
@@ -144,6 +148,9 @@ func executeOn(ctx context.Context, t tables, args []string, stdout, stderr io.W
 	}
 	if full := failed(root.OutOrStdout()); full != nil && (err == nil || errors.Is(err, errNo)) {
 		err = fmt.Errorf("the output cannot be written: %w", full)
+	}
+	if short := new(host.Shortage); err != nil && errors.As(context.Cause(ctx), &short) {
+		err = short
 	}
 	switch {
 	case err == nil:

@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"slices"
@@ -9,11 +11,15 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
+
+	"github.com/trtui/trtui/internal/host"
 )
 
 const (
 	// endGrace is how long the workbench may take to end after a signal before it is ended.
 	endGrace = time.Second
+	// abandonGrace is how long anything may take to end after its context has ended.
+	abandonGrace = 5 * time.Second
 	// writeGrace is how long the terminal may take to read that it is left: one behind a slow connection, or on a machine that is
 	// overloaded, reads late.
 	writeGrace = 750 * time.Millisecond
@@ -44,6 +50,20 @@ func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, heeded(endSignals)...)
 	context.AfterFunc(ctx, func() { time.AfterFunc(oneRequest, stop) })
 	return ctx, stop
+}
+
+// endAfter ends the program where it has not ended some time after its context has: what waits for somebody to read a pipe, or
+// computes without looking up, would go on for ever.
+func endAfter(ctx context.Context) {
+	context.AfterFunc(ctx, func() {
+		time.Sleep(abandonGrace)
+		note := "trtui: stopped"
+		if short := new(host.Shortage); errors.As(context.Cause(ctx), &short) {
+			note = "trtui: " + short.Error()
+		}
+		fmt.Fprintln(os.Stderr, note)
+		os.Exit(exitFailure)
+	})
 }
 
 // guardTerminal returns a context that ends at the first signal. Where the program has not ended endGrace later, or a second

@@ -3,6 +3,7 @@ package cmd
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -29,6 +30,13 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(roleVar) {
 	case "program":
 		Main(Own{})
+	case "stuck":
+		ctx, _ := untilSignal(context.Background())
+		endAfter(ctx)
+		fmt.Println("ready")
+		select {}
+	case "peak":
+		os.Exit(peak(os.Args[1:]))
 	case "shell":
 		os.Exit(shell())
 	}
@@ -275,6 +283,32 @@ func TestSecondSignal(t *testing.T) {
 		time.Sleep(after)
 		_ = unix.Kill(p.pid, unix.SIGTERM) // it may have ended
 		p.checkEnd("two signals")
+	}
+}
+
+// What does not look up ends all the same some time after a signal, and says so.
+func TestSignalUnheeded(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), roleVar+"=stuck")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(abandonGrace+20*time.Second, func() { cmd.Process.Kill() })
+	defer late.Stop()
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitFailure || !strings.Contains(errs.String(), "trtui: stopped") {
+		t.Errorf("%v: %s", err, &errs)
 	}
 }
 

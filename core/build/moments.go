@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/internal/host"
 )
 
 // Moments keep the second moments that rounding has found of what the products of a network read, for others that round the same
@@ -20,8 +21,8 @@ type Moments struct {
 
 // Bounds of moments.
 const (
-	momentBytes = 256 << 20 // that are collected at once: more products take more runs over the data
-	keptBytes   = 64 << 20  // that are kept
+	momentBytes = 256 << 20 // that are collected at once where memory is not short: more products take more runs over the data
+	keptBytes   = 64 << 20  // that are kept, likewise
 )
 
 // begin makes the moments those of a network: what is known of another one is forgotten.
@@ -70,7 +71,7 @@ func (r *rounder) keep() {
 			return
 		}
 	}
-	if bytes > keptBytes {
+	if bytes > host.Share(keptBytes) {
 		return
 	}
 	r.kept.lock.Lock()
@@ -80,8 +81,8 @@ func (r *rounder) keep() {
 
 // atOnce returns those of the tasks, in order, whose moments fit in memory together, and the others; it makes room for the moments
 // of the former.
-func (r *rounder) atOnce(tasks []roundTask) (now, later []roundTask) {
-	bytes := 0
+func (r *rounder) atOnce(tasks []roundTask) (now, later []roundTask, err error) {
+	bytes, most := 0, host.Share(momentBytes)
 	for i, t := range tasks {
 		if t.before == nil || !r.By.NeedsMoments() || r.Replay == nil || r.Known != nil {
 			continue
@@ -91,17 +92,19 @@ func (r *rounder) atOnce(tasks []roundTask) (now, later []roundTask) {
 		if err != nil {
 			continue
 		}
-		if bytes += m.Bytes(); bytes > momentBytes && i > 0 {
-			return tasks[:i], tasks[i:]
+		if bytes += m.Bytes(); bytes > most && i > 0 {
+			return tasks[:i], tasks[i:], nil
 		}
 		if kept := r.kept.at(t.before, r.equalized); kept != nil {
 			m = kept
 			r.complete[t.layer.Name] = !r.more
+		} else if err := host.Room("rounding the weights of layer "+t.layer.Name+" by moments", int64(2*m.Bytes())); err != nil { // and their factors
+			return nil, nil, err
 		}
 		m.Multiply = r.matrix.multiply
 		r.moments[t.layer.Name] = m
 	}
-	return tasks, nil
+	return tasks, nil, nil
 }
 
 // collect runs the float network for the moments.

@@ -83,7 +83,10 @@ func (r *rounder) run(w *pass.Rewrite) error {
 		tasks = r.decline(tasks)
 	}
 	for first := true; len(tasks) > 0; first = false {
-		now, later := r.atOnce(tasks)
+		now, later, err := r.atOnce(tasks)
+		if err != nil {
+			return err
+		}
 		if err := r.collect(now); err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/host"
 )
 
 // Replay is data to run networks on.
@@ -117,7 +118,7 @@ func heldItems(n *graph.Network, env map[string]int) int {
 	for _, l := range n.Layers {
 		most = max(most, size(l.Inputs)+size(l.Outputs))
 	}
-	return max(fewestHeld, min(heldBytes/(most+size(n.Inputs)), mostHeld))
+	return max(fewestHeld, min(host.Share(heldBytes)/(most+size(n.Inputs)), mostHeld))
 }
 
 // means runs all that the tensors need which layers read at input 0, and returns the means of those by layer. The layers have

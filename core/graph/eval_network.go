@@ -150,15 +150,15 @@ type NoMemory struct {
 	Layer, Op string // at which it needs most
 	Need      int64  // bytes, of what is alive then and what the layer itself takes
 	Own       int64  // of these the layer's own: its inputs and outputs as numbers of 64 bits
-	Limit     int64  // bytes that may be taken
-	Given     bool   // the limit was given; otherwise it is what is free
+	Limit     int64  // bytes that may be taken yet
+	Given     bool   // a limit leaves them; otherwise they are what is free
 }
 
 func (e *NoMemory) Error() string {
 	const mib = 1 << 20
 	limit, advice := "are free", "choose a smaller batch or smaller shapes"
 	if e.Given {
-		limit, advice = "is the limit", advice+", or raise the limit"
+		limit, advice = "are what the limit leaves", advice+", or raise the limit"
 	}
 	return fmt.Sprintf("layer %s (%s): evaluating the network takes %d MiB there, %d MiB of them for this layer, and %d MiB %s; %s",
 		e.Layer, e.Op, e.Need/mib, e.Own/mib, e.Limit/mib, limit, advice)
@@ -173,12 +173,14 @@ func (n *Network) checkMemory(env map[string]int, limit int64) error {
 	if most.Need < 1<<20 {
 		return nil
 	}
-	if most.Limit, most.Given = limit, limit > 0; limit <= 0 {
-		free, _, known := host.Memory()
-		if !known {
-			return nil
-		}
-		most.Limit = free
+	free, _, known := host.Memory()
+	switch {
+	case known && (limit <= 0 || free < limit):
+		most.Limit, most.Given = free, host.MemoryLimit() > 0
+	case limit > 0:
+		most.Limit, most.Given = limit, true
+	default:
+		return nil
 	}
 	if most.Need <= most.Limit {
 		return nil

@@ -55,8 +55,11 @@ func load(ctx context.Context, p *Plan, backend Backend, packs *packs, constants
 		atATime = runtime.GOMAXPROCS(0)
 	}
 	var telling sync.Mutex
-	done := 0
+	done, room := 0, newPackingRoom(p, backend)
 	err := Parallel(ctx, len(p.Steps), atATime, func(i int) (err error) {
+		if err := room.next(i); err != nil {
+			return err
+		}
 		if l.kernels[i], err = bindStep(p, i, backend, packs.at(p.Steps[i].Layer, p.Steps[i].Tactic)); err == nil {
 			err = l.loadBodies(ctx, i)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -137,6 +138,46 @@ func (p *Plan) hasRoom(b Backend, constants int64) error {
 	e.describe(p)
 	return e
 }
+
+// packingRoom tells while kernels are bound whether there is room for those that are not yet: packed, weights may take more than
+// they did in the network.
+type packingRoom struct {
+	plan    *Plan
+	backend Backend
+	left    atomic.Int64 // bytes of the weights that are not packed
+}
+
+// newPackingRoom returns nil for devices whose constants are placed when all kernels are bound.
+func newPackingRoom(p *Plan, b Backend) *packingRoom {
+	if !b.Info().Host {
+		return nil
+	}
+	r := &packingRoom{plan: p, backend: b}
+	r.left.Store(int64(p.Memory.Weights))
+	return r
+}
+
+// next returns a *NoRoom where there is no room for step i and those behind it.
+func (r *packingRoom) next(i int) error {
+	if r == nil {
+		return nil
+	}
+	own, s := int64(0), r.plan.Steps[i]
+	for j, slot := range s.In {
+		if t := s.Layer.Inputs[j]; slot < 0 && t != nil {
+			own += int64(len(t.Weights))
+		}
+	}
+	if own < checkedPack {
+		return nil
+	}
+	err := r.plan.hasRoom(r.backend, max(own, r.left.Load()))
+	r.left.Add(-own)
+	return err
+}
+
+// checkedPack is the size of weights from which on there is to be room for them, which takes about 50 microseconds to ask.
+const checkedPack = 1 << 20
 
 // memoryOf returns what memory a backend's device has free, and in all; 0 and 0 where that is not known.
 func memoryOf(b Backend) (free, total int64, err error) {

@@ -1,8 +1,8 @@
 package host
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 )
@@ -23,7 +23,19 @@ func ReadFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(f)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("%s is a directory; name a file", path)
+	}
+	if err := Room(path, info.Size()); err != nil {
+		return nil, err
+	}
+	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead)) // so that it need not grow
+	_, err = data.ReadFrom(f)
+	return data.Bytes(), err
 }
 
 func kind(m fs.FileMode) string {

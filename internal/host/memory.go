@@ -11,8 +11,18 @@ import (
 )
 
 // Memory returns how many bytes of the machine's memory are free for this process, and how many it may use in all: what the
-// system has available, or what the process's control group leaves of it. Where the system does not tell, ok is false.
-func Memory() (free, total int64, ok bool) { return memoryBelow("/") }
+// system has available, or what the process's control group or its own limit leaves of it. Where nothing tells, ok is false.
+func Memory() (free, total int64, ok bool) {
+	free, total, ok = memoryBelow("/")
+	most := limit.Load()
+	if most <= 0 {
+		return free, total, ok
+	}
+	if rest := left(most); !ok || rest < free {
+		free = rest
+	}
+	return free, most, true
+}
 
 // memoryBelow reads the system's files below a root.
 func memoryBelow(root string) (free, total int64, ok bool) {

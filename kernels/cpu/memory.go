@@ -16,6 +16,14 @@ type memory struct {
 	taken atomic.Int64 // by Alloc
 }
 
+// take counts bytes of Alloc, or given back those of Free.
+func (m *memory) take(bytes int64) {
+	m.taken.Add(bytes)
+	if outsideHeap {
+		host.TakeOutside(bytes)
+	}
+}
+
 // LimitMemory sets how many bytes the process may take, those of Go's heap included; 0 for all that are free.
 func (b *Backend) LimitMemory(bytes int64) { b.memory.limit.Store(bytes) }
 
@@ -57,7 +65,7 @@ func (b *Backend) Alloc(n int) (kernels.Mem, error) {
 	if err != nil {
 		return kernels.Mem{}, fmt.Errorf("allocate %d bytes: %w", n, err)
 	}
-	b.memory.taken.Add(int64(n))
+	b.memory.take(int64(n))
 	return kernels.Mem{Host: data}, nil
 }
 
@@ -67,7 +75,7 @@ const checkedBytes = 1 << 20
 // Free gives memory from Alloc back.
 func (b *Backend) Free(m kernels.Mem) {
 	if len(m.Host) > 0 {
-		b.memory.taken.Add(-int64(len(m.Host)))
+		b.memory.take(-int64(len(m.Host)))
 		release(m.Host)
 	}
 }

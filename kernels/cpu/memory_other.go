@@ -7,6 +7,9 @@ import (
 	"unsafe"
 )
 
+// outsideHeap says where allocate takes memory.
+const outsideHeap = false
+
 // allocate returns zeroed memory, aligned as slots are.
 func allocate(n int) ([]byte, error) {
 	b := make([]byte, n+run.Align)

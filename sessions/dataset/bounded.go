@@ -26,6 +26,9 @@ func readExactly(r io.Reader, n int) ([]byte, error) {
 	if n < 0 || n > maxBytes {
 		return nil, errTooLarge
 	}
+	if err := host.Room("the data", int64(n)); err != nil {
+		return nil, err
+	}
 	const step = 16 << 20
 	b := make([]byte, 0, min(n, step))
 	for len(b) < n {

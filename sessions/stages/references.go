@@ -6,6 +6,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
@@ -65,13 +66,13 @@ func (r *references) make(ctx context.Context, in referring) (*reference, error)
 	if err != nil {
 		return nil, err
 	}
-	ref := &reference{}
+	ref, most := &reference{}, host.Share(maxReferenceBytes)
 	err = r.inferences.forEach(ctx, in.Batch, in.State, loaded, "running FP32", func(_ int, out map[string]numeric.Value) bool {
 		ref.outputs = append(ref.outputs, out)
 		for _, v := range out {
 			ref.bytes += len(v.Data)
 		}
-		return ref.bytes < maxReferenceBytes
+		return ref.bytes < most
 	})
 	return ref, err
 }
@@ -130,7 +131,7 @@ func (r *references) at(ctx context.Context, env map[string]int, b int, in map[s
 	for _, v := range all {
 		bytes += len(v.Data)
 	}
-	if bytes <= maxTapBytes {
+	if bytes <= host.Share(maxTapBytes) {
 		r.tensors.keep(k, all)
 	}
 	return all, nil

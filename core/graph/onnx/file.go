@@ -134,6 +134,9 @@ func newSource(path string, f *os.File) (*source, error) {
 
 // bytes reads n bytes of the file; one that has become shorter is an error that says so.
 func (s *source) bytes(at int64, n int) ([]byte, error) {
+	if err := host.Room(s.path, int64(n)); err != nil {
+		return nil, err
+	}
 	data := make([]byte, n)
 	read, err := s.file.ReadAt(data, at)
 	if read == n {
