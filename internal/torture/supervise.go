@@ -136,8 +136,8 @@ func (s *Supervisor) work(ctx context.Context, h Hunt) error {
 		return err
 	}
 	defer w.end()
-	counted := map[string]int{}
-	for ctx.Err() == nil && time.Since(start) < slice {
+	counted, begun := map[string]int{}, time.Now() // what a worker prepares is no part of its slice
+	for ctx.Err() == nil && time.Since(begun) < slice {
 		number, ok := s.take(h.Name)
 		if !ok {
 			return nil
