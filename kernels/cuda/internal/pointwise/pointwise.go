@@ -33,7 +33,13 @@ func pointwiseTactics() []emit.Tactic {
 					if a, ok := b.Layer.Attrs.(graph.QuantAttrs); ok && op == graph.Dequantize && !a.Range.Equal(b.Layer.Inputs[0].Range) {
 						return fmt.Errorf("the layer takes %s for other numbers", b.Layer.Inputs[0].TypeString())
 					}
-					return emit.CheckArguments(b, emit.Identity(), 0)
+					if err := emit.CheckArguments(b, emit.Identity(), 0); err != nil {
+						return err
+					}
+					if b.Layer.Epilogue.Args > 0 {
+						return fmt.Errorf("there is an epilogue")
+					}
+					return nil
 				},
 				Emit: func(b kernels.Binding) (*emit.Work, error) { return emitPointwise(b, emit.Identity()) },
 			})
