@@ -49,3 +49,19 @@ func TestGatherInOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestGatherOfOne: the only element of a list is all of them, by an index that has no axis.
+func TestGatherOfOne(t *testing.T) {
+	d := graph.Define("one")
+	x := d.Input("x", numeric.I64, symbolic.Const(1))
+	d.Output("y", d.Named("y").Gather(x, d.Constant("zero", numeric.NewValue(numeric.I64)), 0))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, steps := runPass(t, n, []pass.Pass{recognise.Attention}, pass.Config{})
+	if len(steps[0].Fired) != 1 {
+		t.Errorf("not fired in\n%s", got)
+	}
+	sameMeaning(t, n, got, 0)
+}

@@ -133,7 +133,7 @@ func inOrder(index *graph.Tensor, dims []symbolic.Dim) bool {
 		total *= n
 	}
 	list := v.Ints()
-	if len(list) != total*len(dims) || v.Dims[max(0, len(v.Dims)-1)] != len(dims) && len(dims) > 1 {
+	if len(list) != total*len(dims) || len(dims) > 1 && v.Dims[len(v.Dims)-1] != len(dims) {
 		return false
 	}
 	for i := range total {
