@@ -177,7 +177,7 @@ func (l *Layer) moveKnown(data ...int) {
 }
 
 // followed is how many layers of real numbers are followed to where these become integers of a shape.
-const followed = 16
+const followed = 64
 
 // truncated returns the integers that a Cast makes of x, where few layers compute it from a few constants: exporters write the
 // extents of an image as roots and quotients.

@@ -96,7 +96,8 @@ func comparer(v numeric.Value) func(i, j int) int {
 	return func(i, j int) int { return cmp.Compare(x[i], x[j]) }
 }
 
-// TopKAttrs are the attributes of TopK.
+// TopKAttrs are the attributes of TopK. Where K does not follow from constants, the layer keeps ONNX's input 1 instead, and K is 0
+// here.
 type TopKAttrs struct {
 	K        int
 	Axis     int  // Import counts it from 0
@@ -104,13 +105,14 @@ type TopKAttrs struct {
 }
 
 // TopK returns the K largest (or smallest) elements along an axis, in order, and their I64 indices; of equal elements
-// the lower index comes first. ONNX's input k must be constant; with sorted=0, which leaves the order open, it is the same.
+// the lower index comes first. With sorted=0, which leaves the order open, it is the same. A K that follows from data is no more than
+// there are.
 var TopK = &Op{
 	Name:  "TopK",
 	Attrs: TopKAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"TopK"},
-	Class: ClassLookup, Inputs: []Role{Data}, Memory: Written,
+	Class: ClassLookup, Inputs: []Role{Data, Parameter}, Memory: Written,
 	Moves: moved,
 	FLOPs: orderFLOPs,
 	Infer: func(l *Layer) error {
@@ -126,11 +128,15 @@ var TopK = &Op{
 		if err != nil {
 			return err
 		}
-		if n, ok := x.Dims[axis].IsConst(); a.K < 0 || ok && a.K > n {
-			return fmt.Errorf("%d elements of axis %d of %s", a.K, axis, x)
-		}
 		dims := slices.Clone(x.Dims)
-		dims[axis] = symbolic.Const(a.K)
+		if dims[axis], err = l.topK(a, x.Dims[axis]); err != nil {
+			return err
+		}
+		if k, ok := dims[axis].IsConst(); ok {
+			if n, ok := x.Dims[axis].IsConst(); k < 0 || ok && k > n {
+				return fmt.Errorf("%d elements of axis %d of %s", k, axis, x)
+			}
+		}
 		l.Outputs[1].Type, l.Outputs[1].Dims = numeric.I64, dims
 		return l.inferMoved(0, x, dims, -1)
 	},
@@ -140,8 +146,9 @@ var TopK = &Op{
 		if err != nil {
 			return err
 		}
-		if x.Dims[axis] < a.K {
-			return fmt.Errorf("%d elements of axis %d of extent %d", a.K, axis, x.Dims[axis])
+		most := out[0].Dims[axis]
+		if x.Dims[axis] < most {
+			return fmt.Errorf("%d elements of axis %d of extent %d", most, axis, x.Dims[axis])
 		}
 		compare, size, inner := comparer(x), x.Type.Size(), numeric.Count(x.Dims[axis+1:])
 		eachReduced(x.Dims, []int{axis}, func(i int, places []int) {
@@ -156,8 +163,8 @@ var TopK = &Op{
 				}
 				return -c
 			})
-			for k, from := range order[:a.K] {
-				to := (i/inner*a.K+k)*inner + i%inner
+			for k, from := range order[:most] {
+				to := (i/inner*most+k)*inner + i%inner
 				copy(out[0].Data[to*size:(to+1)*size], x.Data[places[from]*size:])
 				out[1].I64()[to] = int64(from)
 			}
@@ -166,7 +173,11 @@ var TopK = &Op{
 	},
 	Export: func(e *Exporter) error {
 		a := e.Layer.Attrs.(TopKAttrs)
-		return e.Node("TopK", Attributes{"axis": a.Axis, "largest": !a.Smallest}, e.Input(0), e.list("k", []int{a.K}))
+		attrs := Attributes{"axis": a.Axis, "largest": !a.Smallest}
+		if len(e.Layer.OpInputs()) > 1 {
+			return e.Node("TopK", attrs)
+		}
+		return e.Node("TopK", attrs, e.Input(0), e.list("k", []int{a.K}))
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		rank, err := n.rank(0)
@@ -178,10 +189,33 @@ var TopK = &Op{
 		if a.Axis, err = axisIn(n.Int("axis", -1), rank); err != nil {
 			return nil, nil, err
 		}
+		if k := n.Input(1); k != nil {
+			if _, ok := k.Ints(); !ok {
+				return a, n.Inputs, nil
+			}
+		}
 		k, ok, err := n.knownScalar(1, "k")
 		if ok {
 			a.K = k
 		}
 		return a, n.Inputs[:1], err
 	},
+}
+
+// topK returns how many elements a TopK has of its axis, which x has at least where that follows from data.
+func (l *Layer) topK(a TopKAttrs, x symbolic.Dim) (symbolic.Dim, error) {
+	if len(l.OpInputs()) < 2 {
+		return symbolic.Const(a.K), nil
+	}
+	list, err := l.knownInput(1, "k")
+	if err == nil && len(list) != 1 {
+		err = fmt.Errorf("k (input 1) has %d elements, want 1", len(list))
+	}
+	if err != nil {
+		return symbolic.Dim{}, err
+	}
+	if _, ok := list[0].IsConst(); ok {
+		return list[0], nil
+	}
+	return list[0].Min(x), nil
 }

@@ -163,10 +163,25 @@ func inferReduce(l *Layer) error {
 	}
 	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), reducedDims(x.Dims, axes, a.KeepDims)
 	l.Outputs[0].Value = nil
-	if l.Op.Name == "ReduceProd" && len(x.Dims) == 1 && x.Value != nil && len(axes) == 1 {
-		l.Outputs[0].Value = []symbolic.Dim{productOf(x.Value)}
+	if len(x.Dims) == 1 && len(x.Value) > 0 && len(axes) == 1 {
+		l.Outputs[0].Value = reducedValue(l.Op.Name, x.Value)
 	}
 	return nil
+}
+
+// reducedValue returns what a reduction makes of known elements; nil where that is not followed.
+func reducedValue(name string, x []symbolic.Dim) []symbolic.Dim {
+	f, ok := map[string]func(a, b symbolic.Dim) symbolic.Dim{
+		"ReduceProd": symbolic.Dim.Mul, "ReduceSum": symbolic.Dim.Add, "ReduceMin": symbolic.Dim.Min, "ReduceMax": symbolic.Dim.Max,
+	}[name]
+	if !ok {
+		return nil
+	}
+	y := x[0]
+	for _, d := range x[1:] {
+		y = f(y, d)
+	}
+	return []symbolic.Dim{y}
 }
 
 func reducedDims(dims []symbolic.Dim, axes []int, keep bool) []symbolic.Dim {

@@ -46,7 +46,7 @@ func newTopKKernel(b kernels.Binding) (*topKKernel, error) {
 	if axis < 0 {
 		axis += len(x.Dims)
 	}
-	k := &topKKernel{outer: numeric.Count(x.Dims[:axis]), n: x.Dims[axis], inner: numeric.Count(x.Dims[axis+1:]), k: a.K, smallest: a.Smallest, size: x.Type.Size()}
+	k := &topKKernel{outer: numeric.Count(x.Dims[:axis]), n: x.Dims[axis], inner: numeric.Count(x.Dims[axis+1:]), k: b.Out[0].Dims[axis], smallest: a.Smallest, size: x.Type.Size()}
 	switch x.Type {
 	case numeric.F32:
 		k.order = orderFloats

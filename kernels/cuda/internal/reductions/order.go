@@ -74,10 +74,13 @@ func orderingOf(b kernels.Binding) (*ordering, error) {
 			return nil, fmt.Errorf("from %s to %s; the kernel is of f32 or f16", x.Type, b.Out[0].Type)
 		}
 	case graph.TopKAttrs:
-		axis, o.smallest, o.count = a.Axis, a.Smallest, a.K
+		axis, o.smallest = a.Axis, a.Smallest
 	}
 	if axis < 0 {
 		axis += len(x.Dims)
+	}
+	if b.Layer.Op == graph.TopK {
+		o.count = b.Out[0].Dims[axis]
 	}
 	o.outer, o.length, o.inner = numeric.Count(x.Dims[:axis]), x.Dims[axis], numeric.Count(x.Dims[axis+1:])
 	if flatten {
