@@ -74,6 +74,9 @@ func (im *importer) branches(n *node, name string, inputs []*graph.Tensor) []err
 		}
 	}
 	subs := []*importer{im.network(graphs[0], name+"/then", nil), im.network(graphs[1], name+"/else", nil)}
+	if len(inputs) == 1 && inputs[0] != nil && len(subs[0].problems)+len(subs[1].problems) == 0 && vacuous(inputs[0], subs[0].net, subs[1].net) {
+		return im.inline(n, name, "else", graphs[1])
+	}
 	im.adopt(n, "then", subs[0])
 	im.adopt(n, "else", subs[1])
 	if len(subs[0].problems)+len(subs[1].problems) > 0 {

@@ -196,4 +196,21 @@ case("an input that says a size", """g (float[1,2,4,4] x, int64[4] sizes) => (fl
   y = Resize<mode = "linear">(x, roi, , sizes)
 }""", dict(x=f(1, 2, 4, 4), sizes=np.array([1, 2, 7, 3])), dict(x=f(1, 2, 4, 4), sizes=np.array([1, 2, 4, 9])))
 
+case("boxes of a mask", """g (float[6] scores, float[6,4] boxes) => (float[k] best, int64[kept] keep) <
+  float least = {0.5}, int64[1] most = {3}, int64 zero = {0}, int64 many = {9}, float half = {0.5}, int64[1] first = {0}, int64[2] both = {0, 1}, int64[1] last = {2}
+> {
+  m = Greater(scores, least)
+  n1 = NonZero(m)  t1 = Transpose(n1)  s = GatherND(scores, t1)
+  n2 = NonZero(m)  t2 = Transpose(n2)  b = GatherND(boxes, t2)
+  e = Shape(s)  es = Concat<axis = 0>(most, e)  k = ReduceMin<keepdims = 0>(es)  k1 = Unsqueeze(k, first)
+  best, at = TopK(s, k1)  c = Gather(b, at)
+  d = Shape(c)  size = ReduceProd<keepdims = 0>(d)  none = Equal(size, zero)
+  keep = If(none) <then_branch = v () => (int64[0] p) { p = Constant<value = int64[0] {}>() },
+                   else_branch = w () => (int64[q] q) {
+    high = ReduceMax<keepdims = 0>(c)  o = Add(c, high)  u = Unsqueeze(o, first)  us = Unsqueeze(best, both)
+    r = NonMaxSuppression(u, us, many, half)  column = Gather<axis = 1>(r, last)  q = Squeeze(column, one) }>
+}""".replace("int64[1] last", "int64[1] one = {1}, int64[1] last"), *(dict(scores=np.array(s, np.float32), boxes=boxes) for boxes in [np.array([
+    [0, 0, 4, 4], [0, 0, 4, 5], [9, 9, 12, 12], [2, 2, 3, 3], [9, 9, 12, 11], [30, 30, 31, 31]], np.float32)] for s in [
+    [0.9, 0.8, 0.1, 0.2, 0.3, 0.4], [0.1, 0.2, 0.3, 0.4, 0.3, 0.2], [0.6, 0.7, 0.8, 0.9, 0.95, 1]]))
+
 json.dump(cases, sys.stdout, indent=None, separators=(",", ":"))
