@@ -149,24 +149,27 @@ func Share(most int) int {
 	return most
 }
 
+// How often a process that has a limit is looked at, and whether it has got one.
+const (
+	watchTick = 5 * time.Millisecond
+	idleTick  = 250 * time.Millisecond
+)
+
 // WatchMemory returns a context that ends with a [*Shortage] as its cause once the process takes more than its limit: the last line,
 // behind estimates and the collector. Call stop when it is needed no longer.
 func WatchMemory(ctx context.Context) (watched context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
-		for tick := time.NewTicker(5 * time.Millisecond); ; {
+		for ctx.Err() == nil {
+			most, tick := limit.Load(), watchTick
+			if most <= 0 {
+				tick = idleTick
+			} else if r, ok := pages(); ok && r.all > most {
+				cancel(&Shortage{Need: r.all, Limit: most})
+			}
 			select {
 			case <-ctx.Done():
-				tick.Stop()
-				return
-			case <-tick.C:
-			}
-			most := limit.Load()
-			if most <= 0 {
-				continue
-			}
-			if r, ok := pages(); ok && r.all > most {
-				cancel(&Shortage{Need: r.all, Limit: most})
+			case <-time.After(tick):
 			}
 		}
 	}()
