@@ -66,7 +66,7 @@ func endAfter(ctx context.Context) {
 	})
 }
 
-// guardTerminal returns a context that ends at the first signal. Where the program has not ended endGrace later, or a second
+// guardTerminal returns a context that ends at the first signal, or when the terminal is gone. Where the program has not ended endGrace later, or a second
 // signal comes, it restores the terminal and ends the program. It is for as long as the workbench may own the terminal: call
 // stop after that.
 func guardTerminal(ctx context.Context) (guarded context.Context, stop context.CancelFunc) {
@@ -78,9 +78,11 @@ func guardTerminal(ctx context.Context) (guarded context.Context, stop context.C
 	caught := make(chan os.Signal, 2)
 	signal.Notify(caught, heeded(append(slices.Clone(endSignals), quitSignals...))...)
 	stopped := make(chan struct{})
+	gone := hungUp(os.Stdin.Fd(), stopped)
 	go func() {
 		select {
 		case <-caught:
+		case <-gone:
 		case <-stopped:
 			return
 		}

@@ -273,6 +273,21 @@ func TestSignals(t *testing.T) {
 	}
 }
 
+// A terminal that is gone ends the workbench where SIGHUP is ignored, too, as under nohup.
+func TestTerminalGone(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	if !signal.Ignored(unix.SIGHUP) {
+		signal.Ignore(unix.SIGHUP)
+		defer signal.Reset(unix.SIGHUP)
+	}
+	p := startPTY(t, "--timing-cache", "none")
+	p.await(0, ansi.SetModeAltScreenSaveCursor)
+	p.master.Close()
+	if e := p.event(hangTick + endGrace + 5*time.Second); !strings.HasPrefix(e, "ended ") {
+		t.Errorf("%q, want the end", e)
+	}
+}
+
 // TestSecondSignal: a second signal ends a program that is ending.
 func TestSecondSignal(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())

@@ -15,6 +15,9 @@ var (
 	quitSignals []os.Signal
 )
 
+// hungUp returns nil where a terminal cannot be asked.
+func hungUp(uintptr, <-chan struct{}) <-chan struct{} { return nil }
+
 // jobs has nothing to do on systems without job control.
 type jobs struct{}
 

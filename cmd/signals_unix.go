@@ -19,6 +19,33 @@ var (
 	quitSignals = []os.Signal{unix.SIGQUIT}
 )
 
+// hangTick is how often it is asked whether a terminal is still there, and somebody wants to know.
+const hangTick = time.Second
+
+// hungUp returns what is closed once nothing is at the other end of a terminal: a program that ignores SIGHUP is not told.
+func hungUp(terminal uintptr, stopped <-chan struct{}) <-chan struct{} {
+	gone := make(chan struct{})
+	go func() {
+		for {
+			poll := []unix.PollFd{{Fd: int32(terminal)}}
+			_, err := unix.Poll(poll, int(hangTick.Milliseconds()))
+			switch {
+			case err != nil && err != unix.EINTR: // this system does not tell
+				return
+			case err == nil && poll[0].Revents&unix.POLLHUP != 0:
+				close(gone)
+				return
+			}
+			select {
+			case <-stopped:
+				return
+			default:
+			}
+		}
+	}()
+	return gone
+}
+
 // jobs stops and continues a program of the workbench as a shell asks for it.
 type jobs struct {
 	stop, cont chan os.Signal
