@@ -39,6 +39,8 @@ func (a atom) bounded(low, high map[string]int) interval {
 	}
 	x, y := a.args[0].bounded(low, high), a.args[1].bounded(low, high)
 	switch a.name {
+	case "mul":
+		return x.times(y)
 	case "min":
 		return interval{min(x.least, y.least), min(x.most, y.most)}
 	case "max":

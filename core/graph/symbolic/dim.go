@@ -24,7 +24,7 @@ type term struct {
 
 // atom is what the normal form does not look into: a symbol or a function of other dims.
 type atom struct {
-	name string // the symbol, or "div", "min", "max" when args is not nil
+	name string // the symbol, or "mul", "div", "min", "max" when args is not nil
 	args []Dim
 }
 
@@ -93,8 +93,17 @@ func (d Dim) AddN(n int) Dim { return d.Add(Const(n)) }
 // MulN returns d * n.
 func (d Dim) MulN(n int) Dim { return d.Mul(Const(n)) }
 
-// Mul returns d * o.
+// maxProducts bounds the terms that a product is multiplied out to.
+const maxProducts = 4096
+
+// Mul returns d * o. A product of many terms is not multiplied out.
 func (d Dim) Mul(o Dim) Dim {
+	if len(d.terms)*len(o.terms) > maxProducts {
+		if o.String() < d.String() {
+			d, o = o, d
+		}
+		return call("mul", d, o)
+	}
 	r := Dim{c: MulSaturating(d.c, o.c)}
 	for _, t := range d.terms {
 		r = r.plus(term{t.coef * o.c, t.atoms})
@@ -241,6 +250,8 @@ func (a atom) eval(env map[string]int) int {
 	}
 	x, y := a.args[0].Eval(env), a.args[1].Eval(env)
 	switch a.name {
+	case "mul":
+		return x * y
 	case "min":
 		return min(x, y)
 	case "max":
@@ -275,16 +286,17 @@ func (d Dim) Symbols(set map[string]bool) {
 	}
 }
 
-// maxDimTerms and maxDimSize bound the dims that inference keeps: repeated products would double them at each step.
+// maxTerms and maxSize bound the dims that inference keeps: repeated products would double them at each step. A detector adds up what
+// is left of each of its classes, of which there are often 80 or 90.
 const (
-	maxTerms = 32
-	maxSize  = 512
+	maxTerms = 256
+	maxSize  = 2048
 )
 
 // IsLarge reports whether d has too many terms or parts to be computed with any further.
 func (d Dim) IsLarge() bool { return len(d.terms) > maxTerms || d.size() > maxSize }
 
-// size counts the parts of d, stopping somewhere above maxDimSize.
+// size counts the parts of d, stopping somewhere above maxSize.
 func (d Dim) size() int {
 	n := 1
 	for _, t := range d.terms {

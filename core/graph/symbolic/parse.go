@@ -95,6 +95,8 @@ func (p *parser) atom(depth int) (Dim, error) {
 		return Dim{}, fmt.Errorf("%s is not closed", word)
 	}
 	switch word {
+	case "mul":
+		return a.Mul(b), nil
 	case "div":
 		if b.Is(0) {
 			return Dim{}, fmt.Errorf("division by 0")
