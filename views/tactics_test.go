@@ -184,7 +184,7 @@ func TestFamiliesFold(t *testing.T) {
 		t.Errorf("a family was pinned or forbidden: %v", b.last())
 	}
 	b.press("enter")
-	b.wants("- conv_f16_mma", "conv_f16_mma_128x128x64_s3: elements are f32", "conv_f16_mma_64x64x64_s4_k16")
+	b.wants("- conv_f16_mma", "conv_f16_mma_128x128x64_s3: elements are f32", "4x64x64_s4_k16")
 	b.press("p")
 	b.wants("conv_f16_mma_128x128x64_s3 cannot be pinned")
 	b.press("enter")
