@@ -35,6 +35,7 @@ func TestQuantization(t *testing.T) {
 	parts := report.PartPasses | report.PartAccuracy
 	of := func(q config.Quantization) *report.Snapshot {
 		t.Helper()
+		q.Rounding, q.Equalization = "nearest", "off" // which would hide what scales do
 		snap, err := r.Report(t.Context(), config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1, Quantization: q}, parts, run.Profiling{Iterations: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +83,7 @@ func TestQuantization(t *testing.T) {
 		}
 	}
 	// An engine has what was added to its biases, and no data is needed to lower it again.
-	built, err := r.Engine(t.Context(), config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1, Quantization: config.Quantization{BiasCorrection: "fast"}}, true)
+	built, err := r.Engine(t.Context(), config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1, Quantization: config.Quantization{BiasCorrection: "fast", Rounding: "nearest", Equalization: "off"}}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
