@@ -49,7 +49,7 @@ func TestBackToLive(t *testing.T) {
 	b.wants("esc leads back to the live session")
 	b.send(ui.GotoMsg{Screen: "9", Page: pane.RecordingsPage})
 	b.press("tab")
-	b.wants("live session")
+	b.wants("live session", "esc live")
 	b.send(recordings.List(folder([]*report.Recording{{Path: "there/old.trtui", Complete: true}}))())
 	rows := strings.Split(b.screen(), "\n")
 	at := func(text string) int {

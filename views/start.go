@@ -117,15 +117,16 @@ func (w *workbench) intents() []ui.IntentKey {
 		ui.NextPrecision: true, ui.NextCalibrator: true, ui.Rerun: true, ui.Rebuild: true, ui.Undo: true, ui.Redo: true,
 		ui.Record: true, ui.SaveConfig: w.o.SaveConfig != nil, ui.SavePicture: w.o.SavePicture != nil, ui.CopyRow: true, ui.CopyPane: true, ui.GoTo: true, ui.Return: true, ui.MarkA: true, ui.MarkB: true, ui.Compare: true,
 	}
-	list := slices.DeleteFunc(ui.Intents(), func(k ui.IntentKey) bool { return !serves[k.Intent] })
+	var list []ui.IntentKey
+	if w.o.Live != nil { // first, since it is the way out
+		list = append(list, ui.IntentKey{Intent: ui.Cancel, Key: ui.K("esc", "live", "back to the live session, as it was left")})
+	}
+	list = append(list, slices.DeleteFunc(ui.Intents(), func(k ui.IntentKey) bool { return !serves[k.Intent] })...)
 	if w.o.Reload != nil {
 		list = append(list, reloadKeys()...)
 	}
 	if w.o.Timeline != nil {
 		list = append(list, scrubKeys()...)
-	}
-	if w.o.Live != nil {
-		list = append(list, ui.IntentKey{Intent: ui.Cancel, Key: ui.K("esc", "live", "back to the live session, as it was left")})
 	}
 	return list
 }
