@@ -252,7 +252,7 @@ func (cfg PlanConfig) extents(env map[string]int) run.Extents {
 func plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, cfg PlanConfig) (*run.Plan, error) {
 	info := b.Info()
 	t := &tuner{ctx: ctx, backend: b, target: info.Fingerprint, cache: cfg.Cache, choices: cfg.Choices, progress: cfg.Progress,
-		trials: map[CacheEntry]*trial{}, admitted: map[CacheEntry]bool{}, tactics: map[string][]string{}, remeasure: cfg.Remeasure}
+		trials: map[CacheEntry]*trial{}, failed: map[CacheEntry]error{}, admitted: map[CacheEntry]bool{}, tactics: map[string][]string{}, remeasure: cfg.Remeasure}
 	candidates, err := run.FindCandidates(ctx, n, cfg.extents(env), b)
 	if err != nil {
 		return nil, err

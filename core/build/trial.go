@@ -72,9 +72,10 @@ func (t *trial) add(d time.Duration, before *occasion) *occasion {
 
 // next begins another pass, in which all tactics of a layer that are not beaten are measured again if one of them is not
 // settled, so that each has the same chance of a quiet moment. It returns false where nothing is open, and nothing new is wanted.
+// What is open to the end may be measured no more: a conversion to an arrangement that no tactic asks for, after one failed.
 func (t *tuner) next() bool {
-	early := t.early
-	t.early, t.open, t.best = false, map[string]bool{}, map[string]time.Duration{}
+	early, idle := t.early, t.last == t.lastBefore
+	t.early, t.open, t.best, t.lastBefore = false, map[string]bool{}, map[string]time.Duration{}, t.last
 	for _, trial := range t.trials {
 		for _, l := range trial.layers {
 			if b, ok := t.best[l]; !ok || trial.best() < b {
@@ -91,7 +92,7 @@ func (t *tuner) next() bool {
 	}
 	t.pass++
 	t.expectAgain()
-	return early || len(t.open)+len(t.wanted) > 0
+	return early || len(t.wanted) > 0 || len(t.open) > 0 && !idle
 }
 
 // beaten reports whether a layer has a tactic that is faster by so much that no disturbance explains it.
@@ -126,6 +127,9 @@ func (t *tuner) price(b kernels.Binding, tac kernels.Tactic) (run.Price, error) 
 		return t.remembered(b, tac), errors.New(r)
 	}
 	entry := t.entry(b, tac)
+	if err := t.failed[entry]; err != nil {
+		return run.Price{}, err
+	}
 	tr := t.trials[entry]
 	if tr == nil {
 		if known, ok := t.cache.Get(entry.Target, entry.Tactic, entry.Layer); ok && !slices.Contains(t.remeasure, b.Layer.Name) {
@@ -143,7 +147,8 @@ func (t *tuner) price(b kernels.Binding, tac kernels.Tactic) (run.Price, error) 
 	d, spread, note, err := t.measure(b, tac)
 	if err != nil {
 		delete(t.trials, entry)
-		return run.Price{}, t.failed(b, tac, err)
+		t.failed[entry] = t.failure(b, tac, err)
+		return run.Price{}, t.failed[entry]
 	}
 	tr.pass, t.last = t.pass, tr.add(d, t.last)
 	if t.trials[entry] = tr; len(tr.occasions) > 1 {

@@ -18,28 +18,30 @@ import (
 
 // tuner prices candidates by running them.
 type tuner struct {
-	ctx       context.Context
-	backend   run.Backend
-	target    string // the backend's fingerprint: to ask for it may take a while
-	stream    kernels.Stream
-	cache     *TimingCache
-	choices   TacticChoices
-	progress  func(Timing)
-	timing    Timing                   // the measurement that began last
-	inputs    []buffer                 // of measurements, from one to the next
-	sweep     *buffer                  // what is written to empty the device's cache; nil: not asked for yet
-	outputs   []buffer                 // and the workspace, behind them
-	pass      int                      // over all layers; in each, what is open is measured once
-	trials    map[CacheEntry]*trial    // what was measured in this build
-	last      *occasion                // measured last
-	tactics   map[string][]string      // by layer, all that match
-	best      map[string]time.Duration // by layer, of all tactics measured before this pass
-	open      map[string]bool          // layers whose tactics are to be measured in this pass, those measured before too
-	remeasure []string                 // layers for which the cache counts only as far as this tuner filled it
-	wanted    []candidate              // twins that the present pass found worth a time: the next one has it
-	admitted  map[CacheEntry]bool      // those, and of earlier passes
-	early     bool                     // the present pass met twins that were not considered yet
-	lost      error                    // after which the device does nothing
+	ctx        context.Context
+	backend    run.Backend
+	target     string // the backend's fingerprint: to ask for it may take a while
+	stream     kernels.Stream
+	cache      *TimingCache
+	choices    TacticChoices
+	progress   func(Timing)
+	timing     Timing                   // the measurement that began last
+	inputs     []buffer                 // of measurements, from one to the next
+	sweep      *buffer                  // what is written to empty the device's cache; nil: not asked for yet
+	outputs    []buffer                 // and the workspace, behind them
+	pass       int                      // over all layers; in each, what is open is measured once
+	trials     map[CacheEntry]*trial    // what was measured in this build
+	failed     map[CacheEntry]error     // what could not be measured, which may be for want of memory: it is not tried again
+	last       *occasion                // measured last
+	lastBefore *occasion                // measured last before this pass
+	tactics    map[string][]string      // by layer, all that match
+	best       map[string]time.Duration // by layer, of all tactics measured before this pass
+	open       map[string]bool          // layers whose tactics are to be measured in this pass, those measured before too
+	remeasure  []string                 // layers for which the cache counts only as far as this tuner filled it
+	wanted     []candidate              // twins that the present pass found worth a time: the next one has it
+	admitted   map[CacheEntry]bool      // those, and of earlier passes
+	early      bool                     // the present pass met twins that were not considered yet
+	lost       error                    // after which the device does nothing
 }
 
 // Measurement: a tactic is launched until its warm-up time has passed, then in rounds of as many launches as take
@@ -60,9 +62,9 @@ func (t *tuner) guess(b kernels.Binding, tac kernels.Tactic, rank int) (run.Pric
 	return p, err
 }
 
-// failed is the reason not to use a tactic that could not be measured. A device that is lost ends the tuning: no tactic after
+// failure is the reason not to use a tactic that could not be measured. A device that is lost ends the tuning: no tactic after
 // it could be measured either.
-func (t *tuner) failed(b kernels.Binding, tac kernels.Tactic, err error) error {
+func (t *tuner) failure(b kernels.Binding, tac kernels.Tactic, err error) error {
 	if r, ok := t.backend.(run.Recoverer); ok && r.Lost(err) && t.lost == nil {
 		t.lost = fmt.Errorf("layer %s: tactic %s, which can be forbidden: %w", b.Layer.Name, tac.Name, err)
 	}
