@@ -26,6 +26,7 @@ type Place struct {
 	Raced   string        // the command itself, built with the race detector; "" where there is no C compiler for it
 	Python  string        // an interpreter that has onnxruntime; "" for none
 	Dir     string        // for files, removed afterwards
+	Keep    string        // a folder for what is made once for all workers; "": Dir
 	Planted string        // a defect that is planted, so that it is found; "" for none
 	Time    time.Duration // how long one try of a hunt that can goes on; 0: as long as it does beside others
 }

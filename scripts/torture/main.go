@@ -40,8 +40,8 @@ type options struct {
 	only                        []uint
 	sample                      bool
 
-	serve, dir, planted, raced string // of a worker
-	time                       time.Duration
+	serve, dir, keep, planted, raced string // of a worker
+	time                             time.Duration
 }
 
 func main() {
@@ -57,7 +57,7 @@ func main() {
 	pflag.StringVar(&o.program, "program", "bin/trtui", "the program that files and keys are given to")
 	pflag.UintSliceVar(&o.only, "only", nil, "the numbers of tries to repeat")
 	pflag.BoolVar(&o.sample, "sample", false, "a few minutes' worth: the first tries of each hunt, the same ones each time")
-	for name, p := range map[string]*string{"serve": &o.serve, "dir": &o.dir, "planted": &o.planted, "raced": &o.raced} {
+	for name, p := range map[string]*string{"serve": &o.serve, "dir": &o.dir, "keep": &o.keep, "planted": &o.planted, "raced": &o.raced} {
 		pflag.StringVar(p, name, "", "for the workers")
 		_ = pflag.CommandLine.MarkHidden(name)
 	}
@@ -89,7 +89,7 @@ func (o options) run(ctx context.Context, args []string) (int, error) {
 		if i < 0 {
 			return 2, fmt.Errorf("there is no hunt %q", o.serve)
 		}
-		p := torture.Place{Program: o.program, Raced: o.raced, Python: o.python, Dir: o.dir, Planted: o.planted, Time: o.time}
+		p := torture.Place{Program: o.program, Raced: o.raced, Python: o.python, Dir: o.dir, Keep: o.keep, Planted: o.planted, Time: o.time}
 		return 0, all[i].Serve(ctx, p, os.Stdin, os.Stdout)
 	case len(args) == 2 && args[0] == "show":
 		if err := networks.Show(ctx, args[1], o.python); err != nil {
@@ -133,7 +133,7 @@ func (o options) hunt(ctx context.Context) (int, error) {
 	}
 	s := torture.Supervisor{Hunts: chosen, State: state, Jobs: o.jobs, For: o.budget, Out: os.Stdout, Sample: o.sample,
 		Command: func(ctx context.Context, h torture.Hunt, dir string) *exec.Cmd {
-			return exec.CommandContext(ctx, self, "--serve", h.Name, "--dir", dir, "--program", o.program, "--python", o.python, "--planted", o.planted, "--raced", o.raced, "--time", o.time.String())
+			return exec.CommandContext(ctx, self, "--serve", h.Name, "--dir", dir, "--keep", filepath.Join(o.out, "kept"), "--program", o.program, "--python", o.python, "--planted", o.planted, "--raced", o.raced, "--time", o.time.String())
 		}}
 	if slices.ContainsFunc(chosen, isLong) {
 		s.Sample = true // one try of each, as long as there is time, less what it takes to end

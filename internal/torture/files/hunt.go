@@ -17,30 +17,39 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/trtui/trtui/internal/torture"
-	"github.com/trtui/trtui/internal/torture/networks"
 )
 
 // Hunt is the hunt with deformed files.
 var Hunt = torture.Hunt{
-	Name: "files", Doc: "deformed models, engines, caches, configurations, recordings and data",
+	Name: "files", Doc: "deformed models, engines, caches, configurations, recordings, data, and what other programs and people write",
 	Share: 3, Sample: 120, Limit: 90 * time.Second, Memory: 4 << 30, Start: start,
 }
 
 // bounds are what reading a small file may take.
 var bounds = torture.Bounds{Time: 30 * time.Second, Memory: 1 << 30}
 
+// all are the kinds of files.
+var all = slices.Concat(kinds, writtenKinds)
+
 // hunter has the files that are deformed.
 type hunter struct {
 	place torture.Place
-	sound map[string][]byte
+	kept  string            // the folder of the sound files
+	sound map[string][]byte // by name
 	count map[string]int
 	total int // of the kinds' shares
 }
 
 func start(p torture.Place) (*torture.Worker, error) {
 	h := &hunter{place: p, count: map[string]int{}}
-	for _, k := range kinds {
+	for _, k := range all {
 		h.total += k.share
+	}
+	if err := unix.Mkfifo(h.path("pipe"), 0o600); err != nil {
+		return nil, err
+	}
+	if err := os.Symlink("/etc/passwd", h.path("link")); err != nil {
+		return nil, err
 	}
 	if err := h.prepare(); err != nil {
 		return nil, err
@@ -48,65 +57,14 @@ func start(p torture.Place) (*torture.Worker, error) {
 	return &torture.Worker{Try: h.try, Count: func() map[string]int { return h.count }}, nil
 }
 
-// prepare makes the sound files: a small model, its engine and timing cache, a recording.
-func (h *hunter) prepare() error {
-	h.sound = map[string][]byte{"idx": idxFile(8, []int{2, side, side}, pixels(2)), "model": small().Encode()}
-	for name, data := range h.sound {
-		if err := os.WriteFile(h.path("sound."+name), data, 0o644); err != nil {
-			return err
-		}
-	}
-	if err := os.Rename(h.path("sound.model"), h.path("sound.onnx")); err != nil {
-		return err
-	}
-	if err := unix.Mkfifo(h.path("pipe"), 0o600); err != nil {
-		return err
-	}
-	if err := os.Symlink("/etc/passwd", h.path("link")); err != nil {
-		return err
-	}
-	for _, args := range [][]string{
-		{"build", h.path("sound.onnx"), "-q", "-o", h.path("sound.engine"), "--timing-cache", h.path("sound.timing"), "--precision", "int8"},
-		{"record", h.path("sound.onnx"), "-q", "-o", h.path("sound.trtui"), "--timing-cache", "none"},
-	} {
-		if out, err := exec.Command(h.place.Program, args...).CombinedOutput(); err != nil {
-			return fmt.Errorf("trtui %s: %w\n%s", strings.Join(args, " "), err, out)
-		}
-	}
-	for name, file := range map[string]string{"engine": "sound.engine", "timing": "sound.timing", "recording": "sound.trtui"} {
-		data, err := os.ReadFile(h.path(file))
-		if err != nil {
-			return err
-		}
-		h.sound[name] = data
-	}
-	return nil
-}
-
 func (h *hunter) path(name string) string { return filepath.Join(h.place.Dir, name) }
-
-// small returns a model that is built in a moment, as it is: without open axes.
-func small() *networks.Model {
-	for seed := uint64(0); ; seed++ {
-		m := networks.Generate(seed)
-		convolves := 0
-		for _, n := range m.Nodes {
-			if n.Op == "Conv" || n.Op == "Relu" || n.Op == "MaxPool" {
-				convolves++
-			}
-		}
-		if convolves >= 3 && len(m.Nodes) < 9 && len(m.Inputs) == 1 && !slices.ContainsFunc(m.Inputs[0].Open, func(symbol string) bool { return symbol != "" }) {
-			return m
-		}
-	}
-}
 
 // try gives the program one deformed file.
 func (h *hunter) try(ctx context.Context, seed uint64) []torture.Finding {
 	rnd := rand.New(rand.NewPCG(seed, 21))
 	at := rnd.IntN(h.total)
-	k := kinds[0]
-	for _, k = range kinds {
+	k := all[0]
+	for _, k = range all {
 		if at -= k.share; at < 0 {
 			break
 		}
@@ -123,8 +81,9 @@ func (h *hunter) try(ctx context.Context, seed uint64) []torture.Finding {
 	defer os.Remove(file)
 	defer os.Remove(out)
 	words := k.commands[rnd.IntN(len(k.commands))]
-	args := strings.Split(strings.NewReplacer("FILE", file, "FOLDER", h.path("images"), "OUT", out, "MODEL", h.path("sound.onnx"), "IDX", h.path("sound.idx")).
-		Replace(strings.Join(words, "\x00")), "\x00")
+	kept := func(name string) string { return filepath.Join(h.kept, name) }
+	args := strings.Split(strings.NewReplacer("FILE", file, "FOLDER", h.path("images"), "OUT", out, "MODEL", kept("sound.onnx"), "IDX", kept("sound.idx"), "TEXT", kept("sound.txt"),
+		"RECORDING", kept("recording.trtui"), "LAYERS", kept("layers.json"), "PROFILE", kept("profile.json")).Replace(strings.Join(words, "\x00")), "\x00")
 	cmd := exec.CommandContext(ctx, h.place.Program, args...)
 	cmd.Dir = h.place.Dir
 	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+h.path("cache"), "GOTRACEBACK=all", "GOMAXPROCS=2", "TERM=dumb")
@@ -140,13 +99,16 @@ func (h *hunter) try(ctx context.Context, seed uint64) []torture.Finding {
 	}
 	files := map[string][]byte{k.file: data, "sound.onnx": h.sound["model"]}
 	return []torture.Finding{{Kind: fmt.Sprintf("%s of a %s by %s", what, k.name, words[0]), Text: report(c), Late: c.Hung,
-		Command: "trtui " + strings.ReplaceAll(strings.Join(args, " "), h.place.Dir+"/", ""), Files: files}}
+		Command: "trtui " + strings.NewReplacer(h.place.Dir+"/", "", h.kept+"/", "").Replace(strings.Join(args, " ")), Files: files}}
 }
 
 var trouble = regexp.MustCompile(`(?m)^panic:|^fatal error:|^goroutine \d+|runtime error|internal error|unexpected fault address`)
 
 // stale is what the program says of a flag that a command has no longer.
 var stale = regexp.MustCompile(`has no --|unknown (flag|command)`)
+
+// ofOthers is an error of something else than the file: a model without data, and one that is no language model.
+var ofOthers = regexp.MustCompile(`--shapes|what it is for is not known`)
 
 // maxMessage bounds what the program says of a file that it cannot read.
 const maxMessage = 16 << 10
@@ -171,7 +133,7 @@ func wrong(c torture.Child, file string) string {
 		return "the hunt's own command is not understood: " + general(c.Stderr)
 	case c.Code == 2 && !strings.HasPrefix(c.Stderr, "trtui: "):
 		return "an error without a message"
-	case c.Code == 2 && !strings.Contains(c.Stderr, strings.TrimSuffix(file, filepath.Ext(file))) && !strings.Contains(c.Stderr, "--shapes"):
+	case c.Code == 2 && !strings.Contains(c.Stderr, strings.TrimSuffix(file, filepath.Ext(file))) && !ofOthers.MatchString(c.Stderr):
 		return "an error that does not name the file: " + general(c.Stderr)
 	case c.Code == 2 && len(c.Stderr) > maxMessage:
 		return "an error of many pages"

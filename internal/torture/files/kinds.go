@@ -17,7 +17,8 @@ type kind struct {
 	share      int
 	// make returns a deformed file; the sound ones are those that the program wrote.
 	make func(rnd *rand.Rand, sound map[string][]byte) []byte
-	// commands are those that read FILE, of which one is run. OUT is a file that may be written, MODEL a sound small model.
+	// commands are those that read FILE, of which one is run. OUT is a file that may be written, MODEL and other
+	// words in capitals are sound files, see hunter.try.
 	commands [][]string
 }
 
@@ -25,7 +26,7 @@ var quietly = []string{"-q"}
 
 func with(args ...string) []string { return append(args, quietly...) }
 
-// kinds is the table of all kinds.
+// kinds is the table of models and data, and of what the program itself writes; written.go has the others.
 var kinds = []kind{
 	{"model's bytes", "model.onnx", 4, func(rnd *rand.Rand, _ map[string][]byte) []byte {
 		return deformBytes(rnd, networks.Generate(rnd.Uint64N(1<<40)).Encode())
@@ -50,7 +51,7 @@ var kinds = []kind{
 		return deformText(rnd, []byte(configuration))
 	}, [][]string{with("run", "MODEL", "--items", "1", "--config", "FILE"), with("inspect", "passes", "MODEL", "--config", "FILE")}},
 	{"recording", "some.trtui", 3, func(rnd *rand.Rand, sound map[string][]byte) []byte {
-		return deformBytes(rnd, sound["recording"])
+		return deformBytes(rnd, sound["recording.trtui"])
 	}, [][]string{{"inspect", "recording", "FILE"}, {"replay", "FILE"}, {"inspect", "recording", "FILE", "--format", "json"}}},
 	{"npy", "data.npy", 2, func(rnd *rand.Rand, _ map[string][]byte) []byte { return deformNpy(rnd) }, dataCommands},
 	{"npz", "data.npz", 2, func(rnd *rand.Rand, _ map[string][]byte) []byte {

@@ -1,0 +1,125 @@
+//go:build linux
+
+package files
+
+import (
+	"bytes"
+	_ "embed"
+	"math/rand/v2"
+)
+
+// writtenKinds are the files that a person, or another program, writes for this one.
+var writtenKinds = []kind{
+	{"rules", "some.rules", 3, text(rules), [][]string{with("inspect", "passes", "MODEL", "--rules", "FILE"), with("run", "MODEL", "--items", "1", "--rules", "FILE")}},
+	{"keys", "keys.yaml", 1, text(keys), [][]string{{"inspect", "keys", "--keys", "FILE"}}},
+	{"theme", "theme.json", 1, text(theme), [][]string{{"replay", "RECORDING", "--theme", "FILE"}}},
+	{"budget", "budget.yaml", 2, text(budget), [][]string{with("check", "MODEL", "--budget", "FILE")}},
+	{"plugin", "some.wasm", 3, func(rnd *rand.Rand, _ map[string][]byte) []byte { return deformBytes(rnd, plugin) },
+		[][]string{{"inspect", "plugins", "FILE"}, {"inspect", "model", "MODEL", "--plugin", "FILE"}}},
+	{"tokenizer", "tokenizer.json", 3, text(tokenizer), [][]string{with("generate", "MODEL", "--tokenizer", "FILE", "--prompt", "ab"), with("run", "MODEL", "--data", "TEXT", "--tokenizer", "FILE")}},
+	{"ranges", "ranges.json", 3, of("ranges.json"), rangeCommands},
+	{"calibration cache", "calibration.cache", 2, of("calibration.cache"), rangeCommands},
+	{"layers of trtexec", "layers.json", 2, of("layers.json"), [][]string{{"inspect", "layers", "FILE"}, {"inspect", "layers", "FILE", "PROFILE", "--format", "json"}, {"diff", "LAYERS,PROFILE", "FILE,PROFILE"}}},
+	{"profile of trtexec", "profile.json", 2, of("profile.json"), [][]string{{"inspect", "layers", "LAYERS", "FILE"}, {"inspect", "layers", "FILE"}}},
+	{"times of trtexec", "times.json", 2, of("times.json"), [][]string{{"inspect", "layers", "LAYERS", "PROFILE", "FILE"}, {"inspect", "layers", "FILE"}}},
+	{"profile of ONNX Runtime", "runtime.json", 2, text(runtimeProfile), [][]string{{"inspect", "layers", "FILE"}, {"inspect", "layers", "FILE", "--format", "json"}, {"diff", "FILE", "LAYERS,PROFILE"}}},
+	{"inputs of Polygraphy", "inputs.json", 2, of("inputs.json"), [][]string{with("run", "MODEL", "--data", "FILE"), with("calibrate", "MODEL", "--calib-data", "FILE")}},
+	{"outputs of Polygraphy", "outputs.json", 2, of("outputs.json"), [][]string{with("run", "MODEL", "--items", "1", "--load-outputs", "FILE")}},
+}
+
+var rangeCommands = [][]string{
+	with("run", "MODEL", "--items", "1", "--precision", "int8", "--ranges", "FILE"), with("inspect", "passes", "MODEL", "--precision", "int8", "--ranges", "FILE"),
+	with("run", "MODEL", "--items", "1", "--precision", "int8", "--ranges", "FILE", "--calibrator", "entropy"),
+}
+
+// text makes deformed copies of a text.
+func text(sound string) func(*rand.Rand, map[string][]byte) []byte {
+	return func(rnd *rand.Rand, _ map[string][]byte) []byte { return deformed(rnd, []byte(sound)) }
+}
+
+// of makes deformed copies of a sound file.
+func of(name string) func(*rand.Rand, map[string][]byte) []byte {
+	return func(rnd *rand.Rand, sound map[string][]byte) []byte { return deformed(rnd, sound[name]) }
+}
+
+// deformed changes a text's bytes, words or lines.
+func deformed(rnd *rand.Rand, data []byte) []byte {
+	switch rnd.IntN(3) {
+	case 0:
+		return deformBytes(rnd, data)
+	case 1:
+		return deformText(rnd, data)
+	}
+	lines := bytes.Split(data, []byte("\n"))
+	for range 1 + rnd.IntN(3) {
+		i, j := rnd.IntN(len(lines)), rnd.IntN(len(lines))
+		switch rnd.IntN(3) {
+		case 0:
+			lines[i] = lines[j] // twice
+		case 1:
+			lines[i], lines[j] = lines[j], lines[i]
+		default:
+			lines[i] = append([]byte("  \t"), lines[i]...)
+		}
+	}
+	return bytes.Join(lines, []byte("\n"))
+}
+
+// plugin is a module with an op, as docs/plugins.md has it made.
+//
+//go:embed testdata/power.wasm
+var plugin []byte
+
+const rules = `# as an exporter writes it
+rule spelled-hard-swish: x * relu6(x + 3) / 6
+match
+    gate = clamp(add(x, 3), 0, 6)
+    y = div(mul(x, gate), 6)
+where
+    x f32|f16[...]
+replace
+    y = hard_swish(x)
+
+rule written-square: a tensor by itself is its square
+match
+    y = mul(x, x)
+where
+    x f32[...]
+replace
+    y = pow(x, 2)
+`
+
+const keys = `everywhere:
+  "line": ["up", "down", "k", "j"]
+  "ends": ["g", "G", "home", "end"]
+  "help": "?"
+  "quit": "q"
+`
+
+const theme = `{"base": "dark", "colours": {"accent": "#ff8800", "cursor": "#402000"}}`
+
+const budget = `# limits
+limits:
+  latency_p50: 400 ms
+  arena: 12 MiB
+  engine_file: 10 %
+  launches: 40
+`
+
+const tokenizer = `{"version": "1.0", "truncation": null, "padding": null,
+ "added_tokens": [{"id": 0, "content": "<s>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true}],
+ "normalizer": {"type": "NFKC"},
+ "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true},
+ "post_processor": null,
+ "decoder": {"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true},
+ "model": {"type": "BPE", "dropout": null, "unk_token": null, "continuing_subword_prefix": "", "end_of_word_suffix": "", "fuse_unk": false,
+  "vocab": {"<s>": 0, "a": 1, "b": 2, "c": 3, "ab": 4, "abc": 5}, "merges": ["a b", "ab c"]}}
+`
+
+const runtimeProfile = `[
+{"cat": "Session", "pid": 1, "tid": 1, "dur": 2507, "ts": 3, "ph": "X", "name": "model_loading_uri", "args": {}},
+{"cat": "Node", "pid": 1, "tid": 1, "dur": 86, "ts": 18931, "ph": "X", "name": "Conv_0_kernel_time", "args": {"op_name": "Conv", "provider": "CPUExecutionProvider", "node_index": "0", "parameter_size": "640", "activation_size": "4096", "output_size": "8192", "input_type_shape": [{"float": [1, 1, 32, 32]}, {"float": [8, 1, 3, 3]}], "output_type_shape": [{"float": [1, 8, 32, 32]}]}},
+{"cat": "Node", "pid": 1, "tid": 1, "dur": 12, "ts": 19031, "ph": "X", "name": "Relu_1_kernel_time", "args": {"op_name": "Relu", "provider": "CPUExecutionProvider", "node_index": "1", "input_type_shape": [{"float": [1, 8, 32, 32]}], "output_type_shape": [{"float": [1, 8, 32, 32]}]}},
+{"cat": "Session", "pid": 1, "tid": 1, "dur": 681, "ts": 18900, "ph": "X", "name": "SequentialExecutor::Execute", "args": {}}
+]
+`
