@@ -103,9 +103,10 @@ var allowed = map[string][]string{
 	"internal/torture/networks": {"core/graph", "core/graph/elementwise", "core/graph/numeric", "core/graph/onnx", "core/graph/pass", "core/graph/passes", "core/graph/symbolic", "core/quant", "core/run", "core/build", "internal/onnxruntime", "internal/reduce", "kernels", "kernels/cpu", "kernels/cuda", "internal/torture"},
 	"internal/torture/crash":    {"internal/host", "internal/torture", "internal/torture/networks"},
 	"internal/torture/soak":     {"internal/torture", "internal/torture/networks", "internal/torture/screen"},
+	"internal/torture/faults":   {"core/graph", "core/graph/numeric", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "internal/reduce", "internal/torture", "internal/torture/networks", "kernels", "kernels/cpu", "sessions", "sessions/config", "sessions/dataset", "sessions/model", "sessions/report", "sessions/stages"},
 	"internal/torture/files":    {"core/graph", "core/graph/numeric", "internal/torture", "internal/torture/networks"},
 	"internal/torture/screen":   {"internal/torture", "internal/torture/networks"},
-	"scripts/torture":           {"internal/onnxruntime", "internal/torture", "internal/torture/crash", "internal/torture/files", "internal/torture/networks", "internal/torture/screen", "internal/torture/soak"},
+	"scripts/torture":           {"internal/onnxruntime", "internal/torture", "internal/torture/crash", "internal/torture/faults", "internal/torture/files", "internal/torture/networks", "internal/torture/screen", "internal/torture/soak"},
 
 	// for tests
 	"views/pane/panetest":                 {"sessions/config", "sessions/report", "views/pane"},

@@ -22,6 +22,7 @@ import (
 	"github.com/trtui/trtui/internal/onnxruntime"
 	"github.com/trtui/trtui/internal/torture"
 	"github.com/trtui/trtui/internal/torture/crash"
+	"github.com/trtui/trtui/internal/torture/faults"
 	"github.com/trtui/trtui/internal/torture/files"
 	"github.com/trtui/trtui/internal/torture/networks"
 	"github.com/trtui/trtui/internal/torture/screen"
@@ -29,7 +30,7 @@ import (
 )
 
 // hunts are all there are.
-var hunts = []torture.Hunt{networks.Hunt, files.Hunt, screen.Hunt, crash.Hunt, soak.Hunt}
+var hunts = []torture.Hunt{networks.Hunt, files.Hunt, screen.Hunt, crash.Hunt, faults.Hunt, soak.Hunt}
 
 // options are the command line.
 type options struct {
