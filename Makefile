@@ -48,7 +48,7 @@ sim-apart:                 ## the GPU kernels' tests on the simulator, the lanes
 ptxas:                     ## install NVIDIA's assembler for the tests, from Python wheels, into .nvidia
 	@scripts/ptxas.sh
 
-assemble: ptxas            ## what NVIDIA's assembler says of the GPU kernels, for two targets; minutes, the first time
+assemble: ptxas            ## what NVIDIA's assembler says of the GPU kernels, for two targets; minutes where many changed
 	@mkdir -p .nvidia
 	@$(GO) test $(TAGS) -timeout 1h -count 1 -v -run '^TestAssembler$$' ./kernels/cuda >.nvidia/log.txt 2>&1; status=$$?; \
 	  grep -vE '^ *(=== |--- PASS|PASS$$)' .nvidia/log.txt; exit $$status

@@ -3,12 +3,16 @@ package emittest
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -16,19 +20,38 @@ import (
 )
 
 // Ledger assembles texts and remembers those that the assembler had no complaint of, so that only kernels that changed are
-// assembled again. It is a file beside an assembler that make ptxas installed, a line for each text and target; another
-// assembler's is kept nowhere. Several goroutines may use it.
+// assembled again. What it knows comes from a record, which is kept with the tests and of which each run takes a share of
+// recheckOf again, another each time; and from a file beside an assembler that make ptxas installed. Both are of one release
+// of the assembler. Several goroutines may use it.
 type Ledger struct {
-	tool *ptxas.Tool
+	tool    *ptxas.Tool
+	recheck byte // of the texts whose sum begins with this, modulo recheckOf, the record is not believed
 
-	mu    sync.Mutex
-	file  *os.File // nil: nowhere
-	known map[string]ptxas.Assembled
+	mu       sync.Mutex
+	file     *os.File // nil: nowhere
+	recorded map[string]string
+	known    map[string]string
+	asked    map[string]string // in this run
 }
 
-// OpenLedger reads what is known of an assembler's release.
-func OpenLedger(tool *ptxas.Tool) (*Ledger, error) {
-	l := &Ledger{tool: tool, known: map[string]ptxas.Assembled{}}
+const recheckOf = 32
+
+// whole ends a line that is appended: one that was cut short tells nothing.
+const whole = " ."
+
+// OpenLedger reads what is known of an assembler's release: the record, a file that need not be there ("" for none), and what is
+// beside the assembler.
+func OpenLedger(tool *ptxas.Tool, record string) (*Ledger, error) {
+	l := &Ledger{tool: tool, recheck: byte(rand.IntN(recheckOf)), known: map[string]string{}, recorded: map[string]string{}, asked: map[string]string{}}
+	if record != "" {
+		text, err := os.ReadFile(record)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if first, rest, _ := strings.Cut(string(text), "\n"); first == l.title() {
+			l.recorded = parseEntries(rest, "")
+		}
+	}
 	dir := filepath.Dir(tool.Path)
 	if filepath.Base(dir) != ptxas.Folder {
 		return l, nil
@@ -38,11 +61,7 @@ func OpenLedger(tool *ptxas.Tool) (*Ledger, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	for line := range strings.Lines(string(text)) {
-		if key, a, ok := parseEntry(line); ok {
-			l.known[key] = a
-		}
-	}
+	l.known = parseEntries(string(text), whole)
 	if l.file, err = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666); err != nil {
 		return nil, err
 	}
@@ -50,6 +69,23 @@ func OpenLedger(tool *ptxas.Tool) (*Ledger, error) {
 		_, err = l.file.WriteString("\n")
 	}
 	return l, err
+}
+
+// title is the first line of a record.
+func (l *Ledger) title() string {
+	return "ptxas " + l.tool.Release + ": sum of target and text, registers and stack of each kernel"
+}
+
+// Record returns what a record of this run's texts is to be.
+func (l *Ledger) Record() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var b strings.Builder
+	fmt.Fprintln(&b, l.title())
+	for _, key := range slices.Sorted(maps.Keys(l.asked)) {
+		fmt.Fprintln(&b, key, l.asked[key])
+	}
+	return b.String()
 }
 
 // Close closes the file.
@@ -60,48 +96,99 @@ func (l *Ledger) Close() error {
 	return l.file.Close()
 }
 
-// Assemble returns what the assembler says of a text for a target.
+// Assemble returns what the assembler says of a text for a target. It is an error if the record has something else of it.
 func (l *Ledger) Assemble(ctx context.Context, target, text string) (ptxas.Assembled, error) {
 	sum := sha256.Sum256([]byte(target + "\n" + text))
-	key := hex.EncodeToString(sum[:])
+	key := fmt.Sprintf("%x", sum[:8])
+	names := entryNames(text)
 	l.mu.Lock()
-	a, ok := l.known[key]
+	recorded, known := l.recorded[key], l.known[key]
+	if known == "" && sum[0]%recheckOf != l.recheck {
+		known = recorded
+	}
 	l.mu.Unlock()
-	if ok {
-		return a, nil
+	if kernels, err := parseKernels(known, names); err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.asked[key] = known
+		return ptxas.Assembled{Kernels: kernels}, nil
 	}
 	a, err := l.tool.Assemble(ctx, target, text)
 	if err != nil {
 		return a, err
 	}
-	entry := key
-	for _, k := range a.Kernels {
-		if k.SpillStores+k.SpillLoads > 0 || len(a.Warnings) > 0 {
-			return a, nil
-		}
-		entry += fmt.Sprintf(" %s %d %d", k.Name, k.Registers, k.Stack)
+	entry := kernelsEntry(a, names)
+	switch {
+	case entry == "":
+		return a, nil
+	case recorded != "" && recorded != entry:
+		return a, fmt.Errorf("%s takes %s, and the record has %s", target, entry, recorded)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.known[key] = a; l.file == nil {
-		return a, nil
+	if l.asked[key], l.known[key] = entry, entry; l.file != nil {
+		_, err = l.file.WriteString(key + " " + entry + whole + "\n")
 	}
-	_, err = l.file.WriteString(entry + " .\n")
 	return a, err
 }
 
-// parseEntry reads a line; one that was not written to its end is none.
-func parseEntry(line string) (key string, a ptxas.Assembled, ok bool) {
-	f := strings.Fields(line)
-	if len(f) < 2 || len(f)%3 != 2 || f[len(f)-1] != "." || len(f[0]) != 2*sha256.Size {
-		return "", a, false
-	}
-	for i := 1; i+2 < len(f); i += 3 {
-		k := ptxas.Kernel{Name: f[i]}
-		if _, err := fmt.Sscan(f[i+1]+" "+f[i+2], &k.Registers, &k.Stack); err != nil {
-			return "", a, false
+// parseEntries reads lines that have an ending, by their keys.
+func parseEntries(text, ending string) map[string]string {
+	list := map[string]string{}
+	for line := range strings.Lines(text) {
+		if line, ok := strings.CutSuffix(line, ending+"\n"); ok {
+			key, entry, _ := strings.Cut(line, " ")
+			list[key] = entry
 		}
-		a.Kernels = append(a.Kernels, k)
 	}
-	return f[0], a, true
+	return list
+}
+
+var entryPoint = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(`)
+
+// entryNames returns the names of a module's kernels.
+func entryNames(text string) []string {
+	var names []string
+	for _, m := range entryPoint.FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// kernelsEntry returns registers and stack of kernels in the order of their names; "" where the assembler complains or tells of
+// other kernels.
+func kernelsEntry(a ptxas.Assembled, names []string) string {
+	if len(a.Warnings) > 0 || len(a.Kernels) != len(names) {
+		return ""
+	}
+	var list []string
+	for _, name := range names {
+		i := slices.IndexFunc(a.Kernels, func(k ptxas.Kernel) bool { return k.Name == name })
+		if i < 0 || a.Kernels[i].SpillStores+a.Kernels[i].SpillLoads > 0 {
+			return ""
+		}
+		list = append(list, fmt.Sprintf("%d/%d", a.Kernels[i].Registers, a.Kernels[i].Stack))
+	}
+	return strings.Join(list, " ")
+}
+
+// parseKernels is the reverse of kernelsEntry.
+func parseKernels(entry string, names []string) ([]ptxas.Kernel, error) {
+	list := strings.Fields(entry)
+	if len(list) != len(names) {
+		return nil, fmt.Errorf("%d kernels, and the text has %d", len(list), len(names))
+	}
+	var kernels []ptxas.Kernel
+	for i, name := range names {
+		registers, stack, _ := strings.Cut(list[i], "/")
+		k := ptxas.Kernel{Name: name}
+		var err1, err2 error
+		k.Registers, err1 = strconv.Atoi(registers)
+		k.Stack, err2 = strconv.Atoi(stack)
+		if err := errors.Join(err1, err2); err != nil || k.Registers <= 0 {
+			return nil, fmt.Errorf("%q are no registers and stack", list[i])
+		}
+		kernels = append(kernels, k)
+	}
+	return kernels, nil
 }
