@@ -7,14 +7,14 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
-// NewConst adds a constant of a floating type. A name that says already that it is folded is not extended further.
+// NewConst adds a constant of a floating or integer type. A name that says already that it is folded is not extended further.
 func (r *Rewrite) NewConst(name string, t numeric.DataType, values []float64, dims ...int) *graph.Tensor {
 	x := make([]float32, len(values))
 	for i, v := range values {
 		x[i] = float32(v)
 	}
 	v := numeric.NewValue(t, dims...)
-	numeric.FromReal(v, x, numeric.Range{})
+	numeric.FromReal(v, x, numeric.PerTensor(1, 0))
 	for strings.HasSuffix(name, "_folded_folded") {
 		name = strings.TrimSuffix(name, "_folded")
 	}

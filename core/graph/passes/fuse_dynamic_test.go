@@ -52,6 +52,20 @@ func TestFuseDynamic(t *testing.T) {
 			zero := n.AddConst("zw", numeric.Value{Type: numeric.I8, Data: []byte{3}})
 			return n.output(n.dynamic("A", q, 6, 5, true, zero), n.dynamic("B", q, 6, 4, false, nil))
 		}},
+		{"query-key-value", func(n *net) *graph.Network { // all quantise one tensor, by one range: one product, with zero points
+			x := n.input("x", 1, 3, 6)
+			q := n.quantizeOf("Quantize", x)
+			a := n.dynamic("A", q, 6, 8, true, n.AddConst("zw", numeric.Value{Type: numeric.I8, Data: []byte{3}}))
+			b := n.elt("Add", elementwise.Add, nil, n.dynamic("B", q, 6, 8, false, nil), n.weights("b", -1, 1, 8))
+			return n.output(n.add("Attention", graph.Attention, graph.AttentionAttrs{Heads: 2, KVHeads: 2}, a, b, n.dynamic("C", q, 6, 4, true, nil)))
+		}},
+		{"weights-of-two-types", func(n *net) *graph.Network {
+			x := n.input("x", 1, 3, 6)
+			w, u := n.AddConst("w", numeric.NewValue(numeric.I8, 6, 8)), n.AddConst("u", numeric.NewValue(numeric.U8, 6, 8))
+			a := n.add("A", graph.DynamicQuantizeMatMul, nil, x, w, n.weights("ws", -1, 1, 8))
+			b := n.add("B", graph.DynamicQuantizeMatMul, nil, x, u, n.weights("us", -1, 1, 8))
+			return n.output(n.add("Attention", graph.Attention, graph.AttentionAttrs{Heads: 2, KVHeads: 2}, a, b, b))
+		}},
 		{"integers-used", func(n *net) *graph.Network {
 			x := n.input("x", 3, 6)
 			q := n.quantizeOf("Quantize", x)

@@ -22,7 +22,8 @@ import (
 //	a = Conv(x, wa f32[m,c,1,1]) | relu($0)       y = Conv(x, w f32[m+n,c,1,1]) | relu($0)
 //	b = Conv(x, wb f32[n,c,1,1]) | relu($0)   ->  a, b = Split(y) axis=1
 //
-// Biases that some lack are zeros. No cycle can come of it: all that the products read besides x are constants. Ranges of
+// Products that quantise x as it comes (DynamicQuantizeMatMul) do so by one range, and are merged alike, with their scales and zero
+// points. Biases and zero points that some lack are zeros. No cycle can come of it: all that the products read besides x are constants. Ranges of
 // activations are those of a, b: in 8 bits y is a tensor of real numbers or, if all its parts are quantised, has the range of each
 // on the channels of that (fuse-quantized), and none loses steps to the range of another.
 var Horizontal = pass.Pass{
@@ -37,14 +38,14 @@ type sibling struct {
 	layer   *graph.Layer
 	axis    int                 // of the weights' output channels
 	n       int                 // output channels
-	bias    *graph.Tensor       // the op's, nil for none
+	params  []*graph.Tensor     // what the op reads behind the weights: a bias, or scales and zero points; nil for none
 	program elementwise.Program // the epilogue
 	consts  []*graph.Tensor     // its arguments
 }
 
 // mergeSiblings merges l with the later products that read its input.
 func mergeSiblings(r *pass.Rewrite, l *graph.Layer) bool {
-	if !match.IsAnchor(l) || !l.Op.IsProduct() || len(l.Inputs[0].Users) < 2 {
+	if !match.IsAnchor(l) || !l.Op.IsProduct() && l.Op != graph.DynamicQuantizeMatMul || len(l.Inputs[0].Users) < 2 {
 		return false
 	}
 	var others []*graph.Layer
@@ -88,7 +89,7 @@ func mergeSiblings(r *pass.Rewrite, l *graph.Layer) bool {
 
 // siblingOf returns l as one, or records why it is none.
 func siblingOf(c *pass.Candidate, l *graph.Layer) (sibling, bool) {
-	s := sibling{layer: l, bias: l.Input(2), program: l.Epilogue, consts: l.EpilogueInputs()}
+	s := sibling{layer: l, params: l.OpInputs()[2:], program: l.Epilogue, consts: l.EpilogueInputs()}
 	w, y := l.Inputs[1], l.Outputs[0]
 	if !w.IsConst() {
 		return s, c.Miss(pass.NotConstant, "weights %s are computed", w.Name)
@@ -104,7 +105,7 @@ func siblingOf(c *pass.Candidate, l *graph.Layer) (sibling, bool) {
 	}
 	s.axis, _ = l.Op.Product.Axes(l)
 	n, ok := w.Dims[s.axis].IsConst()
-	if s.n = n; !ok || n == 0 || !match.IsFloat(w) || w.Type != l.Inputs[0].Type {
+	if s.n = n; !ok || n == 0 || l.Op != graph.DynamicQuantizeMatMul && (!match.IsFloat(w) || w.Type != l.Inputs[0].Type) {
 		return s, c.Miss(pass.WrongType, "weights %s are not of the input's type", w)
 	}
 	for _, u := range y.Users {
@@ -113,11 +114,13 @@ func siblingOf(c *pass.Candidate, l *graph.Layer) (sibling, bool) {
 		}
 	}
 	at := s.channelAxis()
-	for _, t := range append(slices.Clone(s.consts), s.bias) {
-		if t == nil {
-			continue
+	for _, t := range s.consts {
+		if _, ok := match.PerChannel(t, len(y.Dims), at, n); !ok {
+			return s, c.Miss(pass.NotConstant, "%s is not one constant for each channel", t)
 		}
-		if _, ok := match.PerChannel(t, len(y.Dims), at, n); !ok && t != s.bias || !ok && !match.PerBias(t, n) {
+	}
+	for _, t := range s.params {
+		if t != nil && !match.PerBias(t, 1) && !match.PerBias(t, n) && (len(t.Dims) > 0 || !t.IsConst()) {
 			return s, c.Miss(pass.NotConstant, "%s is not one constant for each channel", t)
 		}
 	}
@@ -225,41 +228,57 @@ func wide(r *pass.Rewrite, lead sibling, group []sibling) *graph.Layer {
 	dims[lead.channelAxis()] = symbolic.Const(sum)
 	name := group[0].layer.Outputs[0].Name + "_wide"
 	inputs := []*graph.Tensor{l.Inputs[0], joined(r, group, name+"_weights", lead.axis)}
-	if i := slices.IndexFunc(group, func(s sibling) bool { return s.bias != nil }); i >= 0 {
-		values := sideBySide(r, group, func(s sibling) *graph.Tensor { return s.bias })
-		inputs = append(inputs, r.NewConst(name+"_bias", group[i].bias.Type, values, sum))
+	for k := range 2 {
+		of := func(s sibling) *graph.Tensor { return nth(s.params, k) }
+		i := slices.IndexFunc(group, func(s sibling) bool { return of(s) != nil })
+		if i < 0 {
+			continue
+		}
+		inputs = append(inputs, r.NewConst(name+"_"+paramName(l.Op, k), of(group[i]).Type, sideBySide(group, of), sum))
 	}
 	for k := range lead.consts {
-		of := func(s sibling) *graph.Tensor {
-			if k < len(s.consts) {
-				return s.consts[k]
-			}
-			return nil
-		}
+		of := func(s sibling) *graph.Tensor { return nth(s.consts, k) }
 		shape := []int{sum}
 		for range len(dims) - 1 - lead.channelAxis() {
 			shape = append(shape, 1)
 		}
-		inputs = append(inputs, r.NewConst(fmt.Sprintf("%s_argument%d", name, k+1), lead.consts[k].Type, sideBySide(r, group, of), shape...))
+		inputs = append(inputs, r.NewConst(fmt.Sprintf("%s_argument%d", name, k+1), lead.consts[k].Type, sideBySide(group, of), shape...))
 	}
 	return &graph.Layer{Name: group[0].layer.Name, Op: l.Op, Attrs: l.Attrs, Inputs: inputs, Epilogue: lead.program,
 		Outputs: []*graph.Tensor{r.Network().NewTensor(name, y.Type, dims)}}
 }
 
+// nth returns tensor k of a list; nil where there is none.
+func nth(list []*graph.Tensor, k int) *graph.Tensor {
+	if k < len(list) {
+		return list[k]
+	}
+	return nil
+}
+
+// paramName says what the k-th input of a product behind its weights is.
+func paramName(op *graph.Op, k int) string {
+	switch {
+	case op != graph.DynamicQuantizeMatMul:
+		return "bias"
+	case k == graph.DynamicScales-2:
+		return "scales"
+	}
+	return "zeros"
+}
+
 // sideBySide returns the values that the siblings have for each of their channels; zeros for one that has none.
-func sideBySide(r *pass.Rewrite, group []sibling, of func(sibling) *graph.Tensor) []float64 {
-	var list []float64
+func sideBySide(group []sibling, of func(sibling) *graph.Tensor) []float64 {
+	list := make([]float64, 0, len(group))
 	for _, s := range group {
-		t := of(s)
-		if t == nil {
-			list = append(list, make([]float64, s.n)...)
-			continue
+		values := []float32{0}
+		if t := of(s); t != nil {
+			v, _ := t.Const()
+			values = v.Floats()
 		}
-		values, _ := match.Reals(t)
-		if len(values) == 1 {
-			values = slices.Repeat(values, s.n)
+		for i := range s.n {
+			list = append(list, float64(values[i%len(values)]))
 		}
-		list = append(list, values...)
 	}
 	return list
 }
