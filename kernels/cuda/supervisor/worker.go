@@ -53,6 +53,7 @@ func (w Worker) Run(ctx context.Context, line func([]byte) time.Duration) error 
 		return err
 	}
 	lines, stop := make(chan []byte), make(chan struct{})
+	var unread error // what ended the lines before the output's end
 	go func() {
 		defer close(lines)
 		in := bufio.NewScanner(out)
@@ -64,40 +65,45 @@ func (w Worker) Run(ctx context.Context, line func([]byte) time.Duration) error 
 				return
 			}
 		}
+		unread = in.Err()
 	}()
-	failure := w.listen(ctx, lines, line)
+	ended, failure := w.listen(ctx, lines, line)
+	if ended {
+		failure = unread
+	}
 	close(stop)
 	if failure != nil {
 		_ = cmd.Process.Kill() // it may have ended
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	gone := make(chan error, 1)
+	go func() { gone <- cmd.Wait() }()
 	select {
-	case err := <-ended:
+	case err := <-gone:
 		if failure != nil {
 			return failure
 		}
 		return err
 	case <-time.After(killGrace):
+		_ = cmd.Process.Kill() // it has said all, and does not end
 		return errors.Join(failure, fmt.Errorf("process %d does not end", cmd.Process.Pid))
 	}
 }
 
-// listen passes lines on until there are no more, or none for too long, or ctx ends.
-func (w Worker) listen(ctx context.Context, lines <-chan []byte, line func([]byte) time.Duration) error {
+// listen passes lines on until there are no more, which is their end, or none for too long, or ctx ends.
+func (w Worker) listen(ctx context.Context, lines <-chan []byte, line func([]byte) time.Duration) (ended bool, err error) {
 	timer := time.NewTimer(max(w.Patience, OpenPatience))
 	defer timer.Stop()
 	for {
 		select {
 		case text, more := <-lines:
 			if !more {
-				return nil
+				return true, nil
 			}
 			timer.Reset(line(text))
 		case <-timer.C:
-			return ErrSilent
+			return false, ErrSilent
 		case <-ctx.Done():
-			return ctx.Err()
+			return false, ctx.Err()
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package supervisor_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -33,6 +34,10 @@ func TestWorkerIsKilled(t *testing.T) {
 	}
 	if d := time.Since(begin); d > 20*time.Second {
 		t.Errorf("it took %v", d)
+	}
+	w.Program, begin = []string{"/bin/sh", "-c", "exec head -c 3000000 /dev/zero"}, time.Now()
+	if err := w.Run(t.Context(), func([]byte) time.Duration { return time.Minute }); !errors.Is(err, bufio.ErrTooLong) || time.Since(begin) > 10*time.Second {
+		t.Errorf("%v of a line without end, after %v", err, time.Since(begin))
 	}
 	w.Program = []string{"/no/such/program"}
 	if err := w.Run(t.Context(), line); err == nil {
