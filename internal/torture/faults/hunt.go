@@ -43,6 +43,9 @@ func (h *hunter) try(ctx context.Context, seed uint64) (found []torture.Finding)
 	var what, text, stage string
 	if rnd.IntN(2) == 0 {
 		t := &trip{ctx: ctx, host: h.host, device: d, model: networks.Generate(seed), precision: []numeric.DataType{numeric.F32, numeric.F16, numeric.I8}[rnd.IntN(3)]}
+		if rnd.IntN(2) == 0 {
+			t.model = networks.Convolutions(seed) // whose layers have several tactics and arrangements
+		}
 		m = t.model
 		what, text = guarded(t.all, t.wrong)
 		stage = t.precision.String() + ", " + t.stage
