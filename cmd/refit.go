@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -102,7 +101,7 @@ func refit(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, w
 // that shapes may depend on, are left where they are.
 func (o *modelFlags) readWeights(m *model.Model, path string) (map[string]numeric.Value, error) {
 	head := make([]byte, 2)
-	f, err := os.Open(path)
+	f, err := host.Open(path)
 	if err != nil {
 		return nil, err
 	}

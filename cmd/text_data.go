@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/generate"
 	"github.com/trtui/trtui/sessions/model"
@@ -39,7 +40,7 @@ func (d *dataFlags) text(m *model.Model, path, items string, given map[string][]
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	f, err := host.Open(path)
 	if err != nil {
 		return nil, err
 	}

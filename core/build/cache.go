@@ -78,9 +78,6 @@ func OpenTimingCache(path string) (*TimingCache, error) {
 		return nil, fmt.Errorf("timing cache: %w", err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("timing cache %s: is a directory; name a file", path)
-	}
 	c, err := ReadTimingCache(f)
 	switch {
 	case errors.Is(err, errNotCache):

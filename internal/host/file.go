@@ -7,10 +7,14 @@ import (
 	"os"
 )
 
-// Open opens a file to read it. A pipe, a device or a socket is an error, and is not opened: that may wait for ever, and what
-// comes out of it may have no end.
+// Open opens a file to read it. A directory, a pipe, a device or a socket is an error, and is not opened: that may wait for ever,
+// and what comes out of it may have no end.
 func Open(path string) (*os.File, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+	switch info, err := os.Stat(path); {
+	case err != nil: // which Open tells
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a directory; name a file", path)
+	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is a %s; name a regular file", path, kind(info.Mode()))
 	}
 	return os.Open(path)
@@ -26,9 +30,6 @@ func ReadFile(path string) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
-	}
-	if info.IsDir() {
-		return nil, fmt.Errorf("%s is a directory; name a file", path)
 	}
 	if err := Room(path, info.Size()); err != nil {
 		return nil, err

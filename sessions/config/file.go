@@ -79,12 +79,9 @@ const maxBytes = 16 << 20
 func ReadFile(path string, own ...quant.Method) (*File, error) {
 	f, err := host.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("configuration: %w", err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("configuration %s is a directory; name the file", path)
-	}
 	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)

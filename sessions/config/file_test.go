@@ -121,7 +121,7 @@ func TestFileErrors(t *testing.T) {
 		}
 	}
 	folder := t.TempDir()
-	if _, err := config.ReadFile(folder); err == nil || err.Error() != "configuration "+folder+" is a directory; name the file" {
+	if _, err := config.ReadFile(folder); err == nil || err.Error() != "configuration: "+folder+" is a directory; name a file" {
 		t.Errorf("a directory: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -154,6 +155,9 @@ func (m *Model) Runnable() error {
 
 // peek returns the first bytes of a file and what it is.
 func peek(path string) ([]byte, fs.FileInfo, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, nil, fmt.Errorf("%s is a directory; name a model file (.onnx) or an engine", path)
+	}
 	f, err := host.Open(path)
 	if err != nil {
 		return nil, nil, err
@@ -162,9 +166,6 @@ func peek(path string) ([]byte, fs.FileInfo, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, nil, err
-	}
-	if info.IsDir() {
-		return nil, nil, fmt.Errorf("%s is a directory; name a model file (.onnx) or an engine", path)
 	}
 	head := make([]byte, 64)
 	n, err := io.ReadFull(f, head)

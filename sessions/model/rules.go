@@ -49,9 +49,6 @@ func readText(path string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s is a directory; name the file", path)
-	}
 	return io.ReadAll(io.LimitReader(f, most+1))
 }
 

@@ -60,7 +60,7 @@ func (f *CalibrationFile) Write(path string) (int64, error) {
 func ReadCalibration(path string) (*CalibrationFile, error) {
 	file, err := host.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("calibration: %w", err)
 	}
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, maxCalibrationBytes+1))
