@@ -28,7 +28,7 @@ type (
 		Dims    []string
 		Range   *numeric.Range `json:",omitempty"`
 		Weights *int           `json:",omitempty"`
-		Value   []string       `json:",omitempty"`
+		Value   []string       `json:",omitzero"` // of no elements it is known, too
 		IsShape bool           `json:",omitempty"`
 	}
 	storedLayer struct {

@@ -27,6 +27,28 @@ func TestEncodeRoundTrip(t *testing.T) {
 	}
 }
 
+// TestEncodeNoElements: that a tensor of no elements is known comes back, and that another one is not.
+func TestEncodeNoElements(t *testing.T) {
+	n := NewNetwork("n")
+	for name, known := range map[string][]symbolic.Dim{"known": {}, "unknown": nil} {
+		x := n.AddInput(name, numeric.I64, symbolic.Const(0))
+		x.Value = known
+	}
+	data, err := n.Encode(func([]byte) int { return 0 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := DecodeNetwork(Ops(), data, func(int) ([]byte, error) { return nil, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range m.Inputs {
+		if known := x.Value != nil; known != (x.Name == "known") {
+			t.Errorf("%s: known %v", x.Name, known)
+		}
+	}
+}
+
 func TestParseDim(t *testing.T) {
 	b, h := symbolic.Symbol("batch"), symbolic.Symbol("h")
 	for _, d := range []symbolic.Dim{symbolic.Const(0), symbolic.Const(-7), b, b.MulN(-1), b.Mul(h).MulN(3).AddN(-2), h.AddN(3).DivN(2).AddN(1), b.Max(h.Min(symbolic.Const(4))).Sub(b)} {
