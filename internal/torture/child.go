@@ -24,6 +24,7 @@ type Child struct {
 	Hung, Large    bool   // it was ended for taking too long, or too much memory
 	Took           time.Duration
 	Peak           int64 // the most memory it was seen to hold
+	Resident       int64 // the most that it has had in memory, files that are mapped too, when it was seen last
 }
 
 // Bounds are what a program may take.
@@ -91,7 +92,7 @@ func (c *Child) watch(ctx context.Context, pid int, b Bounds, done chan struct{}
 			return
 		case <-tick.C:
 			rss := Memory(pid)
-			c.Peak = max(c.Peak, rss)
+			c.Peak, c.Resident = max(c.Peak, rss), max(c.Resident, mostResident(pid))
 			if b.Memory > 0 && rss > b.Memory {
 				c.Large = true
 				_ = syscall.Kill(-pid, syscall.SIGKILL)
@@ -114,6 +115,18 @@ func Memory(pid int) int64 {
 	resident, _ := strconv.ParseInt(fields[1], 10, 64)
 	shared, _ := strconv.ParseInt(fields[2], 10, 64) // files that are mapped
 	return (resident - shared) * int64(os.Getpagesize())
+}
+
+// mostResident returns the most bytes that a process has had in memory; 0 where that is not known.
+func mostResident(pid int) int64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(data), "VmHWM:")
+	text, _, _ := strings.Cut(rest, "kB")
+	kib, _ := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	return kib << 10
 }
 
 // tail keeps the last bytes of what is written to it.

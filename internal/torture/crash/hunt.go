@@ -20,7 +20,7 @@ import (
 
 // Hunt is the hunt with what happens to programs.
 var Hunt = torture.Hunt{
-	Name: "crash", Doc: "kill -9 at random moments, full disks, no home, several processes on one file",
+	Name: "crash", Doc: "kill -9 at random moments, full disks, no home, several processes on one file, limits of memory",
 	Share: 2, Sample: 16, Limit: 2 * time.Minute, Memory: 4 << 30, Start: start,
 }
 
@@ -39,6 +39,7 @@ var trials = []trial{
 	{"several processes on one cache", sharedCache},
 	{"two recorders on one file", sharedRecording},
 	{"output that cannot be written", fullOutput},
+	{"a limit of memory", littleMemory},
 }
 
 var bounds = torture.Bounds{Time: 60 * time.Second, Memory: 2 << 30}
