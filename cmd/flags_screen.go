@@ -29,7 +29,7 @@ type screenFlags struct {
 // registerScreen adds the flags and returns their names.
 func (f *screenFlags) registerScreen(flags *pflag.FlagSet) []string {
 	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also with NO_COLOR set)")
-	flags.StringVar(&f.look.Theme, "theme", "", "`THEME` dark, light, contrast or a JSON file of one's own; the default follows the terminal")
+	flags.StringVar(&f.look.Theme, "theme", "", "`THEME` dark, light, contrast, colour-blind, colour-blind-light or a JSON file of one's own; the default follows the terminal")
 	flags.BoolVar(&f.look.NoMouse, "no-mouse", false, "leave the mouse to the terminal, to select text")
 	flags.StringVar(&f.keysFile, "keys", "", "`FILE` of keys, YAML, as trtui inspect keys --template writes it; the default is trtui/keys.yaml in the folder of configurations, if it is there")
 	return []string{"no-color", "theme", "no-mouse", "keys"}

@@ -28,7 +28,7 @@ func TestWorkbenchRefuses(t *testing.T) {
 		{[]string{"--precision", "int3"}, exitFailure, `--precision "int3": want fp32, fp16 or int8`},
 		{[]string{"--precision-constraints", "maybe"}, exitFailure, `--precision-constraints "maybe": want prefer, obey or none`},
 		{[]string{"--calibrator", "guess"}, exitFailure, "--calibrator: "},
-		{[]string{"--theme", "pink"}, exitFailure, `--theme "pink": want dark, light, contrast, or a file`},
+		{[]string{"--theme", "pink"}, exitFailure, `--theme "pink": want dark, light, contrast, colour-blind, colour-blind-light, or a file`},
 		{[]string{"--theme", "./none.json"}, exitFailure, "none.json: no such file"},
 		{[]string{"replay", "a.trtui", "--theme", "testdata/nothing/x.json"}, exitFailure, "no such file"},
 		{[]string{"--passes-until", "-1"}, exitFailure, "--passes-until -1: want 1 to "},

@@ -83,7 +83,7 @@ func frameKeys(s *Screen) []Key {
 		K("ctrl+c", "", "quit at once").Called("interrupt"),
 		K("ctrl+z", "", "suspend, where the shell supports it").Called("suspend"),
 		K("space", "freeze", "freeze or unfreeze the screen"),
-		K("T", "", "next theme: dark, light, strong contrast").Called("theme"),
+		K("T", "", "next theme: dark, light, strong contrast, for colour-blind eyes").Called("theme"),
 	}
 	if len(s.Views) > 1 {
 		keys = append(keys, Key{Keys: []string{"tab", "shift+tab"}, Short: "pane", Long: "next / previous pane"},

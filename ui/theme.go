@@ -2,9 +2,10 @@ package ui
 
 import "strconv"
 
-// A Theme gives each meaning its colours. The hues are those of Okabe and Ito's
-// palette ("Color Universal Design", 2008) and of cividis for sequential scales,
-// which stay apart for people with deuteranopia or protanopia.
+// A Theme gives each meaning its colours. The hues are near those of Okabe and
+// Ito's palette ("Color Universal Design", 2008), and sequential scales are
+// cividis, which stay apart for people with deuteranopia or protanopia; that all
+// meanings do, [ColourBlindTheme] and [ColourBlindLightTheme] make sure of.
 type Theme struct {
 	Name string
 	fg   [paletteSize]string // SGR parameters, each with a leading semicolon
@@ -54,7 +55,9 @@ func ContrastTheme() *Theme {
 }
 
 // Themes returns the themes that have colours, in the order in which T goes through them.
-func Themes() []*Theme { return []*Theme{DarkTheme(), LightTheme(), ContrastTheme()} }
+func Themes() []*Theme {
+	return []*Theme{DarkTheme(), LightTheme(), ContrastTheme(), ColourBlindTheme(), ColourBlindLightTheme()}
+}
 
 // MonoTheme has no colours: reverse, bold and underline only (NO_COLOR).
 func MonoTheme() *Theme {

@@ -7,11 +7,10 @@ import (
 	"testing"
 )
 
-// luminance is that of WCAG 2.1, of a colour that a theme has.
-func luminance(t *testing.T, sgr string) float64 {
+// linear returns a colour that a theme has, in linear RGB.
+func linear(t *testing.T, sgr string) (rgb [3]float64) {
 	t.Helper()
 	part := strings.Split(sgr, ";")
-	var rgb [3]float64
 	for i := range rgb {
 		n, err := strconv.Atoi(part[len(part)-3+i])
 		if err != nil {
@@ -23,6 +22,13 @@ func luminance(t *testing.T, sgr string) float64 {
 			rgb[i] = math.Pow((rgb[i]+0.055)/1.055, 2.4)
 		}
 	}
+	return rgb
+}
+
+// luminance is that of WCAG 2.1, of a colour that a theme has.
+func luminance(t *testing.T, sgr string) float64 {
+	t.Helper()
+	rgb := linear(t, sgr)
 	return 0.2126*rgb[0] + 0.7152*rgb[1] + 0.0722*rgb[2]
 }
 
@@ -32,7 +38,7 @@ func TestContrast(t *testing.T) {
 		theme  *Theme
 		ground float64 // of the terminal
 		least  float64
-	}{{DarkTheme(), 0.005, 4.5}, {LightTheme(), 1, 4.5}, {ContrastTheme(), 0, 7}} {
+	}{{DarkTheme(), 0.005, 4.5}, {LightTheme(), 1, 4.5}, {ContrastTheme(), 0, 7}, {ColourBlindTheme(), 0.005, 4.5}, {ColourBlindLightTheme(), 1, 4.5}} {
 		for _, s := range []Style{Muted, Accent, Good, Warn, Bad, F32, F16, I8, OtherType} {
 			text := luminance(t, c.theme.fg[s])
 			ratio := (max(text, c.ground) + 0.05) / (min(text, c.ground) + 0.05)
@@ -73,11 +79,11 @@ func TestReadTheme(t *testing.T) {
 	}
 	look := NewLook(Options{Own: own, Theme: "dark"})
 	names := []string{look.Theme.Name}
-	for range 4 {
+	for range 6 {
 		look.nextTheme()
 		names = append(names, look.Theme.Name)
 	}
-	if got := strings.Join(names, " "); got != "mine dark light contrast mine" {
+	if got := strings.Join(names, " "); got != "mine dark light contrast colour-blind colour-blind-light mine" {
 		t.Error(got)
 	}
 	for text, want := range map[string]string{
