@@ -150,7 +150,7 @@ func TestServeSSH(t *testing.T) {
 	}
 	before := runtime.NumGoroutine()
 	a := s.show(100, 30)
-	a.await("1 Overview")
+	a.await("1 Over")
 	lines := strings.Split(a.text(), "\n")
 	if len(lines) != 30 || !strings.Contains(lines[29], "? help") || !strings.HasSuffix(strings.TrimRight(lines[29], " "), "help") {
 		t.Errorf("not drawn at 100x30:\n%s", a.text())

@@ -81,7 +81,7 @@ func (a *App) drawHeader(c *Canvas) {
 // at hand has more of what is free.
 func jobPlace(tabs Tabs, w int, j *Job) int {
 	const least = 12
-	most := 50
+	most := 64
 	if j != nil && j.Item != "" {
 		most = 90
 	}
@@ -151,11 +151,18 @@ func (a *App) drawChips(c *Canvas, h *Header, job *Progress) {
 	}
 	piece(Muted, h.Profile)
 	if job != nil {
-		text, room := strings.TrimSpace(job.Job.Phase+job.elapsed()+job.left()), c.W-x-3
+		text, room := job.Job.Phase, c.W-x-3
+		for _, more := range []string{job.elapsed(), job.left()} { // what has no room in full is left out
+			if Width(text+more) <= room {
+				text += more
+			}
+		}
 		if job.Job.Item != "" && room-Width(text) > leastItem {
 			text += ": " + job.Job.Item
 		}
-		c.Fit(x+2, 0, room, Accent, text)
+		if room >= min(Width(text), leastItem) { // less tells nothing
+			c.Fit(x+2, 0, room, Accent, text)
+		}
 		return
 	}
 	if h.CV > 0 { // before how often it ran, since it says whether to trust it

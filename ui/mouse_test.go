@@ -34,7 +34,7 @@ func TestMouse(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	app.now = func() time.Time { return now }
 	later := func() { now = now.Add(time.Second) }
-	send(app, tea.WindowSizeMsg{Width: 100, Height: 30})
+	send(app, tea.WindowSizeMsg{Width: 120, Height: 30})
 	clickOn(t, app, "3 Timings", 1)
 	table := app.screen().Views[0].(*demoTable)
 	if app.screen().Name != "Timings" {

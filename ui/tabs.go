@@ -2,16 +2,17 @@ package ui
 
 import "strings"
 
-// Tabs are names in a line of which one is active: a key, a space and a word. The active one is always whole. Where
-// they do not fit, the words of the others are cut to as many letters as leave room for all, and below two letters to
-// the keys alone; where even those have no room, the active one stands alone.
+// Tabs are names in a line of which one is active: a key, a space and a word. Where they do not fit, all words are cut to
+// as many letters as leave room for all, so that they stay where they are whichever is active. Where that would leave fewer
+// than three letters the active one is whole and the others are their keys alone; where even those have no room, it stands
+// alone.
 type Tabs struct {
 	Names  []string
 	Active int
 }
 
-// leastLetters is how short a word may be cut: a single letter tells less than none.
-const leastLetters = 2
+// leastLetters is how short a word may be cut: fewer do not tell which it is.
+const leastLetters = 3
 
 // Draw draws the tabs in the first line of c.
 func (t Tabs) Draw(c *Canvas) {
@@ -89,13 +90,13 @@ func (t Tabs) complete(names []string, left int) []string {
 // lack returns the cells that name i was cut by.
 func (t Tabs) lack(names []string, i int) int { return Width(t.Names[i]) - Width(names[i]) }
 
-// cut returns the names with the words of all but the active one cut to so many letters; 0 leaves the keys.
+// cut returns the names with their words cut to so many letters; 0 leaves the keys, and the active one whole.
 func (t Tabs) cut(letters int) []string {
 	names := make([]string, len(t.Names))
 	for i, n := range t.Names {
 		key, word, _ := strings.Cut(n, " ")
 		switch {
-		case i == t.Active:
+		case letters == 0 && i == t.Active:
 			names[i] = n
 		case letters == 0 || word == "":
 			names[i] = key
