@@ -86,7 +86,7 @@ func open(im onnx.Importer, path string, open func(onnx.Importer, string) (*onnx
 			if f, ok := foreignOf(path, head, info.Size()); ok {
 				return nil, f.error(path)
 			}
-			return nil, fmt.Errorf("%s is neither an ONNX model nor an engine, or is damaged; as a model: %w", path, none.Err)
+			return nil, fmt.Errorf("%s is neither an ONNX model nor an engine, or is damaged: %w", path, none.Err)
 		}
 		if err != nil {
 			return nil, err
