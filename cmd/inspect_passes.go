@@ -24,7 +24,7 @@ func writePasses(w io.Writer, s *report.Snapshot, all bool) {
 	}
 	folded := false
 	for i, st := range p.Steps {
-		fmt.Fprintf(w, "%2d %-24s %3d applied, %3d rejected, %3d layers left, %v\n", i+1, st.Pass, len(st.Fired), len(st.Missed), st.Layers, st.Elapsed.Round(1000))
+		fmt.Fprintf(w, "%2d %-24s %3d applied, %3d rejected, %3d layers left, %s\n", i+1, st.Pass, len(st.Fired), len(st.Missed), st.Layers, report.Duration(st.Elapsed))
 		folded = writeFired(w, &st, all) || folded
 		folded = writeMissed(w, &st, all) || folded
 	}

@@ -30,7 +30,7 @@ func (w *worker) work(ctx context.Context, cfg config.Config, once todo) error {
 	}
 	built := time.Since(begin)
 	m := loaded.Plan.Memory
-	w.board.log("info", "", "built %s in %s: weights %s, arena %s", w.stages.NameOf(cfg), stages.Brief(built), stages.Size(m.Weights), stages.Size(m.Peak))
+	w.board.log("info", "", "built %s in %s: weights %s, arena %s", w.stages.NameOf(cfg), report.Duration(built), stages.Size(m.Weights), stages.Size(m.Peak))
 	return w.examine(ctx, cfg, loaded, built)
 }
 

@@ -97,14 +97,8 @@ func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 // size writes bytes.
 func size(n int64) string { return report.Bytes(n) }
 
-// took writes a time to three digits.
-func took(d time.Duration) string {
-	unit := time.Duration(1)
-	for d/unit >= 1000 {
-		unit *= 10
-	}
-	return d.Round(unit).String()
-}
+// took writes a time.
+func took(d time.Duration) string { return report.Duration(d) }
 
 // plural writes a count with its noun.
 func plural(n int, noun string) string {

@@ -50,17 +50,8 @@ func (j *Journal) asOne(what string, work func() error) error {
 	return err
 }
 
-// took writes the time since begin as Brief does.
-func took(begin time.Time) string { return Brief(time.Since(begin)) }
-
-// Brief writes a time as one reads it at a glance, three digits at most.
-func Brief(d time.Duration) string {
-	unit := time.Microsecond
-	for unit*1000 < d {
-		unit *= 10
-	}
-	return d.Round(unit).String()
-}
+// took writes the time since begin.
+func took(begin time.Time) string { return report.Duration(time.Since(begin)) }
 
 // Size writes a number of bytes in binary units.
 func Size(n int) string { return run.Bytes(int64(n)) }
@@ -77,7 +68,7 @@ func (j *Journal) Opened(m *model.Model) {
 	}
 	text := fmt.Sprintf("%s: %s, %d parameters, file of %s", name, config.CountOf(len(m.Network.AllLayers()), "layer", "layers"), n, Size(int(m.Bytes)))
 	if m.Opened > 0 {
-		text = "opened " + text + ", in " + Brief(m.Opened)
+		text = "opened " + text + ", in " + report.Duration(m.Opened)
 	}
 	for _, side := range []struct {
 		name    string
@@ -198,7 +189,7 @@ func (j *Journal) planned(p *run.Plan) {
 func (j *Journal) Timings(r *report.Timings, begin time.Time) {
 	e := r.EndToEnd
 	if r.Estimated {
-		j.say("info", "", "estimated latency %s", Brief(e.Median))
+		j.say("info", "", "estimated latency %s", report.Duration(e.Median))
 		return
 	}
 	level, text := "info", ""
@@ -206,7 +197,7 @@ func (j *Journal) Timings(r *report.Timings, begin time.Time) {
 		level, text = "warning", ", unstable: other work on the machine?"
 	}
 	j.say(level, "", "measured %s in %s: median %s, p99 %s, CV %.1f%%%s",
-		config.CountOf(r.Samples, "inference", "inferences"), took(begin), Brief(e.Median), Brief(e.P99), 100*e.CV, text)
+		config.CountOf(r.Samples, "inference", "inferences"), took(begin), report.Duration(e.Median), report.Duration(e.P99), 100*e.CV, text)
 }
 
 // Accuracy tells how an engine compares with FP32.

@@ -43,7 +43,7 @@ func (m *timing) Time(ctx context.Context, l *run.Loaded, t *describe.Times, p r
 		t.Add(s)
 		if time.Since(last) >= ProgressInterval {
 			last = time.Now()
-			m.told.Progress(report.Progress{Phase: m.device.Measuring(), Item: fmt.Sprintf("%s, median of %d so far", Brief(describe.LatencyOf(t.Latency).Median), len(t.Latency))})
+			m.told.Progress(report.Progress{Phase: m.device.Measuring(), Item: fmt.Sprintf("%s, median of %d so far", report.Duration(describe.LatencyOf(t.Latency).Median), len(t.Latency))})
 		}
 	})
 	if err == nil && p.PerStep {
