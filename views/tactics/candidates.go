@@ -56,7 +56,7 @@ func newCandidatesView(of *chosenView) *candidatesView {
 	v.table.Columns = []ui.Column{
 		{Title: "candidate", Name: true, Width: 27, Flex: 2, Cell: func(r int) ui.Cell { return v.name(v.rows[r]) },
 			Order: func(a, b int) int { return cmp.Compare(v.rows[a].rank(), v.rows[b].rank()) }},
-		{Width: 6, Flex: 1, Priority: 1, Cell: cell(v.bar)},
+		{Width: 6, Flex: 1, Priority: 4, Cell: cell(v.bar)},
 		{Title: "time", Width: 9, Align: ui.AlignRight, Cell: cell(v.time)},
 		{Title: "ratio", Width: 7, Align: ui.AlignRight, Cell: cell(func(c *report.Candidate) ui.Cell {
 			if c.Ratio == 0 {
@@ -64,8 +64,8 @@ func newCandidatesView(of *chosenView) *candidatesView {
 			}
 			return ui.Cell{Text: fmt.Sprintf("%.2fx", c.Ratio), Style: v.out(c)}
 		})},
-		{Title: "format", Name: true, Width: 10, Flex: 1, Priority: 3, Cell: cell(func(c *report.Candidate) ui.Cell { return ui.Cell{Text: c.Format, Style: ui.Muted} })},
-		{Title: "why", Width: 12, Flex: 4, Priority: 2, Cell: func(r int) ui.Cell { return v.why(v.rows[r]) }},
+		{Title: "format", Name: true, Width: 10, Flex: 1, Priority: 6, Cell: cell(func(c *report.Candidate) ui.Cell { return ui.Cell{Text: c.Format, Style: ui.Muted} })},
+		{Title: "why", Width: 16, Flex: 8, Priority: 5, Cell: func(r int) ui.Cell { return v.why(v.rows[r]) }},
 	}
 	v.table.Empty = "no candidates"
 	return v

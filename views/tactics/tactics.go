@@ -35,10 +35,10 @@ func newChosenView(look *ui.Look, d tacticsDesk) *chosenView {
 	at := func(r int) *report.LayerTactics { return &v.in.Snap.Tactics.Layers[r] }
 	duration := func(r int) float64 { return float64(chosen(at(r)).Time) }
 	v.table.Columns = []ui.Column{
-		{Title: "layer", Name: true, Width: 16, Flex: 4, Cell: func(r int) ui.Cell { return ui.Cell{Text: words.ShortName(at(r).Layer)} }},
-		{Title: "tactic", Name: true, Width: 21, Flex: 2, Cell: func(r int) ui.Cell { return v.tactic(at(r)) },
+		{Title: "layer", Name: true, Width: 14, Flex: 4, Cell: func(r int) ui.Cell { return ui.Cell{Text: words.ShortName(at(r).Layer)} }},
+		{Title: "tactic", Name: true, Width: 24, Flex: 2, Cell: func(r int) ui.Cell { return v.tactic(at(r)) },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Chosen, at(b).Chosen) }},
-		{Width: 6, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell {
+		{Width: 6, Flex: 1, Priority: 4, Cell: func(r int) ui.Cell {
 			if !priced(chosen(at(r))) { // what stands there is a guess
 				return ui.Cell{}
 			}
@@ -47,7 +47,7 @@ func newChosenView(look *ui.Look, d tacticsDesk) *chosenView {
 		{Title: "time", Width: 9, Align: ui.AlignRight, Down: true,
 			Cell:  func(r int) ui.Cell { return timeCell(chosen(at(r))) },
 			Order: func(a, b int) int { return cmp.Compare(duration(a), duration(b)) }},
-		{Title: "timed", Width: 5, Align: ui.AlignRight, Priority: 2, Cell: func(r int) ui.Cell {
+		{Title: "timed", Width: 5, Align: ui.AlignRight, Priority: 5, Cell: func(r int) ui.Cell {
 			n := 0
 			for _, c := range at(r).Candidates {
 				if c.Timed {
