@@ -17,10 +17,12 @@ type networkView struct {
 	links links // to what is under the cursor of the other side
 }
 
-// The cells of a time in a list, and what a name may be cut to so that time and shape have room.
+// The cells of a time in a list, what a name may be cut to so that time and shape have room, and what a shape may take of
+// that: names come before what is more of symbolic shapes.
 const (
 	listTime  = 10
 	leastName = 20
+	mostShape = 24
 )
 
 // line draws one line of the list for w cells; 0: with all that there is.
@@ -77,7 +79,7 @@ func (v *networkView) line(i, w int) ui.ListLine {
 
 // blocksLine draws a line of blocks: how many of how many layers, and the time of all.
 func (v *networkView) blocksLine(out ui.ListLine, line *graphLine, w int) ui.ListLine {
-	name, time, _, _ := v.columns(w)
+	name, _, time, _ := v.columns(w)
 	g := v.g.look().Glyphs
 	out.Mark, out.Style = g.Right, ui.Accent
 	if v.net.isUnfolded(line.layer, line.below()) {
@@ -93,11 +95,11 @@ func (v *networkView) blocksLine(out ui.ListLine, line *graphLine, w int) ui.Lis
 	return out
 }
 
-// columns says which columns have room beside the name in w cells, and how many cells are left for the name. The same
-// holds for all lines, so that columns stay columns.
-func (v *networkView) columns(w int) (name int, time, shape, op bool) {
+// columns says which columns have room beside the name in w cells, and how many cells there are for the name and the shape.
+// The same holds for all lines, so that columns stay columns.
+func (v *networkView) columns(w int) (name, shape int, time, op bool) {
 	if w == 0 {
-		return v.net.names, v.net.times != nil, true, true
+		return v.net.names, v.net.shapes, v.net.times != nil, true
 	}
 	name = w
 	if v.net.side == engineSide {
@@ -111,14 +113,16 @@ func (v *networkView) columns(w int) (name int, time, shape, op bool) {
 		return true
 	}
 	time = v.net.times != nil && take(listTime, min(leastName, v.net.names))
-	shape = take(2+v.net.shapes, min(leastName+6, v.net.names))
-	op = shape && take(2+v.net.ops, v.net.names)
-	return min(name, v.net.names), time, shape, op
+	if n := min(v.net.shapes, max(mostShape, name-2-v.net.names)); take(2+n, min(leastName+6, v.net.names)) {
+		shape = n
+	}
+	op = shape > 0 && take(2+v.net.ops, v.net.names)
+	return min(name, v.net.names), shape, time, op
 }
 
 // spans are the columns of a layer's line that have room in w cells; 0: all.
 func (v *networkView) spans(l *report.Layer, w int) []ui.Span {
-	name, time, shape, op := v.columns(w)
+	name, shape, time, op := v.columns(w)
 	g := v.g.look().Glyphs
 	var spans []ui.Span
 	rules := pane.RulesOf(v.g.desk, v.g.snap())
@@ -146,8 +150,8 @@ func (v *networkView) spans(l *report.Layer, w int) []ui.Span {
 		}
 		spans = append(spans, ui.Span{Text: fmt.Sprintf(" %9s", text)})
 	}
-	if shape {
-		spans = append(spans, ui.Span{Text: "  " + words.Fit(g, v.net.dims(l), v.net.shapes), Style: ui.Muted})
+	if shape > 0 {
+		spans = append(spans, ui.Span{Text: "  " + words.Fit(g, v.net.dims(l), shape), Style: ui.Muted})
 	}
 	if op {
 		spans = append(spans, ui.Span{Text: "  " + l.Op, Style: ui.Muted})
