@@ -83,7 +83,7 @@ func (n *Network) Counts(env map[string]int) map[string]int {
 // checkCounts returns an error where a symbol stands for two counts, or for one and an extent of an input.
 func (n *Network) checkCounts() error {
 	for _, l := range n.Layers {
-		if err := l.checkBodyCounts(); err != nil {
+		if err := l.CheckBodyCounts(); err != nil {
 			return err
 		}
 	}
@@ -107,8 +107,8 @@ func (n *Network) checkCounts() error {
 	return nil
 }
 
-// checkBodyCounts returns an error for a layer inside l that counts an extent: what comes back would have no shape.
-func (l *Layer) checkBodyCounts() error {
+// CheckBodyCounts returns an error for a layer inside l that counts an extent: what comes back would have no shape.
+func (l *Layer) CheckBodyCounts() error {
 	for _, b := range l.Bodies() {
 		if err := b.Network.checkCountless(); err != nil {
 			return fmt.Errorf("layer %s (%s): %s: %w", l.Name, l.Op.Name, b.Name, err)

@@ -74,8 +74,14 @@ func (im *importer) branches(n *node, name string, inputs []*graph.Tensor) []err
 		}
 	}
 	subs := []*importer{im.network(graphs[0], name+"/then", nil), im.network(graphs[1], name+"/else", nil)}
-	if len(inputs) == 1 && inputs[0] != nil && len(subs[0].problems)+len(subs[1].problems) == 0 && vacuous(inputs[0], subs[0].net, subs[1].net) {
-		return im.inline(n, name, "else", graphs[1])
+	if len(inputs) == 1 && inputs[0] != nil && len(subs[0].problems)+len(subs[1].problems) == 0 {
+		switch then, other := subs[0].net, subs[1].net; {
+		case len(then.Outputs) != len(other.Outputs):
+		case vacuous(inputs[0], then, other):
+			return im.inline(n, name, "else", graphs[1])
+		case needsBoth(then, other):
+			return im.both(n, name, inputs[0], graphs)
+		}
 	}
 	im.adopt(n, "then", subs[0])
 	im.adopt(n, "else", subs[1])

@@ -296,6 +296,10 @@ func (im *importer) layer(n *node, name string, op *graph.Op, inputs []*graph.Te
 	if err != nil {
 		return []error{unwrapLayer(err)}
 	}
+	if err := l.CheckBodyCounts(); err != nil {
+		im.net.Remove(l)
+		return []error{unwrapLayer(err)}
+	}
 	for i, t := range l.Outputs {
 		if !t.IsKnown() {
 			im.net.Remove(l)

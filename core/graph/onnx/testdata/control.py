@@ -213,4 +213,23 @@ case("boxes of a mask", """g (float[6] scores, float[6,4] boxes) => (float[k] be
     [0, 0, 4, 4], [0, 0, 4, 5], [9, 9, 12, 12], [2, 2, 3, 3], [9, 9, 12, 11], [30, 30, 31, 31]], np.float32)] for s in [
     [0.9, 0.8, 0.1, 0.2, 0.3, 0.4], [0.1, 0.2, 0.3, 0.4, 0.3, 0.2], [0.6, 0.7, 0.8, 0.9, 0.95, 1]]))
 
+case("an if that counts", """g (float[n,2] x) => (float[k,2] y, float[k] z, float[2] s, int64[m] t) <
+  float zero = {0}, int64 first = {0}, int64[1] axis = {0}, int64[2] two = {7, 8}, int64[3] three = {4, 5, 6}
+> {
+  sum = ReduceSum<keepdims = 0>(x)  c = Greater(sum, zero)  column = Gather<axis = 1>(x, first)  up = Greater(column, zero)  down = Not(up)
+  y, z, s, t = If(c) <then_branch = v () => (float[k,2] y1, float[k] z1, float[2] s1, int64[3] t1) {
+                        y1 = Compress<axis = 0>(x, up)  z1 = Gather<axis = 1>(y1, first)  s1 = ReduceSum<keepdims = 0>(y1, axis)  t1 = Identity(three) },
+                      else_branch = w () => (float[k,2] y2, float[k] z2, float[2] s2, int64[2] t2) {
+                        a = Compress<axis = 0>(x, down)  y2 = Neg(a)  z2 = Gather<axis = 1>(a, first)  s2 = ReduceSum<keepdims = 0>(y2, axis)  t2 = Identity(two) }>
+}""", *(dict(x=np.array(x, np.float32)) for x in [
+    [[1, 2], [-3, 0.5], [0.25, 1]], [[1, 2], [-3, 0.5], [-0.25, -1]], [[-1, 2], [3, -1], [2, -9], [1, 1]], [[-1, 4]]]))
+
+case("a loop that counts", """g (float[n,3] x) => (float[3] y) <
+  int64 trips = {3}, bool yes = {1}, float zero = {0}, float[3] none = {0, 0, 0}, int64[1] axis = {0}
+> {
+  y = Loop(trips, yes, none) <body = b (int64 i, bool c, float[3] t) => (bool co, float[3] to) {
+    co = Identity(c)  column = Gather<axis = 1>(x, i)  m = Greater(column, zero)  k = Compress<axis = 0>(x, m)
+    s = ReduceSum<keepdims = 0>(k, axis)  to = Add(t, s) }>
+}""", dict(x=f(4, 3)), dict(x=-np.abs(f(2, 3)) - 1))
+
 json.dump(cases, sys.stdout, indent=None, separators=(",", ":"))
