@@ -1,8 +1,10 @@
 package graph
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -148,4 +150,42 @@ func writeCounted(l *Layer, out numeric.Value, list []int64) error {
 		dst[i] = -1
 	}
 	return nil
+}
+
+// NonZeros returns the places of the elements of x that are not 0 where a layer counts them already: of x, or of what is computed in
+// the same way, as PyTorch writes a mask again for each tensor that it selects from. What is selected is as long then. Nil if none does.
+func (n *Network) NonZeros(x *Tensor) *Tensor {
+	for _, l := range n.Layers {
+		if l.Op == NonZero && l.Inputs[0].isAlike(x, maxAlike) {
+			return l.Outputs[0]
+		}
+	}
+	return nil
+}
+
+// maxAlike bounds how many layers behind each other are compared, of which each has two inputs or three.
+const maxAlike = 5
+
+// isAlike reports whether t is computed by the same layers of the same tensors as x.
+func (t *Tensor) isAlike(x *Tensor, depth int) bool {
+	if t == x {
+		return true
+	}
+	if t == nil || x == nil || t.Type != x.Type || !symbolic.Equal(t.Dims, x.Dims) {
+		return false
+	}
+	if t.IsConst() || x.IsConst() {
+		return t.IsConst() && x.IsConst() && bytes.Equal(t.Weights, x.Weights)
+	}
+	a, b := t.Producer, x.Producer
+	if depth == 0 || a == nil || b == nil || a.Op != b.Op || a.Unsupported() != nil || len(a.Bodies()) > 0 || len(a.Inputs) != len(b.Inputs) ||
+		slices.Index(a.Outputs, t) != slices.Index(b.Outputs, x) || !reflect.DeepEqual(a.Attrs, b.Attrs) || !reflect.DeepEqual(a.Epilogue, b.Epilogue) {
+		return false
+	}
+	for i, in := range a.Inputs {
+		if !in.isAlike(b.Inputs[i], depth-1) {
+			return false
+		}
+	}
+	return true
 }

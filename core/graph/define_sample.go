@@ -48,8 +48,11 @@ func (d *Definition) DeformColumns(x, offset, mask *Tensor, a DeformAttrs) *Tens
 	return d.Layer(DeformColumns, a, x, offset, mask)
 }
 
-// NonZero adds the indices of the elements of x that are not 0.
+// NonZero adds the indices of the elements of x that are not 0, unless there are any: see [Network.NonZeros].
 func (d *Definition) NonZero(x *Tensor) *Tensor {
+	if y := d.net.NonZeros(x); y != nil {
+		return y
+	}
 	return d.Layer(NonZero, NonZeroAttrs{d.countOf(NonZero)}, x)
 }
 

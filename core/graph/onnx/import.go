@@ -288,9 +288,11 @@ func (im *importer) layer(n *node, name string, op *graph.Op, inputs []*graph.Te
 		return gn.Unasked()
 	}
 	outputs := trimEmpty(n.outputs)
-	if l := counts(op, inputs); l != nil {
-		im.values[outputs[0]] = l.Outputs[0]
-		return nil
+	if op == graph.NonZero && len(inputs) == 1 {
+		if t := im.net.NonZeros(inputs[0]); t != nil {
+			im.values[outputs[0]] = t
+			return nil
+		}
 	}
 	l, err := im.net.Add(name, op, attrs, inputs, im.tensorNames(name, outputs)...)
 	if err != nil {
@@ -312,19 +314,6 @@ func (im *importer) layer(n *node, name string, op *graph.Op, inputs []*graph.Te
 		}
 	}
 	return nil
-}
-
-// counts returns the layer that has what a NonZero would count, if there is one. PyTorch asks once for each tensor that a mask selects
-// from, and what is selected of two would have extents that are not known to be the same.
-func counts(op *graph.Op, inputs []*graph.Tensor) *graph.Layer {
-	if op != graph.NonZero || len(inputs) != 1 || inputs[0] == nil {
-		return nil
-	}
-	i := slices.IndexFunc(inputs[0].Users, func(l *graph.Layer) bool { return l.Op == graph.NonZero })
-	if i < 0 {
-		return nil
-	}
-	return inputs[0].Users[i]
 }
 
 // unwrapLayer drops the layer's name from an error of Infer, which a Problem has already.

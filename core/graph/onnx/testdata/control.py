@@ -232,4 +232,10 @@ case("a loop that counts", """g (float[n,3] x) => (float[3] y) <
     s = ReduceSum<keepdims = 0>(k, axis)  to = Add(t, s) }>
 }""", dict(x=f(4, 3)), dict(x=-np.abs(f(2, 3)) - 1))
 
+case("two masks alike", """g (float[n] x, float[n] z) => (float[k] y, float[k] u) <float least = {0}, float same = {0}> {
+  m = Greater(x, least)  a = Compress<axis = 0>(x, m)  b = Compress<axis = 0>(z, m)  s = Add(a, b)
+  m2 = Greater(x, same)  n2 = NonZero(m2)  t2 = Transpose(n2)  c = GatherND(z, t2)  y = Mul(s, c)
+  m3 = Less(x, least)  n3 = Not(m3)  d = Compress<axis = 0>(z, n3)  u = Neg(d)
+}""", dict(x=np.array([1, -2, 3, 0.5], np.float32), z=f(4)), dict(x=np.array([-1, -2], np.float32), z=f(2)))
+
 json.dump(cases, sys.stdout, indent=None, separators=(",", ":"))
