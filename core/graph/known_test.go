@@ -125,6 +125,11 @@ func TestSliceDim(t *testing.T) {
 		{symbolic.Const(-1), symbolic.Const(-1 << 62), -1, "h"},
 		{symbolic.Const(0), h, 1, "h"},
 		{symbolic.Const(0), symbolic.Symbol("k"), 1, "min(k,h)"},
+		{symbolic.Symbol("k").MulN(-1), symbolic.Const(1 << 62), 1, "min(h,k)"},
+		{symbolic.Symbol("k").DivN(2).MulN(-1), h, 1, "min(h,div(k,2))"},
+		{symbolic.Const(1), symbolic.Symbol("k").MulN(-1), 1, "max(max(h-k,0)-1,0)"},
+		{symbolic.Symbol("k").MulN(-1), symbolic.Const(-1), 1, "max(max(h-1,0)-max(h-k,0),0)"},
+		{symbolic.Const(-1 << 62), symbolic.Const(1 << 62), 1, "h"},
 	} {
 		got, err := sliceDim(h, c.start, c.end, c.step)
 		if err != nil || got.String() != c.want {

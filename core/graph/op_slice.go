@@ -218,20 +218,31 @@ func sliceDim(n, start, end symbolic.Dim, step int) (symbolic.Dim, error) {
 	}
 	stop := n // the end, clamped
 	switch {
-	case ok3 && e < 0:
-		stop = n.AddN(e).AtLeast0()
+	case neverAbove0(end):
+		stop = n.Add(end).AtLeast0()
 	case ok3 && e >= endless || end.Equal(n):
 	default:
 		stop = end.Min(n)
 	}
 	var length symbolic.Dim
 	switch {
-	case ok2 && s < 0 && stop.Equal(n): // the last -s
-		length = n.Min(symbolic.Const(-s))
-	case ok2 && s < 0:
-		length = stop.Sub(n.AddN(s).AtLeast0()).AtLeast0()
+	case ok2 && s <= -endless:
+		length = stop
+	case neverAbove0(start) && stop.Equal(n): // the last -start
+		length = n.Min(start.MulN(-1))
+	case neverAbove0(start):
+		length = stop.Sub(n.Add(start).AtLeast0()).AtLeast0()
 	default: // where start is beyond the extent, the difference is negative
 		length = stop.Sub(start).AtLeast0()
 	}
 	return length.AddN(step - 1).DivN(step), nil
+}
+
+// neverAbove0 reports whether a bound counts from the end of the axis. One with symbols may be 0 for some, and would count from the
+// start then: such extents do not fit, and are refused.
+func neverAbove0(d symbolic.Dim) bool {
+	if c, ok := d.IsConst(); ok {
+		return c < 0
+	}
+	return d.MulN(-1).NonNegative()
 }
