@@ -148,6 +148,31 @@ func TestSliceDim(t *testing.T) {
 	}
 }
 
+// TestSequenceLength: how many numbers there are up to a symbol, as many as can be counted.
+func TestSequenceLength(t *testing.T) {
+	scalar := func(d symbolic.Dim) *Tensor { return &Tensor{Name: "s", Type: numeric.I64, Value: []symbolic.Dim{d}} }
+	for delta := range 4 {
+		for start := range 3 {
+			d, err := sequenceLength([3]*Tensor{scalar(symbolic.Const(start)), scalar(symbolic.Symbol("h")), scalar(symbolic.Const(delta))})
+			if err != nil || delta == 0 {
+				if delta > 0 || err == nil || !strings.Contains(err.Error(), "positive delta") {
+					t.Errorf("by %d: %v, %v", delta, d, err)
+				}
+				continue
+			}
+			for h := range 12 {
+				n := 0
+				for i := start; i < h; i += delta {
+					n++
+				}
+				if got := d.Eval(map[string]int{"h": h}); got != n {
+					t.Errorf("from %d to %d by %d: %d numbers by %s, want %d", start, h, delta, got, d, n)
+				}
+			}
+		}
+	}
+}
+
 // TestRangePassesThrough checks that ops which only move elements keep the range, and follow its axis or refuse.
 func TestRangePassesThrough(t *testing.T) {
 	perTensor := numeric.PerTensor(0.5, 3)

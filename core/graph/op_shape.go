@@ -228,10 +228,14 @@ func sequenceLength(t [3]*Tensor) (symbolic.Dim, error) {
 		}
 		return symbolic.Const(int(max(0, n))), nil
 	}
-	if t[0].Value == nil || t[1].Value == nil || t[2].Value == nil || !t[2].Value[0].Is(1) {
-		return symbolic.Dim{}, fmt.Errorf("a sequence of symbolic length must be of integers with a delta of 1")
+	if t[0].Value == nil || t[1].Value == nil || t[2].Value == nil {
+		return symbolic.Dim{}, fmt.Errorf("a sequence of symbolic length must be of integers")
 	}
-	return t[1].Value[0].Sub(t[0].Value[0]).AtLeast0(), nil
+	delta, ok := t[2].Value[0].IsConst()
+	if !ok || delta < 1 {
+		return symbolic.Dim{}, fmt.Errorf("a sequence of symbolic length must have a constant, positive delta")
+	}
+	return t[1].Value[0].Sub(t[0].Value[0]).AtLeast0().AddN(delta - 1).DivN(delta), nil
 }
 
 // EyeAttrs are the attributes of EyeLike.
