@@ -53,9 +53,7 @@ func (ch Chart) Draw(c *Canvas) {
 	for _, line := range ch.Lines {
 		grid := graph.NewBrailleGrid(plot.W, plot.H, x0, x1, y0, y1)
 		line.dots(grid, y1)
-		m := canvas.New(plot.W, plot.H)
-		graph.DrawBraillePatterns(&m, canvas.Point{}, grid.BraillePatterns(), m.Style)
-		blit(plot, 0, 0, &m, line.Style)
+		drawDots(plot, grid, line.Style)
 		ch.drawAbove(plot, line, x0, x1)
 	}
 }
@@ -145,31 +143,19 @@ func label(f func(float64) string, v float64) string {
 	return f(v)
 }
 
-// blit copies what ntcharts drew on m to (x, y), in one style. Its own View would
-// style every cell by itself, which costs milliseconds for a pane.
-func blit(c *Canvas, x, y int, m *canvas.Model, s Style) {
-	ascii := c.Glyphs().ASCII
-	for j := range m.Height() {
-		for i := range m.Width() {
-			r := m.Cell(canvas.Point{X: i, Y: j}).Rune
-			if r == 0 || r == ' ' || r == 0x2800 {
+// drawDots draws a grid over c, in one style. The canvas and the View of ntcharts hold and style every cell by itself, which
+// costs megabytes and milliseconds for a pane.
+func drawDots(c *Canvas, grid *graph.BrailleGrid, s Style) {
+	const none = 0x2800
+	for y, row := range grid.BraillePatterns() {
+		for x, r := range row {
+			switch {
+			case r == none:
 				continue
+			case c.Glyphs().ASCII:
+				r = '*'
 			}
-			if ascii {
-				r = asciiChart(c.Glyphs(), r)
-			}
-			c.Set(x+i, y+j, r, s)
+			c.Set(x, y, r, s)
 		}
 	}
-}
-
-// asciiChart replaces block elements by the columns of g and braille by a star.
-func asciiChart(g *Glyphs, r rune) rune {
-	switch {
-	case r >= 0x2581 && r <= 0x2588:
-		return g.Columns[r-0x2580]
-	case r >= 0x2800 && r < 0x2900:
-		return '*'
-	}
-	return r
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/NimbleMarkets/ntcharts/v2/canvas"
 	"github.com/NimbleMarkets/ntcharts/v2/canvas/graph"
 )
 
@@ -128,13 +127,11 @@ func (r Roofline) drawCeilings(plot *Canvas, s rooflineSpan, on bool) {
 			}
 		}
 	}
-	m := canvas.New(plot.W, plot.H)
-	graph.DrawBraillePatterns(&m, canvas.Point{}, grid.BraillePatterns(), m.Style)
 	style := Faint
 	if on {
 		style = Accent
 	}
-	blit(plot, 0, 0, &m, style)
+	drawDots(plot, grid, style)
 }
 
 // drawNames writes the roofs' names at the right, above them, where points are least, and the slopes' where they begin.

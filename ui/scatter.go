@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/NimbleMarkets/ntcharts/v2/canvas"
 	"github.com/NimbleMarkets/ntcharts/v2/canvas/graph"
 )
 
@@ -78,9 +77,7 @@ func (s Scatter) Draw(c *Canvas) {
 	}
 	grid := graph.NewBrailleGrid(plot.W, plot.H, x0, x1, y0, y1)
 	front.dots(grid, y1)
-	m := canvas.New(plot.W, plot.H)
-	graph.DrawBraillePatterns(&m, canvas.Point{}, grid.BraillePatterns(), m.Style)
-	blit(plot, 0, 0, &m, Faint)
+	drawDots(plot, grid, Faint)
 	for _, layer := range []func(i int) bool{
 		func(i int) bool { return !s.Points[i].Front }, func(i int) bool { return s.Points[i].Front }, func(i int) bool { return i == s.Cursor },
 	} {

@@ -1,10 +1,6 @@
 package ui
 
-import (
-	"math"
-
-	"github.com/NimbleMarkets/ntcharts/v2/sparkline"
-)
+import "math"
 
 // Spark is a line of columns, the last values at the right.
 type Spark struct {
@@ -31,12 +27,15 @@ func (s Spark) Draw(c *Canvas) {
 	if c.H == 1 {
 		top *= 8.0 / 7 // full cells would join the line above
 	}
-	m := sparkline.New(c.W, c.H, sparkline.WithMaxValue(top), sparkline.WithNoAutoMaxValue())
-	for _, v := range values {
-		m.Push(min(positive(v), top))
+	g := c.Glyphs().Columns
+	steps := len(g) - 1
+	for i, v := range values {
+		height := int(math.Round(min(positive(v), top) * float64(c.H) / top * float64(steps)))
+		for y := c.H - 1; y >= 0 && height > 0; y-- {
+			c.Set(c.W-len(values)+i, y, g[min(height, steps)], s.Style)
+			height -= steps
+		}
 	}
-	m.DrawColumnsOnly()
-	blit(c, 0, 0, &m.Canvas, s.Style)
 }
 
 // stretched gives each value as many of w cells as all have room for, from the left.
