@@ -26,17 +26,18 @@ type Correction struct {
 // corrector is one run of the pass.
 type corrector struct {
 	*Correction
-	ctx    context.Context
-	before *graph.Network // with weights that are not quantised yet
-	env    map[string]int
-	shifts map[string][]float64 // that were added, by source layer
-	items  int                  // on which networks are compared
-	last   []string             // the tensors of the quantised network by which they are
+	ctx       context.Context
+	before    *graph.Network // with weights that are not quantised yet
+	equalized Equalized      // what its channels are divided by
+	env       map[string]int
+	shifts    map[string][]float64 // that were added, by source layer
+	items     int                  // on which networks are compared
+	last      []string             // the tensors of the quantised network by which they are
 }
 
 // correct corrects n, which the quantiser made of before, and notes in l what it did.
 func (l *Lowered) correct(ctx context.Context, c *Correction, before, n *graph.Network, pc pass.Config) (*graph.Network, error) {
-	r := &corrector{c, ctx, before, pc.Shapes, map[string][]float64{}, 0, nil}
+	r := &corrector{Correction: c, ctx: ctx, before: before, equalized: l.Equalized, env: pc.Shapes, shifts: map[string][]float64{}}
 	pc.Until, pc.Extra = 0, nil
 	n, steps, err := passes.Run(ctx, n, []pass.Pass{quantise.CorrectBias(func(w *pass.Rewrite) {
 		if err := r.run(w); err != nil {
@@ -113,7 +114,7 @@ func (c *corrector) tasks(w *pass.Rewrite) []task {
 			continue
 		}
 		x := before.Inputs[0]
-		m, known := c.Means[x.Name]
+		m, known := c.equalized.means(c.Means, x.Name)
 		if c.Replay == nil && c.Shifts == nil && (!known || m.Axis != quant.ChannelAxis(before)) {
 			site.Miss(pass.NotConstant, "the means of the channels of %s are not known", x.Name)
 			continue

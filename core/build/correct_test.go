@@ -106,9 +106,10 @@ func TestCorrectBias(t *testing.T) {
 		}
 	}
 	reach(1)
+	var equalization *build.Equalization
 	lower := func(c *build.Correction, disable ...string) (off float64, steps []pass.Step) {
 		l, err := build.Lower(ctx, o, build.LowerConfig{
-			Precision: numeric.I8, Ranges: ranges, Correction: c, Pass: pass.Config{Shapes: env, DisableRules: disable},
+			Precision: numeric.I8, Ranges: ranges, Correction: c, Equalization: equalization, Pass: pass.Config{Shapes: env, DisableRules: disable},
 			Policy: quant.Policy{Scheme: quant.Scheme{Asymmetric: true}, PerTensor: true},
 		}, run.Supports(b, env))
 		if err != nil {
@@ -137,6 +138,26 @@ func TestCorrectBias(t *testing.T) {
 	if fast >= none {
 		t.Errorf("outputs' means are off by %g; corrected %g", none, fast)
 	}
+	by, err := quant.ParseEqualizer("weights")
+	if err != nil {
+		t.Fatal(err)
+	}
+	equalization = &build.Equalization{By: by, Ranges: func(ctx context.Context, n *graph.Network, names []string) (map[string]numeric.Range, error) {
+		scaled, err := build.CollectOf(ctx, n, env, b, batches, nil, names, nil)
+		if err != nil {
+			return nil, err
+		}
+		return build.Ranges(scaled.Histograms, quant.MinMax{Scheme: quant.Scheme{Asymmetric: true}}), nil
+	}}
+	uneven, steps := lower(nil)
+	if len(steps[0].Fired) == 0 {
+		t.Error("no channels are equalised: nothing is tested")
+	}
+	even, steps := lower(&build.Correction{Means: found.ChannelMeans()})
+	if s := corrected(steps); s == nil || len(s.Fired) != 4 || even >= uneven {
+		t.Errorf("equalised, fast: %+v, outputs' means are off by %g; without correction %g", s, even, uneven)
+	}
+	equalization = nil
 	reach(0.5) // so that activations are clipped, of which fast knows nothing
 	if none, _ = lower(nil); none < 0.1 {
 		t.Errorf("clipped, outputs' means are off by %g: nothing is tested", none)

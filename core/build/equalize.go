@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -68,6 +69,24 @@ func (e Equalized) Divide(name string, v numeric.Value) numeric.Value {
 	return v
 }
 
+// means returns those of the channels of a tensor, given what they were before any were divided.
+func (e Equalized) means(before map[string]quant.ChannelMeans, name string) (quant.ChannelMeans, bool) {
+	s, divided := e[name]
+	if !divided {
+		m, known := before[name]
+		return m, known
+	}
+	m, known := before[s.Tensor]
+	if !known || m.Axis != s.Axis || len(m.Mean) != len(s.Scales) {
+		return m, false
+	}
+	m.Mean = slices.Clone(m.Mean)
+	for c := range m.Mean {
+		m.Mean[c] /= s.Scales[c]
+	}
+	return m, true
+}
+
 // equalizer is one run of the pass.
 type equalizer struct {
 	*Equalization
@@ -124,7 +143,7 @@ func (l *Lowered) equalize(ctx context.Context, n *graph.Network, cfg *LowerConf
 
 func (e *equalizer) run(w *pass.Rewrite) error {
 	n := w.Network()
-	for _, l := range append([]*graph.Layer(nil), n.Layers...) {
+	for _, l := range slices.Clone(n.Layers) {
 		k, err := quant.NewLink(n, l)
 		if k == nil && err == nil {
 			continue
