@@ -35,7 +35,6 @@ func TestQuantization(t *testing.T) {
 	parts := report.PartPasses | report.PartAccuracy
 	of := func(q config.Quantization) *report.Snapshot {
 		t.Helper()
-		q.Rounding, q.Equalization = "nearest", "off" // which would hide what scales do
 		snap, err := r.Report(t.Context(), config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1, Quantization: q}, parts, run.Profiling{Iterations: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -57,8 +56,12 @@ func TestQuantization(t *testing.T) {
 	if sqnr(asymmetric) < sqnr(legacy)+1 || sqnr(exact) < sqnr(legacy)+3 || corrected(legacy)+corrected(asymmetric) > 0 || corrected(fast) < 15 || corrected(exact) < 15 {
 		t.Errorf("symmetric %.1f dB, asymmetric %.1f, corrected %.1f, exactly %.1f", sqnr(legacy), sqnr(asymmetric), sqnr(fast), sqnr(exact))
 	}
-	if tensor := sqnr(of(config.Quantization{WeightScales: "tensor"})); tensor > sqnr(exact)-1 {
-		t.Errorf("a scale for all weights of a layer: %.1f dB, one for each channel %.1f", tensor, sqnr(exact))
+	// Rounding by moments would take back most of what one scale loses.
+	nearest := config.Quantization{Rounding: "nearest", Equalization: "off"}
+	channel := sqnr(of(nearest))
+	nearest.WeightScales = "tensor"
+	if tensor := sqnr(of(nearest)); tensor > channel-1 {
+		t.Errorf("a scale for all weights of a layer: %.1f dB, one for each channel %.1f", tensor, channel)
 	}
 	kept := of(config.Quantization{Keep: []string{"first", "Gemm"}, WeightRanges: "mse", Activations: "asymmetric:u8"})
 	for _, l := range kept.Passes.Engine {
@@ -83,7 +86,7 @@ func TestQuantization(t *testing.T) {
 		}
 	}
 	// An engine has what was added to its biases, and no data is needed to lower it again.
-	built, err := r.Engine(t.Context(), config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1, Quantization: config.Quantization{BiasCorrection: "fast", Rounding: "nearest", Equalization: "off"}}, true)
+	built, err := r.Engine(t.Context(), config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1, Quantization: config.Quantization{BiasCorrection: "fast"}}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +101,7 @@ func TestQuantization(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if corrected(again) != corrected(fast) || sqnr(again) < sqnr(fast)-3 {
+	if corrected(again) != corrected(fast) || sqnr(again) < sqnr(legacy)+1 { // what was chosen for the network as it was is applied to another
 		t.Errorf("lowered again: %d biases corrected, %.1f dB; in the engine %d, %.1f dB", corrected(again), sqnr(again), corrected(fast), sqnr(fast))
 	}
 }
