@@ -36,6 +36,19 @@ func (m *maker) plainConvolutions() {
 		a := graph.ConvAttrs{Group: 1, Strides: []int{2, 1}, Pads: []int{1, 1, 1, 1}}
 		add(graph.ConvInteger, a, x(t, 2, 3, 7, 6), x(other, 5, 3, 3, 3))
 		add(graph.ConvInteger, a, x(t, 2, 3, 7, 6), m.constant(other, numeric.Range{}, 1, 5, 3, 3, 3), p(t, 1), p(other, 5))
+		for j, c := range []struct {
+			a    graph.ConvAttrs
+			x, w []int
+		}{
+			{graph.ConvAttrs{Group: 1, Pads: []int{1, 0, 1, 2}}, []int{1, 150, 5, 4}, []int{40, 150, 3, 3}}, // more than float32 holds of a sum
+			{graph.ConvAttrs{Group: 1}, []int{3, 17, 9, 9}, []int{33, 17, 1, 1}},
+			{graph.ConvAttrs{Group: 6, Dilations: []int{2}, Pads: []int{2, 2}}, []int{2, 6, 70}, []int{12, 1, 3}},
+			{graph.ConvAttrs{Group: 2, Strides: []int{1, 2, 1}}, []int{1, 4, 3, 5, 4}, []int{6, 2, 2, 3, 2}},
+		} {
+			w := m.constant(other, numeric.Range{}, 1, c.w...)
+			l := m.layer(graph.ConvInteger, c.a, []*graph.Tensor{x(t, c.x...), w, x(t), p(other, 1+j%2*(c.w[0]-1))}[:3+j%2]...)
+			m.add(fmt.Sprintf("conv_integer_%s_%d", t, j), l, Tolerance{})
+		}
 		add(graph.QLinearConv, graph.ConvAttrs{Group: 3}, x(t, 1, 6, 9), p(numeric.F32, 1), p(t, 1), x(other, 9, 2, 3), p(numeric.F32, 9), p(other, 1), p(numeric.F32, 1), p(t, 1), p(numeric.I32, 9))
 	}
 }

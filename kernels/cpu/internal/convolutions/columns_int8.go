@@ -142,13 +142,17 @@ func (r *columnsInt8Run) do(u, worker int) {
 	scratch := r.call.Workspace[worker*c.run*c.row:][:c.run*c.row]
 	image, from := u/c.runs(), u%c.runs()*c.run
 	n := min(c.run, c.count()-from)
+	pad := byte(c.cfg.InZero)
+	if c.cfg.Signed {
+		pad ^= 0x80
+	}
 	first, last := -1, -1 // the channels that the rows have
 	for i := range c.panels {
 		p := &c.panels[i]
 		if p.first != first || p.last != last {
 			first, last = p.first, p.last
 			for k := range n {
-				c.fill(scratch[k*c.row:][:c.row], r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, first, last, from+k)
+				c.fill(scratch[k*c.row:][:c.row], r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, pad, first, last, from+k)
 			}
 		}
 		requant := r.call.Epilogue.Requant(image, p.Block, from, work.Lanes)
@@ -159,14 +163,10 @@ func (r *columnsInt8Run) do(u, worker int) {
 	}
 }
 
-// fill copies what an output pixel reads of channels [first, last).
-func (c *ColumnsInt8) fill(row, image []byte, plane, first, last, pixel int) {
+// fill copies what an output pixel reads of channels [first, last); pad, a byte as the image's are, is what lies in the padding.
+func (c *ColumnsInt8) fill(row, image []byte, plane int, pad byte, first, last, pixel int) {
 	s, d := &c.shape, &c.depth
 	x, y, z := pixel%s.OutWidth(), pixel/s.OutWidth()%s.OutHeight(), pixel/s.OutWidth()/s.OutHeight()
-	pad := byte(c.cfg.InZero)
-	if c.cfg.Signed {
-		pad ^= 0x80
-	}
 	column := x*s.StrideW - s.PadLeft
 	low, high := windows.Inside(column, s.DilationW, s.KernelW, s.Width)
 	at := 0

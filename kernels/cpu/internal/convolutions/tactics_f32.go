@@ -53,6 +53,14 @@ func convShape(b kernels.Binding) (windows.Shape, error) {
 
 // convVolume returns a convolution's geometry on the last two spatial axes, and on the first of three.
 func convVolume(b kernels.Binding) (windows.Shape, windows.Depth, error) {
+	if len(b.In) > 2 && b.Layer.Input(2) != nil && b.Consts[2] == nil {
+		return windows.Shape{}, windows.Depth{}, fmt.Errorf("bias is not constant")
+	}
+	return volumeShape(b)
+}
+
+// volumeShape is convVolume, whatever the layer reads besides its weights.
+func volumeShape(b kernels.Binding) (windows.Shape, windows.Depth, error) {
 	a := b.Layer.Attrs.(graph.ConvAttrs)
 	var s windows.Shape
 	var d windows.Depth
@@ -60,9 +68,6 @@ func convVolume(b kernels.Binding) (windows.Shape, windows.Depth, error) {
 	w := b.In[1].Dims
 	if b.Consts[1] == nil {
 		return s, d, fmt.Errorf("weights are not constant")
-	}
-	if len(b.In) > 2 && b.Layer.Input(2) != nil && b.Consts[2] == nil {
-		return s, d, fmt.Errorf("bias is not constant")
 	}
 	win := graph.Windows(w[2:], a.Strides, a.Dilations, a.Pads, a.AutoPad, x.Dims[2:])
 	if len(x.Dims) == 5 {

@@ -32,6 +32,7 @@ func TacticsInt8(isa asm.Features, workers int) []kernels.Tactic {
 		tactic("conv", "_stem", graph.Conv, directInt8, stem),
 		columns,
 		tactic("conv_transposed", "_subpixel", graph.ConvTranspose, transposedInt8, cfg),
+		integerTactic(isa, workers),
 	}
 	if isa.Has(asm.AMXInt8) { // a depthwise convolution's sums are no product of matrices, a pointwise product's images have one pixel
 		return list
