@@ -26,7 +26,7 @@ func newCacheView(look *ui.Look, d tacticsDesk, now func() time.Time) *cacheView
 	v := &cacheView{in: pane.NewInput(look, report.PartTactics), desk: d, now: now}
 	at := func(r int) *report.CacheEntry { return &v.in.Snap.Tactics.Cache[r] }
 	v.table.Columns = []ui.Column{
-		{Title: "tactic", Name: true, Width: 24, Flex: 1, Cell: func(r int) ui.Cell {
+		{Title: "tactic", Name: true, Width: 19, Flex: 1, Cell: func(r int) ui.Cell {
 			if at(r).Stale {
 				return ui.Cell{Text: string(v.in.Look.Glyphs.Bad) + " " + at(r).Tactic, Style: ui.Muted}
 			}
