@@ -93,18 +93,16 @@ func knownOf(b kernels.Binding) (numeric.Value, error) {
 	return out[0], err
 }
 
-// isKnown reports whether the layer reads no element of an activation: its op asks for extents and constant parameters
-// alone, or all activations are empty.
+// isKnown reports whether the layer reads no element of an activation: its op asks for extents and constant parameters alone, all that
+// it reads is constant at these shapes, or all activations are empty.
 func isKnown(b kernels.Binding) bool {
-	source, empty := b.Layer.Op.Class == graph.ClassSource && b.Layer.Epilogue.Args == 0, false
+	source := b.Layer.Op.Class == graph.ClassSource && b.Layer.Epilogue.Args == 0
 	for i, t := range b.Layer.Inputs {
 		switch {
 		case t == nil || b.Consts[i] != nil || source && b.Layer.Role(i) == graph.Extents:
 		case numeric.Count(b.In[i].Dims) > 0:
 			return false
-		default:
-			empty = true
 		}
 	}
-	return source || empty
+	return source || len(b.Layer.Inputs) > 0
 }
