@@ -240,18 +240,21 @@ func TestShapesSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	n0 := testing.AllocsPerRun(20, func() {
-		for _, s := range list {
-			if err := c.SetShapes(s); err != nil {
-				t.Fatal(err)
+	least := math.Inf(1) // of a few tries: what other goroutines of the process allocate is counted, too
+	for try := 0; try < 5 && least > 0; try++ {
+		least = min(least, testing.AllocsPerRun(20, func() {
+			for _, s := range list {
+				if err := c.SetShapes(s); err != nil {
+					t.Fatal(err)
+				}
+				if err := c.Execute(); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if err := c.Execute(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
-	if n0 != 0 && !raceEnabled { // which allocates
-		t.Errorf("%v allocations", n0)
+		}))
+	}
+	if least > 0 && !raceEnabled { // which allocates
+		t.Errorf("%v allocations", least)
 	}
 }
 
