@@ -75,7 +75,7 @@ func OpenTimingCache(path string) (*TimingCache, error) {
 		return NewTimingCache(), nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("timing cache: %w", err)
+		return nil, fmt.Errorf("timing cache: %w", err) // which names it
 	}
 	defer f.Close()
 	c, err := ReadTimingCache(f)
