@@ -72,7 +72,7 @@ func taints(l *graph.Layer) bool {
 			return false
 		}
 	}
-	return numeric.Count(symbolic.Eval(l.Inputs[0].Dims, nil)) > 0
+	return !l.Inputs[0].IsConst() && numeric.Count(symbolic.Eval(l.Inputs[0].Dims, nil)) > 0 // a constant is as it was bound
 }
 
 // References draws inputs that hold NaN or an infinity at one place, or in all of one channel, and evaluates the layer.
