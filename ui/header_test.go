@@ -129,7 +129,7 @@ func TestSmall(t *testing.T) {
 		w, h int
 		want []string
 	}{
-		{MinWidth, MinHeight, []string{"▍ Summary", "─ Slowest layers", "latency", "1 Overview 2"}},
+		{MinWidth, MinHeight, []string{"▍ Summary", "─ Slowest layers", "latency", "1 Overvie 2 Graph"}},
 		{79, 40, []string{"▍ Summary", "─ Slowest layers"}},
 		{200, MinHeight, []string{"▍ Summary", "─ Slowest layers"}},
 		{MinWidth - 1, 40, []string{"Terminal too small", "needs 60x16"}},
