@@ -32,7 +32,7 @@ func littleMemory(t *test) {
 		{"eval", t.model, "--random-items", "8", "--timing-cache", "none"},
 		{"record", t.model, "-o", t.path("out.trtui"), "--random-items", "8", "--timing-cache", "none"},
 		{"run", "--items", "20", "--precision", precision, "--timing-cache", "none"}, // the built-in model
-		{"calibrate", "--calib-items", "40", "-o", t.path("out.json")},
+		{"calibrate", "-o", t.path("out.json")},
 	}
 	words := append(args[t.rnd.IntN(len(args))], "-q", "--max-memory", fmt.Sprintf("%dMiB", limit))
 	c := t.run(t.command(words...))
