@@ -70,10 +70,11 @@ lint:                      ## vet, format, staticcheck
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these'; exit 1; }
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./... ./testdata ./testdata/golden
 
+cross: QUICKLY := -gcflags='all=-N -l'  # nothing of these targets is compiled yet, and nothing of it is kept
 cross:                     ## it must build everywhere
-	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/trtui
-	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/trtui
-	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/trtui
+	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build $(QUICKLY) -o /dev/null ./cmd/trtui
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) build $(QUICKLY) -o /dev/null ./cmd/trtui
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) build $(QUICKLY) -o /dev/null ./cmd/trtui
 	CGO_ENABLED=0 $(GO) build -tags noasm -o /dev/null ./cmd/trtui
 	CGO_ENABLED=0 $(GO) build -tags nocuda -o /dev/null ./cmd/trtui
 	CGO_ENABLED=0 $(GO) vet -tags nocuda ./kernels/cuda/...
