@@ -203,7 +203,7 @@ func withKernels(b Backend, tactics []Tactic) (Backend, error) {
 
 // passes translates the rules and sites that are switched off.
 func (o *Options) passes(env map[string]int) pass.Config {
-	pc := pass.Config{Shapes: env, Extra: o.Passes}
+	pc := pass.Config{Shapes: env, Quantises: o.Precision == INT8, Extra: o.Passes}
 	pc.Disable(o.Disable)
 	return pc
 }

@@ -192,12 +192,17 @@ func ratio(db float64) string {
 }
 
 // bytesText prints a number of bytes in the unit in which it has one to four digits.
-func bytesText(n int) string { return ui.Bytes(int64(n)) }
+func bytesText(n int) string {
+	if n < 0 {
+		return "-" + ui.Bytes(-int64(n))
+	}
+	return ui.Bytes(int64(n))
+}
 
 // moreBytes prints a difference of bytes with its sign.
 func moreBytes(n int) string {
 	if n < 0 {
-		return "-" + bytesText(-n)
+		return bytesText(n)
 	}
 	return "+" + bytesText(n)
 }

@@ -16,9 +16,8 @@ import (
 	"github.com/trtui/trtui/sessions/stages"
 )
 
-// TestInt8OnF16ChangesNothing asks for INT8 on a model whose tensors are F16: the report and the log say that it changes
-// nothing, and why, and so does every layer.
-func TestInt8OnF16ChangesNothing(t *testing.T) {
+// half opens a session on a product in F16, and waits for its times.
+func half(t *testing.T, cfg config.Config) *report.Snapshot {
 	n := graph.NewNetwork("half")
 	x := n.AddInput("x", numeric.F16, symbolic.Const(2), symbolic.Const(4))
 	l, err := n.Add("fc", graph.MatMul, nil, []*graph.Tensor{x, n.AddConst("w", numeric.NewValue(numeric.F16, 4, 4))}, "y")
@@ -27,12 +26,23 @@ func TestInt8OnF16ChangesNothing(t *testing.T) {
 	}
 	n.MarkOutput(l.Outputs[0])
 	b := cpu.Open(1)
-	defer b.Close()
-	s := sessions.Open(&model.Model{Network: n, Path: "half.onnx"}, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: halves{}, CalData: halves{}},
-		config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1})
-	defer s.Close()
+	t.Cleanup(func() { b.Close() })
+	s := sessions.Open(&model.Model{Network: n, Path: "half.onnx"}, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: halves{}, CalData: halves{}}, cfg)
+	t.Cleanup(func() { s.Close() })
+	return await(t, s, func(snap *report.Snapshot) bool { return snap.Timings != nil })
+}
+
+// TestInt8OfF16: a model in F16 is computed in F32 where it is quantised. Where that is switched off, INT8 changes nothing, and the
+// report says so, and why, and so does every layer.
+func TestInt8OfF16(t *testing.T) {
+	cfg := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1}
+	product := func(l report.UnloweredLayer) bool { return l.Layer == "fc" }
+	if p := half(t, cfg).Passes; p.Unchanged != "" || slices.ContainsFunc(p.Unlowered, product) {
+		t.Errorf("%q, %+v", p.Unchanged, p.Unlowered)
+	}
+	cfg.Disable = []string{"f16-in-f32"}
 	const reason = "the layer computes in f16 already; INT8 is placed on f32"
-	snap := await(t, s, func(snap *report.Snapshot) bool { return snap.Timings != nil })
+	snap := half(t, cfg)
 	p := snap.Passes
 	if p.Unchanged != "int8 changes nothing here: "+reason || len(p.Unlowered) != 1 || p.Unlowered[0].Layer != "fc" || p.Unlowered[0].Reason != reason {
 		t.Errorf("%q, %+v", p.Unchanged, p.Unlowered)

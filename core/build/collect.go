@@ -56,7 +56,7 @@ func CollectOf(ctx context.Context, n *graph.Network, env map[string]int, b run.
 	axes, count := channelAxes(n), startCounters()
 	defer count.stop()
 	err := observe(ctx, n, env, b, batches, state, func(t *graph.Tensor, slot int, read func() (numeric.Value, error)) error {
-		if t.RealType() != numeric.F32 && t.Type != numeric.F16 || names != nil && !slices.Contains(names, t.Name) {
+		if !t.RealType().IsFloat() || names != nil && !slices.Contains(names, t.Name) {
 			return nil
 		}
 		v, err := read()

@@ -26,7 +26,7 @@ func PlaceFloat8(n *graph.Network, t numeric.DataType, ranges map[string]numeric
 	if err := policy.check(n); err != nil {
 		return nil, err
 	}
-	p := &placer{net: n, policy: policy, ranges: ranges, wanted: map[*graph.Tensor]bool{}}
+	p := &placer{net: n, policy: policy, ranges: acrossCasts(n, ranges), wanted: map[*graph.Tensor]bool{}}
 	if decisions, ok := p.explicit(); ok {
 		return decisions, nil
 	}

@@ -2,6 +2,7 @@ package quant
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -37,7 +38,7 @@ func Place(n *graph.Network, ranges map[string]numeric.Range, policy Policy) ([]
 	if err := policy.check(n); err != nil {
 		return nil, err
 	}
-	p := &placer{net: n, policy: policy, ranges: ranges, wanted: map[*graph.Tensor]bool{}, weights: map[weightKey]*weights{}}
+	p := &placer{net: n, policy: policy, ranges: acrossCasts(n, ranges), wanted: map[*graph.Tensor]bool{}, weights: map[weightKey]*weights{}}
 	if decisions, ok := p.explicit(); ok {
 		return decisions, nil
 	}
@@ -55,6 +56,23 @@ func Place(n *graph.Network, ranges map[string]numeric.Range, policy Policy) ([]
 		return nil, err
 	}
 	return p.decisions, n.Infer()
+}
+
+// acrossCasts gives tensors without a range that of the real numbers that they are cast from, or to.
+func acrossCasts(n *graph.Network, ranges map[string]numeric.Range) map[string]numeric.Range {
+	all := maps.Clone(ranges)
+	for _, l := range n.Layers {
+		if l.Op != graph.Cast || !l.Inputs[0].Type.IsFloat() || !l.Outputs[0].Type.IsFloat() {
+			continue
+		}
+		x, y := l.Inputs[0].Name, l.Outputs[0].Name
+		if r, ok := all[x]; ok && !all[y].IsSet() {
+			all[y] = r
+		} else if r, ok := all[y]; ok && !all[x].IsSet() {
+			all[x] = r
+		}
+	}
+	return all
 }
 
 // placer is the state of one placement.

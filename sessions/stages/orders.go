@@ -2,7 +2,10 @@ package stages
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
@@ -20,6 +23,7 @@ type (
 		Until   int
 		Symbols map[string]int   // values of the network's symbols
 		Others  []map[string]int // other values that engines of it are to serve
+		InF32   bool             // what the model computes in other real numbers, as quantisation needs it
 		Planned bool             // an engine has what became of it: there is nothing to rewrite
 	}
 
@@ -90,7 +94,7 @@ func (in planning) symbols() map[string]int {
 
 // passes translates the toggles of rules and places; m has the passes beside the standard ones.
 func (in rewriting) passes(m *model.Model) pass.Config {
-	pc := pass.Config{Until: in.Until, Shapes: in.Symbols, Extra: m.Rules.Passes(m.Passes, in.Rules)}
+	pc := pass.Config{Until: in.Until, Shapes: in.Symbols, Quantises: in.InF32, Extra: m.Rules.Passes(m.Passes, in.Rules)}
 	pc.Disable(in.Disable)
 	return pc
 }
@@ -116,9 +120,17 @@ type orders struct {
 }
 
 // rewriting returns what a configuration asks of the first stage.
+// otherReals reports whether a network computes in real numbers other than F32.
+func otherReals(n *graph.Network) bool {
+	other := func(t *graph.Tensor) bool { return t != nil && t.Type.IsFloat() && t.Type != numeric.F32 }
+	return slices.ContainsFunc(n.Layers, func(l *graph.Layer) bool {
+		return slices.ContainsFunc(l.Inputs, other) || slices.ContainsFunc(l.Outputs, other)
+	})
+}
+
 func (o *orders) rewriting(cfg config.Config) (rewriting, error) {
 	env, err := o.model.SymbolsIfAny(cfg)
-	in := rewriting{Rules: cfg.RuleFiles, Disable: cfg.Disable, Until: cfg.Until, Symbols: env, Planned: o.model.Stripped || o.model.Planned(cfg) != nil}
+	in := rewriting{Rules: cfg.RuleFiles, Disable: cfg.Disable, Until: cfg.Until, Symbols: env, InF32: (cfg.Quantizes() || cfg.Weights != "") && otherReals(o.model.Network), Planned: o.model.Stripped || o.model.Planned(cfg) != nil}
 	if err != nil || env == nil || o.Stored.serves(cfg) {
 		return in, err
 	}

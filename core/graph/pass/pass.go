@@ -46,7 +46,9 @@ type Config struct {
 	// Target says the same of the layers that standard passes make of several, such as an attention, whose parts every target
 	// computes: where the target has no tactic for the whole, the parts stay. Nil: it has one for every layer.
 	Target func(*graph.Layer) error
-	Extra  []Pass // a program's own passes, beside those of the table: see [New]
+	// Quantises says that the result is to be quantised, which is placed on F32: real numbers of other types are computed in that.
+	Quantises bool
+	Extra     []Pass // a program's own passes, beside those of the table: see [New]
 }
 
 // Run applies the passes of a table, one after the other, to a copy of n, and returns it with a record of each pass

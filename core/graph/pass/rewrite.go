@@ -284,6 +284,9 @@ func (r *Rewrite) Network() *graph.Network { return r.net }
 // Shapes returns the values of the network's symbols that are known; one that is not there may have any.
 func (r *Rewrite) Shapes() map[string]int { return r.cfg.Shapes }
 
+// Quantises reports whether the network is to be quantised.
+func (r *Rewrite) Quantises() bool { return r.cfg.Quantises }
+
 // Missed returns the candidates that the pass has left as they are so far; of one that fired after all, an empty one stays.
 func (r *Rewrite) Missed() []Missed { return r.missed }
 

@@ -125,6 +125,12 @@ func randomInputs(n *graph.Network, seed uint64) map[string]numeric.Value {
 			for i := range v.I64() {
 				v.I64()[i] = rng.Int64N(16)
 			}
+		case numeric.F16, numeric.BF16, numeric.F64:
+			reals := numeric.NewValue(numeric.F32, v.Dims...)
+			for i := range reals.F32() {
+				reals.F32()[i] = rng.Float32()*6 - 3
+			}
+			numeric.Cast(v, reals)
 		default:
 			for i := range v.Data {
 				v.Data[i] = byte(rng.IntN(256))

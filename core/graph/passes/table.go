@@ -16,6 +16,7 @@ func Standard() []pass.Pass {
 	return []pass.Pass{
 		simplify.DeadCode,
 		simplify.ControlFlow,
+		simplify.InF32,
 		quantise.ExpandQuantized,
 		quantise.ExpandWeights,
 		simplify.FoldConstants,
@@ -72,6 +73,10 @@ var order = []struct{ first, then, why string }{
 	{"expand-weights", "unflatten-products", "products by real weights are as all others"},
 	{"dead-code", "control-flow", "what nothing needs is not worth unrolling"},
 	{"control-flow", "fold-constants", "what an iteration computes of its number is constant then"},
+	{"dead-code", "in-f32", "what nothing needs is not worth converting"},
+	{"control-flow", "in-f32", "layers with networks inside stay as they are"},
+	{"in-f32", "fold-constants", "constants are computed in the type that their users read"},
+	{"in-f32", "remove-no-ops", "casts to f32 are no-ops then"},
 	{"fold-constants", "trim-bodies", "what is folded around a body is a constant in it"},
 	{"dead-code", "expand-quantized", "what nothing needs stays small"},
 	{"expand-quantized", "fuse-epilogue", "products of integers take no epilogues"},

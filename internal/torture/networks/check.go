@@ -209,7 +209,7 @@ func (c *check) engine() *Failure {
 	if err != nil {
 		return &Failure{"backend", err.Error()}
 	}
-	cfg := pass.Config{Shapes: c.env, DisableRules: c.setup.Disable, Target: build.Target(b, c.env)}
+	cfg := pass.Config{Shapes: c.env, Quantises: c.setup.Precision == "int8", DisableRules: c.setup.Disable, Target: build.Target(b, c.env)}
 	*c.stage = "optimising"
 	o, err := build.Optimize(c.ctx, c.network, cfg)
 	if err != nil {
