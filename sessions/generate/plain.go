@@ -51,10 +51,8 @@ func (d *plainDecoder) ready(ctx context.Context, tokens int) error {
 	if _, err := d.engine(ctx, len(d.tokens)+tokens); err != nil || d.tried {
 		return err
 	}
-	d.tried = true
 	if len(d.tokens)+tokens == d.lengthFor(len(d.tokens)+tokens) {
-		d.tried = false // nothing is filled up
-		return nil
+		return nil // nothing is filled up
 	}
 	kept := d.tokens
 	defer func() { d.tokens = kept }()
@@ -65,13 +63,16 @@ func (d *plainDecoder) ready(ctx context.Context, tokens int) error {
 	}
 	one = slices.Clone(one) // the next run writes where it is
 	other, err := d.run(ctx, 1)
-	if err != nil || slices.Equal(one, other) {
+	if err != nil {
 		return err
 	}
-	if _, fixed := d.model.roles.tokens.Dims[1].IsConst(); fixed {
+	ahead := !slices.Equal(one, other)
+	if _, fixed := d.model.roles.tokens.Dims[1].IsConst(); fixed && ahead {
 		return fmt.Errorf("what follows a token changes its scores, so this model cannot continue a text shorter than its %d tokens; export it with that axis open", d.most)
 	}
-	d.exact = true
+	if d.tried, d.exact = true, ahead; !ahead {
+		return nil
+	}
 	_, err = d.engine(ctx, len(d.tokens))
 	return err
 }
