@@ -201,15 +201,20 @@ func (o *generateFlags) workshop(m *model.Model) (*place, error) {
 	return p, err
 }
 
-// languageBuilder builds engines of the model, or of a network made of it, as a configuration says.
+// languageBuilder builds engines of the model, or of a network made of it, as a configuration says. The place's data is not for them:
+// they have shapes of their own.
 func languageBuilder(p *place, cfg config.Config, tell func(report.Progress)) generate.Builder {
+	work := p.work
+	work.Data, work.CalData = nil, nil
 	return func(ctx context.Context, n *graph.Network, shapes map[string][]int) (*run.Engine, error) {
 		m := *p.model
 		m.Network = n
 		shaped := cfg.Clone()
 		shaped.Batch, shaped.Shapes = 1, shapes
 		shaped.MinShapes, shaped.MaxShapes, shaped.Profiles = nil, nil, nil
-		return sessions.NewRunner(&m, p.work, tell).Engine(ctx, shaped, false)
+		r := sessions.NewRunner(&m, work, tell)
+		defer r.Close() // what it loads to compile the engine's code
+		return r.Engine(ctx, shaped, false)
 	}
 }
 

@@ -36,6 +36,9 @@ func (r *Runner) Report(ctx context.Context, cfg config.Config, parts report.Par
 	return snap, err
 }
 
+// Close gives up the engines that are loaded, which take memory of the device. Another call loads what it needs anew.
+func (r *Runner) Close() { r.stages.Release() }
+
 // Quantised returns the network of a configuration in INT8 as Quantize and Dequantize layers around real numbers say it: what any
 // runtime computes that knows them.
 func (r *Runner) Quantised(ctx context.Context, cfg config.Config) (*graph.Network, error) {
