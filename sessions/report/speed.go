@@ -29,6 +29,21 @@ func (s Speed) Known() bool { return s.Low > 0 && s.High > 0 }
 // 1.4 %, all rounds long, with where their tensors happen to lie.
 const leastSpeed = 0.02
 
+// looseSpeed is how many times the lower end of an interval the upper one may be for the ratio in it to stand for all of it.
+const looseSpeed = 1.5
+
+// Sure returns the ratio; where its interval is so wide that it says little, as on a machine that is busy, it returns the end
+// that is nearer to no difference, and loose: the difference is at least that.
+func (s Speed) Sure() (ratio float64, loose bool) {
+	switch {
+	case !s.Known() || !s.Significant || s.High <= looseSpeed*s.Low:
+		return s.Ratio, false
+	case s.Low > 1:
+		return s.Low, true
+	}
+	return s.High, true
+}
+
 // NewSpeed returns a ratio with its interval.
 func NewSpeed(ratio, low, high float64, sideBySide bool) Speed {
 	return Speed{Ratio: ratio, Low: low, High: high, SideBySide: sideBySide,

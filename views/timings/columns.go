@@ -231,6 +231,6 @@ func (v *columnsView) against(col *report.Column) string {
 	case !s.Significant:
 		return text + ", no significant difference"
 	default:
-		return text + fmt.Sprintf(", %.2fx as fast", s.Ratio)
+		return text + ", " + words.Ratio(*s) + " as fast"
 	}
 }

@@ -2,7 +2,6 @@ package trials
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -146,7 +145,7 @@ func (v *Table) columns() []ui.Column {
 			return ui.Cell{Bar: &ui.Bar{Value: float64(v.trials[r].median), Max: v.slowest(), Style: style(r)}}
 		}},
 		right("median", 9, 0, func(t *trial) float64 { return words.OrNaN(t.nanoseconds()) }, func(t *trial) string { return ui.Duration(t.median) }),
-		right("speed", 7, 1, func(t *trial) float64 { return v.speed(t).Ratio }, v.speedText),
+		right("speed", 7, 1, func(t *trial) float64 { ratio, _ := v.speed(t).Sure(); return ratio }, v.speedText),
 		right("top-1", 6, 3, func(t *trial) float64 { return t.top1 }, func(t *trial) string { return words.Percent(t.top1) }),
 		right("agree", 6, 0, func(t *trial) float64 { return t.agreement }, func(t *trial) string { return words.Percent(t.agreement) }),
 		right("SQNR dB", 7, 2, func(t *trial) float64 { return t.sqnr }, func(t *trial) string { return words.Decibels(t.sqnr) }),
@@ -190,7 +189,7 @@ func (v *Table) speed(t *trial) report.Speed {
 // speedText writes a speed, or that the difference is noise, marked where it is of different times.
 func (v *Table) speedText(t *trial) string {
 	s := v.speed(t)
-	text := fmt.Sprintf("%.2fx", s.Ratio)
+	text := words.Ratio(s)
 	switch {
 	case t.measured.Beside != nil && t.measured.Beside.Same && s.SideBySide && s.Ratio == 1:
 		return "same"

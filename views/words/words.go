@@ -123,12 +123,35 @@ func Speed(s report.Speed) string {
 	switch {
 	case s.Known() && !s.Significant && s.Low != s.High:
 		return "within noise of"
-	case s.Ratio >= 1.02:
-		return fmt.Sprintf("%.2fx faster than", s.Ratio)
-	case s.Ratio <= 0.98:
-		return fmt.Sprintf("%.2fx slower than", 1/s.Ratio)
+	case s.Ratio >= 1.02 || s.Ratio <= 0.98:
+		return Faster(s) + " than"
 	}
 	return "as fast as"
+}
+
+// Faster says how many times faster or slower something is, or at least is where no more is sure.
+func Faster(s report.Speed) string {
+	ratio, loose := s.Sure()
+	least := ""
+	if loose {
+		least = "at least "
+	}
+	if ratio < 1 {
+		return fmt.Sprintf("%s%.2fx slower", least, 1/ratio)
+	}
+	return fmt.Sprintf("%s%.2fx faster", least, ratio)
+}
+
+// Ratio writes a ratio as "1.92x", with what bounds it before it where no more is sure.
+func Ratio(s report.Speed) string {
+	ratio, loose := s.Sure()
+	switch {
+	case !loose:
+		return fmt.Sprintf("%.2fx", ratio)
+	case ratio < 1:
+		return fmt.Sprintf("<%.2fx", ratio)
+	}
+	return fmt.Sprintf(">%.2fx", ratio)
 }
 
 // Model names a model as a person would: by its file.
