@@ -119,6 +119,27 @@ func TestCompareReads(t *testing.T) {
 	b.wants("A  old.trtui", "B  int8/mse")
 }
 
+// TestCompareWaits: what is marked and still read when a comparison is asked for is what is compared.
+func TestCompareWaits(t *testing.T) {
+	b := &bench{t: t, ctl: &fake{snap: measured(t)}, now: time.Now()}
+	read := func(path, state string) (*report.Snapshot, error) { return slower(t), nil }
+	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(ui.Options{NoColor: true}), Read: read, Now: b.clock, After: b.after})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.app = app
+	b.size(120, 40)
+	b.publish(b.ctl.snap)
+	b.press("m", "9")
+	b.send(recordings.List(folder([]*report.Recording{{Path: "there/old.trtui", Complete: true}}))())
+	_, reading := b.app.Update(ui.Press("M"))
+	b.press("d")
+	b.wants("reading what is marked")
+	b.lacks("is it real?")
+	b.run(reading)
+	b.wants("A  int8/mse", "B  old.trtui", "slower")
+}
+
 // TestCompareFile opens files that a person names as B and as A; where none are read there is no key for it.
 func TestCompareFile(t *testing.T) {
 	look := ui.NewLook(ui.Options{NoColor: true})

@@ -20,6 +20,7 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views/pane/panetest"
+	"github.com/trtui/trtui/views/recordings"
 	"github.com/trtui/trtui/views/trials"
 	"github.com/trtui/trtui/views/words"
 )
@@ -257,6 +258,38 @@ func TestCompareWithItself(t *testing.T) {
 	b := newBench(t, ui.Options{}, panetest.Fixture(t))
 	b.press("m", "M", "d")
 	b.wants("A and B are both ")
+}
+
+// TestCompareStateWithItself: a state of a recording is one, as what is shown, by its number and as the recording's last, whatever
+// number it was published with.
+func TestCompareStateWithItself(t *testing.T) {
+	l := &panetest.Film{Timeline: panetest.Timeline{At: 23}, Snap: panetest.Fixture(t)}
+	shown := l.State()
+	read := func(path, state string) (*report.Snapshot, error) {
+		s := *shown
+		s.Seq += 7
+		if state != "" && state != "24" {
+			at := l.Moment(0)
+			s.At = &at
+		}
+		return &s, nil
+	}
+	b := &bench{t: t, ctl: &fake{snap: shown}, now: l.Moment(0).Time}
+	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l, Read: read, Now: b.clock, After: b.after})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.app = app
+	b.size(120, 40)
+	b.publish(shown)
+	b.press("1", "m", "9", "M", "d")
+	b.wants("A and B are both ")
+	b.press("9", "tab")
+	b.send(recordings.List(folder([]*report.Recording{{Path: shown.Replay, Complete: true}}))())
+	b.press("M", "d")
+	b.wants("A and B are both ")
+	b.press("9", "tab", "g", "M", "d")
+	b.lacks("A and B are both ")
 }
 
 // TestSaveConfig saves what is asked for and says, in the log too, where and over what, or why not.

@@ -263,7 +263,13 @@ func drawTotals(c *ui.Canvas, d *report.Diff) {
 	x = c.Text(x, 1, ui.Plain, withSign(d.Between))
 	x = c.Text(x, 1, ui.Muted, " between them")
 	if d.Common != nil && math.Abs(d.Common.Ratio-1) >= 0.02 {
-		c.FitClauses(x, 1, c.W-x-1, ui.Warn, fmt.Sprintf("; the same kernels take %.2fx as long: so much is the machine", d.Common.Ratio))
+		ratio := fmt.Sprintf("%.2fx", d.Common.Ratio)
+		for _, text := range []string{"; the same kernels take " + ratio + " as long: so much is the machine", "; same kernels " + ratio + ": the machine", "; machine " + ratio} {
+			if ui.Width(text) <= c.W-x-1 {
+				c.Text(x, 1, ui.Warn, text)
+				break
+			}
+		}
 	}
 	var words []string
 	counts := map[string]int{}
@@ -309,10 +315,8 @@ func verdictWords(d *report.Diff, few, apart string) string {
 		return few + apart
 	case !e.Significant:
 		return "no significant difference" + apart
-	case e.Ratio >= 1:
-		return fmt.Sprintf("%.2fx faster%s", e.Ratio, apart)
 	}
-	return fmt.Sprintf("%.2fx slower%s", 1/e.Ratio, apart)
+	return words.Faster(e.Speed) + apart
 }
 
 func magnitude(g *report.LayerChange) float64 { return math.Abs(float64(g.Delta)) }

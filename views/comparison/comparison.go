@@ -22,6 +22,9 @@ type Pair struct {
 	sides [2]diff.Side  // that were compared last
 	diff  *report.Diff
 	err   error
+
+	reading int              // marks that are still read
+	then    *report.Snapshot // what was shown when a comparison was asked for that waits for them; nil: none
 }
 
 // markedMsg brings what was marked.
@@ -50,10 +53,16 @@ func (c *Pair) take(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case markedMsg:
 		c.count++
+		c.reading--
 		if msg.err != nil {
+			c.then = nil
 			return pane.Say(ui.Bad, msg.err.Error()), true
 		}
 		c.marks[msg.which] = &msg.side
+		if shown := c.then; shown != nil && c.reading == 0 {
+			c.then = nil
+			return c.Compare(shown), true
+		}
 		text := string("AB"[msg.which]) + " is " + msg.side.Name
 		switch other := c.marks[1-msg.which]; {
 		case other == nil:

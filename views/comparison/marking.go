@@ -23,6 +23,7 @@ func (c *Pair) Mark(which int, focused ui.View, shown *report.Snapshot) tea.Cmd 
 }
 
 func (c *Pair) mark(which int, m pane.Mark) tea.Cmd {
+	c.reading++
 	return func() tea.Msg {
 		snap, err := m.Read()
 		return markedMsg{which, diff.Side{Name: m.Name, Snapshot: snap}, err}
@@ -53,8 +54,12 @@ func markOf(snap *report.Snapshot) pane.Mark {
 	return pane.Mark{Name: name, Read: func() (*report.Snapshot, error) { return snap, nil }}
 }
 
-// Compare compares A and B; one that is not marked is what is shown.
+// Compare compares A and B; one that is not marked is what is shown. It waits for those that are still read.
 func (c *Pair) Compare(shown *report.Snapshot) tea.Cmd {
+	if c.reading > 0 {
+		c.then = shown
+		return tea.Batch(ui.GotoPage(pane.CompareKey, pane.ComparePage), pane.Say(ui.Plain, "reading what is marked, then A and B are compared"))
+	}
 	var sides [2]diff.Side
 	for i, m := range c.marks {
 		switch {
@@ -66,8 +71,34 @@ func (c *Pair) Compare(shown *report.Snapshot) tea.Cmd {
 			sides[i] = diff.Side{Name: markOf(shown).Name, Snapshot: shown}
 		}
 	}
-	if a, b := sides[0], sides[1]; a.Snapshot == b.Snapshot || a.Name == b.Name && a.Snapshot.Replay == b.Snapshot.Replay && a.Snapshot.Seq == b.Snapshot.Seq {
+	if a, b := sides[0], sides[1]; same(a, b) {
 		return tea.Batch(ui.GotoPage(pane.CompareKey, pane.ComparePage), pane.Say(ui.Warn, "A and B are both "+a.Name+": mark another one"))
 	}
 	return tea.Batch(ui.GotoPage(pane.CompareKey, pane.ComparePage), compareSides(sides))
+}
+
+// same reports whether both sides are one state, however it was marked. What a replay publishes counts on, so that it is told by
+// its place in the recording.
+func same(a, b diff.Side) bool {
+	s, t := a.Snapshot, b.Snapshot
+	switch {
+	case s == t:
+		return true
+	case s.At != nil && t.At != nil:
+		return samePath(s.Replay, t.Replay) && s.At.State == t.At.State
+	}
+	return a.Name == b.Name && s.Replay == t.Replay && s.Seq == t.Seq
+}
+
+// samePath reports whether two paths are one, however they are written.
+func samePath(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := filepath.Abs(a)
+	if err != nil {
+		return false
+	}
+	y, err := filepath.Abs(b)
+	return err == nil && x == y
 }
