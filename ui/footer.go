@@ -67,10 +67,18 @@ func (a *App) drawFooter(c *Canvas) {
 	}
 }
 
+// longestPane is the longest title of a pane that the footer has room for.
+const longestPane = 12
+
 // footerKeys returns the keys worth a word, the focused pane's first.
 func (a *App) footerKeys() []Key {
 	s := a.screen()
-	var first []Key // what is close at hand: of the pane, and the next page
+	var first []Key // what is close at hand: the other pane, of the pane, and the next page
+	if len(s.Views) == 2 {
+		if other := s.Views[1-s.focus].Title(); Width(other) <= longestPane {
+			first = append(first, paneKey(other))
+		}
+	}
 	intents := working(a.intentKeys())
 	if a.suggest != nil {
 		for _, i := range a.suggest(s.focused()) {
@@ -85,7 +93,8 @@ func (a *App) footerKeys() []Key {
 	if s.pages > 1 {
 		first = append(first, pageKey(s, a.nextPage().Name))
 	}
-	return slices.Concat(a.keys.all(s.Name, working(s.focused().Keys())), a.keys.all(Everywhere, slices.Concat(first, intents, frameKeys(s))))
+	frame := slices.DeleteFunc(frameKeys(s), func(k Key) bool { return has(first, k.Keys[0]) })
+	return slices.Concat(a.keys.all(s.Name, working(s.focused().Keys())), a.keys.all(Everywhere, slices.Concat(first, intents, frame)))
 }
 
 // serves reports whether the owner serves an intent.

@@ -80,7 +80,7 @@ func (a *App) drawHeader(c *Canvas) {
 // not, so that the tabs stay where they are: what whole tabs leave free, or enough for a small bar. A job that tells what is
 // at hand has more of what is free.
 func jobPlace(tabs Tabs, w int, j *Job) int {
-	const least = 12
+	const least = 10
 	most := 64
 	if j != nil && j.Item != "" {
 		most = 90
@@ -221,7 +221,7 @@ func (a *App) tabs() Tabs {
 		case i != a.pages[s.Key]:
 			continue
 		}
-		t.Names = append(t.Names, s.Key+" "+s.Name)
+		t.Names, t.Short = append(t.Names, s.Key+" "+s.Name), append(t.Short, s.Short)
 	}
 	return t
 }

@@ -34,6 +34,29 @@ func TestTabs(t *testing.T) {
 	}
 }
 
+// TestShortTabs takes short words for those names that have no room, and cuts them only where these have none either.
+func TestShortTabs(t *testing.T) {
+	tabs := Tabs{
+		Names: []string{"1 Overview", "2 Graph", "3 Timings", "4 Memory", "5 Calibration", "0 Log"},
+		Short: []string{"Over", "", "Time", "Mem", "Calib", ""},
+	}
+	for _, c := range []struct {
+		w    int
+		want string
+	}{
+		{61, " 1 Overview 2 Graph 3 Timings 4 Memory 5 Calibration 0 Log"},
+		{57, " 1 Overview 2 Graph 3 Timings 4 Memory 5 Calib 0 Log"},
+		{50, " 1 Over 2 Graph 3 Timings 4 Memory 5 Calib 0 Log"},
+		{43, " 1 Over 2 Graph 3 Time 4 Mem 5 Calib 0 Log"},
+		{38, " 1 Ove 2 Gra 3 Tim 4 Mem 5 Cal 0 Log"},
+	} {
+		got := NewLook(Options{}).Render(c.w, 1, tabs.Draw)
+		if got = strings.TrimRight(ansi.Strip(got), " "); got != c.want {
+			t.Errorf("%d cells: %q, want %q", c.w, got, c.want)
+		}
+	}
+}
+
 // TestJobTime draws how long a job has been running, also while it reports nothing, and stops with the job.
 func TestJobTime(t *testing.T) {
 	app, _ := probes(t, nil)
@@ -46,7 +69,7 @@ func TestJobTime(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
 		want  string
-	}{{1500 * time.Millisecond, " 1.5s "}, {75 * time.Second, " 1m15s "}} {
+	}{{1500 * time.Millisecond, " 1.5 s "}, {59960 * time.Millisecond, " 0:59 "}, {75 * time.Second, " 1:15 "}} {
 		now = time.Unix(100, 0).Add(c.after)
 		app.Update(beatMsg{})
 		if s := ansi.Strip(app.Content()); !strings.Contains(s, "packing weights") || !strings.Contains(s, c.want) {
@@ -56,7 +79,7 @@ func TestJobTime(t *testing.T) {
 	press(app, "space")
 	now = now.Add(time.Hour)
 	app.Update(beatMsg{})
-	if s := ansi.Strip(app.Content()); !strings.Contains(s, " 1m15s ") || app.beating {
+	if s := ansi.Strip(app.Content()); !strings.Contains(s, " 1:15 ") || app.beating {
 		t.Errorf("the time goes on while frozen:\n%s", s)
 	}
 	press(app, "space")
@@ -129,7 +152,7 @@ func TestSmall(t *testing.T) {
 		w, h int
 		want []string
 	}{
-		{MinWidth, MinHeight, []string{"▍ Summary", "─ Slowest layers", "latency", "1 Overvie 2 Graph"}},
+		{MinWidth, MinHeight, []string{"▍ Summary", "─ Slowest layers", "latency", "1 Overview 2 Graph"}},
 		{79, 40, []string{"▍ Summary", "─ Slowest layers"}},
 		{200, MinHeight, []string{"▍ Summary", "─ Slowest layers"}},
 		{MinWidth - 1, 40, []string{"Terminal too small", "needs 60x16"}},

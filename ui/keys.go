@@ -86,7 +86,7 @@ func frameKeys(s *Screen) []Key {
 		K("T", "", "next theme: dark, light, strong contrast, for colour-blind eyes").Called("theme"),
 	}
 	if len(s.Views) > 1 {
-		keys = append(keys, Key{Keys: []string{"tab", "shift+tab"}, Short: "pane", Long: "next / previous pane"},
+		keys = append(keys, paneKey("pane"),
 			K("z", "zoom", "show the focused pane alone, or all panes"))
 	}
 	if s.pages > 1 {
@@ -96,6 +96,11 @@ func frameKeys(s *Screen) []Key {
 		keys = append(keys, Key{Keys: []string{"+", "_"}, Long: "next / previous layout", Name: "layout"})
 	}
 	return keys
+}
+
+// paneKey moves the focus; short is what the footer says of it.
+func paneKey(short string) Key {
+	return Key{Keys: []string{"tab", "shift+tab"}, Short: short, Long: "next / previous pane"}
 }
 
 // pageKey turns the pages of a screen; short is what the footer says of it.

@@ -65,7 +65,7 @@ func (p Progress) left() string {
 	if p.Job.Left <= 0 {
 		return ""
 	}
-	return " ~" + strings.ReplaceAll(Roughly(p.Job.Left), " ", "") + " left"
+	return ", ~" + Roughly(p.Job.Left) + " left"
 }
 
 // Roughly writes a time of seconds or minutes that is only about right: "40 s", "1 m 20 s", "12 m".
@@ -80,11 +80,14 @@ func Roughly(d time.Duration) string {
 	return fmt.Sprintf("%d m %d s", s/60, s%60)
 }
 
-// stopwatch writes a time that goes on: tenths of a second in the first minute, then seconds.
+// stopwatch writes a time that goes on: tenths of a second in the first minute, then as a clock does.
 func stopwatch(d time.Duration) string {
-	if d < time.Minute {
-		return fmt.Sprintf("%.1fs", d.Seconds())
+	if tenths := d.Round(time.Second / 10); tenths < time.Minute {
+		return fmt.Sprintf("%.1f s", tenths.Seconds())
 	}
-	d = d.Round(time.Second)
-	return fmt.Sprintf("%dm%02ds", d/time.Minute, d%time.Minute/time.Second)
+	s := int(d.Seconds()) // not rounded up: a clock shows what has passed
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }

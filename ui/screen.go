@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +12,7 @@ import (
 )
 
 // The widths up to which a screen is laid out as narrow (panes are stacked instead of standing side by side), and as
-// medium.
+// medium where it says nothing else.
 const (
 	narrow = 84
 	medium = 119
@@ -33,10 +34,13 @@ const collapsed = 5
 type Screen struct {
 	Key     string // "1" to "9", "0"
 	Name    string
+	Short   string // the name for where there is less room; "": its beginning
 	Views   []View
 	Layouts []Box // cycled with + and _; none: beside each other
-	Medium  *Box  // for terminals of at most 119 columns, in place of the first layout; nil: as the others
+	Medium  *Box  // for terminals of at most MediumTo columns, in place of the first layout; nil: as the others
 	Narrow  *Box  // for terminals of at most 84 columns; nil: above each other
+
+	MediumTo int // 0: 119
 
 	panes  []pane
 	focus  int
@@ -120,7 +124,7 @@ func (s *Screen) rects(r Rect) []Rect {
 	case s.zoomed || len(s.Views) == 1:
 	case r.W < leastWidth || r.H < leastHeight:
 		s.stack(r, rects)
-	case r.W > narrow && r.W <= medium && s.Medium != nil && s.layout == 0:
+	case r.W > narrow && r.W <= cmp.Or(s.MediumTo, medium) && s.Medium != nil && s.layout == 0:
 		s.Medium.place(r, rects)
 	case r.W > narrow:
 		s.Layouts[s.layout].place(r, rects)

@@ -2,12 +2,13 @@ package ui
 
 import "strings"
 
-// Tabs are names in a line of which one is active: a key, a space and a word. Where they do not fit, all words are cut to
-// as many letters as leave room for all, so that they stay where they are whichever is active. Where that would leave fewer
-// than three letters the active one is whole and the others are their keys alone; where even those have no room, it stands
-// alone.
+// Tabs are names in a line of which one is active: a key, a space and a word. Where they do not fit, words give way to their
+// short forms, those that save most first, and then all words are cut to as many letters as leave room for all, so that they
+// stay where they are whichever is active. Where that would leave fewer than three letters the active one is whole and the
+// others are their keys alone; where even those have no room, it stands alone.
 type Tabs struct {
 	Names  []string
+	Short  []string // words for where there is less room, one for each name; "", or none at all: the name's own
 	Active int
 }
 
@@ -49,9 +50,10 @@ func (t Tabs) fit(w int) (names []string, gap int) {
 	if tabsWidth(t.Names, 2) <= w {
 		return t.Names, 2
 	}
-	longest := 0
-	for _, n := range t.Names {
-		longest = max(longest, Width(n))
+	longest := leastLetters
+	for i := range t.Names {
+		_, word := t.short(i)
+		longest = max(longest, Width(word))
 	}
 	for letters := longest; letters >= leastLetters; letters-- {
 		if names := t.cut(letters); tabsWidth(names, 1) <= w {
@@ -70,7 +72,16 @@ func (t Tabs) fit(w int) (names []string, gap int) {
 	return names, 1
 }
 
-// complete makes words whole again that were cut, those that lack least first, as far as so many cells suffice.
+// short returns the key and the shortest word of name i that is not cut.
+func (t Tabs) short(i int) (key, word string) {
+	key, word, _ = strings.Cut(t.Names[i], " ")
+	if i < len(t.Short) && t.Short[i] != "" {
+		word = t.Short[i]
+	}
+	return key, word
+}
+
+// complete makes words whole again that were shortened, those that lack least first, as far as so many cells suffice.
 func (t Tabs) complete(names []string, left int) []string {
 	for {
 		least := -1
@@ -87,14 +98,14 @@ func (t Tabs) complete(names []string, left int) []string {
 	}
 }
 
-// lack returns the cells that name i was cut by.
+// lack returns the cells that name i was shortened by.
 func (t Tabs) lack(names []string, i int) int { return Width(t.Names[i]) - Width(names[i]) }
 
-// cut returns the names with their words cut to so many letters; 0 leaves the keys, and the active one whole.
+// cut returns the names with their short words cut to so many letters; 0 leaves the keys, and the active one whole.
 func (t Tabs) cut(letters int) []string {
 	names := make([]string, len(t.Names))
 	for i, n := range t.Names {
-		key, word, _ := strings.Cut(n, " ")
+		key, word := t.short(i)
 		switch {
 		case letters == 0 && i == t.Active:
 			names[i] = n

@@ -20,7 +20,7 @@ func TestRebuilding(t *testing.T) {
 		next := *snap
 		next.Config, next.Stale, next.Busy = b.last(), report.PartTimings, &report.Progress{Phase: "packing weights"}
 		b.publish(&next)
-		b.wants(": packing weights; esc stops", " 1.0s ")
+		b.wants(": packing weights; esc stops", " 1.0 s ")
 		next.Busy = nil
 		edit(&next)
 		b.publish(&next)
@@ -71,7 +71,7 @@ func TestResizeWhileBuilding(t *testing.T) {
 			}
 		}
 	}
-	b.wants("timing tactics 8", " 9.0s: stem")
+	b.wants("timing tactics 8", " 9.0 s: stem")
 }
 
 // TestRecordedMidBuild replays a state that was recorded in the middle of a build: it says what was being done, and does

@@ -77,7 +77,10 @@ func TestBackToLive(t *testing.T) {
 // TestReplayAlone shows a recording without a session behind it: there is nothing to go back to.
 func TestReplayAlone(t *testing.T) {
 	b, _ := newReplayBench(t, ui.Options{NoColor: true})
-	b.press("9", "tab")
+	b.press("9")
+	b.wants("tab Recordings")
+	b.press("tab")
+	b.wants("tab States")
 	b.send(recordings.List(folder([]*report.Recording{{Path: "old.trtui", Complete: true}}))())
 	b.wants("old.trtui")
 	if s := b.screen(); strings.Contains(s, "live") {

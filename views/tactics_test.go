@@ -36,6 +36,16 @@ func TestTactics(t *testing.T) {
 	}
 }
 
+// TestTacticsTellWhy shows the time of layers and candidates as bars, and why each candidate was not chosen, on all usual terminals.
+func TestTacticsTellWhy(t *testing.T) {
+	for _, size := range [][2]int{{100, 30}, {120, 40}, {159, 45}, {160, 45}, {200, 60}} {
+		b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
+		b.size(size[0], size[1])
+		b.press("7", "down")
+		b.wants("why", "ratio", "slower", "█")
+	}
+}
+
 // TestRetime has the tactics of a layer timed again, cancels that, and starts it anew.
 func TestRetime(t *testing.T) {
 	snap := panetest.Fixture(t)
@@ -172,7 +182,7 @@ func TestFamiliesFold(t *testing.T) {
 	l.Candidates[len(l.Candidates)-2].Reason = "a sum of 3 steps is too short"
 	l.Candidates = append(l.Candidates, report.Candidate{Tactic: "conv_lonely_8x8", Unfit: true, Reason: "no padding"})
 	b := newBench(t, ui.Options{}, snap)
-	b.size(120, 40)
+	b.size(160, 45)
 	b.press("7", "down", "tab", "G")
 	b.wants("+ conv_f16_mma: 4", "conv_f16_mma: 4 kernels, 3 of them: elements are f32", "conv_lonely_8x8")
 	if s := b.screen(); strings.Contains(s, "128x128x64_s3_k2") {
