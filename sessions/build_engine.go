@@ -33,7 +33,7 @@ func (r *Runner) engine(ctx context.Context, cfg config.Config, keepSource bool)
 	if err != nil {
 		return nil, err
 	}
-	e := &run.Engine{Report: report, Origin: r.origin(cfg)}
+	e := &run.Engine{Report: report, Origin: originOf(s, cfg)}
 	for k := range len(cfg.Profiles) + 1 {
 		p, err := planWithCode(ctx, s, cfg, k)
 		if err != nil {
@@ -90,9 +90,9 @@ func newEngineReport(ctx context.Context, s *stages.Stages, cfg config.Config, w
 	return graph.MarshalStored(r)
 }
 
-// origin says what an engine is made of, and by whom. The date is for the caller to say.
-func (r *Runner) origin(cfg config.Config) run.Provenance {
-	s, info := r.stages, r.stages.Device.Backend.Info()
+// originOf says what an engine is made of, and by whom. The date is for the caller to say.
+func originOf(s *stages.Stages, cfg config.Config) run.Provenance {
+	info := s.Device.Backend.Info()
 	o := run.Provenance{
 		Program: s.Place.Program, Model: s.Model.Name(), ModelHash: s.Model.SHA256, Config: s.NameOf(cfg), Backend: info.Name, Device: info.Device,
 	}
