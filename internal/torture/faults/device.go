@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/driver"
 )
 
 // errFault is what every call that fails says; errLost says of a device that it is lost as well.
@@ -31,6 +34,18 @@ const (
 
 var calls = []string{alloc, bind, launch, open, upload, download, wait, all}
 
+// faulty is a backend of which calls fail.
+type faulty interface {
+	run.Backend
+	failures() int             // calls that failed so far
+	mend()                     // nothing fails from now on
+	left() string              // what was not given back; "" for nothing
+	says(text string) bool     // an error's text has what failed in it
+	ofKernel(text string) bool // what failed is about one kernel
+	loses() bool               // what fails is lost with all that is on it
+	panics() bool              // kernels panic
+}
+
 // schedule says which calls fail.
 type schedule struct {
 	Call   string  // the kind of call
@@ -39,6 +54,8 @@ type schedule struct {
 	Chance float64 // of those behind the first; 1: all
 	Panics bool    // kernels panic, in place of an error
 	Lost   bool    // the device says that it is lost
+
+	Result driver.Result // of a driver's calls that fail
 }
 
 func (s schedule) String() string {
@@ -51,6 +68,9 @@ func (s schedule) String() string {
 	}
 	if s.Lost {
 		text += ", the device is lost"
+	}
+	if s.Result != 0 {
+		text += ", with " + s.Result.Name()
 	}
 	return text
 }
@@ -134,9 +154,23 @@ func (d *device) Lost(err error) bool { return errors.Is(err, errLost) }
 
 // Recover lets nothing fail any more.
 func (d *device) Recover() error {
-	d.count(func() { d.sound = true })
+	d.mend()
 	return nil
 }
+
+func (d *device) failures() int { return d.failed }
+
+func (d *device) mend() { d.count(func() { d.sound = true }) }
+
+func (d *device) says(text string) bool { return strings.Contains(text, errFault.Error()) }
+
+func (d *device) ofKernel(text string) bool { return ofFault.MatchString(text) }
+
+// ofFault is an error of a kernel.
+var ofFault = regexp.MustCompile("(" + bind + "|" + launch + "): " + errFault.Error())
+
+func (d *device) loses() bool  { return d.schedule.Lost }
+func (d *device) panics() bool { return d.schedule.Panics }
 
 func (d *device) Alloc(n int) (kernels.Mem, error) {
 	if err := d.fault(alloc); err != nil {
@@ -228,7 +262,7 @@ func (d *device) Tactics(op *graph.Op) []kernels.Tactic {
 	for i, t := range list {
 		list[i].Bind = func(b kernels.Binding) (kernels.Kernel, error) {
 			if err := d.fault(bind); err != nil {
-				d.panics(err)
+				d.panic(err)
 				return nil, err
 			}
 			k, err := t.Bind(b)
@@ -243,7 +277,7 @@ func (d *device) Tactics(op *graph.Op) []kernels.Tactic {
 	return list
 }
 
-func (d *device) panics(err error) {
+func (d *device) panic(err error) {
 	if d.schedule.Panics {
 		panic(err)
 	}
@@ -265,7 +299,7 @@ func (k *kernel) Close() error {
 
 func (k *kernel) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernels.Mem) error {
 	if err := k.of.fault(launch); err != nil {
-		k.of.panics(err)
+		k.of.panic(err)
 		return err
 	}
 	return k.Kernel.Launch(s.(*stream).Stream, in, out, workspace)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/internal/torture"
 	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/kernels/cuda/driver"
 )
 
 // TestSample: some tries of the hunt find nothing.
@@ -24,8 +25,8 @@ func TestSample(t *testing.T) {
 			t.Errorf("%d: %s\n%s", seed, f.Kind, f.Text)
 		}
 	}
-	if w.Count()["calls that failed"] == 0 {
-		t.Error("nothing failed")
+	if n := w.Count(); n["calls that failed"] == 0 || n["calls that failed on a GPU"] == 0 {
+		t.Errorf("nothing failed: %v", n)
 	}
 }
 
@@ -82,5 +83,40 @@ func TestSchedule(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.s, got, tt.want)
 		}
+	}
+}
+
+// TestGPU judges what is left of a simulated GPU: a block that the driver did not take back is its own fault, others are not, and
+// a lost device has nothing left.
+func TestGPU(t *testing.T) {
+	for _, tt := range []struct {
+		s      schedule
+		keeps  bool
+		failed int
+		want   string
+	}{
+		{schedule{Call: "MemFree", Result: driver.InvalidValue}, false, 1, ""},
+		{schedule{Call: "MemFree", Result: driver.InvalidValue}, true, 0, "2 things, 0 of which could not be given back"},
+		{schedule{Call: anyCall, First: 3, Result: driver.IllegalAddress}, true, 1, ""},
+		{schedule{Call: "MemAlloc", First: 1, Result: driver.OutOfMemory}, false, 1, ""},
+		{schedule{Call: "MemAlloc", First: 1, Result: driver.OutOfMemory}, true, 1, "1 things, 0 of which could not be given back"},
+	} {
+		g, err := newGPU(tt.s, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			m, err := g.Alloc(256)
+			if err != nil && !g.says(err.Error()) {
+				t.Errorf("%s: %v", tt.s, err)
+			}
+			if !tt.keeps {
+				g.Free(m)
+			}
+		}
+		if got := g.left(); tt.want == "" && got != "" || !strings.Contains(got, tt.want) || g.failures() != tt.failed {
+			t.Errorf("%s: left%s, want %s; %d failures, want %d", tt.s, got, tt.want, g.failures(), tt.failed)
+		}
+		g.Close()
 	}
 }

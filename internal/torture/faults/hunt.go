@@ -15,34 +15,56 @@ import (
 	"github.com/trtui/trtui/internal/torture"
 	"github.com/trtui/trtui/internal/torture/networks"
 	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/kernels/cuda"
 )
 
 // Hunt is the hunt with a device that fails.
 var Hunt = torture.Hunt{
-	Name: "faults", Doc: "networks calibrated, built, run and profiled on a device of which calls fail",
+	Name: "faults", Doc: "networks calibrated, built, run and profiled, and texts written, on a device or by a driver of which calls fail",
 	Share: 2, Sample: 150, Limit: time.Minute, Memory: 3 << 30, Start: start,
 }
 
 type hunter struct {
 	host  run.Backend
+	sim   run.Backend // a simulated GPU
 	count map[string]int
 }
 
 func start(torture.Place) (*torture.Worker, error) {
-	host := cpu.Open(2)
-	h := &hunter{host, map[string]int{}}
-	return &torture.Worker{Try: h.try, Count: func() map[string]int { return h.count }, Close: func() { host.Close() }}, nil
+	sim, err := cuda.OpenSimulator()
+	if err != nil {
+		return nil, err
+	}
+	h := &hunter{cpu.Open(2), sim, map[string]int{}}
+	return &torture.Worker{Try: h.try, Count: func() map[string]int { return h.count }, Close: func() {
+		h.host.Close()
+		h.sim.Close()
+	}}, nil
 }
 
-// try takes one network through one schedule of faults: from a model to results, as a screen does it, or as a command.
+// try takes one network through one schedule of faults: from a model to results, as a screen does it, or as a command; on the CPU
+// in the role of a device, or on a simulated GPU whose driver fails.
 func (h *hunter) try(ctx context.Context, seed uint64) (found []torture.Finding) {
 	rnd := rand.New(rand.NewPCG(seed, 42))
-	s := draw(rnd)
-	d := newDevice(h.host, s, seed)
+	if rnd.IntN(2) == 0 {
+		s := draw(rnd)
+		return h.on(ctx, newDevice(h.host, s, seed), h.host, s, "", seed, rnd)
+	}
+	s := drawDriver(rnd)
+	g, err := newGPU(s, seed)
+	if err != nil {
+		return []torture.Finding{{Kind: "cannot begin", Text: err.Error()}}
+	}
+	defer g.Close()
+	return h.on(ctx, g, h.sim, s, " on a GPU", seed, rnd)
+}
+
+// on tries a device that fails; sound is one of its kind that does not.
+func (h *hunter) on(ctx context.Context, d faulty, sound run.Backend, s schedule, where string, seed uint64, rnd *rand.Rand) []torture.Finding {
 	var m *networks.Model
 	var what, text, stage string
 	if rnd.IntN(2) == 0 {
-		t := &trip{ctx: ctx, host: h.host, device: d, model: networks.Generate(seed), precision: []numeric.DataType{numeric.F32, numeric.F16, numeric.I8}[rnd.IntN(3)]}
+		t := &trip{ctx: ctx, host: sound, device: d, model: networks.Generate(seed), precision: []numeric.DataType{numeric.F32, numeric.F16, numeric.I8}[rnd.IntN(3)]}
 		if rnd.IntN(2) == 0 {
 			t.model = networks.Convolutions(seed) // whose layers have several tactics and arrangements
 		}
@@ -51,19 +73,22 @@ func (h *hunter) try(ctx context.Context, seed uint64) (found []torture.Finding)
 		stage = t.precision.String() + ", " + t.stage
 	} else {
 		v := &visit{ctx: ctx, host: h.host, device: d, model: networks.Convolutions(seed), rnd: rnd}
-		m = v.model
-		if rnd.IntN(2) == 0 {
+		switch rnd.IntN(3) {
+		case 0:
 			what, text = guarded(v.screen, func(err error) string { return v.wrong(err, true) })
-		} else {
+		case 1:
+			what, text = guarded(v.text, func(err error) string { return v.wrong(err, true) })
+		default:
 			what, text = guarded(v.command, func(err error) string { return v.wrong(err, false) })
 		}
-		stage = v.stage
+		m, stage = v.model, v.stage
 	}
+	stage += where
 	if ctx.Err() != nil {
 		return nil
 	}
-	h.count["calls that failed"] += d.failed
-	if d.failed > 0 {
+	h.count["calls that failed"+where] += d.failures()
+	if d.failures() > 0 {
 		h.count["ended in "+stage]++
 	}
 	if what == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -23,11 +24,12 @@ import (
 // visit is what a screen or a command does on a device that fails.
 type visit struct {
 	ctx    context.Context
-	device *device
+	device faulty
 	host   run.Backend
 	rnd    *rand.Rand
 	model  *networks.Model
-	folder string // for recordings
+	shapes map[string][]int // of its inputs, where it leaves them open
+	folder string           // for recordings
 	stage  string
 }
 
@@ -50,7 +52,13 @@ func (v *visit) workplace() (*model.Model, stages.Workplace, error) {
 	if err != nil {
 		return nil, w, err
 	}
-	set, err := dataset.Random(m.Network.Inputs, nil, items, 1)
+	var env map[string]int
+	if v.shapes != nil {
+		if env, err = m.Network.BindShapes(v.shapes); err != nil {
+			return nil, w, err
+		}
+	}
+	set, err := dataset.Random(m.Network.Inputs, env, items, 1)
 	if err != nil {
 		return nil, w, err
 	}
@@ -61,17 +69,27 @@ func (v *visit) workplace() (*model.Model, stages.Workplace, error) {
 
 func (v *visit) config() config.Config {
 	cfg := config.Default()
+	cfg.Shapes = maps.Clone(v.shapes)
 	cfg.Precision = []config.Precision{config.FP32, config.FP16, config.INT8}[v.rnd.IntN(3)]
 	return cfg
 }
 
+// floats are the precisions that need no ranges.
+var floats = []config.Precision{config.FP32, config.FP16}
+
 // screen opens a session, changes its configuration some times, and lets nothing fail at last: what was asked last is there then.
 func (v *visit) screen() error {
+	speaks := v.rnd.IntN(4) == 0
+	if speaks {
+		v.model, v.shapes = networks.Language(v.rnd.Uint64(), false), map[string][]int{"input_ids": {1, len(prompt)}}
+	}
 	m, w, err := v.workplace()
 	if err != nil {
 		return err
 	}
-	v.stage = "a session"
+	if v.stage = "a session"; speaks {
+		v.speaks(m, &w)
+	}
 	s := sessions.Open(m, w, v.config())
 	defer s.Close()
 	if v.folder != "" {
@@ -84,7 +102,7 @@ func (v *visit) screen() error {
 		if err != nil {
 			return err
 		}
-		if snap.Err != "" && !strings.Contains(snap.Err, errFault.Error()) && v.device.failed > 0 {
+		if snap.Err != "" && !v.device.says(snap.Err) && v.device.failures() > 0 {
 			return fmt.Errorf("the session says %s", snap.Err)
 		}
 		switch n := v.rnd.IntN(4); {
@@ -101,12 +119,16 @@ func (v *visit) screen() error {
 	if _, err := v.await(s); err != nil {
 		return err
 	}
-	_ = v.device.Recover()
+	v.device.mend()
 	s.Set(v.config())
 	s.Rerun()
 	snap, err := v.await(s)
-	if err == nil && snap.Err != "" {
+	switch g := snap.Generation; {
+	case err != nil:
+	case snap.Err != "":
 		err = fmt.Errorf("%w once nothing fails any more: %s", errWrong, snap.Err)
+	case speaks && (g == nil || len(g.Tokens) != newTokens):
+		err = fmt.Errorf("%w once nothing fails any more: the text is %+v", errWrong, g)
 	}
 	return err
 }
@@ -173,9 +195,9 @@ func (v *visit) wrong(err error, closes bool) string {
 		return "stuck"
 	case errors.Is(err, errWrong):
 		return "not well again"
-	case v.device.failed > 0 && !strings.Contains(err.Error(), errFault.Error()):
+	case v.device.failures() > 0 && !v.device.says(err.Error()):
 		return "an error that does not say what failed"
-	case strings.Contains(err.Error(), "internal error") && !v.device.schedule.Panics:
+	case strings.Contains(err.Error(), "internal error") && !v.device.panics():
 		return "an internal error"
 	}
 	return ""

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
 	"sync"
 
 	"github.com/trtui/trtui/core/build"
@@ -23,7 +22,7 @@ import (
 // trip takes a network from its model to results.
 type trip struct {
 	ctx       context.Context
-	device    *device     // which fails
+	device    faulty      // which fails
 	host      run.Backend // the same one, which does not
 	model     *networks.Model
 	precision numeric.DataType
@@ -120,10 +119,10 @@ var errWrong = errors.New("another result")
 
 // again runs contexts on which something failed: once nothing fails they compute what they are to.
 func (t *trip) again(contexts []*run.ExecutionContext, want map[string]numeric.Value) error {
-	if t.device.schedule.Lost {
+	if t.device.loses() {
 		return nil
 	}
-	_ = t.device.Recover()
+	t.device.mend()
 	for _, c := range contexts {
 		if err := t.compare(c, want); err != nil {
 			return fmt.Errorf("%w once nothing fails any more: %w", errWrong, err)
@@ -187,19 +186,16 @@ func (t *trip) wrong(err error) string {
 		return ""
 	case errors.Is(err, errWrong):
 		return "another result"
-	case t.device.failed == 0:
+	case t.device.failures() == 0:
 		return "" // what is wrong with networks is another hunt's
-	case !errors.Is(err, errFault) && !strings.Contains(err.Error(), errFault.Error()):
+	case !t.device.says(err.Error()):
 		return "an error that does not say what failed"
 	}
-	if text := err.Error(); ofKernel.MatchString(text) && t.lowered && !named.MatchString(text) {
+	if text := err.Error(); t.device.ofKernel(text) && t.lowered && !named.MatchString(text) {
 		return "an error that does not name layer and tactic"
 	}
 	return ""
 }
 
-// ofKernel is an error of a kernel, and named one that says whose it is.
-var (
-	ofKernel = regexp.MustCompile("(" + bind + "|" + launch + "): " + errFault.Error())
-	named    = regexp.MustCompile(`layer .+: tactic .+: `)
-)
+// named is an error that says whose kernel it is about.
+var named = regexp.MustCompile(`layer .+: tactic .+: |graph of \d+ steps of network `)

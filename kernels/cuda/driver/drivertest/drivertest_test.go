@@ -147,6 +147,22 @@ func TestSticky(t *testing.T) {
 	}
 }
 
+// TestJudge has calls end as a function says, a device that it loses stays so.
+func TestJudge(t *testing.T) {
+	r, n := Record(New(Device())), 0
+	r.Judge = func(method string) driver.Result {
+		n++
+		return []driver.Result{driver.Success, driver.OutOfMemory, driver.Success, driver.LaunchFailed, driver.Success}[n-1]
+	}
+	for i, want := range []driver.Result{driver.Success, driver.OutOfMemory, driver.Success, driver.LaunchFailed, driver.LaunchFailed} {
+		_, err := r.MemAlloc(1)
+		var e *driver.Error
+		if got := errors.As(err, &e); got != (want != driver.Success) || got && e.Result != want {
+			t.Errorf("call %d: %v, want %v", i, err, want)
+		}
+	}
+}
+
 // TestRecorderCoversContext calls every method with zero values: all but Device are logged under their names.
 func TestRecorderCoversContext(t *testing.T) {
 	it := reflect.TypeFor[driver.Context]()

@@ -11,6 +11,8 @@ import (
 // Recorder is a context that logs every call before it passes it on, and fails those it is told to fail.
 type Recorder struct {
 	driver.Context
+	// Judge, if set, is asked of every call what it ends with, Success aside; it is called by one goroutine at a time.
+	Judge func(method string) driver.Result
 
 	mu     sync.Mutex
 	calls  []Call
@@ -91,16 +93,27 @@ func (r *Recorder) call(method string, args ...any) error {
 	if r.broken != 0 && method != "Close" {
 		c.Err = &driver.Error{Call: method, Result: r.broken}
 	}
+	inject := func(result driver.Result) {
+		if c.Err != nil {
+			return
+		}
+		e := &driver.Error{Call: method, Result: result, Detail: "injected"}
+		if e.Sticky() {
+			r.broken = result
+		}
+		c.Err = e
+	}
 	for _, f := range r.faults {
 		if f.method != method && f.method != "*" {
 			continue
 		}
-		if f.after--; f.after == 0 && c.Err == nil {
-			e := &driver.Error{Call: method, Result: f.result, Detail: "injected"}
-			if e.Sticky() {
-				r.broken = f.result
-			}
-			c.Err = e
+		if f.after--; f.after == 0 {
+			inject(f.result)
+		}
+	}
+	if r.Judge != nil {
+		if result := r.Judge(method); result != driver.Success {
+			inject(result)
 		}
 	}
 	r.calls = append(r.calls, c)
