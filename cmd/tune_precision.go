@@ -157,10 +157,12 @@ func tunePrecision(ctx context.Context, o *tuneFlags, stdout, stderr io.Writer, 
 		} else {
 			writeSearch(stdout, p, &out)
 		}
-		if unsaved := how.State.Err(); unsaved != nil {
+		switch unsaved := how.State.Err(); {
+		case unsaved != nil && err != nil: // a search that was stopped
 			writeNote(stderr, "trtui: %v", unsaved)
-		}
-		if err == nil && s.Best == nil {
+		case err == nil && unsaved != nil:
+			return unsaved
+		case err == nil && s.Best == nil:
 			return errNo
 		}
 		return err

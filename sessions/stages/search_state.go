@@ -71,7 +71,7 @@ func OpenSearchState(path string) (*SearchState, error) {
 	return s, nil
 }
 
-// begin checks that a state is of what is to be searched.
+// begin checks that a state is of what is to be searched, and that it can be kept: a search may take hours.
 func (s *SearchState) begin(t *studies, cfg config.Config) error {
 	name := func(d dataset.Data) string {
 		if d == nil {
@@ -93,7 +93,8 @@ func (s *SearchState) begin(t *studies, cfg config.Config) error {
 	if s.kept.Points == nil {
 		s.kept.Points = map[string]report.SearchPoint{}
 	}
-	return nil
+	s.flush()
+	return s.Err()
 }
 
 func (s *SearchState) noise(id string) (float64, bool) {
@@ -143,4 +144,9 @@ func (s *SearchState) flush() {
 }
 
 // Err returns why the file could not be written the last time; nil where it was.
-func (s *SearchState) Err() error { return s.err }
+func (s *SearchState) Err() error {
+	if s.err == nil {
+		return nil
+	}
+	return fmt.Errorf("search state: %w", s.err)
+}
