@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/internal/torture"
 )
 
@@ -76,12 +78,12 @@ func fullDisk(t *test) {
 			return
 		}
 	}
-	args := append(t.written(disk+"/old"),
-		[]string{"record", t.model, "-q", "-o", disk + "/new.trtui", "--timing-cache", "none"},
-		[]string{"run", t.model, "-q", "--items", "1", "--timing-cache", disk + "/timing"},
-	)
+	args := t.written(disk + "/old")
+	for _, w := range elsewhere {
+		args = append(args, t.words(w.args, disk))
+	}
 	k := t.rnd.IntN(len(args))
-	size := []int{16, 24, 32, 48, 64, 128}[t.rnd.IntN(6)]
+	size := []int{4, 8, 12, 16, 24, 32, 48, 64, 128}[t.rnd.IntN(9)]
 	script := fmt.Sprintf("mount -t tmpfs -o size=%dk none %s || exit 77; printf sound >%s/old; %q \"$@\"; code=$?; cp -r %s/. %s/; exit $code", size, disk, disk, t.place.Program, disk, saved)
 	cmd := t.command(args[k]...)
 	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", script, "sh"}, args[k]...)
@@ -94,17 +96,35 @@ func fullDisk(t *test) {
 		return
 	}
 	old := t.read(saved + "/old")
-	writes := k < len(writers)
-	switch {
+	writes, cache := k < len(writers), k >= len(writers) && elsewhere[k-len(writers)].cache
+	if left, _ := filepath.Glob(saved + "/" + host.PartialPrefix + "*"); len(left) > 0 {
+		t.errorf(c, "a part of a file is left")
+	}
+	switch told := strings.Contains(c.Stderr, "space") || strings.Contains(c.Stderr, "full"); {
 	case writes && c.Code == 0:
 		t.whole(k, saved+"/old")
 	case !bytes.Equal(old, []byte("sound")):
 		t.errorf(c, "the file that was there is lost")
-	case k == len(args)-1 && c.Code != 0:
-		t.errorf(c, "no room for the timing cache ends it")
-	case k < len(args)-1 && c.Code == 2 && !strings.Contains(c.Stderr, "space") && !strings.Contains(c.Stderr, "full"):
+	case cache && c.Code != 0:
+		t.errorf(c, "no room for a cache ends it")
+	case !cache && c.Code == 2 && !told:
 		t.errorf(c, "the error does not tell of the disk: %s", general(c.Stderr))
+	case !cache && c.Code == 2 && !strings.Contains(c.Stderr, disk):
+		t.errorf(c, "the error does not name the file: %s", general(c.Stderr))
 	}
+}
+
+// elsewhere are commands that write other files than one that was there. Without a cache a command goes on.
+var elsewhere = []struct {
+	args  string
+	cache bool
+}{
+	{"record MODEL -q -o FILE/new.trtui --random-items 4 --timing-cache none", false},
+	{"export csv MODEL -q --random-items 4 --timing-cache none -o FILE/tables", false},
+	{"export trex MODEL -q --random-items 4 --timing-cache none -o FILE/trex", false},
+	{"tune-precision MODEL -q --random-items 8 --min-sqnr 40 --engines 2 --timing-cache none --resume FILE/state", false},
+	{"run MODEL -q --items 1 --timing-cache FILE/timing", true},
+	{"bench MODEL -q --iterations 1 --timing-cache none --backend cudasim --code-cache FILE/code", true},
 }
 
 // noHome: where nothing can be kept the program works without.

@@ -4,6 +4,8 @@ package crash
 
 import (
 	"archive/zip"
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -17,24 +19,46 @@ import (
 
 // writer is a command that writes a file as a whole.
 type writer struct {
-	args  []string // without the model and the file
-	flag  string   // names the file
+	args  string // words, of which MODEL and FILE are names
 	whole func(t *test, file string)
 }
 
 var writers = []writer{
-	{[]string{"build", "-q", "--timing-cache", "none"}, "-o", engineRuns},
-	{[]string{"export"}, "-o", modelRuns},
-	{[]string{"export", "--optimized"}, "-o", modelRuns},
-	{[]string{"run", "-q", "--items", "1", "--timing-cache", "none"}, "--save-outputs", archiveOpens},
+	{"build MODEL -q --timing-cache none -o FILE", engineRuns},
+	{"export MODEL -o FILE", modelRuns},
+	{"export MODEL --optimized -o FILE", modelRuns},
+	{"export MODEL -q --qdq --random-items 4 -o FILE", modelRuns},
+	{"run MODEL -q --items 1 --timing-cache none --save-outputs FILE", archiveOpens},
+	{"run MODEL -q --items 1 --timing-cache none --save-inputs FILE", archiveOpens},
+	{"calibrate MODEL -q --random-items 4 -o FILE", rangesServe},
+	{"calibrate MODEL -q --random-items 4 --calibration-cache FILE", rangesServe},
+	{"tune-precision MODEL -q --random-items 8 --min-sqnr 40 --engines 2 --timing-cache none -o FILE", configurationServes},
+	{"export html MODEL -q --random-items 4 --timing-cache none -o FILE", endsWith("</html>\n")},
+	{"export md MODEL -q --random-items 4 --timing-cache none -o FILE", endsWith("|\n")},
+	{"export svg MODEL -q --random-items 4 --timing-cache none -o FILE", endsWith("</svg>\n")},
+	{"export netron MODEL -q --random-items 4 --timing-cache none -o FILE", isJSON},
+	{"export trace MODEL -q --random-items 4 --timing-cache none -o FILE", isJSON},
+	{"exec --onnx=MODEL --iterations=3 --duration=0 --warmUp=0 --saveEngine=FILE", engineRuns},
+	{"exec --onnx=MODEL --iterations=3 --duration=0 --warmUp=0 --exportLayerInfo=FILE", isJSON},
+	{"exec --onnx=MODEL --iterations=3 --duration=0 --warmUp=0 --exportProfile=FILE", isJSON},
+	{"exec --onnx=MODEL --iterations=300 --duration=0 --warmUp=0 --exportTimes=FILE", isJSON},
 }
 
 // written returns the writers' command lines for a file.
 func (t *test) written(file string) (list [][]string) {
 	for _, w := range writers {
-		list = append(list, append(append([]string{w.args[0], t.model}, w.args[1:]...), w.flag, file))
+		list = append(list, t.words(w.args, file))
 	}
 	return list
+}
+
+// words returns a command line for a file.
+func (t *test) words(args, file string) []string {
+	words := strings.Fields(args)
+	for i, w := range words {
+		words[i] = strings.NewReplacer("MODEL", t.model, "FILE", file).Replace(w)
+	}
+	return words
 }
 
 // whole checks a file of a writer.
@@ -46,6 +70,28 @@ func engineRuns(t *test, file string) {
 
 func modelRuns(t *test, file string) {
 	t.well("run", t.named(file, "copy.onnx"), "-q", "--items", "1", "--timing-cache", "none")
+}
+
+func rangesServe(t *test, file string) {
+	t.well("run", t.model, "-q", "--items", "1", "--timing-cache", "none", "--precision", "int8", "--ranges", file)
+}
+
+func configurationServes(t *test, file string) {
+	t.well("run", t.model, "-q", "--items", "1", "--timing-cache", "none", "--config", file)
+}
+
+func isJSON(t *test, file string) {
+	if !json.Valid(t.read(file)) {
+		t.errorf(torture.Child{}, "what was exported is no JSON")
+	}
+}
+
+func endsWith(end string) func(t *test, file string) {
+	return func(t *test, file string) {
+		if !bytes.HasSuffix(t.read(file), []byte(end)) {
+			t.errorf(torture.Child{}, "what was exported does not end with %q", end)
+		}
+	}
 }
 
 // named gives a file another name, for what tells by it what a file is.
