@@ -32,11 +32,16 @@ const leastSpeed = 0.02
 // looseSpeed is how many times the lower end of an interval the upper one may be for the ratio in it to stand for all of it.
 const looseSpeed = 1.5
 
-// Sure returns the ratio; where its interval is so wide that it says little, as on a machine that is busy, it returns the end
-// that is nearer to no difference, and loose: the difference is at least that.
+// Noise reports whether there were enough measurements, and they tell no difference.
+func (s Speed) Noise() bool { return s.Known() && !s.Significant && s.Low != s.High }
+
+// Sure returns the ratio, 1 for noise; where its interval is so wide that it says little, as on a machine that is busy, it returns
+// the end that is nearer to no difference, and loose: the difference is at least that.
 func (s Speed) Sure() (ratio float64, loose bool) {
 	switch {
-	case !s.Known() || !s.Significant || s.High <= looseSpeed*s.Low:
+	case s.Noise():
+		return 1, false
+	case !s.Known() || s.High <= looseSpeed*s.Low:
 		return s.Ratio, false
 	case s.Low > 1:
 		return s.Low, true

@@ -38,6 +38,8 @@ func TestSpeedIsNotNoise(t *testing.T) {
 		{"at different times", report.Timings{EndToEnd: panetest.Around(us(400), 2000), MedianLow: us(390), MedianHigh: us(410)},
 			report.Timings{EndToEnd: panetest.Around(us(385), 2000), MedianLow: us(375), MedianHigh: us(395)},
 			"2.08x*", "385.0 µs, within noise of int8/minmax (400.0 µs; not measured side by side)"},
+		{"noise of a busy machine", report.Timings{EndToEnd: panetest.Around(us(400), 2000), Beside: minmax}, report.Timings{EndToEnd: panetest.Around(us(700), 2000), Beside: side(3.8, 0.73, 26, false)},
+			"noise ", "within noise of int8/minmax"},
 		{"one engine", report.Timings{EndToEnd: panetest.Around(us(400), 2000), Beside: minmax}, report.Timings{EndToEnd: panetest.Around(us(790), 2000), Beside: same},
 			"same ", "2.00x slower than int8/minmax"},
 	} {
@@ -65,6 +67,11 @@ func TestSpeedIsNotNoise(t *testing.T) {
 			}
 			if got := v.speedText(&v.trials[2]) + " "; !strings.HasPrefix(got, c.cell) {
 				t.Errorf("the table says %q, want %q", got, c.cell)
+			}
+			for _, column := range v.table.Columns {
+				if cell := column.Cell(2); column.Title == "speed" && cell.Text == "noise" && cell.Style != ui.Plain {
+					t.Errorf("noise is marked as the best speed")
+				}
 			}
 			note, _ := v.Note()
 			if strings.Contains(note, "not measured side by side") != (c.name == "at different times") {

@@ -193,7 +193,7 @@ func (v *Table) speedText(t *trial) string {
 	switch {
 	case t.measured.Beside != nil && t.measured.Beside.Same && s.SideBySide && s.Ratio == 1:
 		return "same"
-	case s.Known() && !s.Significant && s.Low != s.High:
+	case s.Noise():
 		text = "noise"
 	}
 	if !s.SideBySide {

@@ -121,7 +121,7 @@ func OrNaN(v float64) float64 {
 // Speed says how a configuration compares with another, in the words that go before the name of that.
 func Speed(s report.Speed) string {
 	switch {
-	case s.Known() && !s.Significant && s.Low != s.High:
+	case s.Noise():
 		return "within noise of"
 	case s.Ratio >= 1.02 || s.Ratio <= 0.98:
 		return Faster(s) + " than"
