@@ -146,14 +146,18 @@ func (c *Canvas) Over(r Rect, s Style) {
 // String returns the canvas as H lines of exactly W cells, joined by newlines.
 // Each line starts and ends in the terminal's default style.
 func (c *Canvas) String() string {
-	b := make([]byte, 0, c.W*c.H*2+c.H*16)
+	return string(c.appendTo(make([]byte, 0, c.W*c.H*2+c.H*16)))
+}
+
+// appendTo appends what String returns.
+func (c *Canvas) appendTo(b []byte) []byte {
 	for y := range c.H {
 		if y > 0 {
 			b = append(b, '\n')
 		}
 		b = c.appendLine(b, y)
 	}
-	return string(b)
+	return b
 }
 
 // Lines returns the lines of String.

@@ -19,6 +19,9 @@ type Look struct {
 	spots []spot        // of what is being drawn
 	row   func() string // of what was drawn last that has a cursor: see [Canvas.Row]
 
+	spare [][]cell // of canvases that were drawn, the largest last
+	text  []byte   // of the canvas that was drawn last
+
 	keyNow func(context, key string) string // by what a key was replaced in a context; nil: by nothing
 }
 
@@ -47,19 +50,37 @@ func NewLook(o Options) *Look {
 // Canvas returns an empty canvas of w x h cells that is drawn with this look.
 func (l *Look) Canvas(w, h int) *Canvas {
 	w, h = max(w, 0), max(h, 0)
-	c := &Canvas{W: w, H: h, Focused: l.focused, look: l, stride: w, cells: make([]cell, w*h)}
+	c := &Canvas{W: w, H: h, Focused: l.focused, look: l, stride: w, cells: l.blank(w * h)}
 	for i := range c.cells {
-		c.cells[i].glyph = ' '
+		c.cells[i] = cell{glyph: ' '}
 	}
 	return c
 }
 
-// Render draws on a new canvas and returns its text, w cells wide and h lines high.
+// blank returns n cells, those of a canvas that was drawn before where there are as many.
+func (l *Look) blank(n int) []cell {
+	last := len(l.spare) - 1
+	if last < 0 || cap(l.spare[last]) < n {
+		return make([]cell, n)
+	}
+	cells := l.spare[last][:n]
+	l.spare = l.spare[:last]
+	return cells
+}
+
+// Render draws on a new canvas, which is drawn's until it returns, and returns its text, w cells wide and h lines high.
 func (l *Look) Render(w, h int, draw func(*Canvas)) string {
 	c := l.Canvas(w, h)
 	draw(c)
-	return c.String()
+	l.text = c.appendTo(l.text[:0])
+	if n := len(l.spare); n == 0 || cap(l.spare[n-1]) <= cap(c.cells) {
+		l.spare = append(l.spare[:min(n, mostSpare-1)], c.cells)
+	}
+	return string(l.text)
 }
+
+// mostSpare is how many canvases are kept to be drawn on again: as many as are drawn within each other.
+const mostSpare = 4
 
 // nextTheme goes on to the next theme that has colours, if this one has.
 func (l *Look) nextTheme() {

@@ -72,35 +72,28 @@ func ToRow(t *ui.Table, l LayerRef, rows int, at func(row int) LayerRef) bool {
 // nearest first. As a reformat is only of the plan, and a folded layer only of the source.
 func Neighbours(s *report.Snapshot, l LayerRef) []LayerRef {
 	const most = 16 // to each side
-	var all []LayerRef
-	at := -1
-	add := func(o LayerRef) {
-		if o.Name == l.Name {
-			at = len(all)
-		}
-		all = append(all, o)
-	}
+	n, at := 0, -1
+	var layer func(i int) LayerRef
 	if s.Memory != nil {
-		for _, name := range s.Memory.Steps {
-			add(StepRef(name))
-		}
+		steps := s.Memory.Steps
+		n, at = len(steps), slices.Index(steps, l.Name)
+		layer = func(i int) LayerRef { return StepRef(steps[i]) }
 	}
 	if at < 0 && s.Passes != nil {
-		all = nil
-		for _, o := range s.Passes.Source {
-			add(RefOf(&o))
-		}
+		source := s.Passes.Source
+		n, at = len(source), slices.IndexFunc(source, func(o report.Layer) bool { return o.Name == l.Name })
+		layer = func(i int) LayerRef { return RefOf(&source[i]) }
 	}
 	if at < 0 {
 		return nil
 	}
 	var list []LayerRef
 	for by := 1; by <= most; by++ {
-		if at+by < len(all) {
-			list = append(list, all[at+by])
+		if at+by < n {
+			list = append(list, layer(at+by))
 		}
 		if at-by >= 0 {
-			list = append(list, all[at-by])
+			list = append(list, layer(at-by))
 		}
 	}
 	return list
