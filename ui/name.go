@@ -9,8 +9,8 @@ import (
 // Name shortens a name to at most w cells so that names which differ still do. Names of layers and tensors are paths: what the
 // next part repeats goes first ("/layer4/layer4.2/conv/Conv" is "/layer4.2/Conv"), then parts from the left are abbreviated, but
 // not their numbers ("/bert/encoder/layer.11/attention/query/MatMul" is "/ber/enc/lay.11/att/query/MatMul"), then those at the left
-// that have no number are left out ("…lay.11/att/query/MatMul"), then a letter of each stays ("/b/e/l.11/a/query/MatMul"), and
-// where that is not enough mark stands for the middle.
+// that have no number are left out ("…lay.11/att/query/MatMul") and a letter of the others stays ("…l.11/att/que/MatMul"), then a
+// letter of each ("/b/e/l.11/a/query/MatMul"), and where that is not enough mark stands for the middle.
 func Name(s string, w int, mark rune) string {
 	if len(s) <= w || Width(s) <= w {
 		return s
@@ -34,10 +34,21 @@ func Name(s string, w int, mark rune) string {
 }
 
 // withoutHead leaves out parts of a path from the left on, none that has a number and not the last two, until the others take w
-// cells; "" where that does not do. What stands at the left most names have in common.
+// cells, and then all but a letter of those from the left on, not the last two; "" where that does not do. What stands at the
+// left most names have in common.
 func withoutHead(parts []string, separator string, w int) string {
+	all := len(parts)
 	for len(parts) > 2 && !strings.ContainsFunc(parts[0], unicode.IsDigit) {
 		parts = parts[1:]
+		if s := strings.Join(parts, separator); Width(s) <= w {
+			return s
+		}
+	}
+	if len(parts) == all {
+		return ""
+	}
+	for i := range max(len(parts)-2, 0) {
+		parts[i] = abbreviate(parts[i], 1)
 		if s := strings.Join(parts, separator); Width(s) <= w {
 			return s
 		}
