@@ -95,3 +95,15 @@ func TestConversions(t *testing.T) {
 		})
 	}
 }
+
+// TestNoColumns says what helps where no columns were measured: to measure them, or in a replay to compare what was tried.
+func TestNoColumns(t *testing.T) {
+	b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
+	b.size(120, 40)
+	b.press("3", "b")
+	b.wants("nothing was measured yet: A measures them")
+	b, _ = newReplayBench(t, ui.Options{NoColor: true})
+	b.size(100, 30)
+	b.press("3", "b")
+	b.wants("none were recorded side by side", "m and M mark two")
+}

@@ -173,15 +173,26 @@ func (v *columnsView) ToLayer(l pane.LayerRef) bool {
 	return v.shown != nil && pane.ToRow(&v.table, l, len(v.shown.Rows), v.ref)
 }
 
+// nothing says why no columns are shown, and what helps.
+func (v *columnsView) nothing(c *ui.Canvas) string {
+	switch b := v.in.Snap.Busy; {
+	case v.in.Snap.Replay != "":
+		return c.Keys("none were recorded side by side; of the configurations on the page Tried {m} and {M} mark two, and {d} compares them layer by layer")
+	case b != nil:
+		return b.String()
+	case v.in.Snap.Viewed() != "":
+		return "nothing was measured"
+	}
+	return c.Keys("nothing was measured yet: {Timings A} measures them")
+}
+
 func (v *columnsView) Render(w, h int) string {
 	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
 		if v.shown == nil {
 			c.Fit(1, 0, w-2, ui.Muted, "FP32, FP16 and INT8 layer by layer, measured in the same rounds")
-			text := "nothing was measured yet"
-			if b := v.in.Snap.Busy; b != nil && v.in.Snap.Replay == "" {
-				text = b.String()
+			for i, line := range ui.Wrap(v.nothing(c), w-2) {
+				c.Fit(1, 1+i, w-2, ui.Plain, line)
 			}
-			c.Fit(1, 1, w-2, ui.Plain, text)
 			return
 		}
 		y := 0
