@@ -66,7 +66,7 @@ var allowed = map[string][]string{
 	"kernels/cuda/supervisor":          {"internal/suite", "kernels/cuda/bringup"},
 
 	"sessions/dataset":   {"core/graph", "core/graph/numeric", "core/graph/onnx", "core/graph/symbolic", "internal/host"},
-	"sessions/generate":  {"core/graph", "core/graph/numeric", "core/graph/symbolic", "core/run", "sessions/dataset"},
+	"sessions/generate":  {"core/graph", "core/graph/numeric", "core/graph/symbolic", "core/run", "internal/host", "sessions/dataset"},
 	"sessions/report":    {"sessions/config"},
 	"sessions/diff":      {"sessions/report"},
 	"sessions/recording": {"core/graph", "core/run", "sessions/config", "sessions/report"},

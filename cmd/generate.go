@@ -90,10 +90,10 @@ func (o *generateFlags) check() error {
 	switch {
 	case len(o.ids) > 0 && (o.prompt != "" || o.tokenizer != ""):
 		return usageError{errors.New("--ids takes the place of --prompt and --tokenizer; give one or the other")}
-	case o.tokens < 1:
-		return usageError{fmt.Errorf("--tokens %d: want at least 1", o.tokens)}
-	case o.length < 0:
-		return usageError{fmt.Errorf("--length %d: want 0 or more", o.length)}
+	case o.tokens < 1 || o.tokens > generate.MaxLength:
+		return usageError{fmt.Errorf("--tokens %d: want 1 to %d", o.tokens, generate.MaxLength)}
+	case o.length < 0 || o.length > generate.MaxLength:
+		return usageError{fmt.Errorf("--length %d: want 0 to %d", o.length, generate.MaxLength)}
 	case !(o.sampling.Temperature >= 0) || o.sampling.TopK < 0 || !(o.sampling.TopP >= 0 && o.sampling.TopP <= 1):
 		return usageError{errors.New("--temperature and --top-k are 0 or more, --top-p is 0 to 1")}
 	}

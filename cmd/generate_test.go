@@ -100,6 +100,10 @@ func TestGenerateErrors(t *testing.T) {
 	if !strings.Contains(out, "The dog was a big, red ball.") || !strings.Contains(out, "60 new tokens") || !strings.Contains(out, "takes no more tokens") {
 		t.Errorf("it writes %q", out)
 	}
+	out, _ = command(t, 0, "generate", filepath.Join(folder, "stories260K_dyn.onnx"), "--ids", "1", "--tokens", "1000", "-q") // it has 256 positions
+	if !strings.Contains(out, "256 new tokens") || !strings.Contains(out, "takes no more tokens") {
+		t.Errorf("it writes %q", out)
+	}
 	for _, c := range []struct {
 		want string
 		args []string
@@ -111,6 +115,8 @@ func TestGenerateErrors(t *testing.T) {
 		{"token -1: the model has 512", []string{fixed, "--ids", "-1"}},
 		{"the prompt has 70 tokens, there is room for 64", []string{fixed, "--ids", strings.Repeat("1,", 69) + "1"}},
 		{"--tokens 0", []string{fixed, "--ids", "1", "--tokens", "0"}},
+		{"--tokens 9223372036854775807: want 1 to", []string{fixed, "--ids", "1", "--tokens", "9223372036854775807"}},
+		{"--length 1000000000000: want 0 to", []string{fixed, "--ids", "1", "--length", "1000000000000"}},
 		{"is 0 to 1", []string{fixed, "--ids", "1", "--top-p", "2"}},
 		{"gets no ranges", []string{fixed, "--ids", "1", "--precision", "int8"}},
 		{"what it is for is not known", []string{filepath.Join("..", "testdata", "digits.onnx"), "--ids", "1"}},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/internal/host"
 )
 
 // cachedDecoder runs a model on new tokens alone. Keys and values of earlier ones lie in buffers of one fixed length, which
@@ -42,6 +43,7 @@ func newCachedDecoder(m *Model, prompt, length int) (*cachedDecoder, error) {
 	for d.piece < min(prompt, longestPiece) {
 		d.piece *= 2
 	}
+	var need int64
 	for _, c := range r.cache {
 		s := &state{input: c.past.Name}
 		s.output, s.whole = newRows(d.network, c)
@@ -49,8 +51,15 @@ func newCachedDecoder(m *Model, prompt, length int) (*cachedDecoder, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.buffer = aligned(c.past.Type, dims)
+		s.buffer = numeric.Value{Type: c.past.Type, Dims: dims}
+		need += int64(numeric.Count(dims) * c.past.Type.Size())
 		d.state = append(d.state, s)
+	}
+	if err := host.Room(fmt.Sprintf("the state of a text of %d tokens", length), need); err != nil {
+		return nil, err
+	}
+	for _, s := range d.state {
+		s.buffer = aligned(s.buffer.Type, s.buffer.Dims)
 	}
 	return d, d.network.Verify()
 }
@@ -146,6 +155,9 @@ func (d *cachedDecoder) run(ctx context.Context, e *engine, tokens []int) error 
 		return 0
 	})
 	if err := e.run(ctx); err != nil {
+		if n, ok := positions(err); ok && n < d.used+len(tokens) {
+			err = &tooLong{d.used + len(tokens), err}
+		}
 		return err
 	}
 	for _, s := range d.state {

@@ -24,6 +24,44 @@ type engine struct {
 // so many new tokens, and of so many earlier ones, which the mask covers as well. Each plan has the network for its length alone,
 // in which more is known beforehand; weights, also as kernels of the host have packed them, are those of the first.
 func (m *Model) newEngine(ctx context.Context, n *graph.Network, length, past int) (*engine, error) {
+	shapes, err := m.shapes(n, length, past)
+	if err != nil {
+		return nil, err
+	}
+	n, err = closed(n, shapes)
+	if err != nil {
+		return nil, err
+	}
+	built, err := m.build(ctx, n, shapes)
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{length: length, inputs: map[string]numeric.Value{}}
+	if e.loaded, err = m.load(ctx, built.Any()); err != nil {
+		return nil, err
+	}
+	if e.context, err = e.loaded.NewContext(); err != nil {
+		e.loaded.Close()
+		return nil, err
+	}
+	for _, t := range n.Inputs {
+		e.inputs[t.Name] = aligned(t.Type, shapes[t.Name])
+	}
+	logits := m.roles.logits
+	if dims := e.context.Dims(logits.Name); len(dims) == 3 {
+		if v := aligned(logits.Type, dims); e.context.Bind(logits.Name, v.Data) {
+			e.logits = v
+		}
+	}
+	if err := e.run(ctx); err != nil { // the first run is slower than those behind it
+		e.close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// shapes returns the shapes of a network's inputs for so many new tokens and so many earlier ones.
+func (m *Model) shapes(n *graph.Network, length, past int) (map[string][]int, error) {
 	shapes, r := map[string][]int{}, m.roles
 	for _, t := range n.Inputs {
 		want := []int{1, length}
@@ -44,35 +82,7 @@ func (m *Model) newEngine(ctx context.Context, n *graph.Network, length, past in
 		}
 		shapes[t.Name] = dims
 	}
-	n, err := closed(n, shapes)
-	if err != nil {
-		return nil, err
-	}
-	built, err := m.build(ctx, n, shapes)
-	if err != nil {
-		return nil, err
-	}
-	e := &engine{length: length, inputs: map[string]numeric.Value{}}
-	if e.loaded, err = m.load(ctx, built.Any()); err != nil {
-		return nil, err
-	}
-	if e.context, err = e.loaded.NewContext(); err != nil {
-		e.loaded.Close()
-		return nil, err
-	}
-	for _, t := range n.Inputs {
-		e.inputs[t.Name] = aligned(t.Type, shapes[t.Name])
-	}
-	if dims := e.context.Dims(r.logits.Name); len(dims) == 3 {
-		if v := aligned(r.logits.Type, dims); e.context.Bind(r.logits.Name, v.Data) {
-			e.logits = v
-		}
-	}
-	if err := e.run(ctx); err != nil { // the first run is slower than those behind it
-		e.close()
-		return nil, err
-	}
-	return e, nil
+	return shapes, nil
 }
 
 // load adds a plan to the model's engine and binds it.

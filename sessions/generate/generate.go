@@ -43,8 +43,34 @@ type decoder interface {
 	phases() []Phase
 }
 
+// MaxLength is the longest text that there may be, of prompt and new tokens.
+const MaxLength = 1 << 24
+
+// tooLong is the error of a text that is longer than the model takes, and how the model says so.
+type tooLong struct {
+	tokens int
+	err    error
+}
+
+func (e *tooLong) Error() string {
+	return fmt.Sprintf("the model takes no text of %d tokens: %v", e.tokens, e.err)
+}
+
+// positions returns how many positions of tokens the model has, where an error says that there is none behind the last.
+func positions(err error) (n int, ok bool) {
+	var index *graph.IndexError
+	ok = errors.As(err, &index) && index.Index == int64(index.Extent)
+	if ok {
+		n = index.Extent
+	}
+	return n, ok
+}
+
 // New prepares a model for texts of up to so many tokens, of which up to prompt are given. Engines are made as they are needed.
 func New(n *graph.Network, prompt, length int, backend run.Backend, build Builder) (*Model, error) {
+	if length < 1 || length > MaxLength {
+		return nil, fmt.Errorf("a text of %d tokens: want 1 to %d", length, MaxLength)
+	}
 	r, err := findRoles(n)
 	if err != nil {
 		return nil, err
@@ -104,6 +130,13 @@ func (m *Model) Generate(ctx context.Context, q Request, emit func(token int) er
 		return nil, err
 	}
 	m.decoder.reset()
+	ended := func(t *Times, err error) (*Times, error) {
+		if len(t.Tokens) == 0 || !errors.As(err, new(*tooLong)) {
+			return nil, err
+		}
+		t.Ended = Full
+		return t, nil
+	}
 	t, s, tokens := &Times{Prompt: len(q.Prompt)}, newSampler(q.Sampling), q.Prompt
 	for len(t.Tokens) < q.Most {
 		if len(tokens) > m.decoder.room() {
@@ -114,12 +147,12 @@ func (m *Model) Generate(ctx context.Context, q Request, emit func(token int) er
 			return t, nil
 		}
 		if err := m.decoder.ready(ctx, len(tokens)); err != nil {
-			return nil, err
+			return ended(t, err)
 		}
 		start := time.Now()
 		scores, err := m.decoder.next(ctx, tokens)
 		if err != nil {
-			return nil, err
+			return ended(t, err)
 		}
 		token := s.next(scores)
 		took := time.Since(start)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 )
 
 // plainDecoder runs a model without state on the whole text for each token. So that not every length needs an engine of its
@@ -100,9 +101,12 @@ func (d *plainDecoder) run(ctx context.Context, filler int) ([]float32, error) {
 		})
 	}
 	if r.positions != nil {
-		fill(e.inputs[r.positions.Name], func(i int) int { return i })
+		fill(e.inputs[r.positions.Name], func(i int) int { return min(i, length-1) })
 	}
 	if err := e.run(ctx); err != nil {
+		if n, ok := positions(err); ok && n < length {
+			err = &tooLong{length, err}
+		}
 		return nil, err
 	}
 	return e.scores(r.logits.Name, length-1)
@@ -123,15 +127,48 @@ func (d *plainDecoder) lengthFor(length int) int {
 	return max(length, min(size, d.most))
 }
 
-// engine returns one for a text of so many tokens.
-func (d *plainDecoder) engine(ctx context.Context, length int) (*engine, error) {
-	length = d.lengthFor(length)
-	if e, ok := d.engines[length]; ok {
-		return e, nil
+// engine returns one for a text of so many tokens. Where the model takes no text as long as one is filled up to, the longest that
+// it takes is the most from then on; the error is a *tooLong where that is shorter than this text.
+func (d *plainDecoder) engine(ctx context.Context, tokens int) (*engine, error) {
+	for {
+		length := d.lengthFor(tokens)
+		if e, ok := d.engines[length]; ok {
+			return e, nil
+		}
+		e, err := d.model.newEngine(ctx, d.model.network, length, 0)
+		if err == nil {
+			d.engines[length] = e
+			return e, nil
+		}
+		most := d.longest(length, err)
+		if most == length {
+			return nil, err
+		}
+		if d.most = most; most < tokens || d.lengthFor(tokens) == length {
+			return nil, &tooLong{tokens, err}
+		}
 	}
-	e, err := d.model.newEngine(ctx, d.model.network, length, 0)
-	if err == nil {
-		d.engines[length] = e
+}
+
+// longest returns how long a text may be at most where there is no engine for one of a length, and why: as long as that if its length
+// is not the reason.
+func (d *plainDecoder) longest(length int, why error) int {
+	if n, ok := positions(why); ok {
+		return min(length, n)
 	}
-	return e, err
+	if d.takes(length) {
+		return length
+	}
+	return sort.Search(length, func(n int) bool { return !d.takes(n + 1) })
+}
+
+// takes reports whether the model's layers fit a text of so many tokens.
+func (d *plainDecoder) takes(length int) bool {
+	n := d.model.network
+	shapes, err := d.model.shapes(n, length, 0)
+	if err != nil {
+		return false
+	}
+	env, err := n.BindShapes(shapes)
+	return err == nil && n.CheckShapes(env) == nil
 }
