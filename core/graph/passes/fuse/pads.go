@@ -49,6 +49,9 @@ func spatialPads(c *pass.Candidate, l, user *graph.Layer) ([]int, bool) {
 	if l.Input(1) != nil {
 		return nil, c.Miss(pass.NotConstant, "the value %s is not an attribute", l.Input(1).Name)
 	}
+	if l.Input(2) != nil {
+		return nil, c.Miss(pass.NotConstant, "the pads %s are not constant", l.Input(2).Name)
+	}
 	if slices.ContainsFunc(a.Pads, func(p int) bool { return p < 0 }) {
 		return nil, c.Miss(pass.WrongAttribute, "it removes elements")
 	}

@@ -118,8 +118,17 @@ func boundsOf(b kernels.Binding) (a graph.SliceAttrs, err error) {
 
 func padded(b kernels.Binding) (r region, fill []byte, err error) {
 	a, x, t := b.Layer.Attrs.(graph.PadAttrs), b.In[0].Dims, b.Layer.Inputs[0]
-	if a.Mode != "constant" || len(b.Layer.OpInputs()) != 1 {
+	if a.Mode != "constant" || b.Layer.Input(1) != nil {
 		return r, nil, fmt.Errorf("mode %s, or a value that is an input", a.Mode)
+	}
+	if b.Layer.Input(2) != nil {
+		pads, ok := b.Const(2)
+		if !ok {
+			return r, nil, fmt.Errorf("the pads %s are not constant", b.Layer.Inputs[2].Name)
+		}
+		if a, err = a.With(pads.Ints(), len(x)); err != nil {
+			return r, nil, err
+		}
 	}
 	v := numeric.NewValue(t.Type, 1)
 	switch {

@@ -140,6 +140,16 @@ func sliceMover(b kernels.Binding) (*mover, error) {
 
 func padMover(b kernels.Binding) (*mover, error) {
 	a, x := b.Layer.Attrs.(graph.PadAttrs), b.In[0].Dims
+	if b.Layer.Input(2) != nil {
+		pads, ok := b.Const(2)
+		if !ok {
+			return nil, fmt.Errorf("the pads are not constants")
+		}
+		var err error
+		if a, err = a.With(pads.Ints(), len(x)); err != nil {
+			return nil, err
+		}
+	}
 	m, s := &mover{}, emit.StridesOf(x)
 	for i, n := range b.Out[0].Dims {
 		m.axes = append(m.axes, axisOf(n, s[i], func(j int) int { return padSource(a.Mode, j-a.Pads[i], x[i]) }))
