@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -107,15 +108,15 @@ func gridPlaces(corners bool) elementwise.Program {
 	return b.Program
 }
 
-// importCenterCropPad adds a Slice of the middle of axes that are too long, and a Pad around axes that are too short.
+// importCenterCropPad adds a Slice of the middle of axes that are too long, and a Pad around axes that are too short; where that
+// is not known of all, a Pad alone, which takes away what is too much.
 func importCenterCropPad(d *Definition, n *Node) ([]*Tensor, error) {
 	rank, err := n.rank(0)
 	if err != nil {
 		return nil, err
 	}
-	sizes, ok, err := n.known(1, "shape")
-	if err != nil || !ok {
-		return nil, fmt.Errorf("the shape, input 1, must follow from constants and the inputs' shapes")
+	if err := n.ranked(axes{1, []int{1}}); err != nil || n.Input(1) == nil {
+		return nil, errors.Join(n.needs(1), err)
 	}
 	x, list := n.Input(0), n.Ints("axes")
 	if list == nil {
@@ -126,15 +127,16 @@ func importCenterCropPad(d *Definition, n *Node) ([]*Tensor, error) {
 	if list, err = axesIn(list, rank); err != nil {
 		return nil, err
 	}
-	if len(list) != len(sizes) || slices.ContainsFunc(sizes, func(s int) bool { return s < 0 || s > maxExtent }) {
+	sizes, known := n.Input(1).Ints()
+	if known && (len(list) != len(sizes) || slices.ContainsFunc(sizes, func(s int) bool { return s < 0 || s > maxExtent })) {
 		return nil, fmt.Errorf("the shape %v for %d axes", sizes, len(list))
 	}
 	var crop SliceAttrs
 	pads := make([]int, 2*rank)
 	for i, axis := range list {
-		extent, err := n.extent(0, axis)
-		if err != nil {
-			return nil, err
+		extent, ok := x.Dims[axis].IsConst()
+		if !ok || !known {
+			return d.centred(x, d.as(n.Input(1), numeric.I64), list)
 		}
 		switch more := extent - sizes[i]; {
 		case more > 0:
@@ -150,6 +152,24 @@ func importCenterCropPad(d *Definition, n *Node) ([]*Tensor, error) {
 		x = d.Pad(x, 0, pads...)
 	}
 	return result(x)
+}
+
+// centred gives axes of x other sizes, its middle staying there: half of what is missing or too much, rounded toward 0, is at the begin.
+func (d *Definition) centred(x, sizes *Tensor, list []int) ([]*Tensor, error) {
+	places := make([]int64, len(list))
+	for i, axis := range list {
+		places[i] = int64(axis)
+	}
+	extents := d.Gather(d.ShapeOf(x), d.Constant(d.fresh("axes"), numeric.Values(numeric.I64, places, len(places))), 0)
+	b := elementwise.NewBuilder(2)
+	zero, two := b.Constant(0), b.Constant(2)
+	half := func(x, y int) int {
+		return b.Do(elementwise.Div, b.Do(elementwise.Max, b.Do(elementwise.Sub, x, y), zero), two)
+	}
+	b.Do(elementwise.Sub, half(0, 1), half(1, 0))
+	begin := d.Program(b.Program, sizes, extents)
+	pads := d.Concat(0, begin, d.Sub(d.Sub(sizes, extents), begin))
+	return result(d.Layer(Pad, PadAttrs{Mode: "constant", Axes: list}, x, nil, pads))
 }
 
 // maxCounted bounds the places of which it is written down how many elements their windows have.
