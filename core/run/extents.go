@@ -82,6 +82,7 @@ func (x Extents) counted(n *graph.Network) Extents {
 	for _, name := range symbols {
 		low[name] = 0
 	}
+	x.countMost(n)
 	if least, _ := x.ends(); n.CheckShapes(least) != nil { // such as the largest of no elements
 		for _, name := range symbols {
 			low[name] = min(1, x.Opt[name])
@@ -89,6 +90,27 @@ func (x Extents) counted(n *graph.Network) Extents {
 	}
 	return x
 }
+
+// countMost makes the largest of what each layer counts what it can be anywhere between the least and the largest extents: a detector
+// that scales an image to what it likes has most boxes somewhere in between.
+func (x Extents) countMost(n *graph.Network) {
+	low, high := x.ends()
+	for _, l := range n.Layers {
+		c, ok := l.Counted()
+		if !ok {
+			continue
+		}
+		if _, most := c.Most.Bounds(low, high); most < maxCounted {
+			high[c.Symbol] = max(x.Max[c.Symbol], most)
+		} else { // what it is at most is no more than a guess
+			high[c.Symbol] = max(x.Max[c.Symbol], x.Opt[c.Symbol])
+		}
+		x.Max[c.Symbol] = high[c.Symbol]
+	}
+}
+
+// maxCounted is what a count is believed to be at most.
+const maxCounted = 1 << 31
 
 // Check returns an error for a symbol whose value is not within its range.
 func (x Extents) Check() error {
