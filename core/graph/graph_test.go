@@ -19,7 +19,7 @@ func TestDim(t *testing.T) {
 		{b.AddN(2).Sub(b), "2"},
 		{b.MulN(4).DivN(2), "2*batch"},
 		{b.Mul(h).Div(h), "batch"},
-		{h.AddN(3).DivN(2).AddN(1), "div(h+3,2)+1"},
+		{h.AddN(3).DivN(2).AddN(1), "div(h+1,2)+2"},
 		{h.Add(b).Sub(h.MulN(2)), "batch-h"},
 		{b.Min(b), "batch"},
 		{b.Max(symbolic.Const(3)), "max(batch,3)"},

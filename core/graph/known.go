@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -122,8 +123,8 @@ func axesIn(axes []int, rank int) ([]int, error) {
 // knownBase is the first of the numbers that stand for known elements while an op moves them.
 const knownBase = 1 << 48
 
-// moveKnown follows the known elements of l's data inputs through an op that only moves elements: it evaluates the
-// op on numbers that stand for the elements. Other inputs must be constant or known.
+// moveKnown follows the known elements of l's data inputs through an op that only moves elements. Other inputs must be constant or
+// known.
 func (l *Layer) moveKnown(data ...int) {
 	for _, t := range l.Outputs {
 		t.Value = nil
@@ -132,41 +133,21 @@ func (l *Layer) moveKnown(data ...int) {
 		}
 	}
 	var dims []symbolic.Dim
-	in := make([]numeric.Value, len(l.OpInputs()))
-	for i, t := range l.OpInputs() {
-		switch {
-		case t == nil:
-		case slices.Contains(data, i):
+	for _, i := range data {
+		if t := l.Input(i); t != nil {
 			if n, ok := countDims(t.Dims); !ok || t.Value == nil || len(t.Value) != n {
 				return
 			}
-			in[i] = numeric.NewValue(numeric.I64, symbolic.Eval(t.Dims, nil)...)
-			for j := range in[i].I64() {
-				in[i].I64()[j] = int64(knownBase + len(dims) + j)
-			}
 			dims = append(dims, t.Value...)
-		default:
-			list, ok := t.Ints()
-			if !ok {
-				return
-			}
-			in[i] = numeric.NewValue(numeric.I64, symbolic.Eval(t.Dims, nil)...)
-			for j, v := range list {
-				in[i].I64()[j] = int64(v)
-			}
 		}
 	}
-	out := make([]numeric.Value, len(l.Outputs))
-	for i, t := range l.Outputs {
-		out[i] = numeric.NewValue(numeric.I64, symbolic.Eval(t.Dims, nil)...)
-	}
-	empty := !slices.ContainsFunc(out, func(v numeric.Value) bool { return v.Len() > 0 })
-	if !empty && l.Op.Eval(l, in, out) != nil {
+	places, ok := l.moveNumbers(data...)
+	if !ok {
 		return
 	}
 	for i, t := range l.Outputs {
-		t.Value = make([]symbolic.Dim, out[i].Len())
-		for j, v := range out[i].I64() {
+		t.Value = make([]symbolic.Dim, len(places[i]))
+		for j, v := range places[i] {
 			if k := v - knownBase; k >= 0 && k < int64(len(dims)) {
 				t.Value[j] = dims[k]
 			} else {
@@ -176,16 +157,53 @@ func (l *Layer) moveKnown(data ...int) {
 	}
 }
 
+// moveNumbers evaluates an op that only moves elements on numbers that stand for those of its data inputs, from knownBase on in their
+// order. Other inputs must be constant or known, and shapes have no symbols. It returns the elements of each output.
+func (l *Layer) moveNumbers(data ...int) (list [][]int64, ok bool) {
+	next := int64(knownBase)
+	in := make([]numeric.Value, len(l.OpInputs()))
+	for i, t := range l.OpInputs() {
+		if t == nil {
+			continue
+		}
+		known, ok := t.Ints()
+		if n, few := countDims(t.Dims); !few || n > maxKnownValue || !ok && !slices.Contains(data, i) {
+			return nil, false
+		}
+		in[i] = numeric.NewValue(numeric.I64, symbolic.Eval(t.Dims, nil)...)
+		for j := range in[i].I64() {
+			if slices.Contains(data, i) {
+				in[i].I64()[j], next = next, next+1
+			} else {
+				in[i].I64()[j] = int64(known[j])
+			}
+		}
+	}
+	out := make([]numeric.Value, len(l.Outputs))
+	for i, t := range l.Outputs {
+		out[i] = numeric.NewValue(numeric.I64, symbolic.Eval(t.Dims, nil)...)
+		list = append(list, out[i].I64())
+	}
+	empty := !slices.ContainsFunc(out, func(v numeric.Value) bool { return v.Len() > 0 })
+	return list, empty || l.Op.Eval(l, in, out) == nil
+}
+
 // followed is how many layers of real numbers are followed to where these become integers of a shape.
 const followed = 64
 
-// truncated returns the integers that a Cast makes of x, where few layers compute it from a few constants: exporters write the
-// extents of an image as roots and quotients.
+// truncated returns the integers that a Cast makes of x, where few layers compute it from a few constants and extents: exporters write
+// the extents of an image as roots and quotients, and scale them in floating point.
 func truncated(x, y *Tensor) []symbolic.Dim {
 	left := followed
 	v, ok := x.computed(&left, maxKnownValue)
 	if !ok {
-		return nil
+		left = followed
+		list, _ := x.reals(&left)
+		var dims []symbolic.Dim
+		for _, r := range list {
+			dims = append(dims, r.Trunc())
+		}
+		return dims
 	}
 	list := numeric.NewValue(y.Type, v.Dims...)
 	numeric.Cast(list, v)
@@ -234,6 +252,117 @@ func (t *Tensor) computed(left *int, most int) (numeric.Value, bool) {
 	}
 	y := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...)
 	return y, len(in) > 0 && l.Eval(in, []numeric.Value{y}) == nil
+}
+
+// reals returns t's elements where they are a few numbers that follow from constants and extents, by as many layers as are left.
+func (t *Tensor) reals(left *int) (list []symbolic.Real, ok bool) {
+	count, few := countDims(t.Dims)
+	v, constant := t.Const()
+	l := t.Producer
+	switch {
+	case !few || count > maxKnownValue:
+		return nil, false
+	case constant && (t.Type == numeric.F32 || t.Type == numeric.F64):
+		for _, f := range v.Float64s() {
+			list = append(list, symbolic.RealConst(f))
+		}
+		return list, true
+	case t.Value != nil && len(t.Value) == count:
+		for _, d := range t.Value {
+			list = append(list, symbolic.RealOf(d))
+		}
+		return list, true
+	case l == nil || *left <= 0 || len(l.Outputs) != 1 || l.Epilogue.Args > 0 || l.Unsupported() != nil || t.Type != numeric.F32 && t.Type != numeric.F64:
+		return nil, false
+	}
+	*left--
+	if e, is := l.Attrs.(Elementwise); is {
+		return l.realProgram(e.Program, left)
+	}
+	x := l.Input(0)
+	_, reduces := l.Attrs.(ReduceAttrs)
+	_, casts := l.Attrs.(CastAttrs)
+	switch {
+	case casts:
+		if list, ok = x.reals(left); !ok || !x.Type.IsFloat() && !x.Type.IsInteger() {
+			return nil, false
+		}
+		for i, r := range list {
+			var err error
+			if list[i], err = symbolic.Do("float", t.Type == numeric.F64, r); err != nil {
+				return nil, false
+			}
+		}
+		return list, true
+	case reduces && count == 1:
+		name := map[string]string{"ReduceMin": "min", "ReduceMax": "max"}[l.Op.Name]
+		if list, ok = x.reals(left); !ok || name == "" || len(list) == 0 {
+			return nil, false
+		}
+		r := list[0]
+		for _, next := range list[1:] {
+			var err error
+			if r, err = symbolic.Do(name, t.Type == numeric.F64, r, next); err != nil {
+				return nil, false
+			}
+		}
+		return []symbolic.Real{r}, true
+	case l.Movement() >= Moved:
+		return l.movedReals(left)
+	}
+	return nil, false
+}
+
+// realProgram is reals of an element-wise layer.
+func (l *Layer) realProgram(p elementwise.Program, left *int) ([]symbolic.Real, bool) {
+	y := l.Outputs[0]
+	args, in := make([]numeric.Value, p.Args), make([][]symbolic.Real, p.Args) // of args only their shapes count
+	for i, t := range l.OpInputs() {
+		var ok bool
+		if in[i], ok = t.reals(left); !ok || t.Type != y.Type {
+			return nil, false
+		}
+		args[i] = numeric.Value{Dims: symbolic.Eval(t.Dims, nil)}
+	}
+	n, _ := countDims(y.Dims)
+	list, vals, known := make([]symbolic.Real, n), make([]symbolic.Real, p.Args), true
+	err := elementwise.Each(args, numeric.Value{Dims: symbolic.Eval(y.Dims, nil)}, func(i int, places []int) {
+		for a, at := range places {
+			vals[a] = in[a][at]
+		}
+		var ok bool
+		list[i], ok = p.EvalReals(vals, y.Type == numeric.F64)
+		known = known && ok
+	})
+	return list, known && err == nil
+}
+
+// movedReals is reals of a layer that moves elements.
+func (l *Layer) movedReals(left *int) ([]symbolic.Real, bool) {
+	var from, list []symbolic.Real
+	var data []int
+	for i, t := range l.OpInputs() {
+		if t == nil || l.Role(i) != Data {
+			continue
+		}
+		part, ok := t.reals(left)
+		if !ok {
+			return nil, false
+		}
+		from, data = append(from, part...), append(data, i)
+	}
+	places, ok := l.moveNumbers(data...)
+	if !ok {
+		return nil, false
+	}
+	for _, v := range places[0] {
+		k := v - knownBase
+		if k < 0 || k >= int64(len(from)) { // a 0 that it adds
+			return nil, false
+		}
+		list = append(list, from[k])
+	}
+	return list, true
 }
 
 // maxDetermined bounds the elements that shapes follow from where they are computed from constants.

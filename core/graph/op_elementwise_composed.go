@@ -204,9 +204,5 @@ func mod(n *Node) (elementwise.Program, []*Tensor, error) {
 	if n.Flag("fmod", false) || slices.Contains([]numeric.DataType{numeric.U8, numeric.U16, numeric.U32, numeric.U64}, n.Inputs[0].Type) {
 		return elementwise.Binary(elementwise.Mod), n.Inputs, nil
 	}
-	b := elementwise.NewBuilder(2)
-	r, zero := b.Do(elementwise.Mod, 0, 1), b.Constant(0)
-	differ := b.Do(elementwise.Xor, b.Do(elementwise.Less, r, zero), b.Do(elementwise.Less, 1, zero))
-	b.Do(elementwise.Select, b.Do(elementwise.And, differ, r), b.Do(elementwise.Add, r, 1), r)
-	return b.Program, n.Inputs, nil
+	return elementwise.FloorMod(), n.Inputs, nil
 }

@@ -101,20 +101,13 @@ func inferResize(l *Layer) error {
 	return nil
 }
 
-// scaledDim returns floor(d * scale); for a symbolic d, scale must be a fraction with a denominator of at most 64.
+// scaledDim returns floor(d * scale).
 func scaledDim(d symbolic.Dim, scale float32) (symbolic.Dim, error) {
 	if !(scale > 0) || scale > 1<<20 {
 		return symbolic.Dim{}, fmt.Errorf("scale %v", scale)
 	}
-	if n, ok := d.IsConst(); ok {
-		return symbolic.Const(int(math.Floor(float64(n) * float64(scale)))), nil
-	}
-	for q := 1; q <= 64; q++ {
-		if p := float64(scale) * float64(q); p == math.Trunc(p) {
-			return d.MulN(int(p)).DivN(q), nil
-		}
-	}
-	return symbolic.Dim{}, fmt.Errorf("scale %v of the extent %s is not supported", scale, d)
+	scaled, err := symbolic.Do("mul", true, symbolic.RealOf(d), symbolic.RealConst(float64(scale)))
+	return scaled.Trunc(), err
 }
 
 func evalResize(l *Layer, in, out []numeric.Value) error {

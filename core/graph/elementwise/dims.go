@@ -1,9 +1,16 @@
 package elementwise
 
-import "github.com/trtui/trtui/core/graph/symbolic"
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
 
 // EvalDims computes p for one element of shape arithmetic; ok is false where the result is not known.
 func (p Program) EvalDims(vals []symbolic.Dim) (d symbolic.Dim, ok bool) {
+	if slices.Equal(p.Code, floorMod.Code) && isDivisor(vals[1]) { // whatever the sign of what is divided
+		return vals[0].Mod(vals[1]), true
+	}
 	vals = append(make([]symbolic.Dim, 0, p.Args+len(p.Code)), vals...)
 	for _, in := range p.Code {
 		var v [3]symbolic.Dim
@@ -43,21 +50,41 @@ func (in Instr) evalDim(x, y, z symbolic.Dim) (symbolic.Dim, bool) {
 			return y, okX
 		}
 		return z, okX
-	case Div:
+	case Div, Mod:
 		if okX && okY {
 			break
 		}
-		if y.Is(0) {
+		part := symbolic.Dim.Div
+		if in.Op == Mod {
+			part = symbolic.Dim.Mod
+		}
+		if !isDivisor(y) {
 			return symbolic.Dim{}, false
 		}
-		return x.Div(y), x.NonNegative() && y.NonNegative()
-	case Equal:
-		// A symbol is never negative, whatever it is.
-		if okY && b < 0 && x.NonNegative() || okX && a < 0 && y.NonNegative() {
-			return symbolic.Const(0), true
+		if minus := x.MulN(-1); minus.NonNegative() { // towards 0
+			return part(minus, y).MulN(-1), true
 		}
+		return part(x, y), x.NonNegativeFilled() // as (h-1)/2+1 of an extent, which a model that has none of is refused for
+	case Equal:
 		if x.Equal(y) {
 			return symbolic.Const(1), true
+		}
+		if isLess(x, y) || isLess(y, x) {
+			return symbolic.Const(0), true
+		}
+	case Less:
+		return less(x, y)
+	case Greater:
+		return less(y, x)
+	case GreaterEqual:
+		d, ok := less(x, y)
+		return symbolic.Const(1).Sub(d), ok
+	case LessEqual:
+		d, ok := less(y, x)
+		return symbolic.Const(1).Sub(d), ok
+	case And:
+		if okX && a == 0 || okY && b == 0 {
+			return symbolic.Const(0), true
 		}
 	case Abs, Relu:
 		if x.NonNegative() {
@@ -68,4 +95,30 @@ func (in Instr) evalDim(x, y, z symbolic.Dim) (symbolic.Dim, bool) {
 		return symbolic.Const(int(intInstr{Instr: in}.eval2(int64(a), int64(b)))), true
 	}
 	return symbolic.Dim{}, false
+}
+
+// isDivisor reports whether extents may be divided by y: it is never negative. Where it is 0, what follows has no meaning.
+func isDivisor(y symbolic.Dim) bool { return !y.Is(0) && y.NonNegative() }
+
+// isLess reports whether x is less than y whatever their symbols are.
+func isLess(x, y symbolic.Dim) bool { return y.Sub(x).AddN(-1).NonNegative() }
+
+// less returns 1 for true where x is less than y, 0 where it never is.
+func less(x, y symbolic.Dim) (symbolic.Dim, bool) {
+	if isLess(x, y) {
+		return symbolic.Const(1), true
+	}
+	return symbolic.Const(0), x.Sub(y).NonNegative()
+}
+
+// floorMod is FloorMod's program.
+var floorMod = FloorMod()
+
+// FloorMod returns the program of the remainder of two arguments that has the sign of the divisor.
+func FloorMod() Program {
+	b := NewBuilder(2)
+	r, zero := b.Do(Mod, 0, 1), b.Constant(0)
+	differ := b.Do(Xor, b.Do(Less, r, zero), b.Do(Less, 1, zero))
+	b.Do(Select, b.Do(And, differ, r), b.Do(Add, r, 1), r)
+	return b.Program
 }

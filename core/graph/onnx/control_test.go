@@ -19,9 +19,9 @@ type controlCase struct {
 	Runs  []struct{ Inputs, Outputs map[string]nodeTensor }
 }
 
-func controlCases(t testing.TB) (list []controlCase) {
+func controlCases(t testing.TB, file string) (list []controlCase) {
 	t.Helper()
-	data, err := os.ReadFile("testdata/control.json")
+	data, err := os.ReadFile(file)
 	if err == nil {
 		err = json.Unmarshal(data, &list)
 	}
@@ -81,8 +81,13 @@ func equalInts(a, b []int) bool {
 }
 
 // TestControl compares with ONNX Runtime what is imported, and what is written of it and imported again.
-func TestControl(t *testing.T) {
-	for _, c := range controlCases(t) {
+func TestControl(t *testing.T) { checkModels(t, "testdata/control.json") }
+
+// TestOpenAxes is TestControl of models whose shapes are computed from open axes in ways of their own; see testdata/open.py.
+func TestOpenAxes(t *testing.T) { checkModels(t, "testdata/open.json") }
+
+func checkModels(t *testing.T, file string) {
+	for _, c := range controlCases(t, file) {
 		t.Run(c.Name, func(t *testing.T) {
 			n, err := Parse(graph.Ops(), "m.onnx", c.Model)
 			if err != nil {

@@ -53,7 +53,7 @@ func FuzzParse(f *testing.F) {
 	for _, c := range slices.Concat(readNodes(f, "testdata/nodes.json"), readNodes(f, "testdata/microsoft.json"), readNodes(f, "testdata/older.json"), readNodes(f, "testdata/narrow.json")) {
 		f.Add(c.model(f, false))
 	}
-	for _, c := range controlCases(f) {
+	for _, c := range controlCases(f, "testdata/control.json") {
 		f.Add(c.Model)
 	}
 	for _, c := range importCases {

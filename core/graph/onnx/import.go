@@ -358,7 +358,12 @@ func (im *importer) graphNode(n *node, name string, inputs []*graph.Tensor) (*gr
 		gn.Attrs[a.name] = attr
 	}
 	if n.domain == "" && version < modernSet {
-		return gn, im.modernise(gn)
+		if err := im.modernise(gn); err != nil {
+			return nil, err
+		}
+	}
+	if n.domain == "" {
+		return gn, im.openScales(gn)
 	}
 	return gn, nil
 }

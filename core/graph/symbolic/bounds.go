@@ -28,6 +28,13 @@ func (d Dim) bounded(low, high map[string]int) interval {
 }
 
 func (a atom) bounded(low, high map[string]int) interval {
+	if a.real != nil {
+		least, most, ok := a.real.bounded(low, high)
+		if !ok {
+			return interval{math.MinInt64, math.MaxInt64}
+		}
+		return interval{int64(truncInt(least)), int64(truncInt(most))}
+	}
 	if a.args == nil {
 		value := func(env map[string]int) int64 {
 			if v, ok := env[a.name]; ok {
@@ -88,21 +95,77 @@ func AddSaturating(a, b int64) int64 {
 	}
 }
 
-// NonNegative reports whether d is at least 0 whatever its symbols are.
-func (d Dim) NonNegative() bool {
-	if d.c < 0 {
+// NonNegative reports whether d is at least 0 whatever its symbols are, as far as its form and what quotients are at least say.
+func (d Dim) NonNegative() bool { return d.nonNegative(maxQuotients) }
+
+// NonNegativeFilled reports whether d is at least 0 where no symbol is 0.
+func (d Dim) NonNegativeFilled() bool {
+	if d.NonNegative() {
+		return true
+	}
+	symbols, high := map[string]bool{}, map[string]int{}
+	d.Symbols(symbols)
+	for name := range symbols {
+		high[name] = math.MaxInt32
+	}
+	least, _ := d.Bounds(nil, high)
+	return least >= 0
+}
+
+// maxQuotients bounds the quotients in quotients that are looked into.
+const maxQuotients = 4
+
+func (d Dim) nonNegative(depth int) bool {
+	if !slices.ContainsFunc(d.terms, func(t term) bool {
+		return t.coef < 0 || slices.ContainsFunc(t.atoms, func(a atom) bool { return !a.nonNegative() })
+	}) {
+		return d.c >= 0
+	}
+	if depth == 0 {
 		return false
 	}
-	for _, t := range d.terms {
-		if t.coef < 0 || slices.ContainsFunc(t.atoms, func(a atom) bool { return !a.nonNegative() }) {
-			return false
+	for _, all := range []bool{false, true} {
+		if least, ok := d.withoutQuotients(all); ok && least.nonNegative(depth-1) {
+			return true
 		}
 	}
-	return true
+	return false
+}
+
+// withoutQuotients returns what d is at least, with its terms k*g*floor(x/(g*n)) of a negative k, or of all, as what they are at least:
+// g*floor(x/(g*n)) is from floor(x/n)-g+1 to floor(x/n).
+func (d Dim) withoutQuotients(all bool) (least Dim, ok bool) {
+	least = d
+	for _, t := range d.terms {
+		if len(t.atoms) != 1 || t.coef > 0 && !all {
+			continue
+		}
+		x, n, yes := t.atoms[0].quotientOf()
+		g := gcd(t.coef, n)
+		if !yes || g == 1 {
+			continue
+		}
+		x = x.DivN(int(n / g))
+		if t.coef > 0 {
+			x = x.AddN(int(1 - g))
+		}
+		least, ok = least.plus(term{-t.coef, t.atoms}).Add(x.MulN(int(t.coef/g))), true
+	}
+	return least, ok
+}
+
+// gcd returns the largest number that divides a and b.
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return max(a, -a)
 }
 
 func (a atom) nonNegative() bool {
 	switch {
+	case a.real != nil:
+		return a.real.nonNegative()
 	case a.args == nil:
 		return true
 	case a.name == "max":

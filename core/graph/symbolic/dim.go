@@ -24,9 +24,12 @@ type term struct {
 
 // atom is what the normal form does not look into: a symbol or a function of other dims.
 type atom struct {
-	name string // the symbol, or "mul", "div", "min", "max" when args is not nil
+	name string // the symbol, or "mul", "div", "min", "max" when args is not nil, "trunc" when real is not
 	args []Dim
+	real *Real
 }
+
+func (a atom) isSymbol() bool { return a.args == nil && a.real == nil }
 
 // Const returns the Dim of value n.
 func Const(n int) Dim { return Dim{c: int64(n)} }
@@ -58,7 +61,7 @@ func (d Dim) Equal(o Dim) bool {
 
 // Caps reports whether d is o, but at most some constant that is no less than least.
 func (d Dim) Caps(o Dim, least int) bool {
-	if d.c != 0 || len(d.terms) != 1 || d.terms[0].coef != 1 || len(d.terms[0].atoms) != 1 || d.terms[0].atoms[0].name != "min" {
+	if d.c != 0 || len(d.terms) != 1 || d.terms[0].coef != 1 || len(d.terms[0].atoms) != 1 || d.terms[0].atoms[0].name != "min" || d.terms[0].atoms[0].isSymbol() {
 		return false
 	}
 	found := false
@@ -140,6 +143,9 @@ func (d Dim) Div(o Dim) Dim {
 		if m, ok := d.IsConst(); ok {
 			return Const(int(floorDiv(int64(m), int64(n))))
 		}
+		if n > 0 {
+			return d.over(int64(n))
+		}
 		if q, ok := d.Exactly(int64(n)); ok {
 			return q
 		}
@@ -151,8 +157,55 @@ func (d Dim) Div(o Dim) Dim {
 	return call("div", d, o)
 }
 
+// over returns floor(d / n) for a positive n in one form, so that extents that are rounded in different ways look equal where they are:
+// what n divides is outside of the quotient, a quotient of a quotient is one, and the first term is positive.
+//
+//	div(4*b+h-1,2) = 2*b+div(h+1,2)-1    div(div(h+1,2)+1,2) = div(h+3,4)    div(-h,2) = -div(h+1,2)
+func (d Dim) over(n int64) Dim {
+	whole, rest := Dim{c: floorDiv(d.c, n)}, Dim{c: d.c - floorDiv(d.c, n)*n}
+	for _, t := range d.terms {
+		if t.coef%n == 0 {
+			whole.terms = append(whole.terms, term{t.coef / n, t.atoms})
+		} else {
+			rest.terms = append(rest.terms, t)
+		}
+	}
+	switch {
+	case len(rest.terms) == 0:
+		return whole
+	case rest.terms[0].coef < 0: // floor(-x/n) = -floor((x+n-1)/n)
+		return whole.Sub(rest.MulN(-1).AddN(int(n - 1)).over(n))
+	}
+	if a, m, ok := rest.ofQuotient(); ok && m <= maxDivisor/n {
+		return whole.Add(a.Add(Const(int(rest.c * m))).over(m * n))
+	}
+	return whole.Add(call("div", rest, Const(int(n))))
+}
+
+// maxDivisor bounds the divisors that are multiplied to one.
+const maxDivisor = 1 << 31
+
+// ofQuotient returns a and m where d is floor(a / m) and a constant.
+func (d Dim) ofQuotient() (a Dim, m int64, ok bool) {
+	if len(d.terms) != 1 || d.terms[0].coef != 1 || len(d.terms[0].atoms) != 1 {
+		return Dim{}, 0, false
+	}
+	return d.terms[0].atoms[0].quotientOf()
+}
+
+// quotientOf returns x and n where a is floor(x / n), n being a positive constant.
+func (a atom) quotientOf() (x Dim, n int64, ok bool) {
+	if a.name != "div" || a.args == nil || len(a.args[1].terms) > 0 || a.args[1].c <= 0 {
+		return Dim{}, 0, false
+	}
+	return a.args[0], a.args[1].c, true
+}
+
 // DivN returns floor(d / n); n must not be 0.
 func (d Dim) DivN(n int) Dim { return d.Div(Const(n)) }
+
+// Mod returns d - o*floor(d / o), which has the sign of o; o must not be the constant 0.
+func (d Dim) Mod(o Dim) Dim { return d.Sub(o.Mul(d.Div(o))) }
 
 // Min returns the smaller of d and o.
 func (d Dim) Min(o Dim) Dim { return d.pick("min", o, func(a, b int) int { return min(a, b) }) }
@@ -173,7 +226,7 @@ func (d Dim) pick(name string, o Dim, f func(a, b int) int) Dim {
 }
 
 func call(name string, args ...Dim) Dim {
-	return Dim{terms: []term{{1, []atom{{name, args}}}}}
+	return Dim{terms: []term{{1, []atom{{name: name, args: args}}}}}
 }
 
 // Exactly returns d / n where n divides the constant and every coefficient.
@@ -242,7 +295,10 @@ func (d Dim) Eval(env map[string]int) int {
 }
 
 func (a atom) eval(env map[string]int) int {
-	if a.args == nil {
+	switch {
+	case a.real != nil:
+		return truncInt(a.real.eval(env))
+	case a.args == nil:
 		if v, ok := env[a.name]; ok {
 			return v
 		}
@@ -276,8 +332,11 @@ func Eval(dims []Dim, env map[string]int) []int {
 func (d Dim) Symbols(set map[string]bool) {
 	for _, t := range d.terms {
 		for _, a := range t.atoms {
-			if a.args == nil {
+			if a.isSymbol() {
 				set[a.name] = true
+			}
+			if a.real != nil {
+				a.real.symbols(set)
 			}
 			for _, x := range a.args {
 				x.Symbols(set)
@@ -302,6 +361,9 @@ func (d Dim) size() int {
 	for _, t := range d.terms {
 		for _, a := range t.atoms {
 			n++
+			if a.real != nil {
+				n += a.real.size()
+			}
 			for _, x := range a.args {
 				if n > maxSize {
 					return n
@@ -315,7 +377,7 @@ func (d Dim) size() int {
 
 // SymbolName returns the symbol's name where d is just one symbol.
 func (d Dim) SymbolName() (string, bool) {
-	if d.c == 0 && len(d.terms) == 1 && d.terms[0].coef == 1 && len(d.terms[0].atoms) == 1 && d.terms[0].atoms[0].args == nil {
+	if d.c == 0 && len(d.terms) == 1 && d.terms[0].coef == 1 && len(d.terms[0].atoms) == 1 && d.terms[0].atoms[0].isSymbol() {
 		return d.terms[0].atoms[0].name, true
 	}
 	return "", false
@@ -354,7 +416,10 @@ func (t term) key() string {
 }
 
 func (a atom) String() string {
-	if a.args == nil {
+	switch {
+	case a.real != nil:
+		return a.name + "(" + a.real.String() + ")"
+	case a.args == nil:
 		return a.name
 	}
 	return a.name + "(" + a.args[0].String() + "," + a.args[1].String() + ")"

@@ -2,6 +2,7 @@ package symbolic
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -33,5 +34,81 @@ func TestLongProduct(t *testing.T) {
 	}
 	if x.IsLarge() || y.IsLarge() {
 		t.Error("90 classes are too many")
+	}
+}
+
+// TestQuotients: extents that are rounded in different ways, and are the same, look the same.
+func TestQuotients(t *testing.T) {
+	h := Symbol("h")
+	up := func(d Dim, n int) Dim { return d.Add(Const(n).Sub(d.Mod(Const(n))).Mod(Const(n))) } // to a multiple of n
+	for _, c := range []struct {
+		got  Dim
+		want string
+	}{
+		{h.AddN(-1).DivN(2).AddN(1), "div(h+1,2)"},
+		{h.MulN(4).AddN(7).DivN(2), "2*h+3"},
+		{h.MulN(-1).DivN(2), "-div(h+1,2)"},
+		{h.DivN(2).DivN(3), "div(h,6)"},
+		{h.AddN(1).DivN(2).AddN(1).DivN(2), "div(h+3,4)"},
+		{h.Mod(Const(32)), "-32*div(h,32)+h"},
+		{up(h, 32), "32*div(h+31,32)"},
+		{up(h, 32).DivN(8), "4*div(h+31,32)"},
+		{h.Add(h.MulN(-1).Mod(Const(8))), "8*div(h+7,8)"},
+	} {
+		if c.got.String() != c.want {
+			t.Errorf("%s, want %s", c.got, c.want)
+		}
+	}
+	for _, d := range []Dim{h.Mod(Const(32)), Const(32).Sub(h.Mod(Const(32))), Const(31).Sub(h.Mod(Const(32))), up(h, 32).Sub(h), h.Sub(h.DivN(3).MulN(3)), h.DivN(2).Sub(h.DivN(4).MulN(2)), h.DivN(4).MulN(2).AddN(1).Sub(h.DivN(2))} {
+		if !d.NonNegative() {
+			t.Errorf("%s may be negative", d)
+		}
+	}
+	for _, d := range []Dim{h.Mod(Const(32)).AddN(-1), Const(30).Sub(h.Mod(Const(32))), h.AddN(-1).DivN(2)} {
+		if d.NonNegative() {
+			t.Errorf("%s is never negative", d)
+		}
+	}
+}
+
+// TestNonNegativeFilled: what is below 0 for an extent of 0 alone.
+func TestNonNegativeFilled(t *testing.T) {
+	h := Symbol("h")
+	for _, c := range []struct {
+		d    Dim
+		want bool
+	}{{h.AddN(-1), true}, {h.MulN(2).AddN(-2), true}, {h.AddN(-2), false}, {h.Sub(Symbol("w")), false}, {h, true}} {
+		if got := c.d.NonNegativeFilled(); got != c.want {
+			t.Errorf("%s: %v", c.d, got)
+		}
+	}
+}
+
+// TestDivHolds: quotients and remainders of any expression by any number are what they are of its value, and none is negative that
+// is said not to be.
+func TestDivHolds(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range 3000 {
+		d, n := randomDim(rnd, 4), rnd.IntN(9)-4
+		if n == 0 {
+			continue
+		}
+		q, r := d.DivN(n), d.Mod(Const(n))
+		for s := range 7 {
+			env := map[string]int{"s": s, "b": rnd.IntN(5)}
+			v := d.Eval(env)
+			if got, want := q.Eval(env), int(floorDiv(int64(v), int64(n))); got != want {
+				t.Fatalf("div(%s,%d) is %s, which is %d at %v, not %d", d, n, q, got, env, want)
+			}
+			if got := r.Eval(env); got != v-n*q.Eval(env) || got*n < 0 {
+				t.Fatalf("the remainder of %s by %d is %s, which is %d at %v", d, n, r, got, env)
+			}
+			if v < 0 && d.NonNegative() || q.Eval(env) < 0 && q.NonNegative() || r.Eval(env) < 0 && r.NonNegative() {
+				t.Fatalf("%s, %s or %s is negative at %v", d, q, r, env)
+			}
+		}
+		if again, err := Parse(q.String()); err != nil || !again.Equal(q) {
+			t.Fatalf("%s reads as %s, %v", q, again, err)
+		}
 	}
 }

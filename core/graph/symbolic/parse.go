@@ -1,12 +1,13 @@
 package symbolic
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 )
 
 // Parse reads what Dim.String prints: sums of products of integers, symbols (letters, digits, _ . and $) and
-// div(a,b), min(a,b), max(a,b).
+// div(a,b), min(a,b), max(a,b), and trunc(...) of a Real.
 func Parse(s string) (Dim, error) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil { // the smallest integer, too, which is no negated one
 		return Const(int(n)), nil
@@ -22,6 +23,11 @@ func Parse(s string) (Dim, error) {
 	return d, nil
 }
 
+// maxDepth bounds how deep a text may nest.
+const maxDepth = 50
+
+var errDepth = errors.New("nested too deeply")
+
 type parser struct{ rest string }
 
 func (p *parser) take(c byte) bool {
@@ -33,8 +39,8 @@ func (p *parser) take(c byte) bool {
 }
 
 func (p *parser) sum(depth int) (Dim, error) {
-	if depth > 50 {
-		return Dim{}, fmt.Errorf("nested too deeply")
+	if depth > maxDepth {
+		return Dim{}, errDepth
 	}
 	var total Dim
 	for first := true; first || p.rest != "" && (p.rest[0] == '+' || p.rest[0] == '-'); first = false {
@@ -79,6 +85,16 @@ func (p *parser) atom(depth int) (Dim, error) {
 	}
 	if !p.take('(') {
 		return Symbol(word), nil
+	}
+	if word == "trunc" {
+		r, err := p.real(depth + 1)
+		if err == nil && !p.take(')') {
+			err = fmt.Errorf("trunc is not closed")
+		}
+		if err != nil {
+			return Dim{}, err
+		}
+		return r.Trunc(), nil
 	}
 	a, err := p.sum(depth + 1)
 	if err != nil {

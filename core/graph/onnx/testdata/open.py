@@ -1,0 +1,79 @@
+"""Writes open.json: models with open axes whose shapes are computed in ways that others are not, and what ONNX Runtime computes.
+
+Run: python3 open.py > open.json   (needs onnx and onnxruntime)
+"""
+
+import base64
+import json
+import numpy as np
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+node = helper.make_node
+cases = []
+
+
+def floats(*values):
+    return np.array(values, np.float32)
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+def case(name, nodes, consts, shapes, opset=18):
+    """Adds a model of x [batch,1,height,width] and y, and its results at the given shapes of x, whose elements are 0.5, 1, ..."""
+    graph = helper.make_graph(
+        nodes, name, [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 1, "height", "width"])],
+        [helper.make_empty_tensor_value_info("y")], [numpy_helper.from_array(v, k) for k, v in consts.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9).SerializeToString()
+    session = onnxruntime.InferenceSession(model)
+    runs = []
+    for shape in shapes:
+        x = (np.arange(1, 1 + np.prod(shape)) / 2).astype(np.float32).reshape(shape)
+        runs.append({"inputs": {"x": tensor(x)}, "outputs": {"y": tensor(session.run(None, {"x": x})[0])}})
+    cases.append({"name": name, "model": base64.b64encode(model).decode(), "runs": runs})
+
+
+def tensor(x):
+    return {"type": "f32", "dims": list(x.shape), "data": [float(f"{v:.7g}") for v in x.ravel()]}
+
+
+image = [node("Shape", ["x"], ["image"], start=2), node("Shape", ["x"], ["outer"], end=2)]
+real = image + [node("Cast", ["image"], ["real"], to=TensorProto.FLOAT)]
+resize = [node("Cast", ["want"], ["sizes"], to=TensorProto.INT64), node("Concat", ["outer", "sizes"], ["all"], axis=0)]
+linear = node("Resize", ["x", "", "", "all"], ["y"], mode="linear")
+by_scales = [node("Div", ["wanted", "real"], ["ratio"]), node("Concat", ["one", "ratio"], ["scales"], axis=0)]
+some = [[1, 1, 5, 7], [2, 1, 8, 3]]
+
+case("pads to multiples, of what is negative", image + [
+    node("Neg", ["image"], ["minus"]), node("Mod", ["minus", "m"], ["end"]), node("Concat", ["zero", "end"], ["pads"], axis=0),
+    node("Pad", ["x", "pads", "", "axes"], ["y"], mode="reflect")], {"m": ints(4), "zero": ints(0, 0), "axes": ints(2, 3)}, some)
+case("pads to multiples, of what is left", image + [
+    node("Mod", ["image", "m"], ["rest"]), node("Sub", ["m", "rest"], ["less"]), node("Mod", ["less", "m"], ["end"]),
+    node("Concat", ["zero", "end"], ["pads"], axis=0), node("Pad", ["x", "pads"], ["y"])], {"m": ints(4), "zero": ints(0, 0, 1, 0, 0, 0)}, some)
+case("pads by C's remainder", image + [
+    node("Mod", ["image", "m"], ["end"], fmod=1), node("Concat", ["zero", "end"], ["pads"], axis=0),
+    node("Pad", ["x", "pads", "value"], ["y"])], {"m": ints(3), "zero": ints(0, 0, 1, 0, 0, 0), "value": np.array(2.5, np.float32)}, some)
+case("sizes by a half more", real + [node("Mul", ["real", "c"], ["want"])] + resize + [linear], {"c": floats(1.5)}, some)
+case("sizes by scales that are rounded", real + [node("Mul", ["real", "c"], ["m"]), node("Floor", ["m"], ["want"])] + resize + [linear], {"c": floats(0.7, 1.3)}, [[1, 1, 10, 5], [2, 1, 8, 3]])
+case("the sizes of a detector", real + [
+    node("ReduceMin", ["real"], ["least"], keepdims=0), node("ReduceMax", ["real"], ["most"], keepdims=0),
+    node("Div", ["short", "least"], ["a"]), node("Div", ["long", "most"], ["b"]), node("Min", ["a", "b"], ["scale"]),
+    node("Mul", ["real", "scale"], ["m"]), node("Floor", ["m"], ["want"])] + resize + [linear],
+    {"short": np.array(8, np.float32), "long": np.array(13, np.float32)}, [[1, 1, 5, 7], [1, 1, 4, 12], [2, 1, 9, 3]])
+case("scales that are whole", real + [node("Mul", ["real", "two"], ["wanted"])] + by_scales + [
+    node("Resize", ["x", "", "scales"], ["y"], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")],
+    {"two": floats(2), "one": floats(1, 1)}, some)
+case("scales to sizes", real + by_scales + [node("Resize", ["x", "", "scales"], ["y"], mode="linear")], {"wanted": floats(4, 8), "one": floats(1, 1)}, some)
+case("scales of an Upsample", [
+    node("Shape", ["x"], ["shape"]), node("Slice", ["shape"], ["image"], starts=[2], ends=[4]), node("Cast", ["image"], ["real"], to=TensorProto.FLOAT),
+    node("Mul", ["real", "two"], ["wanted"])] + by_scales + [node("Upsample", ["x", "scales"], ["y"], mode="nearest")],
+    {"two": floats(2, 3), "one": floats(1, 1)}, some, opset=9)
+case("a scale that is no fraction", [node("Resize", ["x", "", "scales"], ["y"], mode="linear")], {"scales": floats(1, 1, 0.3, 1.7)}, some)
+case("cropped and padded", [node("CenterCropPad", ["x", "sizes"], ["y"], axes=[-2, -1])], {"sizes": ints(6, 4)}, some)
+case("cropped and padded to a square", image + [
+    node("ReduceMax", ["image"], ["side"], keepdims=1), node("Concat", ["side", "side"], ["square"], axis=0),
+    node("CenterCropPad", ["x", "square"], ["y"], axes=[2, 3])], {}, some)
+
+print("[" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "]")
