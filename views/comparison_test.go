@@ -243,6 +243,25 @@ func TestPareto(t *testing.T) {
 	}
 }
 
+// TestFastestIsNotSure names what cannot be told from the fastest, but for noise.
+func TestFastestIsNotSure(t *testing.T) {
+	b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
+	b.size(160, 40)
+	tryFour(t, b)
+	s, timings := *b.ctl.snap, *b.ctl.snap.Timings
+	acc := *s.Accuracy
+	timings.EndToEnd = panetest.Around(214*time.Microsecond, 200)
+	first := s.Config
+	first.Precision, first.Calibrator = config.FP32, "mse"
+	timings.Beside = &report.Beside{Config: first, Speed: report.NewSpeed(3.3, 3.2, 3.5, true)}
+	acc.Labels.Top1 = 0.99
+	s.Config.Precision, s.Config.Calibrator = config.INT8, "entropy"
+	s.Timings, s.Accuracy, s.Seq = &timings, &acc, s.Seq+1
+	b.publish(&s)
+	b.send(ui.GotoMsg{Screen: pane.CompareKey, Page: pane.TriedPage})
+	b.wants("int8/mse, 210.0 µs, 3.40x faster than fp32; within noise of int8/entropy")
+}
+
 // TestGoldenComparison keeps the picture of the comparison and of the plot.
 func TestGoldenComparison(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
