@@ -39,7 +39,9 @@ func (h *help) add(title string, keys []Key) {
 func (h *help) Title() string { return "Help" }
 
 // Keys implements Dialog.
-func (h *help) Keys() []Key { return []Key{K("esc", "close", "close")} }
+func (h *help) Keys() []Key {
+	return []Key{{Keys: []string{"j", "k"}, Short: "scroll", Long: "scroll"}, K("esc", "close", "close")}
+}
 
 // helpLine is a section's title, or a key with what it does, or more of that.
 type helpLine struct{ title, key, text string }
