@@ -137,7 +137,7 @@ func TestCompareWaits(t *testing.T) {
 	b.wants("reading what is marked")
 	b.lacks("is it real?")
 	b.run(reading)
-	b.wants("A  int8/mse", "B  old.trtui", "slower")
+	b.wants("A  int8/mse", "B  old.trtui", "slower", "A is int8/mse, B is old.trtui")
 }
 
 // TestCompareFile opens files that a person names as B and as A; where none are read there is no key for it.
