@@ -115,7 +115,9 @@ func (o *generateFlags) encoded(stdin io.Reader, model string) (text string, ids
 	if tok, err = openTokenizer(o.tokenizer, model); err != nil {
 		return "", nil, nil, err
 	}
-	ids, err = tok.Encode(text)
+	if ids, err = tok.Encode(text); err != nil {
+		err = fmt.Errorf("prompt: %w", err)
+	}
 	return text, ids, tok, err
 }
 
@@ -298,7 +300,7 @@ func (w *textWriter) add(token int) error {
 	now := w.text()
 	whole := strings.TrimRight(now, string(utf8.RuneError))
 	if rest, ok := strings.CutPrefix(whole, w.shown); ok {
-		w.out.WriteString(rest)
+		w.out.WriteString(ui.Visible(rest)) // a tokenizer may have tokens that act on a terminal
 		w.shown = whole
 	}
 	return w.out.Flush()

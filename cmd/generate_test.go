@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/tokenizer"
 )
 
 // story is what a trained model wrote elsewhere, always with the best token.
@@ -114,6 +115,7 @@ func TestGenerateErrors(t *testing.T) {
 		{"token 600: the model has 512", []string{fixed, "--ids", "600"}},
 		{"token -1: the model has 512", []string{fixed, "--ids", "-1"}},
 		{"the prompt has 70 tokens, there is room for 64", []string{fixed, "--ids", strings.Repeat("1,", 69) + "1"}},
+		{"prompt: the text is not UTF-8", []string{fixed, "--tokenizer", tokens, "--prompt", "a\xff"}},
 		{"--tokens 0", []string{fixed, "--ids", "1", "--tokens", "0"}},
 		{"--tokens 9223372036854775807: want 1 to", []string{fixed, "--ids", "1", "--tokens", "9223372036854775807"}},
 		{"--length 1000000000000: want 0 to", []string{fixed, "--ids", "1", "--length", "1000000000000"}},
@@ -124,6 +126,21 @@ func TestGenerateErrors(t *testing.T) {
 	} {
 		if _, text := command(t, exitFailure, append([]string{"generate"}, c.args...)...); !strings.Contains(text, c.want) {
 			t.Errorf("trtui generate %v says %q, want %q", c.args, text, c.want)
+		}
+	}
+}
+
+// What a tokenizer has tokens for that act on a terminal is spelled out.
+func TestGenerateVisibly(t *testing.T) {
+	for i, want := range []string{"a", `\x1b[31m`, `\u202e`} {
+		tok, err := tokenizer.Parse([]byte(`{"model": {"type": "BPE", "vocab": {"a": 0, "\u001b[31m": 1, "\u202e": 2}, "merges": []}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		w := newTextWriter(&out, tok, []int{0}, false)
+		if err := w.add(i); err != nil || out.String() != "a "+want {
+			t.Errorf("token %d is written as %q, %v", i, &out, err)
 		}
 	}
 }

@@ -131,8 +131,11 @@ func (m *Model) Generate(ctx context.Context, q Request, emit func(token int) er
 	}
 	m.decoder.reset()
 	ended := func(t *Times, err error) (*Times, error) {
-		if len(t.Tokens) == 0 || !errors.As(err, new(*tooLong)) {
+		switch {
+		case !errors.As(err, new(*tooLong)):
 			return nil, err
+		case len(t.Tokens) == 0:
+			return nil, fmt.Errorf("the prompt has %d tokens: %w", t.Prompt, err)
 		}
 		t.Ended = Full
 		return t, nil

@@ -2,6 +2,7 @@ package generate
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func TestLongest(t *testing.T) {
 			}
 		}
 		_, err = m.Generate(t.Context(), Request{Prompt: make([]int, c.positions+1), Most: 1}, func(int) error { return nil })
-		if err == nil || !strings.Contains(err.Error(), "the model takes no text of ") {
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("the prompt has %d tokens: the model takes no text of ", c.positions+1)) {
 			t.Errorf("%s, a long prompt: %v", c.name, err)
 		}
 	}
