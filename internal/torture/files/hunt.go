@@ -82,11 +82,19 @@ func (h *hunter) try(ctx context.Context, seed uint64) []torture.Finding {
 	defer os.Remove(out)
 	words := k.commands[rnd.IntN(len(k.commands))]
 	kept := func(name string) string { return filepath.Join(h.kept, name) }
-	args := strings.Split(strings.NewReplacer("FILE", file, "FOLDER", h.path("images"), "OUT", out, "MODEL", kept("sound.onnx"), "IDX", kept("sound.idx"), "TEXT", kept("sound.txt"),
+	args := strings.Split(strings.NewReplacer("FILE", file, "FOLDER", h.path("images"), "OUT", out, "MODEL", kept("sound.onnx"), "IDX", kept("sound.idx"), "TEXT", kept("sound.txt"), "LANGUAGE", kept("language.onnx"), "CACHED", kept("cached.onnx"), "LLAMA", kept("llama.bin"),
 		"RECORDING", kept("recording.trtui"), "LAYERS", kept("layers.json"), "PROFILE", kept("profile.json")).Replace(strings.Join(words, "\x00")), "\x00")
 	cmd := exec.CommandContext(ctx, h.place.Program, args...)
 	cmd.Dir = h.place.Dir
 	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+h.path("cache"), "GOTRACEBACK=all", "GOMAXPROCS=2", "TERM=dumb")
+	if slices.Contains(words, "-") {
+		in, err := os.Open(file)
+		if err != nil {
+			return []torture.Finding{{Kind: "cannot read", Text: err.Error()}}
+		}
+		defer in.Close()
+		cmd.Stdin = in
+	}
 	c, err := torture.Run(ctx, cmd, bounds)
 	if err != nil {
 		return nil
@@ -107,8 +115,9 @@ var trouble = regexp.MustCompile(`(?m)^panic:|^fatal error:|^goroutine \d+|runti
 // stale is what the program says of a flag that a command has no longer.
 var stale = regexp.MustCompile(`has no --|unknown (flag|command)`)
 
-// ofOthers is an error of something else than the file: a model without data, and one that is no language model.
-var ofOthers = regexp.MustCompile(`--shapes|what it is for is not known`)
+// ofOthers is an error of something else than the file: a model without data, and one that is no language model, a text of which a
+// tokenizer makes nothing, a flag.
+var ofOthers = regexp.MustCompile(`--shapes|what it is for is not known|sound\.txt|--(tokens|length|ids|top-k|temperature)\b`)
 
 // maxMessage bounds what the program says of a file that it cannot read.
 const maxMessage = 16 << 10

@@ -31,7 +31,7 @@ var kinds = []kind{
 	{"model's bytes", "model.onnx", 4, func(rnd *rand.Rand, _ map[string][]byte) []byte {
 		return deformBytes(rnd, networks.Generate(rnd.Uint64N(1<<40)).Encode())
 	}, modelCommands},
-	{"model's meaning", "model.onnx", 8, func(rnd *rand.Rand, _ map[string][]byte) []byte { return deformModel(rnd) }, modelCommands},
+	{"model's meaning", "model.onnx", 8, func(rnd *rand.Rand, _ map[string][]byte) []byte { return deformModel(rnd, someModel(rnd)) }, modelCommands},
 	{"engine", "model.engine", 4, func(rnd *rand.Rand, sound map[string][]byte) []byte {
 		return mend(deformBytes(rnd, sound["engine"]))
 	}, engineCommands},

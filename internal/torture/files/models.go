@@ -20,12 +20,17 @@ var edges = []int64{math.MinInt64, math.MinInt32, -1 << 20, -7, -2, -1, 0, 1, 2,
 
 func edge(rnd *rand.Rand) int64 { return edges[rnd.IntN(len(edges))] }
 
-// deformModel changes the meaning of a random model in a few places: what is written is a model still, by its form.
-func deformModel(rnd *rand.Rand) []byte {
+// someModel returns a random model.
+func someModel(rnd *rand.Rand) *networks.Model {
 	m := networks.Generate(rnd.Uint64N(1 << 40))
 	for len(m.Nodes) == 0 {
 		m = networks.Generate(rnd.Uint64N(1 << 40))
 	}
+	return m
+}
+
+// deformModel changes the meaning of a model in a few places: what is written is a model still, by its form.
+func deformModel(rnd *rand.Rand, m *networks.Model) []byte {
 	for range 1 + rnd.IntN(3) {
 		deformNode(rnd, m)
 	}

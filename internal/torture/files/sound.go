@@ -66,7 +66,10 @@ func (h *hunter) makeKept() error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for name, data := range map[string][]byte{"sound.onnx": small().Encode(), "sound.idx": idxFile(8, []int{2, side, side}, pixels(2)), "sound.txt": []byte("a text\n")} {
+	for name, data := range map[string][]byte{
+		"sound.onnx": small().Encode(), "sound.idx": idxFile(8, []int{2, side, side}, pixels(2)), "sound.txt": []byte("a text\n"),
+		"language.onnx": networks.Language(1, false).Encode(), "cached.onnx": networks.Language(1, true).Encode(), "llama.bin": llama2c(),
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 			return err
 		}

@@ -5,7 +5,11 @@ package files
 import (
 	"bytes"
 	_ "embed"
+	"encoding/binary"
+	"math"
 	"math/rand/v2"
+
+	"github.com/trtui/trtui/internal/torture/networks"
 )
 
 // writtenKinds are the files that a person, or another program, writes for this one.
@@ -16,7 +20,23 @@ var writtenKinds = []kind{
 	{"budget", "budget.yaml", 2, text(budget), [][]string{with("check", "MODEL", "--budget", "FILE")}},
 	{"plugin", "some.wasm", 3, func(rnd *rand.Rand, _ map[string][]byte) []byte { return deformBytes(rnd, plugin) },
 		[][]string{{"inspect", "plugins", "FILE"}, {"inspect", "model", "MODEL", "--plugin", "FILE"}}},
-	{"tokenizer", "tokenizer.json", 3, text(tokenizer), [][]string{with("generate", "MODEL", "--tokenizer", "FILE", "--prompt", "ab"), with("run", "MODEL", "--data", "TEXT", "--tokenizer", "FILE")}},
+	{"tokenizer", "tokenizer.json", 4, text(tokenizer), tokenizerCommands},
+	{"tokenizer of llama2.c", "tokenizer.bin", 3, func(rnd *rand.Rand, _ map[string][]byte) []byte { return deformBytes(rnd, llama2c()) }, tokenizerCommands},
+	{"language model", "model.onnx", 4, func(rnd *rand.Rand, _ map[string][]byte) []byte {
+		m := networks.Language(rnd.Uint64(), rnd.IntN(2) == 0)
+		if rnd.IntN(4) == 0 {
+			return deformBytes(rnd, m.Encode())
+		}
+		return deformModel(rnd, m)
+	}, [][]string{
+		writes("FILE", "--ids", "3,1,2"), writes("FILE", "--ids", "3,1,2", "--length", "64"), writes("FILE", "--ids", "1", "--per-layer", "--format", "json"),
+		writes("FILE", "--ids", "1", "--temperature", "1", "--top-k", "9", "--precision", "fp16"), writes("FILE", "--ids", "1", "--weights", "int8"),
+	}},
+	{"sound language model", "model.onnx", 2, func(rnd *rand.Rand, _ map[string][]byte) []byte {
+		return networks.Language(rnd.Uint64(), rnd.IntN(2) == 0).Encode()
+	}, boundsOfTexts()},
+	{"prompt", "prompt.txt", 3, someText, [][]string{writes("LANGUAGE", "--tokenizer", "LLAMA", "--prompt", "-"), writes("CACHED", "--tokenizer", "LLAMA", "--prompt", "-", "--length", "40")}},
+	{"text for a language model", "some.txt", 2, someText, [][]string{with("run", "LANGUAGE", "--data", "FILE", "--tokenizer", "LLAMA", "--items", "2")}},
 	{"ranges", "ranges.json", 3, of("ranges.json"), rangeCommands},
 	{"calibration cache", "calibration.cache", 2, of("calibration.cache"), rangeCommands},
 	{"layers of trtexec", "layers.json", 2, of("layers.json"), [][]string{{"inspect", "layers", "FILE"}, {"inspect", "layers", "FILE", "PROFILE", "--format", "json"}, {"diff", "LAYERS,PROFILE", "FILE,PROFILE"}}},
@@ -25,6 +45,56 @@ var writtenKinds = []kind{
 	{"profile of ONNX Runtime", "runtime.json", 2, text(runtimeProfile), [][]string{{"inspect", "layers", "FILE"}, {"inspect", "layers", "FILE", "--format", "json"}, {"diff", "FILE", "LAYERS,PROFILE"}}},
 	{"inputs of Polygraphy", "inputs.json", 2, of("inputs.json"), [][]string{with("run", "MODEL", "--data", "FILE"), with("calibrate", "MODEL", "--calib-data", "FILE")}},
 	{"outputs of Polygraphy", "outputs.json", 2, of("outputs.json"), [][]string{with("run", "MODEL", "--items", "1", "--load-outputs", "FILE")}},
+}
+
+// writes is a command that writes a few tokens.
+func writes(model string, args ...string) []string {
+	return with(append([]string{"generate", model, "--tokens", "5", "--timing-cache", "none"}, args...)...)
+}
+
+var tokenizerCommands = [][]string{
+	writes("LANGUAGE", "--tokenizer", "FILE", "--prompt", "ab ca\xc3\xa9"), writes("CACHED", "--tokenizer", "FILE", "--prompt", "ab\x01"),
+	with("run", "LANGUAGE", "--data", "TEXT", "--tokenizer", "FILE", "--items", "2"),
+}
+
+// boundsOfTexts are commands whose tokens, lengths and prompts are at edges.
+func boundsOfTexts() (list [][]string) {
+	for _, n := range []string{"0", "-1", "1", "63", "64", "65", "1000", "16777216", "16777217", "4294967296", "9223372036854775807", "9223372036854775808"} {
+		list = append(list, with("generate", "FILE", "--timing-cache", "none", "--ids", "1", "--length", n, "--tokens", "3"),
+			with("generate", "FILE", "--timing-cache", "none", "--ids", "1,2", "--ignore-end", "--tokens", n),
+			writes("FILE", "--ids", n), writes("FILE", "--ids", "1", "--temperature", n, "--top-k", n))
+	}
+	return list
+}
+
+// someText returns a text of letters that tokens have, of any characters, or of bytes that are none.
+func someText(rnd *rand.Rand, _ map[string][]byte) []byte {
+	text := make([]byte, rnd.IntN(1<<rnd.IntN(12)))
+	for i := range text {
+		text[i] = "ab c"[rnd.IntN(4)]
+	}
+	switch rnd.IntN(3) {
+	case 0:
+		return deformBytes(rnd, text)
+	case 1:
+		odd := []rune{0, '\x1b', '\u00e9', '\u202e', '\ufeff', '\U0001f600', '\n', '\uffff'}
+		return append(text, string(odd[rnd.IntN(len(odd))])...)
+	}
+	return text
+}
+
+// llama2c returns a tokenizer of llama2.c with as many tokens as networks.Language has, of which some act on a terminal.
+func llama2c() []byte {
+	tokens := []string{"<unk>", "\n<s>\n", "\n</s>\n", " ", "a", "b", "c", "ab", "abc", " a", "\x1b[31m", "\xc3", "\xa9", "\u202e"}
+	for len(tokens) < networks.Vocabulary {
+		tokens = append(tokens, string(rune('d'+len(tokens))))
+	}
+	data := binary.LittleEndian.AppendUint32(nil, 8)
+	for i, t := range tokens {
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(-i)))
+		data = append(binary.LittleEndian.AppendUint32(data, uint32(len(t))), t...)
+	}
+	return data
 }
 
 var rangeCommands = [][]string{

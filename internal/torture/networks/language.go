@@ -8,9 +8,9 @@ import (
 	"github.com/trtui/trtui/internal/reduce"
 )
 
-// Sizes of Language's models.
+// Sizes of Language's models; Vocabulary is how many tokens they know.
 const (
-	vocabulary = 24
+	Vocabulary = 24
 	embedding  = 8
 )
 
@@ -40,8 +40,8 @@ func Language(seed uint64, cached bool) *Model {
 	add := func(op, out string, a attrs, in ...string) {
 		m.Nodes = append(m.Nodes, Node{Op: op, Name: op + " " + out, In: in, Out: []string{out}, Attrs: a})
 	}
-	weights("embed", vocabulary, embedding)
-	weights("head", embedding, vocabulary)
+	weights("embed", Vocabulary, embedding)
+	weights("head", embedding, Vocabulary)
 	ints("axis1", 1)
 	integers("input_ids", "sequence", 1, fed)
 	add("Gather", "words", nil, "embed", "input_ids")
