@@ -50,15 +50,19 @@ func NewLook(o Options) *Look {
 // Canvas returns an empty canvas of w x h cells that is drawn with this look.
 func (l *Look) Canvas(w, h int) *Canvas {
 	w, h = max(w, 0), max(h, 0)
-	c := &Canvas{W: w, H: h, Focused: l.focused, look: l, stride: w, cells: l.blank(w * h)}
-	for i := range c.cells {
-		c.cells[i] = cell{glyph: ' '}
-	}
-	return c
+	return l.canvas(w, h, make([]cell, w*h))
 }
 
-// blank returns n cells, those of a canvas that was drawn before where there are as many.
-func (l *Look) blank(n int) []cell {
+// canvas returns an empty canvas of those cells, whatever was drawn on them.
+func (l *Look) canvas(w, h int, cells []cell) *Canvas {
+	for i := range cells {
+		cells[i] = cell{glyph: ' '}
+	}
+	return &Canvas{W: w, H: h, Focused: l.focused, look: l, stride: w, cells: cells}
+}
+
+// drawn returns n cells that nothing is drawn on any more, or new ones where there are not as many.
+func (l *Look) drawn(n int) []cell {
 	last := len(l.spare) - 1
 	if last < 0 || cap(l.spare[last]) < n {
 		return make([]cell, n)
@@ -70,7 +74,8 @@ func (l *Look) blank(n int) []cell {
 
 // Render draws on a new canvas, which is drawn's until it returns, and returns its text, w cells wide and h lines high.
 func (l *Look) Render(w, h int, draw func(*Canvas)) string {
-	c := l.Canvas(w, h)
+	w, h = max(w, 0), max(h, 0)
+	c := l.canvas(w, h, l.drawn(w*h))
 	draw(c)
 	l.text = c.appendTo(l.text[:0])
 	if n := len(l.spare); n == 0 || cap(l.spare[n-1]) <= cap(c.cells) {

@@ -287,3 +287,27 @@ func TestChartTop(t *testing.T) {
 		t.Errorf("one value has an axis:\n%s", got)
 	}
 }
+
+// TestRenderAgain: cells that were drawn on are empty when they are drawn on again, and what is drawn meanwhile, within another
+// picture or of another size, has cells of its own.
+func TestRenderAgain(t *testing.T) {
+	l := NewLook(Options{NoColor: true})
+	full := func(text string) func(*Canvas) {
+		return func(c *Canvas) { c.Fill(c.Bounds(), rune(text[0]), Plain) }
+	}
+	for range 3 {
+		if got := l.Render(4, 1, func(c *Canvas) {
+			c.Text(0, 0, Plain, "a")
+			c.Text(1, 0, Plain, l.Render(2, 1, full("b")))
+			l.Render(4, 2, full("c"))
+		}); got != "abb " {
+			t.Fatalf("%q", got)
+		}
+		if got := l.Render(3, 2, full("d")); got != "ddd\nddd" {
+			t.Fatalf("%q", got)
+		}
+		if got := l.Render(5, 1, func(*Canvas) {}); got != "     " {
+			t.Fatalf("%q", got)
+		}
+	}
+}

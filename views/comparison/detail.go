@@ -6,7 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions/diff"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views/memory"
@@ -260,8 +259,10 @@ func more(n int) string {
 
 // mapsView draws the arenas of both sides, one over the other, on one scale.
 type mapsView struct {
-	in  pane.Input
-	cmp *Pair
+	in     pane.Input
+	cmp    *Pair
+	of     [2]*report.Memory // whose arenas those are
+	arenas [2]ui.Map
 }
 
 // Version implements [ui.Versioned]: the maps of large engines take long to draw, and change with the pair alone.
@@ -301,19 +302,22 @@ func (v *mapsView) Render(w, h int) string {
 		half := h / 2
 		for i, s := range v.cmp.sides {
 			part := c.Sub(ui.Rect{Y: i * half, W: w, H: half + i*(h-2*half)})
-			drawArena(part, string("AB"[i]), s, size)
+			v.drawArena(part, i, s.Snapshot.Memory, size)
 		}
 	})
 }
 
-// drawArena draws the arena of one side up to so many bytes.
-func drawArena(c *ui.Canvas, name string, s diff.Side, size int64) {
-	m := s.Snapshot.Memory
+// drawArena draws the arena of side i up to so many bytes.
+func (v *mapsView) drawArena(c *ui.Canvas, i int, m *report.Memory, size int64) {
+	name := string("AB"[i])
 	if m == nil || len(m.Steps) == 0 {
 		c.Fit(1, 0, c.W-2, ui.Muted, name+"  its memory is not known")
 		return
 	}
-	arena := memory.Arena(m)
+	if v.of[i] != m { // blocks and colours of a large engine take long to find
+		v.of[i], v.arenas[i] = m, memory.Arena(m)
+	}
+	arena := v.arenas[i]
 	arena.Size, arena.Cursor = max(size, 1), -1
 	arena.Draw(c)
 	c.Fit(0, min(1, max(c.H-1, 0)), 2, ui.Bold|ui.Accent, name)
