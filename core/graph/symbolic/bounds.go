@@ -124,34 +124,67 @@ func (d Dim) nonNegative(depth int) bool {
 	if depth == 0 {
 		return false
 	}
-	for _, all := range []bool{false, true} {
-		if least, ok := d.withoutQuotients(all); ok && least.nonNegative(depth-1) {
+	for _, quotients := range []func(t term, x Dim, n int64) (Dim, bool){term.halved, term.above, term.halvedOrBelow} {
+		if least, ok := d.withoutQuotients(quotients); ok && least.nonNegative(depth-1) {
 			return true
 		}
 	}
 	return false
 }
 
-// withoutQuotients returns what d is at least, with its terms k*g*floor(x/(g*n)) of a negative k, or of all, as what they are at least:
-// g*floor(x/(g*n)) is from floor(x/n)-g+1 to floor(x/n).
-func (d Dim) withoutQuotients(all bool) (least Dim, ok bool) {
-	least = d
+// withoutQuotients returns what d is at least, with its terms k*floor(x/n) as what a function says that they are at least.
+func (d Dim) withoutQuotients(least func(t term, x Dim, n int64) (Dim, bool)) (r Dim, ok bool) {
+	r = d
 	for _, t := range d.terms {
-		if len(t.atoms) != 1 || t.coef > 0 && !all {
+		if len(t.atoms) != 1 {
 			continue
 		}
-		x, n, yes := t.atoms[0].quotientOf()
-		g := gcd(t.coef, n)
-		if !yes || g == 1 {
-			continue
+		if x, n, is := t.atoms[0].quotientOf(); is {
+			if y, has := least(t, x, n); has {
+				r, ok = r.plus(term{-t.coef, t.atoms}).Add(y), true
+			}
 		}
-		x = x.DivN(int(n / g))
-		if t.coef > 0 {
-			x = x.AddN(int(1 - g))
-		}
-		least, ok = least.plus(term{-t.coef, t.atoms}).Add(x.MulN(int(t.coef/g))), true
 	}
-	return least, ok
+	return r, ok
+}
+
+// halved is for terms -k*g*floor(x/(g*n)): g*floor(x/(g*n)) is floor(x/n) at most.
+func (t term) halved(x Dim, n int64) (Dim, bool) {
+	g := gcd(t.coef, n)
+	return x.DivN(int(n / g)).MulN(int(t.coef / g)), t.coef < 0 && g > 1
+}
+
+// halvedOrBelow is for terms of both signs: g*floor(x/(g*n)) is floor(x/n)-g+1 at least.
+func (t term) halvedOrBelow(x Dim, n int64) (Dim, bool) {
+	g := gcd(t.coef, n)
+	y := x.DivN(int(n / g))
+	if t.coef > 0 {
+		y = y.AddN(int(1 - g))
+	}
+	return y.MulN(int(t.coef / g)), g > 1
+}
+
+// above is for terms -k*floor(x/(g*n)) of an x that is not negative: the quotient times k, or times a g that is no less, is floor(x/n) at
+// most.
+func (t term) above(x Dim, n int64) (Dim, bool) {
+	if t.coef > 0 || !x.NonNegative() {
+		return Dim{}, false
+	}
+	g := factorFrom(n, max(2, -t.coef))
+	return x.DivN(int(n / max(1, g))).MulN(-1), g > 0
+}
+
+// factorFrom returns the least factor of n that is at least least; 0 if there is none, or n is large.
+func factorFrom(n, least int64) int64 {
+	found := int64(0)
+	for a := int64(1); a*a <= n && n < 1<<20; a++ {
+		for _, g := range []int64{a, n / a} {
+			if n%a == 0 && g >= least && (found == 0 || g < found) {
+				found = g
+			}
+		}
+	}
+	return found
 }
 
 // gcd returns the largest number that divides a and b.

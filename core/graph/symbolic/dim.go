@@ -84,7 +84,54 @@ func (d Dim) Add(o Dim) Dim {
 	for _, t := range o.terms {
 		r = r.plus(t)
 	}
+	if len(d.terms) > 0 && len(o.terms) > 0 {
+		return r.joined()
+	}
 	return r
+}
+
+// joined returns a sum in which the halves of a number make it whole, and what one half leaves of it is the other one:
+//
+//	div(h,2)+div(h+1,2) = h    h-div(h,2) = div(h+1,2)    div(h,2)-div(h,4) = div(h+2,4)
+func (d Dim) joined() Dim {
+	for _, t := range d.terms {
+		if len(t.atoms) != 1 {
+			continue
+		}
+		x, n, ok := t.atoms[0].quotientOf()
+		if !ok || n%2 != 0 {
+			continue
+		}
+		whole := x.DivN(int(n / 2)) // floor(x/n) is floor(whole/2)
+		other := whole.AddN(1).DivN(2)
+		half := Dim{terms: []term{{1, t.atoms}}}
+		if d.has(other, t.coef) {
+			return d.less(half, t.coef).less(other, t.coef).Add(whole.MulN(int(t.coef)))
+		}
+		if d.has(whole, -t.coef) {
+			return d.less(half, t.coef).less(whole, -t.coef).Add(other.MulN(int(-t.coef)))
+		}
+	}
+	return d
+}
+
+// less returns d less k times o, term by term.
+func (d Dim) less(o Dim, k int64) Dim {
+	d.c -= k * o.c
+	for _, u := range o.terms {
+		d = d.plus(term{-k * u.coef, u.atoms})
+	}
+	return d
+}
+
+// has reports whether d has k times each term of o.
+func (d Dim) has(o Dim, k int64) bool {
+	for _, u := range o.terms {
+		if !slices.ContainsFunc(d.terms, func(t term) bool { return t.coef == k*u.coef && t.key() == u.key() }) {
+			return false
+		}
+	}
+	return true
 }
 
 // Sub returns d - o.

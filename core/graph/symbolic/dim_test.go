@@ -54,12 +54,18 @@ func TestQuotients(t *testing.T) {
 		{up(h, 32), "32*div(h+31,32)"},
 		{up(h, 32).DivN(8), "4*div(h+31,32)"},
 		{h.Add(h.MulN(-1).Mod(Const(8))), "8*div(h+7,8)"},
+		{h.Sub(h.DivN(2)), "div(h+1,2)"},
+		{h.DivN(2).Add(h.AddN(1).DivN(2)), "h"},
+		{h.Sub(h.DivN(2)).Add(h.DivN(2)), "h"},
+		{h.DivN(4).Sub(h.DivN(8)), "div(h+4,8)"},
+		{h.AddN(3).MulN(2).Sub(h.AddN(3).DivN(2).MulN(2)), "2*div(h,2)+4"},
 	} {
 		if c.got.String() != c.want {
 			t.Errorf("%s, want %s", c.got, c.want)
 		}
 	}
-	for _, d := range []Dim{h.Mod(Const(32)), Const(32).Sub(h.Mod(Const(32))), Const(31).Sub(h.Mod(Const(32))), up(h, 32).Sub(h), h.Sub(h.DivN(3).MulN(3)), h.DivN(2).Sub(h.DivN(4).MulN(2)), h.DivN(4).MulN(2).AddN(1).Sub(h.DivN(2))} {
+	for _, d := range []Dim{h.Mod(Const(32)), Const(32).Sub(h.Mod(Const(32))), Const(31).Sub(h.Mod(Const(32))), up(h, 32).Sub(h), h.Sub(h.DivN(3).MulN(3)), h.DivN(2).Sub(h.DivN(4).MulN(2)), h.DivN(4).MulN(2).AddN(1).Sub(h.DivN(2)),
+		h.DivN(4).Sub(h.DivN(8)), h.Sub(h.DivN(2)), h.DivN(2).Sub(h.DivN(12).MulN(5))} {
 		if !d.NonNegative() {
 			t.Errorf("%s may be negative", d)
 		}
@@ -94,9 +100,15 @@ func TestDivHolds(t *testing.T) {
 			continue
 		}
 		q, r := d.DivN(n), d.Mod(Const(n))
+		o := d.DivN(2 << rnd.IntN(2)).MulN(rnd.IntN(5) - 2)
+		sum, k := randomDim(rnd, 3).Mul(d).Add(o), rnd.IntN(3)-1
+		total := sum.Add(d.MulN(k))
 		for s := range 7 {
 			env := map[string]int{"s": s, "b": rnd.IntN(5)}
 			v := d.Eval(env)
+			if got, want := total.Eval(env), sum.Eval(env)+k*v; got != want {
+				t.Fatalf("%s + %d*(%s) is %s, which is %d at %v, not %d", sum, k, d, total, got, env, want)
+			}
 			if got, want := q.Eval(env), int(floorDiv(int64(v), int64(n))); got != want {
 				t.Fatalf("div(%s,%d) is %s, which is %d at %v, not %d", d, n, q, got, env, want)
 			}
