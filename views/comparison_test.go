@@ -78,11 +78,11 @@ func TestCompareKeys(t *testing.T) {
 	b.wants("A is int8/mse")
 	b.publish(slower(t))
 	b.press("d")
-	b.wants("What B changes of A", "slower", "A  int8/mse", "B  fp32", "1 split", "1 removed", "25 re-typed", "too few samples, not side by side")
+	b.wants("A is int8/mse, B is fp32", "What B changes of A", "slower", "A  int8/mse", "B  fp32", "1 split", "1 removed", "25 re-typed", "too few samples, not side by side")
 	b.press("G")
 	b.wants("not significant")
 	b.press("s")
-	b.wants("A  fp32", "B  int8/mse", "1 merged", "1 added")
+	b.wants("A is fp32, B is int8/mse", "A  fp32", "B  int8/mse", "1 merged", "1 added")
 	b.press("/")
 	for _, r := range "significant|Quantize" {
 		b.press(string(r))

@@ -24,7 +24,6 @@ type Pair struct {
 	err   error
 
 	reading int              // marks that are still read
-	waited  bool             // the comparison that is made was asked for before they were
 	then    *report.Snapshot // what was shown when a comparison was asked for that waits for them; nil: none
 }
 
@@ -61,7 +60,7 @@ func (c *Pair) take(msg tea.Msg) (tea.Cmd, bool) {
 		}
 		c.marks[msg.which] = &msg.side
 		if shown := c.then; shown != nil && c.reading == 0 {
-			c.then, c.waited = nil, true
+			c.then = nil
 			return c.Compare(shown), true
 		}
 		text := string("AB"[msg.which]) + " is " + msg.side.Name
@@ -75,11 +74,10 @@ func (c *Pair) take(msg tea.Msg) (tea.Cmd, bool) {
 	case diffMsg:
 		c.count++
 		c.sides, c.diff, c.err = msg.sides, msg.diff, msg.err
-		if c.waited {
-			c.waited = false
-			return pane.Say(ui.Plain, "A is "+msg.sides[0].Name+", B is "+msg.sides[1].Name), true
+		if msg.err != nil { // the pane says it
+			return nil, true
 		}
-		return nil, true
+		return pane.Say(ui.Plain, "A is "+msg.sides[0].Name+", B is "+msg.sides[1].Name), true
 	}
 	return nil, false
 }
