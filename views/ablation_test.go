@@ -19,7 +19,7 @@ func TestAblation(t *testing.T) {
 	if len(b.ctl.asked) == 0 || b.ctl.asked[len(b.ctl.asked)-1] != "ask 8192" {
 		t.Errorf("asked for %v", b.ctl.asked)
 	}
-	b.wants("What each rule is worth", "each rule off in turn")
+	b.wants("What each rule is worth", "each rule off in turn", "A measures it")
 	speed := func(ratio, low, high float64, significant bool) report.Speed {
 		return report.Speed{Ratio: ratio, Low: low, High: high, Significant: significant, SideBySide: true}
 	}
@@ -47,4 +47,14 @@ func TestAblation(t *testing.T) {
 	if i := slices.IndexFunc(report.Kinds(), func(k report.Kind) bool { return k.Name == "ablation" }); i < 0 {
 		t.Error("recordings do not know it")
 	}
+}
+
+// TestUnmeasuredInReplay: what is measured on request and was not recorded says that it cannot be measured here.
+func TestUnmeasuredInReplay(t *testing.T) {
+	b, _ := newReplayBench(t, ui.Options{NoColor: true})
+	b.size(160, 50)
+	b.press("2", "tab", "tab", "v")
+	b.wants("each rule off in turn", "not measured: ")
+	b.press("6", "v")
+	b.wants("what raising each layer wins", "not measured: ")
 }

@@ -71,6 +71,6 @@ func TestSensitivity(t *testing.T) {
 		b.publish(bare)
 		b.wants("B chooses a goal")
 		b.press("v", "v")
-		b.wants("S raises one layer after the other")
+		b.wants("what raising each layer wins", "S measures it")
 	}
 }

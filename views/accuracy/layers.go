@@ -261,7 +261,7 @@ func (v *sensitivityView) Render(w, h int) string {
 	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
 		s := v.in.Snap.Sensitivity
 		if s == nil {
-			c.Fit(1, min(1, c.H-1), c.W-2, ui.Muted, "S raises one layer after the other, and shows what that wins and costs")
+			v.in.Unmeasured(c, v.desk, pane.NeedsChoice, "what raising each layer wins and costs, one after the other", "{Accuracy S} measures it")
 			return
 		}
 		foot := 0

@@ -15,11 +15,12 @@ import (
 // where the rule makes it faster; marks are the ends of the interval, and what is noise has no colour.
 type ablationView struct {
 	in    pane.Input
+	desk  pane.Desk
 	table ui.Table
 }
 
-func newAblationView(look *ui.Look) *ablationView {
-	v := &ablationView{in: pane.NewInput(look, report.PartAblation)}
+func newAblationView(look *ui.Look, d pane.Desk) *ablationView {
+	v := &ablationView{in: pane.NewInput(look, report.PartAblation), desk: d}
 	at := func(r int) *report.AblationRow { return &v.in.Snap.Ablation.Rows[r] }
 	v.table.Columns = []ui.Column{
 		{Title: "rule", Name: true, Width: 18, Flex: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Rule} }, Order: func(a, b int) int { return cmp.Compare(at(a).Rule, at(b).Rule) }},
@@ -132,9 +133,6 @@ func (v *ablationView) Render(w, h int) string {
 			v.table.Draw(c)
 			return
 		}
-		c.Fit(1, 0, w-2, ui.Muted, "each rule off in turn, beside the engine with all of them")
-		if b := v.in.Snap.Busy; b != nil {
-			c.Fit(1, 1, w-2, ui.Plain, b.String())
-		}
+		v.in.Unmeasured(c, v.desk, pane.NeedsRun, "each rule off in turn, beside the engine with all of them", "{Graph A} measures it")
 	})
 }

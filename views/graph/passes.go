@@ -21,7 +21,7 @@ type passesView struct {
 }
 
 func newPassesView(g *graphs, ablate func() tea.Cmd) *passesView {
-	v := &passesView{g: g, ablate: ablate, ablation: newAblationView(g.look())}
+	v := &passesView{g: g, ablate: ablate, ablation: newAblationView(g.look(), g.desk)}
 	step := func(r int) *report.PassStep {
 		if s := g.snap().Passes.Steps; r < len(s) {
 			return &s[r]

@@ -143,6 +143,26 @@ func (p *Input) Wait(c *ui.Canvas, what string) {
 	}
 }
 
+// Unmeasured draws what a pane shows that is measured on request and was not: what it is, and below that what is being done, why
+// it cannot be had, or how to get it, where {x} stands for keys.
+func (p *Input) Unmeasured(c *ui.Canvas, d Desk, need Need, what, how string) {
+	text := p.Look.Keys(how)
+	if b := p.Snap.Busy; b != nil && p.Snap.Replay == "" {
+		text = b.String()
+	} else if lack := d.Lacks(need); lack != "" {
+		text = "not measured: " + lack
+	}
+	y := 0
+	for _, line := range ui.Wrap(what, c.W-2) {
+		c.Fit(1, y, c.W-2, ui.Muted, line)
+		y++
+	}
+	for _, line := range ui.Wrap(text, c.W-2) {
+		c.Fit(1, y, c.W-2, ui.Plain, line)
+		y++
+	}
+}
+
 // WhyRefused draws a text on why the model cannot be run, and where there is more to see; it returns the line behind that.
 func WhyRefused(c *ui.Canvas, y int, style ui.Style, text string) int {
 	for _, line := range ui.Wrap(text, c.W-2) {
