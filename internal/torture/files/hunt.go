@@ -117,7 +117,7 @@ var stale = regexp.MustCompile(`has no --|unknown (flag|command)`)
 
 // ofOthers is an error of something else than the file: a model without data, and one that is no language model, a text of which a
 // tokenizer makes nothing, a flag.
-var ofOthers = regexp.MustCompile(`--shapes|what it is for is not known|sound\.txt|--(tokens|length|ids|top-k|temperature)\b`)
+var ofOthers = regexp.MustCompile(`--shapes|what it is for is not known|sound\.txt|of the limit of|--(tokens|length|ids|top-k|temperature)\b`)
 
 // maxMessage bounds what the program says of a file that it cannot read.
 const maxMessage = 16 << 10

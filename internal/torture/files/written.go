@@ -60,8 +60,8 @@ var tokenizerCommands = [][]string{
 // boundsOfTexts are commands whose tokens, lengths and prompts are at edges.
 func boundsOfTexts() (list [][]string) {
 	for _, n := range []string{"0", "-1", "1", "63", "64", "65", "1000", "16777216", "16777217", "4294967296", "9223372036854775807", "9223372036854775808"} {
-		list = append(list, with("generate", "FILE", "--timing-cache", "none", "--ids", "1", "--length", n, "--tokens", "3"),
-			with("generate", "FILE", "--timing-cache", "none", "--ids", "1,2", "--ignore-end", "--tokens", n),
+		list = append(list, with("generate", "FILE", "--timing-cache", "none", "--ids", "1", "--max-memory", "512MiB", "--length", n, "--tokens", "3"),
+			with("generate", "FILE", "--timing-cache", "none", "--ids", "1,2", "--max-memory", "512MiB", "--ignore-end", "--tokens", n),
 			writes("FILE", "--ids", n), writes("FILE", "--ids", "1", "--temperature", n, "--top-k", n))
 	}
 	return list
