@@ -10,7 +10,7 @@ import (
 // next part repeats goes first ("/layer4/layer4.2/conv/Conv" is "/layer4.2/Conv"), then parts from the left are abbreviated, but
 // not their numbers ("/bert/encoder/layer.11/attention/query/MatMul" is "/ber/enc/lay.11/att/query/MatMul"), then those at the left
 // that have no number are left out ("…lay.11/att/query/MatMul") and a letter of the others stays ("…l.11/att/que/MatMul"), then a
-// letter of each ("/b/e/l.11/a/query/MatMul"), and where that is not enough mark stands for the middle.
+// letter of each ("/b/e/l.11/a/query/MatMul"), and where that is not enough mark stands for the middle, too ("…l.11/a/…/MatMul").
 func Name(s string, w int, mark rune) string {
 	if len(s) <= w || Width(s) <= w {
 		return s
@@ -18,6 +18,7 @@ func Name(s string, w int, mark rune) string {
 	separator := separatorOf(s)
 	whole := withoutRepeats(strings.Split(s, separator))
 	s = strings.Join(whole, separator)
+	tail := ""
 	for _, letters := range []int{3, 1} {
 		parts := slices.Clone(whole)
 		for i := 0; i+1 < len(parts) && Width(s) > w; i++ {
@@ -25,35 +26,40 @@ func Name(s string, w int, mark rune) string {
 			s = strings.Join(parts, separator)
 		}
 		if letters > 1 && Width(s) > w && mark != 0 {
-			if tail := withoutHead(parts, separator, w-Width(string(mark))); tail != "" {
+			if tail = withoutHead(parts, separator, w-Width(string(mark))); tail != "" && Width(tail) < w {
 				return string(mark) + tail
 			}
 		}
+	}
+	if Width(s) > w && tail != "" { // cut in the middle, s would lose the number
+		return string(mark) + Middle(tail, w-Width(string(mark)), mark)
 	}
 	return Middle(s, w, mark)
 }
 
 // withoutHead leaves out parts of a path from the left on, none that has a number and not the last two, until the others take w
-// cells, and then all but a letter of those from the left on, not the last two; "" where that does not do. What stands at the
-// left most names have in common.
+// cells, and then all but a letter of those from the left on, not the last two; "" where there is nothing to leave out, or that
+// does not do and no number is left. What stands at the left most names have in common.
 func withoutHead(parts []string, separator string, w int) string {
+	numbered := func() bool { return strings.ContainsFunc(parts[0], unicode.IsDigit) }
 	all := len(parts)
-	for len(parts) > 2 && !strings.ContainsFunc(parts[0], unicode.IsDigit) {
+	for len(parts) > 2 && !numbered() {
 		parts = parts[1:]
 		if s := strings.Join(parts, separator); Width(s) <= w {
 			return s
 		}
 	}
-	if len(parts) == all {
+	if len(parts) == all || !numbered() {
 		return ""
 	}
+	s := ""
 	for i := range max(len(parts)-2, 0) {
 		parts[i] = abbreviate(parts[i], 1)
-		if s := strings.Join(parts, separator); Width(s) <= w {
-			return s
+		if s = strings.Join(parts, separator); Width(s) <= w {
+			break
 		}
 	}
-	return ""
+	return s
 }
 
 // separatorOf returns what stands between the parts of a path.

@@ -22,7 +22,7 @@ func TestName(t *testing.T) {
 		{"/bert/encoder/layer.11/attention/query/MatMul", 26, "…enc/lay.11/att/que/MatMul"},
 		{"/bert/encoder/layer.11/attention/query/MatMul", 22, "…lay.11/att/que/MatMul"},
 		{"/bert/encoder/layer.11/attention/query/MatMul", 21, "…l.11/att/que/MatMul"},
-		{"/bert/encoder/layer.11/attention/query/MatMul", 16, "/b/e/l.1…/MatMul"},
+		{"/bert/encoder/layer.11/attention/query/MatMul", 16, "…l.11/a/…/MatMul"},
 		{"model.layers.3.mlp.down_proj.weight", 20, "…3.mlp.dow.weight"},
 		{"down_blocks.0/attn1x2/Add", 14, "d.0/att…x2/Add"},
 		{"tower", 3, "to…"},
