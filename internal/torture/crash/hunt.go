@@ -20,7 +20,7 @@ import (
 
 // Hunt is the hunt with what happens to programs.
 var Hunt = torture.Hunt{
-	Name: "crash", Doc: "kill -9 at random moments, full disks, no home, several processes on one file, limits of memory",
+	Name: "crash", Doc: "kill -9 at random moments, full disks, no home, several processes on one file, limits of memory, engines of other processors",
 	Share: 2, Sample: 16, Limit: 2 * time.Minute, Memory: 4 << 30, Start: start,
 }
 
@@ -40,6 +40,7 @@ var trials = []trial{
 	{"two recorders on one file", sharedRecording},
 	{"output that cannot be written", fullOutput},
 	{"a limit of memory", littleMemory},
+	{"an engine of another processor", otherProcessor},
 }
 
 var bounds = torture.Bounds{Time: 60 * time.Second, Memory: 2 << 30}
