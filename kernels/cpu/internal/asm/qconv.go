@@ -19,6 +19,10 @@ type QConvCall struct {
 	Requant *Requant
 	Packed  []byte // the inputs as QConvKernel.Pack lays them out, in the place of In; nil if it has not
 	Ahead   []int8 // weights of a call that follows: kernels may fetch them, evenly over the tiles; nil for none
+
+	// Streamed says that Packed is more than the L1 cache holds, and that later calls go through it again: what stays is better the
+	// weights, which the next tile reads.
+	Streamed bool
 }
 
 // reach returns the offset of the last step of pixel n-1: where tables ascend, as those of all drivers do, the

@@ -149,7 +149,10 @@ func TestQConvKernels(t *testing.T) {
 			if k.InPlace() {
 				return
 			}
+			turn := 0
 			packed := func(c *QConvCall) {
+				turn++
+				c.Streamed = turn%2 == 0
 				c.Packed = make([]byte, k.PackedSize(len(c.Pixels), len(c.Steps)))
 				k.Pack(c.Packed, c)
 				in := c.In

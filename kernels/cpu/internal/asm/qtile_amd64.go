@@ -19,6 +19,7 @@ type tileArgs struct {
 	pixels       int
 	ahead        *int8
 	aheadStep    int
+	streamed     int // not 0: inputs leave the L1 cache to the weights
 }
 
 const (
@@ -59,6 +60,9 @@ func (k QConvKernel) runTiles(c *QConvCall) {
 	if len(c.Ahead) > 0 {
 		lines := (n + tilePixels - 1) / tilePixels * args.quads * tileAhead
 		args.ahead, args.aheadStep = &c.Ahead[0], min(tileLine, len(c.Ahead)/lines+1)
+	}
+	if c.Streamed {
+		args.streamed = 1
 	}
 	if p := (*byte)(unsafe.Pointer(&args)); k.Blocks == 2 {
 		qconv32AMX(p)

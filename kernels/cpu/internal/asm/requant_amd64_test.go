@@ -36,6 +36,7 @@ func TestArgumentOffsets(t *testing.T) {
 		{"tPixels", unsafe.Offsetof(tile.pixels), 56},
 		{"tAhead", unsafe.Offsetof(tile.ahead), 64},
 		{"tAheadStep", unsafe.Offsetof(tile.aheadStep), 72},
+		{"tStreamed", unsafe.Offsetof(tile.streamed), 80},
 		{"pTo", unsafe.Offsetof(pack.to), 0},
 		{"pIn", unsafe.Offsetof(pack.in), 8},
 		{"pPixels", unsafe.Offsetof(pack.pixels), 16},

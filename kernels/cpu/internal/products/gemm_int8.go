@@ -58,6 +58,9 @@ type PackInt8Config struct {
 // gemmInt8Rows is the most rows of a unit.
 const gemmInt8Rows = 11 * 16
 
+// streamedBytes of rows, laid out, do not stay in the L1 cache beside the weights of a panel.
+const streamedBytes = 32 << 10
+
 // fewPanels are those for which rows are not worth being laid out beforehand.
 const fewPanels = 4
 
@@ -312,6 +315,7 @@ func (r *gemmInt8Run) panel(p *quantised.Panel, a []byte, first, rows int, requa
 	call := asm.QConvCall{In: a, Steps: p.Steps, Weights: g.weights[p.Weights:], Start: r.call.Start[o:], Ahead: next}
 	if g.packed > 0 {
 		call.Packed = r.call.Workspace[p.Kernel.PackedSize(first, len(p.Steps)):g.packed]
+		call.Streamed = len(call.Packed) > streamedBytes
 	}
 	p.Strip(call, g.pixels[:rows], requant)
 }

@@ -13,6 +13,7 @@ import (
 const (
 	tIn, tQuads, tWeights, tStart, tRequant     = 0, 8, 16, 24, 32
 	tConfig, tSums, tPixels, tAhead, tAheadStep = 40, 48, 56, 64, 72
+	tStreamed                                   = 80
 
 	pTo, pIn, pPixels, pCount, pSteps, pQuads = 0, 8, 16, 24, 32, 40
 )
@@ -145,26 +146,29 @@ func (k *qtileKernel) reduce() {
 	k.load(tIn, tileInputs)
 	c.CMPQ(k.memory(tPixels), operand.Imm(tileRows))
 	c.JLE(operand.LabelRef("one"))
-	c.Label("two")
-	k.weights()
-	k.inputs(0)
-	k.multiply(0)
-	k.inputs(1)
-	k.multiply(1)
-	k.next(ahead)
-	c.SUBQ(operand.Imm(1), left)
-	c.JNE(operand.LabelRef("two"))
-	c.JMP(operand.LabelRef("sums"))
-	c.Label("one")
-	k.weights()
-	k.inputs(0)
-	k.multiply(0)
-	k.next(ahead)
-	c.SUBQ(operand.Imm(1), left)
-	c.JNE(operand.LabelRef("one"))
+	c.CMPQ(k.memory(tStreamed), operand.Imm(0))
+	c.JNE(operand.LabelRef("streamed"))
+	k.quads("two", 2, false, left, ahead)
+	k.quads("streamed", 2, true, left, ahead)
+	k.quads("one", 1, false, left, ahead)
 	c.Label("sums")
 	c.MOVQ(ahead, k.memory(tAhead))
 	c.MOVQ(tileInputs, k.memory(tIn))
+}
+
+// quads emits the loop over quads of one half of the pixels, or of both.
+func (k *qtileKernel) quads(label string, halves int, streamed bool, left, ahead reg.GPVirtual) {
+	c := k.c
+	c.Label(label)
+	k.weights()
+	for half := range halves {
+		k.inputs(half, streamed)
+		k.multiply(half)
+	}
+	k.next(ahead)
+	c.SUBQ(operand.Imm(1), left)
+	c.JNE(operand.LabelRef(label))
+	c.JMP(operand.LabelRef("sums"))
 }
 
 // weights loads those of a quad.
@@ -174,9 +178,13 @@ func (k *qtileKernel) weights() {
 	}
 }
 
-// inputs loads those of a half of the pixels.
-func (k *qtileKernel) inputs(half int) {
-	k.tileAt("TILELOADD", tileF2, tileIn+half, tileInputs, tileDistance, half*tileBytes)
+// inputs loads those of a half of the pixels. What is streamed leaves the L1 cache to the weights, which the next tile reads again.
+func (k *qtileKernel) inputs(half int, streamed bool) {
+	name, prefix := "TILELOADD", uint8(tileF2)
+	if streamed {
+		name, prefix = "TILELOADDT1", tile66
+	}
+	k.tileAt(name, prefix, tileIn+half, tileInputs, tileDistance, half*tileBytes)
 }
 
 // next goes on to the next quad, and asks for the weights of the one behind that and for some of what follows.
