@@ -68,7 +68,7 @@ pictures: build            ## draw the screens that the README shows anew
 lint:                      ## vet, format, staticcheck
 	$(GO) vet ./... ./testdata ./testdata/golden
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these'; exit 1; }
-	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./... ./testdata ./testdata/golden
+	GOGC=400 $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./... ./testdata ./testdata/golden  # a quarter faster than with less memory
 
 cross: QUICKLY := -gcflags='all=-N -l'  # nothing of these targets is compiled yet, and nothing of it is kept
 cross:                     ## it must build everywhere
