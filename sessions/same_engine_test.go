@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -11,6 +12,7 @@ import (
 // TestSameEngineStays changes what has no say while a session is at rest and while it works: the configuration follows,
 // and nothing is built or measured again.
 func TestSameEngineStays(t *testing.T) {
+	sessions.NotUnderRace(t)
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
 	s := open(t, cfg)
 	early := await(t, s, func(s *report.Snapshot) bool { return s.Timings != nil })
