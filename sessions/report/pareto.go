@@ -27,6 +27,24 @@ func (p *Pareto) Fastest() int {
 	return -1
 }
 
+// Alike names the other points within the limit that the fastest cannot be told from: their difference is noise. quantized is as
+// for [config.Config.Effective].
+func (p *Pareto) Alike(quantized bool) (names []string) {
+	fastest := p.Fastest()
+	for i := range p.Points {
+		o := &p.Points[i]
+		if fastest >= 0 && i != fastest && o.Within && p.Points[fastest].measured().Over(o.measured(), quantized).Noise() {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
+// measured returns what is known of the point's times.
+func (p *Point) measured() Measured {
+	return Measured{Config: p.Config, Median: p.Latency, Low: p.Low, High: p.High, Beside: p.Beside, Estimated: p.Estimated}
+}
+
 // Point returns what a recording says of the configuration.
 func (c *RecordedConfig) Point() Point {
 	m := c.Measured()

@@ -225,24 +225,19 @@ func (v *paretoView) drawFastest(c *ui.Canvas) {
 	if ui.Width(latency+speed) > c.W-x-1 && speed != "" {
 		latency = "" // the plot and the table have it
 	}
-	c.FitClauses(x, 0, c.W-x-1, ui.Plain, latency+speed+v.alike(i))
+	c.FitClauses(x, 0, c.W-x-1, ui.Plain, latency+speed+v.alike())
 }
 
 // alike says which of those within the limit the fastest cannot be told from; "" where it is faster than all.
-func (v *paretoView) alike(fastest int) string {
-	var names []string
-	for i := range v.trials {
-		if i != fastest && v.pareto.Points[i].Within && v.trials[fastest].measured.Over(v.trials[i].measured, pane.OwnRanges(v.in.Snap)).Noise() {
-			names = append(names, v.trials[i].label)
-		}
-	}
-	switch len(names) {
+func (v *paretoView) alike() string {
+	switch names := v.pareto.Alike(pane.OwnRanges(v.in.Snap)); len(names) {
 	case 0:
 		return ""
 	case 1:
 		return "; within noise of " + names[0]
+	default:
+		return fmt.Sprintf("; within noise of %d others", len(names))
 	}
-	return fmt.Sprintf("; within noise of %d others", len(names))
 }
 
 // fastestSpeed says how fast a trial is beside the first in FP32, as the table of trials does; "" where there is none.
