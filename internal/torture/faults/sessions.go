@@ -122,15 +122,36 @@ func (v *visit) screen() error {
 	v.device.mend()
 	s.Set(v.config())
 	s.Rerun()
-	snap, err := v.await(s)
-	switch g := snap.Generation; {
-	case err != nil:
-	case snap.Err != "":
-		err = fmt.Errorf("%w once nothing fails any more: %s", errWrong, snap.Err)
-	case speaks && (g == nil || len(g.Tokens) != newTokens):
-		err = fmt.Errorf("%w once nothing fails any more: the text is %+v", errWrong, g)
+	return v.well(s, func(snap *report.Snapshot) string {
+		switch g := snap.Generation; {
+		case snap.Err != "":
+			return snap.Err
+		case speaks && (g == nil || len(g.Tokens) != newTokens):
+			return fmt.Sprintf("the text is %+v", g)
+		}
+		return ""
+	})
+}
+
+// well waits until there is nothing wrong with a session any more; what it is done with first may be from before.
+func (v *visit) well(s *sessions.Session, wrong func(*report.Snapshot) string) error {
+	late := time.After(patience)
+	for {
+		snap, err := v.await(s)
+		switch {
+		case errors.Is(err, errStuck) && snap.Busy == nil:
+			return fmt.Errorf("%w once nothing fails any more: %s", errWrong, wrong(snap))
+		case err != nil:
+			return err
+		case wrong(snap) == "":
+			return nil
+		}
+		select {
+		case <-late:
+			return fmt.Errorf("%w once nothing fails any more: %s", errWrong, wrong(snap))
+		default:
+		}
 	}
-	return err
 }
 
 // await waits until a session has nothing to do.
