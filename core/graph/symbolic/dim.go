@@ -255,21 +255,25 @@ func (d Dim) DivN(n int) Dim { return d.Div(Const(n)) }
 func (d Dim) Mod(o Dim) Dim { return d.Sub(o.Mul(d.Div(o))) }
 
 // Min returns the smaller of d and o.
-func (d Dim) Min(o Dim) Dim { return d.pick("min", o, func(a, b int) int { return min(a, b) }) }
+func (d Dim) Min(o Dim) Dim {
+	switch {
+	case o.Sub(d).NonNegative():
+		return d
+	case d.Sub(o).NonNegative():
+		return o
+	}
+	return call("min", d, o)
+}
 
 // Max returns the larger of d and o.
-func (d Dim) Max(o Dim) Dim { return d.pick("max", o, func(a, b int) int { return max(a, b) }) }
-
-func (d Dim) pick(name string, o Dim, f func(a, b int) int) Dim {
-	a, ok := d.IsConst()
-	b, ok2 := o.IsConst()
+func (d Dim) Max(o Dim) Dim {
 	switch {
-	case ok && ok2:
-		return Const(f(a, b))
-	case d.Equal(o):
+	case d.Sub(o).NonNegative():
 		return d
+	case o.Sub(d).NonNegative():
+		return o
 	}
-	return call(name, d, o)
+	return call("max", d, o)
 }
 
 func call(name string, args ...Dim) Dim {
@@ -291,8 +295,12 @@ func (d Dim) Exactly(n int64) (Dim, bool) {
 	return r, true
 }
 
-// quotient returns d / o where both are a single product and o's atoms are among d's.
+// quotient returns d / o where d is a multiple of o, or both are a single product and o's atoms are among d's.
 func (d Dim) quotient(o Dim) (Dim, bool) {
+	if len(d.terms) == len(o.terms) && len(o.terms) > 1 {
+		k := d.terms[0].coef / o.terms[0].coef
+		return Const(int(k)), d.Equal(o.MulN(int(k)))
+	}
 	if d.c != 0 || o.c != 0 || len(d.terms) != 1 || len(o.terms) != 1 || d.terms[0].coef%o.terms[0].coef != 0 {
 		return Dim{}, false
 	}

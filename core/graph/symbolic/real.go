@@ -61,6 +61,9 @@ func Do(op string, wide bool, args ...Real) (Real, error) {
 	if r, ok := exactly(op, args); ok {
 		return r, nil
 	}
+	if x := args[0]; op == "float" && (wide || len(x.args) > 0 && !x.wide) { // it has the type
+		return x, nil
+	}
 	r := Real{op: op, wide: wide, args: slices.Clone(args)}
 	if !slices.ContainsFunc(args, func(a Real) bool { _, ok := a.Const(); return !ok }) {
 		return RealConst(r.eval(nil)), nil
@@ -143,6 +146,9 @@ func (r Real) Trunc() Dim {
 	}
 	if v, ok := r.Const(); ok {
 		return Const(truncInt(v))
+	}
+	if r.op == "floor" && r.args[0].wide == r.wide && r.args[0].nonNegative() {
+		return r.args[0].Trunc()
 	}
 	return Dim{terms: []term{{1, []atom{{name: "trunc", real: &r}}}}}
 }

@@ -31,7 +31,8 @@ func TestReal(t *testing.T) {
 		{do(t, "mul", h, do(t, "quo", RealOf(Symbol("h").MulN(2)), h)), "2*h"},
 		{do(t, "min", h, w), "min(h,w)"},
 		{do(t, "mul", h, odd), "trunc(mul(of(h),0.699999988079071))"},
-		{do(t, "floor", do(t, "mul", h, do(t, "quo", w, h))), "trunc(floor(mul(of(h),quo(of(w),of(h)))))"},
+		{do(t, "float", do(t, "mul", h, odd)), "trunc(mul(of(h),0.699999988079071))"},
+		{do(t, "floor", do(t, "mul", h, do(t, "quo", w, h))), "trunc(mul(of(h),quo(of(w),of(h))))"},
 	} {
 		d := c.r.Trunc()
 		if d.String() != c.want {
