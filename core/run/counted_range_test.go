@@ -1,0 +1,70 @@
+package run_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels/cpu"
+)
+
+// TestCountsInBetween: a layer that counts most between the ends of a range has memory for that, and what is padded to a multiple is at
+// every extent.
+func TestCountsInBetween(t *testing.T) {
+	d := graph.Define("between")
+	x := d.Input("x", numeric.F32, symbolic.Symbol("n"))
+	number := func(name string, list ...int64) *graph.Tensor {
+		return d.Constant(name, numeric.Values(numeric.I64, list, len(list)))
+	}
+	extent := d.ShapeOf(x)
+	most := d.Min(extent, d.Sub(number("twenty", 20), extent)) // of n elements, or of 20-n
+	part := d.Layer(graph.Slice, graph.SliceAttrs{}, x, number("zero", 0), most)
+	d.Output("y", d.Neg(d.Gather(part, d.Squeeze(d.NonZero(part), 0), 0)))
+	end := d.Program(elementwise.FloorMod(), d.Neg(extent), number("four", 4))
+	pads := d.Concat(0, number("begin", 1), end)
+	d.Output("z", d.Layer(graph.Pad, graph.PadAttrs{Mode: "constant", Value: 3}, x, nil, pads))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(1)
+	defer b.Close()
+	of := func(n int) map[string]int { return map[string]int{"n": n} }
+	p, err := run.NewPlanOf(t.Context(), n, run.Extents{Opt: of(10), Min: of(4), Max: of(16)}, b, run.BestGuess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := contextOf(t, b, p)
+	for _, n := range []int{10, 4, 16, 9, 11, 7} {
+		v := numeric.NewValue(numeric.F32, n)
+		for i := range v.F32() {
+			v.F32()[i] = float32(i + 1)
+		}
+		if err := c.SetShapes(map[string][]int{"x": {n}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.SetInput("x", v); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		want, err := p.Network.Eval(t.Context(), map[string]numeric.Value{"x": v}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"y", "z"} {
+			got, err := c.Output(name)
+			if err != nil || !slices.Equal(got.Dims, want[name].Dims) || !slices.Equal(got.F32(), want[name].F32()) {
+				t.Errorf("at %d: %s is %v %v, want %v %v; %v", n, name, got.Dims, got.F32(), want[name].Dims, want[name].F32(), err)
+			}
+		}
+		if z := want["z"]; z.Len() != 1+(n+3)/4*4 || len(want["y"].F32()) != min(n, 20-n) {
+			t.Errorf("at %d there are %v and %v", n, want["y"].Dims, z.Dims)
+		}
+	}
+}
