@@ -54,17 +54,14 @@ func (in Instr) evalDim(x, y, z symbolic.Dim) (symbolic.Dim, bool) {
 		if okX && okY {
 			break
 		}
-		part := symbolic.Dim.Div
-		if in.Op == Mod {
-			part = symbolic.Dim.Mod
-		}
 		if !isDivisor(y) {
 			return symbolic.Dim{}, false
 		}
-		if minus := x.MulN(-1); minus.NonNegative() { // towards 0
-			return part(minus, y).MulN(-1), true
+		q := quotient(x, y)
+		if in.Op == Mod {
+			q = x.Sub(y.Mul(q))
 		}
-		return part(x, y), x.NonNegativeFilled() // as (h-1)/2+1 of an extent, which a model that has none of is refused for
+		return q, true
 	case Equal:
 		if x.Equal(y) {
 			return symbolic.Const(1), true
@@ -95,6 +92,18 @@ func (in Instr) evalDim(x, y, z symbolic.Dim) (symbolic.Dim, bool) {
 		return symbolic.Const(int(intInstr{Instr: in}.eval2(int64(a), int64(b)))), true
 	}
 	return symbolic.Dim{}, false
+}
+
+// quotient returns x/y toward 0.
+func quotient(x, y symbolic.Dim) symbolic.Dim {
+	minus := x.MulN(-1)
+	switch {
+	case minus.NonNegative():
+		return minus.Div(y).MulN(-1)
+	case x.NonNegativeFilled(): // as (h-1)/2+1 of an extent, which a model that has none of is refused for
+		return x.Div(y)
+	}
+	return x.AtLeast0().Div(y).Sub(minus.AtLeast0().Div(y))
 }
 
 // isDivisor reports whether extents may be divided by y: it is never negative. Where it is 0, what follows has no meaning.

@@ -55,6 +55,10 @@ case("pads to multiples, of what is left", image + [
 case("pads by C's remainder", image + [
     node("Mod", ["image", "m"], ["end"], fmod=1), node("Concat", ["zero", "end"], ["pads"], axis=0),
     node("Pad", ["x", "pads", "value"], ["y"])], {"m": ints(3), "zero": ints(0, 0, 1, 0, 0, 0), "value": np.array(2.5, np.float32)}, some)
+case("pads by half of what may be missing or too much", image + [
+    node("Sub", ["size", "image"], ["more"]), node("Div", ["more", "two"], ["begin"]), node("Sub", ["more", "begin"], ["end"]),
+    node("Concat", ["zero", "begin", "zero", "end"], ["pads"], axis=0), node("Pad", ["x", "pads"], ["y"])],
+    {"size": ints(6, 4), "two": ints(2), "zero": ints(0, 0)}, some)
 case("sizes by a half more", real + [node("Mul", ["real", "c"], ["want"])] + resize + [linear], {"c": floats(1.5)}, some)
 case("sizes by scales that are rounded", real + [node("Mul", ["real", "c"], ["m"]), node("Floor", ["m"], ["want"])] + resize + [linear], {"c": floats(0.7, 1.3)}, [[1, 1, 10, 5], [2, 1, 8, 3]])
 case("the sizes of a detector", real + [
