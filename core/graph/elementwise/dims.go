@@ -62,6 +62,14 @@ func (in Instr) evalDim(x, y, z symbolic.Dim) (symbolic.Dim, bool) {
 			q = x.Sub(y.Mul(q))
 		}
 		return q, true
+	case Pow:
+		if okX || !okY || b < 1 || b > maxPower {
+			break
+		}
+		for y = x; b > 1; b-- {
+			y = y.Mul(x)
+		}
+		return y, true
 	case Equal:
 		if x.Equal(y) {
 			return symbolic.Const(1), true
@@ -93,6 +101,9 @@ func (in Instr) evalDim(x, y, z symbolic.Dim) (symbolic.Dim, bool) {
 	}
 	return symbolic.Dim{}, false
 }
+
+// maxPower bounds the powers of extents that are followed, as of the side of a square.
+const maxPower = 4
 
 // quotient returns x/y toward 0.
 func quotient(x, y symbolic.Dim) symbolic.Dim {

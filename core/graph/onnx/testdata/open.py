@@ -59,6 +59,10 @@ case("pads by half of what may be missing or too much", image + [
     node("Sub", ["size", "image"], ["more"]), node("Div", ["more", "two"], ["begin"]), node("Sub", ["more", "begin"], ["end"]),
     node("Concat", ["zero", "begin", "zero", "end"], ["pads"], axis=0), node("Pad", ["x", "pads"], ["y"])],
     {"size": ints(6, 4), "two": ints(2), "zero": ints(0, 0)}, some)
+case("the square of a side", [
+    node("Shape", ["x"], ["height"], start=2, end=3), node("Pow", ["height", "two"], ["places"]),
+    node("Concat", ["one", "places"], ["shape"], axis=0), node("Reshape", ["x", "shape"], ["y"])],
+    {"two": ints(2), "one": ints(-1)}, [[1, 1, 5, 5], [2, 1, 3, 3]])
 case("sizes by a half more", real + [node("Mul", ["real", "c"], ["want"])] + resize + [linear], {"c": floats(1.5)}, some)
 case("sizes by scales that are rounded", real + [node("Mul", ["real", "c"], ["m"]), node("Floor", ["m"], ["want"])] + resize + [linear], {"c": floats(0.7, 1.3)}, [[1, 1, 10, 5], [2, 1, 8, 3]])
 case("the sizes of a detector", real + [
