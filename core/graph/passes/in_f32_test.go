@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/passes/simplify"
@@ -67,8 +68,13 @@ func TestInF32(t *testing.T) {
 			zeros := n.add("Zeros", graph.ConstantOfShape, graph.FillAttrs{Type: numeric.F16}, n.ints(2, 4))
 			return n.output(n.add("Sum", graph.MatMul, nil, zeros, n.stored("w", numeric.F16, 4, 3)))
 		}}, quantises},
+		{passCase{"extents", func(n *net) *graph.Network { // what follows from them does so to the last digit
+			rows := n.add("Cast", graph.Cast, graph.CastAttrs{To: numeric.F64}, n.AddInput("rows", numeric.I64, symbolic.Const(1)))
+			n.output(n.elt("Exp", elementwise.Exp, nil, rows))
+			return n.output(n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 4), n.weights("w", -1, 1, 4, 3)))
+		}}, quantises},
 		{defined("branches", func(d *graph.Definition, x, flag *graph.Tensor) tensors {
-			h := d.Exp(d.Cast(x, numeric.F16))
+			h := d.MatMul(d.Cast(x, numeric.F16), d.Constant("w", numeric.NewValue(numeric.F16, 3, 3)))
 			y := d.Named("choice").If(flag, func(b *graph.Definition) tensors { return tensors{b.Neg(h)} }, func(b *graph.Definition) tensors { return tensors{b.Abs(h)} })
 			return tensors{d.Tanh(y[0])}
 		}), quantises},

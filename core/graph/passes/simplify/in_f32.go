@@ -8,9 +8,9 @@ import (
 	"github.com/trtui/trtui/core/graph/pass"
 )
 
-// InF32 computes in F32 what a model computes in another type of real numbers: in BF16, where the target does not compute in it;
-// in any, where the result is to be quantised, since quantisation is placed on F32. Inputs and outputs of the network keep
-// their types.
+// InF32 computes in F32 what a model computes in another type of real numbers: in BF16, where the target does not compute in it; in
+// any type of products, where the result is to be quantised, since quantisation is placed on F32. (What has no products computes
+// extents, as in F64, and is exact.) Inputs and outputs of the network keep their types.
 //
 //	y = Conv(x bf16, w bf16)       x_f32 = Cast(x bf16) to=f32
 //	z = Relu(y bf16)          ->   y = Conv(x_f32, w_f32)
@@ -25,13 +25,13 @@ var InF32 = pass.Pass{
 	Doc:   "compute in f32 what the target, or a quantised network, does not compute in the model's type",
 	Rules: []string{"bf16-in-f32", "f16-in-f32", "f64-in-f32"},
 	Run: func(r *pass.Rewrite) {
-		f := &inF32{Rewrite: r, was: map[*graph.Tensor]numeric.DataType{}, casts: map[*graph.Tensor]*graph.Tensor{}}
-		switch {
-		case r.Quantises():
-			f.rules = map[numeric.DataType]string{numeric.BF16: "bf16-in-f32", numeric.F16: "f16-in-f32", numeric.F64: "f64-in-f32"}
-		case slices.ContainsFunc(r.Network().Layers, func(l *graph.Layer) bool { return hasType(l, numeric.BF16) && r.Target(l) != nil }):
-			f.rules = map[numeric.DataType]string{numeric.BF16: "bf16-in-f32"}
-		default:
+		f := &inF32{Rewrite: r, rules: map[numeric.DataType]string{}, was: map[*graph.Tensor]numeric.DataType{}, casts: map[*graph.Tensor]*graph.Tensor{}}
+		for typ, rule := range map[numeric.DataType]string{numeric.BF16: "bf16-in-f32", numeric.F16: "f16-in-f32", numeric.F64: "f64-in-f32"} {
+			if slices.ContainsFunc(r.Network().Layers, func(l *graph.Layer) bool { return hasType(l, typ) && f.wants(l, typ) }) {
+				f.rules[typ] = rule
+			}
+		}
+		if len(f.rules) == 0 {
 			return
 		}
 		if err := r.Network().Sort(); err != nil {
@@ -53,6 +53,14 @@ type inF32 struct {
 	rules map[numeric.DataType]string        // by the types that are computed in F32
 	was   map[*graph.Tensor]numeric.DataType // the types of tensors that are F32 now
 	casts map[*graph.Tensor]*graph.Tensor    // by tensor: the same in F32, or in the type that it had
+}
+
+// wants reports whether a layer of a type is a reason to compute in F32.
+func (f *inF32) wants(l *graph.Layer, typ numeric.DataType) bool {
+	if f.Quantises() {
+		return l.Op.Class == graph.ClassConvolution || l.Op.Class == graph.ClassMatrix
+	}
+	return typ == numeric.BF16 && f.Target(l) != nil
 }
 
 func hasType(l *graph.Layer, want numeric.DataType) bool {
