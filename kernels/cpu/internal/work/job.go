@@ -16,13 +16,21 @@ type Job[C any] struct {
 	runs sync.Pool // *jobRun[C]
 }
 
-// jobRun is one run: workers take units one by one, so that a worker which the system holds up delays no other.
+// jobRun is one run. Each worker has a share of units that follow each other, so that what it reads of the layer before is mostly
+// what it has written itself and has in its caches. Units are taken one by one, and who has done a share goes on with the next
+// worker's, so that a worker which the system holds up delays no other.
 type jobRun[C any] struct {
-	state C
-	next  atomic.Int64
-	units int64
-	take  func(worker int) // does units until there are none
-	one   func(unit int)   // does a unit
+	state  C
+	shares []share
+	take   func(worker int) // does units until there are none
+	one    func(unit int)   // does a unit
+}
+
+// share is a worker's units, in a cache line of its own.
+type share struct {
+	next atomic.Int64
+	end  int64
+	_    [48]byte
 }
 
 // NewJob returns the job whose units do does.
@@ -32,12 +40,15 @@ func NewJob[C any](do func(run *C, unit, worker int)) *Job[C] {
 		r := &jobRun[C]{}
 		r.one = func(unit int) { do(&r.state, unit, 0) }
 		r.take = func(worker int) {
-			for {
-				unit := r.next.Add(1) - 1
-				if unit >= r.units {
-					return
+			for i := range r.shares {
+				s := &r.shares[(worker+i)%len(r.shares)]
+				for {
+					unit := s.next.Add(1) - 1
+					if unit >= s.end {
+						break
+					}
+					do(&r.state, int(unit), worker)
 				}
-				do(&r.state, int(unit), worker)
 			}
 		}
 		return r
@@ -45,18 +56,29 @@ func NewJob[C any](do func(run *C, unit, worker int)) *Job[C] {
 	return j
 }
 
-// Run does units 0 to units-1 by so many workers at most, each with a number of its own, and returns when all are done. Units
-// are handed out in order.
+// Run does units 0 to units-1 by so many workers at most, each with a number of its own, and returns when all are done.
 func (j *Job[C]) Run(parallel Parallel, workers, units int, state C) {
 	workers = min(workers, units)
 	if workers < 1 {
 		return
 	}
 	r := j.runs.Get().(*jobRun[C])
-	r.state, r.units = state, int64(units)
-	r.next.Store(0)
+	r.state = state
+	r.split(workers, units)
 	parallel(workers, r.take)
 	j.end(r)
+}
+
+// split gives each worker its share.
+func (r *jobRun[C]) split(workers, units int) {
+	if cap(r.shares) < workers {
+		r.shares = make([]share, workers)
+	}
+	r.shares = r.shares[:workers]
+	for w := range r.shares {
+		r.shares[w].next.Store(int64(w * units / workers))
+		r.shares[w].end = int64((w + 1) * units / workers)
+	}
 }
 
 // Each does units 0 to units-1, which do not ask who does them.
