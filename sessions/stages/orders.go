@@ -119,7 +119,6 @@ type orders struct {
 	Stored *stored
 }
 
-// rewriting returns what a configuration asks of the first stage.
 // otherReals reports whether a network computes in real numbers other than F32.
 func otherReals(n *graph.Network) bool {
 	other := func(t *graph.Tensor) bool { return t != nil && t.Type.IsFloat() && t.Type != numeric.F32 }
@@ -128,6 +127,7 @@ func otherReals(n *graph.Network) bool {
 	})
 }
 
+// rewriting returns what a configuration asks of the first stage.
 func (o *orders) rewriting(cfg config.Config) (rewriting, error) {
 	env, err := o.model.SymbolsIfAny(cfg)
 	in := rewriting{Rules: cfg.RuleFiles, Disable: cfg.Disable, Until: cfg.Until, Symbols: env, InF32: (cfg.Quantizes() || cfg.Weights != "") && otherReals(o.model.Network), Planned: o.model.Stripped || o.model.Planned(cfg) != nil}
