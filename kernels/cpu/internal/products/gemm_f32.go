@@ -178,7 +178,7 @@ func Gemm(parallel work.Parallel, call *GemmF32Call) {
 	}
 	if call.M <= call.B.kernels[0].Rows {
 		r.taper = work.Taper{Pieces: work.CeilDiv(call.B.N, call.B.panel), Workers: call.Workers}
-		gemmJob.Run(parallel, max(1, call.Workers), r.taper.Units(), r)
+		gemmJob.InOrder(parallel, max(1, call.Workers), r.taper.Units(), r)
 		return
 	}
 	r.cut()

@@ -215,6 +215,10 @@ func (g *GemmInt8) Run(parallel work.Parallel, call *GemmInt8Call) {
 	if g.packed > 0 {
 		gemmPackJob.Run(parallel, g.cfg.Workers, work.CeilDiv(g.m, g.panels[0].Kernel.Pixels), r)
 	}
+	if g.taper.Pieces > 0 {
+		g.job.InOrder(parallel, g.cfg.Workers, g.groups, r)
+		return
+	}
 	g.job.Run(parallel, g.cfg.Workers, g.rowBlocks()*g.groups, r)
 }
 

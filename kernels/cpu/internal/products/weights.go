@@ -193,7 +193,7 @@ func MultiplyWeights(parallel work.Parallel, call *WeightsCall) {
 	panels, workers := work.CeilDiv(call.B.N, call.B.panel), max(1, call.Workers)
 	if call.M <= call.B.kernel.Rows {
 		r.taper, r.rows = work.Taper{Pieces: panels, Workers: workers}, call.M
-		weightsJob.Run(parallel, workers, r.taper.Units(), r)
+		weightsJob.InOrder(parallel, workers, r.taper.Units(), r)
 		return
 	}
 	if r.panels = panels; workers > 1 {

@@ -58,26 +58,35 @@ func NewJob[C any](do func(run *C, unit, worker int)) *Job[C] {
 
 // Run does units 0 to units-1 by so many workers at most, each with a number of its own, and returns when all are done.
 func (j *Job[C]) Run(parallel Parallel, workers, units int, state C) {
+	j.run(parallel, workers, units, workers, state)
+}
+
+// InOrder is Run with units handed out in order, as those of a Taper must be.
+func (j *Job[C]) InOrder(parallel Parallel, workers, units int, state C) {
+	j.run(parallel, workers, units, 1, state)
+}
+
+func (j *Job[C]) run(parallel Parallel, workers, units, shares int, state C) {
 	workers = min(workers, units)
 	if workers < 1 {
 		return
 	}
 	r := j.runs.Get().(*jobRun[C])
 	r.state = state
-	r.split(workers, units)
+	r.split(min(shares, workers), units)
 	parallel(workers, r.take)
 	j.end(r)
 }
 
-// split gives each worker its share.
-func (r *jobRun[C]) split(workers, units int) {
-	if cap(r.shares) < workers {
-		r.shares = make([]share, workers)
+// split divides the units into so many shares.
+func (r *jobRun[C]) split(shares, units int) {
+	if cap(r.shares) < shares {
+		r.shares = make([]share, shares)
 	}
-	r.shares = r.shares[:workers]
-	for w := range r.shares {
-		r.shares[w].next.Store(int64(w * units / workers))
-		r.shares[w].end = int64((w + 1) * units / workers)
+	r.shares = r.shares[:shares]
+	for i := range r.shares {
+		r.shares[i].next.Store(int64(i * units / shares))
+		r.shares[i].end = int64((i + 1) * units / shares)
 	}
 }
 

@@ -25,3 +25,13 @@ func TestJobShares(t *testing.T) {
 		}
 	}
 }
+
+// TestJobInOrder has the last worker come alone: it does all units from the first on.
+func TestJobInOrder(t *testing.T) {
+	j := NewJob(func(done **[]int, unit, _ int) { **done = append(**done, unit) })
+	done := new([]int)
+	j.InOrder(func(workers int, take func(int)) { take(workers - 1) }, 3, 5, done)
+	if !slices.Equal(*done, []int{0, 1, 2, 3, 4}) {
+		t.Errorf("%v", *done)
+	}
+}
