@@ -3,7 +3,6 @@ package graph
 import (
 	"fmt"
 
-	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -35,9 +34,7 @@ func affine(d *Definition, n *Node, x *Tensor) (*Tensor, error) {
 	if n.OpType == "Scale" {
 		return d.times(x, n.Float("scale", 1)), nil
 	}
-	alpha, b := d.times(x, n.Float("alpha", 1)), elementwise.NewBuilder(1)
-	b.Do(elementwise.Add, 0, b.Constant(n.Float("beta", 0)))
-	return d.Program(b.Program, alpha), nil
+	return d.plusNumber(d.times(x, n.Float("alpha", 1)), n.Float("beta", 0)), nil
 }
 
 // alphaBeta returns the attributes alpha and beta, which have no defaults.

@@ -8,12 +8,12 @@ import (
 )
 
 // Composites returns the ONNX operators that are imported as several layers: those of ONNX Runtime's domain com.microsoft that
-// its optimiser, Optimum and Olive put into networks, those of ai.onnx.ml, and some of ONNX's own. What is not supported of them is in the comments
-// of the functions that import them.
+// its optimiser, Optimum and Olive put into networks, those of ai.onnx.ml and ai.onnx.preview, and some of ONNX's own. What is not
+// supported of them is in the comments of the functions that import them.
 func Composites() []*Composite {
 	var list []*Composite
 	for _, family := range []map[string]func(*Definition, *Node) ([]*Tensor, error){
-		onnxComposites, onnxExperimental, mlComposites, microsoftImages, microsoftNorms, microsoftActivations, microsoftProducts, microsoftAttentions, microsoftQuantised,
+		onnxComposites, onnxExperimental, onnxPreview, onnxTraining, mlComposites, microsoftImages, microsoftNorms, microsoftActivations, microsoftProducts, microsoftAttentions, microsoftQuantised,
 	} {
 		for name, f := range family {
 			list = append(list, &Composite{Onnx: name, Import: f})
@@ -32,6 +32,13 @@ func (d *Definition) times(x *Tensor, factor float32) *Tensor {
 	}
 	b := elementwise.NewBuilder(1)
 	b.Do(elementwise.Mul, 0, b.Constant(factor))
+	return d.Program(b.Program, x)
+}
+
+// plusNumber adds the sum with a number.
+func (d *Definition) plusNumber(x *Tensor, summand float32) *Tensor {
+	b := elementwise.NewBuilder(1)
+	b.Do(elementwise.Add, 0, b.Constant(summand))
 	return d.Program(b.Program, x)
 }
 

@@ -183,6 +183,10 @@ type Node struct {
 	Attrs        map[string]Attr
 	Captured     []*Tensor // what the graphs among the attributes read of the network around them
 
+	// Inline adds the layers of a graph that is an attribute in the place of a call of it, and returns the graph's outputs for the
+	// given inputs; for the Import of a [Composite].
+	Inline func(attribute string, inputs ...*Tensor) ([]*Tensor, error)
+
 	asked map[string]bool
 	errs  []error
 }
@@ -197,7 +201,7 @@ type Attr struct {
 	Floats  []float32
 	Strings []string
 	Tensor  numeric.Value
-	Graph   *Network `json:"-"` // its last inputs are what it captures: Node.Captured
+	Graph   *Network `json:"-"` // its last inputs are what it captures: Node.Captured; nil for a composite, which has Node.Inline
 }
 
 // AttrKind says which field of an Attr is set.

@@ -10,7 +10,8 @@ import (
 type BatchNormAttrs struct{ Epsilon float32 }
 
 // BatchNorm is y = (x - mean) / sqrt(var + epsilon) * scale + bias for x [N,C,...] and scale, bias, mean, var [C] (inputs 1
-// to 4). Not supported of ONNX's BatchNormalization: training_mode 1 and the outputs of training.
+// to 4). Of ONNX's BatchNormalization the importer makes other layers where training_mode is 1; the outputs that training had before
+// operator set 14 are not supported.
 var BatchNorm = &Op{
 	Name:  "BatchNormalization",
 	Attrs: BatchNormAttrs{},
@@ -28,10 +29,10 @@ var BatchNorm = &Op{
 		if n.Version < 9 {
 			n.Flag("spatial", true) // the importer makes other layers of a false one
 		}
-		switch {
-		case n.Flag("training_mode", false):
-			return nil, nil, fmt.Errorf("training_mode 1 is not supported; export the model for inference")
-		case n.Outputs > 1:
+		if n.Version >= 14 {
+			n.Flag("training_mode", false) // as of spatial
+		}
+		if n.Outputs > 1 {
 			return nil, nil, fmt.Errorf("outputs of training are not supported; export the model for inference")
 		}
 		return BatchNormAttrs{Epsilon: n.Float("epsilon", 1e-5)}, n.Inputs, nil

@@ -86,6 +86,10 @@ func TestControl(t *testing.T) { checkModels(t, "testdata/control.json") }
 // TestOpenAxes is TestControl of models whose shapes are computed from open axes in ways of their own; see testdata/open.py.
 func TestOpenAxes(t *testing.T) { checkModels(t, "testdata/open.json") }
 
+// TestPreview is TestControl of operators that ONNX has on trial or for training, with what its reference computes; see
+// testdata/preview.py.
+func TestPreview(t *testing.T) { checkModels(t, "testdata/preview.json") }
+
 func checkModels(t *testing.T, file string) {
 	for _, c := range controlCases(t, file) {
 		t.Run(c.Name, func(t *testing.T) {
@@ -109,6 +113,13 @@ func checkModels(t *testing.T, file string) {
 
 // graphField is a graph attribute of the given fields.
 func graphField(name string, fields ...[]byte) []byte { return graphAttr(name, msg(fields...)) }
+
+// previewBytes returns a model of a FlexAttention f of what has one head, one place and one element.
+func previewBytes(attrs ...[]byte) []byte {
+	x := input("x", 1, 1, 1, 1)
+	node := nodeField("FlexAttention", "f", list("x", "x", "x"), list("y"), append(attrs, str(7, "ai.onnx.preview"))...)
+	return msg(num(1, 13), opsetField("", 26), opsetField("ai.onnx.preview", 1), sub(7, msg(x, node, output("y", 1, 1, 1, 1), str(2, "g"))))
+}
 
 // TestControlRefused names what is not supported in a graph inside a node by its path.
 func TestControlRefused(t *testing.T) {
@@ -141,6 +152,10 @@ func TestControlRefused(t *testing.T) {
 			`Add (node n): its input "q" is an optional without an element`},
 		{"map of no sequence", modelBytes(input("x", 2), nodeField("SequenceMap", "m", list("x"), list("q"), branch("body", "Neg")), output("q")),
 			"SequenceMap (node m): its input 0 is no sequence that is known"},
+		{"operator in a graph that is called", previewBytes(graphField("score_mod", input("w", 1, 1, 1, 1), nodeField("Foo", "inner", list("w"), list("p")), sub(12, str(1, "p")))), "Foo (node f/score_mod/inner): operator is not supported"},
+		{"another shape of a graph that is called", previewBytes(graphField("prob_mod", input("w", 1, 1, 1, 1), nodeField("Squeeze", "", list("w"), list("p")), sub(12, str(1, "p")))),
+			"prob_mod makes f32[] of f32[1,1,1,1], want the same type and shape"},
+		{"graph with too few inputs", previewBytes(branch("score_mod", "Neg")), "score_mod has 0 inputs, want 1"},
 		{"place", modelBytes(input("x", 2), sub(11, valueBytes("i", 7)), nodeField("SequenceConstruct", "s", list("x", "x"), list("q")), nodeField("SequenceAt", "a", list("q", "i"), list("y")), output("y", 2)),
 			"SequenceAt (node a): its place in the sequence (input 1, i) must be known"},
 	} {

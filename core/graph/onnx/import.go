@@ -196,7 +196,7 @@ func (im *importer) node(n *node, name string) {
 		return
 	}
 	op, composite := im.Ops.Onnx(n.domain, n.opType), im.Ops.Composite(n.domain, n.opType)
-	if form := im.olderForm(n); form != nil {
+	if form := im.form(n); form != nil {
 		op, composite = nil, form
 	}
 	if op == nil && composite == nil && !n.isSequenceMap() {
@@ -214,7 +214,7 @@ func (im *importer) node(n *node, name string) {
 	}
 	var errs []error
 	switch {
-	case n.hasGraphs():
+	case n.hasGraphs() && composite == nil:
 		errs = im.control(n, name, op, inputs)
 	case op != nil:
 		errs = im.layer(n, name, op, inputs, nil)

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -279,43 +278,5 @@ func upsampleImages(_ *importer, n *graph.Node) error {
 	delete(n.Attrs, "height_scale")
 	delete(n.Attrs, "width_scale")
 	n.Attrs["scales"] = graph.Attr{Kind: graph.AttrFloats, Floats: []float32{1, 1, h, w}}
-	return nil
-}
-
-// elementNorm is the BatchNormalization before operator set 9 whose attribute spatial is 0: mean, variance, scale and bias have
-// the shape of an item.
-var elementNorm = &graph.Composite{Onnx: "BatchNormalization", Import: func(d *graph.Definition, n *graph.Node) ([]*graph.Tensor, error) {
-	n.Int("spatial", 0)
-	n.Float("momentum", 0.9)
-	switch {
-	case len(n.Inputs) != 5 || slices.Contains(n.Inputs, nil):
-		return nil, fmt.Errorf("%d inputs, want 5", len(n.Inputs))
-	case n.Outputs > 1:
-		return nil, fmt.Errorf("outputs of training are not supported; export the model for inference")
-	}
-	x := n.Inputs[0]
-	for i, t := range n.Inputs[1:] {
-		if len(x.Dims) < 2 || !alike(t, &graph.Tensor{Dims: x.Dims[1:]}) {
-			return nil, fmt.Errorf("input %d is %s, want the shape of an item of %s", i+1, t.TypeString(), x.TypeString())
-		}
-	}
-	scale, bias, mean, variance := n.Inputs[1], n.Inputs[2], n.Inputs[3], n.Inputs[4]
-	p := elementwise.Program{Args: 1, Code: []elementwise.Instr{
-		{Op: elementwise.Const, Imm: [2]float32{n.Float("epsilon", 1e-5)}}, {Op: elementwise.Add, Arg: [3]int{0, 1}}, {Op: elementwise.Sqrt, Arg: [3]int{2}},
-	}}
-	y := d.Div(d.Sub(x, mean), d.Program(p, variance))
-	return []*graph.Tensor{d.Add(d.Mul(y, scale), bias)}, nil
-}}
-
-// olderForm returns how a node is imported whose operator had a form that its op does not know; nil if it has none.
-func (im *importer) olderForm(n *node) *graph.Composite {
-	if n.domain != "" || n.opType != "BatchNormalization" || im.version(n) >= 9 {
-		return nil
-	}
-	for _, a := range n.attrs {
-		if a.name == "spatial" && a.kind == kindInt && a.int == 0 {
-			return elementNorm
-		}
-	}
 	return nil
 }

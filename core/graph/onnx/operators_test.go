@@ -14,23 +14,25 @@ import (
 
 var update = flag.Bool("update", false, "write the list of ONNX's operators in docs/operators.md anew")
 
-// The lists of ONNX's operators, and of ai.onnx.ml's, lie between such lines of docs/operators.md.
+// The lists of ONNX's operators, of ai.onnx.ml's and of those on trial lie between such lines of docs/operators.md.
 const listEnds = "<!-- end of the list -->\n"
 
-// TestOperatorsDocument compares docs/operators.md with the operators that are imported: its lists are of ONNX's and of ai.onnx.ml's, and
-// each row of its table begins with one of com.microsoft's.
+// TestOperatorsDocument compares docs/operators.md with the operators that are imported: its lists are of ONNX's, of ai.onnx.ml's and of
+// those on trial, and each row of its table begins with one of com.microsoft's.
 func TestOperatorsDocument(t *testing.T) {
 	const file = "../../../docs/operators.md"
 	doc, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var onnx, ml, microsoft []string
+	var onnx, ml, preview, microsoft []string
 	add := func(name string) {
 		if s, ok := strings.CutPrefix(name, "com.microsoft:"); ok {
 			microsoft = append(microsoft, s)
 		} else if s, ok := strings.CutPrefix(name, "ai.onnx.ml:"); ok {
 			ml = append(ml, s)
+		} else if strings.HasPrefix(name, "ai.onnx.preview") {
+			preview = append(preview, name)
 		} else {
 			onnx = append(onnx, name)
 		}
@@ -51,7 +53,7 @@ func TestOperatorsDocument(t *testing.T) {
 	for _, l := range []struct {
 		begins string
 		names  []string
-	}{{"<!-- list -->\n", onnx}, {"<!-- list of ai.onnx.ml -->\n", ml}} {
+	}{{"<!-- list -->\n", onnx}, {"<!-- list of ai.onnx.ml -->\n", ml}, {"<!-- list of ai.onnx.preview -->\n", preview}} {
 		slices.Sort(l.names)
 		begin := bytes.Index(doc, []byte(l.begins))
 		end := begin + max(0, bytes.Index(doc[max(0, begin):], []byte(listEnds)))
