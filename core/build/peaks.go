@@ -42,7 +42,7 @@ type peaksDocument struct {
 
 const (
 	peaksFormat    = "trtui peaks"
-	peaksVersion   = 1
+	peaksVersion   = 2 // what is kept of the version before was measured otherwise
 	maxPeaksBytes  = 1 << 20
 	maxPeakDevices = 256
 )

@@ -101,10 +101,11 @@ func (m meter) memory(threads int) ([]run.Peak, error) {
 	return list, nil
 }
 
-// How many bytes stand for memory that no cache holds.
 const (
+	// How many bytes stand for memory that no cache holds.
 	leastBeyond = 64 << 20
 	mostBeyond  = 512 << 20
+	readGrain   = 4 << 10 // asm.ReadAll reads multiples of it
 )
 
 // beyond returns a size that caches of so many bytes do not hold, but never more than a quarter of what is free.
@@ -121,7 +122,7 @@ func (m meter) reading(name string, threads int, size int64) (run.Peak, error) {
 	if err := m.ctx.Err(); err != nil {
 		return run.Peak{}, err
 	}
-	each := int(max(size/int64(threads)&^255, 256))
+	each := int(max(size/int64(threads)&^(readGrain-1), readGrain))
 	mem, err := m.backend.Alloc(each * threads)
 	if err != nil {
 		return run.Peak{}, fmt.Errorf("measure the rate of %s: %w", name, err)

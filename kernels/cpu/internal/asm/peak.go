@@ -40,17 +40,23 @@ func FMAPeak() float64 {
 	return float64(n*loop.Operations) / float64(best.Nanoseconds())
 }
 
-// ReadAll reads x as fast as one core can, by the widest loads of a processor. What is left of 256 bytes at its end is not read.
+// What ReadAll reads is cut into so many parts, whose bytes are a multiple of readTurn.
+const (
+	readParts = 8
+	readTurn  = 512
+)
+
+// ReadAll reads x as fast as one core can, by the widest loads of a processor. What is left of 4096 bytes at its end is not read.
 func ReadAll(have Features, x []byte) {
-	quarter := len(x) / 256 * 64
-	if quarter == 0 {
+	part := len(x) / (readParts * readTurn) * readTurn
+	if part == 0 {
 		return
 	}
 	if run := readLoop(have); run != nil {
-		run(&x[0], quarter)
+		run(&x[0], part)
 		return
 	}
-	runtime.KeepAlive(readGeneric(x[:4*quarter]))
+	runtime.KeepAlive(readGeneric(x[:readParts*part]))
 }
 
 const goChains = 8

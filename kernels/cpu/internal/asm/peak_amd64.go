@@ -28,9 +28,9 @@ func peakTiles(n int) {
 	tileRooms.Put(room)
 }
 
-// readLoop returns the widest loop that reads four times as many bytes as it is told, which are a multiple of 64; nil where there is
-// none.
-func readLoop(have Features) func(p *byte, quarter int) {
+// readLoop returns the widest loop that reads readParts times as many bytes as it is told, which are a multiple of readTurn; nil where
+// there is none.
+func readLoop(have Features) func(p *byte, part int) {
 	switch {
 	case have.Has(AVX512):
 		return peakReadAVX512

@@ -4,4 +4,4 @@ package asm
 
 func peakLoops(Features) []PeakLoop { return nil }
 
-func readLoop(Features) func(p *byte, quarter int) { return nil }
+func readLoop(Features) func(p *byte, part int) { return nil }

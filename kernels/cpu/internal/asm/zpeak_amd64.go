@@ -34,12 +34,12 @@ func peakDotAVXVNNI(n int)
 //go:noescape
 func peakDotAVX2(n int)
 
-// peakReadAVX512 reads 4*quarter bytes, a multiple of 4*64.
+// peakReadAVX512 reads 8*part bytes; part is a multiple of 512.
 //
 //go:noescape
-func peakReadAVX512(p *byte, quarter int)
+func peakReadAVX512(p *byte, part int)
 
-// peakReadAVX2 reads 4*quarter bytes, a multiple of 4*64.
+// peakReadAVX2 reads 8*part bytes; part is a multiple of 512.
 //
 //go:noescape
-func peakReadAVX2(p *byte, quarter int)
+func peakReadAVX2(p *byte, part int)

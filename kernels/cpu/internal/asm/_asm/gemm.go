@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -195,8 +196,8 @@ func (t *gemmTile) fetchOut(rows int) {
 	}
 }
 
-// multiply runs over k, four steps at a time, then one. Three rows share an address register. Four steps of
-// many rows ask for as many cache lines ahead as they read of b.
+// multiply runs over k, four steps at a time, then one; few rows take most of it from several streams. Three rows share an address
+// register. Four steps of many rows ask for as many cache lines ahead as they read of b.
 func (t *gemmTile) multiply() {
 	c := t.c
 	var bases []reg.GPVirtual
@@ -219,9 +220,6 @@ func (t *gemmTile) multiply() {
 	}
 	w, k, quads, aheadStep := t.gp("b"), t.gp("k"), c.GP64(), t.gp("aheadStep")
 	steps := func(n int) {
-		for at := 0; t.few() && at < n*t.shape.step(); at += t.fetched() {
-			c.PREFETCHT1(operand.Mem{Base: w, Disp: fetchAhead + at})
-		}
 		for i := range n {
 			for range t.lookAhead(i) * n / 4 {
 				c.PREFETCHT1(operand.Mem{Base: t.ahead})
@@ -233,6 +231,13 @@ func (t *gemmTile) multiply() {
 			c.ADDQ(operand.Imm(uint64(4*n)), base)
 		}
 		c.ADDQ(operand.U32(uint32(n*t.shape.step())), w)
+	}
+	if t.few() {
+		t.streams(k, quads, w, bases, func() {
+			for i := range 4 {
+				t.step(w, i, func(p int) operand.Mem { return at(p, i) })
+			}
+		})
 	}
 	c.MOVQ(k, quads)
 	c.ANDQ(operand.Imm(3), k)
@@ -253,19 +258,56 @@ func (t *gemmTile) multiply() {
 	addSets(c, t.acc)
 }
 
-// fetchAhead is how far ahead products of few rows ask for lines of b, besides what processors fetch by themselves: two pages.
-const fetchAhead = 8192
+// streams is at how many places memory is read in turn where it is waited for: what a processor asks for by itself lies in the page that
+// is read, so from several pages more lines are under way.
+const streams = 8
 
-// fetched is the bytes of b of which they ask for a line. Where they do little else than wait, a line of every four is best, by
-// just this instruction; halves that several rows use come slower than processors expect.
-func (t *gemmTile) fetched() int {
-	if t.shape.element == 2 && t.p > 1 {
-		return lane
+// streams computes what of k makes whole quads in every stream, and leaves the pointers behind it, in k what is left, and in quads
+// nothing: quad computes four steps where the pointers are.
+func (t *gemmTile) streams(k, quads, w reg.GPVirtual, bases []reg.GPVirtual, quad func()) {
+	c := t.c
+	left, stepA, stepW := c.GP64().(reg.GPVirtual), c.GP64().(reg.GPVirtual), c.GP64().(reg.GPVirtual) // steps from stream to stream
+	shift := func(by int, r reg.GPVirtual) { c.SHLQ(operand.Imm(uint64(bits.TrailingZeros(uint(by)))), r) }
+	all := func(step func(at, by reg.GPVirtual)) {
+		for _, base := range bases {
+			step(base, stepA)
+		}
+		step(w, stepW)
 	}
-	return 4 * lane
+	c.MOVQ(k, quads)
+	c.ANDQ(operand.Imm(4*streams-1), k)
+	c.SHRQ(operand.Imm(uint64(bits.TrailingZeros(4*streams))), quads)
+	c.JEQ(operand.LabelRef(t.label("rest")))
+	c.MOVQ(quads, stepA)
+	shift(4*4, stepA)
+	c.MOVQ(stepA, stepW)
+	shift(t.shape.step()/4, stepW)
+	c.Label(t.label("turn"))
+	c.MOVQ(operand.U32(streams), left)
+	c.Label(t.label("stream"))
+	quad()
+	all(func(at, by reg.GPVirtual) { c.ADDQ(by, at) })
+	c.SUBQ(operand.Imm(1), left)
+	c.JNE(operand.LabelRef(t.label("stream")))
+	all(func(at, by reg.GPVirtual) { // back to the first stream, behind its quad
+		c.MOVQ(by, left)
+		shift(streams, left)
+		c.SUBQ(left, at)
+		if at == w {
+			c.ADDQ(operand.U32(uint32(4*t.shape.step())), at)
+		} else {
+			c.ADDQ(operand.Imm(4*4), at)
+		}
+	})
+	c.SUBQ(operand.Imm(1), quads)
+	c.JNE(operand.LabelRef(t.label("turn")))
+	for n := 1; n < streams; n *= 2 { // to the end of the last stream from that of the first
+		all(func(at, by reg.GPVirtual) { c.LEAQ(operand.Mem{Base: at, Index: by, Scale: uint8(n)}, at) })
+	}
+	c.Label(t.label("rest"))
 }
 
-// few reports whether the rows wait for b alone: they ask for lines of that. Others ask for the next panel.
+// few reports whether the rows wait for b alone: they read it at several places. Others ask for the next panel.
 func (t *gemmTile) few() bool { return 2*t.p <= t.shape.rows }
 
 // lookAhead is for how many lines of the next panel step i of four asks.

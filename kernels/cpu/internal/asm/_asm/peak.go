@@ -22,33 +22,33 @@ func peak(c *build.Context) {
 	peakRead(c, avx2)
 }
 
-// readStreams is in how many places memory is read side by side.
-const readStreams = 4
-
-// peakRead emits the loop that reads memory, a line of each of several quarters in turn.
+// peakRead emits the loop that reads memory, some lines of each of several parts in turn, as products of few rows read their matrices.
 func peakRead(c *build.Context, set *isa) {
 	name := "peakRead" + set.name
-	function(c, name, "func(p *byte, quarter int)", fmt.Sprintf("%s reads 4*quarter bytes, a multiple of 4*64.", name))
-	p, quarter := c.Load(c.Param("p"), c.GP64()).(reg.GPVirtual), c.Load(c.Param("quarter"), c.GP64()).(reg.GPVirtual)
+	function(c, name, "func(p *byte, part int)", fmt.Sprintf("%s reads %d*part bytes; part is a multiple of %d.", name, streams, readTurn))
+	p, part := c.Load(c.Param("p"), c.GP64()).(reg.GPVirtual), c.Load(c.Param("part"), c.GP64()).(reg.GPVirtual)
 	at, left := []reg.GPVirtual{p}, c.GP64().(reg.GPVirtual)
-	c.MOVQ(quarter, left)
-	for i := 1; i < readStreams; i++ {
+	c.MOVQ(part, left)
+	for i := 1; i < streams; i++ {
 		next := c.GP64().(reg.GPVirtual)
-		c.LEAQ(operand.Mem{Base: at[i-1], Index: quarter, Scale: 1}, next)
+		c.LEAQ(operand.Mem{Base: at[i-1], Index: part, Scale: 1}, next)
 		at = append(at, next)
 	}
 	c.Label("loop")
-	for i, base := range at {
-		for v := range lane / set.width {
-			c.VMOVUPS(operand.Mem{Base: base, Disp: v * set.width}, set.regs[i*lane/set.width+v])
+	for _, base := range at {
+		for v := range readTurn / set.width {
+			c.VMOVUPS(operand.Mem{Base: base, Disp: v * set.width}, set.regs[v%len(set.regs)])
 		}
-		c.ADDQ(operand.Imm(lane), base)
+		c.ADDQ(operand.U32(readTurn), base)
 	}
-	c.SUBQ(operand.Imm(lane), left)
+	c.SUBQ(operand.U32(readTurn), left)
 	c.JNE(operand.LabelRef("loop"))
 	c.VZEROUPPER()
 	c.RET()
 }
+
+// readTurn is the bytes that are read at one place before it is the next one's turn.
+const readTurn = 8 * lane
 
 func peakFMA(c *build.Context, set *isa, chains int) {
 	name := "peakFMA" + set.name
