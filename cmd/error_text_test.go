@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/sessions/stages"
@@ -22,6 +23,8 @@ func TestErrorText(t *testing.T) {
 		{"several", errors.Join(evil, errors.New("second")), `layer a\nb\t\x1b[31m is odd` + "\nsecond"},
 		{"several, wrapped", fmt.Errorf("keys: %w", errors.Join(errors.New("first"), evil)), "keys: first\n" + `layer a\nb\t\x1b[31m is odd`},
 		{"a crash", fmt.Errorf("cpu: %w", &stages.Crash{Value: "a\nb", Stack: []byte("goroutine 1:\nmain.go:1")}), "cpu: " + `internal error: a\nb` + "\ngoroutine 1:\nmain.go:1"},
+		{"a name without an end", fmt.Errorf("array %s: not a .npy array, by %s", strings.Repeat("é", 300_000), strings.Repeat("a", 1024)),
+			"array " + strings.Repeat("é", 256) + "...(299489 characters)..." + strings.Repeat("é", 255) + ": not a .npy array, by " + strings.Repeat("a", 1024)},
 	} {
 		if got := errorText(tt.err); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
