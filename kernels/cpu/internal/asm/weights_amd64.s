@@ -264,7 +264,7 @@ octet:
 	RET
 
 // func weights8x16AVX512(rows int, a *float32, lda int, octets int, group int, b *byte, base float32, scale *float32, zero *float32, bias *float32, out *float32, ldout int, mask uint32)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·weights8x16AVX512(SB), NOSPLIT, $0-100
 	MOVQ    rows+0(FP), AX
 	MOVQ    zero+64(FP), CX
@@ -310,6 +310,8 @@ r1falsegroup:
 	VPXORD  Z4, Z4, Z4
 
 r1falseoctet:
+	PREFETCHT0       4096(R9)
+	PREFETCHT0       4160(R9)
 	VPMOVSXBD        (R9), Z6
 	VCVTDQ2PS        Z6, Z6
 	VFMADD231PS.BCST (SI), Z6, Z1
@@ -380,6 +382,8 @@ r2falsegroup:
 	VPXORD  Z5, Z5, Z5
 
 r2falseoctet:
+	PREFETCHT0       4096(R10)
+	PREFETCHT0       4160(R10)
 	VPMOVSXBD        (R10), Z7
 	VCVTDQ2PS        Z7, Z7
 	VFMADD231PS.BCST (SI), Z7, Z2
@@ -460,6 +464,8 @@ r3falsegroup:
 	VPXORD  Z5, Z5, Z5
 
 r3falseoctet:
+	PREFETCHT0       4096(R10)
+	PREFETCHT0       4160(R10)
 	VPMOVSXBD        (R10), Z7
 	VCVTDQ2PS        Z7, Z7
 	VFMADD231PS.BCST (SI), Z7, Z3
@@ -551,6 +557,8 @@ r4falsegroup:
 	VPXORD  Z7, Z7, Z7
 
 r4falseoctet:
+	PREFETCHT0       4096(R10)
+	PREFETCHT0       4160(R10)
 	VPMOVSXBD        (R10), Z9
 	VCVTDQ2PS        Z9, Z9
 	VFMADD231PS.BCST (SI), Z9, Z4
@@ -655,6 +663,8 @@ r5falsegroup:
 	VPXORD  Z9, Z9, Z9
 
 r5falseoctet:
+	PREFETCHT0       4096(R10)
+	PREFETCHT0       4160(R10)
 	VPMOVSXBD        (R10), Z11
 	VCVTDQ2PS        Z11, Z11
 	VFMADD231PS.BCST (SI), Z11, Z5
@@ -772,6 +782,8 @@ r6falsegroup:
 	VPXORD  Z11, Z11, Z11
 
 r6falseoctet:
+	PREFETCHT0       4096(R10)
+	PREFETCHT0       4160(R10)
 	VPMOVSXBD        (R10), Z13
 	VCVTDQ2PS        Z13, Z13
 	VFMADD231PS.BCST (SI), Z13, Z6
@@ -904,6 +916,8 @@ r1truegroup:
 	VMOVUPS (R11), Z7
 
 r1trueoctet:
+	PREFETCHT0       4096(R9)
+	PREFETCHT0       4160(R9)
 	VPMOVSXBD        (R9), Z6
 	VCVTDQ2PS        Z6, Z6
 	VSUBPS           Z7, Z6, Z6
@@ -983,6 +997,8 @@ r2truegroup:
 	VMOVUPS (R12), Z8
 
 r2trueoctet:
+	PREFETCHT0       4096(R10)
+	PREFETCHT0       4160(R10)
 	VPMOVSXBD        (R10), Z7
 	VCVTDQ2PS        Z7, Z7
 	VSUBPS           Z8, Z7, Z7
@@ -1072,6 +1088,8 @@ r3truegroup:
 	VMOVUPS (R12), Z8
 
 r3trueoctet:
+	PREFETCHT0       4096(R10)
+	PREFETCHT0       4160(R10)
 	VPMOVSXBD        (R10), Z7
 	VCVTDQ2PS        Z7, Z7
 	VSUBPS           Z8, Z7, Z7
@@ -1172,6 +1190,8 @@ r4truegroup:
 	VMOVUPS (R12), Z10
 
 r4trueoctet:
+	PREFETCHT0       4096(R10)
+	PREFETCHT0       4160(R10)
 	VPMOVSXBD        (R10), Z9
 	VCVTDQ2PS        Z9, Z9
 	VSUBPS           Z10, Z9, Z9
@@ -1285,6 +1305,8 @@ r5truegroup:
 	VMOVUPS (R12), Z12
 
 r5trueoctet:
+	PREFETCHT0       4096(R10)
+	PREFETCHT0       4160(R10)
 	VPMOVSXBD        (R10), Z11
 	VCVTDQ2PS        Z11, Z11
 	VSUBPS           Z12, Z11, Z11
@@ -1411,6 +1433,8 @@ r6truegroup:
 	VMOVUPS (R12), Z14
 
 r6trueoctet:
+	PREFETCHT0       4096(R10)
+	PREFETCHT0       4160(R10)
 	VPMOVSXBD        (R10), Z13
 	VCVTDQ2PS        Z13, Z13
 	VSUBPS           Z14, Z13, Z13
@@ -1514,7 +1538,7 @@ r6trueoctet:
 	RET
 
 // func weights8x32AVX512(rows int, a *float32, lda int, octets int, group int, b *byte, base float32, scale *float32, zero *float32, bias *float32, out *float32, ldout int, mask uint32)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·weights8x32AVX512(SB), NOSPLIT, $0-100
 	MOVQ    rows+0(FP), AX
 	MOVQ    zero+64(FP), CX
@@ -1561,6 +1585,10 @@ r1falsegroup:
 	VPXORD  Z5, Z5, Z5
 
 r1falseoctet:
+	PREFETCHT0   4096(R9)
+	PREFETCHT0   4160(R9)
+	PREFETCHT0   4224(R9)
+	PREFETCHT0   4288(R9)
 	VPMOVSXBD    (R9), Z7
 	VCVTDQ2PS    Z7, Z7
 	VPMOVSXBD    16(R9), Z8
@@ -1666,6 +1694,10 @@ r2falsegroup:
 	VPXORD  Z7, Z7, Z7
 
 r2falseoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
+	PREFETCHT0   4224(R10)
+	PREFETCHT0   4288(R10)
 	VPMOVSXBD    (R10), Z9
 	VCVTDQ2PS    Z9, Z9
 	VPMOVSXBD    16(R10), Z10
@@ -1802,6 +1834,10 @@ r3falsegroup:
 	VPXORD  Z11, Z11, Z11
 
 r3falseoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
+	PREFETCHT0   4224(R10)
+	PREFETCHT0   4288(R10)
 	VPMOVSXBD    (R10), Z13
 	VCVTDQ2PS    Z13, Z13
 	VPMOVSXBD    16(R10), Z14
@@ -1971,6 +2007,10 @@ r4falsegroup:
 	VPXORD  Z15, Z15, Z15
 
 r4falseoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
+	PREFETCHT0   4224(R10)
+	PREFETCHT0   4288(R10)
 	VPMOVSXBD    (R10), Z17
 	VCVTDQ2PS    Z17, Z17
 	VPMOVSXBD    16(R10), Z18
@@ -2173,6 +2213,10 @@ r5falsegroup:
 	VPXORD  Z19, Z19, Z19
 
 r5falseoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
+	PREFETCHT0   4224(R10)
+	PREFETCHT0   4288(R10)
 	VPMOVSXBD    (R10), Z21
 	VCVTDQ2PS    Z21, Z21
 	VPMOVSXBD    16(R10), Z22
@@ -2408,6 +2452,10 @@ r6falsegroup:
 	VPXORD  Z23, Z23, Z23
 
 r6falseoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
+	PREFETCHT0   4224(R10)
+	PREFETCHT0   4288(R10)
 	VPMOVSXBD    (R10), Z25
 	VCVTDQ2PS    Z25, Z25
 	VPMOVSXBD    16(R10), Z26
@@ -2666,6 +2714,10 @@ r1truegroup:
 	VMOVUPS 64(R11), Z10
 
 r1trueoctet:
+	PREFETCHT0   4096(R9)
+	PREFETCHT0   4160(R9)
+	PREFETCHT0   4224(R9)
+	PREFETCHT0   4288(R9)
 	VPMOVSXBD    (R9), Z7
 	VCVTDQ2PS    Z7, Z7
 	VSUBPS       Z9, Z7, Z7
@@ -2789,6 +2841,10 @@ r2truegroup:
 	VMOVUPS 64(R12), Z12
 
 r2trueoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
+	PREFETCHT0   4224(R10)
+	PREFETCHT0   4288(R10)
 	VPMOVSXBD    (R10), Z9
 	VCVTDQ2PS    Z9, Z9
 	VSUBPS       Z11, Z9, Z9
@@ -2943,6 +2999,10 @@ r3truegroup:
 	VMOVUPS 64(R12), Z16
 
 r3trueoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
+	PREFETCHT0   4224(R10)
+	PREFETCHT0   4288(R10)
 	VPMOVSXBD    (R10), Z13
 	VCVTDQ2PS    Z13, Z13
 	VSUBPS       Z15, Z13, Z13
@@ -3130,6 +3190,10 @@ r4truegroup:
 	VMOVUPS 64(R12), Z20
 
 r4trueoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
+	PREFETCHT0   4224(R10)
+	PREFETCHT0   4288(R10)
 	VPMOVSXBD    (R10), Z17
 	VCVTDQ2PS    Z17, Z17
 	VSUBPS       Z19, Z17, Z17
@@ -3350,6 +3414,10 @@ r5truegroup:
 	VMOVUPS 64(R12), Z24
 
 r5trueoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
+	PREFETCHT0   4224(R10)
+	PREFETCHT0   4288(R10)
 	VPMOVSXBD    (R10), Z21
 	VCVTDQ2PS    Z21, Z21
 	VSUBPS       Z23, Z21, Z21
@@ -3603,6 +3671,10 @@ r6truegroup:
 	VMOVUPS 64(R12), Z28
 
 r6trueoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
+	PREFETCHT0   4224(R10)
+	PREFETCHT0   4288(R10)
 	VPMOVSXBD    (R10), Z25
 	VCVTDQ2PS    Z25, Z25
 	VSUBPS       Z27, Z25, Z25
@@ -4082,7 +4154,7 @@ octet:
 	RET
 
 // func weights4x16AVX512(rows int, a *float32, lda int, octets int, group int, b *byte, base float32, scale *float32, zero *float32, bias *float32, out *float32, ldout int, mask uint32)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·weights4x16AVX512(SB), NOSPLIT, $0-100
 	MOVQ         rows+0(FP), AX
 	MOVQ         zero+64(FP), CX
@@ -4130,6 +4202,7 @@ r1falsegroup:
 	VPXORD  Z4, Z4, Z4
 
 r1falseoctet:
+	PREFETCHT0       4096(R9)
 	VMOVUPS          (R9), Z7
 	VPERMPS          Z8, Z7, Z6
 	VFMADD231PS.BCST (SI), Z6, Z1
@@ -4202,6 +4275,7 @@ r2falsegroup:
 	VPXORD  Z5, Z5, Z5
 
 r2falseoctet:
+	PREFETCHT0       4096(R10)
 	VMOVUPS          (R10), Z8
 	VPERMPS          Z9, Z8, Z7
 	VFMADD231PS.BCST (SI), Z7, Z2
@@ -4284,6 +4358,7 @@ r3falsegroup:
 	VPXORD  Z5, Z5, Z5
 
 r3falseoctet:
+	PREFETCHT0       4096(R10)
 	VMOVUPS          (R10), Z8
 	VPERMPS          Z9, Z8, Z7
 	VFMADD231PS.BCST (SI), Z7, Z3
@@ -4377,6 +4452,7 @@ r4falsegroup:
 	VPXORD  Z7, Z7, Z7
 
 r4falseoctet:
+	PREFETCHT0       4096(R10)
 	VMOVUPS          (R10), Z10
 	VPERMPS          Z11, Z10, Z9
 	VFMADD231PS.BCST (SI), Z9, Z4
@@ -4483,6 +4559,7 @@ r5falsegroup:
 	VPXORD  Z9, Z9, Z9
 
 r5falseoctet:
+	PREFETCHT0       4096(R10)
 	VMOVUPS          (R10), Z12
 	VPERMPS          Z13, Z12, Z11
 	VFMADD231PS.BCST (SI), Z11, Z5
@@ -4602,6 +4679,7 @@ r6falsegroup:
 	VPXORD  Z11, Z11, Z11
 
 r6falseoctet:
+	PREFETCHT0       4096(R10)
 	VMOVUPS          (R10), Z14
 	VPERMPS          Z15, Z14, Z13
 	VFMADD231PS.BCST (SI), Z13, Z6
@@ -4736,6 +4814,7 @@ r1truegroup:
 	VMOVUPS (R11), Z9
 
 r1trueoctet:
+	PREFETCHT0       4096(R9)
 	VMOVUPS          (R9), Z7
 	VPERMPS          Z8, Z7, Z6
 	VSUBPS           Z9, Z6, Z6
@@ -4817,6 +4896,7 @@ r2truegroup:
 	VMOVUPS (R12), Z10
 
 r2trueoctet:
+	PREFETCHT0       4096(R10)
 	VMOVUPS          (R10), Z8
 	VPERMPS          Z9, Z8, Z7
 	VSUBPS           Z10, Z7, Z7
@@ -4908,6 +4988,7 @@ r3truegroup:
 	VMOVUPS (R12), Z10
 
 r3trueoctet:
+	PREFETCHT0       4096(R10)
 	VMOVUPS          (R10), Z8
 	VPERMPS          Z9, Z8, Z7
 	VSUBPS           Z10, Z7, Z7
@@ -5010,6 +5091,7 @@ r4truegroup:
 	VMOVUPS (R12), Z12
 
 r4trueoctet:
+	PREFETCHT0       4096(R10)
 	VMOVUPS          (R10), Z10
 	VPERMPS          Z11, Z10, Z9
 	VSUBPS           Z12, Z9, Z9
@@ -5125,6 +5207,7 @@ r5truegroup:
 	VMOVUPS (R12), Z14
 
 r5trueoctet:
+	PREFETCHT0       4096(R10)
 	VMOVUPS          (R10), Z12
 	VPERMPS          Z13, Z12, Z11
 	VSUBPS           Z14, Z11, Z11
@@ -5253,6 +5336,7 @@ r6truegroup:
 	VMOVUPS (R12), Z16
 
 r6trueoctet:
+	PREFETCHT0       4096(R10)
 	VMOVUPS          (R10), Z14
 	VPERMPS          Z15, Z14, Z13
 	VSUBPS           Z16, Z13, Z13
@@ -5356,7 +5440,7 @@ r6trueoctet:
 	RET
 
 // func weights4x32AVX512(rows int, a *float32, lda int, octets int, group int, b *byte, base float32, scale *float32, zero *float32, bias *float32, out *float32, ldout int, mask uint32)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·weights4x32AVX512(SB), NOSPLIT, $0-100
 	MOVQ         rows+0(FP), AX
 	MOVQ         zero+64(FP), CX
@@ -5405,6 +5489,8 @@ r1falsegroup:
 	VPXORD  Z5, Z5, Z5
 
 r1falseoctet:
+	PREFETCHT0   4096(R9)
+	PREFETCHT0   4160(R9)
 	VMOVUPS      (R9), Z9
 	VMOVUPS      64(R9), Z10
 	VPERMPS      Z11, Z9, Z7
@@ -5512,6 +5598,8 @@ r2falsegroup:
 	VPXORD  Z7, Z7, Z7
 
 r2falseoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
 	VMOVUPS      (R10), Z11
 	VMOVUPS      64(R10), Z12
 	VPERMPS      Z13, Z11, Z9
@@ -5650,6 +5738,8 @@ r3falsegroup:
 	VPXORD  Z11, Z11, Z11
 
 r3falseoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
 	VMOVUPS      (R10), Z15
 	VMOVUPS      64(R10), Z16
 	VPERMPS      Z17, Z15, Z13
@@ -5821,6 +5911,8 @@ r4falsegroup:
 	VPXORD  Z15, Z15, Z15
 
 r4falseoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
 	VMOVUPS      (R10), Z19
 	VMOVUPS      64(R10), Z20
 	VPERMPS      Z21, Z19, Z17
@@ -6025,6 +6117,8 @@ r5falsegroup:
 	VPXORD  Z19, Z19, Z19
 
 r5falseoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
 	VMOVUPS      (R10), Z23
 	VMOVUPS      64(R10), Z24
 	VPERMPS      Z25, Z23, Z21
@@ -6262,6 +6356,8 @@ r6falsegroup:
 	VPXORD  Z23, Z23, Z23
 
 r6falseoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
 	VMOVUPS      (R10), Z27
 	VMOVUPS      64(R10), Z28
 	VPERMPS      Z29, Z27, Z25
@@ -6522,6 +6618,8 @@ r1truegroup:
 	VMOVUPS 64(R11), Z13
 
 r1trueoctet:
+	PREFETCHT0   4096(R9)
+	PREFETCHT0   4160(R9)
 	VMOVUPS      (R9), Z9
 	VMOVUPS      64(R9), Z10
 	VPERMPS      Z11, Z9, Z7
@@ -6647,6 +6745,8 @@ r2truegroup:
 	VMOVUPS 64(R12), Z15
 
 r2trueoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
 	VMOVUPS      (R10), Z11
 	VMOVUPS      64(R10), Z12
 	VPERMPS      Z13, Z11, Z9
@@ -6803,6 +6903,8 @@ r3truegroup:
 	VMOVUPS 64(R12), Z19
 
 r3trueoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
 	VMOVUPS      (R10), Z15
 	VMOVUPS      64(R10), Z16
 	VPERMPS      Z17, Z15, Z13
@@ -6992,6 +7094,8 @@ r4truegroup:
 	VMOVUPS 64(R12), Z23
 
 r4trueoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
 	VMOVUPS      (R10), Z19
 	VMOVUPS      64(R10), Z20
 	VPERMPS      Z21, Z19, Z17
@@ -7214,6 +7318,8 @@ r5truegroup:
 	VMOVUPS 64(R12), Z27
 
 r5trueoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
 	VMOVUPS      (R10), Z23
 	VMOVUPS      64(R10), Z24
 	VPERMPS      Z25, Z23, Z21
@@ -7469,6 +7575,8 @@ r6truegroup:
 	VMOVUPS 64(R12), Z31
 
 r6trueoctet:
+	PREFETCHT0   4096(R10)
+	PREFETCHT0   4160(R10)
 	VMOVUPS      (R10), Z27
 	VMOVUPS      64(R10), Z28
 	VPERMPS      Z29, Z27, Z25

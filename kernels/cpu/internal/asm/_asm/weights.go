@@ -13,6 +13,10 @@ import (
 // one for the sum of each, twice, and eight registers for the rest.
 const weightsRows = 6
 
+// weightsAhead is how far ahead a product with weights that are unpacked in registers asks for them: unpacking takes too many
+// instructions for a processor to see so far by itself.
+const weightsAhead = 4096
+
 // weights emits, for integers of 8 and of 4 bits, what unpacks a panel and what multiplies few rows by it.
 func weights(c *build.Context) {
 	digits := dwords(c, "weightsDigits", func(i int) uint32 { return math.Float32bits(float32(i)) })
@@ -199,6 +203,9 @@ func (t *weightsTile) emit() {
 		c.VMOVUPS(operand.Mem{Base: zero, Disp: v * lane}, z)
 	}
 	c.Label(t.label("octet"))
+	for at := 0; at < 16*t.blocks*t.bits; at += lane {
+		c.PREFETCHT0(operand.Mem{Base: b, Disp: weightsAhead + at})
+	}
 	t.octet(b, func(p, i int) operand.Mem {
 		m := operand.Mem{Base: bases[p/3], Disp: 4 * i}
 		if p%3 > 0 {
