@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/passes/fuse"
 )
@@ -76,6 +77,27 @@ func TestFuseHorizontal(t *testing.T) {
 		x, w := n.input("x", 1, 3, 4), n.input("w", 4, 8)
 		a, b := n.add("A", graph.MatMul, nil, x, w), n.add("B", graph.MatMul, nil, x, n.weights("wb", -1, 1, 4, 8))
 		return n.output(n.add("P", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, a), n.add("Q", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, b))
+	})
+	table("quantised-weights", func(n *net) *graph.Network { // one with a scale for each channel, one with one for all, one with zeros
+		x := n.input("x", 1, 3, 4)
+		a := n.add("A", graph.MatMul, nil, x, n.qweights("wa", 1, 4, 8))
+		b := n.add("B", graph.MatMul, nil, x, n.qweights("wb", -1, 4, 8))
+		v := numeric.NewValue(numeric.I8, 4, 8)
+		for i := range v.Data {
+			v.Data[i] = byte(i * 37)
+		}
+		c := n.add("C", graph.MatMul, nil, x, n.dequantize("wc_DQ", n.AddConst("wc", v), numeric.PerTensor(1.0/64, 3)))
+		return n.output(n.add("Attention", graph.Attention, graph.AttentionAttrs{Heads: 2, KVHeads: 2}, a, b, c))
+	})
+	table("one-is-quantised", func(n *net) *graph.Network {
+		x := n.input("x", 1, 3, 4)
+		a, b := n.add("A", graph.MatMul, nil, x, n.qweights("wa", 1, 4, 8)), n.add("B", graph.MatMul, nil, x, n.weights("wb", -1, 1, 4, 8))
+		return n.output(n.add("Attention", graph.Attention, graph.AttentionAttrs{Heads: 2, KVHeads: 2}, a, b, b))
+	})
+	table("scales-by-rows", func(n *net) *graph.Network {
+		x := n.input("x", 1, 3, 4)
+		a, b := n.add("A", graph.MatMul, nil, x, n.qweights("wa", 0, 4, 8)), n.add("B", graph.MatMul, nil, x, n.qweights("wb", 1, 4, 8))
+		return n.output(n.add("Attention", graph.Attention, graph.AttentionAttrs{Heads: 2, KVHeads: 2}, a, b, b))
 	})
 	table("copies-cost-more", func(n *net) *graph.Network {
 		x := n.input("x", 2, 300, 4)

@@ -22,6 +22,12 @@ import (
 //	a = Conv(x, wa f32[m,c,1,1]) | relu($0)       y = Conv(x, w f32[m+n,c,1,1]) | relu($0)
 //	b = Conv(x, wb f32[n,c,1,1]) | relu($0)   ->  a, b = Split(y) axis=1
 //
+// Weights that a Dequantize makes of constants are theirs side by side before it, with the scales of each:
+//
+//	t = DequantizeLinear(wq i8[k,m]) axis=1       t = DequantizeLinear(w i8[k,m+n]) axis=1
+//	u = DequantizeLinear(wv i8[k,n]) axis=1       y = MatMul(x, t)
+//	q = MatMul(x, t), v = MatMul(x, u)        ->  q, v = Split(y) axis=-1
+//
 // Products that quantise x as it comes (DynamicQuantizeMatMul) do so by one range, and are merged alike, with their scales and zero
 // points. Biases and zero points that some lack are zeros. No cycle can come of it: all that the products read besides x are constants. Ranges of
 // activations are those of a, b: in 8 bits y is a tensor of real numbers or, if all its parts are quantised, has the range of each
@@ -38,6 +44,8 @@ type sibling struct {
 	layer   *graph.Layer
 	axis    int                 // of the weights' output channels
 	n       int                 // output channels
+	weights *graph.Tensor       // the constant that they are, or of which dequantize makes them
+	dequant *graph.Layer        // nil where weights are what the op reads
 	params  []*graph.Tensor     // what the op reads behind the weights: a bias, or scales and zero points; nil for none
 	program elementwise.Program // the epilogue
 	consts  []*graph.Tensor     // its arguments
@@ -91,7 +99,11 @@ func mergeSiblings(r *pass.Rewrite, l *graph.Layer) bool {
 func siblingOf(c *pass.Candidate, l *graph.Layer) (sibling, bool) {
 	s := sibling{layer: l, params: l.OpInputs()[2:], program: l.Epilogue, consts: l.EpilogueInputs()}
 	w, y := l.Inputs[1], l.Outputs[0]
-	if !w.IsConst() {
+	s.weights = w
+	if d := w.Producer; d != nil && d.Op == graph.Dequantize && len(d.Inputs) == 1 {
+		s.weights, s.dequant = d.Inputs[0], d
+	}
+	if !s.weights.IsConst() {
 		return s, c.Miss(pass.NotConstant, "weights %s are computed", w.Name)
 	}
 	if l.Op.Product.Groups(l) != 1 || l.Op == graph.ConvTranspose {
@@ -107,6 +119,9 @@ func siblingOf(c *pass.Candidate, l *graph.Layer) (sibling, bool) {
 	n, ok := w.Dims[s.axis].IsConst()
 	if s.n = n; !ok || n == 0 || l.Op != graph.DynamicQuantizeMatMul && (!match.IsFloat(w) || w.Type != l.Inputs[0].Type) {
 		return s, c.Miss(pass.WrongType, "weights %s are not of the input's type", w)
+	}
+	if q, ok := s.quantisation(); ok && (q.Block > 0 || q.Range.PerChannel() && q.Range.Axis != s.axis) {
+		return s, c.Miss(pass.WrongAttribute, "the scales of %s are not those of output channels", s.weights.Name)
 	}
 	for _, u := range y.Users {
 		if u.Op.Memory == graph.Joined {
@@ -127,6 +142,14 @@ func siblingOf(c *pass.Candidate, l *graph.Layer) (sibling, bool) {
 	return s, true
 }
 
+// quantisation returns what the weights are dequantised by, if they are.
+func (s sibling) quantisation() (graph.QuantAttrs, bool) {
+	if s.dequant == nil {
+		return graph.QuantAttrs{}, false
+	}
+	return s.dequant.Attrs.(graph.QuantAttrs), true
+}
+
 // channelAxis returns the axis of output channels in the result.
 func (s sibling) channelAxis() int {
 	if s.layer.Op.Class == graph.ClassConvolution {
@@ -137,8 +160,10 @@ func (s sibling) channelAxis() int {
 
 // alike reports whether two siblings differ in their constants alone, or records a miss.
 func alike(c *pass.Candidate, a, b sibling) bool {
-	v, w := a.layer.Inputs[1], b.layer.Inputs[1]
+	v, w := a.weights, b.weights
 	switch {
+	case (a.dequant == nil) != (b.dequant == nil):
+		return c.Miss(pass.WrongType, "weights of %s or %s alone are quantised", a.layer.Name, b.layer.Name)
 	case v.Type != w.Type:
 		return c.Miss(pass.WrongType, "weights are %s and %s", v.Type, w.Type)
 	case len(v.Dims) != len(w.Dims):
@@ -193,6 +218,9 @@ func merge(r *pass.Rewrite, rule string, group []sibling) bool {
 	}
 	wide := wide(r, lead, group)
 	if !c.Supported(wide) {
+		if d := wide.Inputs[1].Producer; d != nil {
+			r.Network().Remove(d)
+		}
 		return false
 	}
 	first, y := group[0].layer, wide.Outputs[0]
@@ -203,6 +231,9 @@ func merge(r *pass.Rewrite, rule string, group []sibling) bool {
 		out := s.layer.Outputs[0]
 		out.Producer = nil // so that it stays when its layer goes
 		r.Network().Remove(s.layer)
+		if d := s.dequant; d != nil && !r.Used(d) {
+			r.Network().Remove(d)
+		}
 		split.Outputs, attrs.Sizes = append(split.Outputs, out), append(attrs.Sizes, s.n)
 	}
 	split.Attrs = attrs
@@ -227,7 +258,11 @@ func wide(r *pass.Rewrite, lead sibling, group []sibling) *graph.Layer {
 	dims := slices.Clone(y.Dims)
 	dims[lead.channelAxis()] = symbolic.Const(sum)
 	name := group[0].layer.Outputs[0].Name + "_wide"
-	inputs := []*graph.Tensor{l.Inputs[0], joined(r, group, name+"_weights", lead.axis)}
+	weights := joined(r, group, name+"_weights", lead.axis)
+	if lead.dequant != nil {
+		weights = dequantized(r, group, weights, lead.axis)
+	}
+	inputs := []*graph.Tensor{l.Inputs[0], weights}
 	for k := range 2 {
 		of := func(s sibling) *graph.Tensor { return nth(s.params, k) }
 		i := slices.IndexFunc(group, func(s sibling) bool { return of(s) != nil })
@@ -283,9 +318,33 @@ func sideBySide(group []sibling, of func(sibling) *graph.Tensor) []float64 {
 	return list
 }
 
+// dequantized returns the real numbers that integers of all siblings stand for, made by a layer that is added to the network.
+func dequantized(r *pass.Rewrite, group []sibling, integers *graph.Tensor, axis int) *graph.Tensor {
+	first := group[0].dequant
+	attrs := first.Attrs.(graph.QuantAttrs)
+	attrs.Range = numeric.Range{Axis: axis}
+	zeros := false
+	var from []string
+	for _, s := range group {
+		q, _ := s.quantisation()
+		for i := range s.n {
+			attrs.Range.Scale = append(attrs.Range.Scale, q.Range.ScaleAt(i))
+			attrs.Range.Zero = append(attrs.Range.Zero, q.Range.ZeroAt(i))
+		}
+		zeros = zeros || len(q.Range.Zero) > 0
+		from = append(from, s.dequant.From...)
+	}
+	if !zeros {
+		attrs.Range.Zero = nil
+	}
+	l := &graph.Layer{Name: first.Name, Op: first.Op, Attrs: attrs, Inputs: []*graph.Tensor{integers}, From: r.Sources(from),
+		Outputs: []*graph.Tensor{r.Network().NewTensor(integers.Name+"_real", first.Outputs[0].Type, integers.Dims)}}
+	return r.Network().Insert(l).Outputs[0]
+}
+
 // joined returns the weights of all siblings side by side along an axis, bit by bit.
 func joined(r *pass.Rewrite, group []sibling, name string, axis int) *graph.Tensor {
-	w := group[0].layer.Inputs[1]
+	w := group[0].weights
 	dims, _ := match.ConstDims(w.Dims)
 	dims[axis] = 0
 	outer, inner := numeric.Count(dims[:axis]), numeric.Count(dims[axis+1:])*w.Type.Size()
@@ -297,7 +356,7 @@ func joined(r *pass.Rewrite, group []sibling, name string, axis int) *graph.Tens
 	for _, s := range group {
 		n := s.n * inner
 		for i := range outer {
-			copy(v.Data[i*row+at:], s.layer.Inputs[1].Weights[i*n:(i+1)*n])
+			copy(v.Data[i*row+at:], s.weights.Weights[i*n:(i+1)*n])
 		}
 		at += n
 	}
