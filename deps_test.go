@@ -65,7 +65,8 @@ var allowed = map[string][]string{
 	"kernels/cuda/simulator":           {"kernels/cuda/driver", "kernels/cuda/internal/ptx", "kernels/cuda/internal/ptxsim"},
 	"kernels/cuda/supervisor":          {"internal/suite", "kernels/cuda/bringup"},
 
-	"sessions/dataset":   {"core/graph", "core/graph/numeric", "core/graph/onnx", "core/graph/symbolic", "internal/host"},
+	"sessions/detection": {"core/graph/numeric"},
+	"sessions/dataset":   {"core/graph", "core/graph/numeric", "core/graph/onnx", "core/graph/symbolic", "internal/host", "sessions/detection"},
 	"sessions/generate":  {"core/graph", "core/graph/numeric", "core/graph/symbolic", "core/run", "internal/host", "sessions/dataset"},
 	"sessions/report":    {"sessions/config"},
 	"sessions/diff":      {"sessions/report"},
@@ -77,7 +78,7 @@ var allowed = map[string][]string{
 	"sessions/config":    {"core/graph", "core/graph/numeric", "core/graph/pass", "core/graph/passes", "core/graph/passes/quantise", "core/quant", "internal/host"},
 	"sessions/model":     {"core/graph", "core/graph/numeric", "core/graph/symbolic", "core/graph/onnx", "core/graph/pass", "core/graph/rules", "core/quant", "core/run", "core/build", "internal/host", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/report"},
 	"sessions/describe":  {"core/graph", "core/graph/numeric", "core/graph/symbolic", "core/graph/onnx", "core/graph/pass", "core/graph/passes", "core/graph/passes/quantise", "core/quant", "core/run", "core/build", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/model", "sessions/report"},
-	"sessions/stages":    {"core/graph", "core/graph/numeric", "core/graph/symbolic", "core/graph/pass", "core/quant", "core/run", "core/build", "internal/host", "kernels", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/describe", "sessions/exchange", "sessions/model", "sessions/report"},
+	"sessions/stages":    {"core/graph", "core/graph/numeric", "core/graph/symbolic", "core/graph/pass", "core/quant", "core/run", "core/build", "internal/host", "kernels", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/describe", "sessions/detection", "sessions/exchange", "sessions/model", "sessions/report"},
 	"sessions":           {"core/graph", "core/graph/numeric", "core/graph/symbolic", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/describe", "sessions/diff", "sessions/model", "sessions/recording", "sessions/report", "sessions/stages"},
 	"views/words":        {"sessions/report", "ui"},
 	"views/pane":         {"sessions/config", "sessions/report", "ui", "views/words"},
@@ -94,7 +95,7 @@ var allowed = map[string][]string{
 	"views/log":          {"sessions/advice", "sessions/report", "ui", "views/pane", "views/words"},
 	"views/overview":     {"sessions/report", "ui", "views/graph", "views/memory", "views/pane", "views/timings", "views/trials", "views/words"},
 	"views":              {"sessions/config", "sessions/report", "ui", "views/accuracy", "views/calibration", "views/comparison", "views/graph", "views/log", "views/memory", "views/overview", "views/pane", "views/recordings", "views/runtime", "views/tactics", "views/timings", "views/trials", "views/words"},
-	"cmd":                {"core/graph", "core/graph/numeric", "core/graph/onnx", "core/graph/pass", "core/graph/passes", "core/plugin", "core/quant", "core/run", "internal/suite", "core/build", "internal/conformance", "internal/host", "internal/onnxruntime", "internal/reduce", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/advice", "sessions/budget", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/describe", "sessions/diff", "sessions/exchange", "sessions/generate", "sessions/model", "sessions/recording", "sessions/report", "sessions/stages", "sessions/tokenizer", "ui", "views", "views/overview", "views/pane", "views/recordings", "views/timings", "testdata"},
+	"cmd":                {"core/graph", "core/graph/numeric", "core/graph/onnx", "core/graph/pass", "core/graph/passes", "core/plugin", "core/quant", "core/run", "internal/suite", "core/build", "internal/conformance", "internal/host", "internal/onnxruntime", "internal/reduce", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/advice", "sessions/budget", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/describe", "sessions/detection", "sessions/diff", "sessions/exchange", "sessions/generate", "sessions/model", "sessions/recording", "sessions/report", "sessions/stages", "sessions/tokenizer", "ui", "views", "views/overview", "views/pane", "views/recordings", "views/timings", "testdata"},
 	"cmd/trtui":          {"cmd"},
 
 	"internal/reduce":           {"core/graph", "core/graph/numeric", "core/graph/onnx"},
