@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -18,7 +19,11 @@ type Bound struct {
 // its items are used then; of other data, whose elements are finite by their making, the first item stands for all. Batches of
 // ONNX test data become items where the inputs have a batch, and items are put together where the inputs take several at once.
 func (s *Set) Bind(inputs []*graph.Tensor) (*Bound, error) {
+	boxes := s.boxes != nil
 	s = s.itemised(inputs).grouped(inputs)
+	if boxes && s.boxes == nil {
+		return nil, fmt.Errorf("%s: images have boxes, and the model takes %d at once: give it a batch of one, or one that is open", s.Name, s.group)
+	}
 	items := 1
 	if s.asStored && !s.notFinite && slices.ContainsFunc(s.Inputs, func(in Input) bool { return in.Type.IsFloat() }) {
 		items = s.length

@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/sessions/detection"
 )
 
 // Set is a sequence of items, each with a value for every input of a network and perhaps a label. It does not change;
@@ -30,6 +31,9 @@ type Set struct {
 	// Whole marks data whose items are complete feeds: the first axis of their values is not one of items.
 	Whole    bool
 	Identity Identity
+
+	boxes [][]detection.Box // by item, in pixels of what a network reads; nil: there are none
+	size  Size              // of the images that boxes are in
 
 	length    int
 	group     int  // items that are put together to one; 0: none are

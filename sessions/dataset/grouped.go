@@ -24,6 +24,7 @@ func (s *Set) grouped(inputs []*graph.Tensor) *Set {
 	for k, in := range cut.Inputs {
 		cut.Inputs[k].Dims = append([]int{n}, in.Dims...)
 	}
+	cut.boxes = nil
 	cut.Name, cut.group, cut.length, cut.Labels = fmt.Sprintf("%s, %d at once", s.Name, n), n, (s.length+n-1)/n, nil
 	cut.Identity.Hash += fmt.Sprintf(" by %d", n)
 	cut.read = func(i, k int, dst numeric.Value) error {

@@ -23,48 +23,84 @@ import (
 // heading is skipped) the items are those that it names, in its order; else all files by name, without labels. An image
 // is decoded when it is fed, and brought to Size as Resize says, bilinear and antialiased.
 func openImages(dir string, o Options) (*Set, error) {
-	files, labels, err := listImages(dir)
+	l, err := labelledImages(dir, o)
 	if err != nil {
 		return nil, err
-	}
-	first, count, err := o.part(len(files))
-	if err != nil {
-		return nil, err
-	}
-	files = files[first : first+count]
-	if labels != nil {
-		labels = labels[first : first+count]
 	}
 	if o.Size == (Size{}) {
 		o.Size = cmp.Or(o.ImageSize, Size{224, 224})
 	}
-	if longer := max(o.Size.Height, o.Size.Width); !o.Resize.Stretch && o.Resize.Shorter == 0 {
+	cuts := !o.Resize.Stretch && !o.Resize.Letterbox
+	if longer := max(o.Size.Height, o.Size.Width); cuts && o.Resize.Shorter == 0 {
 		o.Resize.Shorter = longer * 256 / 224
-	} else if !o.Resize.Stretch && o.Resize.Shorter < longer && !o.Pad {
+	} else if cuts && o.Resize.Shorter < longer && !o.Pad {
 		return nil, fmt.Errorf("images whose shorter side is %d may be smaller than %s, to which they are cropped", o.Resize.Shorter, o.Size)
 	}
-	l, err := newLayout(o, 3, o.Size.Height, o.Size.Width)
+	layout, err := newLayout(o, 3, o.Size.Height, o.Size.Width)
 	if err != nil {
 		return nil, err
 	}
-	id, err := imagesIdentity(dir, files, labels, o)
+	id, err := l.identity(dir, o)
+	if err != nil {
+		return nil, err
+	}
+	boxes, err := placed(dir, l.files, l.truth, o)
 	if err != nil {
 		return nil, err
 	}
 	return &Set{
-		Name: filepath.Base(dir), Labels: labels, Identity: id, length: len(files),
-		Inputs: []Input{{"", numeric.F32, l.dims()}},
+		Name: filepath.Base(dir), Labels: l.labels, Identity: id, length: len(l.files), boxes: boxes, size: o.Size,
+		Inputs: []Input{{"", numeric.F32, layout.dims()}},
 		read: func(i, _ int, dst numeric.Value) error {
-			p, err := readImage(filepath.Join(dir, files[i]))
+			p, err := readImage(filepath.Join(dir, l.files[i]))
 			if err != nil {
 				return err
 			}
 			if p, err = p.fit(o.Size, o.Resize); err != nil {
-				return fmt.Errorf("%s: %w", files[i], err)
+				return fmt.Errorf("%s: %w", l.files[i], err)
 			}
-			return l.store(p, dst)
+			return layout.store(p, dst)
 		},
 	}, nil
+}
+
+// imageList is files of a folder with what is known of them.
+type imageList struct {
+	files  []string
+	labels []int     // nil: none
+	truth  [][]truth // nil: none
+}
+
+// labelledImages returns the images of a folder that the options choose.
+func labelledImages(dir string, o Options) (l imageList, err error) {
+	if l.files, l.labels, err = listImages(dir); err != nil {
+		return l, err
+	}
+	switch {
+	case o.Labels == "":
+	case HasBoxes(o.Labels):
+		l.labels = nil
+		l.files, l.truth, err = readBoxes(o.Labels, l.files)
+	case l.labels == nil:
+		if l.labels, err = readLabels(o.Labels, Options{}); err == nil && len(l.labels) != len(l.files) {
+			err = fmt.Errorf("%d labels for %d images", len(l.labels), len(l.files))
+		}
+	}
+	if err != nil {
+		return l, err
+	}
+	first, count, err := o.part(len(l.files))
+	if err != nil {
+		return l, err
+	}
+	l.files = l.files[first : first+count]
+	if l.labels != nil {
+		l.labels = l.labels[first : first+count]
+	}
+	if l.truth != nil {
+		l.truth = l.truth[first : first+count]
+	}
+	return l, nil
 }
 
 func isImage(name string) bool {
@@ -116,11 +152,11 @@ func listImages(dir string) (files []string, labels []int, err error) {
 	return files, labels, lines.Err()
 }
 
-// imagesIdentity takes in names, sizes and times, since the contents may be many gigabytes.
-func imagesIdentity(dir string, files []string, labels []int, o Options) (Identity, error) {
+// identity takes in names, sizes and times, since the contents may be many gigabytes.
+func (l *imageList) identity(dir string, o Options) (Identity, error) {
 	id := Identity{Path: dir}
 	h := sha256.New()
-	for _, name := range files {
+	for _, name := range l.files {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil {
 			return id, fmt.Errorf("image %s: %w", name, err)
@@ -131,7 +167,10 @@ func imagesIdentity(dir string, files []string, labels []int, o Options) (Identi
 		}
 		fmt.Fprintf(h, "%q %d %d\n", name, info.Size(), info.ModTime().UnixNano())
 	}
-	fmt.Fprintf(h, "%v %+v", labels, o)
+	fmt.Fprintf(h, "%v %+v", l.labels, o)
+	if l.truth != nil {
+		fmt.Fprintf(h, " %v", l.truth)
+	}
 	id.Hash = hex.EncodeToString(h.Sum(nil))
 	return id, nil
 }

@@ -29,10 +29,13 @@ type Options struct {
 	NotFinite bool // take NaN and infinities, which are errors else
 
 	// Of raw files, which have no header.
-	Shape  []int // of one item
-	Type   numeric.DataType
-	Range  numeric.Range // what the integers stand for: they are dequantised, if it is set
-	Labels string        // file of labels: one byte an item, idx, or .npy
+	Shape []int // of one item
+	Type  numeric.DataType
+	Range numeric.Range // what the integers stand for: they are dequantised, if it is set
+
+	// Labels is a file of labels where the data has none: one byte an item, idx, or .npy. Of a folder of images, boxes as well: a .json of
+	// COCO's form, or a folder of YOLO's, with a .txt of each image's name.
+	Labels string
 }
 
 // ParseItems reads a range of items such as "500-1999", "500-" or "1500" (the first so many).
@@ -127,11 +130,17 @@ func ParseSize(text string) (Size, error) {
 // Resize says how image files are brought to a size. The zero value cuts the size from the middle of the image, whose
 // shorter side is made 256/224 of the size's longer one before, as torchvision's Resize and CenterCrop do.
 type Resize struct {
-	Stretch bool // to the size, whatever that does to the proportions
-	Shorter int  // that the shorter side is made before the size is cut; 0: 256/224 of the size's longer side
+	Stretch   bool // to the size, whatever that does to the proportions
+	Letterbox bool // to as much as the size has room for, in the middle of Grey
+	Grey      byte
+	Shorter   int // that the shorter side is made before the size is cut; 0: 256/224 of the size's longer side
 }
 
-// ParseResize reads "crop", "crop:256", whose number is the shorter side, or "stretch".
+// Letterboxed is how images are brought to a size whose boxes are to be found: none is cut off, and proportions stay.
+var Letterboxed = Resize{Letterbox: true, Grey: 114}
+
+// ParseResize reads "crop", "crop:256", whose number is the shorter side, "stretch", "letterbox" or "letterbox:0", whose number is the
+// grey around the image, 114 where none is said.
 func ParseResize(text string) (Resize, error) {
 	policy, side, given := strings.Cut(text, ":")
 	n, err := 0, error(nil)
@@ -141,8 +150,12 @@ func ParseResize(text string) (Resize, error) {
 	switch {
 	case policy == "stretch" && !given:
 		return Resize{Stretch: true}, nil
+	case policy == "letterbox" && !given:
+		return Letterboxed, nil
+	case policy == "letterbox" && err == nil && n >= 0 && n <= 255:
+		return Resize{Letterbox: true, Grey: byte(n)}, nil
 	case policy == "crop" && err == nil && (!given || n >= 1 && n <= maxSide):
 		return Resize{Shorter: n}, nil
 	}
-	return Resize{}, fmt.Errorf("resize %s: want crop, crop:SIDE with a side from 1 to %d, or stretch", text, maxSide)
+	return Resize{}, fmt.Errorf("resize %s: want crop, crop:SIDE with a side from 1 to %d, stretch, letterbox or letterbox:GREY with a grey from 0 to 255", text, maxSide)
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 )
@@ -10,17 +11,47 @@ const maxPixels = 100 << 20
 
 // fit brings the picture to a size; one that is smaller than what is to be cut from it stays smaller.
 func (p picture) fit(s Size, how Resize) (picture, error) {
+	at := how.place(Size{p.height, p.width}, s)
+	p, err := p.resize(at.size.Height, at.size.Width)
+	switch {
+	case err != nil || how.Stretch:
+		return p, err
+	case how.Letterbox:
+		return p.surrounded(s, at, how.Grey), nil
+	}
+	return p.cut(s, at), nil
+}
+
+// placing is where a picture is that was resized: its size, and by how much it lies below and to the right of the corner.
+type placing struct {
+	size      Size
+	top, left int
+}
+
+// place returns where an image is in a size.
+func (how Resize) place(from, s Size) placing {
 	if how.Stretch {
-		return p.resize(s.Height, s.Width)
+		return placing{size: s}
 	}
-	h, w := how.Shorter, how.Shorter
-	if p.height < p.width {
-		w = how.Shorter * p.width / p.height
+	if how.Letterbox {
+		scale := min(float64(s.Height)/float64(from.Height), float64(s.Width)/float64(from.Width))
+		side := func(n, most int) int { return min(most, max(1, int(math.RoundToEven(float64(n)*scale)))) }
+		size := Size{side(from.Height, s.Height), side(from.Width, s.Width)}
+		return placing{size, (s.Height - size.Height) / 2, (s.Width - size.Width) / 2}
+	}
+	size := Size{how.Shorter, how.Shorter}
+	if from.Height < from.Width {
+		size.Width = how.Shorter * from.Width / from.Height
 	} else {
-		h = how.Shorter * p.height / p.width
+		size.Height = how.Shorter * from.Height / from.Width
 	}
-	p, err := p.resize(h, w)
-	return p.crop(s), err
+	before := func(have, want int) int {
+		if have <= want {
+			return (want - have) / 2
+		}
+		return -int(math.RoundToEven(float64(have-want) / 2))
+	}
+	return placing{size, before(size.Height, s.Height), before(size.Width, s.Width)}
 }
 
 // resize returns the picture at another height and width: a bilinear filter that widens where it shrinks (antialiasing),
@@ -87,16 +118,26 @@ func filters(from, n int) []filter {
 	return list
 }
 
-// crop cuts a size from the middle; a picture that is smaller stays as it is along that axis.
-func (p picture) crop(s Size) picture {
+// cut cuts a size from the picture; one that is smaller stays as it is along that axis.
+func (p picture) cut(s Size, at placing) picture {
 	h, w := min(s.Height, p.height), min(s.Width, p.width)
-	top := int(math.RoundToEven(float64(p.height-h) / 2))
-	left := int(math.RoundToEven(float64(p.width-w) / 2))
+	top, left := max(0, -at.top), max(0, -at.left)
 	out := picture{p.channels, h, w, make([]byte, p.channels*h*w)}
 	for c := range p.channels {
 		for y := range h {
 			from := (c*p.height+top+y)*p.width + left
 			copy(out.pix[(c*h+y)*w:(c*h+y+1)*w], p.pix[from:from+w])
+		}
+	}
+	return out
+}
+
+// surrounded puts the picture on grey of a size.
+func (p picture) surrounded(s Size, at placing, grey byte) picture {
+	out := picture{p.channels, s.Height, s.Width, bytes.Repeat([]byte{grey}, p.channels*s.Height*s.Width)}
+	for c := range p.channels {
+		for y := range p.height {
+			copy(out.pix[(c*s.Height+at.top+y)*s.Width+at.left:], p.pix[(c*p.height+y)*p.width:(c*p.height+y+1)*p.width])
 		}
 	}
 	return out
