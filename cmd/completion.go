@@ -31,7 +31,7 @@ func choices(t tables) map[string][]string {
 		"precision-constraints": {"prefer", "obey", "none"}, "disable": config.RuleNames(),
 		"backend": names, "backends": append(slices.Clone(names), outsiders...), "device": devices,
 		"format": {"text", "json"}, "theme": ui.ThemeNames(), "layout": {"nchw", "nhwc"}, "channel-order": {"rgb", "bgr"},
-		"resize": {"crop", "stretch"}, "type": elementTypes(), "pairs": {"all", "tactic"}, "steps": bringup.Steps(),
+		"resize": {"crop", "stretch", "letterbox"}, "task": {"auto", "classes", "detection", "outputs"}, "type": elementTypes(), "pairs": {"all", "tactic"}, "steps": bringup.Steps(),
 	}
 }
 

@@ -22,13 +22,15 @@ import (
 type evalRow struct {
 	Precision    string
 	Calibrator   string
-	Top1         *float64     // percent; null without labels
-	Agreement    *float64     // percent of items whose first class is FP32's; null without classes
-	Unclassed    string       `json:",omitempty"`       // why Agreement is null though there is an output
-	Tokens       int          `json:",omitempty"`       // of a text: those that follow another
-	Perplexity   *float64     `json:",omitempty"`       // of them; null where that is no number
-	SQNR         float64      `unit:"db" exact:"exact"` // of the first output
-	BesideFirst  *report.Sign `json:",omitempty"`       // whether top-1 can be told from the first row\'s
+	Top1         *float64           // percent; null without labels
+	Agreement    *float64           // percent of items whose first class is FP32's; null without classes
+	Unclassed    string             `json:",omitempty"` // why Agreement is null though there is an output
+	Tokens       int                `json:",omitempty"` // of a text: those that follow another
+	Perplexity   *float64           `json:",omitempty"` // of them; null where that is no number
+	Task         *report.TaskMetric `json:",omitempty"` // what counts of the task; null where it is not known
+	Detection    *report.Detection  `json:",omitempty"`
+	SQNR         float64            `unit:"db" exact:"exact"` // of the first output
+	BesideFirst  *report.Sign       `json:",omitempty"`       // whether top-1 can be told from the first row\'s
 	Latency      time.Duration
 	LatencyP99   time.Duration
 	Speed        *report.Speed // beside the first row; null for that, and for the same engine as another row's
@@ -47,7 +49,8 @@ type evalRow struct {
 	SQNRWithin      *report.Within `json:",omitempty" output:"sqnr_within"` // in dB, with 95 % confidence
 	AgreementWithin *report.Within `json:",omitempty"`                      // shares
 
-	offset int // by how much the labels seem to be off
+	cosine bool // is what counts
+	offset int  // by how much the labels seem to be off
 }
 
 func evalCommand(t tables) *cobra.Command {
@@ -62,10 +65,13 @@ func evalCommand(t tables) *cobra.Command {
 			"if its own come from random input and --data is given. The output says where ranges come from.\n\n" +
 			"Of a text, every token counts whose next one is known: perplexity, top-1 and agreement with FP32 are of the\n" +
 			"token that the model holds most likely behind the text so far, not behind what it would have written itself.\n\n" +
+			"Of a detector, whose --labels are boxes, accuracy is COCO's mean average precision over overlaps of 0.5 to 0.95, and at 0.5.\n" +
+			"With --task detection and no boxes, those that FP32 is sure of stand for them. With --task outputs it is the cosine.\n\n" +
 			"With --weights, the first row is FP32 with the weights of the model.\n\n" +
 			"A configuration of --config, too, is compared only with FP32, unless --precision or --calibrator list others.",
 		Example: examples("precisions and calibrators on labelled data", "trtui eval model.onnx --data test.npz --calib-data calib.npz",
 			"two calibrators of INT8", "trtui eval model.onnx --precision int8 --calibrator entropy,mse",
+			"a detector and the boxes of its images", "trtui eval yolo.onnx --data val2017/ --labels instances_val2017.json",
 			"where an engine loses accuracy", "trtui eval model.engine --data test.npz --per-layer",
 			"a language model with weights of 4 bits", "trtui eval model.onnx --data text.txt --weights int4",
 			"a recurrent model on a sequence", "trtui eval vad.onnx --data chunks.npy --state state=stateN"),
@@ -192,6 +198,10 @@ func newEvalRow(c sessions.Compared) evalRow {
 	}
 	row.Unclassed = acc.Labels.Unclassed
 	row.Tokens, row.Perplexity = acc.Labels.Tokens, acc.Labels.Perplexity
+	row.Detection, row.cosine = acc.Labels.Detection, acc.Task == report.TaskOutputs
+	if m, ok := acc.Metric(); ok {
+		row.Task = &m
+	}
 	if len(acc.Outputs) > 0 {
 		row.SQNRWithin, row.AgreementWithin = acc.Outputs[0].SQNRWithin, acc.Labels.AgreementWithin
 		row.SQNR, row.NotFinite = acc.Outputs[0].SQNR, acc.Outputs[0].NotFinite
@@ -241,7 +251,10 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	}
 	fmt.Fprintln(w)
 	var lines [][]string
-	text := rows[0].Tokens > 0
+	text, boxes := rows[0].Tokens > 0, rows[0].Detection
+	if slices.ContainsFunc(rows, func(r evalRow) bool { return r.Detection == nil }) {
+		boxes = nil
+	}
 	for _, r := range rows {
 		median, p99, speed, remark := ms(r.Latency), ms(r.LatencyP99), "1.00×", ""
 		if r.Speed != nil {
@@ -264,21 +277,49 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 			r.precision(), r.Calibrator, known(r.Top1, hundredths), known(r.Agreement, hundredths), decibels(r.SQNR),
 			median, p99, speed, weights, arena, remark,
 		}
-		if text {
+		switch {
+		case text:
 			line = slices.Insert(line, 2, known(r.Perplexity, hundredths))
+		case boxes != nil:
+			line = slices.Replace(line, 2, 4, hundredths(100*r.Detection.MAP), hundredths(100*r.Detection.MAP50))
+		case rows[0].cosine:
+			line = slices.Replace(line, 2, 4, known(r.taskValue(), func(v float64) string { return fmt.Sprintf("%.6f", v) }))
 		}
 		lines = append(lines, line)
 	}
 	head := []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">median ms", "~>p99 ms", "~>speed", "~>weights", ">arena", ""}
-	if text {
+	switch {
+	case text:
 		head = slices.Insert(head, 2, ">perplexity")
 		fmt.Fprintf(w, "of %s that follow another\n", count(rows[0].Tokens, "token"))
+	case boxes != nil:
+		head = slices.Replace(head, 2, 4, ">mAP %", ">mAP50 %")
+		fmt.Fprintln(w, boxesText(boxes))
+	case rows[0].cosine:
+		head = slices.Replace(head, 2, 4, ">cosine")
 	}
 	writeTable(w, head, lines)
 	if why := rows[0].Unclassed; why != "" {
 		writeNote(w, "no agreement of classes: %s; SQNR tells how far outputs are", why)
 	}
 	return nil
+}
+
+// boxesText says what boxes a precision is of.
+func boxesText(d *report.Detection) string {
+	of := fmt.Sprintf("of %s of %s, outputs in the form %s", count(d.Boxes, "box"), config.CountOf(d.Classes, "class", "classes"), d.Form)
+	if d.AgainstFP32Boxes {
+		of += "; the data has no boxes: those that FP32 is sure of stand for them"
+	}
+	return of
+}
+
+// taskValue is the figure that counts of the task; nil where it is not known.
+func (r evalRow) taskValue() *float64 {
+	if r.Task == nil {
+		return nil
+	}
+	return &r.Task.Value
 }
 
 // precision names the precision, and what weights are rounded to beside it.

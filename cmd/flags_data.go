@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/detection"
 	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -33,6 +36,7 @@ type dataFlags struct {
 	dequantize      []float32
 	labels          string
 	labelOffset     int
+	task            string
 	tokenizer       string // of texts
 	speaks          bool   // the tokenizer is for what a language model writes, too
 	seed            uint64
@@ -50,7 +54,7 @@ func (d *dataFlags) define() {
 	f.StringVar(&d.items, "items", "", "which `ITEMS` of the data, as in 500-1999 or 100; where times are estimated the first "+strconv.Itoa(fewItems)+" by default")
 	f.StringVar(&d.calItems, "calib-items", "", "which `ITEMS` of --calib-data")
 	f.StringVar(&d.size, "size", "", "`SIZE` of image data: the side of a square, or HEIGHTxWIDTH; default for image files: that of the model's input, or 224 if it is open")
-	f.StringVar(&d.resize, "resize", "crop", "how image files are brought to --size: crop[:SIDE], which makes the shorter side SIDE (default: 256/224 of the longer one of --size) and cuts out the middle, or stretch")
+	f.StringVar(&d.resize, "resize", "crop", "how image files are brought to --size: crop[:SIDE], which makes the shorter side SIDE (default: 256/224 of the longer one of --size) and cuts out the middle, stretch, or letterbox[:GREY], the whole image amid grey, the default where --labels are boxes")
 	f.Float32SliceVar(&d.mean, "mean", nil, "mean of pixels, for all channels or each one, subtracted before the division by --std")
 	f.Float32SliceVar(&d.std, "std", nil, "standard deviation of pixels, for all channels or each one")
 	f.Float32Var(&d.scale, "scale", 0, "factor of pixels before --mean; default: 1/255")
@@ -63,8 +67,9 @@ func (d *dataFlags) define() {
 	f.Float32SliceVar(&d.dequantize, "dequantize", nil, "scale and zero point of a raw file's integers, as `SCALE,ZERO`")
 	f.StringVar(&d.tokenizer, "tokenizer", "", "of a text: tokenizer.json, its `FOLDER`, or a tokenizer of llama2.c; default: tokenizer.json beside the model")
 	f = d.part(takeLabels)
-	f.StringVar(&d.labels, "labels", "", "`FILE` of labels where the data has none: a byte per item, idx or .npy")
+	f.StringVar(&d.labels, "labels", "", "`FILE` of labels where the data has none: a byte per item, idx or .npy; of a folder of images also boxes, as COCO's .json or a folder of YOLO's .txt")
 	f.IntVar(&d.labelOffset, "label-offset", 0, "added to every label: 1 where the model's first class is the background")
+	f.StringVar(&d.task, "task", "auto", "`TASK` by whose measure accuracy is judged: classes (top-1), detection[:FORM] (mAP), outputs (cosine), or auto, what data and outputs say; forms of boxes: "+formNames())
 	f = d.part(takeRandom)
 	f.Uint64Var(&d.seed, "seed", 1, "seed of the random input that stands in for missing data")
 	f.IntVar(&d.randomItems, "random-items", 32, "items of random input where there is no data")
@@ -93,6 +98,9 @@ func (d *dataFlags) check() error {
 }
 
 func (d *dataFlags) checkValues() error {
+	if _, err := stages.ParseTask(d.task); err != nil {
+		return fmt.Errorf("--%w", err)
+	}
 	if d.randomItems < 1 || d.randomItems > maxRandomItems {
 		return fmt.Errorf("--random-items %d: want 1 to %d", d.randomItems, maxRandomItems)
 	}
@@ -117,7 +125,19 @@ func (d *dataFlags) pictures() (size dataset.Size, how dataset.Resize, err error
 	if err != nil {
 		err = fmt.Errorf("--%w", err)
 	}
+	if d.labels != "" && !d.changed("resize") && dataset.HasBoxes(d.labels) {
+		how = dataset.Letterboxed
+	}
 	return size, how, err
+}
+
+// formNames lists the forms in which outputs may be boxes.
+func formNames() string {
+	var names []string
+	for _, f := range detection.Forms() {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // open opens the data to evaluate and to calibrate on: what the flags name or the embedded model's own; nil where there is

@@ -289,6 +289,9 @@ func writeScore(w io.Writer, a *report.Accuracy) {
 	if a.Labels.Top1 >= 0 {
 		labels = fmt.Sprintf("labels: top-1 %s %% (FP32 %s %%)", percent(a.Labels.Top1), percent(a.Labels.FP32Top1))
 	}
+	if d := a.Labels.Detection; d != nil {
+		labels = fmt.Sprintf("mAP %s %% (FP32 %s %%), mAP50 %s %% (FP32 %s %%), %s", percent(d.MAP), percent(d.FP32MAP), percent(d.MAP50), percent(d.FP32MAP50), boxesText(d))
+	}
 	if a.Labels.Tokens > 0 {
 		labels = fmt.Sprintf("next tokens: perplexity %s (FP32 %s), top-1 %s %% (FP32 %s %%) of %d", known(a.Labels.Perplexity, hundredths),
 			known(a.Labels.FP32Perplexity, hundredths), percent(a.Labels.Top1), percent(a.Labels.FP32Top1), a.Labels.Tokens)

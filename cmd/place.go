@@ -113,6 +113,9 @@ func (f *modelFlags) runData(m *model.Model, embedded bool) (data, cal dataset.D
 // feed gives a workplace its data: of what is to be evaluated, as much as the backend is quick enough for.
 func (f *modelFlags) feed(w *stages.Workplace, data, cal dataset.Data) (err error) {
 	w.Data, w.CalData = data, cal
+	if w.Task, err = stages.ParseTask(f.data.task); err != nil {
+		return usageError{err}
+	}
 	if file := f.config.quantization.file; file != nil && file.HasHistograms() {
 		w.CalData = file.CollectedData()
 	}

@@ -68,7 +68,7 @@ func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	if strings.HasSuffix(noun, "ch") {
+	if strings.HasSuffix(noun, "ch") || strings.HasSuffix(noun, "x") {
 		noun += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, noun)

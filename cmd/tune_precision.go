@@ -59,7 +59,7 @@ func tunePrecisionCommand(t tables) *cobra.Command {
 	}
 	o.register(c, takeAll)
 	f := c.Flags()
-	f.Float64Var(&o.drop, "max-drop", 0, "the `POINTS` by which top-1 may be below FP32's, in percentage points")
+	f.Float64Var(&o.drop, "max-drop", 0, "the `POINTS` by which the task's measure may be below FP32's: top-1, mAP or the cosine in percentage points, a perplexity in percent")
 	f.Float64Var(&o.sqnr, "min-sqnr", 0, "the least SQNR of the first output, in `DB`")
 	f.Float64Var(&o.agreement, "min-agreement", 0, "the least `SHARE`, from 0 to 1, of items whose first class is FP32's")
 	f.DurationVar(&o.latency, "max-latency", 0, "the longest median latency, as in 2ms")
@@ -194,6 +194,15 @@ func writeSearch(w io.Writer, p *place, s *tuneOutput) {
 		most = max(most, q.Tuned)
 	}
 	var rows [][]string
+	measure, taskText := "top-1 %", func(v float64) string { return hundredths(100 * v) }
+	if len(s.Points) > 0 && s.Points[0].Task != nil {
+		switch name := s.Points[0].Task.Name; name {
+		case "perplexity":
+			measure, taskText = name, hundredths
+		default:
+			measure = name + " %"
+		}
+	}
 	for i, q := range s.Points {
 		mark := ""
 		switch {
@@ -208,12 +217,16 @@ func writeSearch(w io.Writer, p *place, s *tuneOutput) {
 		if q.SQNR != nil {
 			sqnr = decibels(*q.SQNR)
 		}
+		task := "-"
+		if q.Task != nil {
+			task = taskText(q.Task.Value)
+		}
 		rows = append(rows, []string{
-			fmt.Sprint(i + 1), fmt.Sprint(q.Raised), decibels(q.Predicted), sqnr, known(percentageOf(q.Top1), hundredths), known(percentageOf(q.Agreement), hundredths),
+			fmt.Sprint(i + 1), fmt.Sprint(q.Raised), decibels(q.Predicted), sqnr, task, known(percentageOf(q.Agreement), hundredths),
 			us(q.Tuned), bar(float64(q.Tuned)/float64(max(1, most)), 16), ms(q.Latency), bytesText(q.Weights), mark,
 		})
 	}
-	writeTable(w, []string{">engine", ">raised", "~>predicted dB", ">SQNR dB", ">top-1 %", ">agree %", ">tuned µs", "~", ">median ms", "~>weights", ""}, rows)
+	writeTable(w, []string{">engine", ">raised", "~>predicted dB", ">SQNR dB", ">" + measure, ">agree %", ">tuned µs", "~", ">median ms", "~>weights", ""}, rows)
 	best := s.Chosen()
 	if best == nil {
 		return

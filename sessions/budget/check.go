@@ -103,7 +103,7 @@ func (l limit) sign(m, baseline *Measured) *report.Sign {
 // unknown says why a figure may be missing.
 func unknown(m *metric) string {
 	if m.needs.Has(report.PartScore) {
-		return "not known: it needs data, with labels for top1 and top5, and the source model"
+		return "not known: it needs data, with labels for top1 and top5, boxes for map, a text for perplexity, and the source model"
 	}
 	return "not known"
 }

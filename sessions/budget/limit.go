@@ -31,6 +31,7 @@ var factors = map[string]map[string]float64{
 	"share": {"": 1, "%": 0.01},
 	"db":    {"": 1, "db": 1},
 	"bytes": {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "kb": 1e3, "mb": 1e6, "gb": 1e9},
+	"ratio": {"": 1},
 	"":      {"": 1},
 }
 
@@ -95,7 +96,7 @@ func number(text string) (float64, error) {
 
 // example is how a limit of a metric may be written.
 func example(m *metric) string {
-	return map[string]string{"ms": "2.5 ms", "share": "97 % or 0.97", "db": "30 dB", "bytes": "12 MiB", "": "a count"}[m.unit]
+	return map[string]string{"ms": "2.5 ms", "share": "97 % or 0.97", "db": "30 dB", "bytes": "12 MiB", "ratio": "a figure", "": "a count"}[m.unit]
 }
 
 // at returns the limit in the metric's unit, given the baseline's figure.

@@ -38,6 +38,10 @@ func metrics() []metric {
 		{name: "top1", unit: "share", least: true, needs: score, doc: "share of right answers", of: label(func(l report.LabelAccuracy) float64 { return l.Top1 })},
 		{name: "top5", unit: "share", least: true, needs: score, doc: "share of answers right among five", of: label(func(l report.LabelAccuracy) float64 { return l.Top5 })},
 		{name: "agreement", unit: "share", least: true, needs: score, doc: "share of answers that are FP32's", of: label(func(l report.LabelAccuracy) float64 { return l.Agreement })},
+		{name: "map", unit: "share", least: true, needs: score, doc: "mean average precision of boxes", of: boxes(func(d *report.Detection) float64 { return d.MAP })},
+		{name: "map50", unit: "share", least: true, needs: score, doc: "the same at an overlap of a half", of: boxes(func(d *report.Detection) float64 { return d.MAP50 })},
+		{name: "perplexity", unit: "ratio", needs: score, doc: "perplexity of a text", of: perplexity},
+		{name: "cosine", unit: "ratio", least: true, needs: score, doc: "least cosine of an output and FP32's", of: cosine},
 		{name: "sqnr", unit: "db", least: true, needs: score, doc: "least signal-to-noise ratio of an output against FP32", of: sqnr},
 		{name: "arena", unit: "bytes", needs: report.PartMemory, doc: "peak of activations", of: memory(func(m report.MemoryNumbers) int { return m.Peak })},
 		{name: "workspace", unit: "bytes", needs: report.PartMemory, doc: "scratch memory", of: memory(func(m report.MemoryNumbers) int { return m.Workspace })},
@@ -93,6 +97,33 @@ func label(of func(report.LabelAccuracy) float64) func(*Measured) (float64, bool
 	}
 }
 
+func boxes(of func(*report.Detection) float64) func(*Measured) (float64, bool) {
+	return func(m *Measured) (float64, bool) {
+		if m.Accuracy == nil || m.Accuracy.Labels.Detection == nil {
+			return 0, false
+		}
+		return of(m.Accuracy.Labels.Detection), true
+	}
+}
+
+func perplexity(m *Measured) (float64, bool) {
+	if m.Accuracy == nil || m.Accuracy.Labels.Perplexity == nil {
+		return 0, false
+	}
+	return *m.Accuracy.Labels.Perplexity, true
+}
+
+func cosine(m *Measured) (float64, bool) {
+	if m.Accuracy == nil || len(m.Accuracy.Outputs) == 0 {
+		return 0, false
+	}
+	least := math.Inf(1)
+	for _, o := range m.Accuracy.Outputs {
+		least = min(least, o.Cosine)
+	}
+	return least, true
+}
+
 func sqnr(m *Measured) (float64, bool) {
 	if m.Accuracy == nil || len(m.Accuracy.Outputs) == 0 {
 		return 0, false
@@ -134,6 +165,8 @@ func Format(v float64, unit string) string {
 			return "exact"
 		}
 		return fmt.Sprintf("%.1f dB", v)
+	case "ratio":
+		return fmt.Sprintf("%.6g", v)
 	case "bytes":
 		return bytesText(v)
 	}

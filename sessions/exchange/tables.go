@@ -248,6 +248,9 @@ func facts(s *report.Snapshot) (list [][2]string) {
 		if a.Labels.Top1 >= 0 {
 			add("top-1", "%s %% (FP32 %s %%)", number(100*a.Labels.Top1), number(100*a.Labels.FP32Top1))
 		}
+		if d := a.Labels.Detection; d != nil {
+			add("mAP", "%s %% (FP32 %s %%)", number(100*d.MAP), number(100*d.FP32MAP))
+		}
 		if a.Labels.Agreement >= 0 {
 			add("agreement with "+a.Against(), "%s %% of %d items", number(100*a.Labels.Agreement), a.Items)
 		}

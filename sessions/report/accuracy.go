@@ -8,6 +8,7 @@ type Accuracy struct {
 	Layers     []LayerError
 	Outputs    []OutputError
 	Labels     LabelAccuracy
+	Task       string  `json:",omitempty"`                      // by which accuracy is measured; empty in recordings of older programs
 	Tolerance  float64 `unit:"db"`                              // SQNR under which a layer counts as bad
 	Worst      string  `json:",omitempty" output:"worst_layer"` // the layer that adds most
 	FirstBad   string  // the first layer under it by what it adds, not by what those before it have added up
@@ -98,6 +99,8 @@ type LabelAccuracy struct {
 	// Which items are answered right, to compare engines by; nil without labels, and of texts, whose tokens are not independent.
 	Answers    *Answers `json:",omitempty" output:"-"`
 	BesideFP32 *Sign    `json:",omitempty" output:"beside_fp32"` // whether top-1 can be told from FP32's
+
+	Detection *Detection `json:",omitempty"` // of boxes
 
 	// Of a text: how many tokens are followed by one that is known, and the perplexity of those, the exponential of the mean of
 	// -log of how likely they are; nil where that is no number.

@@ -14,7 +14,7 @@ type Check struct {
 type CheckRow struct {
 	Metric   string
 	Line     int    // of the budget
-	Unit     string // "ms", "share", "db", "bytes", "items_per_s"; empty: a count
+	Unit     string // "ms", "share", "db", "bytes", "ratio", "items_per_s"; empty: a count
 	Least    bool   // the limit is the least allowed, not the most
 	Limit    float64
 	Asked    string // the limit as it was written

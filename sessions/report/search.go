@@ -26,7 +26,8 @@ type SearchPoint struct {
 	Point
 	Why       string        // it was tried
 	Raised    int           // layers that are not in INT8
-	Drop      *float64      `unit:"points" json:",omitempty"`   // of top-1 below FP32's, in percentage points; nil without labels
+	Task      *TaskMetric   `json:",omitempty"`                 // nil: it is not known, as without labels
+	Drop      *float64      `unit:"points" json:",omitempty"`   // of it below FP32's; nil as it is
 	Predicted float64       `unit:"db" exact:"predicted_exact"` // SQNR on items of calibration
 	Tuned     time.Duration // sum of all steps by the tuner
 	Meets     bool          // the goal
@@ -36,7 +37,7 @@ type SearchPoint struct {
 // a time. What is nil or 0 is no bound.
 type Goal struct {
 	MinSQNR      *float64      `unit:"db" json:",omitempty"`     // of the first output
-	MaxDrop      *float64      `unit:"points" json:",omitempty"` // of top-1 below FP32's, in percentage points
+	MaxDrop      *float64      `unit:"points" json:",omitempty"` // of the task's measure below FP32's, in percentage points
 	MinAgreement *float64      `unit:"share" json:",omitempty"`
 	MaxLatency   time.Duration `json:",omitempty"` // median of an inference
 }
@@ -53,7 +54,7 @@ func (g Goal) String() string {
 		parts = append(parts, fmt.Sprintf("SQNR of %.4g dB at least", *g.MinSQNR))
 	}
 	if g.MaxDrop != nil {
-		parts = append(parts, fmt.Sprintf("top-1 within %.4g points of FP32's", *g.MaxDrop))
+		parts = append(parts, fmt.Sprintf("the task's measure within %.4g points of FP32's", *g.MaxDrop))
 	}
 	if g.MinAgreement != nil {
 		parts = append(parts, fmt.Sprintf("agreement of %.4g %% at least", 100**g.MinAgreement))

@@ -23,6 +23,7 @@ type accuracy struct {
 	told       *Audience
 	device     *device
 	data       dataset.Data
+	task       Task
 	tapItems   int // items on which layers are compared
 	engines    *engines
 	references *references
@@ -32,7 +33,7 @@ type accuracy struct {
 }
 
 func newAccuracy(m *model.Model, w Workplace, o *orders, told *Audience, e *engines, r *references, i *inferences) *accuracy {
-	a := &accuracy{links: &links{m, e.tuning.precisions.passes}, model: m, orders: o, told: told, device: e.device, data: w.Data, tapItems: w.TapItems, engines: e, references: r, inferences: i}
+	a := &accuracy{links: &links{m, e.tuning.precisions.passes}, model: m, orders: o, told: told, device: e.device, data: w.Data, task: w.Task, tapItems: w.TapItems, engines: e, references: r, inferences: i}
 	if a.tapItems <= 0 {
 		a.tapItems = 8
 	}
@@ -110,7 +111,7 @@ func (a *accuracy) compareOutputs(ctx context.Context, in examining, loaded *run
 	if err != nil {
 		return err
 	}
-	score := newScore(a.model.Network, a.data, in.Reference.Batch)
+	score := newScore(a.model.Network, a.data, in.Reference.Batch, a.task)
 	if err := score.checkLabels(ref.outputs[0]); err != nil {
 		return err
 	}
@@ -124,7 +125,9 @@ func (a *accuracy) compareOutputs(ctx context.Context, in examining, loaded *run
 			}
 			powers[i].add(want[t.Name].Floats(), got[t.Name].Floats())
 		}
-		score.add(b, ref.outputs[b], out)
+		if differs = score.add(b, ref.outputs[b], out); differs != nil {
+			return false
+		}
 		return b+1 < len(ref.outputs)
 	}
 	if r.Reference { // it was run already
@@ -142,8 +145,9 @@ func (a *accuracy) compareOutputs(ctx context.Context, in examining, loaded *run
 	for i, t := range a.model.Network.Outputs {
 		r.Outputs = append(r.Outputs, report.OutputError{Name: t.Name, Errors: compare.ErrorsOf(errs[i].Errors()), SQNRWithin: powers[i].sqnr()})
 	}
-	r.Labels, r.Items = score.result()
-	return nil
+	r.Labels, r.Items, err = score.result()
+	r.Task = score.task.Kind
+	return err
 }
 
 // compareLayers compares every engine layer's output with the source network's FP32 tensor of that name. The engine

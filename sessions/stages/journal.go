@@ -209,6 +209,9 @@ func (j *Journal) accuracy(r *report.Accuracy, begin time.Time) {
 	if r.Labels.Top1 >= 0 {
 		text += fmt.Sprintf(", top-1 %.1f%%", 100*r.Labels.Top1)
 	}
+	if d := r.Labels.Detection; d != nil {
+		text += fmt.Sprintf(", mAP %.1f%%", 100*d.MAP)
+	}
 	if p := r.Labels.Perplexity; p != nil {
 		text += fmt.Sprintf(", perplexity %.2f", *p)
 	}

@@ -14,6 +14,8 @@ import (
 // first one of floating type. Of a text each token has a row of it, and what is told of the rows is how likely the engine and
 // FP32 hold what follows.
 type score struct {
+	task              Task
+	boxes             *detecting // of the task that looks for boxes; else nil
 	data              dataset.Data
 	batch             int
 	output            string
@@ -36,8 +38,11 @@ type textLoss struct {
 	n    int
 }
 
-func newScore(n *graph.Network, d dataset.Data, batch int) *score {
-	sc := &score{data: d, batch: max(1, batch), together: dataset.Together(d)}
+func newScore(n *graph.Network, d dataset.Data, batch int, task Task) *score {
+	sc := &score{task: task.of(d), data: d, batch: max(1, batch), together: dataset.Together(d)}
+	if sc.task.Kind == report.TaskDetection {
+		sc.boxes = &detecting{task: sc.task, network: n, data: d}
+	}
 	for _, t := range n.Outputs {
 		if t.RealType().IsFloat() {
 			sc.output = t.Name
@@ -49,6 +54,9 @@ func newScore(n *graph.Network, d dataset.Data, batch int) *score {
 
 // checkLabels returns an error for a label that is none of the classes of an output; one value for each item is no class.
 func (sc *score) checkLabels(out map[string]numeric.Value) error {
+	if sc.task.Kind == report.TaskDetection || sc.task.Kind == report.TaskOutputs {
+		return nil
+	}
 	each := 0
 	if v, ok := out[sc.output]; ok {
 		each = v.Len() / sc.batch
@@ -72,9 +80,13 @@ func (sc *score) checkLabels(out map[string]numeric.Value) error {
 	return nil
 }
 
-func (sc *score) add(b int, ref, got map[string]numeric.Value) {
+func (sc *score) add(b int, ref, got map[string]numeric.Value) error {
+	switch sc.task.Kind {
+	case report.TaskDetection, report.TaskOutputs:
+		return sc.addWhole(b, ref, got)
+	}
 	if sc.output == "" {
-		return
+		return nil
 	}
 	if sc.unclassed == "" && len(sc.data.Labels(b*sc.batch)) == 0 {
 		sc.unclassed = unclassed(sc.output, got[sc.output].Dims, sc.batch)
@@ -105,6 +117,25 @@ func (sc *score) add(b int, ref, got map[string]numeric.Value) {
 			sc.texts = append(sc.texts, textLoss{sc.loss - before, sc.labelled - known})
 		}
 	}
+	return nil
+}
+
+// addWhole counts the items of a batch whose outputs are no rows of classes.
+func (sc *score) addWhole(b int, ref, got map[string]numeric.Value) error {
+	for k := range sc.batch {
+		item := b*sc.batch + k
+		if item >= sc.data.Len() {
+			break
+		}
+		sc.items++
+		if sc.boxes == nil {
+			continue
+		}
+		if err := sc.boxes.add(item, k, ref, got); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addRow counts a row of scores; class is -1 where it is not known.
@@ -202,7 +233,8 @@ func rank(x []float32, class int) int {
 	return n
 }
 
-func (sc *score) result() (report.LabelAccuracy, int) {
+// result returns what the items came to, and their number. The task is known then, where nobody said it.
+func (sc *score) result() (report.LabelAccuracy, int, error) {
 	share := func(n, of int) float64 {
 		if of == 0 {
 			return -1
@@ -213,6 +245,19 @@ func (sc *score) result() (report.LabelAccuracy, int) {
 		Top1: share(sc.top1, sc.labelled), Top5: share(sc.top5, sc.labelled),
 		FP32Top1: share(sc.ref1, sc.labelled), FP32Top5: share(sc.ref5, sc.labelled),
 		Agreement: share(sc.agree, sc.rows),
+	}
+	switch {
+	case sc.boxes != nil:
+		l.Detection = sc.boxes.result()
+	case sc.task.Kind == report.TaskClasses && sc.unclassed != "" && sc.labelled == 0:
+		return l, sc.items, fmt.Errorf("task classes: %s", sc.unclassed)
+	case sc.task.Kind != "":
+	case sc.text:
+		sc.task.Kind = report.TaskText
+	case sc.unclassed != "" && sc.labelled == 0 || sc.output == "":
+		sc.task.Kind = report.TaskOutputs
+	default:
+		sc.task.Kind = report.TaskClasses
 	}
 	if sc.unclassed != "" && sc.labelled == 0 {
 		l.Agreement, l.Unclassed = -1, sc.unclassed
@@ -237,7 +282,7 @@ func (sc *score) result() (report.LabelAccuracy, int) {
 			return math.Exp(loss / float64(max(n, 1)))
 		})
 	}
-	return l, sc.items
+	return l, sc.items, nil
 }
 
 // perplexity is the exponential of the mean of a sum; nil where that is no number.

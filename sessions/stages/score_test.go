@@ -27,7 +27,7 @@ func (d labelled) Random() bool { return false }
 func newTestScore(labels ...int) *score {
 	n := graph.NewNetwork("n")
 	n.MarkOutput(n.NewTensor("y", numeric.F32, []symbolic.Dim{symbolic.Const(1), symbolic.Const(3)}))
-	return newScore(n, labelled(labels), 1)
+	return newScore(n, labelled(labels), 1, Task{})
 }
 
 func outputs(v ...float32) map[string]numeric.Value {
@@ -42,7 +42,7 @@ func TestScoreNaN(t *testing.T) {
 	s.add(1, outputs(3, 1, 2), outputs(nan, 1, 2))
 	s.add(2, outputs(3, 1, 2), outputs(3, 1, nan))
 	s.add(3, outputs(nan, nan, nan), outputs(nan, nan, nan))
-	r, n := s.result()
+	r, n, _ := s.result()
 	if n != 4 || r.Agreement != 0.25 || r.Top1 != 0.25 || r.FP32Top1 != 0.75 {
 		t.Errorf("%d items, %+v", n, r)
 	}
@@ -62,7 +62,7 @@ func (d text) Random() bool                                 { return false }
 func TestPerplexity(t *testing.T) {
 	n := graph.NewNetwork("n")
 	n.MarkOutput(n.NewTensor("y", numeric.F32, symbolic.Shape(1, 3, 4)))
-	s := newScore(n, text{2, 1, -1}, 1)
+	s := newScore(n, text{2, 1, -1}, 1, Task{})
 	out := func(v ...float32) map[string]numeric.Value {
 		return map[string]numeric.Value{"y": numeric.Values(numeric.F32, v, 1, 3, 4)}
 	}
@@ -70,17 +70,17 @@ func TestPerplexity(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.add(0, out(9, 9, 9, 9, -7, -7, -7, -7, 0, 1, 0, 0), out(0, 0, 999, 0, 0, 999, 0, 0, 1, 0, 0, 0))
-	l, items := s.result()
+	l, items, _ := s.result()
 	if items != 1 || l.Tokens != 2 || *l.FP32Perplexity != 4 || *l.Perplexity != 1 || l.Top1 != 1 || l.FP32Top1 != 0 || l.Agreement != 0 {
 		t.Errorf("%d items, %+v, perplexities %g and %g", items, l, *l.FP32Perplexity, *l.Perplexity)
 	}
-	if err := newScore(n, text{2, 1}, 1).checkLabels(map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}); err != nil {
+	if err := newScore(n, text{2, 1}, 1, Task{}).checkLabels(map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}); err != nil {
 		t.Error("12 values are two rows of 6", err)
 	}
-	if err := newScore(n, text{2, 1, 0, 0, 0}, 1).checkLabels(map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}); err == nil {
+	if err := newScore(n, text{2, 1, 0, 0, 0}, 1, Task{}).checkLabels(map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}); err == nil {
 		t.Error("12 values are taken for five rows")
 	}
-	if err := newScore(n, text{2, 4, 0}, 1).checkLabels(map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}); err == nil {
+	if err := newScore(n, text{2, 4, 0}, 1, Task{}).checkLabels(map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}); err == nil {
 		t.Error("class 4 of 4 is taken")
 	}
 }
@@ -101,7 +101,7 @@ func TestTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newScore(n, all, 1)
+	s := newScore(n, all, 1, Task{})
 	out := func(classes ...int) map[string]numeric.Value {
 		v := numeric.NewValue(numeric.F32, 4, 3)
 		for i, c := range classes {
@@ -114,7 +114,7 @@ func TestTogether(t *testing.T) {
 	}
 	s.add(0, out(0, 1, 2, 1), out(0, 1, 1, 1))
 	s.add(1, out(1, 1, 1, 1), out(1, 0, 0, 0))
-	l, _ := s.result()
+	l, _, _ := s.result()
 	if s.rows != 5 || l.FP32Top1 != 0.8 || l.Top1 != 0.6 || l.Agreement != 0.8 || l.Perplexity != nil || l.Tokens != 0 {
 		t.Errorf("%d rows, %+v", s.rows, l)
 	}

@@ -285,9 +285,8 @@ func (g *searching) build(ctx context.Context, cfg config.Config, p *report.Sear
 	}
 	p.Point, _ = report.PointOf(&report.Snapshot{Config: cfg, Accuracy: a, Timings: times, Memory: describe.Memory(loaded.Plan)})
 	p.Tuned = costOfPlan(loaded.Plan).time
-	if l := a.Labels; l.Top1 >= 0 && l.FP32Top1 >= 0 {
-		drop := 100 * (l.FP32Top1 - l.Top1)
-		p.Drop = &drop
+	if m, ok := a.Metric(); ok {
+		p.Task, p.Drop = &m, &m.Drop
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ type Workplace struct {
 	CacheError  error
 	UsualShapes string       // the inputs' shapes that nobody gave: usual ones of such models; empty: they are given
 	Data        dataset.Data // to measure accuracy on
+	Task        Task         // by which accuracy is measured
 	CalData     dataset.Data // to calibrate with
 	CalItems    int          // of CalData at most; 0: all
 	TapItems    int          // items on which layers are compared; 0: 8

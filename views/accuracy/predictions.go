@@ -60,6 +60,16 @@ func (v *labelsView) Render(w, h int) string {
 			add("top-5 FP32", l.FP32Top5, ui.F32)
 		}
 		add("top-5 "+name, l.Top5, pane.PrecisionStyle(a.Precision))
+		if d := l.Detection; d != nil {
+			if a.Precision != string(config.FP32) {
+				add("mAP FP32", d.FP32MAP, ui.F32)
+			}
+			add("mAP "+name, d.MAP, pane.PrecisionStyle(a.Precision))
+			if a.Precision != string(config.FP32) {
+				add("mAP50 FP32", d.FP32MAP50, ui.F32)
+			}
+			add("mAP50 "+name, d.MAP50, pane.PrecisionStyle(a.Precision))
+		}
 		bars.Draw(c)
 		y := len(bars) + min(len(bars), 1)
 		text, style := remark(a)
@@ -77,6 +87,12 @@ func (v *labelsView) Render(w, h int) string {
 // remark says what keeps the shares from telling all, or what tells instead; "" for nothing.
 func remark(a *report.Accuracy) (string, ui.Style) {
 	switch l := a.Labels; {
+	case l.Detection != nil && l.Detection.AgainstFP32Boxes:
+		return "the data has no boxes: those that FP32 is sure of stand for them", ui.Warn
+	case l.Detection != nil:
+		return fmt.Sprintf("%s of %s", words.Plural(l.Detection.Boxes, "box"), words.Plural(l.Detection.Classes, "class")), ui.Muted
+	case a.Task == report.TaskDetection:
+		return "no boxes are there to be found", ui.Warn
 	case a.Random && l.Unclassed == "":
 		return "random input: accuracy is not meaningful, only agreement is", ui.Warn
 	case l.Unclassed != "":

@@ -174,6 +174,9 @@ func accuracyFacts(s *report.Snapshot) ui.Facts {
 	if l.Top1 >= 0 {
 		facts = append(facts, ui.Fact{Name: "top-1", Value: words.Percent(l.Top1), Style: ui.Bold, Note: "FP32 " + words.Percent(l.FP32Top1)})
 	}
+	if d := l.Detection; d != nil {
+		facts = append(facts, ui.Fact{Name: "mAP", Value: words.Percent(d.MAP), Style: ui.Bold, Note: "FP32 " + words.Percent(d.FP32MAP)})
+	}
 	if l.Perplexity != nil && l.FP32Perplexity != nil {
 		facts = append(facts, ui.Fact{Name: "perplexity", Value: fmt.Sprintf("%.2f", *l.Perplexity), Note: fmt.Sprintf("FP32 %.2f", *l.FP32Perplexity)})
 	}

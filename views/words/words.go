@@ -47,7 +47,7 @@ func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	if strings.HasSuffix(noun, "ch") {
+	if strings.HasSuffix(noun, "ch") || strings.HasSuffix(noun, "x") || strings.HasSuffix(noun, "ss") {
 		noun += "e"
 	}
 	return ui.Count(n) + " " + noun + "s"
