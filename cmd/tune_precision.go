@@ -25,6 +25,7 @@ type tuneFlags struct {
 	latency               time.Duration
 	to, state             string
 	most                  int
+	limit                 time.Duration
 	raise                 []string
 }
 
@@ -54,7 +55,7 @@ func tunePrecisionCommand(t tables) *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			return tunePrecision(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), stages.Tuning{Goal: goal, To: to, Most: o.most})
+			return tunePrecision(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), stages.Tuning{Goal: goal, To: to, Most: o.most, Limit: o.limit})
 		},
 	}
 	o.register(c, takeAll)
@@ -69,8 +70,9 @@ func tunePrecisionCommand(t tables) *cobra.Command {
 	f.StringVarP(&o.to, "output", "o", "", "the `FILE` of the best configuration to write, for --config")
 	f.StringVar(&o.state, "resume", "", "a `FILE` that keeps what was found, and from which a search goes on")
 	f.IntVar(&o.most, "engines", 12, "how many engines are built at most")
+	f.DurationVar(&o.limit, "limit", 0, "the `TIME` after which it ends with the best that it has found, as in 10m; default: none")
 	under(c, outputHeading, "output", "resume")
-	under(c, "Goal", "engines")
+	under(c, "Goal", "engines", "limit")
 	return c
 }
 
@@ -97,6 +99,8 @@ func (o *tuneFlags) goal(changed func(string) bool) (g report.Goal, err error) {
 		return g, fmt.Errorf("--min-sqnr %v: want decibels", o.sqnr)
 	case o.latency < 0:
 		return g, fmt.Errorf("--max-latency %v is less than nothing", o.latency)
+	case o.limit < 0:
+		return g, fmt.Errorf("--limit %v is less than nothing", o.limit)
 	case o.most < 1 || o.most > 10000:
 		return g, fmt.Errorf("--engines %d: want 1 to 10000", o.most)
 	}

@@ -48,6 +48,11 @@ func TestSearch(t *testing.T) {
 	if s, err := r.Tune(ctx, cfg, how); err != nil || s.Best == nil || *s.Chosen().SQNR < *first.Chosen().SQNR {
 		t.Errorf("all the time there is: %+v, %v", s, err)
 	}
+	how.Limit = 1
+	if s, err := r.Tune(ctx, cfg, how); err != nil || len(s.Points) != 1 || s.Chosen() == nil || s.Predictions > 2 {
+		t.Errorf("without time: %+v, %v", s, err)
+	}
+	how.Limit = 0
 	stopped, cancel := context.WithCancel(ctx)
 	how.Each = func(s *report.Search) {
 		if len(s.Points) == 1 {

@@ -78,6 +78,9 @@ func (g *searching) weigh(ctx context.Context) error {
 	var rows []report.Sensitive
 	all := map[string][]choice{}
 	for i, p := range t.parts {
+		if g.late(weighedUntil) { // those that are left stay in 8 bits
+			break
+		}
 		g.studies.told.Progress(report.Progress{Phase: "raising layers", Item: p.name, Done: i, Total: len(t.parts)})
 		var list []choice
 		for _, to := range g.To {
@@ -152,7 +155,7 @@ func (g *searching) byRanges(ctx context.Context) error {
 // bySQNR looks for the least time at an SQNR.
 func (g *searching) bySQNR(ctx context.Context) error {
 	off := 0.0 // dB by which engines on the data are better than predicted
-	for len(g.report.Points) < g.Most {
+	for g.goesOn() {
 		best, ok, err := g.solve(ctx, report.Noise(*g.Goal.MinSQNR-off))
 		if err != nil {
 			return err
@@ -170,6 +173,11 @@ func (g *searching) bySQNR(ctx context.Context) error {
 		off = *p.SQNR - report.Ratio(best.noise)
 	}
 	return nil
+}
+
+// goesOn reports whether another engine may be built.
+func (g *searching) goesOn() bool {
+	return len(g.report.Points) < g.Most && (len(g.report.Points) == 0 || !g.late(1))
 }
 
 // levelStep is how near to each other, in dB, the last level that does not do and the first that does are in the end.
@@ -192,7 +200,7 @@ func (g *searching) byLevel(ctx context.Context) error {
 		return err
 	}
 	low, high := base, math.Inf(1)
-	for step := 3.0; len(g.report.Points) < g.Most && math.IsInf(high, 1) && step < 100; step *= 2 {
+	for step := 3.0; g.goesOn() && math.IsInf(high, 1) && step < 100; step *= 2 {
 		if meets, _, err = at(base + step); err != nil {
 			return err
 		}
@@ -202,7 +210,7 @@ func (g *searching) byLevel(ctx context.Context) error {
 			low = base + step
 		}
 	}
-	for len(g.report.Points) < g.Most && !math.IsInf(high, 1) && high-low > levelStep {
+	for g.goesOn() && !math.IsInf(high, 1) && high-low > levelStep {
 		middle := (low + high) / 2
 		if meets, _, err = at(middle); err != nil {
 			return err
@@ -219,7 +227,7 @@ func (g *searching) byLevel(ctx context.Context) error {
 // byLatency looks for the most accuracy within a latency.
 func (g *searching) byLatency(ctx context.Context) error {
 	per := 1.0 // the latency of an engine by the tuner's times of its steps
-	for len(g.report.Points) < g.Most {
+	for g.goesOn() {
 		most := float64(g.Goal.MaxLatency) / per
 		seeds := [][]int{g.all(-1), quant.Quietest(g.options(), most-float64(g.study.cost.time))}
 		for k := range g.To {

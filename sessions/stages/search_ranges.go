@@ -54,6 +54,9 @@ func (g *searching) rangesByOutput(ctx context.Context) (map[string]numeric.Rang
 	chosen, noise := map[string]numeric.Range{}, t.noise
 	names := quantisedTensors(t.base.Quantised)
 	for i, name := range names {
+		if g.late(rangesUntil) {
+			break
+		}
 		g.studies.told.Progress(report.Progress{Phase: "choosing ranges", Item: name, Done: i, Total: len(names)})
 		if t.config.Quantization.Ranges[name] != nil { // a person did
 			continue

@@ -52,6 +52,9 @@ func (g *searching) refine(ctx context.Context, a aim, seeds ...[]int) (best pre
 	for range passesOfRefinement {
 		changed := false
 		for i := range g.parts {
+			if g.late(refinedUntil) {
+				return best, true, nil
+			}
 			for k := -1; k < len(g.choices[i]); k++ {
 				if k == best.chosen[i] {
 					continue
@@ -84,13 +87,4 @@ func (g *searching) predict(ctx context.Context, chosen []int) (predicted, error
 	p.time = float64(c.time)
 	p.noise, err = g.noiseOf(ctx, g.variant(chosen))
 	return p, err
-}
-
-// all returns the choice of one precision for all parts.
-func (g *searching) all(k int) []int {
-	chosen := make([]int, len(g.parts))
-	for i := range chosen {
-		chosen[i] = min(k, len(g.choices[i])-1)
-	}
-	return chosen
 }

@@ -17,6 +17,7 @@ type Tuning struct {
 	Goal  report.Goal
 	To    []config.Precision // that layers may be raised to; none: ranges alone are chosen
 	Most  int                // engines that are built; 0: 12
+	Limit time.Duration      // after which it ends with what it has found, once an engine is built; 0: none
 	State *SearchState       // of a search that was stopped, which is gone on from and added to; nil: none
 	Each  func(*report.Search)
 }
@@ -37,14 +38,31 @@ type search struct {
 type searching struct {
 	*search
 	Tuning
-	study   *study
-	report  *report.Search
-	begin   time.Time
-	choices [][]choice // by part: what else it could be than INT8
+	study  *study
+	report *report.Search
+	space
+	begin  time.Time
+	config config.Config // with the ranges that were chosen
+	noise  float64       // with the calibrator's
+	tried  map[string]int
+}
+
+// Shares of a search's time after which it goes on with what it has found so far.
+const (
+	rangesUntil  = 0.4 // choosing ranges
+	weighedUntil = 0.7 // raising each part by itself
+	refinedUntil = 0.9 // changing one part after the other
+)
+
+// late reports whether a share of the time that a search may take has passed.
+func (g *searching) late(share float64) bool {
+	return g.Limit > 0 && time.Since(g.begin) >= time.Duration(share*float64(g.Limit))
+}
+
+// space is what is searched.
+type space struct {
 	parts   []studied
-	config  config.Config // with the ranges that were chosen
-	noise   float64       // with the calibrator's
-	tried   map[string]int
+	choices [][]choice // by part: what else it could be than INT8
 }
 
 // choice is a precision of a part.
@@ -64,9 +82,9 @@ func (g *searching) show() {
 }
 
 // options returns the choices as a knapsack takes them.
-func (g *searching) options() [][]quant.Option {
-	list := make([][]quant.Option, len(g.choices))
-	for i, choices := range g.choices {
+func (s *space) options() [][]quant.Option {
+	list := make([][]quant.Option, len(s.choices))
+	for i, choices := range s.choices {
 		for _, c := range choices {
 			list[i] = append(list[i], c.Option)
 		}
@@ -74,12 +92,21 @@ func (g *searching) options() [][]quant.Option {
 	return list
 }
 
+// all returns the choice of one precision for all parts.
+func (s *space) all(k int) []int {
+	chosen := make([]int, len(s.parts))
+	for i := range chosen {
+		chosen[i] = min(k, len(s.choices[i])-1)
+	}
+	return chosen
+}
+
 // variant returns what a choice for each part makes of the network; -1 is INT8.
-func (g *searching) variant(chosen []int) (v variant) {
+func (s *space) variant(chosen []int) (v variant) {
 	for i, k := range chosen {
 		if k >= 0 {
-			typ, _ := g.choices[i][k].to.DataType()
-			v.rules = append(v.rules, raised(typ, g.parts[i]).rules...)
+			typ, _ := s.choices[i][k].to.DataType()
+			v.rules = append(v.rules, raised(typ, s.parts[i]).rules...)
 		}
 	}
 	return v
