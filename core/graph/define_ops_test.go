@@ -216,6 +216,9 @@ var defineCases = func() map[string]defineCase {
 			y, _ := d.RNN(g.w(2, 3, 4), Recurrent{W: g.w(1, 5, 4), R: g.w(1, 5, 5), State: g.w(1, 3, 5)}, RecurrentAttrs{Hidden: 5})
 			return y
 		}},
+		"TfIdfVectorizer": {"TfIdf", func(d *Definition, g given) *Tensor {
+			return d.TfIdf(g.i([]int64{3, 1, 3}, 3), TfIdfAttrs{Shortest: 1, Longest: 2, Skips: 1, Mode: "TF", Pool: []int{3, 3, 1}, Starts: []int{0, 1}, Places: []int{1, 0}})
+		}},
 		"ReverseSequence": {"ReverseSequence", func(d *Definition, g given) *Tensor {
 			return d.ReverseSequence(g.x, g.i([]int64{3, 1}, 2), ReverseSequenceAttrs{Batch: 0, Time: 1})
 		}},

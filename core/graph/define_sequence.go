@@ -69,3 +69,6 @@ func (d *Definition) MelWeightMatrix(bands, length, rate, low, high *Tensor, a M
 	}
 	return d.Layer(MelWeightMatrix, a, bands, length, rate, low, high)
 }
+
+// TfIdf adds counts of the tuples of a pool in rows x of integers, [C] or [B,C].
+func (d *Definition) TfIdf(x *Tensor, a TfIdfAttrs) *Tensor { return d.Layer(TfIdf, a, x) }

@@ -98,6 +98,7 @@ func Ops() OpSet {
 		Squeeze,
 		STFT,
 		TensorScatter,
+		TfIdf,
 		Tile,
 		TopK,
 		Transpose,

@@ -89,6 +89,7 @@ func Layers() []Case {
 	m.signedShifts()
 	m.attentionsOfBytes()
 	m.normalizationsToBytes()
+	m.tuples()
 	return m.cases
 }
 

@@ -35,6 +35,20 @@ func (m *maker) counted() {
 	m.add("non_max_suppression", m.layer(graph.NonMaxSuppression, graph.NonMaxSuppressionAttrs{}, boxes, scores, most), Tolerance{})
 }
 
+// tuples are layers that count tuples of integers, of which some occur.
+func (m *maker) tuples() {
+	a := graph.TfIdfAttrs{Shortest: 1, Longest: 3, Skips: 2, Mode: "TFIDF", Starts: []int{0, 2, 6}, Pool: []int{0, 1, 1, 1, 0, 1, 0, 0, 0}, Places: []int{4, 0, 2, 2, 9}, Weights: []float32{1, 2, 0.5, 3, -1}}
+	for _, dims := range [][]int{{1}, {17}, {3, 5}, {2, 0}, {0, 3}} {
+		x := m.constant(numeric.I64, numeric.Range{}, 1, dims...)
+		for i := range x.Weights {
+			if x.Weights[i] &= 1; i%8 > 0 {
+				x.Weights[i] = 0
+			}
+		}
+		m.add(fmt.Sprintf("tfidf_%v", dims), m.layer(graph.TfIdf, a, x), Tolerance{})
+	}
+}
+
 // sized returns an input, whose elements are up to 1 if it is large, so that determinants stay in bounds.
 func (m *maker) sized(t numeric.DataType, dims []int) *graph.Tensor {
 	if dims[len(dims)-1] > 4 {

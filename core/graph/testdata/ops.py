@@ -561,7 +561,14 @@ def since28():
     case("SpaceToDepth", x, version=28, blocksize=2, mode="CRD", expect=[x.reshape(2, 2, 2, 2, 3, 2).transpose(0, 1, 3, 5, 2, 4).reshape(2, 8, 2, 3)])
 
 
-for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states, recurrences, signals, samples, bits, doubles, since28]:
+def vectors():
+    tuples = dict(min_gram_length=1, max_gram_length=2, ngram_counts=[0, 3], pool_int64s=[2, 3, 8, 2, 3, 3, 7], ngram_indexes=[4, 3, 2, 1, 0], version=9)
+    x = np.array([[2, 3, 5, 7, 2, 3, 8], [3, 7, 3, 3, 8, -1, 7]])
+    case("TfIdfVectorizer", x, max_skip_count=1, mode="TF", **tuples)
+    case("TfIdfVectorizer", x[0].astype(np.int32), max_skip_count=9, mode="TF", **(tuples | {"min_gram_length": 2}))
+
+
+for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states, recurrences, signals, samples, bits, doubles, since28, vectors]:
     group()
 for i, c in enumerate(cases):
     sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c))

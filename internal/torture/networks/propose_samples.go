@@ -32,6 +32,14 @@ func samples() map[string]proposal {
 			return node(attrs{"center_point_box": boolOf(g.flip())}, g.constant(g.random(numeric.F32, n, boxes, 4)), g.constant(scores),
 				g.ints(g.rnd.IntN(5)), g.constant(numeric.Values(numeric.F32, []float32{0.25}, 1)))
 		}},
+		"TfIdfVectorizer": {since: 9, make: func(g *generator) *Node {
+			a := attrs{
+				"min_gram_length": intOf(1 + g.rnd.IntN(2)), "max_gram_length": intOf(2), "max_skip_count": intOf(g.rnd.IntN(4)),
+				"mode": stringOf([]string{"TF", "IDF", "TFIDF"}[g.rnd.IntN(3)]), "ngram_counts": intsOf(0, 2), "ngram_indexes": intsOf(2, 0, 1, 4),
+				"pool_int64s": intsOf(0, 1, 1, 0, 1, 1),
+			}
+			return node(a, g.indices(3, g.shape(1+g.rnd.IntN(2))...))
+		}},
 		"Det": {since: 11, make: func(g *generator) *Node {
 			n := g.rnd.IntN(6)
 			return node(nil, g.input(numeric.F32, append(g.shape(g.rnd.IntN(3)), n, n)...).Name)

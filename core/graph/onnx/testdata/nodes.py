@@ -126,4 +126,10 @@ add("matmul integer by column", "MatMulInteger", [whole(u8, 0, 255, 3, 4), whole
 for name, factors in {"smaller": (1, 1, 0.6, 0.75), "larger": (1, 1, 1.6, 2), "smaller and larger": (1, 1, 3, 0.75), "larger and smaller": (1, 1, 0.6, 1.25)}.items():
     add("resize 10 to the nearest, " + name, "Resize", [real(1, 2, 6, 10), np.array(factors, np.float32)], 10, consts=(1,), mode="nearest")
 
+tuples = dict(min_gram_length=1, max_gram_length=2, max_skip_count=1, ngram_counts=[0, 3], pool_int64s=[2, 3, 8, 2, 3, 3, 7], weights=[1.0, 2.0, 0.5, 4.0, -5.0])
+rows = np.array([[2, 3, 5, 7, 2, 3, 8], [3, 7, 3, 3, 8, -1, 7]])
+for mode in ("TF", "IDF", "TFIDF"):
+    add("tuples, " + mode, "TfIdfVectorizer", [rows], 9, mode=mode, ngram_indexes=[4, 3, 2, 1, 0], **tuples)
+    add("tuples of one place, " + mode, "TfIdfVectorizer", [rows[0].astype(np.int32)], 9, mode=mode, ngram_indexes=[0, 1, 2, 6, 1], **tuples)
+
 print("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]")
