@@ -195,7 +195,7 @@ func (r *bodyRun) run(in []numeric.Value) ([]numeric.Value, error) {
 	if err := r.shape(in); err != nil {
 		return nil, err
 	}
-	e := &evaluation{network: r.at, until: r.until, values: map[*Tensor]numeric.Value{}, uses: map[*Tensor]int{}}
+	e := &evaluation{network: r.at, until: r.until, env: r.at.Counts(nil), values: map[*Tensor]numeric.Value{}, uses: map[*Tensor]int{}}
 	for i, t := range r.at.Inputs {
 		e.values[t] = in[i]
 	}
@@ -230,9 +230,6 @@ func (r *bodyRun) shape(in []numeric.Value) error {
 		}
 	}
 	if r.at == nil {
-		if err := r.body.checkCountless(); err != nil {
-			return err
-		}
 		r.at = r.body
 	}
 	at, err := inferBody(r.at, now)

@@ -44,9 +44,9 @@ func (c Counting) Of(v numeric.Value) int {
 	return n / max(1, slice)
 }
 
-// counted returns the network's layers of which an extent is counted.
+// counted returns the network's layers of which an extent is counted, and those inside its layers.
 func (n *Network) counted() (list []*Layer) {
-	for _, l := range n.Layers {
+	for _, l := range n.AllLayers() {
 		if _, ok := l.Counted(); ok {
 			list = append(list, l)
 		}
@@ -109,24 +109,27 @@ func (n *Network) checkCounts() error {
 	return nil
 }
 
-// CheckBodyCounts returns an error for a layer inside l that counts an extent: what comes back would have no shape.
+// CheckBodyCounts returns an error where what a network inside l gives has an extent that is counted in it: what comes back would have
+// no shape.
 func (l *Layer) CheckBodyCounts() error {
 	for _, b := range l.Bodies() {
-		if err := b.Network.checkCountless(); err != nil {
-			return fmt.Errorf("layer %s (%s): %s: %w", l.Name, l.Op.Name, b.Name, err)
+		counts := b.Network.CountSymbols()
+		for i, t := range b.Network.Outputs {
+			symbols := map[string]bool{}
+			for _, d := range t.Dims {
+				d.Symbols(symbols)
+			}
+			if slices.ContainsFunc(counts, func(name string) bool { return symbols[name] }) {
+				return fmt.Errorf("layer %s (%s): %s: output %d is %s: how many elements it has depends on the data, which is not supported of what an If, a Loop or a Scan gives", l.Name, l.Op.Name, b.Name, i, t.TypeString())
+			}
 		}
 	}
 	return nil
 }
 
-// checkCountless returns an error for a layer of a body that counts an extent.
-func (n *Network) checkCountless() error {
-	for _, l := range n.AllLayers() {
-		if _, ok := l.Counted(); ok {
-			return fmt.Errorf("layer %s (%s): how many elements it gives depends on the data, which is not supported inside an If, a Loop or a Scan", l.Name, l.Op.Name)
-		}
-	}
-	return nil
+// CountsInside reports whether a layer inside l counts an extent.
+func (l *Layer) CountsInside() bool {
+	return slices.ContainsFunc(l.Bodies(), func(b Body) bool { return len(b.Network.counted()) > 0 })
 }
 
 // countSymbol returns the symbol of what a node counts.

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -98,22 +99,72 @@ func TestCountsApart(t *testing.T) {
 	}
 }
 
-// TestCountsInside: a layer that counts inside another is an error that names it.
+// TestCountsInside: a layer inside another counts anew at each iteration; what the body gives cannot have what is counted as an extent.
 func TestCountsInside(t *testing.T) {
-	d := Define("inside")
-	x := d.Input("x", numeric.I64, symbolic.Const(4))
-	y := d.Named("loop").Loop(d.Constant("trips", numeric.Values(numeric.I64, []int64{2}, 1)), nil, []*Tensor{x}, func(b *Definition, _, _ *Tensor, v []*Tensor) (*Tensor, []*Tensor) {
-		return nil, []*Tensor{b.Add(v[0], b.Reduce(ReduceSum, b.Named("places").NonZero(v[0]), false, 0, 1))}
-	})
-	d.Output("y", y[0])
-	n, err := d.Network()
+	for _, gathers := range []bool{false, true} {
+		d := Define("inside")
+		x := d.Input("x", numeric.I64, symbolic.Const(4))
+		two := d.Constant("trips", numeric.Values(numeric.I64, []int64{2}, 1))
+		y := d.Named("loop").Loop(two, nil, []*Tensor{x}, func(b *Definition, _, _ *Tensor, v []*Tensor) (*Tensor, []*Tensor) {
+			places := b.Named("places").NonZero(v[0])
+			next := []*Tensor{b.Add(v[0], b.Reduce(ReduceSum, places, false, 0, 1))}
+			if gathers {
+				next = append(next, places)
+			}
+			return nil, next
+		})
+		d.Output("y", y[0])
+		n, err := d.Network()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := n.Eval(context.Background(), map[string]numeric.Value{"x": numeric.Values(numeric.I64, []int64{0, 1, 0, 2}, 4)}, nil)
+		if want := "layer loop (Loop): body: output 2 is i64[1,count_loop_body_places]: how many elements it has depends on the data"; gathers {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %q", err, want)
+			}
+		} else if err != nil || !slices.Equal(out["y"].I64(), []int64{10, 11, 10, 12}) {
+			t.Errorf("%v, %v", out["y"].I64(), err)
+		}
+	}
+}
+
+// TestCountedTrips: a loop that data end gathers as much as there are iterations, and says where it cannot.
+func TestCountedTrips(t *testing.T) {
+	define := func(trips int64, numbers bool) (*Network, error) {
+		d := Define("trips")
+		x := d.Input("x", numeric.I64, symbolic.Const(2))
+		most := d.Constant("most", numeric.Values(numeric.I64, []int64{trips}))
+		y := d.Named("loop").Loop(most, nil, []*Tensor{x}, func(b *Definition, i, _ *Tensor, v []*Tensor) (*Tensor, []*Tensor) {
+			next := b.Add(v[0], v[0])
+			list := []*Tensor{next, b.Identity(v[0])}
+			if numbers {
+				list = append(list, b.Identity(i))
+			}
+			return b.Less(b.Reduce(ReduceMax, next, false), b.Constant("limit", numeric.Values(numeric.I64, []int64{20}))), list
+		})
+		d.Output("last", y[0])
+		d.Output("all", y[1])
+		d.Output("twice", d.Concat(0, y[1], y[1]))
+		return d.Network()
+	}
+	n, err := define(8, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = n.Eval(context.Background(), map[string]numeric.Value{"x": numeric.Values(numeric.I64, []int64{0, 1, 0, 2}, 4)}, nil)
-	for _, err := range []error{err, n.CheckShapes(nil)} {
-		if err == nil || !strings.Contains(err.Error(), "layer loop (Loop): body: layer loop/body/places (NonZero): how many elements it gives depends on the data") {
-			t.Error(err)
+	for _, c := range []struct{ x, last, all []int64 }{
+		{[]int64{5, 1}, []int64{20, 4}, []int64{5, 1, 10, 2}}, {[]int64{30, 0}, []int64{60, 0}, []int64{30, 0}},
+		{[]int64{-1, 0}, []int64{-256, 0}, []int64{-1, 0, -2, 0, -4, 0, -8, 0, -16, 0, -32, 0, -64, 0, -128, 0}},
+	} {
+		out, err := n.Eval(context.Background(), map[string]numeric.Value{"x": numeric.Values(numeric.I64, c.x, 2)}, nil)
+		if err != nil || !slices.Equal(out["last"].I64(), c.last) || !slices.Equal(out["all"].I64(), c.all) || !slices.Equal(out["twice"].I64(), slices.Concat(c.all, c.all)) {
+			t.Errorf("%v: %v, %v", c.x, out, err)
 		}
+	}
+	if _, err := define(8, false); err == nil || !strings.Contains(err.Error(), "what is gathered last is not their numbers") {
+		t.Error(err)
+	}
+	if _, err := define(math.MaxInt64, true); err == nil || !strings.Contains(err.Error(), "give the loop a number of iterations") {
+		t.Error(err)
 	}
 }

@@ -154,7 +154,8 @@ func (d *Definition) If(cond *Tensor, then, otherwise func(b *Definition) []*Ten
 // Loop adds a loop of at most so many trips, an I64 of one element that may be nil, which goes on as long as the condition
 // holds, a Bool that is nil where it holds at first. body is given the number of the iteration, the condition and the carried
 // values, and returns the next condition, nil for the one it was given, the next carried values and what is gathered, an
-// element at each iteration. The results are the last carried values and what was gathered.
+// element at each iteration. The results are the last carried values and what was gathered. Where data end a loop that gathers, trips must
+// be known, and what is gathered last an Identity of the iteration's number.
 func (d *Definition) Loop(trips, cond *Tensor, carried []*Tensor, body func(b *Definition, i, cond *Tensor, carried []*Tensor) (next *Tensor, values []*Tensor)) []*Tensor {
 	if body == nil || slices.Contains(carried, nil) {
 		d.fail(errors.New("Loop: the body or a carried value is missing"))
@@ -174,7 +175,7 @@ func (d *Definition) Loop(trips, cond *Tensor, carried []*Tensor, body func(b *D
 		return d.failed(len(values))
 	}
 	inputs := append([]*Tensor{trips, cond}, carried...)
-	return d.Layers(Loop, LoopAttrs{b.net, len(carried)}, len(values), append(inputs, b.inside.captured...)...)
+	return d.Layers(Loop, loopAttrs(b.net, len(carried), name), len(values), append(inputs, b.inside.captured...)...)
 }
 
 // Scan adds a loop over the elements of the scanned tensors, as the attributes say, whose Body, States and Scanned are set here.

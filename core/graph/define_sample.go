@@ -58,10 +58,7 @@ func (d *Definition) NonZero(x *Tensor) *Tensor {
 
 // countOf returns the symbol of what the next layer counts.
 func (d *Definition) countOf(op *Op) string {
-	if d.name != "" {
-		return countSymbol(d.name)
-	}
-	return countSymbol(d.fresh(op.Name))
+	return countSymbol(d.layerName(op))
 }
 
 // Unique adds the elements of x that differ, or slices along an axis: with where each first occurs, which of them each of x is, and

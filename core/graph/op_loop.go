@@ -14,6 +14,7 @@ import (
 type LoopAttrs struct {
 	Body    *Network `json:"-"`
 	Carried int      // values that an iteration hands to the next one
+	Count   string   // the symbol of how many iterations there are, where data end a loop that gathers; "" if none may
 }
 
 // Bodies returns the body.
@@ -25,7 +26,7 @@ func (a LoopAttrs) Bodies() []Body {
 }
 
 // WithBodies returns the attributes with another body.
-func (a LoopAttrs) WithBodies(b []*Network) any { return LoopAttrs{b[0], a.Carried} }
+func (a LoopAttrs) WithBodies(b []*Network) any { return LoopAttrs{b[0], a.Carried, a.Count} }
 
 func (LoopAttrs) parts() []string { return []string{"body"} }
 
@@ -45,8 +46,9 @@ func (a LoopAttrs) fits(l *Layer) error {
 // Loop runs a body again and again: input 0 times at most, an I64 of one element that may be left out, and as long as the
 // condition holds, a Bool of one element: input 1 before the first iteration, true where it is left out, and then what the body
 // says. It gives the carried values, as they are after the last iteration and as they were at first if there was none, and
-// behind them what the body gives at each iteration, stacked along a new axis 0: how many iterations there are must follow from
-// shapes then. Carried values keep their type and shape.
+// behind them what the body gives at each iteration, stacked along a new axis 0. How many iterations there are must follow from shapes
+// then, or be counted: the most must follow from them, and what is gathered last must be the numbers of the iterations. Carried values
+// keep their type and shape.
 var Loop = &Op{
 	Name:  "Loop",
 	Attrs: LoopAttrs{},
@@ -57,9 +59,10 @@ var Loop = &Op{
 	FLOPs: func(l *Layer, env map[string]int) int64 {
 		return symbolic.MulSaturating(bodyFLOPs(l.Attrs.(LoopAttrs).Body, env), int64(l.trips(env)))
 	},
-	Infer:  inferLoop,
-	Eval:   evalLoop,
-	Import: importLoop,
+	Counted: countedLoop,
+	Infer:   inferLoop,
+	Eval:    evalLoop,
+	Import:  importLoop,
 	Export: func(e *Exporter) error {
 		a := e.Layer.Attrs.(LoopAttrs)
 		inputs := []string{e.Input(0), e.Input(1)}
@@ -88,6 +91,50 @@ func (l *Layer) Trips() (n symbolic.Dim, certain, known bool) {
 		}
 	}
 	return symbolic.Dim{}, certain, false
+}
+
+// countedLoop counts the iterations of a loop that data end, by their numbers, which it gathers last.
+func countedLoop(l *Layer) (Counting, bool) {
+	a := l.Attrs.(LoopAttrs)
+	if a.Count == "" || !a.gathersNumbers() {
+		return Counting{}, false
+	}
+	n, certain, known := l.Trips()
+	if most, fixed := n.IsConst(); certain || !known || fixed && most > MaxIterations {
+		return Counting{}, false
+	}
+	return Counting{Symbol: a.Count, Output: len(l.Outputs) - 1, Most: n}, true
+}
+
+// loopAttrs are those of a loop of the given name, which counts its iterations if it gathers their numbers last.
+func loopAttrs(body *Network, carried int, name string) LoopAttrs {
+	a := LoopAttrs{Body: body, Carried: carried}
+	if a.gathersNumbers() {
+		a.Count = countSymbol(name)
+	}
+	return a
+}
+
+// gathersNumbers reports whether the last of what the loop gathers is the numbers of its iterations.
+func (a LoopAttrs) gathersNumbers() bool {
+	if a.Body == nil || len(a.Body.Outputs) < 2+a.Carried || len(a.Body.Inputs) < 2 {
+		return false
+	}
+	l := a.Body.Outputs[len(a.Body.Outputs)-1].Producer
+	return l != nil && l.Op == Identity && l.Epilogue.Args == 0 && l.Inputs[0] == a.Body.Inputs[0]
+}
+
+// UncountedError is the error of a loop that gathers, that data end, and that does not count its iterations.
+type UncountedError struct {
+	Output int  // the first that has an element for each iteration
+	Most   bool // it is known how many there can be, and memory for them can be had
+}
+
+func (e *UncountedError) Error() string {
+	return fmt.Sprintf("output %d has an element for each iteration, but how many there are depends on data, and %s", e.Output, map[bool]string{
+		true:  "what is gathered last is not their numbers, by which they are counted",
+		false: fmt.Sprintf("how many there can be, up to %d, does not follow from shapes and constants; give the loop a number of iterations", MaxIterations),
+	}[e.Most])
 }
 
 // trips returns how many iterations arithmetic is counted for: 1 where nothing is known.
@@ -186,7 +233,11 @@ func (l *Layer) inferGathered(first int, each []*Tensor, axes func(i, rank int) 
 	}
 	n, certain, known := l.Trips()
 	if !known || !certain {
-		return fmt.Errorf("output %d has an element for each iteration, but how many there are depends on data", first)
+		c, counted := l.Counted()
+		if most, fixed := n.IsConst(); !counted {
+			return &UncountedError{first, known && !(fixed && most > MaxIterations)}
+		}
+		n = symbolic.Symbol(c.Symbol)
 	}
 	for i, t := range each {
 		axis := 0
@@ -215,7 +266,7 @@ func evalLoop(l *Layer, in, out []numeric.Value) error {
 		goes = in[1].Data[0] != 0
 	}
 	carried := append([]numeric.Value(nil), in[2:2+a.Carried]...)
-	run := &bodyRun{body: a.Body, until: l.until}
+	run, done := &bodyRun{body: a.Body, until: l.until}, 0
 	for i := int64(0); i < most && goes; i++ {
 		if i == MaxIterations {
 			return EndlessError{}
@@ -228,12 +279,18 @@ func evalLoop(l *Layer, in, out []numeric.Value) error {
 		if err != nil {
 			return fmt.Errorf("iteration %d: %w", i, err)
 		}
-		goes = results[0].Data[0] != 0
+		goes, done = results[0].Data[0] != 0, done+1
 		carried = results[1 : 1+a.Carried]
 		for j, v := range results[1+a.Carried:] {
 			if err := put(out[a.Carried+j], v, 0, int(i)); err != nil {
 				return err
 			}
+		}
+	}
+	if _, ok := l.Counted(); ok {
+		numbers := out[len(out)-1].I64()
+		for i := done; i < len(numbers); i++ {
+			numbers[i] = -1
 		}
 	}
 	for i, v := range carried {
@@ -284,5 +341,5 @@ func importLoop(n *Node) (any, []*Tensor, error) {
 	for len(inputs) < 2 {
 		inputs = append(inputs, nil)
 	}
-	return LoopAttrs{graphs[0], len(inputs) - 2}, append(inputs, captured...), nil
+	return loopAttrs(graphs[0], len(inputs)-2, n.Name), append(inputs, captured...), nil
 }

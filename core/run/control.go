@@ -24,6 +24,9 @@ func (c *Candidates) findBodies(ctx context.Context, l *graph.Layer) (list []*Ca
 	if !c.backend.Info().Host {
 		return nil, nil
 	}
+	if l.CountsInside() { // what follows a count there is at no extents that are known here: its definition runs
+		return nil, nil
+	}
 	for _, b := range l.Bodies() {
 		inner, err := c.inside(ctx, b.Network)
 		if err != nil {

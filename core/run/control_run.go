@@ -274,6 +274,7 @@ func (x *control) loop(c *ExecutionContext, a *launch) error {
 	b.lay(1, condition)
 	h := x.hand(a, b, carried, 2, 1, 2, most-1)
 	outputs := x.gather(a, b, 1+carried)
+	done := 0
 	for k := 0; k < most && goes; k++ {
 		if k == graph.MaxIterations {
 			return graph.EndlessError{}
@@ -284,9 +285,15 @@ func (x *control) loop(c *ExecutionContext, a *launch) error {
 			return err
 		}
 		h.end()
-		goes = b.mem[b.outputs[0].slot].Host[0] != 0
+		goes, done = b.mem[b.outputs[0].slot].Host[0] != 0, done+1
 	}
 	h.finish()
+	if counting, ok := x.layer.Counted(); ok {
+		numbers := numeric.View[int64](a.out[counting.Output].Host)
+		for k := done; k < len(numbers); k++ {
+			numbers[k] = -1
+		}
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -240,8 +241,7 @@ func (im *importer) loop(n *node, name string, inputs []*graph.Tensor) []error {
 	if carried, ok := im.carriedTensors(n, inputs); ok {
 		formal := append([]*graph.Tensor{oneOf(numeric.I64, g, 0), oneOf(numeric.Bool, g, 1)}, carried...)
 		if sub = im.network(g, name+"/body", formal); len(sub.problems) == 0 {
-			errs = im.layer(n, name, graph.Loop, inputs, &bodies{map[string]*graph.Network{"body": sub.net}, sub.scope.captured})
-			if len(errs) == 0 {
+			if errs = im.loopLayer(n, name, inputs, sub); len(errs) == 0 {
 				return nil
 			}
 		}
@@ -257,6 +257,42 @@ func (im *importer) loop(n *node, name string, inputs []*graph.Tensor) []error {
 		return []error{errInside}
 	}
 	return errs
+}
+
+// loopLayer imports a Loop as a layer. Where data end one that gathers, the numbers of its iterations are gathered, too, by which they
+// are counted. It fails for a loop inside which layers count, if it can be unrolled: its layers have kernels then.
+func (im *importer) loopLayer(n *node, name string, inputs []*graph.Tensor, sub *importer) []error {
+	inside := &bodies{map[string]*graph.Network{"body": sub.net}, sub.scope.captured}
+	errs := im.layer(n, name, graph.Loop, inputs, inside)
+	var uncounted *graph.UncountedError
+	if len(errs) == 1 && errors.As(errs[0], &uncounted) && uncounted.Most {
+		numbers := "numbers"
+		for sub.net.Layer(sub.scope.prefix+numbers) != nil || sub.net.Tensor(sub.scope.prefix+numbers) != nil {
+			numbers += "_"
+		}
+		l, err := sub.net.Add(sub.scope.prefix+numbers, graph.Identity, nil, sub.net.Inputs[:1])
+		if err != nil {
+			return []error{unwrapLayer(err)}
+		}
+		sub.net.MarkOutput(l.Outputs[0])
+		counting := *n
+		counting.outputs = slices.Clone(n.outputs)
+		for len(counting.outputs) < len(sub.net.Outputs)-1 {
+			counting.outputs = append(counting.outputs, "")
+		}
+		errs = im.layerOf(&counting, name, graph.Loop, inputs, inside, counting.outputs)
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	l := im.net.Layer(name)
+	if most, certain, known := l.Trips(); l.CountsInside() && certain && known {
+		if trips, fixed := most.IsConst(); fixed && trips <= maxUnrolled {
+			im.net.Remove(l)
+			return []error{errors.New("layers inside it count")}
+		}
+	}
+	return nil
 }
 
 // oneOf returns a tensor of one element, with the axes that the graph declares of its input i: none or one.

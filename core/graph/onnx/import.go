@@ -260,7 +260,12 @@ func (im *importer) inputs(n *node) (list []*graph.Tensor, ok bool) {
 }
 
 // layer imports a node through its op, with what its graphs have become.
-func (im *importer) layer(n *node, name string, op *graph.Op, inputs []*graph.Tensor, inside *bodies) (errs []error) {
+func (im *importer) layer(n *node, name string, op *graph.Op, inputs []*graph.Tensor, inside *bodies) []error {
+	return im.layerOf(n, name, op, inputs, inside, trimEmpty(n.outputs))
+}
+
+// layerOf is layer of so many outputs, of which "" are values that the graph does not have.
+func (im *importer) layerOf(n *node, name string, op *graph.Op, inputs []*graph.Tensor, inside *bodies, outputs []string) (errs []error) {
 	defer func() {
 		if r := recover(); r != nil {
 			if l := im.net.Layer(name); l != nil {
@@ -287,7 +292,6 @@ func (im *importer) layer(n *node, name string, op *graph.Op, inputs []*graph.Te
 	case len(gn.Unasked()) > 0:
 		return gn.Unasked()
 	}
-	outputs := trimEmpty(n.outputs)
 	if op == graph.NonZero && len(inputs) == 1 {
 		if t := im.net.NonZeros(inputs[0]); t != nil {
 			im.values[outputs[0]] = t
@@ -305,7 +309,7 @@ func (im *importer) layer(n *node, name string, op *graph.Op, inputs []*graph.Te
 	for i, t := range l.Outputs {
 		if !t.IsKnown() {
 			im.net.Remove(l)
-			return []error{fmt.Errorf("output %d (%q) is not supported", i, n.outputs[i])}
+			return []error{fmt.Errorf("output %d (%q) is not supported", i, outputs[i])}
 		}
 	}
 	for i, out := range outputs {

@@ -238,4 +238,37 @@ case("two masks alike", """g (float[n] x, float[n] z) => (float[k] y, float[k] u
   m3 = Less(x, least)  n3 = Not(m3)  d = Compress<axis = 0>(z, n3)  u = Neg(d)
 }""", dict(x=np.array([1, -2, 3, 0.5], np.float32), z=f(4)), dict(x=np.array([-1, -2], np.float32), z=f(2)))
 
+case("loop that data end and that gathers", """g (float[2,3] x, bool c) => (float[2,3] y, float[k,2,3] all, float[j,3] rows, float[3] sum) {
+  m = Constant<value = int64 {6}>()
+  y, all = Loop(m, c, x) <body = b (int64 i, bool ci, float[2,3] v) => (bool co, float[2,3] vo, float[2,3] s) {
+    vo = Add(v, v)  s = Tanh(v)  biggest = ReduceMax<keepdims = 0>(vo)  limit = Constant<value = float {20}>()  co = Less(biggest, limit)
+  }>
+  r = Constant<value = int64[2] {-1, 3}>()  rows = Reshape(all, r)  first = Constant<value = int64[1] {0}>()  sum = ReduceSum<keepdims = 0>(rows, first)
+}""", *[dict(x=np.abs(f(2, 3)) * np.float32(k) + np.float32(0.25), c=yes) for k in (1, 0, 3)], dict(x=f(2, 3), c=no), dict(x=-np.abs(f(2, 3)), c=yes))
+
+case("loop inside which a layer counts", """g (int64 m, float[n,4] x) => (float[n,4] y) {
+  t = Constant<value = bool {1}>()
+  y = Loop(m, t, x) <body = b (int64 i, bool ci, float[n,4] v) => (bool co, float[n,4] vo) {
+    co = Identity(ci)  places = NonZero(v)  across = Transpose<perm = [1, 0]>(places)  found = GatherND(v, across)
+    sum = ReduceSum<keepdims = 0>(found)  s = Shape(places)  two = Constant<value = int64 {1}>()  k = Gather(s, two)  count = Cast<to = 1>(k)
+    moved = Sub(v, sum)  one = Constant<value = float {1}>()  most = Max(count, one)  next = Div(moved, most)  vo = Relu(next)
+  }>
+}""", dict(m=n(3), x=f(2, 4)), dict(m=n(2), x=-np.abs(f(1, 4)) - 1), dict(m=n(0), x=f(3, 4)))
+
+case("scan inside which a layer counts", """g (float[n,4] x) => (int64[n] counts, float[n] sums) {
+  counts, sums = Scan<num_scan_inputs = 1, body = b (float[4] v) => (int64 c, float s) {
+    p = NonZero(v)  d = Shape(p)  one = Constant<value = int64 {1}>()  c = Gather(d, one)
+    first = Constant<value = int64[1] {0}>()  row = Squeeze(p, first)  e = Gather(v, row)  s = ReduceSum<keepdims = 0>(e)
+  }>(x)
+}""", *[dict(x=f(k, 4) * (f(k, 4) > 0)) for k in (1, 5)])
+
+case("loop that data end and inside which a layer counts", """g (float[4] x) => (float[4] y, float[k] sums) {
+  t = Constant<value = bool {1}>()  m = Constant<value = int64 {5}>()
+  y, sums = Loop(m, t, x) <body = b (int64 i, bool ci, float[4] v) => (bool co, float[4] vo, float sum) {
+    one = Constant<value = float {1}>()  less = Sub(v, one)  vo = Relu(less)  places = NonZero(vo)
+    first = Constant<value = int64[1] {0}>()  row = Squeeze(places, first)  e = Gather(vo, row)
+    sum = ReduceSum<keepdims = 0>(e)  zero = Constant<value = float {0}>()  co = Greater(sum, zero)
+  }>
+}""", dict(x=np.abs(f(4)) + np.float32(1.5)), dict(x=np.zeros(4, np.float32)))
+
 json.dump(cases, sys.stdout, indent=None, separators=(",", ":"))

@@ -86,7 +86,8 @@ func trimCaptures(r *pass.Rewrite, l *graph.Layer) (changed bool) {
 func dropResults(r *pass.Rewrite, l *graph.Layer) (changed bool) {
 	for i := len(l.Outputs) - 1; i >= carriedOf(l) && len(l.Outputs) > 1; i-- {
 		t := l.Outputs[i]
-		if len(t.Users) > 0 || r.Network().IsOutput(t) {
+		counting, counts := l.Counted()
+		if len(t.Users) > 0 || r.Network().IsOutput(t) || counts && i == counting.Output && i > carriedOf(l) {
 			continue
 		}
 		c := r.Candidate("unread-result", l)

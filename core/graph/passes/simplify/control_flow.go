@@ -75,6 +75,8 @@ func unroll(r *pass.Rewrite, l *graph.Layer) bool {
 		return c.Miss(pass.WrongShape, "how many iterations there are depends on the shapes: %s", n)
 	case trips > maxUnrolledTrips || trips*layers > maxUnrolledLayers:
 		return c.Miss(pass.TooLarge, "%d iterations of %d layers", trips, layers)
+	case l.CountsInside():
+		return c.Miss(pass.WrongShape, "a layer inside counts an extent, of which each iteration has its own")
 	case trips == 0 && len(l.Outputs) > carriedOf(l):
 		return c.Miss(pass.WrongShape, "no iteration gives what is gathered")
 	}
