@@ -48,7 +48,7 @@ func TestShapeValues(t *testing.T) {
 			t.Errorf("profiles are %v", got)
 		}
 		s := session(t, e, trtui.SessionOptions{Threads: 1})
-		for _, in := range []trtui.Inputs{data(4, 4, 2, 2), data(1, 1, 2, 2), data(32, 16, 4, 2), data(24, 16, 3, 2), data(16, 8, 4, 2), data(4, 4, 2, 2)} {
+		for _, in := range []trtui.Inputs{data(4, 4, 2, 2), data(1, 1, 2, 2), data(32, 16, 4, 2), data(24, 16, 3, 2), data(16, 8, 4, 2), data(24, 16, -1, 2), data(16, 0, -1, 2), data(16, 8, 4, 2), data(4, 4, 2, 2)} {
 			out, err := s.Run(t.Context(), in)
 			if err != nil {
 				t.Errorf("%v: %v", in["to"].I64(), err)
@@ -57,10 +57,13 @@ func TestShapeValues(t *testing.T) {
 			}
 		}
 		var out *trtui.OutOfRange
+		if _, err := s.Run(t.Context(), data(4, 8, -1, 2)); !errors.As(err, &out) || out.Value != 1 {
+			t.Errorf("an inferred value out of range: %v", err)
+		}
 		if _, err := s.Run(t.Context(), data(4, 8, 1, 2)); !errors.As(err, &out) || !out.Element || err.Error() != "input to: element 1 (columns) is 1, the engine was built for 2 to 4" {
 			t.Errorf("values out of range: %v", err)
 		}
-		if _, err := s.Run(t.Context(), data(4, 8, -1, 2)); err == nil || !strings.Contains(err.Error(), "input to: element 1 is -1, want 0 to") {
+		if _, err := s.Run(t.Context(), data(4, 8, -2, 2)); err == nil || !strings.Contains(err.Error(), "input to: element 1 is -2, want 0 to") {
 			t.Errorf("a negative value: %v", err)
 		}
 	}

@@ -53,7 +53,7 @@ func parseShapes(flag, text string) (map[string][]int, error) {
 		var dims []int
 		for word := range strings.SplitSeq(item[at+1:], "x") {
 			n, err := strconv.Atoi(word)
-			if err != nil || n < 0 || n > config.MaxExtent {
+			if err != nil || n < -1 || n > config.MaxExtent {
 				return nil, fmt.Errorf("--%s %q: %q is not an extent of 0 to %d; want INPUT:1x3x224x224, comma separated", flag, item, word, config.MaxExtent)
 			}
 			dims = append(dims, n)

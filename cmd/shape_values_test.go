@@ -37,7 +37,20 @@ func TestShapeValues(t *testing.T) {
 	if out, err := call(t, benchCommand(tables{backends: testTable()}), engine, "--duration", "1ms", "--iterations", "1", "--shapes", "to:9x3"); err != nil || strings.Contains(out, "planned again") {
 		t.Errorf("bench: %v\n%s", err, out)
 	}
+	inferred := filepath.Join(t.TempDir(), "inferred.onnx")
+	d = graph.Define("inferred")
+	d.Output("y", d.Relu(d.ReshapeTo(d.Input("x", numeric.F32, symbolic.Const(4), symbolic.Const(3)), d.ShapeInput("to", symbolic.Symbol("rows"), symbolic.Symbol("columns")))))
+	if n, err = d.Network(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := host.WriteFile(inferred, func(w io.Writer) error { return onnx.Export(w, n) }); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := call(t, runCommand(tables{backends: testTable()}), inferred, "--backends", "cpu,eval", "--items", "2", "--shapes", "to:2x-1"); err != nil || !strings.Contains(out, "y f32[2 6]") || !strings.Contains(out, "PASSED") {
+		t.Errorf("run with what is left: %v\n%s", err, out)
+	}
 	for _, c := range []struct{ shapes, want string }{
+		{"to:-1x3", "input to: element 0 is -1, and no Reshape from a shape that is known says what that is"},
 		{"to:10x3", "input to: element 0 (to_0) is 10, which is not from 1 to 9"},
 		{"to:10", "1 value, but shapes depend on the 2 elements of the input, whose values these are; give as many, as in to:64x64"},
 	} {

@@ -106,7 +106,7 @@ func (n *Network) BindSome(env map[string]int, shapes map[string][]int) (map[str
 		}
 		extents := t.Extents()
 		for i := range min(len(dims), len(extents)) {
-			if name, ok := extents[i].SymbolName(); ok {
+			if name, ok := extents[i].SymbolName(); ok && dims[i] >= 0 {
 				known[name] = dims[i]
 			}
 		}
@@ -130,8 +130,13 @@ func (n *Network) BindSome(env map[string]int, shapes map[string][]int) (map[str
 }
 
 // BindShapes returns the values that the symbols of the inputs' dims have for the given shapes, and those that stand for counts
-// the largest that they can have. Of an input that is a shape ([Tensor.Extents]) what is given are its elements.
+// the largest that they can have. Of an input that is a shape ([Tensor.Extents]) what is given are its elements, of which
+// those of a Reshape may be 0 and -1 as ONNX has them.
 func (n *Network) BindShapes(shapes map[string][]int) (map[string]int, error) {
+	shapes, err := n.inferElements(shapes)
+	if err != nil {
+		return nil, err
+	}
 	env := map[string]int{}
 	for _, t := range n.Inputs {
 		dims := shapes[t.Name]

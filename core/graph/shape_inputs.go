@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -40,12 +41,104 @@ func (t *Tensor) ShapeOf(v numeric.Value) ([]int, error) {
 	}
 	list := make([]int, v.Len())
 	for i, e := range v.Ints() {
-		if e < 0 || e > maxExtent {
-			return nil, fmt.Errorf("input %s: element %d is %d, want 0 to %d: shapes depend on it", t.Name, i, e, maxExtent)
+		if e < -1 || e > maxExtent {
+			return nil, fmt.Errorf("input %s: element %d is %d, want 0 to %d, or -1 for what is left: shapes depend on it", t.Name, i, e, maxExtent)
 		}
 		list[i] = int(e)
 	}
 	return list, nil
+}
+
+// inferElements returns the shapes with values for elements of inputs that are shapes in the place of a -1, which is what is left of the
+// extents that a Reshape has, and of a 0, which is the extent on the same axis where that Reshape says so.
+func (n *Network) inferElements(shapes map[string][]int) (map[string][]int, error) {
+	open, env := map[string]int{}, map[string]int{} // elements to be inferred, and values of other symbols
+	for _, t := range n.Inputs {
+		for i, d := range t.Extents() {
+			name, symbol := d.SymbolName()
+			if !symbol || i >= len(shapes[t.Name]) {
+				continue
+			}
+			if v := shapes[t.Name][i]; t.IsShape && v <= 0 {
+				open[name] = v
+			} else {
+				env[name] = v
+			}
+		}
+	}
+	if len(open) == 0 {
+		return shapes, nil
+	}
+	for _, l := range n.Layers {
+		if l.Op == Reshape {
+			if err := l.inferElements(open, env); err != nil {
+				return nil, err
+			}
+		}
+	}
+	inferred := maps.Clone(shapes)
+	for _, t := range n.Inputs {
+		if !t.IsShape || len(shapes[t.Name]) != len(t.Value) {
+			continue
+		}
+		list := slices.Clone(shapes[t.Name])
+		for i, d := range t.Value {
+			name, symbol := d.SymbolName()
+			switch v, known := env[name]; {
+			case symbol && known:
+				list[i] = v
+			case list[i] < 0:
+				return nil, fmt.Errorf("input %s: element %d is %d, and no Reshape from a shape that is known says what that is", t.Name, i, list[i])
+			}
+		}
+		inferred[t.Name] = list
+	}
+	return inferred, nil
+}
+
+// inferElements moves what a Reshape says of open symbols to env.
+func (l *Layer) inferElements(open, env map[string]int) error {
+	in, target := l.Inputs[0].Dims, l.Inputs[1].Value
+	all := map[string]bool{}
+	for _, d := range in {
+		d.Symbols(all)
+	}
+	for name := range all {
+		if _, known := env[name]; !known {
+			return nil
+		}
+	}
+	count, others, left := numeric.Count(symbolic.Eval(in, env)), 1, ""
+	for k, d := range target {
+		name, symbol := d.SymbolName()
+		v, pending := open[name]
+		switch {
+		case symbol && pending && v < 0 && left == "":
+			left = name
+			continue
+		case symbol && pending && v < 0:
+			return fmt.Errorf("layer %s (Reshape): its shape has more than one -1", l.Name)
+		case symbol && pending && !l.Attrs.(ReshapeAttrs).AllowZero:
+			if k >= len(in) {
+				return fmt.Errorf("layer %s (Reshape): its shape is 0 on axis %d, but its input has %d axes", l.Name, k, len(in))
+			}
+			env[name] = in[k].Eval(env)
+			delete(open, name)
+		case symbol && pending:
+			env[name] = 0
+			delete(open, name)
+		}
+		others *= d.Eval(env)
+	}
+	if left == "" {
+		return nil
+	}
+	if others <= 0 || count%others != 0 {
+		return fmt.Errorf("layer %s (Reshape): its shape has a -1 beside %d elements, and its input %s has %d", l.Name, others, l.Inputs[0].TypeString(), count)
+	}
+	env[left] = count / others
+	delete(open, left)
+	return nil
 }
 
 // ShapeValue returns the data of an input that is a shape at values of the network's symbols.

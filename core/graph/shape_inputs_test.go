@@ -24,6 +24,35 @@ func shaped(t *testing.T) *Network {
 	return n
 }
 
+// TestInferredElements: an element of the shape of a Reshape is inferred where it is -1, or 0, as ONNX has them.
+func TestInferredElements(t *testing.T) {
+	n := shaped(t)
+	ints := func(list ...int64) numeric.Value { return numeric.Values(numeric.I64, list, len(list)) }
+	x := numeric.Values(numeric.F32, []float32{1, -2, 3, 4, 5, 6}, 6)
+	for _, c := range []struct {
+		to   []int64
+		want []int
+	}{{[]int64{2, -1}, []int{2, 3}}, {[]int64{-1, 6}, []int{1, 6}}, {[]int64{0, -1}, []int{6, 1}}, {[]int64{0, 1}, []int{6, 1}}} {
+		out, err := n.Eval(context.Background(), map[string]numeric.Value{"x": x, "to": ints(c.to...), "times": ints(3, 2)}, nil)
+		if err != nil || !slices.Equal(out["y"].Dims, c.want) {
+			t.Errorf("%v: %v, %v", c.to, out["y"].Dims, err)
+		}
+	}
+	for _, c := range []struct {
+		to, times []int
+		want      string
+	}{
+		{[]int{-1, -1}, []int{3, 2}, "its shape has more than one -1"},
+		{[]int{4, -1}, []int{3, 2}, "its shape has a -1 beside 4 elements, and its input f32[n] has 6"},
+		{[]int{-1, 0}, []int{3, 2}, "its shape is 0 on axis 1, but its input has 1 axes"},
+		{[]int{2, 3}, []int{-1, 2}, "input times: element 0 is -1, and no Reshape"},
+	} {
+		if _, err := n.BindShapes(map[string][]int{"x": {6}, "to": c.to, "times": c.times}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
 // TestShapeInputs: shapes follow the elements of inputs, which are what is said of these inputs' shapes.
 func TestShapeInputs(t *testing.T) {
 	n := shaped(t)

@@ -110,7 +110,14 @@ func (c *ExecutionContext) isAt(t *graph.Tensor, v numeric.Value) error {
 		return nil
 	}
 	list, err := t.ShapeOf(v)
-	if at := symbolic.Eval(t.Value, c.loaded.Plan.Env()); err == nil && !slices.Equal(list, at) {
+	at := symbolic.Eval(t.Value, c.loaded.Plan.Env())
+	if err == nil && slices.ContainsFunc(list, func(e int) bool { return e <= 0 }) {
+		var env map[string]int
+		if env, err = c.loaded.Plan.Network.BindSome(c.loaded.Plan.Env(), map[string][]int{t.Name: list}); err == nil {
+			list = symbolic.Eval(t.Value, env)
+		}
+	}
+	if err == nil && !slices.Equal(list, at) {
 		err = fmt.Errorf("input %s: its elements are %v, the context is at %v: shapes depend on them", t.Name, list, at)
 	}
 	return err

@@ -343,7 +343,7 @@ func checkShapes(c Config) error {
 	check := func(what string, p Profile) error {
 		for _, part := range p.parts() {
 			for _, input := range slices.Sorted(maps.Keys(*part.of)) {
-				if dims := (*part.of)[input]; len(dims) > 0 && (slices.Min(dims) < 0 || slices.Max(dims) > MaxExtent) {
+				if dims := (*part.of)[input]; len(dims) > 0 && (slices.Min(dims) < -1 || slices.Max(dims) > MaxExtent) {
 					return fmt.Errorf("%s%s: %s %v: want extents of 0 to %d", what, part.name, input, dims, MaxExtent)
 				}
 			}

@@ -116,6 +116,9 @@ func misfit(t *graph.Tensor, dims []int) string {
 			t.TypeString(), config.CountOf(len(t.Dims), "axis", "axes"), exampleShape(t))
 	}
 	for i, d := range t.Extents() {
+		if dims[i] < 0 && !t.IsShape {
+			return fmt.Sprintf("axis %d is %d; only elements of inputs on which shapes depend may be -1, for what is left", i, dims[i])
+		}
 		if n, fixed := d.IsConst(); fixed && n != dims[i] {
 			return fmt.Sprintf("axis %d is %d, but the input is %s, where it is %d", i, dims[i], t.TypeString(), n)
 		}
