@@ -339,7 +339,7 @@ func (r evalRow) precision() string {
 func speedText(s report.Speed) (speed, remark string) {
 	speed = fmt.Sprintf("%.2f×", s.Ratio)
 	if !s.Significant {
-		speed, remark = "~1.00×", "within noise; "
+		speed, remark = "~1.00×", "no significant difference; "
 	}
 	if !s.SideBySide {
 		remark += "not measured side by side; "

@@ -16,9 +16,9 @@ func TestSpeedText(t *testing.T) {
 		text, remark string
 	}{
 		{report.Speed{Ratio: 2.1, Low: 2, High: 2.2, Significant: true, SideBySide: true}, "2.10×", ""},
-		{report.Speed{Ratio: 1.08, Low: 0.9, High: 1.2, SideBySide: true}, "~1.00×", "within noise"},
+		{report.Speed{Ratio: 1.08, Low: 0.9, High: 1.2, SideBySide: true}, "~1.00×", "no significant difference"},
 		{report.Speed{Ratio: 1.68, Low: 1.5, High: 1.8, Significant: true}, "1.68×", "not measured side by side"},
-		{report.Speed{Ratio: 1.08, Low: 0.9, High: 1.2}, "~1.00×", "within noise; not measured side by side"},
+		{report.Speed{Ratio: 1.08, Low: 0.9, High: 1.2}, "~1.00×", "no significant difference; not measured side by side"},
 	} {
 		if text, remark := speedText(c.speed); text != c.text || remark != c.remark {
 			t.Errorf("%+v is %q, %q", c.speed, text, remark)

@@ -137,7 +137,7 @@ func writePareto(w io.Writer, p *report.Pareto, m *diff.Measure) {
 		if i := p.Fastest(); i >= 0 {
 			text = fmt.Sprintf("%s, %s ms", ui.VisibleName(p.Points[i].Name), ms(p.Points[i].Latency))
 			for k, name := range p.Alike(false) {
-				text += []string{", within noise of ", ", "}[min(k, 1)] + ui.VisibleName(name)
+				text += []string{", no significant difference from ", ", "}[min(k, 1)] + ui.VisibleName(name)
 			}
 		}
 		fmt.Fprintf(w, "fastest %s: %s\n\n", p.Rule, text)

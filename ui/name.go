@@ -11,9 +11,14 @@ import (
 // not their numbers ("/bert/encoder/layer.11/attention/query/MatMul" is "/ber/enc/lay.11/att/query/MatMul"), then those at the left
 // that have no number are left out ("…lay.11/att/query/MatMul") and a letter of the others stays ("…l.11/att/que/MatMul"), then a
 // letter of each ("/b/e/l.11/a/query/MatMul"), and where that is not enough mark stands for the middle, too ("…l.11/a/…/MatMul").
+//
+// Several names with [NamesJoint] between them are shortened each on its own.
 func Name(s string, w int, mark rune) string {
 	if len(s) <= w || Width(s) <= w {
 		return s
+	}
+	if names := strings.Split(s, NamesJoint); len(names) > 1 {
+		return Middle(abbreviateAll(names, w), w, mark)
 	}
 	separator := separatorOf(s)
 	whole := withoutRepeats(strings.Split(s, separator))
@@ -35,6 +40,34 @@ func Name(s string, w int, mark rune) string {
 		return string(mark) + Middle(tail, w-Width(string(mark)), mark)
 	}
 	return Middle(s, w, mark)
+}
+
+// NamesJoint stands between names that are written in one.
+const NamesJoint = " + "
+
+// abbreviateAll abbreviates the parts of several names, those of the first name first and none that is the last of its name, until
+// all take w cells or there are no more.
+func abbreviateAll(names []string, w int) string {
+	parts := make([][]string, len(names))
+	for i, name := range names {
+		parts[i] = withoutRepeats(strings.Split(name, separatorOf(name)))
+	}
+	joined := func() string {
+		for i := range names {
+			names[i] = strings.Join(parts[i], separatorOf(names[i]))
+		}
+		return strings.Join(names, NamesJoint)
+	}
+	s := joined()
+	for _, letters := range []int{3, 1} {
+		for i := range parts {
+			for k := 0; k+1 < len(parts[i]) && Width(s) > w; k++ {
+				parts[i][k] = abbreviate(parts[i][k], letters)
+				s = joined()
+			}
+		}
+	}
+	return s
 }
 
 // withoutHead leaves out parts of a path from the left on, none that has a number and not the last two, until the others take w

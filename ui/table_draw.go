@@ -146,7 +146,7 @@ func (t *Table) want(i int) int {
 	if t.wants == nil {
 		t.wants, t.shared = make([]int, len(t.Columns)), make([]int, len(t.Columns))
 		for k, c := range t.Columns {
-			first := ""
+			first, differ := "", false
 			for r := range min(t.Rows, mostNames) {
 				if !c.Name {
 					break
@@ -155,6 +155,7 @@ func (t *Table) want(i int) int {
 				if c.Flex > 0 {
 					t.wants[k] = min(max(t.wants[k], Width(text)), longestName)
 				}
+				differ = differ || r > 0 && text != first
 				if r == 0 {
 					first = text
 					t.shared[k] = shareOf(text, text)
@@ -162,7 +163,7 @@ func (t *Table) want(i int) int {
 					t.shared[k] = shareOf(first[:t.shared[k]], text)
 				}
 			}
-			if t.Rows > mostNames || t.Rows < 2 { // what the others begin with is not known
+			if t.Rows > mostNames || !differ { // what the others begin with is not known, or tells nothing apart
 				t.shared[k] = 0
 			}
 		}

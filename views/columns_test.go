@@ -84,6 +84,15 @@ func TestColumnsOnDemand(t *testing.T) {
 	}
 }
 
+// TestColumnsTold: what the precisions side by side come to is said when they are measured.
+func TestColumnsTold(t *testing.T) {
+	b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
+	b.size(120, 40)
+	b.press("3", "A")
+	b.publish(beside(t))
+	b.wants("fp32 3.00 ms; fp16 2.00 ms, 1.50x faster; int8/mse 1.00 ms, no significant difference")
+}
+
 // TestConversions keeps the picture of what goes from type to type and what that is there for.
 func TestConversions(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
@@ -101,3 +102,43 @@ func (f folder) String() string { return "there" }
 func (f folder) List() ([]*report.Recording, error) { return f, nil }
 
 func (f folder) New(string, time.Time) (string, error) { return "", errors.New("not here") }
+
+// TestFirstFrame: what is known when the program begins is in its first frame.
+func TestFirstFrame(t *testing.T) {
+	l := &panetest.Film{Timeline: panetest.Timeline{At: 23}, Snap: panetest.Fixture(t)}
+	app, err := NewWorkbench(&fake{snap: l.State()}, Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.Init()
+	app.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
+	if out := ansi.Strip(app.Content()); strings.Contains(out, "opening the model") || !strings.Contains(out, "sum of layers") {
+		t.Errorf("the first frame of a replay is\n%s", out)
+	}
+}
+
+// TestMarksShow: what is marked is so in the lists, and recordings of one model have its whole name.
+func TestMarksShow(t *testing.T) {
+	l := &panetest.Film{Timeline: panetest.Timeline{At: 23}, Snap: panetest.Fixture(t)}
+	b := &bench{t: t, ctl: &fake{snap: l.State()}, now: l.Moment(0).Time}
+	read := func(path, state string) (*report.Snapshot, error) { return measured(t), nil }
+	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l, Read: read, Now: b.clock, After: b.after})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.app = app
+	b.size(120, 40)
+	b.publish(l.State())
+	b.send(recordings.List(folder([]*report.Recording{
+		{Path: "there/monday.trtui", Model: "resnet8_float32.onnx", Started: b.now, Complete: true}, {Path: "there/tuesday.trtui", Model: "resnet8_float32.onnx", Started: b.now, Complete: true},
+	}))())
+	b.press("9", "m", "tab")
+	b.wants("int8/mse (A)", "resnet8_float32.onnx")
+	b.size(60, 16)
+	b.wants("complete", "2025-03-04 05:06")
+	b.size(120, 40)
+	b.lacks("monday.trtui (")
+	b.press("g", "m", "j", "M")
+	b.wants("monday.trtui (A)", "tuesday.trtui (B)")
+	b.lacks("int8/mse (A)")
+}

@@ -49,9 +49,10 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 			return nil
 		},
 		Start: func() tea.Cmd {
+			_, show := w.app.Update(ctl.Snapshot()) // so that the first frame has it
 			return tea.Batch(
 				w.tour.open(),
-				func() tea.Msg { return ctl.Snapshot() },
+				show,
 				ui.Listen(ctl.Events()),
 				recordings.List(o.Recordings),
 			)
@@ -96,7 +97,7 @@ func (w *workbench) screens() []*ui.Screen {
 	}
 	read := trials.ReaderOf(w.o.Timeline, w.o.Read, func() *report.Snapshot { return w.snap })
 	return []*ui.Screen{
-		overview.Screen(look, w, tried, read),
+		overview.Screen(look, w, tried, read, w.comparison.Marked),
 		graph.Screen(look, w, ablating(w)),
 		timings.Screen(look, w, besides(w)),
 		memory.Screen(look),
@@ -104,8 +105,8 @@ func (w *workbench) screens() []*ui.Screen {
 		accuracy.Screen(look, w, studying(w), w.o.hint),
 		tactics.Screen(look, w, w.o.Now),
 		runtime.Screen(look, w),
-		recordings.Screen(look, w.o.Timeline, recordings.Shelf{Folder: w.o.Recordings, Live: w.o.Live, Open: w.o.Open, Read: w.o.Read, Recordable: w.o.Recorder != nil}),
-		trials.Screen(look, w, tried, read),
+		recordings.Screen(look, w.o.Timeline, recordings.Shelf{Folder: w.o.Recordings, Live: w.o.Live, Open: w.o.Open, Read: w.o.Read, Marked: w.comparison.Marked, Recordable: w.o.Recorder != nil}),
+		trials.Screen(look, w, tried, read, w.comparison.Marked),
 		comparison.Screen(look, &w.comparison),
 		log.Screen(look, w.o.hint),
 	}

@@ -12,6 +12,7 @@ type work struct {
 	before *report.Snapshot // what was settled when another configuration was asked for; nil: there is nothing to compare with
 	asked  bool             // it is not over yet
 	told   bool             // what came of it is in the status line
+	beside bool             // it is FP32, FP16 and INT8 side by side
 	label  string           // of the configuration that is being built; "": the work is another
 	phase  string           // that the status line names
 	failed string           // the error last reported

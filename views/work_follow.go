@@ -16,7 +16,7 @@ import (
 // begin says what work has been asked for; the line goes away when the work is over. A replay does none.
 func (w *workbench) begin(what string) tea.Cmd {
 	k := &w.work
-	k.asked, k.told, k.failed, k.start, k.label, k.phase = true, false, "", w.o.Now(), "", ""
+	k.asked, k.told, k.beside, k.failed, k.start, k.label, k.phase = true, false, false, "", w.o.Now(), "", ""
 	h := w.header()
 	header := func() tea.Msg { return h }
 	if w.snap.Replay != "" {
@@ -70,6 +70,9 @@ func (w *workbench) tell() tea.Cmd {
 		return nil
 	}
 	w.work.told = true
+	if w.work.beside {
+		return tellColumns(now)
+	}
 	if p := now.Passes; p != nil && p.Unchanged != "" && (was == nil || was.Config.Precision != now.Config.Precision) {
 		return pane.News(ui.Warn, p.Unchanged)
 	}

@@ -111,7 +111,11 @@ func (v *changeView) lines(g *report.LayerChange, w int) (lines []styledLine) {
 			}
 			tail := strings.Join(facts, "  ")
 			room := max(w-2-ui.Width(name)-ui.Width(tail)-2, 12)
-			lines = append(lines, styledLine{name + words.Fit(v.in.Look.Glyphs, l.Layer, room) + "  " + tail, ui.Plain})
+			layer := l.Layer
+			if ui.Width(layer) > room { // its members are below
+				layer = words.ShortName(layer)
+			}
+			lines = append(lines, styledLine{name + words.Fit(v.in.Look.Glyphs, layer, room) + "  " + tail, ui.Plain})
 		}
 	}
 	for i, line := range ui.Wrap("computes "+words.JoinLayers(g.From), w-2) {

@@ -52,6 +52,17 @@ func (c *Pair) take(msg tea.Msg) (tea.Cmd, bool) {
 	return nil, false
 }
 
+// Marked is a [pane.Marked].
+func (c *Pair) Marked(name string) string {
+	text := ""
+	for i, m := range c.marks {
+		if m != nil && m.Name == name {
+			text += " (" + string("AB"[i]) + ")"
+		}
+	}
+	return text
+}
+
 // Mark marks what is under the cursor of a pane, or what is shown.
 func (c *Pair) Mark(which int, focused ui.View, shown *report.Snapshot) tea.Cmd {
 	m := markOf(shown)

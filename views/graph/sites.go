@@ -50,7 +50,7 @@ func siteLines(g *graphs, sites []site) []detailLine {
 }
 
 // whole gives parts of a line lines of their own, where there is no room for them in so many cells: what its last span explains
-// or counts, and then the layer that came of it.
+// or counts, then the layer that came of it, and then the layers that it is about.
 func whole(lines []detailLine, w int) (list []detailLine) {
 	const margins, indent = 4, "    "
 	room := func(spans []ui.Span) bool {
@@ -78,6 +78,11 @@ func whole(lines []detailLine, w int) (list []detailLine) {
 			spans := append([]ui.Span{{Text: indent[1:]}}, line.Spans[last-1:]...)
 			line.Spans = line.Spans[:last-1]
 			below = append([]detailLine{{site: line.site, ListLine: ui.ListLine{Spans: spans}}}, below...)
+		}
+		if last := len(line.Spans) - 1; last > 0 && line.Spans[last].Name && !room(line.Spans) {
+			names := strings.TrimPrefix(line.Spans[last].Text, " ")
+			line.Spans = line.Spans[:last]
+			below = append([]detailLine{{site: line.site, ListLine: ui.ListLine{Spans: []ui.Span{{Text: indent}, {Text: names, Name: true}}}}}, below...)
 		}
 		list = append(append(list, line), below...)
 	}

@@ -13,3 +13,6 @@ type Marker interface {
 	// Mark returns it; ok is false where there is nothing under the cursor.
 	Mark() (m Mark, ok bool)
 }
+
+// Marked returns what stands behind the name of a [Mark] that is marked, as " (A)", and "" for others.
+type Marked func(name string) string

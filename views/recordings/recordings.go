@@ -18,7 +18,7 @@ import (
 func Screen(look *ui.Look, t Timeline, others Shelf) *ui.Screen {
 	s := &ui.Screen{Key: pane.CompareKey, Name: "Recordings", Short: "Rec", Views: []ui.View{newRecordingsView(look, others)}}
 	if t != nil {
-		s.Views = append([]ui.View{newStatesView(look, t, others.Read)}, s.Views...)
+		s.Views = append([]ui.View{newStatesView(look, t, others)}, s.Views...)
 		s.Layouts = []ui.Box{ui.Stack(ui.Pane(0).Share(3), ui.Pane(1).Share(2))}
 	}
 	return s
@@ -30,6 +30,7 @@ type Shelf struct {
 	Live       *Live  // nil: no session is behind this one
 	Open       func(path string) tea.Cmd
 	Read       func(path, state string) (*report.Snapshot, error)
+	Marked     pane.Marked
 	Recordable bool // what is shown can be recorded
 }
 
@@ -64,19 +65,20 @@ func newRecordingsView(look *ui.Look, others Shelf) *recordingsView {
 	v.table.Rows = v.before()
 	at := v.at
 	v.table.Columns = []ui.Column{
-		{Title: "recording", Name: true, Width: 30, Flex: 1, Cell: func(r int) ui.Cell {
+		{Title: "recording", Name: true, Width: 16, Flex: 1, Cell: func(r int) ui.Cell {
 			if v.live(r) {
-				return ui.Cell{Text: "live session", Style: ui.Good}
+				return ui.Cell{Text: "live session" + others.Marked(liveMark(v.others.Live.Snapshot())), Style: ui.Good}
 			}
 			name := filepath.Base(at(r).Path)
+			name += others.Marked(name)
 			if at(r).Path == v.in.Snap.Recording {
 				return ui.Cell{Text: string(v.in.Look.Glyphs.Record) + " " + name, Style: ui.Bad}
 			}
 			return ui.Cell{Text: name}
 		}, Order: func(a, b int) int { return cmp.Compare(at(a).Path, at(b).Path) }},
-		{Title: "model", Name: true, Width: 14, Priority: 2, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Model, Style: ui.Accent} },
+		{Title: "model", Name: true, Width: 14, Flex: 1, Priority: 2, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Model, Style: ui.Accent} },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Model, at(b).Model) }},
-		{Title: "configurations", Width: 28, Flex: 1, Priority: 3, Cell: func(r int) ui.Cell {
+		{Title: "configurations", Width: 20, Flex: 1, Priority: 3, Cell: func(r int) ui.Cell {
 			if at(r).Err != "" {
 				return ui.Cell{Text: at(r).Err, Style: ui.Bad}
 			}
@@ -175,13 +177,16 @@ func (v *recordingsView) Keys() []ui.Key {
 	return keys
 }
 
+// liveMark names the live session, as it is, as something to compare.
+func liveMark(s *report.Snapshot) string { return "live session: " + pane.Label(s) }
+
 // Mark is the last complete state of the recording under the cursor, or the live session.
 func (v *recordingsView) Mark() (pane.Mark, bool) {
 	r := v.table.Row()
 	switch {
 	case r >= 0 && v.live(r):
 		snap := v.others.Live.Snapshot()
-		return pane.Mark{Name: "live session: " + pane.Label(snap), Read: func() (*report.Snapshot, error) { return snap, nil }}, true
+		return pane.Mark{Name: liveMark(snap), Read: func() (*report.Snapshot, error) { return snap, nil }}, true
 	case r < 0 || v.others.Read == nil:
 		return pane.Mark{}, false
 	}
@@ -208,6 +213,7 @@ func (v *recordingsView) Update(msg tea.Msg) tea.Cmd {
 			}
 			return v.others.Open(v.at(r).Path)
 		}
+		v.table.Refresh() // names grow where they are marked
 		v.table.Update(msg)
 	}
 	return nil

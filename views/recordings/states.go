@@ -17,11 +17,11 @@ type statesView struct {
 	timeline Timeline
 	table    ui.Table
 	steps    []report.Step
-	read     func(path, state string) (*report.Snapshot, error) // see Options
+	others   Shelf
 }
 
-func newStatesView(look *ui.Look, t Timeline, read func(path, state string) (*report.Snapshot, error)) *statesView {
-	v := &statesView{in: pane.NewInput(look, 0), timeline: t, steps: t.Steps(), read: read}
+func newStatesView(look *ui.Look, t Timeline, others Shelf) *statesView {
+	v := &statesView{in: pane.NewInput(look, 0), timeline: t, steps: t.Steps(), others: others}
 	right := func(title string, width, priority int, text func(r int) string) ui.Column {
 		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight,
 			Cell: func(r int) ui.Cell { return ui.Cell{Text: text(r), Style: ui.Muted} }}
@@ -33,7 +33,7 @@ func newStatesView(look *ui.Look, t Timeline, read func(path, state string) (*re
 			right("after", 9, 0, func(r int) string { return report.Clock(v.steps[r].After) }),
 			{Title: "configuration", Width: 18, Flex: 1, Cell: func(r int) ui.Cell {
 				c := v.steps[r].Config
-				return ui.Cell{Text: c.Label(pane.OwnRanges(v.in.Snap)), Style: pane.PrecisionStyle(string(c.Precision))}
+				return ui.Cell{Text: c.Label(pane.OwnRanges(v.in.Snap)) + others.Marked(v.markOf(r)), Style: pane.PrecisionStyle(string(c.Precision))}
 			}},
 			{Title: "reports", Width: 8, Cell: func(r int) ui.Cell {
 				if v.steps[r].Settled {
@@ -77,11 +77,15 @@ func (v *statesView) Keys() []ui.Key {
 // Mark is the state under the cursor.
 func (v *statesView) Mark() (pane.Mark, bool) {
 	r, path := v.table.Row(), v.in.Snap.Replay
-	if r < 0 || v.read == nil || path == "" {
+	if r < 0 || v.others.Read == nil || path == "" {
 		return pane.Mark{}, false
 	}
-	state := fmt.Sprint(r + 1)
-	return pane.Mark{Name: filepath.Base(path) + "@" + state, Read: func() (*report.Snapshot, error) { return v.read(path, state) }}, true
+	return pane.Mark{Name: v.markOf(r), Read: func() (*report.Snapshot, error) { return v.others.Read(path, fmt.Sprint(r+1)) }}, true
+}
+
+// markOf names a state as something to compare.
+func (v *statesView) markOf(r int) string {
+	return fmt.Sprint(filepath.Base(v.in.Snap.Replay), "@", r+1)
 }
 
 func (v *statesView) Update(msg tea.Msg) tea.Cmd {

@@ -17,7 +17,7 @@ import (
 // TestScrub goes back and forth in a recording.
 func TestScrub(t *testing.T) {
 	l := &panetest.Timeline{At: 3}
-	v := newStatesView(ui.NewLook(ui.Options{NoColor: true}), l, nil)
+	v := newStatesView(ui.NewLook(ui.Options{NoColor: true}), l, Shelf{Marked: func(string) string { return "" }})
 	v.table.Select(2)
 	v.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
 	if l.At != 2 {
@@ -32,7 +32,7 @@ func TestScrub(t *testing.T) {
 func TestStates(t *testing.T) {
 	for _, o := range []ui.Options{{NoColor: true}, {NoColor: true, ASCII: true}} {
 		l := &panetest.Film{Timeline: panetest.Timeline{At: 23}, Snap: panetest.Fixture(t)}
-		v := newStatesView(ui.NewLook(o), l, nil)
+		v := newStatesView(ui.NewLook(o), l, Shelf{Marked: func(string) string { return "" }})
 		v.Update(l.State())
 		l.Seek(11)
 		v.Update(l.State())

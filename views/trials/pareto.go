@@ -20,10 +20,10 @@ import (
 
 // Screen sets the configurations that were tried side by side: as a table with the best of each column marked, and as a plot
 // of latency against what one chooses by.
-func Screen(look *ui.Look, d pane.Desk, tried *List, read Reader) *ui.Screen {
+func Screen(look *ui.Look, d pane.Desk, tried *List, read Reader, marked pane.Marked) *ui.Screen {
 	p := ui.Pane
 	return &ui.Screen{
-		Key: pane.CompareKey, Name: "Tried", Views: []ui.View{newParetoView(look, d, tried, read), NewTable(look, d, tried, read)},
+		Key: pane.CompareKey, Name: "Tried", Views: []ui.View{newParetoView(look, d, tried, read), NewTable(look, d, tried, read, marked)},
 		Layouts: []ui.Box{ui.Stack(p(0).Share(3), p(1).Share(2)), ui.Beside(p(0), p(1))},
 	}
 }
@@ -234,9 +234,9 @@ func (v *paretoView) alike() string {
 	case 0:
 		return ""
 	case 1:
-		return "; within noise of " + names[0]
+		return "; no significant difference from " + names[0]
 	default:
-		return fmt.Sprintf("; within noise of %d others", len(names))
+		return fmt.Sprintf("; no significant difference from %d others", len(names))
 	}
 }
 

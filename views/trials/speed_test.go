@@ -28,7 +28,7 @@ func TestSpeedIsNotNoise(t *testing.T) {
 		cell, words string         // of int8/mse: in the table, over fp32, and beside int8/minmax
 	}{
 		{"in the same rounds", report.Timings{EndToEnd: panetest.Around(us(400), 2000), Beside: minmax}, report.Timings{EndToEnd: panetest.Around(us(190), 2000), Beside: mse},
-			"2.02x ", "190.0 µs, within noise of int8/minmax (400.0 µs)"},
+			"2.02x ", "190.0 µs, no significant difference from int8/minmax (400.0 µs)"},
 		{"far apart", report.Timings{EndToEnd: panetest.Around(us(400), 2000), Beside: minmax}, report.Timings{EndToEnd: panetest.Around(us(390), 2000), Beside: side(3, 2.9, 3.1, true)},
 			"3.00x ", "390.0 µs, 1.50x faster than int8/minmax (400.0 µs)"},
 		{"on a busy machine", report.Timings{EndToEnd: panetest.Around(us(400), 2000), Beside: minmax}, report.Timings{EndToEnd: panetest.Around(us(390), 2000), Beside: side(114.8, 2.95, 381, true)},
@@ -37,9 +37,9 @@ func TestSpeedIsNotNoise(t *testing.T) {
 			"noise ", "1.85x slower than int8/minmax"},
 		{"at different times", report.Timings{EndToEnd: panetest.Around(us(400), 2000), MedianLow: us(390), MedianHigh: us(410)},
 			report.Timings{EndToEnd: panetest.Around(us(385), 2000), MedianLow: us(375), MedianHigh: us(395)},
-			"2.08x*", "385.0 µs, within noise of int8/minmax (400.0 µs; not measured side by side)"},
+			"2.08x*", "385.0 µs, no significant difference from int8/minmax (400.0 µs; not measured side by side)"},
 		{"noise of a busy machine", report.Timings{EndToEnd: panetest.Around(us(400), 2000), Beside: minmax}, report.Timings{EndToEnd: panetest.Around(us(700), 2000), Beside: side(3.8, 0.73, 26, false)},
-			"noise ", "within noise of int8/minmax"},
+			"noise ", "no significant difference from int8/minmax"},
 		{"one engine", report.Timings{EndToEnd: panetest.Around(us(400), 2000), Beside: minmax}, report.Timings{EndToEnd: panetest.Around(us(790), 2000), Beside: same},
 			"same ", "2.00x slower than int8/minmax"},
 	} {
@@ -47,7 +47,7 @@ func TestSpeedIsNotNoise(t *testing.T) {
 			snap := panetest.Fixture(t)
 			fp32 := report.Timings{EndToEnd: panetest.Around(us(800), 2000), MedianLow: us(790), MedianHigh: us(810)}
 			tried := &List{}
-			v := NewTable(ui.NewLook(ui.Options{NoColor: true}), &panetest.Desk{}, tried, nil)
+			v := NewTable(ui.NewLook(ui.Options{NoColor: true}), &panetest.Desk{}, tried, nil, nil)
 			for _, r := range []struct {
 				precision  config.Precision
 				calibrator string

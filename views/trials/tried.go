@@ -92,6 +92,7 @@ type Table struct {
 	desk   pane.Desk
 	tried  *List // the workbench adds to them
 	read   Reader
+	marked pane.Marked
 	table  ui.Table
 	trials []trial // as they were with the snapshot that is shown
 }
@@ -100,8 +101,8 @@ type Table struct {
 type Reader func(*trial) (m pane.Mark, ok bool)
 
 // NewTable returns the table of the configurations that were tried; read is nil where none can be compared.
-func NewTable(look *ui.Look, d pane.Desk, tried *List, read Reader) *Table {
-	v := &Table{in: pane.NewInput(look, 0), desk: d, tried: tried, read: read}
+func NewTable(look *ui.Look, d pane.Desk, tried *List, read Reader, marked pane.Marked) *Table {
+	v := &Table{in: pane.NewInput(look, 0), desk: d, tried: tried, read: read, marked: marked}
 	v.table = ui.Table{
 		Columns: v.columns(),
 		Ground: func(r int) ui.Style {
@@ -139,6 +140,9 @@ func (v *Table) columns() []ui.Column {
 			if v.trials[r].unfinished {
 				text += ", not finished"
 			}
+			if m, ok := v.markOf(r); ok {
+				text += v.marked(m.Name)
+			}
 			return ui.Cell{Text: text, Style: style(r)}
 		}},
 		{Width: 6, Flex: 4, Cell: func(r int) ui.Cell {
@@ -169,10 +173,14 @@ func (v *Table) best(own float64, less bool, value func(t *trial) float64) bool 
 
 // Mark is the configuration under the cursor.
 func (v *Table) Mark() (pane.Mark, bool) {
-	if r := v.table.Row(); r >= 0 && v.read != nil {
-		return v.read(&v.trials[r])
+	return v.markOf(v.table.Row())
+}
+
+func (v *Table) markOf(r int) (pane.Mark, bool) {
+	if r < 0 || v.read == nil {
+		return pane.Mark{}, false
 	}
-	return pane.Mark{}, false
+	return v.read(&v.trials[r])
 }
 
 func (t *trial) nanoseconds() float64 { return float64(t.median) }
@@ -233,6 +241,7 @@ func (v *Table) Update(msg tea.Msg) tea.Cmd {
 			return v.desk.Change(func(c *config.Config) { *c = cfg })
 		}
 	default:
+		v.table.Refresh() // names grow where they are marked
 		v.table.Update(msg)
 	}
 	return nil

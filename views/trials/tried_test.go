@@ -57,7 +57,7 @@ func TestTriedInReplay(t *testing.T) {
 		recorded(config.Config{Precision: config.INT8, Calibrator: "minmax"}, 0, 0),
 	}}
 	look := ui.NewLook(ui.Options{NoColor: true})
-	v := NewTable(look, &panetest.Desk{}, Recorded(l.tried, false), nil)
+	v := NewTable(look, &panetest.Desk{}, Recorded(l.tried, false), nil, nil)
 	want := []string{"fp32 ", "int8/mse ", "int8/minmax, not finished "}
 	for _, at := range []int{23, 2, 0, 14} {
 		l.Seek(at)
@@ -78,7 +78,7 @@ func TestTriedInReplay(t *testing.T) {
 			t.Errorf("state %d: row %d is marked, want %d", at+1, marked, wants)
 		}
 	}
-	if out := ansi.Strip(NewTable(look, &panetest.Desk{}, Recorded(nil, false), nil).Render(80, 5)); !strings.Contains(out, "no configuration was recorded") || strings.Contains(out, "press") {
+	if out := ansi.Strip(NewTable(look, &panetest.Desk{}, Recorded(nil, false), nil, nil).Render(80, 5)); !strings.Contains(out, "no configuration was recorded") || strings.Contains(out, "press") {
 		t.Errorf("nothing was recorded:\n%s", out)
 	}
 }
@@ -86,7 +86,7 @@ func TestTriedInReplay(t *testing.T) {
 // TestTriedInSession keeps one row for each engine: the better measurement, until a newer one is over.
 func TestTriedInSession(t *testing.T) {
 	tried := &List{}
-	v := NewTable(ui.NewLook(ui.Options{NoColor: true}), &panetest.Desk{}, tried, nil)
+	v := NewTable(ui.NewLook(ui.Options{NoColor: true}), &panetest.Desk{}, tried, nil, nil)
 	show := func(cfg config.Config, samples int, median time.Duration, over bool) {
 		s, timings := *panetest.Fixture(t), report.Timings{Samples: samples}
 		timings.EndToEnd.Median = median

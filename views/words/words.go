@@ -80,7 +80,7 @@ func MoreBytes(n int) string {
 }
 
 // JoinLayers writes names of layers one after the other; what all begin with, up to a slash, only once:
-// "stem/conv/Conv + norm/BatchNormalization".
+// "stem/conv/Conv + norm/BatchNormalization"; but "/Add + /stem/conv/Conv".
 func JoinLayers(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, report.MemberSeparator)
@@ -92,6 +92,9 @@ func JoinLayers(names []string) string {
 		}
 	}
 	prefix = prefix[:strings.LastIndexByte(prefix, '/')+1]
+	if prefix == "/" { // with which all of the model begin: without it the others would be none that the lists have
+		prefix = ""
+	}
 	out := names[0]
 	for _, n := range names[1:] {
 		out += report.MemberSeparator + n[len(prefix):]
@@ -122,7 +125,7 @@ func OrNaN(v float64) float64 {
 func Speed(s report.Speed) string {
 	switch {
 	case s.Noise():
-		return "within noise of"
+		return "no significant difference from"
 	case s.Ratio >= 1.02 || s.Ratio <= 0.98:
 		return Faster(s) + " than"
 	}
