@@ -57,8 +57,11 @@ func inspectRecording(w io.Writer, o *outputFlags, path string) error {
 
 func writeRecording(w io.Writer, r *report.Recording) {
 	fmt.Fprintf(w, "%s: %s (%s, sha256 %.12s), on %s\n", r.Path, r.Model, r.ModelPath, r.ModelSHA256, r.Device.Device)
-	end := "cut short, or still being written"
-	if r.Complete {
+	end := "cut short"
+	switch {
+	case r.Writing:
+		end = "being written"
+	case r.Complete:
 		end = endText(r) + ", " + r.Ended.Sub(r.Started).Round(time.Second).String()
 	}
 	fmt.Fprintf(w, "recorded %s, %s; %s, %s\n", r.Started.Format("2006-01-02 15:04:05"), end, count(r.States, "state"), bytesText(int(r.Bytes)))
@@ -127,6 +130,8 @@ func listRecordings(w io.Writer, o *outputFlags, dir string) error {
 	for _, r := range list {
 		state := "cut short"
 		switch {
+		case r.Writing:
+			state = "being written"
 		case r.Err != "":
 			state = r.Err
 		case r.Complete:

@@ -93,7 +93,7 @@ func Picture(ctl Controller, o Options, digit string, cells, lines int) (string,
 func (w *workbench) screens() []*ui.Screen {
 	look, tried := w.o.Look, &w.tried
 	if w.o.Timeline != nil {
-		tried = trials.Recorded(w.o.Timeline.Tried(), pane.OwnRanges(w.snap))
+		w.tried = *trials.Recorded(w.o.Timeline.Tried(), pane.OwnRanges(w.snap))
 	}
 	read := trials.ReaderOf(w.o.Timeline, w.o.Read, func() *report.Snapshot { return w.snap })
 	return []*ui.Screen{
@@ -189,14 +189,18 @@ func (w *workbench) event(e any, h *ui.Header) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	recorded, changed, ended := w.snap.Recording, w.changedOnDisk(w.snap, snap), w.unrecorded.follow(w.snap, snap)
+	before := w.snap
+	recorded, changed, ended := before.Recording, w.changedOnDisk(w.snap, snap), w.unrecorded.follow(w.snap, snap)
 	w.snap = snap
 	if snap.Replay != "" {
 		w.config.want = snap.Config
 	}
 	*h = w.header()
-	if w.o.Timeline == nil {
+	switch {
+	case w.o.Timeline == nil:
 		w.tried.Add(snap)
+	case snap.At != nil && before.At != nil && snap.At.States != before.At.States: // it is being written
+		w.tried = *trials.Recorded(w.o.Timeline.Tried(), pane.OwnRanges(snap))
 	}
 	cmds := []tea.Cmd{changed, ended}
 	if snap.Recording != recorded {

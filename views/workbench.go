@@ -54,6 +54,9 @@ func (w *workbench) lacksFor(i ui.Intent) string {
 // header returns what the top lines show now.
 func (w *workbench) header() ui.Header {
 	h := header(w.snap, w.config.want, w.work.job(w.snap, w.o.Now), midBuild(w.snap, w.o.Timeline))
+	if w.o.Timeline != nil && w.o.Timeline.Writing() {
+		h.Badges = append(h.Badges, ui.Badge{Text: "being written", Style: ui.Accent})
+	}
 	if w.unrecorded != "" {
 		h.Badges = append(h.Badges, ui.Badge{Text: "NOT RECORDING", Style: ui.Bad | ui.Bold})
 	}

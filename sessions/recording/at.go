@@ -16,7 +16,7 @@ func (f *film) At(i int) (*report.Snapshot, error) {
 	defer f.readMu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
-	snap, err := f.read(ctx, f.steps[i].Seq)
+	snap, err := f.read(ctx, f.has().steps[i].Seq)
 	if err != nil {
 		return nil, fmt.Errorf("recording %s: state %d: %w", f.file.path, i+1, damaged(err))
 	}

@@ -25,6 +25,7 @@ type file struct {
 	version uint32 // of its tables, at most Version
 	db      *sql.DB
 	conn    *sql.Conn
+	lock    *os.File // see isHeld; it is open for as long as the database, whose locks go with the first file of theirs that is closed
 }
 
 // readTimeout ends a query on a file that was made to keep the reader busy.
@@ -45,19 +46,25 @@ func openFile(path string) (*file, error) {
 	if j, err := os.Stat(path + "-journal"); err == nil && j.Size() > 0 {
 		mode = "rw"
 	}
+	lock, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("recording %s: %w", path, err)
+	}
 	uri, err := sqliteURI(path, url.Values{"mode": {mode}, "_pragma": {
 		"busy_timeout(5000)", "trusted_schema(off)", "cell_size_check(on)", "mmap_size(0)",
 	}})
 	if err != nil {
+		lock.Close()
 		return nil, err
 	}
 	db, err := sql.Open("sqlite", uri)
 	if err != nil {
+		lock.Close()
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
-	f := &file{path: path, version: version, db: db}
+	f := &file{path: path, version: version, db: db, lock: lock}
 	if f.conn, err = db.Conn(ctx); err == nil {
 		err = f.check(ctx)
 	}
@@ -72,6 +79,7 @@ func (f *file) Close() error {
 	if f.conn != nil {
 		f.conn.Close()
 	}
+	defer f.lock.Close()
 	return f.db.Close()
 }
 

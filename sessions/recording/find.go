@@ -13,7 +13,7 @@ import (
 
 // Moment describes state i, counted from 0, which must be one that there is.
 func (f *film) Moment(i int) report.Moment {
-	return report.Moment{State: i + 1, States: len(f.steps), After: f.steps[i].After, Time: f.steps[i].Time}
+	return report.Moment{State: i + 1, States: len(f.has().steps), After: f.has().steps[i].After, Time: f.has().steps[i].Time}
 }
 
 // Find returns the state, counted from 0, that text names: by its number, counted from 1; by a time after the start of
@@ -25,7 +25,7 @@ func (f *film) Find(text string) (int, error) {
 	if err == nil {
 		return n - 1, f.check(n - 1)
 	}
-	for _, c := range f.tried {
+	for _, c := range f.has().tried {
 		if i := f.find(c.Config); c.Name == text && i >= 0 {
 			return i, nil
 		}
@@ -36,16 +36,16 @@ func (f *film) Find(text string) (int, error) {
 			text, f.file.path, strings.Join(f.names(), "; "))
 	}
 	if length := f.length(); began(text, after) > length {
-		return 0, fmt.Errorf("recording %s: %s is past its end: it is %s long, with states 1 to %d", f.file.path, text, report.Clock(length), len(f.steps))
+		return 0, fmt.Errorf("recording %s: %s is past its end: it is %s long, with states 1 to %d", f.file.path, text, report.Clock(length), len(f.has().steps))
 	}
-	later := sort.Search(len(f.steps), func(i int) bool { return f.Moment(i).After > after })
+	later := sort.Search(len(f.has().steps), func(i int) bool { return f.Moment(i).After > after })
 	return max(0, later-1), nil
 }
 
 // length returns how long was recorded: to the end, or to the last state of what was cut short.
 func (f *film) length() time.Duration {
-	d := f.lasted
-	for _, s := range f.steps {
+	d := f.has().lasted
+	for _, s := range f.has().steps {
 		d = max(d, s.After)
 	}
 	return d
@@ -53,18 +53,18 @@ func (f *film) length() time.Duration {
 
 // Last returns the newest state with all reports, or the last where none has them.
 func (f *film) Last() int {
-	for i := len(f.steps) - 1; i >= 0; i-- {
-		if f.steps[i].Settled {
+	for i := len(f.has().steps) - 1; i >= 0; i-- {
+		if f.has().steps[i].Settled {
 			return i
 		}
 	}
-	return len(f.steps) - 1
+	return len(f.has().steps) - 1
 }
 
 // check reports a state, counted from 0, that there is not.
 func (f *film) check(i int) error {
-	if i < 0 || i >= len(f.steps) {
-		return fmt.Errorf("recording %s: there is no state %d; it has 1 to %d, in %s", f.file.path, i+1, len(f.steps), report.Clock(f.length()))
+	if i < 0 || i >= len(f.has().steps) {
+		return fmt.Errorf("recording %s: there is no state %d; it has 1 to %d, in %s", f.file.path, i+1, len(f.has().steps), report.Clock(f.length()))
 	}
 	return nil
 }
@@ -85,11 +85,12 @@ func began(text string, end time.Duration) time.Duration {
 // find returns the state that shows a configuration best, or -1.
 func (f *film) find(cfg config.Config) int {
 	best, same := -1, map[int64]bool{}
-	for id, c := range f.configs {
-		same[id] = c.SameEngine(cfg, f.own)
+	c := f.has()
+	for id, one := range c.configs {
+		same[id] = one.SameEngine(cfg, c.own)
 	}
-	for i, s := range f.steps {
-		if same[s.config] && (best < 0 || s.Settled || !f.steps[best].Settled) {
+	for i, s := range c.steps {
+		if same[s.config] && (best < 0 || s.Settled || !c.steps[best].Settled) {
 			best = i
 		}
 	}

@@ -15,9 +15,10 @@ import (
 // TestFind looks states up by number and by time.
 func TestFind(t *testing.T) {
 	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
-	r := &film{file: &file{path: "a.trtui"}}
+	r, in := &film{file: &file{path: "a.trtui"}}, &contents{}
+	r.held.Store(in)
 	for _, after := range []time.Duration{0, 1200 * time.Millisecond, 1230 * time.Millisecond, 65 * time.Second} {
-		r.steps = append(r.steps, step{Step: report.Step{Time: start.Add(after), After: after}})
+		in.steps = append(in.steps, step{Step: report.Step{Time: start.Add(after), After: after}})
 	}
 	for _, c := range []struct {
 		text string
@@ -30,9 +31,9 @@ func TestFind(t *testing.T) {
 		}
 	}
 	int8 := config.Config{Precision: config.INT8, Calibrator: "mse"}
-	r.configs = map[int64]config.Config{7: int8}
-	r.tried = []report.RecordedConfig{{Name: "int8/mse", Config: int8}}
-	r.steps[1].config, r.steps[1].Settled, r.steps[2].config = 7, true, 7
+	in.configs = map[int64]config.Config{7: int8}
+	in.tried = []report.RecordedConfig{{Name: "int8/mse", Config: int8}}
+	in.steps[1].config, in.steps[1].Settled, in.steps[2].config = 7, true, 7
 	if got, err := r.Find("int8/mse"); err != nil || got != 1 || r.Last() != 1 {
 		t.Errorf("int8/mse is state %d, %v; the last that is complete %d", got, err, r.Last())
 	}

@@ -12,9 +12,19 @@ import (
 
 // index reads the configurations and what states there are.
 func (f *film) index(ctx context.Context) error {
+	c := &contents{writing: isHeld(f.file.lock)} // before the rest, so that nothing is missed
+	err := c.fill(ctx, f)
+	if err == nil {
+		f.held.Store(c)
+	}
+	return err
+}
+
+// fill reads what an index has.
+func (c *contents) fill(ctx context.Context, f *film) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	f.configs = map[int64]config.Config{}
+	c.configs = map[int64]config.Config{}
 	rows, err := f.file.conn.QueryContext(ctx, "SELECT id, substr(config, 1, 65536) FROM configs ORDER BY id LIMIT ?", maxConfigs)
 	if err != nil {
 		return err
@@ -25,9 +35,9 @@ func (f *film) index(ctx context.Context) error {
 		if err := scan(&id, &text); err != nil {
 			return struct{}{}, err
 		}
-		var c config.Config
-		err := json.Unmarshal([]byte(text), &c)
-		f.configs[id] = c
+		var one config.Config
+		err := json.Unmarshal([]byte(text), &one)
+		c.configs[id] = one
 		return struct{}{}, err
 	})
 	if err != nil {
@@ -37,29 +47,29 @@ func (f *film) index(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.steps, err = scanAll(rows, func(scan func(...any) error) (s step, err error) {
+	c.steps, err = scanAll(rows, func(scan func(...any) error) (s step, err error) {
 		var at string
 		if err = scan(&s.Seq, &at, &s.config, &s.Settled); err != nil {
 			return s, err
 		}
-		s.Config = f.configs[s.config]
+		s.Config = c.configs[s.config]
 		s.Time, err = time.Parse(time.RFC3339Nano, at)
 		return s, err
 	})
 	if err == nil {
-		err = f.file.conn.QueryRowContext(ctx, "SELECT count(*) = 0 FROM session WHERE ended <> ''").Scan(&f.cut)
+		err = f.file.conn.QueryRowContext(ctx, "SELECT count(*) = 0 FROM session WHERE ended <> ''").Scan(&c.cut)
 	}
 	if err == nil {
-		err = f.begun(ctx)
+		err = c.begun(ctx, f.file)
 	}
 	if err == nil {
-		f.own, err = f.file.quantized(ctx)
+		c.own, err = f.file.quantized(ctx)
 	}
 	if err == nil {
-		f.tried, err = f.file.configs(ctx, f.own)
+		c.tried, err = f.file.configs(ctx, c.own)
 	}
 	if err == nil {
-		err = f.timings(ctx)
+		err = c.timings(ctx, f)
 	}
 	return err
 }
@@ -68,38 +78,38 @@ func (f *film) index(ctx context.Context) error {
 const maxTimingsRead = 32
 
 // timings reads the newest report of times of each configuration. One that cannot be read is left out: its state says why.
-func (f *film) timings(ctx context.Context) error {
+func (c *contents) timings(ctx context.Context, f *film) error {
 	part := slices.IndexFunc(report.Kinds(), func(k report.Kind) bool { return k.Part == report.PartTimings })
-	for i := range f.tried[:min(len(f.tried), maxTimingsRead)] {
-		c := &f.tried[i]
+	for i := range c.tried[:min(len(c.tried), maxTimingsRead)] {
+		one := &c.tried[i]
 		var id int64
-		err := f.file.conn.QueryRowContext(ctx, "SELECT report FROM shown JOIN snapshots USING (seq) WHERE config = ? AND settled AND part = ? ORDER BY seq DESC LIMIT 1", c.ID, report.Kinds()[part].Name).Scan(&id)
+		err := f.file.conn.QueryRowContext(ctx, "SELECT report FROM shown JOIN snapshots USING (seq) WHERE config = ? AND settled AND part = ? ORDER BY seq DESC LIMIT 1", one.ID, report.Kinds()[part].Name).Scan(&id)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
 			continue
 		}
-		if one, err := f.report(ctx, part, id); err == nil {
-			whole := one.(*report.Timings)
-			c.Timings = &report.Timings{EndToEnd: whole.EndToEnd, MedianLow: whole.MedianLow, MedianHigh: whole.MedianHigh, Beside: whole.Beside, Estimated: whole.Estimated}
+		if read, err := f.report(ctx, part, id); err == nil {
+			whole := read.(*report.Timings)
+			one.Timings = &report.Timings{EndToEnd: whole.EndToEnd, MedianLow: whole.MedianLow, MedianHigh: whole.MedianHigh, Beside: whole.Beside, Estimated: whole.Estimated}
 		}
 	}
 	return nil
 }
 
 // begun counts the states' times from when the recording began.
-func (f *film) begun(ctx context.Context) error {
+func (c *contents) begun(ctx context.Context, f *file) error {
 	var text, ended string
-	if err := f.file.conn.QueryRowContext(ctx, "SELECT substr(started, 1, 64), coalesce(substr(ended, 1, 64), '') FROM session LIMIT 1").Scan(&text, &ended); err != nil {
+	if err := f.conn.QueryRowContext(ctx, "SELECT substr(started, 1, 64), coalesce(substr(ended, 1, 64), '') FROM session LIMIT 1").Scan(&text, &ended); err != nil {
 		return err
 	}
 	start, err := time.Parse(time.RFC3339Nano, text)
-	for i := range f.steps {
-		f.steps[i].After = max(0, f.steps[i].Time.Sub(start))
+	for i := range c.steps {
+		c.steps[i].After = max(0, c.steps[i].Time.Sub(start))
 	}
 	if end, bad := time.Parse(time.RFC3339Nano, ended); bad == nil {
-		f.lasted = end.Sub(start)
+		c.lasted = end.Sub(start)
 	}
 	return err
 }

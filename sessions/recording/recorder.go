@@ -25,6 +25,7 @@ const writeInterval = 500 * time.Millisecond
 type Recorder struct {
 	path   string
 	writer *writer
+	held   *os.File // see hold; it is closed behind the writer, whose locks go with the first file of theirs that is closed
 
 	quantized bool // the model brings quantisation of its own
 
@@ -58,13 +59,14 @@ func Create(path, program string, quantized bool) (*Recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("recording: %w", err)
 	}
-	f.Close()
+	hold(f)
 	w, err := openWriter(path, program)
 	if err != nil {
+		f.Close()
 		os.Remove(path)
 		return nil, fmt.Errorf("recording %s: %w", path, describeWriteError(path, err))
 	}
-	r := &Recorder{path: path, quantized: quantized, writer: w, closing: make(chan struct{}), done: make(chan struct{})}
+	r := &Recorder{path: path, quantized: quantized, writer: w, held: f, closing: make(chan struct{}), done: make(chan struct{})}
 	go r.loop()
 	return r, nil
 }
@@ -190,6 +192,7 @@ func (r *Recorder) loop() {
 	if err := r.writer.close(); r.err == nil {
 		r.err = err
 	}
+	r.held.Close()
 	if r.err != nil && !r.kept {
 		removeRecording(r.path) // an error does not matter: another recording has another name
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -37,15 +38,18 @@ func Open(path string) (*Replay, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.close = cancel
 	err = r.index(ctx)
-	if err == nil && len(r.steps) == 0 {
+	if err == nil && len(r.has().steps) == 0 {
 		err = errors.New("it was cut short before anything was recorded")
+		if r.Writing() {
+			err = errors.New("it is being written, and nothing was recorded yet: try again in a moment")
+		}
 	}
 	if err != nil {
 		cancel()
 		f.Close()
 		return nil, fmt.Errorf("recording %s: %w", path, damaged(err))
 	}
-	r.at = len(r.steps) - 1
+	r.at = len(r.has().steps) - 1
 	r.publish(r.load(r.at))
 	go r.loop(ctx)
 	return r, nil
@@ -81,7 +85,7 @@ func (r *Replay) missing(cfg config.Config) *report.Snapshot {
 	c := *r.Snapshot()
 	c.Config, c.Busy = cfg, nil
 	c.Stale = report.Derived()
-	c.Err = fmt.Sprintf("%s was not recorded; the recording has %s", cfg.Label(r.own), strings.Join(r.names(), "; "))
+	c.Err = fmt.Sprintf("%s was not recorded; the recording has %s", cfg.Label(r.has().own), strings.Join(r.names(), "; "))
 	return &c
 }
 
@@ -114,7 +118,7 @@ func (r *Replay) Rerun() {
 
 // Seek shows state i, counted from 0, or the nearest there is.
 func (r *Replay) Seek(i int) {
-	i = min(max(i, 0), len(r.steps)-1)
+	i = min(max(i, 0), len(r.has().steps)-1)
 	r.move(i, func() *report.Snapshot { return r.load(i) })
 }
 
@@ -131,14 +135,15 @@ func (r *Replay) move(i int, what func() *report.Snapshot) {
 func (r *Replay) load(i int) *report.Snapshot {
 	snap, err := r.At(i)
 	if err != nil {
-		return r.unreadable(i, err)
+		return unreadable(r.film, i, err)
 	}
 	return snap
 }
 
-func (r *Replay) unreadable(i int, err error) *report.Snapshot {
-	at := r.Moment(i)
-	return &report.Snapshot{Schema: report.Schema, Config: r.steps[i].Config, Replay: r.file.path, At: &at, Err: err.Error()}
+// unreadable is shown in place of a state that cannot be read.
+func unreadable(f *film, i int, err error) *report.Snapshot {
+	at := f.Moment(i)
+	return &report.Snapshot{Schema: report.Schema, Config: f.has().steps[i].Config, Replay: f.file.path, At: &at, Err: err.Error()}
 }
 
 // show has the loop publish a snapshot; a later wish takes the place of one that is still to be fulfilled.
@@ -154,10 +159,22 @@ func (r *Replay) show(what func() *report.Snapshot) {
 
 func (r *Replay) loop(ctx context.Context) {
 	defer close(r.done)
+	var look <-chan time.Time // for what is new
+	if r.Writing() {
+		tick := time.NewTicker(writeInterval)
+		defer tick.Stop()
+		look = tick.C
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-look:
+			r.follow(ctx)
+			if !r.Writing() {
+				look = nil
+			}
+			continue
 		case <-r.wake:
 		}
 		r.mu.Lock()
@@ -165,6 +182,36 @@ func (r *Replay) loop(ctx context.Context) {
 		r.mu.Unlock()
 		r.publish(what())
 	}
+}
+
+// follow takes up what was recorded since: where the last state was shown, the new last one is. What cannot be read now is
+// read the next time.
+func (r *Replay) follow(ctx context.Context) {
+	was := r.has()
+	r.readMu.Lock()
+	err := r.index(ctx)
+	r.readMu.Unlock()
+	now := r.has()
+	grew := err == nil && now.steps[len(now.steps)-1].Seq != was.steps[len(was.steps)-1].Seq
+	if err != nil || !grew && now.writing == was.writing {
+		return
+	}
+	r.mu.Lock()
+	at, snap := r.at, *r.snap
+	r.mu.Unlock()
+	moment := r.Moment(min(at, len(now.steps)-1))
+	snap.At = &moment
+	if at == len(was.steps)-1 && grew {
+		last, err := r.At(len(now.steps) - 1)
+		if err != nil { // it gave way to a newer one already
+			return
+		}
+		snap = *last
+		r.mu.Lock()
+		r.at = len(now.steps) - 1
+		r.mu.Unlock()
+	}
+	r.publish(&snap)
 }
 
 // publish shows a snapshot. Its number counts on, whatever it was in the recording, as readers expect of a session.

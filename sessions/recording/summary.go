@@ -24,7 +24,7 @@ func (f *film) Report() (*report.Recording, error) {
 	defer cancel()
 	rep, err := f.file.report(ctx)
 	if err == nil {
-		rep.States = len(f.steps)
+		rep.States = len(f.has().steps)
 		rep.SetConfigs(f.Tried())
 	}
 	if err != nil {
@@ -39,7 +39,7 @@ func (f *file) report(ctx context.Context) (*report.Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &report.Recording{Schema: report.Schema, Path: f.path, Bytes: info.Size(), Version: int(f.version)}
+	r := &report.Recording{Schema: report.Schema, Path: f.path, Bytes: info.Size(), Version: int(f.version), Writing: isHeld(f.lock)}
 	var started, ended string
 	d := &r.Device
 	text := func(column string) string { return "coalesce(substr(" + column + ", 1, 4096), '')" }

@@ -15,6 +15,7 @@ type Recording struct {
 	Program     string // that wrote it
 	Started     time.Time
 	Ended       time.Time `json:",omitzero"` // zero: still being written, or cut short
+	Writing     bool      // it is being written at the moment; where the system does not tell, it is not
 	Complete    bool      // the file was closed
 	Stopped     bool      // it was, before all was done that it was begun for, as by Ctrl-C
 	Unfinished  string    `json:",omitempty"` // why not all was done, where the program that wrote it said so

@@ -24,16 +24,6 @@ func Screen(look *ui.Look, t Timeline, others Shelf) *ui.Screen {
 	return s
 }
 
-// Shelf is what a workbench can show besides what it shows.
-type Shelf struct {
-	Folder     Folder // nil: none
-	Live       *Live  // nil: no session is behind this one
-	Open       func(path string) tea.Cmd
-	Read       func(path, state string) (*report.Snapshot, error)
-	Marked     pane.Marked
-	Recordable bool // what is shown can be recorded
-}
-
 // recordingsMsg brings the list of recordings, newest first, or the reason why there is none.
 type recordingsMsg struct {
 	list []*report.Recording
@@ -92,6 +82,8 @@ func newRecordingsView(look *ui.Look, others Shelf) *recordingsView {
 				return ui.Cell{Text: "recording", Style: ui.Bad}
 			case at(r).Err != "":
 				return ui.Cell{Text: "damaged", Style: ui.Bad}
+			case at(r).Writing:
+				return ui.Cell{Text: "writing", Style: ui.Accent}
 			case at(r).Stopped:
 				return ui.Cell{Text: "stopped", Style: ui.Warn}
 			case at(r).Complete:

@@ -92,6 +92,8 @@ func (v *statesView) Update(msg tea.Msg) tea.Cmd {
 	before := v.shown().State
 	switch {
 	case v.in.Take(msg):
+		v.steps = v.timeline.Steps() // more of a recording that is being written
+		v.table.Rows = len(v.steps)
 		v.table.Refresh()
 		if now := v.shown().State; now != before {
 			v.table.Select(now - 1)

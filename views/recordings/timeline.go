@@ -17,6 +17,8 @@ type Timeline interface {
 	Position() int
 	// CutShort reports whether the last state is not one at which somebody stopped.
 	CutShort() bool
+	// Writing reports whether there will be more states.
+	Writing() bool
 	// Seek shows state i, or the nearest there is.
 	Seek(i int)
 	// Moment describes state i.

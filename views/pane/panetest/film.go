@@ -11,8 +11,9 @@ import (
 
 // Timeline is a replay of four states, the last of which is shown at first.
 type Timeline struct {
-	At  int
-	Cut bool
+	At      int
+	Cut     bool
+	Follows bool // it is being written
 }
 
 func (l *Timeline) Steps() []report.Step {
@@ -30,6 +31,8 @@ func (l *Timeline) Position() int { return l.At }
 func (l *Timeline) Seek(i int) { l.At = i }
 
 func (l *Timeline) CutShort() bool { return l.Cut }
+
+func (l *Timeline) Writing() bool { return l.Follows }
 
 func (l *Timeline) Tried() []report.RecordedConfig { return nil }
 

@@ -1,0 +1,36 @@
+package views
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/words"
+)
+
+// tellColumns says how long each precision took that was measured side by side.
+func tellColumns(s *report.Snapshot) tea.Cmd {
+	if s.Columns == nil {
+		return nil
+	}
+	var parts []string
+	for i := range s.Columns.Columns {
+		c := &s.Columns.Columns[i]
+		switch {
+		case c.Err != "":
+			continue
+		case c.Unchanged != "":
+			parts = append(parts, c.Label+" changes no layer")
+		case c.Speed == nil:
+			parts = append(parts, c.Label+" "+ui.Duration(c.Latency.Median))
+		case !c.Speed.Significant:
+			parts = append(parts, c.Label+" "+ui.Duration(c.Latency.Median)+", no significant difference")
+		default:
+			parts = append(parts, c.Label+" "+ui.Duration(c.Latency.Median)+", "+words.Faster(*c.Speed))
+		}
+	}
+	return pane.News(ui.Good, strings.Join(parts, "; "))
+}
