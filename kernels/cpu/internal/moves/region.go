@@ -2,6 +2,7 @@ package moves
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -45,6 +46,43 @@ func (r region) simplify() region {
 		s.dims, s.from, s.to = []int{1}, []int{1}, []int{1}
 	}
 	return s
+}
+
+// turn puts the axis along which the source is dense before the last one, along which the destination is, so that tiles of both use
+// cache lines whole; ok is false where these are one axis, or short, or there are none.
+func (r region) turn() (turned region, ok bool) {
+	last := len(r.dims) - 1
+	at := slices.Index(r.from, 1)
+	if at < 0 || at == last || r.to[last] != 1 || min(r.dims[at], r.dims[last]) < leastTurned {
+		return r, false
+	}
+	turned = region{src: r.src, dst: r.dst}
+	for i := range last + 1 {
+		if i == last {
+			turned.add(r, at)
+		}
+		if i != at {
+			turned.add(r, i)
+		}
+	}
+	return turned, true
+}
+
+// leastTurned is how long axes must be for tiles to gain anything.
+const leastTurned = 8
+
+// add appends an axis of another region.
+func (r *region) add(o region, axis int) {
+	r.dims, r.from, r.to = append(r.dims, o.dims[axis]), append(r.from, o.from[axis]), append(r.to, o.to[axis])
+}
+
+// A tile of a region that is turned is a few rows, along which the source is dense, by many columns.
+const tileRows, tileColumns = 16, 4096
+
+// tiles returns how many there are.
+func (r region) tiles() int {
+	last := len(r.dims) - 1
+	return numeric.Count(r.dims[:last-1]) * ((r.dims[last-1] + tileRows - 1) / tileRows) * ((r.dims[last] + tileColumns - 1) / tileColumns)
 }
 
 // transposed, sliced and padded return what a layer copies; fill is what lies around it, nil for nothing.
@@ -220,6 +258,7 @@ func regionTactic(name string, op *graph.Op, plan func(kernels.Binding) (region,
 			if numeric.Count(r.dims) == 0 {
 				k.dims = []int{0}
 			}
+			k.region, k.turned = k.region.turn()
 			k.job = work.NewJob((*regionLaunch).do)
 			return k, nil
 		},
@@ -229,7 +268,8 @@ func regionTactic(name string, op *graph.Op, plan func(kernels.Binding) (region,
 // regionKernel copies a region.
 type regionKernel struct {
 	region
-	size     int // bytes of an element
+	size     int  // bytes of an element
+	turned   bool // it is copied by tiles: see region.turn
 	fill     []byte
 	bytes    int    // of the output
 	constant []byte // what is copied, where it is no activation
@@ -254,7 +294,10 @@ func (k *regionKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernel
 		}
 	}
 	n := k.dims[0]
-	if len(k.dims) == 1 {
+	switch {
+	case k.turned:
+		n = k.tiles()
+	case len(k.dims) == 1:
 		n = 1
 	}
 	k.job.Each(work.LoopOver(st, k.bytes), n, l)
@@ -264,14 +307,42 @@ func (k *regionKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernel
 func (l *regionLaunch) do(u, _ int) {
 	switch k := l.kernel; k.size {
 	case 1:
-		copyRegion(&k.region, l.dst, l.src, u)
+		copyUnit(k, l.dst, l.src, u)
 	case 2:
-		copyRegion(&k.region, numeric.View[uint16](l.dst), numeric.View[uint16](l.src), u)
+		copyUnit(k, numeric.View[uint16](l.dst), numeric.View[uint16](l.src), u)
 	case 4:
-		copyRegion(&k.region, numeric.View[uint32](l.dst), numeric.View[uint32](l.src), u)
+		copyUnit(k, numeric.View[uint32](l.dst), numeric.View[uint32](l.src), u)
 	default:
-		copyRegion(&k.region, numeric.View[uint64](l.dst), numeric.View[uint64](l.src), u)
+		copyUnit(k, numeric.View[uint64](l.dst), numeric.View[uint64](l.src), u)
 	}
+}
+
+func copyUnit[T numeric.Element](k *regionKernel, dst, src []T, u int) {
+	if k.turned {
+		copyTile(&k.region, dst, src, u)
+	} else {
+		copyRegion(&k.region, dst, src, u)
+	}
+}
+
+// copyTile copies tile u of a region that is turned.
+func copyTile[T numeric.Element](r *region, dst, src []T, u int) {
+	last := len(r.dims) - 1
+	part := func(axis, size int) (begin, n int) {
+		parts := (r.dims[axis] + size - 1) / size
+		begin = u % parts * size
+		u /= parts
+		return begin, min(size, r.dims[axis]-begin)
+	}
+	column, columns := part(last, tileColumns)
+	row, rows := part(last-1, tileRows)
+	from := r.src + row*r.from[last-1] + column*r.from[last]
+	to := r.dst + row*r.to[last-1] + column*r.to[last]
+	for i := last - 2; i >= 0; i-- {
+		at, _ := part(i, 1)
+		from, to = from+at*r.from[i], to+at*r.to[i]
+	}
+	copyTiles(dst, src, from, to, [2]int{rows, columns}, [2]int(r.from[last-1:]), [2]int(r.to[last-1:]))
 }
 
 // copyRegion copies index u of the first axis, or all if there is but one.
