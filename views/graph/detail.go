@@ -180,7 +180,9 @@ func (v *detailView) buildBlocks(n *networkList) {
 	}
 	share := 0.0
 	for _, l := range layers {
-		share += n.times[l.Name].Share
+		if t, ok := n.times[l.Name]; ok {
+			share += t.Share
+		}
 	}
 	v.fact("time", fmt.Sprintf("%s, %s of the layers", ui.Duration(n.timeOf(line)), words.Percent(share)))
 	if line.blocks > 1 {

@@ -18,8 +18,8 @@ type graphs struct {
 	desk   pane.Desk
 	state  graphState
 	lists  [2]*networkList
-	passes ui.Table // its cursor chooses the network that the right side shows
-	under  *selection
+	passes ui.Table      // its cursor chooses the network that the right side shows
+	under  [2]*selection // what the cursor of each list is on
 }
 
 func newGraphs(look *ui.Look, d pane.Desk) *graphs {
@@ -37,26 +37,28 @@ func (g *graphs) look() *ui.Look { return g.state.in.Look }
 
 // selected returns what the cursor is on, the same for as long as it stays there.
 func (g *graphs) selected() *selection {
-	list := g.lists[g.state.side]
+	side := g.state.side
+	list := g.lists[side]
 	line := list.line()
 	if line == nil {
 		return &selection{}
 	}
 	layers := list.of(line)
-	if s := g.under; s != nil && s.side == g.state.side && s.first == &layers[0] && s.layers == len(layers) {
+	if s := g.under[side]; s != nil && s.first == &layers[0] && s.layers == len(layers) {
 		return s
 	}
-	g.under = &selection{g.state.side, &layers[0], len(layers), map[string]bool{}}
+	names := map[string]bool{}
 	for i := range layers {
-		if g.state.side == sourceSide {
-			g.under.names[layers[i].Name] = true
+		if side == sourceSide {
+			names[layers[i].Name] = true
 			continue
 		}
 		for _, source := range layers[i].From {
-			g.under.names[source] = true
+			names[source] = true
 		}
 	}
-	return g.under
+	g.under[side] = &selection{side, &layers[0], len(layers), names}
+	return g.under[side]
 }
 
 // keys are the keys that mean the same in every pane of the screen.

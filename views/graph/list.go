@@ -18,12 +18,15 @@ type networkList struct {
 	blocks  []report.Block // of the layers
 	repeats repeated
 	lines   []graphLine
-	fates   map[string]report.LedgerEntry // by source layer
-	times   map[string]report.LayerTiming // by engine layer
-	names   int                           // width of the longest name
-	shapes  int                           // and of the longest shape
-	ops     int                           // and of the longest op
-	types   int                           // and of types with the mark of a rule and a space
+	fates   map[string]report.LedgerEntry  // by source layer
+	fatesOf *report.Passes                 // that fates were made of
+	times   map[string]*report.LayerTiming // by engine layer; nil where they are of another network
+	timed   map[string]*report.LayerTiming // those of timedOf
+	timedOf *report.Timings
+	names   int // width of the longest name
+	shapes  int // and of the longest shape
+	ops     int // and of the longest op
+	types   int // and of types with the mark of a rule and a space
 	filter  *ui.Filter
 }
 
@@ -75,22 +78,28 @@ func (n *networkList) build() {
 		n.layers = nil
 	} else if n.side == sourceSide {
 		n.layers = p.Source
-		n.fates = make(map[string]report.LedgerEntry, len(p.Ledger))
-		for _, e := range p.Ledger {
-			n.fates[e.Layer] = e
+		if n.fatesOf != p {
+			n.fatesOf, n.fates = p, make(map[string]report.LedgerEntry, len(p.Ledger))
+			for _, e := range p.Ledger {
+				n.fates[e.Layer] = e
+			}
 		}
 	} else {
 		n.layers, _ = n.state.network()
 	}
 	n.times = nil
 	if t := n.state.in.Snap.Timings; t != nil && n.side == engineSide && n.state.step == engineStep {
-		n.times = make(map[string]report.LayerTiming, len(t.Layers))
-		for _, l := range t.Layers {
-			n.times[l.Name] = l
-			for _, x := range l.Inside {
-				n.times[x.Name] = report.LayerTiming{Name: x.Name, Latency: report.Latency{Mean: x.Mean, Median: x.Mean}}
+		if n.timedOf != t {
+			n.timedOf, n.timed = t, make(map[string]*report.LayerTiming, len(t.Layers))
+			for i := range t.Layers {
+				l := &t.Layers[i]
+				n.timed[l.Name] = l
+				for _, x := range l.Inside {
+					n.timed[x.Name] = &report.LayerTiming{Name: x.Name, Latency: report.Latency{Mean: x.Mean, Median: x.Mean}}
+				}
 			}
 		}
+		n.times = n.timed
 	}
 	n.addAll()
 	n.list.Lines = len(n.lines)
@@ -236,7 +245,9 @@ func (n *networkList) hidden(i int) bool {
 // timeOf sums up the times of the layers that a line stands for.
 func (n *networkList) timeOf(line *graphLine) (sum time.Duration) {
 	for _, l := range n.of(line) {
-		sum += n.times[l.Name].Median
+		if t, ok := n.times[l.Name]; ok {
+			sum += t.Median
+		}
 	}
 	return sum
 }
