@@ -1,11 +1,12 @@
 """What 8 bits cost: SQNR of the logits in dB against FP32, and top-1, of trained models by ways to quantise them.
 
-    python bench/quantisation/table.py DATA [--trtui PROGRAM] [--models NAME,...] [--peers [--ours]] [--out FILE] [CONFIGURATION...]
+    python bench/quantisation/table.py DATA [--trtui PROGRAM] [--models NAME,...] [--peers [--ours] | --tuned SECONDS] [--out FILE] [CONFIGURATION...]
 
 A configuration is flags of `trtui eval`, such as "--calibrator mse --activations symmetric"; without any, those by which the
 default was chosen are compared. --peers compares the default with ONNX Runtime's and NNCF's quantisers instead: every way of
 theirs in peers.py, on the same arrays, and with the default as `trtui export --qdq` writes it, run by ONNX Runtime and OpenVINO;
-with --ours, the other tools' figures are those that the file has, which are of the same versions.
+with --ours, the other tools' figures are those that the file has, which are of the same versions. --tuned compares the default
+with what `trtui tune-precision --raise-to none` finds in so many seconds a model, all layers in INT8.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import json
 import os
 import subprocess
 import tempfile
+import time
 
 import numpy as np
 
@@ -54,6 +56,27 @@ def grid(args, prepared):
         print(f"| {c} |", " | ".join(cells), f"| {mean:.2f} |", flush=True)
         rows.append({"configuration": c, "mean_db": mean, "models": found})
     write(args.out, {"configurations": rows})
+
+
+def tuned(args, prepared):
+    """Compares the default with the best in INT8 that is found in a time for each model."""
+    rows = kept(args.out)
+    for p in prepared:
+        begin = time.monotonic()
+        done = subprocess.run([args.trtui, "tune-precision", p.model, *p.flags(), "-q", "--threads", "1", "--timing-cache", "none", "--format", "json",
+                               "--raise-to", "none", "--min-sqnr", "199", "--limit", f"{args.tuned:g}s"], capture_output=True, text=True)
+        if done.returncode > 1:
+            raise SystemExit(f"{p.name}: {done.stderr}")
+        s = json.loads(done.stdout)
+        found = [q["sqnr_db"] for q in s["points"]]
+        rows[p.name] = {"default_db": found[0], "tuned_db": max(found), "predictions": s["predictions"], "seconds": round(time.monotonic() - begin)}
+        print(p.name, rows[p.name], flush=True)
+        write(args.out, {"limit_s": args.tuned, "models": rows})
+    print("| dB |", " | ".join(rows), "| mean |")
+    print("|---" * (len(rows) + 2) + "|")
+    for name in ("default", "tuned"):
+        values = [r[name + "_db"] for r in rows.values()]
+        print(f"| {name} |", " | ".join(f"{v:.1f}" for v in values), f"| {sum(values) / len(values):.2f} |")
 
 
 class Judge:
@@ -119,13 +142,13 @@ def beside(args, prepared):
         write(args.out, {"versions": versions, "models": rows})
 
 
-def kept(out, versions):
+def kept(out, versions=None):
     """Returns what a file has of other models: accurate bias correction takes NNCF minutes a model, so that they are measured apart."""
     if not out or not os.path.exists(out):
         return {}
     with open(out) as f:
         old = json.load(f)
-    if old.get("versions") != versions:
+    if versions and old.get("versions") != versions:
         raise SystemExit(f"{out} is of other versions: {old.get('versions')}")
     return old["models"]
 
@@ -145,13 +168,14 @@ def main():
     p.add_argument("--models", default=",".join(models.MODELS))
     p.add_argument("--peers", action="store_true")
     p.add_argument("--ours", action="store_true", help="with --peers: measure trtui alone where the file has the others")
+    p.add_argument("--tuned", type=float, help="compare with ranges chosen by tune-precision in so many seconds a model")
     p.add_argument("--out", help="a JSON file for what was measured")
     p.add_argument("configurations", nargs="*")
     args, more = p.parse_known_args()
     args.configurations = [c for c in args.configurations + more if c != "--"]
     with tempfile.TemporaryDirectory() as work:
         prepared = [models.Prepared(n, args.data, work) for n in args.models.split(",")]
-        (beside if args.peers else grid)(args, prepared)
+        (beside if args.peers else tuned if args.tuned else grid)(args, prepared)
 
 
 if __name__ == "__main__":
