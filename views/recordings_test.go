@@ -122,17 +122,21 @@ func TestMarksShow(t *testing.T) {
 	l := &panetest.Film{Timeline: panetest.Timeline{At: 23}, Snap: panetest.Fixture(t)}
 	b := &bench{t: t, ctl: &fake{snap: l.State()}, now: l.Moment(0).Time}
 	read := func(path, state string) (*report.Snapshot, error) { return measured(t), nil }
-	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l, Read: read, Now: b.clock, After: b.after})
+	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l, Recordings: folder(nil), Read: read, Now: b.clock, After: b.after})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.app = app
 	b.size(120, 40)
 	b.publish(l.State())
+	b.press("9")
+	b.wants("reading the recordings in there")
+	b.press("1")
 	b.send(recordings.List(folder([]*report.Recording{
 		{Path: "there/monday.trtui", Model: "resnet8_float32.onnx", Started: b.now, Complete: true}, {Path: "there/tuesday.trtui", Model: "resnet8_float32.onnx", Started: b.now, Complete: true},
 	}))())
 	b.press("9", "m", "tab")
+	b.lacks("reading the recordings")
 	b.wants("int8/mse (A)", "resnet8_float32.onnx")
 	b.size(60, 16)
 	b.wants("complete", "2025-03-04 05:06")

@@ -47,6 +47,7 @@ type recordingsView struct {
 	others Shelf
 	table  ui.Table
 	list   []*report.Recording
+	listed bool // list is what there is
 	err    error
 }
 
@@ -192,7 +193,7 @@ func (v *recordingsView) Update(msg tea.Msg) tea.Cmd {
 		v.in.Take(msg)
 	case recordingsMsg:
 		first := v.list == nil
-		v.list, v.err = msg.list, msg.err
+		v.list, v.listed, v.err = msg.list, true, msg.err
 		v.table.Rows = v.before() + len(v.list)
 		v.table.Refresh()
 		if i := slices.IndexFunc(v.list, func(r *report.Recording) bool { return r.Path == v.in.Snap.Replay }); first && i >= 0 {
@@ -218,6 +219,8 @@ func (v *recordingsView) Render(w, h int) string {
 			c.Fit(1, 1, w-2, ui.Bad, v.err.Error())
 		case v.others.Live != nil:
 			v.table.Draw(c)
+		case v.others.Folder != nil && !v.listed:
+			c.Fit(1, 1, w-2, ui.Muted, "reading the recordings in "+v.folder())
 		case len(v.list) == 0 && v.others.Folder == nil:
 			c.Fit(1, 1, w-2, ui.Muted, "there is no folder for recordings here")
 		case len(v.list) == 0 && !v.others.Recordable:
