@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -89,12 +90,11 @@ func (o *checkFlags) run(ctx context.Context, stdout, stderr io.Writer, path str
 
 // readBudget reads the file of limits.
 func (o *checkFlags) readBudget() (*budget.Budget, error) {
-	f, err := host.Open(o.budget)
+	text, err := host.ReadUpTo(o.budget, budget.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("budget: %w", err)
 	}
-	defer f.Close()
-	b, err := budget.Read(f, o.budget)
+	b, err := budget.Read(bytes.NewReader(text), o.budget)
 	if err == nil && o.baseline != "" {
 		b.Baseline = o.baseline
 	}

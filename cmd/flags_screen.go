@@ -65,16 +65,9 @@ func readKeys(path string) (*ui.Keymap, error) {
 	if path = cmp.Or(path, ownConfig("keys.yaml")); path == "" {
 		return nil, nil
 	}
-	info, err := os.Stat(path)
+	data, err := host.ReadUpTo(path, mostThemeBytes)
 	if !named && errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	}
-	if err == nil && info.Size() > mostThemeBytes {
-		err = fmt.Errorf("%s is larger than any file of keys", path)
-	}
-	var data []byte
-	if err == nil {
-		data, err = host.ReadFile(path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--keys: %w", err)
@@ -86,7 +79,7 @@ func readKeys(path string) (*ui.Keymap, error) {
 	return keys, err
 }
 
-// mostThemeBytes is far more than a theme has.
+// mostThemeBytes is far more than a theme, or a file of keys, has.
 const mostThemeBytes = 1 << 20
 
 // checkTheme reads the theme, if it is one of a file.
@@ -98,14 +91,7 @@ func (f *screenFlags) checkTheme() error {
 	if !strings.ContainsAny(name, `./\`) {
 		return usageError{fmt.Errorf("--theme %q: want %s, or a file", name, strings.Join(ui.ThemeNames(), ", "))}
 	}
-	info, err := os.Stat(name)
-	if err == nil && info.Size() > mostThemeBytes {
-		err = errors.New("it is larger than any theme")
-	}
-	var data []byte
-	if err == nil {
-		data, err = host.ReadFile(name)
-	}
+	data, err := host.ReadUpTo(name, mostThemeBytes)
 	if err == nil {
 		f.look.Own, err = ui.ReadTheme(filepath.Base(name), data)
 	}

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,14 +39,9 @@ func (d *dataFlags) text(m *model.Model, path, items string, given map[string][]
 	if err != nil {
 		return nil, err
 	}
-	f, err := host.Open(path)
+	bytes, err := host.ReadUpTo(path, longestText)
 	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	bytes, err := io.ReadAll(io.LimitReader(f, longestText))
-	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("data: %w", err)
 	}
 	tokens, err := tok.Encode(string(bytes))
 	if err != nil {

@@ -70,15 +70,14 @@ func NewTimingCache() *TimingCache {
 // OpenTimingCache reads a cache file; one that does not exist gives an empty cache, and one of another version too,
 // since measuring anew mends it.
 func OpenTimingCache(path string) (*TimingCache, error) {
-	f, err := host.Open(path)
+	data, err := host.ReadUpTo(path, maxCacheBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return NewTimingCache(), nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("timing cache: %w", err) // which names it
 	}
-	defer f.Close()
-	c, err := ReadTimingCache(f)
+	c, err := ReadTimingCache(bytes.NewReader(data))
 	switch {
 	case errors.Is(err, errNotCache):
 		return nil, fmt.Errorf("timing cache %s: %w; name another file", path, err)
@@ -142,7 +141,10 @@ func (c *TimingCache) Save(path string) error {
 	if len(c.put)+len(c.dropped) == 0 {
 		return nil
 	}
-	stored := c.merge(path)
+	stored, err := c.merge(path)
+	if err != nil {
+		return fmt.Errorf("%w; it is left as it is, without what was measured now", err)
+	}
 	if err := writeCache(path, sorted(stored)); err != nil {
 		return fmt.Errorf("timing cache: %w", err)
 	}
@@ -155,12 +157,17 @@ func (c *TimingCache) Save(path string) error {
 }
 
 // merge returns the entries that the file is to have: its own, without those that were dropped and with those that were
-// put here. A file that cannot be read gets all of this cache. c.mu is held.
-func (c *TimingCache) merge(path string) map[string]CacheEntry {
+// put here. A file that is not there, or no cache any more, gets all of this one; one that cannot be read may have more than that, and
+// is an error. c.mu is held.
+func (c *TimingCache) merge(path string) (map[string]CacheEntry, error) {
 	stored := maps.Clone(c.entries)
-	if _, err := os.Stat(path); err == nil {
-		if f, err := OpenTimingCache(path); err == nil {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		f, err := OpenTimingCache(path)
+		switch {
+		case err == nil:
 			stored = f.entries
+		case !errors.Is(err, errNotCache):
+			return nil, err
 		}
 	}
 	for k := range c.dropped {
@@ -169,7 +176,7 @@ func (c *TimingCache) merge(path string) map[string]CacheEntry {
 	for k := range c.put {
 		stored[k] = c.entries[k]
 	}
-	return stored
+	return stored, nil
 }
 
 // writeCache replaces the file.

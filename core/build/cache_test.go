@@ -193,3 +193,26 @@ func FuzzReadTimingCache(f *testing.F) {
 		}
 	})
 }
+
+// TestSaveBeside: a file that cannot be read, or is something else by now, may have more than the cache, and is left as it is.
+func TestSaveBeside(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "timing")
+	c := NewTimingCache()
+	c.Put(CacheEntry{Target: "t", Tactic: "x", Layer: "l", Time: 1})
+	const other = "something else\n"
+	if err := os.WriteFile(file, []byte(other), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Save(file); err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "left as it is") {
+		t.Errorf("saved beside something else: %v", err)
+	}
+	if data, _ := os.ReadFile(file); string(data) != other {
+		t.Errorf("the file has %q", data)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Save(file); err != nil {
+		t.Errorf("once it is gone: %v", err)
+	}
+}

@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -113,25 +115,30 @@ func (f *PeaksFile) find(info run.Info) *peaksEntry {
 // load reads the file, once. What is wrong with it, or with one of its devices, leaves that out.
 func (f *PeaksFile) load() {
 	if !f.read {
-		f.known, f.read = f.stored(), true
+		f.known, _ = f.stored()
+		f.read = true
 	}
 }
 
-func (f *PeaksFile) stored() []peaksEntry {
+// stored returns what the file has, of what makes sense. A file that cannot be read is an error, one that is not there is none.
+func (f *PeaksFile) stored() ([]peaksEntry, error) {
 	if f.path == "" {
-		return nil
+		return nil, nil
 	}
-	if info, err := os.Stat(f.path); err != nil || info.Size() > maxPeaksBytes {
-		return nil
+	data, err := host.ReadUpTo(f.path, maxPeaksBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	data, err := host.ReadFile(f.path)
+	if err != nil {
+		return nil, fmt.Errorf("peaks: %w", err)
+	}
 	var doc peaksDocument
-	if err != nil || json.Unmarshal(data, &doc) != nil || doc.Format != peaksFormat || doc.Version != peaksVersion || len(doc.Devices) > maxPeakDevices {
-		return nil
+	if json.Unmarshal(data, &doc) != nil || doc.Format != peaksFormat || doc.Version != peaksVersion || len(doc.Devices) > maxPeakDevices {
+		return nil, nil
 	}
 	return slices.DeleteFunc(doc.Devices, func(e peaksEntry) bool {
 		return len(e.Peaks) == 0 || len(e.Peaks) > 2 || slices.ContainsFunc(e.Peaks, func(p run.Peaks) bool { return p.Check() != nil })
-	})
+	}), nil
 }
 
 // save writes a measurement to the file, as a whole, beside what others wrote to it in the meantime.
@@ -139,7 +146,11 @@ func (f *PeaksFile) save(e peaksEntry) error {
 	if f.path == "" {
 		return nil
 	}
-	others := slices.DeleteFunc(f.stored(), func(o peaksEntry) bool { return o.Device == e.Device && o.Target == e.Target })
+	stored, err := f.stored()
+	if err != nil {
+		return fmt.Errorf("%w; it is left as it is, without what was measured now", err)
+	}
+	others := slices.DeleteFunc(stored, func(o peaksEntry) bool { return o.Device == e.Device && o.Target == e.Target })
 	list := append(others, e)
 	slices.SortFunc(list, func(a, b peaksEntry) int {
 		return cmp.Or(strings.Compare(a.Device, b.Device), strings.Compare(a.Target, b.Target))

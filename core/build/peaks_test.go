@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -80,7 +81,6 @@ func TestPeaksFileMends(t *testing.T) {
 		strings.Replace(string(good), "32768", "0", 1),
 		strings.Replace(string(good), `"Threads": 2`, `"Threads": 3`, 1),
 		strings.Replace(string(good), `"Spread": 0.5`, `"Spread": -0.5`, 1),
-		strings.Repeat(" ", maxPeaksBytes+1),
 	} {
 		if err := os.WriteFile(path, []byte(bad), 0o644); err != nil {
 			t.Fatal(err)
@@ -100,6 +100,16 @@ func TestPeaksFileErrors(t *testing.T) {
 	dev := &peaked{threads: 1, rates: []float64{1e9}}
 	if p, err := NewPeaksFile(dir).Of(t.Context(), dev, nil); err == nil || len(p) != 1 {
 		t.Errorf("a folder in the file's place: %v, %v", p, err)
+	}
+	large := filepath.Join(dir, "large")
+	if err := os.WriteFile(large, bytes.Repeat([]byte(" "), maxPeaksBytes+1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := NewPeaksFile(large).Of(t.Context(), dev, nil); err == nil || len(p) != 1 {
+		t.Errorf("a file that is too large: %v, %v", p, err)
+	}
+	if info, err := os.Stat(large); err != nil || info.Size() != maxPeaksBytes+1 {
+		t.Errorf("a file that is too large is not left as it is: %v", err)
 	}
 	dev.err = errors.New("lost")
 	if p, err := NewPeaksFile(filepath.Join(dir, "x")).Of(t.Context(), dev, nil); err == nil || p != nil {

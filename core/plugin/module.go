@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -54,12 +53,7 @@ type Plugin struct {
 
 // Open loads the module of a file. log, if it is not nil, gets what it writes, line by line.
 func Open(path string, limits Limits, log func(line string)) (*Plugin, error) {
-	f, err := host.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("plugin: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
+	data, err := host.ReadUpTo(path, MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("plugin: %w", err)
 	}

@@ -3,7 +3,9 @@ package host
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"io/fs"
+	"math"
 	"os"
 )
 
@@ -20,8 +22,12 @@ func Open(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// ReadFile reads a file that Open opens.
-func ReadFile(path string) ([]byte, error) {
+// ReadFile reads a file that Open opens. One that ends before the size that it had when it was opened is an error: half of it may
+// look like all of another.
+func ReadFile(path string) ([]byte, error) { return ReadUpTo(path, math.MaxInt64-1) }
+
+// ReadUpTo is ReadFile of a file that has no more than so many bytes: a larger one is an error, whatever its size is said to be.
+func ReadUpTo(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
 		return nil, err
@@ -31,12 +37,26 @@ func ReadFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := Room(path, info.Size()); err != nil {
-		return nil, err
+	size := info.Size()
+	if size <= most {
+		if err := Room(path, size); err != nil {
+			return nil, err
+		}
+		data := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // so that it need not grow
+		n, err := data.ReadFrom(io.LimitReader(f, most+1))
+		switch {
+		case err != nil:
+			return nil, err
+		case n < size:
+			return nil, fmt.Errorf("%s changed while it was read: it had %d bytes, and ends after %d; read it again when it is written", path, size, n)
+		case n <= most:
+			return data.Bytes(), nil
+		}
 	}
-	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead)) // so that it need not grow
-	_, err = data.ReadFrom(f)
-	return data.Bytes(), err
+	if most < 1<<20 {
+		return nil, fmt.Errorf("%s has more than %d bytes", path, most)
+	}
+	return nil, fmt.Errorf("%s has more than %d MiB", path, most>>20)
 }
 
 func kind(m fs.FileMode) string {

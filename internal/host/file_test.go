@@ -27,3 +27,25 @@ func TestOpen(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestReadUpTo: what is larger than it may be, and what ends before its size, is an error that names the file.
+func TestReadUpTo(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "some")
+	if err := os.WriteFile(file, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := ReadUpTo(file, 4); err != nil || string(data) != "text" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if _, err := ReadUpTo(file, 3); err == nil || err.Error() != file+" has more than 3 bytes" {
+		t.Error(err)
+	}
+	// Files of the system say that they have a page, and have less.
+	const short = "/sys/kernel/mm/transparent_hugepage/enabled"
+	if info, err := os.Stat(short); err != nil || info.Size() < 1000 {
+		t.Skip("no file is shorter than its size here")
+	}
+	if data, err := ReadFile(short); err == nil || !strings.Contains(err.Error(), short+" changed while it was read") {
+		t.Errorf("%q, %v", data, err)
+	}
+}

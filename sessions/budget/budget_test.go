@@ -45,7 +45,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	if _, err := Read(strings.NewReader("limits:\n  top1: 1\n"+strings.Repeat("#\n", maxBytes)), "b"); err == nil {
+	if _, err := Read(strings.NewReader("limits:\n  top1: 1\n"+strings.Repeat("#\n", MaxBytes)), "b"); err == nil {
 		t.Error("a file that is too large is read")
 	}
 }

@@ -26,18 +26,18 @@ type Budget struct {
 
 // The bounds on a budget's file.
 const (
-	maxBytes  = 1 << 20
+	MaxBytes  = 1 << 20
 	maxLimits = 100
 )
 
 // Read reads a budget; path is where it is said to come from.
 func Read(r io.Reader, path string) (*Budget, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(data) > maxBytes {
-		return nil, fmt.Errorf("%s: more than %d bytes", path, maxBytes)
+	if len(data) > MaxBytes {
+		return nil, fmt.Errorf("%s: more than %d bytes", path, MaxBytes)
 	}
 	b := &Budget{Path: path}
 	var root yaml.Node

@@ -77,17 +77,9 @@ const maxBytes = 16 << 20
 // ReadFile reads a configuration file. An error names the file and what is wrong in it; which layers, tactics and
 // rules a model has is checked when it is built. own are as for [Config.Check].
 func ReadFile(path string, own ...quant.Method) (*File, error) {
-	f, err := host.Open(path)
+	data, err := host.ReadUpTo(path, maxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	if len(data) > maxBytes {
-		return nil, fmt.Errorf("configuration %s: more than %d MiB", path, maxBytes>>20)
 	}
 	c := &File{path: path}
 	if err := c.parse(data, own); err != nil {

@@ -109,7 +109,7 @@ func TestFileErrors(t *testing.T) {
 		`{"passes_until": 99}`:             "passes_until 99",
 		`{"layer_precisions": ["a"]}`:      "layer_precisions: ",
 		`{"precision_constraints": "yes"}`: `precision_constraints "yes": want prefer, obey or none`,
-		`{"shapes": {"x": [1, -1]}}`:       "shapes: x [1 -1]",
+		`{"shapes": {"x": [1, -2]}}`:       "shapes: x [1 -2]",
 	} {
 		path := filepath.Join(t.TempDir(), "c.json")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {

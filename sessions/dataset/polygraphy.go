@@ -73,20 +73,7 @@ func readResults(path string) ([]Results, error) {
 
 // readSome reads a file that is not larger than a set may be as base64, which has four bytes for three.
 func readSome(path string) ([]byte, error) {
-	f, err := host.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	const most = maxBytes / 3 * 4
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && len(data) > most {
-		err = errTooLarge
-	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", path, err)
-	}
-	return data, err
+	return host.ReadUpTo(path, maxBytes/3*4)
 }
 
 // Objects of Polygraphy say what they are by this member; older versions by __polygraphy_encoded_ and the name of the class.

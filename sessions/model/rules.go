@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -22,7 +21,7 @@ func ReadRules(ops graph.OpSet, paths []string) ([]RuleFile, error) {
 	var list []RuleFile
 	taken := map[string]string{}
 	for _, path := range paths {
-		text, err := readText(path, rules.MaxBytes)
+		text, err := host.ReadUpTo(path, rules.MaxBytes)
 		if err != nil {
 			return nil, fmt.Errorf("rules: %w", err)
 		}
@@ -40,16 +39,6 @@ func ReadRules(ops graph.OpSet, paths []string) ([]RuleFile, error) {
 		list = append(list, RuleFile{path, p})
 	}
 	return list, nil
-}
-
-// readText reads a file of which more than a number of bytes need not be read.
-func readText(path string, most int64) ([]byte, error) {
-	f, err := host.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most+1))
 }
 
 // ruleFiles are those that a model has.

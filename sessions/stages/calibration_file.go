@@ -58,21 +58,14 @@ func (f *CalibrationFile) Write(path string) (int64, error) {
 
 // ReadCalibration reads a file of calibration, or a calibration cache of TensorRT. An error names the file and what is wrong in it.
 func ReadCalibration(path string) (*CalibrationFile, error) {
-	file, err := host.Open(path)
+	data, err := host.ReadUpTo(path, maxCalibrationBytes)
 	if err != nil {
 		return nil, fmt.Errorf("calibration: %w", err)
 	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxCalibrationBytes+1))
-	if err == nil && len(data) > maxCalibrationBytes {
-		err = fmt.Errorf("more than %d MiB", maxCalibrationBytes>>20)
-	}
 	f := &CalibrationFile{path: path}
-	switch {
-	case err != nil:
-	case exchange.IsCalibrationCache(data):
+	if exchange.IsCalibrationCache(data) {
 		err = f.readCache(data)
-	default:
+	} else {
 		err = json.Unmarshal(data, f)
 	}
 	if err == nil {

@@ -46,22 +46,14 @@ const (
 // OpenSearchState returns the state in a file, an empty one where there is no such file yet.
 func OpenSearchState(path string) (*SearchState, error) {
 	s := &SearchState{path: path}
-	file, err := host.Open(path)
+	data, err := host.ReadUpTo(path, maxSearchBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("search state: %w", err)
 	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxSearchBytes+1))
-	switch {
-	case err != nil:
-	case len(data) > maxSearchBytes:
-		err = fmt.Errorf("more than %d MiB", maxSearchBytes>>20)
-	default:
-		err = json.Unmarshal(data, &s.kept)
-	}
+	err = json.Unmarshal(data, &s.kept)
 	if err == nil && s.kept.Version != searchVersion {
 		err = fmt.Errorf("its version is %d, not %d", s.kept.Version, searchVersion)
 	}

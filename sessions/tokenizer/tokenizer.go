@@ -9,11 +9,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/trtui/trtui/internal/host"
 )
 
 // maxFile is more than any tokenizer has: the largest vocabularies take some 30 MB.
@@ -41,23 +42,10 @@ type model interface {
 
 // Open reads a tokenizer: a tokenizer.json, a folder that has one, or a tokenizer of llama2.c.
 func Open(path string) (*Tokenizer, error) {
-	info, err := os.Stat(path)
-	if err == nil && info.IsDir() {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, "tokenizer.json")
-		info, err = os.Stat(path)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil, fmt.Errorf("%s is no tokenizer: want a file of at most %d MiB", path, maxFile>>20)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile))
+	data, err := host.ReadUpTo(path, maxFile)
 	if err != nil {
 		return nil, err
 	}
