@@ -101,11 +101,13 @@ func checkHeader(path string) (version uint32, err error) {
 	}
 	defer f.Close()
 	head := make([]byte, 100)
-	if n, err := io.ReadFull(f, head); err != nil {
-		if n == 0 {
-			return 0, errors.New("the file is empty: it was cut short before anything was written")
-		}
+	switch _, err := io.ReadFull(f, head); {
+	case info.Size() == 0:
+		return 0, errors.New("the file is empty: it was cut short before anything was written")
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return 0, ErrNotRecording
+	case err != nil:
+		return 0, errors.Unwrap(err)
 	}
 	if !bytes.HasPrefix(head, []byte("SQLite format 3\x00")) || binary.BigEndian.Uint32(head[68:]) != magic {
 		return 0, ErrNotRecording
