@@ -17,7 +17,7 @@ func (w *workbench) saveConfig() tea.Cmd {
 	return func() tea.Msg {
 		path, what, err := w.saves.write(w.o.SaveConfig, cfg, label)
 		if err != nil {
-			return ui.StatusMsg{Text: "save the configuration: " + err.Error(), Style: ui.Bad}
+			return pane.FailedTo("save the configuration", err)
 		}
 		w.ctl.Note(what + ": " + path)
 		return ui.StatusMsg{Text: what + ": " + cmp.Or(w.o.hint(pane.ConfigSaved{Path: path}), path), Style: ui.Good,

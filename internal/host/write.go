@@ -85,13 +85,29 @@ func place(path string, mode fs.FileMode, write func(io.Writer) error, move func
 	if err == nil {
 		err = flush(f)
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return n, fmt.Errorf("write %s: %w", path, err)
+	if closing := f.Close(); err == nil {
+		err = closing
 	}
-	if err := move(f.Name(), path); err != nil {
-		return n, err
+	if err == nil {
+		err = move(f.Name(), path)
+	}
+	if err != nil {
+		return n, fmt.Errorf("write %s: %w", path, reason(err, f.Name()))
 	}
 	return n, flushFolder(filepath.Dir(path))
+}
+
+// reason returns why a call on a partial file failed, without that file's name, which nobody has chosen.
+func reason(err error, partial string) error {
+	var call *fs.PathError
+	var move *os.LinkError
+	switch {
+	case errors.As(err, &call) && call.Path == partial:
+		return call.Err
+	case errors.As(err, &move) && move.Old == partial:
+		return move.Err
+	}
+	return err
 }
 
 // fill writes to a file and returns how many bytes that were.

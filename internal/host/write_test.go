@@ -87,9 +87,9 @@ func TestWriteFails(t *testing.T) {
 	if _, err := CreateFile(filepath.Join(dir, "new"), half); !errors.Is(err, broken) {
 		t.Errorf("an error of what writes is %v", err)
 	}
-	flush = func(*os.File) error { return broken }
+	flush = func(f *os.File) error { return &fs.PathError{Op: "sync", Path: f.Name(), Err: broken} }
 	defer func() { flush = (*os.File).Sync }()
-	if _, err := WriteFile(file, Bytes([]byte("other"))); !errors.Is(err, broken) {
+	if _, err := WriteFile(file, Bytes([]byte("other"))); !errors.Is(err, broken) || err.Error() != "write "+file+": broken" {
 		t.Errorf("what does not reach the disk: %v", err)
 	}
 	if got := content(t, file); got != "sound" {
