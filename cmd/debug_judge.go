@@ -31,28 +31,41 @@ type judge struct {
 // failure is what is wrong. Kind is the same where the same thing is wrong, as far as that can be told.
 type failure struct{ kind, text string }
 
-// writeSmall writes a model and what it is run on, as ONNX test data, in the place of what was there. The folder's name is empty
-// where the model has no inputs.
+// writeSmall writes a model and what it is run on, as ONNX test data, in the place of what was there, which stays until both are
+// written. The folder's name is empty where the model has no inputs.
 func writeSmall(file, data string, m *reduce.Model) (folder string, err error) {
-	set := filepath.Join(data, "test_data_set_0")
 	if err := replaceable(data); err != nil {
 		return "", err
 	}
-	if err := os.RemoveAll(set); err != nil {
+	set, partial := filepath.Join(data, "test_data_set_0"), filepath.Join(data, host.PartialPrefix+"set")
+	defer os.Remove(data) // where nothing is in it
+	defer os.RemoveAll(partial)
+	if err := writeInputs(partial, m); err != nil {
 		return "", err
 	}
-	if _, err := host.WriteFile(file, host.Bytes(m.Encode())); err != nil || len(m.Inputs) == 0 {
+	if _, err := host.WriteFile(file, host.Bytes(m.Encode())); err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(set, 0o755); err != nil {
+	if err := os.RemoveAll(set); err != nil || len(m.Inputs) == 0 {
 		return "", err
+	}
+	return data, os.Rename(partial, set)
+}
+
+// writeInputs writes what a model is run on to a folder, in the place of what was left there.
+func writeInputs(folder string, m *reduce.Model) error {
+	if err := os.RemoveAll(folder); err != nil || len(m.Inputs) == 0 {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
 	}
 	for i, in := range m.Inputs {
-		if err := os.WriteFile(filepath.Join(set, fmt.Sprintf("input_%d.pb", i)), onnx.WriteTensor(in.Name, in.Feed), 0o644); err != nil {
-			return "", err
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("input_%d.pb", i)), onnx.WriteTensor(in.Name, in.Feed), 0o644); err != nil {
+			return err
 		}
 	}
-	return data, nil
+	return nil
 }
 
 // replaceable returns an error where a folder holds anything but what writeSmall wrote.
@@ -63,7 +76,7 @@ func replaceable(data string) error {
 			return err
 		}
 		for _, e := range list {
-			if ok, _ := filepath.Match(like, e.Name()); !ok {
+			if ok, _ := filepath.Match(like, e.Name()); !ok && e.Name() != host.PartialPrefix+"set" {
 				return fmt.Errorf("%s holds %s, and would be replaced: give another file with -o, or move it away", folder, e.Name())
 			}
 		}
