@@ -40,7 +40,7 @@ func (d *deviceFlags) define() {
 	f.StringVar(&d.backend, "backend", cmp.Or(d.backend, d.table[0].name), backendUsage(d.table))
 	f.StringVar(&d.device, "device", "", "which device is simulated, "+d.simulated())
 	d.part(takeThreads).IntVar(&d.threads, "threads", 0, "worker threads; default: all processors")
-	d.part(takeBackend).StringVar(&d.memory, "max-memory", "", "`SIZE` of this machine's memory that this process may take, as in 4GiB or 512MiB; what needs more is refused before it is taken, and what takes more unseen ends; default: what is free")
+	d.part(takeBackend).StringVar(&d.memory, "max-memory", "", "`SIZE` of this machine's memory that this process may take, as in 4GiB or 512MiB; what needs more is refused before it is taken, and what takes more unseen ends as soon as that is seen, by when it may have taken a few MiB more; default: what is free")
 	d.part(takeTimings).StringVar(&d.timings, "timing-cache", ownCache("timing.jsonl"), "timing cache `FILE`; \"none\" for none")
 	d.part(takeCode).StringVar(&d.codes, "code-cache", ownCache("code"), "`FOLDER` of code compiled for GPUs, so that other runs need not compile it; \"none\" for none; a simulated GPU has none by default")
 	for _, name := range []string{"timing-cache", "code-cache"} {

@@ -156,7 +156,8 @@ const (
 )
 
 // WatchMemory returns a context that ends with a [*Shortage] as its cause once the process takes more than its limit: the last line,
-// behind estimates and the collector. Call stop when it is needed no longer.
+// behind estimates and the collector. Between two looks at it, a process may take more: some MiB, as fast as pages can be had. Call
+// stop when it is needed no longer.
 func WatchMemory(ctx context.Context) (watched context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
