@@ -78,15 +78,19 @@ func fullDisk(t *test) {
 			return
 		}
 	}
-	args := t.written(disk + "/old")
-	for _, w := range elsewhere {
-		args = append(args, t.words(w.args, disk))
+	k := t.rnd.IntN(len(writers) + len(elsewhere))
+	writes, cache := k < len(writers), false
+	var args []string
+	if writes {
+		args = t.words(writers[k].args, disk+"/old")
+	} else {
+		w := elsewhere[k-len(writers)]
+		args, cache = t.words(w.args, disk), w.cache
 	}
-	k := t.rnd.IntN(len(args))
 	size := []int{4, 8, 12, 16, 24, 32, 48, 64, 128}[t.rnd.IntN(9)]
 	script := fmt.Sprintf("mount -t tmpfs -o size=%dk none %s || exit 77; printf sound >%s/old; %q \"$@\"; code=$?; cp -r %s/. %s/; exit $code", size, disk, disk, t.place.Program, disk, saved)
-	cmd := t.command(args[k]...)
-	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", script, "sh"}, args[k]...)
+	cmd := t.command(args...)
+	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", script, "sh"}, args...)
 	if !apart(cmd) {
 		return
 	}
@@ -96,7 +100,6 @@ func fullDisk(t *test) {
 		return
 	}
 	old := t.read(saved + "/old")
-	writes, cache := k < len(writers), k >= len(writers) && elsewhere[k-len(writers)].cache
 	if left, _ := filepath.Glob(saved + "/" + host.PartialPrefix + "*"); len(left) > 0 {
 		t.errorf(c, "a part of a file is left")
 	}
@@ -123,6 +126,7 @@ var elsewhere = []struct {
 	{"export csv MODEL -q --random-items 4 --timing-cache none -o FILE/tables", false},
 	{"export trex MODEL -q --random-items 4 --timing-cache none -o FILE/trex", false},
 	{"tune-precision MODEL -q --random-items 8 --min-sqnr 40 --engines 2 --timing-cache none --resume FILE/state", false},
+	{"debug reduce MODEL -q --time 5s --check false -o FILE/small.onnx", false},
 	{"run MODEL -q --items 1 --timing-cache FILE/timing", true},
 	{"bench MODEL -q --iterations 1 --timing-cache none --backend cudasim --code-cache FILE/code", true},
 }

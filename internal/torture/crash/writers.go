@@ -19,12 +19,13 @@ import (
 
 // writer is a command that writes a file as a whole.
 type writer struct {
-	args  string // words, of which MODEL and FILE are names
+	args  string // words, of which MODEL, FILE and ENGINE, one that can be refitted, are names
 	whole func(t *test, file string)
 }
 
 var writers = []writer{
 	{"build MODEL -q --timing-cache none -o FILE", engineRuns},
+	{"refit ENGINE -q --weights MODEL -o FILE", engineRuns},
 	{"export MODEL -o FILE", modelRuns},
 	{"export MODEL --optimized -o FILE", modelRuns},
 	{"export MODEL -q --qdq --random-items 4 -o FILE", modelRuns},
@@ -44,19 +45,14 @@ var writers = []writer{
 	{"exec --onnx=MODEL --iterations=300 --duration=0 --warmUp=0 --exportTimes=FILE", isJSON},
 }
 
-// written returns the writers' command lines for a file.
-func (t *test) written(file string) (list [][]string) {
-	for _, w := range writers {
-		list = append(list, t.words(w.args, file))
-	}
-	return list
-}
-
 // words returns a command line for a file.
 func (t *test) words(args, file string) []string {
-	words := strings.Fields(args)
+	words, engine := strings.Fields(args), t.path("refitted.engine")
 	for i, w := range words {
-		words[i] = strings.NewReplacer("MODEL", t.model, "FILE", file).Replace(w)
+		if w == "ENGINE" {
+			t.well("build", t.model, "-q", "--keep-source", "--timing-cache", "none", "-o", engine)
+		}
+		words[i] = strings.NewReplacer("MODEL", t.model, "FILE", file, "ENGINE", engine).Replace(w)
 	}
 	return words
 }
@@ -130,7 +126,7 @@ func killedWriter(t *test) {
 		return
 	}
 	out := filepath.Join(dir, "file")
-	args := t.written(out)[k]
+	args := t.words(writers[k].args, out)
 	t.well(args...)
 	if t.rnd.IntN(2) == 0 {
 		t.killed(600*time.Millisecond, t.command(args...))

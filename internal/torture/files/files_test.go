@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -91,4 +92,26 @@ func TestWrong(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
+}
+
+// TestHalfRead: the hunt finds a program that goes on with what it could read of a file.
+func TestHalfRead(t *testing.T) {
+	t.Setenv(roleVar, "careless")
+	h := &hunter{place: torture.Place{Program: os.Args[0], Dir: t.TempDir()}, count: map[string]int{}}
+	if err := h.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	h.readable = readableKinds(h.sound)
+	for seed := range uint64(40) {
+		for _, f := range h.tryReads(context.Background(), rand.New(rand.NewPCG(seed, 1))) {
+			if strings.Contains(f.Kind, "exit code 0 of a file that") {
+				t.Logf("found by try %d: %s", seed, f.Kind)
+				return
+			}
+		}
+	}
+	if h.count["reads: engine"]+h.count["reads: keys"]+h.count["reads: npz"] == 0 {
+		t.Skip("reads cannot be judged here")
+	}
+	t.Error("half of a file is taken for all, and not found")
 }

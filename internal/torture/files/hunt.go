@@ -22,7 +22,7 @@ import (
 // Hunt is the hunt with deformed files.
 var Hunt = torture.Hunt{
 	Name: "files", Doc: "deformed models, engines, caches, configurations, recordings, data, and what other programs and people write",
-	Share: 3, Sample: 120, Limit: 90 * time.Second, Memory: 4 << 30, Start: start,
+	Share: 3, Sample: 120, Limit: 2 * time.Minute, Memory: 4 << 30, Start: start,
 }
 
 // bounds are what reading a small file may take.
@@ -38,6 +38,8 @@ type hunter struct {
 	sound map[string][]byte // by name
 	count map[string]int
 	total int // of the kinds' shares
+
+	readable []readable // files of which reads fail
 }
 
 func start(p torture.Place) (*torture.Worker, error) {
@@ -54,12 +56,13 @@ func start(p torture.Place) (*torture.Worker, error) {
 	if err := h.prepare(); err != nil {
 		return nil, err
 	}
+	h.readable = readableKinds(h.sound)
 	return &torture.Worker{Try: h.try, Count: func() map[string]int { return h.count }}, nil
 }
 
 func (h *hunter) path(name string) string { return filepath.Join(h.place.Dir, name) }
 
-// try gives the program one deformed file.
+// try gives the program one deformed file, or a sound one of which reads fail.
 func (h *hunter) try(ctx context.Context, seed uint64) []torture.Finding {
 	rnd := rand.New(rand.NewPCG(seed, 21))
 	at := rnd.IntN(h.total)
@@ -69,45 +72,79 @@ func (h *hunter) try(ctx context.Context, seed uint64) []torture.Finding {
 			break
 		}
 	}
-	data := k.make(rnd, h.sound)
-	file, out := h.path(k.file), h.path("out")
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return []torture.Finding{{Kind: "cannot write", Text: err.Error()}}
+	if rnd.IntN(5) == 0 {
+		return h.tryReads(ctx, rnd)
 	}
-	defer os.RemoveAll(h.path("images"))
-	if err := os.WriteFile(file, data, 0o644); err != nil {
-		return []torture.Finding{{Kind: "cannot write", Text: err.Error()}}
-	}
-	defer os.Remove(file)
-	defer os.Remove(out)
-	words := k.commands[rnd.IntN(len(k.commands))]
-	kept := func(name string) string { return filepath.Join(h.kept, name) }
-	args := strings.Split(strings.NewReplacer("FILE", file, "FOLDER", h.path("images"), "OUT", out, "MODEL", kept("sound.onnx"), "IDX", kept("sound.idx"), "TEXT", kept("sound.txt"), "LANGUAGE", kept("language.onnx"), "CACHED", kept("cached.onnx"), "LLAMA", kept("llama.bin"),
-		"RECORDING", kept("recording.trtui"), "LAYERS", kept("layers.json"), "PROFILE", kept("profile.json")).Replace(strings.Join(words, "\x00")), "\x00")
-	cmd := exec.CommandContext(ctx, h.place.Program, args...)
-	cmd.Dir = h.place.Dir
-	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+h.path("cache"), "GOTRACEBACK=all", "GOMAXPROCS=2", "TERM=dumb")
-	if slices.Contains(words, "-") {
-		in, err := os.Open(file)
-		if err != nil {
-			return []torture.Finding{{Kind: "cannot read", Text: err.Error()}}
+	return h.given(k, k.make(rnd, h.sound), k.commands[rnd.IntN(len(k.commands))], func(g given) []torture.Finding {
+		bounds := bounds
+		if k.name == "plugin" {
+			bounds.Time = patience
 		}
-		defer in.Close()
-		cmd.Stdin = in
+		c, err := torture.Run(ctx, g.command(ctx), bounds)
+		if err != nil {
+			return nil
+		}
+		h.count[k.name]++
+		h.count[fmt.Sprint("exit code ", c.Code)]++
+		if what := wrong(c, filepath.Base(k.file)); what != "" {
+			return g.finding(what+" of a "+k.name, "", c)
+		}
+		return nil
+	})
+}
+
+// given is a file and a command that reads it.
+type given struct {
+	h     *hunter
+	kind  kind
+	data  []byte
+	file  string // FILE
+	out   string // OUT
+	words []string
+	args  []string
+	in    *os.File // the file, where the command reads its standard input
+}
+
+// given has a file there while it is tried.
+func (h *hunter) given(k kind, data []byte, words []string, try func(given) []torture.Finding) []torture.Finding {
+	g := given{h: h, kind: k, data: data, words: words, file: h.path(k.file), out: h.path("out")}
+	err := os.MkdirAll(filepath.Dir(g.file), 0o755)
+	defer os.RemoveAll(h.path("images"))
+	if err == nil {
+		err = os.WriteFile(g.file, data, 0o644)
 	}
-	c, err := torture.Run(ctx, cmd, bounds)
+	defer os.Remove(g.file)
+	defer os.Remove(g.out)
+	if err == nil && slices.Contains(words, "-") {
+		if g.in, err = os.Open(g.file); err == nil {
+			defer g.in.Close()
+		}
+	}
 	if err != nil {
-		return nil
+		return []torture.Finding{{Kind: "cannot begin", Text: err.Error()}}
 	}
-	h.count[k.name]++
-	h.count[fmt.Sprint("exit code ", c.Code)]++
-	what := wrong(c, filepath.Base(k.file))
-	if what == "" {
-		return nil
+	kept := func(name string) string { return filepath.Join(h.kept, name) }
+	g.args = strings.Split(strings.NewReplacer("FILE", g.file, "FOLDER", h.path("images"), "OUT", g.out, "MODEL", kept("sound.onnx"), "IDX", kept("sound.idx"), "TEXT", kept("sound.txt"), "LANGUAGE", kept("language.onnx"), "CACHED", kept("cached.onnx"), "LLAMA", kept("llama.bin"), "POWERED", kept("powered.onnx"),
+		"RECORDING", kept("recording.trtui"), "LAYERS", kept("layers.json"), "PROFILE", kept("profile.json")).Replace(strings.Join(words, "\x00")), "\x00")
+	return try(g)
+}
+
+func (g given) command(ctx context.Context) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, g.h.place.Program, g.args...)
+	cmd.Dir = g.h.place.Dir
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+g.h.path("cache"), "GOTRACEBACK=all", "GOMAXPROCS=2", "TERM=dumb")
+	if g.in != nil {
+		_, _ = g.in.Seek(0, 0)
+		cmd.Stdin = g.in
 	}
-	files := map[string][]byte{k.file: data, "sound.onnx": h.sound["model"]}
-	return []torture.Finding{{Kind: fmt.Sprintf("%s of a %s by %s", what, k.name, words[0]), Text: report(c), Late: c.Hung,
-		Command: "trtui " + strings.NewReplacer(h.place.Dir+"/", "", h.kept+"/", "").Replace(strings.Join(args, " ")), Files: files}}
+	return cmd
+}
+
+// finding returns what is wrong with how the program took a file, with the circumstances that its bytes do not have.
+func (g given) finding(what, circumstances string, c torture.Child) []torture.Finding {
+	files := map[string][]byte{g.kind.file: g.data, "sound.onnx": g.h.sound["model"]}
+	command := "trtui " + strings.NewReplacer(g.h.place.Dir+"/", "", g.h.kept+"/", "").Replace(strings.Join(g.args, " ")) + circumstances
+	return []torture.Finding{{Kind: what + " by " + g.words[0], Text: report(c), Late: c.Hung, Command: command, Files: files}}
 }
 
 var trouble = regexp.MustCompile(`(?m)^panic:|^fatal error:|^goroutine \d+|runtime error|internal error|unexpected fault address`)
@@ -117,7 +154,7 @@ var stale = regexp.MustCompile(`has no --|unknown (flag|command)`)
 
 // ofOthers is an error of something else than the file: a model without data, and one that is no language model, a text of which a
 // tokenizer makes nothing, a flag.
-var ofOthers = regexp.MustCompile(`--shapes|what it is for is not known|sound\.txt|of the limit of|--(tokens|length|ids|top-k|temperature)\b`)
+var ofOthers = regexp.MustCompile(`--shapes|/dev/stdin|what it is for is not known|sound\.txt|of the limit of|--(tokens|length|ids|top-k|temperature)\b`)
 
 // maxMessage bounds what the program says of a file that it cannot read.
 const maxMessage = 16 << 10

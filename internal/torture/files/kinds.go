@@ -69,8 +69,8 @@ var kinds = []kind{
 		}
 		return deformBytes(rnd, gzipped(idxFile(8, []int{2, side, side}, pixels(2))))
 	}, dataCommands},
-	{"image", "images/1/a.png", 1, func(rnd *rand.Rand, _ map[string][]byte) []byte { return deformBytes(rnd, picture("png")) }, imageCommands},
-	{"photograph", "images/1/a.jpg", 1, func(rnd *rand.Rand, _ map[string][]byte) []byte { return deformBytes(rnd, picture("jpg")) }, imageCommands},
+	{"image", "images/picture.png", 1, func(rnd *rand.Rand, _ map[string][]byte) []byte { return deformBytes(rnd, picture("png")) }, imageCommands},
+	{"photograph", "images/picture.jpg", 1, func(rnd *rand.Rand, _ map[string][]byte) []byte { return deformBytes(rnd, picture("jpg")) }, imageCommands},
 	{"labels", "labels.idx", 1, func(rnd *rand.Rand, _ map[string][]byte) []byte {
 		return deformBytes(rnd, idxFile(8, []int{2}, []byte{1, 2}))
 	}, [][]string{with("run", "--items", "2", "--data", "IDX", "--labels", "FILE")}},

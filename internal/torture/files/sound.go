@@ -68,7 +68,7 @@ func (h *hunter) makeKept() error {
 	}
 	for name, data := range map[string][]byte{
 		"sound.onnx": small().Encode(), "sound.idx": idxFile(8, []int{2, side, side}, pixels(2)), "sound.txt": []byte("a text\n"),
-		"language.onnx": networks.Language(1, false).Encode(), "cached.onnx": networks.Language(1, true).Encode(), "llama.bin": llama2c(),
+		"language.onnx": networks.Language(1, false).Encode(), "cached.onnx": networks.Language(1, true).Encode(), "llama.bin": llama2c(), "powered.onnx": powered(),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 			return err

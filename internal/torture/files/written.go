@@ -18,8 +18,9 @@ var writtenKinds = []kind{
 	{"keys", "keys.yaml", 1, text(keys), [][]string{{"inspect", "keys", "--keys", "FILE"}}},
 	{"theme", "theme.json", 1, text(theme), [][]string{{"replay", "RECORDING", "--theme", "FILE"}}},
 	{"budget", "budget.yaml", 2, text(budget), [][]string{with("check", "MODEL", "--budget", "FILE")}},
-	{"plugin", "some.wasm", 3, func(rnd *rand.Rand, _ map[string][]byte) []byte { return deformBytes(rnd, plugin) },
-		[][]string{{"inspect", "plugins", "FILE"}, {"inspect", "model", "MODEL", "--plugin", "FILE"}}},
+	{"plugin", "some.wasm", 4, func(rnd *rand.Rand, _ map[string][]byte) []byte { return deformWasm(rnd, plugin) },
+		[][]string{{"inspect", "plugins", "FILE"}, {"inspect", "model", "MODEL", "--plugin", "FILE"}, with("run", "POWERED", "--plugin", "FILE", "--items", "2", "--timing-cache", "none"),
+			with("build", "POWERED", "--plugin", "FILE", "-o", "OUT", "--timing-cache", "none")}},
 	{"tokenizer", "tokenizer.json", 4, text(tokenizer), tokenizerCommands},
 	{"tokenizer of llama2.c", "tokenizer.bin", 3, func(rnd *rand.Rand, _ map[string][]byte) []byte { return deformBytes(rnd, llama2c()) }, tokenizerCommands},
 	{"language model", "model.onnx", 4, func(rnd *rand.Rand, _ map[string][]byte) []byte {

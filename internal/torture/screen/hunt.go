@@ -76,6 +76,7 @@ type attempt struct {
 	rnd   *rand.Rand
 	typed []string
 	model []byte
+	disk  *disk // where it is at home, if nothing can be written there
 }
 
 func (h *hunter) try(ctx context.Context, seed uint64) []torture.Finding {
@@ -99,14 +100,24 @@ func (h *hunter) try(ctx context.Context, seed uint64) []torture.Finding {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "XDG_CACHE_HOME="+dir, "XDG_CONFIG_HOME="+dir, "GOTRACEBACK=all", "LANG=C.UTF-8")
 	width, height := size(rnd)
+	if rnd.IntN(4) == 0 {
+		d := disks[rnd.IntN(len(disks))]
+		d.dir = filepath.Join(dir, "disk")
+		if err := os.Mkdir(d.dir, 0o755); err != nil {
+			return []torture.Finding{{Kind: "cannot begin", Text: err.Error()}}
+		}
+		cmd.Env = append(cmd.Env, "XDG_CACHE_HOME="+d.dir, "XDG_CONFIG_HOME="+d.dir)
+		d.on(cmd)
+		a.disk, width, height = &d, 100, 30
+	}
 	var err error
 	if a.terminal, err = open(cmd, width, height); err != nil {
 		return []torture.Finding{{Kind: "cannot begin", Text: err.Error()}}
 	}
 	defer a.close()
 	what := a.play(ctx)
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() != nil || a.disk != nil && cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == cannot {
+		return nil // no disks can be made here
 	}
 	h.count["inputs"] += len(a.typed)
 	h.count["bytes of output"] += len(a.written())
@@ -133,6 +144,11 @@ func tail(s string) string { return s[max(0, len(s)-1<<20):] }
 // play types, and returns what is wrong, "" for nothing.
 func (a *attempt) play(ctx context.Context) string {
 	a.pause(1500)
+	if a.disk != nil {
+		if what := a.refused(a.disk); what != "" {
+			return what
+		}
+	}
 	for range 20 + a.rnd.IntN(120) {
 		if what, ended := a.state(ctx); what != "" || ended {
 			return what
@@ -147,6 +163,11 @@ func (a *attempt) play(ctx context.Context) string {
 	}
 	if what := a.alive(ctx); what != "" {
 		return what
+	}
+	if a.disk != nil {
+		if what := a.half(a.disk); what != "" {
+			return what
+		}
 	}
 	return a.end(ctx)
 }

@@ -60,7 +60,10 @@ func open(cmd *exec.Cmd, width, height int) (*terminal, error) {
 	t.resize(width, height)
 	t.before = t.modes()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.slave, t.slave, t.slave
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setsid, cmd.SysProcAttr.Setctty = true, true
 	if err := cmd.Start(); err != nil {
 		t.close()
 		return nil, err
