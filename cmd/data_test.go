@@ -82,8 +82,8 @@ func TestTooLargeToRun(t *testing.T) {
 	}
 }
 
-// Image files are brought to the size that a model takes, where that is fixed or was given.
-func TestImageSize(t *testing.T) {
+// Image files are brought to the size and the channels that a model takes, where these are fixed or were given.
+func TestImageForm(t *testing.T) {
 	n, open := symbolic.Symbol("n"), func(name string) symbolic.Dim { return symbolic.Symbol(name) }
 	c := symbolic.Const
 	for _, k := range []struct {
@@ -91,21 +91,24 @@ func TestImageSize(t *testing.T) {
 		shapes map[string][]int
 		nhwc   bool
 		want   dataset.Size
+		of     int
 	}{
-		{[]symbolic.Dim{n, c(3), c(48), c(80)}, nil, false, dataset.Size{Height: 48, Width: 80}},
-		{[]symbolic.Dim{n, c(48), c(80), c(3)}, nil, true, dataset.Size{Height: 48, Width: 80}},
-		{[]symbolic.Dim{n, c(3), open("h"), open("w")}, nil, false, dataset.Size{}},
-		{[]symbolic.Dim{n, c(3), open("h"), c(80)}, nil, false, dataset.Size{}},
-		{[]symbolic.Dim{n, c(3), open("h"), open("w")}, map[string][]int{"x": {1, 3, 64, 96}}, false, dataset.Size{Height: 64, Width: 96}},
-		{[]symbolic.Dim{n, c(3), open("h"), open("w")}, map[string][]int{"": {1, 3, 64, 96}}, false, dataset.Size{Height: 64, Width: 96}},
-		{[]symbolic.Dim{n, c(3)}, nil, false, dataset.Size{}},
+		{[]symbolic.Dim{n, c(3), c(48), c(80)}, nil, false, dataset.Size{Height: 48, Width: 80}, 3},
+		{[]symbolic.Dim{n, c(1), c(48), c(80)}, nil, false, dataset.Size{Height: 48, Width: 80}, 1},
+		{[]symbolic.Dim{n, c(7), c(48), c(80)}, nil, false, dataset.Size{Height: 48, Width: 80}, 0},
+		{[]symbolic.Dim{n, c(48), c(80), c(3)}, nil, true, dataset.Size{Height: 48, Width: 80}, 3},
+		{[]symbolic.Dim{n, c(3), open("h"), open("w")}, nil, false, dataset.Size{}, 3},
+		{[]symbolic.Dim{n, c(3), open("h"), c(80)}, nil, false, dataset.Size{}, 3},
+		{[]symbolic.Dim{n, c(3), open("h"), open("w")}, map[string][]int{"x": {1, 3, 64, 96}}, false, dataset.Size{Height: 64, Width: 96}, 3},
+		{[]symbolic.Dim{n, c(3), open("h"), open("w")}, map[string][]int{"": {1, 3, 64, 96}}, false, dataset.Size{Height: 64, Width: 96}, 3},
+		{[]symbolic.Dim{n, c(3)}, nil, false, dataset.Size{}, 0},
 	} {
 		inputs := []*graph.Tensor{{Name: "x", Dims: k.dims}}
-		if got := imageSize(inputs, k.shapes, k.nhwc); got != k.want {
-			t.Errorf("%v %v: %v, want %v", k.dims, k.shapes, got, k.want)
+		if got, of := imageForm(inputs, k.shapes, k.nhwc); got != k.want || of != k.of {
+			t.Errorf("%v %v: %v of %d channels, want %v of %d", k.dims, k.shapes, got, of, k.want, k.of)
 		}
-		if got := imageSize(append(inputs, inputs[0]), k.shapes, k.nhwc); got != (dataset.Size{}) {
-			t.Errorf("two inputs: %v", got)
+		if got, of := imageForm(append(inputs, inputs[0]), k.shapes, k.nhwc); got != (dataset.Size{}) || of != 0 {
+			t.Errorf("two inputs: %v of %d channels", got, of)
 		}
 	}
 }

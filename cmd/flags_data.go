@@ -195,7 +195,7 @@ func (d *dataFlags) dataset(m *model.Model, path, items string, given map[string
 	if opt.Size, opt.Resize, err = d.pictures(); err != nil {
 		return nil, usageError{err}
 	}
-	opt.ImageSize = imageSize(m.Network.Inputs, given, opt.NHWC)
+	opt.ImageSize, opt.ImageChannels = imageForm(m.Network.Inputs, given, opt.NHWC)
 	if path == d.data {
 		opt.Labels, opt.LabelOffset = d.labels, d.labelOffset
 	}
@@ -245,11 +245,11 @@ func (d *dataFlags) bind(m *model.Model, set *dataset.Set) (dataset.Data, error)
 	return dataset.Begun(data, begun), nil
 }
 
-// imageSize returns the height and width of the images that a network takes, where its only input, or the shape that is
-// given for it, says so.
-func imageSize(inputs []*graph.Tensor, shapes map[string][]int, nhwc bool) dataset.Size {
+// imageForm returns the height and width of the images that a network takes, and whether they have 1 or 3 channels, as far as its only
+// input, or the shape that is given for it, says so.
+func imageForm(inputs []*graph.Tensor, shapes map[string][]int, nhwc bool) (size dataset.Size, channels int) {
 	if len(inputs) != 1 || len(inputs[0].Dims) != 4 {
-		return dataset.Size{}
+		return dataset.Size{}, 0
 	}
 	given := shapes[inputs[0].Name]
 	if given == nil {
@@ -263,12 +263,15 @@ func imageSize(inputs []*graph.Tensor, shapes map[string][]int, nhwc bool) datas
 		}
 		extents[i] = n
 	}
-	size := dataset.Size{Height: extents[2], Width: extents[3]}
+	size, channels = dataset.Size{Height: extents[2], Width: extents[3]}, extents[1]
 	if nhwc {
-		size = dataset.Size{Height: extents[1], Width: extents[2]}
+		size, channels = dataset.Size{Height: extents[1], Width: extents[2]}, extents[3]
 	}
 	if size.Height < 1 || size.Width < 1 {
-		return dataset.Size{}
+		size = dataset.Size{}
 	}
-	return size
+	if channels != 1 && channels != 3 {
+		channels = 0
+	}
+	return size, channels
 }

@@ -37,7 +37,7 @@ func openImages(dir string, o Options) (*Set, error) {
 	} else if cuts && o.Resize.Shorter < longer && !o.Pad {
 		return nil, fmt.Errorf("images whose shorter side is %d may be smaller than %s, to which they are cropped", o.Resize.Shorter, o.Size)
 	}
-	layout, err := newLayout(o, 3, o.Size.Height, o.Size.Width)
+	layout, err := newLayout(o, cmp.Or(o.ImageChannels, 3), o.Size.Height, o.Size.Width)
 	if err != nil {
 		return nil, err
 	}

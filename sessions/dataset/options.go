@@ -14,15 +14,16 @@ type Options struct {
 	Limit int // how many; 0: all
 
 	// Of pixels (images, idx, CIFAR): value = (pixel*Scale - Mean[c]) / Std[c].
-	Scale     float32   // 0: 1/255 for pixels, 1 for other numbers
-	Mean, Std []float32 // one for each channel, or one for all; nil: 0 and 1
-	Size      Size      // zero: as the data has it, for image files ImageSize
-	ImageSize Size      // of image files where Size does not say it, as a model takes them; zero: 224x224
-	Pad       bool      // bring smaller images to Size by zeros around them instead of by resizing
-	Resize    Resize    // of image files
-	Channels  int       // 1 or 3; 0: as the data has it, for image files 3
-	NHWC      bool      // pixels as [H,W,C] instead of [C,H,W]
-	BGR       bool      // blue first instead of red; Mean and Std are in that order too
+	Scale         float32   // 0: 1/255 for pixels, 1 for other numbers
+	Mean, Std     []float32 // one for each channel, or one for all; nil: 0 and 1
+	Size          Size      // zero: as the data has it, for image files ImageSize
+	ImageSize     Size      // of image files where Size does not say it, as a model takes them; zero: 224x224
+	Pad           bool      // bring smaller images to Size by zeros around them instead of by resizing
+	Resize        Resize    // of image files
+	Channels      int       // 1 or 3; 0: as the data has it, for image files ImageChannels
+	ImageChannels int       // of image files where Channels does not say it, as a model takes them; 0: 3
+	NHWC          bool      // pixels as [H,W,C] instead of [C,H,W]
+	BGR           bool      // blue first instead of red; Mean and Std are in that order too
 
 	LabelOffset int // added to every label
 
