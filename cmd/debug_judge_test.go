@@ -15,7 +15,7 @@ func TestWriteSmallFails(t *testing.T) {
 	dir := t.TempDir()
 	file, data := filepath.Join(dir, "small.onnx"), filepath.Join(dir, "small.onnx.data")
 	of := func(n int) *reduce.Model {
-		return &reduce.Model{Inputs: []reduce.Input{{Name: "x", Feed: numeric.NewValue(numeric.F32, n)}}}
+		return &reduce.Model{Inputs: []reduce.Input{{Name: "x", Open: []string{""}, Feed: numeric.NewValue(numeric.F32, n)}}}
 	}
 	if _, err := writeSmall(file, data, of(1)); err != nil {
 		t.Fatal(err)

@@ -76,7 +76,7 @@ func TestWrongProfileFlags(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.json")
 	for text, want := range map[string]string{
 		`{"profiles": [{"max": {}}]}`:                         `unknown field "max"`,
-		`{"profiles": [{"max_shapes": {"x": [-1]}}]}`:         "profiles: 1: max_shapes: x [-1]",
+		`{"profiles": [{"max_shapes": {"x": [-2]}}]}`:         "profiles: 1: max_shapes: x [-2]",
 		`{"profiles": [` + strings.Repeat("{},", 15) + `{}]}`: "want fewer than 16",
 		`{"min_shapes": {"x": [99999999]}}`:                   "min_shapes: x [99999999]",
 		`{"profiles": 3}`:                                     "profiles",

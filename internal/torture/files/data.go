@@ -9,7 +9,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"image"
-	"image/color"
 	"image/jpeg"
 	"image/png"
 	"math/rand/v2"
@@ -65,9 +64,9 @@ func gzipped(data []byte) []byte {
 }
 
 func picture(kind string) []byte {
-	m := image.NewRGBA(image.Rect(0, 0, 30, 32))
-	for i := range 30 * 32 {
-		m.Set(i%30, i/30, color.RGBA{uint8(i), uint8(i * 3), uint8(i * 5), 255})
+	m := image.NewGray(image.Rect(0, 0, 30, 32))
+	for i := range m.Pix {
+		m.Pix[i] = uint8(i * 3)
 	}
 	var b bytes.Buffer
 	if kind == "jpg" {

@@ -192,7 +192,7 @@ func (f *failure) wrong(g given, sound, c torture.Child) string {
 		return what + " where reads fail"
 	}
 	now, err := os.ReadFile(g.file)
-	names := strings.Contains(c.Stderr, strings.TrimSuffix(name, filepath.Ext(name)))
+	names := strings.Contains(c.Stderr, strings.TrimSuffix(name, filepath.Ext(name))) || g.in != nil && strings.Contains(c.Stderr, "/dev/stdin")
 	cache := slices.Contains(caches, g.kind.name)
 	switch {
 	case err != nil || !cache && !bytes.Equal(now, g.data):
