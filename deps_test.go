@@ -67,7 +67,7 @@ var allowed = map[string][]string{
 
 	"sessions/detection": {"core/graph/numeric"},
 	"sessions/dataset":   {"core/graph", "core/graph/numeric", "core/graph/onnx", "core/graph/symbolic", "internal/host", "sessions/detection"},
-	"sessions/generate":  {"core/graph", "core/graph/numeric", "core/graph/symbolic", "core/run", "internal/host", "sessions/dataset"},
+	"sessions/generate":  {"core/graph", "core/graph/elementwise", "core/graph/numeric", "core/graph/symbolic", "core/run", "internal/host", "sessions/dataset"},
 	"sessions/tokenizer": {"internal/host"},
 	"sessions/report":    {"sessions/config"},
 	"sessions/diff":      {"sessions/report"},

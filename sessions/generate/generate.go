@@ -24,6 +24,7 @@ type Model struct {
 	build   Builder
 	backend run.Backend
 	decoder decoder
+	places  int         // positions that it has; 0: not known
 	engine  run.Engine  // of a profile for each length that was needed
 	first   *run.Loaded // of the first of them
 }
@@ -75,7 +76,10 @@ func New(n *graph.Network, prompt, length int, backend run.Backend, build Builde
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{network: n, roles: r, build: build, backend: backend}
+	m := &Model{network: n, roles: r, build: build, backend: backend, places: r.places(n)}
+	if m.places > 0 {
+		length = min(length, m.places)
+	}
 	if len(r.cache) > 0 {
 		m.decoder, err = newCachedDecoder(m, prompt, length)
 	} else {
@@ -143,8 +147,11 @@ func (m *Model) Generate(ctx context.Context, q Request, emit func(token int) er
 	t, s, tokens := &Times{Prompt: len(q.Prompt)}, newSampler(q.Sampling), q.Prompt
 	for len(t.Tokens) < q.Most {
 		if len(tokens) > m.decoder.room() {
-			if len(t.Tokens) == 0 {
-				return nil, fmt.Errorf("the prompt has %d tokens, there is room for %d", len(tokens), m.decoder.room())
+			switch room := m.decoder.room(); {
+			case len(t.Tokens) == 0 && room == m.places:
+				return ended(t, &tooLong{len(tokens), fmt.Errorf("it has %d positions", room)})
+			case len(t.Tokens) == 0:
+				return nil, fmt.Errorf("the prompt has %d tokens, there is room for %d", len(tokens), room)
 			}
 			t.Ended = Full
 			return t, nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -73,6 +74,50 @@ func hasPrefix(name string, prefixes []string) bool {
 
 func isTokens(t *graph.Tensor) bool {
 	return len(t.Dims) == 2 && (t.Type == numeric.I64 || t.Type == numeric.I32)
+}
+
+// places returns how many positions the model has, where it looks them up in a table by the input of positions, or by that and a
+// constant; 0 where they have no end that is known. Devices need not tell that a position is behind the last one.
+func (r *roles) places(n *graph.Network) int {
+	least := 0
+	for _, l := range n.Layers {
+		if a, ok := l.Attrs.(graph.GatherAttrs); !ok || a.Axis != 0 || !l.Inputs[0].IsConst() {
+			continue
+		}
+		rows, _ := l.Inputs[0].Dims[0].IsConst()
+		if first, ok := r.place(l.Inputs[1]); ok && rows > first && (least == 0 || rows-first < least) {
+			least = rows - first
+		}
+	}
+	return least
+}
+
+// place returns what t is more than the input of positions.
+func (r *roles) place(t *graph.Tensor) (more int, ok bool) {
+	for t != r.positions {
+		l := t.Producer
+		if l == nil {
+			return 0, false
+		}
+		if l.Op.Memory == graph.Viewed || l.Op == graph.Cast {
+			t = l.Inputs[0]
+			continue
+		}
+		e, ok := l.Attrs.(graph.Elementwise)
+		if !ok || len(e.Program.Code) != 1 || e.Program.Code[0].Op != elementwise.Add || len(l.Inputs) != 2 || l.Outputs[0].Type.IsFloat() {
+			return 0, false
+		}
+		k := 0 // which is the constant
+		if l.Inputs[1].IsConst() {
+			k = 1
+		}
+		v, ok := l.Inputs[k].Const()
+		if !ok || numeric.Count(v.Dims) != 1 {
+			return 0, false
+		}
+		more, t = more+int(v.Ints()[0]), l.Inputs[1-k]
+	}
+	return more, r.positions != nil
 }
 
 // pair finds the output of each input of earlier keys and values: by their names without what stands before them, or by their
