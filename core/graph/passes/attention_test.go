@@ -213,6 +213,15 @@ func TestRecogniseAttentionReports(t *testing.T) {
 				return a.op("Mul_2", elementwise.Mul, a.op("Add", elementwise.Add, s, n.input("mask", 1, 1, 6, 6)), n.scalar(2))
 			}))
 		}},
+		{"positions-by-rows-and-columns", func(n *net) *graph.Network {
+			a := attnNet{n}
+			return n.output(a.plain(func(s *graph.Tensor) *graph.Tensor {
+				x := n.reshape("Cut", s, 8, 2, 3, 2, 3)
+				x = a.op("Add_rows", elementwise.Add, x, n.input("rows", 8, 2, 3, 2, 1))
+				x = a.op("Add_columns", elementwise.Add, x, n.input("columns", 8, 2, 3, 1, 3))
+				return n.reshape("Join", x, 2, 4, 6, 6)
+			}))
+		}},
 		{"heads-repeated-as-a-whole", func(n *net) *graph.Network {
 			a := attnNet{n}
 			x := n.add("Tile", graph.Tile, graph.TileAttrs{Repeats: []int{1, 2, 1, 1, 1}}, n.reshape("Reshape", a.cut("k", 2, 0, 2, 3, 1), 2, 1, 2, 8, 6))

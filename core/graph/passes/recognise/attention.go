@@ -119,6 +119,8 @@ func (a *attention) before(t *graph.Tensor) *graph.Layer {
 	case l.Op == graph.Cast && match.IsFloat(t) && match.IsFloat(x),
 		l.Op.Memory == graph.Viewed && keepsMatrices(x.Dims, t.Dims):
 		return a.through(l, x, func() {})
+	case l.Op.Memory == graph.Viewed: // as around positions that are added row by row and column by column
+		return a.through(l, x, func() { a.fault = "the scores are reshaped before the softmax, by " + l.Name })
 	}
 	if x, factor, ok := scaling(l); ok {
 		return a.through(l, x, func() { a.multiply(factor) })
