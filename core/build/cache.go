@@ -157,18 +157,16 @@ func (c *TimingCache) Save(path string) error {
 }
 
 // merge returns the entries that the file is to have: its own, without those that were dropped and with those that were
-// put here. A file that is not there, or no cache any more, gets all of this one; one that cannot be read may have more than that, and
-// is an error. c.mu is held.
+// put here. A file that is not there gets all of this cache; one that cannot be read, or is no cache any more, may have more than
+// that, and is an error. c.mu is held.
 func (c *TimingCache) merge(path string) (map[string]CacheEntry, error) {
 	stored := maps.Clone(c.entries)
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		f, err := OpenTimingCache(path)
-		switch {
-		case err == nil:
-			stored = f.entries
-		case !errors.Is(err, errNotCache):
+		if err != nil {
 			return nil, err
 		}
+		stored = f.entries
 	}
 	for k := range c.dropped {
 		delete(stored, k)
