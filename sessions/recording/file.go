@@ -41,14 +41,15 @@ func openFile(path string) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("recording %s: %w", path, err)
 	}
-	// A write that was interrupted left a journal, which only a writer may undo.
-	mode := "ro"
-	if j, err := os.Stat(path + "-journal"); err == nil && j.Size() > 0 {
-		mode = "rw"
-	}
 	lock, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("recording %s: %w", path, err)
+	}
+	// A write that was interrupted left a journal, which only a writer may undo. One that is under way has a journal, too: nobody else
+	// may undo that, and SQLite's own locks do not say it of a process that has closed the file once, as one that lists recordings does.
+	mode := "ro"
+	if j, err := os.Stat(path + "-journal"); err == nil && j.Size() > 0 && !isHeld(lock) {
+		mode = "rw"
 	}
 	uri, err := sqliteURI(path, url.Values{"mode": {mode}, "_pragma": {
 		"busy_timeout(5000)", "trusted_schema(off)", "cell_size_check(on)", "mmap_size(0)",

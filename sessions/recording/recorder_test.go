@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -72,6 +73,21 @@ func TestInterruptedWriteIsUndone(t *testing.T) {
 	}
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
+	}
+	if runtime.GOOS == "linux" { // which tells that somebody is writing, whose journal is nobody else's to undo
+		writer, err := os.OpenFile(killed, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hold(writer)
+		if f, err := openFile(killed); err == nil {
+			f.Close()
+			t.Error("half a write is read")
+		}
+		if info, err := os.Stat(killed + "-journal"); err != nil || info.Size() == 0 {
+			t.Errorf("the journal of a write that is under way is gone: %v", err)
+		}
+		writer.Close()
 	}
 	r := opened(t, killed)
 	if n := len(r.Steps()); n != 2 {
