@@ -127,7 +127,7 @@ plan=${plan:-$all}
 [ -z "$resume" ] || [ -f "$resume" ] || wrong "--resume $resume: there is no such file"
 results=${results:-${tiny:+bench/out/tiny}} results=${results:-results/gpu}
 
-[ -z "$tiny" ] || case_least=20 grace=2 tool_limit=10 hang_limit=5 patience=60s
+[ -z "$tiny" ] || case_limit=40 case_least=20 grace=2 tool_limit=30 hang_limit=10 patience=120s # a busy machine is no kernel that hangs
 
 # shellcheck source-path=SCRIPTDIR
 . scripts/gpu/stages.sh

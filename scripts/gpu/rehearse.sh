@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tries the calls of scripts/gpu.sh on the simulated device, with kernels that hang, err and lose the device, a call that is killed,
-# and a machine without Python: what an archive should have and lacks is listed, and the exit status is 1. Takes a minute or two.
+# and a machine without Python: what an archive should have and lacks is listed, and the exit status is 1. Takes a few minutes: a
+# kernel that hangs is told by its time, and a busy machine is not to be taken for one.
 #
 #     scripts/gpu.sh --rehearse [--trtui FILE]        (after make gpu-kit)
 set -u
@@ -45,7 +46,7 @@ call() {
   local name=$1
   shift
   echo "== $name: gpu.sh $*"
-  TRTUI_REHEARSAL=$work/$name timeout 150 bash scripts/gpu.sh --backend cudasim --tiny --trtui "$trtui" --commit 0123456789ab --budget 120 \
+  TRTUI_REHEARSAL=$work/$name timeout 1200 bash scripts/gpu.sh --backend cudasim --tiny --trtui "$trtui" --commit 0123456789ab --budget 1000 \
     --results "$work/machine/$name" --out "$work/out/$name" "$@" || fail "$name: gpu.sh ended with status $?"
   survivors "$name"
   opened "$name"
@@ -114,10 +115,10 @@ for name in one two; do [ -s "$work/$name/results/cudasim/timing.jsonl" ] || fai
 unset TRTUI_SIM_FAULT
 
 # A call that is killed before its first stage has ended leaves the archive that it was given; another finishes.
-bash scripts/gpu.sh --backend cudasim --tiny --trtui "$trtui" --commit 0123456789ab --budget 120 --results "$work/machine/three" \
+bash scripts/gpu.sh --backend cudasim --tiny --trtui "$trtui" --commit 0123456789ab --budget 1000 --results "$work/machine/three" \
   --out "$work/out/three" --resume "$work/out/two/gpu.tar.gz" device driver layers >/dev/null &
 killed=$!
-for _ in $(seq 300); do [ ! -f "$work/out/three/gpu.tar.gz" ] || break; sleep 0.1; done
+for _ in $(seq 3000); do [ ! -f "$work/out/three/gpu.tar.gz" ] || break; sleep 0.1; done
 kill -9 $killed
 wait $killed 2>/dev/null
 opened three
@@ -134,8 +135,8 @@ has five tools.json '"status": "done"' '"tool":"ncu","name":"product, grid (9, 1
 has five ncu.csv 'gpu__time_duration.sum'
 
 if [ -n "$lacks" ]; then
-  printf '%s' "$lacks" | sed 's/^/rehearsal: /' >&2
   cat "$work"/machine/*/cudasim/*/gpu.log >&2
+  printf '%s' "$lacks" | sed 's/^/rehearsal: /' >&2
   exit 1
 fi
 grep -q '"status": "done"' "$work"/one/results/cudasim/*-0123456789ab/baseline.json ||

@@ -99,9 +99,9 @@ on_pairs() {
   summed $? || lacks $? "gpu $1"
 }
 # Those of --tiny have tactics that a rehearsal lets fail, and others.
-stage_pairs() { on_pairs selftest --pairs tactic ${tiny:+--reps 1 --patience 5s --filter reformat_}; }
-stage_selftest() { on_pairs selftest ${tiny:+--reps 1 --patience 5s --filter reformat_linear_nhwc}; }
-stage_sweep() { on_pairs sweep ${tiny:+--patience 20s --filter "mma_64x64x64_s3_k4 gemm_f16_1x"}; }
+stage_pairs() { on_pairs selftest --pairs tactic ${tiny:+--reps 1 --patience 15s --filter reformat_}; }
+stage_selftest() { on_pairs selftest ${tiny:+--reps 1 --patience 15s --filter reformat_linear_nhwc}; }
+stage_sweep() { on_pairs sweep ${tiny:+--patience 60s --filter "mma_64x64x64_s3_k4 gemm_f16_1x"}; }
 
 # kept FILE NAME keeps the end of a tool's output beside the results, where the archive takes it along.
 kept() { tail -c 400000 "$1" >"$run/$2"; }
