@@ -121,6 +121,7 @@ func (c *DirectInt8) pack(weights []int16, scale, bias []float32) {
 		}
 		p.Weights = len(c.weights)
 		c.weights, p.Steps = quantised.Pack(c.weights, steps, p.Block*work.Lanes, min(s.Filters, (p.Block+p.Kernel.Blocks)*work.Lanes), p.Kernel)
+		p.ShareSteps(&c.panels[0])
 	}
 	c.packed = c.packedPixels()
 }

@@ -165,6 +165,7 @@ func (g *PackedInt8) pack(weights []int16, scale, bias []float32, cfg PackInt8Co
 		p := &g.panels[i]
 		p.Weights = len(g.weights)
 		g.weights, p.Steps = quantised.Pack(g.weights, steps, p.Block*work.Lanes, min(g.n, (p.Block+p.Kernel.Blocks)*work.Lanes), p.Kernel)
+		p.ShareSteps(&g.panels[0])
 	}
 }
 

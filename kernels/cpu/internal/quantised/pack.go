@@ -24,6 +24,13 @@ func (p *Panel) Alike(other *Panel) bool {
 	return p.First == other.First && slices.Equal(p.Steps, other.Steps)
 }
 
+// ShareSteps makes one table of two that are the same: it stays in the caches.
+func (p *Panel) ShareSteps(other *Panel) {
+	if slices.Equal(p.Steps, other.Steps) {
+		p.Steps = other.Steps
+	}
+}
+
 // Strip computes so many pixels of a panel: in pieces that keep a call short enough for the scheduler. Call says what its calls have
 // in common, requant what becomes of the first pixel on.
 func (p *Panel) Strip(call asm.QConvCall, pixels []int32, requant asm.Requant) {

@@ -78,8 +78,15 @@ func (k *qconvTile) emit() {
 	requant := loadField(c, k.args, qRequant)
 	out := loadField(c, requant, rOut)
 	res := loadField(c, requant, rRes)
+	if k.lookAhead() {
+		k.fetchConstants(requant)
+	}
 
 	c.Label(k.label("tile"))
+	if k.lookAhead() {
+		k.fetchFloats(requant, res, rResFloat, rResPixel, rResBlock)
+		k.fetchFloats(requant, out, rStoreFloat, rOutPixel, rOutBlock)
+	}
 	k.reduce()
 	e := requantTile{c: c, isa: avx512, args: requant, acc: k.acc, out: out, res: res, label: k.label, spare: zmm[:4*blocks+2]}
 	e.emit()
@@ -92,6 +99,35 @@ func (k *qconvTile) emit() {
 
 // lookAhead says whether a step asks for lines ahead: not with few pixels, which wait for weights alone.
 func (k *qconvTile) lookAhead() bool { return 2*k.p > k.shape.pixels }
+
+// fetchConstants asks for what lies behind the constants of this panel: those of the next, which weights keep from staying in a cache.
+func (k *qconvTile) fetchConstants(requant reg.GPVirtual) {
+	c := k.c
+	for _, table := range []reg.GPVirtual{loadField(c, k.args, qStart), loadField(c, requant, rScale), loadField(c, requant, rBias)} {
+		for b := range k.shape.blocks {
+			c.PREFETCHT1(operand.Mem{Base: table, Disp: (k.shape.blocks + b) * lane})
+		}
+	}
+}
+
+// fetchFloats asks for the lines of a tile's residual or output, where that is float32: four times what bytes are, and too much
+// for the L1 cache to keep.
+func (k *qconvTile) fetchFloats(requant, at reg.GPVirtual, float, pixel, block int) {
+	c := k.c
+	bytes := k.label(fmt.Sprintf("bytes%d", float))
+	c.CMPL(operand.Mem{Base: requant, Disp: float}, operand.Imm(0))
+	c.JEQ(operand.LabelRef(bytes))
+	row, between, next := c.GP64().(reg.GPVirtual), loadField(c, requant, pixel), loadField(c, requant, block)
+	c.MOVQ(at, row)
+	for range k.p {
+		c.PREFETCHT0(operand.Mem{Base: row})
+		if k.shape.blocks > 1 {
+			c.PREFETCHT0(operand.Mem{Base: row, Index: next, Scale: 1})
+		}
+		c.ADDQ(between, row)
+	}
+	c.Label(bytes)
+}
 
 // reduce starts the accumulators and runs over the steps: the weights of a step stay in registers while
 // each pixel's 16 bytes are broadcast four at a time. Pixels alternate in pairs to keep chains short.
