@@ -2,7 +2,11 @@
 
 package asm
 
-import "golang.org/x/sys/cpu"
+import (
+	"encoding/binary"
+
+	"golang.org/x/sys/cpu"
+)
 
 // HostFeatures returns what this CPU and operating system offer of the extensions that kernels use.
 func HostFeatures() Features {
@@ -25,4 +29,13 @@ func HostFeatures() Features {
 		}
 	}
 	return have
+}
+
+// readsInTurn reports whether memory is read faster at several places in turn than at one after another: Intel's processors read ahead
+// by themselves in the page that is read alone, AMD's go on beyond it.
+func readsInTurn() bool {
+	_, b, c, d := cpuid(0)
+	name := binary.LittleEndian.AppendUint32(nil, b)
+	name = binary.LittleEndian.AppendUint32(name, d)
+	return string(binary.LittleEndian.AppendUint32(name, c)) == "GenuineIntel"
 }

@@ -27,6 +27,9 @@ type GemmCall struct {
 	Ahead          []float32 // read soon after the call: kernels may fetch it, evenly over the tiles; nil for none
 }
 
+// inTurn says that few rows take b from several places in turn: see readsInTurn.
+var inTurn = readsInTurn()
+
 // GemmKernel is one implementation of GemmCall.
 type GemmKernel struct {
 	Name   string

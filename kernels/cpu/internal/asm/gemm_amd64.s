@@ -22,9 +22,9 @@ DATA gemmBits<>+56(SB)/4, $0x00004000
 DATA gemmBits<>+60(SB)/4, $0x00008000
 GLOBL gemmBits<>(SB), RODATA|NOPTR, $64
 
-// func gemm16AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool)
+// func gemm16AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm16AVX512(SB), NOSPLIT, $0-117
+TEXT ·gemm16AVX512(SB), NOSPLIT, $0-118
 	MOVQ  rows+0(FP), AX
 	MOVL  mask+112(FP), CX
 	KMOVW CX, K1
@@ -81,18 +81,21 @@ r1more:
 	LEAQ      (SI)(DI*4), SI
 
 r1started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r1rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x04, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r1rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r1rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x04, R12
 
 r1turn:
 	MOVQ $0x00000008, R10
@@ -216,18 +219,21 @@ r2more:
 	LEAQ      (SI)(DI*4), SI
 
 r2started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r2rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x04, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r2rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r2rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x04, R12
 
 r2turn:
 	MOVQ $0x00000008, R10
@@ -377,18 +383,21 @@ r3more:
 	LEAQ      (SI)(DI*4), SI
 
 r3started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r3rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x04, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r3rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r3rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x04, R12
 
 r3turn:
 	MOVQ $0x00000008, R10
@@ -438,6 +447,10 @@ r3rest:
 	JEQ  r3ones
 
 r3quad:
+	PREFETCHT0       8192(DI)
+	PREFETCHT0       8256(DI)
+	PREFETCHT0       8320(DI)
+	PREFETCHT0       8384(DI)
 	VMOVUPS          (DI), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -464,6 +477,7 @@ r3ones:
 	JEQ   r3sum
 
 r3one:
+	PREFETCHT0       8192(DI)
 	VMOVUPS          (DI), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -560,20 +574,23 @@ r4more:
 	LEAQ      (SI)(DI*4), SI
 
 r4started:
-	MOVQ AX, SI
-	LEAQ (SI)(CX*2), DI
-	ADDQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ aheadStep+96(FP), R10
-	MOVQ R9, R10
-	ANDQ $0x1f, R9
-	SHRQ $0x05, R10
-	JEQ  r4rest
-	MOVQ R10, R12
-	SHLQ $0x04, R12
-	MOVQ R12, R13
-	SHLQ $0x04, R13
+	MOVQ  AX, SI
+	LEAQ  (SI)(CX*2), DI
+	ADDQ  CX, DI
+	MOVQ  b+40(FP), R8
+	MOVQ  k+32(FP), R9
+	MOVQ  aheadStep+96(FP), R10
+	MOVB  inTurn+117(FP), R10
+	TESTB R10, R10
+	JEQ   r4rest
+	MOVQ  R9, R10
+	ANDQ  $0x1f, R9
+	SHRQ  $0x05, R10
+	JEQ   r4rest
+	MOVQ  R10, R12
+	SHLQ  $0x04, R12
+	MOVQ  R12, R13
+	SHLQ  $0x04, R13
 
 r4turn:
 	MOVQ $0x00000008, R11
@@ -635,6 +652,10 @@ r4rest:
 	JEQ  r4ones
 
 r4quad:
+	PREFETCHT0       8192(R8)
+	PREFETCHT0       8256(R8)
+	PREFETCHT0       8320(R8)
+	PREFETCHT0       8384(R8)
 	VMOVUPS          (R8), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -666,6 +687,7 @@ r4ones:
 	JEQ   r4sum
 
 r4one:
+	PREFETCHT0       8192(R8)
 	VMOVUPS          (R8), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -771,20 +793,23 @@ r5more:
 	LEAQ      (SI)(DI*4), SI
 
 r5started:
-	MOVQ AX, SI
-	LEAQ (SI)(CX*2), DI
-	ADDQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ aheadStep+96(FP), R10
-	MOVQ R9, R10
-	ANDQ $0x1f, R9
-	SHRQ $0x05, R10
-	JEQ  r5rest
-	MOVQ R10, R12
-	SHLQ $0x04, R12
-	MOVQ R12, R13
-	SHLQ $0x04, R13
+	MOVQ  AX, SI
+	LEAQ  (SI)(CX*2), DI
+	ADDQ  CX, DI
+	MOVQ  b+40(FP), R8
+	MOVQ  k+32(FP), R9
+	MOVQ  aheadStep+96(FP), R10
+	MOVB  inTurn+117(FP), R10
+	TESTB R10, R10
+	JEQ   r5rest
+	MOVQ  R9, R10
+	ANDQ  $0x1f, R9
+	SHRQ  $0x05, R10
+	JEQ   r5rest
+	MOVQ  R10, R12
+	SHLQ  $0x04, R12
+	MOVQ  R12, R13
+	SHLQ  $0x04, R13
 
 r5turn:
 	MOVQ $0x00000008, R11
@@ -850,6 +875,10 @@ r5rest:
 	JEQ  r5ones
 
 r5quad:
+	PREFETCHT0       8192(R8)
+	PREFETCHT0       8256(R8)
+	PREFETCHT0       8320(R8)
+	PREFETCHT0       8384(R8)
 	VMOVUPS          (R8), Z10
 	VFMADD231PS.BCST (SI), Z10, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z10, Z1
@@ -885,6 +914,7 @@ r5ones:
 	JEQ   r5sum
 
 r5one:
+	PREFETCHT0       8192(R8)
 	VMOVUPS          (R8), Z10
 	VFMADD231PS.BCST (SI), Z10, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z10, Z1
@@ -1000,20 +1030,23 @@ r6more:
 	LEAQ      (SI)(DI*4), SI
 
 r6started:
-	MOVQ AX, SI
-	LEAQ (SI)(CX*2), DI
-	ADDQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ aheadStep+96(FP), R10
-	MOVQ R9, R10
-	ANDQ $0x1f, R9
-	SHRQ $0x05, R10
-	JEQ  r6rest
-	MOVQ R10, R12
-	SHLQ $0x04, R12
-	MOVQ R12, R13
-	SHLQ $0x04, R13
+	MOVQ  AX, SI
+	LEAQ  (SI)(CX*2), DI
+	ADDQ  CX, DI
+	MOVQ  b+40(FP), R8
+	MOVQ  k+32(FP), R9
+	MOVQ  aheadStep+96(FP), R10
+	MOVB  inTurn+117(FP), R10
+	TESTB R10, R10
+	JEQ   r6rest
+	MOVQ  R9, R10
+	ANDQ  $0x1f, R9
+	SHRQ  $0x05, R10
+	JEQ   r6rest
+	MOVQ  R10, R12
+	SHLQ  $0x04, R12
+	MOVQ  R12, R13
+	SHLQ  $0x04, R13
 
 r6turn:
 	MOVQ $0x00000008, R11
@@ -1083,6 +1116,10 @@ r6rest:
 	JEQ  r6ones
 
 r6quad:
+	PREFETCHT0       8192(R8)
+	PREFETCHT0       8256(R8)
+	PREFETCHT0       8320(R8)
+	PREFETCHT0       8384(R8)
 	VMOVUPS          (R8), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -1122,6 +1159,7 @@ r6ones:
 	JEQ   r6sum
 
 r6one:
+	PREFETCHT0       8192(R8)
 	VMOVUPS          (R8), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -1244,22 +1282,25 @@ r7more:
 	LEAQ      (SI)(DI*4), SI
 
 r7started:
-	MOVQ AX, SI
-	LEAQ (SI)(CX*2), DI
-	ADDQ CX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	MOVQ b+40(FP), R9
-	MOVQ k+32(FP), R10
-	MOVQ aheadStep+96(FP), R11
-	MOVQ R10, R11
-	ANDQ $0x1f, R10
-	SHRQ $0x05, R11
-	JEQ  r7rest
-	MOVQ R11, R13
-	SHLQ $0x04, R13
-	MOVQ R13, R14
-	SHLQ $0x04, R14
+	MOVQ  AX, SI
+	LEAQ  (SI)(CX*2), DI
+	ADDQ  CX, DI
+	LEAQ  (DI)(CX*2), R8
+	ADDQ  CX, R8
+	MOVQ  b+40(FP), R9
+	MOVQ  k+32(FP), R10
+	MOVQ  aheadStep+96(FP), R11
+	MOVB  inTurn+117(FP), R11
+	TESTB R11, R11
+	JEQ   r7rest
+	MOVQ  R10, R11
+	ANDQ  $0x1f, R10
+	SHRQ  $0x05, R11
+	JEQ   r7rest
+	MOVQ  R11, R13
+	SHLQ  $0x04, R13
+	MOVQ  R13, R14
+	SHLQ  $0x04, R14
 
 r7turn:
 	MOVQ $0x00000008, R12
@@ -1341,6 +1382,10 @@ r7rest:
 	JEQ  r7ones
 
 r7quad:
+	PREFETCHT0       8192(R9)
+	PREFETCHT0       8256(R9)
+	PREFETCHT0       8320(R9)
+	PREFETCHT0       8384(R9)
 	VMOVUPS          (R9), Z7
 	VFMADD231PS.BCST (SI), Z7, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z7, Z1
@@ -1385,6 +1430,7 @@ r7ones:
 	JEQ   r7sum
 
 r7one:
+	PREFETCHT0       8192(R9)
 	VMOVUPS          (R9), Z7
 	VFMADD231PS.BCST (SI), Z7, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z7, Z1
@@ -3703,9 +3749,9 @@ r14clamp:
 	VZEROUPPER
 	RET
 
-// func gemm32AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool)
+// func gemm32AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm32AVX512(SB), NOSPLIT, $0-117
+TEXT ·gemm32AVX512(SB), NOSPLIT, $0-118
 	MOVQ  rows+0(FP), AX
 	MOVL  mask+112(FP), CX
 	KMOVW CX, K1
@@ -3767,18 +3813,21 @@ r1more:
 	LEAQ      (SI)(DI*4), SI
 
 r1started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r1rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x05, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r1rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r1rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x05, R12
 
 r1turn:
 	MOVQ $0x00000008, R10
@@ -3943,18 +3992,21 @@ r2more:
 	LEAQ      (SI)(DI*4), SI
 
 r2started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r2rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x05, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r2rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r2rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x05, R12
 
 r2turn:
 	MOVQ $0x00000008, R10
@@ -4164,18 +4216,21 @@ r3more:
 	LEAQ      (SI)(DI*4), SI
 
 r3started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r3rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x05, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r3rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r3rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x05, R12
 
 r3turn:
 	MOVQ $0x00000008, R10
@@ -4253,6 +4308,14 @@ r3rest:
 	JEQ  r3ones
 
 r3quad:
+	PREFETCHT0   8192(DI)
+	PREFETCHT0   8256(DI)
+	PREFETCHT0   8320(DI)
+	PREFETCHT0   8384(DI)
+	PREFETCHT0   8448(DI)
+	PREFETCHT0   8512(DI)
+	PREFETCHT0   8576(DI)
+	PREFETCHT0   8640(DI)
 	VMOVUPS      (DI), Z12
 	VMOVUPS      64(DI), Z13
 	VBROADCASTSS (SI), Z14
@@ -4307,6 +4370,8 @@ r3ones:
 	JEQ   r3sum
 
 r3one:
+	PREFETCHT0   8192(DI)
+	PREFETCHT0   8256(DI)
 	VMOVUPS      (DI), Z12
 	VMOVUPS      64(DI), Z13
 	VBROADCASTSS (SI), Z14
@@ -4422,20 +4487,23 @@ r4more:
 	LEAQ      (SI)(DI*4), SI
 
 r4started:
-	MOVQ AX, SI
-	LEAQ (SI)(CX*2), DI
-	ADDQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ aheadStep+96(FP), R10
-	MOVQ R9, R10
-	ANDQ $0x1f, R9
-	SHRQ $0x05, R10
-	JEQ  r4rest
-	MOVQ R10, R12
-	SHLQ $0x04, R12
-	MOVQ R12, R13
-	SHLQ $0x05, R13
+	MOVQ  AX, SI
+	LEAQ  (SI)(CX*2), DI
+	ADDQ  CX, DI
+	MOVQ  b+40(FP), R8
+	MOVQ  k+32(FP), R9
+	MOVQ  aheadStep+96(FP), R10
+	MOVB  inTurn+117(FP), R10
+	TESTB R10, R10
+	JEQ   r4rest
+	MOVQ  R9, R10
+	ANDQ  $0x1f, R9
+	SHRQ  $0x05, R10
+	JEQ   r4rest
+	MOVQ  R10, R12
+	SHLQ  $0x04, R12
+	MOVQ  R12, R13
+	SHLQ  $0x05, R13
 
 r4turn:
 	MOVQ $0x00000008, R11
@@ -4533,6 +4601,14 @@ r4rest:
 	JEQ  r4ones
 
 r4quad:
+	PREFETCHT0   8192(R8)
+	PREFETCHT0   8256(R8)
+	PREFETCHT0   8320(R8)
+	PREFETCHT0   8384(R8)
+	PREFETCHT0   8448(R8)
+	PREFETCHT0   8512(R8)
+	PREFETCHT0   8576(R8)
+	PREFETCHT0   8640(R8)
 	VMOVUPS      (R8), Z8
 	VMOVUPS      64(R8), Z9
 	VBROADCASTSS (SI), Z10
@@ -4600,6 +4676,8 @@ r4ones:
 	JEQ   r4sum
 
 r4one:
+	PREFETCHT0   8192(R8)
+	PREFETCHT0   8256(R8)
 	VMOVUPS      (R8), Z8
 	VMOVUPS      64(R8), Z9
 	VBROADCASTSS (SI), Z10
@@ -4731,20 +4809,23 @@ r5more:
 	LEAQ      (SI)(DI*4), SI
 
 r5started:
-	MOVQ AX, SI
-	LEAQ (SI)(CX*2), DI
-	ADDQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ aheadStep+96(FP), R10
-	MOVQ R9, R10
-	ANDQ $0x1f, R9
-	SHRQ $0x05, R10
-	JEQ  r5rest
-	MOVQ R10, R12
-	SHLQ $0x04, R12
-	MOVQ R12, R13
-	SHLQ $0x05, R13
+	MOVQ  AX, SI
+	LEAQ  (SI)(CX*2), DI
+	ADDQ  CX, DI
+	MOVQ  b+40(FP), R8
+	MOVQ  k+32(FP), R9
+	MOVQ  aheadStep+96(FP), R10
+	MOVB  inTurn+117(FP), R10
+	TESTB R10, R10
+	JEQ   r5rest
+	MOVQ  R9, R10
+	ANDQ  $0x1f, R9
+	SHRQ  $0x05, R10
+	JEQ   r5rest
+	MOVQ  R10, R12
+	SHLQ  $0x04, R12
+	MOVQ  R12, R13
+	SHLQ  $0x05, R13
 
 r5turn:
 	MOVQ $0x00000008, R11
@@ -4854,6 +4935,14 @@ r5rest:
 	JEQ  r5ones
 
 r5quad:
+	PREFETCHT0   8192(R8)
+	PREFETCHT0   8256(R8)
+	PREFETCHT0   8320(R8)
+	PREFETCHT0   8384(R8)
+	PREFETCHT0   8448(R8)
+	PREFETCHT0   8512(R8)
+	PREFETCHT0   8576(R8)
+	PREFETCHT0   8640(R8)
 	VMOVUPS      (R8), Z10
 	VMOVUPS      64(R8), Z11
 	VBROADCASTSS (SI), Z12
@@ -4933,6 +5022,8 @@ r5ones:
 	JEQ   r5sum
 
 r5one:
+	PREFETCHT0   8192(R8)
+	PREFETCHT0   8256(R8)
 	VMOVUPS      (R8), Z10
 	VMOVUPS      64(R8), Z11
 	VBROADCASTSS (SI), Z12
@@ -5085,20 +5176,23 @@ r6more:
 	LEAQ      (SI)(DI*4), SI
 
 r6started:
-	MOVQ AX, SI
-	LEAQ (SI)(CX*2), DI
-	ADDQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ aheadStep+96(FP), R10
-	MOVQ R9, R10
-	ANDQ $0x1f, R9
-	SHRQ $0x05, R10
-	JEQ  r6rest
-	MOVQ R10, R12
-	SHLQ $0x04, R12
-	MOVQ R12, R13
-	SHLQ $0x05, R13
+	MOVQ  AX, SI
+	LEAQ  (SI)(CX*2), DI
+	ADDQ  CX, DI
+	MOVQ  b+40(FP), R8
+	MOVQ  k+32(FP), R9
+	MOVQ  aheadStep+96(FP), R10
+	MOVB  inTurn+117(FP), R10
+	TESTB R10, R10
+	JEQ   r6rest
+	MOVQ  R9, R10
+	ANDQ  $0x1f, R9
+	SHRQ  $0x05, R10
+	JEQ   r6rest
+	MOVQ  R10, R12
+	SHLQ  $0x04, R12
+	MOVQ  R12, R13
+	SHLQ  $0x05, R13
 
 r6turn:
 	MOVQ $0x00000008, R11
@@ -5220,6 +5314,14 @@ r6rest:
 	JEQ  r6ones
 
 r6quad:
+	PREFETCHT0   8192(R8)
+	PREFETCHT0   8256(R8)
+	PREFETCHT0   8320(R8)
+	PREFETCHT0   8384(R8)
+	PREFETCHT0   8448(R8)
+	PREFETCHT0   8512(R8)
+	PREFETCHT0   8576(R8)
+	PREFETCHT0   8640(R8)
 	VMOVUPS      (R8), Z12
 	VMOVUPS      64(R8), Z13
 	VBROADCASTSS (SI), Z14
@@ -5311,6 +5413,8 @@ r6ones:
 	JEQ   r6sum
 
 r6one:
+	PREFETCHT0   8192(R8)
+	PREFETCHT0   8256(R8)
 	VMOVUPS      (R8), Z12
 	VMOVUPS      64(R8), Z13
 	VBROADCASTSS (SI), Z14
@@ -5484,22 +5588,25 @@ r7more:
 	LEAQ      (SI)(DI*4), SI
 
 r7started:
-	MOVQ AX, SI
-	LEAQ (SI)(CX*2), DI
-	ADDQ CX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	MOVQ b+40(FP), R9
-	MOVQ k+32(FP), R10
-	MOVQ aheadStep+96(FP), R11
-	MOVQ R10, R11
-	ANDQ $0x1f, R10
-	SHRQ $0x05, R11
-	JEQ  r7rest
-	MOVQ R11, R13
-	SHLQ $0x04, R13
-	MOVQ R13, R14
-	SHLQ $0x05, R14
+	MOVQ  AX, SI
+	LEAQ  (SI)(CX*2), DI
+	ADDQ  CX, DI
+	LEAQ  (DI)(CX*2), R8
+	ADDQ  CX, R8
+	MOVQ  b+40(FP), R9
+	MOVQ  k+32(FP), R10
+	MOVQ  aheadStep+96(FP), R11
+	MOVB  inTurn+117(FP), R11
+	TESTB R11, R11
+	JEQ   r7rest
+	MOVQ  R10, R11
+	ANDQ  $0x1f, R10
+	SHRQ  $0x05, R11
+	JEQ   r7rest
+	MOVQ  R11, R13
+	SHLQ  $0x04, R13
+	MOVQ  R13, R14
+	SHLQ  $0x05, R14
 
 r7turn:
 	MOVQ $0x00000008, R12
@@ -5641,6 +5748,14 @@ r7rest:
 	JEQ  r7ones
 
 r7quad:
+	PREFETCHT0   8192(R9)
+	PREFETCHT0   8256(R9)
+	PREFETCHT0   8320(R9)
+	PREFETCHT0   8384(R9)
+	PREFETCHT0   8448(R9)
+	PREFETCHT0   8512(R9)
+	PREFETCHT0   8576(R9)
+	PREFETCHT0   8640(R9)
 	VMOVUPS      (R9), Z14
 	VMOVUPS      64(R9), Z15
 	VBROADCASTSS (SI), Z16
@@ -5745,6 +5860,8 @@ r7ones:
 	JEQ   r7sum
 
 r7one:
+	PREFETCHT0   8192(R9)
+	PREFETCHT0   8256(R9)
 	VMOVUPS      (R9), Z14
 	VMOVUPS      64(R9), Z15
 	VBROADCASTSS (SI), Z16
@@ -9667,9 +9784,9 @@ r14clamp:
 	VZEROUPPER
 	RET
 
-// func gemm16AVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool)
+// func gemm16AVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm16AVX2(SB), NOSPLIT, $0-117
+TEXT ·gemm16AVX2(SB), NOSPLIT, $0-118
 	MOVQ rows+0(FP), AX
 	CMPQ AX, $0x00000006
 	JEQ  r6
@@ -9717,18 +9834,21 @@ r1more:
 	LEAQ         (SI)(DI*4), SI
 
 r1started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r1rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x04, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r1rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r1rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x04, R12
 
 r1turn:
 	MOVQ $0x00000008, R10
@@ -9927,18 +10047,21 @@ r2more:
 	LEAQ         (SI)(DI*4), SI
 
 r2started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r2rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x04, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r2rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r2rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x04, R12
 
 r2turn:
 	MOVQ $0x00000008, R10
@@ -10189,18 +10312,21 @@ r3more:
 	LEAQ         (SI)(DI*4), SI
 
 r3started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r3rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x04, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r3rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r3rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x04, R12
 
 r3turn:
 	MOVQ $0x00000008, R10
@@ -10278,6 +10404,10 @@ r3rest:
 	JEQ  r3ones
 
 r3quad:
+	PREFETCHT0   8192(DI)
+	PREFETCHT0   8256(DI)
+	PREFETCHT0   8320(DI)
+	PREFETCHT0   8384(DI)
 	VMOVUPS      (DI), Y12
 	VMOVUPS      32(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -10332,6 +10462,7 @@ r3ones:
 	JEQ   r3sum
 
 r3one:
+	PREFETCHT0   8192(DI)
 	VMOVUPS      (DI), Y12
 	VMOVUPS      32(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -11460,9 +11591,9 @@ r6stored:
 	VZEROUPPER
 	RET
 
-// func gemm16HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool)
+// func gemm16HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm16HalfAVX512(SB), NOSPLIT, $0-117
+TEXT ·gemm16HalfAVX512(SB), NOSPLIT, $0-118
 	MOVQ  rows+0(FP), AX
 	MOVL  mask+112(FP), CX
 	KMOVW CX, K1
@@ -11519,18 +11650,21 @@ r1more:
 	LEAQ      (SI)(DI*4), SI
 
 r1started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r1rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x03, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r1rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r1rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x03, R12
 
 r1turn:
 	MOVQ $0x00000008, R10
@@ -11572,6 +11706,8 @@ r1rest:
 	JEQ  r1ones
 
 r1quad:
+	PREFETCHT0       8192(DI)
+	PREFETCHT0       8256(DI)
 	VCVTPH2PS        (DI), Z4
 	VFMADD231PS.BCST (SI), Z4, Z0
 	VCVTPH2PS        32(DI), Z4
@@ -11590,6 +11726,7 @@ r1ones:
 	JEQ   r1sum
 
 r1one:
+	PREFETCHT0       8192(DI)
 	VCVTPH2PS        (DI), Z4
 	VFMADD231PS.BCST (SI), Z4, Z0
 	ADDQ             $0x04, SI
@@ -11654,18 +11791,21 @@ r2more:
 	LEAQ      (SI)(DI*4), SI
 
 r2started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r2rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x03, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r2rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r2rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x03, R12
 
 r2turn:
 	MOVQ $0x00000008, R10
@@ -11711,6 +11851,8 @@ r2rest:
 	JEQ  r2ones
 
 r2quad:
+	PREFETCHT0       8192(DI)
+	PREFETCHT0       8256(DI)
 	VCVTPH2PS        (DI), Z8
 	VFMADD231PS.BCST (SI), Z8, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z8, Z1
@@ -11733,6 +11875,7 @@ r2ones:
 	JEQ   r2sum
 
 r2one:
+	PREFETCHT0       8192(DI)
 	VCVTPH2PS        (DI), Z8
 	VFMADD231PS.BCST (SI), Z8, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z8, Z1
@@ -11815,18 +11958,21 @@ r3more:
 	LEAQ      (SI)(DI*4), SI
 
 r3started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r3rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x03, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r3rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r3rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x03, R12
 
 r3turn:
 	MOVQ $0x00000008, R10
@@ -11876,6 +12022,8 @@ r3rest:
 	JEQ  r3ones
 
 r3quad:
+	PREFETCHT0       8192(DI)
+	PREFETCHT0       8256(DI)
 	VCVTPH2PS        (DI), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -11902,6 +12050,7 @@ r3ones:
 	JEQ   r3sum
 
 r3one:
+	PREFETCHT0       8192(DI)
 	VCVTPH2PS        (DI), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -11998,20 +12147,23 @@ r4more:
 	LEAQ      (SI)(DI*4), SI
 
 r4started:
-	MOVQ AX, SI
-	LEAQ (SI)(CX*2), DI
-	ADDQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ aheadStep+96(FP), R10
-	MOVQ R9, R10
-	ANDQ $0x1f, R9
-	SHRQ $0x05, R10
-	JEQ  r4rest
-	MOVQ R10, R12
-	SHLQ $0x04, R12
-	MOVQ R12, R13
-	SHLQ $0x03, R13
+	MOVQ  AX, SI
+	LEAQ  (SI)(CX*2), DI
+	ADDQ  CX, DI
+	MOVQ  b+40(FP), R8
+	MOVQ  k+32(FP), R9
+	MOVQ  aheadStep+96(FP), R10
+	MOVB  inTurn+117(FP), R10
+	TESTB R10, R10
+	JEQ   r4rest
+	MOVQ  R9, R10
+	ANDQ  $0x1f, R9
+	SHRQ  $0x05, R10
+	JEQ   r4rest
+	MOVQ  R10, R12
+	SHLQ  $0x04, R12
+	MOVQ  R12, R13
+	SHLQ  $0x03, R13
 
 r4turn:
 	MOVQ $0x00000008, R11
@@ -12073,6 +12225,8 @@ r4rest:
 	JEQ  r4ones
 
 r4quad:
+	PREFETCHT0       8192(R8)
+	PREFETCHT0       8256(R8)
 	VCVTPH2PS        (R8), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -12104,6 +12258,7 @@ r4ones:
 	JEQ   r4sum
 
 r4one:
+	PREFETCHT0       8192(R8)
 	VCVTPH2PS        (R8), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -12209,20 +12364,23 @@ r5more:
 	LEAQ      (SI)(DI*4), SI
 
 r5started:
-	MOVQ AX, SI
-	LEAQ (SI)(CX*2), DI
-	ADDQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ aheadStep+96(FP), R10
-	MOVQ R9, R10
-	ANDQ $0x1f, R9
-	SHRQ $0x05, R10
-	JEQ  r5rest
-	MOVQ R10, R12
-	SHLQ $0x04, R12
-	MOVQ R12, R13
-	SHLQ $0x03, R13
+	MOVQ  AX, SI
+	LEAQ  (SI)(CX*2), DI
+	ADDQ  CX, DI
+	MOVQ  b+40(FP), R8
+	MOVQ  k+32(FP), R9
+	MOVQ  aheadStep+96(FP), R10
+	MOVB  inTurn+117(FP), R10
+	TESTB R10, R10
+	JEQ   r5rest
+	MOVQ  R9, R10
+	ANDQ  $0x1f, R9
+	SHRQ  $0x05, R10
+	JEQ   r5rest
+	MOVQ  R10, R12
+	SHLQ  $0x04, R12
+	MOVQ  R12, R13
+	SHLQ  $0x03, R13
 
 r5turn:
 	MOVQ $0x00000008, R11
@@ -12288,6 +12446,8 @@ r5rest:
 	JEQ  r5ones
 
 r5quad:
+	PREFETCHT0       8192(R8)
+	PREFETCHT0       8256(R8)
 	VCVTPH2PS        (R8), Z10
 	VFMADD231PS.BCST (SI), Z10, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z10, Z1
@@ -12323,6 +12483,7 @@ r5ones:
 	JEQ   r5sum
 
 r5one:
+	PREFETCHT0       8192(R8)
 	VCVTPH2PS        (R8), Z10
 	VFMADD231PS.BCST (SI), Z10, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z10, Z1
@@ -12438,20 +12599,23 @@ r6more:
 	LEAQ      (SI)(DI*4), SI
 
 r6started:
-	MOVQ AX, SI
-	LEAQ (SI)(CX*2), DI
-	ADDQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ aheadStep+96(FP), R10
-	MOVQ R9, R10
-	ANDQ $0x1f, R9
-	SHRQ $0x05, R10
-	JEQ  r6rest
-	MOVQ R10, R12
-	SHLQ $0x04, R12
-	MOVQ R12, R13
-	SHLQ $0x03, R13
+	MOVQ  AX, SI
+	LEAQ  (SI)(CX*2), DI
+	ADDQ  CX, DI
+	MOVQ  b+40(FP), R8
+	MOVQ  k+32(FP), R9
+	MOVQ  aheadStep+96(FP), R10
+	MOVB  inTurn+117(FP), R10
+	TESTB R10, R10
+	JEQ   r6rest
+	MOVQ  R9, R10
+	ANDQ  $0x1f, R9
+	SHRQ  $0x05, R10
+	JEQ   r6rest
+	MOVQ  R10, R12
+	SHLQ  $0x04, R12
+	MOVQ  R12, R13
+	SHLQ  $0x03, R13
 
 r6turn:
 	MOVQ $0x00000008, R11
@@ -12521,6 +12685,8 @@ r6rest:
 	JEQ  r6ones
 
 r6quad:
+	PREFETCHT0       8192(R8)
+	PREFETCHT0       8256(R8)
 	VCVTPH2PS        (R8), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -12560,6 +12726,7 @@ r6ones:
 	JEQ   r6sum
 
 r6one:
+	PREFETCHT0       8192(R8)
 	VCVTPH2PS        (R8), Z12
 	VFMADD231PS.BCST (SI), Z12, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z12, Z1
@@ -12682,22 +12849,25 @@ r7more:
 	LEAQ      (SI)(DI*4), SI
 
 r7started:
-	MOVQ AX, SI
-	LEAQ (SI)(CX*2), DI
-	ADDQ CX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	MOVQ b+40(FP), R9
-	MOVQ k+32(FP), R10
-	MOVQ aheadStep+96(FP), R11
-	MOVQ R10, R11
-	ANDQ $0x1f, R10
-	SHRQ $0x05, R11
-	JEQ  r7rest
-	MOVQ R11, R13
-	SHLQ $0x04, R13
-	MOVQ R13, R14
-	SHLQ $0x03, R14
+	MOVQ  AX, SI
+	LEAQ  (SI)(CX*2), DI
+	ADDQ  CX, DI
+	LEAQ  (DI)(CX*2), R8
+	ADDQ  CX, R8
+	MOVQ  b+40(FP), R9
+	MOVQ  k+32(FP), R10
+	MOVQ  aheadStep+96(FP), R11
+	MOVB  inTurn+117(FP), R11
+	TESTB R11, R11
+	JEQ   r7rest
+	MOVQ  R10, R11
+	ANDQ  $0x1f, R10
+	SHRQ  $0x05, R11
+	JEQ   r7rest
+	MOVQ  R11, R13
+	SHLQ  $0x04, R13
+	MOVQ  R13, R14
+	SHLQ  $0x03, R14
 
 r7turn:
 	MOVQ $0x00000008, R12
@@ -12779,6 +12949,8 @@ r7rest:
 	JEQ  r7ones
 
 r7quad:
+	PREFETCHT0       8192(R9)
+	PREFETCHT0       8256(R9)
 	VCVTPH2PS        (R9), Z7
 	VFMADD231PS.BCST (SI), Z7, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z7, Z1
@@ -12823,6 +12995,7 @@ r7ones:
 	JEQ   r7sum
 
 r7one:
+	PREFETCHT0       8192(R9)
 	VCVTPH2PS        (R9), Z7
 	VFMADD231PS.BCST (SI), Z7, Z0
 	VFMADD231PS.BCST (SI)(CX*1), Z7, Z1
@@ -15113,9 +15286,9 @@ r14clamp:
 	VZEROUPPER
 	RET
 
-// func gemm32HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool)
+// func gemm32HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm32HalfAVX512(SB), NOSPLIT, $0-117
+TEXT ·gemm32HalfAVX512(SB), NOSPLIT, $0-118
 	MOVQ  rows+0(FP), AX
 	MOVL  mask+112(FP), CX
 	KMOVW CX, K1
@@ -15177,18 +15350,21 @@ r1more:
 	LEAQ      (SI)(DI*4), SI
 
 r1started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r1rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x04, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r1rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r1rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x04, R12
 
 r1turn:
 	MOVQ $0x00000008, R10
@@ -15242,6 +15418,10 @@ r1rest:
 	JEQ  r1ones
 
 r1quad:
+	PREFETCHT0   8192(DI)
+	PREFETCHT0   8256(DI)
+	PREFETCHT0   8320(DI)
+	PREFETCHT0   8384(DI)
 	VCVTPH2PS    (DI), Z8
 	VCVTPH2PS    32(DI), Z9
 	VBROADCASTSS (SI), Z10
@@ -15272,6 +15452,7 @@ r1ones:
 	JEQ   r1sum
 
 r1one:
+	PREFETCHT0   8192(DI)
 	VCVTPH2PS    (DI), Z8
 	VCVTPH2PS    32(DI), Z9
 	VBROADCASTSS (SI), Z10
@@ -15353,18 +15534,21 @@ r2more:
 	LEAQ      (SI)(DI*4), SI
 
 r2started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r2rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x04, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r2rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r2rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x04, R12
 
 r2turn:
 	MOVQ $0x00000008, R10
@@ -15430,6 +15614,10 @@ r2rest:
 	JEQ  r2ones
 
 r2quad:
+	PREFETCHT0   8192(DI)
+	PREFETCHT0   8256(DI)
+	PREFETCHT0   8320(DI)
+	PREFETCHT0   8384(DI)
 	VCVTPH2PS    (DI), Z12
 	VCVTPH2PS    32(DI), Z13
 	VBROADCASTSS (SI), Z14
@@ -15472,6 +15660,7 @@ r2ones:
 	JEQ   r2sum
 
 r2one:
+	PREFETCHT0   8192(DI)
 	VCVTPH2PS    (DI), Z12
 	VCVTPH2PS    32(DI), Z13
 	VBROADCASTSS (SI), Z14
@@ -15574,18 +15763,21 @@ r3more:
 	LEAQ      (SI)(DI*4), SI
 
 r3started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r3rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x04, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r3rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r3rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x04, R12
 
 r3turn:
 	MOVQ $0x00000008, R10
@@ -15663,6 +15855,10 @@ r3rest:
 	JEQ  r3ones
 
 r3quad:
+	PREFETCHT0   8192(DI)
+	PREFETCHT0   8256(DI)
+	PREFETCHT0   8320(DI)
+	PREFETCHT0   8384(DI)
 	VCVTPH2PS    (DI), Z12
 	VCVTPH2PS    32(DI), Z13
 	VBROADCASTSS (SI), Z14
@@ -15717,6 +15913,7 @@ r3ones:
 	JEQ   r3sum
 
 r3one:
+	PREFETCHT0   8192(DI)
 	VCVTPH2PS    (DI), Z12
 	VCVTPH2PS    32(DI), Z13
 	VBROADCASTSS (SI), Z14
@@ -15832,20 +16029,23 @@ r4more:
 	LEAQ      (SI)(DI*4), SI
 
 r4started:
-	MOVQ AX, SI
-	LEAQ (SI)(CX*2), DI
-	ADDQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ aheadStep+96(FP), R10
-	MOVQ R9, R10
-	ANDQ $0x1f, R9
-	SHRQ $0x05, R10
-	JEQ  r4rest
-	MOVQ R10, R12
-	SHLQ $0x04, R12
-	MOVQ R12, R13
-	SHLQ $0x04, R13
+	MOVQ  AX, SI
+	LEAQ  (SI)(CX*2), DI
+	ADDQ  CX, DI
+	MOVQ  b+40(FP), R8
+	MOVQ  k+32(FP), R9
+	MOVQ  aheadStep+96(FP), R10
+	MOVB  inTurn+117(FP), R10
+	TESTB R10, R10
+	JEQ   r4rest
+	MOVQ  R9, R10
+	ANDQ  $0x1f, R9
+	SHRQ  $0x05, R10
+	JEQ   r4rest
+	MOVQ  R10, R12
+	SHLQ  $0x04, R12
+	MOVQ  R12, R13
+	SHLQ  $0x04, R13
 
 r4turn:
 	MOVQ $0x00000008, R11
@@ -15943,6 +16143,10 @@ r4rest:
 	JEQ  r4ones
 
 r4quad:
+	PREFETCHT0   8192(R8)
+	PREFETCHT0   8256(R8)
+	PREFETCHT0   8320(R8)
+	PREFETCHT0   8384(R8)
 	VCVTPH2PS    (R8), Z8
 	VCVTPH2PS    32(R8), Z9
 	VBROADCASTSS (SI), Z10
@@ -16010,6 +16214,7 @@ r4ones:
 	JEQ   r4sum
 
 r4one:
+	PREFETCHT0   8192(R8)
 	VCVTPH2PS    (R8), Z8
 	VCVTPH2PS    32(R8), Z9
 	VBROADCASTSS (SI), Z10
@@ -16141,20 +16346,23 @@ r5more:
 	LEAQ      (SI)(DI*4), SI
 
 r5started:
-	MOVQ AX, SI
-	LEAQ (SI)(CX*2), DI
-	ADDQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ aheadStep+96(FP), R10
-	MOVQ R9, R10
-	ANDQ $0x1f, R9
-	SHRQ $0x05, R10
-	JEQ  r5rest
-	MOVQ R10, R12
-	SHLQ $0x04, R12
-	MOVQ R12, R13
-	SHLQ $0x04, R13
+	MOVQ  AX, SI
+	LEAQ  (SI)(CX*2), DI
+	ADDQ  CX, DI
+	MOVQ  b+40(FP), R8
+	MOVQ  k+32(FP), R9
+	MOVQ  aheadStep+96(FP), R10
+	MOVB  inTurn+117(FP), R10
+	TESTB R10, R10
+	JEQ   r5rest
+	MOVQ  R9, R10
+	ANDQ  $0x1f, R9
+	SHRQ  $0x05, R10
+	JEQ   r5rest
+	MOVQ  R10, R12
+	SHLQ  $0x04, R12
+	MOVQ  R12, R13
+	SHLQ  $0x04, R13
 
 r5turn:
 	MOVQ $0x00000008, R11
@@ -16264,6 +16472,10 @@ r5rest:
 	JEQ  r5ones
 
 r5quad:
+	PREFETCHT0   8192(R8)
+	PREFETCHT0   8256(R8)
+	PREFETCHT0   8320(R8)
+	PREFETCHT0   8384(R8)
 	VCVTPH2PS    (R8), Z10
 	VCVTPH2PS    32(R8), Z11
 	VBROADCASTSS (SI), Z12
@@ -16343,6 +16555,7 @@ r5ones:
 	JEQ   r5sum
 
 r5one:
+	PREFETCHT0   8192(R8)
 	VCVTPH2PS    (R8), Z10
 	VCVTPH2PS    32(R8), Z11
 	VBROADCASTSS (SI), Z12
@@ -16495,20 +16708,23 @@ r6more:
 	LEAQ      (SI)(DI*4), SI
 
 r6started:
-	MOVQ AX, SI
-	LEAQ (SI)(CX*2), DI
-	ADDQ CX, DI
-	MOVQ b+40(FP), R8
-	MOVQ k+32(FP), R9
-	MOVQ aheadStep+96(FP), R10
-	MOVQ R9, R10
-	ANDQ $0x1f, R9
-	SHRQ $0x05, R10
-	JEQ  r6rest
-	MOVQ R10, R12
-	SHLQ $0x04, R12
-	MOVQ R12, R13
-	SHLQ $0x04, R13
+	MOVQ  AX, SI
+	LEAQ  (SI)(CX*2), DI
+	ADDQ  CX, DI
+	MOVQ  b+40(FP), R8
+	MOVQ  k+32(FP), R9
+	MOVQ  aheadStep+96(FP), R10
+	MOVB  inTurn+117(FP), R10
+	TESTB R10, R10
+	JEQ   r6rest
+	MOVQ  R9, R10
+	ANDQ  $0x1f, R9
+	SHRQ  $0x05, R10
+	JEQ   r6rest
+	MOVQ  R10, R12
+	SHLQ  $0x04, R12
+	MOVQ  R12, R13
+	SHLQ  $0x04, R13
 
 r6turn:
 	MOVQ $0x00000008, R11
@@ -16630,6 +16846,10 @@ r6rest:
 	JEQ  r6ones
 
 r6quad:
+	PREFETCHT0   8192(R8)
+	PREFETCHT0   8256(R8)
+	PREFETCHT0   8320(R8)
+	PREFETCHT0   8384(R8)
 	VCVTPH2PS    (R8), Z12
 	VCVTPH2PS    32(R8), Z13
 	VBROADCASTSS (SI), Z14
@@ -16721,6 +16941,7 @@ r6ones:
 	JEQ   r6sum
 
 r6one:
+	PREFETCHT0   8192(R8)
 	VCVTPH2PS    (R8), Z12
 	VCVTPH2PS    32(R8), Z13
 	VBROADCASTSS (SI), Z14
@@ -16894,22 +17115,25 @@ r7more:
 	LEAQ      (SI)(DI*4), SI
 
 r7started:
-	MOVQ AX, SI
-	LEAQ (SI)(CX*2), DI
-	ADDQ CX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	MOVQ b+40(FP), R9
-	MOVQ k+32(FP), R10
-	MOVQ aheadStep+96(FP), R11
-	MOVQ R10, R11
-	ANDQ $0x1f, R10
-	SHRQ $0x05, R11
-	JEQ  r7rest
-	MOVQ R11, R13
-	SHLQ $0x04, R13
-	MOVQ R13, R14
-	SHLQ $0x04, R14
+	MOVQ  AX, SI
+	LEAQ  (SI)(CX*2), DI
+	ADDQ  CX, DI
+	LEAQ  (DI)(CX*2), R8
+	ADDQ  CX, R8
+	MOVQ  b+40(FP), R9
+	MOVQ  k+32(FP), R10
+	MOVQ  aheadStep+96(FP), R11
+	MOVB  inTurn+117(FP), R11
+	TESTB R11, R11
+	JEQ   r7rest
+	MOVQ  R10, R11
+	ANDQ  $0x1f, R10
+	SHRQ  $0x05, R11
+	JEQ   r7rest
+	MOVQ  R11, R13
+	SHLQ  $0x04, R13
+	MOVQ  R13, R14
+	SHLQ  $0x04, R14
 
 r7turn:
 	MOVQ $0x00000008, R12
@@ -17051,6 +17275,10 @@ r7rest:
 	JEQ  r7ones
 
 r7quad:
+	PREFETCHT0   8192(R9)
+	PREFETCHT0   8256(R9)
+	PREFETCHT0   8320(R9)
+	PREFETCHT0   8384(R9)
 	VCVTPH2PS    (R9), Z14
 	VCVTPH2PS    32(R9), Z15
 	VBROADCASTSS (SI), Z16
@@ -17155,6 +17383,7 @@ r7ones:
 	JEQ   r7sum
 
 r7one:
+	PREFETCHT0   8192(R9)
 	VCVTPH2PS    (R9), Z14
 	VCVTPH2PS    32(R9), Z15
 	VBROADCASTSS (SI), Z16
@@ -21021,9 +21250,9 @@ r14clamp:
 	VZEROUPPER
 	RET
 
-// func gemm16HalfAVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool)
+// func gemm16HalfAVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
-TEXT ·gemm16HalfAVX2(SB), NOSPLIT, $0-117
+TEXT ·gemm16HalfAVX2(SB), NOSPLIT, $0-118
 	MOVQ rows+0(FP), AX
 	CMPQ AX, $0x00000006
 	JEQ  r6
@@ -21071,18 +21300,21 @@ r1more:
 	LEAQ         (SI)(DI*4), SI
 
 r1started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r1rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x03, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r1rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r1rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x03, R12
 
 r1turn:
 	MOVQ $0x00000008, R10
@@ -21136,6 +21368,8 @@ r1rest:
 	JEQ  r1ones
 
 r1quad:
+	PREFETCHT0   8192(DI)
+	PREFETCHT0   8256(DI)
 	VCVTPH2PS    (DI), Y8
 	VCVTPH2PS    16(DI), Y9
 	VBROADCASTSS (SI), Y10
@@ -21166,6 +21400,7 @@ r1ones:
 	JEQ   r1sum
 
 r1one:
+	PREFETCHT0   8192(DI)
 	VCVTPH2PS    (DI), Y8
 	VCVTPH2PS    16(DI), Y9
 	VBROADCASTSS (SI), Y10
@@ -21281,18 +21516,21 @@ r2more:
 	LEAQ         (SI)(DI*4), SI
 
 r2started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r2rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x03, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r2rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r2rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x03, R12
 
 r2turn:
 	MOVQ $0x00000008, R10
@@ -21358,6 +21596,8 @@ r2rest:
 	JEQ  r2ones
 
 r2quad:
+	PREFETCHT0   8192(DI)
+	PREFETCHT0   8256(DI)
 	VCVTPH2PS    (DI), Y12
 	VCVTPH2PS    16(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -21400,6 +21640,7 @@ r2ones:
 	JEQ   r2sum
 
 r2one:
+	PREFETCHT0   8192(DI)
 	VCVTPH2PS    (DI), Y12
 	VCVTPH2PS    16(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -21543,18 +21784,21 @@ r3more:
 	LEAQ         (SI)(DI*4), SI
 
 r3started:
-	MOVQ AX, SI
-	MOVQ b+40(FP), DI
-	MOVQ k+32(FP), R8
-	MOVQ aheadStep+96(FP), R9
-	MOVQ R8, R9
-	ANDQ $0x1f, R8
-	SHRQ $0x05, R9
-	JEQ  r3rest
-	MOVQ R9, R11
-	SHLQ $0x04, R11
-	MOVQ R11, R12
-	SHLQ $0x03, R12
+	MOVQ  AX, SI
+	MOVQ  b+40(FP), DI
+	MOVQ  k+32(FP), R8
+	MOVQ  aheadStep+96(FP), R9
+	MOVB  inTurn+117(FP), R9
+	TESTB R9, R9
+	JEQ   r3rest
+	MOVQ  R8, R9
+	ANDQ  $0x1f, R8
+	SHRQ  $0x05, R9
+	JEQ   r3rest
+	MOVQ  R9, R11
+	SHLQ  $0x04, R11
+	MOVQ  R11, R12
+	SHLQ  $0x03, R12
 
 r3turn:
 	MOVQ $0x00000008, R10
@@ -21632,6 +21876,8 @@ r3rest:
 	JEQ  r3ones
 
 r3quad:
+	PREFETCHT0   8192(DI)
+	PREFETCHT0   8256(DI)
 	VCVTPH2PS    (DI), Y12
 	VCVTPH2PS    16(DI), Y13
 	VBROADCASTSS (SI), Y14
@@ -21686,6 +21932,7 @@ r3ones:
 	JEQ   r3sum
 
 r3one:
+	PREFETCHT0   8192(DI)
 	VCVTPH2PS    (DI), Y12
 	VCVTPH2PS    16(DI), Y13
 	VBROADCASTSS (SI), Y14

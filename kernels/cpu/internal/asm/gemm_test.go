@@ -47,8 +47,19 @@ func panelOf(k GemmKernel, b []float32) []float32 {
 	return x
 }
 
+// bothOrders runs a test on kernels that take few rows in turn, and on those that do not, whatever this processor likes better.
+func bothOrders(t *testing.T, test func(t *testing.T)) {
+	likes := inTurn
+	defer func() { inTurn = likes }()
+	for _, inTurn = range []bool{false, true} {
+		t.Run(fmt.Sprintf("in turn %v", inTurn), test)
+	}
+}
+
 // Kernels on halves give the same bits as those on float32.
-func TestGemmHalves(t *testing.T) {
+func TestGemmHalves(t *testing.T) { bothOrders(t, testGemmHalves) }
+
+func testGemmHalves(t *testing.T) {
 	kernels := GemmKernels()
 	for _, k := range kernels {
 		if !k.Half {
@@ -75,7 +86,9 @@ func TestGemmHalves(t *testing.T) {
 	}
 }
 
-func TestGemmKernels(t *testing.T) {
+func TestGemmKernels(t *testing.T) { bothOrders(t, testGemmKernels) }
+
+func testGemmKernels(t *testing.T) {
 	for _, k := range GemmKernels() {
 		t.Run(k.Name, func(t *testing.T) {
 			runnable(t, k.Needs)

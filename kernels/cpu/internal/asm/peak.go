@@ -52,11 +52,17 @@ func ReadAll(have Features, x []byte) {
 	if part == 0 {
 		return
 	}
-	if run := readLoop(have); run != nil {
+	run := readLoop(have)
+	switch {
+	case run == nil:
+		runtime.KeepAlive(readGeneric(x[:readParts*part]))
+	case inTurn:
 		run(&x[0], part)
-		return
+	default:
+		for ; len(x) >= readParts*readTurn; x = x[readParts*readTurn:] {
+			run(&x[0], readTurn)
+		}
 	}
-	runtime.KeepAlive(readGeneric(x[:readParts*part]))
 }
 
 const goChains = 8

@@ -31,7 +31,7 @@ func gemm(c *build.Context) {
 			name = fmt.Sprintf("gemm%dHalf%s", 16*s.blocks, s.isa.name)
 		}
 		function(c, name,
-			"func(rows, tiles int, a *float32, lda, k int, b, bias, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo, hi float32, mask uint32, accumulate bool)",
+			"func(rows, tiles int, a *float32, lda, k int, b, bias, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo, hi float32, mask uint32, accumulate, inTurn bool)",
 			fmt.Sprintf("%s computes tiles of 1 to %d rows x %d columns; see GemmCall.", name, s.rows, 16*s.blocks))
 		rows := c.Load(c.Param("rows"), c.GP64())
 		if s.isa == avx512 {
@@ -196,7 +196,7 @@ func (t *gemmTile) fetchOut(rows int) {
 	}
 }
 
-// multiply runs over k, four steps at a time, then one; few rows take most of it from several streams. Three rows share an address
+// multiply runs over k, four steps at a time, then one; few rows may take most of it from several streams. Three rows share an address
 // register. Four steps of many rows ask for as many cache lines ahead as they read of b.
 func (t *gemmTile) multiply() {
 	c := t.c
@@ -220,6 +220,11 @@ func (t *gemmTile) multiply() {
 	}
 	w, k, quads, aheadStep := t.gp("b"), t.gp("k"), c.GP64(), t.gp("aheadStep")
 	steps := func(n int) {
+		if t.few() && (t.p > 2 || t.shape.element == 2) {
+			for at := 0; at < n*t.shape.step(); at += lane {
+				c.PREFETCHT0(operand.Mem{Base: w, Disp: fewAhead + at})
+			}
+		}
 		for i := range n {
 			for range t.lookAhead(i) * n / 4 {
 				c.PREFETCHT1(operand.Mem{Base: t.ahead})
@@ -233,6 +238,9 @@ func (t *gemmTile) multiply() {
 		c.ADDQ(operand.U32(uint32(n*t.shape.step())), w)
 	}
 	if t.few() {
+		inTurn := c.Load(c.Param("inTurn"), c.GP8())
+		c.TESTB(inTurn, inTurn)
+		c.JEQ(operand.LabelRef(t.label("rest")))
 		t.streams(k, quads, w, bases, func() {
 			for i := range 4 {
 				t.step(w, i, func(p int) operand.Mem { return at(p, i) })
@@ -257,6 +265,10 @@ func (t *gemmTile) multiply() {
 	c.Label(t.label("sum"))
 	addSets(c, t.acc)
 }
+
+// fewAhead is how many bytes ahead few rows ask for b where a line turns into so many instructions that a processor does not see far
+// enough ahead: those of three rows, and halves, which are converted.
+const fewAhead = 8192
 
 // streams is at how many places memory is read in turn where it is waited for: what a processor asks for by itself lies in the page that
 // is read, so from several pages more lines are under way.

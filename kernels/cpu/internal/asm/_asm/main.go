@@ -30,6 +30,7 @@ type family struct {
 var families = []family{
 	{"attend", attend},
 	{"conv", conv},
+	{"cpuid", cpuid},
 	{"depthwise", depthwise},
 	{"gemm", gemm},
 	{"half", half},
