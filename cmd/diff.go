@@ -23,6 +23,9 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
+// diffDuration is how long each of two is measured, at least, unless a person says so.
+const diffDuration = 2 * time.Second
+
 // diffFlags are the flags of trtui diff.
 type diffFlags struct {
 	*modelFlags
@@ -64,7 +67,7 @@ func diffCommand(t tables) *cobra.Command {
 	f.StringSliceVar(&o.backends, "backends", nil, "the backends of A and of B, comma separated: "+backendNames(t.backends)+"; default: --backend for both")
 	f.BoolVar(&o.timesOf, "times-only", false, "compare times and memory, not accuracy")
 	f.BoolVar(&o.all, "all", false, "list all layers, also those that hardly changed")
-	f.DurationVar(&o.duration, "duration", 2*time.Second, "how long each of the two is measured, at least")
+	f.DurationVar(&o.duration, "duration", diffDuration, "how long each of the two is measured, at least")
 	under(c, "Comparison", "backends", "times-only", "all", "duration")
 	return c
 }
@@ -125,28 +128,13 @@ func (o *diffFlags) check(operands [2]operand) error {
 
 // diff prints what the second operand changes of the first.
 func (o *diffFlags) diff(ctx context.Context, stdout, stderr io.Writer, operands [2]operand) error {
-	if err := o.check(operands); err != nil {
-		return err
-	}
-	if operands[0].same(operands[1]) && (len(o.backends) == 0 || o.backends[0] == o.backends[1]) {
-		warner(stderr)("A and B are the same: a difference between them is noise")
-	}
-	var snaps [2]*report.Snapshot
-	for i, x := range operands {
-		var err error
-		if snaps[i], err = x.read(); err != nil {
-			return err
-		}
-	}
-	if err := o.measure(ctx, stderr, operands, &snaps); err != nil {
-		return err
-	}
-	d, err := diff.Of(diff.Side{Name: operands[0].text, Snapshot: snaps[0]}, diff.Side{Name: operands[1].text, Snapshot: snaps[1]})
+	sides, err := o.sides(ctx, stderr, operands)
 	if err != nil {
 		return err
 	}
-	if b := snaps[1].Timings.Beside; snaps[0].Replay+snaps[1].Replay+snaps[0].Viewed()+snaps[1].Viewed() == "" && b != nil {
-		d.EndToEnd.Speed = b.Speed // both were measured in the same rounds
+	d, err := diff.Of(sides[0], sides[1])
+	if err != nil {
+		return err
 	}
 	switch o.output.format {
 	case "json":
@@ -157,6 +145,33 @@ func (o *diffFlags) diff(ctx context.Context, stdout, stderr io.Writer, operands
 	}
 	writeDiff(stdout, d, o.all)
 	return nil
+}
+
+// sides returns what is known of both operands: what was recorded, and what is measured now.
+func (o *diffFlags) sides(ctx context.Context, stderr io.Writer, operands [2]operand) (sides [2]diff.Side, err error) {
+	if err := o.check(operands); err != nil {
+		return sides, err
+	}
+	if operands[0].same(operands[1]) && (len(o.backends) == 0 || o.backends[0] == o.backends[1]) {
+		warner(stderr)("A and B are the same: a difference between them is noise")
+	}
+	var snaps [2]*report.Snapshot
+	for i, x := range operands {
+		if snaps[i], err = x.read(); err != nil {
+			return sides, err
+		}
+	}
+	both := snaps == [2]*report.Snapshot{}
+	if err := o.measure(ctx, stderr, operands, &snaps); err != nil {
+		return sides, err
+	}
+	for i, x := range operands {
+		sides[i] = diff.Side{Name: x.text, Snapshot: snaps[i]}
+	}
+	if both {
+		sides[1].Rival = snaps[0]
+	}
+	return sides, nil
 }
 
 // files returns the files that an operand names: several with commas between them, where no file is called so.
@@ -283,8 +298,8 @@ func (o *diffFlags) place(x operand, i int, operands [2]operand, first *place) (
 }
 
 // configOf returns the configuration of a model that an operand names.
-func (o *diffFlags) configOf(m *model.Model, x operand) (config.Config, error) {
-	cfg, err := o.configFor(m)
+func (f *modelFlags) configOf(m *model.Model, x operand) (config.Config, error) {
+	cfg, err := f.configFor(m)
 	if err != nil || x.which == "" {
 		return cfg, err
 	}
@@ -295,7 +310,7 @@ func (o *diffFlags) configOf(m *model.Model, x operand) (config.Config, error) {
 			cfg.Precision, cfg.Pin, cfg.Forbid = p, nil, nil
 		}
 		if calibrator != "" {
-			c, err := o.own.calibrators().Parse(calibrator, quant.Scheme{})
+			c, err := f.own.calibrators().Parse(calibrator, quant.Scheme{})
 			if err != nil {
 				return cfg, usageError{fmt.Errorf("%s: %w", x.text, err)}
 			}
@@ -303,7 +318,7 @@ func (o *diffFlags) configOf(m *model.Model, x operand) (config.Config, error) {
 		}
 		return cfg, nil
 	}
-	file, err := config.ReadFile(x.which, o.own.Calibrators...)
+	file, err := config.ReadFile(x.which, f.own.Calibrators...)
 	if errors.Is(err, os.ErrNotExist) {
 		return cfg, usageError{fmt.Errorf("%s: %q is neither fp32, fp16 nor int8, with a calibrator as in int8/mse, nor the file of a configuration", x.text, x.which)}
 	}

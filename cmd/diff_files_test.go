@@ -33,6 +33,11 @@ func TestDiffFiles(t *testing.T) {
 			t.Errorf("%s: types that are not known are called changes:\n%s", format, text)
 		}
 	}
+	// Without a screen the workbench on two says the same.
+	diffed, _ := command(t, 0, "diff", exchanged+"profile10.json", slower)
+	if opened, _ := command(t, 0, exchanged+"profile10.json", slower); opened != diffed {
+		t.Errorf("opened they are\n%s\nand compared\n%s", opened, diffed)
+	}
 	text, _ := command(t, 0, "diff", exchanged+"runtime.json", exchanged+"runtime.json", "--format", "json")
 	var d struct {
 		Groups []struct {

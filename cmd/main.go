@@ -143,7 +143,7 @@ func executeOn(ctx context.Context, t tables, args []string, stdout, stderr io.W
 	openOutputs(root, stdout, stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	stderr = root.ErrOrStderr()
-	if args := cmd.Flags().Args(); strings.Contains(cmd.Use, "MODEL") {
+	if args := cmd.Flags().Args(); len(args) == 1 && strings.Contains(cmd.Use, "MODEL") { // of two, each error says which
 		err = named(err, modelArg(args))
 	}
 	if full := failed(root.OutOrStdout()); full != nil && (err == nil || errors.Is(err, errNo)) {

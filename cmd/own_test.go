@@ -127,7 +127,7 @@ func TestOwnCalibratorInWorkbench(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.close()
-	cfg, err := f.begin(p.model)
+	cfg, err := f.begin(p.model, operand{})
 	if err != nil || cfg.Calibrator != "share:0.5" {
 		t.Fatalf("it begins with %+v, %v", cfg, err)
 	}

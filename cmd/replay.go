@@ -13,14 +13,16 @@ import (
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/views/overview"
+	"github.com/trtui/trtui/views/pane"
 )
 
 // replayFlags say which recorded state to show, and how.
 type replayFlags struct {
 	screenFlags
-	tour   tourFlag
-	at     string
-	format string
+	tour     tourFlag
+	at       string
+	format   string
+	compared *[2]pane.Mark // what is compared at the start; nil: nothing
 }
 
 func replayCommand(tables) *cobra.Command {
@@ -74,7 +76,7 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 			r.Seek(state)
 			ctx, stop := guardTerminal(ctx)
 			defer stop()
-			return orSignalled(ctx, terminal{look: look, keys: f.keys, recordings: filepath.Dir(r.Path()), configs: replayConfigs(r), tourSeen: f.tour.seen()}.show(ctx, r, nil))
+			return orSignalled(ctx, terminal{look: look, keys: f.keys, recordings: filepath.Dir(r.Path()), configs: replayConfigs(r), tourSeen: f.tour.seen(), compared: f.compared}.show(ctx, r, nil))
 		}
 	}
 	if f.format == "json" {

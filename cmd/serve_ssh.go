@@ -260,7 +260,7 @@ func (s *sshServer) another() (*place, config.Config, error) {
 	if f.readOnly {
 		w.SaveTo = ""
 	}
-	cfg, err := f.begin(m)
+	cfg, err := f.begin(m, operand{})
 	return &place{m, w, func() {}}, cfg, err
 }
 

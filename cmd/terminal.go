@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
+	"github.com/trtui/trtui/views/pane"
 	"github.com/trtui/trtui/views/recordings"
 )
 
@@ -28,6 +29,7 @@ type terminal struct {
 	program    func() []tea.ProgramOption // of each program; nil: a person's terminal
 	remote     *remote                    // the terminal at the other end of a connection; nil: it is here
 	tourSeen   func() error               // notes that the tour was seen; nil: none is shown
+	compared   *[2]pane.Mark              // what is compared at the start; nil: nothing
 	readOnly   bool                       // nothing can be changed, and no files written
 }
 
@@ -42,7 +44,7 @@ func (t terminal) show(ctx context.Context, ctl views.Controller, rec views.Reco
 			}
 		}()
 	}
-	o := views.Options{Recorder: rec, ReadOnly: t.readOnly, TourSeen: t.tourSeen}
+	o := views.Options{Recorder: rec, ReadOnly: t.readOnly, TourSeen: t.tourSeen, Compared: t.compared}
 	if t.configs != nil {
 		o.SaveConfig = t.configs.Save
 	}

@@ -59,7 +59,7 @@ func TestMistyped(t *testing.T) {
 	}{
 		{[]string{"bnech"}, `did you mean "bench"?`},
 		{[]string{"rnu", "m.onnx"}, `"rnu" is neither a command nor a file; did you mean "gpu" or "run"?`},
-		{[]string{"a.trtui", "b.trtui"}, "trtui diff A B sets two side by side"},
+		{[]string{"bnech", "rnu"}, `"bnech" is neither a command nor a file; did you mean "bench"?`},
 		{[]string{"record", "-o", "-"}, "record does not write to standard output: -o names a file"},
 		{[]string{"export", "csv", "-o", "-"}, "export csv does not write to standard output"},
 		{[]string{"bench", "--percision", "int8"}, `did you mean "--precision"`},

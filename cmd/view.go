@@ -65,14 +65,13 @@ func (f *workbenchFlags) view(cmd *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
-	f.look.ASCII = asked(cmd, "ascii")
 	look, noScreen := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))
 	if noScreen != nil {
 		return writeViewed(cmd.OutOrStdout(), &f.output, snap)
 	}
 	ctx, stop := guardTerminal(cmd.Context())
 	defer stop()
-	return orSignalled(ctx, terminal{look: look, keys: f.keys, recordings: f.recording, configs: saver(paths[0]), tourSeen: f.tour.seen()}.show(ctx, exchange.NewStill(snap), nil))
+	return orSignalled(ctx, terminal{look: look, keys: f.keys, recordings: f.recording, configs: saver(paths[0]), tourSeen: f.tour.seen(), compared: f.compared}.show(ctx, exchange.NewStill(snap), nil))
 }
 
 func inspectLayersCommand() *cobra.Command {

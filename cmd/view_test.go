@@ -39,19 +39,19 @@ func TestViewed(t *testing.T) {
 
 // TestViewedErrors says what a file of JSON is where it is none of those.
 func TestViewedErrors(t *testing.T) {
-	layers, _, _ := trtexecFiles(t)
+	layers, profile, _ := trtexecFiles(t)
 	other := filepath.Join(t.TempDir(), "other.json")
 	if err := os.WriteFile(other, []byte(`{"version": 1}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for says, args := range map[string][]string{
-		"neither layer information":               {layers, other},
-		"trtui diff A B sets two side by side":    {"x.onnx", layers},
-		"--config takes a configuration":          {other},
-		"accepts between 1 and 3":                 {"inspect", "layers"},
-		"given already":                           {layers, layers},
-		"no such file":                            {"inspect", "layers", filepath.Join(t.TempDir(), "none.json")},
-		"trtui inspect layers shows what trtexec": {"bench", layers},
+		"neither layer information":                {layers, other},
+		"x.onnx: no such file":                     {"x.onnx", profile},
+		"--config takes a configuration":           {other},
+		"accepts between 1 and 3":                  {"inspect", "layers"},
+		"has no times: name the profile beside it": {layers, layers},
+		"no such file":                             {"inspect", "layers", filepath.Join(t.TempDir(), "none.json")},
+		"trtui inspect layers shows what trtexec":  {"bench", layers},
 	} {
 		if _, got := command(t, exitFailure, args...); !strings.Contains(got, says) {
 			t.Errorf("%v: %q, want %q", args, got, says)

@@ -23,6 +23,7 @@ import (
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/views/overview"
+	"github.com/trtui/trtui/views/pane"
 )
 
 // workbenchFlags are the flags of the command without a subcommand.
@@ -31,6 +32,7 @@ type workbenchFlags struct {
 	screenFlags
 	tour      tourFlag
 	recording string
+	compared  *[2]pane.Mark // A and B; nil: one is shown
 }
 
 // workbench makes root, called without a subcommand, open the workbench on a model: the embedded one, or the file that
@@ -38,18 +40,22 @@ type workbenchFlags struct {
 func workbench(root *cobra.Command, t tables) {
 	f := &workbenchFlags{modelFlags: *onBackends(t)}
 	f.usual, f.partly, f.data.speaks = true, true, true
-	root.Use = "trtui [MODEL|ENGINE]"
+	root.Use = "trtui [MODEL|ENGINE|RECORDING] [B]"
 	root.Long = "Explore, optimise and run neural networks in the terminal.\n\n" +
 		"Without a command, trtui opens the workbench on a model, or on the built-in digit classifier. If there is\n" +
 		"no terminal it prints the overview as text. Unless --precision is given, a model that brings its own\n" +
 		"quantisation starts in int8, and an engine as it was built.\n\n" +
 		"The files that trtexec writes of an engine (--exportLayerInfo, --exportProfile, --exportTimes) and a profile of\n" +
-		"ONNX Runtime are shown, too, in any order. A recording is shown as by trtui replay."
+		"ONNX Runtime are shown, too, in any order. A recording is shown as by trtui replay.\n\n" +
+		"Two that are not of one engine are compared: what trtui diff takes as A and B, a configuration behind @ too, is on\n" +
+		"screen 9 as A and B, in front of the second. What is not recorded is measured first."
 	root.Example = examples("the built-in digit classifier", "trtui",
 		"a model on images, in the workbench", "trtui model.onnx --data images/ --size 224 --mean 0.485,0.456,0.406",
 		"an INT8 engine, and its speed", "trtui build model.onnx --precision int8 --data images/ -o m.engine",
 		"its layers one by one", "trtui bench m.engine --per-layer",
-		"what trtexec wrote of an engine of TensorRT", "trtui layers.json profile.json times.json")
+		"what trtexec wrote of an engine of TensorRT", "trtui layers.json profile.json times.json",
+		"two recordings side by side", "trtui monday.trtui tuesday.trtui",
+		"what INT8 changes of each layer", "trtui model.onnx@fp32 model.onnx@int8 --data images/")
 	root.Args = f.checkArgs
 	f.register(root, takeAll)
 	flags := root.Flags()
@@ -61,7 +67,7 @@ func workbench(root *cobra.Command, t tables) {
 
 // check refuses what cannot have been meant before anything is opened.
 func (f *workbenchFlags) checkArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 && !strings.ContainsAny(args[0], `./\`) {
+	if len(args) > 0 && !strings.ContainsAny(args[0], `./\@`) {
 		if _, err := os.Stat(args[0]); errors.Is(err, fs.ErrNotExist) {
 			var names []string
 			for _, c := range cmd.Commands() {
@@ -70,11 +76,8 @@ func (f *workbenchFlags) checkArgs(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("%q is neither a command nor a file%s", args[0], config.DidYouMean(args[0], names))
 		}
 	}
-	if len(args) == 2 && !isViewed(args) {
-		return errors.New("the workbench opens one file; trtui diff A B sets two side by side, recordings, models or engines")
-	}
-	if len(args) > 1 && !isViewed(args) {
-		return fmt.Errorf("the workbench opens one file, not %d", len(args))
+	if len(args) > 2 && !isViewed(args) {
+		return fmt.Errorf("the workbench opens one file, or two beside each other, not %d", len(args))
 	}
 	if err := f.checkScreen(); err != nil {
 		return err
@@ -82,9 +85,9 @@ func (f *workbenchFlags) checkArgs(cmd *cobra.Command, args []string) error {
 	return f.modelFlags.check()
 }
 
-// begin returns the configuration to begin with; a calibrator that was asked for is written as reports write it.
-func (f *workbenchFlags) begin(m *model.Model) (config.Config, error) {
-	cfg, err := f.configFor(m)
+// begin returns the configuration of a model to begin with; a calibrator that was asked for is written as reports write it.
+func (f *workbenchFlags) begin(m *model.Model, x operand) (config.Config, error) {
+	cfg, err := f.configOf(m, x)
 	if err != nil || m.Engine != nil && !f.config.changed("calibrator", "config") {
 		return cfg, err
 	}
@@ -99,34 +102,70 @@ func (f *workbenchFlags) begin(m *model.Model) (config.Config, error) {
 	return cfg, nil
 }
 
-// show opens the model and shows it.
+// show shows what is named.
 func (f *workbenchFlags) show(cmd *cobra.Command, args []string) error {
-	if len(args) == 1 && isRecording(args[0]) {
-		replay := replayFlags{screenFlags: f.screenFlags, tour: f.tour}
+	f.look.ASCII = asked(cmd, "ascii")
+	if isPair(args) {
+		return f.compare(cmd, [2]operand{parseOperand(args[0]), parseOperand(args[1])})
+	}
+	return f.showFiles(cmd, args, operand{path: modelArg(args)})
+}
+
+// isPair reports whether arguments are two to be compared: not files of one engine.
+func isPair(args []string) bool {
+	if len(args) != 2 || !isViewed(args) {
+		return len(args) == 2
+	}
+	_, err := openViewed(args)
+	return exchange.IsTwice(err)
+}
+
+// compare shows two beside each other, in front of the second of them; without a screen as trtui diff does.
+func (f *workbenchFlags) compare(cmd *cobra.Command, operands [2]operand) error {
+	flags := f.modelFlags
+	flags.partly, flags.data.speaks = false, false // both are to be run
+	d := diffFlags{modelFlags: &flags, duration: diffDuration}
+	_, noScreen := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))
+	if noScreen != nil || f.output.json() {
+		return d.diff(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), operands)
+	}
+	sides, err := d.sides(cmd.Context(), cmd.ErrOrStderr(), operands)
+	if err != nil {
+		return err
+	}
+	f.compared = new([2]pane.Mark)
+	for i, s := range sides {
+		f.compared[i] = pane.Mark{Name: s.Name, Read: func() (*report.Snapshot, error) { return s.Snapshot, nil }, Rival: s.Rival}
+	}
+	return named(f.showFiles(cmd, operands[1].files(), operands[1]), operands[1].path)
+}
+
+// showFiles shows a recording, what another program wrote of an engine, or a model; x names it, and which of what it holds.
+func (f *workbenchFlags) showFiles(cmd *cobra.Command, files []string, x operand) error {
+	if len(files) == 1 && isRecording(files[0]) {
+		replay := replayFlags{screenFlags: f.screenFlags, tour: f.tour, at: x.which, compared: f.compared}
 		if f.output.json() {
 			replay.format = "json"
 		}
-		replay.look.ASCII = asked(cmd, "ascii")
-		return replay.replay(cmd.Context(), cmd.OutOrStdout(), args[0])
+		return replay.replay(cmd.Context(), cmd.OutOrStdout(), files[0])
 	}
-	if isViewed(args) {
-		err := f.view(cmd, args)
-		if len(args) > 1 || !exchange.IsUnknown(err) {
+	if isViewed(files) {
+		err := f.view(cmd, files)
+		if len(files) > 1 || !exchange.IsUnknown(err) {
 			return err
 		}
 	}
 	ctx, stop := guardTerminal(cmd.Context())
 	defer stop()
-	p, err := f.modelFlags.open(modelArg(args))
+	p, err := f.modelFlags.open(x.path)
 	if err != nil {
 		return err
 	}
-	cfg, err := f.begin(p.model)
+	cfg, err := f.begin(p.model, x)
 	if err != nil {
 		p.close()
 		return err
 	}
-	f.look.ASCII = asked(cmd, "ascii")
 	look, noScreen := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))
 	if noScreen != nil && p.model.Refused != nil { // the overview is of times
 		p.close()
@@ -145,7 +184,7 @@ func (f *workbenchFlags) show(cmd *cobra.Command, args []string) error {
 		p.close()
 		return err
 	}
-	return orSignalled(ctx, f.screen(ctx, p, cfg, modelArg(args), terminal{look: look, keys: f.keys, recordings: f.recording, configs: saver(modelArg(args)), tourSeen: f.tour.seen()}))
+	return orSignalled(ctx, f.screen(ctx, p, cfg, x.path, terminal{look: look, keys: f.keys, recordings: f.recording, configs: saver(x.path), tourSeen: f.tour.seen(), compared: f.compared}))
 }
 
 // screen shows sessions on a model, one after the other: the next where its file changed and a person asks for the new one. It
@@ -180,7 +219,7 @@ func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config
 		err := t.show(ctx, session, session)
 		if err == nil && ctx.Err() == nil && len(next) > 0 {
 			session.Close()
-			t.tourSeen = nil
+			t.tourSeen, t.compared = nil, nil
 			one.Lock()
 			o := <-next
 			p, cfg = o.place, o.config

@@ -281,3 +281,33 @@ func TestGoldenComparison(t *testing.T) {
 		}
 	}
 }
+
+// TestCompareFirst opens the workbench on two: marked, compared, and not anew where a recording in front of it is left. What was
+// measured in the same rounds is compared by them, also the other way round.
+func TestCompareFirst(t *testing.T) {
+	b := newBench(t, ui.Options{NoColor: true}, slower(t))
+	first, second := measured(t), slower(t)
+	first.Seq, second.Seq = 0, 0 // as those of commands
+	beside := *second.Timings
+	beside.Beside = &report.Beside{Config: first.Config, Speed: report.NewSpeed(0.4, 0.39, 0.41, true)}
+	second.Timings = &beside
+	mark := func(name string, s, rival *report.Snapshot) pane.Mark {
+		return pane.Mark{Name: name, Read: func() (*report.Snapshot, error) { return s, nil }, Rival: rival}
+	}
+	app, err := NewWorkbench(silent{b.ctl}, Options{Look: ui.NewLook(ui.Options{NoColor: true}), Now: b.clock, After: b.after,
+		Compared: &[2]pane.Mark{mark("old.engine", first, nil), mark("new.engine", second, first)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.app = app
+	b.size(160, 40)
+	b.run(app.Init())
+	b.wants("A is old.engine, B is new.engine", "What B changes of A", "A  old.engine", "2.50x slower")
+	b.lacks("not side by side")
+	b.press("s")
+	b.wants("A is new.engine, B is old.engine", "2.50x faster")
+	b.press("1")
+	b.run(app.Init())
+	b.wants("1 Overview")
+	b.lacks("What B changes of A")
+}

@@ -75,6 +75,8 @@ type Options struct {
 	Timeline recordings.Timeline
 	// TourSeen notes that the tour for those who are here for the first time was seen; nil: it is not shown.
 	TourSeen func() error
+	// Compared is what is compared at the start, A and B; nil: nothing is.
+	Compared *[2]pane.Mark
 	// Hint says which flag or command helps with a fact, "" where none does; nil: none ever.
 	Hint func(pane.Fact) string
 	// Now is the clock, and After gives a message after a time; nil: the system's.

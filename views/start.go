@@ -53,6 +53,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 			return tea.Batch(
 				w.tour.open(),
 				show,
+				w.comparison.Begin(w.o.Compared, w.snap),
 				ui.Listen(ctl.Events()),
 				recordings.List(o.Recordings),
 			)

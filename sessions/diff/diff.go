@@ -16,6 +16,7 @@ import (
 type Side struct {
 	Name     string // what a person calls it
 	Snapshot *report.Snapshot
+	Rival    *report.Snapshot // in whose rounds the times were measured, beside it: Timings.Beside is of the two; nil: of none
 }
 
 // Of says what b changes of a. Both need times of layers.
@@ -26,7 +27,7 @@ func Of(a, b Side) (*report.Diff, error) {
 		}
 	}
 	d := &report.Diff{A: side(a), B: side(b), Discoveries: Discoveries}
-	d.EndToEnd = total(a.Snapshot, b.Snapshot)
+	d.EndToEnd = total(a, b)
 	ta, tb := a.Snapshot.Timings, b.Snapshot.Timings
 	tables := uTables{}
 	for _, g := range Align(StepsOf(ta.Layers), StepsOf(tb.Layers)) {
@@ -76,16 +77,24 @@ func side(s Side) report.DiffSide {
 	return d
 }
 
-// total compares the latencies of two snapshots: by rounds that both were measured in, where they are of one session, and else by
-// each one's samples.
-func total(a, b *report.Snapshot) report.TimeChange {
-	ta, tb := a.Timings, b.Timings
+// total compares the latencies of two sides: by rounds that both were measured in, where they are rivals or of one session, and else
+// by each one's samples.
+func total(a, b Side) report.TimeChange {
+	ta, tb := a.Snapshot.Timings, b.Snapshot.Timings
 	c := report.TimeChange{A: ta.EndToEnd.Median, B: tb.EndToEnd.Median}
 	c.Delta = c.B - c.A
-	ma, mb := ta.Measured(a.Config), tb.Measured(b.Config)
+	switch {
+	case b.Rival == a.Snapshot && tb.Beside != nil:
+		c.Speed = tb.Beside.Speed
+		return c
+	case a.Rival == b.Snapshot && ta.Beside != nil:
+		c.Speed = ta.Beside.Inverse()
+		return c
+	}
+	ma, mb := ta.Measured(a.Snapshot.Config), tb.Measured(b.Snapshot.Config)
 	ma.Estimated, mb.Estimated = ta.Estimated && tb.Estimated, ta.Estimated && tb.Estimated
-	own := quantized(a)
-	if a.Replay != b.Replay || sum(a) != sum(b) || a.Config.SameEngine(b.Config, own) {
+	own := quantized(a.Snapshot)
+	if a.Snapshot.Replay != b.Snapshot.Replay || sum(a.Snapshot) != sum(b.Snapshot) || a.Snapshot.Config.SameEngine(b.Snapshot.Config, own) {
 		ma.Beside, mb.Beside = nil, nil
 		if !ma.Estimated {
 			c.Speed = mb.Interval().Over(ma.Interval())

@@ -43,7 +43,7 @@ func TestOf(t *testing.T) {
 	b := snapshot(config.INT8, 700*us,
 		layer("new", "f32", "quantize", 5*us, "new"), layer("c1 + r1", "i8", "conv8", 100*us, "c1", "r1"), layer("c2 + c3", "f32", "conv", 240*us, "c2", "c3"),
 		layer("p", "f32", "pool", 50*us+us/10, "p"), layer("q", "f32", "conv", 25*us, "q"), layer("s", "f32", "relu", 20*us, "s"), layer("n", "f32", "other", 60*us, "n"))
-	d, err := Of(Side{"first", a}, Side{"second", b})
+	d, err := Of(Side{Name: "first", Snapshot: a}, Side{Name: "second", Snapshot: b})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestOf(t *testing.T) {
 // TestOfItself compares a thing with itself, with little known, and with nothing.
 func TestOfItself(t *testing.T) {
 	a := snapshot(config.FP32, 1000*us, layer("c", "f32", "conv", 500*us, "c"), layer("d", "f32", "conv", 400*us, "d"), layer("e", "f32", "conv", 90*us, "e"))
-	d, err := Of(Side{"a", a}, Side{"b", a})
+	d, err := Of(Side{Name: "a", Snapshot: a}, Side{Name: "b", Snapshot: a})
 	if err != nil || d.EndToEnd.Delta != 0 || d.EndToEnd.Significant || d.Between != 0 || d.Common == nil || d.Common.Ratio != 1 {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -95,16 +95,16 @@ func TestOfItself(t *testing.T) {
 	timings := *a.Timings
 	timings.Layers = []report.LayerTiming{{Name: "c", From: []string{"c"}, Latency: report.Latency{Median: 900 * us}, Recent: []time.Duration{1, 2, 3, 4, 5, 6, 7}}}
 	few.Timings = &timings
-	if d, err = Of(Side{"a", a}, Side{"few", &few}); err != nil || d.Groups[0].Verdict() != "too few samples to tell" {
+	if d, err = Of(Side{Name: "a", Snapshot: a}, Side{Name: "few", Snapshot: &few}); err != nil || d.Groups[0].Verdict() != "too few samples to tell" {
 		t.Errorf("%+v, %v", d, err)
 	}
 	none := *a
 	none.Stale = report.PartTimings
-	if _, err := Of(Side{"a", a}, Side{"none", &none}); err == nil || !strings.Contains(err.Error(), "none: ") {
+	if _, err := Of(Side{Name: "a", Snapshot: a}, Side{Name: "none", Snapshot: &none}); err == nil || !strings.Contains(err.Error(), "none: ") {
 		t.Errorf("stale times are compared: %v", err)
 	}
 	empty := snapshot(config.FP32, 0)
-	if d, err := Of(Side{"a", empty}, Side{"b", empty}); err != nil || len(d.Groups) != 0 {
+	if d, err := Of(Side{Name: "a", Snapshot: empty}, Side{Name: "b", Snapshot: empty}); err != nil || len(d.Groups) != 0 {
 		t.Errorf("of nothing: %+v, %v", d, err)
 	}
 }
@@ -115,7 +115,7 @@ func TestOfEstimates(t *testing.T) {
 		l := report.LayerTiming{Name: "c", From: []string{"c"}, Latency: report.Latency{Median: median}}
 		return &report.Snapshot{Timings: &report.Timings{Layers: []report.LayerTiming{l}, Estimated: true, SumMedian: median, EndToEnd: l.Latency}}
 	}
-	d, err := Of(Side{"a", of(100)}, Side{"b", of(101)})
+	d, err := Of(Side{Name: "a", Snapshot: of(100)}, Side{Name: "b", Snapshot: of(101)})
 	if err != nil || d.Groups[0].Verdict() != "slower" || !d.EndToEnd.Significant {
 		t.Errorf("%+v, %v", d, err)
 	}

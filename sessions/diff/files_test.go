@@ -23,7 +23,7 @@ func TestOfFiles(t *testing.T) {
 	}
 	a, b := file(3*us, 30*us, 50*us, 51*us, 52*us, 53*us, 54*us), file(4*us, 60*us, 50*us, 51*us, 52*us, 53*us, 54*us)
 	b.Timings.Layers[2].Precision, b.Timings.Summed = "?", true
-	d, err := Of(Side{"a.json", a}, Side{"b.json", b})
+	d, err := Of(Side{Name: "a.json", Snapshot: a}, Side{Name: "b.json", Snapshot: b})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func TestOccasions(t *testing.T) {
 	wrong, found, others := 0, 0, 0
 	for range 100 {
 		a, b := occasion(r, times, -1), occasion(r, times, -1)
-		d, err := Of(Side{"a", a}, Side{"b", b})
+		d, err := Of(Side{Name: "a", Snapshot: a}, Side{Name: "b", Snapshot: b})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestOccasions(t *testing.T) {
 			wrong++
 		}
 		slower := 20 + r.IntN(len(times)-20)
-		d, _ = Of(Side{"a", a}, Side{"b", occasion(r, times, slower)})
+		d, _ = Of(Side{Name: "a", Snapshot: a}, Side{Name: "b", Snapshot: occasion(r, times, slower)})
 		for _, c := range d.Groups {
 			switch {
 			case c.Significant && c.Name == fmt.Sprint("layer", slower) && c.Delta > 0:

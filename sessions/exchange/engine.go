@@ -65,7 +65,7 @@ func (e *Engine) take(f File) error {
 	data := bytes.TrimPrefix(f.Data, []byte("\xef\xbb\xbf"))
 	again := func(there bool, what string) error {
 		if there {
-			return fmt.Errorf("%s was given already", what)
+			return fmt.Errorf("%s %w", what, errTwice)
 		}
 		return nil
 	}
@@ -109,6 +109,12 @@ func (e *Engine) take(f File) error {
 
 // errUnknown is that a file is of no kind that is read.
 var errUnknown = errors.New("it is neither layer information, a profile or times of trtexec, nor a profile of ONNX Runtime")
+
+// errTwice is that files are of more engines than one.
+var errTwice = errors.New("was given already")
+
+// IsTwice reports whether an error is that two files of one kind were given: each is of an engine of its own.
+func IsTwice(err error) bool { return errors.Is(err, errTwice) }
 
 // IsUnknown reports whether an error is that a file is of no kind that is read.
 func IsUnknown(err error) bool { return errors.Is(err, errUnknown) }

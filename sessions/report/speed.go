@@ -83,8 +83,7 @@ func (m Measured) Over(reference Measured, quantized bool) Speed {
 	case own != nil && same(own.Config, reference.Config):
 		return own.Speed
 	case other != nil && same(other.Config, m.Config):
-		s := other.Speed
-		return NewSpeed(1/s.Ratio, inverse(s.High), inverse(s.Low), s.SideBySide)
+		return other.Speed.Inverse()
 	case own != nil && other != nil && same(own.Config, other.Config):
 		return NewSpeed(own.Ratio/other.Ratio, own.Low*inverse(other.High), own.High*inverse(other.Low), own.SideBySide && other.SideBySide)
 	}
@@ -93,6 +92,11 @@ func (m Measured) Over(reference Measured, quantized bool) Speed {
 
 // Interval returns the median with the interval that its own samples give.
 func (m Measured) Interval() Interval { return Interval{m.Median, float64(m.Low), float64(m.High)} }
+
+// Inverse returns how fast the reference is beside this one.
+func (s Speed) Inverse() Speed {
+	return NewSpeed(1/s.Ratio, inverse(s.High), inverse(s.Low), s.SideBySide)
+}
 
 // inverse returns 1/v, and 0, which stands for not known, for 0.
 func inverse(v float64) float64 {

@@ -22,6 +22,7 @@ type Pair struct {
 	diff  *report.Diff
 	err   error
 
+	begun   bool             // what the workbench was opened for was marked
 	reading int              // marks that are still read
 	then    *report.Snapshot // what was shown when a comparison was asked for that waits for them; nil: none
 }

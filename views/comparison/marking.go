@@ -78,8 +78,17 @@ func (c *Pair) mark(which int, m pane.Mark) tea.Cmd {
 	c.reading++
 	return func() tea.Msg {
 		snap, err := m.Read()
-		return markedMsg{which, diff.Side{Name: m.Name, Snapshot: snap}, err}
+		return markedMsg{which, diff.Side{Name: m.Name, Snapshot: snap, Rival: m.Rival}, err}
 	}
+}
+
+// Begin marks two, if there are any, and compares them, once; shown is what is shown.
+func (c *Pair) Begin(marks *[2]pane.Mark, shown *report.Snapshot) tea.Cmd {
+	if marks == nil || c.begun {
+		return nil
+	}
+	c.begun, c.then = true, shown
+	return tea.Batch(ui.GotoPage(pane.CompareKey, pane.ComparePage), c.mark(0, marks[0]), c.mark(1, marks[1]))
 }
 
 // ask asks for a file to mark.
@@ -139,7 +148,7 @@ func same(a, b diff.Side) bool {
 	case s.At != nil && t.At != nil:
 		return samePath(s.Replay, t.Replay) && s.At.State == t.At.State
 	}
-	return a.Name == b.Name && s.Replay == t.Replay && s.Seq == t.Seq
+	return a.Name == b.Name && s.Replay == t.Replay && s.Seq == t.Seq && s.Seq > 0 // 0: neither was published
 }
 
 // samePath reports whether two paths are one, however they are written.

@@ -6,6 +6,8 @@ import "github.com/trtui/trtui/sessions/report"
 type Mark struct {
 	Name string
 	Read func() (*report.Snapshot, error)
+	// Rival is what it was measured beside, in the same rounds; nil: nothing.
+	Rival *report.Snapshot
 }
 
 // Marker is a pane under whose cursor is something that can be compared.
