@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/describe"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/sessions/stages"
 )
@@ -33,11 +34,15 @@ func (w *worker) measure(ctx context.Context, cfg config.Config, l *run.Loaded, 
 	begin, last, add := time.Now(), time.Now(), w.tape.sampler(cfg, t)
 	t.Of(c)
 	w.measured = false
+	if r := w.reference; r == nil || !r.whole && r.config.SameEngine(cfg, w.stages.Model.Quantized) {
+		w.reference = &reference{config: cfg, engine: l, times: t}
+	}
 	var beside *report.Beside
+	var rest *report.Timings // of the reference
 	show := func(live bool) {
 		r := t.Report(live, w.stages.Device.Estimated())
 		if !live {
-			r.Beside = beside
+			r.Beside, r.Reference = beside, rest
 		}
 		o := w.stages.SumUp(cfg, l.Plan, r)
 		o.BuildTime = built
@@ -53,7 +58,7 @@ func (w *worker) measure(ctx context.Context, cfg config.Config, l *run.Loaded, 
 	if p.Duration == 0 {
 		err = c.Profile(ctx, w.stages.Device.Profiling(p), each)
 	} else {
-		beside, err = w.alternate(ctx, cfg, &compare.Lane{Context: c, Turn: w.stages.Device.Turn(p), Each: each})
+		beside, rest, err = w.alternate(ctx, cfg, &compare.Lane{Context: c, Turn: w.stages.Device.Turn(p), Each: each})
 	}
 	if err == nil {
 		show(false)
@@ -70,44 +75,60 @@ func (w *worker) measure(ctx context.Context, cfg config.Config, l *run.Loaded, 
 	return err
 }
 
-// A reference has a turn so many times shorter than the engine that is measured beside it, but so many samples at least.
+// A reference that was measured has a turn so many times shorter than the engine that is measured beside it, but so many samples at
+// least.
 const (
 	referenceShare   = 5
 	referenceSamples = 2
 )
 
-// alternate measures an engine in rounds, beside the reference if that is still loaded and there is room for both; the first
-// engine becomes the reference of those after it. It returns how the engine compares, nil where nothing was beside it.
-func (w *worker) alternate(ctx context.Context, cfg config.Config, own *compare.Lane) (*report.Beside, error) {
-	st, lanes := w.stages, []*compare.Lane{own}
-	if w.reference == nil || w.reference.SameEngine(cfg, st.Model.Quantized) {
-		if err := compare.Alternate(ctx, lanes, st.Device.Rounds()); err != nil {
-			return nil, err
-		}
-		w.reference = &cfg
-		return nil, nil
+// alternate measures an engine in rounds, beside the reference if that is another one, still loaded, and there is room for both. It
+// returns how the engine compares, nil where nothing was beside it, and the times of a reference whose measurement came to its end with that.
+func (w *worker) alternate(ctx context.Context, cfg config.Config, own *compare.Lane) (*report.Beside, *report.Timings, error) {
+	st, lanes, ref := w.stages, []*compare.Lane{own}, w.reference
+	if ref.config.SameEngine(cfg, st.Model.Quantized) {
+		err := compare.Alternate(ctx, lanes, st.Device.Rounds())
+		ref.whole = ref.whole || err == nil
+		return nil, nil, err
 	}
 	id, err := st.Tuning.Identity(ctx, cfg)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if other, err := st.Tuning.Identity(ctx, *w.reference); err == nil && id == other {
-		return &report.Beside{Config: *w.reference, Same: true, Speed: report.Speed{Ratio: 1, Low: 1, High: 1, SideBySide: true}}, compare.Alternate(ctx, lanes, st.Device.Rounds())
+	if other, err := st.Tuning.Identity(ctx, ref.config); err == nil && id == other {
+		return &report.Beside{Config: ref.config, Same: true, Speed: report.Speed{Ratio: 1, Low: 1, High: 1, SideBySide: true}}, nil, compare.Alternate(ctx, lanes, st.Device.Rounds())
 	}
-	if l := st.Engines.Loaded(*w.reference); l != nil {
+	if l := st.Engines.Loaded(ref.config); l != nil {
 		c, err := st.Inferences.Ready(ctx, l)
 		if err != nil && !errors.As(err, new(*run.NoRoom)) {
-			return nil, err
+			return nil, nil, err
 		}
 		if err == nil {
 			defer c.Close()
-			turn := own.Turn
-			turn.Iterations, turn.Duration = referenceSamples, turn.Duration/referenceShare
-			lanes = append(lanes, &compare.Lane{Context: c, Turn: st.Device.Profiling(turn), Each: func(run.Sample) {}})
+			lanes = append(lanes, ref.lane(st, w.tape, l, c, own.Turn))
 		}
 	}
 	if err := compare.Alternate(ctx, lanes, st.Device.Rounds()); err != nil || len(lanes) < 2 {
-		return nil, err
+		return nil, nil, err
 	}
-	return &report.Beside{Config: *w.reference, Same: false, Speed: compare.PairedSpeed(lanes[1].Medians, own.Medians)}, nil
+	beside := &report.Beside{Config: ref.config, Speed: compare.PairedSpeed(lanes[1].Medians, own.Medians)}
+	if ref.whole {
+		return beside, nil, nil
+	}
+	ref.whole = true
+	return beside, ref.times.Report(false, st.Device.Estimated()), nil
+}
+
+// lane measures the reference beside an engine that has a turn: as long as that where its own measurement was broken off, which it goes
+// on with.
+func (r *reference) lane(st *stages.Stages, tape *tape, l *run.Loaded, c *run.ExecutionContext, turn run.Profiling) *compare.Lane {
+	if r.whole {
+		turn.Iterations, turn.Duration = referenceSamples, turn.Duration/referenceShare
+		return &compare.Lane{Context: c, Turn: st.Device.Profiling(turn), Each: func(run.Sample) {}}
+	}
+	if l != r.engine { // planned anew
+		r.engine, r.times = l, describe.NewTimes(l.Plan, model.BatchOf(l.Plan))
+		r.times.Of(c)
+	}
+	return &compare.Lane{Context: c, Turn: turn, Each: tape.adder(r.config, r.times)}
 }

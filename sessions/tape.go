@@ -98,10 +98,15 @@ func (t *tape) start(r *recording.Recorder) bool {
 
 // sampler returns what adds a configuration's samples to its timings and, while there is one, to the recording.
 func (t *tape) sampler(cfg config.Config, all *describe.Times) func(run.Sample) {
-	k := cfg.Key(t.quantized)
 	t.board.mu.Lock()
 	t.timed = timed{cfg, all}
 	t.board.mu.Unlock()
+	return t.adder(cfg, all)
+}
+
+// adder is sampler for a configuration that is measured besides.
+func (t *tape) adder(cfg config.Config, all *describe.Times) func(run.Sample) {
+	k := cfg.Key(t.quantized)
 	return func(sample run.Sample) {
 		t.board.mu.Lock()
 		defer t.board.mu.Unlock()

@@ -19,10 +19,19 @@ type worker struct {
 	wishes *wishes
 	tape   *tape
 
-	reference   *config.Config // the first that was measured to the end, beside which others are
-	measured    bool           // the newest times are of a measurement that came to its end
-	building    string         // the configuration that the log speaks of
-	saidOfCache string         // what the log has of the timing cache
+	reference   *reference // the first that was measured, beside which others are
+	measured    bool       // the newest times are of a measurement that came to its end
+	building    string     // the configuration that the log speaks of
+	saidOfCache string     // what the log has of the timing cache
+}
+
+// reference is a configuration beside which others are measured. Where its own measurement was broken off, the first of these goes on
+// with it.
+type reference struct {
+	config config.Config
+	engine *run.Loaded
+	times  *describe.Times
+	whole  bool // it was measured to its end
 }
 
 // announce shows the model, marks every report as older than the configuration, and does to the timing cache what was asked.

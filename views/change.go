@@ -48,7 +48,7 @@ func (w *workbench) set(was config.Config) tea.Cmd {
 		h := w.header()
 		return tea.Batch(func() tea.Msg { return h }, pane.Say(ui.Warn, withoutSay(w.o.Look, was, cfg)))
 	}
-	w.work.before = w.settled
+	w.work.before = w.timed
 	begun := w.begin(cfg.Label(own) + ": rebuilding; esc stops")
 	w.work.label = cfg.Label(own)
 	return begun

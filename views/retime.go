@@ -13,7 +13,7 @@ func (w *workbench) Retime(layer string) tea.Cmd {
 	if w.snap.Retiming != "" {
 		return w.endRetiming()
 	}
-	w.work.before = w.settled
+	w.work.before = w.timed
 	w.ctl.Retime(layer)
 	return w.begin("timing the tactics of " + words.ShortName(layer) + " again; esc or " + w.o.Look.Keys("{Tactics t}") + " stops")
 }

@@ -76,3 +76,19 @@ func TestFilteredSamples(t *testing.T) {
 		t.Errorf("blames the model:\n%s", s)
 	}
 }
+
+// TestChangedEarly asks for another configuration before all is known of the one that is shown: what came of the change is said all the
+// same, of what was timed.
+func TestChangedEarly(t *testing.T) {
+	early := *panetest.Fixture(t)
+	early.Stale, early.Busy = report.PartAccuracy|report.PartCalibration, &report.Progress{Phase: "comparing"}
+	b := newBench(t, ui.Options{NoColor: true}, &early)
+	b.size(160, 40)
+	b.press("f")
+	now, timings := *panetest.Fixture(t), *early.Timings
+	timings.EndToEnd.Median *= 2
+	timings.Beside = &report.Beside{Config: early.Config, Speed: report.NewSpeed(0.5, 0.49, 0.51, true)}
+	now.Config, now.Timings, now.Busy = b.last(), &timings, nil
+	b.publish(&now)
+	b.wants("fp32: ", "2.00x slower than int8/mse (")
+}

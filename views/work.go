@@ -9,7 +9,7 @@ import (
 
 // work is what was asked for last and what was said of it.
 type work struct {
-	before *report.Snapshot // what was settled when another configuration was asked for; nil: there is nothing to compare with
+	before *report.Snapshot // what was timed when another configuration was asked for; nil: there is nothing to compare with
 	asked  bool             // it is not over yet
 	told   bool             // what came of it is in the status line
 	beside bool             // it is FP32, FP16 and INT8 side by side

@@ -39,10 +39,12 @@ func (w *workbench) follow(snap *report.Snapshot) (cmds []tea.Cmd) {
 	if cmd := k.proceed(snap); cmd != nil {
 		cmds = append(cmds, cmd)
 	}
+	if snap.Timings != nil && !snap.Stale.Has(report.PartTimings) && snap.Retiming == "" {
+		w.timed = snap
+	}
 	settled := snap.Settled() && snap.Retiming == ""
 	if settled {
-		w.settled = snap
-		cmds = append(cmds, w.tell())
+		cmds = append(cmds, w.tell(snap))
 	}
 	if k.asked && snap.Busy == nil && (settled || snap.Refused() || snap.Err != "" && snap.Retiming == "") {
 		k.asked, k.start = false, time.Time{}
@@ -64,8 +66,8 @@ func (k *work) proceed(snap *report.Snapshot) tea.Cmd {
 // tell states what the last change of the configuration made of latency and agreement, once and when the measurement is
 // over: until then medians still move, and what is said would not be what the table of configurations comes to show. In a
 // replay nothing moves.
-func (w *workbench) tell() tea.Cmd {
-	now, was := w.settled, w.work.before
+func (w *workbench) tell(now *report.Snapshot) tea.Cmd {
+	was := w.work.before
 	if !w.work.asked || w.work.told || now.Timings.EndToEnd.Median == 0 || now.Busy != nil && now.Replay == "" {
 		return nil
 	}

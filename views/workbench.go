@@ -15,7 +15,7 @@ type workbench struct {
 	app *ui.App
 
 	snap       *report.Snapshot // the newest, even while the panes are frozen
-	settled    *report.Snapshot // the newest whose reports all fit its configuration
+	timed      *report.Snapshot // the newest whose times are of its configuration
 	config     history          // snap.Config follows what it wants
 	work       work
 	tried      trials.List

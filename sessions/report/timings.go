@@ -36,6 +36,10 @@ type Timings struct {
 	Roofline              *Roofline     `json:",omitempty"` // nil where it was not asked for, and in recordings of older programs
 	Forks                 []Fork        `json:",omitempty"` // of steps that run side by side; nil where none do, none was timed, and in recordings of older programs
 	Beside                *Beside       `json:",omitempty"` // nil where no other configuration was measured in the same rounds
+
+	// Reference is what the one took beside which this was measured, where its own measurement was broken off and these rounds were
+	// the rest of it; not in files: recordings have the samples.
+	Reference *Timings `json:"-" output:"-"`
 }
 
 // Round is what the latencies of one round of a measurement come to.

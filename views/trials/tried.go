@@ -34,19 +34,22 @@ type trial struct {
 	snap       *report.Snapshot // its reports, in a session
 }
 
-// snapshotTrial returns what a settled snapshot says of its configuration.
+// snapshotTrial returns what a snapshot with times says of its configuration.
 func snapshotTrial(s *report.Snapshot) trial {
 	t := trial{
 		config: s.Config, samples: s.Timings.Samples, median: s.Timings.EndToEnd.Median, latency: s.Timings.EndToEnd,
 		unfinished: pane.CutShort(s) > 0, measured: s.Timings.Measured(s.Config),
-		top1: math.NaN(), agreement: math.NaN(), sqnr: math.NaN(), arena: s.Memory.Peak, weights: s.Memory.Weights,
+		top1: math.NaN(), agreement: math.NaN(), sqnr: math.NaN(),
 		snap: &report.Snapshot{ // what is compared; the rest may be large
 			Seq: s.Seq, Schema: s.Schema, Config: s.Config, Model: s.Model, Overview: s.Overview, Timings: s.Timings, Memory: s.Memory,
 			Accuracy: s.Accuracy, Device: s.Device, Stale: s.Stale,
 		},
 	}
 	t.point, _ = report.PointOf(s)
-	if a := s.Accuracy; a != nil {
+	if m := s.Memory; m != nil && !s.Stale.Has(report.PartMemory) {
+		t.arena, t.weights = m.Peak, m.Weights
+	}
+	if a := s.Accuracy; a != nil && !s.Stale.Has(report.PartAccuracy) {
 		t.top1, t.agreement = knownShare(a.Labels.Top1), knownShare(a.Labels.Agreement)
 		if len(a.Outputs) > 0 {
 			t.sqnr = a.Outputs[0].SQNR
@@ -85,8 +88,8 @@ func recordedTrial(c report.RecordedConfig) trial {
 	return t
 }
 
-// Table compares the configurations that were tried: in a session those of which all is known, in a replay all that
-// the recording has, with what came of them in the end wherever in it one is.
+// Table compares the configurations that were tried: in a session those that were timed, in a replay all that the recording has,
+// with what came of them in the end wherever in it one is.
 type Table struct {
 	in     pane.Input
 	desk   pane.Desk
@@ -262,12 +265,30 @@ func Recorded(list []report.RecordedConfig, own bool) *List {
 	return t
 }
 
-// Add remembers what came of the configuration of a settled snapshot: what the table shows, and what later ones are
-// compared with.
+// Add remembers what a snapshot says of a configuration that was timed: what the table shows, and what later ones are compared
+// with.
 func (t *List) Add(s *report.Snapshot) {
-	if s.Settled() && s.Memory != nil && s.Timings.EndToEnd.Median > 0 {
-		t.list = keep(t.list, snapshotTrial(s), s.Busy == nil && pane.CutShort(s) == 0, pane.OwnRanges(s))
+	if s.Timings == nil || s.Stale.Has(report.PartTimings) || s.Timings.EndToEnd.Median == 0 {
+		return
 	}
+	own := pane.OwnRanges(s)
+	t.list = keep(t.list, snapshotTrial(s), s.Settled() && s.Busy == nil && pane.CutShort(s) == 0, own)
+	b, reference := s.Timings.Beside, s.Timings.Reference
+	if b == nil || reference == nil {
+		return
+	}
+	if i := slices.IndexFunc(t.list, func(t trial) bool { return t.config.SameEngine(b.Config, own) }); i >= 0 && t.list[i].samples < reference.Samples {
+		t.list[i] = t.list[i].timed(reference)
+	}
+}
+
+// timed returns a trial of a session with the times of a longer measurement.
+func (t trial) timed(r *report.Timings) trial {
+	whole := *t.snap
+	whole.Timings, whole.Stale = r, whole.Stale&^report.PartTimings
+	longer := snapshotTrial(&whole)
+	longer.config, longer.label = t.config, t.label
+	return longer
 }
 
 // Took returns the latency of a configuration, and what it is compared by, as the table has it, or that of the snapshot

@@ -127,6 +127,32 @@ func TestTriedInSession(t *testing.T) {
 	wants("another pin", "710.0 µs", "fp32, gemm pinned to a ", "fp32, gemm pinned to b ")
 }
 
+// TestTriedBrokenOff lists a configuration from its first times on, also where another was asked for before all was known of it, and
+// with the rest of its measurement once that was made beside the other.
+func TestTriedBrokenOff(t *testing.T) {
+	tried := &List{}
+	v := NewTable(ui.NewLook(ui.Options{NoColor: true}), &panetest.Desk{}, tried, nil, nil)
+	fp32, int8 := config.Config{Precision: config.FP32}, config.Config{Precision: config.INT8, Calibrator: "mse"}
+	times := func(samples int, median time.Duration) *report.Timings {
+		return &report.Timings{Samples: samples, EndToEnd: report.Latency{Median: median}}
+	}
+	s := *panetest.Fixture(t)
+	s.Config, s.Timings, s.Stale = fp32, times(20, time.Millisecond), report.Derived()&^(report.PartTimings|report.PartMemory)
+	tried.Add(&s)
+	s.Config, s.Timings, s.Stale = int8, times(1000, 400*time.Microsecond), 0
+	s.Timings.Beside = &report.Beside{Config: fp32, Speed: report.NewSpeed(2.01, 1.98, 2.04, true)}
+	s.Timings.Reference = times(900, 800*time.Microsecond)
+	tried.Add(&s)
+	v.Update(&s)
+	rows, _ := triedRows(v)
+	if len(rows) != 2 || !strings.HasPrefix(rows[0], "fp32 ") || !strings.Contains(rows[0], "800.0 µs 1.00x · ·") || !strings.Contains(rows[1], "400.0 µs 2.01x ") {
+		t.Errorf("%q", rows)
+	}
+	if l, m := tried.Took(&report.Snapshot{Config: fp32, Timings: times(20, time.Millisecond)}, &s); l.Median != 800*time.Microsecond || m.Median != l.Median {
+		t.Errorf("fp32 took %v, %v", l.Median, m.Median)
+	}
+}
+
 // TestRunsOfAState names the runs behind a median that is not what came of its configuration in the end.
 func TestRunsOfAState(t *testing.T) {
 	cfg, whole := config.Config{Precision: config.FP32}, 2*time.Millisecond
