@@ -90,7 +90,7 @@ func (o *paretoFlags) pareto(stdout io.Writer, paths []string) error {
 	case len(m.Limits) > 0 && !o.limited:
 		limit = m.Limits[m.First]
 	}
-	p := diff.Choose(points, m, limit)
+	p := diff.Choose(points, m, limit, false)
 	if o.output.json() {
 		return writeReport(stdout, report.Head{}, p)
 	}
@@ -113,7 +113,7 @@ func pointsOf(path string) (list []report.ParetoPoint, err error) {
 	for i := range rep.Configs {
 		c := &rep.Configs[i]
 		if p := c.Point(); c.Settled && p.Latency > 0 {
-			list = append(list, report.ParetoPoint{Name: c.Name, Point: p})
+			list = append(list, report.ParetoPoint{Name: c.Name, Point: p, Session: path})
 		}
 	}
 	snap, err := r.At(r.Last())
@@ -123,14 +123,14 @@ func pointsOf(path string) (list []report.ParetoPoint, err error) {
 	if snap.Search != nil {
 		for i, p := range snap.Search.Points {
 			if p.Latency > 0 {
-				list = append(list, report.ParetoPoint{Name: fmt.Sprintf("search %d, %d raised", i+1, p.Raised), Point: p.Point})
+				list = append(list, report.ParetoPoint{Name: fmt.Sprintf("search %d, %d raised", i+1, p.Raised), Point: p.Point, Session: path})
 			}
 		}
 	}
 	return list, nil
 }
 
-// writePareto prints the fastest that is good enough, and all by their latency, with a mark where no other is faster and as good.
+// writePareto prints the fastest that is good enough, and all by what they take, with a mark where no other is faster and as good.
 func writePareto(w io.Writer, p *report.Pareto, m *diff.Measure) {
 	if p.Rule != "" {
 		text := "none"
@@ -143,8 +143,8 @@ func writePareto(w io.Writer, p *report.Pareto, m *diff.Measure) {
 		fmt.Fprintf(w, "fastest %s: %s\n\n", p.Rule, text)
 	}
 	points := slices.Clone(p.Points)
-	slices.SortStableFunc(points, func(a, b report.ParetoPoint) int { return cmp.Compare(a.Latency, b.Latency) })
-	slowest := points[len(points)-1].Latency
+	slices.SortStableFunc(points, func(a, b report.ParetoPoint) int { return cmp.Compare(a.Took, b.Took) })
+	slowest := points[len(points)-1].Took
 	var rows [][]string
 	for i := range points {
 		x := &points[i]
@@ -161,7 +161,7 @@ func writePareto(w io.Writer, p *report.Pareto, m *diff.Measure) {
 				marks = append(marks, mark.text)
 			}
 		}
-		rows = append(rows, []string{x.Name, ms(x.Latency), bar(float64(x.Latency)/float64(slowest), 24), value, strings.Join(marks, ", "), bytesText(x.Weights + x.Arena)})
+		rows = append(rows, []string{x.Name, ms(x.Latency), ms(x.Took), bar(float64(x.Took)/float64(slowest), 24), value, strings.Join(marks, ", "), bytesText(x.Weights + x.Arena)})
 	}
-	writeTable(w, []string{"configuration", ">median ms", "~", ">" + m.Title, "", "~>memory"}, rows)
+	writeTable(w, []string{"configuration", ">median ms", ">in rounds", "~", ">" + m.Title, "", "~>memory"}, rows)
 }

@@ -87,16 +87,18 @@ func MeasureOf(name string, points []report.ParetoPoint) (Measure, error) {
 	return list[best], nil
 }
 
-// Choose marks of points the front, those that are good enough for a limit, and of these the fastest.
-func Choose(points []report.ParetoPoint, m Measure, limit float64) *report.Pareto {
+// Choose marks of points the front, those that are good enough for a limit, and of these the fastest, by rounds in which they were
+// measured beside each other, where they were. quantized is as for [config.Config.Effective].
+func Choose(points []report.ParetoPoint, m Measure, limit float64, quantized bool) *report.Pareto {
+	report.Scale(points, quantized)
 	p := &report.Pareto{Measure: m.Name, Limit: limit, Points: points}
 	value := func(i int) (float64, bool) {
 		v, ok := m.of(&points[i].Point)
-		return v, ok && points[i].Latency > 0
+		return v, ok && points[i].Took > 0
 	}
 	front := report.Front(len(points), func(i int) (cost, gain float64, ok bool) {
 		gain, ok = value(i)
-		return float64(points[i].Latency), gain, ok
+		return float64(points[i].Took), gain, ok
 	})
 	best := math.Inf(-1)
 	for i := range points {
@@ -109,7 +111,7 @@ func Choose(points []report.ParetoPoint, m Measure, limit float64) *report.Paret
 		v, ok := value(i)
 		points[i].Front, points[i].Fastest = front[i], false
 		points[i].Within = ok && m.least != nil && v >= m.least(best, limit)
-		if points[i].Within && (fastest < 0 || points[i].Latency < points[fastest].Latency) {
+		if points[i].Within && (fastest < 0 || points[i].Took < points[fastest].Took) {
 			fastest = i
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -24,7 +25,7 @@ func TestChoose(t *testing.T) {
 	if err != nil || m.Name != "top1" { // as many have a memory, and it comes first
 		t.Fatalf("measure %s, %v", m.Name, err)
 	}
-	p := Choose(points, m, 0.5)
+	p := Choose(points, m, 0.5, false)
 	for _, want := range []struct {
 		name                   string
 		front, within, fastest bool
@@ -41,13 +42,47 @@ func TestChoose(t *testing.T) {
 	if p.Fastest() != 2 || p.Rule != "within 0.5 points of the best top-1" {
 		t.Errorf("fastest %d, %s", p.Fastest(), p.Rule)
 	}
-	if p := Choose(points, m, 0.05); p.Fastest() != 0 {
+	if p := Choose(points, m, 0.05, false); p.Fastest() != 0 {
 		t.Errorf("fastest within 0.05 points is %d", p.Fastest())
 	}
 	if _, err := MeasureOf("speed", points); err == nil {
 		t.Error("speed is a measure")
 	}
-	if p := Choose(nil, m, 1); p.Fastest() != -1 {
+	if p := Choose(nil, m, 1, false); p.Fastest() != -1 {
 		t.Errorf("of nothing: %+v", p)
+	}
+}
+
+// TestChooseByRounds goes by rounds where there are some, whatever medians of different times say, and names what cannot be told from the
+// fastest; those of another recording tell nothing of it.
+func TestChooseByRounds(t *testing.T) {
+	fp32 := config.Config{Precision: config.FP32}
+	of := func(name, session, calibrator string, median time.Duration, s *report.Speed) report.ParetoPoint {
+		p := point(name, median, 0.9)
+		p.Config, p.Session = config.Config{Precision: config.INT8, Calibrator: calibrator}, session
+		p.Low, p.High = median, median
+		if s != nil {
+			p.Beside = &report.Beside{Config: fp32, Speed: *s}
+		}
+		return p
+	}
+	speed := func(ratio float64) *report.Speed {
+		s := report.NewSpeed(ratio, ratio*0.99, ratio*1.01, true)
+		return &s
+	}
+	points := []report.ParetoPoint{of("fp32", "a", "", 1000, nil), of("busy", "a", "mse", 600, speed(2.5)), of("calm", "a", "minmax", 500, speed(2)), of("close", "a", "entropy", 700, speed(2.49)), of("other", "b", "mse", 450, speed(1))}
+	points[0].Config = fp32
+	m, _ := MeasureOf("top1", points)
+	p := Choose(points, m, 0.5, false)
+	for i, want := range []time.Duration{1000, 400, 500, 401, 450} {
+		if points[i].Took != want {
+			t.Errorf("%s took %d, want %d", points[i].Name, points[i].Took, want)
+		}
+	}
+	if p.Fastest() != 1 || !points[1].Front || points[2].Front || points[4].Front {
+		t.Errorf("fastest %d, %+v", p.Fastest(), points)
+	}
+	if got := p.Alike(false); len(got) != 1 || got[0] != "close" {
+		t.Errorf("alike: %v", got)
 	}
 }

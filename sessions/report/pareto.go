@@ -1,5 +1,7 @@
 package report
 
+import "time"
+
 // Pareto is which of many configurations are worth having: those that no other is faster than and as good by a measure.
 type Pareto struct {
 	Measure string // top1, agreement, sqnr, memory
@@ -14,7 +16,27 @@ type ParetoPoint struct {
 	Point
 	Front   bool // on the front
 	Within  bool // good enough for the limit
-	Fastest bool // of these the one with the least latency
+	Fastest bool // of these the one that takes least time
+
+	Session string        `json:"-" output:"-"` // the recording that it is of; rounds of two say nothing of each other
+	Took    time.Duration `json:"-" output:"-"` // what it takes beside the others of its session: what is compared; see [Scale]
+}
+
+// Scale sets what points take beside the others of their sessions. quantized is as for [config.Config.Effective].
+func Scale(points []ParetoPoint, quantized bool) {
+	sessions := map[string][]int{}
+	for i := range points {
+		sessions[points[i].Session] = append(sessions[points[i].Session], i)
+	}
+	for _, of := range sessions {
+		list := make([]Measured, len(of))
+		for k, i := range of {
+			list[k] = points[i].measured()
+		}
+		for k, took := range Took(list, quantized) {
+			points[of[k]].Took = took
+		}
+	}
 }
 
 // Fastest returns the index of the fastest point within the limit; -1 where there is none.
@@ -32,12 +54,19 @@ func (p *Pareto) Fastest() int {
 func (p *Pareto) Alike(quantized bool) (names []string) {
 	fastest := p.Fastest()
 	for i := range p.Points {
-		o := &p.Points[i]
-		if fastest >= 0 && i != fastest && o.Within && p.Points[fastest].measured().Over(o.measured(), quantized).Noise() {
-			names = append(names, o.Name)
+		if fastest >= 0 && i != fastest && p.Points[i].Within && p.Points[fastest].over(&p.Points[i], quantized).Noise() {
+			names = append(names, p.Points[i].Name)
 		}
 	}
 	return names
+}
+
+// over compares two points: of two sessions by each one's own samples.
+func (p *ParetoPoint) over(o *ParetoPoint, quantized bool) Speed {
+	if p.Session != o.Session {
+		return p.measured().Interval().Over(o.measured().Interval())
+	}
+	return p.measured().Over(o.measured(), quantized)
 }
 
 // measured returns what is known of the point's times.

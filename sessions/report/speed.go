@@ -90,6 +90,46 @@ func (m Measured) Over(reference Measured, quantized bool) Speed {
 	return m.Interval().Over(reference.Interval())
 }
 
+// Took returns what each of several configurations takes, on one scale: by the rounds in which it was measured beside the one beside which
+// most were, from that one's median on, and by its own median where it was in none. Medians of different times are apart by what
+// happened on the machine in between; rounds are not. quantized is as for [config.Config.Effective].
+func Took(list []Measured, quantized bool) []time.Duration {
+	same := func(a, b config.Config) bool { return a.SameEngine(b, quantized) }
+	var reference *config.Config
+	most := 0
+	for i := range list {
+		n := 0
+		for k := range list {
+			if list[i].Beside != nil && list[k].Beside != nil && same(list[i].Beside.Config, list[k].Beside.Config) {
+				n++
+			}
+		}
+		if n > most {
+			reference, most = &list[i].Beside.Config, n
+		}
+	}
+	beside := func(m *Measured) bool {
+		return reference != nil && m.Beside != nil && m.Median > 0 && m.Beside.Ratio > 0 && same(m.Beside.Config, *reference)
+	}
+	var base float64
+	for i := range list {
+		switch m := &list[i]; {
+		case reference != nil && m.Median > 0 && same(m.Config, *reference):
+			base = float64(m.Median)
+		case base == 0 && beside(m): // until the reference is found
+			base = float64(m.Median) * m.Beside.Ratio
+		}
+	}
+	took := make([]time.Duration, len(list))
+	for i := range list {
+		took[i] = list[i].Median
+		if beside(&list[i]) && !same(list[i].Config, *reference) {
+			took[i] = time.Duration(base / list[i].Beside.Ratio)
+		}
+	}
+	return took
+}
+
 // Interval returns the median with the interval that its own samples give.
 func (m Measured) Interval() Interval { return Interval{m.Median, float64(m.Low), float64(m.High)} }
 

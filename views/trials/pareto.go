@@ -89,7 +89,7 @@ func (v *paretoView) choose() {
 		points[i] = report.ParetoPoint{Name: label, Point: v.trials[i].point}
 	}
 	v.measure, _ = diff.MeasureOf(v.name, points)
-	v.pareto = diff.Choose(points, v.measure, v.limit())
+	v.pareto = diff.Choose(points, v.measure, v.limit(), pane.OwnRanges(v.in.Snap))
 	v.cursor = max(min(v.cursor, len(v.trials)-1), 0)
 }
 
@@ -187,7 +187,7 @@ func (v *paretoView) move(step int) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(v.trials[a].median, v.trials[b].median) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(v.pareto.Points[a].Took, v.pareto.Points[b].Took) })
 	if at := slices.Index(order, v.cursor); at >= 0 {
 		v.cursor = order[max(min(at+step, len(order)-1), 0)]
 	}
@@ -271,7 +271,7 @@ func (v *paretoView) scatter() ui.Scatter {
 	}
 	for i := range v.pareto.Points {
 		p := &v.pareto.Points[i]
-		x, y := words.OrNaN(float64(p.Latency)), math.NaN()
+		x, y := words.OrNaN(float64(p.Took)), math.NaN()
 		if value, ok := v.measure.Of(&p.Point); ok {
 			y = value
 			if v.measure.Name == "sqnr" { // what is exact would leave no room for the others
@@ -312,6 +312,9 @@ func (v *paretoView) under() string {
 		words = append(words, "on the front")
 	case p.Latency > 0:
 		words = append(words, "another is as good and faster")
+	}
+	if p.Latency > 0 && math.Abs(float64(p.Took)/float64(p.Latency)-1) >= 0.02 {
+		words = append(words, "beside the others "+ui.Duration(p.Took))
 	}
 	return strings.Join(words, ", ")
 }

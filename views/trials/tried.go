@@ -98,6 +98,7 @@ type Table struct {
 	marked pane.Marked
 	table  ui.Table
 	trials []trial // as they were with the snapshot that is shown
+	leads  []bool  // by trial: none takes less, or its difference from the one that takes least is noise
 }
 
 // Reader returns a configuration that was tried as something to compare; ok is false where nothing can be read of it.
@@ -121,7 +122,7 @@ func NewTable(look *ui.Look, d pane.Desk, tried *List, read Reader, marked pane.
 
 func (v *Table) columns() []ui.Column {
 	right := func(title string, width, priority int, value func(t *trial) float64, write func(t *trial) string) ui.Column {
-		less := title == "median" || title == "arena" || title == "weights"
+		timed, less := title == "median" || title == "speed", title == "arena" || title == "weights"
 		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight,
 			Cell: func(r int) ui.Cell {
 				own := value(&v.trials[r])
@@ -129,7 +130,7 @@ func (v *Table) columns() []ui.Column {
 					return ui.Cell{Text: "·", Style: ui.Muted}
 				}
 				cell := ui.Cell{Text: write(&v.trials[r])}
-				if v.best(own, less, value) {
+				if timed && v.leads[r] || !timed && v.best(own, less, value) {
 					cell.Style = ui.Good | ui.Bold
 				}
 				return cell
@@ -172,6 +173,29 @@ func (v *Table) best(own float64, less bool, value func(t *trial) float64) bool 
 		worse = worse || other != own && !math.IsNaN(other)
 	}
 	return worse
+}
+
+// leads says of each trial whether it is the fastest or cannot be told from that one; of none where that is all of them.
+func leads(trials []trial, own bool) []bool {
+	list := make([]report.Measured, len(trials))
+	for i := range trials {
+		list[i] = trials[i].measured
+	}
+	took, fastest := report.Took(list, own), -1
+	for i, d := range took {
+		if d > 0 && (fastest < 0 || d < took[fastest]) {
+			fastest = i
+		}
+	}
+	all, is := true, make([]bool, len(trials))
+	for i, d := range took {
+		is[i] = d > 0 && (i == fastest || list[fastest].Over(list[i], own).Noise())
+		all = all && (is[i] || d == 0)
+	}
+	if all {
+		clear(is)
+	}
+	return is
 }
 
 // Mark is the configuration under the cursor.
@@ -338,9 +362,11 @@ func (v *Table) name() {
 	for _, t := range v.trials {
 		list = append(list, t.config)
 	}
-	for i, label := range config.Labels(list, pane.OwnRanges(v.in.Snap)) {
+	own := pane.OwnRanges(v.in.Snap)
+	for i, label := range config.Labels(list, own) {
 		v.trials[i].label = label
 	}
+	v.leads = leads(v.trials, own)
 	v.table.Rows = len(v.trials)
 	v.table.Refresh()
 }

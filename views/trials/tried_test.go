@@ -2,6 +2,7 @@ package trials
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,6 +126,22 @@ func TestTriedInSession(t *testing.T) {
 	wants("a pin", "710.0 µs", "fp32, 1 pin ")
 	show(two, 20, 600*time.Microsecond, false)
 	wants("another pin", "710.0 µs", "fp32, gemm pinned to a ", "fp32, gemm pinned to b ")
+}
+
+// TestLeads marks as the fastest what is so by rounds, and what cannot be told from it, whatever the medians are.
+func TestLeads(t *testing.T) {
+	fp32 := config.Config{Precision: config.FP32}
+	of := func(calibrator string, median time.Duration, ratio float64) trial {
+		cfg := config.Config{Precision: config.INT8, Calibrator: calibrator}
+		return trial{measured: report.Measured{Config: cfg, Median: median, Beside: &report.Beside{Config: fp32, Speed: report.NewSpeed(ratio, ratio*0.99, ratio*1.01, true)}}}
+	}
+	list := []trial{{measured: report.Measured{Config: fp32, Median: 1000}}, of("mse", 600, 2.5), of("minmax", 500, 2), of("entropy", 700, 2.49), {}}
+	if got := leads(list, false); !slices.Equal(got, []bool{false, true, false, true, false}) {
+		t.Errorf("%v", got)
+	}
+	if got := leads([]trial{list[1], list[3]}, false); slices.Contains(got, true) {
+		t.Errorf("of those that are alike %v", got)
+	}
 }
 
 // TestTriedBrokenOff lists a configuration from its first times on, also where another was asked for before all was known of it, and
