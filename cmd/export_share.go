@@ -186,8 +186,17 @@ func recordedState(path, at string) (*report.Snapshot, error) {
 		return nil, err
 	}
 	defer r.Close()
+	state, err := stateAt(r, at)
+	if err != nil {
+		return nil, err
+	}
+	return r.At(state)
+}
+
+// stateAt returns the index of a state of a recording, by default of the last one that has all reports.
+func stateAt(r *recording.Replay, at string) (state int, err error) {
 	steps := r.Steps()
-	state := len(steps) - 1
+	state = len(steps) - 1
 	for i, s := range steps {
 		if s.Settled {
 			state = i
@@ -195,8 +204,8 @@ func recordedState(path, at string) (*report.Snapshot, error) {
 	}
 	if at != "" {
 		if state, err = r.Find(at); err != nil {
-			return nil, fmt.Errorf("--at: %w", err)
+			return 0, fmt.Errorf("--at: %w", err)
 		}
 	}
-	return r.At(state)
+	return state, nil
 }

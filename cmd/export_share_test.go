@@ -39,6 +39,8 @@ func TestShare(t *testing.T) {
 	}
 	if out, _ := command(t, 0, "export", "svg", session, "-o", "-"); !strings.HasPrefix(out, "<svg") || strings.Contains(out, "KiB\n") {
 		t.Errorf("standard output has %.100q", out)
+	} else if strings.Contains(out, "each configuration that you try") || strings.Contains(out, "no configuration was recorded") {
+		t.Error("the configuration that was recorded is not listed as tried")
 	}
 	for says, args := range map[string][]string{
 		"-o FILE is missing":    {"html", layers},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/exchange"
+	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
 )
@@ -103,9 +104,22 @@ func (o *pictureFlags) draw(ctx context.Context, stdout, stderr io.Writer, args 
 	if err != nil {
 		return err
 	}
-	settled := *snap
+	settled, options := *snap, views.Options{Look: ui.NewLook(ui.Options{Theme: o.theme})}
 	settled.Seq = max(1, snap.Seq)
-	svg, err := views.Picture(exchange.NewStill(&settled), views.Options{Look: ui.NewLook(ui.Options{Theme: o.theme})}, o.screen, w, h)
+	if snap.Replay != "" { // what else was recorded is on its screens, too
+		r, err := recording.Open(snap.Replay)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		state, err := stateAt(r, o.at)
+		if err != nil {
+			return err
+		}
+		r.Seek(state)
+		options.Timeline = r
+	}
+	svg, err := views.Picture(exchange.NewStill(&settled), options, o.screen, w, h)
 	if err != nil {
 		return err
 	}

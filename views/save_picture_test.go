@@ -37,5 +37,8 @@ func TestPicture(t *testing.T) {
 		if err != nil || !strings.HasPrefix(svg, "<svg ") || strings.Count(svg, "<text") < 20 {
 			t.Errorf("screen %s: %v, %.100s", digit, err, svg)
 		}
+		if digit == "1" && (!strings.Contains(svg, "Configurations tried") || strings.Contains(svg, "each configuration that you try")) {
+			t.Error("what is shown is not listed as tried")
+		}
 	}
 }

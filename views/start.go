@@ -84,7 +84,9 @@ func Picture(ctl Controller, o Options, digit string, cells, lines int) (string,
 		return "", err
 	}
 	app.Update(tea.WindowSizeMsg{Width: cells, Height: lines})
-	app.Update(ctl.Snapshot())
+	newest := make(chan *report.Snapshot, 1)
+	newest <- ctl.Snapshot()
+	app.Update(ui.Listen(newest)())
 	app.Update(tea.KeyPressMsg{Code: rune(digit[0]), Text: digit})
 	return app.Picture(), nil
 }
