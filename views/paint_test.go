@@ -92,3 +92,25 @@ func BenchmarkPaint(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkSnapshot measures other times of 5,000 layers until the picture is ready, which come ten times a second while they are measured.
+func BenchmarkSnapshot(b *testing.B) {
+	snap := panetest.Large(b, 5000)
+	both := [2]*report.Snapshot{afterwards(snap), afterwards(afterwards(snap))}
+	w := newBench(b, ui.Options{Theme: "dark"}, snap)
+	w.size(200, 60)
+	for _, s := range w.app.Screens() {
+		b.Run(s.Name, func(b *testing.B) {
+			w.send(w.app.PlaceOf(s, 0))
+			b.ReportAllocs()
+			begin, n := cpuTime(b), 0
+			for ; b.Loop(); n++ {
+				w.app.Update(both[n%2])
+				if w.app.View().Content == "" {
+					b.Fatal("nothing to see")
+				}
+			}
+			b.ReportMetric(float64((cpuTime(b)-begin).Microseconds())/1e3/float64(n), "cpu-ms")
+		})
+	}
+}

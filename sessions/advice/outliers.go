@@ -53,33 +53,31 @@ func outliers(f *facts) (list []report.Finding) {
 func quantile(t *report.TensorCalibration, share float64) float64 {
 	h := t.Histogram
 	var total int64
-	type bin struct {
-		far   float64
-		count int64
-	}
-	bins := make([]bin, len(h.Counts))
-	width := float64(h.High-h.Low) / float64(max(1, len(h.Counts)))
-	for i, n := range h.Counts {
-		low := float64(h.Low) + float64(i)*width
-		bins[i] = bin{max(abs(low), abs(low+width)), n}
+	for _, n := range h.Counts {
 		total += n
 	}
-	slices.SortFunc(bins, func(a, b bin) int {
-		switch {
-		case a.far < b.far:
-			return -1
-		case a.far > b.far:
-			return 1
+	width := float64(h.High-h.Low) / float64(max(1, len(h.Counts)))
+	size := func(i int) float64 { // of the bin's farther end
+		low := float64(h.Low) + float64(i)*width
+		return max(abs(low), abs(low+width))
+	}
+	far, inside := 0.0, total
+	for first, last := 0, len(h.Counts)-1; first <= last; { // the farthest bin is one of the outermost
+		at := last
+		if size(first) > size(last) {
+			at = first
 		}
-		return 0
-	})
-	var seen int64
-	for _, b := range bins {
-		if seen += b.count; float64(seen) >= share*float64(total) {
-			return b.far
+		far = size(at)
+		if inside -= h.Counts[at]; float64(inside) < share*float64(total) {
+			break
+		}
+		if at == first {
+			first++
+		} else {
+			last--
 		}
 	}
-	return 0
+	return far
 }
 
 func abs(v float64) float64 { return max(v, -v) }

@@ -141,11 +141,12 @@ func (g *graphs) sites() []site {
 // toggle asks which of the sites, or which rule everywhere, to switch off or on again.
 func (g *graphs) toggle(sites []site) tea.Cmd {
 	var items, targets []string
-	off := g.desk.Want().Disable
+	off, there := g.desk.Want().Disable, map[string]bool{}
 	add := func(target, what string) {
-		if target == "" || slices.Contains(targets, target) {
+		if target == "" || there[target] {
 			return
 		}
+		there[target] = true
 		verb := "switch off "
 		if slices.Contains(off, target) {
 			verb = "switch on  "

@@ -19,6 +19,7 @@ import (
 type transitionsView struct {
 	in    pane.Input
 	table ui.Table
+	of    *report.Snapshot    // what shown was found in: the newest when something was last asked of the pane
 	shown *report.Transitions // nil where nothing is known
 }
 
@@ -53,33 +54,41 @@ func newTransitionsView(look *ui.Look) *transitionsView {
 func (v *transitionsView) Title() string { return "Conversions" }
 
 func (v *transitionsView) Note() (string, ui.Style) {
-	if v.shown == nil {
+	t := v.transitions()
+	if t == nil {
 		return "", ui.Muted
 	}
-	return v.in.Note(fmt.Sprintf("%s, %s of the time", words.Plural(len(v.shown.Conversions), "launch"), words.Percent(v.shown.Share)))
+	return v.in.Note(fmt.Sprintf("%s, %s of the time", words.Plural(len(t.Conversions), "launch"), words.Percent(t.Share)))
 }
 
 func (v *transitionsView) Keys() []ui.Key { return v.table.Keys() }
 
 func (v *transitionsView) Update(msg tea.Msg) tea.Cmd {
-	was := v.in.Snap
 	if !v.in.Take(msg) {
+		v.transitions()
 		v.table.Update(msg)
-		return nil
-	}
-	if s := v.in.Snap; s.Passes != was.Passes || s.Timings != was.Timings {
-		v.shown, v.table.Rows = report.TransitionsOf(s), 0
-		if v.shown != nil {
-			v.table.Rows = len(v.shown.Conversions)
-		}
-		v.table.Refresh()
 	}
 	return nil
 }
 
+// transitions returns those of the newest snapshot. Of many that come in while others are looked at they are not found.
+func (v *transitionsView) transitions() *report.Transitions {
+	s := v.in.Snap
+	if v.of != nil && s.Passes == v.of.Passes && s.Timings == v.of.Timings {
+		return v.shown
+	}
+	v.of, v.shown, v.table.Rows = s, report.TransitionsOf(s), 0
+	if v.shown != nil {
+		v.table.Rows = len(v.shown.Conversions)
+	}
+	v.table.Refresh()
+	return v.shown
+}
+
 // Layer implements pointing.
 func (v *transitionsView) Layer() (pane.LayerRef, bool) {
-	if r := v.table.Row(); v.shown != nil && r >= 0 && r < len(v.shown.Conversions) {
+	t := v.transitions()
+	if r := v.table.Row(); t != nil && r >= 0 && r < len(t.Conversions) {
 		return v.ref(r), true
 	}
 	return pane.LayerRef{}, false
@@ -87,7 +96,7 @@ func (v *transitionsView) Layer() (pane.LayerRef, bool) {
 
 // ToLayer implements following.
 func (v *transitionsView) ToLayer(l pane.LayerRef) bool {
-	return v.shown != nil && slices.ContainsFunc(v.shown.Conversions, func(k report.Conversion) bool { return k.Layer == l.Name }) &&
+	return v.transitions() != nil && slices.ContainsFunc(v.shown.Conversions, func(k report.Conversion) bool { return k.Layer == l.Name }) &&
 		pane.ToRow(&v.table, l, len(v.shown.Conversions), v.ref)
 }
 
@@ -97,7 +106,7 @@ func (v *transitionsView) ref(r int) pane.LayerRef {
 
 func (v *transitionsView) Render(w, h int) string {
 	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.shown == nil {
+		if v.transitions() == nil {
 			v.in.Wait(c, "conversions")
 			return
 		}
