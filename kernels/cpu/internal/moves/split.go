@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
@@ -50,54 +49,11 @@ func matchSplit(b kernels.Binding) error {
 	return nil
 }
 
-// splitKernel copies, for every index of the axes before the split one, each output's elements from behind the last's.
-type splitKernel struct {
-	x     kernels.Desc
-	outs  []kernels.Desc
-	axis  int
-	inner int // copies of one batch index
-	job   *work.Job[splitLaunch]
-}
-
-// splitLaunch is the state of one launch.
-type splitLaunch struct {
-	kernel *splitKernel
-	in     []byte
-	out    []kernels.Mem
-}
-
+// bindSplit copies, for every index of the axes before the split one, each output's elements from behind the last's.
 func bindSplit(b kernels.Binding) (kernels.Kernel, error) {
-	k := &splitKernel{x: b.In[0], outs: b.Out, axis: splitAxis(b)}
-	k.inner = numeric.Count(k.x.Dims[min(1, k.axis):k.axis])
-	k.job = work.NewJob((*splitLaunch).do)
-	return k, nil
-}
-
-// Launch copies all parts.
-func (k *splitKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	n := k.inner
-	if k.axis > 0 {
-		n *= k.x.Dims[0]
-	}
-	k.job.Each(work.LoopOver(st, k.x.Bytes()), n, splitLaunch{k, in[0].Host, out})
-	return nil
-}
-
-func (l *splitLaunch) do(u, _ int) {
-	k := l.kernel
-	if k.axis == 0 {
-		from := l.in
-		for j, d := range k.outs {
-			copyItems(l.out[j].Host, d, from, k.x)
-			from = from[min(len(from), d.Dims[0]*k.x.BatchStride()*k.x.Type.Size()):]
-		}
-		return
-	}
-	n, i, size := u/k.inner, u%k.inner, k.x.Type.Size()
-	from := l.in[n*k.x.BatchStride()*size+i*rowBytes(k.x, k.axis):]
-	for j, d := range k.outs {
-		r := rowBytes(d, k.axis)
-		copy(l.out[j].Host[n*d.BatchStride()*size+i*r:][:r], from)
-		from = from[r:]
-	}
+	r := newRows(b.In[0], b.Out, nil, splitAxis(b))
+	return work.Launcher(func(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
+		r.launch(st, rowsLaunch{rows: r, whole: in[0].Host, parts: out})
+		return nil
+	}), nil
 }

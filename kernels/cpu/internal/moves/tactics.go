@@ -67,30 +67,9 @@ func matchConcat(b kernels.Binding) error {
 
 // bindConcat copies, for every index of the axes before the concatenated one, each input's elements behind the last's.
 func bindConcat(b kernels.Binding) (kernels.Kernel, error) {
-	axis, out := concatAxis(b), b.Out[0]
-	size := out.Type.Size()
-	if axis == 0 {
-		return work.Launcher(func(_ kernels.Stream, in, dst []kernels.Mem, _ kernels.Mem) error {
-			to := dst[0].Host
-			for i, d := range b.In {
-				copyItems(to, out, source(b, in, i), d)
-				to = to[min(len(to), d.Dims[0]*out.BatchStride()*size):]
-			}
-			return nil
-		}), nil
-	}
-	inner := numeric.Count(out.Dims[1:axis]) // copies of one batch index
-	return work.Launcher(func(s kernels.Stream, in, dst []kernels.Mem, _ kernels.Mem) error {
-		work.Loop(s)(out.Dims[0]*inner, func(u int) {
-			n, k := u/inner, u%inner
-			row := rowBytes(out, axis)
-			to := dst[0].Host[n*out.BatchStride()*size+k*row:]
-			for i, d := range b.In {
-				r := rowBytes(d, axis)
-				from := source(b, in, i)[n*d.BatchStride()*size+k*r:]
-				to = to[copy(to, from[:r]):]
-			}
-		})
+	r := newRows(b.Out[0], b.In, b.Consts, concatAxis(b))
+	return work.Launcher(func(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
+		r.launch(st, rowsLaunch{rows: r, join: true, whole: out[0].Host, parts: in})
 		return nil
 	}), nil
 }
