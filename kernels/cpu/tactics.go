@@ -125,6 +125,7 @@ func families(workers int) []family {
 		{float, pointwise.Tactics},
 		{float, moves.Reformats},
 		{float, moves.ConcatBlocks},
+		{float, moves.Regions},
 		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic {
 			return slices.Concat(moves.Tactics(), pointwise.Casts(), moves.Nearest(workers), reductions.Integers(), reductions.Spectra())
 		}},

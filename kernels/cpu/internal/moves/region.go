@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
 
@@ -77,7 +78,7 @@ func (r *region) add(o region, axis int) {
 }
 
 // A tile of a region that is turned is a few rows, along which the source is dense, by many columns.
-const tileRows, tileColumns = 16, 4096
+const tileRows, tileColumns = 64, 4096
 
 // tiles returns how many there are.
 func (r region) tiles() int {
@@ -235,10 +236,22 @@ func blocked(b kernels.Binding) (r region, fill []byte, err error) {
 	return r, nil, nil
 }
 
-// regionTactic returns the tactic of an op that copies a region, on any type, linear.
-func regionTactic(name string, op *graph.Op, plan func(kernels.Binding) (region, []byte, error)) kernels.Tactic {
+// Regions are the ops that copy a region, on any type, linear.
+func Regions(isa asm.Features) []kernels.Tactic {
+	return []kernels.Tactic{
+		regionTactic("transpose", graph.Transpose, isa, transposed),
+		regionTactic("slice", graph.Slice, isa, sliced),
+		regionTactic("pad", graph.Pad, isa, padded),
+		regionTactic("expand", graph.Expand, isa, expanded),
+		regionTactic("tile", graph.Tile, isa, tiled),
+		regionTactic("depth_to_space", graph.DepthToSpace, isa, blocked),
+		regionTactic("space_to_depth", graph.SpaceToDepth, isa, blocked),
+	}
+}
+
+func regionTactic(name string, op *graph.Op, isa asm.Features, plan func(kernels.Binding) (region, []byte, error)) kernels.Tactic {
 	return kernels.Tactic{
-		Name: name, Op: op,
+		Name: name + "_copy_" + work.ISAName(isa), Op: op, Needs: kernels.Feature(isa),
 		Match: func(b kernels.Binding) error {
 			if len(b.Out) != 1 || b.In[0].Type != b.Out[0].Type || b.Layer.Epilogue.Args > 0 {
 				return fmt.Errorf("from %v to %v with epilogue %s, the kernel copies", b.In[0], b.Out[0], b.Layer.Epilogue)
@@ -259,6 +272,9 @@ func regionTactic(name string, op *graph.Op, plan func(kernels.Binding) (region,
 				k.dims = []int{0}
 			}
 			k.region, k.turned = k.region.turn()
+			if with := work.LayoutKernel(isa); with.Needs != 0 && k.turned && k.size == 4 {
+				k.interleave = with.Interleave
+			}
 			k.job = work.NewJob((*regionLaunch).do)
 			return k, nil
 		},
@@ -268,12 +284,14 @@ func regionTactic(name string, op *graph.Op, plan func(kernels.Binding) (region,
 // regionKernel copies a region.
 type regionKernel struct {
 	region
-	size     int  // bytes of an element
-	turned   bool // it is copied by tiles: see region.turn
-	fill     []byte
-	bytes    int    // of the output
-	constant []byte // what is copied, where it is no activation
-	job      *work.Job[regionLaunch]
+	size   int  // bytes of an element
+	turned bool // it is copied by tiles: see region.turn
+	// interleave is asm.LayoutKernel's, of what is turned and has four bytes an element; nil where a processor has none.
+	interleave func(dst []float32, step int, src []float32, stride, rows, n int)
+	fill       []byte
+	bytes      int    // of the output
+	constant   []byte // what is copied, where it is no activation
+	job        *work.Job[regionLaunch]
 }
 
 // regionLaunch is the state of one launch.
@@ -305,7 +323,15 @@ func (k *regionKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernel
 }
 
 func (l *regionLaunch) do(u, _ int) {
-	switch k := l.kernel; k.size {
+	k := l.kernel
+	if k.interleave != nil {
+		t := k.tile(u)
+		if t.columns >= work.Lanes {
+			k.interleaveTile(numeric.View[float32](l.dst), numeric.View[float32](l.src), t)
+			return
+		}
+	}
+	switch k.size {
 	case 1:
 		copyUnit(k, l.dst, l.src, u)
 	case 2:
@@ -325,8 +351,11 @@ func copyUnit[T numeric.Element](k *regionKernel, dst, src []T, u int) {
 	}
 }
 
-// copyTile copies tile u of a region that is turned.
-func copyTile[T numeric.Element](r *region, dst, src []T, u int) {
+// tile is a part of a region that is turned, from the places of its first element.
+type tile struct{ from, to, rows, columns int }
+
+// tile returns tile u of a region that is turned.
+func (r *region) tile(u int) tile {
 	last := len(r.dims) - 1
 	part := func(axis, size int) (begin, n int) {
 		parts := (r.dims[axis] + size - 1) / size
@@ -336,13 +365,29 @@ func copyTile[T numeric.Element](r *region, dst, src []T, u int) {
 	}
 	column, columns := part(last, tileColumns)
 	row, rows := part(last-1, tileRows)
-	from := r.src + row*r.from[last-1] + column*r.from[last]
-	to := r.dst + row*r.to[last-1] + column*r.to[last]
+	t := tile{r.src + row*r.from[last-1] + column*r.from[last], r.dst + row*r.to[last-1] + column*r.to[last], rows, columns}
 	for i := last - 2; i >= 0; i-- {
 		at, _ := part(i, 1)
-		from, to = from+at*r.from[i], to+at*r.to[i]
+		t.from, t.to = t.from+at*r.from[i], t.to+at*r.to[i]
 	}
-	copyTiles(dst, src, from, to, [2]int{rows, columns}, [2]int(r.from[last-1:]), [2]int(r.to[last-1:]))
+	return t
+}
+
+// copyTile copies tile u of a region that is turned.
+func copyTile[T numeric.Element](r *region, dst, src []T, u int) {
+	last, t := len(r.dims)-1, r.tile(u)
+	copyTiles(dst, src, t.from, t.to, [2]int{t.rows, t.columns}, [2]int(r.from[last-1:]), [2]int(r.to[last-1:]))
+}
+
+// interleaveTile copies a tile of no fewer columns than a vector has lanes, so many of them at a time: the last ones again with
+// those before, where they do not fill a vector.
+func (k *regionKernel) interleaveTile(dst, src []float32, t tile) {
+	last := len(k.dims) - 1
+	stride, step := k.from[last], k.to[last-1]
+	for at := 0; at < t.columns; at += work.Lanes {
+		column := min(at, t.columns-work.Lanes)
+		k.interleave(dst[t.to+column:], step, src[t.from+column*stride:], stride, work.Lanes, t.rows)
+	}
 }
 
 // copyRegion copies index u of the first axis, or all if there is but one.

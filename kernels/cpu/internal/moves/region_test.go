@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/kernels/cpu/internal/cputest"
+	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
 
 // permuted is the region of a transposition of a dense tensor.
@@ -19,6 +21,13 @@ func permuted(dims []int, perm ...int) region {
 
 // TestTurned compares what is copied by tiles with each element's own place; tiles are cut off on both sides.
 func TestTurned(t *testing.T) {
+	t.Run("one by one", func(t *testing.T) { testTurned(t, nil) })
+	for _, isa := range cputest.FeatureSets() {
+		t.Run(isa.String(), func(t *testing.T) { testTurned(t, work.LayoutKernel(isa).Interleave) })
+	}
+}
+
+func testTurned(t *testing.T, interleave func(dst []float32, step int, src []float32, stride, rows, n int)) {
 	for _, c := range []struct {
 		dims, perm []int
 		turned     bool
@@ -38,8 +47,9 @@ func TestTurned(t *testing.T) {
 			src[i] = uint32(i)
 		}
 		dst := make([]uint32, len(src))
+		l := regionLaunch{&regionKernel{region: r, size: 4, turned: true, interleave: interleave}, numeric.Bytes(dst), numeric.Bytes(src)}
 		for u := range r.tiles() {
-			copyTile(&r, dst, src, u)
+			l.do(u, 0)
 		}
 		out, steps := make([]int, len(c.dims)), rowSteps(c.dims)
 		for i, p := range c.perm {

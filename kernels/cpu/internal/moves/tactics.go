@@ -22,18 +22,7 @@ func Tactics() []kernels.Tactic {
 	list = append(list, elementTactics()...)
 	list = append(list, tupleTactics()...)
 	list = append(list, tensorScatterTactics()...)
-	return append(list,
-		regionTactic("transpose_copy", graph.Transpose, transposed),
-		regionTactic("slice_copy", graph.Slice, sliced),
-		regionTactic("pad_copy", graph.Pad, padded),
-		regionTactic("expand_copy", graph.Expand, expanded),
-		regionTactic("tile_copy", graph.Tile, tiled),
-		regionTactic("depth_to_space_copy", graph.DepthToSpace, blocked),
-		regionTactic("space_to_depth_copy", graph.SpaceToDepth, blocked),
-		extentsTactic,
-		gatherTactic,
-		unpoolTactic,
-	)
+	return append(list, extentsTactic, gatherTactic, unpoolTactic)
 }
 
 // concatAxis returns the axis from the front.
