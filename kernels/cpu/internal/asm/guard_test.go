@@ -241,6 +241,7 @@ func TestFencedVectors(t *testing.T) {
 				k.Dequantize(x, a, q)
 				k.Requantize(b, a, q, unlimitedRange, q)
 				k.Add(b, a, b, q, q, unlimitedRange, q)
+				k.Map(b, a, new([256]byte))
 				planes := fenced(t, normals(r, 3*(n+2)+n), last)
 				pixels, block := fenced(t, make([]byte, 4*n), last), fenced(t, make([]byte, 16*n), last)
 				k.QuantizePixels(pixels, planes, n+2, 4, q)

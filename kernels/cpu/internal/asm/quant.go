@@ -50,6 +50,9 @@ type QuantKernel struct {
 	// Add is QLinearAdd: the sum of two real values, clamped, quantised.
 	Add func(dst, a, b []byte, fromA, fromB Quantization, limits [2]float32, to Quantization)
 
+	// Map sets each byte of dst to what the table has for that of src.
+	Map func(dst, src []byte, table *[256]byte)
+
 	// QuantizePixels writes len(dst)/4 pixels of four bytes: byte c of pixel x is src[c*plane+x] quantised.
 	// Bytes beyond channels (at most 4) are anything.
 	QuantizePixels func(dst []byte, src []float32, plane, channels int, to Quantization)
@@ -70,6 +73,7 @@ func quantKernelGeneric() QuantKernel {
 		Dequantize:      dequantizeGeneric,
 		Requantize:      requantizeGeneric,
 		Add:             addBytesGeneric,
+		Map:             mapBytesGeneric,
 		QuantizePixels:  quantizePixelsGeneric,
 		Pixels:          pixelsGeneric,
 		QuantizeBlock:   quantizeBlockGeneric,
@@ -99,6 +103,12 @@ func addBytesGeneric(dst, a, b []byte, fromA, fromB Quantization, limits [2]floa
 	for i, x := range a {
 		sum := float32(fromA.real(x)) + float32(fromB.real(b[i]))
 		dst[i] = to.byteOf(clamp(sum, limits))
+	}
+}
+
+func mapBytesGeneric(dst, src []byte, table *[256]byte) {
+	for i, x := range src {
+		dst[i] = table[x]
 	}
 }
 

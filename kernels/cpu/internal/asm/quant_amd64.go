@@ -21,6 +21,7 @@ func (k quantAssembly) kernel(name string, needs Features) QuantKernel {
 		Dequantize:      k.dequantize,
 		Requantize:      k.requantize,
 		Add:             k.add,
+		Map:             k.mapBytes,
 		QuantizePixels:  k.quantizePixels,
 		Pixels:          k.pixels,
 		QuantizeBlock:   k.quantizeBlock,
@@ -121,6 +122,18 @@ func (k quantAssembly) add(dst, a, b []byte, fromA, fromB Quantization, limits [
 		}
 	}
 	addBytesGeneric(dst[n:], a[n:], b[n:], fromA, fromB, limits, to)
+}
+
+func (k quantAssembly) mapBytes(dst, src []byte, table *[256]byte) {
+	n := len(src) &^ 63
+	if n > 0 {
+		if level(k) == avx512 {
+			mapBytesAVX512(&dst[:n][0], &src[0], n, &table[0])
+		} else {
+			mapBytesAVX2(&dst[:n][0], &src[0], n, &table[0])
+		}
+	}
+	mapBytesGeneric(dst[n:], src[n:], table)
 }
 
 func (k quantAssembly) quantizePixels(dst []byte, src []float32, plane, channels int, to Quantization) {

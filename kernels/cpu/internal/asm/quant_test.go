@@ -126,6 +126,13 @@ func checkLinear(t *testing.T, k QuantKernel, r *rand.Rand, n int, q, p Quantiza
 	}
 	compare("add")
 
+	table := [256]byte(qbytes(r, 256))
+	k.Map(bytesGot, a, &table)
+	for i, v := range a {
+		bytesWant[i] = table[v]
+	}
+	compare("map")
+
 	reals, want := make([]float32, n), make([]float32, n)
 	k.Dequantize(reals, a, q)
 	for i, v := range a {

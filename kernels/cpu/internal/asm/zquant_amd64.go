@@ -24,6 +24,11 @@ func requantizeAVX512(dst *byte, src *byte, n int, args *float32)
 //go:noescape
 func addBytesAVX512(dst *byte, a *byte, b *byte, n int, args *float32)
 
+// mapBytesAVX512 is QuantKernel.Map for n bytes, a multiple of 64.
+//
+//go:noescape
+func mapBytesAVX512(dst *byte, src *byte, n int, table *byte)
+
 // quantizePixelsAVX512 is QuantKernel.QuantizePixels for n pixels, a multiple of 16.
 //
 //go:noescape
@@ -63,6 +68,11 @@ func requantizeAVX2(dst *byte, src *byte, n int, args *float32)
 //
 //go:noescape
 func addBytesAVX2(dst *byte, a *byte, b *byte, n int, args *float32)
+
+// mapBytesAVX2 is QuantKernel.Map for n bytes, a multiple of 64.
+//
+//go:noescape
+func mapBytesAVX2(dst *byte, src *byte, n int, table *byte)
 
 // quantizePixelsAVX2 is QuantKernel.QuantizePixels for n pixels, a multiple of 16.
 //

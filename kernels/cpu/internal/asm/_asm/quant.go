@@ -20,6 +20,7 @@ const (
 func quant(c *build.Context) {
 	for _, set := range []*isa{avx512, avx2} {
 		quantSlices(c, set)
+		mapBytes(c, set)
 		quantizePixels(c, set)
 		joinPixels(c, set)
 		quantizeBlock(c, set)
