@@ -131,6 +131,16 @@ func quantizedCases() []passCase {
 			y := n.qdq("Y", n.binary("Add", elementwise.Add, x, z), 1.0/16)
 			return n.output(n.qdq("A", n.add("Pool", graph.AveragePool, graph.PoolAttrs{Global: true}, y), 1.0/64))
 		}},
+		{"functions-of-a-byte", func(n *net) *graph.Network { // SiLU and hard-swish, and products of two tensors, in parts of 8 bits
+			x, z := n.qdq("X", n.input("x", 2, 4, 4, 4), 1.0/32), n.qdq("Z", n.input("z", 2, 4, 4, 4), 1.0/16)
+			part := func(name string, op elementwise.Op, imm []float32, in ...*graph.Tensor) *graph.Tensor {
+				return n.qdq(name+"_Y", n.elt(name, op, imm, in...), 1.0/64)
+			}
+			silu := part("Silu", elementwise.Mul, nil, x, part("Sigmoid", elementwise.Sigmoid, nil, x))
+			shifted := part("Shift", elementwise.Add, nil, silu, n.scalar(3))
+			hard := part("Hard", elementwise.Mul, nil, silu, part("Clip", elementwise.Clamp, []float32{0, 6}, shifted))
+			return n.output(part("Two", elementwise.Mul, nil, hard, part("Tanh", elementwise.Tanh, nil, z)))
+		}},
 		{"upsampled", func(n *net) *graph.Network { // by a transposed convolution, to the nearest, and between pixels
 			x := n.qdq("X", n.input("x", 1, 4, 3, 3), 1.0/32)
 			a := graph.ConvTransposeAttrs{Strides: []int{2, 2}, Group: 1}
@@ -211,6 +221,25 @@ func TestCastToItsOwnType(t *testing.T) {
 	n := m.output(m.qconv("Conv", cast("Cast_2", x), 4, 3, 1))
 	got, _ := runPass(t, n, Lowering(), pass.Config{})
 	sameOutputs(t, n, got, 1e-6)
+}
+
+// TestJoinKeepsNaN: integers are numbers, and what becomes NaN on the way to them is joined with nothing.
+func TestJoinKeepsNaN(t *testing.T) {
+	for op, want := range map[elementwise.Op]int{elementwise.Log: 2, elementwise.Exp: 1} {
+		m := newNet(t, "nan")
+		x := m.qdq("X", m.input("x", 2, 8), 1.0/32)
+		n := m.output(m.qdq("Y", m.binary("Mul", elementwise.Mul, x, m.qdq("F", m.elt("Of", op, nil, x), 1.0/4)), 1.0/4))
+		got, _ := runPass(t, n, Lowering(), pass.Config{})
+		layers := 0
+		for _, l := range got.Layers {
+			if _, ok := l.Attrs.(graph.Elementwise); ok {
+				layers++
+			}
+		}
+		if layers != want {
+			t.Errorf("of %v and a product %d layers became %d, want %d", op, 2, layers, want)
+		}
+	}
 }
 
 // TestDecreasingScales: where a scale is negative the largest integer stands for the least number, and layers stay real.

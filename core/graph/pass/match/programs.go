@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
@@ -59,6 +60,18 @@ func Distinct(p elementwise.Program, inputs []*graph.Tensor) Pointwise {
 		}
 	}
 	return Pointwise{q, list}
+}
+
+// Rounding returns the program that rounds a number to the nearest that an integer of a type stands for, by a range of one scale.
+func Rounding(r numeric.Range, t numeric.DataType) elementwise.Program {
+	scale, zero := r.ScaleAt(0), float64(r.ZeroAt(0))
+	least, most := t.Limits()
+	b := elementwise.NewBuilder(1)
+	by := b.Constant(scale)
+	steps := b.Do(elementwise.Round, b.Do(elementwise.Div, 0, by))
+	steps = b.Do(elementwise.Min, b.Do(elementwise.Max, steps, b.Constant(float32(least-zero))), b.Constant(float32(most-zero)))
+	b.Do(elementwise.Mul, steps, by)
+	return b.Program
 }
 
 // Others returns the inputs but the one at place at.

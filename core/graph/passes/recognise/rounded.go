@@ -2,9 +2,9 @@ package recognise
 
 import (
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/pass/match"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
@@ -42,16 +42,7 @@ func rounded(r *pass.Rewrite, l *graph.Layer) bool {
 	case x.Type != numeric.F32 || y.Type != numeric.F32 || !symbolic.Equal(x.Dims, y.Dims):
 		return c.Miss(pass.WrongType, "%s becomes %s", x, y)
 	}
-	least, most := int32(-1<<15), int32(1<<15-1)
-	if q.Outputs[0].Type == numeric.U16 {
-		least, most = 0, 1<<16-1
-	}
-	b := elementwise.NewBuilder(1)
-	by := b.Constant(scale)
-	steps := b.Do(elementwise.Round, b.Do(elementwise.Div, 0, by))
-	steps = b.Do(elementwise.Min, b.Do(elementwise.Max, steps, b.Constant(float32(least-zero))), b.Constant(float32(most-zero)))
-	b.Do(elementwise.Mul, steps, by)
-	made := &graph.Layer{Name: l.Name, Op: graph.Pointwise, Attrs: graph.Elementwise{Program: b.Program},
+	made := &graph.Layer{Name: l.Name, Op: graph.Pointwise, Attrs: graph.Elementwise{Program: match.Rounding(to.Range, q.Outputs[0].Type)},
 		Inputs: []*graph.Tensor{x}, Outputs: []*graph.Tensor{y}, From: c.Members}
 	return c.Supported(made) && c.Enabled() && c.Substitute(l, made)
 }
