@@ -67,9 +67,9 @@ func TestPicture(t *testing.T) {
 		t.Errorf("%v: %.200s", err, data)
 	}
 	for says, args := range map[string][]string{
-		"want COLUMNSxLINES": {"--cells", "10x10"},
-		"the digit of a":     {"--screen", "11"},
-		"want dark or light": {"--theme", "blue"},
+		"want COLUMNSxLINES":                       {"--cells", "10x10"},
+		"the digit of a":                           {"--screen", "11"},
+		"want dark, light, contrast, colour-blind": {"--theme", "blue"},
 	} {
 		if _, got := command(t, exitFailure, append([]string{"export", "svg", layers, "-o", to}, args...)...); !strings.Contains(got, says) {
 			t.Errorf("%v: %q, want %q", args, got, says)

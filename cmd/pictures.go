@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +38,8 @@ func savePicture(svg string) (string, error) {
 // pictureFlags are the flags of trtui export svg.
 type pictureFlags struct {
 	shareFlags
-	screen, size, theme string
+	screen, size string
+	look         screenFlags // the theme of it
 }
 
 // pictureCommand draws a screen of the workbench without a terminal.
@@ -63,6 +63,7 @@ func pictureCommand(t tables) *cobra.Command {
 			if len(args) > 1 && !isViewed(args) {
 				return usageError{errors.New("only files of trtexec are given together")}
 			}
+			o.look.look.ASCII = asked(c, "ascii")
 			return o.draw(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), args)
 		},
 	}
@@ -73,7 +74,7 @@ func pictureCommand(t tables) *cobra.Command {
 	f.StringVar(&o.at, "at", "", "of a recording the `STATE` to draw: its number, from 1, or a time after the start, as 00:14 or 14s")
 	f.StringVar(&o.screen, "screen", "1", "which screen, by its digit")
 	f.StringVar(&o.size, "cells", "120x40", "the `SIZE` of the terminal, as COLUMNSxLINES")
-	f.StringVar(&o.theme, "theme", "dark", "dark or light")
+	f.StringVar(&o.look.look.Theme, "theme", "dark", "`THEME` dark, light, contrast, colour-blind, colour-blind-light or a JSON file of one's own")
 	under(c, outputHeading, "output", "at")
 	under(c, screenHeading, "screen", "cells", "theme")
 	return c
@@ -97,14 +98,15 @@ func (o *pictureFlags) draw(ctx context.Context, stdout, stderr io.Writer, args 
 		return err
 	case len(o.screen) != 1 || o.screen[0] < '0' || o.screen[0] > '9':
 		return usageError{fmt.Errorf("--screen %q: want the digit of a screen", o.screen)}
-	case !slices.Contains([]string{"dark", "light"}, o.theme):
-		return usageError{fmt.Errorf("--theme %q: want dark or light", o.theme)}
+	}
+	if err := o.look.checkTheme(); err != nil {
+		return err
 	}
 	snap, err := o.snapshot(ctx, stderr, args)
 	if err != nil {
 		return err
 	}
-	settled, options := *snap, views.Options{Look: ui.NewLook(ui.Options{Theme: o.theme})}
+	settled, options := *snap, views.Options{Look: ui.NewLook(o.look.look)}
 	settled.Seq = max(1, snap.Seq)
 	if snap.Replay != "" { // what else was recorded is on its screens, too
 		r, err := recording.Open(snap.Replay)

@@ -16,10 +16,11 @@ const (
 )
 
 // SVG draws what a terminal shows: lines of text with the escape sequences of a [Canvas]. Each run of cells of one style is a text of
-// that length, so that the columns stay where they are whatever the font.
+// that length, so that the columns stay where they are whatever the font; where there are several spaces it is cut, since not all
+// that draw SVG keep those.
 func SVG(content string, t *Theme) string {
 	ground, ink := "#16181d", "#d8dee9"
-	if t.Name == "light" {
+	if t.light {
 		ground, ink = "#ffffff", "#1f2328"
 	}
 	lines := strings.Split(content, "\n")
@@ -36,9 +37,6 @@ func SVG(content string, t *Theme) string {
 			if bg != ground {
 				fmt.Fprintf(&grounds, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.0f" fill="%s"/>`, x, 8+float64(y)*cellHeight, float64(r.width)*cellWidth, cellHeight, bg)
 			}
-			if strings.TrimSpace(r.text) == "" && !r.style.underline {
-				continue
-			}
 			attrs := ""
 			if r.style.bold {
 				attrs += ` font-weight="bold"`
@@ -46,8 +44,10 @@ func SVG(content string, t *Theme) string {
 			if r.style.underline {
 				attrs += ` text-decoration="underline"`
 			}
-			fmt.Fprintf(&texts, `<text x="%.1f" y="%.1f" textLength="%.1f" lengthAdjust="spacingAndGlyphs" fill="%s"%s>%s</text>`+"\n", x, 8+float64(y)*cellHeight+13.5,
-				float64(r.width)*cellWidth, fg, attrs, html.EscapeString(r.text))
+			for _, p := range r.parts() {
+				fmt.Fprintf(&texts, `<text x="%.1f" y="%.1f" textLength="%.1f" lengthAdjust="spacingAndGlyphs" fill="%s"%s>%s</text>`+"\n",
+					8+float64(p.column)*cellWidth, 8+float64(y)*cellHeight+13.5, float64(p.width)*cellWidth, fg, attrs, html.EscapeString(p.text))
+			}
 		}
 	}
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="'DejaVu Sans Mono',Menlo,Consolas,monospace" font-size="14" xml:space="preserve">
@@ -83,6 +83,25 @@ type styledRun struct {
 	column, width int
 	text          string
 	style         textStyle
+}
+
+// parts cuts a run at several spaces, and leaves out those at its ends, unless they are to be seen.
+func (r styledRun) parts() (list []styledRun) {
+	if r.style.underline {
+		return []styledRun{r}
+	}
+	column := r.column
+	for text := r.text; text != ""; {
+		inner := strings.TrimLeft(text, " ")
+		column += len(text) - len(inner)
+		part, rest, _ := strings.Cut(inner, "  ")
+		if part = strings.TrimRight(part, " "); part != "" {
+			list = append(list, styledRun{column, ansi.StringWidth(part), part, r.style})
+		}
+		column += ansi.StringWidth(inner) - ansi.StringWidth(rest)
+		text = rest
+	}
+	return list
 }
 
 // styledRuns reads a line.

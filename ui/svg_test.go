@@ -39,14 +39,34 @@ func TestSVG(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"8.0 16.8 #d8dee9 ab", "24.8 16.8 #0102ff c<", "41.6 8.4 #16181d bold &", "8.0 25.2 #d8dee9 界 ", "33.2 8.4 #d8dee9 x"}
+	want := []string{"8.0 16.8 #d8dee9 ab", "24.8 16.8 #0102ff c<", "41.6 8.4 #16181d bold &", "8.0 16.8 #d8dee9 界", "33.2 8.4 #d8dee9 x"}
 	if got := strings.Join(texts, "|"); got != strings.Join(want, "|") {
 		t.Errorf("%s\nwant %s", got, strings.Join(want, "|"))
 	}
 	if rects != 3 { // all, what is reversed, x
 		t.Errorf("%d rectangles", rects)
 	}
-	if light := SVG("a", LightTheme()); !strings.Contains(light, `fill="#ffffff"`) {
-		t.Error("the light theme is dark")
+	mine, err := ReadTheme("mine.json", []byte(`{"base": "light"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, theme := range []*Theme{LightTheme(), ColourBlindLightTheme(), mine} {
+		if light := SVG("a", theme); !strings.Contains(light, `fill="#ffffff"`) {
+			t.Errorf("the theme %s is dark", theme.Name)
+		}
+	}
+}
+
+// TestSVGSpaces draws what stands behind several spaces where it stands, also for what draws one in their place.
+func TestSVGSpaces(t *testing.T) {
+	svg := SVG("  a b   c  \x1b[4m  d  \x1b[0m   ", DarkTheme())
+	for _, want := range []string{`x="24.8" y="21.5" textLength="25.2" lengthAdjust="spacingAndGlyphs" fill="#d8dee9">a b<`, `x="75.2" y="21.5" textLength="8.4" lengthAdjust="spacingAndGlyphs" fill="#d8dee9">c<`,
+		`x="100.4" y="21.5" textLength="42.0" lengthAdjust="spacingAndGlyphs" fill="#d8dee9" text-decoration="underline">  d  <`} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("without %s:\n%s", want, svg)
+		}
+	}
+	if n := strings.Count(svg, "<text"); n != 3 {
+		t.Errorf("%d texts", n)
 	}
 }

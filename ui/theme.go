@@ -7,9 +7,10 @@ import "strconv"
 // cividis, which stay apart for people with deuteranopia or protanopia; that all
 // meanings do, [ColourBlindTheme] and [ColourBlindLightTheme] make sure of.
 type Theme struct {
-	Name string
-	fg   [paletteSize]string // SGR parameters, each with a leading semicolon
-	bg   [paletteSize]string
+	Name  string
+	light bool                // for dark text on a light terminal
+	fg    [paletteSize]string // SGR parameters, each with a leading semicolon
+	bg    [paletteSize]string
 }
 
 // Mono reports whether the theme has no colours.
@@ -30,7 +31,7 @@ func DarkTheme() *Theme {
 
 // LightTheme is for dark text on a light terminal.
 func LightTheme() *Theme {
-	return colourTheme("light", [paletteSize]int{
+	return lightTheme("light", [paletteSize]int{
 		Plain: -1, Muted: 0x59636e, Faint: 0xb6bec7, Accent: 0x0550ae,
 		Good: 0x00664d, Warn: 0x8a5a00, Bad: 0xb83200, Ink: 0xffffff,
 		F32: 0x0072b2, F16: 0x857000, I8: 0xa0457f, OtherType: 0x59636e,
@@ -71,6 +72,12 @@ func MonoTheme() *Theme {
 	t.bg[RestGround] = ";1"
 	t.bg[SelectedGround] = ";4"
 	t.bg[MatchGround] = ";4;1"
+	return t
+}
+
+func lightTheme(name string, rgb [paletteSize]int) *Theme {
+	t := colourTheme(name, rgb)
+	t.light = true
 	return t
 }
 

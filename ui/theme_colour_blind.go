@@ -16,7 +16,7 @@ func ColourBlindTheme() *Theme {
 
 // ColourBlindLightTheme is the same for a light terminal.
 func ColourBlindLightTheme() *Theme {
-	return colourTheme("colour-blind-light", [paletteSize]int{
+	return lightTheme("colour-blind-light", [paletteSize]int{
 		Plain: -1, Muted: 0x59636e, Faint: 0xb6bec7, Accent: 0x1f5fd6,
 		Good: 0x00665e, Warn: 0x967000, Bad: 0x7a1020, Ink: 0xffffff,
 		F32: 0x2a6be0, F16: 0x967000, I8: 0xb0306a, OtherType: 0x101418,
