@@ -8,12 +8,16 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// besideText says what forks save, behind a sum of what their steps take in turn; "" where there are none.
+// besideText says what forks save or cost, behind a sum of what their steps take in turn; "" where there are none.
 func besideText(forks []report.Fork) string {
 	if len(forks) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; layers are timed in turn, side by side %s %s ms", verbed(len(forks), "fork saves", "forks save"), ms(report.Saved(forks)))
+	saved, text := report.Saved(forks), verbed(len(forks), "fork saves", "forks save")
+	if saved < 0 {
+		saved, text = -saved, verbed(len(forks), "fork costs", "forks cost")
+	}
+	return fmt.Sprintf("; layers are timed in turn, side by side %s %s ms", text, ms(saved))
 }
 
 // verbed returns a number with what so many do.

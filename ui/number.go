@@ -62,6 +62,8 @@ func Bytes(n int64) string {
 // Duration writes d in the unit that leaves one to three digits before the point.
 func Duration(d time.Duration) string {
 	switch {
+	case d < 0:
+		return "-" + Duration(-d)
 	case d < time.Microsecond:
 		return fmt.Sprintf("%d ns", d.Nanoseconds())
 	case d < time.Millisecond:

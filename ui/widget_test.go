@@ -170,7 +170,7 @@ func TestNumbers(t *testing.T) {
 		{Number(999.6), "1000"}, {Number(9999), "9999"}, {Number(9999.9), "10k"}, {Number(999_499), "999k"}, {Number(999_999), "1M"}, {Number(1.01e12), "1.01T"},
 		{Number(999.9e9), "1T"}, {Number(2.5e15), "2.5P"}, {Number(1e18), "1.00e+18"},
 		{Quantity(1.01e12, "FLOP/s"), "1.01 TFLOP/s"}, {Quantity(1.183e11, "FLOP/s"), "118 GFLOP/s"}, {Quantity(5, "FLOP"), "5 FLOP"},
-		{Duration(999), "999 ns"}, {Duration(1500), "1.5 µs"}, {Duration(1500 * time.Microsecond), "1.50 ms"}, {Duration(90 * time.Second), "90.00 s"},
+		{Duration(999), "999 ns"}, {Duration(-1072), "-1.1 µs"}, {Duration(1500), "1.5 µs"}, {Duration(1500 * time.Microsecond), "1.50 ms"}, {Duration(90 * time.Second), "90.00 s"},
 		{Truncate("layer", 5, '…'), "layer"}, {Truncate("layers", 5, '…'), "laye…"}, {Truncate("層層層", 4, '…'), "層…"}, {Truncate("x", 0, '…'), ""},
 		{strings.Join(Wrap("one two three", 7), "|"), "one two|three"}, {strings.Join(Wrap("abcdefgh i", 3), "|"), "abc|def|gh|i"},
 	} {

@@ -143,7 +143,7 @@ func newSensitivityView(look *ui.Look, d pane.Desk) *sensitivityView {
 		}},
 		{Title: "gain", Width: 13, Flex: 2, Cell: func(r int) ui.Cell { return v.bar(at(r)) }},
 		number("dB", 7, 0, func(l *report.Sensitive) string { return fmt.Sprintf("%+.2f", l.Gain) }),
-		number("costs", 9, 1, func(l *report.Sensitive) string { return words.Signed(l.Time) }),
+		number("costs", 9, 1, func(l *report.Sensitive) string { return ui.Duration(l.Time) }),
 		number("alone dB", 8, 3, func(l *report.Sensitive) string { return words.Decibels(l.Alone) }),
 		number("weights", 9, 4, func(l *report.Sensitive) string { return words.MoreBytes(l.Weights) }),
 		number("arena", 9, 5, func(l *report.Sensitive) string { return words.MoreBytes(l.Arena) }),
@@ -268,10 +268,10 @@ func (v *sensitivityView) Render(w, h int) string {
 		if r := s.Raise; r != nil && c.H > 6 {
 			foot = 2
 			c.Fit(1, c.H-2, c.W-2, ui.Bold, fmt.Sprintf("raise %s: predicted %s to %s dB, %s", words.Plural(len(r.Layers), "layer"), words.Decibels(r.Predicted.SQNR), words.Decibels(r.Predicted.RaisedSQNR),
-				words.Signed(r.Predicted.RaisedTime-r.Predicted.Time)+" longer"))
+				ui.Duration(r.Predicted.RaisedTime-r.Predicted.Time)+" longer"))
 			text := "measured: not yet"
 			if m := r.Measured; m != nil {
-				text = fmt.Sprintf("measured  %s to %s dB on %s, %s longer; %s raises them", words.Decibels(m.SQNR), words.Decibels(m.RaisedSQNR), words.Plural(r.Items, "item"), words.Signed(m.RaisedTime-m.Time), v.in.Look.Keys("{Accuracy A}"))
+				text = fmt.Sprintf("measured  %s to %s dB on %s, %s longer; %s raises them", words.Decibels(m.SQNR), words.Decibels(m.RaisedSQNR), words.Plural(r.Items, "item"), ui.Duration(m.RaisedTime-m.Time), v.in.Look.Keys("{Accuracy A}"))
 			}
 			c.Fit(1, c.H-1, c.W-2, ui.Plain, text)
 		}

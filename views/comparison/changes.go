@@ -353,7 +353,7 @@ func withSign(d time.Duration) string {
 	if d > 0 {
 		return "+" + ui.Duration(d)
 	}
-	return words.Signed(d)
+	return ui.Duration(d)
 }
 
 func precisionOfSide(l *report.LayerSide) string { return l.Precision }

@@ -208,7 +208,7 @@ func gapText(t *report.Timings) string {
 	if t.EndToEnd.Median == 0 || t.Estimated {
 		return ""
 	}
-	return fmt.Sprintf("gap %s, %s", words.Signed(t.Gap), words.Percent(float64(t.Gap)/float64(t.EndToEnd.Median)))
+	return fmt.Sprintf("gap %s, %s", ui.Duration(t.Gap), words.Percent(float64(t.Gap)/float64(t.EndToEnd.Median)))
 }
 
 func cvNote(cv float64) string {

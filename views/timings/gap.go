@@ -45,7 +45,11 @@ func drawGap(c *ui.Canvas, t *report.Timings) {
 	if t.Gap < 0 {
 		long, brief := belowZero, belowZeroShort
 		if len(t.Forks) > 0 {
-			long = fmt.Sprintf("layers are timed in turn, side by side %s saved", ui.Duration(report.Saved(t.Forks)))
+			saved, what := report.Saved(t.Forks), "saved"
+			if saved < 0 {
+				saved, what = -saved, "lost"
+			}
+			long = fmt.Sprintf("layers are timed in turn, side by side %s %s", ui.Duration(saved), what)
 			brief = "in turn"
 		}
 		why = ": " + long

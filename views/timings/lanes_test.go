@@ -46,6 +46,14 @@ func TestLanes(t *testing.T) {
 	if text := v.Render(200, 20); !strings.Contains(text, "1.3") || !strings.Contains(text, "lane") {
 		t.Errorf("the table is\n%s", text)
 	}
+	timings.Gap = -time.Microsecond
+	for i := range timings.Forks {
+		timings.Forks[i].InTurn, timings.Forks[i].Beside = time.Microsecond, 3*time.Microsecond
+	}
+	v.Update(snap)
+	if text := v.Render(200, 20); !strings.Contains(text, "side by side "+ui.Duration(2*time.Microsecond*time.Duration(len(timings.Forks)))+" lost") {
+		t.Errorf("forks that cost are\n%s", text)
+	}
 	timings.Forks = nil
 	s.Update(snap)
 	if text := s.Render(100, 6); !strings.Contains(text, "no steps run side by side") {

@@ -56,14 +56,6 @@ func Plural(n int, noun string) string {
 // Duration writes nanoseconds on an axis.
 func Duration(ns float64) string { return ui.Duration(time.Duration(ns)) }
 
-// Signed writes a difference of times with its sign.
-func Signed(d time.Duration) string {
-	if d < 0 {
-		return "-" + ui.Duration(-d)
-	}
-	return ui.Duration(d)
-}
-
 // ShortName names a fused layer by its principal member and the number of the others: fused layers are named after all of
 // their members, the principal first, which no column is wide enough for.
 func ShortName(name string) string {
