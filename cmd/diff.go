@@ -185,7 +185,12 @@ func (x operand) files() []string {
 // read returns what is known of an operand without building anything: a state of a recording, or what files of other programs say;
 // nil where it is neither.
 func (x operand) read() (*report.Snapshot, error) {
-	if files := x.files(); isViewed(files) {
+	files := x.files()
+	kind, err := kindOf(files)
+	if err != nil {
+		return nil, err
+	}
+	if kind == viewedFiles {
 		snap, err := openViewed(files)
 		if exchange.IsUnknown(err) && len(files) == 1 {
 			return nil, nil // what opens models says what it is

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,8 +45,8 @@ func shareCommand(t tables, format exchange.Format) *cobra.Command {
 			if o.output == "" {
 				return usageError{fmt.Errorf("-o %s is missing", kind)}
 			}
-			if len(args) > 1 && !isViewed(args) {
-				return usageError{errors.New("only files of trtexec are given together")}
+			if err := viewedTogether(args); err != nil {
+				return err
 			}
 			return o.share(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), args)
 		},
@@ -136,17 +135,19 @@ func (o *shareFlags) snapshot(ctx context.Context, stderr io.Writer, args []stri
 		return nil, err
 	}
 	path := modelArg(args)
-	if isRecording(path) {
+	kind, err := kindOf(args)
+	switch {
+	case err != nil:
+		return nil, err
+	case kind == recordedFile:
 		return recordedState(path, o.at)
-	}
-	if o.at != "" {
+	case o.at != "":
 		return nil, usageError{errors.New("--at chooses a state of a recording")}
-	}
-	if isViewed(args) {
+	case kind == viewedFiles:
 		return openViewed(args)
 	}
 	var snap *report.Snapshot
-	err := o.with(path, stderr, func(p *place, r *sessions.Runner) error {
+	err = o.with(path, stderr, func(p *place, r *sessions.Runner) error {
 		cfg, err := o.configFor(p.model)
 		if err != nil {
 			return err
@@ -162,21 +163,6 @@ func (o *shareFlags) snapshot(ctx context.Context, stderr io.Writer, args []stri
 		return err
 	})
 	return snap, err
-}
-
-// isRecording reports whether a file is a recording, or another database of SQLite.
-func isRecording(path string) bool {
-	if path == "" {
-		return false
-	}
-	f, err := host.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 16)
-	n, _ := io.ReadFull(f, head)
-	return strings.HasPrefix(string(head[:n]), "SQLite format 3")
 }
 
 // recordedState returns a state of a recording, the last one by default that has all reports.

@@ -60,8 +60,8 @@ func pictureCommand(t tables) *cobra.Command {
 			if o.output == "" {
 				return usageError{errors.New("-o FILE is missing")}
 			}
-			if len(args) > 1 && !isViewed(args) {
-				return usageError{errors.New("only files of trtexec are given together")}
+			if err := viewedTogether(args); err != nil {
+				return err
 			}
 			o.look.look.ASCII = asked(c, "ascii")
 			return o.draw(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), args)

@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,21 +20,63 @@ import (
 // maxViewed is how many files an engine of another program is described by.
 const maxViewed = 3
 
-// isViewed reports whether all arguments are files of JSON, which describe an engine of another program.
-func isViewed(paths []string) bool {
+// fileKind is what files are by how they begin.
+type fileKind uint8
+
+const (
+	unknownFiles fileKind = iota // a model, an engine, or none of ours: what opens models says so
+	recordedFile                 // one recording, or another database of SQLite
+	viewedFiles                  // of JSON, which describe an engine of another program
+)
+
+// kindOf returns what files are.
+func kindOf(paths []string) (fileKind, error) {
+	viewed := 0
 	for _, path := range paths {
-		f, err := host.Open(path)
-		if err != nil {
-			return false
-		}
-		head := make([]byte, 64)
-		n, _ := io.ReadFull(f, head)
-		f.Close()
-		if !exchange.IsJSON(head[:n]) {
-			return false
+		data, err := head(path, 64)
+		switch {
+		case err != nil:
+			return unknownFiles, err
+		case len(paths) == 1 && bytes.HasPrefix(data, []byte("SQLite format 3")):
+			return recordedFile, nil
+		case exchange.IsJSON(data):
+			viewed++
 		}
 	}
-	return len(paths) > 0 && len(paths) <= maxViewed
+	if viewed == 0 || viewed < len(paths) || viewed > maxViewed {
+		return unknownFiles, nil
+	}
+	return viewedFiles, nil
+}
+
+// viewedTogether returns an error where several arguments are not files on one engine of another program.
+func viewedTogether(paths []string) error {
+	if len(paths) < 2 {
+		return nil
+	}
+	kind, err := kindOf(paths)
+	if err == nil && kind != viewedFiles {
+		err = usageError{errors.New("only files of trtexec are given together")}
+	}
+	return err
+}
+
+// head returns the first n bytes of a file, or all where there are fewer; none of a file that cannot be opened.
+func head(path string, n int) ([]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := host.Open(path)
+	if err != nil {
+		return nil, nil
+	}
+	defer f.Close()
+	data := make([]byte, n)
+	n, err = io.ReadFull(f, data)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return data[:n], err
 }
 
 // openViewed reads the files on an engine of another program.

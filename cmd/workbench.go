@@ -76,8 +76,12 @@ func (f *workbenchFlags) checkArgs(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("%q is neither a command nor a file%s", args[0], config.DidYouMean(args[0], names))
 		}
 	}
-	if len(args) > 2 && !isViewed(args) {
-		return fmt.Errorf("the workbench opens one file, or two beside each other, not %d", len(args))
+	if len(args) > 2 {
+		if kind, err := kindOf(args); err != nil {
+			return err
+		} else if kind != viewedFiles {
+			return fmt.Errorf("the workbench opens one file, or two beside each other, not %d", len(args))
+		}
 	}
 	if err := f.checkScreen(); err != nil {
 		return err
@@ -113,7 +117,7 @@ func (f *workbenchFlags) show(cmd *cobra.Command, args []string) error {
 
 // isPair reports whether arguments are two to be compared: not files of one engine.
 func isPair(args []string) bool {
-	if len(args) != 2 || !isViewed(args) {
+	if kind, err := kindOf(args); len(args) != 2 || err != nil || kind != viewedFiles {
 		return len(args) == 2
 	}
 	_, err := openViewed(args)
@@ -142,14 +146,18 @@ func (f *workbenchFlags) compare(cmd *cobra.Command, operands [2]operand) error 
 
 // showFiles shows a recording, what another program wrote of an engine, or a model; x names it, and which of what it holds.
 func (f *workbenchFlags) showFiles(cmd *cobra.Command, files []string, x operand) error {
-	if len(files) == 1 && isRecording(files[0]) {
+	kind, err := kindOf(files)
+	if err != nil {
+		return err
+	}
+	if kind == recordedFile {
 		replay := replayFlags{screenFlags: f.screenFlags, tour: f.tour, at: x.which, compared: f.compared}
 		if f.output.json() {
 			replay.format = "json"
 		}
 		return replay.replay(cmd.Context(), cmd.OutOrStdout(), files[0])
 	}
-	if isViewed(files) {
+	if kind == viewedFiles {
 		err := f.view(cmd, files)
 		if len(files) > 1 || !exchange.IsUnknown(err) {
 			return err
