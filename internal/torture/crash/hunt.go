@@ -20,7 +20,7 @@ import (
 
 // Hunt is the hunt with what happens to programs.
 var Hunt = torture.Hunt{
-	Name: "crash", Doc: "kill -9 at random moments, full disks, no home, several processes on one file, limits of memory, engines of other processors",
+	Name: "crash", Doc: "kill -9 at random moments, full disks, no home, several processes on one file, limits of memory, engines of other processors, plugins that change",
 	Share: 2, Sample: 16, Limit: 2 * time.Minute, Memory: 4 << 30, Start: start,
 }
 
@@ -41,6 +41,7 @@ var trials = []trial{
 	{"output that cannot be written", fullOutput},
 	{"a limit of memory", littleMemory},
 	{"an engine of another processor", otherProcessor},
+	{"a plugin that changes", changedPlugin},
 }
 
 var bounds = torture.Bounds{Time: 60 * time.Second, Memory: 2 << 30}

@@ -16,6 +16,9 @@ const poweredOp, poweredDomain = "Square2", "com.example"
 // patience is how long a module may compute before the program ends it.
 const patience = 75 * time.Second
 
+// Plugged returns a model with a layer of a plugin's op, and the plugin's module.
+func Plugged() (model, module []byte) { return powered(), bytes.Clone(plugin) }
+
 // powered returns a model with a layer of the module's op.
 func powered() []byte {
 	value := func(name string) []byte {
