@@ -140,9 +140,9 @@ func (t *Table) click(s tableSpot) bool {
 		t.arrange()
 		t.position.at = max(min(s.row, len(t.shown)-1), 0)
 	case t.sort == s.column+1:
-		t.reverse, t.fresh = !t.reverse, false
+		t.resort(s.column, !t.reverse)
 	case t.Columns[s.column].Order != nil:
-		t.SortBy(s.column, t.Columns[s.column].Down)
+		t.resort(s.column, t.Columns[s.column].Down)
 	}
 	return true
 }
@@ -153,7 +153,7 @@ func (t *Table) key(name string) bool {
 	case "o":
 		t.cycleSort()
 	case "O":
-		t.reverse, t.fresh = !t.reverse, false
+		t.resort(t.sort-1, !t.reverse)
 	case "left", "h":
 		t.shift = max(t.shift-8, 0)
 	case "right", "l":
@@ -166,14 +166,23 @@ func (t *Table) key(name string) bool {
 
 // cycleSort sorts by the next column that has an order, then by none.
 func (t *Table) cycleSort() {
-	t.fresh = false
-	for t.sort++; t.sort <= len(t.Columns); t.sort++ {
-		if t.Columns[t.sort-1].Order != nil {
-			t.reverse = t.Columns[t.sort-1].Down
+	for i := t.sort; i < len(t.Columns); i++ {
+		if t.Columns[i].Order != nil {
+			t.resort(i, t.Columns[i].Down)
 			return
 		}
 	}
-	t.sort, t.reverse = 0, false
+	t.SortBy(-1, false)
+}
+
+// resort is SortBy for a person, who is to see what is first then: a cursor on the first row, which nobody put there, stays first.
+func (t *Table) resort(column int, reverse bool) {
+	t.arrange()
+	first := t.position.at == 0
+	t.SortBy(column, reverse)
+	if first {
+		t.Top()
+	}
 }
 
 // arrange brings the list of shown rows up to date, and keeps the cursor on its row.

@@ -44,7 +44,7 @@ func TestTableMotion(t *testing.T) {
 	}
 }
 
-// TestTableOrder sorts, reverses and filters; the cursor stays on its row.
+// TestTableOrder sorts, reverses and filters; the cursor stays on its row, or first where it was first.
 func TestTableOrder(t *testing.T) {
 	table, values := numbers(50)
 	table.Select(3)
@@ -56,6 +56,11 @@ func TestTableOrder(t *testing.T) {
 		t.Errorf("sorting moved the cursor to row %d", table.Row())
 	}
 	table.Update(Press("g"))
+	table.Update(Press("O"))
+	if values[table.Row()] != 0 {
+		t.Errorf("reversed %d is first, want the smallest", values[table.Row()])
+	}
+	table.Update(Press("O"))
 	if values[table.Row()] != 49 {
 		t.Errorf("first is %d, want the largest", values[table.Row()])
 	}
