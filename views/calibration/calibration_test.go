@@ -39,3 +39,15 @@ func TestCureText(t *testing.T) {
 		}
 	}
 }
+
+// TestMeasureTexts writes what is not known as such, and what is next to nothing so that its column is of one form.
+func TestMeasureTexts(t *testing.T) {
+	if got := decibels(heldOut(&report.CalibratorResult{})); got != "·" {
+		t.Errorf("of nothing held out %q", got)
+	}
+	for share, want := range map[float64]string{0: "0.000%", 2e-6: "<0.001%", 2e-5: "0.002%", 0.0832: "8.320%"} {
+		if got := clipText(share); got != want {
+			t.Errorf("%g: %q, want %q", share, got, want)
+		}
+	}
+}
