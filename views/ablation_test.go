@@ -57,4 +57,10 @@ func TestUnmeasuredInReplay(t *testing.T) {
 	b.wants("each rule off in turn", "not measured: ")
 	b.press("6", "v")
 	b.wants("what raising each layer wins", "not measured: ")
+	reference, accuracy := *panetest.Fixture(t), *panetest.Fixture(t).Accuracy
+	accuracy.Reference, accuracy.Layers = true, nil
+	reference.Accuracy, reference.Replay, reference.Busy = &accuracy, "s.trtui", &report.Progress{Phase: "measuring"} // as it was recorded
+	b.publish(&reference)
+	b.press("v", "v")
+	b.wants("what others are compared with", "not measured: a replay shows what was recorded")
 }

@@ -284,12 +284,5 @@ func (v *errorsView) Render(w, h int) string {
 
 // drawReference says why there are no errors of layers yet: the engine is what others are compared with.
 func (v *errorsView) drawReference(c *ui.Canvas) {
-	y := 0
-	for _, line := range ui.Wrap("This engine is what others are compared with: "+v.in.Snap.Accuracy.Against()+". Its layers differ from those of the model by what fusion rounds.", c.W-2) {
-		c.Fit(1, y, c.W-2, ui.Muted, line)
-		y++
-	}
-	if b := v.in.Snap.Busy; b != nil {
-		c.Fit(1, y, c.W-2, ui.Plain, b.String())
-	}
+	v.in.Unmeasured(c, v.desk, pane.NeedsRun, "This engine is what others are compared with: "+v.in.Snap.Accuracy.Against()+". Its layers differ from those of the model by what fusion rounds.", "their errors follow")
 }
