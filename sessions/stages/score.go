@@ -182,11 +182,11 @@ func unclassed(name string, dims []int, batch int) string {
 	}
 	switch wide {
 	case 0:
-		return fmt.Sprintf("output %s is one value for each item, no scores of classes", name)
+		return fmt.Sprintf("no scores of classes (%s is one value for each item)", name)
 	case 1:
 		return ""
 	}
-	return fmt.Sprintf("output %s is %v, no row of scores for each item", name, dims)
+	return fmt.Sprintf("no row of scores for each item (%s is %v)", name, dims)
 }
 
 // surprise returns -log of the softmax of a class.

@@ -147,8 +147,8 @@ func TestUnclassed(t *testing.T) {
 		want  string
 	}{
 		{[]int{1, 1000}, 1, ""}, {[]int{4, 10}, 4, ""}, {[]int{2, 10, 1, 1}, 2, ""}, {[]int{1000}, 1, ""},
-		{[]int{1, 25200, 85}, 1, "output o is [1 25200 85], no row of scores for each item"}, {[]int{100, 6}, 1, "output o is [100 6], no row of scores for each item"},
-		{[]int{1, 1}, 1, "output o is one value for each item, no scores of classes"},
+		{[]int{1, 25200, 85}, 1, "no row of scores for each item (o is [1 25200 85])"}, {[]int{100, 6}, 1, "no row of scores for each item (o is [100 6])"},
+		{[]int{1, 1}, 1, "no scores of classes (o is one value for each item)"},
 	} {
 		if got := unclassed("o", c.dims, c.batch); got != c.want {
 			t.Errorf("%v by %d: %q, want %q", c.dims, c.batch, got, c.want)
