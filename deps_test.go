@@ -103,7 +103,7 @@ var allowed = map[string][]string{
 	"internal/torture":          {"internal/host"},
 	"internal/onnxruntime":      {"core/graph/numeric"},
 	"internal/torture/networks": {"core/graph", "core/graph/elementwise", "core/graph/numeric", "core/graph/onnx", "core/graph/pass", "core/graph/passes", "core/graph/symbolic", "core/quant", "core/run", "core/build", "internal/onnxruntime", "internal/reduce", "kernels", "kernels/cpu", "kernels/cuda", "internal/torture"},
-	"internal/torture/crash":    {"internal/host", "internal/torture", "internal/torture/networks"},
+	"internal/torture/crash":    {"internal/host", "internal/torture", "internal/torture/files", "internal/torture/networks"},
 	"internal/torture/soak":     {"internal/torture", "internal/torture/networks", "internal/torture/screen"},
 	"internal/torture/faults":   {"core/graph", "core/graph/numeric", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "internal/reduce", "internal/torture", "internal/torture/networks", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/driver", "kernels/cuda/driver/drivertest", "kernels/cuda/simulator", "sessions", "sessions/config", "sessions/dataset", "sessions/generate", "sessions/model", "sessions/report", "sessions/stages"},
 	"internal/torture/files":    {"core/graph", "core/graph/numeric", "internal/torture", "internal/torture/networks"},
