@@ -51,7 +51,7 @@ var models = []struct {
 	{"mnist-burn/mnist.onnx", map[string]int{"Conv": 3, "Reshape": 1, "Gemm": 2, "Softmax": 1}, true, nil},
 	{"cifar10-resnet8/resnet8_fp32.onnx", map[string]int{"Conv": 9, "AveragePool": 1, "Reshape": 1, "Gemm": 1, "Softmax": 1}, true, nil},
 	{"cifar10-resnet8/resnet8_torch_export.onnx", map[string]int{"Conv": 9, "AveragePool": 1, "Reshape": 1, "Gemm": 1, "Softmax": 1}, true, nil},
-	{"cifar10-resnet8/resnet8_int8_qdq.onnx", map[string]int{"QuantizeLinear": 1, "Conv": 9, "Pointwise": 3, "AveragePool": 1,
+	{"cifar10-resnet8/resnet8_int8_qdq.onnx", map[string]int{"QuantizeLinear": 1, "Conv": 9, "AveragePool": 1,
 		"Reshape": 1, "Gemm": 1, "DequantizeLinear": 1, "Softmax": 1}, true, nil},
 	{"kws-dscnn/kws_fp32_dequantised.onnx", map[string]int{"Conv": 9, "AveragePool": 1, "Reshape": 1, "Gemm": 1, "Softmax": 1}, true, nil},
 	{"kws-dscnn/kws_int8_qdq.onnx", map[string]int{"QuantizeLinear": 1, "Conv": 9, "AveragePool": 1, "Reshape": 1, "Gemm": 1,
@@ -59,7 +59,7 @@ var models = []struct {
 	{"mobilenet_v1_0.25_128/mobilenet_v1_0.25_128_fp32.onnx", map[string]int{"Conv": 28, "AveragePool": 1, "Reshape": 1, "Softmax": 1}, false, nil},
 	{"mobilenet_v1_0.25_128/mobilenet_v1_0.25_128_uint8_qdq.onnx", map[string]int{"QuantizeLinear": 1, "Conv": 28, "AveragePool": 1,
 		"Reshape": 1, "DequantizeLinear": 1, "Softmax": 1}, false, nil},
-	{"mobilenet_v2_1.0_224_int8/mobilenet_v2_int8_qdq.onnx", map[string]int{"QuantizeLinear": 2, "Reformat": 1, "Conv": 53, "Add": 10,
+	{"mobilenet_v2_1.0_224_int8/mobilenet_v2_int8_qdq.onnx", map[string]int{"QuantizeLinear": 2, "Reformat": 1, "Conv": 53,
 		"AveragePool": 1, "Reshape": 1, "DequantizeLinear": 2, "Softmax": 1}, false, nil},
 	{"squeezenet-fp16/squeezenet_fp16.onnx", map[string]int{"Conv": 26, "Concat": 8, "MaxPool": 3, "AveragePool": 1, "Softmax": 1}, false, nil},
 }

@@ -141,6 +141,15 @@ func quantizedCases() []passCase {
 			hard := part("Hard", elementwise.Mul, nil, silu, part("Clip", elementwise.Clamp, []float32{0, 6}, shifted))
 			return n.output(part("Two", elementwise.Mul, nil, hard, part("Tanh", elementwise.Tanh, nil, z)))
 		}},
+		{"residual-in-bytes", func(n *net) *graph.Network { // into the later of two convolutions, behind its own activation, and not past a clamp
+			x := n.qdq("X", n.input("x", 1, 4, 6, 6), 1.0/32)
+			short := n.qdq("Short_Y", n.qconv("Short", x, 4, 1, 0), 1.0/4)
+			main := n.qdq("Main_Y", n.relu("Main_relu", n.qconv("Main", x, 4, 3, 1)), 1.0/8)
+			first := n.qdq("First_Y", n.relu("First_relu", n.binary("First", elementwise.Add, main, short)), 1.0/4)
+			next := n.qdq("Next_Y", n.qconv("Next", first, 4, 1, 0), 1.0/2)
+			second := n.qdq("Second_Y", n.binary("Second", elementwise.Add, first, next), 1.0/2)
+			return n.output(n.qdq("Third_Y", n.binary("Third", elementwise.Mul, second, n.qdq("Last_Y", n.qconv("Last", second, 4, 1, 0), 1)), 1))
+		}},
 		{"upsampled", func(n *net) *graph.Network { // by a transposed convolution, to the nearest, and between pixels
 			x := n.qdq("X", n.input("x", 1, 4, 3, 3), 1.0/32)
 			a := graph.ConvTransposeAttrs{Strides: []int{2, 2}, Group: 1}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/pass/match"
 	"github.com/trtui/trtui/core/graph/symbolic"
@@ -14,11 +15,15 @@ import (
 //	s u8 = Sigmoid(x u8)
 //	y u8 = Mul(x, s)            ->   y u8 = Pointwise(x u8) mul($0, mul(clamp(round(div(sigmoid($0), scale))), scale))
 //
-// Their result is a function of one byte, which kernels look up.
+// Their result is a function of one byte, which kernels look up. And an addition that ends a residual block goes into the layer that
+// computes one of its operands, the later of the two:
+//
+//	t u8 = Conv(x u8, w)
+//	y u8 = Add(t, shortcut u8) | relu($0)     ->   y u8 = Conv(x, w, shortcut) | relu(add(mul(clamp(round(div($0, scale))), scale), $1))
 var Join = pass.Pass{
 	Name:  "join-bytes",
-	Doc:   "element-wise layers on the same 8-bit integers become one",
-	Rules: []string{"join-bytes"},
+	Doc:   "element-wise layers on 8-bit integers join those that they follow",
+	Rules: []string{"join-bytes", "join-residual"},
 	Lower: true,
 	Run: func(r *pass.Rewrite) {
 		r.Each(func(l *graph.Layer) bool {
@@ -33,7 +38,7 @@ var Join = pass.Pass{
 					}
 				}
 			}
-			return false
+			return joinResidual(r, l, outer)
 		})
 	},
 }
@@ -118,4 +123,55 @@ func isNumber(p match.Pointwise) bool {
 		}
 	}
 	return true
+}
+
+// joinResidual makes the addition l a part of the epilogue of the product that computes the later one of its operands, if that has no
+// second tensor yet.
+func joinResidual(r *pass.Rewrite, l *graph.Layer, e match.Pointwise) bool {
+	if len(e.Inputs) != 2 || !addsAndClamps(e.Program) {
+		return false
+	}
+	at := 0
+	if r.Place(e.Inputs[1].Producer) > r.Place(e.Inputs[0].Producer) {
+		at = 1
+	}
+	t, other, y := e.Inputs[at], e.Inputs[1-at], l.Outputs[0]
+	p := t.Producer
+	if other.IsConst() || p == nil || !p.Op.IsProduct() || len(p.Outputs) != 1 || p.Epilogue.Args > 1 {
+		return false
+	}
+	c := r.Candidate("join-residual", p, l)
+	if !c.Sole(t, l) {
+		return false
+	}
+	before := p.Epilogue
+	if before.Args == 0 {
+		before = elementwise.Program{Args: 1}
+	}
+	epilogue := before.Then(match.Rounding(t.Range, t.Type), 0).Then(e.Program, at)
+	ops := p.OpInputs()
+	proposal := &graph.Layer{Name: p.Name, Op: p.Op, Attrs: p.Attrs, Inputs: slices.Concat(ops, []*graph.Tensor{other}), Outputs: []*graph.Tensor{y},
+		Epilogue: epilogue, From: p.From}
+	if !c.Supported(proposal) || !c.Enabled() {
+		return false
+	}
+	p.TruncateInputs(len(ops))
+	p.Epilogue = elementwise.Program{}
+	p.Fuse(epilogue, 0, other)
+	p.SetOutput(0, y)
+	r.Network().Remove(l)
+	return c.Fire(p)
+}
+
+// addsAndClamps reports whether a program adds its two arguments and clamps the sum.
+func addsAndClamps(p elementwise.Program) bool {
+	for i, in := range p.Code {
+		switch {
+		case i == 0 && in.Op == elementwise.Add && in.Arg[0] != in.Arg[1]:
+		case i > 0 && (in.Op == elementwise.Relu || in.Op == elementwise.Clamp):
+		default:
+			return false
+		}
+	}
+	return p.Args == 2 && len(p.Code) > 0
 }

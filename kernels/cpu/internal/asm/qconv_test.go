@@ -37,7 +37,7 @@ func qweights(r *rand.Rand, n int) []int8 {
 }
 
 // requantCase returns an epilogue for n pixels: variant's bits choose residual, clamps, separate strides,
-// float output and float residual.
+// float output, float residual and rounding between.
 func requantCase(r *rand.Rand, n, blocks, variant int) *Requant {
 	q := &Requant{Outer: [2]float32{-inf32, inf32}, OutScale: 0.37 + r.Float32(), OutZero: int32(r.IntN(256)), Flip: byte(0x80 * r.IntN(2)),
 		OutPixel: 16, OutBlock: 16 * n, ResidualScale: 0.01 + r.Float32()/7, ResidualZero: float32(r.IntN(256))}
@@ -61,6 +61,9 @@ func requantCase(r *rand.Rand, n, blocks, variant int) *Requant {
 	}
 	if variant&2 != 0 {
 		q.ClampInner, q.Inner = true, [2]float32{0, 17}
+	}
+	if variant&64 != 0 {
+		q.Between = Rounding{0.05 + r.Float32(), int32(r.IntN(256))}
 	}
 	if variant&4 != 0 {
 		q.Outer = [2]float32{-5, 30}
@@ -118,7 +121,7 @@ func qconvNaive(c *QConvCall, blocks int) {
 func testStrips(t *testing.T, run, naive func(*QConvCall), make func(r *rand.Rand, pixels, steps, variant int) *QConvCall) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
-	for variant := range 64 {
+	for variant := range 128 {
 		for _, pixels := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 25, 49, 65} {
 			c := make(r, pixels, 1+variant%5, variant)
 			run(c)

@@ -66,6 +66,31 @@ p1step:
 	VMINPS       Z0, Z9, Z0
 
 p1residual:
+	CMPL         120(BX), $0x00
+	JEQ          p1rounded
+	VBROADCASTSS 124(BX), Z8
+	VBROADCASTSS 128(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VBROADCASTSS 120(BX), Z8
+	CMPL         132(BX), $0x00
+	JEQ          p1divideBetween
+	VBROADCASTSS 132(BX), Z9
+	VBROADCASTSS 136(BX), Z10
+	VMULPS       Z10, Z0, Z11
+	VFMADD231PS  Z9, Z0, Z11
+	VFNMADD231PS Z8, Z11, Z0
+	VFMADD213PS  Z11, Z9, Z0
+	JMP          p1dividedBetween
+
+p1divideBetween:
+	VDIVPS Z8, Z0, Z0
+
+p1dividedBetween:
+	VRNDSCALEPS $0x00, Z0, Z0
+	VMULPS      Z8, Z0, Z0
+
+p1rounded:
 	TESTQ        DI, DI
 	JEQ          p1outer
 	MOVQ         48(BX), R8
@@ -183,6 +208,40 @@ p2step:
 	VMINPS       Z1, Z9, Z1
 
 p2residual:
+	CMPL         120(BX), $0x00
+	JEQ          p2rounded
+	VBROADCASTSS 124(BX), Z8
+	VBROADCASTSS 128(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VBROADCASTSS 120(BX), Z8
+	CMPL         132(BX), $0x00
+	JEQ          p2divideBetween
+	VBROADCASTSS 132(BX), Z9
+	VBROADCASTSS 136(BX), Z10
+	VMULPS       Z10, Z0, Z11
+	VFMADD231PS  Z9, Z0, Z11
+	VFNMADD231PS Z8, Z11, Z0
+	VFMADD213PS  Z11, Z9, Z0
+	VMULPS       Z10, Z1, Z11
+	VFMADD231PS  Z9, Z1, Z11
+	VFNMADD231PS Z8, Z11, Z1
+	VFMADD213PS  Z11, Z9, Z1
+	JMP          p2dividedBetween
+
+p2divideBetween:
+	VDIVPS Z8, Z0, Z0
+	VDIVPS Z8, Z1, Z1
+
+p2dividedBetween:
+	VRNDSCALEPS $0x00, Z0, Z0
+	VMULPS      Z8, Z0, Z0
+	VRNDSCALEPS $0x00, Z1, Z1
+	VMULPS      Z8, Z1, Z1
+
+p2rounded:
 	TESTQ        DI, DI
 	JEQ          p2outer
 	MOVQ         48(BX), R8
@@ -331,6 +390,49 @@ p3step:
 	VMINPS       Z2, Z9, Z2
 
 p3residual:
+	CMPL         120(BX), $0x00
+	JEQ          p3rounded
+	VBROADCASTSS 124(BX), Z8
+	VBROADCASTSS 128(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VBROADCASTSS 120(BX), Z8
+	CMPL         132(BX), $0x00
+	JEQ          p3divideBetween
+	VBROADCASTSS 132(BX), Z9
+	VBROADCASTSS 136(BX), Z10
+	VMULPS       Z10, Z0, Z11
+	VFMADD231PS  Z9, Z0, Z11
+	VFNMADD231PS Z8, Z11, Z0
+	VFMADD213PS  Z11, Z9, Z0
+	VMULPS       Z10, Z1, Z11
+	VFMADD231PS  Z9, Z1, Z11
+	VFNMADD231PS Z8, Z11, Z1
+	VFMADD213PS  Z11, Z9, Z1
+	VMULPS       Z10, Z2, Z11
+	VFMADD231PS  Z9, Z2, Z11
+	VFNMADD231PS Z8, Z11, Z2
+	VFMADD213PS  Z11, Z9, Z2
+	JMP          p3dividedBetween
+
+p3divideBetween:
+	VDIVPS Z8, Z0, Z0
+	VDIVPS Z8, Z1, Z1
+	VDIVPS Z8, Z2, Z2
+
+p3dividedBetween:
+	VRNDSCALEPS $0x00, Z0, Z0
+	VMULPS      Z8, Z0, Z0
+	VRNDSCALEPS $0x00, Z1, Z1
+	VMULPS      Z8, Z1, Z1
+	VRNDSCALEPS $0x00, Z2, Z2
+	VMULPS      Z8, Z2, Z2
+
+p3rounded:
 	TESTQ        DI, DI
 	JEQ          p3outer
 	MOVQ         48(BX), R8
@@ -510,6 +612,58 @@ p4step:
 	VMINPS       Z3, Z9, Z3
 
 p4residual:
+	CMPL         120(BX), $0x00
+	JEQ          p4rounded
+	VBROADCASTSS 124(BX), Z8
+	VBROADCASTSS 128(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VBROADCASTSS 120(BX), Z8
+	CMPL         132(BX), $0x00
+	JEQ          p4divideBetween
+	VBROADCASTSS 132(BX), Z9
+	VBROADCASTSS 136(BX), Z10
+	VMULPS       Z10, Z0, Z11
+	VFMADD231PS  Z9, Z0, Z11
+	VFNMADD231PS Z8, Z11, Z0
+	VFMADD213PS  Z11, Z9, Z0
+	VMULPS       Z10, Z1, Z11
+	VFMADD231PS  Z9, Z1, Z11
+	VFNMADD231PS Z8, Z11, Z1
+	VFMADD213PS  Z11, Z9, Z1
+	VMULPS       Z10, Z2, Z11
+	VFMADD231PS  Z9, Z2, Z11
+	VFNMADD231PS Z8, Z11, Z2
+	VFMADD213PS  Z11, Z9, Z2
+	VMULPS       Z10, Z3, Z11
+	VFMADD231PS  Z9, Z3, Z11
+	VFNMADD231PS Z8, Z11, Z3
+	VFMADD213PS  Z11, Z9, Z3
+	JMP          p4dividedBetween
+
+p4divideBetween:
+	VDIVPS Z8, Z0, Z0
+	VDIVPS Z8, Z1, Z1
+	VDIVPS Z8, Z2, Z2
+	VDIVPS Z8, Z3, Z3
+
+p4dividedBetween:
+	VRNDSCALEPS $0x00, Z0, Z0
+	VMULPS      Z8, Z0, Z0
+	VRNDSCALEPS $0x00, Z1, Z1
+	VMULPS      Z8, Z1, Z1
+	VRNDSCALEPS $0x00, Z2, Z2
+	VMULPS      Z8, Z2, Z2
+	VRNDSCALEPS $0x00, Z3, Z3
+	VMULPS      Z8, Z3, Z3
+
+p4rounded:
 	TESTQ        DI, DI
 	JEQ          p4outer
 	MOVQ         48(BX), R8
@@ -720,6 +874,67 @@ p5step:
 	VMINPS       Z4, Z9, Z4
 
 p5residual:
+	CMPL         120(BX), $0x00
+	JEQ          p5rounded
+	VBROADCASTSS 124(BX), Z8
+	VBROADCASTSS 128(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VBROADCASTSS 120(BX), Z8
+	CMPL         132(BX), $0x00
+	JEQ          p5divideBetween
+	VBROADCASTSS 132(BX), Z9
+	VBROADCASTSS 136(BX), Z10
+	VMULPS       Z10, Z0, Z11
+	VFMADD231PS  Z9, Z0, Z11
+	VFNMADD231PS Z8, Z11, Z0
+	VFMADD213PS  Z11, Z9, Z0
+	VMULPS       Z10, Z1, Z11
+	VFMADD231PS  Z9, Z1, Z11
+	VFNMADD231PS Z8, Z11, Z1
+	VFMADD213PS  Z11, Z9, Z1
+	VMULPS       Z10, Z2, Z11
+	VFMADD231PS  Z9, Z2, Z11
+	VFNMADD231PS Z8, Z11, Z2
+	VFMADD213PS  Z11, Z9, Z2
+	VMULPS       Z10, Z3, Z11
+	VFMADD231PS  Z9, Z3, Z11
+	VFNMADD231PS Z8, Z11, Z3
+	VFMADD213PS  Z11, Z9, Z3
+	VMULPS       Z10, Z4, Z11
+	VFMADD231PS  Z9, Z4, Z11
+	VFNMADD231PS Z8, Z11, Z4
+	VFMADD213PS  Z11, Z9, Z4
+	JMP          p5dividedBetween
+
+p5divideBetween:
+	VDIVPS Z8, Z0, Z0
+	VDIVPS Z8, Z1, Z1
+	VDIVPS Z8, Z2, Z2
+	VDIVPS Z8, Z3, Z3
+	VDIVPS Z8, Z4, Z4
+
+p5dividedBetween:
+	VRNDSCALEPS $0x00, Z0, Z0
+	VMULPS      Z8, Z0, Z0
+	VRNDSCALEPS $0x00, Z1, Z1
+	VMULPS      Z8, Z1, Z1
+	VRNDSCALEPS $0x00, Z2, Z2
+	VMULPS      Z8, Z2, Z2
+	VRNDSCALEPS $0x00, Z3, Z3
+	VMULPS      Z8, Z3, Z3
+	VRNDSCALEPS $0x00, Z4, Z4
+	VMULPS      Z8, Z4, Z4
+
+p5rounded:
 	TESTQ        DI, DI
 	JEQ          p5outer
 	MOVQ         48(BX), R8
@@ -961,6 +1176,76 @@ p6step:
 	VMINPS       Z5, Z9, Z5
 
 p6residual:
+	CMPL         120(BX), $0x00
+	JEQ          p6rounded
+	VBROADCASTSS 124(BX), Z8
+	VBROADCASTSS 128(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
+	VBROADCASTSS 120(BX), Z8
+	CMPL         132(BX), $0x00
+	JEQ          p6divideBetween
+	VBROADCASTSS 132(BX), Z9
+	VBROADCASTSS 136(BX), Z10
+	VMULPS       Z10, Z0, Z11
+	VFMADD231PS  Z9, Z0, Z11
+	VFNMADD231PS Z8, Z11, Z0
+	VFMADD213PS  Z11, Z9, Z0
+	VMULPS       Z10, Z1, Z11
+	VFMADD231PS  Z9, Z1, Z11
+	VFNMADD231PS Z8, Z11, Z1
+	VFMADD213PS  Z11, Z9, Z1
+	VMULPS       Z10, Z2, Z11
+	VFMADD231PS  Z9, Z2, Z11
+	VFNMADD231PS Z8, Z11, Z2
+	VFMADD213PS  Z11, Z9, Z2
+	VMULPS       Z10, Z3, Z11
+	VFMADD231PS  Z9, Z3, Z11
+	VFNMADD231PS Z8, Z11, Z3
+	VFMADD213PS  Z11, Z9, Z3
+	VMULPS       Z10, Z4, Z11
+	VFMADD231PS  Z9, Z4, Z11
+	VFNMADD231PS Z8, Z11, Z4
+	VFMADD213PS  Z11, Z9, Z4
+	VMULPS       Z10, Z5, Z11
+	VFMADD231PS  Z9, Z5, Z11
+	VFNMADD231PS Z8, Z11, Z5
+	VFMADD213PS  Z11, Z9, Z5
+	JMP          p6dividedBetween
+
+p6divideBetween:
+	VDIVPS Z8, Z0, Z0
+	VDIVPS Z8, Z1, Z1
+	VDIVPS Z8, Z2, Z2
+	VDIVPS Z8, Z3, Z3
+	VDIVPS Z8, Z4, Z4
+	VDIVPS Z8, Z5, Z5
+
+p6dividedBetween:
+	VRNDSCALEPS $0x00, Z0, Z0
+	VMULPS      Z8, Z0, Z0
+	VRNDSCALEPS $0x00, Z1, Z1
+	VMULPS      Z8, Z1, Z1
+	VRNDSCALEPS $0x00, Z2, Z2
+	VMULPS      Z8, Z2, Z2
+	VRNDSCALEPS $0x00, Z3, Z3
+	VMULPS      Z8, Z3, Z3
+	VRNDSCALEPS $0x00, Z4, Z4
+	VMULPS      Z8, Z4, Z4
+	VRNDSCALEPS $0x00, Z5, Z5
+	VMULPS      Z8, Z5, Z5
+
+p6rounded:
 	TESTQ        DI, DI
 	JEQ          p6outer
 	MOVQ         48(BX), R8
@@ -1233,6 +1518,85 @@ p7step:
 	VMINPS       Z6, Z9, Z6
 
 p7residual:
+	CMPL         120(BX), $0x00
+	JEQ          p7rounded
+	VBROADCASTSS 124(BX), Z8
+	VBROADCASTSS 128(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
+	VMAXPS       Z6, Z8, Z6
+	VMINPS       Z6, Z9, Z6
+	VBROADCASTSS 120(BX), Z8
+	CMPL         132(BX), $0x00
+	JEQ          p7divideBetween
+	VBROADCASTSS 132(BX), Z9
+	VBROADCASTSS 136(BX), Z10
+	VMULPS       Z10, Z0, Z11
+	VFMADD231PS  Z9, Z0, Z11
+	VFNMADD231PS Z8, Z11, Z0
+	VFMADD213PS  Z11, Z9, Z0
+	VMULPS       Z10, Z1, Z11
+	VFMADD231PS  Z9, Z1, Z11
+	VFNMADD231PS Z8, Z11, Z1
+	VFMADD213PS  Z11, Z9, Z1
+	VMULPS       Z10, Z2, Z11
+	VFMADD231PS  Z9, Z2, Z11
+	VFNMADD231PS Z8, Z11, Z2
+	VFMADD213PS  Z11, Z9, Z2
+	VMULPS       Z10, Z3, Z11
+	VFMADD231PS  Z9, Z3, Z11
+	VFNMADD231PS Z8, Z11, Z3
+	VFMADD213PS  Z11, Z9, Z3
+	VMULPS       Z10, Z4, Z11
+	VFMADD231PS  Z9, Z4, Z11
+	VFNMADD231PS Z8, Z11, Z4
+	VFMADD213PS  Z11, Z9, Z4
+	VMULPS       Z10, Z5, Z11
+	VFMADD231PS  Z9, Z5, Z11
+	VFNMADD231PS Z8, Z11, Z5
+	VFMADD213PS  Z11, Z9, Z5
+	VMULPS       Z10, Z6, Z11
+	VFMADD231PS  Z9, Z6, Z11
+	VFNMADD231PS Z8, Z11, Z6
+	VFMADD213PS  Z11, Z9, Z6
+	JMP          p7dividedBetween
+
+p7divideBetween:
+	VDIVPS Z8, Z0, Z0
+	VDIVPS Z8, Z1, Z1
+	VDIVPS Z8, Z2, Z2
+	VDIVPS Z8, Z3, Z3
+	VDIVPS Z8, Z4, Z4
+	VDIVPS Z8, Z5, Z5
+	VDIVPS Z8, Z6, Z6
+
+p7dividedBetween:
+	VRNDSCALEPS $0x00, Z0, Z0
+	VMULPS      Z8, Z0, Z0
+	VRNDSCALEPS $0x00, Z1, Z1
+	VMULPS      Z8, Z1, Z1
+	VRNDSCALEPS $0x00, Z2, Z2
+	VMULPS      Z8, Z2, Z2
+	VRNDSCALEPS $0x00, Z3, Z3
+	VMULPS      Z8, Z3, Z3
+	VRNDSCALEPS $0x00, Z4, Z4
+	VMULPS      Z8, Z4, Z4
+	VRNDSCALEPS $0x00, Z5, Z5
+	VMULPS      Z8, Z5, Z5
+	VRNDSCALEPS $0x00, Z6, Z6
+	VMULPS      Z8, Z6, Z6
+
+p7rounded:
 	TESTQ        DI, DI
 	JEQ          p7outer
 	MOVQ         48(BX), R8
@@ -1536,6 +1900,94 @@ p8step:
 	VMINPS       Z7, Z9, Z7
 
 p8residual:
+	CMPL         120(BX), $0x00
+	JEQ          p8rounded
+	VBROADCASTSS 124(BX), Z8
+	VBROADCASTSS 128(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
+	VMAXPS       Z6, Z8, Z6
+	VMINPS       Z6, Z9, Z6
+	VMAXPS       Z7, Z8, Z7
+	VMINPS       Z7, Z9, Z7
+	VBROADCASTSS 120(BX), Z8
+	CMPL         132(BX), $0x00
+	JEQ          p8divideBetween
+	VBROADCASTSS 132(BX), Z9
+	VBROADCASTSS 136(BX), Z10
+	VMULPS       Z10, Z0, Z11
+	VFMADD231PS  Z9, Z0, Z11
+	VFNMADD231PS Z8, Z11, Z0
+	VFMADD213PS  Z11, Z9, Z0
+	VMULPS       Z10, Z1, Z11
+	VFMADD231PS  Z9, Z1, Z11
+	VFNMADD231PS Z8, Z11, Z1
+	VFMADD213PS  Z11, Z9, Z1
+	VMULPS       Z10, Z2, Z11
+	VFMADD231PS  Z9, Z2, Z11
+	VFNMADD231PS Z8, Z11, Z2
+	VFMADD213PS  Z11, Z9, Z2
+	VMULPS       Z10, Z3, Z11
+	VFMADD231PS  Z9, Z3, Z11
+	VFNMADD231PS Z8, Z11, Z3
+	VFMADD213PS  Z11, Z9, Z3
+	VMULPS       Z10, Z4, Z11
+	VFMADD231PS  Z9, Z4, Z11
+	VFNMADD231PS Z8, Z11, Z4
+	VFMADD213PS  Z11, Z9, Z4
+	VMULPS       Z10, Z5, Z11
+	VFMADD231PS  Z9, Z5, Z11
+	VFNMADD231PS Z8, Z11, Z5
+	VFMADD213PS  Z11, Z9, Z5
+	VMULPS       Z10, Z6, Z11
+	VFMADD231PS  Z9, Z6, Z11
+	VFNMADD231PS Z8, Z11, Z6
+	VFMADD213PS  Z11, Z9, Z6
+	VMULPS       Z10, Z7, Z11
+	VFMADD231PS  Z9, Z7, Z11
+	VFNMADD231PS Z8, Z11, Z7
+	VFMADD213PS  Z11, Z9, Z7
+	JMP          p8dividedBetween
+
+p8divideBetween:
+	VDIVPS Z8, Z0, Z0
+	VDIVPS Z8, Z1, Z1
+	VDIVPS Z8, Z2, Z2
+	VDIVPS Z8, Z3, Z3
+	VDIVPS Z8, Z4, Z4
+	VDIVPS Z8, Z5, Z5
+	VDIVPS Z8, Z6, Z6
+	VDIVPS Z8, Z7, Z7
+
+p8dividedBetween:
+	VRNDSCALEPS $0x00, Z0, Z0
+	VMULPS      Z8, Z0, Z0
+	VRNDSCALEPS $0x00, Z1, Z1
+	VMULPS      Z8, Z1, Z1
+	VRNDSCALEPS $0x00, Z2, Z2
+	VMULPS      Z8, Z2, Z2
+	VRNDSCALEPS $0x00, Z3, Z3
+	VMULPS      Z8, Z3, Z3
+	VRNDSCALEPS $0x00, Z4, Z4
+	VMULPS      Z8, Z4, Z4
+	VRNDSCALEPS $0x00, Z5, Z5
+	VMULPS      Z8, Z5, Z5
+	VRNDSCALEPS $0x00, Z6, Z6
+	VMULPS      Z8, Z6, Z6
+	VRNDSCALEPS $0x00, Z7, Z7
+	VMULPS      Z8, Z7, Z7
+
+p8rounded:
 	TESTQ        DI, DI
 	JEQ          p8outer
 	MOVQ         48(BX), R8
@@ -1906,6 +2358,23 @@ p1step:
 	VMINPS       Y1, Y9, Y1
 
 p1residual:
+	CMPL         120(BX), $0x00
+	JEQ          p1rounded
+	VBROADCASTSS 124(BX), Y8
+	VBROADCASTSS 128(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VBROADCASTSS 120(BX), Y8
+	VDIVPS       Y8, Y0, Y0
+	VDIVPS       Y8, Y1, Y1
+	VROUNDPS     $0x00, Y0, Y0
+	VMULPS       Y8, Y0, Y0
+	VROUNDPS     $0x00, Y1, Y1
+	VMULPS       Y8, Y1, Y1
+
+p1rounded:
 	TESTQ        DI, DI
 	JEQ          p1outer
 	MOVQ         48(BX), R8
@@ -2062,6 +2531,33 @@ p2step:
 	VMINPS       Y3, Y9, Y3
 
 p2residual:
+	CMPL         120(BX), $0x00
+	JEQ          p2rounded
+	VBROADCASTSS 124(BX), Y8
+	VBROADCASTSS 128(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VBROADCASTSS 120(BX), Y8
+	VDIVPS       Y8, Y0, Y0
+	VDIVPS       Y8, Y1, Y1
+	VDIVPS       Y8, Y2, Y2
+	VDIVPS       Y8, Y3, Y3
+	VROUNDPS     $0x00, Y0, Y0
+	VMULPS       Y8, Y0, Y0
+	VROUNDPS     $0x00, Y1, Y1
+	VMULPS       Y8, Y1, Y1
+	VROUNDPS     $0x00, Y2, Y2
+	VMULPS       Y8, Y2, Y2
+	VROUNDPS     $0x00, Y3, Y3
+	VMULPS       Y8, Y3, Y3
+
+p2rounded:
 	TESTQ        DI, DI
 	JEQ          p2outer
 	MOVQ         48(BX), R8
@@ -2280,6 +2776,43 @@ p3step:
 	VMINPS       Y5, Y9, Y5
 
 p3residual:
+	CMPL         120(BX), $0x00
+	JEQ          p3rounded
+	VBROADCASTSS 124(BX), Y8
+	VBROADCASTSS 128(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VBROADCASTSS 120(BX), Y8
+	VDIVPS       Y8, Y0, Y0
+	VDIVPS       Y8, Y1, Y1
+	VDIVPS       Y8, Y2, Y2
+	VDIVPS       Y8, Y3, Y3
+	VDIVPS       Y8, Y4, Y4
+	VDIVPS       Y8, Y5, Y5
+	VROUNDPS     $0x00, Y0, Y0
+	VMULPS       Y8, Y0, Y0
+	VROUNDPS     $0x00, Y1, Y1
+	VMULPS       Y8, Y1, Y1
+	VROUNDPS     $0x00, Y2, Y2
+	VMULPS       Y8, Y2, Y2
+	VROUNDPS     $0x00, Y3, Y3
+	VMULPS       Y8, Y3, Y3
+	VROUNDPS     $0x00, Y4, Y4
+	VMULPS       Y8, Y4, Y4
+	VROUNDPS     $0x00, Y5, Y5
+	VMULPS       Y8, Y5, Y5
+
+p3rounded:
 	TESTQ        DI, DI
 	JEQ          p3outer
 	MOVQ         48(BX), R8
@@ -2560,6 +3093,53 @@ p4step:
 	VMINPS       Y7, Y9, Y7
 
 p4residual:
+	CMPL         120(BX), $0x00
+	JEQ          p4rounded
+	VBROADCASTSS 124(BX), Y8
+	VBROADCASTSS 128(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y9, Y6
+	VMAXPS       Y7, Y8, Y7
+	VMINPS       Y7, Y9, Y7
+	VBROADCASTSS 120(BX), Y8
+	VDIVPS       Y8, Y0, Y0
+	VDIVPS       Y8, Y1, Y1
+	VDIVPS       Y8, Y2, Y2
+	VDIVPS       Y8, Y3, Y3
+	VDIVPS       Y8, Y4, Y4
+	VDIVPS       Y8, Y5, Y5
+	VDIVPS       Y8, Y6, Y6
+	VDIVPS       Y8, Y7, Y7
+	VROUNDPS     $0x00, Y0, Y0
+	VMULPS       Y8, Y0, Y0
+	VROUNDPS     $0x00, Y1, Y1
+	VMULPS       Y8, Y1, Y1
+	VROUNDPS     $0x00, Y2, Y2
+	VMULPS       Y8, Y2, Y2
+	VROUNDPS     $0x00, Y3, Y3
+	VMULPS       Y8, Y3, Y3
+	VROUNDPS     $0x00, Y4, Y4
+	VMULPS       Y8, Y4, Y4
+	VROUNDPS     $0x00, Y5, Y5
+	VMULPS       Y8, Y5, Y5
+	VROUNDPS     $0x00, Y6, Y6
+	VMULPS       Y8, Y6, Y6
+	VROUNDPS     $0x00, Y7, Y7
+	VMULPS       Y8, Y7, Y7
+
+p4rounded:
 	TESTQ        DI, DI
 	JEQ          p4outer
 	MOVQ         48(BX), R8
@@ -2814,6 +3394,23 @@ p1step:
 	VMINPS       Y1, Y9, Y1
 
 p1residual:
+	CMPL         120(BX), $0x00
+	JEQ          p1rounded
+	VBROADCASTSS 124(BX), Y8
+	VBROADCASTSS 128(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VBROADCASTSS 120(BX), Y8
+	VDIVPS       Y8, Y0, Y0
+	VDIVPS       Y8, Y1, Y1
+	VROUNDPS     $0x00, Y0, Y0
+	VMULPS       Y8, Y0, Y0
+	VROUNDPS     $0x00, Y1, Y1
+	VMULPS       Y8, Y1, Y1
+
+p1rounded:
 	TESTQ        DI, DI
 	JEQ          p1outer
 	MOVQ         48(BX), R8
@@ -2984,6 +3581,33 @@ p2step:
 	VMINPS       Y3, Y9, Y3
 
 p2residual:
+	CMPL         120(BX), $0x00
+	JEQ          p2rounded
+	VBROADCASTSS 124(BX), Y8
+	VBROADCASTSS 128(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VBROADCASTSS 120(BX), Y8
+	VDIVPS       Y8, Y0, Y0
+	VDIVPS       Y8, Y1, Y1
+	VDIVPS       Y8, Y2, Y2
+	VDIVPS       Y8, Y3, Y3
+	VROUNDPS     $0x00, Y0, Y0
+	VMULPS       Y8, Y0, Y0
+	VROUNDPS     $0x00, Y1, Y1
+	VMULPS       Y8, Y1, Y1
+	VROUNDPS     $0x00, Y2, Y2
+	VMULPS       Y8, Y2, Y2
+	VROUNDPS     $0x00, Y3, Y3
+	VMULPS       Y8, Y3, Y3
+
+p2rounded:
 	TESTQ        DI, DI
 	JEQ          p2outer
 	MOVQ         48(BX), R8
@@ -3220,6 +3844,43 @@ p3step:
 	VMINPS       Y5, Y9, Y5
 
 p3residual:
+	CMPL         120(BX), $0x00
+	JEQ          p3rounded
+	VBROADCASTSS 124(BX), Y8
+	VBROADCASTSS 128(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VBROADCASTSS 120(BX), Y8
+	VDIVPS       Y8, Y0, Y0
+	VDIVPS       Y8, Y1, Y1
+	VDIVPS       Y8, Y2, Y2
+	VDIVPS       Y8, Y3, Y3
+	VDIVPS       Y8, Y4, Y4
+	VDIVPS       Y8, Y5, Y5
+	VROUNDPS     $0x00, Y0, Y0
+	VMULPS       Y8, Y0, Y0
+	VROUNDPS     $0x00, Y1, Y1
+	VMULPS       Y8, Y1, Y1
+	VROUNDPS     $0x00, Y2, Y2
+	VMULPS       Y8, Y2, Y2
+	VROUNDPS     $0x00, Y3, Y3
+	VMULPS       Y8, Y3, Y3
+	VROUNDPS     $0x00, Y4, Y4
+	VMULPS       Y8, Y4, Y4
+	VROUNDPS     $0x00, Y5, Y5
+	VMULPS       Y8, Y5, Y5
+
+p3rounded:
 	TESTQ        DI, DI
 	JEQ          p3outer
 	MOVQ         48(BX), R8
@@ -3522,6 +4183,53 @@ p4step:
 	VMINPS       Y7, Y9, Y7
 
 p4residual:
+	CMPL         120(BX), $0x00
+	JEQ          p4rounded
+	VBROADCASTSS 124(BX), Y8
+	VBROADCASTSS 128(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y9, Y6
+	VMAXPS       Y7, Y8, Y7
+	VMINPS       Y7, Y9, Y7
+	VBROADCASTSS 120(BX), Y8
+	VDIVPS       Y8, Y0, Y0
+	VDIVPS       Y8, Y1, Y1
+	VDIVPS       Y8, Y2, Y2
+	VDIVPS       Y8, Y3, Y3
+	VDIVPS       Y8, Y4, Y4
+	VDIVPS       Y8, Y5, Y5
+	VDIVPS       Y8, Y6, Y6
+	VDIVPS       Y8, Y7, Y7
+	VROUNDPS     $0x00, Y0, Y0
+	VMULPS       Y8, Y0, Y0
+	VROUNDPS     $0x00, Y1, Y1
+	VMULPS       Y8, Y1, Y1
+	VROUNDPS     $0x00, Y2, Y2
+	VMULPS       Y8, Y2, Y2
+	VROUNDPS     $0x00, Y3, Y3
+	VMULPS       Y8, Y3, Y3
+	VROUNDPS     $0x00, Y4, Y4
+	VMULPS       Y8, Y4, Y4
+	VROUNDPS     $0x00, Y5, Y5
+	VMULPS       Y8, Y5, Y5
+	VROUNDPS     $0x00, Y6, Y6
+	VMULPS       Y8, Y6, Y6
+	VROUNDPS     $0x00, Y7, Y7
+	VMULPS       Y8, Y7, Y7
+
+p4rounded:
 	TESTQ        DI, DI
 	JEQ          p4outer
 	MOVQ         48(BX), R8

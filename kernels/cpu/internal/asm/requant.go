@@ -7,6 +7,7 @@ import "math"
 //
 //	f = float32(s)*Scale[o] + Bias[o]
 //	f = min(max(f, Inner[0]), Inner[1])                     if ClampInner
+//	f = (saturate(roundToEven(f/Between.Scale) + Between.Zero) - Between.Zero)*Between.Scale  if Between.Scale is set
 //	f = f + (float32(residual) - ResidualZero)*ResidualScale  if Residual is set
 //	f = f + addend                                          if Addend is set
 //	f = min(max(f, Outer[0]), Outer[1])
@@ -22,6 +23,7 @@ type Requant struct {
 	Scale, Bias []float32 // one for each output channel of the tile
 	ClampInner  bool
 	Inner       [2]float32
+	Between     Rounding // to what the result would have been as bytes of its own, before the residual
 
 	Residual                     []byte    // nil for none; may be Out
 	Addend                       []float32 // nil for none; may be Float
@@ -38,12 +40,27 @@ type Requant struct {
 	OutPixel, OutBlock int
 }
 
+// Rounding is to what unsigned bytes stand for.
+type Rounding struct {
+	Scale float32 // positive, below 2^100; 0 for none
+	Zero  int32   // 0 to 255
+}
+
+// round returns the nearest; NaN stays.
+func (r Rounding) round(f float32) float32 {
+	steps := [2]float32{float32(-r.Zero), float32(255 - r.Zero)}
+	return float32(clamp(float32(math.RoundToEven(float64(f/r.Scale))), steps) * r.Scale)
+}
+
 // value returns the real value of sum in lane o of block b of pixel x.
 func (r *Requant) value(sum int32, x, b, l int) float32 {
 	o := 16*b + l
 	f := float32(float32(sum)*r.Scale[o]) + r.Bias[o]
 	if r.ClampInner {
 		f = clamp(f, r.Inner)
+	}
+	if r.Between.Scale != 0 {
+		f = r.Between.round(f)
 	}
 	if r.Residual != nil {
 		q := float32(r.Residual[x*r.ResidualPixel+b*r.ResidualBlock+l])

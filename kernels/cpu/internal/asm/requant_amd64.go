@@ -19,6 +19,9 @@ type requantArgs struct {
 	residualFloat                uint32
 	flip                         uint32  // in each byte
 	inverse                      inverse // of outScale
+	betweenScale                 float32
+	between                      [2]float32 // the least and the most that its bytes stand for
+	betweenInverse               inverse    // of its scale
 }
 
 // inverse is 1 over a scale, rounded, and what that lacks; 0 where a quotient by way of it might not be the one that a division
@@ -38,7 +41,7 @@ func (r *Requant) args(n, blocks int) requantArgs {
 	_, _ = r.Scale[16*blocks-1], r.Bias[16*blocks-1]
 	a := requantArgs{scale: &r.Scale[0], bias: &r.Bias[0], outPixel: r.OutPixel, outBlock: r.OutBlock,
 		inner: r.Inner, outer: r.Outer, residualScale: r.ResidualScale, residualZero: r.ResidualZero,
-		outScale: r.OutScale, outZero: r.OutZero, inverse: inverseOf(r.OutScale)}
+		outScale: r.OutScale, outZero: r.OutZero, inverse: inverseOf(r.OutScale), betweenScale: r.Between.Scale}
 	last := (n-1)*r.OutPixel + (blocks-1)*r.OutBlock + 15
 	if r.Float != nil {
 		_ = r.Float[last]
@@ -54,6 +57,9 @@ func (r *Requant) args(n, blocks int) requantArgs {
 	}
 	if r.ClampInner {
 		a.clampInner = 1
+	}
+	if a.betweenScale != 0 {
+		a.between, a.betweenInverse = within(unlimited, a.betweenScale, r.Between.Zero), inverseOf(a.betweenScale)
 	}
 	if r.Residual != nil {
 		_ = r.Residual[(n-1)*r.ResidualPixel+(blocks-1)*r.ResidualBlock+15]

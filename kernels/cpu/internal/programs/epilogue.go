@@ -71,6 +71,29 @@ func ClampOf(in elementwise.Instr, value int) (lo, hi float32, ok bool) {
 	return 0, 0, false
 }
 
+// RoundingAt returns the scale and zero point of the unsigned bytes to which the instructions from the one at on round a value, as
+// match.Rounding has it, and how many these are: 0 where they do not.
+func RoundingAt(p elementwise.Program, at, value int) (scale float32, zero int32, steps int) {
+	if len(p.Code)-at < 8 {
+		return 0, 0, 0
+	}
+	code, first := p.Code[at:][:8], p.Args+at
+	for i, want := range []elementwise.Instr{
+		{Op: elementwise.Const}, {Op: elementwise.Div, Arg: [3]int{value, first}}, {Op: elementwise.Round, Arg: [3]int{first + 1}},
+		{Op: elementwise.Const}, {Op: elementwise.Max, Arg: [3]int{first + 2, first + 3}},
+		{Op: elementwise.Const}, {Op: elementwise.Min, Arg: [3]int{first + 4, first + 5}}, {Op: elementwise.Mul, Arg: [3]int{first + 6, first}},
+	} {
+		if code[i].Op != want.Op || code[i].Arg != want.Arg {
+			return 0, 0, 0
+		}
+	}
+	scale, least, most := code[0].Imm[0], code[3].Imm[0], code[5].Imm[0]
+	if !(scale > 0 && scale < 0x1p100) || least < -255 || least > 0 || least != float32(int32(least)) || most != least+255 {
+		return 0, 0, 0
+	}
+	return scale, int32(-least), len(code)
+}
+
 // Intersect returns the clamp to limits followed by the clamp to lo and hi.
 func Intersect(limits [2]float32, lo, hi float32) [2]float32 {
 	return [2]float32{max(lo, min(hi, limits[0])), max(lo, min(hi, limits[1]))}

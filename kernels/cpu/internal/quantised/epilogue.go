@@ -18,6 +18,7 @@ type Epilogue struct {
 	Row           int // index among the layer's inputs of a constant for each column, added first; 0 for none
 	ClampInner    bool
 	Inner         [2]float32   // before the residual
+	Between       asm.Rounding // behind that, before the residual
 	Residual      work.Bytes4  // added where Data is set; of the output's shape and format
 	Addend        work.Tensor4 // the same in float32; for matrix products only, one of the two
 	ResidualScale float32
@@ -34,7 +35,7 @@ type Epilogue struct {
 // Requant returns the epilogue of a panel of blocks beginning at element offset within image, pixels and
 // blocks of an output pixel being pixel elements apart.
 func (e *Epilogue) Requant(image, block, first, pixel int) asm.Requant {
-	r := asm.Requant{ClampInner: e.ClampInner, Inner: e.Inner, Outer: e.Outer,
+	r := asm.Requant{ClampInner: e.ClampInner, Inner: e.Inner, Between: e.Between, Outer: e.Outer,
 		OutScale: e.OutScale, OutZero: e.OutZero, OutPixel: pixel}
 	if e.Residual.Data != nil {
 		r.Residual = e.Residual.Data[image*e.Residual.Image+block*e.Residual.Plane+first*pixel:]
@@ -79,7 +80,7 @@ func After(r asm.Requant, n int) asm.Requant {
 	return r
 }
 
-// EpilogueOf reads the layer's epilogue as the kernels compute it: a clamp, a residual, a clamp. It returns the
+// EpilogueOf reads the layer's epilogue as the kernels compute it: a clamp, a rounding, a residual, a clamp. It returns the
 // residual's index among the layer's inputs, -1 for none. Matrix products
 // also take a residual of float32 and, where the product has no bias of its own, a constant row before all of it.
 func EpilogueOf(b kernels.Binding, product bool) (Epilogue, int, error) {
@@ -87,13 +88,19 @@ func EpilogueOf(b kernels.Binding, product bool) (Epilogue, int, error) {
 	e := Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits()}
 	residual := -1
 	first := len(l.OpInputs()) - 1
-	for i, in := range l.Epilogue.Code {
-		last := 0
+	for i := 0; i < len(l.Epilogue.Code); i++ {
+		in, last := l.Epilogue.Code[i], 0
 		if i > 0 {
 			last = l.Epilogue.Args + i - 1
 		}
 		lo, hi, clamps := programs.ClampOf(in, last)
+		scale, zero, steps := programs.RoundingAt(l.Epilogue, i, last)
 		switch {
+		case steps > 0 && residual < 0 && e.Between.Scale == 0:
+			e.Between = asm.Rounding{Scale: scale, Zero: zero}
+			i += steps - 1
+		case clamps && residual < 0 && e.Between.Scale != 0:
+			return e, -1, fmt.Errorf("the kernel clamps before it rounds to %g, and after the residual", e.Between.Scale)
 		case clamps:
 			if residual < 0 {
 				e.ClampInner, e.Inner = true, programs.Intersect(e.Inner, lo, hi)

@@ -16,7 +16,8 @@ const (
 	rRes, rResPixel, rResBlock                    = 40, 48, 56
 	rInner, rOuter, rResScale, rResZero           = 64, 72, 80, 84
 	rOutScale, rOutZero, rClampInner, rStoreFloat = 88, 92, 96, 100
-	rResFloat, rFlip, rInverse, rInverseLow       = 104, 108, 112, 116
+	rResFloat, rFlip, rInverse                    = 104, 108, 112
+	rBetween, rBetweenLimits, rBetweenInverse     = 120, 124, 132
 )
 
 // qconvShape is a family of INT8 register tiles: up to pixels x 16*blocks accumulators of 16 int32.

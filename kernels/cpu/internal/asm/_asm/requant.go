@@ -36,6 +36,7 @@ func (e *requantTile) each(f func(vector int, a reg.VecPhysical)) {
 func (e *requantTile) emit() {
 	e.dequantise()
 	e.clampInner()
+	e.round()
 	e.addResidual()
 	e.clamp(rOuter)
 	e.store()
@@ -82,6 +83,30 @@ func (e *requantTile) clamp(limits int) {
 		e.c.VMAXPS(a, lo, a)
 		e.c.VMINPS(a, hi, a)
 	})
+}
+
+// round rounds to what bytes stand for, within which the values are before.
+func (e *requantTile) round() {
+	c, scale := e.c, e.spare[0]
+	past := e.label("rounded")
+	c.CMPL(operand.Mem{Base: e.args, Disp: rBetween}, operand.Imm(0))
+	c.JEQ(operand.LabelRef(past))
+	e.clamp(rBetweenLimits)
+	e.broadcast(rBetween, scale)
+	if e.isa == avx512 {
+		e.divide(scale, rBetweenInverse, "Between")
+	} else {
+		e.each(func(_ int, a reg.VecPhysical) { c.VDIVPS(scale, a, a) })
+	}
+	e.each(func(_ int, a reg.VecPhysical) {
+		if e.isa == avx512 {
+			c.VRNDSCALEPS(operand.Imm(0), a, a)
+		} else {
+			c.VROUNDPS(operand.Imm(0), a, a)
+		}
+		c.VMULPS(scale, a, a)
+	})
+	c.Label(past)
 }
 
 func (e *requantTile) addResidual() {
@@ -159,7 +184,7 @@ func (e *requantTile) store() {
 		})
 	} else {
 		// The flip of a byte is an addition to it: of what is stored, the low bits of an integer.
-		e.divide(scale)
+		e.divide(scale, rInverse, "")
 		flip := e.spare[2]
 		c.VPBROADCASTD(at, zero)
 		c.VPBROADCASTD(operand.Mem{Base: e.args, Disp: rFlip}, flip)
@@ -185,18 +210,19 @@ func (e *requantTile) store() {
 	c.Label(e.label("done"))
 }
 
-// divide divides the values by the scale: by its inverse, where there is one to divide by.
-func (e *requantTile) divide(scale reg.VecPhysical) {
+// divide divides the values by a scale: by its inverse, two numbers at an offset, where there is one to divide by. Its labels end with
+// what it is for.
+func (e *requantTile) divide(scale reg.VecPhysical, at int, of string) {
 	c, inverse, low := e.c, e.spare[1], e.spare[2]
-	c.CMPL(operand.Mem{Base: e.args, Disp: rInverse}, operand.Imm(0))
-	c.JEQ(operand.LabelRef(e.label("divide")))
-	e.broadcast(rInverse, inverse)
-	e.broadcast(rInverseLow, low)
+	c.CMPL(operand.Mem{Base: e.args, Disp: at}, operand.Imm(0))
+	c.JEQ(operand.LabelRef(e.label("divide" + of)))
+	e.broadcast(at, inverse)
+	e.broadcast(at+4, low)
 	e.each(func(_ int, a reg.VecPhysical) { divideBy(c, scale, inverse, low, a, e.spare[3]) })
-	c.JMP(operand.LabelRef(e.label("divided")))
-	c.Label(e.label("divide"))
+	c.JMP(operand.LabelRef(e.label("divided" + of)))
+	c.Label(e.label("divide" + of))
 	e.each(func(_ int, a reg.VecPhysical) { c.VDIVPS(scale, a, a) })
-	c.Label(e.label("divided"))
+	c.Label(e.label("divided" + of))
 }
 
 // divideBy divides a by scale, rounded as VDIVPS does, which takes three times as long. The product with the inverse, the rounded one
