@@ -301,7 +301,11 @@ func (t *List) Add(s *report.Snapshot) {
 	if b == nil || reference == nil {
 		return
 	}
-	if i := slices.IndexFunc(t.list, func(t trial) bool { return t.config.SameEngine(b.Config, own) }); i >= 0 && t.list[i].samples < reference.Samples {
+	switch i := slices.IndexFunc(t.list, func(t trial) bool { return t.config.SameEngine(b.Config, own) }); {
+	case i < 0: // another was asked for before any times of it were shown
+		only := report.Snapshot{Seq: s.Seq, Schema: s.Schema, Config: b.Config, Model: s.Model, Device: s.Device, Timings: reference, Stale: report.Derived() &^ report.PartTimings}
+		t.list = slices.Insert(t.list, 0, snapshotTrial(&only))
+	case t.list[i].samples < reference.Samples:
 		t.list[i] = t.list[i].timed(reference)
 	}
 }

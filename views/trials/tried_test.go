@@ -168,6 +168,13 @@ func TestTriedBrokenOff(t *testing.T) {
 	if l, m := tried.Took(&report.Snapshot{Config: fp32, Timings: times(20, time.Millisecond)}, &s); l.Median != 800*time.Microsecond || m.Median != l.Median {
 		t.Errorf("fp32 took %v, %v", l.Median, m.Median)
 	}
+	tried = &List{} // nothing was shown of fp32
+	v = NewTable(ui.NewLook(ui.Options{NoColor: true}), &panetest.Desk{}, tried, nil, nil)
+	tried.Add(&s)
+	v.Update(&s)
+	if rows, _ := triedRows(v); len(rows) != 2 || !strings.HasPrefix(rows[0], "fp32 ") || !strings.Contains(rows[0], "800.0 µs 1.00x · ·") || !strings.Contains(rows[1], "2.01x") {
+		t.Errorf("%q", rows)
+	}
 }
 
 // TestRunsOfAState names the runs behind a median that is not what came of its configuration in the end.
