@@ -5,6 +5,7 @@ import "fmt"
 // onnxComposites are operators of ONNX, and of com.microsoft where that had them first.
 var onnxComposites = map[string]func(*Definition, *Node) ([]*Tensor, error){
 	"AffineGrid":                        importAffineGrid,
+	"Bernoulli":                         importBernoulli,
 	"CausalConvWithState":               causalConv,
 	"CenterCropPad":                     importCenterCropPad,
 	"Compress":                          importCompress,
@@ -12,7 +13,12 @@ var onnxComposites = map[string]func(*Definition, *Node) ([]*Tensor, error){
 	"Einsum":                            importEinsum,
 	"GlobalLpPool":                      importGlobalLpPool,
 	"LpPool":                            importLpPool,
+	"Multinomial":                       importMultinomial,
 	"NegativeLogLikelihoodLoss":         importNegativeLogLikelihood,
+	"RandomNormal":                      randomComposite(RandomNormal, false, "mean", "scale"),
+	"RandomNormalLike":                  randomComposite(RandomNormal, true, "mean", "scale"),
+	"RandomUniform":                     randomComposite(RandomUniform, false, "low", "high"),
+	"RandomUniformLike":                 randomComposite(RandomUniform, true, "low", "high"),
 	"SimplifiedLayerNormalization":      simplifiedLayerNorm, // which ONNX does not have, and ONNX Runtime writes as if it had
 	"SoftmaxCrossEntropyLoss":           importSoftmaxCrossEntropy,
 	"SwiGLU":                            importSwiGLU,

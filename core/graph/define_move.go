@@ -252,3 +252,13 @@ func (d *Definition) DynamicQuantize(x *Tensor) (y, scale, zero *Tensor) {
 
 // Reformat adds a copy in another memory format, which a builder chooses. Networks need none.
 func (d *Definition) Reformat(x *Tensor) *Tensor { return d.Layer(Reformat, nil, x) }
+
+// RandomUniform adds numbers between a.A and a.B, of the shape that an I64 list says.
+func (d *Definition) RandomUniform(shape *Tensor, a RandomAttrs) *Tensor {
+	return d.Layer(RandomUniform, a, shape)
+}
+
+// RandomNormal adds numbers of mean a.A and standard deviation a.B, of the shape that an I64 list says.
+func (d *Definition) RandomNormal(shape *Tensor, a RandomAttrs) *Tensor {
+	return d.Layer(RandomNormal, a, shape)
+}

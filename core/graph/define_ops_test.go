@@ -202,6 +202,12 @@ var defineCases = func() map[string]defineCase {
 		"Scan": {"Scan", func(d *Definition, g given) *Tensor {
 			return d.Scan(nil, []*Tensor{g.x}, ScanAttrs{}, func(b *Definition, _, x []*Tensor) []*Tensor { return []*Tensor{b.Neg(x[0])} })[0]
 		}},
+		"RandomUniform": {"RandomUniform", func(d *Definition, g given) *Tensor {
+			return d.RandomUniform(g.i([]int64{2, 3}, 2), RandomAttrs{Type: numeric.F32, B: 1})
+		}},
+		"RandomNormal": {"RandomNormal", func(d *Definition, g given) *Tensor {
+			return d.RandomNormal(g.i([]int64{2, 3}, 2), RandomAttrs{Type: numeric.F32, B: 1})
+		}},
 		"EyeLike": {"EyeLike", func(d *Definition, g given) *Tensor { return d.EyeLike(g.matrix, EyeAttrs{K: 1}) }},
 
 		"LSTM": {"LSTM", func(d *Definition, g given) *Tensor {

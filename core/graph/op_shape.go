@@ -284,12 +284,7 @@ var EyeLike = &Op{
 			return nil, nil, err
 		}
 		a := EyeAttrs{Type: n.Inputs[0].Type, K: n.Int("k", 0)}
-		if v := n.Int("dtype", 0); v != 0 {
-			var err error
-			if a.Type, err = onnxDataType(v); err != nil {
-				return nil, nil, err
-			}
-		}
-		return a, n.Inputs, nil
+		err := n.elementType(&a.Type)
+		return a, n.Inputs, err
 	},
 }

@@ -77,6 +77,8 @@ func Ops() OpSet {
 		QLinearConv,
 		QLinearMatMul,
 		Quantize,
+		RandomNormal,
+		RandomUniform,
 		Reformat,
 		Reshape,
 		Resize,

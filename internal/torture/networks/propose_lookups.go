@@ -136,6 +136,18 @@ func (g *generator) places(x tensor, depth, count int) string {
 }
 
 // sources are the operators whose results follow from shapes and parameters.
+// randoms proposes numbers at random, in the shape of an input or in one of their own.
+func randoms(like bool) proposal {
+	return proposal{since: 1, make: func(g *generator) *Node {
+		a := attrs{"seed": floatOf(float32(g.rnd.IntN(9)))}
+		if like {
+			return node(a, g.real(1, 4).Name)
+		}
+		a["shape"] = intsOf(1+g.rnd.IntN(4), 1+g.rnd.IntN(9))
+		return node(a)
+	}}
+}
+
 func sources() map[string]proposal {
 	return map[string]proposal{
 		"Shape": {make: func(g *generator) *Node {
@@ -173,6 +185,10 @@ func sources() map[string]proposal {
 			}
 			return node(nil, g.scalar(t, start), g.scalar(t, limit), g.scalar(t, step))
 		}},
+		"RandomUniform":     randoms(false),
+		"RandomUniformLike": randoms(true),
+		"RandomNormal":      randoms(false),
+		"RandomNormalLike":  randoms(true),
 		"EyeLike": {since: 9, make: func(g *generator) *Node {
 			a := attrs{}
 			if g.flip() {

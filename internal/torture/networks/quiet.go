@@ -130,6 +130,8 @@ func undefined(m *Model, node Node, negative bool) string {
 				return "onnxruntime rounds up what the formula for VALID does not"
 			}
 		}
+	case "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike":
+		return "which numbers a seed gives is open"
 	case "Col2Im":
 		if len(node.Attrs["dilations"].Ints) > 2 {
 			return "onnxruntime adds up other elements of dilated volumes than ONNX's reference does"
