@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -145,6 +146,34 @@ func TestSliceDim(t *testing.T) {
 	}
 	if _, err := sliceDim(h, symbolic.Const(2), symbolic.Const(0), -1); err == nil {
 		t.Error("part of a symbolic axis reversed")
+	}
+}
+
+// TestSequenceOfReals: how many numbers there are up to a symbol in floating point, as RT-DETR's positions have it, at which extents
+// which the definition gives as many.
+func TestSequenceOfReals(t *testing.T) {
+	for _, c := range []struct{ start, delta float32 }{{0, 1}, {0, 2}, {0.5, 1}, {1, 0.25}, {0, 0.1}} {
+		n := NewNetwork("n")
+		x := n.AddInput("x", numeric.F32, symbolic.Symbol("h"))
+		layer := func(name string, op *Op, attrs any, in ...*Tensor) *Tensor {
+			l, err := n.Add(name, op, attrs, in, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l.Outputs[0]
+		}
+		scalar := func(name string, v float32) *Tensor {
+			return n.AddConst(name, numeric.Values(numeric.F32, []float32{v}))
+		}
+		limit := layer("limit", Cast, CastAttrs{To: numeric.F32}, layer("size", SizeOf, nil, x))
+		n.MarkOutput(layer("y", Sequence, nil, scalar("start", c.start), limit, scalar("delta", c.delta)))
+		for h := range 30 {
+			all, err := n.Eval(context.Background(), map[string]numeric.Value{"x": numeric.NewValue(numeric.F32, h)}, nil)
+			want := int(max(0, math.Ceil((float64(h)-float64(c.start))/float64(c.delta))))
+			if err != nil || all["y"].Len() != want {
+				t.Errorf("from %v to %d by %v: %v, %v, want %d numbers", c.start, h, c.delta, all["y"].Dims, err, want)
+			}
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
@@ -201,41 +200,48 @@ var Sequence = &Op{
 	},
 }
 
-// sequenceLength returns max(0, ceil((limit - start) / delta)).
+// sequenceLength returns max(0, ceil((limit - start) / delta)), of reals with the roundings of float64.
 func sequenceLength(t [3]*Tensor) (symbolic.Dim, error) {
-	var f [3]float64
-	constant := true
+	var f [3]symbolic.Real
 	for i, x := range t {
-		switch v, ok := x.Const(); {
-		case ok:
-			f[i] = v.Float64s()[0]
-		case len(x.Value) == 1:
-			n, ok := x.Value[0].IsConst()
-			f[i], constant = float64(n), constant && ok
-		default:
-			left := followed
-			if v, ok := x.computed(&left, maxKnownValue); ok {
-				f[i] = v.Float64s()[0]
-				continue
-			}
+		left := followed
+		if v, ok := x.computed(&left, maxKnownValue); ok {
+			f[i] = symbolic.RealConst(v.Float64s()[0])
+			continue
+		}
+		left = followed
+		list, ok := x.reals(&left)
+		if !ok {
 			return symbolic.Dim{}, fmt.Errorf("input %d (%s) does not follow from constants and the inputs' shapes", i, x.Name)
 		}
+		f[i] = list[0]
 	}
-	if constant {
-		n := math.Ceil((f[1] - f[0]) / f[2])
-		if f[2] == 0 || n != n || n > maxExtent {
-			return symbolic.Dim{}, fmt.Errorf("from %v to %v by %v", f[0], f[1], f[2])
+	if t[0].Type.IsInteger() {
+		if delta, ok := t[2].Ints(); ok && delta[0] > 0 && t[0].Value != nil && t[1].Value != nil {
+			return t[1].Value[0].Sub(t[0].Value[0]).AtLeast0().AddN(delta[0] - 1).DivN(delta[0]), nil
 		}
-		return symbolic.Const(int(max(0, n))), nil
 	}
-	if t[0].Value == nil || t[1].Value == nil || t[2].Value == nil {
-		return symbolic.Dim{}, fmt.Errorf("a sequence of symbolic length must be of integers")
+	n, err := symbolic.Do("sub", true, f[1], f[0])
+	if err == nil {
+		n, err = symbolic.Do("quo", true, n, f[2])
 	}
-	delta, ok := t[2].Value[0].IsConst()
-	if !ok || delta < 1 {
+	if err == nil {
+		n, err = symbolic.Do("ceil", true, n)
+	}
+	if err != nil {
+		return symbolic.Dim{}, err
+	}
+	if v, ok := n.Const(); ok {
+		if delta, ok := f[2].Const(); v != v || v > maxExtent || ok && delta == 0 {
+			return symbolic.Dim{}, fmt.Errorf("from %s to %s by %s", f[0], f[1], f[2])
+		}
+		v = max(0, v)
+		return symbolic.Const(int(v)), nil
+	}
+	if v, ok := f[2].Const(); !ok || v <= 0 {
 		return symbolic.Dim{}, fmt.Errorf("a sequence of symbolic length must have a constant, positive delta")
 	}
-	return t[1].Value[0].Sub(t[0].Value[0]).AtLeast0().AddN(delta - 1).DivN(delta), nil
+	return n.Trunc().AtLeast0(), nil
 }
 
 // EyeAttrs are the attributes of EyeLike.

@@ -78,8 +78,12 @@ func (l *Layer) CheckShapes(env map[string]int) (err error) {
 		}
 	}()
 	c := &Layer{Name: l.Name, Op: l.Op, Attrs: l.Attrs, Epilogue: l.Epilogue}
-	for _, t := range l.Inputs {
-		c.Inputs = append(c.Inputs, t.at(env))
+	for i, t := range l.Inputs {
+		at := t.at(env)
+		if at != nil && l.Role(i) == Parameter {
+			at.Weights = t.realsAt(env)
+		}
+		c.Inputs = append(c.Inputs, at)
 	}
 	for _, t := range l.Outputs {
 		c.Outputs = append(c.Outputs, &Tensor{Name: t.Name})
@@ -119,4 +123,24 @@ func (t *Tensor) at(env map[string]int) *Tensor {
 		c.Value = symbolic.Shape(symbolic.Eval(t.Value, env)...)
 	}
 	return c
+}
+
+// realsAt returns the elements of t that it has for given symbols where they are real numbers that follow from extents; those of a
+// constant, and nil where they do not.
+func (t *Tensor) realsAt(env map[string]int) []byte {
+	if t.IsConst() || !t.Type.IsFloat() {
+		return t.Weights
+	}
+	left := followed
+	list, ok := t.reals(&left)
+	if !ok {
+		return nil
+	}
+	x := make([]float64, len(list))
+	for i, r := range list {
+		x[i] = r.Eval(env)
+	}
+	v := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, env)...)
+	v.SetFloats(x)
+	return v.Data
 }

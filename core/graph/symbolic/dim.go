@@ -352,7 +352,7 @@ func (d Dim) Eval(env map[string]int) int {
 func (a atom) eval(env map[string]int) int {
 	switch {
 	case a.real != nil:
-		return truncInt(a.real.eval(env))
+		return truncInt(a.real.Eval(env))
 	case a.args == nil:
 		if v, ok := env[a.name]; ok {
 			return v

@@ -66,7 +66,7 @@ func Do(op string, wide bool, args ...Real) (Real, error) {
 	}
 	r := Real{op: op, wide: wide, args: slices.Clone(args)}
 	if !slices.ContainsFunc(args, func(a Real) bool { _, ok := a.Const(); return !ok }) {
-		return RealConst(r.eval(nil)), nil
+		return RealConst(r.Eval(nil)), nil
 	}
 	if r.size() > maxSize {
 		return Real{}, fmt.Errorf("a number has too many parts")
@@ -166,15 +166,16 @@ func truncInt(v float64) int {
 	return int(v)
 }
 
-func (r Real) eval(env map[string]int) float64 {
+// Eval returns the number for the values of the symbols, as [Dim.Eval] does.
+func (r Real) Eval(env map[string]int) float64 {
 	switch r.op {
 	case "":
 		return float64(r.num.Eval(env)) / float64(r.den)
 	case "const":
 		return r.v
 	}
-	x := r.args[0].eval(env)
-	return r.do(x, r.args[len(r.args)-1].eval(env))
+	x := r.args[0].Eval(env)
+	return r.do(x, r.args[len(r.args)-1].Eval(env))
 }
 
 // do is the operation on numbers.

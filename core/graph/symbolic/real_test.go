@@ -68,7 +68,7 @@ func TestRealHolds(t *testing.T) {
 			t.Fatal(err)
 		}
 		plain := Real{op: op, args: args}
-		return r, func(s, b int) float64 { return plain.eval(map[string]int{"s": s, "b": b}) }
+		return r, func(s, b int) float64 { return plain.Eval(map[string]int{"s": s, "b": b}) }
 	}
 	for range 3000 {
 		r, plain := random(4)
