@@ -68,3 +68,38 @@ func TestCountsInBetween(t *testing.T) {
 		}
 	}
 }
+
+// TestCountsOfNothing: of two counts, one of which must not be 0, the other may.
+func TestCountsOfNothing(t *testing.T) {
+	d := graph.Define("nothing")
+	x, z := d.Input("x", numeric.F32, symbolic.Const(3)), d.Input("z", numeric.F32, symbolic.Const(3))
+	found := func(t *graph.Tensor) *graph.Tensor { return d.Gather(t, d.Squeeze(d.NonZero(t), 0), 0) }
+	list := found(x)
+	one := d.Constant("one", numeric.Values(numeric.I64, []int64{1}, 1))
+	d.Output("most", d.Reduce(graph.ReduceMax, d.ReshapeTo(list, d.Concat(0, one, d.ShapeOf(list))), false)) // 0 is the extent on an axis that is not there
+	d.Output("some", d.Neg(found(z)))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(1)
+	defer b.Close()
+	p, err := run.NewPlanOf(t.Context(), n, run.Extents{}, b, run.BestGuess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := contextOf(t, b, p)
+	for name, list := range map[string][]float32{"x": {0, 2, 0}, "z": {0, 0, 0}} {
+		if err := c.SetInput(name, numeric.Values(numeric.F32, list, 3)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]float32{"most": {2}, "some": {}} {
+		if got, err := c.Output(name); err != nil || !slices.Equal(got.F32(), want) {
+			t.Errorf("%s is %v, want %v; %v", name, got.F32(), want, err)
+		}
+	}
+}

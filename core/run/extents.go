@@ -87,6 +87,13 @@ func (x Extents) counted(n *graph.Network) Extents {
 		for _, name := range symbols {
 			low[name] = min(1, x.Opt[name])
 		}
+		for _, name := range symbols {
+			one := low[name]
+			low[name] = 0
+			if least, _ := x.ends(); n.CheckShapes(least) != nil {
+				low[name] = one
+			}
+		}
 	}
 	return x
 }
