@@ -98,7 +98,7 @@ func onnxDataType(n int) (numeric.DataType, error) {
 	return numeric.Invalid, fmt.Errorf("element type %d of ONNX is not supported", n)
 }
 
-// Identity returns its input. It imports Dropout, which does nothing at inference; its second output is then the mask,
+// Identity returns its input. It imports Dropout of an inference, which does nothing; its second output is then the mask,
 // all true.
 var Identity = &Op{
 	Name:  "Identity",
@@ -144,17 +144,6 @@ var Identity = &Op{
 		}
 		n.Float("ratio", 0.5)
 		n.Int("seed", 0)
-		if t := n.Input(2); t != nil {
-			if training, known := t.Truth(); !known || training && !n.dropsNothing() {
-				return nil, nil, fmt.Errorf("training_mode (input 2, %s) must be constant and false, unless the ratio is 0", t.Name)
-			}
-		}
 		return nil, n.Inputs[:1], nil
 	},
-}
-
-// dropsNothing reports whether the ratio of a Dropout, input 1, is a constant 0.
-func (n *Node) dropsNothing() bool {
-	v, ok := n.Input(1).Const()
-	return ok && v.Len() == 1 && v.Type.IsFloat() && v.Float64s()[0] == 0
 }

@@ -152,11 +152,36 @@ func importMultinomial(d *Definition, n *Node) ([]*Tensor, error) {
 	return []*Tensor{d.as(d.ArgMax(d.Add(x, gumbel), ArgAttrs{Axis: 2}), to)}, nil
 }
 
+// TrainingDropout is the Dropout whose training_mode, input 2, is true, or may be: of the elements of x as many as the ratio says, input 1,
+// are 0 then, and the others are larger by as much. Output 1 is which are left. So are models whose answers are drawn several times.
+var TrainingDropout = &Composite{Onnx: "Dropout", Import: func(d *Definition, n *Node) ([]*Tensor, error) {
+	if err := n.needs(0, 2); err != nil {
+		return nil, err
+	}
+	x, training := n.Input(0), n.Input(2)
+	ratio := d.Constant(d.fresh("ratio"), numeric.Values(numeric.F32, []float32{0.5}))
+	if t := n.Input(1); t != nil {
+		ratio = d.as(t, numeric.F32)
+	}
+	left := d.GreaterOrEqual(d.RandomUniform(d.ShapeOf(x), n.random(numeric.F32)), ratio)
+	one := d.as(d.number(1), numeric.F32)
+	scale := d.Div(one, d.Sub(one, ratio))
+	if on, known := training.Truth(); !known || !on {
+		left, scale = d.Or(left, d.Not(training)), d.Where(training, scale, one)
+	}
+	return []*Tensor{d.Mul(d.Mul(x, d.as(left, x.Type)), d.as(scale, x.Type)), left}, nil
+}}
+
 // random returns the attributes of the numbers that a node is computed from.
 func (n *Node) random(t numeric.DataType) RandomAttrs {
-	a := RandomAttrs{Type: t, B: 1, Seed: n.Float("seed", 0)}
-	if !n.Has("seed") {
+	a := RandomAttrs{Type: t, B: 1}
+	switch {
+	case !n.Has("seed"):
 		a.Seed = seedOf(n.Name)
+	case n.Attrs["seed"].Kind == AttrInt: // Dropout's
+		a.Seed = float32(n.Int("seed", 0))
+	default:
+		a.Seed = n.Float("seed", 0)
 	}
 	return a
 }

@@ -91,7 +91,7 @@ func TestRandomSeeds(t *testing.T) {
 	}
 }
 
-// TestBernoulliMultinomial: what is drawn is as frequent as it is probable.
+// TestBernoulliMultinomial: what is drawn is as frequent as it is probable; what is dropped leaves the mean as it is.
 func TestBernoulliMultinomial(t *testing.T) {
 	const count = 1 << 14
 	p := []float64{0.1, 0.5, 0.4}
@@ -111,9 +111,31 @@ func TestBernoulliMultinomial(t *testing.T) {
 	}
 	add("Multinomial", n.AddConst("logp", numeric.Values(numeric.F64, []float64{math.Log(p[0]), math.Log(p[1]), math.Log(p[2])}, 1, 3)), map[string]Attr{"sample_size": {Kind: AttrInt, Int: count}, "dtype": {Kind: AttrInt, Int: 7}})
 	add("Bernoulli", many.Outputs[0], map[string]Attr{"dtype": {Kind: AttrInt, Int: 6}})
+	dropped, errs := TrainingDropout.Add(n, ops, &Node{Name: "dropout", OpType: "Dropout", Version: 13, Outputs: 2, Inputs: []*Tensor{
+		many.Outputs[0], n.AddConst("ratio", numeric.Values(numeric.F32, []float32{0.25})), n.AddConst("on", numeric.Values(numeric.Bool, []uint8{1})),
+	}}, []string{"Dropout", "left"}, func(string) bool { return false })
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	n.MarkOutput(dropped[0])
+	n.MarkOutput(dropped[1])
 	all, err := n.Eval(context.Background(), map[string]numeric.Value{"p": numeric.Values(numeric.F64, p, 1, 3)}, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if kept := all["Dropout"].Float64s(); all["left"].Len() != len(kept) {
+		t.Errorf("%d elements, %d of a mask", len(kept), all["left"].Len())
+	} else {
+		sum := 0.0
+		for i, y := range kept {
+			sum += y / count / 3
+			if before := p[i%3]; all["left"].Data[i] == 0 && y != 0 || all["left"].Data[i] != 0 && math.Abs(y-before/0.75) > 1e-6 {
+				t.Fatalf("element %d of %v becomes %v", i, before, y)
+			}
+		}
+		if math.Abs(sum-1.0/3) > 0.01 {
+			t.Errorf("the mean of 1/3 becomes %v", sum)
+		}
 	}
 	var drawn, ones [3]float64
 	for _, class := range all["Multinomial"].I64() {

@@ -6,13 +6,27 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
-// Forms of BatchNormalization that its op does not know, and that are imported as several layers.
+// Forms of operators that their ops do not know, and that are imported as several layers.
 
 // form returns how a node is imported that is of such a form; nil for others.
 func (im *importer) form(n *node) *graph.Composite {
-	if n.domain != "" || n.opType != "BatchNormalization" {
+	if n.domain != "" {
+		return nil
+	}
+	if n.opType == "Split" && len(n.inputs) > 1 {
+		if t, _ := im.value(n.inputs[1]); t != nil && t.Value != nil {
+			if _, fixed := t.Ints(); !fixed {
+				return openSplit
+			}
+		}
+	}
+	if n.opType == "Dropout" && im.trains(n) {
+		return graph.TrainingDropout
+	}
+	if n.opType != "BatchNormalization" {
 		return nil
 	}
 	is := func(name string, value int64) bool {
@@ -25,6 +39,25 @@ func (im *importer) form(n *node) *graph.Composite {
 		return trainingNorm
 	}
 	return nil
+}
+
+// trains reports whether a Dropout is one of training, or may be.
+func (im *importer) trains(n *node) bool {
+	of := func(i int) (t *graph.Tensor) {
+		if i < len(n.inputs) && n.inputs[i] != "" {
+			t, _ = im.value(n.inputs[i])
+		}
+		return t
+	}
+	training := of(2)
+	if training == nil {
+		return false
+	}
+	if on, known := training.Truth(); known && !on {
+		return false
+	}
+	ratio, known := of(1).Const()
+	return !known || ratio.Len() != 1 || !ratio.Type.IsFloat() || ratio.Float64s()[0] != 0
 }
 
 // elementNorm is the BatchNormalization before operator set 9 whose attribute spatial is 0: mean, variance, scale and bias have
@@ -79,4 +112,24 @@ var trainingNorm = &graph.Composite{Onnx: "BatchNormalization", Import: func(d *
 	}
 	y := d.BatchNorm(x, scale, bias, mean, variance, epsilon)
 	return []*graph.Tensor{y, running(mean, n.Inputs[3]), running(variance, n.Inputs[4])}, nil
+}}
+
+// openSplit is the Split whose sizes are computed of open extents, as PyTorch's exporter writes for the levels of a pyramid: a part from
+// the end of the one before it.
+var openSplit = &graph.Composite{Onnx: "Split", Import: func(d *graph.Definition, n *graph.Node) ([]*graph.Tensor, error) {
+	x, sizes, axis := n.Input(0), n.Input(1), n.Int("axis", 0)
+	if x == nil || len(sizes.Value) != n.Outputs || n.Int("num_outputs", n.Outputs) != n.Outputs {
+		return nil, fmt.Errorf("%d sizes (input 1, %s) of %d outputs", len(sizes.Value), sizes.Name, n.Outputs)
+	}
+	number := func(name string, v int64) *graph.Tensor {
+		return d.Constant(n.Name+"/"+name, numeric.Values(numeric.I64, []int64{v}, 1))
+	}
+	begin, along := number("begin", 0), number("axis", int64(axis))
+	var parts []*graph.Tensor
+	for i := range n.Outputs {
+		end := d.Add(begin, d.Slice(sizes, graph.SliceAttrs{Starts: []int{i}, Ends: []int{i + 1}, Axes: []int{0}}))
+		parts = append(parts, d.Layer(graph.Slice, graph.SliceAttrs{}, x, begin, end, along))
+		begin = end
+	}
+	return parts, nil
 }}

@@ -84,4 +84,11 @@ case("cropped and padded to a square", image + [
     node("ReduceMax", ["image"], ["side"], keepdims=1), node("Concat", ["side", "side"], ["square"], axis=0),
     node("CenterCropPad", ["x", "square"], ["y"], axes=[2, 3])], {}, some)
 
+case("parts of open sizes", image + [
+    node("ReduceProd", ["image"], ["places"], keepdims=1), node("Mul", ["places", "three"], ["more"]), node("Concat", ["places", "more"], ["sizes"], axis=0),
+    node("Concat", ["x", "x", "x", "x"], ["four"], axis=1), node("Reshape", ["four", "rows"], ["row"]),
+    node("Split", ["row", "sizes"], ["part", "rest"], axis=-1), node("Reshape", ["rest", "like"], ["r"]), node("Mul", ["part", "two"], ["p"]),
+    node("Concat", ["p", "rest"], ["y"], axis=-1)],
+    {"three": ints(3), "rows": ints(0, -1), "like": ints(0, 3, -1), "two": floats(2)}, some)
+
 print("[" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "]")
