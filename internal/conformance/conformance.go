@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
@@ -116,15 +117,28 @@ func (c Case) checkSet(ctx context.Context, execute Executor, set dataSet) (Stat
 	if again, why := c.checkFixed(ctx, execute, set, set.fixed(1)); again != Unsupported {
 		return again, why
 	}
-	if network, err := c.open(onnx.Importer{Ops: graph.Ops(), Fixed: set.fixed(1), Lengths: set.lengths()}); err == nil && set.serves(network) {
+	if network, err := c.network(set, set.fixed(1)); err == nil && set.serves(network) {
 		return status, reason // the executor's
 	}
 	return c.checkFixed(ctx, execute, set, set.fixed(0))
 }
 
+// network imports the model for a data set. Sequences have as many tensors as there are in their files, which are like those of
+// optional tensors.
+func (c Case) network(set dataSet, fixed map[string]numeric.Value) (*graph.Network, error) {
+	network, err := c.open(onnx.Importer{Ops: graph.Ops(), Fixed: fixed, Lengths: set.lengths()})
+	var refused *onnx.ImportError
+	if errors.As(err, &refused) && slices.ContainsFunc(refused.Problems, func(p onnx.Problem) bool { return p.Length }) {
+		if optional, err := c.open(onnx.Importer{Ops: graph.Ops(), Fixed: fixed}); err == nil {
+			return optional, nil
+		}
+	}
+	return network, err
+}
+
 // checkFixed is checkSet with some inputs as constants.
 func (c Case) checkFixed(ctx context.Context, execute Executor, set dataSet, fixed map[string]numeric.Value) (Status, string) {
-	network, err := c.open(onnx.Importer{Ops: graph.Ops(), Fixed: fixed, Lengths: set.lengths()})
+	network, err := c.network(set, fixed)
 	if errors.As(err, new(*onnx.ImportError)) {
 		return Unsupported, err.Error()
 	} else if err != nil {
