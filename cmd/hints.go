@@ -46,6 +46,8 @@ func hintOn(err error) string {
 	}
 	if e := new(onnx.ImportError); errors.As(err, &e) && slices.ContainsFunc(e.Problems, func(p onnx.Problem) bool { return p.Length }) {
 		return "--sequences NAME:N says how many tensors a sequence has"
+	} else if errors.As(err, &e) && slices.ContainsFunc(e.Problems, func(p onnx.Problem) bool { return p.Extent }) {
+		return "--max-extent N says how large an extent can be that data decide"
 	} else if errors.As(err, &e) && !e.Damaged {
 		return "trtui inspect model MODEL, inspect passes and the workbench show the rest of it, which parts are not supported, and why"
 	}

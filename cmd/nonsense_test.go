@@ -17,6 +17,7 @@ func TestNonsense(t *testing.T) {
 	}{
 		{"a shell that is none", []string{"completion", "tcsh"}, `"tcsh" is none of bash, fish, powershell, zsh`},
 		{"sequences of an engine", []string{"run", engine, "--sequences", "x:3"}, "those of the engine digits.engine have the lengths that it was built with"},
+		{"a limit of an engine's extents", []string{"run", engine, "--max-extent", "3"}, "the engine digits.engine was built for extents up to a limit"},
 		{"sequences of what is looked at", []string{"inspect", "model", engine, "--sequences", "x:3"}, "--sequences is for a model"},
 	} {
 		if out, text := command(t, exitFailure, tt.args...); !strings.Contains(text, tt.want) || out != "" {

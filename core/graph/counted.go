@@ -169,8 +169,22 @@ func (n *Network) NonZeros(x *Tensor) *Tensor {
 // maxAlike bounds how many layers behind each other are compared, of which each has two inputs or three.
 const maxAlike = 5
 
+// unchanged returns the tensor whose elements, type and shape t has by layers that change none of them, such as an Expand to the shape
+// that there is.
+func (t *Tensor) unchanged() *Tensor {
+	for t != nil && t.Producer != nil && t.Producer.Unsupported() == nil && t.Producer.Movement() == Kept && t.Producer.DataInputs() == 1 {
+		from := t.Producer.Inputs[0]
+		if from == nil || from.Type != t.Type || !symbolic.Equal(from.Dims, t.Dims) || !from.Range.Equal(t.Range) {
+			break
+		}
+		t = from
+	}
+	return t
+}
+
 // isAlike reports whether t is computed by the same layers of the same tensors as x.
 func (t *Tensor) isAlike(x *Tensor, depth int) bool {
+	t, x = t.unchanged(), x.unchanged()
 	if t == x {
 		return true
 	}

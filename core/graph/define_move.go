@@ -262,3 +262,9 @@ func (d *Definition) RandomUniform(shape *Tensor, a RandomAttrs) *Tensor {
 func (d *Definition) RandomNormal(shape *Tensor, a RandomAttrs) *Tensor {
 	return d.Layer(RandomNormal, a, shape)
 }
+
+// Places adds the places that a list has of as many elements as x says, an integer of one element that data decide: so it becomes an
+// extent.
+func (d *Definition) Places(x *Tensor, a PlacesAttrs) *Tensor {
+	return d.Layer(Places, a, x)
+}

@@ -202,6 +202,7 @@ var defineCases = func() map[string]defineCase {
 		"Scan": {"Scan", func(d *Definition, g given) *Tensor {
 			return d.Scan(nil, []*Tensor{g.x}, ScanAttrs{}, func(b *Definition, _, x []*Tensor) []*Tensor { return []*Tensor{b.Neg(x[0])} })[0]
 		}},
+		"Places": {"Places", func(d *Definition, g given) *Tensor { return d.Places(g.scalar, PlacesAttrs{Most: 5, Count: "n"}) }},
 		"RandomUniform": {"RandomUniform", func(d *Definition, g given) *Tensor {
 			return d.RandomUniform(g.i([]int64{2, 3}, 2), RandomAttrs{Type: numeric.F32, B: 1})
 		}},

@@ -73,6 +73,7 @@ func Ops() OpSet {
 		NonZero,
 		OneHot,
 		Pad,
+		Places,
 		Pointwise,
 		QLinearConv,
 		QLinearMatMul,

@@ -75,7 +75,7 @@ func TestControl(t *testing.T) {
 	planned := 0
 	for _, m := range controlModels(t) {
 		t.Run(m.Name, func(t *testing.T) {
-			source, err := onnx.Parse(graph.Ops(), m.Name, m.Model)
+			source, err := onnx.Importer{Ops: graph.Ops(), MaxExtent: 40}.Parse(m.Name, m.Model)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -184,7 +184,7 @@ func TestControlRanges(t *testing.T) {
 	for _, name := range []string{"scan over a symbol", "loop over a symbol", "if"} {
 		models := controlModels(t)
 		m := models[slices.IndexFunc(models, func(m controlModel) bool { return m.Name == name })]
-		n, err := onnx.Parse(graph.Ops(), m.Name, m.Model)
+		n, err := onnx.Importer{Ops: graph.Ops(), MaxExtent: 40}.Parse(m.Name, m.Model)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -153,6 +153,7 @@ func (m *maker) known() {
 	m.add("shape", m.layer(graph.ShapeOf, graph.ShapeAttrs{Start: 1, End: 3}, x), Tolerance{})
 	m.add("size", m.layer(graph.SizeOf, nil, x), Tolerance{})
 	m.add("eye_like", m.layer(graph.EyeLike, graph.EyeAttrs{Type: numeric.F16, K: -1}, m.tensor(numeric.I32, numeric.Range{}, 5, 4)), Tolerance{})
+	m.add("places", m.layer(graph.Places, graph.PlacesAttrs{Most: 9, Count: "n"}, m.integers(6)), Tolerance{})
 	m.add("random_uniform", m.layer(graph.RandomUniform, graph.RandomAttrs{Type: numeric.F32, A: -2, B: 3, Seed: 5}, m.integers(2, 3, 5)), Tolerance{})
 	m.add("random_normal", m.layer(graph.RandomNormal, graph.RandomAttrs{Type: numeric.F16, A: 1, B: 2, Seed: 6}, m.integers(7, 3)), Tolerance{})
 	m.add("constant_of_shape", m.layer(graph.ConstantOfShape, graph.FillAttrs{Type: numeric.I64, Value: []byte{7, 0, 0, 0, 0, 0, 0, 1}}, m.integers(3, 5)), Tolerance{})

@@ -241,7 +241,11 @@ func (im *importer) loop(n *node, name string, inputs []*graph.Tensor) []error {
 	if carried, ok := im.carriedTensors(n, inputs); ok {
 		formal := append([]*graph.Tensor{oneOf(numeric.I64, g, 0), oneOf(numeric.Bool, g, 1)}, carried...)
 		if sub = im.network(g, name+"/body", formal); len(sub.problems) == 0 {
-			if errs = im.loopLayer(n, name, inputs, sub); len(errs) == 0 {
+			errs = im.loopLayer(n, name, inputs, sub)
+			if _, few := im.fewTrips(n, inputs); len(errs) > 0 && !few {
+				errs = im.growingLoop(n, name, inputs, sub, errs)
+			}
+			if len(errs) == 0 {
 				return nil
 			}
 		}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,7 +95,8 @@ func TestPreview(t *testing.T) { checkModels(t, "testdata/preview.json") }
 func checkModels(t *testing.T, file string) {
 	for _, c := range controlCases(t, file) {
 		t.Run(c.Name, func(t *testing.T) {
-			n, err := Parse(graph.Ops(), "m.onnx", c.Model)
+			importer := Importer{Ops: graph.Ops(), MaxExtent: 40}
+			n, err := importer.Parse("m.onnx", c.Model)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,12 +105,56 @@ func checkModels(t *testing.T, file string) {
 			if err := Export(&b, n); err != nil {
 				t.Fatal(err)
 			}
-			again, err := Parse(graph.Ops(), "again.onnx", b.Bytes())
+			again, err := importer.Parse("again.onnx", b.Bytes())
 			if err != nil {
 				t.Fatalf("%v\n%s", err, n)
 			}
 			c.check(t, again)
 		})
+	}
+}
+
+// TestDecidedExtents: an extent that data decide is refused where nothing says how large it can be, as a problem of its own kind, and
+// at a run where it is larger.
+func TestDecidedExtents(t *testing.T) {
+	for _, c := range controlCases(t, "testdata/control.json") {
+		if c.Name != "a length that data decide" {
+			continue
+		}
+		_, err := Parse(graph.Ops(), "m.onnx", c.Model)
+		var refused *ImportError
+		if !errors.As(err, &refused) || !slices.ContainsFunc(refused.Problems, func(p Problem) bool { return p.Extent }) {
+			t.Errorf("without a limit: %v", err)
+		}
+		n, err := Importer{Ops: graph.Ops(), MaxExtent: 5}.Parse("m.onnx", c.Model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, wrong := range []struct {
+			x    []float32
+			want string
+		}{{[]float32{2, 4}, "is 6; 0 to 5 are planned for"}, {[]float32{-7, 4}, "is -3; 0 to 5 are planned for"}} {
+			_, err = n.Eval(context.Background(), map[string]numeric.Value{"x": numeric.Values(numeric.F32, wrong.x, 2)}, nil)
+			if err == nil || !strings.Contains(err.Error(), wrong.want) {
+				t.Errorf("%v: %v, want %q", wrong.x, err, wrong.want)
+			}
+		}
+	}
+}
+
+// TestMasksAlike: places of one mask are counted once, however the model writes it again.
+func TestMasksAlike(t *testing.T) {
+	for _, c := range controlCases(t, "testdata/control.json") {
+		if c.Name != "a mask expanded to the shape that it has" {
+			continue
+		}
+		n, err := Parse(graph.Ops(), "m.onnx", c.Model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list := n.CountSymbols(); len(list) != 1 {
+			t.Errorf("%s: %q are counted", c.Name, list)
+		}
 	}
 }
 

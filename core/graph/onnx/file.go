@@ -48,6 +48,9 @@ type Importer struct {
 
 	// Lengths says how many tensors each input has that is a sequence, by name.
 	Lengths map[string]int
+
+	// MaxExtent is the most that an extent may be that data decide; 0 where none may.
+	MaxExtent int
 }
 
 // Open reads the model at path, and what it needs of the files beside it that hold its external data, and imports it with

@@ -71,7 +71,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		checkLook(t, b)
-		n, err := Parse(graph.Ops(), "fuzz.onnx", b)
+		n, err := Importer{Ops: graph.Ops(), MaxExtent: 64}.Parse("fuzz.onnx", b)
 		if err != nil {
 			if strings.Contains(err.Error(), "internal error") || len(err.Error()) > 1<<15 {
 				t.Error(err)

@@ -37,7 +37,8 @@ type importer struct {
 	symbols      map[string]string        // symbol by dim_param
 	taken        map[string]bool          // symbols
 	sequences    map[string][]*graph.Tensor
-	none         map[string]bool // optionals without an element
+	none         map[string]bool                 // optionals without an element
+	decided      map[graph.Element]*graph.Tensor // what data decide, as extents
 	scope        scope
 }
 
@@ -69,7 +70,7 @@ func (o Importer) parse(name string, data []byte, external func(*tensor, int) ([
 		Importer: o, net: graph.NewNetwork(m.graph.name), external: external, opsets: m.opsets,
 		initializers: map[string]*tensor{}, sparse: map[string]bool{}, values: map[string]*graph.Tensor{},
 		symbols: map[string]string{}, taken: map[string]bool{}, sequences: map[string][]*graph.Tensor{}, none: map[string]bool{},
-		scope: scope{work: &work{}},
+		decided: map[graph.Element]*graph.Tensor{}, scope: scope{work: &work{}},
 	}
 	if looked {
 		im.look = newLook(&m.graph)
@@ -218,6 +219,9 @@ func (im *importer) node(n *node, name string) {
 		errs = im.control(n, name, op, inputs)
 	case op != nil:
 		errs = im.layer(n, name, op, inputs, nil)
+		if len(errs) > 0 && len(undecided(n, inputs)) > 0 {
+			errs = im.decide(n, name, op, inputs, errs)
+		}
 	default:
 		errs = im.composite(n, name, composite, inputs)
 	}

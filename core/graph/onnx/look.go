@@ -62,7 +62,9 @@ func (im *importer) fail(n *node, name string, errs ...error) {
 	var reasons []string
 	for _, err := range errs {
 		if reasons = append(reasons, err.Error()); behind == "" && !errors.Is(err, errOpset) && !errors.Is(err, errInside) {
-			im.report(n.problem(err.Error()))
+			p := n.problem(err.Error())
+			p.Extent = errors.As(err, new(*undecidedError))
+			im.report(p)
 		}
 	}
 	im.stand(n, name, strings.Join(reasons, "; "), behind)

@@ -33,12 +33,12 @@ func (im *importer) within(g *graphProto, path string, inlined bool) *importer {
 	sub := &importer{
 		Importer: im.Importer, net: im.net, external: im.external, opsets: im.opsets,
 		initializers: map[string]*tensor{}, sparse: map[string]bool{}, values: map[string]*graph.Tensor{},
-		symbols: im.symbols, taken: im.taken, sequences: map[string][]*graph.Tensor{}, none: map[string]bool{},
+		symbols: im.symbols, taken: im.taken, sequences: map[string][]*graph.Tensor{}, none: map[string]bool{}, decided: im.decided,
 		scope: scope{outer: im, prefix: path + "/", inlined: inlined, work: im.scope.work, seen: map[*graph.Tensor]*graph.Tensor{}},
 	}
 	sub.Fixed = nil
 	if !inlined {
-		sub.net = graph.NewNetwork(path)
+		sub.net, sub.decided = graph.NewNetwork(path), map[graph.Element]*graph.Tensor{}
 	} else {
 		for i := 2; im.hasUnder(sub.scope.prefix); i++ {
 			sub.scope.prefix = fmt.Sprintf("%s_%d/", path, i)

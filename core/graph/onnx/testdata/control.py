@@ -271,4 +271,45 @@ case("loop that data end and inside which a layer counts", """g (float[4] x) => 
   }>
 }""", dict(x=np.abs(f(4)) + np.float32(1.5)), dict(x=np.zeros(4, np.float32)))
 
+case("a length that data decide", """g (float[n] x) => (float[l,n] y, int64[l] numbers, float[a,b] z) <
+  int64 zero = {0}, int64 one = {1}, int64 three = {3}, int64[1] last = {1}, float[1,1] half = {0.5}
+> {
+  up = Ceil(x)  sum = ReduceSum<keepdims = 0>(up)  length = Cast<to = 7>(sum)
+  r = Range(zero, length, one)  c = Cast<to = 1>(r)  place = Unsqueeze(c, last)  end = CumSum(up, zero)
+  earlier = Less(place, end)  y = Cast<to = 1>(earlier)
+  numbers = Add(r, three)  first = Constant<value = int64[1] {0}>()  l1 = Unsqueeze(length, first)  d = Shape(x)  both = Concat<axis = 0>(l1, d)  z = Expand(half, both)
+}""", dict(x=np.array([1.5, 0.2, 3], np.float32)), dict(x=np.array([4.1], np.float32)), dict(x=np.zeros(2, np.float32)))
+
+case("a list that a loop appends to", """g (float[n,2,3] x, float[0,2] none) => (float[k,2] sums, float[2,m] rows) <
+  int64 zero = {0}, bool yes = {1}, int64[1] last = {1}, int64[1] first = {0}, float[2,1] begin = {7, 8}
+> {
+  s = Shape(x)  trips = Gather(s, zero)
+  sums, rows = Loop(trips, yes, none, begin) <body = b (int64 i, bool c, float[p,2] a, float[2,q] r) => (bool co, float[p1,2] ao, float[2,q1] ro) {
+    co = Identity(c)  v = Gather(x, i)  t = ReduceSum<keepdims = 0>(v, last)  u = Unsqueeze(t, first)  ac = Cast<to = 1>(a)  ao = Concat<axis = 0>(ac, u)
+    w = Tanh(v)  rc = Concat<axis = 1>(r, w)  ro = Identity(rc)
+  }>
+}""", dict(x=f(3, 2, 3), none=np.zeros((0, 2), np.float32)), dict(x=f(1, 2, 3), none=np.zeros((0, 2), np.float32)))
+
+case("masks that are pasted", """g (float[n,4,4] x, int64[n,2] sizes) => (float[n,9,9] y) <
+  int64 zero = {0}, bool yes = {1}, int64[2] ones = {1, 1}, int64[2] origin = {0, 0}, int64[2] axes = {2, 3}, int64[2] edge = {9, 9}, int64[1] nothing = {0},
+  int64[1] first = {0}, int64[1] second = {1}, int64[1] nine = {9}, float[1] dark = {0}
+> {
+  s = Shape(x)  trips = Gather(s, zero)  e = Concat<axis = 0>(nothing, edge)  acc = ConstantOfShape(e)
+  y = Loop(trips, yes, acc) <body = b (int64 i, bool c, float[p,9,9] a) => (bool co, float[q,9,9] ao) {
+    co = Identity(c)  m = Gather(x, i)  size = Gather(sizes, i)
+    shape = Concat<axis = 0>(ones, size)  m1 = Unsqueeze(m, ones2)  roi = Constant<value = float[0] {}>()  big = Resize<mode = "linear">(m1, roi, , shape)
+    end = Min(size, edge)  cut = Slice(big, origin, end, axes)
+    h1 = Gather(end, first)  w1 = Gather(end, second)  below = Sub(nine, h1)  beside = Sub(nine, w1)
+    s1 = Concat<axis = 0>(ones, below, w1)  z1 = ConstantOfShape(s1)  tall = Concat<axis = 2>(cut, z1)
+    s2 = Concat<axis = 0>(ones, nine, beside)  z2 = ConstantOfShape(s2)  wide = Concat<axis = 3>(tall, z2)
+    one = Squeeze(wide, first)  ao = Concat<axis = 0>(a, one)
+  }>
+}""".replace("int64[1] first", "int64[2] ones2 = {0, 1}, int64[1] first"), *(dict(x=f(len(k), 4, 4), sizes=np.array(k)) for k in ([[3, 5], [12, 2], [9, 9]], [[1, 14]])))
+
+case("a mask expanded to the shape that it has", """g (float[n] x, float[n] z) => (float[n] y) <float least = {0}> {
+  m = Greater(x, least)  n1 = NonZero(m)  t1 = Transpose(n1)  a = GatherND(z, t1)
+  s = Shape(z)  none = ConstantOfShape(s)  s2 = Shape(none)  e = Expand(m, s2)  n2 = NonZero(e)  t2 = Transpose(n2)
+  y = ScatterND(none, t2, a)
+}""", dict(x=f(4), z=f(4)), dict(x=-np.abs(f(3)), z=f(3)))
+
 json.dump(cases, sys.stdout, indent=None, separators=(",", ":"))

@@ -1,0 +1,48 @@
+package cmd
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
+)
+
+// TestMaxExtent: a model of which data decide an extent runs where --max-extent says how large that can be; without it the error names
+// the flag.
+func TestMaxExtent(t *testing.T) {
+	d := graph.Define("decided")
+	length := d.Cast(d.Reduce(graph.ReduceMax, d.Abs(d.Input("x", numeric.F32, symbolic.Const(4))), false), numeric.I64)
+	d.Output("y", d.Neg(d.Cast(d.Places(length, graph.PlacesAttrs{Most: 1, Count: "n"}), numeric.F32)))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := onnx.Export(&b, n); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "decided.onnx")
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) (string, error) {
+		return call(t, runCommand(tables{backends: testTable()}), append([]string{path, "--backends", "cpu,eval", "--items", "2"}, args...)...)
+	}
+	if out, err := run("--max-extent", "40"); err != nil || !strings.Contains(out, "PASSED") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, err := run(); err == nil || !strings.Contains(hintOn(err), "--max-extent N") {
+		t.Errorf("no limit: %v; %s", err, hintOn(err))
+	}
+	for _, wrong := range []string{"-1", "100000000", "many"} {
+		if _, err := run("--max-extent", wrong); err == nil {
+			t.Errorf("--max-extent %s is taken", wrong)
+		}
+	}
+}
