@@ -62,7 +62,7 @@ func small(v float64) string {
 // clipText writes the share of elements outside a range.
 func clipText(share float64) string {
 	if v := 100 * share; v != 0 && v < 0.001 {
-		return "<0.001%"
+		return "<.001%"
 	}
 	return fmt.Sprintf("%.3f%%", 100*share)
 }

@@ -45,7 +45,7 @@ func TestMeasureTexts(t *testing.T) {
 	if got := decibels(heldOut(&report.CalibratorResult{})); got != "·" {
 		t.Errorf("of nothing held out %q", got)
 	}
-	for share, want := range map[float64]string{0: "0.000%", 2e-6: "<0.001%", 2e-5: "0.002%", 0.0832: "8.320%"} {
+	for share, want := range map[float64]string{0: "0.000%", 2e-6: "<.001%", 2e-5: "0.002%", 0.0832: "8.320%"} {
 		if got := clipText(share); got != want {
 			t.Errorf("%g: %q, want %q", share, got, want)
 		}
