@@ -43,6 +43,15 @@ func (b *board) publish(parts report.Part, change func(*report.Snapshot)) {
 	b.update(func(snap *report.Snapshot) {
 		change(snap)
 		snap.Stale &^= parts
+		snap.Preview &^= parts
+	})
+}
+
+// preview replaces reports by those of a configuration before all of its choices are made.
+func (b *board) preview(parts report.Part, change func(*report.Snapshot)) {
+	b.update(func(snap *report.Snapshot) {
+		change(snap)
+		snap.Preview |= parts
 	})
 }
 

@@ -36,9 +36,9 @@ func (w *worker) loop(ctx context.Context) {
 			case err != nil:
 				snap.Err = err.Error()
 			case w.wishes.todo.calibrators:
-				snap.Stale = report.PartCalibration
+				snap.Stale, snap.Preview = report.PartCalibration, 0
 			default:
-				snap.Stale = 0 // what the model has no data for is not awaited
+				snap.Stale, snap.Preview = 0, 0 // what the model has no data for is not awaited
 			}
 		})
 	}

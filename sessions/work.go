@@ -21,6 +21,9 @@ func (w *worker) work(ctx context.Context, cfg config.Config, once todo) error {
 	if err := w.announce(cfg, once); err != nil {
 		return err
 	}
+	if err := preview(ctx, w, cfg); err != nil {
+		return err
+	}
 	if err := w.rewrite(ctx, cfg); err != nil || w.stages.Model.Refused != nil {
 		return err
 	}

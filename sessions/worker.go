@@ -42,7 +42,7 @@ func (w *worker) announce(cfg config.Config, once todo) error {
 		return err
 	}
 	w.board.update(func(snap *report.Snapshot) {
-		snap.Stale = report.Derived()
+		snap.Stale, snap.Preview = report.Derived(), 0
 		snap.Config, snap.Model, snap.Err, snap.Busy = w.wishes.named(cfg), model, "", &report.Progress{Phase: "rebuilding"}
 		snap.Retiming, snap.Stopped = once.retime, false
 	})

@@ -21,7 +21,7 @@ func header(s *report.Snapshot, want config.Config, job *ui.Job, midBuild bool) 
 		Precision: slices.Index(pane.Precisions, want.Precision),
 		Profile:   fmt.Sprintf("batch %d", max(1, want.Batch)),
 		Recording: s.Recording != "",
-		Stale:     s.Stale&s.Made() != 0,
+		Stale:     s.Stale&^s.Preview&s.Made() != 0,
 		Job:       job,
 	}
 	if s.Device.Threads > 0 {
@@ -79,6 +79,9 @@ func badges(s *report.Snapshot, set int, midBuild bool) []ui.Badge {
 	var badges []ui.Badge
 	if s.Err != "" {
 		badges = append(badges, ui.Badge{Text: "ERROR", Style: ui.Bad | ui.Bold})
+	}
+	if s.Preview&s.Made() != 0 {
+		badges = append(badges, ui.Badge{Text: pane.Untried, Style: ui.Accent})
 	}
 	if randomRanges(s) {
 		badges = append(badges, ui.Badge{Text: report.RandomCalibration, Style: ui.Warn})

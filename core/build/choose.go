@@ -181,7 +181,7 @@ func (c *chooser) try(r *Rounding, e *Equalization) error {
 		t.Equalization = e.By
 	}
 	if c.Replay.Progress != nil {
-		c.Replay.Progress("trying "+t.Rounding.String()+" rounding", len(c.tried), len(c.Roundings)+len(c.Equalizations)-1)
+		c.Replay.Progress(c.phase(t), len(c.tried), len(c.Roundings)+len(c.Equalizations)-1)
 	}
 	if work := c.work(r); work > mostWork {
 		t.Skipped = fmt.Sprintf("it takes %.0f billion multiplications", work/1e9)
@@ -207,6 +207,18 @@ func (c *chooser) try(r *Rounding, e *Equalization) error {
 		c.best = w
 	}
 	return nil
+}
+
+// phase names the trial of a way, and says what those before it had.
+func (c *chooser) phase(t Tried) string {
+	text := "trying " + t.Rounding.String() + " rounding"
+	if !t.Equalization.IsOff() {
+		text += ", equalised by " + t.Equalization.String()
+	}
+	for i, done := range c.tried {
+		text += []string{"; of those held out ", ", "}[min(i, 1)] + done.String()
+	}
+	return text
 }
 
 // work returns about how many multiplications rounding takes.

@@ -132,6 +132,16 @@ func schemeName(s quant.Scheme) string {
 	return name
 }
 
+// ByCollected returns q with what can be had of one run over the data, that in which ranges are found: weights become the nearest
+// integers, channels stay as they are, and biases are corrected by the means of what is read, if at all.
+func (q Quantization) ByCollected() Quantization {
+	q.Rounding, q.Equalization = "nearest", "off"
+	if q.Full().BiasCorrection == quant.CorrectExact {
+		q.BiasCorrection = quant.CorrectFast
+	}
+	return q
+}
+
 // Effective returns q in one form for all that quantise alike: what is as by default is empty.
 func (q Quantization) Effective() Quantization {
 	q = q.Full()

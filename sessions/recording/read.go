@@ -26,7 +26,7 @@ func (f *film) read(ctx context.Context, seq int) (*report.Snapshot, error) {
 		return nil, err
 	}
 	snap := &report.Snapshot{
-		Seq: s.Seq, Schema: s.Schema, Config: s.Config, Device: s.Device, Stale: s.Stale, Busy: s.Busy, Err: s.Err,
+		Seq: s.Seq, Schema: s.Schema, Config: s.Config, Device: s.Device, Stale: s.Stale, Preview: s.Preview, Busy: s.Busy, Err: s.Err,
 		Telemetry: s.Telemetry, Replay: f.file.path,
 	}
 	ids, err := f.shown(ctx, seq)

@@ -55,8 +55,10 @@ type state struct {
 	Config config.Config
 	Device report.Device
 	Stale  report.Parts
-	Busy   *report.Progress `json:",omitempty"`
-	Err    string           `json:",omitempty"`
+
+	Preview report.Parts     `json:",omitempty"`
+	Busy    *report.Progress `json:",omitempty"`
+	Err     string           `json:",omitempty"`
 
 	Telemetry *report.Telemetry `json:",omitempty"`
 }

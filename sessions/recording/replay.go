@@ -84,7 +84,7 @@ func (r *Replay) Set(cfg config.Config) {
 func (r *Replay) missing(cfg config.Config) *report.Snapshot {
 	c := *r.Snapshot()
 	c.Config, c.Busy = cfg, nil
-	c.Stale = report.Derived()
+	c.Stale, c.Preview = report.Derived(), 0
 	c.Err = fmt.Sprintf("%s was not recorded; the recording has %s", cfg.Label(r.has().own), strings.Join(r.names(), "; "))
 	return &c
 }

@@ -133,7 +133,7 @@ func (w *writer) snapshot(s stamped) error {
 			c.tables[i] = id
 		}
 	}
-	state, err := json.Marshal(state{s.Seq, s.Schema, s.Config, s.Device, s.Stale, s.Busy, s.Err, s.Telemetry})
+	state, err := json.Marshal(state{s.Seq, s.Schema, s.Config, s.Device, s.Stale, s.Preview, s.Busy, s.Err, s.Telemetry})
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,8 @@ type Snapshot struct {
 	Ablation    *Ablation    `json:",omitempty"` // of the configuration that it names
 	Columns     *Columns     `json:",omitempty"` // precisions side by side, of the configuration at hand when they were asked for
 	Device      Device       `output:"-"`        // the head has it
-	Stale       Parts        // reports that are of an older configuration
+	Stale       Parts        // reports that are of an older configuration, or not yet of this one as it will be
+	Preview     Parts        `json:",omitempty"`                // those of Stale that are of this one quantised by what collecting found: what is found by trial is not yet
 	Busy        *Progress    `json:",omitempty"`                // what is being done now
 	Err         string       `json:",omitempty" output:"error"` // why the last run of the stages ended early
 	Stopped     bool         `json:",omitempty"`                // by a person: Stale reports are not on their way

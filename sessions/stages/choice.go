@@ -13,13 +13,7 @@ func (c *calibration) how(ctx context.Context, in lowering, lc *build.LowerConfi
 	if lc.Correction, err = c.correction(ctx, in); err != nil {
 		return err
 	}
-	roundings, equalizers := []quant.Rounding{in.Quantized.Rounder()}, []quant.Equalizer{in.Quantized.Equalizer()}
-	if roundings[0].IsAuto() && (in.Ranges == nil || c.orders.Stored.rounded(in.Ranges.By, in.Quantized, in.Weights) == nil) {
-		roundings = c.triedRoundings(in)
-	}
-	if equalizers[0].IsAuto() && (in.Ranges == nil || c.orders.Stored.equalized(in.Ranges.By, in.Quantized) == nil) {
-		equalizers = c.triedEqualizers(in)
-	}
+	roundings, equalizers := c.ways(in)
 	several := len(roundings)+len(equalizers) > 2
 	if several {
 		if done, err := c.again(ctx, in, lc); done || err != nil {
@@ -43,6 +37,18 @@ func (c *calibration) how(ctx context.Context, in lowering, lc *build.LowerConfi
 		choice.Made = func(r *build.Rounding, e *build.Equalization) { c.made.keep(in, r, e) }
 	}
 	return nil
+}
+
+// ways returns how weights may be rounded and channels equalised: several, where it is to be tried which is best.
+func (c *calibration) ways(in lowering) ([]quant.Rounding, []quant.Equalizer) {
+	roundings, equalizers := []quant.Rounding{in.Quantized.Rounder()}, []quant.Equalizer{in.Quantized.Equalizer()}
+	if roundings[0].IsAuto() && (in.Ranges == nil || c.orders.Stored.rounded(in.Ranges.By, in.Quantized, in.Weights) == nil) {
+		roundings = c.triedRoundings(in)
+	}
+	if equalizers[0].IsAuto() && (in.Ranges == nil || c.orders.Stored.equalized(in.Ranges.By, in.Quantized) == nil) {
+		equalizers = c.triedEqualizers(in)
+	}
+	return roundings, equalizers
 }
 
 // again has what was chosen before done again, if anything was: as it was found for the same network, anew for others.

@@ -38,12 +38,12 @@ func (j *Journal) say(level, layer, format string, args ...any) {
 	}
 }
 
-// asOne does work of several stages that has one line, if there was anything to do.
-func (j *Journal) asOne(what string, work func() error) error {
-	begin, lines := time.Now(), 0
+// AsOne does work of several stages that has one line, if there was anything to do.
+func (j *Journal) AsOne(what string, work func() error) error {
+	begin, lines, outer := time.Now(), 0, j.hushed
 	j.hushed = &lines
 	err := work()
-	j.hushed = nil
+	j.hushed = outer
 	if err == nil && lines > 0 {
 		j.say("info", "", "%s in %s", what, took(begin))
 	}

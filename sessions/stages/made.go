@@ -34,6 +34,15 @@ func (*made) names(in lowering) (calibration, network string) {
 	return fmt.Sprintf("%+v %+v %s %s", in.Ranges.By, in.Quantized, in.Weights, in.Precision), fmt.Sprintf("%+v %v", in.Of, in.Layers)
 }
 
+// chosen reports whether a way was chosen for the calibration of a lowering.
+func (m *made) chosen(in lowering) bool {
+	calibration, _ := m.names(in)
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	_, ok := m.ways[calibration]
+	return ok
+}
+
 // collected returns what scaled tensors are, by collect where they were others before.
 func (m *made) collected(of string, collect func() (*build.Collected, error)) (*build.Collected, error) {
 	m.lock.Lock()

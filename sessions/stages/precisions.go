@@ -105,6 +105,26 @@ func (p *precisions) make(ctx context.Context, in lowering) (*build.Lowered, err
 	return l, err
 }
 
+// Preview returns what a configuration is before it is tried how its weights are rounded and its channels equalised: what follows
+// from collecting alone, without another run over the data. ok is false where nothing is to be tried, or was before.
+func (p *precisions) Preview(cfg config.Config) (first config.Config, ok bool) {
+	in, err := p.orders.lowering(cfg)
+	switch {
+	case err != nil || in.Ranges == nil || in.Planned || p.model.Refused != nil:
+		return cfg, false
+	case cfg.Constraints == config.Obey: // which may end the build
+		return cfg, false
+	case p.backend.Info().Estimated: // on which an inference takes longer than trials on the host
+		return cfg, false
+	}
+	if roundings, equalizers := p.calibration.ways(in); len(roundings)+len(equalizers) <= 2 || p.calibration.made.chosen(in) {
+		return cfg, false
+	}
+	first = cfg.Clone()
+	first.Quantization = cfg.Quantization.ByCollected()
+	return first, true
+}
+
 // prepare returns the network that is lowered, and how, but for the correction of biases.
 func (p *precisions) prepare(ctx context.Context, in lowering) (*build.Optimized, build.LowerConfig, error) {
 	var lc build.LowerConfig

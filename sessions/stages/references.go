@@ -50,7 +50,7 @@ func (r *references) prepare(ctx context.Context, cfg config.Config) error {
 	if err := r.model.NeedsSource("comparing with FP32"); err != nil {
 		return err
 	}
-	return r.told.Log.asOne("built the FP32 reference", func() error {
+	return r.told.Log.AsOne("built the FP32 reference", func() error {
 		_, err := r.load(ctx, fp32(cfg))
 		return err
 	})

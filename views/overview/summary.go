@@ -189,8 +189,12 @@ func accuracyFacts(s *report.Snapshot) ui.Facts {
 		facts = append(facts, ui.Fact{Name: "output SQNR", Value: sqnrText(a.Outputs[0].SQNR), Note: "against " + a.Against()})
 	}
 	if s.Stale.Has(report.PartAccuracy) { // the facts above them are up to date before these are
+		how := " stale"
+		if s.Preview.Has(report.PartAccuracy) {
+			how = " nearest"
+		}
 		for i := range facts {
-			facts[i].Style, facts[i].Value = ui.Muted, facts[i].Value+" stale"
+			facts[i].Style, facts[i].Value = ui.Muted, facts[i].Value+how
 		}
 	}
 	return facts

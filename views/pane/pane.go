@@ -64,11 +64,17 @@ func (p *Input) Take(msg tea.Msg) bool {
 	return ok
 }
 
+// Untried is said of what was quantised to the nearest integers, before it was tried what is better.
+const Untried = "nearest, not yet tried"
+
 // Note returns text, and before it that the pane is stale if it is, and that its times are estimates if they are.
 func (p *Input) Note(text string) (string, ui.Style) {
 	var notes []string
-	if p.Snap.Stale&p.part&p.Snap.Made() != 0 {
+	switch of := p.Snap.Stale & p.part & p.Snap.Made(); {
+	case of&^p.Snap.Preview != 0:
 		notes = append(notes, "stale")
+	case of != 0:
+		notes = append(notes, Untried)
 	}
 	if p.Snap.Device.Estimated && p.part.Has(report.PartTimings|report.PartOverview) {
 		notes = append(notes, "estimated")
