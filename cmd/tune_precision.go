@@ -70,7 +70,7 @@ func tunePrecisionCommand(t tables) *cobra.Command {
 	f.StringVarP(&o.to, "output", "o", "", "the `FILE` of the best configuration to write, for --config")
 	f.StringVar(&o.state, "resume", "", "a `FILE` that keeps what was found, and from which a search goes on")
 	f.IntVar(&o.most, "engines", 12, "how many engines are built at most")
-	f.DurationVar(&o.limit, "limit", 0, "the `TIME` after which it ends with the best that it has found, as in 10m; default: none")
+	f.DurationVar(&o.limit, "limit", 0, "the `TIME` after which it ends with the best that it has found, as in 10m; finding ranges counts, but is not cut short, and one engine is built in any case; default: none")
 	under(c, outputHeading, "output", "resume")
 	under(c, "Goal", "engines", "limit")
 	return c
