@@ -2,7 +2,9 @@ package stages
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -89,7 +91,9 @@ func (sc *score) add(b int, ref, got map[string]numeric.Value) error {
 		return nil
 	}
 	if sc.unclassed == "" && len(sc.data.Labels(b*sc.batch)) == 0 {
-		sc.unclassed = unclassed(sc.output, got[sc.output].Dims, sc.batch)
+		if sc.unclassed = unclassed(sc.output, got[sc.output].Dims, sc.batch); sc.unclassed == "" && sc.task.Kind == "" {
+			sc.unclassed = places(sc.output, got, sc.batch)
+		}
 	}
 	r, g := ref[sc.output].Floats(), got[sc.output].Floats()
 	each := len(g) / sc.batch
@@ -170,23 +174,38 @@ func (sc *score) addRow(ref, got []float32, class int, text bool) {
 
 // unclassed says why an output has no row of classes for each item; "" where it has one: a single extent other than 1 beside the batch.
 func unclassed(name string, dims []int, batch int) string {
-	rest := dims
-	if len(dims) > 1 && dims[0] == batch {
-		rest = dims[1:]
-	}
-	wide := 0
-	for _, n := range rest {
-		if n > 1 {
-			wide++
-		}
-	}
-	switch wide {
+	switch len(wide(dims, batch)) {
 	case 0:
 		return fmt.Sprintf("no scores of classes (%s is one value for each item)", name)
 	case 1:
 		return ""
 	}
 	return fmt.Sprintf("no row of scores for each item (%s is %v)", name, dims)
+}
+
+// wide returns the extents of an output beside the batch that are not 1.
+func wide(dims []int, batch int) (list []int) {
+	if len(dims) > 1 && dims[0] == batch {
+		dims = dims[1:]
+	}
+	for _, n := range dims {
+		if n > 1 {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// places says why the row of an output is no scores of classes; "" where it may be. An extent that another output has beside others
+// numbers places, as the cells of a detector of which each has a box, or features, as those of each token of a text.
+func places(name string, outputs map[string]numeric.Value, batch int) string {
+	row := wide(outputs[name].Dims, batch)
+	for _, other := range slices.Sorted(maps.Keys(outputs)) {
+		if extents := wide(outputs[other].Dims, batch); len(extents) > 1 && slices.Contains(extents, row[0]) {
+			return fmt.Sprintf("output %s is %v and output %s %v: %d numbers no classes", name, outputs[name].Dims, other, outputs[other].Dims, row[0])
+		}
+	}
+	return ""
 }
 
 // surprise returns -log of the softmax of a class.

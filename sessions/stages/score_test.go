@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // labelled is data of labels alone.
@@ -155,3 +156,50 @@ func TestUnclassed(t *testing.T) {
 		}
 	}
 }
+
+// TestPlaces: a row of as many values as another output has rows is no row of classes, as of YuNet, unless a person says that it is
+// or there are labels; features beside scores change nothing.
+func TestPlaces(t *testing.T) {
+	type out struct {
+		name string
+		dims []int
+	}
+	yunet := []out{{"cls_8", []int{1, 6400, 1}}, {"obj_8", []int{1, 6400, 1}}, {"bbox_8", []int{1, 6400, 4}}}
+	for _, c := range []struct {
+		outputs []out
+		task    Task
+		labels  []int
+		want    string
+	}{
+		{yunet, Task{}, nil, report.TaskOutputs},
+		{yunet, Task{Kind: report.TaskClasses}, nil, report.TaskClasses},
+		{yunet, Task{}, []int{3}, report.TaskClasses},
+		{[]out{{"scores", []int{1, 100}}, {"boxes", []int{1, 100, 4}}}, Task{}, nil, report.TaskOutputs},
+		{[]out{{"pooled", []int{1, 768}}, {"hidden", []int{1, 128, 768}}}, Task{}, nil, report.TaskOutputs},
+		{[]out{{"logits", []int{1, 1000}}, {"features", []int{1, 1280}}}, Task{}, nil, report.TaskClasses},
+		{[]out{{"logits", []int{1, 1000}}, {"map", []int{1, 64, 7, 7}}}, Task{}, nil, report.TaskClasses},
+	} {
+		n, values := graph.NewNetwork("n"), map[string]numeric.Value{}
+		for _, o := range c.outputs {
+			n.MarkOutput(n.NewTensor(o.name, numeric.F32, symbolic.Shape(o.dims...)))
+			values[o.name] = numeric.NewValue(numeric.F32, o.dims...)
+		}
+		s := newScore(n, unlabelled{c.labels}, 1, c.task)
+		if err := s.add(0, values, values); err != nil {
+			t.Fatal(err)
+		}
+		l, _, err := s.result()
+		if err != nil || s.task.Kind != c.want || (l.Unclassed != "") != (c.want == report.TaskOutputs) {
+			t.Errorf("%v, %+v, labels %v: %q, %v, %q", c.outputs, c.task, c.labels, s.task.Kind, err, l.Unclassed)
+		}
+	}
+}
+
+// unlabelled is one item, whose labels may be missing.
+type unlabelled struct{ labels []int }
+
+func (unlabelled) Len() int                                     { return 1 }
+func (unlabelled) Inputs(int) (map[string]numeric.Value, error) { return nil, nil }
+func (d unlabelled) Labels(int) []int                           { return d.labels }
+func (unlabelled) Name() string                                 { return "items" }
+func (unlabelled) Random() bool                                 { return false }
