@@ -29,8 +29,9 @@ type evalRow struct {
 	Perplexity   *float64           `json:",omitempty"` // of them; null where that is no number
 	Task         *report.TaskMetric `json:",omitempty"` // what counts of the task; null where it is not known
 	Detection    *report.Detection  `json:",omitempty"`
-	SQNR         float64            `unit:"db" exact:"exact"` // of the first output
-	BesideFirst  *report.Sign       `json:",omitempty"`       // whether top-1 can be told from the first row\'s
+	SQNR         float64            `unit:"db" exact:"exact"`                     // of the first output
+	BesideFirst  *report.Sign       `json:",omitempty"`                           // whether top-1 can be told from the first row\'s
+	MAPBeside    *report.Difference `json:",omitempty" output:"map_beside_first"` // whether the mAP can be
 	Latency      time.Duration
 	LatencyP99   time.Duration
 	Speed        *report.Speed // beside the first row; null for that, and for the same engine as another row's
@@ -162,7 +163,8 @@ func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []co
 		row := newEvalRow(compared[of[i]])
 		row.Precision, row.Calibrator, row.Config, row.Unchanged = string(cfg.Precision), p.calibrator(cfg), cfg, unchanged[i]
 		if i > 0 && of[i] != of[0] {
-			row.BesideFirst = compared[of[i]].Accuracy.Labels.Answers.Beside(compared[of[0]].Accuracy.Labels.Answers)
+			own, other := &compared[of[i]].Accuracy.Labels, &compared[of[0]].Accuracy.Labels
+			row.BesideFirst, row.MAPBeside = own.Answers.Beside(other.Answers), own.Detection.Beside(other.Detection)
 		}
 		if row.Emulated = cfg.Precision.Emulated(); row.Emulated {
 			row.Latency, row.LatencyP99, row.Speed, row.WeightsBytes, row.ArenaBytes = 0, 0, nil, 0, 0
@@ -272,6 +274,9 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 		}
 		if s := r.BesideFirst; s != nil && !s.Apart() {
 			remark = strings.TrimSuffix("top-1 not told from the first on "+count(s.Items, "item")+"; "+remark, "; ")
+		}
+		if d := r.MAPBeside; d != nil && !d.Apart() {
+			remark = strings.TrimSuffix("mAP not told from the first on "+count(d.Items, "image")+"; "+remark, "; ")
 		}
 		line := []string{
 			r.precision(), r.Calibrator, known(r.Top1, hundredths), known(r.Agreement, hundredths), decibels(r.SQNR),

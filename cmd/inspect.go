@@ -306,6 +306,12 @@ func writeScore(w io.Writer, a *report.Accuracy) {
 	if s := a.Labels.BesideFP32; s != nil && a.Precision != "fp32" {
 		fmt.Fprintf(w, "top-1: the engine and FP32 %s\n", s)
 	}
+	if d := a.Labels.Detection; d != nil && d.MAPWithin != nil {
+		fmt.Fprintf(w, "mAP: from %s to %s %% with 95 %% confidence\n", percent(d.MAPWithin.Low), percent(d.MAPWithin.High))
+		if d.BesideFP32 != nil && a.Precision != "fp32" {
+			fmt.Fprintf(w, "mAP: the engine and FP32 %s\n", d.BesideFP32)
+		}
+	}
 	if i := a.Labels.PerplexityWithin; i != nil {
 		fmt.Fprintf(w, "perplexity: from %.2f to %.2f with 95 %% confidence\n", i.Low, i.High)
 	}

@@ -85,19 +85,31 @@ func (l limit) check(m, baseline *Measured, beside bool) report.CheckRow {
 	}
 	if over > slack*max(row.Limit, -row.Limit) {
 		row.Verdict = report.CheckFailed
-		if s := l.sign(m, baseline); s != nil && !s.Apart() {
-			row.Verdict, row.Why = report.CheckNoise, "top-1 and the baseline's "+s.String()
+		if why := l.noise(m, baseline); why != "" {
+			row.Verdict, row.Why = report.CheckNoise, why
 		}
 	}
 	return row
 }
 
-// sign says whether top-1, where its limit is the baseline's and nothing less, can be told from that; nil where that is not known.
-func (l limit) sign(m, baseline *Measured) *report.Sign {
-	if l.metric.name != "top1" || !l.relative || l.share != 0 || l.value != 0 || m.Accuracy == nil || baseline == nil || baseline.Accuracy == nil {
-		return nil
+// noise says that an accuracy, where its limit is the baseline's and nothing less, cannot be told from that; "" where it can, or where
+// that is not known.
+func (l limit) noise(m, baseline *Measured) string {
+	if !l.relative || l.share != 0 || l.value != 0 || m.Accuracy == nil || baseline == nil || baseline.Accuracy == nil {
+		return ""
 	}
-	return m.Accuracy.Labels.Answers.Beside(baseline.Accuracy.Labels.Answers)
+	own, other := &m.Accuracy.Labels, &baseline.Accuracy.Labels
+	switch l.metric.name {
+	case "top1":
+		if s := own.Answers.Beside(other.Answers); s != nil && !s.Apart() {
+			return "top-1 and the baseline's " + s.String()
+		}
+	case "map":
+		if d := own.Detection.Beside(other.Detection); d != nil && !d.Apart() {
+			return "mAP and the baseline's " + d.String()
+		}
+	}
+	return ""
 }
 
 // unknown says why a figure may be missing.

@@ -26,16 +26,27 @@ const recalls = 101
 // 101 recalls of the boxes in the order of their scores, over overlaps of 0.5 to 0.95, of the 100 best of a class in an image.
 type Precision struct {
 	classes map[int]*class
+	images  int
+	sorted  bool // what was found in each class, by score
 }
 
 // class is what is known of one.
 type class struct {
-	there int // boxes that count
+	there map[int]int // boxes that count, by image
 	found []judged
+}
+
+// count returns how many boxes are there, each image counting so many times.
+func (c *class) count(times []int) (n int) {
+	for image, boxes := range c.there {
+		n += boxes * times[image]
+	}
+	return n
 }
 
 // judged is a box that was found: by threshold, whether it is right, or counts for nothing.
 type judged struct {
+	image          int
 	score          float64
 	right, nothing [len(thresholds)]bool
 }
@@ -48,16 +59,21 @@ func (p *Precision) Add(there []Box, found []Found) {
 	for id, in := range byClass(there, found) {
 		c := p.classes[id]
 		if c == nil {
-			c = &class{}
+			c = &class{there: map[int]int{}}
 			p.classes[id] = c
 		}
 		for i := range in.there {
 			if !in.there[i].Crowd {
-				c.there++
+				c.there[p.images]++
 			}
 		}
-		c.found = append(c.found, judge(in.there, in.found)...)
+		for _, j := range judge(in.there, in.found) {
+			j.image = p.images
+			c.found = append(c.found, j)
+		}
 	}
+	p.images++
+	p.sorted = false
 }
 
 type image struct {
@@ -138,19 +154,33 @@ type Result struct {
 	Boxes   int // that are there, and no crowds
 }
 
+// Images is how many were added.
+func (p *Precision) Images() int { return p.images }
+
 // Result returns the precision over what was added; ok is false where no boxes were there.
 func (p *Precision) Result() (r Result, ok bool) {
+	return p.Of(slices.Repeat([]int{1}, p.images))
+}
+
+// Of returns the precision over images that count so many times each, in the order in which they were added.
+func (p *Precision) Of(times []int) (r Result, ok bool) {
+	for _, c := range p.classes {
+		if !p.sorted {
+			slices.SortStableFunc(c.found, func(a, b judged) int { return cmp.Compare(b.score, a.score) })
+		}
+	}
+	p.sorted = true
 	var sums [len(thresholds)]float64
 	for _, id := range slices.Sorted(maps.Keys(p.classes)) { // sums do not depend on the order of a map
 		c := p.classes[id]
-		if c.there == 0 {
+		there := c.count(times)
+		if there == 0 {
 			continue
 		}
 		r.Classes++
-		r.Boxes += c.there
-		slices.SortStableFunc(c.found, func(a, b judged) int { return cmp.Compare(b.score, a.score) })
+		r.Boxes += there
 		for t := range thresholds {
-			sums[t] += c.average(t)
+			sums[t] += c.average(t, there, times)
 		}
 	}
 	if r.Classes == 0 {
@@ -165,19 +195,24 @@ func (p *Precision) Result() (r Result, ok bool) {
 	return r, true
 }
 
-// average returns the average precision at a threshold: at each recall that of the best precision from there on.
-func (c *class) average(t int) float64 {
+// average returns the average precision at a threshold, of so many boxes, in images that count so many times: at each recall that of
+// the best precision from there on.
+func (c *class) average(t, there int, times []int) float64 {
 	recall := make([]float64, 0, len(c.found))
 	precision := make([]float64, 0, len(c.found))
 	right, wrong := 0, 0
 	for i := range c.found {
-		switch f := &c.found[i]; {
+		f := &c.found[i]
+		n := times[f.image]
+		switch {
+		case n == 0:
+			continue
 		case f.right[t]:
-			right++
+			right += n
 		case !f.nothing[t]:
-			wrong++
+			wrong += n
 		}
-		recall = append(recall, float64(right)/float64(c.there))
+		recall = append(recall, float64(right)/float64(there))
 		precision = append(precision, float64(right)/max(1, float64(right+wrong)))
 	}
 	for i := len(precision) - 1; i > 0; i-- {

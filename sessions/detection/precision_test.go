@@ -3,7 +3,9 @@ package detection
 import (
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 )
 
@@ -43,6 +45,37 @@ func TestPrecision(t *testing.T) {
 			if !ok || math.Abs(v[0]-v[1]) > 1e-9 {
 				t.Errorf("case %d: precision at %s is %.9f, want %.9f", i, name, v[0], v[1])
 			}
+		}
+	}
+}
+
+// TestPrecisionOf counts images several times and not at all: as if they had been added so often.
+func TestPrecisionOf(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	const images = 12
+	there, found := make([][]Box, images), make([][]Found, images)
+	var p Precision
+	for i := range images {
+		for range rnd.IntN(4) {
+			x, y := 80*rnd.Float64(), 80*rnd.Float64()
+			b := Box{X0: x, Y0: y, X1: x + 20, Y1: y + 20, Class: rnd.IntN(3), Crowd: rnd.IntN(8) == 0}
+			there[i] = append(there[i], b)
+			b.X0, b.Y0, b.Crowd = b.X0+4*rnd.Float64(), b.Y0-3*rnd.Float64(), false
+			found[i] = append(found[i], Found{b, rnd.Float64()}, Found{Box{X0: y, Y0: x, X1: y + 20, Y1: x + 20, Class: b.Class}, rnd.Float64()})
+		}
+		p.Add(slices.Clone(there[i]), slices.Clone(found[i]))
+	}
+	for range 20 {
+		times := make([]int, images)
+		var several Precision
+		for range images {
+			i := rnd.IntN(images)
+			times[i]++
+			several.Add(slices.Clone(there[i]), slices.Clone(found[i]))
+		}
+		want, _ := several.Result()
+		if got, _ := p.Of(times); math.Abs(got.Mean-want.Mean) > 1e-12 || got.Boxes != want.Boxes || got.Classes != want.Classes {
+			t.Errorf("%v: %+v, want %+v", times, got, want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Answers are which labelled items, or tokens of texts, an engine and FP32 are right on: sets of bits, the lowest of a byte first.
@@ -103,6 +104,16 @@ func McNemar(onlyFirst, onlySecond int) float64 {
 
 // Within is where a figure lies with 95 % confidence.
 type Within struct{ Low, High float64 }
+
+// Middle returns where 95 % of values lie, of a figure on items that were drawn; nil where there are too few.
+func Middle(values []float64) *Within {
+	cut := len(values) / 40
+	if cut == 0 {
+		return nil
+	}
+	values = slices.Sorted(slices.Values(values))
+	return &Within{values[cut], values[len(values)-1-cut]}
+}
 
 // ShareInterval returns that of a share of n items that are independent: E. B. Wilson's (Journal of the American Statistical
 // Association 22, 1927). Nil where there are none.

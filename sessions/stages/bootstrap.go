@@ -3,7 +3,6 @@ package stages
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -19,6 +18,12 @@ const (
 // them with replacement (B. Efron, Annals of Statistics 7, 1979), the same ones each time. of sums up the items that are drawn.
 // Nil where there are too few.
 func bootstrap(n int, of func(items []int) float64) *report.Within {
+	return report.Middle(resampled(n, of))
+}
+
+// resampled returns the values of a figure on items that are drawn; none where there are too few. Two figures of as many items are of
+// the same draws.
+func resampled(n int, of func(items []int) float64) []float64 {
 	if n < leastSample {
 		return nil
 	}
@@ -31,9 +36,7 @@ func bootstrap(n int, of func(items []int) float64) *report.Within {
 		}
 		values[i] = of(items)
 	}
-	slices.Sort(values)
-	cut := len(values) / 40
-	return &report.Within{Low: values[cut], High: values[len(values)-1-cut]}
+	return values
 }
 
 // inferencePowers are the power of an output and of its error, by inference.

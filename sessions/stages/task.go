@@ -139,6 +139,24 @@ func (t *detecting) result() *report.Detection {
 	if !ok {
 		return nil
 	}
-	return &report.Detection{Form: t.form.Name, MAP: got.Mean, MAP50: got.At50, MAP75: got.At75, FP32MAP: ref.Mean, FP32MAP50: ref.At50,
-		Boxes: got.Boxes, Classes: got.Classes, AgainstFP32Boxes: t.none}
+	d := &report.Detection{Form: t.form.Name, MAP: got.Mean, MAP50: got.At50, MAP75: got.At75, FP32MAP: ref.Mean, FP32MAP50: ref.At50,
+		Boxes: got.Boxes, Classes: got.Classes, Images: t.got.Images(), AgainstFP32Boxes: t.none}
+	if r := (report.Resamples{MAP: resampledMAP(&t.got), FP32: resampledMAP(&t.ref)}); len(r.MAP) > 0 {
+		d.Resamples, d.MAPWithin = &r, report.Middle(r.MAP)
+		d.BesideFP32 = d.CompareFP32()
+	}
+	return d
+}
+
+// resampledMAP returns the mean average precision on images that are drawn; none where there are too few.
+func resampledMAP(p *detection.Precision) []float64 {
+	times := make([]int, p.Images())
+	return resampled(len(times), func(images []int) float64 {
+		clear(times)
+		for _, i := range images {
+			times[i]++
+		}
+		r, _ := p.Of(times) // no boxes at all are none found
+		return r.Mean
+	})
 }

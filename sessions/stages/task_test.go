@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/detection"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -148,5 +150,43 @@ func TestClassesTask(t *testing.T) {
 	}
 	if l, items, err := s.result(); err != nil || items != 1 || l.Agreement >= 0 || l.Top1 >= 0 {
 		t.Errorf("%+v, %d items, %v", l, items, err)
+	}
+}
+
+// TestDetectionInterval has an engine that finds nothing in some of many images: told apart from FP32 where those are many, not where
+// they are two of forty, and from itself never.
+func TestDetectionInterval(t *testing.T) {
+	there := []detection.Box{{X1: 10, Y1: 10}}
+	right := []detection.Found{{Box: there[0], Score: 0.9}}
+	engine := func(images, lost int) *report.Detection {
+		d := &detecting{form: &detection.Form{Name: "test"}}
+		for i := range images {
+			d.ref.Add(slices.Clone(there), slices.Clone(right))
+			if i < lost {
+				d.got.Add(slices.Clone(there), nil)
+			} else {
+				d.got.Add(slices.Clone(there), slices.Clone(right))
+			}
+		}
+		return d.result()
+	}
+	bad, good, few := engine(40, 20), engine(40, 2), engine(leastSample-1, 4)
+	if w := bad.MAPWithin; w == nil || math.Abs((w.High-w.Low)/2-0.155) > 0.03 || w.Low > bad.MAP || w.High < bad.MAP {
+		t.Errorf("%+v around %v", w, bad.MAP) // 1.96 standard errors of a share of a half are 0.155
+	}
+	if d := bad.BesideFP32; d == nil || !d.Apart() || d.Low > -0.5 || d.High < -0.5 {
+		t.Errorf("beside FP32: %v", d)
+	}
+	if d := good.BesideFP32; d == nil || d.Apart() {
+		t.Errorf("two of forty beside FP32: %v", d)
+	}
+	if d := bad.Beside(good); d == nil || !d.Apart() {
+		t.Errorf("twenty and two: %v", d)
+	}
+	if d := good.Beside(good); d == nil || d.Apart() || d.Low != 0 || d.High != 0 {
+		t.Errorf("beside itself: %v", d)
+	}
+	if few.MAPWithin != nil || few.BesideFP32 != nil || few.Beside(few) != nil || good.Beside(nil) != nil || good.Beside(engine(41, 2)) != nil {
+		t.Error("few images, or others, have an interval")
 	}
 }

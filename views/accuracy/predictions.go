@@ -87,10 +87,8 @@ func (v *labelsView) Render(w, h int) string {
 // remark says what keeps the shares from telling all, or what tells instead; "" for nothing.
 func remark(a *report.Accuracy) (string, ui.Style) {
 	switch l := a.Labels; {
-	case l.Detection != nil && l.Detection.AgainstFP32Boxes:
-		return "the data has no boxes: those that FP32 is sure of stand for them", ui.Warn
 	case l.Detection != nil:
-		return fmt.Sprintf("%s of %s", words.Plural(l.Detection.Boxes, "box"), words.Plural(l.Detection.Classes, "class")), ui.Muted
+		return boxes(a)
 	case a.Task == report.TaskDetection:
 		return "no boxes are there to be found", ui.Warn
 	case a.Random && l.Unclassed == "":
@@ -108,6 +106,22 @@ func remark(a *report.Accuracy) (string, ui.Style) {
 		return "the data has no labels", ui.Muted
 	}
 	return "", ui.Plain
+}
+
+// boxes says of what precision is, and whether FP32's can be told from it.
+func boxes(a *report.Accuracy) (string, ui.Style) {
+	d := a.Labels.Detection
+	text, style := fmt.Sprintf("%s of %s", words.Plural(d.Boxes, "box"), words.Plural(d.Classes, "class")), ui.Muted
+	if d.AgainstFP32Boxes {
+		text, style = "the data has no boxes: those that FP32 is sure of stand for them", ui.Warn
+	}
+	if d.BesideFP32 != nil && a.Precision != string(config.FP32) {
+		text += ". mAP: " + d.BesideFP32.String()
+		if d.BesideFP32.Apart() {
+			style = ui.Warn
+		}
+	}
+	return text, style
 }
 
 // perplexityText says how likely a language model holds what follows in a text.
