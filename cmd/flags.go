@@ -120,16 +120,17 @@ type modelFlags struct {
 	device deviceFlags
 	output outputFlags
 
-	plugins   pluginFlags
-	sequences sequenceFlags
-	own       Own  // what the program has beside the built-in
-	lookOnly  bool // the model is looked at and not run: it needs neither data nor shapes
-	usual     bool // a model of texts without shapes is shown at usual ones, and that is said
-	partly    bool // a model of which parts are not supported does: it is looked at
-	anew      bool // several calibrators are compared: on the same data, whatever an engine has
-	rounds    int  // in which engines are measured side by side; 0: as usual
-	peaks     bool // layers are timed to be set under the device's peaks
-	few       int  // how many items are used where none were asked for; 0: all
+	plugins     pluginFlags
+	sequences   sequenceFlags
+	requantized bool // what quantisation a model brings is dropped
+	own         Own  // what the program has beside the built-in
+	lookOnly    bool // the model is looked at and not run: it needs neither data nor shapes
+	usual       bool // a model of texts without shapes is shown at usual ones, and that is said
+	partly      bool // a model of which parts are not supported does: it is looked at
+	anew        bool // several calibrators are compared: on the same data, whatever an engine has
+	rounds      int  // in which engines are measured side by side; 0: as usual
+	peaks       bool // layers are timed to be set under the device's peaks
+	few         int  // how many items are used where none were asked for; 0: all
 
 	chosen string // the usual shapes, as --shapes takes them, where they are taken
 
@@ -153,6 +154,10 @@ func (f *modelFlags) register(c *cobra.Command, takes part) {
 	}
 	f.plugins.addTo(c)
 	f.sequences.addTo(c)
+	if takes&takeCalibrator != 0 {
+		c.Flags().BoolVar(&f.requantized, "requantize", false, "drop the quantisation that a model brings: it is one of real numbers, to be quantised here")
+		under(c, configHeading, "requantize")
+	}
 	if takes&takeTimings == 0 { // it times nothing
 		f.device.timings = "none"
 	}

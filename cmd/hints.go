@@ -51,6 +51,9 @@ func hintOn(err error) string {
 	} else if errors.As(err, &e) && !e.Damaged {
 		return "trtui inspect model MODEL, inspect passes and the workbench show the rest of it, which parts are not supported, and why"
 	}
+	if e := new(stages.NotQuantized); errors.As(err, &e) && e.Own {
+		return "--requantize drops that, and the model is quantised here"
+	}
 	if e := new(model.Foreign); errors.As(err, &e) {
 		return map[model.FileUse]string{
 			model.AsRecording: "trtui replay opens a recording", model.AsData: "--data takes it, next to a model",

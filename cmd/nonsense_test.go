@@ -19,6 +19,8 @@ func TestNonsense(t *testing.T) {
 		{"sequences of an engine", []string{"run", engine, "--sequences", "x:3"}, "those of the engine digits.engine have the lengths that it was built with"},
 		{"a limit of an engine's extents", []string{"run", engine, "--max-extent", "3"}, "the engine digits.engine was built for extents up to a limit"},
 		{"sequences of what is looked at", []string{"inspect", "model", engine, "--sequences", "x:3"}, "--sequences is for a model"},
+		{"the quantisation of a model that has none", []string{"eval", "--requantize"}, "--requantize: digits brings no quantisation that could be dropped"},
+		{"the quantisation of an engine", []string{"eval", engine, "--requantize"}, "--requantize: digits.engine is an engine, which is quantised as it was built"},
 	} {
 		if out, text := command(t, exitFailure, tt.args...); !strings.Contains(text, tt.want) || out != "" {
 			t.Errorf("%s: %q, %q; want %q", tt.name, out, text, tt.want)

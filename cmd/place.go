@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -77,6 +78,11 @@ func (f *modelFlags) equipped(m *model.Model, err error) (*model.Model, error) {
 	}
 	if m.Engine != nil && f.sequences.extent > 0 {
 		return nil, usageError{fmt.Errorf("--max-extent is for a model; the engine %s was built for extents up to a limit", m.Name())}
+	}
+	if f.requantized {
+		if err := model.DropQuantization(context.Background(), m); err != nil {
+			return nil, usageError{fmt.Errorf("--requantize: %w", err)}
+		}
 	}
 	if err := f.config.readRules(m); err != nil {
 		return nil, err

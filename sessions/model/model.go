@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
@@ -107,6 +109,22 @@ func Parse(ops graph.OpSet, name string, data []byte) (*Model, error) {
 	}
 	sum := sha256.Sum256(data)
 	return &Model{Network: n, Path: name, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), Quantized: isQuantized(n), Opened: time.Since(begin)}, nil
+}
+
+// DropQuantization makes a model that brings its own quantisation one of real numbers, as if it had not been quantised.
+func DropQuantization(ctx context.Context, m *Model) error {
+	switch {
+	case m.Engine != nil:
+		return fmt.Errorf("%s is an engine, which is quantised as it was built; drop the quantisation of the model that it is of", m.Name())
+	case !m.Quantized:
+		return fmt.Errorf("%s brings no quantisation that could be dropped", m.Name())
+	}
+	n, err := build.DropQuantization(ctx, m.Network)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.Name(), err)
+	}
+	m.Network, m.Quantized = n, false
+	return nil
 }
 
 // Defined returns the model of a network that is in memory, as one that was defined in Go.

@@ -65,7 +65,10 @@ type cost struct {
 }
 
 // NotQuantized is the error of a configuration none of whose layers can be raised.
-type NotQuantized struct{ Why string }
+type NotQuantized struct {
+	Why string
+	Own bool // the model brings its own quantisation
+}
 
 func (e *NotQuantized) Error() string { return "there is nothing to raise: " + e.Why }
 
@@ -73,9 +76,9 @@ func (e *NotQuantized) Error() string { return "there is nothing to raise: " + e
 func (s *studies) open(ctx context.Context, cfg config.Config) (*study, error) {
 	switch {
 	case s.model.Quantized:
-		return nil, &NotQuantized{"the model brings its own quantisation"}
+		return nil, &NotQuantized{Why: "the model brings its own quantisation", Own: true}
 	case !cfg.Quantizes():
-		return nil, &NotQuantized{fmt.Sprintf("the precision is %s", cfg.Precision)}
+		return nil, &NotQuantized{Why: fmt.Sprintf("the precision is %s", cfg.Precision)}
 	case len(cfg.State) > 0:
 		return nil, errors.New("variants are run on items by themselves, and the model has a state that goes from item to item")
 	}
@@ -113,7 +116,7 @@ func (s *studies) open(ctx context.Context, cfg config.Config) (*study, error) {
 	}
 	t.divide()
 	if len(t.parts) == 0 {
-		return nil, &NotQuantized{"no layer computes on 8-bit weights"}
+		return nil, &NotQuantized{Why: "no layer computes on 8-bit weights"}
 	}
 	return t, t.prepare(ctx)
 }

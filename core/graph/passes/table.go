@@ -69,6 +69,11 @@ func Lowering() []pass.Pass {
 	}
 }
 
+// Dropping returns the passes that make a network of real numbers of one that brings its own quantisation, in order.
+func Dropping() []pass.Pass {
+	return []pass.Pass{simplify.DeadCode, quantise.ExpandQuantized, quantise.Drop, simplify.LateDeadCode}
+}
+
 // order says which pass must come before which in a table that has both, and why.
 var order = []struct{ first, then, why string }{
 	{"dead-code", "expand-weights", "what nothing needs stays small"},

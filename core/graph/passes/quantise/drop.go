@@ -1,0 +1,78 @@
+package quantise
+
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/pass/match"
+)
+
+// Drop takes back the quantisation that a model brings, so that it can be quantised anew: activations are not rounded, and weights are
+// the real numbers that their integers stand for. It is in no table, since it changes what the network computes.
+//
+//	p = QuantizeLinear(x), t = DequantizeLinear(p)      w = DequantizeLinear(w_integers)
+//	y = Conv(t, w)                                  ->  y = Conv(x, w_real)
+var Drop = pass.Pass{
+	Name:  "drop-quantization",
+	Doc:   "take back the quantisation that a model brings",
+	Rules: []string{"drop-pair", "drop-integers"},
+	Run:   func(r *pass.Rewrite) { r.Each(func(l *graph.Layer) bool { return drop(r, l) }) },
+}
+
+func drop(r *pass.Rewrite, d *graph.Layer) bool {
+	if d.Op != graph.Dequantize {
+		return false
+	}
+	if d.Inputs[0].IsConst() {
+		return dropIntegers(r, d)
+	}
+	q := d.Inputs[0].Producer
+	if q == nil || q.Op != graph.Quantize {
+		return false
+	}
+	c := r.Candidate("drop-pair", q, d)
+	x, y := q.Inputs[0], d.Outputs[0]
+	switch {
+	case x.Type != y.Type:
+		return c.Miss(pass.WrongType, "%s is %s and %s %s", x.Name, x.Type, y.Name, y.Type)
+	case !sameQuantisation(q, d):
+		return c.Miss(pass.WrongAttribute, "%s is not dequantised as it was quantised", x.Name)
+	case !c.Enabled():
+		return false
+	case !r.Bypass(d, x):
+		return c.Miss(pass.NetworkOutput, "it alone connects %s to %s", y.Name, x.Name)
+	}
+	r.Eliminate(d, x.Producer)
+	return c.Fire(dropUnused(r, c, q)...)
+}
+
+// sameQuantisation reports whether a Dequantize takes back a Quantize but for what rounding and clipping lose.
+func sameQuantisation(q, d *graph.Layer) bool {
+	a, b := q.Attrs.(graph.QuantAttrs), d.Attrs.(graph.QuantAttrs)
+	return a.Range.Equal(b.Range) && a.Range.Axis == b.Range.Axis && a.Block == b.Block && slices.Equal(q.Inputs[1:], d.Inputs[1:])
+}
+
+// dropIntegers makes constants of integers the real numbers that they stand for.
+func dropIntegers(r *pass.Rewrite, d *graph.Layer) bool {
+	c := r.Candidate("drop-integers", d)
+	if i := slices.IndexFunc(d.Inputs, func(t *graph.Tensor) bool { return t != nil && !t.IsConst() }); i >= 0 {
+		return c.Miss(pass.NotConstant, "%s is computed", d.Inputs[i].Name)
+	}
+	if !c.Enabled() {
+		return false
+	}
+	real, err := match.ConstantOutputs(d, false)
+	if err != nil {
+		return c.Miss(pass.EvalFailed, "%v", err)
+	}
+	y := d.Outputs[0]
+	if r.Network().IsOutput(y) {
+		return c.Miss(pass.NetworkOutput, "%s is an output of the network", y.Name)
+	}
+	w := r.Network().AddConst(y.Name+"_real", real[0])
+	r.Network().Redirect(y, w)
+	r.Fold(d)
+	r.Network().Remove(d)
+	return c.Fire()
+}
