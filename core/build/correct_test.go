@@ -186,3 +186,87 @@ func TestCorrectBias(t *testing.T) {
 		t.Error("biases are corrected on no data")
 	}
 }
+
+// TestCorrectBehindData corrects products behind what data decide: rows of which each item has a number of its own, none too, and the
+// numbers of rows that are rounded from real ones, early, and read late as well.
+func TestCorrectBehindData(t *testing.T) {
+	ctx, rnd := context.Background(), rand.New(rand.NewPCG(8, 1))
+	weights := func(d *graph.Definition, name string, rows, columns int) *graph.Tensor {
+		x := make([]float32, rows*columns)
+		for i := range x {
+			x[i] = float32(rnd.NormFloat64() / 4)
+		}
+		return d.Constant(name, numeric.Values(numeric.F32, x, rows, columns))
+	}
+	number := func(d *graph.Definition, name string, v float32) *graph.Tensor {
+		return d.Constant(name, numeric.Values(numeric.F32, []float32{v}))
+	}
+	products := func(d *graph.Definition, x *graph.Tensor) *graph.Tensor {
+		return d.MatMul(d.Relu(d.MatMul(x, weights(d, "w1", 12, 24))), weights(d, "w2", 24, 20))
+	}
+	for name, rest := range map[string]func(d *graph.Definition, x, s *graph.Tensor) *graph.Tensor{
+		"counted": func(d *graph.Definition, x, s *graph.Tensor) *graph.Tensor {
+			some := d.Gather(x, d.Squeeze(d.NonZero(d.Greater(s, number(d, "least", 1.5))), 0), 0)
+			return d.Reduce(graph.ReduceSum, d.MatMul(products(d, d.Concat(0, some, some)), weights(d, "w3", 20, 6)), false, 0)
+		},
+		"counted early and read late": func(d *graph.Definition, x, s *graph.Tensor) *graph.Tensor {
+			rows := d.Squeeze(d.NonZero(d.Greater(s, number(d, "least", 0.5))), 0)
+			both := d.Concat(1, products(d, d.Gather(x, rows, 0)), d.Gather(d.Neg(x), rows, 0))
+			return d.Reduce(graph.ReduceSum, d.MatMul(both, weights(d, "w3", 32, 6)), false, 0)
+		},
+		"rounded": func(d *graph.Definition, x, s *graph.Tensor) *graph.Tensor {
+			row := d.Unsqueeze(d.Cast(d.Clip(d.Abs(d.Reduce(graph.ReduceSum, s, false, 0)), 0, 15), numeric.I64), 0)
+			late := products(d, d.Add(x, d.Gather(x, row, 0)))
+			return d.MatMul(d.Add(late, d.Gather(late, row, 0)), weights(d, "w3", 20, 6))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := graph.Define(name)
+			d.Output("y", rest(d, d.Input("x", numeric.F32, symbolic.Shape(16, 12)...), d.Input("s", numeric.F32, symbolic.Shape(16)...)))
+			n, err := d.Network()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var items []map[string]numeric.Value
+			for range 24 {
+				x, s := make([]float32, 16*12), make([]float32, 16)
+				for i := range x {
+					x[i] = float32(rnd.NormFloat64())
+				}
+				for i := range s {
+					s[i] = float32(rnd.NormFloat64())
+				}
+				items = append(items, map[string]numeric.Value{"x": numeric.Values(numeric.F32, x, 16, 12), "s": numeric.Values(numeric.F32, s, 16)})
+			}
+			batches := func(yield func(map[string]numeric.Value, error) bool) {
+				for _, in := range items {
+					if !yield(in, nil) {
+						return
+					}
+				}
+			}
+			b := cpu.Open(2)
+			defer b.Close()
+			env := n.Counts(nil)
+			o, err := build.Optimize(ctx, n, pass.Config{Shapes: env})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := build.Collect(ctx, n, env, b, batches, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := build.Lower(ctx, o, build.LowerConfig{
+				Precision: numeric.I8, Ranges: build.Ranges(found.Histograms, quant.MinMax{Scheme: quant.Scheme{Asymmetric: true}}), Pass: pass.Config{Shapes: env},
+				Correction: &build.Correction{Replay: &build.Replay{Backend: b, Env: env, Batches: batches, Items: len(items)}},
+			}, run.Supports(b, env))
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(l.Steps, func(s pass.Step) bool { return s.Pass == "correct-biases" })
+			if i < 0 || len(l.Steps[i].Fired)+len(l.Steps[i].Missed) != 3 {
+				t.Errorf("of three products' biases: %+v", l.Steps[max(0, i)])
+			}
+		})
+	}
+}

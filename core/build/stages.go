@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 
@@ -62,7 +63,8 @@ const (
 )
 
 // staged runs a network on several items at once, as far as it is asked to go: what comes later may be changed in between.
-// Between stages it holds the tensors of each item that later layers read, so that no layer runs twice.
+// Between stages it holds the real numbers of each item that later layers read, and what is counted, so that layers run once, but for
+// those that make integers and what these need.
 type staged struct {
 	*Replay
 	ctx  context.Context
@@ -167,13 +169,33 @@ func (s *staged) finish(n *graph.Network, tensors []*graph.Tensor) error {
 	return s.run(s.part(n, tensors))
 }
 
-// holdable reports whether a tensor may be kept between stages: it holds real numbers of an item.
+// holdable reports whether a tensor may be kept between stages: it holds real numbers of an item, or what a layer counts, whose extent
+// others have that are kept.
 func holdable(t *graph.Tensor) bool {
 	l := t.Producer
-	if l == nil || !t.RealType().IsFloat() || len(l.Inputs) == 0 {
+	if l == nil || len(l.Inputs) == 0 {
+		return false
+	}
+	if !isCounted(t) && !t.RealType().IsFloat() {
 		return false
 	}
 	return slices.ContainsFunc(l.Inputs, func(in *graph.Tensor) bool { return in != nil && !in.IsConst() })
+}
+
+// isCounted reports whether a layer counts the extent of a tensor. Such are held to the end: whatever is computed of them once more is then
+// as large as what was.
+func isCounted(t *graph.Tensor) bool {
+	if t.Producer == nil {
+		return false
+	}
+	_, ok := t.Producer.Counted()
+	return ok
+}
+
+// holds reports whether a tensor is held.
+func (s *staged) holds(t *graph.Tensor) bool {
+	_, ok := s.held[0][t.Name]
+	return ok && holdable(t)
 }
 
 // part returns the network of the layers that have not run and that some tensors wait for. Its outputs are what other layers read
@@ -182,7 +204,7 @@ func (s *staged) part(n *graph.Network, tensors []*graph.Tensor) *graph.Network 
 	wanted := map[*graph.Layer]bool{}
 	var want func(t *graph.Tensor)
 	want = func(t *graph.Tensor) {
-		if t == nil || t.Producer == nil || wanted[t.Producer] || s.done[t.Producer.Name] && holdable(t) {
+		if t == nil || t.Producer == nil || wanted[t.Producer] || s.done[t.Producer.Name] && s.holds(t) {
 			return
 		}
 		wanted[t.Producer] = true
@@ -201,7 +223,7 @@ func (s *staged) part(n *graph.Network, tensors []*graph.Tensor) *graph.Network 
 	part, copies := cut(n, wanted)
 	for _, l := range n.Layers {
 		for _, t := range l.Outputs {
-			if wanted[l] && holdable(t) && (s.needed(t) || n.IsOutput(t) || slices.Contains(s.last, t.Name)) {
+			if wanted[l] && holdable(t) && (s.needed(t) || isCounted(t) || n.IsOutput(t) || slices.Contains(s.last, t.Name)) {
 				part.MarkOutput(copies[t])
 			}
 		}
@@ -266,17 +288,106 @@ func (s *staged) needed(t *graph.Tensor) bool {
 	return slices.ContainsFunc(t.Users, func(l *graph.Layer) bool { return !s.done[l.Name] })
 }
 
-// run runs a part on each item, and holds its outputs.
+// run runs a part on each item, and holds its outputs. Items of which data decide extents that the part begins with have a plan of their
+// own: what is cut off in between is as large as it came.
 func (s *staged) run(part *graph.Network) error {
 	if len(part.Outputs) == 0 {
 		return nil
 	}
-	c, l, err := unfused(s.ctx, part, s.Env, s.Backend)
+	groups, err := s.alike(part)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		if err := s.runAlike(part, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alike is items whose tensors have the same extents where a part begins.
+type alike struct {
+	env   map[string]int
+	items []map[string]numeric.Value
+}
+
+// alike returns the items in groups for a part, in the order of the first of each.
+func (s *staged) alike(part *graph.Network) (groups []alike, err error) {
+	planned := map[string][]int{}
+	for _, t := range part.Inputs {
+		planned[t.Name] = symbolic.Eval(t.Dims, s.Env)
+	}
+	at := map[string]int{}
+	for _, held := range s.held {
+		shapes := map[string][]int{}
+		for name := range planned {
+			shapes[name] = held[name].Dims
+		}
+		key := fmt.Sprint(shapes) // in the order of names
+		i, known := at[key]
+		if !known {
+			env := s.Env
+			if !maps.EqualFunc(shapes, planned, slices.Equal) {
+				if env, err = s.bind(part, shapes); err != nil {
+					return nil, err
+				}
+			}
+			i = len(groups)
+			at[key], groups = i, append(groups, alike{env: env})
+		}
+		groups[i].items = append(groups[i].items, held)
+	}
+	return groups, nil
+}
+
+// bind returns the values of all symbols where the inputs of a part have these shapes. An extent may be computed of a count, such as the
+// samples of a signal of the frames of it: counts are as many as make it, which only grows with them.
+func (s *staged) bind(part *graph.Network, shapes map[string][]int) (map[string]int, error) {
+	env, known := maps.Clone(s.Env), map[string]bool{}
+	each := func(f func(d symbolic.Dim, n int)) {
+		for _, t := range part.Inputs {
+			for i, d := range t.Dims {
+				f(d, shapes[t.Name][i])
+			}
+		}
+	}
+	each(func(d symbolic.Dim, n int) {
+		if name, ok := d.SymbolName(); ok {
+			env[name], known[name] = n, true
+		}
+	})
+	each(func(d symbolic.Dim, n int) {
+		symbols := map[string]bool{}
+		d.Symbols(symbols)
+		maps.DeleteFunc(symbols, func(name string, _ bool) bool { return known[name] })
+		if len(symbols) != 1 || d.Eval(env) == n {
+			return
+		}
+		for name := range symbols {
+			known[name] = true
+			env[name] = sort.Search(s.Env[name], func(v int) bool {
+				env[name] = v
+				return d.Eval(env) >= n
+			})
+		}
+	})
+	for _, t := range part.Inputs {
+		if got := symbolic.Eval(t.Dims, env); !slices.Equal(got, shapes[t.Name]) {
+			return nil, fmt.Errorf("%s has the shape %v, and no counts make it so", t, shapes[t.Name])
+		}
+	}
+	return part.Counts(env), nil
+}
+
+// runAlike runs a part on items that are alike.
+func (s *staged) runAlike(part *graph.Network, g alike) error {
+	c, l, err := unfused(s.ctx, part, g.env, s.Backend)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	contexts := append(s.apart(l), c)
+	contexts := append(s.apart(l, len(g.items)), c)
 	if len(contexts) > 1 {
 		contexts = contexts[:len(contexts)-1]
 		defer c.Close()
@@ -289,10 +400,10 @@ func (s *staged) run(part *graph.Network) error {
 			defer c.Close()
 			for errs[i] == nil {
 				at := int(next.Add(1) - 1)
-				if at >= len(s.held) {
+				if at >= len(g.items) {
 					return
 				}
-				errs[i] = s.item(c, part, s.held[at])
+				errs[i] = s.item(c, part, g.items[at])
 			}
 		})
 	}
@@ -300,12 +411,12 @@ func (s *staged) run(part *graph.Network) error {
 	return cmp.Or(errs...)
 }
 
-// apart returns contexts with threads of their own, where the backend has several: items do not wait for each other, as threads do
-// behind every layer of one item. Without memory for them there are none.
-func (s *staged) apart(l *run.Loaded) (list []*run.ExecutionContext) {
+// apart returns contexts for so many items with threads of their own, where the backend has several: items do not wait for each other,
+// as threads do behind every layer of one item. Without memory for them there are none.
+func (s *staged) apart(l *run.Loaded, items int) (list []*run.ExecutionContext) {
 	_, ok := s.Backend.(run.Threaded)
 	threads := s.Backend.Info().Threads
-	n := min(threads, len(s.held))
+	n := min(threads, items)
 	for ok && n > 1 && len(list) < n {
 		c, err := l.NewContextOf(threads / n)
 		if err != nil {
@@ -339,7 +450,7 @@ func (s *staged) item(c *run.ExecutionContext, part *graph.Network, held map[str
 func (s *staged) drop(n *graph.Network) {
 	for _, held := range s.held {
 		for name := range held {
-			if t := n.Tensor(name); t == nil || !n.IsInput(t) && !n.IsOutput(t) && !s.needed(t) && !slices.Contains(s.last, t.Name) {
+			if t := n.Tensor(name); t == nil || !n.IsInput(t) && !n.IsOutput(t) && !isCounted(t) && !s.needed(t) && !slices.Contains(s.last, t.Name) {
 				delete(held, name)
 			}
 		}
