@@ -115,12 +115,14 @@ func (r *Recorder) add(s stamped) {
 	s.done = s.Err != "" || s.Refused() && s.Stale == 0 || s.Settled() && (s.Busy == nil || !s.Timings.Live)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.dead {
+		return
+	}
 	p := &r.pending
-	switch {
-	case r.dead:
-	case !s.done:
+	p.meet(s.Config, s.key)
+	if !s.done {
 		p.progress = &s
-	default:
+	} else {
 		p.progress = nil
 		p.settled = slices.DeleteFunc(p.settled, func(o stamped) bool { return o.key == s.key })
 		p.settled = append(p.settled, s)
@@ -136,6 +138,7 @@ func (r *Recorder) Sample(key string, cfg config.Config, s run.Sample) {
 		return
 	}
 	r.pending.samples += n
+	r.pending.meet(cfg, key)
 	r.pending.runs = append(r.pending.runs, timedRun{cfg, key, s.Latency, slices.Clone(s.Steps)})
 }
 
@@ -144,6 +147,7 @@ func (r *Recorder) Telemetry(cfg config.Config, t *report.Telemetry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.dead && len(r.pending.telemetry) < maxPendingTelemetry {
+		r.pending.meet(cfg, r.key(cfg))
 		r.pending.telemetry = append(r.pending.telemetry, deviceState{cfg, r.key(cfg), t})
 	}
 }

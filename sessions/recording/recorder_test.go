@@ -288,3 +288,20 @@ func TestRecordingStopped(t *testing.T) {
 		}
 	}
 }
+
+// TestConfigurationsInOrder: one that was broken off before it had a state is recorded before the next, whatever of both is written first.
+func TestConfigurationsInOrder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.trtui")
+	r, err := Create(path, "test", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1}
+	next := first
+	next.Precision = config.FP16
+	r.Sample(r.key(first), first, run.Sample{Latency: time.Millisecond})
+	r.Snapshot(&report.Snapshot{Seq: 1, Schema: report.Schema, Config: next})
+	if tried := closed(t, r, path).Tried(); len(tried) != 2 || tried[0].Config.Precision != config.FP32 {
+		t.Errorf("recorded were %+v", tried)
+	}
+}

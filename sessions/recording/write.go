@@ -28,6 +28,11 @@ func (w *writer) write(p pending, last bool) (err error) {
 			_ = w.exec("ROLLBACK") // the error that led here is the one to report
 		}
 	}()
+	for _, m := range p.written() {
+		if _, err := w.config(m.cfg, m.key, m.time); err != nil {
+			return err
+		}
+	}
 	for _, s := range p.settled {
 		if err := w.snapshot(s); err != nil {
 			return err
