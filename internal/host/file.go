@@ -48,7 +48,7 @@ func ReadUpTo(path string, most int64) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case n < size:
-			return nil, fmt.Errorf("%s changed while it was read: it had %d bytes, and ends after %d; read it again when it is written", path, size, n)
+			return nil, endsEarly(path, size, n)
 		case n <= most:
 			return data.Bytes(), nil
 		}
@@ -57,6 +57,33 @@ func ReadUpTo(path string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s has more than %d bytes", path, most)
 	}
 	return nil, fmt.Errorf("%s has more than %d MiB", path, most>>20)
+}
+
+func endsEarly(path string, size, n int64) error {
+	return fmt.Errorf("%s changed while it was read: it had %d bytes, and ends after %d; read it again when it is written", path, size, n)
+}
+
+// Whole reads a file from its beginning: an end before the size that it has now is an error.
+func Whole(f *os.File) (io.Reader, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return &whole{f: f, size: info.Size()}, nil
+}
+
+// whole counts what was read.
+type whole struct {
+	f       *os.File
+	size, n int64
+}
+
+func (w *whole) Read(p []byte) (int, error) {
+	n, err := w.f.Read(p)
+	if w.n += int64(n); err == io.EOF && w.n < w.size {
+		err = endsEarly(w.f.Name(), w.size, w.n)
+	}
+	return n, err
 }
 
 func kind(m fs.FileMode) string {

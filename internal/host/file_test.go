@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -47,5 +48,34 @@ func TestReadUpTo(t *testing.T) {
 	}
 	if data, err := ReadFile(short); err == nil || !strings.Contains(err.Error(), short+" changed while it was read") {
 		t.Errorf("%q, %v", data, err)
+	}
+}
+
+// TestWhole reads a file that is cut off meanwhile.
+func TestWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "some")
+	if err := os.WriteFile(path, make([]byte, 10), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for size, want := range map[int64]string{10: "", 2: "it had 10 bytes, and ends after 2"} {
+		f, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		r, err := Whole(f)
+		if err == nil {
+			err = os.Truncate(path, size)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(r)
+		if int64(len(data)) != size || (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("cut off to %d bytes: %d were read, %v", size, len(data), err)
+		}
+		if err := os.WriteFile(path, make([]byte, 10), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

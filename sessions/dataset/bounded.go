@@ -59,8 +59,9 @@ func readAll(r io.Reader) ([]byte, error) {
 // stream is an open file, decompressed if it is gzip, that is hashed as it is read.
 type stream struct {
 	*bufio.Reader
-	file *os.File
-	hash hash.Hash
+	file  *os.File
+	whole io.Reader // of the file
+	hash  hash.Hash
 }
 
 func openStream(path string) (*stream, error) {
@@ -69,7 +70,11 @@ func openStream(path string) (*stream, error) {
 		return nil, err
 	}
 	s := &stream{file: f, hash: sha256.New()}
-	s.Reader = bufio.NewReaderSize(io.TeeReader(f, s.hash), 1<<16)
+	if s.whole, err = host.Whole(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	s.Reader = bufio.NewReaderSize(io.TeeReader(s.whole, s.hash), 1<<16)
 	if b, _ := s.Peek(2); bytes.Equal(b, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(s.Reader)
 		if err != nil {
@@ -89,7 +94,7 @@ func (s *stream) identity(path string, o Options) (Identity, error) {
 	if err != nil {
 		return Identity{}, err
 	}
-	if _, err := io.Copy(s.hash, s.file); err != nil {
+	if _, err := io.Copy(s.hash, s.whole); err != nil {
 		return Identity{}, err
 	}
 	fmt.Fprintf(s.hash, "%+v", o)

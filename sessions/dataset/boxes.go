@@ -169,7 +169,11 @@ func readYOLOFile(path string) (boxes []truth, err error) {
 		return nil, err
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(io.LimitReader(f, maxBoxFile))
+	whole, err := host.Whole(f)
+	if err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(io.LimitReader(whole, maxBoxFile))
 	for n := 1; lines.Scan(); n++ {
 		fields := strings.Fields(lines.Text())
 		if len(fields) == 0 {
