@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/core/build"
@@ -179,11 +180,20 @@ func TestCorrectBias(t *testing.T) {
 	if s := corrected(steps); s == nil || len(s.Fired) != 0 || len(s.Missed) != 4 || off != none {
 		t.Errorf("switched off: %+v, off by %g, not %g", s, off, none)
 	}
-	if _, err := build.Lower(ctx, o, build.LowerConfig{
-		Precision: numeric.I8, Ranges: ranges, Pass: pass.Config{Shapes: env},
-		Correction: &build.Correction{Replay: &build.Replay{Backend: b, Env: env, Batches: func(func(map[string]numeric.Value, error) bool) {}}},
-	}, run.Supports(b, env)); err == nil {
-		t.Error("biases are corrected on no data")
+	for what, in := range map[string]map[string]numeric.Value{
+		"no data": nil, "items without the input": {}, "an item of two axes": {"x": numeric.NewValue(numeric.F32, 3, 36)}, "an item of three pixels": {"x": numeric.NewValue(numeric.F32, 1, 3, 3, 1)},
+	} {
+		batches := func(yield func(map[string]numeric.Value, error) bool) {
+			if in != nil {
+				yield(in, nil)
+			}
+		}
+		if _, err := build.Lower(ctx, o, build.LowerConfig{
+			Precision: numeric.I8, Ranges: ranges, Pass: pass.Config{Shapes: env},
+			Correction: &build.Correction{Replay: &build.Replay{Backend: b, Env: env, Batches: batches}},
+		}, run.Supports(b, env)); err == nil || strings.Contains(err.Error(), "runtime error") {
+			t.Errorf("biases are corrected on %s, with %v", what, err)
+		}
 	}
 }
 

@@ -344,6 +344,11 @@ func (s *staged) alike(part *graph.Network) (groups []alike, err error) {
 // bind returns the values of all symbols where the inputs of a part have these shapes. An extent may be computed of a count, such as the
 // samples of a signal of the frames of it: counts are as many as make it, which only grows with them.
 func (s *staged) bind(part *graph.Network, shapes map[string][]int) (map[string]int, error) {
+	for _, t := range part.Inputs {
+		if len(shapes[t.Name]) != len(t.Dims) {
+			return nil, fmt.Errorf("%s: an item has the shape %v", t, shapes[t.Name])
+		}
+	}
 	env, known := maps.Clone(s.Env), map[string]bool{}
 	each := func(f func(d symbolic.Dim, n int)) {
 		for _, t := range part.Inputs {
