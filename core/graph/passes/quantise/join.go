@@ -52,16 +52,21 @@ func bytewise(l *graph.Layer) (match.Pointwise, bool) {
 	if l.Epilogue.Args > 0 {
 		p = p.Then(l.Epilogue, 0)
 	}
+	tensors := 0
 	for _, t := range l.Inputs {
 		if t == nil {
 			return match.Pointwise{}, false
 		}
 		_, single := match.Scalar(t)
-		if !(single && match.IsFloat(t)) && (t.IsConst() || !isBytes(t) || !symbolic.Equal(t.Dims, l.Outputs[0].Dims)) {
+		switch {
+		case single && match.IsFloat(t):
+		case t.IsConst() || !isBytes(t) || !symbolic.Equal(t.Dims, l.Outputs[0].Dims):
 			return match.Pointwise{}, false
+		default:
+			tensors++
 		}
 	}
-	return match.Distinct(p, l.Inputs), true
+	return match.Distinct(p, l.Inputs), tensors > 0 // what is computed of constants alone is for folding
 }
 
 // isBytes reports whether t has integers of 8 bits and one scale.
