@@ -22,7 +22,7 @@ func peak(c *build.Context) {
 	peakRead(c, avx2)
 }
 
-// peakRead emits the loop that reads memory, some lines of each of several parts in turn, as products of few rows read their matrices.
+// peakRead emits the loop that reads memory, some lines of each of several parts in turn: parts that follow each other are read in one run.
 func peakRead(c *build.Context, set *isa) {
 	name := "peakRead" + set.name
 	function(c, name, "func(p *byte, part int)", fmt.Sprintf("%s reads %d*part bytes; part is a multiple of %d.", name, streams, readTurn))
