@@ -25,6 +25,7 @@ func (m *maker) empty() {
 	m.add("empty_relu", m.layer(graph.Pointwise, graph.Elementwise{Program: elementwise.Unary(elementwise.Relu)}, x(2, 0)), Tolerance{})
 	m.add("empty_slice", m.layer(graph.Slice, graph.SliceAttrs{Starts: []int{9}, Ends: []int{20}}, x(4, 3)), Tolerance{})
 	m.add("empty_reshape", m.layer(graph.Reshape, graph.ReshapeAttrs{AllowZero: true}, x(0, 4), m.integers(2, 0, 3)), Tolerance{})
+	m.add("scalar_reshape", m.layer(graph.Reshape, graph.ReshapeAttrs{}, x(1, 1), m.integers()), Tolerance{})
 	for axis, sizes := range [][]int{{0, 2, 2}, {17, 0, 16, 3}, {4, 0}} {
 		m.add(fmt.Sprintf("empty_split_%d", axis), m.split(graph.SplitAttrs{Axis: axis, Sizes: sizes}, x(4, 36, 4)), Tolerance{})
 	}

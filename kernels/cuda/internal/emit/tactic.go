@@ -35,15 +35,16 @@ type Tactic struct {
 
 // Matches refuses what no kernel takes, and then asks the tactic.
 func (t Tactic) Matches(b kernels.Binding) error {
-	for _, list := range [][]kernels.Desc{b.In, b.Out} {
-		for _, d := range list {
+	for side, list := range [][]kernels.Desc{b.In, b.Out} {
+		for i, d := range list {
 			if !d.Dense() && (!t.Strided || d.Format == kernels.NHWC && d.Batch > 0 || d.Format == kernels.Linear && d.Pitch > 0) {
 				return fmt.Errorf("slices of larger tensors are not read or written")
 			}
 			switch n := d.Span() / max(1, d.Type.Size()); {
 			case n > MaxElements:
 				return fmt.Errorf("%v takes more than %d elements in memory", d, MaxElements)
-			case numeric.Count(d.Dims) == 0 && !t.Empty && d.Type.Size() > 0:
+			case numeric.Count(d.Dims) == 0 && !t.Empty && d.Type.Size() > 0 && (side == 1 || b.Layer.Role(i) != graph.Parameter):
+				// A parameter may be a list of nothing, as the shape of a scalar is.
 				return fmt.Errorf("%v is empty", d)
 			}
 		}
